@@ -1,0 +1,98 @@
+// Package event holds the facts that Dogwatch records: what happened, to
+// whom, when. Writers append events in the transaction that changes the state;
+// readers follow the log at their own pace.
+package event
+
+import (
+	"time"
+
+	"github.com/dogwatch/dogwatch/sdk"
+)
+
+// Type names what happened.
+type Type string
+
+// The types of events, and the field of Payload that each fills.
+const (
+	ContainerAdded    Type = "container.added"    // Container
+	ContainerReplaced Type = "container.replaced" // Container: same watcher and name, new id
+	ContainerChanged  Type = "container.changed"  // Container: status, labels, name or check state
+	ContainerRemoved  Type = "container.removed"  // Container, as it was last
+
+	UpdateFound   Type = "update.found"   // Container: something newer, different from what was known
+	UpdateCleared Type = "update.cleared" // Container: nothing newer any more
+
+	CheckStarted  Type = "check.started"  // Check
+	CheckFinished Type = "check.finished" // Check
+	CheckFailed   Type = "check.failed"   // Check: the engine could not be asked; nothing was changed
+
+	TriggerSent    Type = "trigger.sent"    // Delivery
+	TriggerFailed  Type = "trigger.failed"  // Delivery: given up
+	TriggerSkipped Type = "trigger.skipped" // Delivery: no longer worth sending
+
+	PluginUp     Type = "plugin.up"     // Plugin
+	PluginDown   Type = "plugin.down"   // Plugin
+	PluginBroken Type = "plugin.broken" // Plugin
+)
+
+// Event is one fact.
+type Event struct {
+	// ID grows by the order of commits; 0 until stored.
+	ID   int64     `json:"id"`
+	At   time.Time `json:"at"`
+	Type Type      `json:"type"`
+	// Subject is who it happened to: "local/nginx" for containers, a component or plugin id otherwise.
+	Subject string `json:"subject"`
+	// Run is the id of the check it belongs to, if any.
+	Run string `json:"run,omitempty"`
+	Payload
+}
+
+// Payload is what a type of event carries besides its subject.
+type Payload struct {
+	Container *sdk.Container `json:"container,omitempty"`
+	Check     *Check         `json:"check,omitempty"`
+	Delivery  *Delivery      `json:"delivery,omitempty"`
+	Plugin    *Plugin        `json:"plugin,omitempty"`
+}
+
+// Check is how a run went.
+type Check struct {
+	Watcher    string `json:"watcher"`
+	Containers int    `json:"containers"`
+	// Updates are the ids of the checked containers that have an update.
+	Updates []string `json:"updates,omitempty"`
+	Failed  int      `json:"failed"`
+	// Single is true when one container was checked rather than all of the watcher's.
+	Single bool   `json:"single,omitempty"`
+	Took   string `json:"took,omitempty"`
+	Error  string `json:"error,omitempty"`
+}
+
+// Delivery is how something owed to a trigger ended.
+type Delivery struct {
+	ID       int64  `json:"id"`
+	Trigger  string `json:"trigger"`
+	Attempts int    `json:"attempts"`
+	Error    string `json:"error,omitempty"`
+}
+
+// Plugin is what became of a plugin.
+type Plugin struct {
+	State string `json:"state"`
+	Error string `json:"error,omitempty"`
+}
+
+// Subject returns the subject of a container's events.
+func Subject(c sdk.Container) string { return c.Watcher + "/" + c.Name }
+
+// Change is what is committed together: either all of it is stored or none.
+type Change struct {
+	// Put inserts or replaces containers by id; a container of the same watcher
+	// and name but another id is replaced.
+	Put []sdk.Container
+	// Remove deletes containers by id; unknown ids are ignored.
+	Remove []string
+	// Events are appended in order.
+	Events []Event
+}

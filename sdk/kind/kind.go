@@ -1,0 +1,102 @@
+// Package kind describes what a bundle holds: types of the three kinds, with
+// their options and abilities.
+package kind
+
+import (
+	"fmt"
+	"reflect"
+	"regexp"
+
+	"github.com/dogwatch/dogwatch/sdk/option"
+)
+
+// Kind is what a type does.
+type Kind string
+
+// The kinds.
+const (
+	Watcher  Kind = "watcher"
+	Registry Kind = "registry"
+	Trigger  Kind = "trigger"
+)
+
+// Kinds are all kinds, in the order in which they appear to users.
+func Kinds() []Kind { return []Kind{Watcher, Registry, Trigger} }
+
+// Delivery tells the host whether it may repeat a trigger call whose outcome it lost.
+type Delivery string
+
+// The deliveries. Saying a thing twice is a nuisance; doing it twice can be damage.
+const (
+	AtLeastOnce Delivery = "at-least-once"
+	AtMostOnce  Delivery = "at-most-once"
+)
+
+// The capabilities a type can have. The first three it offers; the last two it
+// asks of the host, which grants them to a third party only when the operator says so.
+const (
+	CapWatch       = "watch"       // watchers: reports engine events
+	CapCredentials = "credentials" // registries: hands out credentials; triggers: needs them
+	CapEngine      = "engine"      // triggers: needs to know how to reach the watcher's engine
+)
+
+// Type describes one implementation of a kind.
+type Type struct {
+	Kind    Kind
+	Name    string
+	Summary string
+	DocsURL string
+	Options option.Schema
+	// Capabilities are the Cap… words that apply.
+	Capabilities []string
+	// Delivery applies to triggers; the zero value means AtLeastOnce.
+	Delivery Delivery
+	// DefaultName is the name of the instance that exists without configuration; "" when there is none.
+	DefaultName string
+}
+
+// Setting changes a Type while it is defined.
+type Setting func(*Type)
+
+// Docs links the type's documentation.
+func Docs(url string) Setting { return func(t *Type) { t.DocsURL = url } }
+
+// Default makes an instance called name exist without configuration.
+func Default(name string) Setting { return func(t *Type) { t.DefaultName = name } }
+
+// Once marks a trigger whose call must not be repeated when its outcome is lost.
+func Once() Setting { return func(t *Type) { t.Delivery = AtMostOnce } }
+
+// Needs asks the host for a capability.
+func Needs(capability string) Setting {
+	return func(t *Type) { t.Capabilities = append(t.Capabilities, capability) }
+}
+
+var nameForm = regexp.MustCompile(`^[a-z0-9]+$`)
+
+// Define builds the description of a type whose options are O and which is
+// implemented by T; offers maps a capability to the interface that provides it.
+// It panics when the declaration is wrong: that is a mistake in the plugin's
+// code which no user could mend.
+func Define[O, T any](k Kind, name, summary string, offers map[string]reflect.Type, settings ...Setting) Type {
+	options, err := option.Of[O]()
+	if err == nil && !nameForm.MatchString(name) {
+		err = fmt.Errorf("a type's name has only a-z and 0-9")
+	}
+	if err == nil && summary == "" {
+		err = fmt.Errorf("a type needs a summary")
+	}
+	if err != nil {
+		panic(fmt.Sprintf("define %s %q: %v", k, name, err))
+	}
+	t := Type{Kind: k, Name: name, Summary: summary, Options: options, Delivery: AtLeastOnce}
+	for capability, provides := range offers {
+		if impl := reflect.TypeFor[T](); impl.Implements(provides) {
+			t.Capabilities = append(t.Capabilities, capability)
+		}
+	}
+	for _, set := range settings {
+		set(&t)
+	}
+	return t
+}

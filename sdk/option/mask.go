@@ -1,0 +1,128 @@
+package option
+
+import (
+	"net/url"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// Show returns values as the HTTP interface shows them: secrets masked,
+// durations in milliseconds, dotted names nested ("tls.verify" becomes
+// tls: {verify}). With all set, a secret is masked even when its Mask is MaskNone.
+func (s Schema) Show(values Values, all bool) map[string]any {
+	shown := map[string]any{}
+	for _, o := range s {
+		v, set := values[o.Name]
+		if !set {
+			continue
+		}
+		if d, ok := v.(time.Duration); ok {
+			v = d.Milliseconds()
+		}
+		nest(shown, o.Name, o.masked(v, all))
+	}
+	return shown
+}
+
+func (o Option) masked(v any, all bool) any {
+	mask := o.Mask
+	if mask == MaskNone && o.Secret && all || mask == "" && o.Secret {
+		mask = MaskFirst
+	}
+	switch v := v.(type) {
+	case string:
+		return mask.apply(v)
+	case []string:
+		out := make([]string, len(v))
+		for i, item := range v {
+			out[i] = mask.apply(item)
+		}
+		return out
+	}
+	if mask == MaskFirst {
+		return "***"
+	}
+	return v
+}
+
+func (m Mask) apply(text string) string {
+	switch m {
+	case MaskFirst:
+		return First(text)
+	case MaskURL:
+		return maskURL(text)
+	}
+	return text
+}
+
+// First shows the first character of a secret and an asterisk for each of the
+// others. A secret of one character is one asterisk.
+func First(secret string) string {
+	n := utf8.RuneCountInString(secret)
+	if n < 2 {
+		return strings.Repeat("*", n)
+	}
+	_, size := utf8.DecodeRuneInString(secret)
+	return secret[:size] + strings.Repeat("*", n-1)
+}
+
+func maskURL(text string) string {
+	u, err := url.Parse(text)
+	if err != nil {
+		return First(text)
+	}
+	if _, has := u.User.Password(); !has {
+		return text
+	}
+	u.User = url.UserPassword(u.User.Username(), "***")
+	// url.UserPassword escapes the asterisks.
+	return strings.Replace(u.String(), "%2A%2A%2A", "***", 1)
+}
+
+// nest puts v at a dotted path. Where the path runs into a value ("from" and
+// "from.name"), the rest of the name stays dotted beside it.
+func nest(m map[string]any, path string, v any) {
+	head, rest, dotted := strings.Cut(path, ".")
+	if !dotted {
+		m[path] = v
+		return
+	}
+	switch sub := m[head].(type) {
+	case nil:
+		child := map[string]any{}
+		nest(child, rest, v)
+		m[head] = child
+	case map[string]any:
+		nest(sub, rest, v)
+	default:
+		m[path] = v
+	}
+}
+
+// Secrets returns the texts in values that must never be written anywhere:
+// secret options, and the password inside any URL.
+func (s Schema) Secrets(values Values) []string {
+	var secrets []string
+	add := func(o Option, text string) {
+		if o.Secret {
+			secrets = append(secrets, text)
+		}
+		if u, err := url.Parse(text); err == nil {
+			if p, has := u.User.Password(); has {
+				secrets = append(secrets, p)
+			}
+		}
+	}
+	for _, o := range s {
+		switch v := values[o.Name].(type) {
+		case string:
+			add(o, v)
+		case []string:
+			for _, item := range v {
+				add(o, item)
+			}
+		}
+	}
+	return secrets
+}

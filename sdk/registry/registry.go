@@ -1,0 +1,100 @@
+// Package registry is what a registry plugin implements: answering questions
+// about repositories of images.
+package registry
+
+import (
+	"context"
+	"reflect"
+
+	"github.com/dogwatch/dogwatch/sdk"
+	"github.com/dogwatch/dogwatch/sdk/kind"
+	"github.com/dogwatch/dogwatch/sdk/option"
+)
+
+// Registry answers questions about repositories. Its methods are called concurrently.
+//
+// An error is one of the sdk kinds: sdk.ErrUnauthorized, sdk.ErrNotFound,
+// sdk.ErrUnavailable or an *sdk.RateLimitedError.
+type Registry interface {
+	// Hosts returns which hosts of image references this instance serves.
+	Hosts() []Host
+	// Tags lists the tags of a repository in any order. validator is what an
+	// earlier answer carried, or "": when nothing has changed since, the answer
+	// may be NotModified with no tags.
+	Tags(ctx context.Context, repo Repository, validator string) (TagList, error)
+	// Resolve returns the digest behind a tag: of the index where there is one, else
+	// of the manifest. It must not count as a pull where the registry tells them apart.
+	Resolve(ctx context.Context, repo Repository, tag string) (string, error)
+	// Manifest describes the image for one platform behind a digest, which may be
+	// that of an index. The answer never changes, so the host asks once.
+	Manifest(ctx context.Context, repo Repository, digest string, platform sdk.Platform) (Manifest, error)
+}
+
+// CredentialProvider is a Registry that can lend its credentials, so that an engine can pull.
+type CredentialProvider interface {
+	// Credentials returns what an engine needs to pull; the zero value when nothing is needed.
+	Credentials(ctx context.Context, repo Repository) (sdk.Credentials, error)
+}
+
+// Host is a host that a registry serves.
+type Host struct {
+	// Pattern is a host with optional port ("ghcr.io", "localhost:5000"), "*.suffix" for
+	// any host below suffix, or "*" for every host that nothing else serves.
+	Pattern string
+	// URL is the base of the host's API, with scheme and "/v2"; "" means "https://{host}/v2".
+	URL string
+}
+
+// Repository is what a question is about.
+type Repository struct {
+	// Host is the registry host of the image reference: "docker.io".
+	Host string
+	// Name is the path: "library/nginx".
+	Name string
+	// Together are repositories of the same host, this one included, that the
+	// host asks about in the same run: one token may serve them all.
+	Together []string
+}
+
+// TagList is the answer to Tags.
+type TagList struct {
+	Tags        []string
+	Validator   string
+	NotModified bool
+}
+
+// Manifest is the answer to Manifest.
+type Manifest struct {
+	// Digest is the digest of the platform's own manifest.
+	Digest string
+	// Config is the digest of the image configuration: the image id of most engines.
+	Config  string
+	Created sdk.Time
+}
+
+// Type is one implementation of a registry, as a bundle lists it.
+type Type struct {
+	kind.Type
+	create func(sdk.Env, map[string]any) (Registry, error)
+}
+
+// Define makes a Type from a constructor. O is its options struct (see package
+// option); T is what it returns, whose optional interfaces become capabilities.
+func Define[O any, T Registry](name, summary string, create func(sdk.Env, O) (T, error), settings ...kind.Setting) Type {
+	offers := map[string]reflect.Type{kind.CapCredentials: reflect.TypeFor[CredentialProvider]()}
+	return Type{
+		Type: kind.Define[O, T](kind.Registry, name, summary, offers, settings...),
+		create: func(env sdk.Env, raw map[string]any) (Registry, error) {
+			o, err := option.Decode[O](raw)
+			if err != nil {
+				return nil, err
+			}
+			return create(env, o)
+		},
+	}
+}
+
+// New makes an instance. Wrong options are an *sdk.InvalidError naming them.
+func (t Type) New(env sdk.Env, options map[string]any) (Registry, error) {
+	return t.create(env, options)
+}

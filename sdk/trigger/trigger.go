@@ -1,0 +1,90 @@
+// Package trigger is what a trigger plugin implements: telling someone about
+// an update, or acting on it.
+package trigger
+
+import (
+	"context"
+
+	"github.com/dogwatch/dogwatch/sdk"
+	"github.com/dogwatch/dogwatch/sdk/kind"
+	"github.com/dogwatch/dogwatch/sdk/option"
+)
+
+// Trigger notifies or acts. Run is called concurrently.
+type Trigger interface {
+	// Run does it once. The host decides when to try again: after an error that
+	// sdk.Retryable accepts, and only if the type's delivery allows it.
+	Run(ctx context.Context, req Request) error
+}
+
+// Request is one delivery.
+type Request struct {
+	// Delivery stays the same when the host tries again: an idempotency key.
+	Delivery string
+	// Title and Body are the rendered templates.
+	Title, Body string
+	// Containers is one container, or in batch mode all containers of a run.
+	Containers []sdk.Container
+	// Batch tells a batch of one from a single container.
+	Batch bool
+	// Test marks a trial asked for by a person.
+	Test bool
+	// Credentials are registry credentials by registry host; only with kind.CapCredentials.
+	Credentials map[string]sdk.Credentials
+	// Engines tell how to reach the containers' engines, by watcher name; only with kind.CapEngine.
+	Engines map[string]Engine
+
+	report func(Progress)
+}
+
+// Engine is how to reach the engine of a watcher: its type and options.
+type Engine struct {
+	Type    string
+	Options map[string]any
+}
+
+// Progress is a step of a long delivery.
+type Progress struct {
+	ContainerID    string
+	Phase          string
+	Message        string
+	Current, Total int64
+}
+
+// Report tells the host about a step. It never blocks for long and needs no answer.
+func (r Request) Report(p Progress) {
+	if r.report != nil {
+		r.report(p)
+	}
+}
+
+// WithReport returns the request with report receiving its progress.
+func (r Request) WithReport(report func(Progress)) Request {
+	r.report = report
+	return r
+}
+
+// Type is one implementation of a trigger, as a bundle lists it.
+type Type struct {
+	kind.Type
+	create func(sdk.Env, map[string]any) (Trigger, error)
+}
+
+// Define makes a Type from a constructor. O is its options struct (see package option).
+func Define[O any, T Trigger](name, summary string, create func(sdk.Env, O) (T, error), settings ...kind.Setting) Type {
+	return Type{
+		Type: kind.Define[O, T](kind.Trigger, name, summary, nil, settings...),
+		create: func(env sdk.Env, raw map[string]any) (Trigger, error) {
+			o, err := option.Decode[O](raw)
+			if err != nil {
+				return nil, err
+			}
+			return create(env, o)
+		},
+	}
+}
+
+// New makes an instance. Wrong options are an *sdk.InvalidError naming them.
+func (t Type) New(env sdk.Env, options map[string]any) (Trigger, error) {
+	return t.create(env, options)
+}

@@ -1,0 +1,71 @@
+// Package watcher is what a watcher plugin implements: finding containers.
+package watcher
+
+import (
+	"context"
+	"reflect"
+
+	"github.com/dogwatch/dogwatch/sdk"
+	"github.com/dogwatch/dogwatch/sdk/kind"
+	"github.com/dogwatch/dogwatch/sdk/option"
+)
+
+// Watcher finds containers. Its methods are called concurrently.
+type Watcher interface {
+	// List returns every container the watcher is configured to see. It fills
+	// what the engine knows: ID, Name, Status, Labels and Image, with
+	// Image.Registry.Host, Image.Name and Image.Tag.Value as they stand in the
+	// image reference, and Image.Digest.Repos. Labels are interpreted by the host.
+	//
+	// A container that can only be described in part is returned with its Error set.
+	// An error means that the engine could not be asked: the host then keeps what it knew.
+	List(ctx context.Context) ([]sdk.Container, error)
+}
+
+// EventWatcher is a Watcher that can tell when something changes.
+type EventWatcher interface {
+	// Watch calls emit for each engine event until ctx ends, reconnecting by
+	// itself without losing events. It returns only when ctx ends or when the engine can have no events.
+	Watch(ctx context.Context, emit func(Event)) error
+}
+
+// The actions of an Event that the host acts on; others are ignored.
+const (
+	ActionChanged = "changed" // containers were created, replaced, renamed or removed: list again
+	ActionStatus  = "status"  // one container's status is now Event.Status
+)
+
+// Event is something that happened to a container.
+type Event struct {
+	ContainerID string
+	Action      string
+	Status      string
+	At          sdk.Time
+}
+
+// Type is one implementation of a watcher, as a bundle lists it.
+type Type struct {
+	kind.Type
+	create func(sdk.Env, map[string]any) (Watcher, error)
+}
+
+// Define makes a Type from a constructor. O is its options struct (see package
+// option); T is what it returns, whose optional interfaces become capabilities.
+func Define[O any, T Watcher](name, summary string, create func(sdk.Env, O) (T, error), settings ...kind.Setting) Type {
+	offers := map[string]reflect.Type{kind.CapWatch: reflect.TypeFor[EventWatcher]()}
+	return Type{
+		Type: kind.Define[O, T](kind.Watcher, name, summary, offers, settings...),
+		create: func(env sdk.Env, raw map[string]any) (Watcher, error) {
+			o, err := option.Decode[O](raw)
+			if err != nil {
+				return nil, err
+			}
+			return create(env, o)
+		},
+	}
+}
+
+// New makes an instance. Wrong options are an *sdk.InvalidError naming them.
+func (t Type) New(env sdk.Env, options map[string]any) (Watcher, error) {
+	return t.create(env, options)
+}
