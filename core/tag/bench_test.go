@@ -1,0 +1,60 @@
+package tag
+
+import (
+	"fmt"
+	"testing"
+)
+
+// manyTags makes tags like those of a big repository: versions of several families,
+// hashes, channels and dates.
+func manyTags(n int) []string {
+	tags := make([]string, 0, n)
+	for i := 0; len(tags) < n; i++ {
+		v := fmt.Sprintf("%d.%d.%d", i%40, i/40%60, i/2400)
+		tags = append(tags, v, v+"-alpine3.19", v+"-rc1", "v"+v, fmt.Sprintf("sha-%07x", i), fmt.Sprintf("%d.0.%d-ls%d", i%40, i, i), fmt.Sprintf("%07xa", i))
+	}
+	return tags[:n]
+}
+
+func BenchmarkSelect(b *testing.B) {
+	for _, n := range []int{1_000, 300_000} {
+		tags := manyTags(n)
+		for _, c := range []struct {
+			name    string
+			current string
+			rules   Rules
+		}{
+			{"plain", "1.2.3-alpine3.18", Rules{}},
+			{"include", "1.2.3", Rules{Include: `^\d+\.\d+\.\d+$`}},
+			{"transform", "1.2.3", Rules{Transform: `^(\d+\.\d+)\.\d+$ => $1`}},
+			{"lookahead", "1.2.3", Rules{Include: `^(?!.*rc)\d+\.\d+\.\d+$`}},
+		} {
+			b.Run(fmt.Sprintf("%s/%d", c.name, n), func(b *testing.B) {
+				s, err := Compile(c.rules)
+				if err != nil {
+					b.Fatal(err)
+				}
+				b.ReportAllocs()
+				for b.Loop() {
+					if sel, err := s.Select(c.current, tags); err != nil || !sel.Newer {
+						b.Fatal(sel, err)
+					}
+				}
+			})
+		}
+	}
+}
+
+func BenchmarkExplain(b *testing.B) {
+	tags := manyTags(300_000)
+	s, err := Compile(Rules{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := s.Explain("1.2.3", tags); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

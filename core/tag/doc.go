@@ -1,0 +1,65 @@
+// Package tag decides which tag of a repository a container should move to.
+//
+// It is pure: text in, decision out. Compile turns the rules of a container into a
+// Selector, Select answers with the best tag, and Explain gives the same answer with
+// the reason for every tag. A Selector never changes and may be used concurrently.
+//
+// # How a tag is read
+//
+// A tag is a prefix, numbers and a suffix: "php", 8.2, "-fpm-alpine3.19".
+//
+//   - The numbers begin at the first digit that is not part of a name such as amd64 or
+//     sha256, and go on while dots join them. Leading zeros do not matter: 22.04 and
+//     2024.01 are versions. A dashed date (2024-01-15) is three numbers. One number with
+//     a leading zero, a number above 2^53-1, and a commit hash (abc1234) are not versions.
+//
+//   - A prerelease word in the suffix (or in the prefix: nightly-1.2) makes a
+//     prerelease. In rising order, words on one line being equal:
+//
+//     exp, experimental;
+//     pr;
+//     dev, develop, development;
+//     snapshot;
+//     nightly, daily;
+//     canary;
+//     edge;
+//     unstable;
+//     insider, insiders;
+//     next;
+//     alpha, and a as in 1.0a1 or -a.1;
+//     beta, and b as in 2022.2.0b1 or -b.52;
+//     milestone, and m as in -M3;
+//     pre, preview, prerelease;
+//     ea;
+//     rc, cr, candidate, and c as in 1.0c1.
+//
+//     Everything else is not: -perl, -ls45, -r5, -1, -devel, -b12. The numbers after
+//     the word belong to it.
+//
+//   - What then remains of the suffix, its numbers folded, is the family of the tag:
+//     -alpine3.19 and -alpine3.20 are one family, -alpine and -bookworm are two. Some
+//     numbers are not folded, because another one is another product: those of
+//     architectures (arm32v7, arm64v8) and, unless an include pattern takes over, of
+//     runtimes and hosts (jdk17, pg16, cuda12.1, ltsc2022). A commit hash in the suffix
+//     counts for nothing. A lone letter after the numbers (10.49.1c) is one number more.
+//
+// # How tags compare
+//
+// Every number compares as a number, whatever its length: first the numbers, missing
+// ones being zero; then a prerelease is below its release, and prereleases go by word
+// and number; then the numbers of the suffix. With a transform, all this looks at the
+// transformed text.
+//
+// # Which tags are candidates
+//
+// A tag must be no signature or attestation, pass include and exclude, have the same
+// prefix as the current one (unless an include pattern takes over), have as many
+// numbers, be of the same family, be a prerelease only if the current one is or the
+// rules allow it, be the same kind of date or none, not begin with a year or a
+// number of six digits if the current one begins with one below 1000 (unless an include
+// pattern admits it), and be strictly newer. An include pattern that admits neither the current tag nor any tag of its
+// family asks for another family, and then gets it.
+//
+// The rules and what WUD does instead are recorded in the divergences of the project
+// ("Which tag is newer"); each has a test of its name here.
+package tag

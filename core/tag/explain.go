@@ -1,0 +1,135 @@
+package tag
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Reason says what became of a tag. The values are stable.
+type Reason string
+
+// What can become of a tag. The first two are kept, all others are dropped.
+const (
+	ReasonNewest            Reason = "newest"              // the selected tag
+	ReasonNewer             Reason = "newer"               // allowed and newer, but not the newest
+	ReasonCurrent           Reason = "current"             // the current tag itself
+	ReasonArtifact          Reason = "artifact"            // a signature, attestation or bill of materials
+	ReasonSHA               Reason = "sha"                 // begins with sha, and there is no include rule
+	ReasonInclude           Reason = "include"             // does not match the include rule
+	ReasonExclude           Reason = "exclude"             // matches the exclude rule
+	ReasonCurrentNotVersion Reason = "current-not-version" // nothing can be newer than the current tag
+	ReasonPrefix            Reason = "prefix"              // another text before the numbers
+	ReasonNotVersion        Reason = "not-version"         // the (transformed) tag is no version
+	ReasonCount             Reason = "count"               // more or fewer numbers
+	ReasonFamily            Reason = "family"              // another suffix
+	ReasonPrerelease        Reason = "prerelease"          // a prerelease, for a container that runs a release
+	ReasonDate              Reason = "date"                // a date for a version, or the other way round
+	ReasonCalendar          Reason = "calendar"            // begins with a year or a long number, the current tag with a small one
+	ReasonNotNewer          Reason = "not-newer"           // older or equal
+)
+
+// Explanation is a Selection and how it came about.
+type Explanation struct {
+	Selection
+	Verdicts []Verdict // in the order of the tags; always with the selected tag
+	Omitted  int       // how many tags have no verdict, because the list would be too long
+}
+
+// Verdict says what became of one tag.
+type Verdict struct {
+	Tag    string
+	Kept   bool   // newer and allowed
+	Reason Reason // stable code
+	Detail string // one sentence for people
+}
+
+// maxVerdicts bounds the kept and the dropped tags of an Explanation, each.
+const maxVerdicts = 1000
+
+// Explain makes the decision of Select and says why, tag by tag.
+func (s *Selector) Explain(current string, tags []string) (Explanation, error) {
+	var e Explanation
+	var kept, dropped int
+	sel, err := s.decide(current, tags, func(d *decision, tag string, r Reason) {
+		n := &dropped
+		if r == ReasonNewer {
+			n = &kept
+		}
+		if *n++; *n > maxVerdicts {
+			e.Omitted++
+			return
+		}
+		e.Verdicts = append(e.Verdicts, Verdict{Tag: tag, Kept: r == ReasonNewer, Reason: r, Detail: d.detail(r)})
+	})
+	if err != nil {
+		return Explanation{Selection: sel}, err
+	}
+	e.Selection = sel
+	if sel.Newer {
+		e.crown(sel.Tag)
+	}
+	return e, nil
+}
+
+// crown marks the selected tag, which may be among the omitted ones.
+func (e *Explanation) crown(tag string) {
+	const detail = "it is the newest allowed tag"
+	found := false
+	for i := range e.Verdicts {
+		if v := &e.Verdicts[i]; v.Tag == tag {
+			v.Reason, v.Detail, found = ReasonNewest, detail, true
+		}
+	}
+	if !found {
+		e.Verdicts = append(e.Verdicts, Verdict{Tag: tag, Kept: true, Reason: ReasonNewest, Detail: detail})
+		e.Omitted--
+	}
+}
+
+// detail says in a sentence why the tag just judged got its reason.
+func (d *decision) detail(r Reason) string {
+	switch r {
+	case ReasonNewer:
+		return "it is newer than the current tag, but not the newest"
+	case ReasonCurrent:
+		return "it is the current tag"
+	case ReasonArtifact:
+		return "it is a signature, an attestation or a bill of materials, not an image"
+	case ReasonSHA:
+		return `it begins with "sha" and there is no include rule`
+	case ReasonInclude:
+		return fmt.Sprintf("it does not match the include rule %.300q", d.include.text)
+	case ReasonExclude:
+		return fmt.Sprintf("it matches the exclude rule %.300q", d.exclude.text)
+	case ReasonCurrentNotVersion:
+		return fmt.Sprintf("the current tag %q is no version, so no tag can be newer", d.current)
+	case ReasonPrefix:
+		if d.raw.prefix == "" {
+			return "it does not begin with a number as the current tag does"
+		}
+		return fmt.Sprintf("it does not begin with %q and a number as the current tag does", d.raw.prefix)
+	case ReasonNotVersion:
+		return "it is no version"
+	case ReasonCount:
+		return fmt.Sprintf("it has not %d numbers as the current tag has", d.raw.count)
+	case ReasonFamily:
+		return fmt.Sprintf("it is of the family %s, not %s", d.candidate.familyName(), d.running.familyName())
+	case ReasonPrerelease:
+		return "it is a prerelease and the current tag is none"
+	case ReasonDate:
+		return "it and the current tag are not the same kind of date"
+	case ReasonCalendar:
+		return "it begins with a year or a date and the current tag with a small number"
+	case ReasonNotNewer:
+		return "it is not newer than the current tag"
+	}
+	return ""
+}
+
+// familyName writes a family for people: "-alpine3.19" as -alpineN.N.
+func (v *version) familyName() string {
+	if len(v.family) == 0 {
+		return "without suffix"
+	}
+	return strings.NewReplacer(string(foldedNumber), "N", string(foldedLetter), "X", string(foldedHash), "<commit>").Replace(string(v.family))
+}

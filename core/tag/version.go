@@ -1,0 +1,260 @@
+package tag
+
+import (
+	"bytes"
+	"strings"
+)
+
+const (
+	maxText   = 256                // longer texts are not versions, as in node-semver
+	maxNumber = "9007199254740991" // 2^53-1: the largest that JavaScript clients can count
+)
+
+// version is a text read as a version. Its strings are pieces of the text, numbers are
+// decimal without leading zeros ("" is zero), and its slices are reused by the next
+// read, so that reading many tags allocates nothing.
+type version struct {
+	prefix  string   // what stands before the numbers: "v", "version-"
+	main    []string // the numbers: 1.25.0
+	date    int      // kind of date: digits of 20240115 or 2024011501, dashedDate, or 0
+	rest    string   // what stands after the numbers, as written
+	stage   stage    // stable, or how near to it
+	count   []string // the numbers of the stage: 2 in rc.2
+	family  []byte   // the suffix without stage, its numbers folded
+	numbers []string // the folded numbers
+}
+
+// dashedDate is the date kind of 2024-01-15.
+const dashedDate = 1
+
+// read replaces v by the version in s and reports whether there is one. With pin, the
+// numbers of runtimes and hosts in the suffix name the family.
+func (v *version) read(s string, pin bool) bool {
+	v.main, v.count, v.family, v.numbers = v.main[:0], v.count[:0], v.family[:0], v.numbers[:0]
+	v.date, v.stage = 0, stable
+	s = strings.TrimSpace(s)
+	start, end, hash := span(s)
+	v.prefix, v.rest = s[:start], s[end:]
+	if start == end || hash || len(s) > maxText {
+		return false
+	}
+	first, _ := digits(s, start)
+	v.date = dateDigits(first)
+	for i := start; i < end; i++ { // the separator is one byte
+		var number string
+		number, i = digits(s, i)
+		number = strings.TrimLeft(number, "0")
+		if compareNumber(number, maxNumber) > 0 {
+			return false
+		}
+		v.main = append(v.main, number)
+	}
+	if strings.IndexByte(s[start:end], '-') > 0 {
+		v.date = dashedDate
+	}
+	if len(v.main) == 1 && len(first) > 1 && first[0] == '0' {
+		return false
+	}
+	v.readPrefix()
+	v.readSuffix(pin)
+	return true
+}
+
+// span finds the numbers of s: s[start:end], equal if there are none. When the first
+// word with a digit is a commit hash, span returns that word and hash is true.
+func span(s string) (start, end int, hash bool) {
+	for i := 0; i < len(s); {
+		if wordStart(s, i) {
+			if n := fixedName(s[i:]) + lineName(s[i:]); n > 0 {
+				i += n
+				continue
+			}
+			if w := word(s[i:]); isHash(w) {
+				return i, i + len(w), true
+			}
+		}
+		if isDigit(s[i]) {
+			return i, spanEnd(s, i), false
+		}
+		i++
+	}
+	return 0, 0, false
+}
+
+// spanEnd returns the end of the numbers that begin at i.
+func spanEnd(s string, i int) int {
+	if isDashedDate(s[i:]) {
+		return i + len("2024-01-15")
+	}
+	_, end := digits(s, i)
+	for end+1 < len(s) && s[end] == '.' && isDigit(s[end+1]) {
+		_, end = digits(s, end+1)
+	}
+	return end
+}
+
+// digits returns the run of digits at i and its end.
+func digits(s string, i int) (run string, end int) {
+	for end = i; end < len(s) && isDigit(s[end]); end++ {
+	}
+	return s[i:end], end
+}
+
+// small reports whether v begins with a number that no calendar version has.
+func (v *version) small() bool { return len(v.main[0]) < 4 }
+
+// calendar reports whether v begins with a year, or with a number that is too long for
+// anything but a date or a commit hash that happens to have no letters.
+func (v *version) calendar() bool { return isYear(v.main[0]) || len(v.main[0]) >= 6 }
+
+// dateDigits returns the length of a number that begins with a date: 8 for 20240115,
+// 10, 12 or 14 with hours, minutes and seconds; else 0.
+func dateDigits(number string) int {
+	switch n := len(number); n {
+	case 8, 10, 12, 14:
+		if isDate(number) {
+			return n
+		}
+	}
+	return 0
+}
+
+func isDate(s string) bool {
+	return len(s) >= 8 && isYear(s[:4]) && between(s[4:6], "01", "12") && between(s[6:8], "01", "31")
+}
+
+func isDashedDate(s string) bool {
+	const n = len("2024-01-15")
+	return len(s) >= n && isYear(s[:4]) && s[4] == '-' && between(s[5:7], "01", "12") &&
+		s[7] == '-' && between(s[8:n], "01", "31") && (len(s) == n || !isDigit(s[n]))
+}
+
+func isYear(s string) bool { return len(s) == 4 && between(s, "1900", "2199") }
+
+// between reports whether s is a number from low to high, all of the same length.
+func between(s, low, high string) bool {
+	for i := range len(s) {
+		if !isDigit(s[i]) {
+			return false
+		}
+	}
+	return s >= low && s <= high
+}
+
+// compareNumber compares two decimal numbers without leading zeros.
+func compareNumber(a, b string) int {
+	if len(a) != len(b) {
+		return len(a) - len(b)
+	}
+	return strings.Compare(a, b)
+}
+
+// compareMain compares the numbers, a missing one being zero.
+func compareMain(a, b *version) int {
+	for i := range max(len(a.main), len(b.main)) {
+		if c := compareNumber(a.part(i), b.part(i)); c != 0 {
+			return c
+		}
+	}
+	return 0
+}
+
+func (v *version) part(i int) string {
+	if i < len(v.main) {
+		return v.main[i]
+	}
+	return ""
+}
+
+// compareCore compares numbers and stage, but not the suffix.
+func compareCore(a, b *version) int {
+	if c := compareMain(a, b); c != 0 {
+		return c
+	}
+	if a.stage != b.stage {
+		return int(a.stage) - int(b.stage)
+	}
+	return compareLists(a.count, b.count)
+}
+
+// compareLists compares number by number; a list is above its own beginning.
+func compareLists(a, b []string) int {
+	for i := range min(len(a), len(b)) {
+		if c := compareNumber(a[i], b[i]); c != 0 {
+			return c
+		}
+	}
+	return len(a) - len(b)
+}
+
+// compareVersions is compareCore, then the numbers of the suffix if both are of one
+// family. It is 0 when neither is newer, which for two families does not mean equal.
+func compareVersions(a, b *version) int {
+	if c := compareCore(a, b); c != 0 || !sameFamily(a, b) {
+		return c
+	}
+	return compareLists(a.numbers, b.numbers)
+}
+
+func sameFamily(a, b *version) bool { return bytes.Equal(a.family, b.family) }
+
+// difference classifies the step between two versions, in either direction, as
+// node-semver's diff does for the versions it reads alike: leaving a prerelease of a
+// x.0.0 is "major". It is "unknown" when the versions are equal.
+func difference(a, b *version) string {
+	low, high := a, b
+	if compareVersions(a, b) > 0 {
+		low, high = b, a
+	}
+	if low.stage != stable && high.stage == stable {
+		if low.part(1) == "" && low.part(2) == "" {
+			return "major"
+		}
+		if compareMain(low, high) == 0 {
+			if low.part(1) != "" && low.part(2) == "" {
+				return "minor"
+			}
+			return "patch"
+		}
+	}
+	for i, name := range []string{"major", "minor", "patch"} {
+		if low.part(i) != high.part(i) {
+			return name
+		}
+	}
+	switch {
+	case compareMain(low, high) != 0:
+		return "patch" // the fourth number and later ones, which node-semver does not see
+	case low.rest == high.rest:
+		return "unknown"
+	case min(len(a.main), len(b.main)) < 3 && !sameFamily(a, b):
+		return "unknown"
+	case low.rest == "" || high.rest == "":
+		return "patch"
+	}
+	return "prerelease"
+}
+
+// prerelease returns the first identifier of a prerelease for link templates: "rc" in
+// 1.3.0-rc.1. As in WUD, any suffix of a three-part version counts, and one with an
+// underscore or after a dot does not.
+func (v *version) prerelease() string {
+	rest, _, _ := strings.Cut(v.rest, "+")
+	threePart := len(v.main) == 3 && v.date != dashedDate
+	if (!threePart && v.stage == stable) || strings.Contains(rest, "_") || strings.HasPrefix(rest, ".") {
+		return ""
+	}
+	id, _, _ := strings.Cut(strings.TrimPrefix(rest, "-"), ".")
+	if run, end := digits(id, 0); end == len(id) && end > 0 {
+		return decimal(strings.TrimLeft(run, "0"))
+	}
+	return id
+}
+
+// decimal writes a number of a version.
+func decimal(number string) string {
+	if number == "" {
+		return "0"
+	}
+	return number
+}
