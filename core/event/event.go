@@ -62,7 +62,9 @@ type Check struct {
 	Containers int    `json:"containers"`
 	// Updates are the ids of the checked containers that have an update.
 	Updates []string `json:"updates,omitempty"`
-	Failed  int      `json:"failed"`
+	// Found are the ids of those whose update was not known before.
+	Found  []string `json:"found,omitempty"`
+	Failed int      `json:"failed"`
 	// Single is true when one container was checked rather than all of the watcher's.
 	Single bool   `json:"single,omitempty"`
 	Took   string `json:"took,omitempty"`

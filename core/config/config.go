@@ -1,0 +1,168 @@
+// Package config turns what the operator wrote, a YAML file and environment
+// variables, into a typed Config: the host's own settings decoded and checked,
+// the components as they were written, until someone knows the schema of their
+// type. Every value remembers where it came from, and every mistake is a
+// Problem that names the key, the place and the remedy.
+//
+// A setting has one path and two spellings: trigger.smtp.main.tls.verify in
+// the file (nested, or with dots) is DOGWATCH_TRIGGER_SMTP_MAIN_TLS_VERIFY in the
+// environment, and WUD_TRIGGER_SMTP_MAIN_TLS_VERIFY for those who come from
+// What's Up Docker. The order is: defaults, file, environment, command line;
+// the later wins.
+package config
+
+import (
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/dogwatch/dogwatch/sdk/kind"
+	"github.com/dogwatch/dogwatch/sdk/option"
+)
+
+// Config is everything the operator asked for.
+type Config struct {
+	Settings
+	// File is the configuration file that was read; "" when there is none.
+	File string
+	// Components are the configured watchers, registries and triggers: first
+	// those of the file in its order, then those of the environment by the names
+	// of their variables.
+	Components []Component
+	// Auth holds the auth.<type>.<name> sections; nothing reads their options yet.
+	Auth []Component
+	// Problems are the findings of Load, those in Components excepted.
+	Problems []Problem
+
+	values  option.Values     // of the settings
+	sources map[string]string // setting → where its value was written
+}
+
+// Settings are the host's own options.
+type Settings struct {
+	Server     Server     `option:"server"`
+	Store      Store      `option:"store"`
+	Log        Log        `option:"log"`
+	Plugins    Plugins    `option:"plugins"`
+	Prometheus Prometheus `option:"prometheus"`
+	Check      Check      `option:"check"`
+	// PublicURL is nil when it is not set.
+	PublicURL *url.URL `option:"public.url,alias=publicurl" help:"Address under which people reach the server, used in links"`
+}
+
+// Server is the HTTP server.
+type Server struct {
+	Enabled      bool     `option:"enabled" default:"true" help:"Serve the API, the pages and the metrics"`
+	Host         string   `option:"host,alias=bind" help:"Address to listen on; all addresses when not set"`
+	Port         int      `option:"port" default:"3000" min:"0" max:"65535" help:"Port to listen on; 0 takes any free one"`
+	TLS          TLS      `option:"tls"`
+	CORS         CORS     `option:"cors"`
+	BasePath     string   `option:"basepath" default:"/" help:"Path under which a reverse proxy publishes the server; starts and ends with a slash"`
+	Feature      Feature  `option:"feature"`
+	MaskAll      bool     `option:"maskall" default:"false" help:"Mask every secret the API shows, also those its clients expect as stored"`
+	AllowedHosts []string `option:"allowedhosts" help:"Host names under which the server may be addressed, beside IP addresses and localhost; * for any (others are refused against DNS rebinding)"`
+}
+
+// TLS makes the server speak HTTPS.
+type TLS struct {
+	Enabled bool   `option:"enabled" default:"false" help:"Serve HTTPS"`
+	Key     string `option:"key" help:"File of the private key (PEM)"`
+	Cert    string `option:"cert" help:"File of the certificate chain (PEM)"`
+}
+
+// CORS lets pages of other sites read the API.
+type CORS struct {
+	Enabled bool     `option:"enabled" default:"false" help:"Let pages of other origins use the API"`
+	Origin  string   `option:"origin" default:"*" help:"The origin that may; * for any"`
+	Methods []string `option:"methods" default:"GET,HEAD,PUT,PATCH,POST,DELETE" help:"The methods it may use"`
+}
+
+// Feature switches parts of the API.
+type Feature struct {
+	Delete bool `option:"delete" default:"true" help:"Let the API forget a container"`
+}
+
+// Store is where Dogwatch remembers. After Load no field is empty.
+type Store struct {
+	Path string `option:"path" help:"Folder of the database; /store when it exists, else dogwatch in the user's data folder"`
+	File string `option:"file" default:"dogwatch.db" help:"Name of the database file in it"`
+}
+
+// Log is what is logged and how.
+type Log struct {
+	Level  string   `option:"level" default:"info" choices:"trace,debug,info,warn,error,fatal" help:"Least severe level that is logged; fatal means error"`
+	Levels []string `option:"levels" help:"Levels of single parts, as name=level: check=debug"`
+	Format string   `option:"format" default:"text" choices:"text,json" help:"How a line is written"`
+}
+
+// Plugins are the executables of third parties. After Load Dir is not empty.
+type Plugins struct {
+	Dir   string `option:"dir" help:"Folder of plugin executables; plugins in the store folder when not set"`
+	Trust string `option:"trust" default:"first-use" choices:"first-use,pinned" help:"Which executables run: first-use remembers a file when it is first seen and refuses it once it changes, pinned runs only those in checksums"`
+	// Pins and Granted are written as lists of name=value; see Checksums and Grants.
+	Pins    []string `option:"checksums" help:"SHA-256 of executables, as name=checksum"`
+	Granted []string `option:"grants" help:"Capabilities given to executables, as name=capability: credentials, engine"`
+	Env     []string `option:"env" help:"Names of environment variables that plugins may see"`
+}
+
+// Checksums returns the pinned SHA-256 of executables, in lower-case hexadecimal, by file name.
+func (p Plugins) Checksums() map[string]string {
+	sums := map[string]string{}
+	for _, pin := range p.Pins {
+		name, sum, _ := strings.Cut(pin, "=")
+		sums[name] = strings.ToLower(sum)
+	}
+	return sums
+}
+
+// Grants returns the capabilities given to executables (see kind.CapCredentials
+// and kind.CapEngine), by file name.
+func (p Plugins) Grants() map[string][]string {
+	grants := map[string][]string{}
+	for _, g := range p.Granted {
+		name, capability, _ := strings.Cut(g, "=")
+		grants[name] = append(grants[name], strings.ToLower(capability))
+	}
+	return grants
+}
+
+// Prometheus is the metrics endpoint.
+type Prometheus struct {
+	Enabled bool `option:"enabled" default:"true" help:"Collect metrics and serve them at /metrics"`
+	WUD     bool `option:"wud" default:"true" help:"Also serve them under the names of What's Up Docker, for existing dashboards"`
+}
+
+// Check bounds the questions to registries.
+type Check struct {
+	PerHost int           `option:"perhost" default:"8" min:"1" max:"64" help:"Questions to one registry host at a time"`
+	Total   int           `option:"total" default:"32" min:"1" max:"256" help:"Questions to all registries at a time"`
+	Timeout time.Duration `option:"timeout" default:"30s" help:"How long one question may take"`
+}
+
+// Component is a watcher, registry or trigger as it was written.
+type Component struct {
+	Kind kind.Kind
+	// Type and Name are lower case; Type has a-z and 0-9, Name also "-".
+	Type, Name string
+	// Options are the values by dotted option name ("tls.verify").
+	Options map[string]Value
+	// Problems are what is already known to be wrong with it, such as an unreadable secret file.
+	Problems []Problem
+}
+
+// ID returns "smtp.main".
+func (c Component) ID() string { return c.Type + "." + c.Name }
+
+// Key returns "trigger.smtp.main".
+func (c Component) Key() string { return string(c.Kind) + "." + c.ID() }
+
+// Value is one value and the place where it was written.
+type Value struct {
+	// V is a string or, for a list, a []string; from the command line it may be any scalar.
+	V any
+	// Source is "dogwatch.yaml:12", "env DOGWATCH_TRIGGER_SMTP_MAIN_HOST", "file
+	// /run/secrets/x (env …)" or "command line". It never holds the value.
+	Source string
+
+	problem *Problem // why there is no value
+}

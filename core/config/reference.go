@@ -1,0 +1,216 @@
+package config
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/dogwatch/dogwatch/sdk/kind"
+	"github.com/dogwatch/dogwatch/sdk/option"
+)
+
+// wudSettings are the settings that What's Up Docker has too.
+var wudSettings = []string{
+	"server.enabled", "server.port", "server.tls.enabled", "server.tls.key", "server.tls.cert",
+	"server.cors.enabled", "server.cors.origin", "server.cors.methods", "server.basepath", "server.feature.delete",
+	"store.path", "log.level", "log.format", "prometheus.enabled", "public.url",
+}
+
+const introduction = `# Configuration
+
+Dogwatch needs none: it watches the local Docker socket, knows the public registries and serves on port 3000.
+What you set comes from a YAML file, from environment variables, or from both.
+
+## Where settings come from
+
+The file is the one named by ` + "`--config`" + `, else by the variable ` + "`DOGWATCH_CONFIG`" + `, else the first that exists of
+` + "`/etc/dogwatch/dogwatch.yaml`, `/config/dogwatch.yaml` and `dogwatch.yaml`" + ` in the working directory (or the same with ` + "`.yml`" + `).
+The order is: defaults, file, environment, command line; the later wins. ` + "`dogwatch config show`" + ` prints the result with
+the place each value comes from, ` + "`dogwatch config validate`" + ` finds every mistake.
+
+**One path, two spellings.** ` + "`trigger.smtp.main.tls.verify`" + ` in the file, nested or with dots, is
+` + "`DOGWATCH_TRIGGER_SMTP_MAIN_TLS_VERIFY`" + ` in the environment. Case does not matter. The name of a component (` + "`main`" + `) is yours to choose:
+letters, digits and ` + "`-`" + `, but no underscore. ` + "`DOGWATCH_TRIGGER_MOCK_MAIN=true`" + ` makes a component that needs no options.
+
+**Watchers** may leave out their type, which is then ` + "`docker`" + `: ` + "`DOGWATCH_WATCHER_LOCAL_CRON` and `DOGWATCH_WATCHER_DOCKER_LOCAL_CRON`" + ` are the same.
+When the first part is a type of watcher and at least two more parts follow, it is the type; else it is the name. So
+` + "`DOGWATCH_WATCHER_DOCKER_CRON`" + ` sets the option ` + "`cron`" + ` of a watcher called ` + "`docker`" + `.
+
+**Secrets in files.** Put ` + "`__FILE`" + ` behind a variable (` + "`__file`" + ` behind a key) and the value is read from the file it names,
+without its last line break; 64 KiB at most. Setting a value and its file is a mistake.
+
+**Values.** ` + "A duration is written `30s` or `1m30s`, or as a number of milliseconds; a list as a YAML list or separated by commas. " + `An empty
+variable counts as not set. A section whose name starts with ` + "`x-`" + ` is yours, for YAML anchors. A mistyped key switches nothing off: it is reported with the nearest known one.
+
+**Coming from What's Up Docker?** Every ` + "`WUD_…`" + ` variable is read as the ` + "`DOGWATCH_…`" + ` one; if both are set, ours wins. Watchers have
+no type there: ` + "`WUD_WATCHER_LOCAL_CRON`" + `. ` + "`WUD_STORE_FILE`" + ` is not used: it names a file of another format.
+
+**Not yet available:** the ` + "`auth`" + ` section. It is read and reported, but the API is open.
+`
+
+// Reference returns the documentation of all that can be set, as Markdown: the
+// settings of the host, the options it adds to all components of a kind, and
+// those of each type.
+func Reference(types []kind.Type, hostOptions map[kind.Kind]option.Schema) string {
+	var b strings.Builder
+	b.WriteString(introduction)
+	b.WriteString("\n## Settings\n")
+	section := ""
+	for _, o := range settingsSchema() {
+		if head, _, _ := strings.Cut(o.Name, "."); head != section {
+			section = head
+			b.WriteString("\n### " + section + "\n\n| Key | Environment | WUD | Type | Default | Meaning |\n|---|---|---|---|---|---|\n")
+		}
+		twin := ""
+		if slices.Contains(wudSettings, o.Name) {
+			twin = code(wudName(o.Name))
+		}
+		row(&b, code(o.Name), code(EnvName(o.Name)), twin, string(o.Type), defaultOf(o), meaning(o))
+	}
+	for _, k := range kind.Kinds() {
+		writeKind(&b, k, types, hostOptions[k])
+	}
+	return b.String()
+}
+
+var plurals = map[kind.Kind]string{kind.Watcher: "Watchers", kind.Registry: "Registries", kind.Trigger: "Triggers"}
+
+func writeKind(b *strings.Builder, k kind.Kind, types []kind.Type, host option.Schema) {
+	b.WriteString("\n## " + plurals[k] + "\n")
+	if len(host) > 0 {
+		b.WriteString("\nEvery " + string(k) + " has these options:\n")
+		writeOptions(b, host)
+	}
+	for _, t := range ofKind(types, k) {
+		b.WriteString("\n### " + string(k) + "." + t.Name + "\n\n" + t.Summary + ".")
+		if t.DocsURL != "" {
+			b.WriteString(" [More](" + t.DocsURL + ").")
+		}
+		prefix := string(k) + "." + t.Name + ".{name}."
+		fmt.Fprintf(b, " Keys start with `%s`, variables with `%s` or `%s`", prefix, EnvName(prefix), wudName(prefix))
+		if t.DefaultName != "" {
+			fmt.Fprintf(b, "; `%s` exists without configuration", t.DefaultName)
+		}
+		b.WriteString(".\n")
+		if len(t.Options) > 0 {
+			writeOptions(b, t.Options)
+		}
+	}
+}
+
+// ofKind returns the types of a kind by name.
+func ofKind(types []kind.Type, k kind.Kind) []kind.Type {
+	var of []kind.Type
+	for _, t := range types {
+		if t.Kind == k {
+			of = append(of, t)
+		}
+	}
+	slices.SortFunc(of, func(a, b kind.Type) int { return strings.Compare(a.Name, b.Name) })
+	return of
+}
+
+func writeOptions(b *strings.Builder, schema option.Schema) {
+	b.WriteString("\n| Key | Environment | Type | Default | Meaning |\n|---|---|---|---|---|\n")
+	for _, o := range schema {
+		variable := "…_" + strings.ToUpper(strings.ReplaceAll(o.Name, ".", "_"))
+		row(b, code(o.Name), code(variable), string(o.Type), defaultOf(o), meaning(o))
+	}
+}
+
+func row(b *strings.Builder, cells ...string) {
+	for i, c := range cells {
+		cells[i] = strings.NewReplacer("|", `\|`, "\n", " ").Replace(c)
+	}
+	b.WriteString("| " + strings.Join(cells, " | ") + " |\n")
+}
+
+func code(text string) string {
+	fence := "`"
+	for strings.Contains(text, fence) {
+		fence += "`"
+	}
+	if len(fence) > 1 {
+		text = " " + text + " "
+	}
+	return fence + text + fence
+}
+
+func defaultOf(o option.Option) string {
+	switch {
+	case o.Required:
+		return "**required**"
+	case o.Default == nil || *o.Default == "":
+		return ""
+	}
+	return code(strings.ReplaceAll(*o.Default, "\n", `\n`))
+}
+
+// meaning returns the help with all that the schema knows besides.
+func meaning(o option.Option) string {
+	parts := []string{o.Help}
+	switch {
+	case len(o.Choices) > 0:
+		parts = append(parts, "one of "+code(strings.Join(o.Choices, " ")))
+	case o.Min != nil && o.Max != nil:
+		parts = append(parts, fmt.Sprintf("%v to %v", *o.Min, *o.Max))
+	case o.Min != nil:
+		parts = append(parts, fmt.Sprintf("at least %v", *o.Min))
+	case o.Max != nil:
+		parts = append(parts, fmt.Sprintf("at most %v", *o.Max))
+	}
+	if o.Secret {
+		parts = append(parts, "secret")
+	}
+	if len(o.Aliases) > 0 {
+		parts = append(parts, "also "+code(strings.Join(o.Aliases, " ")))
+	}
+	if o.Deprecated != "" {
+		parts = append(parts, "deprecated: "+o.Deprecated)
+	}
+	return strings.Join(parts, "; ")
+}
+
+// Sample returns a YAML file with everything that can be set, at its default
+// and commented out. Components are called main.
+func Sample(types []kind.Type, hostOptions map[kind.Kind]option.Schema) (string, error) {
+	var leaves []leaf
+	add := func(prefix string, schema option.Schema) {
+		for _, o := range schema {
+			leaves = append(leaves, leaf{path: prefix + o.Name, value: sampleOf(o), head: meaning(o)})
+		}
+	}
+	add("", settingsSchema())
+	for _, k := range kind.Kinds() {
+		for _, t := range ofKind(types, k) {
+			add(string(k)+"."+t.Name+".main.", slices.Concat(t.Options, hostOptions[k]))
+		}
+	}
+	text, err := render(leaves)
+	if err != nil {
+		return "", err
+	}
+	var b strings.Builder
+	b.WriteString("# Everything that can be set. Remove the # in front of what you need, sections included.\n\n")
+	for line := range strings.Lines(string(text)) {
+		b.WriteString("#" + line)
+	}
+	return b.String(), nil
+}
+
+// sampleOf returns the default as one would write it; an empty value, which
+// counts as not set, when there is none.
+func sampleOf(o option.Option) any {
+	if o.Default == nil {
+		return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!null"}
+	}
+	switch o.Type {
+	case option.List:
+		return strings.Split(*o.Default, ",")
+	case option.String, option.URL:
+		return *o.Default
+	}
+	return &yaml.Node{Kind: yaml.ScalarNode, Value: *o.Default}
+}

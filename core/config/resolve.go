@@ -1,0 +1,84 @@
+package config
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/dogwatch/dogwatch/sdk/option"
+)
+
+// Resolve reads the component's options by schema. The problems, those in
+// c.Problems first, are of level Error for a value that is missing or not
+// accepted and of level Warning for an option that is deprecated or that the
+// schema does not know: a typo never stops a component.
+func (c Component) Resolve(schema option.Schema) (option.Values, []Problem) {
+	raw := map[string]any{}
+	for name, v := range c.Options {
+		raw[name] = v.V
+	}
+	problems := slices.Clone(c.Problems)
+	values, invalid, unknown := schema.Resolve(raw)
+	for _, f := range invalid {
+		o, _ := schema.Find(f.Field)
+		if c.unread(o) {
+			continue
+		}
+		given := c.Options[f.Field]
+		problems = append(problems, Problem{
+			Key: c.Key() + "." + f.Field, Source: given.Source, Message: f.Detail, Level: Error,
+			Remedy: misquoted(given),
+		})
+	}
+	for _, o := range schema {
+		for _, name := range append(slices.Clone(o.Aliases), o.Name) {
+			if given, has := c.Options[name]; has && o.Deprecated != "" && given.V != "" {
+				problems = append(problems, Problem{Key: c.Key() + "." + name, Source: given.Source, Message: "is deprecated", Remedy: o.Deprecated, Level: Warning})
+			}
+		}
+	}
+	for _, name := range unknown {
+		problems = append(problems, c.unknownOption(name, schema))
+	}
+	return values, problems
+}
+
+// unread reports whether o has a value that could not be read, so that nobody
+// is told it is missing too.
+func (c Component) unread(o option.Option) bool {
+	return slices.ContainsFunc(c.Problems, func(p Problem) bool {
+		name, mine := strings.CutPrefix(p.Key, c.Key()+".")
+		return mine && (name == o.Name || slices.Contains(o.Aliases, name))
+	})
+}
+
+func (c Component) unknownOption(name string, schema option.Schema) Problem {
+	p := Problem{Key: c.Key() + "." + name, Source: c.Options[name].Source, Message: "unknown option", Level: Warning}
+	var known []string
+	for _, o := range schema {
+		known = append(known, o.Name)
+	}
+	head, rest, split := strings.Cut(name, ".")
+	if _, isOption := schema.Find(rest); split && isOption && isEnv(p.Source) {
+		joined := string(c.Kind) + "." + c.Type + "." + c.Name + head + "." + rest
+		p.Remedy = "a name has no underscore: if " + strings.ToUpper(c.Name+"_"+head) + " is the name, write " + spell(joined, p.Source)
+	} else if near := option.Suggest(name, known); near != "" {
+		p.Remedy = "did you mean " + spell(c.Key()+"."+near, p.Source) + "?"
+	}
+	return p
+}
+
+// misquoted explains the two ways in which a compose file puts more into a variable than was meant.
+func misquoted(v Value) string {
+	text, _ := v.V.(string)
+	if !isEnv(v.Source) || len(text) < 2 {
+		return ""
+	}
+	first, last := text[0], text[len(text)-1]
+	switch {
+	case first == last && (first == '"' || first == '\''):
+		return "the quotation marks are part of the value; remove them"
+	case strings.Contains(text, " #"):
+		return "the comment is part of the value; remove it"
+	}
+	return ""
+}

@@ -1,0 +1,144 @@
+package config
+
+import (
+	"fmt"
+	"net"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/dogwatch/dogwatch/sdk/kind"
+)
+
+// storeFolder is the folder of the database in a container.
+const storeFolder = "/store"
+
+// complete fills in the defaults that depend on the machine.
+func (l *loader) complete() {
+	s := &l.config.Settings
+	if s.Store.Path == "" {
+		s.Store.Path = l.dataFolder()
+	}
+	if s.Store.Path == "" {
+		l.fault("store.path", "there is no folder for data: "+storeFolder+" does not exist, and neither XDG_DATA_HOME nor HOME is set", "set it")
+	}
+	if s.Plugins.Dir == "" {
+		s.Plugins.Dir = filepath.Join(s.Store.Path, "plugins")
+	}
+	s.Server.BasePath = path.Clean("/"+s.Server.BasePath) + "/"
+	if s.Server.BasePath == "//" {
+		s.Server.BasePath = "/"
+	}
+}
+
+func (l *loader) dataFolder() string {
+	variables := map[string]string{}
+	for _, v := range l.environ {
+		name, value, _ := strings.Cut(v, "=")
+		variables[name] = value
+	}
+	data, home := variables["XDG_DATA_HOME"], variables["HOME"]
+	switch {
+	case l.open.isFolder(storeFolder):
+		return storeFolder
+	case filepath.IsAbs(data):
+		return filepath.Join(data, "dogwatch")
+	case filepath.IsAbs(home):
+		return filepath.Join(home, ".local", "share", "dogwatch")
+	}
+	return ""
+}
+
+func (l *loader) fault(key, message, remedy string) {
+	l.report(Problem{Key: key, Source: l.config.sources[key], Message: message, Remedy: remedy, Level: Error})
+}
+
+func (l *loader) warn(key, message, remedy string) {
+	l.report(Problem{Key: key, Source: l.config.sources[key], Message: message, Remedy: remedy, Level: Warning})
+}
+
+var (
+	hostForm     = regexp.MustCompile(`^[A-Za-z0-9_]([A-Za-z0-9_.-]*[A-Za-z0-9_])?$`)
+	checksumForm = regexp.MustCompile(`^[^=/\\]+=[0-9A-Fa-f]{64}$`)
+	variableForm = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+)
+
+func isHost(text string) bool { return net.ParseIP(text) != nil || hostForm.MatchString(text) }
+
+// checkSettings looks at what a schema cannot say.
+func (l *loader) checkSettings() {
+	l.checkServer(&l.config.Server)
+	l.checkPlugins(l.config.Plugins)
+	s := &l.config.Settings
+	if name := s.Store.File; filepath.Base(name) != name || name == "." || name == ".." {
+		l.fault("store.file", fmt.Sprintf("want the name of a file without a folder, got %q", name), "write the folder to store.path")
+	} else if strings.EqualFold(name, "wud.json") {
+		l.fault("store.file", "wud.json belongs to What's Up Docker", "choose another name")
+	}
+	if u := s.PublicURL; u != nil && (u.Scheme != "http" && u.Scheme != "https" || u.RawQuery != "" || u.Fragment != "") {
+		l.fault("public.url", "want an http or https address without a query", "")
+		s.PublicURL = nil
+	}
+	if s.Check.Timeout < time.Second {
+		l.fault("check.timeout", "want at least 1s", "")
+		s.Check.Timeout = 30 * time.Second
+	}
+	s.Log.Levels = slices.DeleteFunc(s.Log.Levels, func(entry string) bool {
+		name, level, _ := strings.Cut(entry, "=")
+		o, _ := l.schema.Find("log.level")
+		if name != "" && slices.Contains(o.Choices, strings.ToLower(level)) {
+			return false
+		}
+		l.fault("log.levels", fmt.Sprintf("want name=level, got %q", entry), "for example check=debug")
+		return true
+	})
+}
+
+func (l *loader) checkServer(s *Server) {
+	if s.Host != "" && !isHost(s.Host) {
+		l.fault("server.host", fmt.Sprintf("want an address without scheme or port, got %q", s.Host), "")
+	}
+	for _, h := range s.AllowedHosts {
+		if h != "*" && !isHost(h) {
+			l.fault("server.allowedhosts", fmt.Sprintf("want host names without scheme or port, got %q", h), "")
+		}
+	}
+	if strings.ContainsAny(s.BasePath, "?#% ") {
+		l.fault("server.basepath", fmt.Sprintf("want a path such as /dogwatch/, got %q", s.BasePath), "")
+	}
+	for _, f := range []struct{ key, name string }{{"server.tls.key", s.TLS.Key}, {"server.tls.cert", s.TLS.Cert}} {
+		switch {
+		case !s.TLS.Enabled && f.name != "":
+			l.warn(f.key, "has no effect: the server speaks plain HTTP", "set server.tls.enabled to true")
+		case s.TLS.Enabled && f.name == "":
+			l.fault(f.key, "is required when server.tls.enabled is true", "")
+		case s.TLS.Enabled:
+			if _, err := l.open.read(f.name, maxFileSize); err != nil {
+				l.fault(f.key, f.name+": "+err.Error(), "")
+			}
+		}
+	}
+}
+
+func (l *loader) checkPlugins(p Plugins) {
+	for _, pin := range p.Pins {
+		if !checksumForm.MatchString(pin) {
+			l.fault("plugins.checksums", fmt.Sprintf("want name=SHA-256 in 64 hexadecimal digits, got %q", pin), "dogwatch plugin checksum FILE prints it")
+		}
+	}
+	capabilities := []string{kind.CapCredentials, kind.CapEngine}
+	for _, grant := range p.Granted {
+		name, capability, _ := strings.Cut(grant, "=")
+		if name == "" || !slices.Contains(capabilities, strings.ToLower(capability)) {
+			l.fault("plugins.grants", fmt.Sprintf("want name=capability, got %q", grant), "the capabilities are "+strings.Join(capabilities, " and "))
+		}
+	}
+	for _, name := range p.Env {
+		if !variableForm.MatchString(name) {
+			l.fault("plugins.env", fmt.Sprintf("want names of environment variables, got %q", name), "")
+		}
+	}
+}

@@ -1,0 +1,50 @@
+// Package delivery holds what is owed to triggers: an event, or a batch of
+// containers, that one trigger has to be told about, and how that went.
+package delivery
+
+import "time"
+
+// The states of a delivery.
+const (
+	Pending = "pending" // to be sent at NextAt
+	Sending = "sending" // claimed by a worker
+	Sent    = "sent"
+	Failed  = "failed"  // given up; a person may ask for another try
+	Skipped = "skipped" // no longer worth sending; planned again if it is offered again
+)
+
+// Delivery is something owed to a trigger.
+type Delivery struct {
+	// ID is the same at every attempt. The store chooses it.
+	ID int64 `json:"id"`
+	// Trigger is the id of the component, such as "smtp.main".
+	Trigger string `json:"trigger"`
+	// Subject and Fingerprint say what is offered: for one trigger the same pair is delivered once.
+	Subject     string `json:"subject"`
+	Fingerprint string `json:"fingerprint"`
+	// Event is the id of the event it was planned for, Run the check it came from.
+	Event int64  `json:"event"`
+	Run   string `json:"run,omitempty"`
+	Batch bool   `json:"batch"`
+	// Containers are the ids of the containers it tells about.
+	Containers []string `json:"containers"`
+	State      string   `json:"state"`
+	// Attempts counts the claims, the running one included.
+	Attempts  int       `json:"attempts"`
+	NextAt    time.Time `json:"nextAt"`
+	CreatedAt time.Time `json:"createdAt"`
+	UpdatedAt time.Time `json:"updatedAt"`
+	// Error is why the last attempt did not succeed.
+	Error string `json:"error,omitempty"`
+	// Payload is what is to be sent. It is dropped once sent or skipped, and not part of lists.
+	Payload []byte `json:"-"`
+}
+
+// Outcome is how an attempt ended.
+type Outcome struct {
+	// State is Sent, Pending (try again at NextAt), Failed or Skipped.
+	State string
+	Error string
+	// NextAt is used with Pending; the zero time means now.
+	NextAt time.Time
+}

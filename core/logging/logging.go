@@ -1,0 +1,97 @@
+// Package logging builds the logger that every package of the host is handed,
+// and sees to it that no secret is written.
+package logging
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/go-hclog"
+)
+
+// Options say what is logged, how and where.
+type Options struct {
+	// Level is the least severe level that is logged; "" means info.
+	Level string
+	// Levels override it for single names and what is below them, as name=level:
+	// plugin=debug applies to plugin.triggers too. The longest name wins.
+	Levels []string
+	// Format is "json", or "text" for people, which is also the default.
+	Format string
+	// Output receives each entry in one Write.
+	Output io.Writer
+	// Redactor blanks secrets in all that is logged.
+	Redactor *Redactor
+}
+
+// New returns the root logger. The error names the level or format that is not known.
+func New(o Options) (hclog.Logger, error) {
+	levels, err := parseLevels(o.Level, o.Levels)
+	if err != nil {
+		return nil, err
+	}
+	if o.Format != "" && o.Format != "text" && o.Format != "json" {
+		return nil, fmt.Errorf("log format %q: use text or json", o.Format)
+	}
+	return hclog.New(&hclog.LoggerOptions{
+		Level:             levels.of(""),
+		Output:            o.Redactor.Writer(o.Output),
+		JSONFormat:        o.Format == "json",
+		IndependentLevels: true,
+		SubloggerHook: func(sub hclog.Logger) hclog.Logger {
+			sub.SetLevel(levels.of(sub.Name()))
+			return sub
+		},
+	}), nil
+}
+
+// ParseLevel reads a level: trace, debug, info, warn, error or fatal (which is
+// error: nothing here is logged only when the process dies). "" is info.
+func ParseLevel(text string) (hclog.Level, error) {
+	switch strings.ToLower(strings.TrimSpace(text)) {
+	case "trace":
+		return hclog.Trace, nil
+	case "debug":
+		return hclog.Debug, nil
+	case "info", "":
+		return hclog.Info, nil
+	case "warn":
+		return hclog.Warn, nil
+	case "error", "fatal":
+		return hclog.Error, nil
+	}
+	return hclog.NoLevel, fmt.Errorf("log level %q: use trace, debug, info, warn, error or fatal", text)
+}
+
+// levels are the levels of names, the longest name first; the last is the root's, "".
+type levels []namedLevel
+
+type namedLevel struct {
+	name  string
+	level hclog.Level
+}
+
+func parseLevels(root string, named []string) (levels, error) {
+	var parsed levels
+	for _, entry := range append([]string{"=" + root}, named...) {
+		name, text, _ := strings.Cut(entry, "=")
+		level, err := ParseLevel(text)
+		if err != nil {
+			return nil, err
+		}
+		parsed = append(parsed, namedLevel{name, level})
+	}
+	slices.SortStableFunc(parsed, func(a, b namedLevel) int { return len(b.name) - len(a.name) })
+	return parsed, nil
+}
+
+func (l levels) of(name string) hclog.Level {
+	for _, e := range l {
+		if e.name == "" || name == e.name || strings.HasPrefix(name, e.name+".") {
+			return e.level
+		}
+	}
+	return hclog.Info
+}

@@ -1,0 +1,36 @@
+package plugin
+
+import (
+	"os"
+	"os/exec"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// harden makes the kernel end the process with its host, and keeps terminal
+// signals, such as an interrupt, from reaching it before the host can stop it.
+func harden(cmd *exec.Cmd) {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setpgid: true}
+}
+
+// Harden restricts this process and every process it will start: no core dumps,
+// which would hold secrets, and no new privileges through set-user-id programs.
+func Harden() error {
+	if err := unix.Setrlimit(unix.RLIMIT_CORE, &unix.Rlimit{}); err != nil {
+		return os.NewSyscallError("setrlimit core", err)
+	}
+	// The flag belongs to a thread, and a child may be started from any of them.
+	_, _, errno := syscall.AllThreadsSyscall6(unix.SYS_PRCTL, unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0, 0)
+	if errno != 0 && errno != syscall.ENOTSUP { // ENOTSUP: a build with cgo cannot reach all threads
+		return os.NewSyscallError("prctl no_new_privs", errno)
+	}
+	return nil
+}
+
+func bySignal(state *os.ProcessState) bool {
+	status, ok := state.Sys().(syscall.WaitStatus)
+	return ok && status.Signaled() && (status.Signal() == syscall.SIGKILL || status.Signal() == syscall.SIGTERM)
+}
+
+func alive(pid int) bool { return syscall.Kill(pid, 0) != syscall.ESRCH }

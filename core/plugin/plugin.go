@@ -1,0 +1,216 @@
+// Package plugin keeps the processes alive that do the work: it finds bundles,
+// decides which executables may run, launches them hardened, restarts the ones
+// that die, configures their instances again, and answers for them with
+// "unavailable" while they are down.
+package plugin
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/dogwatch/dogwatch/sdk"
+	"github.com/dogwatch/dogwatch/sdk/kind"
+)
+
+// Builtin is a bundle inside this executable, which is started again with Args to serve it.
+type Builtin struct {
+	Name string
+	Args []string
+	// Types are what the bundle holds, known without starting it.
+	Types []kind.Type
+}
+
+// TrustStore remembers the checksum under which a third-party executable was first seen.
+type TrustStore interface {
+	// Checksum returns the SHA-256 recorded for a bundle, and false when there is none.
+	Checksum(ctx context.Context, name string) ([]byte, bool, error)
+	Trust(ctx context.Context, name string, sha256 []byte) error
+}
+
+// Options configure a Host.
+type Options struct {
+	Builtins []Builtin
+	// Executable is this program; the default is os.Executable.
+	Executable string
+	// Dir holds third-party executables; "" when there are none.
+	Dir string
+	// Pinned makes Checksums the only executables that start; otherwise the first sight of a file trusts it.
+	Pinned bool
+	// Checksums are hexadecimal SHA-256 sums by bundle name.
+	Checksums map[string]string
+	// Grants are capabilities by third-party bundle name.
+	Grants map[string][]string
+	// Env are names of further environment variables that plugins may see.
+	Env []string
+	// RunDirs are folders to try for the private folder of sockets, best first.
+	RunDirs []string
+	// RegistryTimeout bounds one question to a registry; 0 means a minute.
+	RegistryTimeout time.Duration
+	Trust           TrustStore
+	Log             hclog.Logger
+	Now             func() time.Time
+	// Changed is told of every change of a bundle's state. It must not block.
+	Changed func(Status)
+	// Observe is told of every call that ended. It must not block.
+	Observe func(instance, method string, took time.Duration, err error)
+}
+
+// Status is a bundle as users see it.
+type Status struct {
+	Name     string     `json:"name"`
+	Builtin  bool       `json:"builtin"`
+	State    State      `json:"state"`
+	Error    string     `json:"error,omitempty"`
+	Version  string     `json:"version,omitempty"`
+	Types    []TypeName `json:"types"`
+	PID      int        `json:"pid,omitempty"`
+	Restarts int        `json:"restarts"`
+	SHA256   string     `json:"sha256,omitempty"`
+	Since    sdk.Time   `json:"since"`
+	Grants   []string   `json:"grants,omitempty"`
+}
+
+// TypeName names a type that a bundle holds.
+type TypeName struct {
+	Kind kind.Kind `json:"kind"`
+	Type string    `json:"type"`
+}
+
+// State is where a bundle is in its life.
+type State string
+
+// The states of a bundle.
+const (
+	Stopped   State = "stopped"   // not needed so far
+	Starting  State = "starting"  // launching, or configuring its instances
+	Running   State = "running"   // answers calls
+	Backoff   State = "backoff"   // died; will be started again
+	Broken    State = "broken"    // died too often; waits for a person
+	Untrusted State = "untrusted" // may not run: its file changed, or is open to others
+	Rejected  State = "rejected"  // cannot be used: not a plugin, or its types clash with others
+)
+
+// Host owns every bundle and its process.
+type Host struct {
+	opt    Options
+	log    hclog.Logger
+	runDir string
+
+	mu      sync.Mutex
+	bundles []*Supervisor
+
+	life context.Context
+	stop context.CancelFunc
+	wait sync.WaitGroup
+
+	// after is time.After, unless a test has no patience for backoffs.
+	after func(time.Duration) <-chan time.Time
+}
+
+// New prepares a Host for the built-in bundles; nothing is started yet.
+func New(opt Options) (*Host, error) {
+	if opt.Executable == "" {
+		exe, err := os.Executable()
+		if err != nil {
+			return nil, fmt.Errorf("find this program to start plugins from: %w", err)
+		}
+		opt.Executable = exe
+	}
+	if opt.Now == nil {
+		opt.Now = time.Now
+	}
+	if opt.RegistryTimeout <= 0 {
+		opt.RegistryTimeout = time.Minute
+	}
+	if opt.Changed == nil {
+		opt.Changed = func(Status) {}
+	}
+	if opt.Observe == nil {
+		opt.Observe = func(string, string, time.Duration, error) {}
+	}
+	dir, err := makeRunDir(opt.RunDirs)
+	if err != nil {
+		return nil, err
+	}
+	h := &Host{opt: opt, log: opt.Log.Named("plugin"), runDir: dir, after: time.After}
+	h.life, h.stop = context.WithCancel(context.Background())
+	for _, b := range opt.Builtins {
+		h.add(newSupervisor(h, bundle{name: b.Name, builtin: true, path: opt.Executable, args: b.Args}, b.Types))
+	}
+	return h, nil
+}
+
+// add takes a supervisor into the host and starts its actor.
+func (h *Host) add(s *Supervisor) {
+	h.mu.Lock()
+	h.bundles = append(h.bundles, s)
+	h.mu.Unlock()
+	h.wait.Go(func() { s.run(h.life) })
+}
+
+// Close stops every process and waits for it. Calls in flight have up to five seconds.
+func (h *Host) Close() {
+	h.stop()
+	h.wait.Wait()
+	if err := os.RemoveAll(h.runDir); err != nil {
+		h.log.Warn("remove the folder of plugin sockets", "error", err)
+	}
+}
+
+// Bundles returns the state of every bundle, built-in ones first.
+func (h *Host) Bundles() []Status {
+	var all []Status
+	for _, s := range h.supervisors() {
+		all = append(all, s.Status())
+	}
+	return all
+}
+
+// Types returns every known type of kind k, sorted by name.
+func (h *Host) Types(k kind.Kind) []kind.Type {
+	var types []kind.Type
+	for _, s := range h.supervisors() {
+		for _, t := range s.types() {
+			if t.Kind == k {
+				types = append(types, t)
+			}
+		}
+	}
+	slices.SortFunc(types, func(a, b kind.Type) int { return strings.Compare(a.Name, b.Name) })
+	return types
+}
+
+// Find returns the supervisor of the bundle that holds a type, and the type.
+func (h *Host) Find(k kind.Kind, name string) (*Supervisor, kind.Type, bool) {
+	for _, s := range h.supervisors() {
+		for _, t := range s.types() {
+			if t.Kind == k && t.Name == name {
+				return s, t, true
+			}
+		}
+	}
+	return nil, kind.Type{}, false
+}
+
+// Bundle returns the supervisor of the bundle called name.
+func (h *Host) Bundle(name string) (*Supervisor, bool) {
+	for _, s := range h.supervisors() {
+		if s.bundle.name == name {
+			return s, true
+		}
+	}
+	return nil, false
+}
+
+func (h *Host) supervisors() []*Supervisor {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return slices.Clone(h.bundles)
+}

@@ -1,0 +1,172 @@
+package plugin
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/dogwatch/dogwatch/sdk/kind"
+)
+
+// rejectedError says why a bundle cannot be used although it may run.
+type rejectedError struct{ reason error }
+
+func (e *rejectedError) Error() string { return e.reason.Error() }
+func (e *rejectedError) Unwrap() error { return e.reason }
+
+// Discover finds the third-party executables and learns what they hold. It
+// returns when each of them has been looked at; what is wrong with one is its state.
+func (h *Host) Discover(ctx context.Context) error {
+	if h.opt.Dir == "" {
+		return nil
+	}
+	found, err := findBundles(h.opt.Dir)
+	if err != nil {
+		return err
+	}
+	var seen []*Supervisor
+	for _, b := range found {
+		if _, taken := h.Bundle(b.name); taken {
+			h.log.Error("plugin passed over: its name belongs to a built-in bundle, so rename the file", "bundle", b.name)
+			continue
+		}
+		s := newSupervisor(h, b, nil)
+		h.add(s)
+		s.mu.Lock()
+		s.want()
+		s.mu.Unlock()
+		seen = append(seen, s)
+	}
+	for _, s := range seen {
+		if err := s.settled(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// settled waits until the first start of a bundle has ended one way or the other.
+func (s *Supervisor) settled(ctx context.Context) error {
+	for {
+		s.mu.Lock()
+		state, changed, wanted := s.state, s.changed, s.wanted
+		s.mu.Unlock()
+		if state != Starting && !(state == Stopped && wanted) {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-changed:
+		}
+	}
+}
+
+// bringUp launches the process, learns what it holds and configures every
+// instance. It returns no process when nothing needs one.
+func (s *Supervisor) bringUp(ctx context.Context) (*process, error) {
+	b := s.bundle
+	if !b.builtin {
+		sum, err := s.host.verify(ctx, b)
+		if err != nil {
+			return nil, err
+		}
+		b.checksum = sum
+		s.mu.Lock()
+		s.bundle.checksum = sum
+		s.mu.Unlock()
+	}
+	p, err := s.host.launch(ctx, b, s.log)
+	if err != nil {
+		return nil, err
+	}
+	if !b.builtin {
+		if err := s.describe(ctx, p); err != nil {
+			p.stop()
+			return nil, err
+		}
+	}
+	s.mu.Lock()
+	s.proc = p
+	all := slices.Clone(s.instances)
+	s.mu.Unlock()
+	if len(all) == 0 && !b.builtin {
+		p.stop()
+		return nil, nil
+	}
+	for _, in := range all {
+		s.configure(ctx, p, in)
+	}
+	return p, nil
+}
+
+// describe asks a third-party bundle what it holds and refuses clashes.
+func (s *Supervisor) describe(ctx context.Context, p *process) error {
+	ctx, cancel := context.WithTimeout(ctx, configureTimeout)
+	defer cancel()
+	d, err := p.client.Describe(ctx)
+	if err != nil {
+		return fmt.Errorf("ask plugin %s what it holds: %w", s.bundle.name, err)
+	}
+	if len(d.Types) == 0 {
+		return &rejectedError{fmt.Errorf("plugin %s holds no types", s.bundle.name)}
+	}
+	for _, t := range d.Types {
+		if owner, _, taken := s.host.Find(t.Kind, t.Name); taken && owner != s {
+			return &rejectedError{fmt.Errorf("plugin %s holds %s type %q, which %s already provides: remove one of them", s.bundle.name, t.Kind, t.Name, owner.bundle.name)}
+		}
+	}
+	s.mu.Lock()
+	s.version, s.held = d.Version, d.Types
+	s.mu.Unlock()
+	return nil
+}
+
+// configure tells process p of an instance, once.
+func (s *Supervisor) configure(ctx context.Context, p *process, in *instance) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	if in.proc == p {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, configureTimeout)
+	defer cancel()
+	got, err := p.client.Configure(ctx, in.spec)
+	in.proc = p
+	in.notify(got, err)
+}
+
+// MissingGrants returns the sensitive capabilities that t asks for and this bundle is not granted.
+func (s *Supervisor) MissingGrants(t kind.Type) []string {
+	var missing []string
+	if t.Kind != kind.Trigger {
+		return nil
+	}
+	for _, c := range t.Capabilities {
+		if !s.Granted(c) {
+			missing = append(missing, c)
+		}
+	}
+	return missing
+}
+
+// Trust accepts the executable of a third-party bundle as it is now, and starts it.
+func (h *Host) Trust(ctx context.Context, name string) error {
+	s, ok := h.Bundle(name)
+	if !ok || s.bundle.builtin {
+		return fmt.Errorf("trust plugin %s: there is no third-party plugin of that name", name)
+	}
+	if pin := h.opt.Checksums[name]; pin != "" || h.opt.Pinned {
+		return fmt.Errorf("trust plugin %s: its checksum is pinned by the configuration: change plugins.checksums.%s", name, name)
+	}
+	sum, err := Checksum(s.bundle.path)
+	if err != nil {
+		return fmt.Errorf("trust plugin %s: %w", name, err)
+	}
+	if err := h.opt.Trust.Trust(ctx, name, sum); err != nil {
+		return fmt.Errorf("trust plugin %s: %w", name, err)
+	}
+	h.log.Info("plugin trusted", "bundle", name)
+	s.Restart()
+	return nil
+}

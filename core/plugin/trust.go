@@ -1,0 +1,123 @@
+package plugin
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// bundle is one executable and how to start it.
+type bundle struct {
+	name     string
+	builtin  bool
+	path     string
+	args     []string
+	checksum []byte // third parties: what was verified last
+}
+
+// untrustedError says why an executable may not run.
+type untrustedError struct{ reason string }
+
+func (e *untrustedError) Error() string { return e.reason }
+
+func untrusted(format string, args ...any) error {
+	return &untrustedError{fmt.Sprintf(format, args...)}
+}
+
+// findBundles lists the executables directly inside dir. Hidden files and
+// files that are not executable are passed over.
+func findBundles(dir string) ([]bundle, error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, fmt.Errorf("read plugins.dir: %w", err)
+	}
+	var found []bundle
+	for _, e := range entries {
+		info, err := e.Info()
+		if err != nil || strings.HasPrefix(e.Name(), ".") || e.IsDir() || !runnable(info) {
+			continue
+		}
+		name := strings.TrimSuffix(e.Name(), ".exe")
+		found = append(found, bundle{name: name, path: filepath.Join(dir, e.Name())})
+	}
+	return found, nil
+}
+
+// verify decides whether the executable may run now, and returns its checksum.
+// The first sight of a file is recorded as trusted unless only pinned files may start.
+func (h *Host) verify(ctx context.Context, b bundle) ([]byte, error) {
+	if err := checkOwner(b.path); err != nil {
+		return nil, err
+	}
+	sum, err := Checksum(b.path)
+	if err != nil {
+		return nil, err
+	}
+	if pin := h.opt.Checksums[b.name]; pin != "" {
+		if !strings.EqualFold(pin, hex.EncodeToString(sum)) {
+			return nil, untrusted("its checksum %x is not the one in plugins.checksums.%s", sum, b.name)
+		}
+		return sum, nil
+	}
+	if h.opt.Pinned {
+		return nil, untrusted("not pinned: to run it, set plugins.checksums.%s: %x", b.name, sum)
+	}
+	known, seen, err := h.opt.Trust.Checksum(ctx, b.name)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("look up the trusted checksum: %w", err)
+	case seen && !bytes.Equal(known, sum):
+		return nil, untrusted("its file changed since it was trusted (checksum was %x, is %x): if you changed it, run: dogwatch plugin trust %s", known, sum, b.name)
+	case !seen:
+		if err := h.opt.Trust.Trust(ctx, b.name, sum); err != nil {
+			return nil, fmt.Errorf("record the trusted checksum: %w", err)
+		}
+		h.log.Info("trusting a plugin seen for the first time", "bundle", b.name, "sha256", hex.EncodeToString(sum))
+	}
+	return sum, nil
+}
+
+// Checksum returns the SHA-256 of a file.
+func Checksum(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("read the executable: %w", err)
+	}
+	defer f.Close()
+	sum := sha256.New()
+	if _, err := io.Copy(sum, f); err != nil {
+		return nil, fmt.Errorf("read the executable: %w", err)
+	}
+	return sum.Sum(nil), nil
+}
+
+// checkOwner refuses what somebody else could swap: links, and files or
+// folders that others may write.
+func checkOwner(path string) error {
+	info, err := os.Lstat(path)
+	if err != nil {
+		return fmt.Errorf("look at the executable: %w", err)
+	}
+	if !info.Mode().IsRegular() {
+		return untrusted("it is not a regular file: put the executable itself into plugins.dir, not a link")
+	}
+	dir, err := os.Stat(filepath.Dir(path))
+	if err != nil {
+		return fmt.Errorf("look at plugins.dir: %w", err)
+	}
+	for _, f := range []os.FileInfo{info, dir} {
+		if f.Mode().Perm()&0o022 != 0 {
+			return untrusted("%s can be changed by others: run chmod go-w on it", f.Name())
+		}
+		if !ownedByUs(f) {
+			return untrusted("%s belongs to another user: it must belong to root or to the user of dogwatch", f.Name())
+		}
+	}
+	return nil
+}

@@ -1,0 +1,199 @@
+package store
+
+import (
+	"bytes"
+	"compress/flate"
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+)
+
+// defaultCacheBytes bounds the registry cache: tag lists of some thousands of repositories.
+const defaultCacheBytes = 32 << 20
+
+// CacheEntry is something a registry has answered.
+type CacheEntry struct {
+	Key string
+	// Validator is what to ask with whether Body still holds; "" when the answer never changes.
+	Validator string
+	Body      []byte
+}
+
+// cache is the part of the registry cache that is kept in memory.
+type cache struct {
+	limit   int64
+	writers sync.Pool // of *flate.Writer, which are large
+
+	mu   sync.Mutex
+	used map[string]time.Time // reads not yet written to the file
+}
+
+// CacheGet returns the entry for key, or false. That it was used is noted in
+// memory and written with the next CachePut, Prune or Close.
+func (s *Store) CacheGet(ctx context.Context, key string) (CacheEntry, bool, error) {
+	e := CacheEntry{Key: key}
+	var body []byte
+	err := s.reader.QueryRowContext(ctx, "SELECT validator, body FROM registry_cache WHERE key = ?", key).Scan(&e.Validator, &body)
+	if errors.Is(err, sql.ErrNoRows) {
+		return CacheEntry{}, false, nil
+	}
+	if err == nil {
+		e.Body, err = inflate(body)
+	}
+	if err != nil {
+		return CacheEntry{}, false, s.wrap("read the registry cache", fmt.Errorf("entry %s: %w", key, err))
+	}
+	s.cache.mu.Lock()
+	defer s.cache.mu.Unlock()
+	if s.cache.used == nil {
+		s.cache.used = map[string]time.Time{}
+	}
+	s.cache.used[key] = s.now()
+	return e, true, nil
+}
+
+// CachePut adds or replaces entries in one transaction, then drops the least
+// recently used ones until the cache is within its bound again. An entry that
+// would take more than an eighth of that for itself is not stored.
+func (s *Store) CachePut(ctx context.Context, entries ...CacheEntry) error {
+	type stored struct {
+		CacheEntry
+		body []byte
+	}
+	var rows []stored
+	for _, e := range entries {
+		body, err := s.cache.deflate(e.Body)
+		if err != nil {
+			return s.wrap("write the registry cache", fmt.Errorf("entry %s: %w", e.Key, err))
+		}
+		if int64(len(body)) <= s.cache.limit/8 {
+			rows = append(rows, stored{e, body})
+		}
+	}
+	used := s.cache.take()
+	err := s.write(ctx, "write the registry cache", func(t tx) error {
+		if err := t.touch(used); err != nil {
+			return err
+		}
+		now := millis(s.now())
+		if err := each(t, `INSERT INTO registry_cache (key, validator, used_at, size, body) VALUES (?, ?, ?, ?, ?)
+			ON CONFLICT (key) DO UPDATE SET validator = excluded.validator, used_at = excluded.used_at,
+				size = excluded.size, body = excluded.body`, rows, func(r stored) []any {
+			return []any{r.Key, r.Validator, now, len(r.body), r.body}
+		}); err != nil {
+			return err
+		}
+		return t.shrink(s.cache.limit)
+	}, nil)
+	if err != nil {
+		s.cache.giveBack(used)
+	}
+	return err
+}
+
+// flushCache writes which entries were used.
+func (s *Store) flushCache(ctx context.Context) error {
+	used := s.cache.take()
+	if len(used) == 0 {
+		return nil
+	}
+	err := s.write(ctx, "write the registry cache", func(t tx) error { return t.touch(used) }, nil)
+	if err != nil {
+		s.cache.giveBack(used)
+	}
+	return err
+}
+
+func (c *cache) take() map[string]time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	used := c.used
+	c.used = nil
+	return used
+}
+
+// giveBack keeps what could not be written, unless the entry was used again since.
+func (c *cache) giveBack(used map[string]time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for key, at := range c.used {
+		used[key] = at
+	}
+	c.used = used
+}
+
+func (t tx) touch(used map[string]time.Time) error {
+	type use struct {
+		key string
+		at  time.Time
+	}
+	uses := make([]use, 0, len(used))
+	for key, at := range used {
+		uses = append(uses, use{key, at})
+	}
+	return each(t, "UPDATE registry_cache SET used_at = max(used_at, ?) WHERE key = ?", uses, func(u use) []any {
+		return []any{millis(u.at), u.key}
+	})
+}
+
+// shrink drops the least recently used entries beyond limit bytes.
+func (t tx) shrink(limit int64) error {
+	var size int64
+	if err := t.row("SELECT coalesce(sum(size), 0) FROM registry_cache").Scan(&size); err != nil || size <= limit {
+		return err
+	}
+	_, err := t.exec(`DELETE FROM registry_cache WHERE rowid IN (
+		SELECT rowid FROM (
+			SELECT rowid, sum(size) OVER (ORDER BY used_at DESC, size, rowid ROWS UNBOUNDED PRECEDING) AS upto FROM registry_cache
+		) WHERE upto > ?)`, limit)
+	return err
+}
+
+// Stored bodies begin with how they are stored: 0 as they are, 1 deflated.
+const (
+	plain    = 0
+	deflated = 1
+)
+
+func (c *cache) deflate(body []byte) ([]byte, error) {
+	var b bytes.Buffer
+	b.WriteByte(deflated)
+	w, ok := c.writers.Get().(*flate.Writer)
+	if ok {
+		w.Reset(&b)
+	} else {
+		var err error
+		if w, err = flate.NewWriter(&b, flate.BestSpeed); err != nil {
+			return nil, err
+		}
+	}
+	defer c.writers.Put(w)
+	if _, err := w.Write(body); err != nil {
+		return nil, err
+	}
+	if err := w.Close(); err != nil {
+		return nil, err
+	}
+	if b.Len() > len(body) {
+		return append([]byte{plain}, body...), nil
+	}
+	return b.Bytes(), nil
+}
+
+func inflate(stored []byte) ([]byte, error) {
+	if len(stored) == 0 {
+		return nil, io.ErrUnexpectedEOF
+	}
+	switch form, rest := stored[0], stored[1:]; form {
+	case plain:
+		return rest, nil
+	case deflated:
+		return io.ReadAll(flate.NewReader(bytes.NewReader(rest)))
+	default:
+		return nil, fmt.Errorf("stored in unknown form %d", form)
+	}
+}

@@ -1,0 +1,264 @@
+package store
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/dogwatch/dogwatch/core/event"
+	"github.com/dogwatch/dogwatch/sdk"
+)
+
+// Snapshot returns the containers as of the last commit. It is cheap.
+func (s *Store) Snapshot() Snapshot { return *s.snap.Load() }
+
+// Containers returns copies of a watcher's containers, or with "" of all, in
+// the order of Snapshot.All; they are the caller's to change.
+func (s *Store) Containers(_ context.Context, watcher string) ([]sdk.Container, error) {
+	var out []sdk.Container
+	for _, r := range s.Snapshot().All() {
+		if watcher == "" || r.Container.Watcher == watcher {
+			out = append(out, clone(r.Container))
+		}
+	}
+	return out, nil
+}
+
+// Commit stores a change and its events in one transaction, then wakes the
+// readers of the log. On an error nothing has changed, in the file or in memory.
+// Only containers that differ are written; a container that replaces another of
+// the same watcher and name keeps its first seen time. Removals apply before
+// additions, and of two containers added under one name the later wins.
+func (s *Store) Commit(ctx context.Context, ch event.Change) error {
+	for i := range ch.Put {
+		if c := &ch.Put[i]; c.ID == "" || c.Watcher == "" || c.Name == "" {
+			return s.wrap("save containers", fmt.Errorf("container %q of watcher %q has id %q: all three are needed", c.Name, c.Watcher, c.ID))
+		}
+	}
+	var d diff
+	return s.write(ctx, "save containers and events", func(t tx) (err error) {
+		if d, err = s.compare(ch); err != nil {
+			return err
+		}
+		if err := each(t, "DELETE FROM containers WHERE id = ?", d.gone, func(id string) []any {
+			return []any{id}
+		}); err != nil {
+			return err
+		}
+		if err := each(t, `INSERT OR REPLACE INTO containers (id, watcher, name, first_seen, checked_at, repos, doc)
+			VALUES (?, ?, ?, ?, ?, ?, ?)`, d.changed, row.args); err != nil {
+			return err
+		}
+		if err := each(t, "UPDATE containers SET checked_at = ? WHERE id = ?", d.checked, func(r *Record) []any {
+			return []any{millis(r.CheckedAt), r.Container.ID}
+		}); err != nil {
+			return err
+		}
+		return s.append(t, ch.Events)
+	}, func() {
+		if d.next != nil {
+			s.snap.Store(d.next)
+		}
+		s.bus.Wake()
+	})
+}
+
+// diff is what a change means for the file and for memory.
+type diff struct {
+	gone    []string  // ids to delete
+	changed []row     // to write whole
+	checked []*Record // only their check time moved
+	next    *Snapshot // nil when the containers are as before
+}
+
+// row is a record with the forms that only the file holds.
+type row struct {
+	*Record
+	repos, doc []byte
+}
+
+func (r row) args() []any {
+	c := &r.Container
+	return []any{c.ID, c.Watcher, c.Name, millis(r.FirstSeen), millis(r.CheckedAt), string(r.repos), string(r.doc)}
+}
+
+// compare works out what a change does to the current containers.
+func (s *Store) compare(ch event.Change) (d diff, err error) {
+	old := s.snap.Load()
+	now := s.now().UTC().Truncate(time.Millisecond)
+
+	leaving := make(map[string]bool, len(ch.Remove)+len(ch.Put)) // ids whose record is dropped or made anew
+	for _, id := range ch.Remove {
+		leaving[id] = true
+	}
+	ids, names := map[string]bool{}, map[identity]bool{}
+	var records []*Record
+	for i := range slices.Backward(ch.Put) { // so that the last word on an id or a name is met first
+		c := &ch.Put[i]
+		if ids[c.ID] {
+			continue
+		}
+		ids[c.ID], leaving[c.ID] = true, true
+		name := identityOf(c)
+		if names[name] {
+			continue
+		}
+		names[name] = true
+		if before, ok := old.byName[name]; ok {
+			leaving[before.Container.ID] = true
+		}
+		r, err := d.place(old, *c, now)
+		if err != nil {
+			return diff{}, err
+		}
+		records = append(records, r)
+	}
+	staying := make(map[string]bool, len(records))
+	for _, r := range records {
+		staying[r.Container.ID] = true
+	}
+	for id := range leaving {
+		if _, known := old.byID[id]; known && !staying[id] {
+			d.gone = append(d.gone, id)
+		}
+	}
+	if len(d.gone)+len(d.changed)+len(d.checked) == 0 {
+		return d, nil
+	}
+	for _, r := range old.all {
+		if !leaving[r.Container.ID] {
+			records = append(records, r)
+		}
+	}
+	d.next = newSnapshot(old.version+1, records)
+	return d, nil
+}
+
+// place returns the record for c and notes in d what has to be written for it.
+// What c points to stays the caller's to change.
+func (d *diff) place(old *Snapshot, c sdk.Container, now time.Time) (*Record, error) {
+	c.Check.At = sdk.TimeOf(c.Check.At.Time)
+	known := old.byID[c.ID]
+	if known != nil {
+		probe := c
+		probe.Check.At = known.Container.Check.At
+		doc, err := encode(probe)
+		if err != nil {
+			return nil, err
+		}
+		if bytes.Equal(doc, known.JSON) && slices.Equal(c.Image.Digest.Repos, known.Container.Image.Digest.Repos) {
+			return d.recheck(known, c.Check.At)
+		}
+	}
+	w := row{Record: &Record{Container: clone(c), FirstSeen: now, CheckedAt: c.Check.At.Time, order: orderOf(&c)}}
+	if before := cmp.Or(known, old.byName[identityOf(&c)]); before != nil {
+		w.FirstSeen = before.FirstSeen
+	}
+	var err error
+	if w.JSON, err = encode(c); err != nil {
+		return nil, err
+	}
+	c.Check.At = sdk.Time{}
+	if w.doc, err = encode(c); err != nil {
+		return nil, err
+	}
+	if w.repos, err = encode(c.Image.Digest.Repos); err != nil {
+		return nil, err
+	}
+	d.changed = append(d.changed, w)
+	return w.Record, nil
+}
+
+// recheck returns the record for a container that is as known, but for when it was checked.
+func (d *diff) recheck(known *Record, at sdk.Time) (*Record, error) {
+	if at.Equal(known.CheckedAt) {
+		return known, nil
+	}
+	r := *known
+	r.Container.Check.At, r.CheckedAt = at, at.Time
+	var err error
+	r.JSON, err = encode(r.Container)
+	d.checked = append(d.checked, &r)
+	return &r, err
+}
+
+// load fills the memory from the file.
+func (s *Store) load(ctx context.Context) error {
+	rows, err := s.reader.QueryContext(ctx, "SELECT id, first_seen, checked_at, repos, doc FROM containers")
+	if err != nil {
+		return s.wrap("read containers", err)
+	}
+	defer rows.Close()
+	var records []*Record
+	for rows.Next() {
+		var id string
+		var seen, checked int64
+		var repos, doc []byte
+		if err := rows.Scan(&id, &seen, &checked, &repos, &doc); err != nil {
+			return s.wrap("read containers", err)
+		}
+		r, err := decode(doc, repos, instant(seen), instant(checked))
+		if err != nil {
+			// The next check finds the container again, and writes it whole.
+			s.log.Warn("left out a stored container that this version cannot read", "container", id, "error", err)
+			continue
+		}
+		records = append(records, r)
+	}
+	if err := rows.Err(); err != nil {
+		return s.wrap("read containers", err)
+	}
+	// A random start keeps a browser's entity tag of an earlier process from matching by chance.
+	s.snap.Store(newSnapshot(rand.Uint64(), records))
+	return nil
+}
+
+func decode(doc, repos []byte, seen, checked time.Time) (*Record, error) {
+	r := &Record{FirstSeen: seen, CheckedAt: checked}
+	if err := json.Unmarshal(doc, &r.Container); err != nil {
+		return nil, err
+	}
+	if err := json.Unmarshal(repos, &r.Container.Image.Digest.Repos); err != nil {
+		return nil, err
+	}
+	r.Container.Check.At = sdk.TimeOf(checked)
+	r.order = orderOf(&r.Container)
+	var err error
+	r.JSON, err = encode(r.Container)
+	return r, err
+}
+
+// encode returns v as compact JSON with '<', '>' and '&' as they are: it is not meant for HTML.
+func encode(v any) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return nil, err
+	}
+	return bytes.Clone(bytes.TrimSuffix(b.Bytes(), []byte("\n"))), nil // without the buffer's spare room, as it may be kept
+}
+
+// clone returns a copy that shares nothing that can change.
+func clone(c sdk.Container) sdk.Container {
+	c.Labels = maps.Clone(c.Labels)
+	c.Image.Digest.Repos = slices.Clone(c.Image.Digest.Repos)
+	c.Result = cloned(c.Result)
+	c.Error = cloned(c.Error)
+	c.UpdateKind.Result = cloned(c.UpdateKind.Result)
+	return c
+}
+
+func cloned[T any](p *T) *T {
+	if p == nil {
+		return nil
+	}
+	v := *p
+	return &v
+}

@@ -1,0 +1,252 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/dogwatch/dogwatch/core/delivery"
+	"github.com/dogwatch/dogwatch/core/event"
+)
+
+// DeliveryFilter selects deliveries; zero fields select all.
+type DeliveryFilter struct {
+	State   string
+	Trigger string
+	// Before is the id below which to start, for the page after this one.
+	Before int64
+	// Limit is at most how many; below 1 means 100.
+	Limit int
+}
+
+// Plan adds deliveries and moves the reader's cursor to the id of the event they
+// were planned for, in one transaction; a cursor never moves back. What was
+// planned before for the same trigger, subject and fingerprint is left alone,
+// unless it was skipped: then it is owed again. It returns how many are newly
+// owed. ID, State, Attempts and the times are the store's to set, except NextAt,
+// where zero means now.
+func (s *Store) Plan(ctx context.Context, reader string, cursor int64, ds []delivery.Delivery) (planned int, err error) {
+	err = s.write(ctx, "plan deliveries", func(t tx) error {
+		now := s.now()
+		for _, d := range ds {
+			containers, err := encode(append([]string{}, d.Containers...))
+			if err != nil {
+				return err
+			}
+			if d.NextAt.IsZero() {
+				d.NextAt = now
+			}
+			result, err := t.exec(`INSERT INTO deliveries
+				(trigger, subject, fingerprint, event, run, batch, containers, state, attempts, next_at, created_at, updated_at, error, payload)
+				VALUES (?, ?, ?, ?, ?, ?, ?, 'pending', 0, ?, ?, ?, '', ?)
+				ON CONFLICT (trigger, subject, fingerprint) DO UPDATE SET
+					event = excluded.event, run = excluded.run, batch = excluded.batch, containers = excluded.containers,
+					state = 'pending', attempts = 0, next_at = excluded.next_at, updated_at = excluded.updated_at,
+					error = '', payload = excluded.payload
+				WHERE state = 'skipped'`,
+				d.Trigger, d.Subject, d.Fingerprint, d.Event, d.Run, d.Batch, string(containers),
+				millis(d.NextAt), millis(now), millis(now), blob(d.Payload))
+			if err != nil {
+				return fmt.Errorf("for trigger %s about %s: %w", d.Trigger, d.Subject, err)
+			}
+			n, err := result.RowsAffected()
+			if err != nil {
+				return err
+			}
+			planned += int(n)
+		}
+		_, err := t.exec(`INSERT INTO cursors (reader, event) VALUES (?, ?)
+			ON CONFLICT (reader) DO UPDATE SET event = max(event, excluded.event)`, reader, cursor)
+		return err
+	}, func() {
+		if planned > 0 {
+			s.bus.Wake()
+		}
+	})
+	if err != nil {
+		return 0, err
+	}
+	return planned, nil
+}
+
+// Claim takes the trigger's oldest due delivery: it returns it as Sending, with
+// the attempt already counted in the file, or false when none is due at now.
+func (s *Store) Claim(ctx context.Context, trigger string, now time.Time) (d delivery.Delivery, ok bool, err error) {
+	err = s.write(ctx, "claim a delivery of "+trigger, func(t tx) error {
+		d, err = scanDelivery(t.row(`UPDATE deliveries SET state = 'sending', attempts = attempts + 1, updated_at = ?
+			WHERE id = (SELECT id FROM deliveries WHERE state = 'pending' AND trigger = ? AND next_at <= ?
+				ORDER BY next_at, id LIMIT 1)
+			RETURNING `+deliveryColumns+", payload", millis(s.now()), trigger, millis(now)).Scan, true)
+		ok = err == nil
+		if errors.Is(err, sql.ErrNoRows) {
+			return nil
+		}
+		return err
+	}, nil)
+	if err != nil {
+		return delivery.Delivery{}, false, err
+	}
+	return d, ok, nil
+}
+
+// Finish records how a delivery ended, with the events that tell of it, in one
+// transaction. It also takes a Pending delivery that is not worth claiming. It
+// returns ErrNotFound for an unknown id, ErrConflict for one that has ended already.
+func (s *Store) Finish(ctx context.Context, id int64, outcome delivery.Outcome, ev ...event.Event) error {
+	return s.write(ctx, fmt.Sprintf("finish delivery %d", id), func(t tx) error {
+		if err := s.finish(t, id, outcome); err != nil {
+			return err
+		}
+		return s.append(t, ev)
+	}, s.bus.Wake)
+}
+
+func (s *Store) finish(t tx, id int64, o delivery.Outcome) error {
+	switch o.State {
+	case delivery.Sent, delivery.Pending, delivery.Failed, delivery.Skipped:
+	default:
+		return fmt.Errorf("%q is no outcome", o.State)
+	}
+	if o.NextAt.IsZero() {
+		o.NextAt = s.now()
+	}
+	return t.change(id, "sending or pending", `UPDATE deliveries SET state = ?1, error = ?2, next_at = ?3, updated_at = ?4,
+		payload = CASE WHEN ?1 IN ('sent', 'skipped') THEN x'' ELSE payload END
+		WHERE id = ?5 AND state IN ('sending', 'pending')`,
+		o.State, o.Error, millis(o.NextAt), millis(s.now()), id)
+}
+
+// change runs an update of one delivery that depends on its state.
+func (t tx) change(id int64, want, update string, args ...any) error {
+	result, err := t.exec(update, args...)
+	if err != nil {
+		return err
+	}
+	if n, err := result.RowsAffected(); err != nil || n == 1 {
+		return err
+	}
+	var state string
+	if err := t.row("SELECT state FROM deliveries WHERE id = ?", id).Scan(&state); err != nil {
+		return found(err, "delivery %d", id)
+	}
+	return fmt.Errorf("delivery %d is %s, not %s: %w", id, state, want, ErrConflict)
+}
+
+// Recover decides about every delivery that a crash left Sending: outcome says
+// for its trigger whether to try again (Pending) or to give up (Failed) and why.
+// Giving up appends the event that tells of it. It returns how many there were.
+func (s *Store) Recover(ctx context.Context, outcome func(trigger string) (state, errText string)) (n int, err error) {
+	err = s.write(ctx, "recover deliveries", func(t tx) error {
+		left, err := t.sending()
+		if err != nil {
+			return err
+		}
+		for _, d := range left {
+			state, text := outcome(d.Trigger)
+			if err := s.finish(t, d.ID, delivery.Outcome{State: state, Error: text}); err != nil {
+				return err
+			}
+			if state != delivery.Failed {
+				continue
+			}
+			if err := s.append(t, []event.Event{{
+				Type: event.TriggerFailed, Subject: d.Trigger, Run: d.Run,
+				Payload: event.Payload{Delivery: &event.Delivery{ID: d.ID, Trigger: d.Trigger, Attempts: d.Attempts, Error: text}},
+			}}); err != nil {
+				return err
+			}
+		}
+		n = len(left)
+		return nil
+	}, func() {
+		if n > 0 {
+			s.bus.Wake()
+		}
+	})
+	if err != nil {
+		return 0, err
+	}
+	return n, nil
+}
+
+func (t tx) sending() (out []delivery.Delivery, err error) {
+	rows, err := t.conn.QueryContext(t.ctx, "SELECT "+deliveryColumns+" FROM deliveries WHERE state = 'sending' ORDER BY id")
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		d, err := scanDelivery(rows.Scan, false)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, d)
+	}
+	return out, rows.Err()
+}
+
+// Retry makes a Failed delivery Pending again, due now, with its attempts
+// counted afresh. It returns ErrNotFound or ErrConflict when there is nothing to retry.
+func (s *Store) Retry(ctx context.Context, id int64) error {
+	return s.write(ctx, fmt.Sprintf("retry delivery %d", id), func(t tx) error {
+		now := millis(s.now())
+		return t.change(id, delivery.Failed, `UPDATE deliveries SET state = 'pending', attempts = 0, next_at = ?, updated_at = ?
+			WHERE id = ? AND state = 'failed'`, now, now, id)
+	}, s.bus.Wake)
+}
+
+// NextDue returns when the earliest pending delivery is due, of the given
+// triggers or, without any, of all; false when none is pending.
+func (s *Store) NextDue(ctx context.Context, triggers ...string) (time.Time, bool, error) {
+	only, err := encode(append([]string{}, triggers...))
+	if err != nil {
+		return time.Time{}, false, err
+	}
+	at, err := s.number(ctx, "read what is due next", `SELECT coalesce(min(next_at), 0) FROM deliveries
+		WHERE state = 'pending' AND (? = 0 OR trigger IN (SELECT value FROM json_each(?)))`, len(triggers), string(only))
+	return instant(at), at != 0 && err == nil, err
+}
+
+// Deliveries returns deliveries, newest first, without their Payload.
+func (s *Store) Deliveries(ctx context.Context, f DeliveryFilter) ([]delivery.Delivery, error) {
+	return query(ctx, s, "read deliveries", "SELECT "+deliveryColumns+` FROM deliveries
+		WHERE id < ?1 AND (?2 = '' OR state = ?2) AND (?3 = '' OR trigger = ?3) ORDER BY id DESC LIMIT ?4`,
+		[]any{orNewest(f.Before), f.State, f.Trigger, orDefault(f.Limit)},
+		func(scan scanner) (delivery.Delivery, error) { return scanDelivery(scan, false) })
+}
+
+// Delivery returns one delivery with its Payload, or ErrNotFound.
+func (s *Store) Delivery(ctx context.Context, id int64) (delivery.Delivery, error) {
+	d, err := scanDelivery(s.reader.QueryRowContext(ctx,
+		"SELECT "+deliveryColumns+", payload FROM deliveries WHERE id = ?", id).Scan, true)
+	return d, s.wrap("read a delivery", found(err, "delivery %d", id))
+}
+
+const deliveryColumns = `id, trigger, subject, fingerprint, event, run, batch, containers, state, attempts,
+	next_at, created_at, updated_at, error`
+
+func scanDelivery(scan scanner, payload bool) (d delivery.Delivery, err error) {
+	var containers []byte
+	var next, created, updated int64
+	dest := []any{&d.ID, &d.Trigger, &d.Subject, &d.Fingerprint, &d.Event, &d.Run, &d.Batch, &containers, &d.State, &d.Attempts,
+		&next, &created, &updated, &d.Error}
+	if payload {
+		dest = append(dest, &d.Payload)
+	}
+	if err := scan(dest...); err != nil {
+		return d, err
+	}
+	d.NextAt, d.CreatedAt, d.UpdatedAt = instant(next), instant(created), instant(updated)
+	return d, json.Unmarshal(containers, &d.Containers)
+}
+
+// blob keeps a nil slice from becoming NULL.
+func blob(b []byte) []byte {
+	if b == nil {
+		return []byte{}
+	}
+	return b
+}

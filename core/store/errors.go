@@ -1,0 +1,64 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+)
+
+// The errors that callers tell apart with errors.Is.
+var (
+	// ErrNotFound: there is no such row.
+	ErrNotFound = errors.New("not found")
+	// ErrConflict: the row is not in a state that allows this.
+	ErrConflict = errors.New("conflict")
+	// ErrNewer: the file was written by a later version of Dogwatch. It was not changed.
+	ErrNewer = errors.New("written by a newer version of dogwatch")
+	// ErrCorrupt: the file is not a store, or is damaged.
+	ErrCorrupt = errors.New("not a usable dogwatch store")
+	// ErrFull: there was no room left on the disk. Nothing of that write was stored,
+	// reading goes on, and writes work again once there is room.
+	ErrFull = errors.New("disk full")
+)
+
+const restore = "stop dogwatch and restore the file from a backup, or move it away to start afresh"
+
+// remedy says what helps against err and, as one of the errors above, what kind
+// of trouble it is; "" and nil when only err itself can tell.
+func remedy(err error) (advice string, kind error) {
+	var e *sqlite.Error
+	if !errors.As(err, &e) {
+		return "", nil
+	}
+	switch e.Code() & 0xff { // the extended code keeps the primary one in its low byte
+	case sqlite3.SQLITE_FULL:
+		return "free space on the disk that holds the store", ErrFull
+	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
+		return restore, ErrCorrupt
+	case sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM:
+		return "let the user that runs dogwatch write to the file and its folder", nil
+	case sqlite3.SQLITE_IOERR:
+		return "check the disk that holds the store, and that it has space left", nil
+	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
+		return "another process holds the file for too long; run one dogwatch per store", nil
+	}
+	return "", nil
+}
+
+// wrap says which store was doing what when err happened, and the remedy. A nil err stays nil.
+func (s *Store) wrap(doing string, err error) error { return wrap(s.path, doing, err) }
+
+func wrap(path, doing string, err error) error {
+	if err == nil {
+		return nil
+	}
+	switch advice, kind := remedy(err); {
+	case kind != nil:
+		return fmt.Errorf("store %s: %s: %w: %s: %w", path, doing, kind, advice, err)
+	case advice != "":
+		return fmt.Errorf("store %s: %s: %w (%s)", path, doing, err, advice)
+	}
+	return fmt.Errorf("store %s: %s: %w", path, doing, err)
+}

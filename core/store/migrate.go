@@ -1,0 +1,139 @@
+package store
+
+import (
+	"context"
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strconv"
+)
+
+//go:embed migrations/*.sql
+var migrationFiles embed.FS
+
+// applicationID marks the file as ours, in the header field SQLite has for this ("DOGW").
+const applicationID = 0x444f4757
+
+// embedded returns the migrations in order: the first leads from an empty file to version 1.
+func embedded() ([]string, error) {
+	names, err := fs.Glob(migrationFiles, "migrations/*.sql") // sorted by name, so by number
+	if err != nil {
+		return nil, err
+	}
+	out := make([]string, len(names))
+	for i, name := range names {
+		text, err := migrationFiles.ReadFile(name)
+		if err != nil {
+			return nil, err
+		}
+		out[i] = string(text)
+	}
+	return out, nil
+}
+
+// inspect looks at an existing file without writing to it, and returns an error
+// when it is not one of ours, is damaged, or is later than version known.
+func inspect(ctx context.Context, path string, known int) error {
+	query := pragmas("busy_timeout(5000)")
+	query.Set("mode", "ro")
+	if _, err := os.Stat(path + "-wal"); errors.Is(err, os.ErrNotExist) {
+		query.Set("immutable", "1") // nobody has it open; spares the side files that reading would make
+	}
+	db, err := connect(path, 1, query)
+	if err != nil {
+		return wrap(path, "open", err)
+	}
+	defer db.Close()
+	var application, version, tables int
+	err = db.QueryRowContext(ctx, `SELECT
+		(SELECT application_id FROM pragma_application_id),
+		(SELECT user_version FROM pragma_user_version),
+		(SELECT count(*) FROM sqlite_schema)`).Scan(&application, &version, &tables)
+	switch {
+	case err != nil:
+		return wrap(path, "open", err)
+	case application == 0 && version == 0 && tables == 0:
+		return nil // new, or its creation was cut short
+	case application != applicationID:
+		return fmt.Errorf("store %s: %w: it is the database of another program; set store.path to another place", path, ErrCorrupt)
+	case version > known:
+		return fmt.Errorf("store %s: %w: it has version %d and this dogwatch knows up to %d; run the newer dogwatch again, or restore the backup made when it was upgraded",
+			path, ErrNewer, version, known)
+	}
+	// The registry cache is left out: it is the bulk of the file and can be asked for again.
+	rows, err := db.QueryContext(ctx, `SELECT schema.name, (SELECT quick_check FROM pragma_quick_check(schema.name) LIMIT 1)
+		FROM sqlite_schema AS schema WHERE schema.type = 'table' AND schema.name <> 'registry_cache'`)
+	if err != nil {
+		return wrap(path, "check the file", err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var table, verdict string
+		if err := rows.Scan(&table, &verdict); err != nil {
+			return wrap(path, "check the file", err)
+		}
+		if verdict != "ok" {
+			return fmt.Errorf("store %s: %w: table %s is damaged: %s", path, ErrCorrupt, table, restore)
+		}
+	}
+	return wrap(path, "check the file", rows.Err())
+}
+
+// migrate brings the file to the version of the last migration, each in its own transaction.
+func (s *Store) migrate(ctx context.Context, migrations []string) error {
+	version, err := s.version(ctx)
+	if err != nil {
+		return s.wrap("read its version", err)
+	}
+	if version > 0 && version < len(migrations) {
+		backup, err := s.backup(ctx, version)
+		if err != nil {
+			return err
+		}
+		s.log.Info("upgrading the store", "path", s.path, "from", version, "to", len(migrations), "backup", backup)
+	}
+	for i, text := range migrations {
+		err := s.write(ctx, fmt.Sprintf("upgrade to version %d", i+1), func(t tx) error {
+			if err := t.row("PRAGMA user_version").Scan(&version); err != nil {
+				return err
+			}
+			if version > i { // done earlier, or just now by another process
+				return nil
+			}
+			_, err := t.exec(text + fmt.Sprintf("\nPRAGMA application_id = %d; PRAGMA user_version = %d;", applicationID, i+1))
+			return err
+		}, nil)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *Store) version(ctx context.Context) (version int, err error) {
+	err = s.writer.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version)
+	return version, err
+}
+
+// backup saves a copy of the file as it is at version, beside it, and returns its path.
+// A copy of the same version from an earlier upgrade is replaced.
+func (s *Store) backup(ctx context.Context, version int) (string, error) {
+	path := s.path + ".v" + strconv.Itoa(version) + ".bak"
+	doing := "save a backup as " + path + " before upgrading"
+	partial := path + ".partial"
+	if err := os.Remove(partial); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return "", s.wrap(doing, err)
+	}
+	if err := create(partial); err != nil { // for its mode; SQLite accepts an empty file
+		return "", s.wrap(doing, err)
+	}
+	if _, err := s.writer.ExecContext(ctx, "VACUUM INTO ?", partial); err != nil {
+		return "", s.wrap(doing, errors.Join(err, os.Remove(partial)))
+	}
+	if err := os.Rename(partial, path); err != nil {
+		return "", s.wrap(doing, err)
+	}
+	return path, nil
+}

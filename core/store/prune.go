@@ -1,0 +1,32 @@
+package store
+
+import (
+	"context"
+	"time"
+)
+
+// remembered is for how many of its latest offers, per trigger and container,
+// "once" is kept while the container exists, however old they are.
+const remembered = 8
+
+// Prune deletes the events and the finished deliveries from before a time. It
+// keeps events that a cursor has not passed, and the fingerprints of the latest
+// deliveries about containers that still exist, so that nothing is told again.
+func (s *Store) Prune(ctx context.Context, before time.Time) error {
+	if err := s.flushCache(ctx); err != nil {
+		return err
+	}
+	return s.write(ctx, "delete what is old", func(t tx) error {
+		if _, err := t.exec(`DELETE FROM events WHERE at < ?
+			AND id <= (SELECT coalesce(min(event), 9223372036854775807) FROM cursors)`, millis(before)); err != nil {
+			return err
+		}
+		_, err := t.exec(`DELETE FROM deliveries WHERE state IN ('sent', 'failed', 'skipped') AND updated_at < ?
+			AND id NOT IN (
+				SELECT id FROM (
+					SELECT id, row_number() OVER (PARTITION BY trigger, subject ORDER BY id DESC) AS age FROM deliveries
+					WHERE subject IN (SELECT watcher || '/' || name FROM containers)
+				) WHERE age <= ?)`, millis(before), remembered)
+		return err
+	}, nil)
+}
