@@ -47,11 +47,11 @@ type Container struct {
 type Image struct {
 	// ID is the engine's image identifier, prefixed by its digest algorithm.
 	ID       string   `json:"id,omitempty"`
-	Registry Registry `json:"registry,omitzero"`
+	Registry Registry `json:"registry"`
 	// Name is the repository path, such as "library/nginx".
 	Name         string `json:"name,omitempty"`
-	Tag          Tag    `json:"tag,omitzero"`
-	Digest       Digest `json:"digest,omitzero"`
+	Tag          Tag    `json:"tag"`
+	Digest       Digest `json:"digest"`
 	Architecture string `json:"architecture,omitempty"`
 	OS           string `json:"os,omitempty"`
 	Variant      string `json:"variant,omitempty"`

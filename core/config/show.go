@@ -14,10 +14,18 @@ import (
 
 // Show writes c as YAML, each value with the place it comes from behind it.
 // Secrets are masked, whatever their mask, and so is every value whose option
-// is not known: it may be a secret under a mistyped name. schema returns the
-// options of a type, those of the host included; values that are defaults are
-// only shown with all.
-func Show(c *Config, schema func(k kind.Kind, typ string) (option.Schema, bool), all bool) (string, error) {
+// is not known: it may be a secret under a mistyped name. Values that are
+// defaults are only shown with all.
+func Show(c *Config, schema SchemaOf, all bool) (string, error) {
+	text, err := render(c.leaves(schema, all))
+	return string(text), err
+}
+
+// SchemaOf returns the options of a type, those of the host included, and whether the type is known.
+type SchemaOf func(k kind.Kind, typ string) (option.Schema, bool)
+
+// leaves are the values of c as Show writes them.
+func (c *Config) leaves(schema SchemaOf, all bool) []leaf {
 	var leaves []leaf
 	for _, o := range settingsSchema() {
 		v, set := c.values[o.Name]
@@ -34,8 +42,7 @@ func Show(c *Config, schema func(k kind.Kind, typ string) (option.Schema, bool),
 		}
 		leaves = append(leaves, shown...)
 	}
-	text, err := render(leaves)
-	return string(text), err
+	return leaves
 }
 
 func origin(source string) string {

@@ -33,7 +33,7 @@ const (
 // passedEnv are the only variables of the host's environment that a plugin
 // sees: secrets meant for one plugin must not reach another.
 var passedEnv = []string{
-	"PATH", "HOME", "TMPDIR", "TZ", "LANG", "SSL_CERT_FILE", "SSL_CERT_DIR", "GODEBUG",
+	"PATH", "HOME", "TMPDIR", "TZ", "LANG", "SSL_CERT_FILE", "SSL_CERT_DIR", "GODEBUG", "DOCKER_HOST",
 	"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy",
 }
 

@@ -121,7 +121,7 @@ func (o Option) Parse(v any) (any, error) {
 
 // refuse builds the message of a value that is not accepted.
 func (o Option) refuse(v any, want string) error {
-	if o.Secret {
+	if o.Secret || o.Mask == MaskURL {
 		return fmt.Errorf("want %s", want)
 	}
 	return fmt.Errorf("want %s, got %q", want, fmt.Sprint(v))

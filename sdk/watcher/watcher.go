@@ -15,7 +15,9 @@ type Watcher interface {
 	// List returns every container the watcher is configured to see. It fills
 	// what the engine knows: ID, Name, Status, Labels and Image, with
 	// Image.Registry.Host, Image.Name and Image.Tag.Value as they stand in the
-	// image reference, and Image.Digest.Repos. Labels are interpreted by the host.
+	// image reference, and Image.Digest.Repos. Tag.Value is "latest" for a reference
+	// with neither tag nor digest, and "" for one with only a digest, which is then in
+	// Image.Digest.Repo. Labels are interpreted by the host.
 	//
 	// A container that can only be described in part is returned with its Error set.
 	// An error means that the engine could not be asked: the host then keeps what it knew.

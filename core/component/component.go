@@ -1,0 +1,132 @@
+// Package component turns configuration sections into configured instances of
+// plugins: it checks them against the schema of their type, hands them to
+// their bundle, and knows which registry serves which host.
+package component
+
+import (
+	"errors"
+	"sync"
+
+	"github.com/dogwatch/dogwatch/core/plugin"
+	"github.com/dogwatch/dogwatch/sdk"
+	"github.com/dogwatch/dogwatch/sdk/kind"
+	"github.com/dogwatch/dogwatch/sdk/option"
+	sdkplugin "github.com/dogwatch/dogwatch/sdk/plugin"
+	"github.com/dogwatch/dogwatch/sdk/registry"
+)
+
+// State is whether a component can be used.
+type State string
+
+// The states of a component.
+const (
+	Pending State = "starting" // its plugin has not answered yet
+	Ready   State = "ready"
+	Failed  State = "failed" // its configuration is wrong, or its plugin cannot run
+)
+
+// Component is one configured instance.
+type Component struct {
+	Kind kind.Kind
+	Type string
+	Name string
+	// Default is true when it exists without being configured.
+	Default bool
+	// Watcher or Trigger are the core's options, for components of those kinds.
+	Watcher WatcherOptions
+	Trigger TriggerOptions
+	// Delivery is whether a trigger's calls may be repeated.
+	Delivery kind.Delivery
+	// Capabilities are those of the type, less what was not granted.
+	Capabilities []string
+	// Options are the options that the plugin was given.
+	Options option.Values
+
+	plugin.Instance
+	shown  map[string]any
+	strict map[string]any
+	// handed is true when its options were right and its plugin was told of it.
+	handed bool
+
+	mu       sync.Mutex
+	state    State
+	err      error
+	warnings []string
+	hosts    []registry.Host
+}
+
+// ID returns "type.name", as the HTTP interface writes it.
+func (c *Component) ID() string { return c.Type + "." + c.Name }
+
+// FullID returns "kind.type.name", as logs and plugins write it.
+func (c *Component) FullID() string { return string(c.Kind) + "." + c.ID() }
+
+// State returns whether the component can be used, and why not.
+func (c *Component) State() (State, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.state, c.err
+}
+
+// Usable reports whether the component may be called. One whose plugin is down
+// is usable, for plugins come back; one whose options are wrong is not.
+func (c *Component) Usable() bool {
+	_, err := c.State()
+	var invalid *sdk.InvalidError
+	return c.handed && !errors.As(err, &invalid)
+}
+
+// Hosts returns the hosts that a registry serves, as its plugin said.
+func (c *Component) Hosts() []registry.Host {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.hosts
+}
+
+// View is a component as the HTTP interface shows it.
+type View struct {
+	ID            string         `json:"id"`
+	Type          string         `json:"type"`
+	Name          string         `json:"name"`
+	Configuration map[string]any `json:"configuration"`
+	State         State          `json:"state"`
+	Error         string         `json:"error,omitempty"`
+	Warnings      []string       `json:"warnings,omitempty"`
+}
+
+// View returns the component with its secrets masked as their options say.
+func (c *Component) View() View { return c.view(c.shown) }
+
+// StrictView returns the component with every secret masked.
+func (c *Component) StrictView() View { return c.view(c.strict) }
+
+func (c *Component) view(configuration map[string]any) View {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	v := View{ID: c.ID(), Type: c.Type, Name: c.Name, Configuration: configuration, State: c.state, Warnings: c.warnings}
+	if c.err != nil {
+		v.Error = c.err.Error()
+	}
+	return v
+}
+
+// configured takes the plugin's answer. A failure of the plugin's process, as
+// opposed to wrong options, leaves the hosts as they were: the component comes back with its plugin.
+func (c *Component) configured(got sdkplugin.Configured, err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if err != nil {
+		c.state, c.err = Failed, err
+		return
+	}
+	c.state, c.err, c.warnings, c.hosts = Ready, nil, got.Warnings, got.Hosts
+}
+
+// fields turns an error of a plugin into one entry per field.
+func fields(err error) []sdk.FieldError {
+	var invalid *sdk.InvalidError
+	if errors.As(err, &invalid) {
+		return invalid.Fields
+	}
+	return []sdk.FieldError{{Detail: err.Error()}}
+}

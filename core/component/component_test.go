@@ -1,0 +1,287 @@
+package component
+
+import (
+	"errors"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"context"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/dogwatch/dogwatch/core/config"
+	"github.com/dogwatch/dogwatch/core/plugin"
+	"github.com/dogwatch/dogwatch/sdk"
+	"github.com/dogwatch/dogwatch/sdk/kind"
+	sdkplugin "github.com/dogwatch/dogwatch/sdk/plugin"
+	"github.com/dogwatch/dogwatch/sdk/registry"
+	"github.com/dogwatch/dogwatch/sdk/trigger"
+	"github.com/dogwatch/dogwatch/sdk/watcher"
+)
+
+func TestMain(m *testing.M) {
+	if os.Getenv(sdkplugin.Handshake().MagicCookieKey) != "" {
+		sdkplugin.Serve(testBundle())
+		return
+	}
+	os.Exit(m.Run())
+}
+
+func testBundle() sdkplugin.Bundle {
+	return sdkplugin.Bundle{
+		Watchers: []watcher.Type{watcher.Define("engine", "Finds nothing", newEngine, kind.Default("local"))},
+		Registries: []registry.Type{
+			registry.Define("hub", "Serves given hosts", newHub, kind.Default("public")),
+			registry.Define("generic", "Serves every host", newGeneric, kind.Default("public")),
+		},
+		Triggers: []trigger.Type{trigger.Define("mail", "Sends nothing", newMail)},
+	}
+}
+
+type engine struct{}
+
+func newEngine(sdk.Env, struct{}) (engine, error) { return engine{}, nil }
+
+func (engine) List(context.Context) ([]sdk.Container, error) { return nil, nil }
+
+type hubOptions struct {
+	Hosts []string `option:"hosts" default:"docker.io" help:"Hosts to serve"`
+	URL   string   `option:"url" help:"Base of the API"`
+}
+
+type hub struct{ hosts []registry.Host }
+
+func newHub(_ sdk.Env, o hubOptions) (*hub, error) {
+	h := &hub{}
+	for _, host := range o.Hosts {
+		h.hosts = append(h.hosts, registry.Host{Pattern: host, URL: o.URL})
+	}
+	return h, nil
+}
+
+func newGeneric(sdk.Env, struct{}) (*hub, error) {
+	return &hub{hosts: []registry.Host{{Pattern: "*"}}}, nil
+}
+
+func (h *hub) Hosts() []registry.Host { return h.hosts }
+func (h *hub) Tags(context.Context, registry.Repository, string) (registry.TagList, error) {
+	return registry.TagList{}, nil
+}
+func (h *hub) Resolve(context.Context, registry.Repository, string) (string, error) { return "", nil }
+func (h *hub) Manifest(context.Context, registry.Repository, string, sdk.Platform) (registry.Manifest, error) {
+	return registry.Manifest{}, nil
+}
+
+type mailOptions struct {
+	Host string `option:"host,required" help:"Server"`
+	Port int    `option:"port" default:"25" min:"1" max:"65535" help:"Port"`
+	Pass string `option:"pass,secret,mask=none" help:"Password"`
+	Key  string `option:"key,secret" help:"Key"`
+	Old  string `option:"old" help:"Nothing" deprecated:"use host"`
+}
+
+type mail struct{}
+
+func newMail(env sdk.Env, o mailOptions) (mail, error) {
+	if o.Host == "refused.example.org" {
+		return mail{}, sdk.Invalid("host", "is refused")
+	}
+	if o.Port == 26 {
+		env.Warn("port 26 is odd")
+	}
+	return mail{}, nil
+}
+
+func (mail) Run(context.Context, trigger.Request) error { return nil }
+
+type noTrust struct{}
+
+func (noTrust) Checksum(context.Context, string) ([]byte, bool, error) { return nil, false, nil }
+func (noTrust) Trust(context.Context, string, []byte) error            { return nil }
+
+func section(k kind.Kind, typ, name string, options map[string]string) config.Component {
+	c := config.Component{Kind: k, Type: typ, Name: name, Options: map[string]config.Value{}}
+	for option, v := range options {
+		c.Options[option] = config.Value{V: v, Source: "test.yaml:1"}
+	}
+	return c
+}
+
+// load makes a manager of the sections and waits until every plugin has answered.
+func load(t *testing.T, opt Options, sections ...config.Component) *Manager {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "dw")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	log := hclog.New(&hclog.LoggerOptions{Output: io.Discard})
+	host, err := plugin.New(plugin.Options{
+		Builtins: []plugin.Builtin{{Name: "all", Types: testBundle().Types()}}, RunDirs: []string{dir}, Trust: noTrust{}, Log: log,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(host.Close)
+	opt.Plugins, opt.Log = host, log
+	if opt.Secrets == nil {
+		opt.Secrets = func(...string) {}
+	}
+	m := New(opt)
+	m.Load(sections)
+	m.Finish()
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	if err := m.Await(ctx); err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+func ids(of []*Component) []string {
+	var all []string
+	for _, c := range of {
+		all = append(all, c.ID())
+	}
+	return all
+}
+
+func TestComponentsThatExistWithoutConfiguration(t *testing.T) {
+	m := load(t, Options{})
+	if got := ids(m.All(kind.Watcher)); !slices.Equal(got, []string{"engine.local"}) {
+		t.Errorf("watchers: %v", got)
+	}
+	if got := ids(m.All(kind.Registry)); !slices.Equal(got, []string{"generic.public", "hub.public"}) {
+		t.Errorf("registries: %v", got)
+	}
+	if got := m.All(kind.Trigger); len(got) != 0 {
+		t.Errorf("triggers: %v", ids(got))
+	}
+}
+
+// A private registry does not remove the public one, and a configured watcher replaces the default one.
+func TestConfiguredComponentsBesideDefaults(t *testing.T) {
+	m := load(t, Options{},
+		section(kind.Registry, "hub", "private", nil), section(kind.Watcher, "engine", "remote", nil))
+	if got := ids(m.All(kind.Registry)); !slices.Equal(got, []string{"generic.public", "hub.private", "hub.public"}) {
+		t.Errorf("registries: %v", got)
+	}
+	if got := ids(m.All(kind.Watcher)); !slices.Equal(got, []string{"engine.remote"}) {
+		t.Errorf("watchers: %v", got)
+	}
+}
+
+func TestRegistryForAHost(t *testing.T) {
+	m := load(t, Options{},
+		section(kind.Registry, "hub", "mirror", map[string]string{"hosts": "docker.io", "url": "http://mirror:5000/v2"}),
+		section(kind.Registry, "hub", "wide", map[string]string{"hosts": "*.example.org"}),
+		section(kind.Registry, "hub", "narrow", map[string]string{"hosts": "*.eu.example.org,one.us.example.org"}))
+	for host, want := range map[string]string{
+		"docker.io":          "hub.mirror http://mirror:5000/v2", // configured beats default
+		"ghcr.io":            "generic.public https://ghcr.io/v2",
+		"a.example.org":      "hub.wide https://a.example.org/v2",
+		"a.eu.example.org":   "hub.narrow https://a.eu.example.org/v2", // the longest suffix
+		"ONE.us.example.org": "hub.narrow https://ONE.us.example.org/v2",
+		"example.org":        "generic.public https://example.org/v2",
+		"localhost:5000":     "generic.public http://localhost:5000/v2",
+		"127.0.0.2":          "generic.public http://127.0.0.2/v2",
+		"badexample.org":     "generic.public https://badexample.org/v2", // suffixes are anchored at dots
+		"mydocker.io":        "generic.public https://mydocker.io/v2",
+	} {
+		c, url, served := m.RegistryFor(host)
+		if !served || c.ID()+" "+url != want {
+			t.Errorf("%s: %v %s, want %s", host, c.ID(), url, want)
+		}
+	}
+}
+
+func TestEveryMistakeIsNamedAndHarmsNothingElse(t *testing.T) {
+	m := load(t, Options{},
+		section(kind.Trigger, "mail", "good", map[string]string{"host": "mx.example.org", "prot": "25", "old": "x"}),
+		section(kind.Trigger, "mail", "bad", map[string]string{"port": "99999", "threshold": "huge"}),
+		section(kind.Trigger, "mail", "refused", map[string]string{"host": "refused.example.org"}),
+		section(kind.Trigger, "mial", "typo", nil),
+		section(kind.Watcher, "engine", "one", nil), section(kind.Watcher, "engine", "one", nil))
+	var told []string
+	for _, p := range m.Problems() {
+		told = append(told, p.Level.String()+" "+p.String())
+	}
+	all := strings.Join(told, "\n")
+	for _, want := range []string{
+		`warning trigger.mail.good.prot: unknown option (test.yaml:1); did you mean trigger.mail.good.port?`,
+		`warning trigger.mail.good.old: is deprecated (test.yaml:1); use host`,
+		`error trigger.mail.bad.host: is required`,
+		`error trigger.mail.bad.port: want 1 to 65535, got "99999" (test.yaml:1)`,
+		`error trigger.mail.bad.threshold: want one of all, major, minor, patch, major-only, minor-only, got "huge" (test.yaml:1)`,
+		`error trigger.mail.refused.host: is refused`,
+		`error trigger.mial: unknown trigger type "mial": did you mean mail?`,
+		`error watcher.engine.one: there is a watcher named "one" already`,
+	} {
+		if !strings.Contains(all, want) {
+			t.Errorf("nobody says %q in:\n%s", want, all)
+		}
+	}
+	for name, want := range map[string]State{"good": Ready, "bad": Failed, "refused": Failed} {
+		c, found := m.Get(kind.Trigger, "mail", name)
+		if !found {
+			t.Fatalf("%s is gone", name)
+		}
+		if state, _ := c.State(); state != want || c.Usable() != (want == Ready) {
+			t.Errorf("%s is %s, usable %v", name, state, c.Usable())
+		}
+	}
+}
+
+func TestPluginWarningsAreShown(t *testing.T) {
+	m := load(t, Options{}, section(kind.Trigger, "mail", "odd", map[string]string{"host": "mx", "port": "26"}))
+	c, _ := m.Get(kind.Trigger, "MAIL", "Odd")
+	if w := c.View().Warnings; !slices.Contains(w, "port 26 is odd") {
+		t.Errorf("warnings: %v", w)
+	}
+}
+
+// The contract: first character visible, the rest asterisks; some as stored.
+func TestMasks(t *testing.T) {
+	options := map[string]string{"host": "mx", "pass": "hunter2", "key": "AKIA123"}
+	var secrets []string
+	m := load(t, Options{Secrets: func(s ...string) { secrets = append(secrets, s...) }}, section(kind.Trigger, "mail", "main", options))
+	c, _ := m.Get(kind.Trigger, "mail", "main")
+	shown := c.View().Configuration
+	if shown["pass"] != "hunter2" || shown["key"] != "A******" || shown["threshold"] != "all" || shown["port"] != int64(25) {
+		t.Errorf("shown: %v", shown)
+	}
+	if strict := c.StrictView().Configuration; strict["pass"] != "h******" {
+		t.Errorf("strict: %v", strict)
+	}
+	if !slices.Contains(secrets, "hunter2") || !slices.Contains(secrets, "AKIA123") {
+		t.Errorf("the redactor knows %v", secrets)
+	}
+	all := load(t, Options{MaskAll: true}, section(kind.Trigger, "mail", "main", options))
+	if c, _ := all.Get(kind.Trigger, "mail", "main"); c.View().Configuration["pass"] != "h******" {
+		t.Errorf("with maskall: %v", c.View().Configuration)
+	}
+}
+
+func TestCoreOptionsAreValidated(t *testing.T) {
+	invalid := func(c *Component) []sdk.FieldError {
+		if c.Kind == kind.Watcher && c.Watcher.Cron == "never" {
+			return []sdk.FieldError{{Field: "cron", Detail: "is no cron expression"}}
+		}
+		return nil
+	}
+	m := load(t, Options{Validate: invalid}, section(kind.Watcher, "engine", "local", map[string]string{"cron": "never"}))
+	c, _ := m.Watcher("local")
+	state, err := c.State()
+	if state != Failed || err == nil || !strings.Contains(err.Error(), "watcher.engine.local.cron: is no cron expression (test.yaml:1)") {
+		t.Errorf("%s: %v", state, err)
+	}
+	if _, err := c.List(t.Context()); err == nil {
+		t.Error("a component that was never configured answers")
+	} else if errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("it hangs: %v", err)
+	}
+}

@@ -1,0 +1,78 @@
+package component
+
+import (
+	"time"
+
+	"github.com/dogwatch/dogwatch/sdk/kind"
+	"github.com/dogwatch/dogwatch/sdk/option"
+)
+
+// WatcherOptions are what every watcher has, whatever its type: the core acts on them.
+type WatcherOptions struct {
+	Cron           string        `option:"cron" default:"0 * * * *" help:"When to check: a cron expression with 5 fields, or 6 with seconds first"`
+	Jitter         time.Duration `option:"jitter" default:"60000" help:"Longest random delay of a scheduled check, so that many installations do not ask at the same second"`
+	WatchByDefault bool          `option:"watchbydefault" default:"true" help:"Watch containers that have no dogwatch.watch label"`
+	WatchEvents    bool          `option:"watchevents" default:"true" help:"Follow the engine's events, so that changes are seen at once"`
+	WatchAtStart   bool          `option:"watchatstart" default:"true" help:"Check when Dogwatch starts"`
+	WatchDigest    string        `option:"watchdigest" help:"Has no effect" deprecated:"use the label dogwatch.watch.digest"`
+}
+
+// The thresholds of a trigger: the largest difference of versions it acts on.
+const (
+	ThresholdAll       = "all"
+	ThresholdMajor     = "major"
+	ThresholdMinor     = "minor"
+	ThresholdPatch     = "patch"
+	ThresholdMajorOnly = "major-only"
+	ThresholdMinorOnly = "minor-only"
+)
+
+// The modes of a trigger.
+const (
+	ModeSimple = "simple" // one call per container
+	ModeBatch  = "batch"  // one call per check
+)
+
+// The templates that are used when a trigger has none of its own.
+const (
+	defaultTitle      = "New ${container.updateKind.kind} found for container ${container.name}"
+	defaultBody       = "Container ${container.name} running with ${container.updateKind.kind} ${container.updateKind.localValue} can be updated to ${container.updateKind.kind} ${container.updateKind.remoteValue}${container.result && container.result.link ? \"\\n\" + container.result.link : \"\"}"
+	defaultBatchTitle = "${containers.length} updates available"
+)
+
+// TriggerOptions are what every trigger has, whatever its type: the core acts on them.
+type TriggerOptions struct {
+	Auto             bool   `option:"auto" default:"true" help:"Run when an update is found; false: only when asked"`
+	Threshold        string `option:"threshold" default:"all" choices:"all,major,minor,patch,major-only,minor-only" help:"Largest difference of versions to act on"`
+	Mode             string `option:"mode" default:"simple" choices:"simple,batch" help:"simple: once per container; batch: once per check, with all containers"`
+	Once             bool   `option:"once" default:"true" help:"Run once per update; false: at every check for as long as the update is available"`
+	SimpleTitle      string `option:"simpletitle" help:"Title template of one container"`
+	SimpleBody       string `option:"simplebody" help:"Body template of one container"`
+	BatchTitle       string `option:"batchtitle" help:"Title template of several containers"`
+	IncludeByDefault bool   `option:"includebydefault" default:"true" help:"Run for containers that have no dogwatch.trigger.include label"`
+}
+
+// HostOptions returns the options that the core owns for a kind.
+func HostOptions(k kind.Kind) option.Schema {
+	var s option.Schema
+	switch k {
+	case kind.Watcher:
+		s, _ = option.Of[WatcherOptions]()
+	case kind.Trigger:
+		s, _ = option.Of[TriggerOptions]()
+		for i := range s {
+			// A default with placeholders and quotes cannot stand in a struct tag.
+			switch s[i].Name {
+			case "simpletitle":
+				s[i].Default = ptr(defaultTitle)
+			case "simplebody":
+				s[i].Default = ptr(defaultBody)
+			case "batchtitle":
+				s[i].Default = ptr(defaultBatchTitle)
+			}
+		}
+	}
+	return s
+}
+
+func ptr(s string) *string { return &s }

@@ -1,0 +1,298 @@
+package component
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/dogwatch/dogwatch/core/config"
+	"github.com/dogwatch/dogwatch/core/plugin"
+	"github.com/dogwatch/dogwatch/sdk"
+	"github.com/dogwatch/dogwatch/sdk/kind"
+	"github.com/dogwatch/dogwatch/sdk/option"
+	sdkplugin "github.com/dogwatch/dogwatch/sdk/plugin"
+)
+
+// Options configure a Manager.
+type Options struct {
+	Plugins *plugin.Host
+	Log     hclog.Logger
+	// Secrets is told of every secret value before any plugin is.
+	Secrets func(values ...string)
+	// Validate checks the core's own options of a component: cron expressions, templates.
+	Validate func(*Component) []sdk.FieldError
+	// MaskAll masks also the secrets that the HTTP interface shows as stored.
+	MaskAll bool
+	// Changed is told whenever a component's state may have changed. It must not block.
+	Changed func(*Component)
+}
+
+// Manager owns every component. Its methods may be called concurrently.
+type Manager struct {
+	opt Options
+	log hclog.Logger
+
+	mu       sync.Mutex
+	all      []*Component
+	waiting  []config.Component // their type may be in a bundle that is not discovered yet
+	problems []config.Problem
+	// pending is how many components' plugins have not answered yet.
+	pending  int
+	finished bool
+	// settled closes once Finish was called and no answer is pending.
+	settled chan struct{}
+}
+
+// New returns a Manager without components.
+func New(opt Options) *Manager {
+	if opt.Changed == nil {
+		opt.Changed = func(*Component) {}
+	}
+	if opt.Validate == nil {
+		opt.Validate = func(*Component) []sdk.FieldError { return nil }
+	}
+	return &Manager{opt: opt, log: opt.Log.Named("component"), settled: make(chan struct{})}
+}
+
+// Load configures every section whose type is known, and the components that
+// exist by default. Sections of unknown types wait for Finish. It does not wait
+// for plugins; see Await.
+func (m *Manager) Load(sections []config.Component) {
+	for _, section := range sections {
+		if _, _, known := m.opt.Plugins.Find(section.Kind, section.Type); !known {
+			m.mu.Lock()
+			m.waiting = append(m.waiting, section)
+			m.mu.Unlock()
+			continue
+		}
+		m.add(section, false)
+	}
+	for _, section := range m.defaults(sections) {
+		m.add(section, true)
+	}
+}
+
+// Finish configures the sections that waited for third-party bundles. Types
+// that are still unknown become failed components.
+func (m *Manager) Finish() {
+	m.mu.Lock()
+	waiting := m.waiting
+	m.waiting = nil
+	m.mu.Unlock()
+	for _, section := range waiting {
+		m.add(section, false)
+	}
+	m.count(func() { m.finished = true })
+}
+
+// count changes what Await waits for, and settles when that was the last of it.
+func (m *Manager) count(change func()) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	change()
+	if m.finished && m.pending == 0 {
+		select {
+		case <-m.settled:
+		default:
+			close(m.settled)
+		}
+	}
+}
+
+// Await waits until Finish was called and every component's plugin has answered once, or ctx ends.
+func (m *Manager) Await(ctx context.Context) error {
+	select {
+	case <-m.settled:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// defaults returns the sections of components that exist without configuration.
+func (m *Manager) defaults(configured []config.Component) []config.Component {
+	var sections []config.Component
+	for _, k := range kind.Kinds() {
+		for _, t := range m.opt.Plugins.Types(k) {
+			taken := slices.ContainsFunc(configured, func(c config.Component) bool {
+				// A configured watcher replaces the default one; a configured
+				// registry stands beside the public one, unless it has its name.
+				return c.Kind == k && (k == kind.Watcher || c.Type == t.Name && c.Name == t.DefaultName)
+			})
+			if t.DefaultName != "" && !taken {
+				sections = append(sections, config.Component{Kind: k, Type: t.Name, Name: t.DefaultName})
+			}
+		}
+	}
+	return sections
+}
+
+// add makes a component of a section and hands it to its plugin.
+func (m *Manager) add(section config.Component, byDefault bool) {
+	c := &Component{Kind: section.Kind, Type: section.Type, Name: section.Name, Default: byDefault, state: Pending}
+	bundle, t, known := m.opt.Plugins.Find(section.Kind, section.Type)
+	var problems []config.Problem
+	if known {
+		c.Delivery, c.Instance = t.Delivery, bundle.Instance(c.FullID())
+		problems = append(m.resolve(c, t, section), m.grants(c, bundle, t)...)
+	} else {
+		problems = append([]config.Problem{{Key: string(c.Kind) + "." + c.Type, Source: anySource(section), Message: m.unknownType(section), Level: config.Error}}, section.Problems...)
+	}
+	if !m.keep(c, problems) {
+		return
+	}
+	c.handed = true
+	m.count(func() { m.pending++ })
+	first := sync.OnceFunc(func() { m.count(func() { m.pending-- }) })
+	spec := sdkplugin.Instance{ID: c.FullID(), Kind: c.Kind, Type: c.Type, Options: c.Options}
+	bundle.Configure(spec, func(got sdkplugin.Configured, err error) {
+		c.configured(got, err)
+		m.answered(c, got, err)
+		first()
+		m.opt.Changed(c)
+	})
+}
+
+// keep records a component and its problems; it reports whether it can be configured.
+func (m *Manager) keep(c *Component, problems []config.Problem) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, other := range m.all {
+		if c.Kind == kind.Watcher && other.Kind == c.Kind && other.Name == c.Name {
+			problems = append(problems, config.Problem{Key: c.FullID(), Level: config.Error,
+				Message: fmt.Sprintf("there is a watcher named %q already (%s); containers are told apart by the watcher's name", c.Name, other.ID())})
+		}
+	}
+	var fatal []string
+	for _, p := range problems {
+		if p.Level == config.Error {
+			fatal = append(fatal, p.String())
+			m.log.Error("component is misconfigured", "component", c.FullID(), "error", p.String())
+		} else {
+			c.warnings = append(c.warnings, p.String())
+			m.log.Warn("configuration", "component", c.FullID(), "problem", p.String())
+		}
+	}
+	m.problems = append(m.problems, problems...)
+	m.all = append(m.all, c)
+	if len(fatal) > 0 {
+		c.state, c.err = Failed, errors.New(strings.Join(fatal, "; "))
+	}
+	return len(fatal) == 0
+}
+
+// resolve checks a section against the core's options and those of its type.
+func (m *Manager) resolve(c *Component, t kind.Type, section config.Component) []config.Problem {
+	host := HostOptions(c.Kind)
+	values, problems := section.Resolve(slices.Concat(host, t.Options))
+	mine := option.Values{}
+	c.Options = option.Values{}
+	for name, v := range values {
+		if _, own := host.Find(name); own {
+			mine[name] = v
+		} else {
+			c.Options[name] = v
+		}
+	}
+	m.opt.Secrets(t.Options.Secrets(c.Options)...)
+	c.shown = merge(host.Show(mine, false), t.Options.Show(c.Options, m.opt.MaskAll))
+	c.strict = merge(host.Show(mine, true), t.Options.Show(c.Options, true))
+	if slices.ContainsFunc(problems, func(p config.Problem) bool { return p.Level == config.Error }) {
+		return problems
+	}
+	for _, f := range m.hostOptions(c, mine) {
+		problems = append(problems, config.Problem{Key: c.FullID() + "." + f.Field, Source: section.Options[f.Field].Source, Message: f.Detail, Level: config.Error})
+	}
+	return problems
+}
+
+// hostOptions decodes and validates the core's options of a component.
+func (m *Manager) hostOptions(c *Component, values option.Values) []sdk.FieldError {
+	var err error
+	switch c.Kind {
+	case kind.Watcher:
+		c.Watcher, err = option.Decode[WatcherOptions](values)
+	case kind.Trigger:
+		c.Trigger, err = option.Decode[TriggerOptions](values)
+	}
+	if err != nil {
+		return fields(err)
+	}
+	return m.opt.Validate(c)
+}
+
+// grants notes the sensitive capabilities a type asks for and does not get.
+func (m *Manager) grants(c *Component, bundle *plugin.Supervisor, t kind.Type) []config.Problem {
+	missing := bundle.MissingGrants(t)
+	var problems []config.Problem
+	for _, capability := range t.Capabilities {
+		if !slices.Contains(missing, capability) {
+			c.Capabilities = append(c.Capabilities, capability)
+			continue
+		}
+		name := bundle.Status().Name
+		problems = append(problems, config.Problem{Key: c.FullID(), Level: config.Warning,
+			Message: fmt.Sprintf("asks for the capability %q and does not get it", capability),
+			Remedy:  fmt.Sprintf("to grant it, add %s=%s to plugins.grants", name, capability)})
+	}
+	return problems
+}
+
+// answered logs what a plugin said about its configuration and records it as a problem.
+func (m *Manager) answered(c *Component, got sdkplugin.Configured, err error) {
+	for _, warning := range got.Warnings {
+		m.log.Warn(warning, "component", c.FullID())
+	}
+	if err == nil {
+		return
+	}
+	m.log.Error("component cannot run", "component", c.FullID(), "error", err)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, f := range fields(err) {
+		key := c.FullID()
+		if f.Field != "" {
+			key += "." + f.Field
+		}
+		m.problems = append(m.problems, config.Problem{Key: key, Message: f.Detail, Level: config.Error})
+	}
+}
+
+// Problems returns everything found wrong so far.
+func (m *Manager) Problems() []config.Problem {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.Clone(m.problems)
+}
+
+func (m *Manager) unknownType(section config.Component) string {
+	var names []string
+	for _, t := range m.opt.Plugins.Types(section.Kind) {
+		names = append(names, t.Name)
+	}
+	message := fmt.Sprintf("unknown %s type %q", section.Kind, section.Type)
+	if near := option.Suggest(section.Type, names); near != "" {
+		message += fmt.Sprintf(": did you mean %s?", near)
+	}
+	return message + fmt.Sprintf(" (available: %s; third-party types come from executables in plugins.dir)", strings.Join(names, ", "))
+}
+
+func anySource(section config.Component) string {
+	for _, v := range section.Options {
+		return v.Source
+	}
+	return ""
+}
+
+// merge adds the entries of b to a.
+func merge(a, b map[string]any) map[string]any {
+	for k, v := range b {
+		a[k] = v
+	}
+	return a
+}

@@ -1,0 +1,105 @@
+package config
+
+import (
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Setting is one value of a configuration, as Show shows it.
+type Setting struct {
+	// Path is the dotted path: "trigger.smtp.main.host".
+	Path string `json:"path"`
+	// Value is masked if it is a secret; a component without options has an empty object.
+	Value any `json:"value"`
+	// Source is where it was written, or "default".
+	Source string `json:"source"`
+}
+
+// List returns what Show writes, as a list.
+func List(c *Config, schema SchemaOf, all bool) []Setting {
+	list := []Setting{}
+	for _, l := range c.leaves(schema, all) {
+		source := l.line
+		if source == "" {
+			source = "default"
+		}
+		list = append(list, Setting{Path: l.path, Value: l.value, Source: source})
+	}
+	return list
+}
+
+// Native writes everything that was configured as the content of a
+// configuration file. Unlike Show it writes secrets as they are, but for those
+// that were read from a file: of these it names the file.
+func Native(c *Config, schema SchemaOf) (string, error) {
+	var leaves []leaf
+	add := func(path string, v any, source string) {
+		if file, is := secretFile(source); is {
+			path, v = path+fileSuffix, file
+		}
+		leaves = append(leaves, leaf{path: path, value: plain(v)})
+	}
+	for _, o := range settingsSchema() {
+		if source, given := c.sources[o.Name]; given {
+			add(o.Name, c.values[o.Name], source)
+		}
+	}
+	for _, component := range slices.Concat(c.Components, c.Auth) {
+		if len(component.Options) == 0 {
+			leaves = append(leaves, leaf{path: component.Key(), value: map[string]any{}})
+		}
+		component.native(schema, add)
+	}
+	text, err := render(leaves)
+	return string(text), err
+}
+
+// native adds the options that were given: first the known ones, under their
+// proper names and as their types, then the others as they were written.
+func (c Component) native(schema SchemaOf, add func(path string, v any, source string)) {
+	known, _ := schema(c.Kind, c.Type)
+	values, _ := c.Resolve(known)
+	done := map[string]bool{}
+	for _, o := range known {
+		for _, name := range append([]string{o.Name}, o.Aliases...) {
+			if given, has := c.Options[name]; has && values[o.Name] != nil {
+				add(c.Key()+"."+o.Name, values[o.Name], given.Source)
+				done[name] = true
+				break
+			}
+		}
+	}
+	var rest []string
+	for name := range c.Options {
+		if !done[name] {
+			rest = append(rest, name)
+		}
+	}
+	slices.Sort(rest)
+	for _, name := range rest {
+		add(c.Key()+"."+name, c.Options[name].V, c.Options[name].Source)
+	}
+}
+
+// secretFile returns the file that a value was read from, if it was.
+func secretFile(source string) (string, bool) {
+	rest, is := strings.CutPrefix(source, "file ")
+	end := strings.LastIndex(rest, " (")
+	if !is || end < 0 {
+		return "", false
+	}
+	return rest[:end], true
+}
+
+// plain returns a value as a file holds it.
+func plain(v any) any {
+	switch v := v.(type) {
+	case *url.URL:
+		return v.String()
+	case time.Duration:
+		return v.String()
+	}
+	return v
+}

@@ -1,0 +1,100 @@
+package ecr
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/dogwatch/dogwatch/sdk"
+)
+
+// api answers in memory, after a second.
+type api struct {
+	asked int
+	life  time.Duration
+}
+
+func (a *api) Do(req *http.Request) (*http.Response, error) {
+	select {
+	case <-time.After(time.Second):
+	case <-req.Context().Done():
+		return nil, req.Context().Err()
+	}
+	a.asked++
+	token := base64.StdEncoding.EncodeToString([]byte(fmt.Sprintf("AWS:token-%d", a.asked)))
+	body := fmt.Sprintf(`{"authorizationData":[{"authorizationToken":%q,"expiresAt":%d}]}`, token, time.Now().Add(a.life).Unix())
+	return &http.Response{
+		StatusCode: 200, Header: http.Header{"Content-Type": {"application/x-amz-json-1.1"}},
+		Body: io.NopCloser(strings.NewReader(body)), Request: req,
+	}, nil
+}
+
+const private = "123456789012.dkr.ecr.eu-west-1.amazonaws.com"
+
+func TestAuthorization(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := &api{life: 12 * time.Hour}
+		l := newLogin(Options{Region: "eu-west-1", AccessKeyID: "key", SecretAccessKey: "secret"}, a)
+		get := func(want string) sdk.Credentials {
+			t.Helper()
+			c, err := l.Credentials(t.Context(), private)
+			if err != nil || c != (sdk.Credentials{Username: "AWS", Password: want}) {
+				t.Errorf("%v, %v; want %s", c, err, want)
+			}
+			return c
+		}
+		var all sync.WaitGroup
+		for range 10 {
+			all.Go(func() { get("token-1") })
+		}
+		all.Wait()
+
+		first := get("token-1")
+		if l.Refused(first) {
+			t.Error("a fresh authorization is blamed for a refusal")
+		}
+		time.Sleep(least)
+		if !l.Refused(first) {
+			t.Error("an old authorization is not blamed for a refusal")
+		}
+		second := get("token-2")
+		if !l.Refused(first) {
+			t.Error("what others were given meanwhile is not tried")
+		}
+		get("token-2")
+		time.Sleep(12*time.Hour - margin - time.Minute)
+		get("token-2")
+		time.Sleep(time.Minute)
+		if third := get("token-3"); third == second {
+			t.Error("not renewed")
+		}
+		if got, err := l.Credentials(t.Context(), gallery); err != nil || got != (sdk.Credentials{}) {
+			t.Errorf("the gallery gets %v, %v", got, err)
+		}
+	})
+}
+
+func TestWaitingForAuthorizationCanEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLogin(Options{Region: "eu-west-1", AccessKeyID: "key", SecretAccessKey: "secret"}, &api{life: time.Hour})
+		ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
+		defer cancel()
+		var all sync.WaitGroup
+		for range 3 {
+			all.Go(func() {
+				if _, err := l.Credentials(ctx, private); !errors.Is(err, context.DeadlineExceeded) {
+					t.Errorf("error %v", err)
+				}
+			})
+		}
+		all.Wait()
+	})
+}

@@ -1,0 +1,177 @@
+package registries_test
+
+import (
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/dogwatch/dogwatch/plugins/registries/registrysim"
+	"github.com/dogwatch/dogwatch/sdk"
+	"github.com/dogwatch/dogwatch/sdk/plugintest"
+	"github.com/dogwatch/dogwatch/sdk/registry"
+	"github.com/dogwatch/dogwatch/sdk/registrytest"
+)
+
+const (
+	ecrHost  = "123456789012.dkr.ecr.eu-west-1.amazonaws.com"
+	keyID    = "AKIARECOGNISABLE"
+	ecrToken = "ecr-recognisable-token"
+)
+
+// awsAPI is GetAuthorizationToken of ECR, as the AWS client asks for it.
+type awsAPI struct {
+	life  time.Duration
+	asked atomic.Int32
+	// fail is an error code to answer with, and its status.
+	fail   string
+	status int
+}
+
+func (a *awsAPI) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	a.asked.Add(1)
+	signed := r.Header.Get("Authorization")
+	if !strings.HasSuffix(r.Header.Get("X-Amz-Target"), ".GetAuthorizationToken") || !strings.Contains(signed, keyID) || !strings.Contains(signed, "/eu-west-1/ecr/") {
+		http.Error(w, "unexpected request", http.StatusBadRequest)
+		return
+	}
+	w.Header().Set("Content-Type", "application/x-amz-json-1.1")
+	if a.fail != "" {
+		w.WriteHeader(a.status)
+		fmt.Fprintf(w, `{"__type":%q,"message":"the key %s is %s"}`, a.fail, keyID, signed)
+		return
+	}
+	token := base64.StdEncoding.EncodeToString([]byte("AWS:" + ecrToken))
+	fmt.Fprintf(w, `{"authorizationData":[{"authorizationToken":%q,"expiresAt":%d,"proxyEndpoint":"https://%s"}]}`, token, time.Now().Add(a.life).Unix(), ecrHost)
+}
+
+func newECR(t *testing.T, a *awsAPI) (*registrysim.Registry, map[string]any) {
+	t.Helper()
+	api := httptest.NewServer(a)
+	t.Cleanup(api.Close)
+	sim := registrysim.New(registrysim.Options{Auth: registrysim.Basic, Users: map[string]string{"AWS": ecrToken}})
+	sim.Push("team/app", "1.0.0")
+	return sim, map[string]any{
+		"region": "eu-west-1", "accesskeyid": keyID, "secretaccesskey": secret,
+		"endpoint": api.URL, "url": start(t, sim).URL,
+	}
+}
+
+func TestECR(t *testing.T) {
+	repo := registry.Repository{Host: ecrHost, Name: "team/app"}
+	for name, test := range map[string]struct {
+		life  time.Duration
+		asked int32
+	}{
+		"authorization is kept":              {12 * time.Hour, 1},
+		"authorization that ends is renewed": {4 * time.Minute, 3},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a := &awsAPI{life: test.life}
+			_, options := newECR(t, a)
+			r, _ := newInstance(t, "ecr", options)
+			for range 3 {
+				if list, err := r.Tags(t.Context(), repo, ""); err != nil || len(list.Tags) != 1 {
+					t.Fatalf("%+v, %v", list, err)
+				}
+			}
+			if got := a.asked.Load(); got != test.asked {
+				t.Errorf("AWS was asked %d times, want %d", got, test.asked)
+			}
+			got, err := r.(registry.CredentialProvider).Credentials(t.Context(), repo)
+			if err != nil || got != (sdk.Credentials{Username: "AWS", Password: ecrToken}) {
+				t.Errorf("lends %v, %v", got, err)
+			}
+		})
+	}
+}
+
+// The gallery wants no keys, and does not get what they stand for.
+func TestECRGallery(t *testing.T) {
+	a := &awsAPI{life: time.Hour}
+	_, options := newECR(t, a)
+	gallery := registrysim.New(registrysim.Options{Auth: registrysim.Token, Service: "public.ecr.aws", Scopes: registrysim.EveryTarget})
+	gallery.Push("nginx/nginx", "1.0")
+	gallery.Push("docker/library/redis", "1.0")
+	options["url"], options["public"] = start(t, gallery).URL, true
+	r, _ := newInstance(t, "ecr", options)
+	for _, name := range []string{"nginx/nginx", "docker/library/redis"} {
+		if _, err := r.Tags(t.Context(), registry.Repository{Host: "public.ecr.aws", Name: name}, ""); err != nil {
+			t.Error(err)
+		}
+	}
+	if got := gallery.Counts(); got.Tokens != 1 || a.asked.Load() != 0 {
+		t.Errorf("%+v, AWS was asked %d times", got, a.asked.Load())
+	}
+}
+
+func TestECRRefusals(t *testing.T) {
+	tests := []struct {
+		code   string
+		status int
+		kind   error
+		want   string
+	}{
+		{"UnrecognizedClientException", 400, sdk.ErrUnauthorized, "refused the access key: UnrecognizedClientException; check region, accesskeyid and secretaccesskey"},
+		{"AccessDeniedException", 400, sdk.ErrUnauthorized, "ecr:GetAuthorizationToken"},
+		{"ServerException", 500, sdk.ErrUnavailable, "failed: ServerException"},
+		{"ThrottlingException", 400, nil, "too many requests"},
+		{keyID + " " + secret, 400, nil, "an unreadable error"},
+	}
+	for _, test := range tests {
+		_, options := newECR(t, &awsAPI{fail: test.code, status: test.status})
+		r, _ := newInstance(t, "ecr", options)
+		_, err := r.Tags(t.Context(), registry.Repository{Host: ecrHost, Name: "team/app"}, "")
+		if err == nil || !strings.Contains(err.Error(), test.want) || !strings.HasPrefix(err.Error(), "list tags of team/app at "+ecrHost+": log in to "+ecrHost+": the ECR API in eu-west-1 ") {
+			t.Errorf("%s: error %v, want %q", test.code, err, test.want)
+			continue
+		}
+		if test.kind != nil && !errors.Is(err, test.kind) {
+			t.Errorf("%s: %v is not %v", test.code, err, test.kind)
+		}
+		for _, leak := range []string{keyID, secret, "Credential="} {
+			if strings.Contains(err.Error(), leak) {
+				t.Errorf("%s: leaks %q: %v", test.code, leak, err)
+			}
+		}
+	}
+}
+
+func TestECRConformance(t *testing.T) {
+	service := func(url string) registrytest.Service {
+		return registrytest.Service{
+			Options: map[string]any{
+				"region": "eu-west-1", "accesskeyid": keyID, "secretaccesskey": secret, "endpoint": url, "url": url,
+			},
+			Repository: registry.Repository{Host: ecrHost, Name: "team/app"},
+			Tag:        "1.0.0",
+		}
+	}
+	registrytest.Run(t, typeOf(t, "ecr"), registrytest.Case{
+		Working: func(t *testing.T) registrytest.Service {
+			sim, options := newECR(t, &awsAPI{life: time.Hour})
+			s := service("")
+			s.Options = options
+			image, _ := sim.Image("team/app", s.Tag)
+			s.Digest = image.Digest
+			return s
+		},
+		Hanging: func(t *testing.T, reached func()) registrytest.Service {
+			return service(plugintest.Hanging(t, reached))
+		},
+		Failing: registrytest.HTTPFailures(service),
+		Invalid: []registrytest.Invalid{
+			{Field: "region", Set: map[string]any{"region": nil}},
+			{Field: "region", Set: map[string]any{"region": "eu-west-1.evil.test/"}},
+			{Field: "accesskeyid", Set: map[string]any{"accesskeyid": nil}},
+			{Field: "secretaccesskey", Set: map[string]any{"secretaccesskey": nil}},
+			{Field: "accountid", Set: map[string]any{"accountid": "my-account"}},
+			{Field: "url", Set: map[string]any{"url": "ftp://registry.test"}},
+		},
+	})
+}

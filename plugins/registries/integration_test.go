@@ -1,0 +1,319 @@
+package registries_test
+
+import (
+	"bufio"
+	"crypto"
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/sha256"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/base64"
+	"encoding/json"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"math/big"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-containerregistry/pkg/name"
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/google/go-containerregistry/pkg/v1/empty"
+	"github.com/google/go-containerregistry/pkg/v1/mutate"
+	"github.com/google/go-containerregistry/pkg/v1/random"
+	"github.com/google/go-containerregistry/pkg/v1/remote"
+
+	"github.com/dogwatch/dogwatch/sdk"
+	"github.com/dogwatch/dogwatch/sdk/registry"
+)
+
+// These tests ask the registry of the distribution project, as Debian packages it.
+
+// htpasswd lets ann in with the secret.
+const htpasswd = "ann:$2y$05$TOiSsp6h8S6T0RPFrkx5eu/pzLMuqxAs1gkd..v3BvHYHoWyWDtxK\n"
+
+// realRegistry runs a registry over a folder of images and returns its host and port.
+func realRegistry(t *testing.T, folder, auth string) string {
+	t.Helper()
+	program, err := exec.LookPath("docker-registry")
+	if err != nil {
+		if slices.Contains(strings.Split(os.Getenv("DOGWATCH_TEST_REQUIRE"), ","), "registry") {
+			t.Fatal("DOGWATCH_TEST_REQUIRE asks for registry, and docker-registry is not here")
+		}
+		t.Skip("docker-registry is not here")
+	}
+	config := filepath.Join(t.TempDir(), "config.yml")
+	text := fmt.Sprintf("version: 0.1\nstorage: {filesystem: {rootdirectory: %q}}\nhttp: {addr: '127.0.0.1:0'}\n%s\n", folder, auth)
+	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(program, "serve", config)
+	cmd.Env = append(os.Environ(), "OTEL_TRACES_EXPORTER=none")
+	said, err := cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	address, ended := make(chan string, 1), make(chan struct{})
+	go func() {
+		defer close(ended)
+		listening := regexp.MustCompile(`listening on (127\.0\.0\.1:\d+)`)
+		var last string
+		lines := bufio.NewScanner(said)
+		for lines.Scan() {
+			last = lines.Text()
+			if found := listening.FindStringSubmatch(last); found != nil {
+				address <- found[1]
+			}
+		}
+		select {
+		case address <- "ended: " + last:
+		default:
+		}
+	}()
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill() // it may have ended by itself
+		<-ended
+		_ = cmd.Wait() // killed
+	})
+	host := <-address
+	if !strings.HasPrefix(host, "127.0.0.1:") {
+		t.Fatalf("docker-registry does not start: %s", host)
+	}
+	return host
+}
+
+// library is what the tests push: an image and an index, in two repositories.
+type library struct {
+	folder string
+	image  v1.Image
+	index  v1.ImageIndex
+	arm    v1.Image
+}
+
+func newLibrary(t *testing.T) library {
+	t.Helper()
+	l := library{folder: t.TempDir()}
+	host := realRegistry(t, l.folder, "")
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	var err error
+	l.image, err = random.Image(256, 1)
+	must(err)
+	l.arm, err = random.Image(256, 2)
+	must(err)
+	created := time.Date(2025, 6, 7, 8, 9, 10, 0, time.UTC)
+	l.arm, err = mutate.CreatedAt(l.arm, v1.Time{Time: created})
+	must(err)
+	l.index = mutate.AppendManifests(empty.Index,
+		mutate.IndexAddendum{Add: l.image, Descriptor: v1.Descriptor{Platform: &v1.Platform{OS: "linux", Architecture: "amd64"}}},
+		mutate.IndexAddendum{Add: l.arm, Descriptor: v1.Descriptor{Platform: &v1.Platform{OS: "linux", Architecture: "arm", Variant: "v6"}}})
+	for _, repo := range []string{"team/app", "team/db"} {
+		for _, tag := range []string{"1.0.0", "1.1.0"} {
+			ref, err := name.ParseReference(host + "/" + repo + ":" + tag)
+			must(err)
+			must(remote.Write(ref, l.image, remote.WithContext(t.Context())))
+		}
+		ref, err := name.ParseReference(host + "/" + repo + ":latest")
+		must(err)
+		must(remote.WriteIndex(ref, l.index, remote.WithContext(t.Context())))
+	}
+	return l
+}
+
+// check asks everything about both repositories.
+func (l library) check(t *testing.T, r registry.Registry, host string) {
+	t.Helper()
+	both := []string{"team/app", "team/db"}
+	index, err := l.index.Digest()
+	if err != nil {
+		t.Fatal(err)
+	}
+	arm, err := l.arm.Digest()
+	if err != nil {
+		t.Fatal(err)
+	}
+	config, err := l.arm.ConfigName()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range both {
+		repo := registry.Repository{Host: host, Name: name, Together: both}
+		list, err := r.Tags(t.Context(), repo, "")
+		slices.Sort(list.Tags)
+		if err != nil || !slices.Equal(list.Tags, []string{"1.0.0", "1.1.0", "latest"}) {
+			t.Errorf("tags of %s: %+v, %v", name, list, err)
+		}
+		if digest, err := r.Resolve(t.Context(), repo, "latest"); err != nil || digest != index.String() {
+			t.Errorf("digest of %s: %s, %v; want %s", name, digest, err, index)
+		}
+		m, err := r.Manifest(t.Context(), repo, index.String(), sdk.Platform{OS: "linux", Architecture: "arm", Variant: "v7"})
+		if err != nil || m.Digest != arm.String() || m.Config != config.String() || m.Created.String() != "2025-06-07T08:09:10.000Z" {
+			t.Errorf("manifest of %s: %+v, %v; want %s, %s", name, m, err, arm, config)
+		}
+		_, err = r.Resolve(t.Context(), repo, "9.9.9")
+		if !errors.Is(err, sdk.ErrNotFound) {
+			t.Errorf("missing tag: %v", err)
+		}
+	}
+	_, err = r.Tags(t.Context(), registry.Repository{Host: host, Name: "team/none"}, "")
+	if !errors.Is(err, sdk.ErrNotFound) {
+		t.Errorf("missing repository: %v", err)
+	}
+}
+
+func TestRealRegistry(t *testing.T) {
+	l := newLibrary(t)
+	login := map[string]any{"login": user, "password": secret}
+	custom := func(t *testing.T, host string, options map[string]any) registry.Registry {
+		t.Helper()
+		all := map[string]any{"url": "http://" + host}
+		for k, v := range options {
+			all[k] = v
+		}
+		r, _ := newInstance(t, "custom", all)
+		return r
+	}
+	denied := func(t *testing.T, r registry.Registry, host string) {
+		t.Helper()
+		_, err := r.Tags(t.Context(), registry.Repository{Host: host, Name: "team/app"}, "")
+		if !errors.Is(err, sdk.ErrUnauthorized) || strings.Contains(err.Error(), "wr0ng") {
+			t.Errorf("error %v", err)
+		}
+	}
+
+	t.Run("plain", func(t *testing.T) {
+		host := realRegistry(t, l.folder, "")
+		l.check(t, custom(t, host, nil), host)
+		l.check(t, custom(t, host, login), host)
+		generic, _ := newInstance(t, "oci", nil)
+		l.check(t, generic, host)
+	})
+	t.Run("htpasswd", func(t *testing.T) {
+		file := filepath.Join(t.TempDir(), "htpasswd")
+		if err := os.WriteFile(file, []byte(htpasswd), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		host := realRegistry(t, l.folder, fmt.Sprintf("auth: {htpasswd: {realm: test, path: %q}}", file))
+		l.check(t, custom(t, host, login), host)
+		l.check(t, custom(t, host, map[string]any{"auth": auth}), host)
+		denied(t, custom(t, host, nil), host)
+		denied(t, custom(t, host, map[string]any{"login": user, "password": "wr0ng"}), host)
+	})
+	t.Run("tokens", func(t *testing.T) {
+		s := newTokenService(t)
+		host := realRegistry(t, l.folder, fmt.Sprintf("auth: {token: {realm: %q, service: real, issuer: test, rootcertbundle: %q}}", s.url, s.bundle))
+		l.check(t, custom(t, host, login), host)
+		if got := s.asked.Load(); got != 2 { // for both repositories, and for one that is missing
+			t.Errorf("%d tokens", got)
+		}
+		denied(t, custom(t, host, nil), host)
+		denied(t, custom(t, host, map[string]any{"login": user, "password": "wr0ng"}), host)
+	})
+	t.Run("tokens for everybody", func(t *testing.T) {
+		s := newTokenService(t)
+		s.open = true
+		host := realRegistry(t, l.folder, fmt.Sprintf("auth: {token: {realm: %q, service: real, issuer: test, rootcertbundle: %q}}", s.url, s.bundle))
+		generic, _ := newInstance(t, "oci", nil)
+		l.check(t, generic, host)
+	})
+}
+
+// tokenService signs tokens as the distribution project specifies
+// (https://distribution.github.io/distribution/spec/auth/jwt/).
+type tokenService struct {
+	url, bundle string
+	// open gives tokens to everybody.
+	open  bool
+	asked atomic.Int32
+
+	key   *rsa.PrivateKey
+	chain string
+}
+
+func newTokenService(t *testing.T) *tokenService {
+	t.Helper()
+	key, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "test"}, IsCA: true, BasicConstraintsValid: true,
+		KeyUsage: x509.KeyUsageCertSign | x509.KeyUsageDigitalSignature, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &tokenService{bundle: filepath.Join(t.TempDir(), "bundle.pem"), key: key, chain: base64.StdEncoding.EncodeToString(der)}
+	if err := os.WriteFile(s.bundle, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(s)
+	t.Cleanup(server.Close)
+	s.url = server.URL + "/token"
+	return s
+}
+
+func (s *tokenService) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	s.asked.Add(1)
+	if name, password, _ := r.BasicAuth(); !s.open && (name != user || password != secret) {
+		w.WriteHeader(http.StatusUnauthorized)
+		return
+	}
+	type access struct {
+		Type    string   `json:"type"`
+		Name    string   `json:"name"`
+		Actions []string `json:"actions"`
+	}
+	var granted []access
+	for _, scope := range r.URL.Query()["scope"] {
+		parts := strings.Split(scope, ":")
+		granted = append(granted, access{Type: parts[0], Name: parts[1], Actions: strings.Split(parts[2], ",")})
+	}
+	now := time.Now()
+	claims := map[string]any{
+		"iss": "test", "sub": user, "aud": r.URL.Query().Get("service"), "jti": fmt.Sprint(now.UnixNano()),
+		"iat": now.Unix(), "nbf": now.Add(-time.Minute).Unix(), "exp": now.Add(5 * time.Minute).Unix(), "access": granted,
+	}
+	token, err := s.sign(map[string]any{"typ": "JWT", "alg": "RS256", "x5c": []string{s.chain}}, claims)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	fmt.Fprintf(w, `{"access_token":%q,"expires_in":300}`, token)
+}
+
+func (s *tokenService) sign(parts ...any) (string, error) {
+	var texts []string
+	for _, part := range parts {
+		text, err := json.Marshal(part)
+		if err != nil {
+			return "", err
+		}
+		texts = append(texts, base64.RawURLEncoding.EncodeToString(text))
+	}
+	signed := strings.Join(texts, ".")
+	sum := sha256.Sum256([]byte(signed))
+	signature, err := rsa.SignPKCS1v15(rand.Reader, s.key, crypto.SHA256, sum[:])
+	if err != nil {
+		return "", err
+	}
+	return signed + "." + base64.RawURLEncoding.EncodeToString(signature), nil
+}

@@ -1,0 +1,240 @@
+package oci
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/dogwatch/dogwatch/sdk"
+	"github.com/dogwatch/dogwatch/sdk/httpclient"
+	"github.com/dogwatch/dogwatch/sdk/registry"
+)
+
+// statusError is an answer that is not the one hoped for.
+type statusError struct {
+	status int
+	// said is what the answer tells of its reason, without secrets; it may be empty.
+	said  string
+	after time.Duration
+	// challenge is nil when the answer has none.
+	challenge *challenge
+	// at is where the answer came from, after redirects.
+	at *url.URL
+}
+
+func (e *statusError) Error() string {
+	text := strings.ToLower(strings.TrimSpace(fmt.Sprintf("%d %s", e.status, http.StatusText(e.status))))
+	if e.said != "" {
+		text += ": " + e.said
+	}
+	return text
+}
+
+// limited reports whether the answer asks for patience.
+func (e *statusError) limited() bool {
+	return e.status == http.StatusTooManyRequests || e.status == http.StatusServiceUnavailable && e.after > 0
+}
+
+// kinded returns err as one of the kinds that registry.Registry promises.
+func (e *statusError) kinded(err error) error {
+	switch {
+	case e.limited():
+		return sdk.RateLimited(e.after, err)
+	case e.status == http.StatusUnauthorized, e.status == http.StatusForbidden:
+		return sdk.WithKind(sdk.ErrUnauthorized, err)
+	case e.status == http.StatusNotFound, e.status == http.StatusGone:
+		return sdk.WithKind(sdk.ErrNotFound, err)
+	}
+	return sdk.WithKind(sdk.ErrUnavailable, err)
+}
+
+// lie is the error about an answer that breaks the protocol.
+func lie(format string, args ...any) error {
+	return sdk.WithKind(sdk.ErrUnavailable, fmt.Errorf("the registry "+format, args...))
+}
+
+// webPage is the error about an answer made for people.
+func webPage(resp *http.Response) error {
+	return lie("answered with a web page (%.40q): is a proxy or a login page in between, or the address wrong?", resp.Header.Get("Content-Type"))
+}
+
+func isWebPage(resp *http.Response) bool {
+	return strings.Contains(resp.Header.Get("Content-Type"), "html")
+}
+
+// explain says what was being done when err happened, and gives err its kind.
+func (r *Registry) explain(doing string, repo registry.Repository, err error) error {
+	if err == nil {
+		return nil
+	}
+	text := fmt.Sprintf("%s at %s", doing, repo.Host)
+	var status *statusError
+	if !errors.As(err, &status) {
+		err = fmt.Errorf("%s: %w", text, err)
+		if !kinded(err) {
+			err = sdk.WithKind(sdk.ErrUnavailable, err)
+		}
+		return err
+	}
+	var service *tokenError
+	if errors.As(err, &service) && (status.status == http.StatusNotFound || status.status == http.StatusGone) {
+		// It is the token service that is not there, not the repository.
+		return sdk.WithKind(sdk.ErrUnavailable, fmt.Errorf("%s: %w", text, err))
+	}
+	if status.status == http.StatusUnauthorized || status.status == http.StatusForbidden {
+		return status.kinded(fmt.Errorf("%s: %w; %s", text, err, r.remedy(repo.Host)))
+	}
+	return status.kinded(fmt.Errorf("%s: %w", text, err))
+}
+
+// kinded reports whether err has a kind already, or means that the caller gave up.
+func kinded(err error) bool {
+	var limited *sdk.RateLimitedError
+	var invalid *sdk.InvalidError
+	if errors.As(err, &limited) || errors.As(err, &invalid) {
+		return true
+	}
+	kinds := []error{sdk.ErrUnauthorized, sdk.ErrNotFound, sdk.ErrUnavailable, context.Canceled}
+	return slices.ContainsFunc(kinds, func(kind error) bool { return errors.Is(err, kind) })
+}
+
+// remedy says how to be let in.
+func (r *Registry) remedy(host string) string {
+	switch {
+	case r.Keys == "":
+		return "the repository does not exist or is private; for a private one configure a registry of type custom for " + host
+	case r.Login == nil:
+		return fmt.Sprintf("the repository does not exist or is private; for a private one set %s of %s", r.Keys, r.Instance)
+	}
+	return fmt.Sprintf("check %s of %s, and whether they may read the repository", r.Keys, r.Instance)
+}
+
+// maxExplanation is how much of a failed answer is read.
+const maxExplanation = 16 << 10
+
+// failure makes a *statusError of an answer.
+func failure(resp *http.Response, now time.Time) *statusError {
+	e := &statusError{status: resp.StatusCode, at: resp.Request.URL, after: httpclient.ParseRetryAfter(resp.Header, now)}
+	if c, found := findChallenge(resp.Header); found {
+		e.challenge = &c
+	}
+	if isWebPage(resp) {
+		e.said = "a web page"
+		return e
+	}
+	// What cannot be read adds nothing to the status.
+	body, _ := httpclient.ReadAll(resp, maxExplanation)
+	e.said = reason(body)
+	if e.status == http.StatusTooManyRequests {
+		if e.after == 0 {
+			e.after = retryAfterIn(e.said)
+		}
+		e.said = limitReason(e.said, resp.Header)
+	}
+	e.said = clean(e.said, secretsOf(resp.Request))
+	return e
+}
+
+// reason finds the explanation in the error formats of registries
+// (distribution specification, "Error Codes") and of token services.
+func reason(body []byte) string {
+	var answer struct {
+		Errors []struct {
+			Code    string `json:"code"`
+			Message string `json:"message"`
+		} `json:"errors"`
+		Details string `json:"details"`
+		Message string `json:"message"`
+		Error   string `json:"error"`
+		Why     string `json:"error_description"`
+	}
+	if json.Unmarshal(body, &answer) != nil && len(answer.Errors) == 0 {
+		if text := strings.TrimSpace(string(body)); !strings.HasPrefix(text, "{") && !strings.HasPrefix(text, "<") {
+			return text
+		}
+		return ""
+	}
+	for _, e := range answer.Errors {
+		if e.Message != "" || e.Code != "" {
+			return strings.Trim(strings.ToLower(e.Code)+": "+e.Message, ": ")
+		}
+	}
+	texts := []string{answer.Why, answer.Details, answer.Message, answer.Error}
+	if i := slices.IndexFunc(texts, func(t string) bool { return t != "" }); i >= 0 {
+		return texts[i]
+	}
+	return ""
+}
+
+// secretsOf returns the credentials in a request, in the forms in which an answer could repeat them.
+func secretsOf(req *http.Request) []string {
+	_, value, _ := strings.Cut(req.Header.Get("Authorization"), " ")
+	if value == "" {
+		return nil
+	}
+	secrets := []string{value}
+	if c, ok := decodeBasic(value); ok {
+		secrets = append(secrets, c.Password, url.QueryEscape(c.Password))
+	}
+	return secrets
+}
+
+// maxSaid is how many characters of foreign text an error holds.
+const maxSaid = 200
+
+// clean makes foreign text fit for an error: no secrets, printable, one short line.
+func clean(text string, secrets []string) string {
+	for _, s := range secrets {
+		text = strings.ReplaceAll(text, s, "***")
+	}
+	text = strings.Map(func(c rune) rune {
+		switch {
+		case unicode.IsSpace(c):
+			return ' '
+		case !unicode.IsPrint(c):
+			return -1
+		}
+		return c
+	}, strings.ToValidUTF8(text, ""))
+	text, _ = httpclient.Truncate(strings.Join(strings.Fields(text), " "), maxSaid)
+	return text
+}
+
+// broken explains why an answer could not be read to its end. A failure of the
+// connection and a body over its limit have been explained already.
+func broken(err error, what string, offset int64) error {
+	var syntax *json.SyntaxError
+	var shape *json.UnmarshalTypeError
+	switch {
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return lie("broke off %s after %d bytes", what, offset)
+	case errors.As(err, &syntax), errors.As(err, &shape):
+		return lie("answered something else than %s (malformed JSON at byte %d)", what, offset)
+	case errors.Is(err, httpclient.ErrTooLarge):
+		return fmt.Errorf("%s: %w", what, err)
+	}
+	return err
+}
+
+// statusOf returns the HTTP status behind an error, or 0.
+func statusOf(err error) int {
+	var status *statusError
+	if errors.As(err, &status) {
+		return status.status
+	}
+	return 0
+}
+
+// drain reads the little that may be left of an answer, so that its connection is used again.
+func drain(resp *http.Response) {
+	_, _ = io.CopyN(io.Discard, resp.Body, 16<<10)
+	resp.Body.Close()
+}

@@ -1,0 +1,230 @@
+package oci
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"mime"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/dogwatch/dogwatch/sdk"
+	"github.com/dogwatch/dogwatch/sdk/httpclient"
+	"github.com/dogwatch/dogwatch/sdk/registry"
+)
+
+const (
+	typeOCIIndex       = "application/vnd.oci.image.index.v1+json"
+	typeOCIManifest    = "application/vnd.oci.image.manifest.v1+json"
+	typeOCIConfig      = "application/vnd.oci.image.config.v1+json"
+	typeDockerList     = "application/vnd.docker.distribution.manifest.list.v2+json"
+	typeDockerManifest = "application/vnd.docker.distribution.manifest.v2+json"
+	typeDockerConfig   = "application/vnd.docker.container.image.v1+json"
+
+	acceptManifest = typeOCIIndex + ", " + typeDockerList + ", " + typeOCIManifest + ", " + typeDockerManifest
+
+	// maxManifest is what the distribution specification asks registries to accept at least.
+	maxManifest = 4 << 20
+	maxConfig   = 1 << 20
+	// maxNesting is how deep an index may lie in indexes.
+	maxNesting = 3
+
+	createdAnnotation = "org.opencontainers.image.created"
+	digestHeader      = "Docker-Content-Digest"
+)
+
+// Resolve implements registry.Registry, with one HEAD request. Where a
+// registry does not answer that with a digest, it is the sum of what GET returns.
+func (r *Registry) Resolve(ctx context.Context, repo registry.Repository, tag string) (string, error) {
+	if !isTag(tag) {
+		return "", sdk.Invalid("tag", "%.140q is not a tag", tag)
+	}
+	digest, err := r.resolve(ctx, repo, tag)
+	if err != nil {
+		return "", r.explain(fmt.Sprintf("find the digest of %s:%s", repo.Name, tag), repo, err)
+	}
+	return digest, nil
+}
+
+func (r *Registry) resolve(ctx context.Context, repo registry.Repository, tag string) (string, error) {
+	base, err := r.base(repo.Host)
+	if err != nil {
+		return "", err
+	}
+	h := r.shared.host(base)
+	q := question{repo: repo, method: http.MethodHead, path: "manifests/" + tag, accept: acceptManifest}
+	if h.head() != headFails {
+		var digest string
+		err := r.ask(ctx, q, func(resp *http.Response) error {
+			digest = resp.Header.Get(digestHeader)
+			return nil
+		})
+		if err == nil && isDigest(digest) {
+			h.setHead(headWorks)
+			return digest, nil
+		}
+		if err != nil && (h.head() == headWorks || !headRefused(err)) {
+			return "", err
+		}
+	}
+	q.method = http.MethodGet
+	body, _, err := r.manifest(ctx, q)
+	if err != nil {
+		return "", err
+	}
+	h.setHead(headFails)
+	return digestOf(body, ""), nil
+}
+
+// headRefused reports whether a registry may answer GET where it failed to answer HEAD.
+func headRefused(err error) bool {
+	status := statusOf(err)
+	return status == http.StatusNotFound || status == http.StatusMethodNotAllowed || status == http.StatusBadRequest || status == http.StatusNotImplemented
+}
+
+// Manifest implements registry.Registry. Created comes from an annotation or,
+// by one more request, from the image's configuration; it is zero when neither
+// tells, or when that request fails.
+func (r *Registry) Manifest(ctx context.Context, repo registry.Repository, digest string, platform sdk.Platform) (registry.Manifest, error) {
+	if !isDigest(digest) {
+		return registry.Manifest{}, sdk.Invalid("digest", "%.140q is not a sha256 or sha512 digest", digest)
+	}
+	m, err := r.find(ctx, repo, digest, platform)
+	if err != nil {
+		return registry.Manifest{}, r.explain(fmt.Sprintf("read the manifest %s@%s", repo.Name, short(digest)), repo, err)
+	}
+	return m, nil
+}
+
+// find follows indexes down to the manifest of a platform.
+func (r *Registry) find(ctx context.Context, repo registry.Repository, digest string, platform sdk.Platform) (registry.Manifest, error) {
+	var created string
+	for range maxNesting {
+		q := question{repo: repo, method: http.MethodGet, path: "manifests/" + digest, accept: acceptManifest}
+		body, contentType, err := r.manifest(ctx, q)
+		if err != nil {
+			return registry.Manifest{}, err
+		}
+		if err := verify(body, digest); err != nil {
+			return registry.Manifest{}, err
+		}
+		d, err := readDocument(body, contentType)
+		if err != nil {
+			return registry.Manifest{}, err
+		}
+		if d.Config != nil {
+			found := registry.Manifest{Digest: digest, Config: d.Config.Digest}
+			found.Created = parseCreated(cmp.Or(d.Annotations[createdAnnotation], created))
+			if found.Created.IsZero() {
+				found.Created = r.created(ctx, repo, *d.Config)
+			}
+			return found, ctx.Err()
+		}
+		entry, err := choose(d.Manifests, platform)
+		if err != nil {
+			return registry.Manifest{}, err
+		}
+		if !isDigest(entry.Digest) {
+			return registry.Manifest{}, lie("has an index with a malformed digest")
+		}
+		digest, created = entry.Digest, entry.Annotations[createdAnnotation]
+	}
+	return registry.Manifest{}, lie("has indexes nested deeper than %d", maxNesting)
+}
+
+// manifest returns the bytes behind a tag or digest and their content type.
+func (r *Registry) manifest(ctx context.Context, q question) (body []byte, contentType string, err error) {
+	err = r.ask(ctx, q, func(resp *http.Response) (err error) {
+		if isWebPage(resp) {
+			return webPage(resp)
+		}
+		contentType = resp.Header.Get("Content-Type")
+		body, err = httpclient.ReadAll(resp, maxManifest)
+		return err
+	})
+	return body, contentType, err
+}
+
+// document is a manifest or an index: exactly one of Config and Manifests is set.
+type document struct {
+	MediaType   string            `json:"mediaType"`
+	Config      *descriptor       `json:"config"`
+	Manifests   []descriptor      `json:"manifests"`
+	FSLayers    json.RawMessage   `json:"fsLayers"`
+	Annotations map[string]string `json:"annotations"`
+}
+
+type descriptor struct {
+	MediaType   string            `json:"mediaType"`
+	Digest      string            `json:"digest"`
+	Size        int64             `json:"size"`
+	Platform    *sdk.Platform     `json:"platform"`
+	Annotations map[string]string `json:"annotations"`
+}
+
+// readDocument reads a manifest. What it is, is told by the content type of the
+// answer, else by its own media type, else by its shape: both are optional or
+// wrong on some registries.
+func readDocument(body []byte, contentType string) (document, error) {
+	var d document
+	if err := json.Unmarshal(body, &d); err != nil {
+		return d, broken(err, "a manifest", int64(len(body)))
+	}
+	kind, _, err := mime.ParseMediaType(contentType)
+	if err != nil || !isManifestType(kind) {
+		kind = d.MediaType
+	}
+	index := kind == typeOCIIndex || kind == typeDockerList
+	image := kind == typeOCIManifest || kind == typeDockerManifest
+	switch {
+	case d.FSLayers != nil || strings.Contains(kind, "distribution.manifest.v1"):
+		return d, lie("has this image as an unsupported legacy manifest (schema 1), which current engines cannot pull either; push the image again")
+	case index, !image && d.Manifests != nil:
+		d.Config = nil
+		return d, nil
+	case d.Config != nil && isDigest(d.Config.Digest):
+		d.Manifests = nil
+		return d, nil
+	}
+	return d, lie("answered something that is neither a manifest nor an index (%.60q)", contentType)
+}
+
+func isManifestType(kind string) bool {
+	return strings.HasPrefix(kind, "application/vnd.oci.image.") || strings.HasPrefix(kind, "application/vnd.docker.distribution.manifest.")
+}
+
+// created reads when an image was made from its configuration.
+func (r *Registry) created(ctx context.Context, repo registry.Repository, config descriptor) sdk.Time {
+	known := config.MediaType == typeOCIConfig || config.MediaType == typeDockerConfig
+	if !known || config.Size > maxConfig {
+		return sdk.Time{}
+	}
+	var image struct {
+		Created string `json:"created"`
+	}
+	q := question{repo: repo, method: http.MethodGet, path: "blobs/" + config.Digest, accept: "*/*"}
+	err := r.ask(ctx, q, func(resp *http.Response) error {
+		body, err := httpclient.ReadAll(resp, maxConfig)
+		if err == nil {
+			err = verify(body, config.Digest)
+		}
+		if err == nil {
+			err = json.Unmarshal(body, &image)
+		}
+		return err
+	})
+	if err != nil {
+		return sdk.Time{}
+	}
+	return parseCreated(image.Created)
+}
+
+func parseCreated(text string) sdk.Time {
+	t, err := time.Parse(time.RFC3339Nano, text)
+	if err != nil {
+		return sdk.Time{}
+	}
+	return sdk.TimeOf(t)
+}

@@ -1,0 +1,223 @@
+// Package oci is the registry client that all registry types share. It speaks
+// the OCI distribution protocol
+// (https://github.com/opencontainers/distribution-spec) and the token protocol
+// of the distribution project
+// (https://distribution.github.io/distribution/spec/auth/token/), and asks as
+// few questions as they allow:
+//
+//   - there is no ping: the first question to a host is a real one, and the
+//     challenge in its answer is remembered;
+//   - tokens are shared by all questions they cover until shortly before they
+//     expire, and one token is asked for all repositories of a run;
+//   - digests are asked for with HEAD, which registries do not count as a pull.
+//
+// All instances of a process share one Shared, and with it the tokens and the
+// bound on requests in flight.
+package oci
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/dogwatch/dogwatch/sdk"
+	"github.com/dogwatch/dogwatch/sdk/httpclient"
+	"github.com/dogwatch/dogwatch/sdk/registry"
+)
+
+// Doer sends one request and follows its redirects, without credentials where
+// they lead to another host. Its errors are of the kinds of package sdk.
+type Doer interface {
+	Do(*http.Request) (*http.Response, error)
+}
+
+// Config describes one configured registry.
+type Config struct {
+	// Instance is its full id, for the remedies in errors: "registry.ghcr.main".
+	Instance string
+	// Hosts are what it serves; it answers no question about another host.
+	Hosts []registry.Host
+	HTTP  Doer
+	// Login holds its credentials; nil when it is anonymous.
+	Login Login
+	// TokenHosts may receive the credentials besides hosts of the registry's own domain.
+	TokenHosts []string
+	// TokenHostsKey names the option that adds to TokenHosts; empty when the type has none.
+	TokenHostsKey string
+	// Keys names the options that hold credentials, such as "login and password".
+	// Empty means that the type has none.
+	Keys string
+}
+
+// Registry implements registry.Registry and registry.CredentialProvider. It is
+// safe for concurrent use.
+type Registry struct {
+	Config
+	shared *Shared
+}
+
+// New makes a registry whose tokens and limits are those of s.
+func (s *Shared) New(c Config) *Registry { return &Registry{Config: c, shared: s} }
+
+// Open is New for an instance with its own HTTP client. secrets are what no
+// error may hold, beside what Login gives out.
+func (s *Shared) Open(env sdk.Env, o httpclient.Options, c Config, secrets ...string) (*Registry, error) {
+	client, err := httpclient.New(env, o, secrets...)
+	if err != nil {
+		return nil, err
+	}
+	c.Instance, c.HTTP = env.Instance, client
+	for _, h := range c.Hosts {
+		u, err := url.Parse(h.URL)
+		if err == nil && u.Scheme == "http" && c.Login != nil && !isLoopback(u.Host) && env.Warn != nil {
+			env.Warn("url: credentials travel unencrypted over http://; prefer https://")
+			break
+		}
+	}
+	return s.New(c), nil
+}
+
+// Base returns the API's address from what an operator gives as the address
+// of a registry, with or without "/v2".
+func Base(u *url.URL) (string, error) {
+	switch {
+	case u.Scheme != "http" && u.Scheme != "https":
+		return "", sdk.Invalid("url", "must start with http:// or https://")
+	case u.User != nil:
+		return "", sdk.Invalid("url", "must not hold credentials; give them in their own options")
+	case u.RawQuery != "" || u.Fragment != "":
+		return "", sdk.Invalid("url", "must not have a query or fragment")
+	}
+	base := *u
+	base.Path, base.RawPath = strings.TrimSuffix(strings.TrimRight(u.Path, "/"), "/v2"), ""
+	return strings.TrimRight(base.String(), "/") + "/v2", nil
+}
+
+// Mirrored returns the hosts that patterns stand for, asked at mirror where one is given.
+func Mirrored(mirror *url.URL, patterns ...string) ([]registry.Host, error) {
+	base := ""
+	if mirror != nil {
+		var err error
+		if base, err = Base(mirror); err != nil {
+			return nil, err
+		}
+	}
+	hosts := make([]registry.Host, len(patterns))
+	for i, p := range patterns {
+		hosts[i] = registry.Host{Pattern: p, URL: base}
+	}
+	return hosts, nil
+}
+
+// Hosts implements registry.Registry.
+func (r *Registry) Hosts() []registry.Host { return r.Config.Hosts }
+
+// Credentials implements registry.CredentialProvider.
+func (r *Registry) Credentials(ctx context.Context, repo registry.Repository) (sdk.Credentials, error) {
+	if _, err := r.base(repo.Host); err != nil {
+		return sdk.Credentials{}, err
+	}
+	return r.credentials(ctx, repo.Host)
+}
+
+func (r *Registry) credentials(ctx context.Context, host string) (sdk.Credentials, error) {
+	if r.Login == nil {
+		return sdk.Credentials{}, nil
+	}
+	c, err := r.Login.Credentials(ctx, host)
+	if err != nil {
+		return c, fmt.Errorf("log in to %s: %w", host, err)
+	}
+	return c, nil
+}
+
+// Close closes idle connections.
+func (r *Registry) Close() error {
+	if c, ok := r.HTTP.(interface{ Close() }); ok {
+		c.Close()
+	}
+	return nil
+}
+
+// base returns where the API of a host is.
+func (r *Registry) base(host string) (*url.URL, error) {
+	i := slices.IndexFunc(r.Config.Hosts, func(h registry.Host) bool { return serves(h.Pattern, host) })
+	if i < 0 || !isHost(host) {
+		return nil, sdk.WithKind(sdk.ErrNotFound, fmt.Errorf("%s does not serve %q", r.Instance, host))
+	}
+	text := r.Config.Hosts[i].URL
+	if text == "" {
+		text = "https://" + host + "/v2"
+		if isLoopback(host) {
+			text = "http://" + host + "/v2"
+		}
+	}
+	u, err := url.Parse(text)
+	if err != nil {
+		return nil, sdk.Invalid("url", "the address of %s is malformed", host)
+	}
+	return u, nil
+}
+
+func serves(pattern, host string) bool {
+	host = strings.ToLower(host)
+	if suffix, wild := strings.CutPrefix(pattern, "*"); wild {
+		return suffix == "" || strings.HasPrefix(suffix, ".") && strings.HasSuffix(host, suffix) && len(host) > len(suffix)
+	}
+	return host == strings.ToLower(pattern)
+}
+
+// isHost refuses what would change the meaning of a URL it is put in.
+func isHost(host string) bool {
+	u, err := url.Parse("https://" + host + "/v2")
+	return err == nil && u.Host == host && u.Hostname() != "" && u.User == nil && u.Path == "/v2"
+}
+
+// question is one request about a repository.
+type question struct {
+	repo   registry.Repository
+	method string
+	// path is below the repository: "tags/list".
+	path   string
+	query  string
+	accept string
+	// validator makes the request conditional.
+	validator string
+}
+
+func (r *Registry) address(q question) (*url.URL, error) {
+	u, err := r.base(q.repo.Host)
+	if err != nil {
+		return nil, err
+	}
+	if !isRepository(q.repo.Name) {
+		return nil, sdk.Invalid("name", "%.80q is not the name of a repository", q.repo.Name)
+	}
+	u = u.JoinPath(q.repo.Name, q.path)
+	u.RawQuery = q.query
+	return u, nil
+}
+
+// isRepository accepts what can stand in a path without changing its meaning;
+// whether the name is a good one is for the registry to say.
+func isRepository(name string) bool {
+	for part := range strings.SplitSeq(name, "/") {
+		if part == "" || part == "." || part == ".." || strings.ContainsFunc(part, notInName) {
+			return false
+		}
+	}
+	return len(name) <= 255
+}
+
+// isTag follows the grammar of tags: a letter, digit or underscore, then up to
+// 127 of those, dots and hyphens.
+func isTag(tag string) bool {
+	return tag != "" && len(tag) <= 128 && tag[0] != '.' && tag[0] != '-' && !strings.ContainsFunc(tag, notInName)
+}
+
+func notInName(c rune) bool {
+	return !('a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '_' || c == '.' || c == '-')
+}

@@ -1,0 +1,250 @@
+package oci
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/dogwatch/dogwatch/sdk"
+)
+
+// maxKnown bounds what registries that invent host names can make us remember;
+// beyond it everything is learned anew.
+const maxKnown = 1024
+
+// Shared is what the registries of one process know together. It is safe for concurrent use.
+type Shared struct {
+	mu      sync.Mutex
+	hosts   map[string]*host
+	issuers map[issuerKey]*issuer
+}
+
+// NewShared returns a Shared that knows nothing yet.
+func NewShared() *Shared {
+	return &Shared{hosts: map[string]*host{}, issuers: map[issuerKey]*issuer{}}
+}
+
+// host returns what is known of the host of u.
+func (s *Shared) host(u *url.URL) *host {
+	key := u.Scheme + "://" + strings.ToLower(u.Host)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	h, known := s.hosts[key]
+	if !known {
+		if len(s.hosts) == maxKnown {
+			clear(s.hosts)
+		}
+		h = &host{slots: make(chan struct{}, maxInFlight), door: make(chan struct{}, 1), paused: map[string]time.Time{}}
+		s.hosts[key] = h
+	}
+	return h
+}
+
+// issuer returns the token service that c names, as seen by one user.
+func (s *Shared) issuer(c challenge, user sdk.Credentials) *issuer {
+	key := issuerKey{realm: c.realm, service: c.service, user: user}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	i, known := s.issuers[key]
+	if !known {
+		if len(s.issuers) == maxKnown {
+			clear(s.issuers)
+		}
+		i = &issuer{named: user != sdk.Credentials{}, tokens: map[string]*token{}}
+		s.issuers[key] = i
+	}
+	return i
+}
+
+// host is what is known of one host: how it wants to be asked, and how often.
+type host struct {
+	slots chan struct{}
+	// door is held by the first visitor, so that one request and not eight find out what the host demands.
+	door chan struct{}
+
+	mu  sync.Mutex
+	met bool
+	// demand is the challenge to answer; nil while none is known.
+	demand *challenge
+	// actions are what scopes must name besides "pull" on this host.
+	actions []string
+	// paused is until when the host wants no requests, by user name.
+	paused map[string]time.Time
+	heads  headState
+	// moved is where the host's API has gone, until movedUntil.
+	moved      *url.URL
+	movedUntil time.Time
+}
+
+// headState tells whether a host answers HEAD requests for manifests.
+type headState int
+
+const (
+	headUnknown headState = iota
+	headWorks
+	headFails
+)
+
+// enter lets the first visitor in alone; the others wait until it leaves.
+func (h *host) enter(ctx context.Context) (leave func(), err error) {
+	if h.known() {
+		return func() {}, nil
+	}
+	select {
+	case h.door <- struct{}{}:
+	case <-ctx.Done():
+		return nil, gaveUp(ctx)
+	}
+	if h.known() {
+		<-h.door
+		return func() {}, nil
+	}
+	return func() {
+		h.mu.Lock()
+		h.met = true
+		h.mu.Unlock()
+		<-h.door
+	}, nil
+}
+
+func (h *host) known() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.met
+}
+
+// do runs one exchange in one of the host's slots.
+func (h *host) do(ctx context.Context, user string, exchange func() error) error {
+	select {
+	case h.slots <- struct{}{}:
+	case <-ctx.Done():
+		return gaveUp(ctx)
+	}
+	defer func() { <-h.slots }()
+	h.mu.Lock()
+	wait := time.Until(h.paused[user])
+	h.mu.Unlock()
+	if wait > patience {
+		wait = wait.Truncate(time.Second) + time.Second // registries count in seconds
+		return sdk.RateLimited(wait, fmt.Errorf("the registry asked for a pause of %v more", wait))
+	}
+	if err := sleep(ctx, wait); err != nil {
+		return err
+	}
+	return exchange()
+}
+
+// pause keeps requests of a user away from the host for a time.
+func (h *host) pause(user string, d time.Duration) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if until := time.Now().Add(d); until.After(h.paused[user]) {
+		h.paused[user] = until
+	}
+}
+
+// challenge returns what the host demands of every request; nil when nothing is known.
+func (h *host) challenge() *challenge {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.demand
+}
+
+// learn remembers a challenge about a repository. It reports whether that
+// changes what the next request will carry.
+func (h *host) learn(c challenge, repo string) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	changed := h.demand == nil || !h.demand.sameIssuer(c)
+	if changed {
+		h.demand = &c
+	}
+	for word := range strings.FieldsSeq(c.scope) {
+		actions, ours := strings.CutPrefix(word, "repository:"+repo+":")
+		if !ours {
+			continue
+		}
+		for action := range strings.SplitSeq(actions, ",") {
+			if readActions[action] && !slices.Contains(h.actions, action) {
+				h.actions = append(h.actions, action)
+				changed = true
+			}
+		}
+	}
+	return changed
+}
+
+// readActions are what a registry may demand besides "pull" before it lists tags.
+var readActions = map[string]bool{"metadata_read": true}
+
+// scope returns the scope of reading a repository (distribution, "Token Scope Documentation").
+func (h *host) scope(repo string) string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return "repository:" + repo + ":" + strings.Join(append([]string{"pull"}, h.actions...), ",")
+}
+
+func (h *host) head() headState {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.heads
+}
+
+func (h *host) setHead(s headState) {
+	h.mu.Lock()
+	h.heads = s
+	h.mu.Unlock()
+}
+
+// moveTime is for how long a host that passes questions on to another one is not asked itself.
+const moveTime = 10 * time.Minute
+
+// redirect remembers that from is answered by to, when only the host differs.
+func (h *host) redirect(from, to *url.URL) {
+	if from.Path != to.Path {
+		return
+	}
+	h.mu.Lock()
+	h.moved, h.movedUntil = to, time.Now().Add(moveTime)
+	h.mu.Unlock()
+}
+
+// follow returns where a question to u is answered.
+func (h *host) follow(u *url.URL) *url.URL {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.moved == nil || time.Now().After(h.movedUntil) {
+		return u
+	}
+	to := *u
+	to.Scheme, to.Host = h.moved.Scheme, h.moved.Host
+	return &to
+}
+
+// gaveUp is the error of a call whose context ended before it had an answer.
+func gaveUp(ctx context.Context) error {
+	err := fmt.Errorf("waiting for the registry: %w", ctx.Err())
+	if errors.Is(err, context.Canceled) {
+		return err
+	}
+	return sdk.WithKind(sdk.ErrUnavailable, err)
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	if d <= 0 {
+		return nil
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return gaveUp(ctx)
+	}
+}

@@ -1,0 +1,245 @@
+package oci
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"strings"
+	"unicode"
+
+	"github.com/dogwatch/dogwatch/sdk/httpclient"
+	"github.com/dogwatch/dogwatch/sdk/registry"
+)
+
+const (
+	pageSize    = "1000"
+	maxPages    = 1000
+	maxTags     = 1_000_000
+	maxPageBody = 8 << 20
+	// maxEmptyPages is how many pages in a row may be empty before the list counts as endless.
+	maxEmptyPages = 3
+	maxValidator  = 256
+)
+
+// Tags implements registry.Registry. The validator is the entity tag of a list
+// that came in one page: that of a first page says nothing about the others.
+func (r *Registry) Tags(ctx context.Context, repo registry.Repository, validator string) (registry.TagList, error) {
+	list, err := r.tags(ctx, repo, validator)
+	if err != nil {
+		return registry.TagList{}, r.explain("list tags of "+repo.Name, repo, err)
+	}
+	return list, nil
+}
+
+func (r *Registry) tags(ctx context.Context, repo registry.Repository, validator string) (registry.TagList, error) {
+	q := question{repo: repo, method: http.MethodGet, path: "tags/list", query: "n=" + pageSize, accept: "application/json", validator: validator}
+	var list registry.TagList
+	asked := map[string]bool{}
+	empty := 0
+	for page := 1; ; page++ {
+		asked[q.query] = true
+		var next string
+		before := len(list.Tags)
+		err := r.ask(ctx, q, func(resp *http.Response) (err error) {
+			// A retry reads the page again.
+			list.Tags = list.Tags[:before]
+			if resp.StatusCode == http.StatusNotModified {
+				list.NotModified, list.Validator = true, validator
+				return nil
+			}
+			if list.Tags, err = readTags(resp, list.Tags); err != nil {
+				return err
+			}
+			next = nextPage(resp.Header.Values("Link"))
+			if page == 1 && next == "" {
+				list.Validator = entityTag(resp.Header)
+			}
+			return nil
+		})
+		if err != nil || list.NotModified || next == "" {
+			return list, err
+		}
+		if empty++; len(list.Tags) > before {
+			empty = 0
+		}
+		switch {
+		case asked[next]:
+			return list, lie("sends us round in circles: page %d of its tags leads back to one already read", page)
+		case empty > maxEmptyPages:
+			return list, lie("sends empty pages of tags without end")
+		case page == maxPages:
+			return list, lie("has more than %d pages of tags", maxPages)
+		}
+		q.query, q.validator = next, ""
+	}
+}
+
+// entityTag returns the validator of an answer, or "" when it has none fit to be stored.
+func entityTag(h http.Header) string {
+	tag := h.Get("ETag")
+	if len(tag) > maxValidator || strings.ContainsFunc(tag, func(c rune) bool { return c < ' ' || c > '~' }) {
+		return ""
+	}
+	return tag
+}
+
+// nextPage returns the query of the next page (RFC 8288; distribution
+// specification, "Listing Tags"). Nothing else of the link is used: it cannot
+// lead to another host or repository, and the wrong host names of registries
+// behind proxies do no harm.
+func nextPage(links []string) string {
+	for _, line := range links {
+		for line != "" {
+			_, rest, found := strings.Cut(line, "<")
+			if !found {
+				break
+			}
+			target, after, found := strings.Cut(rest, ">")
+			if !found {
+				break
+			}
+			params, following := untilComma(after)
+			line = following
+			u, err := url.Parse(target)
+			if err == nil && u.RawQuery != "" && leadsOn(params) {
+				return u.RawQuery
+			}
+		}
+	}
+	return ""
+}
+
+// untilComma cuts at the first comma outside quotes.
+func untilComma(text string) (before, after string) {
+	quoted := false
+	for i := range len(text) {
+		switch {
+		case text[i] == '"':
+			quoted = !quoted
+		case text[i] == ',' && !quoted:
+			return text[:i], text[i+1:]
+		}
+	}
+	return text, ""
+}
+
+// leadsOn reports whether the parameters of a link have the relation "next", or none.
+func leadsOn(params string) bool {
+	hasRelation := false
+	for param := range strings.SplitSeq(params, ";") {
+		name, value, _ := strings.Cut(param, "=")
+		if !strings.EqualFold(strings.TrimSpace(name), "rel") {
+			continue
+		}
+		hasRelation = true
+		for relation := range strings.FieldsSeq(strings.Trim(strings.TrimSpace(value), `"`)) {
+			if strings.EqualFold(relation, "next") {
+				return true
+			}
+		}
+	}
+	return !hasRelation
+}
+
+// readTags appends the tags of one page to tags, without holding the page.
+func readTags(resp *http.Response, tags []string) ([]string, error) {
+	httpclient.LimitBody(resp, maxPageBody)
+	p := page{Decoder: json.NewDecoder(resp.Body), tags: tags}
+	err := p.read()
+	if err == nil {
+		return p.tags, nil
+	}
+	if isWebPage(resp) {
+		return nil, webPage(resp)
+	}
+	return nil, err
+}
+
+// page reads {"name": …, "tags": […]}.
+type page struct {
+	*json.Decoder
+	tags []string
+}
+
+func (p *page) read() error {
+	found := false
+	if err := p.open('{'); err != nil {
+		return err
+	}
+	for p.More() {
+		key, err := p.Token()
+		if err != nil {
+			return p.broken(err)
+		}
+		if key != "tags" {
+			var other json.RawMessage
+			if err := p.Decode(&other); err != nil {
+				return p.broken(err)
+			}
+			continue
+		}
+		found = true
+		if err := p.list(); err != nil {
+			return err
+		}
+	}
+	if _, err := p.Token(); err != nil {
+		return p.broken(err)
+	}
+	if !found {
+		return lie("answered without a list of tags")
+	}
+	return nil
+}
+
+// list reads the array of tags; null is an empty one, as some registries write it.
+func (p *page) list() error {
+	start, err := p.Token()
+	switch {
+	case err != nil:
+		return p.broken(err)
+	case start == nil:
+		return nil
+	case start != json.Delim('['):
+		return lie("answered a list of tags that is none")
+	}
+	for p.More() {
+		t, err := p.Token()
+		if err != nil {
+			return p.broken(err)
+		}
+		tag, isText := t.(string)
+		if !isText {
+			return lie("answered a list of tags with something else in it")
+		}
+		if strings.ContainsFunc(tag, unicode.IsControl) {
+			return lie("answered tags with control characters: %.40q", tag)
+		}
+		// What is no tag to an engine cannot be run; some registries list such names.
+		if isTag(tag) {
+			p.tags = append(p.tags, tag)
+		}
+		if len(p.tags) > maxTags {
+			return lie("has more than %d tags", maxTags)
+		}
+	}
+	if _, err := p.Token(); err != nil {
+		return p.broken(err)
+	}
+	return nil
+}
+
+func (p *page) open(delim json.Delim) error {
+	t, err := p.Token()
+	if err != nil {
+		return p.broken(err)
+	}
+	if t != delim {
+		return lie("answered something else than a list of tags")
+	}
+	return nil
+}
+
+// broken explains why an answer could not be read to its end.
+func (p *page) broken(err error) error { return broken(err, "a list of tags", p.InputOffset()) }

@@ -1,0 +1,291 @@
+package oci
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/dogwatch/dogwatch/sdk"
+	"github.com/dogwatch/dogwatch/sdk/httpclient"
+)
+
+const (
+	// tokenLife is how long a token lives when its service does not say, or says
+	// less: the protocol promises 60 seconds.
+	tokenLife    = 60 * time.Second
+	maxTokenLife = 12 * time.Hour
+	// tokenMargin is how long before its end a token is no longer used.
+	tokenMargin  = 10 * time.Second
+	maxTokenBody = 64 << 10
+	// maxScopes and maxScopeText keep the URL of a token request within what servers accept.
+	maxScopes    = 64
+	maxScopeText = 5 << 10
+	// refusalTime is for how long refused credentials are not shown again:
+	// services lock accounts after too many wrong passwords.
+	refusalTime = time.Minute
+	// anyRepository is the key of a token that serves every repository.
+	anyRepository = "*"
+)
+
+// sharedTokens are services whose anonymous tokens serve every public
+// repository, whatever scope they were asked for.
+var sharedTokens = map[string]bool{"ghcr.io": true, "public.ecr.aws": true}
+
+type issuerKey struct {
+	realm, service string
+	user           sdk.Credentials
+}
+
+// issuer holds the tokens that one token service gave to one user.
+type issuer struct {
+	// named means that the tokens are for a user with credentials.
+	named bool
+
+	mu sync.Mutex
+	// tokens are by scope; one token may be there under many.
+	tokens map[string]*token
+	// narrow means that tokens for many repositories do not work here.
+	narrow  bool
+	refused error
+	until   time.Time
+}
+
+// token is a token that is being fetched until ready is closed.
+type token struct {
+	ready   chan struct{}
+	value   string
+	expires time.Time
+	err     error
+	// wide means that it serves more scopes than one.
+	wide bool
+	// worked are the scopes with which a registry has accepted it; guarded by the issuer.
+	worked map[string]bool
+}
+
+// request is what a token is wanted for.
+type request struct {
+	scope string
+	// ask is the scope to ask for, where the registry wants another text than scope.
+	ask string
+	// together are scopes to ask for in the same request, if that saves one.
+	together []string
+	// anyScope means that a token of this service serves every repository.
+	anyScope bool
+	// narrow wants a token for this scope alone.
+	narrow bool
+}
+
+type fetch func(ctx context.Context, scopes []string) (string, time.Duration, error)
+
+// token returns a token for r, by asking only when none is there, and whether
+// it was asked for just now. Calls that want the same token wait for one request.
+func (i *issuer) token(ctx context.Context, r request, ask fetch) (t *token, fresh bool, err error) {
+	for {
+		t, mine, err := i.claim(r)
+		if err != nil {
+			return nil, false, err
+		}
+		if mine != nil {
+			i.fill(ctx, t, mine, ask)
+		}
+		select {
+		case <-t.ready:
+		case <-ctx.Done():
+			return nil, false, gaveUp(ctx)
+		}
+		switch {
+		case t.err == nil:
+			return t, mine != nil, nil
+		case mine == nil && (errors.Is(t.err, context.Canceled) || errors.Is(t.err, context.DeadlineExceeded)):
+			// Whoever asked gave up; that is no answer for us.
+		case t.wide && tooWide(t.err):
+			// The issuer is narrow now: ask for our own scope.
+		default:
+			return nil, false, t.err
+		}
+		if ctx.Err() != nil {
+			return nil, false, gaveUp(ctx)
+		}
+	}
+}
+
+// claim returns a usable token, or one that the caller must fill by asking for the scopes in mine.
+func (i *issuer) claim(r request) (t *token, mine []string, err error) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	now := time.Now()
+	if i.refused != nil && now.Before(i.until) {
+		return nil, nil, i.refused
+	}
+	if t := i.live(r.scope, now); t != nil && !(r.narrow && t.wide) {
+		return t, nil, nil
+	}
+	if r.narrow = r.narrow || i.narrow; !r.narrow && r.anyScope {
+		if t := i.live(anyRepository, now); t != nil {
+			return t, nil, nil
+		}
+	}
+	i.prune(now)
+	t = &token{ready: make(chan struct{}), worked: map[string]bool{}}
+	i.tokens[r.scope] = t
+	mine = []string{r.scope}
+	if r.ask != "" {
+		mine[0] = r.ask
+	}
+	switch {
+	case r.narrow:
+	case r.anyScope:
+		i.tokens[anyRepository], t.wide = t, true
+	default:
+		length := len(r.scope)
+		for _, scope := range r.together {
+			if i.live(scope, now) != nil {
+				continue
+			}
+			if length += len(scope); len(mine) == maxScopes || length > maxScopeText {
+				break
+			}
+			i.tokens[scope] = t
+			mine = append(mine, scope)
+		}
+		t.wide = len(mine) > 1
+	}
+	return t, mine, nil
+}
+
+// live returns the token under a key unless it has expired. A token being fetched is live.
+func (i *issuer) live(key string, now time.Time) *token {
+	t := i.tokens[key]
+	if t == nil {
+		return nil
+	}
+	select {
+	case <-t.ready:
+		if now.After(t.expires) {
+			return nil
+		}
+	default:
+	}
+	return t
+}
+
+func (i *issuer) prune(now time.Time) {
+	for key := range i.tokens {
+		if i.live(key, now) == nil {
+			delete(i.tokens, key)
+		}
+	}
+}
+
+// fill fetches a claimed token.
+func (i *issuer) fill(ctx context.Context, t *token, scopes []string, ask fetch) {
+	value, life, err := ask(ctx, scopes)
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	t.value, t.err, t.expires = value, err, time.Now().Add(life-tokenMargin)
+	if err != nil {
+		i.forget(t)
+		if t.wide && tooWide(err) {
+			i.narrow = true
+		} else if i.named && wrongCredentials(err) {
+			i.refused, i.until = err, time.Now().Add(refusalTime)
+		}
+	}
+	close(t.ready)
+}
+
+// forget removes every trace of a token. The caller holds the lock.
+func (i *issuer) forget(t *token) {
+	for key, other := range i.tokens {
+		if other == t {
+			delete(i.tokens, key)
+		}
+	}
+}
+
+// accepted tells that a registry took t. A token for one scope that works
+// where a wide one did not proves that wide ones do not work here.
+func (i *issuer) accepted(t *token, scope string, afterWide bool) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	t.worked[scope] = true
+	i.narrow = i.narrow || afterWide && !t.wide
+}
+
+// rejected tells that a registry did not take t. It reports whether the fault
+// may be that t is wide; else t has ended before its time.
+func (i *issuer) rejected(t *token, scope string) (wide bool) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if t.worked[scope] || !t.wide {
+		i.forget(t)
+		return false
+	}
+	if i.tokens[scope] == t {
+		delete(i.tokens, scope)
+	}
+	return true
+}
+
+// tooWide reports whether a refusal may be due to asking for many scopes at
+// once. Some services answer that with an internal error.
+func tooWide(err error) bool {
+	status := statusOf(err)
+	return status >= 400 && status <= http.StatusNotImplemented && status != http.StatusTooManyRequests
+}
+
+// wrongCredentials reports whether the service refuses the user rather than a scope.
+func wrongCredentials(err error) bool {
+	return statusOf(err) == http.StatusUnauthorized
+}
+
+// readToken reads the answer of a token service.
+func readToken(resp *http.Response) (string, time.Duration, error) {
+	body, err := httpclient.ReadAll(resp, maxTokenBody)
+	if err != nil {
+		return "", 0, err
+	}
+	var answer struct {
+		Token       string      `json:"token"`
+		AccessToken string      `json:"access_token"`
+		ExpiresIn   json.Number `json:"expires_in"`
+	}
+	if json.Unmarshal(body, &answer) != nil {
+		if isWebPage(resp) {
+			return "", 0, webPage(resp)
+		}
+		return "", 0, lie("gave no token: the answer is not the expected JSON (%d bytes, %.40q)", len(body), resp.Header.Get("Content-Type"))
+	}
+	value := answer.Token
+	if value == "" {
+		value = answer.AccessToken
+	}
+	if value == "" || strings.ContainsFunc(value, func(c rune) bool { return c <= ' ' || c >= 0x7f }) {
+		return "", 0, lie("gave no usable token")
+	}
+	seconds, err := answer.ExpiresIn.Float64()
+	if err != nil {
+		seconds = 0
+	}
+	seconds = min(max(seconds, tokenLife.Seconds()), maxTokenLife.Seconds())
+	return value, time.Duration(seconds * float64(time.Second)), nil
+}
+
+// tokenURL adds what a token is wanted for to the address of its service.
+func tokenURL(realm *url.URL, service string, scopes []string) *url.URL {
+	u := *realm
+	query := u.Query()
+	if service != "" {
+		query.Set("service", service)
+	}
+	for _, scope := range scopes {
+		query.Add("scope", scope)
+	}
+	u.RawQuery = query.Encode()
+	return &u
+}

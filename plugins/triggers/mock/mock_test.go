@@ -1,0 +1,31 @@
+package mock
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/dogwatch/dogwatch/sdk/plugin"
+	"github.com/dogwatch/dogwatch/sdk/plugintest"
+	"github.com/dogwatch/dogwatch/sdk/trigger"
+	"github.com/dogwatch/dogwatch/sdk/triggertest"
+)
+
+func TestConformance(t *testing.T) {
+	triggertest.Run(t, Type(), triggertest.Case{
+		Options: func(*testing.T) map[string]any { return map[string]any{"mock": "m"} },
+		Skip:    []string{"cancel", "errors"}, // a log line neither waits nor fails
+	})
+}
+
+func TestRunLogs(t *testing.T) {
+	client, log := plugintest.Serve(t, plugin.Bundle{Triggers: []trigger.Type{Type()}})
+	plugintest.Configure(t, client, Type().Type, "main", nil)
+	if err := client.Trigger("trigger.mock.main").Run(t.Context(), triggertest.Request("nginx")); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{`"mock":"mock"`, "New tag found for container nginx", "can be updated to tag 1.27.0", `"@level":"info"`, `"@module":"trigger.mock.main"`} {
+		if !strings.Contains(log.String(), want) {
+			t.Errorf("no %s in %s", want, log)
+		}
+	}
+}

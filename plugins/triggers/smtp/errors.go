@@ -1,0 +1,69 @@
+package smtp
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"net/textproto"
+
+	"github.com/dogwatch/dogwatch/sdk"
+	"github.com/dogwatch/dogwatch/sdk/httpclient"
+)
+
+// explain gives a failure its kind and a text without secrets. option is to
+// blame when the server refuses for good.
+//
+//	4yz, a broken connection, a timeout   sdk.ErrUnavailable
+//	530, 534, 535, 538                    sdk.ErrUnauthorized (RFC 4954 section 6)
+//	another 5yz, a certificate            *sdk.InvalidError
+func (s *smtp) explain(ctx context.Context, doing, option string, err error) error {
+	prefix := "mail server " + s.server() + ": " + doing + ": "
+	if cause := ctx.Err(); cause != nil {
+		if errors.Is(cause, context.Canceled) {
+			return fmt.Errorf("%s%w", prefix, cause)
+		}
+		return sdk.WithKind(sdk.ErrUnavailable, fmt.Errorf("%sno answer in time; check host and port (465 wants tls.enabled), or raise timeout", prefix))
+	}
+	if problem := s.tlsProblem(err); problem != nil {
+		return fmt.Errorf("%s%w", prefix, problem)
+	}
+	text := prefix + s.clean(err.Error())
+	var answer *textproto.Error
+	if !errors.As(err, &answer) {
+		return sdk.WithKind(sdk.ErrUnavailable, errors.New(text))
+	}
+	switch code := answer.Code; {
+	case code == 530 || code == 534 || code == 535 || code == 538:
+		return sdk.WithKind(sdk.ErrUnauthorized, errors.New(text+" (check user and pass)"))
+	case code >= 500:
+		return sdk.Invalid(option, "%s", text)
+	}
+	return sdk.WithKind(sdk.ErrUnavailable, errors.New(text))
+}
+
+// clean blanks the password in what a server says, also as PLAIN and LOGIN write it.
+func (s *smtp) clean(text string) string {
+	encode := func(text string) string { return base64.StdEncoding.EncodeToString([]byte(text)) }
+	return httpclient.Clean(text, s.pass, encode(s.pass), encode("\x00"+s.user+"\x00"+s.pass))
+}
+
+// tlsProblem explains a failed handshake, with what to do about it; nil when err is something else.
+func (s *smtp) tlsProblem(err error) error {
+	var (
+		name        x509.HostnameError
+		certificate *tls.CertificateVerificationError
+		record      tls.RecordHeaderError
+	)
+	switch {
+	case errors.As(err, &name):
+		return sdk.Invalid("host", "the certificate of the server is not for %s; use a name it is for", s.host)
+	case errors.As(err, &certificate):
+		return sdk.Invalid("tls.cafile", "the certificate of the server cannot be trusted (%v); give the PEM file of its authority, or set tls.verify to false", certificate.Err)
+	case errors.As(err, &record) && s.implicit:
+		return sdk.Invalid("tls.enabled", "the server does not speak TLS on port %d; set it to false or use port 465", s.port)
+	}
+	return nil
+}

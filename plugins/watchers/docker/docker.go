@@ -1,0 +1,143 @@
+// Package docker watches the containers of a Docker Engine, or of anything that
+// speaks its API, such as Podman.
+//
+// It only ever reads (GET and HEAD), so it works behind a read-only socket proxy
+// that allows containers, images, events and ping. One listing costs two requests:
+// the containers and the images; what cannot change about an image is asked for once.
+//
+// Protocol facts are from https://docs.docker.com/reference/api/engine/.
+package docker
+
+import (
+	"context"
+	"os"
+
+	"github.com/docker/docker/api/types/container"
+	"github.com/hashicorp/go-hclog"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/dogwatch/dogwatch/sdk"
+	"github.com/dogwatch/dogwatch/sdk/kind"
+	"github.com/dogwatch/dogwatch/sdk/watcher"
+)
+
+// Options says where an engine is and what to list. An explicit address always
+// wins; DOCKER_HOST is read only when neither Host nor another Socket than the default is given.
+type Options struct {
+	Socket   string `option:"socket" default:"/var/run/docker.sock" help:"Path of the engine's socket, or its address as unix://, tcp://, http:// or https://; DOCKER_HOST replaces the default when it is set"`
+	Host     string `option:"host" help:"Name or address of an engine on the network; replaces socket"`
+	Port     int    `option:"port" default:"2375" min:"1" max:"65535" help:"Port on host; with TLS the default is 2376"`
+	CAFile   string `option:"cafile" help:"File with the CA that signed the engine's certificate (PEM); turns TLS on"`
+	CertFile string `option:"certfile" help:"File with the client certificate for the engine (PEM); turns TLS on, needs keyfile"`
+	KeyFile  string `option:"keyfile" help:"File with the key of certfile (PEM)"`
+	WatchAll bool   `option:"watchall" default:"false" help:"List stopped containers too"`
+}
+
+// Type is the Docker watcher, as a bundle lists it. An instance called "local"
+// exists without configuration.
+func Type() watcher.Type {
+	return watcher.Define("docker", "Containers of a Docker Engine", New, kind.Default("local"))
+}
+
+// Docker watches one engine. Its methods may be called concurrently.
+type Docker struct {
+	name      string
+	all       bool
+	log       hclog.Logger
+	engine    *engine
+	inspector *inspector
+	told      ledger
+	pause     func(ctx context.Context, attempt int) error
+}
+
+// New makes a watcher of the engine that o names. It reads the TLS files but does
+// not connect: an engine that is down is found out, and found again, by List and Watch.
+func New(env sdk.Env, o Options) (*Docker, error) {
+	at, warnings, err := locate(o, os.Getenv("DOCKER_HOST"))
+	if err != nil {
+		return nil, err
+	}
+	for _, w := range warnings {
+		env.Warn(w)
+	}
+	e := newEngine(at, env.UserAgent)
+	return &Docker{
+		name:      env.Name,
+		all:       o.WatchAll,
+		log:       env.Log,
+		engine:    e,
+		inspector: newInspector(e, env.Log),
+		pause:     backoff,
+	}, nil
+}
+
+// Close drops the connections that are not in use.
+func (d *Docker) Close() error {
+	d.engine.close()
+	return nil
+}
+
+// List returns the running containers, or all of them with the option watchall.
+//
+// Image.Tag.Value is the tag as written; it is "latest" for a reference with neither
+// tag nor digest, which is what the engine takes it for, and "" only for one that is
+// pinned by digest alone. Errors are of the kinds ErrUnavailable and ErrUnauthorized.
+func (d *Docker) List(ctx context.Context) ([]sdk.Container, error) {
+	found, err := d.engine.containers(ctx, d.all)
+	if err != nil {
+		return nil, err
+	}
+	images, err := d.inspector.images(ctx, found)
+	if err != nil {
+		return nil, err
+	}
+	list := make([]sdk.Container, len(found))
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(concurrency)
+	for i, c := range found {
+		group.Go(func() (err error) {
+			list[i], err = d.describe(ctx, c, images[c.ImageID])
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return nil, err
+	}
+	d.inspector.keepOnly(found)
+	d.told.listed(found)
+	return list, nil
+}
+
+// describe makes the container that the host sees. What is wrong with this one
+// container is its Error; the error returned means the engine cannot be asked any more.
+func (d *Docker) describe(ctx context.Context, c container.Summary, about description) (sdk.Container, error) {
+	out := sdk.Container{
+		ID:      c.ID,
+		Name:    containerName(c),
+		Status:  c.State,
+		Watcher: d.name,
+		Labels:  c.Labels,
+		Image:   about.image(c),
+	}
+	problem := about.problem
+	text, err := d.inspector.reference(ctx, c, about)
+	if err != nil {
+		return out, err
+	}
+	ref, err := parseReference(text)
+	if err != nil {
+		problem = err
+		ref = reference{path: text}
+	}
+	out.Image.Registry.Host = ref.domain
+	out.Image.Name = ref.path
+	out.Image.Tag.Value = ref.tag
+	if ref.tag == "" && ref.digest == "" {
+		out.Image.Tag.Value = "latest"
+	}
+	out.Image.Digest.Repo = repoDigest(ref, about.digests)
+	if problem != nil {
+		out.Error = &sdk.ContainerError{Message: problem.Error()}
+	}
+	return out, nil
+}

@@ -1,0 +1,211 @@
+// Package dockertest starts a real Docker Engine for a test: a dockerd of its own, with
+// its own data, socket and no network, next to any other on the machine. It needs root
+// and the programs dockerd, containerd and runc.
+//
+//	d := dockertest.Start(t)
+//	image := d.Image(t, "app:1")
+//	id := d.Run(t, "web", "app:1", map[string]string{"dogwatch.watch": "true"})
+//	// d.Host is the address for the watcher's option "socket"; d.API asks for anything else.
+//
+// Everything ends with the test. Images are made from scratch around a small static
+// program, so nothing is downloaded.
+package dockertest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/docker/docker/api/types/container"
+	"github.com/docker/docker/client"
+)
+
+const (
+	startLimit = time.Minute
+	stopLimit  = 30 * time.Second
+	// starts is how often a daemon that dies while it starts is started again.
+	starts = 3
+)
+
+// Daemon is a running Docker Engine.
+type Daemon struct {
+	// Host is its address: "unix:///…/docker.sock".
+	Host string
+	// API is a client of it.
+	API *client.Client
+
+	dir     string
+	command *exec.Cmd
+	exited  chan struct{} // closed when the process has ended
+}
+
+// Start starts an engine that ends with the test. The test is skipped where there can
+// be none, and fails there if the environment's DOGWATCH_TEST_REQUIRE lists "docker".
+func Start(t testing.TB) *Daemon {
+	t.Helper()
+	for _, program := range []string{"dockerd", "containerd", "runc"} {
+		if _, err := exec.LookPath(program); err != nil {
+			absent(t, err.Error())
+		}
+	}
+	if os.Geteuid() != 0 {
+		absent(t, "dockerd needs root")
+	}
+	// The paths of unix sockets are limited to 107 characters, which t.TempDir exceeds.
+	dir, err := os.MkdirTemp("", "dw")
+	check(t, err)
+	d := &Daemon{Host: "unix://" + filepath.Join(dir, "docker.sock"), dir: dir}
+	t.Cleanup(func() {
+		if err := os.RemoveAll(dir); err != nil {
+			t.Logf("dockerd left something behind: %v", err)
+		}
+	})
+	d.API, err = client.NewClientWithOpts(client.WithHost(d.Host), client.WithAPIVersionNegotiation())
+	check(t, err)
+	// The machine's own configuration is for another daemon.
+	check(t, os.WriteFile(d.configPath(), []byte("{}"), 0o600))
+	d.start(t)
+	t.Cleanup(func() {
+		d.removeAll(t)
+		d.Stop(t)
+		check(t, d.API.Close())
+	})
+	return d
+}
+
+// absent skips the test, or fails it where the engine must be there.
+func absent(t testing.TB, why string) {
+	t.Helper()
+	if slices.Contains(strings.Split(os.Getenv("DOGWATCH_TEST_REQUIRE"), ","), "docker") {
+		t.Fatalf("DOGWATCH_TEST_REQUIRE asks for docker: %s", why)
+	}
+	t.Skipf("no Docker Engine: %s", why)
+}
+
+func check(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Stop stops the engine and its containers, leaving its data. A daemon that died
+// before that is mentioned in the test's log.
+func (d *Daemon) Stop(t testing.TB) {
+	t.Helper()
+	select {
+	case <-d.exited:
+		t.Logf("daemon gone: it died by itself (%s)\n%s", d.command.ProcessState, d.log())
+		return
+	default:
+	}
+	check(t, d.command.Process.Signal(syscall.SIGTERM))
+	select {
+	case <-d.exited:
+	case <-time.After(stopLimit):
+		t.Logf("dockerd does not stop, killing it")
+		check(t, d.command.Process.Kill())
+		<-d.exited
+	}
+}
+
+// Restart stops the engine and starts it again over the same data, at the same address.
+func (d *Daemon) Restart(t testing.TB) {
+	t.Helper()
+	d.Stop(t)
+	d.start(t)
+}
+
+func (d *Daemon) start(t testing.TB) {
+	t.Helper()
+	var err error
+	for range starts {
+		if err = d.try(t); err == nil {
+			return
+		}
+		t.Logf("start dockerd: %v", err)
+	}
+	t.Fatalf("start dockerd: %v\n%s", err, d.log())
+}
+
+func (d *Daemon) try(t testing.TB) error {
+	t.Helper()
+	log, err := os.OpenFile(d.logPath(), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	check(t, err)
+	defer log.Close()
+	pidFile := filepath.Join(d.dir, "pid")
+	if err := os.Remove(pidFile); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	d.command = exec.Command("dockerd",
+		"--data-root", filepath.Join(d.dir, "data"), "--exec-root", filepath.Join(d.dir, "exec"), "--pidfile", pidFile,
+		"--host", d.Host, "--config-file", d.configPath(),
+		"--bridge", "none", "--iptables=false", "--storage-driver", "vfs")
+	d.command.Stdout, d.command.Stderr = log, log
+	d.command.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGTERM}
+	check(t, d.command.Start())
+	exited := make(chan struct{})
+	d.exited = exited
+	command := d.command
+	go func() {
+		defer close(exited)
+		_ = command.Wait() // how it ended is in ProcessState
+	}()
+	return d.await(t.Context())
+}
+
+// await asks until the engine answers.
+func (d *Daemon) await(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, startLimit)
+	defer cancel()
+	for {
+		_, err := d.API.Ping(ctx)
+		if err == nil {
+			return nil
+		}
+		select {
+		case <-d.exited:
+			return fmt.Errorf("daemon gone: %s", d.command.ProcessState)
+		case <-ctx.Done():
+			killed := d.command.Process.Kill()
+			<-d.exited
+			return errors.Join(fmt.Errorf("no answer within %s: %w", startLimit, err), killed)
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+}
+
+func (d *Daemon) configPath() string { return filepath.Join(d.dir, "config.json") }
+func (d *Daemon) logPath() string    { return filepath.Join(d.dir, "log") }
+
+// log is the end of what the daemon wrote.
+func (d *Daemon) log() string {
+	content, err := os.ReadFile(d.logPath())
+	if err != nil {
+		return err.Error()
+	}
+	return string(content[max(0, len(content)-4096):])
+}
+
+// removeAll removes the containers, which would outlive the daemon's data.
+func (d *Daemon) removeAll(t testing.TB) {
+	ctx, cancel := context.WithTimeout(context.Background(), stopLimit)
+	defer cancel()
+	all, err := d.API.ContainerList(ctx, container.ListOptions{All: true})
+	if err != nil {
+		t.Logf("clean up: %v", err)
+	}
+	for _, c := range all {
+		if err := d.API.ContainerRemove(ctx, c.ID, container.RemoveOptions{Force: true}); err != nil {
+			t.Logf("clean up: %v", err)
+		}
+	}
+}

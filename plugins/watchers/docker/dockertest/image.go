@@ -1,0 +1,139 @@
+package dockertest
+
+import (
+	"archive/tar"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"testing"
+
+	"github.com/docker/docker/api/types/container"
+	"github.com/docker/docker/api/types/image"
+	"github.com/docker/docker/api/types/network"
+)
+
+// source is what the containers run: it waits to be stopped.
+const source = `package main
+
+import (
+	"os"
+	"os/signal"
+	"syscall"
+)
+
+func main() {
+	stop := make(chan os.Signal, 1)
+	signal.Notify(stop, syscall.SIGTERM, os.Interrupt)
+	<-stop
+}
+`
+
+// program compiles source once per test binary.
+var program = sync.OnceValues(func() ([]byte, error) {
+	dir, err := os.MkdirTemp("", "dw")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	code, binary := filepath.Join(dir, "main.go"), filepath.Join(dir, "main")
+	if err := os.WriteFile(code, []byte(source), 0o600); err != nil {
+		return nil, err
+	}
+	build := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", binary, code)
+	build.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=")
+	build.Dir = dir
+	if output, err := build.CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("build the program of the test images: %w: %s", err, output)
+	}
+	return os.ReadFile(binary)
+})
+
+// Image makes an image from scratch, tags it with ref ("" leaves it without a name)
+// and returns its id. Changes are Dockerfile instructions, such as "LABEL version=2".
+func (d *Daemon) Image(t testing.TB, ref string, changes ...string) string {
+	t.Helper()
+	main, err := program()
+	check(t, err)
+	var archive bytes.Buffer
+	w := tar.NewWriter(&archive)
+	check(t, w.WriteHeader(&tar.Header{Name: "main", Mode: 0o755, Size: int64(len(main))}))
+	_, err = w.Write(main)
+	check(t, err)
+	check(t, w.Close())
+	answer, err := d.API.ImageImport(t.Context(), image.ImportSource{Source: &archive, SourceName: "-"}, ref,
+		image.ImportOptions{Changes: append([]string{`ENTRYPOINT ["/main"]`}, changes...)})
+	check(t, err)
+	id := lastStatus(t, answer)
+	if _, err := d.API.ImageInspect(t.Context(), id); err != nil {
+		t.Fatalf("import image: %s: %v", id, err)
+	}
+	return id
+}
+
+// Run creates and starts a container without network, and returns its id.
+func (d *Daemon) Run(t testing.TB, name, image string, labels map[string]string) string {
+	t.Helper()
+	id := d.Create(t, name, image, labels)
+	check(t, d.API.ContainerStart(t.Context(), id, container.StartOptions{}))
+	return id
+}
+
+// Create creates a container without network, and returns its id.
+func (d *Daemon) Create(t testing.TB, name, image string, labels map[string]string) string {
+	t.Helper()
+	created, err := d.API.ContainerCreate(t.Context(),
+		&container.Config{Image: image, Labels: labels},
+		&container.HostConfig{NetworkMode: network.NetworkNone}, nil, nil, name)
+	check(t, err)
+	return created.ID
+}
+
+// Remove stops and removes a container.
+func (d *Daemon) Remove(t testing.TB, name string) {
+	t.Helper()
+	check(t, d.API.ContainerRemove(t.Context(), name, container.RemoveOptions{Force: true}))
+}
+
+// Push pushes a tag to its registry, which takes anonymous pushes on the loopback interface.
+func (d *Daemon) Push(t testing.TB, ref string) {
+	t.Helper()
+	answer, err := d.API.ImagePush(t.Context(), ref, image.PushOptions{RegistryAuth: "e30="}) // {}
+	check(t, err)
+	lastStatus(t, answer)
+}
+
+// Pull pulls an image.
+func (d *Daemon) Pull(t testing.TB, ref string) {
+	t.Helper()
+	answer, err := d.API.ImagePull(t.Context(), ref, image.PullOptions{})
+	check(t, err)
+	lastStatus(t, answer)
+}
+
+// lastStatus reads the progress of an operation to its end, and returns the last thing
+// it says. An error in the progress fails the test.
+func lastStatus(t testing.TB, progress io.ReadCloser) string {
+	t.Helper()
+	defer progress.Close()
+	status := ""
+	for decoder := json.NewDecoder(progress); ; {
+		var step struct{ Status, Error string }
+		err := decoder.Decode(&step)
+		switch {
+		case errors.Is(err, io.EOF):
+			return status
+		case err != nil:
+			t.Fatal(err)
+		case step.Error != "":
+			t.Fatal(step.Error)
+		case step.Status != "":
+			status = step.Status
+		}
+	}
+}

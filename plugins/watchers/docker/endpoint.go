@@ -1,0 +1,193 @@
+package docker
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"net/url"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/dogwatch/dogwatch/sdk"
+)
+
+const (
+	defaultSocket = "/var/run/docker.sock"
+	// The ports that IANA assigned to the Docker API without and with TLS.
+	plainPort = 2375
+	tlsPort   = 2376
+	// maxSocketPath is what fits the address of a unix socket on Linux, see unix(7).
+	maxSocketPath = 107
+)
+
+// endpoint is where an engine is.
+type endpoint struct {
+	network string      // "unix" or "tcp"
+	address string      // path of the socket, or host:port
+	prefix  string      // path in front of the API: "", "/docker"
+	tls     *tls.Config // nil when the connection is plain
+}
+
+// String is the endpoint as people write it. It holds no secret.
+func (e endpoint) String() string {
+	switch {
+	case e.network == "unix":
+		return "unix://" + e.address
+	case e.tls != nil:
+		return "https://" + e.address + e.prefix
+	}
+	return "http://" + e.address + e.prefix
+}
+
+// locate reads the address and the TLS files. The environment's DOCKER_HOST is the
+// address of last resort. Warnings name options that have no effect.
+func locate(o Options, dockerHost string) (endpoint, []string, error) {
+	switch isDefault := o.Socket == "" || o.Socket == defaultSocket; {
+	case o.Host != "":
+		at, warnings, err := o.locate("host", o.Host)
+		if !isDefault {
+			warnings = append(warnings, "socket has no effect because host is set")
+		}
+		return at, warnings, err
+	case !isDefault:
+		return o.locate("socket", o.Socket)
+	case dockerHost != "":
+		at, warnings, err := o.locate("socket", dockerHost)
+		var invalid *sdk.InvalidError
+		if errors.As(err, &invalid) && invalid.Fields[0].Field == "socket" {
+			err = sdk.Invalid("socket", "is not set, and DOCKER_HOST of the environment cannot be used: %s", invalid.Fields[0].Detail)
+		}
+		return at, warnings, err
+	}
+	return o.locate("socket", defaultSocket)
+}
+
+// locate reads the address text, which is the value of an option.
+func (o Options) locate(option, text string) (endpoint, []string, error) {
+	var warnings []string
+	scheme, rest, found := strings.Cut(text, "://")
+	if !found {
+		scheme, rest = "unix", text
+		if option == "host" {
+			scheme = "tcp"
+		}
+	}
+	switch scheme = strings.ToLower(scheme); scheme {
+	case "unix":
+		if rest == "" || len(rest) > maxSocketPath {
+			return endpoint{}, nil, sdk.Invalid(option, "the path of the socket must have 1 to %d characters, such as %s", maxSocketPath, defaultSocket)
+		}
+		if o.usesTLS() {
+			warnings = append(warnings, "cafile, certfile and keyfile have no effect on a unix socket")
+		}
+		return endpoint{network: "unix", address: rest}, warnings, nil
+	case "tcp", "http", "https":
+		at, err := locateTCP(o, option, scheme, rest)
+		return at, warnings, err
+	case "ssh":
+		return endpoint{}, nil, sdk.Invalid(option, "ssh:// is not supported: forward the engine's socket with ssh -L, or let the engine listen with TLS")
+	}
+	return endpoint{}, nil, sdk.Invalid(option, "%q:// is not an address of an engine: use a path, unix://, tcp://, http:// or https://", scheme)
+}
+
+func locateTCP(o Options, option, scheme, rest string) (endpoint, error) {
+	if ip, err := netip.ParseAddr(rest); err == nil && ip.Is6() {
+		rest = "[" + rest + "]"
+	}
+	u, err := url.Parse("tcp://" + rest)
+	if err != nil || u.Hostname() == "" {
+		return endpoint{}, sdk.Invalid(option, "is not an address: write it like engine.example.org or tcp://engine.example.org:%d", plainPort)
+	}
+	if u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+		return endpoint{}, sdk.Invalid(option, "an engine's address has no user, password, ? or #; the engine knows its clients by certificate, see certfile")
+	}
+	secure := scheme == "https" || o.usesTLS()
+	if secure && scheme == "http" {
+		return endpoint{}, sdk.Invalid(option, "http:// is without TLS, but cafile or certfile is set: write https:// or remove the files")
+	}
+	at := endpoint{network: "tcp", prefix: strings.TrimRight(u.Path, "/")}
+	if secure {
+		if at.tls, err = o.tlsConfig(); err != nil {
+			return endpoint{}, err
+		}
+	}
+	port := u.Port()
+	if port == "" {
+		port = strconv.Itoa(o.port(secure))
+	}
+	at.address = net.JoinHostPort(u.Hostname(), port)
+	return at, nil
+}
+
+// port is the option's value, which cannot be told from its default: TLS on the port
+// for plain connections is what nobody means. Who does writes it into the address.
+func (o Options) port(secure bool) int {
+	switch {
+	case secure && (o.Port == 0 || o.Port == plainPort):
+		return tlsPort
+	case o.Port == 0:
+		return plainPort
+	}
+	return o.Port
+}
+
+func (o Options) usesTLS() bool { return o.CAFile != "" || o.CertFile != "" || o.KeyFile != "" }
+
+// tlsConfig trusts only the CA of cafile, or the system's CAs without one.
+func (o Options) tlsConfig() (*tls.Config, error) {
+	config := &tls.Config{MinVersion: tls.VersionTLS12}
+	if o.CAFile != "" {
+		pem, err := readFile("cafile", o.CAFile)
+		if err != nil {
+			return nil, err
+		}
+		config.RootCAs = x509.NewCertPool()
+		if !config.RootCAs.AppendCertsFromPEM(pem) {
+			return nil, sdk.Invalid("cafile", "%s holds no PEM certificate", o.CAFile)
+		}
+	}
+	switch {
+	case o.CertFile == "" && o.KeyFile == "":
+		return config, nil
+	case o.KeyFile == "":
+		return nil, sdk.Invalid("keyfile", "is required with certfile")
+	case o.CertFile == "":
+		return nil, sdk.Invalid("certfile", "is required with keyfile")
+	}
+	certificate, err := readFile("certfile", o.CertFile)
+	if err != nil {
+		return nil, err
+	}
+	key, err := readFile("keyfile", o.KeyFile)
+	if err != nil {
+		return nil, err
+	}
+	pair, err := tls.X509KeyPair(certificate, key)
+	if err != nil {
+		return nil, sdk.Invalid("certfile", "%s and keyfile %s do not make a pair: %v", o.CertFile, o.KeyFile, err)
+	}
+	config.Certificates = []tls.Certificate{pair}
+	return config, nil
+}
+
+// maxPEM is more than any chain of certificates needs.
+const maxPEM = 1 << 20
+
+func readFile(option, path string) ([]byte, error) {
+	info, err := os.Stat(path)
+	if err == nil && (!info.Mode().IsRegular() || info.Size() > maxPEM) {
+		err = fmt.Errorf("%s is not a PEM file", path)
+	}
+	var content []byte
+	if err == nil {
+		content, err = os.ReadFile(path)
+	}
+	if err != nil {
+		return nil, sdk.Invalid(option, "%v", err)
+	}
+	return content, nil
+}

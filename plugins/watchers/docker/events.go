@@ -1,0 +1,245 @@
+package docker
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/dogwatch/dogwatch/sdk"
+	"github.com/dogwatch/dogwatch/sdk/watcher"
+)
+
+// followed are the actions of containers that are asked of the engine. The first
+// three mean that the list has changed, the others that one status may have.
+var followed = []string{"create", "destroy", "rename", "start", "stop", "die", "pause", "unpause", "update"}
+
+const (
+	firstPause = time.Second
+	longPause  = time.Minute
+	// maxEvent bounds one event document; labels of a container are part of it.
+	maxEvent = 4 << 20
+)
+
+// Watch calls emit for what happens to containers until ctx ends, and returns then
+// with its error. It reconnects by itself, asks for the events since the last one
+// it saw, and compares the engine's list with what the host knows, because an engine
+// remembers few events and none after a restart.
+//
+// It returns an ErrUnsupported when the engine has no events at all. A socket proxy
+// that forbids them is asked again from time to time: its settings may change.
+func (d *Docker) Watch(ctx context.Context, emit func(watcher.Event)) error {
+	f := follower{docker: d, emit: emit, log: d.log}
+	for attempt := 1; ; attempt++ {
+		err := f.follow(ctx)
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case hasNoEvents(err):
+			return sdk.WithKind(sdk.ErrUnsupported, err)
+		case f.opened: // streams end for no reason: proxies cut what is idle
+			d.log.Debug("event stream ended, connecting again", "error", err)
+		case !f.down:
+			f.down = true
+			d.log.Warn("no events from the engine, trying again until there are", "error", err)
+		default:
+			d.log.Debug("still no events from the engine", "error", err, "attempt", attempt)
+		}
+		if f.progress {
+			attempt = 1
+		}
+		if err := d.pause(ctx, attempt); err != nil {
+			return err
+		}
+	}
+}
+
+// backoff waits before the next attempt: about 1 s, doubled with every attempt in a
+// row, at most about a minute. Jitter keeps many clients of a restarted engine apart.
+func backoff(ctx context.Context, attempt int) error {
+	pause := min(firstPause<<min(attempt-1, 10), longPause)
+	pause = pause/2 + rand.N(pause)
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(pause):
+		return nil
+	}
+}
+
+// follower reads one event stream after the other.
+type follower struct {
+	docker *Docker
+	emit   func(watcher.Event)
+	log    hclog.Logger
+
+	opened   bool               // the last attempt gave a stream
+	progress bool               // that stream told something, or lived long
+	again    bool               // it is not the first attempt
+	down     bool               // the operator has been told that there are no events
+	last     time.Time          // of the newest event, on the engine's clock
+	seen     map[event]struct{} // the events of that instant, which the engine will repeat
+}
+
+// event is one document of the stream, as far as it matters.
+type event struct {
+	Type     string
+	Action   string
+	Actor    struct{ ID string }
+	TimeNano int64
+	Time     int64
+}
+
+func (e event) at() time.Time {
+	if e.TimeNano == 0 {
+		return time.Unix(e.Time, 0)
+	}
+	return time.Unix(0, e.TimeNano)
+}
+
+// follow reads one stream to its end. A nil error is a stream that ended by itself.
+func (f *follower) follow(ctx context.Context) error {
+	f.opened, f.progress = false, false
+	defer func() { f.again = true }()
+	stream, err := f.docker.engine.events(ctx, f.last)
+	if err != nil {
+		return err
+	}
+	defer stream.Close()
+	f.opened = true
+	if f.down {
+		f.down = false
+		f.log.Info("events from the engine again")
+	}
+	since := time.Now()
+	defer func() { f.progress = f.progress || time.Since(since) >= longPause }()
+	if err := f.catchUp(ctx); err != nil {
+		return err
+	}
+	f.log.Debug("following events", "since", f.last)
+	lines := bufio.NewReader(stream)
+	for {
+		line, err := readLine(lines)
+		f.documents(ctx, line)
+		switch {
+		case errors.Is(err, errTooLong):
+			f.log.Debug("an event is too long and left out", "limit", maxEvent)
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
+			return fmt.Errorf("read events: %w", err)
+		}
+	}
+}
+
+// catchUp tells the host what it missed before the stream, which is open already,
+// so that nothing falls between the two.
+func (f *follower) catchUp(ctx context.Context) error {
+	containers, err := f.docker.engine.containers(ctx, f.docker.all)
+	if err != nil {
+		return err
+	}
+	for _, e := range f.docker.told.missed(containers, f.again) {
+		f.emit(e)
+	}
+	return nil
+}
+
+var errTooLong = errors.New("line is too long")
+
+// readLine returns the next line, or errTooLong after skipping one of more than
+// maxEvent bytes. With another error it returns what there was of the line.
+func readLine(r *bufio.Reader) ([]byte, error) {
+	var line []byte
+	tooLong := false
+	for {
+		part, err := r.ReadSlice('\n')
+		if !tooLong {
+			line = append(line, part...)
+		}
+		if len(line) > maxEvent {
+			tooLong, line = true, nil
+		}
+		switch {
+		case errors.Is(err, bufio.ErrBufferFull):
+			continue
+		case err == nil && tooLong:
+			return nil, errTooLong
+		}
+		return line, err
+	}
+}
+
+// documents handles the events of one line. Engines write one per line, but a proxy
+// may join lines. The rest of a line is skipped from what is no event.
+func (f *follower) documents(ctx context.Context, line []byte) {
+	decoder := json.NewDecoder(bytes.NewReader(line))
+	for {
+		var e event
+		err := decoder.Decode(&e)
+		var badType *json.UnmarshalTypeError
+		switch {
+		case errors.Is(err, io.EOF):
+			return
+		case errors.As(err, &badType): // the decoder is after the document
+			f.log.Debug("an event cannot be read and is left out", "error", err)
+			continue
+		case err != nil:
+			f.log.Debug("part of the event stream cannot be read and is left out", "error", err)
+			return
+		}
+		if f.fresh(e) {
+			f.progress = true
+			f.handle(ctx, e)
+		}
+	}
+}
+
+// fresh reports whether an event has not been seen, and remembers it.
+func (f *follower) fresh(e event) bool {
+	if e.Actor.ID == "" || (e.Type != "" && e.Type != "container") {
+		return false
+	}
+	if _, repeated := f.seen[e]; repeated {
+		return false
+	}
+	if at := e.at(); at.After(f.last) {
+		f.last, f.seen = at, map[event]struct{}{}
+	}
+	if e.at().Equal(f.last) {
+		f.seen[e] = struct{}{}
+	}
+	return true
+}
+
+func (f *follower) handle(ctx context.Context, e event) {
+	out := watcher.Event{ContainerID: e.Actor.ID, Action: watcher.ActionChanged, At: sdk.TimeOf(e.at())}
+	switch e.Action {
+	case "create", "destroy", "rename":
+		f.emit(out)
+		return
+	case "start", "stop", "die", "pause", "unpause", "update":
+	default:
+		return
+	}
+	got, err := f.docker.engine.container(ctx, e.Actor.ID)
+	if err != nil || got.ContainerJSONBase == nil || got.State == nil {
+		f.log.Debug("the status of a container is not known, it may be gone", "container", e.Actor.ID, "error", err)
+		return
+	}
+	known, news := f.docker.told.status(e.Actor.ID, got.State.Status)
+	switch {
+	case !known && e.Action == "start": // it was not in the last list, being stopped, and belongs in the next
+		f.emit(out)
+	case news:
+		out.Action, out.Status = watcher.ActionStatus, got.State.Status
+		f.emit(out)
+	}
+}

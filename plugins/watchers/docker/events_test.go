@@ -1,0 +1,327 @@
+package docker
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/dogwatch/dogwatch/plugins/watchers/docker/enginesim"
+	"github.com/dogwatch/dogwatch/sdk"
+	"github.com/dogwatch/dogwatch/sdk/watcher"
+)
+
+func TestEvents(t *testing.T) {
+	generations(t, func(t *testing.T, e *enginesim.Engine) {
+		check(t, e.Populate(2, func(i int) string { return fmt.Sprintf("app:%d", i) }))
+		d := watch(t, Options{Socket: serve(t, e)})
+		id := list(t, d)["c0000"].ID
+		f := follow(t, d)
+		f.streams(1)
+
+		check(t, e.Pause("c0000"))
+		f.expect(watcher.ActionStatus, id, "paused")
+		check(t, e.Unpause("c0000"))
+		f.expect(watcher.ActionStatus, id, "running")
+		check(t, e.Stop("c0000"))
+		f.expect(watcher.ActionStatus, id, "exited") // once, though it dies and is stopped
+		check(t, e.Start("c0000"))
+		f.expect(watcher.ActionStatus, id, "running")
+		check(t, e.Rename("c0000", "renamed"))
+		f.expect(watcher.ActionChanged, id, "")
+		other := create(t, e, enginesim.Container{Name: "new", Image: "app:1", State: enginesim.Created})
+		f.expect(watcher.ActionChanged, other, "")
+		check(t, e.Start("new")) // not in any list so far
+		f.expect(watcher.ActionChanged, other, "")
+		gone := list(t, d)["c0001"].ID
+		check(t, e.Remove("c0001"))
+		f.expect(watcher.ActionChanged, gone, "")
+	})
+}
+
+func TestEventsOfTheGapAreNotLostAndNotRepeated(t *testing.T) {
+	e := populated(t, enginesim.Config{})
+	d := watch(t, Options{Socket: serve(t, e), WatchAll: true})
+	ids := list(t, d)
+	f := follow(t, d)
+	f.streams(1)
+	check(t, e.Pause("c0000"))
+	f.expect(watcher.ActionStatus, ids["c0000"].ID, "paused")
+
+	e.BreakStreams()
+	// The pause has begun or will; nobody listens to the engine until it ends.
+	check(t, e.Rename("c0001", "moved"))
+	f.endPause()
+	f.relist()                                                 // because the list is another
+	f.expect(watcher.ActionChanged, ids["c0001"].ID, "")       // the event of the gap
+	check(t, e.Unpause("c0000"))                               // and not the pause again
+	f.expect(watcher.ActionStatus, ids["c0000"].ID, "running") // but what is new
+}
+
+// Proxies cut idle streams: that is no reason to check everything, nor to warn.
+func TestQuietReconnect(t *testing.T) {
+	e := populated(t, enginesim.Config{})
+	d := watch(t, Options{Socket: serve(t, e)})
+	id := list(t, d)["c0000"].ID
+	f := follow(t, d)
+	for n := range 5 {
+		f.streams(n + 1)
+		e.BreakStreams()
+		if attempt := f.endPause(); attempt != n+1 {
+			t.Errorf("attempt %d, want %d: streams that bring nothing are asked for ever less often", attempt, n+1)
+		}
+	}
+	f.streams(6)
+	check(t, e.Pause("c0000"))
+	f.expect(watcher.ActionStatus, id, "paused")
+	e.BreakStreams()
+	if attempt := f.endPause(); attempt != 1 {
+		t.Errorf("attempt %d after a stream that brought something", attempt)
+	}
+	if f.log.count("[WARN]") != 0 || f.log.count("event stream ended") != 6 {
+		t.Errorf("log: %s", f.log.text.String())
+	}
+}
+
+func TestEngineRestartForgetsEvents(t *testing.T) {
+	for _, all := range []bool{false, true} {
+		t.Run(fmt.Sprint("watchall ", all), func(t *testing.T) {
+			e := populated(t, enginesim.Config{})
+			d := watch(t, Options{Socket: serve(t, e), WatchAll: all})
+			id := list(t, d)["c0000"].ID
+			f := follow(t, d)
+			f.streams(1)
+			e.BreakStreams()
+			check(t, e.Stop("c0000"))
+			e.Restart()
+			f.endPause()
+			if all {
+				f.expect(watcher.ActionStatus, id, "exited")
+			} else {
+				f.relist()
+			}
+		})
+	}
+}
+
+func TestEngineComesUpLater(t *testing.T) {
+	e := populated(t, enginesim.Config{})
+	dir := socketDir(t)
+	d := watch(t, Options{Socket: dir + "/docker.sock"})
+	if _, err := d.List(t.Context()); !errors.Is(err, sdk.ErrUnavailable) {
+		t.Fatal(err)
+	}
+	f := follow(t, d)
+	for n := range 3 {
+		if attempt := f.endPause(); attempt != n+1 {
+			t.Errorf("attempt %d, want %d", attempt, n+1)
+		}
+	}
+	s, err := e.Listen(dir)
+	check(t, err)
+	t.Cleanup(func() { check(t, s.Close()) })
+	f.streams(1)
+	f.relist()
+	if f.log.count("[WARN]") != 1 || f.log.count("no such socket") < 2 || f.log.count("events from the engine again") != 1 {
+		t.Errorf("log: %s", f.log.text.String())
+	}
+}
+
+func TestForbiddenEvents(t *testing.T) {
+	e := populated(t, enginesim.Config{})
+	e.Fail(enginesim.Events, enginesim.Fault{Status: http.StatusForbidden})
+	d := watch(t, Options{Socket: serve(t, e)})
+	list(t, d)
+	f := follow(t, d)
+	f.endPause()
+	f.endPause()
+	if f.log.count("[WARN]") != 1 || f.log.count("EVENTS=1") == 0 {
+		t.Errorf("log: %s", f.log.text.String())
+	}
+	e.Fail(enginesim.Events, enginesim.Fault{})
+	f.streams(1)
+	check(t, e.Remove("c0000"))
+	f.next()
+}
+
+func TestEngineWithoutEvents(t *testing.T) {
+	for _, status := range []int{http.StatusNotFound, http.StatusNotImplemented} {
+		e := populated(t, enginesim.Config{})
+		e.Fail(enginesim.Events, enginesim.Fault{Status: status})
+		address := serve(t, e)
+		err := watch(t, Options{Socket: address}).Watch(t.Context(), func(watcher.Event) {})
+		explains(t, err, sdk.ErrUnsupported, address, "follow events")
+	}
+}
+
+func TestHangingEvents(t *testing.T) {
+	e := populated(t, enginesim.Config{})
+	e.Fail(enginesim.Events, enginesim.Fault{Hang: true})
+	d := watch(t, Options{Socket: serve(t, e)})
+	list(t, d)
+	d.engine.timeout = 50 * time.Millisecond
+	f := follow(t, d)
+	f.endPause()
+	f.endPause()
+	if f.log.count("no answer within 50ms") == 0 {
+		t.Errorf("log: %s", f.log.text.String())
+	}
+}
+
+// A stream outlives the time that an answer may take, however long nothing happens.
+func TestStreamHasNoDeadline(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := populated(t, enginesim.Config{})
+		l := pipes{make(chan net.Conn), make(chan struct{})}
+		s := e.Serve(l)
+		defer s.Close()
+		d := watch(t, Options{Host: "engine"})
+		d.engine.transport.next.DialContext = l.dial
+		stream, err := d.engine.events(t.Context(), time.Time{})
+		check(t, err)
+		defer stream.Close()
+		time.Sleep(24 * time.Hour)
+		check(t, e.Remove("c0000"))
+		if line, err := bufio.NewReader(stream).ReadString('\n'); err != nil || !strings.Contains(line, `"Action":"die"`) {
+			t.Errorf("read %s, %v", line, err)
+		}
+	})
+}
+
+// pipes is a listener without a network.
+type pipes struct {
+	calls  chan net.Conn
+	closed chan struct{}
+}
+
+func (p pipes) dial(ctx context.Context, _, _ string) (net.Conn, error) {
+	here, there := net.Pipe()
+	select {
+	case p.calls <- there:
+		return here, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+func (p pipes) Accept() (net.Conn, error) {
+	select {
+	case c := <-p.calls:
+		return c, nil
+	case <-p.closed:
+		return nil, net.ErrClosed
+	}
+}
+
+func (p pipes) Close() error   { close(p.closed); return nil }
+func (p pipes) Addr() net.Addr { return &net.TCPAddr{} }
+
+// What an engine never does: an event over several writes, several in one, garbage, an endless one.
+func TestOddEventStreams(t *testing.T) {
+	document := func(id string, nano int) string {
+		return fmt.Sprintf(`{"Type":"container","Action":"destroy","Actor":{"ID":%q,"Attributes":{"name":"x"}},"timeNano":%d}`, id, nano)
+	}
+	e := populated(t, enginesim.Config{})
+	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !strings.HasSuffix(r.URL.Path, "/events") {
+			e.ServeHTTP(w, r)
+			return
+		}
+		write := func(text string) {
+			_, _ = w.Write([]byte(text))
+			_ = http.NewResponseController(w).Flush()
+		}
+		one := document("split", 1)
+		write(one[:20])
+		write(one[20:] + "\n")
+		write(document("two", 2) + document("in-a-line", 3) + "\n" + document("in-a-write", 4) + "\n")
+		write("garbage\n{\"Type\":\n[]\n7\nnull\n{\"Actor\":7}\n" + document("after-garbage", 5) + "\n")
+		write(`{"Type":"image","Action":"destroy","Actor":{"ID":"image"}}` + "\n" + `{"Type":"container","Action":"exec_start: sh","Actor":{"ID":"exec"},"timeNano":6}` + "\n")
+		write(`{"Type":"container","Action":"destroy","Actor":{"ID":"` + strings.Repeat("x", maxEvent) + `"}}` + "\n")
+		write(document("after-endless", 7) + "\n")
+		write(`{"Type":"container","Action":"destroy","Actor":{"ID":"without-nanoseconds"},"time":8}`)
+	}))
+	t.Cleanup(proxy.Close)
+	f := follow(t, watch(t, Options{Host: proxy.URL}))
+	ids := []string{"split", "two", "in-a-line", "in-a-write", "after-garbage", "after-endless", "without-nanoseconds"}
+	for _, id := range ids {
+		f.expect(watcher.ActionChanged, id, "")
+	}
+	f.endPause()
+	f.relist()                            // the host has no list yet
+	for _, id := range ids[:len(ids)-1] { // the newest one is known
+		f.expect(watcher.ActionChanged, id, "")
+	}
+	f.endPause()
+	f.relist()
+}
+
+func TestSinceAsksForTheLastEvent(t *testing.T) {
+	e := populated(t, enginesim.Config{Now: func() time.Time { return time.Unix(1_700_000_000, 5) }})
+	queries := make(chan string, 10)
+	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasSuffix(r.URL.Path, "/events") {
+			queries <- r.URL.Query().Get("since")
+		}
+		e.ServeHTTP(w, r)
+	}))
+	t.Cleanup(proxy.Close)
+	d := watch(t, Options{Host: proxy.URL})
+	list(t, d)
+	f := follow(t, d)
+	if since := <-queries; since != "" {
+		t.Errorf("at first since=%s", since)
+	}
+	f.streams(1)
+	check(t, e.Pause("c0000")) // the fifth event, each a nanosecond after the one before
+	f.next()
+	e.BreakStreams()
+	f.endPause()
+	if since := <-queries; since != "1700000000.000000009" {
+		t.Errorf("after an event since=%s", since)
+	}
+}
+
+func TestBackoff(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for attempt, want := range map[int]time.Duration{
+			1: time.Second, 2: 2 * time.Second, 3: 4 * time.Second, 6: 32 * time.Second, 7: time.Minute, 100: time.Minute, 1 << 40: time.Minute,
+		} {
+			for range 50 {
+				start := time.Now()
+				check(t, backoff(t.Context(), attempt))
+				if took := time.Since(start); took < want/2 || took >= want*3/2 {
+					t.Errorf("attempt %d paused %s, want about %s", attempt, took, want)
+				}
+			}
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		if err := backoff(ctx, 7); !errors.Is(err, context.Canceled) {
+			t.Error(err)
+		}
+	})
+}
+
+func FuzzDocuments(f *testing.F) {
+	f.Add([]byte(`{"Type":"container","Action":"destroy","Actor":{"ID":"a"},"timeNano":1}{"Action":"create","Actor":{"ID":"b"}}`))
+	f.Add([]byte("{\"Actor\":7}\n\x00"))
+	f.Fuzz(func(t *testing.T, line []byte) {
+		follower := follower{docker: &Docker{engine: newEngine(endpoint{network: "unix", address: "/none"}, "")}, log: hclog.NewNullLogger()}
+		follower.emit = func(e watcher.Event) {
+			if e.ContainerID == "" || e.Action != watcher.ActionChanged {
+				t.Errorf("%+v", e)
+			}
+		}
+		follower.documents(t.Context(), line)
+	})
+}

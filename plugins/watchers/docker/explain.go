@@ -1,0 +1,182 @@
+package docker
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net"
+	"net/http"
+	"strings"
+	"syscall"
+
+	"github.com/dogwatch/dogwatch/sdk"
+)
+
+// failure is why an engine did not answer.
+type failure struct {
+	text   string // for people, with the remedy
+	kind   error  // one of the kinds of package sdk; nil means ErrUnavailable
+	status int    // the HTTP status of an answer that says no; 0 when there is no answer
+}
+
+// Error says nothing, because the client library replaces errors in whose text it
+// recognises something; explain finds the failure itself in what the library returns.
+func (f *failure) Error() string { return "no answer" }
+
+// explained is an error that people can read.
+type explained struct {
+	text string
+	failure
+	asked question
+	cause error
+}
+
+func (e *explained) Error() string        { return e.text }
+func (e *explained) Unwrap() error        { return e.cause }
+func (e *explained) Is(target error) bool { return target == e.kind }
+
+// explain makes the error that leaves this package: who, doing what, why, and what to do about it.
+func (e *engine) explain(q question, err error) error {
+	var already *explained
+	if errors.As(err, &already) {
+		return already
+	}
+	f := e.understand(q, err)
+	if f.kind == nil {
+		f.kind = sdk.ErrUnavailable
+	}
+	return &explained{text: fmt.Sprintf("docker engine at %s: %s: %s", e.at, q.what, f.text), failure: f, asked: q, cause: err}
+}
+
+func (e *engine) understand(q question, err error) failure {
+	var (
+		f       *failure
+		syntax  *json.SyntaxError
+		badType *json.UnmarshalTypeError
+	)
+	switch {
+	case errors.As(err, &f):
+		return f.advised(q)
+	case errors.Is(err, context.DeadlineExceeded):
+		return failure{text: fmt.Sprintf("no answer within %s: the engine hangs or is overloaded", e.timeout)}
+	case errors.As(err, &syntax), errors.As(err, &badType):
+		return failure{text: "the answer is not the Docker API's: check the address and the port"}
+	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
+		return failure{text: "the answer was cut short"}
+	}
+	return failure{text: err.Error()}
+}
+
+// advised adds what to do to a refusal.
+func (f failure) advised(q question) failure {
+	switch f.status {
+	case http.StatusForbidden:
+		f.kind = sdk.ErrUnauthorized
+		f.text = fmt.Sprintf("forbidden (%s): allow it in the socket proxy, with %s=1 in most", f.text, q.allow)
+	case http.StatusUnauthorized:
+		f.kind = sdk.ErrUnauthorized
+		f.text = fmt.Sprintf("not authorized (%s): the engine wants to know its clients, see certfile and keyfile", f.text)
+	case http.StatusNotFound:
+		f.kind = sdk.ErrNotFound
+	case http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+		f.text = fmt.Sprintf("a proxy cannot reach the engine (%s): is the engine running?", f.text)
+	case http.StatusBadRequest:
+		if strings.Contains(f.text, "HTTPS server") { // the words of Go's and nginx's servers to plain HTTP
+			f.text = "the engine wants TLS: set cafile, or write https://"
+		}
+	}
+	return f
+}
+
+// noConnection understands why a connection failed.
+func noConnection(at endpoint, err error) *failure {
+	var (
+		authority   x509.UnknownAuthorityError
+		hostname    x509.HostnameError
+		certificate *tls.CertificateVerificationError
+		alert       tls.AlertError
+		record      tls.RecordHeaderError
+		dns         *net.DNSError
+		timeout     net.Error
+	)
+	f := &failure{}
+	switch {
+	case errors.Is(err, fs.ErrPermission):
+		f.kind = sdk.ErrUnauthorized
+		f.text = "permission denied: give Dogwatch's user the group that owns the socket (compose: group_add), or use a socket proxy"
+	case errors.Is(err, fs.ErrNotExist):
+		f.text = "there is no such socket: is the engine running, and is its socket mounted into Dogwatch's container?"
+	case errors.Is(err, syscall.ECONNREFUSED) && at.network == "unix":
+		f.text = "nothing listens on the socket: is the engine running?"
+	case errors.Is(err, syscall.ECONNREFUSED):
+		f.text = "nothing listens there: is the engine running, and does it listen on the network?"
+	case errors.As(err, &dns):
+		f.text = fmt.Sprintf("the name %s is not known: check host", dns.Name)
+	case errors.As(err, &authority):
+		f.text = "its certificate is not signed by a known CA: set cafile to the CA that signed it"
+	case errors.As(err, &hostname):
+		f.text = fmt.Sprintf("its certificate is for another name (%v): use a name that it holds", hostname)
+	case errors.As(err, &certificate):
+		f.text = fmt.Sprintf("its certificate is not valid (%v)", certificate.Err)
+	case errors.As(err, &record):
+		f.text = "the engine speaks without TLS on that port: use its TLS port (2376), or remove cafile, certfile and keyfile"
+	case errors.As(err, &alert), strings.Contains(err.Error(), "remote error: tls"):
+		f.kind = sdk.ErrUnauthorized
+		f.text = fmt.Sprintf("the engine refuses the TLS connection (%v): set certfile and keyfile to a certificate that it accepts", innermost(err))
+	case strings.Contains(err.Error(), "malformed HTTP response"):
+		f.text = "what answers there does not speak HTTP: if the engine wants TLS, set cafile or write https://"
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET):
+		f.text = "the connection was closed before there was an answer"
+	case errors.As(err, &timeout) && timeout.Timeout():
+		f.text = fmt.Sprintf("no connection within %s: check the address and the firewall", dialTimeout)
+	default:
+		f.text = innermost(err).Error()
+	}
+	return f
+}
+
+// innermost is the cause, without the layers that repeat the address.
+func innermost(err error) error {
+	for next := errors.Unwrap(err); next != nil; next = errors.Unwrap(err) {
+		err = next
+	}
+	return err
+}
+
+// isVersionRefusal reports whether an engine does not speak the API version that was
+// agreed: "client version 1.41 is too old" (or "too new").
+func isVersionRefusal(err error) bool {
+	var f *failure
+	return errors.As(err, &f) && f.status == http.StatusBadRequest && strings.Contains(f.text, "client version")
+}
+
+// answered reports whether it was the engine that said no, or a proxy that forbids.
+// Anything else means that asking more is useless for now.
+func answered(err error) bool {
+	var e *explained
+	if !errors.As(err, &e) {
+		return false
+	}
+	switch e.status {
+	case 0, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+		return false
+	}
+	return true
+}
+
+// hasStatus reports whether the engine, or a proxy, answered with an HTTP status.
+func hasStatus(err error, status int) bool {
+	var e *explained
+	return errors.As(err, &e) && e.status == status
+}
+
+// hasNoEvents reports whether the engine does not know events at all.
+func hasNoEvents(err error) bool {
+	var e *explained
+	return errors.As(err, &e) && e.asked == askEvents && (e.status == http.StatusNotFound || e.status == http.StatusNotImplemented)
+}
