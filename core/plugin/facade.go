@@ -20,6 +20,9 @@ var errNotStarted = errors.New("not started")
 // NotStarted reports whether err means that a call never reached its plugin.
 func NotStarted(err error) bool { return errors.Is(err, errNotStarted) }
 
+// Died reports whether err means that the plugin's process died during the call.
+func Died(err error) bool { return errors.Is(err, sdkplugin.ErrGone) }
+
 // The deadlines of calls. A plugin has its own, shorter ones for each request
 // it makes; these bound a plugin that hangs.
 const (

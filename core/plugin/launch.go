@@ -40,7 +40,7 @@ var passedEnv = []string{
 func (h *Host) environment() []string {
 	// A soft memory limit far above the live heap and an eager collector keep a
 	// small process small; see docs/performance.md.
-	env := []string{"GOGC=50", "GOMEMLIMIT=64MiB"}
+	env := []string{"GOGC=50", "GOMEMLIMIT=64MiB", goplugin.EnvUnixSocketDir + "=" + h.runDir}
 	for _, names := range [][]string{passedEnv, h.opt.Env} {
 		for _, name := range names {
 			if v, set := os.LookupEnv(name); set {
@@ -90,7 +90,6 @@ func (h *Host) launchOnce(b bundle, log hclog.Logger) (*process, error) {
 		SkipHostEnv:      true,
 		StartTimeout:     startTimeout,
 		Logger:           flatLogger{log},
-		UnixSocketConfig: &goplugin.UnixSocketConfig{TempDir: h.runDir},
 		GRPCDialOptions:  []grpc.DialOption{grpc.WithReadBufferSize(8 << 10), grpc.WithWriteBufferSize(8 << 10)},
 	}
 	if !b.builtin {

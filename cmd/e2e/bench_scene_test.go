@@ -1,0 +1,154 @@
+package e2e
+
+import (
+	"fmt"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/dogwatch/dogwatch/core/event"
+	"github.com/dogwatch/dogwatch/core/plugin"
+	"github.com/dogwatch/dogwatch/plugins/registries/registrysim"
+	"github.com/dogwatch/dogwatch/plugins/watchers/docker/enginesim"
+	"github.com/dogwatch/dogwatch/sdk"
+)
+
+// sceneHosts is how many registries the containers of a scene come from.
+const sceneHosts = 3
+
+// scene is what is measured: containers, each of a repository of its own, of
+// three registries that want tokens and answer 304 where they can.
+type scene struct {
+	containers int
+	// mixed makes every other container run a tag that is watched by digest.
+	mixed   bool
+	latency time.Duration
+}
+
+// fleet builds the scene.
+func (s scene) fleet(t testing.TB) *fleet {
+	t.Helper()
+	f := newFleet(t, 0, slices.Repeat([]registrysim.Options{{Auth: registrysim.Token, ETags: true, Latency: s.latency}}, sceneHosts)...)
+	for i := range s.containers {
+		f.registry(i).Push(f.repo(i), "1.0.0", "1.0.1-rc1", "latest")
+		name, tag := f.hosts[i%sceneHosts]+"/"+f.repo(i), "1.0.0"
+		if s.digested(i) {
+			tag = "latest"
+		}
+		image, _ := f.registry(i).Image(f.repo(i), tag)
+		f.engine.AddImage(enginesim.Image{Tags: []string{name + ":" + tag}, Digests: []string{name + "@" + image.Digest}, Created: image.Platforms[0].Created})
+		_, err := f.engine.Create(enginesim.Container{Name: fmt.Sprintf("c%04d", i), Image: name + ":" + tag, Labels: sceneLabels(i)})
+		must(t, err)
+	}
+	return f
+}
+
+// digested reports whether the i-th container is watched by digest.
+func (s scene) digested(i int) bool { return s.mixed && i%2 == 1 }
+
+// sceneLabels are as many as containers of compose projects have.
+func sceneLabels(i int) map[string]string {
+	return map[string]string{
+		"com.docker.compose.project":              fmt.Sprintf("stack%02d", i/10),
+		"com.docker.compose.service":              fmt.Sprintf("app%04d", i),
+		"com.docker.compose.config-hash":          strings.TrimPrefix(enginesim.Digest(fmt.Sprint("config ", i)), "sha256:"),
+		"com.docker.compose.project.config_files": fmt.Sprintf("/srv/stack%02d/compose.yaml", i/10),
+		"org.opencontainers.image.source":         fmt.Sprintf("https://git.example.org/team/app%04d", i),
+		"org.opencontainers.image.version":        "1.0.0",
+	}
+}
+
+// counts are the requests to all registries since the last call; MaxInFlight
+// is that of the busiest one.
+func (f *fleet) counts() registrysim.Counts {
+	var sum registrysim.Counts
+	for _, r := range f.registries {
+		c := r.Counts()
+		r.ResetCounts()
+		sum.Total += c.Total
+		sum.Tokens += c.Tokens
+		sum.Tags += c.Tags
+		sum.Heads += c.Heads
+		sum.Manifests += c.Manifests
+		sum.Blobs += c.Blobs
+		sum.Refused += c.Refused
+		sum.NotModified += c.NotModified
+		sum.MaxInFlight = max(sum.MaxInFlight, c.MaxInFlight)
+	}
+	return sum
+}
+
+// installScene configures Dogwatch for a fleet as a user does, a trigger included.
+func installScene(t testing.TB, f *fleet, sink string) *installation {
+	t.Helper()
+	return install(t, append(f.env(), "DOGWATCH_LOG_LEVEL=info", "DOGWATCH_TRIGGER_HTTP_SINK_URL="+sink)...)
+}
+
+// checked waits for the end of the first check and returns it.
+func (d *daemon) checked() event.Event {
+	d.t.Helper()
+	var last event.Event
+	eventually(d.t, "the first check ends", func() bool {
+		last = d.lastEvent()
+		return last.Type == event.CheckFinished
+	})
+	return last
+}
+
+// check checks now and returns how that went.
+func (d *daemon) check() event.Event {
+	d.t.Helper()
+	get[[]sdk.Container](d, http.MethodPost, "/api/containers/watch")
+	return d.checked()
+}
+
+func (d *daemon) lastEvent() event.Event {
+	d.t.Helper()
+	for _, e := range get[[]event.Event](d, http.MethodGet, "/api/events?limit=1") {
+		return e
+	}
+	return event.Event{}
+}
+
+// began returns when the first check began.
+func (d *daemon) began() time.Time {
+	d.t.Helper()
+	for _, e := range get[[]event.Event](d, http.MethodGet, "/api/events?before=100") {
+		if e.Type == event.CheckStarted {
+			return e.At
+		}
+	}
+	d.t.Fatal("no check has begun")
+	return time.Time{}
+}
+
+// processes returns the ids of the program's processes: the host and its plugins.
+func (d *daemon) processes() []int {
+	d.t.Helper()
+	pids := []int{d.cmd.Process.Pid}
+	for _, p := range get[[]plugin.Status](d, http.MethodGet, "/api/plugins") {
+		if p.PID != 0 {
+			pids = append(pids, p.PID)
+		}
+	}
+	return pids
+}
+
+// pss returns the memory of a process in MiB, counting what it shares with
+// others by its share (proc_pid_smaps(5), "Pss").
+func pss(t testing.TB, pid int) float64 {
+	t.Helper()
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/smaps_rollup", pid))
+	must(t, err)
+	for line := range strings.Lines(string(text)) {
+		var kib float64
+		if n, _ := fmt.Sscanf(line, "Pss: %f kB", &kib); n == 1 {
+			return kib / 1024
+		}
+	}
+	t.Fatalf("process %d has no Pss", pid)
+	return 0
+}

@@ -1,0 +1,249 @@
+package e2e
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/dogwatch/dogwatch/sdk"
+)
+
+// patience bounds every wait of these tests; nothing waits this long unless something is broken.
+const patience = 60 * time.Second
+
+// built compiles the program once per test binary, as it is shipped.
+var built = sync.OnceValues(func() (string, error) { return build("..", "./dogwatch", "dogwatch") })
+
+// filePlugin compiles the example of a third-party plugin, a module of its own.
+var filePlugin = sync.OnceValues(func() (string, error) {
+	return build(filepath.Join("..", "..", "examples", "trigger-file"), ".", "trigger-file")
+})
+
+func build(dir, target, name string) (string, error) {
+	out, err := os.MkdirTemp("", "dwbin")
+	if err != nil {
+		return "", err
+	}
+	cleanup.add(out)
+	path := filepath.Join(out, name)
+	cmd := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", path, target)
+	cmd.Dir, cmd.Env = dir, append(os.Environ(), "CGO_ENABLED=0")
+	if output, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("build %s: %w: %s", name, err, output)
+	}
+	return path, nil
+}
+
+// cleanup removes what outlives single tests.
+var cleanup removals
+
+type removals struct {
+	mu   sync.Mutex
+	dirs []string
+}
+
+func (r *removals) add(dir string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.dirs = append(r.dirs, dir)
+}
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	for _, dir := range cleanup.dirs {
+		os.RemoveAll(dir)
+	}
+	os.Exit(code)
+}
+
+// shortDir makes a folder whose path leaves room for the names of sockets.
+func shortDir(t testing.TB) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "dw")
+	must(t, err)
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	return dir
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// installation is a configured Dogwatch that can be started many times.
+type installation struct {
+	t     testing.TB
+	store string
+	env   []string
+}
+
+func install(t testing.TB, env ...string) *installation {
+	t.Helper()
+	store := shortDir(t)
+	return &installation{t: t, store: store, env: append([]string{
+		"PATH=" + os.Getenv("PATH"), "HOME=" + store, "DOGWATCH_STORE_PATH=" + store,
+		"DOGWATCH_SERVER_PORT=0", "DOGWATCH_SERVER_HOST=127.0.0.1", "DOGWATCH_LOG_FORMAT=json", "DOGWATCH_LOG_LEVEL=debug",
+	}, env...)}
+}
+
+// daemon is a running dogwatch serve.
+type daemon struct {
+	t    testing.TB
+	cmd  *exec.Cmd
+	url  string
+	done chan struct{}
+
+	mu  sync.Mutex
+	log bytes.Buffer
+}
+
+// start runs dogwatch serve until it listens.
+func (i *installation) start() *daemon {
+	i.t.Helper()
+	path, err := built()
+	must(i.t, err)
+	d := &daemon{t: i.t, cmd: exec.Command(path, "serve"), done: make(chan struct{})}
+	d.cmd.Env, d.cmd.Dir = i.env, i.store
+	stderr, err := d.cmd.StderrPipe()
+	must(i.t, err)
+	must(i.t, d.cmd.Start())
+	address := make(chan string, 1)
+	go d.read(stderr, address)
+	i.t.Cleanup(func() {
+		_ = d.cmd.Process.Kill()
+		<-d.done
+		if i.t.Failed() {
+			d.mu.Lock()
+			defer d.mu.Unlock()
+			i.t.Logf("log of dogwatch:\n%s", tail(d.log.String(), 60))
+		}
+	})
+	select {
+	case a := <-address:
+		d.url = "http://" + a
+	case <-d.done:
+		i.t.Fatal("dogwatch ended before it listened")
+	case <-time.After(patience):
+		i.t.Fatal("dogwatch does not listen")
+	}
+	return d
+}
+
+func tail(text string, lines int) string {
+	all := strings.Split(text, "\n")
+	return strings.Join(all[max(len(all)-lines, 0):], "\n")
+}
+
+// read keeps the log and finds the address in it.
+func (d *daemon) read(stderr io.Reader, address chan<- string) {
+	defer close(d.done)
+	scanner := bufio.NewScanner(stderr)
+	scanner.Buffer(nil, 1<<20)
+	for scanner.Scan() {
+		line := scanner.Bytes()
+		d.mu.Lock()
+		d.log.Write(line)
+		d.log.WriteByte('\n')
+		d.mu.Unlock()
+		var entry struct {
+			Message string `json:"@message"`
+			Address string `json:"address"`
+		}
+		if json.Unmarshal(line, &entry) == nil && entry.Message == "listening" {
+			address <- entry.Address
+		}
+	}
+	_ = d.cmd.Wait()
+}
+
+// stop ends dogwatch as a service manager does, and requires that it ends well.
+func (d *daemon) stop() {
+	d.t.Helper()
+	must(d.t, d.cmd.Process.Signal(syscall.SIGTERM))
+	select {
+	case <-d.done:
+	case <-time.After(patience):
+		d.t.Fatal("dogwatch does not stop")
+	}
+	if code := d.cmd.ProcessState.ExitCode(); code != 0 {
+		d.t.Fatalf("dogwatch ended with code %d", code)
+	}
+}
+
+// kill ends dogwatch without warning.
+func (d *daemon) kill() {
+	_ = d.cmd.Process.Kill()
+	<-d.done
+}
+
+func (d *daemon) request(method, path string, body string) (int, []byte) {
+	d.t.Helper()
+	req, err := http.NewRequestWithContext(d.t.Context(), method, d.url+path, strings.NewReader(body))
+	must(d.t, err)
+	if body != "" {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	resp, err := http.DefaultClient.Do(req)
+	must(d.t, err)
+	defer resp.Body.Close()
+	answer, err := io.ReadAll(resp.Body)
+	must(d.t, err)
+	return resp.StatusCode, answer
+}
+
+// get reads a JSON answer.
+func get[T any](d *daemon, method, path string) T {
+	d.t.Helper()
+	status, body := d.request(method, path, "")
+	var v T
+	if status/100 != 2 {
+		d.t.Fatalf("%s %s: %d %s", method, path, status, body)
+	}
+	if err := json.Unmarshal(body, &v); err != nil {
+		d.t.Fatalf("%s %s: %v in %s", method, path, err, body)
+	}
+	return v
+}
+
+func (d *daemon) containers() []sdk.Container {
+	d.t.Helper()
+	return get[[]sdk.Container](d, http.MethodGet, "/api/containers")
+}
+
+// eventually waits for a condition.
+func eventually(t testing.TB, what string, is func() bool) {
+	t.Helper()
+	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+		if is() {
+			return
+		}
+	}
+	t.Fatalf("never: %s", what)
+}
+
+// require skips a test when something is absent, and fails it when it must be there.
+func require(t testing.TB, what, program string) {
+	t.Helper()
+	if _, err := exec.LookPath(program); err == nil {
+		return
+	}
+	for _, must := range strings.Split(os.Getenv("DOGWATCH_TEST_REQUIRE"), ",") {
+		if must == what {
+			t.Fatalf("DOGWATCH_TEST_REQUIRE asks for %s, and %s is not here", what, program)
+		}
+	}
+	t.Skipf("%s is not here", program)
+}

@@ -1,0 +1,256 @@
+package e2e
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/emersion/go-smtp"
+
+	"github.com/dogwatch/dogwatch/core/plugin"
+	"github.com/dogwatch/dogwatch/plugins/watchers/docker/dockertest"
+	"github.com/dogwatch/dogwatch/sdk"
+)
+
+// startRegistry runs a real registry on a free port of the loopback interface and returns its host.
+func startRegistry(t *testing.T) string {
+	t.Helper()
+	require(t, "registry", "docker-registry")
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	must(t, err)
+	host := l.Addr().String()
+	l.Close()
+	dir := t.TempDir()
+	config := filepath.Join(dir, "config.yml")
+	must(t, os.WriteFile(config, fmt.Appendf(nil,
+		"version: 0.1\nlog: {level: error}\nstorage: {filesystem: {rootdirectory: %s}}\nhttp: {addr: %q}\n", dir, host), 0o600))
+	cmd := exec.Command("docker-registry", "serve", config)
+	var log bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &log, &log
+	must(t, cmd.Start())
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+		if t.Failed() {
+			t.Logf("log of the registry:\n%s", tail(log.String(), 20))
+		}
+	})
+	eventually(t, "the registry answers", func() bool {
+		resp, err := http.Get("http://" + host + "/v2/")
+		if err != nil {
+			return false
+		}
+		resp.Body.Close()
+		return resp.StatusCode == http.StatusOK
+	})
+	return host
+}
+
+// inbox keeps what arrived somewhere.
+type inbox struct {
+	mu   sync.Mutex
+	mail []string
+}
+
+func (i *inbox) add(text string) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.mail = append(i.mail, text)
+}
+
+func (i *inbox) all() []string {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return slices.Clone(i.mail)
+}
+
+// startMail runs a real SMTP server that keeps what it receives.
+func startMail(t *testing.T) (*inbox, string) {
+	t.Helper()
+	box := &inbox{}
+	server := smtp.NewServer(smtp.BackendFunc(func(*smtp.Conn) (smtp.Session, error) { return mailSession{box}, nil }))
+	server.Domain = "localhost"
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	must(t, err)
+	go func() { _ = server.Serve(l) }()
+	t.Cleanup(func() { server.Close() })
+	_, port, _ := net.SplitHostPort(l.Addr().String())
+	return box, port
+}
+
+type mailSession struct{ box *inbox }
+
+func (mailSession) Mail(string, *smtp.MailOptions) error { return nil }
+func (mailSession) Rcpt(string, *smtp.RcptOptions) error { return nil }
+func (mailSession) Reset()                               {}
+func (mailSession) Logout() error                        { return nil }
+func (s mailSession) Data(r io.Reader) error {
+	body, err := io.ReadAll(r)
+	s.box.add(string(body))
+	return err
+}
+
+// startSink keeps the bodies that are posted to it.
+func startSink(t *testing.T) (*inbox, string) {
+	t.Helper()
+	box := &inbox{}
+	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		box.add(string(body))
+	}))
+	t.Cleanup(server.Close)
+	return box, server.URL
+}
+
+// TestMainJob is the whole main job on a real engine and a real registry:
+// containers run, a newer tag is pushed, and everybody is told, once.
+func TestMainJob(t *testing.T) {
+	engine := dockertest.Start(t)
+	registry := startRegistry(t)
+	mail, mailPort := startMail(t)
+	hook, hookURL := startSink(t)
+	ntfy, ntfyURL := startSink(t)
+
+	for _, ref := range []string{registry + "/media/player:1.2.0", registry + "/tools/clock:latest"} {
+		engine.Image(t, ref)
+		engine.Push(t, ref)
+		engine.Pull(t, ref)
+	}
+	player := engine.Run(t, "player", registry+"/media/player:1.2.0", map[string]string{
+		"wud.link.template": "https://example.org/player/${major}.${minor}.${patch}"})
+	engine.Run(t, "clock", registry+"/tools/clock:latest", nil)
+
+	plugins := shortDir(t)
+	compiled, err := filePlugin()
+	must(t, err)
+	copyFile(t, compiled, filepath.Join(plugins, "trigger-file"))
+	lines := filepath.Join(plugins, "updates.log")
+
+	in := install(t,
+		"WUD_WATCHER_LOCAL_SOCKET="+strings.TrimPrefix(engine.Host, "unix://"), "WUD_WATCHER_LOCAL_CRON=0 0 1 1 *",
+		"DOGWATCH_REGISTRY_CUSTOM_LAN_URL=http://"+registry,
+		"DOGWATCH_TRIGGER_SMTP_MAIN_HOST=127.0.0.1", "DOGWATCH_TRIGGER_SMTP_MAIN_PORT="+mailPort,
+		"DOGWATCH_TRIGGER_SMTP_MAIN_FROM=dogwatch@example.org", "DOGWATCH_TRIGGER_SMTP_MAIN_TO=ana@example.org",
+		"DOGWATCH_TRIGGER_HTTP_HOOK_URL="+hookURL+"/hook",
+		"DOGWATCH_TRIGGER_NTFY_PHONE_URL="+ntfyURL, "DOGWATCH_TRIGGER_NTFY_PHONE_TOPIC=updates",
+		"DOGWATCH_PLUGINS_DIR="+plugins, "DOGWATCH_TRIGGER_FILE_LOG_PATH="+lines)
+	d := in.start()
+	counts := func() string {
+		logged, _ := os.ReadFile(lines)
+		return fmt.Sprintf("mail %d, http %d, ntfy %d, file %d", len(mail.all()), len(hook.all()), len(ntfy.all()), bytes.Count(logged, []byte("\n")))
+	}
+
+	found := get[[]sdk.Container](d, http.MethodPost, "/api/containers/watch")
+	if len(found) != 2 || found[0].UpdateAvailable || found[1].UpdateAvailable {
+		t.Fatalf("at first: %s", show(found))
+	}
+	for _, c := range found {
+		if c.Check.State != sdk.CheckOK || c.Image.Registry.Name != "custom.lan" || c.Status != "running" {
+			t.Errorf("at first: %s", show(c))
+		}
+	}
+
+	newer := registry + "/media/player:1.3.0"
+	engine.Image(t, newer, "LABEL version=1.3.0")
+	engine.Push(t, newer)
+	engine.Image(t, registry+"/tools/clock:next", "LABEL version=2")
+	must(t, engine.API.ImageTag(t.Context(), registry+"/tools/clock:next", registry+"/tools/clock:latest"))
+	engine.Push(t, registry+"/tools/clock:latest")
+
+	get[[]sdk.Container](d, http.MethodPost, "/api/containers/watch")
+	c := get[sdk.Container](d, http.MethodGet, "/api/containers/"+player)
+	want := sdk.UpdateKind{Kind: sdk.KindTag, LocalValue: "1.2.0", RemoteValue: "1.3.0", SemverDiff: sdk.DiffMinor}
+	if !c.UpdateAvailable || c.UpdateKind != want || c.Result.Tag != "1.3.0" || c.Result.Link != "https://example.org/player/1.3.0" {
+		t.Errorf("player: %s", show(c))
+	}
+	clock := named(t, d.containers(), "clock")
+	if !clock.UpdateAvailable || clock.UpdateKind.Kind != sdk.KindDigest || clock.UpdateKind.LocalValue == clock.UpdateKind.RemoteValue {
+		t.Errorf("clock: %s", show(clock))
+	}
+	const once = "mail 2, http 2, ntfy 2, file 2"
+	eventually(t, once, func() bool { return counts() == once })
+	if all := strings.Join(mail.all(), "\n"); !strings.Contains(all, "Subject: New tag found for container player") || !strings.Contains(all, "https://example.org/player/1.3.0") {
+		t.Errorf("mail: %s", all)
+	}
+
+	// Nothing is sent again: not by another check, and not after a restart.
+	get[[]sdk.Container](d, http.MethodPost, "/api/containers/watch")
+	d.stop()
+	d = in.start()
+	get[[]sdk.Container](d, http.MethodPost, "/api/containers/watch")
+	eventually(t, "every delivery is settled", func() bool {
+		return len(get[[]json.RawMessage](d, http.MethodGet, "/api/deliveries?state=pending")) == 0
+	})
+	if got := counts(); got != once {
+		t.Errorf("after a restart: %s, want %s", got, once)
+	}
+
+	swapped(t, d, plugins)
+}
+
+// swapped swaps the third-party plugin's file while Dogwatch runs: it is
+// refused with the reason in the API, and runs once it is trusted.
+func swapped(t *testing.T, d *daemon, plugins string) {
+	path := filepath.Join(plugins, "trigger-file")
+	body, err := os.ReadFile(path)
+	must(t, err)
+	must(t, os.WriteFile(path+".new", append(body, "changed"...), 0o755))
+	must(t, os.Rename(path+".new", path))
+	state := func() plugin.Status {
+		for _, p := range get[[]plugin.Status](d, http.MethodGet, "/api/plugins") {
+			if p.Name == "trigger-file" {
+				return p
+			}
+		}
+		t.Fatal("the plugin is not listed")
+		return plugin.Status{}
+	}
+	get[plugin.Status](d, http.MethodPost, "/api/plugins/trigger-file/restart")
+	eventually(t, "the swapped plugin is refused", func() bool { return state().State == plugin.Untrusted })
+	if reason := state().Error; !strings.Contains(reason, "changed since it was trusted") {
+		t.Errorf("the reason is %q", reason)
+	}
+	test := `{"name":"made-up","updateKind":{"kind":"tag","localValue":"1","remoteValue":"2"}}`
+	if status, body := d.request(http.MethodPost, "/api/triggers/file/log", test); status != http.StatusInternalServerError {
+		t.Errorf("a refused plugin was run: %d %s", status, body)
+	}
+	get[plugin.Status](d, http.MethodPost, "/api/plugins/trigger-file/trust")
+	eventually(t, "the trusted plugin runs", func() bool { return state().State == plugin.Running })
+	if status, body := d.request(http.MethodPost, "/api/triggers/file/log", test); status != http.StatusOK || string(body) != "{}" {
+		t.Errorf("a trusted plugin: %d %s", status, body)
+	}
+}
+
+func copyFile(t *testing.T, from, to string) {
+	t.Helper()
+	body, err := os.ReadFile(from)
+	must(t, err)
+	must(t, os.WriteFile(to, body, 0o755))
+}
+
+func named(t *testing.T, all []sdk.Container, name string) sdk.Container {
+	t.Helper()
+	for _, c := range all {
+		if c.Name == name {
+			return c
+		}
+	}
+	t.Fatalf("there is no container %s", name)
+	return sdk.Container{}
+}
+
+func show(v any) string {
+	body, _ := json.MarshalIndent(v, "", "  ")
+	return string(body)
+}

@@ -1,0 +1,244 @@
+package core
+
+import (
+	"context"
+	"net"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/dogwatch/dogwatch/core/api"
+	"github.com/dogwatch/dogwatch/core/check"
+	"github.com/dogwatch/dogwatch/core/component"
+	"github.com/dogwatch/dogwatch/core/config"
+	"github.com/dogwatch/dogwatch/core/dispatch"
+	"github.com/dogwatch/dogwatch/core/event"
+	"github.com/dogwatch/dogwatch/core/logging"
+	"github.com/dogwatch/dogwatch/core/metrics"
+	"github.com/dogwatch/dogwatch/core/plugin"
+	"github.com/dogwatch/dogwatch/core/store"
+)
+
+// retention is how long events and finished deliveries are kept.
+const retention = 90 * 24 * time.Hour
+
+// countPage is how many events are counted at a time.
+const countPage = 100
+
+// Options configure an App.
+type Options struct {
+	Config   *config.Config
+	Builtins []plugin.Builtin
+	Version  string
+	Log      hclog.Logger
+	Redactor *logging.Redactor
+	// Strict makes a misconfigured component an error of Run.
+	Strict bool
+	// Listening, if set, is told the address of the HTTP server once it listens.
+	Listening func(net.Addr)
+	Now       func() time.Time
+}
+
+// App is the running Dogwatch: it builds every part, hands each what it needs,
+// starts them in order and stops them in the opposite one.
+type App struct {
+	opt        Options
+	log        hclog.Logger
+	bus        event.Bus
+	store      *store.Store
+	plugins    *plugin.Host
+	components *component.Manager
+	checker    *check.Checker
+	dispatcher *dispatch.Dispatcher
+	metrics    *metrics.Metrics
+	checks     *checks
+}
+
+// New opens the store and builds every part. Nothing runs yet, but Close must be called.
+func New(ctx context.Context, opt Options) (*App, error) {
+	if opt.Now == nil {
+		opt.Now = time.Now
+	}
+	a := &App{opt: opt, log: opt.Log.Named("app")}
+	settings := opt.Config
+	var err error
+	path := filepath.Join(settings.Store.Path, settings.Store.File)
+	if a.store, err = store.Open(ctx, path, store.Options{Bus: &a.bus, Now: opt.Now, Log: opt.Log}); err != nil {
+		return nil, err
+	}
+	a.metrics = metrics.New(opt.Version, metrics.Options{Enabled: settings.Prometheus.Enabled, WUD: settings.Prometheus.WUD})
+	if a.plugins, err = plugin.New(a.pluginOptions()); err != nil {
+		a.store.Close()
+		return nil, err
+	}
+	a.components = component.New(component.Options{
+		Plugins: a.plugins, Log: opt.Log, Secrets: opt.Redactor.Add, Validate: validate, MaskAll: settings.Server.MaskAll,
+	})
+	a.checker = check.New(check.Options{
+		Registries: registries{a.components}, Store: checkStore{a.store}, Cache: &checkCache{store: a.store, log: a.log},
+		Limits: check.Limits{PerHost: settings.Check.PerHost, Total: settings.Check.Total},
+		Order:  a.components.Watchers, Log: opt.Log, Now: opt.Now,
+	})
+	a.dispatcher = dispatch.New(dispatch.Options{
+		Triggers: triggers{a.components}, Containers: containers{a.store}, Store: a.store, Bus: &a.bus,
+		Lend: lender{a.components}.lend, NotStarted: plugin.NotStarted, Died: plugin.Died, Log: opt.Log, Now: opt.Now,
+	})
+	a.checks = newChecks(a.components, a.checker, opt.Log)
+	return a, nil
+}
+
+func (a *App) pluginOptions() plugin.Options {
+	settings := a.opt.Config
+	return plugin.Options{
+		Builtins: a.opt.Builtins, Dir: settings.Plugins.Dir, Pinned: settings.Plugins.Trust == "pinned",
+		Checksums: settings.Plugins.Checksums(), Grants: settings.Plugins.Grants(), Env: settings.Plugins.Env,
+		RunDirs: []string{settings.Store.Path}, Trust: trustStore{a.store}, Log: a.opt.Log, Now: a.opt.Now,
+		RegistryTimeout: settings.Check.Timeout, Changed: a.pluginChanged, Observe: a.metrics.Call,
+	}
+}
+
+// Close releases what New opened. It waits for every process to end.
+func (a *App) Close() {
+	a.plugins.Close()
+	if err := a.store.Close(); err != nil {
+		a.log.Error("close the store", "error", err)
+	}
+}
+
+// Run serves until ctx ends, and then stops in order: no new requests and
+// schedules, running checks, deliveries under way.
+func (a *App) Run(ctx context.Context) error {
+	server, err := api.Listen(a.apiOptions())
+	if err != nil {
+		return err
+	}
+	g, ctx := errgroup.WithContext(ctx)
+	if server != nil {
+		if a.opt.Listening != nil {
+			a.opt.Listening(server.Addr())
+		}
+		g.Go(func() error { return server.Serve(ctx) })
+	}
+	if err := a.forgetWatchers(ctx); err != nil {
+		a.log.Error("forget the containers of watchers that are not configured any more", "error", err)
+	}
+	a.components.Load(a.opt.Config.Components)
+	g.Go(func() error { return a.discover(ctx) })
+	g.Go(func() error { return a.checks.run(ctx) })
+	g.Go(func() error {
+		// A trigger that is not configured yet must not miss what is planned.
+		if a.components.Await(ctx) != nil {
+			return nil
+		}
+		return a.dispatcher.Run(ctx)
+	})
+	g.Go(func() error { return a.count(ctx) })
+	g.Go(func() error { return a.housekeep(ctx) })
+	return g.Wait()
+}
+
+// discover looks for third-party plugins and then completes the components.
+func (a *App) discover(ctx context.Context) error {
+	if err := a.plugins.Discover(ctx); err != nil && ctx.Err() == nil {
+		a.log.Error("look for plugins", "error", err)
+	}
+	a.components.Finish()
+	if !a.opt.Strict {
+		return nil
+	}
+	if a.components.Await(ctx) != nil {
+		return nil
+	}
+	return config.Verdict(append(slices.Clone(a.opt.Config.Problems), a.components.Problems()...), true)
+}
+
+// forgetWatchers removes the containers of watchers that are not configured any more.
+func (a *App) forgetWatchers(ctx context.Context) error {
+	known := map[string]bool{}
+	for _, c := range a.opt.Config.Components {
+		known[c.Name] = known[c.Name] || c.Kind == "watcher"
+	}
+	if !slices.ContainsFunc(a.opt.Config.Components, func(c config.Component) bool { return c.Kind == "watcher" }) {
+		return nil // the default watcher keeps whatever an earlier configuration left
+	}
+	var change event.Change
+	for _, r := range a.store.Snapshot().All() {
+		if c := r.Container; !known[c.Watcher] {
+			change.Remove = append(change.Remove, c.ID)
+			change.Events = append(change.Events, event.Event{At: a.opt.Now(), Type: event.ContainerRemoved, Subject: event.Subject(c), Payload: event.Payload{Container: &c}})
+		}
+	}
+	if len(change.Remove) == 0 {
+		return nil
+	}
+	return a.store.Commit(ctx, change)
+}
+
+// count tells the metrics of every event from now on.
+func (a *App) count(ctx context.Context) error {
+	sub := a.bus.Subscribe()
+	defer sub.Close()
+	last, err := a.store.LastEvent(ctx)
+	for ctx.Err() == nil {
+		var page []event.Event
+		if err == nil {
+			page, err = a.store.Events(ctx, last, countPage)
+		}
+		if err != nil && ctx.Err() == nil {
+			a.log.Error("count events", "error", err)
+			err = nil
+		}
+		for _, e := range page {
+			a.metrics.Event(e)
+			last = e.ID
+		}
+		if len(page) < countPage && sub.Wait(ctx) != nil {
+			return nil
+		}
+	}
+	return nil
+}
+
+// housekeep prunes the store once a day.
+func (a *App) housekeep(ctx context.Context) error {
+	ticker := time.NewTicker(24 * time.Hour)
+	defer ticker.Stop()
+	for {
+		if err := a.store.Prune(ctx, a.opt.Now().Add(-retention)); err != nil && ctx.Err() == nil {
+			a.log.Error("prune the store", "error", err)
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-ticker.C:
+		}
+	}
+}
+
+// pluginChanged records what became of a plugin.
+func (a *App) pluginChanged(st plugin.Status) {
+	a.metrics.Plugin(st.Name, st.State == plugin.Running, st.Restarts)
+	types := map[plugin.State]event.Type{
+		plugin.Running: event.PluginUp, plugin.Backoff: event.PluginDown, plugin.Stopped: event.PluginDown,
+		plugin.Broken: event.PluginBroken, plugin.Untrusted: event.PluginBroken, plugin.Rejected: event.PluginBroken,
+	}
+	t, told := types[st.State]
+	if !told {
+		return
+	}
+	e := event.Event{At: a.opt.Now(), Type: t, Subject: st.Name, Payload: event.Payload{Plugin: &event.Plugin{State: string(st.State), Error: st.Error}}}
+	if err := a.store.Commit(context.Background(), event.Change{Events: []event.Event{e}}); err != nil {
+		a.log.Error("record the state of a plugin", "bundle", st.Name, "error", err)
+	}
+}
+
+func (a *App) apiOptions() api.Options {
+	return api.Options{
+		Config: a.opt.Config, Version: a.opt.Version, Store: a.store, Bus: &a.bus,
+		Components: a.components, Plugins: a.plugins, Checks: a.checks, Triggers: a.dispatcher,
+		Metrics: a.metrics, Redact: a.opt.Redactor.String, Log: a.opt.Log, Now: a.opt.Now,
+	}
+}

@@ -1,0 +1,137 @@
+package core_test
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/dogwatch/dogwatch/"
+
+// layers are the packages of the core from top to bottom. A package imports
+// only what is in a layer below its own.
+var layers = [][]string{
+	{"core"},
+	{"core/api"},
+	{"core/check", "core/dispatch", "core/schedule", "core/component"},
+	{"core/plugin", "core/store", "core/metrics"},
+	{"core/config", "core/logging", "core/event", "core/delivery", "core/image", "core/tag", "core/template"},
+}
+
+// owners are the packages that may import a heavy dependency; nobody else may.
+var owners = map[string][]string{
+	"database/sql":                           {"core/store"},
+	"modernc.org/sqlite":                     {"core/store"},
+	"github.com/spf13/viper":                 {"core/config"},
+	"github.com/spf13/cobra":                 {"cmd/dogwatch"},
+	"github.com/go-chi/chi/v5":               {"core/api"},
+	"github.com/prometheus/client_golang":    {"core/metrics"},
+	"github.com/hashicorp/go-plugin":         {"sdk/plugin", "core/plugin"},
+	"google.golang.org/grpc":                 {"sdk/plugin", "sdk/plugintest", "sdk/proto", "core/plugin"},
+	"github.com/docker/docker":               {"plugins/watchers/docker"},
+	"github.com/aws/aws-sdk-go-v2":           {"plugins/registries/ecr"},
+	"github.com/wneessen/go-mail":            {"plugins/triggers/smtp"},
+	"github.com/netresearch/go-cron":         {"core/schedule"},
+	"github.com/dlclark/regexp2":             {"core/tag", "core/template"},
+	"go.yaml.in/yaml/v3":                     {"core/config"},
+	"github.com/google/go-containerregistry": {},
+	"github.com/getkin/kin-openapi":          {},
+}
+
+// goPackage is what go list tells of a package.
+type goPackage struct {
+	ImportPath string
+	Imports    []string
+}
+
+func packages(t *testing.T) []goPackage {
+	t.Helper()
+	out, err := exec.Command("go", "list", "-json=ImportPath,Imports", module+"...").Output()
+	if err != nil {
+		t.Fatalf("go list: %v", err)
+	}
+	var all []goPackage
+	decoder := json.NewDecoder(strings.NewReader(string(out)))
+	for {
+		var p goPackage
+		if err := decoder.Decode(&p); errors.Is(err, io.EOF) {
+			return all
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		p.ImportPath = strings.TrimPrefix(p.ImportPath, module)
+		all = append(all, p)
+	}
+}
+
+func layerOf(path string) int {
+	for i, layer := range layers {
+		if slices.Contains(layer, path) {
+			return i
+		}
+	}
+	return -1
+}
+
+func below(path, root string) bool { return path == root || strings.HasPrefix(path, root+"/") }
+
+func TestDependenciesPointDownwards(t *testing.T) {
+	for _, p := range packages(t) {
+		for _, full := range p.Imports {
+			imported, ours := strings.CutPrefix(full, module)
+			if !ours {
+				continue
+			}
+			from := p.ImportPath
+			switch {
+			case below(from, "sdk") && !below(imported, "sdk"),
+				below(from, "core") && !below(imported, "core") && !below(imported, "sdk"),
+				below(from, "plugins") && !below(imported, "plugins") && !below(imported, "sdk"),
+				below(from, "plugins") && below(imported, "plugins") && kindOf(from) != kindOf(imported),
+				below(from, "examples") && !below(imported, "sdk") && !below(imported, "examples"):
+				t.Errorf("%s must not import %s", from, imported)
+			case below(from, "core") && below(imported, "core") && layerOf(from) >= layerOf(imported):
+				t.Errorf("%s (layer %d) must not import %s (layer %d)", from, layerOf(from), imported, layerOf(imported))
+			}
+		}
+		if below(p.ImportPath, "core") && layerOf(p.ImportPath) < 0 {
+			t.Errorf("%s is in no layer: add it to layers and to core/doc.go", p.ImportPath)
+		}
+	}
+}
+
+// kindOf returns "watchers", "registries" or "triggers".
+func kindOf(path string) string { return strings.Split(path+"//", "/")[1] }
+
+func TestHeavyDependenciesHaveOneOwner(t *testing.T) {
+	for _, p := range packages(t) {
+		for _, imported := range p.Imports {
+			for dependency, allowed := range owners {
+				if !below(imported, dependency) || p.ImportPath == "core/zzdeps" {
+					continue
+				}
+				if !slices.ContainsFunc(allowed, func(a string) bool { return below(p.ImportPath, a) }) {
+					t.Errorf("%s imports %s, which belongs to %v", p.ImportPath, imported, allowed)
+				}
+			}
+		}
+	}
+}
+
+// TestDecisionsHaveNoStore keeps check and dispatch free of what implements their interfaces.
+func TestDecisionsHaveNoStore(t *testing.T) {
+	for _, p := range packages(t) {
+		if p.ImportPath != "core/check" && p.ImportPath != "core/dispatch" {
+			continue
+		}
+		for _, forbidden := range []string{"core/store", "core/plugin"} {
+			if slices.Contains(p.Imports, module+forbidden) {
+				t.Errorf("%s must declare what it needs instead of importing %s", p.ImportPath, forbidden)
+			}
+		}
+	}
+}

@@ -1,0 +1,279 @@
+// Package check runs one pass over a watcher's containers: list them, read
+// their policies, ask their registries as little as possible, decide what is
+// newer, and commit what was found together with its events.
+//
+// Everything that decides (policy.go, compare.go) is pure; everything that
+// waits (fetch.go, discover.go) is bounded by a context and by limits per host.
+package check
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/dogwatch/dogwatch/core/event"
+	"github.com/dogwatch/dogwatch/sdk"
+	"github.com/dogwatch/dogwatch/sdk/registry"
+)
+
+// Lister finds the containers of a watcher.
+type Lister interface {
+	List(ctx context.Context) ([]sdk.Container, error)
+}
+
+// Watcher is what a check needs to know of a watcher.
+type Watcher struct {
+	Name           string
+	WatchByDefault bool
+	Lister         Lister
+}
+
+// Registry answers questions about repositories; see registry.Registry.
+type Registry interface {
+	Tags(ctx context.Context, repo registry.Repository, validator string) (registry.TagList, error)
+	Resolve(ctx context.Context, repo registry.Repository, tag string) (string, error)
+	Manifest(ctx context.Context, repo registry.Repository, digest string, platform sdk.Platform) (registry.Manifest, error)
+}
+
+// Match is the registry component that serves a host.
+type Match struct {
+	// ID is the component's id: "hub.public".
+	ID string
+	// URL is the base of the host's API.
+	URL      string
+	Registry Registry
+}
+
+// Registries finds the registry that serves a host.
+type Registries interface {
+	For(host string) (Match, bool)
+}
+
+// Store remembers what a check found. Commit stores containers and events together or not at all.
+type Store interface {
+	// Containers returns every stored container, of all watchers.
+	Containers(ctx context.Context) ([]sdk.Container, error)
+	Commit(ctx context.Context, change event.Change) error
+}
+
+// Cache keeps answers of registries between runs. It may forget.
+type Cache interface {
+	Get(ctx context.Context, key string) (validator string, body []byte, found bool)
+	Put(ctx context.Context, key, validator string, body []byte)
+}
+
+// Limits bound what a run asks of registries.
+type Limits struct {
+	// PerHost is how many requests one host gets at a time.
+	PerHost int
+	// Total is how many requests are under way at a time.
+	Total int
+}
+
+// Options configure a Checker.
+type Options struct {
+	Registries Registries
+	Store      Store
+	Cache      Cache
+	Limits     Limits
+	// Order returns the names of the watchers, in configuration order.
+	Order func() []string
+	Log   hclog.Logger
+	Now   func() time.Time
+}
+
+// ErrNotListed means that the engine no longer has the container.
+var ErrNotListed = errors.New("the engine no longer lists the container")
+
+// Checker runs checks. Its methods may be called concurrently; checks of one
+// watcher never overlap: a request during a run gets that run's outcome.
+type Checker struct {
+	opt   Options
+	log   hclog.Logger
+	fetch *fetcher
+
+	// deciding is held from reading what is stored until what follows from it
+	// is stored: two watchers of one engine must not both own a container.
+	deciding sync.Mutex
+
+	mu       sync.Mutex
+	watchers map[string]*state
+	lastRun  int64
+	warned   map[string]bool
+}
+
+// state is what is remembered of a watcher between its runs.
+type state struct {
+	turn    chan struct{} // taken by whoever works on the watcher's containers
+	running *run          // nil when no check of the whole watcher is under way
+	// owed are the updates that checks of single containers found since the
+	// last whole one: they are news to whoever is told once per whole check.
+	owed []string
+	// broken says of containers what their engine could not tell, by id.
+	broken map[string]string
+}
+
+// run is a check of a whole watcher that is under way.
+type run struct {
+	done    chan struct{}
+	listing bool // what happens from now on may be left to the next run
+	report  event.Check
+	err     error
+}
+
+// New returns a Checker.
+func New(opt Options) *Checker {
+	return &Checker{opt: opt, log: opt.Log.Named("check"), fetch: newFetcher(opt), watchers: map[string]*state{}, warned: map[string]bool{}}
+}
+
+// Run checks every container of a watcher and returns how it went. An error
+// means that the engine could not be asked or the store could not be written;
+// nothing was changed then. A registry that fails marks its containers only.
+func (c *Checker) Run(ctx context.Context, w Watcher) (event.Check, error) {
+	return c.join(ctx, w, func(*run) bool { return true })
+}
+
+// Fresh is Run for those who know of a change: a run that is listing the
+// containers already may not see it, so another one follows.
+func (c *Checker) Fresh(ctx context.Context, w Watcher) (event.Check, error) {
+	return c.join(ctx, w, func(r *run) bool { return !r.listing })
+}
+
+// join waits for the run under way if it will do, and else for one of its own.
+func (c *Checker) join(ctx context.Context, w Watcher, will func(*run) bool) (event.Check, error) {
+	for {
+		c.mu.Lock()
+		st := c.state(w.Name)
+		r := st.running
+		do := r == nil || will(r)
+		if r == nil {
+			r = &run{done: make(chan struct{})}
+			st.running = r
+			c.mu.Unlock()
+			c.lead(ctx, w, st, r)
+			return r.report, r.err
+		}
+		c.mu.Unlock()
+		select {
+		case <-r.done:
+			if do {
+				return r.report, r.err
+			}
+		case <-ctx.Done():
+			return event.Check{}, ctx.Err()
+		}
+	}
+}
+
+// lead makes the run that others may wait for.
+func (c *Checker) lead(ctx context.Context, w Watcher, st *state, r *run) {
+	defer func() {
+		c.mu.Lock()
+		st.running = nil
+		c.mu.Unlock()
+		close(r.done)
+	}()
+	r.report, r.err = c.run(ctx, w, "")
+}
+
+// Running reports whether a check of the whole watcher is under way.
+func (c *Checker) Running(watcher string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.state(watcher).running != nil
+}
+
+// One lists the watcher's containers, as Run does, but asks registries about
+// one container only. It returns ErrNotListed when the engine has it no more.
+func (c *Checker) One(ctx context.Context, w Watcher, id string) error {
+	report, err := c.run(ctx, w, id)
+	if err == nil && report.Containers == 0 {
+		return ErrNotListed
+	}
+	return err
+}
+
+// state returns what is remembered of a watcher. The caller holds mu.
+func (c *Checker) state(watcher string) *state {
+	st := c.watchers[watcher]
+	if st == nil {
+		st = &state{turn: make(chan struct{}, 1)}
+		c.watchers[watcher] = st
+	}
+	return st
+}
+
+// enter waits until no one else works on the watcher's containers. The caller
+// must call leave unless there is an error, which is that of ctx.
+func (c *Checker) enter(ctx context.Context, watcher string) (leave func(), err error) {
+	c.mu.Lock()
+	turn := c.state(watcher).turn
+	c.mu.Unlock()
+	select {
+	case turn <- struct{}{}:
+		return func() { <-turn }, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// runID returns an id that no other run has.
+func (c *Checker) runID(watcher string, began time.Time) string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.lastRun = max(c.lastRun+1, began.UnixMilli())
+	return fmt.Sprintf("%s-%d", watcher, c.lastRun)
+}
+
+// run makes one pass over a watcher's containers and records it.
+func (c *Checker) run(ctx context.Context, w Watcher, only string) (event.Check, error) {
+	report := event.Check{Watcher: w.Name, Single: only != ""}
+	leave, err := c.enter(ctx, w.Name)
+	if err != nil {
+		return report, fmt.Errorf("check %s: %w", w.Name, err)
+	}
+	defer leave()
+	p := pass{Checker: c, watcher: w, only: only, began: c.opt.Now(), report: &report}
+	p.id = c.runID(w.Name, p.began)
+	log := c.log.With("watcher", w.Name, "run", p.id)
+	log.Debug("check started")
+	if err = p.run(ctx); err != nil {
+		report.Error = err.Error()
+		log.Error("check failed", "error", err)
+		// The run failed, perhaps because ctx ended: its end is recorded all the same.
+		if err := c.opt.Store.Commit(context.WithoutCancel(ctx), event.Change{Events: []event.Event{p.note(event.CheckFailed)}}); err != nil {
+			log.Error("record the end of a check", "error", err)
+		}
+		return report, fmt.Errorf("check %s: %w", w.Name, err)
+	}
+	log.Info("check finished", "containers", report.Containers, "updates", len(report.Updates), "failed", report.Failed, "took", report.Took)
+	return report, nil
+}
+
+// SetStatus records a container's new status, as an engine event told it. A
+// container that is not stored is left to the next check.
+func (c *Checker) SetStatus(ctx context.Context, watcher, id, status string) error {
+	leave, err := c.enter(ctx, watcher)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	c.deciding.Lock()
+	defer c.deciding.Unlock()
+	stored, err := c.opt.Store.Containers(ctx)
+	if err != nil {
+		return err
+	}
+	for _, have := range stored {
+		if have.ID == id && have.Watcher == watcher && have.Status != status && status != "" {
+			have.Status = status
+			e := event.Event{Type: event.ContainerChanged, At: c.opt.Now(), Subject: event.Subject(have), Payload: event.Payload{Container: &have}}
+			return c.opt.Store.Commit(ctx, event.Change{Put: []sdk.Container{have}, Events: []event.Event{e}})
+		}
+	}
+	return nil
+}

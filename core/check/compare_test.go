@@ -1,0 +1,152 @@
+package check
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/dogwatch/dogwatch/core/event"
+	"github.com/dogwatch/dogwatch/core/tag"
+	"github.com/dogwatch/dogwatch/sdk"
+)
+
+func remove(ids ...string) event.Change { return event.Change{Remove: ids} }
+
+var noon = sdk.TimeOf(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC))
+
+// running is a container as discovery leaves it, with the policy of its labels.
+func running(image string, labels ...string) (sdk.Container, policy) {
+	c := container("web", image, labels...)
+	p := policyOf(c.Labels, true)
+	if err := normalise(&c.Image); err != nil {
+		panic(err)
+	}
+	p.apply(&c)
+	c.UpdateKind.Kind, c.Check.State = sdk.KindUnknown, sdk.CheckNever
+	return c, p
+}
+
+func TestConclude(t *testing.T) {
+	newer := func(tag_ string) answer { return answer{selection: tag.Selection{Tag: tag_, Newer: true, Kept: 1}} }
+	same := answer{digest: &digestAnswer{remote: digest("1"), same: true}}
+	moved := answer{digest: &digestAnswer{remote: digest("2"), created: noon}}
+	inside := answer{digest: &digestAnswer{remote: digest("2"), same: true}}
+	for _, c := range []struct {
+		about, image string
+		labels       []string
+		answer       answer
+		available    bool
+		kind         sdk.UpdateKind
+		result       sdk.Result
+		value        string // image.digest.value
+	}{
+		{"nothing newer", "nginx:1.25.0", nil, answer{selection: tag.Selection{Tag: "1.25.0"}}, false, sdk.UpdateKind{Kind: "unknown"}, sdk.Result{Tag: "1.25.0"}, ""},
+		{"tag newer", "nginx:1.25.0", nil, newer("1.26.0"), true, sdk.UpdateKind{Kind: "tag", LocalValue: "1.25.0", RemoteValue: "1.26.0", SemverDiff: "minor"}, sdk.Result{Tag: "1.26.0"}, ""},
+		{"major", "nginx:1.25.0", nil, newer("2.0.0"), true, sdk.UpdateKind{Kind: "tag", LocalValue: "1.25.0", RemoteValue: "2.0.0", SemverDiff: "major"}, sdk.Result{Tag: "2.0.0"}, ""},
+		{"through a transform", "nginx:build-1.0.0", []string{"dogwatch.tag.transform=^build-(.*)$ => $1"}, newer("build-1.0.1"), true, sdk.UpdateKind{Kind: "tag", LocalValue: "build-1.0.0", RemoteValue: "build-1.0.1", SemverDiff: "patch"}, sdk.Result{Tag: "build-1.0.1"}, ""},
+		{"digest same", "nginx:latest", nil, same, false, sdk.UpdateKind{Kind: "unknown"}, sdk.Result{Tag: "latest", Digest: digest("1")}, digest("1")},
+		{"digest different", "nginx:latest", nil, moved, true, sdk.UpdateKind{Kind: "digest", LocalValue: digest("1"), RemoteValue: digest("2")}, sdk.Result{Tag: "latest", Digest: digest("2"), Created: noon}, digest("1")},
+		{"another index with the same image", "nginx:latest", nil, inside, false, sdk.UpdateKind{Kind: "unknown"}, sdk.Result{Tag: "latest", Digest: digest("2")}, digest("2")},
+		{"digest of a version", "nginx:1.25.0", []string{"dogwatch.watch.digest=true"}, moved, true, sdk.UpdateKind{Kind: "digest", LocalValue: digest("1"), RemoteValue: digest("2")}, sdk.Result{Tag: "1.25.0", Digest: digest("2"), Created: noon}, digest("1")},
+		{"digest not watched", "nginx:latest", []string{"dogwatch.watch.digest=false"}, answer{}, false, sdk.UpdateKind{Kind: "unknown"}, sdk.Result{Tag: "latest"}, ""},
+	} {
+		before, p := running(c.image, c.labels...)
+		before.Error = &sdk.ContainerError{Message: "of the last check"}
+		before.Image.Digest.Value = "of the last check"
+		got := conclude(before, p, c.answer, noon)
+		if got.Check != (sdk.CheckState{State: sdk.CheckOK, At: noon}) || got.Error != nil {
+			t.Errorf("%s: state %+v, error %v", c.about, got.Check, got.Error)
+		}
+		if got.UpdateAvailable != c.available || got.UpdateKind != c.kind || *got.Result != c.result || got.Image.Digest.Value != c.value {
+			t.Errorf("%s:\n got  %t %+v %+v %s\n want %t %+v %+v %s", c.about,
+				got.UpdateAvailable, got.UpdateKind, *got.Result, got.Image.Digest.Value, c.available, c.kind, c.result, c.value)
+		}
+	}
+}
+
+// TestResultOfAFailedCheck: the last good one is kept, and never looks like "up to date".
+func TestResultOfAFailedCheck(t *testing.T) {
+	c, p := running("nginx:1.25.0", "dogwatch.link.template=https://r/${original}", "dogwatch.watch.digest=perhaps")
+	good := conclude(c, p, answer{selection: tag.Selection{Tag: "1.26.0", Newer: true}}, noon)
+	later := sdk.TimeOf(noon.Add(time.Hour))
+	bad := conclude(good, p, answer{err: errors.New("registry is down")}, later)
+	if bad.Check != (sdk.CheckState{State: sdk.CheckFailed, At: later}) {
+		t.Errorf("state %+v", bad.Check)
+	}
+	if !bad.UpdateAvailable || bad.Result != good.Result || bad.UpdateKind != good.UpdateKind || bad.Link != good.Link {
+		t.Errorf("the failed check changed the result: %+v", bad)
+	}
+	contains(t, "error", message(bad), "registry is down; label dogwatch.watch.digest: ")
+	again := conclude(bad, p, answer{selection: tag.Selection{Tag: "1.26.0", Newer: true}}, later)
+	if _, changed := transition(good, again); changed {
+		t.Error("the same result after a failure counts as another one")
+	}
+	first := conclude(c, p, answer{err: errors.New("registry is down")}, noon)
+	if first.Result != nil || first.UpdateAvailable || first.Check.State != sdk.CheckFailed {
+		t.Errorf("a first check that failed has a result: %+v", first)
+	}
+}
+
+func TestLinks(t *testing.T) {
+	for _, c := range []struct{ template, image, newest, link, resultLink, err string }{
+		{"https://r/${major}/${minor}/${patch}/${prerelease}?o=${original}&t=${transformed}&c=${container.name}", "foo/bar:1.2.3", "1.3.0-rc.1",
+			"https://r/1/2/3/?o=1.2.3&t=1.2.3&c=web", "https://r/1/3/0/rc?o=1.3.0-rc.1&t=1.3.0-rc.1&c=web", ""},
+		{"https://r/${major}/${original}", "foo/bar:latest", "", "https://r//latest", "https://r//latest", ""},
+		{"https://r/${raw}/${container.image.name}", "foo/bar:1.0", "1.1", "https://r/1.0/foo/bar", "https://r/1.1/foo/bar", ""},
+		{"https://r/static", "foo/bar:1.0", "1.1", "https://r/static", "https://r/static", ""},
+		{"https://r/${container.nope.nope}", "foo/bar:1.0", "1.1", "", "", "label dogwatch.link.template: ${container.nope.nope}: "},
+	} {
+		before, p := running(c.image, "dogwatch.link.template="+c.template)
+		got := conclude(before, p, answer{selection: tag.Selection{Tag: c.newest, Newer: c.newest != ""}}, noon)
+		if got.Link != c.link || got.Result.Link != c.resultLink {
+			t.Errorf("%s: %q %q", c.template, got.Link, got.Result.Link)
+		}
+		contains(t, c.template, message(got), c.err)
+		if c.err == "" && got.Error != nil {
+			t.Errorf("%s: %s", c.template, message(got))
+		}
+		if got.Check.State != sdk.CheckOK || got.UpdateAvailable != (c.newest != "") {
+			t.Errorf("%s: a link changed the result: %+v", c.template, got)
+		}
+	}
+	// A wrong template joins what else is wrong.
+	before, p := running("foo/bar:1.0", "dogwatch.link.template=${container.a.b}", "dogwatch.watch.digest=perhaps")
+	contains(t, "error", message(conclude(before, p, answer{}, noon)), "label dogwatch.watch.digest: ", "; label dogwatch.link.template: ")
+}
+
+func TestTransition(t *testing.T) {
+	never, p := running("nginx:1.25.0")
+	ok := conclude(never, p, answer{}, noon)
+	offer := func(tag_ string) sdk.Container {
+		return conclude(never, p, answer{selection: tag.Selection{Tag: tag_, Newer: true}}, noon)
+	}
+	failed := func(c sdk.Container, why string) sdk.Container { return conclude(c, p, answer{err: errors.New(why)}, noon) }
+	wrong := ok
+	wrong.Error = &sdk.ContainerError{Message: "label x"}
+	for _, c := range []struct {
+		about         string
+		before, after sdk.Container
+		want          event.Type
+	}{
+		{"first check, nothing newer", never, ok, ""},
+		{"first check, update", never, offer("1.26.0"), event.UpdateFound},
+		{"first check fails", never, failed(never, "down"), event.ContainerChanged},
+		{"first check, wrong label", never, wrong, event.ContainerChanged},
+		{"nothing new", ok, ok, ""},
+		{"update", ok, offer("1.26.0"), event.UpdateFound},
+		{"same update", offer("1.26.0"), offer("1.26.0"), ""},
+		{"another update", offer("1.26.0"), offer("1.27.0"), event.UpdateFound},
+		{"no update any more", offer("1.26.0"), ok, event.UpdateCleared},
+		{"fails", offer("1.26.0"), failed(offer("1.26.0"), "down"), event.ContainerChanged},
+		{"fails again", failed(ok, "down"), failed(ok, "down"), ""},
+		{"fails for another reason", failed(ok, "not asked again before 12:00"), failed(ok, "not asked again before 13:00"), ""},
+		{"works again", failed(offer("1.26.0"), "down"), offer("1.26.0"), event.ContainerChanged},
+		{"works again, with an update", failed(ok, "down"), offer("1.26.0"), event.UpdateFound},
+		{"label corrected", wrong, ok, event.ContainerChanged},
+	} {
+		got, changed := transition(c.before, c.after)
+		if got != c.want || changed != (c.want != "") {
+			t.Errorf("%s: %q %t, want %q", c.about, got, changed, c.want)
+		}
+	}
+}

@@ -1,0 +1,236 @@
+package check
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/dogwatch/dogwatch/core/event"
+	"github.com/dogwatch/dogwatch/core/image"
+	"github.com/dogwatch/dogwatch/sdk"
+)
+
+// subject is a container on its way through a check.
+type subject struct {
+	container sdk.Container
+	policy    policy
+	match     Match
+	explained bool // whether every tag gets a verdict
+	answer    answer
+}
+
+// discovery is what listing a watcher's containers led to.
+type discovery struct {
+	subjects []*subject
+	change   event.Change
+
+	named map[string]sdk.Container // what this watcher had, by name
+}
+
+// discover reads the policies of listed containers and compares them with what
+// is stored: some are new, some were replaced, some are gone.
+func (c *Checker) discover(w Watcher, listed, stored []sdk.Container) discovery {
+	known := map[string]sdk.Container{}
+	d := discovery{named: map[string]sdk.Container{}}
+	for _, have := range stored {
+		known[have.ID] = have
+		if have.Watcher == w.Name {
+			d.named[have.Name] = have
+		}
+	}
+	kept, names := map[string]bool{}, map[string]bool{}
+	for _, found := range listed {
+		found.Watcher = w.Name
+		before, seen := known[found.ID]
+		if problem := c.refuse(found, before, seen, kept, names); problem != "" {
+			c.warnOnce("refused "+found.ID, problem)
+			continue
+		}
+		p := policyOf(found.Labels, w.WatchByDefault)
+		if !p.watch {
+			continue
+		}
+		for _, warning := range p.warnings {
+			c.warnOnce(found.ID+warning, event.Subject(found)+": "+warning)
+		}
+		s := c.subject(found, p)
+		kept[found.ID], names[found.Name] = true, true
+		d.note(s, before, seen)
+		d.subjects = append(d.subjects, s)
+	}
+	for _, have := range d.named {
+		if kept[have.ID] {
+			continue
+		}
+		d.change.Remove = append(d.change.Remove, have.ID)
+		if !names[have.Name] {
+			d.tell(event.ContainerRemoved, have)
+		}
+	}
+	slices.Sort(d.change.Remove)
+	return d
+}
+
+// refuse says why a listed container cannot be this watcher's; "" when it can.
+func (c *Checker) refuse(found, before sdk.Container, seen bool, ids, names map[string]bool) string {
+	switch {
+	case found.ID == "" || found.Name == "":
+		return fmt.Sprintf("watcher %s lists a container without id or name (%q, %q), left out", found.Watcher, found.ID, found.Name)
+	case ids[found.ID] || names[found.Name]:
+		return fmt.Sprintf("watcher %s lists two containers with the id %s or the name %s, the second is left out", found.Watcher, found.ID, found.Name)
+	case seen && before.Watcher != found.Watcher && !c.precedes(found.Watcher, before.Watcher):
+		return fmt.Sprintf("container %s is seen by two watchers of the same engine; it stays with %s: remove one of them", event.Subject(found), before.Watcher)
+	}
+	return ""
+}
+
+// note records what became of a container since it was last seen.
+func (d *discovery) note(s *subject, before sdk.Container, seen bool) {
+	c := &s.container
+	t := event.ContainerAdded
+	old, replaces := d.named[c.Name]
+	switch {
+	case seen && before.Watcher == c.Watcher:
+		inherit(s, before)
+		if same(*c, before) {
+			return
+		}
+		t = event.ContainerChanged
+	case replaces && old.ID != c.ID:
+		inherit(s, old)
+		t = event.ContainerReplaced
+	case seen:
+		d.tell(event.ContainerRemoved, before) // from the other watcher
+	}
+	d.change.Put = append(d.change.Put, *c)
+	d.tell(t, *c)
+}
+
+func (d *discovery) tell(t event.Type, c sdk.Container) {
+	d.change.Events = append(d.change.Events, event.Event{Type: t, Subject: event.Subject(c), Payload: event.Payload{Container: &c}})
+}
+
+// inherit keeps what the last check found, as long as the same thing still
+// runs and the same is asked about it.
+func inherit(s *subject, before sdk.Container) {
+	c := &s.container
+	a, b := c.Image, before.Image
+	if a.ID != b.ID || a.Name != b.Name || a.Registry.Host != b.Registry.Host || a.Tag != b.Tag || a.Digest.Watch != b.Digest.Watch {
+		return
+	}
+	if new(policy).rulesOf(before.Labels) != s.policy.rules {
+		return
+	}
+	c.Result, c.Check, c.UpdateAvailable, c.UpdateKind = before.Result, before.Check, before.UpdateAvailable, before.UpdateKind
+	c.Image.Digest.Value = before.Image.Digest.Value
+	c.Link = before.Link
+	c.Error = before.Error
+}
+
+// same reports whether nothing that discovery sets has changed.
+func same(a, b sdk.Container) bool {
+	return a.Name == b.Name && a.Status == b.Status && a.DisplayName == b.DisplayName && a.DisplayIcon == b.DisplayIcon &&
+		a.IncludeTags == b.IncludeTags && a.ExcludeTags == b.ExcludeTags && a.TransformTags == b.TransformTags &&
+		a.LinkTemplate == b.LinkTemplate && a.TriggerInclude == b.TriggerInclude && a.TriggerExclude == b.TriggerExclude &&
+		a.Image.ID == b.Image.ID && a.Image.Registry == b.Image.Registry && a.Image.Name == b.Image.Name &&
+		a.Image.Tag == b.Image.Tag && a.Image.Digest.Watch == b.Image.Digest.Watch && a.Image.Digest.Repo == b.Image.Digest.Repo &&
+		a.Image.Platform() == b.Image.Platform() && maps.Equal(a.Labels, b.Labels)
+}
+
+// subject completes a listed container: its image's name, its registry and its policy.
+func (c *Checker) subject(found sdk.Container, p policy) *subject {
+	s := &subject{policy: p}
+	unnamed := normalise(&found.Image)
+	switch {
+	case found.Error != nil: // from the watcher, which knows best
+		s.policy.fatal = append(s.policy.fatal, found.Error.Message)
+	case unnamed != nil:
+		s.policy.fatal = append(s.policy.fatal, unnamed.Error())
+	}
+	found.Error = nil
+	if unnamed == nil {
+		match, served := c.opt.Registries.For(found.Image.Registry.Host)
+		if served {
+			s.match = match
+			found.Image.Registry.Name, found.Image.Registry.URL = match.ID, match.URL
+		} else {
+			s.policy.fatal = append(s.policy.fatal, fmt.Sprintf("no registry serves %s: configure one with that host", found.Image.Registry.Host))
+		}
+	}
+	s.policy.apply(&found)
+	if found.Check.State == "" {
+		found.Check.State = sdk.CheckNever
+	}
+	if found.UpdateKind.Kind == "" {
+		found.UpdateKind.Kind = sdk.KindUnknown
+	}
+	s.container = found
+	return s
+}
+
+// normalise expands the short names of Docker Hub and chooses the digest that
+// belongs to the image's own repository. An image asked for by digest alone
+// has that digest for a tag: it runs no tag, and least of all "latest".
+func normalise(img *sdk.Image) error {
+	text := img.Name
+	if img.Registry.Host != "" {
+		text = img.Registry.Host + "/" + text
+	}
+	switch {
+	case img.Tag.Value == "" && img.Digest.Repo != "":
+		img.Tag.Value = img.Digest.Repo
+	case img.Tag.Value == "":
+		img.Tag.Value = "latest"
+	}
+	ref, err := image.Parse(text)
+	if err != nil {
+		return err
+	}
+	img.Registry.Host, img.Name = ref.Domain, ref.Path
+	if own := ownDigests(*img); len(own) > 0 && !slices.Contains(own, img.Digest.Repo) && !pinned(*img) {
+		img.Digest.Repo = own[0]
+	}
+	return nil
+}
+
+// pinned reports whether an image was asked for by digest alone. A tag has no colon.
+func pinned(img sdk.Image) bool { return strings.Contains(img.Tag.Value, ":") }
+
+// ownDigests returns the digests under which the engine knows the image in its own repository.
+func ownDigests(img sdk.Image) []string {
+	var own []string
+	for _, entry := range img.Digest.Repos {
+		name, digest, ok := strings.Cut(entry, "@")
+		if !ok {
+			continue
+		}
+		if ref, err := image.Parse(name); err == nil && ref.Domain == img.Registry.Host && ref.Path == img.Name {
+			own = append(own, digest)
+		}
+	}
+	return own
+}
+
+// precedes reports whether watcher a comes before b in the configuration. A
+// watcher that is not configured any more comes last.
+func (c *Checker) precedes(a, b string) bool {
+	order := c.opt.Order()
+	i, j := slices.Index(order, a), slices.Index(order, b)
+	return j < 0 || i >= 0 && i < j
+}
+
+// warnOnce logs a warning once in the life of the process.
+func (c *Checker) warnOnce(key, message string) {
+	c.mu.Lock()
+	known := c.warned[key]
+	// Containers come and go; the memory of warnings must not grow with them.
+	if len(c.warned) > 10_000 {
+		clear(c.warned)
+	}
+	c.warned[key] = true
+	c.mu.Unlock()
+	if !known {
+		c.log.Warn(message)
+	}
+}

@@ -1,0 +1,167 @@
+package check
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/dogwatch/dogwatch/core/image"
+	"github.com/dogwatch/dogwatch/sdk"
+)
+
+// Explanation says why a container has the result it has: the rules that apply
+// and where they come from, what became of every tag, and what follows.
+type Explanation struct {
+	ID       string `json:"id,omitempty"`
+	Name     string `json:"name,omitempty"`
+	Image    string `json:"image"`
+	Registry string `json:"registry,omitempty"`
+	// Summary is the decision in sentences for people.
+	Summary []string `json:"summary"`
+	Rules   []Rule   `json:"rules"`
+	// Warnings are labels without effect and other oddities.
+	Warnings []string  `json:"warnings,omitempty"`
+	Tags     []Verdict `json:"tags"`
+	// Omitted is how many tags have no verdict because there are too many.
+	Omitted         int            `json:"omitted,omitempty"`
+	Result          *sdk.Result    `json:"result,omitempty"`
+	UpdateAvailable bool           `json:"updateAvailable"`
+	UpdateKind      sdk.UpdateKind `json:"updateKind,omitzero"`
+	Error           string         `json:"error,omitempty"`
+}
+
+// Verdict says what became of one tag.
+type Verdict struct {
+	Tag    string `json:"tag"`
+	Kept   bool   `json:"kept"`
+	Reason string `json:"reason"`
+	Detail string `json:"detail"`
+}
+
+// Explain makes the decision of a check for one stored container again,
+// stores nothing, and says how it came about.
+func (c *Checker) Explain(ctx context.Context, container sdk.Container) Explanation {
+	c.mu.Lock()
+	problem, broken := c.state(container.Watcher).broken[container.ID]
+	c.mu.Unlock()
+	container.Error = nil // of the last check, which is made again
+	if broken {
+		container.Error = &sdk.ContainerError{Message: problem}
+	}
+	return c.explain(ctx, c.subject(container, policyOf(container.Labels, true)))
+}
+
+// ExplainImage does the same for an image that no engine runs, such as "nginx:1.25".
+func (c *Checker) ExplainImage(ctx context.Context, reference string) Explanation {
+	s, err := c.imageSubject(reference)
+	if err != nil {
+		return Explanation{Image: reference, Rules: []Rule{}, Tags: []Verdict{}, Error: err.Error(), Summary: []string{"The check failed: " + err.Error() + "."}}
+	}
+	return c.explain(ctx, s)
+}
+
+// Images checks images that no engine runs, in the order given. A digest can
+// be compared only with a running image, so tags that are no versions end with an error that says so.
+func (c *Checker) Images(ctx context.Context, references []string) []sdk.Container {
+	var subjects []*subject
+	for _, reference := range references {
+		s, err := c.imageSubject(reference)
+		if err != nil {
+			s = &subject{container: sdk.Container{Name: reference}, policy: policy{fatal: []string{err.Error()}}}
+		}
+		subjects = append(subjects, s)
+	}
+	c.fetch.answer(ctx, subjects)
+	at := sdk.TimeOf(c.opt.Now())
+	var checked []sdk.Container
+	for _, s := range subjects {
+		if img := s.container.Image; s.answer.err == nil && !img.Tag.Semver && !pinned(img) {
+			s.answer.err = fmt.Errorf("tag %q is no version, and without an engine there is no running image to compare its digest with", img.Tag.Value)
+		}
+		checked = append(checked, conclude(s.container, s.policy, s.answer, at))
+	}
+	return checked
+}
+
+func (c *Checker) imageSubject(reference string) (*subject, error) {
+	ref, err := image.Parse(reference)
+	if err != nil {
+		return nil, err
+	}
+	img := sdk.Image{Registry: sdk.Registry{Host: ref.Domain}, Name: ref.Path, Tag: sdk.Tag{Value: ref.Tag}, OS: "linux"}
+	if ref.Tag == "" {
+		img.Tag.Value = ref.Digest
+	}
+	return c.subject(sdk.Container{Name: reference, Image: img}, policyOf(nil, true)), nil
+}
+
+func (c *Checker) explain(ctx context.Context, s *subject) Explanation {
+	s.explained = true
+	c.fetch.answer(ctx, []*subject{s})
+	// The decision is that of a check, so that the explanation cannot differ from it.
+	after := conclude(s.container, s.policy, s.answer, sdk.TimeOf(c.opt.Now()))
+	e := Explanation{
+		ID: after.ID, Name: after.Name, Image: named(after.Image), Registry: s.match.ID,
+		Rules: append([]Rule{}, s.policy.sources...), Warnings: slices.Concat(s.policy.warnings, s.policy.wrong), Tags: []Verdict{},
+		Result: after.Result, UpdateAvailable: after.UpdateAvailable, UpdateKind: after.UpdateKind, Error: message(after),
+		Summary: summary(after, s),
+	}
+	if why := s.answer.why; why != nil {
+		for _, v := range why.Verdicts {
+			e.Tags = append(e.Tags, Verdict{Tag: v.Tag, Kept: v.Kept, Reason: string(v.Reason), Detail: v.Detail})
+		}
+		e.Omitted = why.Omitted
+		e.Warnings = append(e.Warnings, why.Warnings...)
+	}
+	return e
+}
+
+// named writes an image as people do.
+func named(img sdk.Image) string {
+	separator := ":"
+	if pinned(img) {
+		separator = "@"
+	}
+	return img.Registry.Host + "/" + img.Name + separator + img.Tag.Value
+}
+
+// summary tells the decision in a few sentences.
+func summary(c sdk.Container, s *subject) []string {
+	if c.Check.State == sdk.CheckFailed {
+		return []string{"The check failed: " + c.Error.Message + "."}
+	}
+	var say []string
+	tell := func(format string, args ...any) { say = append(say, fmt.Sprintf(format, args...)) }
+	img := c.Image
+	switch {
+	case pinned(img):
+		tell("The image is pinned to a digest without a tag, so nothing can be newer.")
+	case img.Tag.Semver:
+		tell("%s is a version, so it is compared with the %d tags of %s.", img.Tag.Value, s.answer.tags, img.Name)
+		tell("%d of them are newer and allowed by the rules.", s.answer.selection.Kept)
+	default:
+		tell("%s is not a version, so no other tag can be newer.", img.Tag.Value)
+	}
+	switch d := s.answer.digest; {
+	case d != nil && d.same:
+		tell("The digest behind %s is that of the running image.", img.Tag.Value)
+	case d != nil:
+		tell("The digest behind %s is not that of the running image.", img.Tag.Value)
+	case img.Digest.Watch && img.ID == "":
+		tell("Its digest can only be compared with that of a running image.")
+	case img.Digest.Watch && !s.answer.selection.Newer:
+		tell("The engine knows no registry digest of the running image, so its digest is not compared; it was probably built or loaded here.")
+	case !img.Digest.Watch && !img.Tag.Semver && !pinned(img):
+		tell("Its digest is not watched: set the label %s%s=true to watch it.", labelPrefix, labelWatchDigest)
+	}
+	switch c.UpdateKind.Kind {
+	case sdk.KindTag:
+		tell("So %s can be updated to %s (%s).", strings.TrimPrefix(c.Name, "/"), c.Result.Tag, c.UpdateKind.SemverDiff)
+	case sdk.KindDigest:
+		tell("So there is a newer image of the same tag.")
+	default:
+		tell("So nothing newer is known.")
+	}
+	return say
+}

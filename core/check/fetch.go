@@ -1,0 +1,270 @@
+package check
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/dogwatch/dogwatch/core/tag"
+	"github.com/dogwatch/dogwatch/sdk"
+	"github.com/dogwatch/dogwatch/sdk/registry"
+)
+
+// togetherMax is how many repositories are named to a registry as asked
+// together: enough to share tokens, few enough for the token to fit into a header.
+const togetherMax = 40
+
+// answer is what a registry said about one container.
+type answer struct {
+	selection tag.Selection
+	// tags is how many tags the repository has, when they were asked.
+	tags int
+	// why has the verdict on each tag, for a subject that is to be explained.
+	why *tag.Explanation
+	// digest is what is known of the digest behind the running tag; nil when it was not asked.
+	digest *digestAnswer
+	err    error
+}
+
+// digestAnswer compares the running image with what is behind its tag.
+type digestAnswer struct {
+	remote string
+	// same is true when the running image is what the digest means for its platform.
+	same    bool
+	created sdk.Time
+}
+
+// fetcher asks registries. Each question is asked once per run.
+type fetcher struct {
+	opt   Options
+	queue *queue
+}
+
+func newFetcher(opt Options) *fetcher {
+	return &fetcher{opt: opt, queue: newQueue(opt)}
+}
+
+// group is the containers of one repository of one registry.
+type group struct {
+	match    Match
+	repo     registry.Repository
+	subjects []*subject
+}
+
+// answer fills in the answer of every subject. It returns when all are
+// answered, if only with an error.
+func (f *fetcher) answer(ctx context.Context, subjects []*subject) {
+	var wait sync.WaitGroup
+	for _, groups := range byHost(subjects) {
+		queue := make(chan *group, len(groups))
+		for _, g := range groups {
+			queue <- g
+		}
+		close(queue)
+		for range min(max(f.opt.Limits.PerHost, 1), len(groups)) {
+			wait.Go(func() {
+				for g := range queue {
+					f.group(ctx, g)
+				}
+			})
+		}
+	}
+	wait.Wait()
+}
+
+// byHost groups the subjects that registries are to be asked about by
+// repository, and the groups by host.
+func byHost(subjects []*subject) map[string][]*group {
+	found := map[string]*group{}
+	hosts := map[string][]*group{}
+	for _, s := range subjects {
+		if len(s.policy.fatal) > 0 {
+			s.answer.err = errors.New(strings.Join(s.policy.fatal, "; "))
+			continue
+		}
+		if !wantsTags(s) && !wantsDigest(s) {
+			continue
+		}
+		img := s.container.Image
+		key := s.match.ID + " " + img.Registry.Host + "/" + img.Name
+		g := found[key]
+		if g == nil {
+			g = &group{match: s.match, repo: registry.Repository{Host: img.Registry.Host, Name: img.Name}}
+			found[key] = g
+			hosts[img.Registry.Host] = append(hosts[img.Registry.Host], g)
+		}
+		g.subjects = append(g.subjects, s)
+	}
+	for _, groups := range hosts {
+		slices.SortFunc(groups, func(a, b *group) int { return strings.Compare(a.repo.Name, b.repo.Name) })
+		for chunk := range slices.Chunk(groups, togetherMax) {
+			var names []string
+			for _, g := range chunk {
+				names = append(names, g.repo.Name)
+			}
+			for _, g := range chunk {
+				g.repo.Together = names
+			}
+		}
+	}
+	return hosts
+}
+
+func wantsTags(s *subject) bool { return s.container.Image.Tag.Semver }
+
+// wantsDigest leaves out images that no registry ever gave a digest: there is nothing to compare.
+func wantsDigest(s *subject) bool {
+	return s.container.Image.Digest.Watch && !withoutDigest(s.container.Image)
+}
+
+func withoutDigest(img sdk.Image) bool { return img.Digest.Repo == "" && len(img.Digest.Repos) == 0 }
+
+// group asks about one repository: its tags if a container runs a version, and
+// the digest behind each tag that is watched by digest.
+func (f *fetcher) group(ctx context.Context, g *group) {
+	f.selections(ctx, g)
+	type resolved struct {
+		digest string
+		err    error
+	}
+	digests := map[string]resolved{}
+	for _, s := range g.subjects {
+		if s.answer.err != nil || s.answer.selection.Newer || !wantsDigest(s) {
+			continue
+		}
+		name := s.container.Image.Tag.Value
+		r, asked := digests[name]
+		if !asked {
+			r.err = f.queue.ask(ctx, g.repo.Host, func(ctx context.Context) (err error) {
+				r.digest, err = g.match.Registry.Resolve(ctx, g.repo, name)
+				return err
+			})
+			digests[name] = r
+		}
+		if s.answer.err = r.err; r.err == nil {
+			s.answer.digest, s.answer.err = f.compare(ctx, g, s.container.Image, r.digest)
+		}
+	}
+}
+
+// selections chooses among the tags of a repository, for every container that
+// runs a version of it. The tags are not kept: there may be very many.
+func (f *fetcher) selections(ctx context.Context, g *group) {
+	if !slices.ContainsFunc(g.subjects, wantsTags) {
+		return
+	}
+	tags, err := f.tags(ctx, g)
+	for _, s := range g.subjects {
+		switch {
+		case !wantsTags(s):
+		case err != nil:
+			s.answer.err = hinted(err, s)
+		default:
+			s.answer.tags = len(tags)
+			s.choose(tags)
+		}
+	}
+}
+
+func (s *subject) choose(tags []string) {
+	var err error
+	if s.explained {
+		var why tag.Explanation
+		why, err = s.policy.selector.Explain(s.container.Image.Tag.Value, tags)
+		s.answer.why, s.answer.selection = &why, why.Selection
+	} else {
+		s.answer.selection, err = s.policy.selector.Select(s.container.Image.Tag.Value, tags)
+	}
+	if err != nil {
+		s.answer.err = errors.New(s.policy.blame(err))
+	}
+}
+
+// hinted adds what a refusal probably means for a running image that came from no registry.
+func hinted(err error, s *subject) error {
+	img := s.container.Image
+	refused := errors.Is(err, sdk.ErrNotFound) || errors.Is(err, sdk.ErrUnauthorized)
+	if !refused || img.ID == "" || !withoutDigest(img) {
+		return err
+	}
+	return fmt.Errorf("%w; the image came from no registry and was probably built here: set the label %s%s=false to leave it out", err, labelPrefix, labelWatch)
+}
+
+// tags returns the tags of a repository, which the registry may confirm as unchanged.
+func (f *fetcher) tags(ctx context.Context, g *group) ([]string, error) {
+	key := "tags " + g.match.ID + " " + g.repo.Host + "/" + g.repo.Name
+	validator, body, cached := f.opt.Cache.Get(ctx, key)
+	if !cached {
+		validator = ""
+	}
+	var list registry.TagList
+	err := f.queue.ask(ctx, g.repo.Host, func(ctx context.Context) (err error) {
+		list, err = g.match.Registry.Tags(ctx, g.repo, validator)
+		return err
+	})
+	switch {
+	case err != nil:
+		return nil, err
+	case list.NotModified && validator != "":
+		return strings.Fields(string(body)), nil
+	case list.NotModified:
+		return nil, fmt.Errorf("%s answered that the tags of %s are unchanged, which it was not asked", g.match.ID, g.repo.Name)
+	}
+	if list.Validator != "" {
+		f.opt.Cache.Put(ctx, key, list.Validator, []byte(strings.Join(list.Tags, "\n")))
+	}
+	return list.Tags, nil
+}
+
+// compare decides whether the running image is what digest means for its
+// platform. A new index with the same image inside is no update.
+func (f *fetcher) compare(ctx context.Context, g *group, img sdk.Image, digest string) (*digestAnswer, error) {
+	own := ownDigests(img)
+	if slices.Contains(own, digest) || img.Digest.Repo == digest || img.ID == digest {
+		return &digestAnswer{remote: digest, same: true}, nil
+	}
+	m, err := f.manifest(ctx, g, digest, img.Platform())
+	if err != nil {
+		return nil, err
+	}
+	same := slices.Contains(own, m.Digest) || img.ID == m.Config || img.ID == m.Digest
+	if !same && slices.Contains(own, img.ID) {
+		same, err = f.sameInside(ctx, g, img, m)
+	}
+	return &digestAnswer{remote: digest, same: same, created: m.Created}, err
+}
+
+// sameInside is for engines whose image id is the digest of the index
+// (containerd's image store): only the registry knows what was inside. That it
+// has deleted the old index by now is no failure.
+func (f *fetcher) sameInside(ctx context.Context, g *group, img sdk.Image, remote registry.Manifest) (bool, error) {
+	local, err := f.manifest(ctx, g, img.ID, img.Platform())
+	if errors.Is(err, sdk.ErrNotFound) {
+		return false, nil
+	}
+	return err == nil && local.Digest == remote.Digest, err
+}
+
+// manifest asks what is behind a digest, once and for all.
+func (f *fetcher) manifest(ctx context.Context, g *group, digest string, p sdk.Platform) (registry.Manifest, error) {
+	var m registry.Manifest
+	key := fmt.Sprintf("manifest %s/%s@%s %s/%s/%s", g.repo.Host, g.repo.Name, digest, p.OS, p.Architecture, p.Variant)
+	if _, body, cached := f.opt.Cache.Get(ctx, key); cached && json.Unmarshal(body, &m) == nil {
+		return m, nil
+	}
+	err := f.queue.ask(ctx, g.repo.Host, func(ctx context.Context) (err error) {
+		m, err = g.match.Registry.Manifest(ctx, g.repo, digest, p)
+		return err
+	})
+	if err != nil {
+		return m, err
+	}
+	if body, err := json.Marshal(m); err == nil {
+		f.opt.Cache.Put(ctx, key, "", body)
+	}
+	return m, nil
+}

@@ -1,0 +1,469 @@
+package check
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/dogwatch/dogwatch/core/store"
+	"github.com/dogwatch/dogwatch/sdk"
+	"github.com/dogwatch/dogwatch/sdk/registry"
+)
+
+// TestEveryQuestionOnce: containers share the answers about their repository.
+func TestEveryQuestionOnce(t *testing.T) {
+	w := open(t)
+	ghcr := w.host("ghcr.io")
+	w.hub.tags["library/nginx"] = []string{"1.25.0", "1.26.0"}
+	w.hub.digests["library/nginx:latest"] = digest("2")
+	w.hub.digests["library/nginx:1.26.0"] = digest("1")
+	w.hub.manifests[digest("2")] = registry.Manifest{Digest: digest("p"), Config: digest("d")}
+	ghcr.tags["library/nginx"] = []string{"1.25.0"}
+	w.engine.has(
+		container("a", "nginx:1.25.0"), container("b", "nginx:1.25.0", "dogwatch.tag.exclude=1.26"), container("c", "library/nginx:1.26.0", "dogwatch.watch.digest=true"),
+		container("d", "nginx:latest"), container("e", "docker.io/library/nginx:latest"), container("f", "nginx:latest", "dogwatch.watch.digest=false"),
+		container("g", "ghcr.io/library/nginx:1.25.0"),
+	)
+	report := w.run()
+	if report.Containers != 7 || report.Failed != 0 || len(report.Updates) != 3 {
+		t.Errorf("report %+v", report)
+	}
+	equal(t, "asked", w.hub.questions(), []string{
+		"manifest library/nginx@" + digest("2") + " linux/amd64",
+		"resolve library/nginx:1.26.0", "resolve library/nginx:latest", "tags library/nginx",
+	})
+	equal(t, "asked of the other host", ghcr.questions(), []string{"tags library/nginx"})
+	// What is behind a digest is asked once and for all; also by another process.
+	w.Checker = New(w.opt)
+	w.run()
+	equal(t, "asked again", w.hub.questions(), []string{"resolve library/nginx:1.26.0", "resolve library/nginx:latest", "tags library/nginx"})
+}
+
+// TestNothingIsAskedInVain: not about what is not watched, not known to any registry, pinned or wrong.
+func TestNothingIsAskedInVain(t *testing.T) {
+	w := open(t)
+	built := container("built", "myapp:latest")
+	built.Image.Digest.Repos = nil
+	w.engine.has(built, container("off", "nginx:latest", "dogwatch.watch.digest=false"), container("bad", "nginx:1.25.0", "dogwatch.tag.include=["))
+	w.run()
+	equal(t, "asked", w.hub.questions(), nil)
+	if c := w.get("id-built"); c.Check.State != sdk.CheckOK || c.UpdateAvailable || c.Result.Tag != "latest" {
+		t.Errorf("built: %+v", c)
+	}
+}
+
+// TestUnchangedTags goes through the real cache: the second run asks with a
+// validator, and decides by the tags it had.
+func TestUnchangedTags(t *testing.T) {
+	w := open(t)
+	w.hub.tags["library/nginx"] = []string{"1.25.0", "1.26.0"}
+	w.hub.stamps["library/nginx"] = `"v1"`
+	w.engine.has(container("web", "nginx:1.25.0"))
+	w.run()
+	w.hub.tags["library/nginx"] = nil // not looked at while the validator holds
+	w.run()
+	equal(t, "asked", w.hub.questions(), []string{"tags library/nginx", `tags library/nginx "v1"`})
+	if c := w.get("id-web"); c.Result.Tag != "1.26.0" || !c.UpdateAvailable {
+		t.Errorf("result %+v", c.Result)
+	}
+	w.hub.tags["library/nginx"], w.hub.stamps["library/nginx"] = []string{"1.25.0", "1.27.0"}, `"v2"`
+	w.run()
+	w.run()
+	equal(t, "asked", w.hub.questions(), []string{`tags library/nginx "v1"`, `tags library/nginx "v2"`})
+	if c := w.get("id-web"); c.Result.Tag != "1.27.0" {
+		t.Errorf("result %+v", c.Result)
+	}
+	// An empty list is remembered too.
+	w.hub.tags["library/nginx"], w.hub.stamps["library/nginx"] = []string{}, `"v3"`
+	w.run()
+	w.run()
+	if c := w.get("id-web"); c.Check.State != sdk.CheckOK || c.UpdateAvailable {
+		t.Errorf("without tags: %+v %+v", c.Check, c.Result)
+	}
+}
+
+// liar answers that nothing has changed, whatever it is asked.
+type liar struct{ *fake }
+
+func (liar) Tags(context.Context, registry.Repository, string) (registry.TagList, error) {
+	return registry.TagList{NotModified: true}, nil
+}
+
+type lying struct{ liar }
+
+func (l lying) For(string) (Match, bool) { return Match{ID: "custom.liar", Registry: l.liar}, true }
+
+func TestLyingRegistry(t *testing.T) {
+	w := open(t, func(w *world, opt *Options) { opt.Registries = lying{liar{w.hub}} })
+	w.engine.has(container("web", "nginx:1.25.0"))
+	w.run()
+	contains(t, "error", message(w.get("id-web")), "custom.liar answered that the tags of library/nginx are unchanged, which it was not asked")
+}
+
+func TestTogether(t *testing.T) {
+	w := open(t)
+	var list []sdk.Container
+	for i := range 95 {
+		name := fmt.Sprintf("team/app%02d", i)
+		w.hub.tags[name] = []string{"1.0.0"}
+		list = append(list, container(fmt.Sprintf("c%d", i), name+":1.0.0"))
+	}
+	pinned := container("built", "team/built:latest") // not asked about
+	pinned.Image.Digest.Repos = nil
+	w.engine.has(append(list, pinned)...)
+	w.run()
+	if len(w.hub.together) != 95 {
+		t.Fatalf("%d questions", len(w.hub.together))
+	}
+	chunks := map[string]int{}
+	for i, names := range w.hub.together {
+		if len(names) > togetherMax {
+			t.Errorf("%d repositories asked together", len(names))
+		}
+		if asked := strings.Fields(w.hub.asked[i])[1]; !strings.Contains(" "+strings.Join(names, " ")+" ", " "+asked+" ") {
+			t.Errorf("%s is not among %v", asked, names)
+		}
+		chunks[strings.Join(names, " ")] = len(names)
+	}
+	total := 0
+	for names, n := range chunks {
+		total += n
+		if strings.Contains(names, "built") {
+			t.Errorf("a repository that is not asked about is in %s", names)
+		}
+	}
+	if len(chunks) != 3 || total != 95 {
+		t.Errorf("%d chunks of %d repositories", len(chunks), total)
+	}
+}
+
+// TestLimits counts the requests in flight, of two runs at once.
+func TestLimits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var mu sync.Mutex
+		var underWay, most int
+		w := open(t, func(_ *world, opt *Options) { opt.Limits = Limits{PerHost: 3, Total: 7} })
+		defer w.store.Close()
+		slow := func(context.Context, string) error {
+			mu.Lock()
+			underWay++
+			most = max(most, underWay)
+			mu.Unlock()
+			time.Sleep(time.Second)
+			mu.Lock()
+			underWay--
+			mu.Unlock()
+			return nil
+		}
+		var list, others []sdk.Container
+		for h := range 4 {
+			name := fmt.Sprintf("r%d.example", h)
+			host := w.host(name)
+			host.before = slow
+			for i := range 10 {
+				host.tags[fmt.Sprint("a", i)] = []string{"1.0"}
+				list = append(list, container(fmt.Sprintf("c%d-%d", h, i), fmt.Sprintf("%s/a%d:1.0", name, i)))
+				other := container(fmt.Sprintf("d%d-%d", h, i), fmt.Sprintf("%s/a%d:1.0", name, i))
+				others = append(others, other)
+			}
+		}
+		w.engine.has(list...)
+		second := &engine{list: others}
+		var wait sync.WaitGroup
+		wait.Go(func() {
+			if _, err := w.Run(t.Context(), Watcher{Name: "second", WatchByDefault: true, Lister: second}); err != nil {
+				t.Error(err)
+			}
+		})
+		w.run()
+		wait.Wait()
+		if most != 7 {
+			t.Errorf("%d requests in flight, want the limit of 7 used and kept", most)
+		}
+		for name, host := range w.others {
+			if host.most > 3 {
+				t.Errorf("%s got %d requests at once", name, host.most)
+			}
+		}
+	})
+}
+
+func limited(after time.Duration) error {
+	return sdk.RateLimited(after, errors.New("too many requests"))
+}
+
+// TestShortPauseIsSatOutOnce: all questions to the host wait, and then go on.
+func TestShortPauseIsSatOutOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := open(t, func(_ *world, opt *Options) { opt.Limits.PerHost = 1 })
+		defer w.store.Close()
+		n := 0
+		w.hub.before = func(context.Context, string) error {
+			if n++; n == 2 {
+				return limited(3 * time.Second)
+			}
+			return nil
+		}
+		var list []sdk.Container
+		for i := range 4 {
+			w.hub.tags[fmt.Sprint("team/a", i)] = []string{"1.0", "1.1"}
+			list = append(list, container(fmt.Sprint("c", i), fmt.Sprintf("team/a%d:1.0", i)))
+		}
+		w.engine.has(list...)
+		began := time.Now()
+		if report := w.run(); report.Failed != 0 || len(report.Updates) != 4 {
+			t.Errorf("report %+v", report)
+		}
+		if took := time.Since(began); took != 3*time.Second {
+			t.Errorf("took %s", took)
+		}
+		if n != 5 {
+			t.Errorf("%d questions, want 4 and one again", n)
+		}
+	})
+}
+
+// TestLongPause: the rest of the host fails at once, other hosts go on, and
+// later runs do not ask before the time.
+func TestLongPause(t *testing.T) {
+	for _, c := range []struct {
+		about string
+		err   error
+		pause time.Duration
+	}{
+		{"long", limited(20 * time.Minute), 20 * time.Minute},
+		{"not told", limited(0), defaultPause},
+		{"short, but again and again", limited(2 * time.Second), 2*time.Second + defaultPause},
+		{"absurd", limited(10 * 365 * 24 * time.Hour), longestPause},
+	} {
+		t.Run(c.about, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := open(t, func(_ *world, opt *Options) { opt.Limits.PerHost = 1 })
+				defer w.store.Close()
+				asked := 0
+				w.hub.before = func(context.Context, string) error {
+					asked++
+					return c.err
+				}
+				ghcr := w.host("ghcr.io")
+				var list []sdk.Container
+				for i := range 5 {
+					w.hub.tags[fmt.Sprint("team/a", i)] = []string{"1.0", "1.1"}
+					ghcr.tags[fmt.Sprint("team/a", i)] = []string{"1.0", "1.1"}
+					list = append(list, container(fmt.Sprint("c", i), fmt.Sprintf("team/a%d:1.0", i)), container(fmt.Sprint("g", i), fmt.Sprintf("ghcr.io/team/a%d:1.0", i)))
+				}
+				w.engine.has(list...)
+				began := time.Now()
+				report := w.run()
+				if report.Failed != 5 || len(report.Updates) != 5 {
+					t.Errorf("report %+v", report)
+				}
+				if n := len(ghcr.questions()); n != 5 {
+					t.Errorf("the other host got %d questions", n)
+				}
+				first := asked
+				if first > 2 {
+					t.Errorf("%d questions to the limited host", first)
+				}
+				until := began.Add(c.pause)
+				contains(t, "error", message(w.get("id-c3")), "docker.io limits requests: not asked again before "+until.UTC().Format("2006-01-02 15:04:05 UTC"))
+
+				time.Sleep(time.Until(until) - shortPause - time.Second)
+				w.run()
+				if asked != first {
+					t.Error("asked again before the time")
+				}
+				time.Sleep(time.Until(until))
+				c.err, w.hub.before = nil, nil
+				if report := w.run(); report.Failed != 0 || len(report.Updates) != 10 {
+					t.Errorf("after the pause: %+v", report)
+				}
+			})
+		})
+	}
+}
+
+// TestHungRegistry: it costs a run a bounded time, and other hosts nothing.
+func TestHungRegistry(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := open(t)
+		defer w.store.Close()
+		w.hub.before = func(ctx context.Context, _ string) error {
+			ctx, cancel := context.WithTimeout(ctx, 30*time.Second) // the deadline of a call to a plugin
+			defer cancel()
+			<-ctx.Done()
+			return sdk.WithKind(sdk.ErrUnavailable, errors.New("no answer within 30s"))
+		}
+		ghcr := w.host("ghcr.io")
+		var list []sdk.Container
+		for i := range 250 {
+			list = append(list, container(fmt.Sprint("c", i), fmt.Sprintf("team/a%d:1.0", i)))
+		}
+		ghcr.tags["a/b"] = []string{"1.0", "1.1"}
+		w.engine.has(append(list, container("web", "ghcr.io/a/b:1.0"))...)
+		began := time.Now()
+		if report := w.run(); report.Failed != 250 || len(report.Updates) != 1 {
+			t.Errorf("report %+v", report)
+		}
+		if took := time.Since(began); took != 30*time.Second {
+			t.Errorf("the run took %s", took)
+		}
+		contains(t, "error", message(w.get("id-c249")), "docker.io does not answer: not asked again before ")
+		time.Sleep(time.Hour)
+		w.hub.before = nil
+		w.run()
+		contains(t, "error an hour later", message(w.get("id-c249")), "docker.io has no repository")
+	})
+}
+
+// TestFailingQuicklyIsNoSilence: errors that come at once cost nothing, so every container gets its own.
+func TestFailingQuicklyIsNoSilence(t *testing.T) {
+	w := open(t)
+	w.hub.before = func(context.Context, string) error {
+		return sdk.WithKind(sdk.ErrUnavailable, errors.New("connection refused"))
+	}
+	var list []sdk.Container
+	for i := range 50 {
+		list = append(list, container(fmt.Sprint("c", i), fmt.Sprintf("team/a%d:1.0", i)))
+	}
+	w.engine.has(list...)
+	w.run()
+	if n := len(w.hub.questions()); n != 50 {
+		t.Errorf("%d questions", n)
+	}
+}
+
+// TestRunEndsWithItsContext, even while a registry hangs; nothing is concluded then.
+func TestRunEndsWithItsContext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := open(t)
+		defer w.store.Close()
+		w.hub.before = func(ctx context.Context, _ string) error {
+			<-ctx.Done()
+			return ctx.Err()
+		}
+		w.engine.has(container("web", "nginx:1.25.0"), container("db", "postgres:16"))
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		began := time.Now()
+		report, err := w.Run(ctx, w.local())
+		if !errors.Is(err, context.DeadlineExceeded) || report.Error == "" {
+			t.Errorf("%+v, %v", report, err)
+		}
+		if took := time.Since(began); took != time.Minute {
+			t.Errorf("took %s", took)
+		}
+		if c := w.get("id-web"); c.Check.State != sdk.CheckNever {
+			t.Errorf("state %+v", c.Check)
+		}
+		events, _ := w.store.Events(context.Background(), 0, 100)
+		if last := events[len(events)-1]; last.Type != "check.failed" || last.Check.Error == "" {
+			t.Errorf("last event %+v", last)
+		}
+	})
+}
+
+// TestBuiltHere: a registry that refuses an image which came from none is explained.
+func TestBuiltHere(t *testing.T) {
+	const hint = "; the image came from no registry and was probably built here: set the label dogwatch.watch=false to leave it out"
+	w := open(t)
+	built, pulled := container("built", "myapp:1.0"), container("pulled", "theirs:1.0")
+	built.Image.Digest.Repos = nil
+	w.engine.has(built, pulled)
+	w.run()
+	if got := message(w.get("id-built")); got != "docker.io has no repository library/myapp"+hint {
+		t.Errorf("built: %s", got)
+	}
+	if got := message(w.get("id-pulled")); got != "docker.io has no repository library/theirs" {
+		t.Errorf("pulled: %s", got)
+	}
+	w.hub.errs["tags library/myapp "] = sdk.WithKind(sdk.ErrUnauthorized, errors.New("unauthorized"))
+	w.run()
+	contains(t, "unauthorized", message(w.get("id-built")), hint)
+	w.hub.errs["tags library/myapp "] = sdk.WithKind(sdk.ErrUnavailable, errors.New("down"))
+	w.run()
+	if got := message(w.get("id-built")); got != "down" {
+		t.Errorf("unavailable: %s", got)
+	}
+	if got := w.Images(t.Context(), []string{"nothere:1.0"})[0]; message(got) != "docker.io has no repository library/nothere" {
+		t.Errorf("without an engine: %s", message(got))
+	}
+}
+
+// TestCompareDigests: which digests mean that the running image is the one behind the tag.
+func TestCompareDigests(t *testing.T) {
+	own, index, old := digest("1"), digest("2"), digest("3")
+	platform, config := digest("a"), digest("c")
+	for _, c := range []struct {
+		about   string
+		id      string
+		repos   []string
+		remote  string
+		answers map[string]registry.Manifest
+		same    bool
+		asked   int // manifests
+	}{
+		{"digest same", config, []string{"nginx@" + own}, own, nil, true, 0},
+		{"one of several", config, []string{"nginx@" + old, "nginx@" + own}, own, nil, true, 0},
+		{"same digest, but of another repository only", config, []string{"mirror.example/nginx@" + own}, own, map[string]registry.Manifest{own: {Digest: platform, Config: digest("d")}}, false, 1},
+		{"digest different", config, []string{"nginx@" + own}, index, map[string]registry.Manifest{index: {Digest: platform, Config: digest("d")}}, false, 1},
+		{"another index, same image inside", config, []string{"nginx@" + own}, index, map[string]registry.Manifest{index: {Digest: platform, Config: config}}, true, 1},
+		{"pulled by the platform's digest", digest("d"), []string{"nginx@" + platform}, index, map[string]registry.Manifest{index: {Digest: platform, Config: config}}, true, 1},
+		{"image id is the index", index, []string{"mirror.example/nginx@" + index}, index, nil, true, 0},
+		{"image id is the platform's manifest", platform, []string{"nginx@" + own}, index, map[string]registry.Manifest{index: {Digest: platform, Config: config}}, true, 1},
+		{"containerd: another index, same image inside", own, []string{"nginx@" + own}, index, map[string]registry.Manifest{index: {Digest: platform}, own: {Digest: platform}}, true, 2},
+		{"containerd: another image", own, []string{"nginx@" + own}, index, map[string]registry.Manifest{index: {Digest: platform}, own: {Digest: digest("b")}}, false, 2},
+		{"containerd: the old index is gone", own, []string{"nginx@" + own}, index, map[string]registry.Manifest{index: {Digest: platform}}, false, 2},
+	} {
+		w := open(t)
+		web := container("web", "nginx:latest")
+		web.Image.ID, web.Image.Digest.Repos = c.id, c.repos
+		w.hub.digests["library/nginx:latest"], w.hub.manifests = c.remote, c.answers
+		w.engine.has(web)
+		w.run()
+		got := w.get("id-web")
+		if got.Check.State != sdk.CheckOK || got.UpdateAvailable == c.same {
+			t.Errorf("%s: %+v, update %t, %s", c.about, got.Check, got.UpdateAvailable, message(got))
+		}
+		if n := len(w.hub.questions()) - 1; n != c.asked {
+			t.Errorf("%s: %d manifests asked, want %d", c.about, n, c.asked)
+		}
+	}
+}
+
+// TestForgetfulCache: a cache that forgets costs requests and nothing else.
+func TestForgetfulCache(t *testing.T) {
+	w := open(t, func(_ *world, opt *Options) { opt.Cache = forgetful{} })
+	w.hub.tags["library/nginx"], w.hub.stamps["library/nginx"] = []string{"1.25.0", "1.26.0"}, "v1"
+	w.engine.has(container("web", "nginx:1.25.0"))
+	for range 2 {
+		if report := w.run(); len(report.Updates) != 1 {
+			t.Errorf("report %+v", report)
+		}
+	}
+}
+
+type forgetful struct{}
+
+func (forgetful) Get(context.Context, string) (string, []byte, bool) { return "", nil, false }
+func (forgetful) Put(context.Context, string, string, []byte)        {}
+
+// TestDamagedManifestInCache is asked for again.
+func TestDamagedManifestInCache(t *testing.T) {
+	w := open(t)
+	w.hub.digests["library/nginx:latest"] = digest("2")
+	w.hub.manifests[digest("2")] = registry.Manifest{Config: digest("c")}
+	if err := w.store.CachePut(t.Context(), store.CacheEntry{Key: "manifest docker.io/library/nginx@" + digest("2") + " linux/amd64/", Body: []byte("{")}); err != nil {
+		t.Fatal(err)
+	}
+	w.engine.has(container("web", "nginx:latest"))
+	w.run()
+	if n := len(w.hub.questions()); n != 2 || w.get("id-web").UpdateAvailable {
+		t.Errorf("%d questions, %+v", n, w.get("id-web"))
+	}
+}

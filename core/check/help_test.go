@@ -1,0 +1,316 @@
+package check
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/dogwatch/dogwatch/core/event"
+	"github.com/dogwatch/dogwatch/core/store"
+	"github.com/dogwatch/dogwatch/sdk"
+	"github.com/dogwatch/dogwatch/sdk/registry"
+)
+
+// world is a Checker with a real store, and an engine and registries of the test.
+type world struct {
+	*Checker
+	t      testing.TB
+	store  *store.Store
+	engine *engine
+	hub    *fake            // serves docker.io
+	others map[string]*fake // serve their host
+	order  []string
+	log    *strings.Builder
+}
+
+// open makes a world. Its change functions see it before the Checker is made.
+func open(t testing.TB, change ...func(*world, *Options)) *world {
+	t.Helper()
+	w := &world{t: t, engine: &engine{}, hub: newFake(), others: map[string]*fake{}, order: []string{"local"}, log: new(strings.Builder)}
+	log := hclog.New(&hclog.LoggerOptions{Output: &locked{w: w.log}, Level: hclog.Debug})
+	opened, err := store.Open(context.Background(), filepath.Join(t.TempDir(), "store.db"), store.Options{Log: hclog.NewNullLogger()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.store = opened
+	t.Cleanup(func() { _ = opened.Close() }) // closed by the test where a bubble ends before the cleanup
+	opt := Options{
+		Registries: w, Store: stored{opened}, Cache: cached{opened}, Limits: Limits{PerHost: 4, Total: 16},
+		Order: func() []string { return w.order }, Log: log, Now: time.Now,
+	}
+	for _, c := range change {
+		c(w, &opt)
+	}
+	w.Checker = New(opt)
+	return w
+}
+
+// locked lets loggers of several goroutines share a builder.
+type locked struct {
+	mu sync.Mutex
+	w  *strings.Builder
+}
+
+func (l *locked) Write(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.w.Write(b)
+}
+
+// For serves docker.io by the hub and other hosts by theirs; "unserved.example" has none.
+func (w *world) For(host string) (Match, bool) {
+	switch r, known := w.others[host]; {
+	case host == "docker.io":
+		return Match{ID: "hub.public", URL: "https://registry-1.docker.io/v2", Registry: w.hub}, true
+	case known:
+		return Match{ID: "custom." + strings.NewReplacer(".", "", ":", "").Replace(host), URL: "https://" + host + "/v2", Registry: r}, true
+	}
+	return Match{}, false
+}
+
+func (w *world) host(name string) *fake {
+	w.others[name] = newFake()
+	return w.others[name]
+}
+
+func (w *world) local() Watcher { return Watcher{Name: "local", WatchByDefault: true, Lister: w.engine} }
+
+// run makes a check of the watcher "local", which must succeed.
+func (w *world) run() event.Check {
+	w.t.Helper()
+	report, err := w.Run(context.Background(), w.local())
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return report
+}
+
+// get returns a stored container.
+func (w *world) get(id string) sdk.Container {
+	w.t.Helper()
+	r, found := w.store.Snapshot().Get(id)
+	if !found {
+		w.t.Fatalf("container %s is not stored", id)
+	}
+	return r.Container
+}
+
+// events returns "type subject" of the events after a position, without those of whole checks.
+func (w *world) events(after int64) (told []string, last int64) {
+	w.t.Helper()
+	last = after
+	for {
+		events, err := w.store.Events(context.Background(), last, 1000)
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		if len(events) == 0 {
+			return told, last
+		}
+		for _, e := range events {
+			last = e.ID
+			if e.Check == nil {
+				told = append(told, string(e.Type)+" "+e.Subject)
+			}
+		}
+	}
+}
+
+// stored and cached fit the store to a Checker, as the core does.
+type stored struct{ *store.Store }
+
+func (s stored) Containers(ctx context.Context) ([]sdk.Container, error) {
+	return s.Store.Containers(ctx, "")
+}
+
+type cached struct{ *store.Store }
+
+func (c cached) Get(ctx context.Context, key string) (string, []byte, bool) {
+	e, found, _ := c.CacheGet(ctx, key)
+	return e.Validator, e.Body, found
+}
+
+func (c cached) Put(ctx context.Context, key, validator string, body []byte) {
+	_ = c.CachePut(ctx, store.CacheEntry{Key: key, Validator: validator, Body: body})
+}
+
+// engine lists what the test put into it.
+type engine struct {
+	mu    sync.Mutex
+	list  []sdk.Container
+	err   error
+	lists int
+	began chan struct{} // if set, told of every List
+	wait  chan struct{} // if set, List waits for it
+}
+
+func (e *engine) List(ctx context.Context) ([]sdk.Container, error) {
+	e.mu.Lock()
+	e.lists++
+	began, wait := e.began, e.wait
+	e.mu.Unlock()
+	if began != nil {
+		began <- struct{}{}
+	}
+	if wait != nil {
+		select {
+		case <-wait:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return slices.Clone(e.list), e.err
+}
+
+func (e *engine) has(list ...sdk.Container) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.list = list
+}
+
+// digest returns a well-formed digest that is easy to tell: digest("a") is sha256:aaa…
+func digest(letter string) string { return "sha256:" + strings.Repeat(letter, 64) }
+
+// container is one as a watcher lists it: pulled from where its image says, as
+// the index digest("1"), and with the id digest("c") of its configuration.
+func container(name, image string, labels ...string) sdk.Container {
+	c := sdk.Container{ID: "id-" + name, Name: name, Status: "running", Labels: map[string]string{}}
+	c.Image = sdk.Image{ID: digest("c"), OS: "linux", Architecture: "amd64"}
+	colon := strings.LastIndexByte(image, ':')
+	c.Image.Name, c.Image.Tag.Value = image[:colon], image[colon+1:]
+	c.Image.Digest.Repos = []string{c.Image.Name + "@" + digest("1")}
+	if host, path, found := strings.Cut(c.Image.Name, "/"); found && strings.ContainsAny(host, ".:") {
+		c.Image.Registry.Host, c.Image.Name = host, path
+	}
+	for _, label := range labels {
+		key, value, _ := strings.Cut(label, "=")
+		c.Labels[key] = value
+	}
+	return c
+}
+
+// fake is a registry whose answers the test sets. Absent ones are "not found".
+type fake struct {
+	mu        sync.Mutex
+	tags      map[string][]string          // by repository
+	digests   map[string]string            // by "repository:tag"
+	manifests map[string]registry.Manifest // by digest, or by "digest platform"
+	stamps    map[string]string            // validators, by repository
+	errs      map[string]error             // by question
+	asked     []string
+	together  [][]string
+	underWay  int
+	most      int
+	before    func(ctx context.Context, question string) error // runs before the answer
+}
+
+func newFake() *fake {
+	return &fake{tags: map[string][]string{}, digests: map[string]string{}, manifests: map[string]registry.Manifest{}, stamps: map[string]string{}, errs: map[string]error{}}
+}
+
+// begin notes a question; the error is its answer.
+func (f *fake) begin(ctx context.Context, repo registry.Repository, format string, args ...any) error {
+	question := fmt.Sprintf(format, args...)
+	f.mu.Lock()
+	f.asked = append(f.asked, question)
+	f.together = append(f.together, repo.Together)
+	f.underWay++
+	f.most = max(f.most, f.underWay)
+	err, before := f.errs[question], f.before
+	f.mu.Unlock()
+	defer func() {
+		f.mu.Lock()
+		f.underWay--
+		f.mu.Unlock()
+	}()
+	if before != nil {
+		err = errors.Join(err, before(ctx, question))
+	}
+	return err
+}
+
+func (f *fake) Tags(ctx context.Context, repo registry.Repository, validator string) (registry.TagList, error) {
+	if err := f.begin(ctx, repo, "tags %s %s", repo.Name, validator); err != nil {
+		return registry.TagList{}, err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	tags, known := f.tags[repo.Name]
+	stamp := f.stamps[repo.Name]
+	switch {
+	case !known:
+		return registry.TagList{}, sdk.WithKind(sdk.ErrNotFound, fmt.Errorf("%s has no repository %s", repo.Host, repo.Name))
+	case stamp != "" && stamp == validator:
+		return registry.TagList{NotModified: true, Validator: stamp}, nil
+	}
+	return registry.TagList{Tags: slices.Clone(tags), Validator: stamp}, nil
+}
+
+func (f *fake) Resolve(ctx context.Context, repo registry.Repository, tag string) (string, error) {
+	if err := f.begin(ctx, repo, "resolve %s:%s", repo.Name, tag); err != nil {
+		return "", err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	d, known := f.digests[repo.Name+":"+tag]
+	if !known {
+		return "", sdk.WithKind(sdk.ErrNotFound, fmt.Errorf("%s has no tag %s of %s", repo.Host, tag, repo.Name))
+	}
+	return d, nil
+}
+
+func (f *fake) Manifest(ctx context.Context, repo registry.Repository, digest string, p sdk.Platform) (registry.Manifest, error) {
+	platform := strings.TrimSuffix(p.OS+"/"+p.Architecture+"/"+p.Variant, "/")
+	if err := f.begin(ctx, repo, "manifest %s@%s %s", repo.Name, digest, platform); err != nil {
+		return registry.Manifest{}, err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if m, known := f.manifests[digest+" "+platform]; known {
+		return m, nil
+	}
+	m, known := f.manifests[digest]
+	if !known {
+		return m, sdk.WithKind(sdk.ErrNotFound, fmt.Errorf("no image for %s", platform))
+	}
+	return m, nil
+}
+
+// questions returns what was asked since the last call, sorted.
+func (f *fake) questions() []string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	asked := f.asked
+	f.asked = nil
+	for i := range asked {
+		asked[i] = strings.TrimSpace(asked[i])
+	}
+	slices.Sort(asked)
+	return asked
+}
+
+func equal(t testing.TB, about string, got, want []string) {
+	t.Helper()
+	if !slices.Equal(got, want) {
+		t.Errorf("%s:\n got  %q\n want %q", about, got, want)
+	}
+}
+
+func contains(t testing.TB, about, text string, parts ...string) {
+	t.Helper()
+	for _, part := range parts {
+		if !strings.Contains(text, part) {
+			t.Errorf("%s: %q does not contain %q", about, text, part)
+		}
+	}
+}

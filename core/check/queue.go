@@ -1,0 +1,173 @@
+package check
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/dogwatch/dogwatch/sdk"
+)
+
+const (
+	// shortPause is the longest pause asked by a registry that a run sits out.
+	shortPause = 5 * time.Second
+	// defaultPause is for registries that limit requests without saying for
+	// how long, or that limit them again right after the pause they asked for.
+	defaultPause = time.Minute
+	// longestPause is what a registry is believed: the longest that public ones count over.
+	longestPause = 6 * time.Hour
+	// patience is how much time a host may cost without any answer; then it is
+	// left alone for a silentPause, so that it does not hold up the whole run.
+	patience    = 2 * time.Minute
+	silentPause = time.Minute
+)
+
+// queue lets questions through to registries: so many at a time to each host
+// and in total, and none to a host that asked for patience.
+type queue struct {
+	perHost int
+	total   chan struct{}
+	now     func() time.Time
+
+	mu    sync.Mutex
+	hosts map[string]*host
+}
+
+// host is what is known of a registry host. It outlives the runs.
+type host struct {
+	slots chan struct{}
+
+	// These are guarded by the queue's mutex.
+	until  time.Time     // not asked before
+	reason string        // why
+	silent time.Duration // what questions without any answer have cost since the last answer
+}
+
+func newQueue(opt Options) *queue {
+	return &queue{perHost: max(opt.Limits.PerHost, 1), total: make(chan struct{}, max(opt.Limits.Total, 1)), now: opt.Now, hosts: map[string]*host{}}
+}
+
+func (q *queue) host(name string) *host {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	h := q.hosts[name]
+	if h == nil {
+		h = &host{slots: make(chan struct{}, q.perHost)}
+		q.hosts[name] = h
+	}
+	return h
+}
+
+// ask asks a host one question within the limits. When the host asks for a
+// short pause it gets it, and is asked once more; when it asks for more it is
+// left alone until then, and everything about it fails at once.
+func (q *queue) ask(ctx context.Context, name string, question func(context.Context) error) error {
+	h := q.host(name)
+	for again := false; ; again = true {
+		leave, err := q.enter(ctx, name, h)
+		if err != nil {
+			return err
+		}
+		began := q.now()
+		err = question(ctx)
+		took := q.now().Sub(began)
+		leave()
+		if ctx.Err() != nil || !q.learn(h, err, took, again) {
+			return err
+		}
+	}
+}
+
+// enter waits for a turn at the host. It fails when the host is not to be
+// asked for longer than a run waits, or with the error of ctx.
+func (q *queue) enter(ctx context.Context, name string, h *host) (leave func(), err error) {
+	for {
+		if err := q.sitOut(ctx, name, h); err != nil {
+			return nil, err
+		}
+		if err := take(ctx, h.slots); err != nil {
+			return nil, err
+		}
+		if err := take(ctx, q.total); err != nil {
+			<-h.slots
+			return nil, err
+		}
+		leave := func() {
+			<-q.total
+			<-h.slots
+		}
+		if wait, _, _ := q.pause(h); wait <= 0 {
+			return leave, nil
+		}
+		leave() // the pause was asked for while this question waited
+	}
+}
+
+// sitOut waits for the end of a short pause and fails during a long one.
+func (q *queue) sitOut(ctx context.Context, name string, h *host) error {
+	wait, until, reason := q.pause(h)
+	switch {
+	case wait <= 0:
+		return ctx.Err()
+	case wait > shortPause:
+		return sdk.WithKind(sdk.ErrUnavailable, fmt.Errorf("%s %s: not asked again before %s", name, reason, until.UTC().Format("2006-01-02 15:04:05 MST")))
+	}
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// pause returns how long, until when and why the host is to be left alone.
+func (q *queue) pause(h *host) (wait time.Duration, until time.Time, reason string) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return h.until.Sub(q.now()), h.until, h.reason
+}
+
+// learn notes how a question went and reports whether to ask it again.
+func (q *queue) learn(h *host, err error, took time.Duration, again bool) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	var limited *sdk.RateLimitedError
+	switch {
+	case errors.As(err, &limited):
+		h.silent = 0
+		short := limited.After > 0 && limited.After <= shortPause && !again
+		pause := limited.After
+		if !short {
+			pause = min(max(pause, defaultPause), longestPause)
+		}
+		h.rest(q.now().Add(pause), "limits requests")
+		return short
+	case errors.Is(err, sdk.ErrUnavailable), errors.Is(err, context.DeadlineExceeded):
+		if h.silent += took; h.silent >= patience {
+			h.silent = 0
+			h.rest(q.now().Add(silentPause), "does not answer")
+		}
+	default:
+		h.silent = 0
+	}
+	return false
+}
+
+func (h *host) rest(until time.Time, reason string) {
+	if until.After(h.until) {
+		h.until, h.reason = until, reason
+	}
+}
+
+func take(ctx context.Context, slots chan struct{}) error {
+	select {
+	case slots <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

@@ -1,0 +1,179 @@
+package core
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/dogwatch/dogwatch/core/check"
+	"github.com/dogwatch/dogwatch/core/component"
+	"github.com/dogwatch/dogwatch/core/schedule"
+	"github.com/dogwatch/dogwatch/sdk"
+	"github.com/dogwatch/dogwatch/sdk/kind"
+)
+
+// stopTime is how long running checks may go on when Dogwatch stops.
+const stopTime = 10 * time.Second
+
+// checks runs the checks of every watcher: on their schedules, and when asked.
+// A check goes on when the one who asked for it leaves.
+type checks struct {
+	components *component.Manager
+	checker    *check.Checker
+	log        hclog.Logger
+
+	// life ends some time after the app is told to stop, so that running checks can end.
+	life context.Context
+	end  context.CancelFunc
+	wait sync.WaitGroup
+
+	mu        sync.Mutex
+	stopping  bool // no check may begin any more
+	schedules map[string]*schedule.Schedule
+}
+
+func newChecks(components *component.Manager, checker *check.Checker, log hclog.Logger) *checks {
+	c := &checks{components: components, checker: checker, log: log, schedules: map[string]*schedule.Schedule{}}
+	c.life, c.end = context.WithCancel(context.Background())
+	return c
+}
+
+// run follows the schedules of all watchers until ctx ends, and then gives
+// running checks their time.
+func (c *checks) run(ctx context.Context) error {
+	defer c.end()
+	// Images of a registry that is not configured yet would be asked elsewhere.
+	if c.components.Await(ctx) != nil {
+		return nil
+	}
+	var wait sync.WaitGroup
+	for _, w := range c.components.All(kind.Watcher) {
+		if s := c.schedule(w); s != nil {
+			wait.Go(func() { _ = s.Run(ctx) })
+		}
+	}
+	<-ctx.Done()
+	timer := time.AfterFunc(stopTime, c.end)
+	defer timer.Stop()
+	wait.Wait()
+	c.mu.Lock()
+	c.stopping = true
+	c.mu.Unlock()
+	c.wait.Wait()
+	return nil
+}
+
+// begin counts a piece of work that run waits for; false means that it is too late for it.
+func (c *checks) begin() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.stopping {
+		return false
+	}
+	c.wait.Add(1)
+	return true
+}
+
+// schedule returns the schedule of a watcher, or nil for one that cannot be used.
+func (c *checks) schedule(w *component.Component) *schedule.Schedule {
+	times, err := schedule.ParseCron(w.Watcher.Cron)
+	if err != nil || !w.Usable() {
+		return nil // reported when the component was made
+	}
+	opt := schedule.Options{
+		Name: w.Name, Times: times, Jitter: w.Watcher.Jitter, AtStart: w.Watcher.WatchAtStart, Log: c.log,
+		Check: func(context.Context) { c.watch(w) },
+		Status: func(ctx context.Context, id, status string) {
+			if err := c.checker.SetStatus(ctx, w.Name, id, status); err != nil && ctx.Err() == nil {
+				c.log.Error("record the status of a container", "watcher", w.Name, "container", id, "error", err)
+			}
+		},
+	}
+	if w.Watcher.WatchEvents && slices.Contains(w.Capabilities, kind.CapWatch) {
+		opt.Watch = w.Watch
+	}
+	s := schedule.New(opt)
+	c.mu.Lock()
+	c.schedules[w.Name] = s
+	c.mu.Unlock()
+	return s
+}
+
+// watch checks one watcher now. What goes wrong is logged and recorded by the checker.
+func (c *checks) watch(w *component.Component) {
+	if c.begin() {
+		defer c.wait.Done()
+		_, _ = c.checker.Run(c.life, watcherOf(w))
+	}
+}
+
+func watcherOf(w *component.Component) check.Watcher {
+	return check.Watcher{Name: w.Name, WatchByDefault: w.Watcher.WatchByDefault, Lister: w}
+}
+
+// Next returns when the next check of a watcher is due; the zero time when none is.
+func (c *checks) Next(watcher string) time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if s := c.schedules[watcher]; s != nil {
+		return s.Next()
+	}
+	return time.Time{}
+}
+
+// WatchAll checks every watcher now and returns when all are done, or when ctx
+// ends; the checks go on then. A watcher that fails has its check recorded as
+// failed and is not an error here.
+func (c *checks) WatchAll(ctx context.Context) error {
+	if err := c.components.Await(ctx); err != nil {
+		return err
+	}
+	return c.detached(ctx, func() error {
+		var wait sync.WaitGroup
+		for _, w := range c.components.All(kind.Watcher) {
+			if w.Usable() {
+				wait.Go(func() { c.watch(w) })
+			}
+		}
+		wait.Wait()
+		return nil
+	})
+}
+
+// WatchOne checks one stored container now. The error is check.ErrNotListed
+// when the engine has it no more, or says why it could not be checked.
+func (c *checks) WatchOne(ctx context.Context, container sdk.Container) error {
+	w, known := c.components.Watcher(container.Watcher)
+	if !known {
+		return fmt.Errorf("no provider found for container %s and provider %s", container.ID, container.Watcher)
+	}
+	return c.detached(ctx, func() error { return c.checker.One(c.life, watcherOf(w), container.ID) })
+}
+
+// Explain says why a container has the result it has.
+func (c *checks) Explain(ctx context.Context, container sdk.Container) check.Explanation {
+	return c.checker.Explain(ctx, container)
+}
+
+// detached runs fn to its end, but waits for it only as long as ctx lives.
+func (c *checks) detached(ctx context.Context, fn func() error) error {
+	if !c.begin() {
+		return errors.New("dogwatch is stopping")
+	}
+	done := make(chan error, 1)
+	go func() {
+		defer c.wait.Done()
+		done <- fn()
+	}()
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

@@ -1,0 +1,297 @@
+// Package dispatch delivers exactly what is owed. It follows the event log
+// with a durable cursor, plans who is to be told what in one transaction with
+// that cursor, and lets one worker per trigger deliver: attempt recorded first,
+// outcome after. A crash at any line loses nothing, and repeats nothing that
+// must not be repeated.
+package dispatch
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/dogwatch/dogwatch/core/delivery"
+	"github.com/dogwatch/dogwatch/core/event"
+	"github.com/dogwatch/dogwatch/sdk"
+	"github.com/dogwatch/dogwatch/sdk/trigger"
+)
+
+// reader is the name of the dispatcher's cursor in the event log.
+const reader = "dispatch"
+
+const (
+	pageSize = 200
+	// drainTime is how long deliveries under way may go on after the dispatcher is told to stop.
+	drainTime = 10 * time.Second
+	// longestRest bounds how long a trigger that can be used again, or a clock
+	// that was set, waits to be noticed.
+	longestRest = time.Minute
+	// storePause is the wait after the store refused something.
+	storePause = 10 * time.Second
+)
+
+// Trigger is what the dispatcher needs to know of a trigger.
+type Trigger struct {
+	ID               string // "smtp.main"
+	Auto             bool
+	Once             bool
+	IncludeByDefault bool
+	Batch            bool
+	Threshold        string
+	// AtMostOnce forbids repeating a call whose outcome is not known.
+	AtMostOnce bool
+	Messages   Messages
+	Runner     trigger.Trigger
+}
+
+// Triggers gives the configured triggers that can be used.
+type Triggers interface {
+	All() []Trigger
+	Get(id string) (Trigger, bool)
+}
+
+// Containers gives what is stored now.
+type Containers interface {
+	ByID(id string) (sdk.Container, bool)
+	ByName(watcher, name string) (sdk.Container, bool)
+}
+
+// Store is the durable side: the event log, the cursor and the deliveries.
+type Store interface {
+	Events(ctx context.Context, after int64, limit int) ([]event.Event, error)
+	Cursor(ctx context.Context, reader string) (int64, error)
+	Plan(ctx context.Context, reader string, cursor int64, ds []delivery.Delivery) (int, error)
+	Claim(ctx context.Context, trigger string, now time.Time) (delivery.Delivery, bool, error)
+	Finish(ctx context.Context, id int64, outcome delivery.Outcome, ev ...event.Event) error
+	Recover(ctx context.Context, outcome func(trigger string) (state, errText string)) (int, error)
+	NextDue(ctx context.Context, triggers ...string) (time.Time, bool, error)
+	Commit(ctx context.Context, change event.Change) error
+}
+
+// Options configure a Dispatcher.
+type Options struct {
+	Triggers   Triggers
+	Containers Containers
+	Store      Store
+	Bus        *event.Bus
+	// Lend completes a request with the credentials and engines that the trigger may have.
+	Lend func(ctx context.Context, triggerID string, req *trigger.Request)
+	// NotStarted reports that an error means the call was never made.
+	NotStarted func(error) bool
+	// Died reports that an error means the trigger's own process died during the call.
+	Died func(error) bool
+	Log        hclog.Logger
+	Now        func() time.Time
+}
+
+// Dispatcher delivers. Run is its actor; the other methods may be called concurrently.
+type Dispatcher struct {
+	opt  Options
+	log  hclog.Logger
+	wake chan struct{}
+
+	// life ends some time after Run is told to stop, so that calls under way can end.
+	life context.Context
+	end  context.CancelFunc
+	wait sync.WaitGroup
+
+	mu       sync.Mutex
+	stopping bool                 // no call may begin any more
+	busy     map[string]bool      // triggers that have a worker
+	held     map[string]time.Time // triggers that are left alone until then
+	reminded map[reminder]int64   // the latest event that a trigger without "once" was owed for
+}
+
+// reminder is what is told again and again.
+type reminder struct{ trigger, subject string }
+
+// New returns a Dispatcher.
+func New(opt Options) *Dispatcher {
+	if opt.Died == nil {
+		opt.Died = func(error) bool { return false }
+	}
+	if opt.Lend == nil {
+		opt.Lend = func(context.Context, string, *trigger.Request) {}
+	}
+	d := &Dispatcher{
+		opt: opt, log: opt.Log.Named("dispatch"), wake: make(chan struct{}, 1),
+		busy: map[string]bool{}, held: map[string]time.Time{}, reminded: map[reminder]int64{},
+	}
+	d.life, d.end = context.WithCancel(context.Background())
+	return d
+}
+
+// Run plans and delivers until ctx ends, and then waits for what is under way.
+func (d *Dispatcher) Run(ctx context.Context) error {
+	defer d.drain()
+	sub := d.opt.Bus.Subscribe()
+	defer sub.Close()
+	if err := d.recover(ctx); err != nil {
+		return err
+	}
+	for ctx.Err() == nil {
+		wait := longestRest
+		if err := d.plan(ctx); err != nil && ctx.Err() == nil {
+			d.log.Error("plan deliveries", "error", err)
+			wait = storePause
+		}
+		d.rest(ctx, sub, min(wait, d.deliver(ctx)))
+	}
+	return nil
+}
+
+// drain gives calls under way their time, then cancels them.
+func (d *Dispatcher) drain() {
+	d.mu.Lock()
+	d.stopping = true
+	d.mu.Unlock()
+	timer := time.AfterFunc(drainTime, d.end)
+	defer timer.Stop()
+	d.wait.Wait()
+	d.end()
+}
+
+// Wake makes Run look for work, as when a delivery is to be retried.
+func (d *Dispatcher) Wake() {
+	select {
+	case d.wake <- struct{}{}:
+	default:
+	}
+}
+
+// recover settles the deliveries that a crash left half done. What a trigger
+// that cannot be used now was about may have been an action, which must not be repeated.
+func (d *Dispatcher) recover(ctx context.Context) error {
+	n, err := d.opt.Store.Recover(ctx, func(id string) (string, string) {
+		switch t, known := d.opt.Triggers.Get(id); {
+		case !known:
+			return delivery.Failed, "outcome unknown: dogwatch stopped during the call, and the trigger cannot be used now"
+		case t.AtMostOnce:
+			return delivery.Failed, "outcome unknown: dogwatch stopped during the call, which may not be repeated"
+		}
+		return delivery.Pending, "dogwatch stopped during the call"
+	})
+	if err != nil {
+		return fmt.Errorf("recover deliveries: %w", err)
+	}
+	if n > 0 {
+		d.log.Info("recovered deliveries that were under way at the last stop", "deliveries", n)
+	}
+	return nil
+}
+
+// rest waits until there may be something to do.
+func (d *Dispatcher) rest(ctx context.Context, sub *event.Subscription, longest time.Duration) {
+	timer := time.NewTimer(longest)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case <-timer.C:
+	case <-sub.C():
+	case <-d.wake:
+	}
+}
+
+// plan reads the new events and writes what they mean for each trigger.
+func (d *Dispatcher) plan(ctx context.Context) error {
+	cursor, err := d.opt.Store.Cursor(ctx, reader)
+	if err != nil {
+		return err
+	}
+	for {
+		events, err := d.page(ctx, cursor)
+		if err != nil || len(events) == 0 {
+			return err
+		}
+		owed := plan(events, d.opt.Triggers.All(), d.opt.Containers)
+		cursor = events[len(events)-1].ID
+		if _, err := d.opt.Store.Plan(ctx, reader, cursor, owed); err != nil {
+			return err
+		}
+		d.remember(owed)
+	}
+}
+
+// page reads the next events. It does not end within what a check found: that
+// is one commit, and a batch is made of all of it.
+func (d *Dispatcher) page(ctx context.Context, after int64) ([]event.Event, error) {
+	var page []event.Event
+	for {
+		more, err := d.opt.Store.Events(ctx, after, pageSize)
+		if err != nil {
+			return nil, err
+		}
+		page = append(page, more...)
+		if len(more) < pageSize || !concluding(more[len(more)-1]) {
+			return page, nil
+		}
+		after = more[len(more)-1].ID
+	}
+}
+
+// concluding reports whether an event may stand before the end of its check in one commit.
+func concluding(e event.Event) bool {
+	return e.Run != "" && (e.Type == event.UpdateFound || e.Type == event.UpdateCleared || e.Type == event.ContainerChanged)
+}
+
+// remember notes the latest reminders, so that older ones that were held up are not sent too.
+func (d *Dispatcher) remember(owed []delivery.Delivery) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if len(d.reminded) > 10_000 { // containers come and go; what is forgotten costs a repetition at most
+		clear(d.reminded)
+	}
+	for _, o := range owed {
+		if t, known := d.opt.Triggers.Get(o.Trigger); known && !t.Once {
+			d.reminded[reminder{o.Trigger, o.Subject}] = o.Event
+		}
+	}
+}
+
+// deliver gives a worker to every trigger that has something due and none, and
+// returns how long it is until more is due.
+func (d *Dispatcher) deliver(ctx context.Context) time.Duration {
+	wait := longestRest
+	for _, t := range d.opt.Triggers.All() {
+		due, any, err := d.due(ctx, t.ID)
+		switch {
+		case err != nil && ctx.Err() == nil:
+			d.log.Error("read what is due", "trigger", t.ID, "error", err)
+			wait = min(wait, storePause)
+		case err != nil || !any:
+		case due > 0:
+			wait = min(wait, due)
+		default:
+			d.wait.Go(func() { d.work(ctx, t) })
+		}
+	}
+	return wait
+}
+
+// due returns how long it is until something is due for a trigger without a
+// worker. If it is due now, the trigger counts as busy from here on.
+func (d *Dispatcher) due(ctx context.Context, id string) (in time.Duration, any bool, err error) {
+	d.mu.Lock()
+	busy, held := d.busy[id], d.held[id]
+	d.mu.Unlock()
+	if busy {
+		return 0, false, nil // its worker looks for more by itself
+	}
+	at, any, err := d.opt.Store.NextDue(ctx, id)
+	if err != nil || !any {
+		return 0, false, err
+	}
+	if held.After(at) {
+		at = held
+	}
+	if in = at.Sub(d.opt.Now()); in > 0 {
+		return in, true, nil
+	}
+	d.mu.Lock()
+	d.busy[id] = true
+	d.mu.Unlock()
+	return 0, true, nil
+}

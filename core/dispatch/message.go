@@ -1,0 +1,108 @@
+package dispatch
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/dogwatch/dogwatch/core/template"
+	"github.com/dogwatch/dogwatch/sdk"
+)
+
+// Messages are the templates of a trigger.
+type Messages struct {
+	Title, Body, BatchTitle *template.Template
+}
+
+// ParseMessages parses the three templates. The error is an *sdk.InvalidError
+// that names the option of each one that is wrong.
+func ParseMessages(title, body, batchTitle string) (Messages, error) {
+	var m Messages
+	var wrong []sdk.FieldError
+	for _, f := range []struct {
+		option, text string
+		into         **template.Template
+	}{{"simpletitle", title, &m.Title}, {"simplebody", body, &m.Body}, {"batchtitle", batchTitle, &m.BatchTitle}} {
+		parsed, err := template.Parse(f.text)
+		if err != nil {
+			wrong = append(wrong, sdk.FieldError{Field: f.option, Detail: err.Error()})
+			continue
+		}
+		*f.into = parsed
+	}
+	if len(wrong) > 0 {
+		return m, &sdk.InvalidError{Fields: wrong}
+	}
+	return m, nil
+}
+
+// render returns title and body. Text is returned next to an error: a
+// placeholder that fails is left empty and the rest is rendered.
+func (m Messages) render(containers []sdk.Container, batch bool) (title, body string, err error) {
+	if !batch && len(containers) == 1 {
+		return m.one(containers[0])
+	}
+	list := make([]any, len(containers))
+	for i, c := range containers {
+		list[i] = plain(c)
+	}
+	title, err = m.BatchTitle.Render(map[string]any{"containers": list, "count": len(containers)})
+	errs := []error{wrapped("batch title", err)}
+	var items []string
+	for i, c := range containers {
+		text, err := m.Body.Render(variables(c, list[i]))
+		errs = append(errs, wrapped("body of "+c.Name, err))
+		items = append(items, "- "+text+"\n")
+	}
+	return title, strings.Join(items, "\n"), errors.Join(errs...)
+}
+
+func (m Messages) one(c sdk.Container) (title, body string, err error) {
+	vars := variables(c, plain(c))
+	title, titleErr := m.Title.Render(vars)
+	body, bodyErr := m.Body.Render(vars)
+	return title, body, errors.Join(wrapped("title", titleErr), wrapped("body", bodyErr))
+}
+
+func wrapped(what string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s: %w", what, err)
+}
+
+// plain converts a container for templates. A container without update has the
+// kind "unknown" there; a simulated one may carry its link with its kind.
+func plain(c sdk.Container) any {
+	if c.UpdateKind.Kind == "" {
+		c.UpdateKind.Kind = sdk.KindUnknown
+	}
+	c.Result = result(c)
+	value, err := template.Value(c)
+	if err != nil {
+		return c // Render tries again and reports it
+	}
+	return value
+}
+
+func result(c sdk.Container) *sdk.Result {
+	if c.Result == nil {
+		return c.UpdateKind.Result
+	}
+	return c.Result
+}
+
+// variables are what templates of one container can read: the container, and
+// the short names of older versions of WUD.
+func variables(c sdk.Container, container any) map[string]any {
+	link := ""
+	if r := result(c); r != nil {
+		link = r.Link
+	}
+	return map[string]any{
+		"container": container, "id": c.ID, "name": c.Name, "watcher": c.Watcher, "link": link,
+		"kind": cmp.Or(c.UpdateKind.Kind, sdk.KindUnknown), "semver": c.UpdateKind.SemverDiff,
+		"local": c.UpdateKind.LocalValue, "remote": c.UpdateKind.RemoteValue,
+	}
+}

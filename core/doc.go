@@ -1,0 +1,40 @@
+// Package core is the host of Dogwatch: everything but the plugins and the
+// command line.
+//
+//	                ┌────────────────────────── dogwatch serve ──────────────────────────┐
+//	YAML, env ─────►│ config ─► component ─► plugin (bundles, supervisors, facades)      │
+//	                │                             │ gRPC, mTLS, unix socket              │
+//	cron, API ─────►│ schedule ─► check ─► store ◄┼► event log ─► dispatch               │
+//	                │                ▲            │      │            │                  │
+//	clients ◄──────►│ api ───────────┘            │      └► SSE       │                  │
+//	                └─────────────────────────────┼───────────────────┼──────────────────┘
+//	                       ┌──────────────────────┼───────────┬───────┴─────────┐
+//	                 watcher bundle         registry bundle   trigger bundle   third-party
+//	                 └── this same binary, started again: dogwatch plugin … ┘   bundles
+//
+// One update, end to end: a schedule, an engine event or a request asks for a
+// check; check lists the watcher's containers, reads their labels into
+// policies, asks each registry each question once, and decides what is newer;
+// store commits containers and events in one transaction; dispatch follows the
+// events with a durable cursor, writes what is owed to which trigger, and
+// delivers it: attempt recorded first, outcome after. After a kill at any line
+// the next start goes on from what is committed.
+//
+// The words: a watcher finds containers, a registry answers questions about
+// repositories, a trigger notifies or acts; these are the kinds. A type is an
+// implementation of a kind, a component a configured type with a name
+// ("smtp.main"), a bundle an executable that holds types, a plugin a running
+// bundle. A policy is what a container's labels ask for; a result is what a
+// check found; a delivery is what is owed to one trigger.
+//
+// Packages depend downwards only, in this order, which arch_test.go asserts:
+//
+//	core
+//	api
+//	check dispatch schedule component
+//	plugin store
+//	metrics config logging event delivery image tag template
+//
+// check and dispatch declare the few methods they need of others as
+// interfaces; wiring.go fits the implementations to them.
+package core

@@ -1,0 +1,76 @@
+package core
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io/fs"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/dogwatch/dogwatch/core/dispatch"
+	"github.com/dogwatch/dogwatch/core/event"
+	"github.com/dogwatch/dogwatch/core/store"
+	"github.com/dogwatch/dogwatch/sdk"
+)
+
+// memory is the store of a command: what was found lives as long as the process.
+type memory struct {
+	// Of the dispatcher's store only Commit is used when a person runs a trigger.
+	dispatch.Store
+
+	mu         sync.Mutex
+	containers map[string]sdk.Container
+}
+
+func newMemory() *memory { return &memory{containers: map[string]sdk.Container{}} }
+
+// Containers returns all containers by watcher, name and id.
+func (m *memory) Containers(context.Context) ([]sdk.Container, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.SortedFunc(maps.Values(m.containers), func(a, b sdk.Container) int {
+		return cmp.Or(strings.Compare(a.Watcher, b.Watcher), strings.Compare(a.Name, b.Name), strings.Compare(a.ID, b.ID))
+	}), nil
+}
+
+// Commit applies a change; its events are nobody's concern.
+func (m *memory) Commit(_ context.Context, change event.Change) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, id := range change.Remove {
+		delete(m.containers, id)
+	}
+	for _, c := range change.Put {
+		m.containers[c.ID] = c
+	}
+	return nil
+}
+
+// Get implements check.Cache, and remembers nothing: a run asks each question once anyway.
+func (m *memory) Get(context.Context, string) (string, []byte, bool) { return "", nil, false }
+
+// Put implements check.Cache.
+func (m *memory) Put(context.Context, string, string, []byte) {}
+
+// recordedTrust knows which executables the installation trusts, from its
+// database, and records nothing: what is seen for the first time is the
+// daemon's to remember.
+type recordedTrust struct{ path string }
+
+func (t recordedTrust) Checksum(ctx context.Context, name string) ([]byte, bool, error) {
+	if _, err := os.Stat(t.path); errors.Is(err, fs.ErrNotExist) {
+		return nil, false, nil
+	}
+	s, err := store.Open(ctx, t.path, store.Options{})
+	if err != nil {
+		return nil, false, err
+	}
+	sum, known, err := trustStore{s}.Checksum(ctx, name)
+	return sum, known, errors.Join(err, s.Close())
+}
+
+func (recordedTrust) Trust(context.Context, string, []byte) error { return nil }

@@ -1,0 +1,183 @@
+package core
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/dogwatch/dogwatch/core/check"
+	"github.com/dogwatch/dogwatch/core/component"
+	"github.com/dogwatch/dogwatch/core/dispatch"
+	"github.com/dogwatch/dogwatch/core/schedule"
+	"github.com/dogwatch/dogwatch/core/store"
+	"github.com/dogwatch/dogwatch/sdk"
+	"github.com/dogwatch/dogwatch/sdk/kind"
+	"github.com/dogwatch/dogwatch/sdk/registry"
+	"github.com/dogwatch/dogwatch/sdk/trigger"
+)
+
+// The types here fit one part of the core to the small interface that another
+// part declares. Each is a few lines; none decides anything.
+
+// registries fits the components to check.Registries.
+type registries struct{ components *component.Manager }
+
+func (r registries) For(host string) (check.Match, bool) {
+	c, url, served := r.components.RegistryFor(host)
+	if !served {
+		return check.Match{}, false
+	}
+	return check.Match{ID: c.ID(), URL: url, Registry: c}, true
+}
+
+// checkStore fits the store to check.Store.
+type checkStore struct{ *store.Store }
+
+func (s checkStore) Containers(ctx context.Context) ([]sdk.Container, error) {
+	return s.Store.Containers(ctx, "")
+}
+
+// checkCache fits the store to check.Cache. A cache that fails costs requests
+// and nothing else, so its errors are only logged.
+type checkCache struct {
+	store *store.Store
+	log   hclog.Logger
+}
+
+func (c *checkCache) Get(ctx context.Context, key string) (string, []byte, bool) {
+	e, found, err := c.store.CacheGet(ctx, key)
+	if err != nil {
+		c.log.Warn("read the registry cache", "error", err)
+	}
+	return e.Validator, e.Body, found
+}
+
+func (c *checkCache) Put(ctx context.Context, key, validator string, body []byte) {
+	if err := c.store.CachePut(ctx, store.CacheEntry{Key: key, Validator: validator, Body: body}); err != nil {
+		c.log.Warn("write the registry cache", "error", err)
+	}
+}
+
+// containers fits the store to dispatch.Containers.
+type containers struct{ *store.Store }
+
+func (s containers) ByID(id string) (sdk.Container, bool) { return found(s.Snapshot().Get(id)) }
+
+func (s containers) ByName(watcher, name string) (sdk.Container, bool) {
+	return found(s.Snapshot().Named(watcher, name))
+}
+
+func found(r *store.Record, ok bool) (sdk.Container, bool) {
+	if !ok {
+		return sdk.Container{}, false
+	}
+	return r.Container, true
+}
+
+// triggers fits the components to dispatch.Triggers.
+type triggers struct{ components *component.Manager }
+
+func (t triggers) All() []dispatch.Trigger {
+	var all []dispatch.Trigger
+	for _, c := range t.components.All(kind.Trigger) {
+		if c.Usable() {
+			all = append(all, triggerOf(c))
+		}
+	}
+	return all
+}
+
+func (t triggers) Get(id string) (dispatch.Trigger, bool) {
+	for _, known := range t.All() {
+		if known.ID == id {
+			return known, true
+		}
+	}
+	return dispatch.Trigger{}, false
+}
+
+func triggerOf(c *component.Component) dispatch.Trigger {
+	o := c.Trigger
+	// The templates were checked when the component was made.
+	messages, _ := dispatch.ParseMessages(o.SimpleTitle, o.SimpleBody, o.BatchTitle)
+	return dispatch.Trigger{
+		ID: c.ID(), Auto: o.Auto, Once: o.Once, IncludeByDefault: o.IncludeByDefault, Batch: o.Mode == component.ModeBatch,
+		Threshold: o.Threshold, AtMostOnce: c.Delivery == kind.AtMostOnce, Messages: messages, Runner: c,
+	}
+}
+
+// trustStore fits the store to plugin.TrustStore.
+type trustStore struct{ *store.Store }
+
+func (s trustStore) Checksum(ctx context.Context, name string) ([]byte, bool, error) {
+	sum, _, err := s.Store.Checksum(ctx, name)
+	if errors.Is(err, store.ErrNotFound) {
+		return nil, false, nil
+	}
+	return sum, err == nil, err
+}
+
+// lender completes requests to triggers with what their capabilities allow.
+type lender struct{ components *component.Manager }
+
+func (l lender) lend(ctx context.Context, id string, req *trigger.Request) {
+	t, known := l.components.ByID(kind.Trigger, id)
+	if !known {
+		return
+	}
+	if slices.Contains(t.Capabilities, kind.CapCredentials) {
+		req.Credentials = l.credentials(ctx, req.Containers)
+	}
+	if slices.Contains(t.Capabilities, kind.CapEngine) {
+		req.Engines = l.engines(req.Containers)
+	}
+}
+
+// credentials asks the registries of the containers for what an engine needs to pull.
+// A registry that has none to give is passed over: the pull then is anonymous.
+func (l lender) credentials(ctx context.Context, containers []sdk.Container) map[string]sdk.Credentials {
+	lent := map[string]sdk.Credentials{}
+	for _, c := range containers {
+		host := c.Image.Registry.Host
+		owner, _, served := l.components.RegistryFor(host)
+		if _, done := lent[host]; done || !served || !slices.Contains(owner.Capabilities, kind.CapCredentials) {
+			continue
+		}
+		repo := registry.Repository{Host: host, Name: c.Image.Name, Together: []string{c.Image.Name}}
+		if cred, err := owner.Credentials(ctx, repo); err == nil && cred != (sdk.Credentials{}) {
+			lent[host] = cred
+		}
+	}
+	return lent
+}
+
+func (l lender) engines(containers []sdk.Container) map[string]trigger.Engine {
+	lent := map[string]trigger.Engine{}
+	for _, c := range containers {
+		if w, known := l.components.Watcher(c.Watcher); known {
+			lent[c.Watcher] = trigger.Engine{Type: w.Type, Options: maps.Clone(w.Options)}
+		}
+	}
+	return lent
+}
+
+// validate checks the core's own options of a component, which other parts of
+// the core understand: cron expressions and templates.
+func validate(c *component.Component) []sdk.FieldError {
+	switch c.Kind {
+	case kind.Watcher:
+		if _, err := schedule.ParseCron(c.Watcher.Cron); err != nil {
+			return []sdk.FieldError{{Field: "cron", Detail: err.Error()}}
+		}
+	case kind.Trigger:
+		_, err := dispatch.ParseMessages(c.Trigger.SimpleTitle, c.Trigger.SimpleBody, c.Trigger.BatchTitle)
+		var invalid *sdk.InvalidError
+		if errors.As(err, &invalid) {
+			return invalid.Fields
+		}
+	}
+	return nil
+}
