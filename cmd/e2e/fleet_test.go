@@ -8,7 +8,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/dogwatch/dogwatch/plugins/registries/registrysim"
 	"github.com/dogwatch/dogwatch/plugins/watchers/docker/enginesim"
@@ -94,19 +93,4 @@ func (d *daemon) settled() {
 		return len(get[[]any](d, http.MethodGet, "/api/deliveries?state=pending")) == 0 &&
 			len(get[[]any](d, http.MethodGet, "/api/deliveries?state=sending")) == 0
 	})
-}
-
-// within runs fn and reports whether it ended in time.
-func within(d time.Duration, fn func()) bool {
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		fn()
-	}()
-	select {
-	case <-done:
-		return true
-	case <-time.After(d):
-		return false
-	}
 }

@@ -183,12 +183,6 @@ func (d *daemon) stop() {
 	}
 }
 
-// kill ends dogwatch without warning.
-func (d *daemon) kill() {
-	_ = d.cmd.Process.Kill()
-	<-d.done
-}
-
 func (d *daemon) request(method, path string, body string) (int, []byte) {
 	d.t.Helper()
 	req, err := http.NewRequestWithContext(d.t.Context(), method, d.url+path, strings.NewReader(body))

@@ -310,7 +310,7 @@ func TestHungRegistry(t *testing.T) {
 		if report := w.run(); report.Failed != 250 || len(report.Updates) != 1 {
 			t.Errorf("report %+v", report)
 		}
-		if took := time.Since(began); took != 30*time.Second {
+		if took := time.Since(began); took > time.Minute { // a second round may begin before the first has ended
 			t.Errorf("the run took %s", took)
 		}
 		contains(t, "error", message(w.get("id-c249")), "docker.io does not answer: not asked again before ")

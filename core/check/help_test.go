@@ -314,3 +314,8 @@ func contains(t testing.TB, about, text string, parts ...string) {
 		}
 	}
 }
+
+// manifest is one whose own digest and configuration are easy to tell.
+func manifest(own, config string) registry.Manifest {
+	return registry.Manifest{Digest: digest(own), Config: digest(config)}
+}

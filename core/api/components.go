@@ -1,0 +1,121 @@
+package api
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/dogwatch/dogwatch/core/component"
+	"github.com/dogwatch/dogwatch/sdk"
+	"github.com/dogwatch/dogwatch/sdk/kind"
+	"github.com/dogwatch/dogwatch/sdk/option"
+)
+
+// view returns a component as clients see it: its configuration is masked by
+// its schema, and its errors, whose words come from elsewhere, have no secrets.
+func (h *handler) view(c *component.Component) component.View {
+	view := c.View()
+	if view.Configuration == nil {
+		view.Configuration = map[string]any{}
+	}
+	view.Error = h.Redact(view.Error)
+	view.Warnings = slices.Clone(view.Warnings)
+	for i := range view.Warnings {
+		view.Warnings[i] = h.Redact(view.Warnings[i])
+	}
+	return view
+}
+
+func (h *handler) listComponents(k kind.Kind) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		views := []component.View{}
+		for _, c := range h.Components.All(k) {
+			views = append(views, h.view(c))
+		}
+		h.reply(w, r, views)
+	}
+}
+
+func (h *handler) getComponent(k kind.Kind) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		c, found := h.Components.Get(k, param(r, "type"), param(r, "name"))
+		if !found {
+			h.notFound(w, r)
+			return
+		}
+		h.reply(w, r, h.view(c))
+	}
+}
+
+// runTrigger runs a trigger with the posted container, as it is.
+func (h *handler) runTrigger(w http.ResponseWriter, r *http.Request) {
+	id := param(r, "type") + "." + param(r, "name")
+	t, found := h.Components.Get(kind.Trigger, param(r, "type"), param(r, "name"))
+	if !found {
+		h.fail(w, r, http.StatusNotFound, fmt.Sprintf("Error when running trigger %s (trigger not found)", id))
+		return
+	}
+	var c sdk.Container
+	given, ok := h.decode(w, r, &c)
+	if !ok {
+		return
+	}
+	if !given {
+		h.fail(w, r, http.StatusBadRequest, fmt.Sprintf("Error when running trigger %s (container is undefined)", id))
+		return
+	}
+	if err := h.runNow(t, c, true); err != nil {
+		h.fail(w, r, http.StatusInternalServerError, fmt.Sprintf("Error when running trigger %s (%v)", id, err))
+		return
+	}
+	h.reply(w, r, struct{}{})
+}
+
+// typeView describes a type and its options, for forms and tools.
+type typeView struct {
+	Kind         kind.Kind    `json:"kind"`
+	Type         string       `json:"type"`
+	Summary      string       `json:"summary"`
+	DocsURL      string       `json:"docsUrl,omitempty"`
+	Capabilities []string     `json:"capabilities,omitempty"`
+	Options      []optionView `json:"options"`
+}
+
+type optionView struct {
+	Name       string      `json:"name"`
+	Type       option.Type `json:"type"`
+	Help       string      `json:"help"`
+	Default    *string     `json:"default,omitempty"`
+	Required   bool        `json:"required"`
+	Secret     bool        `json:"secret"`
+	Choices    []string    `json:"choices,omitempty"`
+	Aliases    []string    `json:"aliases,omitempty"`
+	Min        *float64    `json:"min,omitempty"`
+	Max        *float64    `json:"max,omitempty"`
+	Deprecated string      `json:"deprecated,omitempty"`
+}
+
+func (h *handler) listTypes(w http.ResponseWriter, r *http.Request) {
+	k := kind.Kind(strings.ToLower(param(r, "kind")))
+	if !slices.Contains(kind.Kinds(), k) {
+		h.fail(w, r, http.StatusNotFound, fmt.Sprintf("there is no kind %q: use watcher, registry or trigger", string(k)))
+		return
+	}
+	views := []typeView{}
+	for _, t := range h.Plugins.Types(k) {
+		views = append(views, describe(t))
+	}
+	h.reply(w, r, views)
+}
+
+func describe(t kind.Type) typeView {
+	view := typeView{Kind: t.Kind, Type: t.Name, Summary: t.Summary, DocsURL: t.DocsURL, Capabilities: slices.Sorted(slices.Values(t.Capabilities)), Options: []optionView{}}
+	for _, o := range append(component.HostOptions(t.Kind), t.Options...) {
+		view.Options = append(view.Options, optionView{
+			Name: o.Name, Type: o.Type, Help: o.Help, Default: o.Default, Required: o.Required, Secret: o.Secret,
+			Choices: o.Choices, Aliases: o.Aliases, Min: o.Min, Max: o.Max, Deprecated: o.Deprecated,
+		})
+	}
+	return view
+}

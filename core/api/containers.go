@@ -1,0 +1,224 @@
+package api
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/dogwatch/dogwatch/core/check"
+	"github.com/dogwatch/dogwatch/core/component"
+	"github.com/dogwatch/dogwatch/core/dispatch"
+	"github.com/dogwatch/dogwatch/core/event"
+	"github.com/dogwatch/dogwatch/core/store"
+	"github.com/dogwatch/dogwatch/sdk"
+	"github.com/dogwatch/dogwatch/sdk/kind"
+)
+
+func (h *handler) listContainers(w http.ResponseWriter, r *http.Request) {
+	q, err := h.parseQuery(r)
+	if err != nil {
+		h.failWith(w, r, err)
+		return
+	}
+	snapshot := h.Store.Snapshot()
+	if !q.empty() {
+		h.replyQuery(w, r, q, snapshot)
+		return
+	}
+	w.Header().Add("Vary", "Accept-Encoding")
+	if unchanged(w, r, fmt.Sprintf(`W/"%x"`, snapshot.Version())) {
+		return
+	}
+	if !acceptsGzip(r) {
+		writeJSON(w, join(snapshot.All()))
+		return
+	}
+	body, err := h.packed.list(snapshot)
+	if err != nil {
+		h.failWith(w, r, err)
+		return
+	}
+	w.Header().Set("Content-Encoding", "gzip")
+	writeJSON(w, body)
+}
+
+// replyQuery answers with the containers that a query selects.
+func (h *handler) replyQuery(w http.ResponseWriter, r *http.Request, q query, snapshot store.Snapshot) {
+	selected, err := q.apply(snapshot.All())
+	if err != nil {
+		h.failWith(w, r, err)
+		return
+	}
+	writeJSON(w, join(selected))
+}
+
+// join returns records as a JSON array. Records carry their JSON, so that
+// nothing is encoded again.
+func join(records []*store.Record) []byte {
+	size := len("[]")
+	for _, rec := range records {
+		size += len(rec.JSON) + len(",")
+	}
+	body := append(make([]byte, 0, size), '[')
+	for i, rec := range records {
+		if i > 0 {
+			body = append(body, ',')
+		}
+		body = append(body, rec.JSON...)
+	}
+	return append(body, ']')
+}
+
+func writeJSON(w http.ResponseWriter, body []byte) {
+	w.Header().Set("Content-Type", contentJSON)
+	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
+	_, _ = w.Write(body) // the client may have gone
+}
+
+// container finds the container that the path names. It answers and returns nil when there is none.
+func (h *handler) container(w http.ResponseWriter, r *http.Request) *store.Record {
+	id := param(r, "id")
+	snapshot := h.Store.Snapshot()
+	if rec, found := snapshot.Get(id); found {
+		return rec
+	}
+	for _, rec := range snapshot.All() {
+		if strings.EqualFold(rec.Container.ID, id) {
+			return rec
+		}
+	}
+	h.fail(w, r, http.StatusNotFound, "Container not found")
+	return nil
+}
+
+func (h *handler) getContainer(w http.ResponseWriter, r *http.Request) {
+	if rec := h.container(w, r); rec != nil {
+		h.send(w, r, http.StatusOK, contentJSON, rec.JSON)
+	}
+}
+
+func (h *handler) deleteContainer(w http.ResponseWriter, r *http.Request) {
+	if !h.Config.Server.Feature.Delete {
+		h.fail(w, r, http.StatusForbidden, "deleting containers is switched off by server.feature.delete")
+		return
+	}
+	rec := h.container(w, r)
+	if rec == nil {
+		return
+	}
+	c := rec.Container
+	gone := event.Event{At: h.Now(), Type: event.ContainerRemoved, Subject: event.Subject(c), Payload: event.Payload{Container: &c}}
+	if err := h.Store.Commit(r.Context(), event.Change{Remove: []string{c.ID}, Events: []event.Event{gone}}); err != nil {
+		h.failWith(w, r, err)
+		return
+	}
+	w.WriteHeader(http.StatusNoContent)
+}
+
+func (h *handler) watchContainers(w http.ResponseWriter, r *http.Request) {
+	q, err := h.parseQuery(r)
+	if err != nil {
+		h.failWith(w, r, err)
+		return
+	}
+	switch err := h.Checks.WatchAll(r.Context()); {
+	case err == nil:
+		h.replyQuery(w, r, q, h.Store.Snapshot())
+	case r.Context().Err() != nil:
+		h.stopping(w, r, checkGoesOn)
+	default:
+		h.fail(w, r, http.StatusInternalServerError, fmt.Sprintf("Error when watching images (%v)", err))
+	}
+}
+
+const checkGoesOn = "; the check that was asked for has its time to end"
+
+func (h *handler) watchContainer(w http.ResponseWriter, r *http.Request) {
+	rec := h.container(w, r)
+	if rec == nil {
+		return
+	}
+	id := rec.Container.ID
+	switch err := h.Checks.WatchOne(r.Context(), rec.Container); {
+	case errors.Is(err, check.ErrNotListed):
+		h.fail(w, r, http.StatusNotFound, "Container not found: "+err.Error())
+	case err != nil && r.Context().Err() != nil:
+		h.stopping(w, r, checkGoesOn)
+	case err != nil:
+		h.fail(w, r, http.StatusInternalServerError, fmt.Sprintf("Error when watching container %s (%v)", id, err))
+	default:
+		after, found := h.Store.Snapshot().Get(id)
+		if !found {
+			h.fail(w, r, http.StatusNotFound, "Container not found: it was removed during the check")
+			return
+		}
+		h.send(w, r, http.StatusOK, contentJSON, after.JSON)
+	}
+}
+
+func (h *handler) explainContainer(w http.ResponseWriter, r *http.Request) {
+	rec := h.container(w, r)
+	if rec == nil {
+		return
+	}
+	why := h.Checks.Explain(r.Context(), rec.Container)
+	why.Error = h.Redact(why.Error)
+	for i := range why.Summary {
+		why.Summary[i] = h.Redact(why.Summary[i])
+	}
+	h.reply(w, r, why)
+}
+
+// containerTriggers lists the triggers that can run for a container, each with
+// the threshold that the container's label gives it.
+func (h *handler) containerTriggers(w http.ResponseWriter, r *http.Request) {
+	rec := h.container(w, r)
+	if rec == nil {
+		return
+	}
+	associated := []component.View{}
+	for _, t := range h.Components.All(kind.Trigger) {
+		threshold, ok := dispatch.Associated(t.ID(), t.Trigger.IncludeByDefault, rec.Container)
+		if !ok {
+			continue
+		}
+		view := h.view(t)
+		if threshold != "" {
+			// The view's configuration is shared; this container's threshold is not.
+			view.Configuration = maps.Clone(view.Configuration)
+			view.Configuration["threshold"] = threshold
+		}
+		associated = append(associated, view)
+	}
+	h.reply(w, r, associated)
+}
+
+func (h *handler) runContainerTrigger(w http.ResponseWriter, r *http.Request) {
+	rec := h.container(w, r)
+	if rec == nil {
+		return
+	}
+	typ, name := param(r, "type"), param(r, "name")
+	t, found := h.Components.Get(kind.Trigger, typ, name)
+	if !found {
+		h.fail(w, r, http.StatusNotFound, "Trigger not found")
+		return
+	}
+	if err := h.runNow(t, rec.Container, false); err != nil {
+		h.fail(w, r, http.StatusInternalServerError, fmt.Sprintf("Error when running trigger (type=%s, name=%s) (%v)", typ, name, err))
+		return
+	}
+	h.reply(w, r, struct{}{})
+}
+
+// runNow runs a trigger to its end, also when the client has lost patience: an
+// update of a container must not stop half way.
+func (h *handler) runNow(t *component.Component, c sdk.Container, test bool) error {
+	if _, err := t.State(); err != nil && !t.Usable() {
+		return err
+	}
+	return h.Triggers.RunNow(h.run, t.ID(), []sdk.Container{c}, test)
+}

@@ -1,0 +1,508 @@
+package api
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/dogwatch/dogwatch/core/check"
+	"github.com/dogwatch/dogwatch/core/component"
+	"github.com/dogwatch/dogwatch/core/config"
+	"github.com/dogwatch/dogwatch/core/event"
+	"github.com/dogwatch/dogwatch/core/logging"
+	"github.com/dogwatch/dogwatch/core/metrics"
+	"github.com/dogwatch/dogwatch/core/plugin"
+	"github.com/dogwatch/dogwatch/core/store"
+	"github.com/dogwatch/dogwatch/sdk"
+	"github.com/dogwatch/dogwatch/sdk/kind"
+	sdkplugin "github.com/dogwatch/dogwatch/sdk/plugin"
+	"github.com/dogwatch/dogwatch/sdk/registry"
+	"github.com/dogwatch/dogwatch/sdk/trigger"
+	"github.com/dogwatch/dogwatch/sdk/watcher"
+)
+
+// TestMain lets this test binary stand for the plugins, which go-plugin starts with its cookie.
+func TestMain(m *testing.M) {
+	if os.Getenv(sdkplugin.Handshake().MagicCookieKey) != "" {
+		sdkplugin.Serve(bundle())
+		return
+	}
+	status := m.Run()
+	for _, stop := range stopComponents {
+		stop()
+	}
+	os.Exit(status)
+}
+
+// The types of the test's bundle have the options, secrets and masks of the real ones.
+type (
+	dockerOptions struct {
+		Socket string `option:"socket" default:"/var/run/docker.sock" help:"Path of the socket"`
+		Port   int    `option:"port" default:"2375" help:"Port of the engine"`
+	}
+	ecrOptions struct {
+		Region          string `option:"region" help:"Region"`
+		AccessKeyID     string `option:"accesskeyid,secret" help:"Access key"`
+		SecretAccessKey string `option:"secretaccesskey,secret" help:"Its secret"`
+	}
+	hubOptions struct {
+		Login    string   `option:"login" help:"User name"`
+		Password string   `option:"password,secret" help:"Password"`
+		Auth     string   `option:"auth,secret,mask=none" help:"Base64 of user:password"`
+		URL      *url.URL `option:"url" help:"Proxy"`
+	}
+	smtpOptions struct {
+		Host string `option:"host,required" help:"Server"`
+		Port int    `option:"port,required" min:"1" max:"65535" help:"Port"`
+		User string `option:"user" help:"User"`
+		Pass string `option:"pass,secret,mask=none" help:"Password"`
+		From string `option:"from,required" help:"Sender"`
+		To   string `option:"to,required" help:"Recipients"`
+	}
+	ntfyOptions struct {
+		URL   *url.URL `option:"url,mask=url" default:"https://ntfy.sh" help:"Server"`
+		Topic string   `option:"topic,required" help:"Topic"`
+		Token string   `option:"auth.token,secret" help:"Token"`
+	}
+)
+
+// idle implements all three kinds and does nothing.
+type idle struct{}
+
+func (idle) List(context.Context) ([]sdk.Container, error) { return nil, nil }
+func (idle) Hosts() []registry.Host                        { return []registry.Host{{Pattern: "example.org"}} }
+func (idle) Run(context.Context, trigger.Request) error    { return nil }
+func (idle) Tags(context.Context, registry.Repository, string) (registry.TagList, error) {
+	return registry.TagList{}, nil
+}
+func (idle) Resolve(context.Context, registry.Repository, string) (string, error) { return "", nil }
+func (idle) Manifest(context.Context, registry.Repository, string, sdk.Platform) (registry.Manifest, error) {
+	return registry.Manifest{}, nil
+}
+
+func create[O any](sdk.Env, O) (idle, error) { return idle{}, nil }
+
+func bundle() sdkplugin.Bundle {
+	return sdkplugin.Bundle{
+		Version:  "1.2.3",
+		Watchers: []watcher.Type{watcher.Define("docker", "Watches an engine", create[dockerOptions], kind.Default("local"))},
+		Registries: []registry.Type{
+			registry.Define("ecr", "Amazon ECR", create[ecrOptions]),
+			registry.Define("hub", "Docker Hub", create[hubOptions], kind.Default("public"), kind.Docs("https://example.org/hub")),
+		},
+		Triggers: []trigger.Type{
+			trigger.Define("ntfy", "Publishes", create[ntfyOptions]),
+			trigger.Define("smtp", "Sends mail", func(env sdk.Env, o smtpOptions) (idle, error) {
+				if o.User == "refused" {
+					return idle{}, fmt.Errorf("login of %s with %s refused", o.User, o.Pass)
+				}
+				if o.User == "warned" {
+					env.Warn("the password " + o.Pass + " is weak")
+				}
+				return idle{}, nil
+			}),
+		},
+	}
+}
+
+// The secrets that the components below are configured with.
+const (
+	accessKey  = "AKIAIOSFODNN7EXAMPLE"
+	secretKey  = "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY"
+	hubAuth    = "am9objpkb2U="
+	hubPass    = "correct-horse-battery"
+	smtpPass   = "mail-p4ssw0rd"
+	ntfyToken  = "tk_AgQdq7mVBoFD37zQVN29RhuMzNIz2"
+	urlPass    = "in-the-url-55"
+	failedPass = "told-by-the-server"
+)
+
+// environ configures the components as an operator does.
+func environ() []string {
+	return []string{
+		"DOGWATCH_WATCHER_LOCAL_SOCKET=/var/run/docker.sock",
+		"DOGWATCH_REGISTRY_ECR_PRIVATE_REGION=eu-west-1",
+		"DOGWATCH_REGISTRY_ECR_PRIVATE_ACCESSKEYID=" + accessKey,
+		"DOGWATCH_REGISTRY_ECR_PRIVATE_SECRETACCESSKEY=" + secretKey,
+		"DOGWATCH_REGISTRY_HUB_PRIVATE_AUTH=" + hubAuth,
+		"DOGWATCH_REGISTRY_HUB_LOGIN_PASSWORD=" + hubPass,
+		"DOGWATCH_REGISTRY_HUB_LOGIN_LOGIN=john",
+		"DOGWATCH_TRIGGER_SMTP_GMAIL_HOST=smtp.example.org",
+		"DOGWATCH_TRIGGER_SMTP_GMAIL_PORT=465",
+		"DOGWATCH_TRIGGER_SMTP_GMAIL_USER=warned",
+		"DOGWATCH_TRIGGER_SMTP_GMAIL_PASS=" + smtpPass,
+		"DOGWATCH_TRIGGER_SMTP_GMAIL_FROM=john@example.org",
+		"DOGWATCH_TRIGGER_SMTP_GMAIL_TO=jane@example.org",
+		"DOGWATCH_TRIGGER_SMTP_REFUSED_HOST=smtp.example.org",
+		"DOGWATCH_TRIGGER_SMTP_REFUSED_PORT=465",
+		"DOGWATCH_TRIGGER_SMTP_REFUSED_USER=refused",
+		"DOGWATCH_TRIGGER_SMTP_REFUSED_PASS=" + failedPass,
+		"DOGWATCH_TRIGGER_SMTP_REFUSED_FROM=john@example.org",
+		"DOGWATCH_TRIGGER_SMTP_REFUSED_TO=jane@example.org",
+		"DOGWATCH_TRIGGER_NTFY_ONE_TOPIC=235ef38e-f1db-46c6-a6e9-f3b9d3d2b1ef",
+		"DOGWATCH_TRIGGER_NTFY_ONE_THRESHOLD=major",
+		"DOGWATCH_TRIGGER_NTFY_ONE_URL=https://john:" + urlPass + "@ntfy.example.org",
+		"DOGWATCH_TRIGGER_NTFY_ONE_AUTH_TOKEN=" + ntfyToken,
+		"DOGWATCH_TRIGGER_NTFY_OPTIN_TOPIC=t",
+		"DOGWATCH_TRIGGER_NTFY_OPTIN_INCLUDEBYDEFAULT=false",
+		"DOGWATCH_TRIGGER_ACME_X_KEY=whatever",
+	}
+}
+
+// parts are the real components and plugins that tests share.
+type parts struct {
+	host     *plugin.Host
+	manager  *component.Manager
+	redactor *logging.Redactor
+}
+
+var (
+	stopComponents []func()
+	shown          = sync.OnceValues(func() (parts, error) { return newParts(false) })
+	allMasked      = sync.OnceValues(func() (parts, error) { return newParts(true) })
+)
+
+// newParts starts real plugins, which this binary is, and configures the components with them.
+func newParts(maskAll bool) (parts, error) {
+	conf, err := config.Load(config.Input{Environ: append(environ(), "HOME=/nonexistent"), WatcherTypes: []string{"docker"}})
+	if err != nil {
+		return parts{}, err
+	}
+	p := parts{redactor: &logging.Redactor{}}
+	p.host, err = plugin.New(plugin.Options{Builtins: []plugin.Builtin{{Name: "test", Args: []string{"plugin"}, Types: bundle().Types()}}, Log: hclog.NewNullLogger()})
+	if err != nil {
+		return parts{}, err
+	}
+	stopComponents = append(stopComponents, p.host.Close)
+	p.manager = component.New(component.Options{Plugins: p.host, Log: hclog.NewNullLogger(), Secrets: p.redactor.Add, MaskAll: maskAll})
+	p.manager.Load(conf.Components)
+	p.manager.Finish()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	return p, p.manager.Await(ctx)
+}
+
+// noTrust is a Plugins whose bundles have no file to trust.
+type noTrust struct{ *plugin.Host }
+
+func (noTrust) Trust(_ context.Context, name string) error {
+	return fmt.Errorf("%s is built in and needs no trust", name)
+}
+
+// fakeChecks lets a test decide how checks go. As the real one it goes on when its requester leaves.
+type fakeChecks struct {
+	watchAll func() error
+	watchOne func(sdk.Container) error
+	explain  func(sdk.Container) check.Explanation
+	next     time.Time
+}
+
+func detached(ctx context.Context, run func() error) error {
+	done := make(chan error, 1)
+	go func() { done <- run() }()
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (f *fakeChecks) WatchAll(ctx context.Context) error {
+	if f.watchAll == nil {
+		return nil
+	}
+	return detached(ctx, f.watchAll)
+}
+
+func (f *fakeChecks) WatchOne(ctx context.Context, c sdk.Container) error {
+	if f.watchOne == nil {
+		return nil
+	}
+	return detached(ctx, func() error { return f.watchOne(c) })
+}
+
+func (f *fakeChecks) Explain(_ context.Context, c sdk.Container) check.Explanation {
+	if f.explain == nil {
+		return check.Explanation{ID: c.ID, Name: c.Name, Image: "docker.io/" + c.Image.Name, Registry: "hub.public", Summary: []string{"So nothing newer is known."},
+			Rules: []check.Rule{{Name: "include", Value: ".*", Source: "default"}}, Tags: []check.Verdict{{Tag: "1.26", Kept: true, Reason: "newest", Detail: "the newest"}}}
+	}
+	return f.explain(c)
+}
+
+func (f *fakeChecks) Next(string) time.Time { return f.next }
+
+// fakeTriggers records what is run.
+type fakeTriggers struct {
+	run func(ctx context.Context) error
+
+	mu   sync.Mutex
+	runs []ran
+	woke int
+}
+
+type ran struct {
+	id         string
+	containers []sdk.Container
+	test       bool
+}
+
+func (f *fakeTriggers) RunNow(ctx context.Context, id string, containers []sdk.Container, test bool) error {
+	f.mu.Lock()
+	f.runs = append(f.runs, ran{id, containers, test})
+	f.mu.Unlock()
+	if f.run == nil {
+		return nil
+	}
+	return f.run(ctx)
+}
+
+func (f *fakeTriggers) Wake() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.woke++
+}
+
+func (f *fakeTriggers) last(t *testing.T) ran {
+	t.Helper()
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if len(f.runs) == 0 {
+		t.Fatal("no trigger ran")
+	}
+	return f.runs[len(f.runs)-1]
+}
+
+// world is a running server and what is behind it.
+type world struct {
+	t        testing.TB
+	opt      Options
+	store    *store.Store
+	bus      *event.Bus
+	checks   *fakeChecks
+	triggers *fakeTriggers
+	redactor *logging.Redactor
+	log      *bytes.Buffer
+	url      string
+	client   *http.Client
+	stop     func() error
+}
+
+// start runs a server over an empty store. Settings are environment variables; change edits the options.
+func start(t testing.TB, settings []string, change ...func(*Options)) *world {
+	t.Helper()
+	p, err := shown()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return startWith(t, p, settings, change...)
+}
+
+func startWith(t testing.TB, p parts, settings []string, change ...func(*Options)) *world {
+	t.Helper()
+	folder := t.TempDir()
+	conf, err := config.Load(config.Input{Environ: append([]string{
+		"DOGWATCH_SERVER_HOST=127.0.0.1", "DOGWATCH_SERVER_PORT=0", "DOGWATCH_STORE_PATH=" + folder}, settings...)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &world{t: t, bus: new(event.Bus), checks: &fakeChecks{}, triggers: &fakeTriggers{}, redactor: p.redactor, log: new(bytes.Buffer)}
+	w.store, err = store.Open(t.Context(), filepath.Join(folder, "store.db"), store.Options{Bus: w.bus})
+	if err != nil {
+		t.Fatal(err)
+	}
+	log := hclog.New(&hclog.LoggerOptions{Output: w.log, Level: hclog.Info, Mutex: new(sync.Mutex)})
+	w.opt = Options{
+		Config: conf, Version: "1.2.3", Store: w.store, Bus: w.bus, Components: p.manager, Plugins: noTrust{p.host}, Checks: w.checks,
+		Triggers: w.triggers, Metrics: metrics.New("1.2.3", metrics.Options{Enabled: conf.Prometheus.Enabled, WUD: conf.Prometheus.WUD}),
+		Redact: p.redactor.String, Log: log, Now: time.Now,
+	}
+	for _, c := range change {
+		c(&w.opt)
+	}
+	w.serve()
+	return w
+}
+
+func (w *world) serve() {
+	w.t.Helper()
+	server, err := Listen(w.opt)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- server.Serve(ctx) }()
+	w.stop = sync.OnceValue(func() error {
+		cancel()
+		return <-ended
+	})
+	w.t.Cleanup(func() {
+		if err := w.stop(); err != nil {
+			w.t.Errorf("stop the server: %v", err)
+		}
+		if err := w.store.Close(); err != nil {
+			w.t.Errorf("close the store: %v", err)
+		}
+	})
+	scheme := "http://"
+	if w.opt.Config.Server.TLS.Enabled {
+		scheme = "https://"
+	}
+	w.url = scheme + server.Addr().String()
+	w.client = &http.Client{Transport: &validating{t: w.t, base: w.opt.Config.Server.BasePath, next: &http.Transport{DisableCompression: true}}, Timeout: 30 * time.Second}
+	w.t.Cleanup(w.client.CloseIdleConnections)
+}
+
+func (w *world) put(containers ...sdk.Container) {
+	w.t.Helper()
+	if err := w.store.Commit(context.Background(), event.Change{Put: containers}); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func (w *world) happen(events ...event.Event) {
+	w.t.Helper()
+	if err := w.store.Commit(context.Background(), event.Change{Events: events}); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// answer is a response that was read.
+type answer struct {
+	t      testing.TB
+	status int
+	header http.Header
+	body   []byte
+}
+
+// do sends a request. Headers are pairs of name and value; Host is one of them.
+func (w *world) do(method, path, body string, headers ...string) answer {
+	w.t.Helper()
+	var reader io.Reader
+	if body != "" {
+		reader = strings.NewReader(body)
+	}
+	r, err := http.NewRequestWithContext(context.Background(), method, w.url+path, reader)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	for pair := range slices.Chunk(headers, 2) {
+		if pair[0] == "Host" {
+			r.Host = pair[1]
+		} else {
+			r.Header.Add(pair[0], pair[1])
+		}
+	}
+	resp, err := w.client.Do(r)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	read, err := io.ReadAll(resp.Body)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return answer{t: w.t, status: resp.StatusCode, header: resp.Header, body: read}
+}
+
+func (w *world) get(path string, headers ...string) answer { return w.do("GET", path, "", headers...) }
+
+// want checks the status.
+func (a answer) want(status int) answer {
+	a.t.Helper()
+	if a.status != status {
+		a.t.Fatalf("status %d, want %d; body %s", a.status, status, a.body)
+	}
+	return a
+}
+
+// fails checks the status and that the error has all parts.
+func (a answer) fails(status int, parts ...string) answer {
+	a.t.Helper()
+	a.want(status)
+	message, _ := a.object()["error"].(string)
+	for _, part := range parts {
+		if !strings.Contains(message, part) {
+			a.t.Errorf("the error %q lacks %q", message, part)
+		}
+	}
+	return a
+}
+
+func decodeAs[T any](a answer) T {
+	a.t.Helper()
+	var v T
+	if err := json.Unmarshal(a.body, &v); err != nil {
+		a.t.Fatalf("%v in %s", err, a.body)
+	}
+	return v
+}
+
+func (a answer) object() map[string]any { a.t.Helper(); return decodeAs[map[string]any](a) }
+func (a answer) list() []map[string]any { a.t.Helper(); return decodeAs[[]map[string]any](a) }
+
+// names returns the names of a list's items.
+func (a answer) names() []string {
+	a.t.Helper()
+	found := []string{}
+	for _, item := range a.list() {
+		found = append(found, fmt.Sprint(item["name"]))
+	}
+	return found
+}
+
+func same[T any](t testing.TB, what string, got, want T) {
+	t.Helper()
+	g, err := json.Marshal(got)
+	wanted, err2 := json.Marshal(want)
+	if errors.Join(err, err2) != nil {
+		t.Fatal(err, err2)
+	}
+	if !bytes.Equal(g, wanted) {
+		t.Errorf("%s is %s, want %s", what, g, wanted)
+	}
+}
+
+// nginx has every field of the contract, and an update.
+func nginx() sdk.Container {
+	return sdk.Container{
+		ID: "31a61a8305ef1fc9a71fa4f20a68d7ec88b28e32303bbc4a5f192e851165b816", Name: "nginx", DisplayName: "Web server", DisplayIcon: "mdi:docker",
+		Status: "running", Watcher: "local", IncludeTags: `^\d+\.\d+\.\d+$`, LinkTemplate: "https://example.org/${major}?a=1&b=<2>",
+		Link: "https://example.org/1?a=1&b=<2>",
+		Image: sdk.Image{
+			ID: "sha256:d4a5e0e6e5b9b0d7a5d2a5f0b4f1c8c2e9d7", Registry: sdk.Registry{Name: "hub.public", URL: "https://registry-1.docker.io/v2", Host: "docker.io"},
+			Name: "library/nginx", Tag: sdk.Tag{Value: "1.25.0", Semver: true}, Digest: sdk.Digest{Watch: true, Repo: "sha256:3e2b8c", Value: "sha256:3e2b8c"},
+			Architecture: "amd64", OS: "linux", Variant: "v8", Created: sdk.TimeOf(time.Date(2021, 6, 12, 5, 33, 38, 440e6, time.UTC)),
+		},
+		Labels:          map[string]string{"dogwatch.tag.include": `^\d+\.\d+\.\d+$`, "com.docker.compose.project": "web", "com.docker.compose.service": "nginx", "empty": ""},
+		Result:          &sdk.Result{Tag: "1.26.0", Digest: "sha256:9f", Created: sdk.TimeOf(time.Date(2024, 6, 12, 5, 33, 38, 0, time.UTC)), Link: "https://example.org/1.26?a=1&b=2"},
+		Check:           sdk.CheckState{State: sdk.CheckOK, At: sdk.TimeOf(time.Date(2026, 3, 29, 1, 30, 0, 0, time.UTC))},
+		UpdateAvailable: true, UpdateKind: sdk.UpdateKind{Kind: sdk.KindTag, LocalValue: "1.25.0", RemoteValue: "1.26.0", SemverDiff: sdk.DiffMinor},
+	}
+}
+
+// redis is up to date, and never was checked successfully.
+func redis() sdk.Container {
+	return sdk.Container{
+		ID: "AbC/é 1", Name: "redis", DisplayName: "redis", Status: "exited", Watcher: "remote",
+		Image: sdk.Image{ID: "sha256:77", Registry: sdk.Registry{Name: "ghcr.public", URL: "https://ghcr.io/v2", Host: "ghcr.io"}, Name: "team/redis",
+			Tag: sdk.Tag{Value: "latest"}, Architecture: "arm64", OS: "linux"},
+		Error: &sdk.ContainerError{Message: "the registry answered 404"}, Check: sdk.CheckState{State: sdk.CheckFailed},
+		UpdateKind: sdk.UpdateKind{Kind: sdk.KindUnknown},
+	}
+}

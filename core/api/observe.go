@@ -1,0 +1,63 @@
+package api
+
+import (
+	"fmt"
+	"net/http"
+	"runtime/debug"
+	"time"
+)
+
+// writeLimit is how long a client may take to accept one piece of an answer.
+const writeLimit = time.Minute
+
+// observed is the answer of a request: it knows whether anything was sent, and
+// does not let a client that stopped reading hold it for ever.
+type observed struct {
+	http.ResponseWriter
+	control *http.ResponseController
+	status  int // 0 until something was sent
+}
+
+// Unwrap lets http.ResponseController find the real one.
+func (o *observed) Unwrap() http.ResponseWriter { return o.ResponseWriter }
+
+func (o *observed) WriteHeader(status int) {
+	o.begin(status)
+	o.ResponseWriter.WriteHeader(status)
+}
+
+func (o *observed) Write(p []byte) (int, error) {
+	o.begin(http.StatusOK)
+	return o.ResponseWriter.Write(p)
+}
+
+func (o *observed) begin(status int) {
+	if o.status == 0 {
+		o.status = status
+	}
+	_ = o.control.SetWriteDeadline(time.Now().Add(writeLimit)) // not possible in tests without a connection
+}
+
+// observe turns a panic of a handler into an answer without internals, and logs each request.
+func (h *handler) observe(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		began := time.Now()
+		answer := &observed{ResponseWriter: w, control: http.NewResponseController(w)}
+		defer func() {
+			problem := recover()
+			switch {
+			case problem == nil:
+				h.Log.Debug("request", "method", r.Method, "path", r.URL.Path, "status", answer.status, "took", time.Since(began).Round(time.Microsecond))
+				return
+			case problem != http.ErrAbortHandler:
+				h.Log.Error("request panicked", "method", r.Method, "path", r.URL.Path, "error", fmt.Sprint(problem), "stack", string(debug.Stack()))
+			}
+			if answer.status != 0 || problem == http.ErrAbortHandler {
+				panic(http.ErrAbortHandler) // the client must not take what it got for the whole
+			}
+			h.fail(answer, r, http.StatusInternalServerError, internalError)
+		}()
+		answer.Header().Set("X-Content-Type-Options", "nosniff")
+		next.ServeHTTP(answer, r)
+	})
+}

@@ -1,0 +1,86 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/dogwatch/dogwatch/core/check"
+	"github.com/dogwatch/dogwatch/core/component"
+	"github.com/dogwatch/dogwatch/core/config"
+	"github.com/dogwatch/dogwatch/core/delivery"
+	"github.com/dogwatch/dogwatch/core/event"
+	"github.com/dogwatch/dogwatch/core/metrics"
+	"github.com/dogwatch/dogwatch/core/plugin"
+	"github.com/dogwatch/dogwatch/core/store"
+	"github.com/dogwatch/dogwatch/sdk"
+	"github.com/dogwatch/dogwatch/sdk/kind"
+)
+
+// Store is what the API reads of the store.
+type Store interface {
+	Snapshot() store.Snapshot
+	Commit(ctx context.Context, change event.Change) error
+	Events(ctx context.Context, after int64, limit int) ([]event.Event, error)
+	EventsBefore(ctx context.Context, before int64, limit int) ([]event.Event, error)
+	LastEvent(ctx context.Context) (int64, error)
+	OldestEvent(ctx context.Context) (int64, error)
+	Deliveries(ctx context.Context, f store.DeliveryFilter) ([]delivery.Delivery, error)
+	Retry(ctx context.Context, id int64) error
+}
+
+// Components is what the API reads of the components.
+type Components interface {
+	All(k kind.Kind) []*component.Component
+	Get(k kind.Kind, typ, name string) (*component.Component, bool)
+}
+
+// Checks checks containers now. A check goes on when the context of the one
+// who asked for it ends; only the waiting ends then, with the context's error.
+type Checks interface {
+	WatchAll(ctx context.Context) error
+	WatchOne(ctx context.Context, c sdk.Container) error
+	Explain(ctx context.Context, c sdk.Container) check.Explanation
+	// Next returns when a watcher is checked next; the zero time when that is not planned.
+	Next(watcher string) time.Time
+}
+
+// Triggers runs triggers now.
+type Triggers interface {
+	// RunNow returns when the trigger has ended. The end of ctx cancels it.
+	RunNow(ctx context.Context, id string, containers []sdk.Container, test bool) error
+	// Wake tells that a delivery may be due.
+	Wake()
+}
+
+// Plugins is what the API does with plugins.
+type Plugins interface {
+	Bundles() []plugin.Status
+	Bundle(name string) (*plugin.Supervisor, bool)
+	Types(k kind.Kind) []kind.Type
+	Trust(ctx context.Context, name string) error
+}
+
+// Metrics serves the metrics.
+type Metrics interface {
+	Handler(read func(context.Context) (metrics.State, error)) http.Handler
+}
+
+// Options configure a Server.
+type Options struct {
+	Config     *config.Config
+	Version    string
+	Store      Store
+	Bus        *event.Bus
+	Components Components
+	Plugins    Plugins
+	Checks     Checks
+	Triggers   Triggers
+	Metrics    Metrics
+	// Redact blanks secrets in texts that come from elsewhere.
+	Redact func(string) string
+	Log    hclog.Logger
+	Now    func() time.Time
+}

@@ -1,0 +1,109 @@
+package api
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/dogwatch/dogwatch/core/store"
+	"github.com/dogwatch/dogwatch/sdk"
+)
+
+// internalError is all that clients learn of a mistake in this program.
+const internalError = "internal error; the log of dogwatch has the details"
+
+// problem is an error as clients see it: RFC 9457, plus "error" with the
+// message where clients of WUD look for it.
+type problem struct {
+	Type     string  `json:"type"`
+	Title    string  `json:"title"`
+	Status   int     `json:"status"`
+	Detail   string  `json:"detail"`
+	Instance string  `json:"instance,omitempty"`
+	Error    string  `json:"error"`
+	Errors   []field `json:"errors,omitempty"`
+}
+
+// field is what is wrong with one field of a request.
+type field struct {
+	Field  string `json:"field"`
+	Detail string `json:"detail"`
+}
+
+// fail answers with an error.
+func (h *handler) fail(w http.ResponseWriter, r *http.Request, status int, detail string, fields ...field) {
+	detail = h.Redact(detail)
+	for i := range fields {
+		fields[i].Detail = h.Redact(fields[i].Detail)
+	}
+	body, err := encode(problem{
+		Type: "about:blank", Title: http.StatusText(status), Status: status, Detail: detail,
+		Instance: r.URL.Path, Error: detail, Errors: fields,
+	})
+	if err != nil {
+		panic(fmt.Sprintf("encode a problem: %v", err)) // texts and a number; cannot fail
+	}
+	for _, ofTheAnswer := range []string{"ETag", "Content-Encoding", "Content-Length"} {
+		w.Header().Del(ofTheAnswer)
+	}
+	h.send(w, r, status, "application/problem+json", body)
+}
+
+// failWith answers with the status that belongs to an error. What is neither
+// the client's doing nor the operator's to mend is logged rather than told.
+func (h *handler) failWith(w http.ResponseWriter, r *http.Request, err error) {
+	var invalid *sdk.InvalidError
+	switch {
+	case errors.As(err, &invalid):
+		var fields []field
+		for _, f := range invalid.Fields {
+			fields = append(fields, field{Field: f.Field, Detail: f.Detail})
+		}
+		h.fail(w, r, http.StatusBadRequest, err.Error(), fields...)
+	case errors.Is(err, store.ErrFull):
+		h.fail(w, r, http.StatusInsufficientStorage, err.Error())
+	case r.Context().Err() != nil:
+		h.stopping(w, r, "")
+	default:
+		h.Log.Error("answer a request", "method", r.Method, "path", r.URL.Path, "error", err)
+		h.fail(w, r, http.StatusInternalServerError, internalError)
+	}
+}
+
+// stopping answers requests whose context ended: either the client has gone and
+// will not see this, or the server stops.
+func (h *handler) stopping(w http.ResponseWriter, r *http.Request, more string) {
+	h.fail(w, r, http.StatusServiceUnavailable, "dogwatch is stopping"+more)
+}
+
+// explainJSON says what is wrong with a body, without Go's words for it.
+func explainJSON(err error) (string, []field) {
+	var syntax *json.SyntaxError
+	var wrongType *json.UnmarshalTypeError
+	switch {
+	case errors.As(err, &syntax):
+		return fmt.Sprintf("the body is not JSON: %v (at byte %d)", err, syntax.Offset), nil
+	case errors.As(err, &wrongType) && wrongType.Field != "":
+		detail := fmt.Sprintf("want %s, got %s", jsonType(wrongType.Type.String()), wrongType.Value)
+		return wrongType.Field + ": " + detail, []field{{Field: wrongType.Field, Detail: detail}}
+	case errors.As(err, &wrongType):
+		return fmt.Sprintf("the body must be %s, not %s", jsonType(wrongType.Type.String()), wrongType.Value), nil
+	}
+	return "the body is not understood: " + err.Error(), nil
+}
+
+func jsonType(goType string) string {
+	switch {
+	case goType == "string":
+		return "a text"
+	case goType == "bool":
+		return "true or false"
+	case strings.HasPrefix(goType, "int"), strings.HasPrefix(goType, "float"):
+		return "a number"
+	case strings.HasPrefix(goType, "[]"):
+		return "a list"
+	}
+	return "an object"
+}

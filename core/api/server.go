@@ -1,0 +1,118 @@
+// Package api serves the HTTP interface: first the contract that clients of
+// What's Up Docker rely on, then what is our own.
+//
+// A request passes, from the outside in: observe (panics, write deadlines),
+// cors (pages of other origins), locate (which route), guard (whose request
+// this is) and the router, whose routes are all in routes.go. Handlers read
+// immutable snapshots of the store and hand everything else to the parts that
+// own it. Answers leave by respond.go, errors by problem.go. The document
+// openapi.yaml describes every route; a test holds both to each other.
+package api
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log"
+	"net"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+)
+
+const (
+	headerTimeout = 10 * time.Second
+	idleTimeout   = 2 * time.Minute
+	maxHeader     = 64 << 10
+	// drainTime is how long requests under way may take once the server is to
+	// stop, and endTime how long they then have to notice that they are cancelled.
+	drainTime = 10 * time.Second
+	endTime   = time.Second
+)
+
+// Server is a listening HTTP server.
+type Server struct {
+	http     *http.Server
+	listener net.Listener
+	// quiet ends what only waits: streams, and requests that wait for a check.
+	quiet     context.Context
+	endQuiet  context.CancelFunc
+	cancelRun context.CancelFunc
+}
+
+// Listen opens the configured address. It returns no server when the server is switched off.
+func Listen(opt Options) (*Server, error) {
+	settings := opt.Config.Server
+	if !settings.Enabled {
+		return nil, nil
+	}
+	opt.Log = opt.Log.Named("api")
+	address := net.JoinHostPort(settings.Host, strconv.Itoa(settings.Port))
+	listener, err := net.Listen("tcp", address)
+	if err != nil {
+		return nil, fmt.Errorf("listen on %s (set by server.host and server.port): %w", address, err)
+	}
+	if settings.TLS.Enabled {
+		certificate, err := tls.LoadX509KeyPair(settings.TLS.Cert, settings.TLS.Key)
+		if err != nil {
+			listener.Close()
+			return nil, fmt.Errorf("load the certificate of server.tls.cert and server.tls.key: %w", err)
+		}
+		listener = tls.NewListener(listener, &tls.Config{Certificates: []tls.Certificate{certificate}, NextProtos: []string{"h2", "http/1.1"}})
+	}
+	opt.Log.Info("listening", "address", listener.Addr().String(), "tls", settings.TLS.Enabled)
+	return newServer(opt, listener), nil
+}
+
+func newServer(opt Options, listener net.Listener) *Server {
+	s := &Server{listener: listener}
+	s.quiet, s.endQuiet = context.WithCancel(context.Background())
+	run, cancel := context.WithCancel(context.Background())
+	s.cancelRun = cancel
+	s.http = &http.Server{
+		Handler: newHandler(opt, run), ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
+		ErrorLog:    log.New(opt.Log.StandardWriter(&hclog.StandardLoggerOptions{ForceLevel: hclog.Debug}), "", 0),
+		BaseContext: func(net.Listener) context.Context { return s.quiet },
+	}
+	return s
+}
+
+// Addr returns the address the server listens on.
+func (s *Server) Addr() net.Addr { return s.listener.Addr() }
+
+// Serve answers requests until ctx ends. Streams then end at once, other
+// requests under way have some seconds to end, and are cancelled after that.
+func (s *Server) Serve(ctx context.Context) error {
+	defer s.cancelRun()
+	failed := make(chan error, 1)
+	go func() { failed <- s.http.Serve(s.listener) }()
+	select {
+	case err := <-failed:
+		s.endQuiet()
+		return fmt.Errorf("serve HTTP: %w", err)
+	case <-ctx.Done():
+	}
+	s.endQuiet()
+	err := s.shutdown(drainTime)
+	if errors.Is(err, context.DeadlineExceeded) {
+		s.cancelRun()
+		err = s.shutdown(endTime)
+	}
+	<-failed
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = s.http.Close()
+	}
+	if err != nil {
+		return fmt.Errorf("stop serving HTTP: %w", err)
+	}
+	return nil
+}
+
+func (s *Server) shutdown(within time.Duration) error {
+	ctx, cancel := context.WithTimeout(context.Background(), within)
+	defer cancel()
+	return s.http.Shutdown(ctx)
+}

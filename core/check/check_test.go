@@ -1,0 +1,488 @@
+package check
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/dogwatch/dogwatch/core/event"
+	"github.com/dogwatch/dogwatch/sdk"
+)
+
+// worked are the cases of the reference that need a whole run: digests, broken
+// images, links. Where the expectation is not WUD's, differs names why.
+//
+// The image runs as digest 1 and was built from the configuration c.
+func TestWorkedCases(t *testing.T) {
+	const (
+		own      = "the engine's digest"
+		moved    = "another image"
+		rebuilt  = "another index, same image"
+		anyFault = "fault"
+	)
+	d1, d2 := digest("1"), digest("2")
+	digestUpdate := sdk.UpdateKind{Kind: "digest", LocalValue: d1, RemoteValue: d2}
+	none := sdk.UpdateKind{Kind: "unknown"}
+	for _, c := range []struct {
+		row     int
+		image   string
+		labels  []string
+		change  func(*sdk.Container)
+		tags    []string
+		behind  string // what the running tag means now
+		result  sdk.Result
+		kind    sdk.UpdateKind
+		watch   bool
+		err     string
+		differs string
+	}{
+		{row: 45, image: "foo/bar:1.0.0", change: func(c *sdk.Container) {
+			c.Image.Name, c.Image.Tag.Value = "foo/bar:1.0.0+1", "latest"
+			c.Error = &sdk.ContainerError{Message: `"foo/bar:1.0.0+1" is not an image reference`}
+		}, err: "is not an image reference", kind: none, watch: true, differs: "a container is never dropped"},
+		{row: 46, image: "nginx:latest", tags: []string{"latest", "1.25.0"}, behind: own, result: sdk.Result{Tag: "latest", Digest: d1}, kind: none, watch: true, differs: "digest of versioned tags"},
+		{row: 47, image: "nginx:latest", labels: []string{"wud.watch.digest=true"}, behind: moved, result: sdk.Result{Tag: "latest", Digest: d2}, kind: digestUpdate, watch: true},
+		{row: 48, image: "nginx:latest", labels: []string{"wud.watch.digest=true"}, behind: rebuilt, result: sdk.Result{Tag: "latest", Digest: d2}, kind: none, watch: true},
+		{row: 49, image: "ghcr.io/a/b:latest", behind: moved, result: sdk.Result{Tag: "latest", Digest: d2}, kind: digestUpdate, watch: true},
+		{row: 50, image: "ghcr.io/a/b:latest", labels: []string{"wud.watch.digest=false"}, behind: moved, result: sdk.Result{Tag: "latest"}, kind: none, differs: "digest of versioned tags"},
+		{row: 51, image: "ghcr.io/a/b:latest", behind: moved, result: sdk.Result{Tag: "latest", Digest: d2}, kind: digestUpdate, watch: true, differs: "local digest"},
+		{row: 52, image: "ghcr.io/a/b:latest", change: func(c *sdk.Container) { c.Image.Digest.Repos = nil }, behind: moved, result: sdk.Result{Tag: "latest"}, kind: none, watch: true},
+		{row: 53, image: "ghcr.io/a/b:latest", behind: anyFault, err: "no image for linux/amd64", kind: none, watch: true},
+		{row: 55, image: "ghcr.io/a/b:latest", change: func(c *sdk.Container) { c.Image.Architecture, c.Image.Variant = "arm", "v6" }, behind: moved, result: sdk.Result{Tag: "latest", Digest: d2}, kind: digestUpdate, watch: true},
+		{row: 56, image: "ghcr.io/a/b:latest", change: func(c *sdk.Container) { c.Image.Architecture, c.Image.Variant = "arm", "v5" }, behind: anyFault, err: "no image for linux/arm/v5", kind: none, watch: true, differs: "variants match as in containerd"},
+		{row: 59, image: "ghcr.io/a/b:latest", behind: own, result: sdk.Result{Tag: "latest", Digest: d1}, kind: none, watch: true},
+		{row: 60, image: "mariadb:10", labels: []string{"wud.watch.digest=true", `wud.tag.include=^\d+$`}, tags: []string{"10", "10.6", "11"}, behind: moved,
+			result: sdk.Result{Tag: "11"}, kind: sdk.UpdateKind{Kind: "tag", LocalValue: "10", RemoteValue: "11", SemverDiff: "major"}, watch: true, differs: "digest of versioned tags"},
+		{row: 61, image: "ghcr.io/a/b:3", labels: []string{"wud.watch.digest=true"}, tags: []string{"3", "3.1"}, behind: moved, result: sdk.Result{Tag: "3", Digest: d2}, kind: digestUpdate, watch: true, differs: "digest of versioned tags"},
+		{row: 62, image: "foo/bar:1.2.3", labels: []string{"wud.link.template=https://r/${major}/${prerelease}?o=${original}"}, tags: []string{"1.2.3", "1.3.0-rc.1"},
+			result: sdk.Result{Tag: "1.2.3", Link: "https://r/1/?o=1.2.3"}, kind: none, differs: "prereleases"},
+		{row: 63, image: "foo/bar:latest", labels: []string{"wud.link.template=https://r/${major}/${original}", "wud.watch.digest=false"}, result: sdk.Result{Tag: "latest", Link: "https://r//latest"}, kind: none},
+		{row: 40, image: "foo/bar:1.0.0", labels: []string{"wud.tag.include=["}, tags: []string{"1.0.0", "2.0.0"}, err: `label wud.tag.include: tag include pattern "["`, kind: none},
+	} {
+		t.Run(fmt.Sprint("row ", c.row), func(t *testing.T) {
+			w := open(t)
+			web := container("web", c.image, c.labels...)
+			if c.change != nil {
+				c.change(&web)
+			}
+			served, name := w.hub, strings.TrimPrefix(web.Image.Name, "docker.io/")
+			if web.Image.Registry.Host != "" {
+				served = w.host(web.Image.Registry.Host)
+			} else if !strings.Contains(name, "/") {
+				name = "library/" + name
+			}
+			served.tags[name] = c.tags
+			reference := name + ":" + web.Image.Tag.Value
+			switch c.behind {
+			case own:
+				served.digests[reference] = d1
+			case moved:
+				served.digests[reference] = d2
+				served.manifests[d2] = manifest("a", "d")
+			case rebuilt:
+				served.digests[reference] = d2
+				served.manifests[d2] = manifest("a", "c")
+			case anyFault:
+				served.digests[reference] = d2
+			}
+			w.engine.has(web)
+			w.run()
+			got := w.get("id-web")
+			if c.err != "" {
+				if got.Check.State != sdk.CheckFailed || got.Result != nil {
+					t.Errorf("state %+v, result %+v", got.Check, got.Result)
+				}
+				contains(t, "error", message(got), c.err)
+			} else if got.Result == nil || *got.Result != c.result || got.Error != nil {
+				t.Errorf("result %+v, want %+v (%s)", got.Result, c.result, message(got))
+			}
+			if got.UpdateKind != c.kind || got.UpdateAvailable != (c.kind != none) || got.Image.Digest.Watch != c.watch {
+				t.Errorf("kind %+v, want %+v; digest watched %t; differs from WUD by %q", got.UpdateKind, c.kind, got.Image.Digest.Watch, c.differs)
+			}
+			agrees(t, w, got)
+		})
+	}
+}
+
+// agrees compares what a check stored with the explanation of it.
+func agrees(t *testing.T, w *world, stored sdk.Container) {
+	t.Helper()
+	why := w.Explain(context.Background(), stored)
+	if why.UpdateAvailable != stored.UpdateAvailable || why.UpdateKind != stored.UpdateKind || why.Error != message(stored) {
+		t.Errorf("explained as %t %+v %q, stored as %t %+v %q", why.UpdateAvailable, why.UpdateKind, why.Error, stored.UpdateAvailable, stored.UpdateKind, message(stored))
+	}
+	if (why.Result == nil) != (stored.Result == nil) || why.Result != nil && *why.Result != *stored.Result {
+		t.Errorf("explained as %+v, stored as %+v", why.Result, stored.Result)
+	}
+	if len(why.Summary) == 0 {
+		t.Error("no summary")
+	}
+}
+
+func TestEventsAndReportOfACheck(t *testing.T) {
+	w := open(t)
+	w.hub.tags["library/nginx"] = []string{"1.25.0", "1.26.0"}
+	w.hub.tags["library/redis"] = []string{"7.0"}
+	w.engine.has(container("web", "nginx:1.25.0"), container("cache", "redis:7.0"), container("gone", "nothere:1.0"))
+	report := w.run()
+	if report.Watcher != "local" || report.Containers != 3 || report.Failed != 1 || report.Single ||
+		!slices.Equal(report.Updates, []string{"id-web"}) || !slices.Equal(report.Found, []string{"id-web"}) || report.Took == "" {
+		t.Errorf("report %+v", report)
+	}
+	events, err := w.store.Events(t.Context(), 0, 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var types []string
+	for _, e := range events {
+		types = append(types, string(e.Type))
+		if e.Run != events[0].Run || !strings.HasPrefix(e.Run, "local-") || e.At.IsZero() {
+			t.Errorf("event %+v", e)
+		}
+	}
+	equal(t, "events", types, []string{"check.started", "container.added", "container.added", "container.added", "update.found", "container.changed", "check.finished"})
+	if found := events[4].Container; found == nil || found.Result.Tag != "1.26.0" || !found.UpdateAvailable {
+		t.Errorf("found %+v", found)
+	}
+	if started, finished := events[0].Check, events[6].Check; started.Containers != 0 || finished.Containers != 3 || finished.Took != report.Took {
+		t.Errorf("started %+v, finished %+v", started, finished)
+	}
+	again := w.run()
+	if len(again.Found) != 0 || !slices.Equal(again.Updates, []string{"id-web"}) {
+		t.Errorf("the second report %+v", again)
+	}
+}
+
+// TestFailedChecksAreNoUpdates: what could not be confirmed is not reported as available.
+func TestFailedChecksAreNoUpdates(t *testing.T) {
+	w := open(t)
+	w.hub.tags["library/nginx"] = []string{"1.25.0", "1.26.0"}
+	w.engine.has(container("web", "nginx:1.25.0"))
+	w.run()
+	w.hub.errs["tags library/nginx "] = sdk.WithKind(sdk.ErrUnavailable, errors.New("down"))
+	if report := w.run(); len(report.Updates) != 0 || report.Failed != 1 {
+		t.Errorf("report %+v", report)
+	}
+	if c := w.get("id-web"); !c.UpdateAvailable || c.Result.Tag != "1.26.0" || c.Check.State != sdk.CheckFailed {
+		t.Errorf("stored %+v", c)
+	}
+	delete(w.hub.errs, "tags library/nginx ")
+	if report := w.run(); len(report.Found) != 0 || len(report.Updates) != 1 {
+		t.Errorf("after the failure: %+v", report)
+	}
+	told, _ := w.events(0)
+	if n := strings.Count(strings.Join(told, " "), "update.found"); n != 1 {
+		t.Errorf("the update was found %d times: %q", n, told)
+	}
+}
+
+func TestFailingWatcherRemovesNothing(t *testing.T) {
+	w := open(t)
+	quiet(w)
+	w.engine.has(container("web", "nginx:1.25.0"))
+	w.run()
+	before := w.get("id-web")
+	w.engine.list, w.engine.err = nil, sdk.WithKind(sdk.ErrUnavailable, errors.New("docker.local: the engine is down"))
+	report, err := w.Run(t.Context(), w.local())
+	if !errors.Is(err, sdk.ErrUnavailable) || !strings.Contains(err.Error(), "check local: docker.local: the engine is down") || report.Error == "" {
+		t.Errorf("%+v, %v", report, err)
+	}
+	if after := w.get("id-web"); after.Check != before.Check {
+		t.Errorf("state %+v", after.Check)
+	}
+	events, _ := w.store.EventsBefore(t.Context(), 0, 1)
+	if e := events[0]; e.Type != event.CheckFailed || e.Check.Error == "" {
+		t.Errorf("last event %+v", e)
+	}
+}
+
+func TestOverlapIsAbsorbed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := open(t)
+		defer w.store.Close()
+		quiet(w)
+		w.engine.has(container("web", "nginx:1.25.0"))
+		w.hub.before = func(context.Context, string) error { time.Sleep(time.Minute); return nil }
+		reports := make(chan event.Check, 3)
+		for range 3 {
+			go func() { reports <- w.run() }()
+			time.Sleep(time.Second)
+		}
+		if !w.Running("local") || w.Running("other") {
+			t.Error("Running tells wrong")
+		}
+		first := <-reports
+		for range 2 {
+			if r := <-reports; r.Took != first.Took {
+				t.Errorf("another run: %+v", r)
+			}
+		}
+		if w.engine.lists != 1 || w.Running("local") {
+			t.Errorf("%d listings, running %t", w.engine.lists, w.Running("local"))
+		}
+		// Who is absorbed waits no longer than its own context.
+		go w.run()
+		time.Sleep(time.Second)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if _, err := w.Run(ctx, w.local()); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("error %v", err)
+		}
+		time.Sleep(time.Hour)
+	})
+}
+
+// TestFreshSeesWhatARunningCheckMissed: whoever knows of a change is not absorbed by a run that has listed.
+func TestFreshSeesWhatARunningCheckMissed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := open(t)
+		defer w.store.Close()
+		quiet(w)
+		w.engine.has(container("web", "nginx:1.25.0"))
+		w.hub.before = func(context.Context, string) error { time.Sleep(time.Minute); return nil }
+		go w.run()
+		time.Sleep(time.Second)
+		w.engine.has(container("web", "nginx:1.25.0"), container("new", "nginx:1.25.0"))
+		reports := make(chan event.Check, 2)
+		for range 2 { // these two share one run
+			go func() {
+				r, err := w.Fresh(t.Context(), w.local())
+				if err != nil {
+					t.Error(err)
+				}
+				reports <- r
+			}()
+		}
+		for range 2 {
+			if r := <-reports; r.Containers != 2 {
+				t.Errorf("report %+v", r)
+			}
+		}
+		if w.engine.lists != 2 {
+			t.Errorf("%d listings", w.engine.lists)
+		}
+	})
+}
+
+func TestOne(t *testing.T) {
+	w := open(t)
+	w.hub.tags["library/nginx"] = []string{"1.25.0", "1.26.0"}
+	w.hub.tags["library/redis"] = []string{"7.0", "7.1"}
+	w.engine.has(container("web", "nginx:1.25.0"), container("cache", "redis:7.0"))
+	if err := w.One(t.Context(), w.local(), "id-web"); err != nil {
+		t.Fatal(err)
+	}
+	equal(t, "asked", w.hub.questions(), []string{"tags library/nginx"})
+	if c := w.get("id-cache"); c.Check.State != sdk.CheckNever {
+		t.Errorf("the other one: %+v", c.Check)
+	}
+	events, _ := w.store.EventsBefore(t.Context(), 0, 1)
+	if c := events[0].Check; !c.Single || c.Containers != 1 || len(c.Found) != 1 {
+		t.Errorf("report %+v", c)
+	}
+	if err := w.One(t.Context(), w.local(), "id-nobody"); !errors.Is(err, ErrNotListed) {
+		t.Errorf("error %v", err)
+	}
+	w.engine.err = errors.New("down")
+	if err := w.One(t.Context(), w.local(), "id-web"); err == nil || errors.Is(err, ErrNotListed) {
+		t.Errorf("error %v", err)
+	}
+	w.engine.err = nil
+	// A whole check reports what single ones found before it, once.
+	for _, want := range [][]string{{"id-web", "id-cache"}, nil} {
+		found := w.run().Found
+		slices.Sort(found)
+		slices.Sort(want)
+		equal(t, "found", found, want)
+	}
+}
+
+// TestSingleFindingsThatVanished are not reported by the next whole check.
+func TestSingleFindingsThatVanished(t *testing.T) {
+	w := open(t)
+	w.hub.tags["library/nginx"] = []string{"1.25.0", "1.26.0"}
+	w.engine.has(container("web", "nginx:1.25.0"))
+	for range 3 {
+		if err := w.One(t.Context(), w.local(), "id-web"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.hub.tags["library/nginx"] = []string{"1.25.0"}
+	if r := w.run(); len(r.Found) != 0 {
+		t.Errorf("report %+v", r)
+	}
+}
+
+func TestSetStatus(t *testing.T) {
+	w := open(t)
+	quiet(w)
+	w.engine.has(container("web", "nginx:1.25.0"))
+	w.run()
+	_, last := w.events(0)
+	before := w.get("id-web")
+	for _, c := range []struct{ watcher, id, status string }{
+		{"local", "id-web", "paused"}, {"local", "id-web", "paused"}, {"local", "id-web", ""},
+		{"other", "id-web", "exited"}, {"local", "id-nobody", "exited"},
+	} {
+		if err := w.SetStatus(t.Context(), c.watcher, c.id, c.status); err != nil {
+			t.Error(err)
+		}
+	}
+	after := w.get("id-web")
+	if after.Status != "paused" || after.Check != before.Check || after.Result.Tag != before.Result.Tag {
+		t.Errorf("stored %+v", after)
+	}
+	told, _ := w.events(last)
+	equal(t, "events", told, []string{"container.changed local/web"})
+}
+
+// TestSetStatusDuringACheck is recorded after it, for the check knows the older status.
+func TestSetStatusDuringACheck(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := open(t)
+		defer w.store.Close()
+		quiet(w)
+		w.engine.has(container("web", "nginx:1.25.0"))
+		w.hub.before = func(context.Context, string) error { time.Sleep(time.Minute); return nil }
+		go w.run()
+		time.Sleep(time.Second)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if err := w.SetStatus(ctx, "local", "id-web", "exited"); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("error %v", err)
+		}
+		if err := w.SetStatus(t.Context(), "local", "id-web", "exited"); err != nil {
+			t.Error(err)
+		}
+		if c := w.get("id-web"); c.Status != "exited" || c.Check.State != sdk.CheckOK {
+			t.Errorf("stored %+v", c)
+		}
+	})
+}
+
+// TestAnyPublicRegistry: a host without a component of its own is served by whatever serves all hosts.
+func TestAnyPublicRegistry(t *testing.T) {
+	w := open(t, func(w *world, opt *Options) { opt.Registries = anyHost{w.hub} })
+	w.hub.tags["team/app"] = []string{"1.0", "1.1"}
+	w.engine.has(container("web", "registry.unheard.example:5000/team/app:1.0"))
+	if r := w.run(); len(r.Updates) != 1 {
+		t.Errorf("report %+v", r)
+	}
+	if c := w.get("id-web"); c.Image.Registry != (sdk.Registry{Name: "public.any", URL: "https://registry.unheard.example:5000/v2", Host: "registry.unheard.example:5000"}) {
+		t.Errorf("registry %+v", c.Image.Registry)
+	}
+}
+
+type anyHost struct{ r Registry }
+
+func (a anyHost) For(host string) (Match, bool) {
+	return Match{ID: "public.any", URL: "https://" + host + "/v2", Registry: a.r}, true
+}
+
+// TestRegistryIsResolvedAtEveryCheck: renaming a component leaves no container behind.
+func TestRegistryIsResolvedAtEveryCheck(t *testing.T) {
+	w := open(t)
+	quiet(w)
+	w.engine.has(container("web", "nginx:1.25.0"))
+	w.run()
+	w.Checker = New(func() Options { o := w.opt; o.Registries = anyHost{w.hub}; return o }())
+	w.run()
+	if c := w.get("id-web"); c.Image.Registry.Name != "public.any" || c.Check.State != sdk.CheckOK {
+		t.Errorf("stored %+v", c.Image.Registry)
+	}
+}
+
+// refusing is a store that cannot be written from the nth commit on.
+type refusing struct {
+	Store
+	left int
+}
+
+func (r *refusing) Commit(ctx context.Context, ch event.Change) error {
+	if r.left--; r.left < 0 {
+		return errors.New("disk full: free space")
+	}
+	return r.Store.Commit(ctx, ch)
+}
+
+// TestStoreThatCannotBeWritten: the check fails and says so, whichever write it is.
+func TestStoreThatCannotBeWritten(t *testing.T) {
+	for n := range 3 {
+		w := open(t, func(w *world, opt *Options) { opt.Store = &refusing{opt.Store, n} })
+		quiet(w)
+		w.engine.has(container("web", "nginx:1.25.0"))
+		report, err := w.Run(t.Context(), w.local())
+		if err == nil || !strings.Contains(err.Error(), "disk full") || report.Error == "" {
+			t.Errorf("commit %d refused: %+v, %v", n, report, err)
+		}
+		contains(t, "log", w.log.String(), "check failed", "record the end of a check")
+		// With room again, the next check makes up for it.
+		o := w.opt
+		o.Store = stored{w.store}
+		w.Checker = New(o)
+		if r := w.run(); r.Containers != 1 || r.Failed != 0 {
+			t.Errorf("afterwards: %+v", r)
+		}
+	}
+}
+
+// TestRunsHaveDistinctIDs, even when the clock stands still or is set back.
+func TestRunsHaveDistinctIDs(t *testing.T) {
+	at := time.Now()
+	w := open(t, func(_ *world, opt *Options) {
+		opt.Now = func() time.Time { at = at.Add(-time.Second); return at }
+	})
+	for range 5 {
+		w.run()
+	}
+	runs := map[string]bool{}
+	events, _ := w.store.Events(t.Context(), 0, 100)
+	for _, e := range events {
+		runs[e.Run] = true
+	}
+	if len(runs) != 5 {
+		t.Errorf("runs %v", runs)
+	}
+}
+
+// TestSlowPattern: rules that take too long fail their own container, and name the label.
+func TestSlowPattern(t *testing.T) {
+	w := open(t)
+	w.hub.tags["library/nginx"] = []string{"1.25.0", strings.Repeat("a", 60) + "!"}
+	w.engine.has(container("slow", "nginx:1.25.0", `wud.tag.include=^(?=(a+)+$)b`), container("web", "nginx:1.25.0"))
+	if r := w.run(); r.Failed != 1 {
+		t.Errorf("report %+v", r)
+	}
+	contains(t, "error", message(w.get("id-slow")), "label wud.tag.include: ", "takes too long")
+}
+
+// TestRulesWithoutEffectAreLoggedOnce.
+func TestRulesWithoutEffectAreLoggedOnce(t *testing.T) {
+	w := open(t)
+	quiet(w)
+	w.engine.has(container("web", "nginx:1.25.0", `dogwatch.tag.include=^nothing$`, "dogwatch.tag.inlcude=x"))
+	for range 3 {
+		w.run()
+	}
+	for _, text := range []string{"no tag is left after the include and exclude rules", "unknown label dogwatch.tag.inlcude, ignored: did you mean dogwatch.tag.include?"} {
+		if n := strings.Count(w.log.String(), text); n != 1 {
+			t.Errorf("%q is logged %d times", text, n)
+		}
+	}
+}
+
+// TestManyWarningsAreBounded: what is remembered of warnings does not grow for ever.
+func TestManyWarningsAreBounded(t *testing.T) {
+	w := open(t)
+	for i := range 25_000 {
+		w.warnOnce(fmt.Sprint(i), "x")
+	}
+	if len(w.warned) > 10_001 {
+		t.Errorf("%d warnings remembered", len(w.warned))
+	}
+}

@@ -1,0 +1,159 @@
+package metrics
+
+import (
+	"bufio"
+	"context"
+	"iter"
+	"net/http"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/common/expfmt"
+
+	"github.com/dogwatch/dogwatch/sdk"
+	"github.com/dogwatch/dogwatch/sdk/kind"
+)
+
+// State is what a scrape reads rather than counts.
+type State struct {
+	// Containers are those stored now. They are only read, and only during the scrape.
+	Containers iter.Seq[*sdk.Container]
+	Components []Component
+	// Pending is how many deliveries wait to be sent.
+	Pending int
+}
+
+// Component is a configured watcher, registry or trigger.
+type Component struct {
+	Kind kind.Kind
+	Type string
+	Name string
+	// Failed is true when it cannot be used.
+	Failed bool
+}
+
+// contentType is Prometheus' text format, version 0.0.4.
+const contentType = "text/plain; version=0.0.4; charset=utf-8"
+
+// Handler serves all metrics in Prometheus' text format. read returns the
+// state at the moment of a scrape; its error is answered with status 500.
+func (m *Metrics) Handler(read func(context.Context) (State, error)) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !m.opt.Enabled {
+			w.Header().Set("Content-Type", contentType)
+			_, _ = w.Write([]byte("\n")) // the client may have gone
+			return
+		}
+		state, err := read(r.Context())
+		if err == nil {
+			err = m.write(w, state)
+		}
+		if err != nil {
+			http.Error(w, "the metrics could not be collected; the log of dogwatch may tell why", http.StatusInternalServerError)
+		}
+	})
+}
+
+// write collects everything and then sends it. Its error means that nothing was sent.
+func (m *Metrics) write(w http.ResponseWriter, state State) error {
+	now := prometheus.NewRegistry()
+	if err := now.Register(scrape{metrics: m, state: state}); err != nil {
+		return err
+	}
+	families, err := prometheus.Gatherers{m.registry, now}.Gather()
+	if err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", contentType)
+	out := bufio.NewWriterSize(w, 32<<10)
+	for _, family := range families {
+		if _, err := expfmt.MetricFamilyToText(out, family); err != nil {
+			return nil // the client has gone
+		}
+	}
+	if m.opt.WUD {
+		writeContainers(out, state.Containers)
+	}
+	_ = out.Flush() // the client may have gone
+	return nil
+}
+
+// scrape turns a state into metrics, once.
+type scrape struct {
+	metrics *Metrics
+	state   State
+}
+
+// Describe sends nothing: which series there are depends on the state.
+func (s scrape) Describe(chan<- *prometheus.Desc) {}
+
+// Collect implements prometheus.Collector.
+func (s scrape) Collect(ch chan<- prometheus.Metric) {
+	gauge := func(name, help string, value float64, labels ...string) {
+		ch <- sample(name, help, prometheus.GaugeValue, value, labels...)
+	}
+	gauge("dogwatch_build_info", "The running version; always 1.", 1, "version", s.metrics.version, "goversion", runtime.Version())
+	gauge("dogwatch_deliveries_pending", "Deliveries to triggers that wait to be sent.", float64(s.state.Pending))
+	for name, b := range s.metrics.bundles() {
+		gauge("dogwatch_plugin_up", "Whether the plugin's process answers calls.", oneIf(b.up), "bundle", name)
+		ch <- sample("dogwatch_plugin_restarts_total", "How often the plugin's process died.", prometheus.CounterValue, float64(b.restarts), "bundle", name)
+	}
+	for _, c := range s.state.Components {
+		gauge("dogwatch_component_failed", "Whether the component cannot be used.", oneIf(c.Failed), "id", string(c.Kind)+"."+c.Type+"."+c.Name)
+	}
+	s.containers(gauge)
+}
+
+func (s scrape) containers(gauge func(name, help string, value float64, labels ...string)) {
+	type group struct{ watcher, change string }
+	groups, watched := map[group]int{}, map[string]int{}
+	for c := range s.state.Containers {
+		groups[group{c.Watcher, changeOf(c)}]++
+		watched[c.Watcher]++
+	}
+	for g, n := range groups {
+		gauge("dogwatch_containers", "Watched containers by what can be updated: none, major, minor, patch, prerelease, digest or unknown; unchecked and failed have no known update.",
+			float64(n), "watcher", g.watcher, "change", g.change)
+	}
+	for _, c := range s.state.Components {
+		if s.metrics.opt.WUD && c.Kind == kind.Watcher {
+			gauge("wud_watcher_total", "Containers of the watcher.", float64(watched[c.Name]), "type", c.Type, "name", c.Name)
+		}
+	}
+}
+
+// changeOf says how much newer the best image is. A container that could not
+// be checked is not up to date.
+func changeOf(c *sdk.Container) string {
+	switch {
+	case c.UpdateAvailable && c.UpdateKind.Kind == sdk.KindDigest:
+		return sdk.KindDigest
+	case c.UpdateAvailable && c.UpdateKind.SemverDiff != "":
+		return c.UpdateKind.SemverDiff
+	case c.UpdateAvailable:
+		return sdk.DiffUnknown
+	case c.Check.State == sdk.CheckOK:
+		return "none"
+	case c.Check.State == sdk.CheckFailed:
+		return "failed"
+	}
+	return "unchecked"
+}
+
+// sample is one value with its labels, given as pairs of name and value.
+func sample(name, help string, t prometheus.ValueType, value float64, labels ...string) prometheus.Metric {
+	var names, values []string
+	for pair := range slices.Chunk(labels, 2) {
+		names, values = append(names, pair[0]), append(values, strings.ToValidUTF8(pair[1], "\uFFFD"))
+	}
+	return prometheus.MustNewConstMetric(prometheus.NewDesc(name, help, names, nil), t, value, values...)
+}
+
+func oneIf(b bool) float64 {
+	if b {
+		return 1
+	}
+	return 0
+}
