@@ -89,7 +89,7 @@ func (h *Host) launchOnce(b bundle, log hclog.Logger) (*process, error) {
 		AutoMTLS:         true,
 		SkipHostEnv:      true,
 		StartTimeout:     startTimeout,
-		Logger:           flatLogger{log},
+		Logger:           bridge{log, h.opt.Log},
 		GRPCDialOptions:  []grpc.DialOption{grpc.WithReadBufferSize(8 << 10), grpc.WithWriteBufferSize(8 << 10)},
 	}
 	if !b.builtin {
@@ -133,12 +133,6 @@ func (d *doneCatcher) GRPCClient(ctx context.Context, broker *goplugin.GRPCBroke
 	d.done = ctx.Done()
 	return d.GRPCPlugin.GRPCClient(ctx, broker, conn)
 }
-
-// flatLogger keeps go-plugin from adding the name of the executable, which for
-// built-in bundles is always our own.
-type flatLogger struct{ hclog.Logger }
-
-func (l flatLogger) Named(string) hclog.Logger { return l }
 
 // makeRunDir makes a private folder for sockets in the first of dirs that can
 // hold one, and removes what dead hosts left there.

@@ -1,0 +1,38 @@
+package plugin
+
+import "github.com/hashicorp/go-hclog"
+
+// bridge re-emits what a plugin logs. go-plugin reads the plugin's JSON lines
+// and hands each to a logger; the bridge writes an entry under the name that
+// it had in the plugin ("trigger.smtp.main"), or else under the bundle's.
+type bridge struct {
+	hclog.Logger
+	root hclog.Logger
+}
+
+// Named keeps go-plugin from adding the name of the executable, which for
+// built-in bundles is always our own.
+func (b bridge) Named(string) hclog.Logger { return b }
+
+func (b bridge) Trace(msg string, args ...any) { b.emit(hclog.Trace, msg, args) }
+func (b bridge) Debug(msg string, args ...any) { b.emit(hclog.Debug, msg, args) }
+func (b bridge) Info(msg string, args ...any)  { b.emit(hclog.Info, msg, args) }
+func (b bridge) Warn(msg string, args ...any)  { b.emit(hclog.Warn, msg, args) }
+func (b bridge) Error(msg string, args ...any) { b.emit(hclog.Error, msg, args) }
+
+func (b bridge) emit(level hclog.Level, msg string, args []any) {
+	log := b.Logger
+	kept := make([]any, 0, len(args))
+	for i := 0; i+1 < len(args); i += 2 {
+		switch args[i] {
+		case "@module":
+			if name, ok := args[i+1].(string); ok && name != "" {
+				log = b.root.Named(name)
+			}
+		case "timestamp": // the host's own stands at the beginning of the line
+		default:
+			kept = append(kept, args[i], args[i+1])
+		}
+	}
+	log.Log(level, msg, kept...)
+}
