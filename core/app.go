@@ -117,6 +117,7 @@ func (a *App) Run(ctx context.Context) error {
 	}
 	g, ctx := errgroup.WithContext(ctx)
 	if server != nil {
+		a.log.Warn("whoever reaches the server may use it: it has no authentication yet")
 		if a.opt.Listening != nil {
 			a.opt.Listening(server.Addr())
 		}

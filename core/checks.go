@@ -20,6 +20,9 @@ import (
 // stopTime is how long running checks may go on when Dogwatch stops.
 const stopTime = 10 * time.Second
 
+// readyTime is how long a check waits for components at start.
+const readyTime = 5 * time.Second
+
 // checks runs the checks of every watcher: on their schedules, and when asked.
 // A check goes on when the one who asked for it leaves.
 type checks struct {
@@ -47,10 +50,7 @@ func newChecks(components *component.Manager, checker *check.Checker, log hclog.
 // running checks their time.
 func (c *checks) run(ctx context.Context) error {
 	defer c.end()
-	// Images of a registry that is not configured yet would be asked elsewhere.
-	if c.components.Await(ctx) != nil {
-		return nil
-	}
+	c.ready(ctx)
 	var wait sync.WaitGroup
 	for _, w := range c.components.All(kind.Watcher) {
 		if s := c.schedule(w); s != nil {
@@ -66,6 +66,16 @@ func (c *checks) run(ctx context.Context) error {
 	c.mu.Unlock()
 	c.wait.Wait()
 	return nil
+}
+
+// ready waits until every component is configured, for images of a registry
+// that is not would be asked elsewhere; but not for long, for a plugin that hangs must not stop the rest.
+func (c *checks) ready(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, readyTime)
+	defer cancel()
+	if c.components.Await(ctx) != nil && ctx.Err() == context.DeadlineExceeded {
+		c.log.Warn("not every component is configured yet; checking without them")
+	}
 }
 
 // begin counts a piece of work that run waits for; false means that it is too late for it.
@@ -130,10 +140,8 @@ func (c *checks) Next(watcher string) time.Time {
 // ends; the checks go on then. A watcher that fails has its check recorded as
 // failed and is not an error here.
 func (c *checks) WatchAll(ctx context.Context) error {
-	if err := c.components.Await(ctx); err != nil {
-		return err
-	}
 	return c.detached(ctx, func() error {
+		c.ready(c.life)
 		var wait sync.WaitGroup
 		for _, w := range c.components.All(kind.Watcher) {
 			if w.Usable() {

@@ -65,11 +65,13 @@ type process struct {
 func (h *Host) launch(ctx context.Context, b bundle, log hclog.Logger) (*process, error) {
 	var err error
 	for range handshakeTries {
+		began := time.Now()
 		var p *process
 		if p, err = h.launchOnce(b, log); err == nil {
 			return p, nil
 		}
-		if ctx.Err() != nil || errors.Is(err, goplugin.ErrChecksumsDoNotMatch) {
+		silent := time.Since(began) >= startTimeout
+		if silent || ctx.Err() != nil || errors.Is(err, goplugin.ErrChecksumsDoNotMatch) {
 			break
 		}
 	}

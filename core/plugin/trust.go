@@ -5,8 +5,10 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -31,9 +33,12 @@ func untrusted(format string, args ...any) error {
 }
 
 // findBundles lists the executables directly inside dir. Hidden files and
-// files that are not executable are passed over.
+// files that are not executable are passed over; a folder that does not exist holds none.
 func findBundles(dir string) ([]bundle, error) {
 	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
 	if err != nil {
 		return nil, fmt.Errorf("read plugins.dir: %w", err)
 	}
