@@ -52,10 +52,10 @@ func (c *checks) run(ctx context.Context) error {
 	defer c.end()
 	c.ready(ctx)
 	var wait sync.WaitGroup
-	for _, w := range c.components.All(kind.Watcher) {
-		if s := c.schedule(w); s != nil {
-			wait.Go(func() { _ = s.Run(ctx) })
-		}
+	c.start(ctx, &wait)
+	// Those whose plugin took longer than that follow when they can.
+	if c.components.Await(ctx) == nil {
+		c.start(ctx, &wait)
 	}
 	<-ctx.Done()
 	timer := time.AfterFunc(stopTime, c.end)
@@ -87,6 +87,21 @@ func (c *checks) begin() bool {
 	}
 	c.wait.Add(1)
 	return true
+}
+
+// start runs the schedules of the watchers that have none yet.
+func (c *checks) start(ctx context.Context, wait *sync.WaitGroup) {
+	for _, w := range c.components.All(kind.Watcher) {
+		c.mu.Lock()
+		_, scheduled := c.schedules[w.Name]
+		c.mu.Unlock()
+		if scheduled {
+			continue
+		}
+		if s := c.schedule(w); s != nil {
+			wait.Go(func() { _ = s.Run(ctx) })
+		}
+	}
 }
 
 // schedule returns the schedule of a watcher, or nil for one that cannot be used.
