@@ -91,15 +91,17 @@ func Retryable(err error) bool {
 	return errors.Is(err, ErrUnavailable) || errors.As(err, &limited) || errors.Is(err, context.DeadlineExceeded)
 }
 
-// RedactURL returns u without its password, query and fragment, fit for logs and errors.
+// RedactURL returns u without its user, password, query and fragment, fit for logs and errors.
 func RedactURL(u *url.URL) string {
 	if u == nil {
 		return ""
 	}
 	c := *u
 	c.RawQuery, c.Fragment, c.RawFragment = "", "", ""
-	if c.User != nil {
-		c.User = url.User("***")
+	if c.User == nil {
+		return c.String()
 	}
-	return c.String()
+	c.User = url.User("***")
+	// A URL escapes the asterisks.
+	return strings.Replace(c.String(), "%2A%2A%2A@", "***@", 1)
 }

@@ -139,6 +139,8 @@ func (i Instance) attempt(ctx context.Context, r repeat, fn func(context.Context
 			i.s.didAnswer(p)
 			return nil
 		case errors.Is(err, sdkplugin.ErrGone):
+			// A child that holds its output open would hide the death.
+			p.kill()
 			if r == once || try > 0 {
 				return err
 			}

@@ -14,6 +14,9 @@ func harden(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setpgid: true}
 }
 
+// killGroup ends the process and all that it started.
+func killGroup(cmd *exec.Cmd) error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+
 // Harden restricts this process and every process it will start: no core dumps,
 // which would hold secrets, and no new privileges through set-user-id programs.
 func Harden() error {

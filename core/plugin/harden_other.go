@@ -10,6 +10,9 @@ import (
 // harden has nothing to add here: the plugin itself notices that its host is gone.
 func harden(*exec.Cmd) {}
 
+// killGroup ends the process; what it started is on its own here.
+func killGroup(cmd *exec.Cmd) error { return cmd.Process.Kill() }
+
 // Harden restricts this process where the system can; this one cannot.
 func Harden() error { return nil }
 

@@ -22,6 +22,8 @@ import (
 
 const (
 	startTimeout = 10 * time.Second
+	// stopPatience is how long a process that was asked to end may take.
+	stopPatience = 5 * time.Second
 	// A plugin that dies during its handshake is tried again at once: on a
 	// loaded or memory-starved machine that is often mere bad luck.
 	handshakeTries = 3
@@ -57,6 +59,8 @@ type process struct {
 	cmd    *exec.Cmd
 	owner  *goplugin.Client
 	rpc    goplugin.ClientProtocol
+	// kill ends the process and all that it started, at once. It may be called more than once.
+	kill func()
 	// done closes as soon as the process is gone.
 	done <-chan struct{}
 }
@@ -67,7 +71,7 @@ func (h *Host) launch(ctx context.Context, b bundle, log hclog.Logger) (*process
 	for range handshakeTries {
 		began := time.Now()
 		var p *process
-		if p, err = h.launchOnce(b, log); err == nil {
+		if p, err = h.launchOnce(ctx, b, log); err == nil {
 			return p, nil
 		}
 		silent := time.Since(began) >= startTimeout
@@ -78,8 +82,10 @@ func (h *Host) launch(ctx context.Context, b bundle, log hclog.Logger) (*process
 	return nil, fmt.Errorf("start %s: %w", b.name, err)
 }
 
-func (h *Host) launchOnce(b bundle, log hclog.Logger) (*process, error) {
-	cmd := exec.Command(b.path, b.args...)
+func (h *Host) launchOnce(ctx context.Context, b bundle, log hclog.Logger) (_ *process, err error) {
+	alive, kill := context.WithCancel(context.Background())
+	cmd := exec.CommandContext(alive, b.path, b.args...)
+	cmd.Cancel = func() error { return killGroup(cmd) }
 	cmd.Env = h.environment()
 	harden(cmd)
 	done := &doneCatcher{GRPCPlugin: sdkplugin.ClientPlugins()[sdkplugin.ProtocolVersion][sdkplugin.PluginName].(goplugin.GRPCPlugin)}
@@ -98,21 +104,33 @@ func (h *Host) launchOnce(b bundle, log hclog.Logger) (*process, error) {
 		config.SecureConfig = &goplugin.SecureConfig{Checksum: b.checksum, Hash: sha256.New()}
 	}
 	owner := goplugin.NewClient(config)
+	defer func() {
+		if err != nil {
+			// go-plugin waits for the end of the process's output, which a child
+			// of the process may hold open for ever.
+			kill()
+			owner.Kill()
+		}
+	}()
+	defer context.AfterFunc(ctx, kill)()
 	rpc, err := owner.Client()
 	if err != nil {
-		owner.Kill()
 		return nil, err
 	}
 	raw, err := rpc.Dispense(sdkplugin.PluginName)
 	if err != nil {
-		owner.Kill()
 		return nil, fmt.Errorf("dispense: %w", err)
 	}
-	return &process{client: raw.(*sdkplugin.Client), cmd: cmd, owner: owner, rpc: rpc, done: done.done}, nil
+	return &process{client: raw.(*sdkplugin.Client), cmd: cmd, owner: owner, rpc: rpc, kill: kill, done: done.done}, nil
 }
 
-// stop asks the process to end, and ends it.
-func (p *process) stop() { p.owner.Kill() }
+// stop asks the process to end, and ends it and what it started when it does not.
+func (p *process) stop() {
+	timer := time.AfterFunc(stopPatience, p.kill)
+	defer timer.Stop()
+	p.owner.Kill()
+	p.kill()
+}
 
 // killedFromOutside reports whether a dead process was ended by a signal that
 // the process itself does not raise when it crashes.

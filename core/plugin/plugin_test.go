@@ -1,3 +1,5 @@
+//go:build unix
+
 package plugin
 
 import (
@@ -591,5 +593,27 @@ func TestPluginLogsKeepTheirNameAndLevel(t *testing.T) {
 	b.Debug("not shown")
 	if want := "[WARN]  trigger.smtp.main: sent: to=ana\n[INFO]  plugin.trigger: plain\n"; out.String() != want {
 		t.Fatalf("logged %q, want %q", out.String(), want)
+	}
+}
+
+// A silent plugin whose child holds its output open must not keep the host from stopping.
+func TestSilentPluginDoesNotHoldTheHost(t *testing.T) {
+	opt, path := thirdParty(t)
+	must(t, os.WriteFile(path, []byte("#!/bin/sh\nsleep 600 &\nsleep 600\n"), 0o755))
+	h, err := New(opt)
+	must(t, err)
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() { _ = h.Discover(ctx) }()
+	eventually(t, "starting", func() bool { s, found := h.Bundle("mine"); return found && s.Status().State == Starting })
+	cancel()
+	closed := make(chan struct{})
+	go func() {
+		defer close(closed)
+		h.Close()
+	}()
+	select {
+	case <-closed:
+	case <-time.After(startTimeout - 2*time.Second):
+		t.Fatal("the host waits for a plugin that says nothing")
 	}
 }

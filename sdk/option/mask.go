@@ -27,8 +27,12 @@ func (s Schema) Show(values Values, all bool) map[string]any {
 
 func (o Option) masked(v any, all bool) any {
 	mask := o.Mask
-	if mask == MaskNone && o.Secret && all || mask == "" && o.Secret {
+	switch {
+	case o.Secret && (mask == "" || mask == MaskNone && all):
 		mask = MaskFirst
+	case mask == "" && o.Type == URL:
+		// No option asks for a password in a URL, but nothing keeps one out.
+		mask = MaskURL
 	}
 	switch v := v.(type) {
 	case string:
@@ -109,7 +113,7 @@ func (s Schema) Secrets(values Values) []string {
 			secrets = append(secrets, text)
 		}
 		if u, err := url.Parse(text); err == nil {
-			if p, has := u.User.Password(); has {
+			if p, _ := u.User.Password(); p != "" {
 				secrets = append(secrets, p)
 			}
 		}

@@ -213,6 +213,12 @@ func (o Option) check() error {
 	default:
 		return fmt.Errorf("option %q: unknown mask %q", o.Name, o.Mask)
 	}
+	if (o.Min != nil || o.Max != nil) && o.Type != Int && o.Type != Float {
+		return fmt.Errorf("option %q: min and max are for numbers", o.Name)
+	}
+	if o.Choices != nil && o.Type != String && o.Type != List {
+		return fmt.Errorf("option %q: choices are for texts and lists", o.Name)
+	}
 	if o.Default != nil {
 		if o.Required {
 			return fmt.Errorf("option %q is required and has a default", o.Name)

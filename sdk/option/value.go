@@ -32,21 +32,15 @@ func (s Schema) Resolve(raw map[string]any) (Values, []sdk.FieldError, []string)
 			problems = append(problems, sdk.FieldError{Field: o.Name, Detail: fmt.Sprintf("given twice, also as %s; keep one", strings.Join(o.Aliases, ", "))})
 			continue
 		}
-		if given == nil && o.Default != nil {
-			given, name = *o.Default, o.Name
-		}
-		if given == nil {
-			if o.Required {
-				problems = append(problems, sdk.FieldError{Field: o.Name, Detail: "is required: " + o.Help})
-			}
-			continue
-		}
-		v, err := o.Parse(given)
-		if err != nil {
+		v, err := o.read(given)
+		switch {
+		case err != nil:
 			problems = append(problems, sdk.FieldError{Field: name, Detail: err.Error()})
-			continue
+		case v != nil:
+			values[o.Name] = v
+		case o.Required:
+			problems = append(problems, sdk.FieldError{Field: o.Name, Detail: "is required: " + o.Help})
 		}
-		values[o.Name] = v
 	}
 	var unknown []string
 	for name := range raw {
@@ -56,6 +50,20 @@ func (s Schema) Resolve(raw map[string]any) (Values, []sdk.FieldError, []string)
 	}
 	slices.Sort(unknown)
 	return values, problems, unknown
+}
+
+// read returns the value of the option, or nil when given and the default are
+// empty. A list of nothing but commas is empty, too.
+func (o Option) read(given any) (any, error) {
+	if given != nil {
+		if v, err := o.Parse(given); err != nil || !isEmpty(v) {
+			return v, err
+		}
+	}
+	if o.Default == nil || isEmpty(*o.Default) {
+		return nil, nil
+	}
+	return o.Parse(*o.Default)
 }
 
 // given finds the option in raw under its name or an alias. Empty values count as not given.
@@ -92,7 +100,7 @@ func isEmpty(v any) bool {
 }
 
 // Parse reads one value, given as text or as decoded YAML or JSON. The error
-// says what is accepted; it repeats the value only when the option is not secret.
+// says what is accepted; it repeats the value only when nothing in it is secret.
 func (o Option) Parse(v any) (any, error) {
 	switch o.Type {
 	case Bool:
@@ -121,7 +129,7 @@ func (o Option) Parse(v any) (any, error) {
 
 // refuse builds the message of a value that is not accepted.
 func (o Option) refuse(v any, want string) error {
-	if o.Secret || o.Mask == MaskURL {
+	if o.Secret || (o.Mask == MaskURL || o.Type == URL) && strings.Contains(fmt.Sprint(v), "@") {
 		return fmt.Errorf("want %s", want)
 	}
 	return fmt.Errorf("want %s, got %q", want, fmt.Sprint(v))

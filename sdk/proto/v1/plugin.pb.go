@@ -9,6 +9,20 @@
 // Every executable serves Component and the service of each kind it holds. One
 // process serves many instances, so each request names its instance, such as
 // "trigger.smtp.main". Inside version 1 there are only additions.
+//
+// Failures are statuses with the standard details of google.rpc:
+//
+//	INVALID_ARGUMENT     the input is wrong; BadRequest names the fields
+//	UNAUTHENTICATED      credentials are missing, wrong or not enough; PERMISSION_DENIED is the same
+//	NOT_FOUND            what was asked about does not exist
+//	RESOURCE_EXHAUSTED   the other side asks for patience; RetryInfo says how long
+//	UNAVAILABLE          worth another try; ErrorInfo{domain: "dogwatch", reason: "ANSWERED"} says
+//	                     that the plugin itself answered, else the outcome counts as unknown
+//	DEADLINE_EXCEEDED    as UNAVAILABLE, because of the time it took
+//	CANCELLED            the call was given up; ErrorInfo as with UNAVAILABLE
+//	UNIMPLEMENTED        the plugin does not have this ability
+//	FAILED_PRECONDITION  the instance is not configured in this process
+//	any other            a mistake in the plugin; not tried again
 
 package pluginv1
 

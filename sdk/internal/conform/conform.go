@@ -1,0 +1,156 @@
+// Package conform holds what the conformance kits of the three kinds have in
+// common: everything that can be checked of a type without knowing what its calls mean.
+package conform
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/dogwatch/dogwatch/sdk/kind"
+	"github.com/dogwatch/dogwatch/sdk/plugin"
+	"github.com/dogwatch/dogwatch/sdk/plugintest"
+)
+
+// Subject is a type under test.
+type Subject struct {
+	Bundle plugin.Bundle
+	Type   kind.Type
+	// Working is a situation in which every call succeeds.
+	Working func(*testing.T) Situation
+	// Hanging is one in which every call blocks, after reached is called, until its context ends.
+	Hanging func(t *testing.T, reached func()) Situation
+	Failing []Failure
+	Invalid []Invalid
+	// More are the checks of the kind.
+	More []Check
+	// Patience is how long to wait for what should happen at once; 0 for a time
+	// that is long enough on a busy machine.
+	Patience time.Duration
+	// Skip names checks that do not apply, as "check" or "check/part".
+	Skip []string
+}
+
+// Situation is a set of options together with the calls that can be made of
+// the instance that they configure.
+type Situation struct {
+	Options map[string]any
+	Calls   []Call
+}
+
+// Call is one method of a kind.
+type Call struct {
+	Name string
+	Do   func(ctx context.Context, p *Probe) error
+}
+
+// Failure is a situation in which every call fails with an error of Kind.
+type Failure struct {
+	Name string
+	Make func(*testing.T) Situation
+	Kind error
+}
+
+// Invalid are changes to working options that are refused because of Field.
+type Invalid struct {
+	Field string
+	Set   map[string]any
+}
+
+// Check is one thing that a type must do well.
+type Check struct {
+	Name string
+	Run  func(t *testing.T, s Subject)
+}
+
+// Soon is s.Patience or its default.
+func (s Subject) Soon() time.Duration { return cmp.Or(s.Patience, 15*time.Second) }
+
+// Run runs every check that is not skipped as a subtest of its name. After
+// each, whatever the instances said is searched for secrets and panics.
+func Run(t *testing.T, s Subject) {
+	t.Helper()
+	checks := slices.Concat([]Check{
+		{"describe", describe},
+		{"options", options},
+		{"replace", replace},
+		{"release", release},
+		{"concurrent", concurrent},
+		{"cancel", cancel},
+		{"errors", classify},
+		{"secrets", secrets},
+	}, s.More)
+	for _, name := range s.Skip {
+		name, _, _ = strings.Cut(name, "/")
+		if !slices.ContainsFunc(checks, func(c Check) bool { return c.Name == name }) {
+			t.Errorf("Skip names %q, which is no check", name)
+		}
+	}
+	for _, c := range checks {
+		s.run(t, "", c.Name, func(t *testing.T) { c.Run(t, s) })
+	}
+}
+
+// Sub runs a part of the check that t belongs to, unless Skip names it as "check/part".
+func (s Subject) Sub(t *testing.T, check, part string, run func(*testing.T)) {
+	s.run(t, check+"/", part, run)
+}
+
+func (s Subject) run(t *testing.T, prefix, name string, run func(*testing.T)) {
+	if !slices.Contains(s.Skip, prefix+name) {
+		t.Run(name, run)
+	}
+}
+
+// Probe is one bundle with one instance of a Situation in it.
+type Probe struct {
+	Client *plugin.Client
+	ID     string
+
+	t     *testing.T
+	calls []Call
+	said  *witness
+}
+
+// Start serves the bundle and configures its instance "main" in situation s.
+// At the end of the test, whatever the instance said is searched for secrets and panics.
+func Start(t *testing.T, s Subject, in Situation) *Probe {
+	t.Helper()
+	w := watchFor(s.Type.Options, in.Options)
+	c, log := plugintest.Serve(t, s.Bundle)
+	t.Cleanup(func() { w.inspect(t, log) })
+	p := &Probe{Client: c, ID: plugintest.ID(s.Type, "main"), t: t, calls: in.Calls, said: w}
+	configured, err := plugintest.Try(t.Context(), c, s.Type, "main", in.Options)
+	w.hear("warning", configured.Warnings...)
+	if err != nil {
+		w.hearError("configure", err)
+		t.Fatalf("configure with valid options: %v", err)
+	}
+	return p
+}
+
+// Call makes one call, remembering what its error says.
+func (p *Probe) Call(ctx context.Context, c Call) error {
+	err := c.Do(ctx, p)
+	p.said.hearError(c.Name, err)
+	return err
+}
+
+// Keep adds a secret that is no option: the instance must not say it either.
+func (p *Probe) Keep(what, secret string) { p.said.keep(what, secret) }
+
+// Hear remembers something else that the instance said.
+func (p *Probe) Hear(what string, texts ...string) { p.said.hear(what, texts...) }
+
+// MustWork makes every call of the situation, each of which must succeed.
+func (p *Probe) MustWork() {
+	p.t.Helper()
+	for _, c := range p.calls {
+		if err := p.Call(p.t.Context(), c); err != nil {
+			p.t.Errorf("%s: %v", c.Name, err)
+		}
+	}
+}

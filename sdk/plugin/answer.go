@@ -1,0 +1,56 @@
+package plugin
+
+import (
+	"context"
+	"fmt"
+	"runtime/debug"
+	"strings"
+
+	"google.golang.org/grpc"
+	"google.golang.org/protobuf/proto"
+)
+
+// ours begins the name of every method of the plugin protocol; go-plugin has
+// services of its own on the same connection.
+const ours = "/dogwatch.plugin.v1."
+
+// unary and stream see every call of the server: they survive its panics, make
+// a status of its error and see to it that its answer can be encoded.
+func (s *server) unary(ctx context.Context, req any, info *grpc.UnaryServerInfo, next grpc.UnaryHandler) (resp any, err error) {
+	if !strings.HasPrefix(info.FullMethod, ours) {
+		return next(ctx, req)
+	}
+	defer s.answer(info.FullMethod, &err)
+	if resp, err = next(ctx, req); err == nil {
+		makeValid(resp.(proto.Message))
+	}
+	return resp, err
+}
+
+func (s *server) stream(srv any, ss grpc.ServerStream, info *grpc.StreamServerInfo, next grpc.StreamHandler) (err error) {
+	if !strings.HasPrefix(info.FullMethod, ours) {
+		return next(srv, ss)
+	}
+	defer s.answer(info.FullMethod, &err)
+	return next(srv, validStream{ss})
+}
+
+// answer ends a call. A panic's value goes to the log only: unlike an error's
+// text, nobody has thought about what stands in it.
+func (s *server) answer(method string, err *error) {
+	if p := recover(); p != nil {
+		call := strings.ReplaceAll(strings.TrimPrefix(method, ours), "/", ".")
+		s.log.Error("panic", "call", call, "error", fmt.Sprint(p), "stack", string(debug.Stack()))
+		*err = fmt.Errorf("%s panicked; the plugin's log has the stack", call)
+	}
+	if *err != nil {
+		*err = statusOf(*err).Err()
+	}
+}
+
+type validStream struct{ grpc.ServerStream }
+
+func (s validStream) SendMsg(m any) error {
+	makeValid(m.(proto.Message))
+	return s.ServerStream.SendMsg(m)
+}

@@ -1,0 +1,267 @@
+package plugin
+
+import (
+	"context"
+	"errors"
+	"io"
+
+	"google.golang.org/grpc"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/dogwatch/dogwatch/sdk"
+	"github.com/dogwatch/dogwatch/sdk/kind"
+	"github.com/dogwatch/dogwatch/sdk/option"
+	pluginv1 "github.com/dogwatch/dogwatch/sdk/proto/v1"
+	"github.com/dogwatch/dogwatch/sdk/registry"
+	"github.com/dogwatch/dogwatch/sdk/trigger"
+	"github.com/dogwatch/dogwatch/sdk/watcher"
+)
+
+// Client speaks to one running bundle. All its methods, and those of what it
+// returns, may be called concurrently and end when their context ends.
+//
+// An error has the text it had in the plugin and is one of the sdk's kinds,
+// ErrUnknownInstance, ErrGone, the context's error, or an error of no kind,
+// which tells of a mistake in the plugin.
+type Client struct {
+	component pluginv1.ComponentClient
+	watcher   pluginv1.WatcherClient
+	registry  pluginv1.RegistryClient
+	trigger   pluginv1.TriggerClient
+}
+
+// NewClient returns a client of the bundle that is served on cc.
+func NewClient(cc grpc.ClientConnInterface) *Client {
+	c := conn{cc}
+	return &Client{
+		component: pluginv1.NewComponentClient(c),
+		watcher:   pluginv1.NewWatcherClient(c),
+		registry:  pluginv1.NewRegistryClient(c),
+		trigger:   pluginv1.NewTriggerClient(c),
+	}
+}
+
+// Description is what a bundle says of itself.
+type Description struct {
+	Version    string
+	SDKVersion string
+	Types      []kind.Type
+}
+
+// Describe asks what is in the bundle.
+func (c *Client) Describe(ctx context.Context) (Description, error) {
+	resp, err := c.component.Describe(ctx, &pluginv1.DescribeRequest{})
+	if err != nil {
+		return Description{}, err
+	}
+	d := Description{Version: resp.GetVersion(), SDKVersion: resp.GetSdkVersion()}
+	for _, t := range resp.GetTypes() {
+		d.Types = append(d.Types, sdkType(t))
+	}
+	return d, nil
+}
+
+// Instance is what an instance is configured from.
+type Instance struct {
+	// ID names the instance in later calls: "trigger.smtp.main".
+	ID   string
+	Kind kind.Kind
+	Type string
+	// Options are validated and have their defaults.
+	Options option.Values
+	// ValidateOnly creates the instance and drops it again.
+	ValidateOnly bool
+}
+
+// Configured is what a plugin says of an instance it accepts.
+type Configured struct {
+	// Warnings are oddities in the options which the operator should know.
+	Warnings []string
+	// Hosts are what a registry serves.
+	Hosts []registry.Host
+}
+
+// Configure creates an instance, or replaces the one of the same ID, which
+// keeps working when this fails. Wrong options are an *sdk.InvalidError.
+func (c *Client) Configure(ctx context.Context, i Instance) (Configured, error) {
+	options, err := wireValues(i.Options)
+	if err != nil {
+		return Configured{}, err
+	}
+	resp, err := c.component.Configure(ctx, &pluginv1.ConfigureRequest{
+		Instance: i.ID, Kind: string(i.Kind), Type: i.Type, Options: options, ValidateOnly: i.ValidateOnly,
+	})
+	if err != nil {
+		return Configured{}, err
+	}
+	return Configured{Warnings: resp.GetWarnings(), Hosts: sdkHosts(resp.GetHosts())}, nil
+}
+
+// Release drops an instance and waits until its running calls have ended and
+// it is closed. An unknown instance is no error.
+func (c *Client) Release(ctx context.Context, id string) error {
+	_, err := c.component.Release(ctx, &pluginv1.ReleaseRequest{Instance: id})
+	return err
+}
+
+// Watcher returns the watcher that was configured as id.
+func (c *Client) Watcher(id string) WatcherClient { return WatcherClient{id, c.watcher} }
+
+// WatcherClient is a watcher in a plugin.
+type WatcherClient struct {
+	id     string
+	client pluginv1.WatcherClient
+}
+
+var (
+	_ watcher.Watcher      = WatcherClient{}
+	_ watcher.EventWatcher = WatcherClient{}
+)
+
+// List returns every container that the watcher sees.
+func (w WatcherClient) List(ctx context.Context) ([]sdk.Container, error) {
+	var all []sdk.Container
+	in, err := w.client.List(ctx, &pluginv1.ListRequest{Instance: w.id})
+	err = receive(in, err, func(page *pluginv1.ListResponse) {
+		for _, c := range page.GetContainers() {
+			all = append(all, sdkContainer(c))
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	return all, nil
+}
+
+// Watch calls emit for each engine event, one at a time, until ctx ends, the
+// instance is replaced or released (then the error is an sdk.ErrUnavailable)
+// or the engine can have no events (then it is nil). A watcher without events is an sdk.ErrUnsupported.
+func (w WatcherClient) Watch(ctx context.Context, emit func(watcher.Event)) error {
+	in, err := w.client.Watch(ctx, &pluginv1.WatchRequest{Instance: w.id})
+	return receive(in, err, func(e *pluginv1.WatchResponse) {
+		emit(sdkEvent(e))
+	})
+}
+
+// Registry returns the registry that was configured as id. The hosts it serves are in Configured.
+func (c *Client) Registry(id string) RegistryClient { return RegistryClient{id, c.registry} }
+
+// RegistryClient is a registry in a plugin: what registry.Registry promises, but for Hosts.
+type RegistryClient struct {
+	id     string
+	client pluginv1.RegistryClient
+}
+
+var _ registry.CredentialProvider = RegistryClient{}
+
+// Tags lists the tags of a repository.
+func (r RegistryClient) Tags(ctx context.Context, repo registry.Repository, validator string) (registry.TagList, error) {
+	var list registry.TagList
+	in, err := r.client.Tags(ctx, &pluginv1.TagsRequest{Instance: r.id, Repository: wireRepository(repo), Validator: validator})
+	first := true
+	err = receive(in, err, func(page *pluginv1.TagsResponse) {
+		if first {
+			list.Validator, list.NotModified, first = page.GetValidator(), page.GetNotModified(), false
+		}
+		list.Tags = append(list.Tags, page.GetTags()...)
+	})
+	if err != nil {
+		return registry.TagList{}, err
+	}
+	return list, nil
+}
+
+// Resolve returns the digest behind a tag.
+func (r RegistryClient) Resolve(ctx context.Context, repo registry.Repository, tag string) (string, error) {
+	resp, err := r.client.Resolve(ctx, &pluginv1.ResolveRequest{Instance: r.id, Repository: wireRepository(repo), Tag: tag})
+	return resp.GetDigest(), err
+}
+
+// Manifest describes the image for one platform behind a digest.
+func (r RegistryClient) Manifest(ctx context.Context, repo registry.Repository, digest string, platform sdk.Platform) (registry.Manifest, error) {
+	resp, err := r.client.Manifest(ctx, &pluginv1.ManifestRequest{
+		Instance: r.id, Repository: wireRepository(repo), Digest: digest, Platform: wirePlatform(platform),
+	})
+	return sdkManifest(resp), err
+}
+
+// Credentials returns what an engine needs to pull. A registry that lends none is an sdk.ErrUnsupported.
+func (r RegistryClient) Credentials(ctx context.Context, repo registry.Repository) (sdk.Credentials, error) {
+	resp, err := r.client.Credentials(ctx, &pluginv1.CredentialsRequest{Instance: r.id, Repository: wireRepository(repo)})
+	return sdkCredentials(resp), err
+}
+
+// Trigger returns the trigger that was configured as id. Its progress arrives
+// through the request's report, one step at a time.
+func (c *Client) Trigger(id string) trigger.Trigger { return triggerClient{id, c.trigger} }
+
+type triggerClient struct {
+	id     string
+	client pluginv1.TriggerClient
+}
+
+func (t triggerClient) Run(ctx context.Context, req trigger.Request) error {
+	m, err := wireRequest(t.id, req)
+	if err != nil {
+		return err
+	}
+	in, err := t.client.Run(ctx, m)
+	return receive(in, err, func(r *pluginv1.RunResponse) {
+		if r.GetProgress() != nil {
+			req.Report(sdkProgress(r.GetProgress()))
+		}
+	})
+}
+
+// receive hands every message of a stream that was opened with err to each.
+func receive[T any](in grpc.ServerStreamingClient[T], err error, each func(*T)) error {
+	if err != nil {
+		return err
+	}
+	for {
+		m, err := in.Recv()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		each(m)
+	}
+}
+
+// conn sees every call of the client: it sees to it that requests can be
+// encoded and turns statuses back into errors.
+type conn struct{ grpc.ClientConnInterface }
+
+func (c conn) Invoke(ctx context.Context, method string, req, resp any, opts ...grpc.CallOption) error {
+	makeValid(req.(proto.Message))
+	return errorOf(ctx, c.ClientConnInterface.Invoke(ctx, method, req, resp, opts...))
+}
+
+func (c conn) NewStream(ctx context.Context, desc *grpc.StreamDesc, method string, opts ...grpc.CallOption) (grpc.ClientStream, error) {
+	s, err := c.ClientConnInterface.NewStream(ctx, desc, method, opts...)
+	return clientStream{s, ctx}, errorOf(ctx, err)
+}
+
+type clientStream struct {
+	grpc.ClientStream
+	ctx context.Context
+}
+
+func (s clientStream) SendMsg(m any) error {
+	makeValid(m.(proto.Message))
+	return s.wrap(s.ClientStream.SendMsg(m))
+}
+
+func (s clientStream) CloseSend() error { return s.wrap(s.ClientStream.CloseSend()) }
+
+func (s clientStream) RecvMsg(m any) error { return s.wrap(s.ClientStream.RecvMsg(m)) }
+
+// wrap leaves alone the end of the stream, which is no failure.
+func (s clientStream) wrap(err error) error {
+	if errors.Is(err, io.EOF) {
+		return err
+	}
+	return errorOf(s.ctx, err)
+}

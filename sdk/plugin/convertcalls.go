@@ -1,0 +1,194 @@
+package plugin
+
+import (
+	"fmt"
+
+	"github.com/dogwatch/dogwatch/sdk"
+	"github.com/dogwatch/dogwatch/sdk/kind"
+	"github.com/dogwatch/dogwatch/sdk/option"
+	pluginv1 "github.com/dogwatch/dogwatch/sdk/proto/v1"
+	"github.com/dogwatch/dogwatch/sdk/registry"
+	"github.com/dogwatch/dogwatch/sdk/trigger"
+	"github.com/dogwatch/dogwatch/sdk/watcher"
+)
+
+func wireType(t kind.Type) *pluginv1.TypeInfo {
+	m := &pluginv1.TypeInfo{
+		Kind:         string(t.Kind),
+		Type:         t.Name,
+		Summary:      t.Summary,
+		DocsUrl:      t.DocsURL,
+		Capabilities: t.Capabilities,
+		Delivery:     string(t.Delivery),
+		DefaultName:  t.DefaultName,
+	}
+	for _, o := range t.Options {
+		m.Options = append(m.Options, wireOption(o))
+	}
+	return m
+}
+
+func sdkType(m *pluginv1.TypeInfo) kind.Type {
+	t := kind.Type{
+		Kind:         kind.Kind(m.GetKind()),
+		Name:         m.GetType(),
+		Summary:      m.GetSummary(),
+		DocsURL:      m.GetDocsUrl(),
+		Capabilities: m.GetCapabilities(),
+		Delivery:     kind.Delivery(m.GetDelivery()),
+		DefaultName:  m.GetDefaultName(),
+	}
+	for _, o := range m.GetOptions() {
+		t.Options = append(t.Options, sdkOption(o))
+	}
+	return t
+}
+
+func wireOption(o option.Option) *pluginv1.Option {
+	return &pluginv1.Option{
+		Name:       o.Name,
+		Type:       string(o.Type),
+		Help:       o.Help,
+		Default:    o.Default,
+		Required:   o.Required,
+		Secret:     o.Secret,
+		Mask:       string(o.Mask),
+		Choices:    o.Choices,
+		Aliases:    o.Aliases,
+		Min:        o.Min,
+		Max:        o.Max,
+		Deprecated: o.Deprecated,
+	}
+}
+
+func sdkOption(m *pluginv1.Option) option.Option {
+	return option.Option{
+		Name:       m.GetName(),
+		Type:       option.Type(m.GetType()),
+		Help:       m.GetHelp(),
+		Default:    m.Default,
+		Required:   m.GetRequired(),
+		Secret:     m.GetSecret(),
+		Mask:       option.Mask(m.GetMask()),
+		Choices:    m.GetChoices(),
+		Aliases:    m.GetAliases(),
+		Min:        m.Min,
+		Max:        m.Max,
+		Deprecated: m.GetDeprecated(),
+	}
+}
+
+func wireHosts(hosts []registry.Host) []*pluginv1.Host {
+	var list []*pluginv1.Host
+	for _, h := range hosts {
+		list = append(list, &pluginv1.Host{Pattern: h.Pattern, Url: h.URL})
+	}
+	return list
+}
+
+func sdkHosts(list []*pluginv1.Host) []registry.Host {
+	var hosts []registry.Host
+	for _, m := range list {
+		hosts = append(hosts, registry.Host{Pattern: m.GetPattern(), URL: m.GetUrl()})
+	}
+	return hosts
+}
+
+func wireEvent(e watcher.Event) *pluginv1.WatchResponse {
+	return &pluginv1.WatchResponse{ContainerId: e.ContainerID, Action: e.Action, Status: e.Status, At: wireTime(e.At)}
+}
+
+func sdkEvent(m *pluginv1.WatchResponse) watcher.Event {
+	return watcher.Event{ContainerID: m.GetContainerId(), Action: m.GetAction(), Status: m.GetStatus(), At: sdkTime(m.GetAt())}
+}
+
+func wireRepository(r registry.Repository) *pluginv1.Repository {
+	return &pluginv1.Repository{Host: r.Host, Name: r.Name, Together: r.Together}
+}
+
+func sdkRepository(m *pluginv1.Repository) registry.Repository {
+	return registry.Repository{Host: m.GetHost(), Name: m.GetName(), Together: m.GetTogether()}
+}
+
+func wireManifest(m registry.Manifest) *pluginv1.ManifestResponse {
+	return &pluginv1.ManifestResponse{Digest: m.Digest, Config: m.Config, Created: wireTime(m.Created)}
+}
+
+func sdkManifest(m *pluginv1.ManifestResponse) registry.Manifest {
+	return registry.Manifest{Digest: m.GetDigest(), Config: m.GetConfig(), Created: sdkTime(m.GetCreated())}
+}
+
+func wireCredentials(c sdk.Credentials) *pluginv1.CredentialsResponse {
+	return &pluginv1.CredentialsResponse{Username: c.Username, Password: c.Password}
+}
+
+func sdkCredentials(m *pluginv1.CredentialsResponse) sdk.Credentials {
+	return sdk.Credentials{Username: m.GetUsername(), Password: m.GetPassword()}
+}
+
+func wireRequest(id string, r trigger.Request) (*pluginv1.RunRequest, error) {
+	m := &pluginv1.RunRequest{
+		Instance: id,
+		Delivery: r.Delivery,
+		Title:    r.Title,
+		Body:     r.Body,
+		Batch:    r.Batch,
+		Test:     r.Test,
+	}
+	for _, c := range r.Containers {
+		m.Containers = append(m.Containers, wireContainer(c))
+	}
+	for host, c := range r.Credentials {
+		if m.Credentials == nil {
+			m.Credentials = map[string]*pluginv1.CredentialsResponse{}
+		}
+		m.Credentials[host] = wireCredentials(c)
+	}
+	for name, e := range r.Engines {
+		options, err := wireValues(e.Options)
+		if err != nil {
+			return nil, fmt.Errorf("engine of watcher %s: %w", name, err)
+		}
+		if m.Engines == nil {
+			m.Engines = map[string]*pluginv1.Engine{}
+		}
+		m.Engines[name] = &pluginv1.Engine{Type: e.Type, Options: options}
+	}
+	return m, nil
+}
+
+func sdkRequest(m *pluginv1.RunRequest) trigger.Request {
+	r := trigger.Request{
+		Delivery: m.GetDelivery(),
+		Title:    m.GetTitle(),
+		Body:     m.GetBody(),
+		Batch:    m.GetBatch(),
+		Test:     m.GetTest(),
+	}
+	for _, c := range m.GetContainers() {
+		r.Containers = append(r.Containers, sdkContainer(c))
+	}
+	for host, c := range m.GetCredentials() {
+		if r.Credentials == nil {
+			r.Credentials = map[string]sdk.Credentials{}
+		}
+		r.Credentials[host] = sdkCredentials(c)
+	}
+	for name, e := range m.GetEngines() {
+		if r.Engines == nil {
+			r.Engines = map[string]trigger.Engine{}
+		}
+		r.Engines[name] = trigger.Engine{Type: e.GetType(), Options: sdkValues(e.GetOptions())}
+	}
+	return r
+}
+
+func wireProgress(p trigger.Progress) *pluginv1.Progress {
+	return &pluginv1.Progress{ContainerId: p.ContainerID, Phase: p.Phase, Message: p.Message, Current: p.Current, Total: p.Total}
+}
+
+func sdkProgress(m *pluginv1.Progress) trigger.Progress {
+	return trigger.Progress{
+		ContainerID: m.GetContainerId(), Phase: m.GetPhase(), Message: m.GetMessage(), Current: m.GetCurrent(), Total: m.GetTotal(),
+	}
+}

@@ -1,0 +1,175 @@
+package plugin
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"net"
+	"strings"
+	"sync"
+
+	"github.com/hashicorp/go-hclog"
+	"google.golang.org/grpc"
+
+	"github.com/dogwatch/dogwatch/sdk"
+	"github.com/dogwatch/dogwatch/sdk/kind"
+	pluginv1 "github.com/dogwatch/dogwatch/sdk/proto/v1"
+	"github.com/dogwatch/dogwatch/sdk/registry"
+)
+
+// server answers for a bundle. It implements the service of every kind; which
+// of them are registered depends on what the bundle holds.
+type server struct {
+	pluginv1.UnimplementedComponentServer
+	pluginv1.UnimplementedWatcherServer
+	pluginv1.UnimplementedRegistryServer
+	pluginv1.UnimplementedTriggerServer
+
+	bundle    Bundle
+	log       hclog.Logger
+	create    map[typeKey]func(sdk.Env, map[string]any) (any, error)
+	instances *instances
+}
+
+func newServer(b Bundle, log hclog.Logger) *server {
+	s := &server{
+		bundle:    b,
+		log:       log,
+		create:    map[typeKey]func(sdk.Env, map[string]any) (any, error){},
+		instances: &instances{log: log, all: map[string]*instance{}},
+	}
+	for _, t := range b.Watchers {
+		s.create[typeKey{t.Kind, t.Name}] = func(e sdk.Env, o map[string]any) (any, error) { return t.New(e, o) }
+	}
+	for _, t := range b.Registries {
+		s.create[typeKey{t.Kind, t.Name}] = func(e sdk.Env, o map[string]any) (any, error) { return t.New(e, o) }
+	}
+	for _, t := range b.Triggers {
+		s.create[typeKey{t.Kind, t.Name}] = func(e sdk.Env, o map[string]any) (any, error) { return t.New(e, o) }
+	}
+	return s
+}
+
+// options are what the server adds to the options that go-plugin sets.
+func (s *server) options() []grpc.ServerOption {
+	return []grpc.ServerOption{
+		// One request carries all containers of a batch; the host sends without a limit too.
+		grpc.MaxRecvMsgSize(math.MaxInt32),
+		grpc.UnaryInterceptor(s.unary),
+		grpc.StreamInterceptor(s.stream),
+	}
+}
+
+func (s *server) register(r grpc.ServiceRegistrar) {
+	pluginv1.RegisterComponentServer(r, s)
+	if len(s.bundle.Watchers) > 0 {
+		pluginv1.RegisterWatcherServer(r, s)
+	}
+	if len(s.bundle.Registries) > 0 {
+		pluginv1.RegisterRegistryServer(r, s)
+	}
+	if len(s.bundle.Triggers) > 0 {
+		pluginv1.RegisterTriggerServer(r, s)
+	}
+}
+
+// ServeOn serves b to whoever connects to l, in this process, until ctx ends:
+// running calls are then cancelled and waited for, and every instance is
+// closed. It is for tests, see package plugintest; a plugin calls Serve.
+func ServeOn(ctx context.Context, l net.Listener, b Bundle, log hclog.Logger) error {
+	if err := b.check(); err != nil {
+		return err
+	}
+	s := newServer(b, log)
+	g := grpc.NewServer(append(s.options(), grpc.WaitForHandlers(true))...)
+	s.register(g)
+	stop := context.AfterFunc(ctx, g.Stop)
+	defer stop()
+	err := g.Serve(l)
+	s.instances.closeAll(context.WithoutCancel(ctx))
+	return err
+}
+
+func (s *server) Describe(context.Context, *pluginv1.DescribeRequest) (*pluginv1.DescribeResponse, error) {
+	resp := &pluginv1.DescribeResponse{Version: s.bundle.Version, SdkVersion: sdk.Version}
+	for _, t := range s.bundle.Types() {
+		resp.Types = append(resp.Types, wireType(t))
+	}
+	return resp, nil
+}
+
+func (s *server) Configure(ctx context.Context, req *pluginv1.ConfigureRequest) (*pluginv1.ConfigureResponse, error) {
+	create, known := s.create[typeKey{kind.Kind(req.GetKind()), req.GetType()}]
+	if !known {
+		return nil, sdk.Invalid("type", "this plugin has no %s type %q", req.GetKind(), req.GetType())
+	}
+	var heard warnings
+	impl, err := create(s.env(req.GetInstance(), &heard), req.GetOptions().AsMap())
+	resp := &pluginv1.ConfigureResponse{Warnings: heard.end()}
+	if err != nil {
+		return nil, err
+	}
+	if r, ok := impl.(registry.Registry); ok {
+		resp.Hosts = wireHosts(r.Hosts())
+	}
+	if req.GetValidateOnly() || ctx.Err() != nil {
+		return resp, closeImpl(impl)
+	}
+	s.instances.put(req.GetInstance(), impl)
+	return resp, nil
+}
+
+func (s *server) env(id string, heard *warnings) sdk.Env {
+	agent := "dogwatch"
+	if s.bundle.Version != "" {
+		agent += "/" + s.bundle.Version
+	}
+	return sdk.Env{
+		Instance:  id,
+		Name:      id[strings.LastIndexByte(id, '.')+1:],
+		Log:       s.log.Named(id),
+		UserAgent: agent,
+		Warn:      heard.add,
+	}
+}
+
+func (s *server) Release(ctx context.Context, req *pluginv1.ReleaseRequest) (*pluginv1.ReleaseResponse, error) {
+	return &pluginv1.ReleaseResponse{}, s.instances.release(ctx, req.GetInstance())
+}
+
+// warnings collects what an instance has to say while it is created.
+type warnings struct {
+	mu    sync.Mutex
+	list  []string
+	ended bool
+}
+
+func (w *warnings) add(message string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !w.ended {
+		w.list = append(w.list, message)
+	}
+}
+
+func (w *warnings) end() []string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.ended = true
+	return w.list
+}
+
+// serving runs call with the instance id as a T. It counts as a call of the
+// instance until it returns.
+func serving[T any](s *server, id string, call func(*instance, T) error) error {
+	i, err := s.instances.use(id)
+	if err != nil {
+		return err
+	}
+	defer s.instances.done(i)
+	impl, ok := i.impl.(T)
+	if !ok {
+		return fmt.Errorf("%s: %w by this type", id, sdk.ErrUnsupported)
+	}
+	return call(i, impl)
+}

@@ -1,0 +1,147 @@
+package plugin
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/dogwatch/dogwatch/sdk"
+	pluginv1 "github.com/dogwatch/dogwatch/sdk/proto/v1"
+	"github.com/dogwatch/dogwatch/sdk/registry"
+	"github.com/dogwatch/dogwatch/sdk/trigger"
+	"github.com/dogwatch/dogwatch/sdk/watcher"
+)
+
+// pageBytes is how much one message of a list holds, well below the 4 MiB that
+// a gRPC client accepts unless told otherwise.
+const pageBytes = 1 << 20
+
+func (s *server) List(req *pluginv1.ListRequest, out pluginv1.Watcher_ListServer) error {
+	return serving(s, req.GetInstance(), func(_ *instance, w watcher.Watcher) error {
+		found, err := w.List(out.Context())
+		if err != nil {
+			return err
+		}
+		all := make([]*pluginv1.Container, len(found))
+		for i, c := range found {
+			all[i] = wireContainer(c)
+		}
+		size := func(c *pluginv1.Container) int { return proto.Size(c) }
+		return inPages(all, size, func(page []*pluginv1.Container, _ bool) error {
+			return out.Send(&pluginv1.ListResponse{Containers: page})
+		})
+	})
+}
+
+func (s *server) Watch(req *pluginv1.WatchRequest, out pluginv1.Watcher_WatchServer) error {
+	return serving(s, req.GetInstance(), func(i *instance, w watcher.EventWatcher) error {
+		ctx, cancel := context.WithCancel(out.Context())
+		defer cancel()
+		defer context.AfterFunc(i.ctx, cancel)()
+
+		events := &outlet[*pluginv1.WatchResponse]{emit: out.Send}
+		defer events.close()
+		err := w.Watch(ctx, func(e watcher.Event) { events.send(wireEvent(e)) })
+		if i.ctx.Err() != nil && out.Context().Err() == nil {
+			return sdk.WithKind(sdk.ErrUnavailable, fmt.Errorf("%s was configured anew; watch again", i.id))
+		}
+		return err
+	})
+}
+
+func (s *server) Tags(req *pluginv1.TagsRequest, out pluginv1.Registry_TagsServer) error {
+	return serving(s, req.GetInstance(), func(_ *instance, r registry.Registry) error {
+		list, err := r.Tags(out.Context(), sdkRepository(req.GetRepository()), req.GetValidator())
+		if err != nil {
+			return err
+		}
+		// Two bytes for the field and its length, more for long tags, which are rare.
+		size := func(tag string) int { return len(tag) + 2 }
+		return inPages(list.Tags, size, func(page []string, first bool) error {
+			resp := &pluginv1.TagsResponse{Tags: page}
+			if first {
+				resp.Validator, resp.NotModified = list.Validator, list.NotModified
+			}
+			return out.Send(resp)
+		})
+	})
+}
+
+func (s *server) Resolve(ctx context.Context, req *pluginv1.ResolveRequest) (*pluginv1.ResolveResponse, error) {
+	resp := &pluginv1.ResolveResponse{}
+	err := serving(s, req.GetInstance(), func(_ *instance, r registry.Registry) (err error) {
+		resp.Digest, err = r.Resolve(ctx, sdkRepository(req.GetRepository()), req.GetTag())
+		return err
+	})
+	return resp, err
+}
+
+func (s *server) Manifest(ctx context.Context, req *pluginv1.ManifestRequest) (*pluginv1.ManifestResponse, error) {
+	var resp *pluginv1.ManifestResponse
+	err := serving(s, req.GetInstance(), func(_ *instance, r registry.Registry) error {
+		m, err := r.Manifest(ctx, sdkRepository(req.GetRepository()), req.GetDigest(), sdkPlatform(req.GetPlatform()))
+		resp = wireManifest(m)
+		return err
+	})
+	return resp, err
+}
+
+func (s *server) Credentials(ctx context.Context, req *pluginv1.CredentialsRequest) (*pluginv1.CredentialsResponse, error) {
+	var resp *pluginv1.CredentialsResponse
+	err := serving(s, req.GetInstance(), func(_ *instance, p registry.CredentialProvider) error {
+		c, err := p.Credentials(ctx, sdkRepository(req.GetRepository()))
+		resp = wireCredentials(c)
+		return err
+	})
+	return resp, err
+}
+
+func (s *server) Run(req *pluginv1.RunRequest, out pluginv1.Trigger_RunServer) error {
+	return serving(s, req.GetInstance(), func(_ *instance, t trigger.Trigger) error {
+		steps := &outlet[*pluginv1.RunResponse]{emit: out.Send}
+		defer steps.close()
+		report := func(p trigger.Progress) { steps.send(&pluginv1.RunResponse{Progress: wireProgress(p)}) }
+		return t.Run(out.Context(), sdkRequest(req).WithReport(report))
+	})
+}
+
+// outlet lets several goroutines send on one stream, and none once the call has
+// returned: a trigger may still report from a goroutine that it forgot. What
+// cannot be sent is lost; the call learns from its context that the host is gone.
+type outlet[T any] struct {
+	mu   sync.Mutex
+	emit func(T) error // nil when closed
+}
+
+func (o *outlet[T]) send(m T) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.emit != nil && o.emit(m) != nil {
+		o.emit = nil
+	}
+}
+
+func (o *outlet[T]) close() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.emit = nil
+}
+
+// inPages hands items to send in runs of at most pageBytes, at least one item
+// each. No items are one empty page.
+func inPages[T any](items []T, size func(T) int, send func(page []T, first bool) error) error {
+	start, bytes := 0, 0
+	for i, item := range items {
+		n := size(item)
+		if i > start && bytes+n > pageBytes {
+			if err := send(items[start:i], start == 0); err != nil {
+				return err
+			}
+			start, bytes = i, 0
+		}
+		bytes += n
+	}
+	return send(items[start:], start == 0)
+}

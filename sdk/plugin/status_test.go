@@ -1,0 +1,197 @@
+package plugin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	spb "google.golang.org/genproto/googleapis/rpc/status"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/dogwatch/dogwatch/sdk"
+)
+
+func fieldsOf(err error) []sdk.FieldError {
+	var invalid *sdk.InvalidError
+	if errors.As(err, &invalid) {
+		return invalid.Fields
+	}
+	return nil
+}
+
+// there returns what err becomes on its way from a plugin to the host.
+func there(t *testing.T, err error) error {
+	t.Helper()
+	b, marshalErr := proto.Marshal(statusOf(err).Proto())
+	if marshalErr != nil {
+		t.Fatal(marshalErr)
+	}
+	p := &spb.Status{}
+	if err := proto.Unmarshal(b, p); err != nil {
+		t.Fatal(err)
+	}
+	return errorOf(context.Background(), status.ErrorProto(p))
+}
+
+func TestErrorsKeepKindAndText(t *testing.T) {
+	cause := errors.New("dial mx: refused")
+	for name, c := range map[string]struct {
+		err  error
+		code codes.Code
+		is   error
+	}{
+		"unauthorized":         {sdk.WithKind(sdk.ErrUnauthorized, cause), codes.Unauthenticated, sdk.ErrUnauthorized},
+		"wrapped unauthorized": {fmt.Errorf("log in: %w", sdk.ErrUnauthorized), codes.Unauthenticated, sdk.ErrUnauthorized},
+		"bare":                 {sdk.ErrNotFound, codes.NotFound, sdk.ErrNotFound},
+		"not found":            {sdk.WithKind(sdk.ErrNotFound, cause), codes.NotFound, sdk.ErrNotFound},
+		"unavailable":          {sdk.WithKind(sdk.ErrUnavailable, cause), codes.Unavailable, sdk.ErrUnavailable},
+		"unsupported":          {sdk.WithKind(sdk.ErrUnsupported, cause), codes.Unimplemented, sdk.ErrUnsupported},
+		"deadline":             {fmt.Errorf("send: %w", context.DeadlineExceeded), codes.DeadlineExceeded, context.DeadlineExceeded},
+		"slow and unavailable": {sdk.WithKind(sdk.ErrUnavailable, fmt.Errorf("send: %w", context.DeadlineExceeded)), codes.Unavailable, sdk.ErrUnavailable},
+		"canceled":             {fmt.Errorf("send: %w", context.Canceled), codes.Canceled, context.Canceled},
+		"unknown instance":     {fmt.Errorf("trigger.a.b: %w", ErrUnknownInstance), codes.FailedPrecondition, ErrUnknownInstance},
+		"no kind":              {cause, codes.Internal, nil},
+		"not UTF-8":            {errors.New("caf\xe9"), codes.Internal, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := statusOf(c.err).Code(); got != c.code {
+				t.Errorf("the code is %s, want %s", got, c.code)
+			}
+			got := there(t, c.err)
+			if want := strings.ToValidUTF8(c.err.Error(), "\uFFFD"); got.Error() != want {
+				t.Errorf("the text is %q, want %q", got, want)
+			}
+			if c.is != nil && !errors.Is(got, c.is) {
+				t.Errorf("%v is no %v", got, c.is)
+			}
+			for _, kind := range []error{sdk.ErrUnauthorized, sdk.ErrNotFound, sdk.ErrUnsupported, ErrGone, ErrUnknownInstance} {
+				if kind != c.is && errors.Is(got, kind) {
+					t.Errorf("%v is a %v too", got, kind)
+				}
+			}
+		})
+	}
+}
+
+func TestInvalidKeepsItsFields(t *testing.T) {
+	sent := &sdk.InvalidError{Fields: []sdk.FieldError{{Field: "path", Detail: "want é"}, {Detail: "no field"}}}
+	for _, err := range []error{sent, fmt.Errorf("file: %w", sent)} {
+		got := there(t, err)
+		if got.Error() != err.Error() || !reflect.DeepEqual(fieldsOf(got), sent.Fields) {
+			t.Errorf("sent %v, got %v with %v", err, got, fieldsOf(got))
+		}
+	}
+}
+
+func TestRateLimitedKeepsItsDelay(t *testing.T) {
+	for _, after := range []time.Duration{0, 1500 * time.Millisecond, 24 * time.Hour} {
+		got := there(t, fmt.Errorf("push: %w", sdk.RateLimited(after, sdk.WithKind(sdk.ErrUnavailable, errors.New("slow down")))))
+		var limited *sdk.RateLimitedError
+		if !errors.As(got, &limited) || limited.After != after || limited.Error() != "push: slow down" || !sdk.Retryable(got) {
+			t.Errorf("after %s: got %v", after, got)
+		}
+	}
+}
+
+// A plugin in another language may leave out the details.
+func TestStatusesWithoutDetails(t *testing.T) {
+	ctx := context.Background()
+	if got := errorOf(ctx, status.Error(codes.InvalidArgument, "bad")); !reflect.DeepEqual(fieldsOf(got), []sdk.FieldError{{Detail: "bad"}}) {
+		t.Errorf("invalid: %v", got)
+	}
+	var limited *sdk.RateLimitedError
+	if got := errorOf(ctx, status.Error(codes.ResourceExhausted, "slow")); !errors.As(got, &limited) || limited.After != 0 {
+		t.Errorf("rate limited: %v", got)
+	}
+	if got := errorOf(ctx, status.Error(codes.PermissionDenied, "no")); !errors.Is(got, sdk.ErrUnauthorized) {
+		t.Errorf("permission denied: %v", got)
+	}
+	if got := errorOf(ctx, nil); got != nil {
+		t.Errorf("no error: %v", got)
+	}
+}
+
+// What gRPC says when there is nobody to answer is neither the plugin's word nor the caller's doing.
+func TestGone(t *testing.T) {
+	for _, code := range []codes.Code{codes.Unavailable, codes.Canceled} {
+		got := errorOf(context.Background(), status.Error(code, "connection error: dial unix: no such file"))
+		if !errors.Is(got, ErrGone) || !errors.Is(got, sdk.ErrUnavailable) || !sdk.Retryable(got) {
+			t.Errorf("%s: got %v", code, got)
+		}
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if got := errorOf(ctx, status.FromContextError(ctx.Err()).Err()); !errors.Is(got, context.Canceled) || errors.Is(got, ErrGone) {
+		t.Errorf("canceled by the caller: got %v", got)
+	}
+}
+
+func TestLongTextsAreCut(t *testing.T) {
+	got := there(t, sdk.Invalid("f", "%s", strings.Repeat("é", maxErrorText)))
+	if n := len(got.Error()); n > maxErrorText+8 || !utf8.ValidString(got.Error()) {
+		t.Errorf("the text has %d bytes", n)
+	}
+}
+
+// FuzzErrors sends errors of every kind there and back.
+func FuzzErrors(f *testing.F) {
+	f.Add("text", "field", "detail", int64(1), byte(0))
+	f.Add("", "", "", int64(-1), byte(1))
+	f.Add("caf\xe9\x00", "\xff", "ü", int64(1)<<62, byte(2))
+	f.Fuzz(func(t *testing.T, text, field, detail string, after int64, which byte) {
+		cause := errors.New(text)
+		all := []error{
+			cause,
+			fmt.Errorf("%s: %w", text, sdk.Invalid(field, "%s", detail)),
+			sdk.RateLimited(time.Duration(after), cause),
+			sdk.WithKind(sdk.ErrUnauthorized, cause),
+			sdk.WithKind(sdk.ErrNotFound, cause),
+			sdk.WithKind(sdk.ErrUnavailable, cause),
+			sdk.WithKind(sdk.ErrUnsupported, cause),
+			fmt.Errorf("%s: %w", text, context.Canceled),
+			fmt.Errorf("%s: %w", text, context.DeadlineExceeded),
+			fmt.Errorf("%s: %w", text, ErrUnknownInstance),
+		}
+		sent := all[int(which)%len(all)]
+		got := there(t, sent)
+		if want := clip(sent.Error()); got.Error() != want {
+			t.Errorf("sent %q, got %q", want, got)
+		}
+		if statusOf(got).Code() != statusOf(sent).Code() {
+			t.Errorf("sent %s, got %s", statusOf(sent).Code(), statusOf(got).Code())
+		}
+		if sdk.Retryable(sent) != sdk.Retryable(got) {
+			t.Errorf("%v: retryable %t, then %t", sent, sdk.Retryable(sent), sdk.Retryable(got))
+		}
+	})
+}
+
+// FuzzStatus reads statuses that no plugin of ours would send.
+func FuzzStatus(f *testing.F) {
+	for _, err := range []error{sdk.Invalid("a", "b"), sdk.RateLimited(time.Second, sdk.ErrUnavailable), sdk.ErrUnavailable} {
+		b, marshalErr := proto.Marshal(statusOf(err).Proto())
+		if marshalErr != nil {
+			f.Fatal(marshalErr)
+		}
+		f.Add(b)
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		p := &spb.Status{}
+		if proto.Unmarshal(b, p) != nil || codes.Code(p.GetCode()) == codes.OK {
+			t.Skip()
+		}
+		err := errorOf(context.Background(), status.ErrorProto(p))
+		if err == nil {
+			t.Fatal("an error became none")
+		}
+		_ = err.Error()
+		_ = there(t, err)
+	})
+}

@@ -1,0 +1,111 @@
+package registrytest
+
+import (
+	"errors"
+	"regexp"
+	"slices"
+	"testing"
+
+	"github.com/dogwatch/dogwatch/sdk"
+	"github.com/dogwatch/dogwatch/sdk/internal/conform"
+	"github.com/dogwatch/dogwatch/sdk/kind"
+	"github.com/dogwatch/dogwatch/sdk/plugin"
+	"github.com/dogwatch/dogwatch/sdk/plugintest"
+	"github.com/dogwatch/dogwatch/sdk/registry"
+)
+
+// digestForm is that of OCI image-spec, descriptor.md, "Digests".
+var digestForm = regexp.MustCompile(`^[a-z0-9]+(?:[.+_-][a-z0-9]+)*:[a-zA-Z0-9=_-]+$`)
+
+// hostForm is a pattern of registry.Host: a host with optional port, "*.suffix" or "*".
+var hostForm = regexp.MustCompile(`^(\*|(\*\.)?[a-z0-9-]+(\.[a-z0-9-]+)*(:[0-9]+)?|\[[0-9a-f:]+\](:[0-9]+)?)$`)
+
+func (c Case) hosts(t *testing.T, s conform.Subject) {
+	client, _ := plugintest.Serve(t, s.Bundle)
+	configured := plugintest.Configure(t, client, s.Type, "main", c.Working(t).Options)
+	if len(configured.Hosts) == 0 {
+		t.Error("the instance serves no hosts")
+	}
+	for _, h := range configured.Hosts {
+		if !hostForm.MatchString(h.Pattern) {
+			t.Errorf("%q is no host pattern", h.Pattern)
+		}
+	}
+}
+
+func (c Case) answers(t *testing.T, s conform.Subject) {
+	service := c.Working(t)
+	if service.Digest == "" {
+		t.Fatal("say what the tag of the working service stands for in Service.Digest")
+	}
+	p := conform.Start(t, s, service.situation())
+	r, ctx, repo := p.Client.Registry(p.ID), t.Context(), service.Repository
+
+	list, err := r.Tags(ctx, repo, "")
+	if err != nil {
+		t.Fatalf("tags: %v", err)
+	}
+	if list.NotModified || !slices.Contains(list.Tags, service.Tag) {
+		t.Errorf("asked without a validator, the tags are %+v; want %q among them", list, service.Tag)
+	}
+	if list.Validator != "" {
+		again, err := r.Tags(ctx, repo, list.Validator)
+		if err != nil {
+			t.Errorf("tags with a validator: %v", err)
+		} else if !again.NotModified && !slices.Equal(again.Tags, list.Tags) {
+			t.Errorf("the tags changed under their validator: %q, then %q", list.Tags, again.Tags)
+		}
+	}
+	digest, err := r.Resolve(ctx, repo, service.Tag)
+	if err != nil || digest != service.Digest {
+		t.Errorf("resolve %s: got %q, %v; want %q", service.Tag, digest, err, service.Digest)
+	}
+	manifest, err := r.Manifest(ctx, repo, service.Digest, service.platform())
+	if err != nil {
+		t.Fatalf("manifest of %s: %v", service.Digest, err)
+	}
+	if !digestForm.MatchString(manifest.Digest) || !digestForm.MatchString(manifest.Config) {
+		t.Errorf("the manifest lacks its digest or that of its configuration: %+v", manifest)
+	}
+	c.credentials(t, s, p, repo)
+}
+
+func (c Case) credentials(t *testing.T, s conform.Subject, p *conform.Probe, repo registry.Repository) {
+	_, err := p.Client.Registry(p.ID).Credentials(t.Context(), repo)
+	if slices.Contains(s.Type.Capabilities, kind.CapCredentials) {
+		if err != nil {
+			t.Errorf("credentials: %v", err)
+		}
+	} else if !errors.Is(err, sdk.ErrUnsupported) {
+		t.Errorf("a registry without the capability returned %v for its credentials", err)
+	}
+}
+
+func (c Case) missing(t *testing.T, s conform.Subject) {
+	service := c.Working(t)
+	p := conform.Start(t, s, service.situation())
+	elsewhere := service.Repository
+	elsewhere.Name, elsewhere.Together = "nosuch/repository", nil
+	ask := func(name string, do func(plugin.RegistryClient) error) {
+		t.Helper()
+		err := do(p.Client.Registry(p.ID))
+		if !errors.Is(err, sdk.ErrNotFound) {
+			t.Errorf("%s: got %v, want an sdk.ErrNotFound", name, err)
+		}
+		if err != nil {
+			p.Hear("error of "+name, err.Error())
+		}
+	}
+	ask("tags of a missing repository", func(r plugin.RegistryClient) error {
+		_, err := r.Tags(t.Context(), elsewhere, "")
+		return err
+	})
+	ask("resolve in a missing repository", func(r plugin.RegistryClient) error {
+		_, err := r.Resolve(t.Context(), elsewhere, service.Tag)
+		return err
+	})
+	ask("resolve a missing tag", func(r plugin.RegistryClient) error {
+		_, err := r.Resolve(t.Context(), service.Repository, "nosuchtag")
+		return err
+	})
+}

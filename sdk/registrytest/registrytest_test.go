@@ -1,0 +1,191 @@
+package registrytest
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/dogwatch/dogwatch/sdk"
+	"github.com/dogwatch/dogwatch/sdk/internal/kittest"
+	"github.com/dogwatch/dogwatch/sdk/plugintest"
+	"github.com/dogwatch/dogwatch/sdk/registry"
+)
+
+type shelfOptions struct {
+	URL      *url.URL `option:"url,required" help:"Where the shelf is"`
+	Password string   `option:"password,secret" help:"What opens it"`
+}
+
+// shelf is a registry that asks a server of its own invention.
+type shelf struct {
+	o    shelfOptions
+	flaw broken
+}
+
+// broken changes how a shelf answers.
+type broken struct {
+	hosts    func() []registry.Host
+	tags     func(registry.TagList, error) (registry.TagList, error)
+	resolve  func(string, error) (string, error)
+	manifest func(registry.Manifest, error) (registry.Manifest, error)
+}
+
+func (s *shelf) Hosts() []registry.Host {
+	if s.flaw.hosts != nil {
+		return s.flaw.hosts()
+	}
+	return []registry.Host{{Pattern: s.o.URL.Host, URL: s.o.URL.String()}}
+}
+
+func (s *shelf) Tags(ctx context.Context, repo registry.Repository, validator string) (registry.TagList, error) {
+	var list registry.TagList
+	err := s.ask(ctx, &list, "tags", repo.Name, validator)
+	if s.flaw.tags != nil {
+		return s.flaw.tags(list, err)
+	}
+	return list, err
+}
+
+func (s *shelf) Resolve(ctx context.Context, repo registry.Repository, tag string) (string, error) {
+	var digest string
+	err := s.ask(ctx, &digest, "resolve", repo.Name, tag)
+	if s.flaw.resolve != nil {
+		return s.flaw.resolve(digest, err)
+	}
+	return digest, err
+}
+
+func (s *shelf) Manifest(ctx context.Context, repo registry.Repository, digest string, p sdk.Platform) (registry.Manifest, error) {
+	var m registry.Manifest
+	err := s.ask(ctx, &m, "manifest", repo.Name, digest+p.Architecture)
+	if s.flaw.manifest != nil {
+		return s.flaw.manifest(m, err)
+	}
+	return m, err
+}
+
+func (s *shelf) Credentials(context.Context, registry.Repository) (sdk.Credentials, error) {
+	return sdk.Credentials{Username: "u", Password: s.o.Password}, nil
+}
+
+func (s *shelf) ask(ctx context.Context, answer any, question ...string) error {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, s.o.URL.String()+"/?q="+url.QueryEscape(strings.Join(question, " ")), nil)
+	if err != nil {
+		return err
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if err != nil {
+		return sdk.WithKind(sdk.ErrUnavailable, errors.New("the shelf is out of reach"))
+	}
+	defer resp.Body.Close()
+	err = fmt.Errorf("the shelf answered %d", resp.StatusCode)
+	switch resp.StatusCode {
+	case http.StatusOK:
+		return json.NewDecoder(resp.Body).Decode(answer)
+	case http.StatusUnauthorized, http.StatusForbidden:
+		return sdk.WithKind(sdk.ErrUnauthorized, err)
+	case http.StatusNotFound:
+		return sdk.WithKind(sdk.ErrNotFound, err)
+	case http.StatusTooManyRequests:
+		after, _ := time.ParseDuration(resp.Header.Get("Retry-After") + "s")
+		return sdk.RateLimited(after, err)
+	}
+	return sdk.WithKind(sdk.ErrUnavailable, err)
+}
+
+// digest is what the shelf's only tag stands for.
+var digest = "sha256:" + strings.Repeat("d", 64)
+
+// keeper is the server of a shelf.
+func keeper(t *testing.T) string {
+	answers := map[string]any{
+		"tags library/nginx ":                        registry.TagList{Tags: []string{"1.25.3", "1.27.0"}, Validator: "v1"},
+		"tags library/nginx v1":                      registry.TagList{NotModified: true, Validator: "v1"},
+		"resolve library/nginx 1.25.3":               digest,
+		"manifest library/nginx " + digest + "amd64": registry.Manifest{Digest: digest, Config: digest},
+	}
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		answer, known := answers[r.URL.Query().Get("q")]
+		if !known {
+			w.WriteHeader(http.StatusNotFound)
+			return
+		}
+		_ = json.NewEncoder(w).Encode(answer)
+	}))
+	t.Cleanup(s.Close)
+	return s.URL
+}
+
+func service(url string) Service {
+	return Service{
+		Options:    map[string]any{"url": url, "password": "t0ps3cret"},
+		Repository: registry.Repository{Host: strings.TrimPrefix(url, "http://"), Name: "library/nginx", Together: []string{"library/nginx"}},
+		Tag:        "1.25.3",
+	}
+}
+
+func define(b broken) registry.Type {
+	return registry.Define("shelf", "A shelf of images", func(_ sdk.Env, o shelfOptions) (*shelf, error) { return &shelf{o, b}, nil })
+}
+
+func shelfCase() Case {
+	return Case{
+		Working: func(t *testing.T) Service {
+			s := service(keeper(t))
+			s.Digest = digest
+			return s
+		},
+		Hanging:  func(t *testing.T, reached func()) Service { return service(plugintest.Hanging(t, reached)) },
+		Failing:  HTTPFailures(service),
+		patience: 2 * time.Second,
+	}
+}
+
+func TestAGoodTypePasses(t *testing.T) { Run(t, define(broken{}), shelfCase()) }
+
+func TestBadTypesFail(t *testing.T) {
+	bad := func(check, want string, b broken) kittest.Bad {
+		return kittest.Bad{Check: check, Want: want, Run: func(t *testing.T) { Run(t, define(b), shelfCase()) }}
+	}
+	kittest.MustFail(t, map[string]kittest.Bad{
+		"no hosts": bad("hosts", "serves no hosts", broken{hosts: func() []registry.Host { return nil }}),
+		"a URL as a host": bad("hosts", "is no host pattern", broken{hosts: func() []registry.Host {
+			return []registry.Host{{Pattern: "https://ghcr.io"}}
+		}}),
+		"tags without the tag": bad("answers", "among them", broken{tags: func(l registry.TagList, err error) (registry.TagList, error) {
+			l.Tags = nil
+			return l, err
+		}}),
+		"another digest": bad("answers", "resolve 1.25.3", broken{resolve: func(d string, err error) (string, error) {
+			return strings.ToUpper(d), err
+		}}),
+		"no configuration": bad("answers", "the manifest lacks", broken{manifest: func(m registry.Manifest, err error) (registry.Manifest, error) {
+			m.Config = ""
+			return m, err
+		}}),
+		"missing is unavailable": bad("missing", "want an sdk.ErrNotFound", broken{resolve: func(d string, err error) (string, error) {
+			if err != nil {
+				err = sdk.WithKind(sdk.ErrUnavailable, errors.New(err.Error()))
+			}
+			return d, err
+		}}),
+		"missing has no tags": bad("missing", "tags of a missing repository", broken{tags: func(l registry.TagList, err error) (registry.TagList, error) {
+			return l, nil
+		}}),
+		"digest not told": {Check: "answers", Want: "Service.Digest", Run: func(t *testing.T) {
+			c := shelfCase()
+			c.Working = func(t *testing.T) Service { return service(keeper(t)) }
+			Run(t, define(broken{}), c)
+		}},
+	})
+}

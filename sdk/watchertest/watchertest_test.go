@@ -1,0 +1,189 @@
+package watchertest
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"testing"
+	"time"
+
+	"github.com/dogwatch/dogwatch/sdk"
+	"github.com/dogwatch/dogwatch/sdk/internal/kittest"
+	"github.com/dogwatch/dogwatch/sdk/plugintest"
+	"github.com/dogwatch/dogwatch/sdk/watcher"
+)
+
+type yardOptions struct {
+	URL   *url.URL `option:"url,required" help:"Where the yard is"`
+	Token string   `option:"token,secret" help:"What opens it"`
+}
+
+// yard is a watcher that asks a server of its own invention.
+type yard struct {
+	o    yardOptions
+	flaw flaw
+	n    int
+}
+
+// flaw changes how a yard works.
+type flaw struct {
+	list  func(y *yard, c *sdk.Container)
+	watch func(ctx context.Context, emit func(watcher.Event)) error
+}
+
+func (y *yard) List(ctx context.Context) ([]sdk.Container, error) {
+	if _, err := y.get(ctx, "/list"); err != nil {
+		return nil, err
+	}
+	c := sdk.Container{
+		ID: "1", Name: "nginx", Status: "running",
+		Image: sdk.Image{Registry: sdk.Registry{Host: "docker.io"}, Name: "library/nginx", Tag: sdk.Tag{Value: "1.25.3"}},
+	}
+	if y.flaw.list != nil {
+		y.flaw.list(y, &c)
+	}
+	return []sdk.Container{c, {ID: "2", Name: "odd", Error: &sdk.ContainerError{Message: "no image"}}}, nil
+}
+
+func (y *yard) get(ctx context.Context, path string) (string, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, y.o.URL.String()+path, nil)
+	if err != nil {
+		return "", err
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if ctx.Err() != nil {
+		return "", ctx.Err()
+	}
+	if err != nil {
+		return "", sdk.WithKind(sdk.ErrUnavailable, errors.New("the yard is out of reach"))
+	}
+	defer resp.Body.Close()
+	b, err := io.ReadAll(resp.Body)
+	if ctx.Err() != nil {
+		return "", ctx.Err()
+	}
+	return string(b), err
+}
+
+// barking is a yard that tells events.
+type barking struct{ *yard }
+
+func (b barking) Watch(ctx context.Context, emit func(watcher.Event)) error {
+	if b.flaw.watch != nil {
+		return b.flaw.watch(ctx, emit)
+	}
+	for {
+		action, err := b.get(ctx, "/next")
+		if err != nil {
+			return err
+		}
+		emit(watcher.Event{ContainerID: "1", Action: action, Status: "running", At: sdk.TimeOf(time.Unix(1, 0))})
+	}
+}
+
+// keeper is the server of a yard; change makes it bark once.
+func keeper(t *testing.T, action string) (address string, change func()) {
+	barks := make(chan struct{})
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/next" {
+			return
+		}
+		select {
+		case <-barks:
+			_, _ = io.WriteString(w, action)
+		case <-r.Context().Done():
+		}
+	}))
+	t.Cleanup(s.Close)
+	return s.URL, func() {
+		select {
+		case barks <- struct{}{}:
+		case <-t.Context().Done():
+		}
+	}
+}
+
+func options(address string) map[string]any {
+	return map[string]any{"url": address, "token": "t0ps3cret"}
+}
+
+func yardCase() Case {
+	return Case{
+		Working: func(t *testing.T) Engine {
+			address, change := keeper(t, watcher.ActionChanged)
+			return Engine{Options: options(address), Containers: 2, Change: change}
+		},
+		Hanging: func(t *testing.T, reached func()) map[string]any { return options(plugintest.Hanging(t, reached)) },
+		Failing: []Failure{{Name: "unreachable", Kind: sdk.ErrUnavailable, Options: func(t *testing.T) map[string]any {
+			return options(plugintest.Unreachable(t))
+		}}},
+		patience: 2 * time.Second,
+	}
+}
+
+func define(f flaw) watcher.Type {
+	return watcher.Define("yard", "A yard of containers", func(_ sdk.Env, o yardOptions) (barking, error) {
+		return barking{&yard{o: o, flaw: f}}, nil
+	})
+}
+
+func TestAGoodTypePasses(t *testing.T) { Run(t, define(flaw{}), yardCase()) }
+
+func TestAGoodTypeWithoutEventsPasses(t *testing.T) {
+	typ := watcher.Define("yard", "A silent yard", func(_ sdk.Env, o yardOptions) (*yard, error) { return &yard{o: o}, nil })
+	Run(t, typ, yardCase())
+}
+
+func TestBadTypesFail(t *testing.T) {
+	list := func(want string, change func(*yard, *sdk.Container)) kittest.Bad {
+		return kittest.Bad{Check: "list", Want: want, Run: func(t *testing.T) { Run(t, define(flaw{list: change}), yardCase()) }}
+	}
+	watch := func(part, want string, f func(context.Context, func(watcher.Event)) error) kittest.Bad {
+		return kittest.Bad{Check: "watch/" + part, Want: want, Run: func(t *testing.T) { Run(t, define(flaw{watch: f}), yardCase()) }}
+	}
+	kittest.MustFail(t, map[string]kittest.Bad{
+		"no id":         list(`the id "" is empty`, func(_ *yard, c *sdk.Container) { c.ID = "" }),
+		"one id twice":  list(`the id "2" is empty or stands for two`, func(_ *yard, c *sdk.Container) { c.ID = "2" }),
+		"slash in name": list(`has the name "/nginx"`, func(_ *yard, c *sdk.Container) { c.Name = "/nginx" }),
+		"no status":     list("has no status", func(_ *yard, c *sdk.Container) { c.Status = "" }),
+		"no host":       list("incomplete image", func(_ *yard, c *sdk.Container) { c.Image.Registry.Host = "" }),
+		"no tag":        list("incomplete image", func(_ *yard, c *sdk.Container) { c.Image.Tag.Value = "" }),
+		"not the same": list("finds something else", func(y *yard, c *sdk.Container) {
+			y.n++
+			c.Labels = map[string]string{"n": string(rune('a' + y.n))}
+		}),
+		"wrong number": {Check: "list", Want: "found 2 containers, want 3", Run: func(t *testing.T) {
+			c := yardCase()
+			working := c.Working
+			c.Working = func(t *testing.T) Engine { e := working(t); e.Containers++; return e }
+			Run(t, define(flaw{}), c)
+		}},
+		"silent": watch("cancel", "the event was not told", func(ctx context.Context, _ func(watcher.Event)) error {
+			<-ctx.Done()
+			return ctx.Err()
+		}),
+		"gives up": watch("cancel", "Watch returned instead", func(context.Context, func(watcher.Event)) error {
+			return sdk.ErrUnavailable
+		}),
+		"deaf": watch("cancel", "Watch goes on in the plugin", func(_ context.Context, emit func(watcher.Event)) error {
+			emit(watcher.Event{Action: watcher.ActionChanged})
+			select {}
+		}),
+		"no action": watch("cancel", "has no action", func(ctx context.Context, emit func(watcher.Event)) error {
+			emit(watcher.Event{})
+			<-ctx.Done()
+			return ctx.Err()
+		}),
+		"no way to make an event": {Check: "watch/cancel", Want: "Engine.Change", Run: func(t *testing.T) {
+			c := yardCase()
+			c.Working = func(t *testing.T) Engine {
+				address, _ := keeper(t, watcher.ActionChanged)
+				return Engine{Options: options(address), Containers: 2}
+			}
+			Run(t, define(flaw{}), c)
+		}},
+	})
+}
