@@ -4,6 +4,7 @@ import (
 	"context"
 	"net"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"time"
 
@@ -48,6 +49,7 @@ type App struct {
 	opt        Options
 	log        hclog.Logger
 	bus        event.Bus
+	lock       *store.Lock
 	store      *store.Store
 	plugins    *plugin.Host
 	components *component.Manager
@@ -66,12 +68,17 @@ func New(ctx context.Context, opt Options) (*App, error) {
 	settings := opt.Config
 	var err error
 	path := filepath.Join(settings.Store.Path, settings.Store.File)
+	if a.lock, err = store.Acquire(path); err != nil {
+		return nil, err
+	}
 	if a.store, err = store.Open(ctx, path, store.Options{Bus: &a.bus, Now: opt.Now, Log: opt.Log}); err != nil {
+		a.lock.Release()
 		return nil, err
 	}
 	a.metrics = metrics.New(opt.Version, metrics.Options{Enabled: settings.Prometheus.Enabled, WUD: settings.Prometheus.WUD})
 	if a.plugins, err = plugin.New(a.pluginOptions()); err != nil {
 		a.store.Close()
+		a.lock.Release()
 		return nil, err
 	}
 	a.components = component.New(component.Options{
@@ -106,6 +113,7 @@ func (a *App) Close() {
 	if err := a.store.Close(); err != nil {
 		a.log.Error("close the store", "error", err)
 	}
+	a.lock.Release()
 }
 
 // Run serves until ctx ends, and then stops in order: no new requests and
@@ -117,7 +125,6 @@ func (a *App) Run(ctx context.Context) error {
 	}
 	g, ctx := errgroup.WithContext(ctx)
 	if server != nil {
-		a.log.Warn("whoever reaches the server may use it: it has no authentication yet")
 		if a.opt.Listening != nil {
 			a.opt.Listening(server.Addr())
 		}
@@ -138,6 +145,7 @@ func (a *App) Run(ctx context.Context) error {
 	})
 	g.Go(func() error { return a.count(ctx) })
 	g.Go(func() error { return a.housekeep(ctx) })
+	g.Go(func() error { return rest(ctx, &a.bus, debug.FreeOSMemory) })
 	return g.Wait()
 }
 

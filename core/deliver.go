@@ -8,6 +8,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/component"
 	"github.com/dogwatch/dogwatch/core/config"
 	"github.com/dogwatch/dogwatch/core/delivery"
+	"github.com/dogwatch/dogwatch/core/dispatch"
 	"github.com/dogwatch/dogwatch/core/store"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/kind"
@@ -93,7 +94,7 @@ func (a *App) deliver(ctx context.Context) error {
 // delivered reports whether everything up to an event is planned, nothing is
 // due and nothing is under way.
 func (a *App) delivered(ctx context.Context, last int64) (bool, error) {
-	planned, err := a.store.Cursor(ctx, "dispatch")
+	planned, err := a.store.Cursor(ctx, dispatch.Reader)
 	if err != nil || planned < last {
 		return false, err
 	}

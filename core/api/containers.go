@@ -1,8 +1,10 @@
 package api
 
 import (
+	"bufio"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"net/http"
 	"strconv"
@@ -33,7 +35,7 @@ func (h *handler) listContainers(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if !acceptsGzip(r) {
-		writeJSON(w, join(snapshot.All()))
+		writeRecords(w, snapshot.All())
 		return
 	}
 	body, err := h.packed.list(snapshot)
@@ -41,8 +43,10 @@ func (h *handler) listContainers(w http.ResponseWriter, r *http.Request) {
 		h.failWith(w, r, err)
 		return
 	}
+	w.Header().Set("Content-Type", contentJSON)
 	w.Header().Set("Content-Encoding", "gzip")
-	writeJSON(w, body)
+	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
+	_, _ = w.Write(body) // the client may have gone
 }
 
 // replyQuery answers with the containers that a query selects.
@@ -52,30 +56,43 @@ func (h *handler) replyQuery(w http.ResponseWriter, r *http.Request, q query, sn
 		h.failWith(w, r, err)
 		return
 	}
-	writeJSON(w, join(selected))
+	writeRecords(w, selected)
 }
 
-// join returns records as a JSON array. Records carry their JSON, so that
-// nothing is encoded again.
-func join(records []*store.Record) []byte {
-	size := len("[]")
+// writeRecords answers with records as a JSON array. Records carry their JSON,
+// so nothing is encoded again, and nothing as large as the answer is made.
+func writeRecords(w http.ResponseWriter, records []*store.Record) {
+	size := len("[]") + max(0, len(records)-1)
 	for _, rec := range records {
-		size += len(rec.JSON) + len(",")
+		size += len(rec.JSON)
 	}
-	body := append(make([]byte, 0, size), '[')
-	for i, rec := range records {
-		if i > 0 {
-			body = append(body, ',')
-		}
-		body = append(body, rec.JSON...)
-	}
-	return append(body, ']')
+	w.Header().Set("Content-Type", contentJSON)
+	w.Header().Set("Content-Length", strconv.Itoa(size))
+	out := bufio.NewWriterSize(w, pieceSize)
+	_ = writeArray(out, records) // the client may have gone
+	_ = out.Flush()
 }
 
-func writeJSON(w http.ResponseWriter, body []byte) {
-	w.Header().Set("Content-Type", contentJSON)
-	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
-	_, _ = w.Write(body) // the client may have gone
+// pieceSize is how much of a list is sent at a time.
+const pieceSize = 64 << 10
+
+func writeArray(w io.Writer, records []*store.Record) error {
+	separator, comma := []byte("["), []byte(",")
+	for _, rec := range records {
+		if _, err := w.Write(separator); err != nil {
+			return err
+		}
+		if _, err := w.Write(rec.JSON); err != nil {
+			return err
+		}
+		separator = comma
+	}
+	end := []byte("]")
+	if len(records) == 0 {
+		end = []byte("[]")
+	}
+	_, err := w.Write(end)
+	return err
 }
 
 // container finds the container that the path names. It answers and returns nil when there is none.

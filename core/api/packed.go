@@ -29,7 +29,7 @@ func (p *packed) list(snapshot store.Snapshot) ([]byte, error) {
 	var body bytes.Buffer
 	z, err := gzip.NewWriterLevel(&body, gzip.BestSpeed)
 	if err == nil {
-		_, err = z.Write(join(snapshot.All()))
+		err = writeArray(z, snapshot.All())
 	}
 	if err == nil {
 		err = z.Close()

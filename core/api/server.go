@@ -17,6 +17,7 @@ import (
 	"log"
 	"net"
 	"net/http"
+	"net/netip"
 	"strconv"
 	"time"
 
@@ -63,8 +64,17 @@ func Listen(opt Options) (*Server, error) {
 		}
 		listener = tls.NewListener(listener, &tls.Config{Certificates: []tls.Certificate{certificate}, NextProtos: []string{"h2", "http/1.1"}})
 	}
+	if !loopback(settings.Host) {
+		opt.Log.Warn("there is no login: whoever reaches the server may use it; let a reverse proxy ask for one, or set server.host to 127.0.0.1")
+	}
 	opt.Log.Info("listening", "address", listener.Addr().String(), "tls", settings.TLS.Enabled)
 	return newServer(opt, listener), nil
+}
+
+// loopback reports whether only this machine reaches a host to listen on.
+func loopback(host string) bool {
+	address, err := netip.ParseAddr(host)
+	return host == "localhost" || err == nil && address.IsLoopback()
 }
 
 func newServer(opt Options, listener net.Listener) *Server {

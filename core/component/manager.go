@@ -202,7 +202,11 @@ func (m *Manager) resolve(c *Component, t kind.Type, section config.Component) [
 	m.opt.Secrets(t.Options.Secrets(c.Options)...)
 	c.shown = merge(host.Show(mine, false), t.Options.Show(c.Options, m.opt.MaskAll))
 	c.strict = merge(host.Show(mine, true), t.Options.Show(c.Options, true))
-	if slices.ContainsFunc(problems, func(p config.Problem) bool { return p.Level == config.Error }) {
+	wrong := func(p config.Problem) bool {
+		_, own := host.Find(strings.TrimPrefix(p.Key, c.FullID()+"."))
+		return own && p.Level == config.Error
+	}
+	if slices.ContainsFunc(problems, wrong) {
 		return problems
 	}
 	for _, f := range m.hostOptions(c, mine) {

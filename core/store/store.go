@@ -91,15 +91,16 @@ func Open(ctx context.Context, path string, opts Options) (*Store, error) {
 // open connects, migrates and fills the memory.
 func (s *Store) open(ctx context.Context, migrations []string) error {
 	var err error
+	// Small caches, in KiB: the system caches the file too, and the containers are in memory.
 	s.writer, err = connect(s.path, 1, pragmas("busy_timeout(5000)", "journal_mode(wal)", "synchronous(normal)",
-		"cache_size(-2000)", "temp_store(memory)", "journal_size_limit(4194304)"))
+		"cache_size(-500)", "temp_store(memory)", "journal_size_limit(4194304)"))
 	if err != nil {
 		return s.wrap("open", err)
 	}
 	if err := s.migrate(ctx, migrations); err != nil {
 		return err
 	}
-	s.reader, err = connect(s.path, 2, pragmas("busy_timeout(5000)", "query_only(1)", "cache_size(-1000)", "temp_store(memory)"))
+	s.reader, err = connect(s.path, 2, pragmas("busy_timeout(5000)", "query_only(1)", "cache_size(-250)", "temp_store(memory)"))
 	if err != nil {
 		return s.wrap("open", err)
 	}

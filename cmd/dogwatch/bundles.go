@@ -1,0 +1,35 @@
+package main
+
+import (
+	"github.com/dogwatch/dogwatch/core/plugin"
+	"github.com/dogwatch/dogwatch/plugins/registries"
+	"github.com/dogwatch/dogwatch/plugins/triggers"
+	"github.com/dogwatch/dogwatch/plugins/watchers"
+	"github.com/dogwatch/dogwatch/sdk/kind"
+	sdkplugin "github.com/dogwatch/dogwatch/sdk/plugin"
+)
+
+// bundle returns the built-in bundle of a kind. This file is the one place
+// where the core meets the plugins.
+func bundle(k kind.Kind) sdkplugin.Bundle {
+	b := sdkplugin.Bundle{Version: version}
+	switch k {
+	case kind.Watcher:
+		b.Watchers = watchers.Types()
+	case kind.Registry:
+		b.Registries = registries.Types()
+	case kind.Trigger:
+		b.Triggers = triggers.Types()
+	}
+	return b
+}
+
+// builtins describes the built-in bundles to the host, which starts each as
+// "dogwatch plugin <kind>" when it is needed.
+func builtins() []plugin.Builtin {
+	var all []plugin.Builtin
+	for _, k := range kind.Kinds() {
+		all = append(all, plugin.Builtin{Name: string(k), Args: []string{"plugin", string(k)}, Types: bundle(k).Types()})
+	}
+	return all
+}

@@ -1,0 +1,290 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/dogwatch/dogwatch/core"
+	"github.com/dogwatch/dogwatch/core/config"
+	"github.com/dogwatch/dogwatch/core/logging"
+	"github.com/dogwatch/dogwatch/sdk"
+	"github.com/dogwatch/dogwatch/sdk/kind"
+	"github.com/dogwatch/dogwatch/sdk/option"
+)
+
+// checkFlags are the flags of check.
+type checkFlags struct {
+	watchers []string
+	format   string
+	json     bool
+	trigger  bool
+	exitCode bool
+	quiet    bool
+}
+
+func newCheck(g *global) *cobra.Command {
+	var f checkFlags
+	cmd := &cobra.Command{
+		Use:   "check [IMAGE...]",
+		Short: "Look for updates once and print them",
+		Long: `Checks every container of the configured watchers once. The database is not
+touched and nobody is told, unless --trigger asks for it. With images as
+arguments it checks these, without an engine.
+
+Exit code 0: the check took place. 1: a watcher could not be asked, or nothing
+could be checked. With --exit-code also 3: there are updates, and 1: something
+could not be checked.`,
+		Example: "  dogwatch check\n  dogwatch check nginx:1.25 ghcr.io/home-assistant/home-assistant:2024.1\n  dogwatch check --quiet --exit-code",
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 0 && (f.trigger || len(f.watchers) > 0) {
+				return usage(errors.New("--trigger and --watcher are for containers, not for images given as arguments"))
+			}
+			if f.json {
+				f.format = "json"
+			}
+			if !slices.Contains(formats, f.format) {
+				return usage(fmt.Errorf("unknown format %q: use table, json or markdown", f.format))
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error { return g.check(cmd.Context(), f, args) },
+	}
+	cmd.Flags().StringSliceVarP(&f.watchers, "watcher", "w", nil, "check the containers of this `watcher` only; may be repeated")
+	cmd.Flags().StringVar(&f.format, "format", "table", "how to print: table, json or markdown")
+	cmd.Flags().BoolVar(&f.json, "json", false, "print the containers as the API shows them; the same as --format json")
+	cmd.Flags().BoolVar(&f.trigger, "trigger", false, "store what is found and run the triggers; a Dogwatch that is serving is asked to do it")
+	cmd.Flags().BoolVar(&f.exitCode, "exit-code", false, "end with 3 when there are updates, and with 1 when something could not be checked")
+	cmd.Flags().BoolVarP(&f.quiet, "quiet", "q", false, "print updates and failures only, and nothing when there are none")
+	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(formats, cobra.ShellCompDirectiveNoFileComp))
+	return cmd
+}
+
+var formats = []string{"table", "json", "markdown"}
+
+// outcome is what a check led to.
+type outcome struct {
+	found    []sdk.Container
+	failures []error // watchers that could not be asked
+	took     time.Duration
+}
+
+func (g *global) check(ctx context.Context, f checkFlags, images []string) error {
+	cfg, err := g.load(nil)
+	if err != nil {
+		return err
+	}
+	g.tell(cfg.Problems)
+	if err := knownWatchers(cfg, f.watchers); err != nil {
+		return err
+	}
+	began := time.Now()
+	var o outcome
+	switch {
+	case len(images) > 0:
+		o, err = g.checkImages(ctx, cfg, images)
+	case f.trigger:
+		o, err = g.checkAndTrigger(ctx, cfg, f.watchers)
+	default:
+		o, err = g.checkContainers(ctx, cfg, f.watchers)
+	}
+	if ctx.Err() != nil {
+		return errors.New("stopped before the check was over")
+	}
+	if err != nil {
+		return err
+	}
+	o.took = time.Since(began)
+	return g.report(o, f)
+}
+
+// knownWatchers refuses names of watchers that are not configured.
+func knownWatchers(cfg *config.Config, names []string) error {
+	var known []string
+	for _, c := range cfg.Components {
+		if c.Kind == kind.Watcher {
+			known = append(known, c.Name)
+		}
+	}
+	if len(known) == 0 {
+		for _, t := range bundle(kind.Watcher).Types() {
+			known = append(known, t.DefaultName)
+		}
+	}
+	for _, name := range names {
+		if !slices.Contains(known, name) {
+			return usage(fmt.Errorf("there is no watcher %q: there is %s", name, enumerate(known)))
+		}
+	}
+	return nil
+}
+
+func (g *global) checkImages(ctx context.Context, cfg *config.Config, images []string) (outcome, error) {
+	once, redactor, err := g.onceFor(cfg, kind.Registry)
+	if err != nil {
+		return outcome{}, err
+	}
+	defer once.Close()
+	stop := spinner(g.stderr, asking(once))
+	defer stop()
+	if err := once.Load(ctx); err != nil {
+		return outcome{}, err
+	}
+	found := once.Images(ctx, images)
+	stop()
+	g.tell(once.Problems())
+	return outcome{found: blank(found, redactor)}, nil
+}
+
+func (g *global) checkContainers(ctx context.Context, cfg *config.Config, names []string) (outcome, error) {
+	once, redactor, err := g.onceFor(cfg, kind.Watcher, kind.Registry)
+	if err != nil {
+		return outcome{}, err
+	}
+	defer once.Close()
+	stop := spinner(g.stderr, asking(once))
+	defer stop()
+	if err := once.Load(ctx); err != nil {
+		return outcome{}, err
+	}
+	found, failures := once.Check(ctx, names)
+	stop()
+	g.tell(once.Problems())
+	return outcome{found: blank(found, redactor), failures: failures}, nil
+}
+
+// blank takes secrets out of what others said.
+func blank(found []sdk.Container, redactor *logging.Redactor) []sdk.Container {
+	for i := range found {
+		if e := found[i].Error; e != nil {
+			found[i].Error = &sdk.ContainerError{Message: redactor.String(e.Message)}
+		}
+	}
+	return found
+}
+
+// asking tells how many answers have come in.
+func asking(once *core.Once) func() string {
+	began := time.Now()
+	return func() string {
+		return fmt.Sprintf("Checking: %d answers in %s", once.Calls(), brief(time.Since(began)))
+	}
+}
+
+// checkAndTrigger lets the daemon check and deliver if there is one: the store
+// is its own. Without one it does the same here.
+func (g *global) checkAndTrigger(ctx context.Context, cfg *config.Config, names []string) (outcome, error) {
+	var o outcome
+	d, err := daemonOf(cfg.Server)
+	if err == nil {
+		stop := spinner(g.stderr, func() string { return "Waiting for the Dogwatch at " + d.base })
+		err = d.call(ctx, http.MethodPost, "/api/containers/watch", &o.found)
+		stop()
+	}
+	if err == nil {
+		o.found = slices.DeleteFunc(o.found, func(c sdk.Container) bool { return len(names) > 0 && !slices.Contains(names, c.Watcher) })
+		return o, nil
+	}
+	if !errors.Is(err, errNoDaemon) {
+		return o, err
+	}
+	log, redactor, err := g.quietLogger(cfg)
+	if err != nil {
+		return o, err
+	}
+	app, err := core.New(ctx, core.Options{Config: cfg, Builtins: builtins(), Version: version, Log: log, Redactor: redactor})
+	if err != nil {
+		return o, err
+	}
+	defer app.Close()
+	stop := spinner(g.stderr, func() string { return "Checking and delivering" })
+	done, err := app.CheckAndDeliver(ctx, names)
+	stop()
+	g.tell(done.Problems)
+	for _, owed := range done.Owed {
+		fmt.Fprintf(g.stderr, "dogwatch: %s is not delivered yet: %s\n", owed.Trigger, redactor.String(owed.Error))
+	}
+	return outcome{found: blank(done.Containers, redactor), failures: done.Failures}, err
+}
+
+// report prints what a check led to and chooses the exit code.
+func (g *global) report(o outcome, f checkFlags) error {
+	for _, err := range o.failures {
+		fmt.Fprintln(g.stderr, "dogwatch:", err)
+	}
+	rows := rowsOf(o.found)
+	sum := summarise(rows, len(o.failures))
+	if err := g.print(o, rows, sum, f); err != nil {
+		return fmt.Errorf("print: %w", err)
+	}
+	switch {
+	case f.exitCode && sum.updates > 0:
+		return exit(exitUpdates)
+	case len(o.failures) > 0,
+		f.exitCode && sum.failed > 0,
+		sum.failed > 0 && sum.failed == len(rows):
+		return exit(exitFailure)
+	}
+	return nil
+}
+
+func (g *global) print(o outcome, rows []row, sum summary, f checkFlags) error {
+	if f.format == "json" {
+		return printJSON(g.stdout, append([]sdk.Container{}, o.found...))
+	}
+	if f.quiet {
+		rows = slices.DeleteFunc(rows, func(r row) bool { return r.severity == upToDate && r.note == "" })
+		if len(rows) == 0 {
+			return nil
+		}
+	}
+	last := sum.sentence(o.took)
+	if f.format == "markdown" {
+		return writeMarkdown(g.stdout, rows, last)
+	}
+	return styleOf(g.stdout).writeTable(g.stdout, rows, last)
+}
+
+// printJSON writes a value as indented JSON.
+func printJSON(w io.Writer, v any) error {
+	e := json.NewEncoder(w)
+	e.SetIndent("", "  ")
+	e.SetEscapeHTML(false)
+	return e.Encode(v)
+}
+
+// enumerate writes "a, b and c".
+func enumerate(words []string) string {
+	switch len(words) {
+	case 0:
+		return "none"
+	case 1:
+		return words[0]
+	}
+	text := ""
+	for i, w := range words {
+		switch {
+		case i == len(words)-1:
+			text += " and "
+		case i > 0:
+			text += ", "
+		}
+		text += w
+	}
+	return text
+}
+
+// nearest returns the words behind a wrong name: what was probably meant.
+func nearest(name string, known []string) string {
+	if near := option.Suggest(name, known); near != "" {
+		return fmt.Sprintf(": did you mean %s?", near)
+	}
+	return ""
+}

@@ -1,0 +1,250 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/dogwatch/dogwatch/plugins/watchers/docker/enginesim"
+)
+
+var update = flag.Bool("update", false, "rewrite golden files")
+
+// binaries is the folder of the program under test, built once: plugins are
+// this program started again, which a test binary cannot be.
+var binaries string
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	os.Exit(testMain(m))
+}
+
+func testMain(m *testing.M) int {
+	dir, err := os.MkdirTemp("", "dogwatch-cli-")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer os.RemoveAll(dir)
+	if err := build(dir); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	binaries = dir
+	return m.Run()
+}
+
+// build makes the program, the names under which it is linked into the image, and the example plugin.
+func build(dir string) error {
+	for _, b := range []struct{ name, folder string }{{"dogwatch", "."}, {"trigger-file", "../../examples/trigger-file"}} {
+		cmd := exec.Command("go", "build", "-o", filepath.Join(dir, b.name), ".")
+		cmd.Dir = b.folder
+		cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+		if out, err := cmd.CombinedOutput(); err != nil {
+			return fmt.Errorf("build %s: %w\n%s", b.name, err, out)
+		}
+	}
+	for _, name := range []string{"curl", "sh"} {
+		if err := os.MkdirAll(filepath.Join(dir, "image"), 0o755); err != nil {
+			return err
+		}
+		if err := os.Symlink(filepath.Join(dir, "dogwatch"), filepath.Join(dir, "image", name)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// TestScripts runs the sessions in testdata/script against the built program.
+// Beside the usual commands they have:
+//
+//	exits CODE ARG...   run dogwatch and want this exit code
+//	homelab             start the engine and the registries of the demo and configure them
+//	upgrade NAME        install the newer version of a container of the homelab
+//	break [hang]        make the engine of the homelab fail, or not answer
+//	asked               wait until the broken engine was asked
+//	receiver            start an HTTP server; what it receives is added to the file received
+//	freeport            put a free port into $PORT
+//	await URL           wait until an address answers
+//	tidy FROM TO        copy output without what differs between runs
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir:           "testdata/script",
+		UpdateScripts: *update,
+		Setup: func(e *testscript.Env) error {
+			e.Setenv("PATH", binaries+string(os.PathListSeparator)+e.Getenv("PATH"))
+			e.Setenv("BIN", binaries)
+			e.Setenv("DOGWATCH_STORE_PATH", filepath.Join(e.WorkDir, "store"))
+			e.Values["world"] = &world{}
+			e.Setenv("DOGWATCH_SERVER_PORT", "1") // where nothing listens, unless the script says otherwise
+			return nil
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"exits":    exits,
+			"homelab":  startHomelab,
+			"upgrade":  upgrade,
+			"break":    breakEngine,
+			"asked":    awaitAsked,
+			"receiver": startReceiver,
+			"freeport": freePort,
+			"await":    await,
+			"tidy":     tidy,
+		},
+	})
+}
+
+func exits(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 1 {
+		ts.Fatalf("usage: exits CODE ARG...")
+	}
+	err := ts.Exec("dogwatch", args[1:]...)
+	code := 0
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		code = exit.ExitCode()
+	} else if err != nil {
+		ts.Fatalf("%v", err)
+	}
+	if strconv.Itoa(code) != args[0] {
+		ts.Fatalf("exit code %d, want %s\n%s\n%s", code, args[0], ts.ReadFile("stdout"), ts.ReadFile("stderr"))
+	}
+}
+
+// world is what a script has started.
+type world struct {
+	lab   *homelab
+	asked int // how often the engine had been asked when it was broken
+}
+
+func startHomelab(ts *testscript.TestScript, _ bool, _ []string) {
+	lab, err := openHomelab()
+	ts.Check(err)
+	ts.Defer(func() { _ = lab.close() })
+	for _, variable := range lab.environment() {
+		name, value, _ := strings.Cut(variable, "=")
+		switch name {
+		case "DOGWATCH_WATCHER_DOCKER_HOMELAB_CRON":
+			value = "0 0 1 1 *" // checks are made when the script asks for them
+		case "DOGWATCH_TRIGGER_MOCK_DEMO":
+			continue
+		}
+		ts.Setenv(name, value)
+	}
+	ts.Setenv("HOME_SITE", strings.TrimSuffix(lab.sites[homeSite].prefix, "/"))
+	ts.Value("world").(*world).lab = lab
+}
+
+func upgrade(ts *testscript.TestScript, _ bool, args []string) {
+	lab := ts.Value("world").(*world).lab
+	for _, a := range lab.apps {
+		if a.name == args[0] {
+			ref, err := lab.pull(a, a.upgrade)
+			ts.Check(err)
+			_, err = lab.engine.Recreate(a.name, ref)
+			ts.Check(err)
+			return
+		}
+	}
+	ts.Fatalf("there is no container %s", args[0])
+}
+
+func breakEngine(ts *testscript.TestScript, _ bool, args []string) {
+	w := ts.Value("world").(*world)
+	fault := enginesim.Fault{Status: http.StatusInternalServerError}
+	if len(args) > 0 {
+		fault = enginesim.Fault{Hang: true}
+	}
+	w.lab.engine.Fail(enginesim.ListContainers, fault)
+	w.asked = w.lab.engine.Requests(enginesim.ListContainers)
+}
+
+// awaitAsked waits until the engine was asked since it was broken.
+func awaitAsked(ts *testscript.TestScript, _ bool, _ []string) {
+	w := ts.Value("world").(*world)
+	for range 1000 {
+		if w.lab.engine.Requests(enginesim.ListContainers) > w.asked {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	ts.Fatalf("the engine was not asked")
+}
+
+// startReceiver puts the address of an HTTP server into $RECEIVER.
+func startReceiver(ts *testscript.TestScript, _ bool, _ []string) {
+	received, err := os.OpenFile(ts.MkAbs("received"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	ts.Check(err)
+	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		var line bytes.Buffer
+		_, _ = io.Copy(&line, r.Body)
+		line.WriteByte('\n')
+		_, _ = received.Write(line.Bytes())
+	}))
+	ts.Defer(func() {
+		server.Close()
+		_ = received.Close()
+	})
+	ts.Setenv("RECEIVER", server.URL)
+}
+
+func freePort(ts *testscript.TestScript, _ bool, _ []string) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	ts.Check(err)
+	ts.Check(l.Close())
+	ts.Setenv("PORT", strconv.Itoa(l.Addr().(*net.TCPAddr).Port))
+}
+
+func await(ts *testscript.TestScript, _ bool, args []string) {
+	ctx, cancel := context.WithTimeout(context.Background(), 15*time.Second)
+	defer cancel()
+	d := daemon{base: args[0], http: localClient()}
+	for {
+		err := d.call(ctx, http.MethodGet, "", nil)
+		if err == nil {
+			return
+		}
+		select {
+		case <-ctx.Done():
+			ts.Fatalf("%s does not answer: %v", args[0], err)
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}
+
+// variable is what differs between two runs of the same script.
+var variable = []struct {
+	form *regexp.Regexp
+	tidy string
+}{
+	{regexp.MustCompile(`localhost:\d+`), "localhost:PORT"},
+	{regexp.MustCompile(`127\.0\.0\.1:\d+`), "127.0.0.1:PORT"},
+	{regexp.MustCompile(`\d+ ms\b|\d+\.\d s\b`), "TIME"},
+	{regexp.MustCompile(`go\d+\.\d+\S* \S+/\S+`), "GO OS/ARCH"},
+	{regexp.MustCompile(`(?m)^commit .*\n`), ""},
+	{regexp.MustCompile(`\b[0-9a-f]{64}\b`), "SHA256"},
+}
+
+func tidy(ts *testscript.TestScript, _ bool, args []string) {
+	text := strings.ReplaceAll(ts.ReadFile(args[0]), ts.Getenv("WORK"), "WORK")
+	text = strings.ReplaceAll(text, binaries, "BIN")
+	for _, v := range variable {
+		text = v.form.ReplaceAllString(text, v.tidy)
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte(text), 0o600))
+}

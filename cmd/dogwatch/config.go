@@ -1,0 +1,213 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/dogwatch/dogwatch/core/component"
+	"github.com/dogwatch/dogwatch/core/config"
+	"github.com/dogwatch/dogwatch/sdk/kind"
+	"github.com/dogwatch/dogwatch/sdk/option"
+)
+
+//go:generate go run . config docs --output ../../docs/configuration.md
+
+func newConfig(g *global) *cobra.Command {
+	return newGroup("config", "Check, print and document the configuration",
+		newConfigValidate(g), newConfigShow(g), newConfigDocs(g), newConfigMigrate(g))
+}
+
+func newConfigValidate(g *global) *cobra.Command {
+	return &cobra.Command{
+		Use:   "validate",
+		Short: "Find every mistake in the configuration",
+		Long: `Reads the file and the environment and gives every component to its plugin, which
+checks its options; nothing is connected to. Everything found is printed, and
+anything found, a misspelt option too, makes the exit code 1.`,
+		Example: "  dogwatch config validate --config dogwatch.yaml",
+		Args:    exactly(0),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			cfg, _, err := g.loadWhatever()
+			if err != nil {
+				return err
+			}
+			problems := cfg.Problems
+			once, redactor, err := g.onceFor(cfg, kind.Kinds()...)
+			if err == nil {
+				err = once.Load(cmd.Context())
+				problems = append(problems, once.Problems()...)
+				once.Close()
+			}
+			if err != nil {
+				problems = append(problems, config.Problem{Message: err.Error(), Level: config.Error})
+			}
+			return g.verdict(cfg, problems, redactor.String)
+		},
+	}
+}
+
+// loadWhatever reads a configuration that is to be reported on, even one that
+// is not fit to run; fit tells.
+func (g *global) loadWhatever() (cfg *config.Config, fit bool, err error) {
+	cfg, err = g.load(nil)
+	var invalid *config.InvalidError
+	if errors.As(err, &invalid) {
+		return cfg, false, nil
+	}
+	return cfg, true, err
+}
+
+// verdict prints problems, errors first, and says how many there are.
+func (g *global) verdict(cfg *config.Config, problems []config.Problem, redact func(string) string) error {
+	slices.SortStableFunc(problems, func(a, b config.Problem) int {
+		return cmp.Or(cmp.Compare(b.Level, a.Level), strings.Compare(a.Key, b.Key))
+	})
+	errs := 0
+	for _, p := range problems {
+		if p.Level == config.Error {
+			errs++
+		}
+		fmt.Fprintf(g.stdout, "%s: %s\n", p.Level, redact(p.String()))
+	}
+	if len(problems) > 0 {
+		fmt.Fprintf(g.stdout, "%s, %s\n", count(errs, "error"), count(len(problems)-errs, "warning"))
+		return exit(exitFailure)
+	}
+	where := "environment"
+	if cfg.File != "" {
+		where = cfg.File + " and the environment"
+	}
+	fmt.Fprintf(g.stdout, "no problems in %s: %s configured\n", where, count(len(cfg.Components), "component"))
+	return nil
+}
+
+func newConfigShow(g *global) *cobra.Command {
+	var asJSON, all bool
+	cmd := &cobra.Command{
+		Use:     "show",
+		Short:   "Print the configuration with the place each value comes from",
+		Long:    "Prints what was configured as YAML, each value with the place it comes from. Secrets\nare masked.",
+		Example: "  dogwatch config show --all",
+		Args:    exactly(0),
+		RunE: func(*cobra.Command, []string) error {
+			cfg, fit, err := g.loadWhatever()
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				err = printJSON(g.stdout, config.List(cfg, schemaOf, all))
+			} else {
+				err = g.show(cfg, all)
+			}
+			if err == nil && !fit {
+				g.tell(cfg.Problems)
+				return exit(exitFailure)
+			}
+			return err
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print a list of path, value and source")
+	cmd.Flags().BoolVar(&all, "all", false, "print defaults too")
+	return cmd
+}
+
+func (g *global) show(cfg *config.Config, all bool) error {
+	text, err := config.Show(cfg, schemaOf, all)
+	if err != nil {
+		return err
+	}
+	if text == "" {
+		text = "# nothing is configured: every setting has its default (--all prints them)\n"
+	}
+	_, err = fmt.Fprint(g.stdout, text)
+	return err
+}
+
+func newConfigDocs(g *global) *cobra.Command {
+	var format, output string
+	write := map[string]func() (string, error){
+		"markdown": func() (string, error) { return config.Reference(allTypes(), hostOptions()), nil },
+		"yaml":     func() (string, error) { return config.Sample(allTypes(), hostOptions()) },
+	}
+	cmd := &cobra.Command{
+		Use:     "docs",
+		Short:   "Print the documentation of everything that can be set",
+		Example: "  dogwatch config docs\n  dogwatch config docs --format yaml > dogwatch.yaml",
+		Args:    exactly(0),
+		RunE: func(*cobra.Command, []string) error {
+			document, known := write[format]
+			if !known {
+				return usage(fmt.Errorf("unknown format %q: use markdown or yaml", format))
+			}
+			text, err := document()
+			if err != nil {
+				return err
+			}
+			if output != "" {
+				return os.WriteFile(output, []byte(text), 0o644)
+			}
+			_, err = fmt.Fprint(g.stdout, text)
+			return err
+		},
+	}
+	cmd.Flags().StringVar(&format, "format", "markdown", "markdown, or yaml for a file with everything commented out")
+	cmd.Flags().StringVarP(&output, "output", "o", "", "write to this `file`")
+	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions([]string{"markdown", "yaml"}, cobra.ShellCompDirectiveNoFileComp))
+	return cmd
+}
+
+func newConfigMigrate(g *global) *cobra.Command {
+	return &cobra.Command{
+		Use:   "migrate",
+		Short: "Print the current configuration as a file of Dogwatch",
+		Long: `Prints what the environment (WUD_ and DOGWATCH_ variables) and the file say as one
+configuration file. A secret that comes from a file stays in it and is named;
+any other is printed as it is, so mind where the output goes.`,
+		Example: "  dogwatch config migrate > dogwatch.yaml",
+		Args:    exactly(0),
+		RunE: func(*cobra.Command, []string) error {
+			cfg, fit, err := g.loadWhatever()
+			if err != nil {
+				return err
+			}
+			for _, p := range cfg.Problems {
+				fmt.Fprintf(g.stderr, "dogwatch: %s: %s\n", p.Level, p)
+			}
+			if !fit {
+				return exit(exitFailure)
+			}
+			text, err := config.Native(cfg, schemaOf)
+			if err != nil {
+				return err
+			}
+			if text == "" {
+				text = "# nothing is configured\n"
+			}
+			_, err = fmt.Fprint(g.stdout, text)
+			return err
+		},
+	}
+}
+
+// allTypes returns every built-in type.
+func allTypes() []kind.Type {
+	var all []kind.Type
+	for _, b := range builtins() {
+		all = append(all, b.Types...)
+	}
+	return all
+}
+
+func hostOptions() map[kind.Kind]option.Schema {
+	options := map[kind.Kind]option.Schema{}
+	for _, k := range kind.Kinds() {
+		options[k] = component.HostOptions(k)
+	}
+	return options
+}

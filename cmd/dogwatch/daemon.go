@@ -1,0 +1,120 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/dogwatch/dogwatch/core/config"
+)
+
+// maxAnswer bounds what is read of an answer.
+const maxAnswer = 64 << 20
+
+// errNoDaemon means that nothing listens where Dogwatch is configured to serve.
+var errNoDaemon = errors.New("no Dogwatch is serving")
+
+// daemon speaks to the Dogwatch that serves with this configuration.
+type daemon struct {
+	base string // with the base path, without a slash at the end
+	http *http.Client
+}
+
+// daemonOf returns the daemon of a configuration. It connects to nothing yet.
+func daemonOf(s config.Server) (*daemon, error) {
+	switch {
+	case !s.Enabled:
+		return nil, fmt.Errorf("%w: server.enabled is false", errNoDaemon)
+	case s.Port == 0:
+		return nil, fmt.Errorf("%w at a known address: server.port is 0", errNoDaemon)
+	}
+	scheme, host := "http", s.Host
+	if s.TLS.Enabled {
+		scheme = "https"
+	}
+	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
+		host = "127.0.0.1"
+	}
+	base := scheme + "://" + net.JoinHostPort(host, strconv.Itoa(s.Port)) + strings.TrimRight(s.BasePath, "/")
+	return &daemon{base: base, http: localClient()}, nil
+}
+
+// localClient returns a client for the server of this very configuration. It is
+// on this machine, so no proxy is asked, and its certificate, which is for the
+// name under which others reach it, is not verified: nothing secret is sent.
+func localClient() *http.Client {
+	return &http.Client{Transport: &http.Transport{
+		DialContext:       (&net.Dialer{Timeout: 2 * time.Second}).DialContext,
+		DisableKeepAlives: true,
+		TLSClientConfig:   &tls.Config{InsecureSkipVerify: true},
+	}}
+}
+
+// call makes a request and decodes the answer. The error is errNoDaemon when
+// nothing listens, and otherwise what the daemon said.
+func (d *daemon) call(ctx context.Context, method, path string, into any) error {
+	req, err := http.NewRequestWithContext(ctx, method, d.base+path, nil)
+	if err != nil {
+		return err
+	}
+	res, err := d.http.Do(req)
+	if err != nil {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		return fmt.Errorf("%w at %s: %w", errNoDaemon, d.base, rootOf(err))
+	}
+	defer res.Body.Close()
+	body, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer))
+	if err != nil {
+		return fmt.Errorf("read the answer of %s: %w", d.base+path, err)
+	}
+	if res.StatusCode >= 300 {
+		return d.refusal(path, res.Status, body)
+	}
+	if into == nil {
+		return nil
+	}
+	if err := json.NewDecoder(bytes.NewReader(body)).Decode(into); err != nil {
+		return fmt.Errorf("what answers at %s is not Dogwatch: %w", d.base, err)
+	}
+	return nil
+}
+
+// refusal is the error of an answer that is not a success.
+func (d *daemon) refusal(path, status string, body []byte) error {
+	var problem struct {
+		Detail string `json:"detail"`
+	}
+	if json.Unmarshal(body, &problem) == nil && problem.Detail != "" {
+		return errors.New(problem.Detail)
+	}
+	return fmt.Errorf("%s answered %s", d.base+path, status)
+}
+
+// rootOf takes the words of net/http and net around a connection error away.
+func rootOf(err error) error {
+	var call *os.SyscallError
+	var op *net.OpError
+	var request *url.Error
+	switch {
+	case errors.As(err, &call):
+		return call.Err
+	case errors.As(err, &op) && op.Err != nil:
+		return op.Err
+	case errors.As(err, &request):
+		return request.Err
+	}
+	return err
+}

@@ -1,0 +1,90 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/dogwatch/dogwatch/core/config"
+)
+
+// demoStep is how often something happens in the simulated homelab.
+const demoStep = 12 * time.Second
+
+func newDemo(g *global) *cobra.Command {
+	var port int
+	cmd := &cobra.Command{
+		Use:   "demo",
+		Short: "Serve with a simulated engine and simulated registries",
+		Long: `Serves as ever, but with a simulated homelab to watch: an engine with some twenty
+containers, and the registries of their images, where new versions appear now and
+then. It needs no engine and no network, ignores the configuration, and leaves
+nothing behind.`,
+		Example: "  dogwatch demo --port 3001",
+		Args:    exactly(0),
+		RunE:    func(cmd *cobra.Command, _ []string) error { return g.demo(cmd.Context(), port) },
+	}
+	cmd.Flags().IntVarP(&port, "port", "p", 3000, "port to listen on")
+	return cmd
+}
+
+func (g *global) demo(ctx context.Context, port int) error {
+	dir, err := os.MkdirTemp("", "dogwatch-demo-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	if err := os.Mkdir(filepath.Join(dir, "plugins"), 0o700); err != nil {
+		return err
+	}
+	lab, err := openHomelab()
+	if err != nil {
+		return err
+	}
+	defer lab.close()
+	flags := map[string]any{"server.port": port, "store.path": dir}
+	if g.logLevel != "" {
+		flags["log.level"] = g.logLevel
+	}
+	cfg, err := config.Load(config.Input{
+		Environ: lab.environment(), Flags: flags, WatcherTypes: watcherTypes(),
+		Open: func(string) (fs.File, error) { return nil, fs.ErrNotExist },
+	})
+	if err != nil {
+		return err
+	}
+	living, stop := context.WithCancel(ctx)
+	lived := make(chan struct{})
+	go func() {
+		defer close(lived)
+		lab.live(living, demoStep)
+	}()
+	err = g.serve(ctx, cfg, false, func(at net.Addr) { g.welcome(lab, at) })
+	stop()
+	<-lived
+	return err
+}
+
+// welcome says what there is to see.
+func (g *global) welcome(lab *homelab, at net.Addr) {
+	address := at.String()
+	if tcp, is := at.(*net.TCPAddr); is {
+		address = "localhost:" + strconv.Itoa(tcp.Port)
+	}
+	fmt.Fprintf(g.stdout, `Demo: %d simulated containers and %d simulated registries; nothing leaves this machine.
+
+  http://%[3]s/
+  curl http://%[3]s/api/containers
+  curl -X POST http://%[3]s/api/containers/watch
+  curl -N -H 'Accept: text/event-stream' http://%[3]s/api/events
+
+New versions appear while it runs. Ctrl-C stops it.
+`, len(lab.apps), len(lab.sites), address)
+}

@@ -1,0 +1,133 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/dogwatch/dogwatch/core"
+	"github.com/dogwatch/dogwatch/core/component"
+	"github.com/dogwatch/dogwatch/core/config"
+	"github.com/dogwatch/dogwatch/sdk/kind"
+	"github.com/dogwatch/dogwatch/sdk/option"
+)
+
+func newPluginDescribe(g *global) *cobra.Command {
+	return &cobra.Command{
+		Use:     "describe TYPE",
+		Short:   "Print what a type does and its options",
+		Example: "  dogwatch plugin describe trigger.smtp\n  dogwatch plugin describe docker",
+		Args:    exactly(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			found, err := g.findTypes(cmd.Context(), args[0])
+			if err != nil {
+				return err
+			}
+			for i, t := range found {
+				if i > 0 {
+					fmt.Fprintln(g.stdout)
+				}
+				if err := writeType(g.stdout, t); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+	}
+}
+
+// findTypes returns the types of a name, of the built-in ones and, when there
+// is none, of those in plugins.dir.
+func (g *global) findTypes(ctx context.Context, name string) ([]kind.Type, error) {
+	once, _, err := g.once(kind.Kinds()...)
+	if err != nil {
+		return nil, err
+	}
+	defer once.Close()
+	k, typ := splitType(name)
+	if found, _ := typesNamed(once, k, typ); len(found) > 0 {
+		return found, nil
+	}
+	if err := once.Discover(ctx); err != nil {
+		return nil, err
+	}
+	found, known := typesNamed(once, k, typ)
+	if len(found) > 0 {
+		return found, nil
+	}
+	return nil, fmt.Errorf("unknown type %q%s (types: %s)", name, nearest(typ, known), strings.Join(known, ", "))
+}
+
+// typesNamed returns the types of a name, and the names of all.
+func typesNamed(once *core.Once, k kind.Kind, typ string) (found []kind.Type, known []string) {
+	for _, of := range kind.Kinds() {
+		for _, t := range once.Types(of) {
+			if k != "" && k != of {
+				continue
+			}
+			known = append(known, t.Name)
+			if t.Name == strings.ToLower(typ) {
+				found = append(found, t)
+			}
+		}
+	}
+	slices.Sort(known)
+	return found, slices.Compact(known)
+}
+
+func writeType(w io.Writer, t kind.Type) error {
+	path := string(t.Kind) + "." + t.Name + ".NAME."
+	fmt.Fprintf(w, "%s.%s: %s\n", t.Kind, t.Name, t.Summary)
+	if t.DocsURL != "" {
+		fmt.Fprintln(w, t.DocsURL)
+	}
+	fmt.Fprintf(w, "\nIn a file: %sOPTION. In the environment: %sOPTION.\n", path, config.EnvName(path))
+	if t.DefaultName != "" {
+		fmt.Fprintf(w, "Without configuration there is one called %s.\n", t.DefaultName)
+	}
+	if t.Kind == kind.Trigger && t.Delivery == kind.AtMostOnce {
+		fmt.Fprintln(w, "A run whose outcome is lost is not repeated.")
+	}
+	if err := writeSchema(w, "Options", t.Options); err != nil {
+		return err
+	}
+	return writeSchema(w, "Options of every "+string(t.Kind), component.HostOptions(t.Kind))
+}
+
+// longDefault is the length from which a default would push the help out of sight.
+const longDefault = 24
+
+func writeSchema(w io.Writer, title string, schema option.Schema) error {
+	if len(schema) == 0 {
+		return nil
+	}
+	fmt.Fprintf(w, "\n%s\n", title)
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	for _, o := range schema {
+		value, help := "", o.Help
+		switch {
+		case o.Required:
+			value = "required"
+		case o.Default != nil && len(*o.Default) > longDefault:
+			help += "; default: " + strings.ReplaceAll(*o.Default, "\n", `\n`)
+		case o.Default != nil:
+			value = *o.Default
+		}
+		if len(o.Choices) > 0 {
+			help += " (" + strings.Join(o.Choices, ", ") + ")"
+		}
+		if o.Secret {
+			help += " (secret)"
+		}
+		if o.Deprecated != "" {
+			help += " (deprecated: " + o.Deprecated + ")"
+		}
+		fmt.Fprintf(t, "  %s\t%s\t%s\t%s\n", o.Name, o.Type, value, help)
+	}
+	return t.Flush()
+}

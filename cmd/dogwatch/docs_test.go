@@ -1,0 +1,127 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/dogwatch/dogwatch/core/config"
+)
+
+// TestReferenceIsCurrent: docs/configuration.md is what the schemas say.
+func TestReferenceIsCurrent(t *testing.T) {
+	want, err := os.ReadFile("../../docs/configuration.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if config.Reference(allTypes(), hostOptions()) != string(want) {
+		t.Error("docs/configuration.md is not current: run go generate ./cmd/dogwatch")
+	}
+}
+
+// validate runs config validate in a place and an environment without any other configuration.
+func validate(t *testing.T, environ map[string]string, args ...string) string {
+	t.Helper()
+	dir := t.TempDir()
+	cmd := exec.CommandContext(t.Context(), filepath.Join(binaries, "dogwatch"), append([]string{"config", "validate"}, args...)...)
+	cmd.Dir, cmd.Env = dir, []string{"HOME=" + dir}
+	for name, value := range environ {
+		cmd.Env = append(cmd.Env, name+"="+value)
+	}
+	out, _ := cmd.CombinedOutput() // what is wrong is in the output
+	return string(out)
+}
+
+// TestExampleConfiguration: every option of the annotated file exists and is accepted by its plugin.
+func TestExampleConfiguration(t *testing.T) {
+	file, err := filepath.Abs("../../examples/config/dogwatch.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out := validate(t, nil, "--config", file); !strings.HasPrefix(out, "no problems") {
+		t.Error(out)
+	}
+}
+
+// TestSampleConfiguration: the file that config docs prints is one, and changes nothing.
+func TestSampleConfiguration(t *testing.T) {
+	text, err := config.Sample(allTypes(), hostOptions())
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "dogwatch.yaml")
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if out := validate(t, nil, "--config", file); !strings.Contains(out, "no components configured") {
+		t.Error(out)
+	}
+}
+
+// TestCompose: what the compose file sets means something, and the proxy allows
+// what the watcher asks of an engine and nothing else.
+func TestCompose(t *testing.T) {
+	text, err := os.ReadFile("../../examples/compose/compose.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var compose struct {
+		Services map[string]struct {
+			Environment map[string]string
+			Healthcheck struct{ Test []string }
+		}
+	}
+	if err := yaml.Unmarshal(text, &compose); err != nil {
+		t.Fatal(err)
+	}
+	environ := compose.Services["dogwatch"].Environment
+	// The lines that are commented out must be right, too.
+	secret := filepath.Join(t.TempDir(), "secret")
+	if err := os.WriteFile(secret, []byte("secret"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range regexp.MustCompile(`(?m)^ *# (DOGWATCH_\w+): (.+)$`).FindAllStringSubmatch(string(text), -1) {
+		environ[m[1]] = m[2]
+		if strings.HasSuffix(m[1], "__FILE") {
+			environ[m[1]] = secret
+		}
+	}
+	if out := validate(t, environ); !strings.HasPrefix(out, "no problems") || !strings.Contains(out, "2 components configured") {
+		t.Error(out)
+	}
+	if got := compose.Services["dogwatch"].Healthcheck.Test; !slices.Equal(got, []string{"CMD", "dogwatch", "healthcheck"}) {
+		t.Error(got)
+	}
+	var allowed []string
+	for name, value := range compose.Services["engine"].Environment {
+		if value == "1" {
+			allowed = append(allowed, name)
+		}
+	}
+	slices.Sort(allowed)
+	if want := []string{"CONTAINERS", "EVENTS", "IMAGES", "PING"}; !slices.Equal(allowed, want) {
+		t.Errorf("the proxy allows %v, the watcher asks for %v", allowed, want)
+	}
+}
+
+// TestLinks: what the documents link to in this repository exists.
+func TestLinks(t *testing.T) {
+	link := regexp.MustCompile(`\]\(([^)#:]+)(#[^)]*)?\)`)
+	for _, document := range []string{"../../README.md", "../../docs/container.md", "../../docs/plugins.md", "../../docs/wud.md"} {
+		text, err := os.ReadFile(document)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range link.FindAllStringSubmatch(string(text), -1) {
+			if _, err := os.Stat(filepath.Join(filepath.Dir(document), m[1])); err != nil {
+				t.Errorf("%s links to %s, which does not exist", document, m[1])
+			}
+		}
+	}
+}

@@ -1,0 +1,219 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/dogwatch/dogwatch/core"
+	"github.com/dogwatch/dogwatch/core/check"
+	"github.com/dogwatch/dogwatch/sdk"
+	"github.com/dogwatch/dogwatch/sdk/kind"
+)
+
+// shownTags is how many tags explain lists unless it is asked for all.
+const shownTags = 20
+
+func newExplain(g *global) *cobra.Command {
+	var asJSON, all bool
+	cmd := &cobra.Command{
+		Use:   "explain CONTAINER|IMAGE",
+		Short: "Say why a container has the update it has, or none",
+		Long: `Makes the decision of a check for one container again and says how it came about:
+the rules and where they come from, and what became of each tag. A container is
+named as the engine does, with its watcher in front if need be (local/nginx).
+Anything with a tag, and anything no watcher knows, is taken for an image.`,
+		Example: "  dogwatch explain nginx\n  dogwatch explain local/nginx --all\n  dogwatch explain postgres:15-alpine",
+		Args:    exactly(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			e, err := g.explain(cmd.Context(), args[0])
+			switch {
+			case err != nil:
+				return err
+			case asJSON:
+				err = printJSON(g.stdout, e)
+			default:
+				err = writeExplanation(g.stdout, styleOf(g.stdout), e, all)
+			}
+			if err == nil && e.Error != "" {
+				return exit(exitFailure)
+			}
+			return err
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print the explanation as the API does")
+	cmd.Flags().BoolVar(&all, "all", false, fmt.Sprintf("list every tag, not just %d", shownTags))
+	return cmd
+}
+
+func (g *global) explain(ctx context.Context, name string) (check.Explanation, error) {
+	kinds := []kind.Kind{kind.Registry}
+	if !looksLikeImage(name) {
+		kinds = append(kinds, kind.Watcher)
+	}
+	once, redactor, err := g.once(kinds...)
+	if err != nil {
+		return check.Explanation{}, err
+	}
+	defer once.Close()
+	stop := spinner(g.stderr, asking(once))
+	defer stop()
+	if err := once.Load(ctx); err != nil {
+		return check.Explanation{}, err
+	}
+	e, err := g.explained(ctx, once, name)
+	stop()
+	g.tell(once.Problems())
+	if ctx.Err() != nil {
+		return e, errors.New("stopped before the explanation was found")
+	}
+	e.Error = redactor.String(e.Error)
+	for i := range e.Summary {
+		e.Summary[i] = redactor.String(e.Summary[i])
+	}
+	return e, err
+}
+
+func (g *global) explained(ctx context.Context, once *core.Once, name string) (check.Explanation, error) {
+	if looksLikeImage(name) {
+		return once.ExplainImage(ctx, name), nil
+	}
+	found, failures := once.Find(ctx, name)
+	switch len(found) {
+	case 1:
+		return once.Explain(ctx, found[0]), nil
+	case 0:
+		for _, err := range failures {
+			fmt.Fprintln(g.stderr, "dogwatch:", err)
+		}
+		fmt.Fprintf(g.stderr, "dogwatch: no container is called %s, so it is taken for an image\n", name)
+		return once.ExplainImage(ctx, name), nil
+	}
+	return check.Explanation{}, fmt.Errorf("several containers are called %s: say which of %s", name, enumerate(namesOf(found)))
+}
+
+// looksLikeImage reports whether a word can only be an image: it has a tag, a digest or a host.
+func looksLikeImage(word string) bool {
+	first, rest, nested := strings.Cut(word, "/")
+	return strings.ContainsAny(word, ":@") || nested && rest != "" && strings.Contains(first, ".")
+}
+
+func namesOf(containers []sdk.Container) []string {
+	var names []string
+	for _, c := range containers {
+		names = append(names, c.Watcher+"/"+c.Name)
+	}
+	return names
+}
+
+// writeExplanation writes an explanation for people.
+func writeExplanation(w io.Writer, s style, e check.Explanation, all bool) error {
+	var b strings.Builder
+	title := e.Image
+	if e.Name != "" && e.ID != "" {
+		title = e.Name + "  " + e.Image
+	}
+	b.WriteString(s.paint(printable(title), "1") + "\n")
+	if e.Registry != "" {
+		b.WriteString("asked of " + e.Registry + "\n")
+	}
+	b.WriteString("\n")
+	for _, sentence := range e.Summary {
+		for _, line := range wrap(printable(sentence), s.width) {
+			b.WriteString(line + "\n")
+		}
+	}
+	section := func(name string, lines []string) {
+		if len(lines) == 0 {
+			return
+		}
+		b.WriteString("\n" + s.paint(name, "1") + "\n")
+		for _, line := range lines {
+			b.WriteString("  " + printable(line) + "\n")
+		}
+	}
+	var rules []string
+	for _, r := range e.Rules {
+		rules = append(rules, fmt.Sprintf("%s = %s (%s)", r.Name, r.Value, r.Source))
+	}
+	section("Rules", rules)
+	section("Warnings", e.Warnings)
+	section("Tags", verdictLines(e, all))
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// verdictLines lists what became of the tags: those kept first, the newest first in each half.
+func verdictLines(e check.Explanation, all bool) []string {
+	verdicts := slices.Clone(e.Tags)
+	slices.SortStableFunc(verdicts, func(a, b check.Verdict) int {
+		switch {
+		case a.Kept != b.Kept && a.Kept:
+			return -1
+		case a.Kept != b.Kept:
+			return 1
+		case (a.Reason == "newest") != (b.Reason == "newest"):
+			if a.Reason == "newest" {
+				return -1
+			}
+			return 1
+		}
+		return -natural(a.Tag, b.Tag)
+	})
+	hidden := e.Omitted
+	if !all && len(verdicts) > shownTags {
+		hidden += len(verdicts) - shownTags
+		verdicts = verdicts[:shownTags]
+	}
+	width := 0
+	for _, v := range verdicts {
+		width = max(width, len(v.Tag))
+	}
+	var lines []string
+	for _, v := range verdicts {
+		mark := "-"
+		if v.Kept {
+			mark = "+"
+		}
+		lines = append(lines, fmt.Sprintf("%s %-*s  %s", mark, min(width, 40), v.Tag, v.Detail))
+	}
+	switch {
+	case hidden > 0 && !all:
+		lines = append(lines, fmt.Sprintf("… and %d more (--all lists them)", hidden))
+	case hidden > 0:
+		lines = append(lines, fmt.Sprintf("… and %d more", hidden))
+	}
+	return lines
+}
+
+// natural compares texts, their numbers as numbers: 1.9 is before 1.10.
+func natural(a, b string) int {
+	for a != "" && b != "" {
+		x, y := digits(a), digits(b)
+		if x == "" || y == "" {
+			if a[0] != b[0] {
+				return strings.Compare(a, b)
+			}
+			a, b = a[1:], b[1:]
+			continue
+		}
+		a, b = a[len(x):], b[len(y):]
+		x, y = strings.TrimLeft(x, "0"), strings.TrimLeft(y, "0")
+		if len(x) != len(y) {
+			return len(x) - len(y)
+		}
+		if x != y {
+			return strings.Compare(x, y)
+		}
+	}
+	return len(a) - len(b)
+}
+
+func digits(s string) string {
+	return s[:len(s)-len(strings.TrimLeft(s, "0123456789"))]
+}

@@ -1,0 +1,53 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/spf13/cobra"
+)
+
+// healthTimeout is shorter than what container engines usually give a health check.
+const healthTimeout = 4 * time.Second
+
+func newHealthcheck(g *global) *cobra.Command {
+	var url string
+	cmd := &cobra.Command{
+		Use:   "healthcheck",
+		Short: "Ask the configured server whether it is alive",
+		Long: `Asks the server of this configuration whether it is alive, for the health check of
+a container: exit code 0 says yes, 1 no. With server.enabled: false there is
+nothing to ask, which is no failure.`,
+		Example: "  HEALTHCHECK CMD [\"dogwatch\", \"healthcheck\"]",
+		Args:    exactly(0),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			ctx, cancel := context.WithTimeout(cmd.Context(), healthTimeout)
+			defer cancel()
+			if url != "" {
+				return (&daemon{base: url, http: localClient()}).call(ctx, http.MethodGet, "", nil)
+			}
+			cfg, err := g.load(nil)
+			if err != nil {
+				return err
+			}
+			if !cfg.Server.Enabled {
+				fmt.Fprintln(g.stdout, "the server is switched off by server.enabled: nothing to ask")
+				return nil
+			}
+			d, err := daemonOf(cfg.Server)
+			if err != nil {
+				return err
+			}
+			err = d.call(ctx, http.MethodGet, "/api/health", nil)
+			if errors.Is(err, context.DeadlineExceeded) {
+				return fmt.Errorf("%s does not answer within %s", d.base, healthTimeout)
+			}
+			return err
+		},
+	}
+	cmd.Flags().StringVar(&url, "url", "", "ask this `address` instead, such as http://127.0.0.1:3000/health")
+	return cmd
+}

@@ -1,0 +1,232 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/dogwatch/dogwatch/plugins/registries/registrysim"
+	"github.com/dogwatch/dogwatch/plugins/watchers/docker/enginesim"
+)
+
+// homelab is a simulated engine and the simulated registries of its images.
+type homelab struct {
+	engine *enginesim.Engine
+	at     *enginesim.Server
+	sites  map[string]*site
+	apps   []app
+}
+
+// site is a registry and where it listens.
+type site struct {
+	*registrysim.Registry
+	at *registrysim.Server
+	// prefix is in front of the names of its images: "ghcr.io/", "" for Docker Hub.
+	prefix string
+}
+
+// The registries of the homelab.
+const (
+	hubSite   = "hub"
+	ghcrSite  = "ghcr"
+	quaySite  = "quay"
+	homeSite  = "home"  // the operator's own, which asks for a login
+	atticSite = "attic" // one that is out of order
+)
+
+const (
+	homeUser     = "demo"
+	homePassword = "demo-password"
+)
+
+// app is one container and what its registry has.
+type app struct {
+	name, site, repo string
+	// tags are in order of age; running is one of them.
+	running string
+	tags    string
+	// rebuilt pushes the running tag anew after it was pulled.
+	rebuilt bool
+	// next are tags that appear while the demo runs; "=" stands for a rebuild of the running tag.
+	next string
+	// upgrade is a tag to which somebody updates the container while the demo runs.
+	upgrade string
+	labels  map[string]string
+}
+
+// repository returns the repository of the app as its registry knows it.
+func (a app) repository() string {
+	if a.site == hubSite && !strings.Contains(a.repo, "/") {
+		return "library/" + a.repo
+	}
+	return a.repo
+}
+
+var demoApps = []app{
+	{name: "proxy", site: hubSite, repo: "nginx", running: "1.25.3-alpine", tags: "1.24.0-alpine 1.25.3-alpine 1.25.5-alpine 1.27.2-alpine 1.27.2 1.27.2-perl latest", next: "1.27.3-alpine 1.28.0-alpine", upgrade: "1.27.2-alpine"},
+	{name: "database", site: hubSite, repo: "postgres", running: "15.6-bookworm", tags: "15.6-bookworm 15.8-bookworm 16.4-bookworm 17.0-alpine 17.0-bookworm 17beta3-bookworm", labels: map[string]string{"dogwatch.tag.include": `^15\.`, "dogwatch.link.template": "https://www.postgresql.org/docs/release/${major}.${minor}/"}, next: "15.9-bookworm"},
+	{name: "cache", site: hubSite, repo: "redis", running: "7.4.1", tags: "7.2.4 7.2.6 7.4.0 7.4.1 8.0-M02 7.4-alpine", next: "7.4.2 8.0.0"},
+	{name: "metrics", site: quaySite, repo: "prometheus/prometheus", running: "v2.51.0", tags: "v2.50.0 v2.51.0 v2.55.1 v3.0.0-rc.1", next: "v3.0.0"},
+	{name: "alerts", site: quaySite, repo: "prometheus/alertmanager", running: "v0.27.0", tags: "v0.26.0 v0.27.0", next: "v0.28.0"},
+	{name: "dashboards", site: hubSite, repo: "grafana/grafana", running: "10.4.2", tags: "10.4.2 10.4.10 11.2.2 11.3.0 11.3.0-ubuntu main", labels: map[string]string{"dogwatch.link.template": "https://github.com/grafana/grafana/releases/tag/v${major}.${minor}.${patch}"}, next: "11.3.1"},
+	{name: "home-assistant", site: ghcrSite, repo: "home-assistant/home-assistant", running: "2024.9.3", tags: "2024.8.3 2024.9.1 2024.9.3 2024.10.0b2 2024.10.4 stable dev", next: "2024.11.0"},
+	{name: "zigbee", site: ghcrSite, repo: "koenkk/zigbee2mqtt", running: "1.40.2", tags: "1.39.1 1.40.1 1.40.2 latest latest-dev"},
+	{name: "broker", site: hubSite, repo: "eclipse-mosquitto", running: "2.0.18", tags: "2.0.18 2.0.20 2.0.20-openssl"},
+	{name: "movies", site: ghcrSite, repo: "linuxserver/radarr", running: "5.11.0.9244-ls240", tags: "5.11.0.9244-ls239 5.11.0.9244-ls240 5.14.0.9383-ls245 latest nightly", next: "5.14.0.9383-ls246"},
+	{name: "music", site: hubSite, repo: "deluan/navidrome", running: "latest", tags: "0.53.3 latest", rebuilt: true, upgrade: "latest"},
+	{name: "photos", site: ghcrSite, repo: "immich-app/immich-server", running: "v1.117.0", tags: "v1.116.2 v1.117.0 v1.118.2 v1.119.1 release", next: "v1.120.0", upgrade: "v1.119.1"},
+	{name: "documents", site: ghcrSite, repo: "paperless-ngx/paperless-ngx", running: "2.12.1", tags: "2.11.6 2.12.1", next: "2.13.0"},
+	{name: "passwords", site: hubSite, repo: "vaultwarden/server", running: "1.32.3-alpine", tags: "1.31.0-alpine 1.32.3-alpine 1.32.3 testing"},
+	{name: "dns", site: hubSite, repo: "adguard/adguardhome", running: "v0.107.52", tags: "v0.107.52 v0.107.53 v0.108.0-b.59 edge"},
+	{name: "files", site: hubSite, repo: "nextcloud", running: "28-apache", tags: "28-apache 29-apache 30-apache 30-fpm 30-fpm-alpine", labels: map[string]string{"dogwatch.display.name": "Nextcloud", "dogwatch.display.icon": "si:nextcloud"}},
+	{name: "watchdog", site: quaySite, repo: "uptime/monitor", running: "stable", tags: "stable 1.23.15", next: "="},
+	{name: "shop", site: homeSite, repo: "shop/frontend", running: "3.1.0", tags: "3.0.9 3.1.0 3.2.0", next: "3.2.1", upgrade: "3.2.0"},
+	{name: "shop-worker", site: homeSite, repo: "shop/worker", running: "edge", tags: "edge", rebuilt: true, labels: map[string]string{"dogwatch.watch.digest": "true"}},
+	{name: "archive", site: atticSite, repo: "old/archive", running: "1.0.0", tags: "1.0.0 1.1.0"},
+	{name: "wiki", site: hubSite, repo: "requarks/wiki", running: "2.5.304", tags: "2.5.304 2.5.305", labels: map[string]string{"dogwatch.tag.include": `^(2\.\d+`}},
+}
+
+// openHomelab starts the engine and the registries on free ports of this machine.
+func openHomelab() (*homelab, error) {
+	lab := &homelab{engine: enginesim.New(enginesim.Config{}), sites: map[string]*site{}, apps: slices.Clone(demoApps)}
+	for name, options := range map[string]registrysim.Options{
+		hubSite:   {Auth: registrysim.Token, ETags: true, Latency: 30 * time.Millisecond},
+		ghcrSite:  {Auth: registrysim.Token, Scopes: registrysim.EveryTarget, PageSize: 100, Latency: 45 * time.Millisecond},
+		quaySite:  {Auth: registrysim.Token, ETags: true, Latency: 60 * time.Millisecond},
+		homeSite:  {Auth: registrysim.Basic, Users: map[string]string{homeUser: homePassword}, Latency: 5 * time.Millisecond},
+		atticSite: {},
+	} {
+		s := &site{Registry: registrysim.New(options)}
+		var err error
+		if s.at, err = s.Start(); err != nil {
+			return nil, errors.Join(err, lab.close())
+		}
+		lab.sites[name] = s
+		_, port, _ := strings.Cut(s.at.Host, ":")
+		s.prefix = "localhost:" + port + "/"
+	}
+	lab.sites[hubSite].prefix, lab.sites[ghcrSite].prefix, lab.sites[quaySite].prefix = "", "ghcr.io/", "quay.io/"
+	for _, a := range lab.apps {
+		if err := lab.install(a); err != nil {
+			return nil, errors.Join(err, lab.close())
+		}
+	}
+	lab.sites[atticSite].Inject(registrysim.Any, -1, registrysim.Status(http.StatusServiceUnavailable, "the disk is full\n", "Content-Type", "text/plain"))
+	var err error
+	if lab.at, err = lab.engine.Listen(""); err != nil {
+		return nil, errors.Join(err, lab.close())
+	}
+	return lab, nil
+}
+
+func (l *homelab) close() error {
+	var errs []error
+	if l.at != nil {
+		errs = append(errs, l.at.Close())
+	}
+	for _, s := range l.sites {
+		errs = append(errs, s.at.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// install pushes the images of an app and runs the one it runs.
+func (l *homelab) install(a app) error {
+	s := l.sites[a.site]
+	s.Push(a.repository(), strings.Fields(a.tags)...)
+	ref, err := l.pull(a, a.running)
+	if err != nil {
+		return err
+	}
+	labels := map[string]string{"com.docker.compose.project": "homelab", "com.docker.compose.service": a.name}
+	for name, value := range a.labels {
+		labels[name] = value
+	}
+	if _, err := l.engine.Create(enginesim.Container{Name: a.name, Image: ref, Labels: labels}); err != nil {
+		return err
+	}
+	if a.rebuilt {
+		s.Push(a.repository(), a.running)
+	}
+	return nil
+}
+
+// pull gives the engine the image behind a tag and returns its reference.
+func (l *homelab) pull(a app, tag string) (string, error) {
+	s := l.sites[a.site]
+	image, known := s.Image(a.repository(), tag)
+	if !known {
+		return "", fmt.Errorf("the demo has no image %s:%s", a.repository(), tag)
+	}
+	ours := image.Platforms[0]
+	ref := s.prefix + a.repo + ":" + tag
+	l.engine.AddImage(enginesim.Image{
+		ID: ours.Config, Tags: []string{ref}, Digests: []string{s.prefix + a.repo + "@" + image.Digest},
+		OS: ours.Platform.OS, Architecture: ours.Platform.Architecture, Created: ours.Created,
+	})
+	return ref, nil
+}
+
+// environment is the configuration that makes Dogwatch watch the homelab.
+func (l *homelab) environment() []string {
+	return []string{
+		"DOGWATCH_WATCHER_DOCKER_HOMELAB_SOCKET=" + l.at.Address,
+		"DOGWATCH_WATCHER_DOCKER_HOMELAB_CRON=*/15 * * * * *",
+		"DOGWATCH_WATCHER_DOCKER_HOMELAB_JITTER=0",
+		"DOGWATCH_REGISTRY_HUB_PUBLIC_URL=" + l.sites[hubSite].at.URL,
+		"DOGWATCH_REGISTRY_GHCR_PUBLIC_URL=" + l.sites[ghcrSite].at.URL,
+		"DOGWATCH_REGISTRY_QUAY_PUBLIC_URL=" + l.sites[quaySite].at.URL,
+		"DOGWATCH_REGISTRY_CUSTOM_HOME_URL=http://" + strings.TrimSuffix(l.sites[homeSite].prefix, "/"),
+		"DOGWATCH_REGISTRY_CUSTOM_HOME_LOGIN=" + homeUser,
+		"DOGWATCH_REGISTRY_CUSTOM_HOME_PASSWORD=" + homePassword,
+		"DOGWATCH_REGISTRY_CUSTOM_ATTIC_URL=http://" + strings.TrimSuffix(l.sites[atticSite].prefix, "/"),
+		"DOGWATCH_TRIGGER_MOCK_DEMO=true",
+	}
+}
+
+// live lets something happen at every step until ctx ends: a new version
+// appears, a tag is rebuilt, or somebody updates a container.
+func (l *homelab) live(ctx context.Context, step time.Duration) {
+	tick := time.NewTicker(step)
+	defer tick.Stop()
+	for round := 0; ; round++ {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			l.step(round)
+		}
+	}
+}
+
+// step makes the change of one round: every third is an update that somebody
+// installs, the others are new images.
+func (l *homelab) step(round int) {
+	var pushes, upgrades []*app
+	for i := range l.apps {
+		a := &l.apps[i]
+		if a.next != "" {
+			pushes = append(pushes, a)
+		}
+		if a.upgrade != "" {
+			upgrades = append(upgrades, a)
+		}
+	}
+	switch {
+	case len(upgrades) > 0 && (round%3 == 2 || len(pushes) == 0):
+		a := upgrades[round%len(upgrades)]
+		if ref, err := l.pull(*a, a.upgrade); err == nil {
+			_, _ = l.engine.Recreate(a.name, ref) // without it the demo is only duller
+		}
+		a.upgrade = ""
+	case len(pushes) > 0:
+		a := pushes[round%len(pushes)]
+		tag, rest, _ := strings.Cut(a.next, " ")
+		l.sites[a.site].Push(a.repository(), strings.Replace(tag, "=", a.running, 1))
+		a.next = rest
+	}
+}

@@ -1,0 +1,87 @@
+// Command dogwatch watches containers, asks their registries whether something
+// newer exists, and tells someone or does something about it.
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+	_ "time/tzdata" // an image FROM scratch has no time zones of its own
+
+	"github.com/dogwatch/dogwatch/sdk/kind"
+	sdkplugin "github.com/dogwatch/dogwatch/sdk/plugin"
+)
+
+// version is set by the build: -ldflags "-X main.version=1.2.3".
+var version = "dev"
+
+// The exit codes of every command.
+const (
+	exitOK      = 0
+	exitFailure = 1
+	exitUsage   = 2 // the command line itself is wrong
+	exitUpdates = 3 // check --exit-code: there are updates
+)
+
+func main() {
+	// The plugin processes skip everything that only the command line needs.
+	if k, is := servesPlugin(os.Args[1:]); is {
+		sdkplugin.Serve(bundle(k))
+		return
+	}
+	program, is := standIn(os.Args[0])
+	if !is {
+		program = run
+	}
+	ctx, stop := interruptible()
+	code := program(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	stop()
+	os.Exit(code)
+}
+
+// servesPlugin reports whether the command line is the one with which the host
+// starts a built-in bundle, and of which kind.
+func servesPlugin(args []string) (kind.Kind, bool) {
+	if len(args) != 2 || args[0] != "plugin" {
+		return "", false
+	}
+	for _, k := range kind.Kinds() {
+		if args[1] == string(k) {
+			return k, true
+		}
+	}
+	return "", false
+}
+
+// interruptible returns a context that the first interrupt or termination
+// signal ends; a second one exits at once.
+func interruptible() (context.Context, func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	go func() {
+		<-signals
+		cancel()
+		<-signals
+		os.Exit(exitFailure)
+	}()
+	return ctx, cancel
+}
+
+// run executes one command line and returns its exit code.
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	root := newRoot(stdout, stderr)
+	root.SetArgs(args)
+	err := root.ExecuteContext(ctx)
+	if err == nil {
+		return exitOK
+	}
+	code, said := exitCode(err)
+	if !said {
+		fmt.Fprintln(stderr, "dogwatch:", err)
+	}
+	return code
+}

@@ -1,0 +1,179 @@
+package main
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"path/filepath"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/dogwatch/dogwatch/core"
+	"github.com/dogwatch/dogwatch/core/plugin"
+	"github.com/dogwatch/dogwatch/sdk/kind"
+)
+
+func newPlugin(g *global) *cobra.Command {
+	return newGroup("plugin", "Look after plugins",
+		newPluginList(g), newPluginDescribe(g), newPluginTest(g), newPluginTrust(g), newPluginChecksum(g), newPluginRestart(g))
+}
+
+func newPluginList(g *global) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "list",
+		Short: "List plugins and their state",
+		Long: `Lists the built-in plugins and the executables in plugins.dir with their state, as
+the Dogwatch that is serving sees them. When none is, those that may run are
+started for a moment to learn what they hold.`,
+		Example: "  dogwatch plugin list",
+		Args:    exactly(0),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			all, err := g.plugins(cmd.Context())
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				return printJSON(g.stdout, all)
+			}
+			return writePlugins(g.stdout, all)
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print the list as the API does")
+	return cmd
+}
+
+// plugins asks the daemon, or looks for itself when there is none.
+func (g *global) plugins(ctx context.Context) ([]plugin.Status, error) {
+	cfg, err := g.load(nil)
+	if err != nil {
+		return nil, err
+	}
+	var all []plugin.Status
+	d, err := daemonOf(cfg.Server)
+	if err == nil {
+		err = d.call(ctx, http.MethodGet, "/api/plugins", &all)
+	}
+	if !errors.Is(err, errNoDaemon) {
+		return all, err
+	}
+	once, _, err := g.onceFor(cfg, kind.Kinds()...)
+	if err != nil {
+		return nil, err
+	}
+	defer once.Close()
+	return once.Plugins(ctx)
+}
+
+func writePlugins(w io.Writer, all []plugin.Status) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "NAME\tSTATE\tVERSION\tTYPES")
+	for _, p := range all {
+		var types []string
+		for _, held := range p.Types {
+			types = append(types, string(held.Kind)+"."+held.Type)
+		}
+		name, origin := p.Name, p.Version
+		if p.Builtin {
+			origin = "built in"
+		}
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", printable(name), p.State, printable(origin), printable(strings.Join(types, " ")))
+	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	for _, p := range all {
+		if p.Error != "" {
+			fmt.Fprintf(w, "\n%s: %s\n", printable(p.Name), printable(p.Error))
+		}
+	}
+	return nil
+}
+
+func newPluginTrust(g *global) *cobra.Command {
+	return &cobra.Command{
+		Use:   "trust NAME",
+		Short: "Accept an executable in plugins.dir as it is now",
+		Long: `Accepts an executable in plugins.dir as it is now, after its file was changed. The
+Dogwatch that is serving starts it at once; when none is, the next one does.`,
+		Example: "  dogwatch plugin trust trigger-file",
+		Args:    exactly(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			cfg, err := g.load(nil)
+			if err != nil {
+				return err
+			}
+			d, err := daemonOf(cfg.Server)
+			if err == nil {
+				err = d.call(cmd.Context(), http.MethodPost, "/api/plugins/"+url.PathEscape(args[0])+"/trust", nil)
+			}
+			if errors.Is(err, errNoDaemon) {
+				err = core.TrustPlugin(cmd.Context(), cfg, args[0])
+			}
+			if err == nil {
+				fmt.Fprintf(g.stdout, "%s is trusted\n", args[0])
+			}
+			return err
+		},
+	}
+}
+
+func newPluginRestart(g *global) *cobra.Command {
+	return &cobra.Command{
+		Use:     "restart NAME",
+		Short:   "Start a plugin again, one that died too often too",
+		Example: "  dogwatch plugin restart trigger",
+		Args:    exactly(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			cfg, err := g.load(nil)
+			if err != nil {
+				return err
+			}
+			d, err := daemonOf(cfg.Server)
+			if err == nil {
+				err = d.call(cmd.Context(), http.MethodPost, "/api/plugins/"+url.PathEscape(args[0])+"/restart", nil)
+			}
+			if errors.Is(err, errNoDaemon) {
+				return fmt.Errorf("%w; plugins run only while one is", err)
+			}
+			if err == nil {
+				fmt.Fprintf(g.stdout, "%s is being started again\n", args[0])
+			}
+			return err
+		},
+	}
+}
+
+func newPluginChecksum(g *global) *cobra.Command {
+	return &cobra.Command{
+		Use:     "checksum FILE",
+		Short:   "Print the entry of plugins.checksums that pins an executable",
+		Example: "  dogwatch plugin checksum ./trigger-file",
+		Args:    exactly(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			sum, err := plugin.Checksum(args[0])
+			if err != nil {
+				return err
+			}
+			name := strings.TrimSuffix(filepath.Base(args[0]), ".exe")
+			_, err = fmt.Fprintf(g.stdout, "%s=%s\n", name, hex.EncodeToString(sum))
+			return err
+		},
+	}
+}
+
+// splitType splits "trigger.smtp" into a kind and a type; the kind may be missing.
+func splitType(text string) (k kind.Kind, typ string) {
+	head, rest, dotted := strings.Cut(text, ".")
+	if dotted && slices.Contains(kind.Kinds(), kind.Kind(head)) {
+		return kind.Kind(head), rest
+	}
+	return "", text
+}

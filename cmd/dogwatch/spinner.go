@@ -1,0 +1,52 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"sync"
+	"time"
+
+	"golang.org/x/term"
+)
+
+// spinner shows on a terminal that something is going on, until stop is called;
+// elsewhere it shows nothing. text is asked for what to say each time.
+func spinner(w io.Writer, text func() string) (stop func()) {
+	if _, is := terminal(w); !is {
+		return func() {}
+	}
+	end := make(chan struct{})
+	var wait sync.WaitGroup
+	wait.Go(func() {
+		tick := time.NewTicker(100 * time.Millisecond)
+		defer tick.Stop()
+		frames := []rune("⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏")
+		for i := 0; ; i++ {
+			fmt.Fprintf(w, "\r\x1b[K%c %s", frames[i%len(frames)], text())
+			select {
+			case <-end:
+				fmt.Fprint(w, "\r\x1b[K")
+				return
+			case <-tick.C:
+			}
+		}
+	})
+	return sync.OnceFunc(func() {
+		close(end)
+		wait.Wait()
+	})
+}
+
+// terminal returns the width of the terminal that w is, if it is one.
+func terminal(w io.Writer) (width int, is bool) {
+	f, isFile := w.(*os.File)
+	if !isFile || !term.IsTerminal(int(f.Fd())) {
+		return 0, false
+	}
+	width, _, err := term.GetSize(int(f.Fd()))
+	if err != nil || width < 20 {
+		width = 80
+	}
+	return width, true
+}

@@ -1,0 +1,155 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/dogwatch/dogwatch/sdk"
+)
+
+// fleet is a container of each sort.
+func fleet() []sdk.Container {
+	container := func(name, host, repo, tag string) sdk.Container {
+		return sdk.Container{
+			Name: name, Watcher: "local", Check: sdk.CheckState{State: sdk.CheckOK},
+			Image: sdk.Image{Name: repo, Tag: sdk.Tag{Value: tag}, Registry: sdk.Registry{Host: host}},
+		}
+	}
+	updated := func(c sdk.Container, diff, to string) sdk.Container {
+		c.UpdateAvailable = true
+		c.UpdateKind = sdk.UpdateKind{Kind: sdk.KindTag, SemverDiff: diff, LocalValue: c.Image.Tag.Value, RemoteValue: to}
+		return c
+	}
+	failed := func(c sdk.Container, why string) sdk.Container {
+		c.Check.State, c.Error = sdk.CheckFailed, &sdk.ContainerError{Message: why}
+		return c
+	}
+	digest := container("worker", "registry.example.org:5000", "team/worker", "latest")
+	digest.UpdateAvailable = true
+	digest.UpdateKind = sdk.UpdateKind{Kind: sdk.KindDigest, LocalValue: "sha256:" + strings.Repeat("a1", 32), RemoteValue: "sha256:" + strings.Repeat("b2", 32)}
+	odd := container("odd-label", "docker.io", "library/alpine", "3.20")
+	odd.Error = &sdk.ContainerError{Message: "label dogwatch.link.template: unknown name \"mayor\""}
+	never := container("new", "docker.io", "library/busybox", "1.36")
+	never.Check.State = sdk.CheckNever
+	return []sdk.Container{
+		container("uptodate", "docker.io", "library/redis", "7.4.1"),
+		failed(container("broken", "quay.io", "some/app", "1.0"), "registry.quay.public: list tags of some/app at quay.io: 503 service unavailable: the disk of the registry is full and nobody is at home"),
+		failed(container("evil\x1b[31m", "docker.io", "library/x", "1"), "two\nlines and a bell\a"),
+		updated(container("patched", "ghcr.io", "owner/application", "1.2.3"), sdk.DiffPatch, "1.2.4"),
+		updated(container("beta", "ghcr.io", "owner/beta", "2.0.0-rc1"), sdk.DiffPrerelease, "2.0.0-rc2"),
+		updated(container("database", "docker.io", "library/postgres", "15.6-bookworm"), sdk.DiffMajor, "17.0-bookworm"),
+		updated(container("a-container-with-a-very-long-name-that-does-not-fit", "ghcr.io", "an-organisation/with-a-long-repository-name", "5.11.0.9244-ls240"), sdk.DiffMinor, "5.14.0.9383-ls245"),
+		updated(container("dated", "docker.io", "library/dated", "20240101"), sdk.DiffUnknown, "20240301"),
+		digest, odd, never,
+	}
+}
+
+func TestTable(t *testing.T) {
+	rows := rowsOf(fleet())
+	last := summarise(rows, 0).sentence(832 * time.Millisecond)
+	for _, width := range []int{0, 60, 80, 120} {
+		for _, colour := range []bool{false, true} {
+			name := fmt.Sprintf("table-%d", width)
+			if colour {
+				name += "-colour"
+			}
+			t.Run(name, func(t *testing.T) {
+				var out bytes.Buffer
+				if err := (style{width: width, colour: colour}).writeTable(&out, rows, last); err != nil {
+					t.Fatal(err)
+				}
+				golden(t, name+".txt", out.String())
+				for line := range strings.Lines(out.String()) {
+					line = strings.TrimSuffix(line, "\n")
+					if !colour && width > 0 && utf8.RuneCountInString(line) > width {
+						t.Errorf("wider than %d: %q", width, line)
+					}
+					if !colour && strings.ContainsAny(line, "\x1b\a") {
+						t.Errorf("a terminal would obey %q", line)
+					}
+				}
+			})
+		}
+	}
+}
+
+func TestMarkdown(t *testing.T) {
+	rows := rowsOf(fleet())
+	var out bytes.Buffer
+	if err := writeMarkdown(&out, rows, summarise(rows, 0).sentence(61*time.Second)); err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "table.md", out.String())
+}
+
+func TestRowsOfSeveralWatchers(t *testing.T) {
+	a, b := sdk.Container{Name: "web", Watcher: "one"}, sdk.Container{Name: "web", Watcher: "two"}
+	rows := rowsOf([]sdk.Container{b, a})
+	if rows[0].name != "one/web" || rows[1].name != "two/web" {
+		t.Errorf("%+v", rows)
+	}
+	if rows := rowsOf(nil); len(rows) != 0 {
+		t.Errorf("%+v", rows)
+	}
+}
+
+func TestWrap(t *testing.T) {
+	for text, want := range map[string]string{
+		"":                        "",
+		"one two three":           "one two|three",
+		"exactly it":              "exactly it",
+		"averyverylongword":       "averyveryl|ongword",
+		"a averyverylongword b":   "a|averyveryl|ongword b",
+		"größe größe größe größe": "größe|größe|größe|größe",
+	} {
+		if got := strings.Join(wrap(text, 10), "|"); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}
+
+func TestNatural(t *testing.T) {
+	ordered := []string{"", "1.9", "1.10", "1.10.1", "1.010.2", "2", "v1", "v2"}
+	for i := range ordered {
+		for j := range ordered {
+			got := natural(ordered[i], ordered[j])
+			if (got < 0) != (i < j) || (got > 0) != (i > j) {
+				t.Errorf("%q and %q: %d", ordered[i], ordered[j], got)
+			}
+		}
+	}
+}
+
+func TestBrief(t *testing.T) {
+	for d, want := range map[time.Duration]string{
+		0: "0 ms", 832 * time.Millisecond: "832 ms", 4100 * time.Millisecond: "4.1 s", 123 * time.Second: "2m3s",
+	} {
+		if got := brief(d); got != want {
+			t.Errorf("%v: %q, want %q", d, got, want)
+		}
+	}
+}
+
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	file := filepath.Join("testdata", name)
+	if *update {
+		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got != string(want) {
+		t.Errorf("%s differs:\n%s", name, got)
+	}
+}

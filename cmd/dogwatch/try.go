@@ -1,0 +1,118 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/dogwatch/dogwatch/core"
+	"github.com/dogwatch/dogwatch/core/component"
+	"github.com/dogwatch/dogwatch/sdk/kind"
+)
+
+func newPluginTest(g *global) *cobra.Command {
+	return &cobra.Command{
+		Use:   "test ID [IMAGE]",
+		Short: "Try a configured component",
+		Long: `Tries one configured component for real: a trigger sends a sample, a registry is
+asked for the digest of an image, a watcher for its containers. The id is
+kind.type.name; the kind may be left out where the rest says enough.`,
+		Example: "  dogwatch plugin test trigger.smtp.main\n  dogwatch plugin test registry.ghcr.private ghcr.io/me/app:1.0\n  dogwatch plugin test watcher.docker.local",
+		Args:    arguments(1, 2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			image := ""
+			if len(args) == 2 {
+				image = args[1]
+			}
+			return g.try(cmd.Context(), args[0], image)
+		},
+	}
+}
+
+func (g *global) try(ctx context.Context, id, image string) error {
+	kinds := kind.Kinds()
+	if k, _ := splitType(id); k != "" {
+		kinds = []kind.Kind{k}
+	}
+	once, redactor, err := g.once(kinds...)
+	if err != nil {
+		return err
+	}
+	defer once.Close()
+	stop := spinner(g.stderr, func() string { return "Trying " + id })
+	defer stop()
+	if err := once.Load(ctx); err != nil {
+		return err
+	}
+	c, err := pick(once, kinds, id)
+	if err != nil {
+		return err
+	}
+	if image != "" && c.Kind != kind.Registry {
+		return usage(fmt.Errorf("%s is no registry: no image can be asked of it", c.FullID()))
+	}
+	if state, err := c.State(); state != component.Ready {
+		return fmt.Errorf("%s: %w", c.FullID(), err)
+	}
+	began := time.Now()
+	said, err := g.ask(ctx, once, c, image)
+	stop()
+	if said != "" {
+		fmt.Fprintln(g.stdout, redactor.String(said))
+	}
+	if err != nil {
+		return fmt.Errorf("it does not work: %s", redactor.String(err.Error()))
+	}
+	fmt.Fprintf(g.stdout, "%s works (%s)\n", c.FullID(), brief(time.Since(began)))
+	return nil
+}
+
+// ask tries a component and returns what is worth showing of it.
+func (g *global) ask(ctx context.Context, once *core.Once, c *component.Component, image string) (string, error) {
+	switch c.Kind {
+	case kind.Trigger:
+		title, body, err := once.TryTrigger(ctx, c)
+		return fmt.Sprintf("title: %s\nbody:  %s", title, strings.ReplaceAll(body, "\n", "\n       ")), err
+	case kind.Registry:
+		return once.TryRegistry(ctx, c, image)
+	}
+	listed, err := c.List(ctx)
+	if err != nil {
+		return "", err
+	}
+	running := 0
+	for _, found := range listed {
+		if found.Status == "running" {
+			running++
+		}
+	}
+	return fmt.Sprintf("%s, %d of them running", count(len(listed), "container"), running), nil
+}
+
+// pick finds a component by its id, with or without the kind.
+func pick(once *core.Once, kinds []kind.Kind, id string) (*component.Component, error) {
+	var found []*component.Component
+	var known []string
+	for _, k := range kinds {
+		for _, c := range once.Components(k) {
+			known = append(known, c.FullID())
+			if strings.EqualFold(id, c.FullID()) || strings.EqualFold(id, c.ID()) {
+				found = append(found, c)
+			}
+		}
+	}
+	switch len(found) {
+	case 1:
+		return found[0], nil
+	case 0:
+		return nil, fmt.Errorf("there is no component %q%s (there is %s)", id, nearest(id, known), enumerate(known))
+	}
+	var ids []string
+	for _, c := range found {
+		ids = append(ids, c.FullID())
+	}
+	return nil, fmt.Errorf("%s can be %s: say which", id, strings.Join(ids, " or "))
+}

@@ -1,0 +1,48 @@
+package main
+
+import (
+	"fmt"
+	"runtime"
+	"runtime/debug"
+
+	"github.com/spf13/cobra"
+
+	sdkplugin "github.com/dogwatch/dogwatch/sdk/plugin"
+)
+
+func newVersion(g *global) *cobra.Command {
+	return &cobra.Command{
+		Use:     "version",
+		Short:   "Print the version of Dogwatch and of what it is made with",
+		Example: "  dogwatch version",
+		Args:    exactly(0),
+		RunE: func(*cobra.Command, []string) error {
+			fmt.Fprintf(g.stdout, "dogwatch %s\n", version)
+			if info, ok := debug.ReadBuildInfo(); ok {
+				if commit := commitOf(info); commit != "" {
+					fmt.Fprintf(g.stdout, "commit   %s\n", commit)
+				}
+			}
+			fmt.Fprintf(g.stdout, "go       %s %s/%s\n", runtime.Version(), runtime.GOOS, runtime.GOARCH)
+			fmt.Fprintf(g.stdout, "plugins  protocol %d\n", sdkplugin.ProtocolVersion)
+			return nil
+		},
+	}
+}
+
+// commitOf returns the commit a binary was built from; "" when the build did not record it.
+func commitOf(info *debug.BuildInfo) string {
+	var commit, note string
+	for _, s := range info.Settings {
+		switch {
+		case s.Key == "vcs.revision":
+			commit = s.Value
+		case s.Key == "vcs.modified" && s.Value == "true":
+			note = ", with changes"
+		}
+	}
+	if commit == "" {
+		return ""
+	}
+	return commit + note
+}

@@ -1,0 +1,145 @@
+package api
+
+import (
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/dogwatch/dogwatch/core/store"
+	"github.com/dogwatch/dogwatch/sdk"
+)
+
+func TestFilters(t *testing.T) {
+	w := start(t, nil)
+	third := nginx()
+	third.ID, third.Name, third.DisplayName, third.UpdateAvailable, third.Result, third.UpdateKind = "third", "proxy", "Proxy", false, nil, sdk.UpdateKind{}
+	third.Labels = map[string]string{"com.docker.compose.project": "other"}
+	w.put(nginx(), redis(), third)
+	all := []string{"nginx", "proxy", "redis"}
+	for query, want := range map[string][]string{
+		"":                                       all,
+		"watcher=local":                          {"nginx", "proxy"},
+		"watcher=local&name=nginx":               {"nginx"},
+		"name=NGINX":                             {},
+		"name=":                                  {},
+		"image.name=team/redis":                  {"redis"},
+		"image.tag.value=1.25.0":                 {"nginx", "proxy"},
+		"image.registry.name=hub.public":         {"nginx", "proxy"},
+		"image.created=2021-06-12T05:33:38.440Z": {"nginx", "proxy"},
+		"updateAvailable=true":                   {"nginx"},
+		"updateAvailable=false":                  {"proxy", "redis"},
+		"updateAvailable=TRUE":                   {"nginx"},
+		"image.tag.semver=true":                  {"nginx", "proxy"},
+		"image.digest.watch=false":               {"redis"},
+		"updateKind.kind=tag":                    {"nginx"},
+		"updateKind.semverDiff=minor":            {"nginx"},
+		"result.tag=1.26.0":                      {"nginx"},
+		"result.tag=":                            {},
+		"error.message=the%20registry%20answered%20404": {"redis"},
+		"check.state=failed":                            {"redis"},
+		"labels.com.docker.compose.project=web":         {"nginx"},
+		"labels.empty=":                                 {"nginx"},
+		"labels.none=":                                  {},
+		"q=WEB":                                         {"nginx"},
+		"q=team/":                                       {"redis"},
+		"q=r":                                           all,
+		"limit=2":                                       {"nginx", "proxy"},
+		"limit=1&updateAvailable=false":                 {"proxy"},
+		"after=third":                                   {"redis"},
+		"limit=1&after=" + nginx().ID:                   {"proxy"},
+		"after=" + url.QueryEscape(redis().ID):          {},
+	} {
+		same(t, query, w.get("/api/containers?"+query).want(200).names(), want)
+	}
+}
+
+func TestBadFilters(t *testing.T) {
+	w := start(t, nil)
+	w.put(nginx())
+	for query, want := range map[string][]string{
+		"udpateAvailable=true":    {"udpateAvailable", "did you mean updateAvailable?"},
+		"updateavailable=true":    {"did you mean updateAvailable?"},
+		"image.tag=1":             {"image.tag"},
+		"image=x":                 {"image"},
+		"limt=5":                  {"did you mean limit?"},
+		"name=a&name=b":           {"name: given 2 times"},
+		"name[$regex]=^b":         {"name[$regex]"},
+		"name[]=a":                {"name[]"},
+		"image[name]=x":           {"image[name]"},
+		"labels=x":                {"name the label"},
+		"labels.=x":               {"name the label"},
+		"$where=1":                {"$where"},
+		"constructor=x":           {"constructor"},
+		"updateAvailable=yes":     {"updateAvailable: want true or false, got \"yes\""},
+		"image.tag.semver=":       {"want true or false"},
+		"limit=0":                 {"limit: want a whole number from 1"},
+		"limit=-1":                {"limit"},
+		"limit=many":              {"limit"},
+		"after=none":              {"after: there is no container \"none\""},
+		"name=%zz":                {"the query could not be read"},
+		"name=a;watcher=b":        {"the query could not be read"},
+		"image.digest.repos=x":    {"image.digest.repos"},
+		strings.Repeat("x", 5000): {"containers have no such field"},
+	} {
+		got := w.get("/api/containers?"+query).fails(400, want...)
+		fields := decodeAs[problem](got).Errors
+		if len(fields) != 1 || fields[0].Detail == "" {
+			t.Errorf("%s: errors %v", query, fields)
+		}
+	}
+}
+
+// TestEveryScalarFieldIsAFilter takes each scalar of a full container and asks for it.
+func TestEveryScalarFieldIsAFilter(t *testing.T) {
+	w := start(t, nil)
+	full := nginx()
+	full.ExcludeTags, full.TransformTags, full.TriggerInclude, full.TriggerExclude = "beta", "^v => ", "smtp.gmail", "ntfy.one"
+	full.Error = &sdk.ContainerError{Message: "no"}
+	full.UpdateKind.Result = &sdk.Result{Tag: "1", Digest: "2", Link: "3", Created: full.Image.Created}
+	w.put(full, redis())
+	asked := 0
+	var ask func(prefix string, doc map[string]any)
+	ask = func(prefix string, doc map[string]any) {
+		for name, v := range doc {
+			if sub, nested := v.(map[string]any); nested {
+				ask(prefix+name+".", sub)
+				continue
+			}
+			asked++
+			query := url.QueryEscape(prefix+name) + "=" + url.QueryEscape(fmt.Sprint(v))
+			if got := w.get("/api/containers?" + query).want(200).names(); !slices.Contains(got, "nginx") {
+				t.Errorf("%s does not find it", query)
+			}
+		}
+	}
+	ask("", w.get("/api/containers/"+full.ID).object())
+	h := newRouter(w.opt, t.Context())
+	if want := len(h.fields) + len(full.Labels); asked != want {
+		t.Errorf("asked for %d fields, there are %d", asked, want)
+	}
+}
+
+func FuzzQuery(f *testing.F) {
+	for _, q := range []string{"name=a", "limit=3&after=x", "labels.a.b=c", "updateAvailable=true&q=%00", "%", "a=b;c", "image.tag.semver=1&name=\xff"} {
+		f.Add(q)
+	}
+	h := &handler{fields: containerFields()}
+	records := []*store.Record{{Container: nginx()}, {Container: redis()}}
+	f.Fuzz(func(t *testing.T, raw string) {
+		r := request(t, "GET", "/api/containers")
+		r.URL.RawQuery = raw
+		q, err := h.parseQuery(r)
+		if err != nil {
+			if err.Error() == "" {
+				t.Error("an error without words")
+			}
+			return
+		}
+		got, err := q.apply(records)
+		if err == nil && len(got) > len(records) {
+			t.Errorf("%d of %d", len(got), len(records))
+		}
+	})
+}

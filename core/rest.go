@@ -1,0 +1,31 @@
+package core
+
+import (
+	"context"
+	"time"
+
+	"github.com/dogwatch/dogwatch/core/event"
+)
+
+// restAfter is how long nothing must be recorded before Dogwatch rests.
+const restAfter = 250 * time.Millisecond
+
+// rest has memory given back to the system whenever nothing has been recorded
+// for a moment, until ctx ends: a check needs several times what Dogwatch needs
+// until the next one.
+func rest(ctx context.Context, bus *event.Bus, giveBack func()) error {
+	sub := bus.Subscribe()
+	defer sub.Close()
+	timer := time.NewTimer(restAfter)
+	defer timer.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-sub.C():
+			timer.Reset(restAfter)
+		case <-timer.C:
+			giveBack()
+		}
+	}
+}

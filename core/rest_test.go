@@ -1,0 +1,40 @@
+package core
+
+import (
+	"context"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/dogwatch/dogwatch/core/event"
+)
+
+func TestRest(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		var bus event.Bus
+		var given atomic.Int32
+		ended := make(chan error)
+		go func() { ended <- rest(ctx, &bus, func() { given.Add(1) }) }()
+		pass := func(d time.Duration, want int32) {
+			t.Helper()
+			time.Sleep(d)
+			synctest.Wait()
+			if got := given.Load(); got != want {
+				t.Fatalf("memory was given back %d times, want %d", got, want)
+			}
+		}
+		pass(restAfter, 1) // after the start
+		for range 5 {
+			bus.Wake()
+			pass(restAfter/2, 1) // busy
+		}
+		pass(restAfter, 2)
+		pass(time.Hour, 2) // there is nothing more to give
+		cancel()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+}
