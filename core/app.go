@@ -104,6 +104,7 @@ func (a *App) pluginOptions() plugin.Options {
 		Checksums: settings.Plugins.Checksums(), Grants: settings.Plugins.Grants(), Env: settings.Plugins.Env,
 		RunDirs: []string{settings.Store.Path}, Trust: trustStore{a.store}, Log: a.opt.Log, Now: a.opt.Now,
 		RegistryTimeout: settings.Check.Timeout, Changed: a.pluginChanged, Observe: a.metrics.Call,
+		Redact: a.opt.Redactor.String,
 	}
 }
 

@@ -122,9 +122,30 @@ func (i Instance) call(ctx context.Context, method string, timeout time.Duration
 	}
 	i.s.host.opt.Observe(i.id, method, i.s.host.opt.Now().Sub(began), err)
 	if err != nil {
-		return fmt.Errorf("%s: %w", i.id, err)
+		return fmt.Errorf("%s: %w", i.id, i.s.host.redacted(err))
 	}
 	return nil
+}
+
+// redactedError has the text of another error without its secrets, and its kind.
+type redactedError struct {
+	text string
+	err  error
+}
+
+func (e *redactedError) Error() string { return e.text }
+func (e *redactedError) Unwrap() error { return e.err }
+
+// redacted blanks secrets in an error that comes from a plugin: from here on it
+// is stored, shown and sent.
+func (h *Host) redacted(err error) error {
+	if err == nil {
+		return nil
+	}
+	if text := h.opt.Redact(err.Error()); text != err.Error() {
+		return &redactedError{text: text, err: err}
+	}
+	return err
 }
 
 func (i Instance) attempt(ctx context.Context, r repeat, fn func(context.Context, *sdkplugin.Client) error) error {

@@ -56,6 +56,8 @@ type Options struct {
 	Trust           TrustStore
 	Log             hclog.Logger
 	Now             func() time.Time
+	// Redact blanks secrets in texts that come from plugins.
+	Redact func(string) string
 	// Changed is told of every change of a bundle's state. It must not block.
 	Changed func(Status)
 	// Observe is told of every call that ended. It must not block.
@@ -128,6 +130,9 @@ func New(opt Options) (*Host, error) {
 	}
 	if opt.RegistryTimeout <= 0 {
 		opt.RegistryTimeout = time.Minute
+	}
+	if opt.Redact == nil {
+		opt.Redact = func(text string) string { return text }
 	}
 	if opt.Changed == nil {
 		opt.Changed = func(Status) {}

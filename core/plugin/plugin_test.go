@@ -617,3 +617,14 @@ func TestSilentPluginDoesNotHoldTheHost(t *testing.T) {
 		t.Fatal("the host waits for a plugin that says nothing")
 	}
 }
+
+func TestSecretsInAPluginsErrorsAreBlanked(t *testing.T) {
+	opt := testOptions(t)
+	opt.Redact = func(text string) string { return strings.ReplaceAll(text, "asked", "***") }
+	h := newHost(t, opt)
+	i, err := configure(t, h, "watcher.probe.a", kind.Watcher, "probe", map[string]any{"do": "fail"})
+	must(t, err)
+	if _, err := i.List(t.Context()); err == nil || err.Error() != "watcher.probe.a: as ***" || !errors.Is(err, sdk.ErrUnauthorized) {
+		t.Fatalf("error is %v", err)
+	}
+}

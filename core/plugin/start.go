@@ -133,7 +133,10 @@ func (s *Supervisor) configure(ctx context.Context, p *process, in *instance) {
 	defer cancel()
 	got, err := p.client.Configure(ctx, in.spec)
 	in.proc = p
-	in.notify(got, err)
+	for i, warning := range got.Warnings {
+		got.Warnings[i] = s.host.opt.Redact(warning)
+	}
+	in.notify(got, s.host.redacted(err))
 }
 
 // MissingGrants returns the sensitive capabilities that t asks for and this bundle is not granted.
