@@ -49,6 +49,7 @@ func NewOnce(opt Options, kinds ...kind.Kind) (*Once, error) {
 		Dir:      settings.Plugins.Dir, Pinned: settings.Plugins.Trust == "pinned", Checksums: settings.Plugins.Checksums(),
 		Grants: settings.Plugins.Grants(), Env: settings.Plugins.Env, RunDirs: []string{os.TempDir(), settings.Store.Path},
 		Trust: recordedTrust{storeFile(settings)}, Log: opt.Log, Now: opt.Now, RegistryTimeout: settings.Check.Timeout,
+		Redact:  opt.Redactor.String,
 		Observe: func(string, string, time.Duration, error) { o.calls.Add(1) },
 	})
 	if err != nil {
