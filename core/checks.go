@@ -12,6 +12,7 @@ import (
 
 	"github.com/dogwatch/dogwatch/core/check"
 	"github.com/dogwatch/dogwatch/core/component"
+	"github.com/dogwatch/dogwatch/core/event"
 	"github.com/dogwatch/dogwatch/core/schedule"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/kind"
@@ -112,7 +113,8 @@ func (c *checks) schedule(w *component.Component) *schedule.Schedule {
 	}
 	opt := schedule.Options{
 		Name: w.Name, Times: times, Jitter: w.Watcher.Jitter, AtStart: w.Watcher.WatchAtStart, Log: c.log,
-		Check: func(context.Context) { c.watch(w) },
+		Check:   func(context.Context) { c.watch(w, c.checker.Run) },
+		Changed: func(context.Context) { c.watch(w, c.checker.Fresh) },
 		Status: func(ctx context.Context, id, status string) {
 			if err := c.checker.SetStatus(ctx, w.Name, id, status); err != nil && ctx.Err() == nil {
 				c.log.Error("record the status of a container", "watcher", w.Name, "container", id, "error", err)
@@ -130,10 +132,10 @@ func (c *checks) schedule(w *component.Component) *schedule.Schedule {
 }
 
 // watch checks one watcher now. What goes wrong is logged and recorded by the checker.
-func (c *checks) watch(w *component.Component) {
+func (c *checks) watch(w *component.Component, run func(context.Context, check.Watcher) (event.Check, error)) {
 	if c.begin() {
 		defer c.wait.Done()
-		_, _ = c.checker.Run(c.life, watcherOf(w))
+		_, _ = run(c.life, watcherOf(w))
 	}
 }
 
@@ -160,7 +162,7 @@ func (c *checks) WatchAll(ctx context.Context) error {
 		var wait sync.WaitGroup
 		for _, w := range c.components.All(kind.Watcher) {
 			if w.Usable() {
-				wait.Go(func() { c.watch(w) })
+				wait.Go(func() { c.watch(w, c.checker.Run) })
 			}
 		}
 		wait.Wait()

@@ -2,8 +2,9 @@
 // their policies, ask their registries as little as possible, decide what is
 // newer, and commit what was found together with its events.
 //
-// Everything that decides (policy.go, compare.go) is pure; everything that
-// waits (fetch.go, discover.go) is bounded by a context and by limits per host.
+// Everything that decides (policy.go, discover.go, compare.go) is free of I/O;
+// everything that waits (pass.go, fetch.go, queue.go) is bounded by a context
+// and by limits per host.
 package check
 
 import (
@@ -145,11 +146,11 @@ func (c *Checker) Fresh(ctx context.Context, w Watcher) (event.Check, error) {
 
 // join waits for the run under way if it will do, and else for one of its own.
 func (c *Checker) join(ctx context.Context, w Watcher, will func(*run) bool) (event.Check, error) {
-	for {
+	for waited := false; ; waited = true {
 		c.mu.Lock()
 		st := c.state(w.Name)
 		r := st.running
-		do := r == nil || will(r)
+		do := r == nil || waited || will(r) // what began after the call will do
 		if r == nil {
 			r = &run{done: make(chan struct{})}
 			st.running = r
@@ -242,7 +243,7 @@ func (c *Checker) run(ctx context.Context, w Watcher, only string) (event.Check,
 	log := c.log.With("watcher", w.Name, "run", p.id)
 	log.Debug("check started")
 	if err = p.run(ctx); err != nil {
-		report.Error = err.Error()
+		report = event.Check{Watcher: w.Name, Single: only != "", Error: err.Error()} // what was concluded is not stored
 		log.Error("check failed", "error", err)
 		// The run failed, perhaps because ctx ended: its end is recorded all the same.
 		if err := c.opt.Store.Commit(context.WithoutCancel(ctx), event.Change{Events: []event.Event{p.note(event.CheckFailed)}}); err != nil {

@@ -14,116 +14,6 @@ import (
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
-// worked are the cases of the reference that need a whole run: digests, broken
-// images, links. Where the expectation is not WUD's, differs names why.
-//
-// The image runs as digest 1 and was built from the configuration c.
-func TestWorkedCases(t *testing.T) {
-	const (
-		own      = "the engine's digest"
-		moved    = "another image"
-		rebuilt  = "another index, same image"
-		anyFault = "fault"
-	)
-	d1, d2 := digest("1"), digest("2")
-	digestUpdate := sdk.UpdateKind{Kind: "digest", LocalValue: d1, RemoteValue: d2}
-	none := sdk.UpdateKind{Kind: "unknown"}
-	for _, c := range []struct {
-		row     int
-		image   string
-		labels  []string
-		change  func(*sdk.Container)
-		tags    []string
-		behind  string // what the running tag means now
-		result  sdk.Result
-		kind    sdk.UpdateKind
-		watch   bool
-		err     string
-		differs string
-	}{
-		{row: 45, image: "foo/bar:1.0.0", change: func(c *sdk.Container) {
-			c.Image.Name, c.Image.Tag.Value = "foo/bar:1.0.0+1", "latest"
-			c.Error = &sdk.ContainerError{Message: `"foo/bar:1.0.0+1" is not an image reference`}
-		}, err: "is not an image reference", kind: none, watch: true, differs: "a container is never dropped"},
-		{row: 46, image: "nginx:latest", tags: []string{"latest", "1.25.0"}, behind: own, result: sdk.Result{Tag: "latest", Digest: d1}, kind: none, watch: true, differs: "digest of versioned tags"},
-		{row: 47, image: "nginx:latest", labels: []string{"wud.watch.digest=true"}, behind: moved, result: sdk.Result{Tag: "latest", Digest: d2}, kind: digestUpdate, watch: true},
-		{row: 48, image: "nginx:latest", labels: []string{"wud.watch.digest=true"}, behind: rebuilt, result: sdk.Result{Tag: "latest", Digest: d2}, kind: none, watch: true},
-		{row: 49, image: "ghcr.io/a/b:latest", behind: moved, result: sdk.Result{Tag: "latest", Digest: d2}, kind: digestUpdate, watch: true},
-		{row: 50, image: "ghcr.io/a/b:latest", labels: []string{"wud.watch.digest=false"}, behind: moved, result: sdk.Result{Tag: "latest"}, kind: none, differs: "digest of versioned tags"},
-		{row: 51, image: "ghcr.io/a/b:latest", behind: moved, result: sdk.Result{Tag: "latest", Digest: d2}, kind: digestUpdate, watch: true, differs: "local digest"},
-		{row: 52, image: "ghcr.io/a/b:latest", change: func(c *sdk.Container) { c.Image.Digest.Repos = nil }, behind: moved, result: sdk.Result{Tag: "latest"}, kind: none, watch: true},
-		{row: 53, image: "ghcr.io/a/b:latest", behind: anyFault, err: "no image for linux/amd64", kind: none, watch: true},
-		{row: 55, image: "ghcr.io/a/b:latest", change: func(c *sdk.Container) { c.Image.Architecture, c.Image.Variant = "arm", "v6" }, behind: moved, result: sdk.Result{Tag: "latest", Digest: d2}, kind: digestUpdate, watch: true},
-		{row: 56, image: "ghcr.io/a/b:latest", change: func(c *sdk.Container) { c.Image.Architecture, c.Image.Variant = "arm", "v5" }, behind: anyFault, err: "no image for linux/arm/v5", kind: none, watch: true, differs: "variants match as in containerd"},
-		{row: 59, image: "ghcr.io/a/b:latest", behind: own, result: sdk.Result{Tag: "latest", Digest: d1}, kind: none, watch: true},
-		{row: 60, image: "mariadb:10", labels: []string{"wud.watch.digest=true", `wud.tag.include=^\d+$`}, tags: []string{"10", "10.6", "11"}, behind: moved,
-			result: sdk.Result{Tag: "11"}, kind: sdk.UpdateKind{Kind: "tag", LocalValue: "10", RemoteValue: "11", SemverDiff: "major"}, watch: true, differs: "digest of versioned tags"},
-		{row: 61, image: "ghcr.io/a/b:3", labels: []string{"wud.watch.digest=true"}, tags: []string{"3", "3.1"}, behind: moved, result: sdk.Result{Tag: "3", Digest: d2}, kind: digestUpdate, watch: true, differs: "digest of versioned tags"},
-		{row: 62, image: "foo/bar:1.2.3", labels: []string{"wud.link.template=https://r/${major}/${prerelease}?o=${original}"}, tags: []string{"1.2.3", "1.3.0-rc.1"},
-			result: sdk.Result{Tag: "1.2.3", Link: "https://r/1/?o=1.2.3"}, kind: none, differs: "prereleases"},
-		{row: 63, image: "foo/bar:latest", labels: []string{"wud.link.template=https://r/${major}/${original}", "wud.watch.digest=false"}, result: sdk.Result{Tag: "latest", Link: "https://r//latest"}, kind: none},
-		{row: 40, image: "foo/bar:1.0.0", labels: []string{"wud.tag.include=["}, tags: []string{"1.0.0", "2.0.0"}, err: `label wud.tag.include: tag include pattern "["`, kind: none},
-	} {
-		t.Run(fmt.Sprint("row ", c.row), func(t *testing.T) {
-			w := open(t)
-			web := container("web", c.image, c.labels...)
-			if c.change != nil {
-				c.change(&web)
-			}
-			served, name := w.hub, strings.TrimPrefix(web.Image.Name, "docker.io/")
-			if web.Image.Registry.Host != "" {
-				served = w.host(web.Image.Registry.Host)
-			} else if !strings.Contains(name, "/") {
-				name = "library/" + name
-			}
-			served.tags[name] = c.tags
-			reference := name + ":" + web.Image.Tag.Value
-			switch c.behind {
-			case own:
-				served.digests[reference] = d1
-			case moved:
-				served.digests[reference] = d2
-				served.manifests[d2] = manifest("a", "d")
-			case rebuilt:
-				served.digests[reference] = d2
-				served.manifests[d2] = manifest("a", "c")
-			case anyFault:
-				served.digests[reference] = d2
-			}
-			w.engine.has(web)
-			w.run()
-			got := w.get("id-web")
-			if c.err != "" {
-				if got.Check.State != sdk.CheckFailed || got.Result != nil {
-					t.Errorf("state %+v, result %+v", got.Check, got.Result)
-				}
-				contains(t, "error", message(got), c.err)
-			} else if got.Result == nil || *got.Result != c.result || got.Error != nil {
-				t.Errorf("result %+v, want %+v (%s)", got.Result, c.result, message(got))
-			}
-			if got.UpdateKind != c.kind || got.UpdateAvailable != (c.kind != none) || got.Image.Digest.Watch != c.watch {
-				t.Errorf("kind %+v, want %+v; digest watched %t; differs from WUD by %q", got.UpdateKind, c.kind, got.Image.Digest.Watch, c.differs)
-			}
-			agrees(t, w, got)
-		})
-	}
-}
-
-// agrees compares what a check stored with the explanation of it.
-func agrees(t *testing.T, w *world, stored sdk.Container) {
-	t.Helper()
-	why := w.Explain(context.Background(), stored)
-	if why.UpdateAvailable != stored.UpdateAvailable || why.UpdateKind != stored.UpdateKind || why.Error != message(stored) {
-		t.Errorf("explained as %t %+v %q, stored as %t %+v %q", why.UpdateAvailable, why.UpdateKind, why.Error, stored.UpdateAvailable, stored.UpdateKind, message(stored))
-	}
-	if (why.Result == nil) != (stored.Result == nil) || why.Result != nil && *why.Result != *stored.Result {
-		t.Errorf("explained as %+v, stored as %+v", why.Result, stored.Result)
-	}
-	if len(why.Summary) == 0 {
-		t.Error("no summary")
-	}
-}
-
 func TestEventsAndReportOfACheck(t *testing.T) {
 	w := open(t)
 	w.hub.tags["library/nginx"] = []string{"1.25.0", "1.26.0"}
@@ -417,7 +307,7 @@ func TestStoreThatCannotBeWritten(t *testing.T) {
 		quiet(w)
 		w.engine.has(container("web", "nginx:1.25.0"))
 		report, err := w.Run(t.Context(), w.local())
-		if err == nil || !strings.Contains(err.Error(), "disk full") || report.Error == "" {
+		if err == nil || !strings.Contains(err.Error(), "disk full") || report.Error == "" || report.Containers != 0 {
 			t.Errorf("commit %d refused: %+v, %v", n, report, err)
 		}
 		contains(t, "log", w.log.String(), "check failed", "record the end of a check")
@@ -431,12 +321,10 @@ func TestStoreThatCannotBeWritten(t *testing.T) {
 	}
 }
 
-// TestRunsHaveDistinctIDs, even when the clock stands still or is set back.
+// TestRunsHaveDistinctIDs, even when the clock stands still.
 func TestRunsHaveDistinctIDs(t *testing.T) {
 	at := time.Now()
-	w := open(t, func(_ *world, opt *Options) {
-		opt.Now = func() time.Time { at = at.Add(-time.Second); return at }
-	})
+	w := open(t, func(_ *world, opt *Options) { opt.Now = func() time.Time { return at } })
 	for range 5 {
 		w.run()
 	}
@@ -454,7 +342,7 @@ func TestRunsHaveDistinctIDs(t *testing.T) {
 func TestSlowPattern(t *testing.T) {
 	w := open(t)
 	w.hub.tags["library/nginx"] = []string{"1.25.0", strings.Repeat("a", 60) + "!"}
-	w.engine.has(container("slow", "nginx:1.25.0", `wud.tag.include=^(?=(a+)+$)b`), container("web", "nginx:1.25.0"))
+	w.engine.has(container("slow", "nginx:1.25.0", `wud.tag.include=^(?=a)(a+)+$`), container("web", "nginx:1.25.0"))
 	if r := w.run(); r.Failed != 1 {
 		t.Errorf("report %+v", r)
 	}

@@ -2,6 +2,7 @@ package check
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 
 	"github.com/dogwatch/dogwatch/core/event"
@@ -66,7 +67,11 @@ func link(c *sdk.Container, p policy) {
 	if p.link == nil {
 		return
 	}
-	container, err := template.Value(*c)
+	var container any
+	var err error
+	if slices.Contains(p.link.Names(), "container") {
+		container, err = template.Value(*c) // costs more than the rest
+	}
 	render := func(tag string) (text string) {
 		if err != nil {
 			return ""

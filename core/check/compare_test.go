@@ -120,7 +120,9 @@ func TestTransition(t *testing.T) {
 	offer := func(tag_ string) sdk.Container {
 		return conclude(never, p, answer{selection: tag.Selection{Tag: tag_, Newer: true}}, noon)
 	}
-	failed := func(c sdk.Container, why string) sdk.Container { return conclude(c, p, answer{err: errors.New(why)}, noon) }
+	failed := func(c sdk.Container, why string) sdk.Container {
+		return conclude(c, p, answer{err: errors.New(why)}, noon)
+	}
 	wrong := ok
 	wrong.Error = &sdk.ContainerError{Message: "label x"}
 	for _, c := range []struct {

@@ -25,15 +25,16 @@ type discovery struct {
 	subjects []*subject
 	change   event.Change
 
-	named map[string]sdk.Container // what this watcher had, by name
+	named map[string]*sdk.Container // what this watcher had, by name
 }
 
 // discover reads the policies of listed containers and compares them with what
 // is stored: some are new, some were replaced, some are gone.
 func (c *Checker) discover(w Watcher, listed, stored []sdk.Container) discovery {
-	known := map[string]sdk.Container{}
-	d := discovery{named: map[string]sdk.Container{}}
-	for _, have := range stored {
+	known := make(map[string]*sdk.Container, len(stored))
+	d := discovery{named: map[string]*sdk.Container{}}
+	for i := range stored {
+		have := &stored[i]
 		known[have.ID] = have
 		if have.Watcher == w.Name {
 			d.named[have.Name] = have
@@ -42,8 +43,8 @@ func (c *Checker) discover(w Watcher, listed, stored []sdk.Container) discovery 
 	kept, names := map[string]bool{}, map[string]bool{}
 	for _, found := range listed {
 		found.Watcher = w.Name
-		before, seen := known[found.ID]
-		if problem := c.refuse(found, before, seen, kept, names); problem != "" {
+		before := known[found.ID]
+		if problem := c.refuse(&found, before, kept, names); problem != "" {
 			c.warnOnce("refused "+found.ID, problem)
 			continue
 		}
@@ -56,7 +57,7 @@ func (c *Checker) discover(w Watcher, listed, stored []sdk.Container) discovery 
 		}
 		s := c.subject(found, p)
 		kept[found.ID], names[found.Name] = true, true
-		d.note(s, before, seen)
+		d.note(s, before)
 		d.subjects = append(d.subjects, s)
 	}
 	for _, have := range d.named {
@@ -65,7 +66,7 @@ func (c *Checker) discover(w Watcher, listed, stored []sdk.Container) discovery 
 		}
 		d.change.Remove = append(d.change.Remove, have.ID)
 		if !names[have.Name] {
-			d.tell(event.ContainerRemoved, have)
+			d.tell(event.ContainerRemoved, *have)
 		}
 	}
 	slices.Sort(d.change.Remove)
@@ -73,35 +74,35 @@ func (c *Checker) discover(w Watcher, listed, stored []sdk.Container) discovery 
 }
 
 // refuse says why a listed container cannot be this watcher's; "" when it can.
-func (c *Checker) refuse(found, before sdk.Container, seen bool, ids, names map[string]bool) string {
+func (c *Checker) refuse(found, before *sdk.Container, ids, names map[string]bool) string {
 	switch {
 	case found.ID == "" || found.Name == "":
 		return fmt.Sprintf("watcher %s lists a container without id or name (%q, %q), left out", found.Watcher, found.ID, found.Name)
 	case ids[found.ID] || names[found.Name]:
 		return fmt.Sprintf("watcher %s lists two containers with the id %s or the name %s, the second is left out", found.Watcher, found.ID, found.Name)
-	case seen && before.Watcher != found.Watcher && !c.precedes(found.Watcher, before.Watcher):
-		return fmt.Sprintf("container %s is seen by two watchers of the same engine; it stays with %s: remove one of them", event.Subject(found), before.Watcher)
+	case before != nil && before.Watcher != found.Watcher && !c.precedes(found.Watcher, before.Watcher):
+		return fmt.Sprintf("container %s is seen by two watchers of the same engine; it stays with %s: remove one of them", event.Subject(*found), before.Watcher)
 	}
 	return ""
 }
 
-// note records what became of a container since it was last seen.
-func (d *discovery) note(s *subject, before sdk.Container, seen bool) {
+// note records what became of a container since it was last seen, if it was.
+func (d *discovery) note(s *subject, before *sdk.Container) {
 	c := &s.container
 	t := event.ContainerAdded
-	old, replaces := d.named[c.Name]
+	old := d.named[c.Name]
 	switch {
-	case seen && before.Watcher == c.Watcher:
+	case before != nil && before.Watcher == c.Watcher:
 		inherit(s, before)
-		if same(*c, before) {
+		if same(c, before) {
 			return
 		}
 		t = event.ContainerChanged
-	case replaces && old.ID != c.ID:
+	case old != nil && old.ID != c.ID:
 		inherit(s, old)
 		t = event.ContainerReplaced
-	case seen:
-		d.tell(event.ContainerRemoved, before) // from the other watcher
+	case before != nil:
+		d.tell(event.ContainerRemoved, *before) // from the other watcher
 	}
 	d.change.Put = append(d.change.Put, *c)
 	d.tell(t, *c)
@@ -113,9 +114,9 @@ func (d *discovery) tell(t event.Type, c sdk.Container) {
 
 // inherit keeps what the last check found, as long as the same thing still
 // runs and the same is asked about it.
-func inherit(s *subject, before sdk.Container) {
+func inherit(s *subject, before *sdk.Container) {
 	c := &s.container
-	a, b := c.Image, before.Image
+	a, b := &c.Image, &before.Image
 	if a.ID != b.ID || a.Name != b.Name || a.Registry.Host != b.Registry.Host || a.Tag != b.Tag || a.Digest.Watch != b.Digest.Watch {
 		return
 	}
@@ -129,7 +130,7 @@ func inherit(s *subject, before sdk.Container) {
 }
 
 // same reports whether nothing that discovery sets has changed.
-func same(a, b sdk.Container) bool {
+func same(a, b *sdk.Container) bool {
 	return a.Name == b.Name && a.Status == b.Status && a.DisplayName == b.DisplayName && a.DisplayIcon == b.DisplayIcon &&
 		a.IncludeTags == b.IncludeTags && a.ExcludeTags == b.ExcludeTags && a.TransformTags == b.TransformTags &&
 		a.LinkTemplate == b.LinkTemplate && a.TriggerInclude == b.TriggerInclude && a.TriggerExclude == b.TriggerExclude &&

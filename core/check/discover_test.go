@@ -133,6 +133,20 @@ func TestReplacedByAnotherImage(t *testing.T) {
 	equal(t, "events", told, []string{"container.replaced local/web", "container.changed local/web"})
 }
 
+// TestReplacedFromAnotherRegistry: the same image by another name is another question.
+func TestReplacedFromAnotherRegistry(t *testing.T) {
+	w := open(t)
+	w.hub.tags["team/app"] = []string{"1.0", "1.1"}
+	w.engine.has(container("web", "team/app:1.0"))
+	w.run()
+	w.host("ghcr.io").errs["tags team/app "] = sdk.ErrUnavailable
+	w.engine.has(container("web", "ghcr.io/team/app:1.0"))
+	w.run()
+	if c := w.get("id-web"); c.UpdateAvailable || c.Result != nil {
+		t.Errorf("still %+v", c.Result)
+	}
+}
+
 // TestReplacedUnderOtherRules: an update that the new labels forbid is not shown
 // any longer, even while the registry cannot be asked.
 func TestReplacedUnderOtherRules(t *testing.T) {

@@ -81,7 +81,9 @@ func (w *world) host(name string) *fake {
 	return w.others[name]
 }
 
-func (w *world) local() Watcher { return Watcher{Name: "local", WatchByDefault: true, Lister: w.engine} }
+func (w *world) local() Watcher {
+	return Watcher{Name: "local", WatchByDefault: true, Lister: w.engine}
+}
 
 // run makes a check of the watcher "local", which must succeed.
 func (w *world) run() event.Check {

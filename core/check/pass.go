@@ -137,7 +137,8 @@ func (p *pass) conclude(subjects []*subject) event.Change {
 			if t == event.UpdateFound {
 				p.report.Found = append(p.report.Found, after.ID)
 			}
-			change.Events = append(change.Events, event.Event{Type: t, Subject: event.Subject(after), Payload: event.Payload{Container: &after}})
+			told := after // so that only what is told is kept
+			change.Events = append(change.Events, event.Event{Type: t, Subject: event.Subject(after), Payload: event.Payload{Container: &told}})
 		}
 	}
 	return change

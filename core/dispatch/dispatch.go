@@ -19,8 +19,8 @@ import (
 	"github.com/dogwatch/dogwatch/sdk/trigger"
 )
 
-// reader is the name of the dispatcher's cursor in the event log.
-const reader = "dispatch"
+// Reader is the name of the dispatcher's cursor in the event log.
+const Reader = "dispatch"
 
 const (
 	pageSize = 200
@@ -83,8 +83,8 @@ type Options struct {
 	NotStarted func(error) bool
 	// Died reports that an error means the trigger's own process died during the call.
 	Died func(error) bool
-	Log        hclog.Logger
-	Now        func() time.Time
+	Log  hclog.Logger
+	Now  func() time.Time
 }
 
 // Dispatcher delivers. Run is its actor; the other methods may be called concurrently.
@@ -125,11 +125,15 @@ func New(opt Options) *Dispatcher {
 }
 
 // Run plans and delivers until ctx ends, and then waits for what is under way.
+// An error means that the store could not be used at the start.
 func (d *Dispatcher) Run(ctx context.Context) error {
 	defer d.drain()
 	sub := d.opt.Bus.Subscribe()
 	defer sub.Close()
 	if err := d.recover(ctx); err != nil {
+		if ctx.Err() != nil {
+			return nil
+		}
 		return err
 	}
 	for ctx.Err() == nil {
@@ -197,7 +201,7 @@ func (d *Dispatcher) rest(ctx context.Context, sub *event.Subscription, longest 
 
 // plan reads the new events and writes what they mean for each trigger.
 func (d *Dispatcher) plan(ctx context.Context) error {
-	cursor, err := d.opt.Store.Cursor(ctx, reader)
+	cursor, err := d.opt.Store.Cursor(ctx, Reader)
 	if err != nil {
 		return err
 	}
@@ -208,7 +212,7 @@ func (d *Dispatcher) plan(ctx context.Context) error {
 		}
 		owed := plan(events, d.opt.Triggers.All(), d.opt.Containers)
 		cursor = events[len(events)-1].ID
-		if _, err := d.opt.Store.Plan(ctx, reader, cursor, owed); err != nil {
+		if _, err := d.opt.Store.Plan(ctx, Reader, cursor, owed); err != nil {
 			return err
 		}
 		d.remember(owed)

@@ -1,0 +1,122 @@
+package dispatch
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/dogwatch/dogwatch/sdk"
+	"github.com/dogwatch/dogwatch/sdk/trigger"
+)
+
+func TestRunNow(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		mail, inbox := simple(t, "smtp.main", func(tr *Trigger) { tr.Auto, tr.Threshold, tr.IncludeByDefault, tr.Batch = false, "patch", false, true })
+		b := open(t, mail)
+		made := sdk.Container{ID: "123456789", Name: "container_test", UpdateKind: sdk.UpdateKind{Kind: "tag", LocalValue: "1.2.3", RemoteValue: "4.5.6", SemverDiff: "major"}}
+		for range 2 { // nothing is remembered
+			if err := b.RunNow(t.Context(), "smtp.main", []sdk.Container{made}, true); err != nil {
+				t.Fatal(err)
+			}
+		}
+		req := inbox.got[1]
+		if len(inbox.got) != 2 || !req.Test || req.Batch || req.Title != "New tag found for container container_test" || !strings.HasPrefix(req.Delivery, "manual-") ||
+			req.Body != "Container container_test running with tag 1.2.3 can be updated to tag 4.5.6" {
+			t.Errorf("request %+v", req)
+		}
+		if err := b.RunNow(t.Context(), "smtp.nobody", []sdk.Container{made}, true); !errors.Is(err, sdk.ErrNotFound) {
+			t.Errorf("error %v", err)
+		}
+		inbox.answer(func(context.Context, int, trigger.Request) error { return errDown })
+		if err := b.RunNow(t.Context(), "smtp.main", []sdk.Container{made}, false); !errors.Is(err, sdk.ErrUnavailable) {
+			t.Errorf("error %v", err)
+		}
+		equal(t, "events", b.told(), []string{"trigger.sent smtp.main", "trigger.sent smtp.main", "trigger.failed smtp.main"})
+		if n := len(b.deliveries("smtp.main")); n != 0 {
+			t.Errorf("%d deliveries", n)
+		}
+		b.stop()
+		if err := b.RunNow(t.Context(), "smtp.main", []sdk.Container{made}, true); !errors.Is(err, sdk.ErrUnavailable) {
+			t.Errorf("after the stop: %v", err)
+		}
+	})
+}
+
+// TestRunNowOutlivesItsRequester: half an update is worse than one that nobody waits for.
+func TestRunNowOutlivesItsRequester(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		act, engine := simple(t, "docker.local", action)
+		engine.reply = func(ctx context.Context, _ int, _ trigger.Request) error {
+			select {
+			case <-time.After(5 * time.Second):
+				return nil
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		}
+		b := open(t, act)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if err := b.RunNow(ctx, "docker.local", []sdk.Container{minor("web")}, false); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("error %v", err)
+		}
+		began := time.Now()
+		b.stop() // waits for it
+		if took := time.Since(began); took != 4*time.Second {
+			t.Errorf("stopping took %s", took)
+		}
+		b.start(nil)
+		equal(t, "events", b.told(), []string{"trigger.sent docker.local"})
+		b.stop()
+	})
+}
+
+// TestRunNowHasAnEnd: when Dogwatch stops, a call by hand is cancelled like any other.
+func TestRunNowHasAnEnd(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		act, engine := simple(t, "docker.local", action)
+		engine.reply = func(ctx context.Context, _ int, _ trigger.Request) error {
+			<-ctx.Done()
+			return ctx.Err()
+		}
+		b := open(t, act)
+		ended := make(chan error, 1)
+		go func() { ended <- b.RunNow(context.Background(), "docker.local", []sdk.Container{minor("web")}, false) }()
+		settle(time.Second)
+		began := time.Now()
+		b.stop()
+		if took := time.Since(began); took != drainTime {
+			t.Errorf("stopping took %s", took)
+		}
+		if err := <-ended; !errors.Is(err, context.Canceled) {
+			t.Errorf("error %v", err)
+		}
+	})
+}
+
+// TestLend: what a trigger may borrow is added to every request, and only there.
+func TestLend(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		act, engine := simple(t, "docker.local", action)
+		b := open(t, act)
+		b.opt.Lend = func(_ context.Context, id string, req *trigger.Request) {
+			req.Engines = map[string]trigger.Engine{id: {Type: "docker"}}
+		}
+		b.checked([]sdk.Container{minor("web")})
+		settle(time.Second)
+		if err := b.RunNow(t.Context(), "docker.local", []sdk.Container{minor("web")}, false); err != nil {
+			t.Error(err)
+		}
+		for _, req := range engine.got {
+			if req.Engines["docker.local"].Type != "docker" {
+				t.Errorf("request %+v", req)
+			}
+		}
+		if len(engine.got) != 2 {
+			t.Errorf("%d requests", len(engine.got))
+		}
+		b.stop()
+	})
+}

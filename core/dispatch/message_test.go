@@ -1,0 +1,128 @@
+package dispatch
+
+import (
+	"encoding/json"
+	"errors"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/dogwatch/dogwatch/sdk"
+)
+
+// TestDefaultMessages are those of WUD 8.3.1, letter by letter.
+func TestDefaultMessages(t *testing.T) {
+	linked := update("my.app", "1.25.0", "1.26.0", "minor")
+	linked.Result.Link = "https://rel/1.26"
+	beta := moved("beta")
+	simulated := sdk.Container{Name: "sim", UpdateKind: sdk.UpdateKind{Kind: "tag", LocalValue: "1", RemoteValue: "2", Result: &sdk.Result{Link: "https://l"}}}
+	for _, c := range []struct {
+		about       string
+		list        []sdk.Container
+		batch       bool
+		title, body string
+	}{
+		{"tag with link", []sdk.Container{linked}, false, "New tag found for container my.app",
+			"Container my.app running with tag 1.25.0 can be updated to tag 1.26.0\nhttps://rel/1.26"},
+		{"digest without link", []sdk.Container{beta}, false, "New digest found for container beta",
+			"Container beta running with digest sha256:old can be updated to digest sha256:new"},
+		{"batch", []sdk.Container{linked, beta}, true, "2 updates available",
+			"- Container my.app running with tag 1.25.0 can be updated to tag 1.26.0\nhttps://rel/1.26\n\n- Container beta running with digest sha256:old can be updated to digest sha256:new\n"},
+		{"batch of one", []sdk.Container{beta}, true, "1 updates available",
+			"- Container beta running with digest sha256:old can be updated to digest sha256:new\n"},
+		{"several asked for by a person", []sdk.Container{beta, beta}, false, "2 updates available",
+			"- Container beta running with digest sha256:old can be updated to digest sha256:new\n\n- Container beta running with digest sha256:old can be updated to digest sha256:new\n"},
+		{"made up, with nothing but a name", []sdk.Container{{Name: "x"}}, false, "New unknown found for container x",
+			"Container x running with unknown undefined can be updated to unknown undefined"},
+		{"simulated, its link with its kind", []sdk.Container{simulated}, false, "New tag found for container sim", "Container sim running with tag 1 can be updated to tag 2\nhttps://l"},
+	} {
+		title, body, err := messages(t, "", "", "").render(c.list, c.batch)
+		if err != nil || title != c.title || body != c.body {
+			t.Errorf("%s:\n %q\n %q\n %v", c.about, title, body, err)
+		}
+	}
+}
+
+// TestShortNames are the variables of older versions of WUD.
+func TestShortNames(t *testing.T) {
+	c := update("web", "1.0.0", "1.1.0", "minor")
+	c.Result.Link = "https://l"
+	title, body, err := messages(t, "${id} ${name} ${watcher} ${kind} ${semver}", "${local} ${remote} ${link} ${local.substring(0, 3)}", "").render([]sdk.Container{c}, false)
+	if err != nil || title != "id-web web local tag minor" || body != "1.0.0 1.1.0 https://l 1.0" {
+		t.Errorf("%q %q %v", title, body, err)
+	}
+	title, body, err = messages(t, "[${kind}${semver}${link}]", "[${local}${remote}]", "").render([]sdk.Container{{Name: "x"}}, false)
+	if err != nil || title != "[unknown]" || body != "[]" {
+		t.Errorf("without an update: %q %q %v", title, body, err)
+	}
+	title, _, err = messages(t, "", "", "${count} of ${containers.map(c => c.name).join()} ${containers[1].updateKind.kind}").render([]sdk.Container{c, {Name: "y"}}, true)
+	if err != nil || title != "2 of web,y unknown" {
+		t.Errorf("batch title %q %v", title, err)
+	}
+}
+
+// TestTemplateThatFails: the text has a gap, and the rest of it is sent.
+func TestTemplateThatFails(t *testing.T) {
+	m := messages(t, "update of ${container.name}: ${nosuch}", "${container.a.b}!", "${containers[7].name} in ${count}")
+	title, body, err := m.render([]sdk.Container{minor("web")}, false)
+	if title != "update of web: " || body != "!" {
+		t.Errorf("%q %q", title, body)
+	}
+	for _, part := range []string{"title: ${nosuch}: ", "body: ${container.a.b}: "} {
+		if err == nil || !strings.Contains(err.Error(), part) {
+			t.Errorf("error %v does not say %q", err, part)
+		}
+	}
+	title, body, err = m.render([]sdk.Container{minor("web"), minor("db")}, true)
+	if title != " in 2" || body != "- !\n\n- !\n" || err == nil || !strings.Contains(err.Error(), "body of db: ") {
+		t.Errorf("batch %q %q %v", title, body, err)
+	}
+}
+
+func TestParseMessages(t *testing.T) {
+	_, err := ParseMessages("${", "fine", "${1 +}")
+	var invalid *sdk.InvalidError
+	if !errors.As(err, &invalid) || len(invalid.Fields) != 2 || invalid.Fields[0].Field != "simpletitle" || invalid.Fields[1].Field != "batchtitle" {
+		t.Errorf("error %v", err)
+	}
+}
+
+// TestTemplatesOfTheWild renders what people wrote, through the messages of a trigger.
+func TestTemplatesOfTheWild(t *testing.T) {
+	encoded, err := os.ReadFile("../template/testdata/templates.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var corpus struct {
+		Container sdk.Container
+		Templates []struct{ Kind, Template, Rendered, WUD8Error string }
+	}
+	if err := json.Unmarshal(encoded, &corpus); err != nil {
+		t.Fatal(err)
+	}
+	rendered := 0
+	for _, c := range corpus.Templates {
+		var got string
+		var err error
+		switch c.Kind {
+		case "title", "url":
+			got, _, err = messages(t, c.Template, "", "").render([]sdk.Container{corpus.Container}, false)
+		case "body":
+			_, got, err = messages(t, "", c.Template, "").render([]sdk.Container{corpus.Container}, false)
+		case "batchTitle":
+			got, _, err = messages(t, "", "", c.Template).render([]sdk.Container{corpus.Container, corpus.Container}, true)
+		default:
+			continue
+		}
+		if c.WUD8Error != "" {
+			continue
+		}
+		rendered++
+		if err != nil || c.Rendered != "" && got != c.Rendered {
+			t.Errorf("%s\n got  %q, %v\n want %q", c.Template, got, err, c.Rendered)
+		}
+	}
+	if rendered < 30 {
+		t.Errorf("only %d templates rendered", rendered)
+	}
+}
