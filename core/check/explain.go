@@ -139,7 +139,7 @@ func summary(c sdk.Container, s *subject) []string {
 		tell("The image is pinned to a digest without a tag, so nothing can be newer.")
 	case img.Tag.Semver:
 		tell("%s is a version, so it is compared with the %d tags of %s.", img.Tag.Value, s.answer.tags, img.Name)
-		tell("%d of them are newer and allowed by the rules.", s.answer.selection.Kept)
+		tell("Newer and allowed by the rules: %d.", s.answer.selection.Kept)
 	default:
 		tell("%s is not a version, so no other tag can be newer.", img.Tag.Value)
 	}

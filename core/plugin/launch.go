@@ -40,9 +40,9 @@ var passedEnv = []string{
 }
 
 func (h *Host) environment() []string {
-	// A soft memory limit far above the live heap and an eager collector keep a
-	// small process small; see docs/performance.md.
-	env := []string{"GOGC=50", "GOMEMLIMIT=64MiB", goplugin.EnvUnixSocketDir + "=" + h.runDir}
+	// A soft memory limit far above the live heap, an eager collector and few
+	// threads keep a small process small; see docs/performance.md.
+	env := []string{"GOGC=50", "GOMEMLIMIT=64MiB", "GOMAXPROCS=2", goplugin.EnvUnixSocketDir + "=" + h.runDir}
 	for _, names := range [][]string{passedEnv, h.opt.Env} {
 		for _, name := range names {
 			if v, set := os.LookupEnv(name); set {
