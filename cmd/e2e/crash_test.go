@@ -182,10 +182,20 @@ func strike(t *testing.T, v victim, f *fleet, w *witness, in *installation, d *d
 	<-d.done
 	for _, p := range plugins {
 		if p.PID != 0 {
-			eventually(t, "the plugins of a killed host are gone", func() bool { return syscall.Kill(p.PID, 0) == syscall.ESRCH })
+			eventually(t, "the plugins of a killed host are gone", func() bool { return ended(p.PID) })
 		}
 	}
 	return in.start()
+}
+
+// ended reports whether a process is gone, or only waits to be collected by init.
+func ended(pid int) bool {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return syscall.Kill(pid, 0) == syscall.ESRCH
+	}
+	_, state, _ := strings.Cut(string(stat), ") ")
+	return strings.HasPrefix(state, "Z")
 }
 
 // outcomeUnknown reports whether the newest delivery to the command about a
