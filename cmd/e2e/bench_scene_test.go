@@ -3,6 +3,7 @@ package e2e
 import (
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"slices"
 	"strings"
@@ -82,35 +83,35 @@ func (f *fleet) counts() registrysim.Counts {
 }
 
 // installScene configures Dogwatch for a fleet as a user does, a trigger included.
-func installScene(t testing.TB, f *fleet, sink string) *installation {
+func installScene(t testing.TB, f *fleet) *installation {
 	t.Helper()
-	return install(t, append(f.env(), "DOGWATCH_LOG_LEVEL=info", "DOGWATCH_TRIGGER_HTTP_SINK_URL="+sink)...)
+	sink := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	t.Cleanup(sink.Close)
+	return install(t, append(f.env(), "DOGWATCH_LOG_LEVEL=info", "DOGWATCH_TRIGGER_HTTP_SINK_URL="+sink.URL)...)
 }
 
-// checked waits for the end of the first check and returns it.
-func (d *daemon) checked() event.Event {
+// checked waits for the end of a check after a moment and returns it.
+func (d *daemon) checked(since time.Time) event.Event {
 	d.t.Helper()
-	var last event.Event
-	eventually(d.t, "the first check ends", func() bool {
-		last = d.lastEvent()
-		return last.Type == event.CheckFinished
+	var end event.Event
+	eventually(d.t, "a check ends", func() bool {
+		for _, e := range get[[]event.Event](d, http.MethodGet, "/api/events?limit=20") {
+			if e.Type == event.CheckFinished && e.At.After(since) {
+				end = e
+				return true
+			}
+		}
+		return false
 	})
-	return last
+	return end
 }
 
 // check checks now and returns how that went.
 func (d *daemon) check() event.Event {
 	d.t.Helper()
+	began := time.Now()
 	get[[]sdk.Container](d, http.MethodPost, "/api/containers/watch")
-	return d.checked()
-}
-
-func (d *daemon) lastEvent() event.Event {
-	d.t.Helper()
-	for _, e := range get[[]event.Event](d, http.MethodGet, "/api/events?limit=1") {
-		return e
-	}
-	return event.Event{}
+	return d.checked(began)
 }
 
 // began returns when the first check began.
@@ -135,6 +136,16 @@ func (d *daemon) processes() []int {
 		}
 	}
 	return pids
+}
+
+// memory returns the memory of all processes together, in MiB.
+func (d *daemon) memory() float64 {
+	d.t.Helper()
+	var sum float64
+	for _, pid := range d.processes() {
+		sum += pss(d.t, pid)
+	}
+	return sum
 }
 
 // pss returns the memory of a process in MiB, counting what it shares with

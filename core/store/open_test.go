@@ -40,7 +40,7 @@ func TestOpenMakesPrivateFiles(t *testing.T) {
 
 func TestOpenSetsPragmas(t *testing.T) {
 	s := fresh(t)
-	for pragma, want := range map[string]string{"journal_mode": "wal", "synchronous": "1", "busy_timeout": "5000", "cache_size": "-2000"} {
+	for pragma, want := range map[string]string{"journal_mode": "wal", "synchronous": "1", "busy_timeout": "5000", "cache_size": "-500"} {
 		var got string
 		must(t, s.writer.QueryRow("PRAGMA "+pragma).Scan(&got))
 		if got != want {

@@ -6,6 +6,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime/debug"
+	"slices"
 	"strings"
 	"time"
 
@@ -50,12 +52,14 @@ func Serve(b Bundle) {
 	}()
 
 	s := newServer(b, log)
+	idle := newRest(debug.FreeOSMemory)
+	defer idle.stop()
 	goplugin.Serve(&goplugin.ServeConfig{
 		HandshakeConfig:  handshake,
 		VersionedPlugins: map[int]goplugin.PluginSet{ProtocolVersion: {PluginName: &adapter{server: s}}},
 		Logger:           log,
 		GRPCServer: func(opts []grpc.ServerOption) *grpc.Server {
-			return grpc.NewServer(append(opts, s.options()...)...)
+			return grpc.NewServer(slices.Concat(opts, s.options(), idle.options())...)
 		},
 	})
 	closing, stop := context.WithTimeout(ctx, closeGrace)

@@ -55,6 +55,9 @@ func (s *server) options() []grpc.ServerOption {
 	return []grpc.ServerOption{
 		// One request carries all containers of a batch; the host sends without a limit too.
 		grpc.MaxRecvMsgSize(math.MaxInt32),
+		// There is one connection, over a local socket: large buffers would be idle memory.
+		grpc.ReadBufferSize(8 << 10),
+		grpc.WriteBufferSize(8 << 10),
 		grpc.UnaryInterceptor(s.unary),
 		grpc.StreamInterceptor(s.stream),
 	}

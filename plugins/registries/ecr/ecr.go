@@ -81,12 +81,9 @@ func (o Options) patterns() []string {
 	if !o.private() {
 		return []string{gallery}
 	}
-	account, suffix := o.AccountID, "amazonaws.com"
+	account, suffix := o.AccountID, o.suffix()
 	if account == "" {
 		account = "*"
-	}
-	if strings.HasPrefix(o.Region, "cn-") {
-		suffix = "amazonaws.com.cn"
 	}
 	list := []string{
 		account + ".dkr.ecr." + o.Region + "." + suffix,
@@ -96,4 +93,13 @@ func (o Options) patterns() []string {
 		list = append(list, gallery)
 	}
 	return list
+}
+
+// suffix ends the names of all hosts of the region
+// (https://docs.aws.amazon.com/general/latest/gr/ecr.html).
+func (o Options) suffix() string {
+	if strings.HasPrefix(o.Region, "cn-") {
+		return "amazonaws.com.cn"
+	}
+	return "amazonaws.com"
 }

@@ -16,13 +16,13 @@ import (
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
-// api answers in memory, after a second.
-type api struct {
+// fakeAPI answers in memory, after a second.
+type fakeAPI struct {
 	asked int
 	life  time.Duration
 }
 
-func (a *api) Do(req *http.Request) (*http.Response, error) {
+func (a *fakeAPI) Do(req *http.Request) (*http.Response, error) {
 	select {
 	case <-time.After(time.Second):
 	case <-req.Context().Done():
@@ -41,7 +41,7 @@ const private = "123456789012.dkr.ecr.eu-west-1.amazonaws.com"
 
 func TestAuthorization(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		a := &api{life: 12 * time.Hour}
+		a := &fakeAPI{life: 12 * time.Hour}
 		l := newLogin(Options{Region: "eu-west-1", AccessKeyID: "key", SecretAccessKey: "secret"}, a)
 		get := func(want string) sdk.Credentials {
 			t.Helper()
@@ -84,7 +84,7 @@ func TestAuthorization(t *testing.T) {
 
 func TestWaitingForAuthorizationCanEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := newLogin(Options{Region: "eu-west-1", AccessKeyID: "key", SecretAccessKey: "secret"}, &api{life: time.Hour})
+		l := newLogin(Options{Region: "eu-west-1", AccessKeyID: "key", SecretAccessKey: "secret"}, &fakeAPI{life: time.Hour})
 		ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
 		defer cancel()
 		var all sync.WaitGroup

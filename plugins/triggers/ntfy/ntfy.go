@@ -66,13 +66,15 @@ type message struct {
 	Click    string   `json:"click,omitempty"`
 }
 
-// topicForm is what the server accepts as a topic.
-var topicForm = regexp.MustCompile(`^[-_A-Za-z0-9]{1,64}$`)
+// topicForm and maxTopic are what the server accepts as a topic.
+var topicForm = regexp.MustCompile(`^[-_A-Za-z0-9]+$`)
+
+const maxTopic = 64
 
 // New returns a trigger that publishes to one topic.
 func New(env sdk.Env, o Options) (trigger.Trigger, error) {
-	if !topicForm.MatchString(o.Topic) {
-		return nil, sdk.Invalid("topic", "want 1 to 64 letters, digits, - or _, got %q", o.Topic)
+	if len(o.Topic) > maxTopic || !topicForm.MatchString(o.Topic) {
+		return nil, sdk.Invalid("topic", "want 1 to %d letters, digits, - or _, got %q", maxTopic, o.Topic)
 	}
 	if o.Auth.Password != "" && o.Auth.User == "" {
 		return nil, sdk.Invalid("auth.user", "is required with auth.password")

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // reference is an image reference as written: nothing is expanded.
@@ -28,11 +29,15 @@ const (
 	digest     = `sha256:[0-9a-f]{64}|sha384:[0-9a-f]{96}|sha512:[0-9a-f]{128}`
 )
 
-var referenceForm = regexp.MustCompile(`^(?:(` + domain + `)/)?(` + repository + `)(?::(` + tag + `))?(?:@(` + digest + `))?$`)
+// referenceForm is compiled when it is first used: every process of the program
+// would hold it otherwise, and it is large.
+var referenceForm = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(?:(` + domain + `)/)?(` + repository + `)(?::(` + tag + `))?(?:@(` + digest + `))?$`)
+})
 
 // parseReference takes an image reference apart.
 func parseReference(s string) (reference, error) {
-	m := referenceForm.FindStringSubmatch(s)
+	m := referenceForm().FindStringSubmatch(s)
 	switch {
 	case s == "":
 		return reference{}, fmt.Errorf("the image of this container has no name: recreate the container from a named image")
@@ -74,12 +79,12 @@ func repoDigest(ref reference, digests []string) string {
 	return first
 }
 
-var idForm = regexp.MustCompile(`^(?:sha256:)?[0-9a-f]{4,64}$`)
+var idForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(?:sha256:)?[0-9a-f]{4,64}$`) })
 
 // isID reports whether the text by which a container names its image is the image's
 // identifier, whole or shortened, rather than a reference.
 func isID(text, imageID string, tags []string) bool {
-	if !idForm.MatchString(text) {
+	if !idForm().MatchString(text) {
 		return false
 	}
 	digits := strings.TrimPrefix(text, "sha256:")

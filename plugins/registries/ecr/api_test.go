@@ -1,0 +1,91 @@
+package ecr
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+)
+
+// recorder keeps the last request, and refuses it.
+type recorder struct {
+	status int
+	header http.Header
+	body   string
+	asked  *http.Request
+}
+
+func (r *recorder) Do(req *http.Request) (*http.Response, error) {
+	r.asked = req
+	w := httptest.NewRecorder()
+	for name := range r.header {
+		w.Header().Set(name, r.header.Get(name))
+	}
+	w.WriteHeader(r.status)
+	_, _ = io.WriteString(w, r.body)
+	return w.Result(), nil
+}
+
+func TestRequest(t *testing.T) {
+	for name, test := range map[string]struct {
+		options Options
+		want    string
+	}{
+		"a region":    {Options{Region: "eu-west-1"}, "https://api.ecr.eu-west-1.amazonaws.com/"},
+		"in China":    {Options{Region: "cn-north-1"}, "https://api.ecr.cn-north-1.amazonaws.com.cn/"},
+		"an endpoint": {Options{Region: "eu-west-1", Endpoint: &url.URL{Scheme: "https", Host: "vpce-1.example.test"}}, "https://vpce-1.example.test/"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			test.options.AccessKeyID, test.options.SecretAccessKey = "AKIAEXAMPLE", "secret"
+			r := &recorder{status: http.StatusForbidden}
+			if _, _, err := newAPI(test.options, r).authorization(t.Context()); err == nil {
+				t.Fatal("a refusal is no error")
+			}
+			if got := r.asked.URL.String(); got != test.want || r.asked.Method != http.MethodPost {
+				t.Errorf("%s %s, want POST %s", r.asked.Method, got, test.want)
+			}
+			for name, want := range map[string]string{
+				"X-Amz-Target":  "AmazonEC2ContainerRegistry_V20150921.GetAuthorizationToken",
+				"Content-Type":  "application/x-amz-json-1.1",
+				"Authorization": "/" + test.options.Region + "/ecr/aws4_request, SignedHeaders=content-length;content-type;host;x-amz-date;x-amz-target, Signature=",
+			} {
+				if got := r.asked.Header.Get(name); !strings.Contains(got, want) {
+					t.Errorf("%s is %q, want %q in it", name, got, want)
+				}
+			}
+			if body, _ := io.ReadAll(r.asked.Body); string(body) != "{}" {
+				t.Errorf("the body is %q", body)
+			}
+		})
+	}
+}
+
+func TestRefusal(t *testing.T) {
+	for name, test := range map[string]struct {
+		answer recorder
+		want   string
+	}{
+		"in the body":            {recorder{status: 400, body: `{"__type":"AccessDeniedException"}`}, "refused the access key: AccessDeniedException;"},
+		"with a namespace":       {recorder{status: 400, body: `{"__type":"com.amazonaws.ecr#AccessDeniedException"}`}, "refused the access key: AccessDeniedException;"},
+		"as a code":              {recorder{status: 400, body: `{"code":"InvalidSignatureException"}`}, "refused the access key: InvalidSignatureException;"},
+		"in a header with a URL": {recorder{status: 500, header: http.Header{"X-Amzn-Errortype": {"ServerException:http://internal.amazon.com/"}}}, "failed: ServerException"},
+		"too often":              {recorder{status: 400, body: `{"__type":"ThrottlingException"}`}, "has had too many requests: ThrottlingException"},
+		"too often for a proxy":  {recorder{status: 429}, "has had too many requests: 429 too many requests"},
+		"by a proxy":             {recorder{status: 403, body: "<html>go away</html>"}, "refused the access key: 403 forbidden;"},
+		"by a broken proxy":      {recorder{status: 502}, "failed: 502 bad gateway"},
+		"with nonsense":          {recorder{status: 400, body: `{"__type":"key AKIAEXAMPLE"}`}, "refused the access key: an unreadable error;"},
+		"with success":           {recorder{status: 200, body: `<html>`}, "answered with no authorization"},
+		"with nothing":           {recorder{status: 200, body: `{"authorizationData":[]}`}, "answered with no authorization"},
+		"with a broken token":    {recorder{status: 200, body: `{"authorizationData":[{"authorizationToken":"%"}]}`}, "answered with an authorization that cannot be read"},
+		"at length":              {recorder{status: 200, body: strings.Repeat(" ", maxAnswer+1)}, "answered with far too much"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, _, err := newAPI(Options{Region: "eu-west-1"}, &test.answer).authorization(t.Context())
+			if err == nil || !strings.HasPrefix(err.Error(), "the ECR API in eu-west-1 "+test.want) {
+				t.Errorf("error %v, want %q", err, test.want)
+			}
+		})
+	}
+}
