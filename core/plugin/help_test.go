@@ -1,0 +1,189 @@
+//go:build unix
+
+package plugin
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/dogwatch/dogwatch/sdk"
+	"github.com/dogwatch/dogwatch/sdk/kind"
+	sdkplugin "github.com/dogwatch/dogwatch/sdk/plugin"
+	"github.com/dogwatch/dogwatch/sdk/trigger"
+	"github.com/dogwatch/dogwatch/sdk/watcher"
+)
+
+// TestMain lets this test binary stand for the plugins: go-plugin sets the
+// cookie in every process it starts. The roles of other children have variables of their own.
+func TestMain(m *testing.M) {
+	switch {
+	case os.Getenv(sdkplugin.Handshake().MagicCookieKey) != "" && len(os.Args) > 1 && os.Args[1] == "dies":
+		os.Exit(3)
+	case os.Getenv(sdkplugin.Handshake().MagicCookieKey) != "":
+		sdkplugin.Serve(testBundle())
+	case os.Getenv("TEST_HOST_DIR") != "":
+		os.Exit(hostMain(os.Getenv("TEST_HOST_DIR")))
+	default:
+		os.Exit(m.Run())
+	}
+}
+
+type options struct {
+	Do    string `option:"do" help:"What to do when called"`
+	Token string `option:"token,secret" help:"A secret"`
+}
+
+func testBundle() sdkplugin.Bundle {
+	return sdkplugin.Bundle{
+		Version:  "1.2.3",
+		Watchers: []watcher.Type{watcher.Define("probe", "Answers with facts about its process", newProbe)},
+		Triggers: []trigger.Type{trigger.Define("act", "Acts", newAct, kind.Needs(kind.CapCredentials))},
+	}
+}
+
+type probe struct{ do string }
+
+func newProbe(_ sdk.Env, o options) (*probe, error) {
+	if o.Do == "refuse" {
+		return nil, sdk.Invalid("do", "must not be refuse")
+	}
+	return &probe{o.Do}, nil
+}
+
+// List answers with one container that tells about the process.
+func (p *probe) List(ctx context.Context) ([]sdk.Container, error) {
+	switch p.do {
+	case "exit":
+		os.Exit(4)
+	case "panic":
+		panic("as asked")
+	case "hang":
+		<-ctx.Done()
+		return nil, ctx.Err()
+	case "fail":
+		return nil, sdk.WithKind(sdk.ErrUnauthorized, errors.New("as asked"))
+	}
+	return []sdk.Container{{ID: strconv.Itoa(os.Getpid()), Labels: map[string]string{"env": strings.Join(os.Environ(), "\n")}}}, nil
+}
+
+type act struct{ do string }
+
+func newAct(_ sdk.Env, o options) (*act, error) { return &act{o.Do}, nil }
+
+func (a *act) Run(context.Context, trigger.Request) error {
+	if a.do == "exit" {
+		os.Exit(4)
+	}
+	return nil
+}
+
+// memoryTrust is a TrustStore for tests.
+type memoryTrust struct {
+	mu   sync.Mutex
+	sums map[string][]byte
+}
+
+func (m *memoryTrust) Checksum(_ context.Context, name string) ([]byte, bool, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	sum, has := m.sums[name]
+	return sum, has, nil
+}
+
+func (m *memoryTrust) Trust(_ context.Context, name string, sum []byte) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.sums[name] = sum
+	return nil
+}
+
+func shortDir(t testing.TB) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "dw")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	return dir
+}
+
+func testOptions(t testing.TB, args ...string) Options {
+	return Options{
+		Builtins: []Builtin{{Name: "watcher", Args: append([]string{"serve"}, args...), Types: testBundle().Types()}},
+		RunDirs:  []string{shortDir(t)}, Trust: &memoryTrust{sums: map[string][]byte{}}, Log: hclog.New(&hclog.LoggerOptions{Output: io.Discard}),
+	}
+}
+
+func newHost(t testing.TB, opt Options) *Host {
+	t.Helper()
+	h, err := New(opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.after = func(time.Duration) <-chan time.Time { return time.After(time.Millisecond) }
+	t.Cleanup(h.Close)
+	return h
+}
+
+// configure configures an instance and waits for the answer.
+func configure(t testing.TB, h *Host, id string, k kind.Kind, typ string, options map[string]any) (Instance, error) {
+	t.Helper()
+	s, _, found := h.Find(k, typ)
+	if !found {
+		t.Fatalf("no bundle holds %s type %s", k, typ)
+	}
+	answer := make(chan error, 16)
+	s.Configure(sdkplugin.Instance{ID: id, Kind: k, Type: typ, Options: options}, func(_ sdkplugin.Configured, err error) {
+		select {
+		case answer <- err:
+		default:
+		}
+	})
+	select {
+	case err := <-answer:
+		return s.Instance(id), err
+	case <-time.After(30 * time.Second):
+		t.Fatal("no answer to Configure")
+		return Instance{}, nil
+	}
+}
+
+func pidOf(t testing.TB, i Instance) int {
+	t.Helper()
+	found, err := i.List(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	pid, err := strconv.Atoi(found[0].ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pid
+}
+
+func eventually(t testing.TB, what string, is func() bool) {
+	t.Helper()
+	for range 3000 {
+		if is() {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Fatalf("never: %s", what)
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}

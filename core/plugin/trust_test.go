@@ -1,0 +1,164 @@
+//go:build unix
+
+package plugin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/dogwatch/dogwatch/sdk"
+	"github.com/dogwatch/dogwatch/sdk/kind"
+)
+
+// copyPlugin puts this executable into dir under a name, as an operator would.
+func copyPlugin(t testing.TB, dir, name string) string {
+	t.Helper()
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	body, err := os.ReadFile(exe)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, name)
+	if err := os.WriteFile(path, body, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func thirdParty(t testing.TB) (Options, string) {
+	opt := testOptions(t)
+	opt.Builtins = nil
+	opt.Dir = shortDir(t)
+	return opt, copyPlugin(t, opt.Dir, "mine")
+}
+
+func TestThirdPartyIsTrustedOnFirstUseAndRefusedOnceItChanges(t *testing.T) {
+	opt, path := thirdParty(t)
+	h := newHost(t, opt)
+	if err := h.Discover(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	s, _ := h.Bundle("mine")
+	if st := s.Status(); st.State != Stopped || st.Version != "1.2.3" || len(st.Types) != 2 || st.SHA256 == "" {
+		t.Fatalf("after discovery: %+v", st)
+	}
+	i, err := configure(t, h, "watcher.probe.a", kind.Watcher, "probe", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pidOf(t, i)
+
+	f, err := os.OpenFile(path+".new", os.O_CREATE|os.O_WRONLY, 0o755)
+	if err != nil {
+		t.Fatal(err)
+	}
+	body, _ := os.ReadFile(path)
+	fmt.Fprintf(f, "%sswapped", body)
+	f.Close()
+	if err := os.Rename(path+".new", path); err != nil {
+		t.Fatal(err)
+	}
+	s.Restart()
+	eventually(t, "untrusted", func() bool { return s.Status().State == Untrusted })
+	if reason := s.Status().Error; !strings.Contains(reason, "changed since it was trusted") || !strings.Contains(reason, "dogwatch plugin trust mine") {
+		t.Fatalf("reason is %q", reason)
+	}
+	if _, err := i.List(t.Context()); !errors.Is(err, sdk.ErrUnavailable) {
+		t.Fatalf("a call to an untrusted plugin: %v", err)
+	}
+	if err := h.Trust(t.Context(), "mine"); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "running", func() bool { return s.Status().State == Running })
+	pidOf(t, i)
+}
+
+func TestThirdPartyIsRefused(t *testing.T) {
+	for name, c := range map[string]struct {
+		arrange func(t *testing.T, opt *Options, path string)
+		state   State
+		reason  string
+	}{
+		"writable by others":        {func(t *testing.T, _ *Options, path string) { must(t, os.Chmod(path, 0o777)) }, Untrusted, "can be changed by others"},
+		"folder writable by others": {func(t *testing.T, opt *Options, _ string) { must(t, os.Chmod(opt.Dir, 0o777)) }, Untrusted, "can be changed by others"},
+		"a link": {func(t *testing.T, _ *Options, path string) {
+			must(t, os.Rename(path, path+"x"))
+			must(t, os.Chmod(path+"x", 0o644))
+			must(t, os.Symlink(path+"x", path))
+		}, Untrusted, "not a regular file"},
+		"not pinned":       {func(_ *testing.T, opt *Options, _ string) { opt.Pinned = true }, Untrusted, "plugins.checksums.mine"},
+		"another checksum": {func(_ *testing.T, opt *Options, _ string) { opt.Checksums = map[string]string{"mine": "00ff"} }, Untrusted, "is not the one in plugins.checksums.mine"},
+		"a type that is taken": {func(_ *testing.T, opt *Options, _ string) {
+			opt.Builtins = []Builtin{{Name: "watcher", Args: []string{"serve"}, Types: testBundle().Types()}}
+		}, Rejected, "which watcher already provides"},
+		"no plugin": {func(t *testing.T, _ *Options, path string) {
+			must(t, os.WriteFile(path, []byte("#!/bin/sh\nexit 0\n"), 0o755))
+		}, Broken, "died 5 times in a row"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			opt, path := thirdParty(t)
+			c.arrange(t, &opt, path)
+			h := newHost(t, opt)
+			if err := h.Discover(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			s, found := h.Bundle("mine")
+			if !found {
+				t.Fatal("not found")
+			}
+			eventually(t, string(c.state), func() bool { return s.Status().State == c.state })
+			if got := s.Status().Error; !strings.Contains(got, c.reason) {
+				t.Fatalf("reason is %q, want %q in it", got, c.reason)
+			}
+		})
+	}
+}
+
+func TestSensitiveCapabilitiesAreForBuiltinsAndTheGranted(t *testing.T) {
+	for name, c := range map[string]struct {
+		grants map[string][]string
+		want   int
+	}{"no grant": {nil, 1}, "granted": {map[string][]string{"mine": {"credentials"}}, 0}} {
+		t.Run(name, func(t *testing.T) {
+			opt, _ := thirdParty(t)
+			opt.Grants = c.grants
+			h := newHost(t, opt)
+			must(t, h.Discover(t.Context()))
+			s, typ, found := h.Find(kind.Trigger, "act")
+			if !found || len(s.MissingGrants(typ)) != c.want {
+				t.Fatalf("missing grants: %v (found %v)", s.MissingGrants(typ), found)
+			}
+		})
+	}
+}
+
+// A silent plugin whose child holds its output open must not keep the host from stopping.
+func TestSilentPluginDoesNotHoldTheHost(t *testing.T) {
+	opt, path := thirdParty(t)
+	must(t, os.WriteFile(path, []byte("#!/bin/sh\nsleep 600 &\nsleep 600\n"), 0o755))
+	h, err := New(opt)
+	must(t, err)
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() { _ = h.Discover(ctx) }()
+	eventually(t, "starting", func() bool { s, found := h.Bundle("mine"); return found && s.Status().State == Starting })
+	cancel()
+	closed := make(chan struct{})
+	go func() {
+		defer close(closed)
+		h.Close()
+	}()
+	select {
+	case <-closed:
+	case <-time.After(startTimeout - 2*time.Second):
+		t.Fatal("the host waits for a plugin that says nothing")
+	}
+}
