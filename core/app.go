@@ -135,6 +135,9 @@ func (a *App) Run(ctx context.Context) error {
 		a.log.Error("forget the containers of watchers that are not configured any more", "error", err)
 	}
 	a.components.Load(a.opt.Config.Components)
+	if err := unreported(ctx, a.store, a.components.Watchers(), a.checker.Owe); err != nil {
+		a.log.Error("remember what batches owe", "error", err)
+	}
 	g.Go(func() error { return a.discover(ctx) })
 	g.Go(func() error { return a.checks.run(ctx) })
 	g.Go(func() error {

@@ -11,6 +11,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -179,6 +180,17 @@ func (c *Checker) lead(ctx context.Context, w Watcher, st *state, r *run) {
 		close(r.done)
 	}()
 	r.report, r.err = c.run(ctx, w, "")
+}
+
+// Owe makes the next whole check of a watcher report the updates of
+// containers, by id, as if single checks of this process had found them.
+func (c *Checker) Owe(watcher string, ids []string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	w := c.state(watcher)
+	w.owed = append(w.owed, ids...)
+	slices.Sort(w.owed)
+	w.owed = slices.Compact(w.owed)
 }
 
 // Running reports whether a check of the whole watcher is under way.

@@ -192,6 +192,18 @@ func TestOne(t *testing.T) {
 	}
 }
 
+// TestOwe stands for what single checks found in an earlier process.
+func TestOwe(t *testing.T) {
+	w := open(t)
+	w.hub.tags["library/nginx"] = []string{"1.25.0", "1.26.0"}
+	w.engine.has(container("web", "nginx:1.25.0"), container("other", "nginx:1.25.0"))
+	w.run()
+	w.Owe("local", []string{"id-web", "id-gone", "id-web"})
+	for _, want := range [][]string{{"id-web"}, nil} {
+		equal(t, "found", w.run().Found, want)
+	}
+}
+
 // TestSingleFindingsThatVanished are not reported by the next whole check.
 func TestSingleFindingsThatVanished(t *testing.T) {
 	w := open(t)
