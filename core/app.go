@@ -134,10 +134,7 @@ func (a *App) Run(ctx context.Context) error {
 	if err := a.forgetWatchers(ctx); err != nil {
 		a.log.Error("forget the containers of watchers that are not configured any more", "error", err)
 	}
-	a.components.Load(a.opt.Config.Components)
-	if err := unreported(ctx, a.store, a.components.Watchers(), a.checker.Owe); err != nil {
-		a.log.Error("remember what batches owe", "error", err)
-	}
+	a.load(ctx)
 	g.Go(func() error { return a.discover(ctx) })
 	g.Go(func() error { return a.checks.run(ctx) })
 	g.Go(func() error {
@@ -151,6 +148,14 @@ func (a *App) Run(ctx context.Context) error {
 	g.Go(func() error { return a.housekeep(ctx) })
 	g.Go(func() error { return rest(ctx, &a.bus, debug.FreeOSMemory) })
 	return g.Wait()
+}
+
+// load makes the components and reminds the checker of what it owes them.
+func (a *App) load(ctx context.Context) {
+	a.components.Load(a.opt.Config.Components)
+	if err := unreported(ctx, a.store, a.components.Watchers(), a.checker.Owe); err != nil {
+		a.log.Error("remember what batches owe", "error", err)
+	}
 }
 
 // discover looks for third-party plugins and then completes the components.

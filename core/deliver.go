@@ -34,7 +34,7 @@ type Delivered struct {
 // tries once to deliver what is due. No other Dogwatch may be using the store.
 func (a *App) CheckAndDeliver(ctx context.Context, names []string) (Delivered, error) {
 	var done Delivered
-	a.components.Load(a.opt.Config.Components)
+	a.load(ctx)
 	if err := a.discover(ctx); err != nil {
 		return done, err
 	}
