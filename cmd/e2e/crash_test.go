@@ -91,11 +91,14 @@ func TestKillNineLosesNothingAndRepeatsNothing(t *testing.T) {
 	}
 	host := func(d *daemon) int { return d.cmd.Process.Pid }
 	for name, v := range map[string]victim{
-		"host during a check":       {process: host, host: true},
-		"host during a delivery":    {process: host, host: true, duringDelivery: true},
-		"watcher during a check":    {process: bundle("watcher")},
-		"registry during a check":   {process: bundle("registry")},
-		"trigger during a delivery": {process: bundle("trigger"), duringDelivery: true},
+		"host during a check":        {process: host, host: true},
+		"host during a delivery":     {process: host, host: true, duringDelivery: true},
+		"watcher during a check":     {process: bundle("watcher")},
+		"watcher during a delivery":  {process: bundle("watcher"), duringDelivery: true},
+		"registry during a check":    {process: bundle("registry")},
+		"registry during a delivery": {process: bundle("registry"), duringDelivery: true},
+		"trigger during a check":     {process: bundle("trigger")},
+		"trigger during a delivery":  {process: bundle("trigger"), duringDelivery: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
