@@ -32,8 +32,8 @@
 //	core
 //	api
 //	check dispatch schedule component
-//	plugin store
-//	metrics config logging event delivery image tag template
+//	plugin store metrics
+//	config logging event delivery image tag template
 //
 // check and dispatch declare the few methods they need of others as
 // interfaces; wiring.go fits the implementations to them.
