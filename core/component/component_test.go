@@ -177,11 +177,11 @@ func TestConfiguredComponentsBesideDefaults(t *testing.T) {
 
 func TestRegistryForAHost(t *testing.T) {
 	m := load(t, Options{},
-		section(kind.Registry, "hub", "mirror", map[string]string{"hosts": "docker.io", "url": "http://mirror:5000/v2"}),
+		section(kind.Registry, "hub", "zmirror", map[string]string{"hosts": "docker.io", "url": "http://mirror:5000/v2"}),
 		section(kind.Registry, "hub", "wide", map[string]string{"hosts": "*.example.org"}),
-		section(kind.Registry, "hub", "narrow", map[string]string{"hosts": "*.eu.example.org,one.us.example.org"}))
+		section(kind.Registry, "hub", "narrow", map[string]string{"hosts": "*.eu.example.org,one.us.example.org,*loose.org"}))
 	for host, want := range map[string]string{
-		"docker.io":          "hub.mirror http://mirror:5000/v2", // configured beats default
+		"docker.io":          "hub.zmirror http://mirror:5000/v2", // configured beats default, whatever the order of names
 		"ghcr.io":            "generic.public https://ghcr.io/v2",
 		"a.example.org":      "hub.wide https://a.example.org/v2",
 		"a.eu.example.org":   "hub.narrow https://a.eu.example.org/v2", // the longest suffix
@@ -189,7 +189,8 @@ func TestRegistryForAHost(t *testing.T) {
 		"example.org":        "generic.public https://example.org/v2",
 		"localhost:5000":     "generic.public http://localhost:5000/v2",
 		"127.0.0.2":          "generic.public http://127.0.0.2/v2",
-		"badexample.org":     "generic.public https://badexample.org/v2", // suffixes are anchored at dots
+		"badexample.org":     "generic.public https://badexample.org/v2",  // suffixes are anchored at dots
+		"tight-loose.org":    "generic.public https://tight-loose.org/v2", // and a pattern that is not serves nobody
 		"mydocker.io":        "generic.public https://mydocker.io/v2",
 	} {
 		c, url, served := m.RegistryFor(host)
