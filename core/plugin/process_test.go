@@ -12,7 +12,6 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -22,7 +21,7 @@ import (
 	sdkplugin "github.com/dogwatch/dogwatch/sdk/plugin"
 )
 
-// hostMain is a host of its own that starts a plugin, tells both pids and waits to be killed.
+// hostMain is a host of its own that starts a plugin and a program that is none, tells their pids and waits to be killed.
 func hostMain(dir string) int {
 	h, err := New(Options{
 		Builtins: []Builtin{{Name: "watcher", Args: []string{"serve"}, Types: testBundle().Types()}},
@@ -38,7 +37,14 @@ func hostMain(dir string) int {
 		fmt.Println(err)
 		return 1
 	}
-	fmt.Println(found[0].ID)
+	// A program that does not watch its parent, as one without the SDK does not.
+	careless := exec.Command("sleep", "600")
+	harden(careless)
+	if err := careless.Start(); err != nil {
+		fmt.Println(err)
+		return 1
+	}
+	fmt.Println(found[0].ID, careless.Process.Pid)
 	select {}
 }
 
@@ -55,13 +61,17 @@ func TestKilledHostLeavesNoOrphansAndItsSocketsAreRemovedLater(t *testing.T) {
 	line := make([]byte, 32)
 	n, err := out.Read(line)
 	must(t, err)
-	pid, err := strconv.Atoi(string(bytes.TrimSpace(line[:n])))
-	must(t, err)
-	// A frozen plugin cannot notice by itself that its host is gone.
-	must(t, syscall.Kill(pid, syscall.SIGSTOP))
+	pids := strings.Fields(string(line[:n]))
+	if len(pids) != 2 {
+		t.Fatalf("the host says %q", line[:n])
+	}
 	must(t, cmd.Process.Kill())
 	_ = cmd.Wait()
-	eventually(t, "the plugin is gone", func() bool { return !running(pid) })
+	for _, text := range pids {
+		pid, err := strconv.Atoi(text)
+		must(t, err)
+		eventually(t, "process "+text+" is gone", func() bool { return !running(pid) })
+	}
 	left, _ := filepath.Glob(filepath.Join(dir, runDirPrefix+"*"))
 	if len(left) != 1 {
 		t.Fatalf("the killed host left %v", left)
