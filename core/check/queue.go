@@ -73,8 +73,10 @@ func (q *queue) ask(ctx context.Context, name string, question func(context.Cont
 		began := q.now()
 		err = question(ctx)
 		took := q.now().Sub(began)
+		// Learnt before the turn is passed on: whoever is next must see the pause.
+		repeat := ctx.Err() == nil && q.learn(h, err, took, again)
 		leave()
-		if ctx.Err() != nil || !q.learn(h, err, took, again) {
+		if !repeat {
 			return err
 		}
 	}
