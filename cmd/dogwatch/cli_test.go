@@ -21,6 +21,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/dogwatch/dogwatch/core/plugin"
 	"github.com/dogwatch/dogwatch/plugins/watchers/docker/enginesim"
 )
 
@@ -82,6 +83,7 @@ func build(dir string) error {
 //	receiver            start an HTTP server; what it receives is added to the file received
 //	freeport            put a free port into $PORT
 //	await URL           wait until an address answers
+//	running URL         wait until every plugin process of a server runs
 //	tidy FROM TO        copy output without what differs between runs
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
@@ -104,6 +106,7 @@ func TestScripts(t *testing.T) {
 			"receiver": startReceiver,
 			"freeport": freePort,
 			"await":    await,
+			"running":  awaitRunning,
 			"tidy":     tidy,
 		},
 	})
@@ -211,17 +214,38 @@ func freePort(ts *testscript.TestScript, _ bool, _ []string) {
 }
 
 func await(ts *testscript.TestScript, _ bool, args []string) {
+	awaitThat(ts, args[0], func(ctx context.Context, d daemon) error {
+		return d.call(ctx, http.MethodGet, "", nil)
+	})
+}
+
+func awaitRunning(ts *testscript.TestScript, _ bool, args []string) {
+	awaitThat(ts, args[0], func(ctx context.Context, d daemon) error {
+		var all []plugin.Status
+		if err := d.call(ctx, http.MethodGet, "/api/plugins", &all); err != nil {
+			return err
+		}
+		for _, p := range all {
+			if p.State != plugin.Running {
+				return fmt.Errorf("plugin %s is %s", p.Name, p.State)
+			}
+		}
+		return nil
+	})
+}
+
+// awaitThat asks a server until it is content.
+func awaitThat(ts *testscript.TestScript, base string, ask func(context.Context, daemon) error) {
 	ctx, cancel := context.WithTimeout(context.Background(), 15*time.Second)
 	defer cancel()
-	d := daemon{base: args[0], http: localClient()}
 	for {
-		err := d.call(ctx, http.MethodGet, "", nil)
+		err := ask(ctx, daemon{base: base, http: localClient()})
 		if err == nil {
 			return
 		}
 		select {
 		case <-ctx.Done():
-			ts.Fatalf("%s does not answer: %v", args[0], err)
+			ts.Fatalf("%s is not ready: %v", base, err)
 		case <-time.After(20 * time.Millisecond):
 		}
 	}

@@ -129,9 +129,12 @@ func (s *Supervisor) configure(ctx context.Context, p *process, in *instance) {
 	if in.proc == p {
 		return
 	}
-	ctx, cancel := context.WithTimeout(ctx, configureTimeout)
+	timed, cancel := context.WithTimeout(ctx, configureTimeout)
 	defer cancel()
-	got, err := p.client.Configure(ctx, in.spec)
+	got, err := p.client.Configure(timed, in.spec)
+	if ctx.Err() != nil {
+		return // that the asker went says nothing about the component
+	}
 	in.proc = p
 	for i, warning := range got.Warnings {
 		got.Warnings[i] = s.host.opt.Redact(warning)
