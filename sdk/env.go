@@ -17,7 +17,9 @@ type Env struct {
 	Warn func(message string)
 }
 
-// Credentials are what an engine or a client needs to log in to a registry.
+// Credentials are what an engine or a client needs to log in to a registry. The
+// user name "<token>" says that the password is an identity token, as Docker's
+// credential helpers have it; "<registry token>", that the registry itself takes it.
 type Credentials struct {
 	Username string
 	Password string

@@ -28,6 +28,8 @@ func Died(err error) bool { return errors.Is(err, sdkplugin.ErrGone) }
 const (
 	listTimeout    = 2 * time.Minute
 	triggerTimeout = 15 * time.Minute
+	// limitsTimeout is short: the answer is in the plugin's memory, and what waits for it can do without.
+	limitsTimeout = 300 * time.Millisecond
 )
 
 // Instance is a configured component as the rest of the core calls it. Its
@@ -93,11 +95,28 @@ func (i Instance) Credentials(ctx context.Context, repo registry.Repository) (cr
 	return cred, err
 }
 
+// Limits asks a registry what its hosts allow; see registry.LimitReporter. It
+// waits neither for a plugin that starts nor for one that hangs.
+func (i Instance) Limits(ctx context.Context) (limits []registry.Limit, err error) {
+	err = i.call(ctx, "Limits", limitsTimeout, once, func(ctx context.Context, c *sdkplugin.Client) (err error) {
+		limits, err = c.Registry(i.id).Limits(ctx)
+		return err
+	})
+	return limits, err
+}
+
 // Run implements trigger.Trigger. It is never repeated here: whether a call
 // whose outcome was lost may be repeated is the dispatcher's decision.
 func (i Instance) Run(ctx context.Context, req trigger.Request) error {
 	return i.call(ctx, "Run", triggerTimeout, once, func(ctx context.Context, c *sdkplugin.Client) error {
 		return c.Trigger(i.id).Run(ctx, req)
+	})
+}
+
+// Follow implements trigger.Follower. It returns when ctx ends or the plugin stops.
+func (i Instance) Follow(ctx context.Context, w trigger.World) error {
+	return i.call(ctx, "Follow", 0, once, func(ctx context.Context, c *sdkplugin.Client) error {
+		return c.Trigger(i.id).Follow(ctx, w)
 	})
 }
 

@@ -86,6 +86,19 @@ func (a *act) Run(context.Context, trigger.Request) error {
 	return nil
 }
 
+// Follow asks for changes until one tells it to die.
+func (a *act) Follow(ctx context.Context, w trigger.World) error {
+	for {
+		c, err := w.Next(ctx)
+		if err != nil {
+			return err
+		}
+		if len(c.Put) > 0 {
+			os.Exit(4)
+		}
+	}
+}
+
 // memoryTrust is a TrustStore for tests.
 type memoryTrust struct {
 	mu   sync.Mutex

@@ -39,16 +39,20 @@ var passedEnv = []string{
 	"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy",
 }
 
-func (h *Host) environment() []string {
+// environment is what a bundle's process sees.
+func (h *Host) environment(b bundle) []string {
 	// A soft memory limit far above the live heap, an eager collector and few
 	// threads keep a small process small; see docs/performance.md.
 	env := []string{"GOGC=50", "GOMEMLIMIT=64MiB", "GOMAXPROCS=2", goplugin.EnvUnixSocketDir + "=" + h.runDir}
-	for _, names := range [][]string{passedEnv, h.opt.Env} {
+	for _, names := range [][]string{passedEnv, h.opt.Env, b.env} {
 		for _, name := range names {
 			if v, set := os.LookupEnv(name); set {
 				env = append(env, name+"="+v)
 			}
 		}
+	}
+	if b.builtin {
+		env = append(env, h.opt.Vars[b.name]...) // of two settings the later counts
 	}
 	return env
 }
@@ -83,10 +87,14 @@ func (h *Host) launch(ctx context.Context, b bundle, log hclog.Logger) (*process
 }
 
 func (h *Host) launchOnce(ctx context.Context, b bundle, log hclog.Logger) (_ *process, err error) {
+	secured, key, err := sdkplugin.HostTLS()
+	if err != nil {
+		return nil, err
+	}
 	alive, kill := context.WithCancel(context.Background())
 	cmd := exec.CommandContext(alive, b.path, b.args...)
 	cmd.Cancel = func() error { return killGroup(cmd) }
-	cmd.Env = h.environment()
+	cmd.Env = append(h.environment(b), key...)
 	harden(cmd)
 	done := &doneCatcher{GRPCPlugin: sdkplugin.ClientPlugins()[sdkplugin.ProtocolVersion][sdkplugin.PluginName].(goplugin.GRPCPlugin)}
 	config := &goplugin.ClientConfig{
@@ -94,7 +102,7 @@ func (h *Host) launchOnce(ctx context.Context, b bundle, log hclog.Logger) (_ *p
 		VersionedPlugins: map[int]goplugin.PluginSet{sdkplugin.ProtocolVersion: {sdkplugin.PluginName: done}},
 		Cmd:              cmd,
 		AllowedProtocols: []goplugin.Protocol{goplugin.ProtocolGRPC},
-		AutoMTLS:         true,
+		TLSConfig:        secured,
 		SkipHostEnv:      true,
 		StartTimeout:     startTimeout,
 		Logger:           bridge{log, h.opt.Log},

@@ -25,6 +25,8 @@ type Builtin struct {
 	Args []string
 	// Types are what the bundle holds, known without starting it.
 	Types []kind.Type
+	// Env are names of further environment variables that this bundle alone may see.
+	Env []string
 }
 
 // TrustStore remembers the checksum under which a third-party executable was first seen.
@@ -49,6 +51,9 @@ type Options struct {
 	Grants map[string][]string
 	// Env are names of further environment variables that plugins may see.
 	Env []string
+	// Vars are variables of single built-in bundles, by their names, as NAME=value.
+	// They come before what Builtin.Env lets through.
+	Vars map[string][]string
 	// RunDirs are folders to try for the private folder of sockets, best first.
 	RunDirs []string
 	// RegistryTimeout bounds one question to a registry; 0 means a minute.
@@ -147,7 +152,7 @@ func New(opt Options) (*Host, error) {
 	h := &Host{opt: opt, log: opt.Log.Named("plugin"), runDir: dir, after: time.After}
 	h.life, h.stop = context.WithCancel(context.Background())
 	for _, b := range opt.Builtins {
-		h.add(newSupervisor(h, bundle{name: b.Name, builtin: true, path: opt.Executable, args: b.Args}, b.Types))
+		h.add(newSupervisor(h, bundle{name: b.Name, builtin: true, path: opt.Executable, args: b.Args, env: b.Env}, b.Types))
 	}
 	return h, nil
 }

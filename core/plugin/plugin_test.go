@@ -148,7 +148,10 @@ func TestPluginSeesOnlyThePassedEnvironment(t *testing.T) {
 	t.Setenv("MY_TOOL_HOME", "passed-on")
 	t.Setenv("TZ", "Europe/Paris")
 	opt := testOptions(t)
-	opt.Env = []string{"MY_TOOL_HOME"}
+	t.Setenv("AWS_PROFILE", "for-one-bundle")
+	t.Setenv("AWS_OTHER", "for-no-bundle")
+	opt.Env, opt.Builtins[0].Env = []string{"MY_TOOL_HOME"}, []string{"AWS_PROFILE"}
+	opt.Vars = map[string][]string{"watcher": {"SETTING=of-the-host"}, "registry": {"SETTING=of-another"}}
 	h := newHost(t, opt)
 	i, err := configure(t, h, "watcher.probe.a", kind.Watcher, "probe", nil)
 	if err != nil {
@@ -159,7 +162,7 @@ func TestPluginSeesOnlyThePassedEnvironment(t *testing.T) {
 		t.Fatal(err)
 	}
 	env := found[0].Labels["env"]
-	for text, want := range map[string]bool{"hunter2-secret": false, "passed-on": true, "TZ=Europe/Paris": true, "GOGC=50": true} {
+	for text, want := range map[string]bool{"hunter2-secret": false, "passed-on": true, "for-one-bundle": true, "for-no-bundle": false, "SETTING=of-the-host": true, "of-another": false, "TZ=Europe/Paris": true, "GOGC=50": true} {
 		if strings.Contains(env, text) != want {
 			t.Errorf("the plugin sees %q: %v, want %v", text, !want, want)
 		}

@@ -149,7 +149,7 @@ func (s *Supervisor) MissingGrants(t kind.Type) []string {
 		return nil
 	}
 	for _, c := range t.Capabilities {
-		if !s.Granted(c) {
+		if c != kind.CapFollow && !s.Granted(c) { // that one the type offers
 			missing = append(missing, c)
 		}
 	}

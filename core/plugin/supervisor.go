@@ -98,14 +98,14 @@ func (s *Supervisor) Configure(spec sdkplugin.Instance, notify func(sdkplugin.Co
 	s.mu.Lock()
 	s.instances = append(s.instances, in)
 	s.want()
-	running, proc := s.state == Running, s.proc
-	blocked := s.err
-	if s.state == Stopped || s.state == Starting || running {
+	// While a process is told of the instances it found, it does not count as running yet.
+	proc, blocked := s.proc, s.err
+	if s.state == Stopped || s.state == Starting || s.state == Running {
 		blocked = nil
 	}
 	s.mu.Unlock()
 	switch {
-	case running:
+	case proc != nil:
 		s.configure(s.host.life, proc, in)
 	case blocked != nil:
 		notify(sdkplugin.Configured{}, fmt.Errorf("plugin %s is %s: %w", s.bundle.name, s.Status().State, blocked))

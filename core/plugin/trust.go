@@ -20,7 +20,8 @@ type bundle struct {
 	builtin  bool
 	path     string
 	args     []string
-	checksum []byte // third parties: what was verified last
+	env      []string // names of variables that it sees besides those all see
+	checksum []byte   // third parties: what was verified last
 }
 
 // untrustedError says why an executable may not run.

@@ -32,12 +32,16 @@ const (
 	AtMostOnce  Delivery = "at-most-once"
 )
 
-// The capabilities a type can have. The first three it offers; the last two it
-// asks of the host, which grants them to a third party only when the operator says so.
+// The capabilities a type can have. Some it offers, by the interfaces that it
+// implements. The others a trigger asks of the host (see Needs), which grants
+// them to a third party only when the operator says so.
 const (
-	CapWatch       = "watch"       // watchers: reports engine events
-	CapCredentials = "credentials" // registries: hands out credentials; triggers: needs them
-	CapEngine      = "engine"      // triggers: needs to know how to reach the watcher's engine
+	CapWatch       = "watch"       // watchers offer it: reports engine events
+	CapCredentials = "credentials" // registries offer it: hand out credentials; triggers ask for it
+	CapLimits      = "limits"      // registries offer it: tell what their hosts allow
+	CapFollow      = "follow"      // triggers offer it: are kept informed of everything
+	CapEngine      = "engine"      // triggers ask for it: how to reach the watcher's engine
+	CapRun         = "run"         // triggers that follow ask for it: to have other triggers run
 )
 
 // Type describes one implementation of a kind.

@@ -36,11 +36,11 @@ func (o Option) masked(v any, all bool) any {
 	}
 	switch v := v.(type) {
 	case string:
-		return mask.apply(v)
+		return mask.apply(v, o.Secret)
 	case []string:
 		out := make([]string, len(v))
 		for i, item := range v {
-			out[i] = mask.apply(item)
+			out[i] = mask.apply(item, o.Secret)
 		}
 		return out
 	}
@@ -50,12 +50,12 @@ func (o Option) masked(v any, all bool) any {
 	return v
 }
 
-func (m Mask) apply(text string) string {
+func (m Mask) apply(text string, secret bool) string {
 	switch m {
 	case MaskFirst:
 		return First(text)
 	case MaskURL:
-		return maskURL(text)
+		return maskURL(text, secret)
 	}
 	return text
 }
@@ -71,17 +71,30 @@ func First(secret string) string {
 	return secret[:size] + strings.Repeat("*", n-1)
 }
 
-func maskURL(text string) string {
+// maskURL hides the password of a URL, and the values of its query when the
+// whole is a secret: web hooks have their tokens there.
+func maskURL(text string, secret bool) string {
 	u, err := url.Parse(text)
 	if err != nil {
 		return First(text)
 	}
-	if _, has := u.User.Password(); !has {
+	_, password := u.User.Password()
+	query := secret && u.RawQuery != ""
+	if !password && !query {
 		return text
 	}
-	u.User = url.UserPassword(u.User.Username(), "***")
-	// url.UserPassword escapes the asterisks.
-	return strings.Replace(u.String(), "%2A%2A%2A", "***", 1)
+	if password {
+		u.User = url.UserPassword(u.User.Username(), "***")
+	}
+	if query {
+		values := u.Query()
+		for name := range values {
+			values[name] = []string{"***"}
+		}
+		u.RawQuery = values.Encode()
+	}
+	// Both escape the asterisks.
+	return strings.ReplaceAll(u.String(), "%2A%2A%2A", "***")
 }
 
 // nest puts v at a dotted path. Where the path runs into a value ("from" and

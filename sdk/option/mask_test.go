@@ -72,11 +72,17 @@ func TestShowURL(t *testing.T) {
 		"https://ann@ntfy.sh":        "https://ann@ntfy.sh",
 		"https://ann:p%40ss@ntfy.sh": "https://ann:***@ntfy.sh",
 		"https://:pass@ntfy.sh":      "https://:***@ntfy.sh",
+		"https://ntfy.sh?a=b":        "https://ntfy.sh?a=b",
 		"http://a b:pass@/":          "h****************",
 	} {
 		if got := s.Show(option.Values{"url": text}, false)["url"]; got != want {
 			t.Errorf("%s: got %s, want %s", text, got, want)
 		}
+	}
+	s[0].Secret = true
+	const hook, shown = "https://ann:pass@h/p?token=x&a=b&a=c&d#f", "https://ann:***@h/p?a=***&d=***&token=***#f"
+	if got := s.Show(option.Values{"url": hook}, false)["url"]; got != shown {
+		t.Errorf("%s: got %s, want %s", hook, got, shown)
 	}
 }
 

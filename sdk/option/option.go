@@ -49,7 +49,7 @@ type Mask string
 const (
 	MaskFirst Mask = "first" // first character, the rest asterisks, length kept
 	MaskNone  Mask = "none"  // as stored
-	MaskURL   Mask = "url"   // a URL whose password is replaced
+	MaskURL   Mask = "url"   // a URL whose password is replaced, and the values of its query if it is Secret
 )
 
 // Option describes one thing a user can set.
@@ -71,6 +71,9 @@ type Option struct {
 	Min, Max *float64
 	// Deprecated says what to use instead.
 	Deprecated string
+	// Example is a plausible value as a user would write it. The options of a type
+	// that have one and no default, with the required ones, are a working configuration together.
+	Example string
 }
 
 // Schema is the options of one type, in the order of its struct.
@@ -145,7 +148,7 @@ func isGroup(t reflect.Type) bool { return t.Kind() == reflect.Struct && t != ur
 
 func optionOf(f reflect.StructField, prefix, tag string) (Option, error) {
 	parts := strings.Split(tag, ",")
-	o := Option{Name: prefix + parts[0], Help: f.Tag.Get("help"), Deprecated: f.Tag.Get("deprecated")}
+	o := Option{Name: prefix + parts[0], Help: f.Tag.Get("help"), Deprecated: f.Tag.Get("deprecated"), Example: f.Tag.Get("example")}
 	if !f.IsExported() {
 		return o, fmt.Errorf("an option must be an exported field")
 	}
@@ -225,6 +228,11 @@ func (o Option) check() error {
 		}
 		if _, err := o.Parse(*o.Default); err != nil {
 			return fmt.Errorf("option %q: default: %w", o.Name, err)
+		}
+	}
+	if o.Example != "" {
+		if _, err := o.Parse(o.Example); err != nil {
+			return fmt.Errorf("option %q: example: %w", o.Name, err)
 		}
 	}
 	return nil

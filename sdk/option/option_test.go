@@ -24,7 +24,7 @@ type common struct {
 type all struct {
 	common
 	URL      *url.URL   `option:"url" default:"https://ntfy.sh" help:"Server address"`
-	Topic    string     `option:"topic,required" help:"Topic to publish to"`
+	Topic    string     `option:"topic,required" help:"Topic to publish to" example:"updates"`
 	Token    string     `option:"token,secret,alias=pass|key" help:"Access token"`
 	Mode     string     `option:"mode" default:"one" choices:"one,Two" help:"How"`
 	Level    level      `option:"level" default:"3" min:"1" max:"5" help:"How loud"`
@@ -66,7 +66,7 @@ func TestSchema(t *testing.T) {
 	if old, _ := s.Find("old"); old.Deprecated != "use topic" {
 		t.Errorf("got %+v", old)
 	}
-	if topic, _ := s.Find("topic"); !topic.Required || topic.Default != nil {
+	if topic, _ := s.Find("topic"); !topic.Required || topic.Default != nil || topic.Example != "updates" {
 		t.Errorf("got %+v", topic)
 	}
 	if _, ok := s.Find("NoOption"); ok {
@@ -130,6 +130,12 @@ func TestSchemaRefusesMistakes(t *testing.T) {
 	}
 	_, err = option.Of[badDefault]()
 	refused("default: want a whole number", err)
+
+	type badExample struct {
+		A int `option:"a" help:"x" example:"many"`
+	}
+	_, err = option.Of[badExample]()
+	refused("example: want a whole number", err)
 
 	type needless struct {
 		A int `option:"a,required" default:"1" help:"x"`

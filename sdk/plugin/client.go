@@ -191,16 +191,25 @@ func (r RegistryClient) Credentials(ctx context.Context, repo registry.Repositor
 	return sdkCredentials(resp), err
 }
 
-// Trigger returns the trigger that was configured as id. Its progress arrives
-// through the request's report, one step at a time.
-func (c *Client) Trigger(id string) trigger.Trigger { return triggerClient{id, c.trigger} }
+// Limits returns what the registry's hosts allow. A registry that does not know is an sdk.ErrUnsupported.
+func (r RegistryClient) Limits(ctx context.Context) ([]registry.Limit, error) {
+	resp, err := r.client.Limits(ctx, &pluginv1.LimitsRequest{Instance: r.id})
+	return sdkLimits(resp.GetLimits()), err
+}
 
-type triggerClient struct {
+// Trigger returns the trigger that was configured as id.
+func (c *Client) Trigger(id string) TriggerClient { return TriggerClient{id, c.trigger} }
+
+// TriggerClient is a trigger in a plugin.
+type TriggerClient struct {
 	id     string
 	client pluginv1.TriggerClient
 }
 
-func (t triggerClient) Run(ctx context.Context, req trigger.Request) error {
+var _ trigger.Follower = TriggerClient{}
+
+// Run delivers once. Progress arrives through the request's report, one step at a time.
+func (t TriggerClient) Run(ctx context.Context, req trigger.Request) error {
 	m, err := wireRequest(t.id, req)
 	if err != nil {
 		return err

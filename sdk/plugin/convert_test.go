@@ -52,6 +52,7 @@ func pairs() map[string]pair {
 		"repository":  both(wireRepository, sdkRepository),
 		"manifest":    both(wireManifest, sdkManifest),
 		"credentials": both(wireCredentials, sdkCredentials),
+		"limit":       both(wireLimit, sdkLimit),
 		"progress":    both(wireProgress, sdkProgress),
 		"request": both(func(r trigger.Request) *pluginv1.RunRequest {
 			m, err := wireRequest("instance 0", r)
@@ -194,6 +195,9 @@ func (f *filler) fill(v reflect.Value, path string) {
 	switch v.Interface().(type) {
 	case sdk.Time:
 		v.Set(reflect.ValueOf(sdk.TimeOf(time.UnixMilli(1700000000000 + int64(f.n)))))
+		return
+	case time.Duration:
+		v.SetInt(int64(time.Duration(f.n) * time.Second)) // windows have whole seconds
 		return
 	case option.Type, option.Mask, kind.Kind, kind.Delivery:
 		v.SetString(fmt.Sprintf("%s %d", path, f.n))

@@ -2,6 +2,7 @@ package plugin
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/kind"
@@ -58,6 +59,7 @@ func wireOption(o option.Option) *pluginv1.Option {
 		Min:        o.Min,
 		Max:        o.Max,
 		Deprecated: o.Deprecated,
+		Example:    o.Example,
 	}
 }
 
@@ -75,6 +77,7 @@ func sdkOption(m *pluginv1.Option) option.Option {
 		Min:        m.Min,
 		Max:        m.Max,
 		Deprecated: m.GetDeprecated(),
+		Example:    m.GetExample(),
 	}
 }
 
@@ -126,6 +129,36 @@ func sdkCredentials(m *pluginv1.CredentialsResponse) sdk.Credentials {
 	return sdk.Credentials{Username: m.GetUsername(), Password: m.GetPassword()}
 }
 
+func wireLimits(limits []registry.Limit) []*pluginv1.Limit {
+	var list []*pluginv1.Limit
+	for _, l := range limits {
+		list = append(list, wireLimit(l))
+	}
+	return list
+}
+
+func wireLimit(l registry.Limit) *pluginv1.Limit {
+	return &pluginv1.Limit{
+		Host: l.Host, Limit: l.Limit, Remaining: l.Remaining, WindowSeconds: int64(l.Window / time.Second),
+		Source: l.Source, At: wireTime(l.At), PausedUntil: wireTime(l.PausedUntil),
+	}
+}
+
+func sdkLimits(list []*pluginv1.Limit) []registry.Limit {
+	var limits []registry.Limit
+	for _, m := range list {
+		limits = append(limits, sdkLimit(m))
+	}
+	return limits
+}
+
+func sdkLimit(m *pluginv1.Limit) registry.Limit {
+	return registry.Limit{
+		Host: m.GetHost(), Limit: m.GetLimit(), Remaining: m.GetRemaining(), Window: time.Duration(m.GetWindowSeconds()) * time.Second,
+		Source: m.GetSource(), At: sdkTime(m.GetAt()), PausedUntil: sdkTime(m.GetPausedUntil()),
+	}
+}
+
 func wireRequest(id string, r trigger.Request) (*pluginv1.RunRequest, error) {
 	m := &pluginv1.RunRequest{
 		Instance: id,
@@ -134,9 +167,8 @@ func wireRequest(id string, r trigger.Request) (*pluginv1.RunRequest, error) {
 		Body:     r.Body,
 		Batch:    r.Batch,
 		Test:     r.Test,
-	}
-	for _, c := range r.Containers {
-		m.Containers = append(m.Containers, wireContainer(c))
+
+		Containers: wireContainers(r.Containers),
 	}
 	for host, c := range r.Credentials {
 		if m.Credentials == nil {
@@ -164,9 +196,8 @@ func sdkRequest(m *pluginv1.RunRequest) trigger.Request {
 		Body:     m.GetBody(),
 		Batch:    m.GetBatch(),
 		Test:     m.GetTest(),
-	}
-	for _, c := range m.GetContainers() {
-		r.Containers = append(r.Containers, sdkContainer(c))
+
+		Containers: sdkContainers(m.GetContainers()),
 	}
 	for host, c := range m.GetCredentials() {
 		if r.Credentials == nil {
@@ -191,4 +222,36 @@ func sdkProgress(m *pluginv1.Progress) trigger.Progress {
 	return trigger.Progress{
 		ContainerID: m.GetContainerId(), Phase: m.GetPhase(), Message: m.GetMessage(), Current: m.GetCurrent(), Total: m.GetTotal(),
 	}
+}
+
+func wireChange(c trigger.Change) *pluginv1.Change {
+	m := &pluginv1.Change{All: c.All, Removed: wireContainers(c.Removed), Put: wireContainers(c.Put)}
+	for _, w := range c.Watchers {
+		m.Watchers = append(m.Watchers, &pluginv1.WatcherState{Name: w.Name, Checking: w.Checking})
+	}
+	return m
+}
+
+func sdkChange(m *pluginv1.Change) trigger.Change {
+	c := trigger.Change{All: m.GetAll(), Removed: sdkContainers(m.GetRemoved()), Put: sdkContainers(m.GetPut())}
+	for _, w := range m.GetWatchers() {
+		c.Watchers = append(c.Watchers, trigger.WatcherState{Name: w.GetName(), Checking: w.GetChecking()})
+	}
+	return c
+}
+
+func wireContainers(all []sdk.Container) []*pluginv1.Container {
+	var list []*pluginv1.Container
+	for _, c := range all {
+		list = append(list, wireContainer(c))
+	}
+	return list
+}
+
+func sdkContainers(list []*pluginv1.Container) []sdk.Container {
+	var all []sdk.Container
+	for _, m := range list {
+		all = append(all, sdkContainer(m))
+	}
+	return all
 }

@@ -50,6 +50,10 @@ func actors() *fakes {
 			return ctx.Err()
 		case "die":
 			os.Exit(3)
+		case "leave key":
+			if os.Getenv("DOGWATCH_PLUGIN_KEY") != "" {
+				return errors.New("what the plugin starts would have the key")
+			}
 		case "print":
 			fmt.Println("printed to stdout")
 			f.env.Log.Info("logged", "label", f.label)
@@ -73,16 +77,23 @@ func command(t testing.TB, role string) *exec.Cmd {
 
 // launch starts the actors in a process, as a host does.
 func launch(cmd *exec.Cmd, log, stdout io.Writer) (*plugin.Client, *goplugin.Client, error) {
-	host := goplugin.NewClient(&goplugin.ClientConfig{
-		HandshakeConfig:  plugin.Handshake(),
-		VersionedPlugins: plugin.ClientPlugins(),
-		Cmd:              cmd,
-		SkipHostEnv:      true, // the command has it, with its role
-		AutoMTLS:         true,
-		AllowedProtocols: []goplugin.Protocol{goplugin.ProtocolGRPC},
-		Logger:           hclog.New(&hclog.LoggerOptions{Output: log, Level: hclog.Info, JSONFormat: true}),
-		SyncStdout:       stdout,
-	})
+	secured, key, err := plugin.HostTLS()
+	if err != nil {
+		return nil, nil, err
+	}
+	cmd.Env = append(cmd.Env, key...)
+	return shake(&goplugin.ClientConfig{Cmd: cmd, TLSConfig: secured}, log, stdout)
+}
+
+// shake starts what config says and shakes hands with it.
+func shake(config *goplugin.ClientConfig, log, stdout io.Writer) (*plugin.Client, *goplugin.Client, error) {
+	config.HandshakeConfig = plugin.Handshake()
+	config.VersionedPlugins = plugin.ClientPlugins()
+	config.SkipHostEnv = true // the command has it, with its role
+	config.AllowedProtocols = []goplugin.Protocol{goplugin.ProtocolGRPC}
+	config.Logger = hclog.New(&hclog.LoggerOptions{Output: log, Level: hclog.Info, JSONFormat: true})
+	config.SyncStdout = stdout
+	host := goplugin.NewClient(config)
 	rpc, err := host.Client()
 	if err != nil {
 		host.Kill()

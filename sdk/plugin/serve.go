@@ -6,7 +6,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
@@ -52,18 +51,23 @@ func Serve(b Bundle) {
 	}()
 
 	s := newServer(b, log)
-	idle := newRest(debug.FreeOSMemory)
+	dropProgram() // what only setting up needed; the first call may come before the first rest
+	idle := newRest(GiveBack)
 	defer idle.stop()
 	goplugin.Serve(&goplugin.ServeConfig{
 		HandshakeConfig:  handshake,
 		VersionedPlugins: map[int]goplugin.PluginSet{ProtocolVersion: {PluginName: &adapter{server: s}}},
 		Logger:           log,
+		TLSProvider:      processTLS,
 		GRPCServer: func(opts []grpc.ServerOption) *grpc.Server {
 			return grpc.NewServer(slices.Concat(opts, s.options(), idle.options())...)
 		},
 	})
 	closing, stop := context.WithTimeout(ctx, closeGrace)
 	s.instances.closeAll(closing)
+	if closing.Err() == nil {
+		s.readers.Wait() // their calls are over
+	}
 	stop()
 	cancel()
 	<-gone

@@ -29,6 +29,7 @@ type server struct {
 	log       hclog.Logger
 	create    map[typeKey]func(sdk.Env, map[string]any) (any, error)
 	instances *instances
+	readers   sync.WaitGroup // of what hosts say to followers
 }
 
 func newServer(b Bundle, log hclog.Logger) *server {
@@ -90,6 +91,7 @@ func ServeOn(ctx context.Context, l net.Listener, b Bundle, log hclog.Logger) er
 	defer stop()
 	err := g.Serve(l)
 	s.instances.closeAll(context.WithoutCancel(ctx))
+	s.readers.Wait()
 	return err
 }
 

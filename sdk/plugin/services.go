@@ -98,6 +98,15 @@ func (s *server) Credentials(ctx context.Context, req *pluginv1.CredentialsReque
 	return resp, err
 }
 
+func (s *server) Limits(_ context.Context, req *pluginv1.LimitsRequest) (*pluginv1.LimitsResponse, error) {
+	resp := &pluginv1.LimitsResponse{}
+	err := serving(s, req.GetInstance(), func(_ *instance, r registry.LimitReporter) error {
+		resp.Limits = wireLimits(r.Limits())
+		return nil
+	})
+	return resp, err
+}
+
 func (s *server) Run(req *pluginv1.RunRequest, out pluginv1.Trigger_RunServer) error {
 	return serving(s, req.GetInstance(), func(_ *instance, t trigger.Trigger) error {
 		steps := &outlet[*pluginv1.RunResponse]{emit: out.Send}

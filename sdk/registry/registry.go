@@ -5,6 +5,7 @@ package registry
 import (
 	"context"
 	"reflect"
+	"time"
 
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/kind"
@@ -34,6 +35,33 @@ type Registry interface {
 type CredentialProvider interface {
 	// Credentials returns what an engine needs to pull; the zero value when nothing is needed.
 	Credentials(ctx context.Context, repo Repository) (sdk.Credentials, error)
+}
+
+// LimitReporter is a Registry that knows what its hosts allow.
+type LimitReporter interface {
+	// Limits returns what the hosts that were asked said last of their limits, and
+	// which of them are left alone for a time: a host once, sorted by name, and
+	// none that said nothing. It asks nobody and returns at once.
+	Limits() []Limit
+}
+
+// Limit is what a host allows.
+type Limit struct {
+	// Host is the host that was asked, with a port if it has one. It may differ from
+	// that of image references: "registry-1.docker.io".
+	Host string
+	// Limit is how many requests, or pulls, the host allows per Window; 0 when it did not say.
+	Limit int64
+	// Remaining is how many of Limit were left.
+	Remaining int64
+	// Window is 0 when the host did not say.
+	Window time.Duration
+	// Source is whom the host counts: an address or an account; "" when it did not say.
+	Source string
+	// At is when the host said so.
+	At sdk.Time
+	// PausedUntil is the time before which the host is not asked, at its own wish; zero when it may be.
+	PausedUntil sdk.Time
 }
 
 // Host is a host that a registry serves.
@@ -81,7 +109,10 @@ type Type struct {
 // Define makes a Type from a constructor. O is its options struct (see package
 // option); T is what it returns, whose optional interfaces become capabilities.
 func Define[O any, T Registry](name, summary string, create func(sdk.Env, O) (T, error), settings ...kind.Setting) Type {
-	offers := map[string]reflect.Type{kind.CapCredentials: reflect.TypeFor[CredentialProvider]()}
+	offers := map[string]reflect.Type{
+		kind.CapCredentials: reflect.TypeFor[CredentialProvider](),
+		kind.CapLimits:      reflect.TypeFor[LimitReporter](),
+	}
 	return Type{
 		Type: kind.Define[O, T](kind.Registry, name, summary, offers, settings...),
 		create: func(env sdk.Env, raw map[string]any) (Registry, error) {

@@ -1,9 +1,11 @@
 package registrytest
 
 import (
+	"cmp"
 	"errors"
 	"regexp"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/dogwatch/dogwatch/sdk"
@@ -68,6 +70,7 @@ func (c Case) answers(t *testing.T, s conform.Subject) {
 		t.Errorf("the manifest lacks its digest or that of its configuration: %+v", manifest)
 	}
 	c.credentials(t, s, p, repo)
+	c.limits(t, s, p)
 }
 
 func (c Case) credentials(t *testing.T, s conform.Subject, p *conform.Probe, repo registry.Repository) {
@@ -78,6 +81,26 @@ func (c Case) credentials(t *testing.T, s conform.Subject, p *conform.Probe, rep
 		}
 	} else if !errors.Is(err, sdk.ErrUnsupported) {
 		t.Errorf("a registry without the capability returned %v for its credentials", err)
+	}
+}
+
+func (c Case) limits(t *testing.T, s conform.Subject, p *conform.Probe) {
+	limits, err := p.Client.Registry(p.ID).Limits(t.Context())
+	switch offered := slices.Contains(s.Type.Capabilities, kind.CapLimits); {
+	case !offered && !errors.Is(err, sdk.ErrUnsupported):
+		t.Errorf("a registry without the capability returned %v for its limits", err)
+	case offered && err != nil:
+		t.Errorf("limits: %v", err)
+	}
+	if !slices.IsSortedFunc(limits, func(a, b registry.Limit) int {
+		return cmp.Or(strings.Compare(a.Host, b.Host), -1) // a host twice is out of order
+	}) {
+		t.Errorf("the limits are not one per host, sorted: %+v", limits)
+	}
+	for _, l := range limits {
+		if l.Host == "" || l.Limit < 0 || l.Remaining < 0 || l.Window < 0 || l.Limit > 0 && l.At.IsZero() {
+			t.Errorf("a limit that cannot be: %+v", l)
+		}
 	}
 }
 

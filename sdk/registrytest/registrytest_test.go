@@ -35,6 +35,7 @@ type broken struct {
 	tags     func(registry.TagList, error) (registry.TagList, error)
 	resolve  func(string, error) (string, error)
 	manifest func(registry.Manifest, error) (registry.Manifest, error)
+	limits   []registry.Limit
 }
 
 func (s *shelf) Hosts() []registry.Host {
@@ -73,6 +74,13 @@ func (s *shelf) Manifest(ctx context.Context, repo registry.Repository, digest s
 
 func (s *shelf) Credentials(context.Context, registry.Repository) (sdk.Credentials, error) {
 	return sdk.Credentials{Username: "u", Password: s.o.Password}, nil
+}
+
+func (s *shelf) Limits() []registry.Limit {
+	if s.flaw.limits != nil {
+		return s.flaw.limits
+	}
+	return []registry.Limit{{Host: s.o.URL.Host, Limit: 100, Remaining: 99, Window: time.Hour, At: sdk.TimeOf(time.Now())}}
 }
 
 func (s *shelf) ask(ctx context.Context, answer any, question ...string) error {
@@ -173,6 +181,9 @@ func TestBadTypesFail(t *testing.T) {
 			m.Config = ""
 			return m, err
 		}}),
+		"a limit of nobody":   bad("answers", "a limit that cannot be", broken{limits: []registry.Limit{{Limit: 1}}}),
+		"limits out of order": bad("answers", "one per host, sorted", broken{limits: []registry.Limit{{Host: "b"}, {Host: "a"}}}),
+		"limits of one host":  bad("answers", "one per host, sorted", broken{limits: []registry.Limit{{Host: "a"}, {Host: "a"}}}),
 		"missing is unavailable": bad("missing", "want an sdk.ErrNotFound", broken{resolve: func(d string, err error) (string, error) {
 			if err != nil {
 				err = sdk.WithKind(sdk.ErrUnavailable, errors.New(err.Error()))

@@ -4,6 +4,7 @@ package trigger
 
 import (
 	"context"
+	"reflect"
 
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/kind"
@@ -70,10 +71,12 @@ type Type struct {
 	create func(sdk.Env, map[string]any) (Trigger, error)
 }
 
-// Define makes a Type from a constructor. O is its options struct (see package option).
+// Define makes a Type from a constructor. O is its options struct (see package
+// option); T is what it returns, whose optional interfaces become capabilities.
 func Define[O any, T Trigger](name, summary string, create func(sdk.Env, O) (T, error), settings ...kind.Setting) Type {
+	offers := map[string]reflect.Type{kind.CapFollow: reflect.TypeFor[Follower]()}
 	return Type{
-		Type: kind.Define[O, T](kind.Trigger, name, summary, nil, settings...),
+		Type: kind.Define[O, T](kind.Trigger, name, summary, offers, settings...),
 		create: func(env sdk.Env, raw map[string]any) (Trigger, error) {
 			o, err := option.Decode[O](raw)
 			if err != nil {

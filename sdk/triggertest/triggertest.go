@@ -32,6 +32,7 @@
 //	simple      one container, as an update and as a person's trial
 //	batch       several containers, and a batch of one
 //	fields      unicode, empty and very long texts are delivered
+//	follow      a trigger that follows takes what changes and ends when it must
 //
 // A part of a check is named with it: "fields/empty", "errors/404".
 //
@@ -120,6 +121,7 @@ func Run(t *testing.T, typ trigger.Type, c Case) {
 		{Name: "simple", Run: c.delivers("simple", simple())},
 		{Name: "batch", Run: c.delivers("batch", batch())},
 		{Name: "fields", Run: c.delivers("fields", odd())},
+		{Name: "follow", Run: c.follow},
 	}
 	conform.Run(t, s)
 }

@@ -215,7 +215,7 @@ func TestBadTypesFail(t *testing.T) {
 				}
 				return &post{env: env, o: o}, nil
 			})
-			Run(t, typ, Case{Options: postCase().Options, Skip: []string{"options", "release", "concurrent", "cancel", "errors", "secrets", "simple", "batch", "fields"}})
+			Run(t, typ, Case{Options: postCase().Options, Skip: []string{"options", "release", "concurrent", "cancel", "errors", "secrets", "simple", "batch", "fields", "follow"}})
 		}},
 		"mistake accepted": {Check: "options", Want: `want an *sdk.InvalidError about "topic"`, Run: func(t *testing.T) {
 			typ := trigger.Define("post", "Posts to a URL", func(env sdk.Env, o postOptions) (*post, error) { return &post{env: env, o: o}, nil })

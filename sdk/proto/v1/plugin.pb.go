@@ -253,6 +253,7 @@ type Option struct {
 	Min           *float64               `protobuf:"fixed64,10,opt,name=min,proto3,oneof" json:"min,omitempty"`
 	Max           *float64               `protobuf:"fixed64,11,opt,name=max,proto3,oneof" json:"max,omitempty"`
 	Deprecated    string                 `protobuf:"bytes,12,opt,name=deprecated,proto3" json:"deprecated,omitempty"` // what to use instead
+	Example       string                 `protobuf:"bytes,13,opt,name=example,proto3" json:"example,omitempty"`       // a plausible value
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -367,6 +368,13 @@ func (x *Option) GetMax() float64 {
 func (x *Option) GetDeprecated() string {
 	if x != nil {
 		return x.Deprecated
+	}
+	return ""
+}
+
+func (x *Option) GetExample() string {
+	if x != nil {
+		return x.Example
 	}
 	return ""
 }
@@ -2087,6 +2095,186 @@ func (x *CredentialsResponse) GetPassword() string {
 	return ""
 }
 
+type LimitsRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Instance      string                 `protobuf:"bytes,1,opt,name=instance,proto3" json:"instance,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *LimitsRequest) Reset() {
+	*x = LimitsRequest{}
+	mi := &file_plugin_proto_msgTypes[31]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *LimitsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*LimitsRequest) ProtoMessage() {}
+
+func (x *LimitsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_plugin_proto_msgTypes[31]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use LimitsRequest.ProtoReflect.Descriptor instead.
+func (*LimitsRequest) Descriptor() ([]byte, []int) {
+	return file_plugin_proto_rawDescGZIP(), []int{31}
+}
+
+func (x *LimitsRequest) GetInstance() string {
+	if x != nil {
+		return x.Instance
+	}
+	return ""
+}
+
+type LimitsResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Limits        []*Limit               `protobuf:"bytes,1,rep,name=limits,proto3" json:"limits,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *LimitsResponse) Reset() {
+	*x = LimitsResponse{}
+	mi := &file_plugin_proto_msgTypes[32]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *LimitsResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*LimitsResponse) ProtoMessage() {}
+
+func (x *LimitsResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_plugin_proto_msgTypes[32]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use LimitsResponse.ProtoReflect.Descriptor instead.
+func (*LimitsResponse) Descriptor() ([]byte, []int) {
+	return file_plugin_proto_rawDescGZIP(), []int{32}
+}
+
+func (x *LimitsResponse) GetLimits() []*Limit {
+	if x != nil {
+		return x.Limits
+	}
+	return nil
+}
+
+type Limit struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Host          string                 `protobuf:"bytes,1,opt,name=host,proto3" json:"host,omitempty"`
+	Limit         int64                  `protobuf:"varint,2,opt,name=limit,proto3" json:"limit,omitempty"` // requests or pulls that the host allows per window; 0 when it did not say
+	Remaining     int64                  `protobuf:"varint,3,opt,name=remaining,proto3" json:"remaining,omitempty"`
+	WindowSeconds int64                  `protobuf:"varint,4,opt,name=window_seconds,json=windowSeconds,proto3" json:"window_seconds,omitempty"` // 0 when the host did not say
+	Source        string                 `protobuf:"bytes,5,opt,name=source,proto3" json:"source,omitempty"`                                     // whom the host counts: an address or an account
+	At            *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=at,proto3" json:"at,omitempty"`                                             // when the host said so
+	PausedUntil   *timestamppb.Timestamp `protobuf:"bytes,7,opt,name=paused_until,json=pausedUntil,proto3" json:"paused_until,omitempty"`        // not asked before
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Limit) Reset() {
+	*x = Limit{}
+	mi := &file_plugin_proto_msgTypes[33]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Limit) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Limit) ProtoMessage() {}
+
+func (x *Limit) ProtoReflect() protoreflect.Message {
+	mi := &file_plugin_proto_msgTypes[33]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Limit.ProtoReflect.Descriptor instead.
+func (*Limit) Descriptor() ([]byte, []int) {
+	return file_plugin_proto_rawDescGZIP(), []int{33}
+}
+
+func (x *Limit) GetHost() string {
+	if x != nil {
+		return x.Host
+	}
+	return ""
+}
+
+func (x *Limit) GetLimit() int64 {
+	if x != nil {
+		return x.Limit
+	}
+	return 0
+}
+
+func (x *Limit) GetRemaining() int64 {
+	if x != nil {
+		return x.Remaining
+	}
+	return 0
+}
+
+func (x *Limit) GetWindowSeconds() int64 {
+	if x != nil {
+		return x.WindowSeconds
+	}
+	return 0
+}
+
+func (x *Limit) GetSource() string {
+	if x != nil {
+		return x.Source
+	}
+	return ""
+}
+
+func (x *Limit) GetAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.At
+	}
+	return nil
+}
+
+func (x *Limit) GetPausedUntil() *timestamppb.Timestamp {
+	if x != nil {
+		return x.PausedUntil
+	}
+	return nil
+}
+
 type RunRequest struct {
 	state         protoimpl.MessageState          `protogen:"open.v1"`
 	Instance      string                          `protobuf:"bytes,1,opt,name=instance,proto3" json:"instance,omitempty"`
@@ -2104,7 +2292,7 @@ type RunRequest struct {
 
 func (x *RunRequest) Reset() {
 	*x = RunRequest{}
-	mi := &file_plugin_proto_msgTypes[31]
+	mi := &file_plugin_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2116,7 +2304,7 @@ func (x *RunRequest) String() string {
 func (*RunRequest) ProtoMessage() {}
 
 func (x *RunRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[31]
+	mi := &file_plugin_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2129,7 +2317,7 @@ func (x *RunRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RunRequest.ProtoReflect.Descriptor instead.
 func (*RunRequest) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{31}
+	return file_plugin_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *RunRequest) GetInstance() string {
@@ -2205,7 +2393,7 @@ type Engine struct {
 
 func (x *Engine) Reset() {
 	*x = Engine{}
-	mi := &file_plugin_proto_msgTypes[32]
+	mi := &file_plugin_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2217,7 +2405,7 @@ func (x *Engine) String() string {
 func (*Engine) ProtoMessage() {}
 
 func (x *Engine) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[32]
+	mi := &file_plugin_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2230,7 +2418,7 @@ func (x *Engine) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Engine.ProtoReflect.Descriptor instead.
 func (*Engine) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{32}
+	return file_plugin_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *Engine) GetType() string {
@@ -2256,7 +2444,7 @@ type RunResponse struct {
 
 func (x *RunResponse) Reset() {
 	*x = RunResponse{}
-	mi := &file_plugin_proto_msgTypes[33]
+	mi := &file_plugin_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2268,7 +2456,7 @@ func (x *RunResponse) String() string {
 func (*RunResponse) ProtoMessage() {}
 
 func (x *RunResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[33]
+	mi := &file_plugin_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2281,7 +2469,7 @@ func (x *RunResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RunResponse.ProtoReflect.Descriptor instead.
 func (*RunResponse) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{33}
+	return file_plugin_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *RunResponse) GetProgress() *Progress {
@@ -2304,7 +2492,7 @@ type Progress struct {
 
 func (x *Progress) Reset() {
 	*x = Progress{}
-	mi := &file_plugin_proto_msgTypes[34]
+	mi := &file_plugin_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2316,7 +2504,7 @@ func (x *Progress) String() string {
 func (*Progress) ProtoMessage() {}
 
 func (x *Progress) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[34]
+	mi := &file_plugin_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2329,7 +2517,7 @@ func (x *Progress) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Progress.ProtoReflect.Descriptor instead.
 func (*Progress) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{34}
+	return file_plugin_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *Progress) GetContainerId() string {
@@ -2367,6 +2555,350 @@ func (x *Progress) GetTotal() int64 {
 	return 0
 }
 
+type FollowRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Instance      string                 `protobuf:"bytes,1,opt,name=instance,proto3" json:"instance,omitempty"` // in the first message, which has nothing else
+	Change        *Change                `protobuf:"bytes,2,opt,name=change,proto3" json:"change,omitempty"`     // answers a next
+	Ran           *Ran                   `protobuf:"bytes,3,opt,name=ran,proto3" json:"ran,omitempty"`           // answers a run
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *FollowRequest) Reset() {
+	*x = FollowRequest{}
+	mi := &file_plugin_proto_msgTypes[38]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *FollowRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*FollowRequest) ProtoMessage() {}
+
+func (x *FollowRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_plugin_proto_msgTypes[38]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use FollowRequest.ProtoReflect.Descriptor instead.
+func (*FollowRequest) Descriptor() ([]byte, []int) {
+	return file_plugin_proto_rawDescGZIP(), []int{38}
+}
+
+func (x *FollowRequest) GetInstance() string {
+	if x != nil {
+		return x.Instance
+	}
+	return ""
+}
+
+func (x *FollowRequest) GetChange() *Change {
+	if x != nil {
+		return x.Change
+	}
+	return nil
+}
+
+func (x *FollowRequest) GetRan() *Ran {
+	if x != nil {
+		return x.Ran
+	}
+	return nil
+}
+
+type FollowResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Next          bool                   `protobuf:"varint,1,opt,name=next,proto3" json:"next,omitempty"` // wants one change; not sent again before it has come
+	Run           *AskRun                `protobuf:"bytes,2,opt,name=run,proto3" json:"run,omitempty"`    // wants a trigger to run; capability "run"
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *FollowResponse) Reset() {
+	*x = FollowResponse{}
+	mi := &file_plugin_proto_msgTypes[39]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *FollowResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*FollowResponse) ProtoMessage() {}
+
+func (x *FollowResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_plugin_proto_msgTypes[39]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use FollowResponse.ProtoReflect.Descriptor instead.
+func (*FollowResponse) Descriptor() ([]byte, []int) {
+	return file_plugin_proto_rawDescGZIP(), []int{39}
+}
+
+func (x *FollowResponse) GetNext() bool {
+	if x != nil {
+		return x.Next
+	}
+	return false
+}
+
+func (x *FollowResponse) GetRun() *AskRun {
+	if x != nil {
+		return x.Run
+	}
+	return nil
+}
+
+type Change struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	All           bool                   `protobuf:"varint,1,opt,name=all,proto3" json:"all,omitempty"`        // put and watchers are all there is
+	Removed       []*Container           `protobuf:"bytes,2,rep,name=removed,proto3" json:"removed,omitempty"` // as they were last
+	Put           []*Container           `protobuf:"bytes,3,rep,name=put,proto3" json:"put,omitempty"`
+	Watchers      []*WatcherState        `protobuf:"bytes,4,rep,name=watchers,proto3" json:"watchers,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Change) Reset() {
+	*x = Change{}
+	mi := &file_plugin_proto_msgTypes[40]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Change) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Change) ProtoMessage() {}
+
+func (x *Change) ProtoReflect() protoreflect.Message {
+	mi := &file_plugin_proto_msgTypes[40]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Change.ProtoReflect.Descriptor instead.
+func (*Change) Descriptor() ([]byte, []int) {
+	return file_plugin_proto_rawDescGZIP(), []int{40}
+}
+
+func (x *Change) GetAll() bool {
+	if x != nil {
+		return x.All
+	}
+	return false
+}
+
+func (x *Change) GetRemoved() []*Container {
+	if x != nil {
+		return x.Removed
+	}
+	return nil
+}
+
+func (x *Change) GetPut() []*Container {
+	if x != nil {
+		return x.Put
+	}
+	return nil
+}
+
+func (x *Change) GetWatchers() []*WatcherState {
+	if x != nil {
+		return x.Watchers
+	}
+	return nil
+}
+
+type WatcherState struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	Checking      bool                   `protobuf:"varint,2,opt,name=checking,proto3" json:"checking,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *WatcherState) Reset() {
+	*x = WatcherState{}
+	mi := &file_plugin_proto_msgTypes[41]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *WatcherState) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*WatcherState) ProtoMessage() {}
+
+func (x *WatcherState) ProtoReflect() protoreflect.Message {
+	mi := &file_plugin_proto_msgTypes[41]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use WatcherState.ProtoReflect.Descriptor instead.
+func (*WatcherState) Descriptor() ([]byte, []int) {
+	return file_plugin_proto_rawDescGZIP(), []int{41}
+}
+
+func (x *WatcherState) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *WatcherState) GetChecking() bool {
+	if x != nil {
+		return x.Checking
+	}
+	return false
+}
+
+type AskRun struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Id            int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`          // chosen by the plugin, for the answer
+	Trigger       string                 `protobuf:"bytes,2,opt,name=trigger,proto3" json:"trigger,omitempty"` // "docker.local"
+	ContainerId   string                 `protobuf:"bytes,3,opt,name=container_id,json=containerId,proto3" json:"container_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AskRun) Reset() {
+	*x = AskRun{}
+	mi := &file_plugin_proto_msgTypes[42]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AskRun) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AskRun) ProtoMessage() {}
+
+func (x *AskRun) ProtoReflect() protoreflect.Message {
+	mi := &file_plugin_proto_msgTypes[42]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AskRun.ProtoReflect.Descriptor instead.
+func (*AskRun) Descriptor() ([]byte, []int) {
+	return file_plugin_proto_rawDescGZIP(), []int{42}
+}
+
+func (x *AskRun) GetId() int64 {
+	if x != nil {
+		return x.Id
+	}
+	return 0
+}
+
+func (x *AskRun) GetTrigger() string {
+	if x != nil {
+		return x.Trigger
+	}
+	return ""
+}
+
+func (x *AskRun) GetContainerId() string {
+	if x != nil {
+		return x.ContainerId
+	}
+	return ""
+}
+
+type Ran struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Id            int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	Error         string                 `protobuf:"bytes,2,opt,name=error,proto3" json:"error,omitempty"` // empty when it succeeded
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Ran) Reset() {
+	*x = Ran{}
+	mi := &file_plugin_proto_msgTypes[43]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Ran) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Ran) ProtoMessage() {}
+
+func (x *Ran) ProtoReflect() protoreflect.Message {
+	mi := &file_plugin_proto_msgTypes[43]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Ran.ProtoReflect.Descriptor instead.
+func (*Ran) Descriptor() ([]byte, []int) {
+	return file_plugin_proto_rawDescGZIP(), []int{43}
+}
+
+func (x *Ran) GetId() int64 {
+	if x != nil {
+		return x.Id
+	}
+	return 0
+}
+
+func (x *Ran) GetError() string {
+	if x != nil {
+		return x.Error
+	}
+	return ""
+}
+
 var File_plugin_proto protoreflect.FileDescriptor
 
 const file_plugin_proto_rawDesc = "" +
@@ -2386,7 +2918,7 @@ const file_plugin_proto_rawDesc = "" +
 	"\aoptions\x18\x05 \x03(\v2\x1a.dogwatch.plugin.v1.OptionR\aoptions\x12\"\n" +
 	"\fcapabilities\x18\x06 \x03(\tR\fcapabilities\x12\x1a\n" +
 	"\bdelivery\x18\a \x01(\tR\bdelivery\x12!\n" +
-	"\fdefault_name\x18\b \x01(\tR\vdefaultName\"\xc9\x02\n" +
+	"\fdefault_name\x18\b \x01(\tR\vdefaultName\"\xe3\x02\n" +
 	"\x06Option\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +
 	"\x04type\x18\x02 \x01(\tR\x04type\x12\x12\n" +
@@ -2402,7 +2934,8 @@ const file_plugin_proto_rawDesc = "" +
 	"\x03max\x18\v \x01(\x01H\x02R\x03max\x88\x01\x01\x12\x1e\n" +
 	"\n" +
 	"deprecated\x18\f \x01(\tR\n" +
-	"deprecatedB\n" +
+	"deprecated\x12\x18\n" +
+	"\aexample\x18\r \x01(\tR\aexampleB\n" +
 	"\n" +
 	"\b_defaultB\x06\n" +
 	"\x04_minB\x06\n" +
@@ -2546,7 +3079,19 @@ const file_plugin_proto_rawDesc = "" +
 	"repository\"M\n" +
 	"\x13CredentialsResponse\x12\x1a\n" +
 	"\busername\x18\x01 \x01(\tR\busername\x12\x1a\n" +
-	"\bpassword\x18\x02 \x01(\tR\bpassword\"\xb2\x04\n" +
+	"\bpassword\x18\x02 \x01(\tR\bpassword\"+\n" +
+	"\rLimitsRequest\x12\x1a\n" +
+	"\binstance\x18\x01 \x01(\tR\binstance\"C\n" +
+	"\x0eLimitsResponse\x121\n" +
+	"\x06limits\x18\x01 \x03(\v2\x19.dogwatch.plugin.v1.LimitR\x06limits\"\xf9\x01\n" +
+	"\x05Limit\x12\x12\n" +
+	"\x04host\x18\x01 \x01(\tR\x04host\x12\x14\n" +
+	"\x05limit\x18\x02 \x01(\x03R\x05limit\x12\x1c\n" +
+	"\tremaining\x18\x03 \x01(\x03R\tremaining\x12%\n" +
+	"\x0ewindow_seconds\x18\x04 \x01(\x03R\rwindowSeconds\x12\x16\n" +
+	"\x06source\x18\x05 \x01(\tR\x06source\x12*\n" +
+	"\x02at\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\x02at\x12=\n" +
+	"\fpaused_until\x18\a \x01(\v2\x1a.google.protobuf.TimestampR\vpausedUntil\"\xb2\x04\n" +
 	"\n" +
 	"RunRequest\x12\x1a\n" +
 	"\binstance\x18\x01 \x01(\tR\binstance\x12\x1a\n" +
@@ -2576,21 +3121,45 @@ const file_plugin_proto_rawDesc = "" +
 	"\x05phase\x18\x02 \x01(\tR\x05phase\x12\x18\n" +
 	"\amessage\x18\x03 \x01(\tR\amessage\x12\x18\n" +
 	"\acurrent\x18\x04 \x01(\x03R\acurrent\x12\x14\n" +
-	"\x05total\x18\x05 \x01(\x03R\x05total2\x90\x02\n" +
+	"\x05total\x18\x05 \x01(\x03R\x05total\"\x8a\x01\n" +
+	"\rFollowRequest\x12\x1a\n" +
+	"\binstance\x18\x01 \x01(\tR\binstance\x122\n" +
+	"\x06change\x18\x02 \x01(\v2\x1a.dogwatch.plugin.v1.ChangeR\x06change\x12)\n" +
+	"\x03ran\x18\x03 \x01(\v2\x17.dogwatch.plugin.v1.RanR\x03ran\"R\n" +
+	"\x0eFollowResponse\x12\x12\n" +
+	"\x04next\x18\x01 \x01(\bR\x04next\x12,\n" +
+	"\x03run\x18\x02 \x01(\v2\x1a.dogwatch.plugin.v1.AskRunR\x03run\"\xc2\x01\n" +
+	"\x06Change\x12\x10\n" +
+	"\x03all\x18\x01 \x01(\bR\x03all\x127\n" +
+	"\aremoved\x18\x02 \x03(\v2\x1d.dogwatch.plugin.v1.ContainerR\aremoved\x12/\n" +
+	"\x03put\x18\x03 \x03(\v2\x1d.dogwatch.plugin.v1.ContainerR\x03put\x12<\n" +
+	"\bwatchers\x18\x04 \x03(\v2 .dogwatch.plugin.v1.WatcherStateR\bwatchers\">\n" +
+	"\fWatcherState\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x1a\n" +
+	"\bchecking\x18\x02 \x01(\bR\bchecking\"U\n" +
+	"\x06AskRun\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\x03R\x02id\x12\x18\n" +
+	"\atrigger\x18\x02 \x01(\tR\atrigger\x12!\n" +
+	"\fcontainer_id\x18\x03 \x01(\tR\vcontainerId\"+\n" +
+	"\x03Ran\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\x03R\x02id\x12\x14\n" +
+	"\x05error\x18\x02 \x01(\tR\x05error2\x90\x02\n" +
 	"\tComponent\x12U\n" +
 	"\bDescribe\x12#.dogwatch.plugin.v1.DescribeRequest\x1a$.dogwatch.plugin.v1.DescribeResponse\x12X\n" +
 	"\tConfigure\x12$.dogwatch.plugin.v1.ConfigureRequest\x1a%.dogwatch.plugin.v1.ConfigureResponse\x12R\n" +
 	"\aRelease\x12\".dogwatch.plugin.v1.ReleaseRequest\x1a#.dogwatch.plugin.v1.ReleaseResponse2\xa6\x01\n" +
 	"\aWatcher\x12K\n" +
 	"\x04List\x12\x1f.dogwatch.plugin.v1.ListRequest\x1a .dogwatch.plugin.v1.ListResponse0\x01\x12N\n" +
-	"\x05Watch\x12 .dogwatch.plugin.v1.WatchRequest\x1a!.dogwatch.plugin.v1.WatchResponse0\x012\xe2\x02\n" +
+	"\x05Watch\x12 .dogwatch.plugin.v1.WatchRequest\x1a!.dogwatch.plugin.v1.WatchResponse0\x012\xb3\x03\n" +
 	"\bRegistry\x12K\n" +
 	"\x04Tags\x12\x1f.dogwatch.plugin.v1.TagsRequest\x1a .dogwatch.plugin.v1.TagsResponse0\x01\x12R\n" +
 	"\aResolve\x12\".dogwatch.plugin.v1.ResolveRequest\x1a#.dogwatch.plugin.v1.ResolveResponse\x12U\n" +
 	"\bManifest\x12#.dogwatch.plugin.v1.ManifestRequest\x1a$.dogwatch.plugin.v1.ManifestResponse\x12^\n" +
-	"\vCredentials\x12&.dogwatch.plugin.v1.CredentialsRequest\x1a'.dogwatch.plugin.v1.CredentialsResponse2S\n" +
+	"\vCredentials\x12&.dogwatch.plugin.v1.CredentialsRequest\x1a'.dogwatch.plugin.v1.CredentialsResponse\x12O\n" +
+	"\x06Limits\x12!.dogwatch.plugin.v1.LimitsRequest\x1a\".dogwatch.plugin.v1.LimitsResponse2\xa8\x01\n" +
 	"\aTrigger\x12H\n" +
-	"\x03Run\x12\x1e.dogwatch.plugin.v1.RunRequest\x1a\x1f.dogwatch.plugin.v1.RunResponse0\x01B4Z2github.com/dogwatch/dogwatch/sdk/proto/v1;pluginv1b\x06proto3"
+	"\x03Run\x12\x1e.dogwatch.plugin.v1.RunRequest\x1a\x1f.dogwatch.plugin.v1.RunResponse0\x01\x12S\n" +
+	"\x06Follow\x12!.dogwatch.plugin.v1.FollowRequest\x1a\".dogwatch.plugin.v1.FollowResponse(\x010\x01B4Z2github.com/dogwatch/dogwatch/sdk/proto/v1;pluginv1b\x06proto3"
 
 var (
 	file_plugin_proto_rawDescOnce sync.Once
@@ -2604,7 +3173,7 @@ func file_plugin_proto_rawDescGZIP() []byte {
 	return file_plugin_proto_rawDescData
 }
 
-var file_plugin_proto_msgTypes = make([]protoimpl.MessageInfo, 38)
+var file_plugin_proto_msgTypes = make([]protoimpl.MessageInfo, 47)
 var file_plugin_proto_goTypes = []any{
 	(*DescribeRequest)(nil),       // 0: dogwatch.plugin.v1.DescribeRequest
 	(*DescribeResponse)(nil),      // 1: dogwatch.plugin.v1.DescribeResponse
@@ -2637,73 +3206,95 @@ var file_plugin_proto_goTypes = []any{
 	(*ManifestResponse)(nil),      // 28: dogwatch.plugin.v1.ManifestResponse
 	(*CredentialsRequest)(nil),    // 29: dogwatch.plugin.v1.CredentialsRequest
 	(*CredentialsResponse)(nil),   // 30: dogwatch.plugin.v1.CredentialsResponse
-	(*RunRequest)(nil),            // 31: dogwatch.plugin.v1.RunRequest
-	(*Engine)(nil),                // 32: dogwatch.plugin.v1.Engine
-	(*RunResponse)(nil),           // 33: dogwatch.plugin.v1.RunResponse
-	(*Progress)(nil),              // 34: dogwatch.plugin.v1.Progress
-	nil,                           // 35: dogwatch.plugin.v1.Container.LabelsEntry
-	nil,                           // 36: dogwatch.plugin.v1.RunRequest.CredentialsEntry
-	nil,                           // 37: dogwatch.plugin.v1.RunRequest.EnginesEntry
-	(*structpb.Struct)(nil),       // 38: google.protobuf.Struct
-	(*timestamppb.Timestamp)(nil), // 39: google.protobuf.Timestamp
+	(*LimitsRequest)(nil),         // 31: dogwatch.plugin.v1.LimitsRequest
+	(*LimitsResponse)(nil),        // 32: dogwatch.plugin.v1.LimitsResponse
+	(*Limit)(nil),                 // 33: dogwatch.plugin.v1.Limit
+	(*RunRequest)(nil),            // 34: dogwatch.plugin.v1.RunRequest
+	(*Engine)(nil),                // 35: dogwatch.plugin.v1.Engine
+	(*RunResponse)(nil),           // 36: dogwatch.plugin.v1.RunResponse
+	(*Progress)(nil),              // 37: dogwatch.plugin.v1.Progress
+	(*FollowRequest)(nil),         // 38: dogwatch.plugin.v1.FollowRequest
+	(*FollowResponse)(nil),        // 39: dogwatch.plugin.v1.FollowResponse
+	(*Change)(nil),                // 40: dogwatch.plugin.v1.Change
+	(*WatcherState)(nil),          // 41: dogwatch.plugin.v1.WatcherState
+	(*AskRun)(nil),                // 42: dogwatch.plugin.v1.AskRun
+	(*Ran)(nil),                   // 43: dogwatch.plugin.v1.Ran
+	nil,                           // 44: dogwatch.plugin.v1.Container.LabelsEntry
+	nil,                           // 45: dogwatch.plugin.v1.RunRequest.CredentialsEntry
+	nil,                           // 46: dogwatch.plugin.v1.RunRequest.EnginesEntry
+	(*structpb.Struct)(nil),       // 47: google.protobuf.Struct
+	(*timestamppb.Timestamp)(nil), // 48: google.protobuf.Timestamp
 }
 var file_plugin_proto_depIdxs = []int32{
 	2,  // 0: dogwatch.plugin.v1.DescribeResponse.types:type_name -> dogwatch.plugin.v1.TypeInfo
 	3,  // 1: dogwatch.plugin.v1.TypeInfo.options:type_name -> dogwatch.plugin.v1.Option
-	38, // 2: dogwatch.plugin.v1.ConfigureRequest.options:type_name -> google.protobuf.Struct
+	47, // 2: dogwatch.plugin.v1.ConfigureRequest.options:type_name -> google.protobuf.Struct
 	6,  // 3: dogwatch.plugin.v1.ConfigureResponse.hosts:type_name -> dogwatch.plugin.v1.Host
 	10, // 4: dogwatch.plugin.v1.Container.image:type_name -> dogwatch.plugin.v1.Image
-	35, // 5: dogwatch.plugin.v1.Container.labels:type_name -> dogwatch.plugin.v1.Container.LabelsEntry
+	44, // 5: dogwatch.plugin.v1.Container.labels:type_name -> dogwatch.plugin.v1.Container.LabelsEntry
 	14, // 6: dogwatch.plugin.v1.Container.result:type_name -> dogwatch.plugin.v1.Result
 	15, // 7: dogwatch.plugin.v1.Container.check:type_name -> dogwatch.plugin.v1.CheckState
 	16, // 8: dogwatch.plugin.v1.Container.update_kind:type_name -> dogwatch.plugin.v1.UpdateKind
 	11, // 9: dogwatch.plugin.v1.Image.registry:type_name -> dogwatch.plugin.v1.ImageRegistry
 	12, // 10: dogwatch.plugin.v1.Image.tag:type_name -> dogwatch.plugin.v1.Tag
 	13, // 11: dogwatch.plugin.v1.Image.digest:type_name -> dogwatch.plugin.v1.Digest
-	39, // 12: dogwatch.plugin.v1.Image.created:type_name -> google.protobuf.Timestamp
-	39, // 13: dogwatch.plugin.v1.Result.created:type_name -> google.protobuf.Timestamp
-	39, // 14: dogwatch.plugin.v1.CheckState.at:type_name -> google.protobuf.Timestamp
+	48, // 12: dogwatch.plugin.v1.Image.created:type_name -> google.protobuf.Timestamp
+	48, // 13: dogwatch.plugin.v1.Result.created:type_name -> google.protobuf.Timestamp
+	48, // 14: dogwatch.plugin.v1.CheckState.at:type_name -> google.protobuf.Timestamp
 	14, // 15: dogwatch.plugin.v1.UpdateKind.result:type_name -> dogwatch.plugin.v1.Result
 	9,  // 16: dogwatch.plugin.v1.ListResponse.containers:type_name -> dogwatch.plugin.v1.Container
-	39, // 17: dogwatch.plugin.v1.WatchResponse.at:type_name -> google.protobuf.Timestamp
+	48, // 17: dogwatch.plugin.v1.WatchResponse.at:type_name -> google.protobuf.Timestamp
 	22, // 18: dogwatch.plugin.v1.TagsRequest.repository:type_name -> dogwatch.plugin.v1.Repository
 	22, // 19: dogwatch.plugin.v1.ResolveRequest.repository:type_name -> dogwatch.plugin.v1.Repository
 	22, // 20: dogwatch.plugin.v1.ManifestRequest.repository:type_name -> dogwatch.plugin.v1.Repository
 	17, // 21: dogwatch.plugin.v1.ManifestRequest.platform:type_name -> dogwatch.plugin.v1.Platform
-	39, // 22: dogwatch.plugin.v1.ManifestResponse.created:type_name -> google.protobuf.Timestamp
+	48, // 22: dogwatch.plugin.v1.ManifestResponse.created:type_name -> google.protobuf.Timestamp
 	22, // 23: dogwatch.plugin.v1.CredentialsRequest.repository:type_name -> dogwatch.plugin.v1.Repository
-	9,  // 24: dogwatch.plugin.v1.RunRequest.containers:type_name -> dogwatch.plugin.v1.Container
-	36, // 25: dogwatch.plugin.v1.RunRequest.credentials:type_name -> dogwatch.plugin.v1.RunRequest.CredentialsEntry
-	37, // 26: dogwatch.plugin.v1.RunRequest.engines:type_name -> dogwatch.plugin.v1.RunRequest.EnginesEntry
-	38, // 27: dogwatch.plugin.v1.Engine.options:type_name -> google.protobuf.Struct
-	34, // 28: dogwatch.plugin.v1.RunResponse.progress:type_name -> dogwatch.plugin.v1.Progress
-	30, // 29: dogwatch.plugin.v1.RunRequest.CredentialsEntry.value:type_name -> dogwatch.plugin.v1.CredentialsResponse
-	32, // 30: dogwatch.plugin.v1.RunRequest.EnginesEntry.value:type_name -> dogwatch.plugin.v1.Engine
-	0,  // 31: dogwatch.plugin.v1.Component.Describe:input_type -> dogwatch.plugin.v1.DescribeRequest
-	4,  // 32: dogwatch.plugin.v1.Component.Configure:input_type -> dogwatch.plugin.v1.ConfigureRequest
-	7,  // 33: dogwatch.plugin.v1.Component.Release:input_type -> dogwatch.plugin.v1.ReleaseRequest
-	18, // 34: dogwatch.plugin.v1.Watcher.List:input_type -> dogwatch.plugin.v1.ListRequest
-	20, // 35: dogwatch.plugin.v1.Watcher.Watch:input_type -> dogwatch.plugin.v1.WatchRequest
-	23, // 36: dogwatch.plugin.v1.Registry.Tags:input_type -> dogwatch.plugin.v1.TagsRequest
-	25, // 37: dogwatch.plugin.v1.Registry.Resolve:input_type -> dogwatch.plugin.v1.ResolveRequest
-	27, // 38: dogwatch.plugin.v1.Registry.Manifest:input_type -> dogwatch.plugin.v1.ManifestRequest
-	29, // 39: dogwatch.plugin.v1.Registry.Credentials:input_type -> dogwatch.plugin.v1.CredentialsRequest
-	31, // 40: dogwatch.plugin.v1.Trigger.Run:input_type -> dogwatch.plugin.v1.RunRequest
-	1,  // 41: dogwatch.plugin.v1.Component.Describe:output_type -> dogwatch.plugin.v1.DescribeResponse
-	5,  // 42: dogwatch.plugin.v1.Component.Configure:output_type -> dogwatch.plugin.v1.ConfigureResponse
-	8,  // 43: dogwatch.plugin.v1.Component.Release:output_type -> dogwatch.plugin.v1.ReleaseResponse
-	19, // 44: dogwatch.plugin.v1.Watcher.List:output_type -> dogwatch.plugin.v1.ListResponse
-	21, // 45: dogwatch.plugin.v1.Watcher.Watch:output_type -> dogwatch.plugin.v1.WatchResponse
-	24, // 46: dogwatch.plugin.v1.Registry.Tags:output_type -> dogwatch.plugin.v1.TagsResponse
-	26, // 47: dogwatch.plugin.v1.Registry.Resolve:output_type -> dogwatch.plugin.v1.ResolveResponse
-	28, // 48: dogwatch.plugin.v1.Registry.Manifest:output_type -> dogwatch.plugin.v1.ManifestResponse
-	30, // 49: dogwatch.plugin.v1.Registry.Credentials:output_type -> dogwatch.plugin.v1.CredentialsResponse
-	33, // 50: dogwatch.plugin.v1.Trigger.Run:output_type -> dogwatch.plugin.v1.RunResponse
-	41, // [41:51] is the sub-list for method output_type
-	31, // [31:41] is the sub-list for method input_type
-	31, // [31:31] is the sub-list for extension type_name
-	31, // [31:31] is the sub-list for extension extendee
-	0,  // [0:31] is the sub-list for field type_name
+	33, // 24: dogwatch.plugin.v1.LimitsResponse.limits:type_name -> dogwatch.plugin.v1.Limit
+	48, // 25: dogwatch.plugin.v1.Limit.at:type_name -> google.protobuf.Timestamp
+	48, // 26: dogwatch.plugin.v1.Limit.paused_until:type_name -> google.protobuf.Timestamp
+	9,  // 27: dogwatch.plugin.v1.RunRequest.containers:type_name -> dogwatch.plugin.v1.Container
+	45, // 28: dogwatch.plugin.v1.RunRequest.credentials:type_name -> dogwatch.plugin.v1.RunRequest.CredentialsEntry
+	46, // 29: dogwatch.plugin.v1.RunRequest.engines:type_name -> dogwatch.plugin.v1.RunRequest.EnginesEntry
+	47, // 30: dogwatch.plugin.v1.Engine.options:type_name -> google.protobuf.Struct
+	37, // 31: dogwatch.plugin.v1.RunResponse.progress:type_name -> dogwatch.plugin.v1.Progress
+	40, // 32: dogwatch.plugin.v1.FollowRequest.change:type_name -> dogwatch.plugin.v1.Change
+	43, // 33: dogwatch.plugin.v1.FollowRequest.ran:type_name -> dogwatch.plugin.v1.Ran
+	42, // 34: dogwatch.plugin.v1.FollowResponse.run:type_name -> dogwatch.plugin.v1.AskRun
+	9,  // 35: dogwatch.plugin.v1.Change.removed:type_name -> dogwatch.plugin.v1.Container
+	9,  // 36: dogwatch.plugin.v1.Change.put:type_name -> dogwatch.plugin.v1.Container
+	41, // 37: dogwatch.plugin.v1.Change.watchers:type_name -> dogwatch.plugin.v1.WatcherState
+	30, // 38: dogwatch.plugin.v1.RunRequest.CredentialsEntry.value:type_name -> dogwatch.plugin.v1.CredentialsResponse
+	35, // 39: dogwatch.plugin.v1.RunRequest.EnginesEntry.value:type_name -> dogwatch.plugin.v1.Engine
+	0,  // 40: dogwatch.plugin.v1.Component.Describe:input_type -> dogwatch.plugin.v1.DescribeRequest
+	4,  // 41: dogwatch.plugin.v1.Component.Configure:input_type -> dogwatch.plugin.v1.ConfigureRequest
+	7,  // 42: dogwatch.plugin.v1.Component.Release:input_type -> dogwatch.plugin.v1.ReleaseRequest
+	18, // 43: dogwatch.plugin.v1.Watcher.List:input_type -> dogwatch.plugin.v1.ListRequest
+	20, // 44: dogwatch.plugin.v1.Watcher.Watch:input_type -> dogwatch.plugin.v1.WatchRequest
+	23, // 45: dogwatch.plugin.v1.Registry.Tags:input_type -> dogwatch.plugin.v1.TagsRequest
+	25, // 46: dogwatch.plugin.v1.Registry.Resolve:input_type -> dogwatch.plugin.v1.ResolveRequest
+	27, // 47: dogwatch.plugin.v1.Registry.Manifest:input_type -> dogwatch.plugin.v1.ManifestRequest
+	29, // 48: dogwatch.plugin.v1.Registry.Credentials:input_type -> dogwatch.plugin.v1.CredentialsRequest
+	31, // 49: dogwatch.plugin.v1.Registry.Limits:input_type -> dogwatch.plugin.v1.LimitsRequest
+	34, // 50: dogwatch.plugin.v1.Trigger.Run:input_type -> dogwatch.plugin.v1.RunRequest
+	38, // 51: dogwatch.plugin.v1.Trigger.Follow:input_type -> dogwatch.plugin.v1.FollowRequest
+	1,  // 52: dogwatch.plugin.v1.Component.Describe:output_type -> dogwatch.plugin.v1.DescribeResponse
+	5,  // 53: dogwatch.plugin.v1.Component.Configure:output_type -> dogwatch.plugin.v1.ConfigureResponse
+	8,  // 54: dogwatch.plugin.v1.Component.Release:output_type -> dogwatch.plugin.v1.ReleaseResponse
+	19, // 55: dogwatch.plugin.v1.Watcher.List:output_type -> dogwatch.plugin.v1.ListResponse
+	21, // 56: dogwatch.plugin.v1.Watcher.Watch:output_type -> dogwatch.plugin.v1.WatchResponse
+	24, // 57: dogwatch.plugin.v1.Registry.Tags:output_type -> dogwatch.plugin.v1.TagsResponse
+	26, // 58: dogwatch.plugin.v1.Registry.Resolve:output_type -> dogwatch.plugin.v1.ResolveResponse
+	28, // 59: dogwatch.plugin.v1.Registry.Manifest:output_type -> dogwatch.plugin.v1.ManifestResponse
+	30, // 60: dogwatch.plugin.v1.Registry.Credentials:output_type -> dogwatch.plugin.v1.CredentialsResponse
+	32, // 61: dogwatch.plugin.v1.Registry.Limits:output_type -> dogwatch.plugin.v1.LimitsResponse
+	36, // 62: dogwatch.plugin.v1.Trigger.Run:output_type -> dogwatch.plugin.v1.RunResponse
+	39, // 63: dogwatch.plugin.v1.Trigger.Follow:output_type -> dogwatch.plugin.v1.FollowResponse
+	52, // [52:64] is the sub-list for method output_type
+	40, // [40:52] is the sub-list for method input_type
+	40, // [40:40] is the sub-list for extension type_name
+	40, // [40:40] is the sub-list for extension extendee
+	0,  // [0:40] is the sub-list for field type_name
 }
 
 func init() { file_plugin_proto_init() }
@@ -2718,7 +3309,7 @@ func file_plugin_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_plugin_proto_rawDesc), len(file_plugin_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   38,
+			NumMessages:   47,
 			NumExtensions: 0,
 			NumServices:   4,
 		},

@@ -377,6 +377,7 @@ const (
 	Registry_Resolve_FullMethodName     = "/dogwatch.plugin.v1.Registry/Resolve"
 	Registry_Manifest_FullMethodName    = "/dogwatch.plugin.v1.Registry/Manifest"
 	Registry_Credentials_FullMethodName = "/dogwatch.plugin.v1.Registry/Credentials"
+	Registry_Limits_FullMethodName      = "/dogwatch.plugin.v1.Registry/Limits"
 )
 
 // RegistryClient is the client API for Registry service.
@@ -391,6 +392,8 @@ type RegistryClient interface {
 	Manifest(ctx context.Context, in *ManifestRequest, opts ...grpc.CallOption) (*ManifestResponse, error)
 	// Credentials lends the registry's credentials; capability "credentials".
 	Credentials(ctx context.Context, in *CredentialsRequest, opts ...grpc.CallOption) (*CredentialsResponse, error)
+	// Limits tells what the registry's hosts allow, without asking them; capability "limits".
+	Limits(ctx context.Context, in *LimitsRequest, opts ...grpc.CallOption) (*LimitsResponse, error)
 }
 
 type registryClient struct {
@@ -450,6 +453,16 @@ func (c *registryClient) Credentials(ctx context.Context, in *CredentialsRequest
 	return out, nil
 }
 
+func (c *registryClient) Limits(ctx context.Context, in *LimitsRequest, opts ...grpc.CallOption) (*LimitsResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(LimitsResponse)
+	err := c.cc.Invoke(ctx, Registry_Limits_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // RegistryServer is the server API for Registry service.
 // All implementations must embed UnimplementedRegistryServer
 // for forward compatibility.
@@ -462,6 +475,8 @@ type RegistryServer interface {
 	Manifest(context.Context, *ManifestRequest) (*ManifestResponse, error)
 	// Credentials lends the registry's credentials; capability "credentials".
 	Credentials(context.Context, *CredentialsRequest) (*CredentialsResponse, error)
+	// Limits tells what the registry's hosts allow, without asking them; capability "limits".
+	Limits(context.Context, *LimitsRequest) (*LimitsResponse, error)
 	mustEmbedUnimplementedRegistryServer()
 }
 
@@ -483,6 +498,9 @@ func (UnimplementedRegistryServer) Manifest(context.Context, *ManifestRequest) (
 }
 func (UnimplementedRegistryServer) Credentials(context.Context, *CredentialsRequest) (*CredentialsResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method Credentials not implemented")
+}
+func (UnimplementedRegistryServer) Limits(context.Context, *LimitsRequest) (*LimitsResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method Limits not implemented")
 }
 func (UnimplementedRegistryServer) mustEmbedUnimplementedRegistryServer() {}
 func (UnimplementedRegistryServer) testEmbeddedByValue()                  {}
@@ -570,6 +588,24 @@ func _Registry_Credentials_Handler(srv interface{}, ctx context.Context, dec fun
 	return interceptor(ctx, in, info, handler)
 }
 
+func _Registry_Limits_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(LimitsRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(RegistryServer).Limits(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: Registry_Limits_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(RegistryServer).Limits(ctx, req.(*LimitsRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // Registry_ServiceDesc is the grpc.ServiceDesc for Registry service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -589,6 +625,10 @@ var Registry_ServiceDesc = grpc.ServiceDesc{
 			MethodName: "Credentials",
 			Handler:    _Registry_Credentials_Handler,
 		},
+		{
+			MethodName: "Limits",
+			Handler:    _Registry_Limits_Handler,
+		},
 	},
 	Streams: []grpc.StreamDesc{
 		{
@@ -601,7 +641,8 @@ var Registry_ServiceDesc = grpc.ServiceDesc{
 }
 
 const (
-	Trigger_Run_FullMethodName = "/dogwatch.plugin.v1.Trigger/Run"
+	Trigger_Run_FullMethodName    = "/dogwatch.plugin.v1.Trigger/Run"
+	Trigger_Follow_FullMethodName = "/dogwatch.plugin.v1.Trigger/Follow"
 )
 
 // TriggerClient is the client API for Trigger service.
@@ -610,6 +651,10 @@ const (
 type TriggerClient interface {
 	// Run delivers once, streaming any number of progress messages.
 	Run(ctx context.Context, in *RunRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[RunResponse], error)
+	// Follow keeps an instance informed of all containers and watchers; capability
+	// "follow". The host opens it by naming the instance, answers each "next" with
+	// one change as soon as there is one, and each "run" when that has ended.
+	Follow(ctx context.Context, opts ...grpc.CallOption) (grpc.BidiStreamingClient[FollowRequest, FollowResponse], error)
 }
 
 type triggerClient struct {
@@ -639,12 +684,29 @@ func (c *triggerClient) Run(ctx context.Context, in *RunRequest, opts ...grpc.Ca
 // This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
 type Trigger_RunClient = grpc.ServerStreamingClient[RunResponse]
 
+func (c *triggerClient) Follow(ctx context.Context, opts ...grpc.CallOption) (grpc.BidiStreamingClient[FollowRequest, FollowResponse], error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	stream, err := c.cc.NewStream(ctx, &Trigger_ServiceDesc.Streams[1], Trigger_Follow_FullMethodName, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	x := &grpc.GenericClientStream[FollowRequest, FollowResponse]{ClientStream: stream}
+	return x, nil
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type Trigger_FollowClient = grpc.BidiStreamingClient[FollowRequest, FollowResponse]
+
 // TriggerServer is the server API for Trigger service.
 // All implementations must embed UnimplementedTriggerServer
 // for forward compatibility.
 type TriggerServer interface {
 	// Run delivers once, streaming any number of progress messages.
 	Run(*RunRequest, grpc.ServerStreamingServer[RunResponse]) error
+	// Follow keeps an instance informed of all containers and watchers; capability
+	// "follow". The host opens it by naming the instance, answers each "next" with
+	// one change as soon as there is one, and each "run" when that has ended.
+	Follow(grpc.BidiStreamingServer[FollowRequest, FollowResponse]) error
 	mustEmbedUnimplementedTriggerServer()
 }
 
@@ -657,6 +719,9 @@ type UnimplementedTriggerServer struct{}
 
 func (UnimplementedTriggerServer) Run(*RunRequest, grpc.ServerStreamingServer[RunResponse]) error {
 	return status.Error(codes.Unimplemented, "method Run not implemented")
+}
+func (UnimplementedTriggerServer) Follow(grpc.BidiStreamingServer[FollowRequest, FollowResponse]) error {
+	return status.Error(codes.Unimplemented, "method Follow not implemented")
 }
 func (UnimplementedTriggerServer) mustEmbedUnimplementedTriggerServer() {}
 func (UnimplementedTriggerServer) testEmbeddedByValue()                 {}
@@ -690,6 +755,13 @@ func _Trigger_Run_Handler(srv interface{}, stream grpc.ServerStream) error {
 // This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
 type Trigger_RunServer = grpc.ServerStreamingServer[RunResponse]
 
+func _Trigger_Follow_Handler(srv interface{}, stream grpc.ServerStream) error {
+	return srv.(TriggerServer).Follow(&grpc.GenericServerStream[FollowRequest, FollowResponse]{ServerStream: stream})
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type Trigger_FollowServer = grpc.BidiStreamingServer[FollowRequest, FollowResponse]
+
 // Trigger_ServiceDesc is the grpc.ServiceDesc for Trigger service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -702,6 +774,12 @@ var Trigger_ServiceDesc = grpc.ServiceDesc{
 			StreamName:    "Run",
 			Handler:       _Trigger_Run_Handler,
 			ServerStreams: true,
+		},
+		{
+			StreamName:    "Follow",
+			Handler:       _Trigger_Follow_Handler,
+			ServerStreams: true,
+			ClientStreams: true,
 		},
 	},
 	Metadata: "plugin.proto",

@@ -1,0 +1,87 @@
+package triggertest
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"testing"
+
+	"github.com/dogwatch/dogwatch/sdk"
+	"github.com/dogwatch/dogwatch/sdk/internal/kittest"
+	"github.com/dogwatch/dogwatch/sdk/plugintest"
+	"github.com/dogwatch/dogwatch/sdk/trigger"
+)
+
+// keeper is a post that follows.
+type keeper struct {
+	*post
+	follow func(ctx context.Context, k *keeper, w trigger.World) error
+}
+
+func (k *keeper) Follow(ctx context.Context, w trigger.World) error { return k.follow(ctx, k, w) }
+
+func follows(follow func(context.Context, *keeper, trigger.World) error) trigger.Type {
+	return trigger.Define("post", "Posts to a URL", func(env sdk.Env, o postOptions) (*keeper, error) {
+		if o.Topic == "a/b" {
+			return nil, sdk.Invalid("topic", "must have no slash")
+		}
+		return &keeper{post: &post{env: env, o: o}, follow: follow}, nil
+	})
+}
+
+// listen takes every change.
+func listen(ctx context.Context, _ *keeper, w trigger.World) error {
+	for {
+		if _, err := w.Next(ctx); err != nil {
+			return err
+		}
+	}
+}
+
+func TestAGoodFollowerPasses(t *testing.T) { Run(t, follows(listen), postCase()) }
+
+func TestBadFollowersFail(t *testing.T) {
+	bad := func(check, want string, follow func(context.Context, *keeper, trigger.World) error) kittest.Bad {
+		return kittest.Bad{Check: "follow/" + check, Want: want, Run: func(t *testing.T) { Run(t, follows(follow), postCase()) }}
+	}
+	kittest.MustFail(t, map[string]kittest.Bad{
+		"deaf to its context": bad("release", "Follow goes on in the plugin", func(ctx context.Context, k *keeper, w trigger.World) error {
+			_ = listen(ctx, k, w)
+			select {}
+		}),
+		"takes nothing": bad("empty", "Follow does not ask", func(ctx context.Context, _ *keeper, _ trigger.World) error {
+			<-ctx.Done()
+			return ctx.Err()
+		}),
+		"gives up when the service is away": bad("500", "Follow returned while its context lives", func(ctx context.Context, k *keeper, w trigger.World) error {
+			if err := k.send(ctx, trigger.Request{}); err != nil {
+				return err
+			}
+			return listen(ctx, k, w)
+		}),
+		"breaks on what is odd": bad("busy", "Follow returned while its context lives", func(ctx context.Context, _ *keeper, w trigger.World) error {
+			for {
+				c, err := w.Next(ctx)
+				if err != nil {
+					return err
+				}
+				for _, is := range c.Put {
+					if is.Name == "" {
+						return errors.New("a container without a name")
+					}
+				}
+			}
+		}),
+		"log shows a secret": bad("empty", `the log shows the secret option "token"`, func(ctx context.Context, k *keeper, w trigger.World) error {
+			k.env.Log.Warn("following", "options", k.o)
+			return listen(ctx, k, w)
+		}),
+	})
+}
+
+func TestFollowIsOnlyForFollowers(t *testing.T) {
+	c := postCase()
+	c.Options = func(t *testing.T) map[string]any { return options(plugintest.Answering(t, http.StatusOK)) }
+	c.Skip = []string{"describe", "options", "replace", "release", "concurrent", "cancel", "errors", "secrets", "simple", "batch", "fields"}
+	Run(t, define(unchanged), c)
+}
