@@ -16,24 +16,28 @@ func manyTags(n int) []string {
 	return tags[:n]
 }
 
+// The rules of the benchmarks: none, patterns that run in linear time, and patterns that
+// only the backtracking engine has.
+var benchmarks = []struct {
+	name    string
+	current string
+	rules   Rules
+}{
+	{"plain", "1.2.3-alpine3.18", Rules{}},
+	{"include", "1.2.3", Rules{Include: `^\d+\.\d+\.\d+$`}},
+	{"transform", "1.2.3", Rules{Transform: `^(\d+\.\d+)\.\d+$ => $1`}},
+	{"all", "1.2.3", Rules{Include: `^v?\d+\.\d+\.\d+`, Exclude: `(alpine|beta|-ls\d+)`, Transform: `^v?(\d+\.\d+\.\d+).*$ => $1`}},
+	{"elsewhere", "latest-1.2.3", Rules{Include: `^\d+\.\d+\.\d+$`, Transform: `^latest-(.*)$ => $1`}},
+	{"lookahead", "1.2.3", Rules{Include: `^(?!.*rc)\d+\.\d+\.\d+$`}},
+	{"lookarounds", "1.2.3", Rules{Include: `^(?!.*rc)v?\d+\.\d+\.\d+`, Exclude: `(?<=\d)-(?:alpine|ls)`, Transform: `^v?(?=\d)(\d+\.\d+\.\d+).*$ => $1`}},
+}
+
 func BenchmarkSelect(b *testing.B) {
-	for _, n := range []int{1_000, 300_000} {
+	for _, n := range []int{1_000, 20_000, 300_000} {
 		tags := manyTags(n)
-		for _, c := range []struct {
-			name    string
-			current string
-			rules   Rules
-		}{
-			{"plain", "1.2.3-alpine3.18", Rules{}},
-			{"include", "1.2.3", Rules{Include: `^\d+\.\d+\.\d+$`}},
-			{"transform", "1.2.3", Rules{Transform: `^(\d+\.\d+)\.\d+$ => $1`}},
-			{"lookahead", "1.2.3", Rules{Include: `^(?!.*rc)\d+\.\d+\.\d+$`}},
-		} {
+		for _, c := range benchmarks {
 			b.Run(fmt.Sprintf("%s/%d", c.name, n), func(b *testing.B) {
-				s, err := Compile(c.rules)
-				if err != nil {
-					b.Fatal(err)
-				}
+				s := mustCompile(b, c.rules)
 				b.ReportAllocs()
 				for b.Loop() {
 					if sel, err := s.Select(c.current, tags); err != nil || !sel.Newer {
@@ -46,15 +50,16 @@ func BenchmarkSelect(b *testing.B) {
 }
 
 func BenchmarkExplain(b *testing.B) {
-	tags := manyTags(300_000)
-	s, err := Compile(Rules{})
-	if err != nil {
-		b.Fatal(err)
-	}
-	b.ReportAllocs()
-	for b.Loop() {
-		if _, err := s.Explain("1.2.3", tags); err != nil {
-			b.Fatal(err)
-		}
+	for _, n := range []int{20_000, 300_000} {
+		tags := manyTags(n)
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			s := mustCompile(b, Rules{})
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := s.Explain("1.2.3", tags); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
 	}
 }

@@ -9,9 +9,13 @@
 // A tag is a prefix, numbers and a suffix: "php", 8.2, "-fpm-alpine3.19".
 //
 //   - The numbers begin at the first digit that is not part of a name such as amd64 or
-//     sha256, and go on while dots join them. Leading zeros do not matter: 22.04 and
-//     2024.01 are versions. A dashed date (2024-01-15) is three numbers. One number with
-//     a leading zero, a number above 2^53-1, and a commit hash (abc1234) are not versions.
+//     sha256, nor of a word before the version (pg14-v0.2.0, alpine3.19-1.2.3), and go on
+//     while dots join them. Leading zeros do not matter: 22.04 and 2024.01 are versions. A
+//     dashed date (2024-01-15) is three numbers.
+//
+//   - These are no versions: one number with a leading zero, a number above 2^53-1, a
+//     commit hash (abc1234, and 1234567, which can be one), a pull request (pr-123), and a
+//     channel whose number says what it is for (latest-pg16, lts-alpine3.20).
 //
 //   - A prerelease word in the suffix (or in the prefix: nightly-1.2) makes a
 //     prerelease. In rising order, words on one line being equal:
@@ -19,13 +23,13 @@
 //     exp, experimental;
 //     pr;
 //     dev, develop, development;
-//     snapshot;
 //     nightly, daily;
 //     canary;
 //     edge;
 //     unstable;
 //     insider, insiders;
 //     next;
+//     snapshot;
 //     alpha, and a as in 1.0a1 or -a.1;
 //     beta, and b as in 2022.2.0b1 or -b.52;
 //     milestone, and m as in -M3;
@@ -34,7 +38,11 @@
 //     rc, cr, candidate, and c as in 1.0c1.
 //
 //     Everything else is not: -perl, -ls45, -r5, -1, -devel, -b12. The numbers after
-//     the word belong to it.
+//     the word belong to it. Without a number, the words before snapshot name a channel
+//     (1.25-dev), which is a family.
+//
+//   - The words hotfix, patch, post and security with a number (2.15.0.post1) mend the
+//     release of the same numbers.
 //
 //   - What then remains of the suffix, its numbers folded, is the family of the tag:
 //     -alpine3.19 and -alpine3.20 are one family, -alpine and -bookworm are two. Some
@@ -46,19 +54,31 @@
 // # How tags compare
 //
 // Every number compares as a number, whatever its length: first the numbers, missing
-// ones being zero; then a prerelease is below its release, and prereleases go by word
-// and number; then the numbers of the suffix. With a transform, all this looks at the
-// transformed text.
+// ones being zero; then a prerelease is below its release, which is below what mends it,
+// and prereleases go by word and number; then the numbers of the suffix. With a
+// transform, all this looks at the transformed text.
 //
 // # Which tags are candidates
 //
-// A tag must be no signature or attestation, pass include and exclude, have the same
-// prefix as the current one (unless an include pattern takes over), have as many
-// numbers, be of the same family, be a prerelease only if the current one is or the
-// rules allow it, be the same kind of date or none, not begin with a year or a
-// number of six digits if the current one begins with one below 1000 (unless an include
-// pattern admits it), and be strictly newer. An include pattern that admits neither the current tag nor any tag of its
-// family asks for another family, and then gets it.
+// A tag must
+//
+//   - be no signature or attestation, and pass include and exclude;
+//   - have the prefix of the current one but for upper case, unless an include pattern
+//     takes over;
+//   - have as many numbers;
+//   - be of the same family, or of what is left of it without a leading revision
+//     (10.8.13-1 may be followed by 10.9.0, but not the other way round);
+//   - be no prerelease, unless the current one is a prerelease of the same or an earlier
+//     word, or the rules allow it;
+//   - be the same kind of date or none;
+//   - not begin with a year or a number of six digits if the current one does not, unless
+//     an include pattern admits it;
+//   - be strictly newer.
+//
+// An include pattern that admits neither the current tag nor any tag of its family asks
+// for another family, and then gets it.
+//
+// Selection is transitive, and what it chooses has no successor among the same tags.
 //
 // The rules and what WUD does instead are recorded in the divergences of the project
 // ("Which tag is newer"); each has a test of its name here.

@@ -22,9 +22,9 @@ const (
 	ReasonNotVersion        Reason = "not-version"         // the (transformed) tag is no version
 	ReasonCount             Reason = "count"               // more or fewer numbers
 	ReasonFamily            Reason = "family"              // another suffix
-	ReasonPrerelease        Reason = "prerelease"          // a prerelease, for a container that runs a release
+	ReasonPrerelease        Reason = "prerelease"          // a prerelease, and the current tag is nearer to a release
 	ReasonDate              Reason = "date"                // a date for a version, or the other way round
-	ReasonCalendar          Reason = "calendar"            // begins with a year or a long number, the current tag with a small one
+	ReasonCalendar          Reason = "calendar"            // begins with a year or a long number, and the current tag does not
 	ReasonNotNewer          Reason = "not-newer"           // older or equal
 )
 
@@ -115,11 +115,14 @@ func (d *decision) detail(r Reason) string {
 	case ReasonFamily:
 		return fmt.Sprintf("it is of the family %s, not %s", d.candidate.familyName(), d.running.familyName())
 	case ReasonPrerelease:
-		return "it is a prerelease and the current tag is none"
+		if d.running.stage.release() {
+			return "it is a prerelease and the current tag is none"
+		}
+		return "it is a prerelease of an earlier kind than the current tag"
 	case ReasonDate:
 		return "it and the current tag are not the same kind of date"
 	case ReasonCalendar:
-		return "it begins with a year or a date and the current tag with a small number"
+		return "it begins with a year or a date and the current tag does not"
 	case ReasonNotNewer:
 		return "it is not newer than the current tag"
 	}

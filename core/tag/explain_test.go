@@ -28,6 +28,7 @@ func TestExplainReasons(t *testing.T) {
 		{Rules{}, "1.0-alpine3.19", "2.0-12-abc1234", ReasonFamily, "the family -N-<commit>, not -alpineN.N"},
 		{Rules{}, "1.0", "2.0a", ReasonFamily, "the family X, not without suffix"},
 		{Rules{}, "1.0.0", "2.0.0-rc1", ReasonPrerelease, "prerelease"},
+		{Rules{}, "2.0.0-rc1", "2.1.0-alpha1", ReasonPrerelease, "earlier kind"},
 		{Rules{}, "17", "20240101", ReasonDate, "date"},
 		{Rules{}, "10.11", "2021.12", ReasonCalendar, "year"},
 		{Rules{}, "1.0.0", "0.9.0", ReasonNotNewer, "not newer"},

@@ -1,6 +1,7 @@
 package tag
 
 import (
+	"bytes"
 	"fmt"
 	"strings"
 	"time"
@@ -241,7 +242,7 @@ func (d *decision) judge(tag string) (Reason, error) {
 		return ReasonCurrentNotVersion, nil
 	}
 	raw := layoutOf(tag)
-	if d.include == nil && raw.prefix != d.raw.prefix {
+	if d.include == nil && !strings.EqualFold(raw.prefix, d.raw.prefix) {
 		return ReasonPrefix, nil
 	}
 	d.prefixed++
@@ -256,16 +257,16 @@ func (d *decision) judge(tag string) (Reason, error) {
 	switch {
 	case raw.count != d.raw.count:
 		return ReasonCount, nil
-	case !d.elsewhere && !sameFamily(v, &d.running):
+	case !d.elsewhere && !d.related(v):
 		return ReasonFamily, nil
 	}
 	d.relatives++
 	switch {
-	case v.stage != stable && d.running.stage == stable && !d.prerelease:
+	case v.stage < min(d.running.stage, stable) && !d.prerelease:
 		return ReasonPrerelease, nil
 	case v.date != d.running.date:
 		return ReasonDate, nil
-	case v.calendar() && d.running.small() && d.include == nil:
+	case v.calendar() && !d.running.calendar() && d.include == nil:
 		return ReasonCalendar, nil
 	case compareVersions(v, &d.running) <= 0:
 		return ReasonNotNewer, nil
@@ -291,34 +292,39 @@ func (d *decision) filter(tag string) (Reason, error) {
 	return "", nil
 }
 
+// related reports whether v may follow the current tag: a version of its family, or one
+// without the revisions of the current tag (10.8.13-1), which not every version has.
+func (d *decision) related(v *version) bool {
+	for family, ok := d.running.family, true; ok; family, ok = withoutRevision(family) {
+		if bytes.Equal(family, v.family) {
+			return true
+		}
+	}
+	return false
+}
+
 // better reports whether the candidate is better than the best so far. It is a total
 // order, so that the order of the tags does not matter: the newer version, then what is
 // most like the current tag, then the shorter and the lower text.
 func (d *decision) better(tag string) bool {
 	a, b := d.candidate, d.best
-	if c := compareMain(a, b); c != 0 {
-		return c > 0
-	}
-	// A channel without numbers (1.25-dev, 9.18_edge) is followed before it is left.
-	if d.running.stage != stable && len(d.running.count) == 0 {
-		if x, y := a.stage == d.running.stage, b.stage == d.running.stage; x != y {
-			return x
-		}
-	}
 	if c := compareCore(a, b); c != 0 {
 		return c > 0
 	}
-	if x, y := a.prefix == d.running.prefix, b.prefix == d.running.prefix; x != y {
+	if x, y := sameFamily(a, &d.running), sameFamily(b, &d.running); x != y {
 		return x
 	}
 	if c := len(a.family) - len(b.family); c != 0 {
 		return c < 0
 	}
-	if c := strings.Compare(string(a.family), string(b.family)); c != 0 {
+	if c := bytes.Compare(a.family, b.family); c != 0 {
 		return c < 0
 	}
 	if c := compareLists(a.numbers, b.numbers); c != 0 {
 		return c > 0
+	}
+	if x, y := a.prefix == d.running.prefix, b.prefix == d.running.prefix; x != y {
+		return x
 	}
 	if d.transform != nil {
 		// Tags that a transform makes equal: 4.40.9 and 4.40.10 by "^(\d+\.\d+)".

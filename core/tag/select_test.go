@@ -1,9 +1,6 @@
 package tag
 
 import (
-	"fmt"
-	"math/rand/v2"
-	"slices"
 	"strings"
 	"testing"
 )
@@ -128,6 +125,9 @@ func TestSuffixFamily(t *testing.T) {
 		{Rules{}, "9.0-jdk17", "9.0-jdk21 9.1-jdk17 9.1-jdk21", "9.1-jdk17"},
 		{Rules{}, "2.13.0-pg15", "2.14.0-pg15 2.14.0-pg16", "2.14.0-pg15"},
 		{Rules{Include: `^\d+\.\d+\.\d+-pg\d+$`}, "2.13.0-pg15", "2.14.0-pg15 2.14.0-pg16", "2.14.0-pg16"},
+		{Rules{}, "alpine3.18-v16.7.0", "alpine3.18-v16.10.0 alpine3.19-v15.0.0 alpine-v17.0.0", "alpine3.18-v16.10.0"},
+		{Rules{}, "windows1809-amd64-2.19.4", "windows1809-amd64-2.20.0 windows2004-amd64-2.21.0", "windows1809-amd64-2.20.0"},
+		{Rules{}, "0.14.0-tensorrt-jp4", "0.14.1-tensorrt-jp5 0.14.1-tensorrt", ""},
 		{Rules{}, "pg14-v0.2.0", "pg14-v0.3.0 pg16-v0.4.0", "pg14-v0.3.0"},
 		{Rules{}, "8.0-nanoserver-1809", "8.0-nanoserver-ltsc2022 9.0-nanoserver-1809 9.0-nanoserver-ltsc2022", "9.0-nanoserver-1809"},
 		{Rules{}, "8.0-nanoserver-ltsc2019", "8.0-nanoserver-ltsc2022", ""},
@@ -155,6 +155,18 @@ func TestNumberedSuffixes(t *testing.T) {
 		{Rules{}, "10.49.1c", "10.49.1d 10.49.1 10.49.1b", "10.49.1d"},
 		{Rules{}, "4.6.3_v2.0.10-ls311", "4.6.3_v2.0.10-ls312 4.6.3_v2.0.9-ls400", "4.6.3_v2.0.10-ls312"},
 		{Rules{}, "RELEASE.2024-01-16T16-07-38Z", "RELEASE.2024-01-16T16-07-39Z RELEASE.2023-12-31T23-59-59Z RELEASE.2025-01-01T00-00-00Z.fips latest", "RELEASE.2024-01-16T16-07-39Z"},
+		// A revision may be followed by a version that has none, but not the other way round.
+		{Rules{}, "10.8.13-1", "10.8.13 10.9.0 10.10.3 10.10.3-arm64", "10.10.3"},
+		{Rules{}, "10.8.13-1", "10.8.13-2 10.8.13", "10.8.13-2"},
+		{Rules{}, "26.0.6-0", "26.0.7 26.0.7-0", "26.0.7-0"},
+		{Rules{}, "10.49.1c", "10.49.1 10.50.0", "10.50.0"},
+		{Rules{}, "11.0.0", "11.1.0-67429 11.0.0-1", ""},
+		// What mends a release is newer than it, and is followed by the next one.
+		{Rules{}, "12.0.1", "12.0.1-security-01 12.0.0-security-02", "12.0.1-security-01"},
+		{Rules{}, "12.0.1-security-01", "12.0.1 12.0.2", "12.0.2"},
+		{Rules{}, "2.15.0-gpu", "2.15.0.post1-gpu 2.15.0.post1", "2.15.0.post1-gpu"},
+		{Rules{}, "2.15.0.post1", "2.15.0.post2 2.15.0", "2.15.0.post2"},
+		{Rules{}, "1.0.0", "1.0.0-hotfix1-rc1 1.0.0-hotfix 1.0.0-security", ""},
 		// Tags that a transform makes equal are told apart by their own numbers.
 		{Rules{Transform: `^(\d+\.\d+)\.\d+$ => $1`}, "4.39.3", "4.39.4 4.40.2 4.40.9 4.40.10", "4.40.10"},
 	})
@@ -166,6 +178,10 @@ func TestStrictlyNewer(t *testing.T) {
 		{Rules{}, "1.27", "1.27-perl 1.27 1.26", ""},
 		{Rules{}, "22.04", "22.4 22.04", ""},
 		{Rules{}, "1.0.0-99-7b368146", "1.0.0-99-ffffff1", ""},
+		// Of equals, the order of the list decides nothing.
+		{Rules{}, "1.0.0-7b36814", "1.1.0-c0ffee1 1.1.0-0a1b2c3", "1.1.0-0a1b2c3"},
+		{Rules{}, "1.0.0-7b36814", "1.1.0-0a1b2c3 1.1.0-c0ffee1", "1.1.0-0a1b2c3"},
+		{Rules{}, "1.0.0-7b36814", "1.1.0-0a1b2c34 1.1.0-c0ffee1", "1.1.0-c0ffee1"},
 		{Rules{Transform: `^(\d+\.\d+)\.\d+$ => $1`}, "4.39.3", "4.39.4", ""},
 		{Rules{Include: `.`}, "1.0", "v1.0 1.0", ""},
 		{Rules{}, "1.0", "", ""},
@@ -180,7 +196,9 @@ func TestPrereleases(t *testing.T) {
 		{Rules{Prerelease: true}, "1.0.0-alpine", "2.0.0-rc1 2.0.0-rc1-alpine", "2.0.0-rc1-alpine"},
 		{Rules{}, "2.0.0-rc1", "2.0.0-rc1 2.0.0-rc2", "2.0.0-rc2"},
 		{Rules{}, "2.0.0-rc1", "2.0.0-rc2 2.0.0", "2.0.0"},
-		{Rules{}, "2.0.0-rc1", "2.0.0-rc2 2.0.0 2.1.0-alpha", "2.1.0-alpha"},
+		{Rules{}, "2.0.0-rc1", "2.0.0-rc2 2.0.0 2.1.0-alpha", "2.0.0"},
+		{Rules{}, "2.0.0-beta1", "2.0.0-beta2 2.1.0-nightly.7 2.1.0-alpha3", "2.0.0-beta2"},
+		{Rules{Prerelease: true}, "2.0.0-rc1", "2.0.0 2.1.0-alpha", "2.1.0-alpha"},
 		{Rules{}, "2.0.0-rc1-alpine", "2.0.0 2.0.0-alpine 2.0.0-rc2-alpine", "2.0.0-alpine"},
 		{Rules{}, "2022.2.0", "2022.2.1b1 2022.3.0b0 2022.2.1", "2022.2.1"},
 		{Rules{}, "2022.2.0b1", "2022.2.0b2 2022.2.0b10", "2022.2.0b10"},
@@ -190,9 +208,15 @@ func TestPrereleases(t *testing.T) {
 		// -perl, -ls45, -r5 and -1 are no prereleases.
 		{Rules{}, "1.0.0-1", "1.0.1-1", "1.0.1-1"},
 		{Rules{}, "1.0.0-perl", "1.0.1-perl", "1.0.1-perl"},
-		// A channel is followed before it is left.
-		{Rules{}, "1.25-dev", "1.26 1.26-dev", "1.26-dev"},
 		{Rules{}, "2.0.0-beta", "2.0.0", "2.0.0"},
+		{Rules{}, "3.13-rc", "3.13 3.12", "3.13"},
+		{Rules{}, "8.12.0-SNAPSHOT", "8.12.0 8.13.0-SNAPSHOT", "8.13.0-SNAPSHOT"},
+		{Rules{}, "16.7.0-rc42.ce.0", "16.7.0-ce.0 16.7.0-ee.0", "16.7.0-ce.0"},
+		// A channel is never left, nor entered.
+		{Rules{}, "1.25-dev", "1.26 1.26-dev 1.27", "1.26-dev"},
+		{Rules{}, "1.26-dev", "1.26 1.26-dev 1.27", ""},
+		{Rules{Prerelease: true}, "1.25", "1.27-nightly", ""},
+		{Rules{Include: `.`}, "nightly-1.0", "1.1 nightly-1.1 1.1-nightly", "nightly-1.1"},
 		{Rules{}, "9.18-22.04_edge", "9.18-24.04_edge 9.18-24.04_beta", "9.18-24.04_edge"},
 		{Rules{}, "nightly-2024.01.02", "nightly-2024.01.03 2024.02.01", "nightly-2024.01.03"},
 	})
@@ -210,6 +234,7 @@ func TestCalendarVersions(t *testing.T) {
 		{Rules{Include: `^\d+\.\d+\.\d+$`}, "10.11.0", "2021.12.16", "2021.12.16"},
 		{Rules{Include: `^10\.`}, "10.11.0", "10.11.1 2021.12.16", "10.11.1"},
 		{Rules{}, "2021.12.16", "10.11.0", ""},
+		{Rules{}, "1500.1", "2021.12", ""},
 	})
 	for _, tag := range []string{"22.04", "24.04", "2024.01", "3.05-alpine", "2024.01.15", "jammy-22.04.1"} {
 		if !mustCompile(t, Rules{}).IsVersion(tag) {
@@ -221,13 +246,17 @@ func TestCalendarVersions(t *testing.T) {
 func TestHashesAndBareDates(t *testing.T) {
 	s := mustCompile(t, Rules{})
 	for _, tag := range []string{"abc1234", "7b368146", "sha-abc1234", "sha256-0123abcd", "main-1a2b3c4d-1638215523", "git-abc1234",
-		"0123456789abcdef0123456789abcdef01234567", "abc1234-amd64", "g1234567", "latest", "stable", "00", "", "v", "x"} {
+		"0123456789abcdef0123456789abcdef01234567", "abc1234-amd64", "g1234567", "git-1234567", "sha-1234567", "commit-1234567890",
+		"1234567", "main-4131252", "latest-arm32v6", "lts-alpine3.20", "stable-h8l", "nightly-py3", "pr-123", "pr123", "github-pr-123", "latest-pg16", "latest-v23.1", "latest", "stable", "00", "", "v", "x"} {
 		if s.IsVersion(tag) {
 			t.Errorf("%q is a version", tag)
 		}
 	}
 	run(t, []scenario{
 		{Rules{}, "17", "18 1a2b3c4 7b36814 9999999 sha-9999999", "18"},
+		{Rules{}, "2024.1.14-3135604", "2024.2.3-0f0ea8b 2024.1.14-9135604", "2024.2.3-0f0ea8b"},
+		{Rules{}, "1.0.0-20240115", "1.0.0-20240116 1.1.0-3135604", "1.0.0-20240116"},
+		{Rules{}, "1.0.0-1638215523", "1.0.0-1638215524", "1.0.0-1638215524"},
 		{Rules{}, "20240115", "20240202 20231201 3.20 17", "20240202"},
 		{Rules{}, "17", "20240202 18", "18"},
 		{Rules{Include: `^\d+$`}, "17", "20240202", ""},
@@ -235,6 +264,10 @@ func TestHashesAndBareDates(t *testing.T) {
 		{Rules{}, "2025051205", "2025051206 20250601", "2025051206"},
 		{Rules{}, "2024-01-15", "2024-02-20 2024-02-19 2023-12-31 20250101", "2024-02-20"},
 		{Rules{}, "v2024-01-15", "v2024-01-16 2024-02-01", "v2024-01-16"},
+		{Rules{}, "2024011", "2024012 2024366", "2024366"},
+		{Rules{}, "build-1234567890", "build-1234567891", "build-1234567891"},
+		{Rules{}, "stable-5", "stable-6", "stable-6"},
+		{Rules{}, "unstable-v1.57.12", "unstable-v1.59.3", "unstable-v1.59.3"},
 		{Rules{}, "jammy-20240111", "jammy-20240227 noble-20240605", "jammy-20240227"},
 		{Rules{}, "jammy-20240111", "jammy-22.04 jammy-9", ""},
 		{Rules{}, "20240115-r1", "20240115-r2", "20240115-r2"},
@@ -252,6 +285,8 @@ func TestPrefixAndCount(t *testing.T) {
 	run(t, []scenario{
 		{Rules{}, "v2.10", "v2.11 v2.11.1 v3 v3.0 3.1", "v3.0"},
 		{Rules{}, "V1.0.0", "v1.1.0 V1.2.0", "V1.2.0"},
+		{Rules{}, "V2.5.8-ls244", "v2.6.1-ls260 2.7.0-ls1", "v2.6.1-ls260"},
+		{Rules{Include: `.`}, "v1.0.0-ls1", "v1.1.0-ls5 1.1.0-ls9", "1.1.0-ls9"},
 		{Rules{}, "version-1.0.0", "version-1.1.0 v1.2.0 1.3.0", "version-1.1.0"},
 		{Rules{}, "v1.0.0", "version-2.0.0 vnext-3.0.0", ""},
 		{Rules{}, "1.0.0", "v2.0.0", ""},
@@ -260,82 +295,6 @@ func TestPrefixAndCount(t *testing.T) {
 		{Rules{Transform: `^build-\d+_(.*)$ => $1`}, "build-7_1.0.0", "build-8_1.1.0 2.0.0", "build-8_1.1.0"},
 		{Rules{Transform: `^[a-z0-9]+-ls(\d+)$ => $1`}, "abcdef12-ls9", "0bcdef12-ls10 abc-ls11", "0bcdef12-ls10"},
 	})
-}
-
-// tags to draw from: everything this package knows about.
-var pool = strings.Fields(`1 2 17 1.0 1.1 1.25 22.04 2024.01 v1.0 v2.0 1.0.0 1.0.1 2.0.0 v1.2.3 V1.2.3 2.0.0-rc1 2.0.0-rc2 2.0.0-rc10
-	2.0.0-beta.1 2.0.0-alpine 2.0.0-rc1-alpine 1.25-alpine 1.26-alpine 1.26-dev 1.25-dev 1.27-dev 1.27 16-alpine3.19 17-alpine3.20 17-alpine3.9
-	5.14.0.9383-ls245 6.3.0.10514-ls312 4.20.1-ls99 4.20.1-ls100 20240115 20240202 2024-01-15 2024-02-20 jammy-20240111 jammy-20240227
-	1.0.0-99-7b368146 1.0.0-273-21d7efa6 1.0.0-273-21d7efa7 abc1234 sha-abc1234 1.0.0.sig latest nightly-1.0 nightly-1.1 beta-1.0 10.49.1c
-	10.49.1d 1.2.3-amd64 1.2.4-amd64 1.2.4-arm64 amd64-1.2.3 amd64-1.3.0 9.0-jdk17 9.0-jdk21 RELEASE.2024-01-16T16-07-38Z 1.2.3-pg15 1.2.4-pg16
-	RELEASE.2024-02-01T00-00-00Z 2021.12.16 10.11.0 1.00 01.0 1.0.00`)
-
-func TestProperties(t *testing.T) {
-	rules := []Rules{{}, {Prerelease: true}, {Include: `\d`}, {Include: `^v?\d+\.\d+`}, {Include: `^2\.0`}, {Exclude: `rc`},
-		{Transform: `^(\d+\.\d+)\.\d+.*$ => $1`}, {Include: `^(?!.*rc)\d`, Transform: `^v(.*)$ => $1`}}
-	var selectors []*Selector
-	for _, r := range rules {
-		selectors = append(selectors, mustCompile(t, r))
-	}
-	random := rand.New(rand.NewPCG(7, 7))
-	for range 5_000 {
-		i := random.IntN(len(rules))
-		r, s := rules[i], selectors[i]
-		current := pool[random.IntN(len(pool))]
-		tags := make([]string, random.IntN(12))
-		for i := range tags {
-			tags[i] = pool[random.IntN(len(pool))]
-		}
-		sel, err := s.Select(current, tags)
-		if err != nil {
-			t.Fatal(err)
-		}
-		about := fmt.Sprintf("%+v: %q among %q: %+v", r, current, tags, sel)
-
-		// The result is a tag of the list and strictly newer, or the current one.
-		if sel.Newer != (sel.Kept > 0) || sel.Newer != (sel.Tag != current) || (sel.Newer && !slices.Contains(tags, sel.Tag)) {
-			t.Fatal(about)
-		}
-		if sel.Newer {
-			var a, b version
-			if !s.read(&a, s.Transform(current)) || !s.read(&b, s.Transform(sel.Tag)) || compareVersions(&b, &a) <= 0 {
-				t.Fatalf("not newer: %s", about)
-			}
-			if back, err := s.Select(sel.Tag, []string{current}); err != nil || back.Newer {
-				t.Fatalf("and back: %s", about)
-			}
-		}
-
-		// The order of the tags does not matter, nor do tags that cannot be selected.
-		shuffled := append(slices.Clone(tags), "latest", "sha-abc1234", "9.9.9.sig", "unrelated")
-		random.Shuffle(len(shuffled), func(i, j int) { shuffled[i], shuffled[j] = shuffled[j], shuffled[i] })
-		if again, err := s.Select(current, shuffled); err != nil || again.Tag != sel.Tag || again.Kept != sel.Kept {
-			t.Fatalf("%s\nbut shuffled %q: %+v, %v", about, shuffled, again, err)
-		}
-
-		// Explain decides the same and accounts for each tag.
-		e, err := s.Explain(current, tags)
-		if err != nil || e.Tag != sel.Tag || e.Newer != sel.Newer || e.Kept != sel.Kept || !slices.Equal(e.Warnings, sel.Warnings) {
-			t.Fatalf("%s\nbut explained %+v, %v", about, e.Selection, err)
-		}
-		if len(e.Verdicts) != len(tags) || e.Omitted != 0 {
-			t.Fatalf("%s: %d verdicts", about, len(e.Verdicts))
-		}
-		kept, crowned := 0, false
-		for i, v := range e.Verdicts {
-			if v.Tag != tags[i] || v.Detail == "" || v.Kept != (v.Reason == ReasonNewer || v.Reason == ReasonNewest) ||
-				(v.Reason == ReasonNewest) != (sel.Newer && v.Tag == sel.Tag) {
-				t.Fatalf("%s: verdict %+v", about, v)
-			}
-			if v.Kept {
-				kept++
-			}
-			crowned = crowned || v.Reason == ReasonNewest
-		}
-		if kept != sel.Kept || crowned != sel.Newer {
-			t.Fatalf("%s: %d kept", about, kept)
-		}
-	}
 }
 
 // A Selector is shared by all containers with the same rules.

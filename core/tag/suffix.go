@@ -12,11 +12,14 @@ const (
 // readPrefix takes the stage from a prefix such as "nightly-".
 func (v *version) readPrefix() {
 	for i := 0; i < len(v.prefix); {
-		letters := letters(v.prefix[i:])
-		if len(letters) > 1 && v.stage == stable {
-			v.stage = stageOf(letters)
+		word := letters(v.prefix[i:])
+		if found := stageOf(word); len(word) > 1 && !found.release() && v.stage.release() {
+			v.stage = found
+			if found.channel() {
+				v.family = append(append(v.family, word...), '-')
+			}
 		}
-		i += max(len(letters), 1)
+		i += max(len(word), 1)
 	}
 }
 
@@ -30,9 +33,9 @@ func (v *version) readSuffix(pin bool) {
 				i += n
 				continue
 			}
-			if w := word(s[i:]); isHash(w) {
+			if n := hashAt(s, i); n > 0 {
 				v.family = append(v.family, foldedHash)
-				i += len(w)
+				i += n
 				continue
 			}
 		}
@@ -44,12 +47,14 @@ func (v *version) readSuffix(pin bool) {
 			continue
 		}
 		letters := letters(s[i:])
+		if end := v.readStage(s, i, letters); end > i {
+			i = end
+			continue
+		}
 		switch {
 		case letters == "":
 			v.family = append(v.family, s[i])
 			i++
-		case v.readStage(s, i, letters):
-			i = v.readCount(s, i+len(letters))
 		case i == 0 && len(letters) == 1 && (len(s) == 1 || isSeparator(s[1])):
 			v.family = append(v.family, foldedLetter)
 			v.numbers = append(v.numbers, letters)
@@ -65,20 +70,34 @@ func (v *version) readSuffix(pin bool) {
 	}
 }
 
-// readStage sets the stage if the letters at i are a prerelease word, and takes the
-// separator before the word from the family.
-func (v *version) readStage(s string, i int, letters string) bool {
+// readStage reads a stage with its numbers if the letters at i are a word for one, and
+// returns where it ends; i if they are not. The word is no part of the family, unless it
+// is a channel. Of the separators around it one
+// remains: "-alpine" of -rc1.alpine and of .rc1-alpine.
+func (v *version) readStage(s string, i int, letters string) int {
 	found := stageOf(letters)
 	if found == stable || (len(letters) == 1 && !initial(s, i, found)) {
-		return false
+		return i
 	}
-	if n := len(v.family); i > 0 && n > 0 && isSeparator(s[i-1]) {
-		v.family = v.family[:n-1]
+	word := i + len(letters)
+	end := v.readCount(s, word)
+	if found == patched && end == word {
+		return i // a variant with a patch, not the number of a patch
 	}
-	if v.stage == stable {
+	if v.stage.release() {
 		v.stage = found
 	}
-	return true
+	if found.channel() && end == word {
+		v.family = append(v.family, letters...)
+		return end
+	}
+	if n := len(v.family); i > 0 && n > 0 && isSeparator(s[i-1]) {
+		if s[i-1] != '.' && end < len(s) && isSeparator(s[end]) {
+			return end + 1
+		}
+		v.family = v.family[:n-1]
+	}
+	return end
 }
 
 // initial reports whether the letter at i stands for a stage: 1.0b2, -b.2 and -M3 do,
@@ -115,105 +134,6 @@ func (v *version) readCount(s string, i int) int {
 	return end
 }
 
-// stage is how near a version is to a release. The order of the constants is the order
-// of versions with the same numbers.
-type stage int
-
-const (
-	experimental stage = iota + 1
-	pullRequest
-	development
-	snapshot
-	nightly
-	canary
-	edge
-	unstable
-	insider
-	next
-	alpha
-	beta
-	milestone
-	preview
-	earlyAccess
-	candidate
-	stable
-)
-
-// stageOf returns the stage that a word means, stable for all other words.
-func stageOf(letters string) stage {
-	switch strings.ToLower(letters) {
-	case "exp", "experimental":
-		return experimental
-	case "pr":
-		return pullRequest
-	case "dev", "develop", "development":
-		return development
-	case "snapshot":
-		return snapshot
-	case "nightly", "daily":
-		return nightly
-	case "canary":
-		return canary
-	case "edge":
-		return edge
-	case "unstable":
-		return unstable
-	case "insider", "insiders":
-		return insider
-	case "next":
-		return next
-	case "alpha", "a":
-		return alpha
-	case "beta", "b":
-		return beta
-	case "milestone", "m":
-		return milestone
-	case "pre", "preview", "prerelease":
-		return preview
-	case "ea":
-		return earlyAccess
-	case "rc", "cr", "candidate", "c":
-		return candidate
-	}
-	return stable
-}
-
-// fixedNames are the words whose digits are no version: an image for another
-// architecture is never newer. Words without digits need no entry.
-var fixedNames = [...]string{
-	"aarch64", "amd64", "amd64v2", "amd64v3", "arm32v5", "arm32v6", "arm32v7", "arm64", "arm64v8",
-	"arm-v5", "arm-v6", "arm-v7", "arm-v8", "arm_v6", "arm_v7", "armv5", "armv6", "armv6l", "armv7", "armv7l", "armv8",
-	"i386", "i686", "k3s", "k8s", "loong64", "md5", "mips64", "mips64le", "ppc64", "ppc64le", "riscv64", "s390x",
-	"sha1", "sha256", "sha512", "win32", "win64", "x64", "x86", "x86-64", "x86_64",
-}
-
-// fixedName returns the length of the fixed name that s begins with, or 0.
-func fixedName(s string) int {
-	if strings.IndexByte("aiklmprswx", s[0]) < 0 {
-		return 0
-	}
-	longest := 0
-	for _, name := range fixedNames {
-		n := len(name)
-		if n > longest && strings.HasPrefix(s, name) && (len(s) == n || !isAlnum(s[n])) {
-			longest = n
-		}
-	}
-	return longest
-}
-
-// isLine reports whether a word names a runtime or a host whose number says what an
-// image is for, not how new it is.
-func isLine(letters string) bool {
-	switch strings.ToLower(letters) {
-	case "corretto", "cu", "cuda", "cudnn", "dotnet", "java", "jdk", "jre", "ltsc", "nanoserver", "node", "nodejs",
-		"openjdk", "pg", "php", "postgres", "postgresql", "py", "python", "rocm", "ruby", "scala", "servercore",
-		"temurin", "windows", "windowsservercore", "zulu":
-		return true
-	}
-	return false
-}
-
 // lineEnd returns the end of the number that follows the n letters of a line, directly
 // or after a hyphen; n if there is none.
 func lineEnd(s string, n int) int {
@@ -227,33 +147,33 @@ func lineEnd(s string, n int) int {
 	return spanEnd(s, i)
 }
 
-// lineName returns the length of a line and its number at the beginning of s when a
-// version follows, as in pg14-v0.2.0; else 0, because php8.2-fpm is version 8.2.
-func lineName(s string) int {
+// nameBefore returns the length of a word with a glued number at the beginning of s when
+// the version follows, as in pg14-v0.2.0, alpine3.19-1.2.3 and windows1809-amd64-2.19.4;
+// else 0, because php8.2-fpm is version 8.2.
+func nameBefore(s string) int {
 	n := len(letters(s))
-	if n == 0 || n == len(s) || !isDigit(s[n]) || !isLine(s[:n]) {
+	if n < 2 || n == len(s) || !isDigit(s[n]) {
 		return 0
 	}
-	end := lineEnd(s, n)
-	after := end + 1
-	if after < len(s) && (s[after] == 'v' || s[after] == 'V') {
-		after++
+	end := spanEnd(s, n)
+	if end == len(s) || !isSeparator(s[end]) {
+		return 0
 	}
-	if after < len(s) && isSeparator(s[end]) && isDigit(s[after]) {
+	after := s[end+1:]
+	if name := fixedName(after); name > 0 && name < len(after) && isSeparator(after[name]) {
+		after = after[name+1:]
+	}
+	sure := isLine(s[:n])
+	if after != "" && after[0]|0x20 == 'v' {
+		after, sure = after[1:], true
+	}
+	if after == "" || !isDigit(after[0]) {
+		return 0
+	}
+	if _, first := digits(after, 0); sure || spanEnd(after, 0) > first {
 		return end
 	}
 	return 0
-}
-
-// isHash reports whether a word is a commit hash: seven or more hexadecimal digits
-// with a letter among them, or the g1234567 of git describe. A date with a letter
-// after it is none.
-func isHash(word string) bool {
-	if len(word) > 7 && word[0] == 'g' {
-		return hexDigits(word[1:]) == len(word)-1
-	}
-	_, leading := digits(word, 0)
-	return len(word) >= 7 && hexDigits(word) == len(word) && leading < len(word) && !isDate(word)
 }
 
 // hexDigits returns how many hexadecimal digits s begins with.

@@ -55,6 +55,9 @@ func (v *version) read(s string, pin bool) bool {
 	if len(v.main) == 1 && len(first) > 1 && first[0] == '0' {
 		return false
 	}
+	if namesNoVersion(v.prefix, len(v.main)) {
+		return false
+	}
 	v.readPrefix()
 	v.readSuffix(pin)
 	return true
@@ -65,12 +68,12 @@ func (v *version) read(s string, pin bool) bool {
 func span(s string) (start, end int, hash bool) {
 	for i := 0; i < len(s); {
 		if wordStart(s, i) {
-			if n := fixedName(s[i:]) + lineName(s[i:]); n > 0 {
+			if n := max(fixedName(s[i:]), nameBefore(s[i:])); n > 0 {
 				i += n
 				continue
 			}
-			if w := word(s[i:]); isHash(w) {
-				return i, i + len(w), true
+			if n := hashAt(s, i); n > 0 {
+				return i, i + n, true
 			}
 		}
 		if isDigit(s[i]) {
@@ -99,9 +102,6 @@ func digits(s string, i int) (run string, end int) {
 	}
 	return s[i:end], end
 }
-
-// small reports whether v begins with a number that no calendar version has.
-func (v *version) small() bool { return len(v.main[0]) < 4 }
 
 // calendar reports whether v begins with a year, or with a number that is too long for
 // anything but a date or a commit hash that happens to have no letters.
@@ -198,6 +198,17 @@ func compareVersions(a, b *version) int {
 
 func sameFamily(a, b *version) bool { return bytes.Equal(a.family, b.family) }
 
+// withoutRevision returns what a family is without the revision it begins with, the count
+// of how often a version was built or mended: 1.0.0-1, 1.0.0-r2-alpine, 1.0.0c.
+func withoutRevision(family []byte) (rest []byte, ok bool) {
+	for _, revision := range [...]string{"-#", "-r#", "-p#", "?"} {
+		if rest, ok := bytes.CutPrefix(family, []byte(revision)); ok && (len(rest) == 0 || rest[0] == '-') {
+			return rest, true
+		}
+	}
+	return nil, false
+}
+
 // difference classifies the step between two versions, in either direction, as
 // node-semver's diff does for the versions it reads alike: leaving a prerelease of a
 // x.0.0 is "major". It is "unknown" when the versions are equal.
@@ -206,7 +217,7 @@ func difference(a, b *version) string {
 	if compareVersions(a, b) > 0 {
 		low, high = b, a
 	}
-	if low.stage != stable && high.stage == stable {
+	if !low.stage.release() && high.stage.release() {
 		if low.part(1) == "" && low.part(2) == "" {
 			return "major"
 		}
@@ -227,6 +238,8 @@ func difference(a, b *version) string {
 		return "patch" // the fourth number and later ones, which node-semver does not see
 	case low.rest == high.rest:
 		return "unknown"
+	case low.stage.release() && compareCore(low, high) != 0:
+		return "patch" // the number of a hotfix
 	case min(len(a.main), len(b.main)) < 3 && !sameFamily(a, b):
 		return "unknown"
 	case low.rest == "" || high.rest == "":
@@ -241,7 +254,7 @@ func difference(a, b *version) string {
 func (v *version) prerelease() string {
 	rest, _, _ := strings.Cut(v.rest, "+")
 	threePart := len(v.main) == 3 && v.date != dashedDate
-	if (!threePart && v.stage == stable) || strings.Contains(rest, "_") || strings.HasPrefix(rest, ".") {
+	if (!threePart && v.stage.release()) || strings.Contains(rest, "_") || strings.HasPrefix(rest, ".") {
 		return ""
 	}
 	id, _, _ := strings.Cut(strings.TrimPrefix(rest, "-"), ".")

@@ -42,6 +42,7 @@ func TestParseTable(t *testing.T) {
 		"abc1234":                      {"", "hashes"},
 		"7b368146":                     {"", "hashes"},
 		"sha256-abc.sig":               {"", "hashes"},
+		"pr-123":                       {"", "hashes: a pull request is no version either"},
 		"amd64-1.2.3":                  {"1.2.3", "suffix family: architectures are no numbers"},
 		"12345678901234567.1":          {"", "numbered suffixes: no part of a number is read"},
 		"1.2.12345678901234567":        {"", "numbered suffixes: no part of a number is read"},
@@ -97,6 +98,16 @@ func TestReadPieces(t *testing.T) {
 		{"8.0-nanoserver-1809", "", "8.0.0", "-nanoserver-1809", ""},
 		{"12.2.0-cuda12.1-cudnn8-devel-ubuntu22.04", "", "12.2.0", "-cuda12.1-cudnn8-devel-ubuntu#.#", "22 4"},
 		{"pg14-v0.2.0", "pg14-v", "0.2.0", "", ""},
+		{"alpine3.19-v16.7.0", "alpine3.19-v", "16.7.0", "", ""},
+		{"alpine3.19-1.2.3", "alpine3.19-", "1.2.3", "", ""},
+		{"alpine3.19-2", "alpine", "3.19.0", "-#", "2"},
+		{"windows1809-amd64-2.19.4-alpine", "windows1809-amd64-", "2.19.4", "-alpine", ""},
+		{"16.7.0-rc42.ce.0", "", "16.7.0", "-ce.#", "0"},
+		{"2.0.0-rc1_alpine", "", "2.0.0", "-alpine", ""},
+		{"1.26-dev-alpine", "", "1.26.0", "-dev-alpine", ""},
+		{"nightly-1.26", "nightly-", "1.26.0", "nightly-", ""},
+		{"1.0.0-3135604-ls5", "", "1.0.0", "-*-ls#", "5"},
+		{"1.28.3-gke.1286000", "", "1.28.3", "-gke.#", "1286000"},
 		{"14-vectorchord0.4.3-pgvectors0.3.0", "", "14.0.0", "-vectorchord#.#.#-pgvectors#.#.#", "0 4 3 0 3 0"},
 		{"RELEASE.2024-01-16T16-07-38Z", "RELEASE.", "2024.1.16", "T#-#-#Z", "16 7 38"},
 		{"emulator_14.0_v3.2.0-p0", "emulator_", "14.0.0", "_v#.#.#-p#", "3 2 0 0"},
@@ -128,10 +139,12 @@ func TestPrereleaseWords(t *testing.T) {
 		"2022.2.0b1": beta, "v0.108.0-b.52": beta, "17beta1-alpine": beta, "1.0.0-M3": milestone, "1.0.0.m2": milestone,
 		"10.0.0-preview.1.23110.8": preview, "1.0-pre": preview, "22-ea-jdk": earlyAccess,
 		"1.0.0-rc1": candidate, "1.22rc1": candidate, "5.0.CR1": candidate, "1.0c1": candidate,
+		"1.0.0-hotfix.1-rc2": candidate, "1.0.0-rc2-hotfix1": candidate,
+		"2.15.0.post1": patched, "12.0.1-security-01": patched, "1.0-hotfix2": patched, "1.0-patch.1": patched,
 
 		"1.0-perl": stable, "1.0-ls45": stable, "1.0-r5": stable, "1.0-1": stable, "8u292-b10": stable, "1.1.1b": stable,
 		"1.0-alpine": stable, "12.2.0-devel": stable, "1.2.3m": stable, "1.0-p1": stable, "1.0-betamax": stable,
-		"1.0.RELEASE": stable, "prefect-1.0": stable, "1.0-c1": stable, "1.0-1b2": stable,
+		"1.0.RELEASE": stable, "prefect-1.0": stable, "1.0-c1": stable, "1.0-1b2": stable, "1.0-hotfix": stable, "1.0-no-security": stable, "hotfix1-1.0": stable,
 	} {
 		var v version
 		if !v.read(tag, true) || v.stage != want {
@@ -210,6 +223,9 @@ func TestDiff(t *testing.T) {
 		{"2024.2.0b1", "2024.2.0", "minor"},
 		{"1.0.0-99-7b368146", "1.0.0-273-21d7efa6", "prerelease"},
 		{"v1.0.0", "1.0.0", "unknown"},
+		{"12.0.1", "12.0.1-security-01", "patch"},
+		{"2.15.0.post1-gpu", "2.15.0.post2-gpu", "patch"},
+		{"2.0.0-rc1", "2.0.0.post1", "major"},
 	} {
 		if got := s.Diff(c[0], c[1]); got != c[2] {
 			t.Errorf("Diff(%q, %q) = %q, want %q", c[0], c[1], got, c[2])
