@@ -29,7 +29,11 @@ func bundle(k kind.Kind) sdkplugin.Bundle {
 func builtins() []plugin.Builtin {
 	var all []plugin.Builtin
 	for _, k := range kind.Kinds() {
-		all = append(all, plugin.Builtin{Name: string(k), Args: []string{"plugin", string(k)}, Types: bundle(k).Types()})
+		b := plugin.Builtin{Name: string(k), Args: []string{"plugin", string(k)}, Types: bundle(k).Types()}
+		if k == kind.Registry {
+			b.Env = registries.Env()
+		}
+		all = append(all, b)
 	}
 	return all
 }

@@ -171,7 +171,7 @@ func TestECRConformance(t *testing.T) {
 			{Field: "accesskeyid", Set: map[string]any{"accesskeyid": nil}},
 			{Field: "secretaccesskey", Set: map[string]any{"secretaccesskey": nil}},
 			{Field: "accountid", Set: map[string]any{"accountid": "my-account"}},
-			{Field: "url", Set: map[string]any{"url": "ftp://registry.test"}},
+			{Field: "mirror", Set: map[string]any{"url": nil, "mirror": "ftp://registry.test"}},
 		},
 	})
 }

@@ -13,9 +13,12 @@ import (
 	"encoding/pem"
 	"errors"
 	"fmt"
+	"maps"
 	"math/big"
 	"net/http"
 	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -233,6 +236,61 @@ func TestRealRegistry(t *testing.T) {
 		generic, _ := newInstance(t, "oci", nil)
 		l.check(t, generic, host)
 	})
+}
+
+// The login of each kind of registry that people run themselves, as a front
+// with its own token service before the registry of the distribution project.
+func TestRealRegistryAs(t *testing.T) {
+	l := newLibrary(t)
+	login := map[string]any{"login": user, "password": secret}
+	tests := []struct {
+		typ, realm string
+		options    map[string]any
+		wrong      string // the option of the password
+	}{
+		{"artifactory", "/artifactory/api/docker/images/v2/token", map[string]any{"login": user, "token": secret}, "token"},
+		{"codeberg", "/v2/token", login, "password"},
+		{"forgejo", "/v2/token", map[string]any{"auth": auth}, ""},
+		{"gitea", "/v2/token", login, "password"},
+		{"gitlab", "/jwt/auth", map[string]any{"username": user, "token": secret}, "token"},
+		{"harbor", "/service/token", login, "password"},
+		{"mau", "/jwt/auth", map[string]any{"username": user, "token": secret}, "token"},
+		{"nexus", "/v2/token", login, "password"},
+	}
+	for _, test := range tests {
+		t.Run(test.typ, func(t *testing.T) {
+			tokens := newTokenService(t)
+			var backend atomic.Pointer[httputil.ReverseProxy]
+			front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if r.URL.Path == test.realm {
+					tokens.ServeHTTP(w, r)
+					return
+				}
+				backend.Load().ServeHTTP(w, r)
+			}))
+			t.Cleanup(front.Close)
+			host := realRegistry(t, l.folder, fmt.Sprintf("auth: {token: {realm: %q, service: real, issuer: test, rootcertbundle: %q}}", front.URL+test.realm, tokens.bundle))
+			backend.Store(httputil.NewSingleHostReverseProxy(&url.URL{Scheme: "http", Host: host}))
+
+			options := maps.Clone(test.options)
+			options["url"] = front.URL
+			own := strings.TrimPrefix(front.URL, "http://")
+			r, _ := newInstance(t, test.typ, options)
+			l.check(t, r, own)
+			if got := tokens.asked.Load(); got != 2 { // for both repositories, and for one that is missing
+				t.Errorf("%d tokens", got)
+			}
+			if test.wrong == "" {
+				return
+			}
+			options[test.wrong] = "wr0ng"
+			r, _ = newInstance(t, test.typ, options)
+			_, err := r.Tags(t.Context(), registry.Repository{Host: own, Name: "team/app"}, "")
+			if !errors.Is(err, sdk.ErrUnauthorized) || !strings.Contains(err.Error(), "of registry."+test.typ+".main") || strings.Contains(err.Error(), "wr0ng") {
+				t.Errorf("error %v", err)
+			}
+		})
+	}
 }
 
 // tokenService signs tokens as the distribution project specifies

@@ -1,31 +1,40 @@
 // Package registries lists the registry types that Dogwatch brings along.
 //
-// A type says which hosts it serves and how to log in; how a registry is asked
-// is the same for all and lies in internal/oci. To add one, copy the package of
-// the type that is most like it, and list it here.
+// Most types are "these hosts, and this is how to log in": a row in types.go
+// that joins one of the places of places.go with one of the logins of
+// logins.go. Only what has a flow of its own is a package. How a registry is
+// asked is the same for all and lies in internal/oci.
 package registries
 
 import (
-	"github.com/dogwatch/dogwatch/plugins/registries/custom"
+	"cmp"
+	"os"
+	"slices"
+
 	"github.com/dogwatch/dogwatch/plugins/registries/ecr"
-	"github.com/dogwatch/dogwatch/plugins/registries/generic"
-	"github.com/dogwatch/dogwatch/plugins/registries/ghcr"
-	"github.com/dogwatch/dogwatch/plugins/registries/hub"
+	"github.com/dogwatch/dogwatch/plugins/registries/internal/dockerconfig"
 	"github.com/dogwatch/dogwatch/plugins/registries/internal/oci"
-	"github.com/dogwatch/dogwatch/plugins/registries/quay"
 	"github.com/dogwatch/dogwatch/sdk/registry"
 )
 
-// Types returns all types. Instances of types that one call returned share
-// their tokens and the bound on requests in flight.
+// Types returns all types by name. Instances of types that one call returned
+// share their tokens and the bound on requests in flight.
 func Types() []registry.Type {
 	shared := oci.NewShared()
-	return []registry.Type{
-		custom.Type(shared),
-		ecr.Type(shared),
-		generic.Type(shared),
-		ghcr.Type(shared),
-		hub.Type(shared),
-		quay.Type(shared),
+	if path := dockerConfig(); path != "" {
+		shared.Lend(dockerconfig.New(path))
 	}
+	types := append(rows(shared), ecr.Type(shared))
+	slices.SortFunc(types, func(a, b registry.Type) int { return cmp.Compare(a.Name, b.Name) })
+	return types
+}
+
+// Env are the variables that the types read besides those that every plugin sees.
+func Env() []string { return append(ecr.Env(), "DOCKER_CONFIG") }
+
+// dockerConfig returns where the config.json of Docker's client is, or its folder:
+// where the host's setting registries.dockerconfig says, or Docker's own variable.
+// It is "" without both: credentials are lent on purpose only.
+func dockerConfig() string {
+	return cmp.Or(os.Getenv("DOGWATCH_REGISTRIES_DOCKERCONFIG"), os.Getenv("DOCKER_CONFIG"))
 }

@@ -2,16 +2,19 @@ package registries_test
 
 import (
 	"encoding/json"
+	"io"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/dogwatch/dogwatch/plugins/registries"
 	"github.com/dogwatch/dogwatch/sdk"
+	"github.com/dogwatch/dogwatch/sdk/kind"
 	"github.com/dogwatch/dogwatch/sdk/registry"
 )
 
 // newInstance makes an instance called main, and returns what it warned of.
-func newInstance(t *testing.T, typ string, options map[string]any) (registry.Registry, []string) {
+func newInstance(t testing.TB, typ string, options map[string]any) (registry.Registry, []string) {
 	t.Helper()
 	var warnings []string
 	env := sdk.Env{Instance: "registry." + typ + ".main", Name: "main", Warn: func(m string) { warnings = append(warnings, m) }}
@@ -19,34 +22,79 @@ func newInstance(t *testing.T, typ string, options map[string]any) (registry.Reg
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() {
+		if err := r.(io.Closer).Close(); err != nil {
+			t.Error(err)
+		}
+	})
 	return r, warnings
 }
 
 func TestTypes(t *testing.T) {
-	withoutConfiguration := map[string]string{}
-	for _, typ := range registries.Types() {
-		withoutConfiguration[typ.Name] = typ.DefaultName
-		if len(typ.Capabilities) != 1 || typ.Capabilities[0] != "credentials" {
+	want := map[string]string{
+		"acr": "", "alicr": "", "artifactory": "", "codeberg": "public", "custom": "", "dhi": "", "docr": "", "ecr": "public",
+		"forgejo": "public", "gar": "", "gcr": "public", "ghcr": "public", "gitea": "", "gitlab": "", "harbor": "", "hub": "public",
+		"ibmcr": "", "lscr": "", "mau": "", "nexus": "", "oci": "public", "ocir": "", "quay": "public", "trueforge": "",
+	}
+	types := registries.Types()
+	if len(types) != len(want) {
+		t.Errorf("%d types, want %d", len(types), len(want))
+	}
+	for i, typ := range types {
+		instance, known := want[typ.Name]
+		if !known || typ.DefaultName != instance {
+			t.Errorf("%s exists as %q, want %q", typ.Name, typ.DefaultName, instance)
+		}
+		if !slices.Contains(typ.Capabilities, kind.CapCredentials) {
 			t.Errorf("%s has the capabilities %q", typ.Name, typ.Capabilities)
 		}
+		if typ.Name != "ecr" && (typ.Summary == "" || !strings.HasPrefix(typ.DocsURL, "https://")) {
+			t.Errorf("%s is documented as %q at %q", typ.Name, typ.Summary, typ.DocsURL)
+		}
+		if i > 0 && types[i-1].Name >= typ.Name {
+			t.Errorf("%s comes after %s", typ.Name, types[i-1].Name)
+		}
 	}
-	want := map[string]string{"hub": "public", "ghcr": "public", "quay": "public", "ecr": "public", "oci": "public", "custom": ""}
-	if len(withoutConfiguration) != len(want) {
-		t.Errorf("types %v", withoutConfiguration)
+}
+
+// The options that What's Up Docker has, and those that every type has.
+func TestOptions(t *testing.T) {
+	want := map[string]string{
+		"acr": "clientid clientsecret", "codeberg": "url login password auth", "custom": "url login password auth", "forgejo": "url login password auth",
+		"gcr": "clientemail privatekey", "ghcr": "username token", "gitea": "url login password auth", "gitlab": "url authurl username token",
+		"hub": "login password token auth watchdigest suppressdigestwatchwarning", "lscr": "username token", "quay": "namespace account token", "trueforge": "username token",
 	}
-	for name, instance := range want {
-		if withoutConfiguration[name] != instance {
-			t.Errorf("%s exists as %q, want %q", name, withoutConfiguration[name], instance)
+	defaults := map[string]string{
+		"codeberg": "https://codeberg.org", "forgejo": "https://code.forgejo.org", "gitlab": "https://registry.gitlab.com", "mau": "https://dock.mau.dev",
+		"custom": "required", "gitea": "required", "harbor": "required", "nexus": "required", "artifactory": "required",
+	}
+	for _, typ := range registries.Types() {
+		for _, name := range strings.Fields(want[typ.Name] + " mirror proxy timeout tls.cafile tls.insecure tls.minversion") {
+			if _, has := typ.Options.Find(name); !has {
+				t.Errorf("%s has no option %s", typ.Name, name)
+			}
+		}
+		url, _ := typ.Options.Find("url")
+		got := ""
+		switch {
+		case url.Name != "url":
+		case url.Required:
+			got = "required"
+		case url.Default != nil:
+			got = *url.Default
+		}
+		if got != defaults[typ.Name] {
+			t.Errorf("the url of %s is %q, want %q", typ.Name, got, defaults[typ.Name])
 		}
 	}
 }
 
 func TestHosts(t *testing.T) {
-	hub := []registry.Host{{Pattern: "docker.io"}, {Pattern: "index.docker.io"}, {Pattern: "registry-1.docker.io"}}
-	at := func(url string, hosts ...registry.Host) []registry.Host {
+	hub := []string{"docker.io", "index.docker.io", "registry-1.docker.io"}
+	at := func(url string, patterns ...string) []registry.Host {
 		var all []registry.Host
-		for _, h := range hosts {
-			all = append(all, registry.Host{Pattern: h.Pattern, URL: url})
+		for _, p := range patterns {
+			all = append(all, registry.Host{Pattern: p, URL: url})
 		}
 		return all
 	}
@@ -62,18 +110,37 @@ func TestHosts(t *testing.T) {
 		options map[string]any
 		want    []registry.Host
 	}{
+		{"acr", nil, at("", "*.azurecr.io", "*.azurecr.cn", "*.azurecr.us")},
+		{"acr", map[string]any{"hosts": "Team.azurecr.io, other-a1b2.azurecr.io"}, at("", "team.azurecr.io", "other-a1b2.azurecr.io")},
+		{"codeberg", nil, at("https://codeberg.org/v2", "codeberg.org", "codeberg.org:443")},
+		{"custom", map[string]any{"url": "https://Reg.example.com"}, at("https://Reg.example.com/v2", "reg.example.com", "reg.example.com:443")},
+		{"custom", map[string]any{"url": "http://reg.lan:80/v2/"}, at("http://reg.lan:80/v2", "reg.lan:80", "reg.lan")},
+		{"custom", map[string]any{"url": "https://[2001:db8::1]:5000/docker/"}, at("https://[2001:db8::1]:5000/docker/v2", "[2001:db8::1]:5000")},
+		{"custom", map[string]any{"url": "https://reg.lan:5000", "mirror": "http://cache.lan:5000"}, at("http://cache.lan:5000/v2", "reg.lan:5000")},
+		{"dhi", nil, at("", "dhi.io")},
+		{"docr", nil, at("", "registry.digitalocean.com")},
+		{"ecr", nil, at("", "public.ecr.aws")},
+		{"ecr", keys(nil), at("", "*.dkr.ecr.eu-west-1.amazonaws.com", "*.dkr.ecr-fips.eu-west-1.amazonaws.com")},
+		{"ecr", keys(map[string]any{"region": "cn-north-1", "accountid": "123456789012", "public": true}),
+			at("", "123456789012.dkr.ecr.cn-north-1.amazonaws.com.cn", "123456789012.dkr.ecr-fips.cn-north-1.amazonaws.com.cn", "public.ecr.aws")},
+		{"forgejo", nil, at("https://code.forgejo.org/v2", "code.forgejo.org", "code.forgejo.org:443")},
+		{"gar", nil, at("", "*.pkg.dev")},
+		{"gcr", nil, at("", "gcr.io", "*.gcr.io")},
+		{"ghcr", nil, at("", "ghcr.io", "*.ghcr.io")},
+		{"ghcr", map[string]any{"hosts": "containers.ghe.example.com:8443"}, at("", "containers.ghe.example.com:8443")},
+		{"gitlab", nil, at("https://registry.gitlab.com/v2", "registry.gitlab.com", "registry.gitlab.com:443")},
+		{"gitlab", map[string]any{"url": "http://git.lan:5050"}, at("http://git.lan:5050/v2", "git.lan:5050")},
 		{"hub", nil, at("https://registry-1.docker.io/v2", hub...)},
+		{"hub", map[string]any{"mirror": "https://harbor.lan/v2/hub-proxy/"}, at("https://harbor.lan/v2/hub-proxy", hub...)},
 		{"hub", map[string]any{"url": "http://cache.lan:5000/"}, at("http://cache.lan:5000/v2", hub...)},
-		{"ghcr", nil, []registry.Host{{Pattern: "ghcr.io"}, {Pattern: "*.ghcr.io"}}},
-		{"quay", nil, []registry.Host{{Pattern: "quay.io"}, {Pattern: "*.quay.io"}}},
-		{"oci", nil, []registry.Host{{Pattern: "*"}}},
-		{"custom", map[string]any{"url": "https://Reg.example.com"}, at("https://Reg.example.com/v2", registry.Host{Pattern: "reg.example.com"}, registry.Host{Pattern: "reg.example.com:443"})},
-		{"custom", map[string]any{"url": "http://reg.lan:80/v2/"}, at("http://reg.lan:80/v2", registry.Host{Pattern: "reg.lan:80"}, registry.Host{Pattern: "reg.lan"})},
-		{"custom", map[string]any{"url": "https://[2001:db8::1]:5000/docker/"}, at("https://[2001:db8::1]:5000/docker/v2", registry.Host{Pattern: "[2001:db8::1]:5000"})},
-		{"ecr", nil, []registry.Host{{Pattern: "public.ecr.aws"}}},
-		{"ecr", keys(nil), []registry.Host{{Pattern: "*.dkr.ecr.eu-west-1.amazonaws.com"}, {Pattern: "*.dkr.ecr-fips.eu-west-1.amazonaws.com"}}},
-		{"ecr", keys(map[string]any{"region": "cn-north-1", "accountid": "123456789012", "public": true}), []registry.Host{
-			{Pattern: "123456789012.dkr.ecr.cn-north-1.amazonaws.com.cn"}, {Pattern: "123456789012.dkr.ecr-fips.cn-north-1.amazonaws.com.cn"}, {Pattern: "public.ecr.aws"}}},
+		{"ibmcr", nil, at("", "icr.io", "*.icr.io")},
+		{"lscr", nil, at("", "lscr.io")},
+		{"mau", nil, at("https://dock.mau.dev/v2", "dock.mau.dev", "dock.mau.dev:443")},
+		{"oci", nil, at("", "*")},
+		{"oci", map[string]any{"hosts": []any{"registry.k8s.io"}, "mirror": "https://cache.lan"}, at("https://cache.lan/v2", "registry.k8s.io")},
+		{"ocir", nil, at("", "ocir.io", "*.ocir.io")},
+		{"quay", nil, at("", "quay.io", "*.quay.io")},
+		{"trueforge", nil, at("", "oci.trueforge.org")},
 	}
 	for _, test := range tests {
 		r, _ := newInstance(t, test.typ, test.options)
@@ -81,6 +148,16 @@ func TestHosts(t *testing.T) {
 		want, _ := json.Marshal(test.want)
 		if string(got) != string(want) {
 			t.Errorf("%s %v serves %s\nwant %s", test.typ, test.options, got, want)
+		}
+	}
+	var alibaba []string
+	r, _ := newInstance(t, "alicr", nil)
+	for _, h := range r.Hosts() {
+		alibaba = append(alibaba, h.Pattern)
+	}
+	for _, host := range []string{"*.cr.aliyuncs.com", "registry.cn-hangzhou.aliyuncs.com", "registry-vpc.cn-shanghai.aliyuncs.com", "registry-intl.ap-southeast-1.aliyuncs.com"} {
+		if !slices.Contains(alibaba, host) {
+			t.Errorf("alicr does not serve %s", host)
 		}
 	}
 }
@@ -97,6 +174,12 @@ func TestMasks(t *testing.T) {
 		{"hub", map[string]any{"login": "ann", "password": "secret", "token": "token"}, map[string]string{"login": "ann", "password": "s*****", "token": "t****"}},
 		{"ghcr", map[string]any{"username": "ann", "token": "ghp_x"}, map[string]string{"username": "ann", "token": "g****"}},
 		{"quay", map[string]any{"namespace": "team", "account": "bot", "token": "ABC"}, map[string]string{"namespace": "team", "account": "bot", "token": "A**"}},
+		{"acr", map[string]any{"clientid": "app", "clientsecret": "secret", "username": "ann"}, map[string]string{"clientid": "app", "clientsecret": "s*****", "username": "ann"}},
+		{"gcr", map[string]any{"clientemail": "a@b", "privatekey": "-----", "key": "{}", "token": "ya29"}, map[string]string{"clientemail": "a@b", "privatekey": "-****", "key": "{*", "token": "y***"}},
+		{"gitlab", map[string]any{"username": "ann", "token": "glpat"}, map[string]string{"username": "ann", "token": "g****", "url": "https://registry.gitlab.com"}},
+		{"gitea", map[string]any{"url": "https://r.test", "login": "ann", "password": "secret"}, map[string]string{"login": "ann", "password": "s*****"}},
+		{"docr", map[string]any{"token": "dop_v1"}, map[string]string{"token": "d*****"}},
+		{"ibmcr", map[string]any{"apikey": "secret"}, map[string]string{"apikey": "s*****", "username": "iamapikey"}},
 		{"custom", map[string]any{"url": "https://r.test", "login": "ann", "password": "secret", "auth": "YW5u"}, map[string]string{"url": "https://r.test", "login": "ann", "password": "s*****", "auth": "Y***"}},
 	}
 	for _, test := range tests {
@@ -130,6 +213,12 @@ func TestPullCredentials(t *testing.T) {
 		{"ghcr", "ghcr.io", map[string]any{"username": "ann", "token": "t"}, sdk.Credentials{Username: "ann", Password: "t"}},
 		{"quay", "quay.io", map[string]any{"namespace": "team", "account": "bot", "token": "t"}, sdk.Credentials{Username: "team+bot", Password: "t"}},
 		{"oci", "registry.test", nil, sdk.Credentials{}},
+		{"acr", "team.azurecr.io", map[string]any{"clientid": "app", "clientsecret": "t"}, sdk.Credentials{Username: "app", Password: "t"}},
+		{"docr", "registry.digitalocean.com", map[string]any{"token": "t"}, sdk.Credentials{Username: "t", Password: "t"}},
+		{"gar", "europe-docker.pkg.dev", map[string]any{"token": "t"}, sdk.Credentials{Username: "oauth2accesstoken", Password: "t"}},
+		{"gitlab", "registry.gitlab.com", map[string]any{"token": "t"}, sdk.Credentials{Password: "t"}},
+		{"ibmcr", "cp.icr.io", map[string]any{"apikey": "t", "username": "cp"}, sdk.Credentials{Username: "cp", Password: "t"}},
+		{"lscr", "lscr.io", nil, sdk.Credentials{}},
 	}
 	for _, test := range tests {
 		r, _ := newInstance(t, test.typ, test.options)

@@ -15,10 +15,16 @@ type recorder struct {
 	header http.Header
 	body   string
 	asked  *http.Request
+	said   string
 }
 
 func (r *recorder) Do(req *http.Request) (*http.Response, error) {
 	r.asked = req
+	said, err := io.ReadAll(req.Body)
+	if err != nil {
+		return nil, err
+	}
+	r.said = string(said)
 	w := httptest.NewRecorder()
 	for name := range r.header {
 		w.Header().Set(name, r.header.Get(name))
@@ -49,14 +55,20 @@ func TestRequest(t *testing.T) {
 			for name, want := range map[string]string{
 				"X-Amz-Target":  "AmazonEC2ContainerRegistry_V20150921.GetAuthorizationToken",
 				"Content-Type":  "application/x-amz-json-1.1",
-				"Authorization": "/" + test.options.Region + "/ecr/aws4_request, SignedHeaders=content-length;content-type;host;x-amz-date;x-amz-target, Signature=",
+				"Authorization": "Credential=AKIAEXAMPLE/",
 			} {
 				if got := r.asked.Header.Get(name); !strings.Contains(got, want) {
 					t.Errorf("%s is %q, want %q in it", name, got, want)
 				}
 			}
-			if body, _ := io.ReadAll(r.asked.Body); string(body) != "{}" {
-				t.Errorf("the body is %q", body)
+			if scope := "/" + test.options.Region + "/ecr/aws4_request, SignedHeaders="; !strings.Contains(r.asked.Header.Get("Authorization"), scope) {
+				t.Errorf("signed as %q", r.asked.Header.Get("Authorization"))
+			}
+			if agent := r.asked.UserAgent(); agent != "" {
+				t.Errorf("tells that it is %q", agent)
+			}
+			if r.said != "{}" {
+				t.Errorf("the body is %q", r.said)
 			}
 		})
 	}
@@ -82,7 +94,8 @@ func TestRefusal(t *testing.T) {
 		"at length":              {recorder{status: 200, body: strings.Repeat(" ", maxAnswer+1)}, "answered with far too much"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, _, err := newAPI(Options{Region: "eu-west-1"}, &test.answer).authorization(t.Context())
+			o := Options{Region: "eu-west-1", AccessKeyID: "AKIAEXAMPLE", SecretAccessKey: "secret"}
+			_, _, err := newAPI(o, &test.answer).authorization(t.Context())
 			if err == nil || !strings.HasPrefix(err.Error(), "the ECR API in eu-west-1 "+test.want) {
 				t.Errorf("error %v, want %q", err, test.want)
 			}

@@ -16,14 +16,17 @@ import (
 // gallery is the host of public images, which are read without keys.
 const gallery = "public.ecr.aws"
 
-// Options configures one ECR registry. Without keys it serves the public gallery.
+// Options configures one ECR registry. Without a region it serves the public
+// gallery; with one and no keys it finds credentials as AWS's own tools do.
 type Options struct {
-	Region          string   `option:"region" help:"AWS region of the private registries, such as eu-west-1"`
-	AccessKeyID     string   `option:"accesskeyid,secret" help:"Access key of an AWS user that may read the repositories"`
-	SecretAccessKey string   `option:"secretaccesskey,secret" help:"Secret of the access key"`
+	Region          string   `option:"region" help:"AWS region of the private registries, such as eu-west-1" example:"eu-west-1"`
+	AccessKeyID     string   `option:"accesskeyid,secret" help:"Access key of an AWS user that may read the repositories; without one, credentials are found as AWS's own tools find them: AWS_ variables, a web identity, a profile, the role of the task, pod or instance" example:"key-id"`
+	SecretAccessKey string   `option:"secretaccesskey,secret" help:"Secret of the access key" example:"secret"`
+	Profile         string   `option:"profile" help:"Profile of AWS's shared configuration to take credentials from"`
+	RoleARN         string   `option:"rolearn" help:"Role to take before the registries are asked, such as arn:aws:iam::123456789012:role/reader"`
 	AccountID       string   `option:"accountid" help:"Serve only the registries of this AWS account, 12 digits"`
 	Public          bool     `option:"public" help:"Serve public.ecr.aws too, which needs no keys"`
-	URL             *url.URL `option:"url" help:"Pull-through cache or proxy to ask instead of the registry itself"`
+	Mirror          *url.URL `option:"mirror,alias=url" help:"Pull-through cache or mirror to ask instead of the registry; it is shown the credentials if it wants any"`
 	Endpoint        *url.URL `option:"endpoint" help:"Address of the ECR API, such as that of a VPC endpoint"`
 	httpclient.Options
 }
@@ -34,12 +37,12 @@ func Type(shared *oci.Shared) registry.Type {
 		if err := o.check(); err != nil {
 			return nil, err
 		}
-		hosts, err := oci.Mirrored(o.URL, o.patterns()...)
+		hosts, err := oci.Mirrored(o.Mirror, o.patterns()...)
 		if err != nil {
 			return nil, err
 		}
 		c := oci.Config{Hosts: hosts, Keys: "region, accesskeyid and secretaccesskey"}
-		if o.AccessKeyID != "" {
+		if o.private() {
 			client, err := httpclient.New(env, o.Options, o.AccessKeyID, o.SecretAccessKey)
 			if err != nil {
 				return nil, err
@@ -47,22 +50,32 @@ func Type(shared *oci.Shared) registry.Type {
 			c.Login = newLogin(o, client)
 		}
 		return shared.Open(env, o.Options, c, o.AccessKeyID, o.SecretAccessKey)
-	}, kind.Default("public"))
+	}, kind.Default("public"), kind.Docs("https://docs.aws.amazon.com/AmazonECR/latest/userguide/registry_auth.html"))
 }
 
 func (o Options) check() error {
-	keys := []struct{ name, value string }{{"region", o.Region}, {"accesskeyid", o.AccessKeyID}, {"secretaccesskey", o.SecretAccessKey}}
 	var problems []sdk.FieldError
-	for _, k := range keys {
-		if k.value == "" && o.private() {
-			problems = append(problems, sdk.FieldError{Field: k.name, Detail: "is required: private registries need region, accesskeyid and secretaccesskey"})
-		}
+	wrong := func(field, detail string) { problems = append(problems, sdk.FieldError{Field: field, Detail: detail}) }
+	if o.Region == "" && o.private() {
+		wrong("region", "is required: private registries are those of a region")
+	}
+	if o.AccessKeyID == "" && o.SecretAccessKey != "" {
+		wrong("accesskeyid", "is required with secretaccesskey")
+	}
+	if o.SecretAccessKey == "" && o.AccessKeyID != "" {
+		wrong("secretaccesskey", "is required with accesskeyid")
+	}
+	if o.Profile != "" && (o.AccessKeyID != "" || o.SecretAccessKey != "") {
+		wrong("profile", "cannot be combined with accesskeyid and secretaccesskey; keep one of them")
+	}
+	if o.RoleARN != "" && !strings.HasPrefix(o.RoleARN, "arn:") {
+		wrong("rolearn", "is not the ARN of a role, such as arn:aws:iam::123456789012:role/reader")
 	}
 	if strings.Trim(o.Region, "abcdefghijklmnopqrstuvwxyz0123456789-") != "" {
-		problems = append(problems, sdk.FieldError{Field: "region", Detail: "is not the name of an AWS region, such as eu-west-1"})
+		wrong("region", "is not the name of an AWS region, such as eu-west-1")
 	}
 	if o.AccountID != "" && (len(o.AccountID) != 12 || strings.Trim(o.AccountID, "0123456789") != "") {
-		problems = append(problems, sdk.FieldError{Field: "accountid", Detail: "must be the 12 digits of an AWS account"})
+		wrong("accountid", "must be the 12 digits of an AWS account")
 	}
 	if problems != nil {
 		return &sdk.InvalidError{Fields: problems}
@@ -72,7 +85,7 @@ func (o Options) check() error {
 
 // private reports whether anything about private registries is configured.
 func (o Options) private() bool {
-	return o.Region != "" || o.AccessKeyID != "" || o.SecretAccessKey != "" || o.AccountID != ""
+	return o.Region != "" || o.AccessKeyID != "" || o.SecretAccessKey != "" || o.AccountID != "" || o.Profile != "" || o.RoleARN != ""
 }
 
 // patterns returns the hosts to serve

@@ -98,3 +98,31 @@ func TestWaitingForAuthorizationCanEnd(t *testing.T) {
 		all.Wait()
 	})
 }
+
+// AWS is not asked again and again about keys that it refused.
+func TestRefusedKeysRest(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := &recorder{status: http.StatusBadRequest, body: `{"__type":"UnrecognizedClientException"}`}
+		l := newLogin(Options{Region: "eu-west-1", AccessKeyID: "key", SecretAccessKey: "secret"}, r)
+		ask := func(wantAsked bool) {
+			t.Helper()
+			r.asked = nil
+			_, err := l.Credentials(t.Context(), private)
+			if !errors.Is(err, sdk.ErrUnauthorized) || (r.asked != nil) != wantAsked {
+				t.Errorf("error %v, asked %v", err, r.asked != nil)
+			}
+		}
+		ask(true)
+		ask(false)
+		time.Sleep(refusalTime)
+		ask(true)
+		time.Sleep(refusalTime)
+		r.status = http.StatusInternalServerError // says nothing of the keys
+		for range 2 {
+			r.asked = nil
+			if _, err := l.Credentials(t.Context(), private); !errors.Is(err, sdk.ErrUnavailable) || r.asked == nil {
+				t.Errorf("error %v, asked %v", err, r.asked != nil)
+			}
+		}
+	})
+}

@@ -25,7 +25,7 @@ import (
 // wins; DOCKER_HOST is read only when neither Host nor another Socket than the default is given.
 type Options struct {
 	Socket   string `option:"socket" default:"/var/run/docker.sock" help:"Path of the engine's socket, or its address as unix://, tcp://, http:// or https://; DOCKER_HOST replaces the default when it is set"`
-	Host     string `option:"host" help:"Name or address of an engine on the network; replaces socket"`
+	Host     string `option:"host" help:"Name or address of an engine on the network; replaces socket" example:"engine"`
 	Port     int    `option:"port" default:"2375" min:"1" max:"65535" help:"Port on host; with TLS the default is 2376"`
 	CAFile   string `option:"cafile" help:"File with the CA that signed the engine's certificate (PEM); turns TLS on"`
 	CertFile string `option:"certfile" help:"File with the client certificate for the engine (PEM); turns TLS on, needs keyfile"`
@@ -36,7 +36,7 @@ type Options struct {
 // Type is the Docker watcher, as a bundle lists it. An instance called "local"
 // exists without configuration.
 func Type() watcher.Type {
-	return watcher.Define("docker", "Containers of a Docker Engine", New, kind.Default("local"))
+	return watcher.Define("docker", "Containers of a Docker Engine", New, kind.Default("local"), kind.Docs("https://docs.docker.com/reference/api/engine/"))
 }
 
 // Docker watches one engine. Its methods may be called concurrently.

@@ -24,6 +24,8 @@ type statusError struct {
 	// said is what the answer tells of its reason, without secrets; it may be empty.
 	said  string
 	after time.Duration
+	// limit is what the body of a 429 tells of the host's limit.
+	limit registry.Limit
 	// challenge is nil when the answer has none.
 	challenge *challenge
 	// at is where the answer came from, after redirects.
@@ -137,6 +139,7 @@ func failure(resp *http.Response, now time.Time) *statusError {
 		if e.after == 0 {
 			e.after = retryAfterIn(e.said)
 		}
+		e.limit = allowedIn(e.said)
 		e.said = limitReason(e.said, resp.Header)
 	}
 	e.said = clean(e.said, secretsOf(resp.Request))
@@ -176,6 +179,9 @@ func reason(body []byte) string {
 
 // secretsOf returns the credentials in a request, in the forms in which an answer could repeat them.
 func secretsOf(req *http.Request) []string {
+	if form, err := formOf(req); err == nil && form.Has("refresh_token") {
+		return []string{form.Get("refresh_token"), url.QueryEscape(form.Get("refresh_token"))}
+	}
 	_, value, _ := strings.Cut(req.Header.Get("Authorization"), " ")
 	if value == "" {
 		return nil
@@ -185,6 +191,23 @@ func secretsOf(req *http.Request) []string {
 		secrets = append(secrets, c.Password, url.QueryEscape(c.Password))
 	}
 	return secrets
+}
+
+// formOf reads the form that a request carries.
+func formOf(req *http.Request) (url.Values, error) {
+	if req.GetBody == nil {
+		return nil, nil
+	}
+	body, err := req.GetBody()
+	if err != nil {
+		return nil, err
+	}
+	defer body.Close()
+	text, err := io.ReadAll(body)
+	if err != nil {
+		return nil, err
+	}
+	return url.ParseQuery(string(text))
 }
 
 // maxSaid is how many characters of foreign text an error holds.

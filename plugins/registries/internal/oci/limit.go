@@ -1,9 +1,18 @@
 package oci
 
 import (
+	"maps"
 	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
 	"strings"
+	"sync"
 	"time"
+
+	"github.com/dogwatch/dogwatch/sdk"
+	"github.com/dogwatch/dogwatch/sdk/httpclient"
+	"github.com/dogwatch/dogwatch/sdk/registry"
 )
 
 const (
@@ -12,22 +21,186 @@ const (
 	// patience is how long a call waits for a host that asks for a pause. A
 	// longer one is for the caller to plan around.
 	patience = 2 * time.Second
+	// longestPause is what a host is believed: the longest that public ones count over.
+	longestPause = 6 * time.Hour
+	// maxTold bounds the hosts whose limits one registry reports; beyond it all are learned anew.
+	maxTold = 64
+	// maxLimit, maxWindow and maxSource bound what a host is believed to say of its limits.
+	maxLimit  = 1e12
+	maxWindow = 31 * 24 * time.Hour
+	maxSource = 64
 )
+
+// told is which hosts told one registry of limits, and to which of its users. Its zero value is empty.
+type told struct {
+	mu    sync.Mutex
+	hosts map[string]account // by host
+}
+
+// account is a host as one user sees it.
+type account struct {
+	url  *url.URL
+	user string
+}
+
+func (t *told) add(a account) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	key := strings.ToLower(a.url.Host)
+	if _, known := t.hosts[key]; !known && len(t.hosts) == maxTold {
+		clear(t.hosts)
+	}
+	if t.hosts == nil {
+		t.hosts = map[string]account{}
+	}
+	t.hosts[key] = a
+}
+
+func (t *told) all() map[string]account {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return maps.Clone(t.hosts)
+}
+
+// Limits implements registry.LimitReporter.
+func (r *Registry) Limits() []registry.Limit {
+	var limits []registry.Limit
+	all, now := r.told.all(), time.Now()
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		l, known := r.shared.host(all[name].url).limit(all[name].user, now)
+		if l.Host = name; known {
+			limits = append(limits, l)
+		}
+	}
+	return limits
+}
+
+// hear notes what an answer tells of the limits of the host that was asked. One
+// that a redirect led to speaks for itself only.
+func (r *Registry) hear(to *url.URL, user string, resp *http.Response) {
+	if l, tells := limitIn(resp.Header); tells && resp.Request.URL.Host == to.Host {
+		r.shared.host(to).setLimit(user, l)
+		r.told.add(account{to, user})
+	}
+}
+
+// hearRefusal pauses the host that was asked when its answer asks for that.
+func (r *Registry) hearRefusal(to *url.URL, user string, e *statusError) {
+	if !e.limited() {
+		return
+	}
+	h := r.shared.host(to)
+	if e.limit.Limit > 0 {
+		h.setLimit(user, e.limit)
+	}
+	h.pause(user, e.after)
+	r.told.add(account{to, user})
+}
+
+// pause keeps requests of a user away from the host for a time.
+func (h *host) pause(user string, d time.Duration) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if until := time.Now().Add(min(d, longestPause)); until.After(h.paused[user]) {
+		h.paused[user] = until
+	}
+}
+
+func (h *host) setLimit(user string, l registry.Limit) {
+	l.At = sdk.TimeOf(time.Now())
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.limits[user] = l
+}
+
+// limit returns what the host said to a user, and whether it said anything that still holds.
+func (h *host) limit(user string, now time.Time) (registry.Limit, bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	l, known := h.limits[user]
+	if until := h.paused[user]; until.After(now) {
+		l.PausedUntil = sdk.TimeOf(until)
+	}
+	return l, known || !l.PausedUntil.IsZero()
+}
+
+// limitIn reads the limit that the headers of an answer tell of, and whether they
+// do: those of Docker Hub (https://docs.docker.com/docker-hub/usage/pulls/) and of
+// GitLab, which follow a draft of the IETF (draft-ietf-httpapi-ratelimit-headers-03),
+// or those of GitHub (https://docs.github.com/rest/using-the-rest-api/rate-limits-for-the-rest-api).
+func limitIn(h http.Header) (registry.Limit, bool) {
+	for _, prefix := range []string{"RateLimit-", "X-RateLimit-"} {
+		limit, window, ok := quota(h.Get(prefix + "Limit"))
+		remaining, _, also := quota(h.Get(prefix + "Remaining"))
+		if !ok || !also || limit == 0 {
+			continue
+		}
+		source, _ := httpclient.Truncate(clean(h.Get("Docker-RateLimit-Source"), nil), maxSource)
+		return registry.Limit{Limit: limit, Remaining: min(remaining, limit), Window: window, Source: source}, true
+	}
+	return registry.Limit{}, false
+}
+
+// quota reads "100;w=21600", or "100, 100;w=21600, 1000;w=86400": the first number
+// counts, with the window of the first item that has this number and a window.
+func quota(text string) (n int64, window time.Duration, ok bool) {
+	for item := range strings.SplitSeq(text, ",") {
+		number, params, _ := strings.Cut(strings.TrimSpace(item), ";")
+		v, err := strconv.ParseInt(strings.TrimSpace(number), 10, 64)
+		if err != nil || v < 0 || v > maxLimit {
+			break
+		}
+		if !ok {
+			n, ok = v, true
+		}
+		if window = windowIn(params); v == n && window > 0 {
+			return n, window, true
+		}
+	}
+	return n, 0, ok
+}
+
+// windowIn finds the seconds of "w=21600" among parameters; 0 when there are none.
+func windowIn(params string) time.Duration {
+	for param := range strings.SplitSeq(params, ";") {
+		text, found := strings.CutPrefix(strings.TrimSpace(param), "w=")
+		seconds, err := strconv.ParseInt(text, 10, 64)
+		if found && err == nil && seconds > 0 {
+			return time.Duration(min(seconds, int64(maxWindow/time.Second))) * time.Second
+		}
+	}
+	return 0
+}
 
 // retryAfterIn finds the time to wait in a message such as GitHub's
 // "retry-after: 1.16ms, allowed: 44000/minute"; 0 when there is none.
 func retryAfterIn(message string) time.Duration {
-	_, rest, found := strings.Cut(strings.ToLower(message), "retry-after:")
-	if !found {
-		return 0
-	}
-	word, _, _ := strings.Cut(strings.TrimSpace(rest), ",")
-	word, _, _ = strings.Cut(word, " ")
+	word := wordAfter(message, "retry-after:")
 	d, err := time.ParseDuration(word)
 	if err != nil || d < 0 {
 		return 0
 	}
 	return min(d, 24*time.Hour)
+}
+
+// allowedIn finds the limit in such a message; the zero value when there is none.
+// Whoever is told so has nothing left.
+func allowedIn(message string) registry.Limit {
+	number, per, _ := strings.Cut(wordAfter(message, "allowed:"), "/")
+	window := map[string]time.Duration{"second": time.Second, "minute": time.Minute, "hour": time.Hour, "day": 24 * time.Hour}[per]
+	limit, err := strconv.ParseInt(number, 10, 64)
+	if err != nil || limit <= 0 || limit > maxLimit || window == 0 {
+		return registry.Limit{}
+	}
+	return registry.Limit{Limit: limit, Window: window}
+}
+
+// wordAfter returns the word that follows label in a message, in lower case.
+func wordAfter(message, label string) string {
+	_, rest, _ := strings.Cut(strings.ToLower(message), label)
+	word, _, _ := strings.Cut(strings.TrimSpace(rest), ",")
+	word, _, _ = strings.Cut(word, " ")
+	return strings.TrimSpace(word)
 }
 
 // limitReason tells the two limits of Docker Hub apart: pulls, which come back

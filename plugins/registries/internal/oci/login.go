@@ -5,6 +5,8 @@ import (
 	"encoding/base64"
 	"strings"
 
+	"github.com/hashicorp/go-hclog"
+
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
@@ -15,6 +17,52 @@ type Login interface {
 	// Refused tells that the registry did not accept used. It reports whether
 	// asking for credentials again may give other ones.
 	Refused(used sdk.Credentials) bool
+}
+
+// The user names that stand for a token in place of a password. The first is
+// what Docker's credential helpers call it.
+const (
+	// IdentityToken is traded for tokens of the registry (distribution
+	// specification of OAuth 2.0, "refresh_token").
+	IdentityToken = "<token>"
+	// RegistryToken is shown to the registry itself.
+	RegistryToken = "<registry token>"
+)
+
+// Lender is a Login for registries that have no credentials of their own. It is
+// asked for those of the host that gets to see them.
+type Lender interface {
+	Login
+	// LogTo says where to warn of what keeps it from lending. The first call counts.
+	LogTo(hclog.Logger)
+}
+
+// Lend makes registries that are opened from now on use what l lends when they
+// have no credentials of their own.
+func (s *Shared) Lend(l Lender) { s.lender = l }
+
+// login returns where the credentials of a registry come from; nil when there are none.
+func (r *Registry) login() Login {
+	switch {
+	case r.Login != nil:
+		return r.Login
+	case r.shared.lender != nil:
+		return r.shared.lender
+	}
+	return nil
+}
+
+// lent returns credentials for questions about a host: those of the host that
+// is asked, be it a mirror.
+func (r *Registry) lent(ctx context.Context, host string) (sdk.Credentials, error) {
+	if r.shared.lender == nil {
+		return sdk.Credentials{}, nil
+	}
+	base, err := r.base(host)
+	if err != nil {
+		return sdk.Credentials{}, err
+	}
+	return r.shared.lender.Credentials(ctx, base.Host)
 }
 
 // Static returns a Login of credentials that never change, or nil when there are none.

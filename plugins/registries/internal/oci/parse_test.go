@@ -236,13 +236,17 @@ func TestBase(t *testing.T) {
 		"http://r.test:5000/":                "http://r.test:5000/v2",
 		"https://r.test/v2/":                 "https://r.test/v2",
 		"https://r.test/artifactory/docker/": "https://r.test/artifactory/docker/v2",
+		"https://r.test/v2/project/":         "https://r.test/v2/project",
+		"https://r.test/v2x":                 "https://r.test/v2x/v2",
+		"https://r.test/team/app:1.0":        "!",
+		"https://r.test/team/app@sha256:00":  "!",
 		"ftp://r.test":                       "!",
 		"https://u:p@r.test":                 "!",
 		"https://r.test?x=y":                 "!",
 	}
 	for text, want := range tests {
 		u, _ := url.Parse(text)
-		got, err := Base(u)
+		got, err := Base("url", u)
 		if want == "!" {
 			if err == nil || strings.Contains(err.Error(), "u:p") {
 				t.Errorf("%s: %q, %v", text, got, err)

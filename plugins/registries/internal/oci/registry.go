@@ -52,28 +52,35 @@ type Config struct {
 	Keys string
 }
 
-// Registry implements registry.Registry and registry.CredentialProvider. It is
-// safe for concurrent use.
+// Registry implements registry.Registry, registry.CredentialProvider and
+// registry.LimitReporter. It is safe for concurrent use.
 type Registry struct {
 	Config
 	shared *Shared
+	told   told
 }
 
 // New makes a registry whose tokens and limits are those of s.
 func (s *Shared) New(c Config) *Registry { return &Registry{Config: c, shared: s} }
 
 // Open is New for an instance with its own HTTP client. secrets are what no
-// error may hold, beside what Login gives out.
+// error may hold, besides credentials that never change.
 func (s *Shared) Open(env sdk.Env, o httpclient.Options, c Config, secrets ...string) (*Registry, error) {
+	if known, ok := c.Login.(static); ok {
+		secrets = append(secrets, known.Password, encodeBasic(sdk.Credentials(known)))
+	}
 	client, err := httpclient.New(env, o, secrets...)
 	if err != nil {
 		return nil, err
 	}
 	c.Instance, c.HTTP = env.Instance, client
+	if s.lender != nil {
+		s.lender.LogTo(env.Log)
+	}
 	for _, h := range c.Hosts {
 		u, err := url.Parse(h.URL)
 		if err == nil && u.Scheme == "http" && c.Login != nil && !isLoopback(u.Host) && env.Warn != nil {
-			env.Warn("url: credentials travel unencrypted over http://; prefer https://")
+			env.Warn(fmt.Sprintf("credentials travel unencrypted to http://%s; prefer https://", u.Host))
 			break
 		}
 	}
@@ -81,35 +88,61 @@ func (s *Shared) Open(env sdk.Env, o httpclient.Options, c Config, secrets ...st
 }
 
 // Base returns the API's address from what an operator gives as the address
-// of a registry, with or without "/v2".
-func Base(u *url.URL) (string, error) {
+// of a registry in the option called key: with or without "/v2", and with what
+// stands before every name of a repository below it, as a project does at
+// https://harbor.example.com/v2/project.
+func Base(key string, u *url.URL) (string, error) {
 	switch {
 	case u.Scheme != "http" && u.Scheme != "https":
-		return "", sdk.Invalid("url", "must start with http:// or https://")
+		return "", sdk.Invalid(key, "must start with http:// or https://")
 	case u.User != nil:
-		return "", sdk.Invalid("url", "must not hold credentials; give them in their own options")
+		return "", sdk.Invalid(key, "must not hold credentials; give them in their own options")
 	case u.RawQuery != "" || u.Fragment != "":
-		return "", sdk.Invalid("url", "must not have a query or fragment")
+		return "", sdk.Invalid(key, "must not have a query or fragment")
+	case strings.ContainsAny(u.Path, ":@"):
+		return "", sdk.Invalid(key, "must be the address of a registry, without a tag or digest of an image")
 	}
 	base := *u
-	base.Path, base.RawPath = strings.TrimSuffix(strings.TrimRight(u.Path, "/"), "/v2"), ""
-	return strings.TrimRight(base.String(), "/") + "/v2", nil
+	base.Path, base.RawPath = strings.TrimRight(u.Path, "/"), ""
+	if !strings.HasSuffix(base.Path, apiRoot) && !strings.Contains(base.Path, apiRoot+"/") {
+		base.Path += apiRoot
+	}
+	return base.String(), nil
 }
 
-// Mirrored returns the hosts that patterns stand for, asked at mirror where one is given.
+// apiRoot is where the API begins (distribution specification, "Endpoints").
+const apiRoot = "/v2"
+
+// splitBase returns the root of the API at base, and what base puts before the
+// names of repositories: "" or "project/".
+func splitBase(base *url.URL) (root *url.URL, prefix string) {
+	before, after, below := strings.Cut(base.Path, apiRoot+"/")
+	if !below {
+		return base, ""
+	}
+	root = &url.URL{Scheme: base.Scheme, Host: base.Host, Path: before + apiRoot}
+	return root, after + "/"
+}
+
+// Mirrored returns the hosts that patterns stand for, asked at the mirror where one is given.
 func Mirrored(mirror *url.URL, patterns ...string) ([]registry.Host, error) {
 	base := ""
 	if mirror != nil {
 		var err error
-		if base, err = Base(mirror); err != nil {
+		if base, err = Base("mirror", mirror); err != nil {
 			return nil, err
 		}
 	}
+	return At(base, patterns...), nil
+}
+
+// At returns the hosts that patterns stand for, asked at base; "" means at themselves.
+func At(base string, patterns ...string) []registry.Host {
 	hosts := make([]registry.Host, len(patterns))
 	for i, p := range patterns {
 		hosts[i] = registry.Host{Pattern: p, URL: base}
 	}
-	return hosts, nil
+	return hosts
 }
 
 // Hosts implements registry.Registry.
@@ -120,14 +153,20 @@ func (r *Registry) Credentials(ctx context.Context, repo registry.Repository) (s
 	if _, err := r.base(repo.Host); err != nil {
 		return sdk.Credentials{}, err
 	}
+	if r.Login == nil && r.shared.lender != nil {
+		// An engine asks the host itself, not what is asked here in its place.
+		return r.shared.lender.Credentials(ctx, repo.Host)
+	}
 	return r.credentials(ctx, repo.Host)
 }
 
-func (r *Registry) credentials(ctx context.Context, host string) (sdk.Credentials, error) {
+// credentials returns what to log in with for questions about a host.
+func (r *Registry) credentials(ctx context.Context, host string) (c sdk.Credentials, err error) {
 	if r.Login == nil {
-		return sdk.Credentials{}, nil
+		c, err = r.lent(ctx, host)
+	} else {
+		c, err = r.Login.Credentials(ctx, host)
 	}
-	c, err := r.Login.Credentials(ctx, host)
 	if err != nil {
 		return c, fmt.Errorf("log in to %s: %w", host, err)
 	}

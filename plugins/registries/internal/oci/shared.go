@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/dogwatch/dogwatch/sdk"
+	"github.com/dogwatch/dogwatch/sdk/registry"
 )
 
 // maxKnown bounds what registries that invent host names can make us remember;
@@ -19,6 +20,8 @@ const maxKnown = 1024
 
 // Shared is what the registries of one process know together. It is safe for concurrent use.
 type Shared struct {
+	lender Lender // nil when nothing is lent
+
 	mu      sync.Mutex
 	hosts   map[string]*host
 	issuers map[issuerKey]*issuer
@@ -39,7 +42,7 @@ func (s *Shared) host(u *url.URL) *host {
 		if len(s.hosts) == maxKnown {
 			clear(s.hosts)
 		}
-		h = &host{slots: make(chan struct{}, maxInFlight), door: make(chan struct{}, 1), paused: map[string]time.Time{}}
+		h = &host{slots: make(chan struct{}, maxInFlight), door: make(chan struct{}, 1), paused: map[string]time.Time{}, limits: map[string]registry.Limit{}}
 		s.hosts[key] = h
 	}
 	return h
@@ -75,6 +78,8 @@ type host struct {
 	actions []string
 	// paused is until when the host wants no requests, by user name.
 	paused map[string]time.Time
+	// limits are what the host said last of its limits, by user name.
+	limits map[string]registry.Limit
 	heads  headState
 	// moved is where the host's API has gone, until movedUntil.
 	moved      *url.URL
@@ -137,15 +142,6 @@ func (h *host) do(ctx context.Context, user string, exchange func() error) error
 		return err
 	}
 	return exchange()
-}
-
-// pause keeps requests of a user away from the host for a time.
-func (h *host) pause(user string, d time.Duration) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if until := time.Now().Add(d); until.After(h.paused[user]) {
-		h.paused[user] = until
-	}
 }
 
 // challenge returns what the host demands of every request; nil when nothing is known.

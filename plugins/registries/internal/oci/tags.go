@@ -13,10 +13,15 @@ import (
 )
 
 const (
-	pageSize    = "1000"
-	maxPages    = 1000
-	maxTags     = 1_000_000
-	maxPageBody = 8 << 20
+	pageSize = "1000"
+	maxPages = 1000
+	maxTags  = 1_000_000
+	// maxTagText bounds the tags of a list together, in bytes.
+	maxTagText = 16 << 20
+	// maxPageBody leaves room for Google's registries, which tell of every image beside the tags.
+	maxPageBody = 16 << 20
+	// maxPageQuery bounds what must be remembered of each page to see a circle.
+	maxPageQuery = 4 << 10
 	// maxEmptyPages is how many pages in a row may be empty before the list counts as endless.
 	maxEmptyPages = 3
 	maxValidator  = 256
@@ -35,20 +40,21 @@ func (r *Registry) Tags(ctx context.Context, repo registry.Repository, validator
 func (r *Registry) tags(ctx context.Context, repo registry.Repository, validator string) (registry.TagList, error) {
 	q := question{repo: repo, method: http.MethodGet, path: "tags/list", query: "n=" + pageSize, accept: "application/json", validator: validator}
 	var list registry.TagList
+	text := 0
 	asked := map[string]bool{}
 	empty := 0
 	for page := 1; ; page++ {
 		asked[q.query] = true
 		var next string
-		before := len(list.Tags)
+		before, textBefore := len(list.Tags), text
 		err := r.ask(ctx, q, func(resp *http.Response) (err error) {
 			// A retry reads the page again.
-			list.Tags = list.Tags[:before]
+			list.Tags, text = list.Tags[:before], textBefore
 			if resp.StatusCode == http.StatusNotModified {
 				list.NotModified, list.Validator = true, validator
 				return nil
 			}
-			if list.Tags, err = readTags(resp, list.Tags); err != nil {
+			if list.Tags, text, err = readTags(resp, list.Tags, text); err != nil {
 				return err
 			}
 			next = nextPage(resp.Header.Values("Link"))
@@ -64,6 +70,8 @@ func (r *Registry) tags(ctx context.Context, repo registry.Repository, validator
 			empty = 0
 		}
 		switch {
+		case len(next) > maxPageQuery:
+			return list, lie("names the next page of its tags in %d bytes", len(next))
 		case asked[next]:
 			return list, lie("sends us round in circles: page %d of its tags leads back to one already read", page)
 		case empty > maxEmptyPages:
@@ -142,24 +150,26 @@ func leadsOn(params string) bool {
 	return !hasRelation
 }
 
-// readTags appends the tags of one page to tags, without holding the page.
-func readTags(resp *http.Response, tags []string) ([]string, error) {
+// readTags appends the tags of one page to tags, whose text has so many bytes,
+// without holding the page.
+func readTags(resp *http.Response, tags []string, text int) ([]string, int, error) {
 	httpclient.LimitBody(resp, maxPageBody)
-	p := page{Decoder: json.NewDecoder(resp.Body), tags: tags}
+	p := page{Decoder: json.NewDecoder(resp.Body), tags: tags, text: text}
 	err := p.read()
 	if err == nil {
-		return p.tags, nil
+		return p.tags, p.text, nil
 	}
 	if isWebPage(resp) {
-		return nil, webPage(resp)
+		return nil, 0, webPage(resp)
 	}
-	return nil, err
+	return nil, 0, err
 }
 
 // page reads {"name": …, "tags": […]}.
 type page struct {
 	*json.Decoder
 	tags []string
+	text int
 }
 
 func (p *page) read() error {
@@ -173,9 +183,8 @@ func (p *page) read() error {
 			return p.broken(err)
 		}
 		if key != "tags" {
-			var other json.RawMessage
-			if err := p.Decode(&other); err != nil {
-				return p.broken(err)
+			if err := p.skip(); err != nil {
+				return err
 			}
 			continue
 		}
@@ -219,15 +228,35 @@ func (p *page) list() error {
 		// What is no tag to an engine cannot be run; some registries list such names.
 		if isTag(tag) {
 			p.tags = append(p.tags, tag)
+			p.text += len(tag)
 		}
-		if len(p.tags) > maxTags {
-			return lie("has more than %d tags", maxTags)
+		if len(p.tags) > maxTags || p.text > maxTagText {
+			return lie("has more than %d tags, or %d MiB of them", maxTags, maxTagText>>20)
 		}
 	}
 	if _, err := p.Token(); err != nil {
 		return p.broken(err)
 	}
 	return nil
+}
+
+// skip reads over one value.
+func (p *page) skip() error {
+	for depth := 0; ; {
+		t, err := p.Token()
+		if err != nil {
+			return p.broken(err)
+		}
+		switch t {
+		case json.Delim('{'), json.Delim('['):
+			depth++
+		case json.Delim('}'), json.Delim(']'):
+			depth--
+		}
+		if depth == 0 {
+			return nil
+		}
+	}
 }
 
 func (p *page) open(delim json.Delim) error {

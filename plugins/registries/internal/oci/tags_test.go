@@ -2,8 +2,10 @@ package oci
 
 import (
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -123,6 +125,14 @@ func TestEndlessPages(t *testing.T) {
 			w.Header().Set("Link", fmt.Sprintf(`<?last=%d>; rel="next"`, page))
 			fmt.Fprintf(w, `{"tags":[%s"x"]}`, strings.Repeat(`"x",`, 300_000))
 		}, 4},
+		{"long tags", "or 16 MiB of them", func(w http.ResponseWriter) {
+			w.Header().Set("Link", fmt.Sprintf(`<?last=%d>; rel="next"`, page))
+			fmt.Fprintf(w, `{"tags":[%s"x"]}`, strings.Repeat(`"`+strings.Repeat("x", 128)+`",`, 50_000))
+		}, 3},
+		{"long links", "in 5001 bytes", func(w http.ResponseWriter) {
+			w.Header().Set("Link", fmt.Sprintf(`<?%s%d>; rel="next"`, strings.Repeat("x", 5000), page))
+			fmt.Fprint(w, `{"tags":["1"]}`)
+		}, 1},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -175,13 +185,43 @@ func BenchmarkReadTags(b *testing.B) {
 	}
 }
 
+// Twenty thousand tags in twenty pages. What stays of them is their text and
+// 16 bytes each; the pages themselves are never held.
+func BenchmarkManyTags(b *testing.B) {
+	const tags, pages = 20_000, 20
+	bodies := make([]string, pages)
+	for page := range bodies {
+		var body strings.Builder
+		body.WriteString(`{"name":"a","tags":["0"`)
+		for n := range tags/pages - 1 {
+			fmt.Fprintf(&body, `,"%d.%d.0-alpine3.21"`, page, n)
+		}
+		bodies[page] = body.String() + "]}"
+	}
+	n := internet{simHost: http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		page, _ := strconv.Atoi(req.URL.Query().Get("last"))
+		if page+1 < pages {
+			w.Header().Set("Link", fmt.Sprintf(`<?last=%d>; rel="next"`, page+1))
+		}
+		_, _ = io.WriteString(w, bodies[page])
+	})}
+	r := newRegistry(n)
+	b.ReportAllocs()
+	for b.Loop() {
+		list, err := r.Tags(b.Context(), app(), "")
+		if err != nil || len(list.Tags) != tags {
+			b.Fatalf("%d tags, %v", len(list.Tags), err)
+		}
+	}
+}
+
 func FuzzReadTags(f *testing.F) {
 	f.Add(`{"name":"a","tags":["1","2"]}`)
 	f.Add(`{"tags":null,"tags":[]}`)
 	f.Fuzz(func(t *testing.T, body string) {
 		w := httptest.NewRecorder()
 		w.WriteString(body)
-		tags, err := readTags(w.Result(), nil)
+		tags, _, err := readTags(w.Result(), nil, 0)
 		for _, tag := range tags {
 			if !isTag(tag) {
 				t.Errorf("%q lists %q", body, tag)

@@ -22,9 +22,17 @@ const (
 	// tokenMargin is how long before its end a token is no longer used.
 	tokenMargin  = 10 * time.Second
 	maxTokenBody = 64 << 10
-	// maxScopes and maxScopeText keep the URL of a token request within what servers accept.
-	maxScopes    = 64
-	maxScopeText = 5 << 10
+	// maxScopeText is how many bytes of the URL of a token request the scopes may
+	// take: servers accept 8 KiB, and the rest is for the address of the service.
+	maxScopeText = 6 << 10
+	// maxScopes keeps a token, which names what it is for in some 100 bytes each,
+	// within the 8 KiB that servers accept as one header.
+	maxScopes = 80
+	// narrowTime is for how long a service that refuses several scopes at once is
+	// asked for one at a time.
+	narrowTime = 6 * time.Hour
+	// bulk is from what length on a token can be what makes a request too long.
+	bulk = 4 << 10
 	// refusalTime is for how long refused credentials are not shown again:
 	// services lock accounts after too many wrong passwords.
 	refusalTime = time.Minute
@@ -35,6 +43,18 @@ const (
 // sharedTokens are services whose anonymous tokens serve every public
 // repository, whatever scope they were asked for.
 var sharedTokens = map[string]bool{"ghcr.io": true, "public.ecr.aws": true}
+
+// fewerScopes are services whose tokens are longer: Docker Hub writes the pull
+// limits beside each repository, some 165 bytes in all.
+var fewerScopes = map[string]int{"registry.docker.io": 40}
+
+// scopesOf returns for how many scopes one token of a service is asked.
+func scopesOf(service string) int {
+	if n, few := fewerScopes[service]; few {
+		return n
+	}
+	return maxScopes
+}
 
 type issuerKey struct {
 	realm, service string
@@ -49,8 +69,10 @@ type issuer struct {
 	mu sync.Mutex
 	// tokens are by scope; one token may be there under many.
 	tokens map[string]*token
-	// narrow means that tokens for many repositories do not work here.
-	narrow  bool
+	// narrowUntil is until when tokens for many repositories do not work here.
+	narrowUntil time.Time
+	// most is for how many scopes tokens have proved short enough; 0 when none was too long.
+	most    int
 	refused error
 	until   time.Time
 }
@@ -61,11 +83,16 @@ type token struct {
 	value   string
 	expires time.Time
 	err     error
-	// wide means that it serves more scopes than one.
-	wide bool
+	// scopes is how many it was asked for.
+	scopes int
+	// any means that it should serve every repository.
+	any bool
 	// worked are the scopes with which a registry has accepted it; guarded by the issuer.
 	worked map[string]bool
 }
+
+// wide reports whether a token should serve more scopes than one.
+func (t *token) wide() bool { return t.any || t.scopes > 1 }
 
 // request is what a token is wanted for.
 type request struct {
@@ -74,6 +101,8 @@ type request struct {
 	ask string
 	// together are scopes to ask for in the same request, if that saves one.
 	together []string
+	// most is how many scopes one token may be asked for.
+	most int
 	// anyScope means that a token of this service serves every repository.
 	anyScope bool
 	// narrow wants a token for this scope alone.
@@ -103,8 +132,11 @@ func (i *issuer) token(ctx context.Context, r request, ask fetch) (t *token, fre
 			return t, mine != nil, nil
 		case mine == nil && (errors.Is(t.err, context.Canceled) || errors.Is(t.err, context.DeadlineExceeded)):
 			// Whoever asked gave up; that is no answer for us.
-		case t.wide && tooWide(t.err):
-			// The issuer is narrow now: ask for our own scope.
+		case t.any && mine != nil:
+			// Our own scope was refused; others may ask with theirs.
+			return nil, false, t.err
+		case t.wide() && tooWide(t.err):
+			// The issuer asks for less now.
 		default:
 			return nil, false, t.err
 		}
@@ -122,10 +154,10 @@ func (i *issuer) claim(r request) (t *token, mine []string, err error) {
 	if i.refused != nil && now.Before(i.until) {
 		return nil, nil, i.refused
 	}
-	if t := i.live(r.scope, now); t != nil && !(r.narrow && t.wide) {
+	if t := i.live(r.scope, now); t != nil && !(r.narrow && t.wide()) {
 		return t, nil, nil
 	}
-	if r.narrow = r.narrow || i.narrow; !r.narrow && r.anyScope {
+	if r.narrow = r.narrow || now.Before(i.narrowUntil); !r.narrow && r.anyScope {
 		if t := i.live(anyRepository, now); t != nil {
 			return t, nil, nil
 		}
@@ -140,21 +172,28 @@ func (i *issuer) claim(r request) (t *token, mine []string, err error) {
 	switch {
 	case r.narrow:
 	case r.anyScope:
-		i.tokens[anyRepository], t.wide = t, true
+		i.tokens[anyRepository], t.any = t, true
 	default:
-		length := len(r.scope)
+		most := r.most
+		if i.most > 0 {
+			most = min(most, i.most)
+		}
+		length := scopeLength(mine[0])
 		for _, scope := range r.together {
+			if len(mine) >= most {
+				break
+			}
 			if i.live(scope, now) != nil {
 				continue
 			}
-			if length += len(scope); len(mine) == maxScopes || length > maxScopeText {
+			if length += scopeLength(scope); length > maxScopeText {
 				break
 			}
 			i.tokens[scope] = t
 			mine = append(mine, scope)
 		}
-		t.wide = len(mine) > 1
 	}
+	t.scopes = len(mine)
 	return t, mine, nil
 }
 
@@ -190,9 +229,12 @@ func (i *issuer) fill(ctx context.Context, t *token, scopes []string, ask fetch)
 	t.value, t.err, t.expires = value, err, time.Now().Add(life-tokenMargin)
 	if err != nil {
 		i.forget(t)
-		if t.wide && tooWide(err) {
-			i.narrow = true
-		} else if i.named && wrongCredentials(err) {
+		switch {
+		case t.scopes > 1 && tooLong(statusOf(err)):
+			i.most = t.scopes / 2
+		case t.scopes > 1 && tooWide(err):
+			i.narrowUntil = time.Now().Add(narrowTime)
+		case i.named && wrongCredentials(err):
 			i.refused, i.until = err, time.Now().Add(refusalTime)
 		}
 	}
@@ -214,7 +256,22 @@ func (i *issuer) accepted(t *token, scope string, afterWide bool) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	t.worked[scope] = true
-	i.narrow = i.narrow || afterWide && !t.wide
+	if afterWide && !t.wide() {
+		i.narrowUntil = time.Now().Add(narrowTime)
+	}
+}
+
+// bulky tells that a registry refused a request as too long. It reports
+// whether t may be the reason; the next token will be for fewer scopes.
+func (i *issuer) bulky(t *token) bool {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if t.scopes < 2 || len(t.value) < bulk || len(t.worked) > 0 {
+		return false
+	}
+	i.forget(t)
+	i.most = t.scopes / 2
+	return true
 }
 
 // rejected tells that a registry did not take t. It reports whether the fault
@@ -222,7 +279,7 @@ func (i *issuer) accepted(t *token, scope string, afterWide bool) {
 func (i *issuer) rejected(t *token, scope string) (wide bool) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	if t.worked[scope] || !t.wide {
+	if t.worked[scope] || !t.wide() {
 		i.forget(t)
 		return false
 	}
@@ -237,6 +294,11 @@ func (i *issuer) rejected(t *token, scope string) (wide bool) {
 func tooWide(err error) bool {
 	status := statusOf(err)
 	return status >= 400 && status <= http.StatusNotImplemented && status != http.StatusTooManyRequests
+}
+
+// tooLong reports whether a status says that a request is longer than the server reads.
+func tooLong(status int) bool {
+	return status == http.StatusRequestEntityTooLarge || status == http.StatusRequestURITooLong || status == http.StatusRequestHeaderFieldsTooLarge
 }
 
 // wrongCredentials reports whether the service refuses the user rather than a scope.
@@ -276,6 +338,9 @@ func readToken(resp *http.Response) (string, time.Duration, error) {
 	return value, time.Duration(seconds * float64(time.Second)), nil
 }
 
+// scopeLength is how many bytes a scope takes in the URL of a token request.
+func scopeLength(scope string) int { return len("&scope=") + len(url.QueryEscape(scope)) }
+
 // tokenURL adds what a token is wanted for to the address of its service.
 func tokenURL(realm *url.URL, service string, scopes []string) *url.URL {
 	u := *realm
@@ -288,4 +353,15 @@ func tokenURL(realm *url.URL, service string, scopes []string) *url.URL {
 	}
 	u.RawQuery = query.Encode()
 	return &u
+}
+
+// refresh asks a token service for what the query of the usual request says, by
+// trading an identity token
+// (https://distribution.github.io/distribution/spec/auth/oauth/).
+func refresh(ctx context.Context, realm *url.URL, query url.Values, token string) *http.Request {
+	form := url.Values{"grant_type": {"refresh_token"}, "client_id": {"dogwatch"}, "refresh_token": {token}}
+	form["service"], form["scope"] = query["service"], []string{strings.Join(query["scope"], " ")}
+	req := newRequest(ctx, http.MethodPost, realm, http.Header{"Accept": {"application/json"}})
+	httpclient.SetBody(req, "application/x-www-form-urlencoded", []byte(form.Encode()))
+	return req
 }

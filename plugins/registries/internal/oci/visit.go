@@ -26,6 +26,8 @@ type visit struct {
 	*Registry
 	question
 	url *url.URL
+	// prefix is what the address of the registry puts before every repository.
+	prefix string
 	// moved means that url is no longer ours but that of the host which answers
 	// for us; away, that this host must not have our credentials.
 	moved, away bool
@@ -59,7 +61,12 @@ func (r *Registry) ask(ctx context.Context, q question, read func(*http.Response
 	if err != nil {
 		return err
 	}
+	base, err := r.base(q.repo.Host)
+	if err != nil {
+		return err
+	}
 	v := &visit{Registry: r, question: q, url: address}
+	_, v.prefix = splitBase(base)
 	for try := 1; ; try++ {
 		err := v.once(ctx, read)
 		if err == nil || try == maxTries {
@@ -93,7 +100,7 @@ func (v *visit) once(ctx context.Context, read func(*http.Response) error) error
 	if v.sent.header != "" {
 		header.Set("Authorization", v.sent.header)
 	}
-	err = v.exchange(ctx, v.method, v.url, header, v.sent.user, func(resp *http.Response) error {
+	err = v.exchange(newRequest(ctx, v.method, v.url, header), v.sent.user, func(resp *http.Response) error {
 		if s := v.sent; s.token != nil {
 			s.issuer.accepted(s.token, s.scope, v.narrow)
 		}
@@ -142,16 +149,21 @@ func (v *visit) learn(err error) {
 		v.move(status.at)
 		v.sent, v.learned = authorization{}, true
 	}
-	if v.shared.host(v.url).learn(*status.challenge, v.repo.Name) {
+	if v.shared.host(v.url).learn(*status.challenge, v.prefix+v.repo.Name) {
 		v.learned = true
 	}
 }
 
+func newRequest(ctx context.Context, method string, to *url.URL, header http.Header) *http.Request {
+	return (&http.Request{Method: method, URL: to, Header: header, Host: to.Host}).WithContext(ctx)
+}
+
 // exchange sends one request in a slot of its host. An answer other than 2xx
 // and 304 is a *statusError.
-func (r *Registry) exchange(ctx context.Context, method string, to *url.URL, header http.Header, user sdk.Credentials, read func(*http.Response) error) error {
-	return r.shared.host(to).do(ctx, user.Username, func() error {
-		resp, err := r.send(ctx, method, to, header)
+func (r *Registry) exchange(req *http.Request, user sdk.Credentials, read func(*http.Response) error) error {
+	to := req.URL
+	return r.shared.host(to).do(req.Context(), user.Username, func() error {
+		resp, err := r.send(req)
 		if err != nil {
 			return err
 		}
@@ -159,23 +171,24 @@ func (r *Registry) exchange(ctx context.Context, method string, to *url.URL, hea
 		if err := checkTarget(to, resp.Request.URL); err != nil {
 			return err
 		}
+		r.hear(to, user.Username, resp)
 		if resp.StatusCode/100 == 2 || resp.StatusCode == http.StatusNotModified {
 			return read(resp)
 		}
 		failed := failure(resp, time.Now())
-		if failed.limited() {
-			r.shared.host(to).pause(user.Username, failed.after)
-		}
+		r.hearRefusal(to, user.Username, failed)
 		return failed
 	})
 }
 
 // send sends a request, a second time when the connection broke at once.
-func (r *Registry) send(ctx context.Context, method string, to *url.URL, header http.Header) (*http.Response, error) {
-	req := (&http.Request{Method: method, URL: to, Header: header, Host: to.Host}).WithContext(ctx)
+func (r *Registry) send(req *http.Request) (*http.Response, error) {
 	start := time.Now()
 	resp, err := r.HTTP.Do(req)
-	if err != nil && errors.Is(err, sdk.ErrUnavailable) && ctx.Err() == nil && time.Since(start) < soon {
+	if err != nil && errors.Is(err, sdk.ErrUnavailable) && req.Context().Err() == nil && time.Since(start) < soon {
+		if req.GetBody != nil {
+			req.Body, _ = req.GetBody() // it is in memory
+		}
 		resp, err = r.HTTP.Do(req)
 	}
 	return resp, err
@@ -194,8 +207,11 @@ func (v *visit) authorize(ctx context.Context, h *host) (authorization, error) {
 			return authorization{}, err
 		}
 	}
+	if user.Username == RegistryToken {
+		return authorization{header: "Bearer " + user.Password, user: user}, nil
+	}
 	if c.basic {
-		if user == (sdk.Credentials{}) {
+		if user == (sdk.Credentials{}) || user.Username == IdentityToken { // that one is for token services only
 			return authorization{}, nil
 		}
 		return authorization{header: "Basic " + encodeBasic(user), user: user}, nil
@@ -213,10 +229,10 @@ func (v *visit) bearer(ctx context.Context, h *host, c challenge, user sdk.Crede
 	if !anonymous && !v.trusts(v.url, realm) {
 		return authorization{}, v.untrusted(realm)
 	}
-	want := request{scope: h.scope(v.repo.Name), ask: v.ask, narrow: v.narrow, anyScope: anonymous && sharedTokens[c.service]}
+	want := request{scope: h.scope(v.prefix + v.repo.Name), ask: v.ask, narrow: v.narrow, anyScope: anonymous && sharedTokens[c.service], most: scopesOf(c.service)}
 	for _, name := range v.repo.Together {
 		if name != v.repo.Name && isRepository(name) {
-			want.together = append(want.together, h.scope(name))
+			want.together = append(want.together, h.scope(v.prefix+name))
 		}
 	}
 	i := v.shared.issuer(c, user)
@@ -232,10 +248,14 @@ func (v *visit) bearer(ctx context.Context, h *host, c challenge, user sdk.Crede
 func (r *Registry) fetchToken(ctx context.Context, realm, address *url.URL, user sdk.Credentials) (value string, life time.Duration, err error) {
 	header := http.Header{}
 	header.Set("Accept", "application/json")
-	if user != (sdk.Credentials{}) {
+	req := newRequest(ctx, http.MethodGet, address, header)
+	switch {
+	case user.Username == IdentityToken:
+		req = refresh(ctx, realm, address.Query(), user.Password)
+	case user != sdk.Credentials{}:
 		header.Set("Authorization", "Basic "+encodeBasic(user))
 	}
-	err = r.exchange(ctx, http.MethodGet, address, header, user, func(resp *http.Response) (err error) {
+	err = r.exchange(req, user, func(resp *http.Response) (err error) {
 		value, life, err = readToken(resp)
 		return err
 	})
@@ -266,7 +286,9 @@ func (v *visit) again(ctx context.Context, err error) (bool, error) {
 		return false, nil
 	case status.status == http.StatusUnauthorized, status.status == http.StatusForbidden:
 		return v.letIn(ctx, status)
-	case status.status == http.StatusNotFound && v.sent.header == "" && v.Login != nil:
+	case (tooLong(status.status) || status.status == http.StatusBadRequest) && v.sent.token != nil:
+		return v.sent.issuer.bulky(v.sent.token), nil
+	case status.status == http.StatusNotFound && v.sent.header == "" && v.named(ctx):
 		// Some registries hide what they do not show to everybody.
 		return v.ping(ctx, status)
 	}
@@ -278,14 +300,14 @@ func (v *visit) again(ctx context.Context, err error) (bool, error) {
 func (v *visit) letIn(ctx context.Context, status *statusError) (bool, error) {
 	switch c := v.shared.host(v.url).challenge(); {
 	case v.learned:
-		return v.canAnswer(*c), nil
+		return v.canAnswer(ctx, *c), nil
 	case v.sent.token != nil:
 		return v.otherToken(status), nil
 	case v.sent.header != "":
-		return v.first() && v.Login.Refused(v.sent.user), nil
+		return v.first() && v.login().Refused(v.sent.user), nil
 	case c != nil:
 		// Another visitor learned the challenge while we went without.
-		return v.first() && v.canAnswer(*c), nil
+		return v.first() && v.canAnswer(ctx, *c), nil
 	}
 	return v.ping(ctx, status)
 }
@@ -298,13 +320,25 @@ func (v *visit) first() bool {
 }
 
 // canAnswer reports whether we have what a challenge asks for.
-func (v *visit) canAnswer(c challenge) bool { return !c.basic || v.Login != nil && !v.away }
+func (v *visit) canAnswer(ctx context.Context, c challenge) bool {
+	return !c.basic || v.named(ctx) && !v.away
+}
+
+// named reports whether there are credentials to log in with. That they cannot
+// be had now will be told when they are used.
+func (v *visit) named(ctx context.Context) bool {
+	if v.Login != nil || v.login() == nil {
+		return v.Login != nil
+	}
+	c, err := v.credentials(ctx, v.repo.Host)
+	return err != nil || c != sdk.Credentials{}
+}
 
 // otherToken reports whether another token may be accepted where the last one was not.
 func (v *visit) otherToken(status *statusError) bool {
 	s := v.sent
 	wide := s.issuer.rejected(s.token, s.scope)
-	if status.challenge != nil && len(status.challenge.scope) <= maxScopeText {
+	if status.challenge != nil && scopeLength(status.challenge.scope) <= maxScopeText {
 		v.ask = status.challenge.scope
 	}
 	switch {
@@ -314,7 +348,7 @@ func (v *visit) otherToken(status *statusError) bool {
 		v.narrow = true
 		return true
 	}
-	return (s.token.wide || !s.fresh) && v.first()
+	return (s.token.wide() || !s.fresh) && v.first()
 }
 
 // ping asks the host itself what it demands, once. It is for registries whose
@@ -328,7 +362,8 @@ func (v *visit) ping(ctx context.Context, refusal *statusError) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	err = v.exchange(ctx, http.MethodGet, base.JoinPath("/"), http.Header{}, sdk.Credentials{}, func(*http.Response) error { return nil })
+	root, _ := splitBase(base)
+	err = v.exchange(newRequest(ctx, http.MethodGet, root.JoinPath("/"), http.Header{}), sdk.Credentials{}, func(*http.Response) error { return nil })
 	if ctx.Err() != nil {
 		return false, gaveUp(ctx)
 	}
@@ -341,6 +376,6 @@ func (v *visit) ping(ctx context.Context, refusal *statusError) (bool, error) {
 		// The refusal of the question tells more than a failed ping.
 		return false, nil
 	}
-	v.shared.host(base).learn(demand, v.repo.Name)
-	return v.canAnswer(demand), nil
+	v.shared.host(base).learn(demand, v.prefix+v.repo.Name)
+	return v.canAnswer(ctx, demand), nil
 }
