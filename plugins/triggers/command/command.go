@@ -29,7 +29,7 @@ const grace = 5 * time.Second
 
 // Options configures one command trigger.
 type Options struct {
-	Cmd     string        `option:"cmd,required" help:"Command to run; quote its variables, as in \"$name\""`
+	Cmd     string        `option:"cmd,required" help:"Command to run; quote its variables, as in \"$name\"" example:"/scripts/notify.sh"`
 	Shell   string        `option:"shell" default:"/bin/sh" help:"Shell that runs it, called with -c"`
 	Timeout time.Duration `option:"timeout" default:"60s" help:"Longest time it may run; 0 for no limit"`
 	Env     []string      `option:"env" help:"Variables of the environment to hand on besides PATH, HOME, LANG, TZ and the like; Dogwatch must get them from plugins.env"`

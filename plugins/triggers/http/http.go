@@ -16,7 +16,7 @@ import (
 
 // Options configures one http trigger.
 type Options struct {
-	URL     *url.URL `option:"url,required,secret,mask=url" help:"Address to call, http:// or https://"`
+	URL     *url.URL `option:"url,required,secret,mask=url" help:"Address to call, http:// or https://" example:"https://example.com/hooks/updates"`
 	Method  string   `option:"method" default:"POST" help:"Method; GET and HEAD carry the container in the query, any other in a JSON body"`
 	Auth    Auth     `option:"auth"`
 	Headers []string `option:"headers,secret" help:"More headers, as a list of Name=value"`

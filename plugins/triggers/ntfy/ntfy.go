@@ -7,8 +7,8 @@ import (
 	"net/http"
 	"net/url"
 	"regexp"
-	"strings"
 
+	"github.com/dogwatch/dogwatch/plugins/triggers/internal/message"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/httpclient"
 	"github.com/dogwatch/dogwatch/sdk/kind"
@@ -28,9 +28,15 @@ const (
 // Options configures one ntfy trigger.
 type Options struct {
 	URL      *url.URL `option:"url,mask=url" default:"https://ntfy.sh" help:"Address of the ntfy server"`
-	Topic    string   `option:"topic,required" help:"Topic to publish to"`
+	Topic    string   `option:"topic,required" help:"Topic to publish to" example:"updates"`
 	Priority *int     `option:"priority" min:"0" max:"5" help:"1 (min) to 5 (max); 0 or nothing for the server's default"`
 	Tags     []string `option:"tags" help:"Tags or emoji short codes shown with the message"`
+	Icon     *url.URL `option:"icon" help:"Address of a PNG or JPEG picture to show with the message"`
+	Click    string   `option:"click" help:"Address to open on a tap, instead of the release notes of the update"`
+	Actions  string   `option:"actions,secret" help:"Up to three buttons, as ntfy documents them: view, Open, https://example.org; http, Restart, https://…, headers.Authorization=… or a JSON array"`
+	Markdown bool     `option:"markdown" default:"false" help:"Show the message as Markdown, for templates written in it"`
+	Email    string   `option:"email" help:"Address to which the server mails the message as well"`
+	Delay    string   `option:"delay" help:"When the server passes the message on, such as 30m, 9am or tomorrow, 10am: after 10 seconds to 3 days"`
 	Auth     Auth     `option:"auth"`
 	httpclient.Options
 }
@@ -39,7 +45,7 @@ type Options struct {
 type Auth struct {
 	User     string `option:"user" help:"User name, with auth.password"`
 	Password string `option:"password,secret" help:"Password of auth.user"`
-	Token    string `option:"token,secret" help:"Access token, instead of user and password"`
+	Token    string `option:"token,secret" help:"Access token, instead of user and password" example:"secret"`
 }
 
 // Type is what the bundle lists.
@@ -48,22 +54,25 @@ func Type() trigger.Type {
 }
 
 type ntfy struct {
-	http     *httpclient.Client
-	url      string
-	header   http.Header
-	topic    string
-	priority int
-	tags     []string
+	http   *httpclient.Client
+	url    string
+	header http.Header
+	common body // what is the same in every message
 }
 
-// message is the JSON form of a message.
-type message struct {
+// body is the JSON form of a message.
+type body struct {
 	Topic    string   `json:"topic"`
 	Title    string   `json:"title"`
 	Message  string   `json:"message"`
 	Priority int      `json:"priority,omitempty"`
 	Tags     []string `json:"tags,omitempty"`
 	Click    string   `json:"click,omitempty"`
+	Icon     string   `json:"icon,omitempty"`
+	Actions  []action `json:"actions,omitempty"`
+	Markdown bool     `json:"markdown,omitempty"`
+	Email    string   `json:"email,omitempty"`
+	Delay    string   `json:"delay,omitempty"`
 }
 
 // topicForm and maxTopic are what the server accepts as a topic.
@@ -79,15 +88,39 @@ func New(env sdk.Env, o Options) (trigger.Trigger, error) {
 	if o.Auth.Password != "" && o.Auth.User == "" {
 		return nil, sdk.Invalid("auth.user", "is required with auth.password")
 	}
-	client, err := httpclient.New(env, o.Options, o.Auth.Password, o.Auth.Token)
+	if o.Email != "" && o.Delay != "" {
+		return nil, sdk.Invalid("delay", "ntfy does not delay mails; remove this or email")
+	}
+	common, err := o.common()
 	if err != nil {
 		return nil, err
 	}
-	n := &ntfy{http: client, url: o.URL.JoinPath("/").String(), header: o.Auth.header(), topic: o.Topic, tags: o.Tags}
-	if o.Priority != nil {
-		n.priority = *o.Priority
+	secrets := append(secretsOf(common.Actions), o.Auth.Password, o.Auth.Token)
+	client, err := httpclient.New(env, o.Options, secrets...)
+	if err != nil {
+		return nil, err
 	}
-	return n, nil
+	return &ntfy{http: client, url: o.URL.JoinPath("/").String(), header: o.Auth.header(), common: common}, nil
+}
+
+// common is what is the same in every message.
+func (o Options) common() (body, error) {
+	b := body{Topic: o.Topic, Tags: o.Tags, Click: o.Click, Markdown: o.Markdown, Email: o.Email, Delay: o.Delay}
+	if o.Priority != nil {
+		b.Priority = *o.Priority
+	}
+	if o.Icon != nil {
+		b.Icon = o.Icon.String()
+		if o.Icon.Scheme != "http" && o.Icon.Scheme != "https" || len(b.Icon) > maxClick {
+			return b, sdk.Invalid("icon", "want an address of at most %d bytes that starts with http:// or https://", maxClick)
+		}
+	}
+	if o.Click != "" && (!hasScheme(o.Click) || len(o.Click) > maxClick) {
+		return b, sdk.Invalid("click", "want an address of at most %d bytes, such as https://example.org", maxClick)
+	}
+	var err error
+	b.Actions, err = parseActions(o.Actions)
+	return b, err
 }
 
 // header is the credentials as a header. A token comes before a user, for it can do less.
@@ -103,7 +136,7 @@ func (a Auth) header() http.Header {
 
 // Run publishes one message.
 func (n *ntfy) Run(ctx context.Context, req trigger.Request) error {
-	m, err := n.message(req)
+	m, err := n.body(req)
 	if err != nil {
 		return err
 	}
@@ -116,41 +149,24 @@ func (n *ntfy) Close() error {
 	return nil
 }
 
-// message makes the message of a delivery, cut to what the server takes.
-func (n *ntfy) message(req trigger.Request) (message, error) {
-	m := message{Topic: n.topic, Priority: n.priority, Tags: n.tags, Click: click(req)}
-	m.Title, _ = httpclient.Truncate(req.Title, maxTitle)
+// body makes the message of a delivery, cut to what the server takes.
+func (n *ntfy) body(req trigger.Request) (body, error) {
+	b := n.common
+	if b.Click == "" {
+		b.Click = message.Link(req, maxClick)
+	}
+	b.Title, _ = httpclient.Truncate(req.Title, maxTitle)
 	for limit := maxMessageBytes; ; {
-		m.Message, _ = httpclient.TruncateBytes(req.Body, limit)
-		payload, err := httpclient.EncodeJSON(m)
+		b.Message, _ = httpclient.TruncateBytes(req.Body, limit)
+		payload, err := httpclient.EncodeJSON(b)
 		if err != nil {
-			return m, err
+			return b, err
 		}
 		excess := len(payload) - maxPayloadBytes
-		if excess <= 0 || m.Message == "" {
-			return m, nil
+		if excess <= 0 || b.Message == "" {
+			return b, nil
 		}
 		// One byte of text takes up to six in JSON, so a step may have to be taken again.
-		limit = len(m.Message) - (excess+5)/6
+		limit = len(b.Message) - (excess+5)/6
 	}
-}
-
-// click is where a tap on the message leads: to the release notes of a single
-// update. They come from a label, so only links to the web are followed.
-func click(req trigger.Request) string {
-	if req.Batch || len(req.Containers) != 1 {
-		return ""
-	}
-	c := req.Containers[0]
-	var link string
-	switch {
-	case c.Result != nil:
-		link = c.Result.Link
-	case c.UpdateKind.Result != nil:
-		link = c.UpdateKind.Result.Link
-	}
-	if len(link) > maxClick || !strings.HasPrefix(link, "https://") && !strings.HasPrefix(link, "http://") {
-		return ""
-	}
-	return link
 }

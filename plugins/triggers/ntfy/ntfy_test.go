@@ -19,7 +19,10 @@ import (
 )
 
 func options(url string) map[string]any {
-	return map[string]any{"url": url, "topic": "updates", "auth.token": "recognisable-token"}
+	return map[string]any{
+		"url": url, "topic": "updates", "auth.token": "recognisable-token",
+		"actions": `http, Restart, https://example.org/hooks/recognisable-hook, headers.Authorization=Bearer recognisable-bearer, body="recognisable-body"`,
+	}
 }
 
 func TestConformance(t *testing.T) {
@@ -33,6 +36,10 @@ func TestConformance(t *testing.T) {
 			{Field: "auth.user", Set: map[string]any{"auth.token": nil, "auth.password": "password"}},
 			{Field: "tls.cafile", Set: map[string]any{"tls.cafile": "nosuchfile"}},
 			{Field: "proxy", Set: map[string]any{"proxy": "ftp://host"}},
+			{Field: "icon", Set: map[string]any{"icon": "ftp://host/icon.png"}},
+			{Field: "click", Set: map[string]any{"click": "example.org"}},
+			{Field: "delay", Set: map[string]any{"delay": "9am", "email": "ana@example.org"}},
+			{Field: "actions", Set: map[string]any{"actions": "recognisable-action"}},
 		},
 	})
 }
@@ -44,6 +51,30 @@ type sent struct {
 	body         []byte
 }
 
+// checkMessage refuses what a server would refuse.
+func checkMessage(t *testing.T, payload []byte) {
+	t.Helper()
+	var m struct {
+		Topic, Title, Message, Click, Icon, Attach, Filename, Email, Delay, Call string
+		Priority                                                                 int
+		Tags                                                                     []string
+		Markdown                                                                 bool
+		Actions                                                                  []struct {
+			Action, Label, URL, Method, Body, Intent, Value string
+			Clear                                           bool
+			Headers, Extras                                 map[string]string
+		}
+	}
+	decoder := json.NewDecoder(bytes.NewReader(payload))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&m); err != nil {
+		t.Errorf("%v: %s", err, payload)
+	}
+	if m.Topic == "" || m.Priority < 0 || m.Priority > 5 || len(m.Message) > maxMessageBytes || len(m.Actions) > 3 || m.Email != "" && m.Delay != "" {
+		t.Errorf("the server refuses %s", payload)
+	}
+}
+
 // run delivers one request with options and returns what was sent.
 func run(t *testing.T, set map[string]any, req trigger.Request) sent {
 	t.Helper()
@@ -53,6 +84,7 @@ func run(t *testing.T, set map[string]any, req trigger.Request) sent {
 		if err != nil {
 			t.Error(err)
 		}
+		checkMessage(t, body)
 		arrived <- sent{r.Method, r.URL.String(), r.Header, body}
 	}))
 	t.Cleanup(server.Close)
@@ -90,6 +122,21 @@ func TestPayloads(t *testing.T) {
 	}
 }
 
+func TestEverythingElse(t *testing.T) {
+	got := run(t, map[string]any{
+		"icon": "https://example.org/dog.png", "click": "https://dogwatch.example.org", "markdown": true, "delay": "30m",
+		"actions": "view, Open, https://dogwatch.example.org; broadcast, Picture, extras.cmd=pic",
+	}, triggertest.Request("nginx"))
+	var pretty bytes.Buffer
+	if err := json.Indent(&pretty, got.body, "", "  "); err != nil {
+		t.Fatal(err)
+	}
+	golden.Check(t, "everything.json", pretty.String()+"\n")
+	if got := string(run(t, map[string]any{"email": "ana@example.org"}, triggertest.Request("nginx")).body); !strings.Contains(got, `"email":"ana@example.org"`) {
+		t.Error(got)
+	}
+}
+
 func TestPriority(t *testing.T) {
 	for priority, want := range map[any]string{nil: "", 0: "", "5": `"priority":5`} {
 		set := map[string]any{}
@@ -120,29 +167,14 @@ func TestAuth(t *testing.T) {
 	}
 }
 
+// A tap opens the release notes, or what the operator wants.
 func TestClick(t *testing.T) {
-	linked := func(link string) trigger.Request {
-		return trigger.Request{Containers: []sdk.Container{{Result: &sdk.Result{Link: link}}}}
+	req := triggertest.Request("nginx")
+	if got := string(run(t, nil, req).body); !strings.Contains(got, `"click":"https://example.org/nginx/1.27.0"`) {
+		t.Error(got)
 	}
-	batch := linked("https://a")
-	batch.Batch = true
-	simulated := trigger.Request{Containers: []sdk.Container{{UpdateKind: sdk.UpdateKind{Result: &sdk.Result{Link: "https://s"}}}}}
-	tests := map[string]struct {
-		req  trigger.Request
-		want string
-	}{
-		"link":      {linked("https://a"), "https://a"},
-		"none":      {linked(""), ""},
-		"script":    {linked("javascript:alert(1)"), ""},
-		"long":      {linked("https://" + strings.Repeat("x", maxClick)), ""},
-		"batch":     {batch, ""},
-		"simulated": {simulated, "https://s"},
-		"nothing":   {trigger.Request{Containers: []sdk.Container{{}}}, ""},
-	}
-	for name, test := range tests {
-		if got := click(test.req); got != test.want {
-			t.Errorf("%s: %q, want %q", name, got, test.want)
-		}
+	if got := string(run(t, map[string]any{"click": "mailto:ana@example.org"}, req).body); !strings.Contains(got, `"click":"mailto:ana@example.org"`) {
+		t.Error(got)
 	}
 }
 
@@ -151,7 +183,7 @@ func FuzzPayloadSize(f *testing.F) {
 	f.Add("title", "body")
 	f.Add(strings.Repeat("\x00", 300), strings.Repeat("\x01", 5000))
 	f.Fuzz(func(t *testing.T, title, body string) {
-		m, err := (&ntfy{topic: "t"}).message(trigger.Request{Title: title, Body: body})
+		m, err := (&ntfy{}).body(trigger.Request{Title: title, Body: body})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -7,7 +7,9 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"net"
 	"net/textproto"
+	"strings"
 
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/httpclient"
@@ -56,6 +58,7 @@ func (s *smtp) tlsProblem(err error) error {
 		name        x509.HostnameError
 		certificate *tls.CertificateVerificationError
 		record      tls.RecordHeaderError
+		network     *net.OpError
 	)
 	switch {
 	case errors.As(err, &name):
@@ -64,6 +67,9 @@ func (s *smtp) tlsProblem(err error) error {
 		return sdk.Invalid("tls.cafile", "the certificate of the server cannot be trusted (%v); give the PEM file of its authority, or set tls.verify to false", certificate.Err)
 	case errors.As(err, &record) && s.implicit:
 		return sdk.Invalid("tls.enabled", "the server does not speak TLS on port %d; set it to false or use port 465", s.port)
+	case errors.As(err, &network) && strings.HasSuffix(network.Op, " error"):
+		// A TLS alert of either side has the operation "remote error" or "local error".
+		return sdk.Invalid("tls.certfile", "the TLS handshake failed: %v; see also tls.minversion", network.Err)
 	}
 	return nil
 }

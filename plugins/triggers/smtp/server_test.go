@@ -33,7 +33,8 @@ const (
 type server struct {
 	host string
 	port int
-	ca   string // PEM file of the authority that signed its certificate
+	ca   string // PEM file of its certificate, which is its own authority
+	key  string // PEM file of the key of that
 
 	mechanisms  []string                                               // what it offers; with any, a login is required
 	onRcpt      func(to string) error                                  // decides on recipients
@@ -111,6 +112,14 @@ func (s *server) certify(t *testing.T) tls.Certificate {
 	}
 	s.ca = filepath.Join(t.TempDir(), "ca.pem")
 	if err := os.WriteFile(s.ca, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	secret, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.key = filepath.Join(t.TempDir(), "key.pem")
+	if err := os.WriteFile(s.key, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: secret}), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}

@@ -14,13 +14,13 @@ import (
 
 // Options configures one smtp trigger.
 type Options struct {
-	Host           string        `option:"host,required" help:"Name or address of the mail server"`
-	Port           int           `option:"port,required" min:"1" max:"65535" help:"Port of the mail server: 25, 465 with tls.enabled, 587"`
-	User           string        `option:"user" help:"User name, when the server asks for a login"`
-	Pass           string        `option:"pass,secret,mask=none" help:"Password of user"`
-	From           string        `option:"from,required,alias=from.address" help:"Sender: dogwatch@example.org or Dogwatch <dogwatch@example.org>"`
+	Host           string        `option:"host,required" help:"Name or address of the mail server" example:"mail.example.com"`
+	Port           int           `option:"port,required" min:"1" max:"65535" help:"Port of the mail server: 25, 465 with tls.enabled, 587" example:"587"`
+	User           string        `option:"user" help:"User name, when the server asks for a login" example:"dogwatch"`
+	Pass           string        `option:"pass,secret,mask=none" help:"Password of user" example:"secret"`
+	From           string        `option:"from,required,alias=from.address" help:"Sender: dogwatch@example.org or Dogwatch <dogwatch@example.org>" example:"Dogwatch <dogwatch@example.com>"`
 	FromName       string        `option:"from.name" help:"Name of the sender"`
-	To             string        `option:"to,required" help:"Recipients, separated by commas"`
+	To             string        `option:"to,required" help:"Recipients, separated by commas" example:"ana@example.com"`
 	AllowCustomTLD bool          `option:"allowcustomtld" default:"false" help:"No effect: any domain is accepted" deprecated:"remove it, any domain is accepted"`
 	StartTLS       string        `option:"starttls" default:"auto" choices:"auto,require,off" help:"Encryption after connecting, without tls.enabled: auto when the server offers it, require or fail, off"`
 	TLS            TLS           `option:"tls"`
@@ -29,9 +29,12 @@ type Options struct {
 
 // TLS are the settings of encrypted connections.
 type TLS struct {
-	Enabled bool   `option:"enabled" default:"false" help:"Encrypted from the start, usually on port 465"`
-	Verify  bool   `option:"verify" default:"true" help:"Verify the certificate of the server, with STARTTLS as well"`
-	CAFile  string `option:"cafile" help:"PEM file with certificate authorities to trust besides the system's"`
+	Enabled    bool   `option:"enabled" default:"false" help:"Encrypted from the start, usually on port 465"`
+	Verify     bool   `option:"verify" default:"true" help:"Verify the certificate of the server, with STARTTLS as well"`
+	CAFile     string `option:"cafile" help:"PEM file with certificate authorities to trust besides the system's"`
+	CertFile   string `option:"certfile" help:"PEM file with the client certificate to show"`
+	KeyFile    string `option:"keyfile" help:"PEM file with the key of tls.certfile"`
+	MinVersion string `option:"minversion" default:"1.2" choices:"1.0,1.1,1.2,1.3" help:"Oldest TLS version to accept"`
 }
 
 // The values of Options.StartTLS.
@@ -73,7 +76,9 @@ func New(env sdk.Env, o Options) (trigger.Trigger, error) {
 	if err != nil {
 		return nil, sdk.Invalid("to", "%q is no list of mail addresses: %v", o.To, err)
 	}
-	config, err := httpclient.TLS{CAFile: o.TLS.CAFile, Insecure: !o.TLS.Verify}.Config()
+	config, err := httpclient.TLS{
+		CAFile: o.TLS.CAFile, CertFile: o.TLS.CertFile, KeyFile: o.TLS.KeyFile, MinVersion: o.TLS.MinVersion, Insecure: !o.TLS.Verify,
+	}.Config()
 	if err != nil {
 		return nil, err
 	}

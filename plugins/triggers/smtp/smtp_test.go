@@ -2,6 +2,7 @@ package smtp
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"io"
 	"maps"
@@ -78,6 +79,8 @@ func TestConformance(t *testing.T) {
 			{Field: "to", Set: map[string]any{"to": "nobody"}},
 			{Field: "to", Set: map[string]any{"to": "a@b, nobody"}},
 			{Field: "tls.cafile", Set: map[string]any{"tls.cafile": "nosuchfile"}},
+			{Field: "tls.keyfile", Set: map[string]any{"tls.certfile": "nosuchfile"}},
+			{Field: "tls.minversion", Set: map[string]any{"tls.minversion": "1.4"}},
 		},
 	})
 }
@@ -232,6 +235,9 @@ func TestEncryption(t *testing.T) {
 	plain := start(t, &server{})
 	offering := start(t, &server{startTLS: true})
 	implicit := start(t, &server{implicit: true})
+	mutual := start(t, &server{startTLS: true, change: func(g *gosmtp.Server) { g.TLSConfig.ClientAuth = tls.RequireAnyClientCert }})
+	mutualImplicit := start(t, &server{implicit: true, change: func(g *gosmtp.Server) { g.TLSConfig.ClientAuth = tls.RequireAnyClientCert }})
+	outdated := start(t, &server{startTLS: true, change: func(g *gosmtp.Server) { g.TLSConfig.MaxVersion = tls.VersionTLS12 }})
 	trusting := func(s *server, set map[string]any) map[string]any {
 		all := map[string]any{"tls.cafile": s.ca}
 		maps.Copy(all, set)
@@ -251,6 +257,11 @@ func TestEncryption(t *testing.T) {
 		{"not verified", offering, map[string]any{"tls.verify": "false"}, true, ""},
 		{"from the start", implicit, trusting(implicit, map[string]any{"tls.enabled": true}), true, ""},
 		{"from the start, not verified", implicit, map[string]any{"tls.enabled": true, "tls.verify": false}, true, ""},
+		{"client certificate", mutual, trusting(mutual, map[string]any{"tls.certfile": mutual.ca, "tls.keyfile": mutual.key}), true, ""},
+		{"client certificate missing", mutual, trusting(mutual, nil), false, "tls.certfile"},
+		{"client certificate missing from the start", mutualImplicit, trusting(mutualImplicit, map[string]any{"tls.enabled": true}), false, "tls.certfile"},
+		{"old version", outdated, trusting(outdated, nil), true, ""},
+		{"version too old", outdated, trusting(outdated, map[string]any{"tls.minversion": "1.3"}), false, "tls.certfile"},
 		{"required but not offered", plain, map[string]any{"starttls": "require"}, false, "starttls"},
 		{"unknown authority", offering, nil, false, "tls.cafile"},
 		{"unknown authority from the start", implicit, map[string]any{"tls.enabled": true}, false, "tls.cafile"},

@@ -1,0 +1,127 @@
+// Package googlechat posts to a web hook of a Google Chat space, as
+// https://developers.google.com/workspace/chat/quickstart/webhooks describes.
+// Texts are shown with Chat's markup.
+package googlechat
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+
+	"github.com/dogwatch/dogwatch/plugins/triggers/internal/chat"
+	"github.com/dogwatch/dogwatch/sdk"
+	"github.com/dogwatch/dogwatch/sdk/httpclient"
+	"github.com/dogwatch/dogwatch/sdk/kind"
+	"github.com/dogwatch/dogwatch/sdk/trigger"
+)
+
+const (
+	// maxText is how many characters a text has at most. The service's answer to a
+	// longer one says so; its documentation has only the limit of the whole
+	// message, 32,000 bytes, which this stays below:
+	// https://developers.google.com/workspace/chat/api/reference/rest/v1/spaces.messages/create
+	maxText = 4096
+	// maxThreadKey is the limit of https://developers.google.com/workspace/chat/api/reference/rest/v1/spaces.messages#Thread.
+	maxThreadKey = 4000
+)
+
+// Options configures one googlechat trigger.
+type Options struct {
+	URL                *url.URL `option:"url,required,secret" help:"Address of the web hook, with its key and token" example:"https://chat.googleapis.com/v1/spaces/AAAA/messages?key=key&token=secret"`
+	ThreadKey          string   `option:"threadkey" help:"Any name: messages with the same one go to one thread"`
+	MessageReplyOption string   `option:"messagereplyoption" default:"REPLY_MESSAGE_FALLBACK_TO_NEW_THREAD" choices:"REPLY_MESSAGE_FALLBACK_TO_NEW_THREAD,REPLY_MESSAGE_OR_FAIL" help:"What to do when the thread of threadkey cannot be replied to: begin another, or fail"`
+	DisableTitle       bool     `option:"disabletitle" default:"false" help:"Send the body only"`
+	httpclient.Options
+}
+
+// Type is what the bundle lists.
+func Type() trigger.Type {
+	return trigger.Define("googlechat", "Post to a Google Chat space through a web hook", New,
+		kind.Docs("https://developers.google.com/workspace/chat/quickstart/webhooks"))
+}
+
+type googlechat struct {
+	client       *chat.Client
+	url          string
+	thread       *thread
+	disableTitle bool
+}
+
+// message is the body of the request.
+type message struct {
+	Text   string  `json:"text"`
+	Thread *thread `json:"thread,omitempty"`
+}
+
+type thread struct {
+	ThreadKey string `json:"threadKey"`
+}
+
+// New returns a trigger that posts to one web hook.
+func New(env sdk.Env, o Options) (trigger.Trigger, error) {
+	if err := chat.CheckURL("url", o.URL); err != nil {
+		return nil, err
+	}
+	if chat.Units(o.ThreadKey) > maxThreadKey {
+		return nil, sdk.Invalid("threadkey", "want at most %d characters", maxThreadKey)
+	}
+	client, err := chat.New(env, o.Options, explain, httpclient.SecretParts(o.URL)...)
+	if err != nil {
+		return nil, err
+	}
+	g := &googlechat{client: client, url: o.URL.String(), disableTitle: o.DisableTitle}
+	if o.ThreadKey != "" {
+		// Without a reply option, Chat ignores the key of a thread.
+		u, query := *o.URL, o.URL.Query()
+		query.Set("messageReplyOption", o.MessageReplyOption)
+		u.RawQuery = query.Encode()
+		g.url, g.thread = u.String(), &thread{o.ThreadKey}
+	}
+	return g, nil
+}
+
+// Run posts one message.
+func (g *googlechat) Run(ctx context.Context, req trigger.Request) error {
+	m := message{Text: text(chat.Of(req, g.disableTitle)), Thread: g.thread}
+	_, err := g.client.Send(ctx, http.MethodPost, g.url, nil, m)
+	return err
+}
+
+// Close closes idle connections.
+func (g *googlechat) Close() error {
+	g.client.Close()
+	return nil
+}
+
+func text(m chat.Message) string {
+	title := chat.Wrap("*", m.Title, "*")
+	whole := func(body string) string { return chat.Join(title, body) }
+	return whole(chat.Fit(m.Body, func(body string) bool { return chat.Units(whole(body)) <= maxText }))
+}
+
+// explain reads Google's errors: https://cloud.google.com/apis/design/errors#http_mapping.
+func explain(a chat.Answer) *chat.Refusal {
+	var said struct {
+		Error struct {
+			Message string `json:"message"`
+			Status  string `json:"status"`
+			Details []struct {
+				Reason string `json:"reason"`
+			} `json:"details"`
+		} `json:"error"`
+	}
+	if a.OK() || !a.Decode(&said) || said.Error.Status == "" {
+		return nil
+	}
+	r := &chat.Refusal{Text: said.Error.Status + ": " + said.Error.Message}
+	switch said.Error.Status {
+	case "UNAUTHENTICATED", "PERMISSION_DENIED", "NOT_FOUND":
+		r.Option = "url"
+	}
+	for _, detail := range said.Error.Details {
+		if detail.Reason == "API_KEY_INVALID" {
+			r.Kind, r.Option = sdk.ErrUnauthorized, "url"
+		}
+	}
+	return r
+}

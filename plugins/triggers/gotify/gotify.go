@@ -1,0 +1,93 @@
+// Package gotify sends messages to a Gotify server: https://gotify.net/docs/pushmsg.
+package gotify
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+
+	"github.com/dogwatch/dogwatch/plugins/triggers/internal/message"
+	"github.com/dogwatch/dogwatch/sdk"
+	"github.com/dogwatch/dogwatch/sdk/httpclient"
+	"github.com/dogwatch/dogwatch/sdk/kind"
+	"github.com/dogwatch/dogwatch/sdk/trigger"
+)
+
+const (
+	// maxTitleBytes and maxMessageBytes are what the TEXT columns of the server
+	// hold with MySQL; with other databases they hold more.
+	maxTitleBytes   = 1 << 10
+	maxMessageBytes = 1<<16 - 1
+	maxClick        = 2 << 10
+)
+
+// Options configures one gotify trigger.
+type Options struct {
+	URL      *url.URL `option:"url,required" help:"Address of the Gotify server" example:"https://gotify.example.com"`
+	Token    string   `option:"token,required,secret" help:"Token of the application that the messages belong to" example:"secret"`
+	Priority *int     `option:"priority" min:"0" help:"0 and up: above 0 notifies, from 4 with sound, from 8 also vibrating; without it, the application's default"`
+	Markdown bool     `option:"markdown" default:"false" help:"Show the message as Markdown, for templates written in it"`
+	httpclient.Options
+}
+
+// Type is what the bundle lists.
+func Type() trigger.Type {
+	return trigger.Define("gotify", "Send a message to a Gotify server", New, kind.Docs("https://gotify.net/docs/"))
+}
+
+type gotify struct {
+	http     *httpclient.Client
+	url      string
+	header   http.Header
+	priority *int
+	markdown bool
+}
+
+// body is the JSON form of a message.
+type body struct {
+	Title    string         `json:"title"`
+	Message  string         `json:"message"`
+	Priority *int           `json:"priority,omitempty"`
+	Extras   map[string]any `json:"extras,omitempty"`
+}
+
+// New returns a trigger that sends messages as one application.
+func New(env sdk.Env, o Options) (trigger.Trigger, error) {
+	client, err := httpclient.New(env, o.Options, o.Token)
+	if err != nil {
+		return nil, err
+	}
+	return &gotify{
+		http: client, url: o.URL.JoinPath("message").String(), header: http.Header{"X-Gotify-Key": {o.Token}},
+		priority: o.Priority, markdown: o.Markdown,
+	}, nil
+}
+
+// Run sends one message.
+func (g *gotify) Run(ctx context.Context, req trigger.Request) error {
+	return g.http.JSON(ctx, http.MethodPost, g.url, g.header, g.body(req), nil)
+}
+
+// Close closes idle connections.
+func (g *gotify) Close() error {
+	g.http.Close()
+	return nil
+}
+
+// body makes the message of a delivery. Its extras are those of https://gotify.net/docs/msgextras.
+func (g *gotify) body(req trigger.Request) body {
+	b := body{Priority: g.priority}
+	b.Title, _ = httpclient.TruncateBytes(req.Title, maxTitleBytes)
+	b.Message, _ = httpclient.TruncateBytes(message.Body(req), maxMessageBytes)
+	extras := map[string]any{}
+	if g.markdown {
+		extras["client::display"] = map[string]any{"contentType": "text/markdown"}
+	}
+	if link := message.Link(req, maxClick); link != "" {
+		extras["client::notification"] = map[string]any{"click": map[string]any{"url": link}}
+	}
+	if len(extras) > 0 {
+		b.Extras = extras
+	}
+	return b
+}

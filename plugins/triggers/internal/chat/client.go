@@ -1,0 +1,153 @@
+package chat
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"maps"
+	"math"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/dogwatch/dogwatch/sdk"
+	"github.com/dogwatch/dogwatch/sdk/httpclient"
+)
+
+// maxWait bounds what a service can make us wait.
+const maxWait = 24 * time.Hour
+
+// Client speaks JSON with one chat service. It is safe for concurrent use.
+type Client struct {
+	http    *httpclient.Client
+	secrets []string
+	explain func(Answer) *Refusal
+}
+
+// Answer is what a service answered.
+type Answer struct {
+	Status int
+	Header http.Header
+	Body   []byte
+}
+
+// OK reports whether the status is a success.
+func (a Answer) OK() bool { return a.Status >= 200 && a.Status < 300 }
+
+// Decode reads a body of JSON into v and reports whether it is one.
+func (a Answer) Decode(v any) bool { return json.Unmarshal(a.Body, v) == nil }
+
+// Refusal is a service's answer in its own terms.
+type Refusal struct {
+	// Text is what the service says.
+	Text string
+	// Option is the option that is to blame, if one is.
+	Option string
+	// Kind is the kind of error, a sentinel of package sdk; nil for that of the status.
+	Kind error
+	// Wait is how long the service asks to wait; 0 when it does not, or says so in a header.
+	Wait time.Duration
+}
+
+// New returns a client. explain returns nil for an answer that is no refusal,
+// or of which its status says all there is to say. secrets are texts that no
+// error may hold: also those that are sent in headers.
+func New(env sdk.Env, o httpclient.Options, explain func(Answer) *Refusal, secrets ...string) (*Client, error) {
+	client, err := httpclient.New(env, o, secrets...)
+	if err != nil {
+		return nil, err
+	}
+	return &Client{http: client, secrets: secrets, explain: explain}, nil
+}
+
+// Close closes connections that are not in use.
+func (c *Client) Close() { c.http.Close() }
+
+// Send makes one request, with in as JSON unless it is nil, and returns the
+// answer of a service that did not refuse. The error is that of package
+// httpclient, or of the refusal: it has its kind, or is an *sdk.InvalidError
+// about its option.
+func (c *Client) Send(ctx context.Context, method, address string, header http.Header, in any) (Answer, error) {
+	req, err := httpclient.NewRequest(ctx, method, address)
+	if err != nil {
+		return Answer{}, err
+	}
+	req.Header.Set("Accept", "application/json")
+	if in != nil {
+		payload, err := httpclient.EncodeJSON(in)
+		if err != nil {
+			return Answer{}, err
+		}
+		httpclient.SetBody(req, "application/json; charset=utf-8", payload)
+	}
+	maps.Copy(req.Header, header)
+	resp, err := c.http.Do(req)
+	if err != nil {
+		return Answer{}, err
+	}
+	defer resp.Body.Close()
+	body, err := httpclient.ReadAll(resp, httpclient.MaxBody)
+	answer := Answer{Status: resp.StatusCode, Header: resp.Header, Body: body}
+	if err != nil && answer.OK() {
+		return Answer{}, err
+	}
+	refusal := c.explain(answer)
+	if refusal == nil {
+		resp.Body = io.NopCloser(bytes.NewReader(body))
+		return answer, c.http.CheckStatus(resp)
+	}
+	return answer, c.refused(resp, *refusal)
+}
+
+// refused makes an error of a refusal.
+func (c *Client) refused(resp *http.Response, r Refusal) error {
+	resp.Body = io.NopCloser(strings.NewReader(r.Text))
+	resp.Header.Set("Content-Type", "text/plain")
+	err := c.http.CheckStatus(resp)
+	if err == nil {
+		err = sdk.Invalid("", "%s refused the message: %s", resp.Request.URL.Host, httpclient.Clean(r.Text, c.secrets...))
+	}
+	var limited *sdk.RateLimitedError
+	if errors.As(err, &limited) && r.Wait == 0 {
+		return err
+	}
+	plain := errors.New(err.Error())
+	if r.Wait > 0 {
+		return sdk.RateLimited(min(r.Wait, maxWait), plain)
+	}
+	kind := r.Kind
+	for _, k := range []error{sdk.ErrUnauthorized, sdk.ErrUnavailable} {
+		if kind == nil && errors.Is(err, k) {
+			kind = k
+		}
+	}
+	switch {
+	case kind != nil && r.Option != "":
+		return sdk.WithKind(kind, errors.New(err.Error()+"; check "+r.Option))
+	case kind != nil:
+		return sdk.WithKind(kind, plain)
+	case r.Option != "":
+		return sdk.Invalid(r.Option, "%v", err)
+	}
+	return err
+}
+
+// Seconds is a duration that a service gave in seconds, to the millisecond; 0 for one that cannot be.
+func Seconds(n float64) time.Duration {
+	if !(n > 0) {
+		return 0
+	}
+	return time.Duration(math.Round(min(n, maxWait.Seconds())*1000)) * time.Millisecond
+}
+
+// CheckURL returns an *sdk.InvalidError about option unless u, which may be
+// nil, is an address on the web.
+func CheckURL(option string, u *url.URL) error {
+	if u == nil || u.Scheme == "https" || u.Scheme == "http" {
+		return nil
+	}
+	return sdk.Invalid(option, "must start with https:// or http://")
+}

@@ -1,0 +1,100 @@
+// Package chat is what the triggers of chat services have in common: the texts
+// of a delivery in a form that services take, cut to their limits, and errors
+// that say what a service says when it refuses.
+package chat
+
+import (
+	"sort"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/dogwatch/dogwatch/sdk/httpclient"
+	"github.com/dogwatch/dogwatch/sdk/trigger"
+)
+
+const (
+	// MaxTitle is how many characters a title has at most. It leaves the limits of services to the body.
+	MaxTitle = 250
+	// maxBodyBytes is more than any service takes: what is cut to a limit has a bound before.
+	maxBodyBytes = 128 << 10
+	// nothing is sent in place of no text at all, which services refuse.
+	nothing = "(no text)"
+)
+
+// Message is the title and the body of a delivery. The title is one line and
+// may be empty. In the body, lines end with "\n". Neither has control
+// characters, which services refuse or store badly, nor invalid UTF-8. One of
+// them is not empty.
+type Message struct{ Title, Body string }
+
+// Of returns the message of a delivery; without its title when untitled.
+func Of(req trigger.Request, untitled bool) Message {
+	body, _ := httpclient.TruncateBytes(strings.TrimSpace(printable(req.Body)), maxBodyBytes)
+	m := Message{Body: body}
+	if !untitled {
+		m.Title, _ = httpclient.Truncate(strings.Join(strings.Fields(printable(req.Title)), " "), MaxTitle)
+	}
+	if m.Title == "" && m.Body == "" {
+		m.Body = nothing
+	}
+	return m
+}
+
+// printable drops control characters other than line ends and tabs.
+func printable(text string) string {
+	text = strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(text)
+	return strings.Map(func(c rune) rune {
+		if unicode.IsControl(c) && c != '\n' && c != '\t' {
+			return -1
+		}
+		return c
+	}, text)
+}
+
+// Join puts an empty line between a title and a body, if there are both.
+func Join(title, body string) string {
+	if title == "" || body == "" {
+		return title + body
+	}
+	return title + "\n\n" + body
+}
+
+// Wrap puts marks before and after text, unless it is empty.
+func Wrap(before, text, after string) string {
+	if text == "" {
+		return ""
+	}
+	return before + text + after
+}
+
+// Fit returns text if it fits, else its longest beginning that does with "…"
+// behind it, or nothing. A text that fits must do so without its last character, too.
+func Fit(text string, fits func(string) bool) string {
+	if fits(text) {
+		return text
+	}
+	cut := func(end int) string {
+		for end > 0 && !utf8.RuneStart(text[end]) {
+			end--
+		}
+		return text[:end] + "…"
+	}
+	first := sort.Search(len(text), func(end int) bool { return !fits(cut(end)) })
+	if first == 0 {
+		return ""
+	}
+	return cut(first - 1)
+}
+
+// Units is the length of text in UTF-16 code units. Services that count
+// characters mean these, or fewer.
+func Units(text string) int {
+	n := 0
+	for _, c := range text {
+		if n++; c > 0xFFFF {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,40 @@
+// Package message is what several triggers make of a delivery in the same way.
+package message
+
+import (
+	"strings"
+
+	"github.com/dogwatch/dogwatch/sdk/trigger"
+)
+
+// Body returns the text of a delivery for services that refuse an empty one:
+// the body, or the title, or a word that there is none.
+func Body(req trigger.Request) string {
+	for _, text := range []string{req.Body, req.Title} {
+		if strings.TrimSpace(text) != "" {
+			return text
+		}
+	}
+	return "(no text)"
+}
+
+// Link returns where a tap on the message of a single update leads: to its
+// release notes. It is "" for a batch, without a link, and for a link of more
+// than limit bytes. Links come from labels, so only those to the web are followed.
+func Link(req trigger.Request, limit int) string {
+	if req.Batch || len(req.Containers) != 1 {
+		return ""
+	}
+	c := req.Containers[0]
+	var link string
+	switch {
+	case c.Result != nil:
+		link = c.Result.Link
+	case c.UpdateKind.Result != nil:
+		link = c.UpdateKind.Result.Link
+	}
+	if len(link) > limit || !strings.HasPrefix(link, "https://") && !strings.HasPrefix(link, "http://") {
+		return ""
+	}
+	return link
+}

@@ -1,0 +1,99 @@
+package kafka
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"strings"
+
+	"github.com/twmb/franz-go/pkg/kerr"
+
+	"github.com/dogwatch/dogwatch/sdk"
+	"github.com/dogwatch/dogwatch/sdk/httpclient"
+)
+
+// explain gives a failure its kind and a text without secrets. connecting is
+// the last failure to reach a broker, which an error of writing does not tell.
+//
+//	no connection, a timeout, a broker in trouble   sdk.ErrUnavailable
+//	a refused login, a missing permission           sdk.ErrUnauthorized
+//	the topic, a certificate, the size of a record  *sdk.InvalidError
+func (k *kafka) explain(ctx context.Context, doing string, err, connecting error) error {
+	prefix := "kafka " + k.brokers + ": " + doing + ": "
+	if cause := ctx.Err(); errors.Is(cause, context.Canceled) {
+		return fmt.Errorf("%s%w", prefix, cause)
+	}
+	if problem := tlsProblem(errors.Join(err, connecting)); problem != nil {
+		return fmt.Errorf("%s%w", prefix, problem)
+	}
+	var answer *kerr.Error
+	if errors.As(err, &answer) {
+		return k.refusal(answer, prefix+k.clean(err))
+	}
+	text := k.clean(err)
+	switch {
+	case connecting != nil:
+		text = k.clean(connecting) + "; check that the addresses which the brokers advertise can be reached from here"
+	case ctx.Err() != nil:
+		text = "no answer in time; check brokers and ssl"
+	case errors.Is(err, io.EOF):
+		text = "the broker closes the connection; check ssl and authentication"
+	}
+	return sdk.WithKind(sdk.ErrUnavailable, errors.New(prefix+text))
+}
+
+// refusal classifies an error of a broker: https://kafka.apache.org/protocol#protocol_error_codes.
+func (k *kafka) refusal(answer *kerr.Error, text string) error {
+	switch answer {
+	case kerr.SaslAuthenticationFailed, kerr.IllegalSaslState:
+		return sdk.WithKind(sdk.ErrUnauthorized, errors.New(text+" (check authentication.user, authentication.password and authentication.type)"))
+	case kerr.UnsupportedSaslMechanism:
+		return sdk.Invalid("authentication.type", "%s; the broker offers another one", text)
+	case kerr.TopicAuthorizationFailed, kerr.ClusterAuthorizationFailed:
+		who := "clients that do not log in"
+		if k.user != "" {
+			who = k.user
+		}
+		return sdk.WithKind(sdk.ErrUnauthorized, errors.New(text+" (allow "+who+" to describe the topic and to write to it)"))
+	case kerr.UnknownTopicOrPartition:
+		return sdk.Invalid("topic", "the brokers have no topic %s; create it, or name another", k.topic)
+	case kerr.InvalidTopicException:
+		return sdk.Invalid("topic", "%s", text)
+	case kerr.MessageTooLarge, kerr.RecordListTooLarge:
+		return sdk.Invalid("topic", "%s; raise its max.message.bytes", text)
+	}
+	return sdk.WithKind(sdk.ErrUnavailable, errors.New(text))
+}
+
+// clean blanks the password in what a broker says, also as PLAIN sends it.
+func (k *kafka) clean(err error) string {
+	sent := "\x00" + k.user + "\x00" + k.password
+	return httpclient.Clean(err.Error(), k.password, sent, base64.StdEncoding.EncodeToString([]byte(sent)))
+}
+
+// tlsProblem explains a failed handshake, with what to do about it; nil when err is something else.
+func tlsProblem(err error) error {
+	var (
+		name        x509.HostnameError
+		certificate *tls.CertificateVerificationError
+		record      tls.RecordHeaderError
+		network     *net.OpError
+	)
+	switch {
+	case errors.As(err, &name):
+		return sdk.Invalid("brokers", "the certificate of a broker is not for %s; use a name it is for", name.Host)
+	case errors.As(err, &certificate):
+		return sdk.Invalid("tls.cafile", "the certificate of a broker cannot be trusted (%v); give the PEM file of its authority", certificate.Err)
+	case errors.As(err, &record):
+		return sdk.Invalid("ssl", "the brokers do not speak TLS on this port; set it to false or use another port")
+	case errors.As(err, &network) && strings.HasSuffix(network.Op, " error"):
+		// A TLS alert of either side has the operation "remote error" or "local error".
+		return sdk.Invalid("tls.certfile", "the TLS handshake failed: %v; see also tls.minversion", network.Err)
+	}
+	return nil
+}

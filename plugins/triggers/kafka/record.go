@@ -1,0 +1,37 @@
+package kafka
+
+import (
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"github.com/dogwatch/dogwatch/sdk"
+	"github.com/dogwatch/dogwatch/sdk/httpclient"
+	"github.com/dogwatch/dogwatch/sdk/trigger"
+)
+
+// idempotencyHeader names the header whose value stays the same when a record is written again.
+const idempotencyHeader = "idempotency-key"
+
+// records are what is written: the JSON of each container.
+func records(req trigger.Request) ([]*kgo.Record, error) {
+	all := make([]*kgo.Record, len(req.Containers))
+	for i, c := range req.Containers {
+		value, err := httpclient.EncodeJSON(c)
+		if err != nil {
+			return nil, err
+		}
+		all[i] = &kgo.Record{Key: key(c), Value: value}
+		if req.Delivery != "" {
+			all[i].Headers = []kgo.RecordHeader{{Key: idempotencyHeader, Value: []byte(req.Delivery + "/" + c.ID)}}
+		}
+	}
+	return all, nil
+}
+
+// key names a container, also after an update has recreated it: its records
+// stay in order, and a compacted topic keeps the last of each.
+func key(c sdk.Container) []byte {
+	if c.Watcher == "" && c.Name == "" {
+		return nil
+	}
+	return []byte(c.Watcher + "/" + c.Name)
+}

@@ -1,0 +1,183 @@
+// Package matrix sends a message to a room of Matrix, as
+// https://spec.matrix.org/latest/client-server-api/#mroommessage describes.
+// Texts are plain: nothing in them is markup.
+package matrix
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"html"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/dogwatch/dogwatch/plugins/triggers/internal/chat"
+	"github.com/dogwatch/dogwatch/sdk"
+	"github.com/dogwatch/dogwatch/sdk/httpclient"
+	"github.com/dogwatch/dogwatch/sdk/kind"
+	"github.com/dogwatch/dogwatch/sdk/trigger"
+)
+
+// maxContentBytes leaves some of the 65,536 bytes of an event to what servers
+// add to it: https://spec.matrix.org/latest/client-server-api/#size-limits.
+const maxContentBytes = 60_000
+
+// Options configures one matrix trigger.
+type Options struct {
+	URL          *url.URL `option:"url,required" help:"Address of the homeserver, such as https://matrix.org" example:"https://matrix.org"`
+	AccessToken  string   `option:"accesstoken,required,secret" help:"Access token of the user who sends" example:"secret"`
+	RoomID       string   `option:"roomid,required" help:"Room to send to, which the user has joined: its id (!…) or an alias (#name:server)" example:"#updates:matrix.org"`
+	MsgType      string   `option:"msgtype" default:"m.text" choices:"m.text,m.notice" help:"m.text, or m.notice, which notifies nobody in most clients"`
+	DisableTitle bool     `option:"disabletitle" default:"false" help:"Send the body only"`
+	httpclient.Options
+}
+
+// Type is what the bundle lists.
+func Type() trigger.Type {
+	return trigger.Define("matrix", "Send a message to a Matrix room", New,
+		kind.Docs("https://spec.matrix.org/latest/client-server-api/"))
+}
+
+type matrix struct {
+	client       *chat.Client
+	url          string
+	header       http.Header
+	room         string
+	msgType      string
+	disableTitle bool
+}
+
+// content is that of an m.room.message.
+type content struct {
+	MsgType       string `json:"msgtype"`
+	Body          string `json:"body"`
+	Format        string `json:"format"`
+	FormattedBody string `json:"formatted_body"`
+}
+
+// New returns a trigger that sends to one room.
+func New(env sdk.Env, o Options) (trigger.Trigger, error) {
+	if err := chat.CheckURL("url", o.URL); err != nil {
+		return nil, err
+	}
+	room, token := strings.TrimSpace(o.RoomID), strings.TrimSpace(o.AccessToken)
+	switch {
+	case strings.ContainsAny(token, " \t\r\n"):
+		return nil, sdk.Invalid("accesstoken", "has white space in it")
+	case strings.HasPrefix(room, "#") && !strings.Contains(room, ":"):
+		return nil, sdk.Invalid("roomid", "an alias has its server in it: %s:example.org", room)
+	case !strings.HasPrefix(room, "#") && !strings.HasPrefix(room, "!"):
+		return nil, sdk.Invalid("roomid", "want the id of a room (!…) or an alias (#name:server), got %q", room)
+	}
+	client, err := chat.New(env, o.Options, explain, token)
+	if err != nil {
+		return nil, err
+	}
+	return &matrix{
+		client: client, url: strings.TrimSuffix(o.URL.String(), "/") + "/_matrix/client/v3/",
+		header: http.Header{"Authorization": {"Bearer " + token}}, room: room, msgType: o.MsgType, disableTitle: o.DisableTitle,
+	}, nil
+}
+
+// Run sends one message.
+func (m *matrix) Run(ctx context.Context, req trigger.Request) error {
+	c, err := m.content(chat.Of(req, m.disableTitle))
+	if err != nil {
+		return err
+	}
+	room, err := m.resolve(ctx)
+	if err != nil {
+		return err
+	}
+	address := m.url + "rooms/" + url.PathEscape(room) + "/send/m.room.message/" + transaction(req)
+	_, err = m.client.Send(ctx, http.MethodPut, address, m.header, c)
+	return err
+}
+
+// Close closes idle connections.
+func (m *matrix) Close() error {
+	m.client.Close()
+	return nil
+}
+
+// resolve returns the id of the room. That of an alias can change, so it is asked for each time.
+// https://spec.matrix.org/latest/client-server-api/#get_matrixclientv3directoryroomroomalias
+func (m *matrix) resolve(ctx context.Context) (string, error) {
+	if !strings.HasPrefix(m.room, "#") {
+		return m.room, nil
+	}
+	a, err := m.client.Send(ctx, http.MethodGet, m.url+"directory/room/"+url.PathEscape(m.room), m.header, nil)
+	if err != nil {
+		return "", err
+	}
+	var said struct {
+		RoomID string `json:"room_id"`
+	}
+	if !a.Decode(&said) || said.RoomID == "" {
+		return "", sdk.Invalid("url", "the server did not answer with the room of an alias; is it a Matrix homeserver?")
+	}
+	return said.RoomID, nil
+}
+
+// transaction is the same when a delivery is tried again, so that the server
+// sends it once: https://spec.matrix.org/latest/client-server-api/#transaction-identifiers.
+// The text is part of it, for a store that starts anew counts its deliveries from one again.
+func transaction(req trigger.Request) string {
+	if req.Delivery == "" {
+		return rand.Text()
+	}
+	sum := sha256.Sum256([]byte(req.Delivery + "\x00" + req.Title + "\x00" + req.Body))
+	return hex.EncodeToString(sum[:16])
+}
+
+// content makes the content of a message, with a body as long as fits.
+func (m *matrix) content(text chat.Message) (content, error) {
+	var problem error
+	body := chat.Fit(text.Body, func(body string) bool {
+		encoded, err := httpclient.EncodeJSON(m.with(text.Title, body))
+		if err != nil {
+			problem = err
+		}
+		return len(encoded) <= maxContentBytes
+	})
+	return m.with(text.Title, body), problem
+}
+
+func (m *matrix) with(title, body string) content {
+	bold := chat.Wrap("<strong>", html.EscapeString(title), "</strong>")
+	return content{
+		MsgType: m.msgType,
+		Body:    chat.Join(title, body),
+		Format:  "org.matrix.custom.html",
+		// Clients make no line of a line end in HTML.
+		FormattedBody: strings.ReplaceAll(chat.Join(bold, html.EscapeString(body)), "\n", "<br>"),
+	}
+}
+
+// explain reads the errors of https://spec.matrix.org/latest/client-server-api/#standard-error-response.
+func explain(a chat.Answer) *chat.Refusal {
+	var said struct {
+		Code       string  `json:"errcode"`
+		Error      string  `json:"error"`
+		RetryAfter float64 `json:"retry_after_ms"`
+	}
+	if a.OK() || !a.Decode(&said) || said.Code == "" {
+		return nil
+	}
+	r := &chat.Refusal{Text: said.Code + ": " + said.Error}
+	switch said.Code {
+	case "M_LIMIT_EXCEEDED":
+		r.Wait = chat.Seconds(said.RetryAfter / 1000)
+	case "M_UNKNOWN_TOKEN", "M_MISSING_TOKEN", "M_USER_DEACTIVATED", "M_USER_LOCKED", "M_USER_SUSPENDED":
+		r.Kind, r.Option = sdk.ErrUnauthorized, "accesstoken"
+	case "M_FORBIDDEN":
+		r.Kind, r.Option = sdk.ErrUnauthorized, "roomid, and that the user has joined the room and may write there"
+	case "M_NOT_FOUND", "M_INVALID_PARAM", "M_UNKNOWN_ROOM":
+		r.Option = "roomid"
+	case "M_UNRECOGNIZED":
+		r.Option = "url"
+	}
+	return r
+}

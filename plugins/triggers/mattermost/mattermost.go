@@ -1,0 +1,129 @@
+// Package mattermost posts to an incoming web hook of Mattermost, as
+// https://developers.mattermost.com/integrate/webhooks/incoming/ describes.
+// Texts are shown with Mattermost's Markdown.
+package mattermost
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/dogwatch/dogwatch/plugins/triggers/internal/chat"
+	"github.com/dogwatch/dogwatch/sdk"
+	"github.com/dogwatch/dogwatch/sdk/httpclient"
+	"github.com/dogwatch/dogwatch/sdk/kind"
+	"github.com/dogwatch/dogwatch/sdk/trigger"
+)
+
+// maxText is how many characters a post has at most. A server of before 2018
+// has 4000 and makes several posts of a longer text.
+// https://github.com/mattermost/mattermost/blob/master/server/public/model/post.go
+const maxText = 16_383
+
+// Options configures one mattermost trigger.
+type Options struct {
+	URL          *url.URL `option:"url,required,secret" help:"Address of the incoming web hook" example:"https://mattermost.example.com/hooks/secret"`
+	Channel      string   `option:"channel" help:"Channel to post to by its name in links, or @user, instead of the web hook's; for a web hook that is not locked to one"`
+	Username     string   `option:"username" help:"Name shown with the message; the server must allow it"`
+	IconURL      *url.URL `option:"iconurl" help:"Picture shown with the message; the server must allow it"`
+	IconEmoji    string   `option:"iconemoji" help:"Emoji shown instead of a picture, such as :dog:"`
+	Priority     string   `option:"priority" choices:"standard,important,urgent" help:"Priority of the post: standard, important or urgent"`
+	DisableTitle bool     `option:"disabletitle" default:"false" help:"Send the body only"`
+	httpclient.Options
+}
+
+// Type is what the bundle lists.
+func Type() trigger.Type {
+	return trigger.Define("mattermost", "Post to a Mattermost channel through a web hook", New,
+		kind.Docs("https://developers.mattermost.com/integrate/webhooks/incoming/"))
+}
+
+type mattermost struct {
+	client       *chat.Client
+	url          string
+	frame        message
+	disableTitle bool
+}
+
+// message is the body of the request.
+type message struct {
+	Text      string    `json:"text"`
+	Channel   string    `json:"channel,omitempty"`
+	Username  string    `json:"username,omitempty"`
+	IconURL   string    `json:"icon_url,omitempty"`
+	IconEmoji string    `json:"icon_emoji,omitempty"`
+	Priority  *priority `json:"priority,omitempty"`
+}
+
+type priority struct {
+	Priority string `json:"priority"`
+}
+
+// New returns a trigger that posts to one web hook.
+func New(env sdk.Env, o Options) (trigger.Trigger, error) {
+	if err := chat.CheckURL("url", o.URL); err != nil {
+		return nil, err
+	}
+	if err := chat.CheckURL("iconurl", o.IconURL); err != nil {
+		return nil, err
+	}
+	client, err := chat.New(env, o.Options, explain, httpclient.SecretParts(o.URL)...)
+	if err != nil {
+		return nil, err
+	}
+	m := &mattermost{client: client, url: o.URL.String(), disableTitle: o.DisableTitle}
+	m.frame = message{Channel: strings.TrimPrefix(strings.TrimSpace(o.Channel), "#"), Username: o.Username, IconEmoji: o.IconEmoji}
+	if o.IconURL != nil {
+		m.frame.IconURL = o.IconURL.String()
+	}
+	if o.Priority != "" && o.Priority != "standard" {
+		m.frame.Priority = &priority{o.Priority}
+	}
+	return m, nil
+}
+
+// Run posts one message.
+func (m *mattermost) Run(ctx context.Context, req trigger.Request) error {
+	post := m.frame
+	post.Text = text(chat.Of(req, m.disableTitle))
+	_, err := m.client.Send(ctx, http.MethodPost, m.url, nil, post)
+	return err
+}
+
+// Close closes idle connections.
+func (m *mattermost) Close() error {
+	m.client.Close()
+	return nil
+}
+
+func text(m chat.Message) string {
+	title := chat.Wrap("**", m.Title, "**")
+	whole := func(body string) string { return chat.Join(title, body) }
+	return whole(chat.Fit(m.Body, func(body string) bool { return chat.Units(whole(body)) <= maxText }))
+}
+
+// explain reads Mattermost's errors:
+// https://github.com/mattermost/mattermost/blob/master/server/channels/app/webhook.go.
+func explain(a chat.Answer) *chat.Refusal {
+	var said struct {
+		ID      string `json:"id"`
+		Message string `json:"message"`
+	}
+	if a.OK() || !a.Decode(&said) || said.Message == "" {
+		return nil
+	}
+	r := &chat.Refusal{Text: said.Message}
+	hook, is := strings.CutPrefix(said.ID, "web.incoming_webhook.")
+	hook, _, _ = strings.Cut(hook, ".")
+	switch {
+	case is && (hook == "invalid" || hook == "disabled"):
+		// A server without web hooks says so with a 501: trying again does not help.
+		return &chat.Refusal{Text: said.Message, Option: "url", Kind: sdk.ErrNotFound}
+	case is && (strings.HasPrefix(hook, "channel") || hook == "permissions" || hook == "user"):
+		r.Option = "channel"
+	case strings.Contains(said.ID, "priority"):
+		r.Option = "priority"
+	}
+	return r
+}

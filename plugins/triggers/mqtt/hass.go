@@ -1,0 +1,175 @@
+package mqtt
+
+import (
+	"bytes"
+	"strconv"
+	"strings"
+
+	"github.com/dogwatch/dogwatch/sdk"
+	"github.com/dogwatch/dogwatch/sdk/httpclient"
+	"github.com/dogwatch/dogwatch/sdk/trigger"
+)
+
+// install is what Home Assistant publishes when somebody presses Install.
+const install = "INSTALL"
+
+const (
+	// runningTag reads the installed version from a container's state.
+	runningTag = `{{ value_json.image_tag_value }}`
+	// runningTagAndProgress does so and tells whether it is being replaced.
+	runningTagAndProgress = `{{ {"installed_version": value_json.image_tag_value, "in_progress": value_json.in_progress | default(false)} | to_json }}`
+	// newestVersion reads the version to offer: the digest, cut as WUD does, where that is what is new, else the tag.
+	newestVersion = `{% set digest = (value_json.result_digest | default("", true))[:15] %}` +
+		`{% if value_json.update_kind_kind == "digest" %}{{ digest }}` +
+		`{% elif value_json.result_tag is defined %}{{ value_json.result_tag }}` +
+		`{% else %}{{ digest or value_json.image_tag_value }}{% endif %}`
+)
+
+// hass makes what Home Assistant gets.
+type hass struct {
+	names     names
+	prefix    string
+	discovery bool
+	install   string // the trigger behind the Install button; "" for no button
+	version   string
+}
+
+// discovery is the configuration of an entity, in the words of
+// https://www.home-assistant.io/integrations/mqtt/#mqtt-discovery and of the
+// pages of update, sensor and binary_sensor.
+type discovery struct {
+	UniqueID              string `json:"unique_id"`
+	DefaultEntityID       string `json:"default_entity_id"`
+	Name                  string `json:"name"`
+	Device                device `json:"device"`
+	Origin                origin `json:"origin"`
+	Icon                  string `json:"icon"`
+	StateTopic            string `json:"state_topic"`
+	ForceUpdate           bool   `json:"force_update,omitempty"`
+	ValueTemplate         string `json:"value_template,omitempty"`
+	LatestVersionTopic    string `json:"latest_version_topic,omitempty"`
+	LatestVersionTemplate string `json:"latest_version_template,omitempty"`
+	ReleaseURL            string `json:"release_url,omitempty"`
+	JSONAttributesTopic   string `json:"json_attributes_topic,omitempty"`
+	CommandTopic          string `json:"command_topic,omitempty"`
+	PayloadInstall        string `json:"payload_install,omitempty"`
+	DeviceClass           string `json:"device_class,omitempty"`
+	PayloadOn             string `json:"payload_on,omitempty"`
+	PayloadOff            string `json:"payload_off,omitempty"`
+}
+
+// device is the one device of all entities. It is WUD's, for another would orphan the users' entities.
+type device struct {
+	Identifiers  []string `json:"identifiers"`
+	Manufacturer string   `json:"manufacturer"`
+	Model        string   `json:"model"`
+	Name         string   `json:"name"`
+	SWVersion    string   `json:"sw_version,omitempty"`
+}
+
+type origin struct {
+	Name      string `json:"name"`
+	SWVersion string `json:"sw_version,omitempty"`
+}
+
+const (
+	defaultIcon = "mdi:docker"
+	update      = "update"
+	sensor      = "sensor"
+	binary      = "binary_sensor"
+)
+
+// announce makes the discovery of an entity.
+func (h *hass) announce(component, topic string, d discovery) message {
+	d.UniqueID = entity(topic)
+	d.DefaultEntityID = component + "." + d.UniqueID
+	d.Device = device{Identifiers: []string{"wud"}, Manufacturer: "wud", Model: "wud", Name: "wud", SWVersion: h.version}
+	d.Origin = origin{Name: "Dogwatch", SWVersion: h.version}
+	d.StateTopic = topic
+	if d.Icon == "" {
+		d.Icon = defaultIcon
+	}
+	payload, err := httpclient.EncodeJSON(d)
+	if err != nil {
+		panic("encode a discovery: " + err.Error()) // texts always have a JSON form
+	}
+	return message{h.announcement(component, topic), bytes.TrimSpace(payload)}
+}
+
+// announcement is the topic of the discovery of an entity.
+func (h *hass) announcement(component, topic string) string {
+	return h.prefix + "/" + component + "/" + entity(topic) + "/config"
+}
+
+// container announces the update entity of a container.
+func (h *hass) container(c sdk.Container, topic string) message {
+	d := discovery{
+		Name: c.DisplayName, Icon: icon(c.DisplayIcon), ForceUpdate: true, ValueTemplate: runningTag,
+		LatestVersionTopic: topic, LatestVersionTemplate: newestVersion, JSONAttributesTopic: topic,
+	}
+	if d.Name == "" {
+		d.Name = c.Name
+	}
+	if c.Result != nil {
+		d.ReleaseURL = c.Result.Link
+	}
+	if h.install != "" {
+		d.ValueTemplate, d.CommandTopic, d.PayloadInstall = runningTagAndProgress, command(topic), install
+	}
+	return h.announce(update, topic, d)
+}
+
+// command is the topic on which the update of a container is asked for.
+func command(topic string) string { return topic + "/install" }
+
+// connection announces whether Dogwatch is online.
+func (h *hass) connection() message {
+	return h.announce(binary, h.names.status(), discovery{
+		Name: "Connection status", DeviceClass: "connectivity", PayloadOn: online, PayloadOff: offline,
+	})
+}
+
+// counts tells how many containers there are, how many have an update, and whether any has.
+func (h *hass) counts(name string, topic func(what string) string, containers, updates int) []message {
+	all := []message{
+		{topic(totalCount), []byte(strconv.Itoa(containers))},
+		{topic(updateCount), []byte(strconv.Itoa(updates))},
+		{topic(updateStatus), truth(updates > 0)},
+	}
+	if !h.discovery {
+		return all
+	}
+	return append([]message{
+		h.announce(sensor, topic(totalCount), discovery{Name: name + " container count"}),
+		h.announce(sensor, topic(updateCount), discovery{Name: name + " container update count"}),
+		h.announce(binary, topic(updateStatus), yesOrNo(name+" container update status")),
+	}, all...)
+}
+
+// running tells whether a watcher is checking.
+func (h *hass) running(w trigger.WatcherState) []message {
+	topic := h.names.of(w.Name, running)
+	is := message{topic, truth(w.Checking)}
+	if !h.discovery {
+		return []message{is}
+	}
+	return []message{h.announce(binary, topic, yesOrNo("Watcher "+w.Name+" running status")), is}
+}
+
+func yesOrNo(name string) discovery {
+	return discovery{Name: name, PayloadOn: "true", PayloadOff: "false"}
+}
+
+func truth(is bool) []byte { return strconv.AppendBool(nil, is) }
+
+// icon writes an icon as Home Assistant wants it, with a colon after the name
+// of the set. It refuses an entity whose icon has none.
+func icon(display string) string {
+	for _, set := range []string{"mdi", "fa", "fab", "far", "fas", "si"} {
+		display = strings.Replace(display, set+"-", set+":", 1)
+	}
+	if !strings.Contains(display, ":") {
+		return defaultIcon
+	}
+	return display
+}

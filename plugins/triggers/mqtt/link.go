@@ -1,0 +1,212 @@
+package mqtt
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"fmt"
+	"net"
+	"net/url"
+	"sync"
+	"time"
+
+	paho "github.com/eclipse/paho.mqtt.golang"
+
+	"github.com/dogwatch/dogwatch/sdk"
+)
+
+const (
+	// writeTimeout bounds the sending of one message to a broker that does not read.
+	writeTimeout = 5 * time.Second
+	// leaveTime is how many milliseconds the end of a connection may take.
+	leaveTime = 250
+	// window is how many messages may be under way.
+	window = 64
+)
+
+// message is what is published: a topic and its payload. An empty payload clears a topic.
+type message struct {
+	topic   string
+	payload []byte
+}
+
+// link is the one connection of an instance. It exists while somebody uses it.
+type link struct {
+	broker address
+	qos    byte
+	will   message // published by the broker when the connection is lost; none without a topic
+
+	gate    chan struct{} // has room for one: whoever looks at or changes what follows
+	current *session
+}
+
+// use returns the connection, made now if there is none. leave gives it back.
+func (l *link) use(ctx context.Context) (s *session, leave func(), err error) {
+	select {
+	case l.gate <- struct{}{}:
+	case <-ctx.Done():
+		return nil, nil, ctx.Err()
+	}
+	defer func() { <-l.gate }()
+	if l.current == nil || l.current.over() {
+		s, err := l.connect(ctx)
+		if err != nil {
+			return nil, nil, fmt.Errorf("connect to %s: %w", l.broker, err)
+		}
+		l.current = s
+	}
+	s = l.current
+	s.users++
+	return s, sync.OnceFunc(func() { l.leave(s) }), nil
+}
+
+func (l *link) leave(s *session) {
+	l.gate <- struct{}{}
+	defer func() { <-l.gate }()
+	if s.users--; s.users > 0 {
+		return
+	}
+	if l.current == s {
+		l.current = nil
+	}
+	s.client.Disconnect(leaveTime)
+	s.conn.Close() // in case that took too long
+}
+
+// connect makes a connection and logs in.
+func (l *link) connect(ctx context.Context) (*session, error) {
+	caller := ctx
+	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
+	defer cancel()
+	s := &session{qos: l.qos, lost: make(chan struct{})}
+	var abort func() bool
+	o := paho.NewClientOptions().AddBroker("tcp://" + l.broker.url.Host).
+		SetClientID(l.broker.clientID).SetUsername(l.broker.user).SetPassword(l.broker.password).
+		// A lost connection is given up: the next one begins with all that there is to say.
+		SetCleanSession(true).SetAutoReconnect(false).SetConnectRetry(false).SetProtocolVersion(4).
+		SetConnectTimeout(connectTimeout).SetWriteTimeout(writeTimeout).
+		SetConnectionLostHandler(func(_ paho.Client, err error) { s.end(err) }).
+		SetCustomOpenConnectionFn(func(*url.URL, paho.ClientOptions) (net.Conn, error) {
+			conn, err := l.broker.open(ctx)
+			if err == nil {
+				s.conn = conn
+				abort = context.AfterFunc(ctx, func() { conn.Close() })
+			}
+			return conn, err
+		})
+	if l.broker.clientID == "" {
+		o.SetClientID(randomID())
+	}
+	if l.will.topic != "" {
+		o.SetBinaryWill(l.will.topic, l.will.payload, l.qos, true)
+	}
+	s.client = paho.NewClient(o)
+	token := s.client.Connect()
+	<-token.Done() // soon, whatever happens: the end of ctx closes what is open
+	err := token.Error()
+	if abort != nil && !abort() && err == nil {
+		s.client.Disconnect(0)
+		err = ctx.Err()
+	}
+	switch {
+	case err == nil:
+		return s, nil
+	case caller.Err() != nil:
+		return nil, caller.Err()
+	case ctx.Err() != nil:
+		err = fmt.Errorf("no answer within %s", connectTimeout)
+	}
+	return nil, l.broker.explain(err)
+}
+
+// randomID is a client identifier as WUD's are, within the 23 characters that every broker accepts.
+func randomID() string {
+	digits := make([]byte, 4)
+	_, _ = rand.Read(digits) // never fails
+	return "wud_" + hex.EncodeToString(digits)
+}
+
+// session is one connection. What is lost is not restored: the next one is another session.
+type session struct {
+	client paho.Client
+	conn   net.Conn
+	qos    byte
+	users  int // guarded by link.gate
+
+	once sync.Once
+	lost chan struct{}
+	why  error // set before lost is closed
+}
+
+// end marks the connection as lost.
+func (s *session) end(why error) {
+	s.once.Do(func() {
+		s.why = sdk.WithKind(sdk.ErrUnavailable, fmt.Errorf("the connection was lost: %w", why))
+		close(s.lost)
+	})
+}
+
+func (s *session) over() bool {
+	select {
+	case <-s.lost:
+		return true
+	default:
+		return false
+	}
+}
+
+// publish hands messages to the broker and waits until it has them, which
+// without a quality of service means that they are on their way. An error, but
+// for that of ctx, ends the session.
+func (s *session) publish(ctx context.Context, all []message, retain bool) error {
+	for len(all) > 0 {
+		some := all[:min(window, len(all))]
+		all = all[len(some):]
+		var tokens []paho.Token
+		for _, m := range some {
+			if err := s.alive(ctx); err != nil {
+				return err
+			}
+			tokens = append(tokens, s.client.Publish(m.topic, s.qos, retain, m.payload))
+		}
+		for _, t := range tokens {
+			if err := s.wait(ctx, t); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// subscribe has hear called with what is published to a topic, but not with
+// what was before. It must not block.
+func (s *session) subscribe(ctx context.Context, filter string, hear func(topic string, payload []byte)) error {
+	return s.wait(ctx, s.client.Subscribe(filter, max(s.qos, 1), func(_ paho.Client, m paho.Message) {
+		if !m.Retained() {
+			hear(m.Topic(), m.Payload())
+		}
+	}))
+}
+
+// alive returns why nothing can be sent any more.
+func (s *session) alive(ctx context.Context) error {
+	if s.over() {
+		return s.why
+	}
+	return ctx.Err()
+}
+
+func (s *session) wait(ctx context.Context, t paho.Token) error {
+	select {
+	case <-t.Done():
+	case <-s.lost:
+		return s.why
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	if err := t.Error(); err != nil {
+		s.end(err)
+		return s.why
+	}
+	return nil
+}

@@ -1,0 +1,111 @@
+package mqtttest
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	paho "github.com/eclipse/paho.mqtt.golang"
+)
+
+// Observer is another client of the broker, as Home Assistant is.
+type Observer struct {
+	t      testing.TB
+	client paho.Client
+
+	mu       sync.Mutex
+	retained map[string]string // what was retained when it came, and what was published since
+	heard    []string          // "topic payload" of what was published since
+	changed  chan struct{}
+}
+
+// Observe connects to a broker and hears everything until the test ends.
+func Observe(t testing.TB, url string) *Observer {
+	t.Helper()
+	o := &Observer{t: t, retained: map[string]string{}, changed: make(chan struct{}, 1)}
+	o.client = paho.NewClient(paho.NewClientOptions().AddBroker(strings.Replace(url, "mqtt://", "tcp://", 1)).SetClientID("observer").SetAutoReconnect(false))
+	o.must(o.client.Connect())
+	o.must(o.client.Subscribe("#", 0, o.hear))
+	t.Cleanup(func() { o.client.Disconnect(100) })
+	return o
+}
+
+func (o *Observer) must(token paho.Token) {
+	o.t.Helper()
+	if !token.WaitTimeout(patience) || token.Error() != nil {
+		o.t.Fatal("the broker does not answer: ", token.Error())
+	}
+}
+
+func (o *Observer) hear(_ paho.Client, m paho.Message) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.retained[m.Topic()] = string(m.Payload()); len(m.Payload()) == 0 {
+		delete(o.retained, m.Topic())
+	}
+	if !m.Retained() {
+		o.heard = append(o.heard, m.Topic()+" "+string(m.Payload()))
+	}
+	select {
+	case o.changed <- struct{}{}:
+	default:
+	}
+}
+
+// Say publishes something.
+func (o *Observer) Say(topic, payload string, retain bool) {
+	o.t.Helper()
+	o.must(o.client.Publish(topic, 1, retain, payload))
+}
+
+// Until waits for a condition of what the broker holds and has passed on.
+func (o *Observer) Until(what string, is func(retained map[string]string, heard []string) bool) {
+	o.t.Helper()
+	end := time.After(patience)
+	for {
+		o.mu.Lock()
+		done := is(o.retained, o.heard)
+		o.mu.Unlock()
+		if done {
+			return
+		}
+		select {
+		case <-o.changed:
+		case <-end:
+			o.mu.Lock()
+			defer o.mu.Unlock()
+			o.t.Fatalf("never: %s\ntopics: %q\nheard last: %q", what, slices.Sorted(maps.Keys(o.retained)), o.heard[max(len(o.heard)-5, 0):])
+		}
+	}
+}
+
+// UntilHolds waits until a topic holds a payload, or nothing for "".
+func (o *Observer) UntilHolds(topic, payload string) {
+	o.t.Helper()
+	o.Until(topic+" holds "+payload, func(retained map[string]string, _ []string) bool { return retained[topic] == payload })
+}
+
+// UntilHas waits until what a topic holds has a piece of text in it.
+func (o *Observer) UntilHas(topic, piece string) {
+	o.t.Helper()
+	o.Until(topic+" has "+piece, func(retained map[string]string, _ []string) bool { return strings.Contains(retained[topic], piece) })
+}
+
+// Count returns how many messages came since it was called last.
+func (o *Observer) Count() int {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	n := len(o.heard)
+	o.heard = nil
+	return n
+}
+
+// Topics returns what the topics hold now.
+func (o *Observer) Topics() map[string]string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return maps.Clone(o.retained)
+}

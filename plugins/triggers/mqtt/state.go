@@ -1,0 +1,51 @@
+package mqtt
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/dogwatch/dogwatch/sdk"
+)
+
+// inProgress is the key that tells that a container is being updated.
+const inProgress = "in_progress"
+
+// state is what is published of a container: its flat form as one JSON object.
+// When it was checked is left out, for that alone is no news.
+func state(c sdk.Container, exclude []string, busy bool) []byte {
+	flat := slices.DeleteFunc(c.Flatten(), func(f sdk.Flat) bool {
+		return f.Key == "check_at" || excluded(f.Key, exclude)
+	})
+	if busy {
+		flat = append(flat, sdk.Flat{Key: inProgress, Value: true})
+	}
+	var b bytes.Buffer
+	values := json.NewEncoder(&b)
+	values.SetEscapeHTML(false)
+	write := func(v any) {
+		if err := values.Encode(v); err != nil {
+			panic("encode the state of a container: " + err.Error()) // texts and truths always have a JSON form
+		}
+		b.Truncate(b.Len() - 1) // the newline
+	}
+	b.WriteByte('{')
+	for i, f := range flat {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		write(f.Key)
+		b.WriteByte(':')
+		write(f.Value)
+	}
+	b.WriteByte('}')
+	return bytes.Clone(b.Bytes()) // without the buffer's spare room, as it is kept
+}
+
+func excluded(key string, exclude []string) bool {
+	return slices.ContainsFunc(exclude, func(e string) bool {
+		prefix, any := strings.CutSuffix(e, "*")
+		return key == e || any && strings.HasPrefix(key, prefix)
+	})
+}

@@ -1,0 +1,284 @@
+package pushover
+
+import (
+	"errors"
+	"io"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/dogwatch/dogwatch/plugins/triggers/internal/golden"
+	"github.com/dogwatch/dogwatch/sdk"
+	"github.com/dogwatch/dogwatch/sdk/plugintest"
+	"github.com/dogwatch/dogwatch/sdk/trigger"
+	"github.com/dogwatch/dogwatch/sdk/triggertest"
+)
+
+const (
+	user  = "recognisable-user"
+	token = "recognisable-token"
+)
+
+func options(url string) map[string]any {
+	return map[string]any{"url": url, "user": user, "token": token}
+}
+
+func with(options map[string]any, changes map[string]any) map[string]any {
+	all := maps.Clone(options)
+	maps.Copy(all, changes)
+	return all
+}
+
+func TestConformance(t *testing.T) {
+	failing := func(name string, kind error, changes map[string]any) triggertest.Failure {
+		return triggertest.Failure{Name: name, Kind: kind, Options: func(t *testing.T) map[string]any {
+			address, _ := server(t)
+			return with(options(address), changes)
+		}}
+	}
+	triggertest.Run(t, Type(), triggertest.Case{
+		Options: func(t *testing.T) map[string]any {
+			address, _ := server(t)
+			return options(address)
+		},
+		Hanging: func(t *testing.T, reached func()) map[string]any { return options(plugintest.Hanging(t, reached)) },
+		Failing: append(triggertest.HTTPFailures(options),
+			failing("wrong user", sdk.ErrUnauthorized, map[string]any{"user": "recognisable-nobody"}),
+			failing("wrong token", sdk.ErrUnauthorized, map[string]any{"token": "recognisable-mistake"}),
+			failing("wrong device", &sdk.InvalidError{}, map[string]any{"device": "phone,fridge"}),
+			failing("over quota", &sdk.RateLimitedError{}, map[string]any{"sound": "quota"}),
+			triggertest.Failure{Name: "something else", Options: func(t *testing.T) map[string]any {
+				return options(plugintest.Answering(t, http.StatusOK))
+			}},
+		),
+		Invalid: []triggertest.Invalid{
+			{Field: "retry", Set: map[string]any{"priority": 2, "expire": 60}},
+			{Field: "expire", Set: map[string]any{"priority": 2, "retry": 60}},
+			{Field: "retry", Set: map[string]any{"priority": 2, "expire": 60, "retry": 29}},
+			{Field: "expire", Set: map[string]any{"priority": 2, "expire": 10801, "retry": 30}},
+			{Field: "monospace", Set: map[string]any{"html": 1, "monospace": 1}},
+			{Field: "ttl", Set: map[string]any{"ttl": -1}},
+		},
+	})
+}
+
+// server is the Pushover API: it refuses what the real one refuses.
+func server(t *testing.T) (address string, arrived chan url.Values) {
+	arrived = make(chan url.Values, 100)
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		answer := func(status int, text string) {
+			w.Header().Set("Content-Type", "application/json; charset=utf-8")
+			w.WriteHeader(status)
+			_, _ = io.WriteString(w, text)
+		}
+		refuse := func(name, reason string) {
+			answer(400, `{`+name+`"errors":[`+strconv.Quote(reason)+`],"status":0,"request":"r"}`)
+		}
+		if err := r.ParseForm(); err != nil || r.Method != "POST" || r.URL.Path != "/1/messages.json" {
+			answer(404, "")
+			return
+		}
+		f := r.PostForm
+		for name := range f {
+			if !slices.Contains([]string{"token", "user", "message", "title", "device", "html", "monospace", "sound", "priority", "retry", "expire", "ttl", "url", "url_title", "timestamp"}, name) {
+				t.Errorf("unknown parameter %s", name)
+			}
+		}
+		long := func(name string, limit int) bool { return utf8.RuneCountInString(f.Get(name)) > limit }
+		switch {
+		case f.Get("token") != token:
+			refuse(`"token":"invalid",`, "application token is invalid, not "+f.Get("token"))
+		case f.Get("user") != user:
+			refuse(`"user":"invalid",`, "user identifier is not a valid user, not "+f.Get("user"))
+		case strings.Contains(f.Get("device"), "fridge"):
+			refuse(`"device":"invalid for this user",`, "device name is not valid for user")
+		case f.Get("sound") == "quota":
+			w.Header().Set("X-Limit-App-Limit", "10000")
+			w.Header().Set("X-Limit-App-Remaining", "0")
+			w.Header().Set("X-Limit-App-Reset", strconv.FormatInt(time.Now().Add(time.Hour).Unix(), 10))
+			answer(429, `{"errors":["application is over its quota"],"status":0}`)
+		case strings.TrimSpace(f.Get("message")) == "":
+			refuse(`"message":"cannot be blank",`, "message cannot be blank")
+		case long("message", 1024), long("title", 250), long("url", 512), long("url_title", 100):
+			refuse("", "too long")
+		case f.Get("html") == "1" && f.Get("monospace") == "1":
+			refuse("", "html and monospace cannot both be set")
+		case f.Get("priority") == "2" && (f.Get("retry") == "" || f.Get("expire") == ""):
+			refuse("", "retry and expire must be supplied")
+		default:
+			arrived <- f
+			answer(200, `{"status":1,"request":"r"}`)
+		}
+	}))
+	t.Cleanup(s.Close)
+	return s.URL, arrived
+}
+
+func run(t *testing.T, set map[string]any, req trigger.Request) error {
+	t.Helper()
+	p, err := Type().New(sdk.Env{UserAgent: "dogwatch/test"}, set)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.(io.Closer).Close()
+	return p.Run(t.Context(), req)
+}
+
+// lines is a form in the order of its names.
+func lines(f url.Values) string {
+	var b strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(f)) {
+		b.WriteString(name + "=" + strings.Join(f[name], "|") + "\n")
+	}
+	return b.String()
+}
+
+func TestPayloads(t *testing.T) {
+	address, arrived := server(t)
+	looks := map[string]map[string]any{
+		"plain": {"device": "phone, tablet", "priority": 2, "retry": 60, "expire": 600},
+		"html":  {"html": "1", "ttl": 3600, "priority": -1, "sound": "siren"},
+	}
+	for look, set := range looks {
+		for name, req := range golden.Requests() {
+			t.Run(look+"/"+name, func(t *testing.T) {
+				if err := run(t, with(options(address+"/"), set), req); err != nil {
+					t.Fatal(err)
+				}
+				golden.Check(t, look+"-"+name+".form", lines(<-arrived))
+			})
+		}
+	}
+}
+
+func TestFields(t *testing.T) {
+	address, arrived := server(t)
+	tests := []struct {
+		set          map[string]any
+		want, absent string
+	}{
+		{nil, "html=0", "priority"},
+		{nil, "sound=pushover", "monospace"},
+		{map[string]any{"monospace": "1"}, "monospace=1", "html=1"},
+		{map[string]any{"ttl": "60"}, "ttl=60", "retry"},
+		{map[string]any{"ttl": "60", "priority": 2, "retry": 30, "expire": 1}, "priority=2", "ttl"},
+		{map[string]any{"priority": 1, "retry": 30, "expire": 1}, "priority=1", "expire"},
+		{map[string]any{"priority": "-2"}, "priority=-2", "device"},
+	}
+	for _, test := range tests {
+		if err := run(t, with(options(address), test.set), triggertest.Request("nginx")); err != nil {
+			t.Fatal(err)
+		}
+		if got := lines(<-arrived); !strings.Contains(got, test.want+"\n") || strings.Contains(got, test.absent) {
+			t.Errorf("%v: want %s and no %s:\n%s", test.set, test.want, test.absent, got)
+		}
+	}
+}
+
+// The items of a batch stand close together.
+func TestBatchIsCompact(t *testing.T) {
+	req := trigger.Request{Batch: true, Title: "2 updates", Body: "- one\nhttps://a\n\n- two\r\n\r\n"}
+	if got := (&pushover{}).form(req).Get("message"); got != "- one\nhttps://a\n- two" {
+		t.Errorf("%q", got)
+	}
+	req.Batch = false
+	if got := (&pushover{}).form(req).Get("message"); got != req.Body {
+		t.Errorf("a single update is changed: %q", got)
+	}
+}
+
+func TestQuota(t *testing.T) {
+	address, _ := server(t)
+	err := run(t, with(options(address), map[string]any{"sound": "quota"}), triggertest.Request("nginx"))
+	var limited *sdk.RateLimitedError
+	if !errors.As(err, &limited) || limited.After < 59*time.Minute || limited.After > time.Hour || !strings.Contains(err.Error(), "over its quota") {
+		t.Errorf("%v, %+v", err, limited)
+	}
+	now := time.Unix(1_700_000_000, 0)
+	for text, want := range map[string]time.Duration{"": 0, "soon": 0, "1600000000": 0, "1700000060": time.Minute} {
+		if got := untilReset(http.Header{"X-Limit-App-Reset": {text}}, now); got != want {
+			t.Errorf("%q: %v, want %v", text, got, want)
+		}
+	}
+}
+
+func TestRefusals(t *testing.T) {
+	address, _ := server(t)
+	tests := []struct{ option, value, want string }{
+		{"token", "wr0ng-s3cret", "application token is invalid, not *** (check token)"},
+		{"user", "wr0ng-s3cret", "user identifier is not a valid user, not *** (check user"},
+		{"device", "fridge", "device: Pushover refuses the message: device name is not valid"},
+	}
+	for _, test := range tests {
+		err := run(t, with(options(address), map[string]any{test.option: test.value}), triggertest.Request("nginx"))
+		if err == nil || !strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), "s3cret") || sdk.Retryable(err) {
+			t.Errorf("%s: %v", test.option, err)
+		}
+	}
+	odd := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = io.WriteString(w, `{"status":0,"errors":["not today"]}`)
+	}))
+	t.Cleanup(odd.Close)
+	var invalid *sdk.InvalidError
+	if err := run(t, options(odd.URL), triggertest.Request("nginx")); !errors.As(err, &invalid) || !strings.Contains(err.Error(), "not today") {
+		t.Errorf("200 with status 0: %v", err)
+	}
+}
+
+func TestEscape(t *testing.T) {
+	for text, want := range map[string]string{
+		"":                                       "",
+		"a < b && c > d":                         "a &lt; b &amp;&amp; c &gt; d",
+		"<b>bold</b> <none>":                     "<b>bold</b> &lt;none&gt;",
+		`<font color="#ff0000">x</font>`:         `<font color="#ff0000">x</font>`,
+		`<a href="https://x/?a=1&b=2">notes</a>`: `<a href="https://x/?a=1&amp;b=2">notes</a>`,
+		`<a href="javascript:x">x</a>`:           `&lt;a href=&#34;javascript:x&#34;&gt;x</a>`,
+		`<a href="https://x" onclick="y">`:       `&lt;a href=&#34;https://x&#34; onclick=&#34;y&#34;&gt;`,
+		"<script>x</script>":                     "&lt;script&gt;x&lt;/script&gt;",
+		"<b":                                     "&lt;b",
+		"&lt;":                                   "&amp;lt;",
+	} {
+		if got := escape(text); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}
+
+// Whatever the text, the service takes the message.
+func FuzzLimits(f *testing.F) {
+	f.Add("title", "body", false)
+	f.Add(strings.Repeat("é", 251), strings.Repeat("🐕", 1025), false)
+	f.Add("", strings.Repeat("<&\"", 1000), true)
+	f.Add("\xff", " \n\xff", true)
+	f.Fuzz(func(t *testing.T, title, body string, html bool) {
+		got := (&pushover{html: html}).form(trigger.Request{Title: title, Body: body, Containers: []sdk.Container{{}}})
+		text := got.Get("message")
+		if n := utf8.RuneCountInString(text); n < 1 || n > maxMessage || !utf8.ValidString(text) {
+			t.Errorf("a message of %d characters: %q", n, text)
+		}
+		if utf8.RuneCountInString(got.Get("title")) > maxTitle {
+			t.Errorf("title %q", got.Get("title"))
+		}
+	})
+}
+
+func TestCutIsTight(t *testing.T) {
+	for _, html := range []bool{false, true} {
+		p := &pushover{html: html}
+		for n := maxMessage - 3; n < maxMessage+3; n++ {
+			if got := utf8.RuneCountInString(p.fit(strings.Repeat("x", n))); got != min(n, maxMessage) {
+				t.Errorf("html %v: %d characters became %d", html, n, got)
+			}
+		}
+		if got := utf8.RuneCountInString(p.fit(strings.Repeat("&", 2000))); got < maxMessage-10 {
+			t.Errorf("html %v: only %d characters are used", html, got)
+		}
+	}
+}

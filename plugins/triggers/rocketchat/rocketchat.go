@@ -1,0 +1,170 @@
+// Package rocketchat posts to a room of Rocket.Chat, as
+// https://developer.rocket.chat/apidocs/post-message describes. Texts are
+// shown with Rocket.Chat's markup.
+package rocketchat
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/dogwatch/dogwatch/plugins/triggers/internal/chat"
+	"github.com/dogwatch/dogwatch/sdk"
+	"github.com/dogwatch/dogwatch/sdk/httpclient"
+	"github.com/dogwatch/dogwatch/sdk/kind"
+	"github.com/dogwatch/dogwatch/sdk/trigger"
+)
+
+// maxText is how many characters a message has at most, unless the workspace
+// has another Message_MaxAllowedSize:
+// https://docs.rocket.chat/docs/message.
+const maxText = 5000
+
+// Options configures one rocketchat trigger.
+type Options struct {
+	URL          *url.URL `option:"url,required" help:"Address of the workspace" example:"https://chat.example.com"`
+	User         User     `option:"user"`
+	Auth         Auth     `option:"auth"`
+	Channel      string   `option:"channel,required" help:"Room to post to: #name, @user or an id" example:"#updates"`
+	Alias        string   `option:"alias" help:"Name shown with the message; the user needs the permission message-impersonate"`
+	Avatar       string   `option:"avatar" help:"Address of the picture shown with the message; the same permission"`
+	Emoji        string   `option:"emoji" help:"Emoji shown instead of a picture, such as :dog:"`
+	Parse        Parse    `option:"parse"`
+	DisableTitle bool     `option:"disabletitle" default:"false" help:"Send the body only"`
+	httpclient.Options
+}
+
+// User is who posts.
+type User struct {
+	ID string `option:"id,required,secret" help:"Id of the user who posts, shown with a personal access token" example:"user-id"`
+}
+
+// Auth is how to log in.
+type Auth struct {
+	Token string `option:"token,required,secret" help:"Personal access token of user.id" example:"secret"`
+}
+
+// Parse is what the server looks for in a message.
+type Parse struct {
+	URLs *bool `option:"urls" help:"Show previews of links; without it, the server decides"`
+}
+
+// Type is what the bundle lists.
+func Type() trigger.Type {
+	return trigger.Define("rocketchat", "Post to a Rocket.Chat room", New,
+		kind.Docs("https://developer.rocket.chat/apidocs/post-message"))
+}
+
+type rocketchat struct {
+	client       *chat.Client
+	url          string
+	header       http.Header
+	frame        message
+	disableTitle bool
+}
+
+// message is the body of the request.
+type message struct {
+	Channel   string `json:"channel"`
+	Text      string `json:"text"`
+	Alias     string `json:"alias,omitempty"`
+	Avatar    string `json:"avatar,omitempty"`
+	Emoji     string `json:"emoji,omitempty"`
+	ParseURLs *bool  `json:"parseUrls,omitempty"`
+}
+
+// New returns a trigger that posts to one room.
+func New(env sdk.Env, o Options) (trigger.Trigger, error) {
+	if err := chat.CheckURL("url", o.URL); err != nil {
+		return nil, err
+	}
+	user, token := strings.TrimSpace(o.User.ID), strings.TrimSpace(o.Auth.Token)
+	client, err := chat.New(env, o.Options, explain, user, token)
+	if err != nil {
+		return nil, err
+	}
+	return &rocketchat{
+		client:       client,
+		url:          o.URL.JoinPath("api/v1/chat.postMessage").String(),
+		header:       http.Header{"X-User-Id": {user}, "X-Auth-Token": {token}},
+		frame:        message{Channel: strings.TrimSpace(o.Channel), Alias: o.Alias, Avatar: o.Avatar, Emoji: o.Emoji, ParseURLs: o.Parse.URLs},
+		disableTitle: o.DisableTitle,
+	}, nil
+}
+
+// Run posts one message.
+func (r *rocketchat) Run(ctx context.Context, req trigger.Request) error {
+	m := r.frame
+	m.Text = text(chat.Of(req, r.disableTitle))
+	_, err := r.client.Send(ctx, http.MethodPost, r.url, r.header, m)
+	return err
+}
+
+// Close closes idle connections.
+func (r *rocketchat) Close() error {
+	r.client.Close()
+	return nil
+}
+
+func text(m chat.Message) string {
+	whole := func(body string) string { return chat.Join(m.Title, body) }
+	return whole(chat.Fit(m.Body, func(body string) bool { return chat.Units(whole(body)) <= maxText }))
+}
+
+// explain reads an answer, in which "success" tells a success and not the status.
+func explain(a chat.Answer) *chat.Refusal {
+	var said struct {
+		Success bool   `json:"success"`
+		Status  string `json:"status"`
+		Error   string `json:"error"`
+		Type    string `json:"errorType"`
+		Message string `json:"message"`
+	}
+	switch decoded := a.Decode(&said); {
+	case a.OK() && said.Success:
+		return nil
+	case !decoded || said.Error+said.Message == "":
+		if a.OK() {
+			return &chat.Refusal{Text: "the answer is not that of Rocket.Chat", Option: "url"}
+		}
+		return nil
+	}
+	r := &chat.Refusal{Text: said.Error}
+	if r.Text == "" {
+		r.Text = said.Message
+	}
+	has := func(codes ...string) bool {
+		for _, code := range codes {
+			if strings.Contains(said.Type, code) || strings.Contains(r.Text, code) {
+				return true
+			}
+		}
+		return false
+	}
+	switch {
+	case a.Status == http.StatusTooManyRequests, has("error-too-many-requests"):
+		r.Wait = wait(a.Header, time.Now())
+	case a.Status == http.StatusUnauthorized, has("error-invalid-user", "You must be logged in"):
+		r.Kind, r.Option = sdk.ErrUnauthorized, "user.id and auth.token"
+	case has("invalid-channel", "error-invalid-room", "error-room-not-found", "error-not-allowed", "error-room-archived"):
+		r.Option = "channel"
+	}
+	return r
+}
+
+// shortWait is the pause when the server does not name one that makes sense.
+const shortWait = time.Minute
+
+// wait is how long a server asks to wait: X-RateLimit-Reset holds the time in
+// milliseconds since 1970, other than with most services.
+// https://developer.rocket.chat/apidocs/rate-limiting
+func wait(header http.Header, now time.Time) time.Duration {
+	at, err := strconv.ParseInt(header.Get("X-RateLimit-Reset"), 10, 64)
+	if d := time.UnixMilli(at).Sub(now); err == nil && d > 0 && d <= time.Hour {
+		return d
+	}
+	return shortWait
+}

@@ -1,0 +1,154 @@
+package shoutrrr
+
+import (
+	"bufio"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
+	"io"
+	"math/big"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+)
+
+// internet plays every service of the world behind a proxy: what does not go
+// through it gets nowhere.
+type internet struct {
+	proxy, ca string
+
+	mu     sync.Mutex
+	status int
+	answer string
+	calls  []call
+}
+
+// call is one request that arrived.
+type call struct{ host, path, text string }
+
+// startInternet runs it until the end of the test.
+func startInternet(t *testing.T) *internet {
+	t.Helper()
+	n := &internet{status: http.StatusOK}
+	authority := n.certify(t)
+	config := &tls.Config{GetCertificate: func(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
+		return authority.certificate(hello.ServerName)
+	}}
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method != http.MethodConnect {
+			n.serve(t, w, r)
+			return
+		}
+		conn, _, err := http.NewResponseController(w).Hijack()
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		defer conn.Close()
+		_, _ = io.WriteString(conn, "HTTP/1.1 200 OK\r\n\r\n")
+		secure := tls.Server(conn, config)
+		from := bufio.NewReader(secure)
+		for {
+			inner, err := http.ReadRequest(from)
+			if err != nil {
+				return
+			}
+			answer := httptest.NewRecorder()
+			n.serve(t, answer, inner)
+			result := answer.Result()
+			result.ContentLength = int64(answer.Body.Len())
+			if err := result.Write(secure); err != nil {
+				return
+			}
+		}
+	}))
+	t.Cleanup(s.Close)
+	n.proxy = s.URL
+	return n
+}
+
+func (n *internet) serve(t *testing.T, w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		t.Error(err)
+	}
+	query, _ := url.QueryUnescape(r.URL.RawQuery)
+	form, _ := url.QueryUnescape(string(body))
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	text := r.URL.Path + "\n" + query + "\n" + string(body) + "\n" + form + "\n" + r.Header.Get("Title")
+	n.calls = append(n.calls, call{r.Host, r.URL.Path, text})
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(n.status)
+	if n.status >= 300 {
+		_, _ = io.WriteString(w, "refused: "+text) // a service that says too much
+		return
+	}
+	_, _ = io.WriteString(w, n.answer)
+}
+
+// set says how requests are answered from now on, and forgets those that were made.
+func (n *internet) set(status int, answer string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.status, n.answer, n.calls = status, answer, nil
+}
+
+func (n *internet) seen() []call {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return append([]call(nil), n.calls...)
+}
+
+// options lead to this internet.
+func (n *internet) options(url string) map[string]any {
+	return map[string]any{"url": url, "proxy": n.proxy, "tls.cafile": n.ca}
+}
+
+// authority signs certificates for any name.
+type authority struct {
+	key  *ecdsa.PrivateKey
+	cert *x509.Certificate
+}
+
+func (n *internet) certify(t *testing.T) *authority {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1), NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign,
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template.Raw = der
+	n.ca = filepath.Join(t.TempDir(), "ca.pem")
+	if err := os.WriteFile(n.ca, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return &authority{key, template}
+}
+
+func (a *authority) certificate(name string) (*tls.Certificate, error) {
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(2), NotBefore: a.cert.NotBefore, NotAfter: a.cert.NotAfter, DNSNames: []string{name},
+	}
+	if ip := net.ParseIP(name); ip != nil {
+		template.DNSNames, template.IPAddresses = nil, []net.IP{ip}
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, a.cert, &a.key.PublicKey, a.key)
+	return &tls.Certificate{Certificate: [][]byte{der}, PrivateKey: a.key}, err
+}

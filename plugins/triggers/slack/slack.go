@@ -1,0 +1,123 @@
+// Package slack posts to a channel of Slack: as a bot, with
+// https://docs.slack.dev/reference/methods/chat.postMessage, or through an incoming web hook,
+// https://docs.slack.dev/messaging/sending-messages-using-incoming-webhooks.
+// Texts are shown with Slack's markup, except that < and > are plain characters.
+package slack
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/dogwatch/dogwatch/plugins/triggers/internal/chat"
+	"github.com/dogwatch/dogwatch/sdk"
+	"github.com/dogwatch/dogwatch/sdk/httpclient"
+	"github.com/dogwatch/dogwatch/sdk/kind"
+	"github.com/dogwatch/dogwatch/sdk/trigger"
+)
+
+// maxText is from where Slack itself cuts a text, in characters:
+// https://docs.slack.dev/reference/methods/chat.postMessage#truncating.
+const maxText = 40_000
+
+// Options configures one slack trigger.
+type Options struct {
+	Token        string   `option:"token,secret" help:"Token of a bot (xoxb-…) that may chat:write; with channel" example:"xoxb-secret"`
+	Channel      string   `option:"channel" help:"Id or name of the channel the bot posts to" example:"updates"`
+	URL          *url.URL `option:"url,secret" help:"Address of an incoming web hook, instead of token and channel"`
+	DisableTitle bool     `option:"disabletitle" default:"false" help:"Send the body only"`
+	APIURL       *url.URL `option:"apiurl" default:"https://slack.com/api" help:"Address of the API; https://slack-gov.com/api for GovSlack"`
+	httpclient.Options
+}
+
+// Type is what the bundle lists.
+func Type() trigger.Type {
+	return trigger.Define("slack", "Post to a Slack channel", New, kind.Docs("https://docs.slack.dev/messaging/"))
+}
+
+type slack struct {
+	client       *chat.Client
+	url          string
+	header       http.Header
+	channel      string
+	disableTitle bool
+}
+
+// message is the body of both requests.
+type message struct {
+	Channel string `json:"channel,omitempty"`
+	Text    string `json:"text"`
+}
+
+// New returns a trigger that posts to one channel.
+func New(env sdk.Env, o Options) (trigger.Trigger, error) {
+	if err := o.check(); err != nil {
+		return nil, err
+	}
+	s := &slack{disableTitle: o.DisableTitle}
+	var err error
+	if o.URL != nil {
+		s.url = o.URL.String()
+		s.client, err = chat.New(env, o.Options, explainHook, httpclient.SecretParts(o.URL)...)
+	} else {
+		s.url = o.APIURL.JoinPath("chat.postMessage").String()
+		s.channel = strings.TrimSpace(o.Channel)
+		token := strings.TrimSpace(o.Token)
+		s.header = http.Header{"Authorization": {"Bearer " + token}}
+		s.client, err = chat.New(env, o.Options, explainAPI, token)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// check wants exactly one of the two ways to post.
+func (o Options) check() error {
+	if err := chat.CheckURL("apiurl", o.APIURL); err != nil {
+		return err
+	}
+	switch {
+	case o.URL != nil && o.Token != "":
+		return sdk.Invalid("url", "is for posting without a token; leave out url, or token and channel")
+	case o.URL != nil && o.Channel != "":
+		return sdk.Invalid("channel", "a web hook posts to its own channel; leave out channel, or give token instead of url")
+	case o.URL != nil:
+		return chat.CheckURL("url", o.URL)
+	case o.Token == "":
+		return sdk.Invalid("token", "is required with channel, unless url is given")
+	case o.Channel == "":
+		return sdk.Invalid("channel", "is required with token")
+	case strings.ContainsAny(strings.TrimSpace(o.Token), " \t\r\n"):
+		return sdk.Invalid("token", "has white space in it")
+	}
+	return nil
+}
+
+// Run posts one message.
+func (s *slack) Run(ctx context.Context, req trigger.Request) error {
+	m := message{Channel: s.channel, Text: text(chat.Of(req, s.disableTitle))}
+	_, err := s.client.Send(ctx, http.MethodPost, s.url, s.header, m)
+	return err
+}
+
+// Close closes idle connections.
+func (s *slack) Close() error {
+	s.client.Close()
+	return nil
+}
+
+// text is a message with its title in bold. A cut falls between two
+// characters of the body, not inside of what one of them is written as.
+func text(m chat.Message) string {
+	title := chat.Wrap("*", escape(m.Title), "*")
+	whole := func(body string) string { return chat.Join(title, escape(body)) }
+	return whole(chat.Fit(m.Body, func(body string) bool { return chat.Units(whole(body)) <= maxText }))
+}
+
+// escape writes the three characters that Slack reads as control sequences:
+// https://docs.slack.dev/messaging/formatting-message-text#escaping.
+func escape(text string) string {
+	return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(text)
+}

@@ -1,0 +1,183 @@
+// Package teams posts an Adaptive Card to a web hook of Teams Workflows, as
+// https://learn.microsoft.com/en-us/connectors/teams/#microsoft-teams-webhook describes.
+// Texts are shown with the Markdown of cards:
+// https://learn.microsoft.com/en-us/microsoftteams/platform/task-modules-and-cards/cards/cards-format.
+package teams
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/dogwatch/dogwatch/plugins/triggers/internal/chat"
+	"github.com/dogwatch/dogwatch/plugins/triggers/internal/message"
+	"github.com/dogwatch/dogwatch/sdk"
+	"github.com/dogwatch/dogwatch/sdk/httpclient"
+	"github.com/dogwatch/dogwatch/sdk/kind"
+	"github.com/dogwatch/dogwatch/sdk/trigger"
+)
+
+const (
+	// maxPayloadBytes leaves some of the 28 KB that a message may take, about,
+	// to what the workflow adds to it:
+	// https://learn.microsoft.com/en-us/connectors/teams/#known-issues-and-limitations-with-actions
+	maxPayloadBytes = 25_000
+	maxLink         = 1000
+)
+
+// Options configures one teams trigger.
+type Options struct {
+	URL         *url.URL `option:"url,required,secret" help:"Address of the workflow that posts to a channel or chat when a web hook request is received" example:"https://example.logic.azure.com/workflows/secret"`
+	CardVersion string   `option:"cardversion" default:"1.4" choices:"1.2,1.3,1.4,1.5" help:"Version of Adaptive Cards to declare"`
+	httpclient.Options
+}
+
+// Type is what the bundle lists.
+func Type() trigger.Type {
+	return trigger.Define("teams", "Post a card to Microsoft Teams through a workflow", New,
+		kind.Docs("https://support.microsoft.com/office/create-incoming-webhooks-with-workflows-for-microsoft-teams-8ae491c7-0394-4861-ba59-055e33f75498"))
+}
+
+type teams struct {
+	client  *chat.Client
+	url     string
+	version string
+}
+
+// payload is the body of the request: a message that has a card attached.
+type payload struct {
+	Type        string       `json:"type"`
+	Attachments []attachment `json:"attachments"`
+}
+
+type attachment struct {
+	ContentType string `json:"contentType"`
+	Content     card   `json:"content"`
+}
+
+// card follows https://adaptivecards.io/explorer/AdaptiveCard.html.
+type card struct {
+	Schema  string      `json:"$schema"`
+	Type    string      `json:"type"`
+	Version string      `json:"version"`
+	Body    []textBlock `json:"body"`
+	Actions []openURL   `json:"actions,omitempty"`
+	Teams   width       `json:"msteams"`
+}
+
+type textBlock struct {
+	Type   string `json:"type"`
+	Text   string `json:"text"`
+	Size   string `json:"size,omitempty"`
+	Weight string `json:"weight,omitempty"`
+	Wrap   bool   `json:"wrap"`
+}
+
+type openURL struct {
+	Type  string `json:"type"`
+	Title string `json:"title"`
+	URL   string `json:"url"`
+}
+
+type width struct {
+	Width string `json:"width"`
+}
+
+// New returns a trigger that posts to one workflow.
+func New(env sdk.Env, o Options) (trigger.Trigger, error) {
+	if err := chat.CheckURL("url", o.URL); err != nil {
+		return nil, err
+	}
+	if host := o.URL.Hostname(); env.Warn != nil && (host == "outlook.office.com" || strings.HasSuffix(host, ".webhook.office.com")) {
+		env.Warn("url: is that of an Office 365 connector, which Microsoft has retired; make a workflow and give its address")
+	}
+	client, err := chat.New(env, o.Options, explain, httpclient.SecretParts(o.URL)...)
+	if err != nil {
+		return nil, err
+	}
+	return &teams{client: client, url: o.URL.String(), version: o.CardVersion}, nil
+}
+
+// Run posts one card.
+func (t *teams) Run(ctx context.Context, req trigger.Request) error {
+	p, err := t.payload(req)
+	if err != nil {
+		return err
+	}
+	_, err = t.client.Send(ctx, http.MethodPost, t.url, nil, p)
+	return err
+}
+
+// Close closes idle connections.
+func (t *teams) Close() error {
+	t.client.Close()
+	return nil
+}
+
+// payload makes the message of a delivery, with a body as long as fits.
+func (t *teams) payload(req trigger.Request) (payload, error) {
+	text := chat.Of(req, false)
+	var problem error
+	body := chat.Fit(text.Body, func(body string) bool {
+		encoded, err := httpclient.EncodeJSON(t.card(text.Title, body, req))
+		if err != nil {
+			problem = err
+		}
+		return len(encoded) <= maxPayloadBytes
+	})
+	return t.card(text.Title, body, req), problem
+}
+
+func (t *teams) card(title, body string, req trigger.Request) payload {
+	c := card{
+		Schema: "http://adaptivecards.io/schemas/adaptive-card.json", Type: "AdaptiveCard", Version: t.version, Teams: width{"Full"},
+	}
+	if title != "" {
+		c.Body = append(c.Body, textBlock{Type: "TextBlock", Text: title, Size: "Medium", Weight: "Bolder", Wrap: true})
+	}
+	if body != "" {
+		c.Body = append(c.Body, textBlock{Type: "TextBlock", Text: paragraphs(body), Wrap: true})
+	}
+	if link := link(req); link != "" {
+		// An address in the text of a card cannot be followed.
+		c.Actions = []openURL{{"Action.OpenUrl", "Release notes", link}}
+	}
+	return payload{"message", []attachment{{"application/vnd.microsoft.card.adaptive", c}}}
+}
+
+// paragraphs makes every line a paragraph: a card ignores single line ends outside of lists.
+func paragraphs(text string) string {
+	lines := strings.FieldsFunc(text, func(c rune) bool { return c == '\n' })
+	return strings.Join(lines, "\n\n")
+}
+
+// link is the address of the release notes, if it is one: a card with a malformed address is refused as a whole.
+func link(req trigger.Request) string {
+	text := message.Link(req, maxLink)
+	if u, err := url.Parse(text); err != nil || u.Host == "" {
+		return ""
+	}
+	return text
+}
+
+// explain reads the errors of a workflow:
+// https://learn.microsoft.com/en-us/rest/api/logic/workflow-triggers/run#errorresponse.
+func explain(a chat.Answer) *chat.Refusal {
+	var said struct {
+		Error struct {
+			Code    string `json:"code"`
+			Message string `json:"message"`
+		} `json:"error"`
+	}
+	if a.OK() || !a.Decode(&said) || said.Error.Code == "" {
+		return nil
+	}
+	r := &chat.Refusal{Text: said.Error.Code + ": " + said.Error.Message}
+	switch {
+	case a.Status == http.StatusUnauthorized || a.Status == http.StatusForbidden || a.Status == http.StatusNotFound,
+		strings.HasPrefix(said.Error.Code, "Workflow"), strings.HasPrefix(said.Error.Code, "DirectApi"):
+		r.Option = "url"
+	}
+	return r
+}

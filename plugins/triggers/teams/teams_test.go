@@ -1,0 +1,229 @@
+package teams
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/dogwatch/dogwatch/plugins/triggers/internal/golden"
+	"github.com/dogwatch/dogwatch/plugins/triggers/internal/sink"
+	"github.com/dogwatch/dogwatch/sdk"
+	"github.com/dogwatch/dogwatch/sdk/httpclient"
+	"github.com/dogwatch/dogwatch/sdk/plugintest"
+	"github.com/dogwatch/dogwatch/sdk/trigger"
+	"github.com/dogwatch/dogwatch/sdk/triggertest"
+)
+
+const hook = "/automations/recognisable-workflow?api-version=1&sig=recognisable-signature"
+
+func options(url string) map[string]any { return map[string]any{"url": url + hook} }
+
+func TestConformance(t *testing.T) {
+	triggertest.Run(t, Type(), triggertest.Case{
+		Options: func(t *testing.T) map[string]any { return options(service(t).URL) },
+		Hanging: func(t *testing.T, reached func()) map[string]any { return options(plugintest.Hanging(t, reached)) },
+		Failing: triggertest.HTTPFailures(options),
+		Invalid: []triggertest.Invalid{
+			{Field: "url", Set: map[string]any{"url": "ftp://host/recognisable-workflow"}},
+			{Field: "cardversion", Set: map[string]any{"cardversion": "9.9"}},
+			{Field: "tls.cafile", Set: map[string]any{"tls.cafile": "nosuchfile"}},
+		},
+	})
+}
+
+// service plays a workflow: it refuses what Teams refuses.
+func service(t testing.TB) *sink.Sink {
+	return sink.New(t, func(c sink.Call) (int, string) {
+		switch problem := wrong(c); {
+		case len(c.Body) > 28*1024:
+			return http.StatusRequestEntityTooLarge, `{"error":{"code":"RequestEntityTooLarge","message":"Request entity too large"}}`
+		case problem != "":
+			return http.StatusBadRequest, `{"error":{"code":"InvalidRequestContent","message":"` + problem + `"}}`
+		}
+		return http.StatusAccepted, ""
+	})
+}
+
+// wrong says what is wrong with a request, by the schema of Adaptive Cards and
+// what a workflow expects around one.
+func wrong(c sink.Call) string {
+	var m struct {
+		Type        string `json:"type"`
+		Attachments []struct {
+			ContentType string `json:"contentType"`
+			Content     struct {
+				Schema  string `json:"$schema"`
+				Type    string `json:"type"`
+				Version string `json:"version"`
+				Body    []struct {
+					Type   string `json:"type"`
+					Text   string `json:"text"`
+					Size   string `json:"size"`
+					Weight string `json:"weight"`
+					Wrap   bool   `json:"wrap"`
+				} `json:"body"`
+				Actions []struct{ Type, Title, URL string } `json:"actions"`
+				Teams   struct {
+					Width string `json:"width"`
+				} `json:"msteams"`
+			} `json:"content"`
+		} `json:"attachments"`
+	}
+	switch problem := c.Strict(&m); {
+	case problem != "":
+		return problem
+	case c.Method != "POST" || c.URI != hook || m.Type != "message" || len(m.Attachments) != 1:
+		return "message"
+	case m.Attachments[0].ContentType != "application/vnd.microsoft.card.adaptive":
+		return "contentType"
+	}
+	card := m.Attachments[0].Content
+	if card.Type != "AdaptiveCard" || card.Version == "" || len(card.Body) == 0 || card.Teams.Width != "Full" {
+		return "card"
+	}
+	for _, block := range card.Body {
+		if block.Type != "TextBlock" || strings.TrimSpace(block.Text) == "" || !block.Wrap ||
+			!strings.Contains(" Medium ", block.Size) || !strings.Contains(" Bolder ", block.Weight) {
+			return "TextBlock"
+		}
+		if strings.Contains(strings.ReplaceAll(block.Text, "\n\n", ""), "\n") {
+			return "a line end that is not shown"
+		}
+	}
+	for _, action := range card.Actions {
+		if u, err := url.Parse(action.URL); err != nil || u.Host == "" || action.Type != "Action.OpenUrl" || action.Title == "" {
+			return "Action"
+		}
+	}
+	return ""
+}
+
+func TestPayloads(t *testing.T) {
+	for name, req := range golden.Requests() {
+		t.Run(name, func(t *testing.T) {
+			s := service(t)
+			if err := sink.Deliver(t, Type(), options(s.URL), req); err != nil {
+				t.Fatal(err)
+			}
+			golden.Check(t, name+".json", s.Last(t).Pretty(t))
+		})
+	}
+}
+
+func TestLimits(t *testing.T) {
+	for name, body := range map[string]string{
+		"ascii":  strings.Repeat("x", 30_000),
+		"lines":  strings.Repeat("x\n", 30_000),
+		"quotes": strings.Repeat(`"`, 30_000),
+		"dogs":   strings.Repeat("🐕", 30_000),
+	} {
+		p, err := (&teams{version: "1.4"}).payload(trigger.Request{Title: strings.Repeat("é", 300), Body: body})
+		if err != nil {
+			t.Fatal(err)
+		}
+		encoded, err := httpclient.EncodeJSON(p)
+		if err != nil || len(encoded) > maxPayloadBytes || len(encoded) < maxPayloadBytes-10 {
+			t.Errorf("%s: %d bytes, %v", name, len(encoded), err)
+		}
+		if text := p.Attachments[0].Content.Body[1].Text; !strings.HasSuffix(text, "…") {
+			t.Errorf("%s: ends with %q", name, text[len(text)-10:])
+		}
+	}
+	p, err := (&teams{}).payload(trigger.Request{Body: "short"})
+	if err != nil || len(p.Attachments[0].Content.Body) != 1 || p.Attachments[0].Content.Body[0].Text != "short" {
+		t.Errorf("%+v %v", p, err)
+	}
+}
+
+func TestParagraphs(t *testing.T) {
+	for text, want := range map[string]string{
+		"a": "a", "a\nb": "a\n\nb", "- a\nlink\n\n- b\n": "- a\n\nlink\n\n- b",
+	} {
+		if got := paragraphs(text); got != want {
+			t.Errorf("%q: %q", text, got)
+		}
+	}
+}
+
+func TestLink(t *testing.T) {
+	for text, want := range map[string]string{
+		"https://example.org/1": "https://example.org/1", "": "", "https://": "", "https://a b/": "", "javascript:1": "",
+	} {
+		req := trigger.Request{Containers: []sdk.Container{{Result: &sdk.Result{Link: text}}}}
+		if got := link(req); got != want {
+			t.Errorf("%q: %q", text, got)
+		}
+	}
+}
+
+func TestConnectorsAreRetired(t *testing.T) {
+	for address, warned := range map[string]bool{
+		"https://example.webhook.office.com/webhookb2/x": true, "https://outlook.office.com/webhook/x": true,
+		"https://prod-1.westeurope.logic.azure.com/workflows/x": false, "https://evilwebhook.office.com/x": false,
+	} {
+		var said []string
+		_, err := Type().New(sdk.Env{Warn: func(text string) { said = append(said, text) }}, map[string]any{"url": address})
+		if err != nil || (len(said) == 1) != warned {
+			t.Errorf("%s: %q %v", address, said, err)
+		}
+	}
+}
+
+func TestRefusals(t *testing.T) {
+	tests := map[string]struct {
+		status int
+		answer string
+		kind   error
+		option string
+		want   string
+	}{
+		"signature":    {401, `{"error":{"code":"DirectApiInvalidAuthorizationScheme","message":"The request has SAS authentication that is invalid."}}`, sdk.ErrUnauthorized, "", "DirectApiInvalidAuthorizationScheme: The request has SAS authentication that is invalid.; check url"},
+		"gone":         {404, `{"error":{"code":"WorkflowNotFound","message":"The workflow could not be found."}}`, nil, "url", "WorkflowNotFound"},
+		"switched off": {400, `{"error":{"code":"WorkflowTriggerIsNotEnabled","message":"The trigger is not enabled."}}`, nil, "url", "not enabled"},
+		"content":      {400, `{"error":{"code":"TriggerInputSchemaMismatch","message":"The input is wrong."}}`, nil, "", "TriggerInputSchemaMismatch"},
+		"too large":    {413, `{"error":{"code":"RequestEntityTooLarge","message":"Too large."}}`, nil, "", "413"},
+		"busy":         {503, `{"error":{"code":"ServiceUnavailable","message":"Try again."}}`, sdk.ErrUnavailable, "", "503"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			err := sink.Deliver(t, Type(), options(sink.Says(t, test.status, test.answer).URL), triggertest.Request("nginx"))
+			if err == nil || !strings.Contains(err.Error(), test.want) {
+				t.Fatalf("got %v, want %q in it", err, test.want)
+			}
+			var invalid *sdk.InvalidError
+			if test.kind != nil {
+				if !errors.Is(err, test.kind) {
+					t.Errorf("%#v", err)
+				}
+			} else if !errors.As(err, &invalid) || invalid.Fields[0].Field != test.option {
+				t.Errorf("%#v", err)
+			}
+		})
+	}
+}
+
+func FuzzPayload(f *testing.F) {
+	f.Add("title", "body\n\nline", "https://a")
+	f.Add(" ", strings.Repeat("\"\n", 9000), "http://%zz")
+	f.Fuzz(func(t *testing.T, title, body, link string) {
+		req := trigger.Request{Title: title, Body: body, Containers: []sdk.Container{{Result: &sdk.Result{Link: link}}}}
+		p, err := (&teams{version: "1.4"}).payload(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		encoded, err := json.Marshal(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		// json.Marshal escapes more than what is sent.
+		if sent, _ := httpclient.EncodeJSON(p); len(sent) > maxPayloadBytes {
+			t.Errorf("%d bytes", len(sent))
+		}
+		if problem := wrong(sink.Call{Method: "POST", URI: hook, Body: encoded}); problem != "" {
+			t.Errorf("%s: %s", problem, encoded)
+		}
+	})
+}
