@@ -4,7 +4,6 @@ import (
 	"context"
 	"net"
 	"path/filepath"
-	"runtime/debug"
 	"slices"
 	"time"
 
@@ -17,10 +16,12 @@ import (
 	"github.com/dogwatch/dogwatch/core/config"
 	"github.com/dogwatch/dogwatch/core/dispatch"
 	"github.com/dogwatch/dogwatch/core/event"
+	"github.com/dogwatch/dogwatch/core/follow"
 	"github.com/dogwatch/dogwatch/core/logging"
 	"github.com/dogwatch/dogwatch/core/metrics"
 	"github.com/dogwatch/dogwatch/core/plugin"
 	"github.com/dogwatch/dogwatch/core/store"
+	sdkplugin "github.com/dogwatch/dogwatch/sdk/plugin"
 )
 
 // retention is how long events and finished deliveries are kept.
@@ -86,14 +87,15 @@ func New(ctx context.Context, opt Options) (*App, error) {
 	})
 	a.checker = check.New(check.Options{
 		Registries: registries{a.components}, Store: checkStore{a.store}, Cache: &checkCache{store: a.store, log: a.log},
-		Limits: check.Limits{PerHost: settings.Check.PerHost, Total: settings.Check.Total},
-		Order:  a.components.Watchers, Log: opt.Log, Now: opt.Now,
+		Limits: check.Limits{PerHost: settings.Check.PerHost, Total: settings.Check.Total}, ForeignLabels: settings.Labels.Foreign,
+		Order: a.components.Watchers, Told: a.store.Told, Log: opt.Log, Now: opt.Now,
 	})
 	a.dispatcher = dispatch.New(dispatch.Options{
 		Triggers: triggers{a.components}, Containers: containers{a.store}, Store: a.store, Bus: &a.bus,
 		Lend: lender{a.components}.lend, NotStarted: plugin.NotStarted, Died: plugin.Died, Log: opt.Log, Now: opt.Now,
 	})
 	a.checks = newChecks(a.components, a.checker, opt.Log)
+	a.adopt(ctx)
 	return a, nil
 }
 
@@ -104,7 +106,7 @@ func (a *App) pluginOptions() plugin.Options {
 		Checksums: settings.Plugins.Checksums(), Grants: settings.Plugins.Grants(), Env: settings.Plugins.Env,
 		RunDirs: []string{settings.Store.Path}, Trust: trustStore{a.store}, Log: a.opt.Log, Now: a.opt.Now,
 		RegistryTimeout: settings.Check.Timeout, Changed: a.pluginChanged, Observe: a.metrics.Call,
-		Redact: a.opt.Redactor.String,
+		Redact: a.opt.Redactor.String, Vars: vars(settings),
 	}
 }
 
@@ -120,6 +122,14 @@ func (a *App) Close() {
 // Run serves until ctx ends, and then stops in order: no new requests and
 // schedules, running checks, deliveries under way.
 func (a *App) Run(ctx context.Context) error {
+	stored := containers{a.store}
+	hub, err := follow.New(ctx, follow.Options{
+		Containers: stored.shared, Watchers: a.components.Watchers, Events: a.store, Bus: &a.bus,
+		Run: runner(a.dispatcher, stored), Log: a.opt.Log,
+	})
+	if err != nil {
+		return err
+	}
 	server, err := api.Listen(a.apiOptions())
 	if err != nil {
 		return err
@@ -144,9 +154,10 @@ func (a *App) Run(ctx context.Context) error {
 		}
 		return a.dispatcher.Run(ctx)
 	})
+	g.Go(func() error { return hub.Run(ctx, followers(a.components)) })
 	g.Go(func() error { return a.count(ctx) })
 	g.Go(func() error { return a.housekeep(ctx) })
-	g.Go(func() error { return rest(ctx, &a.bus, debug.FreeOSMemory) })
+	g.Go(func() error { return rest(ctx, &a.bus, sdkplugin.GiveBack) })
 	return g.Wait()
 }
 

@@ -17,9 +17,9 @@ const module = "github.com/dogwatch/dogwatch/"
 var layers = [][]string{
 	{"core"},
 	{"core/api"},
-	{"core/check", "core/dispatch", "core/schedule", "core/component"},
-	{"core/plugin", "core/store", "core/metrics"},
-	{"core/config", "core/logging", "core/event", "core/delivery", "core/image", "core/tag", "core/template"},
+	{"core/check", "core/dispatch", "core/follow", "core/schedule", "core/component"},
+	{"core/plugin", "core/store", "core/wudstore", "core/metrics", "core/config/migrate"},
+	{"core/config", "core/logging", "core/event", "core/delivery", "core/image", "core/label", "core/tag", "core/template"},
 }
 
 // owners are the packages that may import a heavy dependency; nobody else may.
@@ -34,6 +34,7 @@ var owners = map[string][]string{
 	"google.golang.org/grpc":                 {"sdk/plugin", "sdk/plugintest", "sdk/proto", "core/plugin"},
 	"github.com/docker/docker":               {"plugins/watchers/docker"},
 	"github.com/aws/aws-sdk-go-v2":           {"plugins/registries/ecr"},
+	"github.com/eclipse/paho.mqtt.golang":    {"plugins/triggers/mqtt"},
 	"github.com/wneessen/go-mail":            {"plugins/triggers/smtp"},
 	"github.com/netresearch/go-cron":         {"core/schedule"},
 	"github.com/dlclark/regexp2":             {"core/tag", "core/template"},

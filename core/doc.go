@@ -20,6 +20,9 @@
 // delivers it: attempt recorded first, outcome after. After a kill at any line
 // the next start goes on from what is committed.
 //
+// Triggers that mirror everything somewhere are kept informed by follow: each
+// has one open call, in which it asks for what has changed since it asked last.
+//
 // The words: a watcher finds containers, a registry answers questions about
 // repositories, a trigger notifies or acts; these are the kinds. A type is an
 // implementation of a kind, a component a configured type with a name
@@ -31,9 +34,9 @@
 //
 //	core
 //	api
-//	check dispatch schedule component
-//	plugin store metrics
-//	config logging event delivery image tag template
+//	check dispatch follow schedule component
+//	plugin store wudstore metrics config/migrate
+//	config logging event delivery image label tag template
 //
 // check and dispatch declare the few methods they need of others as
 // interfaces; wiring.go fits the implementations to them.

@@ -49,7 +49,7 @@ func NewOnce(opt Options, kinds ...kind.Kind) (*Once, error) {
 		Dir:      settings.Plugins.Dir, Pinned: settings.Plugins.Trust == "pinned", Checksums: settings.Plugins.Checksums(),
 		Grants: settings.Plugins.Grants(), Env: settings.Plugins.Env, RunDirs: []string{os.TempDir(), settings.Store.Path},
 		Trust: recordedTrust{storeFile(settings)}, Log: opt.Log, Now: opt.Now, RegistryTimeout: settings.Check.Timeout,
-		Redact:  opt.Redactor.String,
+		Redact: opt.Redactor.String, Vars: vars(settings),
 		Observe: func(string, string, time.Duration, error) { o.calls.Add(1) },
 	})
 	if err != nil {
@@ -58,8 +58,8 @@ func NewOnce(opt Options, kinds ...kind.Kind) (*Once, error) {
 	o.components = component.New(component.Options{Plugins: o.plugins, Log: opt.Log, Secrets: opt.Redactor.Add, Validate: validate, MaskAll: true})
 	o.checker = check.New(check.Options{
 		Registries: registries{o.components}, Store: o.memory, Cache: o.memory,
-		Limits: check.Limits{PerHost: settings.Check.PerHost, Total: settings.Check.Total},
-		Order:  o.components.Watchers, Log: opt.Log, Now: opt.Now,
+		Limits: check.Limits{PerHost: settings.Check.PerHost, Total: settings.Check.Total}, ForeignLabels: settings.Labels.Foreign,
+		Order: o.components.Watchers, Log: opt.Log, Now: opt.Now,
 	})
 	return o, nil
 }

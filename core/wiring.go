@@ -3,6 +3,7 @@ package core
 import (
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 
@@ -10,7 +11,9 @@ import (
 
 	"github.com/dogwatch/dogwatch/core/check"
 	"github.com/dogwatch/dogwatch/core/component"
+	"github.com/dogwatch/dogwatch/core/config"
 	"github.com/dogwatch/dogwatch/core/dispatch"
+	"github.com/dogwatch/dogwatch/core/follow"
 	"github.com/dogwatch/dogwatch/core/schedule"
 	"github.com/dogwatch/dogwatch/core/store"
 	"github.com/dogwatch/dogwatch/sdk"
@@ -31,6 +34,16 @@ func (r registries) For(host string) (check.Match, bool) {
 		return check.Match{}, false
 	}
 	return check.Match{ID: c.ID(), URL: url, Registry: c}, true
+}
+
+// vars are what single built-in plugins are told by their environment: settings
+// that are not of one component.
+func vars(c *config.Config) map[string][]string {
+	const key = "registries.dockerconfig"
+	if c.Registries.DockerConfig == "" {
+		return nil
+	}
+	return map[string][]string{string(kind.Registry): {config.EnvName(key) + "=" + c.Registries.DockerConfig}}
 }
 
 // checkStore fits the store to check.Store.
@@ -106,6 +119,45 @@ func triggerOf(c *component.Component) dispatch.Trigger {
 	return dispatch.Trigger{
 		ID: c.ID(), Auto: o.Auto, Once: o.Once, IncludeByDefault: o.IncludeByDefault, Batch: o.Mode == component.ModeBatch,
 		Threshold: o.Threshold, AtMostOnce: c.Delivery == kind.AtMostOnce, Messages: messages, Runner: c,
+	}
+}
+
+// followers waits until every component is configured and returns the triggers that follow.
+func followers(components *component.Manager) func(context.Context) []follow.Follower {
+	return func(ctx context.Context) []follow.Follower {
+		var all []follow.Follower
+		if components.Await(ctx) != nil {
+			return nil
+		}
+		for _, c := range components.All(kind.Trigger) {
+			if slices.Contains(c.Capabilities, kind.CapFollow) {
+				all = append(all, follow.Follower{
+					ID: c.ID(), MayRun: slices.Contains(c.Capabilities, kind.CapRun), Usable: c.Usable, Follow: c.Follow,
+				})
+			}
+		}
+		return all
+	}
+}
+
+// shared returns what is stored now, for follow.Options.
+func (s containers) shared() []*sdk.Container {
+	records := s.Snapshot().All()
+	all := make([]*sdk.Container, len(records))
+	for i, r := range records {
+		all[i] = &r.Container
+	}
+	return all
+}
+
+// runner has the dispatcher run a trigger on a stored container, as a person may.
+func runner(d *dispatch.Dispatcher, s containers) func(ctx context.Context, triggerID, containerID string) error {
+	return func(ctx context.Context, triggerID, containerID string) error {
+		c, known := s.ByID(containerID)
+		if !known {
+			return fmt.Errorf("container %s: %w", containerID, sdk.ErrNotFound)
+		}
+		return d.RunNow(ctx, triggerID, []sdk.Container{c}, false)
 	}
 }
 

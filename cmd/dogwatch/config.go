@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 
@@ -15,8 +14,6 @@ import (
 	"github.com/dogwatch/dogwatch/sdk/kind"
 	"github.com/dogwatch/dogwatch/sdk/option"
 )
-
-//go:generate go run . config docs --output ../../docs/configuration.md
 
 func newConfig(g *global) *cobra.Command {
 	return newGroup("config", "Check, print and document the configuration",
@@ -127,72 +124,6 @@ func (g *global) show(cfg *config.Config, all bool) error {
 	}
 	_, err = fmt.Fprint(g.stdout, text)
 	return err
-}
-
-func newConfigDocs(g *global) *cobra.Command {
-	var format, output string
-	write := map[string]func() (string, error){
-		"markdown": func() (string, error) { return config.Reference(allTypes(), hostOptions()), nil },
-		"yaml":     func() (string, error) { return config.Sample(allTypes(), hostOptions()) },
-	}
-	cmd := &cobra.Command{
-		Use:     "docs",
-		Short:   "Print the documentation of everything that can be set",
-		Example: "  dogwatch config docs\n  dogwatch config docs --format yaml > dogwatch.yaml",
-		Args:    exactly(0),
-		RunE: func(*cobra.Command, []string) error {
-			document, known := write[format]
-			if !known {
-				return usage(fmt.Errorf("unknown format %q: use markdown or yaml", format))
-			}
-			text, err := document()
-			if err != nil {
-				return err
-			}
-			if output != "" {
-				return os.WriteFile(output, []byte(text), 0o644)
-			}
-			_, err = fmt.Fprint(g.stdout, text)
-			return err
-		},
-	}
-	cmd.Flags().StringVar(&format, "format", "markdown", "markdown, or yaml for a file with everything commented out")
-	cmd.Flags().StringVarP(&output, "output", "o", "", "write to this `file`")
-	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions([]string{"markdown", "yaml"}, cobra.ShellCompDirectiveNoFileComp))
-	return cmd
-}
-
-func newConfigMigrate(g *global) *cobra.Command {
-	return &cobra.Command{
-		Use:   "migrate",
-		Short: "Print the current configuration as a file of Dogwatch",
-		Long: `Prints what the environment (WUD_ and DOGWATCH_ variables) and the file say as one
-configuration file. A secret that comes from a file stays in it and is named;
-any other is printed as it is, so mind where the output goes.`,
-		Example: "  dogwatch config migrate > dogwatch.yaml",
-		Args:    exactly(0),
-		RunE: func(*cobra.Command, []string) error {
-			cfg, fit, err := g.loadWhatever()
-			if err != nil {
-				return err
-			}
-			for _, p := range cfg.Problems {
-				fmt.Fprintf(g.stderr, "dogwatch: %s: %s\n", p.Level, p)
-			}
-			if !fit {
-				return exit(exitFailure)
-			}
-			text, err := config.Native(cfg, schemaOf)
-			if err != nil {
-				return err
-			}
-			if text == "" {
-				text = "# nothing is configured\n"
-			}
-			_, err = fmt.Fprint(g.stdout, text)
-			return err
-		},
-	}
 }
 
 // allTypes returns every built-in type.

@@ -110,18 +110,44 @@ func TestCompose(t *testing.T) {
 	}
 }
 
-// TestLinks: what the documents link to in this repository exists.
+// TestLinks: what the documents link to in this repository exists, headings included.
 func TestLinks(t *testing.T) {
+	documents := []string{"../../README.md"}
+	for _, pattern := range []string{"*.md", "*/*.md", "*/*/*.md"} {
+		found, err := filepath.Glob(filepath.Join("../../docs", pattern))
+		if err != nil || len(found) == 0 {
+			t.Fatal("no documents: ", err)
+		}
+		documents = append(documents, found...)
+	}
 	link := regexp.MustCompile(`\]\(([^)#:]+)(#[^)]*)?\)`)
-	for _, document := range []string{"../../README.md", "../../docs/container.md", "../../docs/plugins.md", "../../docs/wud.md"} {
+	for _, document := range documents {
 		text, err := os.ReadFile(document)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, m := range link.FindAllStringSubmatch(string(text), -1) {
-			if _, err := os.Stat(filepath.Join(filepath.Dir(document), m[1])); err != nil {
+			target := filepath.Join(filepath.Dir(document), m[1])
+			if _, err := os.Stat(target); err != nil {
 				t.Errorf("%s links to %s, which does not exist", document, m[1])
+			} else if m[2] != "" && !slices.Contains(headings(t, target), m[2]) {
+				t.Errorf("%s links to %s%s, which is no heading there", document, m[1], m[2])
 			}
 		}
 	}
+}
+
+// headings returns the links to the headings of a Markdown file.
+func headings(t *testing.T, file string) []string {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var links []string
+	for _, m := range regexp.MustCompile(`(?m)^#+ (.*)$`).FindAllStringSubmatch(string(text), -1) {
+		words := regexp.MustCompile(`[^a-z0-9 -]`).ReplaceAllString(strings.ToLower(m[1]), "")
+		links = append(links, "#"+strings.ReplaceAll(words, " ", "-"))
+	}
+	return links
 }

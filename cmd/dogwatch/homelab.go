@@ -81,7 +81,7 @@ var demoApps = []app{
 	{name: "photos", site: ghcrSite, repo: "immich-app/immich-server", running: "v1.117.0", tags: "v1.116.2 v1.117.0 v1.118.2 v1.119.1 release", next: "v1.120.0", upgrade: "v1.119.1"},
 	{name: "documents", site: ghcrSite, repo: "paperless-ngx/paperless-ngx", running: "2.12.1", tags: "2.11.6 2.12.1", next: "2.13.0"},
 	{name: "passwords", site: hubSite, repo: "vaultwarden/server", running: "1.32.3-alpine", tags: "1.31.0-alpine 1.32.3-alpine 1.32.3 testing"},
-	{name: "dns", site: hubSite, repo: "adguard/adguardhome", running: "v0.107.52", tags: "v0.107.52 v0.107.53 v0.108.0-b.59 edge"},
+	{name: "dns", site: hubSite, repo: "adguard/adguardhome", running: "v0.107.52", tags: "v0.107.52 v0.107.53 v0.108.0-b.59 edge", labels: map[string]string{"diun.exclude_tags": `\.53$;beta`, "diun.max_tags": "10"}},
 	{name: "files", site: hubSite, repo: "nextcloud", running: "28-apache", tags: "28-apache 29-apache 30-apache 30-fpm 30-fpm-alpine", labels: map[string]string{"dogwatch.display.name": "Nextcloud", "dogwatch.display.icon": "si:nextcloud"}},
 	{name: "watchdog", site: quaySite, repo: "uptime/monitor", running: "stable", tags: "stable 1.23.15", next: "="},
 	{name: "shop", site: homeSite, repo: "shop/frontend", running: "3.1.0", tags: "3.0.9 3.1.0 3.2.0", next: "3.2.1", upgrade: "3.2.0"},

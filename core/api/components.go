@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/dogwatch/dogwatch/core/component"
 	"github.com/dogwatch/dogwatch/sdk"
@@ -35,6 +36,55 @@ func (h *handler) listComponents(k kind.Kind) http.HandlerFunc {
 		}
 		h.reply(w, r, views)
 	}
+}
+
+// registryView is a registry with what its hosts allow.
+type registryView struct {
+	component.View
+	RateLimits []rateLimit `json:"rateLimits,omitempty"`
+}
+
+type rateLimit struct {
+	Host string `json:"host"`
+	// Limit and Remaining are nil when the host did not say.
+	Limit         *int64   `json:"limit,omitempty"`
+	Remaining     *int64   `json:"remaining,omitempty"`
+	WindowSeconds int64    `json:"windowSeconds,omitempty"`
+	Source        string   `json:"source,omitempty"`
+	At            sdk.Time `json:"at,omitzero"`
+	PausedUntil   sdk.Time `json:"pausedUntil,omitzero"`
+}
+
+// registryViews returns registries as clients see them.
+func (h *handler) registryViews(r *http.Request, registries []*component.Component) []registryView {
+	views := []registryView{}
+	for i, limits := range component.Limits(r.Context(), registries) {
+		view := registryView{View: h.view(registries[i])}
+		for _, l := range limits {
+			shown := rateLimit{
+				Host: h.Redact(l.Host), WindowSeconds: int64(l.Window / time.Second), Source: h.Redact(l.Source), At: l.At, PausedUntil: l.PausedUntil,
+			}
+			if l.Limit > 0 {
+				shown.Limit, shown.Remaining = &l.Limit, &l.Remaining
+			}
+			view.RateLimits = append(view.RateLimits, shown)
+		}
+		views = append(views, view)
+	}
+	return views
+}
+
+func (h *handler) listRegistries(w http.ResponseWriter, r *http.Request) {
+	h.reply(w, r, h.registryViews(r, h.Components.All(kind.Registry)))
+}
+
+func (h *handler) getRegistry(w http.ResponseWriter, r *http.Request) {
+	c, found := h.Components.Get(kind.Registry, param(r, "type"), param(r, "name"))
+	if !found {
+		h.notFound(w, r)
+		return
+	}
+	h.reply(w, r, h.registryViews(r, []*component.Component{c})[0])
 }
 
 func (h *handler) getComponent(k kind.Kind) http.HandlerFunc {
@@ -94,6 +144,7 @@ type optionView struct {
 	Min        *float64    `json:"min,omitempty"`
 	Max        *float64    `json:"max,omitempty"`
 	Deprecated string      `json:"deprecated,omitempty"`
+	Example    string      `json:"example,omitempty"`
 }
 
 func (h *handler) listTypes(w http.ResponseWriter, r *http.Request) {
@@ -114,7 +165,7 @@ func describe(t kind.Type) typeView {
 	for _, o := range append(component.HostOptions(t.Kind), t.Options...) {
 		view.Options = append(view.Options, optionView{
 			Name: o.Name, Type: o.Type, Help: o.Help, Default: o.Default, Required: o.Required, Secret: o.Secret,
-			Choices: o.Choices, Aliases: o.Aliases, Min: o.Min, Max: o.Max, Deprecated: o.Deprecated,
+			Choices: o.Choices, Aliases: o.Aliases, Min: o.Min, Max: o.Max, Deprecated: o.Deprecated, Example: o.Example,
 		})
 	}
 	return view

@@ -69,13 +69,24 @@ func (idle) Manifest(context.Context, registry.Repository, string, sdk.Platform)
 
 func create[O any](sdk.Env, O) (idle, error) { return idle{}, nil }
 
+// limited is a registry whose hosts have limits.
+type limited struct{ idle }
+
+func (limited) Limits() []registry.Limit {
+	at := sdk.TimeOf(time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC))
+	return []registry.Limit{
+		{Host: "auth.docker.io", PausedUntil: at},
+		{Host: "registry-1.docker.io", Limit: 100, Window: 6 * time.Hour, Source: "192.0.2.7 " + hubPass, At: at},
+	}
+}
+
 func bundle() sdkplugin.Bundle {
 	return sdkplugin.Bundle{
 		Version:  "1.2.3",
 		Watchers: []watcher.Type{watcher.Define("docker", "Watches an engine", create[dockerOptions], kind.Default("local"))},
 		Registries: []registry.Type{
 			registry.Define("ecr", "Amazon ECR", create[ecrOptions]),
-			registry.Define("hub", "Docker Hub", create[hubOptions], kind.Default("public"), kind.Docs("https://example.org/hub")),
+			registry.Define("hub", "Docker Hub", func(sdk.Env, hubOptions) (limited, error) { return limited{}, nil }, kind.Default("public"), kind.Docs("https://example.org/hub")),
 		},
 		Triggers: []trigger.Type{
 			trigger.Define("ntfy", "Publishes", create[ntfyOptions]),

@@ -63,8 +63,8 @@ func newRouter(opt Options, run context.Context) *handler {
 
 	r.Get("/api/watchers", h.listComponents(kind.Watcher))
 	r.Get("/api/watchers/{type}/{name}", h.getComponent(kind.Watcher))
-	r.Get("/api/registries", h.listComponents(kind.Registry))
-	r.Get("/api/registries/{type}/{name}", h.getComponent(kind.Registry))
+	r.Get("/api/registries", h.listRegistries)
+	r.Get("/api/registries/{type}/{name}", h.getRegistry)
 	r.Get("/api/triggers", h.listComponents(kind.Trigger))
 	r.Get("/api/triggers/{type}/{name}", h.getComponent(kind.Trigger))
 	do.Post("/api/triggers/{type}/{name}", h.runTrigger)

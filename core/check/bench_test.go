@@ -99,7 +99,7 @@ func BenchmarkPolicy(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		for i := range list {
-			policyOf(list[i].Labels, true)
+			policyOf(list[i].Labels, true, false)
 		}
 	}
 }

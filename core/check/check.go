@@ -17,6 +17,7 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/dogwatch/dogwatch/core/delivery"
 	"github.com/dogwatch/dogwatch/core/event"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/registry"
@@ -82,6 +83,11 @@ type Options struct {
 	Store      Store
 	Cache      Cache
 	Limits     Limits
+	// ForeignLabels makes the labels of other tools count; see label.Read.
+	ForeignLabels bool
+	// Told returns the updates that need no event, for another program told
+	// people of them before Dogwatch kept count; nil when there are none.
+	Told func(ctx context.Context) ([]delivery.Told, error)
 	// Order returns the names of the watchers, in configuration order.
 	Order func() []string
 	Log   hclog.Logger

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/dogwatch/dogwatch/core/event"
+	"github.com/dogwatch/dogwatch/core/label"
 	"github.com/dogwatch/dogwatch/core/template"
 	"github.com/dogwatch/dogwatch/sdk"
 )
@@ -85,7 +86,7 @@ func link(c *sdk.Container, p policy) {
 	}
 	running, newest := render(c.Image.Tag.Value), render(c.Result.Tag)
 	if err != nil {
-		complain(c, "label "+p.source(labelLinkTemplate)+": "+err.Error())
+		complain(c, "label "+p.source(label.LinkTemplate)+": "+err.Error())
 		return
 	}
 	c.Link, c.Result.Link = running, newest

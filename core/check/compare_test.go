@@ -17,7 +17,7 @@ var noon = sdk.TimeOf(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC))
 // running is a container as discovery leaves it, with the policy of its labels.
 func running(image string, labels ...string) (sdk.Container, policy) {
 	c := container("web", image, labels...)
-	p := policyOf(c.Labels, true)
+	p := policyOf(c.Labels, true, false)
 	if err := normalise(&c.Image); err != nil {
 		panic(err)
 	}

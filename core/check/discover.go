@@ -8,6 +8,7 @@ import (
 
 	"github.com/dogwatch/dogwatch/core/event"
 	"github.com/dogwatch/dogwatch/core/image"
+	"github.com/dogwatch/dogwatch/core/label"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
@@ -48,7 +49,7 @@ func (c *Checker) discover(w Watcher, listed, stored []sdk.Container) discovery 
 			c.warnOnce("refused "+found.ID, problem)
 			continue
 		}
-		p := policyOf(found.Labels, w.WatchByDefault)
+		p := policyOf(found.Labels, w.WatchByDefault, c.opt.ForeignLabels)
 		if !p.watch {
 			continue
 		}
@@ -120,7 +121,7 @@ func inherit(s *subject, before *sdk.Container) {
 	if a.ID != b.ID || a.Name != b.Name || a.Registry.Host != b.Registry.Host || a.Tag != b.Tag || a.Digest.Watch != b.Digest.Watch {
 		return
 	}
-	if new(policy).rulesOf(before.Labels) != s.policy.rules {
+	if new(policy).rulesOf(label.Read(before.Labels, s.policy.foreign)) != s.policy.rules {
 		return
 	}
 	c.Result, c.Check, c.UpdateAvailable, c.UpdateKind = before.Result, before.Check, before.UpdateAvailable, before.UpdateKind

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/dogwatch/dogwatch/core/image"
+	"github.com/dogwatch/dogwatch/core/label"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
@@ -49,7 +50,7 @@ func (c *Checker) Explain(ctx context.Context, container sdk.Container) Explanat
 	if broken {
 		container.Error = &sdk.ContainerError{Message: problem}
 	}
-	return c.explain(ctx, c.subject(container, policyOf(container.Labels, true)))
+	return c.explain(ctx, c.subject(container, policyOf(container.Labels, true, c.opt.ForeignLabels)))
 }
 
 // ExplainImage does the same for an image that no engine runs, such as "nginx:1.25".
@@ -93,7 +94,7 @@ func (c *Checker) imageSubject(reference string) (*subject, error) {
 	if ref.Tag == "" {
 		img.Tag.Value = ref.Digest
 	}
-	return c.subject(sdk.Container{Name: reference, Image: img}, policyOf(nil, true)), nil
+	return c.subject(sdk.Container{Name: reference, Image: img}, policyOf(nil, true, false)), nil
 }
 
 func (c *Checker) explain(ctx context.Context, s *subject) Explanation {
@@ -103,7 +104,7 @@ func (c *Checker) explain(ctx context.Context, s *subject) Explanation {
 	after := conclude(s.container, s.policy, s.answer, sdk.TimeOf(c.opt.Now()))
 	e := Explanation{
 		ID: after.ID, Name: after.Name, Image: named(after.Image), Registry: s.match.ID,
-		Rules: append([]Rule{}, s.policy.sources...), Warnings: slices.Concat(s.policy.warnings, s.policy.wrong), Tags: []Verdict{},
+		Rules: append([]Rule{}, s.policy.sources...), Warnings: slices.Concat(s.policy.warnings, s.policy.wrong, s.policy.notes), Tags: []Verdict{},
 		Result: after.Result, UpdateAvailable: after.UpdateAvailable, UpdateKind: after.UpdateKind, Error: message(after),
 		Summary: summary(after, s),
 	}
@@ -153,7 +154,7 @@ func summary(c sdk.Container, s *subject) []string {
 	case img.Digest.Watch && !s.answer.selection.Newer:
 		tell("The engine knows no registry digest of the running image, so its digest is not compared; it was probably built or loaded here.")
 	case !img.Digest.Watch && !img.Tag.Semver && !pinned(img):
-		tell("Its digest is not watched: set the label %s%s=true to watch it.", labelPrefix, labelWatchDigest)
+		tell("Its digest is not watched: set the label %s%s=true to watch it.", label.Prefix, label.WatchDigest)
 	}
 	switch c.UpdateKind.Kind {
 	case sdk.KindTag:

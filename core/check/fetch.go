@@ -9,14 +9,16 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/dogwatch/dogwatch/core/label"
 	"github.com/dogwatch/dogwatch/core/tag"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/registry"
 )
 
 // togetherMax is how many repositories are named to a registry as asked
-// together: enough to share tokens, few enough for the token to fit into a header.
-const togetherMax = 40
+// together. How many of them share a token is for the registry to decide; this
+// only keeps a question short.
+const togetherMax = 120
 
 // answer is what a registry said about one container.
 type answer struct {
@@ -33,6 +35,9 @@ type answer struct {
 // digestAnswer compares the running image with what is behind its tag.
 type digestAnswer struct {
 	remote string
+	// inside are the digests of the manifest that remote has for the platform
+	// and of its configuration, where they were asked.
+	inside []string
 	// same is true when the running image is what the digest means for its platform.
 	same    bool
 	created sdk.Time
@@ -191,7 +196,7 @@ func hinted(err error, s *subject) error {
 	if !refused || img.ID == "" || !withoutDigest(img) {
 		return err
 	}
-	return fmt.Errorf("%w; the image came from no registry and was probably built here: set the label %s%s=false to leave it out", err, labelPrefix, labelWatch)
+	return fmt.Errorf("%w; the image came from no registry and was probably built here: set the label %s%s=false to leave it out", err, label.Prefix, label.Watch)
 }
 
 // tags returns the tags of a repository, which the registry may confirm as unchanged.
@@ -235,7 +240,7 @@ func (f *fetcher) compare(ctx context.Context, g *group, img sdk.Image, digest s
 	if !same && slices.Contains(own, img.ID) {
 		same, err = f.sameInside(ctx, g, img, m)
 	}
-	return &digestAnswer{remote: digest, same: same, created: m.Created}, err
+	return &digestAnswer{remote: digest, inside: []string{m.Digest, m.Config}, same: same, created: m.Created}, err
 }
 
 // sameInside is for engines whose image id is the digest of the index

@@ -105,8 +105,8 @@ func TestLyingRegistry(t *testing.T) {
 func TestTogether(t *testing.T) {
 	w := open(t)
 	var list []sdk.Container
-	for i := range 95 {
-		name := fmt.Sprintf("team/app%02d", i)
+	for i := range 250 {
+		name := fmt.Sprintf("team/app%03d", i)
 		w.hub.tags[name] = []string{"1.0.0"}
 		list = append(list, container(fmt.Sprintf("c%d", i), name+":1.0.0"))
 	}
@@ -114,7 +114,7 @@ func TestTogether(t *testing.T) {
 	pinned.Image.Digest.Repos = nil
 	w.engine.has(append(list, pinned)...)
 	w.run()
-	if len(w.hub.together) != 95 {
+	if len(w.hub.together) != 250 {
 		t.Fatalf("%d questions", len(w.hub.together))
 	}
 	chunks := map[string]int{}
@@ -134,7 +134,7 @@ func TestTogether(t *testing.T) {
 			t.Errorf("a repository that is not asked about is in %s", names)
 		}
 	}
-	if len(chunks) != 3 || total != 95 {
+	if len(chunks) != 3 || total != 250 {
 		t.Errorf("%d chunks of %d repositories", len(chunks), total)
 	}
 }

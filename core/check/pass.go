@@ -104,7 +104,11 @@ func (p *pass) settle(ctx context.Context, subjects []*subject) error {
 	}
 	// Meanwhile a person may have deleted a container, or another watcher taken it over.
 	subjects = slices.DeleteFunc(subjects, func(s *subject) bool { return owner[s.container.ID] != p.watcher.Name })
-	change := p.conclude(subjects)
+	old, err := p.told(ctx)
+	if err != nil {
+		return err
+	}
+	change := p.conclude(subjects, old)
 	owed := p.news(change.Put)
 	p.report.Took = p.opt.Now().Sub(p.began).Round(time.Millisecond).String()
 	p.stamp(change.Events)
@@ -119,7 +123,7 @@ func (p *pass) settle(ctx context.Context, subjects []*subject) error {
 }
 
 // conclude decides about each container and fills in the report.
-func (p *pass) conclude(subjects []*subject) event.Change {
+func (p *pass) conclude(subjects []*subject, old told) event.Change {
 	var change event.Change
 	at := sdk.TimeOf(p.opt.Now())
 	for _, s := range subjects {
@@ -134,7 +138,10 @@ func (p *pass) conclude(subjects []*subject) event.Change {
 		}
 		change.Put = append(change.Put, after)
 		if t, changed := transition(before, after); changed {
-			if t == event.UpdateFound {
+			switch {
+			case t == event.UpdateFound && old.has(after, s.answer.digest):
+				t = event.ContainerChanged
+			case t == event.UpdateFound:
 				p.report.Found = append(p.report.Found, after.ID)
 			}
 			told := after // so that only what is told is kept

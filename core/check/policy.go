@@ -6,38 +6,12 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dogwatch/dogwatch/core/label"
 	"github.com/dogwatch/dogwatch/core/tag"
 	"github.com/dogwatch/dogwatch/core/template"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/option"
 )
-
-// The prefixes of labels. Every label exists under both; the first wins.
-const (
-	labelPrefix = "dogwatch."
-	wudPrefix   = "wud."
-)
-
-// The labels, without prefix.
-const (
-	labelWatch          = "watch"
-	labelWatchDigest    = "watch.digest"
-	labelInclude        = "tag.include"
-	labelExclude        = "tag.exclude"
-	labelTransform      = "tag.transform"
-	labelPrerelease     = "tag.prerelease"
-	labelLinkTemplate   = "link.template"
-	labelDisplayName    = "display.name"
-	labelDisplayIcon    = "display.icon"
-	labelTriggerInclude = "trigger.include"
-	labelTriggerExclude = "trigger.exclude"
-	labelComposeFile    = "compose.file" // read by triggers that edit compose files
-)
-
-var labels = []string{
-	labelWatch, labelWatchDigest, labelInclude, labelExclude, labelTransform, labelPrerelease, labelLinkTemplate,
-	labelDisplayName, labelDisplayIcon, labelTriggerInclude, labelTriggerExclude, labelComposeFile,
-}
 
 // linkNames are the variables of a link template.
 var linkNames = []string{"container", "original", "raw", "transformed", "major", "minor", "patch", "prerelease"}
@@ -66,41 +40,46 @@ type policy struct {
 	wrong []string
 	// warnings are told once: labels that nobody reads.
 	warnings []string
+	// notes are for whoever asks: what labels of other tools do not do here.
+	notes []string
+	// foreign is whether the labels of other tools count.
+	foreign bool
 }
 
-// policyOf reads the labels of a container. A wrong label is reported in the
-// policy and never hides the container.
-func policyOf(labelled map[string]string, watchByDefault bool) policy {
-	var p policy
-	p.watch = watched(p.flag(labelled, labelWatch), watchByDefault, len(p.wrong) > 0)
-	p.digest = p.flag(labelled, labelWatchDigest)
-	p.rules = p.rulesOf(labelled)
-	p.linkTemplate = p.text(labelled, labelLinkTemplate)
-	p.displayName = p.text(labelled, labelDisplayName)
-	p.displayIcon = p.text(labelled, labelDisplayIcon)
-	p.triggerInclude = p.text(labelled, labelTriggerInclude)
-	p.triggerExclude = p.text(labelled, labelTriggerExclude)
+// policyOf reads the labels of a container, those of other tools only if
+// foreign is set. A wrong label is reported in the policy and never hides the container.
+func policyOf(labelled map[string]string, watchByDefault, foreign bool) policy {
+	given := label.Read(labelled, foreign)
+	p := policy{foreign: foreign, notes: given.Notes}
+	p.watch = watched(p.flag(given, label.Watch), watchByDefault, len(p.wrong) > 0)
+	p.digest = p.flag(given, label.WatchDigest)
+	p.rules = p.rulesOf(given)
+	p.linkTemplate = p.text(given, label.LinkTemplate)
+	p.displayName = p.text(given, label.DisplayName)
+	p.displayIcon = p.text(given, label.DisplayIcon)
+	p.triggerInclude = p.text(given, label.TriggerInclude)
+	p.triggerExclude = p.text(given, label.TriggerExclude)
 	p.compile()
-	p.warnings = append(spacedLabels(&p), unknownLabels(labelled)...)
+	p.warnings = append(spacedLabels(&p), given.Unknown...)
 	return p
 }
 
-// watched decides by the label, and else by the watcher. Whoever wrote
+// watched decides by the label of that name, and else by the watcher. Whoever wrote
 // something that cannot be read meant the container to be noticed.
-func watched(label *bool, byDefault, unreadable bool) bool {
-	if label != nil {
-		return *label
+func watched(asked *bool, byDefault, unreadable bool) bool {
+	if asked != nil {
+		return *asked
 	}
 	return byDefault || unreadable
 }
 
 // rulesOf reads the labels that decide which tags count.
-func (p *policy) rulesOf(labelled map[string]string) tag.Rules {
-	prerelease := p.flag(labelled, labelPrerelease)
+func (p *policy) rulesOf(given label.Reading) tag.Rules {
+	prerelease := p.flag(given, label.TagPrerelease)
 	return tag.Rules{
-		Include:    p.text(labelled, labelInclude),
-		Exclude:    p.text(labelled, labelExclude),
-		Transform:  p.text(labelled, labelTransform),
+		Include:    p.text(given, label.TagInclude),
+		Exclude:    p.text(given, label.TagExclude),
+		Transform:  p.text(given, label.TagTransform),
 		Prerelease: prerelease != nil && *prerelease,
 	}
 }
@@ -116,13 +95,13 @@ func (p *policy) compile() {
 	}
 	link, err := template.Parse(p.linkTemplate)
 	if err != nil {
-		p.wrong = append(p.wrong, fmt.Sprintf("label %s: %v", p.source(labelLinkTemplate), err))
+		p.wrong = append(p.wrong, fmt.Sprintf("label %s: %v", p.source(label.LinkTemplate), err))
 		return
 	}
 	p.link = link
 	for _, name := range link.Names() {
 		if !slices.Contains(linkNames, name) {
-			p.wrong = append(p.wrong, fmt.Sprintf("label %s: unknown name %q (known: %s)", p.source(labelLinkTemplate), name, strings.Join(linkNames, ", ")))
+			p.wrong = append(p.wrong, fmt.Sprintf("label %s: unknown name %q (known: %s)", p.source(label.LinkTemplate), name, strings.Join(linkNames, ", ")))
 			p.link = nil
 		}
 	}
@@ -138,35 +117,33 @@ func (p *policy) blame(err error) string {
 }
 
 // source returns the full name of the label that a value came from.
-func (p *policy) source(label string) string {
+func (p *policy) source(name string) string {
 	for _, r := range p.sources {
-		if r.Name == label {
+		if r.Name == name {
 			return strings.TrimPrefix(r.Source, "label ")
 		}
 	}
-	return labelPrefix + label
+	return label.Prefix + name
 }
 
-// text returns the value of a label; an empty value counts as absent.
-func (p *policy) text(labelled map[string]string, label string) string {
-	for _, prefix := range []string{labelPrefix, wudPrefix} {
-		if v := labelled[prefix+label]; strings.TrimSpace(v) != "" {
-			p.sources = append(p.sources, Rule{Name: label, Value: v, Source: "label " + prefix + label})
-			return v
-		}
+// text returns the value of a label, named without prefix; "" when it is absent.
+func (p *policy) text(given label.Reading, name string) string {
+	rule, found := given.Get(name)
+	if found {
+		p.sources = append(p.sources, Rule{Name: name, Value: rule.Value, Source: "label " + rule.Label})
 	}
-	return ""
+	return rule.Value
 }
 
 // flag returns the value of a label that is true or false; nil when it is absent or wrong.
-func (p *policy) flag(labelled map[string]string, label string) *bool {
-	text := p.text(labelled, label)
+func (p *policy) flag(given label.Reading, name string) *bool {
+	text := p.text(given, name)
 	if text == "" {
 		return nil
 	}
 	v, err := option.Option{Type: option.Bool}.Parse(text)
 	if err != nil {
-		p.wrong = append(p.wrong, fmt.Sprintf("label %s: %v", p.source(label), err))
+		p.wrong = append(p.wrong, fmt.Sprintf("label %s: %v", p.source(name), err))
 		return nil
 	}
 	is := v.(bool)
@@ -178,30 +155,10 @@ func (p *policy) flag(labelled map[string]string, label string) *bool {
 func spacedLabels(p *policy) []string {
 	var found []string
 	for _, r := range p.sources {
-		if (r.Name == labelTriggerInclude || r.Name == labelTriggerExclude) && strings.TrimSpace(r.Value) != r.Value {
+		if (r.Name == label.TriggerInclude || r.Name == label.TriggerExclude) && strings.TrimSpace(r.Value) != r.Value {
 			found = append(found, fmt.Sprintf("%s begins or ends with white space, which keeps its first or last item from matching: remove it", r.Source))
 		}
 	}
-	return found
-}
-
-// unknownLabels finds labels of ours that nobody reads, such as misspelt ones.
-func unknownLabels(labelled map[string]string) []string {
-	var found []string
-	for name := range labelled {
-		for _, prefix := range []string{labelPrefix, wudPrefix} {
-			rest, ours := strings.CutPrefix(name, prefix)
-			if !ours || slices.Contains(labels, rest) || prefix == wudPrefix && strings.HasPrefix(rest, "trigger.") {
-				continue
-			}
-			message := fmt.Sprintf("unknown label %s, ignored", name)
-			if near := option.Suggest(rest, labels); near != "" {
-				message += fmt.Sprintf(": did you mean %s?", prefix+near)
-			}
-			found = append(found, message)
-		}
-	}
-	slices.Sort(found)
 	return found
 }
 

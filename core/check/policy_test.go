@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dogwatch/dogwatch/core/label"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
@@ -29,7 +30,7 @@ func TestEveryLabel(t *testing.T) {
 	} {
 		for _, prefix := range []string{"dogwatch.", "wud."} {
 			found := container("web", "nginx:1.25.0", prefix+c.label+"="+c.value)
-			p := policyOf(found.Labels, true)
+			p := policyOf(found.Labels, true, false)
 			p.apply(&found)
 			if got := c.read(found, p); got != c.value {
 				t.Errorf("%s%s=%s is read as %q", prefix, c.label, c.value, got)
@@ -46,7 +47,7 @@ func TestEveryLabel(t *testing.T) {
 
 func TestPolicyDefaults(t *testing.T) {
 	found := container("web", "nginx:latest")
-	p := policyOf(nil, true)
+	p := policyOf(nil, true, false)
 	p.apply(&found)
 	if found.DisplayName != "web" || found.DisplayIcon != "mdi:docker" || !p.watch || !found.Image.Digest.Watch || found.Image.Tag.Semver {
 		t.Errorf("defaults are %+v, watch %t", found, p.watch)
@@ -55,22 +56,22 @@ func TestPolicyDefaults(t *testing.T) {
 
 // TestEmptyLabelsCountAsUnset, the divergence of that name.
 func TestEmptyLabelsCountAsUnset(t *testing.T) {
-	for _, label := range labels {
+	for _, label := range label.Names() {
 		for _, value := range []string{"", "  ", "\t\n"} {
-			p := policyOf(map[string]string{"dogwatch." + label: value}, true)
+			p := policyOf(map[string]string{"dogwatch." + label: value}, true, false)
 			if !p.watch || len(p.sources)+len(p.fatal)+len(p.wrong)+len(p.warnings) > 0 {
 				t.Errorf("empty %s: %+v", label, p)
 			}
 		}
 	}
-	p := policyOf(map[string]string{"dogwatch.tag.include": " ", "wud.tag.include": "^1"}, true)
+	p := policyOf(map[string]string{"dogwatch.tag.include": " ", "wud.tag.include": "^1"}, true, false)
 	if p.rules.Include != "^1" {
 		t.Errorf("an empty native label hides the other: %q", p.rules.Include)
 	}
 }
 
 func TestNativeLabelWins(t *testing.T) {
-	p := policyOf(map[string]string{"wud.tag.include": "^2", "dogwatch.tag.include": "^1", "wud.watch": "false", "dogwatch.watch": "true"}, false)
+	p := policyOf(map[string]string{"wud.tag.include": "^2", "dogwatch.tag.include": "^1", "wud.watch": "false", "dogwatch.watch": "true"}, false, false)
 	if p.rules.Include != "^1" || !p.watch {
 		t.Errorf("include %q, watch %t", p.rules.Include, p.watch)
 	}
@@ -87,7 +88,7 @@ func TestWatchLabel(t *testing.T) {
 		{"false", true, false, false}, {"no", true, false, false}, {"0", true, false, false}, {"Off", true, false, false},
 		{"ture", true, true, true}, {"ture", false, true, true}, // a bad label never hides the container
 	} {
-		p := policyOf(map[string]string{"dogwatch.watch": c.value}, c.byDefault)
+		p := policyOf(map[string]string{"dogwatch.watch": c.value}, c.byDefault, false)
 		if p.watch != c.want || len(p.wrong) > 0 != c.wrong {
 			t.Errorf("%q with default %t: watched %t, wrong %q", c.value, c.byDefault, p.watch, p.wrong)
 		}
@@ -108,7 +109,7 @@ func TestDigestLabelIsHonouredEverywhere(t *testing.T) {
 		{"ghcr.io/a/b:latest", "false", false}, {"ghcr.io/a/b:3", "true", true}, {"ghcr.io/a/b:3", "maybe", false},
 	} {
 		found := container("web", c.image, "wud.watch.digest="+c.label)
-		p := policyOf(found.Labels, true)
+		p := policyOf(found.Labels, true, false)
 		p.apply(&found)
 		if found.Image.Digest.Watch != c.want {
 			t.Errorf("%s with %q: watched %t, want %t", c.image, c.label, found.Image.Digest.Watch, c.want)
@@ -135,7 +136,7 @@ func TestBadLabels(t *testing.T) {
 		{"dogwatch.watch.digest", "sometimes", false, []string{"label dogwatch.watch.digest: ", "sometimes"}},
 		{"wud.tag.prerelease", "si", false, []string{"label wud.tag.prerelease: "}},
 	} {
-		p := policyOf(map[string]string{c.label: c.value}, true)
+		p := policyOf(map[string]string{c.label: c.value}, true, false)
 		complaints := p.wrong
 		if c.fatal {
 			complaints = p.fatal
@@ -165,7 +166,7 @@ func TestUnknownLabelsAreWarnedAbout(t *testing.T) {
 		"dogwatch.trigger.smtp":  "",
 		"wud.display.title.long": "",
 	} {
-		p := policyOf(map[string]string{label: "x"}, true)
+		p := policyOf(map[string]string{label: "x"}, true, false)
 		if len(p.warnings) != 1 {
 			t.Errorf("%s: warnings %q", label, p.warnings)
 			continue
@@ -173,14 +174,14 @@ func TestUnknownLabelsAreWarnedAbout(t *testing.T) {
 		contains(t, label, p.warnings[0], "unknown label "+label+", ignored", suggestion)
 	}
 	quiet := map[string]string{"com.docker.compose.project": "p", "wud.trigger.something": "x", "wudx": "1", "dogwatch": "1", "dogwatch.compose.file": "/c.yml"}
-	if p := policyOf(quiet, true); len(p.warnings) > 0 {
+	if p := policyOf(quiet, true, false); len(p.warnings) > 0 {
 		t.Errorf("warnings %q about labels of others", p.warnings)
 	}
 }
 
 // TestSpacedTriggerLabels: the white space counts, so it must not do so silently.
 func TestSpacedTriggerLabels(t *testing.T) {
-	p := policyOf(map[string]string{"wud.trigger.include": " smtp.main, ntfy.x", "dogwatch.trigger.exclude": "a.b , c.d"}, true)
+	p := policyOf(map[string]string{"wud.trigger.include": " smtp.main, ntfy.x", "dogwatch.trigger.exclude": "a.b , c.d"}, true, false)
 	if len(p.warnings) != 1 {
 		t.Fatalf("warnings %q", p.warnings)
 	}
@@ -194,7 +195,7 @@ func FuzzLabels(f *testing.F) {
 	f.Fuzz(func(t *testing.T, a, av, b, bv string) {
 		given := map[string]string{a: av, b: bv}
 		before := maps.Clone(given)
-		p := policyOf(given, true)
+		p := policyOf(given, true, false)
 		found := container("web", "nginx:1.25.0")
 		p.apply(&found)
 		if p.selector == nil || !maps.Equal(given, before) {

@@ -275,6 +275,9 @@ func (m *Manager) Problems() []config.Problem {
 }
 
 func (m *Manager) unknownType(section config.Component) string {
+	if section.Kind == kind.Trigger && (section.Type == "docker" || section.Type == "dockercompose") {
+		return fmt.Sprintf("the trigger type %q is not available in this version, which tells of updates and does not install them", section.Type)
+	}
 	var names []string
 	for _, t := range m.opt.Plugins.Types(section.Kind) {
 		names = append(names, t.Name)

@@ -31,6 +31,9 @@ type Config struct {
 	Components []Component
 	// Auth holds the auth.<type>.<name> sections; nothing reads their options yet.
 	Auth []Component
+	// WUDFile is the name of the file of What's Up Docker in the store folder:
+	// wud.json, unless WUD_STORE_FILE says otherwise.
+	WUDFile string
 	// Problems are the findings of Load, those in Components excepted.
 	Problems []Problem
 
@@ -46,6 +49,8 @@ type Settings struct {
 	Plugins    Plugins    `option:"plugins"`
 	Prometheus Prometheus `option:"prometheus"`
 	Check      Check      `option:"check"`
+	Registries Registries `option:"registries"`
+	Labels     Labels     `option:"labels"`
 	// PublicURL is nil when it is not set.
 	PublicURL *url.URL `option:"public.url,alias=publicurl" help:"Address under which people reach the server, used in links"`
 }
@@ -137,6 +142,16 @@ type Check struct {
 	PerHost int           `option:"perhost" default:"8" min:"1" max:"64" help:"Questions to one registry host at a time"`
 	Total   int           `option:"total" default:"32" min:"1" max:"256" help:"Questions to all registries at a time"`
 	Timeout time.Duration `option:"timeout" default:"30s" help:"How long one question may take"`
+}
+
+// Labels is which labels of containers count.
+type Labels struct {
+	Foreign bool `option:"foreign" default:"false" help:"Heed the labels of Diun (diun.*), Drydock (dd.*) and Watchtower (com.centurylinklabs.watchtower.*), too, where no dogwatch.* or wud.* label says otherwise"`
+}
+
+// Registries are the settings of all registries together.
+type Registries struct {
+	DockerConfig string `option:"dockerconfig" help:"File or folder of Docker's config.json: its credentials, also those behind credential helpers, serve registries that have none of their own. Without it the folder in DOCKER_CONFIG is used, if that is set"`
 }
 
 // Component is a watcher, registry or trigger as it was written.

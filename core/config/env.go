@@ -17,6 +17,20 @@ const (
 // configVariable names the configuration file.
 const configVariable = nativePrefix + "CONFIG"
 
+// wudStoreFile is the variable, less its prefix, that names the file of What's
+// Up Docker, which is not that of the database.
+const wudStoreFile = "STORE_FILE"
+
+// wudFile returns the name of that file in the store folder.
+func wudFile(environ []string) string {
+	for _, variable := range environ {
+		if name, value, _ := strings.Cut(variable, "="); strings.EqualFold(name, wudPrefix+wudStoreFile) && value != "" {
+			return value
+		}
+	}
+	return "wud.json"
+}
+
 // dockerType is the type of the watchers whose variables do not name one.
 const dockerType = "docker"
 
@@ -77,11 +91,7 @@ func readEnv(environ, watcherTypes []string) (set, empty []entry, problems []Pro
 				continue
 			}
 			switch strings.ToUpper(name) {
-			case configVariable, wudPrefix + "VERSION":
-				continue
-			case wudPrefix + "STORE_FILE":
-				problems = append(problems, Problem{Key: "store.file", Source: "env " + name, Level: Warning,
-					Message: "ignored: it names the JSON file of What's Up Docker, which stays as it is", Remedy: "set " + EnvName("store.file") + " to name the database"})
+			case configVariable, wudPrefix + "VERSION", wudPrefix + wudStoreFile:
 				continue
 			}
 			path, problem := envPath(name, watcherTypes)

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -14,16 +15,13 @@ import (
 
 func noSchema(kind.Kind, string) (option.Schema, bool) { return nil, false }
 
-// TestRealVariables maps each variable found in public deployments, alone, and
-// compares what becomes of it: a setting, a component or one clear warning.
-func TestRealVariables(t *testing.T) {
-	data, err := os.ReadFile("testdata/wud-variables.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
+// TestCorpusVariables maps each variable found in public deployments, with
+// each value that is known, alone, and compares what becomes of it: a setting,
+// a component or one clear warning. What the options make of the values is
+// compared where the types are known, with the command.
+func TestCorpusVariables(t *testing.T) {
 	var got strings.Builder
-	for line := range strings.Lines(string(data)) {
-		line = strings.TrimSuffix(line, "\n")
+	for _, line := range corpusVariables(t) {
 		variable := strings.ReplaceAll(line, "{name}", "MAIN")
 		name, _, _ := strings.Cut(variable, "=")
 		files := map[string]string{"x": "secret\n"}
@@ -39,6 +37,119 @@ func TestRealVariables(t *testing.T) {
 		fmt.Fprintf(&got, "%s\n\t%s\n", line, outcome)
 	}
 	golden(t, "testdata/wud-variables.golden", got.String())
+}
+
+// corpusVariables returns every variable of the corpus, with each of its
+// values, with one of ours where none was kept, and empty where it was found so.
+func corpusVariables(t *testing.T) []string {
+	t.Helper()
+	data, err := os.ReadFile("testdata/corpus/env.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var corpus struct {
+		Variables []struct {
+			Name   string
+			Forms  map[string]int
+			Values []struct{ Value string }
+		}
+	}
+	if err := json.Unmarshal(data, &corpus); err != nil {
+		t.Fatal(err)
+	}
+	var lines []string
+	for _, v := range corpus.Variables {
+		for _, known := range v.Values {
+			if value := composed(known.Value); value != "" {
+				lines = append(lines, v.Name+"="+value)
+			}
+		}
+		switch {
+		case len(v.Values) > 0:
+		case strings.HasSuffix(v.Name, "_URL"):
+			lines = append(lines, v.Name+"=https://example.org")
+		default:
+			lines = append(lines, v.Name+"=x")
+		}
+		if v.Forms["empty"] > 0 {
+			lines = append(lines, v.Name+"=")
+		}
+	}
+	return lines
+}
+
+// composed returns what Compose makes of a value: $$ is $, and of
+// ${NAME:-default} remains the default; "" when there is none.
+func composed(value string) string {
+	if rest, is := strings.CutPrefix(value, "${"); is {
+		_, fallback, _ := strings.Cut(strings.TrimSuffix(rest, "}"), ":-")
+		return fallback
+	}
+	return strings.ReplaceAll(value, "$$", "$")
+}
+
+// TestCorpusOddities: every oddity of the corpus works, or is refused in words
+// that say what to do.
+func TestCorpusOddities(t *testing.T) {
+	data, err := os.ReadFile("testdata/corpus/env.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var corpus struct{ Oddities []string }
+	if err := json.Unmarshal(data, &corpus); err != nil {
+		t.Fatal(err)
+	}
+	cases := []struct{ oddity, variable, want string }{
+		{"component names in lower", "WUD_WATCHER_local_CRON=0 1 * * *", "watcher.docker.local cron"},
+		{"component names in lower", "WUD_TRIGGER_DOCKERCOMPOSE_qBittorent_FILE=/c.yml", "trigger.dockercompose.qbittorent file"},
+		{"component names in lower", "WUD_TRIGGER_NTFY_ntfy_URL=https://ntfy.example.org", "trigger.ntfy.ntfy url"},
+		{"numeric names", "WUD_TRIGGER_DISCORD_1_URL=https://discord.example.org", "trigger.discord.1 url"},
+		{"numeric names", "WUD_TRIGGER_TELEGRAM_1_BOTTOKEN=x", "trigger.telegram.1 bottoken"},
+		{"names that are provider types", "WUD_WATCHER_DOCKER_CRON=0 1 * * *", "watcher.docker.docker cron"},
+		{"a name with an underscore", "WUD_TRIGGER_DISCORD_INFRA_ALERTS_URL=https://discord.example.org", "trigger.discord.infra alerts.url"}, // an unknown option, see TestResolve
+		{"inline comments", "WUD_LOG_LEVEL=info # Supported values: trace, debug", "error: log.level: want one of trace, debug, info, warn, error, fatal, got \"info # Supported values: trace, debug\" (env WUD_LOG_LEVEL); the comment is part of the value; remove it"},
+		{"quoted values", `WUD_LOG_LEVEL="DEBUG"`, `error: log.level: want one of trace, debug, info, warn, error, fatal, got "\"DEBUG\"" (env WUD_LOG_LEVEL); the quotation marks are part of the value; remove them`},
+		{"options that do not exist", "WUD_API_KEY=x", "warning: api.key: unknown setting (env WUD_API_KEY)"},
+		{"options that do not exist", "WUD_TRIGGER_DISCORD_MAIN_WEBHOOKURL=x", "trigger.discord.main webhookurl"},
+		{"trigger types that do not exist", "WUD_TRIGGER_WATCHTOWER_MAIN_URL=x", "trigger.watchtower.main url"},
+		{"registry variables without a name", "WUD_REGISTRY_HUB_LOGIN=ana", "warning: registry.hub.login: the name is missing (env WUD_REGISTRY_HUB_LOGIN); write WUD_REGISTRY_HUB_PRIVATE_LOGIN"},
+		{"six-field cron", "WUD_WATCHER_MAIN_CRON=0 0 */12 * * *", "watcher.docker.main cron"},
+		{"SOCKET set to a URL", "WUD_WATCHER_MAIN_SOCKET=tcp://docker-socket-proxy:2375", "watcher.docker.main socket"},
+		{"registry URL with a repository path", "WUD_REGISTRY_CUSTOM_MAIN_URL=https://registry.example.org/library/app:1.0", "registry.custom.main url"},
+		{"empty values", "WUD_TRIGGER_SMTP_MAIN_HOST=", "warning: trigger.smtp.main: does not exist, since all its variables are empty (env WUD_TRIGGER_SMTP_MAIN_HOST); give them values or remove them"},
+	}
+	for _, c := range cases {
+		name, _, _ := strings.Cut(c.variable, "=")
+		loaded, err := Load(Input{Environ: []string{"HOME=/h", c.variable}, WatcherTypes: []string{"docker"}, Open: memory(nil)})
+		if got := outcomeOf(loaded, name); err != nil || got != c.want {
+			t.Errorf("%s: %s (%v), want %s", c.variable, got, err, c.want)
+		}
+	}
+	for _, oddity := range corpus.Oddities {
+		if !slices.ContainsFunc(cases, func(c struct{ oddity, variable, want string }) bool { return strings.HasPrefix(oddity, c.oddity) }) {
+			t.Errorf("nobody tests: %s", oddity)
+		}
+	}
+}
+
+// TestSecretFileWins: of a value and its file What's Up Docker takes the file.
+// In our own variables and in files, both are a mistake.
+func TestSecretFileWins(t *testing.T) {
+	for _, prefix := range []string{"WUD_", "DOGWATCH_"} {
+		name := prefix + "TRIGGER_SMTP_MAIN_PASS"
+		c, err := Load(Input{Environ: []string{"HOME=/h", name + "=inline", name + "__FILE=/s"}, Open: memory(map[string]string{"s": "filed\n"})})
+		if err != nil {
+			t.Fatal(err)
+		}
+		pass := c.Components[0].Options["pass"].V
+		if prefix == "WUD_" {
+			if pass != "filed" || len(c.Problems) != 1 || c.Problems[0].String() != "trigger.smtp.main.pass: is not used, since its file is set, too (env WUD_TRIGGER_SMTP_MAIN_PASS); remove one" {
+				t.Errorf("%s: %v, %v", name, pass, c.Problems)
+			}
+		} else if pass != nil || len(c.Components[0].Problems) != 1 {
+			t.Errorf("%s: %v, %v", name, pass, c.Components[0].Problems)
+		}
+	}
 }
 
 func outcomeOf(c *Config, name string) string {
@@ -168,4 +279,14 @@ func FuzzEnv(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestWUDFile: the file of What's Up Docker is known by the name that it was given there.
+func TestWUDFile(t *testing.T) {
+	for variable, want := range map[string]string{"": "wud.json", "WUD_STORE_FILE=": "wud.json", "WUD_STORE_FILE=my.json": "my.json", "wud_store_file=my.json": "my.json", "DOGWATCH_STORE_FILE=x.db": "wud.json"} {
+		c, err := Load(Input{Environ: []string{"HOME=/h", variable}, Open: memory(nil)})
+		if err != nil || c.WUDFile != want || len(c.Problems) > 0 {
+			t.Errorf("%q: %q, %v, %v", variable, c.WUDFile, c.Problems, err)
+		}
+	}
 }

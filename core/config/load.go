@@ -51,6 +51,7 @@ func Load(in Input) (*Config, error) {
 	}
 	env, empty, problems := readEnv(in.Environ, in.WatcherTypes)
 	l.report(problems...)
+	l.config.WUDFile = wudFile(in.Environ)
 	l.merge(file, env, flagEntries(in.Flags))
 	l.settings()
 	l.unsetComponents(empty)
@@ -123,7 +124,12 @@ func (l *loader) merge(layers ...[]entry) {
 				l.report(Problem{Key: e.path, Source: e.value.Source, Message: "unknown setting", Level: Warning})
 				continue
 			}
-			if before, twice := layer[e.path].(Value); twice {
+			before, twice := layer[e.path].(Value)
+			if twice && e.supersedes(before) {
+				l.report(Problem{Key: e.path, Source: before.Source, Message: "is not used, since its file is set, too", Remedy: "remove one", Level: Warning})
+				twice = false
+			}
+			if twice {
 				layer[e.path] = e.clash(before)
 				continue
 			}
@@ -141,6 +147,13 @@ func (l *loader) merge(layers ...[]entry) {
 			l.place(path, value)
 		}
 	}
+}
+
+// supersedes reports whether e names the file of a value that is also written
+// out in a variable of What's Up Docker, which takes the file then.
+func (e entry) supersedes(before Value) bool {
+	name, env := strings.CutPrefix(e.value.Source, "env ")
+	return env && isWUD(name) && e.isFile && isEnv(before.Source)
 }
 
 // clash is the value of a path that one layer sets twice: none, unless both are the same.

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"go.yaml.in/yaml/v3"
 )
 
 // Setting is one value of a configuration, as Show shows it.
@@ -51,6 +53,18 @@ func Native(c *Config, schema SchemaOf) (string, error) {
 			leaves = append(leaves, leaf{path: component.Key(), value: map[string]any{}})
 		}
 		component.native(schema, add)
+	}
+	text, err := render(leaves)
+	return string(text), err
+}
+
+// Document writes values, texts all of them, under their paths
+// ("trigger.smtp.main.pass__file") as the content of a configuration file.
+func Document(settings []Setting) (string, error) {
+	var leaves []leaf
+	for _, s := range settings {
+		text, _ := s.Value.(string)
+		leaves = append(leaves, leaf{path: s.Path, value: &yaml.Node{Kind: yaml.ScalarNode, Value: text}})
 	}
 	text, err := render(leaves)
 	return string(text), err

@@ -45,14 +45,14 @@ without its last line break; 64 KiB at most. Setting a value and its file is a m
 variable counts as not set. A section whose name starts with ` + "`x-`" + ` is yours, for YAML anchors. A mistyped key switches nothing off: it is reported with the nearest known one.
 
 **Coming from What's Up Docker?** Every ` + "`WUD_…`" + ` variable is read as the ` + "`DOGWATCH_…`" + ` one; if both are set, ours wins. Watchers have
-no type there: ` + "`WUD_WATCHER_LOCAL_CRON`" + `. ` + "`WUD_STORE_FILE`" + ` is not used: it names a file of another format.
+no type there: ` + "`WUD_WATCHER_LOCAL_CRON`" + `; of a value and its ` + "`__FILE`" + ` the file counts. ` + "`WUD_STORE_FILE`" + ` names the file that the first start imports.
 
 **Not yet available:** the ` + "`auth`" + ` section. It is read and reported, but the API is open.
 `
 
 // Reference returns the documentation of all that can be set, as Markdown: the
 // settings of the host, the options it adds to all components of a kind, and
-// those of each type.
+// the list of types, whose options are on their Pages.
 func Reference(types []kind.Type, hostOptions map[kind.Kind]option.Schema) string {
 	var b strings.Builder
 	b.WriteString(introduction)
@@ -80,23 +80,16 @@ var plurals = map[kind.Kind]string{kind.Watcher: "Watchers", kind.Registry: "Reg
 func writeKind(b *strings.Builder, k kind.Kind, types []kind.Type, host option.Schema) {
 	b.WriteString("\n## " + plurals[k] + "\n")
 	if len(host) > 0 {
-		b.WriteString("\nEvery " + string(k) + " has these options:\n")
+		prefix := string(k) + ".{type}.{name}."
+		if k == kind.Watcher {
+			prefix = string(k) + "." + dockerType + ".{name}."
+		}
+		fmt.Fprintf(b, "\nEvery %s has these options. Their variables start with `%s` or `%s`:\n", k, EnvName(prefix), wudName(prefix))
 		writeOptions(b, host)
 	}
-	for _, t := range ofKind(types, k) {
-		b.WriteString("\n### " + string(k) + "." + t.Name + "\n\n" + t.Summary + ".")
-		if t.DocsURL != "" {
-			b.WriteString(" [More](" + t.DocsURL + ").")
-		}
-		prefix := string(k) + "." + t.Name + ".{name}."
-		fmt.Fprintf(b, " Keys start with `%s`, variables with `%s` or `%s`", prefix, EnvName(prefix), wudName(prefix))
-		if t.DefaultName != "" {
-			fmt.Fprintf(b, "; `%s` exists without configuration", t.DefaultName)
-		}
-		b.WriteString(".\n")
-		if len(t.Options) > 0 {
-			writeOptions(b, t.Options)
-		}
+	if of := ofKind(types, k); len(of) > 0 {
+		b.WriteString("\nEach type has a page with its own options:\n")
+		writeTypes(b, of, "providers/")
 	}
 }
 

@@ -57,14 +57,51 @@ func (c Component) unknownOption(name string, schema option.Schema) Problem {
 	for _, o := range schema {
 		known = append(known, o.Name)
 	}
-	head, rest, split := strings.Cut(name, ".")
-	if _, isOption := schema.Find(rest); split && isOption && isEnv(p.Source) {
-		joined := string(c.Kind) + "." + c.Type + "." + c.Name + head + "." + rest
-		p.Remedy = "a name has no underscore: if " + strings.ToUpper(c.Name+"_"+head) + " is the name, write " + spell(joined, p.Source)
-	} else if near := option.Suggest(name, known); near != "" {
+	if named, rest := splitName(name, schema); rest != "" && isEnv(p.Source) {
+		joined := string(c.Kind) + "." + c.Type + "." + c.Name + strings.ReplaceAll(named, ".", "") + "." + rest
+		p.Remedy = "a name has no underscore: if " + strings.ToUpper(c.Name+"_"+strings.ReplaceAll(named, ".", "_")) + " is the name, write " + spell(joined, p.Source)
+	} else if near := nearest(name, known); near != "" {
 		p.Remedy = "did you mean " + spell(c.Key()+"."+near, p.Source) + "?"
 	}
 	return p
+}
+
+// splitName splits what is no option into what may belong to the name in front
+// of it, and an option; both are "" when there is none.
+func splitName(name string, schema option.Schema) (named, rest string) {
+	for at := 0; ; at++ {
+		dot := strings.IndexByte(name[at:], '.')
+		if dot < 0 {
+			return "", ""
+		}
+		at += dot
+		if _, isOption := schema.Find(name[at+1:]); isOption {
+			return name[:at], name[at+1:]
+		}
+	}
+}
+
+// nearest returns the known name that was probably meant: one that is spelt
+// alike, else the only one that ends in the name (auth.token for token), else
+// the longest that the name ends in (url for webhookurl).
+func nearest(name string, known []string) string {
+	if near := option.Suggest(name, known); near != "" {
+		return near
+	}
+	var below []string
+	inside := ""
+	for _, k := range known {
+		if strings.HasSuffix(k, "."+name) {
+			below = append(below, k)
+		}
+		if strings.HasSuffix(name, k) && len(k) > max(2, len(inside)) {
+			inside = k
+		}
+	}
+	if len(below) == 1 {
+		return below[0]
+	}
+	return inside
 }
 
 // misquoted explains the two ways in which a compose file puts more into a variable than was meant.

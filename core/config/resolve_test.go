@@ -81,6 +81,22 @@ func TestResolve(t *testing.T) {
 	)
 }
 
+func TestNearest(t *testing.T) {
+	known := []string{"url", "auth.token", "hass.enabled", "tls.enabled", "hass.discovery"}
+	for name, want := range map[string]string{
+		"ulr": "url", "token": "auth.token", "enabled": "", "discovery": "hass.discovery", "webhookurl": "url", "something": "", "curl": "url",
+	} {
+		if got := nearest(name, known); got != want {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+	}
+	for name, want := range map[string]string{"alerts.host": "alerts host", "big.alerts.from.name": "big.alerts from.name", "alerts.hots": " ", "host": " ", "alerts.": " "} {
+		if named, rest := splitName(name, mailSchema(t)); named+" "+rest != want {
+			t.Errorf("%s: %q and %q", name, named, rest)
+		}
+	}
+}
+
 func TestVerdict(t *testing.T) {
 	warning, mistake := Problem{Message: "w"}, Problem{Message: "e", Level: Error}
 	for _, c := range []struct {

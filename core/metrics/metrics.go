@@ -85,10 +85,11 @@ func histogram(name, help string, buckets []float64, labels ...string) *promethe
 }
 
 // Call counts a call of a plugin's instance, such as "registry.hub.public", that
-// ended with err. Only questions to registries have metrics.
-func (m *Metrics) Call(instance, _ string, took time.Duration, err error) {
+// ended with err. Only questions to registries have metrics; what their limits
+// are is no question to them.
+func (m *Metrics) Call(instance, method string, took time.Duration, err error) {
 	id, ofRegistry := strings.CutPrefix(instance, string(kind.Registry)+".")
-	if !m.opt.Enabled || !ofRegistry {
+	if !m.opt.Enabled || !ofRegistry || method == "Limits" {
 		return
 	}
 	m.requests.WithLabelValues(id, resultOf(err)).Inc()

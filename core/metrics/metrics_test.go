@@ -24,6 +24,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/event"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/kind"
+	"github.com/dogwatch/dogwatch/sdk/registry"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -90,6 +91,19 @@ func components() []Component {
 	}
 }
 
+// limits are what hosts said to registries: one of all, one of its pause only, and one of nothing any more.
+func limits() []Limits {
+	until := sdk.TimeOf(time.Date(2026, 1, 2, 3, 4, 5, 678e6, time.UTC))
+	return []Limits{
+		{Registry: "hub.public", Hosts: []registry.Limit{
+			{Host: "auth.docker.io", PausedUntil: until},
+			{Host: "registry-1.docker.io", Limit: 100, Remaining: 76, Window: 6 * time.Hour},
+		}},
+		{Registry: "hub.private", Hosts: []registry.Limit{{Host: "registry-1.docker.io", Limit: 200, PausedUntil: until}}},
+		{Registry: "ghcr.public"},
+	}
+}
+
 // scraped returns what a scrape of m answers.
 func scraped(t testing.TB, m *Metrics, state State) string {
 	t.Helper()
@@ -131,6 +145,7 @@ func eventful() *Metrics {
 	m.Call("registry.hub.public", "Tags", 200*time.Millisecond, nil)
 	m.Call("registry.hub.public", "Resolve", 400*time.Millisecond, sdk.RateLimited(time.Minute, errors.New("slow down")))
 	m.Call("registry.ghcr.public", "Tags", time.Second, fmt.Errorf("ghcr: %w", sdk.ErrUnauthorized))
+	m.Call("registry.hub.public", "Limits", time.Second, nil) // is no question to a registry
 	m.Call("trigger.smtp.main", "Run", time.Second, nil)
 	m.Plugin("registry", true, 2)
 	m.Plugin("trigger", false, 0)
@@ -151,7 +166,7 @@ func eventful() *Metrics {
 }
 
 func TestExposition(t *testing.T) {
-	text := own(scraped(t, eventful(), State{Containers: each(fleet()...), Components: components(), Pending: 3}))
+	text := own(scraped(t, eventful(), State{Containers: each(fleet()...), Components: components(), Limits: limits(), Pending: 3}))
 	text = strings.ReplaceAll(text, goVersion(t, text), "GO")
 	parse(t, text)
 	const path = "testdata/exposition.txt"

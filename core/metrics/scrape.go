@@ -14,6 +14,7 @@ import (
 
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/kind"
+	"github.com/dogwatch/dogwatch/sdk/registry"
 )
 
 // State is what a scrape reads rather than counts.
@@ -21,8 +22,17 @@ type State struct {
 	// Containers are those stored now. They are only read, and only during the scrape.
 	Containers iter.Seq[*sdk.Container]
 	Components []Component
+	// Limits are what the hosts of registries allow.
+	Limits []Limits
 	// Pending is how many deliveries wait to be sent.
 	Pending int
+}
+
+// Limits are what the hosts of a registry allow.
+type Limits struct {
+	// Registry is the id of the registry: "hub.public".
+	Registry string
+	Hosts    []registry.Limit
 }
 
 // Component is a configured watcher, registry or trigger.
@@ -103,7 +113,25 @@ func (s scrape) Collect(ch chan<- prometheus.Metric) {
 	for _, c := range s.state.Components {
 		gauge("dogwatch_component_failed", "Whether the component cannot be used.", oneIf(c.Failed), "id", string(c.Kind)+"."+c.Type+"."+c.Name)
 	}
+	s.limits(gauge)
 	s.containers(gauge)
+}
+
+func (s scrape) limits(gauge func(name, help string, value float64, labels ...string)) {
+	for _, of := range s.state.Limits {
+		for _, l := range of.Hosts {
+			labels := []string{"registry", of.Registry, "host", l.Host}
+			if l.Limit > 0 {
+				gauge("dogwatch_registry_rate_limit", "Requests or pulls that the registry's host allows per window, as it said last.", float64(l.Limit), labels...)
+				gauge("dogwatch_registry_rate_remaining", "How many of them were left.", float64(l.Remaining), labels...)
+			}
+			paused := 0.0
+			if !l.PausedUntil.IsZero() {
+				paused = float64(l.PausedUntil.UnixMilli()) / 1000
+			}
+			gauge("dogwatch_registry_paused_until_seconds", "Until when the registry's host is not asked, in seconds since 1970; 0 when it may be.", paused, labels...)
+		}
+	}
 }
 
 func (s scrape) containers(gauge func(name, help string, value float64, labels ...string)) {

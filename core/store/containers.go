@@ -36,37 +36,46 @@ func (s *Store) Containers(_ context.Context, watcher string) ([]sdk.Container, 
 // the same watcher and name keeps its first seen time. Removals apply before
 // additions, and of two containers added under one name the later wins.
 func (s *Store) Commit(ctx context.Context, ch event.Change) error {
-	for i := range ch.Put {
-		if c := &ch.Put[i]; c.ID == "" || c.Watcher == "" || c.Name == "" {
-			return s.wrap("save containers", fmt.Errorf("container %q of watcher %q has id %q: all three are needed", c.Name, c.Watcher, c.ID))
-		}
-	}
 	var d diff
 	return s.write(ctx, "save containers and events", func(t tx) (err error) {
-		if d, err = s.compare(ch); err != nil {
-			return err
+		d, err = s.apply(t, ch)
+		return err
+	}, func() { s.applied(d) })
+}
+
+// apply writes a change to the file. Once that is committed, applied must be called.
+func (s *Store) apply(t tx, ch event.Change) (d diff, err error) {
+	for i := range ch.Put {
+		if c := &ch.Put[i]; c.ID == "" || c.Watcher == "" || c.Name == "" {
+			return d, fmt.Errorf("container %q of watcher %q has id %q: all three are needed", c.Name, c.Watcher, c.ID)
 		}
-		if err := each(t, "DELETE FROM containers WHERE id = ?", d.gone, func(id string) []any {
-			return []any{id}
-		}); err != nil {
-			return err
-		}
-		if err := each(t, `INSERT OR REPLACE INTO containers (id, watcher, name, first_seen, checked_at, repos, doc)
-			VALUES (?, ?, ?, ?, ?, ?, ?)`, d.changed, row.args); err != nil {
-			return err
-		}
-		if err := each(t, "UPDATE containers SET checked_at = ? WHERE id = ?", d.checked, func(r *Record) []any {
-			return []any{millis(r.CheckedAt), r.Container.ID}
-		}); err != nil {
-			return err
-		}
-		return s.append(t, ch.Events)
-	}, func() {
-		if d.next != nil {
-			s.snap.Store(d.next)
-		}
-		s.bus.Wake()
-	})
+	}
+	if d, err = s.compare(ch); err != nil {
+		return d, err
+	}
+	if err := each(t, "DELETE FROM containers WHERE id = ?", d.gone, func(id string) []any {
+		return []any{id}
+	}); err != nil {
+		return d, err
+	}
+	if err := each(t, `INSERT OR REPLACE INTO containers (id, watcher, name, first_seen, checked_at, repos, doc)
+		VALUES (?, ?, ?, ?, ?, ?, ?)`, d.changed, row.args); err != nil {
+		return d, err
+	}
+	if err := each(t, "UPDATE containers SET checked_at = ? WHERE id = ?", d.checked, func(r *Record) []any {
+		return []any{millis(r.CheckedAt), r.Container.ID}
+	}); err != nil {
+		return d, err
+	}
+	return d, s.append(t, ch.Events)
+}
+
+// applied brings the memory up to date and tells the readers of the log.
+func (s *Store) applied(d diff) {
+	if d.next != nil {
+		s.snap.Store(d.next)
+	}
+	s.bus.Wake()
 }
 
 // diff is what a change means for the file and for memory.

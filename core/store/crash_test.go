@@ -19,7 +19,7 @@ import (
 
 // child is what this binary does when a test has started it for a part.
 func child(part string) {
-	parts := map[string]func(path string) error{"commit": commitForEver, "fill": fillSmallDisk}
+	parts := map[string]func(path string) error{"commit": commitForEver, "fill": fillSmallDisk, "import": importForEver}
 	if err := parts[part](os.Getenv("DOGWATCH_STORE_PATH")); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)

@@ -264,11 +264,23 @@ func fill(t *testing.T, path string) {
 	must(t, s.Finish(ctx, claim(t, s, "smtp.main", start).ID, delivery.Outcome{State: delivery.Failed, Error: "refused"}))
 	must(t, s.Trust(ctx, "file", []byte{1, 2, 3}))
 	must(t, s.CachePut(ctx, CacheEntry{Key: "tags", Validator: `"v"`, Body: tagList(50)}))
+	_, err := s.Import(ctx, "wud.json", nil, []delivery.Told{told})
+	must(t, err)
 	must(t, s.Close())
 }
 
+// told is in every file that can have it.
+var told = delivery.Told{Container: "1", Subject: "local/web", Tag: "1.25.0", Remote: "1.26.0"}
+
 func full(t *testing.T, s *Store) {
 	ctx := t.Context()
+	// A file from before imports is in use, and has nothing to import.
+	if done, err := s.Imported(ctx, "wud.json"); err != nil || !done {
+		t.Errorf("imported %t, %v", done, err)
+	}
+	if all, err := s.Told(ctx); err != nil || len(all) > 1 || len(all) == 1 && all[0] != told {
+		t.Errorf("told %+v, %v", all, err)
+	}
 	r, ok := s.Snapshot().Named("local", "web")
 	want := container("local", "web", "1")
 	if !ok || r.Container.Result.Tag != want.Result.Tag || !slices.Equal(r.Container.Image.Digest.Repos, want.Image.Digest.Repos) ||

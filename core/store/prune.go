@@ -10,8 +10,9 @@ import (
 const remembered = 8
 
 // Prune deletes the events and the finished deliveries from before a time. It
-// keeps events that a cursor has not passed, and the fingerprints of the latest
-// deliveries about containers that still exist, so that nothing is told again.
+// keeps events that a cursor has not passed, and what has been told about
+// containers that still exist, so that it is not told again: the fingerprints of
+// the latest deliveries, and what was imported.
 func (s *Store) Prune(ctx context.Context, before time.Time) error {
 	if err := s.flushCache(ctx); err != nil {
 		return err
@@ -27,6 +28,11 @@ func (s *Store) Prune(ctx context.Context, before time.Time) error {
 					SELECT id, row_number() OVER (PARTITION BY trigger, subject ORDER BY id DESC) AS age FROM deliveries
 					WHERE subject IN (SELECT watcher || '/' || name FROM containers)
 				) WHERE age <= ?)`, millis(before), remembered)
+		if err != nil {
+			return err
+		}
+		_, err = t.exec(`DELETE FROM told WHERE told_at < ? AND container NOT IN (SELECT id FROM containers)
+			AND subject NOT IN (SELECT watcher || '/' || name FROM containers)`, millis(before))
 		return err
 	}, nil)
 }

@@ -1,0 +1,47 @@
+package api
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+)
+
+// What a registry's hosts allow is a field of the registry, and absent where nothing is known.
+func TestRateLimits(t *testing.T) {
+	w := start(t, nil)
+	want := `[{"host":"auth.docker.io","pausedUntil":"2026-01-02T03:04:05.000Z"},` +
+		`{"at":"2026-01-02T03:04:05.000Z","host":"registry-1.docker.io","limit":100,"remaining":0,"source":"192.0.2.7 ***","windowSeconds":21600}]`
+	for _, path := range []string{"/api/registries/hub/private", "/api/registries/HUB/public/"} {
+		got, err := json.Marshal(w.get(path).want(200).object()["rateLimits"])
+		if err != nil || string(got) != want {
+			t.Errorf("%s shows %s (%v)\nwant %s", path, got, err, want)
+		}
+	}
+	for _, item := range w.get("/api/registries").want(200).list() {
+		limits, shown := item["rateLimits"]
+		if got, _ := json.Marshal(limits); (item["type"] == "hub") != (string(got) == want) || shown != (item["type"] == "hub") {
+			t.Errorf("%v shows %s", item["id"], got)
+		}
+	}
+	w.get("/api/registries/hub/nobody").want(404)
+	for _, path := range []string{"/api/watchers/docker/local", "/api/triggers/ntfy/one"} {
+		if _, shown := w.get(path).want(200).object()["rateLimits"]; shown {
+			t.Errorf("%s has rate limits", path)
+		}
+	}
+
+	text := string(w.get("/metrics").want(200).body)
+	for _, line := range []string{
+		`dogwatch_registry_rate_limit{host="registry-1.docker.io",registry="hub.private"} 100`,
+		`dogwatch_registry_rate_remaining{host="registry-1.docker.io",registry="hub.public"} 0`,
+		`dogwatch_registry_paused_until_seconds{host="auth.docker.io",registry="hub.public"} 1.767323045e+09`,
+		`dogwatch_registry_paused_until_seconds{host="registry-1.docker.io",registry="hub.public"} 0`,
+	} {
+		if !strings.Contains(text, line+"\n") {
+			t.Errorf("the metrics lack %s", line)
+		}
+	}
+	if strings.Contains(text, `dogwatch_registry_rate_limit{host="auth.docker.io"`) {
+		t.Error("the metrics tell a limit that nobody told")
+	}
+}

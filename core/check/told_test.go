@@ -1,0 +1,125 @@
+package check
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/dogwatch/dogwatch/core/delivery"
+	"github.com/dogwatch/dogwatch/core/event"
+	"github.com/dogwatch/dogwatch/sdk"
+)
+
+// knowing makes a world in which people were told of some updates by another program.
+func knowing(t testing.TB, told ...delivery.Told) *world {
+	return open(t, func(_ *world, opt *Options) {
+		opt.Told = func(context.Context) ([]delivery.Told, error) { return told, nil }
+	})
+}
+
+// TestToldBefore: an update of which another program told people is kept and shown, and is no news.
+func TestToldBefore(t *testing.T) {
+	tag := delivery.Told{Container: "id-web", Subject: "local/web", Tag: "1.25.0", Remote: "1.26.0"}
+	moving := delivery.Told{Container: "id-web", Subject: "local/web", Tag: "latest", Remote: digest("m")}
+	for title, tc := range map[string]struct {
+		told  delivery.Told
+		image string
+		news  bool
+	}{
+		"the same tag":                           {tag, "nginx:1.25.0", false},
+		"the container was recreated since":      {delivery.Told{Container: "other", Subject: "local/web", Tag: "1.25.0", Remote: "1.26.0"}, "nginx:1.25.0", false},
+		"the watcher was renamed since":          {delivery.Told{Container: "id-web", Subject: "nas/web", Tag: "1.25.0", Remote: "1.26.0"}, "nginx:1.25.0", false},
+		"an earlier tag":                         {delivery.Told{Container: "id-web", Subject: "local/web", Tag: "1.25.0", Remote: "1.25.9"}, "nginx:1.25.0", true},
+		"another tag runs now":                   {delivery.Told{Container: "other", Subject: "local/web", Tag: "1.24.0", Remote: "1.26.0"}, "nginx:1.25.0", true},
+		"another container":                      {delivery.Told{Container: "other", Subject: "local/db", Tag: "1.25.0", Remote: "1.26.0"}, "nginx:1.25.0", true},
+		"nothing was offered":                    {delivery.Told{Container: "id-web", Subject: "local/web", Tag: "1.25.0"}, "nginx:1.25.0", true},
+		"the digest of the platform":             {moving, "nginx:latest", false},
+		"the digest of the index":                {delivery.Told{Container: "id-web", Tag: "latest", Remote: digest("2")}, "nginx:latest", false},
+		"the digest of the configuration":        {delivery.Told{Container: "id-web", Tag: "latest", Remote: digest("f")}, "nginx:latest", false},
+		"an earlier digest":                      {delivery.Told{Container: "id-web", Tag: "latest", Remote: digest("0")}, "nginx:latest", true},
+		"the digest of the index of another tag": {delivery.Told{Container: "other", Subject: "local/web", Tag: "stable", Remote: digest("2")}, "nginx:latest", true},
+	} {
+		t.Run(title, func(t *testing.T) {
+			w := knowing(t, tc.told)
+			w.engine.has(container("web", tc.image))
+			w.hub.tags["library/nginx"] = []string{"1.25.0", "1.26.0"}
+			w.hub.digests["library/nginx:latest"] = digest("2")
+			w.hub.manifests[digest("2")] = manifest("m", "f")
+			report := w.run()
+			if !w.get("id-web").UpdateAvailable || len(report.Updates) != 1 {
+				t.Fatalf("the update is not there: %+v", w.get("id-web"))
+			}
+			events, _ := w.events(0)
+			want := "container.changed local/web"
+			if tc.news {
+				want = "update.found local/web"
+			}
+			equal(t, "events", events, []string{"container.added local/web", want})
+			if found := len(report.Found) == 1; found != tc.news {
+				t.Errorf("found %v", report.Found)
+			}
+		})
+	}
+}
+
+// TestToldBeforeLasts: neither a failed check nor a new set of rules makes an old update news, but what follows it is.
+func TestToldBeforeLasts(t *testing.T) {
+	w := knowing(t, delivery.Told{Container: "id-web", Subject: "local/web", Tag: "1.25.0", Remote: "1.26.0"})
+	w.engine.has(container("web", "nginx:1.25.0"))
+	w.hub.errs["tags library/nginx "] = errors.New("out of order")
+	w.run()
+	delete(w.hub.errs, "tags library/nginx ")
+	w.hub.tags["library/nginx"] = []string{"1.25.0", "1.26.0"}
+	w.run()
+	w.engine.has(container("web", "nginx:1.25.0", "wud.tag.include=^1"))
+	w.run()
+	events, last := w.events(0)
+	for _, e := range events {
+		if e == string(event.UpdateFound)+" local/web" {
+			t.Errorf("told again: %q", events)
+		}
+	}
+	w.hub.tags["library/nginx"] = append(w.hub.tags["library/nginx"], "1.27.0")
+	if report := w.run(); len(report.Found) != 1 {
+		t.Errorf("found %v", report.Found)
+	}
+	events, _ = w.events(last)
+	equal(t, "later", events, []string{"update.found local/web"})
+}
+
+// TestImportedContainers: what was imported is what a check finds again, silently.
+func TestImportedContainers(t *testing.T) {
+	imported := container("web", "nginx:1.25.0")
+	imported.Watcher, imported.DisplayName, imported.DisplayIcon = "local", "web", "mdi:docker"
+	imported.Image.Registry = sdk.Registry{Name: "hub.public", URL: "https://registry-1.docker.io/v2", Host: "docker.io"}
+	imported.Image.Name, imported.Image.Tag.Semver, imported.Image.Digest = "library/nginx", true, sdk.Digest{Repo: digest("1")}
+	imported.Check.State, imported.Result = sdk.CheckOK, &sdk.Result{Tag: "1.26.0"}
+	imported.UpdateAvailable = true
+	imported.UpdateKind = sdk.UpdateKind{Kind: sdk.KindTag, LocalValue: "1.25.0", RemoteValue: "1.26.0", SemverDiff: sdk.DiffMinor}
+	w := open(t)
+	if _, err := w.store.Import(t.Context(), "wud.json", []sdk.Container{imported}, nil); err != nil {
+		t.Fatal(err)
+	}
+	w.engine.has(container("web", "nginx:1.25.0"))
+	w.hub.tags["library/nginx"] = []string{"1.25.0", "1.26.0"}
+	w.run()
+	events, _ := w.events(0)
+	equal(t, "events", events, []string{"container.added local/web"})
+}
+
+// TestToldUnreadable: a check that cannot know what was told tells nothing, and the next one makes up for it.
+func TestToldUnreadable(t *testing.T) {
+	broken := errors.New("disk on fire")
+	w := open(t, func(_ *world, opt *Options) {
+		opt.Told = func(context.Context) ([]delivery.Told, error) { return nil, broken }
+	})
+	w.engine.has(container("web", "nginx:1.25.0"))
+	w.hub.tags["library/nginx"] = []string{"1.25.0", "1.26.0"}
+	if _, err := w.Run(t.Context(), w.local()); !errors.Is(err, broken) {
+		t.Fatal(err)
+	}
+	broken = nil
+	if report := w.run(); len(report.Found) != 1 {
+		t.Errorf("found %v", report.Found)
+	}
+}

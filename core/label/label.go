@@ -1,0 +1,172 @@
+// Package label knows the labels by which containers say how they want to be
+// watched: ours, those of What's Up Docker, which mean the same, and those of
+// other tools, as far as something here means the same.
+package label
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/dogwatch/dogwatch/sdk/option"
+)
+
+// The prefixes of our labels and of those of What's Up Docker. Every label
+// exists under both; the first wins.
+const (
+	Prefix    = "dogwatch."
+	WUDPrefix = "wud."
+)
+
+// The labels, without prefix.
+const (
+	Watch          = "watch"
+	WatchDigest    = "watch.digest"
+	TagInclude     = "tag.include"
+	TagExclude     = "tag.exclude"
+	TagTransform   = "tag.transform"
+	TagPrerelease  = "tag.prerelease"
+	LinkTemplate   = "link.template"
+	DisplayName    = "display.name"
+	DisplayIcon    = "display.icon"
+	TriggerInclude = "trigger.include"
+	TriggerExclude = "trigger.exclude"
+	ComposeFile    = "compose.file" // read by triggers that edit compose files
+)
+
+var names = [...]string{
+	Watch, WatchDigest, TagInclude, TagExclude, TagTransform, TagPrerelease, LinkTemplate,
+	DisplayName, DisplayIcon, TriggerInclude, TriggerExclude, ComposeFile,
+}
+
+// Names returns all labels, without prefix.
+func Names() []string { return slices.Clone(names[:]) }
+
+// Rule is one thing that labels ask for.
+type Rule struct {
+	// Name is the label without prefix: "tag.include".
+	Name string
+	// Value is never blank, and written as ours is.
+	Value string
+	// Label is the full name of the label that asks: "diun.include_tags". Lists
+	// of triggers may come from several, whose names are then joined by " and ".
+	Label string
+}
+
+// Reading is what the labels of one container ask for.
+type Reading struct {
+	// Unknown tells of labels under our prefixes that nobody reads, such as misspelt ones.
+	Unknown []string
+	// Notes tell of labels that other programs read and that have no effect or
+	// another meaning here.
+	Notes []string
+
+	rules []Rule
+}
+
+// Get returns the rule of a label, named without prefix.
+func (r *Reading) Get(name string) (Rule, bool) {
+	for _, rule := range r.rules {
+		if rule.Name == name {
+			return rule, true
+		}
+	}
+	return Rule{}, false
+}
+
+// Read returns what labels ask for. Those of other tools count if foreign is
+// set, and yield to ours, to those of What's Up Docker, and then to each other
+// in the order Diun, Drydock, Watchtower. An empty value counts as absent.
+func Read(labels map[string]string, foreign bool) Reading {
+	var r Reading
+	for _, name := range names {
+		for _, prefix := range []string{Prefix, WUDPrefix} {
+			if v := labels[prefix+name]; strings.TrimSpace(v) != "" {
+				r.rules = append(r.rules, Rule{Name: name, Value: v, Label: prefix + name})
+				break
+			}
+		}
+	}
+	r.Unknown, r.Notes = unknown(labels)
+	if foreign {
+		r.readForeign(labels)
+	}
+	return r
+}
+
+// unknown finds labels of ours that nobody reads, and those below wud.trigger
+// that integrations of What's Up Docker may read.
+func unknown(labels map[string]string) (found, private []string) {
+	for name := range labels {
+		for _, prefix := range []string{Prefix, WUDPrefix} {
+			rest, ours := strings.CutPrefix(name, prefix)
+			switch {
+			case !ours || Known(rest):
+			case Private(name):
+				private = append(private, "label "+name+": has no effect here; triggers are chosen by "+Prefix+TriggerInclude+" and "+Prefix+TriggerExclude)
+			default:
+				found = append(found, fmt.Sprintf("unknown label %s, ignored%s", name, suggestion(prefix, rest, names[:])))
+			}
+		}
+	}
+	slices.Sort(found)
+	slices.Sort(private)
+	return found, private
+}
+
+// Known reports whether there is a label of that name, without prefix.
+func Known(name string) bool { return slices.Contains(names[:], name) }
+
+// Private reports whether a label that is not known may belong to others:
+// integrations of What's Up Docker keep theirs below wud.trigger.
+func Private(name string) bool { return strings.HasPrefix(name, WUDPrefix+"trigger.") }
+
+// suggestion completes a complaint about an unknown name with the nearest known one.
+func suggestion(prefix, name string, known []string) string {
+	near := option.Suggest(name, known)
+	if i := slices.IndexFunc(known, func(k string) bool { return strings.HasPrefix(k, name+".") }); near == "" && i >= 0 {
+		near = known[i]
+	}
+	if near == "" {
+		return ""
+	}
+	return ": did you mean " + prefix + near + "?"
+}
+
+// readForeign adds the rules of other tools' labels.
+func (r *Reading) readForeign(labels map[string]string) {
+	own := len(r.rules)
+	for _, f := range families() {
+		from := len(r.rules)
+		for _, name := range slices.Sorted(f.of(labels)) {
+			value := labels[name]
+			if strings.TrimSpace(value) == "" {
+				continue
+			}
+			t := f.translate(name, value)
+			if t.Note != "" {
+				r.Notes = append(r.Notes, "label "+name+": "+t.Note)
+			}
+			if t.Name != "" && strings.TrimSpace(t.Value) != "" {
+				r.add(Rule{Name: t.Name, Value: t.Value, Label: name}, own, from)
+			}
+		}
+	}
+}
+
+// add adds a rule unless there is a better one. Rules from index own on are
+// foreign, those from index family on are of the same tool as the new one.
+func (r *Reading) add(rule Rule, own, family int) {
+	at := slices.IndexFunc(r.rules, func(have Rule) bool { return have.Name == rule.Name })
+	switch {
+	case at < 0:
+		r.rules = append(r.rules, rule)
+	case at >= family && (rule.Name == TriggerInclude || rule.Name == TriggerExclude):
+		r.rules[at].Value += "," + rule.Value
+		r.rules[at].Label += " and " + rule.Label
+	case at >= family && rule.Name == Watch && rule.Value == "false":
+		r.rules[at] = rule // whatever else it says, it is not to be watched
+	case at < own || r.rules[at].Value != rule.Value:
+		r.Notes = append(r.Notes, "label "+rule.Label+": not used, since "+r.rules[at].Label+" is set")
+	}
+}
