@@ -10,12 +10,13 @@ import (
 // restAfter is how long nothing must be recorded before Dogwatch rests.
 const restAfter = 250 * time.Millisecond
 
-// rest has memory given back to the system whenever nothing has been recorded
-// for a moment, until ctx ends: a check needs several times what Dogwatch needs
-// until the next one.
+// rest has memory given back to the system at once, which is what only setting
+// up needed, and then whenever nothing has been recorded for a moment, until ctx
+// ends: a check needs several times what Dogwatch needs until the next one.
 func rest(ctx context.Context, bus *event.Bus, giveBack func()) error {
 	sub := bus.Subscribe()
 	defer sub.Close()
+	giveBack()
 	timer := time.NewTimer(restAfter)
 	defer timer.Stop()
 	for {

@@ -56,6 +56,11 @@ func newProbe(_ sdk.Env, o options) (*probe, error) {
 	if o.Do == "refuse" {
 		return nil, sdk.Invalid("do", "must not be refuse")
 	}
+	for path, waits := strings.CutPrefix(o.Do, "after "); waits; time.Sleep(time.Millisecond) {
+		if _, err := os.Stat(path); err == nil {
+			break
+		}
+	}
 	return &probe{o.Do}, nil
 }
 

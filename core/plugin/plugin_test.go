@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/kind"
+	sdkplugin "github.com/dogwatch/dogwatch/sdk/plugin"
 	"github.com/dogwatch/dogwatch/sdk/trigger"
 )
 
@@ -40,6 +42,27 @@ func TestWrongOptionsNameTheField(t *testing.T) {
 	var invalid *sdk.InvalidError
 	if !errors.As(err, &invalid) || invalid.Fields[0].Field != "do" {
 		t.Fatalf("error is %v, want one about do", err)
+	}
+}
+
+// An instance that comes while a new process is still being told of others is not forgotten.
+func TestInstancesThatComeDuringTheStart(t *testing.T) {
+	h := newHost(t, testOptions(t))
+	s, _, _ := h.Find(kind.Watcher, "probe")
+	gate := filepath.Join(t.TempDir(), "gate")
+	first := make(chan error, 1)
+	s.Configure(sdkplugin.Instance{ID: "watcher.probe.slow", Kind: kind.Watcher, Type: "probe", Options: map[string]any{"do": "after " + gate}},
+		func(_ sdkplugin.Configured, err error) { first <- err })
+	eventually(t, "the process is told of the first instance", func() bool { return s.Status().PID != 0 })
+	if state := s.Status().State; state != Starting {
+		t.Fatalf("the plugin is %s", state)
+	}
+	if _, err := configure(t, h, "watcher.probe.late", kind.Watcher, "probe", nil); err != nil {
+		t.Error(err)
+	}
+	must(t, os.WriteFile(gate, nil, 0o600))
+	if err := <-first; err != nil {
+		t.Error(err)
 	}
 }
 
