@@ -191,11 +191,7 @@ func TestCatalogue(t *testing.T) {
 			}
 		})
 	}
-	t.Run("mqtt", func(t *testing.T) {
-		if !hasMosquitto() {
-			t.Skip("mosquitto is not here")
-		}
-	})
+	t.Run("mqtt", func(t *testing.T) { require(t, "mosquitto", "mosquitto") }) // says so when its row was left out
 }
 
 // loaded waits until every plugin has said what it makes of its components.
