@@ -268,6 +268,7 @@ func (a *App) apiOptions() api.Options {
 	return api.Options{
 		Config: a.opt.Config, Version: a.opt.Version, Store: a.store, Bus: &a.bus,
 		Components: a.components, Plugins: a.plugins, Checks: a.checks, Triggers: a.dispatcher,
+		Trials:  newTrials(a.components, a.opt.Log, a.opt.Now),
 		Metrics: a.metrics, Redact: a.opt.Redactor.String, Log: a.opt.Log, Now: a.opt.Now,
 	}
 }

@@ -17,6 +17,7 @@ const module = "github.com/dogwatch/dogwatch/"
 var layers = [][]string{
 	{"core"},
 	{"core/api"},
+	{"core/trial"},
 	{"core/check", "core/dispatch", "core/follow", "core/schedule", "core/component"},
 	{"core/plugin", "core/store", "core/wudstore", "core/metrics", "core/config/migrate"},
 	{"core/config", "core/logging", "core/event", "core/delivery", "core/image", "core/label", "core/tag", "core/template"},

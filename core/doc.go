@@ -34,6 +34,7 @@
 //
 //	core
 //	api
+//	trial
 //	check dispatch follow schedule component
 //	plugin store wudstore metrics config/migrate
 //	config logging event delivery image label tag template

@@ -17,6 +17,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/config"
 	"github.com/dogwatch/dogwatch/core/plugin"
 	"github.com/dogwatch/dogwatch/core/store"
+	"github.com/dogwatch/dogwatch/core/trial"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 )
@@ -114,6 +115,11 @@ func (o *Once) Problems() []config.Problem { return o.components.Problems() }
 
 // Components returns the components of a kind, by type and name.
 func (o *Once) Components(k kind.Kind) []*component.Component { return o.components.All(k) }
+
+// Try tries a component; see trial.Trials.
+func (o *Once) Try(ctx context.Context, c *component.Component, image string) (trial.Result, error) {
+	return newTrials(o.components, o.opt.Log, o.opt.Now).Try(ctx, c, image)
+}
 
 // Calls returns how many calls of plugins have ended so far.
 func (o *Once) Calls() int { return int(o.calls.Load()) }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/dogwatch/dogwatch/core"
 	"github.com/dogwatch/dogwatch/core/component"
+	"github.com/dogwatch/dogwatch/core/trial"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 )
 
@@ -54,13 +55,13 @@ func (g *global) try(ctx context.Context, id, image string) error {
 	if image != "" && c.Kind != kind.Registry {
 		return usage(fmt.Errorf("%s is no registry: no image can be asked of it", c.FullID()))
 	}
+	began := time.Now()
 	if state, err := c.State(); state != component.Ready {
 		return fmt.Errorf("%s: %w", c.FullID(), err)
 	}
-	began := time.Now()
-	said, err := g.ask(ctx, once, c, image)
+	result, err := once.Try(ctx, c, image)
 	stop()
-	if said != "" {
+	if said := shown(c, result); said != "" {
 		fmt.Fprintln(g.stdout, redactor.String(said))
 	}
 	if err != nil {
@@ -70,26 +71,12 @@ func (g *global) try(ctx context.Context, id, image string) error {
 	return nil
 }
 
-// ask tries a component and returns what is worth showing of it.
-func (g *global) ask(ctx context.Context, once *core.Once, c *component.Component, image string) (string, error) {
-	switch c.Kind {
-	case kind.Trigger:
-		title, body, err := once.TryTrigger(ctx, c)
-		return fmt.Sprintf("title: %s\nbody:  %s", title, strings.ReplaceAll(body, "\n", "\n       ")), err
-	case kind.Registry:
-		return once.TryRegistry(ctx, c, image)
+// shown is what is worth showing of a trial.
+func shown(c *component.Component, r trial.Result) string {
+	if c.Kind != kind.Trigger {
+		return r.Answer
 	}
-	listed, err := c.List(ctx)
-	if err != nil {
-		return "", err
-	}
-	running := 0
-	for _, found := range listed {
-		if found.Status == "running" {
-			running++
-		}
-	}
-	return fmt.Sprintf("%s, %d of them running", count(len(listed), "container"), running), nil
+	return fmt.Sprintf("title: %s\nbody:  %s", r.Title, strings.ReplaceAll(r.Body, "\n", "\n       "))
 }
 
 // pick finds a component by its id, with or without the kind.

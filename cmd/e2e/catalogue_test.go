@@ -180,6 +180,7 @@ func TestCatalogue(t *testing.T) {
 			d.loaded()
 			c.listed(t, d)
 			c.posted(t, d)
+			c.answered(t, d)
 			c.used(t, d)
 			said := c.sweep(t, d)
 			said += c.tried(t, in, name == "file")
@@ -269,6 +270,33 @@ func (c *catalogue) posted(t *testing.T, d *daemon) {
 		}
 	}
 	c.hear(t, "made-up")
+}
+
+// answered: every component can be tried through the API.
+func (c *catalogue) answered(t *testing.T, d *daemon) {
+	t.Helper()
+	try := func(path, body, want string) {
+		t.Helper()
+		if status, answer := d.request(http.MethodPost, path+"/test", body); status != http.StatusOK || !strings.Contains(string(answer), want) {
+			t.Errorf("%s: %d %s, want %s", path, status, answer, want)
+		}
+	}
+	for _, s := range c.services {
+		try("/api/triggers/"+s.typ+"/main", "", `"title":"New tag found for container test-web"`)
+	}
+	for _, s := range c.services {
+		c.hearTests(t, s, 1)
+	}
+	for _, v := range c.vendors {
+		try("/api/registries/"+v.typ+"/main", fmt.Sprintf(`{"image":%q}`, v.image("1.0.0")), v.image("1.0.0")+" is sha256:")
+	}
+	try("/api/watchers/docker/main", "", fmt.Sprintf(`"answer":"%d containers, `, len(c.vendors)))
+}
+
+// hearTests waits until a service has heard of so many samples.
+func (c *catalogue) hearTests(t *testing.T, s service, n int) {
+	t.Helper()
+	eventually(t, fmt.Sprintf("%s hears of %d tests", s.typ, n), func() bool { return len(c.heard.texts(s.typ, s.about("test-web", "local"))) == n })
 }
 
 // hear waits until every service has heard of a container, and requires that it did so once.

@@ -15,6 +15,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/metrics"
 	"github.com/dogwatch/dogwatch/core/plugin"
 	"github.com/dogwatch/dogwatch/core/store"
+	"github.com/dogwatch/dogwatch/core/trial"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 )
@@ -55,6 +56,12 @@ type Triggers interface {
 	Wake()
 }
 
+// Trials tries components for real.
+type Trials interface {
+	// Try returns what there is to see, of a failed trial too; see trial.Trials.
+	Try(ctx context.Context, c *component.Component, image string) (trial.Result, error)
+}
+
 // Plugins is what the API does with plugins.
 type Plugins interface {
 	Bundles() []plugin.Status
@@ -78,6 +85,7 @@ type Options struct {
 	Plugins    Plugins
 	Checks     Checks
 	Triggers   Triggers
+	Trials     Trials
 	Metrics    Metrics
 	// Redact blanks secrets in texts that come from elsewhere.
 	Redact func(string) string

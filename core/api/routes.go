@@ -63,10 +63,13 @@ func newRouter(opt Options, run context.Context) *handler {
 
 	r.Get("/api/watchers", h.listComponents(kind.Watcher))
 	r.Get("/api/watchers/{type}/{name}", h.getComponent(kind.Watcher))
+	do.Post("/api/watchers/{type}/{name}/test", h.tryComponent(kind.Watcher))
 	r.Get("/api/registries", h.listRegistries)
 	r.Get("/api/registries/{type}/{name}", h.getRegistry)
+	do.Post("/api/registries/{type}/{name}/test", h.tryComponent(kind.Registry))
 	r.Get("/api/triggers", h.listComponents(kind.Trigger))
 	r.Get("/api/triggers/{type}/{name}", h.getComponent(kind.Trigger))
+	do.Post("/api/triggers/{type}/{name}/test", h.tryComponent(kind.Trigger))
 	do.Post("/api/triggers/{type}/{name}", h.runTrigger)
 	r.Get("/api/types/{kind}", h.listTypes)
 

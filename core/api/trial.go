@@ -1,0 +1,50 @@
+package api
+
+import (
+	"errors"
+	"net/http"
+	"time"
+
+	"github.com/dogwatch/dogwatch/core/trial"
+	"github.com/dogwatch/dogwatch/sdk"
+	"github.com/dogwatch/dogwatch/sdk/kind"
+)
+
+// trialView is what came of trying a component.
+type trialView struct {
+	trial.Result
+	Took string `json:"took"`
+}
+
+// tryComponent tries a component for real. The end of the request ends the
+// trial, unless it has been handed to a trigger, which runs to its end.
+func (h *handler) tryComponent(k kind.Kind) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		c, found := h.Components.Get(k, param(r, "type"), param(r, "name"))
+		if !found {
+			h.notFound(w, r)
+			return
+		}
+		var given struct {
+			Image string `json:"image"`
+		}
+		if _, ok := h.decode(w, r, &given); !ok {
+			return
+		}
+		ctx := r.Context()
+		if k == kind.Trigger {
+			ctx = h.run
+		}
+		began := time.Now()
+		result, err := h.Trials.Try(ctx, c, given.Image)
+		var invalid *sdk.InvalidError
+		switch {
+		case err == nil:
+			h.reply(w, r, trialView{result, time.Since(began).Round(time.Millisecond).String()})
+		case errors.As(err, &invalid) && invalid.Fields[0].Field == "image", ctx.Err() != nil:
+			h.failWith(w, r, err)
+		default:
+			h.fail(w, r, http.StatusBadGateway, h.Redact(err.Error()))
+		}
+	}
+}

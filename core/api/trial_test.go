@@ -1,0 +1,65 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/dogwatch/dogwatch/core/component"
+	"github.com/dogwatch/dogwatch/core/trial"
+	"github.com/dogwatch/dogwatch/sdk"
+)
+
+// fakeTrials says what it was asked, or fails.
+type fakeTrials struct{ err error }
+
+func (f fakeTrials) Try(ctx context.Context, c *component.Component, image string) (trial.Result, error) {
+	if f.err != nil {
+		return trial.Result{}, f.err
+	}
+	return trial.Result{Answer: fmt.Sprintf("%s %q", c.FullID(), image)}, ctx.Err()
+}
+
+func TestTrials(t *testing.T) {
+	w := start(t, nil)
+	for path, want := range map[string]string{
+		"/api/watchers/docker/local/test":   `watcher.docker.local ""`,
+		"/api/registries/hub/private/test":  `registry.hub.private "me/app:1.0"`,
+		"/API/Triggers/SMTP/gmail/test/":    `trigger.smtp.gmail ""`,
+		"/api/triggers/smtp/gmail/test?x=y": `trigger.smtp.gmail ""`,
+	} {
+		body := ""
+		if want == `registry.hub.private "me/app:1.0"` {
+			body = `{"image":"me/app:1.0"}`
+		}
+		got := w.do("POST", path, body).want(200).object()
+		if got["answer"] != want || got["took"] == "" {
+			t.Errorf("%s: %v, want %s", path, got, want)
+		}
+	}
+	w.do("POST", "/api/triggers/smtp/nobody/test", "").want(404)
+	w.do("POST", "/api/triggers/smtp/gmail/test", "{").want(400)
+	w.get("/api/triggers/smtp/gmail/test").want(405)
+}
+
+// A trial that fails says why, without secrets; a wrong request is another matter.
+func TestFailedTrials(t *testing.T) {
+	for name, test := range map[string]struct {
+		err    error
+		status int
+		says   string
+	}{
+		"refused":       {sdk.WithKind(sdk.ErrUnauthorized, errors.New("login with "+smtpPass+" refused")), 502, "login with *** refused"},
+		"not ready":     {sdk.Invalid("host", "is required"), 502, "host: is required"},
+		"a wrong image": {sdk.Invalid("image", "is no reference"), 400, "image: is no reference"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := start(t, nil, func(o *Options) { o.Trials = fakeTrials{test.err} })
+			got := w.do("POST", "/api/triggers/smtp/gmail/test", "").want(test.status).object()
+			if got["detail"] != test.says {
+				t.Errorf("got %v, want %q", got["detail"], test.says)
+			}
+		})
+	}
+}
