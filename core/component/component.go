@@ -5,6 +5,7 @@ package component
 
 import (
 	"errors"
+	"slices"
 	"sync"
 
 	"github.com/dogwatch/dogwatch/core/plugin"
@@ -47,11 +48,13 @@ type Component struct {
 	strict map[string]any
 	// handed is true when its options were right and its plugin was told of it.
 	handed bool
+	// oddities are what the host finds strange in its section.
+	oddities []string
 
 	mu       sync.Mutex
 	state    State
 	err      error
-	warnings []string
+	warnings []string // of the plugin
 	hosts    []registry.Host
 }
 
@@ -103,7 +106,7 @@ func (c *Component) StrictView() View { return c.view(c.strict) }
 func (c *Component) view(configuration map[string]any) View {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	v := View{ID: c.ID(), Type: c.Type, Name: c.Name, Configuration: configuration, State: c.state, Warnings: c.warnings}
+	v := View{ID: c.ID(), Type: c.Type, Name: c.Name, Configuration: configuration, State: c.state, Warnings: slices.Concat(c.oddities, c.warnings)}
 	if c.err != nil {
 		v.Error = c.err.Error()
 	}

@@ -240,11 +240,14 @@ func TestEveryMistakeIsNamedAndHarmsNothingElse(t *testing.T) {
 	}
 }
 
-func TestPluginWarningsAreShown(t *testing.T) {
-	m := load(t, Options{}, section(kind.Trigger, "mail", "odd", map[string]string{"host": "mx", "port": "26"}))
+func TestWarningsAreShown(t *testing.T) {
+	m := load(t, Options{}, section(kind.Trigger, "mail", "odd", map[string]string{"host": "mx", "port": "26", "hots": "x"}))
 	c, _ := m.Get(kind.Trigger, "MAIL", "Odd")
-	if w := c.View().Warnings; !slices.Contains(w, "port 26 is odd") {
-		t.Errorf("warnings: %v", w)
+	w := strings.Join(c.View().Warnings, "\n")
+	for _, want := range []string{"port 26 is odd", "trigger.mail.odd.hots: unknown option"} { // of the plugin, and of the host
+		if !strings.Contains(w, want) {
+			t.Errorf("%q is not among the warnings: %s", want, w)
+		}
 	}
 }
 

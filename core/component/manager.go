@@ -174,7 +174,7 @@ func (m *Manager) keep(c *Component, problems []config.Problem) bool {
 			fatal = append(fatal, p.String())
 			m.log.Error("component is misconfigured", "component", c.FullID(), "error", p.String())
 		} else {
-			c.warnings = append(c.warnings, p.String())
+			c.oddities = append(c.oddities, p.String())
 			m.log.Warn("configuration", "component", c.FullID(), "problem", p.String())
 		}
 	}
