@@ -12,6 +12,7 @@
 package config
 
 import (
+	"net/netip"
 	"net/url"
 	"strings"
 	"time"
@@ -29,8 +30,11 @@ type Config struct {
 	// those of the file in its order, then those of the environment by the names
 	// of their variables.
 	Components []Component
-	// Auth holds the auth.<type>.<name> sections; nothing reads their options yet.
+	// Auth holds the auth.<type>.<name> sections, which are ways to log in.
 	Auth []Component
+	// AuthAsked tells whether any way to log in but the anonymous one was written,
+	// even one that cannot be understood: then nobody gets in without a login.
+	AuthAsked bool
 	// WUDFile is the name of the file of What's Up Docker in the store folder:
 	// wud.json, unless WUD_STORE_FILE says otherwise.
 	WUDFile string
@@ -65,7 +69,36 @@ type Server struct {
 	BasePath     string   `option:"basepath" default:"/" help:"Path under which a reverse proxy publishes the server; starts and ends with a slash"`
 	Feature      Feature  `option:"feature"`
 	MaskAll      bool     `option:"maskall" default:"false" help:"Mask every secret the API shows, also those its clients expect as stored"`
+	Metrics      Metrics  `option:"metrics"`
 	AllowedHosts []string `option:"allowedhosts" help:"Host names under which the server may be addressed, beside IP addresses and localhost; * for any (others are refused against DNS rebinding)"`
+	Trusted      []string `option:"trustedproxies" help:"Addresses or networks of reverse proxies whose X-Forwarded-For, -Proto and -Host are believed, such as 172.18.0.0/16"`
+}
+
+// Proxies returns the networks of the proxies to trust. What is not an address was reported by Load.
+func (s Server) Proxies() []netip.Prefix {
+	var all []netip.Prefix
+	for _, text := range s.Trusted {
+		if p, ok := network(text); ok {
+			all = append(all, p)
+		}
+	}
+	return all
+}
+
+func network(text string) (netip.Prefix, bool) {
+	if p, err := netip.ParsePrefix(text); err == nil {
+		return p.Masked(), true
+	}
+	address, err := netip.ParseAddr(text)
+	if err != nil {
+		return netip.Prefix{}, false
+	}
+	return netip.PrefixFrom(address.Unmap(), address.Unmap().BitLen()), true
+}
+
+// Metrics is who may read the metrics.
+type Metrics struct {
+	Auth bool `option:"auth" default:"true" help:"Ask for a login at /metrics, once there is one; false opens it to all"`
 }
 
 // TLS makes the server speak HTTPS.

@@ -238,15 +238,25 @@ func TestProblemsHoldNoValues(t *testing.T) {
 	}
 }
 
-func TestAuthIsNotSilent(t *testing.T) {
+// TestAuthAsked: whoever writes any way to log in, even a mistaken one, does not end up with an open server.
+func TestAuthAsked(t *testing.T) {
 	for variable, want := range map[string]bool{
 		"WUD_AUTH_BASIC_ANA_USER=ana": true, "WUD_AUTH_BASIC_USER=ana": true, "WUD_AUTH_USER=ana": true, "DOGWATCH_AUTH_OIDC_X_CLIENTSECRET__FILE=/missing": true,
-		"WUD_AUTH_ANONYMOUS_X_Y=z": false, "WUD_AUTH_BASIC_ANA_USER=": false,
+		"WUD_AUTH_BASIC_ANA_USER=": true, "DOGWATCH_AUTH_LDAP_X_URL=x": true, "DOGWATCH_AUTH_BASIC_A_B__FILE=": true, "WUD_AUTH_BASIC_HASH=": true,
+		"WUD_AUTH_ANONYMOUS_X_Y=z": false, "WUD_AUTH_ANONYMOUS_X_Y=": false, "WUD_SERVER_PORT=3000": false,
 	} {
 		c, err := Load(Input{Environ: []string{"HOME=/h", variable}, Open: memory(nil)})
-		told := slices.ContainsFunc(c.Problems, func(p Problem) bool { return strings.Contains(p.Message, "the API is open") })
-		if err != nil || told != want {
-			t.Errorf("%s: told is %v, %v", variable, told, err)
+		if err != nil || c.AuthAsked != want {
+			t.Errorf("%s: asked is %v, %v", variable, c.AuthAsked, err)
+		}
+	}
+	for text, want := range map[string]bool{
+		"auth: { basic: { ana: { user: ana } } }": true, "auth: { basic: ana }": true, "auth: {}": false, "auth: { anonymous: { x: {} } }": false,
+		"auth: { basic: { ana: { user: , hash: } } }": true, "auth: { basic: }": true,
+	} {
+		c, err := Load(Input{File: "dogwatch.yaml", Environ: []string{"HOME=/h"}, Open: memory(map[string]string{"dogwatch.yaml": text})})
+		if err != nil || c.AuthAsked != want {
+			t.Errorf("%s: asked is %v, %v", text, c.AuthAsked, err)
 		}
 	}
 }

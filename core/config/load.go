@@ -55,7 +55,7 @@ func Load(in Input) (*Config, error) {
 	l.merge(file, env, flagEntries(in.Flags))
 	l.settings()
 	l.unsetComponents(empty)
-	l.auth()
+	l.config.AuthAsked = l.login
 	c := &l.config
 	if l.fatal {
 		return c, &InvalidError{Problems: c.Problems}
@@ -72,7 +72,7 @@ type loader struct {
 	raw     map[string]Value // settings as they were written
 	index   map[string]int   // place of a component in its list, by key
 	unknown map[string]bool  // unknown sections that were already reported
-	login   string           // where the first way to log in was written; "" when there is none
+	login   bool             // whether a way to log in was written
 	fatal   bool
 }
 

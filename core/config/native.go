@@ -64,7 +64,11 @@ func Document(settings []Setting) (string, error) {
 	var leaves []leaf
 	for _, s := range settings {
 		text, _ := s.Value.(string)
-		leaves = append(leaves, leaf{path: s.Path, value: &yaml.Node{Kind: yaml.ScalarNode, Value: text}})
+		value := &yaml.Node{Kind: yaml.ScalarNode, Value: text}
+		if text != "" && value.ShortTag() == "!!null" {
+			value.Style = yaml.DoubleQuotedStyle
+		}
+		leaves = append(leaves, leaf{path: s.Path, value: value})
 	}
 	text, err := render(leaves)
 	return string(text), err

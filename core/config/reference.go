@@ -47,7 +47,8 @@ variable counts as not set. A section whose name starts with ` + "`x-`" + ` is y
 **Coming from What's Up Docker?** Every ` + "`WUD_…`" + ` variable is read as the ` + "`DOGWATCH_…`" + ` one; if both are set, ours wins. Watchers have
 no type there: ` + "`WUD_WATCHER_LOCAL_CRON`" + `; of a value and its ` + "`__FILE`" + ` the file counts. ` + "`WUD_STORE_FILE`" + ` names the file that the first start imports.
 
-**Not yet available:** the ` + "`auth`" + ` section. It is read and reported, but the API is open.
+**Logins** are the sections ` + "`auth.basic.{name}`" + ` (a user and the hash of a password) and ` + "`auth.oidc.{name}`" + ` (an OpenID Connect provider);
+[Logins and tokens](authentication.md) has their options. Without one everybody may do everything; with one, even a mistaken one, nobody may without a login.
 `
 
 // Reference returns the documentation of all that can be set, as Markdown: the

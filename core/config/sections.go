@@ -142,8 +142,8 @@ var (
 // a value, makes a component with no options.
 func (l *loader) placeOption(path string, v Value) {
 	parts := strings.SplitN(path, ".", 4)
-	if parts[0] == string(authKind) && l.login == "" && (len(parts) < 2 || parts[1] != "anonymous") {
-		l.login = v.Source
+	if v.V != "" || v.problem != nil || len(parts) > 1 {
+		l.wantsLogin(parts)
 	}
 	if len(parts) < 3 {
 		if v.V != "" || v.problem != nil {
@@ -168,6 +168,12 @@ func (l *loader) placeOption(path string, v Value) {
 	case len(parts) == 4:
 		c.Options[parts[3]] = v
 	}
+}
+
+// wantsLogin notes that a setting asks for a login, however wrong it is: nobody
+// who writes one wants an open server.
+func (l *loader) wantsLogin(parts []string) {
+	l.login = l.login || parts[0] == string(authKind) && (len(parts) < 2 || parts[1] != "anonymous")
 }
 
 // componentForm is how an option of a component is written.
@@ -234,6 +240,7 @@ func (l *loader) unsetComponents(empty []entry) {
 	told := map[string]bool{}
 	for _, e := range empty {
 		parts := strings.SplitN(e.path, ".", 4)
+		l.wantsLogin(parts)
 		switch {
 		case !slices.Contains(componentSections(), parts[0]):
 			if !l.isSetting(e.path) {
@@ -253,17 +260,12 @@ func (l *loader) unsetComponents(empty []entry) {
 			continue
 		}
 		told[key] = true
+		if parts[0] == string(authKind) && parts[1] != "anonymous" {
+			l.report(Problem{Key: key, Source: e.value.Source, Level: Error,
+				Message: "lets nobody in, since all its variables are empty", Remedy: "give them values or remove them"})
+			continue
+		}
 		l.report(Problem{Key: key, Source: e.value.Source, Level: Warning,
 			Message: "does not exist, since all its variables are empty", Remedy: "give them values or remove them"})
 	}
-}
-
-// auth says aloud that what protects the API elsewhere does not do so here.
-func (l *loader) auth() {
-	if l.login == "" {
-		return
-	}
-	l.report(Problem{Key: string(authKind), Source: l.login, Level: Warning,
-		Message: "authentication is not available in this version; the API is open",
-		Remedy:  "let a reverse proxy authenticate, or bind the server to an address that only you reach"})
 }

@@ -106,6 +106,11 @@ func (l *loader) checkServer(s *Server) {
 			l.fault("server.allowedhosts", fmt.Sprintf("want host names without scheme or port, got %q", h), "")
 		}
 	}
+	for _, text := range s.Trusted {
+		if _, ok := network(text); !ok {
+			l.fault("server.trustedproxies", fmt.Sprintf("want addresses or networks such as 172.18.0.0/16, got %q", text), "")
+		}
+	}
 	if strings.ContainsAny(s.BasePath, "?#% ") {
 		l.fault("server.basepath", fmt.Sprintf("want a path such as /dogwatch/, got %q", s.BasePath), "")
 	}

@@ -41,11 +41,13 @@ func Variable(name, value string, watcherTypes []string, schema SchemaOf) (path 
 	section := ""
 	for _, c := range append(l.config.Components, l.config.Auth...) {
 		section = c.Key() + "."
-		if c.Kind == authKind || len(c.Options) == 0 {
+		if len(c.Options) == 0 {
 			return e.path + fileOf(e), nil
 		}
 		var has bool
-		if known, has = schema(c.Kind, c.Type); !has {
+		if known, has = schema(c.Kind, c.Type); !has && c.Kind == authKind {
+			return e.path + fileOf(e), nil
+		} else if !has {
 			return "", &Problem{Key: string(c.Kind) + "." + c.Type, Source: e.value.Source, Message: "there is no " + string(c.Kind) + " type " + c.Type + " in this version"}
 		}
 		if _, has = known.Find(strings.TrimPrefix(e.path, section)); !has {

@@ -33,6 +33,12 @@ const (
 	PluginUp     Type = "plugin.up"     // Plugin
 	PluginDown   Type = "plugin.down"   // Plugin
 	PluginBroken Type = "plugin.broken" // Plugin
+
+	LoginSucceeded Type = "auth.login"         // Login
+	LoginFailed    Type = "auth.failed"        // Login: wrong credentials, or an account that may not
+	LoggedOut      Type = "auth.logout"        // Login
+	TokenCreated   Type = "auth.token.created" // Login
+	TokenRevoked   Type = "auth.token.revoked" // Login
 )
 
 // Event is one fact.
@@ -41,7 +47,7 @@ type Event struct {
 	ID   int64     `json:"id"`
 	At   time.Time `json:"at"`
 	Type Type      `json:"type"`
-	// Subject is who it happened to: "local/nginx" for containers, a component or plugin id otherwise.
+	// Subject is who it happened to: "local/nginx" for containers, a user for logins, a component or plugin id otherwise.
 	Subject string `json:"subject"`
 	// Run is the id of the check it belongs to, if any.
 	Run string `json:"run,omitempty"`
@@ -54,6 +60,7 @@ type Payload struct {
 	Check     *Check         `json:"check,omitempty"`
 	Delivery  *Delivery      `json:"delivery,omitempty"`
 	Plugin    *Plugin        `json:"plugin,omitempty"`
+	Login     *Login         `json:"login,omitempty"`
 }
 
 // Check is how a run went.
@@ -82,6 +89,20 @@ type Delivery struct {
 // Plugin is what became of a plugin.
 type Plugin struct {
 	State string `json:"state"`
+	Error string `json:"error,omitempty"`
+}
+
+// Login is who came, or gave a token away. It holds no secret, nor the name of
+// a user that does not exist: people type passwords into the wrong field.
+type Login struct {
+	// Method is the way to log in, such as "basic.ana" or "oidc.home".
+	Method string `json:"method,omitempty"`
+	// Address is where the request came from.
+	Address string `json:"address,omitempty"`
+	// Token and Scope are of a token that was created or revoked.
+	Token string `json:"token,omitempty"`
+	Scope string `json:"scope,omitempty"`
+	// Error is why a login was refused.
 	Error string `json:"error,omitempty"`
 }
 

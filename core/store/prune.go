@@ -12,7 +12,8 @@ const remembered = 8
 // Prune deletes the events and the finished deliveries from before a time. It
 // keeps events that a cursor has not passed, and what has been told about
 // containers that still exist, so that it is not told again: the fingerprints of
-// the latest deliveries, and what was imported.
+// the latest deliveries, and what was imported. Expired sessions go at once, and
+// tokens that expired before that time.
 func (s *Store) Prune(ctx context.Context, before time.Time) error {
 	if err := s.flushCache(ctx); err != nil {
 		return err
@@ -33,6 +34,13 @@ func (s *Store) Prune(ctx context.Context, before time.Time) error {
 		}
 		_, err = t.exec(`DELETE FROM told WHERE told_at < ? AND container NOT IN (SELECT id FROM containers)
 			AND subject NOT IN (SELECT watcher || '/' || name FROM containers)`, millis(before))
+		if err != nil {
+			return err
+		}
+		if _, err := t.exec("DELETE FROM sessions WHERE expires_at <= ?", millis(s.now())); err != nil {
+			return err
+		}
+		_, err = t.exec("DELETE FROM tokens WHERE expires_at > 0 AND expires_at < ?", millis(before))
 		return err
 	}, nil)
 }

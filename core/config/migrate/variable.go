@@ -170,8 +170,6 @@ func (r Rewriter) wud(_ scope, v variable) (setting, bool) {
 		return setting{}, false // a link of Docker or Kubernetes
 	case path == "":
 		return none(join(problem.Message, problem.Remedy)), true
-	case strings.HasPrefix(path, "auth."):
-		return but(path, v.value, "authentication is not available in this version; the API is open"), true
 	}
 	return to(path, v.value), true
 }
@@ -191,15 +189,13 @@ func (r Rewriter) drydock(s scope, v variable) (setting, bool) {
 	path, problem := config.Variable("WUD_"+rest, v.value, r.WatcherTypes, r.Schema)
 	switch {
 	case rest == "AUTH_ANONYMOUS_CONFIRM":
-		return none("the API is open in this version without it"), true
+		return none("without a login the API is open, and needs no confirmation"), true
 	case strings.HasPrefix(rest, "TRIGGER_") && strings.HasSuffix(path, ".auto"):
 		return drydockAuto(path, v.value), true
 	case path == "" && problem != nil && rest != "STORE_FILE":
 		return none(problem.Message), true
 	case path == "":
 		return none("there is nothing of the kind"), true
-	case strings.HasPrefix(path, "auth."):
-		return but(path, v.value, "authentication is not available in this version; the API is open"), true
 	}
 	return to(path, v.value), true
 }

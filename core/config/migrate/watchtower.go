@@ -66,7 +66,7 @@ func (r Rewriter) watchtower(s scope, v variable) (setting, bool) {
 	case "HTTP_API_METRICS":
 		return none("metrics are always at /metrics, under other names"), true
 	case "HTTP_API_TOKEN":
-		return none("authentication is not available in this version; the API is open"), true
+		return none("tokens are made here: dogwatch token create; they count once a login is configured (auth.basic or auth.oidc)"), true
 	case "HTTP_API_HOST":
 		return to("server.host", v.value), true
 	case "HTTP_API_PORT":

@@ -1,0 +1,35 @@
+package auth
+
+import (
+	"os"
+	"strings"
+	"testing"
+)
+
+// TestDocumentation: the page for people names every option, scheme and event there is.
+func TestDocumentation(t *testing.T) {
+	page, err := os.ReadFile("../../docs/authentication.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := []string{"server.trustedproxies", "server.metrics.auth", "auth.login", "auth.failed", "auth.logout", "auth.token.created", "auth.token.revoked"}
+	for _, typ := range []string{"basic", "oidc"} {
+		schema, known := Schema(typ)
+		if !known {
+			t.Fatalf("there is no type %s", typ)
+		}
+		for _, o := range schema {
+			names = append(names, o.Name)
+		}
+	}
+	for _, name := range names {
+		if !strings.Contains(string(page), "`"+name+"`") {
+			t.Errorf("the page lacks %s", name)
+		}
+	}
+	for _, text := range append(Schemes(), tokenPrefix, callbackPath("{name}")[:11]) {
+		if !strings.Contains(string(page), text) {
+			t.Errorf("the page lacks %s", text)
+		}
+	}
+}

@@ -1,0 +1,246 @@
+package auth
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/cookiejar"
+	"net/http/httptest"
+	"net/url"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/dogwatch/dogwatch/core/config"
+	"github.com/dogwatch/dogwatch/core/event"
+	"github.com/dogwatch/dogwatch/core/store"
+)
+
+const (
+	password     = "correct-horse-battery"
+	clientSecret = "client-secret-of-the-test"
+)
+
+// cheap is the {SHA} hash of password: no test waits for it.
+const cheap = "{SHA}+Xl5/0SpoaQQX0uub+gJcV4KCoQ="
+
+// world is an Auth over a real store, behind a real server.
+type world struct {
+	t      *testing.T
+	auth   *Auth
+	store  *store.Store
+	config *config.Config
+	url    string
+	log    *bytes.Buffer
+
+	mu  sync.Mutex
+	at  time.Time
+	err error // of the last request
+}
+
+func (w *world) now() time.Time {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.at
+}
+
+func (w *world) pass(d time.Duration) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.at = w.at.Add(d)
+}
+
+// start runs a server with settings of the environment.
+func start(t *testing.T, settings ...string) *world {
+	t.Helper()
+	conf, err := config.Load(config.Input{Environ: append([]string{"HOME=/h", "DOGWATCH_STORE_PATH=" + t.TempDir()}, settings...)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &world{t: t, config: conf, log: new(bytes.Buffer), at: time.Now().Truncate(time.Millisecond)}
+	w.store, err = store.Open(t.Context(), filepath.Join(conf.Store.Path, "store.db"), store.Options{Now: w.now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = w.store.Close() })
+	w.restart()
+	server := httptest.NewServer(http.HandlerFunc(w.serve))
+	t.Cleanup(server.Close)
+	w.url = server.URL
+	return w
+}
+
+// restart makes the Auth anew, over the same store.
+func (w *world) restart() {
+	log := hclog.New(&hclog.LoggerOptions{Output: w.log, Level: hclog.Trace, Mutex: new(sync.Mutex)})
+	w.auth = New(Options{Config: w.config, Store: w.store, Log: log, Now: w.now})
+}
+
+func (w *world) serve(rw http.ResponseWriter, r *http.Request) {
+	parts := strings.Split(strings.Trim(r.URL.Path, "/"), "/")
+	var who Identity
+	var err error
+	var to string
+	switch {
+	case parts[0] == "login":
+		who, err = w.auth.Login(rw, r, r.FormValue("user"), r.FormValue("password"))
+	case parts[0] == "logout":
+		to, err = w.auth.Logout(rw, r)
+		who.User = to
+	case len(parts) == 4 && parts[3] == "redirect":
+		if to, err = w.auth.Begin(rw, r, parts[2], r.FormValue("next")); err == nil {
+			http.Redirect(rw, r, to, http.StatusFound)
+			return
+		}
+	case len(parts) == 4 && parts[3] == "cb":
+		if to, err = w.auth.Finish(rw, r, parts[2]); err == nil {
+			http.Redirect(rw, r, to, http.StatusFound)
+			return
+		}
+	default:
+		who, err = w.auth.Identify(rw, r)
+	}
+	w.mu.Lock()
+	w.err = err
+	w.mu.Unlock()
+	if err != nil {
+		rw.WriteHeader(http.StatusUnauthorized)
+		_, _ = io.WriteString(rw, err.Error())
+		return
+	}
+	_ = json.NewEncoder(rw).Encode(map[string]any{"user": who.User, "method": who.Method, "scope": who.Scope.String(), "path": r.URL.Path})
+}
+
+// browser keeps cookies.
+func (w *world) browser() *http.Client {
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return &http.Client{Jar: jar, Timeout: 20 * time.Second}
+}
+
+func (w *world) cookie(c *http.Client, name string) string {
+	u, _ := url.Parse(w.url)
+	for _, cookie := range c.Jar.Cookies(u) {
+		if cookie.Name == name {
+			return cookie.Value
+		}
+	}
+	return ""
+}
+
+// answer is "user method scope", or the error.
+func (w *world) answer(resp *http.Response, err error) string {
+	w.t.Helper()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	if resp.StatusCode != http.StatusOK {
+		return string(body)
+	}
+	var who map[string]string
+	if err := json.Unmarshal(body, &who); err != nil {
+		w.t.Fatalf("%v in %s", err, body)
+	}
+	return strings.TrimSpace(who["user"] + " " + who["method"] + " " + who["scope"])
+}
+
+func (w *world) get(c *http.Client, path string) string {
+	w.t.Helper()
+	return w.answer(c.Get(w.url + path))
+}
+
+func (w *world) login(c *http.Client, user, password string) string {
+	w.t.Helper()
+	return w.answer(c.PostForm(w.url+"/login", url.Values{"user": {user}, "password": {password}}))
+}
+
+// with asks who one is with a header.
+func (w *world) with(header, value string) string {
+	w.t.Helper()
+	r, err := http.NewRequestWithContext(w.t.Context(), http.MethodGet, w.url+"/whoami", nil)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	r.Header.Set(header, value)
+	return w.answer(http.DefaultClient.Do(r))
+}
+
+func (w *world) basic(user, password string) string {
+	w.t.Helper()
+	r := httptest.NewRequest(http.MethodGet, "/", nil)
+	r.SetBasicAuth(user, password)
+	return w.with("Authorization", r.Header.Get("Authorization"))
+}
+
+func (w *world) failed() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.err
+}
+
+// trail lists "type subject method error" of the events.
+func (w *world) trail() []string {
+	w.t.Helper()
+	all, err := w.store.Events(w.t.Context(), 0, 1000)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	lines := []string{}
+	for _, e := range all {
+		lines = append(lines, strings.TrimSpace(strings.Join([]string{string(e.Type), e.Subject, e.Login.Method, e.Login.Token}, " ")))
+	}
+	return lines
+}
+
+func same(t *testing.T, what string, got, want any) {
+	t.Helper()
+	g, _ := json.Marshal(got)
+	v, _ := json.Marshal(want)
+	if !bytes.Equal(g, v) {
+		t.Errorf("%s: got %s, want %s", what, g, v)
+	}
+}
+
+func count(lines []string, line string) int {
+	n := 0
+	for _, l := range lines {
+		if strings.HasPrefix(l, line) {
+			n++
+		}
+	}
+	return n
+}
+
+func contains(problems []config.Problem, text string) bool {
+	return slices.ContainsFunc(problems, func(p config.Problem) bool { return strings.Contains(p.String(), text) })
+}
+
+var ana = []string{"WUD_AUTH_BASIC_MAIN_USER=ana", "WUD_AUTH_BASIC_MAIN_HASH=" + cheap}
+
+func (w *world) events(t event.Type) int { return count(w.trail(), string(t)) }
+
+func tooMany(err error) bool {
+	var e *TooManyError
+	return errors.As(err, &e)
+}
+
+func newServer(t *testing.T, h http.Handler) string {
+	t.Helper()
+	s := httptest.NewServer(h)
+	t.Cleanup(s.Close)
+	return s.URL
+}

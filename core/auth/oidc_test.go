@@ -1,0 +1,309 @@
+package auth
+
+import (
+	"encoding/json"
+	"errors"
+	"maps"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/golang-jwt/jwt/v5"
+	"github.com/oauth2-proxy/mockoidc"
+)
+
+// person is a user of the provider. What it tells of him can be spoilt.
+type person struct {
+	subject string
+	claims  map[string]any
+	// info is what the provider tells at its userinfo endpoint; nil for the same.
+	info  map[string]any
+	spoil func(*mockoidc.IDTokenClaims)
+}
+
+func (p *person) ID() string { return p.subject }
+
+func (p *person) Userinfo([]string) ([]byte, error) {
+	told := map[string]any{"sub": p.subject}
+	maps.Copy(told, p.claims)
+	if p.info != nil {
+		told = p.info
+	}
+	return json.Marshal(told)
+}
+
+func (p *person) Claims(_ []string, c *mockoidc.IDTokenClaims) (jwt.Claims, error) {
+	if p.spoil != nil {
+		p.spoil(c)
+	}
+	text, err := json.Marshal(c)
+	all := jwt.MapClaims{}
+	if err == nil {
+		err = json.Unmarshal(text, &all)
+	}
+	maps.Copy(all, p.claims)
+	return all, err
+}
+
+// startProvider runs a provider, and a server that knows it as "home".
+func startProvider(t *testing.T, settings ...string) (*world, *mockoidc.MockOIDC) {
+	t.Helper()
+	m, err := mockoidc.Run()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = m.Shutdown() }) // often stopped by the test
+	m.ClientSecret = clientSecret
+	w := start(t, append([]string{
+		"WUD_AUTH_OIDC_HOME_DISCOVERY=" + m.DiscoveryEndpoint(), "WUD_AUTH_OIDC_HOME_CLIENTID=" + m.ClientID,
+		"WUD_AUTH_OIDC_HOME_CLIENTSECRET=" + clientSecret, "WUD_AUTH_OIDC_HOME_TIMEOUT=2000",
+	}, settings...)...)
+	return w, m
+}
+
+const begin = "/auth/oidc/home/redirect"
+
+// TestProviderLogin goes the whole way: to the provider, back, and out.
+func TestProviderLogin(t *testing.T) {
+	w, m := startProvider(t)
+	c := w.browser()
+	var seen []*url.URL
+	c.CheckRedirect = func(r *http.Request, _ []*http.Request) error { seen = append(seen, r.URL); return nil }
+	m.QueueUser(&person{subject: "4711", claims: map[string]any{"email": "jane@example.org", "email_verified": true}})
+	same(t, "login", w.get(c, begin+"?next=/containers%3Fq%3Dx"), "jane@example.org oidc.home manage")
+	ask := seen[0].Query()
+	for name, want := range map[string]string{
+		"response_type": "code", "client_id": m.ClientID, "code_challenge_method": "S256", "scope": "openid email profile",
+		"redirect_uri": w.url + "/auth/oidc/home/cb",
+	} {
+		same(t, name, ask.Get(name), want)
+	}
+	if len(ask.Get("state")) != 43 || len(ask.Get("nonce")) != 43 || len(ask.Get("code_challenge")) != 43 {
+		t.Errorf("asked with %v", ask)
+	}
+	same(t, "where it ends", seen[len(seen)-1].String(), w.url+"/containers?q=x")
+	same(t, "session", w.get(c, "/"), "jane@example.org oidc.home manage")
+	if w.cookie(c, flowCookie) != "" {
+		t.Error("the cookie of the login stays")
+	}
+	w.restart()
+	same(t, "after a restart", w.get(c, "/"), "jane@example.org oidc.home manage")
+
+	// The same answer of the provider is worth nothing again, nor in another browser.
+	back := seen[1]
+	for what, browser := range map[string]*http.Client{"again": c, "elsewhere": w.browser()} {
+		if got := w.answer(browser.Get(back.String())); !strings.Contains(got, "did not begin") {
+			t.Errorf("%s: %s", what, got)
+		}
+	}
+	w.get(c, "/logout")
+	same(t, "after logout", w.get(c, "/"), "nothing")
+	same(t, "trail", []int{w.events("auth.login jane@example.org oidc.home"), w.events("auth.failed unknown user oidc.home"), w.events("auth.logout")}, []int{1, 2, 1})
+	same(t, "unknown provider", w.get(c, "/auth/oidc/none/redirect"), ErrNoProvider.Error())
+}
+
+func (w *world) tried(c *http.Client, m *mockoidc.MockOIDC, p *person) string {
+	w.t.Helper()
+	m.QueueUser(p)
+	return w.get(c, begin)
+}
+
+// TestWhoMayLogIn has the lists of users and groups, and the claims that they look at.
+func TestWhoMayLogIn(t *testing.T) {
+	jane := map[string]any{"email": "jane@example.org", "email_verified": true, "preferred_username": "jane", "groups": []string{"staff", "ops"},
+		"realm_access": map[string]any{"roles": []string{"dog"}}, "team": "red"}
+	unverified := maps.Clone(jane)
+	unverified["email_verified"] = false
+	for _, test := range []struct {
+		name     string
+		settings []string
+		claims   map[string]any
+		want     string
+	}{
+		{"everybody", nil, jane, "jane@example.org"},
+		{"listed", []string{"USERS=bob@example.org,Jane@Example.org"}, jane, "jane@example.org"},
+		{"listed by sub", []string{"USERS=4711"}, jane, "jane@example.org"},
+		{"not listed", []string{"USERS=bob@example.org"}, jane, ""},
+		{"not verified", []string{"USERS=jane@example.org"}, unverified, ""},
+		{"not verified, but no matter", nil, unverified, "jane@example.org"},
+		{"other claim", []string{"USERNAMECLAIM=preferred_username", "USERS=jane"}, unverified, "jane"},
+		{"claim that is missing", []string{"USERNAMECLAIM=nick"}, jane, "jane@example.org"},
+		// The name that stands in for a missing claim is not what was listed.
+		{"claim that is missing, listed", []string{"USERNAMECLAIM=nick", "USERS=jane@example.org"}, jane, ""},
+		{"group", []string{"GROUPS=ops"}, jane, "jane@example.org"},
+		{"not in the group", []string{"GROUPS=admins,OPS"}, jane, ""},
+		{"no groups at all", []string{"GROUPS=ops"}, map[string]any{"email": "jane@example.org"}, ""},
+		{"user or group", []string{"GROUPS=none", "USERS=4711"}, jane, "jane@example.org"},
+		{"nested groups", []string{"GROUPS=dog", "GROUPSCLAIM=realm_access.roles"}, jane, "jane@example.org"},
+		{"one group as a text", []string{"GROUPS=red", "GROUPSCLAIM=team"}, jane, "jane@example.org"},
+		{"nothing but the sub", nil, map[string]any{}, "4711"},
+		{"odd characters", nil, map[string]any{"email": "ja\x1b[31m\nne"}, "ja[31mne"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			var settings []string
+			for _, s := range test.settings {
+				settings = append(settings, "WUD_AUTH_OIDC_HOME_"+s)
+			}
+			w, m := startProvider(t, settings...)
+			c := w.browser()
+			got := w.tried(c, m, &person{subject: "4711", claims: test.claims})
+			want := test.want + " oidc.home manage"
+			if test.want != "" {
+				same(t, "login", got, want)
+				return
+			}
+			if !errors.Is(w.failed(), ErrWrong) || w.get(c, "/") != "nothing" || w.events("auth.failed") != 1 {
+				t.Errorf("got %s, trail %v", got, w.trail())
+			}
+		})
+	}
+}
+
+// TestWrongAnswers: what a provider, or somebody in its place, answers wrongly lets nobody in.
+func TestWrongAnswers(t *testing.T) {
+	claims := map[string]any{"email": "jane@example.org"}
+	spoilt := func(spoil func(*mockoidc.IDTokenClaims)) *person {
+		return &person{subject: "4711", claims: claims, spoil: spoil}
+	}
+	for name, test := range map[string]struct {
+		user *person
+		want string
+	}{
+		"other issuer":    {spoilt(func(c *mockoidc.IDTokenClaims) { c.Issuer = "https://evil.example.org" }), "verify the id token"},
+		"other client":    {spoilt(func(c *mockoidc.IDTokenClaims) { c.Audience = []string{"other"} }), "verify the id token"},
+		"other login":     {spoilt(func(c *mockoidc.IDTokenClaims) { c.Nonce = "x" }), "nonce"},
+		"no nonce":        {spoilt(func(c *mockoidc.IDTokenClaims) { c.Nonce = "" }), "nonce"},
+		"long expired":    {spoilt(func(c *mockoidc.IDTokenClaims) { c.ExpiresAt = jwt.NewNumericDate(time.Now().Add(-10 * time.Minute)) }), "compare the clocks"},
+		"far in future":   {spoilt(func(c *mockoidc.IDTokenClaims) { c.NotBefore = jwt.NewNumericDate(time.Now().Add(time.Hour)) }), "verify the id token"},
+		"another's info":  {&person{subject: "4711", claims: claims, info: map[string]any{"sub": "1", "email": "boss@example.org"}}, "another user"},
+		"info of nobody":  {&person{subject: "4711", claims: claims, info: map[string]any{"email": "boss@example.org"}}, "another user"},
+		"clocks differ":   {spoilt(func(c *mockoidc.IDTokenClaims) { c.ExpiresAt = jwt.NewNumericDate(time.Now().Add(-time.Minute)) }), ""},
+		"clocks differ 2": {spoilt(func(c *mockoidc.IDTokenClaims) { c.NotBefore = jwt.NewNumericDate(time.Now().Add(time.Minute)) }), ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w, m := startProvider(t)
+			c := w.browser()
+			got := w.tried(c, m, test.user)
+			if test.want == "" {
+				same(t, "login", got, "jane@example.org oidc.home manage")
+				return
+			}
+			if !strings.Contains(got, test.want) || !errors.Is(w.failed(), ErrWrong) || w.get(c, "/") != "nothing" {
+				t.Errorf("got %q, want %q", got, test.want)
+			}
+		})
+	}
+}
+
+// TestWrongState: an answer that was asked for by somebody else, or never, is refused.
+func TestWrongState(t *testing.T) {
+	w, _ := startProvider(t)
+	stop := func(c *http.Client) *url.URL { // goes to the provider and not back
+		c.CheckRedirect = func(r *http.Request, via []*http.Request) error {
+			if strings.HasSuffix(r.URL.Path, "/cb") {
+				return http.ErrUseLastResponse
+			}
+			return nil
+		}
+		resp, err := c.Get(w.url + begin)
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp.Body.Close()
+		back, err := resp.Location()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return back
+	}
+	victim, attacker := w.browser(), w.browser()
+	stop(victim)
+	// The attacker's own answer in the victim's browser would log the victim in as the attacker.
+	if got := w.answer(victim.Get(stop(attacker).String())); !strings.Contains(got, "state") {
+		t.Errorf("got %s", got)
+	}
+	for name, spoil := range map[string]func(*url.URL){
+		"no state":      func(u *url.URL) { u.RawQuery = "code=x" },
+		"no code":       func(u *url.URL) { q := u.Query(); q.Del("code"); u.RawQuery = q.Encode() },
+		"wrong code":    func(u *url.URL) { q := u.Query(); q.Set("code", "x"); u.RawQuery = q.Encode() },
+		"refused":       func(u *url.URL) { u.RawQuery += "&error=access_denied&error_description=no%0Aentry" },
+		"another state": func(u *url.URL) { q := u.Query(); q.Set("state", strings.Repeat("A", 43)); u.RawQuery = q.Encode() },
+	} {
+		c := w.browser()
+		back := stop(c)
+		spoil(back)
+		if got := w.answer(c.Get(back.String())); !errors.Is(w.failed(), ErrWrong) || w.get(c, "/") != "nothing" || strings.Contains(got, "\n") {
+			t.Errorf("%s: %q, %v", name, got, w.failed())
+		}
+		w.pass(time.Minute) // for the limit of the address
+	}
+	c := w.browser()
+	back := stop(c)
+	w.pass(flowTime + time.Second)
+	if got := w.answer(c.Get(back.String())); !strings.Contains(got, "too long") {
+		t.Errorf("late: %s", got)
+	}
+	c = w.browser()
+	back = stop(c)
+	w.restart() // the key that sealed the cookie is gone
+	if got := w.answer(c.Get(back.String())); !strings.Contains(got, "begin again") {
+		t.Errorf("after a restart: %s", got)
+	}
+	c = w.browser()
+	back = stop(c)
+	cookie := w.cookie(c, flowCookie)
+	u, _ := url.Parse(w.url)
+	c.Jar.SetCookies(u, []*http.Cookie{{Name: flowCookie, Value: cookie[:len(cookie)-4] + "AAAA", Path: "/"}})
+	if got := w.answer(c.Get(back.String())); !errors.Is(w.failed(), ErrWrong) {
+		t.Errorf("a changed cookie: %s", got)
+	}
+}
+
+// TestNowhereElse: a link to our login leads back to us.
+func TestNowhereElse(t *testing.T) {
+	w, m := startProvider(t)
+	for _, next := range []string{"https://evil.example.org/", "//evil.example.org", "/\\evil.example.org", "javascript:x"} {
+		c := w.browser()
+		var last *url.URL
+		c.CheckRedirect = func(r *http.Request, _ []*http.Request) error { last = r.URL; return nil }
+		m.QueueUser(&person{subject: "1", claims: map[string]any{}})
+		w.get(c, begin+"?next="+url.QueryEscape(next))
+		same(t, next, last.String(), w.url+"/")
+		w.pass(time.Minute)
+	}
+}
+
+// TestNoSecretLeaves: neither the log nor the events nor an answer has a secret.
+func TestNoSecretLeaves(t *testing.T) {
+	w, m := startProvider(t, ana...)
+	c := w.browser()
+	var answers strings.Builder
+	answers.WriteString(w.tried(c, m, &person{subject: "1", claims: map[string]any{}}))
+	answers.WriteString(w.tried(w.browser(), m, &person{subject: "1", info: map[string]any{}}))
+	secrets := []string{clientSecret, password, cheap[5:], w.cookie(c, sessionCookie)}
+	answers.WriteString(w.get(w.browser(), "/auth/oidc/home/cb?code=code-of-the-test&state=x"))
+	w.basic("ana", password)
+	w.basic("ana", "a-wrong-password")
+	w.basic("a-password-in-the-wrong-field", "x")
+	m.ClientSecret = "changed at the provider"
+	answers.WriteString(w.tried(w.browser(), m, &person{subject: "1"}))
+	_ = m.Shutdown()
+	w.restart() // which forgets what it knew of the provider
+	answers.WriteString(w.get(w.browser(), begin))
+	events, err := w.store.Events(t.Context(), 0, 1000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := json.Marshal([]any{events, w.auth.Methods(), w.auth.Strategies(), w.auth.Problems()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := w.log.String() + answers.String() + string(text)
+	for _, secret := range append(secrets, "a-wrong-password", "a-password-in-the-wrong-field", "code-of-the-test") {
+		if strings.Contains(all, secret) {
+			t.Errorf("%q leaves", secret)
+		}
+	}
+}

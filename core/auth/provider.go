@@ -1,0 +1,194 @@
+package auth
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/coreos/go-oidc/v3/oidc"
+	"golang.org/x/oauth2"
+)
+
+const (
+	wellKnown = "/.well-known/openid-configuration"
+	// maxDocument bounds what is read of a provider at a time.
+	maxDocument = 1 << 20
+	// restTime is for how long a provider that did not answer is not asked again, so
+	// that those who wait for their turn do not wait for it one after the other.
+	restTime = 3 * time.Second
+	// skew is how far the clocks of the provider and of this machine may differ.
+	skew = 2 * time.Minute
+)
+
+// provider is an OpenID Connect provider.
+type provider struct {
+	method  Method
+	options oidcOptions
+	client  *http.Client
+	now     func() time.Time
+
+	mu     sync.Mutex // held while asking for the settings, so that one asks for all
+	known  atomic.Pointer[discovered]
+	asked  time.Time // when that failed last
+	failed error
+}
+
+// discovered are the settings of a provider, as it publishes them.
+type discovered struct {
+	at       time.Time
+	provider *oidc.Provider
+	verifier *oidc.IDTokenVerifier
+	logout   string // the end_session_endpoint; "" without one
+}
+
+func newProvider(m Method, o oidcOptions, now func() time.Time) *provider {
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	transport.MaxIdleConns, transport.IdleConnTimeout = 2, 30*time.Second
+	return &provider{method: m, options: o, now: now, client: &http.Client{Timeout: o.Timeout, Transport: bounded{transport}}}
+}
+
+// bounded is a transport that reads no endless answers.
+type bounded struct{ next http.RoundTripper }
+
+func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
+	resp, err := b.next.RoundTrip(r)
+	if err != nil {
+		return nil, err
+	}
+	resp.Body = struct {
+		io.Reader
+		io.Closer
+	}{io.LimitReader(resp.Body, maxDocument), resp.Body}
+	return resp, nil
+}
+
+// settings returns what the provider publishes, and asks again once that is
+// old. A provider that does not answer then is used as it was known.
+func (p *provider) settings(ctx context.Context) (*discovered, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	d := p.known.Load()
+	ttl := time.Duration(p.options.TTL) * time.Minute
+	if d != nil && (ttl < 0 || p.now().Sub(d.at) < max(ttl, time.Minute)) {
+		return d, nil
+	}
+	if p.failed == nil || p.now().Sub(p.asked) > restTime {
+		var fresh *discovered
+		fresh, p.failed = p.discover(ctx)
+		if p.failed == nil {
+			p.known.Store(fresh)
+			return fresh, nil
+		}
+		p.asked = p.now()
+		if err := ctx.Err(); err != nil { // who asked has left, which says nothing of the provider
+			p.failed = nil
+			return nil, err
+		}
+	}
+	if d != nil {
+		return d, nil
+	}
+	return nil, p.failed
+}
+
+// discover asks the provider for its settings (OpenID Connect Discovery 1.0,
+// section 4). Its issuer must be the one that was configured; a slash at the
+// end, which providers and people are not of one mind about, does not count.
+func (p *provider) discover(ctx context.Context) (*discovered, error) {
+	issuer := strings.TrimRight(strings.TrimSuffix(p.options.Discovery.String(), wellKnown), "/")
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, issuer+wellKnown, nil)
+	if err != nil {
+		return nil, err
+	}
+	resp, err := p.client.Do(req)
+	if err != nil {
+		return nil, fmt.Errorf("ask %s for its settings: %w", p.method.ID(), unwrapURL(err))
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		return nil, fmt.Errorf("ask %s for its settings: %s answered %s: check auth.%s.discovery", p.method.ID(), req.URL.Redacted(), resp.Status, p.method.ID())
+	}
+	var document struct {
+		oidc.ProviderConfig
+		Logout string `json:"end_session_endpoint"`
+	}
+	if err := json.NewDecoder(resp.Body).Decode(&document); err != nil {
+		return nil, fmt.Errorf("ask %s for its settings: %s is not an OpenID Connect provider: %w", p.method.ID(), p.options.Discovery.Redacted(), err)
+	}
+	c := document.ProviderConfig
+	switch {
+	case strings.TrimRight(c.IssuerURL, "/") != issuer:
+		return nil, fmt.Errorf("%s says that its issuer is %q, not %q: set auth.%s.discovery to the issuer", p.method.ID(), c.IssuerURL, issuer, p.method.ID())
+	case !isWeb(c.AuthURL) || !isWeb(c.TokenURL) || !isWeb(c.JWKSURL):
+		return nil, fmt.Errorf("%s does not tell its authorization_endpoint, token_endpoint and jwks_uri", p.method.ID())
+	}
+	if !isWeb(document.Logout) {
+		document.Logout = ""
+	}
+	// Keys are fetched later, when this request is over.
+	lasting := oidc.ClientContext(context.Background(), p.client)
+	d := &discovered{at: p.now(), provider: c.NewProvider(lasting), logout: document.Logout}
+	d.verifier = d.provider.VerifierContext(lasting, &oidc.Config{
+		ClientID: p.options.ClientID, SupportedSigningAlgs: signing(c.Algorithms), Now: func() time.Time { return p.now().Add(-skew) },
+	})
+	return d, nil
+}
+
+// signing returns the algorithms of a provider that prove that a token is its own.
+func signing(offered []string) []string {
+	var good []string
+	for _, alg := range offered {
+		if alg != "none" && !strings.HasPrefix(alg, "HS") {
+			good = append(good, alg)
+		}
+	}
+	return good
+}
+
+func isWeb(address string) bool {
+	u, err := url.Parse(address)
+	return err == nil && (u.Scheme == "https" || u.Scheme == "http") && u.Host != ""
+}
+
+// unwrapURL takes the address, which may hold a secret, out of an error of net/http.
+func unwrapURL(err error) error {
+	var wrapped *url.Error
+	if errors.As(err, &wrapped) {
+		return wrapped.Err
+	}
+	return err
+}
+
+func (p *provider) oauth(d *discovered, public string) *oauth2.Config {
+	return &oauth2.Config{
+		ClientID: p.options.ClientID, ClientSecret: p.options.ClientSecret, Endpoint: d.provider.Endpoint(),
+		RedirectURL: public + callbackPath(p.method.Name), Scopes: p.options.Scopes,
+	}
+}
+
+func callbackPath(name string) string { return "/auth/oidc/" + url.PathEscape(name) + "/cb" }
+
+// logoutURL returns where to log out of the provider (OpenID Connect
+// RP-Initiated Logout 1.0); "" when there is no such place or none is known yet.
+func (p *provider) logoutURL() string {
+	d := p.known.Load()
+	if d == nil || d.logout == "" {
+		return ""
+	}
+	u, err := url.Parse(d.logout)
+	if err != nil {
+		return ""
+	}
+	query := u.Query()
+	query.Set("client_id", p.options.ClientID)
+	u.RawQuery = query.Encode()
+	return u.String()
+}

@@ -1,0 +1,124 @@
+package auth
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestProviderTrouble: a provider that is down or is not one is told from wrong credentials, comes back, and takes nothing down.
+func TestProviderTrouble(t *testing.T) {
+	w, m := startProvider(t, ana...)
+	if err := m.Shutdown(); err != nil {
+		t.Fatal(err)
+	}
+	c := w.browser()
+	if got := w.get(c, begin); !strings.Contains(got, "ask oidc.home for its settings") || errors.Is(w.failed(), ErrWrong) {
+		t.Errorf("down: %s", got)
+	}
+	same(t, "the other way", w.basic("ana", password), "ana basic.main manage")
+	same(t, "no logout page is known", w.auth.Strategies()[0].LogoutURL+w.auth.Strategies()[1].LogoutURL, "")
+
+	answers := func(status int, body string) *world {
+		mux := http.NewServeMux()
+		w := start(t, "WUD_AUTH_OIDC_HOME_CLIENTID=x", "WUD_AUTH_OIDC_HOME_CLIENTSECRET="+clientSecret, "WUD_AUTH_OIDC_HOME_DISCOVERY=http://127.0.0.1:1/id/")
+		mux.HandleFunc("/id/.well-known/openid-configuration", func(rw http.ResponseWriter, r *http.Request) {
+			rw.WriteHeader(status)
+			_, _ = io.WriteString(rw, strings.ReplaceAll(body, "SELF", "http://"+r.Host+"/id"))
+		})
+		server := newServer(t, mux)
+		value := w.config.Auth[0].Options["discovery"]
+		value.V = server + "/id/"
+		w.config.Auth[0].Options["discovery"] = value
+		w.restart()
+		return w
+	}
+	const good = `{"issuer":"SELF","authorization_endpoint":"SELF/a","token_endpoint":"SELF/t","jwks_uri":"SELF/k","end_session_endpoint":"SELF/end?x=1"}`
+	for _, test := range []struct {
+		status int
+		body   string
+		want   string
+	}{
+		{404, "no", "answered 404"},
+		{200, "<html>", "not an OpenID Connect provider"},
+		{200, `{"issuer":"https://evil.example.org"}`, "says that its issuer is"},
+		{200, `{}`, "says that its issuer is"},
+		{200, `{"issuer":"SELF"}`, "authorization_endpoint"},
+		{200, strings.Replace(good, "SELF/a", "javascript:x", 1), "authorization_endpoint"},
+		{200, strings.Repeat(" ", maxDocument) + good, "not an OpenID Connect provider"},
+	} {
+		w := answers(test.status, test.body)
+		if got := w.get(w.browser(), begin); !strings.Contains(got, test.want) {
+			t.Errorf("%.40s: %s", test.body, got)
+		}
+	}
+	w = answers(200, strings.Replace(good, `"SELF"`, `"SELF/"`, 1)) // a slash more or less does not matter
+	noFollow := w.browser()
+	noFollow.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	resp, err := noFollow.Get(w.url + begin)
+	if err != nil || resp.StatusCode != http.StatusFound {
+		t.Fatalf("%v, %v", resp, err)
+	}
+	resp.Body.Close()
+	if got := w.auth.Strategies()[0].LogoutURL; !strings.HasSuffix(got, "/id/end?client_id=x&x=1") {
+		t.Errorf("logout at %q", got)
+	}
+}
+
+// TestProviderGoesAndComes: what was known of a provider lasts while it is away, and logins fail with a reason.
+func TestProviderGoesAndComes(t *testing.T) {
+	w, m := startProvider(t)
+	c := w.browser()
+	same(t, "login", w.tried(c, m, &person{subject: "1", claims: map[string]any{}}), "1 oidc.home manage")
+	if err := m.Shutdown(); err != nil {
+		t.Fatal(err)
+	}
+	w.pass(2 * time.Hour) // what is known is old
+	same(t, "session", w.get(c, "/"), "1 oidc.home manage")
+	d, err := w.auth.providers["home"].settings(t.Context())
+	if err != nil || d == nil {
+		t.Errorf("forgotten: %v", err)
+	}
+	client := w.browser()
+	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	resp, err := client.Get(w.url + begin)
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp.Body.Close()
+	to, err := resp.Location()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := w.answer(client.Get(w.url + "/auth/oidc/home/cb?code=x&state=" + to.Query().Get("state")))
+	if !strings.Contains(got, "ask oidc.home for the login") {
+		t.Errorf("got %s", got)
+	}
+}
+
+// TestOtherName: a login begins under the name that the provider sends people back to.
+func TestOtherName(t *testing.T) {
+	w, _ := startProvider(t, "DOGWATCH_PUBLIC_URL=https://dog.example.org/x")
+	c := w.browser()
+	c.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	where := func(path string) string {
+		resp, err := c.Get(w.url + path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp.Body.Close()
+		to, err := resp.Location()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return to.String()
+	}
+	same(t, "first", where(begin+"?next=/a"), "https://dog.example.org/x/auth/oidc/home/redirect?moved=1&next=%2Fa")
+	if to := where(begin + "?moved=1"); !strings.Contains(to, url.QueryEscape("https://dog.example.org/x/auth/oidc/home/cb")) {
+		t.Errorf("then to %s", to)
+	}
+}

@@ -1,0 +1,154 @@
+package auth
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"errors"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/dogwatch/dogwatch/core/event"
+	"github.com/dogwatch/dogwatch/core/store"
+)
+
+const (
+	sessionCookie = "dogwatch_session"
+	// A session ends after a week without use, and after 90 days in any case.
+	idleTime    = 7 * 24 * time.Hour
+	longestTime = 90 * 24 * time.Hour
+	// extendAfter keeps the store from being written with every request.
+	extendAfter = time.Hour
+)
+
+// newSecret returns 256 random bits as 43 characters.
+func newSecret() string {
+	var bits [32]byte
+	_, _ = rand.Read(bits[:]) // never fails (crypto/rand)
+	return base64.RawURLEncoding.EncodeToString(bits[:])
+}
+
+func hashOf(secret string) []byte {
+	sum := sha256.Sum256([]byte(secret))
+	return sum[:]
+}
+
+// bySession returns whose session a request belongs to, and extends it.
+func (a *Auth) bySession(w http.ResponseWriter, r *http.Request) (Identity, error) {
+	cookie, err := r.Cookie(sessionCookie)
+	if err != nil || cookie.Value == "" {
+		return Identity{}, nil
+	}
+	s, err := a.session(r.Context(), hashOf(cookie.Value))
+	if errors.Is(err, store.ErrNotFound) {
+		return Identity{}, nil
+	}
+	if err != nil {
+		return Identity{}, err
+	}
+	end := a.now().Add(idleTime)
+	if latest := s.Created.Add(longestTime); end.After(latest) {
+		end = latest
+	}
+	if end.Sub(s.Expires) > extendAfter {
+		if err := a.opt.Store.ExtendSession(r.Context(), s.Hash, end); err != nil {
+			a.log.Warn("extend a session", "user", s.User, "error", err)
+		} else {
+			a.setCookie(w, r, sessionCookie, cookie.Value, end.Sub(a.now()))
+		}
+	}
+	return Identity{User: s.User, Method: s.Provider, Scope: Manage, session: s.Hash}, nil
+}
+
+// session returns a session that is still good: neither expired nor made under
+// settings of its provider that have been changed since.
+func (a *Auth) session(ctx context.Context, hash []byte) (store.Session, error) {
+	s, err := a.opt.Store.Session(ctx, hash)
+	if err != nil {
+		return s, err
+	}
+	good := slices.ContainsFunc(a.methods, func(m Method) bool {
+		return m.ID() == s.Provider && m.stamp != nil && bytes.Equal(m.stamp, s.Stamp)
+	})
+	if !good || !a.now().Before(s.Expires) {
+		return s, store.ErrNotFound
+	}
+	return s, nil
+}
+
+// Current reports whether somebody who was identified earlier still is, as far
+// as the store can tell: a stream outlives the check of its request by far.
+func (a *Auth) Current(ctx context.Context, who Identity) bool {
+	var err error
+	switch {
+	case who.session != nil:
+		_, err = a.session(ctx, who.session)
+	case who.token != nil:
+		_, err = a.token(ctx, who.token)
+	}
+	return !errors.Is(err, store.ErrNotFound) && !errors.Is(err, ErrToken)
+}
+
+// begin makes a session for somebody who has just logged in. The session that
+// the browser had, if any, ends: its id may be known to others.
+func (a *Auth) begin(w http.ResponseWriter, r *http.Request, who Identity) (Identity, error) {
+	if old, err := r.Cookie(sessionCookie); err == nil {
+		if err := a.opt.Store.EndSession(r.Context(), hashOf(old.Value)); err != nil {
+			return Identity{}, err
+		}
+	}
+	i := slices.IndexFunc(a.methods, func(m Method) bool { return m.ID() == who.Method })
+	secret, now := newSecret(), a.now()
+	s := store.Session{Hash: hashOf(secret), User: who.User, Provider: who.Method, Stamp: a.methods[i].stamp, Created: now, Expires: now.Add(idleTime)}
+	if err := a.opt.Store.AddSession(r.Context(), s); err != nil {
+		return Identity{}, err
+	}
+	a.setCookie(w, r, sessionCookie, secret, idleTime)
+	a.record(r, event.LoginSucceeded, who.User, event.Login{Method: who.Method})
+	who.session = s.Hash
+	return who, nil
+}
+
+// Logout ends the session of a request, if it has one, and returns where its
+// user can log out of the provider; "" when there is no such place.
+func (a *Auth) Logout(w http.ResponseWriter, r *http.Request) (elsewhere string, err error) {
+	who, err := a.bySession(w, r)
+	if err != nil || who.session == nil {
+		return "", err
+	}
+	if err := a.opt.Store.EndSession(r.Context(), who.session); err != nil {
+		return "", err
+	}
+	a.setCookie(w, r, sessionCookie, "", -1)
+	a.record(r, event.LoggedOut, who.User, event.Login{Method: who.Method})
+	for name, p := range a.providers {
+		if who.Method == "oidc."+name {
+			return p.logoutURL(), nil
+		}
+	}
+	return "", nil
+}
+
+// setCookie gives the browser a cookie that pages cannot read and that other
+// sites' requests do not carry. A negative age takes it away.
+func (a *Auth) setCookie(w http.ResponseWriter, r *http.Request, name, value string, age time.Duration) {
+	seconds := int(age / time.Second)
+	if age < 0 {
+		seconds = -1
+	}
+	header := w.Header()
+	kept := header.Values("Set-Cookie")
+	header.Del("Set-Cookie")
+	for _, line := range kept { // one line for each cookie (RFC 6265, section 4.1.1)
+		if cookie, err := http.ParseSetCookie(line); err != nil || cookie.Name != name {
+			header.Add("Set-Cookie", line)
+		}
+	}
+	http.SetCookie(w, &http.Cookie{
+		Name: name, Value: value, Path: "/", MaxAge: seconds,
+		HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: a.secure(r),
+	})
+}

@@ -1,0 +1,35 @@
+package store
+
+import (
+	"context"
+	"math"
+	"time"
+
+	"github.com/dogwatch/dogwatch/core/event"
+)
+
+// History returns the events that f selects, newest first. It reads the log
+// from its newest end, so what is rare or long ago takes longest.
+func (s *Store) History(ctx context.Context, f event.Filter) ([]event.Event, error) {
+	types, err := encode(append([]event.Type{}, f.Types...))
+	if err != nil {
+		return nil, err
+	}
+	return s.events(ctx, `WHERE id < ?1
+		AND (?2 = 0 OR type IN (SELECT value FROM json_each(?3)))
+		AND (?4 = '' OR subject = ?4)
+		AND (?5 = '' OR subject = ?5 OR substr(subject, 1, length(?5) + 1) = ?5 || '/')
+		AND (?6 = '' OR instr(lower(subject), lower(?6)) > 0)
+		AND at >= ?7 AND at < ?8
+		ORDER BY id DESC LIMIT ?9`,
+		orNewest(f.Before), len(f.Types), string(types), f.Subject, f.Watcher, f.Text,
+		millisOr(f.Since, math.MinInt64), millisOr(f.Until, math.MaxInt64), orDefault(f.Limit))
+}
+
+// millisOr returns t as it is stored, or otherwise for the zero time.
+func millisOr(t time.Time, otherwise int64) int64 {
+	if t.IsZero() {
+		return otherwise
+	}
+	return millis(t)
+}
