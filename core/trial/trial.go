@@ -97,15 +97,24 @@ func watch(ctx context.Context, w *component.Component) (string, error) {
 // trigger runs a trigger with the containers of Sample, marked as a test.
 func (t *Trials) trigger(ctx context.Context, c *component.Component) (Result, error) {
 	tried := t.opt.Trigger(c)
+	return t.tell(ctx, tried, &listener{next: tried.Runner})
+}
+
+// Preview returns what a trigger would be told by Try, and tells it nothing.
+func (t *Trials) Preview(ctx context.Context, c *component.Component) (Result, error) {
+	return t.tell(ctx, t.opt.Trigger(c), &listener{})
+}
+
+// tell has a dispatcher of its own tell l what it would tell a trigger of the sample.
+func (t *Trials) tell(ctx context.Context, tried dispatch.Trigger, l *listener) (Result, error) {
 	containers := Sample()
 	if !tried.Batch {
 		containers = containers[:1]
 	}
-	heard := &listener{next: tried.Runner}
-	tried.Runner = heard
+	tried.Runner = l
 	d := dispatch.New(dispatch.Options{Triggers: only(tried), Store: forgetful{}, Bus: &event.Bus{}, Log: t.opt.Log, Now: t.opt.Now})
-	err := d.RunNow(ctx, c.ID(), containers, true)
-	return heard.heard, err
+	err := d.RunNow(ctx, tried.ID, containers, true)
+	return l.heard, err
 }
 
 // forgetful is a dispatch.Store that keeps nothing. Of the others methods none
@@ -114,7 +123,7 @@ type forgetful struct{ dispatch.Store }
 
 func (forgetful) Commit(context.Context, event.Change) error { return nil }
 
-// listener notes what a trigger is told.
+// listener notes what a trigger is told, and passes it on if there is a next.
 type listener struct {
 	next  trigger.Trigger
 	heard Result
@@ -122,6 +131,9 @@ type listener struct {
 
 func (l *listener) Run(ctx context.Context, req trigger.Request) error {
 	l.heard = Result{Title: req.Title, Body: req.Body}
+	if l.next == nil {
+		return nil
+	}
 	return l.next.Run(ctx, req)
 }
 

@@ -1,0 +1,304 @@
+package web
+
+import (
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/dogwatch/dogwatch/core/event"
+	"github.com/dogwatch/dogwatch/sdk/kind"
+)
+
+// kindPage is the list of the components of one kind.
+type kindPage struct {
+	Kind  kind.Kind
+	Title string
+	// Is says what components of this kind are for.
+	Is string
+	// Summary counts them: "3 watchers, 1 failed".
+	Summary string
+	Rows    []componentRow
+	// Paste is what makes the first of them, for an empty list.
+	Paste *snippet
+}
+
+// componentRow is a component in a list.
+type componentRow struct {
+	Component
+	Path  string
+	State stateWord
+	// Facts are the few settings that tell one from the other.
+	Facts []string
+	Last  *lastCheck
+}
+
+// stateWord is a state in a word, and the class of its colour.
+type stateWord struct{ Word, Class string }
+
+// lastCheck is how the last check of a watcher ended.
+type lastCheck struct {
+	At     time.Time
+	Said   string
+	Failed bool
+}
+
+// titles are the headings of the kinds, and the paths of their lists in lower case.
+var titles = map[kind.Kind]string{kind.Watcher: "Watchers", kind.Registry: "Registries", kind.Trigger: "Triggers"}
+
+// kindPath is where the list of a kind is, below the base path.
+func kindPath(k kind.Kind) string { return "/" + strings.ToLower(titles[k]) }
+
+func componentPath(c Component) string { return kindPath(c.Kind) + "/" + c.Type + "/" + c.Name }
+
+func newKindPage(k kind.Kind, all []Component, last map[string]event.Event) kindPage {
+	p := kindPage{Kind: k, Title: titles[k]}
+	failed := 0
+	for _, c := range all {
+		row := componentRow{Component: c, Path: componentPath(c), State: componentState(c.State), Facts: facts(c)}
+		if e, checked := last[c.Name]; checked && k == kind.Watcher {
+			row.Last = checkOf(e)
+			row.State = row.Last.stateOf(row.State)
+		}
+		if row.State.Class == "failed" {
+			failed++
+		}
+		p.Rows = append(p.Rows, row)
+	}
+	p.Summary = plural(len(all), string(k))
+	if failed > 0 {
+		p.Summary += fmt.Sprintf(", %d failed", failed)
+	}
+	switch k {
+	case kind.Watcher:
+		p.Is = "A watcher finds the containers of an engine and says when they are checked."
+	case kind.Registry:
+		p.Is = "A registry answers which tags and digests an image has. The public ones need no configuration."
+	case kind.Trigger:
+		p.Is = "A trigger tells you of an update, or does something about it."
+		if len(all) == 0 {
+			s := firstTrigger()
+			p.Paste = &s
+		}
+	}
+	return p
+}
+
+func componentState(state string) stateWord {
+	switch state {
+	case "ready":
+		return stateWord{"Ready", "ok"}
+	case "failed":
+		return stateWord{"Failed", "failed"}
+	}
+	return stateWord{"Starting", "muted"}
+}
+
+// facts are what tells a component from others of its kind at a glance.
+func facts(c Component) (all []string) {
+	switch c.Kind {
+	case kind.Watcher:
+		if cron := c.value("cron"); cron != "" {
+			all = append(all, "checks at "+cron)
+		}
+	case kind.Registry:
+		const shown = 3
+		all = append(all, strings.Join(c.Hosts[:min(shown, len(c.Hosts))], ", "))
+		if more := len(c.Hosts) - shown; more > 0 {
+			all = append(all, fmt.Sprintf("and %d more", more))
+		}
+	case kind.Trigger:
+		if mode := c.value("mode"); mode == "batch" {
+			all = append(all, "one message per check")
+		} else {
+			all = append(all, "one message per container")
+		}
+		if t := c.value("threshold"); t != "" && t != "all" {
+			all = append(all, "up to "+t)
+		}
+		if c.value("auto") == "false" {
+			all = append(all, "only when asked")
+		}
+	}
+	return slices.DeleteFunc(all, func(s string) bool { return s == "" })
+}
+
+func (c Component) value(name string) string {
+	for _, s := range c.Options {
+		if s.Name == name {
+			return s.Value
+		}
+	}
+	return ""
+}
+
+// checkOf says in words how a check ended.
+func checkOf(e event.Event) *lastCheck {
+	last := &lastCheck{At: e.At, Failed: e.Type == event.CheckFailed}
+	last.Said, _ = told(e)
+	return last
+}
+
+// stateOf is the state of a watcher: one that is ready has not reached its
+// engine when its last check failed.
+func (l *lastCheck) stateOf(s stateWord) stateWord {
+	if l.Failed && s.Class == "ok" {
+		return stateWord{"Check failed", "failed"}
+	}
+	return s
+}
+
+// componentPage is one component.
+type componentPage struct {
+	Component
+	Title string
+	Path  string
+	State stateWord
+	// Remedy says what to do about Error.
+	Remedy   string
+	Given    []Setting
+	Defaults []Setting
+	YAML     string
+	Env      string
+	Limits   []limitRow
+	Last     *lastCheck
+	// Preview is what a trigger would say.
+	Preview    *preview
+	Deliveries []deliveryRow
+	// HistoryQuery selects its events on the page of the history.
+	HistoryQuery string
+	// Mode is how a trigger puts containers together: simple or batch.
+	Mode string
+	// Image is what a registry was asked about last, Trial what came of it.
+	Image string
+	Trial *trialView
+}
+
+type preview struct{ Title, Body, Error string }
+
+// trialView is a trial in words.
+type trialView struct {
+	Trial
+	OK bool
+	// Verdict is one sentence.
+	Verdict string
+	Remedy  string
+}
+
+func newComponentPage(c Component, now time.Time) componentPage {
+	p := componentPage{Component: c, Title: c.ID(), Path: componentPath(c), State: componentState(c.State)}
+	if c.State == "failed" {
+		p.Remedy = remedy(c.Error, c.Kind)
+	}
+	for _, s := range c.Options {
+		if s.Given() {
+			p.Given = append(p.Given, s)
+		} else {
+			p.Defaults = append(p.Defaults, s)
+		}
+	}
+	p.YAML, p.Env = paste(c)
+	p.Mode = c.value("mode")
+	switch c.Kind {
+	case kind.Watcher:
+		p.HistoryQuery = "?" + url.Values{"watcher": {c.Name}}.Encode()
+	case kind.Trigger:
+		p.HistoryQuery = "?" + url.Values{"trigger": {c.ID()}}.Encode()
+	}
+	for _, l := range c.Limits {
+		p.Limits = append(p.Limits, newLimitRow(l, now))
+	}
+	return p
+}
+
+// checked takes in how the last check of a watcher ended.
+func (p *componentPage) checked(e event.Event) {
+	p.Last = checkOf(e)
+	p.State = p.Last.stateOf(p.State)
+	if p.Last.Failed && p.Remedy == "" {
+		p.Remedy = remedy(e.Check.Error, p.Kind)
+	}
+}
+
+func newTrialView(c Component, t Trial) *trialView {
+	v := &trialView{Trial: t, OK: t.Error == ""}
+	took := t.Took.Round(time.Millisecond).String()
+	switch {
+	case !v.OK:
+		v.Verdict = "It does not work: " + t.Error
+		v.Remedy = remedy(t.Error, c.Kind)
+	case c.Kind == kind.Trigger:
+		v.Verdict = "The service took the message below (" + took + ")."
+	default:
+		v.Verdict = fmt.Sprintf("It works: %s (%s).", t.Answer, took)
+	}
+	return v
+}
+
+// remedy guesses from the words of an error what a person can do about it.
+func remedy(text string, k kind.Kind) string {
+	text = strings.ToLower(text)
+	has := func(words ...string) bool {
+		return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(text, w) })
+	}
+	switch {
+	case has("docker.sock", "connect to the docker daemon", "/var/run/"):
+		return "Mount the socket of the engine into the container of Dogwatch, or set the address of a socket proxy, and see that its user may read it."
+	case has("401", "403", "unauthorized", "forbidden", "authentication", "credentials", "access denied"):
+		return "Check the login, password or token below: the other side refuses it. Secrets are read when Dogwatch starts, so restart it after a change."
+	case has("429", "too many requests", "rate limit"):
+		return "The other side asks for a pause. Dogwatch waits and tries again by itself; with a login most registries allow more."
+	case has("no such host", "dns", "lookup "):
+		return "The name cannot be resolved. Check its spelling, and the DNS of the container of Dogwatch."
+	case has("x509", "certificate", "tls"):
+		return "The certificate is not accepted. Mount the certificate authority into the container of Dogwatch, or correct the address."
+	case has("connection refused", "no route to host", "unreachable", "timeout", "deadline", "no answer"):
+		return "The other side does not answer. Check the address and port, and that the container of Dogwatch reaches it."
+	case has("is broken", "is untrusted", "is rejected", "is down", "plugin "):
+		return "Its plugin does not run: the page Plugins says why and can restart it."
+	case has("unknown " + string(k) + " type"):
+		return "Correct the type in the configuration, or put the executable that holds it into the folder of plugins."
+	case has("required", "want ", "unknown option", "invalid", "must "):
+		return "Correct the named setting and restart Dogwatch. `dogwatch config validate` finds every mistake at once."
+	}
+	return ""
+}
+
+// limitRow is a limit in words.
+type limitRow struct {
+	Limit
+	Said string
+	// Paused is true while the host must not be asked.
+	Paused bool
+	// Low is true when less than LowMark, a fifth, is left.
+	Low     bool
+	LowMark int64
+}
+
+func newLimitRow(l Limit, now time.Time) limitRow {
+	row := limitRow{Limit: l, Paused: l.PausedUntil.After(now)}
+	switch {
+	case l.Limit > 0:
+		row.LowMark = l.Limit / 5
+		row.Low = l.Remaining < row.LowMark
+		row.Said = fmt.Sprintf("%d of %d requests left", l.Remaining, l.Limit)
+		if l.Window > 0 {
+			row.Said += " per " + span(l.Window)
+		}
+	default:
+		row.Said = "does not say what it allows"
+	}
+	return row
+}
+
+// lastChecks keeps the newest end of a check of all, by watcher.
+func lastChecks(newestFirst []event.Event) map[string]event.Event {
+	last := map[string]event.Event{}
+	for _, e := range newestFirst {
+		if _, known := last[e.Subject]; !known && e.Check != nil && !e.Check.Single {
+			last[e.Subject] = e
+		}
+	}
+	return last
+}

@@ -1,0 +1,182 @@
+package web
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/dogwatch/dogwatch/core/delivery"
+	"github.com/dogwatch/dogwatch/core/event"
+	"github.com/dogwatch/dogwatch/sdk/kind"
+)
+
+func smtp() Component {
+	return Component{
+		Kind: kind.Trigger, Type: "smtp", Name: "main", State: "ready", Summary: "Sends e-mail",
+		Options: []Setting{
+			{Name: "host", Value: "mail.example.org", Source: "env X"},
+			{Name: "pass", Value: "s*****", Secret: true, Source: "env Y"},
+			{Name: "proxy", Value: "http://ann:***@proxy:3128", Source: "dogwatch.yaml:3"},
+			{Name: "simpletitle", Value: `${container.name} "is" new`, Source: "dogwatch.yaml:4"},
+			{Name: "mode", Value: "simple", Source: "default"},
+		},
+	}
+}
+
+func TestPaste(t *testing.T) {
+	yaml, env := paste(smtp())
+	wantYAML := `trigger:
+  smtp:
+    main:
+      host: mail.example.org
+      pass__file: /run/secrets/trigger_smtp_main_pass
+      proxy__file: /run/secrets/trigger_smtp_main_proxy
+      simpletitle: ${container.name} "is" new
+`
+	wantEnv := `DOGWATCH_TRIGGER_SMTP_MAIN_HOST=mail.example.org
+DOGWATCH_TRIGGER_SMTP_MAIN_PASS__FILE=/run/secrets/trigger_smtp_main_pass
+DOGWATCH_TRIGGER_SMTP_MAIN_PROXY__FILE=/run/secrets/trigger_smtp_main_proxy
+DOGWATCH_TRIGGER_SMTP_MAIN_SIMPLETITLE='${container.name} "is" new'
+`
+	if yaml != wantYAML {
+		t.Errorf("YAML:\n%s\nwant\n%s", yaml, wantYAML)
+	}
+	if env != wantEnv {
+		t.Errorf("environment:\n%s\nwant\n%s", env, wantEnv)
+	}
+	yaml, env = paste(Component{Kind: kind.Watcher, Type: "docker", Name: "local", Options: []Setting{{Name: "cron", Value: "0 * * * *", Source: "default"}}})
+	if yaml != "watcher:\n  docker:\n    local: true\n" && yaml != "watcher.docker.local: true\n" || env != "DOGWATCH_WATCHER_DOCKER_LOCAL=true\n" {
+		t.Errorf("of nothing: %q and %q", yaml, env)
+	}
+}
+
+func TestEnvValue(t *testing.T) {
+	for in, want := range map[string]string{
+		"":                    "",
+		"plain":               "plain",
+		"0 * * * *":           "'0 * * * *'",
+		"a$b":                 "'a$b'",
+		"a#b":                 "'a#b'",
+		`say "hi"`:            `'say "hi"'`,
+		"it's":                `"it's"`,
+		"it's $5":             `"it's \$5"`,
+		"two\nlines":          `"two\nlines"`,
+		`back\slash`:          `'back\slash'`,
+		"https://x/y?a=b&c=d": "https://x/y?a=b&c=d",
+	} {
+		if got := envValue(in); got != want {
+			t.Errorf("%q: got %s, want %s", in, got, want)
+		}
+	}
+}
+
+func TestComponentLists(t *testing.T) {
+	var asked []event.Filter
+	u := side(t, func(o *Options) {
+		o.Setup = fakeSetup{all: []Component{
+			{Kind: kind.Watcher, Type: "docker", Name: "local", Default: true, State: "ready", Next: noon.Add(12 * time.Minute), Options: []Setting{{Name: "cron", Value: "0 * * * *", Source: "default"}}},
+			{Kind: kind.Watcher, Type: "docker", Name: "nas", State: "failed", Error: "docker.nas: 401 Unauthorized"},
+			{Kind: kind.Registry, Type: "hub", Name: "public", State: "starting", Hosts: []string{"a", "b", "c", "d", "e"}},
+			smtp(),
+		}}
+		o.Archive = fakeArchive{asked: &asked, events: []event.Event{
+			{ID: 9, At: noon.Add(-time.Minute), Type: event.CheckFinished, Subject: "local", Payload: event.Payload{Check: &event.Check{Watcher: "local", Single: true}}},
+			{ID: 8, At: noon.Add(-time.Hour), Type: event.CheckFinished, Subject: "local", Payload: event.Payload{Check: &event.Check{Watcher: "local", Containers: 5, Updates: []string{"x"}, Failed: 2, Took: "3s"}}},
+			{ID: 7, At: noon.Add(-2 * time.Hour), Type: event.CheckFailed, Subject: "local", Payload: event.Payload{Check: &event.Check{Watcher: "local", Error: "older"}}},
+		}}
+	})
+	_, body := get(t, u, "/watchers")
+	contains(t, body, "2 watchers, 1 failed", "by default", "in 12 min", "checks at 0 * * * *", "401 Unauthorized",
+		"check finished: 5 containers, 1 update, 2 failed, took 3s", "1 h ago", `href="/base/watchers/docker/local"`, `aria-current="page"`)
+	if strings.Contains(body, "older") {
+		t.Error("an older check is shown")
+	}
+	_, body = get(t, u, "/registries")
+	contains(t, body, "a, b, c", "and 2 more", "Starting")
+	_, body = get(t, u, "/triggers")
+	contains(t, body, "smtp.main", "one message per container", "Ready")
+}
+
+func TestWatcherWhoseEngineIsGone(t *testing.T) {
+	u := side(t, func(o *Options) {
+		o.Setup = fakeSetup{all: []Component{{Kind: kind.Watcher, Type: "docker", Name: "local", State: "ready"}}}
+		o.Archive = fakeArchive{events: []event.Event{
+			{ID: 2, At: noon, Type: event.CheckFailed, Subject: "local", Payload: event.Payload{Check: &event.Check{Watcher: "local", Error: "dial tcp: connection refused"}}},
+			{ID: 1, At: noon, Type: event.CheckFinished, Subject: "local", Payload: event.Payload{Check: &event.Check{Watcher: "local"}}},
+		}}
+	})
+	_, body := get(t, u, "/watchers")
+	contains(t, body, "1 watcher, 1 failed", "Check failed", "connection refused")
+	_, body = get(t, u, "/watchers/docker/local")
+	contains(t, body, "Check failed", "connection refused", "The other side does not answer")
+}
+
+func TestTriggerPage(t *testing.T) {
+	u := side(t, func(o *Options) {
+		o.Setup = fakeSetup{all: []Component{smtp()}, trial: Trial{Title: "T1", Body: "B1", Took: 1234 * time.Millisecond}}
+		o.Archive = fakeArchive{deliveries: []delivery.Delivery{
+			{ID: 3, Trigger: "smtp.main", Subject: "local/nginx", State: delivery.Failed, Attempts: 10, Error: "535 authentication failed", UpdatedAt: noon},
+			{ID: 2, Trigger: "smtp.main", Subject: "local/db", State: delivery.Pending, Attempts: 2, NextAt: noon.Add(time.Minute), UpdatedAt: noon},
+			{ID: 1, Trigger: "other.main", Subject: "local/not-mine", State: delivery.Sent, UpdatedAt: noon},
+		}}
+	})
+	_, body := get(t, u, "/triggers/smtp/main")
+	contains(t, body, "Send a test", "New tag found", "Container web can be updated", "mail.example.org", "1 option with its default",
+		"given up after 10 attempts", "535 authentication failed", `action="/base/deliveries/3/retry"`, "tried twice, to be tried again",
+		"DOGWATCH_TRIGGER_SMTP_MAIN_PASS__FILE", `href="/base/history?trigger=smtp.main"`, `href="/base/deliveries?trigger=smtp.main"`)
+	if strings.Contains(body, "not-mine") || strings.Contains(body, "deliveries/2/retry") {
+		t.Errorf("what cannot be retried can be, or another trigger's is shown:\n%s", body)
+	}
+	_, body = post(t, u, "/triggers/smtp/main/test", nil)
+	contains(t, body, "The service took the message below (1.234s)", "T1", "B1", "</html>")
+
+	r := httptest.NewRequest(http.MethodPost, "/triggers/smtp/main/test", nil)
+	r.Header.Set("HX-Request", "true")
+	_, body = answer(t, u, r)
+	if !strings.HasPrefix(strings.TrimSpace(body), `<div id="trial"`) || strings.Contains(body, "<html") {
+		t.Errorf("not the fragment: %s", body)
+	}
+}
+
+func TestRegistryPage(t *testing.T) {
+	var asked string
+	u := side(t, func(o *Options) {
+		o.Setup = fakeSetup{asked: &asked, trial: Trial{Error: "hub.public: 401 Unauthorized"}, all: []Component{{
+			Kind: kind.Registry, Type: "hub", Name: "public", State: "ready", Hosts: []string{"docker.io"},
+			Limits: []Limit{
+				{Host: "docker.io", Limit: 100, Remaining: 12, Window: 6 * time.Hour, At: noon.Add(-time.Minute)},
+				{Host: "paused.example", PausedUntil: noon.Add(time.Hour)}, {Host: "silent.example", PausedUntil: noon.Add(-time.Hour)},
+			},
+		}}}
+	})
+	_, body := get(t, u, "/registries/hub/public")
+	contains(t, body, "12 of 100 requests left per 6 h", `low="20"`, `class="bad"`, "paused, goes on", "does not say what it allows", "Nothing is set")
+	_, body = post(t, u, "/registries/hub/public/test", url.Values{"image": {"nginx:1"}})
+	contains(t, body, "It does not work: hub.public: 401 Unauthorized", "Check the login", `value="nginx:1"`)
+	if asked != "nginx:1" {
+		t.Errorf("asked about %q", asked)
+	}
+}
+
+func TestRemedy(t *testing.T) {
+	for text, want := range map[string]string{
+		"watcher.docker.local: Cannot connect to the Docker daemon at unix:///var/run/docker.sock": "socket",
+		"535 authentication failed":                         "Check the login",
+		"429 Too Many Requests":                             "asks for a pause",
+		"dial tcp: lookup mail: no such host":               "cannot be resolved",
+		"x509: certificate signed by unknown authority":     "certificate",
+		"dial tcp 10.0.0.1:25: connect: connection refused": "does not answer",
+		"plugin triggers is broken: it died 5 times":        "page Plugins",
+		`trigger.smtp: unknown trigger type "smtpp"`:        "Correct the type",
+		"trigger.smtp.main.port: want a whole number":       "Correct the named setting",
+		"something that nobody has thought of":              "",
+	} {
+		got := remedy(text, kind.Trigger)
+		if want == "" && got != "" || !strings.Contains(got, want) {
+			t.Errorf("%s: got %q, want %q", text, got, want)
+		}
+	}
+}

@@ -1,0 +1,311 @@
+package web
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/dogwatch/dogwatch/core/check"
+	"github.com/dogwatch/dogwatch/core/component"
+	"github.com/dogwatch/dogwatch/core/delivery"
+	"github.com/dogwatch/dogwatch/core/dispatch"
+	"github.com/dogwatch/dogwatch/core/event"
+	"github.com/dogwatch/dogwatch/core/store"
+	"github.com/dogwatch/dogwatch/sdk"
+	"github.com/dogwatch/dogwatch/sdk/kind"
+)
+
+const (
+	// lookBack is how many deliveries are searched for those of a container.
+	lookBack = 500
+	// historyLines is how many of them, and of what happened, its page shows.
+	historyLines = 12
+	// verdictLines is how many tags an explanation shows at once.
+	verdictLines = 200
+)
+
+// containerView is the page of a container.
+type containerView struct {
+	row
+	Here, List string
+	// Sheet is true beside the list.
+	Sheet     bool
+	Pull      string
+	Link      string
+	FirstSeen time.Time
+	CheckedAt time.Time
+	Platform  string
+	ID        string
+	Digest    string
+	Labels    []labelLine
+	Triggers  []triggerChoice
+	Sent      []sentLine
+	History   []historyLine
+	// Why is filled in on the page without script; else it is asked for later.
+	Why *whyView
+}
+
+// labelLine is one label.
+type labelLine struct{ Name, Value string }
+
+// sentLine is one delivery.
+type sentLine struct {
+	ID       int64
+	Trigger  string
+	Word     string
+	Failed   bool
+	At, Next time.Time
+	Error    string
+}
+
+// historyLine is one thing that happened to a container.
+type historyLine struct {
+	At    time.Time
+	Words string
+	Bad   bool
+}
+
+// containerOf makes the page of a stored container.
+func containerOf(rec *store.Record, make rows) containerView {
+	c := &rec.Container
+	v := containerView{row: make.of(c), FirstSeen: rec.FirstSeen, CheckedAt: rec.CheckedAt, ID: c.ID, Digest: c.Image.Digest.Repo}
+	v.Here, v.List = v.Href, "/containers"
+	v.Pull = pullOf(c)
+	if c.Result != nil && v.Kind != "" {
+		v.Link = safeLink(c.Result.Link)
+	}
+	v.Platform = joined("/", c.Image.OS, c.Image.Architecture, c.Image.Variant)
+	for _, name := range sortedKeys(c.Labels) {
+		v.Labels = append(v.Labels, labelLine{name, make.redact(c.Labels[name])})
+	}
+	return v
+}
+
+func joined(separator string, parts ...string) string {
+	var text string
+	for _, part := range parts {
+		if part != "" && text != "" {
+			text += separator
+		}
+		text += part
+	}
+	return text
+}
+
+// pullOf is the command that gets what is newer, or what runs when nothing is.
+func pullOf(c *sdk.Container) string {
+	tag := c.Image.Tag.Value
+	if c.UpdateKind.Kind == sdk.KindTag && c.Result != nil && c.UpdateAvailable {
+		tag = c.Result.Tag
+	}
+	name := c.Image.Name
+	if host := c.Image.Registry.Host; host != "" && host != "docker.io" {
+		name = host + "/" + name
+	}
+	name = strings.TrimPrefix(name, "library/")
+	switch {
+	case name == "" || tag == "":
+		return ""
+	case strings.HasPrefix(tag, "sha256:"):
+		return "docker pull " + name + "@" + tag
+	}
+	return "docker pull " + name + ":" + tag
+}
+
+// sentOf are the deliveries that tell about a container, newest first.
+func sentOf(all []delivery.Delivery, c *sdk.Container, redact func(string) string) []sentLine {
+	var lines []sentLine
+	for _, d := range all {
+		if len(lines) == historyLines || d.Subject != event.Subject(*c) && !slices.Contains(d.Containers, c.ID) {
+			continue
+		}
+		line := sentLine{ID: d.ID, Trigger: d.Trigger, At: d.UpdatedAt, Error: redact(d.Error)}
+		switch d.State {
+		case delivery.Sent:
+			line.Word, line.Error = "sent", ""
+		case delivery.Failed:
+			line.Word, line.Failed = "given up after "+plural(d.Attempts, "try"), true
+		case delivery.Skipped:
+			line.Word = "not sent: no longer newer"
+		case delivery.Sending:
+			line.Word = "being sent"
+		default:
+			line.Word, line.Next = "to be sent", d.NextAt
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+// happened is what became of a container, newest first.
+func happened(events []event.Event, c *sdk.Container, redact func(string) string) []historyLine {
+	var lines []historyLine
+	for _, e := range events {
+		if len(lines) == historyLines {
+			break
+		}
+		if e.Subject != event.Subject(*c) || e.Container == nil {
+			continue
+		}
+		line := historyLine{At: e.At}
+		switch e.Type {
+		case event.ContainerAdded:
+			line.Words = "was found, running " + shortTag(e.Container.Image.Tag.Value)
+		case event.ContainerReplaced:
+			line.Words = "was recreated, running " + shortTag(e.Container.Image.Tag.Value)
+		case event.ContainerRemoved:
+			line.Words = "was removed"
+		case event.UpdateFound:
+			line.Words = "has a newer version: " + found(e.Container)
+		case event.UpdateCleared:
+			line.Words = "is up to date again"
+		case event.ContainerChanged:
+			line.Words, line.Bad = changed(e.Container, redact)
+		default:
+			continue
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+func found(c *sdk.Container) string {
+	kind := kindOf(c)
+	if kind == "digest" {
+		return shortDigest(c.UpdateKind.RemoteValue) + " (rebuilt)"
+	}
+	if c.Result == nil {
+		return "unknown"
+	}
+	return c.Result.Tag + " (" + kindWord(kind) + ")"
+}
+
+func changed(c *sdk.Container, redact func(string) string) (words string, bad bool) {
+	switch {
+	case c.Error != nil:
+		return "has a problem: " + redact(c.Error.Message), true
+	case c.Check.State == sdk.CheckFailed:
+		return "could not be checked", true
+	case c.Status != "":
+		return "changed; it is " + c.Status, false
+	}
+	return "changed", false
+}
+
+// whyView is an explanation as people read it.
+type whyView struct {
+	check.Explanation
+	Kept []check.Verdict
+	// More is how many tags are not shown.
+	More int
+}
+
+func whyOf(e check.Explanation, redact func(string) string) *whyView {
+	v := &whyView{Explanation: e}
+	v.Error = redact(e.Error)
+	v.Summary, v.Warnings = redacted(e.Summary, redact), redacted(e.Warnings, redact)
+	v.Rules = slices.Clone(e.Rules)
+	for i := range v.Rules {
+		v.Rules[i].Value = redact(v.Rules[i].Value)
+	}
+	for _, t := range e.Tags {
+		if t.Kept {
+			v.Kept = append(v.Kept, t)
+		}
+	}
+	v.More = e.Omitted + max(0, len(e.Tags)-verdictLines)
+	v.Tags = e.Tags[:min(len(e.Tags), verdictLines)]
+	return v
+}
+
+func redacted(texts []string, redact func(string) string) []string {
+	all := make([]string, len(texts))
+	for i, text := range texts {
+		all[i] = redact(text)
+	}
+	return all
+}
+
+// record finds the container of a path. It answers and returns nil when there is none.
+func (u *UI) record(w http.ResponseWriter, r *http.Request) *store.Record {
+	rec, known := u.Store.Snapshot().Named(r.PathValue("watcher"), r.PathValue("name"))
+	if !known {
+		u.sorry(w, r, http.StatusNotFound, problem{
+			Title: "This container is gone", Detail: "It was removed, or its watcher is not configured any more.", Back: "To the containers", BackTo: "/containers",
+		})
+		return nil
+	}
+	return rec
+}
+
+// containerByID leads from the id of the engine, which changes when a container
+// is recreated, to the page that stays.
+func (u *UI) containerByID(w http.ResponseWriter, r *http.Request) {
+	rec, known := u.Store.Snapshot().Get(r.PathValue("id"))
+	if !known {
+		u.sorry(w, r, http.StatusNotFound, problem{
+			Title: "This container is gone", Detail: "It was removed or recreated since.", Back: "To the containers", BackTo: "/containers",
+		})
+		return
+	}
+	http.Redirect(w, r, u.path(hrefOf(&rec.Container)), http.StatusFound)
+}
+
+func (u *UI) container(w http.ResponseWriter, r *http.Request) {
+	rec := u.record(w, r)
+	if rec == nil {
+		return
+	}
+	v, err := u.containerView(r.Context(), rec)
+	if err != nil {
+		u.broken(w, r, "read the history of the container", err)
+		return
+	}
+	if r.URL.Query().Get("why") != "" {
+		v.Why = whyOf(u.Checks.Explain(r.Context(), rec.Container), u.Redact)
+	}
+	if v.Sheet = partial(r); v.Sheet {
+		u.fragment(w, r, "container", "container", v)
+		return
+	}
+	u.show(w, r, http.StatusOK, "container", page{Title: v.Name, Nav: "containers", Live: true, Content: v})
+}
+
+func (u *UI) containerView(ctx context.Context, rec *store.Record) (containerView, error) {
+	v := containerOf(rec, u.rows())
+	events, err := u.Archive.History(ctx, event.Filter{Subject: event.Subject(rec.Container), Limit: 2 * historyLines})
+	if err != nil {
+		return v, err
+	}
+	deliveries, err := u.Store.Deliveries(ctx, store.DeliveryFilter{Limit: lookBack})
+	if err != nil {
+		return v, err
+	}
+	v.History, v.Sent = happened(events, &rec.Container, u.Redact), sentOf(deliveries, &rec.Container, u.Redact)
+	v.Triggers = associated(u.Components.All(kind.Trigger), u.triggerChoices(), rec.Container)
+	return v, nil
+}
+
+// associated are the triggers that may run for a container.
+func associated(all []*component.Component, usable []triggerChoice, c sdk.Container) []triggerChoice {
+	return slices.DeleteFunc(usable, func(t triggerChoice) bool {
+		i := slices.IndexFunc(all, func(c *component.Component) bool { return c.ID() == t.ID })
+		_, ok := dispatch.Associated(t.ID, all[i].Trigger.IncludeByDefault, c)
+		return !ok
+	})
+}
+
+// containerWhy answers with the explanation, which may ask a registry.
+func (u *UI) containerWhy(w http.ResponseWriter, r *http.Request) {
+	rec := u.record(w, r)
+	if rec == nil {
+		return
+	}
+	if !partial(r) {
+		http.Redirect(w, r, u.path(hrefOf(&rec.Container)+"?why=1"), http.StatusFound)
+		return
+	}
+	u.fragment(w, r, "container", "why", whyOf(u.Checks.Explain(r.Context(), rec.Container), u.Redact))
+}

@@ -1,0 +1,380 @@
+package web
+
+import (
+	"cmp"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/dogwatch/dogwatch/core/store"
+	"github.com/dogwatch/dogwatch/sdk/kind"
+)
+
+// listQuery is what the address of the list says.
+type listQuery struct {
+	Search, State, Watcher, Registry, Group, Sort string
+}
+
+// labelGroup begins the value of group that stands for the value of a label.
+const labelGroup = "label:"
+
+func parseListQuery(v url.Values) listQuery {
+	q := listQuery{
+		Search: strings.TrimSpace(v.Get("q")), State: v.Get("state"), Watcher: v.Get("watcher"), Registry: v.Get("registry"), Group: v.Get("group"), Sort: v.Get("sort"),
+	}
+	if !slices.Contains([]string{"stack", "watcher", "registry", "none"}, q.Group) && !strings.HasPrefix(q.Group, labelGroup) {
+		q.Group = "stack"
+	}
+	if !slices.Contains([]string{"need", "name", "age", "image"}, q.Sort) {
+		q.Sort = "need"
+	}
+	return q
+}
+
+// with returns the query of the same list with one thing changed, or with name
+// "" nothing, for links.
+func (q listQuery) with(name, value string) string {
+	v := url.Values{}
+	for key, value := range map[string]string{"q": q.Search, "state": q.State, "watcher": q.Watcher, "registry": q.Registry, "group": q.Group, "sort": q.Sort} {
+		v.Set(key, value)
+	}
+	if name != "" {
+		v.Set(name, value)
+	}
+	for key, usual := range map[string]string{"q": "", "state": "", "watcher": "", "registry": "", "group": "stack", "sort": "need"} {
+		if v.Get(key) == usual {
+			v.Del(key)
+		}
+	}
+	if len(v) == 0 {
+		return ""
+	}
+	return "?" + v.Encode()
+}
+
+// chip is one filter by state, with how many it leaves.
+type chip struct {
+	Word, Class, Query string
+	Count              int
+	Chosen             bool
+}
+
+// choice is one entry of a select.
+type choice struct {
+	Value, Word string
+	Chosen      bool
+}
+
+// group is a titled part of the list.
+type group struct {
+	Title string
+	Needs int
+	Rows  []row
+}
+
+// listView is what the list shows.
+type listView struct {
+	Query     listQuery
+	Here      string
+	Sentence  string
+	Empty     bool // there are no containers at all
+	Shown     int
+	Version   uint64
+	Chips     []chip
+	Groups    []group
+	Grouped   bool
+	Watchers  []choice
+	Registry  []choice
+	GroupBy   []choice
+	SortBy    []choice
+	Triggers  []triggerChoice
+	HasFilter bool
+}
+
+// listOf makes the list that a query asks for.
+func listOf(records []*store.Record, q listQuery, make rows) listView {
+	v := listView{Query: q, Empty: len(records) == 0, Here: "/containers" + q.with("", "")}
+	v.HasFilter = q.Search != "" || q.State != "" || q.Watcher != "" || q.Registry != ""
+	var all, matching tally
+	var found []row
+	watchers, registries, labels := map[string]bool{}, map[string]bool{}, map[string]int{}
+	words := strings.Fields(strings.ToLower(q.Search))
+	for _, rec := range records {
+		r := make.of(&rec.Container)
+		all.add(&r)
+		watchers[r.Watcher], registries[r.Registry] = true, true
+		for name := range rec.Container.Labels {
+			if groupable(name) {
+				labels[name]++
+			}
+		}
+		if !q.matches(&r, words) {
+			continue
+		}
+		matching.add(&r)
+		if !inState(&r, q.State) {
+			continue
+		}
+		r.group = q.groupOf(rec, &r)
+		found = append(found, r)
+	}
+	v.Sentence, v.Chips, v.Shown = sentence(all), q.chips(matching), len(found)
+	v.Groups = grouped(found, q.Sort)
+	v.Grouped = q.Group != "none" && (len(v.Groups) > 1 || len(v.Groups) == 1 && v.Groups[0].Title != "")
+	v.Watchers = choices(watchers, q.Watcher, "every watcher")
+	v.Registry = choices(registries, q.Registry, "every registry")
+	v.GroupBy = []choice{{"stack", "by stack", false}, {"watcher", "by watcher", false}, {"registry", "by registry", false}, {"none", "ungrouped", false}}
+	v.GroupBy = append(v.GroupBy, labelChoices(labels, q.Group)...)
+	v.SortBy = []choice{{"need", "what needs you first", false}, {"name", "by name", false}, {"age", "newest release first", false}, {"image", "by image", false}}
+	choose(v.GroupBy, q.Group)
+	choose(v.SortBy, q.Sort)
+	return v
+}
+
+// matches reports whether a row has every word and is of the watcher and registry.
+func (q listQuery) matches(r *row, words []string) bool {
+	if q.Watcher != "" && r.Watcher != q.Watcher || q.Registry != "" && r.Registry != q.Registry {
+		return false
+	}
+	if len(words) == 0 {
+		return true
+	}
+	text := strings.ToLower(strings.Join([]string{r.Name, r.Key, r.Image, r.Current, r.New, r.Stack, r.Failed}, "\n"))
+	for _, word := range words {
+		if !strings.Contains(text, word) {
+			return false
+		}
+	}
+	return true
+}
+
+// inState reports whether a row belongs to one of the filters.
+func inState(r *row, state string) bool {
+	switch state {
+	case "":
+		return true
+	case "updates":
+		return r.Kind != ""
+	case "failed":
+		return r.Failed != ""
+	case "current":
+		return !r.needs() && !r.Unchecked
+	}
+	return r.Kind == state
+}
+
+func (q listQuery) groupOf(rec *store.Record, r *row) string {
+	switch {
+	case q.Group == "watcher":
+		return r.Watcher
+	case q.Group == "registry":
+		return r.Registry
+	case q.Group == "stack":
+		return r.Stack
+	case strings.HasPrefix(q.Group, labelGroup):
+		return rec.Container.Labels[strings.TrimPrefix(q.Group, labelGroup)]
+	}
+	return ""
+}
+
+// grouped sorts rows into groups: those that need somebody first.
+func grouped(rows []row, order string) []group {
+	at := map[string]int{}
+	var groups []group
+	for _, r := range rows {
+		i, known := at[r.group]
+		if !known {
+			i = len(groups)
+			at[r.group] = i
+			groups = append(groups, group{Title: r.group})
+		}
+		groups[i].Rows = append(groups[i].Rows, r)
+		if r.needs() {
+			groups[i].Needs++
+		}
+	}
+	for _, g := range groups {
+		slices.SortStableFunc(g.Rows, func(a, b row) int { return compare(&a, &b, order) })
+	}
+	slices.SortStableFunc(groups, func(a, b group) int {
+		return cmp.Or(compareBool(b.Needs > 0, a.Needs > 0), compareBool(a.Title == "", b.Title == ""), strings.Compare(a.Title, b.Title))
+	})
+	return groups
+}
+
+func compare(a, b *row, order string) int {
+	byName := strings.Compare(strings.ToLower(a.Name), strings.ToLower(b.Name))
+	switch order {
+	case "name":
+		return byName
+	case "age":
+		return cmp.Or(b.Released.Compare(a.Released), byName)
+	case "image":
+		return cmp.Or(strings.Compare(a.Image, b.Image), byName)
+	}
+	return cmp.Or(a.need-b.need, byName)
+}
+
+func compareBool(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case a:
+		return 1
+	}
+	return -1
+}
+
+func (q listQuery) chips(t tally) []chip {
+	all := []chip{
+		{Word: "all", Count: t.All}, {Word: "updates", Class: "updates", Count: t.Updates}, {Word: "major", Class: "major", Count: t.Major}, {Word: "minor", Class: "minor", Count: t.Minor},
+		{Word: "patch", Class: "patch", Count: t.Patch}, {Word: "prerelease", Class: "prerelease", Count: t.Prerelease}, {Word: "rebuilt", Class: "digest", Count: t.Digest},
+		{Word: "newer", Class: "other", Count: t.Others}, {Word: "failed", Class: "failed", Count: t.Failed}, {Word: "up to date", Class: "current", Count: t.Current},
+	}
+	var shown []chip
+	for _, c := range all {
+		c.Chosen = c.Class == q.State
+		if c.Count == 0 && !c.Chosen && c.Class != "" {
+			continue
+		}
+		c.Query = q.with("state", c.Class)
+		shown = append(shown, c)
+	}
+	return shown
+}
+
+// sentence says how things stand, in a line.
+func sentence(t tally) string {
+	if t.All == 0 {
+		return "No containers yet"
+	}
+	var parts []string
+	if t.Updates > 0 {
+		parts = append(parts, plural(t.Updates, "update"))
+	}
+	if t.Failed > 0 {
+		parts = append(parts, plural(t.Failed, "failed check"))
+	}
+	if t.Unchecked > 0 {
+		parts = append(parts, plural(t.Unchecked, "container")+" not checked yet")
+	}
+	if len(parts) == 0 {
+		return "Everything is up to date"
+	}
+	if t.Current > 0 {
+		parts = append(parts, plural(t.Current, "container")+" up to date")
+	}
+	return strings.Join(parts, " · ")
+}
+
+// choices are the entries of a filter, with one for no filter; none when there is nothing to choose.
+func choices(values map[string]bool, chosen, every string) []choice {
+	if chosen != "" {
+		values[chosen] = true
+	}
+	delete(values, "")
+	if len(values) < 2 && chosen == "" {
+		return nil
+	}
+	all := []choice{{"", every, chosen == ""}}
+	for _, value := range sortedKeys(values) {
+		all = append(all, choice{value, value, value == chosen})
+	}
+	return all
+}
+
+func choose(all []choice, value string) {
+	for i := range all {
+		all[i].Chosen = all[i].Value == value
+	}
+}
+
+// groupable reports whether a label may tell containers apart as people think of them.
+func groupable(name string) bool {
+	for _, prefix := range []string{"com.docker.", "org.opencontainers.", "org.label-schema.", "io.podman.", "wud.", "dogwatch.", "maintainer", "desktop.docker."} {
+		if strings.HasPrefix(name, prefix) {
+			return false
+		}
+	}
+	return true
+}
+
+// maxLabelChoices keeps the list of labels to group by readable.
+const maxLabelChoices = 20
+
+func labelChoices(counts map[string]int, chosen string) []choice {
+	var all []choice
+	for _, name := range sortedKeys(counts) {
+		if value := labelGroup + name; counts[name] > 1 && len(all) < maxLabelChoices || value == chosen {
+			all = append(all, choice{Value: value, Word: "by label " + name})
+		}
+	}
+	return all
+}
+
+func sortedKeys[V any](m map[string]V) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+// triggerChoice is a trigger that can be run for containers.
+type triggerChoice struct {
+	ID string
+	// Acts is true for triggers that may change containers, which is asked about.
+	Acts bool
+}
+
+func (u *UI) triggerChoices() []triggerChoice {
+	var all []triggerChoice
+	for _, t := range u.Components.All(kind.Trigger) {
+		if t.Usable() {
+			all = append(all, triggerChoice{ID: t.ID(), Acts: slices.Contains(t.Capabilities, kind.CapEngine)})
+		}
+	}
+	return all
+}
+
+func (u *UI) rows() rows { return rows{redact: u.Redact, brand: u.assets.brand} }
+
+func (u *UI) list(r *http.Request) listView {
+	snapshot := u.Store.Snapshot()
+	v := listOf(snapshot.All(), parseListQuery(r.URL.Query()), u.rows())
+	v.Version, v.Triggers = snapshot.Version(), u.triggerChoices()
+	return v
+}
+
+// write fills in the HTML of the rows of a list.
+func (u *UI) write(v *listView) {
+	for _, g := range v.Groups {
+		for i := range g.Rows {
+			g.Rows[i].HTML = u.rowHTML(&g.Rows[i])
+		}
+	}
+}
+
+func (u *UI) containers(w http.ResponseWriter, r *http.Request) {
+	v := u.list(r)
+	u.write(&v)
+	if partial(r) {
+		u.fragment(w, r, "containers", "list", v)
+		return
+	}
+	u.show(w, r, http.StatusOK, "containers", page{Title: "Containers", Nav: "containers", Skip: "rows-begin", Live: true, Content: v})
+}
+
+// containerRows answers with the summary of the list and those of the rows named
+// by c that are in it: what a page asks for after an event.
+func (u *UI) containerRows(w http.ResponseWriter, r *http.Request) {
+	wanted := r.URL.Query()["c"]
+	v := u.list(r)
+	for i := range v.Groups {
+		v.Groups[i].Rows = slices.DeleteFunc(v.Groups[i].Rows, func(r row) bool { return !slices.Contains(wanted, r.Key) })
+	}
+	u.write(&v)
+	u.fragment(w, r, "containers", "rows", v)
+}

@@ -1,0 +1,179 @@
+package web
+
+import (
+	"context"
+	"net/http"
+	"slices"
+
+	"github.com/dogwatch/dogwatch/sdk/kind"
+)
+
+// guide says what to do next, to whoever has not got everything running yet.
+type guide struct {
+	Title string
+	Said  string
+	// Reason is the error that stands in the way, if one does.
+	Reason string
+	Steps  []guideStep
+}
+
+// guideStep is one thing to do: words, and lines to paste.
+type guideStep struct {
+	Text  string
+	Lines string
+	// Path and Label lead to a page.
+	Path, Label string
+}
+
+// situation is what a guide depends on.
+type situation struct {
+	Watchers []Component
+	// Checked are the names of the watchers of which a check has ended.
+	Checked    map[string]bool
+	Containers int
+	Triggers   int
+	Demo       bool
+}
+
+// newGuide returns what to do next, or nil when nothing is missing.
+func newGuide(s situation) *guide {
+	failed := slices.IndexFunc(s.Watchers, func(c Component) bool { return c.State == "failed" })
+	unchecked := slices.IndexFunc(s.Watchers, func(c Component) bool { return c.State != "failed" && !s.Checked[c.Name] })
+	switch {
+	case s.Demo:
+		return demoGuide()
+	case s.Containers == 0 && len(s.Watchers) == 0:
+		return engineGuide("No watcher is configured.", "")
+	case s.Containers == 0 && failed >= 0:
+		return engineGuide("The watcher "+s.Watchers[failed].ID()+" cannot reach its engine.", s.Watchers[failed].Error)
+	case s.Containers == 0 && unchecked >= 0:
+		return &guide{Title: "Looking for containers", Said: "The first check is under way. It takes a few seconds; this page is complete when you load it again."}
+	case s.Containers == 0:
+		return emptyGuide()
+	case s.Triggers == 0:
+		return triggerGuide()
+	}
+	return nil
+}
+
+func demoGuide() *guide {
+	return &guide{
+		Title: "This is a demo",
+		Said:  "The engine and the registries are simulated, and nothing leaves this machine. New versions appear while you look.",
+		Steps: []guideStep{
+			{Text: "To watch your own containers, run this:", Lines: composeLines},
+			{Text: "Nothing needs to be installed to look once:", Lines: "dogwatch check\n"},
+		},
+	}
+}
+
+// composeLines start Dogwatch beside an engine: the least that works.
+const composeLines = `services:
+  dogwatch:
+    image: dogwatch:latest
+    restart: unless-stopped
+    ports: ["3000:3000"]
+    volumes:
+      - store:/store
+      - /var/run/docker.sock:/var/run/docker.sock:ro
+volumes:
+  store:
+`
+
+const proxyLines = `services:
+  dogwatch:
+    environment:
+      DOGWATCH_WATCHER_LOCAL_HOST: engine
+    networks: [default, engine]
+  engine:
+    image: tecnativa/docker-socket-proxy:0.3.0
+    environment: { CONTAINERS: 1, IMAGES: 1, EVENTS: 1, PING: 1, VERSION: 0 }
+    volumes: ["/var/run/docker.sock:/var/run/docker.sock:ro"]
+    networks: [engine]
+networks:
+  engine: { internal: true }
+`
+
+const groupLines = `services:
+  dogwatch:
+    group_add: ["999"] # as stat -c %g /var/run/docker.sock prints
+`
+
+func engineGuide(said, reason string) *guide {
+	return &guide{
+		Title: "No engine yet", Said: said, Reason: reason,
+		Steps: []guideStep{
+			{Text: "In a container, Dogwatch needs the socket of the engine. Add it to the compose file:", Lines: composeLines},
+			{Text: "If the socket is there but access is denied, give the user of Dogwatch its group:", Lines: groupLines},
+			{Text: "Better, put a proxy in front of the socket that can only read:", Lines: proxyLines},
+			{Text: "What the engine answers shows here:", Path: "/watchers", Label: "Watchers"},
+			{Text: "Or look around with a simulated engine first:", Lines: "dogwatch demo\n"},
+		},
+	}
+}
+
+func emptyGuide() *guide {
+	return &guide{
+		Title: "No containers", Said: "The engine answers, and has no running container that is to be watched.",
+		Steps: []guideStep{
+			{Text: "Any container that runs is found within seconds. For example:", Lines: "docker run -d --name web nginx:1.25\n"},
+			{Text: "If only labelled containers are watched (watchbydefault is false), add the label to those you mean:", Lines: "labels:\n  dogwatch.watch: \"true\"\n"},
+			{Text: "To watch stopped containers, too:", Lines: "DOGWATCH_WATCHER_LOCAL_WATCHALL=true\n"},
+			{Text: "How the watchers are set up, and what their last check said:", Path: "/watchers", Label: "Watchers"},
+		},
+	}
+}
+
+// firstTrigger is the shortest trigger that works.
+func firstTrigger() snippet {
+	return snippet{
+		YAML: "trigger:\n  ntfy:\n    main:\n      topic: my-updates\n",
+		Env:  "DOGWATCH_TRIGGER_NTFY_MAIN_TOPIC=my-updates\n",
+	}
+}
+
+func triggerGuide() *guide {
+	first := firstTrigger()
+	return &guide{
+		Title: "Nothing tells you yet", Said: "Updates show on these pages only, for no trigger is configured.",
+		Steps: []guideStep{
+			{Text: "The shortest one publishes to ntfy. In the environment of Dogwatch:", Lines: first.Env},
+			{Text: "Or in its configuration file:", Lines: first.YAML},
+			{Text: "After a restart it is listed here, with a button to test it:", Path: "/triggers", Label: "Triggers"},
+		},
+	}
+}
+
+// guide returns what whoever looks should do next, or nil.
+func (u *UI) guide(ctx context.Context) (*guide, error) {
+	last, err := u.lastChecks(ctx)
+	if err != nil {
+		return nil, err
+	}
+	s := situation{
+		Watchers: u.Setup.List(kind.Watcher), Checked: map[string]bool{}, Containers: len(u.Store.Snapshot().All()),
+		Triggers: len(u.Setup.List(kind.Trigger)), Demo: u.About().Demo,
+	}
+	for name, e := range last {
+		s.Checked[name] = true
+		for i, c := range s.Watchers {
+			// A watcher is ready once it is configured; only a check asks its engine.
+			if c.Name == name && e.Check.Error != "" && c.State == "ready" {
+				s.Watchers[i].State, s.Watchers[i].Error = "failed", e.Check.Error
+			}
+		}
+	}
+	return newGuide(s), nil
+}
+
+// startPage is the guide as a page.
+type startPage struct{ Guide *guide }
+
+func (u *UI) showStart(w http.ResponseWriter, r *http.Request) {
+	g, err := u.guide(r.Context())
+	if err != nil {
+		u.broken(w, r, "read the last checks", err)
+		return
+	}
+	u.show(w, r, http.StatusOK, "start", page{Title: "Getting started", Nav: "overview", Content: startPage{g}})
+}

@@ -1,0 +1,169 @@
+package web
+
+import (
+	"fmt"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/dogwatch/dogwatch/core/delivery"
+	"github.com/dogwatch/dogwatch/core/event"
+)
+
+// historyPageSize is how many rows a page of history has, csvRows at most a download.
+const (
+	historyPageSize = 50
+	csvRows         = 10000
+)
+
+// topic is a group of event types that people look for together.
+type topic struct {
+	Name, Label string
+	types       []event.Type
+}
+
+// failures is the topic of what went wrong, which is part of the others, too.
+const failures = "failures"
+
+var topics = []topic{
+	{"", "Everything", nil},
+	{"updates", "Updates", []event.Type{event.UpdateFound, event.UpdateCleared}},
+	{"checks", "Checks", []event.Type{event.CheckFinished, event.CheckFailed}},
+	{"containers", "Containers", []event.Type{event.ContainerAdded, event.ContainerReplaced, event.ContainerChanged, event.ContainerRemoved}},
+	{"deliveries", "Deliveries", []event.Type{event.TriggerSent, event.TriggerFailed, event.TriggerSkipped}},
+	{"plugins", "Plugins", []event.Type{event.PluginUp, event.PluginDown, event.PluginBroken}},
+	{"logins", "Logins", []event.Type{event.LoginSucceeded, event.LoginFailed, event.LoggedOut, event.TokenCreated, event.TokenRevoked}},
+	{failures, "Failures", []event.Type{event.CheckFailed, event.TriggerFailed, event.PluginDown, event.PluginBroken, event.LoginFailed}},
+}
+
+// historyQuery is what the URL asks of the history; every field is as it was written there.
+type historyQuery struct {
+	Topic, Watcher, Trigger, Text, Since, Until string
+	before                                      int64
+}
+
+// dayForm is how a date field of a form writes a day.
+const dayForm = time.DateOnly
+
+// parseHistory reads the query of a URL. What is not understood is named in
+// wrong and ignored.
+func parseHistory(values url.Values, loc *time.Location) (q historyQuery, f event.Filter, wrong []string) {
+	get := func(key string) string { return strings.TrimSpace(values.Get(key)) }
+	q = historyQuery{Topic: get("topic"), Watcher: get("watcher"), Trigger: get("trigger"), Text: get("q"), Since: get("since"), Until: get("until")}
+	f = event.Filter{Watcher: q.Watcher, Text: q.Text}
+	at := slices.IndexFunc(topics, func(t topic) bool { return t.Name == q.Topic })
+	if at < 0 {
+		wrong = append(wrong, fmt.Sprintf("There is no kind of event %q: all are shown.", q.Topic))
+		q.Topic, at = "", 0
+	}
+	f.Types = topics[at].types
+	switch {
+	case q.Trigger != "":
+		// A trigger's id may be the name of something else, too.
+		f.Subject, f.Watcher = q.Trigger, ""
+		f.Types = within(f.Types, event.TriggerSent, event.TriggerFailed, event.TriggerSkipped)
+	case q.Watcher != "":
+		f.Types = within(f.Types, event.UpdateFound, event.UpdateCleared, event.CheckFinished, event.CheckFailed,
+			event.ContainerAdded, event.ContainerReplaced, event.ContainerChanged, event.ContainerRemoved)
+	case len(f.Types) == 0:
+		// That a check began is only of interest until it ends.
+		for _, t := range topics {
+			if t.Name != failures {
+				f.Types = append(f.Types, t.types...)
+			}
+		}
+	}
+	day := func(name, text string) time.Time {
+		t, err := time.ParseInLocation(dayForm, text, loc)
+		if text != "" && err != nil {
+			wrong = append(wrong, fmt.Sprintf("%q is no day of the form 2026-01-31: %s is ignored.", text, name))
+		}
+		return t
+	}
+	f.Since = day("the first day", q.Since)
+	if until := day("the last day", q.Until); !until.IsZero() {
+		f.Until = until.AddDate(0, 0, 1)
+	}
+	q.before, f.Before = beforeOf(values)
+	return q, f, wrong
+}
+
+// beforeOf reads where a page starts; nonsense is the first page.
+func beforeOf(values url.Values) (int64, int64) {
+	n, err := strconv.ParseInt(values.Get("before"), 10, 64)
+	if err != nil || n < 1 {
+		return 0, 0
+	}
+	return n, n
+}
+
+// within returns those of types that are in allowed, all of allowed when there
+// are none in types, and something that no event has when nothing is in both.
+func within(types []event.Type, allowed ...event.Type) []event.Type {
+	if len(types) == 0 {
+		return allowed
+	}
+	both := slices.DeleteFunc(slices.Clone(types), func(t event.Type) bool { return !slices.Contains(allowed, t) })
+	if len(both) == 0 {
+		return []event.Type{"none"}
+	}
+	return both
+}
+
+// values writes a query as it stands in a URL, from before on.
+func (q historyQuery) values(before int64) string {
+	v := url.Values{}
+	for key, text := range map[string]string{"topic": q.Topic, "watcher": q.Watcher, "trigger": q.Trigger, "q": q.Text, "since": q.Since, "until": q.Until} {
+		if text != "" {
+			v.Set(key, text)
+		}
+	}
+	if before > 0 {
+		v.Set("before", strconv.FormatInt(before, 10))
+	}
+	if len(v) == 0 {
+		return ""
+	}
+	return "?" + v.Encode()
+}
+
+// historyPage is a page of the event log.
+type historyPage struct {
+	Query    historyQuery
+	Topics   []topic
+	Watchers []string
+	Triggers []string
+	Wrong    []string
+	Rows     []eventRow
+	// Older and Newest are queries of other pages; Older is "" on the last one.
+	Older, Newest string
+	CSV           string
+	Filtered      bool
+}
+
+// newHistoryPage makes a page of what was found; owed are the deliveries it tells of, by id.
+func newHistoryPage(q historyQuery, wrong []string, found []event.Event, owed map[int64]delivery.Delivery, watchers, triggers []string) historyPage {
+	p := historyPage{Query: q, Topics: topics, Watchers: withOwn(watchers, q.Watcher), Triggers: withOwn(triggers, q.Trigger), Wrong: wrong, CSV: q.values(0)}
+	if len(found) > historyPageSize {
+		found = found[:historyPageSize]
+		p.Older = q.values(found[historyPageSize-1].ID)
+	}
+	if q.before > 0 {
+		p.Newest = "/history" + q.values(0)
+	}
+	p.Filtered = q.values(0) != ""
+	for _, e := range found {
+		p.Rows = append(p.Rows, newEventRow(e, owed))
+	}
+	return p
+}
+
+// withOwn adds what was asked for to the choices: it may be gone since.
+func withOwn(choices []string, own string) []string {
+	if own != "" && !slices.Contains(choices, own) {
+		return append(slices.Clone(choices), own)
+	}
+	return choices
+}

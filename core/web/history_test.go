@@ -1,0 +1,263 @@
+package web
+
+import (
+	"encoding/csv"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/dogwatch/dogwatch/core/delivery"
+	"github.com/dogwatch/dogwatch/core/event"
+	"github.com/dogwatch/dogwatch/sdk"
+)
+
+func TestParseHistory(t *testing.T) {
+	berlin, err := time.LoadLocation("Europe/Berlin")
+	if err != nil {
+		t.Skip("no time zones on this machine")
+	}
+	all := 0
+	for _, topic := range topics {
+		if topic.Name != failures {
+			all += len(topic.types)
+		}
+	}
+	for _, c := range []struct {
+		query string
+		want  event.Filter
+		types int
+		wrong int
+	}{
+		{"", event.Filter{}, all, 0},
+		{"topic=updates", event.Filter{}, 2, 0},
+		{"topic=nonsense", event.Filter{}, all, 1},
+		{"watcher=local", event.Filter{Watcher: "local"}, 8, 0},
+		{"watcher=local&topic=plugins", event.Filter{Watcher: "local"}, 1, 0},
+		{"trigger=smtp.main&watcher=local", event.Filter{Subject: "smtp.main"}, 3, 0},
+		{"trigger=smtp.main&topic=failures", event.Filter{Subject: "smtp.main"}, 1, 0},
+		{"q=+nginx+", event.Filter{Text: "nginx"}, all, 0},
+		{"since=2026-03-29&until=2026-03-29", event.Filter{
+			Since: time.Date(2026, 3, 29, 0, 0, 0, 0, berlin), Until: time.Date(2026, 3, 30, 0, 0, 0, 0, berlin), // 23 hours
+		}, all, 0},
+		{"since=yesterday&until=2026-02-30", event.Filter{}, all, 2},
+		{"before=17", event.Filter{Before: 17}, all, 0},
+		{"before=-1", event.Filter{}, all, 0},
+		{"before=x", event.Filter{}, all, 0},
+	} {
+		values, err := url.ParseQuery(c.query)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, f, wrong := parseHistory(values, berlin)
+		if len(f.Types) != c.types {
+			t.Errorf("%s: %d types: %v", c.query, len(f.Types), f.Types)
+		}
+		if len(wrong) != c.wrong {
+			t.Errorf("%s: %q", c.query, wrong)
+		}
+		if f.Watcher != c.want.Watcher || f.Subject != c.want.Subject || f.Text != c.want.Text || f.Before != c.want.Before ||
+			!f.Since.Equal(c.want.Since) || !f.Until.Equal(c.want.Until) {
+			t.Errorf("%s: got %+v", c.query, f)
+		}
+	}
+}
+
+func TestHistoryQueryGoesRound(t *testing.T) {
+	q := historyQuery{Topic: "updates", Watcher: "local", Trigger: "a.b", Text: "a&b=c #", Since: "2026-01-02", Until: "2026-02-03"}
+	values, err := url.ParseQuery(strings.TrimPrefix(q.values(5), "?"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	back, _, _ := parseHistory(values, time.UTC)
+	if q.before = 5; back != q {
+		t.Errorf("got %+v, want %+v", back, q)
+	}
+}
+
+// everyEvent has one event of each type.
+func everyEvent() []event.Event {
+	c := &sdk.Container{
+		ID: "c1", Name: "nginx", Watcher: "local", Status: "running", Image: sdk.Image{Name: "library/nginx", Tag: sdk.Tag{Value: "1.25"}},
+		UpdateKind: sdk.UpdateKind{Kind: sdk.KindTag, LocalValue: "1.25", RemoteValue: "1.27", SemverDiff: sdk.DiffMinor}, UpdateAvailable: true,
+	}
+	digest := *c
+	digest.UpdateKind = sdk.UpdateKind{Kind: sdk.KindDigest, LocalValue: "sha256:a", RemoteValue: "sha256:b"}
+	failing := *c
+	failing.Check.State, failing.Error = sdk.CheckFailed, &sdk.ContainerError{Message: "429 Too Many Requests"}
+	of := func(t event.Type, c *sdk.Container) event.Event {
+		return event.Event{Type: t, Subject: "local/nginx", Payload: event.Payload{Container: c}}
+	}
+	check := func(t event.Type, c event.Check) event.Event {
+		return event.Event{Type: t, Subject: "local", Payload: event.Payload{Check: &c}}
+	}
+	sent := func(t event.Type, d event.Delivery) event.Event {
+		return event.Event{Type: t, Subject: "smtp.main", Payload: event.Payload{Delivery: &d}}
+	}
+	plugin := func(t event.Type, p event.Plugin) event.Event {
+		return event.Event{Type: t, Subject: "triggers", Payload: event.Payload{Plugin: &p}}
+	}
+	login := func(t event.Type, l event.Login) event.Event {
+		return event.Event{Type: t, Subject: "ana", Payload: event.Payload{Login: &l}}
+	}
+	return []event.Event{
+		of(event.ContainerAdded, c), of(event.ContainerReplaced, c), of(event.ContainerChanged, c), of(event.ContainerChanged, &failing), of(event.ContainerRemoved, c),
+		of(event.UpdateFound, c), of(event.UpdateFound, &digest), of(event.UpdateCleared, c),
+		check(event.CheckStarted, event.Check{}), check(event.CheckFinished, event.Check{Containers: 12, Updates: []string{"a", "b"}, Found: []string{"a"}, Failed: 1, Took: "2s"}),
+		check(event.CheckFinished, event.Check{Single: true, Containers: 1}), check(event.CheckFailed, event.Check{Error: "engine gone"}),
+		sent(event.TriggerSent, event.Delivery{Attempts: 1}), sent(event.TriggerSent, event.Delivery{Attempts: 3}),
+		sent(event.TriggerFailed, event.Delivery{Attempts: 10, Error: "535"}), sent(event.TriggerSkipped, event.Delivery{}),
+		plugin(event.PluginUp, event.Plugin{}), plugin(event.PluginDown, event.Plugin{}), plugin(event.PluginDown, event.Plugin{Error: "died"}),
+		plugin(event.PluginBroken, event.Plugin{State: "untrusted", Error: "file changed"}),
+		login(event.LoginSucceeded, event.Login{Method: "basic.ana", Address: "10.0.0.1"}), login(event.LoginFailed, event.Login{Address: "10.0.0.1", Error: "wrong password"}),
+		login(event.LoggedOut, event.Login{}), login(event.TokenCreated, event.Login{Token: "homepage", Scope: "read"}), login(event.TokenRevoked, event.Login{Token: "homepage"}),
+	}
+}
+
+func TestEventsAreTold(t *testing.T) {
+	want := []string{
+		"found, running library/nginx:1.25|", "recreated, running library/nginx:1.25|", "changed, now running|", "check failed: 429 Too Many Requests|failed", "gone|",
+		"newer: 1.25 → 1.27 (minor)|minor", "newer: 1.25 was rebuilt (digest)|digest", "up to date with 1.25|ok",
+		"check began|", "check finished: 12 containers, 2 updates, 1 of them new, 1 failed, took 2s|partly", "check of one container finished: 1 container, nothing newer|",
+		"check failed: engine gone|failed", "sent|ok", "sent at attempt 3|ok", "failed after 10 attempts: 535|failed", "skipped: not worth sending any more|",
+		"process is up|ok", "process stopped|", "process is down: died|failed", "will not run (untrusted): file changed|failed",
+		"logged in by basic.ana from 10.0.0.1|", "login refused from 10.0.0.1: wrong password|failed", "logged out|", "created the token homepage (read)|", "revoked the token homepage|",
+	}
+	for i, e := range everyEvent() {
+		said, class := told(e)
+		if got := said + "|" + class; got != want[i] {
+			t.Errorf("%s: got %q, want %q", e.Type, got, want[i])
+		}
+	}
+}
+
+func TestHistoryPages(t *testing.T) {
+	var events []event.Event
+	for i := range 120 {
+		events = append(events, event.Event{ID: int64(120 - i), At: noon, Type: event.PluginUp, Subject: fmt.Sprintf("plugin-%d", 120-i), Payload: event.Payload{Plugin: &event.Plugin{}}})
+	}
+	u := side(t, func(o *Options) { o.Archive = fakeArchive{events: events} })
+	seen := map[string]bool{}
+	path := "/history?topic=plugins"
+	for pages := 1; ; pages++ {
+		_, body := get(t, u, path)
+		for _, e := range events {
+			if strings.Contains(body, ">"+e.Subject+"<") {
+				seen[e.Subject] = true
+			}
+		}
+		_, rest, more := strings.Cut(body, `rel="next" href="/base`)
+		if !more {
+			if pages != 3 {
+				t.Errorf("%d pages", pages)
+			}
+			break
+		}
+		path, _, _ = strings.Cut(rest, `"`)
+		path = strings.ReplaceAll(path, "&amp;", "&")
+		if !strings.Contains(path, "topic=plugins") {
+			t.Fatalf("the filter is lost: %s", path)
+		}
+	}
+	if len(seen) != len(events) {
+		t.Errorf("%d of %d events were on a page", len(seen), len(events))
+	}
+}
+
+func TestHistoryNamesWhatWasSent(t *testing.T) {
+	of := func(id, delivery int64) event.Event {
+		return event.Event{ID: id, At: noon, Type: event.TriggerSent, Subject: "smtp.main", Payload: event.Payload{Delivery: &event.Delivery{ID: delivery, Attempts: 1}}}
+	}
+	u := side(t, func(o *Options) {
+		o.Archive = fakeArchive{
+			events: []event.Event{of(4, 12), of(3, 11), of(2, 0), of(1, 3)},
+			deliveries: []delivery.Delivery{
+				{ID: 12, Subject: "batch/local", Batch: true, Containers: []string{"a", "b", "c"}}, {ID: 11, Subject: "local/nginx"}, {ID: 10, Subject: "local/other"},
+			},
+		}
+	})
+	_, body := get(t, u, "/history")
+	contains(t, body, "(3 containers of local)", "(local/nginx)", "(asked for by hand)")
+	if strings.Contains(body, "local/other") {
+		t.Error("a delivery of another event is named")
+	}
+}
+
+func TestRetryDelivery(t *testing.T) {
+	u := side(t, func(o *Options) {
+		o.Archive = fakeArchive{deliveries: []delivery.Delivery{{ID: 1, State: delivery.Failed}, {ID: 2, State: delivery.Sent}}}
+	})
+	r, _ := post(t, u, "/deliveries/1/retry", nil)
+	if at := r.Header.Get("Location"); r.StatusCode != http.StatusSeeOther || at != "/base/deliveries?retried=1" {
+		t.Errorf("status %d to %s", r.StatusCode, at)
+	}
+	_, body := get(t, u, "/deliveries?retried=1")
+	contains(t, body, "Delivery 1 is waiting to be sent again")
+	r, body = post(t, u, "/deliveries/2/retry", nil)
+	if r.StatusCode != http.StatusConflict {
+		t.Errorf("status %d", r.StatusCode)
+	}
+	contains(t, body, "There is nothing to retry")
+}
+
+func TestCSV(t *testing.T) {
+	formulas := []string{"=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "＝1", "plain", `with "quotes", and commas`, "two\nlines"}
+	var events []event.Event
+	var owed []delivery.Delivery
+	for i := range 450 { // more than are read at a time
+		id := int64(450 - i)
+		text := formulas[i%len(formulas)]
+		events = append(events, event.Event{ID: id, At: noon, Type: event.CheckFailed, Subject: text, Run: text, Payload: event.Payload{Check: &event.Check{Error: text}}})
+		owed = append(owed, delivery.Delivery{ID: id, Trigger: text, Subject: text, State: delivery.Pending, Error: text, CreatedAt: noon, NextAt: noon})
+	}
+	u := side(t, func(o *Options) { o.Archive = fakeArchive{events: events, deliveries: owed} })
+	for path, columns := range map[string]int{"/history.csv?topic=checks": 6, "/deliveries.csv": 9} {
+		w := httptest.NewRecorder()
+		u.ServeHTTP(w, httptest.NewRequest(http.MethodGet, path, nil))
+		if got := w.Header().Get("Content-Disposition"); !strings.Contains(got, "2026-03-29.csv") {
+			t.Errorf("%s: %s", path, got)
+		}
+		rows, err := csv.NewReader(w.Body).ReadAll()
+		if err != nil {
+			t.Fatalf("%s: %v", path, err)
+		}
+		if len(rows) != 451 || len(rows[0]) != columns {
+			t.Errorf("%s: %d rows of %d columns", path, len(rows), len(rows[0]))
+		}
+		ids := map[string]bool{}
+		for _, row := range rows[1:] {
+			ids[row[0]] = true
+			for _, cell := range row {
+				if cell != "" && slices.Contains([]rune("=+-@\t\r\n＝"), []rune(cell)[0]) {
+					t.Errorf("%s: a spreadsheet calculates %q", path, cell)
+				}
+			}
+		}
+		if len(ids) != 450 {
+			t.Errorf("%s: %d different ids", path, len(ids))
+		}
+	}
+}
+
+func FuzzHistoryQuery(f *testing.F) {
+	f.Add("topic=updates&watcher=a&trigger=b&q=c&since=2026-01-01&until=2026-01-02&before=3")
+	f.Fuzz(func(t *testing.T, query string) {
+		values, err := url.ParseQuery(query)
+		if err != nil {
+			return
+		}
+		q, filter, _ := parseHistory(values, time.UTC)
+		again, err := url.ParseQuery(strings.TrimPrefix(q.values(q.before), "?"))
+		if err != nil {
+			t.Fatalf("%q is no query: %v", q.values(q.before), err)
+		}
+		back, filter2, _ := parseHistory(again, time.UTC)
+		if back != q || filter.Subject != filter2.Subject || filter.Watcher != filter2.Watcher || !filter.Until.Equal(filter2.Until) {
+			t.Errorf("%q: %+v became %+v", query, q, back)
+		}
+	})
+}

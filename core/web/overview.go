@@ -1,0 +1,259 @@
+package web
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/dogwatch/dogwatch/core/component"
+	"github.com/dogwatch/dogwatch/core/delivery"
+	"github.com/dogwatch/dogwatch/core/event"
+	"github.com/dogwatch/dogwatch/core/plugin"
+	"github.com/dogwatch/dogwatch/core/store"
+	"github.com/dogwatch/dogwatch/sdk/kind"
+	"github.com/dogwatch/dogwatch/sdk/registry"
+)
+
+const (
+	// limitWait is how long the overview waits for what registries allow.
+	limitWait = 300 * time.Millisecond
+	// checksBack is how many events of checks are searched for the last of each watcher.
+	checksBack = 200
+	// namesShown is how many containers a sentence names.
+	namesShown = 6
+)
+
+// line is one sentence of the overview.
+type line struct {
+	// Kind is the word in front, with its colour.
+	Kind, Word string
+	Text       string
+	// Links are what it is about.
+	Links []pageLink
+	More  int
+	// To is where more of it is shown, below the base path; Act what the link says.
+	To, Act string
+	At      time.Time
+}
+
+// pageLink is a link to a page of ours.
+type pageLink struct{ Text, To string }
+
+// overviewView is what needs whoever looks.
+type overviewView struct {
+	Sentence string
+	Empty    bool
+	Needs    []line
+	// Broken are parts of Dogwatch itself that do not work.
+	Broken   []line
+	Watchers []watcherLine
+	Limits   []string
+	// Guide says what to do next, while something is missing.
+	Guide *guide
+}
+
+// watcherLine is when a watcher was and will be checked.
+type watcherLine struct {
+	Name       string
+	Last, Next time.Time
+	Running    bool
+	Words      string
+	Bad        bool
+}
+
+// updatesOf are sentences about the containers, worst first.
+func updatesOf(all []row) []line {
+	kinds := []struct{ class, noun string }{
+		{"major", "major update"}, {"minor", "minor update"}, {"patch", "patch"}, {"prerelease", "prerelease"}, {"digest", "rebuilt image"}, {"other", "newer version"},
+	}
+	var lines []line
+	for _, k := range kinds {
+		of := slices.Collect(func(yield func(row) bool) {
+			for _, r := range all {
+				if r.Kind == k.class && !yield(r) {
+					return
+				}
+			}
+		})
+		if len(of) > 0 {
+			noun := plural(len(of), k.noun)
+			if k.noun == "patch" && len(of) > 1 {
+				noun = fmt.Sprintf("%d patches", len(of))
+			}
+			lines = append(lines, about(of, line{Kind: k.class, Word: kindWord(k.class), Text: noun, To: "/containers?state=" + k.class}))
+		}
+	}
+	return lines
+}
+
+// about names the containers of a sentence.
+func about(of []row, l line) line {
+	slices.SortFunc(of, func(a, b row) int { return strings.Compare(a.Name, b.Name) })
+	for i, r := range of {
+		if i == namesShown {
+			l.More = len(of) - i
+			break
+		}
+		l.Links = append(l.Links, pageLink{Text: r.Name, To: r.Href})
+	}
+	return l
+}
+
+// failuresOf are sentences about failed checks, one for each reason.
+func failuresOf(all []row) []line {
+	byReason := map[string][]row{}
+	for _, r := range all {
+		if r.Failed != "" {
+			byReason[r.Failed] = append(byReason[r.Failed], r)
+		}
+	}
+	var lines []line
+	for _, reason := range sortedKeys(byReason) {
+		lines = append(lines, about(byReason[reason], line{Kind: "failed", Word: "failed", Text: reason, To: "/containers?state=failed"}))
+	}
+	return lines
+}
+
+// owedOf are sentences about what could not be sent, one for each trigger and reason.
+func owedOf(failed, pending []delivery.Delivery, redact func(string) string) []line {
+	type what struct{ trigger, reason string }
+	counts, order := map[what]int{}, []what{}
+	for _, d := range slices.Concat(failed, pending) {
+		if d.Error == "" {
+			continue
+		}
+		w := what{d.Trigger, redact(d.Error)}
+		if counts[w] == 0 {
+			order = append(order, w)
+		}
+		counts[w]++
+	}
+	var lines []line
+	for _, w := range order {
+		lines = append(lines, line{
+			Kind: "failed", Word: "not sent", Text: fmt.Sprintf("%s could not send %s: %s", w.trigger, plural(counts[w], "message"), w.reason),
+			To: "/deliveries?state=failed&trigger=" + url.QueryEscape(w.trigger), Act: "See and retry",
+		})
+	}
+	return lines
+}
+
+// watchersOf tells how the last check of each watcher went, from events, newest
+// first; started is when this process did.
+func watchersOf(names []string, events []event.Event, started time.Time, next func(string) time.Time, redact func(string) string) []watcherLine {
+	var lines []watcherLine
+	for _, name := range names {
+		l := watcherLine{Name: name, Next: next(name), Words: "not checked yet"}
+		for _, e := range events {
+			if e.Check == nil || e.Check.Watcher != name || e.Check.Single {
+				continue
+			}
+			if e.Type == event.CheckStarted {
+				l.Running = e.At.After(started) // an earlier process may have been killed during a check
+				continue
+			}
+			l.Last, l.Words = e.At, plural(e.Check.Containers, "container")
+			if e.Type == event.CheckFailed {
+				l.Words, l.Bad = redact(e.Check.Error), true
+			}
+			break
+		}
+		lines = append(lines, l)
+	}
+	return lines
+}
+
+// componentsOf are sentences about what is configured and does not work.
+func componentsOf(of []*component.Component, redact func(string) string) []line {
+	var lines []line
+	for _, c := range of {
+		if v := c.View(); v.State == component.Failed {
+			lines = append(lines, line{Kind: "failed", Word: "failed", Text: fmt.Sprintf("%s %s: %s", c.Kind, c.ID(), redact(v.Error)), To: kindPath(c.Kind) + "/" + url.PathEscape(c.Type) + "/" + url.PathEscape(c.Name), Act: "See what to do"})
+		}
+	}
+	return lines
+}
+
+// pluginsOf are sentences about plugins that do not run though they should.
+func pluginsOf(of []plugin.Status, redact func(string) string) []line {
+	var lines []line
+	for _, s := range of {
+		switch s.State {
+		case plugin.Running, plugin.Stopped, plugin.Starting:
+			continue
+		}
+		lines = append(lines, line{Kind: "failed", Word: "plugin", Text: joined(": ", "Plugin "+s.Name+" is "+string(s.State), redact(s.Error)), To: "/plugins", Act: "See what to do"})
+	}
+	return lines
+}
+
+// limitsOf are sentences about what hosts of registries still allow.
+func limitsOf(limits [][]registry.Limit, now time.Time) []string {
+	var said []string
+	for _, of := range limits {
+		for _, l := range of {
+			switch {
+			case l.PausedUntil.After(now):
+				said = append(said, fmt.Sprintf("%s asked for a pause; it is asked again %s.", l.Host, relative(now.Sub(l.PausedUntil.Time))))
+			case l.Limit > 0:
+				said = append(said, fmt.Sprintf("%s: %d of %s left.", l.Host, l.Remaining, plural(int(l.Limit), "request")))
+			}
+		}
+	}
+	return said
+}
+
+func (u *UI) overview(w http.ResponseWriter, r *http.Request) {
+	v, err := u.overviewOf(r.Context())
+	if err != nil {
+		u.broken(w, r, "read the history", err)
+		return
+	}
+	if partial(r) {
+		u.fragment(w, r, "overview", "overview", v)
+		return
+	}
+	u.show(w, r, http.StatusOK, "overview", page{Title: "Overview", Nav: "overview", Live: true, Content: v})
+}
+
+func (u *UI) overviewOf(ctx context.Context) (overviewView, error) {
+	var all []row
+	var t tally
+	for _, rec := range u.Store.Snapshot().All() {
+		r := u.rows().of(&rec.Container)
+		t.add(&r)
+		all = append(all, r)
+	}
+	v := overviewView{Sentence: sentence(t), Empty: t.All == 0}
+	events, err := u.Archive.History(ctx, event.Filter{Types: []event.Type{event.CheckStarted, event.CheckFinished, event.CheckFailed}, Limit: checksBack})
+	if err != nil {
+		return v, err
+	}
+	failed, err := u.Store.Deliveries(ctx, store.DeliveryFilter{State: delivery.Failed})
+	if err != nil {
+		return v, err
+	}
+	pending, err := u.Store.Deliveries(ctx, store.DeliveryFilter{State: delivery.Pending})
+	if err != nil {
+		return v, err
+	}
+	v.Needs = slices.Concat(updatesOf(all), failuresOf(all), owedOf(failed, pending, u.Redact))
+	for _, k := range kind.Kinds() {
+		v.Broken = append(v.Broken, componentsOf(u.Components.All(k), u.Redact)...)
+	}
+	v.Broken = append(v.Broken, pluginsOf(u.Plugins.Bundles(), u.Redact)...)
+	var names []string
+	for _, c := range u.Components.All(kind.Watcher) {
+		names = append(names, c.Name)
+	}
+	v.Watchers = watchersOf(names, events, u.started, u.Checks.Next, u.Redact)
+	asking, cancel := context.WithTimeout(ctx, limitWait)
+	defer cancel()
+	v.Limits = limitsOf(component.Limits(asking, u.Components.All(kind.Registry)), u.Now())
+	v.Guide, err = u.guide(ctx)
+	return v, err
+}

@@ -1,0 +1,67 @@
+package web
+
+import (
+	"errors"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+func somePlugins() []Plugin {
+	return []Plugin{
+		{Name: "triggers", Builtin: true, State: "running", PID: 4711, Memory: 21_500_000, Restarts: 2, Since: noon.Add(-time.Hour), Types: []string{"trigger smtp", "trigger ntfy"}},
+		{Name: "registries", Builtin: true, State: "stopped", Since: noon},
+		{Name: "my-plugin", State: "untrusted", Error: "its file changed since it was trusted", SHA256: strings.Repeat("ab", 32), Since: noon, Grants: []string{"engine"}},
+		{Name: "bad", State: "broken", Error: "it died 5 times in a row", Since: noon},
+		{Name: "poor", State: "backoff", Since: noon}, {Name: "odd", State: "rejected", Since: noon}, {Name: "new", State: "starting", Since: noon},
+	}
+}
+
+func TestPluginPage(t *testing.T) {
+	u := side(t, func(o *Options) { o.Processes = fakeProcesses{all: somePlugins()} })
+	_, body := get(t, u, "/plugins")
+	contains(t, body, "7 plugins, 1 running, 4 that need you, 20.5 MB together", "4711", "20.5 MB", "Holds 2 types", "trigger smtp, trigger ntfy",
+		`action="/base/plugins/my-plugin/trust"`, `action="/base/plugins/triggers/restart"`, "Not needed", "Not trusted", "Broken", strings.Repeat("ab", 32), "engine")
+	if n := strings.Count(body, "/trust\""); n != 1 {
+		t.Errorf("%d plugins can be trusted", n)
+	}
+}
+
+func TestPluginButtons(t *testing.T) {
+	done := []string{}
+	fake := fakeProcesses{all: somePlugins(), done: &done}
+	u := side(t, func(o *Options) { o.Processes = fake })
+	for _, action := range []string{"restart", "trust"} {
+		r, _ := post(t, u, "/plugins/my-plugin/"+action, nil)
+		if r.StatusCode != http.StatusSeeOther {
+			t.Errorf("%s: status %d", action, r.StatusCode)
+		}
+		_, body := get(t, u, strings.TrimPrefix(r.Header.Get("Location"), "/base"))
+		contains(t, body, "my-plugin is ")
+	}
+	if !slices.Equal(done, []string{"restart my-plugin", "trust my-plugin"}) {
+		t.Errorf("done: %q", done)
+	}
+	_, body := get(t, u, "/plugins?did=restarted&to=not-there")
+	if strings.Contains(body, "is being restarted") {
+		t.Error("the address made the page say something of a plugin that is not there")
+	}
+
+	fake.err = errors.New("its checksum is pinned by the configuration; s3cret")
+	u = side(t, func(o *Options) { o.Processes = fake })
+	r, body := post(t, u, "/plugins/my-plugin/trust", nil)
+	if r.StatusCode != http.StatusConflict || strings.Contains(body, "s3cret") {
+		t.Errorf("status %d: %s", r.StatusCode, body)
+	}
+	contains(t, body, "its checksum is pinned by the configuration")
+}
+
+func TestBytesWord(t *testing.T) {
+	for n, want := range map[int64]string{0: "", -1: "", 2048: "2 KB", 1 << 20: "1.0 MB", 20_500_000: "19.6 MB"} {
+		if got := bytesWord(n); got != want {
+			t.Errorf("%d: got %q, want %q", n, got, want)
+		}
+	}
+}

@@ -1,0 +1,222 @@
+package web
+
+import (
+	"bytes"
+	"compress/gzip"
+	"embed"
+	"errors"
+	"fmt"
+	"html/template"
+	"io/fs"
+	"net/http"
+	"path"
+	"strings"
+)
+
+//go:embed templates
+var templateFiles embed.FS
+
+// shared are the templates that every page may use.
+const shared = "templates/layout*.html"
+
+// pages are the templates by the name of their file, each with the layout.
+type pages map[string]*template.Template
+
+// page is what the layout shows around the content of a page.
+type page struct {
+	Title string
+	// Nav is the entry of the navigation that is marked, such as "containers".
+	Nav string
+	// Skip is the part that the first link skips to; "main" when empty.
+	Skip string
+	// Live makes the page follow events.
+	Live    bool
+	Content any
+
+	// The rest is filled in by show.
+	User, Theme, Version, Here string
+	Work                       workView
+}
+
+func (u *UI) parse() (pages, error) {
+	layout, err := template.New("layout.html").Funcs(u.functions()).ParseFS(templateFiles, shared)
+	if err != nil {
+		return nil, err
+	}
+	names, err := fs.Glob(templateFiles, "templates/*.html")
+	if err != nil {
+		return nil, err
+	}
+	all := pages{}
+	for _, name := range names {
+		if strings.HasPrefix(path.Base(name), "layout") {
+			continue
+		}
+		own, err := layout.Clone()
+		if err == nil {
+			own, err = own.ParseFS(templateFiles, name)
+		}
+		if err != nil {
+			return nil, err
+		}
+		all[strings.TrimSuffix(path.Base(name), ".html")] = own
+	}
+	return all, nil
+}
+
+// functions are what templates can call beside Go's own.
+func (u *UI) functions() template.FuncMap {
+	return template.FuncMap{
+		"path":     u.path,
+		"asset":    u.assetPath,
+		"ago":      u.ago,
+		"kindWord": kindWord,
+		"link":     safeLink,
+		"plural":   plural,
+		"join":     strings.Join,
+		"prose":    prose,
+		"list":     func(items ...any) []any { return items },
+	}
+}
+
+// path returns the link to a page of ours.
+func (u *UI) path(to string) string { return u.BasePath + to }
+
+// partial reports whether htmx asks for a fragment rather than a page.
+func partial(r *http.Request) bool { return r.Header.Get("HX-Request") == "true" }
+
+// show answers with a whole page; name is that of its template file.
+func (u *UI) show(w http.ResponseWriter, r *http.Request, status int, name string, p page) {
+	p.User, p.Theme, p.Version, p.Here, p.Work = u.User(r), theme(r), u.Version, here(r), u.work.view()
+	u.render(w, r, status, name, "layout.html", p)
+}
+
+// fragment answers with one named template of a page, for htmx.
+func (u *UI) fragment(w http.ResponseWriter, r *http.Request, name, fragment string, content any) {
+	u.render(w, r, http.StatusOK, name, fragment, content)
+}
+
+// render answers with a template only once it is complete, so that a mistake in
+// one never shows as half a page.
+func (u *UI) render(w http.ResponseWriter, r *http.Request, status int, name, part string, data any) {
+	var body bytes.Buffer
+	body.Grow(32 << 10)
+	t, known := u.pages[name]
+	err := fmt.Errorf("there is no page %q", name)
+	if known {
+		err = t.ExecuteTemplate(&body, part, data)
+	}
+	if err != nil {
+		u.Log.Error("render a page", "page", name, "part", part, "error", err)
+		http.Error(w, "This page could not be made; the log of Dogwatch has the details.", http.StatusInternalServerError)
+		return
+	}
+	h := w.Header()
+	h.Set("Content-Type", "text/html; charset=utf-8")
+	h.Add("Vary", "Accept-Encoding, HX-Request")
+	if !acceptsGzip(r) {
+		w.WriteHeader(status)
+		_, _ = w.Write(body.Bytes()) // the client may have gone
+		return
+	}
+	h.Set("Content-Encoding", "gzip")
+	w.WriteHeader(status)
+	z, reused := u.packers.Get().(*gzip.Writer)
+	if !reused {
+		z, _ = gzip.NewWriterLevel(nil, gzip.BestSpeed) // the level is valid
+	}
+	z.Reset(w)
+	_, _ = z.Write(body.Bytes()) // the client may have gone
+	_ = z.Close()
+	u.packers.Put(z)
+}
+
+// acceptsGzip reports whether the client takes gzip. Browsers do, and nobody else
+// needs it, so the weights of RFC 9110, section 12.5.3, are only read as zero or not.
+func acceptsGzip(r *http.Request) bool {
+	for _, coding := range strings.Split(r.Header.Get("Accept-Encoding"), ",") {
+		name, weight, _ := strings.Cut(strings.ReplaceAll(coding, " ", ""), ";q=")
+		if strings.EqualFold(name, "gzip") {
+			return weight == "" || strings.Trim(weight, "0.") != ""
+		}
+	}
+	return false
+}
+
+// problem is a page that says what went wrong and what to do.
+type problem struct {
+	Title, Detail, Back, BackTo string
+}
+
+// sorry answers with a page that says what went wrong, and where to go on.
+func (u *UI) sorry(w http.ResponseWriter, r *http.Request, status int, p problem) {
+	p.Detail = u.Redact(p.Detail)
+	if p.BackTo == "" {
+		p.Back, p.BackTo = "To the overview", "/"
+	}
+	switch {
+	case partial(r) && strings.HasSuffix(r.Header.Get("HX-Target"), "#work"):
+		v := u.work.view()
+		v.Tasks = append(v.Tasks, task{Title: p.Title, Sentence: p.Detail, Failed: true, Ended: u.Now()})
+		u.render(w, r, status, "problem", "work", v)
+		return
+	case partial(r):
+		u.render(w, r, status, "problem", "content", p)
+		return
+	}
+	u.show(w, r, status, "problem", page{Title: p.Title, Content: p})
+}
+
+func (u *UI) notFound(w http.ResponseWriter, r *http.Request) {
+	u.sorry(w, r, http.StatusNotFound, problem{Title: "There is no such page", Detail: "The address may be old, or mistyped."})
+}
+
+// broken answers when the store cannot be read; the log has the reason.
+func (u *UI) broken(w http.ResponseWriter, r *http.Request, doing string, err error) {
+	if r.Context().Err() != nil {
+		return
+	}
+	u.Log.Error(doing, "error", err)
+	u.sorry(w, r, http.StatusInternalServerError, problem{Title: "This did not work", Detail: "Dogwatch could not " + doing + "; its log has the details."})
+}
+
+// form reads the form of a request. It answers and returns false when that cannot be done.
+func (u *UI) form(w http.ResponseWriter, r *http.Request) bool {
+	err := r.ParseForm()
+	var large *http.MaxBytesError
+	switch {
+	case err == nil:
+		return true
+	case errors.As(err, &large):
+		u.sorry(w, r, http.StatusRequestEntityTooLarge, problem{Title: "Too much at once", Detail: fmt.Sprintf("The form is larger than %d bytes. Nothing was done.", maxForm)})
+	default:
+		u.sorry(w, r, http.StatusBadRequest, problem{Title: "The form is not understood", Detail: "Nothing was done. Go back, load the page again and repeat it."})
+	}
+	return false
+}
+
+// done answers a form that was acted upon: with the running work for htmx, else
+// with the page that the form came from.
+func (u *UI) done(w http.ResponseWriter, r *http.Request) {
+	if partial(r) {
+		u.fragment(w, r, "problem", "work", u.work.view())
+		return
+	}
+	http.Redirect(w, r, u.path(localPath(r.PostFormValue("back"))), http.StatusSeeOther)
+}
+
+// localPath returns a path on this server: what a form says, if it is one.
+func localPath(given string) string {
+	if !strings.HasPrefix(given, "/") || strings.HasPrefix(given, "//") || strings.ContainsAny(given, "\\\r\n\t") {
+		return "/"
+	}
+	return given
+}
+
+// here is the path and query of the page, without the base path, to come back to.
+func here(r *http.Request) string {
+	if r.Method != http.MethodGet {
+		return "/"
+	}
+	return localPath(r.URL.RequestURI())
+}

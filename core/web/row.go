@@ -1,0 +1,153 @@
+package web
+
+import (
+	"cmp"
+	"html/template"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/dogwatch/dogwatch/sdk"
+)
+
+// row is a container as lists show it.
+type row struct {
+	// Key is "watcher/name", which a container keeps when it is recreated; Href is its page.
+	Key, Href          string
+	Name, Icon, Image  string
+	Current, New, Kind string
+	Watcher, Registry  string
+	Stack, Status      string
+	Failed             string // why the last check failed, or which label is wrong
+	Unchecked          bool
+	Released           time.Time // of what is newer
+	need               int
+	group              string
+	// HTML is the row, for those that are shown.
+	HTML template.HTML
+}
+
+// rows makes rows of containers.
+type rows struct {
+	// redact blanks secrets, brand finds the icon for an image.
+	redact func(string) string
+	brand  func(asked, image string) string
+}
+
+func (m rows) of(c *sdk.Container) row {
+	r := row{
+		Key: c.Watcher + "/" + c.Name, Href: hrefOf(c), Name: cmp.Or(c.DisplayName, c.Name), Image: c.Image.Name,
+		Current: shortTag(c.Image.Tag.Value), Kind: kindOf(c), Watcher: c.Watcher, Registry: c.Image.Registry.Host, Stack: stackOf(c), Status: c.Status,
+		Unchecked: c.Check.State == sdk.CheckNever || c.Check.State == "",
+	}
+	if r.Image == "" {
+		r.Image = "no image name"
+	}
+	if r.Registry != "" && r.Registry != "docker.io" {
+		r.Image = r.Registry + "/" + r.Image
+	}
+	r.Image = strings.TrimPrefix(r.Image, "library/")
+	if r.Kind != "" && c.Result != nil {
+		r.New, r.Released = c.Result.Tag, c.Result.Created.Time
+		if r.Kind == "digest" {
+			r.New = shortDigest(c.UpdateKind.RemoteValue)
+		}
+	}
+	if isFailed(c) {
+		r.Failed = "The check failed"
+		if c.Error != nil && c.Error.Message != "" {
+			r.Failed = m.redact(c.Error.Message)
+		}
+	}
+	r.need, r.Icon = need(&r), m.brand(c.DisplayIcon, c.Image.Name)
+	return r
+}
+
+// isFailed reports whether there is something to mend: the last check failed, or a label is wrong.
+func isFailed(c *sdk.Container) bool { return c.Check.State == sdk.CheckFailed || c.Error != nil }
+
+// need orders rows by how much they need somebody.
+func need(r *row) int {
+	switch r.Kind {
+	case "major":
+		return 0
+	case "minor":
+		return 2
+	case "patch", "prerelease":
+		return 3
+	case "digest", "other":
+		return 4
+	}
+	if r.Failed != "" {
+		return 1
+	}
+	return 5
+}
+
+// needs reports whether a row is more than "up to date".
+func (r *row) needs() bool { return r.Kind != "" || r.Failed != "" }
+
+// hrefOf is the page of a container, below the base path.
+func hrefOf(c *sdk.Container) string {
+	return "/containers/" + url.PathEscape(c.Watcher) + "/" + url.PathEscape(c.Name)
+}
+
+// stackOf is the compose project or swarm stack of a container, "" when it is in none.
+func stackOf(c *sdk.Container) string {
+	return cmp.Or(c.Labels["com.docker.compose.project"], c.Labels["com.docker.stack.namespace"], c.Labels["io.podman.compose.project"])
+}
+
+// shortDigest is the beginning of a digest, enough to tell two apart.
+func shortDigest(digest string) string {
+	_, hex, found := strings.Cut(digest, ":")
+	if !found {
+		hex = digest
+	}
+	return hex[:min(len(hex), 12)]
+}
+
+// shortTag is a tag, or the beginning of the digest that stands in its place.
+func shortTag(tag string) string {
+	if strings.HasPrefix(tag, "sha256:") {
+		return "@" + shortDigest(tag)
+	}
+	if tag == "" {
+		return "no tag"
+	}
+	return tag
+}
+
+// tally counts containers; every page that shows a number takes it from here.
+type tally struct {
+	All, Updates, Failed, Current, Unchecked        int
+	Major, Minor, Patch, Prerelease, Digest, Others int
+}
+
+func (t *tally) add(r *row) {
+	t.All++
+	switch r.Kind {
+	case "major":
+		t.Major++
+	case "minor":
+		t.Minor++
+	case "patch":
+		t.Patch++
+	case "prerelease":
+		t.Prerelease++
+	case "digest":
+		t.Digest++
+	case "other":
+		t.Others++
+	}
+	if r.Kind != "" {
+		t.Updates++
+	}
+	switch {
+	case r.Failed != "":
+		t.Failed++
+	case r.Unchecked:
+		t.Unchecked++
+	case r.Kind == "":
+		t.Current++
+	}
+}

@@ -1,0 +1,74 @@
+package web
+
+import (
+	"net/http"
+	"strings"
+
+	"github.com/dogwatch/dogwatch/sdk/kind"
+)
+
+// settingsPage tells of the program and how it is set up.
+type settingsPage struct {
+	About
+	Groups []settingGroup
+	// LogLevel is the least severe level that is logged.
+	LogLevel string
+	// Counts are the components, for small screens, whose navigation has no room for them.
+	Counts []navCount
+	// Tokens is nil when there is nothing to say of them.
+	Tokens *tokensView
+}
+
+// settingGroup is the settings of a section.
+type settingGroup struct {
+	Name     string
+	Settings []Setting
+	// Given is how many of them somebody wrote.
+	Given int
+}
+
+// navCount leads to a list.
+type navCount struct{ Label, Path, Said string }
+
+func newSettingsPage(a About, counts []navCount) settingsPage {
+	p := settingsPage{About: a, Counts: counts}
+	for _, s := range a.Settings {
+		section, _, _ := strings.Cut(s.Name, ".")
+		if len(p.Groups) == 0 || p.Groups[len(p.Groups)-1].Name != section {
+			p.Groups = append(p.Groups, settingGroup{Name: section})
+		}
+		g := &p.Groups[len(p.Groups)-1]
+		g.Settings = append(g.Settings, s)
+		if s.Given() {
+			g.Given++
+		}
+		if s.Name == "log.level" {
+			p.LogLevel = s.Value
+		}
+	}
+	return p
+}
+
+func (u *UI) showSettings(w http.ResponseWriter, r *http.Request) {
+	u.settings(w, r, http.StatusOK, func(*tokensView) {})
+}
+
+// settings answers with the page; with completes what it says of tokens.
+func (u *UI) settings(w http.ResponseWriter, r *http.Request, status int, with func(*tokensView)) {
+	var counts []navCount
+	for _, k := range kind.Kinds() {
+		p := newKindPage(k, u.Setup.List(k), nil)
+		counts = append(counts, navCount{p.Title, kindPath(k), p.Summary})
+	}
+	counts = append(counts, navCount{"Plugins", "/plugins", newPluginPage(u.Processes.All(), "").Summary})
+	p := newSettingsPage(u.About(), counts)
+	var err error
+	if p.Tokens, err = u.tokensFor(r); err != nil {
+		u.broken(w, r, "read the tokens", err)
+		return
+	}
+	if p.Tokens != nil {
+		with(p.Tokens)
+	}
+	u.show(w, r, status, "settings", page{Title: "Settings", Nav: "settings", Content: p})
+}

@@ -1,0 +1,216 @@
+package web
+
+import (
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/dogwatch/dogwatch/core/delivery"
+	"github.com/dogwatch/dogwatch/core/event"
+	"github.com/dogwatch/dogwatch/sdk"
+)
+
+// eventRow is an event in words.
+type eventRow struct {
+	ID      int64
+	At      time.Time
+	Subject string
+	// Path is the page of its subject; "" when there is none.
+	Path string
+	// About is what a trigger told of, when that is known.
+	About string
+	Said  string
+	Class string
+}
+
+// newEventRow says an event in words; owed are the deliveries that events tell of, by id.
+func newEventRow(e event.Event, owed map[int64]delivery.Delivery) eventRow {
+	row := eventRow{ID: e.ID, At: e.At, Subject: e.Subject, Path: subjectPath(e)}
+	row.Said, row.Class = told(e)
+	if e.Delivery != nil {
+		if d, known := owed[e.Delivery.ID]; known {
+			row.About = aboutOf(d)
+		} else if e.Delivery.ID == 0 {
+			row.About = "asked for by hand"
+		}
+	}
+	return row
+}
+
+// aboutOf says what a delivery tells of: "local/nginx", or "3 containers of local".
+func aboutOf(d delivery.Delivery) string {
+	if watcher, batch := strings.CutPrefix(d.Subject, "batch/"); batch && d.Batch {
+		return plural(len(d.Containers), "container") + " of " + watcher
+	}
+	return d.Subject
+}
+
+func subjectPath(e event.Event) string {
+	kind, _, _ := strings.Cut(string(e.Type), ".")
+	switch {
+	case e.Container != nil && e.Type != event.ContainerRemoved:
+		return "/containers/" + url.PathEscape(e.Container.Watcher) + "/" + url.PathEscape(e.Container.Name)
+	case kind == "trigger":
+		typ, name, ok := strings.Cut(e.Subject, ".")
+		if ok {
+			return "/triggers/" + url.PathEscape(typ) + "/" + url.PathEscape(name)
+		}
+	case kind == "plugin":
+		return "/plugins#" + url.PathEscape(e.Subject)
+	case kind == "check":
+		return "/watchers"
+	}
+	return ""
+}
+
+// told says in a sentence what happened, and which colour it has.
+func told(e event.Event) (said, class string) {
+	switch {
+	case e.Container != nil:
+		return toldContainer(e.Type, *e.Container)
+	case e.Check != nil:
+		return toldCheck(e.Type, *e.Check)
+	case e.Delivery != nil:
+		return toldDelivery(e.Type, *e.Delivery)
+	case e.Plugin != nil:
+		return toldPlugin(e.Type, *e.Plugin)
+	case e.Login != nil:
+		return toldLogin(e.Type, *e.Login)
+	}
+	return string(e.Type), ""
+}
+
+func toldContainer(t event.Type, c sdk.Container) (string, string) {
+	switch t {
+	case event.UpdateFound:
+		return "newer: " + step(c), updateClass(c)
+	case event.UpdateCleared:
+		return "up to date with " + c.Image.Tag.Value, "ok"
+	case event.ContainerAdded:
+		return "found, running " + imageOf(c), ""
+	case event.ContainerReplaced:
+		return "recreated, running " + imageOf(c), ""
+	case event.ContainerRemoved:
+		return "gone", ""
+	}
+	if c.Error != nil && c.Check.State == sdk.CheckFailed {
+		return "check failed: " + c.Error.Message, "failed"
+	}
+	if c.Status != "" {
+		return "changed, now " + c.Status, ""
+	}
+	return "changed", ""
+}
+
+func imageOf(c sdk.Container) string {
+	if c.Image.Tag.Value == "" {
+		return c.Image.Name
+	}
+	return c.Image.Name + ":" + c.Image.Tag.Value
+}
+
+// step writes an update: "1.25 → 1.27 (minor)".
+func step(c sdk.Container) string {
+	if c.UpdateKind.Kind == sdk.KindDigest {
+		return c.Image.Tag.Value + " was rebuilt (digest)"
+	}
+	text := c.UpdateKind.LocalValue + " → " + c.UpdateKind.RemoteValue
+	if d := c.UpdateKind.SemverDiff; d != "" && d != "unknown" {
+		text += " (" + d + ")"
+	}
+	return text
+}
+
+func updateClass(c sdk.Container) string {
+	if c.UpdateKind.Kind == sdk.KindDigest {
+		return "digest"
+	}
+	switch d := c.UpdateKind.SemverDiff; d {
+	case sdk.DiffMajor, sdk.DiffMinor, sdk.DiffPatch:
+		return d
+	}
+	return "minor"
+}
+
+func toldCheck(t event.Type, c event.Check) (string, string) {
+	what := "check"
+	if c.Single {
+		what = "check of one container"
+	}
+	switch {
+	case t == event.CheckStarted:
+		return what + " began", ""
+	case t == event.CheckFailed:
+		return what + " failed: " + c.Error, "failed"
+	}
+	parts := []string{plural(c.Containers, "container")}
+	switch n := len(c.Updates); n {
+	case 0:
+		parts = append(parts, "nothing newer")
+	default:
+		parts = append(parts, plural(n, "update"))
+		if found := len(c.Found); found > 0 {
+			parts = append(parts, strconv.Itoa(found)+" of them new")
+		}
+	}
+	class := ""
+	if c.Failed > 0 {
+		parts, class = append(parts, strconv.Itoa(c.Failed)+" failed"), "partly"
+	}
+	if c.Took != "" {
+		parts = append(parts, "took "+c.Took)
+	}
+	return what + " finished: " + strings.Join(parts, ", "), class
+}
+
+func toldDelivery(t event.Type, d event.Delivery) (string, string) {
+	switch t {
+	case event.TriggerSent:
+		if d.Attempts > 1 {
+			return "sent at attempt " + strconv.Itoa(d.Attempts), "ok"
+		}
+		return "sent", "ok"
+	case event.TriggerFailed:
+		return "failed after " + plural(d.Attempts, "attempt") + ": " + d.Error, "failed"
+	}
+	return "skipped: not worth sending any more", ""
+}
+
+func toldPlugin(t event.Type, p event.Plugin) (string, string) {
+	switch t {
+	case event.PluginUp:
+		return "process is up", "ok"
+	case event.PluginBroken:
+		return "will not run (" + p.State + "): " + p.Error, "failed"
+	}
+	if p.Error == "" {
+		return "process stopped", ""
+	}
+	return "process is down: " + p.Error, "failed"
+}
+
+func toldLogin(t event.Type, l event.Login) (said, class string) {
+	switch t {
+	case event.LoginSucceeded:
+		said = "logged in"
+	case event.LoginFailed:
+		said, class = "login refused", "failed"
+	case event.LoggedOut:
+		said = "logged out"
+	case event.TokenCreated:
+		said = "created the token " + l.Token + " (" + l.Scope + ")"
+	default:
+		said = "revoked the token " + l.Token
+	}
+	if l.Method != "" {
+		said += " by " + l.Method
+	}
+	if l.Address != "" {
+		said += " from " + l.Address
+	}
+	if l.Error != "" {
+		said += ": " + l.Error
+	}
+	return said, class
+}

@@ -1,0 +1,194 @@
+// Package web serves the pages of Dogwatch: what needs whoever looks, the
+// containers, the components and the history.
+//
+// Pages are rendered on the server and complete without script. With script,
+// htmx exchanges parts of them, and app.js follows the event stream of the API
+// and asks for the rows that changed. Nothing is loaded from elsewhere, and
+// nothing is inline, so that the content security policy can forbid both.
+//
+// A page is a file: its view model is made of stored data by a pure function,
+// its template defines "content" and the fragments that are exchanged.
+package web
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/dogwatch/dogwatch/core/check"
+	"github.com/dogwatch/dogwatch/core/component"
+	"github.com/dogwatch/dogwatch/core/delivery"
+	"github.com/dogwatch/dogwatch/core/plugin"
+	"github.com/dogwatch/dogwatch/core/store"
+	"github.com/dogwatch/dogwatch/sdk"
+	"github.com/dogwatch/dogwatch/sdk/kind"
+)
+
+// Store is what the pages read of the store.
+type Store interface {
+	Snapshot() store.Snapshot
+	Deliveries(ctx context.Context, f store.DeliveryFilter) ([]delivery.Delivery, error)
+}
+
+// Components are the configured watchers, registries and triggers.
+type Components interface {
+	All(k kind.Kind) []*component.Component
+	Get(k kind.Kind, typ, name string) (*component.Component, bool)
+}
+
+// Checks checks containers now. A check goes on when the context of the one
+// who asked for it ends.
+type Checks interface {
+	WatchAll(ctx context.Context) error
+	WatchOne(ctx context.Context, c sdk.Container) error
+	Explain(ctx context.Context, c sdk.Container) check.Explanation
+	// Next returns when a watcher is checked next; the zero time when that is not planned.
+	Next(watcher string) time.Time
+}
+
+// Triggers runs triggers now. RunNow returns when the trigger has ended.
+type Triggers interface {
+	RunNow(ctx context.Context, id string, containers []sdk.Container, test bool) error
+}
+
+// Plugins are the processes that hold the types of components.
+type Plugins interface {
+	Bundles() []plugin.Status
+}
+
+// Options configure the pages.
+type Options struct {
+	// BasePath is in front of every link: "" or "/dogwatch".
+	BasePath   string
+	Version    string
+	Store      Store
+	Components Components
+	Checks     Checks
+	Triggers   Triggers
+	Plugins    Plugins
+	// Setup, Processes and Archive serve the pages about components, plugins and the past.
+	Setup     Setup
+	Processes Processes
+	Archive   Archive
+	About     func() About
+	// Logins lets people in and out.
+	Logins Logins
+	// Tokens are the API tokens; nil when there are none.
+	Tokens Tokens
+	// OpenAPI is the document that describes the HTTP interface.
+	OpenAPI []byte
+	// User returns the name of whoever is logged in, "" when nobody has to be.
+	User func(*http.Request) string
+	// Redact blanks secrets in texts that come from elsewhere.
+	Redact func(string) string
+	// Used, if set, is called after each answer.
+	Used func()
+	Log  hclog.Logger
+	Now  func() time.Time
+}
+
+// UI answers the requests for pages, for paths without the base path.
+type UI struct {
+	Options
+	assets  assets
+	pages   pages
+	started time.Time
+	work    *work
+	routes  http.Handler
+	// packers are used again, for they are large.
+	packers sync.Pool
+}
+
+// New returns the pages. Close must be called.
+func New(opt Options) (*UI, error) {
+	opt.BasePath = strings.TrimSuffix(opt.BasePath, "/")
+	if opt.User == nil {
+		opt.User = func(*http.Request) string { return "" }
+	}
+	if opt.Used == nil {
+		opt.Used = func() {}
+	}
+	opt.Log = opt.Log.Named("web")
+	u := &UI{Options: opt, work: newWork(opt.Now), started: opt.Now()}
+	var err error
+	if u.assets, err = readAssets(); err != nil {
+		return nil, fmt.Errorf("read the files of the pages: %w", err)
+	}
+	if u.pages, err = u.parse(); err != nil {
+		return nil, fmt.Errorf("read the templates of the pages: %w", err)
+	}
+	u.routes = u.router()
+	return u, nil
+}
+
+// Close waits for the work that pages started; what it waits for is cancelled.
+func (u *UI) Close() { u.work.close() }
+
+// router has every page.
+func (u *UI) router() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /{$}", u.overview)
+	mux.HandleFunc("GET /containers", u.containers)
+	mux.HandleFunc("GET /containers/rows", u.containerRows)
+	mux.HandleFunc("POST /containers/act", u.act)
+	mux.HandleFunc("GET /containers/{id}", u.containerByID)
+	mux.HandleFunc("GET /containers/{watcher}/{name}", u.container)
+	mux.HandleFunc("GET /containers/{watcher}/{name}/why", u.containerWhy)
+
+	for _, k := range kind.Kinds() {
+		u.componentRoutes(mux, k)
+	}
+	mux.HandleFunc("GET /plugins", u.showPlugins)
+	mux.HandleFunc("POST /plugins/{name}/restart", u.restartPlugin)
+	mux.HandleFunc("POST /plugins/{name}/trust", u.trustPlugin)
+	mux.HandleFunc("GET /history", u.showHistory)
+	mux.HandleFunc("GET /history.csv", u.historyCSV)
+	mux.HandleFunc("GET /deliveries", u.showDeliveries)
+	mux.HandleFunc("GET /deliveries.csv", u.deliveriesCSV)
+	mux.HandleFunc("POST /deliveries/{id}/retry", u.retryDelivery)
+	mux.HandleFunc("GET /settings", u.showSettings)
+	mux.HandleFunc("GET /settings/api", u.showAPI)
+	mux.HandleFunc("POST /settings/tokens", u.createToken)
+	mux.HandleFunc("POST /settings/tokens/{id}/revoke", u.revokeToken)
+	mux.HandleFunc("GET /start", u.showStart)
+
+	mux.HandleFunc("GET /login", u.showLogin)
+	mux.HandleFunc("POST /login", u.login)
+	mux.HandleFunc("POST /logout", u.logout)
+	mux.HandleFunc("GET /work", u.showWork)
+	mux.HandleFunc("POST /work/{id}/dismiss", u.dismissWork)
+	mux.HandleFunc("POST /theme", u.chooseTheme)
+	mux.HandleFunc("GET /static/{file}", u.asset)
+	mux.HandleFunc("GET /favicon.ico", u.favicon)
+	mux.HandleFunc("/", u.notFound)
+	return mux
+}
+
+// maxForm is the largest form, in bytes.
+const maxForm = 100 << 10
+
+// policy lets pages load what is ours, and nothing else. Other sites may show
+// the pages in frames, as dashboards do.
+const policy = "default-src 'self'; script-src 'self'; style-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; form-action 'self'"
+
+// ServeHTTP answers with a page.
+func (u *UI) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	protect(w.Header())
+	if r.Body != nil {
+		r.Body = http.MaxBytesReader(w, r.Body, maxForm)
+	}
+	defer u.Used()
+	u.routes.ServeHTTP(w, r)
+}
+
+func protect(h http.Header) {
+	h.Set("Content-Security-Policy", policy)
+	h.Set("Referrer-Policy", "same-origin")
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Cache-Control", "no-store")
+}
