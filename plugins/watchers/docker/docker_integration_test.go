@@ -46,6 +46,14 @@ func TestRealEngine(t *testing.T) {
 		})
 	})
 
+	t.Run("about", func(t *testing.T) {
+		about, err := watching.About(t.Context())
+		check(t, err)
+		if !strings.HasPrefix(about, "Docker/") || !strings.Contains(about, ", API 1.") {
+			t.Errorf("the engine is %q", about)
+		}
+	})
+
 	t.Run("events", func(t *testing.T) {
 		d := watch(t, Options{Socket: engine.Host, WatchAll: true})
 		list(t, d)

@@ -1,0 +1,240 @@
+// Package doctor examines an installation: it asks everything that Dogwatch
+// needs whether it is there, and says what to do about what is not.
+//
+// It changes nothing, sends nothing and takes no lock, so it works beside a
+// Dogwatch that serves and without one. Every question has a time limit, and
+// those that do not need each other's answers are asked at once.
+package doctor
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/dogwatch/dogwatch/core/config"
+	"github.com/dogwatch/dogwatch/core/plugin"
+	"github.com/dogwatch/dogwatch/sdk"
+	"github.com/dogwatch/dogwatch/sdk/registry"
+)
+
+// Level is how good or bad a finding is.
+type Level string
+
+// The levels.
+const (
+	OK   Level = "ok"
+	Warn Level = "warn" // works, though perhaps not as meant
+	Fail Level = "fail" // does not work
+)
+
+// Finding is what one question led to.
+type Finding struct {
+	// Subject is what was looked at: "store", "watcher.docker.local", "host ghcr.io".
+	Subject string `json:"subject"`
+	Level   Level  `json:"level"`
+	Detail  string `json:"detail"`
+	// Remedy is what to do, when the detail does not say so itself.
+	Remedy string `json:"remedy,omitempty"`
+}
+
+// Component is a watcher, registry or trigger and how its configuration went.
+type Component struct {
+	ID string // "trigger.smtp.main"
+	// Default is true when it exists without being configured.
+	Default bool
+	// Err is why it cannot be used.
+	Err      error
+	Warnings []string
+}
+
+// Watcher is a component that lists containers.
+type Watcher struct {
+	Component
+	// Name is how its containers call it.
+	Name string
+	// Options are the values that may hold the path of a socket.
+	Options map[string]any
+	List    func(ctx context.Context) ([]sdk.Container, error)
+	// About returns the engine and its version in words; nil when it cannot be asked.
+	About func(ctx context.Context) (string, error)
+}
+
+// Registry is a component that answers questions about images.
+type Registry struct {
+	Component
+	// Ask asks for the digest of an image, which counts as no pull.
+	Ask func(ctx context.Context, host, repository, tag string) error
+	// Try asks something without knowing an image, and returns what was learnt.
+	Try func(ctx context.Context) (string, error)
+	// Limits returns what the hosts said of their limits so far.
+	Limits func(ctx context.Context) []registry.Limit
+}
+
+// World is what is examined.
+type World interface {
+	// Load prepares the components. Until it has returned there are none.
+	Load(ctx context.Context) error
+	Watchers() []Watcher
+	Registries() []Registry
+	Triggers() []Component
+	Plugins(ctx context.Context) ([]plugin.Status, error)
+	// RegistryOf returns the id of the registry that serves a host, and the base of the host's API.
+	RegistryOf(host string) (id, url string, served bool)
+	// Serving asks the Dogwatch that serves with this configuration for its
+	// version. ErrNotServing means that there is none.
+	Serving(ctx context.Context) (address, version string, err error)
+}
+
+// Options say what is examined and with what.
+type Options struct {
+	Config *config.Config
+	// World has the components; nil when the configuration is not fit to make any.
+	World   World
+	Version string
+	// Logins are the ways to log in; none means that the server is open to all.
+	Logins []string
+	// Limit is how long one question may take.
+	Limit time.Duration
+	// Redact blanks secrets in texts that come from elsewhere.
+	Redact func(string) string
+	// Observe is told of every question that was answered, if set; by several goroutines.
+	Observe func(subject string)
+
+	// What follows is the real thing when it is not set.
+
+	Now func() time.Time
+	// Lookup returns the addresses of a host name.
+	Lookup func(ctx context.Context, host string) ([]string, error)
+	// Transport reaches the registries.
+	Transport http.RoundTripper
+	// Proxy returns the proxy for a request, nil for none.
+	Proxy func(*http.Request) (*url.URL, error)
+	// Free returns how many bytes may still be written below a folder.
+	Free func(folder string) (uint64, error)
+	// Environ is the value of an environment variable.
+	Environ func(name string) string
+}
+
+// grace is how much longer than its limit a question may take to notice that it is over.
+const grace = time.Second
+
+// Examine asks all questions and returns what came of them, in the order in
+// which a person would look: the configuration first, the triggers last.
+func Examine(ctx context.Context, opt Options) []Finding {
+	e := examination{Options: opt.withDefaults()}
+	var (
+		wait                   sync.WaitGroup
+		server, store, plugins []Finding
+		watchers               []Finding
+		byContainers           []Finding
+		triggers               []Finding
+	)
+	wait.Go(func() { store = e.within(ctx, "store", e.store) })
+	if e.World != nil {
+		wait.Go(func() { server = e.within(ctx, "server", e.server) })
+		loaded := e.within(ctx, "plugins", e.load)
+		if len(loaded) > 0 {
+			plugins = loaded
+		} else {
+			wait.Go(func() { plugins = e.within(ctx, "plugins", e.plugins) })
+			triggers = e.triggers()
+			var found []sdk.Container
+			watchers, found = e.watchers(ctx)
+			byContainers = e.images(ctx, found)
+		}
+	}
+	wait.Wait()
+	all := append(e.configuration(), e.login()...)
+	for _, part := range [][]Finding{server, store, plugins, watchers, byContainers, triggers} {
+		all = append(all, part...)
+	}
+	for i := range all {
+		f := &all[i]
+		f.Detail, f.Remedy = e.Redact(strings.TrimPrefix(f.Detail, f.Subject+": ")), e.Redact(f.Remedy)
+	}
+	return all
+}
+
+func (o Options) withDefaults() Options {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Lookup == nil {
+		o.Lookup = net.DefaultResolver.LookupHost
+	}
+	if o.Proxy == nil {
+		o.Proxy = http.ProxyFromEnvironment
+	}
+	if o.Transport == nil {
+		o.Transport = transport(o.Proxy)
+	}
+	if o.Free == nil {
+		o.Free = free
+	}
+	if o.Redact == nil {
+		o.Redact = func(text string) string { return text }
+	}
+	if o.Observe == nil {
+		o.Observe = func(string) {}
+	}
+	if o.Environ == nil {
+		o.Environ = func(string) string { return "" }
+	}
+	return o
+}
+
+// examination is one run.
+type examination struct{ Options }
+
+// within asks one question, for as long as the limit allows. A system call that
+// hangs, such as one on a network share that is gone, cannot be ended: it is
+// left behind, for the process ends with the examination.
+func (e *examination) within(ctx context.Context, subject string, ask func(context.Context) []Finding) []Finding {
+	defer e.Observe(subject)
+	limited, cancel := context.WithTimeout(ctx, e.Limit)
+	defer cancel()
+	answered := make(chan []Finding, 1)
+	go func() { answered <- ask(limited) }()
+	late := time.NewTimer(e.Limit + grace)
+	defer late.Stop()
+	select {
+	case found := <-answered:
+		return found
+	case <-late.C:
+	case <-ctx.Done():
+	}
+	return one(subject, Fail, fmt.Sprintf("no answer within %s", e.Limit), "try again with a longer --timeout")
+}
+
+// each asks one question of every item at once, and returns the answers in the order of the items.
+func each[T any](items []T, ask func(T) []Finding) []Finding {
+	answers := make([][]Finding, len(items))
+	var wait sync.WaitGroup
+	for i, item := range items {
+		wait.Go(func() { answers[i] = ask(item) })
+	}
+	wait.Wait()
+	var all []Finding
+	for _, a := range answers {
+		all = append(all, a...)
+	}
+	return all
+}
+
+func one(subject string, level Level, detail, remedy string) []Finding {
+	return []Finding{{Subject: subject, Level: level, Detail: detail, Remedy: remedy}}
+}
+
+// Count returns how many findings there are of each level.
+func Count(findings []Finding) map[Level]int {
+	n := map[Level]int{}
+	for _, f := range findings {
+		n[f.Level]++
+	}
+	return n
+}

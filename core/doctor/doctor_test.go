@@ -1,0 +1,372 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/dogwatch/dogwatch/core/config"
+	"github.com/dogwatch/dogwatch/core/plugin"
+	"github.com/dogwatch/dogwatch/sdk"
+	"github.com/dogwatch/dogwatch/sdk/registry"
+)
+
+var noon = time.Date(2026, 3, 29, 12, 0, 0, 0, time.UTC)
+
+// fake is a world in which all is well, unless a test says otherwise.
+type fake struct {
+	watchers   []Watcher
+	registries []Registry
+	triggers   []Component
+	bundles    []plugin.Status
+	load       func(context.Context) error
+	serving    func() (address, version string, err error)
+}
+
+func (f *fake) Load(ctx context.Context) error {
+	if f.load == nil {
+		return nil
+	}
+	return f.load(ctx)
+}
+func (f *fake) Watchers() []Watcher                              { return f.watchers }
+func (f *fake) Registries() []Registry                           { return f.registries }
+func (f *fake) Triggers() []Component                            { return f.triggers }
+func (f *fake) Plugins(context.Context) ([]plugin.Status, error) { return f.bundles, nil }
+func (f *fake) Serving(context.Context) (string, string, error)  { return f.serving() }
+func (f *fake) RegistryOf(host string) (id, url string, known bool) {
+	switch host {
+	case "docker.io":
+		return "registry.hub.public", "https://registry-1.docker.io/v2", true
+	case "ghcr.io":
+		return "registry.ghcr.private", "https://ghcr.io/v2", true
+	}
+	return "", "", false
+}
+
+// answers is a network that answers every request.
+type answers func(*http.Request) (*http.Response, error)
+
+func (a answers) RoundTrip(r *http.Request) (*http.Response, error) { return a(r) }
+
+func dated(at time.Time) answers {
+	return func(*http.Request) (*http.Response, error) {
+		return &http.Response{StatusCode: 401, Header: http.Header{"Date": {at.Format(http.TimeFormat)}}, Body: http.NoBody}, nil
+	}
+}
+
+func container(name, host, repository string, labels map[string]string) sdk.Container {
+	return sdk.Container{ID: name, Name: name, Status: "running", Labels: labels, Image: sdk.Image{
+		Name: repository, Tag: sdk.Tag{Value: "1.0"}, Registry: sdk.Registry{Host: host}, Digest: sdk.Digest{Repo: "sha256:00"}}}
+}
+
+// healthy is a world with one of everything, and the options to examine it.
+func healthy(t *testing.T) (*fake, Options) {
+	t.Helper()
+	web, app := container("web", "", "nginx", map[string]string{"dogwatch.trigger.include": "ntfy.phone"}), container("app", "ghcr.io", "me/app", nil)
+	fine := func(context.Context, string, string, string) error { return nil }
+	f := &fake{
+		watchers: []Watcher{{Component: Component{ID: "watcher.docker.local", Default: true}, Name: "local",
+			List:  func(context.Context) ([]sdk.Container, error) { return []sdk.Container{web, app}, nil },
+			About: func(context.Context) (string, error) { return "Docker/28.5.1 (linux), API 1.51", nil }}},
+		registries: []Registry{
+			{Component: Component{ID: "registry.hub.public", Default: true}, Ask: fine, Limits: func(context.Context) []registry.Limit {
+				return []registry.Limit{{Host: "registry-1.docker.io", Limit: 100, Remaining: 62, Window: 6 * time.Hour}}
+			}},
+			{Component: Component{ID: "registry.ghcr.private"}, Ask: fine, Try: func(context.Context) (string, error) { return "it answers", nil }, Limits: func(context.Context) []registry.Limit { return nil }},
+			{Component: Component{ID: "registry.quay.public", Default: true}},
+		},
+		triggers: []Component{{ID: "trigger.ntfy.phone"}},
+		bundles:  []plugin.Status{{Name: "watcher", Builtin: true, State: plugin.Running}},
+		serving:  func() (string, string, error) { return "", "", ErrNotServing },
+	}
+	dir := t.TempDir()
+	cfg := &config.Config{Components: make([]config.Component, 2)}
+	cfg.Server.Enabled, cfg.Server.Port = true, 3000
+	cfg.Store.Path, cfg.Store.File, cfg.Plugins.Dir = dir, "dogwatch.db", filepath.Join(dir, "plugins")
+	return f, Options{
+		Config: cfg, World: f, Version: "1.0", Logins: []string{"basic.ana"}, Limit: 5 * time.Second, Now: func() time.Time { return noon },
+		Lookup:    func(context.Context, string) ([]string, error) { return []string{"192.0.2.1"}, nil },
+		Transport: dated(noon), Proxy: func(*http.Request) (*url.URL, error) { return nil, nil },
+		Free: func(string) (uint64, error) { return 3 << 30, nil },
+	}
+}
+
+// text writes findings one per line, without the folder of the test.
+func text(found []Finding, dir string) string {
+	var b strings.Builder
+	for _, f := range found {
+		fmt.Fprintf(&b, "%s %s: %s", f.Level, f.Subject, f.Detail)
+		if f.Remedy != "" {
+			b.WriteString(" > " + f.Remedy)
+		}
+		b.WriteString("\n")
+	}
+	return strings.ReplaceAll(b.String(), dir, "DIR")
+}
+
+func TestHealthy(t *testing.T) {
+	_, opt := healthy(t)
+	got := text(Examine(t.Context(), opt), opt.Config.Store.Path)
+	want := `ok configuration: 2 components in the environment
+ok login: asked for: basic.ana
+ok server: not serving now
+ok store: DIR can be written, no database yet, 3.22 GB free
+ok plugins: 1 built in, 0 in DIR/plugins
+ok watcher.docker.local: 2 containers of Docker/28.5.1 (linux), API 1.51
+ok labels: understood those of 2 containers
+ok clock: agrees with 2 registry hosts
+ok host ghcr.io: answers in 0 ms
+ok host registry-1.docker.io: answers in 0 ms
+ok registry.hub.public: answers without options of its own for docker.io/library/nginx:1.0; 62 of 100 requests left per 6h
+ok registry.ghcr.private: answers with its options for ghcr.io/me/app:1.0
+ok trigger.ntfy.phone: configured; to send a sample: dogwatch plugin test trigger.ntfy.phone
+`
+	if got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	if left, err := os.ReadDir(opt.Config.Store.Path); err != nil || len(left) > 0 {
+		t.Errorf("the examination left %v behind: %v", left, err)
+	}
+}
+
+// TestBrokenWorlds breaks one thing at a time.
+func TestBrokenWorlds(t *testing.T) {
+	unauthorized := sdk.WithKind(sdk.ErrUnauthorized, errors.New("registry.ghcr.private: find the digest of me/app: 401 (password hunter2)"))
+	for name, c := range map[string]struct {
+		change func(*fake, *Options)
+		want   []string // lines that must be there
+		gone   string   // a subject that must not be
+	}{
+		"clock behind": {func(_ *fake, o *Options) { o.Transport = dated(noon.Add(time.Hour)) },
+			[]string{"fail clock: 1h0m0s behind that of 2 registry hosts > set the clock"}, ""},
+		"clock ahead": {func(_ *fake, o *Options) { o.Transport = dated(noon.Add(-2 * time.Minute)) },
+			[]string{"warn clock: 2m0s ahead of that of 2 registry hosts"}, ""},
+		"no DNS": {func(_ *fake, o *Options) {
+			o.Lookup = func(context.Context, string) ([]string, error) { return nil, errors.New("lookup: no such host") }
+		}, []string{"fail host ghcr.io: the name cannot be looked up: lookup: no such host > check the DNS"}, "clock"},
+		"no DNS, and a proxy that has": {func(_ *fake, o *Options) {
+			o.Lookup = func(context.Context, string) ([]string, error) { return nil, errors.New("lookup: no such host") }
+			o.Proxy = func(*http.Request) (*url.URL, error) {
+				return &url.URL{Scheme: "http", Host: "proxy:3128", User: url.UserPassword("me", "hunter2")}, nil
+			}
+		}, []string{"ok host ghcr.io: through the proxy proxy:3128, answers in"}, ""},
+		"no network": {func(_ *fake, o *Options) {
+			o.Transport = answers(func(*http.Request) (*http.Response, error) { return nil, errors.New("connection refused") })
+		}, []string{"fail host ghcr.io: cannot be reached: connection refused > check the network"}, "clock"},
+		"wrong login": {func(f *fake, _ *Options) {
+			f.registries[1].Ask = func(context.Context, string, string, string) error { return unauthorized }
+		}, []string{"fail registry.ghcr.private: find the digest of me/app: 401 (password ***) > correct its login"}, ""},
+		"no login": {func(f *fake, _ *Options) {
+			f.registries[0].Ask = func(context.Context, string, string, string) error { return unauthorized }
+		}, []string{"> give it a login: dogwatch config docs registry.hub shows how"}, ""},
+		"image built here": {func(f *fake, _ *Options) {
+			f.registries[0].Ask = func(context.Context, string, string, string) error {
+				return sdk.WithKind(sdk.ErrNotFound, errors.New("404"))
+			}
+		}, []string{"warn registry.hub.public: 404 > it answers"}, ""},
+		"limit reached": {func(f *fake, _ *Options) {
+			f.registries[0].Ask = func(context.Context, string, string, string) error {
+				return sdk.RateLimited(time.Hour, errors.New("429"))
+			}
+		}, []string{"warn registry.hub.public: 429 > check less often"}, ""},
+		"little budget": {func(f *fake, _ *Options) {
+			f.registries[0].Limits = func(context.Context) []registry.Limit { return []registry.Limit{{Limit: 100, Remaining: 3}} }
+		}, []string{"warn registry.hub.public: answers without options of its own for docker.io/library/nginx:1.0; 3 of 100 requests left > check less often"}, ""},
+		"registry misconfigured": {func(f *fake, _ *Options) {
+			f.registries[1].Err = errors.New("registry.ghcr.private.token: is required")
+		},
+			[]string{"fail registry.ghcr.private: registry.ghcr.private.token: is required"}, ""},
+		"a configured registry that is not used": {func(f *fake, _ *Options) {
+			f.registries[2].Default = false
+			f.registries[2].Limits = func(context.Context) []registry.Limit { return nil }
+			f.registries[2].Try = func(context.Context) (string, error) { return "it answers", nil }
+		}, []string{"ok registry.quay.public: it answers"}, ""},
+		"a host that nothing serves": {func(f *fake, _ *Options) {
+			f.watchers[0].List = func(context.Context) ([]sdk.Container, error) {
+				return []sdk.Container{container("odd", "nowhere.example.org", "odd", nil)}, nil
+			}
+		}, []string{"fail host nowhere.example.org: no registry serves it"}, "registry.hub.public"},
+		"no engine": {func(f *fake, _ *Options) {
+			f.watchers[0].List = func(context.Context) ([]sdk.Container, error) {
+				return nil, errors.New("watcher.docker.local: connect: refused")
+			}
+		}, []string{"fail watcher.docker.local: connect: refused"}, "labels"},
+		"no engine and no registry": {func(f *fake, _ *Options) {
+			f.registries = f.registries[:1]
+			f.watchers[0].List = func(context.Context) ([]sdk.Container, error) { return nil, errors.New("refused") }
+		}, []string{"ok host registry-1.docker.io: answers", "ok clock: agrees with 1 registry host"}, "host ghcr.io"},
+		"no socket": {func(f *fake, o *Options) {
+			f.watchers[0].Options = map[string]any{"socket": filepath.Join(o.Config.Store.Path, "docker.sock")}
+			f.watchers[0].List = func(context.Context) ([]sdk.Container, error) { return nil, errors.New("no such socket") }
+		}, []string{"fail watcher.docker.local: no such socket > start the engine; if dogwatch runs in a container, mount the socket into it: DIR/docker.sock:DIR/docker.sock"}, ""},
+		"a folder for a socket": {func(f *fake, o *Options) {
+			o.Environ = func(string) string { return "unix://" + o.Config.Store.Path }
+			f.watchers[0].Options = map[string]any{"socket": "/nowhere.sock"}
+			f.watchers[0].List = func(context.Context) ([]sdk.Container, error) { return nil, errors.New("refused") }
+		}, []string{"> DIR is a folder: Docker makes one when it mounts a socket that does not exist"}, ""},
+		"no containers": {func(f *fake, _ *Options) {
+			f.watchers[0].List = func(context.Context) ([]sdk.Container, error) { return nil, nil }
+		}, []string{"warn watcher.docker.local: no containers of Docker/28.5.1"}, "labels"},
+		"labels": {func(f *fake, _ *Options) {
+			f.watchers[0].List = func(context.Context) ([]sdk.Container, error) {
+				return []sdk.Container{container("web", "docker.io", "library/nginx", map[string]string{
+					"dogwatch.tag.inclde": "1", "wud.tag.include": "^(", "wud.trigger.include": "ntfy.fone:minor"})}, nil
+			}
+		}, []string{
+			"warn container local/web: unknown label dogwatch.tag.inclde, ignored: did you mean dogwatch.tag.include?",
+			"fail container local/web: label wud.tag.include: ",
+			`warn container local/web: label wud.trigger.include names the trigger "ntfy.fone", which is not configured: did you mean ntfy.phone?`,
+		}, "labels"},
+		"a container that cannot be described": {func(f *fake, _ *Options) {
+			f.watchers[0].List = func(context.Context) ([]sdk.Container, error) {
+				c := container("web", "", "nginx", nil)
+				c.Error = &sdk.ContainerError{Message: "its image has no name"}
+				return []sdk.Container{c}, nil
+			}
+		}, []string{"fail container local/web: its image has no name"}, ""},
+		"variables": {func(_ *fake, o *Options) {
+			o.Config.Problems = []config.Problem{{Key: "server.prt", Message: "unknown setting: did you mean server.port?"}, {Key: "x", Message: "y", Level: config.Error}}
+		}, []string{"warn configuration: server.prt: unknown setting: did you mean server.port?", "fail configuration: x: y"}, ""},
+		"trigger": {func(f *fake, _ *Options) {
+			f.triggers = []Component{{ID: "trigger.smtp.a", Err: errors.New("trigger.smtp.a.host: is required")}, {ID: "trigger.smtp.b", Warnings: []string{"trigger.smtp.b.prt: unknown option: did you mean port?"}}}
+		}, []string{"fail trigger.smtp.a: trigger.smtp.a.host: is required", "warn trigger.smtp.b: prt: unknown option: did you mean port?"}, ""},
+		"no trigger": {func(f *fake, _ *Options) { f.triggers = nil }, []string{"warn triggers: none is configured: nobody is told of updates"}, ""},
+		"plugins": {func(f *fake, _ *Options) {
+			f.bundles = append(f.bundles, plugin.Status{Name: "mine", State: plugin.Untrusted, Error: "its file changed: run: dogwatch plugin trust mine"}, plugin.Status{Name: "other", State: plugin.Stopped, Types: make([]plugin.TypeName, 1)})
+		}, []string{"ok plugins: 1 built in, 2 in DIR/plugins", "fail plugin mine: untrusted: its file changed: run: dogwatch plugin trust mine", "ok plugin other: may run, and holds 1 type"}, ""},
+		"plugins that do not start": {func(f *fake, _ *Options) { f.load = func(context.Context) error { return errors.New("no memory") } },
+			[]string{"fail plugins: the plugins do not start: no memory"}, "watcher.docker.local"},
+		"beside another": {func(f *fake, _ *Options) {
+			f.serving = func() (string, string, error) { return "http://127.0.0.1:3000", "1.0", nil }
+		},
+			[]string{"ok server: serves at http://127.0.0.1:3000"}, ""},
+		"beside an old one": {func(f *fake, _ *Options) {
+			f.serving = func() (string, string, error) { return "http://127.0.0.1:3000", "0.9", nil }
+		},
+			[]string{"warn server: version 0.9 serves at http://127.0.0.1:3000, and this is 1.0 > restart it"}, ""},
+		"beside something else": {func(f *fake, _ *Options) {
+			f.serving = func() (string, string, error) { return "", "", errors.New("not Dogwatch") }
+		},
+			[]string{"fail server: not Dogwatch > set server.port"}, ""},
+		"open to all":          {func(_ *fake, o *Options) { o.Logins = nil }, []string{"warn login: none: whoever reaches port 3000 may use the server > set auth.basic"}, ""},
+		"open to this machine": {func(_ *fake, o *Options) { o.Logins, o.Config.Server.Host = nil, "127.0.0.1" }, []string{"ok login: none, and only"}, ""},
+		"no server":            {func(_ *fake, o *Options) { o.Config.Server.Enabled = false }, []string{"ok server: not serving now"}, "login"},
+		"full disk":            {func(_ *fake, o *Options) { o.Free = func(string) (uint64, error) { return 3 << 20, nil } }, []string{"fail store: DIR has only 3.15 MB left > free space"}, ""},
+		"little room":          {func(_ *fake, o *Options) { o.Free = func(string) (uint64, error) { return 100 << 20, nil } }, []string{"warn store: DIR has only 105 MB left > free space"}, ""},
+		"store to come": {func(_ *fake, o *Options) { o.Config.Store.Path = filepath.Join(o.Config.Store.Path, "a", "b") },
+			[]string{"ok store: DIR will be made at the first start"}, ""},
+		"store is a file": {func(_ *fake, o *Options) {
+			o.Config.Store.Path = filepath.Join(o.Config.Store.Path, "file")
+			if err := os.WriteFile(o.Config.Store.Path, nil, 0o600); err != nil {
+				panic(err)
+			}
+		}, []string{"fail store: DIR is no folder"}, ""},
+		"configuration not fit": {func(_ *fake, o *Options) { o.World = nil }, []string{"ok store: "}, "server"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f, opt := healthy(t)
+			opt.Redact = func(s string) string { return strings.ReplaceAll(s, "hunter2", "***") }
+			c.change(f, &opt)
+			got := text(Examine(t.Context(), opt), opt.Config.Store.Path)
+			for _, want := range c.want {
+				if !strings.Contains(got, want) {
+					t.Errorf("there is no %q in\n%s", want, got)
+				}
+			}
+			if c.gone != "" && strings.Contains(got, " "+c.gone+": ") {
+				t.Errorf("%s is told of in\n%s", c.gone, got)
+			}
+			if strings.Contains(got, "hunter2") {
+				t.Errorf("a secret in\n%s", got)
+			}
+		})
+	}
+}
+
+// TestBounded: what does not answer costs its limit and hides nothing else, even
+// when it does not heed its context.
+func TestBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f, opt := healthy(t)
+		end := make(chan struct{})
+		defer close(end)
+		f.watchers[0].List = func(context.Context) ([]sdk.Container, error) { <-end; return nil, nil }
+		f.watchers = append(f.watchers, Watcher{Component: Component{ID: "watcher.docker.nas"}, Name: "nas",
+			List: func(context.Context) ([]sdk.Container, error) {
+				return []sdk.Container{container("web", "", "nginx", nil)}, nil
+			}})
+		f.registries[0].Ask = func(ctx context.Context, _, _, _ string) error { <-ctx.Done(); return ctx.Err() }
+		began := time.Now()
+		got := text(Examine(t.Context(), opt), opt.Config.Store.Path)
+		for _, want := range []string{
+			"fail watcher.docker.local: no answer within 5s > try again with a longer --timeout",
+			"ok watcher.docker.nas: 1 container", "fail registry.hub.public: context deadline exceeded", "ok host registry-1.docker.io: answers",
+		} {
+			if !strings.Contains(got, want) {
+				t.Errorf("there is no %q in\n%s", want, got)
+			}
+		}
+		if took := time.Since(began); took > 2*(opt.Limit+grace) {
+			t.Errorf("took %s", took)
+		}
+	})
+}
+
+func TestSocketAdvice(t *testing.T) {
+	who := identity{uid: 1000, groups: []int{1000}}
+	for name, c := range map[string]struct {
+		s    socket
+		who  identity
+		want string
+	}{
+		"root may":               {socket{known: true, mode: 0o660}, identity{}, ""},
+		"group may":              {socket{known: true, gid: 987654, mode: 0o660}, identity{1000, []int{987654}}, ""},
+		"all may":                {socket{known: true, mode: 0o666}, who, ""},
+		"owner may":              {socket{known: true, uid: 1000, mode: 0o600}, who, ""},
+		"owner may not":          {socket{path: "/s", known: true, uid: 1000, mode: 0o400}, who, "chmod u+w /s"},
+		"group may not":          {socket{path: "/s", known: true, gid: 1000, mode: 0o640}, who, "chmod g+w /s"},
+		"another group":          {socket{path: "/s", known: true, gid: 987654, mode: 0o660}, who, `/s belongs to group 987654, of which user 1000 is not: add group_add: ["987654"]`},
+		"root's alone":           {socket{path: "/s", known: true, mode: 0o660}, who, "only user 0 may use /s: use a socket proxy"},
+		"nobody but its owner":   {socket{path: "/s", known: true, uid: 5, gid: 987654, mode: 0o600}, who, "only user 5 may use /s"},
+		"missing":                {socket{path: "/s", missing: true}, who, "mount the socket into it: /s:/s"},
+		"something else":         {socket{path: "/s", other: true}, who, "is no socket"},
+		"in a forbidden folder":  {socket{path: "/s", hidden: true}, who, "a folder above /s may not be entered"},
+		"of an unknown platform": {socket{path: "/s"}, who, ""},
+	} {
+		got := c.s.advice(c.who)
+		if (c.want == "") != (got == "") || !strings.Contains(got, c.want) {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}
+
+func TestStoreThatCannotBeWritten(t *testing.T) {
+	if os.Geteuid() == 0 {
+		t.Skip("root may write everywhere; cmd/dogwatch tries it as another user")
+	}
+	_, opt := healthy(t)
+	if err := os.Chmod(opt.Config.Store.Path, 0o500); err != nil {
+		t.Fatal(err)
+	}
+	got := text(Examine(t.Context(), opt), opt.Config.Store.Path)
+	if !strings.Contains(got, "fail store: DIR cannot be written: permission denied > dogwatch runs as user ") {
+		t.Error(got)
+	}
+}
+
+func TestBytesOf(t *testing.T) {
+	for n, want := range map[uint64]string{0: "0 bytes", 999: "999 bytes", 4096: "4.1 kB", 3 << 20: "3.15 MB", 12e9: "12 GB", 5e15: "5000 TB"} {
+		if got := bytesOf(n); got != want {
+			t.Errorf("%d: %q, want %q", n, got, want)
+		}
+	}
+}

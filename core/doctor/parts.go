@@ -1,0 +1,192 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/netip"
+	"slices"
+	"strings"
+
+	"github.com/dogwatch/dogwatch/core/check"
+	"github.com/dogwatch/dogwatch/core/config"
+	"github.com/dogwatch/dogwatch/core/plugin"
+	"github.com/dogwatch/dogwatch/sdk"
+	"github.com/dogwatch/dogwatch/sdk/option"
+)
+
+// ErrNotServing means that no Dogwatch serves with this configuration.
+var ErrNotServing = errors.New("no Dogwatch is serving")
+
+// configuration tells what is wrong with the file and the environment as a
+// whole; what is wrong with a component is told with the component.
+func (e *examination) configuration() []Finding {
+	const subject = "configuration"
+	var found []Finding
+	for _, p := range e.Config.Problems {
+		level := Warn
+		if p.Level == config.Error {
+			level = Fail
+		}
+		found = append(found, Finding{Subject: subject, Level: level, Detail: p.String()})
+	}
+	if len(found) > 0 {
+		return found
+	}
+	where := "the environment"
+	if e.Config.File != "" {
+		where = e.Config.File + " and the environment"
+	}
+	return one(subject, OK, fmt.Sprintf("%s in %s", count(len(e.Config.Components), "component"), where), "")
+}
+
+// login tells who may use the server.
+func (e *examination) login() []Finding {
+	const subject = "login"
+	at, _ := netip.ParseAddr(e.Config.Server.Host)
+	switch {
+	case !e.Config.Server.Enabled:
+		return nil
+	case len(e.Logins) > 0:
+		return one(subject, OK, "asked for: "+strings.Join(e.Logins, ", "), "")
+	case e.Config.Server.Host == "localhost" || at.IsLoopback():
+		return one(subject, OK, "none, and only this machine reaches the server", "")
+	}
+	return one(subject, Warn, fmt.Sprintf("none: whoever reaches port %d may use the server", e.Config.Server.Port),
+		"set auth.basic.NAME.user and .hash (dogwatch hash-password makes one), or server.host to 127.0.0.1")
+}
+
+// server tells whether a Dogwatch serves beside this one.
+func (e *examination) server(ctx context.Context) []Finding {
+	const subject = "server"
+	address, version, err := e.World.Serving(ctx)
+	switch {
+	case errors.Is(err, ErrNotServing):
+		return one(subject, OK, "not serving now", "")
+	case err != nil:
+		return one(subject, Fail, err.Error(), "set server.port to a port that is free")
+	case version != e.Version:
+		return one(subject, Warn, fmt.Sprintf("version %s serves at %s, and this is %s", version, address, e.Version), "restart it after an update")
+	}
+	return one(subject, OK, "serves at "+address, "")
+}
+
+// load has no finding when all is well.
+func (e *examination) load(ctx context.Context) []Finding {
+	if err := e.World.Load(ctx); err != nil {
+		return one("plugins", Fail, "the plugins do not start: "+err.Error(), "")
+	}
+	return nil
+}
+
+// plugins tells which executables may not run. Those that are built in are no
+// files of their own that anybody could change.
+func (e *examination) plugins(ctx context.Context) []Finding {
+	const subject = "plugins"
+	all, err := e.World.Plugins(ctx)
+	if err != nil {
+		return one(subject, Fail, err.Error(), "let the user of dogwatch read the folder, or set plugins.dir to another")
+	}
+	var found []Finding
+	builtin := 0
+	for _, p := range all {
+		of := "plugin " + p.Name
+		switch p.State {
+		case plugin.Backoff, plugin.Broken, plugin.Untrusted, plugin.Rejected:
+			found = append(found, Finding{Subject: of, Level: Fail, Detail: string(p.State) + ": " + p.Error})
+		default:
+			if p.Builtin {
+				builtin++
+				continue
+			}
+			found = append(found, Finding{Subject: of, Level: OK, Detail: fmt.Sprintf("may run, and holds %s", count(len(p.Types), "type"))})
+		}
+	}
+	return append(one(subject, OK, fmt.Sprintf("%d built in, %d in %s", builtin, len(all)-builtin, e.Config.Plugins.Dir), ""), found...)
+}
+
+// triggers tells how each is configured; nothing is sent.
+func (e *examination) triggers() []Finding {
+	all := e.World.Triggers()
+	if len(all) == 0 {
+		return one("triggers", Warn, "none is configured: nobody is told of updates", "choose one: dogwatch config docs lists them")
+	}
+	var found []Finding
+	for _, t := range all {
+		if f := t.findings(); len(f) > 0 {
+			found = append(found, f...)
+			continue
+		}
+		found = append(found, Finding{Subject: t.ID, Level: OK, Detail: "configured; to send a sample: dogwatch plugin test " + t.ID})
+	}
+	return found
+}
+
+// findings are what is wrong with the configuration of a component; none when nothing is.
+func (c Component) findings() []Finding {
+	var found []Finding
+	if c.Err != nil {
+		found = append(found, Finding{Subject: c.ID, Level: Fail, Detail: c.Err.Error()})
+	}
+	for _, w := range c.Warnings {
+		found = append(found, Finding{Subject: c.ID, Level: Warn, Detail: strings.TrimPrefix(w, c.ID+".")})
+	}
+	return found
+}
+
+// labels tells what is wrong with single containers, whose labels are read as a check reads them.
+func (e *examination) labels(containers []sdk.Container) []Finding {
+	var ids []string
+	for _, t := range e.World.Triggers() {
+		ids = append(ids, strings.TrimPrefix(t.ID, "trigger."))
+	}
+	var found []Finding
+	for _, c := range containers {
+		subject := "container " + c.Watcher + "/" + c.Name
+		if c.Error != nil {
+			found = append(found, Finding{Subject: subject, Level: Fail, Detail: c.Error.Message})
+		}
+		wrong, odd := check.Lint(c.Labels, e.Config.Labels.Foreign)
+		for _, text := range wrong {
+			found = append(found, Finding{Subject: subject, Level: Fail, Detail: text})
+		}
+		for _, text := range append(odd, unknownTriggers(c.Labels, ids)...) {
+			found = append(found, Finding{Subject: subject, Level: Warn, Detail: text})
+		}
+	}
+	if len(found) == 0 && len(containers) > 0 {
+		return one("labels", OK, fmt.Sprintf("understood those of %s", count(len(containers), "container")), "")
+	}
+	return found
+}
+
+// unknownTriggers finds triggers in labels that are not configured.
+func unknownTriggers(labels map[string]string, ids []string) []string {
+	var found []string
+	for _, name := range []string{"dogwatch.trigger.include", "dogwatch.trigger.exclude", "wud.trigger.include", "wud.trigger.exclude"} {
+		for _, item := range strings.Split(labels[name], ",") {
+			id, _, _ := strings.Cut(item, ":")
+			id = strings.ToLower(strings.TrimSpace(id))
+			if id == "" || slices.Contains(ids, id) {
+				continue
+			}
+			text := fmt.Sprintf("label %s names the trigger %q, which is not configured", name, id)
+			if near := option.Suggest(id, ids); near != "" {
+				text += fmt.Sprintf(": did you mean %s?", near)
+			}
+			found = append(found, text)
+		}
+	}
+	return found
+}
+
+// count writes "no containers", "1 container", "2 containers".
+func count(n int, what string) string {
+	switch n {
+	case 0:
+		return "no " + what + "s"
+	case 1:
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}

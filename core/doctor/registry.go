@@ -1,0 +1,139 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/dogwatch/dogwatch/sdk"
+)
+
+// sample is an image that runs, to ask its registry about.
+type sample struct {
+	host, repository, tag string
+	// pulled is whether the engine got it from a registry, as opposed to built it.
+	pulled bool
+}
+
+// manySamples is how many images a registry is asked about until it knows one.
+const manySamples = 3
+
+func (s sample) String() string { return s.host + "/" + s.repository + ":" + s.tag }
+
+// registries asks each registry that is configured or whose images run about
+// one image of every host it serves.
+func (e *examination) registries(ctx context.Context, containers []sdk.Container) []Finding {
+	samples := map[string][]sample{}
+	var orphans []Finding
+	for _, c := range containers {
+		host := c.Image.Registry.Host
+		if host == "" || c.Image.Name == "" || c.Image.Tag.Value == "" {
+			continue
+		}
+		id, _, served := e.World.RegistryOf(host)
+		subject := "host " + host
+		if !served {
+			known := slices.ContainsFunc(orphans, func(f Finding) bool { return f.Subject == subject })
+			if !known {
+				orphans = append(orphans, Finding{Subject: subject, Level: Fail, Detail: "no registry serves it: the images of " + c.Name + " and others cannot be checked", Remedy: "configure one: registry.custom.NAME.url"})
+			}
+			continue
+		}
+		s := sample{host, c.Image.Name, c.Image.Tag.Value, c.Image.Digest.Repo != ""}
+		if !slices.Contains(samples[id], s) {
+			samples[id] = append(samples[id], s)
+		}
+	}
+	found := each(e.World.Registries(), func(r Registry) []Finding {
+		mine := samples[r.ID]
+		if len(mine) == 0 && r.Default {
+			return nil // not used
+		}
+		return e.within(ctx, r.ID, func(ctx context.Context) []Finding { return e.registry(ctx, r, mine) })
+	})
+	return append(found, orphans...)
+}
+
+func (e *examination) registry(ctx context.Context, r Registry, samples []sample) []Finding {
+	found := r.findings()
+	if r.Err != nil {
+		return found
+	}
+	asked := each(byHost(samples), func(of []sample) []Finding { return ask(ctx, r, of) })
+	if len(samples) == 0 {
+		learnt, err := r.Try(ctx)
+		if asked = verdict(r, "", err); err == nil {
+			asked = one(r.ID, OK, learnt, "")
+		}
+	}
+	if text, level, remedy := budget(r.Limits(ctx), e.Now()); text != "" && asked[0].Level == OK {
+		asked[0].Detail += "; " + text
+		asked[0].Level, asked[0].Remedy = level, remedy
+	}
+	return append(asked, found...)
+}
+
+// byHost groups samples, those that were pulled first and few of each host.
+func byHost(samples []sample) [][]sample {
+	var groups [][]sample
+	for _, pulled := range []bool{true, false} {
+		for _, s := range samples {
+			if s.pulled != pulled {
+				continue
+			}
+			i := slices.IndexFunc(groups, func(g []sample) bool { return g[0].host == s.host })
+			switch {
+			case i < 0:
+				groups = append(groups, []sample{s})
+			case len(groups[i]) < manySamples:
+				groups[i] = append(groups[i], s)
+			}
+		}
+	}
+	return groups
+}
+
+// ask asks about samples of one host until an answer is good, and returns that or the first.
+func ask(ctx context.Context, r Registry, samples []sample) []Finding {
+	var first []Finding
+	for _, s := range samples {
+		err := r.Ask(ctx, s.host, s.repository, s.tag)
+		said := verdict(r, s.String(), err)
+		if err == nil {
+			return said
+		}
+		if first == nil {
+			first = said
+		}
+		if !errors.Is(err, sdk.ErrNotFound) && !errors.Is(err, sdk.ErrUnauthorized) {
+			break // asking more is useless for now
+		}
+	}
+	return first
+}
+
+// verdict says what an answer about an image means.
+func verdict(r Registry, image string, err error) []Finding {
+	var limited *sdk.RateLimitedError
+	switch {
+	case err == nil:
+		login := "with its options"
+		if r.Default {
+			login = "without options of its own"
+		}
+		return one(r.ID, OK, fmt.Sprintf("answers %s for %s", login, image), "")
+	case errors.As(err, &limited):
+		return one(r.ID, Warn, err.Error(), "check less often (cron), or give the registry a login: those have larger limits")
+	case errors.Is(err, sdk.ErrUnauthorized):
+		parts := strings.Split(r.ID, ".")
+		if r.Default {
+			return one(r.ID, Fail, err.Error(), fmt.Sprintf("give it a login: dogwatch config docs registry.%s shows how; a misspelt image is answered so, too", parts[1]))
+		}
+		return one(r.ID, Fail, err.Error(), "correct its login, and see that it may read the image; a misspelt image is answered so, too")
+	case errors.Is(err, sdk.ErrNotFound):
+		return one(r.ID, Warn, err.Error(), "it answers: the image or its tag may have been removed, or built on this machine")
+	}
+	return one(r.ID, Fail, err.Error(), "")
+}

@@ -1,0 +1,40 @@
+//go:build unix
+
+package doctor
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// free returns how many bytes we may still write below a folder.
+func free(folder string) (uint64, error) {
+	var s unix.Statfs_t
+	if err := unix.Statfs(folder, &s); err != nil {
+		return 0, fmt.Errorf("free space of %s: %w", folder, err)
+	}
+	return uint64(s.Bavail) * uint64(s.Bsize), nil
+}
+
+// mayWrite returns why a file or folder cannot be written by this process.
+func mayWrite(path string) error {
+	return unix.Faccessat(unix.AT_FDCWD, path, unix.W_OK, unix.AT_EACCESS)
+}
+
+// owner returns the user and the group of a file.
+func owner(info fs.FileInfo) (uid, gid int, known bool) {
+	s, known := info.Sys().(*syscall.Stat_t)
+	if !known {
+		return 0, 0, false
+	}
+	return int(s.Uid), int(s.Gid), true
+}
+
+// whoWeAre names the user of this process.
+func whoWeAre() string {
+	return fmt.Sprintf("dogwatch runs as user %d, group %d", os.Geteuid(), os.Getegid())
+}

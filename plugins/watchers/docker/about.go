@@ -1,0 +1,37 @@
+package docker
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"strings"
+
+	"github.com/docker/docker/client"
+)
+
+// About returns what the engine says of itself, such as "Docker/28.5.1 (linux),
+// API 1.51". It costs one ping, which every socket proxy allows; what a proxy
+// hides is left out. Errors are those of List.
+func (d *Docker) About(ctx context.Context) (string, error) {
+	return ask(ctx, d.engine, askConnect, func(ctx context.Context, api *client.Client) (string, error) {
+		request, err := http.NewRequestWithContext(ctx, http.MethodGet, d.engine.url(api.ClientVersion(), "/_ping"), nil)
+		if err != nil {
+			return "", err
+		}
+		request.Header.Set("User-Agent", d.engine.userAgent)
+		response, err := d.engine.transport.RoundTrip(request)
+		if err != nil {
+			return "", err
+		}
+		defer response.Body.Close()
+		_, _ = io.CopyN(io.Discard, response.Body, maxMessage) // so that the connection can be used again
+		var parts []string
+		if server := response.Header.Get("Server"); server != "" {
+			parts = append(parts, server)
+		}
+		if version := response.Header.Get("Api-Version"); version != "" {
+			parts = append(parts, "API "+version)
+		}
+		return strings.Join(parts, ", "), nil
+	})
+}
