@@ -3,6 +3,7 @@ package core
 import (
 	"context"
 	"net"
+	"net/http"
 	"path/filepath"
 	"slices"
 	"time"
@@ -11,6 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/dogwatch/dogwatch/core/api"
+	"github.com/dogwatch/dogwatch/core/auth"
 	"github.com/dogwatch/dogwatch/core/check"
 	"github.com/dogwatch/dogwatch/core/component"
 	"github.com/dogwatch/dogwatch/core/config"
@@ -21,6 +23,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/metrics"
 	"github.com/dogwatch/dogwatch/core/plugin"
 	"github.com/dogwatch/dogwatch/core/store"
+	"github.com/dogwatch/dogwatch/core/web"
 	sdkplugin "github.com/dogwatch/dogwatch/sdk/plugin"
 )
 
@@ -39,6 +42,8 @@ type Options struct {
 	Redactor *logging.Redactor
 	// Strict makes a misconfigured component an error of Run.
 	Strict bool
+	// Demo is true when the engine and the registries are simulated.
+	Demo bool
 	// Listening, if set, is told the address of the HTTP server once it listens.
 	Listening func(net.Addr)
 	Now       func() time.Time
@@ -57,7 +62,10 @@ type App struct {
 	checker    *check.Checker
 	dispatcher *dispatch.Dispatcher
 	metrics    *metrics.Metrics
+	auth       *auth.Auth
 	checks     *checks
+	// looked is told that somebody looked at a page.
+	looked chan struct{}
 }
 
 // New opens the store and builds every part. Nothing runs yet, but Close must be called.
@@ -65,7 +73,7 @@ func New(ctx context.Context, opt Options) (*App, error) {
 	if opt.Now == nil {
 		opt.Now = time.Now
 	}
-	a := &App{opt: opt, log: opt.Log.Named("app")}
+	a := &App{opt: opt, log: opt.Log.Named("app"), looked: make(chan struct{}, 1)}
 	settings := opt.Config
 	var err error
 	path := filepath.Join(settings.Store.Path, settings.Store.File)
@@ -76,6 +84,8 @@ func New(ctx context.Context, opt Options) (*App, error) {
 		a.lock.Release()
 		return nil, err
 	}
+	a.auth = auth.New(auth.Options{Config: settings, Store: a.store, Secrets: opt.Redactor.Add, Log: opt.Log, Now: opt.Now})
+	a.report(a.auth.Problems())
 	a.metrics = metrics.New(opt.Version, metrics.Options{Enabled: settings.Prometheus.Enabled, WUD: settings.Prometheus.WUD})
 	if a.plugins, err = plugin.New(a.pluginOptions()); err != nil {
 		a.store.Close()
@@ -97,6 +107,17 @@ func New(ctx context.Context, opt Options) (*App, error) {
 	a.checks = newChecks(a.components, a.checker, opt.Log)
 	a.adopt(ctx)
 	return a, nil
+}
+
+// report logs what is wrong with the ways to log in.
+func (a *App) report(problems []config.Problem) {
+	for _, p := range problems {
+		level := hclog.Warn
+		if p.Level == config.Error {
+			level = hclog.Error
+		}
+		a.log.Log(level, "configuration", "problem", p.String())
+	}
 }
 
 func (a *App) pluginOptions() plugin.Options {
@@ -130,7 +151,12 @@ func (a *App) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	server, err := api.Listen(a.apiOptions())
+	pages, err := web.New(a.webOptions())
+	if err != nil {
+		return err
+	}
+	defer pages.Close()
+	server, err := api.Listen(a.apiOptions(pages))
 	if err != nil {
 		return err
 	}
@@ -157,7 +183,7 @@ func (a *App) Run(ctx context.Context) error {
 	g.Go(func() error { return hub.Run(ctx, followers(a.components)) })
 	g.Go(func() error { return a.count(ctx) })
 	g.Go(func() error { return a.housekeep(ctx) })
-	g.Go(func() error { return rest(ctx, &a.bus, sdkplugin.GiveBack) })
+	g.Go(func() error { return rest(ctx, &a.bus, a.looked, sdkplugin.GiveBack) })
 	return g.Wait()
 }
 
@@ -181,7 +207,7 @@ func (a *App) discover(ctx context.Context) error {
 	if a.components.Await(ctx) != nil {
 		return nil
 	}
-	return config.Verdict(append(slices.Clone(a.opt.Config.Problems), a.components.Problems()...), true)
+	return config.Verdict(slices.Concat(a.opt.Config.Problems, a.auth.Problems(), a.components.Problems()), true)
 }
 
 // forgetWatchers removes the containers of watchers that are not configured any more.
@@ -264,11 +290,42 @@ func (a *App) pluginChanged(st plugin.Status) {
 	}
 }
 
-func (a *App) apiOptions() api.Options {
+func (a *App) apiOptions(pages api.Pages) api.Options {
 	return api.Options{
 		Config: a.opt.Config, Version: a.opt.Version, Store: a.store, Bus: &a.bus,
 		Components: a.components, Plugins: a.plugins, Checks: a.checks, Triggers: a.dispatcher,
 		Trials:  newTrials(a.components, a.opt.Log, a.opt.Now),
-		Metrics: a.metrics, Redact: a.opt.Redactor.String, Log: a.opt.Log, Now: a.opt.Now,
+		Metrics: a.metrics, Auth: a.auth, Pages: pages, Redact: a.opt.Redactor.String, Log: a.opt.Log, Now: a.opt.Now,
 	}
+}
+
+func (a *App) webOptions() web.Options {
+	redact := a.opt.Redactor.String
+	return web.Options{
+		BasePath: a.opt.Config.Server.BasePath, Version: a.opt.Version, Store: a.store, Components: a.components,
+		Checks: a.checks, Triggers: a.dispatcher, Plugins: a.plugins,
+		Setup: setup{
+			components: a.components, plugins: a.plugins, config: a.opt.Config, next: a.checks.Next, redact: redact,
+			trials: newTrials(a.components, a.opt.Log, a.opt.Now), now: a.opt.Now,
+		},
+		Processes: processes{plugins: a.plugins, redact: redact}, Archive: archive{store: a.store, redact: redact, wake: a.dispatcher.Wake},
+		About: a.about(a.opt.Now()), Logins: a.auth, Tokens: tokens{a.auth}, OpenAPI: api.Document(), User: user, Redact: redact,
+		Used: a.look, Log: a.opt.Log, Now: a.opt.Now,
+	}
+}
+
+// look notes that somebody looked at a page.
+func (a *App) look() {
+	select {
+	case a.looked <- struct{}{}:
+	default: // already noted
+	}
+}
+
+// user returns the name of whoever has a session.
+func user(r *http.Request) string {
+	if who := auth.From(r.Context()); who.Session() {
+		return who.User
+	}
+	return ""
 }

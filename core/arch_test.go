@@ -16,9 +16,9 @@ const module = "github.com/dogwatch/dogwatch/"
 // only what is in a layer below its own.
 var layers = [][]string{
 	{"core"},
-	{"core/api"},
+	{"core/api", "core/doctor", "core/web"},
 	{"core/trial"},
-	{"core/check", "core/dispatch", "core/follow", "core/schedule", "core/component"},
+	{"core/auth", "core/check", "core/dispatch", "core/follow", "core/schedule", "core/component"},
 	{"core/plugin", "core/store", "core/wudstore", "core/metrics", "core/config/migrate"},
 	{"core/config", "core/logging", "core/event", "core/delivery", "core/image", "core/label", "core/tag", "core/template"},
 }
@@ -39,7 +39,10 @@ var owners = map[string][]string{
 	"github.com/wneessen/go-mail":            {"plugins/triggers/smtp"},
 	"github.com/netresearch/go-cron":         {"core/schedule"},
 	"github.com/dlclark/regexp2":             {"core/tag", "core/template"},
-	"go.yaml.in/yaml/v3":                     {"core/config"},
+	"go.yaml.in/yaml/v3":                     {"core/config", "core/web"},
+	"github.com/coreos/go-oidc/v3":           {"core/auth"},
+	"golang.org/x/oauth2":                    {"core/auth"},
+	"github.com/tg123/go-htpasswd":           {"core/auth"},
 	"github.com/google/go-containerregistry": {},
 	"github.com/getkin/kin-openapi":          {},
 }

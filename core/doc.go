@@ -33,9 +33,9 @@
 // Packages depend downwards only, in this order, which arch_test.go asserts:
 //
 //	core
-//	api
+//	api doctor web
 //	trial
-//	check dispatch follow schedule component
+//	auth check dispatch follow schedule component
 //	plugin store wudstore metrics config/migrate
 //	config logging event delivery image label tag template
 //

@@ -116,6 +116,11 @@ func (o *Once) Problems() []config.Problem { return o.components.Problems() }
 // Components returns the components of a kind, by type and name.
 func (o *Once) Components(k kind.Kind) []*component.Component { return o.components.All(k) }
 
+// RegistryFor returns the registry that serves a host, and the base URL of the host's API.
+func (o *Once) RegistryFor(host string) (*component.Component, string, bool) {
+	return o.components.RegistryFor(host)
+}
+
 // Try tries a component; see trial.Trials.
 func (o *Once) Try(ctx context.Context, c *component.Component, image string) (trial.Result, error) {
 	return newTrials(o.components, o.opt.Log, o.opt.Now).Try(ctx, c, image)

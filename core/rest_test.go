@@ -15,8 +15,8 @@ func TestRest(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		var bus event.Bus
 		var given atomic.Int32
-		ended := make(chan error)
-		go func() { ended <- rest(ctx, &bus, func() { given.Add(1) }) }()
+		ended, looked := make(chan error), make(chan struct{})
+		go func() { ended <- rest(ctx, &bus, looked, func() { given.Add(1) }) }()
 		pass := func(d time.Duration, want int32) {
 			t.Helper()
 			time.Sleep(d)
@@ -33,6 +33,9 @@ func TestRest(t *testing.T) {
 		}
 		pass(restAfter, 3)
 		pass(time.Hour, 3) // there is nothing more to give
+		looked <- struct{}{}
+		pass(restAfterPages-time.Millisecond, 3)
+		pass(time.Millisecond, 4)
 		cancel()
 		if err := <-ended; err != nil {
 			t.Error(err)

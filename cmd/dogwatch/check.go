@@ -37,12 +37,28 @@ func newCheck(g *global) *cobra.Command {
 		Short: "Look for updates once and print them",
 		Long: `Checks every container of the configured watchers once. The database is not
 touched and nobody is told, unless --trigger asks for it. With images as
-arguments it checks these, without an engine.
+arguments it checks these, without an engine. What is most urgent stands first, and
+what could not be checked last, with the reason. Colours are for terminals;
+NO_COLOR switches them off.
 
 Exit code 0: the check took place. 1: a watcher could not be asked, or nothing
 could be checked. With --exit-code also 3: there are updates, and 1: something
 could not be checked.`,
-		Example: "  dogwatch check\n  dogwatch check nginx:1.25 ghcr.io/home-assistant/home-assistant:2024.1\n  dogwatch check --quiet --exit-code",
+		Example: `  # what is out of date on this machine
+  dogwatch check
+
+  # two images, without an engine
+  dogwatch check nginx:1.25 ghcr.io/home-assistant/home-assistant:2024.1
+
+  # in a script: print updates only, and end with 3 when there are any
+  dogwatch check --quiet --exit-code
+
+  # for a ticket, and for jq
+  dogwatch check --format markdown --watcher local
+  dogwatch check --json
+
+  # from cron, instead of a daemon: store what is found and run the triggers
+  dogwatch check --trigger`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 0 && (f.trigger || len(f.watchers) > 0) {
 				return usage(errors.New("--trigger and --watcher are for containers, not for images given as arguments"))
@@ -63,6 +79,8 @@ could not be checked.`,
 	cmd.Flags().BoolVar(&f.trigger, "trigger", false, "store what is found and run the triggers; a Dogwatch that is serving is asked to do it")
 	cmd.Flags().BoolVar(&f.exitCode, "exit-code", false, "end with 3 when there are updates, and with 1 when something could not be checked")
 	cmd.Flags().BoolVarP(&f.quiet, "quiet", "q", false, "print updates and failures only, and nothing when there are none")
+	cmd.ValidArgsFunction = cobra.NoFileCompletions
+	_ = cmd.RegisterFlagCompletionFunc("watcher", completeFlag(g.watcherNames))
 	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(formats, cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }
@@ -182,7 +200,7 @@ func asking(once *core.Once) func() string {
 // is its own. Without one it does the same here.
 func (g *global) checkAndTrigger(ctx context.Context, cfg *config.Config, names []string) (outcome, error) {
 	var o outcome
-	d, err := daemonOf(cfg.Server)
+	d, err := trustedDaemonOf(cfg)
 	if err == nil {
 		stop := spinner(g.stderr, func() string { return "Waiting for the Dogwatch at " + d.base })
 		err = d.call(ctx, http.MethodPost, "/api/containers/watch", &o.found)

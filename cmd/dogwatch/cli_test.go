@@ -43,6 +43,11 @@ func testMain(m *testing.M) int {
 		return 1
 	}
 	defer os.RemoveAll(dir)
+	// Tests run it as other users, too.
+	if err := os.Chmod(dir, 0o755); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
 	if err := build(dir); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
@@ -259,6 +264,7 @@ var variable = []struct {
 	{regexp.MustCompile(`localhost:\d+`), "localhost:PORT"},
 	{regexp.MustCompile(`127\.0\.0\.1:\d+`), "127.0.0.1:PORT"},
 	{regexp.MustCompile(`\d+ ms\b|\d+\.\d s\b`), "TIME"},
+	{regexp.MustCompile(`[\d.]+ [kMGT]B free`), "SPACE free"},
 	{regexp.MustCompile(`go\d+\.\d+\S* \S+/\S+`), "GO OS/ARCH"},
 	{regexp.MustCompile(`(?m)^commit .*\n`), ""},
 	{regexp.MustCompile(`\b[0-9a-f]{64}\b`), "SHA256"},

@@ -7,8 +7,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/hashicorp/go-hclog"
 	"github.com/spf13/cobra"
 
+	"github.com/dogwatch/dogwatch/core/auth"
 	"github.com/dogwatch/dogwatch/core/component"
 	"github.com/dogwatch/dogwatch/core/config"
 	"github.com/dogwatch/dogwatch/sdk/kind"
@@ -34,7 +36,7 @@ anything found, a misspelt option too, makes the exit code 1.`,
 			if err != nil {
 				return err
 			}
-			problems := cfg.Problems
+			problems := append(cfg.Problems, auth.New(auth.Options{Config: cfg, Log: hclog.NewNullLogger()}).Problems()...)
 			once, redactor, err := g.onceFor(cfg, kind.Kinds()...)
 			if err == nil {
 				err = once.Load(cmd.Context())
@@ -90,7 +92,7 @@ func newConfigShow(g *global) *cobra.Command {
 		Use:     "show",
 		Short:   "Print the configuration with the place each value comes from",
 		Long:    "Prints what was configured as YAML, each value with the place it comes from. Secrets\nare masked.",
-		Example: "  dogwatch config show --all",
+		Example: "  dogwatch config show\n  dogwatch config show --all",
 		Args:    exactly(0),
 		RunE: func(*cobra.Command, []string) error {
 			cfg, fit, err := g.loadWhatever()

@@ -80,7 +80,7 @@ func variableOutcome(name, value string) string {
 	if err != nil {
 		fmt.Fprintln(&b, "\trefused")
 	}
-	for _, c := range cfg.Components {
+	for _, c := range slices.Concat(cfg.Components, cfg.Auth) {
 		schema, known := schemaOf(c.Kind, c.Type)
 		if !known {
 			fmt.Fprintf(&b, "\tunknown type %s.%s\n", c.Kind, c.Type)

@@ -29,6 +29,8 @@ var errNoDaemon = errors.New("no Dogwatch is serving")
 type daemon struct {
 	base string // with the base path, without a slash at the end
 	http *http.Client
+	// settings lead to the store, where a pass can be made; nil when nobody asks for one.
+	settings *config.Config
 }
 
 // daemonOf returns the daemon of a configuration. It connects to nothing yet.
@@ -50,9 +52,20 @@ func daemonOf(s config.Server) (*daemon, error) {
 	return &daemon{base: base, http: localClient()}, nil
 }
 
+// trustedDaemonOf is daemonOf for what needs a login: whoever may write the store
+// gets a pass when the daemon asks for one.
+func trustedDaemonOf(cfg *config.Config) (*daemon, error) {
+	d, err := daemonOf(cfg.Server)
+	if err == nil {
+		d.settings = cfg
+	}
+	return d, err
+}
+
 // localClient returns a client for the server of this very configuration. It is
 // on this machine, so no proxy is asked, and its certificate, which is for the
-// name under which others reach it, is not verified: nothing secret is sent.
+// name under which others reach it, is not verified: nothing secret is sent but
+// a pass of a few minutes, to something that asked for it.
 func localClient() *http.Client {
 	return &http.Client{Transport: &http.Transport{
 		DialContext:       (&net.Dialer{Timeout: 2 * time.Second}).DialContext,
@@ -63,17 +76,21 @@ func localClient() *http.Client {
 
 // call makes a request and decodes the answer. The error is errNoDaemon when
 // nothing listens, and otherwise what the daemon said.
-func (d *daemon) call(ctx context.Context, method, path string, into any) error {
-	req, err := http.NewRequestWithContext(ctx, method, d.base+path, nil)
+func (d *daemon) call(ctx context.Context, method, path string, into any) (err error) {
+	res, err := d.send(ctx, method, path, "")
 	if err != nil {
 		return err
 	}
-	res, err := d.http.Do(req)
-	if err != nil {
-		if ctx.Err() != nil {
-			return ctx.Err()
+	if res.StatusCode == http.StatusUnauthorized && d.settings != nil {
+		res.Body.Close()
+		pass, takeBack, err := passFor(ctx, d.settings)
+		if err != nil {
+			return fmt.Errorf("log in to %s: %w", d.base, err)
 		}
-		return fmt.Errorf("%w at %s: %w", errNoDaemon, d.base, rootOf(err))
+		defer func() { err = errors.Join(err, takeBack()) }()
+		if res, err = d.send(ctx, method, path, pass); err != nil {
+			return err
+		}
 	}
 	defer res.Body.Close()
 	body, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer))
@@ -90,6 +107,24 @@ func (d *daemon) call(ctx context.Context, method, path string, into any) error 
 		return fmt.Errorf("what answers at %s is not Dogwatch: %w", d.base, err)
 	}
 	return nil
+}
+
+func (d *daemon) send(ctx context.Context, method, path, pass string) (*http.Response, error) {
+	req, err := http.NewRequestWithContext(ctx, method, d.base+path, nil)
+	if err != nil {
+		return nil, err
+	}
+	if pass != "" {
+		req.Header.Set("Authorization", "Bearer "+pass)
+	}
+	res, err := d.http.Do(req)
+	switch {
+	case err == nil:
+		return res, nil
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	}
+	return nil, fmt.Errorf("%w at %s: %w", errNoDaemon, d.base, rootOf(err))
 }
 
 // refusal is the error of an answer that is not a success.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/dogwatch/dogwatch/core"
 	"github.com/dogwatch/dogwatch/core/config"
 )
 
@@ -66,7 +67,7 @@ func (g *global) demo(ctx context.Context, port int) error {
 		defer close(lived)
 		lab.live(living, demoStep)
 	}()
-	err = g.serve(ctx, cfg, false, func(at net.Addr) { g.welcome(lab, at) })
+	err = g.serve(ctx, cfg, core.Options{Demo: true, Listening: func(at net.Addr) { g.welcome(lab, at) }})
 	stop()
 	<-lived
 	return err

@@ -19,10 +19,14 @@ import (
 
 func newPluginDescribe(g *global) *cobra.Command {
 	return &cobra.Command{
-		Use:     "describe TYPE",
-		Short:   "Print what a type does and its options",
-		Example: "  dogwatch plugin describe trigger.smtp\n  dogwatch plugin describe docker",
-		Args:    exactly(1),
+		Use:   "describe TYPE",
+		Short: "Print what a type does and its options",
+		Long: `Prints what a type of watcher, registry or trigger does, and its options with
+their defaults. The kind in front may be left out. Types of executables in
+plugins.dir are known, too; config docs prints a page with an example.`,
+		Example:           "  dogwatch plugin describe trigger.smtp\n  dogwatch plugin describe docker",
+		Args:              exactly(1),
+		ValidArgsFunction: first(typeNames),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			found, err := g.findTypes(cmd.Context(), args[0])
 			if err != nil {

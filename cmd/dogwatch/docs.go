@@ -28,8 +28,9 @@ func newConfigDocs(g *global) *cobra.Command {
 		Short: "Print the documentation of everything that can be set",
 		Long: `Prints the documentation of the settings, or of a type such as trigger.ntfy with
 all its options, their variables and an example.`,
-		Example: "  dogwatch config docs\n  dogwatch config docs trigger.ntfy\n  dogwatch config docs --format yaml > dogwatch.yaml",
-		Args:    arguments(0, 1),
+		Example:           "  dogwatch config docs\n  dogwatch config docs trigger.ntfy\n  dogwatch config docs --format yaml > dogwatch.yaml",
+		Args:              arguments(0, 1),
+		ValidArgsFunction: first(typeNames),
 		RunE: func(_ *cobra.Command, args []string) error {
 			document, known := write[format]
 			switch {

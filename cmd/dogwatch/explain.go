@@ -28,8 +28,15 @@ func newExplain(g *global) *cobra.Command {
 the rules and where they come from, and what became of each tag. A container is
 named as the engine does, with its watcher in front if need be (local/nginx).
 Anything with a tag, and anything no watcher knows, is taken for an image.`,
-		Example: "  dogwatch explain nginx\n  dogwatch explain local/nginx --all\n  dogwatch explain postgres:15-alpine",
-		Args:    exactly(1),
+		Example: `  # why has the container nginx this update, or none?
+  dogwatch explain nginx
+
+  # the one of the watcher local, with every tag
+  dogwatch explain local/nginx --all
+
+  # an image that does not run here
+  dogwatch explain postgres:15-alpine`,
+		Args: exactly(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			e, err := g.explain(cmd.Context(), args[0])
 			switch {
@@ -46,6 +53,7 @@ Anything with a tag, and anything no watcher knows, is taken for an image.`,
 			return err
 		},
 	}
+	cmd.ValidArgsFunction = first(g.containerNames)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the explanation as the API does")
 	cmd.Flags().BoolVar(&all, "all", false, fmt.Sprintf("list every tag, not just %d", shownTags))
 	return cmd

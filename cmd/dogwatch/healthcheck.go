@@ -21,8 +21,9 @@ func newHealthcheck(g *global) *cobra.Command {
 		Long: `Asks the server of this configuration whether it is alive, for the health check of
 a container: exit code 0 says yes, 1 no. With server.enabled: false there is
 nothing to ask, which is no failure.`,
-		Example: "  HEALTHCHECK CMD [\"dogwatch\", \"healthcheck\"]",
-		Args:    exactly(0),
+		Example: `  # in a compose file: test: ["CMD", "dogwatch", "healthcheck"]
+  dogwatch healthcheck`,
+		Args: exactly(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx, cancel := context.WithTimeout(cmd.Context(), healthTimeout)
 			defer cancel()

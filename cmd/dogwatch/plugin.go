@@ -57,7 +57,7 @@ func (g *global) plugins(ctx context.Context) ([]plugin.Status, error) {
 		return nil, err
 	}
 	var all []plugin.Status
-	d, err := daemonOf(cfg.Server)
+	d, err := trustedDaemonOf(cfg)
 	if err == nil {
 		err = d.call(ctx, http.MethodGet, "/api/plugins", &all)
 	}
@@ -103,14 +103,15 @@ func newPluginTrust(g *global) *cobra.Command {
 		Short: "Accept an executable in plugins.dir as it is now",
 		Long: `Accepts an executable in plugins.dir as it is now, after its file was changed. The
 Dogwatch that is serving starts it at once; when none is, the next one does.`,
-		Example: "  dogwatch plugin trust trigger-file",
-		Args:    exactly(1),
+		Example:           "  dogwatch plugin trust trigger-file",
+		Args:              exactly(1),
+		ValidArgsFunction: first(g.bundleNames(false)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			cfg, err := g.load(nil)
 			if err != nil {
 				return err
 			}
-			d, err := daemonOf(cfg.Server)
+			d, err := trustedDaemonOf(cfg)
 			if err == nil {
 				err = d.call(cmd.Context(), http.MethodPost, "/api/plugins/"+url.PathEscape(args[0])+"/trust", nil)
 			}
@@ -127,16 +128,19 @@ Dogwatch that is serving starts it at once; when none is, the next one does.`,
 
 func newPluginRestart(g *global) *cobra.Command {
 	return &cobra.Command{
-		Use:     "restart NAME",
-		Short:   "Start a plugin again, one that died too often too",
-		Example: "  dogwatch plugin restart trigger",
-		Args:    exactly(1),
+		Use:   "restart NAME",
+		Short: "Start a plugin again, one that died too often too",
+		Long: `Asks the Dogwatch that is serving to start a plugin again: one of those built in
+(watcher, registry, trigger) or an executable in plugins.dir.`,
+		Example:           "  dogwatch plugin restart trigger",
+		Args:              exactly(1),
+		ValidArgsFunction: first(g.bundleNames(true)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			cfg, err := g.load(nil)
 			if err != nil {
 				return err
 			}
-			d, err := daemonOf(cfg.Server)
+			d, err := trustedDaemonOf(cfg)
 			if err == nil {
 				err = d.call(cmd.Context(), http.MethodPost, "/api/plugins/"+url.PathEscape(args[0])+"/restart", nil)
 			}
@@ -153,8 +157,10 @@ func newPluginRestart(g *global) *cobra.Command {
 
 func newPluginChecksum(g *global) *cobra.Command {
 	return &cobra.Command{
-		Use:     "checksum FILE",
-		Short:   "Print the entry of plugins.checksums that pins an executable",
+		Use:   "checksum FILE",
+		Short: "Print the entry of plugins.checksums that pins an executable",
+		Long: `Prints the entry of plugins.checksums that pins an executable to its content. With
+plugins.trust: pinned nothing else runs.`,
 		Example: "  dogwatch plugin checksum ./trigger-file",
 		Args:    exactly(1),
 		RunE: func(_ *cobra.Command, args []string) error {

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/dogwatch/dogwatch/core"
+	"github.com/dogwatch/dogwatch/core/auth"
 	"github.com/dogwatch/dogwatch/core/component"
 	"github.com/dogwatch/dogwatch/core/config"
 	"github.com/dogwatch/dogwatch/core/logging"
@@ -72,8 +73,19 @@ func newRoot(stdout, stderr io.Writer) *cobra.Command {
 		Long: `Dogwatch finds running containers, asks their registries whether something newer
 exists, shows it, and notifies or acts. Without a command it serves.
 
+New here? demo shows it without an engine, check looks once, and doctor says
+what is missing. Every command explains itself: dogwatch help COMMAND.
+
 Exit codes: 0 done, 1 failed, 2 wrong command line, 3 updates (check --exit-code).`,
-		Example:       "  dogwatch check nginx:1.25 postgres:15\n  dogwatch serve --config dogwatch.yaml",
+		Example: `  # what is out of date on this machine, or of these images
+  dogwatch check
+  dogwatch check nginx:1.25 postgres:15
+
+  # serve on port 3000
+  dogwatch serve --config dogwatch.yaml
+
+  # complete commands with the Tab key, in bash (see: dogwatch completion --help)
+  source <(dogwatch completion bash)`,
 		Args:          unknownCommand,
 		RunE:          serve.RunE,
 		SilenceUsage:  true,
@@ -85,7 +97,24 @@ Exit codes: 0 done, 1 failed, 2 wrong command line, 3 updates (check --exit-code
 	root.SetOut(stdout)
 	root.SetErr(stderr)
 	root.SetFlagErrorFunc(wrongFlag)
-	root.AddCommand(serve, newCheck(g), newExplain(g), newPlugin(g), newConfig(g), newDemo(g), newHealthcheck(g), newVersion(g))
+	for _, group := range []struct {
+		title    string
+		commands []*cobra.Command
+	}{
+		{"Watch:", []*cobra.Command{serve, newCheck(g), newExplain(g), newDemo(g)}},
+		{"Set up:", []*cobra.Command{newDoctor(g), newConfig(g), newPlugin(g), newToken(g), newHashPassword(g)}},
+		{"Others:", []*cobra.Command{newHealthcheck(g), newVersion(g)}},
+	} {
+		root.AddGroup(&cobra.Group{ID: group.title, Title: group.title})
+		for _, c := range group.commands {
+			c.GroupID = group.title
+			root.AddCommand(c)
+		}
+	}
+	root.SetHelpCommandGroupID("Others:")
+	root.SetCompletionCommandGroupID("Others:")
+	_ = root.RegisterFlagCompletionFunc("log-level", cobra.FixedCompletions([]string{"trace", "debug", "info", "warn", "error"}, cobra.ShellCompDirectiveNoFileComp))
+	_ = root.RegisterFlagCompletionFunc("config", cobra.FixedCompletions([]string{"yaml", "yml"}, cobra.ShellCompDirectiveFilterFileExt))
 	return root
 }
 
@@ -217,6 +246,9 @@ func (g *global) tell(problems []config.Problem) {
 
 // schemaOf returns the options of a built-in type, those of the host included.
 func schemaOf(k kind.Kind, typ string) (option.Schema, bool) {
+	if k == "auth" {
+		return auth.Schema(typ)
+	}
 	for _, t := range bundle(k).Types() {
 		if t.Name == typ {
 			return append(component.HostOptions(k), t.Options...), true

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"runtime/debug"
 
@@ -24,10 +23,21 @@ func newServe(g *global) *cobra.Command {
 	var strict bool
 	var port int
 	cmd := &cobra.Command{
-		Use:     "serve",
-		Short:   "Watch, notify and serve the API (the default)",
-		Example: "  dogwatch serve --port 3001",
-		Args:    exactly(0),
+		Use:   "serve",
+		Short: "Watch, notify and serve the pages and the API (the default)",
+		Long: `Watches the containers of the configured engines, asks registries for newer
+images, runs triggers, and serves the pages, the API and the metrics, until it is
+told to stop. Without configuration it watches the local Docker socket and serves
+on port 3000.`,
+		Example: `  # with everything at its default
+  dogwatch serve
+
+  # with a file, on another port
+  dogwatch serve --config dogwatch.yaml --port 3001
+
+  # settings may stand in the environment
+  DOGWATCH_TRIGGER_NTFY_PHONE_TOPIC=my-updates dogwatch serve`,
+		Args: exactly(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			flags := map[string]any{}
 			if cmd.Flags().Changed("port") {
@@ -37,7 +47,7 @@ func newServe(g *global) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return g.serve(cmd.Context(), cfg, strict, nil)
+			return g.serve(cmd.Context(), cfg, core.Options{Strict: strict})
 		},
 	}
 	cmd.Flags().BoolVar(&strict, "strict", false, "stop when anything in the configuration is wrong, even a misspelt option")
@@ -45,10 +55,10 @@ func newServe(g *global) *cobra.Command {
 	return cmd
 }
 
-// serve runs the daemon until ctx ends. listening, if set, is told the address
-// of the server.
-func (g *global) serve(ctx context.Context, cfg *config.Config, strict bool, listening func(net.Addr)) error {
-	if strict {
+// serve runs the daemon until ctx ends. Of the options it completes what all
+// daemons have in common.
+func (g *global) serve(ctx context.Context, cfg *config.Config, opt core.Options) error {
+	if opt.Strict {
 		if err := config.Verdict(cfg.Problems, true); err != nil {
 			return err
 		}
@@ -71,9 +81,8 @@ func (g *global) serve(ctx context.Context, cfg *config.Config, strict bool, lis
 		debug.SetGCPercent(gcPercent)
 	}
 	log.Info("dogwatch starts", "version", version, "config", cfg.File, "store", cfg.Store.Path)
-	app, err := core.New(ctx, core.Options{
-		Config: cfg, Builtins: builtins(), Version: version, Log: log, Redactor: redactor, Strict: strict, Listening: listening,
-	})
+	opt.Config, opt.Builtins, opt.Version, opt.Log, opt.Redactor = cfg, builtins(), version, log, redactor
+	app, err := core.New(ctx, opt)
 	if err != nil {
 		return err
 	}

@@ -13,7 +13,7 @@ import (
 // spinner shows on a terminal that something is going on, until stop is called;
 // elsewhere it shows nothing. text is asked for what to say each time.
 func spinner(w io.Writer, text func() string) (stop func()) {
-	if _, is := terminal(w); !is {
+	if _, is := terminal(w); !is || os.Getenv("TERM") == "dumb" {
 		return func() {}
 	}
 	end := make(chan struct{})
@@ -23,7 +23,8 @@ func spinner(w io.Writer, text func() string) (stop func()) {
 		defer tick.Stop()
 		frames := []rune("⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏")
 		for i := 0; ; i++ {
-			fmt.Fprintf(w, "\r\x1b[K%c %s", frames[i%len(frames)], text())
+			width, _ := terminal(w) // which may change
+			fmt.Fprintf(w, "\r\x1b[K%c %s", frames[i%len(frames)], clip(text(), width-gap))
 			select {
 			case <-end:
 				fmt.Fprint(w, "\r\x1b[K")
@@ -45,8 +46,8 @@ func terminal(w io.Writer) (width int, is bool) {
 		return 0, false
 	}
 	width, _, err := term.GetSize(int(f.Fd()))
-	if err != nil || width < 20 {
+	if err != nil || width <= 0 {
 		width = 80
 	}
-	return width, true
+	return max(width, 20), true
 }

@@ -121,7 +121,16 @@ func printable(text string) string {
 }
 
 // summary counts rows, and the watchers that could not be asked.
-type summary struct{ images, updates, failed, silent int }
+type summary struct {
+	images, updates, failed, silent int
+	// kinds are the updates by the words of their rows, the largest step first.
+	kinds []kindCount
+}
+
+type kindCount struct {
+	kind string
+	n    int
+}
 
 func summarise(rows []row, silent int) summary {
 	s := summary{images: len(rows), silent: silent}
@@ -129,15 +138,29 @@ func summarise(rows []row, silent int) summary {
 		switch {
 		case r.severity < upToDate:
 			s.updates++
+			i := slices.IndexFunc(s.kinds, func(k kindCount) bool { return k.kind == r.kind })
+			if i < 0 {
+				i, s.kinds = len(s.kinds), append(s.kinds, kindCount{kind: r.kind})
+			}
+			s.kinds[i].n++
 		case r.severity == checkFailed:
 			s.failed++
 		}
 	}
+	order := []string{sdk.DiffMajor, sdk.DiffMinor, sdk.DiffPatch, sdk.DiffPrerelease, sdk.KindTag, sdk.KindDigest}
+	slices.SortFunc(s.kinds, func(a, b kindCount) int { return slices.Index(order, a.kind) - slices.Index(order, b.kind) })
 	return s
 }
 
 func (s summary) sentence(took time.Duration) string {
 	text := fmt.Sprintf("Checked %s in %s: %s", count(s.images, "image"), brief(took), count(s.updates, "update"))
+	if len(s.kinds) > 0 {
+		var parts []string
+		for _, k := range s.kinds {
+			parts = append(parts, fmt.Sprintf("%d %s", k.n, k.kind))
+		}
+		text += " (" + strings.Join(parts, ", ") + ")"
+	}
 	if s.failed > 0 {
 		text += fmt.Sprintf(", %d failed", s.failed)
 	}
@@ -201,7 +224,10 @@ const (
 
 // writeTable writes rows in columns and a last line below them.
 func (s style) writeTable(w io.Writer, rows []row, last string) error {
-	columns := s.columns(rows)
+	columns, fits := s.columns(rows)
+	if !fits {
+		return s.writeStack(w, rows, last)
+	}
 	var b strings.Builder
 	line := func(cells [4]string, sgr string) {
 		var text strings.Builder
@@ -232,16 +258,45 @@ func (s style) writeTable(w io.Writer, rows []row, last string) error {
 	if len(rows) > 0 {
 		b.WriteString("\n")
 	}
-	b.WriteString(s.paint(last, "1") + "\n")
+	for _, part := range wrap(last, s.width) {
+		b.WriteString(s.paint(part, "1") + "\n")
+	}
 	_, err := io.WriteString(w, b.String())
 	return err
 }
 
-// columns returns the widths of the columns. When they do not fit, the wider of
-// name and image gives way, and the update only when both are cut short; a
-// column without content has no width.
-func (s style) columns(rows []row) [4]int {
-	widths := [4]int{4, 5, 6, 4}
+// writeStack writes each row in lines of its own, for terminals that are too
+// narrow for columns.
+func (s style) writeStack(w io.Writer, rows []row, last string) error {
+	var b strings.Builder
+	for _, r := range rows {
+		title, rest := r.name, []string{r.image, r.update}
+		if title == "" {
+			title, rest = r.image, rest[1:]
+		}
+		b.WriteString(s.paint(clip(title, s.width-len(r.kind)-gap)+strings.Repeat(" ", gap)+r.kind, colours[r.severity]) + "\n")
+		for i, text := range append(rest, wrap(r.note, s.width-2*gap)...) {
+			if i < len(rest) {
+				text = clipUpdate(text, s.width-2*gap)
+			}
+			b.WriteString(strings.Repeat(" ", 2*gap) + text + "\n")
+		}
+	}
+	if len(rows) > 0 {
+		b.WriteString("\n")
+	}
+	for _, part := range wrap(last, s.width) {
+		b.WriteString(s.paint(part, "1") + "\n")
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// columns returns the widths of the columns, and whether they fit. When they do
+// not at first, the wider of name and image gives way, and the update only when
+// both are cut short; a column without content has no width.
+func (s style) columns(rows []row) (widths [4]int, fits bool) {
+	widths = [4]int{4, 5, 6, 4}
 	named := false
 	for _, r := range rows {
 		named = named || r.name != ""
@@ -252,7 +307,7 @@ func (s style) columns(rows []row) [4]int {
 	if !named {
 		widths[0] = 0
 	}
-	for s.width > 0 {
+	for {
 		total := widths[3]
 		for _, width := range widths[:3] {
 			if width > 0 {
@@ -266,69 +321,14 @@ func (s style) columns(rows []row) [4]int {
 		if widths[cut] <= narrowest {
 			cut = 2
 		}
-		if total <= s.width || widths[cut] <= narrowest {
-			break
+		if s.width == 0 || total <= s.width || len(rows) == 0 {
+			return widths, true
+		}
+		if widths[cut] <= narrowest {
+			return widths, false
 		}
 		widths[cut]--
 	}
-	return widths
-}
-
-// clip shortens a text to a width: in the middle, for the ends tell more.
-func clip(text string, width int) string {
-	runes := []rune(text)
-	if len(runes) <= width {
-		return text
-	}
-	head := (width - 1) / 2
-	return string(runes[:head]) + "…" + string(runes[len(runes)-(width-1-head):])
-}
-
-// clipUpdate shortens both ends of an update alike, so that both can be told.
-func clipUpdate(text string, width int) string {
-	const arrow = " → "
-	from, to, both := strings.Cut(text, arrow)
-	if !both || utf8.RuneCountInString(text) <= width {
-		return clip(text, width)
-	}
-	room := width - utf8.RuneCountInString(arrow)
-	left := max(room/2, room-utf8.RuneCountInString(to))
-	left = min(left, utf8.RuneCountInString(from))
-	return clip(from, left) + arrow + clip(to, room-left)
-}
-
-// wrap breaks a text into lines of at most width; 0 or less means one line.
-func wrap(text string, width int) []string {
-	if text == "" {
-		return nil
-	}
-	if width <= 0 {
-		return []string{text}
-	}
-	var lines []string
-	line := ""
-	for _, word := range strings.Fields(text) {
-		for {
-			room := width - utf8.RuneCountInString(line)
-			if line != "" {
-				room--
-			}
-			if utf8.RuneCountInString(word) <= room {
-				break
-			}
-			if line != "" {
-				lines, line = append(lines, line), ""
-				continue
-			}
-			runes := []rune(word)
-			lines, word = append(lines, string(runes[:width])), string(runes[width:])
-		}
-		if line != "" {
-			line += " "
-		}
-		line += word
-	}
-	return append(lines, line)
 }
 
 // writeMarkdown writes rows as a table of Markdown.

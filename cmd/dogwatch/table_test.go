@@ -53,7 +53,7 @@ func fleet() []sdk.Container {
 func TestTable(t *testing.T) {
 	rows := rowsOf(fleet())
 	last := summarise(rows, 0).sentence(832 * time.Millisecond)
-	for _, width := range []int{0, 60, 80, 120} {
+	for _, width := range []int{0, 24, 40, 60, 80, 120} {
 		for _, colour := range []bool{false, true} {
 			name := fmt.Sprintf("table-%d", width)
 			if colour {

@@ -21,8 +21,16 @@ func newPluginTest(g *global) *cobra.Command {
 		Long: `Tries one configured component for real: a trigger sends a sample, a registry is
 asked for the digest of an image, a watcher for its containers. The id is
 kind.type.name; the kind may be left out where the rest says enough.`,
-		Example: "  dogwatch plugin test trigger.smtp.main\n  dogwatch plugin test registry.ghcr.private ghcr.io/me/app:1.0\n  dogwatch plugin test watcher.docker.local",
-		Args:    arguments(1, 2),
+		Example: `  # send a sample mail
+  dogwatch plugin test trigger.smtp.main
+
+  # may this login read that image?
+  dogwatch plugin test registry.ghcr.private ghcr.io/me/app:1.0
+
+  # does the engine answer?
+  dogwatch plugin test watcher.docker.local`,
+		Args:              arguments(1, 2),
+		ValidArgsFunction: first(g.componentIDs(kind.Kinds()...)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			image := ""
 			if len(args) == 2 {

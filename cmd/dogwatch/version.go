@@ -12,8 +12,10 @@ import (
 
 func newVersion(g *global) *cobra.Command {
 	return &cobra.Command{
-		Use:     "version",
-		Short:   "Print the version of Dogwatch and of what it is made with",
+		Use:   "version",
+		Short: "Print the version of Dogwatch and of what it is made with",
+		Long: `Prints the version of Dogwatch, the commit it was built from, the version of Go,
+and that of the protocol its plugins speak: what a report of a fault should hold.`,
 		Example: "  dogwatch version",
 		Args:    exactly(0),
 		RunE: func(*cobra.Command, []string) error {

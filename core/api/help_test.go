@@ -18,6 +18,7 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/dogwatch/dogwatch/core/auth"
 	"github.com/dogwatch/dogwatch/core/check"
 	"github.com/dogwatch/dogwatch/core/config"
 	"github.com/dogwatch/dogwatch/core/event"
@@ -180,6 +181,7 @@ func startWith(t testing.TB, p parts, settings []string, change ...func(*Options
 	for _, c := range change {
 		c(&w.opt)
 	}
+	w.opt.Auth = auth.New(auth.Options{Config: conf, Store: w.store, Secrets: p.redactor.Add, Log: log, Now: w.opt.Now})
 	w.serve()
 	return w
 }

@@ -64,9 +64,15 @@ func routePath(parts []string) string {
 	return path.String()
 }
 
+// pathOf returns the parts of a request's path below the base path, unescaped.
+func pathOf(r *http.Request) []string {
+	parts, _ := r.Context().Value(segmentsKey{}).([]string)
+	return parts
+}
+
 // param returns the part of the path that stands for {name} in the route, unescaped and as it was written.
 func param(r *http.Request, name string) string {
-	parts, _ := r.Context().Value(segmentsKey{}).([]string)
+	parts := pathOf(r)
 	pattern := strings.Split(strings.Trim(chi.RouteContext(r.Context()).RoutePattern(), "/"), "/")
 	if i := slices.Index(pattern, "{"+name+"}"); i >= 0 && i < len(parts) {
 		return parts[i]
@@ -77,8 +83,7 @@ func param(r *http.Request, name string) string {
 // neverStore keeps caches from keeping what is true only now, with the headers
 // that clients of WUD get.
 func neverStore(header http.Header, section string) {
-	switch section {
-	case "api", "auth", "health", "metrics":
+	if isSection(section) {
 		header.Set("Surrogate-Control", "no-store")
 		header.Set("Cache-Control", "no-store, no-cache, must-revalidate, proxy-revalidate")
 		header.Set("Expires", "0")

@@ -181,5 +181,10 @@ func (h *handler) redacted(e event.Event) event.Event {
 		p.Error = h.Redact(p.Error)
 		e.Plugin = &p
 	}
+	if e.Login != nil {
+		l := *e.Login
+		l.Error = h.Redact(l.Error)
+		e.Login = &l
+	}
 	return e
 }

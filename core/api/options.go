@@ -7,6 +7,7 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/dogwatch/dogwatch/core/auth"
 	"github.com/dogwatch/dogwatch/core/check"
 	"github.com/dogwatch/dogwatch/core/component"
 	"github.com/dogwatch/dogwatch/core/config"
@@ -87,6 +88,9 @@ type Options struct {
 	Triggers   Triggers
 	Trials     Trials
 	Metrics    Metrics
+	Auth       *auth.Auth
+	// Pages are at every path that is not the API's; nil for none.
+	Pages Pages
 	// Redact blanks secrets in texts that come from elsewhere.
 	Redact func(string) string
 	Log    hclog.Logger

@@ -8,6 +8,7 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
+	"github.com/dogwatch/dogwatch/core/auth"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 )
 
@@ -34,60 +35,83 @@ func newHandler(opt Options, run context.Context) http.Handler {
 func newRouter(opt Options, run context.Context) *handler {
 	h := &handler{Options: opt, run: run, base: segments(opt.Config.Server.BasePath), fields: containerFields(), started: opt.Now()}
 	h.metrics = opt.Metrics.Handler(h.metricsState)
-	r := chi.NewRouter()
-	h.routes = r
-	r.NotFound(h.notFound)
-	r.MethodNotAllowed(h.methodNotAllowed)
-	do := r.With(h.readBody)
+	router := chi.NewRouter()
+	h.routes = router
+	// Who may come where: everybody, those who may read, those who may change
+	// something, and people who are logged in. What is not open needs a login even to be missing.
+	open, read := router.With(), router.With(h.needs(auth.Read))
+	do, person := router.With(h.needs(auth.Write), h.readBody), router.With(h.needs(auth.Manage), h.readBody)
+	router.NotFound(h.elsewhere)
+	router.MethodNotAllowed(h.needs(auth.Read)(http.HandlerFunc(h.methodNotAllowed)).ServeHTTP)
 
-	r.Get("/", h.home)
-	r.Get("/health", h.health)
-	r.Get("/metrics", h.metrics.ServeHTTP)
+	open.Get("/", h.home)
+	open.Get("/health", h.health)
+	if opt.Config.Server.Metrics.Auth {
+		read.Get("/metrics", h.metrics.ServeHTTP)
+	} else {
+		open.Get("/metrics", h.metrics.ServeHTTP)
+	}
 
-	r.Get("/api/app", h.app)
-	r.Get("/api/server", h.server)
-	r.Get("/api/log", h.logLevel)
-	r.Get("/api/store", h.store)
-	r.Get("/api/health", h.health)
-	r.Get("/api/ready", h.ready)
-	r.Get("/api/openapi.yaml", h.openAPI)
+	open.Get("/api/app", h.app)
+	read.Get("/api/server", h.server)
+	read.Get("/api/log", h.logLevel)
+	read.Get("/api/store", h.store)
+	open.Get("/api/health", h.health)
+	read.Get("/api/ready", h.ready)
+	read.Get("/api/openapi.yaml", h.openAPI)
+	read.Get("/api/summary", h.summary)
+	read.Get("/api/badge.svg", h.badge)
 
-	r.Get("/api/containers", h.listContainers)
+	read.Get("/api/containers", h.listContainers)
 	do.Post("/api/containers/watch", h.watchContainers)
-	r.Get("/api/containers/{id}", h.getContainer)
+	read.Get("/api/containers/{id}", h.getContainer)
 	do.Delete("/api/containers/{id}", h.deleteContainer)
 	do.Post("/api/containers/{id}/watch", h.watchContainer)
-	r.Get("/api/containers/{id}/explain", h.explainContainer)
-	r.Get("/api/containers/{id}/triggers", h.containerTriggers)
+	read.Get("/api/containers/{id}/explain", h.explainContainer)
+	read.Get("/api/containers/{id}/triggers", h.containerTriggers)
 	do.Post("/api/containers/{id}/triggers/{type}/{name}", h.runContainerTrigger)
 
-	r.Get("/api/watchers", h.listComponents(kind.Watcher))
-	r.Get("/api/watchers/{type}/{name}", h.getComponent(kind.Watcher))
+	read.Get("/api/watchers", h.listComponents(kind.Watcher))
+	read.Get("/api/watchers/{type}/{name}", h.getComponent(kind.Watcher))
 	do.Post("/api/watchers/{type}/{name}/test", h.tryComponent(kind.Watcher))
-	r.Get("/api/registries", h.listRegistries)
-	r.Get("/api/registries/{type}/{name}", h.getRegistry)
+	read.Get("/api/registries", h.listRegistries)
+	read.Get("/api/registries/{type}/{name}", h.getRegistry)
 	do.Post("/api/registries/{type}/{name}/test", h.tryComponent(kind.Registry))
-	r.Get("/api/triggers", h.listComponents(kind.Trigger))
-	r.Get("/api/triggers/{type}/{name}", h.getComponent(kind.Trigger))
+	read.Get("/api/triggers", h.listComponents(kind.Trigger))
+	read.Get("/api/triggers/{type}/{name}", h.getComponent(kind.Trigger))
 	do.Post("/api/triggers/{type}/{name}/test", h.tryComponent(kind.Trigger))
 	do.Post("/api/triggers/{type}/{name}", h.runTrigger)
-	r.Get("/api/types/{kind}", h.listTypes)
+	read.Get("/api/types/{kind}", h.listTypes)
 
-	r.Get("/api/authentications", h.listAuthentications)
-	r.Get("/api/authentications/{type}/{name}", h.getAuthentication)
-	r.Get("/auth/strategies", h.strategies)
-	do.Post("/auth/login", h.user)
-	r.Get("/auth/user", h.user)
-	do.Post("/auth/logout", h.logout)
+	read.Get("/api/authentications", h.listAuthentications)
+	read.Get("/api/authentications/{type}/{name}", h.getAuthentication)
+	open.Get("/auth/strategies", h.strategies)
+	open.With(h.readBody).Post("/auth/login", h.login)
+	read.Get("/auth/user", h.user)
+	read.With(h.readBody).Post("/auth/logout", h.logout)
+	open.Get("/auth/oidc/{name}/redirect", h.oidcRedirect)
+	open.Get("/auth/oidc/{name}/cb", h.oidcCallback)
+	person.Get("/api/tokens", h.listTokens)
+	person.Post("/api/tokens", h.createToken)
+	person.Delete("/api/tokens/{id}", h.deleteToken)
 
-	r.Get("/api/plugins", h.listPlugins)
+	read.Get("/api/plugins", h.listPlugins)
 	do.Post("/api/plugins/{name}/restart", h.restartPlugin)
 	do.Post("/api/plugins/{name}/trust", h.trustPlugin)
-	r.Get("/api/events", h.events)
-	r.Get("/api/deliveries", h.listDeliveries)
+	read.Get("/api/events", h.events)
+	read.Get("/api/deliveries", h.listDeliveries)
 	do.Post("/api/deliveries/{id}/retry", h.retryDelivery)
 
 	return h
+}
+
+// elsewhere answers requests for what is not the API's: with a page, if there are any.
+func (h *handler) elsewhere(w http.ResponseWriter, r *http.Request) {
+	if h.Pages != nil && isPage(r) {
+		h.page(w, r)
+		return
+	}
+	h.needs(auth.Read)(http.HandlerFunc(h.notFound)).ServeHTTP(w, r)
 }
 
 // notFound answers requests of which nothing here knows the path.

@@ -32,6 +32,8 @@ func everyRoute(w *world) map[string]struct {
 		"GET /api/health":          {"/api/health", "", 200},
 		"GET /api/ready":           {"/api/ready", "", 503}, // two triggers of the fixture are misconfigured
 		"GET /api/openapi.yaml":    {"/api/openapi.yaml", "", 200},
+		"GET /api/summary":         {"/api/summary", "", 200},
+		"GET /api/badge.svg":       {"/api/badge.svg", "", 200},
 		"GET /api/containers":      {"/api/containers", "", 200},
 		"GET /api/types/{kind}":    {"/api/types/trigger", "", 200},
 		"GET /api/watchers":        {"/api/watchers", "", 200},
@@ -45,6 +47,12 @@ func everyRoute(w *world) map[string]struct {
 		"GET /api/events":          {"/api/events", "", 200},
 		"GET /api/deliveries":      {"/api/deliveries", "", 200},
 		"GET /api/authentications": {"/api/authentications", "", 200},
+
+		"GET /auth/oidc/{name}/redirect": {"/auth/oidc/none/redirect", "", 404},
+		"GET /auth/oidc/{name}/cb":       {"/auth/oidc/none/cb", "", 404},
+		"GET /api/tokens":                {"/api/tokens", "", 403}, // nobody is logged in
+		"POST /api/tokens":               {"/api/tokens", `{"name":"x"}`, 403},
+		"DELETE /api/tokens/{id}":        {"/api/tokens/999999", "", 403},
 
 		"POST /api/containers/watch":                       {"/api/containers/watch", "", 200},
 		"GET /api/containers/{id}":                         {"/api/containers/" + id, "", 200},

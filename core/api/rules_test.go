@@ -6,7 +6,9 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/dogwatch/dogwatch/core/auth"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
@@ -141,6 +143,19 @@ func TestRulesOfAllClients(t *testing.T) {
 		w := start(t, []string{"DOGWATCH_SERVER_CORS_ENABLED=true"})
 		got := w.do("OPTIONS", "/api/containers", "", "Origin", "https://dash.example.org", "Access-Control-Request-Method", "GET", "Access-Control-Request-Headers", "authorization,content-type").want(204)
 		same(t, "headers", got.header.Get("Access-Control-Allow-Headers"), "authorization,content-type")
+	})
+	t.Run("19 a wrong login is 401", func(t *testing.T) {
+		w := locked(t, nil)
+		for _, credentials := range []string{basic("ana", "wrong"), basic("", ""), basic("", "x"), "Basic", "Basic !!!", "Bearer x", "Digest x"} {
+			w.get("/api/containers", "Authorization", credentials).want(401)
+			w.do("POST", "/api/containers/watch", "", "Authorization", credentials).want(401)
+		}
+		w.get("/api/containers").want(401)
+	})
+	t.Run("22 bearer tokens", func(t *testing.T) {
+		w := locked(t, nil)
+		w.get("/api/containers", "Authorization", "Bearer wud_abc").want(401)
+		w.get("/api/containers", "Authorization", "Bearer "+w.token(auth.Read, time.Time{})).want(200)
 	})
 	t.Run("21 ids stay and may be escaped", func(t *testing.T) {
 		for _, id := range []string{nginx().ID, redis().ID} {

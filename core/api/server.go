@@ -3,7 +3,8 @@
 //
 // A request passes, from the outside in: observe (panics, write deadlines),
 // cors (pages of other origins), locate (which route), guard (whose request
-// this is) and the router, whose routes are all in routes.go. Handlers read
+// this is) and the router, whose routes are all in routes.go, each with what
+// one has to be allowed for it (access.go). Handlers read
 // immutable snapshots of the store and hand everything else to the parts that
 // own it. Answers leave by respond.go, errors by problem.go. The document
 // openapi.yaml describes every route; a test holds both to each other.
@@ -64,8 +65,8 @@ func Listen(opt Options) (*Server, error) {
 		}
 		listener = tls.NewListener(listener, &tls.Config{Certificates: []tls.Certificate{certificate}, NextProtos: []string{"h2", "http/1.1"}})
 	}
-	if !loopback(settings.Host) {
-		opt.Log.Warn("there is no login: whoever reaches the server may use it; let a reverse proxy ask for one, or set server.host to 127.0.0.1")
+	if opt.Auth.Open() && !loopback(settings.Host) {
+		opt.Log.Warn("there is no login: whoever reaches the server may use it; configure one (auth.basic or auth.oidc), let a reverse proxy ask for one, or set server.host to 127.0.0.1")
 	}
 	opt.Log.Info("listening", "address", listener.Addr().String(), "tls", settings.TLS.Enabled)
 	return newServer(opt, listener), nil

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/dogwatch/dogwatch/core/auth"
 	"github.com/dogwatch/dogwatch/core/event"
 )
 
@@ -85,6 +86,9 @@ func (h *handler) follow(s *stream, r *http.Request, sub *event.Subscription, la
 			return
 		case <-sub.C():
 		case <-beat.C:
+			if !h.Auth.Current(r.Context(), auth.From(r.Context())) {
+				return
+			}
 			s.send(": beat\n\n")
 		}
 	}

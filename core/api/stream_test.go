@@ -10,13 +10,17 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/dogwatch/dogwatch/core/auth"
+	"github.com/dogwatch/dogwatch/core/config"
 	"github.com/dogwatch/dogwatch/core/event"
+	"github.com/dogwatch/dogwatch/core/store"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
@@ -244,6 +248,55 @@ func TestStreamBeats(t *testing.T) {
 		}
 		leave()
 		<-done
+	})
+}
+
+// oneToken is a store of a token that may be revoked.
+type oneToken struct {
+	auth.Store
+	revoked atomic.Bool
+}
+
+func (o *oneToken) Token(_ context.Context, hash []byte) (store.Token, error) {
+	if o.revoked.Load() {
+		return store.Token{}, store.ErrNotFound
+	}
+	return store.Token{Hash: hash, Scope: "read"}, nil
+}
+
+func (o *oneToken) UseToken(context.Context, int64, time.Time) error { return nil }
+
+// TestStreamEndsWithItsLogin: who is not let in any more does not go on listening.
+func TestStreamEndsWithItsLogin(t *testing.T) {
+	conf, err := config.Load(config.Input{Environ: []string{"HOME=/h", "WUD_AUTH_BASIC_MAIN_USER=ana"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		tokens := &oneToken{}
+		logins := auth.New(auth.Options{Config: conf, Store: tokens, Log: hclog.NewNullLogger()})
+		r := httptest.NewRequestWithContext(t.Context(), "GET", "/api/events", nil)
+		r.Header.Set("Authorization", "Bearer dw_"+strings.Repeat("A", 43))
+		h := &handler{Options: Options{Store: &eventLog{}, Bus: new(event.Bus), Redact: strings.Clone, Log: hclog.NewNullLogger(), Auth: logins}}
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			h.observe(h.needs(auth.Read)(http.HandlerFunc(h.stream))).ServeHTTP(&reader{header: http.Header{}}, r)
+		}()
+		time.Sleep(2*heartbeat + time.Second)
+		select {
+		case <-done:
+			t.Fatal("the stream ended")
+		default:
+		}
+		tokens.revoked.Store(true)
+		time.Sleep(heartbeat)
+		synctest.Wait()
+		select {
+		case <-done:
+		default:
+			t.Error("the stream goes on")
+		}
 	})
 }
 

@@ -20,9 +20,16 @@ import (
 var openAPIDocument []byte
 
 func (h *handler) home(w http.ResponseWriter, r *http.Request) {
+	if h.Pages != nil {
+		h.page(w, r)
+		return
+	}
 	text := fmt.Sprintf("Dogwatch %s is running.\nContainers: /api/containers\nThe whole interface: /api/openapi.yaml\n", h.Version)
 	h.send(w, r, http.StatusOK, "text/plain; charset=utf-8", []byte(text))
 }
+
+// Document returns the OpenAPI document of the interface. It must not be changed.
+func Document() []byte { return openAPIDocument }
 
 func (h *handler) openAPI(w http.ResponseWriter, r *http.Request) {
 	h.send(w, r, http.StatusOK, "application/yaml; charset=utf-8", openAPIDocument)
@@ -92,6 +99,11 @@ func (h *handler) ready(w http.ResponseWriter, r *http.Request) {
 			}
 		}
 	}
+	for _, m := range h.Auth.Methods() {
+		if m.Problem != "" {
+			problem("auth."+m.ID(), m.Problem)
+		}
+	}
 	for _, b := range h.Plugins.Bundles() {
 		switch b.State {
 		case plugin.Running, plugin.Stopped, plugin.Starting:
@@ -136,34 +148,3 @@ func (h *handler) server(w http.ResponseWriter, r *http.Request) {
 }
 
 func configured(v map[string]any) map[string]any { return map[string]any{"configuration": v} }
-
-// anonymous is the one way to log in that there is: none. Credentials that
-// clients send all the same are ignored.
-func anonymous() component.View {
-	return component.View{ID: "anonymous.anonymous", Type: "anonymous", Name: "anonymous", Configuration: map[string]any{}, State: component.Ready}
-}
-
-func (h *handler) listAuthentications(w http.ResponseWriter, r *http.Request) {
-	h.reply(w, r, []component.View{anonymous()})
-}
-
-func (h *handler) getAuthentication(w http.ResponseWriter, r *http.Request) {
-	only := anonymous()
-	if !strings.EqualFold(param(r, "type"), only.Type) || !strings.EqualFold(param(r, "name"), only.Name) {
-		h.notFound(w, r)
-		return
-	}
-	h.reply(w, r, only)
-}
-
-func (h *handler) strategies(w http.ResponseWriter, r *http.Request) {
-	h.reply(w, r, []any{map[string]string{"type": "anonymous", "name": "Anonymous"}})
-}
-
-func (h *handler) user(w http.ResponseWriter, r *http.Request) {
-	h.reply(w, r, map[string]string{"username": "anonymous"})
-}
-
-func (h *handler) logout(w http.ResponseWriter, r *http.Request) {
-	h.reply(w, r, map[string]any{"logoutUrl": nil})
-}

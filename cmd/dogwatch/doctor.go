@@ -1,0 +1,174 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
+	"unicode/utf8"
+
+	"github.com/hashicorp/go-hclog"
+	"github.com/spf13/cobra"
+
+	"github.com/dogwatch/dogwatch/core/auth"
+	"github.com/dogwatch/dogwatch/core/config"
+	"github.com/dogwatch/dogwatch/core/doctor"
+	"github.com/dogwatch/dogwatch/sdk/kind"
+)
+
+// defaultPatience is how long doctor waits for one answer.
+const defaultPatience = 10 * time.Second
+
+// doctorFlags are the flags of doctor.
+type doctorFlags struct {
+	json, quiet bool
+	timeout     time.Duration
+}
+
+func newDoctor(g *global) *cobra.Command {
+	var f doctorFlags
+	cmd := &cobra.Command{
+		Use:   "doctor",
+		Short: "Find out what keeps Dogwatch from working",
+		Long: `Examines everything that Dogwatch needs: the configuration, the folder of the
+database, plugins, the engine and its socket, the labels of the containers, the
+clock, name lookup, each registry that is used with its login and its limits, and
+the triggers. For whatever is wrong it says what to do.
+
+It changes nothing and sends nothing, and works beside a Dogwatch that serves.
+In a container: docker exec dogwatch dogwatch doctor
+
+Exit code 0: all works, though there may be warnings. 1: something does not work.`,
+		Example: "  dogwatch doctor\n  dogwatch doctor --quiet --timeout 30s\n  dogwatch doctor --json",
+		Args: func(cmd *cobra.Command, args []string) error {
+			if f.timeout <= 0 {
+				return usage(errors.New("--timeout must be longer than nothing, such as 10s"))
+			}
+			return exactly(0)(cmd, args)
+		},
+		RunE: func(cmd *cobra.Command, _ []string) error { return g.examine(cmd.Context(), f) },
+	}
+	cmd.Flags().BoolVar(&f.json, "json", false, "print the findings as a list of subject, level, detail and remedy")
+	cmd.Flags().BoolVarP(&f.quiet, "quiet", "q", false, "print warnings and failures only")
+	cmd.Flags().DurationVar(&f.timeout, "timeout", defaultPatience, "how long to wait for each answer")
+	return cmd
+}
+
+func (g *global) examine(ctx context.Context, f doctorFlags) error {
+	cfg, fit, err := g.loadWhatever()
+	if err != nil {
+		return err
+	}
+	began := time.Now()
+	found, err := g.findings(ctx, cfg, fit, f)
+	if ctx.Err() != nil {
+		return errors.New("stopped before the examination was over")
+	}
+	if err != nil {
+		return err
+	}
+	if f.json {
+		err = printJSON(g.stdout, append([]doctor.Finding{}, found...))
+	} else {
+		err = styleOf(g.stdout).writeFindings(g.stdout, found, f.quiet, time.Since(began))
+	}
+	if err != nil {
+		return fmt.Errorf("print: %w", err)
+	}
+	if doctor.Count(found)[doctor.Fail] > 0 {
+		return exit(exitFailure)
+	}
+	return nil
+}
+
+func (g *global) findings(ctx context.Context, cfg *config.Config, fit bool, f doctorFlags) ([]doctor.Finding, error) {
+	var answered atomic.Int64
+	began := time.Now()
+	stop := spinner(g.stderr, func() string {
+		return fmt.Sprintf("Examining: %s in %s", count(int(answered.Load()), "answer"), brief(time.Since(began)))
+	})
+	defer stop()
+	opt := doctor.Options{
+		Config: cfg, Version: version, Limit: f.timeout, Environ: os.Getenv,
+		Observe: func(string) { answered.Add(1) },
+	}
+	logins := auth.New(auth.Options{Config: cfg, Log: hclog.NewNullLogger()})
+	cfg.Problems = append(cfg.Problems, logins.Problems()...)
+	for _, method := range logins.Methods() {
+		if !logins.Open() {
+			opt.Logins = append(opt.Logins, method.ID())
+		}
+	}
+	if fit {
+		once, redactor, err := g.onceFor(cfg, kind.Kinds()...)
+		if err != nil {
+			return nil, err
+		}
+		defer once.Close()
+		opt.World, opt.Redact = installation{once, cfg}, redactor.String
+	}
+	return doctor.Examine(ctx, opt), nil
+}
+
+// marks are the SGR parameters of levels.
+var marks = map[doctor.Level]string{doctor.OK: "32", doctor.Warn: "33", doctor.Fail: "31"}
+
+// writeFindings writes findings as a table, what to do below each.
+func (s style) writeFindings(w io.Writer, found []doctor.Finding, quiet bool, took time.Duration) error {
+	n := doctor.Count(found)
+	if quiet {
+		found = slices.DeleteFunc(slices.Clone(found), func(f doctor.Finding) bool { return f.Level == doctor.OK })
+	}
+	var b strings.Builder
+	width := 0
+	for _, f := range found {
+		width = max(width, utf8.RuneCountInString(printable(f.Subject)))
+	}
+	const level = 4 // the longest word is four letters
+	indent := level + gap + width + gap
+	beside := s.width == 0 || s.width-indent >= 2*narrowest
+	if !beside {
+		indent = level + gap
+	}
+	for _, f := range found {
+		subject := printable(f.Subject)
+		if !beside {
+			subject = clip(subject, s.width-indent)
+		}
+		lines := wrap(printable(f.Detail), max(s.width-indent, min(s.width, narrowest)))
+		if beside {
+			subject += strings.Repeat(" ", width-utf8.RuneCountInString(subject)+gap)
+			if len(lines) > 0 {
+				subject, lines = subject+lines[0], lines[1:]
+			}
+		}
+		mark := s.paint(string(f.Level), marks[f.Level]) + strings.Repeat(" ", level-len(f.Level)+gap)
+		b.WriteString(mark + strings.TrimRight(subject, " ") + "\n")
+		for _, line := range lines {
+			b.WriteString(strings.Repeat(" ", indent) + line + "\n")
+		}
+		for i, line := range wrap(printable(f.Remedy), max(s.width-indent-gap, min(s.width, narrowest))) {
+			arrow := "→ "
+			if i > 0 {
+				arrow = "  "
+			}
+			b.WriteString(strings.Repeat(" ", indent) + s.paint(arrow+line, "1") + "\n")
+		}
+	}
+	if len(found) > 0 {
+		b.WriteString("\n")
+	}
+	if !quiet || len(found) > 0 {
+		last := fmt.Sprintf("Examined in %s: %s, %s, %d ok", brief(took), count(n[doctor.Fail], "failure"), count(n[doctor.Warn], "warning"), n[doctor.OK])
+		for _, line := range wrap(last, s.width) {
+			b.WriteString(s.paint(line, "1") + "\n")
+		}
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}

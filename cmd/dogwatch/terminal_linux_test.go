@@ -1,0 +1,96 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"golang.org/x/sys/unix"
+)
+
+// pseudoTerminal returns both ends of a terminal that has so many columns, see pty(7).
+func pseudoTerminal(t *testing.T, columns uint16) (ours, theirs *os.File) {
+	t.Helper()
+	ours, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil {
+		t.Skipf("this machine has no pseudo-terminals: %v", err)
+	}
+	t.Cleanup(func() { ours.Close() })
+	number, err := unix.IoctlGetInt(int(ours.Fd()), unix.TIOCGPTN)
+	if err == nil {
+		err = unix.IoctlSetPointerInt(int(ours.Fd()), unix.TIOCSPTLCK, 0)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	theirs, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil {
+		t.Skipf("this machine does not show its pseudo-terminals: %v", err)
+	}
+	if err := unix.IoctlSetWinsize(int(theirs.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 24, Col: columns}); err != nil {
+		t.Fatal(err)
+	}
+	return ours, theirs
+}
+
+// TestTerminal runs check on a real terminal: it has colours unless they are
+// not wanted, and nothing is wider than it.
+func TestTerminal(t *testing.T) {
+	lab, err := openHomelab()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer lab.close()
+	for name, c := range map[string]struct {
+		columns uint16
+		env     string
+		colours bool
+	}{
+		"wide":         {120, "TERM=xterm", true},
+		"narrow":       {34, "TERM=xterm", true},
+		"NO_COLOR":     {80, "NO_COLOR=1", false},
+		"dumb":         {80, "TERM=dumb", false},
+		"not a screen": {0, "TERM=xterm", true}, // a terminal that does not know its size has 80 columns
+	} {
+		t.Run(name, func(t *testing.T) {
+			ours, theirs := pseudoTerminal(t, c.columns)
+			cmd := exec.CommandContext(t.Context(), filepath.Join(binaries, "dogwatch"), "check")
+			cmd.Dir = t.TempDir()
+			cmd.Env = append(lab.environment(), "HOME="+cmd.Dir, "DOGWATCH_STORE_PATH="+cmd.Dir, c.env)
+			cmd.Stdout = theirs
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			theirs.Close()
+			read, _ := io.ReadAll(ours) // ends with an error once the other end is closed
+			if err := cmd.Wait(); err != nil {
+				t.Fatalf("%v\n%s", err, read)
+			}
+			out := strings.ReplaceAll(string(read), "\r\n", "\n")
+			if got := strings.Contains(out, "\x1b[31m"); got != c.colours {
+				t.Errorf("colours: %v\n%s", got, out)
+			}
+			columns := int(c.columns)
+			if columns == 0 {
+				columns = 80
+			}
+			plain := out
+			for _, sgr := range []string{"0", "1", "31", "32", "33", "34", "90"} {
+				plain = strings.ReplaceAll(plain, "\x1b["+sgr+"m", "")
+			}
+			if strings.Contains(plain, "\x1b") || !strings.Contains(plain, "dashboards") {
+				t.Errorf("%q", plain)
+			}
+			for line := range strings.Lines(plain) {
+				if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > columns {
+					t.Errorf("%d columns on a terminal of %d: %q", n, columns, line)
+				}
+			}
+		})
+	}
+}

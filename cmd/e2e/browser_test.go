@@ -1,0 +1,157 @@
+package e2e
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+)
+
+// shots is the folder for screenshots of the tests, if anybody wants to look at them.
+const shots = "DOGWATCH_TEST_SHOTS"
+
+// tab is a page in a browser.
+type tab struct {
+	t   testing.TB
+	ctx context.Context
+	url string
+
+	mu       sync.Mutex
+	problems []string
+}
+
+// openTab starts a browser of its own for pages below url. What the browser
+// complains about, as of a violated content security policy, fails the test.
+func openTab(t testing.TB, url string) *tab {
+	t.Helper()
+	require(t, "chrome", "chromium")
+	path := "chromium"
+	ctx, stop := context.WithTimeout(context.Background(), 3*patience)
+	t.Cleanup(stop)
+	// Without its sandbox it also runs where the user is root, as in containers.
+	ctx, stop = chromedp.NewExecAllocator(ctx, chromedp.Headless, chromedp.NoSandbox, chromedp.DisableGPU, chromedp.NoFirstRun, chromedp.ExecPath(path))
+	t.Cleanup(stop)
+	ctx, stop = chromedp.NewContext(ctx)
+	t.Cleanup(stop)
+	b := &tab{t: t, ctx: ctx, url: url}
+	messages := chromedp.Console(ctx)
+	listening := make(chan struct{})
+	go func() {
+		defer close(listening)
+		for m, err := range messages {
+			if err != nil {
+				return
+			}
+			if m.IsException() || m.Type == "error" || m.Source == "security" {
+				b.mu.Lock()
+				b.problems = append(b.problems, m.String())
+				b.mu.Unlock()
+			}
+		}
+	}()
+	t.Cleanup(func() {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		for _, p := range b.problems {
+			t.Errorf("the browser complains: %s", p)
+		}
+	})
+	b.size(1440, 900)
+	return b
+}
+
+// forgive forgets what the browser complained about, after something that had to fail.
+func (b *tab) forgive() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.problems = nil
+}
+
+func (b *tab) do(steps ...chromedp.Action[chromedp.Void]) {
+	b.t.Helper()
+	must(b.t, chromedp.Do(b.ctx, steps...))
+}
+
+// size makes the page so large: 390 pixels is a phone, 1440 a desk.
+func (b *tab) size(width, height int64) {
+	b.t.Helper()
+	b.do(chromedp.EmulateViewport(width, height))
+}
+
+// prefers sets what the system prefers: "prefers-color-scheme", "dark".
+func (b *tab) prefers(name, value string) {
+	b.t.Helper()
+	_, err := chromedp.Call(b.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
+		Features: []*emulation.MediaFeature{{Name: name, Value: value}},
+	})
+	must(b.t, err)
+}
+
+func (b *tab) open(path string) {
+	b.t.Helper()
+	b.do(chromedp.Navigate(b.url + path))
+}
+
+// js returns the value of an expression in the page.
+func js[T any](b *tab, expression string, options ...chromedp.EvaluateOption) T {
+	b.t.Helper()
+	v, err := chromedp.Run(b.ctx, chromedp.Evaluate[T](expression, options...))
+	if err != nil {
+		b.t.Fatalf("%s: %v", expression, err)
+	}
+	return v
+}
+
+// until waits until an expression is true.
+func (b *tab) until(expression string) {
+	b.t.Helper()
+	for end := time.Now().Add(patience / 2); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+		// An error is a page that is being left.
+		if is, err := chromedp.Run(b.ctx, chromedp.Evaluate[bool]("!!("+expression+")")); err == nil && is {
+			return
+		}
+	}
+	b.shot("never")
+	b.t.Fatalf("never: %s; the page says:\n%s", expression, js[string](b, "document.body.innerText"))
+}
+
+// press types keys as a person does.
+func (b *tab) press(keys string) {
+	b.t.Helper()
+	b.do(chromedp.KeyEvent(keys))
+}
+
+func (b *tab) escape() { b.press(kb.Escape) }
+
+func (b *tab) click(selector string) {
+	b.t.Helper()
+	b.do(chromedp.Click(chromedp.CSS(selector)))
+}
+
+// says reports whether the page has a text, as people see it.
+func (b *tab) says(text string) {
+	b.t.Helper()
+	b.until("document.body.innerText.includes(" + quoted(text) + ")")
+}
+
+func quoted(text string) string {
+	return "'" + strings.NewReplacer(`\`, `\\`, "'", `\'`, "\n", `\n`).Replace(text) + "'"
+}
+
+// shot keeps what the page looks like now.
+func (b *tab) shot(name string) {
+	dir := os.Getenv(shots)
+	if dir == "" {
+		return
+	}
+	image, err := chromedp.Run(b.ctx, chromedp.CaptureScreenshot())
+	must(b.t, err)
+	must(b.t, os.WriteFile(filepath.Join(dir, strings.ReplaceAll(b.t.Name(), "/", "-")+"-"+name+".png"), image, 0o600))
+}

@@ -1,0 +1,170 @@
+package api
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/dogwatch/dogwatch/core/auth"
+)
+
+// Pages are the pages for people, at every path that is not the API's.
+type Pages interface {
+	http.Handler
+	// Refuse answers with the login page, which says why somebody was not let in.
+	Refuse(w http.ResponseWriter, r *http.Request, status int, why string)
+}
+
+// needs lets only those pass who may do what scope says.
+func (h *handler) needs(scope auth.Scope) func(http.Handler) http.Handler {
+	return func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			who, err := h.Auth.Identify(w, r)
+			switch {
+			case err != nil:
+				h.denied(w, r, err)
+			case who.Scope >= scope:
+				next.ServeHTTP(w, r.WithContext(auth.With(r.Context(), who)))
+			case who.Scope == auth.Nothing:
+				h.unknownUser(w, r)
+			default:
+				h.fail(w, r, http.StatusForbidden, mayNot(who, scope))
+			}
+		})
+	}
+}
+
+func mayNot(who auth.Identity, scope auth.Scope) string {
+	switch {
+	case who.Method == auth.AnonymousName:
+		return "tokens are only given to people who are logged in: configure a login (auth.basic or auth.oidc), or run: dogwatch token create"
+	case scope == auth.Manage:
+		return "a token cannot be used for tokens: log in, or run: dogwatch token create"
+	}
+	return "the token " + strconv.Quote(who.User) + " may only read"
+}
+
+// denied answers those whose credentials do not count.
+func (h *handler) denied(w http.ResponseWriter, r *http.Request, err error) {
+	var tooMany *auth.TooManyError
+	switch {
+	case errors.As(err, &tooMany):
+		w.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(tooMany.Wait.Seconds()))))
+		h.refuse(w, r, http.StatusTooManyRequests, err.Error())
+	case errors.Is(err, auth.ErrWrong), errors.Is(err, auth.ErrToken):
+		h.challenge(w, r)
+		h.refuse(w, r, http.StatusUnauthorized, err.Error())
+	default:
+		h.failWith(w, r, err)
+	}
+}
+
+// refuse answers people with the login page and programs with an error.
+func (h *handler) refuse(w http.ResponseWriter, r *http.Request, status int, why string) {
+	if h.Pages != nil && r.Method != http.MethodHead && strings.Contains(r.Header.Get("Accept"), "text/html") {
+		h.Pages.Refuse(w, r, status, h.Redact(why))
+		return
+	}
+	h.fail(w, r, status, why)
+}
+
+// unknownUser answers those who did not say who they are: people who want a
+// page are sent to the login page, programs get 401.
+func (h *handler) unknownUser(w http.ResponseWriter, r *http.Request) {
+	if h.Pages == nil || !isPage(r) {
+		h.challenge(w, r)
+		h.fail(w, r, http.StatusUnauthorized, "log in first, or send a token")
+		return
+	}
+	login := h.Config.Server.BasePath + "login"
+	if here := h.here(r); r.Method == http.MethodGet && here != "/" {
+		login += "?next=" + url.QueryEscape(here)
+	}
+	if r.Header.Get("HX-Request") != "" { // a part of a page has no use for the login page
+		w.Header().Set("HX-Redirect", h.Config.Server.BasePath+"login")
+		h.fail(w, r, http.StatusUnauthorized, "log in again")
+		return
+	}
+	http.Redirect(w, r, login, http.StatusSeeOther)
+}
+
+// challenge asks programs for a password (RFC 9110, section 11.6.1). Browsers
+// would ask for it in a window of their own, over ours.
+func (h *handler) challenge(w http.ResponseWriter, r *http.Request) {
+	if !isBrowser(r) {
+		w.Header().Set("WWW-Authenticate", `Basic realm="Dogwatch", charset="UTF-8"`)
+	}
+}
+
+// isBrowser reports whether a request looks like a browser's. On plain HTTP
+// browsers send no Sec-Fetch headers, but all of them call themselves Mozilla.
+func isBrowser(r *http.Request) bool {
+	for _, header := range []string{"Sec-Fetch-Mode", "Origin", "X-Requested-With", "HX-Request"} {
+		if r.Header.Get(header) != "" {
+			return true
+		}
+	}
+	return strings.HasPrefix(r.UserAgent(), "Mozilla/") || strings.Contains(r.Header.Get("Accept"), "text/html")
+}
+
+// isPage reports whether a path is one of the pages.
+func isPage(r *http.Request) bool {
+	parts := pathOf(r)
+	return len(parts) == 0 || !isSection(strings.ToLower(parts[0]))
+}
+
+// isSection reports whether a path that starts so is the API's.
+func isSection(first string) bool {
+	switch first {
+	case "api", "auth", "health", "metrics":
+		return true
+	}
+	return false
+}
+
+// here returns the path of a request, with its query, below the base path.
+func (h *handler) here(r *http.Request) string {
+	var path strings.Builder
+	for _, part := range pathOf(r) {
+		path.WriteString("/" + url.PathEscape(part))
+	}
+	if path.Len() == 0 {
+		path.WriteByte('/')
+	}
+	if r.URL.RawQuery != "" {
+		path.WriteString("?" + r.URL.RawQuery)
+	}
+	return path.String()
+}
+
+// page answers with a page, for which one has to be logged in but to log in,
+// to log out and for what pages consist of.
+func (h *handler) page(w http.ResponseWriter, r *http.Request) {
+	parts := pathOf(r)
+	next := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		below := r.Clone(r.Context())
+		here, err := url.Parse(h.here(r))
+		if err != nil {
+			h.failWith(w, r, fmt.Errorf("rewrite a path: %w", err)) // escaped just now; cannot fail
+			return
+		}
+		below.URL.Path, below.URL.RawPath = here.Path, here.RawPath
+		h.Pages.ServeHTTP(w, below)
+	})
+	first := ""
+	if len(parts) > 0 {
+		first = parts[0]
+	}
+	switch {
+	case first == "login", first == "logout", first == "static", first == "favicon.ico", first == "theme":
+		next(w, r)
+	case r.Method == http.MethodGet, r.Method == http.MethodHead:
+		h.needs(auth.Read)(next).ServeHTTP(w, r)
+	default:
+		h.needs(auth.Write)(next).ServeHTTP(w, r)
+	}
+}

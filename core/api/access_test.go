@@ -1,0 +1,398 @@
+package api
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/dogwatch/dogwatch/core/auth"
+	"github.com/dogwatch/dogwatch/core/store"
+)
+
+// levels is what one has to be allowed for each operation.
+var levels = map[auth.Scope][]string{
+	auth.Nothing: {
+		"GET /", "GET /health", "GET /api/health", "GET /api/app", "GET /auth/strategies", "POST /auth/login",
+		"GET /auth/oidc/{name}/redirect", "GET /auth/oidc/{name}/cb",
+	},
+	auth.Read: {
+		"GET /metrics", "GET /api/server", "GET /api/log", "GET /api/store", "GET /api/ready", "GET /api/openapi.yaml", "GET /api/summary", "GET /api/badge.svg",
+		"GET /api/containers", "GET /api/containers/{id}", "GET /api/containers/{id}/explain", "GET /api/containers/{id}/triggers",
+		"GET /api/watchers", "GET /api/watchers/{type}/{name}", "GET /api/registries", "GET /api/registries/{type}/{name}",
+		"GET /api/triggers", "GET /api/triggers/{type}/{name}", "GET /api/types/{kind}",
+		"GET /api/authentications", "GET /api/authentications/{type}/{name}", "GET /auth/user", "POST /auth/logout",
+		"GET /api/plugins", "GET /api/events", "GET /api/deliveries",
+	},
+	auth.Write: {
+		"POST /api/containers/watch", "POST /api/containers/{id}/watch", "DELETE /api/containers/{id}", "POST /api/containers/{id}/triggers/{type}/{name}",
+		"POST /api/triggers/{type}/{name}", "POST /api/plugins/{name}/restart", "POST /api/plugins/{name}/trust", "POST /api/deliveries/{id}/retry",
+		"POST /api/watchers/{type}/{name}/test", "POST /api/registries/{type}/{name}/test", "POST /api/triggers/{type}/{name}/test",
+	},
+	auth.Manage: {"GET /api/tokens", "POST /api/tokens", "DELETE /api/tokens/{id}"},
+}
+
+const (
+	ownPassword = "a-password-of-the-test"
+	cookieName  = "dogwatch_session"
+)
+
+// locked starts a server on which ana has to log in.
+func locked(t *testing.T, settings []string, change ...func(*Options)) *world {
+	t.Helper()
+	return start(t, append([]string{"WUD_AUTH_BASIC_MAIN_USER=ana", "WUD_AUTH_BASIC_MAIN_HASH=" + ownPassword}, settings...), change...)
+}
+
+func (w *world) token(scope auth.Scope, expires time.Time) string {
+	w.t.Helper()
+	secret, _, err := w.opt.Auth.CreateToken(w.t.Context(), auth.NewToken{Name: "test", Scope: scope, Expires: expires, Creator: "test"})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return secret
+}
+
+// expired makes a token whose time is over.
+func (w *world) expired() string {
+	w.t.Helper()
+	secret := w.token(auth.Write, time.Time{})
+	all, err := w.store.Tokens(w.t.Context())
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	old, err := w.store.RemoveToken(w.t.Context(), all[0].ID)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	old.Expires = time.Now().Add(-time.Second)
+	if _, err := w.store.AddToken(w.t.Context(), old); err != nil {
+		w.t.Fatal(err)
+	}
+	return secret
+}
+
+// session logs ana in and returns the cookie.
+func (w *world) session() string {
+	w.t.Helper()
+	for _, line := range w.do("POST", "/auth/login", "", "Authorization", basic("ana", ownPassword)).want(200).header.Values("Set-Cookie") {
+		if c, err := http.ParseSetCookie(line); err == nil && c.Name == cookieName {
+			return cookieName + "=" + c.Value
+		}
+	}
+	w.t.Fatal("a login sets no cookie")
+	return ""
+}
+
+// TestAccessMatrix asks for every route as everybody.
+func TestAccessMatrix(t *testing.T) {
+	w := locked(t, nil)
+	w.put(nginx(), redis())
+	level := map[string]auth.Scope{}
+	for scope, operations := range levels {
+		for _, operation := range operations {
+			level[operation] = scope
+		}
+	}
+	read, write, over := w.token(auth.Read, time.Time{}), w.token(auth.Write, time.Time{}), w.expired()
+	callers := map[string]struct {
+		headers func() []string
+		may     auth.Scope
+	}{
+		"nobody":         {func() []string { return nil }, auth.Nothing},
+		"wrong password": {func() []string { return []string{"Authorization", basic("ana", "wrong")} }, auth.Nothing},
+		"no credentials": {func() []string { return []string{"Authorization", "Basic !!!"} }, auth.Nothing},
+		"other scheme":   {func() []string { return []string{"Authorization", "Digest username=ana"} }, auth.Nothing},
+		"wrong token":    {func() []string { return []string{"Authorization", "Bearer dw_" + strings.Repeat("A", 43)} }, auth.Nothing},
+		"wud token":      {func() []string { return []string{"Authorization", "Bearer wud_abc"} }, auth.Nothing},
+		"expired token":  {func() []string { return []string{"Authorization", "Bearer " + over} }, auth.Nothing},
+		"wrong session":  {func() []string { return []string{"Cookie", cookieName + "=" + strings.Repeat("A", 43)} }, auth.Nothing},
+		"read token":     {func() []string { return []string{"Authorization", "Bearer " + read} }, auth.Read},
+		"read password":  {func() []string { return []string{"Authorization", basic("x", read)} }, auth.Read},
+		"write token":    {func() []string { return []string{"Authorization", "Bearer " + write} }, auth.Write},
+		"basic":          {func() []string { return []string{"Authorization", basic("ana", ownPassword)} }, auth.Manage},
+		"session":        {func() []string { return []string{"Cookie", w.session()} }, auth.Manage},
+	}
+	all := everyRoute(w)
+	for _, operation := range routesOf(t, newRouter(w.opt, t.Context())) {
+		needed, listed := level[operation]
+		r, known := all[operation]
+		if !listed || !known {
+			t.Errorf("%s has no level here: say who may use it", operation)
+			continue
+		}
+		method, _, _ := strings.Cut(operation, " ")
+		for _, name := range slices.Sorted(maps.Keys(callers)) {
+			caller := callers[name]
+			if operation == "POST /api/plugins/{name}/restart" && caller.may >= needed {
+				continue // the plugin is shared with other tests
+			}
+			want := 0
+			switch {
+			case operation == "POST /auth/login" && caller.may == auth.Nothing, caller.may == auth.Nothing && needed > auth.Nothing:
+				want = http.StatusUnauthorized
+			case caller.may < needed:
+				want = http.StatusForbidden
+			}
+			got := w.do(method, r.path, r.body, caller.headers()...)
+			denied := got.status == http.StatusUnauthorized || got.status == http.StatusForbidden
+			if want == 0 && denied || want != 0 && got.status != want {
+				t.Errorf("%s as %s answers %d, want %d: %s", operation, name, got.status, want, got.body)
+			}
+			if want != 0 && operation != "GET /metrics" && strings.Contains(string(got.body), "nginx") {
+				t.Errorf("%s tells %s: %s", operation, name, got.body)
+			}
+			if method == "GET" && want != 0 {
+				if head := w.do("HEAD", r.path, "", caller.headers()...); head.status != want {
+					t.Errorf("HEAD %s as %s answers %d, want %d", r.path, name, head.status, want)
+				}
+			}
+		}
+	}
+	if len(w.triggers.runs) != 2*3 { // by the write token, basic and the session
+		t.Errorf("%d runs of triggers", len(w.triggers.runs))
+	}
+	var known []string
+	for operation := range level {
+		if !slices.Contains(routesOf(t, newRouter(w.opt, t.Context())), operation) {
+			known = append(known, operation)
+		}
+	}
+	same(t, "levels of no route", len(known), 0)
+}
+
+// TestUnknownPathsNeedALogin: even what is not there is nobody's business; then /api/v1 is exactly 404.
+func TestUnknownPathsNeedALogin(t *testing.T) {
+	w := locked(t, nil)
+	for _, path := range []string{"/api", "/api/v1", "/api/v1/containers", "/api/nope", "/auth", "/auth/nope", "/metrics/x", "/api/../api/containers", "//api/containers", "/API/Containers/", "/x"} {
+		for _, method := range methods {
+			if got := w.do(method, path, ""); got.status != http.StatusUnauthorized {
+				t.Errorf("%s %s answers %d to nobody", method, path, got.status)
+			}
+		}
+	}
+	who := []string{"Authorization", basic("ana", ownPassword)}
+	for _, path := range []string{"/api/v1", "/api/v1/containers", "/api/v1/app", "/api/nope"} {
+		w.get(path, who...).fails(404)
+		w.get(path, "Authorization", "Bearer "+w.token(auth.Read, time.Time{})).fails(404)
+	}
+	w.do("PUT", "/api/containers", "", who...).fails(405)
+}
+
+// TestChallenge: programs are asked for a password, browsers not, which would open a window over the login page.
+func TestChallenge(t *testing.T) {
+	w := locked(t, nil)
+	for _, test := range []struct {
+		headers []string
+		asked   bool
+	}{
+		{nil, true},
+		{[]string{"User-Agent", "curl/8.10"}, true},
+		{[]string{"Authorization", basic("ana", "wrong")}, true},
+		{[]string{"Sec-Fetch-Mode", "cors"}, false},
+		{[]string{"User-Agent", "Mozilla/5.0 (X11; Linux x86_64) Gecko/20100101 Firefox/128.0"}, false},
+		{[]string{"Accept", "text/html,*/*"}, false},
+		{[]string{"X-Requested-With", "XMLHttpRequest"}, false},
+		{[]string{"HX-Request", "true"}, false},
+	} {
+		got := w.get("/api/containers", test.headers...).fails(401).header.Get("WWW-Authenticate")
+		if (got != "") != test.asked {
+			t.Errorf("%v: %q", test.headers, got)
+		}
+	}
+}
+
+func TestLoginOfWUDClients(t *testing.T) {
+	w := locked(t, nil)
+	same(t, "strategies", w.get("/auth/strategies").want(200).list(), []map[string]any{{"type": "basic", "name": "Login"}})
+	right := basic("ana", ownPassword)
+	same(t, "login", w.do("POST", "/auth/login", `{"ignored":1}`, "Authorization", right).want(200).object(), map[string]any{"username": "ana"})
+	w.do("POST", "/auth/login", `{"username":"ana","password":"`+ownPassword+`"}`).fails(401)
+	w.do("POST", "/auth/login", "", "Authorization", basic("ana", "wrong")).fails(401, "wrong user or password")
+	cookie := w.session()
+	same(t, "user", w.get("/auth/user", "Cookie", cookie).want(200).object(), map[string]any{"username": "ana"})
+	same(t, "logout", w.do("POST", "/auth/logout", "", "Cookie", cookie).want(200).object(), map[string]any{"logoutUrl": nil})
+	w.get("/auth/user", "Cookie", cookie).fails(401)
+	// A request with a password gets no session: programs send one every few seconds.
+	if got := w.get("/api/containers", "Authorization", right).want(200).header.Values("Set-Cookie"); len(got) > 0 {
+		t.Errorf("cookies %v", got)
+	}
+	// A login puts a new session in the place of the one that the browser has.
+	before := w.session()
+	w.do("POST", "/auth/login", "", "Authorization", right, "Cookie", before).want(200)
+	w.get("/auth/user", "Cookie", before).fails(401)
+
+	listed := w.get("/api/authentications", "Authorization", right).want(200).list()
+	same(t, "authentications", listed, []map[string]any{{"id": "basic.main", "type": "basic", "name": "main", "state": "ready",
+		"configuration": map[string]any{"user": "ana", "hash": "a" + strings.Repeat("*", len(ownPassword)-1)}}})
+	same(t, "one", w.get("/api/authentications/BASIC/main", "Authorization", right).want(200).object(), listed[0])
+}
+
+func TestTooManyLogins(t *testing.T) {
+	w := locked(t, nil)
+	for i := range 10 {
+		w.get("/api/containers", "Authorization", basic("ana", fmt.Sprint("guess", i))).fails(401)
+	}
+	for _, got := range []answer{
+		w.get("/api/containers", "Authorization", basic("ana", "guess 11")),
+		w.get("/api/containers", "Authorization", basic("ana", ownPassword)),
+		w.do("POST", "/auth/login", "", "Authorization", basic("ana", ownPassword)),
+	} {
+		if got.fails(429, "too many wrong logins").header.Get("Retry-After") == "" {
+			t.Error("nobody says how long to wait")
+		}
+	}
+	// Those with a token do not suffer.
+	w.get("/api/containers", "Authorization", "Bearer "+w.token(auth.Read, time.Time{})).want(200)
+	w.get("/health", "Authorization", basic("ana", "guess 12")).want(200)
+}
+
+// TestCrossSiteWithSession: a page of another site cannot use the session of whoever looks at it.
+func TestCrossSiteWithSession(t *testing.T) {
+	w := locked(t, nil)
+	w.put(nginx())
+	cookie := w.session()
+	for _, headers := range [][]string{{"Sec-Fetch-Site", "cross-site"}, {"Origin", "https://evil.example.org"}, {"Origin", "null"}} {
+		for _, path := range []string{"/api/containers/watch", "/api/tokens", "/auth/logout", "/auth/login", "/api/containers/" + nginx().ID + "/triggers/ntfy/one"} {
+			w.do("POST", path, `{"name":"x"}`, append(headers, "Cookie", cookie)...).fails(403, "cross-site")
+		}
+		w.do("DELETE", "/api/containers/"+nginx().ID, "", append(headers, "Cookie", cookie)...).fails(403)
+	}
+	w.do("POST", "/api/containers/watch", "", "Cookie", cookie, "Sec-Fetch-Site", "same-origin").want(200)
+	w.get("/api/containers", "Host", "evil.example.org", "Cookie", cookie).fails(421)
+}
+
+func TestOpenMetrics(t *testing.T) {
+	w := locked(t, []string{"DOGWATCH_SERVER_METRICS_AUTH=false"})
+	w.get("/metrics").want(200)
+	w.get("/api/containers").fails(401)
+}
+
+func TestTokenRoutes(t *testing.T) {
+	w := locked(t, nil)
+	who := []string{"Cookie", w.session(), "Content-Type", "application/json"}
+	same(t, "none", string(w.get("/api/tokens", who...).want(200).body), "[]")
+	ends := time.Now().Add(time.Hour).UTC().Format(time.RFC3339)
+	made := w.do("POST", "/api/tokens", `{"name":"home page","expiresAt":"`+ends+`"}`, who...).want(201).object()
+	secret, _ := made["token"].(string)
+	same(t, "made", []any{made["name"], made["scope"], made["createdBy"], made["expired"], len(secret)}, []any{"home page", "read", "ana", false, 46})
+	w.get("/api/summary", "Authorization", "Bearer "+secret).want(200)
+	w.do("POST", "/api/containers/watch", "", "Authorization", "Bearer "+secret).fails(403, `"home page" may only read`)
+	w.do("POST", "/api/tokens", `{"name":"more"}`, "Authorization", "Bearer "+w.token(auth.Write, time.Time{})).fails(403, "dogwatch token create")
+	listed := w.get("/api/tokens", who...).want(200)
+	if strings.Contains(string(listed.body), secret) || strings.Contains(string(listed.body), "dw_") {
+		t.Errorf("the secret is shown again: %s", listed.body)
+	}
+	for body, field := range map[string]string{
+		`{}`: "name", `{"name":"x","scope":"admin"}`: "scope", `{"name":"x","expiresAt":"2001-01-01T00:00:00Z"}`: "expires", `{"name":7}`: "name",
+		``: "name", `{"name":"x","expiresAt":"soon"}`: "", `[`: "JSON",
+	} {
+		w.do("POST", "/api/tokens", body, who...).fails(400, field)
+	}
+	path := fmt.Sprintf("/api/tokens/%v", made["id"])
+	w.do("DELETE", path, "", who...).want(204)
+	w.get("/api/summary", "Authorization", "Bearer "+secret).fails(401)
+	w.do("DELETE", path, "", who...).fails(404)
+	w.do("DELETE", "/api/tokens/x", "", who...).fails(404)
+	var told []string
+	for _, e := range w.get("/api/events", who...).want(200).list() {
+		told = append(told, fmt.Sprint(e["type"], " ", e["subject"]))
+	}
+	for _, want := range []string{"auth.login ana", "auth.token.created ana", "auth.token.revoked ana"} {
+		if !slices.Contains(told, want) {
+			t.Errorf("the events lack %s: %v", want, told)
+		}
+	}
+	for _, leaked := range []string{secret, ownPassword, strings.TrimPrefix(who[1], cookieName+"=")} {
+		if strings.Contains(w.log.String(), leaked) {
+			t.Errorf("the log tells %q", leaked)
+		}
+	}
+}
+
+// TestOpenServerGivesNoTokens: else whoever passes by before the first login is configured could come back after it.
+func TestOpenServerGivesNoTokens(t *testing.T) {
+	w := start(t, nil)
+	w.do("POST", "/api/tokens", `{"name":"x"}`).fails(403, "configure a login")
+	all, err := w.store.Tokens(t.Context())
+	same(t, "tokens", len(all), 0)
+	same(t, "error", err, nil)
+}
+
+// fakePages tell which page was asked for, and by whom.
+type fakePages struct{}
+
+func (fakePages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	_, _ = io.WriteString(w, strings.TrimSpace("page "+r.URL.EscapedPath()+" "+auth.From(r.Context()).User))
+}
+
+func (fakePages) Refuse(w http.ResponseWriter, _ *http.Request, status int, why string) {
+	w.WriteHeader(status)
+	_, _ = io.WriteString(w, "refused: "+why)
+}
+
+// plainClient follows no redirect, and takes pages, which are not in the document, as they are.
+func plainClient(w *world) *world {
+	w.client = &http.Client{Timeout: 30 * time.Second, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	w.t.Cleanup(w.client.CloseIdleConnections)
+	return w
+}
+
+func TestPages(t *testing.T) {
+	withPages := func(o *Options) { o.Pages = fakePages{} }
+	free := plainClient(start(t, []string{"DOGWATCH_SERVER_BASEPATH=/dog"}, withPages))
+	for path, want := range map[string]string{
+		"/": "page / anonymous", "/dog": "page / anonymous", "/dog/Containers/A%2Fb?x=1": "page /Containers/A%2Fb anonymous", "/login": "page /login",
+		"/static/app.css": "page /static/app.css",
+	} {
+		same(t, path, string(free.get(path).want(200).body), want)
+	}
+	same(t, "post", string(free.do("POST", "/containers/act", "").want(200).body), "page /containers/act anonymous")
+	free.get("/api/nope").fails(404)
+
+	w := plainClient(locked(t, nil, withPages))
+	who := []string{"Cookie", w.session()}
+	for path, to := range map[string]string{
+		"/": "/login", "/containers": "/login?next=%2Fcontainers", "/Containers/a%2Fb?q=x&y=//evil.com": "/login?next=" + url.QueryEscape("/Containers/a%2Fb?q=x&y=//evil.com"),
+		"//evil.com/": "/login?next=%2F%2Fevil.com", // which is then not a path on this server
+	} {
+		got := w.get(path)
+		if got.status != http.StatusSeeOther || got.header.Get("Location") != to {
+			t.Errorf("%s: %d to %q, want %q", path, got.status, got.header.Get("Location"), to)
+		}
+	}
+	for _, path := range []string{"/login", "/logout", "/static/app.css", "/favicon.ico"} {
+		same(t, path, string(w.get(path).want(200).body), "page "+path)
+	}
+	same(t, "page", string(w.get("/containers", who...).want(200).body), "page /containers ana")
+	w.do("POST", "/containers/act", "").want(http.StatusSeeOther)
+	same(t, "form", string(w.do("POST", "/containers/act", "", who...).want(200).body), "page /containers/act ana")
+	read := "Bearer " + w.token(auth.Read, time.Time{})
+	w.get("/containers", "Authorization", read).want(200)
+	w.do("POST", "/containers/act", "", "Authorization", read).fails(403, "may only read")
+	if got := w.get("/containers/rows", "HX-Request", "true").want(401); got.header.Get("HX-Redirect") != "/login" {
+		t.Errorf("%v", got.header)
+	}
+	w.do("POST", "/containers/act", "", append(who, "Sec-Fetch-Site", "cross-site")...).fails(403)
+	same(t, "refused", string(w.get("/containers", "Authorization", basic("ana", "wrong"), "Accept", "text/html").want(401).body), "refused: wrong user or password")
+}
+
+// TestSilentStore: a store that does not answer is no wrong password.
+func TestSilentStore(t *testing.T) {
+	w := locked(t, nil)
+	cookie := w.session()
+	if err := w.store.Close(); err != nil {
+		t.Fatal(err)
+	}
+	w.get("/api/containers", "Cookie", cookie).fails(500)
+	w.get("/api/app").want(200)
+	var err error
+	w.store, err = store.Open(t.Context(), t.TempDir()+"/other.db", store.Options{}) // for the end of the test
+	if err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,152 @@
+package api
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/xml"
+	"fmt"
+	"net/http"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/dogwatch/dogwatch/sdk"
+)
+
+const (
+	// badgeAge is for how many seconds a badge may be shown without asking again.
+	badgeAge = 60
+	// longestLabel is in characters.
+	longestLabel = 60
+	flat         = "flat"
+	flatSquare   = "flat-square"
+)
+
+// The colours of a badge: of what is running out of date, of trouble, of rest.
+const (
+	red    = "#d64541"
+	yellow = "#b98a00"
+	blue   = "#0e76bd"
+	green  = "#3c8a1e"
+	orange = "#c65a11"
+	grey   = "#767676"
+)
+
+func (h *handler) badge(w http.ResponseWriter, r *http.Request) {
+	given, err := parameters(r, oneOf("watcher", "style", "label"))
+	switch {
+	case err != nil:
+	case given["style"] != "" && given["style"] != flat && given["style"] != flatSquare:
+		err = sdk.Invalid("style", "want %s or %s, got %q", flat, flatSquare, given["style"])
+	case utf8.RuneCountInString(given["label"]) > longestLabel:
+		err = sdk.Invalid("label", "want at most %d characters", longestLabel)
+	}
+	if err != nil {
+		h.failWith(w, r, err)
+		return
+	}
+	counted, known := h.summarise(given["watcher"])
+	if !known {
+		h.fail(w, r, http.StatusNotFound, "Watcher not found")
+		return
+	}
+	message, colour := verdictOf(counted)
+	image := drawBadge(cmp.Or(given["label"], "containers"), message, colour, given["style"] == flatSquare)
+	w.Header().Set("Cache-Control", fmt.Sprintf("private, max-age=%d", badgeAge))
+	// An image opened as a page of its own can do nothing but be looked at.
+	w.Header().Set("Content-Security-Policy", "default-src 'none'")
+	h.send(w, r, http.StatusOK, "image/svg+xml; charset=utf-8", image)
+}
+
+// verdictOf says a summary in a few words, and in the colour of the worst of it.
+func verdictOf(s summary) (message, colour string) {
+	switch {
+	case s.Major > 0:
+		colour = red
+	case s.Minor > 0:
+		colour = yellow
+	case s.Updates > 0:
+		colour = blue
+	case s.Failed > 0:
+		colour = orange
+	case s.UpToDate > 0:
+		colour = green
+	default:
+		colour = grey
+	}
+	var parts []string
+	switch {
+	case s.Updates == 1:
+		parts = append(parts, "1 update")
+	case s.Updates > 1:
+		parts = append(parts, fmt.Sprintf("%d updates", s.Updates))
+	}
+	if s.Failed > 0 {
+		parts = append(parts, fmt.Sprintf("%d failed", s.Failed))
+	}
+	switch {
+	case len(parts) > 0:
+		return strings.Join(parts, ", "), colour
+	case s.Containers == 0:
+		return "none", colour
+	case s.UpToDate == 0:
+		return "not checked yet", colour
+	}
+	return "up to date", colour
+}
+
+// drawBadge draws two words side by side. Fonts are those of the viewer's
+// system; the length of the texts is given, so that they fill their fields whatever the font.
+func drawBadge(label, message, colour string, square bool) []byte {
+	const padding = 6
+	left, right := textWidth(label), textWidth(message)
+	split := left + 2*padding
+	width := split + right + 2*padding
+	radius := 3
+	if square {
+		radius = 0
+	}
+	var b bytes.Buffer
+	title := escapeXML(label + ": " + message)
+	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="20" role="img" aria-label="%s">`, width, title)
+	fmt.Fprintf(&b, `<title>%s</title>`, title)
+	fmt.Fprintf(&b, `<clipPath id="r"><rect width="%d" height="20" rx="%d"/></clipPath>`, width, radius)
+	fmt.Fprintf(&b, `<g clip-path="url(#r)"><rect width="%d" height="20" fill="#555"/><rect x="%d" width="%d" height="20" fill="%s"/></g>`, split, split, width-split, colour)
+	b.WriteString(`<g fill="#fff" font-family="Verdana,DejaVu Sans,Geneva,sans-serif" font-size="11">`)
+	for _, part := range []struct {
+		text     string
+		x, width int
+	}{{label, padding, left}, {message, split + padding, right}} {
+		fmt.Fprintf(&b, `<text x="%d" y="14" textLength="%d" lengthAdjust="spacingAndGlyphs">%s</text>`, part.x, part.width, escapeXML(part.text))
+	}
+	b.WriteString("</g></svg>\n")
+	return b.Bytes()
+}
+
+// escapeXML makes any text fit for content and attributes; what XML cannot hold is replaced.
+func escapeXML(text string) string {
+	var b strings.Builder
+	_ = xml.EscapeText(&b, []byte(text)) // a Builder takes everything
+	return b.String()
+}
+
+// textWidth estimates the width of a text in pixels: Verdana of 11 pixels, by classes of letters.
+func textWidth(text string) int {
+	tenths := 0
+	for _, c := range text {
+		switch {
+		case strings.ContainsRune("ijlI!|'.,:; ", c):
+			tenths += 38
+		case strings.ContainsRune("frt()[]-/\"", c):
+			tenths += 46
+		case strings.ContainsRune("mwMW@%", c):
+			tenths += 104
+		case c >= 'A' && c <= 'Z':
+			tenths += 77
+		case c < 0x2e80:
+			tenths += 66
+		default: // scripts whose letters are as wide as high, and pictures
+			tenths += 110
+		}
+	}
+	return (tenths + 9) / 10
+}

@@ -1,0 +1,123 @@
+package api
+
+import (
+	"errors"
+	"net/http"
+	"strings"
+
+	"github.com/dogwatch/dogwatch/core/auth"
+	"github.com/dogwatch/dogwatch/core/component"
+)
+
+// viewOf is a way to log in as the list of components shows it.
+func (h *handler) viewOf(m auth.Method) component.View {
+	v := component.View{ID: m.ID(), Type: m.Type, Name: m.Name, Configuration: m.Configuration, State: component.Ready}
+	if m.Problem != "" {
+		v.State, v.Error = component.Failed, h.Redact(m.Problem)
+	}
+	return v
+}
+
+func (h *handler) listAuthentications(w http.ResponseWriter, r *http.Request) {
+	views := []component.View{}
+	for _, m := range h.Auth.Methods() {
+		views = append(views, h.viewOf(m))
+	}
+	h.reply(w, r, views)
+}
+
+func (h *handler) getAuthentication(w http.ResponseWriter, r *http.Request) {
+	for _, m := range h.Auth.Methods() {
+		if strings.EqualFold(param(r, "type"), m.Type) && strings.EqualFold(param(r, "name"), m.Name) {
+			h.reply(w, r, h.viewOf(m))
+			return
+		}
+	}
+	h.notFound(w, r)
+}
+
+// strategies tells a login page what it can offer, in the form of WUD.
+func (h *handler) strategies(w http.ResponseWriter, r *http.Request) {
+	list := []map[string]any{}
+	for _, s := range h.Auth.Strategies() {
+		item := map[string]any{"type": s.Type, "name": s.Name}
+		if s.Type == "oidc" {
+			item["redirect"], item["logoutUrl"] = s.Redirect, orNull(s.LogoutURL)
+		}
+		list = append(list, item)
+	}
+	h.reply(w, r, list)
+}
+
+func orNull(text string) any {
+	if text == "" {
+		return nil
+	}
+	return text
+}
+
+// login begins a session for the user and password in the Authorization header;
+// a body is ignored. Whoever needs none is welcome without them.
+func (h *handler) login(w http.ResponseWriter, r *http.Request) {
+	var who auth.Identity
+	var err error
+	if user, password, given := r.BasicAuth(); given && !auth.IsToken(password) {
+		who, err = h.Auth.Login(w, r, user, password)
+	}
+	if who.Scope == auth.Nothing && (err == nil || h.Auth.Open()) {
+		who, err = h.Auth.Identify(w, r)
+	}
+	switch {
+	case err != nil:
+		h.denied(w, r, err)
+	case who.Scope == auth.Nothing:
+		h.unknownUser(w, r)
+	default:
+		h.reply(w, r, map[string]string{"username": who.User})
+	}
+}
+
+func (h *handler) user(w http.ResponseWriter, r *http.Request) {
+	h.reply(w, r, map[string]string{"username": auth.From(r.Context()).User})
+}
+
+func (h *handler) logout(w http.ResponseWriter, r *http.Request) {
+	elsewhere, err := h.Auth.Logout(w, r)
+	if err != nil {
+		h.failWith(w, r, err)
+		return
+	}
+	h.reply(w, r, map[string]any{"logoutUrl": orNull(elsewhere)})
+}
+
+// oidcRedirect starts a login at a provider: it sends people there, and tells
+// programs where that is, as WUD does.
+func (h *handler) oidcRedirect(w http.ResponseWriter, r *http.Request) {
+	to, err := h.Auth.Begin(w, r, strings.ToLower(param(r, "name")), r.URL.Query().Get("next"))
+	switch {
+	case errors.Is(err, auth.ErrNoProvider):
+		h.notFound(w, r)
+	case err != nil:
+		h.Log.Warn("begin a login", "provider", param(r, "name"), "error", err)
+		h.refuse(w, r, http.StatusBadGateway, "the provider cannot be asked now: "+err.Error())
+	case strings.Contains(r.Header.Get("Accept"), "text/html"):
+		http.Redirect(w, r, to, http.StatusFound)
+	default:
+		h.reply(w, r, map[string]string{"url": to})
+	}
+}
+
+// oidcCallback is where a provider sends people back to.
+func (h *handler) oidcCallback(w http.ResponseWriter, r *http.Request) {
+	to, err := h.Auth.Finish(w, r, strings.ToLower(param(r, "name")))
+	switch {
+	case errors.Is(err, auth.ErrNoProvider):
+		h.notFound(w, r)
+	case errors.Is(err, auth.ErrWrong): // no password is asked for here
+		h.refuse(w, r, http.StatusUnauthorized, strings.TrimPrefix(err.Error(), auth.ErrWrong.Error()+": "))
+	case err != nil:
+		h.denied(w, r, err)
+	default:
+		http.Redirect(w, r, to, http.StatusFound)
+	}
+}

@@ -1,0 +1,94 @@
+package api
+
+import (
+	"net/http"
+	"net/http/cookiejar"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/oauth2-proxy/mockoidc"
+)
+
+// withProvider starts a server on which people log in at a provider.
+func withProvider(t *testing.T, change ...func(*Options)) (*world, *mockoidc.MockOIDC) {
+	t.Helper()
+	m, err := mockoidc.Run()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = m.Shutdown() }) // often stopped by the test
+	w := start(t, []string{
+		"WUD_AUTH_OIDC_HOME_DISCOVERY=" + m.Issuer(), "WUD_AUTH_OIDC_HOME_CLIENTID=" + m.ClientID, "WUD_AUTH_OIDC_HOME_CLIENTSECRET=" + m.ClientSecret,
+		"WUD_AUTH_OIDC_HOME_REDIRECT=true",
+	}, change...)
+	return w, m
+}
+
+// TestProviderOfWUDClients: programs are told where to go, people are sent there.
+func TestProviderOfWUDClients(t *testing.T) {
+	w, m := withProvider(t)
+	same(t, "strategies", w.get("/auth/strategies").want(200).list(), []map[string]any{{"type": "oidc", "name": "home", "redirect": true, "logoutUrl": nil}})
+	w.do("POST", "/auth/login", "", "Authorization", basic("ana", "x")).fails(401)
+	to, _ := w.get("/auth/oidc/HOME/redirect").want(200).object()["url"].(string)
+	u, err := url.Parse(to)
+	if err != nil || !strings.HasPrefix(to, m.AuthorizationEndpoint()) || u.Query().Get("redirect_uri") != w.url+"/auth/oidc/home/cb" {
+		t.Errorf("told %q, %v", to, err)
+	}
+	w.client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	if got := w.get("/auth/oidc/home/redirect", "Accept", "text/html,*/*").want(302).header.Get("Location"); !strings.HasPrefix(got, m.AuthorizationEndpoint()) {
+		t.Errorf("sent to %q", got)
+	}
+	w.get("/auth/oidc/home/cb?code=x&state=y").fails(401, "did not begin")
+	if err := m.Shutdown(); err != nil {
+		t.Fatal(err)
+	}
+	w.get("/auth/oidc/home/redirect").want(200) // its settings are known
+	if listed := w.get("/auth/strategies").list(); len(listed) != 1 {
+		t.Errorf("strategies %v", listed)
+	}
+}
+
+// TestProviderIsDown: that is no wrong login, and everything else goes on.
+func TestProviderIsDown(t *testing.T) {
+	w, m := withProvider(t, func(o *Options) { o.Pages = fakePages{} })
+	if err := m.Shutdown(); err != nil {
+		t.Fatal(err)
+	}
+	w.get("/auth/oidc/home/redirect").fails(502, "cannot be asked now")
+	plainClient(w)
+	got := string(w.get("/auth/oidc/home/redirect", "Accept", "text/html").want(502).body)
+	if !strings.HasPrefix(got, "refused: the provider cannot be asked now") {
+		t.Errorf("people see %q", got)
+	}
+	got = string(w.get("/auth/oidc/home/cb?state=x", "Accept", "text/html").want(401).body)
+	if !strings.HasPrefix(got, "refused: this browser did not begin") {
+		t.Errorf("people see %q", got)
+	}
+	w.get("/health").want(200)
+}
+
+// TestProviderSessionOpensTheAPI goes through a provider with a browser's cookies.
+func TestProviderSessionOpensTheAPI(t *testing.T) {
+	w, m := withProvider(t, func(o *Options) { o.Pages = fakePages{} })
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.client = &http.Client{Jar: jar}
+	t.Cleanup(w.client.CloseIdleConnections)
+	m.QueueUser(told{mockoidc.DefaultUser()})
+	same(t, "where it ends", string(w.get("/auth/oidc/home/redirect?next=/containers", "Accept", "text/html").want(200).body), "page /containers jane.doe@example.com")
+	same(t, "user", w.get("/auth/user").want(200).object(), map[string]any{"username": "jane.doe@example.com"})
+	w.get("/api/tokens").want(200)
+	w.do("POST", "/auth/logout", "").want(200)
+	w.get("/auth/user").fails(401)
+}
+
+// told is a user of whom the provider tells the sub, too, as it must.
+type told struct{ *mockoidc.MockUser }
+
+func (t told) Userinfo(scope []string) ([]byte, error) {
+	text, err := t.MockUser.Userinfo(scope)
+	return []byte(strings.Replace(string(text), "{", `{"sub":"`+t.Subject+`",`, 1)), err
+}
