@@ -151,10 +151,7 @@ func (a *App) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	pages, err := web.New(a.webOptions())
-	if err != nil {
-		return err
-	}
+	pages := web.New(a.webOptions())
 	defer pages.Close()
 	server, err := api.Listen(a.apiOptions(pages))
 	if err != nil {

@@ -106,15 +106,15 @@ func stored(t testing.TB, containers ...sdk.Container) *store.Store {
 func front(t testing.TB, containers ...sdk.Container) (*UI, chan string) {
 	t.Helper()
 	checks := fakeChecks{asked: make(chan string, 100)}
-	u, err := New(Options{
+	u := New(Options{
 		BasePath: "/base/", Version: "1.2.3", Store: stored(t, containers...), Components: noComponents{}, Plugins: noComponents{}, Checks: checks,
 		Setup: fakeSetup{}, Processes: fakeProcesses{done: &[]string{}}, Archive: fakeArchive{}, About: func() About { return About{Started: noon} },
 		Redact: func(s string) string { return strings.ReplaceAll(s, "s3cret", "***") }, Log: hclog.NewNullLogger(), Now: func() time.Time { return noon },
 	})
-	if err != nil {
+	t.Cleanup(u.Close)
+	if err := u.load(); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(u.Close)
 	return u, checks.asked
 }
 

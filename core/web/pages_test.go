@@ -147,10 +147,7 @@ func side(t *testing.T, change func(*Options)) *UI {
 	if change != nil {
 		change(&opt)
 	}
-	u, err := New(opt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	u := New(opt)
 	t.Cleanup(u.Close)
 	return u
 }

@@ -95,6 +95,9 @@ type Options struct {
 // UI answers the requests for pages, for paths without the base path.
 type UI struct {
 	Options
+	// load reads what assets and pages hold, once, when somebody looks at a page:
+	// without a visitor they would be megabytes of nothing.
+	load    func() error
 	assets  assets
 	pages   pages
 	started time.Time
@@ -105,7 +108,7 @@ type UI struct {
 }
 
 // New returns the pages. Close must be called.
-func New(opt Options) (*UI, error) {
+func New(opt Options) *UI {
 	opt.BasePath = strings.TrimSuffix(opt.BasePath, "/")
 	if opt.User == nil {
 		opt.User = func(*http.Request) string { return "" }
@@ -115,15 +118,20 @@ func New(opt Options) (*UI, error) {
 	}
 	opt.Log = opt.Log.Named("web")
 	u := &UI{Options: opt, work: newWork(opt.Now), started: opt.Now()}
-	var err error
+	u.load = sync.OnceValue(u.read)
+	u.routes = u.router()
+	return u
+}
+
+// read fails only when the program was built from broken files.
+func (u *UI) read() (err error) {
 	if u.assets, err = readAssets(); err != nil {
-		return nil, fmt.Errorf("read the files of the pages: %w", err)
+		return fmt.Errorf("read the files of the pages: %w", err)
 	}
 	if u.pages, err = u.parse(); err != nil {
-		return nil, fmt.Errorf("read the templates of the pages: %w", err)
+		return fmt.Errorf("read the templates of the pages: %w", err)
 	}
-	u.routes = u.router()
-	return u, nil
+	return nil
 }
 
 // Close waits for the work that pages started; what it waits for is cancelled.
@@ -183,7 +191,19 @@ func (u *UI) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		r.Body = http.MaxBytesReader(w, r.Body, maxForm)
 	}
 	defer u.Used()
-	u.routes.ServeHTTP(w, r)
+	if u.loaded(w) {
+		u.routes.ServeHTTP(w, r)
+	}
+}
+
+// loaded reports whether there are pages, and answers when there are none.
+func (u *UI) loaded(w http.ResponseWriter) bool {
+	err := u.load()
+	if err != nil {
+		u.Log.Error("answer a request with a page", "error", err)
+		http.Error(w, "The pages of this build are broken.", http.StatusInternalServerError)
+	}
+	return err == nil
 }
 
 func protect(h http.Header) {
