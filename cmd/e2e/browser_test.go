@@ -122,9 +122,16 @@ func (b *tab) until(expression string) {
 	b.t.Fatalf("never: %s; the page says:\n%s", expression, js[string](b, "document.body.innerText"))
 }
 
+// settle waits until the page listens: a person is slower than its script.
+func (b *tab) settle() {
+	b.t.Helper()
+	b.until("document.readyState === 'complete'")
+}
+
 // press types keys as a person does.
 func (b *tab) press(keys string) {
 	b.t.Helper()
+	b.settle()
 	b.do(chromedp.KeyEvent(keys))
 }
 
@@ -132,6 +139,7 @@ func (b *tab) escape() { b.press(kb.Escape) }
 
 func (b *tab) click(selector string) {
 	b.t.Helper()
+	b.settle()
 	b.do(chromedp.Click(chromedp.CSS(selector)))
 }
 
@@ -153,5 +161,6 @@ func (b *tab) shot(name string) {
 	}
 	image, err := chromedp.Run(b.ctx, chromedp.CaptureScreenshot())
 	must(b.t, err)
+	must(b.t, os.MkdirAll(dir, 0o700))
 	must(b.t, os.WriteFile(filepath.Join(dir, strings.ReplaceAll(b.t.Name(), "/", "-")+"-"+name+".png"), image, 0o600))
 }
