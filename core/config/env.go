@@ -1,7 +1,6 @@
 package config
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
@@ -70,11 +69,11 @@ func hasPrefixFold(s, prefix string) bool {
 
 // serviceLink matches the variables that Kubernetes and old Docker links make
 // for a service that happens to be called dogwatch or wud.
-var serviceLink = regexp.MustCompile(`^(DOGWATCH|WUD)_(SERVICE_HOST|SERVICE_PORT(_[A-Z0-9_]+)?|PORT_\d+_(TCP|UDP)(_(PROTO|PORT|ADDR))?)$`)
+var serviceLink = form(`^(DOGWATCH|WUD)_(SERVICE_HOST|SERVICE_PORT(_[A-Z0-9_]+)?|PORT_\d+_(TCP|UDP)(_(PROTO|PORT|ADDR))?)$`)
 
 func isServiceLink(name, value string) bool {
 	isPort := strings.EqualFold(name, nativePrefix+"PORT") || strings.EqualFold(name, wudPrefix+"PORT")
-	return serviceLink.MatchString(strings.ToUpper(name)) || isPort && strings.Contains(value, "://")
+	return serviceLink().MatchString(strings.ToUpper(name)) || isPort && strings.Contains(value, "://")
 }
 
 // readEnv returns the values in environ by variable name, ours before those of

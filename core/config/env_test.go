@@ -284,7 +284,7 @@ func FuzzEnv(f *testing.F) {
 			t.Errorf("%q has no effect and nothing says so", variable)
 		}
 		for _, component := range c.Components {
-			if !nameForm.MatchString(component.Name) || !typeForm.MatchString(component.Type) {
+			if !nameForm().MatchString(component.Name) || !typeForm().MatchString(component.Type) {
 				t.Errorf("component %q", component.Key())
 			}
 		}

@@ -1,7 +1,6 @@
 package config
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
@@ -134,8 +133,8 @@ func (l *loader) settings() {
 }
 
 var (
-	typeForm = regexp.MustCompile(`^[a-z0-9]+$`)
-	nameForm = regexp.MustCompile(`^[a-z0-9][a-z0-9-]*$`)
+	typeForm = form(`^[a-z0-9]+$`)
+	nameForm = form(`^[a-z0-9][a-z0-9-]*$`)
 )
 
 // placeOption gives v to its component. "trigger.mock.example: true", or without
@@ -205,12 +204,12 @@ func malformed(parts []string, path, source string) *Problem {
 	case slices.Contains(strings.Split(path, "."), ""):
 		p.Message, p.Level = "a part of the name is empty", Warning
 		p.Remedy = "use one underscore or dot between two parts"
-	case !typeForm.MatchString(parts[1]):
+	case !typeForm().MatchString(parts[1]):
 		p.Message = "a type has only letters and digits"
-	case !nameForm.MatchString(parts[2]):
+	case !nameForm().MatchString(parts[2]):
 		p.Message = "a name has only letters, digits and -"
 		p.Key = strings.Join(parts[:3], ".")
-		if clean := strings.ReplaceAll(parts[2], "_", "-"); nameForm.MatchString(clean) {
+		if clean := strings.ReplaceAll(parts[2], "_", "-"); nameForm().MatchString(clean) {
 			p.Remedy = "write " + clean
 		}
 	default:

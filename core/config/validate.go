@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/dogwatch/dogwatch/sdk/kind"
@@ -60,13 +61,19 @@ func (l *loader) warn(key, message, remedy string) {
 	l.report(Problem{Key: key, Source: l.config.sources[key], Message: message, Remedy: remedy, Level: Warning})
 }
 
+// form compiles a pattern when it is first used: the processes of plugins link
+// this package, and read no configuration.
+func form(pattern string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
+}
+
 var (
-	hostForm     = regexp.MustCompile(`^[A-Za-z0-9_]([A-Za-z0-9_.-]*[A-Za-z0-9_])?$`)
-	checksumForm = regexp.MustCompile(`^[^=/\\]+=[0-9A-Fa-f]{64}$`)
-	variableForm = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+	hostForm     = form(`^[A-Za-z0-9_]([A-Za-z0-9_.-]*[A-Za-z0-9_])?$`)
+	checksumForm = form(`^[^=/\\]+=[0-9A-Fa-f]{64}$`)
+	variableForm = form(`^[A-Za-z_][A-Za-z0-9_]*$`)
 )
 
-func isHost(text string) bool { return net.ParseIP(text) != nil || hostForm.MatchString(text) }
+func isHost(text string) bool { return net.ParseIP(text) != nil || hostForm().MatchString(text) }
 
 // checkSettings looks at what a schema cannot say.
 func (l *loader) checkSettings() {
@@ -130,7 +137,7 @@ func (l *loader) checkServer(s *Server) {
 
 func (l *loader) checkPlugins(p Plugins) {
 	for _, pin := range p.Pins {
-		if !checksumForm.MatchString(pin) {
+		if !checksumForm().MatchString(pin) {
 			l.fault("plugins.checksums", fmt.Sprintf("want name=SHA-256 in 64 hexadecimal digits, got %q", pin), "dogwatch plugin checksum FILE prints it")
 		}
 	}
@@ -142,7 +149,7 @@ func (l *loader) checkPlugins(p Plugins) {
 		}
 	}
 	for _, name := range p.Env {
-		if !variableForm.MatchString(name) {
+		if !variableForm().MatchString(name) {
 			l.fault("plugins.env", fmt.Sprintf("want names of environment variables, got %q", name), "")
 		}
 	}

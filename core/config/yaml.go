@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -271,21 +270,21 @@ func notText(file string, data []byte) *Problem {
 }
 
 var (
-	yamlLine   = regexp.MustCompile(`^yaml: (?:line (\d+): )?(.*)$`)
-	yamlAnchor = regexp.MustCompile(`^unknown anchor '(.*)' referenced$`)
+	yamlLine   = form(`^yaml: (?:line (\d+): )?(.*)$`)
+	yamlAnchor = form(`^unknown anchor '(.*)' referenced$`)
 )
 
 // syntaxProblem words an error of the YAML parser. An unquoted password that
 // starts with an asterisk is an unknown anchor: its name is not repeated.
 func syntaxProblem(file string, data []byte, err error) Problem {
-	parts := yamlLine.FindStringSubmatch(strings.ReplaceAll(err.Error(), "\n", " "))
+	parts := yamlLine().FindStringSubmatch(strings.ReplaceAll(err.Error(), "\n", " "))
 	if parts == nil {
 		parts = []string{"", "", err.Error()}
 	}
 	line, _ := strconv.Atoi(parts[1])
 	line = max(line, 1)
 	p := Problem{Message: parts[2], Remedy: "check the indentation and the quotation marks around this line", Level: Error}
-	if anchor := yamlAnchor.FindStringSubmatch(p.Message); anchor != nil {
+	if anchor := yamlAnchor().FindStringSubmatch(p.Message); anchor != nil {
 		before, _, _ := bytes.Cut(data, []byte("*"+anchor[1]))
 		line = 1 + bytes.Count(before, []byte("\n"))
 		p.Message = "unknown anchor"

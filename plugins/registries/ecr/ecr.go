@@ -20,9 +20,9 @@ const gallery = "public.ecr.aws"
 // gallery; with one and no keys it finds credentials as AWS's own tools do.
 type Options struct {
 	Region          string   `option:"region" help:"AWS region of the private registries, such as eu-west-1" example:"eu-west-1"`
-	AccessKeyID     string   `option:"accesskeyid,secret" help:"Access key of an AWS user that may read the repositories; without one, credentials are found as AWS's own tools find them: AWS_ variables, a web identity, a profile, the role of the task, pod or instance" example:"key-id"`
+	AccessKeyID     string   `option:"accesskeyid,secret" help:"Access key of an AWS user that may read the repositories; without one, credentials are found as AWS's own tools find them: AWS_ variables, a web identity, a profile (its role, process or single sign-on), the role of the task, pod or instance" example:"key-id"`
 	SecretAccessKey string   `option:"secretaccesskey,secret" help:"Secret of the access key" example:"secret"`
-	Profile         string   `option:"profile" help:"Profile of AWS's shared configuration to take credentials from"`
+	Profile         string   `option:"profile" help:"Profile of AWS's shared configuration to take credentials from; in a container, mount the folder .aws into its home, writable for profiles with single sign-on, whose tokens are renewed there"`
 	RoleARN         string   `option:"rolearn" help:"Role to take before the registries are asked, such as arn:aws:iam::123456789012:role/reader"`
 	AccountID       string   `option:"accountid" help:"Serve only the registries of this AWS account, 12 digits"`
 	Public          bool     `option:"public" help:"Serve public.ecr.aws too, which needs no keys"`
