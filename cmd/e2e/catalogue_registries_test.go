@@ -165,7 +165,7 @@ func (n *internet) registries(all []vendor) map[string]*registrysim.Registry {
 			n.gateway(v.host, host)
 		}
 	}
-	n.site(awsAPI).HandleFunc("/", authorize)
+	n.site(awsAPI).HandleFunc("/", authorize(func() string { return awsGet }))
 	return sims
 }
 
@@ -200,14 +200,24 @@ func logins(all []vendor) map[string][]string {
 	return want
 }
 
-// authorize is GetAuthorizationToken of ECR. It answers whoever has signed with the
+// authorize is GetAuthorizationToken of ECR. It gives a token to whoever has signed with the
 // secret of the key (https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html).
-func authorize(w http.ResponseWriter, r *http.Request) {
-	body, err := io.ReadAll(r.Body)
-	refused := func(why string) {
-		w.WriteHeader(http.StatusBadRequest)
-		fmt.Fprintf(w, `{"__type":"InvalidSignatureException","message":%q}`, why)
+func authorize(token func() string) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if why := unsigned(r); why != "" {
+			w.WriteHeader(http.StatusBadRequest)
+			fmt.Fprintf(w, `{"__type":"InvalidSignatureException","message":%q}`, why)
+			return
+		}
+		w.Header().Set("Content-Type", "application/x-amz-json-1.1")
+		given := base64.StdEncoding.EncodeToString([]byte("AWS:" + token()))
+		fmt.Fprintf(w, `{"authorizationData":[{"authorizationToken":%q,"expiresAt":%d,"proxyEndpoint":"https://%s"}]}`, given, time.Now().Add(12*time.Hour).Unix(), awsHost)
 	}
+}
+
+// unsigned says what a request to ECR lacks of the signature of the key; "" for nothing.
+func unsigned(r *http.Request) string {
+	body, err := io.ReadAll(r.Body)
 	rest, signed := strings.CutPrefix(r.Header.Get("Authorization"), "AWS4-HMAC-SHA256 ")
 	fields := map[string]string{}
 	for _, part := range strings.Split(rest, ", ") {
@@ -216,8 +226,7 @@ func authorize(w http.ResponseWriter, r *http.Request) {
 	}
 	scope, ours := strings.CutPrefix(fields["Credential"], awsKey+"/")
 	if err != nil || !signed || !ours || !strings.HasSuffix(scope, "/eu-west-1/ecr/aws4_request") || !strings.HasSuffix(r.Header.Get("X-Amz-Target"), ".GetAuthorizationToken") {
-		refused("not signed for this")
-		return
+		return "not signed for this"
 	}
 	var headers strings.Builder
 	for _, name := range strings.Split(fields["SignedHeaders"], ";") {
@@ -240,12 +249,9 @@ func authorize(w http.ResponseWriter, r *http.Request) {
 		key = mac.Sum(nil)
 	}
 	if hex.EncodeToString(key) != fields["Signature"] {
-		refused("another secret")
-		return
+		return "another secret"
 	}
-	w.Header().Set("Content-Type", "application/x-amz-json-1.1")
-	token := base64.StdEncoding.EncodeToString([]byte("AWS:" + awsGet))
-	fmt.Fprintf(w, `{"authorizationData":[{"authorizationToken":%q,"expiresAt":%d,"proxyEndpoint":"https://%s"}]}`, token, time.Now().Add(12*time.Hour).Unix(), awsHost)
+	return ""
 }
 
 // with returns options and more of them.

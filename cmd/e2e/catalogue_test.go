@@ -66,11 +66,17 @@ func newCatalogue(t *testing.T) *catalogue {
 	c.services = append(c.services, localServices(t, c.net.authority, c.heard)...)
 	slices.SortFunc(c.services, func(a, b service) int { return strings.Compare(a.typ, b.typ) })
 
+	c.listen(t)
+	return c
+}
+
+// listen starts the engine that the watcher asks.
+func (c *catalogue) listen(t *testing.T) {
+	t.Helper()
 	server, err := c.engine.Listen(shortDir(t))
 	must(t, err)
 	t.Cleanup(func() { server.Close() })
 	c.socket = server.Address
-	return c
 }
 
 // complete fails the test when a type is missing here.

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/dogwatch/dogwatch/plugins/registries/registrysim"
@@ -28,13 +29,20 @@ const (
 type awsAPI struct {
 	life  time.Duration
 	asked atomic.Int32
+	// numbered makes each token another one: see numberedToken.
+	numbered bool
 	// fail is an error code to answer with, and its status.
 	fail   string
 	status int
 }
 
+func numberedToken(n int32) string { return fmt.Sprintf("%s-%d", ecrToken, n) }
+
 func (a *awsAPI) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	a.asked.Add(1)
+	given, n := ecrToken, a.asked.Add(1)
+	if a.numbered {
+		given = numberedToken(n)
+	}
 	signed := r.Header.Get("Authorization")
 	if !strings.HasSuffix(r.Header.Get("X-Amz-Target"), ".GetAuthorizationToken") || !strings.Contains(signed, keyID) || !strings.Contains(signed, "/eu-west-1/ecr/") {
 		http.Error(w, "unexpected request", http.StatusBadRequest)
@@ -46,7 +54,7 @@ func (a *awsAPI) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		fmt.Fprintf(w, `{"__type":%q,"message":"the key %s is %s"}`, a.fail, keyID, signed)
 		return
 	}
-	token := base64.StdEncoding.EncodeToString([]byte("AWS:" + ecrToken))
+	token := base64.StdEncoding.EncodeToString([]byte("AWS:" + given))
 	fmt.Fprintf(w, `{"authorizationData":[{"authorizationToken":%q,"expiresAt":%d,"proxyEndpoint":"https://%s"}]}`, token, time.Now().Add(a.life).Unix(), ecrHost)
 }
 
@@ -89,6 +97,54 @@ func TestECR(t *testing.T) {
 			}
 		})
 	}
+}
+
+// ECR refuses an authorization that has expired with 403, as it does one whose
+// user may not read the repository: only one that is not fresh is renewed.
+func TestECRExpiredAuthorization(t *testing.T) {
+	a := &awsAPI{life: 12 * time.Hour, numbered: true}
+	sim, options := newECR(t, a)
+	var accepted, denied atomic.Int32
+	door := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, password, given := r.BasicAuth()
+		switch {
+		case given && password != numberedToken(accepted.Load()):
+			denied.Add(1)
+			registrysim.Status(http.StatusForbidden, `{"errors":[{"code":"DENIED","message":"Your authorization token has expired. Reauthenticate and try again."}]}`)(w, r)
+			return
+		case given:
+			r.SetBasicAuth("AWS", ecrToken)
+		}
+		sim.ServeHTTP(w, r)
+	}))
+	defer door.Close()
+	// A connection that waits for its next request would hold up the clock of the test.
+	door.Config.SetKeepAlivesEnabled(false)
+	api := httptest.NewServer(a)
+	defer api.Close()
+	api.Config.SetKeepAlivesEnabled(false)
+	options["url"], options["endpoint"] = door.URL, api.URL
+
+	synctest.Test(t, func(t *testing.T) {
+		r, _ := newInstance(t, "ecr", options)
+		ask := func(when string, kind error, asked, refused int32) {
+			t.Helper()
+			_, err := r.Tags(t.Context(), registry.Repository{Host: ecrHost, Name: "team/app"}, "")
+			if !errors.Is(err, kind) || a.asked.Load() != asked || denied.Load() != refused {
+				t.Errorf("%s: %v, AWS was asked %d times, the registry refused %d times; want %v, %d, %d", when, err, a.asked.Load(), denied.Load(), kind, asked, refused)
+			}
+			if err != nil && strings.Contains(err.Error(), ecrToken) {
+				t.Errorf("%s: leaks the token: %v", when, err)
+			}
+		}
+		accepted.Store(1)
+		ask("at first", nil, 1, 0)
+		accepted.Store(2)
+		ask("refused though fresh", sdk.ErrUnauthorized, 1, 1)
+		time.Sleep(time.Hour)
+		ask("expired", nil, 2, 2)
+		ask("renewed", nil, 2, 2)
+	})
 }
 
 // The gallery wants no keys, and does not get what they stand for.

@@ -1,17 +1,13 @@
 package discord
 
 import (
-	"errors"
 	"net/http"
 	"strings"
 	"testing"
 	"time"
-	"unicode/utf16"
 
-	"github.com/dogwatch/dogwatch/plugins/triggers/internal/golden"
 	"github.com/dogwatch/dogwatch/plugins/triggers/internal/sink"
 	"github.com/dogwatch/dogwatch/sdk"
-	"github.com/dogwatch/dogwatch/sdk/plugintest"
 	"github.com/dogwatch/dogwatch/sdk/trigger"
 	"github.com/dogwatch/dogwatch/sdk/triggertest"
 )
@@ -20,34 +16,24 @@ const hook = "/api/webhooks/223704706495545344/recognisable-token"
 
 func options(url string) map[string]any { return map[string]any{"url": url + hook} }
 
-func with(url string, set map[string]any) map[string]any {
-	all := options(url)
-	for name, v := range set {
-		all[name] = v
-	}
-	return all
+func subject() sink.Subject {
+	return sink.Subject{Type: Type(), Options: options, Service: service}
 }
 
 func TestConformance(t *testing.T) {
-	triggertest.Run(t, Type(), triggertest.Case{
-		Options: func(t *testing.T) map[string]any { return options(service(t).URL) },
-		Hanging: func(t *testing.T, reached func()) map[string]any { return options(plugintest.Hanging(t, reached)) },
-		Failing: triggertest.HTTPFailures(options),
-		Invalid: []triggertest.Invalid{
-			{Field: "url", Set: map[string]any{"url": "ftp://host/recognisable-token"}},
-			{Field: "avatarurl", Set: map[string]any{"avatarurl": "data://x/y"}},
-			{Field: "avatarurl", Set: map[string]any{"avatarurl": "https://x/" + strings.Repeat("y", 2048)}},
-			{Field: "botusername", Set: map[string]any{"botusername": strings.Repeat("x", 81)}},
-			{Field: "cardlabel", Set: map[string]any{"cardlabel": strings.Repeat("x", 257)}},
-			{Field: "threadid", Set: map[string]any{"threadid": "updates"}},
-			{Field: "tls.cafile", Set: map[string]any{"tls.cafile": "nosuchfile"}},
-		},
-	})
+	triggertest.Run(t, Type(), subject().Case([]triggertest.Invalid{
+		{Field: "url", Set: map[string]any{"url": "ftp://host/recognisable-token"}},
+		{Field: "avatarurl", Set: map[string]any{"avatarurl": "data://x/y"}},
+		{Field: "avatarurl", Set: map[string]any{"avatarurl": "https://x/" + strings.Repeat("y", 2048)}},
+		{Field: "botusername", Set: map[string]any{"botusername": strings.Repeat("x", 81)}},
+		{Field: "cardlabel", Set: map[string]any{"cardlabel": strings.Repeat("x", 257)}},
+		{Field: "threadid", Set: map[string]any{"threadid": "updates"}},
+		{Field: "tls.cafile", Set: map[string]any{"tls.cafile": "nosuchfile"}},
+	}))
 }
 
-// What the HTTP interface shows is what WUD's clients expect to see.
 func TestMasks(t *testing.T) {
-	golden.Check(t, "masks.json", sink.Shown(t, Type(), with("https://discord.com", map[string]any{"proxy": "http://ana:password@proxy:3128"})))
+	sink.Masks(t, Type(), subject().With(map[string]any{"proxy": "http://ana:password@proxy:3128"}).Options("https://discord.com"))
 }
 
 // service plays Discord: it refuses what Discord refuses.
@@ -86,7 +72,7 @@ func wrong(c sink.Call) string {
 		if text == nil {
 			return true
 		}
-		n := len(utf16.Encode([]rune(*text)))
+		n := sink.UTF16(*text)
 		total += n
 		return n > 0 && n <= limit && strings.TrimSpace(*text) != ""
 	}
@@ -111,90 +97,48 @@ func wrong(c sink.Call) string {
 }
 
 func TestPayloads(t *testing.T) {
-	for name, req := range golden.Requests() {
-		for kind, set := range map[string]map[string]any{
-			"":         {},
-			"labelled": {"cardlabel": "Container", "botusername": "WUD", "avatarurl": "https://example.org/a.png", "cardcolor": 255},
-		} {
-			t.Run(name+kind, func(t *testing.T) {
-				s := service(t)
-				if err := sink.Deliver(t, Type(), with(s.URL, set), req); err != nil {
-					t.Fatal(err)
-				}
-				golden.Check(t, name+kind+".json", s.Last(t).Pretty(t))
-			})
-		}
-	}
+	subject().Payloads(t, "*.json")
+	labelled := map[string]any{"cardlabel": "Container", "botusername": "WUD", "avatarurl": "https://example.org/a.png", "cardcolor": 255}
+	subject().With(labelled).Payloads(t, "*labelled.json")
 }
 
 func TestAddress(t *testing.T) {
-	for thread, want := range map[string]string{"": hook + "?wait=true", "42": hook + "?thread_id=42&wait=true"} {
-		s := service(t)
-		if err := sink.Deliver(t, Type(), with(s.URL, map[string]any{"threadid": thread}), triggertest.Request("nginx")); err != nil {
-			t.Fatal(err)
-		}
-		if got := s.Last(t).URI; got != want {
-			t.Errorf("%s, want %s", got, want)
-		}
-	}
+	subject().Bodies(t, triggertest.Request("nginx"), map[string]sink.Body{
+		"channel": {Set: map[string]any{"threadid": ""}, URI: hook + "?wait=true"},
+		"thread":  {Set: map[string]any{"threadid": "42"}, URI: hook + "?thread_id=42&wait=true"},
+	})
 }
 
 func TestLimits(t *testing.T) {
-	tests := map[string]struct {
-		label, body, want string
-	}{
-		"fits":         {"", strings.Repeat("é", 4096), strings.Repeat("é", 4096)},
-		"cut":          {"", strings.Repeat("é", 4097), strings.Repeat("é", 4095) + "…"},
-		"pairs":        {"", strings.Repeat("🐕", 2049), strings.Repeat("🐕", 2047) + "…"},
-		"labelled":     {"L", strings.Repeat("é", 1024), strings.Repeat("é", 1024)},
-		"labelled cut": {"L", strings.Repeat("é", 1025), strings.Repeat("é", 1023) + "…"},
+	plain := func(body string) string {
+		return (&discord{}).message(trigger.Request{Title: "T", Body: body}).Embeds[0].Description
 	}
-	for name, test := range tests {
-		m := (&discord{label: test.label}).message(trigger.Request{Title: "T", Body: test.body})
-		got := m.Embeds[0].Description
-		if test.label != "" {
-			got = m.Embeds[0].Fields[0].Value
-		}
-		if got != test.want {
-			t.Errorf("%s: %d units", name, len(utf16.Encode([]rune(got))))
-		}
+	sink.Cuts(t, plain, map[string]sink.Cut{
+		"fits":  {Body: strings.Repeat("é", 4096), Want: strings.Repeat("é", 4096)},
+		"cut":   {Body: strings.Repeat("é", 4097), Want: strings.Repeat("é", 4095) + "…"},
+		"pairs": {Body: strings.Repeat("🐕", 2049), Want: strings.Repeat("🐕", 2047) + "…"},
+	})
+	labelled := func(body string) string {
+		return (&discord{label: "L"}).message(trigger.Request{Title: "T", Body: body}).Embeds[0].Fields[0].Value
 	}
+	sink.Cuts(t, labelled, map[string]sink.Cut{
+		"labelled":     {Body: strings.Repeat("é", 1024), Want: strings.Repeat("é", 1024)},
+		"labelled cut": {Body: strings.Repeat("é", 1025), Want: strings.Repeat("é", 1023) + "…"},
+	})
 }
 
 func TestRefusals(t *testing.T) {
-	tests := map[string]struct {
-		status       int
-		answer       string
-		option, want string
-		wait         time.Duration
-	}{
-		"rate limit": {429, `{"message":"You are being rate limited.","retry_after":64.57,"global":false}`, "", "You are being rate limited.", 64570 * time.Millisecond},
-		"hook gone":  {404, `{"message":"Unknown Webhook","code":10015}`, "url", "Unknown Webhook", 0},
-		"thread":     {404, `{"message":"Unknown Channel","code":10003}`, "threadid", "Unknown Channel", 0},
-		"forum":      {400, `{"message":"Webhooks posted to forum channels must have a thread_name or thread_id","code":220001}`, "threadid", "forum channels", 0},
-		"username": {400, `{"message":"Invalid Form Body","code":50035,"errors":{"username":{"_errors":[{"code":"USERNAME_INVALID_CONTAINS","message":"Username cannot contain \"discord\""}]}}}`,
-			"botusername", `Invalid Form Body; username: Username cannot contain "discord"`, 0},
-		"embed": {400, `{"message":"Invalid Form Body","code":50035,"errors":{"embeds":{"0":{"title":{"_errors":[{"message":"too long"}]},"url":7}}}}`,
-			"", "embeds: too long", 0},
-	}
-	for name, test := range tests {
-		t.Run(name, func(t *testing.T) {
-			err := sink.Deliver(t, Type(), options(sink.Says(t, test.status, test.answer).URL), triggertest.Request("nginx"))
-			if err == nil || !strings.Contains(err.Error(), test.want) {
-				t.Fatalf("got %v, want %q in it", err, test.want)
-			}
-			var limited *sdk.RateLimitedError
-			var invalid *sdk.InvalidError
-			switch {
-			case test.wait > 0:
-				if !errors.As(err, &limited) || limited.After != test.wait {
-					t.Errorf("%#v", err)
-				}
-			case !errors.As(err, &invalid) || invalid.Fields[0].Field != test.option:
-				t.Errorf("%#v", err)
-			}
-		})
-	}
+	subject().Refusals(t, map[string]sink.Refusal{
+		"rate limit": {Status: 429, Answer: `{"message":"You are being rate limited.","retry_after":64.57,"global":false}`, Kind: sdk.RateLimited(64570*time.Millisecond, nil), Want: "You are being rate limited."},
+		"hook gone":  {Status: 404, Answer: `{"message":"Unknown Webhook","code":10015}`, Option: "url", Want: "Unknown Webhook"},
+		"thread":     {Status: 404, Answer: `{"message":"Unknown Channel","code":10003}`, Option: "threadid", Want: "Unknown Channel"},
+		"forum":      {Status: 400, Answer: `{"message":"Webhooks posted to forum channels must have a thread_name or thread_id","code":220001}`, Option: "threadid", Want: "forum channels"},
+		"username": {
+			Status: 400, Answer: `{"message":"Invalid Form Body","code":50035,"errors":{"username":{"_errors":[{"code":"USERNAME_INVALID_CONTAINS","message":"Username cannot contain \"discord\""}]}}}`,
+			Option: "botusername", Want: `Invalid Form Body; username: Username cannot contain "discord"`,
+		},
+		"embed": {Status: 400, Answer: `{"message":"Invalid Form Body","code":50035,"errors":{"embeds":{"0":{"title":{"_errors":[{"message":"too long"}]},"url":7}}}}`, Want: "embeds: too long"},
+	})
 }
 
 func FuzzMessage(f *testing.F) {
@@ -205,7 +149,8 @@ func FuzzMessage(f *testing.F) {
 		if len(label) > maxFieldName {
 			label = ""
 		}
-		if err := sink.Deliver(t, Type(), with(s.URL, map[string]any{"cardlabel": label}), trigger.Request{Title: title, Body: body}); err != nil {
+		options := subject().With(map[string]any{"cardlabel": label}).Options(s.URL)
+		if err := sink.Deliver(t, Type(), options, trigger.Request{Title: title, Body: body}); err != nil {
 			t.Error(err)
 		}
 	})

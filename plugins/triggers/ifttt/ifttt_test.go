@@ -1,18 +1,14 @@
 package ifttt
 
 import (
-	"bytes"
 	"encoding/json"
-	"errors"
-	"io"
-	"maps"
 	"net/http"
-	"net/http/httptest"
+	"net/url"
 	"reflect"
 	"strings"
 	"testing"
 
-	"github.com/dogwatch/dogwatch/plugins/triggers/internal/golden"
+	"github.com/dogwatch/dogwatch/plugins/triggers/internal/sink"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/plugintest"
 	"github.com/dogwatch/dogwatch/sdk/trigger"
@@ -23,99 +19,50 @@ const key = "recognisable-key"
 
 func options(url string) map[string]any { return map[string]any{"url": url, "key": key} }
 
+func subject() sink.Subject {
+	return sink.Subject{Type: Type(), Options: options, Service: service, Show: sink.First(2500)}
+}
+
 func TestConformance(t *testing.T) {
-	triggertest.Run(t, Type(), triggertest.Case{
-		Options: func(t *testing.T) map[string]any {
-			address, _ := server(t)
-			return options(address)
-		},
-		Hanging: func(t *testing.T, reached func()) map[string]any { return options(plugintest.Hanging(t, reached)) },
-		Failing: append(triggertest.HTTPFailures(options), triggertest.Failure{
-			Name: "wrong key", Kind: sdk.ErrUnauthorized, Options: func(t *testing.T) map[string]any {
-				address, _ := server(t)
-				return map[string]any{"url": address, "key": "recognisable-mistake"}
-			},
-		}),
-		Invalid: []triggertest.Invalid{
-			{Field: "key", Set: map[string]any{"key": "https://maker.ifttt.com/use/recognisable-key"}},
-			{Field: "event", Set: map[string]any{"event": "a/b"}},
-			{Field: "event", Set: map[string]any{"event": "a b"}},
-			{Field: "event", Set: map[string]any{"event": ".."}},
-		},
+	c := subject().Case([]triggertest.Invalid{
+		{Field: "key", Set: map[string]any{"key": "https://maker.ifttt.com/use/recognisable-key"}},
+		{Field: "event", Set: map[string]any{"event": "a/b"}},
+		{Field: "event", Set: map[string]any{"event": "a b"}},
+		{Field: "event", Set: map[string]any{"event": ".."}},
+	})
+	c.Failing = append(c.Failing, triggertest.Failure{
+		Name: "wrong key", Kind: sdk.ErrUnauthorized, Options: subject().With(map[string]any{"key": "recognisable-mistake"}).Working,
+	})
+	triggertest.Run(t, Type(), c)
+}
+
+// service plays the Webhooks service: it takes three text values and its own key.
+func service(t testing.TB) *sink.Sink {
+	return sink.New(t, func(c sink.Call) (int, string) {
+		var v struct{ Value1, Value2, Value3 string }
+		parts := strings.Split(strings.TrimPrefix(c.URI, "/"), "/")
+		switch {
+		case c.Method != "POST" || len(parts) != 5 || parts[0] != "trigger" || parts[2] != "with" || parts[3] != "key":
+			return http.StatusNotFound, ""
+		case parts[4] != key:
+			return http.StatusUnauthorized, `{"errors":[{"message":"You sent an invalid key: ` + parts[4] + `"}]}`
+		case c.Strict(&v) != "" || c.Header.Get("Content-Type") != "application/json":
+			return http.StatusBadRequest, ""
+		}
+		return http.StatusOK, "Congratulations! You've fired the " + parts[1] + " event"
 	})
 }
 
-// sent is what arrived at the service.
-type sent struct {
-	event string
-	body  []byte
-}
-
-// server is the Webhooks service: it takes three text values and its own key.
-func server(t *testing.T) (address string, arrived chan sent) {
-	arrived = make(chan sent, 100)
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		body, err := io.ReadAll(r.Body)
-		if err != nil {
-			t.Error(err)
-		}
-		parts := strings.Split(strings.TrimPrefix(r.URL.Path, "/"), "/")
-		if r.Method != "POST" || len(parts) != 5 || parts[0] != "trigger" || parts[2] != "with" || parts[3] != "key" {
-			w.WriteHeader(404)
-			return
-		}
-		if parts[4] != key {
-			w.Header().Set("Content-Type", "application/json")
-			w.WriteHeader(401)
-			_, _ = w.Write([]byte(`{"errors":[{"message":"You sent an invalid key: ` + parts[4] + `"}]}`))
-			return
-		}
-		var v struct{ Value1, Value2, Value3 string }
-		decoder := json.NewDecoder(bytes.NewReader(body))
-		decoder.DisallowUnknownFields()
-		if err := decoder.Decode(&v); err != nil || r.Header.Get("Content-Type") != "application/json" {
-			w.WriteHeader(400)
-			return
-		}
-		arrived <- sent{parts[1], body}
-		_, _ = w.Write([]byte("Congratulations! You've fired the " + parts[1] + " event"))
-	}))
-	t.Cleanup(s.Close)
-	return s.URL, arrived
-}
-
-func run(t *testing.T, set map[string]any, req trigger.Request) error {
-	t.Helper()
-	i, err := Type().New(sdk.Env{UserAgent: "dogwatch/test"}, set)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer i.(io.Closer).Close()
-	return i.Run(t.Context(), req)
-}
+// address is where an event is sent.
+func address(event string) string { return "/trigger/" + url.PathEscape(event) + "/with/key/" + key }
 
 func TestPayloads(t *testing.T) {
-	address, arrived := server(t)
-	for name, req := range golden.Requests() {
-		t.Run(name, func(t *testing.T) {
-			if err := run(t, options(address), req); err != nil {
-				t.Fatal(err)
-			}
-			got := <-arrived
-			if got.event != "wud-image" {
-				t.Errorf("event %s", got.event)
-			}
-			checkValues(t, got.body, req)
-			if name == "long" {
-				return
-			}
-			var pretty bytes.Buffer
-			if err := json.Indent(&pretty, got.body, "", "  "); err != nil {
-				t.Fatal(err)
-			}
-			golden.Check(t, name+".json", pretty.String()+"\n")
-		})
-	}
+	subject().Payloads(t, "*.json", func(t *testing.T, c sink.Call, req trigger.Request) {
+		if c.URI != address("wud-image") {
+			t.Errorf("at %s", c.URI)
+		}
+		checkValues(t, c.Body, req)
+	})
 }
 
 // checkValues reads the containers back from the values.
@@ -140,7 +87,6 @@ func TestValues(t *testing.T) {
 	one := triggertest.Request("nginx")
 	batchOfOne := one
 	batchOfOne.Batch = true
-	address, arrived := server(t)
 	tests := []struct {
 		name, want string
 		req        trigger.Request
@@ -151,33 +97,29 @@ func TestValues(t *testing.T) {
 		{"no result", `{"value1":"x","value3":"`, trigger.Request{Containers: []sdk.Container{{Name: "x"}}}},
 	}
 	for _, test := range tests {
-		if err := run(t, options(address), test.req); err != nil {
-			t.Fatal(err)
-		}
-		if got := string((<-arrived).body); !strings.HasPrefix(got, test.want) {
+		if got := string(subject().Send(t, test.req).Body); !strings.HasPrefix(got, test.want) {
 			t.Errorf("%s: %s, want %s", test.name, got, test.want)
 		}
 	}
 }
 
 func TestEvent(t *testing.T) {
-	address, arrived := server(t)
-	set := options(address + "/")
-	maps.Copy(set, map[string]any{"event": "update-für_alle?%"})
-	if err := run(t, set, triggertest.Request("nginx")); err != nil {
-		t.Fatal(err)
-	}
-	if got := <-arrived; got.event != "update-für_alle?%" {
-		t.Errorf("event %s", got.event)
-	}
+	const event = "update-für_alle?%"
+	subject().At("/").Bodies(t, triggertest.Request("nginx"), map[string]sink.Body{
+		"odd": {Set: map[string]any{"event": event}, URI: address(event)},
+	})
 }
 
 // The key is part of the address, which no error shows.
 func TestKeyIsNotShown(t *testing.T) {
-	address, _ := server(t)
-	for _, url := range []string{address, plugintest.Unreachable(t), plugintest.Answering(t, 500)} {
-		err := run(t, map[string]any{"url": url, "key": "wr0ng-k3y"}, triggertest.Request("nginx"))
-		if err == nil || strings.Contains(err.Error(), "k3y") || url == address && !errors.Is(err, sdk.ErrUnauthorized) {
+	wrong := map[string]any{"key": "wr0ng-k3y"}
+	subject().Refusals(t, map[string]sink.Refusal{
+		"refused": {Set: wrong, Kind: sdk.ErrUnauthorized},
+		"broken":  {Set: wrong, Status: 500, Answer: "no event at /with/key/wr0ng-k3y", Kind: sdk.ErrUnavailable},
+	})
+	for _, url := range []string{plugintest.Unreachable(t), plugintest.Answering(t, 500)} {
+		err := sink.Deliver(t, Type(), subject().With(wrong).Options(url), triggertest.Request("nginx"))
+		if err == nil || strings.Contains(err.Error(), "k3y") {
 			t.Errorf("%v", err)
 		}
 	}

@@ -21,7 +21,9 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"github.com/dogwatch/dogwatch/plugins/triggers/internal/golden"
+	"github.com/dogwatch/dogwatch/plugins/triggers/internal/sink"
 	"github.com/dogwatch/dogwatch/sdk"
+	"github.com/dogwatch/dogwatch/sdk/plugintest"
 	"github.com/dogwatch/dogwatch/sdk/trigger"
 	"github.com/dogwatch/dogwatch/sdk/triggertest"
 )
@@ -40,11 +42,11 @@ func TestConformance(t *testing.T) {
 			return o
 		},
 		Hanging: func(t *testing.T, reached func()) map[string]any {
-			return map[string]any{"brokers": silent(t, reached), "authentication.user": account, "authentication.password": password}
+			return map[string]any{"brokers": sink.Script(t, "", "", reached).String(), "authentication.user": account, "authentication.password": password}
 		},
 		Failing: []triggertest.Failure{
 			{Name: "unreachable", Kind: sdk.ErrUnavailable, Options: func(t *testing.T) map[string]any {
-				return map[string]any{"brokers": closed(t)}
+				return map[string]any{"brokers": strings.TrimPrefix(plugintest.Unreachable(t), "http://")}
 			}},
 			{Name: "unknown topic", Kind: &sdk.InvalidError{}, Options: func(t *testing.T) map[string]any {
 				_, o := withLogin(t, "PLAIN")
@@ -75,8 +77,7 @@ func TestConformance(t *testing.T) {
 			refusing("too large", kerr.MessageTooLarge, &sdk.InvalidError{}),
 			refusing("too few replicas", kerr.NotEnoughReplicas, sdk.ErrUnavailable),
 			{Name: "untrusted", Kind: &sdk.InvalidError{}, Options: func(t *testing.T) map[string]any {
-				certificate, _ := certify(t)
-				o := options(cluster(t, kfake.TLS(&tls.Config{Certificates: []tls.Certificate{certificate}})))
+				o := options(cluster(t, kfake.TLS(&tls.Config{Certificates: []tls.Certificate{sink.Identify(t).Certificate}})))
 				o["ssl"] = true
 				return o
 			}},
@@ -213,9 +214,10 @@ func TestLogins(t *testing.T) {
 }
 
 func TestEncryption(t *testing.T) {
-	certificate, ca := certify(t)
-	encrypted := options(cluster(t, kfake.TLS(&tls.Config{Certificates: []tls.Certificate{certificate}})))
-	mutual := options(cluster(t, kfake.TLS(&tls.Config{Certificates: []tls.Certificate{certificate}, ClientAuth: tls.RequireAnyClientCert})))
+	own := sink.Identify(t)
+	certificates, ca := []tls.Certificate{own.Certificate}, own.CertFile
+	encrypted := options(cluster(t, kfake.TLS(&tls.Config{Certificates: certificates})))
+	mutual := options(cluster(t, kfake.TLS(&tls.Config{Certificates: certificates, ClientAuth: tls.RequireAnyClientCert})))
 	tests := []struct {
 		name  string
 		on    map[string]any
@@ -272,7 +274,7 @@ func TestConnectionsAreShared(t *testing.T) {
 // One that gives up leaves the others alone.
 func TestCallerGivesUp(t *testing.T) {
 	reached := make(chan struct{}, 100)
-	k := start(t, map[string]any{"brokers": silent(t, func() { reached <- struct{}{} })})
+	k := start(t, map[string]any{"brokers": sink.Script(t, "", "", func() { reached <- struct{}{} }).String()})
 	first, giveUp := context.WithCancel(t.Context())
 	second, giveUpToo := context.WithCancel(t.Context())
 	defer giveUp()
@@ -296,7 +298,7 @@ func TestCallerGivesUp(t *testing.T) {
 }
 
 func TestDeadline(t *testing.T) {
-	err := start(t, map[string]any{"brokers": silent(t, func() {}), "timeout": "50ms"}).Run(t.Context(), triggertest.Request("nginx"))
+	err := start(t, map[string]any{"brokers": sink.Script(t, "", "", func() {}).String(), "timeout": "50ms"}).Run(t.Context(), triggertest.Request("nginx"))
 	if !errors.Is(err, sdk.ErrUnavailable) || !strings.Contains(err.Error(), "no answer in time") {
 		t.Error(err)
 	}
@@ -305,7 +307,7 @@ func TestDeadline(t *testing.T) {
 // The addresses that brokers advertise are often not those that lead there.
 func TestAdvertisedAddress(t *testing.T) {
 	c := cluster(t)
-	elsewhere := closed(t)
+	elsewhere := strings.TrimPrefix(plugintest.Unreachable(t), "http://")
 	c.ControlKey(kmsg.Metadata.Int16(), func(r kmsg.Request) (kmsg.Response, error, bool) {
 		c.KeepControl()
 		answer := r.(*kmsg.MetadataRequest).ResponseKind().(*kmsg.MetadataResponse)

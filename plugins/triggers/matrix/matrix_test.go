@@ -1,9 +1,7 @@
 package matrix
 
 import (
-	"errors"
 	"html"
-	"maps"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -13,11 +11,9 @@ import (
 	"time"
 
 	"github.com/dogwatch/dogwatch/plugins/triggers/internal/chat"
-	"github.com/dogwatch/dogwatch/plugins/triggers/internal/golden"
 	"github.com/dogwatch/dogwatch/plugins/triggers/internal/sink"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/httpclient"
-	"github.com/dogwatch/dogwatch/sdk/plugintest"
 	"github.com/dogwatch/dogwatch/sdk/trigger"
 	"github.com/dogwatch/dogwatch/sdk/triggertest"
 )
@@ -31,25 +27,21 @@ func options(url string) map[string]any {
 	return map[string]any{"url": url, "accesstoken": token, "roomid": room}
 }
 
+func subject() sink.Subject {
+	return sink.Subject{Type: Type(), Options: options, Service: service}
+}
+
 func TestConformance(t *testing.T) {
 	for name, room := range map[string]string{"id": room, "alias": "#updates:example.org"} {
 		t.Run(name, func(t *testing.T) {
-			options := func(url string) map[string]any {
-				return map[string]any{"url": url, "accesstoken": token, "roomid": room}
-			}
-			triggertest.Run(t, Type(), triggertest.Case{
-				Options: func(t *testing.T) map[string]any { return options(service(t).URL) },
-				Hanging: func(t *testing.T, reached func()) map[string]any { return options(plugintest.Hanging(t, reached)) },
-				Failing: triggertest.HTTPFailures(options),
-				Invalid: []triggertest.Invalid{
-					{Field: "url", Set: map[string]any{"url": "matrix://host"}},
-					{Field: "accesstoken", Set: map[string]any{"accesstoken": "recognisable\ntoken"}},
-					{Field: "roomid", Set: map[string]any{"roomid": "updates"}},
-					{Field: "roomid", Set: map[string]any{"roomid": "#updates"}},
-					{Field: "msgtype", Set: map[string]any{"msgtype": "m.image"}},
-					{Field: "tls.cafile", Set: map[string]any{"tls.cafile": "nosuchfile"}},
-				},
-			})
+			triggertest.Run(t, Type(), subject().With(map[string]any{"roomid": room}).Case([]triggertest.Invalid{
+				{Field: "url", Set: map[string]any{"url": "matrix://host"}},
+				{Field: "accesstoken", Set: map[string]any{"accesstoken": "recognisable\ntoken"}},
+				{Field: "roomid", Set: map[string]any{"roomid": "updates"}},
+				{Field: "roomid", Set: map[string]any{"roomid": "#updates"}},
+				{Field: "msgtype", Set: map[string]any{"msgtype": "m.image"}},
+				{Field: "tls.cafile", Set: map[string]any{"tls.cafile": "nosuchfile"}},
+			}))
 		})
 	}
 }
@@ -105,39 +97,14 @@ func wrong(c sink.Call) string {
 	return ""
 }
 
-func TestPayloads(t *testing.T) {
-	for name, req := range golden.Requests() {
-		t.Run(name, func(t *testing.T) {
-			s := service(t)
-			if err := sink.Deliver(t, Type(), options(s.URL), req); err != nil {
-				t.Fatal(err)
-			}
-			golden.Check(t, name+".json", s.Last(t).Pretty(t))
-		})
-	}
-}
+func TestPayloads(t *testing.T) { subject().Payloads(t, "*.json") }
 
 func TestOptions(t *testing.T) {
-	tests := map[string]struct {
-		set  map[string]any
-		want string
-	}{
-		"none":   {nil, `{"msgtype":"m.text","body":"<T>\n\na\n&","format":"org.matrix.custom.html","formatted_body":"<strong>&lt;T&gt;</strong><br><br>a<br>&amp;"}`},
-		"title":  {map[string]any{"disabletitle": true}, `{"msgtype":"m.text","body":"a\n&","format":"org.matrix.custom.html","formatted_body":"a<br>&amp;"}`},
-		"notice": {map[string]any{"msgtype": "M.Notice", "disabletitle": true}, `{"msgtype":"m.notice","body":"a\n&","format":"org.matrix.custom.html","formatted_body":"a<br>&amp;"}`},
-	}
-	for name, test := range tests {
-		s := service(t)
-		all := options(s.URL + "/")
-		maps.Copy(all, test.set)
-		if err := sink.Deliver(t, Type(), all, trigger.Request{Title: "<T>", Body: "a\n&"}); err != nil {
-			t.Errorf("%s: %v", name, err)
-			continue
-		}
-		if got := string(s.Last(t).Body); got != test.want {
-			t.Errorf("%s: %s, want %s", name, got, test.want)
-		}
-	}
+	subject().At("/").Bodies(t, trigger.Request{Title: "<T>", Body: "a\n&"}, map[string]sink.Body{
+		"none":   {Want: `{"msgtype":"m.text","body":"<T>\n\na\n&","format":"org.matrix.custom.html","formatted_body":"<strong>&lt;T&gt;</strong><br><br>a<br>&amp;"}`},
+		"title":  {Set: map[string]any{"disabletitle": true}, Want: `{"msgtype":"m.text","body":"a\n&","format":"org.matrix.custom.html","formatted_body":"a<br>&amp;"}`},
+		"notice": {Set: map[string]any{"msgtype": "M.Notice", "disabletitle": true}, Want: `{"msgtype":"m.notice","body":"a\n&","format":"org.matrix.custom.html","formatted_body":"a<br>&amp;"}`},
+	})
 }
 
 // A delivery that is tried again is the same transaction; any other is not.
@@ -175,12 +142,9 @@ func TestAlias(t *testing.T) {
 	if calls := s.Calls(); len(calls) != 2 || calls[0].Method != "GET" || !strings.HasPrefix(calls[1].URI, "/_matrix/client/v3/rooms/"+url.PathEscape(room)+"/send/") {
 		t.Errorf("%+v", calls)
 	}
-	all["url"] = sink.Says(t, 200, "<html>").URL
-	err := sink.Deliver(t, Type(), all, triggertest.Request("nginx"))
-	var invalid *sdk.InvalidError
-	if !errors.As(err, &invalid) || invalid.Fields[0].Field != "url" {
-		t.Errorf("%#v", err)
-	}
+	subject().With(map[string]any{"roomid": "#updates:example.org"}).Refusals(t, map[string]sink.Refusal{
+		"page": {Status: 200, Answer: "<html>", Option: "url"},
+	})
 }
 
 func TestLimits(t *testing.T) {
@@ -206,41 +170,15 @@ func TestLimits(t *testing.T) {
 }
 
 func TestRefusals(t *testing.T) {
-	tests := map[string]struct {
-		status int
-		answer string
-		kind   error
-		option string
-		want   string
-	}{
-		"token":     {401, `{"errcode":"M_UNKNOWN_TOKEN","error":"Invalid access token passed.","soft_logout":false}`, sdk.ErrUnauthorized, "", "M_UNKNOWN_TOKEN: Invalid access token passed.; check accesstoken"},
-		"forbidden": {403, `{"errcode":"M_FORBIDDEN","error":"User not in room"}`, sdk.ErrUnauthorized, "", "User not in room; check roomid, and that the user has joined"},
-		"room":      {404, `{"errcode":"M_NOT_FOUND","error":"Room alias not found"}`, nil, "roomid", "Room alias not found"},
-		"path":      {404, `{"errcode":"M_UNRECOGNIZED","error":"Unrecognized request"}`, nil, "url", "Unrecognized request"},
-		"too large": {413, `{"errcode":"M_TOO_LARGE","error":"event too large"}`, nil, "", "event too large"},
-		"server":    {500, `{"errcode":"M_UNKNOWN","error":"Internal server error"}`, sdk.ErrUnavailable, "", "Internal server error"},
-	}
-	for name, test := range tests {
-		t.Run(name, func(t *testing.T) {
-			err := sink.Deliver(t, Type(), options(sink.Says(t, test.status, test.answer).URL), triggertest.Request("nginx"))
-			if err == nil || !strings.Contains(err.Error(), test.want) {
-				t.Fatalf("got %v, want %q in it", err, test.want)
-			}
-			var invalid *sdk.InvalidError
-			if test.kind != nil {
-				if !errors.Is(err, test.kind) {
-					t.Errorf("%#v", err)
-				}
-			} else if !errors.As(err, &invalid) || invalid.Fields[0].Field != test.option {
-				t.Errorf("%#v", err)
-			}
-		})
-	}
-	err := sink.Deliver(t, Type(), options(sink.Says(t, 429, `{"errcode":"M_LIMIT_EXCEEDED","error":"Too Many Requests","retry_after_ms":2500}`).URL), triggertest.Request("nginx"))
-	var limited *sdk.RateLimitedError
-	if !errors.As(err, &limited) || limited.After != 2500*time.Millisecond {
-		t.Errorf("%#v", err)
-	}
+	subject().Refusals(t, map[string]sink.Refusal{
+		"token":     {Status: 401, Answer: `{"errcode":"M_UNKNOWN_TOKEN","error":"Invalid access token passed.","soft_logout":false}`, Kind: sdk.ErrUnauthorized, Want: "M_UNKNOWN_TOKEN: Invalid access token passed.; check accesstoken"},
+		"forbidden": {Status: 403, Answer: `{"errcode":"M_FORBIDDEN","error":"User not in room"}`, Kind: sdk.ErrUnauthorized, Want: "User not in room; check roomid, and that the user has joined"},
+		"room":      {Status: 404, Answer: `{"errcode":"M_NOT_FOUND","error":"Room alias not found"}`, Option: "roomid", Want: "Room alias not found"},
+		"path":      {Status: 404, Answer: `{"errcode":"M_UNRECOGNIZED","error":"Unrecognized request"}`, Option: "url", Want: "Unrecognized request"},
+		"too large": {Status: 413, Answer: `{"errcode":"M_TOO_LARGE","error":"event too large"}`, Want: "event too large"},
+		"server":    {Status: 500, Answer: `{"errcode":"M_UNKNOWN","error":"Internal server error"}`, Kind: sdk.ErrUnavailable, Want: "Internal server error"},
+		"limit":     {Status: 429, Answer: `{"errcode":"M_LIMIT_EXCEEDED","error":"Too Many Requests","retry_after_ms":2500}`, Kind: sdk.RateLimited(2500*time.Millisecond, nil), Want: "Too Many Requests"},
+	})
 }
 
 func FuzzContent(f *testing.F) {

@@ -1,8 +1,6 @@
 package mattermost
 
 import (
-	"errors"
-	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -10,10 +8,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/dogwatch/dogwatch/plugins/triggers/internal/chat"
-	"github.com/dogwatch/dogwatch/plugins/triggers/internal/golden"
 	"github.com/dogwatch/dogwatch/plugins/triggers/internal/sink"
 	"github.com/dogwatch/dogwatch/sdk"
-	"github.com/dogwatch/dogwatch/sdk/plugintest"
 	"github.com/dogwatch/dogwatch/sdk/trigger"
 	"github.com/dogwatch/dogwatch/sdk/triggertest"
 )
@@ -22,18 +18,17 @@ const hook = "/hooks/recognisable-hook"
 
 func options(url string) map[string]any { return map[string]any{"url": url + hook} }
 
+func subject() sink.Subject {
+	return sink.Subject{Type: Type(), Options: options, Service: service}
+}
+
 func TestConformance(t *testing.T) {
-	triggertest.Run(t, Type(), triggertest.Case{
-		Options: func(t *testing.T) map[string]any { return options(service(t).URL) },
-		Hanging: func(t *testing.T, reached func()) map[string]any { return options(plugintest.Hanging(t, reached)) },
-		Failing: triggertest.HTTPFailures(options),
-		Invalid: []triggertest.Invalid{
-			{Field: "url", Set: map[string]any{"url": "ftp://host/recognisable-hook"}},
-			{Field: "iconurl", Set: map[string]any{"iconurl": "file://a/b"}},
-			{Field: "priority", Set: map[string]any{"priority": "high"}},
-			{Field: "tls.cafile", Set: map[string]any{"tls.cafile": "nosuchfile"}},
-		},
-	})
+	triggertest.Run(t, Type(), subject().Case([]triggertest.Invalid{
+		{Field: "url", Set: map[string]any{"url": "ftp://host/recognisable-hook"}},
+		{Field: "iconurl", Set: map[string]any{"iconurl": "file://a/b"}},
+		{Field: "priority", Set: map[string]any{"priority": "high"}},
+		{Field: "tls.cafile", Set: map[string]any{"tls.cafile": "nosuchfile"}},
+	}))
 }
 
 // service plays Mattermost: it refuses what Mattermost refuses.
@@ -71,98 +66,41 @@ func wrong(c sink.Call) string {
 	return ""
 }
 
-func TestPayloads(t *testing.T) {
-	for name, req := range golden.Requests() {
-		t.Run(name, func(t *testing.T) {
-			s := service(t)
-			if err := sink.Deliver(t, Type(), options(s.URL), req); err != nil {
-				t.Fatal(err)
-			}
-			golden.Check(t, name+".json", s.Last(t).Pretty(t))
-		})
-	}
-}
+func TestPayloads(t *testing.T) { subject().Payloads(t, "*.json") }
 
 func TestOptions(t *testing.T) {
-	tests := map[string]struct {
-		set  map[string]any
-		want string
-	}{
-		"none":     {nil, `{"text":"**T**\n\nB"}`},
-		"title":    {map[string]any{"disabletitle": true}, `{"text":"B"}`},
-		"channel":  {map[string]any{"channel": "#town-square"}, `{"text":"**T**\n\nB","channel":"town-square"}`},
-		"user":     {map[string]any{"channel": "@ana"}, `{"text":"**T**\n\nB","channel":"@ana"}`},
-		"looks":    {map[string]any{"username": "Dog", "iconurl": "https://a/b", "iconemoji": ":dog:"}, `{"text":"**T**\n\nB","username":"Dog","icon_url":"https://a/b","icon_emoji":":dog:"}`},
-		"priority": {map[string]any{"priority": "URGENT"}, `{"text":"**T**\n\nB","priority":{"priority":"urgent"}}`},
-		"standard": {map[string]any{"priority": "standard"}, `{"text":"**T**\n\nB"}`},
-	}
-	for name, test := range tests {
-		s := service(t)
-		all := options(s.URL)
-		maps.Copy(all, test.set)
-		if err := sink.Deliver(t, Type(), all, trigger.Request{Title: "T", Body: "B"}); err != nil {
-			t.Errorf("%s: %v", name, err)
-			continue
-		}
-		if got := string(s.Last(t).Body); got != test.want {
-			t.Errorf("%s: %s, want %s", name, got, test.want)
-		}
-	}
+	subject().Bodies(t, trigger.Request{Title: "T", Body: "B"}, map[string]sink.Body{
+		"none":     {Want: `{"text":"**T**\n\nB"}`},
+		"title":    {Set: map[string]any{"disabletitle": true}, Want: `{"text":"B"}`},
+		"channel":  {Set: map[string]any{"channel": "#town-square"}, Want: `{"text":"**T**\n\nB","channel":"town-square"}`},
+		"user":     {Set: map[string]any{"channel": "@ana"}, Want: `{"text":"**T**\n\nB","channel":"@ana"}`},
+		"looks":    {Set: map[string]any{"username": "Dog", "iconurl": "https://a/b", "iconemoji": ":dog:"}, Want: `{"text":"**T**\n\nB","username":"Dog","icon_url":"https://a/b","icon_emoji":":dog:"}`},
+		"priority": {Set: map[string]any{"priority": "URGENT"}, Want: `{"text":"**T**\n\nB","priority":{"priority":"urgent"}}`},
+		"standard": {Set: map[string]any{"priority": "standard"}, Want: `{"text":"**T**\n\nB"}`},
+	})
 }
 
 func TestLimits(t *testing.T) {
-	tests := map[string]struct{ body, want string }{
-		"fits":  {strings.Repeat("é", 16_376), "**T**\n\n" + strings.Repeat("é", 16_376)},
-		"cut":   {strings.Repeat("é", 16_377), "**T**\n\n" + strings.Repeat("é", 16_375) + "…"},
-		"pairs": {strings.Repeat("🐕", 8_189), "**T**\n\n" + strings.Repeat("🐕", 8_187) + "…"},
-	}
-	for name, test := range tests {
-		if got := text(chat.Message{Title: "T", Body: test.body}); got != test.want {
-			t.Errorf("%s: %d characters", name, len([]rune(got)))
-		}
-	}
+	long := func(body string) string { return text(chat.Message{Title: "T", Body: body}) }
+	sink.Cuts(t, long, map[string]sink.Cut{
+		"fits":  {Body: strings.Repeat("é", 16_376), Want: "**T**\n\n" + strings.Repeat("é", 16_376)},
+		"cut":   {Body: strings.Repeat("é", 16_377), Want: "**T**\n\n" + strings.Repeat("é", 16_375) + "…"},
+		"pairs": {Body: strings.Repeat("🐕", 8_189), Want: "**T**\n\n" + strings.Repeat("🐕", 8_187) + "…"},
+	})
 }
 
 func TestRefusals(t *testing.T) {
-	tests := map[string]struct {
-		status int
-		answer string
-		kind   error
-		option string
-		want   string
-	}{
-		"hook":         {400, `{"id":"web.incoming_webhook.invalid.app_error","message":"Invalid webhook.","status_code":400}`, sdk.ErrNotFound, "", "Invalid webhook.; check url"},
-		"switched off": {501, `{"id":"web.incoming_webhook.disabled.app_error","message":"Incoming webhooks have been disabled by the system admin."}`, sdk.ErrNotFound, "", "disabled by the system admin.; check url"},
-		"channel":      {404, `{"id":"web.incoming_webhook.channel.app_error","message":"Couldn't find the channel."}`, nil, "channel", "Couldn't find the channel."},
-		"locked":       {403, `{"id":"web.incoming_webhook.channel_locked.app_error","message":"This webhook is not permitted to post to the requested channel."}`, sdk.ErrUnauthorized, "", "requested channel.; check channel"},
-		"priority":     {400, `{"id":"api.post.post_priority.priority_post_not_allowed_for_user.request_error","message":"Not allowed."}`, nil, "priority", "Not allowed."},
-		"text":         {400, `{"id":"web.incoming_webhook.text.app_error","message":"No text specified."}`, nil, "", "No text specified."},
-		"server error": {500, `{"id":"api.post.create","message":"Oops."}`, sdk.ErrUnavailable, "", "Oops."},
-	}
-	for name, test := range tests {
-		t.Run(name, func(t *testing.T) {
-			err := sink.Deliver(t, Type(), options(sink.Says(t, test.status, test.answer).URL), triggertest.Request("nginx"))
-			if err == nil || !strings.Contains(err.Error(), test.want) {
-				t.Fatalf("got %v, want %q in it", err, test.want)
-			}
-			var invalid *sdk.InvalidError
-			if test.kind != nil {
-				if !errors.Is(err, test.kind) || sdk.Retryable(err) != (test.kind == sdk.ErrUnavailable) {
-					t.Errorf("%#v", err)
-				}
-			} else if !errors.As(err, &invalid) || invalid.Fields[0].Field != test.option {
-				t.Errorf("%#v", err)
-			}
-		})
-	}
+	subject().Refusals(t, map[string]sink.Refusal{
+		"hook":         {Status: 400, Answer: `{"id":"web.incoming_webhook.invalid.app_error","message":"Invalid webhook.","status_code":400}`, Kind: sdk.ErrNotFound, Want: "Invalid webhook.; check url"},
+		"switched off": {Status: 501, Answer: `{"id":"web.incoming_webhook.disabled.app_error","message":"Incoming webhooks have been disabled by the system admin."}`, Kind: sdk.ErrNotFound, Want: "disabled by the system admin.; check url"},
+		"channel":      {Status: 404, Answer: `{"id":"web.incoming_webhook.channel.app_error","message":"Couldn't find the channel."}`, Option: "channel", Want: "Couldn't find the channel."},
+		"locked":       {Status: 403, Answer: `{"id":"web.incoming_webhook.channel_locked.app_error","message":"This webhook is not permitted to post to the requested channel."}`, Kind: sdk.ErrUnauthorized, Want: "requested channel.; check channel"},
+		"priority":     {Status: 400, Answer: `{"id":"api.post.post_priority.priority_post_not_allowed_for_user.request_error","message":"Not allowed."}`, Option: "priority", Want: "Not allowed."},
+		"text":         {Status: 400, Answer: `{"id":"web.incoming_webhook.text.app_error","message":"No text specified."}`, Want: "No text specified."},
+		"server error": {Status: 500, Answer: `{"id":"api.post.create","message":"Oops."}`, Kind: sdk.ErrUnavailable, Want: "Oops."},
+	})
 }
 
 func FuzzText(f *testing.F) {
-	f.Add("title", "body")
-	f.Fuzz(func(t *testing.T, title, body string) {
-		got := text(chat.Of(trigger.Request{Title: title, Body: body}, false))
-		if n := utf8.RuneCountInString(got); n > maxText || strings.TrimSpace(got) == "" {
-			t.Errorf("%d characters", n)
-		}
-	})
+	sink.FuzzText(f, maxText, utf8.RuneCountInString, func(req trigger.Request) string { return text(chat.Of(req, false)) })
 }

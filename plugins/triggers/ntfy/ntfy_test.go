@@ -1,59 +1,55 @@
 package ntfy
 
 import (
-	"bytes"
-	"encoding/json"
-	"io"
-	"maps"
+	"fmt"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 
 	"github.com/dogwatch/dogwatch/plugins/triggers/internal/golden"
+	"github.com/dogwatch/dogwatch/plugins/triggers/internal/sink"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/httpclient"
-	"github.com/dogwatch/dogwatch/sdk/plugintest"
 	"github.com/dogwatch/dogwatch/sdk/trigger"
 	"github.com/dogwatch/dogwatch/sdk/triggertest"
 )
 
-func options(url string) map[string]any {
-	return map[string]any{
-		"url": url, "topic": "updates", "auth.token": "recognisable-token",
-		"actions": `http, Restart, https://example.org/hooks/recognisable-hook, headers.Authorization=Bearer recognisable-bearer, body="recognisable-body"`,
-	}
+func subject() sink.Subject {
+	return sink.Subject{Type: Type(), Service: service, Options: func(url string) map[string]any {
+		return map[string]any{"url": url, "topic": "updates"}
+	}}
 }
 
 func TestConformance(t *testing.T) {
-	triggertest.Run(t, Type(), triggertest.Case{
-		Options: func(t *testing.T) map[string]any { return options(plugintest.Answering(t, http.StatusOK)) },
-		Hanging: func(t *testing.T, reached func()) map[string]any { return options(plugintest.Hanging(t, reached)) },
-		Failing: triggertest.HTTPFailures(options),
-		Invalid: []triggertest.Invalid{
-			{Field: "topic", Set: map[string]any{"topic": "a/b"}},
-			{Field: "topic", Set: map[string]any{"topic": strings.Repeat("x", 65)}},
-			{Field: "auth.user", Set: map[string]any{"auth.token": nil, "auth.password": "password"}},
-			{Field: "tls.cafile", Set: map[string]any{"tls.cafile": "nosuchfile"}},
-			{Field: "proxy", Set: map[string]any{"proxy": "ftp://host"}},
-			{Field: "icon", Set: map[string]any{"icon": "ftp://host/icon.png"}},
-			{Field: "click", Set: map[string]any{"click": "example.org"}},
-			{Field: "delay", Set: map[string]any{"delay": "9am", "email": "ana@example.org"}},
-			{Field: "actions", Set: map[string]any{"actions": "recognisable-action"}},
-		},
+	secretive := subject().With(map[string]any{
+		"auth.token": "recognisable-token",
+		"actions":    `http, Restart, https://example.org/hooks/recognisable-hook, headers.Authorization=Bearer recognisable-bearer, body="recognisable-body"`,
+	})
+	triggertest.Run(t, Type(), secretive.Case([]triggertest.Invalid{
+		{Field: "topic", Set: map[string]any{"topic": "a/b"}},
+		{Field: "topic", Set: map[string]any{"topic": strings.Repeat("x", 65)}},
+		{Field: "auth.user", Set: map[string]any{"auth.token": nil, "auth.password": "password"}},
+		{Field: "tls.cafile", Set: map[string]any{"tls.cafile": "nosuchfile"}},
+		{Field: "proxy", Set: map[string]any{"proxy": "ftp://host"}},
+		{Field: "icon", Set: map[string]any{"icon": "ftp://host/icon.png"}},
+		{Field: "click", Set: map[string]any{"click": "example.org"}},
+		{Field: "delay", Set: map[string]any{"delay": "9am", "email": "ana@example.org"}},
+		{Field: "actions", Set: map[string]any{"actions": "recognisable-action"}},
+	}))
+}
+
+// service plays an ntfy server: it refuses what one refuses.
+func service(t testing.TB) *sink.Sink {
+	return sink.New(t, func(c sink.Call) (int, string) {
+		if problem := wrong(c); problem != "" {
+			return http.StatusBadRequest, fmt.Sprintf(`{"code":40024,"http":400,"error":%q}`, problem)
+		}
+		return http.StatusOK, `{"id":"1"}`
 	})
 }
 
-// sent is what arrived at a server.
-type sent struct {
-	method, path string
-	header       http.Header
-	body         []byte
-}
-
-// checkMessage refuses what a server would refuse.
-func checkMessage(t *testing.T, payload []byte) {
-	t.Helper()
+// wrong says what is wrong with a request, by the documentation of publishing.
+func wrong(c sink.Call) string {
 	var m struct {
 		Topic, Title, Message, Click, Icon, Attach, Filename, Email, Delay, Call string
 		Priority                                                                 int
@@ -65,89 +61,47 @@ func checkMessage(t *testing.T, payload []byte) {
 			Headers, Extras                                 map[string]string
 		}
 	}
-	decoder := json.NewDecoder(bytes.NewReader(payload))
-	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(&m); err != nil {
-		t.Errorf("%v: %s", err, payload)
+	switch problem := c.Strict(&m); {
+	case problem != "":
+		return problem
+	case c.Method != "POST" || c.URI != "/" || c.Header.Get("Content-Type") != "application/json" || c.Header.Get("User-Agent") != "dogwatch/test":
+		return "address or header"
+	case m.Topic == "" || m.Priority < 0 || m.Priority > 5 || len(m.Actions) > 3 || m.Email != "" && m.Delay != "":
+		return "message"
+	case len(m.Message) > maxMessageBytes || len(c.Body) > maxPayloadBytes:
+		return "size"
 	}
-	if m.Topic == "" || m.Priority < 0 || m.Priority > 5 || len(m.Message) > maxMessageBytes || len(m.Actions) > 3 || m.Email != "" && m.Delay != "" {
-		t.Errorf("the server refuses %s", payload)
-	}
-}
-
-// run delivers one request with options and returns what was sent.
-func run(t *testing.T, set map[string]any, req trigger.Request) sent {
-	t.Helper()
-	arrived := make(chan sent, 1)
-	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		body, err := io.ReadAll(r.Body)
-		if err != nil {
-			t.Error(err)
-		}
-		checkMessage(t, body)
-		arrived <- sent{r.Method, r.URL.String(), r.Header, body}
-	}))
-	t.Cleanup(server.Close)
-	all := map[string]any{"url": server.URL, "topic": "updates"}
-	maps.Copy(all, set)
-	n, err := Type().New(sdk.Env{UserAgent: "dogwatch/test"}, all)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := n.Run(t.Context(), req); err != nil {
-		t.Fatal(err)
-	}
-	if err := n.(io.Closer).Close(); err != nil {
-		t.Error(err)
-	}
-	return <-arrived
+	return ""
 }
 
 func TestPayloads(t *testing.T) {
-	for name, req := range golden.Requests() {
-		t.Run(name, func(t *testing.T) {
-			got := run(t, map[string]any{"priority": 4, "tags": "whale,package"}, req)
-			if got.method != "POST" || got.path != "/" || got.header.Get("Content-Type") != "application/json" || got.header.Get("User-Agent") != "dogwatch/test" {
-				t.Errorf("%s %s %v", got.method, got.path, got.header)
-			}
-			if len(got.body) > maxPayloadBytes {
-				t.Errorf("%d bytes", len(got.body))
-			}
-			var pretty bytes.Buffer
-			if err := json.Indent(&pretty, got.body, "", "  "); err != nil {
-				t.Fatal(err)
-			}
-			golden.Check(t, name+".json", pretty.String()+"\n")
-		})
-	}
+	subject().With(map[string]any{"priority": 4, "tags": "whale,package"}).Payloads(t, "*.json")
 }
 
 func TestEverythingElse(t *testing.T) {
-	got := run(t, map[string]any{
+	got := subject().With(map[string]any{
 		"icon": "https://example.org/dog.png", "click": "https://dogwatch.example.org", "markdown": true, "delay": "30m",
 		"actions": "view, Open, https://dogwatch.example.org; broadcast, Picture, extras.cmd=pic",
-	}, triggertest.Request("nginx"))
-	var pretty bytes.Buffer
-	if err := json.Indent(&pretty, got.body, "", "  "); err != nil {
-		t.Fatal(err)
-	}
-	golden.Check(t, "everything.json", pretty.String()+"\n")
-	if got := string(run(t, map[string]any{"email": "ana@example.org"}, triggertest.Request("nginx")).body); !strings.Contains(got, `"email":"ana@example.org"`) {
-		t.Error(got)
-	}
+	}).Send(t, triggertest.Request("nginx"))
+	golden.Check(t, "everything.json", got.Pretty(t))
 }
 
-func TestPriority(t *testing.T) {
-	for priority, want := range map[any]string{nil: "", 0: "", "5": `"priority":5`} {
-		set := map[string]any{}
-		if priority != nil {
-			set["priority"] = priority
-		}
-		body := string(run(t, set, triggertest.Request("nginx")).body)
-		if strings.Contains(body, "priority") != (want != "") || !strings.Contains(body, want) {
-			t.Errorf("priority %v: %s", priority, body)
-		}
-	}
+func TestOptions(t *testing.T) {
+	subject().Bodies(t, trigger.Request{Title: "T", Body: "B"}, map[string]sink.Body{
+		"none":        {URI: "/", Want: `{"topic":"updates","title":"T","message":"B"}`},
+		"no priority": {Set: map[string]any{"priority": 0}, Want: `{"topic":"updates","title":"T","message":"B"}`},
+		"priority":    {Set: map[string]any{"priority": "5"}, Want: `{"topic":"updates","title":"T","message":"B","priority":5}`},
+		"email":       {Set: map[string]any{"email": "ana@example.org"}, Want: `{"topic":"updates","title":"T","message":"B","email":"ana@example.org"}`},
+	})
+}
+
+// A tap opens the release notes, or what the operator wants.
+func TestClick(t *testing.T) {
+	req := trigger.Request{Title: "T", Body: "B", Containers: []sdk.Container{triggertest.Container("nginx")}}
+	subject().Bodies(t, req, map[string]sink.Body{
+		"notes": {Want: `{"topic":"updates","title":"T","message":"B","click":"https://example.org/nginx/1.27.0"}`},
+		"set":   {Set: map[string]any{"click": "mailto:ana@example.org"}, Want: `{"topic":"updates","title":"T","message":"B","click":"mailto:ana@example.org"}`},
+	})
 }
 
 func TestAuth(t *testing.T) {
@@ -161,20 +115,9 @@ func TestAuth(t *testing.T) {
 		{map[string]any{"auth.user": "ana", "auth.password": "pw", "auth.token": "tk_1"}, "Bearer tk_1"},
 	}
 	for _, test := range tests {
-		if got := run(t, test.set, triggertest.Request("nginx")).header.Get("Authorization"); got != test.want {
+		if got := subject().With(test.set).Send(t, triggertest.Request("nginx")).Header.Get("Authorization"); got != test.want {
 			t.Errorf("%v: %q, want %q", test.set, got, test.want)
 		}
-	}
-}
-
-// A tap opens the release notes, or what the operator wants.
-func TestClick(t *testing.T) {
-	req := triggertest.Request("nginx")
-	if got := string(run(t, nil, req).body); !strings.Contains(got, `"click":"https://example.org/nginx/1.27.0"`) {
-		t.Error(got)
-	}
-	if got := string(run(t, map[string]any{"click": "mailto:ana@example.org"}, req).body); !strings.Contains(got, `"click":"mailto:ana@example.org"`) {
-		t.Error(got)
 	}
 }
 

@@ -2,10 +2,10 @@ package pushover
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"maps"
 	"net/http"
-	"net/http/httptest"
 	"net/url"
 	"slices"
 	"strconv"
@@ -14,7 +14,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/dogwatch/dogwatch/plugins/triggers/internal/golden"
+	"github.com/dogwatch/dogwatch/plugins/triggers/internal/sink"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/plugintest"
 	"github.com/dogwatch/dogwatch/sdk/trigger"
@@ -30,109 +30,97 @@ func options(url string) map[string]any {
 	return map[string]any{"url": url, "user": user, "token": token}
 }
 
-func with(options map[string]any, changes map[string]any) map[string]any {
-	all := maps.Clone(options)
-	maps.Copy(all, changes)
-	return all
+func subject() sink.Subject {
+	return sink.Subject{Type: Type(), Options: options, Service: service, Show: lines}
 }
 
 func TestConformance(t *testing.T) {
-	failing := func(name string, kind error, changes map[string]any) triggertest.Failure {
-		return triggertest.Failure{Name: name, Kind: kind, Options: func(t *testing.T) map[string]any {
-			address, _ := server(t)
-			return with(options(address), changes)
-		}}
-	}
-	triggertest.Run(t, Type(), triggertest.Case{
-		Options: func(t *testing.T) map[string]any {
-			address, _ := server(t)
-			return options(address)
-		},
-		Hanging: func(t *testing.T, reached func()) map[string]any { return options(plugintest.Hanging(t, reached)) },
-		Failing: append(triggertest.HTTPFailures(options),
-			failing("wrong user", sdk.ErrUnauthorized, map[string]any{"user": "recognisable-nobody"}),
-			failing("wrong token", sdk.ErrUnauthorized, map[string]any{"token": "recognisable-mistake"}),
-			failing("wrong device", &sdk.InvalidError{}, map[string]any{"device": "phone,fridge"}),
-			failing("over quota", &sdk.RateLimitedError{}, map[string]any{"sound": "quota"}),
-			triggertest.Failure{Name: "something else", Options: func(t *testing.T) map[string]any {
-				return options(plugintest.Answering(t, http.StatusOK))
-			}},
-		),
-		Invalid: []triggertest.Invalid{
-			{Field: "retry", Set: map[string]any{"priority": 2, "expire": 60}},
-			{Field: "expire", Set: map[string]any{"priority": 2, "retry": 60}},
-			{Field: "retry", Set: map[string]any{"priority": 2, "expire": 60, "retry": 29}},
-			{Field: "expire", Set: map[string]any{"priority": 2, "expire": 10801, "retry": 30}},
-			{Field: "monospace", Set: map[string]any{"html": 1, "monospace": 1}},
-			{Field: "ttl", Set: map[string]any{"ttl": -1}},
-		},
+	c := subject().Case([]triggertest.Invalid{
+		{Field: "retry", Set: map[string]any{"priority": 2, "expire": 60}},
+		{Field: "expire", Set: map[string]any{"priority": 2, "retry": 60}},
+		{Field: "retry", Set: map[string]any{"priority": 2, "expire": 60, "retry": 29}},
+		{Field: "expire", Set: map[string]any{"priority": 2, "expire": 10801, "retry": 30}},
+		{Field: "monospace", Set: map[string]any{"html": 1, "monospace": 1}},
+		{Field: "ttl", Set: map[string]any{"ttl": -1}},
 	})
+	failing := func(name string, kind error, set map[string]any) triggertest.Failure {
+		return triggertest.Failure{Name: name, Kind: kind, Options: subject().With(set).Working}
+	}
+	c.Failing = append(c.Failing,
+		failing("wrong user", sdk.ErrUnauthorized, map[string]any{"user": "recognisable-nobody"}),
+		failing("wrong token", sdk.ErrUnauthorized, map[string]any{"token": "recognisable-mistake"}),
+		failing("wrong device", &sdk.InvalidError{}, map[string]any{"device": "phone,fridge"}),
+		failing("over quota", &sdk.RateLimitedError{}, map[string]any{"sound": "quota"}),
+		triggertest.Failure{Name: "something else", Options: func(t *testing.T) map[string]any {
+			return options(plugintest.Answering(t, http.StatusOK))
+		}},
+	)
+	triggertest.Run(t, Type(), c)
 }
 
-// server is the Pushover API: it refuses what the real one refuses.
-func server(t *testing.T) (address string, arrived chan url.Values) {
-	arrived = make(chan url.Values, 100)
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		answer := func(status int, text string) {
-			w.Header().Set("Content-Type", "application/json; charset=utf-8")
-			w.WriteHeader(status)
-			_, _ = io.WriteString(w, text)
-		}
-		refuse := func(name, reason string) {
-			answer(400, `{`+name+`"errors":[`+strconv.Quote(reason)+`],"status":0,"request":"r"}`)
-		}
-		if err := r.ParseForm(); err != nil || r.Method != "POST" || r.URL.Path != "/1/messages.json" {
-			answer(404, "")
-			return
-		}
-		f := r.PostForm
-		for name := range f {
-			if !slices.Contains([]string{"token", "user", "message", "title", "device", "html", "monospace", "sound", "priority", "retry", "expire", "ttl", "url", "url_title", "timestamp"}, name) {
-				t.Errorf("unknown parameter %s", name)
-			}
-		}
-		long := func(name string, limit int) bool { return utf8.RuneCountInString(f.Get(name)) > limit }
-		switch {
-		case f.Get("token") != token:
-			refuse(`"token":"invalid",`, "application token is invalid, not "+f.Get("token"))
-		case f.Get("user") != user:
-			refuse(`"user":"invalid",`, "user identifier is not a valid user, not "+f.Get("user"))
-		case strings.Contains(f.Get("device"), "fridge"):
-			refuse(`"device":"invalid for this user",`, "device name is not valid for user")
-		case f.Get("sound") == "quota":
+// form is the form that was sent; empty for none.
+func form(c sink.Call) url.Values {
+	f, err := url.ParseQuery(string(c.Body))
+	if err != nil {
+		return nil
+	}
+	return f
+}
+
+// service plays the Pushover API: it refuses what the real one refuses.
+func service(t testing.TB) *sink.Sink {
+	return sink.Serve(t, func(w http.ResponseWriter, c sink.Call) {
+		status, answer := http.StatusOK, `{"status":1,"request":"r"}`
+		switch field, problem := wrong(c); {
+		case c.Method != "POST" || c.URI != "/1/messages.json":
+			status, answer = http.StatusNotFound, ""
+		case problem != "":
+			status, answer = http.StatusBadRequest, fmt.Sprintf(`{%s"errors":[%q],"status":0,"request":"r"}`, field, problem)
+		case form(c).Get("sound") == "quota":
 			w.Header().Set("X-Limit-App-Limit", "10000")
 			w.Header().Set("X-Limit-App-Remaining", "0")
 			w.Header().Set("X-Limit-App-Reset", strconv.FormatInt(time.Now().Add(time.Hour).Unix(), 10))
-			answer(429, `{"errors":["application is over its quota"],"status":0}`)
-		case strings.TrimSpace(f.Get("message")) == "":
-			refuse(`"message":"cannot be blank",`, "message cannot be blank")
-		case long("message", 1024), long("title", 250), long("url", 512), long("url_title", 100):
-			refuse("", "too long")
-		case f.Get("html") == "1" && f.Get("monospace") == "1":
-			refuse("", "html and monospace cannot both be set")
-		case f.Get("priority") == "2" && (f.Get("retry") == "" || f.Get("expire") == ""):
-			refuse("", "retry and expire must be supplied")
-		default:
-			arrived <- f
-			answer(200, `{"status":1,"request":"r"}`)
+			status, answer = http.StatusTooManyRequests, `{"errors":["application is over its quota"],"status":0}`
 		}
-	}))
-	t.Cleanup(s.Close)
-	return s.URL, arrived
+		w.Header().Set("Content-Type", "application/json; charset=utf-8")
+		w.WriteHeader(status)
+		_, _ = io.WriteString(w, answer)
+	})
 }
 
-func run(t *testing.T, set map[string]any, req trigger.Request) error {
-	t.Helper()
-	p, err := Type().New(sdk.Env{UserAgent: "dogwatch/test"}, set)
-	if err != nil {
-		t.Fatal(err)
+// wrong says what is wrong with a form, and about a field what the answer has of it.
+func wrong(c sink.Call) (field, problem string) {
+	f := form(c)
+	long := func(name string, limit int) bool { return utf8.RuneCountInString(f.Get(name)) > limit }
+	switch {
+	case c.Header.Get("Content-Type") != "application/x-www-form-urlencoded":
+		return "", "no form"
+	case f.Get("token") != token:
+		return `"token":"invalid",`, "application token is invalid, not " + f.Get("token")
+	case f.Get("user") != user:
+		return `"user":"invalid",`, "user identifier is not a valid user, not " + f.Get("user")
+	case strings.Contains(f.Get("device"), "fridge"):
+		return `"device":"invalid for this user",`, "device name is not valid for user"
+	case strings.TrimSpace(f.Get("message")) == "":
+		return `"message":"cannot be blank",`, "message cannot be blank"
+	case long("message", 1024), long("title", 250), long("url", 512), long("url_title", 100):
+		return "", "too long"
+	case f.Get("html") == "1" && f.Get("monospace") == "1":
+		return "", "html and monospace cannot both be set"
+	case f.Get("priority") == "2" && (f.Get("retry") == "" || f.Get("expire") == ""):
+		return "", "retry and expire must be supplied"
 	}
-	defer p.(io.Closer).Close()
-	return p.Run(t.Context(), req)
+	for name := range f {
+		if !slices.Contains([]string{"token", "user", "message", "title", "device", "html", "monospace", "sound", "priority", "retry", "expire", "ttl", "url", "url_title", "timestamp"}, name) {
+			return "", "unknown parameter " + name
+		}
+	}
+	return "", ""
 }
 
-// lines is a form in the order of its names.
-func lines(f url.Values) string {
+// lines shows a form in the order of its names.
+func lines(_ *testing.T, c sink.Call) string {
+	f := form(c)
 	var b strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(f)) {
 		b.WriteString(name + "=" + strings.Join(f[name], "|") + "\n")
@@ -141,25 +129,15 @@ func lines(f url.Values) string {
 }
 
 func TestPayloads(t *testing.T) {
-	address, arrived := server(t)
-	looks := map[string]map[string]any{
+	for look, set := range map[string]map[string]any{
 		"plain": {"device": "phone, tablet", "priority": 2, "retry": 60, "expire": 600},
 		"html":  {"html": "1", "ttl": 3600, "priority": -1, "sound": "siren"},
-	}
-	for look, set := range looks {
-		for name, req := range golden.Requests() {
-			t.Run(look+"/"+name, func(t *testing.T) {
-				if err := run(t, with(options(address+"/"), set), req); err != nil {
-					t.Fatal(err)
-				}
-				golden.Check(t, look+"-"+name+".form", lines(<-arrived))
-			})
-		}
+	} {
+		subject().At("/").With(set).Payloads(t, look+"-*.form")
 	}
 }
 
 func TestFields(t *testing.T) {
-	address, arrived := server(t)
 	tests := []struct {
 		set          map[string]any
 		want, absent string
@@ -173,10 +151,7 @@ func TestFields(t *testing.T) {
 		{map[string]any{"priority": "-2"}, "priority=-2", "device"},
 	}
 	for _, test := range tests {
-		if err := run(t, with(options(address), test.set), triggertest.Request("nginx")); err != nil {
-			t.Fatal(err)
-		}
-		if got := lines(<-arrived); !strings.Contains(got, test.want+"\n") || strings.Contains(got, test.absent) {
+		if got := lines(t, subject().With(test.set).Send(t, triggertest.Request("nginx"))); !strings.Contains(got, test.want+"\n") || strings.Contains(got, test.absent) {
 			t.Errorf("%v: want %s and no %s:\n%s", test.set, test.want, test.absent, got)
 		}
 	}
@@ -195,8 +170,7 @@ func TestBatchIsCompact(t *testing.T) {
 }
 
 func TestQuota(t *testing.T) {
-	address, _ := server(t)
-	err := run(t, with(options(address), map[string]any{"sound": "quota"}), triggertest.Request("nginx"))
+	err := sink.Deliver(t, Type(), subject().With(map[string]any{"sound": "quota"}).Working(t), triggertest.Request("nginx"))
 	var limited *sdk.RateLimitedError
 	if !errors.As(err, &limited) || limited.After < 59*time.Minute || limited.After > time.Hour || !strings.Contains(err.Error(), "over its quota") {
 		t.Errorf("%v, %+v", err, limited)
@@ -210,26 +184,12 @@ func TestQuota(t *testing.T) {
 }
 
 func TestRefusals(t *testing.T) {
-	address, _ := server(t)
-	tests := []struct{ option, value, want string }{
-		{"token", "wr0ng-s3cret", "application token is invalid, not *** (check token)"},
-		{"user", "wr0ng-s3cret", "user identifier is not a valid user, not *** (check user"},
-		{"device", "fridge", "device: Pushover refuses the message: device name is not valid"},
-	}
-	for _, test := range tests {
-		err := run(t, with(options(address), map[string]any{test.option: test.value}), triggertest.Request("nginx"))
-		if err == nil || !strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), "s3cret") || sdk.Retryable(err) {
-			t.Errorf("%s: %v", test.option, err)
-		}
-	}
-	odd := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		_, _ = io.WriteString(w, `{"status":0,"errors":["not today"]}`)
-	}))
-	t.Cleanup(odd.Close)
-	var invalid *sdk.InvalidError
-	if err := run(t, options(odd.URL), triggertest.Request("nginx")); !errors.As(err, &invalid) || !strings.Contains(err.Error(), "not today") {
-		t.Errorf("200 with status 0: %v", err)
-	}
+	subject().Refusals(t, map[string]sink.Refusal{
+		"token":  {Set: map[string]any{"token": "wr0ng-s3cret"}, Kind: sdk.ErrUnauthorized, Want: "application token is invalid, not *** (check token)"},
+		"user":   {Set: map[string]any{"user": "wr0ng-s3cret"}, Kind: sdk.ErrUnauthorized, Want: "user identifier is not a valid user, not *** (check user"},
+		"device": {Set: map[string]any{"device": "fridge"}, Option: "device", Want: "device: Pushover refuses the message: device name is not valid"},
+		"odd":    {Status: 200, Answer: `{"status":0,"errors":["not today"]}`, Want: "not today"},
+	})
 }
 
 func TestEscape(t *testing.T) {

@@ -2,23 +2,15 @@ package shoutrrr
 
 import (
 	"bufio"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/tls"
-	"crypto/x509"
-	"encoding/pem"
 	"io"
-	"math/big"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
-	"os"
-	"path/filepath"
 	"sync"
 	"testing"
-	"time"
+
+	"github.com/dogwatch/dogwatch/plugins/triggers/internal/sink"
 )
 
 // internet plays every service of the world behind a proxy: what does not go
@@ -38,10 +30,10 @@ type call struct{ host, path, text string }
 // startInternet runs it until the end of the test.
 func startInternet(t *testing.T) *internet {
 	t.Helper()
-	n := &internet{status: http.StatusOK}
-	authority := n.certify(t)
+	authority := sink.Identify(t)
+	n := &internet{status: http.StatusOK, ca: authority.CertFile}
 	config := &tls.Config{GetCertificate: func(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
-		return authority.certificate(hello.ServerName)
+		return authority.For(hello.ServerName)
 	}}
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodConnect {
@@ -112,43 +104,4 @@ func (n *internet) seen() []call {
 // options lead to this internet.
 func (n *internet) options(url string) map[string]any {
 	return map[string]any{"url": url, "proxy": n.proxy, "tls.cafile": n.ca}
-}
-
-// authority signs certificates for any name.
-type authority struct {
-	key  *ecdsa.PrivateKey
-	cert *x509.Certificate
-}
-
-func (n *internet) certify(t *testing.T) *authority {
-	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	template := &x509.Certificate{
-		SerialNumber: big.NewInt(1), NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
-		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign,
-	}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	template.Raw = der
-	n.ca = filepath.Join(t.TempDir(), "ca.pem")
-	if err := os.WriteFile(n.ca, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return &authority{key, template}
-}
-
-func (a *authority) certificate(name string) (*tls.Certificate, error) {
-	template := &x509.Certificate{
-		SerialNumber: big.NewInt(2), NotBefore: a.cert.NotBefore, NotAfter: a.cert.NotAfter, DNSNames: []string{name},
-	}
-	if ip := net.ParseIP(name); ip != nil {
-		template.DNSNames, template.IPAddresses = nil, []net.IP{ip}
-	}
-	der, err := x509.CreateCertificate(rand.Reader, template, a.cert, &a.key.PublicKey, a.key)
-	return &tls.Certificate{Certificate: [][]byte{der}, PrivateKey: a.key}, err
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -14,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/dogwatch/dogwatch/plugins/triggers/internal/golden"
+	"github.com/dogwatch/dogwatch/plugins/triggers/internal/sink"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/plugintest"
 	"github.com/dogwatch/dogwatch/sdk/trigger"
@@ -51,16 +51,6 @@ func TestConformance(t *testing.T) {
 			{Field: "urls", Set: map[string]any{"url": nil, "urls": []any{"generic://example.org", "nosuch://recognisable-secret"}}},
 		},
 	})
-}
-
-func run(t *testing.T, set map[string]any, req trigger.Request) error {
-	t.Helper()
-	s, err := Type().New(sdk.Env{UserAgent: "dogwatch/test"}, set)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.(io.Closer).Close()
-	return s.Run(t.Context(), req)
 }
 
 // secret is part of each URL below.
@@ -110,7 +100,7 @@ func TestServices(t *testing.T) {
 				if scheme == "pushbullet" {
 					n.set(http.StatusOK, fmt.Sprintf(`{"type":"note","active":true,"title":%q,"body":%q}`, req.Title, req.Body))
 				}
-				if err := run(t, n.options(s.url), req); err != nil && (scheme != "pushbullet" || name == "simple") {
+				if err := sink.Deliver(t, Type(), n.options(s.url), req); err != nil && (scheme != "pushbullet" || name == "simple") {
 					t.Errorf("%s: %v", name, err)
 				}
 				calls := n.seen()
@@ -123,7 +113,7 @@ func TestServices(t *testing.T) {
 			}
 			for status, kind := range map[int]error{401: sdk.ErrUnauthorized, 429: &sdk.RateLimitedError{}, 500: sdk.ErrUnavailable} {
 				n.set(status, "")
-				err := run(t, n.options(s.url), triggertest.Request("nginx"))
+				err := sink.Deliver(t, Type(), n.options(s.url), triggertest.Request("nginx"))
 				var limited *sdk.RateLimitedError
 				if err == nil || !errors.Is(err, kind) && (status != 429 || !errors.As(err, &limited)) {
 					t.Errorf("%d: %v", status, err)
@@ -152,7 +142,7 @@ func TestLongTextsAreCut(t *testing.T) {
 			}
 			n.set(http.StatusOK, urls[scheme].answer)
 			req := trigger.Request{Title: strings.Repeat(letter, 300), Body: strings.Repeat(letter+" ", 40000)}
-			if err := run(t, n.options(urls[scheme].url), req); err != nil {
+			if err := sink.Deliver(t, Type(), n.options(urls[scheme].url), req); err != nil {
 				t.Errorf("%s: %v", scheme, err)
 			}
 			total := 0
@@ -173,7 +163,7 @@ func TestDisableTitle(t *testing.T) {
 		n.set(http.StatusOK, urls[scheme].answer)
 		set := n.options(urls[scheme].url)
 		set["disabletitle"] = true
-		if err := run(t, set, req); err != nil {
+		if err := sink.Deliver(t, Type(), set, req); err != nil {
 			t.Fatal(err)
 		}
 		if text := n.seen()[0].text; strings.Contains(text, req.Title) || !strings.Contains(text, req.Body) {
@@ -192,7 +182,7 @@ func TestWebHook(t *testing.T) {
 	} {
 		n.set(http.StatusOK, "")
 		req := trigger.Request{Title: "title", Body: "text\ntext\n"}
-		if err := run(t, n.options("generic+https://hooks.example.org/path"+query), req); err != nil {
+		if err := sink.Deliver(t, Type(), n.options("generic+https://hooks.example.org/path"+query), req); err != nil {
 			t.Fatal(err)
 		}
 		if got := n.seen()[0]; got.host != "hooks.example.org" || got.path != "/path" || !strings.Contains(strings.ReplaceAll(got.text, `\\n`, `\n`), want) {

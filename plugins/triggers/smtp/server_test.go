@@ -1,26 +1,19 @@
 package smtp
 
 import (
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/tls"
-	"crypto/x509"
-	"encoding/pem"
 	"errors"
 	"io"
 	"log"
-	"math/big"
 	"net"
-	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/emersion/go-sasl"
 	gosmtp "github.com/emersion/go-smtp"
+
+	"github.com/dogwatch/dogwatch/plugins/triggers/internal/sink"
 )
 
 // The only account of the test servers.
@@ -33,8 +26,7 @@ const (
 type server struct {
 	host string
 	port int
-	ca   string // PEM file of its certificate, which is its own authority
-	key  string // PEM file of the key of that
+	own  *sink.Identity
 
 	mechanisms  []string                                               // what it offers; with any, a login is required
 	onRcpt      func(to string) error                                  // decides on recipients
@@ -62,7 +54,7 @@ type received struct {
 func start(t *testing.T, s *server) *server {
 	t.Helper()
 	s.mails = make(chan received, 100)
-	certificate := s.certify(t)
+	s.own = sink.Identify(t)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -77,7 +69,7 @@ func start(t *testing.T, s *server) *server {
 	g.Domain, g.AllowInsecureAuth, g.EnableSMTPUTF8 = "test", true, true
 	g.ErrorLog = log.New(io.Discard, "", 0)
 	if s.startTLS || s.implicit {
-		g.TLSConfig = &tls.Config{Certificates: []tls.Certificate{certificate}}
+		g.TLSConfig = &tls.Config{Certificates: []tls.Certificate{s.own.Certificate}}
 	}
 	if s.change != nil {
 		s.change(g)
@@ -93,36 +85,6 @@ func start(t *testing.T, s *server) *server {
 	})
 	t.Cleanup(func() { g.Close(); served.Wait() })
 	return s
-}
-
-// certify makes a certificate for 127.0.0.1, which is its own authority.
-func (s *server) certify(t *testing.T) tls.Certificate {
-	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	template := &x509.Certificate{
-		SerialNumber: big.NewInt(1), NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
-		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, IsCA: true, BasicConstraintsValid: true,
-	}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.ca = filepath.Join(t.TempDir(), "ca.pem")
-	if err := os.WriteFile(s.ca, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	secret, err := x509.MarshalPKCS8PrivateKey(key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.key = filepath.Join(t.TempDir(), "key.pem")
-	if err := os.WriteFile(s.key, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: secret}), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}
 }
 
 // session is one conversation.
@@ -215,39 +177,6 @@ func (l *loginServer) Next(response []byte) ([]byte, bool, error) {
 		return []byte("Password:"), false, nil
 	}
 	return nil, true, l.check(l.given[0], l.given[1])
-}
-
-// script is a server that says the same whatever it hears; "" is to say nothing.
-// It calls reached for each connection.
-func script(t *testing.T, greeting, answer string, reached func()) int {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var all sync.WaitGroup
-	t.Cleanup(func() { l.Close(); all.Wait() })
-	all.Go(func() {
-		for {
-			conn, err := l.Accept()
-			if err != nil {
-				return
-			}
-			reached()
-			all.Go(func() {
-				defer conn.Close()
-				_, _ = io.WriteString(conn, greeting)
-				buffer := make([]byte, 1<<10)
-				for {
-					if _, err := conn.Read(buffer); err != nil {
-						return
-					}
-					_, _ = io.WriteString(conn, answer)
-				}
-			})
-		}
-	})
-	return l.Addr().(*net.TCPAddr).Port
 }
 
 func reject(code int, text string) func(string) error {

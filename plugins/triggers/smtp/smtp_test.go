@@ -19,6 +19,7 @@ import (
 	gosmtp "github.com/emersion/go-smtp"
 
 	"github.com/dogwatch/dogwatch/plugins/triggers/internal/golden"
+	"github.com/dogwatch/dogwatch/plugins/triggers/internal/sink"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/trigger"
 	"github.com/dogwatch/dogwatch/sdk/triggertest"
@@ -44,7 +45,7 @@ func TestConformance(t *testing.T) {
 	triggertest.Run(t, Type(), triggertest.Case{
 		Options: serving(server{mechanisms: plain}),
 		Hanging: func(t *testing.T, reached func()) map[string]any {
-			return map[string]any{"host": "127.0.0.1", "port": script(t, "", "", reached), "from": "a@b", "to": "c@d"}
+			return map[string]any{"host": "127.0.0.1", "port": sink.Script(t, "", "", reached).Port, "from": "a@b", "to": "c@d"}
 		},
 		Failing: []triggertest.Failure{
 			{Name: "greylisted", Kind: sdk.ErrUnavailable, Options: serving(server{mechanisms: plain, onRcpt: reject(451, "greylisted")})},
@@ -239,7 +240,7 @@ func TestEncryption(t *testing.T) {
 	mutualImplicit := start(t, &server{implicit: true, change: func(g *gosmtp.Server) { g.TLSConfig.ClientAuth = tls.RequireAnyClientCert }})
 	outdated := start(t, &server{startTLS: true, change: func(g *gosmtp.Server) { g.TLSConfig.MaxVersion = tls.VersionTLS12 }})
 	trusting := func(s *server, set map[string]any) map[string]any {
-		all := map[string]any{"tls.cafile": s.ca}
+		all := map[string]any{"tls.cafile": s.own.CertFile}
 		maps.Copy(all, set)
 		return all
 	}
@@ -257,7 +258,7 @@ func TestEncryption(t *testing.T) {
 		{"not verified", offering, map[string]any{"tls.verify": "false"}, true, ""},
 		{"from the start", implicit, trusting(implicit, map[string]any{"tls.enabled": true}), true, ""},
 		{"from the start, not verified", implicit, map[string]any{"tls.enabled": true, "tls.verify": false}, true, ""},
-		{"client certificate", mutual, trusting(mutual, map[string]any{"tls.certfile": mutual.ca, "tls.keyfile": mutual.key}), true, ""},
+		{"client certificate", mutual, trusting(mutual, map[string]any{"tls.certfile": mutual.own.CertFile, "tls.keyfile": mutual.own.KeyFile}), true, ""},
 		{"client certificate missing", mutual, trusting(mutual, nil), false, "tls.certfile"},
 		{"client certificate missing from the start", mutualImplicit, trusting(mutualImplicit, map[string]any{"tls.enabled": true}), false, "tls.certfile"},
 		{"old version", outdated, trusting(outdated, nil), true, ""},
@@ -357,7 +358,7 @@ func TestBadServers(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			s := &server{host: "127.0.0.1", port: script(t, test.greeting, test.answer, func() {})}
+			s := &server{host: "127.0.0.1", port: sink.Script(t, test.greeting, test.answer, func() {}).Port}
 			set := map[string]any{}
 			if test.want == "no answer in time" {
 				set["timeout"] = "50ms"
@@ -387,7 +388,7 @@ func TestSizeLimit(t *testing.T) {
 func TestCallerGivesUp(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	port := script(t, "", "", cancel)
+	port := sink.Script(t, "", "", cancel).Port
 	instance, err := Type().New(sdk.Env{}, options(&server{host: "127.0.0.1", port: port}))
 	if err != nil {
 		t.Fatal(err)

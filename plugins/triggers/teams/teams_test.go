@@ -2,17 +2,14 @@ package teams
 
 import (
 	"encoding/json"
-	"errors"
 	"net/http"
 	"net/url"
 	"strings"
 	"testing"
 
-	"github.com/dogwatch/dogwatch/plugins/triggers/internal/golden"
 	"github.com/dogwatch/dogwatch/plugins/triggers/internal/sink"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/httpclient"
-	"github.com/dogwatch/dogwatch/sdk/plugintest"
 	"github.com/dogwatch/dogwatch/sdk/trigger"
 	"github.com/dogwatch/dogwatch/sdk/triggertest"
 )
@@ -21,17 +18,16 @@ const hook = "/automations/recognisable-workflow?api-version=1&sig=recognisable-
 
 func options(url string) map[string]any { return map[string]any{"url": url + hook} }
 
+func subject() sink.Subject {
+	return sink.Subject{Type: Type(), Options: options, Service: service}
+}
+
 func TestConformance(t *testing.T) {
-	triggertest.Run(t, Type(), triggertest.Case{
-		Options: func(t *testing.T) map[string]any { return options(service(t).URL) },
-		Hanging: func(t *testing.T, reached func()) map[string]any { return options(plugintest.Hanging(t, reached)) },
-		Failing: triggertest.HTTPFailures(options),
-		Invalid: []triggertest.Invalid{
-			{Field: "url", Set: map[string]any{"url": "ftp://host/recognisable-workflow"}},
-			{Field: "cardversion", Set: map[string]any{"cardversion": "9.9"}},
-			{Field: "tls.cafile", Set: map[string]any{"tls.cafile": "nosuchfile"}},
-		},
-	})
+	triggertest.Run(t, Type(), subject().Case([]triggertest.Invalid{
+		{Field: "url", Set: map[string]any{"url": "ftp://host/recognisable-workflow"}},
+		{Field: "cardversion", Set: map[string]any{"cardversion": "9.9"}},
+		{Field: "tls.cafile", Set: map[string]any{"tls.cafile": "nosuchfile"}},
+	}))
 }
 
 // service plays a workflow: it refuses what Teams refuses.
@@ -101,17 +97,7 @@ func wrong(c sink.Call) string {
 	return ""
 }
 
-func TestPayloads(t *testing.T) {
-	for name, req := range golden.Requests() {
-		t.Run(name, func(t *testing.T) {
-			s := service(t)
-			if err := sink.Deliver(t, Type(), options(s.URL), req); err != nil {
-				t.Fatal(err)
-			}
-			golden.Check(t, name+".json", s.Last(t).Pretty(t))
-		})
-	}
-}
+func TestPayloads(t *testing.T) { subject().Payloads(t, "*.json") }
 
 func TestLimits(t *testing.T) {
 	for name, body := range map[string]string{
@@ -173,36 +159,14 @@ func TestConnectorsAreRetired(t *testing.T) {
 }
 
 func TestRefusals(t *testing.T) {
-	tests := map[string]struct {
-		status int
-		answer string
-		kind   error
-		option string
-		want   string
-	}{
-		"signature":    {401, `{"error":{"code":"DirectApiInvalidAuthorizationScheme","message":"The request has SAS authentication that is invalid."}}`, sdk.ErrUnauthorized, "", "DirectApiInvalidAuthorizationScheme: The request has SAS authentication that is invalid.; check url"},
-		"gone":         {404, `{"error":{"code":"WorkflowNotFound","message":"The workflow could not be found."}}`, nil, "url", "WorkflowNotFound"},
-		"switched off": {400, `{"error":{"code":"WorkflowTriggerIsNotEnabled","message":"The trigger is not enabled."}}`, nil, "url", "not enabled"},
-		"content":      {400, `{"error":{"code":"TriggerInputSchemaMismatch","message":"The input is wrong."}}`, nil, "", "TriggerInputSchemaMismatch"},
-		"too large":    {413, `{"error":{"code":"RequestEntityTooLarge","message":"Too large."}}`, nil, "", "413"},
-		"busy":         {503, `{"error":{"code":"ServiceUnavailable","message":"Try again."}}`, sdk.ErrUnavailable, "", "503"},
-	}
-	for name, test := range tests {
-		t.Run(name, func(t *testing.T) {
-			err := sink.Deliver(t, Type(), options(sink.Says(t, test.status, test.answer).URL), triggertest.Request("nginx"))
-			if err == nil || !strings.Contains(err.Error(), test.want) {
-				t.Fatalf("got %v, want %q in it", err, test.want)
-			}
-			var invalid *sdk.InvalidError
-			if test.kind != nil {
-				if !errors.Is(err, test.kind) {
-					t.Errorf("%#v", err)
-				}
-			} else if !errors.As(err, &invalid) || invalid.Fields[0].Field != test.option {
-				t.Errorf("%#v", err)
-			}
-		})
-	}
+	subject().Refusals(t, map[string]sink.Refusal{
+		"signature":    {Status: 401, Answer: `{"error":{"code":"DirectApiInvalidAuthorizationScheme","message":"The request has SAS authentication that is invalid."}}`, Kind: sdk.ErrUnauthorized, Want: "DirectApiInvalidAuthorizationScheme: The request has SAS authentication that is invalid.; check url"},
+		"gone":         {Status: 404, Answer: `{"error":{"code":"WorkflowNotFound","message":"The workflow could not be found."}}`, Option: "url", Want: "WorkflowNotFound"},
+		"switched off": {Status: 400, Answer: `{"error":{"code":"WorkflowTriggerIsNotEnabled","message":"The trigger is not enabled."}}`, Option: "url", Want: "not enabled"},
+		"content":      {Status: 400, Answer: `{"error":{"code":"TriggerInputSchemaMismatch","message":"The input is wrong."}}`, Want: "TriggerInputSchemaMismatch"},
+		"too large":    {Status: 413, Answer: `{"error":{"code":"RequestEntityTooLarge","message":"Too large."}}`, Want: "413"},
+		"busy":         {Status: 503, Answer: `{"error":{"code":"ServiceUnavailable","message":"Try again."}}`, Kind: sdk.ErrUnavailable, Want: "503"},
+	})
 }
 
 func FuzzPayload(f *testing.F) {

@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-	"unicode/utf16"
 
 	"github.com/dogwatch/dogwatch/plugins/triggers/internal/sink"
 )
@@ -56,7 +55,7 @@ func unfit(plain string) string {
 	switch {
 	case strings.TrimSpace(plain) == "":
 		return "message text is empty"
-	case len(utf16.Encode([]rune(plain))) > 4096:
+	case sink.UTF16(plain) > 4096:
 		return "message is too long"
 	}
 	return ""

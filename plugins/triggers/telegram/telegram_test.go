@@ -2,7 +2,6 @@ package telegram
 
 import (
 	"errors"
-	"maps"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -11,7 +10,6 @@ import (
 	"time"
 
 	"github.com/dogwatch/dogwatch/plugins/triggers/internal/chat"
-	"github.com/dogwatch/dogwatch/plugins/triggers/internal/golden"
 	"github.com/dogwatch/dogwatch/plugins/triggers/internal/sink"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/plugintest"
@@ -23,41 +21,29 @@ func options(url string) map[string]any {
 	return map[string]any{"apiurl": url, "bottoken": token, "chatid": chatID}
 }
 
-func TestConformance(t *testing.T) {
-	triggertest.Run(t, Type(), triggertest.Case{
-		Options: func(t *testing.T) map[string]any { return options(service(t).URL) },
-		Hanging: func(t *testing.T, reached func()) map[string]any { return options(plugintest.Hanging(t, reached)) },
-		Failing: triggertest.HTTPFailures(options),
-		Invalid: []triggertest.Invalid{
-			{Field: "bottoken", Set: map[string]any{"bottoken": "recognisable"}},
-			{Field: "bottoken", Set: map[string]any{"bottoken": "1:recognisable/../x"}},
-			{Field: "messagethreadid", Set: map[string]any{"messagethreadid": 0}},
-			{Field: "messageformat", Set: map[string]any{"messageformat": "plain"}},
-			{Field: "apiurl", Set: map[string]any{"apiurl": "ftp://host"}},
-			{Field: "proxy", Set: map[string]any{"proxy": "socks4://host:1080"}},
-			{Field: "tls.cafile", Set: map[string]any{"tls.cafile": "nosuchfile"}},
-		},
-	})
+func subject() sink.Subject {
+	return sink.Subject{Type: Type(), Options: options, Service: service}
 }
 
-// What the HTTP interface shows is what WUD's clients expect to see.
+func TestConformance(t *testing.T) {
+	triggertest.Run(t, Type(), subject().Case([]triggertest.Invalid{
+		{Field: "bottoken", Set: map[string]any{"bottoken": "recognisable"}},
+		{Field: "bottoken", Set: map[string]any{"bottoken": "1:recognisable/../x"}},
+		{Field: "messagethreadid", Set: map[string]any{"messagethreadid": 0}},
+		{Field: "messageformat", Set: map[string]any{"messageformat": "plain"}},
+		{Field: "apiurl", Set: map[string]any{"apiurl": "ftp://host"}},
+		{Field: "proxy", Set: map[string]any{"proxy": "socks4://host:1080"}},
+		{Field: "tls.cafile", Set: map[string]any{"tls.cafile": "nosuchfile"}},
+	}))
+}
+
 func TestMasks(t *testing.T) {
-	golden.Check(t, "masks.json", sink.Shown(t, Type(), map[string]any{"bottoken": token, "chatid": chatID, "proxy": "socks5://ana:password@proxy:1080"}))
+	sink.Masks(t, Type(), map[string]any{"bottoken": token, "chatid": chatID, "proxy": "socks5://ana:password@proxy:1080"})
 }
 
 func TestPayloads(t *testing.T) {
-	for name, req := range golden.Requests() {
-		for _, format := range []string{"markdown", "html"} {
-			t.Run(name+"/"+format, func(t *testing.T) {
-				s := service(t)
-				all := options(s.URL)
-				all["messageformat"] = format
-				if err := sink.Deliver(t, Type(), all, req); err != nil {
-					t.Fatal(err)
-				}
-				golden.Check(t, name+"."+format+".json", s.Last(t).Pretty(t))
-			})
-		}
+	for _, format := range []string{"markdown", "html"} {
+		subject().With(map[string]any{"messageformat": format}).Payloads(t, "*."+format+".json")
 	}
 }
 
@@ -73,15 +59,9 @@ func TestDefaultTemplatesArrive(t *testing.T) {
 	} {
 		for _, format := range []string{"Markdown", "HTML"} {
 			for _, untitled := range []bool{false, true} {
-				s := service(t)
-				all := options(s.URL)
-				all["messageformat"], all["disabletitle"] = format, untitled
-				if err := sink.Deliver(t, Type(), all, req); err != nil {
-					t.Errorf("%s, %s, %v: %v", name, format, untitled, err)
-					continue
-				}
 				var sent message
-				if problem := s.Last(t).Strict(&sent); problem != "" {
+				call := subject().With(map[string]any{"messageformat": format, "disabletitle": untitled}).Send(t, req)
+				if problem := call.Strict(&sent); problem != "" {
 					t.Fatal(problem)
 				}
 				want := strings.TrimSpace(req.Body)
@@ -97,96 +77,56 @@ func TestDefaultTemplatesArrive(t *testing.T) {
 }
 
 func TestOptions(t *testing.T) {
-	tests := map[string]struct {
-		set  map[string]any
-		want string
-	}{
-		"none":    {nil, `{"chat_id":"-1001234567890","text":"*T*\n\n1\\.0","parse_mode":"MarkdownV2"}`},
-		"html":    {map[string]any{"messageformat": "html"}, `{"chat_id":"-1001234567890","text":"<b>T</b>\n\n1.0","parse_mode":"HTML"}`},
-		"title":   {map[string]any{"disabletitle": "true"}, `{"chat_id":"-1001234567890","text":"1\\.0","parse_mode":"MarkdownV2"}`},
-		"topic":   {map[string]any{"messagethreadid": "7"}, `{"chat_id":"-1001234567890","message_thread_id":7,"text":"*T*\n\n1\\.0","parse_mode":"MarkdownV2"}`},
-		"silent":  {map[string]any{"disablenotification": true}, `{"chat_id":"-1001234567890","text":"*T*\n\n1\\.0","parse_mode":"MarkdownV2","disable_notification":true}`},
-		"trimmed": {map[string]any{"bottoken": token + "\n", "chatid": " " + chatID}, `{"chat_id":"-1001234567890","text":"*T*\n\n1\\.0","parse_mode":"MarkdownV2"}`},
-		"number":  {map[string]any{"chatid": -1001234567890}, `{"chat_id":"-1001234567890","text":"*T*\n\n1\\.0","parse_mode":"MarkdownV2"}`},
-	}
-	for name, test := range tests {
-		s := service(t)
-		all := options(s.URL + "/")
-		maps.Copy(all, test.set)
-		if err := sink.Deliver(t, Type(), all, trigger.Request{Title: "T", Body: "1.0"}); err != nil {
-			t.Errorf("%s: %v", name, err)
-			continue
-		}
-		if got := string(s.Last(t).Body); got != test.want {
-			t.Errorf("%s: %s, want %s", name, got, test.want)
-		}
-	}
+	subject().At("/").Bodies(t, trigger.Request{Title: "T", Body: "1.0"}, map[string]sink.Body{
+		"none":    {Want: `{"chat_id":"-1001234567890","text":"*T*\n\n1\\.0","parse_mode":"MarkdownV2"}`},
+		"html":    {Set: map[string]any{"messageformat": "html"}, Want: `{"chat_id":"-1001234567890","text":"<b>T</b>\n\n1.0","parse_mode":"HTML"}`},
+		"title":   {Set: map[string]any{"disabletitle": "true"}, Want: `{"chat_id":"-1001234567890","text":"1\\.0","parse_mode":"MarkdownV2"}`},
+		"topic":   {Set: map[string]any{"messagethreadid": "7"}, Want: `{"chat_id":"-1001234567890","message_thread_id":7,"text":"*T*\n\n1\\.0","parse_mode":"MarkdownV2"}`},
+		"silent":  {Set: map[string]any{"disablenotification": true}, Want: `{"chat_id":"-1001234567890","text":"*T*\n\n1\\.0","parse_mode":"MarkdownV2","disable_notification":true}`},
+		"trimmed": {Set: map[string]any{"bottoken": token + "\n", "chatid": " " + chatID}, Want: `{"chat_id":"-1001234567890","text":"*T*\n\n1\\.0","parse_mode":"MarkdownV2"}`},
+		"number":  {Set: map[string]any{"chatid": -1001234567890}, Want: `{"chat_id":"-1001234567890","text":"*T*\n\n1\\.0","parse_mode":"MarkdownV2"}`},
+	})
 }
 
 // Telegram counts what is left when the markup is read, in UTF-16 code units.
 func TestLimits(t *testing.T) {
-	// "T" and the empty line are three.
-	tests := map[string]struct{ body, want string }{
-		"fits":      {strings.Repeat("x", 4093), strings.Repeat("x", 4093)},
-		"cut":       {strings.Repeat("x", 4094), strings.Repeat("x", 4092) + "…"},
-		"reserved":  {strings.Repeat(".", 4093), strings.Repeat(".", 4093)},
-		"too many":  {strings.Repeat(".", 9000), strings.Repeat(".", 4092) + "…"},
-		"entities":  {strings.Repeat("<&>", 2000), strings.Repeat("<&>", 1364) + "…"},
-		"backslash": {strings.Repeat(`\`, 9000), strings.Repeat(`\`, 4092) + "…"},
-		"pairs":     {strings.Repeat("🐕", 2047), strings.Repeat("🐕", 2046) + "…"},
-		"pairs fit": {strings.Repeat("🐕", 2046), strings.Repeat("🐕", 2046)},
-	}
-	for name, test := range tests {
-		for _, m := range []markup{markdown, html} {
-			got, err := read(m.mode, m.text(chat.Message{Title: "T", Body: test.body}))
-			if err != nil || got != "T\n\n"+test.want {
-				t.Errorf("%s, %s: %d units, %v", name, m.mode, chat.Units(got), err)
+	const title = "T\n\n"
+	for _, m := range []markup{markdown, html} {
+		plain := func(body string) string {
+			got, err := read(m.mode, m.text(chat.Message{Title: "T", Body: body}))
+			if err != nil {
+				t.Errorf("%s: %v", m.mode, err)
 			}
+			return got
 		}
+		sink.Cuts(t, plain, map[string]sink.Cut{
+			"fits":      {Body: strings.Repeat("x", 4093), Want: title + strings.Repeat("x", 4093)},
+			"cut":       {Body: strings.Repeat("x", 4094), Want: title + strings.Repeat("x", 4092) + "…"},
+			"reserved":  {Body: strings.Repeat(".", 4093), Want: title + strings.Repeat(".", 4093)},
+			"too many":  {Body: strings.Repeat(".", 9000), Want: title + strings.Repeat(".", 4092) + "…"},
+			"entities":  {Body: strings.Repeat("<&>", 2000), Want: title + strings.Repeat("<&>", 1364) + "…"},
+			"backslash": {Body: strings.Repeat(`\`, 9000), Want: title + strings.Repeat(`\`, 4092) + "…"},
+			"pairs":     {Body: strings.Repeat("🐕", 2047), Want: title + strings.Repeat("🐕", 2046) + "…"},
+			"pairs fit": {Body: strings.Repeat("🐕", 2046), Want: title + strings.Repeat("🐕", 2046)},
+		})
 	}
 }
 
 func TestRefusals(t *testing.T) {
-	tests := map[string]struct {
-		status int
-		answer string
-		kind   error
-		option string
-		want   string
-	}{
-		"token":     {401, `{"ok":false,"error_code":401,"description":"Unauthorized"}`, sdk.ErrUnauthorized, "", "Unauthorized; check bottoken"},
-		"no token":  {404, `{"ok":false,"error_code":404,"description":"Not Found"}`, sdk.ErrUnauthorized, "", "check bottoken"},
-		"chat":      {400, `{"ok":false,"error_code":400,"description":"Bad Request: chat not found"}`, nil, "chatid", "Bad Request: chat not found"},
-		"blocked":   {403, `{"ok":false,"error_code":403,"description":"Forbidden: bot was blocked by the user"}`, sdk.ErrUnauthorized, "", "bot was blocked by the user; check chatid"},
-		"moved":     {400, `{"ok":false,"error_code":400,"description":"Bad Request: group chat was upgraded to a supergroup chat","parameters":{"migrate_to_chat_id":-100987654321}}`, nil, "chatid", "another id"},
-		"topic":     {400, `{"ok":false,"error_code":400,"description":"Bad Request: message thread not found"}`, nil, "messagethreadid", "thread not found"},
-		"closed":    {400, `{"ok":false,"error_code":400,"description":"Bad Request: TOPIC_CLOSED"}`, nil, "messagethreadid", "TOPIC_CLOSED"},
-		"markup":    {400, `{"ok":false,"error_code":400,"description":"Bad Request: can't parse entities"}`, nil, "", "can't parse entities"},
-		"server":    {502, `{"ok":false,"error_code":502,"description":"Bad Gateway"}`, sdk.ErrUnavailable, "", "Bad Gateway"},
-		"false":     {200, `{"ok":false,"description":"Nope"}`, nil, "", "refused the message: Nope"},
-		"elsewhere": {200, `<html>`, nil, "apiurl", "not that of a Bot API server"},
-	}
-	for name, test := range tests {
-		t.Run(name, func(t *testing.T) {
-			err := sink.Deliver(t, Type(), options(sink.Says(t, test.status, test.answer).URL), triggertest.Request("nginx"))
-			if err == nil || !strings.Contains(err.Error(), test.want) {
-				t.Fatalf("got %v, want %q in it", err, test.want)
-			}
-			var invalid *sdk.InvalidError
-			if test.kind != nil {
-				if !errors.Is(err, test.kind) {
-					t.Errorf("%#v", err)
-				}
-			} else if !errors.As(err, &invalid) || invalid.Fields[0].Field != test.option {
-				t.Errorf("%#v", err)
-			}
-		})
-	}
-	err := sink.Deliver(t, Type(), options(sink.Says(t, 429, `{"ok":false,"error_code":429,"description":"Too Many Requests: retry after 14","parameters":{"retry_after":14}}`).URL), triggertest.Request("nginx"))
-	var limited *sdk.RateLimitedError
-	if !errors.As(err, &limited) || limited.After != 14*time.Second {
-		t.Errorf("%#v", err)
-	}
+	subject().Refusals(t, map[string]sink.Refusal{
+		"token":     {Status: 401, Answer: `{"ok":false,"error_code":401,"description":"Unauthorized"}`, Kind: sdk.ErrUnauthorized, Want: "Unauthorized; check bottoken"},
+		"no token":  {Status: 404, Answer: `{"ok":false,"error_code":404,"description":"Not Found"}`, Kind: sdk.ErrUnauthorized, Want: "check bottoken"},
+		"chat":      {Status: 400, Answer: `{"ok":false,"error_code":400,"description":"Bad Request: chat not found"}`, Option: "chatid", Want: "Bad Request: chat not found"},
+		"blocked":   {Status: 403, Answer: `{"ok":false,"error_code":403,"description":"Forbidden: bot was blocked by the user"}`, Kind: sdk.ErrUnauthorized, Want: "bot was blocked by the user; check chatid"},
+		"moved":     {Status: 400, Answer: `{"ok":false,"error_code":400,"description":"Bad Request: group chat was upgraded to a supergroup chat","parameters":{"migrate_to_chat_id":-100987654321}}`, Option: "chatid", Want: "another id"},
+		"topic":     {Status: 400, Answer: `{"ok":false,"error_code":400,"description":"Bad Request: message thread not found"}`, Option: "messagethreadid", Want: "thread not found"},
+		"closed":    {Status: 400, Answer: `{"ok":false,"error_code":400,"description":"Bad Request: TOPIC_CLOSED"}`, Option: "messagethreadid", Want: "TOPIC_CLOSED"},
+		"markup":    {Status: 400, Answer: `{"ok":false,"error_code":400,"description":"Bad Request: can't parse entities"}`, Want: "can't parse entities"},
+		"server":    {Status: 502, Answer: `{"ok":false,"error_code":502,"description":"Bad Gateway"}`, Kind: sdk.ErrUnavailable, Want: "Bad Gateway"},
+		"false":     {Status: 200, Answer: `{"ok":false,"description":"Nope"}`, Want: "refused the message: Nope"},
+		"elsewhere": {Status: 200, Answer: `<html>`, Option: "apiurl", Want: "not that of a Bot API server"},
+		"limit":     {Status: 429, Answer: `{"ok":false,"error_code":429,"description":"Too Many Requests: retry after 14","parameters":{"retry_after":14}}`, Kind: sdk.RateLimited(14*time.Second, nil), Want: "Too Many Requests"},
+	})
 }
 
 // The token is in the path of the address: whatever fails, it is not told.

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/dogwatch/dogwatch/plugins/triggers/internal/golden"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/trigger"
 )
@@ -20,6 +21,7 @@ type Call struct {
 	Method string
 	// URI is the path and the query as they were sent; through a proxy, the whole address.
 	URI    string
+	Host   string
 	Header http.Header
 	Body   []byte
 }
@@ -56,19 +58,27 @@ type Sink struct {
 // answer to a call.
 func New(t testing.TB, answer func(Call) (status int, body string)) *Sink {
 	t.Helper()
+	return Serve(t, func(w http.ResponseWriter, c Call) {
+		status, text := answer(c)
+		w.WriteHeader(status)
+		_, _ = io.WriteString(w, text)
+	})
+}
+
+// Serve is New for a service whose answers have headers.
+func Serve(t testing.TB, answer func(http.ResponseWriter, Call)) *Sink {
+	t.Helper()
 	s := &Sink{}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
 		if err != nil {
 			return // the caller gave up
 		}
-		call := Call{Method: r.Method, URI: r.RequestURI, Header: r.Header, Body: body}
+		call := Call{Method: r.Method, URI: r.RequestURI, Host: r.Host, Header: r.Header, Body: body}
 		s.mu.Lock()
 		s.calls = append(s.calls, call)
 		s.mu.Unlock()
-		status, text := answer(call)
-		w.WriteHeader(status)
-		_, _ = io.WriteString(w, text)
+		answer(w, call)
 	}))
 	t.Cleanup(server.Close)
 	s.URL = server.URL
@@ -98,9 +108,9 @@ func (s *Sink) Last(t testing.TB) Call {
 	return calls[len(calls)-1]
 }
 
-// Shown is the configuration of an instance as the HTTP interface shows it,
-// masked, for a golden file.
-func Shown(t testing.TB, typ trigger.Type, options map[string]any) string {
+// Masks compares testdata/masks.json with the configuration of an instance as
+// the HTTP interface shows it, which is what WUD's clients expect to see.
+func Masks(t *testing.T, typ trigger.Type, options map[string]any) {
 	t.Helper()
 	values, problems, unknown := typ.Options.Resolve(options)
 	if len(problems)+len(unknown) > 0 {
@@ -110,7 +120,7 @@ func Shown(t testing.TB, typ trigger.Type, options map[string]any) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return string(shown) + "\n"
+	golden.Check(t, "masks.json", string(shown)+"\n")
 }
 
 // Deliver makes an instance, delivers one request and closes the instance.

@@ -1,0 +1,42 @@
+package sink
+
+import (
+	"io"
+	"net"
+	"sync"
+	"testing"
+)
+
+// Script is a server that does not speak HTTP: it greets, and answers the same
+// to whatever it hears; "" is to say nothing. It calls reached for each
+// connection, and returns where it is. Its clients must hang up before t ends.
+func Script(t testing.TB, greeting, answer string, reached func()) *net.TCPAddr {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all sync.WaitGroup
+	t.Cleanup(func() { l.Close(); all.Wait() })
+	all.Go(func() {
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			reached()
+			all.Go(func() {
+				defer conn.Close()
+				_, _ = io.WriteString(conn, greeting)
+				buffer := make([]byte, 1<<10)
+				for {
+					if _, err := conn.Read(buffer); err != nil {
+						return
+					}
+					_, _ = io.WriteString(conn, answer)
+				}
+			})
+		}
+	})
+	return l.Addr().(*net.TCPAddr)
+}
