@@ -4,12 +4,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/dogwatch/dogwatch/plugins/watchers/docker/dockertest"
+	"github.com/dogwatch/dogwatch/sdk/plugintest"
 )
 
 // TestImage builds the image without a network and runs it as somebody who is
@@ -17,10 +17,7 @@ import (
 func TestImage(t *testing.T) {
 	t.Parallel()
 	if _, err := exec.LookPath("docker"); err != nil {
-		if slices.Contains(strings.Split(os.Getenv("DOGWATCH_TEST_REQUIRE"), ","), "docker") {
-			t.Fatal("DOGWATCH_TEST_REQUIRE asks for docker: ", err)
-		}
-		t.Skip("the docker command line is not installed: ", err)
+		plugintest.Skip(t, "docker", err)
 	}
 	engine := dockertest.Start(t)
 	docker := func(args ...string) (string, error) {

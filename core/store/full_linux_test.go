@@ -14,6 +14,7 @@ import (
 
 	"github.com/dogwatch/dogwatch/core/event"
 	"github.com/dogwatch/dogwatch/sdk"
+	"github.com/dogwatch/dogwatch/sdk/plugintest"
 )
 
 // TestDiskWithoutRoom fills a real file system of half a megabyte, in a
@@ -33,7 +34,7 @@ func TestDiskWithoutRoom(t *testing.T) {
 	case err == nil:
 	case errors.As(err, &exit) && strings.Contains(stderr.String(), errNoMount.Error()),
 		errors.Is(err, syscall.EPERM), errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EINVAL):
-		t.Skipf("this machine lets no test mount a file system: %v %s", err, stderr.String())
+		plugintest.Skip(t, "mount", fmt.Sprintf("this machine lets no test mount a file system: %v %s", err, stderr.String()))
 	default:
 		t.Fatalf("%v: %s", err, stderr.String())
 	}

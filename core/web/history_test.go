@@ -14,12 +14,13 @@ import (
 	"github.com/dogwatch/dogwatch/core/delivery"
 	"github.com/dogwatch/dogwatch/core/event"
 	"github.com/dogwatch/dogwatch/sdk"
+	"github.com/dogwatch/dogwatch/sdk/plugintest"
 )
 
 func TestParseHistory(t *testing.T) {
 	berlin, err := time.LoadLocation("Europe/Berlin")
 	if err != nil {
-		t.Skip("no time zones on this machine")
+		plugintest.Skip(t, "zoneinfo", err)
 	}
 	all := 0
 	for _, topic := range topics {
@@ -115,6 +116,7 @@ func everyEvent() []event.Event {
 		plugin(event.PluginBroken, event.Plugin{State: "untrusted", Error: "file changed"}),
 		login(event.LoginSucceeded, event.Login{Method: "basic.ana", Address: "10.0.0.1"}), login(event.LoginFailed, event.Login{Address: "10.0.0.1", Error: "wrong password"}),
 		login(event.LoggedOut, event.Login{}), login(event.TokenCreated, event.Login{Token: "homepage", Scope: "read"}), login(event.TokenRevoked, event.Login{Token: "homepage"}),
+		{Type: event.SettingChanged, Subject: "log.level", Payload: event.Payload{Setting: &event.Setting{From: "info", To: "debug", User: "ana", Address: "10.0.0.1"}}},
 	}
 }
 
@@ -126,6 +128,7 @@ func TestEventsAreTold(t *testing.T) {
 		"check failed: engine gone|failed", "sent|ok", "sent at attempt 3|ok", "failed after 10 attempts: 535|failed", "skipped: not worth sending any more|",
 		"process is up|ok", "process stopped|", "process is down: died|failed", "will not run (untrusted): file changed|failed",
 		"logged in by basic.ana from 10.0.0.1|", "login refused from 10.0.0.1: wrong password|failed", "logged out|", "created the token homepage (read)|", "revoked the token homepage|",
+		"changed from info to debug by ana from 10.0.0.1|",
 	}
 	for i, e := range everyEvent() {
 		said, class := told(e)

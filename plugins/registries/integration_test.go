@@ -38,6 +38,8 @@ import (
 
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/registry"
+
+	"github.com/dogwatch/dogwatch/sdk/plugintest"
 )
 
 // These tests ask the registry of the distribution project, as Debian packages it.
@@ -50,10 +52,7 @@ func realRegistry(t *testing.T, folder, auth string) string {
 	t.Helper()
 	program, err := exec.LookPath("docker-registry")
 	if err != nil {
-		if slices.Contains(strings.Split(os.Getenv("DOGWATCH_TEST_REQUIRE"), ","), "registry") {
-			t.Fatal("DOGWATCH_TEST_REQUIRE asks for registry, and docker-registry is not here")
-		}
-		t.Skip("docker-registry is not here")
+		plugintest.Skip(t, "registry", err)
 	}
 	config := filepath.Join(t.TempDir(), "config.yml")
 	text := fmt.Sprintf("version: 0.1\nstorage: {filesystem: {rootdirectory: %q}}\nhttp: {addr: '127.0.0.1:0'}\n%s\n", folder, auth)

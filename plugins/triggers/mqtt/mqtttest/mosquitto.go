@@ -7,10 +7,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/dogwatch/dogwatch/sdk/plugintest"
 )
 
 // patience bounds every wait; nothing waits this long unless something is broken.
@@ -32,10 +33,7 @@ type Mosquitto struct {
 func Start(t testing.TB, config string) *Mosquitto {
 	t.Helper()
 	if _, err := mosquittoPath(); err != nil {
-		if slices.Contains(strings.Split(os.Getenv("DOGWATCH_TEST_REQUIRE"), ","), "mosquitto") {
-			t.Fatal("DOGWATCH_TEST_REQUIRE asks for mosquitto: ", err)
-		}
-		t.Skip("there is no mosquitto: ", err)
+		plugintest.Skip(t, "mosquitto", err)
 	}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

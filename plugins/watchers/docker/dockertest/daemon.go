@@ -18,14 +18,14 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
-	"strings"
 	"syscall"
 	"testing"
 	"time"
 
 	"github.com/docker/docker/api/types/container"
 	"github.com/docker/docker/client"
+
+	"github.com/dogwatch/dogwatch/sdk/plugintest"
 )
 
 const (
@@ -53,11 +53,11 @@ func Start(t testing.TB) *Daemon {
 	t.Helper()
 	for _, program := range []string{"dockerd", "containerd", "runc"} {
 		if _, err := exec.LookPath(program); err != nil {
-			absent(t, err.Error())
+			plugintest.Skip(t, "docker", err)
 		}
 	}
 	if os.Geteuid() != 0 {
-		absent(t, "dockerd needs root")
+		plugintest.Skip(t, "docker", "dockerd needs root")
 	}
 	// The paths of unix sockets are limited to 107 characters, which t.TempDir exceeds.
 	dir, err := os.MkdirTemp("", "dw")
@@ -79,15 +79,6 @@ func Start(t testing.TB) *Daemon {
 		check(t, d.API.Close())
 	})
 	return d
-}
-
-// absent skips the test, or fails it where the engine must be there.
-func absent(t testing.TB, why string) {
-	t.Helper()
-	if slices.Contains(strings.Split(os.Getenv("DOGWATCH_TEST_REQUIRE"), ","), "docker") {
-		t.Fatalf("DOGWATCH_TEST_REQUIRE asks for docker: %s", why)
-	}
-	t.Skipf("no Docker Engine: %s", why)
 }
 
 func check(t testing.TB, err error) {
