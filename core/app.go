@@ -60,10 +60,12 @@ type App struct {
 	plugins    *plugin.Host
 	components *component.Manager
 	checker    *check.Checker
+	dater      *check.Dater
 	dispatcher *dispatch.Dispatcher
 	metrics    *metrics.Metrics
 	auth       *auth.Auth
 	checks     *checks
+	logLevel   *logLevel
 	// looked is told that somebody looked at a page.
 	looked chan struct{}
 }
@@ -86,6 +88,7 @@ func New(ctx context.Context, opt Options) (*App, error) {
 	}
 	a.auth = auth.New(auth.Options{Config: settings, Store: a.store, Secrets: opt.Redactor.Add, Log: opt.Log, Now: opt.Now})
 	a.report(a.auth.Problems())
+	a.logLevel = &logLevel{root: opt.Log, store: a.store, auth: a.auth, now: opt.Now}
 	a.metrics = metrics.New(opt.Version, metrics.Options{Enabled: settings.Prometheus.Enabled, WUD: settings.Prometheus.WUD})
 	if a.plugins, err = plugin.New(a.pluginOptions()); err != nil {
 		a.store.Close()
@@ -94,12 +97,14 @@ func New(ctx context.Context, opt Options) (*App, error) {
 	}
 	a.components = component.New(component.Options{
 		Plugins: a.plugins, Log: opt.Log, Secrets: opt.Redactor.Add, Validate: validate, MaskAll: settings.Server.MaskAll,
+		Changed: func(*component.Component) { a.bus.Touch(event.ComponentChanged) },
 	})
 	a.checker = check.New(check.Options{
 		Registries: registries{a.components}, Store: checkStore{a.store}, Cache: &checkCache{store: a.store, log: a.log},
 		Limits: check.Limits{PerHost: settings.Check.PerHost, Total: settings.Check.Total}, ForeignLabels: settings.Labels.Foreign,
 		Order: a.components.Watchers, Told: a.store.Told, Log: opt.Log, Now: opt.Now,
 	})
+	a.dater = check.NewDater(a.checker, registries{a.components}.limits)
 	a.dispatcher = dispatch.New(dispatch.Options{
 		Triggers: triggers{a.components}, Containers: containers{a.store}, Store: a.store, Bus: &a.bus,
 		Lend: lender{a.components}.lend, NotStarted: plugin.NotStarted, Died: plugin.Died, Log: opt.Log, Now: opt.Now,
@@ -176,6 +181,13 @@ func (a *App) Run(ctx context.Context) error {
 			return nil
 		}
 		return a.dispatcher.Run(ctx)
+	})
+	g.Go(func() error {
+		// A registry that is not configured yet must not be asked as if nobody had.
+		if a.components.Await(ctx) != nil {
+			return nil
+		}
+		return a.dater.Run(ctx)
 	})
 	g.Go(func() error { return hub.Run(ctx, followers(a.components)) })
 	g.Go(func() error { return a.count(ctx) })
@@ -279,6 +291,7 @@ func (a *App) pluginChanged(st plugin.Status) {
 	}
 	t, told := types[st.State]
 	if !told {
+		a.bus.Touch(event.PluginChanged)
 		return
 	}
 	e := event.Event{At: a.opt.Now(), Type: t, Subject: st.Name, Payload: event.Payload{Plugin: &event.Plugin{State: string(st.State), Error: st.Error}}}
@@ -292,7 +305,7 @@ func (a *App) apiOptions(pages api.Pages) api.Options {
 		Config: a.opt.Config, Version: a.opt.Version, Store: a.store, Bus: &a.bus,
 		Components: a.components, Plugins: a.plugins, Checks: a.checks, Triggers: a.dispatcher,
 		Trials:  newTrials(a.components, a.opt.Log, a.opt.Now),
-		Metrics: a.metrics, Auth: a.auth, Pages: pages, Redact: a.opt.Redactor.String, Log: a.opt.Log, Now: a.opt.Now,
+		Metrics: a.metrics, Auth: a.auth, LogLevel: a.logLevel, Pages: pages, Redact: a.opt.Redactor.String, Log: a.opt.Log, Now: a.opt.Now,
 	}
 }
 
@@ -306,8 +319,8 @@ func (a *App) webOptions() web.Options {
 			trials: newTrials(a.components, a.opt.Log, a.opt.Now), now: a.opt.Now,
 		},
 		Processes: processes{plugins: a.plugins, redact: redact}, Archive: archive{store: a.store, redact: redact, wake: a.dispatcher.Wake},
-		About: a.about(a.opt.Now()), Logins: a.auth, Tokens: tokens{a.auth}, OpenAPI: api.Document(), User: user, Redact: redact,
-		Used: a.look, Log: a.opt.Log, Now: a.opt.Now,
+		About: a.about(a.opt.Now()), Logins: a.auth, Tokens: tokens{a.auth}, Sessions: sessions{a.auth}, LogLevel: a.logLevel, OpenAPI: api.Document(), User: user, Redact: redact,
+		Used: a.look, Worked: func() { a.bus.Touch(event.WorkChanged) }, Want: a.dater.Want, Log: a.opt.Log, Now: a.opt.Now,
 	}
 }
 

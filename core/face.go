@@ -210,8 +210,9 @@ type archive struct {
 	wake   func()
 }
 
-// History implements web.Archive.
+// History implements web.Archive. Who logged in is for people only.
 func (a archive) History(ctx context.Context, f event.Filter) ([]event.Event, error) {
+	f.Public = !auth.From(ctx).Person()
 	found, err := a.store.History(ctx, f)
 	for i := range found {
 		a.blank(&found[i])
@@ -276,6 +277,29 @@ func (a *App) about(started time.Time) func() web.About {
 		return about
 	}
 }
+
+// sessions fits the sessions to web.Sessions.
+type sessions struct{ auth *auth.Auth }
+
+// May implements web.Sessions.
+func (sessions) May(r *http.Request) bool { return auth.From(r.Context()).Scope >= auth.Manage }
+
+// List implements web.Sessions.
+func (s sessions) List(ctx context.Context) ([]auth.Session, error) {
+	return s.auth.Sessions(ctx, auth.From(ctx))
+}
+
+// End implements web.Sessions.
+func (s sessions) End(r *http.Request, id string) error {
+	err := s.auth.EndSession(r, id)
+	if errors.Is(err, store.ErrNotFound) {
+		return sdk.WithKind(sdk.ErrNotFound, err)
+	}
+	return err
+}
+
+// EndOthers implements web.Sessions.
+func (s sessions) EndOthers(r *http.Request) error { return s.auth.EndOthers(r) }
 
 // tokens fits the tokens to web.Tokens.
 type tokens struct{ auth *auth.Auth }

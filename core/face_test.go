@@ -5,9 +5,11 @@ import (
 	"errors"
 	"os"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/dogwatch/dogwatch/core/auth"
 	"github.com/dogwatch/dogwatch/core/event"
 	"github.com/dogwatch/dogwatch/core/store"
 	"github.com/dogwatch/dogwatch/core/web"
@@ -58,7 +60,15 @@ func TestArchiveShowsNoSecret(t *testing.T) {
 		t.Fatal(err)
 	}
 	a := archive{store: s, redact: func(text string) string { return strings.ReplaceAll(text, secret, "***") }, wake: func() {}}
-	found, err := a.History(t.Context(), event.Filter{})
+	// A program, and whoever did not say who they are, is not told of logins.
+	for _, who := range []auth.Identity{{}, {User: "x", Method: "token", Scope: auth.Read}, {User: "x", Method: "token", Scope: auth.Write}} {
+		found, err := a.History(auth.With(t.Context(), who), event.Filter{})
+		if err != nil || len(found) != 4 || slices.ContainsFunc(found, func(e event.Event) bool { return e.Login != nil }) {
+			t.Errorf("%+v sees %d events, %v", who, len(found), err)
+		}
+	}
+	person := auth.With(t.Context(), auth.Identity{User: auth.AnonymousName, Method: auth.AnonymousName, Scope: auth.Write})
+	found, err := a.History(person, event.Filter{})
 	if err != nil || len(found) != 5 {
 		t.Fatalf("%d events, %v", len(found), err)
 	}

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"io/fs"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -62,14 +61,14 @@ func (m *memory) Put(context.Context, string, string, []byte) {}
 type recordedTrust struct{ path string }
 
 func (t recordedTrust) Checksum(ctx context.Context, name string) ([]byte, bool, error) {
-	if _, err := os.Stat(t.path); errors.Is(err, fs.ErrNotExist) {
+	s, err := store.Read(ctx, t.path)
+	if errors.Is(err, fs.ErrNotExist) {
 		return nil, false, nil
 	}
-	s, err := store.Open(ctx, t.path, store.Options{})
 	if err != nil {
 		return nil, false, err
 	}
-	sum, known, err := trustStore{s}.Checksum(ctx, name)
+	sum, known, err := checksum(ctx, s, name)
 	return sum, known, errors.Join(err, s.Close())
 }
 

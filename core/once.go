@@ -219,7 +219,7 @@ func TrustPlugin(ctx context.Context, settings *config.Config, name string) erro
 	if err != nil {
 		return fmt.Errorf("trust plugin %s: %w", name, err)
 	}
-	s, err := store.Open(ctx, storeFile(settings), store.Options{})
+	s, err := store.Open(ctx, storeFile(settings), store.Options{AsIs: true})
 	if err != nil {
 		return err
 	}

@@ -38,6 +38,15 @@ func (r registries) For(host string) (check.Match, bool) {
 	return check.Match{ID: c.ID(), URL: url, Registry: c}, true
 }
 
+// limits returns what the hosts of a registry allow, for check.NewDater.
+func (r registries) limits(ctx context.Context, id string) []registry.Limit {
+	c, known := r.components.ByID(kind.Registry, id)
+	if !known {
+		return nil
+	}
+	return component.Limits(ctx, []*component.Component{c})[0]
+}
+
 // vars are what single built-in plugins are told by their environment: settings
 // that are not of one component.
 func vars(c *config.Config) map[string][]string {
@@ -172,7 +181,14 @@ func runner(d *dispatch.Dispatcher, s containers) func(ctx context.Context, trig
 type trustStore struct{ *store.Store }
 
 func (s trustStore) Checksum(ctx context.Context, name string) ([]byte, bool, error) {
-	sum, _, err := s.Store.Checksum(ctx, name)
+	return checksum(ctx, s.Store, name)
+}
+
+// checksum reads a checksum; that there is none is no error.
+func checksum(ctx context.Context, from interface {
+	Checksum(ctx context.Context, name string) ([]byte, time.Time, error)
+}, name string) ([]byte, bool, error) {
+	sum, _, err := from.Checksum(ctx, name)
 	if errors.Is(err, store.ErrNotFound) {
 		return nil, false, nil
 	}

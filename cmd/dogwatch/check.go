@@ -35,11 +35,11 @@ func newCheck(g *global) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "check [IMAGE...]",
 		Short: "Look for updates once and print them",
-		Long: `Checks every container of the configured watchers once. The database is not
-touched and nobody is told, unless --trigger asks for it. With images as
-arguments it checks these, without an engine. What is most urgent stands first, and
-what could not be checked last, with the reason. Colours are for terminals;
-NO_COLOR switches them off.
+		Long: `Checks every container of the configured watchers once, or of the local Docker
+socket when none is configured. The database is not touched and nobody is told,
+unless --trigger asks for it. With images as arguments it checks these, without
+an engine. What is most urgent stands first, and what could not be checked last,
+with the reason. Colours are for terminals; NO_COLOR switches them off.
 
 Exit code 0: the check took place. 1: a watcher could not be asked, or nothing
 could be checked. With --exit-code also 3: there are updates, and 1: something
@@ -192,7 +192,10 @@ func blank(found []sdk.Container, redactor *logging.Redactor) []sdk.Container {
 func asking(once *core.Once) func() string {
 	began := time.Now()
 	return func() string {
-		return fmt.Sprintf("Checking: %d answers in %s", once.Calls(), brief(time.Since(began)))
+		if n := once.Calls(); n > 0 {
+			return fmt.Sprintf("Checking: %s in %s", count(n, "answer"), brief(time.Since(began)))
+		}
+		return "Checking: waiting for the first answer"
 	}
 }
 
@@ -264,6 +267,9 @@ func (g *global) print(o outcome, rows []row, sum summary, f checkFlags) error {
 		}
 	}
 	last := sum.sentence(o.took)
+	if len(o.found)+len(o.failures) == 0 {
+		last = nothingFound
+	}
 	if f.format == "markdown" {
 		return writeMarkdown(g.stdout, rows, last)
 	}

@@ -89,30 +89,41 @@ func build(dir string) error {
 //	freeport            put a free port into $PORT
 //	await URL           wait until an address answers
 //	running URL         wait until every plugin process of a server runs
+//	restarted URL NAME  start a plugin process of a server again and wait until it runs
+//	post URL BODY       send JSON to an address
+//	envfile NAME FILE   put the first line of a file into a variable
 //	tidy FROM TO        copy output without what differs between runs
 func TestScripts(t *testing.T) {
+	oldStore, err := filepath.Abs("../../core/store/testdata/v1.db")
+	if err != nil {
+		t.Fatal(err)
+	}
 	testscript.Run(t, testscript.Params{
 		Dir:           "testdata/script",
 		UpdateScripts: *update,
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("PATH", binaries+string(os.PathListSeparator)+e.Getenv("PATH"))
 			e.Setenv("BIN", binaries)
+			e.Setenv("OLDSTORE", oldStore)
 			e.Setenv("DOGWATCH_STORE_PATH", filepath.Join(e.WorkDir, "store"))
 			e.Values["world"] = &world{}
 			e.Setenv("DOGWATCH_SERVER_PORT", "1") // where nothing listens, unless the script says otherwise
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits":    exits,
-			"homelab":  startHomelab,
-			"upgrade":  upgrade,
-			"break":    breakEngine,
-			"asked":    awaitAsked,
-			"receiver": startReceiver,
-			"freeport": freePort,
-			"await":    await,
-			"running":  awaitRunning,
-			"tidy":     tidy,
+			"exits":     exits,
+			"homelab":   startHomelab,
+			"upgrade":   upgrade,
+			"break":     breakEngine,
+			"asked":     awaitAsked,
+			"receiver":  startReceiver,
+			"freeport":  freePort,
+			"await":     await,
+			"running":   awaitRunning,
+			"restarted": restarted,
+			"post":      post,
+			"envfile":   envFile,
+			"tidy":      tidy,
 		},
 	})
 }
@@ -239,6 +250,42 @@ func awaitRunning(ts *testscript.TestScript, _ bool, args []string) {
 	})
 }
 
+// restarted waits for another process, by its number.
+func restarted(ts *testscript.TestScript, _ bool, args []string) {
+	base, name := args[0], args[1]
+	process := func(ctx context.Context, d daemon) (plugin.Status, error) {
+		var all []plugin.Status
+		err := d.call(ctx, http.MethodGet, "/api/plugins", &all)
+		for _, p := range all {
+			if p.Name == name {
+				return p, err
+			}
+		}
+		return plugin.Status{}, errors.Join(err, fmt.Errorf("there is no plugin %s", name))
+	}
+	d := daemon{base: base, http: localClient()}
+	before, err := process(context.Background(), d)
+	ts.Check(err)
+	ts.Check(d.call(context.Background(), http.MethodPost, "/api/plugins/"+name+"/restart", nil))
+	awaitThat(ts, base, func(ctx context.Context, d daemon) error {
+		now, err := process(ctx, d)
+		if err == nil && (now.PID == before.PID || now.State != plugin.Running) {
+			err = fmt.Errorf("plugin %s is %s as process %d", name, now.State, now.PID)
+		}
+		return err
+	})
+}
+
+func post(ts *testscript.TestScript, _ bool, args []string) {
+	res, err := http.Post(args[0], "application/json", strings.NewReader(args[1]))
+	ts.Check(err)
+	body, _ := io.ReadAll(res.Body)
+	ts.Check(res.Body.Close())
+	if res.StatusCode >= 300 {
+		ts.Fatalf("%s: %s", res.Status, body)
+	}
+}
+
 // awaitThat asks a server until it is content.
 func awaitThat(ts *testscript.TestScript, base string, ask func(context.Context, daemon) error) {
 	ctx, cancel := context.WithTimeout(context.Background(), 15*time.Second)
@@ -268,6 +315,11 @@ var variable = []struct {
 	{regexp.MustCompile(`go\d+\.\d+\S* \S+/\S+`), "GO OS/ARCH"},
 	{regexp.MustCompile(`(?m)^commit .*\n`), ""},
 	{regexp.MustCompile(`\b[0-9a-f]{64}\b`), "SHA256"},
+}
+
+func envFile(ts *testscript.TestScript, _ bool, args []string) {
+	line, _, _ := strings.Cut(ts.ReadFile(args[1]), "\n")
+	ts.Setenv(args[0], line)
 }
 
 func tidy(ts *testscript.TestScript, _ bool, args []string) {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/dogwatch/dogwatch/core"
 	"github.com/dogwatch/dogwatch/core/config"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/kind"
@@ -86,27 +87,33 @@ func (g *global) sections() []config.Component {
 	return all
 }
 
-// containerNames asks the Dogwatch that is serving, if there is one: an engine may take long to answer.
+// containerNames are those that the database has, if it is on this machine and
+// may be read, or else the Dogwatch that is serving: an engine may take long to answer.
 func (g *global) containerNames(ctx context.Context) []cobra.Completion {
 	cfg, err := g.load(nil)
 	if err != nil {
 		return nil
 	}
-	d, err := daemonOf(cfg.Server)
-	if err != nil {
-		return nil
-	}
 	ctx, cancel := context.WithTimeout(ctx, quick)
 	defer cancel()
-	var containers []sdk.Container
-	if d.call(ctx, http.MethodGet, "/api/containers", &containers) != nil {
-		return nil
+	containers, err := core.Containers(ctx, cfg)
+	if err != nil || len(containers) == 0 {
+		containers = served(ctx, cfg.Server)
 	}
 	var names []cobra.Completion
 	for _, c := range containers {
 		names = append(names, cobra.CompletionWithDesc(printable(c.Name), printable(familiar(c.Image)+":"+c.Image.Tag.Value)))
 	}
 	return names
+}
+
+// served asks the Dogwatch that is serving for its containers.
+func served(ctx context.Context, s config.Server) (containers []sdk.Container) {
+	d, err := daemonOf(s)
+	if err != nil || d.call(ctx, http.MethodGet, "/api/containers", &containers) != nil {
+		return nil
+	}
+	return containers
 }
 
 // typeNames are the built-in types: trigger.ntfy.

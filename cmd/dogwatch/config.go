@@ -19,6 +19,18 @@ import (
 
 func newConfig(g *global) *cobra.Command {
 	return newGroup("config", "Check, print and document the configuration",
+		`Looks after the configuration, which is a YAML file, variables, or both: a setting
+such as server.port in the file is DOGWATCH_SERVER_PORT in the environment, which
+wins. The variables of What's Up Docker (WUD_…) are understood, too.`,
+		`  # what can be set, and what is set by whom
+  dogwatch config docs
+  dogwatch config show --all
+
+  # find mistakes before the next start does
+  dogwatch config validate --config dogwatch.yaml
+
+  # move a compose file of another tool over
+  dogwatch config migrate compose.yaml`,
 		newConfigValidate(g), newConfigShow(g), newConfigDocs(g), newConfigMigrate(g))
 }
 
@@ -29,8 +41,12 @@ func newConfigValidate(g *global) *cobra.Command {
 		Long: `Reads the file and the environment and gives every component to its plugin, which
 checks its options; nothing is connected to. Everything found is printed, and
 anything found, a misspelt option too, makes the exit code 1.`,
-		Example: "  dogwatch config validate --config dogwatch.yaml",
-		Args:    exactly(0),
+		Example: `  # what the next dogwatch serve would read
+  dogwatch config validate
+
+  # a file before it is put in place, without a daemon
+  dogwatch config validate --config dogwatch.yaml`,
+		Args: exactly(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cfg, _, err := g.loadWhatever()
 			if err != nil {
@@ -89,11 +105,16 @@ func (g *global) verdict(cfg *config.Config, problems []config.Problem, redact f
 func newConfigShow(g *global) *cobra.Command {
 	var asJSON, all bool
 	cmd := &cobra.Command{
-		Use:     "show",
-		Short:   "Print the configuration with the place each value comes from",
-		Long:    "Prints what was configured as YAML, each value with the place it comes from. Secrets\nare masked.",
-		Example: "  dogwatch config show\n  dogwatch config show --all",
-		Args:    exactly(0),
+		Use:   "show",
+		Short: "Print the configuration with the place each value comes from",
+		Long: `Prints what was configured as YAML, each value with the place it comes from: a line
+of the file, a variable, or a file that holds a secret. Secrets are masked.`,
+		Example: `  # what was set
+  dogwatch config show
+
+  # everything that can be set, defaults too, for a script
+  dogwatch config show --all --json`,
+		Args: exactly(0),
 		RunE: func(*cobra.Command, []string) error {
 			cfg, fit, err := g.loadWhatever()
 			if err != nil {

@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -29,6 +30,8 @@ var errNoDaemon = errors.New("no Dogwatch is serving")
 type daemon struct {
 	base string // with the base path, without a slash at the end
 	http *http.Client
+	// token is sent to a daemon that asks for a login; "" when there is none.
+	token string
 	// settings lead to the store, where a pass can be made; nil when nobody asks for one.
 	settings *config.Config
 }
@@ -49,7 +52,7 @@ func daemonOf(s config.Server) (*daemon, error) {
 		host = "127.0.0.1"
 	}
 	base := scheme + "://" + net.JoinHostPort(host, strconv.Itoa(s.Port)) + strings.TrimRight(s.BasePath, "/")
-	return &daemon{base: base, http: localClient()}, nil
+	return &daemon{base: base, http: localClient(), token: os.Getenv(config.TokenVariable)}, nil
 }
 
 // trustedDaemonOf is daemonOf for what needs a login: whoever may write the store
@@ -65,7 +68,7 @@ func trustedDaemonOf(cfg *config.Config) (*daemon, error) {
 // localClient returns a client for the server of this very configuration. It is
 // on this machine, so no proxy is asked, and its certificate, which is for the
 // name under which others reach it, is not verified: nothing secret is sent but
-// a pass of a few minutes, to something that asked for it.
+// a token or a pass of a few minutes, to something that asked for it.
 func localClient() *http.Client {
 	return &http.Client{Transport: &http.Transport{
 		DialContext:       (&net.Dialer{Timeout: 2 * time.Second}).DialContext,
@@ -81,9 +84,9 @@ func (d *daemon) call(ctx context.Context, method, path string, into any) (err e
 	if err != nil {
 		return err
 	}
-	if res.StatusCode == http.StatusUnauthorized && d.settings != nil {
+	if res.StatusCode == http.StatusUnauthorized && (d.token != "" || d.settings != nil) {
 		res.Body.Close()
-		pass, takeBack, err := passFor(ctx, d.settings)
+		pass, takeBack, err := d.pass(ctx)
 		if err != nil {
 			return fmt.Errorf("log in to %s: %w", d.base, err)
 		}
@@ -107,6 +110,21 @@ func (d *daemon) call(ctx context.Context, method, path string, into any) (err e
 		return fmt.Errorf("what answers at %s is not Dogwatch: %w", d.base, err)
 	}
 	return nil
+}
+
+// pass returns what to log in with, and what takes it back.
+func (d *daemon) pass(ctx context.Context) (secret string, takeBack func() error, err error) {
+	if d.token != "" {
+		return d.token, func() error { return nil }, nil
+	}
+	file := filepath.Join(d.settings.Store.Path, d.settings.Store.File)
+	if _, err = os.Stat(file); err == nil {
+		secret, takeBack, err = passFor(ctx, d.settings)
+	}
+	if err != nil {
+		err = fmt.Errorf("%w; set %s to a token, or run this where its database can be written", err, config.TokenVariable)
+	}
+	return secret, takeBack, err
 }
 
 func (d *daemon) send(ctx context.Context, method, path, pass string) (*http.Response, error) {

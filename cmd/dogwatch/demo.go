@@ -28,9 +28,13 @@ func newDemo(g *global) *cobra.Command {
 containers, and the registries of their images, where new versions appear now and
 then. It needs no engine and no network, ignores the configuration, and leaves
 nothing behind.`,
-		Example: "  dogwatch demo --port 3001",
-		Args:    exactly(0),
-		RunE:    func(cmd *cobra.Command, _ []string) error { return g.demo(cmd.Context(), port) },
+		Example: `  # on port 3000
+  dogwatch demo
+
+  # beside a Dogwatch that serves
+  dogwatch demo --port 3001`,
+		Args: exactly(0),
+		RunE: func(cmd *cobra.Command, _ []string) error { return g.demo(cmd.Context(), port) },
 	}
 	cmd.Flags().IntVarP(&port, "port", "p", 3000, "port to listen on")
 	return cmd

@@ -24,7 +24,11 @@ func newPluginDescribe(g *global) *cobra.Command {
 		Long: `Prints what a type of watcher, registry or trigger does, and its options with
 their defaults. The kind in front may be left out. Types of executables in
 plugins.dir are known, too; config docs prints a page with an example.`,
-		Example:           "  dogwatch plugin describe trigger.smtp\n  dogwatch plugin describe docker",
+		Example: `  # a trigger
+  dogwatch plugin describe trigger.smtp
+
+  # the kind may be left out
+  dogwatch plugin describe docker`,
 		Args:              exactly(1),
 		ValidArgsFunction: first(typeNames),
 		RunE: func(cmd *cobra.Command, args []string) error {

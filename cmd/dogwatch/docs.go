@@ -28,7 +28,14 @@ func newConfigDocs(g *global) *cobra.Command {
 		Short: "Print the documentation of everything that can be set",
 		Long: `Prints the documentation of the settings, or of a type such as trigger.ntfy with
 all its options, their variables and an example.`,
-		Example:           "  dogwatch config docs\n  dogwatch config docs trigger.ntfy\n  dogwatch config docs --format yaml > dogwatch.yaml",
+		Example: `  # everything, page by page
+  dogwatch config docs
+
+  # one type, with an example to copy
+  dogwatch config docs trigger.ntfy
+
+  # a file to start from, in which everything is commented out
+  dogwatch config docs --format yaml > dogwatch.yaml`,
 		Args:              arguments(0, 1),
 		ValidArgsFunction: first(typeNames),
 		RunE: func(_ *cobra.Command, args []string) error {

@@ -44,7 +44,14 @@ It changes nothing and sends nothing, and works beside a Dogwatch that serves.
 In a container: docker exec dogwatch dogwatch doctor
 
 Exit code 0: all works, though there may be warnings. 1: something does not work.`,
-		Example: "  dogwatch doctor\n  dogwatch doctor --quiet --timeout 30s\n  dogwatch doctor --json",
+		Example: `  # everything there is to know
+  dogwatch doctor
+
+  # what is wrong only, with time for slow registries
+  dogwatch doctor --quiet --timeout 30s
+
+  # for a script
+  dogwatch doctor --json`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if f.timeout <= 0 {
 				return usage(errors.New("--timeout must be longer than nothing, such as 10s"))

@@ -55,7 +55,7 @@ Anything with a tag, and anything no watcher knows, is taken for an image.`,
 	}
 	cmd.ValidArgsFunction = first(g.containerNames)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the explanation as the API does")
-	cmd.Flags().BoolVar(&all, "all", false, fmt.Sprintf("list every tag, not just %d", shownTags))
+	cmd.Flags().BoolVar(&all, "all", false, fmt.Sprintf("list every tag, not just %d, and the rules that no label sets", shownTags))
 	return cmd
 }
 
@@ -147,6 +147,9 @@ func writeExplanation(w io.Writer, s style, e check.Explanation, all bool) error
 	}
 	var rules []string
 	for _, r := range e.Rules {
+		if r.IsDefault() && !all {
+			continue
+		}
 		rules = append(rules, fmt.Sprintf("%s = %s (%s)", r.Name, r.Value, r.Source))
 	}
 	section("Rules", rules)

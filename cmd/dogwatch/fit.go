@@ -15,9 +15,38 @@ func clip(text string, width int) string {
 	return string(runes[:head]) + "…" + string(runes[len(runes)-(width-1-head):])
 }
 
-// clipUpdate shortens both ends of an update alike, so that both can be told.
+// clipImage shortens the name of an image: its last part tells most.
+func clipImage(image string, width int) string {
+	short := image
+	for utf8.RuneCountInString(short) > width {
+		_, rest, nested := strings.Cut(strings.TrimPrefix(short, "…/"), "/")
+		if !nested {
+			return clip(short, width)
+		}
+		short = "…/" + rest
+	}
+	return short
+}
+
+const arrow = " → "
+
+// brieflyUpdate leaves out what both ends of an update have in common:
+// "1.2-alpine → 1.3-alpine" is "1.2 → 1.3-alpine".
+func brieflyUpdate(text string) string {
+	from, to, _ := strings.Cut(text, arrow)
+	at := strings.LastIndex(from, "-")
+	if at < 1 || !strings.HasSuffix(to, from[at:]) || len(to) == len(from[at:]) {
+		return text
+	}
+	return from[:at] + arrow + to
+}
+
+// clipUpdate shortens an update: by what both ends have in common, and then
+// both alike, so that both can be told.
 func clipUpdate(text string, width int) string {
-	const arrow = " → "
+	if utf8.RuneCountInString(text) > width {
+		text = brieflyUpdate(text)
+	}
 	from, to, both := strings.Cut(text, arrow)
 	if !both || utf8.RuneCountInString(text) <= width {
 		return clip(text, width)

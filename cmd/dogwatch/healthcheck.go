@@ -22,7 +22,10 @@ func newHealthcheck(g *global) *cobra.Command {
 a container: exit code 0 says yes, 1 no. With server.enabled: false there is
 nothing to ask, which is no failure.`,
 		Example: `  # in a compose file: test: ["CMD", "dogwatch", "healthcheck"]
-  dogwatch healthcheck`,
+  dogwatch healthcheck
+
+  # a server that is not the one of this configuration
+  dogwatch healthcheck --url http://127.0.0.1:3000/health`,
 		Args: exactly(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx, cancel := context.WithTimeout(cmd.Context(), healthTimeout)

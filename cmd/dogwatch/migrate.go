@@ -33,7 +33,14 @@ Without a file, prints what the environment and the configuration file say as
 one configuration file. A secret that comes from a file stays in it and is named.
 
 Secrets are printed as they are, so mind where the output goes.`,
-		Example: "  dogwatch config migrate compose.yaml .env\n  dogwatch config migrate --write compose.yaml .env\n  dogwatch config migrate > dogwatch.yaml",
+		Example: `  # what would change, and what needs thought
+  dogwatch config migrate compose.yaml .env
+
+  # do it, and keep copies
+  dogwatch config migrate --write compose.yaml .env
+
+  # turn the variables of this environment into a file
+  dogwatch config migrate > dogwatch.yaml`,
 		RunE: func(_ *cobra.Command, files []string) error {
 			if len(files) == 0 && write {
 				return usage(errors.New("--write wants a file to write"))

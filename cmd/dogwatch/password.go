@@ -28,8 +28,12 @@ never an argument: those can be seen by others.
 
 In a compose file write each $ of the hash twice, or put the hash into a file
 and name that in auth.basic.{name}.hash__file.`,
-		Example: "  dogwatch hash-password\n  printf %s \"$PASSWORD\" | dogwatch hash-password --scheme argon2id",
-		Args:    exactly(0),
+		Example: `  # asks for the password, and does not show it
+  dogwatch hash-password
+
+  # in a script
+  printf %s "$PASSWORD" | dogwatch hash-password --scheme argon2id`,
+		Args: exactly(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			password, err := g.askPassword(cmd.InOrStdin())
 			if err != nil {

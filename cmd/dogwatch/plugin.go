@@ -22,6 +22,15 @@ import (
 
 func newPlugin(g *global) *cobra.Command {
 	return newGroup("plugin", "Look after plugins",
+		`Watchers, registries and triggers are plugins: processes of their own, three of
+them built in. Executables in plugins.dir are plugins, too; one whose file changes
+does not run until somebody trusts it.`,
+		`  # what there is, and in which state
+  dogwatch plugin list
+
+  # what a type can, and whether a component works
+  dogwatch plugin describe trigger.smtp
+  dogwatch plugin test trigger.smtp.main`,
 		newPluginList(g), newPluginDescribe(g), newPluginTest(g), newPluginTrust(g), newPluginChecksum(g), newPluginRestart(g))
 }
 
@@ -33,8 +42,12 @@ func newPluginList(g *global) *cobra.Command {
 		Long: `Lists the built-in plugins and the executables in plugins.dir with their state, as
 the Dogwatch that is serving sees them. When none is, those that may run are
 started for a moment to learn what they hold.`,
-		Example: "  dogwatch plugin list",
-		Args:    exactly(0),
+		Example: `  # a table
+  dogwatch plugin list
+
+  # with processes, checksums and restarts, for a script
+  dogwatch plugin list --json`,
+		Args: exactly(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			all, err := g.plugins(cmd.Context())
 			if err != nil {
@@ -103,7 +116,11 @@ func newPluginTrust(g *global) *cobra.Command {
 		Short: "Accept an executable in plugins.dir as it is now",
 		Long: `Accepts an executable in plugins.dir as it is now, after its file was changed. The
 Dogwatch that is serving starts it at once; when none is, the next one does.`,
-		Example:           "  dogwatch plugin trust trigger-file",
+		Example: `  # after an upgrade of the file plugins/trigger-file
+  dogwatch plugin trust trigger-file
+
+  # of an installation that is configured elsewhere
+  dogwatch plugin trust trigger-file --config dogwatch.yaml`,
 		Args:              exactly(1),
 		ValidArgsFunction: first(g.bundleNames(false)),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -132,7 +149,11 @@ func newPluginRestart(g *global) *cobra.Command {
 		Short: "Start a plugin again, one that died too often too",
 		Long: `Asks the Dogwatch that is serving to start a plugin again: one of those built in
 (watcher, registry, trigger) or an executable in plugins.dir.`,
-		Example:           "  dogwatch plugin restart trigger",
+		Example: `  # all built-in triggers
+  dogwatch plugin restart trigger
+
+  # an executable in plugins.dir
+  dogwatch plugin restart trigger-file`,
 		Args:              exactly(1),
 		ValidArgsFunction: first(g.bundleNames(true)),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -161,8 +182,12 @@ func newPluginChecksum(g *global) *cobra.Command {
 		Short: "Print the entry of plugins.checksums that pins an executable",
 		Long: `Prints the entry of plugins.checksums that pins an executable to its content. With
 plugins.trust: pinned nothing else runs.`,
-		Example: "  dogwatch plugin checksum ./trigger-file",
-		Args:    exactly(1),
+		Example: `  # a file that is about to be installed
+  dogwatch plugin checksum ./trigger-file
+
+  # one that is
+  dogwatch plugin checksum /store/plugins/trigger-file`,
+		Args: exactly(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			sum, err := plugin.Checksum(args[0])
 			if err != nil {

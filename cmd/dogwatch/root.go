@@ -76,6 +76,9 @@ exists, shows it, and notifies or acts. Without a command it serves.
 New here? demo shows it without an engine, check looks once, and doctor says
 what is missing. Every command explains itself: dogwatch help COMMAND.
 
+Settings come from a YAML file and from variables (dogwatch config docs lists all);
+without any it watches the local Docker socket.
+
 Exit codes: 0 done, 1 failed, 2 wrong command line, 3 updates (check --exit-code).`,
 		Example: `  # what is out of date on this machine, or of these images
   dogwatch check
@@ -92,7 +95,7 @@ Exit codes: 0 done, 1 failed, 2 wrong command line, 3 updates (check --exit-code
 		SilenceErrors: true,
 	}
 	root.Flags().AddFlagSet(serve.Flags())
-	root.PersistentFlags().StringVarP(&g.file, "config", "c", "", "configuration `file` (default: the first of /etc/dogwatch/dogwatch.yaml, /config/dogwatch.yaml, ./dogwatch.yaml)")
+	root.PersistentFlags().StringVarP(&g.file, "config", "c", "", "configuration `file` (default: DOGWATCH_CONFIG, or dogwatch.yaml in /etc/dogwatch, /config or here); variables win over it")
 	root.PersistentFlags().StringVar(&g.logLevel, "log-level", "", "least severe `level` that is logged: trace, debug, info, warn, error")
 	root.SetOut(stdout)
 	root.SetErr(stderr)
@@ -119,8 +122,8 @@ Exit codes: 0 done, 1 failed, 2 wrong command line, 3 updates (check --exit-code
 }
 
 // newGroup returns a command that only holds others.
-func newGroup(name, short string, commands ...*cobra.Command) *cobra.Command {
-	group := &cobra.Command{Use: name, Short: short, Args: unknownCommand, RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
+func newGroup(name, short, long, example string, commands ...*cobra.Command) *cobra.Command {
+	group := &cobra.Command{Use: name, Short: short, Long: long, Example: example, Args: unknownCommand, RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
 	group.AddCommand(commands...)
 	return group
 }

@@ -2,16 +2,17 @@ package main
 
 import (
 	"io"
+	"os"
 	"strings"
 	"testing"
 
 	"github.com/spf13/cobra"
 )
 
-// commands returns every command that does something, with its path.
+// commands returns every command, those that only hold others too.
 func commands(c *cobra.Command) []*cobra.Command {
 	found := []*cobra.Command{}
-	if c.HasParent() && !c.HasSubCommands() {
+	if c.HasParent() {
 		found = append(found, c)
 	}
 	for _, sub := range c.Commands() {
@@ -42,9 +43,12 @@ func TestEveryCommandTeaches(t *testing.T) {
 		if strings.HasSuffix(c.Short, ".") {
 			t.Errorf("%s: %q ends with a dot", path, c.Short)
 		}
-		shown := false
+		shown, explained := 0, 0
 		for _, line := range strings.Split(c.Example, "\n") {
 			line = strings.TrimSpace(line)
+			if strings.HasPrefix(line, "#") {
+				explained++
+			}
 			if line == "" || strings.HasPrefix(line, "#") {
 				continue
 			}
@@ -54,16 +58,31 @@ func TestEveryCommandTeaches(t *testing.T) {
 				continue
 			}
 			args, _, _ = strings.Cut(args, " >")
-			shown = true
+			args, _, _ = strings.Cut(args, " |")
+			shown++
 			if err := parses(strings.Fields(args)); err != nil {
 				t.Errorf("%s: the example %q: %v", path, line, err)
 			}
-			if !strings.HasPrefix("dogwatch "+args+" ", path+" ") {
+			ofGroup := c.HasParent() && c.Parent().HasParent() && strings.HasPrefix("dogwatch "+args, c.Parent().CommandPath()+" ")
+			if !strings.HasPrefix("dogwatch "+args+" ", path+" ") && !ofGroup {
 				t.Errorf("%s: the example %q is of another command", path, line)
 			}
 		}
-		if !shown {
-			t.Errorf("%s has no example that can be run", path)
+		if shown < 2 || explained == 0 {
+			t.Errorf("%s shows %d examples and explains %d, want two that can be run and what for", path, shown, explained)
+		}
+	}
+}
+
+// TestCommandsAreListed: docs/commandline.md has every command.
+func TestCommandsAreListed(t *testing.T) {
+	text, err := os.ReadFile("../../docs/commandline.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range commands(newRoot(io.Discard, io.Discard)) {
+		if !c.HasSubCommands() && !strings.Contains(string(text), "`"+c.CommandPath()+"`") {
+			t.Errorf("docs/commandline.md lacks %s", c.CommandPath())
 		}
 	}
 }

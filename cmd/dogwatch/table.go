@@ -170,6 +170,9 @@ func (s summary) sentence(took time.Duration) string {
 	return text
 }
 
+// nothingFound teaches what to do where there is nothing to check.
+const nothingFound = "No containers were found: start one, set watchall to see stopped ones too, or name images, such as dogwatch check nginx:1.25"
+
 // count writes "no updates", "1 update", "2 updates".
 func count(n int, what string) string {
 	switch n {
@@ -206,7 +209,7 @@ func styleOf(w io.Writer) style {
 
 // colours are the SGR parameters (ECMA-48, section 8.3.117) of severities.
 var colours = map[severity]string{
-	majorUpdate: "31", minorUpdate: "33", patchUpdate: "34", otherUpdate: "34", digestUpdate: "34", upToDate: "32", checkFailed: "90",
+	majorUpdate: "31", minorUpdate: "33", patchUpdate: "34", otherUpdate: "34", digestUpdate: "34", upToDate: "32", checkFailed: "35",
 }
 
 func (s style) paint(text, sgr string) string {
@@ -215,6 +218,9 @@ func (s style) paint(text, sgr string) string {
 	}
 	return "\x1b[" + sgr + "m" + text + "\x1b[0m"
 }
+
+// fitting shortens what stands in each column.
+var fitting = [4]func(text string, width int) string{clip, clipImage, clipUpdate, clip}
 
 const (
 	gap         = 2
@@ -235,10 +241,7 @@ func (s style) writeTable(w io.Writer, rows []row, last string) error {
 			if width == 0 {
 				continue
 			}
-			cell := clip(cells[i], width)
-			if i == 2 {
-				cell = clipUpdate(cells[i], width)
-			}
+			cell := fitting[i](cells[i], width)
 			if i < len(columns)-1 {
 				cell += strings.Repeat(" ", width-utf8.RuneCountInString(cell)+gap)
 			}
@@ -252,7 +255,7 @@ func (s style) writeTable(w io.Writer, rows []row, last string) error {
 	for _, r := range rows {
 		line([4]string{r.name, r.image, r.update, r.kind}, colours[r.severity])
 		for _, part := range wrap(r.note, s.width-2*gap) {
-			b.WriteString(s.paint(strings.Repeat(" ", 2*gap)+part, colours[checkFailed]) + "\n")
+			b.WriteString(strings.Repeat(" ", 2*gap) + part + "\n")
 		}
 	}
 	if len(rows) > 0 {
@@ -270,7 +273,7 @@ func (s style) writeTable(w io.Writer, rows []row, last string) error {
 func (s style) writeStack(w io.Writer, rows []row, last string) error {
 	var b strings.Builder
 	for _, r := range rows {
-		title, rest := r.name, []string{r.image, r.update}
+		title, rest := r.name, []string{clipImage(r.image, s.width-2*gap), r.update}
 		if title == "" {
 			title, rest = r.image, rest[1:]
 		}
@@ -293,27 +296,16 @@ func (s style) writeStack(w io.Writer, rows []row, last string) error {
 }
 
 // columns returns the widths of the columns, and whether they fit. When they do
-// not at first, the wider of name and image gives way, and the update only when
-// both are cut short; a column without content has no width.
+// not at first, updates leave out what goes without saying, then the wider of
+// name and image gives way, and the update only when both are cut short; a
+// column without content has no width.
 func (s style) columns(rows []row) (widths [4]int, fits bool) {
-	widths = [4]int{4, 5, 6, 4}
-	named := false
-	for _, r := range rows {
-		named = named || r.name != ""
-		for i, cell := range []string{r.name, r.image, r.update, r.kind} {
-			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
-		}
+	widths = widthsOf(rows, func(update string) string { return update })
+	if s.width == 0 || len(rows) == 0 || total(widths) <= s.width {
+		return widths, true
 	}
-	if !named {
-		widths[0] = 0
-	}
-	for {
-		total := widths[3]
-		for _, width := range widths[:3] {
-			if width > 0 {
-				total += width + gap
-			}
-		}
+	widths = widthsOf(rows, brieflyUpdate)
+	for total(widths) > s.width {
 		cut := 0
 		if widths[1] > widths[0] {
 			cut = 1
@@ -321,14 +313,39 @@ func (s style) columns(rows []row) (widths [4]int, fits bool) {
 		if widths[cut] <= narrowest {
 			cut = 2
 		}
-		if s.width == 0 || total <= s.width || len(rows) == 0 {
-			return widths, true
-		}
 		if widths[cut] <= narrowest {
 			return widths, false
 		}
 		widths[cut]--
 	}
+	return widths, true
+}
+
+// widthsOf returns how wide the columns would like to be.
+func widthsOf(rows []row, shown func(update string) string) [4]int {
+	widths := [4]int{4, 5, 6, 4}
+	named := false
+	for _, r := range rows {
+		named = named || r.name != ""
+		for i, cell := range []string{r.name, r.image, shown(r.update), r.kind} {
+			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
+		}
+	}
+	if !named {
+		widths[0] = 0
+	}
+	return widths
+}
+
+// total is the width of all columns and what is between them.
+func total(widths [4]int) int {
+	sum := widths[3]
+	for _, width := range widths[:3] {
+		if width > 0 {
+			sum += width + gap
+		}
+	}
+	return sum
 }
 
 // writeMarkdown writes rows as a table of Markdown.

@@ -114,6 +114,27 @@ func TestWrap(t *testing.T) {
 	}
 }
 
+func TestClip(t *testing.T) {
+	for _, c := range []struct {
+		clip  func(string, int) string
+		text  string
+		width int
+		want  string
+	}{
+		{clip, "a-long-name", 11, "a-long-name"}, {clip, "a-long-name", 7, "a-l…ame"},
+		{clipImage, "quay.io/prometheus/alertmanager", 31, "quay.io/prometheus/alertmanager"}, {clipImage, "quay.io/prometheus/alertmanager", 30, "…/prometheus/alertmanager"},
+		{clipImage, "quay.io/prometheus/alertmanager", 14, "…/alertmanager"}, {clipImage, "quay.io/prometheus/alertmanager", 10, "…/al…nager"}, {clipImage, "nextcloud", 8, "nex…loud"},
+		{clipUpdate, "1.2-alpine → 1.3-alpine", 23, "1.2-alpine → 1.3-alpine"}, {clipUpdate, "1.2-alpine → 1.3-alpine", 22, "1.2 → 1.3-alpine"},
+		{clipUpdate, "1.2-alpine → 1.3-alpine", 13, "1.2 → 1.3…ine"}, {clipUpdate, "1.2-alpine → 1.3-bookworm", 20, "1.2…pine → 1.3-…worm"},
+		{clipUpdate, "latest 0123456 → 7654321", 20, "late…23456 → 7654321"}, {clipUpdate, "-x → 1-x", 7, "-x → …x"}, {clipUpdate, "1-x → -x", 7, "…x → -x"},
+	} {
+		got := c.clip(c.text, c.width)
+		if got != c.want || utf8.RuneCountInString(got) > c.width {
+			t.Errorf("%q in %d is %q, want %q", c.text, c.width, got, c.want)
+		}
+	}
+}
+
 func TestNatural(t *testing.T) {
 	ordered := []string{"", "1.9", "1.10", "1.10.1", "1.010.2", "2", "v1", "v2"}
 	for i := range ordered {

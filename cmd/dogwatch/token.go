@@ -22,7 +22,17 @@ import (
 const commandLine = "command line"
 
 func newToken(g *global) *cobra.Command {
-	return newGroup("token", "Look after tokens for the API", newTokenCreate(g), newTokenList(g), newTokenRevoke(g))
+	return newGroup("token", "Look after tokens for the API",
+		`Tokens let programs use the API where a login is asked for. They are in the
+database, so whoever may write that may make them, with or without a Dogwatch that
+serves; the page Settings has them, too.`,
+		`  # for a dashboard, which only reads
+  dogwatch token create homepage
+
+  # who has one, and the end of the third
+  dogwatch token list
+  dogwatch token revoke 3`,
+		newTokenCreate(g), newTokenList(g), newTokenRevoke(g))
 }
 
 func newTokenCreate(g *global) *cobra.Command {
@@ -33,8 +43,12 @@ func newTokenCreate(g *global) *cobra.Command {
 		Long: `Makes a token with which a program may use the API, as a bearer token or as the
 password of Basic with any user. It is printed this once and stored as a hash.
 A token with the scope read sees everything and changes nothing.`,
-		Example: "  dogwatch token create homepage\n  dogwatch token create ci --scope write --expires 90d",
-		Args:    exactly(1),
+		Example: `  # for a dashboard, which only reads
+  dogwatch token create homepage
+
+  # for a script that runs checks and triggers, and is looked at again in 90 days
+  dogwatch token create ci --scope write --expires 90d`,
+		Args: exactly(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			wish := auth.NewToken{Name: args[0], Scope: map[string]auth.Scope{"read": auth.Read, "write": auth.Write}[scope], Creator: commandLine}
 			if expires != "" {
@@ -67,19 +81,25 @@ func newTokenList(g *global) *cobra.Command {
 		Short: "List the tokens, the newest first",
 		Long: `Lists the tokens of the API with their scope, who made them, and when they were
 used last. The tokens themselves are not stored and cannot be shown again.`,
-		Example: "  dogwatch token list",
-		Args:    exactly(0),
+		Example: `  # a table
+  dogwatch token list
+
+  # for a script
+  dogwatch token list --json`,
+		Args: exactly(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return g.tokens(cmd.Context(), func(a *auth.Auth) error {
-				all, err := a.Tokens(cmd.Context())
-				if err != nil {
-					return err
-				}
-				if asJSON {
-					return printJSON(g.stdout, tokenRows(all))
-				}
-				return writeTokens(g.stdout, all)
-			})
+			cfg, err := g.load(nil)
+			if err != nil {
+				return err
+			}
+			all, err := core.Tokens(cmd.Context(), cfg)
+			switch {
+			case err != nil:
+				return err
+			case asJSON:
+				return printJSON(g.stdout, tokenRows(all))
+			}
+			return writeTokens(g.stdout, all)
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the list as JSON")
@@ -92,8 +112,10 @@ func newTokenRevoke(g *global) *cobra.Command {
 		Short: "End a token at once",
 		Long: `Ends a token at once, also for a Dogwatch that is serving. The number is that of
 token list.`,
-		Example: "  dogwatch token revoke 3",
-		Args:    exactly(1),
+		Example: `  # the numbers are those of the list
+  dogwatch token list
+  dogwatch token revoke 3`,
+		Args: exactly(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			id, err := strconv.ParseInt(args[0], 10, 64)
 			if err != nil {

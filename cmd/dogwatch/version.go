@@ -16,8 +16,12 @@ func newVersion(g *global) *cobra.Command {
 		Short: "Print the version of Dogwatch and of what it is made with",
 		Long: `Prints the version of Dogwatch, the commit it was built from, the version of Go,
 and that of the protocol its plugins speak: what a report of a fault should hold.`,
-		Example: "  dogwatch version",
-		Args:    exactly(0),
+		Example: `  # everything
+  dogwatch version
+
+  # the version alone
+  dogwatch version | head -n 1`,
+		Args: exactly(0),
 		RunE: func(*cobra.Command, []string) error {
 			fmt.Fprintf(g.stdout, "dogwatch %s\n", version)
 			if info, ok := debug.ReadBuildInfo(); ok {

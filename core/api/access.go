@@ -23,27 +23,36 @@ type Pages interface {
 func (h *handler) needs(scope auth.Scope) func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			who, err := h.Auth.Identify(w, r)
-			switch {
-			case err != nil:
-				h.denied(w, r, err)
-			case who.Scope >= scope:
-				next.ServeHTTP(w, r.WithContext(auth.With(r.Context(), who)))
-			case who.Scope == auth.Nothing:
-				h.unknownUser(w, r)
-			default:
-				h.fail(w, r, http.StatusForbidden, mayNot(who, scope))
+			if r := h.admit(w, r, scope); r != nil {
+				next.ServeHTTP(w, r)
 			}
 		})
 	}
 }
 
+// admit returns the request of whoever may do what scope says, with who that
+// is. It answers all others and returns nil.
+func (h *handler) admit(w http.ResponseWriter, r *http.Request, scope auth.Scope) *http.Request {
+	who, err := h.Auth.Identify(w, r)
+	switch {
+	case err != nil:
+		h.denied(w, r, err)
+	case who.Scope >= scope:
+		return r.WithContext(auth.With(r.Context(), who))
+	case who.Scope == auth.Nothing:
+		h.unknownUser(w, r)
+	default:
+		h.fail(w, r, http.StatusForbidden, mayNot(who, scope))
+	}
+	return nil
+}
+
 func mayNot(who auth.Identity, scope auth.Scope) string {
 	switch {
 	case who.Method == auth.AnonymousName:
-		return "tokens are only given to people who are logged in: configure a login (auth.basic or auth.oidc), or run: dogwatch token create"
+		return "tokens and sessions are for people who are logged in: configure a login (auth.basic or auth.oidc), or for a token run: dogwatch token create"
 	case scope == auth.Manage:
-		return "a token cannot be used for tokens: log in, or run: dogwatch token create"
+		return "a token cannot be used for tokens or sessions: log in, or for a token run: dogwatch token create"
 	}
 	return "the token " + strconv.Quote(who.User) + " may only read"
 }

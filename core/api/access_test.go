@@ -18,7 +18,7 @@ import (
 // levels is what one has to be allowed for each operation.
 var levels = map[auth.Scope][]string{
 	auth.Nothing: {
-		"GET /", "GET /health", "GET /api/health", "GET /api/app", "GET /auth/strategies", "POST /auth/login",
+		"GET /", "GET /health", "GET /api/health", "GET /api/app", "GET /auth/strategies", "POST /auth/login", "POST /auth/remember",
 		"GET /auth/oidc/{name}/redirect", "GET /auth/oidc/{name}/cb",
 	},
 	auth.Read: {
@@ -30,11 +30,12 @@ var levels = map[auth.Scope][]string{
 		"GET /api/plugins", "GET /api/events", "GET /api/deliveries",
 	},
 	auth.Write: {
+		"POST /api/log",
 		"POST /api/containers/watch", "POST /api/containers/{id}/watch", "DELETE /api/containers/{id}", "POST /api/containers/{id}/triggers/{type}/{name}",
 		"POST /api/triggers/{type}/{name}", "POST /api/plugins/{name}/restart", "POST /api/plugins/{name}/trust", "POST /api/deliveries/{id}/retry",
 		"POST /api/watchers/{type}/{name}/test", "POST /api/registries/{type}/{name}/test", "POST /api/triggers/{type}/{name}/test",
 	},
-	auth.Manage: {"GET /api/tokens", "POST /api/tokens", "DELETE /api/tokens/{id}"},
+	auth.Manage: {"GET /api/tokens", "POST /api/tokens", "DELETE /api/tokens/{id}", "GET /api/sessions", "DELETE /api/sessions/{id}"},
 }
 
 const (

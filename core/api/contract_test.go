@@ -307,6 +307,12 @@ func TestSystemInformation(t *testing.T) {
 	w := start(t, []string{"DOGWATCH_LOG_LEVEL=debug", "DOGWATCH_STORE_FILE=x.db"})
 	same(t, "app", w.get("/api/app").object(), map[string]any{"name": "dogwatch", "version": "1.2.3"})
 	same(t, "log", w.get("/api/log").object(), map[string]any{"level": "debug"})
+	same(t, "changed", w.do("POST", "/api/log", `{"level":"info"}`).want(200).object(), map[string]any{"level": "info"})
+	same(t, "log", w.get("/api/log").object(), map[string]any{"level": "info"})
+	for _, body := range []string{"", "{}", `{"level":"loud"}`, `{"level":7}`} {
+		w.do("POST", "/api/log", body).fails(400, "level")
+	}
+	w.do("PUT", "/api/log", `{"level":"info"}`).fails(405, "GET, HEAD, POST")
 	store := w.get("/api/store").object()["configuration"].(map[string]any)
 	same(t, "store", store, map[string]any{"path": w.opt.Config.Store.Path, "file": "x.db"})
 	same(t, "server", w.get("/api/server").object(), map[string]any{"configuration": map[string]any{

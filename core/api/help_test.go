@@ -134,6 +134,19 @@ func (f *fakeTriggers) last(t *testing.T) ran {
 	return f.runs[len(f.runs)-1]
 }
 
+// fakeLevel is a level of no log.
+type fakeLevel struct{ level string }
+
+func (f *fakeLevel) Level() string { return f.level }
+
+func (f *fakeLevel) SetLevel(_ *http.Request, level string) error {
+	if level != "debug" && level != "info" {
+		return sdk.Invalid("level", "want debug or info")
+	}
+	f.level = level
+	return nil
+}
+
 // world is a running server and what is behind it.
 type world struct {
 	t        testing.TB
@@ -176,7 +189,7 @@ func startWith(t testing.TB, p parts, settings []string, change ...func(*Options
 	w.opt = Options{
 		Config: conf, Version: "1.2.3", Store: w.store, Bus: w.bus, Components: p.manager, Plugins: noTrust{p.host}, Checks: w.checks,
 		Triggers: w.triggers, Trials: fakeTrials{}, Metrics: metrics.New("1.2.3", metrics.Options{Enabled: conf.Prometheus.Enabled, WUD: conf.Prometheus.WUD}),
-		Redact: p.redactor.String, Log: log, Now: time.Now,
+		LogLevel: &fakeLevel{conf.Log.Level}, Redact: p.redactor.String, Log: log, Now: time.Now,
 	}
 	for _, c := range change {
 		c(&w.opt)

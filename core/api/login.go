@@ -1,6 +1,7 @@
 package api
 
 import (
+	"encoding/json"
 	"errors"
 	"net/http"
 	"strings"
@@ -56,13 +57,18 @@ func orNull(text string) any {
 	return text
 }
 
-// login begins a session for the user and password in the Authorization header;
-// a body is ignored. Whoever needs none is welcome without them.
+// login begins a session for the user and password in the Authorization header.
+// Of a body only "remember" counts, as drydock's page sends it. Whoever needs no
+// login is welcome without one.
 func (h *handler) login(w http.ResponseWriter, r *http.Request) {
 	var who auth.Identity
 	var err error
 	if user, password, given := r.BasicAuth(); given && !auth.IsToken(password) {
-		who, err = h.Auth.Login(w, r, user, password)
+		keep := h.Auth.Keep(r)
+		if wish, ok := remembered(r); ok {
+			keep = wish
+		}
+		who, err = h.Auth.Login(w, r, user, password, keep)
 	}
 	if who.Scope == auth.Nothing && (err == nil || h.Auth.Open()) {
 		who, err = h.Auth.Identify(w, r)
@@ -75,6 +81,32 @@ func (h *handler) login(w http.ResponseWriter, r *http.Request) {
 	default:
 		h.reply(w, r, map[string]string{"username": who.User})
 	}
+}
+
+// remember sets whether a session outlives the browser's being closed: the one
+// that there is or the one to come, for which drydock's page asks before it logs in.
+func (h *handler) remember(w http.ResponseWriter, r *http.Request) {
+	keep, ok := remembered(r)
+	if !ok {
+		h.fail(w, r, http.StatusBadRequest, `want {"remember":true} or {"remember":false}`)
+		return
+	}
+	if err := h.Auth.Remember(w, r, keep); err != nil {
+		h.failWith(w, r, err)
+		return
+	}
+	h.reply(w, r, map[string]bool{"ok": true})
+}
+
+// remembered reads "remember" of a body, if it is there.
+func remembered(r *http.Request) (keep, ok bool) {
+	var wish struct {
+		Remember *bool `json:"remember"`
+	}
+	if json.NewDecoder(r.Body).Decode(&wish) != nil || wish.Remember == nil {
+		return false, false
+	}
+	return *wish.Remember, true
 }
 
 func (h *handler) user(w http.ResponseWriter, r *http.Request) {
@@ -97,9 +129,11 @@ func (h *handler) oidcRedirect(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case errors.Is(err, auth.ErrNoProvider):
 		h.notFound(w, r)
-	case err != nil:
+	case errors.Is(err, auth.ErrProvider):
 		h.Log.Warn("begin a login", "provider", param(r, "name"), "error", err)
-		h.refuse(w, r, http.StatusBadGateway, "the provider cannot be asked now: "+err.Error())
+		h.refuse(w, r, http.StatusBadGateway, err.Error())
+	case err != nil:
+		h.failWith(w, r, err)
 	case strings.Contains(r.Header.Get("Accept"), "text/html"):
 		http.Redirect(w, r, to, http.StatusFound)
 	default:
@@ -115,6 +149,8 @@ func (h *handler) oidcCallback(w http.ResponseWriter, r *http.Request) {
 		h.notFound(w, r)
 	case errors.Is(err, auth.ErrWrong): // no password is asked for here
 		h.refuse(w, r, http.StatusUnauthorized, strings.TrimPrefix(err.Error(), auth.ErrWrong.Error()+": "))
+	case errors.Is(err, auth.ErrProvider):
+		h.refuse(w, r, http.StatusBadGateway, err.Error())
 	case err != nil:
 		h.denied(w, r, err)
 	default:

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/dogwatch/dogwatch/core/auth"
 	"github.com/dogwatch/dogwatch/core/delivery"
 	"github.com/dogwatch/dogwatch/core/event"
 	"github.com/dogwatch/dogwatch/core/plugin"
@@ -135,6 +136,11 @@ func (h *handler) events(w http.ResponseWriter, r *http.Request) {
 		h.stream(w, r)
 		return
 	}
+	h.listEvents(w, r)
+}
+
+// listEvents is apart from events, so that no stream keeps its room on the stack.
+func (h *handler) listEvents(w http.ResponseWriter, r *http.Request) {
 	given, err := parameters(r, oneOf("limit", "before"))
 	if err != nil {
 		h.failWith(w, r, err)
@@ -145,7 +151,7 @@ func (h *handler) events(w http.ResponseWriter, r *http.Request) {
 		h.failWith(w, r, err)
 		return
 	}
-	found, err := h.Store.EventsBefore(r.Context(), before, limit)
+	found, err := h.Store.History(r.Context(), event.Filter{Before: before, Limit: limit, Public: !auth.From(r.Context()).Person()})
 	if err != nil {
 		h.failWith(w, r, err)
 		return

@@ -136,7 +136,7 @@ type brokenStore struct {
 }
 
 func (b brokenStore) Commit(context.Context, event.Change) error { return b.err }
-func (b brokenStore) EventsBefore(context.Context, int64, int) ([]event.Event, error) {
+func (b brokenStore) History(context.Context, event.Filter) ([]event.Event, error) {
 	return nil, b.err
 }
 func (b brokenStore) Deliveries(context.Context, store.DeliveryFilter) ([]delivery.Delivery, error) {

@@ -26,7 +26,7 @@ type Store interface {
 	Snapshot() store.Snapshot
 	Commit(ctx context.Context, change event.Change) error
 	Events(ctx context.Context, after int64, limit int) ([]event.Event, error)
-	EventsBefore(ctx context.Context, before int64, limit int) ([]event.Event, error)
+	History(ctx context.Context, f event.Filter) ([]event.Event, error)
 	LastEvent(ctx context.Context) (int64, error)
 	OldestEvent(ctx context.Context) (int64, error)
 	Deliveries(ctx context.Context, f store.DeliveryFilter) ([]delivery.Delivery, error)
@@ -76,6 +76,14 @@ type Metrics interface {
 	Handler(read func(context.Context) (metrics.State, error)) http.Handler
 }
 
+// LogLevel is the least severe level that is logged, and may be changed at any time.
+type LogLevel interface {
+	Level() string
+	// SetLevel changes it on behalf of whoever asked. The error is an
+	// *sdk.InvalidError when there is no such level.
+	SetLevel(r *http.Request, level string) error
+}
+
 // Options configure a Server.
 type Options struct {
 	Config     *config.Config
@@ -89,6 +97,7 @@ type Options struct {
 	Trials     Trials
 	Metrics    Metrics
 	Auth       *auth.Auth
+	LogLevel   LogLevel
 	// Pages are at every path that is not the API's; nil for none.
 	Pages Pages
 	// Redact blanks secrets in texts that come from elsewhere.

@@ -23,6 +23,7 @@ type handler struct {
 	metrics http.Handler
 	started time.Time
 	packed  packed
+	feed    feed
 }
 
 // newHandler returns everything the server answers.
@@ -34,6 +35,7 @@ func newHandler(opt Options, run context.Context) http.Handler {
 // newRouter returns a handler with its routes, all of which are on this screen.
 func newRouter(opt Options, run context.Context) *handler {
 	h := &handler{Options: opt, run: run, base: segments(opt.Config.Server.BasePath), fields: containerFields(), started: opt.Now()}
+	h.feed = feed{store: opt.Store, bus: opt.Bus, redact: h.redacted}
 	h.metrics = opt.Metrics.Handler(h.metricsState)
 	router := chi.NewRouter()
 	h.routes = router
@@ -55,6 +57,7 @@ func newRouter(opt Options, run context.Context) *handler {
 	open.Get("/api/app", h.app)
 	read.Get("/api/server", h.server)
 	read.Get("/api/log", h.logLevel)
+	do.Post("/api/log", h.setLogLevel)
 	read.Get("/api/store", h.store)
 	open.Get("/api/health", h.health)
 	read.Get("/api/ready", h.ready)
@@ -87,6 +90,7 @@ func newRouter(opt Options, run context.Context) *handler {
 	read.Get("/api/authentications/{type}/{name}", h.getAuthentication)
 	open.Get("/auth/strategies", h.strategies)
 	open.With(h.readBody).Post("/auth/login", h.login)
+	open.With(h.readBody).Post("/auth/remember", h.remember)
 	read.Get("/auth/user", h.user)
 	read.With(h.readBody).Post("/auth/logout", h.logout)
 	open.Get("/auth/oidc/{name}/redirect", h.oidcRedirect)
@@ -94,6 +98,8 @@ func newRouter(opt Options, run context.Context) *handler {
 	person.Get("/api/tokens", h.listTokens)
 	person.Post("/api/tokens", h.createToken)
 	person.Delete("/api/tokens/{id}", h.deleteToken)
+	person.Get("/api/sessions", h.listSessions)
+	person.Delete("/api/sessions/{id}", h.deleteSession)
 
 	read.Get("/api/plugins", h.listPlugins)
 	do.Post("/api/plugins/{name}/restart", h.restartPlugin)

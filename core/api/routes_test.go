@@ -28,6 +28,7 @@ func everyRoute(w *world) map[string]struct {
 		"GET /api/app":             {"/api/app", "", 200},
 		"GET /api/server":          {"/api/server", "", 200},
 		"GET /api/log":             {"/api/log", "", 200},
+		"POST /api/log":            {"/api/log", `{"level":"debug"}`, 200},
 		"GET /api/store":           {"/api/store", "", 200},
 		"GET /api/health":          {"/api/health", "", 200},
 		"GET /api/ready":           {"/api/ready", "", 503}, // two triggers of the fixture are misconfigured
@@ -43,6 +44,7 @@ func everyRoute(w *world) map[string]struct {
 		"GET /auth/user":           {"/auth/user", "", 200},
 		"POST /auth/login":         {"/auth/login", "", 200},
 		"POST /auth/logout":        {"/auth/logout", "", 200},
+		"POST /auth/remember":      {"/auth/remember", `{"remember":false}`, 200},
 		"GET /api/plugins":         {"/api/plugins", "", 200},
 		"GET /api/events":          {"/api/events", "", 200},
 		"GET /api/deliveries":      {"/api/deliveries", "", 200},
@@ -53,6 +55,8 @@ func everyRoute(w *world) map[string]struct {
 		"GET /api/tokens":                {"/api/tokens", "", 403}, // nobody is logged in
 		"POST /api/tokens":               {"/api/tokens", `{"name":"x"}`, 403},
 		"DELETE /api/tokens/{id}":        {"/api/tokens/999999", "", 403},
+		"GET /api/sessions":              {"/api/sessions", "", 403},
+		"DELETE /api/sessions/{id}":      {"/api/sessions/0123456789abcdef", "", 403},
 
 		"POST /api/containers/watch":                       {"/api/containers/watch", "", 200},
 		"GET /api/containers/{id}":                         {"/api/containers/" + id, "", 200},

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"strconv"
@@ -21,26 +22,42 @@ const (
 
 // stream sends events as they happen (server-sent events, WHATWG HTML section
 // 9.2). A client that comes back with Last-Event-ID first gets what it missed.
+//
+// A stream mostly waits, and so do its stack and all that is on it: what needs
+// room is done in functions that have returned by then.
 func (h *handler) stream(w http.ResponseWriter, r *http.Request) {
 	// Subscribe first and read second: nothing falls in between.
-	sub := h.Bus.Subscribe()
+	sub := h.Bus.SubscribeAll()
 	defer sub.Close()
-	last, err := h.Store.LastEvent(r.Context())
+	s := h.begin(w, r)
+	if s == nil {
+		return
+	}
+	defer h.feed.leave(s)
+	h.follow(r.Context(), s, sub)
+}
+
+// begin answers the request and tells the client where it stands. It returns
+// nil when there is nothing to follow.
+func (h *handler) begin(w http.ResponseWriter, r *http.Request) *stream {
+	s := &stream{w: w, control: http.NewResponseController(w), who: auth.From(r.Context())}
+	_, s.touches = h.Bus.Touched(0)
+	last, err := h.feed.join(r.Context(), s)
 	if err != nil {
 		h.failWith(w, r, err)
-		return
+		return nil
 	}
 	header := w.Header()
 	header.Set("Content-Type", "text/event-stream")
 	header.Set("X-Accel-Buffering", "no") // nginx would hold events back
 	if r.Method == http.MethodHead {
+		h.feed.leave(s)
 		w.WriteHeader(http.StatusOK)
-		return
+		return nil
 	}
-	s := stream{w: w, control: http.NewResponseController(w)}
 	s.send("retry: %d\n", retryMillis)
-	last = h.resume(&s, r, last)
-	h.follow(&s, r, sub, last)
+	s.last = h.resume(s, r, last)
+	return s
 }
 
 // resume tells the client where it stands and returns the id after which the
@@ -48,7 +65,7 @@ func (h *handler) stream(w http.ResponseWriter, r *http.Request) {
 // can come back even if nothing happens.
 func (h *handler) resume(s *stream, r *http.Request, last int64) int64 {
 	seen, asked := lastSeen(r)
-	if !asked {
+	if !asked || seen == last {
 		s.send("id: %d\n\n", last)
 		return last
 	}
@@ -61,37 +78,50 @@ func (h *handler) resume(s *stream, r *http.Request, last int64) int64 {
 	return seen
 }
 
-// follow sends every event after last until the client or the server goes.
-func (h *handler) follow(s *stream, r *http.Request, sub *event.Subscription, last int64) {
+// follow sends every event until the client or the server goes.
+func (h *handler) follow(ctx context.Context, s *stream, sub *event.Subscription) {
 	beat := time.NewTicker(heartbeat)
 	defer beat.Stop()
-	for s.err == nil {
-		found, err := h.Store.Events(r.Context(), last, defaultPage)
-		if err != nil {
-			if r.Context().Err() == nil {
-				h.Log.Error("read events for a stream", "error", err)
-			}
-			return
-		}
-		for _, e := range found {
-			s.event(h.redacted(e))
-			last = e.ID
-		}
-		if len(found) == defaultPage {
-			continue
-		}
-		s.flush()
+	for h.catchUp(ctx, s) {
 		select {
-		case <-r.Context().Done():
+		case <-ctx.Done():
 			return
 		case <-sub.C():
 		case <-beat.C:
-			if !h.Auth.Current(r.Context(), auth.From(r.Context())) {
+			if !h.beat(ctx, s) {
 				return
 			}
-			s.send(": beat\n\n")
 		}
 	}
+}
+
+// beat keeps a stream alive, if its client may still listen.
+func (h *handler) beat(ctx context.Context, s *stream) bool {
+	current := h.Auth.Current(ctx, s.who)
+	if current {
+		s.send(": beat\n\n")
+	}
+	return current
+}
+
+// catchUp sends what the client does not have yet. It returns false when the stream is over.
+func (h *handler) catchUp(ctx context.Context, s *stream) bool {
+	for s.err == nil {
+		found, err := h.feed.after(ctx, s)
+		if err != nil {
+			if ctx.Err() == nil {
+				h.Log.Error("read events for a stream", "error", err)
+			}
+			return false
+		}
+		if len(found) == 0 {
+			break
+		}
+		s.events(found)
+	}
+	s.touched(h.Bus)
+	s.flush()
+	return s.err == nil
 }
 
 // lastSeen returns the id of the last event that the client has.
@@ -108,6 +138,9 @@ func lastSeen(r *http.Request) (int64, bool) {
 type stream struct {
 	w       http.ResponseWriter
 	control *http.ResponseController
+	who     auth.Identity
+	last    int64  // id of the last event that was dealt with
+	touches uint64 // of the bus, that were dealt with
 	err     error
 }
 
@@ -117,13 +150,23 @@ func (s *stream) send(format string, args ...any) {
 	}
 }
 
-func (s *stream) event(e event.Event) {
-	body, err := encode(e)
-	if err != nil {
-		s.err = err
-		return
+// events sends those of messages that the client may see.
+func (s *stream) events(messages []message) {
+	for _, m := range messages {
+		if s.err == nil && (!m.private || s.who.Person()) {
+			_, s.err = s.w.Write(m.text)
+		}
+		s.last = m.id
 	}
-	s.send("id: %d\nevent: %s\ndata: %s\n\n", e.ID, e.Type, body)
+}
+
+// touched sends which state has changed that is not in the log: without an id, so that the client's stays.
+func (s *stream) touched(bus *event.Bus) {
+	types, now := bus.Touched(s.touches)
+	for _, t := range types {
+		s.send("event: %s\ndata: {}\n\n", t)
+	}
+	s.touches = now
 }
 
 func (s *stream) flush() {

@@ -32,8 +32,8 @@ func checked(watcher string) event.Event {
 	return event.Event{Type: event.CheckFinished, Subject: watcher, Run: "r1", Payload: event.Payload{Check: &event.Check{Watcher: watcher}}}
 }
 
-// message is one server-sent event, as a browser takes it apart.
-type message struct{ id, event, data string }
+// received is one server-sent event, as a browser takes it apart.
+type received struct{ id, event, data string }
 
 // listener is an open stream.
 type listener struct {
@@ -66,9 +66,9 @@ func (w *world) listen(t *testing.T, path string, headers ...string) *listener {
 }
 
 // next returns the next block of the stream; false at its end.
-func (l *listener) next() (message, bool) {
+func (l *listener) next() (received, bool) {
 	l.t.Helper()
-	var m message
+	var m received
 	for l.lines.Scan() {
 		name, value, _ := strings.Cut(l.lines.Text(), ": ")
 		switch name {
@@ -85,7 +85,7 @@ func (l *listener) next() (message, bool) {
 	return m, false
 }
 
-func (l *listener) want(id, name string) message {
+func (l *listener) want(id, name string) received {
 	l.t.Helper()
 	m, ok := l.next()
 	if !ok || m.id != id || m.event != name {
@@ -179,7 +179,12 @@ type eventLog struct {
 	events []event.Event
 }
 
-func (l *eventLog) LastEvent(context.Context) (int64, error) { return int64(len(l.events)), nil }
+func (l *eventLog) LastEvent(context.Context) (int64, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return int64(len(l.events)), nil
+}
+
 func (l *eventLog) Events(_ context.Context, after int64, limit int) ([]event.Event, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -225,9 +230,17 @@ func (r *reader) got() string {
 	return r.text.String()
 }
 
+// streamer is a handler that can do nothing but stream.
+func streamer(o Options) *handler {
+	o.Redact, o.Log = strings.Clone, hclog.NewNullLogger()
+	h := &handler{Options: o}
+	h.feed.store, h.feed.bus, h.feed.redact = o.Store, o.Bus, h.redacted
+	return h
+}
+
 // streaming runs the handler of streams without a network.
 func streaming(ctx context.Context, log *eventLog, bus *event.Bus, to *reader) (done chan struct{}) {
-	h := &handler{Options: Options{Store: log, Bus: bus, Redact: strings.Clone, Log: hclog.NewNullLogger()}}
+	h := streamer(Options{Store: log, Bus: bus})
 	done = make(chan struct{})
 	r := httptest.NewRequestWithContext(ctx, "GET", "/api/events", nil)
 	go func() {
@@ -277,7 +290,7 @@ func TestStreamEndsWithItsLogin(t *testing.T) {
 		logins := auth.New(auth.Options{Config: conf, Store: tokens, Log: hclog.NewNullLogger()})
 		r := httptest.NewRequestWithContext(t.Context(), "GET", "/api/events", nil)
 		r.Header.Set("Authorization", "Bearer dw_"+strings.Repeat("A", 43))
-		h := &handler{Options: Options{Store: &eventLog{}, Bus: new(event.Bus), Redact: strings.Clone, Log: hclog.NewNullLogger(), Auth: logins}}
+		h := streamer(Options{Store: &eventLog{}, Bus: new(event.Bus), Auth: logins})
 		done := make(chan struct{})
 		go func() {
 			defer close(done)

@@ -19,7 +19,7 @@ func (a *Auth) record(r *http.Request, t event.Type, subject string, login event
 func (a *Auth) append(ctx context.Context, t event.Type, subject string, login event.Login) {
 	e := event.Event{At: a.now(), Type: t, Subject: subject, Payload: event.Payload{Login: &login}}
 	known := []any{"user", subject}
-	for _, part := range []struct{ name, value string }{{"method", login.Method}, {"address", login.Address}, {"token", login.Token}, {"error", login.Error}} {
+	for _, part := range []struct{ name, value string }{{"method", login.Method}, {"address", login.Address}, {"token", login.Token}, {"by", login.By}, {"error", login.Error}} {
 		if part.value != "" {
 			known = append(known, part.name, part.value)
 		}

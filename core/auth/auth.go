@@ -41,7 +41,7 @@ const (
 	Nothing Scope = iota
 	Read          // see everything
 	Write         // check containers, run triggers, restart plugins
-	Manage        // give away and revoke tokens: only people who are logged in
+	Manage        // give away and revoke tokens, end sessions: only people who are logged in
 )
 
 // String returns the scope as tokens have it.
@@ -79,6 +79,10 @@ type Identity struct {
 // Session reports whether the user has a session, and so can log out.
 func (i Identity) Session() bool { return i.session != nil }
 
+// Person reports whether a person sent the request rather than a program with
+// a token: who logged in is told to people only.
+func (i Identity) Person() bool { return i.Scope >= Manage || i.Method == AnonymousName }
+
 type identityKey struct{}
 
 // With returns a context of a request that comes from who.
@@ -96,7 +100,8 @@ func From(ctx context.Context) Identity {
 type Store interface {
 	Session(ctx context.Context, hash []byte) (store.Session, error)
 	AddSession(ctx context.Context, s store.Session) error
-	ExtendSession(ctx context.Context, hash []byte, expires time.Time) error
+	Sessions(ctx context.Context) ([]store.Session, error)
+	UseSession(ctx context.Context, s store.Session) error
 	EndSession(ctx context.Context, hash []byte) error
 	Token(ctx context.Context, hash []byte) (store.Token, error)
 	Tokens(ctx context.Context) ([]store.Token, error)
@@ -169,7 +174,8 @@ type Method struct {
 	// Problem is why it lets nobody in; "" when it does.
 	Problem string
 
-	stamp []byte // stands for all its settings
+	stamp   []byte        // stands for all its settings
+	longest time.Duration // that a session of it lasts
 }
 
 // ID returns "basic.ana".
@@ -203,7 +209,7 @@ func (a *Auth) Strategies() []Strategy {
 		list = append(list, Strategy{Type: "basic", Name: "Login"})
 	}
 	for name, p := range a.providers {
-		list = append(list, Strategy{Type: "oidc", Name: name, Redirect: p.options.Redirect, LogoutURL: p.logoutURL()})
+		list = append(list, Strategy{Type: "oidc", Name: name, Redirect: p.options.Redirect, LogoutURL: logoutURL(p.known.Load(), p.options.ClientID, "")})
 	}
 	slices.SortFunc(list, func(x, y Strategy) int { return strings.Compare(strings.ToLower(x.Name), strings.ToLower(y.Name)) })
 	return list

@@ -34,7 +34,7 @@ func BenchmarkIdentify(b *testing.B) {
 	basic := ask()
 	basic.SetBasicAuth("ana", password)
 	answer := httptest.NewRecorder()
-	if _, err := a.Login(answer, ask(), "ana", password); err != nil {
+	if _, err := a.Login(answer, ask(), "ana", password, true); err != nil {
 		b.Fatal(err)
 	}
 	session := ask()

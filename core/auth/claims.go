@@ -78,7 +78,7 @@ func (p *provider) admit(c claims) (string, error) {
 		}
 		return name, nil
 	}
-	return "", fmt.Errorf("%s may not log in: neither is the user in auth.%s.users nor a group of theirs in auth.%s.groups", name, p.method.ID(), p.method.ID())
+	return "", fmt.Errorf("the user %s may not log in: neither is the name in auth.%s.users nor a group of theirs in auth.%s.groups", name, p.method.ID(), p.method.ID())
 }
 
 // printable returns a text of somebody else's fit for a line of a log, and not endless.

@@ -12,7 +12,7 @@ func TestDocumentation(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	names := []string{"server.trustedproxies", "server.metrics.auth", "auth.login", "auth.failed", "auth.logout", "auth.token.created", "auth.token.revoked"}
+	names := []string{"server.trustedproxies", "server.metrics.auth", "auth.login", "auth.failed", "auth.logout", "auth.token.created", "auth.token.revoked", "POST /auth/remember", "GET /api/sessions"}
 	for _, typ := range []string{"basic", "oidc"} {
 		schema, known := Schema(typ)
 		if !known {

@@ -90,7 +90,7 @@ func (w *world) serve(rw http.ResponseWriter, r *http.Request) {
 	var to string
 	switch {
 	case parts[0] == "login":
-		who, err = w.auth.Login(rw, r, r.FormValue("user"), r.FormValue("password"))
+		who, err = w.auth.Login(rw, r, r.FormValue("user"), r.FormValue("password"), r.FormValue("keep") != "no")
 	case parts[0] == "logout":
 		to, err = w.auth.Logout(rw, r)
 		who.User = to

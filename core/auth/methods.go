@@ -1,12 +1,15 @@
 package auth
 
 import (
+	"errors"
 	"fmt"
 	"net/url"
 	"slices"
 	"time"
 
 	"github.com/dogwatch/dogwatch/core/config"
+	"github.com/dogwatch/dogwatch/sdk"
+	"github.com/dogwatch/dogwatch/sdk/httpclient"
 	"github.com/dogwatch/dogwatch/sdk/option"
 )
 
@@ -27,6 +30,10 @@ type oidcOptions struct {
 	Groups        []string      `option:"groups" help:"Groups whose members may log in"`
 	GroupsClaim   string        `option:"groupsclaim" default:"groups" help:"Claim that lists the groups; dots lead into nested claims"`
 	Scopes        []string      `option:"scopes" default:"openid,email,profile" help:"What the provider is asked for"`
+	MaxAge        time.Duration `option:"maxage" default:"24h" help:"Longest time until the provider is asked again whether the user may still log in, 90 days at most"`
+	LogoutReturn  bool          `option:"logoutreturn" default:"false" help:"Let the provider send people back here when they log out; its list of logout addresses needs the redirect address"`
+
+	TLS httpclient.TLS `option:"tls"`
 }
 
 // Schema returns the options of a type of the auth section, and whether it has
@@ -79,13 +86,17 @@ func (a *Auth) add(c config.Component) {
 		return
 	}
 	a.problems = append(a.problems, problems...)
-	m.stamp = stampOf(values)
+	m.stamp, m.longest = stampOf(values), longestTime
 	var err error
 	var at string
 	if c.Type == "basic" {
 		at, err = "hash", a.addUser(m, values)
 	} else {
-		at, err = "discovery", a.addProvider(m, values)
+		at, err = "discovery", a.addProvider(&m, values)
+	}
+	var invalid *sdk.InvalidError
+	if errors.As(err, &invalid) {
+		at, err = invalid.Fields[0].Field, errors.New(invalid.Fields[0].Detail)
 	}
 	if err != nil {
 		a.reject(m, config.Problem{Key: c.Key() + "." + at, Source: c.Options[at].Source, Message: err.Error(), Level: config.Error})
@@ -120,7 +131,7 @@ func (a *Auth) addUser(m Method, values option.Values) error {
 	return nil
 }
 
-func (a *Auth) addProvider(m Method, values option.Values) error {
+func (a *Auth) addProvider(m *Method, values option.Values) error {
 	options, err := option.Decode[oidcOptions](values)
 	if err != nil {
 		return err
@@ -128,10 +139,21 @@ func (a *Auth) addProvider(m Method, values option.Values) error {
 	switch options.Discovery.Scheme {
 	case "https":
 	case "http":
-		a.warn(m, "discovery", "is plain http: whoever can read or change what is sent can log in", "use https")
+		a.warn(*m, "discovery", "is plain http: whoever can read or change what is sent can log in", "use https")
 	default:
 		return fmt.Errorf("want an address that starts with https://")
 	}
-	a.providers[m.Name] = newProvider(m, options, a.now)
+	if options.MaxAge < time.Minute {
+		return sdk.Invalid("maxage", "want a minute at least, got %s", options.MaxAge)
+	}
+	m.longest = min(options.MaxAge, longestTime)
+	security, err := options.TLS.Config()
+	if err != nil {
+		return err
+	}
+	if options.TLS.Insecure {
+		a.warn(*m, "tls.insecure", "certificates are not verified: whoever can change what is sent can log in", "set tls.cafile instead")
+	}
+	a.providers[m.Name] = newProvider(*m, options, security, a.now)
 	return nil
 }

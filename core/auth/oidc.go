@@ -31,6 +31,9 @@ const (
 // ErrNoProvider: there is no OpenID Connect provider of that name.
 var ErrNoProvider = errors.New("no such provider")
 
+// ErrProvider: the provider does not answer, or not as one. That says nothing of the user.
+var ErrProvider = errors.New("the provider cannot be asked now")
+
 // flow is a login under way. The browser keeps it for us, sealed.
 type flow struct {
 	Provider string    `json:"p"`
@@ -43,8 +46,8 @@ type flow struct {
 }
 
 // Begin starts a login at a provider and returns where the browser must go. next
-// is the path, below the base path, where it goes afterwards. The error is ErrNoProvider, or says why the
-// provider cannot be asked.
+// is the path, below the base path, where it goes afterwards. The error is
+// ErrNoProvider, or wraps ErrProvider and says why the provider cannot be asked.
 func (a *Auth) Begin(w http.ResponseWriter, r *http.Request, name, next string) (string, error) {
 	p, known := a.providers[name]
 	if !known {
@@ -57,7 +60,7 @@ func (a *Auth) Begin(w http.ResponseWriter, r *http.Request, name, next string) 
 	}
 	d, err := p.settings(r.Context())
 	if err != nil {
-		return "", err
+		return "", fmt.Errorf("%w: %w", ErrProvider, err)
 	}
 	f := flow{
 		Provider: name, State: newSecret(), Nonce: newSecret(), Verifier: oauth2.GenerateVerifier(),
@@ -73,11 +76,16 @@ func (a *Auth) Begin(w http.ResponseWriter, r *http.Request, name, next string) 
 
 // Finish ends a login at a provider, when the browser comes back from it, with
 // a session, and returns where the browser must go. Whoever may not log in, or
-// did not begin here, gets an error that wraps ErrWrong and has been recorded.
+// did not begin here, gets an error that wraps ErrWrong and has been recorded;
+// it wraps ErrProvider when the provider cannot tell. Whoever comes back from
+// having logged out is sent to the login page.
 func (a *Auth) Finish(w http.ResponseWriter, r *http.Request, name string) (next string, err error) {
 	p, known := a.providers[name]
 	if !known {
 		return "", ErrNoProvider
+	}
+	if answer := r.URL.Query(); !answer.Has("state") && !answer.Has("code") && !answer.Has("error") {
+		return a.public(r) + "/login?stay", nil
 	}
 	if wait := a.passwords.addresses.take(a.bucket(r), a.now()); wait > 0 {
 		return "", &TooManyError{Wait: wait}
@@ -87,13 +95,17 @@ func (a *Auth) Finish(w http.ResponseWriter, r *http.Request, name string) (next
 	if err == nil {
 		user, err = p.login(r.Context(), f, r.URL.Query())
 	}
+	if err == nil || errors.Is(err, ErrProvider) {
+		a.passwords.addresses.giveBack(a.bucket(r))
+	}
 	if err != nil {
-		err = fmt.Errorf("%w: %w", ErrWrong, err)
+		if !errors.Is(err, ErrProvider) {
+			err = fmt.Errorf("%w: %w", ErrWrong, err)
+		}
 		a.failed(r, p.method.ID(), nobody, err)
 		return "", err
 	}
-	a.passwords.addresses.giveBack(a.bucket(r))
-	if _, err := a.begin(w, r, Identity{User: user, Method: p.method.ID(), Scope: Manage}); err != nil {
+	if _, err := a.begin(w, r, Identity{User: user, Method: p.method.ID(), Scope: Manage}, a.Keep(r)); err != nil {
 		return "", err
 	}
 	return f.Public + cmp.Or(f.Next, "/"), nil
@@ -124,7 +136,7 @@ func (p *provider) login(ctx context.Context, f flow, answer url.Values) (string
 	}
 	d, err := p.settings(ctx)
 	if err != nil {
-		return "", err
+		return "", fmt.Errorf("%w: %w", ErrProvider, err)
 	}
 	ctx = oidc.ClientContext(ctx, p.client)
 	token, err := p.oauth(d, f.Public).Exchange(ctx, answer.Get("code"), oauth2.VerifierOption(f.Verifier))
@@ -133,10 +145,7 @@ func (p *provider) login(ctx context.Context, f flow, answer url.Values) (string
 	}
 	raw, _ := token.Extra("id_token").(string)
 	id, err := d.verifier.Verify(ctx, raw)
-	var expired *oidc.TokenExpiredError
 	switch {
-	case errors.As(err, &expired):
-		return "", fmt.Errorf("the id token of %s has expired: compare the clocks of this machine and of the provider", p.method.ID())
 	case err != nil:
 		return "", fmt.Errorf("verify the id token of %s: %w", p.method.ID(), err)
 	case subtle.ConstantTimeCompare([]byte(id.Nonce), []byte(f.Nonce)) != 1:
@@ -146,6 +155,9 @@ func (p *provider) login(ctx context.Context, f flow, answer url.Values) (string
 	if err := id.Claims(&known); err != nil {
 		return "", fmt.Errorf("read the id token of %s: %w", p.method.ID(), err)
 	}
+	if err := p.timely(id, known); err != nil {
+		return "", err
+	}
 	if d.provider.UserInfoEndpoint() != "" {
 		if err := p.complete(ctx, d, known, id.Subject, token); err != nil {
 			return "", err
@@ -154,11 +166,29 @@ func (p *provider) login(ctx context.Context, f flow, answer url.Values) (string
 	return p.admit(known)
 }
 
+// timely refuses an id token of another time than now (OpenID Connect Core 1.0,
+// section 3.1.3.7, 9 and 10; RFC 7519, section 4.1.5).
+func (p *provider) timely(id *oidc.IDToken, known claims) error {
+	now, from := p.now(), id.IssuedAt
+	if seconds, told := known["nbf"].(float64); told && from.Unix() < int64(seconds) {
+		from = time.Unix(int64(seconds), 0)
+	}
+	if now.Add(-skew).Before(id.Expiry) && !from.After(now.Add(skew)) {
+		return nil
+	}
+	return fmt.Errorf("the id token of %s counts from %s to %s, and here it is %s: compare the clocks of this machine and of the provider",
+		p.method.ID(), from.UTC().Format(time.RFC3339), id.Expiry.UTC().Format(time.RFC3339), now.UTC().Format(time.RFC3339))
+}
+
 // complete adds what the provider tells of a user elsewhere.
 func (p *provider) complete(ctx context.Context, d *discovered, known claims, subject string, token *oauth2.Token) error {
 	info, err := d.provider.UserInfo(ctx, oauth2.StaticTokenSource(token))
-	if err != nil {
-		return fmt.Errorf("ask %s for the user: %w", p.method.ID(), unwrapURL(err))
+	var silent *url.Error
+	switch {
+	case errors.As(err, &silent):
+		return fmt.Errorf("%w: ask %s for the user: %w", ErrProvider, p.method.ID(), p.explain(err))
+	case err != nil:
+		return fmt.Errorf("ask %s for the user: %w", p.method.ID(), err)
 	}
 	if info.Subject != subject { // OpenID Connect Core 1.0, section 5.3.2
 		return fmt.Errorf("%s told of another user than the one who logged in", p.method.ID())
@@ -179,7 +209,7 @@ func (p *provider) refusal(err error) error {
 	if errors.As(err, &refused) {
 		return fmt.Errorf("%s did not accept the login: %s", p.method.ID(), printable(strings.TrimSpace(refused.Response.Status+" "+refused.ErrorCode)))
 	}
-	return fmt.Errorf("ask %s for the login: %w", p.method.ID(), unwrapURL(err))
+	return fmt.Errorf("%w: ask %s for the login: %w", ErrProvider, p.method.ID(), p.explain(err))
 }
 
 // seal encrypts a login under way with a key of this process.

@@ -176,7 +176,7 @@ func TestWrongAnswers(t *testing.T) {
 		"other login":     {spoilt(func(c *mockoidc.IDTokenClaims) { c.Nonce = "x" }), "nonce"},
 		"no nonce":        {spoilt(func(c *mockoidc.IDTokenClaims) { c.Nonce = "" }), "nonce"},
 		"long expired":    {spoilt(func(c *mockoidc.IDTokenClaims) { c.ExpiresAt = jwt.NewNumericDate(time.Now().Add(-10 * time.Minute)) }), "compare the clocks"},
-		"far in future":   {spoilt(func(c *mockoidc.IDTokenClaims) { c.NotBefore = jwt.NewNumericDate(time.Now().Add(time.Hour)) }), "verify the id token"},
+		"far in future":   {spoilt(func(c *mockoidc.IDTokenClaims) { c.NotBefore = jwt.NewNumericDate(time.Now().Add(time.Hour)) }), "compare the clocks"},
 		"another's info":  {&person{subject: "4711", claims: claims, info: map[string]any{"sub": "1", "email": "boss@example.org"}}, "another user"},
 		"info of nobody":  {&person{subject: "4711", claims: claims, info: map[string]any{"email": "boss@example.org"}}, "another user"},
 		"clocks differ":   {spoilt(func(c *mockoidc.IDTokenClaims) { c.ExpiresAt = jwt.NewNumericDate(time.Now().Add(-time.Minute)) }), ""},

@@ -168,11 +168,12 @@ func (a *Auth) byPassword(r *http.Request, user, password string) (who Identity,
 }
 
 // Login checks a user and password and begins a session, with a new id, in
-// place of the one that the request may have. The errors are those of Identify.
-func (a *Auth) Login(w http.ResponseWriter, r *http.Request, user, password string) (Identity, error) {
+// place of the one that the request may have. keep is whether it is to outlive
+// the browser's being closed. The errors are those of Identify.
+func (a *Auth) Login(w http.ResponseWriter, r *http.Request, user, password string, keep bool) (Identity, error) {
 	who, _, err := a.byPassword(r, user, password)
 	if err != nil {
 		return who, err
 	}
-	return a.begin(w, r, who)
+	return a.begin(w, r, who, keep)
 }

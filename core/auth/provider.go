@@ -2,6 +2,8 @@ package auth
 
 import (
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -49,8 +51,9 @@ type discovered struct {
 	logout   string // the end_session_endpoint; "" without one
 }
 
-func newProvider(m Method, o oidcOptions, now func() time.Time) *provider {
+func newProvider(m Method, o oidcOptions, security *tls.Config, now func() time.Time) *provider {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
+	transport.TLSClientConfig = security
 	transport.MaxIdleConns, transport.IdleConnTimeout = 2, 30*time.Second
 	return &provider{method: m, options: o, now: now, client: &http.Client{Timeout: o.Timeout, Transport: bounded{transport}}}
 }
@@ -110,7 +113,7 @@ func (p *provider) discover(ctx context.Context) (*discovered, error) {
 	}
 	resp, err := p.client.Do(req)
 	if err != nil {
-		return nil, fmt.Errorf("ask %s for its settings: %w", p.method.ID(), unwrapURL(err))
+		return nil, fmt.Errorf("ask %s for its settings: %w", p.method.ID(), p.explain(err))
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
@@ -137,7 +140,7 @@ func (p *provider) discover(ctx context.Context) (*discovered, error) {
 	lasting := oidc.ClientContext(context.Background(), p.client)
 	d := &discovered{at: p.now(), provider: c.NewProvider(lasting), logout: document.Logout}
 	d.verifier = d.provider.VerifierContext(lasting, &oidc.Config{
-		ClientID: p.options.ClientID, SupportedSigningAlgs: signing(c.Algorithms), Now: func() time.Time { return p.now().Add(-skew) },
+		ClientID: p.options.ClientID, SupportedSigningAlgs: signing(c.Algorithms), SkipExpiryCheck: true, // see timely
 	})
 	return d, nil
 }
@@ -158,11 +161,16 @@ func isWeb(address string) bool {
 	return err == nil && (u.Scheme == "https" || u.Scheme == "http") && u.Host != ""
 }
 
-// unwrapURL takes the address, which may hold a secret, out of an error of net/http.
-func unwrapURL(err error) error {
+// explain takes the address, which may hold a secret, out of an error of
+// net/http, and says what to do about an authority that nobody knows.
+func (p *provider) explain(err error) error {
 	var wrapped *url.Error
 	if errors.As(err, &wrapped) {
-		return wrapped.Err
+		err = wrapped.Err
+	}
+	var authority x509.UnknownAuthorityError
+	if errors.As(err, &authority) {
+		return fmt.Errorf("%w: set auth.%s.tls.cafile to the PEM file of that authority", err, p.method.ID())
 	}
 	return err
 }
@@ -176,10 +184,24 @@ func (p *provider) oauth(d *discovered, public string) *oauth2.Config {
 
 func callbackPath(name string) string { return "/auth/oidc/" + url.PathEscape(name) + "/cb" }
 
-// logoutURL returns where to log out of the provider (OpenID Connect
-// RP-Initiated Logout 1.0); "" when there is no such place or none is known yet.
-func (p *provider) logoutURL() string {
-	d := p.known.Load()
+// logoutFrom returns where to log out of the provider, for a user of the server
+// at a public address; "" when there is no such place or the provider does not answer.
+func (p *provider) logoutFrom(ctx context.Context, public string) string {
+	d, err := p.settings(ctx)
+	if err != nil {
+		return ""
+	}
+	back := ""
+	if p.options.LogoutReturn {
+		back = public + callbackPath(p.method.Name)
+	}
+	return logoutURL(d, p.options.ClientID, back)
+}
+
+// logoutURL returns where to log out of a provider, which sends people on to
+// back unless that is "" (OpenID Connect RP-Initiated Logout 1.0, section 2). The
+// client id stands in for an id token, which would have to be stored for that.
+func logoutURL(d *discovered, client, back string) string {
 	if d == nil || d.logout == "" {
 		return ""
 	}
@@ -188,7 +210,10 @@ func (p *provider) logoutURL() string {
 		return ""
 	}
 	query := u.Query()
-	query.Set("client_id", p.options.ClientID)
+	query.Set("client_id", client)
+	if back != "" {
+		query.Set("post_logout_redirect_uri", back)
+	}
 	u.RawQuery = query.Encode()
 	return u.String()
 }

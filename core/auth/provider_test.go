@@ -4,8 +4,10 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -69,6 +71,39 @@ func TestProviderTrouble(t *testing.T) {
 	}
 }
 
+// TestLogoutAtProvider: people are sent to where they log out of the provider, also
+// after a restart, and come back from there if that is wanted.
+func TestLogoutAtProvider(t *testing.T) {
+	mux := http.NewServeMux()
+	server := newServer(t, mux)
+	mux.HandleFunc("/.well-known/openid-configuration", func(rw http.ResponseWriter, r *http.Request) {
+		_, _ = io.WriteString(rw, strings.ReplaceAll(`{"issuer":"SELF","authorization_endpoint":"SELF/a","token_endpoint":"SELF/t","jwks_uri":"SELF/k","end_session_endpoint":"SELF/end"}`, "SELF", server))
+	})
+	for back, want := range map[string]string{"false": "", "true": "/auth/oidc/home/cb"} {
+		w := start(t, "WUD_AUTH_OIDC_HOME_CLIENTID=x", "WUD_AUTH_OIDC_HOME_CLIENTSECRET="+clientSecret, "WUD_AUTH_OIDC_HOME_DISCOVERY="+server,
+			"DOGWATCH_AUTH_OIDC_HOME_LOGOUTRETURN="+back, "DOGWATCH_PUBLIC_URL=https://dog.example.org/x")
+		answer := httptest.NewRecorder()
+		if _, err := w.auth.begin(answer, httptest.NewRequest(http.MethodGet, "/", nil), Identity{User: "ana", Method: "oidc.home"}, true); err != nil {
+			t.Fatal(err)
+		}
+		w.restart() // nothing is known of the provider
+		elsewhere, err := w.auth.Logout(httptest.NewRecorder(), withCookies(answer))
+		if err != nil {
+			t.Fatal(err)
+		}
+		u, err := url.Parse(elsewhere)
+		if err != nil || !strings.HasPrefix(elsewhere, server+"/end?") || u.Query().Get("client_id") != "x" {
+			t.Errorf("%s, %v", elsewhere, err)
+		}
+		if want != "" {
+			want = "https://dog.example.org/x" + want
+		}
+		same(t, "and back to", u.Query().Get("post_logout_redirect_uri"), want)
+		to, err := w.auth.Finish(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/auth/oidc/home/cb", nil), "home")
+		same(t, "back", []any{to, err}, []any{"https://dog.example.org/x/login?stay", nil})
+	}
+}
+
 // TestProviderGoesAndComes: what was known of a provider lasts while it is away, and logins fail with a reason.
 func TestProviderGoesAndComes(t *testing.T) {
 	w, m := startProvider(t)
@@ -95,8 +130,32 @@ func TestProviderGoesAndComes(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := w.answer(client.Get(w.url + "/auth/oidc/home/cb?code=x&state=" + to.Query().Get("state")))
-	if !strings.Contains(got, "ask oidc.home for the login") {
+	if !strings.Contains(got, "ask oidc.home for the login") || !errors.Is(w.failed(), ErrProvider) || errors.Is(w.failed(), ErrWrong) {
 		t.Errorf("got %s", got)
+	}
+}
+
+// TestSettingsAreReadAgain: as often as ttl says.
+func TestSettingsAreReadAgain(t *testing.T) {
+	for ttl, want := range map[string]int{"60": 3, "0": 5, "-1": 1} {
+		var read atomic.Int32
+		mux := http.NewServeMux()
+		server := newServer(t, mux)
+		mux.HandleFunc("/.well-known/openid-configuration", func(rw http.ResponseWriter, _ *http.Request) {
+			read.Add(1)
+			_, _ = io.WriteString(rw, strings.ReplaceAll(`{"issuer":"SELF","authorization_endpoint":"SELF/a","token_endpoint":"SELF/t","jwks_uri":"SELF/k"}`, "SELF", server))
+		})
+		w := start(t, "WUD_AUTH_OIDC_HOME_CLIENTID=x", "WUD_AUTH_OIDC_HOME_CLIENTSECRET="+clientSecret, "WUD_AUTH_OIDC_HOME_DISCOVERY="+server, "WUD_AUTH_OIDC_HOME_TTL="+ttl)
+		if !contains(w.auth.Problems(), "auth.oidc.home.discovery: is plain http") {
+			t.Errorf("%v", w.auth.Problems())
+		}
+		for range 5 {
+			if _, err := w.auth.providers["home"].settings(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			w.pass(30 * time.Minute)
+		}
+		same(t, "ttl "+ttl, read.Load(), want)
 	}
 }
 

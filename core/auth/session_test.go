@@ -254,7 +254,7 @@ func TestCookies(t *testing.T) {
 			r.Header.Set(name, value)
 		}
 		answer := httptest.NewRecorder()
-		if _, err := w.auth.Login(answer, r, "ana", password); err != nil {
+		if _, err := w.auth.Login(answer, r, "ana", password, true); err != nil {
 			t.Fatal(err)
 		}
 		cookies := answer.Result().Cookies()

@@ -3,8 +3,8 @@
 // newer, and commit what was found together with its events.
 //
 // Everything that decides (policy.go, discover.go, compare.go) is free of I/O;
-// everything that waits (pass.go, fetch.go, queue.go) is bounded by a context
-// and by limits per host.
+// everything that waits (pass.go, fetch.go, queue.go, date.go) is bounded by a
+// context and by limits per host.
 package check
 
 import (

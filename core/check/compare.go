@@ -23,7 +23,7 @@ func conclude(c sdk.Container, p policy, a answer, at sdk.Time) sdk.Container {
 		return c
 	}
 	complain(&c, p.wrong...)
-	result := sdk.Result{Tag: c.Image.Tag.Value}
+	before, result := c.Result, sdk.Result{Tag: c.Image.Tag.Value}
 	c.UpdateKind = sdk.UpdateKind{Kind: sdk.KindUnknown}
 	c.UpdateAvailable = false
 	c.Image.Digest.Value = ""
@@ -38,6 +38,9 @@ func conclude(c sdk.Container, p policy, a answer, at sdk.Time) sdk.Container {
 	}
 	if a.selection.Newer {
 		result.Tag = a.selection.Tag
+		if before != nil && before.Tag == result.Tag {
+			result.Created = before.Created // which checks do not ask for; see Dater
+		}
 		c.UpdateAvailable = true
 		c.UpdateKind = sdk.UpdateKind{
 			Kind: sdk.KindTag, LocalValue: c.Image.Tag.Value, RemoteValue: result.Tag,

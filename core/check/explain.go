@@ -20,7 +20,8 @@ type Explanation struct {
 	Registry string `json:"registry,omitempty"`
 	// Summary is the decision in sentences for people.
 	Summary []string `json:"summary"`
-	Rules   []Rule   `json:"rules"`
+	// Rules are those of labels, then those that apply by default.
+	Rules []Rule `json:"rules"`
 	// Warnings are labels without effect and other oddities.
 	Warnings []string  `json:"warnings,omitempty"`
 	Tags     []Verdict `json:"tags"`
@@ -104,7 +105,7 @@ func (c *Checker) explain(ctx context.Context, s *subject) Explanation {
 	after := conclude(s.container, s.policy, s.answer, sdk.TimeOf(c.opt.Now()))
 	e := Explanation{
 		ID: after.ID, Name: after.Name, Image: named(after.Image), Registry: s.match.ID,
-		Rules: append([]Rule{}, s.policy.sources...), Warnings: slices.Concat(s.policy.warnings, s.policy.wrong, s.policy.notes), Tags: []Verdict{},
+		Rules: append(slices.Clone(s.policy.sources), s.policy.byDefault(after.Image)...), Warnings: slices.Concat(s.policy.warnings, s.policy.wrong, s.policy.notes), Tags: []Verdict{},
 		Result: after.Result, UpdateAvailable: after.UpdateAvailable, UpdateKind: after.UpdateKind, Error: message(after),
 		Summary: summary(after, s),
 	}

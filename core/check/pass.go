@@ -98,12 +98,20 @@ func (p *pass) settle(ctx context.Context, subjects []*subject) error {
 	if err != nil {
 		return fmt.Errorf("read the stored containers: %w", err)
 	}
-	owner := make(map[string]string, len(stored))
-	for _, c := range stored {
-		owner[c.ID] = c.Watcher
+	now := make(map[string]*sdk.Container, len(stored))
+	for i := range stored {
+		now[stored[i].ID] = &stored[i]
 	}
 	// Meanwhile a person may have deleted a container, or another watcher taken it over.
-	subjects = slices.DeleteFunc(subjects, func(s *subject) bool { return owner[s.container.ID] != p.watcher.Name })
+	subjects = slices.DeleteFunc(subjects, func(s *subject) bool {
+		have := now[s.container.ID]
+		return have == nil || have.Watcher != p.watcher.Name
+	})
+	for _, s := range subjects {
+		if have := now[s.container.ID].Result; have != nil && s.container.Result != nil && have.Tag == s.container.Result.Tag {
+			s.container.Result = have // which may have got its date meanwhile
+		}
+	}
 	old, err := p.told(ctx)
 	if err != nil {
 		return err

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/dogwatch/dogwatch/core/label"
@@ -22,6 +23,9 @@ type Rule struct {
 	Value  string `json:"value"`
 	Source string `json:"source"`
 }
+
+// IsDefault reports whether no label sets the rule.
+func (r Rule) IsDefault() bool { return r.Source == defaultSource }
 
 // policy is what a container's labels ask for, compiled.
 type policy struct {
@@ -160,6 +164,31 @@ func spacedLabels(p *policy) []string {
 		}
 	}
 	return found
+}
+
+// defaultSource is the source of a rule that no label sets.
+const defaultSource = "default"
+
+// byDefault are the rules of an image that no label sets, for whoever asks.
+func (p *policy) byDefault(img sdk.Image) []Rule {
+	var rules []Rule
+	add := func(name, value string) {
+		if !slices.ContainsFunc(p.sources, func(r Rule) bool { return r.Name == name }) {
+			rules = append(rules, Rule{Name: name, Value: value, Source: defaultSource})
+		}
+	}
+	if img.Tag.Semver {
+		add(label.TagInclude, "every tag of the family of "+img.Tag.Value)
+		add(label.TagExclude, "none")
+		add(label.TagTransform, "none")
+		add(label.TagPrerelease, "false")
+	}
+	if !pinned(img) {
+		add(label.WatchDigest, strconv.FormatBool(img.Digest.Watch))
+	}
+	add(label.TriggerInclude, "all")
+	add(label.TriggerExclude, "none")
+	return rules
 }
 
 // watchesDigest is whether a new digest behind the running tag counts as an update.

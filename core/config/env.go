@@ -16,6 +16,9 @@ const (
 // configVariable names the configuration file.
 const configVariable = nativePrefix + "CONFIG"
 
+// TokenVariable is the token with which commands ask a Dogwatch that serves.
+const TokenVariable = nativePrefix + "TOKEN"
+
 // wudStoreFile is the variable, less its prefix, that names the file of What's
 // Up Docker, which is not that of the database.
 const wudStoreFile = "STORE_FILE"
@@ -90,7 +93,7 @@ func readEnv(environ, watcherTypes []string) (set, empty []entry, problems []Pro
 				continue
 			}
 			switch strings.ToUpper(name) {
-			case configVariable, wudPrefix + "VERSION", wudPrefix + wudStoreFile:
+			case configVariable, TokenVariable, wudPrefix + "VERSION", wudPrefix + wudStoreFile:
 				continue
 			}
 			path, problem := envPath(name, watcherTypes)

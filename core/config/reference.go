@@ -28,7 +28,8 @@ What you set comes from a YAML file, from environment variables, or from both.
 The file is the one named by ` + "`--config`" + `, else by the variable ` + "`DOGWATCH_CONFIG`" + `, else the first that exists of
 ` + "`/etc/dogwatch/dogwatch.yaml`, `/config/dogwatch.yaml` and `dogwatch.yaml`" + ` in the working directory (or the same with ` + "`.yml`" + `).
 The order is: defaults, file, environment, command line; the later wins. ` + "`dogwatch config show`" + ` prints the result with
-the place each value comes from, ` + "`dogwatch config validate`" + ` finds every mistake.
+the place each value comes from, ` + "`dogwatch config validate`" + ` finds every mistake. ` + "`DOGWATCH_TOKEN`" + ` is no setting: commands that speak to a
+Dogwatch that serves send it when a login is asked for and they may not write its database.
 
 **One path, two spellings.** ` + "`trigger.smtp.main.tls.verify`" + ` in the file, nested or with dots, is
 ` + "`DOGWATCH_TRIGGER_SMTP_MAIN_TLS_VERIFY`" + ` in the environment. Case does not matter. The name of a component (` + "`main`" + `) is yours to choose:

@@ -17,7 +17,7 @@ func Variable(name, value string, watcherTypes []string, schema SchemaOf) (path 
 		return "", nil
 	}
 	switch strings.ToUpper(name) {
-	case configVariable:
+	case configVariable, TokenVariable:
 		return "", nil
 	case wudPrefix + "VERSION":
 		return "", &Problem{Source: "env " + name, Message: "is set by the image of What's Up Docker", Remedy: "remove it"}

@@ -36,6 +36,7 @@ func TestVariable(t *testing.T) {
 		{"WUD_VERSION", "8", "", "set by the image"},
 		{"WUD_STORE_FILE", "wud.json", "", "the first start imports"},
 		{"DOGWATCH_CONFIG", "x", "", ""},
+		{"DOGWATCH_TOKEN", "x", "", ""},
 		{"WUD_PORT", "tcp://10.0.0.1:80", "", ""},
 		{"WUD_SERVICE_HOST", "10.0.0.1", "", ""},
 		{"WUD_X-MINE", "1", "", ""},

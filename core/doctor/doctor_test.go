@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -360,6 +361,37 @@ func TestStoreThatCannotBeWritten(t *testing.T) {
 	got := text(Examine(t.Context(), opt), opt.Config.Store.Path)
 	if !strings.Contains(got, "fail store: DIR cannot be written: permission denied > dogwatch runs as user ") {
 		t.Error(got)
+	}
+}
+
+// TestStoreOfSomethingElse: the next start would not take it.
+func TestStoreOfSomethingElse(t *testing.T) {
+	_, opt := healthy(t)
+	file := filepath.Join(opt.Config.Store.Path, opt.Config.Store.File)
+	for content, want := range map[string]string{
+		"":                                "ok store: DIR can be written, database of 0 bytes, 3.22 GB free",
+		strings.Repeat("{}\n", 500):       "fail store: DIR/dogwatch.db: open: not a usable dogwatch store: stop dogwatch and restore",
+		"SQLite format 3\x00 and no more": "fail store: DIR/dogwatch.db: open: not a usable dogwatch store: stop dogwatch and restore",
+	} {
+		if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if got := text(Examine(t.Context(), opt), opt.Config.Store.Path); !strings.Contains(got, want) {
+			t.Errorf("%.20q: want %q in\n%s", content, want, got)
+		}
+		if now, err := os.ReadFile(file); err != nil || string(now) != content {
+			t.Errorf("%.20q was changed: %v", content, err)
+		}
+	}
+}
+
+func TestStoreRemedy(t *testing.T) {
+	for cause, want := range map[error]string{
+		syscall.ENOSPC: "free space", syscall.EROFS: "without :ro", syscall.EIO: "check its disk", syscall.EACCES: "chown -R",
+	} {
+		if got := storeRemedy(&os.PathError{Op: "write", Path: "/store/x", Err: cause}, "/store"); !strings.Contains(got, want) {
+			t.Errorf("%v: %q, want %q", cause, got, want)
+		}
 	}
 }
 

@@ -7,6 +7,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
+	"syscall"
+
+	"github.com/dogwatch/dogwatch/core/store"
 )
 
 const (
@@ -18,9 +22,9 @@ const (
 	probeSize = 64 << 10
 )
 
-// store tells whether the database can be written. It never opens it: another
-// Dogwatch may be using it.
-func (e *examination) store(context.Context) []Finding {
+// store tells whether the database can be written, and is one of ours. It is
+// opened for reading only: another Dogwatch may be using it.
+func (e *examination) store(ctx context.Context) []Finding {
 	const subject = "store"
 	folder, file := e.Config.Store.Path, filepath.Join(e.Config.Store.Path, e.Config.Store.File)
 	info, err := os.Stat(folder)
@@ -40,6 +44,9 @@ func (e *examination) store(context.Context) []Finding {
 		if err := mayWrite(file); err != nil {
 			return one(subject, Fail, fmt.Sprintf("%s cannot be written: %v", file, err), storeRemedy(err, file))
 		}
+		if err := recognise(ctx, file); err != nil {
+			return one(subject, Fail, strings.TrimPrefix(err.Error(), subject+" "), "")
+		}
 		size = "database of " + bytesOf(uint64(info.Size()))
 	}
 	left, err := e.Free(folder)
@@ -52,6 +59,18 @@ func (e *examination) store(context.Context) []Finding {
 		return one(subject, Warn, fmt.Sprintf("%s has only %s left", folder, bytesOf(left)), "free space on its disk")
 	}
 	return one(subject, OK, fmt.Sprintf("%s can be written, %s, %s free", folder, size, bytesOf(left)), "")
+}
+
+// recognise returns why a database cannot be used.
+func recognise(ctx context.Context, file string) error {
+	r, err := store.Read(ctx, file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // its creation was cut short
+	}
+	if err != nil {
+		return err
+	}
+	return r.Close()
 }
 
 // storeToCome tells whether a folder that does not exist can be made.
@@ -80,8 +99,13 @@ func probe(folder string) error {
 }
 
 func storeRemedy(err error, path string) string {
-	if errors.Is(err, fs.ErrPermission) {
+	switch {
+	case errors.Is(err, fs.ErrPermission):
 		return fmt.Sprintf("%s: chown -R %d:%d %s", whoWeAre(), os.Getuid(), os.Getgid(), path)
+	case errors.Is(err, syscall.ENOSPC):
+		return "free space on its disk"
+	case errors.Is(err, syscall.EROFS):
+		return "mount it so that it can be written (compose: without :ro), or set store.path to another folder"
 	}
 	return "check its disk, or set store.path to another folder"
 }

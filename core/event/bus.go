@@ -2,28 +2,40 @@ package event
 
 import (
 	"context"
+	"slices"
 	"sync"
 )
 
-// Bus tells readers of the log that there may be something new. A wake-up
+// Bus tells readers of the log that there may be something new, and those who
+// want to know it that state has changed that is not in the log. A wake-up
 // carries no data, so any number of them merge into one, a writer never waits
 // for a reader, and a slow reader is merely late. The zero Bus is ready; its
 // methods may be called concurrently.
 type Bus struct {
-	mu   sync.Mutex
-	subs map[*Subscription]struct{}
+	mu    sync.Mutex
+	subs  map[*Subscription]struct{}
+	wakes uint64
+	// touches counts the calls of Touch, touched has the last one of each type.
+	touches uint64
+	touched map[Type]uint64
 }
 
 // Subscription is one reader's ear. At most one wake-up is kept for it.
 type Subscription struct {
 	bus  *Bus
+	all  bool
 	wake chan struct{}
 }
 
 // Subscribe returns a Subscription that hears every later Wake. Subscribe first
 // and read the log second, and nothing is missed. The caller must Close it.
-func (b *Bus) Subscribe() *Subscription {
-	s := &Subscription{bus: b, wake: make(chan struct{}, 1)}
+func (b *Bus) Subscribe() *Subscription { return b.subscribe(false) }
+
+// SubscribeAll is Subscribe for a reader that every later Touch wakes, too.
+func (b *Bus) SubscribeAll() *Subscription { return b.subscribe(true) }
+
+func (b *Bus) subscribe(all bool) *Subscription {
+	s := &Subscription{bus: b, all: all, wake: make(chan struct{}, 1)}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.subs == nil {
@@ -37,11 +49,55 @@ func (b *Bus) Subscribe() *Subscription {
 func (b *Bus) Wake() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	b.wakes++
 	for s := range b.subs {
-		select {
-		case s.wake <- struct{}{}:
-		default: // already has one to hear
+		s.hear()
+	}
+}
+
+// Wakes returns how often Wake was called: whoever has read the log since the
+// last change of this number has read all of it.
+func (b *Bus) Wakes() uint64 {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.wakes
+}
+
+// Touch tells those of SubscribeAll that state of a type has changed: one whose
+// changes are not in the log, such as ComponentChanged. It never blocks.
+func (b *Bus) Touch(t Type) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.touches++
+	if b.touched == nil {
+		b.touched = map[Type]uint64{}
+	}
+	b.touched[t] = b.touches
+	for s := range b.subs {
+		if s.all {
+			s.hear()
 		}
+	}
+}
+
+// Touched returns, in the order of their names, the types touched since an
+// earlier call returned now; and now, to hand in the next time.
+func (b *Bus) Touched(since uint64) (types []Type, now uint64) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for t, at := range b.touched {
+		if at > since {
+			types = append(types, t)
+		}
+	}
+	slices.Sort(types)
+	return types, b.touches
+}
+
+func (s *Subscription) hear() {
+	select {
+	case s.wake <- struct{}{}:
+	default: // already has one to hear
 	}
 }
 

@@ -3,6 +3,7 @@ package event
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -51,6 +52,37 @@ func TestBusWakesEveryReader(t *testing.T) {
 			t.Fatalf("%d readers woke, want 5", got)
 		}
 	})
+}
+
+// TestBusTouches: only those who asked for it hear of state, and each learns what changed since it looked last.
+func TestBusTouches(t *testing.T) {
+	var b Bus
+	reader, page := b.Subscribe(), b.SubscribeAll()
+	defer reader.Close()
+	defer page.Close()
+	_, seen := b.Touched(0)
+	for range 1000 {
+		b.Touch(WorkChanged)
+		b.Touch(ComponentChanged)
+	}
+	if len(reader.C()) != 0 || len(page.C()) != 1 || b.Wakes() != 0 {
+		t.Errorf("the reader has %d wake-ups, the page %d", len(reader.C()), len(page.C()))
+	}
+	types, now := b.Touched(seen)
+	if want := []Type{ComponentChanged, WorkChanged}; !slices.Equal(types, want) {
+		t.Errorf("touched are %v, want %v", types, want)
+	}
+	if types, _ := b.Touched(now); len(types) > 0 {
+		t.Errorf("touched again are %v", types)
+	}
+	b.Touch(WorkChanged)
+	if types, _ := b.Touched(now); !slices.Equal(types, []Type{WorkChanged}) {
+		t.Errorf("touched later are %v", types)
+	}
+	b.Wake()
+	if len(reader.C()) != 1 || b.Wakes() != 1 {
+		t.Error("a wake-up is for all")
+	}
 }
 
 func TestBusWaitEndsWithItsContext(t *testing.T) {

@@ -4,6 +4,7 @@
 package event
 
 import (
+	"strings"
 	"time"
 
 	"github.com/dogwatch/dogwatch/sdk"
@@ -16,7 +17,7 @@ type Type string
 const (
 	ContainerAdded    Type = "container.added"    // Container
 	ContainerReplaced Type = "container.replaced" // Container: same watcher and name, new id
-	ContainerChanged  Type = "container.changed"  // Container: status, labels, name or check state
+	ContainerChanged  Type = "container.changed"  // Container, Aspect: status, labels, name, check state or release date
 	ContainerRemoved  Type = "container.removed"  // Container, as it was last
 
 	UpdateFound   Type = "update.found"   // Container: something newer, different from what was known
@@ -39,7 +40,22 @@ const (
 	LoggedOut      Type = "auth.logout"        // Login
 	TokenCreated   Type = "auth.token.created" // Login
 	TokenRevoked   Type = "auth.token.revoked" // Login
+
+	SettingChanged Type = "setting.changed" // Setting: at run time, until the next start
 )
+
+// The types of state whose changes are no history: they are never stored, have
+// no id and carry nothing; see Bus.Touch.
+const (
+	ComponentChanged Type = "component.changed" // a component became ready, or failed
+	DeliveryChanged  Type = "delivery.changed"  // a delivery is owed, under way, or is to be tried again
+	PluginChanged    Type = "plugin.changed"    // a plugin is being started
+	WorkChanged      Type = "work.changed"      // work that a page started went on, or ended
+)
+
+// Private reports whether a type tells who logged in, or from where somebody
+// changed a setting: that is only shown to people.
+func (t Type) Private() bool { return strings.HasPrefix(string(t), "auth.") || t == SettingChanged }
 
 // Event is one fact.
 type Event struct {
@@ -47,7 +63,7 @@ type Event struct {
 	ID   int64     `json:"id"`
 	At   time.Time `json:"at"`
 	Type Type      `json:"type"`
-	// Subject is who it happened to: "local/nginx" for containers, a user for logins, a component or plugin id otherwise.
+	// Subject is who it happened to: "local/nginx" for containers, a user for logins, a key such as "log.level" for settings, a component or plugin id otherwise.
 	Subject string `json:"subject"`
 	// Run is the id of the check it belongs to, if any.
 	Run string `json:"run,omitempty"`
@@ -57,11 +73,21 @@ type Event struct {
 // Payload is what a type of event carries besides its subject.
 type Payload struct {
 	Container *sdk.Container `json:"container,omitempty"`
-	Check     *Check         `json:"check,omitempty"`
-	Delivery  *Delivery      `json:"delivery,omitempty"`
-	Plugin    *Plugin        `json:"plugin,omitempty"`
-	Login     *Login         `json:"login,omitempty"`
+	// Aspect is what alone has changed about the container, where that is known.
+	Aspect   Aspect    `json:"aspect,omitempty"`
+	Check    *Check    `json:"check,omitempty"`
+	Delivery *Delivery `json:"delivery,omitempty"`
+	Plugin   *Plugin   `json:"plugin,omitempty"`
+	Login    *Login    `json:"login,omitempty"`
+	Setting  *Setting  `json:"setting,omitempty"`
 }
+
+// Aspect is a part of a container.
+type Aspect string
+
+// Released is when what is newer was made. That became known later, and is no
+// change of the container or of its update.
+const Released Aspect = "released"
 
 // Check is how a run went.
 type Check struct {
@@ -102,8 +128,19 @@ type Login struct {
 	// Token and Scope are of a token that was created or revoked.
 	Token string `json:"token,omitempty"`
 	Scope string `json:"scope,omitempty"`
+	// By is who ended somebody's session from elsewhere.
+	By string `json:"by,omitempty"`
 	// Error is why a login was refused.
 	Error string `json:"error,omitempty"`
+}
+
+// Setting is how somebody changed a setting of the running program.
+type Setting struct {
+	From string `json:"from"`
+	To   string `json:"to"`
+	// User is who changed it, Address where the request came from.
+	User    string `json:"user,omitempty"`
+	Address string `json:"address,omitempty"`
 }
 
 // Subject returns the subject of a container's events.

@@ -4,6 +4,10 @@ import "time"
 
 // Filter selects events; zero fields select all.
 type Filter struct {
+	// Public leaves out the types that are Private.
+	Public bool
+	// News leaves out what is worth no line: that a date became known later; see Released.
+	News bool
 	// Types are those wanted; none means all.
 	Types []Type
 	// Subject is the whole subject; see Event.

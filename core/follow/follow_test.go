@@ -230,6 +230,13 @@ func TestAFollowerIsToldWhatDiffers(t *testing.T) {
 		checked.Check.At = sdk.TimeOf(time.Now())
 		p.put(checked)
 		wantNothing(t, next) // that it was checked is no change
+		checked.Result, checked.UpdateAvailable = &sdk.Result{Tag: "2.0"}, true
+		p.put(checked)
+		want(t, next, "+3:traefik")
+		next = r.ask()
+		checked.Result = &sdk.Result{Tag: "2.0", Created: sdk.TimeOf(time.Now())}
+		p.put(checked)
+		wantNothing(t, next) // nor that its update has got a date
 		checked.Status = "exited"
 		p.put(checked)
 		want(t, next, "+3:traefik")

@@ -86,12 +86,18 @@ func (v *view) change(containers []*sdk.Container, watchers []trigger.WatcherSta
 	return c, c.All || len(c.Put)+len(c.Removed)+len(c.Watchers) > 0
 }
 
-// same reports whether nothing about a container has changed but when it was checked.
+// same reports whether nothing about a container has changed but when it was
+// checked, and what is known of when the same newer image was made.
 func same(was, is *sdk.Container) bool {
 	if was == is {
 		return true
 	}
 	probe := *was
 	probe.Check.At = is.Check.At
+	if was.Result != nil && is.Result != nil {
+		result := *was.Result
+		result.Created = is.Result.Created
+		probe.Result = &result
+	}
 	return reflect.DeepEqual(&probe, is)
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/hashicorp/go-hclog"
 )
@@ -26,7 +27,10 @@ type Options struct {
 	Redactor *Redactor
 }
 
-// New returns the root logger. The error names the level or format that is not known.
+// New returns the root logger. Its SetLevel, and that of every logger made from
+// it which Levels do not name, changes the level of all these at once, while
+// others log; those that Levels name keep theirs. The error names the level or
+// format that is not known.
 func New(o Options) (hclog.Logger, error) {
 	levels, err := parseLevels(o.Level, o.Levels)
 	if err != nil {
@@ -35,16 +39,23 @@ func New(o Options) (hclog.Logger, error) {
 	if o.Format != "" && o.Format != "text" && o.Format != "json" {
 		return nil, fmt.Errorf("log format %q: use text or json", o.Format)
 	}
-	return hclog.New(&hclog.LoggerOptions{
-		Level:             levels.of(""),
-		Output:            o.Redactor.Writer(o.Output),
-		JSONFormat:        o.Format == "json",
-		IndependentLevels: true,
-		SubloggerHook: func(sub hclog.Logger) hclog.Logger {
-			sub.SetLevel(levels.of(sub.Name()))
-			return sub
-		},
-	}), nil
+	// One logger per level that was asked for: what is made from it shares that
+	// level, and moves to another of them when its name asks for it.
+	var writing sync.Mutex
+	loggers := make([]hclog.Logger, len(levels))
+	for i, own := range levels {
+		loggers[i] = hclog.New(&hclog.LoggerOptions{
+			Level: own.level, Output: o.Redactor.Writer(o.Output), Mutex: &writing, JSONFormat: o.Format == "json",
+			SubloggerHook: func(sub hclog.Logger) hclog.Logger {
+				of := levels.of(sub.Name())
+				if of == i {
+					return sub
+				}
+				return loggers[of].ResetNamed(sub.Name()).With(sub.ImpliedArgs()...)
+			},
+		})
+	}
+	return loggers[levels.of("")], nil
 }
 
 // ParseLevel reads a level: trace, debug, info, warn, error or fatal (which is
@@ -87,11 +98,9 @@ func parseLevels(root string, named []string) (levels, error) {
 	return parsed, nil
 }
 
-func (l levels) of(name string) hclog.Level {
-	for _, e := range l {
-		if e.name == "" || name == e.name || strings.HasPrefix(name, e.name+".") {
-			return e.level
-		}
-	}
-	return hclog.Info
+// of returns the place of the level of a name.
+func (l levels) of(name string) int {
+	return slices.IndexFunc(l, func(e namedLevel) bool {
+		return e.name == "" || name == e.name || strings.HasPrefix(name, e.name+".")
+	})
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/hashicorp/go-hclog"
@@ -31,6 +32,74 @@ func TestLevels(t *testing.T) {
 	log.Named("store").Info("no")
 	if got := out.String(); !strings.Contains(got, "[DEBUG] plugin.triggers: yes\n") || strings.Contains(got, "no\n") {
 		t.Error(got)
+	}
+}
+
+// TestLevelAtRunTime: the level of the root is that of everything that was and
+// will be made from it, but for what has a level of its own.
+func TestLevelAtRunTime(t *testing.T) {
+	var out bytes.Buffer
+	log, err := New(Options{Levels: []string{"check=warn", "check.loud=trace"}, Output: &out})
+	if err != nil {
+		t.Fatal(err)
+	}
+	store, check, loud := log.Named("store").With("a", 1), log.Named("check"), log.Named("check").With("b", 2).Named("loud")
+	std := store.StandardLogger(&hclog.StandardLoggerOptions{ForceLevel: hclog.Debug})
+	say := func() string {
+		out.Reset()
+		for _, l := range []hclog.Logger{log, store, check, loud, log.Named("new"), check.ResetNamed("plugin").Named("trigger")} {
+			l.Debug("said")
+		}
+		std.Print("standard")
+		var said []string
+		for line := range strings.Lines(out.String()) {
+			_, line, _ = strings.Cut(line, "[DEBUG] ")
+			said = append(said, strings.TrimSuffix(line, "\n"))
+		}
+		return strings.Join(said, "; ")
+	}
+	for _, step := range []struct {
+		level hclog.Level
+		want  string
+	}{
+		{hclog.Info, "check.loud: said: b=2"},
+		{hclog.Debug, "said; store: said: a=1; check.loud: said: b=2; new: said; plugin.trigger: said; store: standard: a=1"},
+		{hclog.Warn, "check.loud: said: b=2"},
+	} {
+		log.SetLevel(step.level)
+		if got := say(); got != step.want {
+			t.Errorf("%s: %s", step.level, got)
+		}
+		for _, l := range []hclog.Logger{log, store, log.Named("new"), loud.ResetNamed("later")} {
+			if l.GetLevel() != step.level {
+				t.Errorf("%q has level %s, want %s", l.Name(), l.GetLevel(), step.level)
+			}
+		}
+	}
+}
+
+// TestLevelWhileOthersLog is for the race detector.
+func TestLevelWhileOthersLog(t *testing.T) {
+	var out bytes.Buffer
+	log, err := New(Options{Levels: []string{"check=debug"}, Output: &out})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all sync.WaitGroup
+	for i := range 4 {
+		all.Go(func() {
+			for range 200 {
+				if log.SetLevel(hclog.Debug); i == 0 {
+					log.SetLevel(hclog.Info)
+				}
+				log.Named("store").Info("one")
+				log.Named("store").Named("x").ResetNamed("check").With("i", i).Debug("two")
+			}
+		})
+	}
+	all.Wait()
+	if got, want := strings.Count(out.String(), "\n"), 4*200*2; got != want {
+		t.Errorf("%d whole lines, want %d", got, want)
 	}
 }
 

@@ -58,8 +58,8 @@ func (s *Store) apply(t tx, ch event.Change) (d diff, err error) {
 	}); err != nil {
 		return d, err
 	}
-	if err := each(t, `INSERT OR REPLACE INTO containers (id, watcher, name, first_seen, checked_at, repos, doc)
-		VALUES (?, ?, ?, ?, ?, ?, ?)`, d.changed, row.args); err != nil {
+	if err := each(t, `INSERT OR REPLACE INTO containers (id, watcher, name, first_seen, found_at, checked_at, repos, doc)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?)`, d.changed, row.args); err != nil {
 		return d, err
 	}
 	if err := each(t, "UPDATE containers SET checked_at = ? WHERE id = ?", d.checked, func(r *Record) []any {
@@ -94,7 +94,7 @@ type row struct {
 
 func (r row) args() []any {
 	c := &r.Container
-	return []any{c.ID, c.Watcher, c.Name, millis(r.FirstSeen), millis(r.CheckedAt), string(r.repos), string(r.doc)}
+	return []any{c.ID, c.Watcher, c.Name, millis(r.FirstSeen), millis(r.FoundAt), millis(r.CheckedAt), string(r.repos), string(r.doc)}
 }
 
 // compare works out what a change does to the current containers.
@@ -166,8 +166,14 @@ func (d *diff) place(old *Snapshot, c sdk.Container, now time.Time) (*Record, er
 		}
 	}
 	w := row{Record: &Record{Container: clone(c), FirstSeen: now, CheckedAt: c.Check.At.Time, order: orderOf(&c)}}
+	if c.UpdateAvailable {
+		w.FoundAt = now
+	}
 	if before := cmp.Or(known, old.byName[identityOf(&c)]); before != nil {
 		w.FirstSeen = before.FirstSeen
+		if sameOffer(&before.Container, &c) {
+			w.FoundAt = before.FoundAt
+		}
 	}
 	var err error
 	if w.JSON, err = encode(c); err != nil {
@@ -182,6 +188,11 @@ func (d *diff) place(old *Snapshot, c sdk.Container, now time.Time) (*Record, er
 	}
 	d.changed = append(d.changed, w)
 	return w.Record, nil
+}
+
+// sameOffer reports whether both have an update, to the same thing.
+func sameOffer(a, b *sdk.Container) bool {
+	return a.UpdateAvailable && b.UpdateAvailable && a.UpdateKind.Kind == b.UpdateKind.Kind && a.UpdateKind.RemoteValue == b.UpdateKind.RemoteValue
 }
 
 // recheck returns the record for a container that is as known, but for when it was checked.
@@ -199,7 +210,7 @@ func (d *diff) recheck(known *Record, at sdk.Time) (*Record, error) {
 
 // load fills the memory from the file.
 func (s *Store) load(ctx context.Context) error {
-	rows, err := s.reader.QueryContext(ctx, "SELECT id, first_seen, checked_at, repos, doc FROM containers")
+	rows, err := s.reader.QueryContext(ctx, "SELECT id, first_seen, found_at, checked_at, repos, doc FROM containers")
 	if err != nil {
 		return s.wrap("read containers", err)
 	}
@@ -207,17 +218,18 @@ func (s *Store) load(ctx context.Context) error {
 	var records []*Record
 	for rows.Next() {
 		var id string
-		var seen, checked int64
+		var seen, found, checked int64
 		var repos, doc []byte
-		if err := rows.Scan(&id, &seen, &checked, &repos, &doc); err != nil {
+		if err := rows.Scan(&id, &seen, &found, &checked, &repos, &doc); err != nil {
 			return s.wrap("read containers", err)
 		}
-		r, err := decode(doc, repos, instant(seen), instant(checked))
+		r, err := decode(doc, repos, instant(checked))
 		if err != nil {
 			// The next check finds the container again, and writes it whole.
 			s.log.Warn("left out a stored container that this version cannot read", "container", id, "error", err)
 			continue
 		}
+		r.FirstSeen, r.FoundAt = instant(seen), instant(found)
 		records = append(records, r)
 	}
 	if err := rows.Err(); err != nil {
@@ -228,8 +240,8 @@ func (s *Store) load(ctx context.Context) error {
 	return nil
 }
 
-func decode(doc, repos []byte, seen, checked time.Time) (*Record, error) {
-	r := &Record{FirstSeen: seen, CheckedAt: checked}
+func decode(doc, repos []byte, checked time.Time) (*Record, error) {
+	r := &Record{CheckedAt: checked}
 	if err := json.Unmarshal(doc, &r.Container); err != nil {
 		return nil, err
 	}

@@ -63,7 +63,7 @@ func (s *Store) Plan(ctx context.Context, reader string, cursor int64, ds []deli
 		return err
 	}, func() {
 		if planned > 0 {
-			s.bus.Wake()
+			s.owed()
 		}
 	})
 	if err != nil {
@@ -85,11 +85,21 @@ func (s *Store) Claim(ctx context.Context, trigger string, now time.Time) (d del
 			return nil
 		}
 		return err
-	}, nil)
+	}, func() {
+		if ok {
+			s.bus.Touch(event.DeliveryChanged)
+		}
+	})
 	if err != nil {
 		return delivery.Delivery{}, false, err
 	}
 	return d, ok, nil
+}
+
+// owed tells that what is owed has changed.
+func (s *Store) owed() {
+	s.bus.Wake()
+	s.bus.Touch(event.DeliveryChanged)
 }
 
 // Finish records how a delivery ended, with the events that tell of it, in one
@@ -101,7 +111,7 @@ func (s *Store) Finish(ctx context.Context, id int64, outcome delivery.Outcome, 
 			return err
 		}
 		return s.append(t, ev)
-	}, s.bus.Wake)
+	}, s.owed)
 }
 
 func (s *Store) finish(t tx, id int64, o delivery.Outcome) error {
@@ -163,7 +173,7 @@ func (s *Store) Recover(ctx context.Context, outcome func(trigger string) (state
 		return nil
 	}, func() {
 		if n > 0 {
-			s.bus.Wake()
+			s.owed()
 		}
 	})
 	if err != nil {
@@ -195,7 +205,7 @@ func (s *Store) Retry(ctx context.Context, id int64) error {
 		now := millis(s.now())
 		return t.change(id, delivery.Failed, `UPDATE deliveries SET state = 'pending', attempts = 0, next_at = ?, updated_at = ?
 			WHERE id = ? AND state = 'failed'`, now, now, id)
-	}, s.bus.Wake)
+	}, s.owed)
 }
 
 // NextDue returns when the earliest pending delivery is due, of the given

@@ -239,6 +239,43 @@ func TestFinishAndRetryKnowTheStates(t *testing.T) {
 	}
 }
 
+// TestDeliveriesTellThatTheyChange: pages show them, and nothing of this is in the log.
+func TestDeliveriesTellThatTheyChange(t *testing.T) {
+	bus := new(event.Bus)
+	s := fresh(t, func(o *Options) { o.Bus = bus })
+	var seen uint64
+	told := func(doing string, want bool) {
+		t.Helper()
+		types, now := bus.Touched(seen)
+		if got := slices.Equal(types, []event.Type{event.DeliveryChanged}); got != want {
+			t.Errorf("%s: touched %v", doing, types)
+		}
+		seen = now
+	}
+	plan := []delivery.Delivery{{Trigger: "a.b", Subject: "x", Fingerprint: "1"}}
+	_, err := s.Plan(t.Context(), "r", 1, plan)
+	must(t, err)
+	told("plan", true)
+	_, err = s.Plan(t.Context(), "r", 2, plan)
+	must(t, err)
+	told("plan the same", false)
+	d, ok, err := s.Claim(t.Context(), "a.b", start)
+	must(t, err)
+	told("claim", ok)
+	_, _, err = s.Claim(t.Context(), "a.b", start)
+	must(t, err)
+	told("claim nothing", false)
+	must(t, s.Finish(t.Context(), d.ID, delivery.Outcome{State: delivery.Pending, NextAt: start}))
+	told("try again later", true)
+	must(t, s.Finish(t.Context(), d.ID, delivery.Outcome{State: delivery.Failed}))
+	told("give up", true)
+	must(t, s.Retry(t.Context(), d.ID))
+	told("retry", true)
+	if last, err := s.LastEvent(t.Context()); err != nil || last != 0 {
+		t.Errorf("the log has %d events (%v)", last, err)
+	}
+}
+
 func TestRecoverDecidesByTrigger(t *testing.T) {
 	s := fresh(t)
 	ctx := t.Context()

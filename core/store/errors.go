@@ -16,6 +16,8 @@ var (
 	ErrConflict = errors.New("conflict")
 	// ErrNewer: the file was written by a later version of Dogwatch. It was not changed.
 	ErrNewer = errors.New("written by a newer version of dogwatch")
+	// ErrOlder: the file was written by an earlier version of Dogwatch, and not to be brought up to date.
+	ErrOlder = errors.New("written by an older version of dogwatch")
 	// ErrCorrupt: the file is not a store, or is damaged.
 	ErrCorrupt = errors.New("not a usable dogwatch store")
 	// ErrFull: there was no room left on the disk. Nothing of that write was stored,

@@ -21,9 +21,11 @@ func (s *Store) History(ctx context.Context, f event.Filter) ([]event.Event, err
 		AND (?5 = '' OR subject = ?5 OR substr(subject, 1, length(?5) + 1) = ?5 || '/')
 		AND (?6 = '' OR instr(lower(subject), lower(?6)) > 0)
 		AND at >= ?7 AND at < ?8
+		AND (?10 = 0 OR type NOT GLOB 'auth.*' AND type <> 'setting.changed')
+		AND (?11 = 0 OR type <> 'container.changed' OR json_extract(doc, '$.aspect') IS NOT 'released')
 		ORDER BY id DESC LIMIT ?9`,
 		orNewest(f.Before), len(f.Types), string(types), f.Subject, f.Watcher, f.Text,
-		millisOr(f.Since, math.MinInt64), millisOr(f.Until, math.MaxInt64), orDefault(f.Limit))
+		millisOr(f.Since, math.MinInt64), millisOr(f.Until, math.MaxInt64), orDefault(f.Limit), f.Public, f.News)
 }
 
 // millisOr returns t as it is stored, or otherwise for the zero time.

@@ -57,6 +57,59 @@ func TestHistory(t *testing.T) {
 	}
 }
 
+// TestPublicHistory leaves out what Private says, whatever else is asked for, and pages without gaps.
+func TestPublicHistory(t *testing.T) {
+	s := fresh(t)
+	var change event.Change
+	var public []event.Type
+	for _, typ := range []event.Type{
+		event.ContainerAdded, event.ContainerReplaced, event.ContainerChanged, event.ContainerRemoved, event.UpdateFound, event.UpdateCleared,
+		event.CheckStarted, event.CheckFinished, event.CheckFailed, event.TriggerSent, event.TriggerFailed, event.TriggerSkipped,
+		event.PluginUp, event.PluginDown, event.PluginBroken, event.LoginSucceeded, event.LoginFailed, event.LoggedOut,
+		event.TokenCreated, event.TokenRevoked, event.SettingChanged, "auth.something.new", "author.renamed",
+	} {
+		change.Events = append(change.Events, event.Event{Type: typ, Subject: "x"})
+		if !typ.Private() {
+			public = append(public, typ)
+		}
+	}
+	must(t, s.Commit(context.Background(), change))
+	slices.Reverse(public)
+	var got []event.Type
+	filter := event.Filter{Public: true, Limit: 4, Subject: "x"}
+	for {
+		found, err := s.History(context.Background(), filter)
+		must(t, err)
+		for _, e := range found {
+			got, filter.Before = append(got, e.Type), e.ID
+		}
+		if len(found) < filter.Limit {
+			break
+		}
+	}
+	if !slices.Equal(got, public) || len(public) != len(change.Events)-7 {
+		t.Errorf("got %v, want %v", got, public)
+	}
+	if found, err := s.History(context.Background(), event.Filter{Public: true, Types: []event.Type{event.LoginFailed}}); err != nil || len(found) > 0 {
+		t.Errorf("asked for logins: %v, %v", found, err)
+	}
+}
+
+// TestNews leaves out that dates became known, and nothing else of containers.
+func TestNews(t *testing.T) {
+	s := fresh(t)
+	must(t, s.Commit(t.Context(), event.Change{Events: []event.Event{
+		{Type: event.ContainerChanged, Subject: "local/web", Payload: event.Payload{Aspect: event.Released}},
+		{Type: event.ContainerChanged, Subject: "local/web"}, {Type: event.UpdateFound, Subject: "local/web"},
+	}}))
+	for news, want := range map[bool]int{true: 2, false: 3} {
+		found, err := s.History(t.Context(), event.Filter{News: news, Subject: "local/web"})
+		if err != nil || len(found) != want {
+			t.Errorf("news %v: %d events, %v, want %d", news, len(found), err, want)
+		}
+	}
+}
+
 func BenchmarkHistoryWithoutAMatch(b *testing.B) {
 	s := fresh(b)
 	for range 100 {

@@ -25,7 +25,11 @@ func TestSessionsOutliveTheProcess(t *testing.T) {
 	if err != nil || got.User != "ana" || got.Provider != "basic.main" || !bytes.Equal(got.Stamp, want.Stamp) || !got.Created.Equal(start) || !got.Expires.Equal(want.Expires) {
 		t.Errorf("got %+v, %v", got, err)
 	}
-	must(t, s.ExtendSession(t.Context(), want.Hash, start.Add(seconds(120))))
+	want.Used, want.Expires, want.Kept = start.Add(seconds(60)), start.Add(seconds(120)), true
+	must(t, s.UseSession(t.Context(), want))
+	if got, err := s.Session(t.Context(), want.Hash); err != nil || !got.Used.Equal(want.Used) || !got.Expires.Equal(want.Expires) || !got.Kept {
+		t.Errorf("used: %+v, %v", got, err)
+	}
 	now = start.Add(seconds(119))
 	if _, err := s.Session(t.Context(), want.Hash); err != nil {
 		t.Error(err)
@@ -40,7 +44,8 @@ func TestSessionsOutliveTheProcess(t *testing.T) {
 		t.Errorf("a pruned session: %v", err)
 	}
 	// What is gone does not come back.
-	must(t, s.ExtendSession(t.Context(), want.Hash, start.Add(seconds(999))))
+	want.Expires = start.Add(seconds(999))
+	must(t, s.UseSession(t.Context(), want))
 	must(t, s.EndSession(t.Context(), want.Hash))
 	if _, err := s.Session(t.Context(), want.Hash); !errors.Is(err, ErrNotFound) {
 		t.Error(err)
@@ -68,6 +73,20 @@ func TestSessionsOfOneUserAreBounded(t *testing.T) {
 		if _, err := s.Session(t.Context(), session(2000+i, "", start).Hash); err != nil {
 			t.Errorf("session %d ended at once: %v", i, err)
 		}
+	}
+}
+
+func TestSessionsAreListed(t *testing.T) {
+	s := fresh(t)
+	old, used := session(1, "ana", start), session(2, "bob", start.Add(-time.Minute))
+	used.Expires, used.Used, old.Used = start.Add(time.Hour), start.Add(seconds(2)), start.Add(seconds(1))
+	over := session(3, "eve", start.Add(-time.Hour))
+	for _, one := range []Session{old, used, over} {
+		must(t, s.AddSession(t.Context(), one))
+	}
+	all, err := s.Sessions(t.Context())
+	if err != nil || len(all) != 2 || all[0].User != "bob" || all[1].User != "ana" || !bytes.Equal(all[0].Hash, used.Hash) {
+		t.Errorf("%+v, %v", all, err)
 	}
 }
 

@@ -33,52 +33,36 @@ func embedded() ([]string, error) {
 	return out, nil
 }
 
-// inspect looks at an existing file without writing to it, and returns an error
-// when it is not one of ours, is damaged, or is later than version known.
-func inspect(ctx context.Context, path string, known int) error {
-	query := pragmas("busy_timeout(5000)")
-	query.Set("mode", "ro")
-	if _, err := os.Stat(path + "-wal"); errors.Is(err, os.ErrNotExist) {
-		query.Set("immutable", "1") // nobody has it open; spares the side files that reading would make
-	}
-	db, err := connect(path, 1, query)
+// inspect looks at an existing file without writing to it, and returns its
+// version, 0 for an empty one, or an error when it is not one of ours, is
+// damaged, or is later than version known.
+func inspect(ctx context.Context, path string, known int) (version int, err error) {
+	db, err := connect(path, 1, lookOnly(path))
 	if err != nil {
-		return wrap(path, "open", err)
+		return 0, wrap(path, "open", err)
 	}
 	defer db.Close()
-	var application, version, tables int
-	err = db.QueryRowContext(ctx, `SELECT
-		(SELECT application_id FROM pragma_application_id),
-		(SELECT user_version FROM pragma_user_version),
-		(SELECT count(*) FROM sqlite_schema)`).Scan(&application, &version, &tables)
-	switch {
-	case err != nil:
-		return wrap(path, "open", err)
-	case application == 0 && version == 0 && tables == 0:
-		return nil // new, or its creation was cut short
-	case application != applicationID:
-		return fmt.Errorf("store %s: %w: it is the database of another program; set store.path to another place", path, ErrCorrupt)
-	case version > known:
-		return fmt.Errorf("store %s: %w: it has version %d and this dogwatch knows up to %d; run the newer dogwatch again, or restore the backup made when it was upgraded",
-			path, ErrNewer, version, known)
+	version, err = identify(ctx, db, path, known)
+	if err != nil || version == 0 {
+		return version, err
 	}
 	// The registry cache is left out: it is the bulk of the file and can be asked for again.
 	rows, err := db.QueryContext(ctx, `SELECT schema.name, (SELECT quick_check FROM pragma_quick_check(schema.name) LIMIT 1)
 		FROM sqlite_schema AS schema WHERE schema.type = 'table' AND schema.name <> 'registry_cache'`)
 	if err != nil {
-		return wrap(path, "check the file", err)
+		return 0, wrap(path, "check the file", err)
 	}
 	defer rows.Close()
 	for rows.Next() {
 		var table, verdict string
 		if err := rows.Scan(&table, &verdict); err != nil {
-			return wrap(path, "check the file", err)
+			return 0, wrap(path, "check the file", err)
 		}
 		if verdict != "ok" {
-			return fmt.Errorf("store %s: %w: table %s is damaged: %s", path, ErrCorrupt, table, restore)
+			return 0, fmt.Errorf("store %s: %w: table %s is damaged: %s", path, ErrCorrupt, table, restore)
 		}
 	}
-	return wrap(path, "check the file", rows.Err())
+	return version, wrap(path, "check the file", rows.Err())
 }
 
 // migrate brings the file to the version of the last migration, each in its own transaction.

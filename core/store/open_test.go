@@ -284,7 +284,7 @@ func full(t *testing.T, s *Store) {
 	r, ok := s.Snapshot().Named("local", "web")
 	want := container("local", "web", "1")
 	if !ok || r.Container.Result.Tag != want.Result.Tag || !slices.Equal(r.Container.Image.Digest.Repos, want.Image.Digest.Repos) ||
-		!r.FirstSeen.Equal(start) || !r.CheckedAt.Equal(want.Check.At.Truncate(1e6)) {
+		!r.FirstSeen.Equal(start) || !r.FoundAt.Equal(start) || !r.CheckedAt.Equal(want.Check.At.Truncate(1e6)) {
 		t.Errorf("container %+v", r)
 	}
 	if events, err := s.Events(ctx, 0, 0); err != nil || len(events) != 2 || events[0].Container.Name != "web" {

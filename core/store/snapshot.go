@@ -18,6 +18,9 @@ type Record struct {
 	// FirstSeen is when a container of this watcher and name was first stored;
 	// it survives the container being recreated under another id.
 	FirstSeen time.Time
+	// FoundAt is since when the update that the container has is known; zero when
+	// it has none.
+	FoundAt time.Time
 	// CheckedAt is when the last check ended; zero when there was none.
 	CheckedAt time.Time
 

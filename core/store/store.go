@@ -32,6 +32,9 @@ type Options struct {
 	Now func() time.Time
 	// Log is told what an operator should know; nil discards it.
 	Log hclog.Logger
+	// AsIs refuses an older file with ErrOlder instead of bringing it up to date:
+	// for those who do not hold the Lock, beside whom an older Dogwatch may run.
+	AsIs bool
 	// CacheBytes bounds the stored bodies of the registry cache; 0 means 32 MiB.
 	CacheBytes int64
 }
@@ -52,7 +55,7 @@ type Store struct {
 
 // Open opens the store at path, creating the file (mode 0600) and its folder
 // (mode 0700) when missing, and brings an older file up to date after saving a
-// copy beside it. It returns an error that wraps ErrNewer or ErrCorrupt, and
+// copy beside it. It returns an error that wraps ErrNewer, ErrOlder or ErrCorrupt, and
 // leaves the file as it is, when it cannot be used.
 func Open(ctx context.Context, path string, opts Options) (*Store, error) {
 	if opts.Bus == nil {
@@ -78,8 +81,12 @@ func Open(ctx context.Context, path string, opts Options) (*Store, error) {
 	if err := create(path); err != nil {
 		return nil, fmt.Errorf("store %s: create the file (choose a place that dogwatch may write with store.path): %w", path, err)
 	}
-	if err := inspect(ctx, path, len(migrations)); err != nil {
+	version, err := inspect(ctx, path, len(migrations))
+	if err != nil {
 		return nil, err
+	}
+	if opts.AsIs && version > 0 && version < len(migrations) {
+		return nil, fmt.Errorf("store %s: %w: it has version %d, this dogwatch writes %d; dogwatch serve brings it up to date, after saving a copy", path, ErrOlder, version, len(migrations))
 	}
 	s := &Store{path: path, bus: opts.Bus, now: opts.Now, log: opts.Log, cache: cache{limit: opts.CacheBytes}}
 	if err := s.open(ctx, migrations); err != nil {

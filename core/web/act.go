@@ -110,7 +110,7 @@ func (u *UI) checkAll() bool {
 func (u *UI) count() tally {
 	var t tally
 	for _, rec := range u.Store.Snapshot().All() {
-		r := u.rows().of(&rec.Container)
+		r := u.rows().of(rec)
 		t.add(&r)
 	}
 	return t
@@ -148,7 +148,7 @@ func (u *UI) checked(chosen []sdk.Container, errs []error) (string, bool) {
 			t.Failed++
 			continue
 		}
-		r := u.rows().of(&rec.Container)
+		r := u.rows().of(rec)
 		t.add(&r)
 	}
 	return "Checked: " + sentence(t) + ".", t.Failed > 0
@@ -161,7 +161,7 @@ func (u *UI) checkedOne(rec *store.Record, err error) (string, bool) {
 	case err != nil:
 		return "The check failed: " + u.Redact(err.Error()) + ".", true
 	}
-	r := u.rows().of(&rec.Container)
+	r := u.rows().of(rec)
 	switch {
 	case r.Failed != "":
 		return "The check failed: " + r.Failed + ".", true

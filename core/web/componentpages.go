@@ -15,7 +15,7 @@ const (
 	tryTime = 45 * time.Second
 	// recentDeliveries is how many of a trigger its page lists.
 	recentDeliveries = 5
-	// recentChecks is how many ends of checks are read to find the last of each watcher.
+	// recentChecks is how many beginnings and ends of checks are read to find the last of each watcher.
 	recentChecks = 200
 )
 
@@ -27,20 +27,38 @@ func (u *UI) componentRoutes(mux *http.ServeMux, k kind.Kind) {
 }
 
 func (u *UI) showKind(w http.ResponseWriter, r *http.Request, k kind.Kind) {
-	last := map[string]event.Event{}
+	var checks []event.Event
 	if k == kind.Watcher {
 		var err error
-		if last, err = u.lastChecks(r.Context()); err != nil {
+		if checks, err = u.recentChecks(r.Context()); err != nil {
 			u.broken(w, r, "read the last checks", err)
 			return
 		}
 	}
-	p := newKindPage(k, u.Setup.List(k), last)
-	u.show(w, r, http.StatusOK, "components", page{Title: p.Title, Nav: kindPath(k)[1:], Content: p})
+	p := newKindPage(k, u.Setup.List(k), lastChecks(checks))
+	p.checking(runningChecks(checks, u.started))
+	u.live(w, r, "components", page{Title: p.Title, Nav: kindPath(k)[1:], Live: follows(k), Content: p})
+}
+
+// follows are the families of events that the pages of a kind follow. What
+// registries allow changes with checks.
+func follows(k kind.Kind) string {
+	switch k {
+	case kind.Watcher:
+		return followsWatchers
+	case kind.Registry:
+		return followsRegistries
+	}
+	return followsTriggers
+}
+
+// recentChecks returns the latest beginnings and ends of checks, newest first.
+func (u *UI) recentChecks(ctx context.Context) ([]event.Event, error) {
+	return u.Archive.History(ctx, event.Filter{Types: []event.Type{event.CheckStarted, event.CheckFinished, event.CheckFailed}, Limit: recentChecks})
 }
 
 func (u *UI) lastChecks(ctx context.Context) (map[string]event.Event, error) {
-	found, err := u.Archive.History(ctx, event.Filter{Types: []event.Type{event.CheckFinished, event.CheckFailed}, Limit: recentChecks})
+	found, err := u.recentChecks(ctx)
 	return lastChecks(found), err
 }
 
@@ -96,11 +114,12 @@ func (u *UI) componentAnswer(w http.ResponseWriter, r *http.Request, c Component
 	var err error
 	switch c.Kind {
 	case kind.Watcher:
-		var last map[string]event.Event
-		last, err = u.lastChecks(r.Context())
-		if e, checked := last[c.Name]; checked {
+		var checks []event.Event
+		checks, err = u.recentChecks(r.Context())
+		if e, checked := lastChecks(checks)[c.Name]; checked {
 			p.checked(e)
 		}
+		p.Running = runningChecks(checks, u.started)[c.Name]
 	case kind.Trigger:
 		p.Preview = u.preview(r.Context(), c)
 		var recent []delivery.Delivery
@@ -111,7 +130,7 @@ func (u *UI) componentAnswer(w http.ResponseWriter, r *http.Request, c Component
 		u.broken(w, r, "read what became of "+c.ID(), err)
 		return
 	}
-	u.show(w, r, http.StatusOK, "component", page{Title: p.Title, Nav: kindPath(c.Kind)[1:], Content: p})
+	u.live(w, r, "component", page{Title: p.Title, Nav: kindPath(c.Kind)[1:], Live: follows(c.Kind), Content: p})
 }
 
 func (u *UI) preview(ctx context.Context, c Component) *preview {

@@ -32,6 +32,8 @@ type componentRow struct {
 	// Facts are the few settings that tell one from the other.
 	Facts []string
 	Last  *lastCheck
+	// Running is true while a watcher is being checked.
+	Running bool
 }
 
 // stateWord is a state in a word, and the class of its colour.
@@ -83,6 +85,13 @@ func newKindPage(k kind.Kind, all []Component, last map[string]event.Event) kind
 		}
 	}
 	return p
+}
+
+// checking marks the watchers that are being checked, by name.
+func (p *kindPage) checking(running map[string]bool) {
+	for i := range p.Rows {
+		p.Rows[i].Running = running[p.Rows[i].Name]
+	}
 }
 
 func componentState(state string) stateWord {
@@ -163,6 +172,8 @@ type componentPage struct {
 	Env      string
 	Limits   []limitRow
 	Last     *lastCheck
+	// Running is true while a watcher is being checked.
+	Running bool
 	// Preview is what a trigger would say.
 	Preview    *preview
 	Deliveries []deliveryRow
@@ -260,7 +271,7 @@ func remedy(text string, k kind.Kind) string {
 	case has("unknown " + string(k) + " type"):
 		return "Correct the type in the configuration, or put the executable that holds it into the folder of plugins."
 	case has("required", "want ", "unknown option", "invalid", "must "):
-		return "Correct the named setting and restart Dogwatch. `dogwatch config validate` finds every mistake at once."
+		return "Correct the named setting and restart Dogwatch. To find every mistake at once, run: dogwatch config validate"
 	}
 	return ""
 }
@@ -296,9 +307,21 @@ func newLimitRow(l Limit, now time.Time) limitRow {
 func lastChecks(newestFirst []event.Event) map[string]event.Event {
 	last := map[string]event.Event{}
 	for _, e := range newestFirst {
-		if _, known := last[e.Subject]; !known && e.Check != nil && !e.Check.Single {
+		if _, known := last[e.Subject]; !known && e.Check != nil && !e.Check.Single && e.Type != event.CheckStarted {
 			last[e.Subject] = e
 		}
 	}
 	return last
+}
+
+// runningChecks tells which watchers are being checked as a whole: those whose
+// newest event is a beginning. One from before this process started never ended.
+func runningChecks(newestFirst []event.Event, started time.Time) map[string]bool {
+	running := map[string]bool{}
+	for _, e := range newestFirst {
+		if _, known := running[e.Subject]; !known && e.Check != nil && !e.Check.Single {
+			running[e.Subject] = e.Type == event.CheckStarted && e.At.After(started)
+		}
+	}
+	return running
 }

@@ -70,7 +70,7 @@ type historyLine struct {
 // containerOf makes the page of a stored container.
 func containerOf(rec *store.Record, make rows) containerView {
 	c := &rec.Container
-	v := containerView{row: make.of(c), FirstSeen: rec.FirstSeen, CheckedAt: rec.CheckedAt, ID: c.ID, Digest: c.Image.Digest.Repo}
+	v := containerView{row: make.of(rec), FirstSeen: rec.FirstSeen, CheckedAt: rec.CheckedAt, ID: c.ID, Digest: c.Image.Digest.Repo}
 	v.Here, v.List = v.Href, "/containers"
 	v.Pull = pullOf(c)
 	if c.Result != nil && v.Kind != "" {
@@ -162,7 +162,7 @@ func happened(events []event.Event, c *sdk.Container, redact func(string) string
 		case event.UpdateCleared:
 			line.Words = "is up to date again"
 		case event.ContainerChanged:
-			line.Words, line.Bad = changed(e.Container, redact)
+			line.Words, line.Bad = changed(e, redact)
 		default:
 			continue
 		}
@@ -182,7 +182,8 @@ func found(c *sdk.Container) string {
 	return c.Result.Tag + " (" + kindWord(kind) + ")"
 }
 
-func changed(c *sdk.Container, redact func(string) string) (words string, bad bool) {
+func changed(e event.Event, redact func(string) string) (words string, bad bool) {
+	c := e.Container
 	switch {
 	case c.Error != nil:
 		return "has a problem: " + redact(c.Error.Message), true
@@ -270,12 +271,13 @@ func (u *UI) container(w http.ResponseWriter, r *http.Request) {
 		u.fragment(w, r, "container", "container", v)
 		return
 	}
-	u.show(w, r, http.StatusOK, "container", page{Title: v.Name, Nav: "containers", Live: true, Content: v})
+	u.show(w, r, http.StatusOK, "container", page{Title: v.Name, Nav: "containers", Live: followsContainers, Content: v})
 }
 
 func (u *UI) containerView(ctx context.Context, rec *store.Record) (containerView, error) {
+	u.Want(&rec.Container)
 	v := containerOf(rec, u.rows())
-	events, err := u.Archive.History(ctx, event.Filter{Subject: event.Subject(rec.Container), Limit: 2 * historyLines})
+	events, err := u.Archive.History(ctx, event.Filter{News: true, Subject: event.Subject(rec.Container), Limit: 2 * historyLines})
 	if err != nil {
 		return v, err
 	}

@@ -101,7 +101,7 @@ func listOf(records []*store.Record, q listQuery, make rows) listView {
 	watchers, registries, labels := map[string]bool{}, map[string]bool{}, map[string]int{}
 	words := strings.Fields(strings.ToLower(q.Search))
 	for _, rec := range records {
-		r := make.of(&rec.Container)
+		r := make.of(rec)
 		all.add(&r)
 		watchers[r.Watcher], registries[r.Registry] = true, true
 		for name := range rec.Container.Labels {
@@ -209,7 +209,7 @@ func compare(a, b *row, order string) int {
 	case "name":
 		return byName
 	case "age":
-		return cmp.Or(b.Released.Compare(a.Released), byName)
+		return cmp.Or(b.since().Compare(a.since()), byName)
 	case "image":
 		return cmp.Or(strings.Compare(a.Image, b.Image), byName)
 	}
@@ -339,13 +339,21 @@ func (u *UI) triggerChoices() []triggerChoice {
 	return all
 }
 
-func (u *UI) rows() rows { return rows{redact: u.Redact, brand: u.assets.brand} }
+func (u *UI) rows() rows { return rows{redact: u.Redact, brand: u.assets.brand, now: u.Now()} }
 
 func (u *UI) list(r *http.Request) listView {
 	snapshot := u.Store.Snapshot()
+	u.want(snapshot.All())
 	v := listOf(snapshot.All(), parseListQuery(r.URL.Query()), u.rows())
 	v.Version, v.Triggers = snapshot.Version(), u.triggerChoices()
 	return v
+}
+
+// want tells that somebody looks at containers.
+func (u *UI) want(records []*store.Record) {
+	for _, rec := range records {
+		u.Want(&rec.Container)
+	}
 }
 
 // write fills in the HTML of the rows of a list.
@@ -364,7 +372,7 @@ func (u *UI) containers(w http.ResponseWriter, r *http.Request) {
 		u.fragment(w, r, "containers", "list", v)
 		return
 	}
-	u.show(w, r, http.StatusOK, "containers", page{Title: "Containers", Nav: "containers", Skip: "rows-begin", Live: true, Content: v})
+	u.show(w, r, http.StatusOK, "containers", page{Title: "Containers", Nav: "containers", Skip: "rows-begin", Live: followsContainers, Content: v})
 }
 
 // containerRows answers with the summary of the list and those of the rows named

@@ -175,5 +175,5 @@ func (u *UI) showStart(w http.ResponseWriter, r *http.Request) {
 		u.broken(w, r, "read the last checks", err)
 		return
 	}
-	u.show(w, r, http.StatusOK, "start", page{Title: "Getting started", Nav: "overview", Content: startPage{g}})
+	u.live(w, r, "start", page{Title: "Getting started", Nav: "overview", Live: followsAll, Content: startPage{g}})
 }

@@ -161,7 +161,8 @@ func TestTheme(t *testing.T) {
 
 func TestWork(t *testing.T) {
 	now := noon
-	w := newWork(func() time.Time { return now })
+	told := make(chan struct{}, 1000)
+	w := newWork(func() time.Time { return now }, func() { told <- struct{}{} })
 	proceed, stepped := make(chan struct{}), make(chan struct{})
 	if !w.start("Checking", 2, func(_ context.Context, step func()) (string, bool) {
 		step()
@@ -183,6 +184,9 @@ func TestWork(t *testing.T) {
 	w.wait.Wait()
 	if v := w.view(); v.Running || v.Tasks[0].Sentence != "Done." {
 		t.Errorf("afterwards: %+v", v)
+	}
+	if len(told) != 4 { // that it began, went on, was not dismissed, and ended
+		t.Errorf("pages are told %d times", len(told))
 	}
 	now = now.Add(shownFor + time.Second)
 	if v := w.view(); len(v.Tasks) != 0 {

@@ -31,7 +31,7 @@ func (u *UI) showHistory(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	p := newHistoryPage(q, wrong, found, owed, watchers, u.triggerIDs())
-	u.show(w, r, http.StatusOK, "history", page{Title: "History", Nav: "history", Content: p})
+	u.live(w, r, "history", page{Title: "History", Nav: "history", Live: followsHistory, Content: p})
 }
 
 // spread is how far the ids of the deliveries on one page may lie apart for all to be looked up.
@@ -75,7 +75,7 @@ func (u *UI) showDeliveries(w http.ResponseWriter, r *http.Request) {
 	}
 	p := newDeliveriesPage(q, wrong, found, u.triggerIDs())
 	p.Retried, _ = strconv.ParseInt(r.URL.Query().Get("retried"), 10, 64)
-	u.show(w, r, http.StatusOK, "deliveries", page{Title: "Deliveries", Nav: "history", Content: p})
+	u.live(w, r, "deliveries", page{Title: "Deliveries", Nav: "history", Live: followsDeliveries, Content: p})
 }
 
 // retryDelivery has a failed delivery sent again.

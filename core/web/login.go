@@ -18,8 +18,9 @@ type Logins interface {
 	// Open reports whether nobody needs to log in.
 	Open() bool
 	Strategies() []auth.Strategy
-	// Login begins a session. The errors to tell apart are auth.ErrWrong and *auth.TooManyError.
-	Login(w http.ResponseWriter, r *http.Request, user, password string) (auth.Identity, error)
+	// Login begins a session; keep is whether it outlives the browser's being closed.
+	// The errors to tell apart are auth.ErrWrong and *auth.TooManyError.
+	Login(w http.ResponseWriter, r *http.Request, user, password string, keep bool) (auth.Identity, error)
 	// Logout ends a session and returns where to log out of the provider; "" for nowhere.
 	Logout(w http.ResponseWriter, r *http.Request) (elsewhere string, err error)
 }
@@ -29,9 +30,12 @@ type loginPage struct {
 	Theme string
 	// Wrong says why somebody was not let in, Said that all is well.
 	Wrong, Said string
-	// Elsewhere is where to log out of the provider.
+	// Elsewhere is where to log out of the provider. The page goes there at once: a
+	// redirect would be the answer to a form, which may not lead to other sites.
 	Elsewhere string
 	User      string
+	// Keep is whether the session is to outlive the browser's being closed.
+	Keep bool
 	// Next is where to go afterwards.
 	Next string
 	// Password is whether there are users with a password.
@@ -42,7 +46,7 @@ type loginPage struct {
 type loginProvider struct{ Name, Path string }
 
 func newLoginPage(strategies []auth.Strategy, next string) loginPage {
-	p := loginPage{Next: next}
+	p := loginPage{Next: next, Keep: true}
 	for _, s := range strategies {
 		switch s.Type {
 		case "basic":
@@ -99,7 +103,8 @@ func (u *UI) login(w http.ResponseWriter, r *http.Request) {
 	}
 	user, next := r.PostFormValue("user"), auth.LocalPath(r.PostFormValue("next"))
 	p := newLoginPage(u.Logins.Strategies(), next)
-	_, err := u.Logins.Login(w, r, user, r.PostFormValue("password"))
+	p.Keep = r.PostFormValue("keep") != ""
+	_, err := u.Logins.Login(w, r, user, r.PostFormValue("password"), p.Keep)
 	if err == nil || u.needless(p) {
 		http.Redirect(w, r, u.path(cmp.Or(next, "/")), http.StatusSeeOther)
 		return

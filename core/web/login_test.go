@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -22,14 +23,14 @@ type fakeLogins struct {
 
 func (f fakeLogins) Open() bool                  { return f.open }
 func (f fakeLogins) Strategies() []auth.Strategy { return f.strategies }
-func (f fakeLogins) Login(w http.ResponseWriter, _ *http.Request, user, password string) (auth.Identity, error) {
+func (f fakeLogins) Login(w http.ResponseWriter, _ *http.Request, user, password string, keep bool) (auth.Identity, error) {
 	if f.err != nil {
 		return auth.Identity{}, f.err
 	}
 	if user != "ana" || password != "right" {
 		return auth.Identity{}, auth.ErrWrong
 	}
-	http.SetCookie(w, &http.Cookie{Name: "session", Value: "x"})
+	http.SetCookie(w, &http.Cookie{Name: "session", Value: strconv.FormatBool(keep)})
 	return auth.Identity{User: user}, nil
 }
 func (f fakeLogins) Logout(http.ResponseWriter, *http.Request) (string, error) {
@@ -93,6 +94,19 @@ func TestLoginForm(t *testing.T) {
 			t.Errorf("%q: %d to %q", next, resp.StatusCode, resp.Header.Get("Location"))
 		}
 	}
+	for keep, want := range map[string]string{"1": "session=true", "": "session=false"} {
+		form := url.Values{"user": {"ana"}, "password": {"right"}}
+		if keep != "" {
+			form.Set("keep", keep)
+		}
+		if resp, _ := post(t, u, "/login", form); resp.Header.Get("Set-Cookie") != want {
+			t.Errorf("keep %q: %s", keep, resp.Header.Get("Set-Cookie"))
+		}
+		form.Set("password", "wrong")
+		if _, body := post(t, u, "/login", form); strings.Contains(body, `value="1" checked`) != (keep != "") {
+			t.Errorf("the choice %q is forgotten: %s", keep, body)
+		}
+	}
 	resp, body := post(t, u, "/login", url.Values{"user": {evil}, "password": {"secret-typed-wrong"}, "next": {"/a"}})
 	if resp.StatusCode != http.StatusUnauthorized || strings.Contains(body, "secret-typed-wrong") {
 		t.Errorf("%d: %s", resp.StatusCode, body)
@@ -115,8 +129,12 @@ func TestLoginForm(t *testing.T) {
 }
 
 func TestLogoutPage(t *testing.T) {
-	_, body := post(t, door(t, fakeLogins{strategies: []auth.Strategy{byPassword}, elsewhere: "https://id.example.org/end?client_id=x"}), "/logout", nil)
-	contains(t, body, "You are logged out.", `href="https://id.example.org/end?client_id=x"`)
+	_, body := post(t, door(t, fakeLogins{strategies: []auth.Strategy{byPassword}, elsewhere: "https://id.example.org/end?client_id=x&y=z"}), "/logout", nil)
+	contains(t, body, "You are logged out.", `href="https://id.example.org/end?client_id=x&amp;y=z"`,
+		`http-equiv="refresh" content="0; url=https://id.example.org/end?client_id=x&amp;y=z"`)
+	if _, body := get(t, door(t, fakeLogins{strategies: []auth.Strategy{byPassword}}), "/login"); strings.Contains(body, "refresh") {
+		t.Error("the page leaves by itself")
+	}
 	_, body = post(t, door(t, fakeLogins{elsewhere: "javascript:alert(1)"}), "/logout", nil)
 	if strings.Contains(body, "javascript") {
 		t.Error("a script is linked")

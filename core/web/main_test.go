@@ -149,7 +149,7 @@ func TestList(t *testing.T) {
 		a("current"), a("patched", newer("1.0.1", "patch")), a("majored", newer("2.0.0", "major"), labelled("com.docker.compose.project", "web")),
 		a("broken", failed("503"), labelled("com.docker.compose.project", "web")),
 		a("minored", newer("1.1.0", "minor"), func(c *sdk.Container) {
-			c.Watcher, c.Image.Registry.Host, c.Result.Created = "nas", "ghcr.io", sdk.TimeOf(noon)
+			c.Watcher, c.Image.Registry.Host, c.Result.Created = "nas", "ghcr.io", sdk.TimeOf(noon.Add(-time.Hour))
 		}),
 		a("new", func(c *sdk.Container) { c.Check = sdk.CheckState{State: sdk.CheckNever} }, labelled("team", "red")),
 	)
@@ -157,7 +157,7 @@ func TestList(t *testing.T) {
 		"":                          "majored broken / minored patched current new",
 		"group=none":                "majored broken minored patched current new",
 		"group=none&sort=name":      "broken current majored minored new patched",
-		"group=none&sort=age":       "minored broken current majored new patched",
+		"group=none&sort=age":       "majored patched minored broken current new",
 		"state=updates":             "majored / minored patched",
 		"state=failed":              "broken",
 		"state=current":             "current",
@@ -177,7 +177,7 @@ func TestList(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		v := listOf(s.Snapshot().All(), parseListQuery(values), rows{redact: strings.ToLower, brand: func(string, string) string { return "x" }})
+		v := listOf(s.Snapshot().All(), parseListQuery(values), rows{redact: strings.ToLower, brand: func(string, string) string { return "x" }, now: noon})
 		if got := shownNames(v); got != want {
 			t.Errorf("%q shows %q, want %q", query, got, want)
 		}
@@ -201,9 +201,9 @@ func mustParse(t *testing.T, query string) url.Values {
 
 func TestChipsCountWhatTheyLeave(t *testing.T) {
 	s := stored(t, a("one", newer("2.0.0", "major")), a("two", newer("1.0.1", "patch")), a("three"), a("four", newer("1.1.0", "minor"), failed("401")))
-	v := listOf(s.Snapshot().All(), parseListQuery(url.Values{"state": {"patch"}}), rows{redact: strings.ToLower, brand: func(string, string) string { return "x" }})
+	v := listOf(s.Snapshot().All(), parseListQuery(url.Values{"state": {"patch"}}), rows{redact: strings.ToLower, brand: func(string, string) string { return "x" }, now: noon})
 	for _, c := range v.Chips {
-		of := listOf(s.Snapshot().All(), parseListQuery(mustParse(t, strings.TrimPrefix(c.Query, "?"))), rows{redact: strings.ToLower, brand: func(string, string) string { return "x" }})
+		of := listOf(s.Snapshot().All(), parseListQuery(mustParse(t, strings.TrimPrefix(c.Query, "?"))), rows{redact: strings.ToLower, brand: func(string, string) string { return "x" }, now: noon})
 		if of.Shown != c.Count {
 			t.Errorf("chip %q promises %d and leaves %d", c.Word, c.Count, of.Shown)
 		}

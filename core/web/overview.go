@@ -217,14 +217,16 @@ func (u *UI) overview(w http.ResponseWriter, r *http.Request) {
 		u.fragment(w, r, "overview", "overview", v)
 		return
 	}
-	u.show(w, r, http.StatusOK, "overview", page{Title: "Overview", Nav: "overview", Live: true, Content: v})
+	u.show(w, r, http.StatusOK, "overview", page{Title: "Overview", Nav: "overview", Live: followsAll, Content: v})
 }
 
 func (u *UI) overviewOf(ctx context.Context) (overviewView, error) {
 	var all []row
 	var t tally
-	for _, rec := range u.Store.Snapshot().All() {
-		r := u.rows().of(&rec.Container)
+	records := u.Store.Snapshot().All()
+	u.want(records)
+	for _, rec := range records {
+		r := u.rows().of(rec)
 		t.add(&r)
 		all = append(all, r)
 	}

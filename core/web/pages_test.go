@@ -130,7 +130,8 @@ func (f fakeArchive) Retry(_ context.Context, id int64) error {
 // emptyStore has nothing.
 type emptyStore struct{ Store }
 
-func (emptyStore) Snapshot() store.Snapshot { return store.Snapshot{} }
+func (emptyStore) Snapshot() store.Snapshot                 { return store.Snapshot{} }
+func (emptyStore) LastEvent(context.Context) (int64, error) { return 7, nil }
 
 // side is a UI of which only the pages beside the containers work.
 func side(t *testing.T, change func(*Options)) *UI {

@@ -102,7 +102,7 @@ func (u *UI) showPlugins(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	p := newPluginPage(all, said)
-	u.show(w, r, http.StatusOK, "plugins", page{Title: "Plugins", Nav: "plugins", Content: p})
+	u.live(w, r, "plugins", page{Title: "Plugins", Nav: "plugins", Live: followsPlugins, Content: p})
 }
 
 func (u *UI) restartPlugin(w http.ResponseWriter, r *http.Request) {

@@ -29,13 +29,15 @@ type page struct {
 	Nav string
 	// Skip is the part that the first link skips to; "main" when empty.
 	Skip string
-	// Live makes the page follow events.
-	Live    bool
+	// Live are the families of events that the page follows.
+	Live    string
 	Content any
 
 	// The rest is filled in by show.
 	User, Theme, Version, Here string
 	Work                       workView
+	// Last is the newest event that the page may know of; "" when that is not known.
+	Last string
 }
 
 func (u *UI) parse() (pages, error) {
@@ -87,7 +89,7 @@ func partial(r *http.Request) bool { return r.Header.Get("HX-Request") == "true"
 
 // show answers with a whole page; name is that of its template file.
 func (u *UI) show(w http.ResponseWriter, r *http.Request, status int, name string, p page) {
-	p.User, p.Theme, p.Version, p.Here, p.Work = u.User(r), theme(r), u.Version, here(r), u.work.view()
+	p.User, p.Theme, p.Version, p.Here, p.Work, p.Last = u.User(r), theme(r), u.Version, here(r), u.work.view(), lastOf(r)
 	u.render(w, r, status, name, "layout.html", p)
 }
 

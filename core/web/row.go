@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/dogwatch/dogwatch/core/check"
+	"github.com/dogwatch/dogwatch/core/store"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
@@ -20,9 +22,11 @@ type row struct {
 	Stack, Status      string
 	Failed             string // why the last check failed, or which label is wrong
 	Unchecked          bool
-	Released           time.Time // of what is newer
-	need               int
-	group              string
+	// Released is when what is newer was made, as its image says, and Seen since when
+	// it is known here. Each is zero when that is not known.
+	Released, Seen time.Time
+	need           int
+	group          string
 	// HTML is the row, for those that are shown.
 	HTML template.HTML
 }
@@ -32,9 +36,11 @@ type rows struct {
 	// redact blanks secrets, brand finds the icon for an image.
 	redact func(string) string
 	brand  func(asked, image string) string
+	now    time.Time
 }
 
-func (m rows) of(c *sdk.Container) row {
+func (m rows) of(rec *store.Record) row {
+	c := &rec.Container
 	r := row{
 		Key: c.Watcher + "/" + c.Name, Href: hrefOf(c), Name: cmp.Or(c.DisplayName, c.Name), Image: c.Image.Name,
 		Current: shortTag(c.Image.Tag.Value), Kind: kindOf(c), Watcher: c.Watcher, Registry: c.Image.Registry.Host, Stack: stackOf(c), Status: c.Status,
@@ -48,7 +54,7 @@ func (m rows) of(c *sdk.Container) row {
 	}
 	r.Image = strings.TrimPrefix(r.Image, "library/")
 	if r.Kind != "" && c.Result != nil {
-		r.New, r.Released = c.Result.Tag, c.Result.Created.Time
+		r.New, r.Released, r.Seen = c.Result.Tag, check.Released(c, m.now), rec.FoundAt
 		if r.Kind == "digest" {
 			r.New = shortDigest(c.UpdateKind.RemoteValue)
 		}
@@ -59,15 +65,23 @@ func (m rows) of(c *sdk.Container) row {
 			r.Failed = m.redact(c.Error.Message)
 		}
 	}
-	r.need, r.Icon = need(&r), m.brand(c.DisplayIcon, c.Image.Name)
+	r.need, r.Icon = urgency(&r), m.brand(c.DisplayIcon, c.Image.Name)
 	return r
+}
+
+// since is what a list is sorted by that is to begin with the newest.
+func (r *row) since() time.Time {
+	if r.Released.IsZero() {
+		return r.Seen
+	}
+	return r.Released
 }
 
 // isFailed reports whether there is something to mend: the last check failed, or a label is wrong.
 func isFailed(c *sdk.Container) bool { return c.Check.State == sdk.CheckFailed || c.Error != nil }
 
-// need orders rows by how much they need somebody.
-func need(r *row) int {
+// urgency orders rows by how much they need somebody.
+func urgency(r *row) int {
 	switch r.Kind {
 	case "major":
 		return 0

@@ -3,6 +3,7 @@ package web
 import (
 	"html/template"
 	"strings"
+	"time"
 )
 
 // rowHTML returns a row as HTML: one item of the list. It is written here rather
@@ -10,8 +11,8 @@ import (
 // would take ten times as long. Every text goes through text.
 func (u *UI) rowHTML(r *row) template.HTML {
 	b := rowWriter{icons: u.assetPath("icons.svg")}
-	b.raw(`<li class="row" data-key="`).text(r.Key).raw(`"><input type="checkbox" name="c" value="`).text(r.Key)
-	b.raw(`" form="bulk" aria-label="Select `).text(r.Name).raw(`"><svg class="icon" aria-hidden="true"><use href="`).text(b.icons).raw("#").text(r.Icon)
+	b.raw(`<li class="row" data-key="`).text(r.Key).raw(`"><label class="pick"><input type="checkbox" name="c" value="`).text(r.Key)
+	b.raw(`" form="bulk" aria-label="Select `).text(r.Name).raw(`"></label><svg class="icon" aria-hidden="true"><use href="`).text(b.icons).raw("#").text(r.Icon)
 	b.raw(`"/></svg><a class="name" href="`).text(u.path(r.Href)).raw(`" data-sheet>`).text(r.Name).raw(`</a><span class="image">`).text(r.Image)
 	b.raw(`</span><span class="tags"><span class="tag">`).text(r.Current).raw(`</span>`)
 	if r.New != "" {
@@ -34,9 +35,16 @@ func (u *UI) rowHTML(r *row) template.HTML {
 		b.raw(`<span class="bad" title="`).text(r.Failed).raw(`">`).text(r.Failed).raw(`</span>`)
 	case !r.Released.IsZero():
 		b.raw(string(u.ago(r.Released)))
+	case !r.Seen.IsZero():
+		b.raw(`<span title="`).text(seenTitle(r.Seen)).raw(`">seen `).text(relative(u.Now().Sub(r.Seen))).raw(`</span>`)
 	}
 	b.raw(`</span></li>`)
 	return template.HTML(b.String())
+}
+
+// seenTitle explains what stands in for the age of a release.
+func seenTitle(seen time.Time) string {
+	return "Dogwatch has known of it since " + exactly(seen) + ". When it was released is not known."
 }
 
 // rowWriter writes markup of ours and texts of others.

@@ -11,12 +11,14 @@ import (
 type settingsPage struct {
 	About
 	Groups []settingGroup
-	// LogLevel is the least severe level that is logged.
-	LogLevel string
+	// Log is nil when the level cannot be changed.
+	Log *logView
 	// Counts are the components, for small screens, whose navigation has no room for them.
 	Counts []navCount
 	// Tokens is nil when there is nothing to say of them.
 	Tokens *tokensView
+	// Sessions is nil for whoever may not see them.
+	Sessions *sessionsView
 }
 
 // settingGroup is the settings of a section.
@@ -42,9 +44,6 @@ func newSettingsPage(a About, counts []navCount) settingsPage {
 		if s.Given() {
 			g.Given++
 		}
-		if s.Name == "log.level" {
-			p.LogLevel = s.Value
-		}
 	}
 	return p
 }
@@ -62,6 +61,7 @@ func (u *UI) settings(w http.ResponseWriter, r *http.Request, status int, with f
 	}
 	counts = append(counts, navCount{"Plugins", "/plugins", newPluginPage(u.Processes.All(), "").Summary})
 	p := newSettingsPage(u.About(), counts)
+	p.Log = u.logOf(p.Settings)
 	var err error
 	if p.Tokens, err = u.tokensFor(r); err != nil {
 		u.broken(w, r, "read the tokens", err)
@@ -69,6 +69,10 @@ func (u *UI) settings(w http.ResponseWriter, r *http.Request, status int, with f
 	}
 	if p.Tokens != nil {
 		with(p.Tokens)
+	}
+	if p.Sessions, err = u.sessionsFor(r); err != nil {
+		u.broken(w, r, "read the sessions", err)
+		return
 	}
 	u.show(w, r, status, "settings", page{Title: "Settings", Nav: "settings", Content: p})
 }

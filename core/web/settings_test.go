@@ -1,15 +1,19 @@
 package web
 
 import (
+	"net/http"
+	"net/url"
 	"strings"
 	"testing"
 
 	"github.com/dogwatch/dogwatch/core/event"
+	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 )
 
 func TestSettingsPage(t *testing.T) {
 	u := side(t, func(o *Options) {
+		o.LogLevel = &fakeLevel{"debug"}
 		o.Setup, o.Processes = fakeSetup{all: []Component{smtp()}}, fakeProcesses{all: somePlugins()}
 		o.About = func() About {
 			return About{
@@ -26,6 +30,47 @@ func TestSettingsPage(t *testing.T) {
 		"debug", "env DOGWATCH_LOG_LEVEL", "1 set", `href="/base/settings/api"`, `href="/base/watchers"`)
 	if n := strings.Count(body, "<details open"); n != 1 {
 		t.Errorf("%d sections are open, want the one in which something is set", n)
+	}
+}
+
+// fakeLevel is a level of no log.
+type fakeLevel struct{ level string }
+
+func (f *fakeLevel) Level() string { return f.level }
+
+func (f *fakeLevel) SetLevel(_ *http.Request, level string) error {
+	if level == "loud" {
+		return sdk.Invalid("level", "want another")
+	}
+	f.level = level
+	return nil
+}
+
+func TestLogLevel(t *testing.T) {
+	level := &fakeLevel{"info"}
+	u := side(t, func(o *Options) {
+		o.LogLevel = level
+		o.About = func() About {
+			return About{Settings: []Setting{{Name: "log.level", Value: "INFO", Source: "default"}, {Name: "log.levels", Value: "check=trace", Source: "env"}}}
+		}
+	})
+	_, body := get(t, u, "/settings")
+	contains(t, body, `<option value="info" selected>`, `action="/base/settings/log"`, "check=trace", "until Dogwatch starts again.")
+	res, _ := post(t, u, "/settings/log", url.Values{"level": {"debug"}})
+	if res.StatusCode != http.StatusSeeOther || res.Header.Get("Location") != "/base/settings#log" || level.level != "debug" {
+		t.Errorf("%d to %q, level %s", res.StatusCode, res.Header.Get("Location"), level.level)
+	}
+	_, body = get(t, u, "/settings")
+	contains(t, body, `<option value="debug" selected>`, `then it is <span class="tag">info</span> as before`)
+	if res, body := post(t, u, "/settings/log", url.Values{"level": {"loud"}}); res.StatusCode != http.StatusUnprocessableEntity || level.level != "debug" {
+		t.Errorf("%d, level %s: %s", res.StatusCode, level.level, body)
+	}
+	fixed := side(t, nil)
+	if _, body := get(t, fixed, "/settings"); strings.Contains(body, "/settings/log") {
+		t.Error("a level that cannot be changed is offered to be")
+	}
+	if res, _ := post(t, fixed, "/settings/log", url.Values{"level": {"debug"}}); res.StatusCode != http.StatusNotFound {
+		t.Errorf("status %d", res.StatusCode)
 	}
 }
 

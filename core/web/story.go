@@ -60,6 +60,8 @@ func subjectPath(e event.Event) string {
 		return "/plugins#" + url.PathEscape(e.Subject)
 	case kind == "check":
 		return "/watchers"
+	case e.Type == event.SettingChanged:
+		return "/settings"
 	}
 	return ""
 }
@@ -77,6 +79,8 @@ func told(e event.Event) (said, class string) {
 		return toldPlugin(e.Type, *e.Plugin)
 	case e.Login != nil:
 		return toldLogin(e.Type, *e.Login)
+	case e.Setting != nil:
+		return toldSetting(*e.Setting), ""
 	}
 	return string(e.Type), ""
 }
@@ -206,6 +210,9 @@ func toldLogin(t event.Type, l event.Login) (said, class string) {
 	if l.Method != "" {
 		said += " by " + l.Method
 	}
+	if l.By != "" {
+		said += ", ended by " + l.By
+	}
 	if l.Address != "" {
 		said += " from " + l.Address
 	}
@@ -213,4 +220,15 @@ func toldLogin(t event.Type, l event.Login) (said, class string) {
 		said += ": " + l.Error
 	}
 	return said, class
+}
+
+func toldSetting(s event.Setting) string {
+	said := "changed from " + s.From + " to " + s.To
+	if s.User != "" {
+		said += " by " + s.User
+	}
+	if s.Address != "" {
+		said += " from " + s.Address
+	}
+	return said
 }

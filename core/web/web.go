@@ -32,6 +32,8 @@ import (
 // Store is what the pages read of the store.
 type Store interface {
 	Snapshot() store.Snapshot
+	// LastEvent returns the id of the newest event.
+	LastEvent(ctx context.Context) (int64, error)
 	Deliveries(ctx context.Context, f store.DeliveryFilter) ([]delivery.Delivery, error)
 }
 
@@ -80,6 +82,10 @@ type Options struct {
 	Logins Logins
 	// Tokens are the API tokens; nil when there are none.
 	Tokens Tokens
+	// Sessions are the people who are logged in; nil when there are none to speak of.
+	Sessions Sessions
+	// LogLevel is the level of the log; nil when it cannot be changed.
+	LogLevel LogLevel
 	// OpenAPI is the document that describes the HTTP interface.
 	OpenAPI []byte
 	// User returns the name of whoever is logged in, "" when nobody has to be.
@@ -88,6 +94,11 @@ type Options struct {
 	Redact func(string) string
 	// Used, if set, is called after each answer.
 	Used func()
+	// Worked, if set, is called when work that a page started goes on or ends.
+	Worked func()
+	// Want, if set, is told of every container that somebody looks at: when its
+	// newer version was made may be found out for them. It returns at once.
+	Want func(c *sdk.Container)
 	Log  hclog.Logger
 	Now  func() time.Time
 }
@@ -116,8 +127,14 @@ func New(opt Options) *UI {
 	if opt.Used == nil {
 		opt.Used = func() {}
 	}
+	if opt.Worked == nil {
+		opt.Worked = func() {}
+	}
+	if opt.Want == nil {
+		opt.Want = func(*sdk.Container) {}
+	}
 	opt.Log = opt.Log.Named("web")
-	u := &UI{Options: opt, work: newWork(opt.Now), started: opt.Now()}
+	u := &UI{Options: opt, work: newWork(opt.Now, opt.Worked), started: opt.Now()}
 	u.load = sync.OnceValue(u.read)
 	u.routes = u.router()
 	return u
@@ -161,8 +178,11 @@ func (u *UI) router() http.Handler {
 	mux.HandleFunc("POST /deliveries/{id}/retry", u.retryDelivery)
 	mux.HandleFunc("GET /settings", u.showSettings)
 	mux.HandleFunc("GET /settings/api", u.showAPI)
+	mux.HandleFunc("POST /settings/log", u.setLogLevel)
 	mux.HandleFunc("POST /settings/tokens", u.createToken)
 	mux.HandleFunc("POST /settings/tokens/{id}/revoke", u.revokeToken)
+	mux.HandleFunc("POST /settings/sessions/{id}/end", u.endSession)
+	mux.HandleFunc("POST /settings/sessions/end-others", u.endOtherSessions)
 	mux.HandleFunc("GET /start", u.showStart)
 
 	mux.HandleFunc("GET /login", u.showLogin)
@@ -192,7 +212,7 @@ func (u *UI) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	defer u.Used()
 	if u.loaded(w) {
-		u.routes.ServeHTTP(w, r)
+		u.routes.ServeHTTP(w, u.dated(r))
 	}
 }
 

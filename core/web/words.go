@@ -16,10 +16,12 @@ func (u *UI) ago(at any) template.HTML {
 	if t.IsZero() {
 		return "not yet"
 	}
-	exact := t.UTC().Format("2006-01-02 15:04:05 UTC")
 	// All that goes in is digits and words of ours.
-	return template.HTML(`<time datetime="` + t.UTC().Format(time.RFC3339) + `" title="` + exact + `">` + relative(u.Now().Sub(t)) + `</time>`)
+	return template.HTML(`<time datetime="` + t.UTC().Format(time.RFC3339) + `" title="` + exactly(t) + `">` + relative(u.Now().Sub(t)) + `</time>`)
 }
+
+// exactly is a time to the second.
+func exactly(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 UTC") }
 
 func instant(at any) time.Time {
 	switch t := at.(type) {

@@ -35,6 +35,7 @@ func (t task) Running() bool { return t.Ended.IsZero() }
 // belongs to the server. Its methods may be called concurrently.
 type work struct {
 	now  func() time.Time
+	told func() // is called after each change
 	life context.Context
 	end  context.CancelFunc
 	wait sync.WaitGroup
@@ -44,8 +45,8 @@ type work struct {
 	tasks []*task
 }
 
-func newWork(now func() time.Time) *work {
-	w := &work{now: now}
+func newWork(now func() time.Time, told func()) *work {
+	w := &work{now: now, told: told}
 	w.life, w.end = context.WithCancel(context.Background())
 	return w
 }
@@ -69,18 +70,21 @@ func (w *work) start(title string, steps int, run func(ctx context.Context, step
 	w.last++
 	t := &task{ID: w.last, Title: title, Steps: steps}
 	w.tasks = append(w.tasks, t)
-	step := func() {
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		t.Done = min(t.Done+1, t.Steps)
-	}
+	step := func() { w.change(func() { t.Done = min(t.Done+1, t.Steps) }) }
 	w.wait.Go(func() {
 		sentence, failed := run(w.life, step)
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		t.Sentence, t.Failed, t.Ended = sentence, failed, w.now()
+		w.change(func() { t.Sentence, t.Failed, t.Ended = sentence, failed, w.now() })
 	})
+	w.told()
 	return true
+}
+
+// change changes a task, and tells of it.
+func (w *work) change(do func()) {
+	w.mu.Lock()
+	do()
+	w.mu.Unlock()
+	w.told()
 }
 
 // tidy forgets what ended a while ago. The lock is held.
@@ -111,6 +115,7 @@ func (w *work) dismiss(id int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.tasks = slices.DeleteFunc(w.tasks, func(t *task) bool { return t.ID == id && !t.Running() })
+	w.told()
 }
 
 func (u *UI) showWork(w http.ResponseWriter, r *http.Request) {

@@ -19,11 +19,13 @@
   // The sheet: on a desk a container opens beside its list.
   const openSheet = async (link, push) => {
     const href = link.getAttribute('href');
+    const row = link.closest('.row');
+    row?.setAttribute('aria-busy', 'true');
     await load(href, '#sheet', 'innerHTML');
+    row?.removeAttribute('aria-busy');
     sheet.hidden = false;
     document.body.classList.add('beside');
     $$('.row.open').forEach(row => row.classList.remove('open'));
-    const row = link.closest('.row');
     if (row) row.classList.add('open');
     if (push) history.pushState({ sheet: href }, '', href);
   };
@@ -91,7 +93,8 @@
     const link = event.target.closest('a');
     if (link && plain && link.matches('[data-sheet]') && wide.matches) {
       event.preventDefault();
-      openSheet(link, true);
+      // Opened by a key, the sheet takes the focus; the keys go on walking the list.
+      openSheet(link, true).then(() => { if (event.detail === 0) $('h1', sheet)?.focus(); });
     } else if (link && plain && link.matches('[data-swap]')) {
       event.preventDefault();
       setState(link.href);
@@ -99,10 +102,18 @@
     } else if (event.target.closest('[data-close]')) {
       closeSheet(true);
     } else if (event.target.closest('#behind button')) {
-      showList(base + listURL(), false);
+      if ($('#list')) showList(base + listURL(), false);
+      else refreshParts(true).then(() => $('#log a, #log button')?.focus({ preventScroll: true }));
     } else if (event.target.closest('[data-copy]')) {
       copy(event.target.closest('[data-copy]'));
     }
+  });
+
+  document.addEventListener('change', event => {
+    if (!event.target.matches('.row input')) return;
+    const count = $$('.row input:checked').length;
+    $('#bulk strong').textContent = count + ' selected';
+    say(count + ' selected');
   });
 
   // The clipboard is only there for HTTPS and localhost; elsewhere a selection does.
@@ -128,17 +139,25 @@
   };
 
   // Lines to paste get a button that copies them.
-  const offerCopies = () => $$('pre[data-copy=""]').forEach(lines => {
+  const offerCopies = within => $$('pre[data-copy=""]', within).forEach(lines => {
     const button = document.createElement('button');
     button.type = 'button';
     button.className = 'quiet';
     button.textContent = 'Copy';
     button.dataset.copy = lines.textContent;
     lines.removeAttribute('data-copy');
-    lines.before(button);
+    const box = document.createElement('div');
+    box.className = 'paste';
+    lines.replaceWith(box);
+    box.append(button, lines);
   });
   offerCopies();
-  document.addEventListener('htmx:after:swap', offerCopies);
+  document.addEventListener('htmx:after:swap', () => offerCopies());
+
+  // Who waits for a part sees so, after a moment: see aria-busy in app.css.
+  const busy = is => ({ detail }) => { if (detail.ctx.target instanceof Element) detail.ctx.target.ariaBusy = is; };
+  document.addEventListener('htmx:before:request', busy('true'));
+  document.addEventListener('htmx:finally:request', busy(null));
 
   // A trigger that may change containers is asked about, once, by its name.
   document.addEventListener('submit', event => {
@@ -208,58 +227,80 @@
 
   // Events. Only a page that is looked at holds a connection, of which browsers
   // allow few; one that is looked at again asks for what it missed.
-  const kinds = ['container.added', 'container.replaced', 'container.changed', 'container.removed', 'update.found', 'update.cleared', 'check.started', 'check.finished', 'check.failed', 'trigger.sent', 'trigger.failed'];
-  const changed = new Set(), waiting = new Set();
-  let source, last, timer;
+  const types = {
+    container: ['added', 'replaced', 'changed', 'removed'], update: ['found', 'cleared'], check: ['started', 'finished', 'failed'],
+    trigger: ['sent', 'failed', 'skipped'], plugin: ['up', 'down', 'broken', 'changed'], component: ['changed'], delivery: ['changed'],
+    auth: ['login', 'failed', 'logout', 'token.created', 'token.revoked'], setting: ['changed'], work: ['changed'],
+  };
+  const follows = ['work', ...document.body.dataset.live.split(' ').filter(Boolean)];
+  // What is in no log is not sent again: whoever (re)connects has to ask for it.
+  const fleeting = ['component', 'delivery', 'plugin', $('#work .running') ? 'work' : ''];
+  const heard = new Set(), changed = new Set(), waiting = new Set(), lost = $('#lost');
+  let source, last = document.body.dataset.last, opened = 0, wait = 1000, timer, rested = 0;
+  const soon = () => { timer ||= setTimeout(refresh, Math.max(100, rested + 500 - Date.now())); };
+  const hear = event => {
+    last = event.lastEventId || last;
+    const subject = JSON.parse(event.data).subject;
+    if (subject && subject.includes('/')) changed.add(subject);
+    heard.add(event.type.split('.')[0]);
+    soon();
+  };
   const connect = () => {
     if (source || document.hidden) return;
-    source = new EventSource(base + '/api/events' + (last ? '?lastEventId=' + last : ''));
-    const heard = event => {
-      last = event.lastEventId || last;
-      try {
-        const subject = JSON.parse(event.data).subject;
-        if (subject) changed.add(subject);
-      } catch { /* an event that says nothing to us */ }
-      timer ||= setTimeout(refresh, 100);
-    };
-    // The browser connects again by itself; what was missed is sent then.
-    const lost = $('#lost');
-    source.addEventListener('open', () => { lost.hidden = true; });
-    source.addEventListener('error', () => { lost.hidden = !source; });
-    kinds.forEach(kind => source.addEventListener(kind, heard));
-    source.addEventListener('reset', event => { last = event.lastEventId; location.reload(); });
+    const own = source = new EventSource(base + '/api/events' + (last ? '?lastEventId=' + last : ''));
+    own.addEventListener('open', () => {
+      wait = 1000, lost.hidden = true;
+      follows.filter(family => opened || fleeting.includes(family)).forEach(family => heard.add(family));
+      if (opened++ && $('.container')) changed.add($('.container').dataset.key);
+      if (heard.size) soon();
+    });
+    own.addEventListener('error', () => {
+      if (source !== own) return;
+      lost.hidden = false;
+      if (own.readyState !== EventSource.CLOSED) return; // the browser connects again by itself
+      disconnect(); // it was refused, as by a proxy while Dogwatch starts
+      setTimeout(() => fetchPart(base + '/work').catch(() => {}).then(connect), wait);
+      wait = Math.min(2 * wait, 30000);
+    });
+    follows.forEach(family => types[family].forEach(type => own.addEventListener(family + '.' + type, hear)));
+    own.addEventListener('reset', event => { last = event.lastEventId; location.reload(); });
   };
-  const disconnect = () => {
-    if (source) source.close();
-    source = undefined;
-  };
-  if (document.body.hasAttribute('data-live')) {
-    connect();
-    document.addEventListener('visibilitychange', () => { if (document.hidden) disconnect(); else connect(); });
-    addEventListener('pagehide', disconnect);
-    addEventListener('pageshow', connect);
-  }
+  const disconnect = () => { source?.close(); source = undefined; };
+  connect();
+  document.addEventListener('visibilitychange', () => { if (document.hidden) disconnect(); else connect(); });
+  addEventListener('pagehide', disconnect);
+  addEventListener('pageshow', connect);
 
-  const refresh = () => {
-    timer = 0;
-    const keys = [...changed].filter(key => key.includes('/'));
+  // One refresh at a time, for all that was heard since the last one.
+  const refresh = async () => {
+    const of = new Set(heard), keys = [...changed], any = (...families) => families.some(family => of.has(family));
+    heard.clear();
     changed.clear();
-    if ($('#list')) refreshRows(keys);
-    if ($('#overview')) load(base + '/', '#overview');
-    const solo = $('.container');
-    if (solo && keys.includes(solo.dataset.key)) refreshContainer(solo);
+    try {
+      const solo = $('.container'), own = solo && keys.includes(solo.dataset.key);
+      if (of.delete('work')) await refreshWork();
+      if (any('container', 'update', 'check') && $('#list')) await refreshRows(keys);
+      if (any('container') && keys.length && $('[data-reload]')) location.reload(); // not for the mere beginning of the stream
+      if (own) htmx.ajax('GET', solo.dataset.why, { source: '#why', target: '#why', swap: 'innerHTML' });
+      if (own || any('check', 'trigger', 'delivery', 'setting') || !solo && of.size) await refreshParts(false);
+    } catch { /* the connection is lost, and all is asked for once it is back */ }
+    timer = 0;
+    rested = Date.now();
+    if (heard.size) soon();
   };
   const fetchPart = async url => {
     const answer = await fetch(url, { headers: { 'HX-Request': 'true' } });
     if (answer.status === 401) location.reload(); // logged out meanwhile
+    if (answer.status === 404 && !closeSheet(true)) location.reload(); // gone: the page says so
     if (!answer.ok) return null;
     return new DOMParser().parseFromString(await answer.text(), 'text/html');
   };
-  const behind = count => {
-    const bar = $('#behind');
+  const behind = (count, noun = count === 1 ? 'change' : 'changes') => {
+    const bar = $('#behind'), text = count + ' ' + noun;
     if (!bar) return;
+    if (count && $('span', bar).textContent !== text) say(text);
     bar.hidden = count === 0;
-    $('span', bar).textContent = count === 1 ? '1 change' : count + ' changes';
+    $('span', bar).textContent = text;
   };
 
   // Rows change in place and never move: what would appear, vanish or move is
@@ -288,27 +329,70 @@
       }
       if (row.textContent === fresh.textContent) continue;
       const kindBefore = $('.kind', row)?.className, kindAfter = $('.kind', fresh)?.className;
-      if (kindBefore !== kindAfter) waiting.add(key);
+      // That the date of a release became known is no news, though its row may have another place.
+      const quiet = kindBefore === kindAfter && $('.tags', row).textContent === $('.tags', fresh).textContent && !$('.bad', row) && !$('.bad', fresh);
+      const dated = $('.age time', row)?.dateTime !== $('.age time', fresh)?.dateTime;
+      if (kindBefore !== kindAfter || dated && $('select[name=sort]').value === 'age') waiting.add(key);
       const box = $('input', row), focus = row.contains(document.activeElement) && document.activeElement.className;
       fresh.className = row.className;
       $('input', fresh).checked = box.checked;
       row.replaceWith(document.adoptNode(fresh));
-      fresh.classList.add('changed');
+      if (!quiet) fresh.classList.add('changed');
       if (focus === 'name') $('.name', fresh).focus({ preventScroll: true });
-      told.push($('.name', fresh).textContent + ': ' + $('.tags', fresh).textContent + ' ' + ($('.kind', fresh)?.textContent || 'up to date'));
+      if (!quiet) told.push($('.name', fresh).textContent + ': ' + $('.tags', fresh).textContent + ' ' + ($('.kind', fresh)?.textContent || 'up to date'));
     }
     behind(waiting.size);
     if (told.length) say(told.length > 3 ? told.length + ' containers changed' : told.join('. '));
   };
-  const refreshContainer = async now => {
-    const part = await fetchPart(location.pathname);
-    const next = part && $('.container', part);
-    if (!next) return;
-    const changeNow = $('#change', now), changeNext = $('#change', next);
-    if (changeNow.textContent !== changeNext.textContent) {
-      changeNow.replaceWith(document.adoptNode(changeNext));
-      changeNext.classList.add('changed');
-      say(changeNext.textContent);
+
+  // Makes an element like a newer one and leaves alone what is the same, so that
+  // focus, selection and what is unfolded stay. told gets what a person should notice.
+  const settle = (now, next, told) => {
+    if (now.isEqualNode(next)) return;
+    const olds = [...now.childNodes], news = [...next.childNodes];
+    const notice = () => told.add(now.closest('li, tr, .thing, .change, .card') || now);
+    if (olds.length !== news.length || olds.some((old, i) => old.nodeName !== news[i].nodeName || old.id !== news[i].id)) {
+      now.replaceChildren(...news);
+      notice();
+    } else {
+      olds.forEach((old, i) => {
+        if (old.nodeType === Node.ELEMENT_NODE) settle(old, news[i], told);
+        else if (old.data !== news[i].data) {
+          old.data = news[i].data;
+          if (now.tagName !== 'TIME') notice(); // time passes
+        }
+      });
     }
+    for (const { name, value } of [...next.attributes]) if (now.getAttribute(name) !== value) now.setAttribute(name, value);
+    for (const name of now.getAttributeNames()) if (name !== 'open' && !next.hasAttribute(name)) now.removeAttribute(name);
   };
+  const refreshWork = async () => {
+    const part = await fetchPart(base + '/work');
+    if (part) settle($('#work'), $('#work', part), new Set());
+  };
+  const refreshParts = async all => {
+    const part = $('[data-part]') && await fetchPart(location.pathname + location.search);
+    if (!part) return;
+    offerCopies(part);
+    const told = new Set();
+    $$('[data-part]').forEach(now => {
+      const next = part.getElementById(now.id);
+      if (next && !all && now.matches('[data-log]') && $('tbody', now)) settleLog(now, next, told);
+      else if (next) settle(now, next, told);
+    });
+    if (all) behind(0);
+    const texts = [...told].filter(element => element.isConnected).map(element => element.textContent.replace(/\s+/g, ' ').trim());
+    told.forEach(element => element.classList.add('changed'));
+    if (texts.length) say(texts.length > 3 ? texts.length + ' changes' : texts.join('. '));
+  };
+  // The rows of a log change in place; what is new or gone is counted, and shown when asked for.
+  const settleLog = (now, next, told) => {
+    const rows = new Map($$('tbody tr', next).map(row => [row.id, row])), number = id => +id.split('-')[1];
+    const shown = $$('tbody tr', now), newest = Math.max(...shown.map(row => number(row.id)));
+    const added = [...rows.keys()].filter(id => number(id) > newest).length;
+    const gone = shown.filter(row => !rows.has(row.id)).length;
+    shown.forEach(row => { if (rows.has(row.id)) settle(row, rows.get(row.id), told); });
+    behind(added || gone, added ? (added === rows.size ? 'or more new' : 'new') : undefined);
+  };
+  document.addEventListener('animationend', event => event.target.classList.remove('changed'));
 })();

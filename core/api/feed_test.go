@@ -1,0 +1,282 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/dogwatch/dogwatch/core/auth"
+	"github.com/dogwatch/dogwatch/core/event"
+)
+
+// asked counts the questions to a log, which may fail.
+type asked struct {
+	eventLog
+	mu      sync.Mutex
+	queries int
+	fail    error
+}
+
+func (a *asked) Events(ctx context.Context, after int64, limit int) ([]event.Event, error) {
+	a.mu.Lock()
+	a.queries++
+	fail := a.fail
+	a.mu.Unlock()
+	if fail != nil {
+		return nil, fail
+	}
+	return a.eventLog.Events(ctx, after, limit)
+}
+
+// happen appends events to a log and wakes its readers once.
+func (l *eventLog) happen(bus *event.Bus, events ...event.Event) {
+	l.mu.Lock()
+	for _, e := range events {
+		e.ID = int64(len(l.events) + 1)
+		l.events = append(l.events, e)
+	}
+	l.mu.Unlock()
+	bus.Wake()
+}
+
+func newFeed(log Store, bus *event.Bus) *feed {
+	return &feed{store: log, bus: bus, redact: func(e event.Event) event.Event { return e }}
+}
+
+func joined(t *testing.T, f *feed) *stream {
+	t.Helper()
+	s := &stream{}
+	last, err := f.join(t.Context(), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.last = last
+	return s
+}
+
+// take returns the ids that a stream finds next, and has it have them.
+func take(t *testing.T, f *feed, s *stream) (ids []int64) {
+	t.Helper()
+	found, err := f.after(t.Context(), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range found {
+		ids, s.last = append(ids, m.id), m.id
+	}
+	return ids
+}
+
+func TestFeedAsksOncePerChange(t *testing.T) {
+	log, bus := &asked{}, new(event.Bus)
+	log.happen(bus, checked("before"))
+	f := newFeed(log, bus)
+	var streams []*stream
+	for range 50 {
+		streams = append(streams, joined(t, f))
+	}
+	for n := range int64(5) {
+		before := log.queries
+		log.happen(bus, checked("local"))
+		for _, s := range streams {
+			same(t, "found", take(t, f, s), []int64{n + 2})
+			same(t, "found again", len(take(t, f, s)), 0)
+		}
+		same(t, "queries", log.queries-before, 1)
+	}
+	// What all have is not kept, nor what nobody wants.
+	same(t, "kept", []int{len(f.tail), f.size}, []int{0, 0})
+	log.happen(bus, checked("local"))
+	take(t, f, streams[0])
+	same(t, "kept for the others", len(f.tail), 1)
+	for _, s := range streams {
+		f.leave(s)
+	}
+	same(t, "kept for nobody", len(f.tail), 0)
+	// Whoever comes later begins with what is new then.
+	log.happen(bus, checked("local"), checked("local"))
+	late := joined(t, f)
+	same(t, "where it stands", late.last, int64(9))
+	same(t, "found late", len(take(t, f, late)), 0)
+}
+
+// TestFeedIsBounded: a stream that is too slow reads the store, and the others do not wait for it.
+func TestFeedIsBounded(t *testing.T) {
+	log, bus := &asked{}, new(event.Bus)
+	f := newFeed(log, bus)
+	slow, quick := joined(t, f), joined(t, f)
+	large := checked(strings.Repeat("x", 20<<10))
+	var got []int64
+	for range 100 {
+		log.happen(bus, large)
+		got = append(got, take(t, f, quick)...)
+	}
+	if f.size > tailMax || f.size == 0 {
+		t.Errorf("%d bytes are kept, at most %d are allowed", f.size, tailMax)
+	}
+	var all []int64
+	for id := range int64(100) {
+		all = append(all, id+1)
+	}
+	same(t, "the quick one", got, all)
+	var late []int64
+	for ids := take(t, f, slow); len(ids) > 0; ids = take(t, f, slow) {
+		late = append(late, ids...)
+	}
+	same(t, "the slow one", late, all)
+}
+
+func TestFeedSurvivesErrors(t *testing.T) {
+	log, bus := &asked{}, new(event.Bus)
+	f := newFeed(log, bus)
+	s := joined(t, f)
+	log.happen(bus, checked("local"))
+	log.fail = errors.New("disk gone")
+	if _, err := f.after(t.Context(), s); !errors.Is(err, log.fail) {
+		t.Errorf("got %v", err)
+	}
+	log.fail = nil
+	same(t, "afterwards", take(t, f, s), []int64{1})
+}
+
+// TestFeedLosesNothing has streams of all speeds come and go while events
+// happen: each finds every event since it came, in order, once.
+func TestFeedLosesNothing(t *testing.T) {
+	log, bus := &eventLog{}, new(event.Bus)
+	f := newFeed(log, bus)
+	const events = 2000
+	var streams, writers sync.WaitGroup
+	for n := range 8 {
+		streams.Go(func() {
+			for round := 0; ; round++ {
+				random := rand.New(rand.NewPCG(uint64(n), uint64(round)))
+				sub := bus.Subscribe()
+				s := &stream{}
+				last, err := f.join(t.Context(), s)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				s.last = max(0, last-random.Int64N(300)) // as after Last-Event-ID
+				for stay := random.IntN(400); stay > 0 && s.last < events; {
+					found, err := f.after(t.Context(), s)
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					for _, m := range found {
+						if m.id != s.last+1 || !strings.HasPrefix(string(m.text), fmt.Sprintf("id: %d\n", m.id)) {
+							t.Errorf("after %d comes %d: %.40q", s.last, m.id, m.text)
+							return
+						}
+						s.last = m.id
+						if random.IntN(10) == 0 {
+							break // slow: it asks again for the rest
+						}
+					}
+					stay -= len(found)
+					if len(found) == 0 && s.last < events {
+						_ = sub.Wait(t.Context())
+					}
+				}
+				done := s.last >= events
+				f.leave(s)
+				sub.Close()
+				if done {
+					return
+				}
+			}
+		})
+	}
+	for range 4 {
+		writers.Go(func() {
+			for range events / 4 {
+				log.happen(bus, checked("local"))
+			}
+		})
+	}
+	writers.Wait()
+	streams.Wait()
+	same(t, "kept", []int{len(f.streams), len(f.tail), f.size}, []int{0, 0, 0})
+}
+
+// TestStreamTellsOfState: changes of state that is in no log reach those who listen, once, without an id.
+func TestStreamTellsOfState(t *testing.T) {
+	w := start(t, nil)
+	w.bus.Touch(event.DeliveryChanged) // before anybody listened
+	l := w.listen(t, "/api/events")
+	l.want("0", "")
+	w.bus.Touch(event.ComponentChanged)
+	same(t, "its data", l.want("", "component.changed").data, "{}")
+	w.happen(checked("local"))
+	l.want("1", "check.finished")
+	w.bus.Touch(event.WorkChanged)
+	l.want("", "work.changed")
+}
+
+// TestWhoLoggedInIsForPeople: tokens see everything but who logged in, and who changed a setting.
+func TestWhoLoggedInIsForPeople(t *testing.T) {
+	login := event.Event{Type: event.LoginFailed, Subject: "ana", Payload: event.Payload{Login: &event.Login{Address: "192.0.2.1"}}}
+	setting := event.Event{Type: event.SettingChanged, Subject: "log.level", Payload: event.Payload{Setting: &event.Setting{User: "ana", Address: "192.0.2.1"}}}
+	w := locked(t, nil)
+	read, write, session := w.token(auth.Read, time.Time{}), w.token(auth.Write, time.Time{}), w.session()
+	w.happen(checked("one"), login, setting, checked("two"))
+	last, err := w.store.LastEvent(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := fmt.Sprint(last)
+	callers := map[string]struct {
+		headers []string
+		person  bool
+	}{
+		"read token":     {[]string{"Authorization", "Bearer " + read}, false},
+		"write token":    {[]string{"Authorization", "Bearer " + write}, false},
+		"token as login": {[]string{"Authorization", basic("x", read)}, false},
+		"basic":          {[]string{"Authorization", basic("ana", ownPassword)}, true},
+		"session":        {[]string{"Cookie", session}, true},
+	}
+	w.get("/api/summary", callers["basic"].headers...).want(200) // its login is an event, too
+	live := map[string]*listener{}
+	for name, caller := range callers {
+		body := string(w.get("/api/events", caller.headers...).want(200).body)
+		same(t, name+": sees checks", strings.Count(body, `"check.finished"`), 2)
+		for _, private := range []string{`"auth.failed"`, `"auth.login"`, `"setting.changed"`, "192.0.2.1"} {
+			same(t, name+" sees "+private, strings.Contains(body, private), caller.person)
+		}
+		same(t, name+": a full page of what it may see", len(w.get("/api/events?limit=2", caller.headers...).want(200).list()), 2)
+		live[name] = w.listen(t, "/api/events", append(caller.headers, "Last-Event-ID", seen)...)
+		live[name].want(seen, "")
+	}
+	w.happen(login, setting, checked("three"))
+	for name, caller := range callers {
+		again := w.listen(t, "/api/events", append(caller.headers, "Last-Event-ID", seen)...) // replayed
+		again.want(seen, "")
+		for _, l := range []*listener{live[name], again} {
+			var got []string
+			for len(got) == 0 || got[len(got)-1] != "check.finished" {
+				m, more := l.next()
+				if !more {
+					t.Fatalf("%s: the stream ended after %v", name, got)
+				}
+				if m.event != "auth.login" { // of the other callers
+					got = append(got, m.event)
+				}
+			}
+			want := []string{"check.finished"}
+			if caller.person {
+				want = []string{"auth.failed", "setting.changed", "check.finished"}
+			}
+			same(t, name+": its stream", got, want)
+		}
+	}
+
+	open := start(t, nil)
+	open.happen(login)
+	same(t, "the anonymous user sees", len(open.get("/api/events").want(200).list()), 1)
+}

@@ -1,0 +1,80 @@
+package api
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/dogwatch/dogwatch/core/auth"
+)
+
+func TestSessionRoutes(t *testing.T) {
+	w := locked(t, nil)
+	own, other := w.session(), w.session()
+	who := []string{"Cookie", own}
+	listed := w.get("/api/sessions", who...).want(200)
+	all := listed.list()
+	if len(all) != 2 || all[0]["username"] != "ana" || all[0]["method"] != "basic.main" || all[0]["own"] == all[1]["own"] {
+		t.Fatalf("%s", listed.body)
+	}
+	for _, secret := range []string{own, other} {
+		if strings.Contains(string(listed.body), strings.TrimPrefix(secret, cookieName+"=")) {
+			t.Error("a secret is shown")
+		}
+	}
+	id := all[0]["id"]
+	if all[0]["own"] == true {
+		id = all[1]["id"]
+	}
+	path := fmt.Sprint("/api/sessions/", id)
+	w.do("DELETE", path, "", append(who, "Sec-Fetch-Site", "cross-site")...).fails(403, "cross-site")
+	w.do("DELETE", path, "", "Authorization", "Bearer "+w.token(auth.Write, time.Time{})).fails(403, "log in")
+	w.get("/auth/user", "Cookie", other).want(200)
+	w.do("DELETE", path, "", who...).want(204)
+	w.get("/auth/user", "Cookie", other).fails(401)
+	w.get("/auth/user", who...).want(200)
+	for _, gone := range []string{path, "/api/sessions/x"} {
+		w.do("DELETE", gone, "", who...).fails(404)
+	}
+	var by any
+	for _, e := range w.get("/api/events", who...).want(200).list() {
+		if e["type"] == "auth.logout" {
+			by = e["login"].(map[string]any)["by"]
+		}
+	}
+	same(t, "who ended it", by, any("ana"))
+}
+
+// TestRememberOfDrydockClients: they say before they log in whether the session is to last.
+func TestRememberOfDrydockClients(t *testing.T) {
+	w := locked(t, nil)
+	right := basic("ana", ownPassword)
+	cookies := func(a answer) map[string]*http.Cookie {
+		found := map[string]*http.Cookie{}
+		for _, line := range a.header.Values("Set-Cookie") {
+			if c, err := http.ParseSetCookie(line); err == nil {
+				found[c.Name] = c
+			}
+		}
+		return found
+	}
+	same(t, "unasked", cookies(w.do("POST", "/auth/login", "", "Authorization", right).want(200))[cookieName].MaxAge > 0, true)
+	for body, kept := range map[string]bool{`{"remember":true}`: true, `{"remember":false}`: false, `{"remember":"x"}`: true, `[`: true} {
+		login := cookies(w.do("POST", "/auth/login", body, "Authorization", right).want(200))
+		same(t, "login with "+body, login[cookieName].MaxAge > 0, kept)
+	}
+	asked := w.do("POST", "/auth/remember", `{"remember":false}`).want(200)
+	same(t, "answer", asked.object(), map[string]any{"ok": true})
+	wish := cookies(asked)["dogwatch_keep"]
+	login := cookies(w.do("POST", "/auth/login", "", "Authorization", right, "Cookie", wish.Name+"="+wish.Value).want(200))
+	same(t, "asked before", login[cookieName].MaxAge, 0)
+	same(t, "the wish is used up", login[wish.Name].MaxAge, -1)
+	after := cookies(w.do("POST", "/auth/remember", `{"remember":true}`, "Cookie", cookieName+"="+login[cookieName].Value).want(200))
+	same(t, "asked after", after[cookieName].MaxAge > 0, true)
+	for _, body := range []string{"", "{}", `{"remember":"yes"}`, `{"remember":null}`, "[]", "x"} {
+		w.do("POST", "/auth/remember", body).fails(400, "remember")
+	}
+	w.do("POST", "/auth/remember", `{"remember":true}`, "Sec-Fetch-Site", "cross-site").fails(403)
+}

@@ -1,0 +1,357 @@
+package check
+
+import (
+	"cmp"
+	"context"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/dogwatch/dogwatch/core/event"
+	"github.com/dogwatch/dogwatch/sdk"
+	"github.com/dogwatch/dogwatch/sdk/registry"
+)
+
+// What is asked of registries for a date. Reading a manifest is a pull to a
+// registry that counts them, of which Docker Hub allows 100 in 6 hours without
+// an account (docs.docker.com/docker-hub/usage), and checks and engines need them more.
+const (
+	// datesPerHour is how many dates a host is asked for that does not say what it allows.
+	datesPerHour = 30
+	// spareShare is the part of what a host allows that is left for others: a half.
+	spareShare = 2
+	// usualWindow is how long a limit is believed whose host does not say for how long it counts.
+	usualWindow = time.Hour
+	// datePause is how long a date is not asked for again that could not be had.
+	datePause = 6 * time.Hour
+	// maxDates is how many dates of one host wait for their turn. What does not
+	// fit is wanted again when somebody looks again.
+	maxDates = 200
+	// maxAnswers bounds what is remembered.
+	maxAnswers = 10_000
+
+	// oldestYear is that of the first date that is believed: builds that are to be
+	// the same whenever they are made say 1970 or 1980.
+	oldestYear = 1990
+	// clockSkew is how far ahead a believable date may be.
+	clockSkew = 24 * time.Hour
+)
+
+// Released returns when the newer image of a container was made, as the image
+// says; zero when there is none, or when that is not known.
+func Released(c *sdk.Container, now time.Time) time.Time {
+	if !c.UpdateAvailable || c.Result == nil || !believable(c.Result.Created, now) {
+		return time.Time{}
+	}
+	return c.Result.Created.Time
+}
+
+func believable(at sdk.Time, now time.Time) bool {
+	return at.Year() >= oldestYear && !at.After(now.Add(clockSkew))
+}
+
+// Dater finds out when newer tags were made, for those who look at them: checks
+// do not ask, for it takes a pull. It asks each host one question at a time, and
+// leaves alone those that have little to spare. Its methods may be called concurrently.
+type Dater struct {
+	checker *Checker
+	limits  func(ctx context.Context, registry string) []registry.Limit
+	log     hclog.Logger
+	wake    chan struct{}
+
+	mu      sync.Mutex
+	hosts   map[string]*dates
+	waiting map[release]bool // to be asked about, or being asked about
+	answers map[release]dateAnswer
+}
+
+// release is what has a date: the image for a platform behind a tag.
+type release struct {
+	host, name, tag string
+	platform        sdk.Platform
+}
+
+// dates is what is wanted of a host.
+type dates struct {
+	queue []release
+	busy  bool        // somebody works on the queue
+	asked []time.Time // within the last hour, while the host did not say what it allows
+}
+
+// dateAnswer is what came of a question.
+type dateAnswer struct {
+	made sdk.Time // zero when there is no date
+	// again is when a question without an answer may be asked again; zero for never.
+	again time.Time
+}
+
+// refusal says why a host is not asked.
+type refusal string
+
+func (r refusal) Error() string { return string(r) }
+
+// NewDater returns a Dater that asks as the checker does. limits returns what
+// the hosts of a registry, by its id, allow; see registry.LimitReporter.
+func NewDater(c *Checker, limits func(ctx context.Context, registry string) []registry.Limit) *Dater {
+	return &Dater{
+		checker: c, limits: limits, log: c.log.Named("date"), wake: make(chan struct{}, 1),
+		hosts: map[string]*dates{}, waiting: map[release]bool{}, answers: map[release]dateAnswer{},
+	}
+}
+
+// releaseOf returns the release that a container is offered, and whether its date is to be found out.
+func releaseOf(c *sdk.Container) (r release, undated bool) {
+	if !c.UpdateAvailable || c.UpdateKind.Kind != sdk.KindTag || c.Result == nil || !c.Result.Created.IsZero() {
+		return release{}, false
+	}
+	return release{c.Image.Registry.Host, c.Image.Name, c.Result.Tag, c.Image.Platform()}, true
+}
+
+// Want says that somebody looks at a container: if the date of its update is not
+// known, it is found out while Run runs, and stored. Want returns at once.
+func (d *Dater) Want(c *sdk.Container) {
+	r, undated := releaseOf(c)
+	if !undated {
+		return
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if a, asked := d.answers[r]; d.waiting[r] || asked && a.made.IsZero() && (a.again.IsZero() || d.now().Before(a.again)) {
+		return
+	}
+	h := d.hosts[r.host]
+	if h == nil {
+		h = &dates{}
+		d.hosts[r.host] = h
+	}
+	if len(h.queue) >= maxDates {
+		return
+	}
+	h.queue = append(h.queue, r)
+	d.waiting[r] = true
+	select {
+	case d.wake <- struct{}{}:
+	default: // it has been said
+	}
+}
+
+// Run finds out what is wanted until ctx ends, and returns nil when it has stopped.
+func (d *Dater) Run(ctx context.Context) error {
+	var wait sync.WaitGroup
+	defer wait.Wait()
+	for {
+		for _, h := range d.idle() {
+			wait.Go(func() { d.work(ctx, h) })
+		}
+		select {
+		case <-d.wake:
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
+// idle returns the hosts of which something is wanted and nobody works for. They count as busy from here on.
+func (d *Dater) idle() []*dates {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	var found []*dates
+	for _, h := range d.hosts {
+		if len(h.queue) > 0 && !h.busy {
+			h.busy = true
+			found = append(found, h)
+		}
+	}
+	return found
+}
+
+// work finds out what is wanted of a host, one after the other.
+func (d *Dater) work(ctx context.Context, h *dates) {
+	for {
+		r, any := d.next(h)
+		if !any {
+			return
+		}
+		err := d.date(ctx, h, r)
+		d.done(h, r, err != nil)
+		if ctx.Err() != nil {
+			return
+		}
+	}
+}
+
+func (d *Dater) next(h *dates) (r release, any bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if len(h.queue) == 0 {
+		h.busy = false
+		return release{}, false
+	}
+	r, h.queue = h.queue[0], h.queue[1:]
+	return r, true
+}
+
+// done ends the turn of a release, and when its host refused the wait of all others.
+func (d *Dater) done(h *dates, r release, refused bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	delete(d.waiting, r)
+	if refused {
+		for _, other := range h.queue {
+			delete(d.waiting, other)
+		}
+		h.queue = nil
+	}
+}
+
+// date finds out one date and stores it. The error is a refusal.
+func (d *Dater) date(ctx context.Context, h *dates, r release) error {
+	log := d.log.With("image", r.host+"/"+r.name, "tag", r.tag)
+	answer, known := d.answer(r)
+	if !known {
+		made, err := d.ask(ctx, h, r)
+		switch refused, is := err.(refusal); {
+		case ctx.Err() != nil:
+			return nil
+		case is:
+			log.Debug("the date of a release is not asked for now", "reason", refused)
+			return refused
+		case err != nil:
+			answer.again = d.now().Add(datePause)
+			log.Debug("the date of a release could not be had", "error", err)
+		case !believable(made, d.now()):
+			log.Debug("a release says no date that can be believed", "date", made)
+		default:
+			answer.made = made
+			log.Debug("found out the date of a release", "date", made)
+		}
+		d.remember(r, answer)
+	}
+	if answer.made.IsZero() {
+		return nil
+	}
+	if err := d.checker.dated(ctx, r, answer.made); err != nil && ctx.Err() == nil {
+		log.Error("store the date of a release", "error", err)
+	}
+	return nil
+}
+
+// answer returns a date that was had before: another container may want it.
+func (d *Dater) answer(r release) (a dateAnswer, known bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	a = d.answers[r]
+	return a, !a.made.IsZero()
+}
+
+func (d *Dater) remember(r release, a dateAnswer) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if len(d.answers) >= maxAnswers { // what is forgotten costs a question at most
+		clear(d.answers)
+	}
+	d.answers[r] = a
+}
+
+// ask asks the registry, if it has that to spare.
+func (d *Dater) ask(ctx context.Context, h *dates, r release) (sdk.Time, error) {
+	match, served := d.checker.opt.Registries.For(r.host)
+	if !served {
+		return sdk.Time{}, refusal("no registry serves it")
+	}
+	told, refused := d.spare(ctx, match, r.host)
+	switch {
+	case refused != "":
+		return sdk.Time{}, refused
+	case !told && !d.take(h):
+		return sdk.Time{}, refusal("it was asked for enough of them this hour")
+	}
+	f := d.checker.fetch
+	g := &group{match: match, repo: registry.Repository{Host: r.host, Name: r.name, Together: []string{r.name}}}
+	var digest string
+	err := f.queue.ask(ctx, r.host, func(ctx context.Context) (err error) {
+		digest, err = match.Registry.Resolve(ctx, g.repo, r.tag)
+		return err
+	})
+	if err != nil {
+		return sdk.Time{}, err
+	}
+	// Up to here it was no pull, and by now the host may have said what is left.
+	if _, refused = d.spare(ctx, match, r.host); refused != "" {
+		return sdk.Time{}, refused
+	}
+	m, err := f.manifest(ctx, g, digest, r.platform)
+	return m.Created, err
+}
+
+// spare says why a host is to be left alone; "" when it is not. told is whether
+// the host has said what it allows.
+func (d *Dater) spare(ctx context.Context, match Match, host string) (told bool, why refusal) {
+	queue := d.checker.fetch.queue
+	if wait, _, reason := queue.pause(queue.host(host)); wait > 0 {
+		return false, refusal("it " + reason)
+	}
+	base, err := url.Parse(match.URL)
+	if err != nil {
+		return false, refusal("its address is unknown")
+	}
+	now := d.now()
+	for _, l := range d.limits(ctx, match.ID) {
+		switch {
+		case !strings.EqualFold(l.Host, base.Host):
+		case l.PausedUntil.After(now):
+			return true, "it asked for a pause"
+		case l.Limit > 0 && now.Before(l.At.Add(cmp.Or(l.Window, usualWindow))):
+			if told = true; l.Remaining*spareShare < l.Limit {
+				return true, "less than half of what it allows is left"
+			}
+		}
+	}
+	return told, ""
+}
+
+// take counts a question to a host that does not say what it allows, and reports whether it is one too many.
+func (d *Dater) take(h *dates) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	now := d.now()
+	h.asked = slices.DeleteFunc(h.asked, func(at time.Time) bool { return now.Sub(at) >= time.Hour })
+	if len(h.asked) >= datesPerHour {
+		return false
+	}
+	h.asked = append(h.asked, now)
+	return true
+}
+
+func (d *Dater) now() time.Time { return d.checker.opt.Now() }
+
+// dated stores the date of a release with every container that is offered it.
+// That is told as a change that means nothing to triggers.
+func (c *Checker) dated(ctx context.Context, r release, made sdk.Time) error {
+	c.deciding.Lock()
+	defer c.deciding.Unlock()
+	stored, err := c.opt.Store.Containers(ctx)
+	if err != nil {
+		return err
+	}
+	var change event.Change
+	for i := range stored {
+		have := &stored[i]
+		if is, undated := releaseOf(have); !undated || is != r {
+			continue
+		}
+		have.Result.Created = made
+		change.Put = append(change.Put, *have)
+		change.Events = append(change.Events, event.Event{
+			At: c.opt.Now(), Type: event.ContainerChanged, Subject: event.Subject(*have), Payload: event.Payload{Container: have, Aspect: event.Released},
+		})
+	}
+	if len(change.Put) == 0 {
+		return nil
+	}
+	return c.opt.Store.Commit(ctx, change)
+}

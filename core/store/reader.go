@@ -1,0 +1,127 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/dogwatch/dogwatch/sdk"
+)
+
+// Reader reads a store file and changes nothing: it takes no lock, brings no
+// older file up to date and makes none where there is none. It works beside a
+// process that has the store open, and reads what that one has committed. Its
+// methods may be called concurrently.
+type Reader struct {
+	store   *Store // of which there is only the part that reads
+	version int
+}
+
+// Read opens the store at path for reading. The error wraps fs.ErrNotExist when
+// there is no store, and ErrNewer or ErrCorrupt when it cannot be understood. A
+// file of an earlier version is read as far as it goes, see ErrOlder.
+func Read(ctx context.Context, path string) (*Reader, error) {
+	migrations, err := embedded()
+	if err != nil {
+		return nil, err
+	}
+	if path, err = filepath.Abs(path); err != nil {
+		return nil, fmt.Errorf("store %s: %w", path, err)
+	}
+	if _, err := os.Stat(path); err != nil {
+		return nil, fmt.Errorf("store %s: read it: %w", path, err)
+	}
+	db, err := connect(path, 1, lookOnly(path))
+	if err != nil {
+		return nil, wrap(path, "open", err)
+	}
+	r := &Reader{store: &Store{path: path, reader: db}}
+	if r.version, err = identify(ctx, db, path, len(migrations)); err == nil && r.version == 0 {
+		err = fmt.Errorf("store %s: read it: its creation was cut short: %w", path, fs.ErrNotExist)
+	}
+	if err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	return r, nil
+}
+
+// Close closes the file. No other method may be running or be called afterwards.
+func (r *Reader) Close() error { return r.store.wrap("close", r.store.reader.Close()) }
+
+// since returns an error that wraps ErrOlder when the file is of a version before that.
+func (r *Reader) since(version int, what string) error {
+	if r.version >= version {
+		return nil
+	}
+	return fmt.Errorf("store %s: read %s: %w: it has version %d, which has none; dogwatch serve brings it up to date", r.store.path, what, ErrOlder, r.version)
+}
+
+// Checksum returns the SHA-256 under which a plugin is trusted and since when, or ErrNotFound.
+func (r *Reader) Checksum(ctx context.Context, name string) (sha256 []byte, since time.Time, err error) {
+	return r.store.Checksum(ctx, name)
+}
+
+// Tokens returns all tokens, expired ones too, the newest first.
+func (r *Reader) Tokens(ctx context.Context) ([]Token, error) {
+	const version = 3
+	if err := r.since(version, "tokens"); err != nil {
+		return nil, err
+	}
+	return r.store.Tokens(ctx)
+}
+
+// Containers returns the containers by watcher and name, as the API shows them.
+// Those that this version cannot read are left out.
+func (r *Reader) Containers(ctx context.Context) ([]sdk.Container, error) {
+	documents, err := query(ctx, r.store, "read containers", "SELECT doc FROM containers ORDER BY watcher, name", nil, func(scan scanner) (doc []byte, err error) {
+		err = scan(&doc)
+		return doc, err
+	})
+	all := make([]sdk.Container, 0, len(documents))
+	for _, doc := range documents {
+		var c sdk.Container
+		if json.Unmarshal(doc, &c) == nil {
+			all = append(all, c)
+		}
+	}
+	return all, err
+}
+
+// lookOnly are the settings of connections that write nothing.
+func lookOnly(path string) url.Values {
+	query := pragmas("busy_timeout(5000)")
+	query.Set("mode", "ro")
+	if _, err := os.Stat(path + "-wal"); errors.Is(err, fs.ErrNotExist) {
+		query.Set("immutable", "1") // nobody has it open; spares the side files that reading would make
+	}
+	return query
+}
+
+// identify returns the version of an open file, 0 for an empty one, or an error
+// when it is not one of ours or is later than version known.
+func identify(ctx context.Context, db *sql.DB, path string, known int) (version int, err error) {
+	var application, tables int
+	err = db.QueryRowContext(ctx, `SELECT
+		(SELECT application_id FROM pragma_application_id),
+		(SELECT user_version FROM pragma_user_version),
+		(SELECT count(*) FROM sqlite_schema)`).Scan(&application, &version, &tables)
+	switch {
+	case err != nil:
+		return 0, wrap(path, "open", err)
+	case application == 0 && version == 0 && tables == 0:
+		return 0, nil // new, or its creation was cut short
+	case application != applicationID:
+		return 0, fmt.Errorf("store %s: %w: it is the database of another program; set store.path to another place", path, ErrCorrupt)
+	case version > known:
+		return 0, fmt.Errorf("store %s: %w: it has version %d and this dogwatch knows up to %d; run the newer dogwatch again, or restore the backup made when it was upgraded",
+			path, ErrNewer, version, known)
+	}
+	return version, nil
+}

@@ -1,0 +1,63 @@
+package web
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/dogwatch/dogwatch/sdk"
+)
+
+// made gives the newer version of a container a date.
+func made(at time.Time) func(*sdk.Container) {
+	return func(c *sdk.Container) { c.Result.Created = sdk.TimeOf(at) }
+}
+
+// TestAge is what lists and pages say about how old a newer version is, 3 hours after it was found.
+func TestAge(t *testing.T) {
+	const seen = `<span title="Dogwatch has known of it since 2026-03-29 12:00:00 UTC. When it was released is not known.">seen 3 h ago</span>`
+	const firstSeen, unknown = `Seen by Dogwatch <time datetime="2026-03-29T12:00:00Z" title="2026-03-29 12:00:00 UTC">3 h ago</time>;`, "when it was released is not known"
+	for name, tc := range map[string]struct {
+		c          sdk.Container
+		row        string
+		page, lack []string
+	}{
+		"dated":      {a("x", newer("2", "major"), made(noon.Add(-48*time.Hour))), `title="2026-03-27 12:00:00 UTC">2 d ago</time>`, []string{"Released <time", "as its image says"}, []string{unknown, "Seen by"}},
+		"undated":    {a("x", newer("2", "major")), seen, []string{firstSeen, unknown}, []string{"Released <time"}},
+		"of 1970":    {a("x", newer("2", "major"), made(time.Unix(0, 0))), seen, []string{firstSeen, unknown}, []string{"Released <time", "1970"}},
+		"of 2038":    {a("x", newer("2", "major"), made(noon.AddDate(12, 0, 0))), seen, []string{firstSeen, unknown}, []string{"Released <time", "2038"}},
+		"failed":     {a("x", newer("2", "major"), failed("503")), `<span class="bad" title="503">503</span>`, []string{firstSeen}, nil},
+		"up to date": {a("x"), `<span class="age"></span>`, []string{"up to date"}, []string{unknown, "Seen by"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			u, _ := front(t, tc.c)
+			u.Now = func() time.Time { return noon.Add(3 * time.Hour) }
+			contains(t, ask(u, "GET", "/containers", nil).Body.String(), tc.row)
+			page := ask(u, "GET", "/containers/local/x", nil).Body.String()
+			contains(t, page, tc.page...)
+			for _, unwanted := range tc.lack {
+				if strings.Contains(page, unwanted) {
+					t.Errorf("the page has %q:\n%s", unwanted, page)
+				}
+			}
+		})
+	}
+}
+
+// TestWant: the dates of what somebody looks at are wanted, and no others.
+func TestWant(t *testing.T) {
+	u, _ := front(t, a("one"), a("two", newer("2", "major")))
+	var wanted []string
+	u.Want = func(c *sdk.Container) { wanted = append(wanted, c.Name) }
+	for path, want := range map[string][]string{
+		"/": {"one", "two"}, "/containers": {"one", "two"}, "/containers/rows?c=local/two": {"one", "two"}, "/containers/local/two": {"two"},
+		"/containers/local/gone": nil, "/containers/local/two/why": nil, "/history": nil, "/settings": nil, "/static/app.js": nil, "/start": nil,
+	} {
+		wanted = nil
+		ask(u, "GET", path, nil)
+		if !slices.Equal(wanted, want) {
+			t.Errorf("%s wants %q, want %q", path, wanted, want)
+		}
+	}
+}

@@ -1,0 +1,163 @@
+package web
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/dogwatch/dogwatch/core/delivery"
+	"github.com/dogwatch/dogwatch/core/event"
+	"github.com/dogwatch/dogwatch/sdk/kind"
+)
+
+var (
+	partIDs  = regexp.MustCompile(`<[a-z0-9]+ [^>]*\bdata-part\b[^>]*>`)
+	idOf     = regexp.MustCompile(`\bid="([^"]+)"`)
+	bodyOf   = regexp.MustCompile(`<body data-live="([^"]*)" data-last="(\d+)">`)
+	anyIDs   = regexp.MustCompile(`\bid="([^"]+)"`)
+	families = []string{"container", "update", "check", "trigger", "plugin", "component", "delivery", "auth", "setting"}
+)
+
+// partsOf are the parts of a page that its script keeps up to date.
+func partsOf(t *testing.T, path, html string) (ids []string) {
+	t.Helper()
+	for _, tag := range partIDs.FindAllString(html, -1) {
+		id := idOf.FindStringSubmatch(tag)
+		if id == nil {
+			t.Errorf("%s has a part without an id: %s", path, tag)
+			continue
+		}
+		ids = append(ids, id[1])
+	}
+	return ids
+}
+
+// TestLivePages: every page that shows what changes says what it follows, and
+// answers its script with the same parts, without the frame.
+func TestLivePages(t *testing.T) {
+	u, _ := front(t, a("web", newer("2.0.0", "major")))
+	u.Setup = fakeSetup{all: []Component{{Kind: kind.Watcher, Type: "docker", Name: "local", State: "ready"}, {Kind: kind.Registry, Type: "hub", Name: "public", State: "ready"}, smtp()}}
+	u.Archive = fakeArchive{
+		events:     []event.Event{{ID: 3, At: noon, Type: event.PluginUp, Subject: "trigger", Payload: event.Payload{Plugin: &event.Plugin{}}}},
+		deliveries: []delivery.Delivery{{ID: 4, Trigger: "smtp.main", Subject: "local/web", State: delivery.Sent}},
+	}
+	for path, want := range map[string]string{
+		"/": "overview", "/containers/local/web": "runs change sent happened facts", "/watchers": "summary things", "/registries": "summary things", "/triggers": "summary things",
+		"/watchers/docker/local": "head trouble checks limits deliveries", "/registries/hub/public": "head trouble limits deliveries", "/triggers/smtp/main": "head trouble limits deliveries",
+		"/plugins": "summary things", "/history": "log", "/deliveries": "log", "/start": "guidance",
+	} {
+		page := ask(u, "GET", path, nil).Body.String()
+		if got := strings.Join(partsOf(t, path, page), " "); got != want {
+			t.Errorf("%s has the parts %q, want %q", path, got, want)
+		}
+		body := bodyOf.FindStringSubmatch(page)
+		if body == nil || body[1] == "" {
+			t.Errorf("%s follows nothing", path)
+			continue
+		}
+		for _, family := range strings.Fields(body[1]) {
+			if !slices.Contains(families, family) {
+				t.Errorf("%s follows %q", path, family)
+			}
+		}
+		ids := map[string]bool{}
+		for _, id := range anyIDs.FindAllStringSubmatch(page, -1) {
+			if ids[id[1]] {
+				t.Errorf("%s has %s twice", path, id[1])
+			}
+			ids[id[1]] = true
+		}
+		part := ask(u, "GET", path, nil, "HX-Request", "true").Body.String()
+		if got := strings.Join(partsOf(t, path, part), " "); got != want || strings.Contains(part, "<html") {
+			t.Errorf("%s answers its script with %q: %s", path, got, part)
+		}
+	}
+	if list := ask(u, "GET", "/containers", nil).Body.String(); bodyOf.FindStringSubmatch(list)[1] != followsContainers {
+		t.Error("the list follows nothing")
+	}
+}
+
+// TestPagesKnowWhenTheyWereMade: the stream of a page begins where its content ends.
+func TestPagesKnowWhenTheyWereMade(t *testing.T) {
+	u := side(t, nil)
+	_, body := get(t, u, "/history")
+	contains(t, body, `data-last="7"`)
+	r := httptest.NewRequest(http.MethodGet, "/history", nil)
+	r.Header.Set("HX-Request", "true")
+	_, body = answer(t, u, r)
+	if strings.Contains(body, "data-last") {
+		t.Error("a part says when it was made")
+	}
+}
+
+// TestNoPagePolls: pages hear of what changes.
+func TestNoPagePolls(t *testing.T) {
+	u, _ := front(t)
+	script := string(u.assets.byName[u.assets.names["app.js"]].body)
+	if strings.Contains(script, "setInterval") {
+		t.Error("app.js polls")
+	}
+	files, err := templateFiles.ReadDir("templates")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		text, err := templateFiles.ReadFile("templates/" + f.Name())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if regexp.MustCompile(`hx-trigger="[^"]*\b(every|poll)\b`).Match(text) {
+			t.Errorf("%s polls", f.Name())
+		}
+	}
+	// The script knows every family, and every type in it, that is told.
+	for _, e := range everyEvent() {
+		family, rest, _ := strings.Cut(string(e.Type), ".")
+		if !regexp.MustCompile(family + `: \[[^\]]*'` + regexp.QuoteMeta(rest) + `'`).MatchString(script) {
+			t.Errorf("app.js does not listen to %s", e.Type)
+		}
+	}
+	for _, typ := range []event.Type{event.ComponentChanged, event.DeliveryChanged, event.PluginChanged, event.WorkChanged} {
+		if family, _, _ := strings.Cut(string(typ), "."); !regexp.MustCompile(family + `: \[[^\]]*'changed'`).MatchString(script) {
+			t.Errorf("app.js does not listen to %s", typ)
+		}
+	}
+}
+
+func TestRunningChecksAreShown(t *testing.T) {
+	check := func(minute int, typ event.Type, watcher string, single bool) event.Event {
+		return event.Event{At: noon.Add(time.Duration(minute) * time.Minute), Type: typ, Subject: watcher, Payload: event.Payload{Check: &event.Check{Watcher: watcher, Single: single, Containers: 3}}}
+	}
+	events := []event.Event{
+		check(9, event.CheckStarted, "single", true), check(8, event.CheckStarted, "busy", false), check(7, event.CheckFinished, "idle", false), check(6, event.CheckStarted, "idle", false),
+		check(5, event.CheckFailed, "busy", false), check(4, event.CheckFinished, "single", false), check(-1, event.CheckStarted, "killed", false),
+	}
+	running := runningChecks(events, noon)
+	for name, want := range map[string]bool{"single": false, "busy": true, "idle": false, "killed": false, "unknown": false} {
+		if running[name] != want {
+			t.Errorf("%s is running: %t", name, running[name])
+		}
+	}
+	if last := lastChecks(events); last["busy"].Type != event.CheckFailed || last["killed"].ID != 0 || len(last) != 3 {
+		t.Errorf("the last ends are %v", last)
+	}
+	u := side(t, func(o *Options) {
+		o.Archive = fakeArchive{events: events}
+		o.Setup = fakeSetup{all: []Component{{Kind: kind.Watcher, Type: "docker", Name: "busy", State: "ready"}, {Kind: kind.Watcher, Type: "docker", Name: "idle", State: "ready"}}}
+	})
+	u.started = noon
+	_, body := get(t, u, "/watchers")
+	if n := strings.Count(body, "<progress"); n != 1 {
+		t.Errorf("%d watchers are being checked, want 1", n)
+	}
+	_, body = get(t, u, "/watchers/docker/busy")
+	contains(t, body, "being checked now", `aria-label="Checking busy"`)
+	_, body = get(t, u, "/watchers/docker/idle")
+	if strings.Contains(body, "<progress") {
+		t.Error("a watcher at rest is being checked")
+	}
+}
