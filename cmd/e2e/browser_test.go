@@ -49,6 +49,9 @@ func openTab(t testing.TB, url string) *tab {
 			if err != nil {
 				return
 			}
+			if m.Source == "network" && strings.Contains(m.URL, "/api/events") {
+				continue // a stream whose server ends; the page sees to it
+			}
 			if m.IsException() || m.Type == "error" || m.Source == "security" {
 				b.mu.Lock()
 				b.problems = append(b.problems, m.String())
@@ -155,6 +158,11 @@ func quoted(text string) string {
 
 // shot keeps what the page looks like now.
 func (b *tab) shot(name string) {
+	b.shotAs(strings.ReplaceAll(b.t.Name(), "/", "-") + "-" + name)
+}
+
+// shotAs keeps what the page looks like now in a file of that name.
+func (b *tab) shotAs(name string) {
 	dir := os.Getenv(shots)
 	if dir == "" {
 		return
@@ -162,5 +170,5 @@ func (b *tab) shot(name string) {
 	image, err := chromedp.Run(b.ctx, chromedp.CaptureScreenshot())
 	must(b.t, err)
 	must(b.t, os.MkdirAll(dir, 0o700))
-	must(b.t, os.WriteFile(filepath.Join(dir, strings.ReplaceAll(b.t.Name(), "/", "-")+"-"+name+".png"), image, 0o600))
+	must(b.t, os.WriteFile(filepath.Join(dir, name+".png"), image, 0o600))
 }

@@ -17,6 +17,8 @@ import (
 	"time"
 
 	"github.com/dogwatch/dogwatch/sdk"
+
+	"github.com/dogwatch/dogwatch/sdk/plugintest"
 )
 
 // patience bounds every wait of these tests; nothing waits this long unless something is broken.
@@ -231,13 +233,7 @@ func eventually(t testing.TB, what string, is func() bool) {
 // require skips a test when something is absent, and fails it when it must be there.
 func require(t testing.TB, what, program string) {
 	t.Helper()
-	if _, err := exec.LookPath(program); err == nil {
-		return
+	if _, err := exec.LookPath(program); err != nil {
+		plugintest.Skip(t, what, err)
 	}
-	for _, must := range strings.Split(os.Getenv("DOGWATCH_TEST_REQUIRE"), ",") {
-		if must == what {
-			t.Fatalf("DOGWATCH_TEST_REQUIRE asks for %s, and %s is not here", what, program)
-		}
-	}
-	t.Skipf("%s is not here", program)
 }

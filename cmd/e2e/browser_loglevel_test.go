@@ -1,0 +1,30 @@
+package e2e
+
+import "testing"
+
+// TestBrowserLogLevel changes the level of the log on the settings page of a
+// phone, and finds the change in the history.
+func TestBrowserLogLevel(t *testing.T) {
+	require(t, "chrome", "chromium")
+	l := startLab(t, 1)
+	b := openTab(t, l.url)
+	b.size(390, 860)
+	b.open("/settings")
+	const chosen = "document.querySelector('#log select').value"
+	before := js[string](b, chosen)
+	to := "warn"
+	if before == to {
+		t.Fatalf("the lab starts with the level %s", before)
+	}
+	b.settle()
+	js[bool](b, "document.querySelector('#log select').focus(), true")
+	b.press("w") // a list goes to what begins so
+	b.click("#log button")
+	b.says("then it is " + before + " as before")
+	if now := js[string](b, chosen); now != to {
+		t.Errorf("the page shows the level %s, want %s", now, to)
+	}
+	b.shot("loglevel")
+	b.open("/history?topic=settings")
+	b.says("changed from " + before + " to " + to)
+}

@@ -1,0 +1,147 @@
+package e2e
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp/kb"
+)
+
+// TestBrowserActionsAreNear does what can be done from the overview: each control
+// is in front of people after at most two steps, on a desk and on a phone.
+func TestBrowserActionsAreNear(t *testing.T) {
+	require(t, "chrome", "chromium")
+	d := lock(t, galleryEnv(t, galleryFleet(t)))
+	b := openTab(t, d.url)
+	b.open("/login")
+	b.login(lockPassword, ".who")
+	b.until("document.querySelector('.needs')")
+	b.open("/settings")
+	b.click("#tokens input[name=name]")
+	b.press("homepage\r")
+	b.until("document.querySelector('#tokens summary')")
+	sonarr := ".row[data-key='local/sonarr'] "
+	to := func(page string) string {
+		return "a[href$='/" + page + "']:is(nav.tabs a, .side nav a:not(.desk), .links a)"
+	}
+	for _, action := range []struct {
+		name  string
+		desk  []string
+		phone []string
+		then  string
+	}{
+		{name: "check all", then: "#check-all"},
+		{name: "check one", desk: []string{to("containers"), sonarr + ".name"}, then: "#check-one"},
+		{name: "run a trigger for one", desk: []string{to("containers"), sonarr + ".name"}, then: ".container [value=run]"},
+		{name: "run a trigger for many", desk: []string{to("containers"), sonarr + "input"}, then: "#bulk [value=run]"},
+		{name: "copy docker pull", desk: []string{to("containers"), sonarr + ".name"}, then: ".copy [data-copy^='docker pull']"},
+		{name: "open the release notes", desk: []string{to("containers"), sonarr + ".name"}, then: ".container a[href='https://example.org/sonarr/4.1.0']"},
+		{name: "test a trigger", desk: []string{".side a[href='/triggers']"}, phone: []string{to("settings"), to("triggers")}, then: "form[action='/triggers/http/hook/test'] button"},
+		{name: "retry a delivery", desk: []string{to("history"), to("deliveries")}, then: "form[action$='/retry'] button"},
+		{name: "restart a plugin", desk: []string{".side a[href='/plugins']"}, phone: []string{to("settings"), to("plugins")}, then: "form[action='/plugins/trigger/restart'] button"},
+		{name: "trust a plugin", desk: []string{".side a[href='/plugins']"}, phone: []string{to("settings"), to("plugins")}, then: "form[action$='/trust'] button"},
+		{name: "make a token", desk: []string{to("settings")}, then: "form[action='/settings/tokens'] button"},
+		{name: "revoke a token", desk: []string{to("settings"), "#tokens summary"}, then: "#tokens details button"},
+		{name: "log out", then: "form.who button"},
+	} {
+		for _, width := range []int64{1440, 390} {
+			steps := action.desk
+			if width < 960 && action.phone != nil {
+				steps = action.phone
+			}
+			if len(steps) > 2 {
+				t.Errorf("%s takes %d steps", action.name, len(steps))
+			}
+			b.size(width, 844)
+			b.open("/")
+			for _, step := range steps {
+				b.until(fmt.Sprintf("document.querySelector(%q)?.checkVisibility()", step))
+				b.click(step)
+			}
+			b.until(fmt.Sprintf("document.querySelector(%q)?.checkVisibility()", action.then))
+		}
+	}
+}
+
+// TestBrowserFigures holds the list to what the design promises.
+func TestBrowserFigures(t *testing.T) {
+	require(t, "chrome", "chromium")
+	l := startLab(t, 200)
+	b := openTab(t, l.url)
+	b.open("/containers")
+	b.settle()
+	presses := func(is string) int {
+		for n := 1; n < 100; n++ {
+			b.press(kb.Tab)
+			if js[bool](b, "!!document.activeElement?.matches("+quoted(is)+")") {
+				return n
+			}
+		}
+		t.Fatalf("Tab never reaches %s", is)
+		return 0
+	}
+	skip := presses(".skip")
+	b.press("\r")
+	row := skip + presses(".row .name")
+	b.press("\r")
+	b.until("document.activeElement.matches('#sheet h1')")
+	action := row + presses("#check-one")
+	nodes := js[int](b, "document.querySelectorAll('*').length")
+	b.escape()
+	b.until("document.activeElement.matches('.row .name')")
+	seen := func(bottom string) int {
+		return js[int](b, "scrollTo(0, 0), [...document.querySelectorAll('.row .name')].filter(e => e.getBoundingClientRect().bottom <= "+bottom+").length")
+	}
+	b.size(1440, 900)
+	desk := seen("innerHeight")
+	b.size(390, 844)
+	phone := seen("document.querySelector('.side nav').getBoundingClientRect().top")
+	t.Logf("%d Tab presses to the first row, %d to its action; %d names in view on a desk, %d on a phone; %d nodes", row, action, desk, phone, nodes)
+	if row > 8 || action > 12 || desk < 16 || phone < 8 || nodes > 6000 {
+		t.Error("want at most 8 and 12 presses, at least 16 and 8 names, at most 6000 nodes")
+	}
+}
+
+// TestBrowserPreferences looks at pages as people ask their systems to show them.
+func TestBrowserPreferences(t *testing.T) {
+	require(t, "chrome", "chromium")
+	l := startLab(t, 12)
+	b := openTab(t, l.url)
+
+	b.prefers("prefers-reduced-motion", "reduce")
+	b.open("/containers")
+	b.settle()
+	js[any](b, "document.querySelector('.row').classList.add('changed'), document.querySelector('#list').setAttribute('aria-busy', 'true')")
+	if moves := js[string](b, "document.getAnimations().filter(a => a.effect.getTiming().duration > 10).map(a => a.animationName).join(' ')"); moves != "" {
+		t.Errorf("asked for less motion, the page plays %s", moves)
+	}
+
+	b.prefers("forced-colors", "active")
+	for _, path := range []string{"/", "/containers?state=major", "/containers/local/c0000", "/triggers/http/hook", "/history", "/settings"} {
+		b.open(path)
+		b.settle()
+		b.shot("forced-colors" + strings.NewReplacer("/", "-", "?", "-").Replace(path))
+		for _, current := range js[[]string](b, "[...document.querySelectorAll('[aria-current], [aria-pressed=true]')].filter(e => e.checkVisibility() && getComputedStyle(e).outlineStyle === 'none').map(e => e.textContent)") {
+			t.Errorf("%s: with the colours of the system, nothing marks %q", path, current)
+		}
+	}
+
+	// 200 % on a desk of 1440 pixels is a page of 720, on a phone of 390 one of 195.
+	b.prefers("forced-colors", "none")
+	for _, width := range []int64{720, 195} {
+		b.size(width, 422)
+		for _, path := range []string{"/", "/containers", "/containers/local/c0000", "/triggers", "/triggers/http/hook", "/plugins", "/history", "/deliveries", "/settings", "/start"} {
+			b.open(path)
+			b.settle()
+			b.shot(fmt.Sprintf("zoomed-%d%s", width, strings.ReplaceAll(path, "/", "-")))
+			if hidden := js[string](b, "[...document.querySelectorAll('.side nav a:not(.desk), .theme button, .row .name')].filter(e => { e.scrollIntoView(); const r = e.getBoundingClientRect(); return r.width < 20 || r.right > innerWidth; }).map(e => e.textContent).join(', ')"); hidden != "" {
+				t.Errorf("%s at %d pixels hides %s", path, width, hidden)
+			}
+			if over := js[int](b, "document.documentElement.scrollWidth - innerWidth"); over > 0 {
+				wide := js[string](b, "[...document.querySelectorAll('body *')].filter(e => e.getBoundingClientRect().right > innerWidth + 1).slice(0, 3).map(e => e.tagName + '.' + e.className).join(', ')")
+				t.Errorf("%s at %d pixels is %d too wide: %s", path, width, over, wide)
+			}
+		}
+	}
+}

@@ -1,0 +1,194 @@
+package e2e
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"golang.org/x/crypto/bcrypt"
+
+	"github.com/dogwatch/dogwatch/plugins/registries/registrysim"
+	"github.com/dogwatch/dogwatch/plugins/watchers/docker/enginesim"
+	"github.com/dogwatch/dogwatch/sdk"
+)
+
+// actsPlugin compiles the plugin whose trigger may change containers.
+var actsPlugin = sync.OnceValues(func() (string, error) {
+	return build(filepath.Join("testdata", "acts"), ".", "trigger-acts")
+})
+
+// The registries of the gallery, by their place in its fleet.
+const (
+	galleryHub = iota
+	galleryLocked
+	gallerySlow
+)
+
+// galleryApps are the containers of the gallery: each in a state of its own, and
+// with names, tags and labels as long as they get.
+var galleryApps = []struct {
+	name, stack string
+	registry    int
+	repo        string
+	running     string
+	newer       string
+	labels      map[string]string
+}{
+	{"jellyfin", "media", galleryHub, "jellyfin/jellyfin", "10.9.11", "11.0.0", map[string]string{"dogwatch.link.template": "https://example.org/jellyfin/${raw}"}},
+	{"sonarr", "media", galleryHub, "linuxserver/sonarr", "4.0.9", "4.1.0", map[string]string{"dogwatch.link.template": "https://example.org/sonarr/${raw}", "dogwatch.tag.include": `^\d+\.\d+\.\d+$`}},
+	{"radarr-with-a-name-that-somebody-generated-0123456789abcdef-and-nobody-reads", "media", galleryHub, "some-organisation/with-a-long-name/radarr-nightly-builds", "5.14.0-nightly.20241121.amd64-gdeadbeefcafe", "5.14.1-nightly.20241121.amd64-gdeadbeefcafe", map[string]string{"org.example.a-label-with-a-long-name.and-more": strings.Repeat("value-without-a-space", 12)}},
+	{"cache", "shop", galleryHub, "library/redis", "7.4.1", "7.4.2", nil},
+	{"worker", "shop", galleryHub, "shop/worker", "edge", "edge", map[string]string{"dogwatch.watch.digest": "true"}},
+	{"frontend", "shop", galleryHub, "shop/frontend", "3.1.0", "", nil},
+	{"database", "shop", galleryHub, "library/postgres", "16.4", "", map[string]string{"dogwatch.tag.include": `^16\.(`}},
+	{"unifi", "", galleryLocked, "unifi/controller", "8.5.6", "", nil},
+	{"home-assistant", "", galleryHub, "home-assistant/home-assistant", "2024.9.3", "2024.11.2", nil},
+	{"proxy", "", galleryHub, "library/nginx", "latest", "", nil},
+	{"dns", "", galleryHub, "adguard/adguardhome", "v0.107.53", "", nil},
+	{"passwords", "", galleryHub, "vaultwarden/server", "1.32.3", "", nil},
+}
+
+// unchecked is a container that nobody has checked: its registry does not answer.
+const unchecked = "newcomer"
+
+// galleryFleet runs the containers of the gallery.
+func galleryFleet(t testing.TB) *fleet {
+	t.Helper()
+	f := newFleet(t, 0, registrysim.Options{}, registrysim.Options{Auth: registrysim.Basic, Users: map[string]string{"ana": "x"}, Private: func(string) bool { return true }}, registrysim.Options{})
+	for _, a := range galleryApps {
+		f.registries[a.registry].Push(a.repo, a.running)
+		f.run(t, a.name, a.registry, a.repo, a.running, a.stack, a.labels)
+		if a.newer != "" {
+			f.registries[a.registry].Push(a.repo, a.newer)
+		}
+	}
+	return f
+}
+
+// run creates a container of an image that a registry has.
+func (f *fleet) run(t testing.TB, name string, registry int, repo, tag, stack string, labels map[string]string) {
+	t.Helper()
+	prefix := f.hosts[registry] + "/"
+	if registry == galleryHub {
+		prefix = "" // the configuration sends what is for Docker Hub to it
+	}
+	repository := prefix + strings.TrimPrefix(repo, "library/")
+	image, _ := f.registries[registry].Image(repo, tag)
+	ours := image.Platforms[0]
+	f.engine.AddImage(enginesim.Image{ID: ours.Config, Tags: []string{repository + ":" + tag}, Digests: []string{repository + "@" + image.Digest}, Created: ours.Created})
+	all := map[string]string{}
+	if stack != "" {
+		all["com.docker.compose.project"] = stack
+	}
+	for name, value := range labels {
+		all[name] = value
+	}
+	_, err := f.engine.Create(enginesim.Container{Name: name, Image: repository + ":" + tag, Labels: all})
+	must(t, err)
+}
+
+// houses are the installations of the gallery.
+type houses struct {
+	// none has no engine, empty no container, five nothing to do and no trigger,
+	// twelve a bit of everything, many 500 containers, and locked asks for a login.
+	none, empty, five, twelve, many, locked *daemon
+}
+
+func openHouses(t *testing.T) houses {
+	t.Helper()
+	var h houses
+	h.none = install(t, "DOGWATCH_WATCHER_DOCKER_LOCAL_SOCKET=/var/run/nobody-made-this.sock").start()
+	h.empty = install(t, newFleet(t, 0, registrysim.Options{}).env()...).start()
+	h.five = install(t, newFleet(t, 5, registrysim.Options{}).env()...).start()
+	h.five.waitFor(5)
+
+	crowd := newFleet(t, 500, registrysim.Options{})
+	for i := 0; i < 500; i += 10 {
+		crowd.registry(i).Push(crowd.repo(i), []string{"2.0.0", "1.1.0", "1.0.1"}[i/10%3])
+	}
+	h.many = install(t, crowd.env()...).start()
+	h.many.waitFor(500)
+
+	f := galleryFleet(t)
+	env := galleryEnv(t, f)
+	h.twelve = install(t, env...).start()
+	h.twelve.waitFor(len(galleryApps))
+	h.twelve.settled()
+	h.locked = lock(t, env)
+	f.registries[gallerySlow].Inject(registrysim.Any, -1, registrysim.Stall(patience))
+	f.registries[gallerySlow].Push("late/newcomer", "1.0.0")
+	f.run(t, unchecked, gallerySlow, "late/newcomer", "1.0.0", "", nil)
+	eventually(t, "the newcomer is seen", func() bool { return len(h.twelve.containers()) > len(galleryApps) })
+	return h
+}
+
+// galleryEnv is the configuration that watches the fleet of the gallery: with a
+// trigger that works, one that is refused, one that is wrong and one that acts.
+func galleryEnv(t *testing.T, f *fleet) []string {
+	t.Helper()
+	hook := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasPrefix(r.URL.Path, "/refuse") {
+			http.Error(w, "who are you", http.StatusUnauthorized)
+		}
+	}))
+	t.Cleanup(hook.Close)
+	return append(f.env(), "DOGWATCH_REGISTRY_HUB_PUBLIC_MIRROR=http://"+f.hosts[galleryHub],
+		"DOGWATCH_TRIGGER_HTTP_HOOK_URL="+hook.URL, "DOGWATCH_TRIGGER_HTTP_HOOK_AUTO=false",
+		"DOGWATCH_TRIGGER_HTTP_REFUSED_URL="+hook.URL+"/refuse", "DOGWATCH_TRIGGER_NTFY_WRONG_TOPIK=typo",
+		"DOGWATCH_TRIGGER_ACTS_MAIN_NOTE=careful", "DOGWATCH_TRIGGER_ACTS_MAIN_AUTO=false", "DOGWATCH_PLUGINS_GRANTS=trigger-acts=engine", "DOGWATCH_PLUGINS_DIR="+galleryPlugins(t))
+}
+
+// The user of an installation that asks for a login.
+const (
+	lockUser     = "ana"
+	lockPassword = "correct horse"
+)
+
+// lock starts an installation that asks for a login.
+func lock(t *testing.T, env []string) *daemon {
+	t.Helper()
+	hash, err := bcrypt.GenerateFromPassword([]byte(lockPassword), bcrypt.MinCost)
+	must(t, err)
+	return install(t, append(env, "DOGWATCH_AUTH_BASIC_ANA_USER="+lockUser, "DOGWATCH_AUTH_BASIC_ANA_HASH="+string(hash))...).start()
+}
+
+// login fills in the login page, which is open, and waits for what comes of it.
+func (b *tab) login(password, then string) {
+	b.t.Helper()
+	b.click("input[name=user]")
+	b.press(lockUser)
+	b.click("input[type=password]")
+	b.press(password + "\r")
+	b.until("document.querySelector(" + quoted(then) + ")")
+}
+
+// waitFor waits until n containers have been checked.
+func (d *daemon) waitFor(n int) {
+	d.t.Helper()
+	eventually(d.t, fmt.Sprintf("%d containers are checked", n), func() bool {
+		all := d.containers()
+		for _, c := range all {
+			if c.Check.State == sdk.CheckNever || c.Check.State == "" {
+				return false
+			}
+		}
+		return len(all) >= n
+	})
+}
+
+// galleryPlugins is a folder with a plugin that runs and one that may not.
+func galleryPlugins(t *testing.T) string {
+	t.Helper()
+	dir := shortDir(t)
+	compiled, err := actsPlugin()
+	must(t, err)
+	copyFile(t, compiled, filepath.Join(dir, "trigger-acts"))
+	copyFile(t, compiled, filepath.Join(dir, "trigger-open-to-others"))
+	must(t, os.Chmod(filepath.Join(dir, "trigger-open-to-others"), 0o777))
+	return dir
+}

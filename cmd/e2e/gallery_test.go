@@ -1,0 +1,255 @@
+package e2e
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp/kb"
+)
+
+// sight is a page in one of its states.
+type sight struct {
+	name string
+	of   *daemon
+	path string
+	// set brings the page into its state.
+	set func(b *tab)
+	// desk is true for what only wide screens have.
+	desk bool
+	// slow does not wait for the explanation, for which a registry is asked.
+	slow bool
+}
+
+// sights are every page in every state.
+func (h houses) sights() []sight {
+	container := func(name string) string { return "/containers/local/" + name }
+	tried := func(b *tab) {
+		b.click("form.ask button")
+		b.until("document.querySelector('#trial .verdict')")
+	}
+	return []sight{
+		{name: "container-unchecked", of: h.twelve, path: container(unchecked), slow: true}, // first: its check ends in a while
+		{name: "overview", of: h.twelve, path: "/"},
+		{name: "overview-no-engine", of: h.none, path: "/"},
+		{name: "overview-0", of: h.empty, path: "/"},
+		{name: "overview-5", of: h.five, path: "/"},
+		{name: "overview-500", of: h.many, path: "/"},
+		{name: "start-no-engine", of: h.none, path: "/start"},
+		{name: "start-0", of: h.empty, path: "/start"},
+		{name: "start-done", of: h.twelve, path: "/start"},
+		{name: "containers-no-engine", of: h.none, path: "/containers"},
+		{name: "containers-0", of: h.empty, path: "/containers"},
+		{name: "containers-5", of: h.five, path: "/containers"},
+		{name: "containers", of: h.twelve, path: "/containers"},
+		{name: "containers-ungrouped", of: h.twelve, path: "/containers?group=none"},
+		{name: "containers-no-match", of: h.twelve, path: "/containers?q=nothing-has-this-name"},
+		{name: "containers-500", of: h.many, path: "/containers"},
+		{name: "containers-selected", of: h.twelve, path: "/containers", set: func(b *tab) {
+			js[any](b, "[...document.querySelectorAll('.row input')].slice(0, 3).forEach(e => e.click())")
+		}},
+		{name: "containers-sheet", of: h.twelve, path: "/containers", desk: true, set: func(b *tab) {
+			b.click(".row[data-key='local/sonarr'] .name")
+			b.until("document.querySelector('#sheet h1') && !document.querySelector('#sheet .lazy')")
+		}},
+		{name: "containers-changes", of: h.twelve, path: "/containers", set: func(b *tab) {
+			js[any](b, "const bar = document.getElementById('behind'); bar.hidden = false; bar.querySelector('span').textContent = '2 changes'; undefined")
+		}},
+		{name: "keys", of: h.twelve, path: "/containers", set: func(b *tab) { b.press("?") }},
+		{name: "container-major", of: h.twelve, path: container("jellyfin")},
+		{name: "container-long", of: h.twelve, path: container(galleryApps[2].name), set: func(b *tab) {
+			js[any](b, "document.querySelectorAll('details').forEach(d => { d.open = true })")
+		}},
+		{name: "container-rebuilt", of: h.twelve, path: container("worker")},
+		{name: "container-failed", of: h.twelve, path: container("unifi")},
+		{name: "container-label-wrong", of: h.twelve, path: container("database")},
+		{name: "container-current", of: h.twelve, path: container("dns")},
+		{name: "container-gone", of: h.twelve, path: container("nobody")},
+		{name: "container-why", of: h.twelve, path: container("sonarr") + "?why=1"},
+		{name: "watchers", of: h.twelve, path: "/watchers"},
+		{name: "watchers-broken", of: h.none, path: "/watchers"},
+		{name: "registries", of: h.twelve, path: "/registries"},
+		{name: "triggers", of: h.twelve, path: "/triggers"},
+		{name: "triggers-0", of: h.five, path: "/triggers"},
+		{name: "watcher-tested", of: h.twelve, path: "/watchers/docker/local", set: tried},
+		{name: "watcher-broken", of: h.none, path: "/watchers/docker/local"},
+		{name: "registry-tested", of: h.twelve, path: "/registries/custom/sim1", set: tried},
+		{name: "trigger-tested", of: h.twelve, path: "/triggers/http/hook", set: tried},
+		{name: "trigger-refused", of: h.twelve, path: "/triggers/http/refused", set: tried},
+		{name: "trigger-broken", of: h.twelve, path: "/triggers/ntfy/wrong"},
+		{name: "plugins", of: h.twelve, path: "/plugins", set: func(b *tab) {
+			js[any](b, "document.querySelector('details').open = true")
+		}},
+		{name: "plugins-restarted", of: h.twelve, path: "/plugins?did=restarted&to=trigger"},
+		{name: "history", of: h.twelve, path: "/history"},
+		{name: "history-none", of: h.twelve, path: "/history?q=nothing-has-this-name"},
+		{name: "deliveries", of: h.twelve, path: "/deliveries"},
+		{name: "deliveries-0", of: h.five, path: "/deliveries"},
+		{name: "settings", of: h.twelve, path: "/settings"},
+		{name: "api", of: h.twelve, path: "/settings/api", set: func(b *tab) {
+			js[any](b, "[...document.querySelectorAll('details')].slice(0, 2).forEach(d => { d.open = true })")
+		}},
+		{name: "confirm", of: h.twelve, path: "/containers", set: func(b *tab) {
+			js[any](b, `document.querySelectorAll('#bulk [name=sure]').forEach(e => e.remove());
+				[...document.querySelectorAll('.row input')].slice(0, 3).forEach(e => e.click());
+				document.querySelector('#bulk select').value = 'acts.main'; 
+				const run = document.createElement('input'); run.type = 'hidden'; run.name = 'do'; run.value = 'run';
+				const form = document.getElementById('bulk'); form.append(run); HTMLFormElement.prototype.submit.call(form)`)
+			b.until("document.readyState === 'complete' && document.querySelector('main h1').textContent.startsWith('Run')")
+		}},
+		{name: "no-such-page", of: h.twelve, path: "/no-such-page"},
+		{name: "container-checked", of: h.twelve, path: container("sonarr"), set: func(b *tab) {
+			b.click("#check-one")
+			b.until("document.querySelector('#work form')")
+		}},
+		{name: "login", of: h.locked, path: "/login"},
+		{name: "login-wrong", of: h.locked, path: "/login", set: func(b *tab) { b.login("wrong", ".door [role=alert]") }},
+		{name: "overview-logged-in", of: h.locked, path: "/login", set: func(b *tab) { b.login(lockPassword, ".who") }},
+		{name: "settings-token", of: h.locked, path: "/settings", set: func(b *tab) {
+			b.click("#tokens input[name=name]")
+			b.press(fmt.Sprintf("homepage-%d\r", time.Now().UnixNano()))
+			b.until("document.querySelector('#tokens .verdict pre')")
+		}},
+		{name: "logged-out", of: h.locked, path: "/login", set: func(b *tab) {
+			b.login(lockPassword, ".who")
+			b.click("form.who button")
+			b.until("document.querySelector('.door [role=status]')")
+		}},
+	}
+}
+
+// TestGallery looks at every page in every state, in both themes, on a desk and on
+// a phone. With DOGWATCH_TEST_SHOTS it leaves a picture of each.
+func TestGallery(t *testing.T) {
+	require(t, "chrome", "chromium")
+	h := openHouses(t)
+	b := openTab(t, "")
+	began := time.Now()
+	only := os.Getenv("DOGWATCH_TEST_SIGHT")
+	for _, s := range h.sights() {
+		if only != "" && !strings.HasPrefix(s.name, only) {
+			continue
+		}
+		for _, width := range []int64{1440, 390} {
+			if s.desk && width < 960 {
+				continue
+			}
+			b.look(s, width)
+		}
+	}
+	t.Logf("walked in %s", time.Since(began).Round(time.Second/10))
+}
+
+// look opens a page at a width and says what is wrong with it.
+func (b *tab) look(s sight, width int64) {
+	b.t.Helper()
+	bad := func(theme string, found []string) {
+		for _, f := range found {
+			b.t.Errorf("%s, %s, %d px: %s", s.name, theme, width, f)
+		}
+	}
+	b.url = s.of.url
+	b.prefers("prefers-color-scheme", "light")
+	b.size(width, 844)
+	b.open(s.path)
+	if s.set != nil {
+		b.settle()
+		s.set(b)
+	}
+	b.until("document.readyState === 'complete'")
+	if !s.slow {
+		b.until("!document.querySelector('.lazy')")
+	}
+	if !js[bool](b, "!!document.querySelector('dialog[open]')") {
+		b.press(kb.Tab) // from now on the browser shows where the focus is
+	}
+	bad("light", js[[]string](b, fmt.Sprintf("(%s)(%t)", flaws, width < 960)))
+	js[any](b, "document.activeElement?.blur()")
+	b.picture(s.name, "light", width)
+	bad("light", audit(b))
+	b.prefers("prefers-color-scheme", "dark")
+	b.picture(s.name, "dark", width)
+	bad("dark", audit(b, "color-contrast"))
+	narrow := []int64{320}
+	if width > 960 {
+		narrow = []int64{720, 1024}
+	}
+	for _, n := range narrow {
+		b.size(n, 844)
+		if over := js[int](b, "document.documentElement.scrollWidth - innerWidth"); over > 0 {
+			b.t.Errorf("%s: at %d px it is %d too wide", s.name, n, over)
+		}
+	}
+	js[any](b, "document.querySelectorAll('#work form button').forEach(e => e.click())")
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, p := range b.problems {
+		if !strings.Contains(p, "Failed to load resource: the server responded with a status of 40") { // as some pages are about
+			b.t.Errorf("%s, %d px: the browser complains: %s", s.name, width, p)
+		}
+	}
+	b.problems = nil
+}
+
+// picture keeps what a page looks like as a whole.
+func (b *tab) picture(name, theme string, width int64) {
+	b.t.Helper()
+	if os.Getenv(shots) == "" {
+		return
+	}
+	tall := js[int64](b, "document.documentElement.scrollHeight")
+	b.size(width, min(max(tall, 844), 3000))
+	b.shotAs(fmt.Sprintf("%s-%s-%d", name, theme, width))
+	b.size(width, 844)
+}
+
+// flaws is a function that lists what is wrong with a page on a small or a large
+// screen. Targets are at least 24 pixels large (WCAG 2.2, success criterion
+// 2.5.8), on phones 40, except links within sentences.
+const flaws = `small => {
+	const bad = [];
+	const visible = e => e.checkVisibility({visibilityProperty: true}) && e.getClientRects().length && !e.closest('.away, .skip');
+	const name = e => e.tagName.toLowerCase() + (e.id ? '#' + e.id : '') + [...e.classList].map(c => '.' + c).join('') + ' "' + (e.textContent || e.getAttribute('aria-label') || e.name || '').trim().slice(0, 30) + '"';
+	const over = document.documentElement.scrollWidth - innerWidth;
+	if (over > 0) bad.push('it is ' + over + ' too wide');
+	const words = document.body.innerText.match(/.{0,30}(\bundefined\b|\bNaN\b|<nil>|<no value>|%!|0001-01-01).{0,30}/);
+	if (words) bad.push('it says ' + words[0]);
+	if (!location.pathname.endsWith('/api') && /\bnull\b/.test(document.body.innerText)) bad.push('it says null');
+	if (/0001-01-01|%!\w\(/.test(document.body.outerHTML)) bad.push('it has a time or a format that nobody set');
+	const targets = [...document.querySelectorAll('a[href], button, input:not([type=hidden]), select, textarea, summary, [tabindex="0"]')].filter(visible);
+	const least = small ? 40 : 24;
+	for (const e of targets) {
+		let box = e.closest('label:has(input)') || e;
+		if (e.matches('.row .name')) box = e.closest('.row');
+		if (e.matches('.links a')) box = e.closest('li');
+		if (e.matches('pre')) continue;
+		const sentence = e.tagName === 'A' && getComputedStyle(e).display === 'inline' && [...e.parentElement.childNodes].some(n => n !== e && n.textContent.trim() && n.nodeType !== 8);
+		if (sentence) continue;
+		const {width, height} = box.getBoundingClientRect();
+		if (Math.min(Math.round(width), Math.round(height)) < least) bad.push('too small to hit, ' + Math.round(width) + ' by ' + Math.round(height) + ': ' + name(e));
+	}
+	for (const form of document.forms) {
+		const heights = new Map(targets.filter(e => e.form === form && form.contains(e) && e.matches('select, button, input:not([type=checkbox], [type=radio])')).map(e => [Math.round(e.getBoundingClientRect().height), e]));
+		if (heights.size > 1) bad.push('controls of ' + [...heights.keys()].join(' and ') + ' px in a form: ' + [...heights.values()].map(name).join(', '));
+	}
+	for (const cell of document.querySelectorAll('tbody td:not(.end), dd')) if (visible(cell) && !cell.textContent.trim()) bad.push('an empty ' + name(cell) + ' after ' + name(cell.previousElementSibling));
+	const before = document.activeElement, at = scrollY;
+	for (const e of targets.slice(0, 80)) {
+		e.focus({preventScroll: true, focusVisible: true});
+		if (document.activeElement !== e) continue; // behind a dialog
+		const ring = [e, e.closest('.row'), e.closest('label')].some(r => { const s = r && getComputedStyle(r); return s && s.outlineStyle !== 'none' && parseFloat(s.outlineWidth) >= 2; });
+		if (!ring) bad.push('nothing shows the focus of ' + name(e));
+	}
+	if (before) before.focus({preventScroll: true});
+	const bar = document.querySelector('.side nav'), main = document.querySelector('main');
+	if (small && bar && !document.querySelector('dialog[open]')) {
+		scrollTo(0, document.documentElement.scrollHeight);
+		const last = [...main.querySelectorAll('*')].filter(visible).filter(e => getComputedStyle(e).position !== 'fixed' && !e.closest('.bulk')).reduce((low, e) => Math.max(low, e.getBoundingClientRect().bottom), 0);
+		if (last > bar.getBoundingClientRect().top) bad.push('the bar covers the end of the page');
+	}
+	scrollTo(0, at);
+	for (const r of performance.getEntriesByType('resource')) if (!r.name.startsWith(location.origin)) bad.push('it loads ' + r.name);
+	return bad;
+}`
