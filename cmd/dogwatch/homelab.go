@@ -100,6 +100,7 @@ func openHomelab() (*homelab, error) {
 		homeSite:  {Auth: registrysim.Basic, Users: map[string]string{homeUser: homePassword}, Latency: 5 * time.Millisecond},
 		atticSite: {},
 	} {
+		options.Created = lab.releases(name, time.Now())
 		s := &site{Registry: registrysim.New(options)}
 		var err error
 		if s.at, err = s.Start(); err != nil {
@@ -121,6 +122,25 @@ func openHomelab() (*homelab, error) {
 		return nil, errors.Join(err, lab.close())
 	}
 	return lab, nil
+}
+
+// releases spreads what a registry has over the three months before now, the
+// last of it a day ago; what appears while the demo runs is of now.
+func (l *homelab) releases(site string, now time.Time) func(revision int) time.Time {
+	const oldest, youngest = 90 * 24 * time.Hour, 24 * time.Hour
+	total := 0
+	for _, a := range l.apps {
+		if a.site == site {
+			total += len(strings.Fields(a.tags))
+		}
+	}
+	now = now.Truncate(time.Second)
+	return func(revision int) time.Time {
+		if revision > total {
+			return now
+		}
+		return now.Add(-youngest - oldest/time.Duration(total)*time.Duration(total-revision))
+	}
 }
 
 func (l *homelab) close() error {

@@ -189,14 +189,23 @@ func (s *subject) choose(tags []string) {
 	}
 }
 
-// hinted adds what a refusal probably means for a running image that came from no registry.
+// hinted adds what a refusal may mean for a running image without a registry's
+// digest: it was built or loaded here. Registries say of repositories that do not
+// exist that they are private, so a refused login may mean it as well.
 func hinted(err error, s *subject) error {
 	img := s.container.Image
-	refused := errors.Is(err, sdk.ErrNotFound) || errors.Is(err, sdk.ErrUnauthorized)
-	if !refused || img.ID == "" || !withoutDigest(img) {
+	if img.ID == "" || !withoutDigest(img) {
 		return err
 	}
-	return fmt.Errorf("%w; the image came from no registry and was probably built here: set the label %s%s=false to leave it out", err, label.Prefix, label.Watch)
+	hint := "the image came from no registry and was probably built here"
+	switch {
+	case errors.Is(err, sdk.ErrNotFound):
+	case errors.Is(err, sdk.ErrUnauthorized):
+		hint = "if the image was built here"
+	default:
+		return err
+	}
+	return fmt.Errorf("%w; %s: set the label %s%s=false to leave it out", err, hint, label.Prefix, label.Watch)
 }
 
 // tags returns the tags of a repository, which the registry may confirm as unchanged.

@@ -155,7 +155,10 @@ func TestBuiltHere(t *testing.T) {
 	}
 	w.hub.errs["tags library/myapp "] = sdk.WithKind(sdk.ErrUnauthorized, errors.New("unauthorized"))
 	w.run()
-	contains(t, "unauthorized", message(w.get("id-built")), hint)
+	contains(t, "unauthorized", message(w.get("id-built")), "unauthorized; if the image was built here: set the label dogwatch.watch=false to leave it out")
+	if got := message(w.get("id-pulled")); got != "docker.io has no repository library/theirs" {
+		t.Errorf("pulled: %s", got)
+	}
 	w.hub.errs["tags library/myapp "] = sdk.WithKind(sdk.ErrUnavailable, errors.New("down"))
 	w.run()
 	if got := message(w.get("id-built")); got != "down" {

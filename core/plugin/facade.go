@@ -136,6 +136,9 @@ func (i Instance) call(ctx context.Context, method string, timeout time.Duration
 		defer cancel()
 	}
 	err := i.attempt(ctx, r, fn)
+	if end, set := ctx.Deadline(); err != nil && set && !time.Now().Before(end) {
+		<-ctx.Done() // the plugin knows the deadline, too, and may have noticed it a moment earlier
+	}
 	if err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) && errors.Is(context.Cause(ctx), sdk.ErrUnavailable) {
 		err = context.Cause(ctx)
 	}

@@ -166,6 +166,25 @@ func TestHungCallEndsWithItsContext(t *testing.T) {
 	}
 }
 
+// A plugin knows the deadline of a call, and may give up a moment before the
+// host's own timer fires: the error is that of the host all the same.
+func TestDeadlineThatThePluginNoticesFirst(t *testing.T) {
+	h := newHost(t, testOptions(t))
+	i, err := configure(t, h, "watcher.probe.a", kind.Watcher, "probe", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = i.call(t.Context(), "list", 20*time.Millisecond, once, func(ctx context.Context, _ *sdkplugin.Client) error {
+		end, _ := ctx.Deadline()
+		for time.Now().Before(end) {
+		}
+		return context.DeadlineExceeded
+	})
+	if !errors.Is(err, sdk.ErrUnavailable) || err.Error() != "watcher.probe.a: no answer within 20ms" {
+		t.Errorf("error is %v", err)
+	}
+}
+
 func TestPluginSeesOnlyThePassedEnvironment(t *testing.T) {
 	t.Setenv("DOGWATCH_TRIGGER_SMTP_MAIN_PASS", "hunter2-secret")
 	t.Setenv("MY_TOOL_HOME", "passed-on")

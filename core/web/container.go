@@ -197,8 +197,10 @@ func changed(e event.Event, redact func(string) string) (words string, bad bool)
 
 // whyView is an explanation as people read it.
 type whyView struct {
+	// Explanation has in Rules those that labels set; Defaults are the others.
 	check.Explanation
-	Kept []check.Verdict
+	Defaults []check.Rule
+	Kept     []check.Verdict
 	// More is how many tags are not shown.
 	More int
 }
@@ -207,9 +209,14 @@ func whyOf(e check.Explanation, redact func(string) string) *whyView {
 	v := &whyView{Explanation: e}
 	v.Error = redact(e.Error)
 	v.Summary, v.Warnings = redacted(e.Summary, redact), redacted(e.Warnings, redact)
-	v.Rules = slices.Clone(e.Rules)
-	for i := range v.Rules {
-		v.Rules[i].Value = redact(v.Rules[i].Value)
+	v.Rules = nil
+	for _, r := range e.Rules {
+		r.Value = redact(r.Value)
+		if r.IsDefault() {
+			v.Defaults = append(v.Defaults, r)
+		} else {
+			v.Rules = append(v.Rules, r)
+		}
 	}
 	for _, t := range e.Tags {
 		if t.Kept {

@@ -79,15 +79,15 @@ func newDeliveriesPage(q deliveryQuery, wrong []string, found []delivery.Deliver
 type deliveryRow struct {
 	delivery.Delivery
 	State stateWord
-	// About is what it tells of.
-	About string
+	// About is what it tells of, Path the page of that.
+	About, Path string
 	// Said is what became of it; Retry whether a person may have it sent again.
 	Said  string
 	Retry bool
 }
 
 func newDeliveryRow(d delivery.Delivery) deliveryRow {
-	row := deliveryRow{Delivery: d, About: aboutOf(d), Retry: d.State == delivery.Failed}
+	row := deliveryRow{Delivery: d, About: aboutOf(d), Path: deliveryPath(d), Retry: d.State == delivery.Failed}
 	tries := plural(d.Attempts, "attempt")
 	switch d.State {
 	case delivery.Pending:

@@ -190,6 +190,18 @@ func TestHistoryNamesWhatWasSent(t *testing.T) {
 	}
 }
 
+func TestDeliveriesLeadToWhatTheyAreAbout(t *testing.T) {
+	for want, d := range map[string]delivery.Delivery{
+		"/containers/local/nginx":     {Subject: "local/nginx"},
+		"/containers/local/a%2Fb":     {Subject: "local/a/b"},
+		"/containers?watcher=my+host": {Subject: "batch/my host", Batch: true},
+	} {
+		if got := deliveryPath(d); got != want {
+			t.Errorf("%s leads to %s, want %s", d.Subject, got, want)
+		}
+	}
+}
+
 func TestRetryDelivery(t *testing.T) {
 	u := side(t, func(o *Options) {
 		o.Archive = fakeArchive{deliveries: []delivery.Delivery{{ID: 1, State: delivery.Failed}, {ID: 2, State: delivery.Sent}}}

@@ -50,7 +50,7 @@ func (f fakeChecks) WatchOne(_ context.Context, c sdk.Container) error {
 
 func (f fakeChecks) Explain(_ context.Context, c sdk.Container) check.Explanation {
 	return check.Explanation{
-		Name: c.Name, Summary: []string{"So nothing newer is known, s3cret."}, Rules: []check.Rule{{Name: "tag.include", Value: "^1", Source: "label dogwatch.tag.include"}},
+		Name: c.Name, Summary: []string{"So nothing newer is known, s3cret."}, Rules: []check.Rule{{Name: "tag.include", Value: "^1", Source: "label dogwatch.tag.include"}, {Name: "tag.exclude", Value: "none", Source: "default"}},
 		Tags: []check.Verdict{{Tag: "1.1.0", Kept: true, Reason: "newest", Detail: "it is the newest"}, {Tag: evil, Reason: "older", Detail: evil}},
 	}
 }
@@ -265,7 +265,7 @@ func TestContainerPage(t *testing.T) {
 		{At: noon, Type: event.UpdateFound, Subject: "local/other", Payload: event.Payload{Container: &c}},
 	}}
 	page := ask(u, "GET", "/containers/local/web?why=1", nil).Body.String()
-	for _, want := range []string{"docker pull web:1.1.0", "It has a newer version: 1.1.0 (minor).", "from label dogwatch.tag.include", "So nothing newer is known, ***.", "<!doctype html>"} {
+	for _, want := range []string{"docker pull web:1.1.0", "It has a newer version: 1.1.0 (minor).", "from label dogwatch.tag.include", "1 rule by default", "<dt>tag.exclude</dt><dd>none</dd>", "So nothing newer is known, ***.", "<!doctype html>"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page lacks %q:\n%s", want, page)
 		}

@@ -172,10 +172,16 @@ func componentsOf(of []*component.Component, redact func(string) string) []line 
 	var lines []line
 	for _, c := range of {
 		if v := c.View(); v.State == component.Failed {
-			lines = append(lines, line{Kind: "failed", Word: "failed", Text: fmt.Sprintf("%s %s: %s", c.Kind, c.ID(), redact(v.Error)), To: kindPath(c.Kind) + "/" + url.PathEscape(c.Type) + "/" + url.PathEscape(c.Name), Act: "See what to do"})
+			lines = append(lines, line{Kind: "failed", Word: "failed", Text: fmt.Sprintf("%s %s: %s", c.Kind, c.ID(), withoutKey(redact(v.Error), c)), To: kindPath(c.Kind) + "/" + url.PathEscape(c.Type) + "/" + url.PathEscape(c.Name), Act: "See what to do"})
 		}
 	}
 	return lines
+}
+
+// withoutKey is an error whose beginning does not repeat what it is about: the
+// errors of options begin with their full names.
+func withoutKey(text string, c *component.Component) string {
+	return strings.TrimPrefix(text, string(c.Kind)+"."+c.ID()+".")
 }
 
 // pluginsOf are sentences about plugins that do not run though they should.

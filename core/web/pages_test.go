@@ -16,6 +16,7 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/dogwatch/dogwatch/core/component"
 	"github.com/dogwatch/dogwatch/core/delivery"
 	"github.com/dogwatch/dogwatch/core/event"
 	"github.com/dogwatch/dogwatch/core/store"
@@ -247,6 +248,19 @@ func TestTextOfOthersIsInert(t *testing.T) {
 		_, body := post(t, u, path, url.Values{"image": {evil}})
 		mustBeInert(t, body)
 		contains(t, body, "It does not work: ")
+	}
+}
+
+func TestWithoutKey(t *testing.T) {
+	c := &component.Component{Kind: kind.Trigger, Type: "ntfy", Name: "phone"}
+	for text, want := range map[string]string{
+		"trigger.ntfy.phone.topic: is required": "topic: is required",
+		"trigger.ntfy.phone2.topic: is gone":    "trigger.ntfy.phone2.topic: is gone",
+		"the plugin is down":                    "the plugin is down",
+	} {
+		if got := withoutKey(text, c); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
 	}
 }
 

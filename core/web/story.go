@@ -46,6 +46,15 @@ func aboutOf(d delivery.Delivery) string {
 	return d.Subject
 }
 
+// deliveryPath is the page of what a delivery is about.
+func deliveryPath(d delivery.Delivery) string {
+	watcher, name, _ := strings.Cut(d.Subject, "/")
+	if d.Batch {
+		return "/containers?watcher=" + url.QueryEscape(name)
+	}
+	return "/containers/" + url.PathEscape(watcher) + "/" + url.PathEscape(name)
+}
+
 func subjectPath(e event.Event) string {
 	kind, _, _ := strings.Cut(string(e.Type), ".")
 	switch {

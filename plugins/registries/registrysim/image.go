@@ -84,7 +84,7 @@ type rootFS struct {
 	DiffIDs []string `json:"diff_ids"`
 }
 
-// firstRevision is when the first image was made; each later one is an hour younger.
+// firstRevision is an hour before the first image was made, when nobody says otherwise.
 var firstRevision = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // publish makes an image and remembers where its documents are. The caller holds the lock.
@@ -100,7 +100,7 @@ func (r *Registry) publish(repo string, revision int) *content {
 // manifest, and an index over them with an attestation as BuildKit adds.
 func (r *Registry) build(repo string, revision int) *content {
 	c := &content{documents: map[string]document{}}
-	created := firstRevision.Add(time.Duration(revision) * time.Hour)
+	created := r.options.Created(revision)
 	list := index{SchemaVersion: 2, MediaType: typeIndex}
 	for _, platform := range r.options.Platforms {
 		layer := c.add(typeLayer, []byte(fmt.Sprintf("%s %d %s/%s%s", repo, revision, platform.OS, platform.Architecture, platform.Variant)))

@@ -59,6 +59,10 @@ type Options struct {
 	PageSize int
 	// Latency is added to each answer.
 	Latency time.Duration
+	// Created is when the image of a revision was made, of which every tag that is
+	// pushed is the next one; always the same for the same. An hour after the one
+	// before, from the beginning of 2026, when nil.
+	Created func(revision int) time.Time
 	// Platforms are those of every image; amd64, arm64 and arm/v7 when empty.
 	Platforms []sdk.Platform
 }
@@ -94,6 +98,9 @@ func New(o Options) *Registry {
 	}
 	if o.PageSize == 0 {
 		o.PageSize = 1000
+	}
+	if o.Created == nil {
+		o.Created = func(revision int) time.Time { return firstRevision.Add(time.Duration(revision) * time.Hour) }
 	}
 	if len(o.Platforms) == 0 {
 		o.Platforms = []sdk.Platform{
