@@ -15,7 +15,7 @@ type sessionView struct {
 	Username  string   `json:"username"`
 	Method    string   `json:"method"`
 	CreatedAt sdk.Time `json:"createdAt"`
-	// UsedAt is when it was used last, on five minutes.
+	// UsedAt is when it was used last, to within five minutes.
 	UsedAt    sdk.Time `json:"usedAt"`
 	ExpiresAt sdk.Time `json:"expiresAt"`
 	// Own is whether it is the one that asks.

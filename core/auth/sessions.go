@@ -18,7 +18,7 @@ type Session struct {
 	ID string
 	// Method is the way in which the user logged in, such as "basic.ana".
 	User, Method string
-	// Used is when it was used last, on five minutes.
+	// Used is when it was used last, to within five minutes.
 	Created, Used, Expires time.Time
 	// Own is whether it is the one that asks.
 	Own bool
