@@ -19,7 +19,7 @@ type tokenView struct {
 	CreatedAt sdk.Time `json:"createdAt"`
 	// ExpiresAt is absent for a token that never expires.
 	ExpiresAt sdk.Time `json:"expiresAt,omitzero"`
-	// UsedAt is when it was used last, on five minutes; absent when it never was.
+	// UsedAt is when it was used last, to within five minutes; absent when it never was.
 	UsedAt  sdk.Time `json:"usedAt,omitzero"`
 	Expired bool     `json:"expired"`
 	// Token is the secret itself, in the answer that makes it and in no other.
