@@ -76,12 +76,19 @@ func (u *UI) component(w http.ResponseWriter, r *http.Request, k kind.Kind) (Com
 }
 
 func (u *UI) showComponent(w http.ResponseWriter, r *http.Request, k kind.Kind) {
-	if c, known := u.component(w, r, k); known {
-		u.componentAnswer(w, r, c, "", nil)
+	c, known := u.component(w, r, k)
+	if !known {
+		return
 	}
+	var last tried
+	if r.URL.Query().Has("tested") {
+		last = u.trials.of(c.Key(), u.Now())
+	}
+	u.componentAnswer(w, r, c, last.image, last.trial)
 }
 
-// testComponent tries a component and shows what came of it on its page.
+// testComponent tries a component and answers with what came of it, or leads to
+// the page that shows it.
 func (u *UI) testComponent(w http.ResponseWriter, r *http.Request, k kind.Kind) {
 	if !u.form(w, r) {
 		return
@@ -101,16 +108,18 @@ func (u *UI) testComponent(w http.ResponseWriter, r *http.Request, k kind.Kind) 
 		u.component(w, r, k)
 		return
 	}
-	u.componentAnswer(w, r, c, image, newTrialView(c, trial))
+	view := newTrialView(c, trial)
+	if partial(r) {
+		u.fragment(w, r, "component", "trial", componentPage{Trial: view})
+		return
+	}
+	u.trials.keep(c.Key(), tried{at: u.Now(), image: image, trial: view})
+	http.Redirect(w, r, u.path(componentPath(c)+"?tested#trial"), http.StatusSeeOther)
 }
 
 func (u *UI) componentAnswer(w http.ResponseWriter, r *http.Request, c Component, image string, trial *trialView) {
 	p := newComponentPage(c, u.Now())
 	p.Image, p.Trial = image, trial
-	if partial(r) && trial != nil {
-		u.fragment(w, r, "component", "trial", p)
-		return
-	}
 	var err error
 	switch c.Kind {
 	case kind.Watcher:

@@ -130,8 +130,10 @@ func TestTriggerPage(t *testing.T) {
 	if strings.Contains(body, "not-mine") || strings.Contains(body, "deliveries/2/retry") {
 		t.Errorf("what cannot be retried can be, or another trigger's is shown:\n%s", body)
 	}
-	_, body = post(t, u, "/triggers/smtp/main/test", nil)
-	contains(t, body, "The service took the message below (1.234s)", "T1", "B1", "</html>")
+	contains(t, tested(t, u, "/triggers/smtp/main", nil), "The service took the message below (1.234s)", "T1", "B1", "</html>")
+	if _, body = get(t, u, "/triggers/smtp/main"); strings.Contains(body, "The service took") {
+		t.Error("a page that nobody asked to tell of the test does")
+	}
 
 	r := httptest.NewRequest(http.MethodPost, "/triggers/smtp/main/test", nil)
 	r.Header.Set("HX-Request", "true")
@@ -154,10 +156,27 @@ func TestRegistryPage(t *testing.T) {
 	})
 	_, body := get(t, u, "/registries/hub/public")
 	contains(t, body, "12 of 100 requests left per 6 h", `low="20"`, `class="bad"`, "paused, goes on", "does not say what it allows", "Nothing is set")
-	_, body = post(t, u, "/registries/hub/public/test", url.Values{"image": {"nginx:1"}})
+	body = tested(t, u, "/registries/hub/public", url.Values{"image": {"nginx:1"}})
 	contains(t, body, "It does not work: hub.public: 401 Unauthorized", "Check the login", `value="nginx:1"`)
 	if asked != "nginx:1" {
 		t.Errorf("asked about %q", asked)
+	}
+}
+
+func TestTrialsAreForgotten(t *testing.T) {
+	var all trials
+	if last := all.of("trigger.smtp.main", noon); last.trial != nil {
+		t.Error("there is a trial before the first")
+	}
+	all.keep("trigger.smtp.main", tried{at: noon, image: "a", trial: &trialView{}})
+	if last := all.of("trigger.smtp.main", noon.Add(trialKept)); last.trial == nil || last.image != "a" {
+		t.Errorf("forgot %+v", last)
+	}
+	if last := all.of("trigger.smtp.other", noon); last.trial != nil {
+		t.Error("another's trial is shown")
+	}
+	if last := all.of("trigger.smtp.main", noon.Add(trialKept+1)); last.trial != nil || len(all.last) != 0 {
+		t.Errorf("kept %+v", last)
 	}
 }
 

@@ -168,6 +168,18 @@ func post(t *testing.T, u *UI, path string, form url.Values) (*http.Response, st
 	return w.Result(), w.Body.String()
 }
 
+// tested tries a component and returns the page to which that leads.
+func tested(t *testing.T, u *UI, path string, form url.Values) string {
+	t.Helper()
+	resp, _ := post(t, u, path+"/test", form)
+	to := resp.Header.Get("Location")
+	if resp.StatusCode != http.StatusSeeOther || to != "/base"+path+"?tested#trial" {
+		t.Fatalf("a test of %s answers %d, leads to %q", path, resp.StatusCode, to)
+	}
+	_, body := get(t, u, path+"?tested")
+	return body
+}
+
 func answer(t *testing.T, u *UI, r *http.Request) (int, string) {
 	t.Helper()
 	w := httptest.NewRecorder()
@@ -244,8 +256,8 @@ func TestTextOfOthersIsInert(t *testing.T) {
 			}
 		})
 	}
-	for _, path := range []string{"/triggers/mock/main/test", "/registries/mock/main/test"} {
-		_, body := post(t, u, path, url.Values{"image": {evil}})
+	for _, path := range []string{"/triggers/mock/main", "/registries/mock/main"} {
+		body := tested(t, u, path, url.Values{"image": {evil}})
 		mustBeInert(t, body)
 		contains(t, body, "It does not work: ")
 	}

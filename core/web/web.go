@@ -113,6 +113,7 @@ type UI struct {
 	pages   pages
 	started time.Time
 	work    *work
+	trials  trials
 	routes  http.Handler
 	// packers are used again, for they are large.
 	packers sync.Pool
