@@ -7,6 +7,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hashicorp/go-hclog"
+	"google.golang.org/grpc/test/bufconn"
+
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 	"github.com/dogwatch/dogwatch/sdk/option"
@@ -283,6 +286,17 @@ func TestTheWrongKindIsUnsupported(t *testing.T) {
 type plainWatcher struct{}
 
 func (plainWatcher) List(context.Context) ([]sdk.Container, error) { return nil, nil }
+
+// A bundle that is stopped before it has begun to serve ends like any other.
+func TestStoppedBeforeItServes(t *testing.T) {
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	for range 50 {
+		if err := plugin.ServeOn(ctx, bufconn.Listen(1), newFakes().bundle(), hclog.NewNullLogger()); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
 
 func TestABundleCannotListATypeTwice(t *testing.T) {
 	b := newFakes().bundle()

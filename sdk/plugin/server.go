@@ -2,6 +2,7 @@ package plugin
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"net"
@@ -90,6 +91,9 @@ func ServeOn(ctx context.Context, l net.Listener, b Bundle, log hclog.Logger) er
 	stop := context.AfterFunc(ctx, g.Stop)
 	defer stop()
 	err := g.Serve(l)
+	if errors.Is(err, grpc.ErrServerStopped) { // ctx ended before it had begun
+		err = nil
+	}
 	s.instances.closeAll(context.WithoutCancel(ctx))
 	s.readers.Wait()
 	return err
