@@ -291,7 +291,7 @@ func (plainWatcher) List(context.Context) ([]sdk.Container, error) { return nil,
 func TestStoppedBeforeItServes(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
-	for range 50 {
+	for range 5000 { // which of both comes first is up to the scheduler
 		if err := plugin.ServeOn(ctx, bufconn.Listen(1), newFakes().bundle(), hclog.NewNullLogger()); err != nil {
 			t.Fatal(err)
 		}
