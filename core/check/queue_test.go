@@ -158,6 +158,72 @@ func TestLongPause(t *testing.T) {
 	}
 }
 
+// TestLimitWithoutATimeIsNotAskedAgainAtOnce: a registry that limits requests
+// without saying for how long is left alone after the one request it refused.
+func TestLimitWithoutATimeIsNotAskedAgainAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := open(t)
+		defer w.store.Close()
+		w.hub.before = func(context.Context, string) error { return limited(0) }
+		w.engine.has(container("web", "nginx:1.25.0"))
+		if r := w.run(); len(r.Updates) != 0 {
+			t.Errorf("report %+v", r)
+		}
+		equal(t, "questions", w.hub.questions(), []string{"tags library/nginx"})
+	})
+}
+
+// TestCancellingAQueuedQuestion frees no slot that another question holds, and
+// keeps none: neither of the host nor of those of all hosts.
+func TestCancellingAQueuedQuestion(t *testing.T) {
+	const cancelled = 3
+	for name, c := range map[string]struct {
+		limits Limits
+		holder string // the host whose question has the slot that the others wait for
+	}{
+		"of the host":  {Limits{PerHost: 1, Total: 8}, "docker.io"},
+		"of all hosts": {Limits{PerHost: cancelled, Total: 1}, "ghcr.io"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				q := newQueue(Options{Limits: c.limits, Now: time.Now})
+				var wait sync.WaitGroup
+				underWay, most, asked := 0, 0, 0
+				ask := func(ctx context.Context, host string, takes time.Duration) {
+					wait.Go(func() {
+						_ = q.ask(ctx, host, func(context.Context) error {
+							underWay++
+							asked++
+							most = max(most, underWay)
+							time.Sleep(takes)
+							underWay--
+							return nil
+						})
+					})
+					synctest.Wait()
+				}
+				ask(t.Context(), c.holder, time.Minute)
+				ctx, cancel := context.WithCancel(t.Context())
+				for range cancelled {
+					ask(ctx, "docker.io", time.Second)
+				}
+				cancel()
+				synctest.Wait()
+				ask(t.Context(), "docker.io", time.Second)
+				if asked != 1 {
+					t.Errorf("%d questions were asked while the first held the only slot", asked)
+				}
+				wait.Wait()
+				began := time.Now()
+				ask(t.Context(), "docker.io", 0) // hangs for ever if a slot was lost
+				if wait.Wait(); asked != 3 || most != 1 || time.Since(began) != 0 {
+					t.Errorf("%d questions were asked, %d at once, the last waited %s", asked, most, time.Since(began))
+				}
+			})
+		})
+	}
+}
+
 // TestPauseWhileWaitingForATurn: a question that waits is not asked once the host wants to be left alone.
 func TestPauseWhileWaitingForATurn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
