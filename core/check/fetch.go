@@ -235,7 +235,9 @@ func (f *fetcher) tags(ctx context.Context, g *group) ([]string, error) {
 }
 
 // compare decides whether the running image is what digest means for its
-// platform. A new index with the same image inside is no update.
+// platform. A new index with the same image inside is no update. What is behind
+// the digest matters for that alone: a manifest that cannot be read is another
+// image if its digest is another.
 func (f *fetcher) compare(ctx context.Context, g *group, img sdk.Image, digest string) (*digestAnswer, error) {
 	own := ownDigests(img)
 	if slices.Contains(own, digest) || img.Digest.Repo == digest || img.ID == digest {
@@ -245,7 +247,7 @@ func (f *fetcher) compare(ctx context.Context, g *group, img sdk.Image, digest s
 	if err != nil {
 		return nil, err
 	}
-	same := slices.Contains(own, m.Digest) || img.ID == m.Config || img.ID == m.Digest
+	same := slices.Contains(own, m.Digest) || img.ID != "" && (img.ID == m.Config || img.ID == m.Digest)
 	if !same && slices.Contains(own, img.ID) {
 		same, err = f.sameInside(ctx, g, img, m)
 	}

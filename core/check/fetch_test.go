@@ -241,3 +241,20 @@ func TestDamagedManifestInCache(t *testing.T) {
 		t.Errorf("%d questions, %+v", n, w.get("id-web"))
 	}
 }
+
+// TestCompareUnreadableManifest: without a configuration to compare, another
+// digest is another image, also where the engine has no ids for images.
+func TestCompareUnreadableManifest(t *testing.T) {
+	w := open(t)
+	w.hub.digests["library/nginx:latest"] = digest("2")
+	w.hub.manifests[digest("2")] = registry.Manifest{Digest: digest("2")}
+	nameless := container("nameless", "nginx:latest")
+	nameless.Image.ID = ""
+	w.engine.has(container("web", "nginx:latest"), nameless)
+	w.run()
+	for _, id := range []string{"id-web", "id-nameless"} {
+		if c := w.get(id); c.Check.State != sdk.CheckOK || c.UpdateKind.Kind != sdk.KindDigest || c.UpdateKind.RemoteValue != digest("2") {
+			t.Errorf("%s: %+v %+v, error %q", id, c.Check, c.UpdateKind, message(c))
+		}
+	}
+}

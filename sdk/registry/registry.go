@@ -27,7 +27,9 @@ type Registry interface {
 	// of the manifest. It must not count as a pull where the registry tells them apart.
 	Resolve(ctx context.Context, repo Repository, tag string) (string, error)
 	// Manifest describes the image for one platform behind a digest, which may be
-	// that of an index. The answer never changes, so the host asks once.
+	// that of an index. The answer never changes, so the host asks once. Of what is
+	// neither an index nor an image manifest that can be read, such as one of schema 1,
+	// the answer is its digest alone: the host then decides by the digests.
 	Manifest(ctx context.Context, repo Repository, digest string, platform sdk.Platform) (Manifest, error)
 }
 
@@ -95,7 +97,8 @@ type TagList struct {
 type Manifest struct {
 	// Digest is the digest of the platform's own manifest.
 	Digest string
-	// Config is the digest of the image configuration: the image id of most engines.
+	// Config is the digest of the image configuration: the image id of most engines. It
+	// is "" when the manifest cannot be read.
 	Config  string
 	Created sdk.Time
 }

@@ -23,7 +23,9 @@ const (
 	typeDockerManifest = "application/vnd.docker.distribution.manifest.v2+json"
 	typeDockerConfig   = "application/vnd.docker.container.image.v1+json"
 
-	acceptManifest = typeOCIIndex + ", " + typeDockerList + ", " + typeOCIManifest + ", " + typeDockerManifest
+	// acceptManifest ends as that of containerd does: some registries answer 404 about
+	// what no type of the list names.
+	acceptManifest = typeOCIIndex + ", " + typeDockerList + ", " + typeOCIManifest + ", " + typeDockerManifest + ", */*"
 
 	// maxManifest is what the distribution specification asks registries to accept at least.
 	maxManifest = 4 << 20
@@ -75,7 +77,7 @@ func (r *Registry) resolve(ctx context.Context, repo registry.Repository, tag st
 		return "", err
 	}
 	h.setHead(headFails)
-	return digestOf(body, ""), nil
+	return digestOf(signedContent(body), ""), nil
 }
 
 // headRefused reports whether a registry may answer GET where it failed to answer HEAD.
@@ -86,7 +88,9 @@ func headRefused(err error) bool {
 
 // Manifest implements registry.Registry. Created comes from an annotation or,
 // by one more request, from the image's configuration; it is zero when neither
-// tells, or when that request fails.
+// tells, or when that request fails. Content that is what digest names and yet
+// neither an index nor an image manifest that can be read (schema 1, artifacts,
+// types to come) has its digest and nothing else.
 func (r *Registry) Manifest(ctx context.Context, repo registry.Repository, digest string, platform sdk.Platform) (registry.Manifest, error) {
 	if !isDigest(digest) {
 		return registry.Manifest{}, sdk.Invalid("digest", "%.140q is not a sha256 or sha512 digest", digest)
@@ -107,12 +111,12 @@ func (r *Registry) find(ctx context.Context, repo registry.Repository, digest st
 		if err != nil {
 			return registry.Manifest{}, err
 		}
-		if err := verify(body, digest); err != nil {
+		if err := verifyManifest(body, digest); err != nil {
 			return registry.Manifest{}, err
 		}
-		d, err := readDocument(body, contentType)
-		if err != nil {
-			return registry.Manifest{}, err
+		d, readable := readDocument(body, contentType)
+		if !readable {
+			return registry.Manifest{Digest: digest, Created: parseCreated(created)}, nil
 		}
 		if d.Config != nil {
 			found := registry.Manifest{Digest: digest, Config: d.Config.Digest}
@@ -166,11 +170,11 @@ type descriptor struct {
 
 // readDocument reads a manifest. What it is, is told by the content type of the
 // answer, else by its own media type, else by its shape: both are optional or
-// wrong on some registries.
-func readDocument(body []byte, contentType string) (document, error) {
-	var d document
-	if err := json.Unmarshal(body, &d); err != nil {
-		return d, broken(err, "a manifest", int64(len(body)))
+// wrong on some registries. It reports false for what is neither an index nor an
+// image manifest, and for what cannot be read at all.
+func readDocument(body []byte, contentType string) (d document, readable bool) {
+	if json.Unmarshal(body, &d) != nil {
+		return document{}, false
 	}
 	kind, _, err := mime.ParseMediaType(contentType)
 	if err != nil || !isManifestType(kind) {
@@ -180,15 +184,15 @@ func readDocument(body []byte, contentType string) (document, error) {
 	image := kind == typeOCIManifest || kind == typeDockerManifest
 	switch {
 	case d.FSLayers != nil || strings.Contains(kind, "distribution.manifest.v1"):
-		return d, lie("has this image as an unsupported legacy manifest (schema 1), which current engines cannot pull either; push the image again")
+		return document{}, false
 	case index, !image && d.Manifests != nil:
 		d.Config = nil
-		return d, nil
+		return d, true
 	case d.Config != nil && isDigest(d.Config.Digest):
 		d.Manifests = nil
-		return d, nil
+		return d, true
 	}
-	return d, lie("answered something that is neither a manifest nor an index (%.60q)", contentType)
+	return document{}, false
 }
 
 func isManifestType(kind string) bool {

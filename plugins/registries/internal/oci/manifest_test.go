@@ -1,6 +1,8 @@
 package oci
 
 import (
+	"cmp"
+	"encoding/base64"
 	"fmt"
 	"net/http"
 	"strings"
@@ -8,6 +10,7 @@ import (
 
 	"github.com/dogwatch/dogwatch/plugins/registries/registrysim"
 	"github.com/dogwatch/dogwatch/sdk"
+	"github.com/dogwatch/dogwatch/sdk/registry"
 )
 
 func TestResolve(t *testing.T) {
@@ -154,21 +157,13 @@ func TestManifestForms(t *testing.T) {
 			}
 			return digest
 		}, "", "nested deeper than 3"},
-		{"legacy", "application/vnd.docker.distribution.manifest.v1+prettyjws", func(s *store) string {
-			return s.add(`{"schemaVersion":1,"name":"a","fsLayers":[{"blobSum":"x"}],"history":[{"v1Compatibility":"{}"}]}`)
-		}, "", "unsupported legacy manifest (schema 1)"},
-		{"legacy by its shape", "application/json", func(s *store) string { return s.add(`{"schemaVersion":1,"fsLayers":[]}`) }, "", "unsupported legacy manifest"},
-		{"neither", typeOCIManifest, func(s *store) string { return s.add(`{"schemaVersion":2}`) }, "", "neither a manifest nor an index"},
 		{"index that is none", typeOCIIndex, func(s *store) string { return s.add(image("", "")) }, "", "no image for linux/amd64; there is nothing"},
 		{"malformed digests", "", func(s *store) string { return s.add(`{"manifests":[{"digest":"../../etc"}]}`) }, "", "malformed digest"},
-		{"malformed config", "", func(s *store) string { return s.add(`{"config":{"digest":"sha256:x"}}`) }, "", "neither"},
 		{"other content", "", func(s *store) string {
 			digest := s.add(image("", ""))
 			s.documents[digest] = annotated
 			return digest
 		}, "", "answered other content (sha256:"},
-		{"truncated", "", func(s *store) string { return s.add(`{"schemaVersion":2,"conf`) }, "", "malformed JSON"},
-		{"list", "", func(s *store) string { return s.add(`[]`) }, "", "malformed JSON"},
 		{"web page", "text/html", func(s *store) string { return s.add(`<html>`) }, "", "web page"},
 		{"huge", "", func(s *store) string { return s.add(strings.Repeat(" ", maxManifest+1)) }, "", "too large"},
 	}
@@ -187,6 +182,83 @@ func TestManifestForms(t *testing.T) {
 				t.Errorf("%+v, %v; want %s, %q", got, err, config, test.created)
 			}
 		})
+	}
+}
+
+// signedSchema1 is a schema 1 manifest with a signature, and the content that is signed.
+func signedSchema1() (signed, content string) {
+	const body = `{"schemaVersion":1,"name":"a","fsLayers":[{"blobSum":"x"}],"history":[{"v1Compatibility":"{}"}]`
+	encode := base64.RawURLEncoding.EncodeToString
+	protected := encode(fmt.Appendf(nil, `{"formatLength":%d,"formatTail":%q}`, len(body), encode([]byte("\n}"))))
+	return fmt.Sprintf("%s,\"signatures\":[{\"protected\":%q}]\n}", body, protected), body + "\n}"
+}
+
+// What is neither an index nor an image manifest is known by its digest, also below an index.
+func TestManifestUnreadable(t *testing.T) {
+	signed, content := signedSchema1()
+	for name, test := range map[string]struct{ contentType, body string }{
+		"schema 1":              {"application/vnd.docker.distribution.manifest.v1+json", `{"schemaVersion":1}`},
+		"schema 1 by its shape": {"application/json", `{"schemaVersion":1,"fsLayers":[]}`},
+		"artifact":              {"application/vnd.oci.artifact.manifest.v1+json", `{"blobs":[]}`},
+		"unknown type":          {"application/vnd.example.v9+json", `{"schemaVersion":9}`},
+		"without configuration": {typeOCIManifest, `{"schemaVersion":2}`},
+		"malformed config":      {"", `{"config":{"digest":"sha256:x"}}`},
+		"truncated":             {"", `{"schemaVersion":2,"conf`},
+		"list":                  {"", `[]`},
+		"binary":                {"application/octet-stream", "\x00\x01"},
+	} {
+		s := &store{contentType: test.contentType}
+		digest := s.add(test.body)
+		got, err := newRegistry(internet{simHost: s}).Manifest(t.Context(), app(), digest, sdk.Platform{Architecture: "amd64"})
+		if err != nil || got != (registry.Manifest{Digest: digest}) {
+			t.Errorf("%s: %+v, %v; want nothing but %s", name, got, err, digest)
+		}
+	}
+
+	s := &store{}
+	inside := s.add("no JSON")
+	index := s.add(fmt.Sprintf(`{"manifests":[{"digest":%q,"platform":{"os":"linux","architecture":"amd64"}}]}`, inside))
+	got, err := newRegistry(internet{simHost: s}).Manifest(t.Context(), app(), index, sdk.Platform{Architecture: "amd64"})
+	if err != nil || got != (registry.Manifest{Digest: inside}) {
+		t.Errorf("below an index: %+v, %v; want nothing but %s", got, err, inside)
+	}
+
+	// The digest of a signed manifest is that of what is signed; no other content may have it.
+	digest := digestOf([]byte(content), "")
+	s = &store{documents: map[string]string{digest: signed}}
+	got, err = newRegistry(internet{simHost: s}).Manifest(t.Context(), app(), digest, sdk.Platform{})
+	if err != nil || got != (registry.Manifest{Digest: digest}) {
+		t.Errorf("signed: %+v, %v", got, err)
+	}
+	s.documents[digest] = strings.Replace(signed, `"name":"a"`, `"name":"b"`, 1)
+	_, err = newRegistry(internet{simHost: s}).Manifest(t.Context(), app(), digest, sdk.Platform{})
+	if err == nil || !strings.Contains(err.Error(), "answered other content") {
+		t.Errorf("signed and altered: error %v", err)
+	}
+}
+
+// TestResolveSignedManifestWithoutHead: engines know a signed manifest by the digest of what is signed.
+func TestResolveSignedManifestWithoutHead(t *testing.T) {
+	signed, content := signedSchema1()
+	for name, test := range map[string]struct{ body, want string }{
+		"signed":            {signed, content},
+		"odd length":        {strings.Replace(signed, `"protected":"`, `"protected":"eyJmb3JtYXRMZW5ndGgiOi0xfQ","was":"`, 1), ""},
+		"no signatures":     {`{"schemaVersion":1,"signatures":[]}`, ""},
+		"other JSON":        {`{"schemaVersion":2,"signatures":[{"protected":"e30"}]}`, ""},
+		"malformed header":  {`{"schemaVersion":1,"signatures":[{"protected":"?"}]}`, ""},
+		"length beyond end": {`{"schemaVersion":1,"signatures":[{"protected":"eyJmb3JtYXRMZW5ndGgiOjk5OX0"}]}`, ""},
+	} {
+		r := newRegistry(internet{simHost: http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+			if req.Method == http.MethodHead {
+				w.WriteHeader(http.StatusMethodNotAllowed)
+				return
+			}
+			w.Write([]byte(test.body))
+		})})
+		want := digestOf([]byte(cmp.Or(test.want, test.body)), "")
+		if got, err := r.Resolve(t.Context(), app(), "latest"); err != nil || got != want {
+			t.Errorf("%s: %q, %v; want %q", name, got, err, want)
+		}
 	}
 }
 
@@ -227,6 +299,7 @@ func TestChoose(t *testing.T) {
 		{"linux/386", "linux/amd64 linux/386", "linux/386"},
 		{"linux/s390x", "-", "-"},
 		{"linux/s390x", "- linux/amd64", ""},
+		{"linux/s390x", "linux/amd64", ""},
 		{"linux", "linux/s390x linux/amd64", "linux/s390x"},
 		{"linux/amd64", "", ""},
 	}
@@ -246,6 +319,26 @@ func TestChoose(t *testing.T) {
 		}
 		if err != nil {
 			checkKind(t, err, sdk.ErrNotFound)
+		}
+	}
+}
+
+func TestChooseNamesWhatThereIs(t *testing.T) {
+	for has, want := range map[string]string{
+		"":                                       "there is nothing",
+		"unknown/unknown":                        "there is nothing",
+		"linux/amd64":                            "there is linux/amd64",
+		"linux/arm64/v8 linux/amd64 linux/amd64": "there is linux/amd64, linux/arm64",
+		strings.Repeat("linux/arm/v5 windows ", 9): "there is linux/arm/v5, windows/",
+	} {
+		var entries []descriptor
+		for text := range strings.FieldsSeq(has) {
+			p := platform(text)
+			entries = append(entries, descriptor{Platform: &p})
+		}
+		_, err := choose(entries, platform("linux/s390x"))
+		if err == nil || !strings.HasSuffix(err.Error(), "no image for linux/s390x; "+want) {
+			t.Errorf("%q: error %v, want %q", has, err, want)
 		}
 	}
 }
