@@ -27,12 +27,8 @@ func (s Schema) Show(values Values, all bool) map[string]any {
 
 func (o Option) masked(v any, all bool) any {
 	mask := o.Mask
-	switch {
-	case o.Secret && (mask == "" || mask == MaskNone && all):
+	if o.Secret && (mask == "" || mask == MaskNone && all) {
 		mask = MaskFirst
-	case mask == "" && o.Type == URL:
-		// No option asks for a password in a URL, but nothing keeps one out.
-		mask = MaskURL
 	}
 	switch v := v.(type) {
 	case string:
@@ -56,6 +52,11 @@ func (m Mask) apply(text string, secret bool) string {
 		return First(text)
 	case MaskURL:
 		return maskURL(text, secret)
+	case "":
+		// No option asks for a URL with a password, but nothing keeps one out, in lists of addresses neither.
+		if _, err := url.Parse(text); err == nil {
+			return maskURL(text, false)
+		}
 	}
 	return text
 }
@@ -71,30 +72,49 @@ func First(secret string) string {
 	return secret[:size] + strings.Repeat("*", n-1)
 }
 
-// maskURL hides the password of a URL, and the values of its query when the
-// whole is a secret: web hooks have their tokens there.
+// hidden stands for a part of a URL that is not shown.
+const hidden = "***"
+
+// maskURL hides the password of a URL. When the whole is a secret it leaves
+// only the scheme, the host and the names of the query: web hooks have their
+// tokens in the path and the query, and some APIs in the place of the user.
 func maskURL(text string, secret bool) string {
 	u, err := url.Parse(text)
-	if err != nil {
+	if err != nil || secret && u.Host == "" {
 		return First(text)
 	}
 	_, password := u.User.Password()
-	query := secret && u.RawQuery != ""
-	if !password && !query {
+	if !password && !secret {
 		return text
 	}
-	if password {
-		u.User = url.UserPassword(u.User.Username(), "***")
+	switch {
+	case password:
+		u.User = url.UserPassword(u.User.Username(), hidden)
+	case u.User != nil:
+		u.User = url.User(hidden)
 	}
-	if query {
+	if secret {
+		hideParts(u)
+	}
+	// Its parts escape the asterisks.
+	return strings.ReplaceAll(u.String(), "%2A%2A%2A", hidden)
+}
+
+// hideParts hides what follows the host of a URL.
+func hideParts(u *url.URL) {
+	if strings.Trim(u.Path, "/") != "" {
+		u.Path, u.RawPath = "/"+hidden, ""
+	}
+	if u.RawQuery != "" {
 		values := u.Query()
 		for name := range values {
-			values[name] = []string{"***"}
+			values[name] = []string{hidden}
 		}
 		u.RawQuery = values.Encode()
 	}
-	// Both escape the asterisks.
-	return strings.ReplaceAll(u.String(), "%2A%2A%2A", "***")
+	if u.Fragment != "" {
+		u.Fragment, u.RawFragment = hidden, ""
+	}
 }
 
 // nest puts v at a dotted path. Where the path runs into a value ("from" and

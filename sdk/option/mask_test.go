@@ -80,9 +80,26 @@ func TestShowURL(t *testing.T) {
 		}
 	}
 	s[0].Secret = true
-	const hook, shown = "https://ann:pass@h/p?token=x&a=b&a=c&d#f", "https://ann:***@h/p?a=***&d=***&token=***#f"
-	if got := s.Show(option.Values{"url": hook}, false)["url"]; got != shown {
-		t.Errorf("%s: got %s, want %s", hook, got, shown)
+	for text, want := range map[string]string{
+		"https://ann:pass@h/p?token=x&a=b&a=c&d#f": "https://ann:***@h/***?a=***&d=***&token=***#***",
+		"https://h/hooks/s3cret%2Fx":               "https://h/***",
+		"https://h:1/":                             "https://h:1/",
+		"https://t0ken@h":                          "https://***@h",
+		"discord:t0ken":                            "d************",
+	} {
+		if got := s.Show(option.Values{"url": text}, false)["url"]; got != want {
+			t.Errorf("%s: got %s, want %s", text, got, want)
+		}
+	}
+}
+
+// TestShowHidesPasswordsOfAddresses: lists and plain texts may hold URLs, too.
+func TestShowHidesPasswordsOfAddresses(t *testing.T) {
+	s := option.Schema{{Name: "mirrors", Type: option.List}, {Name: "server", Type: option.String}, {Name: "pattern", Type: option.String}}
+	got := s.Show(option.Values{"mirrors": []string{"https://ann:s3cret@m/p?q", "b"}, "server": "tcp://ann:s3cret@h:1", "pattern": "100% ://x:y@"}, false)
+	want := map[string]any{"mirrors": []string{"https://ann:***@m/p?q", "b"}, "server": "tcp://ann:***@h:1", "pattern": "100% ://x:y@"}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("got %v, want %v", got, want)
 	}
 }
 
