@@ -63,9 +63,9 @@ func (s setup) Get(ctx context.Context, k kind.Kind, typ, name string) (web.Comp
 	return v, true
 }
 
-// view returns a component with every secret masked, whatever its mask.
+// view returns a component with every secret masked.
 func (s setup) view(c *component.Component) web.Component {
-	shown := c.StrictView()
+	shown := c.View()
 	v := web.Component{
 		Kind: c.Kind, Type: c.Type, Name: c.Name, Default: c.Default, State: string(shown.State), Error: s.redact(shown.Error),
 	}

@@ -7,16 +7,21 @@ import (
 	"strings"
 	"time"
 
+	"github.com/dogwatch/dogwatch/core/auth"
 	"github.com/dogwatch/dogwatch/core/component"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 	"github.com/dogwatch/dogwatch/sdk/option"
 )
 
-// view returns a component as clients see it: its configuration is masked by
-// its schema, and its errors, whose words come from elsewhere, have no secrets.
-func (h *handler) view(c *component.Component) component.View {
+// view returns a component as the client of a request may see it: its
+// configuration is masked by its schema, with secrets as stored for operators
+// only, and its errors, whose words come from elsewhere, have no secrets.
+func (h *handler) view(r *http.Request, c *component.Component) component.View {
 	view := c.View()
+	if auth.From(r.Context()).Operator() {
+		view = c.StoredView()
+	}
 	if view.Configuration == nil {
 		view.Configuration = map[string]any{}
 	}
@@ -32,7 +37,7 @@ func (h *handler) listComponents(k kind.Kind) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		views := []component.View{}
 		for _, c := range h.Components.All(k) {
-			views = append(views, h.view(c))
+			views = append(views, h.view(r, c))
 		}
 		h.reply(w, r, views)
 	}
@@ -59,7 +64,7 @@ type rateLimit struct {
 func (h *handler) registryViews(r *http.Request, registries []*component.Component) []registryView {
 	views := []registryView{}
 	for i, limits := range component.Limits(r.Context(), registries) {
-		view := registryView{View: h.view(registries[i])}
+		view := registryView{View: h.view(r, registries[i])}
 		for _, l := range limits {
 			shown := rateLimit{
 				Host: h.Redact(l.Host), WindowSeconds: int64(l.Window / time.Second), Source: h.Redact(l.Source), At: l.At, PausedUntil: l.PausedUntil,
@@ -94,7 +99,7 @@ func (h *handler) getComponent(k kind.Kind) http.HandlerFunc {
 			h.notFound(w, r)
 			return
 		}
-		h.reply(w, r, h.view(c))
+		h.reply(w, r, h.view(r, c))
 	}
 }
 

@@ -202,7 +202,7 @@ func (h *handler) containerTriggers(w http.ResponseWriter, r *http.Request) {
 		if !ok {
 			continue
 		}
-		view := h.view(t)
+		view := h.view(r, t)
 		if threshold != "" {
 			// The view's configuration is shared; this container's threshold is not.
 			view.Configuration = maps.Clone(view.Configuration)

@@ -40,6 +40,7 @@ func (h *handler) tryComponent(k kind.Kind) http.HandlerFunc {
 		var invalid *sdk.InvalidError
 		switch {
 		case err == nil:
+			result.Title, result.Body, result.Answer = h.Redact(result.Title), h.Redact(result.Body), h.Redact(result.Answer)
 			h.reply(w, r, trialView{result, time.Since(began).Round(time.Millisecond).String()})
 		case errors.As(err, &invalid) && invalid.Fields[0].Field == "image", ctx.Err() != nil:
 			h.failWith(w, r, err)

@@ -72,8 +72,9 @@ type Identity struct {
 	Method string
 	Scope  Scope
 
-	session []byte // hash of the session; nil without one
-	token   []byte // hash of the token; nil without one
+	operator bool   // although nobody logged in
+	session  []byte // hash of the session; nil without one
+	token    []byte // hash of the token; nil without one
 }
 
 // Session reports whether the user has a session, and so can log out.
@@ -82,6 +83,12 @@ func (i Identity) Session() bool { return i.session != nil }
 // Person reports whether a person sent the request rather than a program with
 // a token: who logged in is told to people only.
 func (i Identity) Person() bool { return i.Scope >= Manage || i.Method == AnonymousName }
+
+// Operator reports whether the request comes from whoever runs the installation:
+// somebody who is logged in or, where no login is configured, anybody without a
+// token. Only operators see secrets as they are stored, say which executables
+// are trusted, and have hosts asked that nothing here uses.
+func (i Identity) Operator() bool { return i.Scope >= Manage || i.operator }
 
 type identityKey struct{}
 
@@ -237,7 +244,7 @@ func (a *Auth) Identify(w http.ResponseWriter, r *http.Request) (Identity, error
 	}
 	who, err = a.byCredentials(r)
 	if who.Scope == Nothing && a.open {
-		return Identity{User: AnonymousName, Method: AnonymousName, Scope: Write}, nil
+		return Identity{User: AnonymousName, Method: AnonymousName, Scope: Write, operator: !a.opt.Config.AuthAsked}, nil
 	}
 	return who, err
 }

@@ -75,7 +75,7 @@ func (a *Auth) add(c config.Component) {
 		return
 	}
 	values, problems := c.Resolve(schema)
-	m := Method{Type: c.Type, Name: c.Name, Configuration: schema.Show(values, a.opt.Config.Server.MaskAll)}
+	m := Method{Type: c.Type, Name: c.Name, Configuration: schema.Show(values, true)}
 	for _, o := range []string{"hash", "clientsecret"} { // a client id is often "dogwatch", and no secret
 		if secret, ok := values[o].(string); ok {
 			a.opt.Secrets(secret)

@@ -44,8 +44,9 @@ type Component struct {
 	Options option.Values
 
 	plugin.Instance
-	shown  map[string]any
-	strict map[string]any
+	// masked and stored are its options without any secret, and with those that
+	// the HTTP interface shows as they are stored.
+	masked, stored map[string]any
 	// handed is true when its options were right and its plugin was told of it.
 	handed bool
 	// oddities are what the host finds strange in its section.
@@ -97,11 +98,14 @@ type View struct {
 	Warnings      []string       `json:"warnings,omitempty"`
 }
 
-// View returns the component with its secrets masked as their options say.
-func (c *Component) View() View { return c.view(c.shown) }
+// View returns the component with every secret masked. Configuration is shared:
+// it must not be changed.
+func (c *Component) View() View { return c.view(c.masked) }
 
-// StrictView returns the component with every secret masked.
-func (c *Component) StrictView() View { return c.view(c.strict) }
+// StoredView returns the component with those secrets as they are stored that
+// clients of the HTTP interface expect so (Mask none), unless Options.MaskAll is
+// set. Only operators may see it, see auth.Identity.
+func (c *Component) StoredView() View { return c.view(c.stored) }
 
 func (c *Component) view(configuration map[string]any) View {
 	c.mu.Lock()

@@ -257,19 +257,19 @@ func TestMasks(t *testing.T) {
 	var secrets []string
 	m := load(t, Options{Secrets: func(s ...string) { secrets = append(secrets, s...) }}, section(kind.Trigger, "mail", "main", options))
 	c, _ := m.Get(kind.Trigger, "mail", "main")
-	shown := c.View().Configuration
+	shown := c.StoredView().Configuration
 	if shown["pass"] != "hunter2" || shown["key"] != "A******" || shown["threshold"] != "all" || shown["port"] != int64(25) {
 		t.Errorf("shown: %v", shown)
 	}
-	if strict := c.StrictView().Configuration; strict["pass"] != "h******" {
-		t.Errorf("strict: %v", strict)
+	if masked := c.View().Configuration; masked["pass"] != "h******" {
+		t.Errorf("masked: %v", masked)
 	}
 	if !slices.Contains(secrets, "hunter2") || !slices.Contains(secrets, "AKIA123") {
 		t.Errorf("the redactor knows %v", secrets)
 	}
 	all := load(t, Options{MaskAll: true}, section(kind.Trigger, "mail", "main", options))
-	if c, _ := all.Get(kind.Trigger, "mail", "main"); c.View().Configuration["pass"] != "h******" {
-		t.Errorf("with maskall: %v", c.View().Configuration)
+	if c, _ := all.Get(kind.Trigger, "mail", "main"); c.StoredView().Configuration["pass"] != "h******" {
+		t.Errorf("with maskall: %v", c.StoredView().Configuration)
 	}
 }
 

@@ -26,7 +26,7 @@ type Options struct {
 	Secrets func(values ...string)
 	// Validate checks the core's own options of a component: cron expressions, templates.
 	Validate func(*Component) []sdk.FieldError
-	// MaskAll masks also the secrets that the HTTP interface shows as stored.
+	// MaskAll masks also the secrets that the HTTP interface shows operators as stored.
 	MaskAll bool
 	// Changed is told whenever a component's state may have changed. It must not block.
 	Changed func(*Component)
@@ -200,8 +200,8 @@ func (m *Manager) resolve(c *Component, t kind.Type, section config.Component) [
 		}
 	}
 	m.opt.Secrets(t.Options.Secrets(c.Options)...)
-	c.shown = merge(host.Show(mine, false), t.Options.Show(c.Options, m.opt.MaskAll))
-	c.strict = merge(host.Show(mine, true), t.Options.Show(c.Options, true))
+	c.masked = merge(host.Show(mine, true), t.Options.Show(c.Options, true))
+	c.stored = merge(host.Show(mine, m.opt.MaskAll), t.Options.Show(c.Options, m.opt.MaskAll))
 	wrong := func(p config.Problem) bool {
 		_, own := host.Find(strings.TrimPrefix(p.Key, c.FullID()+"."))
 		return own && p.Level == config.Error

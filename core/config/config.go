@@ -68,7 +68,7 @@ type Server struct {
 	CORS         CORS     `option:"cors"`
 	BasePath     string   `option:"basepath" default:"/" help:"Path under which a reverse proxy publishes the server; starts and ends with a slash"`
 	Feature      Feature  `option:"feature"`
-	MaskAll      bool     `option:"maskall" default:"false" help:"Mask every secret the API shows, also those its clients expect as stored"`
+	MaskAll      bool     `option:"maskall" default:"false" help:"Mask also the secrets that the API shows as stored to people who are logged in, or to everybody while no login is configured"`
 	Metrics      Metrics  `option:"metrics"`
 	AllowedHosts []string `option:"allowedhosts" help:"Host names under which the server may be addressed, beside IP addresses and localhost; * for any (others are refused against DNS rebinding)"`
 	Trusted      []string `option:"trustedproxies" help:"Addresses or networks of reverse proxies whose X-Forwarded-For, -Proto and -Host are believed, such as 172.18.0.0/16"`

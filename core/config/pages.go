@@ -180,7 +180,12 @@ func writeSpellings(b *strings.Builder, t kind.Type) {
 func writeMasks(b *strings.Builder, schema option.Schema) {
 	const text, address = "secret", "https://ana:secret@example.com"
 	said := map[string][]string{}
-	const first, password, stored = "the first character, and an asterisk for each other one", "without the password in it", "as stored, unless `server.maskall` is set"
+	const (
+		first    = "the first character, and an asterisk for each other one"
+		password = "without the password in it"
+		host     = "scheme, host, user and the names of the query; what may be secret in it as `***`"
+		stored   = "as stored to people who are logged in, and to everybody while no login is configured; masked to tokens, and to all with `server.maskall`"
+	)
 	for _, o := range schema {
 		probe, at := text, option.Option{Name: "o", Type: o.Type, Secret: o.Secret, Mask: o.Mask}
 		if o.Type == option.URL {
@@ -189,6 +194,8 @@ func writeMasks(b *strings.Builder, schema option.Schema) {
 		switch shown, _ := (option.Schema{at}).Show(option.Values{"o": probe}, false)["o"].(string); {
 		case shown == option.First(probe):
 			said[first] = append(said[first], code(o.Name))
+		case shown != probe && o.Secret:
+			said[host] = append(said[host], code(o.Name))
 		case shown != probe:
 			said[password] = append(said[password], code(o.Name))
 		case o.Secret:
@@ -199,7 +206,7 @@ func writeMasks(b *strings.Builder, schema option.Schema) {
 		return
 	}
 	b.WriteString("\n## What the API shows\n\n")
-	for _, how := range []string{first, password, stored} {
+	for _, how := range []string{first, password, host, stored} {
 		if options := said[how]; len(options) > 0 {
 			fmt.Fprintf(b, "- %s: %s\n", strings.Join(options, ", "), how)
 		}
