@@ -130,6 +130,10 @@ func (e *Engine) stream(w http.ResponseWriter, r *http.Request) {
 	out := json.NewEncoder(w)
 	for {
 		e.mu.Lock()
+		if e.broken != broken { // what happened since is for the next stream
+			e.mu.Unlock()
+			panic(http.ErrAbortHandler) // cuts the connection, with no end of the stream
+		}
 		news := e.news
 		next, _ := slices.BinarySearchFunc(e.history, sent+1, func(ev event, n int) int { return ev.number - n })
 		pending := slices.Clone(e.history[next:])
@@ -148,7 +152,6 @@ func (e *Engine) stream(w http.ResponseWriter, r *http.Request) {
 		select {
 		case <-news:
 		case <-broken:
-			panic(http.ErrAbortHandler) // cuts the connection, with no end of the stream
 		case <-r.Context().Done():
 			return
 		}
