@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/docker/docker/api/types/container"
@@ -37,13 +38,15 @@ type engine struct {
 	userAgent string
 	transport *transport
 	timeout   time.Duration
+	podman    *atomic.Bool // what answered last is Podman
 
 	mu  sync.Mutex
 	api *client.Client // nil until the engine has told its version
 }
 
 func newEngine(at endpoint, userAgent string) *engine {
-	return &engine{at: at, userAgent: userAgent, transport: newTransport(at), timeout: callTimeout}
+	t := newTransport(at)
+	return &engine{at: at, userAgent: userAgent, transport: t, timeout: callTimeout, podman: &t.podman}
 }
 
 func (e *engine) close() { e.transport.next.CloseIdleConnections() }
@@ -92,7 +95,7 @@ func (e *engine) events(ctx context.Context, since time.Time) (io.ReadCloser, er
 	defer limit.Stop()
 	open := func(api *client.Client) (io.ReadCloser, error) {
 		args := filters.NewArgs(filters.Arg("type", "container"))
-		for _, action := range followed {
+		for _, action := range slices.Concat(listActions, statusActions) {
 			args.Add("event", action)
 		}
 		wanted, err := filters.ToJSON(args)
@@ -237,8 +240,9 @@ func (e *engine) client() (*client.Client, error) {
 // transport lets nothing but reads through, whatever the client library is asked to
 // do, and turns every way of not answering into a *failure.
 type transport struct {
-	at   endpoint
-	next *http.Transport
+	at     endpoint
+	next   *http.Transport
+	podman atomic.Bool
 }
 
 // newTransport connects directly: HTTP proxies are for registries, an engine's
@@ -270,6 +274,9 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, &failure{text: "a watcher only reads, and does not " + r.Method}
 	}
 	response, err := t.next.RoundTrip(r)
+	if err == nil {
+		t.podman.Store(response.Header.Get(podmanHeader) != "")
+	}
 	switch {
 	case err != nil && r.Context().Err() != nil:
 		return nil, err

@@ -114,7 +114,7 @@ func (d *Docker) describe(ctx context.Context, c container.Summary, about descri
 	out := sdk.Container{
 		ID:      c.ID,
 		Name:    containerName(c),
-		Status:  c.State,
+		Status:  statusOf(c.State),
 		Watcher: d.name,
 		Labels:  c.Labels,
 		Image:   about.image(c),
@@ -128,6 +128,9 @@ func (d *Docker) describe(ctx context.Context, c container.Summary, about descri
 	if err != nil {
 		problem = err
 		ref = reference{path: text}
+	}
+	if ref.domain == localDomain && d.engine.podman.Load() {
+		problem = errMadeHere
 	}
 	out.Image.Registry.Host = ref.domain
 	out.Image.Name = ref.path

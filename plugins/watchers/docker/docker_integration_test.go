@@ -3,6 +3,7 @@ package docker
 import (
 	"io"
 	"log"
+	"net/http"
 	"net/http/httptest"
 	"runtime"
 	"slices"
@@ -18,9 +19,29 @@ import (
 	"github.com/dogwatch/dogwatch/sdk/watcher"
 )
 
-// TestRealEngine runs against a dockerd of its own and a registry that it pushes to and pulls from.
+// flavour is how one engine differs from others in what it answers.
+type flavour struct {
+	// domain and namespace are what it lists before a name without them.
+	domain, namespace string
+	// server is how it names itself.
+	server string
+	// digests is true when it gives images a digest that were made here.
+	digests bool
+	// dropsTag is true when it forgets the tag of a name that has a digest, too.
+	dropsTag bool
+	// runs is true when containers run on while the engine is stopped.
+	runs bool
+}
+
+// TestRealEngine runs against a dockerd and a Podman of its own, and a registry that it pushes to and pulls from.
 func TestRealEngine(t *testing.T) {
-	engine := dockertest.Start(t)
+	t.Run("docker", func(t *testing.T) { testRealEngine(t, dockertest.Start(t), flavour{server: "Docker/"}) })
+	t.Run("podman", func(t *testing.T) {
+		testRealEngine(t, dockertest.StartPodman(t), flavour{domain: "docker.io", namespace: "library/", server: "Libpod/", digests: true, dropsTag: true, runs: true})
+	})
+}
+
+func testRealEngine(t *testing.T, engine *dockertest.Daemon, is flavour) {
 	server := httptest.NewServer(registry.New(registry.Logger(log.New(io.Discard, "", 0))))
 	t.Cleanup(server.Close)
 	host := strings.TrimPrefix(server.URL, "http://")
@@ -40,16 +61,20 @@ func TestRealEngine(t *testing.T) {
 		for k, v := range labels {
 			wanted[k] = v
 		}
-		same(t, list(t, watching)["web"], sdk.Container{
+		got := list(t, watching)["web"]
+		if is.digests {
+			got.Image.Digest = sdk.Digest{}
+		}
+		same(t, got, sdk.Container{
 			ID: web, Name: "web", Status: "running", Watcher: "local", Labels: wanted,
-			Image: sdk.Image{ID: first, Name: "app", Tag: sdk.Tag{Value: "1"}, OS: "linux", Architecture: runtime.GOARCH, Created: sdk.TimeOf(born)},
+			Image: sdk.Image{ID: first, Registry: sdk.Registry{Host: is.domain}, Name: is.namespace + "app", Tag: sdk.Tag{Value: "1"}, OS: "linux", Architecture: runtime.GOARCH, Created: sdk.TimeOf(born)},
 		})
 	})
 
 	t.Run("about", func(t *testing.T) {
 		about, err := watching.About(t.Context())
 		check(t, err)
-		if !strings.HasPrefix(about, "Docker/") || !strings.Contains(about, ", API 1.") {
+		if !strings.HasPrefix(about, is.server) || !strings.Contains(about, ", API 1.") {
 			t.Errorf("the engine is %q", about)
 		}
 	})
@@ -90,7 +115,7 @@ func TestRealEngine(t *testing.T) {
 			t.Fatalf("images %s, %s; container of %s", first, second, found.Image)
 		}
 		c := list(t, watching)["web"]
-		if i := c.Image; i.ID != first || i.Name != "app" || i.Tag.Value != "1" || c.Error != nil {
+		if i := c.Image; i.ID != first || i.Name != is.namespace+"app" || i.Tag.Value != "1" || c.Error != nil {
 			t.Errorf("%+v", c)
 		}
 		engine.Remove(t, "web")
@@ -108,7 +133,7 @@ func TestRealEngine(t *testing.T) {
 		engine.Run(t, "nameless", nameless, nil)
 		got := list(t, watching)
 		for _, name := range []string{"by-id", "by-short-id"} {
-			if c := got[name]; c.Image.Name != "named" || c.Image.Tag.Value != "7" || c.Image.ID != named || c.Error != nil {
+			if c := got[name]; c.Image.Name != is.namespace+"named" || c.Image.Tag.Value != "7" || c.Image.ID != named || c.Error != nil {
 				t.Errorf("%s: %+v", name, c)
 			}
 		}
@@ -117,26 +142,47 @@ func TestRealEngine(t *testing.T) {
 		}
 	})
 
+	t.Run("made here", func(t *testing.T) {
+		engine.Image(t, "localhost/mine:2")
+		engine.Run(t, "mine", "localhost/mine:2", nil)
+		c := list(t, watching)["mine"]
+		if c.Image.Registry.Host != "localhost" || c.Image.Name != "mine" || c.Image.Tag.Value != "2" {
+			t.Errorf("%+v", c.Image)
+		}
+		if podman := is.domain != ""; podman != (c.Error != nil && strings.Contains(c.Error.Message, "no registry has a newer one")) {
+			t.Errorf("error %v", c.Error)
+		}
+	})
+
 	t.Run("pushed, pulled and pinned", func(t *testing.T) {
 		repository := host + "/team/app"
 		id := engine.Image(t, repository+":1.0")
 		engine.Run(t, "local", repository+":1.0", nil)
-		if i := list(t, watching)["local"].Image; i.Digest.Repo != "" || len(i.Digest.Repos) != 0 {
+		if i := list(t, watching)["local"].Image; !is.digests && (i.Digest.Repo != "" || len(i.Digest.Repos) != 0) {
 			t.Errorf("before the push: %+v", i)
 		}
 		engine.Push(t, repository+":1.0")
+		answer, err := http.Head(server.URL + "/v2/team/app/manifests/1.0")
+		check(t, err)
+		check(t, answer.Body.Close())
+		digest := answer.Header.Get("Docker-Content-Digest")
+		engine.Pull(t, repository+":1.0") // Podman learns the digest by pulling only
 		pushed := list(t, watching)["local"].Image
-		if pushed.Registry.Host != host || pushed.Name != "team/app" || !strings.HasPrefix(pushed.Digest.Repo, "sha256:") ||
-			!slices.Equal(pushed.Digest.Repos, []string{repository + "@" + pushed.Digest.Repo}) {
-			t.Fatalf("after the push: %+v", pushed)
+		if pushed.ID != id || pushed.Registry.Host != host || pushed.Name != "team/app" || !strings.HasPrefix(digest, "sha256:") ||
+			!slices.Contains(pushed.Digest.Repos, repository+"@"+digest) || !is.digests && pushed.Digest.Repo != digest {
+			t.Fatalf("after the push of %s: %+v", digest, pushed)
 		}
-		pinned := repository + "@" + pushed.Digest.Repo
+		pinned := repository + "@" + digest
 		engine.Pull(t, pinned)
 		engine.Run(t, "pinned", pinned, nil)
-		engine.Run(t, "both", repository+":1.0@"+pushed.Digest.Repo, nil)
+		engine.Run(t, "both", repository+":1.0@"+digest, nil)
 		got := list(t, watching)
-		for name, tag := range map[string]string{"pinned": "", "both": "1.0"} {
-			if i := got[name].Image; i.ID != id || i.Registry.Host != host || i.Name != "team/app" || i.Tag.Value != tag || i.Digest.Repo != pushed.Digest.Repo {
+		both := "1.0"
+		if is.dropsTag {
+			both = ""
+		}
+		for name, tag := range map[string]string{"pinned": "", "both": both} {
+			if i := got[name].Image; i.ID != id || i.Registry.Host != host || i.Name != "team/app" || i.Tag.Value != tag || i.Digest.Repo != digest {
 				t.Errorf("%s: %+v", name, i)
 			}
 		}
@@ -145,7 +191,7 @@ func TestRealEngine(t *testing.T) {
 		engine.Image(t, repository+":1.0", "LABEL generation=2")
 		engine.Push(t, repository+":1.0")
 		engine.Pull(t, repository+":1.0")
-		if i := list(t, watching)["local"].Image; i.ID != id || i.Tag.Value != "1.0" || i.Digest.Repo != pushed.Digest.Repo {
+		if i := list(t, watching)["local"].Image; i.ID != id || i.Tag.Value != "1.0" || !slices.Contains(i.Digest.Repos, repository+"@"+digest) {
 			t.Errorf("after its tag was pulled again: %+v", i)
 		}
 	})
@@ -157,6 +203,11 @@ func TestRealEngine(t *testing.T) {
 		f.streams(1)
 		engine.Restart(t)
 		f.await("following events", 2)
+		if is.runs {
+			check(t, engine.API.ContainerStop(t.Context(), before["web"].ID, container.StopOptions{}))
+			f.expect(watcher.ActionStatus, before["web"].ID, "exited")
+			return
+		}
 		stopped := map[string]string{}
 		for len(stopped) < len(before) { // told by the old engine's last events or by comparing afterwards
 			e := f.next()

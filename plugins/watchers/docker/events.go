@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
@@ -17,9 +18,14 @@ import (
 	"github.com/dogwatch/dogwatch/sdk/watcher"
 )
 
-// followed are the actions of containers that are asked of the engine. The first
-// three mean that the list has changed, the others that one status may have.
-var followed = []string{"create", "destroy", "rename", "start", "stop", "die", "pause", "unpause", "update"}
+// listActions are the actions of containers after which the engine's list is another
+// one. Podman removes where Docker destroys.
+var listActions = []string{"create", "destroy", "remove", "rename"}
+
+// statusActions are those after which the status of a container may be another one.
+// Podman 4 knows "die", which it sends, as "died" when it filters; when it is done
+// with a container that has ended, it says "cleanup".
+var statusActions = []string{"start", "stop", "die", "died", "cleanup", "pause", "unpause", "update"}
 
 const (
 	firstPause = time.Second
@@ -221,12 +227,11 @@ func (f *follower) fresh(e event) bool {
 
 func (f *follower) handle(ctx context.Context, e event) {
 	out := watcher.Event{ContainerID: e.Actor.ID, Action: watcher.ActionChanged, At: sdk.TimeOf(e.at())}
-	switch e.Action {
-	case "create", "destroy", "rename":
+	switch {
+	case slices.Contains(listActions, e.Action):
 		f.emit(out)
 		return
-	case "start", "stop", "die", "pause", "unpause", "update":
-	default:
+	case !slices.Contains(statusActions, e.Action):
 		return
 	}
 	got, err := f.docker.engine.container(ctx, e.Actor.ID)
@@ -234,12 +239,13 @@ func (f *follower) handle(ctx context.Context, e event) {
 		f.log.Debug("the status of a container is not known, it may be gone", "container", e.Actor.ID, "error", err)
 		return
 	}
-	known, news := f.docker.told.status(e.Actor.ID, got.State.Status)
+	status := statusOf(got.State.Status)
+	known, news := f.docker.told.status(e.Actor.ID, status)
 	switch {
 	case !known && e.Action == "start": // it was not in the last list, being stopped, and belongs in the next
 		f.emit(out)
 	case news:
-		out.Action, out.Status = watcher.ActionStatus, got.State.Status
+		out.Action, out.Status = watcher.ActionStatus, status
 		f.emit(out)
 	}
 }

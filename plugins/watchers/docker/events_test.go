@@ -48,6 +48,16 @@ func TestEvents(t *testing.T) {
 	})
 }
 
+// TestStoppedStatus: Podman has two words for what Docker calls exited, of which it tells one after the other.
+func TestStoppedStatus(t *testing.T) {
+	e := populated(t, enginesim.Config{})
+	d := watch(t, Options{Socket: serve(t, e), WatchAll: true})
+	create(t, e, enginesim.Container{Name: "ended", Image: "app:1", State: "stopped"})
+	if c := list(t, d)["ended"]; c.Status != enginesim.Exited {
+		t.Errorf("listed as %s", c.Status)
+	}
+}
+
 func TestEventsOfTheGapAreNotLostAndNotRepeated(t *testing.T) {
 	e := populated(t, enginesim.Config{})
 	d := watch(t, Options{Socket: serve(t, e), WatchAll: true})

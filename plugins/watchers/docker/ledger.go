@@ -22,7 +22,7 @@ type ledger struct {
 type state struct{ name, image, status string }
 
 func stateOf(c container.Summary) state {
-	return state{name: containerName(c), image: c.ImageID, status: c.State}
+	return state{name: containerName(c), image: c.ImageID, status: statusOf(c.State)}
 }
 
 // listed records that the host has been given these containers.

@@ -1,8 +1,8 @@
-// Package dockertest starts a real Docker Engine for a test: a dockerd of its own, with
+// Package dockertest starts a real engine for a test, a dockerd or Podman's service, with
 // its own data, socket and no network, next to any other on the machine. It needs root
-// and the programs dockerd, containerd and runc.
+// and the programs dockerd, containerd and runc, or podman, conmon and runc.
 //
-//	d := dockertest.Start(t)
+//	d := dockertest.Start(t) // or StartPodman
 //	image := d.Image(t, "app:1")
 //	id := d.Run(t, "web", "app:1", map[string]string{"dogwatch.watch": "true"})
 //	// d.Host is the address for the watcher's option "socket"; d.API asks for anything else.
@@ -31,54 +31,88 @@ import (
 const (
 	startLimit = time.Minute
 	stopLimit  = 30 * time.Second
+	tidyLimit  = 5 * time.Second
 	// starts is how often a daemon that dies while it starts is started again.
 	starts = 3
 )
 
-// Daemon is a running Docker Engine.
+// Daemon is a running engine.
 type Daemon struct {
 	// Host is its address: "unix:///…/docker.sock".
 	Host string
 	// API is a client of it.
 	API *client.Client
 
-	dir     string
+	dir string
+	// serve returns the command that serves the engine at Host.
+	serve   func() *exec.Cmd
 	command *exec.Cmd
 	exited  chan struct{} // closed when the process has ended
 }
 
-// Start starts an engine that ends with the test. The test is skipped where there can
-// be none, and fails there if the environment's DOGWATCH_TEST_REQUIRE lists "docker".
+// Start starts a Docker Engine that ends with the test. The test is skipped where there
+// can be none, and fails there if the environment's DOGWATCH_TEST_REQUIRE lists "docker".
 func Start(t testing.TB) *Daemon {
 	t.Helper()
-	for _, program := range []string{"dockerd", "containerd", "runc"} {
+	need(t, "docker", "dockerd", "containerd", "runc")
+	d := prepare(t)
+	// The machine's own configuration is for another daemon.
+	config := filepath.Join(d.dir, "config.json")
+	check(t, os.WriteFile(config, []byte("{}"), 0o600))
+	d.serve = func() *exec.Cmd {
+		return exec.Command("dockerd",
+			"--data-root", filepath.Join(d.dir, "data"), "--exec-root", filepath.Join(d.dir, "exec"), "--pidfile", d.pidPath(),
+			"--host", d.Host, "--config-file", config,
+			"--bridge", "none", "--iptables=false", "--storage-driver", "vfs")
+	}
+	d.run(t)
+	return d
+}
+
+// need skips the test, or fails it, where the programs of an engine cannot run.
+func need(t testing.TB, what string, programs ...string) {
+	t.Helper()
+	for _, program := range programs {
 		if _, err := exec.LookPath(program); err != nil {
-			plugintest.Skip(t, "docker", err)
+			plugintest.Skip(t, what, err)
 		}
 	}
 	if os.Geteuid() != 0 {
-		plugintest.Skip(t, "docker", "dockerd needs root")
+		plugintest.Skip(t, what, programs[0]+" needs root")
 	}
+}
+
+// prepare makes the folder, the address and the client of an engine that does not run yet.
+func prepare(t testing.TB) *Daemon {
+	t.Helper()
 	// The paths of unix sockets are limited to 107 characters, which t.TempDir exceeds.
 	dir, err := os.MkdirTemp("", "dw")
 	check(t, err)
-	d := &Daemon{Host: "unix://" + filepath.Join(dir, "docker.sock"), dir: dir}
+	d := &Daemon{Host: "unix://" + filepath.Join(dir, "engine.sock"), dir: dir}
 	t.Cleanup(func() {
-		if err := os.RemoveAll(dir); err != nil {
-			t.Logf("dockerd left something behind: %v", err)
+		err := os.RemoveAll(dir)
+		// What tidies up after Podman's containers outlives the service for a moment.
+		for began := time.Now(); err != nil && time.Since(began) < tidyLimit; err = os.RemoveAll(dir) {
+			time.Sleep(50 * time.Millisecond)
+		}
+		if err != nil {
+			t.Logf("the engine left something behind: %v", err)
 		}
 	})
 	d.API, err = client.NewClientWithOpts(client.WithHost(d.Host), client.WithAPIVersionNegotiation())
 	check(t, err)
-	// The machine's own configuration is for another daemon.
-	check(t, os.WriteFile(d.configPath(), []byte("{}"), 0o600))
-	d.start(t)
+	return d
+}
+
+// run starts the engine and ends it with the test.
+func (d *Daemon) run(t testing.TB) {
+	t.Helper()
+	d.Start(t)
 	t.Cleanup(func() {
 		d.removeAll(t)
 		d.Stop(t)
 		check(t, d.API.Close())
 	})
-	return d
 }
 
 func check(t testing.TB, err error) {
@@ -88,8 +122,8 @@ func check(t testing.TB, err error) {
 	}
 }
 
-// Stop stops the engine and its containers, leaving its data. A daemon that died
-// before that is mentioned in the test's log.
+// Stop stops the engine, leaving its data; the containers of a dockerd stop with it,
+// those of Podman run on. An engine that died before that is mentioned in the test's log.
 func (d *Daemon) Stop(t testing.TB) {
 	t.Helper()
 	select {
@@ -102,7 +136,7 @@ func (d *Daemon) Stop(t testing.TB) {
 	select {
 	case <-d.exited:
 	case <-time.After(stopLimit):
-		t.Logf("dockerd does not stop, killing it")
+		t.Logf("the engine does not stop, killing it")
 		check(t, d.command.Process.Kill())
 		<-d.exited
 	}
@@ -112,19 +146,20 @@ func (d *Daemon) Stop(t testing.TB) {
 func (d *Daemon) Restart(t testing.TB) {
 	t.Helper()
 	d.Stop(t)
-	d.start(t)
+	d.Start(t)
 }
 
-func (d *Daemon) start(t testing.TB) {
+// Start starts a stopped engine again over the same data, at the same address.
+func (d *Daemon) Start(t testing.TB) {
 	t.Helper()
 	var err error
 	for range starts {
 		if err = d.try(t); err == nil {
 			return
 		}
-		t.Logf("start dockerd: %v", err)
+		t.Logf("start the engine: %v", err)
 	}
-	t.Fatalf("start dockerd: %v\n%s", err, d.log())
+	t.Fatalf("start the engine: %v\n%s", err, d.log())
 }
 
 func (d *Daemon) try(t testing.TB) error {
@@ -132,14 +167,10 @@ func (d *Daemon) try(t testing.TB) error {
 	log, err := os.OpenFile(d.logPath(), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	check(t, err)
 	defer log.Close()
-	pidFile := filepath.Join(d.dir, "pid")
-	if err := os.Remove(pidFile); err != nil && !errors.Is(err, os.ErrNotExist) {
+	if err := os.Remove(d.pidPath()); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
-	d.command = exec.Command("dockerd",
-		"--data-root", filepath.Join(d.dir, "data"), "--exec-root", filepath.Join(d.dir, "exec"), "--pidfile", pidFile,
-		"--host", d.Host, "--config-file", d.configPath(),
-		"--bridge", "none", "--iptables=false", "--storage-driver", "vfs")
+	d.command = d.serve()
 	d.command.Stdout, d.command.Stderr = log, log
 	d.command.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGTERM}
 	check(t, d.command.Start())
@@ -174,8 +205,8 @@ func (d *Daemon) await(ctx context.Context) error {
 	}
 }
 
-func (d *Daemon) configPath() string { return filepath.Join(d.dir, "config.json") }
-func (d *Daemon) logPath() string    { return filepath.Join(d.dir, "log") }
+func (d *Daemon) pidPath() string { return filepath.Join(d.dir, "pid") }
+func (d *Daemon) logPath() string { return filepath.Join(d.dir, "log") }
 
 // log is the end of what the daemon wrote.
 func (d *Daemon) log() string {

@@ -3,13 +3,19 @@ package dockertest
 import "testing"
 
 func TestDaemon(t *testing.T) {
-	d := Start(t)
+	t.Run("docker", func(t *testing.T) { restarted(t, Start(t), false) })
+	t.Run("podman", func(t *testing.T) { restarted(t, StartPodman(t), true) })
+}
+
+// restarted tests that data survives a restart of the engine; runs says whether containers do.
+func restarted(t *testing.T, d *Daemon, runs bool) {
+	t.Helper()
 	id := d.Image(t, "app:1", "LABEL version=1")
 	d.Run(t, "web", "app:1", map[string]string{"a": "b"})
 	d.Restart(t)
 	got, err := d.API.ContainerInspect(t.Context(), "web")
 	check(t, err)
-	if got.Image != id || got.State.Running || got.Config.Labels["a"] != "b" || got.Config.Labels["version"] != "1" {
+	if got.Image != id || got.State.Running != runs || got.Config.Labels["a"] != "b" || got.Config.Labels["version"] != "1" {
 		t.Errorf("%+v %+v", got.ContainerJSONBase, got.Config)
 	}
 }

@@ -66,10 +66,13 @@ func (d *Daemon) Image(t testing.TB, ref string, changes ...string) string {
 	_, err = w.Write(main)
 	check(t, err)
 	check(t, w.Close())
-	answer, err := d.API.ImageImport(t.Context(), image.ImportSource{Source: &archive, SourceName: "-"}, ref,
+	answer, err := d.API.ImageImport(t.Context(), image.ImportSource{Source: &archive, SourceName: "-"}, "",
 		image.ImportOptions{Changes: append([]string{`ENTRYPOINT ["/main"]`}, changes...)})
 	check(t, err)
 	id := lastStatus(t, answer)
+	if ref != "" { // apart from the import, in which Podman 4 leaves out the tag
+		check(t, d.API.ImageTag(t.Context(), id, ref))
+	}
 	if _, err := d.API.ImageInspect(t.Context(), id); err != nil {
 		t.Fatalf("import image: %s: %v", id, err)
 	}
