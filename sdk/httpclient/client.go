@@ -11,8 +11,8 @@ package httpclient
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"net/url"
 	"slices"
@@ -37,6 +37,10 @@ type Client struct {
 // token in the path of a URL; those in the headers or the user part of a
 // request need not be listed. Wrong options are an *sdk.InvalidError.
 func New(env sdk.Env, o Options, secrets ...string) (*Client, error) {
+	return newIn(network{reach: reachOf}, env, o, secrets...)
+}
+
+func newIn(n network, env sdk.Env, o Options, secrets ...string) (*Client, error) {
 	config, err := o.TLS.Config()
 	if err != nil {
 		return nil, err
@@ -62,7 +66,6 @@ func New(env sdk.Env, o Options, secrets ...string) (*Client, error) {
 		transport.Proxy = http.ProxyURL(o.Proxy)
 	}
 	transport.OnProxyConnectResponse = proxyAnswer
-	transport.DialContext = (&net.Dialer{Timeout: 10 * time.Second, KeepAlive: 30 * time.Second}).DialContext
 	transport.MaxConnsPerHost = 16
 	transport.MaxIdleConnsPerHost = 4
 	transport.MaxIdleConns = 32
@@ -74,7 +77,7 @@ func New(env sdk.Env, o Options, secrets ...string) (*Client, error) {
 		SendPingTimeout:               15 * time.Second, // a connection that died in silence is noticed
 		PingTimeout:                   10 * time.Second,
 	}
-	c.http = &http.Client{Transport: transport, Timeout: c.timeout, CheckRedirect: checkRedirect}
+	c.http = &http.Client{Transport: newRoutes(n, transport), Timeout: c.timeout, CheckRedirect: checkRedirect}
 	return c, nil
 }
 
@@ -89,12 +92,17 @@ func (c *Client) Close() { c.http.CloseIdleConnections() }
 // when an option must change, and context.Canceled when the caller gave up.
 //
 // Redirects are followed ten times. To another host only headers that hold no
-// credentials go along, and never a body.
+// credentials go along, and never a body. A redirect from https to http is
+// refused, and one from a public address to another host at a private one.
+//
+// Link-local, multicast and unspecified addresses and the metadata services of
+// clouds are never connected to, under whatever name. Behind a proxy, names are
+// the proxy's to look up and are not checked.
 func (c *Client) Do(req *http.Request) (*http.Response, error) {
 	if req.URL.Scheme != "http" && req.URL.Scheme != "https" {
 		return nil, sdk.Invalid("url", "must start with http:// or https://")
 	}
-	req = req.Clone(req.Context())
+	req = req.Clone(start(req.Context()))
 	if req.Header.Get("User-Agent") == "" {
 		req.Header.Set("User-Agent", c.agent)
 	}
@@ -137,6 +145,14 @@ func checkRedirect(req *http.Request, via []*http.Request) error {
 	first := via[0]
 	if len(via) > maxRedirects {
 		return fmt.Errorf("more than %d redirects", maxRedirects)
+	}
+	// Only a relative address has the user of the last request.
+	from := via[len(via)-1].URL
+	if user := req.URL.User; user != nil && user.String() != from.User.String() {
+		return sdk.WithKind(sdk.ErrUnavailable, errors.New("the server redirects to an address with credentials of its own, which is refused"))
+	}
+	if from.Scheme == "https" && req.URL.Scheme == "http" {
+		return sdk.WithKind(sdk.ErrUnavailable, fmt.Errorf("the server redirects to the unencrypted address %s, which is refused", origin(req.URL)))
 	}
 	// The standard client would repeat the path and query of the last request here.
 	req.Header.Del("Referer")

@@ -23,6 +23,9 @@ func (c *Client) explain(req *http.Request, doing string, err error) error {
 		err = wrapper.Err
 	}
 	prefix := fmt.Sprintf("%s %s: %s", req.Method, origin(req.URL), doing)
+	if refused := (*addressError)(nil); errors.As(err, &refused) {
+		return fmt.Errorf("%s%w", prefix, refused)
+	}
 	if kinded(err) {
 		return fmt.Errorf("%s%w", prefix, err)
 	}

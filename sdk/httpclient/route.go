@@ -1,0 +1,238 @@
+package httpclient
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httptrace"
+	"net/netip"
+	"net/url"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"github.com/dogwatch/dogwatch/sdk"
+)
+
+// reach is how far away an address is.
+type reach int
+
+const (
+	public    reach = iota
+	private         // of this machine or of the networks it is in
+	forbidden       // no server that anybody means is there
+)
+
+// sharedSpace are the addresses of carriers and of overlay networks such as Tailscale (RFC 6598).
+var sharedSpace = netip.MustParsePrefix("100.64.0.0/10")
+
+// nat64 maps IPv4 addresses into IPv6 (RFC 6052).
+var nat64 = netip.MustParsePrefix("64:ff9b::/96")
+
+// metadata are services that give the secrets of a machine to whoever asks from
+// it, at addresses that are not link-local: those of Amazon EC2
+// (https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/instancedata-data-retrieval.html)
+// and of Google Compute Engine over IPv6.
+var metadata = []netip.Addr{netip.MustParseAddr("fd00:ec2::254"), netip.MustParseAddr("fd20:ce::254")}
+
+// reachOf classifies an address, and says what is wrong with a forbidden one.
+func reachOf(a netip.Addr) (r reach, what string) {
+	if a = a.Unmap().WithZone(""); nat64.Contains(a) {
+		bytes := a.As16()
+		a = netip.AddrFrom4([4]byte(bytes[12:]))
+	}
+	switch {
+	case a.IsUnspecified():
+		return forbidden, "the unspecified address, with which some DNS servers block a name"
+	case a.IsMulticast():
+		return forbidden, "a multicast address"
+	case a.IsLinkLocalUnicast():
+		return forbidden, "a link-local address, where clouds keep the secrets of a machine"
+	case a == metadata[0], a == metadata[1]:
+		return forbidden, "the address of a cloud's metadata service"
+	case a.IsLoopback(), a.IsPrivate(), sharedSpace.Contains(a):
+		return private, ""
+	}
+	return public, ""
+}
+
+// addressError is a refusal to connect to an address.
+type addressError struct {
+	address netip.Addr
+	what    string // "" when it is private and had to be public
+}
+
+func (e *addressError) Error() string {
+	if e.what == "" {
+		return fmt.Sprintf("a server at a public address sends us to the private address %s, which is refused", e.address)
+	}
+	return fmt.Sprintf("%s is %s: refused", e.address, e.what)
+}
+
+func (e *addressError) Unwrap() error { return sdk.ErrUnavailable }
+
+// network is how addresses are found and classified.
+type network struct {
+	// resolver is that of the system when it is nil.
+	resolver *net.Resolver
+	reach    func(netip.Addr) (reach, string)
+}
+
+// check refuses an address that is further in than most.
+func (n network) check(a netip.Addr, most reach) error {
+	if r, what := n.reach(a); r > most {
+		return &addressError{a, what}
+	}
+	return nil
+}
+
+// dial returns what connects to addresses up to most. A name may stand for any
+// address, and for another one each time, so it is the address that is checked.
+func (n network) dial(most reach) func(ctx context.Context, network, address string) (net.Conn, error) {
+	d := net.Dialer{Timeout: 10 * time.Second, KeepAlive: 30 * time.Second, Resolver: n.resolver}
+	d.Control = func(_, address string, _ syscall.RawConn) error {
+		to, err := netip.ParseAddrPort(address)
+		if err != nil {
+			return fmt.Errorf("dial %s: %w", address, err)
+		}
+		return n.check(to.Addr(), most)
+	}
+	return d.DialContext
+}
+
+// routes sends each request on the way that is open to it. Each way has
+// connections of its own, since addresses are checked when they are dialled. It
+// is safe for concurrent use.
+type routes struct {
+	network
+	proxy func(*http.Request) (*url.URL, error)
+	// proxied leads to the proxy, wherever the operator has put it; direct to any
+	// address that is not forbidden; outward to public addresses only.
+	proxied, direct, outward *http.Transport
+}
+
+func newRoutes(n network, base *http.Transport) *routes {
+	r := &routes{network: n, proxy: base.Proxy, proxied: base}
+	base.DialContext = n.dial(forbidden)
+	way := func(most reach) *http.Transport {
+		t := base.Clone()
+		t.Proxy, t.DialContext = nil, n.dial(most)
+		return t
+	}
+	r.direct, r.outward = way(private), way(public)
+	return r
+}
+
+// RoundTrip implements http.RoundTripper for requests whose context has a journey.
+func (r *routes) RoundTrip(req *http.Request) (*http.Response, error) {
+	j := req.Context().Value(journeyKey{}).(*journey)
+	outward := j.outward || j.public.Load() && !returns(req)
+	via, err := r.proxy(req)
+	switch {
+	case err != nil:
+		return nil, err
+	case via != nil:
+		// The proxy looks names up, in a network that may not be ours.
+		if err := r.checkHost(req.URL.Hostname(), outward); err != nil {
+			return nil, err
+		}
+		resp, err := r.proxied.RoundTrip(req)
+		j.arrive(r.hostReach(req.URL.Hostname()))
+		return resp, err
+	case outward:
+		j.arrive(public)
+		return r.outward.RoundTrip(req)
+	}
+	return r.direct.RoundTrip(req.WithContext(httptrace.WithClientTrace(req.Context(), &httptrace.ClientTrace{
+		GotConn: func(info httptrace.GotConnInfo) {
+			if to, ok := info.Conn.RemoteAddr().(*net.TCPAddr); ok {
+				at, _ := r.reach(to.AddrPort().Addr())
+				j.arrive(at)
+			}
+		},
+	})))
+}
+
+// CloseIdleConnections is what http.Client looks for.
+func (r *routes) CloseIdleConnections() {
+	for _, t := range []*http.Transport{r.proxied, r.direct, r.outward} {
+		t.CloseIdleConnections()
+	}
+}
+
+// returns reports whether a redirect leads to the host it came from.
+func returns(req *http.Request) bool {
+	return req.Response != nil && strings.EqualFold(req.URL.Hostname(), req.Response.Request.URL.Hostname())
+}
+
+// checkHost refuses what the text of a host already tells.
+func (r *routes) checkHost(host string, outward bool) error {
+	most := private
+	if outward {
+		most = public
+	}
+	if strings.EqualFold(host, "localhost") {
+		host = "127.0.0.1"
+	}
+	if a, err := netip.ParseAddr(host); err == nil {
+		return r.check(a, most)
+	}
+	return nil
+}
+
+// hostReach is the reach of a host that a proxy asks: a name counts as public, which is what proxies are for.
+func (r *routes) hostReach(host string) reach {
+	a, err := netip.ParseAddr(host)
+	if err != nil {
+		return public
+	}
+	to, _ := r.reach(a)
+	return to
+}
+
+// journey is what one call of Do and its redirects have in common.
+type journey struct {
+	// outward means that it must not lead to a private address at all.
+	outward bool
+	// public means that a server at a public address was asked: what it says
+	// next is the word of a stranger.
+	public atomic.Bool
+}
+
+type (
+	journeyKey struct{}
+	outwardKey struct{}
+)
+
+func (j *journey) arrive(r reach) {
+	if r == public {
+		j.public.Store(true)
+	}
+}
+
+// start returns the context of a new journey.
+func start(ctx context.Context) context.Context {
+	return context.WithValue(ctx, journeyKey{}, &journey{outward: ctx.Value(outwardKey{}) != nil})
+}
+
+// Outward returns a context whose requests go to public addresses only: for an
+// address that a server at a public address has named (see FromPublic), and
+// that may be meant to reach what only we can. A request to another address is
+// refused with sdk.ErrUnavailable before anything is sent. Names that a proxy
+// looks up are not checked.
+func Outward(ctx context.Context) context.Context {
+	return context.WithValue(ctx, outwardKey{}, true)
+}
+
+// FromPublic reports whether an answer of Do, or one of the redirects that led to
+// it, came from a public address, which is any that is not of this machine or
+// of a private network.
+func FromPublic(resp *http.Response) bool {
+	if resp.Request == nil {
+		return false
+	}
+	j, ok := resp.Request.Context().Value(journeyKey{}).(*journey)
+	return ok && j.public.Load()
+}
