@@ -80,9 +80,12 @@ func TestHostile(t *testing.T) {
 		}, unavailable, "10 redirects"},
 		{"redirect to nowhere", registrysim.TagsRequest, status(302, "", "Location", "http://[::::/"), unavailable, "Location"},
 		{"redirect to a link-local address", registrysim.TagsRequest, func(w http.ResponseWriter, r *http.Request) {
-			// No such server answers here, and none may be believed.
 			http.Redirect(w, r, "http://169.254.0.1:1/v2/", http.StatusFound)
-		}, unavailable, ""},
+		}, unavailable, "link-local"},
+		{"redirect with credentials", registrysim.TagsRequest, func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, "http://ann:pass@"+r.Host+"/v2/", http.StatusFound)
+		}, unavailable, "credentials of its own"},
+		{"token service at a link-local address", registrysim.TagsRequest, status(401, "", "WWW-Authenticate", `Bearer realm="http://169.254.0.1:1/token",service="s"`), unauthorized, "credentials were not sent to 169.254.0.1"},
 		{"huge header", registrysim.TagsRequest, status(200, `{"tags":["1"]}`, "X-Huge", huge), unavailable, "exceeded"},
 		{"unasked not modified", registrysim.TagsRequest, status(304, ""), unavailable, "nothing has changed"},
 		{"500", registrysim.TagsRequest, echo(500), unavailable, "500 internal server error"},

@@ -11,6 +11,8 @@ type challenge struct {
 	realm   string
 	service string
 	scope   string
+	// public means that it came from a public address.
+	public bool
 }
 
 // sameIssuer reports whether both ask for the same kind of credentials.

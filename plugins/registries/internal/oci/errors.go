@@ -30,6 +30,8 @@ type statusError struct {
 	challenge *challenge
 	// at is where the answer came from, after redirects.
 	at *url.URL
+	// public means that a public address was on the way there.
+	public bool
 }
 
 func (e *statusError) Error() string {
@@ -124,8 +126,9 @@ const maxExplanation = 16 << 10
 
 // failure makes a *statusError of an answer.
 func failure(resp *http.Response, now time.Time) *statusError {
-	e := &statusError{status: resp.StatusCode, at: resp.Request.URL, after: httpclient.ParseRetryAfter(resp.Header, now)}
+	e := &statusError{status: resp.StatusCode, at: resp.Request.URL, public: httpclient.FromPublic(resp), after: httpclient.ParseRetryAfter(resp.Header, now)}
 	if c, found := findChallenge(resp.Header); found {
+		c.public = e.public
 		e.challenge = &c
 	}
 	if isWebPage(resp) {

@@ -1,6 +1,7 @@
 package oci
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net/netip"
@@ -11,46 +12,53 @@ import (
 	"golang.org/x/net/publicsuffix"
 
 	"github.com/dogwatch/dogwatch/sdk"
+	"github.com/dogwatch/dogwatch/sdk/httpclient"
 )
 
 // A registry names the token service itself, so it could name any address. The
 // rules for what it may name:
 //
-//   - never a link-local address, where clouds serve secrets of the machine;
 //   - https, or http when the registry itself is asked over http;
 //   - credentials go to the registry's own host name on any port, to hosts of
 //     the same registrable domain, and to the hosts listed in Config.TokenHosts;
-//   - without credentials, any host: the request then holds nothing but names.
+//   - without credentials, any host: the request then holds nothing but names;
+//   - a registry at a public address names public ones only, unless the host is
+//     its own or listed in Config.TokenHosts: what answers in private networks
+//     may be there for us alone.
+//
+// Addresses where no registry can be, such as link-local ones, are refused by
+// the HTTP client, which also checks redirects.
 
-// checkTarget applies the first two rules to wherever a registry sends us.
-func checkTarget(from, to *url.URL) error {
-	switch {
-	case to.Scheme != "https" && to.Scheme != "http" || to.Host == "" || to.User != nil:
-		return lie("names a malformed address")
-	case isLinkLocal(to.Hostname()):
-		return lie("sends us to the link-local address %s", to.Hostname())
-	case to.Scheme == "http" && from.Scheme == "https":
-		return lie("sends us to the unencrypted address http://%s", to.Host)
-	}
-	return nil
-}
-
-// realm returns the address of the token service that c names.
+// realmURL returns the address of the token service that c names.
 func (c challenge) realmURL(registry *url.URL) (*url.URL, error) {
 	realm, err := url.Parse(c.realm)
-	if err != nil {
+	switch {
+	case err != nil, realm.Scheme != "https" && realm.Scheme != "http", realm.Host == "", realm.User != nil:
 		return nil, lie("names a malformed token service")
-	}
-	if err := checkTarget(registry, realm); err != nil {
-		return nil, err
+	case realm.Scheme == "http" && registry.Scheme == "https":
+		return nil, lie("sends us to the unencrypted address http://%s", realm.Host)
 	}
 	return realm, nil
 }
 
-// trusts applies the third rule.
+// reachable returns the context for a request to another host that registry has
+// named, from a public address or not.
+func (r *Registry) reachable(ctx context.Context, registry, other *url.URL, public bool) context.Context {
+	if !public || strings.EqualFold(registry.Hostname(), other.Hostname()) || r.listed(other) {
+		return ctx
+	}
+	return httpclient.Outward(ctx)
+}
+
+// listed reports whether a host is in Config.TokenHosts, with or without its port.
+func (r *Registry) listed(u *url.URL) bool {
+	return slices.Contains(r.TokenHosts, strings.ToLower(u.Hostname())) || slices.Contains(r.TokenHosts, strings.ToLower(u.Host))
+}
+
+// trusts reports whether other may have the credentials for registry.
 func (r *Registry) trusts(registry, other *url.URL) bool {
 	a, b := strings.ToLower(registry.Hostname()), strings.ToLower(other.Hostname())
-	if a == b || slices.Contains(r.TokenHosts, b) || slices.Contains(r.TokenHosts, strings.ToLower(other.Host)) {
+	if a == b || r.listed(other) {
 		return true
 	}
 	if isAddress(a) || isAddress(b) {
@@ -72,11 +80,6 @@ func (r *Registry) untrusted(realm *url.URL) error {
 func isAddress(host string) bool {
 	_, err := netip.ParseAddr(host)
 	return err == nil
-}
-
-func isLinkLocal(host string) bool {
-	a, err := netip.ParseAddr(host)
-	return err == nil && a.Unmap().IsLinkLocalUnicast()
 }
 
 // isLoopback reports whether a host with optional port is this machine, which

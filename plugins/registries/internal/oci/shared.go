@@ -84,6 +84,8 @@ type host struct {
 	// moved is where the host's API has gone, until movedUntil.
 	moved      *url.URL
 	movedUntil time.Time
+	// movedPublic means that a public address has said so.
+	movedPublic bool
 }
 
 // headState tells whether a host answers HEAD requests for manifests.
@@ -157,7 +159,7 @@ func (h *host) learn(c challenge, repo string) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	changed := h.demand == nil || !h.demand.sameIssuer(c)
-	if changed {
+	if changed || c.public && !h.demand.public {
 		h.demand = &c
 	}
 	for word := range strings.FieldsSeq(c.scope) {
@@ -201,25 +203,26 @@ func (h *host) setHead(s headState) {
 const moveTime = 10 * time.Minute
 
 // redirect remembers that from is answered by to, when only the host differs.
-func (h *host) redirect(from, to *url.URL) {
+// public means that a public address has said so.
+func (h *host) redirect(from, to *url.URL, public bool) {
 	if from.Path != to.Path {
 		return
 	}
 	h.mu.Lock()
-	h.moved, h.movedUntil = to, time.Now().Add(moveTime)
+	h.moved, h.movedUntil, h.movedPublic = to, time.Now().Add(moveTime), public
 	h.mu.Unlock()
 }
 
-// follow returns where a question to u is answered.
-func (h *host) follow(u *url.URL) *url.URL {
+// follow returns where a question to u is answered, and whether a public address has said so.
+func (h *host) follow(u *url.URL) (to *url.URL, public bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.moved == nil || time.Now().After(h.movedUntil) {
-		return u
+		return u, false
 	}
-	to := *u
-	to.Scheme, to.Host = h.moved.Scheme, h.moved.Host
-	return &to
+	there := *u
+	there.Scheme, there.Host = h.moved.Scheme, h.moved.Host
+	return &there, h.movedPublic
 }
 
 // gaveUp is the error of a call whose context ended before it had an answer.

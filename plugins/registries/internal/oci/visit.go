@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"strings"
 	"time"
 
 	"github.com/dogwatch/dogwatch/sdk"
+	"github.com/dogwatch/dogwatch/sdk/httpclient"
 )
 
 const (
@@ -29,8 +31,9 @@ type visit struct {
 	// prefix is what the address of the registry puts before every repository.
 	prefix string
 	// moved means that url is no longer ours but that of the host which answers
-	// for us; away, that this host must not have our credentials.
-	moved, away bool
+	// for us; away, that this host must not have our credentials; outward, that it
+	// must be at a public address.
+	moved, away, outward bool
 	// sent is what the last request carried.
 	sent authorization
 	// learned means that its answer told something new about what to carry.
@@ -100,7 +103,11 @@ func (v *visit) once(ctx context.Context, read func(*http.Response) error) error
 	if v.sent.header != "" {
 		header.Set("Authorization", v.sent.header)
 	}
-	err = v.exchange(newRequest(ctx, v.method, v.url, header), v.sent.user, func(resp *http.Response) error {
+	to := ctx
+	if v.outward {
+		to = httpclient.Outward(ctx)
+	}
+	err = v.exchange(newRequest(to, v.method, v.url, header), v.sent.user, func(resp *http.Response) error {
 		if s := v.sent; s.token != nil {
 			s.issuer.accepted(s.token, s.scope, v.narrow)
 		}
@@ -122,17 +129,19 @@ func (v *visit) enter(ctx context.Context) (*host, func(), error) {
 		if err != nil {
 			return nil, nil, err
 		}
-		to := h.follow(v.url)
+		to, public := h.follow(v.url)
 		if v.moved || to == v.url {
 			return h, leave, nil
 		}
 		leave()
-		v.move(to)
+		v.move(to, public)
 	}
 }
 
-func (v *visit) move(to *url.URL) {
+// move goes on at another host. public means that a public address has named it.
+func (v *visit) move(to *url.URL, public bool) {
 	v.moved, v.away = true, v.away || !v.trusts(v.url, to)
+	v.outward = v.outward || public && !strings.EqualFold(v.url.Hostname(), to.Hostname())
 	v.url = to
 }
 
@@ -145,8 +154,8 @@ func (v *visit) learn(err error) {
 	}
 	if status.at.Host != v.url.Host {
 		// Another host answers for this one, as ghcr.io may for lscr.io: ask it directly.
-		v.shared.host(v.url).redirect(v.url, status.at)
-		v.move(status.at)
+		v.shared.host(v.url).redirect(v.url, status.at, status.public)
+		v.move(status.at, status.public)
 		v.sent, v.learned = authorization{}, true
 	}
 	if v.shared.host(v.url).learn(*status.challenge, v.prefix+v.repo.Name) {
@@ -168,9 +177,6 @@ func (r *Registry) exchange(req *http.Request, user sdk.Credentials, read func(*
 			return err
 		}
 		defer drain(resp)
-		if err := checkTarget(to, resp.Request.URL); err != nil {
-			return err
-		}
 		r.hear(to, user.Username, resp)
 		if resp.StatusCode/100 == 2 || resp.StatusCode == http.StatusNotModified {
 			return read(resp)
@@ -237,6 +243,7 @@ func (v *visit) bearer(ctx context.Context, h *host, c challenge, user sdk.Crede
 	}
 	i := v.shared.issuer(c, user)
 	t, fresh, err := i.token(ctx, want, func(ctx context.Context, scopes []string) (string, time.Duration, error) {
+		ctx = v.reachable(ctx, v.url, realm, c.public)
 		return v.fetchToken(ctx, realm, tokenURL(realm, c.service, scopes), user)
 	})
 	if err != nil {

@@ -99,23 +99,6 @@ func TestCredentialsStayHome(t *testing.T) {
 	checkKind(t, err, sdk.ErrUnauthorized)
 }
 
-func TestRedirectsNowhereGood(t *testing.T) {
-	ok := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.Write([]byte(`{"tags":["1.0"]}`)) })
-	tests := map[string]string{
-		"http://169.254.169.254": "link-local",
-		"http://plain.test":      "unencrypted",
-	}
-	for to, want := range tests {
-		n := internet{simHost: redirect(to), "169.254.169.254": ok, "plain.test": ok}
-		r := newRegistry(n, func(c *Config) { c.Hosts[0].URL = "https://" + simHost + "/v2" })
-		_, err := r.Tags(t.Context(), app(), "")
-		checkKind(t, err, sdk.ErrUnavailable)
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: error %v, want %q", to, err, want)
-		}
-	}
-}
-
 func TestBrokenConnectionIsTriedOnceMore(t *testing.T) {
 	sim, r := newSim(registrysim.Options{})
 	sim.Inject(registrysim.Any, 1, registrysim.Break())
