@@ -42,7 +42,7 @@ func (s *Shared) host(u *url.URL) *host {
 		if len(s.hosts) == maxKnown {
 			clear(s.hosts)
 		}
-		h = &host{slots: make(chan struct{}, maxInFlight), door: make(chan struct{}, 1), paused: map[string]time.Time{}, limits: map[string]registry.Limit{}}
+		h = &host{slots: make(chan struct{}, maxInFlight), met: make(chan struct{}), paused: map[string]time.Time{}, limits: map[string]registry.Limit{}}
 		s.hosts[key] = h
 	}
 	return h
@@ -67,11 +67,12 @@ func (s *Shared) issuer(c challenge, user sdk.Credentials) *issuer {
 // host is what is known of one host: how it wants to be asked, and how often.
 type host struct {
 	slots chan struct{}
-	// door is held by the first visitor, so that one request and not eight find out what the host demands.
-	door chan struct{}
+	// met is closed when a first visitor has left: what the host demands is known then.
+	met chan struct{}
 
-	mu  sync.Mutex
-	met bool
+	mu sync.Mutex
+	// next is when another visitor may go in while none has left.
+	next time.Time
 	// demand is the challenge to answer; nil while none is known.
 	demand *challenge
 	// actions are what scopes must name besides "pull" on this host.
@@ -97,32 +98,63 @@ const (
 	headFails
 )
 
-// enter lets the first visitor in alone; the others wait until it leaves.
+// meetTime is how long visitors wait for the first one before another goes in.
+// Few hosts take so long to demand a login, and what they are asked meanwhile is
+// one request more.
+const meetTime = 2 * time.Second
+
+// enter lets the first visitor in alone, so that one request and not eight find
+// out what the host demands; the others wait until it leaves. While it does not,
+// because what it asked about hangs, one more goes in every meetTime.
 func (h *host) enter(ctx context.Context) (leave func(), err error) {
+	for {
+		wait := h.turn(time.Now())
+		if wait == 0 {
+			return h.meet, nil
+		}
+		timer := time.NewTimer(wait)
+		select {
+		case <-h.met:
+			timer.Stop()
+			return func() {}, nil
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return nil, gaveUp(ctx)
+		}
+	}
+}
+
+// turn returns 0 when a visitor may go in now, and else how long it waits at most.
+func (h *host) turn(now time.Time) (wait time.Duration) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
 	if h.known() {
-		return func() {}, nil
+		return 0
 	}
-	select {
-	case h.door <- struct{}{}:
-	case <-ctx.Done():
-		return nil, gaveUp(ctx)
+	if wait = h.next.Sub(now); wait > 0 {
+		return wait
 	}
-	if h.known() {
-		<-h.door
-		return func() {}, nil
+	h.next = now.Add(meetTime)
+	return 0
+}
+
+// meet lets everybody in.
+func (h *host) meet() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if !h.known() {
+		close(h.met)
 	}
-	return func() {
-		h.mu.Lock()
-		h.met = true
-		h.mu.Unlock()
-		<-h.door
-	}, nil
 }
 
 func (h *host) known() bool {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.met
+	select {
+	case <-h.met:
+		return true
+	default:
+		return false
+	}
 }
 
 // do runs one exchange in one of the host's slots.
