@@ -85,12 +85,20 @@ func (d *Dispatcher) attempt(ctx context.Context, t Trigger, owed delivery.Deliv
 	case ctx.Err() != nil:
 		return delivery.Outcome{State: delivery.Pending, Error: "dogwatch stopped before the call"}
 	}
-	err := d.run(ctx, t, trigger.Request{Delivery: fmt.Sprint(owed.ID), Containers: containers, Batch: owed.Batch})
+	err := d.run(ctx, t, trigger.Request{Delivery: idempotencyKey(owed), Containers: containers, Batch: owed.Batch})
 	var limited *sdk.RateLimitedError
 	if errors.As(err, &limited) {
 		d.hold(t.ID, retryAfter(1, err)) // what else is due for it would be refused as well
 	}
 	return d.judge(ctx, t, owed, err)
+}
+
+// idempotencyKey is what receivers tell deliveries apart by. It is the same for
+// each attempt, in whatever process, and for no other delivery: not of this
+// store, nor of one that counts from 1 again, nor of another installation that
+// notifies the same receiver. A delivery that is planned anew gets a new one.
+func idempotencyKey(d delivery.Delivery) string {
+	return hash(d.Trigger, d.Subject, d.Fingerprint, fmt.Sprint(d.ID), fmt.Sprint(d.Event), fmt.Sprint(d.CreatedAt.UnixMilli()))
 }
 
 // judge says what follows from an error of a trigger, or from nil.
