@@ -80,14 +80,7 @@ func TestKillNineLosesNothingAndRepeatsNothing(t *testing.T) {
 		t.Skip("short: kills processes hundreds of times")
 	}
 	bundle := func(name string) func(d *daemon) int {
-		return func(d *daemon) int {
-			for _, p := range get[[]plugin.Status](d, http.MethodGet, "/api/plugins") {
-				if p.Name == name {
-					return p.PID
-				}
-			}
-			return 0
-		}
+		return func(d *daemon) int { return pidOfBundle(d, name) }
 	}
 	host := func(d *daemon) int { return d.cmd.Process.Pid }
 	for name, v := range map[string]victim{
@@ -138,6 +131,16 @@ func killOften(t *testing.T, v victim) {
 		}
 	}
 	d.stop()
+}
+
+// pidOfBundle returns the process of a bundle; 0 while it has none.
+func pidOfBundle(d *daemon, name string) int {
+	for _, p := range get[[]plugin.Status](d, http.MethodGet, "/api/plugins") {
+		if p.Name == name {
+			return p.PID
+		}
+	}
+	return 0
 }
 
 // strike starts a check and kills the victim at a random moment of it, or while

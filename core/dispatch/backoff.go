@@ -30,17 +30,26 @@ func retryAfter(n int, err error) time.Duration {
 	return wait
 }
 
-const (
-	// A process of ours that died is back within a moment, and nobody else has
-	// to be spared: the first tries after that need not wait long. A delivery that keeps killing it does.
-	deathPause = time.Second
-	quickTries = 3
-)
+// lostPauses are the pauses after the first attempts whose outcome was lost,
+// because the plugin or this process itself was killed during the call. Nobody
+// else has to be spared, so they are short; but a second death right after the
+// first must not meet the same delivery, whose message would arrive a third
+// time, and the plugin may be pausing before its own restart. A delivery that
+// keeps killing what delivers it waits as any other that fails.
+var lostPauses = []time.Duration{1500 * time.Millisecond, 5 * time.Second, 20 * time.Second}
 
 // pause returns how long to wait after attempt number n failed with err.
 func (d *Dispatcher) pause(n int, err error) time.Duration {
-	if d.opt.Died(err) && n <= quickTries {
-		return deathPause
+	if d.opt.Died(err) {
+		return lostPause(n)
 	}
 	return retryAfter(n, err)
+}
+
+// lostPause returns how long to wait after the outcome of attempt number n was lost.
+func lostPause(n int) time.Duration {
+	if n = max(n, 1); n <= len(lostPauses) {
+		return lostPauses[n-1]
+	}
+	return retryAfter(n, nil)
 }

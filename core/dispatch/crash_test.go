@@ -109,7 +109,7 @@ func (m *mortal) Finish(ctx context.Context, id int64, outcome delivery.Outcome,
 	return errors.Join(m.Store.Finish(ctx, id, outcome, ev...), m.step())
 }
 
-func (m *mortal) Recover(ctx context.Context, outcome func(string) (string, string)) (int, error) {
+func (m *mortal) Recover(ctx context.Context, outcome func(delivery.Delivery) delivery.Outcome) (int, error) {
 	if m.Store == nil {
 		return 0, nil
 	}

@@ -66,7 +66,7 @@ type Store interface {
 	Plan(ctx context.Context, reader string, cursor int64, ds []delivery.Delivery) (int, error)
 	Claim(ctx context.Context, trigger string, now time.Time) (delivery.Delivery, bool, error)
 	Finish(ctx context.Context, id int64, outcome delivery.Outcome, ev ...event.Event) error
-	Recover(ctx context.Context, outcome func(trigger string) (state, errText string)) (int, error)
+	Recover(ctx context.Context, outcome func(delivery.Delivery) delivery.Outcome) (int, error)
 	NextDue(ctx context.Context, triggers ...string) (time.Time, bool, error)
 	Commit(ctx context.Context, change event.Change) error
 }
@@ -166,18 +166,9 @@ func (d *Dispatcher) Wake() {
 	}
 }
 
-// recover settles the deliveries that a crash left half done. What a trigger
-// that cannot be used now was about may have been an action, which must not be repeated.
+// recover settles the deliveries that a crash left half done.
 func (d *Dispatcher) recover(ctx context.Context) error {
-	n, err := d.opt.Store.Recover(ctx, func(id string) (string, string) {
-		switch t, known := d.opt.Triggers.Get(id); {
-		case !known:
-			return delivery.Failed, "outcome unknown: dogwatch stopped during the call, and the trigger cannot be used now"
-		case t.AtMostOnce:
-			return delivery.Failed, "outcome unknown: dogwatch stopped during the call, which may not be repeated"
-		}
-		return delivery.Pending, "dogwatch stopped during the call"
-	})
+	n, err := d.opt.Store.Recover(ctx, d.recovered)
 	if err != nil {
 		return fmt.Errorf("recover deliveries: %w", err)
 	}
@@ -185,6 +176,22 @@ func (d *Dispatcher) recover(ctx context.Context) error {
 		d.log.Info("recovered deliveries that were under way at the last stop", "deliveries", n)
 	}
 	return nil
+}
+
+// recovered decides about a delivery during whose call this process was killed.
+// What a trigger that cannot be used now was about may have been an action,
+// which must not be repeated. A call that was cut off counts as an attempt: one
+// that keeps killing the process is given up like any other.
+func (d *Dispatcher) recovered(cut delivery.Delivery) delivery.Outcome {
+	switch t, known := d.opt.Triggers.Get(cut.Trigger); {
+	case !known:
+		return delivery.Outcome{State: delivery.Failed, Error: "outcome unknown: dogwatch stopped during the call, and the trigger cannot be used now"}
+	case t.AtMostOnce:
+		return delivery.Outcome{State: delivery.Failed, Error: "outcome unknown: dogwatch stopped during the call, which may not be repeated"}
+	case cut.Attempts >= maxAttempts:
+		return delivery.Outcome{State: delivery.Failed, Error: fmt.Sprintf("outcome unknown: dogwatch stopped during the call, the last of %d attempts", cut.Attempts)}
+	}
+	return delivery.Outcome{State: delivery.Pending, Error: "dogwatch stopped during the call", NextAt: d.opt.Now().Add(lostPause(cut.Attempts))}
 }
 
 // rest waits until there may be something to do.

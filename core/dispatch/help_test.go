@@ -95,6 +95,7 @@ func (b *bench) start(view func(Store) Store) {
 	b.Dispatcher = New(Options{
 		Triggers: b, Containers: snapshot{opened}, Store: seen, Bus: b.bus, Log: hclog.NewNullLogger(), Now: time.Now,
 		NotStarted: func(err error) bool { return errors.Is(err, errNotStarted) },
+		Died:       func(err error) bool { return errors.Is(err, errDied) },
 	})
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
@@ -112,7 +113,10 @@ func (b *bench) start(view func(Store) Store) {
 	}
 }
 
-var errNotStarted = errors.New("not started")
+var (
+	errNotStarted = errors.New("not started")
+	errDied       = sdk.WithKind(sdk.ErrUnavailable, errors.New("the plugin died"))
+)
 
 func (b *bench) All() []Trigger {
 	b.mu.Lock()

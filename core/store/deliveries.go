@@ -146,25 +146,26 @@ func (t tx) change(id int64, want, update string, args ...any) error {
 }
 
 // Recover decides about every delivery that a crash left Sending: outcome says
-// for its trigger whether to try again (Pending) or to give up (Failed) and why.
-// Giving up appends the event that tells of it. It returns how many there were.
-func (s *Store) Recover(ctx context.Context, outcome func(trigger string) (state, errText string)) (n int, err error) {
+// whether and when to try again (Pending) or to give up (Failed), and why; it
+// gets the delivery without its Payload. Giving up appends the event that tells
+// of it. It returns how many there were.
+func (s *Store) Recover(ctx context.Context, outcome func(delivery.Delivery) delivery.Outcome) (n int, err error) {
 	err = s.write(ctx, "recover deliveries", func(t tx) error {
 		left, err := t.sending()
 		if err != nil {
 			return err
 		}
 		for _, d := range left {
-			state, text := outcome(d.Trigger)
-			if err := s.finish(t, d.ID, delivery.Outcome{State: state, Error: text}); err != nil {
+			o := outcome(d)
+			if err := s.finish(t, d.ID, o); err != nil {
 				return err
 			}
-			if state != delivery.Failed {
+			if o.State != delivery.Failed {
 				continue
 			}
 			if err := s.append(t, []event.Event{{
 				Type: event.TriggerFailed, Subject: d.Trigger, Run: d.Run,
-				Payload: event.Payload{Delivery: &event.Delivery{ID: d.ID, Trigger: d.Trigger, Attempts: d.Attempts, Error: text}},
+				Payload: event.Payload{Delivery: &event.Delivery{ID: d.ID, Trigger: d.Trigger, Attempts: d.Attempts, Error: o.Error}},
 			}}); err != nil {
 				return err
 			}

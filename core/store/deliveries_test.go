@@ -276,18 +276,22 @@ func TestDeliveriesTellThatTheyChange(t *testing.T) {
 	}
 }
 
-func TestRecoverDecidesByTrigger(t *testing.T) {
+func TestRecoverDecidesByDelivery(t *testing.T) {
 	s := fresh(t)
 	ctx := t.Context()
 	plan(t, s, offer("smtp.main", "local/web", ""), offer("docker.local", "local/web", ""), offer("ntfy.x", "local/web", ""))
 	claim(t, s, "smtp.main", start)
 	claim(t, s, "docker.local", start)
 	s = again(t, s)
-	decide := func(trigger string) (string, string) {
-		if trigger == "docker.local" {
-			return delivery.Failed, "outcome unknown"
+	later := start.Add(time.Minute)
+	decide := func(d delivery.Delivery) delivery.Outcome {
+		if d.Attempts != 1 {
+			t.Errorf("asked about %+v", d)
 		}
-		return delivery.Pending, "interrupted"
+		if d.Trigger == "docker.local" {
+			return delivery.Outcome{State: delivery.Failed, Error: "outcome unknown"}
+		}
+		return delivery.Outcome{State: delivery.Pending, Error: "interrupted", NextAt: later}
 	}
 	if n, err := s.Recover(ctx, decide); n != 2 || err != nil {
 		t.Fatalf("Recover = %d, %v", n, err)
@@ -295,7 +299,10 @@ func TestRecoverDecidesByTrigger(t *testing.T) {
 	if n, err := s.Recover(ctx, decide); n != 0 || err != nil {
 		t.Fatalf("Recover again = %d, %v", n, err)
 	}
-	if d := claim(t, s, "smtp.main", start); d.Attempts != 2 {
+	if _, due, err := s.Claim(ctx, "smtp.main", start); due || err != nil {
+		t.Errorf("due at once: %t, %v", due, err)
+	}
+	if d := claim(t, s, "smtp.main", later); d.Attempts != 2 {
 		t.Errorf("tried again as %+v", d)
 	}
 	if d, err := s.Delivery(ctx, 2); err != nil || d.State != delivery.Failed || d.Error != "outcome unknown" {
@@ -307,7 +314,7 @@ func TestRecoverDecidesByTrigger(t *testing.T) {
 	if len(events) != 1 || events[0].Type != event.TriggerFailed || events[0].Subject != "docker.local" || *events[0].Delivery != want {
 		t.Errorf("events %+v", events)
 	}
-	if _, err := s.Recover(ctx, func(string) (string, string) { return "gone", "" }); err == nil {
+	if _, err := s.Recover(ctx, func(delivery.Delivery) delivery.Outcome { return delivery.Outcome{State: "gone"} }); err == nil {
 		t.Error("an unknown state was accepted")
 	}
 }
