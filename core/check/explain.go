@@ -142,6 +142,9 @@ func summary(c sdk.Container, s *subject) []string {
 	case img.Tag.Semver:
 		tell("%s is a version, so it is compared with the %d tags of %s.", img.Tag.Value, s.answer.tags, img.Name)
 		tell("Newer and allowed by the rules: %d.", s.answer.selection.Kept)
+		if base := s.answer.selection.LeftBase; base != "" {
+			tell("Nothing newer is published on its base %s, so another base is offered.", base)
+		}
 	default:
 		tell("%s is not a version, so no other tag can be newer.", img.Tag.Value)
 	}

@@ -173,3 +173,15 @@ func TestImages(t *testing.T) {
 		t.Error("something from nothing")
 	}
 }
+
+// TestExplainSaysBaseIsDropped tells why an image on another base is offered.
+func TestExplainSaysBaseIsDropped(t *testing.T) {
+	w := open(t)
+	w.hub.tags["library/memcached"] = []string{"1.6.33-alpine3.21", "1.6.34-alpine3.22"}
+	equal(t, "dropped", w.ExplainImage(t.Context(), "memcached:1.6.33-alpine3.21").Summary, []string{
+		"1.6.33-alpine3.21 is a version, so it is compared with the 2 tags of library/memcached.",
+		"Newer and allowed by the rules: 1.",
+		"Nothing newer is published on its base alpine3.21, so another base is offered.",
+		"So memcached:1.6.33-alpine3.21 can be updated to 1.6.34-alpine3.22 (patch).",
+	})
+}

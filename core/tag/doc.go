@@ -11,7 +11,8 @@
 //   - The numbers begin at the first digit that is not part of a name such as amd64 or
 //     sha256, nor of a word before the version (pg14-v0.2.0, alpine3.19-1.2.3), and go on
 //     while dots join them. Leading zeros do not matter: 22.04 and 2024.01 are versions. A
-//     dashed date (2024-01-15) is three numbers.
+//     dashed date (2024-01-15) is three numbers. The count of a date that was built again
+//     (20240114.1) makes it no more precise.
 //
 //   - These are no versions: one number with a leading zero, a number above 2^53-1, a
 //     commit hash (abc1234, and 1234567, which can be one), a pull request (pr-123), and a
@@ -51,6 +52,11 @@
 //     runtimes and hosts (jdk17, pg16, cuda12.1, ltsc2022). A commit hash in the suffix
 //     counts for nothing. A lone letter after the numbers (10.49.1c) is one number more.
 //
+//   - The number of a distribution in the suffix (alpine3.19, ubuntu22.04, debian-11, ubi8)
+//     names the base of the image. So does a bare number of two digits (3.1.14-18) when the
+//     same version is there with other ones that do not count through: 16 and 20, but not
+//     17, 19 or 1. All other numbers of a suffix count builds: -ls245, -r10, -1.
+//
 // # How tags compare
 //
 // Every number compares as a number, whatever its length: first the numbers, missing
@@ -71,14 +77,22 @@
 //   - be no prerelease, unless the current one is a prerelease of the same or an earlier
 //     word, or the rules allow it;
 //   - be the same kind of date or none;
-//   - not begin with a year or a number of six digits if the current one does not, unless
-//     an include pattern admits it;
-//   - be strictly newer.
+//   - not begin with a year, a year and a month (22.04) or a number of six digits if the
+//     current one does not, unless an include pattern admits it;
+//   - be strictly newer: on the same base, or a newer version on another one.
 //
 // An include pattern that admits neither the current tag nor any tag of its family asks
 // for another family, and then gets it.
 //
-// Selection is transitive, and what it chooses has no successor among the same tags.
+// A newer version on the base of the current tag wins over a still newer one on another
+// base. Only when there is none, the base counts as dropped, and the newest version on
+// another base is offered, of equal ones that on the next base. A floating tag
+// (16-alpine3.19) keeps its version, and is left for that on another base when more precise
+// tags (16.6-alpine3.21) show that the publisher has moved on. Whoever does not admit the
+// current tag by include or exclude is not kept on its base.
+//
+// Selection is transitive, and what it chooses has no successor on its base among the same
+// tags.
 //
 // The rules and what WUD does instead are recorded in the divergences of the project
 // ("Which tag is newer"); each has a test of its name here.

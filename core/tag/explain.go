@@ -25,6 +25,7 @@ const (
 	ReasonPrerelease        Reason = "prerelease"          // a prerelease, and the current tag is nearer to a release
 	ReasonDate              Reason = "date"                // a date for a version, or the other way round
 	ReasonCalendar          Reason = "calendar"            // begins with a year or a long number, and the current tag does not
+	ReasonBase              Reason = "base"                // newer, but on another base, and the current base has newer tags
 	ReasonNotNewer          Reason = "not-newer"           // older or equal
 )
 
@@ -52,7 +53,7 @@ func (s *Selector) Explain(current string, tags []string) (Explanation, error) {
 	var kept, dropped int
 	sel, err := s.decide(current, tags, func(d *decision, tag string, r Reason) {
 		n := &dropped
-		if r == ReasonNewer {
+		if r == ReasonNewer || r == ReasonBase {
 			n = &kept
 		}
 		if *n++; *n > maxVerdicts {
@@ -65,19 +66,37 @@ func (s *Selector) Explain(current string, tags []string) (Explanation, error) {
 		return Explanation{Selection: sel}, err
 	}
 	e.Selection = sel
+	if sel.LeftBase != "" {
+		e.keepOffBase()
+	}
 	if sel.Newer {
 		e.crown(sel.Tag)
 	}
 	return e, nil
 }
 
+// keepOffBase keeps the newer tags on other bases, once it is known that the current base
+// has none.
+func (e *Explanation) keepOffBase() {
+	for i := range e.Verdicts {
+		if v := &e.Verdicts[i]; v.Reason == ReasonBase {
+			v.Kept, v.Reason, v.Detail = true, ReasonNewer, detailNewer
+		}
+	}
+}
+
+const detailNewer = "it is newer than the current tag, but not the newest"
+
 // crown marks the selected tag, which may be among the omitted ones.
 func (e *Explanation) crown(tag string) {
-	const detail = "it is the newest allowed tag"
+	detail := "it is the newest allowed tag"
+	if e.LeftBase != "" {
+		detail += fmt.Sprintf(": nothing newer is published on the base %s of the current tag", e.LeftBase)
+	}
 	found := false
 	for i := range e.Verdicts {
 		if v := &e.Verdicts[i]; v.Tag == tag {
-			v.Reason, v.Detail, found = ReasonNewest, detail, true
+			v.Kept, v.Reason, v.Detail, found = true, ReasonNewest, detail, true
 		}
 	}
 	if !found {
@@ -90,7 +109,7 @@ func (e *Explanation) crown(tag string) {
 func (d *decision) detail(r Reason) string {
 	switch r {
 	case ReasonNewer:
-		return "it is newer than the current tag, but not the newest"
+		return detailNewer
 	case ReasonCurrent:
 		return "it is the current tag"
 	case ReasonArtifact:
@@ -123,7 +142,12 @@ func (d *decision) detail(r Reason) string {
 		return "it and the current tag are not the same kind of date"
 	case ReasonCalendar:
 		return "it begins with a year or a date and the current tag does not"
+	case ReasonBase:
+		return fmt.Sprintf("it is newer, but on another base, and newer tags are published on the base %s of the current tag", d.running.base.text)
 	case ReasonNotNewer:
+		if compareLists(d.candidate.release(), d.running.release()) != 0 && compareCore(d.candidate, &d.running) == 0 {
+			return fmt.Sprintf("it is no newer version than the current tag, only on the base %s instead of %s", d.candidate.base.text, d.running.base.text)
+		}
 		return "it is not newer than the current tag"
 	}
 	return ""

@@ -28,6 +28,7 @@ type Selection struct {
 	Tag      string   // the best tag, or the current one when none is newer
 	Newer    bool     // whether Tag is newer than the current tag
 	Kept     int      // how many tags are newer and allowed
+	LeftBase string   // the base of the current tag (alpine3.19) when Tag is on another one, because nothing newer is on this
 	Warnings []string // what the owner of the container should know: rules that have no effect, no tags left
 }
 
@@ -107,7 +108,7 @@ func (s *Selector) Select(current string, tags []string) (Selection, error) {
 // read reads a transformed text. Without an include pattern, the numbers of runtimes
 // and hosts belong to the family.
 func (s *Selector) read(v *version, text string) bool {
-	return v.read(text, s.include == nil)
+	return v.read(text, reading{pin: s.include == nil})
 }
 
 // decision is one run of a Selector over the tags of a repository.
@@ -118,10 +119,16 @@ type decision struct {
 	running    version // the current tag
 	raw        layout  // of the current tag, untransformed
 	elsewhere  bool    // the include pattern asks for another family
+	months     bool    // the current tag is a year and a month: 22.04, 23.10
+	how        reading
 	candidate  *version
 	best       *version
+	stands     standing // of the candidate
+	bestStands standing
 	bestTag    string
-	kept       int
+	kept       int // tags that are newer on the current base
+	offBase    int // and on another one
+	drop       baseDrop
 	filtered   int // tags that passed the filters
 	prefixed   int // of these, tags with the current prefix
 	relatives  int // of these, tags of the current family
@@ -140,11 +147,11 @@ func layoutOf(tag string) layout {
 	if start < end {
 		l.count = 1
 	}
-	if !hash {
+	if !hash && !isRespin(tag[start:end]) {
 		l.count += strings.Count(tag[start:end], ".")
-		if isDashedDate(tag[start:end]) {
-			l.count = 3
-		}
+	}
+	if !hash && isDashedDate(tag[start:end]) {
+		l.count = 3
 	}
 	return l
 }
@@ -158,35 +165,90 @@ func (s *Selector) decide(current string, tags []string, note func(*decision, st
 	if err != nil {
 		return Selection{Tag: current}, err
 	}
-	d.isVersion = s.read(&d.running, text)
-	if d.isVersion && s.include != nil {
-		if err := d.lookElsewhere(tags); err != nil {
-			return Selection{Tag: current}, err
-		}
+	if err := d.prepare(text, tags); err != nil {
+		return Selection{Tag: current}, err
 	}
 	if err := d.run(tags, note); err != nil {
 		return Selection{Tag: current}, err
 	}
-	sel := Selection{Tag: current, Kept: d.kept, Newer: d.kept > 0, Warnings: d.warn(matched)}
-	if sel.Newer {
-		sel.Tag = d.bestTag
-	}
+	sel := d.selection()
+	sel.Warnings = d.warn(matched)
 	return sel, nil
 }
 
-// lookElsewhere sets d.elsewhere when the include pattern admits neither the current
-// tag nor any other tag of its family: then the owner wants to leave the family.
-func (d *decision) lookElsewhere(tags []string) error {
-	admitted, err := d.include.match(d.current)
-	if err != nil || admitted {
+// prepare reads the current tag and decides how all others are read. Whoever excludes the
+// current tag by a rule wants to leave its base, and perhaps its family.
+func (d *decision) prepare(text string, tags []string) error {
+	d.how = reading{pin: d.include == nil}
+	if d.isVersion = d.read(&d.running, text); !d.isVersion {
+		return nil
+	}
+	d.months = d.running.month == paddedMonth || (d.running.month == likeMonth && d.paddedBefore(tags))
+	if excluded, err := d.exclude.match(d.current); excluded || err != nil {
 		return err
 	}
+	if d.include != nil {
+		if admitted, err := d.include.match(d.current); err != nil {
+			return err
+		} else if !admitted {
+			return d.lookElsewhere(tags)
+		}
+	}
+	d.how.bases = true
+	d.how.bare = d.transform == nil && bareBase(d.current, &d.running, tags)
+	d.read(&d.running, text)
+	return nil
+}
+
+// paddedBefore reports whether there was a tag such as 22.04 before the current one, which
+// makes a month of the 10 in 23.10.
+func (d *decision) paddedBefore(tags []string) bool {
+	start, end, _ := span(d.current)
+	numbers := d.current[start:end]
+	for _, tag := range tags {
+		from, to, _ := span(tag)
+		if monthOf(tag[from:to]) == paddedMonth && tag[from:to] < numbers && strings.EqualFold(tag[:from], d.raw.prefix) {
+			return true
+		}
+	}
+	return false
+}
+
+// entersCalendar reports whether v counts by the calendar and the current tag does not. Such
+// tags are mostly left over from another scheme.
+func (d *decision) entersCalendar(v *version) bool {
+	if d.running.calendar() {
+		return false
+	}
+	return v.calendar() || (v.month == paddedMonth && !d.months)
+}
+
+// lookElsewhere sets d.elsewhere when the include pattern, which does not admit the current
+// tag, admits no other tag of its family either: then the owner wants to leave the family.
+func (d *decision) lookElsewhere(tags []string) error {
 	if err := d.run(tags, nil); err != nil {
 		return err
 	}
 	d.elsewhere = d.relatives == 0 && d.filtered > 0
 	d.kept, d.filtered, d.prefixed, d.relatives = 0, 0, 0, 0
 	return nil
+}
+
+// read reads a transformed text as this decision does.
+func (d *decision) read(v *version, text string) bool { return v.read(text, d.how) }
+
+// selection returns the outcome of a run.
+func (d *decision) selection() Selection {
+	switch dropped := d.bestStands == offBase || d.bestStands == rebuilt; {
+	case dropped:
+		return Selection{Tag: d.bestTag, Newer: true, Kept: d.kept + d.offBase, LeftBase: d.running.base.text}
+	case d.kept > 0:
+		return Selection{Tag: d.bestTag, Newer: true, Kept: d.kept}
+	}
+	if next := d.afterDrop(); next != "" {
+		return Selection{Tag: next, Newer: true, Kept: 1, LeftBase: d.running.base.text}
+	}
+	return Selection{Tag: d.current}
 }
 
 // run judges the tags and remembers the best.
@@ -200,10 +262,15 @@ func (d *decision) run(tags []string, note func(*decision, string, Reason)) erro
 		if err != nil {
 			return err
 		}
-		if reason == ReasonNewer {
-			d.kept++
-			if d.kept == 1 || d.better(tag) {
-				d.best, d.candidate, d.bestTag = d.candidate, d.best, tag
+		if reason == ReasonNewer || reason == ReasonBase {
+			first := d.kept+d.offBase == 0
+			if reason == ReasonNewer {
+				d.kept++
+			} else {
+				d.offBase++
+			}
+			if first || d.better(tag) {
+				d.best, d.candidate, d.bestTag, d.bestStands = d.candidate, d.best, tag, d.stands
 			}
 		}
 		if note != nil {
@@ -256,6 +323,9 @@ func (d *decision) judge(tag string) (Reason, error) {
 	}
 	switch {
 	case raw.count != d.raw.count:
+		if d.running.base.text != "" {
+			d.drop.addPrecise(v, &d.running)
+		}
 		return ReasonCount, nil
 	case !d.elsewhere && !d.related(v):
 		return ReasonFamily, nil
@@ -266,10 +336,17 @@ func (d *decision) judge(tag string) (Reason, error) {
 		return ReasonPrerelease, nil
 	case v.date != d.running.date:
 		return ReasonDate, nil
-	case v.calendar() && !d.running.calendar() && d.include == nil:
+	case d.include == nil && d.entersCalendar(v):
 		return ReasonCalendar, nil
-	case compareVersions(v, &d.running) <= 0:
+	}
+	switch d.stands = d.standing(v); d.stands {
+	case behind:
+		if d.running.base.text != "" {
+			d.drop.addEqual(tag, v, &d.running)
+		}
 		return ReasonNotNewer, nil
+	case offBase, rebuilt:
+		return ReasonBase, nil
 	}
 	return ReasonNewer, nil
 }
@@ -295,6 +372,9 @@ func (d *decision) filter(tag string) (Reason, error) {
 // related reports whether v may follow the current tag: a version of its family, or one
 // without the revisions of the current tag (10.8.13-1), which not every version has.
 func (d *decision) related(v *version) bool {
+	if d.how.bare {
+		return sameFamily(v, &d.running)
+	}
 	for family, ok := d.running.family, true; ok; family, ok = withoutRevision(family) {
 		if bytes.Equal(family, v.family) {
 			return true
@@ -304,10 +384,13 @@ func (d *decision) related(v *version) bool {
 }
 
 // better reports whether the candidate is better than the best so far. It is a total
-// order, so that the order of the tags does not matter: the newer version, then what is
-// most like the current tag, then the shorter and the lower text.
+// order, so that the order of the tags does not matter: what stands higher, then the newer
+// version, then what is most like the current tag, then the shorter and the lower text.
 func (d *decision) better(tag string) bool {
 	a, b := d.candidate, d.best
+	if d.stands != d.bestStands {
+		return d.stands > d.bestStands
+	}
 	if c := compareCore(a, b); c != 0 {
 		return c > 0
 	}
@@ -319,6 +402,12 @@ func (d *decision) better(tag string) bool {
 	}
 	if c := bytes.Compare(a.family, b.family); c != 0 {
 		return c < 0
+	}
+	if c := compareLists(a.lead(), b.lead()); c != 0 {
+		return c > 0
+	}
+	if c := d.nearer(a, b); c != 0 {
+		return c > 0
 	}
 	if c := compareLists(a.numbers, b.numbers); c != 0 {
 		return c > 0
@@ -342,7 +431,7 @@ func (d *decision) better(tag string) bool {
 // It allocates, but only for ties.
 func compareUntransformed(a, b string) int {
 	var va, vb version
-	switch okA, okB := va.read(a, false), vb.read(b, false); {
+	switch okA, okB := va.read(a, reading{}), vb.read(b, reading{}); {
 	case okA && okB:
 		if c := compareCore(&va, &vb); c != 0 {
 			return c

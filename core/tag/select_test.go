@@ -159,6 +159,8 @@ func TestNumberedSuffixes(t *testing.T) {
 		{Rules{}, "10.8.13-1", "10.8.13 10.9.0 10.10.3 10.10.3-arm64", "10.10.3"},
 		{Rules{}, "10.8.13-1", "10.8.13-2 10.8.13", "10.8.13-2"},
 		{Rules{}, "26.0.6-0", "26.0.7 26.0.7-0", "26.0.7-0"},
+		{Rules{}, "1.4.0-3_slim", "1.4.0-10_slim 1.4.0-4_slim", "1.4.0-10_slim"},
+		{Rules{}, "1.4.0-3_slim", "1.5.0_slim 1.5.0-slim 1.6.0", "1.5.0_slim"},
 		{Rules{}, "10.49.1c", "10.49.1 10.50.0", "10.50.0"},
 		{Rules{}, "11.0.0", "11.1.0-67429 11.0.0-1", ""},
 		// What mends a release is newer than it, and is followed by the next one.
@@ -235,6 +237,15 @@ func TestCalendarVersions(t *testing.T) {
 		{Rules{Include: `^10\.`}, "10.11.0", "10.11.1 2021.12.16", "10.11.1"},
 		{Rules{}, "2021.12.16", "10.11.0", ""},
 		{Rules{}, "1500.1", "2021.12", ""},
+		// A zero before the month tells a calendar from plain versions.
+		{Rules{}, "4.6.3", "5.0.3 20.04.1", "5.0.3"},
+		{Rules{}, "10.11", "22.04", ""},
+		{Rules{Include: `^\d`}, "10.11", "22.04", "22.04"},
+		{Rules{}, "22.04", "22.10 23.10", "23.10"},
+		{Rules{}, "23.10", "22.04 24.04", "24.04"},
+		{Rules{}, "16.10", "16.11 20.04", "16.11"},
+		{Rules{}, "16.9", "16.10 17.1", "17.1"},
+		{Rules{}, "19.03.15", "20.10.7 23.0.1", "23.0.1"},
 	})
 	for _, tag := range []string{"22.04", "24.04", "2024.01", "3.05-alpine", "2024.01.15", "jammy-22.04.1"} {
 		if !mustCompile(t, Rules{}).IsVersion(tag) {
@@ -271,6 +282,12 @@ func TestHashesAndBareDates(t *testing.T) {
 		{Rules{}, "jammy-20240111", "jammy-20240227 noble-20240605", "jammy-20240227"},
 		{Rules{}, "jammy-20240111", "jammy-22.04 jammy-9", ""},
 		{Rules{}, "20240115-r1", "20240115-r2", "20240115-r2"},
+		// A date that is built again goes on with a count, which is no more precise.
+		{Rules{}, "noble-20240114", "noble-20240114.1", "noble-20240114.1"},
+		{Rules{}, "noble-20240114.1", "noble-20240114 noble-20240114.2 noble-20240114.10", "noble-20240114.10"},
+		{Rules{}, "noble-20240114.1", "noble-20240202", "noble-20240202"},
+		{Rules{}, "2024-01-14", "2024-01-14.1 2024-01-13.2", "2024-01-14.1"},
+		{Rules{}, "20240114", "20240115.1.2 20240115.123456", ""},
 	})
 }
 

@@ -24,7 +24,7 @@ func (v *version) readPrefix() {
 }
 
 // readSuffix splits v.rest into stage, family and numbers.
-func (v *version) readSuffix(pin bool) {
+func (v *version) readSuffix(how reading) {
 	s := v.rest
 	for i := 0; i < len(s); {
 		if i > 0 && wordStart(s, i) {
@@ -40,6 +40,9 @@ func (v *version) readSuffix(pin bool) {
 			}
 		}
 		if isDigit(s[i]) {
+			if how.bases && v.base.text == "" {
+				v.base = baseAt(s, i, len(v.numbers), how.bare)
+			}
 			var number string
 			number, i = digits(s, i)
 			v.family = append(v.family, foldedNumber)
@@ -61,7 +64,7 @@ func (v *version) readSuffix(pin bool) {
 			i++
 		default:
 			n := len(letters)
-			if pin && isLine(letters) {
+			if how.pin && isLine(letters) {
 				n = lineEnd(s[i:], n)
 			}
 			v.family = append(v.family, s[i:i+n]...)

@@ -16,22 +16,30 @@ const (
 type version struct {
 	prefix  string   // what stands before the numbers: "v", "version-"
 	main    []string // the numbers: 1.25.0
+	month   month    // whether they begin like 22.04, a year and a month
 	date    int      // kind of date: digits of 20240115 or 2024011501, dashedDate, or 0
 	rest    string   // what stands after the numbers, as written
 	stage   stage    // stable, or how near to it
 	count   []string // the numbers of the stage: 2 in rc.2
 	family  []byte   // the suffix without stage, its numbers folded
 	numbers []string // the folded numbers
+	base    base     // which of them name the base, if the reading asks for it
+}
+
+// reading says what a reader makes of the numbers of a suffix.
+type reading struct {
+	pin   bool // numbers of runtimes and hosts name the family
+	bases bool // numbers of distributions name the base: alpine3.21, debian-11
+	bare  bool // and so does a bare number after the version: the 18 of 3.1.14-18
 }
 
 // dashedDate is the date kind of 2024-01-15.
 const dashedDate = 1
 
-// read replaces v by the version in s and reports whether there is one. With pin, the
-// numbers of runtimes and hosts in the suffix name the family.
-func (v *version) read(s string, pin bool) bool {
+// read replaces v by the version in s and reports whether there is one.
+func (v *version) read(s string, how reading) bool {
 	v.main, v.count, v.family, v.numbers = v.main[:0], v.count[:0], v.family[:0], v.numbers[:0]
-	v.date, v.stage = 0, stable
+	v.date, v.stage, v.base = 0, stable, base{}
 	s = strings.TrimSpace(s)
 	start, end, hash := span(s)
 	v.prefix, v.rest = s[:start], s[end:]
@@ -52,6 +60,7 @@ func (v *version) read(s string, pin bool) bool {
 	if strings.IndexByte(s[start:end], '-') > 0 {
 		v.date = dashedDate
 	}
+	v.month = monthOf(s[start:end])
 	if len(v.main) == 1 && len(first) > 1 && first[0] == '0' {
 		return false
 	}
@@ -59,7 +68,7 @@ func (v *version) read(s string, pin bool) bool {
 		return false
 	}
 	v.readPrefix()
-	v.readSuffix(pin)
+	v.readSuffix(how)
 	return true
 }
 
@@ -86,10 +95,10 @@ func span(s string) (start, end int, hash bool) {
 
 // spanEnd returns the end of the numbers that begin at i.
 func spanEnd(s string, i int) int {
-	if isDashedDate(s[i:]) {
-		return i + len("2024-01-15")
-	}
 	_, end := digits(s, i)
+	if isDashedDate(s[i:]) {
+		end = i + len("2024-01-15")
+	}
 	for end+1 < len(s) && s[end] == '.' && isDigit(s[end+1]) {
 		_, end = digits(s, end+1)
 	}
@@ -106,6 +115,38 @@ func digits(s string, i int) (run string, end int) {
 // calendar reports whether v begins with a year, or with a number that is too long for
 // anything but a date or a commit hash that happens to have no letters.
 func (v *version) calendar() bool { return isYear(v.main[0]) || len(v.main[0]) >= 6 }
+
+// month says whether numbers begin with a year of two digits and a month.
+type month int
+
+const (
+	noMonth     month = iota
+	likeMonth         // 23.10: perhaps, since plain versions look like it, too
+	paddedMonth       // 22.04, 20.04.1: only months have a leading zero
+)
+
+func monthOf(numbers string) month {
+	const n = len("22.04")
+	switch {
+	case len(numbers) < n || numbers[2] != '.' || !between(numbers[:2], "10", "99") || (len(numbers) > n && numbers[n] != '.'):
+		return noMonth
+	case between(numbers[3:n], "01", "09"):
+		return paddedMonth
+	case between(numbers[3:n], "10", "12"):
+		return likeMonth
+	}
+	return noMonth
+}
+
+// isRespin reports whether numbers are a date and the count of what was built again from
+// it: 20240114.1, 2024-01-14.1.
+func isRespin(numbers string) bool {
+	dot := strings.IndexByte(numbers, '.')
+	if dot < 0 || len(numbers)-dot > len(".999") || strings.IndexByte(numbers[dot+1:], '.') >= 0 {
+		return false
+	}
+	return isDashedDate(numbers[:dot]) || dateDigits(numbers[:dot]) > 0
+}
 
 // dateDigits returns the length of a number that begins with a date: 8 for 20240115,
 // 10, 12 or 14 with hours, minutes and seconds; else 0.
@@ -199,10 +240,10 @@ func compareVersions(a, b *version) int {
 func sameFamily(a, b *version) bool { return bytes.Equal(a.family, b.family) }
 
 // withoutRevision returns what a family is without the revision it begins with, the count
-// of how often a version was built or mended: 1.0.0-1, 1.0.0-r2-alpine, 1.0.0c.
+// of how often a version was built or mended: 1.0.0-1, 1.0.0-3_slim, 1.0.0-r2-alpine, 1.0.0c.
 func withoutRevision(family []byte) (rest []byte, ok bool) {
 	for _, revision := range [...]string{"-#", "-r#", "-p#", "?"} {
-		if rest, ok := bytes.CutPrefix(family, []byte(revision)); ok && (len(rest) == 0 || rest[0] == '-') {
+		if rest, ok := bytes.CutPrefix(family, []byte(revision)); ok && (len(rest) == 0 || rest[0] == '-' || rest[0] == '_') {
 			return rest, true
 		}
 	}

@@ -65,7 +65,7 @@ func TestParseTable(t *testing.T) {
 		}
 		var v version
 		got := ""
-		if v.read(tag, true) {
+		if v.read(tag, reading{pin: true}) {
 			got = numbers(&v)
 		}
 		if got != want {
@@ -114,7 +114,7 @@ func TestReadPieces(t *testing.T) {
 		{"20240115a", "", "20240115.0.0", "?", "a"},
 	} {
 		var v version
-		if !v.read(c.tag, true) {
+		if !v.read(c.tag, reading{pin: true}) {
 			t.Errorf("%q is no version", c.tag)
 			continue
 		}
@@ -147,7 +147,7 @@ func TestPrereleaseWords(t *testing.T) {
 		"1.0.RELEASE": stable, "prefect-1.0": stable, "1.0-c1": stable, "1.0-1b2": stable, "1.0-hotfix": stable, "1.0-no-security": stable, "hotfix1-1.0": stable,
 	} {
 		var v version
-		if !v.read(tag, true) || v.stage != want {
+		if !v.read(tag, reading{pin: true}) || v.stage != want {
 			t.Errorf("%q: stage %d, want %d", tag, v.stage, want)
 		}
 	}
@@ -169,7 +169,7 @@ func TestOrder(t *testing.T) {
 		for i := range tags {
 			for j := range tags {
 				var a, b version
-				if !a.read(tags[i], true) || !b.read(tags[j], true) {
+				if !a.read(tags[i], reading{pin: true}) || !b.read(tags[j], reading{pin: true}) {
 					t.Fatal(tags[i], tags[j])
 				}
 				if c := compareVersions(&a, &b); (c < 0) != (i < j) || (c > 0) != (i > j) {
