@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -27,7 +28,7 @@ func TestRefusedAuthorization(t *testing.T) {
 	sim.Push(v.repo(), "1.0.0")
 	var asked, refused atomic.Int32
 	var permitted atomic.Bool
-	n.site(awsAPI).HandleFunc("/", authorize(func() string { return fmt.Sprintf("%s-%d", awsGet, asked.Add(1)) }))
+	n.site(awsAPI).HandleFunc("/", authorize("eu-west-1", func() string { return fmt.Sprintf("%s-%d", awsGet, asked.Add(1)) }))
 	n.site(v.host).HandleFunc("/v2/", func(w http.ResponseWriter, r *http.Request) {
 		_, password, given := r.BasicAuth()
 		switch {
@@ -68,4 +69,65 @@ func TestRefusedAuthorization(t *testing.T) {
 			t.Errorf("%q is told", secret)
 		}
 	}
+}
+
+// TestECREveryRegion: one instance serves the private registries of every account
+// and region, under all their names, each region with a token of its own.
+func TestECREveryRegion(t *testing.T) {
+	n := newInternet(t, "")
+	engine := enginesim.New(enginesim.Config{})
+	var asked sync.Map // region: how often its API was
+	apis := map[string]string{
+		"eu-west-1": awsAPI, "us-east-1": "api.ecr.us-east-1.amazonaws.com", "cn-north-1": "api.ecr.cn-north-1.amazonaws.com.cn",
+		"eusc-de-east-1": "api.ecr.eusc-de-east-1.amazonaws.eu",
+	}
+	for region, host := range apis {
+		count := new(atomic.Int32)
+		asked.Store(region, count)
+		n.site(host).HandleFunc("/", authorize(region, func() string { count.Add(1); return awsGet + "-" + region }))
+	}
+	hosts := map[string]string{ // region by host
+		awsHost: "eu-west-1",
+		"210987654321.dkr.ecr.eu-west-1.amazonaws.com":      "eu-west-1",
+		"123456789012.dkr.ecr.us-east-1.amazonaws.com":      "us-east-1",
+		"123456789012.dkr.ecr-fips.us-east-1.amazonaws.com": "us-east-1",
+		"210987654321.dkr-ecr.us-east-1.on.aws":             "us-east-1",
+		"210987654321.dkr.ecr.cn-north-1.amazonaws.com.cn":  "cn-north-1",
+		"210987654321.dkr.ecr.eusc-de-east-1.amazonaws.eu":  "eusc-de-east-1",
+	}
+	for host, region := range hosts {
+		sim := registrysim.New(registrysim.Options{Auth: registrysim.Basic, Users: map[string]string{"AWS": awsGet + "-" + region}})
+		sim.Push("team/app", "1.0.0", "1.1.0")
+		n.site(host).Handle("/v2/", sim)
+		reference := host + "/team/app:1.0.0"
+		image, _ := sim.Image("team/app", "1.0.0")
+		engine.AddImage(enginesim.Image{Tags: []string{reference}, Digests: []string{host + "/team/app@" + image.Digest}})
+		_, err := engine.Create(enginesim.Container{Name: strings.ReplaceAll(host, ".", "-"), Image: reference})
+		must(t, err)
+	}
+	server, err := engine.Listen(shortDir(t))
+	must(t, err)
+	t.Cleanup(func() { server.Close() })
+	d := install(t, "DOGWATCH_WATCHER_DOCKER_LOCAL_SOCKET="+server.Address, "DOGWATCH_WATCHER_DOCKER_LOCAL_CRON=0 0 1 1 *",
+		"WUD_REGISTRY_ECR_PRIVATE_REGION=eu-west-1", "WUD_REGISTRY_ECR_PRIVATE_ACCOUNTID=123456789012",
+		"WUD_REGISTRY_ECR_PRIVATE_ACCESSKEYID="+awsKey, "WUD_REGISTRY_ECR_PRIVATE_SECRETACCESSKEY="+awsSecret,
+		"DOGWATCH_REGISTRY_ECR_PRIVATE_PROXY=http://"+n.proxy, "DOGWATCH_REGISTRY_ECR_PRIVATE_TLS_CAFILE="+n.file,
+		// What no instance serves is asked through the same proxy, so that it would be seen.
+		"DOGWATCH_REGISTRY_OCI_PUBLIC_PROXY=http://"+n.proxy, "DOGWATCH_REGISTRY_OCI_PUBLIC_TLS_CAFILE="+n.file).start()
+	found := get[[]sdk.Container](d, http.MethodPost, "/api/containers/watch")
+	if len(found) != len(hosts) {
+		t.Errorf("%d containers, want %d", len(found), len(hosts))
+	}
+	for _, c := range found {
+		if c.Check.State != sdk.CheckOK || !c.UpdateAvailable || c.Image.Registry.Name != "ecr.private" {
+			t.Errorf("%s: %s %v by %s, error %s", c.Image.Registry.Host, c.Check.State, c.UpdateAvailable, c.Image.Registry.Name, show(c.Error))
+		}
+	}
+	asked.Range(func(region, count any) bool {
+		if got := count.(*atomic.Int32).Load(); got != 1 {
+			t.Errorf("AWS was asked %d times for a token of %s, want once", got, region)
+		}
+		return true
+	})
+	d.stop()
 }

@@ -165,7 +165,7 @@ func (n *internet) registries(all []vendor) map[string]*registrysim.Registry {
 			n.gateway(v.host, host)
 		}
 	}
-	n.site(awsAPI).HandleFunc("/", authorize(func() string { return awsGet }))
+	n.site(awsAPI).HandleFunc("/", authorize("eu-west-1", func() string { return awsGet }))
 	return sims
 }
 
@@ -200,11 +200,11 @@ func logins(all []vendor) map[string][]string {
 	return want
 }
 
-// authorize is GetAuthorizationToken of ECR. It gives a token to whoever has signed with the
-// secret of the key (https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html).
-func authorize(token func() string) http.HandlerFunc {
+// authorize is GetAuthorizationToken of ECR in a region. It gives a token to whoever has
+// signed with the secret of the key (https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html).
+func authorize(region string, token func() string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		if why := unsigned(r); why != "" {
+		if why := unsigned(r, region); why != "" {
 			w.WriteHeader(http.StatusBadRequest)
 			fmt.Fprintf(w, `{"__type":"InvalidSignatureException","message":%q}`, why)
 			return
@@ -215,8 +215,8 @@ func authorize(token func() string) http.HandlerFunc {
 	}
 }
 
-// unsigned says what a request to ECR lacks of the signature of the key; "" for nothing.
-func unsigned(r *http.Request) string {
+// unsigned says what a request to ECR in a region lacks of the signature of the key; "" for nothing.
+func unsigned(r *http.Request, region string) string {
 	body, err := io.ReadAll(r.Body)
 	rest, signed := strings.CutPrefix(r.Header.Get("Authorization"), "AWS4-HMAC-SHA256 ")
 	fields := map[string]string{}
@@ -225,7 +225,7 @@ func unsigned(r *http.Request) string {
 		fields[key] = value
 	}
 	scope, ours := strings.CutPrefix(fields["Credential"], awsKey+"/")
-	if err != nil || !signed || !ours || !strings.HasSuffix(scope, "/eu-west-1/ecr/aws4_request") || !strings.HasSuffix(r.Header.Get("X-Amz-Target"), ".GetAuthorizationToken") {
+	if err != nil || !signed || !ours || !strings.HasSuffix(scope, "/"+region+"/ecr/aws4_request") || !strings.HasSuffix(r.Header.Get("X-Amz-Target"), ".GetAuthorizationToken") {
 		return "not signed for this"
 	}
 	var headers strings.Builder

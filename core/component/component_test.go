@@ -182,7 +182,10 @@ func TestRegistryForAHost(t *testing.T) {
 	m := load(t, Options{},
 		section(kind.Registry, "hub", "zmirror", map[string]string{"hosts": "docker.io", "url": "http://mirror:5000/v2"}),
 		section(kind.Registry, "hub", "wide", map[string]string{"hosts": "*.example.org"}),
-		section(kind.Registry, "hub", "narrow", map[string]string{"hosts": "*.eu.example.org,one.us.example.org,*loose.org"}))
+		section(kind.Registry, "hub", "narrow", map[string]string{"hosts": "*.eu.example.org,one.us.example.org,*loose.org"}),
+		section(kind.Registry, "hub", "any", map[string]string{"hosts": "*.repo.*.example.net"}),
+		section(kind.Registry, "hub", "region", map[string]string{"hosts": "*.repo.a-very-long-region.example.net"}),
+		section(kind.Registry, "hub", "team", map[string]string{"hosts": "t.repo.*.example.net"}))
 	for host, want := range map[string]string{
 		"docker.io":          "hub.zmirror http://mirror:5000/v2", // configured beats default, whatever the order of names
 		"ghcr.io":            "generic.public https://ghcr.io/v2",
@@ -195,6 +198,10 @@ func TestRegistryForAHost(t *testing.T) {
 		"badexample.org":     "generic.public https://badexample.org/v2",  // suffixes are anchored at dots
 		"tight-loose.org":    "generic.public https://tight-loose.org/v2", // and a pattern that is not serves nobody
 		"mydocker.io":        "generic.public https://mydocker.io/v2",
+
+		"x.repo.somewhere.example.net":          "hub.any https://x.repo.somewhere.example.net/v2",
+		"x.repo.a-very-long-region.example.net": "hub.region https://x.repo.a-very-long-region.example.net/v2",
+		"t.repo.a-very-long-region.example.net": "hub.team https://t.repo.a-very-long-region.example.net/v2", // whose it is says more than where it is
 	} {
 		c, url, served := m.RegistryFor(host)
 		if !served || c.ID()+" "+url != want {

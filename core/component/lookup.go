@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/dogwatch/dogwatch/sdk/kind"
+	"github.com/dogwatch/dogwatch/sdk/registry"
 )
 
 // All returns the components of a kind, sorted by type and name.
@@ -65,15 +66,16 @@ func (m *Manager) Watchers() []string {
 }
 
 // RegistryFor returns the registry that serves a host, and the base URL of the
-// host's API. The most specific pattern wins: the exact host, then the longest
-// suffix, then "*"; among equals a configured component beats a default one.
+// host's API. The most specific pattern wins: the exact host, then what begins
+// with a name, then the longest suffix, then "*"; among equals a configured
+// component beats a default one.
 func (m *Manager) RegistryFor(host string) (*Component, string, bool) {
 	var best *Component
 	var url string
 	var rank int
 	for _, c := range m.All(kind.Registry) {
 		for _, h := range c.Hosts() {
-			r := specificity(h.Pattern, host)
+			r := specificity(h, host)
 			if r > 0 && !c.Default {
 				r++
 			}
@@ -102,16 +104,14 @@ func scheme(host string) string {
 
 // specificity ranks how well a pattern matches a host; 0 means not at all.
 // Ranks are even, so that callers can break ties.
-func specificity(pattern, host string) int {
-	pattern, host = strings.ToLower(pattern), strings.ToLower(host)
-	suffix, wild := strings.CutPrefix(pattern, "*")
+func specificity(h registry.Host, host string) int {
 	switch {
-	case pattern == "*":
-		return 2
-	case pattern == host:
+	case !h.Serves(host):
+		return 0
+	case !strings.Contains(h.Pattern, "*"):
 		return 1 << 20
-	case wild && strings.HasPrefix(suffix, ".") && strings.HasSuffix(host, suffix) && len(host) > len(suffix):
-		return 2 + 2*len(suffix)
+	case !strings.HasPrefix(h.Pattern, "*"):
+		return 1<<19 + 2*len(h.Pattern)
 	}
-	return 0
+	return 2 * len(h.Pattern)
 }

@@ -105,6 +105,13 @@ func TestHosts(t *testing.T) {
 		}
 		return o
 	}
+	ecrIn := func(account, region string) []string {
+		return []string{
+			account + ".dkr.ecr." + region + ".amazonaws.com", account + ".dkr.ecr-fips." + region + ".amazonaws.com",
+			account + ".dkr-ecr." + region + ".on.aws", account + ".dkr-ecr-fips." + region + ".on.aws",
+		}
+	}
+	allECR := append(ecrIn("*", "*"), "*.dkr.ecr.*.amazonaws.com.cn", "*.dkr.ecr.*.amazonaws.eu")
 	tests := []struct {
 		typ     string
 		options map[string]any
@@ -120,9 +127,12 @@ func TestHosts(t *testing.T) {
 		{"dhi", nil, at("", "dhi.io")},
 		{"docr", nil, at("", "registry.digitalocean.com")},
 		{"ecr", nil, at("", "public.ecr.aws")},
-		{"ecr", keys(nil), at("", "*.dkr.ecr.eu-west-1.amazonaws.com", "*.dkr.ecr-fips.eu-west-1.amazonaws.com")},
-		{"ecr", keys(map[string]any{"region": "cn-north-1", "accountid": "123456789012", "public": true}),
-			at("", "123456789012.dkr.ecr.cn-north-1.amazonaws.com.cn", "123456789012.dkr.ecr-fips.cn-north-1.amazonaws.com.cn", "public.ecr.aws")},
+		{"ecr", keys(nil), at("", slices.Concat(ecrIn("*", "eu-west-1"), allECR)...)},
+		{"ecr", keys(map[string]any{"mirror": "https://cache.lan"}), slices.Concat(at("https://cache.lan/v2", ecrIn("*", "eu-west-1")...), at("", allECR...))},
+		{"ecr", keys(map[string]any{"region": "cn-north-1", "accountid": "123456789012", "public": true}), at("", slices.Concat([]string{
+			"123456789012.dkr.ecr.cn-north-1.amazonaws.com.cn", "public.ecr.aws", "123456789012.dkr.ecr.*.amazonaws.com.cn", "*.dkr.ecr.cn-north-1.amazonaws.com.cn",
+		}, allECR)...)},
+		{"ecr", keys(map[string]any{"region": "eusc-de-east-1"}), at("", slices.Concat([]string{"*.dkr.ecr.eusc-de-east-1.amazonaws.eu"}, allECR)...)},
 		{"forgejo", nil, at("https://code.forgejo.org/v2", "code.forgejo.org", "code.forgejo.org:443")},
 		{"gar", nil, at("", "*.pkg.dev")},
 		{"gcr", nil, at("", "gcr.io", "*.gcr.io")},

@@ -5,6 +5,8 @@ package registry
 import (
 	"context"
 	"reflect"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/dogwatch/dogwatch/sdk"
@@ -69,10 +71,23 @@ type Limit struct {
 // Host is a host that a registry serves.
 type Host struct {
 	// Pattern is a host with optional port ("ghcr.io", "localhost:5000"), "*.suffix" for
-	// any host below suffix, or "*" for every host that nothing else serves.
+	// any host below suffix, or "*" for every host that nothing else serves. A "*" between
+	// dots stands for one label: "*.dkr.ecr.*.amazonaws.com".
 	Pattern string
 	// URL is the base of the host's API, with scheme and "/v2"; "" means "https://{host}/v2".
 	URL string
+}
+
+// Serves reports whether the pattern stands for a host, given with its port if it
+// has one. Upper case does not matter.
+func (h Host) Serves(host string) bool {
+	pattern, labels := strings.Split(strings.ToLower(h.Pattern), "."), strings.Split(strings.ToLower(host), ".")
+	if pattern[0] == "*" && len(labels) > len(pattern) {
+		labels = labels[len(labels)-len(pattern):]
+	}
+	return slices.EqualFunc(pattern, labels, func(want, label string) bool {
+		return want == label || want == "*" && label != ""
+	})
 }
 
 // Repository is what a question is about.

@@ -19,8 +19,9 @@ import (
 // digestForm is that of OCI image-spec, descriptor.md, "Digests".
 var digestForm = regexp.MustCompile(`^[a-z0-9]+(?:[.+_-][a-z0-9]+)*:[a-zA-Z0-9=_-]+$`)
 
-// hostForm is a pattern of registry.Host: a host with optional port, "*.suffix" or "*".
-var hostForm = regexp.MustCompile(`^(\*|(\*\.)?[a-z0-9-]+(\.[a-z0-9-]+)*(:[0-9]+)?|\[[0-9a-f:]+\](:[0-9]+)?)$`)
+// hostForm is a pattern of registry.Host: a host with optional port, in which "*"
+// may stand for labels other than the last, or "*".
+var hostForm = regexp.MustCompile(`^(\*|((\*|[a-z0-9-]+)\.)*[a-z0-9-]+(:[0-9]+)?|\[[0-9a-f:]+\](:[0-9]+)?)$`)
 
 func (c Case) hosts(t *testing.T, s conform.Subject) {
 	client, _ := plugintest.Serve(t, s.Bundle)

@@ -43,28 +43,35 @@ func (b bounded) Do(req *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// api asks AWS for what its registries accept.
+// api asks AWS for what its registries of a region accept.
 type api struct {
 	client *ecr.Client
 	about  service
 }
 
-func newAPI(o Options, client doer) api {
+// newAPI returns the API of a region. It is asked as what keys gives; the
+// endpoint of the options is that of their own region only.
+func newAPI(o Options, region string, keys aws.CredentialsProvider, client doer) api {
 	options := ecr.Options{
-		Region: o.Region, HTTPClient: bounded{client}, Credentials: o.provider(client),
+		Region: region, HTTPClient: bounded{client}, Credentials: keys,
 		Retryer: aws.NopRetryer{}, // the host asks again when that can help
 	}
-	if o.Endpoint != nil {
-		options.BaseEndpoint = aws.String(o.Endpoint.String())
+	check := "check "
+	if region == o.Region {
+		check = "check region, "
+		if o.Endpoint != nil {
+			options.BaseEndpoint = aws.String(o.Endpoint.String())
+		}
 	}
-	about := service{name: "the ECR API in " + o.Region, shown: "the access key", remedy: "check region, accesskeyid and secretaccesskey, and that its user may call ecr:GetAuthorizationToken"}
+	about := service{name: "the ECR API in " + region, shown: "the access key", remedy: check + "accesskeyid and secretaccesskey, and that its user may call ecr:GetAuthorizationToken"}
 	if o.AccessKeyID == "" || o.RoleARN != "" {
-		about.shown, about.remedy = "the credentials", "check region, and that whose they are may call ecr:GetAuthorizationToken"
+		about.shown, about.remedy = "the credentials", check+"and that whose they are may call ecr:GetAuthorizationToken"
 	}
 	return api{client: ecr.New(options), about: about}
 }
 
-// authorization returns what the account's registries accept, and until when
+// authorization returns what the region's registries accept, of whatever account
+// they are that lets the keys read, and until when
 // (https://docs.aws.amazon.com/AmazonECR/latest/APIReference/API_GetAuthorizationToken.html).
 func (a api) authorization(ctx context.Context) (sdk.Credentials, time.Time, error) {
 	answer, err := a.client.GetAuthorizationToken(ctx, &ecr.GetAuthorizationTokenInput{})

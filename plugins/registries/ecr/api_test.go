@@ -34,6 +34,9 @@ func (r *recorder) Do(req *http.Request) (*http.Response, error) {
 	return w.Result(), nil
 }
 
+// ownAPI is the API of the region of the options.
+func ownAPI(o Options, client doer) api { return newAPI(o, o.Region, o.provider(client), client) }
+
 func TestRequest(t *testing.T) {
 	for name, test := range map[string]struct {
 		options Options
@@ -46,7 +49,7 @@ func TestRequest(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			test.options.AccessKeyID, test.options.SecretAccessKey = "AKIAEXAMPLE", "secret"
 			r := &recorder{status: http.StatusForbidden}
-			if _, _, err := newAPI(test.options, r).authorization(t.Context()); err == nil {
+			if _, _, err := ownAPI(test.options, r).authorization(t.Context()); err == nil {
 				t.Fatal("a refusal is no error")
 			}
 			if got := r.asked.URL.String(); got != test.want || r.asked.Method != http.MethodPost {
@@ -95,7 +98,7 @@ func TestRefusal(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := Options{Region: "eu-west-1", AccessKeyID: "AKIAEXAMPLE", SecretAccessKey: "secret"}
-			_, _, err := newAPI(o, &test.answer).authorization(t.Context())
+			_, _, err := ownAPI(o, &test.answer).authorization(t.Context())
 			if err == nil || !strings.HasPrefix(err.Error(), "the ECR API in eu-west-1 "+test.want) {
 				t.Errorf("error %v, want %q", err, test.want)
 			}

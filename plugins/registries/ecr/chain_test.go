@@ -204,7 +204,7 @@ func (s scene) play(t *testing.T) ([]string, error) {
 		t.Fatal(err)
 	}
 	s.o.Region, s.o.Endpoint = "eu-west-1", address
-	given, _, err := newAPI(s.o, http.DefaultClient).authorization(t.Context())
+	given, _, err := ownAPI(s.o, http.DefaultClient).authorization(t.Context())
 	if err == nil && given != (sdk.Credentials{Username: "AWS", Password: "lent"}) {
 		t.Errorf("given %v", given)
 	}

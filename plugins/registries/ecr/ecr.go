@@ -13,21 +13,19 @@ import (
 	"github.com/dogwatch/dogwatch/sdk/registry"
 )
 
-// gallery is the host of public images, which are read without keys.
-const gallery = "public.ecr.aws"
-
 // Options configures one ECR registry. Without a region it serves the public
-// gallery; with one and no keys it finds credentials as AWS's own tools do.
+// gallery; with one it serves all private registries, and without keys it finds
+// credentials as AWS's own tools do.
 type Options struct {
-	Region          string   `option:"region" help:"AWS region of the private registries, such as eu-west-1" example:"eu-west-1"`
+	Region          string   `option:"region" help:"AWS region of the private registries, such as eu-west-1; those of other regions are asked too, each region with a token of its own" example:"eu-west-1"`
 	AccessKeyID     string   `option:"accesskeyid,secret" help:"Access key of an AWS user that may read the repositories; without one, credentials are found as AWS's own tools find them: AWS_ variables, a web identity, a profile (its role, process or single sign-on), the role of the task, pod or instance" example:"key-id"`
 	SecretAccessKey string   `option:"secretaccesskey,secret" help:"Secret of the access key" example:"secret"`
 	Profile         string   `option:"profile" help:"Profile of AWS's shared configuration to take credentials from; in a container, mount the folder .aws into its home, writable for profiles with single sign-on, whose tokens are renewed there"`
 	RoleARN         string   `option:"rolearn" help:"Role to take before the registries are asked, such as arn:aws:iam::123456789012:role/reader"`
-	AccountID       string   `option:"accountid" help:"Serve only the registries of this AWS account, 12 digits"`
+	AccountID       string   `option:"accountid" help:"AWS account of the private registries, 12 digits; those of other accounts are asked too, unless another instance has their accountid"`
 	Public          bool     `option:"public" help:"Serve public.ecr.aws too, which needs no keys"`
-	Mirror          *url.URL `option:"mirror,alias=url" help:"Pull-through cache or mirror to ask instead of the registry; it is shown the credentials if it wants any"`
-	Endpoint        *url.URL `option:"endpoint" help:"Address of the ECR API, such as that of a VPC endpoint"`
+	Mirror          *url.URL `option:"mirror,alias=url" help:"Pull-through cache or mirror to ask instead of the registries of region, and of accountid where that is given; it is shown the credentials if it wants any"`
+	Endpoint        *url.URL `option:"endpoint" help:"Address of the ECR API of region, such as that of a VPC endpoint"`
 	httpclient.Options
 }
 
@@ -37,7 +35,7 @@ func Type(shared *oci.Shared) registry.Type {
 		if err := o.check(); err != nil {
 			return nil, err
 		}
-		hosts, err := oci.Mirrored(o.Mirror, o.patterns()...)
+		hosts, err := o.hosts()
 		if err != nil {
 			return nil, err
 		}
@@ -71,7 +69,7 @@ func (o Options) check() error {
 	if o.RoleARN != "" && !strings.HasPrefix(o.RoleARN, "arn:") {
 		wrong("rolearn", "is not the ARN of a role, such as arn:aws:iam::123456789012:role/reader")
 	}
-	if strings.Trim(o.Region, "abcdefghijklmnopqrstuvwxyz0123456789-") != "" {
+	if !isRegion(o.Region) {
 		wrong("region", "is not the name of an AWS region, such as eu-west-1")
 	}
 	if o.AccountID != "" && (len(o.AccountID) != 12 || strings.Trim(o.AccountID, "0123456789") != "") {
@@ -86,33 +84,4 @@ func (o Options) check() error {
 // private reports whether anything about private registries is configured.
 func (o Options) private() bool {
 	return o.Region != "" || o.AccessKeyID != "" || o.SecretAccessKey != "" || o.AccountID != "" || o.Profile != "" || o.RoleARN != ""
-}
-
-// patterns returns the hosts to serve
-// (https://docs.aws.amazon.com/AmazonECR/latest/userguide/Registries.html).
-func (o Options) patterns() []string {
-	if !o.private() {
-		return []string{gallery}
-	}
-	account, suffix := o.AccountID, o.suffix()
-	if account == "" {
-		account = "*"
-	}
-	list := []string{
-		account + ".dkr.ecr." + o.Region + "." + suffix,
-		account + ".dkr.ecr-fips." + o.Region + "." + suffix,
-	}
-	if o.Public {
-		list = append(list, gallery)
-	}
-	return list
-}
-
-// suffix ends the names of all hosts of the region
-// (https://docs.aws.amazon.com/general/latest/gr/ecr.html).
-func (o Options) suffix() string {
-	if strings.HasPrefix(o.Region, "cn-") {
-		return "amazonaws.com.cn"
-	}
-	return "amazonaws.com"
 }

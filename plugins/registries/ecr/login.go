@@ -3,9 +3,10 @@ package ecr
 import (
 	"context"
 	"errors"
-	"strings"
 	"sync"
 	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
 
 	"github.com/dogwatch/dogwatch/plugins/registries/internal/oci"
 	"github.com/dogwatch/dogwatch/sdk"
@@ -22,8 +23,55 @@ const (
 	refusalTime = time.Minute
 )
 
-// login trades the access key for what the registry accepts, and keeps it.
+// login trades the access key for what the registries of each region accept.
 type login struct {
+	options Options
+	keys    aws.CredentialsProvider
+	client  doer
+
+	mu sync.Mutex
+	// regions has those that were asked; how many that are is for the images of the engines to say.
+	regions map[string]*session
+}
+
+func newLogin(o Options, client doer) oci.Login {
+	return &login{options: o, keys: o.provider(client), client: client, regions: map[string]*session{}}
+}
+
+// Credentials implements oci.Login.
+func (l *login) Credentials(ctx context.Context, host string) (sdk.Credentials, error) {
+	region, private := regionOf(host)
+	if !private {
+		return sdk.Credentials{}, nil
+	}
+	return l.session(region).credentials(ctx)
+}
+
+func (l *login) session(region string) *session {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	s := l.regions[region]
+	if s == nil {
+		s = &session{api: newAPI(l.options, region, l.keys, l.client), turn: make(chan struct{}, 1)}
+		l.regions[region] = s
+	}
+	return s
+}
+
+// Refused implements oci.Login.
+func (l *login) Refused(used sdk.Credentials) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	found, again := false, false
+	for _, s := range l.regions {
+		current, renewed := s.refused(used)
+		found, again = found || current, again || renewed
+	}
+	return again || !found // what no session has, others have renewed meanwhile
+}
+
+// session keeps the authorization of a region.
+type session struct {
 	api api
 	// turn is held by the one call that asks AWS.
 	turn chan struct{}
@@ -32,74 +80,67 @@ type login struct {
 	current sdk.Credentials
 	since   time.Time
 	until   time.Time
-	// refused is why there was no authorization at refusedAt.
-	refused   error
-	refusedAt time.Time
+	// failure is why there was no authorization at failedAt.
+	failure  error
+	failedAt time.Time
 }
 
-func newLogin(o Options, client doer) oci.Login {
-	return &login{api: newAPI(o, client), turn: make(chan struct{}, 1)}
-}
-
-// Credentials implements oci.Login.
-func (l *login) Credentials(ctx context.Context, host string) (sdk.Credentials, error) {
-	if strings.EqualFold(host, gallery) {
-		return sdk.Credentials{}, nil
-	}
-	if c, ok, err := l.known(); ok {
+func (s *session) credentials(ctx context.Context) (sdk.Credentials, error) {
+	if c, ok, err := s.known(); ok {
 		return c, err
 	}
 	select {
-	case l.turn <- struct{}{}:
+	case s.turn <- struct{}{}:
 	case <-ctx.Done():
 		return sdk.Credentials{}, ctx.Err()
 	}
-	defer func() { <-l.turn }()
-	if c, ok, err := l.known(); ok {
+	defer func() { <-s.turn }()
+	if c, ok, err := s.known(); ok {
 		return c, err
 	}
-	return l.renew(ctx)
+	return s.renew(ctx)
 }
 
 // known returns what needs not be asked, and whether there is any: an
 // authorization that is valid, or why there was none a moment ago.
-func (l *login) known() (sdk.Credentials, bool, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
+func (s *session) known() (sdk.Credentials, bool, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	switch now := time.Now(); {
-	case now.Before(l.until):
-		return l.current, true, nil
-	case l.refused != nil && now.Sub(l.refusedAt) < refusalTime:
-		return sdk.Credentials{}, true, l.refused
+	case now.Before(s.until):
+		return s.current, true, nil
+	case s.failure != nil && now.Sub(s.failedAt) < refusalTime:
+		return sdk.Credentials{}, true, s.failure
 	}
 	return sdk.Credentials{}, false, nil
 }
 
-func (l *login) renew(ctx context.Context) (sdk.Credentials, error) {
-	given, until, err := l.api.authorization(ctx)
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.refused = nil
+func (s *session) renew(ctx context.Context) (sdk.Credentials, error) {
+	given, until, err := s.api.authorization(ctx)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.failure = nil
 	if errors.Is(err, sdk.ErrUnauthorized) {
-		l.refused, l.refusedAt = err, time.Now()
+		s.failure, s.failedAt = err, time.Now()
 	}
 	if err != nil {
 		return sdk.Credentials{}, err
 	}
-	l.current, l.since, l.until = given, time.Now(), until.Add(-margin)
-	return l.current, nil
+	s.current, s.since, s.until = given, time.Now(), until.Add(-margin)
+	return s.current, nil
 }
 
-// Refused implements oci.Login.
-func (l *login) Refused(used sdk.Credentials) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.current != used {
-		return true
+// refused tells that the registry did not accept used. current is whether that
+// is what the session has, again whether it will get another one.
+func (s *session) refused(used sdk.Credentials) (current, again bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case s.current != used:
+		return false, false
+	case time.Since(s.since) < least:
+		return true, false
 	}
-	if time.Since(l.since) < least {
-		return false
-	}
-	l.until = time.Time{}
-	return true
+	s.until = time.Time{}
+	return true, true
 }

@@ -183,7 +183,7 @@ func (r *Registry) Close() error {
 
 // base returns where the API of a host is.
 func (r *Registry) base(host string) (*url.URL, error) {
-	i := slices.IndexFunc(r.Config.Hosts, func(h registry.Host) bool { return serves(h.Pattern, host) })
+	i := slices.IndexFunc(r.Config.Hosts, func(h registry.Host) bool { return h.Serves(host) })
 	if i < 0 || !isHost(host) {
 		return nil, sdk.WithKind(sdk.ErrNotFound, fmt.Errorf("%s does not serve %q", r.Instance, host))
 	}
@@ -199,14 +199,6 @@ func (r *Registry) base(host string) (*url.URL, error) {
 		return nil, sdk.Invalid("url", "the address of %s is malformed", host)
 	}
 	return u, nil
-}
-
-func serves(pattern, host string) bool {
-	host = strings.ToLower(host)
-	if suffix, wild := strings.CutPrefix(pattern, "*"); wild {
-		return suffix == "" || strings.HasPrefix(suffix, ".") && strings.HasSuffix(host, suffix) && len(host) > len(suffix)
-	}
-	return host == strings.ToLower(pattern)
 }
 
 // isHost refuses what would change the meaning of a URL it is put in.
