@@ -7,30 +7,60 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"os"
 	"time"
 )
 
-const (
-	// maxBody is the largest request body, as clients of WUD know it.
-	maxBody = 100 << 10
-	// bodyTimeout is how long a client may take to send it.
-	bodyTimeout = 30 * time.Second
-)
+// maxBody is the largest request body, as clients of WUD know it.
+const maxBody = 100 << 10
 
-// readBody reads the body of a request that may have one, whether its handler
-// wants it or not, so that all of them have the same limits. A missing body and
-// one of a wrong content type are fine.
+// timedBody is the body of a request that has to come within a time. The time
+// ends only with the body: what nobody reads, net/http reads to keep the
+// connection, and would wait for without an end.
+type timedBody struct {
+	io.ReadCloser
+	control *http.ResponseController
+}
+
+// timed gives the client its time to send the body, if it has announced one.
+func timed(w http.ResponseWriter, r *http.Request, limit time.Duration) *http.Request {
+	if r.ContentLength == 0 || r.Body == nil {
+		return r
+	}
+	control := http.NewResponseController(w)
+	_ = control.SetReadDeadline(time.Now().Add(limit)) // not possible in tests without a connection
+	// A copy: the body in the original is what net/http knows how to end.
+	r = r.WithContext(r.Context())
+	r.Body = &timedBody{ReadCloser: r.Body, control: control}
+	return r
+}
+
+func (b *timedBody) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	if err == io.EOF {
+		// What is read from now on is only whether the client is still there.
+		_ = b.control.SetReadDeadline(time.Time{})
+	}
+	return n, err
+}
+
+// readBody reads the body of a request that has one, whether its handler wants
+// it or not, so that all of them have the same limits. A missing body and one
+// of a wrong content type are fine.
 func (h *handler) readBody(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		control := http.NewResponseController(w)
-		_ = control.SetReadDeadline(time.Now().Add(bodyTimeout)) // not possible in tests without a connection
+		if r.ContentLength == 0 {
+			next.ServeHTTP(w, r)
+			return
+		}
 		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
-		// What is read from now on is only whether the client is still there.
-		_ = control.SetReadDeadline(time.Time{})
 		var tooLarge *http.MaxBytesError
 		switch {
 		case errors.As(err, &tooLarge):
 			h.fail(w, r, http.StatusRequestEntityTooLarge, fmt.Sprintf("the body is larger than %d bytes", maxBody))
+			return
+		case errors.Is(err, os.ErrDeadlineExceeded):
+			h.fail(w, r, http.StatusRequestTimeout, fmt.Sprintf("the body did not come within %s", h.limits.body))
 			return
 		case err != nil:
 			h.fail(w, r, http.StatusBadRequest, "the body could not be read to its end")

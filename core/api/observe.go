@@ -38,7 +38,8 @@ func (o *observed) begin(status int) {
 	_ = o.control.SetWriteDeadline(time.Now().Add(writeLimit)) // not possible in tests without a connection
 }
 
-// observe turns a panic of a handler into an answer without internals, and logs each request.
+// observe turns a panic of a handler into an answer without internals, limits
+// how long the client may take, and logs each request.
 func (h *handler) observe(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		began := time.Now()
@@ -58,6 +59,6 @@ func (h *handler) observe(next http.Handler) http.Handler {
 			h.fail(answer, r, http.StatusInternalServerError, internalError)
 		}()
 		answer.Header().Set("X-Content-Type-Options", "nosniff")
-		next.ServeHTTP(answer, r)
+		next.ServeHTTP(answer, timed(answer, r, h.limits.body))
 	})
 }

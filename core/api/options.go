@@ -104,4 +104,6 @@ type Options struct {
 	Redact func(string) string
 	Log    hclog.Logger
 	Now    func() time.Time
+
+	limits limits // those that are zero have their default
 }

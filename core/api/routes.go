@@ -34,6 +34,7 @@ func newHandler(opt Options, run context.Context) http.Handler {
 
 // newRouter returns a handler with its routes, all of which are on this screen.
 func newRouter(opt Options, run context.Context) *handler {
+	opt.limits = opt.limits.complete()
 	h := &handler{Options: opt, run: run, base: segments(opt.Config.Server.BasePath), fields: containerFields(), started: opt.Now()}
 	h.feed = feed{store: opt.Store, bus: opt.Bus, redact: h.redacted}
 	h.metrics = opt.Metrics.Handler(h.metricsState)
@@ -41,7 +42,7 @@ func newRouter(opt Options, run context.Context) *handler {
 	h.routes = router
 	// Who may come where: everybody, those who may read, those who may change
 	// something, and people who are logged in. What is not open needs a login even to be missing.
-	open, read := router.With(), router.With(h.needs(auth.Read))
+	open, read := router.With(h.readBody), router.With(h.needs(auth.Read), h.readBody)
 	do, person := router.With(h.needs(auth.Write), h.readBody), router.With(h.needs(auth.Manage), h.readBody)
 	router.NotFound(h.elsewhere)
 	router.MethodNotAllowed(h.needs(auth.Read)(http.HandlerFunc(h.methodNotAllowed)).ServeHTTP)
@@ -89,10 +90,10 @@ func newRouter(opt Options, run context.Context) *handler {
 	read.Get("/api/authentications", h.listAuthentications)
 	read.Get("/api/authentications/{type}/{name}", h.getAuthentication)
 	open.Get("/auth/strategies", h.strategies)
-	open.With(h.readBody).Post("/auth/login", h.login)
-	open.With(h.readBody).Post("/auth/remember", h.remember)
+	open.Post("/auth/login", h.login)
+	open.Post("/auth/remember", h.remember)
 	read.Get("/auth/user", h.user)
-	read.With(h.readBody).Post("/auth/logout", h.logout)
+	read.Post("/auth/logout", h.logout)
 	open.Get("/auth/oidc/{name}/redirect", h.oidcRedirect)
 	open.Get("/auth/oidc/{name}/cb", h.oidcCallback)
 	person.Get("/api/tokens", h.listTokens)
