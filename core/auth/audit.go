@@ -17,23 +17,46 @@ func (a *Auth) record(r *http.Request, t event.Type, subject string, login event
 }
 
 func (a *Auth) append(ctx context.Context, t event.Type, subject string, login event.Login) {
-	e := event.Event{At: a.now(), Type: t, Subject: subject, Payload: event.Payload{Login: &login}}
+	a.print(t, subject, login)
+	a.store(ctx, t, subject, login)
+}
+
+// print writes an event to the program's log. Filters of fail2ban read these
+// lines: the user, method and address come first, and in this order.
+func (a *Auth) print(t event.Type, subject string, login event.Login) {
 	known := []any{"user", subject}
 	for _, part := range []struct{ name, value string }{{"method", login.Method}, {"address", login.Address}, {"token", login.Token}, {"by", login.By}, {"error", login.Error}} {
 		if part.value != "" {
 			known = append(known, part.name, part.value)
 		}
 	}
+	if login.Attempts > 1 {
+		known = append(known, "attempts", login.Attempts)
+	}
 	a.log.Info(string(t), known...)
+}
+
+func (a *Auth) store(ctx context.Context, t event.Type, subject string, login event.Login) {
+	e := event.Event{At: a.now(), Type: t, Subject: subject, Payload: event.Payload{Login: &login}}
 	if err := a.opt.Store.Commit(context.WithoutCancel(ctx), event.Change{Events: []event.Event{e}}); err != nil {
 		a.log.Error("record a login", "error", err)
 	}
 }
 
-// failed records that somebody was turned away, unless that happens too often to be kept.
+// failed records that a client was refused. Of those of one network that come
+// too fast it records some, with how many they stand for: attempts that are not
+// looked at any more, too, for whoever bans addresses by the log must see them.
 func (a *Auth) failed(r *http.Request, method, subject string, why error) {
-	if a.trail.take("", a.now()) > 0 {
+	skipped, sampled := a.failures.sample(a.bucket(r), a.now())
+	if !sampled {
 		return
 	}
-	a.record(r, event.LoginFailed, subject, event.Login{Method: method, Error: why.Error()})
+	login := event.Login{Method: method, Address: a.Address(r), Error: why.Error()}
+	if skipped > 0 {
+		login.Attempts = skipped + 1
+	}
+	a.print(event.LoginFailed, subject, login)
+	if a.trail.take("", a.now()) == 0 {
+		a.store(r.Context(), event.LoginFailed, subject, login)
+	}
 }

@@ -7,7 +7,7 @@
 // written, be it wrong, everything is denied to those who do not log in.
 //
 // Secrets of sessions and tokens have 256 bits from crypto/rand and are stored
-// as SHA-256. Guessing passwords is slowed down by address and by user, one
+// as SHA-256. Guessing passwords is slowed down by network and by user, one
 // password is checked at a time, and an unknown user costs as much as a known
 // one. Who logs in, fails to and logs out is in the log of events.
 package auth
@@ -59,8 +59,10 @@ var (
 type TooManyError struct{ Wait time.Duration }
 
 func (e *TooManyError) Error() string {
-	return fmt.Sprintf("too many wrong logins: try again in %s", e.Wait.Round(time.Second))
+	return fmt.Sprintf("%v: try again in %s", errTooMany, e.Wait.Round(time.Second))
 }
+
+var errTooMany = errors.New("too many wrong logins")
 
 // AnonymousName is the user who did not log in.
 const AnonymousName = "anonymous"
@@ -140,7 +142,8 @@ type Auth struct {
 	passwords passwords
 	providers map[string]*provider // by name
 	proxies   []netip.Prefix
-	trail     *limiter // bounds how many failures are recorded
+	failures  *limiter // samples failures by network, for the log
+	trail     *limiter // bounds how many of them are stored
 	sealing   [32]byte // of this process; seals the cookies of logins under way
 }
 
@@ -153,7 +156,7 @@ func New(opt Options) *Auth {
 	if opt.Secrets == nil {
 		opt.Secrets = func(...string) {}
 	}
-	a := &Auth{opt: opt, log: opt.Log.Named("auth"), now: opt.Now, providers: map[string]*provider{}, proxies: opt.Config.Server.Proxies(), trail: newLimiter(1, 100, time.Minute)}
+	a := &Auth{opt: opt, log: opt.Log.Named("auth"), now: opt.Now, providers: map[string]*provider{}, proxies: opt.Config.Server.Proxies(), failures: newLimiter(2048, 20, 30*time.Second), trail: newLimiter(1, 100, time.Minute)}
 	_, _ = rand.Read(a.sealing[:]) // never fails (crypto/rand)
 	a.passwords = newPasswords()
 	a.open = !opt.Config.AuthAsked

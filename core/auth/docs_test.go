@@ -8,10 +8,7 @@ import (
 
 // TestDocumentation: the page for people names every option, scheme and event there is.
 func TestDocumentation(t *testing.T) {
-	page, err := os.ReadFile("../../docs/authentication.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := documentation(t)
 	names := []string{"server.trustedproxies", "server.metrics.auth", "auth.login", "auth.failed", "auth.logout", "auth.token.created", "auth.token.revoked", "POST /auth/remember", "GET /api/sessions"}
 	for _, typ := range []string{"basic", "oidc"} {
 		schema, known := Schema(typ)
@@ -23,13 +20,22 @@ func TestDocumentation(t *testing.T) {
 		}
 	}
 	for _, name := range names {
-		if !strings.Contains(string(page), "`"+name+"`") {
+		if !strings.Contains(page, "`"+name+"`") {
 			t.Errorf("the page lacks %s", name)
 		}
 	}
 	for _, text := range append(Schemes(), tokenPrefix, callbackPath("{name}")[:11]) {
-		if !strings.Contains(string(page), text) {
+		if !strings.Contains(page, text) {
 			t.Errorf("the page lacks %s", text)
 		}
 	}
+}
+
+func documentation(t *testing.T) string {
+	t.Helper()
+	page, err := os.ReadFile("../../docs/authentication.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(page)
 }

@@ -19,8 +19,9 @@ type limiter struct {
 }
 
 type bucket struct {
-	used float64 // how many of the burst
-	at   time.Time
+	used    float64 // how many of the burst
+	at      time.Time
+	skipped int // samples that were not taken since the last that was
 }
 
 func newLimiter(slots, burst int, pause time.Duration) *limiter {
@@ -35,14 +36,45 @@ func (l *limiter) slot(key string) *bucket {
 func (l *limiter) take(key string, now time.Time) (wait time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	b, wait := l.look(key, now)
+	if wait == 0 {
+		b.used++
+	}
+	return wait
+}
+
+// wait returns how long key must wait until it may act.
+func (l *limiter) wait(key string, now time.Time) time.Duration {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	_, wait := l.look(key, now)
+	return wait
+}
+
+// look returns the bucket of a key, and how long the key must wait. l.mu is held.
+func (l *limiter) look(key string, now time.Time) (*bucket, time.Duration) {
 	b := l.slot(key)
 	b.used = max(0, b.used-float64(now.Sub(b.at))/float64(l.pause))
 	b.at = now
 	if over := b.used + 1 - l.burst; over > 0 {
-		return time.Duration(over * float64(l.pause))
+		return b, time.Duration(over * float64(l.pause))
+	}
+	return b, 0
+}
+
+// sample takes one of a series, or counts it as skipped. It returns how many
+// were skipped since the last that was taken.
+func (l *limiter) sample(key string, now time.Time) (skipped int, taken bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	b, wait := l.look(key, now)
+	if wait > 0 {
+		b.skipped++
+		return 0, false
 	}
 	b.used++
-	return 0
+	skipped, b.skipped = b.skipped, 0
+	return skipped, true
 }
 
 // giveBack undoes a take.
@@ -51,4 +83,38 @@ func (l *limiter) giveBack(key string) {
 	defer l.mu.Unlock()
 	b := l.slot(key)
 	b.used = max(0, b.used-1)
+}
+
+// allowance is what one attempt counts for: it is made if every limiter lets its key act.
+type allowance []counted
+
+type counted struct {
+	limiter *limiter
+	key     string
+}
+
+// take counts an attempt, or returns how long to wait until it may be made.
+func (a allowance) take(now time.Time) time.Duration {
+	for i, c := range a {
+		if wait := c.limiter.take(c.key, now); wait > 0 {
+			a[:i].giveBack()
+			return wait
+		}
+	}
+	return 0
+}
+
+// wait returns how long to wait until an attempt may be made.
+func (a allowance) wait(now time.Time) (longest time.Duration) {
+	for _, c := range a {
+		longest = max(longest, c.limiter.wait(c.key, now))
+	}
+	return longest
+}
+
+// giveBack undoes a take.
+func (a allowance) giveBack() {
+	for _, c := range a {
+		c.limiter.giveBack(c.key)
+	}
 }

@@ -75,9 +75,9 @@ func (a *Auth) Begin(w http.ResponseWriter, r *http.Request, name, next string) 
 }
 
 // Finish ends a login at a provider, when the browser comes back from it, with
-// a session, and returns where the browser must go. Whoever may not log in, or
-// did not begin here, gets an error that wraps ErrWrong and has been recorded;
-// it wraps ErrProvider when the provider cannot tell. Whoever comes back from
+// a session, and returns where the browser must go. Whoever may not log in gets
+// an error that wraps ErrWrong and has been recorded, and so does, without a
+// record, who did not begin here; it wraps ErrProvider when the provider cannot tell. Whoever comes back from
 // having logged out is sent to the login page.
 func (a *Auth) Finish(w http.ResponseWriter, r *http.Request, name string) (next string, err error) {
 	p, known := a.providers[name]
@@ -87,16 +87,20 @@ func (a *Auth) Finish(w http.ResponseWriter, r *http.Request, name string) (next
 	if answer := r.URL.Query(); !answer.Has("state") && !answer.Has("code") && !answer.Has("error") {
 		return a.public(r) + "/login?stay", nil
 	}
-	if wait := a.passwords.addresses.take(a.bucket(r), a.now()); wait > 0 {
+	f, err := a.underWay(w, r, name)
+	if err != nil {
+		// Any page can send its visitors here, as an image: that is no attempt of theirs to log in.
+		a.log.Debug("an answer of a provider belongs to no login", "provider", name, "address", a.Address(r), "error", err)
+		return "", fmt.Errorf("%w: %w", ErrWrong, err)
+	}
+	attempt := allowance{{a.passwords.networks, a.bucket(r)}}
+	if wait := attempt.take(a.now()); wait > 0 {
+		a.failed(r, p.method.ID(), nobody, errTooMany)
 		return "", &TooManyError{Wait: wait}
 	}
-	f, err := a.underWay(w, r, name)
-	var user string
-	if err == nil {
-		user, err = p.login(r.Context(), f, r.URL.Query())
-	}
+	user, err := p.login(r.Context(), f, r.URL.Query())
 	if err == nil || errors.Is(err, ErrProvider) {
-		a.passwords.addresses.giveBack(a.bucket(r))
+		attempt.giveBack()
 	}
 	if err != nil {
 		if !errors.Is(err, ErrProvider) {

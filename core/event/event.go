@@ -132,6 +132,8 @@ type Login struct {
 	By string `json:"by,omitempty"`
 	// Error is why a login was refused.
 	Error string `json:"error,omitempty"`
+	// Attempts is for how many refused logins of its network an event stands; 0 means one.
+	Attempts int `json:"attempts,omitempty"`
 }
 
 // Setting is how somebody changed a setting of the running program.

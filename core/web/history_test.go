@@ -115,7 +115,7 @@ func everyEvent() []event.Event {
 		plugin(event.PluginUp, event.Plugin{}), plugin(event.PluginDown, event.Plugin{}), plugin(event.PluginDown, event.Plugin{Error: "died"}),
 		plugin(event.PluginBroken, event.Plugin{State: "untrusted", Error: "file changed"}),
 		login(event.LoginSucceeded, event.Login{Method: "basic.ana", Address: "10.0.0.1"}), login(event.LoginFailed, event.Login{Address: "10.0.0.1", Error: "wrong password"}),
-		login(event.LoggedOut, event.Login{}), login(event.TokenCreated, event.Login{Token: "homepage", Scope: "read"}), login(event.TokenRevoked, event.Login{Token: "homepage"}),
+		login(event.LoginFailed, event.Login{Attempts: 12}), login(event.LoggedOut, event.Login{}), login(event.TokenCreated, event.Login{Token: "homepage", Scope: "read"}), login(event.TokenRevoked, event.Login{Token: "homepage"}),
 		{Type: event.SettingChanged, Subject: "log.level", Payload: event.Payload{Setting: &event.Setting{From: "info", To: "debug", User: "ana", Address: "10.0.0.1"}}},
 	}
 }
@@ -127,7 +127,7 @@ func TestEventsAreTold(t *testing.T) {
 		"check began|", "check finished: 12 containers, 2 updates, 1 of them new, 1 failed, took 2s|partly", "check of one container finished: 1 container, nothing newer|",
 		"check failed: engine gone|failed", "sent|ok", "sent at attempt 3|ok", "failed after 10 attempts: 535|failed", "skipped: not worth sending any more|",
 		"process is up|ok", "process stopped|", "process is down: died|failed", "will not run (untrusted): file changed|failed",
-		"logged in by basic.ana from 10.0.0.1|", "login refused from 10.0.0.1: wrong password|failed", "logged out|", "created the token homepage (read)|", "revoked the token homepage|",
+		"logged in by basic.ana from 10.0.0.1|", "login refused from 10.0.0.1: wrong password|failed", "12 logins refused|failed", "logged out|", "created the token homepage (read)|", "revoked the token homepage|",
 		"changed from info to debug by ana from 10.0.0.1|",
 	}
 	for i, e := range everyEvent() {

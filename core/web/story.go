@@ -209,6 +209,9 @@ func toldLogin(t event.Type, l event.Login) (said, class string) {
 		said = "logged in"
 	case event.LoginFailed:
 		said, class = "login refused", "failed"
+		if l.Attempts > 1 {
+			said = strconv.Itoa(l.Attempts) + " logins refused"
+		}
 	case event.LoggedOut:
 		said = "logged out"
 	case event.TokenCreated:
