@@ -230,7 +230,7 @@ func (g *global) checkAndTrigger(ctx context.Context, cfg *config.Config, names 
 	stop()
 	g.tell(done.Problems)
 	for _, owed := range done.Owed {
-		fmt.Fprintf(g.stderr, "dogwatch: %s is not delivered yet: %s\n", owed.Trigger, redactor.String(owed.Error))
+		complain(g.stderr, owed.Trigger+" is not delivered yet: "+redactor.String(owed.Error))
 	}
 	return outcome{found: blank(done.Containers, redactor), failures: done.Failures}, err
 }
@@ -238,7 +238,7 @@ func (g *global) checkAndTrigger(ctx context.Context, cfg *config.Config, names 
 // report prints what a check led to and chooses the exit code.
 func (g *global) report(o outcome, f checkFlags) error {
 	for _, err := range o.failures {
-		fmt.Fprintln(g.stderr, "dogwatch:", err)
+		complain(g.stderr, err)
 	}
 	rows := rowsOf(o.found)
 	sum := summarise(rows, len(o.failures))

@@ -13,6 +13,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/auth"
 	"github.com/dogwatch/dogwatch/core/component"
 	"github.com/dogwatch/dogwatch/core/config"
+	"github.com/dogwatch/dogwatch/core/logging"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 	"github.com/dogwatch/dogwatch/sdk/option"
 )
@@ -88,7 +89,7 @@ func (g *global) verdict(cfg *config.Config, problems []config.Problem, redact f
 		if p.Level == config.Error {
 			errs++
 		}
-		fmt.Fprintf(g.stdout, "%s: %s\n", p.Level, redact(p.String()))
+		fmt.Fprintf(g.stdout, "%s: %s\n", p.Level, logging.Sanitize(redact(p.String())))
 	}
 	if len(problems) > 0 {
 		fmt.Fprintf(g.stdout, "%s, %s\n", count(errs, "error"), count(len(problems)-errs, "warning"))

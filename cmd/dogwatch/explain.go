@@ -97,7 +97,7 @@ func (g *global) explained(ctx context.Context, once *core.Once, name string) (c
 		return once.Explain(ctx, found[0]), nil
 	case 0:
 		for _, err := range failures {
-			fmt.Fprintln(g.stderr, "dogwatch:", err)
+			complain(g.stderr, err)
 		}
 		fmt.Fprintf(g.stderr, "dogwatch: no container is called %s, so it is taken for an image\n", name)
 		return once.ExplainImage(ctx, name), nil
@@ -128,7 +128,7 @@ func writeExplanation(w io.Writer, s style, e check.Explanation, all bool) error
 	}
 	b.WriteString(s.paint(printable(title), "1") + "\n")
 	if e.Registry != "" {
-		b.WriteString("asked of " + e.Registry + "\n")
+		b.WriteString("asked of " + printable(e.Registry) + "\n")
 	}
 	b.WriteString("\n")
 	for _, sentence := range e.Summary {

@@ -11,6 +11,7 @@ import (
 	"syscall"
 	_ "time/tzdata" // an image FROM scratch has no time zones of its own
 
+	"github.com/dogwatch/dogwatch/core/logging"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 	sdkplugin "github.com/dogwatch/dogwatch/sdk/plugin"
 )
@@ -81,7 +82,12 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	}
 	code, said := exitCode(err)
 	if !said {
-		fmt.Fprintln(stderr, "dogwatch:", err)
+		complain(stderr, err)
 	}
 	return code
+}
+
+// complain writes what is wrong to stderr. Errors quote what others wrote.
+func complain(stderr io.Writer, problem any) {
+	fmt.Fprintln(stderr, "dogwatch:", logging.Sanitize(fmt.Sprint(problem)))
 }

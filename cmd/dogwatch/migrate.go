@@ -69,11 +69,11 @@ func (g *global) migrateEnvironment() error {
 	}
 	for _, f := range findings {
 		if f.Note != "" {
-			fmt.Fprintf(g.stderr, "dogwatch: %s\n", f)
+			complain(g.stderr, f)
 		}
 	}
 	for _, p := range cfg.Problems {
-		fmt.Fprintf(g.stderr, "dogwatch: %s: %s\n", p.Level, p)
+		complain(g.stderr, fmt.Sprintf("%s: %s", p.Level, p))
 	}
 	if invalid != nil {
 		return exit(exitFailure)

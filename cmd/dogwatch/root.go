@@ -242,7 +242,7 @@ func (g *global) onceFor(cfg *config.Config, kinds ...kind.Kind) (*core.Once, *l
 func (g *global) tell(problems []config.Problem) {
 	for _, p := range problems {
 		if p.Level == config.Error {
-			fmt.Fprintln(g.stderr, "dogwatch:", p)
+			complain(g.stderr, p)
 		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/dogwatch/dogwatch/core"
 	"github.com/dogwatch/dogwatch/core/component"
+	"github.com/dogwatch/dogwatch/core/logging"
 	"github.com/dogwatch/dogwatch/core/trial"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 )
@@ -70,7 +71,7 @@ func (g *global) try(ctx context.Context, id, image string) error {
 	result, err := once.Try(ctx, c, image)
 	stop()
 	if said := shown(c, result); said != "" {
-		fmt.Fprintln(g.stdout, redactor.String(said))
+		fmt.Fprintln(g.stdout, logging.Sanitize(redactor.String(said)))
 	}
 	if err != nil {
 		return fmt.Errorf("it does not work: %s", redactor.String(err.Error()))

@@ -1,5 +1,5 @@
 // Package logging builds the logger that every package of the host is handed,
-// and sees to it that no secret is written.
+// and sees to it that no secret is written, and no entry that others made up.
 package logging
 
 import (
@@ -45,7 +45,7 @@ func New(o Options) (hclog.Logger, error) {
 	loggers := make([]hclog.Logger, len(levels))
 	for i, own := range levels {
 		loggers[i] = hclog.New(&hclog.LoggerOptions{
-			Level: own.level, Output: o.Redactor.Writer(o.Output), Mutex: &writing, JSONFormat: o.Format == "json",
+			Level: own.level, Output: o.Redactor.Writer(entryWriter{o.Output}), Mutex: &writing, JSONFormat: o.Format == "json",
 			SubloggerHook: func(sub hclog.Logger) hclog.Logger {
 				of := levels.of(sub.Name())
 				if of == i {
