@@ -6,6 +6,7 @@ import (
 
 	"github.com/dogwatch/dogwatch/core/event"
 	"github.com/dogwatch/dogwatch/core/store"
+	"github.com/dogwatch/dogwatch/sdk"
 )
 
 const (
@@ -13,10 +14,11 @@ const (
 	unreportedPages = 50
 )
 
-// unreported reads the event log backwards and hands owe, watcher by watcher,
-// the containers whose update a check of that container alone found and which
-// no check of the whole watcher has reported since: batches still owe them.
-func unreported(ctx context.Context, log *store.Store, watchers []string, owe func(watcher string, ids []string)) error {
+// unreported reads the event log backwards and hands owe the containers of the
+// watchers whose update was found since a check of the whole watcher was last
+// stored to its end: by checks of single containers, or by a whole one during
+// which Dogwatch was stopped. Batches still owe them.
+func unreported(ctx context.Context, log *store.Store, watchers []string, owe func(sdk.Container)) error {
 	open := map[string]bool{}
 	for _, w := range watchers {
 		open[w] = true
@@ -25,16 +27,14 @@ func unreported(ctx context.Context, log *store.Store, watchers []string, owe fu
 	for range unreportedPages {
 		page, err := log.EventsBefore(ctx, before, unreportedPage)
 		if err != nil {
-			return fmt.Errorf("read what single checks found: %w", err)
+			return fmt.Errorf("read what no batch has told of: %w", err)
 		}
 		for _, e := range page {
 			before = e.ID
-			if e.Type != event.CheckFinished || e.Check == nil || !open[e.Check.Watcher] {
-				continue
-			}
-			if e.Check.Single {
-				owe(e.Check.Watcher, e.Check.Found)
-			} else {
+			switch {
+			case e.Type == event.UpdateFound && e.Container != nil && open[e.Container.Watcher]:
+				owe(*e.Container)
+			case e.Type == event.CheckFinished && e.Check != nil && !e.Check.Single:
 				delete(open, e.Check.Watcher)
 			}
 		}

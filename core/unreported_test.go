@@ -11,6 +11,7 @@ import (
 
 	"github.com/dogwatch/dogwatch/core/event"
 	"github.com/dogwatch/dogwatch/core/store"
+	"github.com/dogwatch/dogwatch/sdk"
 )
 
 func TestUnreported(t *testing.T) {
@@ -19,28 +20,32 @@ func TestUnreported(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	finished := func(watcher string, single bool, found ...string) event.Event {
-		return event.Event{At: time.Now(), Type: event.CheckFinished, Subject: watcher, Payload: event.Payload{Check: &event.Check{Watcher: watcher, Single: single, Found: found}}}
+	finished := func(watcher string, single bool) event.Event {
+		return event.Event{At: time.Now(), Type: event.CheckFinished, Subject: watcher, Payload: event.Payload{Check: &event.Check{Watcher: watcher, Single: single}}}
+	}
+	found := func(watcher, id string) event.Event {
+		c := sdk.Container{ID: id, Name: id, Watcher: watcher}
+		return event.Event{At: time.Now(), Type: event.UpdateFound, Subject: event.Subject(c), Payload: event.Payload{Container: &c}}
 	}
 	log := []event.Event{
-		finished("local", true, "reported"),
-		finished("local", false, "reported"),
-		finished("local", true, "a"),
-		finished("remote", true, "never whole"),
-		finished("gone", true, "nobody asks"),
+		found("local", "reported"), finished("local", true),
+		found("local", "in its own check"), finished("local", false),
+		found("local", "a"), finished("local", true),
+		found("remote", "never whole"),
+		found("gone", "nobody asks"),
 	}
 	for range 2 * unreportedPage { // more than a page of other things
 		log = append(log, event.Event{At: time.Now(), Type: event.CheckStarted, Subject: "local"})
 	}
-	log = append(log, finished("local", true, "b", "c"))
+	log = append(log, found("local", "b"), found("local", "c")) // by a check that was killed
 	if err := s.Commit(context.Background(), event.Change{Events: log}); err != nil {
 		t.Fatal(err)
 	}
 	got := map[string][]string{}
-	if err := unreported(t.Context(), s, []string{"local", "remote"}, func(w string, ids []string) { got[w] = append(got[w], ids...) }); err != nil {
+	if err := unreported(t.Context(), s, []string{"local", "remote"}, func(c sdk.Container) { got[c.Watcher] = append(got[c.Watcher], c.ID) }); err != nil {
 		t.Fatal(err)
 	}
-	if want := map[string][]string{"local": {"b", "c", "a"}, "remote": {"never whole"}}; !reflect.DeepEqual(got, want) {
+	if want := map[string][]string{"local": {"c", "b", "a"}, "remote": {"never whole"}}; !reflect.DeepEqual(got, want) {
 		t.Fatalf("unreported are %v, want %v", got, want)
 	}
 }

@@ -3,7 +3,7 @@
 // newer, and commit what was found together with its events.
 //
 // Everything that decides (policy.go, discover.go, compare.go) is free of I/O;
-// everything that waits (pass.go, fetch.go, queue.go, date.go) is bounded by a
+// everything that waits (pass.go, gather.go, fetch.go, queue.go, date.go) is bounded by a
 // context and by limits per host.
 package check
 
@@ -11,7 +11,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
 	"time"
 
@@ -88,6 +87,9 @@ type Options struct {
 	// Told returns the updates that need no event, for another program told
 	// people of them before Dogwatch kept count; nil when there are none.
 	Told func(ctx context.Context) ([]delivery.Told, error)
+	// Progressed, if set, is called when Progress tells something new of a check
+	// that goes on. It must not block.
+	Progressed func()
 	// Order returns the names of the watchers, in configuration order.
 	Order func() []string
 	Log   hclog.Logger
@@ -118,9 +120,7 @@ type Checker struct {
 type state struct {
 	turn    chan struct{} // taken by whoever works on the watcher's containers
 	running *run          // nil when no check of the whole watcher is under way
-	// owed are the updates that checks of single containers found since the
-	// last whole one: they are news to whoever is told once per whole check.
-	owed []string
+	owed    owed
 	// broken says of containers what their engine could not tell, by id.
 	broken map[string]string
 }
@@ -129,8 +129,10 @@ type state struct {
 type run struct {
 	done    chan struct{}
 	listing bool // what happens from now on may be left to the next run
-	report  event.Check
-	err     error
+	// checked is how many of the total of containers have their result.
+	checked, total int
+	report         event.Check
+	err            error
 }
 
 // New returns a Checker.
@@ -139,8 +141,9 @@ func New(opt Options) *Checker {
 }
 
 // Run checks every container of a watcher and returns how it went. An error
-// means that the engine could not be asked or the store could not be written;
-// nothing was changed then. A registry that fails marks its containers only.
+// means that the engine could not be asked, that the store could not be written
+// or that ctx ended; what was stored until then holds, and the updates among it
+// are reported by the next check. A registry that fails marks its containers only.
 func (c *Checker) Run(ctx context.Context, w Watcher) (event.Check, error) {
 	return c.join(ctx, w, func(*run) bool { return true })
 }
@@ -186,17 +189,6 @@ func (c *Checker) lead(ctx context.Context, w Watcher, st *state, r *run) {
 		close(r.done)
 	}()
 	r.report, r.err = c.run(ctx, w, "")
-}
-
-// Owe makes the next whole check of a watcher report the updates of
-// containers, by id, as if single checks of this process had found them.
-func (c *Checker) Owe(watcher string, ids []string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	w := c.state(watcher)
-	w.owed = append(w.owed, ids...)
-	slices.Sort(w.owed)
-	w.owed = slices.Compact(w.owed)
 }
 
 // Running reports whether a check of the whole watcher is under way.
@@ -261,7 +253,7 @@ func (c *Checker) run(ctx context.Context, w Watcher, only string) (event.Check,
 	log := c.log.With("watcher", w.Name, "run", p.id)
 	log.Debug("check started")
 	if err = p.run(ctx); err != nil {
-		report = event.Check{Watcher: w.Name, Single: only != "", Error: err.Error()} // what was concluded is not stored
+		report = event.Check{Watcher: w.Name, Single: only != "", Error: err.Error()} // the next one reports what was found
 		log.Error("check failed", "error", err)
 		// The run failed, perhaps because ctx ended: its end is recorded all the same.
 		if err := c.opt.Store.Commit(context.WithoutCancel(ctx), event.Change{Events: []event.Event{p.note(event.CheckFailed)}}); err != nil {

@@ -192,14 +192,19 @@ func TestOne(t *testing.T) {
 	}
 }
 
-// TestOwe stands for what single checks found in an earlier process.
+// TestOwe stands for what was found in an earlier process and told in no batch.
 func TestOwe(t *testing.T) {
 	w := open(t)
 	w.hub.tags["library/nginx"] = []string{"1.25.0", "1.26.0"}
-	w.engine.has(container("web", "nginx:1.25.0"), container("other", "nginx:1.25.0"))
+	w.engine.has(container("web", "nginx:1.25.0"), container("other", "nginx:1.25.0"), container("cache", "nginx:1.25.0"))
 	w.run()
-	w.Owe("local", []string{"id-web", "id-gone", "id-web"})
-	for _, want := range [][]string{{"id-web"}, nil} {
+	recreated, gone := w.get("id-cache"), w.get("id-other")
+	recreated.ID = "id-before"
+	gone.ID, gone.Name = "id-gone", "gone"
+	for _, c := range []sdk.Container{w.get("id-web"), gone, w.get("id-web"), recreated} {
+		w.Owe(c)
+	}
+	for _, want := range [][]string{{"id-web", "id-cache"}, nil} {
 		equal(t, "found", w.run().Found, want)
 	}
 }

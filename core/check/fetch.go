@@ -63,8 +63,18 @@ type group struct {
 // answer fills in the answer of every subject. It returns when all are
 // answered, if only with an error.
 func (f *fetcher) answer(ctx context.Context, subjects []*subject) {
+	f.each(ctx, subjects, func([]*subject) {})
+}
+
+// each is answer for those who want to know of subjects as they are answered,
+// all of a repository at a time. It calls answered from several goroutines.
+func (f *fetcher) each(ctx context.Context, subjects []*subject, answered func([]*subject)) {
 	var wait sync.WaitGroup
-	for _, groups := range byHost(subjects) {
+	hosts, unasked := byHost(subjects)
+	if len(unasked) > 0 {
+		answered(unasked)
+	}
+	for _, groups := range hosts {
 		queue := make(chan *group, len(groups))
 		for _, g := range groups {
 			queue <- g
@@ -74,6 +84,7 @@ func (f *fetcher) answer(ctx context.Context, subjects []*subject) {
 			wait.Go(func() {
 				for g := range queue {
 					f.group(ctx, g)
+					answered(g.subjects)
 				}
 			})
 		}
@@ -82,16 +93,16 @@ func (f *fetcher) answer(ctx context.Context, subjects []*subject) {
 }
 
 // byHost groups the subjects that registries are to be asked about by
-// repository, and the groups by host.
-func byHost(subjects []*subject) map[string][]*group {
+// repository, and the groups by host. The others have their answer.
+func byHost(subjects []*subject) (hosts map[string][]*group, unasked []*subject) {
 	found := map[string]*group{}
-	hosts := map[string][]*group{}
+	hosts = map[string][]*group{}
 	for _, s := range subjects {
 		if len(s.policy.fatal) > 0 {
 			s.answer.err = errors.New(strings.Join(s.policy.fatal, "; "))
-			continue
 		}
-		if !wantsTags(s) && !wantsDigest(s) {
+		if s.answer.err != nil || !wantsTags(s) && !wantsDigest(s) {
+			unasked = append(unasked, s)
 			continue
 		}
 		img := s.container.Image
@@ -116,7 +127,7 @@ func byHost(subjects []*subject) map[string][]*group {
 			}
 		}
 	}
-	return hosts
+	return hosts, unasked
 }
 
 func wantsTags(s *subject) bool { return s.container.Image.Tag.Semver }

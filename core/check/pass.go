@@ -18,6 +18,9 @@ type pass struct {
 	only    string // the container that registries are asked about; "" means all
 	began   time.Time
 	report  *event.Check
+	// subjects are what registries are asked about, in the order of the watcher.
+	subjects []*subject
+	old      told
 }
 
 // note returns the event that tells of the run as a whole.
@@ -36,15 +39,13 @@ func (p *pass) run(ctx context.Context) error {
 		return err
 	}
 	p.sawBroken(listed)
-	subjects, err := p.reconcile(ctx, listed)
-	if err != nil {
+	if p.subjects, err = p.reconcile(ctx, listed); err != nil {
 		return err
 	}
-	p.fetch.answer(ctx, subjects)
-	if err := ctx.Err(); err != nil {
+	if p.old, err = p.told(ctx); err != nil {
 		return err
 	}
-	return p.settle(ctx, subjects)
+	return p.gather(ctx)
 }
 
 // lists notes that a whole run looks at the engine now.
@@ -90,75 +91,6 @@ func (p *pass) reconcile(ctx context.Context, listed []sdk.Container) ([]*subjec
 	return found.subjects, nil
 }
 
-// settle turns the answers of registries into what is stored.
-func (p *pass) settle(ctx context.Context, subjects []*subject) error {
-	p.deciding.Lock()
-	defer p.deciding.Unlock()
-	stored, err := p.opt.Store.Containers(ctx)
-	if err != nil {
-		return fmt.Errorf("read the stored containers: %w", err)
-	}
-	now := make(map[string]*sdk.Container, len(stored))
-	for i := range stored {
-		now[stored[i].ID] = &stored[i]
-	}
-	// Meanwhile a person may have deleted a container, or another watcher taken it over.
-	subjects = slices.DeleteFunc(subjects, func(s *subject) bool {
-		have := now[s.container.ID]
-		return have == nil || have.Watcher != p.watcher.Name
-	})
-	for _, s := range subjects {
-		if have := now[s.container.ID].Result; have != nil && s.container.Result != nil && have.Tag == s.container.Result.Tag {
-			s.container.Result = have // which may have got its date meanwhile
-		}
-	}
-	old, err := p.told(ctx)
-	if err != nil {
-		return err
-	}
-	change := p.conclude(subjects, old)
-	owed := p.news(change.Put)
-	p.report.Took = p.opt.Now().Sub(p.began).Round(time.Millisecond).String()
-	p.stamp(change.Events)
-	change.Events = append(change.Events, p.note(event.CheckFinished))
-	if err := p.opt.Store.Commit(ctx, change); err != nil {
-		return fmt.Errorf("store what was found: %w", err)
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.state(p.watcher.Name).owed = owed
-	return nil
-}
-
-// conclude decides about each container and fills in the report.
-func (p *pass) conclude(subjects []*subject, old told) event.Change {
-	var change event.Change
-	at := sdk.TimeOf(p.opt.Now())
-	for _, s := range subjects {
-		before, after := s.container, conclude(s.container, s.policy, s.answer, at)
-		p.report.Containers++
-		p.tell(s, after)
-		switch {
-		case after.Check.State == sdk.CheckFailed:
-			p.report.Failed++
-		case after.UpdateAvailable:
-			p.report.Updates = append(p.report.Updates, after.ID)
-		}
-		change.Put = append(change.Put, after)
-		if t, changed := transition(before, after); changed {
-			switch {
-			case t == event.UpdateFound && old.has(after, s.answer.digest):
-				t = event.ContainerChanged
-			case t == event.UpdateFound:
-				p.report.Found = append(p.report.Found, after.ID)
-			}
-			told := after // so that only what is told is kept
-			change.Events = append(change.Events, event.Event{Type: t, Subject: event.Subject(after), Payload: event.Payload{Container: &told}})
-		}
-	}
-	return change
-}
-
 // tell logs what the owner of a container should know: why it could not be
 // checked, when that is news, and rules without effect, once.
 func (p *pass) tell(s *subject, after sdk.Container) {
@@ -173,25 +105,6 @@ func (p *pass) tell(s *subject, after sdk.Container) {
 	for _, warning := range s.answer.selection.Warnings {
 		p.warnOnce(after.ID+warning, name+": "+warning)
 	}
-}
-
-// news makes a whole run report what single checks found before it, and
-// returns what is still to be reported by a later one.
-func (p *pass) news(checked []sdk.Container) (owed []string) {
-	p.mu.Lock()
-	owed = p.state(p.watcher.Name).owed
-	p.mu.Unlock()
-	if p.report.Single {
-		owed = slices.Concat(owed, p.report.Found)
-		slices.Sort(owed)
-		return slices.Compact(owed)
-	}
-	for _, c := range checked {
-		if c.UpdateAvailable && slices.Contains(owed, c.ID) && !slices.Contains(p.report.Found, c.ID) {
-			p.report.Found = append(p.report.Found, c.ID)
-		}
-	}
-	return nil
 }
 
 func (p *pass) stamp(events []event.Event) {

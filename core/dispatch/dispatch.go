@@ -62,6 +62,7 @@ type Containers interface {
 // Store is the durable side: the event log, the cursor and the deliveries.
 type Store interface {
 	Events(ctx context.Context, after int64, limit int) ([]event.Event, error)
+	EventsBefore(ctx context.Context, before int64, limit int) ([]event.Event, error)
 	Cursor(ctx context.Context, reader string) (int64, error)
 	Plan(ctx context.Context, reader string, cursor int64, ds []delivery.Delivery) (int, error)
 	Claim(ctx context.Context, trigger string, now time.Time) (delivery.Delivery, bool, error)
@@ -217,7 +218,11 @@ func (d *Dispatcher) plan(ctx context.Context) error {
 		if err != nil || len(events) == 0 {
 			return err
 		}
-		owed := plan(events, d.opt.Triggers.All(), d.opt.Containers)
+		known, err := d.recall(ctx, events)
+		if err != nil {
+			return err
+		}
+		owed := plan(events, d.opt.Triggers.All(), known)
 		cursor = events[len(events)-1].ID
 		if _, err := d.opt.Store.Plan(ctx, Reader, cursor, owed); err != nil {
 			return err
@@ -226,8 +231,8 @@ func (d *Dispatcher) plan(ctx context.Context) error {
 	}
 }
 
-// page reads the next events. It does not end within what a check found: that
-// is one commit, and a batch is made of all of it.
+// page reads the next events. It does not end within what one commit of a check
+// found: a batch tells of that as it was found.
 func (d *Dispatcher) page(ctx context.Context, after int64) ([]event.Event, error) {
 	var page []event.Event
 	for {

@@ -10,8 +10,11 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/hashicorp/go-hclog"
+
 	"github.com/dogwatch/dogwatch/core/delivery"
 	"github.com/dogwatch/dogwatch/core/event"
+	"github.com/dogwatch/dogwatch/core/store"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/trigger"
 )
@@ -239,6 +242,43 @@ func TestReminders(t *testing.T) {
 		inbox.answer(nil)
 		settle(3 * time.Hour)
 		equal(t, "mail after the server came back", inbox.names(), []string{"web"})
+	})
+}
+
+// TestBatchOfALongCheck tells what the check found when it began, too, though
+// the containers were recreated before its end was read.
+func TestBatchOfALongCheck(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		chat, room := simple(t, "ntfy.ops", batch)
+		b := open(t, chat)
+		first, last := minor("first"), minor("last")
+		found := func(c sdk.Container) event.Event {
+			return event.Event{Type: event.UpdateFound, Subject: event.Subject(c), Run: "run", Payload: event.Payload{Container: &c}}
+		}
+		b.commit([]sdk.Container{first}, found(first))
+		settle(time.Second)
+		b.commit([]sdk.Container{last}, found(last))
+		settle(time.Second)
+		equal(t, "batches before the end", room.names(), nil)
+		b.stop()
+		ended := event.Event{Type: event.CheckFinished, Subject: "local", Run: "run", Payload: event.Payload{
+			Check: &event.Check{Watcher: "local", Found: []string{first.ID, last.ID}, Updates: []string{first.ID, last.ID}},
+		}}
+		opened, err := store.Open(context.Background(), b.path, store.Options{Log: hclog.NewNullLogger()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		first.ID = "recreated"
+		if err := opened.Commit(context.Background(), event.Change{Put: []sdk.Container{first}, Events: []event.Event{ended}}); err != nil {
+			t.Fatal(err)
+		}
+		if err := opened.Close(); err != nil {
+			t.Fatal(err)
+		}
+		b.start(nil)
+		settle(time.Second)
+		equal(t, "batches", room.names(), []string{"first last"})
+		b.stop()
 	})
 }
 

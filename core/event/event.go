@@ -25,7 +25,7 @@ const (
 
 	CheckStarted  Type = "check.started"  // Check
 	CheckFinished Type = "check.finished" // Check
-	CheckFailed   Type = "check.failed"   // Check: the engine could not be asked; nothing was changed
+	CheckFailed   Type = "check.failed"   // Check: the engine could not be asked, or it was stopped
 
 	TriggerSent    Type = "trigger.sent"    // Delivery
 	TriggerFailed  Type = "trigger.failed"  // Delivery: given up

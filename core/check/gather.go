@@ -1,0 +1,145 @@
+package check
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/dogwatch/dogwatch/core/event"
+	"github.com/dogwatch/dogwatch/sdk"
+)
+
+// storePause is how long an answer waits for others that are stored with it: a
+// short check is stored at once, a long one twice a second.
+const storePause = 500 * time.Millisecond
+
+// gather asks registries about the subjects and stores what they answer as it
+// comes: a registry that hangs holds up no container but its own.
+func (p *pass) gather(ctx context.Context) error {
+	asking, stop := context.WithCancel(ctx)
+	answered := make(chan []*subject, len(p.subjects)) // whoever asks does not wait for the store
+	go func() {
+		defer close(answered)
+		p.fetch.each(asking, p.subjects, func(some []*subject) { answered <- some })
+	}()
+	defer func() {
+		stop()
+		for range answered { // until nobody asks any more
+		}
+	}()
+	p.goes(0)
+	ready := map[*subject]bool{}
+	var due <-chan time.Time
+	for {
+		select {
+		case some, more := <-answered:
+			if !more {
+				return p.settle(ctx, ready, true)
+			}
+			for _, s := range some {
+				ready[s] = true
+			}
+			if due == nil {
+				due = time.After(storePause)
+			}
+		case <-due:
+			if err := p.settle(ctx, ready, false); err != nil {
+				return err
+			}
+			p.goes(len(ready))
+			ready, due = map[*subject]bool{}, nil
+		}
+	}
+}
+
+// settle stores what the answers about some subjects mean. The last time, the
+// end of the check is stored with it.
+func (p *pass) settle(ctx context.Context, ready map[*subject]bool, last bool) error {
+	if err := ctx.Err(); err != nil {
+		return err // which may be all that some were answered with
+	}
+	p.deciding.Lock()
+	defer p.deciding.Unlock()
+	stored, err := p.opt.Store.Containers(ctx)
+	if err != nil {
+		return fmt.Errorf("read the stored containers: %w", err)
+	}
+	now := p.own(stored)
+	change := p.conclude(now, ready)
+	for i := range change.Put {
+		now[change.Put[i].ID] = &change.Put[i]
+	}
+	found := foundBy(change.Events)
+	p.stamp(change.Events)
+	if last {
+		p.sum(now, found)
+		change.Events = append(change.Events, p.note(event.CheckFinished))
+	}
+	if err := p.opt.Store.Commit(ctx, change); err != nil {
+		return fmt.Errorf("store what was found: %w", err)
+	}
+	p.reported(found, last)
+	return nil
+}
+
+// own returns the watcher's containers, by id. Since the check began a person
+// may have deleted one, or another watcher taken it over.
+func (p *pass) own(stored []sdk.Container) map[string]*sdk.Container {
+	own := make(map[string]*sdk.Container, len(stored))
+	for i := range stored {
+		if c := &stored[i]; c.Watcher == p.watcher.Name {
+			own[c.ID] = c
+		}
+	}
+	return own
+}
+
+// conclude decides about the subjects that are ready and still stored.
+func (p *pass) conclude(now map[string]*sdk.Container, ready map[*subject]bool) event.Change {
+	var change event.Change
+	at := sdk.TimeOf(p.opt.Now())
+	for _, s := range p.subjects {
+		have := now[s.container.ID]
+		if have == nil || !ready[s] {
+			continue
+		}
+		if have.Result != nil && s.container.Result != nil && have.Result.Tag == s.container.Result.Tag {
+			s.container.Result = have.Result // which may have got its date meanwhile
+		}
+		before, after := s.container, conclude(s.container, s.policy, s.answer, at)
+		p.tell(s, after)
+		change.Put = append(change.Put, after)
+		if t, changed := transition(before, after); changed {
+			if t == event.UpdateFound && p.old.has(after, s.answer.digest) {
+				t = event.ContainerChanged
+			}
+			told := after // so that only what is told is kept
+			change.Events = append(change.Events, event.Event{Type: t, Subject: event.Subject(after), Payload: event.Payload{Container: &told}})
+		}
+	}
+	return change
+}
+
+// sum fills in the report, from the containers as they are when the check ends.
+func (p *pass) sum(now map[string]*sdk.Container, found owed) {
+	if !p.report.Single { // what was found before it is told with a whole check, too
+		found = found.with(p.owes())
+	}
+	for _, s := range p.subjects {
+		c := now[s.container.ID]
+		if c == nil {
+			continue
+		}
+		p.report.Containers++
+		switch {
+		case c.Check.State == sdk.CheckFailed:
+			p.report.Failed++
+		case c.UpdateAvailable:
+			p.report.Updates = append(p.report.Updates, c.ID)
+		}
+		if c.UpdateAvailable && found.has(c) {
+			p.report.Found = append(p.report.Found, c.ID)
+		}
+	}
+	p.report.Took = p.opt.Now().Sub(p.began).Round(time.Millisecond).String()
+}
