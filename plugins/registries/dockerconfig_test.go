@@ -12,7 +12,7 @@ import (
 )
 
 // What docker login keeps serves registries without credentials of their own,
-// when one of the two variables says where it is, and only the very host.
+// when the host says where it is, and only the very host.
 func TestDockerConfig(t *testing.T) {
 	private := registrysim.Options{Auth: registrysim.Token, Users: map[string]string{user: secret}, Private: func(string) bool { return true }}
 	sim := registrysim.New(private)
@@ -27,21 +27,17 @@ func TestDockerConfig(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(folder, "config.json"), []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for variable, path := range map[string]string{
-		"DOCKER_CONFIG": folder, "DOGWATCH_REGISTRIES_DOCKERCONFIG": filepath.Join(folder, "config.json"), "": "",
-	} {
-		t.Run("by "+variable, func(t *testing.T) {
+	for _, path := range []string{folder, filepath.Join(folder, "config.json"), ""} {
+		t.Run(filepath.Base(path), func(t *testing.T) {
 			t.Setenv("HOME", folder) // says nothing
-			if variable != "" {
-				t.Setenv(variable, path)
-			}
+			t.Setenv("DOGWATCH_REGISTRIES_DOCKERCONFIG", path)
 			r, _ := newInstance(t, "oci", nil)
 			repo := registry.Repository{Host: mine.Host, Name: "team/app"}
-			if list, err := r.Tags(t.Context(), repo, ""); (err == nil && len(list.Tags) == 1) != (variable != "") {
+			if list, err := r.Tags(t.Context(), repo, ""); (err == nil && len(list.Tags) == 1) != (path != "") {
 				t.Errorf("%+v, %v", list, err)
 			}
 			want := sdk.Credentials{}
-			if variable != "" {
+			if path != "" {
 				want = sdk.Credentials{Username: user, Password: secret}
 			}
 			if got, err := r.(registry.CredentialProvider).Credentials(t.Context(), repo); err != nil || got != want {

@@ -21,7 +21,7 @@ import (
 // share their tokens and the bound on requests in flight.
 func Types() []registry.Type {
 	shared := oci.NewShared()
-	if path := dockerConfig(); path != "" {
+	if path := os.Getenv(dockerConfigVariable); path != "" {
 		shared.Lend(dockerconfig.New(path))
 	}
 	types := append(rows(shared), ecr.Type(shared))
@@ -29,12 +29,10 @@ func Types() []registry.Type {
 	return types
 }
 
-// Env are the variables that the types read besides those that every plugin sees.
-func Env() []string { return append(ecr.Env(), "DOCKER_CONFIG") }
+// dockerConfigVariable is where the host says which config.json of Docker's
+// client to read: the setting registries.dockerconfig.
+const dockerConfigVariable = "DOGWATCH_REGISTRIES_DOCKERCONFIG"
 
-// dockerConfig returns where the config.json of Docker's client is, or its folder:
-// where the host's setting registries.dockerconfig says, or Docker's own variable.
-// It is "" without both: credentials are lent on purpose only.
-func dockerConfig() string {
-	return cmp.Or(os.Getenv("DOGWATCH_REGISTRIES_DOCKERCONFIG"), os.Getenv("DOCKER_CONFIG"))
-}
+// Env are the variables that the types read besides those that every plugin
+// sees. Credential helpers look for Docker's file themselves.
+func Env() []string { return append(ecr.Env(), "DOCKER_CONFIG") }

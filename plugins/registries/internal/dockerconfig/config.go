@@ -125,23 +125,25 @@ func find[V any](entries map[string]V, host string) (v V, key string, found bool
 	return v, "", false
 }
 
-// credentials returns what an entry holds; the zero value when that is nothing
-// or cannot be read.
-func (a auth) credentials() sdk.Credentials {
+// credentials returns what an entry holds, and whether it can be read. One
+// without a password, as those of credential stores are, holds nothing.
+func (a auth) credentials() (c sdk.Credentials, whole bool) {
 	switch {
 	case a.IdentityToken != "":
-		return sdk.Credentials{Username: oci.IdentityToken, Password: a.IdentityToken}
+		return sdk.Credentials{Username: oci.IdentityToken, Password: a.IdentityToken}, true
 	case a.RegistryToken != "":
-		return sdk.Credentials{Username: oci.RegistryToken, Password: a.RegistryToken}
+		return sdk.Credentials{Username: oci.RegistryToken, Password: a.RegistryToken}, true
 	case a.Username != "" && a.Password != "":
-		return sdk.Credentials{Username: a.Username, Password: a.Password}
+		return sdk.Credentials{Username: a.Username, Password: a.Password}, true
+	case a.Auth == "":
+		return sdk.Credentials{}, true
 	}
 	// Docker's client pads with NUL.
 	decoded, err := base64.StdEncoding.DecodeString(strings.TrimSpace(a.Auth))
 	user, password, split := strings.Cut(string(decoded), ":")
 	password = strings.Trim(password, "\x00")
 	if err != nil || !split || user == "" || password == "" {
-		return sdk.Credentials{}
+		return sdk.Credentials{}, false
 	}
-	return sdk.Credentials{Username: user, Password: password}
+	return sdk.Credentials{Username: user, Password: password}, true
 }

@@ -79,14 +79,34 @@ func TestAuths(t *testing.T) {
 		"evilghcr.io": "", "ghcr.io.evil.test": "", "x.ghcr.io": "", "mydocker.io": "", "auth.docker.io": "", "hub.docker.com": "",
 		"ghcr.io:443": "", "reg.lan": "", "reg.lan:5001": "", "ghcr": "", "": "", "v1": "",
 		// What is there and holds nothing.
-		"part.test": "", "empty.test": "", "user.test": "", "colon.test": "", "junk.test": "",
+		"part.test": "", "empty.test": "", "user.test": "",
 	} {
 		if got := get(t, s, host); got != want {
 			t.Errorf("%s: %q, want %q", host, got, want)
 		}
 	}
+	for host, want := range map[string]bool{"ghcr.io": true, "index.docker.io": true, "empty.test": false, "other.test": false, "junk.test": true} {
+		if got := s.Source(host); (got == s.path) != want || !want && got != "" {
+			t.Errorf("the credentials for %s are from %q", host, got)
+		}
+	}
 	if log.Len() > 0 {
 		t.Errorf("logged %s", log)
+	}
+}
+
+// An entry that cannot be read is named to whoever needs it, and to nobody else.
+func TestBrokenEntry(t *testing.T) {
+	s, _ := newStore(t, fmt.Sprintf(`{"auths":{"colon.test":{"auth":%q},"https://junk.test/v1/":{"auth":%q},"ghcr.io":{"auth":%q}}}`, basic(secret), "%%"+secret, basic("ann:x")))
+	for host, key := range map[string]string{"colon.test": "colon.test", "junk.test": "https://junk.test/v1/"} {
+		_, err := s.Credentials(t.Context(), host)
+		want := fmt.Sprintf("auths of %s: the entry %q holds no user and password", s.path, key)
+		if !errors.Is(err, sdk.ErrUnauthorized) || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), secret) {
+			t.Errorf("%s: %v, want %q", host, err, want)
+		}
+	}
+	if got := get(t, s, "ghcr.io"); got != "ann:x" {
+		t.Errorf("another host: %q", got)
 	}
 }
 
@@ -117,7 +137,7 @@ func FuzzRead(f *testing.F) {
 			t.Errorf("tells the secret: %v", err)
 		}
 		entry, _, _ := find(c.Auths, canonical(host))
-		if given := entry.credentials(); (given.Username == "") != (given.Password == "") {
+		if given, _ := entry.credentials(); (given.Username == "") != (given.Password == "") {
 			t.Errorf("half of the credentials: %v", given)
 		}
 	})
@@ -147,7 +167,8 @@ func TestChanges(t *testing.T) {
 	}
 }
 
-// A file that cannot be used is a warning, once, without what is in it.
+// A file that becomes unusable is a warning, once, without what is in it; of one
+// that has always been the host warns.
 func TestGarbage(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"auths":{"ghcr.io":{"auth":"` + secret + `"`: "is no JSON (at byte ",
@@ -159,6 +180,12 @@ func TestGarbage(t *testing.T) {
 		strings.Repeat(" ", maxFile+1):        "has more than 1048576 bytes",
 	} {
 		s, log := newStore(t, text)
+		if got := get(t, s, "ghcr.io"); got != "" || log.Len() > 0 {
+			t.Errorf("%.40q gives %q at first, and logs %s", text, got, log)
+		}
+		write(t, s.path, `{"auths":{}}`)
+		get(t, s, "ghcr.io")
+		write(t, s.path, text)
 		for range 3 {
 			if got := get(t, s, "ghcr.io"); got != "" {
 				t.Errorf("%.40q gives %q", text, got)

@@ -39,6 +39,7 @@ type Store struct {
 	mu     sync.Mutex
 	log    hclog.Logger
 	told   map[string]bool // warnings
+	loaded bool            // the file was looked for at least once
 	config config
 	seen   os.FileInfo // of the file that config is from; nil when there is none
 	lent   map[question]lent
@@ -76,9 +77,9 @@ func (s *Store) LogTo(log hclog.Logger) {
 	}
 }
 
-// Credentials returns what the file has for a host, or the zero value. A helper
-// that is named for this very host must work; what is wrong with the file or
-// with the helper of all hosts is a warning, for public images need neither.
+// Credentials returns what the file has for a host, or the zero value. An entry
+// or a helper for this very host must work; what is wrong with the file or with
+// the helper of all hosts is a warning, for public images need neither.
 func (s *Store) Credentials(ctx context.Context, host string) (sdk.Credentials, error) {
 	host = canonical(host)
 	c := s.load()
@@ -111,7 +112,28 @@ func (s *Store) Credentials(ctx context.Context, host string) (sdk.Credentials, 
 			return given, nil
 		}
 	}
-	return entry.credentials(), nil
+	given, whole := entry.credentials()
+	if !whole {
+		return given, sdk.WithKind(sdk.ErrUnauthorized, fmt.Errorf("auths of %s: the entry %q holds no user and password; docker login writes it anew", s.path, key))
+	}
+	return given, nil
+}
+
+// Source names the file if it has credentials for a host, as far as that is
+// known without asking a helper; else it is "".
+func (s *Store) Source(host string) string {
+	host = canonical(host)
+	c := s.load()
+	if _, _, named := find(c.CredHelpers, host); named {
+		return s.path
+	}
+	if entry, _, _ := find(c.Auths, host); entry != (auth{}) {
+		return s.path
+	}
+	if l, known := s.known(question{c.CredsStore, host}); known && l.credentials != (sdk.Credentials{}) {
+		return s.path
+	}
+	return ""
 }
 
 // Refused tells that a registry did not accept used. It reports whether other
@@ -152,9 +174,11 @@ func (s *Store) load() config {
 		s.config, err = read(path)
 		s.seen = info // also of one that cannot be used: once is enough
 	}
-	if err != nil {
+	// What is wrong with the file from the start, the host has said.
+	if err != nil && s.loaded && !errors.Is(err, os.ErrNotExist) {
 		s.warnLocked(fmt.Errorf("the credentials of docker login are not used: %w", err))
 	}
+	s.loaded = true
 	return s.config
 }
 

@@ -112,7 +112,13 @@ func kinded(err error) bool {
 
 // remedy says how to be let in.
 func (r *Registry) remedy(host string) string {
-	switch {
+	asked := host
+	if base, err := r.base(host); err == nil {
+		asked = base.Host
+	}
+	switch source := r.lentFrom(asked); {
+	case source != "":
+		return fmt.Sprintf("check the credentials for %s in %s, which docker login writes, and whether they may read the repository", asked, source)
 	case r.Keys == "":
 		return "the repository does not exist or is private; for a private one configure a registry of type custom for " + host
 	case r.Login == nil:

@@ -41,6 +41,13 @@ func (l *lends) Refused(sdk.Credentials) bool {
 	return true
 }
 
+func (l *lends) Source(host string) string {
+	if l.of[host] == (sdk.Credentials{}) {
+		return ""
+	}
+	return "/home/ann/.docker/config.json"
+}
+
 func (l *lends) LogTo(hclog.Logger) {}
 
 // borrowing returns a registry without credentials of its own that may use those of l.
@@ -78,6 +85,9 @@ func TestLentCredentials(t *testing.T) {
 			// Wrong ones are told as such, and not repeated.
 			_, err := borrowing(internet{simHost: sim}, l).Tags(t.Context(), app(), "")
 			checkKind(t, err, sdk.ErrUnauthorized)
+			if want := "check the credentials for " + simHost + " in /home/ann/.docker/config.json"; err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("error %v, want %q", err, want)
+			}
 			if strings.Contains(err.Error(), "wr0ng") {
 				t.Errorf("error %v", err)
 			}

@@ -33,6 +33,9 @@ const (
 // asked for those of the host that gets to see them.
 type Lender interface {
 	Login
+	// Source names where the credentials for a host are kept, for remedies; ""
+	// when there are none.
+	Source(host string) string
 	// LogTo says where to warn of what keeps it from lending. The first call counts.
 	LogTo(hclog.Logger)
 }
@@ -63,6 +66,14 @@ func (r *Registry) lent(ctx context.Context, host string) (sdk.Credentials, erro
 		return sdk.Credentials{}, err
 	}
 	return r.shared.lender.Credentials(ctx, base.Host)
+}
+
+// lentFrom names where credentials for a host are lent from; "" when none are.
+func (r *Registry) lentFrom(host string) string {
+	if r.Login != nil || r.shared.lender == nil {
+		return ""
+	}
+	return r.shared.lender.Source(host)
 }
 
 // Static returns a Login of credentials that never change, or nil when there are none.
