@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"encoding/base64"
 	"errors"
 	"flag"
 	"fmt"
@@ -22,6 +23,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/dogwatch/dogwatch/core/plugin"
+	"github.com/dogwatch/dogwatch/plugins/registries/registrysim"
 	"github.com/dogwatch/dogwatch/plugins/watchers/docker/enginesim"
 )
 
@@ -86,6 +88,8 @@ func build(dir string) error {
 //	break [hang]        make the engine of the homelab fail, or not answer
 //	asked               wait until the broken engine was asked
 //	receiver            start an HTTP server; what it receives is added to the file received
+//	private             start a registry that shows nothing without a login and put its host into $PRIVATE
+//	dockerlogin FILE PW write what docker login keeps of the private registry's user with a password
 //	freeport            put a free port into $PORT
 //	await URL           wait until an address answers
 //	running URL         wait until every plugin process of a server runs
@@ -111,19 +115,21 @@ func TestScripts(t *testing.T) {
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits":     exits,
-			"homelab":   startHomelab,
-			"upgrade":   upgrade,
-			"break":     breakEngine,
-			"asked":     awaitAsked,
-			"receiver":  startReceiver,
-			"freeport":  freePort,
-			"await":     await,
-			"running":   awaitRunning,
-			"restarted": restarted,
-			"post":      post,
-			"envfile":   envFile,
-			"tidy":      tidy,
+			"exits":       exits,
+			"homelab":     startHomelab,
+			"upgrade":     upgrade,
+			"break":       breakEngine,
+			"asked":       awaitAsked,
+			"receiver":    startReceiver,
+			"private":     startPrivate,
+			"dockerlogin": dockerLogin,
+			"freeport":    freePort,
+			"await":       await,
+			"running":     awaitRunning,
+			"restarted":   restarted,
+			"post":        post,
+			"envfile":     envFile,
+			"tidy":        tidy,
 		},
 	})
 }
@@ -220,6 +226,22 @@ func startReceiver(ts *testscript.TestScript, _ bool, _ []string) {
 		_ = received.Close()
 	})
 	ts.Setenv("RECEIVER", server.URL)
+}
+
+// startPrivate serves team/app to the user ann with the password s3cret.
+func startPrivate(ts *testscript.TestScript, _ bool, _ []string) {
+	r := registrysim.New(registrysim.Options{Auth: registrysim.Token, Users: map[string]string{"ann": "s3cret"}, Private: func(string) bool { return true }})
+	r.Push("team/app", "1.0.0", "1.1.0")
+	server := httptest.NewServer(r)
+	ts.Defer(server.Close)
+	ts.Setenv("PRIVATE", strings.TrimPrefix(server.URL, "http://"))
+}
+
+func dockerLogin(ts *testscript.TestScript, _ bool, args []string) {
+	file := ts.MkAbs(args[0])
+	ts.Check(os.MkdirAll(filepath.Dir(file), 0o755))
+	auth := base64.StdEncoding.EncodeToString([]byte("ann:" + args[1]))
+	ts.Check(os.WriteFile(file, fmt.Appendf(nil, `{"auths":{%q:{"auth":%q}}}`, ts.Getenv("PRIVATE"), auth), 0o600))
 }
 
 func freePort(ts *testscript.TestScript, _ bool, _ []string) {

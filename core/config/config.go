@@ -122,7 +122,7 @@ type Feature struct {
 
 // Store is where Dogwatch remembers. After Load no field is empty.
 type Store struct {
-	Path string `option:"path" help:"Folder of the database; /store when it exists, else dogwatch in the user's data folder"`
+	Path string `option:"path" help:"Folder of the database, ~/ for one in the home folder; /store when it exists, else dogwatch in the user's data folder"`
 	File string `option:"file" default:"dogwatch.db" help:"Name of the database file in it"`
 }
 
@@ -182,9 +182,10 @@ type Labels struct {
 	Foreign bool `option:"foreign" default:"false" help:"Heed the labels of Diun (diun.*), Drydock (dd.*) and Watchtower (com.centurylinklabs.watchtower.*), too, where no dogwatch.* or wud.* label says otherwise"`
 }
 
-// Registries are the settings of all registries together.
+// Registries are the settings of all registries together. After Load
+// DockerConfig is a file, which may not exist, or "" when none is to be read.
 type Registries struct {
-	DockerConfig string `option:"dockerconfig" help:"File or folder of Docker's config.json: its credentials, also those behind credential helpers, serve registries that have none of their own. Without it the folder in DOCKER_CONFIG is used, if that is set"`
+	DockerConfig string `option:"dockerconfig" help:"File or folder of Docker's config.json: its credentials, also those behind credential helpers, serve registries that have none of their own. Without it the file is looked for where Docker's client does: in the folder DOCKER_CONFIG, else in .docker of the home folder; none reads no file"`
 }
 
 // Component is a watcher, registry or trigger as it was written.

@@ -167,9 +167,13 @@ func (e entry) clash(before Value) Value {
 	}}
 }
 
-// canonical returns a path with its section in the singular.
+// canonical returns a path with its section in the singular, unless it is a
+// setting: registries.dockerconfig is none of a component.
 func canonical(path string) string {
 	section, rest, dotted := strings.Cut(path, ".")
+	if section == "registries" && isSetting(path) {
+		return path
+	}
 	switch section {
 	case "watchers":
 		section = "watcher"

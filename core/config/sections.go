@@ -46,6 +46,12 @@ func (l *loader) place(path string, v Value) {
 	}
 }
 
+// isSetting is for where no loader is.
+func isSetting(path string) bool {
+	_, known := settingsSchema().Find(strings.TrimSuffix(path, fileSuffix))
+	return known
+}
+
 func (l *loader) isSetting(path string) bool {
 	_, known := l.schema.Find(path)
 	return known
@@ -130,6 +136,9 @@ func (l *loader) settings() {
 	l.checkSettings()
 	s := &l.config.Settings
 	l.config.values["store.path"], l.config.values["plugins.dir"], l.config.values["server.basepath"] = s.Store.Path, s.Plugins.Dir, s.Server.BasePath
+	if s.Registries.DockerConfig != "" {
+		l.config.values[dockerConfigKey] = s.Registries.DockerConfig
+	}
 }
 
 var (
@@ -146,8 +155,11 @@ func (l *loader) placeOption(path string, v Value) {
 	}
 	if len(parts) < 3 {
 		if v.V != "" || v.problem != nil {
-			l.report(Problem{Key: path, Source: v.Source, Message: "the type or the name is missing", Level: Warning,
-				Remedy: "write " + componentForm(parts[0], v.Source)})
+			p := Problem{Key: path, Source: v.Source, Message: "the type or the name is missing", Level: Warning, Remedy: "write " + componentForm(parts[0], v.Source)}
+			if near := l.pluralSetting(parts); near != "" {
+				p.Message, p.Remedy = "unknown setting", "did you mean "+spell(near, v.Source)+"?"
+			}
+			l.report(p)
 		}
 		return
 	}
@@ -167,6 +179,19 @@ func (l *loader) placeOption(path string, v Value) {
 	case len(parts) == 4:
 		c.Options[parts[3]] = v
 	}
+}
+
+// pluralSetting returns the setting of all components of a kind that was
+// probably meant by parts, a section and one more name.
+func (l *loader) pluralSetting(parts []string) string {
+	if len(parts) != 2 || parts[0] != string(kind.Registry) {
+		return ""
+	}
+	var names []string
+	for _, o := range l.schema {
+		names = append(names, o.Name)
+	}
+	return option.Suggest("registries."+parts[1], names)
 }
 
 // wantsLogin notes that a setting asks for a login, however wrong it is: nobody

@@ -20,6 +20,8 @@ const storeFolder = "/store"
 // complete fills in the defaults that depend on the machine.
 func (l *loader) complete() {
 	s := &l.config.Settings
+	l.expandHome()
+	l.dockerConfig()
 	if s.Store.Path == "" {
 		s.Store.Path = l.dataFolder()
 	}
@@ -36,12 +38,7 @@ func (l *loader) complete() {
 }
 
 func (l *loader) dataFolder() string {
-	variables := map[string]string{}
-	for _, v := range l.environ {
-		name, value, _ := strings.Cut(v, "=")
-		variables[name] = value
-	}
-	data, home := variables["XDG_DATA_HOME"], variables["HOME"]
+	data, home := l.variable("XDG_DATA_HOME"), l.variable("HOME")
 	switch {
 	case l.open.isFolder(storeFolder):
 		return storeFolder

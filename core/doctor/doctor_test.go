@@ -77,6 +77,12 @@ func TestBrokenWorlds(t *testing.T) {
 		"no login": {func(f *fake, _ *Options) {
 			f.registries[0].Ask = func(context.Context, string, string, string) error { return unauthorized }
 		}, []string{"> give it a login: dogwatch config docs registry.hub shows how"}, ""},
+		"wrong docker login": {func(f *fake, o *Options) {
+			o.Config.Registries.DockerConfig = "/d/config.json"
+			f.registries[0].Ask = func(context.Context, string, string, string) error {
+				return sdk.WithKind(sdk.ErrUnauthorized, errors.New("401: check the credentials for x in /d/config.json"))
+			}
+		}, []string{"in /d/config.json > log in anew (docker login), or out"}, ""},
 		"image built here": {func(f *fake, _ *Options) {
 			f.registries[0].Ask = func(context.Context, string, string, string) error {
 				return sdk.WithKind(sdk.ErrNotFound, errors.New("404"))

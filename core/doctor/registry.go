@@ -61,10 +61,10 @@ func (e *examination) registry(ctx context.Context, r Registry, samples []sample
 	if r.Err != nil {
 		return found
 	}
-	asked := each(byHost(samples), func(of []sample) []Finding { return ask(ctx, r, of) })
+	asked := each(byHost(samples), func(of []sample) []Finding { return e.ask(ctx, r, of) })
 	if len(samples) == 0 {
 		learnt, err := r.Try(ctx)
-		if asked = verdict(r, "", err); err == nil {
+		if asked = e.verdict(r, "", err); err == nil {
 			asked = one(r.ID, OK, learnt, "")
 		}
 	}
@@ -96,11 +96,11 @@ func byHost(samples []sample) [][]sample {
 }
 
 // ask asks about samples of one host until an answer is good, and returns that or the first.
-func ask(ctx context.Context, r Registry, samples []sample) []Finding {
+func (e *examination) ask(ctx context.Context, r Registry, samples []sample) []Finding {
 	var first []Finding
 	for _, s := range samples {
 		err := r.Ask(ctx, s.host, s.repository, s.tag)
-		said := verdict(r, s.String(), err)
+		said := e.verdict(r, s.String(), err)
 		if err == nil {
 			return said
 		}
@@ -115,7 +115,7 @@ func ask(ctx context.Context, r Registry, samples []sample) []Finding {
 }
 
 // verdict says what an answer about an image means.
-func verdict(r Registry, image string, err error) []Finding {
+func (e *examination) verdict(r Registry, image string, err error) []Finding {
 	var limited *sdk.RateLimitedError
 	switch {
 	case err == nil:
@@ -128,6 +128,9 @@ func verdict(r Registry, image string, err error) []Finding {
 		return one(r.ID, Warn, err.Error(), "check less often (cron), or give the registry a login: those have larger limits")
 	case errors.Is(err, sdk.ErrUnauthorized):
 		parts := strings.Split(r.ID, ".")
+		if file := e.Config.Registries.DockerConfig; file != "" && strings.Contains(err.Error(), file) {
+			return one(r.ID, Fail, err.Error(), "log in anew (docker login), or out (docker logout) where the images are public")
+		}
 		if r.Default {
 			return one(r.ID, Fail, err.Error(), fmt.Sprintf("give it a login: dogwatch config docs registry.%s shows how; a misspelt image is answered so, too", parts[1]))
 		}
