@@ -103,6 +103,34 @@ func TestExcerpt(t *testing.T) {
 	}
 }
 
+// However much of a secret the limit leaves, nothing of it is shown.
+func TestExcerptCutsNoSecretInTwo(t *testing.T) {
+	secret := strings.Repeat("0123456789", 8)
+	c := newClient(t, Options{}, "short-s3cret", secret)
+	for cut := 1; cut <= len(secret); cut++ {
+		body := strings.Repeat(" ", maxExcerptBytes-cut) + secret + strings.Repeat(" more", 100)
+		got := c.excerpt(&http.Response{Body: io.NopCloser(strings.NewReader(body))})
+		if got != "" && got != "***" {
+			t.Fatalf("%d bytes of the secret within the limit: %q", cut, got)
+		}
+	}
+	whole := strings.Repeat(" ", maxExcerptBytes-2*len(secret)) + secret + strings.Repeat(" more", 100)
+	if got := c.excerpt(&http.Response{Body: io.NopCloser(strings.NewReader(whole))}); got != "***" {
+		t.Errorf("a whole secret: %q", got)
+	}
+}
+
+// Without a secret there is nothing to leave out at the limit.
+func TestExcerptWithoutSecrets(t *testing.T) {
+	const end = "because of this"
+	for _, behind := range []string{"", strings.Repeat("x", 5000)} {
+		body := strings.Repeat(" ", maxExcerptBytes-len(end)) + end + behind
+		if got := newClient(t, Options{}).excerpt(&http.Response{Body: io.NopCloser(strings.NewReader(body))}); got != end {
+			t.Errorf("%d bytes: %q, want %q", len(body), got, end)
+		}
+	}
+}
+
 func TestSecretParts(t *testing.T) {
 	u, err := url.Parse("https://ana:pa%2Fssword@host/services/T0KEN?key=s3cret&key=s3cret2")
 	if err != nil {
@@ -169,6 +197,23 @@ func TestTruncate(t *testing.T) {
 	for _, test := range tests {
 		if got, cut := Truncate(test.in, test.limit); got != test.want || cut != test.cut {
 			t.Errorf("Truncate(%q, %d) = %q, %v", test.in, test.limit, got, cut)
+		}
+	}
+}
+
+func TestTruncateBytes(t *testing.T) {
+	tests := []struct {
+		in    string
+		limit int
+		want  string
+		cut   bool
+	}{
+		{"", 0, "", false}, {"abc", 3, "abc", false}, {"abcd", 3, "…", true}, {"abcd", 2, "", true}, {"abcd", 0, "", true}, {"abcd", -1, "", true},
+		{"abcde", 4, "a…", true}, {"éà", 3, "…", true}, {"éàü", 4, "…", true}, {"éàü", 5, "é…", true}, {"\xff", 3, "\uFFFD", false}, {"\xff\xff", 3, "\uFFFD", false},
+	}
+	for _, test := range tests {
+		if got, cut := TruncateBytes(test.in, test.limit); got != test.want || cut != test.cut {
+			t.Errorf("TruncateBytes(%q, %d) = %q, %v, want %q, %v", test.in, test.limit, got, cut, test.want, test.cut)
 		}
 	}
 }

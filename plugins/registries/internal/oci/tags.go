@@ -118,11 +118,16 @@ func nextPage(links []string) string {
 	return ""
 }
 
-// untilComma cuts at the first comma outside quotes.
+// untilComma cuts at the first comma outside quotes, in which a backslash
+// escapes what is behind it (RFC 9110 section 5.6.4).
 func untilComma(text string) (before, after string) {
-	quoted := false
+	quoted, escaped := false, false
 	for i := range len(text) {
 		switch {
+		case escaped:
+			escaped = false
+		case quoted && text[i] == '\\':
+			escaped = true
 		case text[i] == '"':
 			quoted = !quoted
 		case text[i] == ',' && !quoted:
