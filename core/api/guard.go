@@ -18,39 +18,56 @@ import (
 // change something. The health of the server is open to all.
 func (h *handler) guard(next http.Handler) http.Handler {
 	own := ownNames(h)
-	crossSite, anyOrigin := h.crossSite()
+	refuses := h.crossSite()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		switch host := hostOf(r.Host); {
-		case isHealth(r):
-		case !isLocal(host) && !slices.Contains(own, host) && !slices.Contains(own, "*"):
+		if host := hostOf(r.Host); !isHealth(r) && !isLocal(host) && !slices.Contains(own, host) && !slices.Contains(own, "*") {
 			h.fail(w, r, http.StatusMisdirectedRequest, fmt.Sprintf("the server does not know itself as %q: add that name to server.allowedhosts, or set public.url", host))
 			return
-		case !anyOrigin && crossSite.Check(r) != nil:
-			h.fail(w, r, http.StatusForbidden, "cross-site request refused: to let pages of that site in, set server.cors.enabled and server.cors.origin; behind a proxy, set public.url")
+		}
+		if why := refuses(r); why != "" && !isHealth(r) {
+			h.fail(w, r, http.StatusForbidden, "cross-site request refused: "+why)
 			return
 		}
 		next.ServeHTTP(w, r)
 	})
 }
 
-// crossSite returns the check for requests that come from pages of other
-// sites, and whether there is no point in it because all sites are welcome.
-func (h *handler) crossSite() (check *http.CrossOriginProtection, anyOrigin bool) {
-	check = http.NewCrossOriginProtection()
-	trust := func(key, origin string) {
-		if err := check.AddTrustedOrigin(origin); err != nil {
-			h.Log.Error("not an origin such as https://dash.example.org; its pages may read but not change anything", "setting", key, "error", err)
-		}
-	}
+// crossSite returns why a request is refused that comes from a page of another
+// site and would change something; "" when it is not. CORS lets pages in that
+// say themselves who they are (with a token, or nobody has to); what only the
+// browser adds, the session of whoever looks at the page, never counts there.
+func (h *handler) crossSite() func(*http.Request) string {
+	own := http.NewCrossOriginProtection()
 	if u := h.Config.PublicURL; u != nil {
-		trust("public.url", u.Scheme+"://"+u.Host)
+		h.trust(own, "public.url", u.Scheme+"://"+u.Host)
 	}
-	if cors := h.Config.Server.CORS; cors.Enabled {
-		if anyOrigin = cors.Origin == "*"; !anyOrigin {
-			trust("server.cors.origin", cors.Origin)
+	cors, welcome := h.Config.Server.CORS, http.NewCrossOriginProtection()
+	if cors.Enabled && cors.Origin != "*" {
+		h.trust(welcome, "server.cors.origin", cors.Origin)
+	}
+	return func(r *http.Request) string {
+		switch {
+		case own.Check(r) == nil:
+			return ""
+		case !cors.Enabled || !isAPI(r) || cors.Origin != "*" && welcome.Check(r) != nil:
+			return "to let pages of that site use /api, set server.cors.enabled and server.cors.origin; behind a proxy, set public.url"
+		case h.Auth.CarriesSession(r):
+			return "sessions are for the pages of this server alone, whatever server.cors says; send a token, and no cookies"
 		}
+		return ""
 	}
-	return check, anyOrigin
+}
+
+func (h *handler) trust(check *http.CrossOriginProtection, key, origin string) {
+	if err := check.AddTrustedOrigin(origin); err != nil {
+		h.Log.Error("not an origin such as https://dash.example.org; its pages may read but not change anything", "setting", key, "error", err)
+	}
+}
+
+// isAPI reports whether a path is below /api, which is all that CORS is about.
+func isAPI(r *http.Request) bool {
+	parts := pathOf(r)
+	return len(parts) > 0 && strings.EqualFold(parts[0], "api")
 }
 
 func isHealth(r *http.Request) bool {
@@ -101,8 +118,9 @@ func isLocal(host string) bool {
 	return slices.ContainsFunc(localSuffixes, func(s string) bool { return strings.HasSuffix(host, s) })
 }
 
-// cors lets pages of other origins in, if the operator said so. Preflight
-// requests are answered here, for any path (Fetch standard, section 3.3).
+// cors lets pages of other origins use the API, if the operator said so.
+// Preflight requests are answered here, for any path of it (Fetch standard,
+// section 3.3). Pages, logins and the rest stay with their own origin.
 func (h *handler) cors(next http.Handler) http.Handler {
 	settings := h.Config.Server.CORS
 	if !settings.Enabled {
@@ -110,6 +128,10 @@ func (h *handler) cors(next http.Handler) http.Handler {
 	}
 	methods := strings.Join(settings.Methods, ",")
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !isAPI(r) {
+			next.ServeHTTP(w, r)
+			return
+		}
 		header := w.Header()
 		header.Set("Access-Control-Allow-Origin", settings.Origin)
 		if settings.Origin != "*" {

@@ -20,6 +20,7 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/dogwatch/dogwatch/core/auth"
 	"github.com/dogwatch/dogwatch/core/config"
 )
 
@@ -121,7 +122,7 @@ func TestCORS(t *testing.T) {
 
 	for origin, vary := range map[string]string{"*": "Access-Control-Request-Headers", "https://dash.example.org": "Origin, Access-Control-Request-Headers"} {
 		w := start(t, []string{"DOGWATCH_SERVER_CORS_ENABLED=true", "DOGWATCH_SERVER_CORS_ORIGIN=" + origin, "DOGWATCH_SERVER_CORS_METHODS=GET,POST"})
-		for _, path := range []string{"/api/containers/watch", "/any/path", "/API/containers/", "/"} {
+		for _, path := range []string{"/api/containers/watch", "/api/any/path", "/API/containers/", "/api"} {
 			h := w.do("OPTIONS", path, "", preflight...).want(204).header
 			same(t, "origin", h.Get("Access-Control-Allow-Origin"), origin)
 			same(t, "methods", h.Get("Access-Control-Allow-Methods"), "GET,POST")
@@ -129,11 +130,57 @@ func TestCORS(t *testing.T) {
 			same(t, "vary", strings.Join(h.Values("Vary"), ", "), vary)
 			same(t, "credentials", h.Get("Access-Control-Allow-Credentials"), "")
 		}
-		for _, got := range []answer{w.get("/api/app"), w.get("/api/app", "Origin", "https://other.example.org"), w.get("/nope"), w.get("/api/app", "Host", "evil.com")} {
+		for _, got := range []answer{w.get("/api/app"), w.get("/api/app", "Origin", "https://other.example.org"), w.get("/api/nope"), w.get("/api/app", "Host", "evil.com")} {
 			same(t, "origin on every answer", got.header.Get("Access-Control-Allow-Origin"), origin)
 			same(t, "vary by origin", strings.Contains(strings.Join(got.header.Values("Vary"), ","), "Origin"), origin != "*")
 		}
 		w.do("OPTIONS", "/api/app", "", "Origin", "https://dash.example.org").want(200) // no preflight
+	}
+}
+
+// TestCORSReachesTheAPIAlone: pages, logins and all else stay with their own origin.
+func TestCORSReachesTheAPIAlone(t *testing.T) {
+	w := locked(t, []string{"DOGWATCH_SERVER_CORS_ENABLED=true"}, func(o *Options) { o.Pages = formPages{} })
+	w.client = &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }} // pages are not in the document
+	preflight := []string{"Origin", "http://localhost:4000", "Sec-Fetch-Site", "same-site", "Access-Control-Request-Method", "POST"}
+	for _, path := range []string{"/", "/login", "/logout", "/settings/tokens", "/auth/login", "/auth/logout", "/auth/remember", "/auth/user", "/health", "/metrics", "/apidocs", "/static/app.css"} {
+		for _, got := range []answer{w.do("OPTIONS", path, "", preflight...), w.get(path, "Origin", "http://localhost:4000")} {
+			for name := range got.header {
+				if strings.HasPrefix(name, "Access-Control-") {
+					t.Errorf("%s has the header %s", path, name)
+				}
+			}
+		}
+		if path == "/health" {
+			continue // open to all, and there is nothing to change
+		}
+		w.do("POST", path, "", "Origin", "http://localhost:4000", "Sec-Fetch-Site", "same-site", "Content-Type", "application/x-www-form-urlencoded").want(403)
+	}
+}
+
+// TestCrossOriginRequestsWithASession: a page on another port of the same host
+// is on the same site, so that the browser adds the session; it must be of no use there.
+func TestCrossOriginRequestsWithASession(t *testing.T) {
+	for _, origin := range []string{"*", "http://localhost:4000"} {
+		w := locked(t, []string{"DOGWATCH_SERVER_CORS_ENABLED=true", "DOGWATCH_SERVER_CORS_ORIGIN=" + origin, "DOGWATCH_PUBLIC_URL=https://watch.example.com"})
+		session, token := w.session(), w.token(auth.Write, time.Time{})
+		for _, from := range [][]string{{"Origin", "http://localhost:4000"}, {"Origin", "http://localhost:4000", "Sec-Fetch-Site", "same-site"}} {
+			from := append([]string{"Host", "localhost:3000"}, from...)
+			for _, path := range []string{"/api/tokens", "/API/Tokens/", "/api/containers/watch", "/api/log"} {
+				w.do("POST", path, `{"name":"stolen","scope":"write","level":"info"}`, append(from, "Cookie", session, "Content-Type", "text/plain")...).fails(403, "cross-site", "session")
+			}
+			w.do("POST", "/api/containers/watch", "", append(from, "Cookie", session, "Authorization", "Bearer "+token)...).fails(403, "session")
+			w.do("DELETE", "/api/tokens/1", "", append(from, "Cookie", session)...).fails(403, "session")
+			// With a token of its own the page may do what the token may, and reading changes nothing.
+			w.do("POST", "/api/containers/watch", "", append(from, "Authorization", "Bearer "+token)...).want(200)
+			w.get("/api/containers", append(from, "Cookie", session)...).want(200)
+		}
+		for _, from := range [][]string{{"Origin", "http://localhost:3000"}, {"Origin", "https://watch.example.com"}, {"Sec-Fetch-Site", "same-origin"}, nil} {
+			w.do("POST", "/api/containers/watch", "", append([]string{"Host", "localhost:3000", "Cookie", session}, from...)...).want(200)
+		}
+		if all := w.get("/api/tokens", "Cookie", session).want(200).list(); len(all) != 1 {
+			t.Errorf("there are %d tokens, want the one of the test", len(all))
+		}
 	}
 }
 

@@ -29,7 +29,7 @@ type handler struct {
 // newHandler returns everything the server answers.
 func newHandler(opt Options, run context.Context) http.Handler {
 	h := newRouter(opt, run)
-	return h.observe(h.cors(h.locate(h.guard(h.routes))))
+	return h.observe(h.locate(h.cors(h.guard(h.routes))))
 }
 
 // newRouter returns a handler with its routes, all of which are on this screen.

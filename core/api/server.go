@@ -1,8 +1,8 @@
 // Package api serves the HTTP interface: first the contract that clients of
 // What's Up Docker rely on, then what is our own.
 //
-// A request passes, from the outside in: observe (panics, write deadlines),
-// cors (pages of other origins), locate (which route), guard (whose request
+// A request passes, from the outside in: observe (panics, deadlines),
+// locate (which route), cors (pages of other origins), guard (whose request
 // this is) and the router, whose routes are all in routes.go, each with what
 // one has to be allowed for it (access.go). Handlers read
 // immutable snapshots of the store and hand everything else to the parts that

@@ -38,6 +38,11 @@ func hashOf(secret string) []byte {
 	return sum[:]
 }
 
+// CarriesSession reports whether a request has a session's cookie, be the session over or not.
+func (a *Auth) CarriesSession(r *http.Request) bool {
+	return len(r.CookiesNamed(sessionCookie)) > 0
+}
+
 // bySession returns whose session a request belongs to, and extends it.
 func (a *Auth) bySession(w http.ResponseWriter, r *http.Request) (Identity, error) {
 	cookie, err := r.Cookie(sessionCookie)
