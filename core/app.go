@@ -312,7 +312,7 @@ func (a *App) apiOptions(pages api.Pages) api.Options {
 func (a *App) webOptions() web.Options {
 	redact := a.opt.Redactor.String
 	return web.Options{
-		BasePath: a.opt.Config.Server.BasePath, Version: a.opt.Version, Store: a.store, Components: a.components,
+		BasePath: a.opt.Config.Server.BasePath, FrameAncestors: a.opt.Config.Server.Frames, Version: a.opt.Version, Store: a.store, Components: a.components,
 		Checks: a.checks, Triggers: a.dispatcher, Plugins: a.plugins,
 		Setup: setup{
 			components: a.components, plugins: a.plugins, config: a.opt.Config, next: a.checks.Next, redact: redact,

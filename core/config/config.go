@@ -71,6 +71,7 @@ type Server struct {
 	MaskAll      bool     `option:"maskall" default:"false" help:"Mask also the secrets that the API shows as stored to people who are logged in, or to everybody while no login is configured"`
 	Metrics      Metrics  `option:"metrics"`
 	AllowedHosts []string `option:"allowedhosts" help:"Host names under which the server may be addressed, beside IP addresses and localhost; * for any (others are refused against DNS rebinding)"`
+	Frames       []string `option:"frameancestors" help:"Origins of dashboards that may show the pages in a frame, such as https://dash.example.org or http://nas:7575; * for any. All others but the server itself may not (clickjacking)"`
 	Trusted      []string `option:"trustedproxies" help:"Addresses or networks of reverse proxies whose X-Forwarded-For, -Proto and -Host are believed, such as 172.18.0.0/16"`
 }
 

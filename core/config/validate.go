@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -72,6 +73,23 @@ var (
 
 func isHost(text string) bool { return net.ParseIP(text) != nil || hostForm().MatchString(text) }
 
+// isOrigin reports whether a text is the origin of web pages, of one host or
+// with "*." of all below one (CSP Level 3, section 2.3.1, host-source).
+func isOrigin(text string) bool {
+	scheme, rest, _ := strings.Cut(text, "://")
+	host, port, hasPort := strings.Cut(rest, ":")
+	if strings.HasPrefix(rest, "[") { // an IPv6 address
+		host, port, hasPort = strings.Cut(strings.TrimPrefix(rest, "["), "]")
+		if port, hasPort = strings.CutPrefix(port, ":"); !hasPort && port != "" || net.ParseIP(host) == nil {
+			return false
+		}
+	}
+	if _, err := strconv.ParseUint(port, 10, 16); hasPort && err != nil {
+		return false
+	}
+	return (strings.EqualFold(scheme, "http") || strings.EqualFold(scheme, "https")) && isHost(strings.TrimPrefix(host, "*."))
+}
+
 // checkSettings looks at what a schema cannot say.
 func (l *loader) checkSettings() {
 	l.checkServer(&l.config.Server)
@@ -110,6 +128,13 @@ func (l *loader) checkServer(s *Server) {
 			l.fault("server.allowedhosts", fmt.Sprintf("want host names without scheme or port, got %q", h), "")
 		}
 	}
+	s.Frames = slices.DeleteFunc(s.Frames, func(text string) bool {
+		if text == "*" || isOrigin(text) {
+			return false
+		}
+		l.fault("server.frameancestors", fmt.Sprintf("want origins such as https://dash.example.org, got %q", text), "write scheme, host and port, without a path")
+		return true
+	})
 	for _, text := range s.Trusted {
 		if _, ok := network(text); !ok {
 			l.fault("server.trustedproxies", fmt.Sprintf("want addresses or networks such as 172.18.0.0/16, got %q", text), "")

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"regexp"
 	"slices"
 	"strings"
@@ -72,11 +73,38 @@ func TestHeaders(t *testing.T) {
 	for _, path := range []string{"/", "/containers", "/containers/local/web", "/nowhere"} {
 		h := ask(u, "GET", path, nil).Header()
 		policy := h.Get("Content-Security-Policy")
-		if !strings.Contains(policy, "default-src 'self'") || strings.Contains(policy, "unsafe") || strings.Contains(policy, "frame-ancestors") {
+		if !strings.Contains(policy, "default-src 'self'") || strings.Contains(policy, "unsafe") {
 			t.Errorf("%s has the policy %q", path, policy)
 		}
-		if h.Get("X-Frame-Options") != "" || h.Get("Cache-Control") != "no-store" || !strings.Contains(h.Get("Vary"), "HX-Request") {
+		if h.Get("Cache-Control") != "no-store" || !strings.Contains(h.Get("Vary"), "HX-Request") {
 			t.Errorf("%s has the headers %v", path, h)
+		}
+	}
+}
+
+// TestFrames: pages are shown in frames of our own pages, and in those of the
+// dashboards that the operator named.
+func TestFrames(t *testing.T) {
+	for _, test := range []struct {
+		origins              []string
+		ancestors, forOthers string
+	}{
+		{nil, "frame-ancestors 'self'", "SAMEORIGIN"},
+		{[]string{"https://dash.example.org", "http://nas:7575"}, "frame-ancestors 'self' https://dash.example.org http://nas:7575", ""},
+		{[]string{"*"}, "frame-ancestors 'self' *", ""},
+	} {
+		u, _ := front(t, a("web"))
+		u.FrameAncestors = test.origins
+		refused := httptest.NewRecorder()
+		u.Logins = fakeLogins{}
+		u.Refuse(refused, httptest.NewRequest("GET", "/", nil), http.StatusUnauthorized, "log in again")
+		for path, h := range map[string]http.Header{
+			"/": ask(u, "GET", "/", nil).Header(), "/containers": ask(u, "GET", "/containers", nil).Header(), "/nowhere": ask(u, "GET", "/nowhere", nil).Header(), "a refusal": refused.Header(),
+		} {
+			parts := strings.Split(h.Get("Content-Security-Policy"), "; ")
+			if got := parts[len(parts)-1]; got != test.ancestors || h.Get("X-Frame-Options") != test.forOthers {
+				t.Errorf("%s with %v: %q and %q", path, test.origins, got, h.Get("X-Frame-Options"))
+			}
 		}
 	}
 }

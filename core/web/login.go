@@ -137,7 +137,7 @@ func (u *UI) logout(w http.ResponseWriter, r *http.Request) {
 
 // Refuse answers with the login page, which says why somebody was not let in.
 func (u *UI) Refuse(w http.ResponseWriter, r *http.Request, status int, why string) {
-	protect(w.Header())
+	u.protect(w.Header())
 	if !u.loaded(w) {
 		return
 	}

@@ -73,6 +73,9 @@ type Options struct {
 	Checks     Checks
 	Triggers   Triggers
 	Plugins    Plugins
+	// FrameAncestors are the origins of other sites that may show the pages in
+	// frames, as a content security policy names them.
+	FrameAncestors []string
 	// Setup, Processes and Archive serve the pages about components, plugins and the past.
 	Setup     Setup
 	Processes Processes
@@ -201,13 +204,12 @@ func (u *UI) router() http.Handler {
 // maxForm is the largest form, in bytes.
 const maxForm = 100 << 10
 
-// policy lets pages load what is ours, and nothing else. Other sites may show
-// the pages in frames, as dashboards do.
-const policy = "default-src 'self'; script-src 'self'; style-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; form-action 'self'"
+// policy lets pages load what is ours, and nothing else.
+const policy = "default-src 'self'; script-src 'self'; style-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'self'"
 
 // ServeHTTP answers with a page.
 func (u *UI) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	protect(w.Header())
+	u.protect(w.Header())
 	if r.Body != nil {
 		r.Body = http.MaxBytesReader(w, r.Body, maxForm)
 	}
@@ -227,8 +229,15 @@ func (u *UI) loaded(w http.ResponseWriter) bool {
 	return err == nil
 }
 
-func protect(h http.Header) {
-	h.Set("Content-Security-Policy", policy)
+// protect keeps pages from loading what is not ours and from being shown in
+// frames of others, where a visitor could be led to press what he does not see.
+func (u *UI) protect(h http.Header) {
+	if len(u.FrameAncestors) == 0 {
+		h.Set("Content-Security-Policy", policy)
+		h.Set("X-Frame-Options", "SAMEORIGIN") // which knows no list: RFC 7034, section 2.3.2.3
+	} else {
+		h.Set("Content-Security-Policy", policy+" "+strings.Join(u.FrameAncestors, " "))
+	}
 	h.Set("Referrer-Policy", "same-origin")
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Cache-Control", "no-store")
