@@ -113,6 +113,22 @@ func TestStream(t *testing.T) {
 	same(t, "its id", e.ID, int64(3))
 }
 
+// TestStreamTellsWhenToComeBack: how long a browser waits before it connects
+// again stands on a line of its own before the first event (WHATWG HTML,
+// section 9.2.6); else each browser waits as long as it likes.
+func TestStreamTellsWhenToComeBack(t *testing.T) {
+	w := start(t, nil)
+	for _, headers := range [][]string{nil, {"Last-Event-ID", "0"}, {"Last-Event-ID", "77"}} {
+		l := w.listen(t, "/api/events", headers...)
+		if !l.lines.Scan() || l.lines.Text() != "retry: 2000" {
+			t.Errorf("with %v a stream begins with %q, want the field retry", headers, l.lines.Text())
+		}
+		if !l.lines.Scan() || !strings.HasPrefix(l.lines.Text(), "id: ") && !strings.HasPrefix(l.lines.Text(), "event: ") {
+			t.Errorf("with %v the line after it is %q, want the first event", headers, l.lines.Text())
+		}
+	}
+}
+
 func TestStreamReplays(t *testing.T) {
 	w := start(t, nil)
 	for range 250 {
