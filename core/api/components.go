@@ -103,7 +103,9 @@ func (h *handler) getComponent(k kind.Kind) http.HandlerFunc {
 	}
 }
 
-// runTrigger runs a trigger with the posted container, as it is.
+// runTrigger runs a trigger with the posted container, as it is. People write
+// such containers by hand, so that all it must have is a name: without one no
+// message could say what it is about.
 func (h *handler) runTrigger(w http.ResponseWriter, r *http.Request) {
 	id := param(r, "type") + "." + param(r, "name")
 	t, found := h.Components.Get(kind.Trigger, param(r, "type"), param(r, "name"))
@@ -118,6 +120,11 @@ func (h *handler) runTrigger(w http.ResponseWriter, r *http.Request) {
 	}
 	if !given {
 		h.fail(w, r, http.StatusBadRequest, fmt.Sprintf("Error when running trigger %s (container is undefined)", id))
+		return
+	}
+	if strings.TrimSpace(c.Name) == "" {
+		const missing = "a container needs a name"
+		h.fail(w, r, http.StatusBadRequest, fmt.Sprintf("Error when running trigger %s (%s)", id, missing), field{Field: "name", Detail: missing})
 		return
 	}
 	if err := h.runNow(t, c, true); err != nil {

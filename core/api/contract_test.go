@@ -207,10 +207,19 @@ func TestContractRunTriggerWithSimulatedContainer(t *testing.T) {
 	if !w.triggers.last(t).test {
 		t.Error("the run is not marked as a trial")
 	}
-	// Whatever is there must do, and what curl calls a form is JSON too.
-	for _, body := range []string{`{}`, `{"name":"x"}`, `{"name":"x","image":null,"result":null,"unknown":{"deep":[1]}}`, " \n{\"updateKind\":{}}\n"} {
+	// Beside a name whatever is there must do, and what curl calls a form is JSON too.
+	for _, body := range []string{
+		`{"name":"x"}`, `{"name":"x","image":null,"result":null,"unknown":{"deep":[1]}}`, " \n{\"name\":\"x\",\"updateKind\":{}}\n", `{"name":"x","image":{"name":"library/nginx"}}`,
+	} {
 		w.do("POST", path, body, "Content-Type", "application/x-www-form-urlencoded").want(200)
 	}
+	// What is no container is not sent as one "unknown".
+	ran := len(w.triggers.runs)
+	for _, body := range []string{`{}`, `{"name":""}`, `{"name":" "}`, `{"name":null}`, `{"status":"x"}`, `{"updateKind":{"kind":"tag"}}`, `{"id":"123456789","watcher":"watcher_test"}`} {
+		got := w.do("POST", path, body).fails(400, "Error when running trigger ntfy.one", "name")
+		same(t, "the field that is missing from "+body, decodeAs[problem](got).Errors, []field{{Field: "name", Detail: "a container needs a name"}})
+	}
+	same(t, "triggers that ran without a container", len(w.triggers.runs)-ran, 0)
 	w.do("POST", "/api/triggers/ntfy/none", body).fails(404, "Error when running trigger ntfy.none (trigger not found)")
 	for _, body := range []string{"", " ", "null"} {
 		w.do("POST", path, body).fails(400, "Error when running trigger ntfy.one (container is undefined)")
