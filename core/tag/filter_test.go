@@ -42,6 +42,19 @@ func TestTransform(t *testing.T) {
 	}
 }
 
+// One slash is a character like any other, though no tag has it; two are a slip.
+func TestHintAboutSlashesNeedsTwo(t *testing.T) {
+	for pattern, want := range map[string]string{"/^1/": "without slashes", "/": "", "/1": "", "1/": ""} {
+		f, err := compileFilter("include", pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if hint := f.hint(); (want == "") != (hint == "") || !strings.Contains(hint, want) {
+			t.Errorf("%q: %q, want %q", pattern, hint, want)
+		}
+	}
+}
+
 func TestWarnings(t *testing.T) {
 	for _, c := range []struct {
 		rules   Rules

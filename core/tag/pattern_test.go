@@ -110,6 +110,20 @@ func TestTimeoutAbandonsTheFilter(t *testing.T) {
 	}
 }
 
+// A transform may be quick on the current tag and take too long on another one.
+func TestSlowTransformOfCandidateIsAnError(t *testing.T) {
+	s := mustCompile(t, Rules{Transform: `^(?=1)1(a+)+$ => $1`})
+	tags := []string{"1.1", "1" + strings.Repeat("a", 40) + "!"}
+	sel, err := s.Select("1.0", tags)
+	var bad *RuleError
+	if !errors.Is(err, ErrTimeout) || !errors.As(err, &bad) || bad.Rule != "transform" || sel.Tag != "1.0" || sel.Newer {
+		t.Errorf("select: %+v, %v", sel, err)
+	}
+	if e, err := s.Explain("1.0", tags); !errors.Is(err, ErrTimeout) || e.Newer || e.Verdicts != nil {
+		t.Errorf("explain: %+v, %v", e, err)
+	}
+}
+
 // A pattern that is slow on each tag, but never times out, is stopped as a whole.
 func TestSlowDecisionIsBounded(t *testing.T) {
 	s := mustCompile(t, Rules{Include: `^(?=1)`})
