@@ -21,6 +21,7 @@ var layers = [][]string{
 	{"core/auth", "core/check", "core/dispatch", "core/follow", "core/schedule", "core/component"},
 	{"core/plugin", "core/store", "core/wudstore", "core/metrics", "core/config/migrate"},
 	{"core/config", "core/logging", "core/event", "core/delivery", "core/image", "core/label", "core/tag", "core/template"},
+	{"core/regexcost"},
 }
 
 // owners are the packages that may import a heavy dependency; nobody else may.

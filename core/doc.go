@@ -38,6 +38,7 @@
 //	auth check dispatch follow schedule component
 //	plugin store wudstore metrics config/migrate
 //	config logging event delivery image label tag template
+//	regexcost
 //
 // check and dispatch declare the few methods they need of others as
 // interfaces; wiring.go fits the implementations to them.

@@ -225,3 +225,15 @@ func BenchmarkRender(b *testing.B) {
 
 const defaultBody = `Container ${container.name} running with ${container.updateKind.kind} ${container.updateKind.localValue} can be updated to ` +
 	`${container.updateKind.kind} ${container.updateKind.remoteValue}${container.result && container.result.link ? "\n" + container.result.link : ""}`
+
+// Many regexes that are allowed one by one are refused together.
+func TestRegexesAreBoundedTogether(t *testing.T) {
+	one := `${a.match(/(?:` + strings.Repeat(`.?x`, 60) + `){0,10}!/)}`
+	if _, err := Parse(one); err != nil {
+		t.Error(err)
+	}
+	_, err := Parse(strings.Repeat(one, 10))
+	if err == nil || !strings.Contains(err.Error(), "too large together") {
+		t.Errorf("error %v", err)
+	}
+}

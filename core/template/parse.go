@@ -14,11 +14,12 @@ const (
 // parser is a recursive descent over the expressions, one token ahead.
 type parser struct {
 	scanner
-	tok     token
-	locals  []string // parameters of the arrow functions around this place
-	names   []string
-	depth   int
-	regexes int
+	tok      token
+	locals   []string // parameters of the arrow functions around this place
+	names    []string
+	depth    int
+	regexes  int
+	programs int // instructions of all regexes
 }
 
 // refusals explain JavaScript that is left out on purpose.

@@ -50,6 +50,9 @@ func (p *parser) compile(at int, pattern, flags string) *regex {
 	if err != nil {
 		p.fail(at, "%s", err)
 	}
+	if p.programs += re.cost; p.programs > maxPrograms {
+		p.fail(at, "the regexes of the template are too large together; use smaller repetitions such as {1,20}")
+	}
 	return re
 }
 

@@ -8,11 +8,14 @@ import (
 	"time"
 
 	"github.com/dlclark/regexp2/v2"
+
+	"github.com/dogwatch/dogwatch/core/regexcost"
 )
 
 const (
 	maxPattern   = 1 << 10 // bytes of a regex
 	maxProgram   = 2_000   // instructions of the linear engine
+	maxPrograms  = 8_000   // of all regexes that stand in one template
 	compileSteps = 200     // price of a regex that is not a literal
 	workPerStep  = 512     // bytes times instructions of the linear engine
 )
@@ -72,27 +75,16 @@ func (re *regex) compileLinear() bool {
 	if err != nil || matchesEmpty(tree) || forgetsGroup(tree, false, false) {
 		return false
 	}
-	if re.cost = programSize(tree); re.cost > maxProgram {
+	cost := regexcost.Instructions(tree)
+	if cost > maxProgram {
 		return false
 	}
 	if re.linear, err = regexp.Compile(pattern); err != nil {
 		return false
 	}
+	re.cost = cost
 	re.names = re.linear.SubexpNames()
 	return true
-}
-
-// programSize estimates what the linear engine makes of a regex: it writes repetitions out, while
-// regexp2 counts them.
-func programSize(re *syntax.Regexp) int {
-	size := 1 + len(re.Rune)
-	for _, sub := range re.Sub {
-		size += programSize(sub)
-	}
-	if re.Op == syntax.OpRepeat {
-		size *= max(1, re.Min, re.Max)
-	}
-	return size
 }
 
 // translate writes a JavaScript pattern for Go's engine. It declines what is rare or differs: classes
@@ -242,17 +234,20 @@ func (re *regex) backtrack(r *run, s string, all bool) [][]int {
 
 // search finds the first match, or the one after another, within the time limits.
 func (re *regex) search(r *run, s string, after *regexp2.Match) (m *regexp2.Match) {
-	start := time.Now()
-	var err error
-	if after == nil {
-		m, err = re.backtracking.FindStringMatch(s)
-	} else {
-		m, err = re.backtracking.FindNextMatch(after)
+	for range 2 { // one that was only interrupted on a busy machine is in time when it is tried again
+		start := time.Now()
+		var err error
+		if after == nil {
+			m, err = re.backtracking.FindStringMatch(s)
+		} else {
+			m, err = re.backtracking.FindNextMatch(after)
+		}
+		if r.matching += time.Since(start); err == nil && r.matching <= maxMatching {
+			return m
+		}
 	}
-	if r.matching += time.Since(start); err != nil || r.matching > maxMatching {
-		r.exhaust("the regex /%s/ takes too long", shorten(re.source, 40))
-	}
-	return m
+	r.exhaust("the regex /%s/ takes too long", shorten(re.source, 40))
+	return nil
 }
 
 // regex takes a regex as it is and compiles anything else, as JavaScript's match does.
