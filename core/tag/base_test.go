@@ -46,7 +46,7 @@ func TestSelectLeavesDroppedBase(t *testing.T) {
 		{"16-alpine3.19", "16-alpine3.20 16.6-alpine3.19 17.1-alpine3.20 16.7rc1-alpine3.20", "", ""},
 		{"16-alpine3.19", "16-alpine3.20 16.6-alpine3.20", "", ""},
 	} {
-		sel, err := mustCompile(t, Rules{}).Select(c.current, strings.Fields(c.tags+" "+c.current))
+		sel, err := mustCompile(t, Rules{}).Select(t.Context(), c.current, strings.Fields(c.tags+" "+c.current))
 		if err != nil || (c.want != "" && sel.Tag != c.want) || sel.Newer != (c.want != "") || sel.LeftBase != c.left {
 			t.Errorf("%q among %s: %+v, %v; want %q", c.current, c.tags, sel, err, c.want)
 		}
@@ -73,7 +73,7 @@ func TestExplainSaysBase(t *testing.T) {
 	s := mustCompile(t, Rules{})
 	verdict := func(current, tags, tag string) Verdict {
 		t.Helper()
-		e, err := s.Explain(current, strings.Fields(tags))
+		e, err := s.Explain(t.Context(), current, strings.Fields(tags))
 		if err != nil {
 			t.Fatal(err)
 		}

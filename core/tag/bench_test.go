@@ -40,7 +40,7 @@ func BenchmarkSelect(b *testing.B) {
 				s := mustCompile(b, c.rules)
 				b.ReportAllocs()
 				for b.Loop() {
-					if sel, err := s.Select(c.current, tags); err != nil || !sel.Newer {
+					if sel, err := s.Select(b.Context(), c.current, tags); err != nil || !sel.Newer {
 						b.Fatal(sel, err)
 					}
 				}
@@ -56,7 +56,7 @@ func BenchmarkExplain(b *testing.B) {
 			s := mustCompile(b, Rules{})
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := s.Explain("1.2.3", tags); err != nil {
+				if _, err := s.Explain(b.Context(), "1.2.3", tags); err != nil {
 					b.Fatal(err)
 				}
 			}

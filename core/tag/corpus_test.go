@@ -145,7 +145,7 @@ func checkRepository(t *testing.T, r repository) {
 			t.Errorf("%s: it or %q is not among the tags", about, e.want)
 		}
 		s := mustCompile(t, e.rules)
-		got, err := s.Explain(e.current, r.tags)
+		got, err := s.Explain(t.Context(), e.current, r.tags)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -161,7 +161,7 @@ func checkRepository(t *testing.T, r repository) {
 			t.Errorf("%s has ended, but nothing is later", about)
 		}
 		if e.want != "" {
-			after, err := s.Select(e.want, r.tags)
+			after, err := s.Select(t.Context(), e.want, r.tags)
 			if err != nil || (after.Newer && after.LeftBase == "") {
 				t.Errorf("%s moves to %q, which moves to %q on the same base", about, e.want, after.Tag)
 			}

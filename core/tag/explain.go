@@ -1,6 +1,7 @@
 package tag
 
 import (
+	"context"
 	"fmt"
 	"strings"
 )
@@ -47,11 +48,11 @@ type Verdict struct {
 // maxVerdicts bounds the kept and the dropped tags of an Explanation, each.
 const maxVerdicts = 1000
 
-// Explain makes the decision of Select and says why, tag by tag.
-func (s *Selector) Explain(current string, tags []string) (Explanation, error) {
+// Explain makes the decision of Select and says why, tag by tag. Its errors are those of Select.
+func (s *Selector) Explain(ctx context.Context, current string, tags []string) (Explanation, error) {
 	var e Explanation
 	var kept, dropped int
-	sel, err := s.decide(current, tags, func(d *decision, tag string, r Reason) {
+	sel, err := s.decide(ctx, current, tags, func(d *decision, tag string, r Reason) {
 		n := &dropped
 		if r == ReasonNewer || r == ReasonBase {
 			n = &kept

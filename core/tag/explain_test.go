@@ -33,7 +33,7 @@ func TestExplainReasons(t *testing.T) {
 		{Rules{}, "10.11", "2021.12", ReasonCalendar, "year"},
 		{Rules{}, "1.0.0", "0.9.0", ReasonNotNewer, "not newer"},
 	} {
-		e, err := mustCompile(t, c.rules).Explain(c.current, []string{c.tag})
+		e, err := mustCompile(t, c.rules).Explain(t.Context(), c.current, []string{c.tag})
 		if err != nil || len(e.Verdicts) != 1 {
 			t.Fatalf("%+v, %v", e, err)
 		}
@@ -50,7 +50,7 @@ func TestExplainIsBounded(t *testing.T) {
 	for i := range 3000 {
 		tags = append(tags, fmt.Sprintf("1.%d.0", i), "latest", "0.1.0")
 	}
-	e, err := mustCompile(t, Rules{}).Explain("1.0.0", tags)
+	e, err := mustCompile(t, Rules{}).Explain(t.Context(), "1.0.0", tags)
 	if err != nil {
 		t.Fatal(err)
 	}

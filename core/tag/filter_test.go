@@ -72,7 +72,7 @@ func TestWarnings(t *testing.T) {
 		{Rules{Include: `^15\.\d+$`}, "15.15-alpine", []string{"15.16"}, "tags of other families are offered"},
 		{Rules{Include: `\\d`}, "latest", []string{"1.0"}, "backslash"},
 	} {
-		sel, err := mustCompile(t, c.rules).Select(c.current, c.tags)
+		sel, err := mustCompile(t, c.rules).Select(t.Context(), c.current, c.tags)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -33,8 +33,8 @@ func FuzzVersion(f *testing.F) {
 		if s.Diff(x, y) != s.Diff(y, x) {
 			t.Fatalf("Diff(%q, %q) is not symmetric", x, y)
 		}
-		there, err1 := s.Select(x, []string{y})
-		back, err2 := s.Select(y, []string{x})
+		there, err1 := s.Select(t.Context(), x, []string{y})
+		back, err2 := s.Select(t.Context(), y, []string{x})
 		if err1 != nil || err2 != nil || (there.Newer && back.Newer) {
 			t.Fatalf("%q and %q are newer than each other", x, y)
 		}
@@ -67,7 +67,7 @@ func FuzzCompile(f *testing.F) {
 			}
 			return
 		}
-		if _, err := s.Explain("1.0.0", pool[:8]); err != nil && !errors.Is(err, ErrTimeout) {
+		if _, err := s.Explain(t.Context(), "1.0.0", pool[:8]); err != nil && !errors.Is(err, ErrTimeout) {
 			t.Fatal(err)
 		}
 	})

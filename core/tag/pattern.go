@@ -4,19 +4,24 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	gosyntax "regexp/syntax"
 	"strings"
 	"time"
 
 	"github.com/dlclark/regexp2/v2"
 	"github.com/dlclark/regexp2/v2/syntax"
+
+	"github.com/dogwatch/dogwatch/core/regexcost"
 )
 
 const (
-	maxPattern   = 1024 // bytes; keeps what a label can make us compile small
+	maxPattern   = 1024 // bytes of an expression
+	maxProgram   = 2000 // instructions of what it compiles to: some hundred kilobytes
 	matchTimeout = 100 * time.Millisecond
 )
 
-// ErrTimeout is wrapped by the RuleError of a pattern that takes too long to match.
+// ErrTimeout is wrapped by the RuleError of a pattern that takes too long to match, be it
+// on one tag or on all of them.
 var ErrTimeout = errors.New("matching takes too long: remove nested repetitions, lookarounds or backreferences")
 
 // RuleError says which rule of a container cannot be used, and why.
@@ -40,28 +45,39 @@ func (e *RuleError) Unwrap() error { return e.Err }
 type pattern struct {
 	linear       *regexp.Regexp
 	backtracking *regexp2.Regexp // used when linear is nil
+	size         int             // roughly, of either
 }
 
 // compile returns the pattern of an expression, or an error that says where it is
-// wrong and how to mend it.
+// wrong and how to mend it. What a label can make it spend is bounded: it estimates the
+// program of an expression before it compiles it.
 func compile(expression string) (*pattern, error) {
 	if len(expression) > maxPattern {
 		return nil, fmt.Errorf("it has %d characters: shorten it to %d", len(expression), maxPattern)
 	}
-	linear, err := regexp.Compile(expression)
-	if err == nil {
-		return &pattern{linear: linear}, nil
+	if tree, err := gosyntax.Parse(expression, gosyntax.Perl); err == nil {
+		size := regexcost.Instructions(tree)
+		if size > maxProgram {
+			return nil, fmt.Errorf("it becomes %d steps when its repetitions are written out, %d are allowed: repeat less, such as {1,20} for {1,1000}, or use * and +", size, maxProgram)
+		}
+		if linear, err := regexp.Compile(expression); err == nil {
+			return &pattern{linear: linear, size: size}, nil
+		}
 	}
 	backtracking, err := regexp2.Compile(expression, regexp2.ECMAScript, regexp2.OptionMaintainCaptureOrder())
 	if err != nil {
 		return nil, explainSyntax(expression, err)
 	}
 	backtracking.MatchTimeout = matchTimeout
-	return &pattern{backtracking: backtracking}, nil
+	return &pattern{backtracking: backtracking, size: len(expression)}, nil
 }
 
-// match reports whether the pattern matches anywhere in s.
+// match reports whether the pattern matches anywhere in s. It never matches what is too
+// long for a tag.
 func (p *pattern) match(s string) (bool, error) {
+	if len(s) > maxText {
+		return false, nil
+	}
 	if p.linear != nil {
 		return p.linear.MatchString(s), nil
 	}
@@ -76,8 +92,12 @@ func (p *pattern) match(s string) (bool, error) {
 }
 
 // groups returns a function giving the text of each group of the first match, empty
-// for groups that took no part or do not exist; nil if there is no match.
+// for groups that took no part or do not exist; nil if there is no match, as in what is
+// too long for a tag.
 func (p *pattern) groups(s string) (func(int) string, error) {
+	if len(s) > maxText {
+		return nil, nil
+	}
 	if p.linear != nil {
 		at := p.linear.FindStringSubmatchIndex(s)
 		if at == nil {

@@ -92,7 +92,7 @@ func TestTimeoutAbandonsTheFilter(t *testing.T) {
 	}
 	for _, r := range []Rules{{Include: slow}, {Exclude: slow}} {
 		start := time.Now()
-		sel, err := mustCompile(t, r).Select("1.0", tags)
+		sel, err := mustCompile(t, r).Select(t.Context(), "1.0", tags)
 		var bad *RuleError
 		if !errors.Is(err, ErrTimeout) || !errors.As(err, &bad) || sel.Tag != "1.0" || sel.Newer {
 			t.Errorf("%+v: %+v, %v", r, sel, err)
@@ -102,7 +102,7 @@ func TestTimeoutAbandonsTheFilter(t *testing.T) {
 		}
 	}
 	s := mustCompile(t, Rules{Transform: slow + " => $1"})
-	if e, err := s.Explain(tags[0], tags); !errors.Is(err, ErrTimeout) || e.Tag != tags[0] || e.Verdicts != nil {
+	if e, err := s.Explain(t.Context(), tags[0], tags); !errors.Is(err, ErrTimeout) || e.Tag != tags[0] || e.Verdicts != nil {
 		t.Errorf("transform of the current tag: %+v, %v", e, err)
 	}
 	if s.IsVersion(tags[0]) || s.Transform(tags[0]) != tags[0] {
@@ -114,22 +114,13 @@ func TestTimeoutAbandonsTheFilter(t *testing.T) {
 func TestSlowTransformOfCandidateIsAnError(t *testing.T) {
 	s := mustCompile(t, Rules{Transform: `^(?=1)1(a+)+$ => $1`})
 	tags := []string{"1.1", "1" + strings.Repeat("a", 40) + "!"}
-	sel, err := s.Select("1.0", tags)
+	sel, err := s.Select(t.Context(), "1.0", tags)
 	var bad *RuleError
 	if !errors.Is(err, ErrTimeout) || !errors.As(err, &bad) || bad.Rule != "transform" || sel.Tag != "1.0" || sel.Newer {
 		t.Errorf("select: %+v, %v", sel, err)
 	}
-	if e, err := s.Explain("1.0", tags); !errors.Is(err, ErrTimeout) || e.Newer || e.Verdicts != nil {
+	if e, err := s.Explain(t.Context(), "1.0", tags); !errors.Is(err, ErrTimeout) || e.Newer || e.Verdicts != nil {
 		t.Errorf("explain: %+v, %v", e, err)
-	}
-}
-
-// A pattern that is slow on each tag, but never times out, is stopped as a whole.
-func TestSlowDecisionIsBounded(t *testing.T) {
-	s := mustCompile(t, Rules{Include: `^(?=1)`})
-	d := decision{Selector: s, candidate: new(version), best: new(version), slowBefore: time.Now().Add(-time.Second)}
-	if err := d.run([]string{"1"}, nil); !errors.Is(err, ErrTimeout) {
-		t.Error(err)
 	}
 }
 

@@ -75,7 +75,7 @@ func chosen(t *testing.T, kind, value, current string, tags []string) string {
 	if !s.IsVersion(current) {
 		return " no version" + warned(s.warnings)
 	}
-	found, err := s.Select(current, tags)
+	found, err := s.Select(t.Context(), current, tags)
 	switch {
 	case err != nil:
 		return " error: " + err.Error()

@@ -104,7 +104,7 @@ func newWorld(t testing.TB, s *Selector, current string, tags []string) world {
 
 func (w world) choose(current string, tags []string) Selection {
 	w.t.Helper()
-	sel, err := w.s.Select(current, tags)
+	sel, err := w.s.Select(w.t.Context(), current, tags)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -170,7 +170,7 @@ func (w world) ignoresOrder(r *rand.Rand) {
 		w.fail("twice: %q", again.Tag)
 	}
 	x := newSample(r).text
-	e, err := w.s.Explain(w.current, append(slices.Clone(w.tags), x))
+	e, err := w.s.Explain(w.t.Context(), w.current, append(slices.Clone(w.tags), x))
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -185,7 +185,7 @@ func (w world) ignoresOrder(r *rand.Rand) {
 // isExplained: the explanation decides the same and accounts for each tag.
 func (w world) isExplained() {
 	w.t.Helper()
-	e, err := w.s.Explain(w.current, w.tags)
+	e, err := w.s.Explain(w.t.Context(), w.current, w.tags)
 	c := w.chosen
 	if err != nil || e.Tag != c.Tag || e.Newer != c.Newer || e.Kept != c.Kept || !slices.Equal(e.Warnings, c.Warnings) {
 		w.fail("explained %+v, %v", e.Selection, err)

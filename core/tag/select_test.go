@@ -61,7 +61,7 @@ func TestWorkedCases(t *testing.T) {
 			wantTag, wantDiff = d.tag, d.diff
 		}
 		s := mustCompile(t, Rules{Include: c.Include, Exclude: c.Exclude, Transform: c.Transform})
-		sel, err := s.Select(c.Current, c.Tags)
+		sel, err := s.Select(t.Context(), c.Current, c.Tags)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -86,7 +86,7 @@ type scenario struct {
 
 func (c scenario) check(t *testing.T) {
 	t.Helper()
-	sel, err := mustCompile(t, c.rules).Select(c.current, strings.Fields(c.tags))
+	sel, err := mustCompile(t, c.rules).Select(t.Context(), c.current, strings.Fields(c.tags))
 	want := c.want
 	if want == "" {
 		want = c.current
@@ -320,7 +320,7 @@ func TestConcurrentUse(t *testing.T) {
 	done := make(chan string)
 	for range 4 {
 		go func() {
-			sel, _ := s.Select("1.0.0", pool)
+			sel, _ := s.Select(t.Context(), "1.0.0", pool)
 			done <- sel.Tag
 		}()
 	}
@@ -335,7 +335,7 @@ func TestConcurrentUse(t *testing.T) {
 func TestSelectAllocatesLittle(t *testing.T) {
 	tags := manyTags(10_000)
 	s := mustCompile(t, Rules{})
-	if n := testing.AllocsPerRun(3, func() { _, _ = s.Select("1.2.3-alpine3.18", tags) }); n > 100 {
+	if n := testing.AllocsPerRun(3, func() { _, _ = s.Select(t.Context(), "1.2.3-alpine3.18", tags) }); n > 100 {
 		t.Errorf("%v allocations", n)
 	}
 }

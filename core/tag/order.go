@@ -1,0 +1,79 @@
+package tag
+
+import "bytes"
+
+// related reports whether v may follow the current tag: a version of its family, or one
+// without the revisions of the current tag (10.8.13-1), which not every version has.
+func (d *decision) related(v *version) bool {
+	if d.how.bare {
+		return sameFamily(v, &d.running)
+	}
+	for family, ok := d.running.family, true; ok; family, ok = withoutRevision(family) {
+		if bytes.Equal(family, v.family) {
+			return true
+		}
+	}
+	return false
+}
+
+// better reports whether the candidate is better than the best so far. It is a total
+// order, so that the order of the tags does not matter: what stands higher, then the newer
+// version, then what is most like the current tag, then the shorter and the lower text.
+func (d *decision) better(tag string) bool {
+	a, b := d.candidate, d.best
+	if d.stands != d.bestStands {
+		return d.stands > d.bestStands
+	}
+	if c := compareCore(a, b); c != 0 {
+		return c > 0
+	}
+	if x, y := sameFamily(a, &d.running), sameFamily(b, &d.running); x != y {
+		return x
+	}
+	if c := len(a.family) - len(b.family); c != 0 {
+		return c < 0
+	}
+	if c := bytes.Compare(a.family, b.family); c != 0 {
+		return c < 0
+	}
+	if c := compareLists(a.lead(), b.lead()); c != 0 {
+		return c > 0
+	}
+	if c := d.nearer(a, b); c != 0 {
+		return c > 0
+	}
+	if c := compareLists(a.numbers, b.numbers); c != 0 {
+		return c > 0
+	}
+	if x, y := a.prefix == d.running.prefix, b.prefix == d.running.prefix; x != y {
+		return x
+	}
+	if d.transform != nil {
+		// Tags that a transform makes equal: 4.40.9 and 4.40.10 by "^(\d+\.\d+)".
+		if c := compareUntransformed(tag, d.bestTag); c != 0 {
+			return c > 0
+		}
+	}
+	if len(tag) != len(d.bestTag) {
+		return len(tag) < len(d.bestTag)
+	}
+	return tag < d.bestTag
+}
+
+// compareUntransformed compares two tags as they are; one that is no version is lower.
+// It allocates, but only for ties.
+func compareUntransformed(a, b string) int {
+	var va, vb version
+	switch okA, okB := va.read(a, reading{}), vb.read(b, reading{}); {
+	case okA && okB:
+		if c := compareCore(&va, &vb); c != 0 {
+			return c
+		}
+		return compareLists(va.numbers, vb.numbers)
+	case okA:
+		return 1
+	case okB:
+		return -1
+	}
+	return 0
+}
