@@ -18,6 +18,7 @@ import (
 
 	"github.com/dogwatch/dogwatch/core/delivery"
 	"github.com/dogwatch/dogwatch/core/event"
+	"github.com/dogwatch/dogwatch/core/tag"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/registry"
 )
@@ -105,6 +106,8 @@ type Checker struct {
 	opt   Options
 	log   hclog.Logger
 	fetch *fetcher
+	// selectors remembers the compiled tag rules of all containers.
+	selectors tag.Compiler
 
 	// deciding is held from reading what is stored until what follows from it
 	// is stored: two watchers of one engine must not both own a container.

@@ -49,7 +49,7 @@ func (c *Checker) discover(w Watcher, listed, stored []sdk.Container) discovery 
 			c.warnOnce("refused "+found.ID, problem)
 			continue
 		}
-		p := policyOf(found.Labels, w.WatchByDefault, c.opt.ForeignLabels)
+		p := c.policy(found.Labels, w.WatchByDefault)
 		if !p.watch {
 			continue
 		}

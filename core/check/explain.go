@@ -51,7 +51,7 @@ func (c *Checker) Explain(ctx context.Context, container sdk.Container) Explanat
 	if broken {
 		container.Error = &sdk.ContainerError{Message: problem}
 	}
-	return c.explain(ctx, c.subject(container, policyOf(container.Labels, true, c.opt.ForeignLabels)))
+	return c.explain(ctx, c.subject(container, c.policy(container.Labels, true)))
 }
 
 // ExplainImage does the same for an image that no engine runs, such as "nginx:1.25".

@@ -181,22 +181,22 @@ func (f *fetcher) selections(ctx context.Context, g *group) {
 			s.answer.err = hinted(err, s)
 		default:
 			s.answer.tags = len(tags)
-			s.choose(tags)
+			s.choose(ctx, tags)
 		}
 	}
 }
 
-func (s *subject) choose(tags []string) {
+func (s *subject) choose(ctx context.Context, tags []string) {
 	var err error
 	if s.explained {
 		var why tag.Explanation
-		why, err = s.policy.selector.Explain(s.container.Image.Tag.Value, tags)
+		why, err = s.policy.selector.Explain(ctx, s.container.Image.Tag.Value, tags)
 		s.answer.why, s.answer.selection = &why, why.Selection
 	} else {
-		s.answer.selection, err = s.policy.selector.Select(s.container.Image.Tag.Value, tags)
+		s.answer.selection, err = s.policy.selector.Select(ctx, s.container.Image.Tag.Value, tags)
 	}
 	if err != nil {
-		s.answer.err = errors.New(s.policy.blame(err))
+		s.answer.err = s.policy.blame(err)
 	}
 }
 

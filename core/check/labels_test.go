@@ -106,7 +106,7 @@ func TestCorpusServices(t *testing.T) {
 		complaints := slices.Concat(p.fatal, p.wrong, p.warnings)
 		if ref, err := image.Parse(s.Image); err != nil {
 			complaints = append(complaints, err.Error())
-		} else if chosen, err := p.selector.Select(ref.Tag, []string{ref.Tag}); err != nil || chosen.Newer {
+		} else if chosen, err := p.selector.Select(t.Context(), ref.Tag, []string{ref.Tag}); err != nil || chosen.Newer {
 			t.Errorf("%s: %+v (%v)", s.Image, chosen, err)
 		}
 		for _, complaint := range complaints {

@@ -50,9 +50,21 @@ type policy struct {
 	foreign bool
 }
 
+// compiler makes a selector of the rules of a container.
+type compiler func(tag.Rules) (*tag.Selector, error)
+
 // policyOf reads the labels of a container, those of other tools only if
 // foreign is set. A wrong label is reported in the policy and never hides the container.
 func policyOf(labelled map[string]string, watchByDefault, foreign bool) policy {
+	return readPolicy(labelled, watchByDefault, foreign, tag.Compile)
+}
+
+// policy is policyOf with the options of the checker, which remembers what it has compiled.
+func (c *Checker) policy(labelled map[string]string, watchByDefault bool) policy {
+	return readPolicy(labelled, watchByDefault, c.opt.ForeignLabels, c.selectors.Compile)
+}
+
+func readPolicy(labelled map[string]string, watchByDefault, foreign bool, compile compiler) policy {
 	given := label.Read(labelled, foreign)
 	p := policy{foreign: foreign, notes: given.Notes}
 	p.watch = watched(p.flag(given, label.Watch), watchByDefault, len(p.wrong) > 0)
@@ -63,7 +75,7 @@ func policyOf(labelled map[string]string, watchByDefault, foreign bool) policy {
 	p.displayIcon = p.text(given, label.DisplayIcon)
 	p.triggerInclude = p.text(given, label.TriggerInclude)
 	p.triggerExclude = p.text(given, label.TriggerExclude)
-	p.compile()
+	p.compile(compile)
 	p.warnings = append(spacedLabels(&p), given.Unknown...)
 	return p
 }
@@ -88,11 +100,11 @@ func (p *policy) rulesOf(given label.Reading) tag.Rules {
 	}
 }
 
-func (p *policy) compile() {
+func (p *policy) compile(compile compiler) {
 	var err error
-	if p.selector, err = tag.Compile(p.rules); err != nil {
-		p.fatal = append(p.fatal, p.blame(err))
-		p.selector, _ = tag.Compile(tag.Rules{}) // still reads what runs
+	if p.selector, err = compile(p.rules); err != nil {
+		p.fatal = append(p.fatal, p.blame(err).Error())
+		p.selector, _ = compile(tag.Rules{}) // still reads what runs
 	}
 	if p.linkTemplate == "" {
 		return
@@ -112,12 +124,12 @@ func (p *policy) compile() {
 }
 
 // blame names the label behind an error of the tag rules.
-func (p *policy) blame(err error) string {
+func (p *policy) blame(err error) error {
 	var rule *tag.RuleError
 	if !errors.As(err, &rule) {
-		return err.Error()
+		return err
 	}
-	return fmt.Sprintf("label %s: %v", p.source("tag."+rule.Rule), err)
+	return fmt.Errorf("label %s: %w", p.source("tag."+rule.Rule), err)
 }
 
 // source returns the full name of the label that a value came from.
