@@ -103,6 +103,7 @@ func New(ctx context.Context, opt Options) (*App, error) {
 		Registries: registries{a.components}, Store: checkStore{a.store}, Cache: &checkCache{store: a.store, log: a.log},
 		Limits: check.Limits{PerHost: settings.Check.PerHost, Total: settings.Check.Total}, ForeignLabels: settings.Labels.Foreign,
 		Order: a.components.Watchers, Told: a.store.Told, Log: opt.Log, Now: opt.Now,
+		Progressed: func() { a.bus.Touch(event.CheckProgressed) },
 	})
 	a.dater = check.NewDater(a.checker, registries{a.components}.limits)
 	a.dispatcher = dispatch.New(dispatch.Options{

@@ -153,6 +153,9 @@ func (c *checks) Next(watcher string) time.Time {
 	return time.Time{}
 }
 
+// Progress returns how far the checks of whole watchers are; see check.Checker.
+func (c *checks) Progress() []check.Progress { return c.checker.Progress() }
+
 // WatchAll checks every watcher now and returns when all are done, or when ctx
 // ends; the checks go on then. A watcher that fails has its check recorded as
 // failed and is not an error here.

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/dogwatch/dogwatch/core/check"
 	"github.com/dogwatch/dogwatch/core/component"
 	"github.com/dogwatch/dogwatch/core/config"
 	"github.com/dogwatch/dogwatch/core/delivery"
@@ -59,6 +60,9 @@ func (a *App) CheckAndDeliver(ctx context.Context, names []string) (Delivered, e
 	done.Owed, err = a.store.Deliveries(ctx, store.DeliveryFilter{State: delivery.Pending, Limit: 1000})
 	return done, err
 }
+
+// Progress returns how far the checks are that are under way.
+func (a *App) Progress() []check.Progress { return a.checker.Progress() }
 
 // deliver runs the dispatcher until all that happened so far is planned and nothing is due.
 func (a *App) deliver(ctx context.Context) error {

@@ -129,6 +129,9 @@ func (o *Once) Try(ctx context.Context, c *component.Component, image string) (t
 // Calls returns how many calls of plugins have ended so far.
 func (o *Once) Calls() int { return int(o.calls.Load()) }
 
+// Progress returns how far the checks are that are under way.
+func (o *Once) Progress() []check.Progress { return o.checker.Progress() }
+
 // Check checks the containers of the named watchers, of all when none is named.
 // A watcher that cannot be asked is one of the failures and spoils nothing else.
 func (o *Once) Check(ctx context.Context, names []string) (found []sdk.Container, failures []error) {

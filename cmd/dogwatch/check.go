@@ -8,11 +8,13 @@ import (
 	"io"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/dogwatch/dogwatch/core"
+	"github.com/dogwatch/dogwatch/core/check"
 	"github.com/dogwatch/dogwatch/core/config"
 	"github.com/dogwatch/dogwatch/core/logging"
 	"github.com/dogwatch/dogwatch/sdk"
@@ -188,15 +190,30 @@ func blank(found []sdk.Container, redactor *logging.Redactor) []sdk.Container {
 	return found
 }
 
-// asking tells how many answers have come in.
+// asking tells how far the checks are, or else how many answers have come in.
 func asking(once *core.Once) func() string {
 	began := time.Now()
 	return func() string {
+		if words := progressOf(once.Progress()); words != "" {
+			return fmt.Sprintf("Checking: %s in %s", words, brief(time.Since(began)))
+		}
 		if n := once.Calls(); n > 0 {
 			return fmt.Sprintf("Checking: %s in %s", count(n, "answer"), brief(time.Since(began)))
 		}
 		return "Checking: waiting for the first answer"
 	}
+}
+
+// progressOf writes "5 of 6 containers", of all watchers; "" while none is known to have any.
+func progressOf(all []check.Progress) string {
+	checked, total := 0, 0
+	for _, p := range all {
+		checked, total = checked+p.Checked, total+p.Total
+	}
+	if total == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d of %s", checked, count(total, "container"))
 }
 
 // checkAndTrigger lets the daemon check and deliver if there is one: the store
@@ -225,7 +242,7 @@ func (g *global) checkAndTrigger(ctx context.Context, cfg *config.Config, names 
 		return o, err
 	}
 	defer app.Close()
-	stop := spinner(g.stderr, func() string { return "Checking and delivering" })
+	stop := spinner(g.stderr, func() string { return strings.TrimSuffix("Checking and delivering: "+progressOf(app.Progress()), ": ") })
 	done, err := app.CheckAndDeliver(ctx, names)
 	stop()
 	g.tell(done.Problems)

@@ -3,15 +3,18 @@ package main
 import (
 	"fmt"
 	"io"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"unicode/utf8"
 
 	"golang.org/x/sys/unix"
 
+	"github.com/dogwatch/dogwatch/plugins/registries/registrysim"
 	"github.com/dogwatch/dogwatch/sdk/plugintest"
 )
 
@@ -94,5 +97,50 @@ func TestTerminal(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestProgressOnATerminal: while a registry hangs, the terminal says how many containers are checked.
+func TestProgressOnATerminal(t *testing.T) {
+	lab, err := openHomelab()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer lab.close()
+	answer := make(chan struct{})
+	release := sync.OnceFunc(func() { close(answer) })
+	defer release()
+	lab.sites[quaySite].Inject(registrysim.Any, -1, func(w http.ResponseWriter, r *http.Request) {
+		select {
+		case <-answer:
+		case <-r.Context().Done():
+		}
+		w.WriteHeader(http.StatusBadGateway)
+	})
+	ours, theirs := pseudoTerminal(t, 100)
+	cmd := exec.CommandContext(t.Context(), filepath.Join(binaries, "dogwatch"), "check")
+	cmd.Dir = t.TempDir()
+	cmd.Env = append(lab.environment(), "HOME="+cmd.Dir, "DOGWATCH_STORE_PATH="+cmd.Dir, "TERM=xterm")
+	cmd.Stderr = theirs
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	theirs.Close()
+	want := fmt.Sprintf("Checking: %d of %d containers in ", len(lab.apps)-3, len(lab.apps))
+	var read strings.Builder
+	seen := false
+	for part := make([]byte, 4096); ; {
+		n, err := ours.Read(part)
+		read.Write(part[:n])
+		if !seen && strings.Contains(read.String(), want) {
+			seen = true
+			release()
+		}
+		if err != nil {
+			break // once the other end is closed
+		}
+	}
+	if err := cmd.Wait(); err != nil || !seen {
+		t.Errorf("%v: the terminal never said %q:\n%q", err, want, read.String())
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/dogwatch/dogwatch/core/auth"
+	"github.com/dogwatch/dogwatch/core/check"
 	"github.com/dogwatch/dogwatch/core/event"
 )
 
@@ -217,6 +218,24 @@ func TestStreamTellsOfState(t *testing.T) {
 	l.want("1", "check.finished")
 	w.bus.Touch(event.WorkChanged)
 	l.want("", "work.changed")
+}
+
+// TestStreamTellsOfProgress, which is the only state that a stream sends itself.
+func TestStreamTellsOfProgress(t *testing.T) {
+	w := start(t, nil)
+	l := w.listen(t, "/api/events")
+	l.want("0", "")
+	for _, c := range []struct {
+		progress []check.Progress
+		want     string
+	}{
+		{[]check.Progress{{Watcher: "local", Checked: 5, Total: 6}}, `{"checks":[{"watcher":"local","checked":5,"total":6}]}`},
+		{[]check.Progress{}, `{"checks":[]}`},
+	} {
+		w.checks.progress.Store(&c.progress)
+		w.bus.Touch(event.CheckProgressed)
+		same(t, "its data", l.want("", "check.progress").data, c.want)
+	}
 }
 
 // TestWhoLoggedInIsForPeople: tokens see everything but who logged in, and who changed a setting.

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -56,6 +57,7 @@ type fakeChecks struct {
 	watchOne func(sdk.Container) error
 	explain  func(sdk.Container) check.Explanation
 	next     time.Time
+	progress atomic.Pointer[[]check.Progress]
 }
 
 func detached(ctx context.Context, run func() error) error {
@@ -92,6 +94,13 @@ func (f *fakeChecks) Explain(_ context.Context, c sdk.Container) check.Explanati
 }
 
 func (f *fakeChecks) Next(string) time.Time { return f.next }
+
+func (f *fakeChecks) Progress() []check.Progress {
+	if p := f.progress.Load(); p != nil {
+		return *p
+	}
+	return []check.Progress{}
+}
 
 // fakeTriggers records what is run.
 type fakeTriggers struct {

@@ -119,7 +119,7 @@ func (h *handler) catchUp(ctx context.Context, s *stream) bool {
 		}
 		s.events(found)
 	}
-	s.touched(h.Bus)
+	s.touched(h.Bus, h.stateOf)
 	s.flush()
 	return s.err == nil
 }
@@ -161,12 +161,25 @@ func (s *stream) events(messages []message) {
 }
 
 // touched sends which state has changed that is not in the log: without an id, so that the client's stays.
-func (s *stream) touched(bus *event.Bus) {
+func (s *stream) touched(bus *event.Bus, stateOf func(event.Type) []byte) {
 	types, now := bus.Touched(s.touches)
 	for _, t := range types {
-		s.send("event: %s\ndata: {}\n\n", t)
+		s.send("event: %s\ndata: %s\n\n", t, stateOf(t))
 	}
 	s.touches = now
+}
+
+// stateOf is what streams send of state that has changed. The progress of checks
+// is short and changes often; other state has to be asked for.
+func (h *handler) stateOf(t event.Type) []byte {
+	if t != event.CheckProgressed {
+		return []byte("{}")
+	}
+	body, err := encode(map[string]any{"checks": h.Checks.Progress()})
+	if err != nil {
+		panic(fmt.Sprintf("encode the progress of checks: %v", err)) // plain data; cannot fail
+	}
+	return body
 }
 
 func (s *stream) flush() {

@@ -44,9 +44,11 @@ const (
 	SettingChanged Type = "setting.changed" // Setting: at run time, until the next start
 )
 
-// The types of state whose changes are no history: they are never stored, have
-// no id and carry nothing; see Bus.Touch.
+// The types of state whose changes are no history: they are never stored and
+// have no id; see Bus.Touch. Streams send the progress of checks with its type,
+// and nothing with the others.
 const (
+	CheckProgressed  Type = "check.progress"    // a check of a whole watcher goes on
 	ComponentChanged Type = "component.changed" // a component became ready, or failed
 	DeliveryChanged  Type = "delivery.changed"  // a delivery is owed, under way, or is to be tried again
 	PluginChanged    Type = "plugin.changed"    // a plugin is being started

@@ -36,7 +36,7 @@ func (u *UI) showKind(w http.ResponseWriter, r *http.Request, k kind.Kind) {
 		}
 	}
 	p := newKindPage(k, u.Setup.List(k), lastChecks(checks))
-	p.checking(runningChecks(checks, u.started))
+	p.checking(runningChecks(checks, u.started), u.Checks.Progress())
 	u.live(w, r, "components", page{Title: p.Title, Nav: kindPath(k)[1:], Live: follows(k), Content: p})
 }
 
@@ -128,7 +128,7 @@ func (u *UI) componentAnswer(w http.ResponseWriter, r *http.Request, c Component
 		if e, checked := lastChecks(checks)[c.Name]; checked {
 			p.checked(e)
 		}
-		p.Running = runningChecks(checks, u.started)[c.Name]
+		p.Running, p.Going = runningChecks(checks, u.started)[c.Name], goingOf(c.Name, u.Checks.Progress())
 	case kind.Trigger:
 		p.Preview = u.preview(r.Context(), c)
 		var recent []delivery.Delivery

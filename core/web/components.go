@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/dogwatch/dogwatch/core/check"
 	"github.com/dogwatch/dogwatch/core/event"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 )
@@ -32,8 +33,9 @@ type componentRow struct {
 	// Facts are the few settings that tell one from the other.
 	Facts []string
 	Last  *lastCheck
-	// Running is true while a watcher is being checked.
+	// Running is true while a watcher is being checked, and Going how far that is.
 	Running bool
+	Going   going
 }
 
 // stateWord is a state in a word, and the class of its colour.
@@ -88,9 +90,9 @@ func newKindPage(k kind.Kind, all []Component, last map[string]event.Event) kind
 }
 
 // checking marks the watchers that are being checked, by name.
-func (p *kindPage) checking(running map[string]bool) {
+func (p *kindPage) checking(running map[string]bool, progress []check.Progress) {
 	for i := range p.Rows {
-		p.Rows[i].Running = running[p.Rows[i].Name]
+		p.Rows[i].Running, p.Rows[i].Going = running[p.Rows[i].Name], goingOf(p.Rows[i].Name, progress)
 	}
 }
 
@@ -172,8 +174,9 @@ type componentPage struct {
 	Env      string
 	Limits   []limitRow
 	Last     *lastCheck
-	// Running is true while a watcher is being checked.
+	// Running is true while a watcher is being checked, and Going how far that is.
 	Running bool
+	Going   going
 	// Preview is what a trigger would say.
 	Preview    *preview
 	Deliveries []deliveryRow

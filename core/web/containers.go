@@ -345,6 +345,7 @@ func (u *UI) list(r *http.Request) listView {
 	snapshot := u.Store.Snapshot()
 	u.want(snapshot.All())
 	v := listOf(snapshot.All(), parseListQuery(r.URL.Query()), u.rows())
+	v.Sentence = goingOn(v.Sentence, u.Checks.Progress())
 	v.Version, v.Triggers = snapshot.Version(), u.triggerChoices()
 	return v
 }

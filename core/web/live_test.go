@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/dogwatch/dogwatch/core/check"
 	"github.com/dogwatch/dogwatch/core/delivery"
 	"github.com/dogwatch/dogwatch/core/event"
 	"github.com/dogwatch/dogwatch/sdk/kind"
@@ -121,6 +122,9 @@ func TestNoPagePolls(t *testing.T) {
 			t.Errorf("app.js does not listen to %s", e.Type)
 		}
 	}
+	if !regexp.MustCompile(`check: \[[^\]]*'progress'`).MatchString(script) {
+		t.Errorf("app.js does not listen to %s", event.CheckProgressed)
+	}
 	for _, typ := range []event.Type{event.ComponentChanged, event.DeliveryChanged, event.PluginChanged, event.WorkChanged} {
 		if family, _, _ := strings.Cut(string(typ), "."); !regexp.MustCompile(family + `: \[[^\]]*'changed'`).MatchString(script) {
 			t.Errorf("app.js does not listen to %s", typ)
@@ -129,12 +133,12 @@ func TestNoPagePolls(t *testing.T) {
 }
 
 func TestRunningChecksAreShown(t *testing.T) {
-	check := func(minute int, typ event.Type, watcher string, single bool) event.Event {
+	at := func(minute int, typ event.Type, watcher string, single bool) event.Event {
 		return event.Event{At: noon.Add(time.Duration(minute) * time.Minute), Type: typ, Subject: watcher, Payload: event.Payload{Check: &event.Check{Watcher: watcher, Single: single, Containers: 3}}}
 	}
 	events := []event.Event{
-		check(9, event.CheckStarted, "single", true), check(8, event.CheckStarted, "busy", false), check(7, event.CheckFinished, "idle", false), check(6, event.CheckStarted, "idle", false),
-		check(5, event.CheckFailed, "busy", false), check(4, event.CheckFinished, "single", false), check(-1, event.CheckStarted, "killed", false),
+		at(9, event.CheckStarted, "single", true), at(8, event.CheckStarted, "busy", false), at(7, event.CheckFinished, "idle", false), at(6, event.CheckStarted, "idle", false),
+		at(5, event.CheckFailed, "busy", false), at(4, event.CheckFinished, "single", false), at(-1, event.CheckStarted, "killed", false),
 	}
 	running := runningChecks(events, noon)
 	for name, want := range map[string]bool{"single": false, "busy": true, "idle": false, "killed": false, "unknown": false} {
@@ -153,6 +157,14 @@ func TestRunningChecksAreShown(t *testing.T) {
 	_, body := get(t, u, "/watchers")
 	if n := strings.Count(body, "<progress"); n != 1 {
 		t.Errorf("%d watchers are being checked, want 1", n)
+	}
+	if strings.Contains(body, " of 0") {
+		t.Error("the progress of a check is shown before it is known")
+	}
+	u.Checks = fakeChecks{progress: []check.Progress{{Watcher: "busy", Checked: 5, Total: 6}}}
+	for _, page := range []string{"/watchers", "/watchers/docker/busy"} {
+		_, body = get(t, u, page)
+		contains(t, body, "eing checked now, 5 of 6 ", `<progress value="5" max="6" aria-label="Checking busy">`)
 	}
 	_, body = get(t, u, "/watchers/docker/busy")
 	contains(t, body, "being checked now", `aria-label="Checking busy"`)

@@ -34,8 +34,9 @@ func (noComponents) Bundles() []plugin.Status { return nil }
 
 // fakeChecks notes what is checked.
 type fakeChecks struct {
-	asked chan string
-	err   error
+	asked    chan string
+	err      error
+	progress []check.Progress
 }
 
 func (f fakeChecks) WatchAll(context.Context) error {
@@ -56,6 +57,8 @@ func (f fakeChecks) Explain(_ context.Context, c sdk.Container) check.Explanatio
 }
 
 func (f fakeChecks) Next(string) time.Time { return time.Time{} }
+
+func (f fakeChecks) Progress() []check.Progress { return f.progress }
 
 // a returns a container that runs 1.0.0.
 func a(name string, change ...func(*sdk.Container)) sdk.Container {
@@ -236,6 +239,18 @@ func TestOverviewSentences(t *testing.T) {
 	}
 }
 
+// TestProgressIsShown on the pages that are looked at during a check.
+func TestProgressIsShown(t *testing.T) {
+	u, _ := front(t, a("web"))
+	u.Checks = fakeChecks{progress: []check.Progress{{Watcher: "local", Checked: 5, Total: 6}, {Watcher: "other", Checked: 0, Total: 4}}}
+	u.Archive = fakeArchive{events: []event.Event{{At: u.started.Add(time.Second), Type: event.CheckStarted, Subject: "local", Payload: event.Payload{Check: &event.Check{Watcher: "local"}}}}}
+	for path, want := range map[string]string{"/containers": "· being checked, 5 of 10<", "/containers/rows": "· being checked, 5 of 10<"} {
+		if body := ask(u, "GET", path, nil).Body.String(); !strings.Contains(body, want) {
+			t.Errorf("%s lacks %q:\n%s", path, want, body)
+		}
+	}
+}
+
 func TestWatchersOf(t *testing.T) {
 	at := func(n int) time.Time { return noon.Add(time.Duration(n) * time.Minute) }
 	events := []event.Event{
@@ -245,11 +260,11 @@ func TestWatchersOf(t *testing.T) {
 		{At: at(6), Type: event.CheckFailed, Payload: event.Payload{Check: &event.Check{Watcher: "busy", Error: "no socket"}}},
 		{At: at(1), Type: event.CheckStarted, Payload: event.Payload{Check: &event.Check{Watcher: "killed"}}},
 	}
-	got := watchersOf([]string{"busy", "idle", "killed"}, events, at(5), func(string) time.Time { return at(20) }, strings.ToUpper)
+	got := watchersOf([]string{"busy", "idle", "killed"}, events, at(5), []check.Progress{{Watcher: "busy", Checked: 2, Total: 3}}, func(string) time.Time { return at(20) }, strings.ToUpper)
 	want := []watcherLine{
-		{Name: "busy", Running: true, Last: at(6), Words: "NO SOCKET", Bad: true, Next: at(20)},
-		{Name: "idle", Last: at(8), Words: "3 containers", Next: at(20)},
-		{Name: "killed", Words: "not checked yet", Next: at(20)},
+		{Name: "busy", Running: true, Going: going{"busy", 2, 3}, Last: at(6), Words: "NO SOCKET", Bad: true, Next: at(20)},
+		{Name: "idle", Going: going{Name: "idle"}, Last: at(8), Words: "3 containers", Next: at(20)},
+		{Name: "killed", Going: going{Name: "killed"}, Words: "not checked yet", Next: at(20)},
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("got  %+v\nwant %+v", got, want)

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/dogwatch/dogwatch/core/check"
 	"github.com/dogwatch/dogwatch/core/component"
 	"github.com/dogwatch/dogwatch/core/delivery"
 	"github.com/dogwatch/dogwatch/core/event"
@@ -61,6 +62,7 @@ type watcherLine struct {
 	Name       string
 	Last, Next time.Time
 	Running    bool
+	Going      going
 	Words      string
 	Bad        bool
 }
@@ -144,10 +146,10 @@ func owedOf(failed, pending []delivery.Delivery, redact func(string) string) []l
 
 // watchersOf tells how the last check of each watcher went, from events, newest
 // first; started is when this process did.
-func watchersOf(names []string, events []event.Event, started time.Time, next func(string) time.Time, redact func(string) string) []watcherLine {
+func watchersOf(names []string, events []event.Event, started time.Time, progress []check.Progress, next func(string) time.Time, redact func(string) string) []watcherLine {
 	var lines []watcherLine
 	for _, name := range names {
-		l := watcherLine{Name: name, Next: next(name), Words: "not checked yet"}
+		l := watcherLine{Name: name, Next: next(name), Going: goingOf(name, progress), Words: "not checked yet"}
 		for _, e := range events {
 			if e.Check == nil || e.Check.Watcher != name || e.Check.Single {
 				continue
@@ -258,7 +260,7 @@ func (u *UI) overviewOf(ctx context.Context) (overviewView, error) {
 	for _, c := range u.Components.All(kind.Watcher) {
 		names = append(names, c.Name)
 	}
-	v.Watchers = watchersOf(names, events, u.started, u.Checks.Next, u.Redact)
+	v.Watchers = watchersOf(names, events, u.started, u.Checks.Progress(), u.Checks.Next, u.Redact)
 	asking, cancel := context.WithTimeout(ctx, limitWait)
 	defer cancel()
 	v.Limits = limitsOf(component.Limits(asking, u.Components.All(kind.Registry)), u.Now())

@@ -142,7 +142,7 @@ func side(t *testing.T, change func(*Options)) *UI {
 		t.Fatal(err)
 	}
 	opt := Options{
-		BasePath: "/base", Version: "1.2.3", Store: emptyStore{}, Setup: fakeSetup{}, Processes: fakeProcesses{done: &[]string{}}, Archive: fakeArchive{},
+		BasePath: "/base", Version: "1.2.3", Store: emptyStore{}, Checks: fakeChecks{}, Setup: fakeSetup{}, Processes: fakeProcesses{done: &[]string{}}, Archive: fakeArchive{},
 		About: func() About { return About{Version: "1.2.3", Started: noon.Add(-time.Hour)} }, OpenAPI: document,
 		Redact: func(s string) string { return strings.ReplaceAll(s, "s3cret", "***") }, Log: hclog.NewNullLogger(), Now: func() time.Time { return noon },
 	}

@@ -51,6 +51,8 @@ type Checks interface {
 	Explain(ctx context.Context, c sdk.Container) check.Explanation
 	// Next returns when a watcher is checked next; the zero time when that is not planned.
 	Next(watcher string) time.Time
+	// Progress returns how far the checks of whole watchers are that are under way.
+	Progress() []check.Progress
 }
 
 // Triggers runs triggers now. RunNow returns when the trigger has ended.

@@ -228,7 +228,7 @@
   // Events. Only a page that is looked at holds a connection, of which browsers
   // allow few; one that is looked at again asks for what it missed.
   const types = {
-    container: ['added', 'replaced', 'changed', 'removed'], update: ['found', 'cleared'], check: ['started', 'finished', 'failed'],
+    container: ['added', 'replaced', 'changed', 'removed'], update: ['found', 'cleared'], check: ['started', 'progress', 'finished', 'failed'],
     trigger: ['sent', 'failed', 'skipped'], plugin: ['up', 'down', 'broken', 'changed'], component: ['changed'], delivery: ['changed'],
     auth: ['login', 'failed', 'logout', 'token.created', 'token.revoked'], setting: ['changed'], work: ['changed'],
   };
