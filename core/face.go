@@ -181,11 +181,11 @@ func (p processes) Restart(name string) bool {
 }
 
 // Trust implements web.Processes.
-func (p processes) Trust(ctx context.Context, name string) (known bool, err error) {
+func (p processes) Trust(ctx context.Context, name, sha256 string) (known bool, err error) {
 	if _, known = p.plugins.Bundle(name); !known {
 		return false, nil
 	}
-	return true, p.plugins.Trust(ctx, name)
+	return true, p.plugins.Trust(ctx, name, sha256)
 }
 
 // occupied returns the resident memory of a process in bytes (proc(5), statm);

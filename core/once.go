@@ -210,15 +210,16 @@ func (o *Once) Plugins(ctx context.Context) ([]plugin.Status, error) {
 }
 
 // TrustPlugin records in the database that an executable in plugins.dir is
-// accepted as it is now. No other Dogwatch may be using the store.
-func TrustPlugin(ctx context.Context, settings *config.Config, name string) error {
+// accepted, if its SHA-256 is the given one. A Dogwatch that serves from the same
+// store honours that when it starts the plugin next.
+func TrustPlugin(ctx context.Context, settings *config.Config, name, sha256 string) error {
 	if settings.Plugins.Trust == "pinned" || settings.Plugins.Checksums()[name] != "" {
 		return fmt.Errorf("trust plugin %s: its checksum is pinned by the configuration: change plugins.checksums (dogwatch plugin checksum prints the entry)", name)
 	}
 	if filepath.Base(name) != name {
 		return fmt.Errorf("trust plugin %s: want the name of a file in plugins.dir", name)
 	}
-	sum, err := plugin.Checksum(filepath.Join(settings.Plugins.Dir, name))
+	sum, err := plugin.Confirm(filepath.Join(settings.Plugins.Dir, name), sha256)
 	if err != nil {
 		return fmt.Errorf("trust plugin %s: %w", name, err)
 	}

@@ -79,8 +79,21 @@ func localClient() *http.Client {
 
 // call makes a request and decodes the answer. The error is errNoDaemon when
 // nothing listens, and otherwise what the daemon said.
-func (d *daemon) call(ctx context.Context, method, path string, into any) (err error) {
-	res, err := d.send(ctx, method, path, "")
+func (d *daemon) call(ctx context.Context, method, path string, into any) error {
+	return d.exchange(ctx, method, path, nil, into)
+}
+
+// post is a call that sends what is written as JSON, and reads no answer.
+func (d *daemon) post(ctx context.Context, path string, given any) error {
+	text, err := json.Marshal(given)
+	if err != nil {
+		return err
+	}
+	return d.exchange(ctx, http.MethodPost, path, text, nil)
+}
+
+func (d *daemon) exchange(ctx context.Context, method, path string, text []byte, into any) (err error) {
+	res, err := d.send(ctx, method, path, text, "")
 	if err != nil {
 		return err
 	}
@@ -91,7 +104,7 @@ func (d *daemon) call(ctx context.Context, method, path string, into any) (err e
 			return fmt.Errorf("log in to %s: %w", d.base, err)
 		}
 		defer func() { err = errors.Join(err, takeBack()) }()
-		if res, err = d.send(ctx, method, path, pass); err != nil {
+		if res, err = d.send(ctx, method, path, text, pass); err != nil {
 			return err
 		}
 	}
@@ -127,10 +140,13 @@ func (d *daemon) pass(ctx context.Context) (secret string, takeBack func() error
 	return secret, takeBack, err
 }
 
-func (d *daemon) send(ctx context.Context, method, path, pass string) (*http.Response, error) {
-	req, err := http.NewRequestWithContext(ctx, method, d.base+path, nil)
+func (d *daemon) send(ctx context.Context, method, path string, text []byte, pass string) (*http.Response, error) {
+	req, err := http.NewRequestWithContext(ctx, method, d.base+path, bytes.NewReader(text))
 	if err != nil {
 		return nil, err
+	}
+	if len(text) > 0 {
+		req.Header.Set("Content-Type", "application/json")
 	}
 	if pass != "" {
 		req.Header.Set("Authorization", "Bearer "+pass)

@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/dogwatch/dogwatch/core"
+	"github.com/dogwatch/dogwatch/core/config"
 	"github.com/dogwatch/dogwatch/core/plugin"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 )
@@ -112,35 +113,55 @@ func writePlugins(w io.Writer, all []plugin.Status) error {
 
 func newPluginTrust(g *global) *cobra.Command {
 	return &cobra.Command{
-		Use:   "trust NAME",
-		Short: "Accept an executable in plugins.dir as it is now",
-		Long: `Accepts an executable in plugins.dir as it is now, after its file was changed. The
-Dogwatch that is serving starts it at once; when none is, the next one does.`,
-		Example: `  # after an upgrade of the file plugins/trigger-file
-  dogwatch plugin trust trigger-file
+		Use:   "trust NAME SHA256",
+		Short: "Accept an executable in plugins.dir after its file was changed",
+		Long: `Accepts an executable in plugins.dir after its file was changed: the one with the
+checksum that dogwatch plugin list shows. If the file is another one by now it is
+refused. The Dogwatch that is serving starts it at once; when none is, the next one
+does. Where people have to log in this is for them, and for who may write the store.`,
+		Example: `  # why it does not run, and the checksum of its file
+  dogwatch plugin list
 
-  # of an installation that is configured elsewhere
-  dogwatch plugin trust trigger-file --config dogwatch.yaml`,
-		Args:              exactly(1),
+  # after an upgrade of the file plugins/trigger-file
+  dogwatch plugin trust trigger-file 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08`,
+		Args:              exactly(2),
 		ValidArgsFunction: first(g.bundleNames(false)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			cfg, err := g.load(nil)
 			if err != nil {
 				return err
 			}
-			d, err := trustedDaemonOf(cfg)
-			if err == nil {
-				err = d.call(cmd.Context(), http.MethodPost, "/api/plugins/"+url.PathEscape(args[0])+"/trust", nil)
+			if err := trustPlugin(cmd.Context(), cfg, args[0], args[1]); err != nil {
+				return err
 			}
-			if errors.Is(err, errNoDaemon) {
-				err = core.TrustPlugin(cmd.Context(), cfg, args[0])
-			}
-			if err == nil {
-				fmt.Fprintf(g.stdout, "%s is trusted\n", args[0])
-			}
-			return err
+			fmt.Fprintf(g.stdout, "%s is trusted\n", printable(args[0]))
+			return nil
 		},
 	}
+}
+
+// trustPlugin has the daemon trust a plugin, or records it in the store: without a
+// daemon, and where a login is configured, for then only people may ask the daemon.
+func trustPlugin(ctx context.Context, cfg *config.Config, name, sha256 string) error {
+	d, err := trustedDaemonOf(cfg)
+	if err == nil && !cfg.AuthAsked {
+		err = d.post(ctx, pluginPath(name, "trust"), map[string]string{"sha256": sha256})
+	}
+	if err != nil && !errors.Is(err, errNoDaemon) || err == nil && !cfg.AuthAsked {
+		return err
+	}
+	serving := err == nil
+	if err := core.TrustPlugin(ctx, cfg, name, sha256); err != nil || !serving {
+		return err
+	}
+	if err := d.call(ctx, http.MethodPost, pluginPath(name, "restart"), nil); err != nil && !errors.Is(err, errNoDaemon) {
+		return fmt.Errorf("%s is trusted, but the Dogwatch that is serving does not start it: %w", name, err)
+	}
+	return nil
+}
+
+func pluginPath(name, action string) string {
+	return "/api/plugins/" + url.PathEscape(name) + "/" + action
 }
 
 func newPluginRestart(g *global) *cobra.Command {
@@ -163,7 +184,7 @@ func newPluginRestart(g *global) *cobra.Command {
 			}
 			d, err := trustedDaemonOf(cfg)
 			if err == nil {
-				err = d.call(cmd.Context(), http.MethodPost, "/api/plugins/"+url.PathEscape(args[0])+"/restart", nil)
+				err = d.call(cmd.Context(), http.MethodPost, pluginPath(args[0], "restart"), nil)
 			}
 			if errors.Is(err, errNoDaemon) {
 				return fmt.Errorf("%w; plugins run only while one is", err)

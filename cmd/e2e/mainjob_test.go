@@ -225,7 +225,19 @@ func swapped(t *testing.T, d *daemon, plugins string) {
 	if status, body := d.request(http.MethodPost, "/api/triggers/file/log", test); status != http.StatusInternalServerError {
 		t.Errorf("a refused plugin was run: %d %s", status, body)
 	}
-	get[plugin.Status](d, http.MethodPost, "/api/plugins/trigger-file/trust")
+	seen := state().SHA256
+	must(t, os.WriteFile(path+".new", append(body, "changed again"...), 0o755))
+	must(t, os.Rename(path+".new", path))
+	trust := func(sum string) (int, []byte) {
+		return d.request(http.MethodPost, "/api/plugins/trigger-file/trust", `{"sha256":"`+sum+`"}`)
+	}
+	if status, body := trust(seen); status != http.StatusConflict || !strings.Contains(string(body), "look at it again") {
+		t.Errorf("trust in a file that nobody has seen: %d %s", status, body)
+	}
+	eventually(t, "the file that is there now is shown", func() bool { return state().SHA256 != seen })
+	if status, body := trust(state().SHA256); status != http.StatusAccepted {
+		t.Errorf("trust: %d %s", status, body)
+	}
 	eventually(t, "the trusted plugin runs", func() bool { return state().State == plugin.Running })
 	if status, body := d.request(http.MethodPost, "/api/triggers/file/log", test); status != http.StatusOK || string(body) != "{}" {
 		t.Errorf("a trusted plugin: %d %s", status, body)

@@ -47,7 +47,7 @@ func TestMain(m *testing.M) {
 // noTrust is a Plugins whose bundles have no file to trust.
 type noTrust struct{ *plugin.Host }
 
-func (noTrust) Trust(_ context.Context, name string) error {
+func (noTrust) Trust(_ context.Context, name, _ string) error {
 	return fmt.Errorf("%s is built in and needs no trust", name)
 }
 

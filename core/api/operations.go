@@ -60,14 +60,36 @@ func (h *handler) restartPlugin(w http.ResponseWriter, r *http.Request) {
 
 func (h *handler) trustPlugin(w http.ResponseWriter, r *http.Request) {
 	bundle := h.bundle(w, r)
-	if bundle == nil {
+	if bundle == nil || !h.operator(w, r, "say which plugins are trusted") {
 		return
 	}
-	if err := h.Plugins.Trust(r.Context(), bundle.Status().Name); err != nil {
+	var given struct {
+		SHA256 string `json:"sha256"`
+	}
+	if _, ok := h.decode(w, r, &given); !ok {
+		return
+	}
+	err := h.Plugins.Trust(r.Context(), bundle.Status().Name, given.SHA256)
+	var invalid *sdk.InvalidError
+	switch {
+	case errors.As(err, &invalid):
+		h.failWith(w, r, err)
+		return
+	case err != nil:
 		h.fail(w, r, http.StatusConflict, err.Error())
 		return
 	}
 	h.replyStatus(w, r, http.StatusAccepted, h.status(bundle.Status()))
+}
+
+// operator lets those pass who run the installation, see auth.Identity, and
+// answers all others, who may not do what it says.
+func (h *handler) operator(w http.ResponseWriter, r *http.Request, what string) bool {
+	if auth.From(r.Context()).Operator() {
+		return true
+	}
+	h.fail(w, r, http.StatusForbidden, "only people who are logged in may "+what)
+	return false
 }
 
 // page reads the parameters of a list that goes back from the newest.

@@ -101,7 +101,7 @@ func TestPlugins(t *testing.T) {
 		t.Errorf("types: %v", all[0]["types"])
 	}
 	w.do("POST", "/api/plugins/nope/restart", "").fails(404, "Plugin not found")
-	w.do("POST", "/api/plugins/nope/trust", "").fails(404, "Plugin not found")
+	w.do("POST", "/api/plugins/nope/trust", `{"sha256":"00"}`).fails(404, "Plugin not found")
 }
 
 func TestReady(t *testing.T) {

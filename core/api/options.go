@@ -70,7 +70,7 @@ type Plugins interface {
 	Bundles() []plugin.Status
 	Bundle(name string) (*plugin.Supervisor, bool)
 	Types(k kind.Kind) []kind.Type
-	Trust(ctx context.Context, name string) error
+	Trust(ctx context.Context, name, sha256 string) error
 }
 
 // Metrics serves the metrics.

@@ -74,7 +74,7 @@ func everyRoute(w *world) map[string]struct {
 		"POST /api/triggers/{type}/{name}/test":            {"/api/triggers/smtp/gmail/test", "", 200},
 		"GET /api/authentications/{type}/{name}":           {"/api/authentications/anonymous/anonymous", "", 200},
 		"POST /api/plugins/{name}/restart":                 {"/api/plugins/test/restart", "", 202},
-		"POST /api/plugins/{name}/trust":                   {"/api/plugins/test/trust", "", 409},
+		"POST /api/plugins/{name}/trust":                   {"/api/plugins/test/trust", `{"sha256":"00"}`, 409},
 		"POST /api/deliveries/{id}/retry":                  {fmt.Sprintf("/api/deliveries/%d/retry", w.owe(delivery.Failed)), "", 202},
 	}
 }
@@ -143,7 +143,7 @@ func TestNamesInPaths(t *testing.T) {
 		}
 	}
 	w.do("POST", "/api/triggers/ntfy/NoSuch", "{}").fails(404, "Error when running trigger ntfy.NoSuch (trigger not found)")
-	w.do("POST", "/api/plugins/TEST/trust", "").fails(409, "test is built in")
+	w.do("POST", "/api/plugins/TEST/trust", `{"sha256":"00"}`).fails(409, "test is built in")
 	w.get("/api/containers/AbC/é 1").fails(404)
 	w.do("POST", "/api/containers//watch", "").fails(404, "Container not found")
 }

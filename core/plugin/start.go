@@ -68,13 +68,13 @@ func (s *Supervisor) bringUp(ctx context.Context) (*process, error) {
 	b := s.bundle
 	if !b.builtin {
 		sum, err := s.host.verify(ctx, b)
+		s.mu.Lock()
+		s.bundle.checksum = sum // of a refused file, too: whoever trusts it says which one
+		s.mu.Unlock()
 		if err != nil {
 			return nil, err
 		}
 		b.checksum = sum
-		s.mu.Lock()
-		s.bundle.checksum = sum
-		s.mu.Unlock()
 	}
 	p, err := s.host.launch(ctx, b, s.log)
 	if err != nil {
@@ -154,25 +154,4 @@ func (s *Supervisor) MissingGrants(t kind.Type) []string {
 		}
 	}
 	return missing
-}
-
-// Trust accepts the executable of a third-party bundle as it is now, and starts it.
-func (h *Host) Trust(ctx context.Context, name string) error {
-	s, ok := h.Bundle(name)
-	if !ok || s.bundle.builtin {
-		return fmt.Errorf("trust plugin %s: there is no third-party plugin of that name", name)
-	}
-	if pin := h.opt.Checksums[name]; pin != "" || h.opt.Pinned {
-		return fmt.Errorf("trust plugin %s: its checksum is pinned by the configuration: change plugins.checksums.%s", name, name)
-	}
-	sum, err := Checksum(s.bundle.path)
-	if err != nil {
-		return fmt.Errorf("trust plugin %s: %w", name, err)
-	}
-	if err := h.opt.Trust.Trust(ctx, name, sum); err != nil {
-		return fmt.Errorf("trust plugin %s: %w", name, err)
-	}
-	h.log.Info("plugin trusted", "bundle", name)
-	s.Restart()
-	return nil
 }

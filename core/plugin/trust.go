@@ -12,6 +12,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/dogwatch/dogwatch/sdk"
 )
 
 // bundle is one executable and how to start it.
@@ -21,7 +23,7 @@ type bundle struct {
 	path     string
 	args     []string
 	env      []string // names of variables that it sees besides those all see
-	checksum []byte   // third parties: what was verified last
+	checksum []byte   // third parties: of the file that was looked at last
 }
 
 // untrustedError says why an executable may not run.
@@ -55,8 +57,8 @@ func findBundles(dir string) ([]bundle, error) {
 	return found, nil
 }
 
-// verify decides whether the executable may run now, and returns its checksum.
-// The first sight of a file is recorded as trusted unless only pinned files may start.
+// verify decides whether the executable may run now, and returns its checksum,
+// with an error, too, unless the file could not be read. The first sight of a file is recorded as trusted unless only pinned files may start.
 func (h *Host) verify(ctx context.Context, b bundle) ([]byte, error) {
 	if err := checkOwner(b.path); err != nil {
 		return nil, err
@@ -67,26 +69,70 @@ func (h *Host) verify(ctx context.Context, b bundle) ([]byte, error) {
 	}
 	if pin := h.opt.Checksums[b.name]; pin != "" {
 		if !strings.EqualFold(pin, hex.EncodeToString(sum)) {
-			return nil, untrusted("its checksum %x is not the one in plugins.checksums.%s", sum, b.name)
+			return sum, untrusted("its checksum %x is not the one in plugins.checksums.%s", sum, b.name)
 		}
 		return sum, nil
 	}
 	if h.opt.Pinned {
-		return nil, untrusted("not pinned: to run it, set plugins.checksums.%s: %x", b.name, sum)
+		return sum, untrusted("not pinned: to run it, set plugins.checksums.%s: %x", b.name, sum)
 	}
 	known, seen, err := h.opt.Trust.Checksum(ctx, b.name)
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("look up the trusted checksum: %w", err)
+		return sum, fmt.Errorf("look up the trusted checksum: %w", err)
 	case seen && !bytes.Equal(known, sum):
-		return nil, untrusted("its file changed since it was trusted (checksum was %x, is %x): if you changed it, run: dogwatch plugin trust %s", known, sum, b.name)
+		return sum, untrusted("its file changed since it was trusted (checksum was %x, is %x): if you changed it, run: dogwatch plugin trust %s %x", known, sum, b.name, sum)
 	case !seen:
 		if err := h.opt.Trust.Trust(ctx, b.name, sum); err != nil {
-			return nil, fmt.Errorf("record the trusted checksum: %w", err)
+			return sum, fmt.Errorf("record the trusted checksum: %w", err)
 		}
 		h.log.Info("trusting a plugin seen for the first time", "bundle", b.name, "sha256", hex.EncodeToString(sum))
 	}
 	return sum, nil
+}
+
+// Trust accepts the executable of a third-party bundle that a person has seen, by
+// its SHA-256 in hexadecimal, and starts it. It refuses when the file on disk is
+// another one by now. The error is an *sdk.InvalidError when seen is no checksum.
+func (h *Host) Trust(ctx context.Context, name, seen string) error {
+	s, ok := h.Bundle(name)
+	if !ok || s.bundle.builtin {
+		return fmt.Errorf("trust plugin %s: there is no third-party plugin of that name", name)
+	}
+	if pin := h.opt.Checksums[name]; pin != "" || h.opt.Pinned {
+		return fmt.Errorf("trust plugin %s: its checksum is pinned by the configuration: change plugins.checksums.%s", name, name)
+	}
+	sum, err := Confirm(s.bundle.path, seen)
+	if err != nil {
+		if s.Status().State == Untrusted { // so that it shows the checksum of what is there now
+			s.Restart()
+		}
+		return fmt.Errorf("trust plugin %s: %w", name, err)
+	}
+	if err := h.opt.Trust.Trust(ctx, name, sum); err != nil {
+		return fmt.Errorf("trust plugin %s: %w", name, err)
+	}
+	h.log.Info("plugin trusted", "bundle", name, "sha256", hex.EncodeToString(sum))
+	s.Restart()
+	return nil
+}
+
+// Confirm returns the SHA-256 of a file if it is the one that a person has seen,
+// in hexadecimal. The error is an *sdk.InvalidError of the field sha256 when that
+// is no checksum, and else says what the file is now.
+func Confirm(path, seen string) ([]byte, error) {
+	want, err := hex.DecodeString(strings.TrimPrefix(strings.TrimSpace(seen), "sha256:"))
+	switch {
+	case seen == "":
+		return nil, sdk.Invalid("sha256", "is required: the checksum of the file that you mean to trust, as dogwatch plugin list and the page of the plugins show it")
+	case err != nil || len(want) != sha256.Size:
+		return nil, sdk.Invalid("sha256", "want a SHA-256 in hexadecimal, %d digits", 2*sha256.Size)
+	}
+	sum, err := Checksum(path)
+	if err == nil && !bytes.Equal(sum, want) {
+		err = fmt.Errorf("its file is not the one with the checksum %x: it is %x now; look at it again, and trust that if it is yours", want, sum)
+	}
+	return sum, err
 }
 
 // Checksum returns the SHA-256 of a file.

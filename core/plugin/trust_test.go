@@ -4,10 +4,12 @@ package plugin
 
 import (
 	"context"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -75,11 +77,89 @@ func TestThirdPartyIsTrustedOnFirstUseAndRefusedOnceItChanges(t *testing.T) {
 	if _, err := i.List(t.Context()); !errors.Is(err, sdk.ErrUnavailable) {
 		t.Fatalf("a call to an untrusted plugin: %v", err)
 	}
-	if err := h.Trust(t.Context(), "mine"); err != nil {
+	shown := s.Status().SHA256
+	if sum, err := Checksum(path); err != nil || hex.EncodeToString(sum) != shown {
+		t.Fatalf("shows the checksum %s, the file has %x (%v)", shown, sum, err)
+	}
+	if err := h.Trust(t.Context(), "mine", shown); err != nil {
 		t.Fatal(err)
 	}
 	eventually(t, "running", func() bool { return s.Status().State == Running })
 	pidOf(t, i)
+}
+
+// TestTrustAcceptsOnlyTheFileThatWasShown: a file that was swapped since a person
+// looked at it is not trusted, and what is there now is shown.
+func TestTrustAcceptsOnlyTheFileThatWasShown(t *testing.T) {
+	opt, path := thirdParty(t)
+	h := newHost(t, opt)
+	must(t, h.Discover(t.Context()))
+	s, _ := h.Bundle("mine")
+	first := s.Status().SHA256
+	body, err := os.ReadFile(path)
+	must(t, err)
+	swap := func(with string) {
+		must(t, os.WriteFile(path+".new", append(slices.Clip(body), with...), 0o755))
+		must(t, os.Rename(path+".new", path))
+	}
+	swap("seen")
+	s.Restart()
+	eventually(t, "untrusted", func() bool { return s.Status().State == Untrusted && s.Status().SHA256 != first })
+	seen := s.Status().SHA256
+	swap("not seen")
+	for given, want := range map[string]string{seen: "it is ", first: "it is ", "": "is required", "xyz": "want a SHA-256", "00ff": "want a SHA-256"} {
+		err := h.Trust(t.Context(), "mine", given)
+		var invalid *sdk.InvalidError
+		if err == nil || !strings.Contains(err.Error(), want) || errors.As(err, &invalid) != (len(given) != len(seen)) {
+			t.Errorf("trust %q: %v", given, err)
+		}
+	}
+	eventually(t, "the checksum of what is there now", func() bool { return s.Status().State == Untrusted && s.Status().SHA256 != seen })
+	now := s.Status().SHA256
+	if !strings.Contains(s.Status().Error, "dogwatch plugin trust mine "+now) {
+		t.Errorf("the reason does not say how to trust it: %s", s.Status().Error)
+	}
+	must(t, h.Trust(t.Context(), "mine", "sha256:"+strings.ToUpper(now)))
+	eventually(t, "accepted", func() bool { return s.Status().State == Stopped })
+}
+
+// forgetfulTrust cannot record what it is told.
+type forgetfulTrust struct{ TrustStore }
+
+func (forgetfulTrust) Trust(context.Context, string, []byte) error {
+	return errors.New("the disk is full")
+}
+
+// TestUnrecordedFileDoesNotRun: what cannot be recorded when it is first seen
+// could be swapped before the next start without anybody's noticing.
+func TestUnrecordedFileDoesNotRun(t *testing.T) {
+	opt, _ := thirdParty(t)
+	opt.Trust = forgetfulTrust{opt.Trust}
+	h := newHost(t, opt)
+	h.after = func(time.Duration) <-chan time.Time { return nil } // no further try
+	must(t, h.Discover(t.Context()))
+	s, _ := h.Bundle("mine")
+	if st := s.Status(); st.State != Backoff || st.PID != 0 || len(st.Types) > 0 || !strings.Contains(st.Error, "record the trusted checksum: the disk is full") {
+		t.Errorf("an unrecorded file: %+v", st)
+	}
+	if err := h.Trust(t.Context(), "mine", s.Status().SHA256); err == nil {
+		t.Error("trusting it says nothing of the failure")
+	}
+}
+
+// TestMissingFolderHoldsNoPlugins: most installations have none.
+func TestMissingFolderHoldsNoPlugins(t *testing.T) {
+	opt, _ := thirdParty(t)
+	opt.Dir = filepath.Join(opt.Dir, "none")
+	h := newHost(t, opt)
+	must(t, h.Discover(t.Context()))
+	if n := len(h.Bundles()); n != 0 {
+		t.Errorf("%d plugins", n)
+	}
+	opt.Dir = copyPlugin(t, shortDir(t), "file")
+	if err := newHost(t, opt).Discover(t.Context()); err == nil {
+		t.Error("a file passes for a folder of plugins")
+	}
 }
 
 func TestThirdPartyIsRefused(t *testing.T) {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/dogwatch/dogwatch/core/auth"
 	"github.com/dogwatch/dogwatch/core/component"
 	"github.com/dogwatch/dogwatch/core/delivery"
 	"github.com/dogwatch/dogwatch/core/event"
@@ -80,8 +81,8 @@ func (f fakeProcesses) Restart(name string) bool {
 	return slices.ContainsFunc(f.all, func(p Plugin) bool { return p.Name == name })
 }
 
-func (f fakeProcesses) Trust(_ context.Context, name string) (bool, error) {
-	*f.done = append(*f.done, "trust "+name)
+func (f fakeProcesses) Trust(_ context.Context, name, sha256 string) (bool, error) {
+	*f.done = append(*f.done, "trust "+name+" "+sha256)
 	return slices.ContainsFunc(f.all, func(p Plugin) bool { return p.Name == name }), f.err
 }
 
@@ -156,7 +157,12 @@ func side(t *testing.T, change func(*Options)) *UI {
 
 func get(t *testing.T, u *UI, path string) (int, string) {
 	t.Helper()
-	return answer(t, u, httptest.NewRequest(http.MethodGet, path, nil))
+	return answer(t, u, ofOperator(httptest.NewRequest(http.MethodGet, path, nil)))
+}
+
+// ofOperator makes a request that of somebody who is logged in.
+func ofOperator(r *http.Request) *http.Request {
+	return r.WithContext(auth.With(r.Context(), auth.Identity{User: "ana", Method: "basic.main", Scope: auth.Manage}))
 }
 
 func post(t *testing.T, u *UI, path string, form url.Values) (*http.Response, string) {
@@ -164,7 +170,7 @@ func post(t *testing.T, u *UI, path string, form url.Values) (*http.Response, st
 	r := httptest.NewRequest(http.MethodPost, path, strings.NewReader(form.Encode()))
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	w := httptest.NewRecorder()
-	u.ServeHTTP(w, r)
+	u.ServeHTTP(w, ofOperator(r))
 	return w.Result(), w.Body.String()
 }
 

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+
+	"github.com/dogwatch/dogwatch/core/auth"
 )
 
 // pluginPage is the list of plugins.
@@ -23,16 +25,16 @@ type pluginRow struct {
 	// Means says what the state means, and what to do about it.
 	Means  string
 	Memory string
-	// Trust is true when a person can accept the file as it is.
+	// Trust is true when the file can be accepted, by whoever looks at the page.
 	Trust bool
 }
 
-func newPluginPage(all []Plugin, said string) pluginPage {
+func newPluginPage(all []Plugin, said string, operator bool) pluginPage {
 	p := pluginPage{Said: said, Rows: make([]pluginRow, len(all))}
 	running, bad := 0, 0
 	var memory int64
 	for i, b := range all {
-		row := newPluginRow(b)
+		row := newPluginRow(b, operator)
 		p.Rows[i] = row
 		memory += b.Memory
 		switch row.State.Class {
@@ -52,7 +54,7 @@ func newPluginPage(all []Plugin, said string) pluginPage {
 	return p
 }
 
-func newPluginRow(b Plugin) pluginRow {
+func newPluginRow(b Plugin, operator bool) pluginRow {
 	row := pluginRow{Plugin: b, Anchor: b.Name, Path: "/plugins/" + url.PathEscape(b.Name), Memory: bytesWord(b.Memory)}
 	switch b.State {
 	case "running":
@@ -66,8 +68,14 @@ func newPluginRow(b Plugin) pluginRow {
 	case "broken":
 		row.State, row.Means = stateWord{"Broken", "failed"}, "It died too often in a row. Its log lines say why; Restart gives it another chance."
 	case "untrusted":
-		row.State, row.Trust = stateWord{"Not trusted", "failed"}, !b.Builtin
-		row.Means = "Its file is not the one that was trusted, or others may write it. If you replaced it yourself, trust it as it is now."
+		row.State, row.Trust = stateWord{"Not trusted", "failed"}, !b.Builtin && operator && b.SHA256 != ""
+		row.Means = "Its file is not the one that was trusted, or others may write it."
+		switch {
+		case row.Trust:
+			row.Means += " If you replaced it yourself, trust the file with the checksum below."
+		case !operator:
+			row.Means += " Who is logged in can trust it."
+		}
 	case "rejected":
 		row.State, row.Means = stateWord{"Rejected", "failed"}, "It is no plugin that this version can use. Replace or remove its file and restart it."
 	default:
@@ -101,7 +109,7 @@ func (u *UI) showPlugins(w http.ResponseWriter, r *http.Request) {
 			said = fmt.Sprintf(form, b.Name)
 		}
 	}
-	p := newPluginPage(all, said)
+	p := newPluginPage(all, said, auth.From(r.Context()).Operator())
 	u.live(w, r, "plugins", page{Title: "Plugins", Nav: "plugins", Live: followsPlugins, Content: p})
 }
 
@@ -122,7 +130,11 @@ func (u *UI) trustPlugin(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	name := r.PathValue("name")
-	switch known, err := u.Processes.Trust(r.Context(), name); {
+	if !auth.From(r.Context()).Operator() {
+		u.sorry(w, r, http.StatusForbidden, problem{Title: "This is for people who are logged in", Detail: "A token cannot say which plugins are trusted.", Back: "To the plugins", BackTo: "/plugins"})
+		return
+	}
+	switch known, err := u.Processes.Trust(r.Context(), name, r.PostFormValue("sha256")); {
 	case !known:
 		u.noPlugin(w, r)
 	case err != nil:

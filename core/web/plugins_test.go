@@ -3,10 +3,14 @@ package web
 import (
 	"errors"
 	"net/http"
+	"net/http/httptest"
+	"net/url"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/dogwatch/dogwatch/core/auth"
 )
 
 func somePlugins() []Plugin {
@@ -23,7 +27,7 @@ func TestPluginPage(t *testing.T) {
 	u := side(t, func(o *Options) { o.Processes = fakeProcesses{all: somePlugins()} })
 	_, body := get(t, u, "/plugins")
 	contains(t, body, "7 plugins, 1 running, 4 that need you, 20.5 MB together", "4711", "20.5 MB", "Holds 2 types", "trigger smtp, trigger ntfy",
-		`action="/base/plugins/my-plugin/trust"`, `action="/base/plugins/triggers/restart"`, "Not needed", "Not trusted", "Broken", strings.Repeat("ab", 32), "engine")
+		`action="/base/plugins/my-plugin/trust"><input type="hidden" name="sha256" value="`+strings.Repeat("ab", 32)+`">`, `action="/base/plugins/triggers/restart"`, "Not needed", "Not trusted", "Broken", strings.Repeat("ab", 32), "engine")
 	if n := strings.Count(body, "/trust\""); n != 1 {
 		t.Errorf("%d plugins can be trusted", n)
 	}
@@ -34,14 +38,14 @@ func TestPluginButtons(t *testing.T) {
 	fake := fakeProcesses{all: somePlugins(), done: &done}
 	u := side(t, func(o *Options) { o.Processes = fake })
 	for _, action := range []string{"restart", "trust"} {
-		r, _ := post(t, u, "/plugins/my-plugin/"+action, nil)
+		r, _ := post(t, u, "/plugins/my-plugin/"+action, url.Values{"sha256": {strings.Repeat("ab", 32)}})
 		if r.StatusCode != http.StatusSeeOther {
 			t.Errorf("%s: status %d", action, r.StatusCode)
 		}
 		_, body := get(t, u, strings.TrimPrefix(r.Header.Get("Location"), "/base"))
 		contains(t, body, "my-plugin is ")
 	}
-	if !slices.Equal(done, []string{"restart my-plugin", "trust my-plugin"}) {
+	if !slices.Equal(done, []string{"restart my-plugin", "trust my-plugin " + strings.Repeat("ab", 32)}) {
 		t.Errorf("done: %q", done)
 	}
 	_, body := get(t, u, "/plugins?did=restarted&to=not-there")
@@ -56,6 +60,25 @@ func TestPluginButtons(t *testing.T) {
 		t.Errorf("status %d: %s", r.StatusCode, body)
 	}
 	contains(t, body, "its checksum is pinned by the configuration")
+}
+
+// TestTokensTrustNoPlugin: only people who are logged in say which files run.
+func TestTokensTrustNoPlugin(t *testing.T) {
+	done := []string{}
+	u := side(t, func(o *Options) { o.Processes = fakeProcesses{all: somePlugins(), done: &done} })
+	token := func(r *http.Request) *http.Request {
+		return r.WithContext(auth.With(r.Context(), auth.Identity{User: "ci", Method: "token", Scope: auth.Write}))
+	}
+	_, body := answer(t, u, token(httptest.NewRequest(http.MethodGet, "/plugins", nil)))
+	if strings.Contains(body, "/trust\"") {
+		t.Error("the page offers it")
+	}
+	contains(t, body, "Who is logged in can trust it.")
+	status, body := answer(t, u, token(httptest.NewRequest(http.MethodPost, "/plugins/my-plugin/trust?sha256="+strings.Repeat("ab", 32), nil)))
+	if status != http.StatusForbidden || len(done) > 0 {
+		t.Errorf("status %d, done %q", status, done)
+	}
+	contains(t, body, "people who are logged in")
 }
 
 func TestBytesWord(t *testing.T) {

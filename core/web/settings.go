@@ -59,7 +59,7 @@ func (u *UI) settings(w http.ResponseWriter, r *http.Request, status int, with f
 		p := newKindPage(k, u.Setup.List(k), nil)
 		counts = append(counts, navCount{p.Title, kindPath(k), p.Summary})
 	}
-	counts = append(counts, navCount{"Plugins", "/plugins", newPluginPage(u.Processes.All(), "").Summary})
+	counts = append(counts, navCount{"Plugins", "/plugins", newPluginPage(u.Processes.All(), "", false).Summary})
 	p := newSettingsPage(u.About(), counts)
 	p.Log = u.logOf(p.Settings)
 	var err error

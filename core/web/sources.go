@@ -101,8 +101,9 @@ type Plugin struct {
 	Grants   []string
 	PID      int
 	Restarts int
-	SHA256   string
-	Since    time.Time
+	// SHA256 is of its file when it was looked at last, of one that was refused, too.
+	SHA256 string
+	Since  time.Time
 	// Memory is what its process occupies, in bytes; 0 when that is not known.
 	Memory int64
 }
@@ -112,8 +113,8 @@ type Processes interface {
 	All() []Plugin
 	// Restart reports whether there is such a plugin.
 	Restart(name string) bool
-	// Trust accepts the file of a plugin as it is now. The error says why not.
-	Trust(ctx context.Context, name string) (known bool, err error)
+	// Trust accepts the file of a plugin with the checksum that a page showed. The error says why not.
+	Trust(ctx context.Context, name, sha256 string) (known bool, err error)
 }
 
 // ErrNotFailed is returned for a delivery that cannot be retried, since it has not failed.
