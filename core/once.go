@@ -123,7 +123,7 @@ func (o *Once) RegistryFor(host string) (*component.Component, string, bool) {
 
 // Try tries a component; see trial.Trials.
 func (o *Once) Try(ctx context.Context, c *component.Component, image string) (trial.Result, error) {
-	return newTrials(o.components, o.opt.Log, o.opt.Now).Try(ctx, c, image)
+	return newTrials(o.components, nil, o.opt.Log, o.opt.Now).Try(ctx, c, trial.Question{Image: image, AnyHost: true})
 }
 
 // Calls returns how many calls of plugins have ended so far.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
@@ -94,6 +95,11 @@ func (s containers) ByName(watcher, name string) (sdk.Container, bool) {
 	return found(s.Snapshot().Named(watcher, name))
 }
 
+// uses reports whether a container has its image from a host.
+func (s containers) uses(host string) bool {
+	return slices.ContainsFunc(s.Snapshot().All(), func(r *store.Record) bool { return strings.EqualFold(r.Container.Image.Registry.Host, host) })
+}
+
 func found(r *store.Record, ok bool) (sdk.Container, bool) {
 	if !ok {
 		return sdk.Container{}, false
@@ -133,9 +139,9 @@ func triggerOf(c *component.Component) dispatch.Trigger {
 	}
 }
 
-// newTrials returns what tries components.
-func newTrials(components *component.Manager, log hclog.Logger, now func() time.Time) *trial.Trials {
-	return trial.New(trial.Options{Components: components, Trigger: triggerOf, Log: log, Now: now})
+// newTrials returns what tries components; used are the hosts of known containers.
+func newTrials(components *component.Manager, used func(host string) bool, log hclog.Logger, now func() time.Time) *trial.Trials {
+	return trial.New(trial.Options{Components: components, Trigger: triggerOf, Used: used, Log: log, Now: now})
 }
 
 // followers waits until every component is configured and returns the triggers that follow.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"net/url"
 	"strings"
 	"testing"
 )
@@ -58,6 +59,34 @@ func (d *daemon) as(header, method, path, body string) (int, string) {
 	return resp.StatusCode, string(said)
 }
 
+// form posts a form and returns the page that it leads to.
+func (d *daemon) form(header, path string, values url.Values) string {
+	d.t.Helper()
+	req, err := http.NewRequestWithContext(d.t.Context(), http.MethodPost, d.url+path, strings.NewReader(values.Encode()))
+	must(d.t, err)
+	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	if name, value, given := strings.Cut(header, ": "); given {
+		req.Header.Set(name, value)
+	}
+	resp, err := http.DefaultClient.Do(req)
+	must(d.t, err)
+	defer resp.Body.Close()
+	page, err := io.ReadAll(resp.Body)
+	must(d.t, err)
+	return string(page)
+}
+
+// tokenOf makes a token and returns the header that carries it.
+func (d *daemon) tokenOf(login, scope string) string {
+	d.t.Helper()
+	status, said := d.as(login, http.MethodPost, "/api/tokens", `{"name":"`+scope+`","scope":"`+scope+`"}`)
+	var made struct{ Token string }
+	if err := json.Unmarshal([]byte(said), &made); status/100 != 2 || err != nil || made.Token == "" {
+		d.t.Fatalf("make a token: %d %s", status, said)
+	}
+	return "Authorization: Bearer " + made.Token
+}
+
 func basicOf(user, password string) string {
 	return "Authorization: Basic " + base64.StdEncoding.EncodeToString([]byte(user+":"+password))
 }
@@ -102,14 +131,6 @@ func TestConfigurationAccess(t *testing.T) {
 		"DOGWATCH_AUTH_OIDC_HOME_DISCOVERY=http://127.0.0.1:1", "DOGWATCH_AUTH_OIDC_HOME_CLIENTID=dogwatch", "DOGWATCH_AUTH_OIDC_HOME_CLIENTSECRET="+canaryClient).start()
 	beside := canaryInstallation(t, "DOGWATCH_AUTH_ANONYMOUS_ALL_ON=true", "DOGWATCH_AUTH_BASIC_ANA_USER=ana", "DOGWATCH_AUTH_BASIC_ANA_HASH="+password).start()
 	ana := basicOf("ana", password)
-	token := func(scope string) string {
-		status, said := locked.as(ana, "POST", "/api/tokens", `{"name":"`+scope+`","scope":"`+scope+`"}`)
-		var made struct{ Token string }
-		if err := json.Unmarshal([]byte(said), &made); status/100 != 2 || err != nil || made.Token == "" {
-			t.Fatalf("make a token: %d %s", status, said)
-		}
-		return "Authorization: Bearer " + made.Token
-	}
 	for _, caller := range []struct {
 		name, header string
 		d            *daemon
@@ -117,8 +138,8 @@ func TestConfigurationAccess(t *testing.T) {
 	}{
 		{"no login configured", "", open, true},
 		{"anonymous beside a login", "", beside, false},
-		{"read token", token("read"), locked, false},
-		{"write token", token("write"), locked, false},
+		{"read token", locked.tokenOf(ana, "read"), locked, false},
+		{"write token", locked.tokenOf(ana, "write"), locked, false},
 		{"password", ana, locked, true},
 		{"session", sessionOf(t, locked, ana), locked, true},
 	} {

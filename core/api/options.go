@@ -62,7 +62,7 @@ type Triggers interface {
 // Trials tries components for real.
 type Trials interface {
 	// Try returns what there is to see, of a failed trial too; see trial.Trials.
-	Try(ctx context.Context, c *component.Component, image string) (trial.Result, error)
+	Try(ctx context.Context, c *component.Component, q trial.Question) (trial.Result, error)
 }
 
 // Plugins is what the API does with plugins.

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/dogwatch/dogwatch/core/auth"
 	"github.com/dogwatch/dogwatch/core/trial"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/kind"
@@ -36,12 +37,14 @@ func (h *handler) tryComponent(k kind.Kind) http.HandlerFunc {
 			ctx = h.run
 		}
 		began := time.Now()
-		result, err := h.Trials.Try(ctx, c, given.Image)
+		result, err := h.Trials.Try(ctx, c, trial.Question{Image: given.Image, AnyHost: auth.From(r.Context()).Operator()})
 		var invalid *sdk.InvalidError
 		switch {
 		case err == nil:
 			result.Title, result.Body, result.Answer = h.Redact(result.Title), h.Redact(result.Body), h.Redact(result.Answer)
 			h.reply(w, r, trialView{result, time.Since(began).Round(time.Millisecond).String()})
+		case errors.Is(err, trial.ErrHost):
+			h.fail(w, r, http.StatusForbidden, err.Error())
 		case errors.As(err, &invalid) && invalid.Fields[0].Field == "image", ctx.Err() != nil:
 			h.failWith(w, r, err)
 		default:

@@ -14,11 +14,11 @@ import (
 // fakeTrials says what it was asked, or fails.
 type fakeTrials struct{ err error }
 
-func (f fakeTrials) Try(ctx context.Context, c *component.Component, image string) (trial.Result, error) {
+func (f fakeTrials) Try(ctx context.Context, c *component.Component, q trial.Question) (trial.Result, error) {
 	if f.err != nil {
 		return trial.Result{}, f.err
 	}
-	return trial.Result{Answer: fmt.Sprintf("%s %q", c.FullID(), image)}, ctx.Err()
+	return trial.Result{Answer: fmt.Sprintf("%s %q", c.FullID(), q.Image)}, ctx.Err()
 }
 
 func TestTrials(t *testing.T) {
@@ -50,9 +50,10 @@ func TestFailedTrials(t *testing.T) {
 		status int
 		says   string
 	}{
-		"refused":       {sdk.WithKind(sdk.ErrUnauthorized, errors.New("login with "+smtpPass+" refused")), 502, "login with *** refused"},
-		"not ready":     {sdk.Invalid("host", "is required"), 502, "host: is required"},
-		"a wrong image": {sdk.Invalid("image", "is no reference"), 400, "image: is no reference"},
+		"refused":          {sdk.WithKind(sdk.ErrUnauthorized, errors.New("login with "+smtpPass+" refused")), 502, "login with *** refused"},
+		"not ready":        {sdk.Invalid("host", "is required"), 502, "host: is required"},
+		"a host of nobody": {fmt.Errorf("%w: log in", trial.ErrHost), 403, "no container uses this host: log in"},
+		"a wrong image":    {sdk.Invalid("image", "is no reference"), 400, "image: is no reference"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := start(t, nil, func(o *Options) { o.Trials = fakeTrials{test.err} })

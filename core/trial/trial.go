@@ -32,8 +32,10 @@ type Options struct {
 	Components Components
 	// Trigger is a trigger as the dispatcher runs it.
 	Trigger func(*component.Component) dispatch.Trigger
-	Log     hclog.Logger
-	Now     func() time.Time
+	// Used reports whether a container that is known has its image from a host.
+	Used func(host string) bool
+	Log  hclog.Logger
+	Now  func() time.Time
 }
 
 // Trials tries components, several at a time if need be.
@@ -51,11 +53,23 @@ type Result struct {
 	Answer string `json:"answer,omitempty"`
 }
 
-// Try tries a component. image is the one to ask a registry about, or ""; for
-// other kinds it is an error that names image. A component that is not ready is
-// not asked, and its error says why.
-func (t *Trials) Try(ctx context.Context, c *component.Component, image string) (Result, error) {
-	if image != "" && c.Kind != kind.Registry {
+// Question is what a component is tried with.
+type Question struct {
+	// Image is the one to ask a registry about, or "" for one of its own choice.
+	Image string
+	// AnyHost lets a registry be asked about an image of any host. Without it the
+	// host must be one that a container uses or that the configuration names: else
+	// what a registry answers tells which ports of the network are open.
+	AnyHost bool
+}
+
+// ErrHost is wrapped by the error for an image of a host that may not be asked.
+var ErrHost = errors.New("no container uses this host")
+
+// Try tries a component. An image is an error that names image for other kinds
+// than registries. A component that is not ready is not asked, and its error says why.
+func (t *Trials) Try(ctx context.Context, c *component.Component, q Question) (Result, error) {
+	if q.Image != "" && c.Kind != kind.Registry {
 		return Result{}, sdk.Invalid("image", "%s is no registry: no image can be asked of it", c.FullID())
 	}
 	if state, err := c.State(); state != component.Ready {
@@ -68,7 +82,7 @@ func (t *Trials) Try(ctx context.Context, c *component.Component, image string) 
 	case kind.Trigger:
 		return t.trigger(ctx, c)
 	case kind.Registry:
-		answer, err := t.registry(ctx, c, image)
+		answer, err := t.registry(ctx, c, q)
 		return Result{Answer: answer}, err
 	}
 	answer, err := watch(ctx, c)
@@ -156,8 +170,8 @@ var wellKnown = map[string]string{
 // counts as no pull. Without an image it asks for one that the registry has if
 // it is a public one, and else for one that it can only say it does not have.
 // The answer says in words what was learnt.
-func (t *Trials) registry(ctx context.Context, r *component.Component, reference string) (answer string, err error) {
-	named := reference != ""
+func (t *Trials) registry(ctx context.Context, r *component.Component, q Question) (answer string, err error) {
+	reference, named := q.Image, q.Image != ""
 	if !named {
 		if reference, err = questionFor(r); err != nil {
 			return "", err
@@ -170,6 +184,9 @@ func (t *Trials) registry(ctx context.Context, r *component.Component, reference
 	if owner, _, served := t.opt.Components.RegistryFor(ref.Domain); named && served && owner != r {
 		return "", fmt.Errorf("images of %s are asked of %s, not of %s", ref.Domain, owner.FullID(), r.FullID())
 	}
+	if named && !q.AnyHost && !names(r, ref.Domain) && !t.opt.Used(ref.Domain) {
+		return "", fmt.Errorf("%w: only people who are logged in may have %s asked", ErrHost, ref.Domain)
+	}
 	digest, err := r.Resolve(ctx, registry.Repository{Host: ref.Domain, Name: ref.Path, Together: []string{ref.Path}}, ref.Tag)
 	switch {
 	case err == nil:
@@ -180,6 +197,11 @@ func (t *Trials) registry(ctx context.Context, r *component.Component, reference
 		return "", fmt.Errorf("%w (many registries answer so for images they do not have: name an image of yours to be sure)", err)
 	}
 	return "", err
+}
+
+// names reports whether a registry names a host as one that it serves.
+func names(r *component.Component, host string) bool {
+	return slices.ContainsFunc(r.Hosts(), func(h registry.Host) bool { return strings.EqualFold(h.Pattern, host) })
 }
 
 // questionFor returns an image to ask a registry about.
