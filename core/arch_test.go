@@ -19,7 +19,7 @@ var layers = [][]string{
 	{"core/api", "core/doctor", "core/web"},
 	{"core/trial"},
 	{"core/auth", "core/check", "core/dispatch", "core/follow", "core/schedule", "core/component"},
-	{"core/plugin", "core/store", "core/wudstore", "core/metrics", "core/config/migrate"},
+	{"core/plugin", "core/store", "core/wudstore", "core/metrics", "core/config/migrate", "core/lookup"},
 	{"core/config", "core/logging", "core/event", "core/delivery", "core/image", "core/label", "core/tag", "core/template"},
 	{"core/regexcost"},
 }

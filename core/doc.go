@@ -36,7 +36,7 @@
 //	api doctor web
 //	trial
 //	auth check dispatch follow schedule component
-//	plugin store wudstore metrics config/migrate
+//	plugin store wudstore metrics config/migrate lookup
 //	config logging event delivery image label tag template
 //	regexcost
 //

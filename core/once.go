@@ -15,6 +15,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/check"
 	"github.com/dogwatch/dogwatch/core/component"
 	"github.com/dogwatch/dogwatch/core/config"
+	"github.com/dogwatch/dogwatch/core/lookup"
 	"github.com/dogwatch/dogwatch/core/plugin"
 	"github.com/dogwatch/dogwatch/core/store"
 	"github.com/dogwatch/dogwatch/core/trial"
@@ -173,9 +174,9 @@ func (o *Once) Images(ctx context.Context, references []string) []sdk.Container 
 	return o.checker.Images(ctx, references)
 }
 
-// Find returns the containers that are called name ("nginx" or "local/nginx")
-// or whose id begins with it, and the watchers that could not be asked.
-func (o *Once) Find(ctx context.Context, name string) (found []sdk.Container, failures []error) {
+// Containers lists the containers of all watchers, described by their labels,
+// and says which watchers could not be asked.
+func (o *Once) Containers(ctx context.Context) (all []sdk.Container, failures []error) {
 	var mu sync.Mutex
 	failures = each(o.components.All(kind.Watcher), func(w *component.Component) error {
 		listed, err := w.List(ctx)
@@ -183,14 +184,43 @@ func (o *Once) Find(ctx context.Context, name string) (found []sdk.Container, fa
 		defer mu.Unlock()
 		for _, c := range listed {
 			c.Watcher = w.Name
-			if c.Name == name || c.Watcher+"/"+c.Name == name || len(name) >= 12 && strings.HasPrefix(c.ID, name) {
-				found = append(found, c)
-			}
+			wrong := c.Error // which describing a container takes away
+			c = o.checker.Describe(c)
+			c.Error = wrong
+			all = append(all, c)
 		}
 		return err
 	})
+	slices.SortFunc(all, func(a, b sdk.Container) int { return strings.Compare(lookup.Qualified(a), lookup.Qualified(b)) })
+	return all, failures
+}
+
+// CheckThese checks listed containers, at least one, also those that are not watched by
+// default. One whose label says that it is not to be watched is a failure.
+func (o *Once) CheckThese(ctx context.Context, these []sdk.Container) (found []sdk.Container, failures []error) {
+	var watchers []string
+	for _, c := range these {
+		watchers = append(watchers, c.Watcher)
+	}
+	failures = each(chosen(o.components, watchers), func(w *component.Component) error {
+		mine := listed(slices.DeleteFunc(slices.Clone(these), func(c sdk.Container) bool { return c.Watcher != w.Name }))
+		_, err := o.checker.Run(ctx, check.Watcher{Name: w.Name, WatchByDefault: true, Lister: mine})
+		return err
+	})
+	found, _ = o.memory.Containers(ctx)
+	for _, c := range these {
+		if !slices.ContainsFunc(found, func(f sdk.Container) bool { return f.ID == c.ID }) {
+			failures = append(failures, fmt.Errorf("%s is not watched: its labels say so", lookup.Qualified(c)))
+		}
+	}
 	return found, failures
 }
+
+// listed is a check.Lister of what is known already.
+type listed []sdk.Container
+
+// List implements check.Lister.
+func (l listed) List(context.Context) ([]sdk.Container, error) { return l, nil }
 
 // Explain says why a container has the result it has.
 func (o *Once) Explain(ctx context.Context, c sdk.Container) check.Explanation {

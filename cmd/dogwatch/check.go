@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -35,19 +36,23 @@ type checkFlags struct {
 func newCheck(g *global) *cobra.Command {
 	var f checkFlags
 	cmd := &cobra.Command{
-		Use:   "check [IMAGE...]",
+		Use:   "check [CONTAINER|IMAGE...]",
 		Short: "Look for updates once and print them",
 		Long: `Checks every container of the configured watchers once, or of the local Docker
 socket when none is configured. The database is not touched and nobody is told,
-unless --trigger asks for it. With images as arguments it checks these, without
-an engine. What is most urgent stands first, and what could not be checked last,
+unless --trigger asks for it. With arguments it checks these: containers by name,
+display name, id or the beginning of it, or image; and images that run nowhere,
+which with a tag need no engine. What is most urgent stands first, and what could not be checked last,
 with the reason. Colours are for terminals; NO_COLOR switches them off.
 
-Exit code 0: the check took place. 1: a watcher could not be asked, or nothing
-could be checked. With --exit-code also 3: there are updates, and 1: something
+Exit code 0: the check took place. 1: a watcher could not be asked, nothing could
+be checked, or something that an argument names could not. With --exit-code also 3: there are updates, and 1: something
 could not be checked.`,
 		Example: `  # what is out of date on this machine
   dogwatch check
+
+  # one container, by any of its names
+  dogwatch check nextcloud
 
   # two images, without an engine
   dogwatch check nginx:1.25 ghcr.io/home-assistant/home-assistant:2024.1
@@ -63,7 +68,7 @@ could not be checked.`,
   dogwatch check --trigger`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 0 && (f.trigger || len(f.watchers) > 0) {
-				return usage(errors.New("--trigger and --watcher are for containers, not for images given as arguments"))
+				return usage(errors.New("--trigger and --watcher are for all containers of a watcher, not for those given as arguments"))
 			}
 			if f.json {
 				f.format = "json"
@@ -81,7 +86,7 @@ could not be checked.`,
 	cmd.Flags().BoolVar(&f.trigger, "trigger", false, "store what is found and run the triggers; a Dogwatch that is serving is asked to do it")
 	cmd.Flags().BoolVar(&f.exitCode, "exit-code", false, "end with 3 when there are updates, and with 1 when something could not be checked")
 	cmd.Flags().BoolVarP(&f.quiet, "quiet", "q", false, "print updates and failures only, and nothing when there are none")
-	cmd.ValidArgsFunction = cobra.NoFileCompletions
+	cmd.ValidArgsFunction = completeFlag(g.containerNames)
 	_ = cmd.RegisterFlagCompletionFunc("watcher", completeFlag(g.watcherNames))
 	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(formats, cobra.ShellCompDirectiveNoFileComp))
 	return cmd
@@ -92,11 +97,12 @@ var formats = []string{"table", "json", "markdown"}
 // outcome is what a check led to.
 type outcome struct {
 	found    []sdk.Container
-	failures []error // watchers that could not be asked
+	failures []error // watchers that could not be asked, and words that stand for nothing
 	took     time.Duration
+	named    bool // what was found was asked for by name
 }
 
-func (g *global) check(ctx context.Context, f checkFlags, images []string) error {
+func (g *global) check(ctx context.Context, f checkFlags, words []string) error {
 	cfg, err := g.load(nil)
 	if err != nil {
 		return err
@@ -108,8 +114,8 @@ func (g *global) check(ctx context.Context, f checkFlags, images []string) error
 	began := time.Now()
 	var o outcome
 	switch {
-	case len(images) > 0:
-		o, err = g.checkImages(ctx, cfg, images)
+	case len(words) > 0:
+		o, err = g.checkNamed(ctx, cfg, words)
 	case f.trigger:
 		o, err = g.checkAndTrigger(ctx, cfg, f.watchers)
 	default:
@@ -140,14 +146,15 @@ func knownWatchers(cfg *config.Config, names []string) error {
 	}
 	for _, name := range names {
 		if !slices.Contains(known, name) {
-			return usage(fmt.Errorf("there is no watcher %q: there is %s", name, enumerate(known)))
+			return usage(fmt.Errorf("there is no watcher %q%s", name, cmp.Or(nearest(name, known), ": there is "+enumerate(known))))
 		}
 	}
 	return nil
 }
 
-func (g *global) checkImages(ctx context.Context, cfg *config.Config, images []string) (outcome, error) {
-	once, redactor, err := g.onceFor(cfg, kind.Registry)
+// checkNamed checks what words stand for.
+func (g *global) checkNamed(ctx context.Context, cfg *config.Config, words []string) (outcome, error) {
+	once, redactor, err := g.onceFor(cfg, neededFor(words)...)
 	if err != nil {
 		return outcome{}, err
 	}
@@ -157,10 +164,20 @@ func (g *global) checkImages(ctx context.Context, cfg *config.Config, images []s
 	if err := once.Load(ctx); err != nil {
 		return outcome{}, err
 	}
-	found := once.Images(ctx, images)
+	n, wrong := g.find(ctx, once, words)
+	o := outcome{named: true, failures: wrong}
+	if len(n.containers) > 0 {
+		var failures []error
+		o.found, failures = once.CheckThese(ctx, n.containers)
+		o.failures = append(o.failures, failures...)
+	}
+	if len(n.images) > 0 {
+		o.found = append(o.found, once.Images(ctx, n.images)...)
+	}
 	stop()
 	g.tell(once.Problems())
-	return outcome{found: blank(found, redactor)}, nil
+	o.found = blank(o.found, redactor)
+	return o, nil
 }
 
 func (g *global) checkContainers(ctx context.Context, cfg *config.Config, names []string) (outcome, error) {
@@ -266,7 +283,7 @@ func (g *global) report(o outcome, f checkFlags) error {
 	case f.exitCode && sum.updates > 0:
 		return exit(exitUpdates)
 	case len(o.failures) > 0,
-		f.exitCode && sum.failed > 0,
+		(f.exitCode || o.named) && sum.failed > 0,
 		sum.failed > 0 && sum.failed == len(rows):
 		return exit(exitFailure)
 	}

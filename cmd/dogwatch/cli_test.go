@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/base64"
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -25,6 +26,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/plugin"
 	"github.com/dogwatch/dogwatch/plugins/registries/registrysim"
 	"github.com/dogwatch/dogwatch/plugins/watchers/docker/enginesim"
+	"github.com/dogwatch/dogwatch/sdk"
 )
 
 var update = flag.Bool("update", false, "rewrite golden files")
@@ -88,6 +90,8 @@ func build(dir string) error {
 //	break [hang]        make the engine of the homelab fail, or not answer
 //	asked               wait until the broken engine was asked
 //	receiver            start an HTTP server; what it receives is added to the file received
+//	containerid NAME FILE CONTAINER  put the beginning of the id of a container in the output of check into a variable
+//	for COMMAND ARG...  run a command with each of the arguments, all with the same good outcome
 //	private             start a registry that shows nothing without a login and put its host into $PRIVATE
 //	dockerlogin FILE PW write what docker login keeps of the private registry's user with a password
 //	freeport            put a free port into $PORT
@@ -115,6 +119,8 @@ func TestScripts(t *testing.T) {
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"containerid": containerID,
+			"for":         forEach,
 			"exits":       exits,
 			"homelab":     startHomelab,
 			"upgrade":     upgrade,
@@ -226,6 +232,31 @@ func startReceiver(ts *testscript.TestScript, _ bool, _ []string) {
 		_ = received.Close()
 	})
 	ts.Setenv("RECEIVER", server.URL)
+}
+
+func containerID(ts *testscript.TestScript, _ bool, args []string) {
+	var all []sdk.Container
+	ts.Check(json.Unmarshal([]byte(ts.ReadFile(args[1])), &all))
+	for _, c := range all {
+		if c.Name == args[2] {
+			ts.Setenv(args[0], c.ID[:12])
+			return
+		}
+	}
+	ts.Fatalf("there is no container %s", args[2])
+}
+
+func forEach(ts *testscript.TestScript, _ bool, args []string) {
+	first := ""
+	for i, arg := range args[1:] {
+		ts.Check(ts.Exec("dogwatch", args[0], arg))
+		switch said := ts.ReadFile("stdout"); {
+		case i == 0:
+			first = said
+		case said != first:
+			ts.Fatalf("%s %s says\n%s\nand not\n%s", args[0], arg, said, first)
+		}
+	}
 }
 
 // startPrivate serves team/app to the user ann with the password s3cret.

@@ -12,8 +12,6 @@ import (
 
 	"github.com/dogwatch/dogwatch/core"
 	"github.com/dogwatch/dogwatch/core/check"
-	"github.com/dogwatch/dogwatch/sdk"
-	"github.com/dogwatch/dogwatch/sdk/kind"
 )
 
 // shownTags is how many tags explain lists unless it is asked for all.
@@ -26,8 +24,12 @@ func newExplain(g *global) *cobra.Command {
 		Short: "Say why a container has the update it has, or none",
 		Long: `Makes the decision of a check for one container again and says how it came about:
 the rules and where they come from, and what became of each tag. A container is
-named as the engine does, with its watcher in front if need be (local/nginx).
-Anything with a tag, and anything no watcher knows, is taken for an image.`,
+called by its name, with its watcher in front if need be (local/nginx), by its
+display name, its id or the beginning of it, or its image. Anything with a tag,
+and anything no watcher knows, is taken for an image.
+
+Exit code 0: it is explained. 1: there is no such container or image, or it could
+not be checked.`,
 		Example: `  # why has the container nginx this update, or none?
   dogwatch explain nginx
 
@@ -60,11 +62,7 @@ Anything with a tag, and anything no watcher knows, is taken for an image.`,
 }
 
 func (g *global) explain(ctx context.Context, name string) (check.Explanation, error) {
-	kinds := []kind.Kind{kind.Registry}
-	if !looksLikeImage(name) {
-		kinds = append(kinds, kind.Watcher)
-	}
-	once, redactor, err := g.once(kinds...)
+	once, redactor, err := g.once(neededFor([]string{name})...)
 	if err != nil {
 		return check.Explanation{}, err
 	}
@@ -88,35 +86,14 @@ func (g *global) explain(ctx context.Context, name string) (check.Explanation, e
 }
 
 func (g *global) explained(ctx context.Context, once *core.Once, name string) (check.Explanation, error) {
-	if looksLikeImage(name) {
-		return once.ExplainImage(ctx, name), nil
+	container, image, err := g.findOne(ctx, once, name)
+	switch {
+	case err != nil:
+		return check.Explanation{}, err
+	case container == nil:
+		return once.ExplainImage(ctx, image), nil
 	}
-	found, failures := once.Find(ctx, name)
-	switch len(found) {
-	case 1:
-		return once.Explain(ctx, found[0]), nil
-	case 0:
-		for _, err := range failures {
-			complain(g.stderr, err)
-		}
-		fmt.Fprintf(g.stderr, "dogwatch: no container is called %s, so it is taken for an image\n", name)
-		return once.ExplainImage(ctx, name), nil
-	}
-	return check.Explanation{}, fmt.Errorf("several containers are called %s: say which of %s", name, enumerate(namesOf(found)))
-}
-
-// looksLikeImage reports whether a word can only be an image: it has a tag, a digest or a host.
-func looksLikeImage(word string) bool {
-	first, rest, nested := strings.Cut(word, "/")
-	return strings.ContainsAny(word, ":@") || nested && rest != "" && strings.Contains(first, ".")
-}
-
-func namesOf(containers []sdk.Container) []string {
-	var names []string
-	for _, c := range containers {
-		names = append(names, c.Watcher+"/"+c.Name)
-	}
-	return names
+	return once.Explain(ctx, *container), nil
 }
 
 // writeExplanation writes an explanation for people.

@@ -37,11 +37,16 @@ type row struct {
 
 // rowsOf returns the rows of containers, those that deserve attention first.
 func rowsOf(containers []sdk.Container) []row {
-	several := slices.ContainsFunc(containers, func(c sdk.Container) bool { return c.Watcher != containers[0].Watcher })
+	watchers := map[string]bool{}
+	for _, c := range containers {
+		if c.Watcher != "" {
+			watchers[c.Watcher] = true
+		}
+	}
 	rows := make([]row, 0, len(containers))
 	for _, c := range containers {
 		r := rowOf(c)
-		if several {
+		if len(watchers) > 1 && c.Watcher != "" {
 			r.name = c.Watcher + "/" + r.name
 		}
 		rows = append(rows, r)

@@ -2,7 +2,9 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -17,16 +19,18 @@ import (
 
 func newPluginTest(g *global) *cobra.Command {
 	return &cobra.Command{
-		Use:   "test ID [IMAGE]",
+		Use:   "test ID [IMAGE|CONTAINER]",
 		Short: "Try a configured component",
 		Long: `Tries one configured component for real: a trigger sends a sample, a registry is
-asked for the digest of an image, a watcher for its containers. The id is
-kind.type.name; the kind may be left out where the rest says enough.`,
+asked for the digest of an image, or of that of a container, a watcher for its
+containers. The id is kind.type.name; the kind may be left out where the rest
+says enough.`,
 		Example: `  # send a sample mail
   dogwatch plugin test trigger.smtp.main
 
   # may this login read that image?
   dogwatch plugin test registry.ghcr.private ghcr.io/me/app:1.0
+  dogwatch plugin test registry.ghcr.private app
 
   # does the engine answer?
   dogwatch plugin test watcher.docker.local`,
@@ -46,6 +50,9 @@ func (g *global) try(ctx context.Context, id, image string) error {
 	kinds := kind.Kinds()
 	if k, _ := splitType(id); k != "" {
 		kinds = []kind.Kind{k}
+		if image != "" && k == kind.Registry {
+			kinds = neededFor([]string{image})
+		}
 	}
 	once, redactor, err := g.once(kinds...)
 	if err != nil {
@@ -64,6 +71,11 @@ func (g *global) try(ctx context.Context, id, image string) error {
 	if image != "" && c.Kind != kind.Registry {
 		return usage(fmt.Errorf("%s is no registry: no image can be asked of it", c.FullID()))
 	}
+	if image != "" {
+		if image, err = g.imageOf(ctx, once, image); err != nil {
+			return err
+		}
+	}
 	began := time.Now()
 	if state, err := c.State(); state != component.Ready {
 		return fmt.Errorf("%s: %w", c.FullID(), err)
@@ -78,6 +90,32 @@ func (g *global) try(ctx context.Context, id, image string) error {
 	}
 	fmt.Fprintf(g.stdout, "%s works (%s)\n", c.FullID(), brief(time.Since(began)))
 	return nil
+}
+
+// imageOf returns the image that a word stands for: itself, or that of a container.
+func (g *global) imageOf(ctx context.Context, once *core.Once, word string) (string, error) {
+	n, wrong := g.find(ctx, once, []string{word})
+	switch {
+	case len(wrong) > 0:
+		return "", errors.Join(wrong...)
+	case len(n.images) > 0:
+		return n.images[0], nil
+	}
+	var images []string
+	for _, c := range n.containers {
+		img := c.Image
+		text := img.Registry.Host + "/" + img.Name + ":" + img.Tag.Value
+		if strings.Contains(img.Tag.Value, ":") { // it runs a digest and no tag
+			text = img.Registry.Host + "/" + img.Name + "@" + img.Tag.Value
+		}
+		if !slices.Contains(images, text) {
+			images = append(images, text)
+		}
+	}
+	if len(images) > 1 {
+		return "", fmt.Errorf("%q can be %s: say which", word, strings.Join(images, " or "))
+	}
+	return images[0], nil
 }
 
 // shown is what is worth showing of a trial.

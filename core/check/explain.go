@@ -1,6 +1,7 @@
 package check
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -60,7 +61,11 @@ func (c *Checker) ExplainImage(ctx context.Context, reference string) Explanatio
 	if err != nil {
 		return Explanation{Image: reference, Rules: []Rule{}, Tags: []Verdict{}, Error: err.Error(), Summary: []string{"The check failed: " + err.Error() + "."}}
 	}
-	return c.explain(ctx, s)
+	e := c.explain(ctx, s)
+	if err := incomparable(s.container.Image); err != nil && e.Error == "" {
+		e.Error = err.Error()
+	}
+	return e
 }
 
 // Images checks images that no engine runs, in the order given. A digest can
@@ -78,12 +83,24 @@ func (c *Checker) Images(ctx context.Context, references []string) []sdk.Contain
 	at := sdk.TimeOf(c.opt.Now())
 	var checked []sdk.Container
 	for _, s := range subjects {
-		if img := s.container.Image; s.answer.err == nil && !img.Tag.Semver && !pinned(img) {
-			s.answer.err = fmt.Errorf("tag %q is no version, and without an engine there is no running image to compare its digest with", img.Tag.Value)
-		}
+		s.answer.err = cmp.Or(s.answer.err, incomparable(s.container.Image))
 		checked = append(checked, conclude(s.container, s.policy, s.answer, at))
 	}
 	return checked
+}
+
+// incomparable says why nothing can be found out of an image that no engine runs.
+func incomparable(img sdk.Image) error {
+	if img.Tag.Semver || pinned(img) {
+		return nil
+	}
+	return fmt.Errorf("tag %q is no version, and without an engine there is no running image to compare its digest with", img.Tag.Value)
+}
+
+// Describe returns a listed container with what its labels and the name of its
+// image say of it, such as its display name and its registry.
+func (c *Checker) Describe(listed sdk.Container) sdk.Container {
+	return c.subject(listed, policyOf(listed.Labels, true, c.opt.ForeignLabels)).container
 }
 
 func (c *Checker) imageSubject(reference string) (*subject, error) {
@@ -160,13 +177,18 @@ func summary(c sdk.Container, s *subject) []string {
 	case !img.Digest.Watch && !img.Tag.Semver && !pinned(img):
 		tell("Its digest is not watched: set the label %s%s=true to watch it.", label.Prefix, label.WatchDigest)
 	}
-	switch c.UpdateKind.Kind {
-	case sdk.KindTag:
+	switch kind := c.UpdateKind.Kind; {
+	case kind == sdk.KindTag:
 		tell("So %s can be updated to %s (%s).", strings.TrimPrefix(c.Name, "/"), c.Result.Tag, c.UpdateKind.SemverDiff)
-	case sdk.KindDigest:
+	case kind == sdk.KindDigest:
 		tell("So there is a newer image of the same tag.")
+	case !img.Tag.Semver && !pinned(img) && s.answer.digest == nil:
+		tell("So nothing was compared, and whether there is anything newer is not known.")
 	default:
 		tell("So nothing newer is known.")
+	}
+	if c.Error != nil {
+		tell("What a label asks for was left out: %s.", c.Error.Message)
 	}
 	return say
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/dogwatch/dogwatch/sdk"
 )
@@ -87,7 +88,10 @@ func TestExplain(t *testing.T) {
 	if why.ID != "id-web" || why.Image != "docker.io/library/nginx:1.25.0" || why.Registry != "hub.public" {
 		t.Errorf("explains %s %s %s", why.ID, why.Image, why.Registry)
 	}
-	equal(t, "summary", why.Summary, []string{
+	if len(why.Summary) != 4 || !strings.HasPrefix(why.Summary[3], "What a label asks for was left out: label dogwatch.link.template: ") {
+		t.Fatalf("summary %q", why.Summary)
+	}
+	equal(t, "summary", why.Summary[:3], []string{
 		"1.25.0 is a version, so it is compared with the 5 tags of library/nginx.",
 		"Newer and allowed by the rules: 1.",
 		"So web can be updated to 1.26.0 (minor).",
@@ -139,12 +143,43 @@ func TestExplainImage(t *testing.T) {
 	w.hub.tags["library/nginx"] = []string{"1.25.0", "1.26.0"}
 	for reference, want := range map[string][]string{
 		"nginx:1.25.0":         {"1.25.0 is a version, so it is compared with the 2 tags of library/nginx.", "Newer and allowed by the rules: 1.", "So nginx:1.25.0 can be updated to 1.26.0 (minor)."},
-		"nginx":                {"latest is not a version, so no other tag can be newer.", "Its digest can only be compared with that of a running image.", "So nothing newer is known."},
+		"nginx":                {"latest is not a version, so no other tag can be newer.", "Its digest can only be compared with that of a running image.", "So nothing was compared, and whether there is anything newer is not known."},
 		"nginx@" + digest("1"): {"The image is pinned to a digest without a tag, so nothing can be newer.", "So nothing newer is known."},
 		"NGINX":                {`The check failed: invalid image reference "NGINX": repository "library/NGINX" must be lower-case letters and digits, with single separators between them.`},
 		"nothere:1.0":          {"The check failed: docker.io has no repository library/nothere."},
 	} {
 		equal(t, reference, w.ExplainImage(t.Context(), reference).Summary, want)
+	}
+}
+
+// TestExplainDoesNotGuess: what was not asked is not known.
+func TestExplainDoesNotGuess(t *testing.T) {
+	w := open(t)
+	w.hub.tags["library/nginx"] = []string{"1.25.0"}
+	w.hub.tags["library/busy"] = []string{"1.25.0"}
+	w.hub.errs["tags library/busy "] = sdk.RateLimited(time.Hour, errors.New("429 too many requests"))
+	built := container("built", "nginx:latest", "dogwatch.watch.digest=true")
+	built.Image.Digest.Repo, built.Image.Digest.Repos = "", nil
+	for _, test := range []struct {
+		container sdk.Container
+		known     bool
+		failed    bool
+	}{
+		{container("current", "nginx:1.25.0"), true, false},
+		{container("unwatched", "nginx:latest", "dogwatch.watch.digest=false"), false, false},
+		{built, false, false},
+		{container("missing", "nowhere:1.0"), false, true},
+		{container("busy", "busy:1.25.0"), false, true},
+		{container("wrong", "nginx:1.25.0", "dogwatch.tag.include=["), false, true},
+	} {
+		why := w.Explain(t.Context(), test.container)
+		text := strings.Join(why.Summary, " ")
+		if said := strings.Contains(text, "nothing newer is known"); said != test.known || (why.Error != "") != test.failed {
+			t.Errorf("%s: %q, error %q", test.container.Name, text, why.Error)
+		}
+	}
+	if why := w.ExplainImage(t.Context(), "nginx"); !strings.Contains(why.Error, "is no version") {
+		t.Errorf("an image that cannot be compared: %q", why.Error)
 	}
 }
 
