@@ -102,7 +102,7 @@ func sessionOf(t *testing.T, d *daemon, login string) string {
 	must(t, err)
 	resp.Body.Close()
 	for _, c := range resp.Cookies() {
-		if c.Name == "dogwatch_session" {
+		if strings.HasPrefix(c.Name, "dogwatch_session") {
 			return "Cookie: " + c.Name + "=" + c.Value
 		}
 	}

@@ -20,7 +20,7 @@ func TestSessionRoutes(t *testing.T) {
 		t.Fatalf("%s", listed.body)
 	}
 	for _, secret := range []string{own, other} {
-		if strings.Contains(string(listed.body), strings.TrimPrefix(secret, cookieName+"=")) {
+		if strings.Contains(string(listed.body), secret[strings.Index(secret, "=")+1:]) {
 			t.Error("a secret is shown")
 		}
 	}
@@ -50,12 +50,13 @@ func TestSessionRoutes(t *testing.T) {
 // TestRememberOfDrydockClients: they say before they log in whether the session is to last.
 func TestRememberOfDrydockClients(t *testing.T) {
 	w := locked(t, nil)
-	right := basic("ana", ownPassword)
+	right, port := basic("ana", ownPassword), w.url[strings.LastIndex(w.url, ":")+1:]
 	cookies := func(a answer) map[string]*http.Cookie {
 		found := map[string]*http.Cookie{}
 		for _, line := range a.header.Values("Set-Cookie") {
 			if c, err := http.ParseSetCookie(line); err == nil {
-				found[c.Name] = c
+				name, _, _ := strings.Cut(c.Name, "_"+port)
+				found[name] = c
 			}
 		}
 		return found
@@ -70,7 +71,7 @@ func TestRememberOfDrydockClients(t *testing.T) {
 	wish := cookies(asked)["dogwatch_keep"]
 	login := cookies(w.do("POST", "/auth/login", "", "Authorization", right, "Cookie", wish.Name+"="+wish.Value).want(200))
 	same(t, "asked before", login[cookieName].MaxAge, 0)
-	same(t, "the wish is used up", login[wish.Name].MaxAge, -1)
+	same(t, "the wish is used up", login["dogwatch_keep"].MaxAge, -1)
 	after := cookies(w.do("POST", "/auth/remember", `{"remember":true}`, "Cookie", cookieName+"="+login[cookieName].Value).want(200))
 	same(t, "asked after", after[cookieName].MaxAge > 0, true)
 	for _, body := range []string{"", "{}", `{"remember":"yes"}`, `{"remember":null}`, "[]", "x"} {

@@ -130,11 +130,16 @@ func (w *world) browser() *http.Client {
 func (w *world) cookie(c *http.Client, name string) string {
 	u, _ := url.Parse(w.url)
 	for _, cookie := range c.Jar.Cookies(u) {
-		if cookie.Name == name {
+		if cookie.Name == w.named(name) {
 			return cookie.Value
 		}
 	}
 	return ""
+}
+
+// named is the name that a cookie has at the port of the server.
+func (w *world) named(cookie string) string {
+	return cookie + "_" + w.url[strings.LastIndex(w.url, ":")+1:]
 }
 
 // answer is "user method scope", or the error.

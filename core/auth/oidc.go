@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -70,7 +71,7 @@ func (a *Auth) Begin(w http.ResponseWriter, r *http.Request, name, next string) 
 	if err != nil {
 		return "", err
 	}
-	a.setCookie(w, r, flowCookie, sealed, flowTime)
+	a.setCookie(w, r, a.cookieName(r, flowCookie), sealed, flowTime)
 	return p.oauth(d, f.Public).AuthCodeURL(f.State, oidc.Nonce(f.Nonce), oauth2.S256ChallengeOption(f.Verifier)), nil
 }
 
@@ -117,12 +118,16 @@ func (a *Auth) Finish(w http.ResponseWriter, r *http.Request, name string) (next
 
 // underWay returns the login that a browser has begun, which it can end once.
 func (a *Auth) underWay(w http.ResponseWriter, r *http.Request, name string) (flow, error) {
-	cookie, err := r.Cookie(flowCookie)
-	if err != nil {
+	cookies := a.cookies(r, flowCookie)
+	if len(cookies) == 0 {
 		return flow{}, errors.New("this browser did not begin to log in here, or took too long: begin again")
 	}
-	a.setCookie(w, r, flowCookie, "", -1)
-	f, ok := a.unseal(cookie.Value)
+	a.setCookie(w, r, a.cookieName(r, flowCookie), "", -1)
+	var f flow
+	ok := slices.ContainsFunc(cookies, func(c *http.Cookie) (opened bool) {
+		f, opened = a.unseal(c.Value)
+		return opened
+	})
 	state := r.URL.Query().Get("state")
 	switch {
 	case !ok, f.Provider != name, a.now().After(f.Ends):

@@ -255,7 +255,7 @@ func TestWrongState(t *testing.T) {
 	back = stop(c)
 	cookie := w.cookie(c, flowCookie)
 	u, _ := url.Parse(w.url)
-	c.Jar.SetCookies(u, []*http.Cookie{{Name: flowCookie, Value: cookie[:len(cookie)-4] + "AAAA", Path: "/"}})
+	c.Jar.SetCookies(u, []*http.Cookie{{Name: w.named(flowCookie), Value: cookie[:len(cookie)-4] + "AAAA", Path: "/"}})
 	if got := w.answer(c.Get(back.String())); !errors.Is(w.failed(), ErrWrong) {
 		t.Errorf("a changed cookie: %s", got)
 	}

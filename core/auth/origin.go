@@ -69,8 +69,7 @@ func (a *Auth) secure(r *http.Request) bool {
 	if r.TLS != nil || strings.EqualFold(a.forwarded(r, "X-Forwarded-Proto"), "https") {
 		return true
 	}
-	u := a.opt.Config.PublicURL
-	return u != nil && u.Scheme == "https" && strings.EqualFold(u.Host, a.host(r))
+	return a.atPublic(r) && a.opt.Config.PublicURL.Scheme == "https" && !a.onPlainHTTP(r)
 }
 
 func (a *Auth) host(r *http.Request) string {

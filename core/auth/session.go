@@ -16,9 +16,6 @@ import (
 )
 
 const (
-	sessionCookie = "dogwatch_session"
-	// keepCookie is what a login page was told to do with the session to come.
-	keepCookie = "dogwatch_keep"
 	// A session ends after a week without use, or a day if it is not to outlive the
 	// browser's being closed, which nobody tells us; and after 90 days in any case.
 	idleTime    = 7 * 24 * time.Hour
@@ -38,22 +35,10 @@ func hashOf(secret string) []byte {
 	return sum[:]
 }
 
-// CarriesSession reports whether a request has a session's cookie, be the session over or not.
-func (a *Auth) CarriesSession(r *http.Request) bool {
-	return len(r.CookiesNamed(sessionCookie)) > 0
-}
-
 // bySession returns whose session a request belongs to, and extends it.
 func (a *Auth) bySession(w http.ResponseWriter, r *http.Request) (Identity, error) {
-	cookie, err := r.Cookie(sessionCookie)
-	if err != nil || cookie.Value == "" {
-		return Identity{}, nil
-	}
-	s, err := a.session(r.Context(), hashOf(cookie.Value))
-	if errors.Is(err, store.ErrNotFound) {
-		return Identity{}, nil
-	}
-	if err != nil {
+	s, cookie, err := a.ofCookie(r)
+	if err != nil || cookie == nil {
 		return Identity{}, err
 	}
 	if a.now().Sub(s.Used) >= recordUse {
@@ -62,6 +47,19 @@ func (a *Auth) bySession(w http.ResponseWriter, r *http.Request) (Identity, erro
 		}
 	}
 	return Identity{User: s.User, Method: s.Provider, Scope: Manage, session: s.Hash}, nil
+}
+
+// ofCookie returns the session that a request belongs to and the cookie that
+// tells; no cookie when it belongs to none. What other programs on the same host
+// keep in cookies of the same name is nobody's session, and stays theirs.
+func (a *Auth) ofCookie(r *http.Request) (store.Session, *http.Cookie, error) {
+	for _, cookie := range a.cookies(r, sessionCookie) {
+		s, err := a.session(r.Context(), hashOf(cookie.Value))
+		if !errors.Is(err, store.ErrNotFound) {
+			return s, cookie, err
+		}
+	}
+	return store.Session{}, nil, nil
 }
 
 // use notes that a session is in use, which moves its end.
@@ -94,7 +92,7 @@ func (a *Auth) giveSession(w http.ResponseWriter, r *http.Request, s store.Sessi
 	if s.Kept {
 		age = s.Expires.Sub(a.now())
 	}
-	a.setCookie(w, r, sessionCookie, secret, age)
+	a.setCookie(w, r, a.cookieName(r, sessionCookie), secret, age)
 }
 
 // session returns a session that is still good: neither expired nor made under
@@ -133,7 +131,7 @@ func (a *Auth) Current(ctx context.Context, who Identity) bool {
 // the browser had, if any, ends: its id may be known to others. keep is whether
 // it is to outlive the browser's being closed.
 func (a *Auth) begin(w http.ResponseWriter, r *http.Request, who Identity, keep bool) (Identity, error) {
-	if old, err := r.Cookie(sessionCookie); err == nil {
+	for _, old := range a.cookies(r, sessionCookie) {
 		if err := a.opt.Store.EndSession(r.Context(), hashOf(old.Value)); err != nil {
 			return Identity{}, err
 		}
@@ -146,8 +144,8 @@ func (a *Auth) begin(w http.ResponseWriter, r *http.Request, who Identity, keep 
 		return Identity{}, err
 	}
 	a.giveSession(w, r, s, secret)
-	if _, err := r.Cookie(keepCookie); err == nil {
-		a.setCookie(w, r, keepCookie, "", -1)
+	if len(a.cookies(r, keepCookie)) > 0 {
+		a.setCookie(w, r, a.cookieName(r, keepCookie), "", -1)
 	}
 	a.record(r, event.LoginSucceeded, who.User, event.Login{Method: who.Method})
 	who.session = s.Hash
@@ -157,32 +155,24 @@ func (a *Auth) begin(w http.ResponseWriter, r *http.Request, who Identity, keep 
 // Keep reports whether a browser's next session is to outlive its being closed:
 // what Remember was told a moment ago, else true.
 func (a *Auth) Keep(r *http.Request) bool {
-	cookie, err := r.Cookie(keepCookie)
-	return err != nil || cookie.Value != "0"
+	said := a.cookies(r, keepCookie)
+	return len(said) == 0 || said[0].Value != "0"
 }
 
 // Remember sets whether the session of a request outlives the browser's being
 // closed, or without a session that of the login that is to come.
 func (a *Auth) Remember(w http.ResponseWriter, r *http.Request, keep bool) error {
-	who, err := a.bySession(w, r)
+	s, cookie, err := a.ofCookie(r)
 	if err != nil {
 		return err
 	}
-	if who.session == nil {
+	if cookie == nil {
 		value := "0"
 		if keep {
 			value = "1"
 		}
-		a.setCookie(w, r, keepCookie, value, flowTime)
+		a.setCookie(w, r, a.cookieName(r, keepCookie), value, flowTime)
 		return nil
-	}
-	cookie, err := r.Cookie(sessionCookie)
-	if err != nil {
-		return err // it was there a moment ago
-	}
-	s, err := a.session(r.Context(), who.session)
-	if err != nil {
-		return err
 	}
 	s.Kept = keep
 	return a.use(w, r, s, cookie.Value)
@@ -191,41 +181,19 @@ func (a *Auth) Remember(w http.ResponseWriter, r *http.Request, keep bool) error
 // Logout ends the session of a request, if it has one, and returns where its
 // user can log out of the provider; "" when there is no such place.
 func (a *Auth) Logout(w http.ResponseWriter, r *http.Request) (elsewhere string, err error) {
-	who, err := a.bySession(w, r)
-	if err != nil || who.session == nil {
+	s, cookie, err := a.ofCookie(r)
+	if err != nil || cookie == nil {
 		return "", err
 	}
-	if err := a.opt.Store.EndSession(r.Context(), who.session); err != nil {
+	if err := a.opt.Store.EndSession(r.Context(), s.Hash); err != nil {
 		return "", err
 	}
-	a.setCookie(w, r, sessionCookie, "", -1)
-	a.record(r, event.LoggedOut, who.User, event.Login{Method: who.Method})
+	a.setCookie(w, r, cookie.Name, "", -1)
+	a.record(r, event.LoggedOut, s.User, event.Login{Method: s.Provider})
 	for name, p := range a.providers {
-		if who.Method == "oidc."+name {
+		if s.Provider == "oidc."+name {
 			return p.logoutFrom(r.Context(), a.public(r)), nil
 		}
 	}
 	return "", nil
-}
-
-// setCookie gives the browser a cookie that pages cannot read and that other
-// sites' requests do not carry. It lasts until the browser is closed with an
-// age of 0; a negative one takes it away.
-func (a *Auth) setCookie(w http.ResponseWriter, r *http.Request, name, value string, age time.Duration) {
-	seconds := int(age / time.Second)
-	if age < 0 {
-		seconds = -1
-	}
-	header := w.Header()
-	kept := header.Values("Set-Cookie")
-	header.Del("Set-Cookie")
-	for _, line := range kept { // one line for each cookie (RFC 6265, section 4.1.1)
-		if cookie, err := http.ParseSetCookie(line); err != nil || cookie.Name != name {
-			header.Add("Set-Cookie", line)
-		}
-	}
-	http.SetCookie(w, &http.Cookie{
-		Name: name, Value: value, Path: "/", MaxAge: seconds,
-		HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: a.secure(r),
-	})
 }

@@ -188,7 +188,7 @@ func TestFixation(t *testing.T) {
 	c := w.browser()
 	u, _ := url.Parse(w.url)
 	planted := strings.Repeat("A", 43)
-	c.Jar.SetCookies(u, []*http.Cookie{{Name: sessionCookie, Value: planted, Path: "/"}})
+	c.Jar.SetCookies(u, []*http.Cookie{{Name: w.named(sessionCookie), Value: planted, Path: "/"}})
 	w.login(c, "ana", password)
 	first := w.cookie(c, sessionCookie)
 	if first == planted || first == "" {

@@ -1,0 +1,116 @@
+package auth
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// given logs ana in with a request and returns the cookie of the session.
+func given(t *testing.T, w *world, r *http.Request) *http.Cookie {
+	t.Helper()
+	answer := httptest.NewRecorder()
+	if _, err := w.auth.Login(answer, r, "ana", password, true); err != nil {
+		t.Fatal(err)
+	}
+	if h := answer.Header(); h.Get("Clear-Site-Data") != "" {
+		t.Error("a login clears what is not ours")
+	}
+	for _, c := range answer.Result().Cookies() {
+		if strings.HasPrefix(c.Name, sessionCookie) && c.MaxAge >= 0 {
+			return c
+		}
+	}
+	t.Fatal("a login sets no cookie")
+	return nil
+}
+
+// TestCookieFollowsThePublicAddress: whatever port a proxy leaves in Host, and
+// only under the name of public.url.
+func TestCookieFollowsThePublicAddress(t *testing.T) {
+	const https, http = "DOGWATCH_PUBLIC_URL=https://dog.example.org/watch/", "DOGWATCH_PUBLIC_URL=http://nas.lan:8080"
+	for _, test := range []struct {
+		settings     []string
+		host, origin string
+		want         string
+	}{
+		{nil, "nas", "", "dogwatch_session /"},
+		{nil, "nas:443", "", "dogwatch_session /"},
+		{nil, "nas:3000", "", "dogwatch_session_3000 /"},
+		{nil, "[fd00::1]:3001", "", "dogwatch_session_3001 /"},
+		{nil, "[fd00::1]", "", "dogwatch_session /"},
+		{nil, "nas:3000; Secure", "", "dogwatch_session /"},
+		{[]string{"DOGWATCH_SERVER_BASEPATH=/dog/"}, "nas:3000", "", "dogwatch_session_3000 /dog"},
+		{[]string{https}, "dog.example.org", "", "dogwatch_session /watch secure"},
+		{[]string{https}, "dog.example.org:443", "https://dog.example.org", "dogwatch_session /watch secure"},
+		{[]string{https}, "dog.example.org:80", "", "dogwatch_session /watch secure"},
+		{[]string{https}, "DOG.example.org:3000", "https://dog.example.org", "dogwatch_session /watch secure"},
+		// At home, past the proxy, a Secure cookie would be dropped by the browser.
+		{[]string{https, "DOGWATCH_SERVER_BASEPATH=/watch"}, "192.168.1.5:3000", "http://192.168.1.5:3000", "dogwatch_session_3000 /watch"},
+		{[]string{https}, "nas", "", "dogwatch_session /"},
+		{[]string{https}, "dog.example.org:3000", "http://dog.example.org:3000", "dogwatch_session /watch"},
+		{[]string{http}, "nas.lan", "", "dogwatch_session_8080 /"},
+		{[]string{http}, "nas.lan:3000", "", "dogwatch_session_8080 /"},
+	} {
+		w := start(t, append(ana, test.settings...)...)
+		r := httptest.NewRequest("POST", "/", nil)
+		r.Host = test.host
+		if test.origin != "" {
+			r.Header.Set("Origin", test.origin)
+		}
+		c := given(t, w, r)
+		got := c.Name + " " + c.Path
+		if c.Secure {
+			got += " secure"
+		}
+		same(t, test.host+" with "+strings.Join(test.settings, " "), got, test.want)
+		if !c.HttpOnly || c.Domain != "" {
+			t.Errorf("the cookie %v is everybody's", c)
+		}
+	}
+}
+
+// TestCookiesOfOthers: what other programs on the host keep in the browser, even
+// under our names, neither disturbs a session nor is touched.
+func TestCookiesOfOthers(t *testing.T) {
+	w := start(t, ana...)
+	post := func(cookies ...string) *http.Request {
+		r := httptest.NewRequest("POST", "/", nil)
+		r.Host = "nas:3000"
+		r.Header.Set("Cookie", strings.Join(cookies, "; "))
+		return r
+	}
+	own := given(t, w, post("connect.sid=s%3Aabc", "dogwatch_session=of-another", "dogwatch_session_3001=of-one-more"))
+	same(t, "the cookie", own.Name, "dogwatch_session_3000")
+	others := []string{"connect.sid=s%3Aabc", "dogwatch_session=of-another", "dogwatch_session_3001=of-one-more", "dogwatch_session_3000=with-a-shorter-path", "dogwatch_session_3000="}
+	for at := range len(others) + 1 {
+		cookies := slices.Insert(slices.Clone(others), at, own.Name+"="+own.Value)
+		who, err := w.auth.Identify(httptest.NewRecorder(), post(cookies...))
+		if err != nil || who.User != "ana" {
+			t.Errorf("with %v: %+v, %v", cookies, who, err)
+		}
+	}
+	// One from before cookies had the port in their names goes on, too.
+	who, err := w.auth.Identify(httptest.NewRecorder(), post("dogwatch_session="+own.Value))
+	if err != nil || who.User != "ana" {
+		t.Errorf("an older cookie: %+v, %v", who, err)
+	}
+
+	answer := httptest.NewRecorder()
+	if _, err := w.auth.Logout(answer, post(others...)); err != nil || len(answer.Header()) > 0 {
+		t.Errorf("to log out of others: %v, %v", answer.Header(), err)
+	}
+	if _, err := w.auth.Logout(answer, post(append(others, own.Name+"="+own.Value)...)); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range answer.Result().Cookies() {
+		if c.Name != own.Name || c.Path != own.Path || c.MaxAge >= 0 {
+			t.Errorf("to log out touches %v", c)
+		}
+	}
+	if len(answer.Result().Cookies()) != 1 || answer.Header().Get("Clear-Site-Data") != "" {
+		t.Errorf("to log out answers with %v", answer.Header())
+	}
+}
