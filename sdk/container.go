@@ -73,6 +73,9 @@ type Tag struct {
 	Value string `json:"value"`
 	// Semver is true when the tag, after the container's transform, is a version that can be compared.
 	Semver bool `json:"semver"`
+	// Floating is true when the tag is a version and the registry has more specific tags
+	// of its family: what is behind 16-alpine changes with each 16.4-alpine. Checks find it out.
+	Floating bool `json:"floating,omitempty"`
 }
 
 // Digest is what is known of the running image's digest.
@@ -81,6 +84,9 @@ type Digest struct {
 	Watch bool `json:"watch"`
 	// Repo is the digest under which the engine pulled the image.
 	Repo string `json:"repo,omitempty"`
+	// Pinned is true when the container was created from Repo, with or without a tag
+	// before it: it stays on that digest however often it is recreated.
+	Pinned bool `json:"pinned,omitempty"`
 	// Value is the digest a remote digest is compared with.
 	Value string `json:"value,omitempty"`
 	// Repos are the engine's repository digests of this image, as "repository@digest".

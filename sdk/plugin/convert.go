@@ -72,7 +72,7 @@ func wireImage(i sdk.Image) *pluginv1.Image {
 		Id:           i.ID,
 		Registry:     &pluginv1.ImageRegistry{Name: i.Registry.Name, Url: i.Registry.URL, Host: i.Registry.Host},
 		Name:         i.Name,
-		Tag:          &pluginv1.Tag{Value: i.Tag.Value, Semver: i.Tag.Semver},
+		Tag:          &pluginv1.Tag{Value: i.Tag.Value, Semver: i.Tag.Semver, Floating: i.Tag.Floating},
 		Digest:       wireDigest(i.Digest),
 		Architecture: i.Architecture,
 		Os:           i.OS,
@@ -87,7 +87,7 @@ func sdkImage(m *pluginv1.Image) sdk.Image {
 		ID:           m.GetId(),
 		Registry:     sdk.Registry{Name: r.GetName(), URL: r.GetUrl(), Host: r.GetHost()},
 		Name:         m.GetName(),
-		Tag:          sdk.Tag{Value: t.GetValue(), Semver: t.GetSemver()},
+		Tag:          sdk.Tag{Value: t.GetValue(), Semver: t.GetSemver(), Floating: t.GetFloating()},
 		Digest:       sdkDigest(m.GetDigest()),
 		Architecture: m.GetArchitecture(),
 		OS:           m.GetOs(),
@@ -97,11 +97,11 @@ func sdkImage(m *pluginv1.Image) sdk.Image {
 }
 
 func wireDigest(d sdk.Digest) *pluginv1.Digest {
-	return &pluginv1.Digest{Watch: d.Watch, Repo: d.Repo, Value: d.Value, Repos: d.Repos}
+	return &pluginv1.Digest{Watch: d.Watch, Repo: d.Repo, Value: d.Value, Repos: d.Repos, Pinned: d.Pinned}
 }
 
 func sdkDigest(m *pluginv1.Digest) sdk.Digest {
-	return sdk.Digest{Watch: m.GetWatch(), Repo: m.GetRepo(), Value: m.GetValue(), Repos: m.GetRepos()}
+	return sdk.Digest{Watch: m.GetWatch(), Repo: m.GetRepo(), Value: m.GetValue(), Repos: m.GetRepos(), Pinned: m.GetPinned()}
 }
 
 func wireResult(r *sdk.Result) *pluginv1.Result {

@@ -1007,6 +1007,7 @@ type Tag struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Value         string                 `protobuf:"bytes,1,opt,name=value,proto3" json:"value,omitempty"`
 	Semver        bool                   `protobuf:"varint,2,opt,name=semver,proto3" json:"semver,omitempty"`
+	Floating      bool                   `protobuf:"varint,3,opt,name=floating,proto3" json:"floating,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1055,12 +1056,20 @@ func (x *Tag) GetSemver() bool {
 	return false
 }
 
+func (x *Tag) GetFloating() bool {
+	if x != nil {
+		return x.Floating
+	}
+	return false
+}
+
 type Digest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Watch         bool                   `protobuf:"varint,1,opt,name=watch,proto3" json:"watch,omitempty"`
 	Repo          string                 `protobuf:"bytes,2,opt,name=repo,proto3" json:"repo,omitempty"`
 	Value         string                 `protobuf:"bytes,3,opt,name=value,proto3" json:"value,omitempty"`
 	Repos         []string               `protobuf:"bytes,4,rep,name=repos,proto3" json:"repos,omitempty"`
+	Pinned        bool                   `protobuf:"varint,5,opt,name=pinned,proto3" json:"pinned,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1121,6 +1130,13 @@ func (x *Digest) GetRepos() []string {
 		return x.Repos
 	}
 	return nil
+}
+
+func (x *Digest) GetPinned() bool {
+	if x != nil {
+		return x.Pinned
+	}
+	return false
 }
 
 type Result struct {
@@ -2994,15 +3010,17 @@ const file_plugin_proto_rawDesc = "" +
 	"\rImageRegistry\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x10\n" +
 	"\x03url\x18\x02 \x01(\tR\x03url\x12\x12\n" +
-	"\x04host\x18\x03 \x01(\tR\x04host\"3\n" +
+	"\x04host\x18\x03 \x01(\tR\x04host\"O\n" +
 	"\x03Tag\x12\x14\n" +
 	"\x05value\x18\x01 \x01(\tR\x05value\x12\x16\n" +
-	"\x06semver\x18\x02 \x01(\bR\x06semver\"^\n" +
+	"\x06semver\x18\x02 \x01(\bR\x06semver\x12\x1a\n" +
+	"\bfloating\x18\x03 \x01(\bR\bfloating\"v\n" +
 	"\x06Digest\x12\x14\n" +
 	"\x05watch\x18\x01 \x01(\bR\x05watch\x12\x12\n" +
 	"\x04repo\x18\x02 \x01(\tR\x04repo\x12\x14\n" +
 	"\x05value\x18\x03 \x01(\tR\x05value\x12\x14\n" +
-	"\x05repos\x18\x04 \x03(\tR\x05repos\"|\n" +
+	"\x05repos\x18\x04 \x03(\tR\x05repos\x12\x16\n" +
+	"\x06pinned\x18\x05 \x01(\bR\x06pinned\"|\n" +
 	"\x06Result\x12\x10\n" +
 	"\x03tag\x18\x01 \x01(\tR\x03tag\x12\x16\n" +
 	"\x06digest\x18\x02 \x01(\tR\x06digest\x124\n" +
