@@ -101,7 +101,7 @@ func New(ctx context.Context, opt Options) (*App, error) {
 	})
 	a.checker = check.New(check.Options{
 		Registries: registries{a.components}, Store: checkStore{a.store}, Cache: &checkCache{store: a.store, log: a.log},
-		Limits: check.Limits{PerHost: settings.Check.PerHost, Total: settings.Check.Total}, ForeignLabels: settings.Labels.Foreign,
+		Limits: check.Limits{PerHost: settings.Check.PerHost, Total: settings.Check.Total}, ForeignLabels: settings.Labels.Foreign, WatchFloating: settings.Check.Floating,
 		Order: a.components.Watchers, Told: a.store.Told, Log: opt.Log, Now: opt.Now,
 		Progressed: func() { a.bus.Touch(event.CheckProgressed) },
 	})

@@ -60,7 +60,7 @@ func NewOnce(opt Options, kinds ...kind.Kind) (*Once, error) {
 	o.components = component.New(component.Options{Plugins: o.plugins, Log: opt.Log, Secrets: opt.Redactor.Add, Validate: validate, MaskAll: true})
 	o.checker = check.New(check.Options{
 		Registries: registries{o.components}, Store: o.memory, Cache: o.memory,
-		Limits: check.Limits{PerHost: settings.Check.PerHost, Total: settings.Check.Total}, ForeignLabels: settings.Labels.Foreign,
+		Limits: check.Limits{PerHost: settings.Check.PerHost, Total: settings.Check.Total}, ForeignLabels: settings.Labels.Foreign, WatchFloating: settings.Check.Floating,
 		Order: o.components.Watchers, Log: opt.Log, Now: opt.Now,
 	})
 	return o, nil

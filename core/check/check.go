@@ -85,6 +85,8 @@ type Options struct {
 	Limits     Limits
 	// ForeignLabels makes the labels of other tools count; see label.Read.
 	ForeignLabels bool
+	// WatchFloating makes the digests behind floating versions count where no label says otherwise.
+	WatchFloating bool
 	// Told returns the updates that need no event, for another program told
 	// people of them before Dogwatch kept count; nil when there are none.
 	Told func(ctx context.Context) ([]delivery.Told, error)

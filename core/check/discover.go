@@ -118,7 +118,12 @@ func (d *discovery) tell(t event.Type, c sdk.Container) {
 func inherit(s *subject, before *sdk.Container) {
 	c := &s.container
 	a, b := &c.Image, &before.Image
-	if a.ID != b.ID || a.Name != b.Name || a.Registry.Host != b.Registry.Host || a.Tag != b.Tag || a.Digest.Watch != b.Digest.Watch {
+	if a.ID != b.ID || a.Name != b.Name || a.Registry.Host != b.Registry.Host || a.Tag.Value != b.Tag.Value || a.Tag.Semver != b.Tag.Semver {
+		return
+	}
+	a.Tag.Floating = b.Tag.Floating // as the registry said
+	a.Digest.Watch = s.policy.watchesDigest(*a)
+	if a.Digest.Watch != b.Digest.Watch {
 		return
 	}
 	if new(policy).rulesOf(label.Read(before.Labels, s.policy.foreign)) != s.policy.rules {
@@ -136,13 +141,14 @@ func same(a, b *sdk.Container) bool {
 		a.IncludeTags == b.IncludeTags && a.ExcludeTags == b.ExcludeTags && a.TransformTags == b.TransformTags &&
 		a.LinkTemplate == b.LinkTemplate && a.TriggerInclude == b.TriggerInclude && a.TriggerExclude == b.TriggerExclude &&
 		a.Image.ID == b.Image.ID && a.Image.Registry == b.Image.Registry && a.Image.Name == b.Image.Name &&
-		a.Image.Tag == b.Image.Tag && a.Image.Digest.Watch == b.Image.Digest.Watch && a.Image.Digest.Repo == b.Image.Digest.Repo &&
+		a.Image.Tag == b.Image.Tag && a.Image.Digest.Watch == b.Image.Digest.Watch && a.Image.Digest.Repo == b.Image.Digest.Repo && a.Image.Digest.Pinned == b.Image.Digest.Pinned &&
 		a.Image.Platform() == b.Image.Platform() && maps.Equal(a.Labels, b.Labels)
 }
 
 // subject completes a listed container: its image's name, its registry and its policy.
 func (c *Checker) subject(found sdk.Container, p policy) *subject {
 	s := &subject{policy: p}
+	s.policy.floating = c.opt.WatchFloating
 	unnamed := normalise(&found.Image)
 	switch {
 	case found.Error != nil: // from the watcher, which knows best
@@ -172,8 +178,9 @@ func (c *Checker) subject(found sdk.Container, p policy) *subject {
 }
 
 // normalise expands the short names of Docker Hub and chooses the digest that
-// belongs to the image's own repository. An image asked for by digest alone
-// has that digest for a tag: it runs no tag, and least of all "latest".
+// belongs to the image's own repository. An image asked for by digest alone whose
+// tag the watcher does not know has that digest for one: it runs no tag, and least
+// of all "latest".
 func normalise(img *sdk.Image) error {
 	text := img.Name
 	if img.Registry.Host != "" {
@@ -181,7 +188,7 @@ func normalise(img *sdk.Image) error {
 	}
 	switch {
 	case img.Tag.Value == "" && img.Digest.Repo != "":
-		img.Tag.Value = img.Digest.Repo
+		img.Tag.Value, img.Digest.Pinned = img.Digest.Repo, true
 	case img.Tag.Value == "":
 		img.Tag.Value = "latest"
 	}
@@ -190,14 +197,14 @@ func normalise(img *sdk.Image) error {
 		return err
 	}
 	img.Registry.Host, img.Name = ref.Domain, ref.Path
-	if own := ownDigests(*img); len(own) > 0 && !slices.Contains(own, img.Digest.Repo) && !pinned(*img) {
+	if own := ownDigests(*img); len(own) > 0 && !slices.Contains(own, img.Digest.Repo) && !untagged(*img) {
 		img.Digest.Repo = own[0]
 	}
 	return nil
 }
 
-// pinned reports whether an image was asked for by digest alone. A tag has no colon.
-func pinned(img sdk.Image) bool { return strings.Contains(img.Tag.Value, ":") }
+// untagged reports whether an image was asked for by a digest that no tag is known for. A tag has no colon.
+func untagged(img sdk.Image) bool { return strings.Contains(img.Tag.Value, ":") }
 
 // ownDigests returns the digests under which the engine knows the image in its own repository.
 func ownDigests(img sdk.Image) []string {

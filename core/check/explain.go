@@ -91,7 +91,7 @@ func (c *Checker) Images(ctx context.Context, references []string) []sdk.Contain
 
 // incomparable says why nothing can be found out of an image that no engine runs.
 func incomparable(img sdk.Image) error {
-	if img.Tag.Semver || pinned(img) {
+	if img.Tag.Semver || untagged(img) {
 		return nil
 	}
 	return fmt.Errorf("tag %q is no version, and without an engine there is no running image to compare its digest with", img.Tag.Value)
@@ -109,6 +109,7 @@ func (c *Checker) imageSubject(reference string) (*subject, error) {
 		return nil, err
 	}
 	img := sdk.Image{Registry: sdk.Registry{Host: ref.Domain}, Name: ref.Path, Tag: sdk.Tag{Value: ref.Tag}, OS: "linux"}
+	img.Digest.Pinned = ref.Digest != ""
 	if ref.Tag == "" {
 		img.Tag.Value = ref.Digest
 	}
@@ -139,7 +140,7 @@ func (c *Checker) explain(ctx context.Context, s *subject) Explanation {
 // named writes an image as people do.
 func named(img sdk.Image) string {
 	separator := ":"
-	if pinned(img) {
+	if untagged(img) {
 		separator = "@"
 	}
 	return img.Registry.Host + "/" + img.Name + separator + img.Tag.Value
@@ -154,16 +155,22 @@ func summary(c sdk.Container, s *subject) []string {
 	tell := func(format string, args ...any) { say = append(say, fmt.Sprintf(format, args...)) }
 	img := c.Image
 	switch {
-	case pinned(img):
+	case untagged(img):
 		tell("The image is pinned to a digest without a tag, so nothing can be newer.")
 	case img.Tag.Semver:
 		tell("%s is a version, so it is compared with the %d tags of %s.", img.Tag.Value, s.answer.tags, img.Name)
+		if img.Tag.Floating {
+			tell("It floats: the registry has more specific tags of its family, and the image behind %s changes with them.", img.Tag.Value)
+		}
 		tell("Newer and allowed by the rules: %d.", s.answer.selection.Kept)
 		if base := s.answer.selection.LeftBase; base != "" {
 			tell("Nothing newer is published on its base %s, so another base is offered.", base)
 		}
 	default:
 		tell("%s is not a version, so no other tag can be newer.", img.Tag.Value)
+	}
+	if img.Digest.Pinned && !untagged(img) {
+		tell("The container is pinned to a digest: it stays on this image of %s until its reference is changed.", img.Tag.Value)
 	}
 	switch d := s.answer.digest; {
 	case d != nil && d.same:
@@ -174,7 +181,7 @@ func summary(c sdk.Container, s *subject) []string {
 		tell("Its digest can only be compared with that of a running image.")
 	case img.Digest.Watch && !s.answer.selection.Newer:
 		tell("The engine knows no registry digest of the running image, so its digest is not compared; it was probably built or loaded here.")
-	case !img.Digest.Watch && !img.Tag.Semver && !pinned(img):
+	case !img.Digest.Watch && (!img.Tag.Semver || img.Tag.Floating) && !untagged(img):
 		tell("Its digest is not watched: set the label %s%s=true to watch it.", label.Prefix, label.WatchDigest)
 	}
 	switch kind := c.UpdateKind.Kind; {
@@ -182,7 +189,7 @@ func summary(c sdk.Container, s *subject) []string {
 		tell("So %s can be updated to %s (%s).", strings.TrimPrefix(c.Name, "/"), c.Result.Tag, c.UpdateKind.SemverDiff)
 	case kind == sdk.KindDigest:
 		tell("So there is a newer image of the same tag.")
-	case !img.Tag.Semver && !pinned(img) && s.answer.digest == nil:
+	case !img.Tag.Semver && !untagged(img) && s.answer.digest == nil:
 		tell("So nothing was compared, and whether there is anything newer is not known.")
 	default:
 		tell("So nothing newer is known.")

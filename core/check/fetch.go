@@ -182,6 +182,7 @@ func (f *fetcher) selections(ctx context.Context, g *group) {
 		default:
 			s.answer.tags = len(tags)
 			s.choose(ctx, tags)
+			s.float(tags)
 		}
 	}
 }
@@ -198,6 +199,14 @@ func (s *subject) choose(ctx context.Context, tags []string) {
 	if err != nil {
 		s.answer.err = s.policy.blame(err)
 	}
+}
+
+// float finds out whether the running version is one that stands for more
+// specific ones: then the image behind it changes, as behind any other tag.
+func (s *subject) float(tags []string) {
+	img := &s.container.Image
+	img.Tag.Floating = tag.Floats(img.Tag.Value, tags)
+	img.Digest.Watch = s.policy.watchesDigest(*img)
 }
 
 // hinted adds what a refusal may mean for a running image without a registry's

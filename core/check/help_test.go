@@ -43,7 +43,7 @@ func open(t testing.TB, change ...func(*world, *Options)) *world {
 	w.store = opened
 	t.Cleanup(func() { _ = opened.Close() }) // closed by the test where a bubble ends before the cleanup
 	opt := Options{
-		Registries: w, Store: stored{opened}, Cache: cached{opened}, Limits: Limits{PerHost: 4, Total: 16},
+		Registries: w, Store: stored{opened}, Cache: cached{opened}, Limits: Limits{PerHost: 4, Total: 16}, WatchFloating: true,
 		Order: func() []string { return w.order }, Log: log, Now: time.Now,
 	}
 	for _, c := range change {

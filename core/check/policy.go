@@ -31,7 +31,9 @@ func (r Rule) IsDefault() bool { return r.Source == defaultSource }
 type policy struct {
 	watch bool
 	// digest is whether a new digest counts; nil leaves it to the kind of tag.
-	digest   *bool
+	digest *bool
+	// floating is whether it counts behind a version that floats, when digest is nil.
+	floating bool
 	rules    tag.Rules
 	selector *tag.Selector // without any rules when one of them is wrong
 	link     *template.Template
@@ -195,7 +197,7 @@ func (p *policy) byDefault(img sdk.Image) []Rule {
 		add(label.TagTransform, "none")
 		add(label.TagPrerelease, "false")
 	}
-	if !pinned(img) {
+	if !untagged(img) {
 		add(label.WatchDigest, strconv.FormatBool(img.Digest.Watch))
 	}
 	add(label.TriggerInclude, "all")
@@ -203,12 +205,16 @@ func (p *policy) byDefault(img sdk.Image) []Rule {
 	return rules
 }
 
-// watchesDigest is whether a new digest behind the running tag counts as an update.
-func (p *policy) watchesDigest(semver bool) bool {
-	if p.digest != nil {
+// watchesDigest is whether a new digest behind the running tag counts as an
+// update. What has no tag has none that could move.
+func (p *policy) watchesDigest(img sdk.Image) bool {
+	switch {
+	case untagged(img):
+		return false
+	case p.digest != nil:
 		return *p.digest
 	}
-	return !semver
+	return !img.Tag.Semver || img.Tag.Floating && p.floating
 }
 
 // apply writes what the labels say into the container.
@@ -223,7 +229,7 @@ func (p *policy) apply(c *sdk.Container) {
 	if c.DisplayIcon == "" {
 		c.DisplayIcon = "mdi:docker"
 	}
-	// What is pinned by digest alone has no tag that could move.
-	c.Image.Tag.Semver = !pinned(c.Image) && p.selector.IsVersion(c.Image.Tag.Value)
-	c.Image.Digest.Watch = !pinned(c.Image) && p.watchesDigest(c.Image.Tag.Semver)
+	c.Image.Tag.Semver = !untagged(c.Image) && p.selector.IsVersion(c.Image.Tag.Value)
+	c.Image.Tag.Floating = c.Image.Tag.Floating && c.Image.Tag.Semver
+	c.Image.Digest.Watch = p.watchesDigest(c.Image)
 }

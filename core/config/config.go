@@ -176,6 +176,8 @@ type Check struct {
 	PerHost int           `option:"perhost" default:"8" min:"1" max:"64" help:"Questions to one registry host at a time"`
 	Total   int           `option:"total" default:"32" min:"1" max:"256" help:"Questions to all registries at a time"`
 	Timeout time.Duration `option:"timeout" default:"30s" help:"How long one question may take"`
+	// Floating is about containers whose labels do not say.
+	Floating bool `option:"floating" default:"true" help:"Watch the digest behind versions that float, such as 16-alpine where there is 16.4-alpine; the label dogwatch.watch.digest decides for one container"`
 }
 
 // Labels is which labels of containers count.
