@@ -80,8 +80,9 @@ func (d *Docker) Close() error {
 // List returns the running containers, or all of them with the option watchall.
 //
 // Image.Tag.Value is the tag as written; it is "latest" for a reference with neither
-// tag nor digest, which is what the engine takes it for, and "" only for one that is
-// pinned by digest alone. Errors are of the kinds ErrUnavailable and ErrUnauthorized.
+// tag nor digest, which is what the engine takes it for. For one that is pinned by
+// digest alone it is the tag of the same repository under which the engine knows the
+// image, and "" if that is none or several. Errors are of the kinds ErrUnavailable and ErrUnauthorized.
 func (d *Docker) List(ctx context.Context) ([]sdk.Container, error) {
 	found, err := d.engine.containers(ctx, d.all)
 	if err != nil {
@@ -134,10 +135,8 @@ func (d *Docker) describe(ctx context.Context, c container.Summary, about descri
 	}
 	out.Image.Registry.Host = ref.domain
 	out.Image.Name = ref.path
-	out.Image.Tag.Value = ref.tag
-	if ref.tag == "" && ref.digest == "" {
-		out.Image.Tag.Value = "latest"
-	}
+	out.Image.Tag.Value = tagOf(ref, about.tags)
+	out.Image.Digest.Pinned = ref.digest != ""
 	out.Image.Digest.Repo = repoDigest(ref, about.digests)
 	if problem != nil {
 		out.Error = &sdk.ContainerError{Message: problem.Error()}

@@ -177,14 +177,13 @@ func testRealEngine(t *testing.T, engine *dockertest.Daemon, is flavour) {
 		engine.Run(t, "pinned", pinned, nil)
 		engine.Run(t, "both", repository+":1.0@"+digest, nil)
 		got := list(t, watching)
-		both := "1.0"
-		if is.dropsTag {
-			both = ""
-		}
-		for name, tag := range map[string]string{"pinned": "", "both": both} {
-			if i := got[name].Image; i.ID != id || i.Registry.Host != host || i.Name != "team/app" || i.Tag.Value != tag || i.Digest.Repo != digest {
+		for _, name := range []string{"pinned", "both"} { // the engine has one tag for the image, and knows which
+			if i := got[name].Image; i.ID != id || i.Registry.Host != host || i.Name != "team/app" || i.Tag.Value != "1.0" || i.Digest.Repo != digest || !i.Digest.Pinned {
 				t.Errorf("%s: %+v", name, i)
 			}
+		}
+		if got["local"].Image.Digest.Pinned {
+			t.Error("a container of a tag is pinned")
 		}
 
 		// Another build takes the tag, is pushed, and pulled under the running container.
@@ -193,6 +192,16 @@ func testRealEngine(t *testing.T, engine *dockertest.Daemon, is flavour) {
 		engine.Pull(t, repository+":1.0")
 		if i := list(t, watching)["local"].Image; i.ID != id || i.Tag.Value != "1.0" || !slices.Contains(i.Digest.Repos, repository+"@"+digest) {
 			t.Errorf("after its tag was pulled again: %+v", i)
+		}
+		both := "1.0"
+		if is.dropsTag {
+			both = ""
+		}
+		got = list(t, watching)
+		for name, tag := range map[string]string{"pinned": "", "both": both} { // no name of the engine tells the tag any more
+			if i := got[name].Image; i.ID != id || i.Tag.Value != tag || i.Digest.Repo != digest || !i.Digest.Pinned {
+				t.Errorf("%s, after its tag was pulled again: %+v", name, i)
+			}
 		}
 	})
 

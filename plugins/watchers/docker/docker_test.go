@@ -133,10 +133,10 @@ func TestList(t *testing.T) {
 		if i := got["db"].Image; i.Registry.Host != "ghcr.io" || i.Name != "a/b" || i.Tag.Value != "2" || i.Digest.Repo != "sha256:"+hexB {
 			t.Errorf("db: %+v", i)
 		}
-		if i := got["pinned"].Image; i.Name != "nginx" || i.Tag.Value != "" || i.Digest.Repo != "sha256:"+hexA || i.ID != nginx {
+		if i := got["pinned"].Image; i.Name != "nginx" || i.Tag.Value != "1.25" || i.Digest.Repo != "sha256:"+hexA || !i.Digest.Pinned || i.ID != nginx {
 			t.Errorf("pinned: %+v", i)
 		}
-		if i := got["both"].Image; i.Name != "nginx" || i.Tag.Value != "1.25" || i.Digest.Repo != "sha256:"+hexA {
+		if i := got["both"].Image; i.Name != "nginx" || i.Tag.Value != "1.25" || i.Digest.Repo != "sha256:"+hexA || !i.Digest.Pinned {
 			t.Errorf("both: %+v", i)
 		}
 

@@ -59,6 +59,29 @@ func (r reference) repository() string {
 	return r.domain + "/" + r.path
 }
 
+// tagOf is the tag that a container of ref runs, which is in doubt when ref is pinned
+// by digest alone: then it is the one tag of its repository among the names of the
+// image, and "" when there is none or more than one.
+func tagOf(ref reference, names []string) string {
+	switch {
+	case ref.tag != "":
+		return ref.tag
+	case ref.digest == "":
+		return "latest"
+	}
+	var found []string
+	for _, name := range names {
+		other, err := parseReference(name)
+		if err == nil && other.tag != "" && other.repository() == ref.repository() && !slices.Contains(found, other.tag) {
+			found = append(found, other.tag)
+		}
+	}
+	if len(found) != 1 {
+		return ""
+	}
+	return found[0]
+}
+
 // repoDigest is the digest under which the engine got the image of ref: the one ref
 // is pinned to, or that of the same repository, or the first; "" when it was built here.
 func repoDigest(ref reference, digests []string) string {

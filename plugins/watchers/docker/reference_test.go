@@ -102,6 +102,34 @@ func TestRepoDigest(t *testing.T) {
 	}
 }
 
+func TestTagOf(t *testing.T) {
+	pinned := "nginx@sha256:" + hexA
+	for _, c := range []struct {
+		ref   string
+		names []string
+		want  string
+	}{
+		{"nginx", nil, "latest"},
+		{"nginx:1.25", []string{"nginx:1.26"}, "1.25"},
+		{"nginx:1.25@sha256:" + hexA, []string{"nginx:1.26"}, "1.25"},
+		{pinned, nil, ""},
+		{pinned, []string{"nginx:1.25"}, "1.25"},
+		{pinned, []string{"docker.io/library/nginx:1.25", "nginx:1.25"}, "1.25"},
+		{pinned, []string{"nginx:1.25", "nginx:1.25.3"}, ""},
+		{pinned, []string{"mirror.example/nginx:1.25", "nginxinc/nginx:1.25", "my-nginx:2"}, ""},
+		{pinned, []string{"mirror.example/nginx:1.25", "nginx:1.26", "garbage::"}, "1.26"},
+		{"localhost:5000/a/b@sha256:" + hexA, []string{"localhost:5000/a/b:2", "a/b:1"}, "2"},
+	} {
+		ref, err := parseReference(c.ref)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := tagOf(ref, c.names); got != c.want {
+			t.Errorf("%s known as %q: %q, want %q", c.ref, c.names, got, c.want)
+		}
+	}
+}
+
 func TestIsID(t *testing.T) {
 	id := "sha256:cafe0123" + strings.Repeat("0", 56)
 	for _, c := range []struct {
