@@ -80,6 +80,12 @@ func rowOf(c sdk.Container) row {
 		r.severity, r.kind = severityOf(c.UpdateKind.SemverDiff)
 		r.update = printable(c.UpdateKind.LocalValue + " → " + c.UpdateKind.RemoteValue)
 	}
+	if c.Image.Digest.Pinned {
+		r.update += " (pinned)"
+	}
+	if c.Image.Tag.Floating {
+		r.update += " (floats)"
+	}
 	return r
 }
 

@@ -174,3 +174,18 @@ func golden(t *testing.T, name, got string) {
 		t.Errorf("%s differs:\n%s", name, got)
 	}
 }
+
+func TestTableMarksTags(t *testing.T) {
+	c := sdk.Container{Name: "db", Check: sdk.CheckState{State: sdk.CheckOK}, Image: sdk.Image{Name: "library/postgres", Tag: sdk.Tag{Value: "16-alpine", Semver: true}}}
+	for _, test := range []struct {
+		floating, pinned bool
+		want             string
+	}{
+		{false, false, "16-alpine"}, {true, false, "16-alpine (floats)"}, {false, true, "16-alpine (pinned)"}, {true, true, "16-alpine (pinned) (floats)"},
+	} {
+		c.Image.Tag.Floating, c.Image.Digest.Pinned = test.floating, test.pinned
+		if got := rowOf(c).update; got != test.want {
+			t.Errorf("%+v: %q", test, got)
+		}
+	}
+}

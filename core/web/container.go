@@ -43,6 +43,8 @@ type containerView struct {
 	Triggers  []triggerChoice
 	Sent      []sentLine
 	History   []historyLine
+	// Floating, Watched and Pinned are those of the image's tag and digest.
+	Floating, Watched, Pinned bool
 	// Why is filled in on the page without script; else it is asked for later.
 	Why *whyView
 }
@@ -71,6 +73,7 @@ type historyLine struct {
 func containerOf(rec *store.Record, make rows) containerView {
 	c := &rec.Container
 	v := containerView{row: make.of(rec), FirstSeen: rec.FirstSeen, CheckedAt: rec.CheckedAt, ID: c.ID, Digest: c.Image.Digest.Repo}
+	v.Floating, v.Watched, v.Pinned = c.Image.Tag.Floating, c.Image.Digest.Watch, c.Image.Digest.Pinned
 	v.Here, v.List = v.Href, "/containers"
 	v.Pull = pullOf(c)
 	if c.Result != nil && v.Kind != "" {
