@@ -143,6 +143,9 @@ func (s setup) Try(ctx context.Context, k kind.Kind, typ, name, image string) (w
 	began := s.now()
 	got, err := s.trials.Try(ctx, c, trial.Question{Image: image, AnyHost: auth.From(ctx).Operator()})
 	shown := web.Trial{Title: s.redact(got.Title), Body: s.redact(got.Body), Answer: s.redact(got.Answer), Took: s.now().Sub(began)}
+	for _, warning := range got.Warnings {
+		shown.Warnings = append(shown.Warnings, s.redact(warning))
+	}
 	if err != nil {
 		shown.Error = s.redact(err.Error())
 	}

@@ -247,18 +247,27 @@ func (l lender) engines(containers []sdk.Container) map[string]trigger.Engine {
 
 // validate checks the core's own options of a component, which other parts of
 // the core understand: cron expressions and templates.
-func validate(c *component.Component) []sdk.FieldError {
+func validate(c *component.Component) []config.Problem {
 	switch c.Kind {
 	case kind.Watcher:
 		if _, err := schedule.ParseCron(c.Watcher.Cron); err != nil {
-			return []sdk.FieldError{{Field: "cron", Detail: err.Error()}}
+			return []config.Problem{{Key: "cron", Message: err.Error(), Level: config.Error}}
 		}
 	case kind.Trigger:
-		_, err := dispatch.ParseMessages(c.Trigger.SimpleTitle, c.Trigger.SimpleBody, c.Trigger.BatchTitle)
+		messages, err := dispatch.ParseMessages(c.Trigger.SimpleTitle, c.Trigger.SimpleBody, c.Trigger.BatchTitle)
 		var invalid *sdk.InvalidError
 		if errors.As(err, &invalid) {
-			return invalid.Fields
+			return optionProblems(invalid.Fields, config.Error)
 		}
+		return optionProblems(messages.Lint(), config.Warning)
 	}
 	return nil
+}
+
+func optionProblems(fields []sdk.FieldError, level config.Level) []config.Problem {
+	var problems []config.Problem
+	for _, f := range fields {
+		problems = append(problems, config.Problem{Key: f.Field, Message: f.Detail, Level: level})
+	}
+	return problems
 }

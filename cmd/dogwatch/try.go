@@ -123,7 +123,11 @@ func shown(c *component.Component, r trial.Result) string {
 	if c.Kind != kind.Trigger {
 		return r.Answer
 	}
-	return fmt.Sprintf("title: %s\nbody:  %s", r.Title, strings.ReplaceAll(r.Body, "\n", "\n       "))
+	said := fmt.Sprintf("title: %s\nbody:  %s", r.Title, strings.ReplaceAll(r.Body, "\n", "\n       "))
+	for _, warning := range r.Warnings {
+		said += "\nwarning: " + warning
+	}
+	return said
 }
 
 // pick finds a component by its id, with or without the kind.

@@ -39,6 +39,9 @@ func (h *handler) tryComponent(k kind.Kind) http.HandlerFunc {
 		began := time.Now()
 		result, err := h.Trials.Try(ctx, c, trial.Question{Image: given.Image, AnyHost: auth.From(r.Context()).Operator()})
 		var invalid *sdk.InvalidError
+		for i, warning := range result.Warnings {
+			result.Warnings[i] = h.Redact(warning)
+		}
 		switch {
 		case err == nil:
 			result.Title, result.Body, result.Answer = h.Redact(result.Title), h.Redact(result.Body), h.Redact(result.Answer)

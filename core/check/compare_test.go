@@ -94,7 +94,9 @@ func TestLinks(t *testing.T) {
 		{"https://r/${major}/${original}", "foo/bar:latest", "", "https://r//latest", "https://r//latest", ""},
 		{"https://r/${raw}/${container.image.name}", "foo/bar:1.0", "1.1", "https://r/1.0/foo/bar", "https://r/1.1/foo/bar", ""},
 		{"https://r/static", "foo/bar:1.0", "1.1", "https://r/static", "https://r/static", ""},
-		{"https://r/${container.nope.nope}", "foo/bar:1.0", "1.1", "", "", "label dogwatch.link.template: ${container.nope.nope}: "},
+		{"https://r/${container.labels.a.b}", "foo/bar:1.0", "1.1", "", "", "label dogwatch.link.template: ${container.labels.a.b}: "},
+		{"https://r/${container.imgae.name}", "foo/bar:1.0", "1.1", "", "", "label dogwatch.link.template: unknown field container.imgae: did you mean container.image?"},
+		{"https://r/${container.image.tag}", "foo/bar:1.0", "1.1", "", "", "label dogwatch.link.template: container.image.tag has several values: write one of container.image.tag.value"},
 	} {
 		before, p := running(c.image, "dogwatch.link.template="+c.template)
 		got := conclude(before, p, answer{selection: tag.Selection{Tag: c.newest, Newer: c.newest != ""}}, noon)

@@ -3,9 +3,11 @@ package check
 import (
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/dogwatch/dogwatch/core/label"
 	"github.com/dogwatch/dogwatch/core/tag"
@@ -14,8 +16,14 @@ import (
 	"github.com/dogwatch/dogwatch/sdk/option"
 )
 
-// linkNames are the variables of a link template.
-var linkNames = []string{"container", "original", "raw", "transformed", "major", "minor", "patch", "prerelease"}
+// linkShapes are the variables of a link template: the container, and the version of a tag.
+var linkShapes = sync.OnceValue(func() map[string]*template.Shape {
+	shapes := map[string]*template.Shape{"container": template.ShapeOf(reflect.TypeFor[sdk.Container]())}
+	for _, name := range []string{"original", "raw", "transformed", "major", "minor", "patch", "prerelease"} {
+		shapes[name] = template.Text
+	}
+	return shapes
+})
 
 // Rule is one thing a policy says and where it comes from.
 type Rule struct {
@@ -111,17 +119,17 @@ func (p *policy) compile(compile compiler) {
 	if p.linkTemplate == "" {
 		return
 	}
+	before := len(p.wrong)
 	link, err := template.Parse(p.linkTemplate)
 	if err != nil {
 		p.wrong = append(p.wrong, fmt.Sprintf("label %s: %v", p.source(label.LinkTemplate), err))
 		return
 	}
-	p.link = link
-	for _, name := range link.Names() {
-		if !slices.Contains(linkNames, name) {
-			p.wrong = append(p.wrong, fmt.Sprintf("label %s: unknown name %q (known: %s)", p.source(label.LinkTemplate), name, strings.Join(linkNames, ", ")))
-			p.link = nil
-		}
+	for _, problem := range link.Lint(linkShapes()) {
+		p.wrong = append(p.wrong, fmt.Sprintf("label %s: %s", p.source(label.LinkTemplate), problem))
+	}
+	if len(p.wrong) == before { // else a link would lead nowhere
+		p.link = link
 	}
 }
 

@@ -131,7 +131,7 @@ func TestBadLabels(t *testing.T) {
 		{"wud.tag.transform", "( => $1", true, []string{`label wud.tag.transform: tag transform pattern "( => $1"`}},
 		{"dogwatch.tag.include", long, true, []string{"label dogwatch.tag.include: "}},
 		{"dogwatch.link.template", "https://x/${", false, []string{"label dogwatch.link.template: "}},
-		{"wud.link.template", "${mayor}/${major}", false, []string{`label wud.link.template: unknown name "mayor"`, "known: container, original"}},
+		{"wud.link.template", "${mayor}/${major}", false, []string{`label wud.link.template: unknown name "mayor"`, "did you mean major? (known: container, major"}},
 		{"dogwatch.link.template", long, false, []string{"label dogwatch.link.template: "}},
 		{"dogwatch.watch.digest", "sometimes", false, []string{"label dogwatch.watch.digest: ", "sometimes"}},
 		{"wud.tag.prerelease", "si", false, []string{"label wud.tag.prerelease: "}},

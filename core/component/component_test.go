@@ -281,9 +281,12 @@ func TestMasks(t *testing.T) {
 }
 
 func TestCoreOptionsAreValidated(t *testing.T) {
-	invalid := func(c *Component) []sdk.FieldError {
-		if c.Kind == kind.Watcher && c.Watcher.Cron == "never" {
-			return []sdk.FieldError{{Field: "cron", Detail: "is no cron expression"}}
+	invalid := func(c *Component) []config.Problem {
+		switch {
+		case c.Kind == kind.Watcher && c.Watcher.Cron == "never":
+			return []config.Problem{{Key: "cron", Message: "is no cron expression", Level: config.Error}}
+		case c.Kind == kind.Watcher && c.Watcher.Cron == "odd":
+			return []config.Problem{{Key: "cron", Message: "is odd"}}
 		}
 		return nil
 	}
@@ -297,6 +300,12 @@ func TestCoreOptionsAreValidated(t *testing.T) {
 		t.Error("a component that was never configured answers")
 	} else if errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("it hangs: %v", err)
+	}
+	// What is only odd is said, and does not keep the component from running.
+	m = load(t, Options{Validate: invalid}, section(kind.Watcher, "engine", "local", map[string]string{"cron": "odd"}))
+	c, _ = m.Watcher("local")
+	if state, err := c.State(); state != Ready || !slices.Contains(c.View().Warnings, "watcher.engine.local.cron: is odd (test.yaml:1)") {
+		t.Errorf("%s: %v, warnings %q", state, err, c.View().Warnings)
 	}
 }
 

@@ -12,7 +12,6 @@ import (
 
 	"github.com/dogwatch/dogwatch/core/config"
 	"github.com/dogwatch/dogwatch/core/plugin"
-	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 	"github.com/dogwatch/dogwatch/sdk/option"
 	sdkplugin "github.com/dogwatch/dogwatch/sdk/plugin"
@@ -25,7 +24,8 @@ type Options struct {
 	// Secrets is told of every secret value before any plugin is.
 	Secrets func(values ...string)
 	// Validate checks the core's own options of a component: cron expressions, templates.
-	Validate func(*Component) []sdk.FieldError
+	// The key of each problem is the name of the option.
+	Validate func(*Component) []config.Problem
 	// MaskAll masks also the secrets that the HTTP interface shows operators as stored.
 	MaskAll bool
 	// Changed is told whenever a component's state may have changed. It must not block.
@@ -54,7 +54,7 @@ func New(opt Options) *Manager {
 		opt.Changed = func(*Component) {}
 	}
 	if opt.Validate == nil {
-		opt.Validate = func(*Component) []sdk.FieldError { return nil }
+		opt.Validate = func(*Component) []config.Problem { return nil }
 	}
 	return &Manager{opt: opt, log: opt.Log.Named("component"), settled: make(chan struct{})}
 }
@@ -209,14 +209,15 @@ func (m *Manager) resolve(c *Component, t kind.Type, section config.Component) [
 	if slices.ContainsFunc(problems, wrong) {
 		return problems
 	}
-	for _, f := range m.hostOptions(c, mine) {
-		problems = append(problems, config.Problem{Key: c.FullID() + "." + f.Field, Source: section.Options[f.Field].Source, Message: f.Detail, Level: config.Error})
+	for _, p := range m.hostOptions(c, mine) {
+		p.Key, p.Source = c.FullID()+"."+p.Key, section.Options[p.Key].Source
+		problems = append(problems, p)
 	}
 	return problems
 }
 
 // hostOptions decodes and validates the core's options of a component.
-func (m *Manager) hostOptions(c *Component, values option.Values) []sdk.FieldError {
+func (m *Manager) hostOptions(c *Component, values option.Values) []config.Problem {
 	var err error
 	switch c.Kind {
 	case kind.Watcher:
@@ -224,10 +225,14 @@ func (m *Manager) hostOptions(c *Component, values option.Values) []sdk.FieldErr
 	case kind.Trigger:
 		c.Trigger, err = option.Decode[TriggerOptions](values)
 	}
-	if err != nil {
-		return fields(err)
+	if err == nil {
+		return m.opt.Validate(c)
 	}
-	return m.opt.Validate(c)
+	var problems []config.Problem
+	for _, f := range fields(err) {
+		problems = append(problems, config.Problem{Key: f.Field, Message: f.Detail, Level: config.Error})
+	}
+	return problems
 }
 
 // grants notes the sensitive capabilities a type asks for and does not get.

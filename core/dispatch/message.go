@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"reflect"
 	"strings"
 
 	"github.com/dogwatch/dogwatch/core/template"
@@ -35,6 +36,30 @@ func ParseMessages(title, body, batchTitle string) (Messages, error) {
 		return m, &sdk.InvalidError{Fields: wrong}
 	}
 	return m, nil
+}
+
+// Lint returns what the templates read and no container has: names and fields that are
+// misspelt. They are sent all the same, since a message with a gap is better than none.
+func (m Messages) Lint() []sdk.FieldError {
+	container := template.ShapeOf(reflect.TypeFor[sdk.Container]())
+	one := map[string]*template.Shape{"container": container}
+	for name := range variables(sdk.Container{}, nil) {
+		if name != "container" {
+			one[name] = template.Text
+		}
+	}
+	several := map[string]*template.Shape{"containers": template.ListOf(container), "count": template.Number}
+	var odd []sdk.FieldError
+	for _, f := range []struct {
+		option   string
+		template *template.Template
+		vars     map[string]*template.Shape
+	}{{"simpletitle", m.Title, one}, {"simplebody", m.Body, one}, {"batchtitle", m.BatchTitle, several}} {
+		for _, problem := range f.template.Lint(f.vars) {
+			odd = append(odd, sdk.FieldError{Field: f.option, Detail: problem})
+		}
+	}
+	return odd
 }
 
 // render returns title and body. Text is returned next to an error: a

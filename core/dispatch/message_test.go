@@ -4,8 +4,11 @@ import (
 	"encoding/json"
 	"errors"
 	"os"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/dogwatch/dogwatch/sdk"
 )
@@ -87,6 +90,79 @@ func TestParseMessages(t *testing.T) {
 	}
 }
 
+// TestLintMessages names what templates misspell, by option, and leaves right ones alone.
+func TestLintMessages(t *testing.T) {
+	odd := messages(t, "${container.nmae} has ${container.updatekind.kind}", "${local} ${lokal} ${container.labels['x'].y}", "${watcher} ${containers.map(c => c.dispalyName).join()}").Lint()
+	want := []sdk.FieldError{
+		{Field: "simpletitle", Detail: "unknown field container.nmae: did you mean container.name?"},
+		{Field: "simpletitle", Detail: "unknown field container.updatekind: did you mean container.updateKind?"},
+		{Field: "simplebody", Detail: `unknown name "lokal": did you mean local? (known: container, id, kind, link, local, name, remote, semver, watcher)`},
+		{Field: "batchtitle", Detail: `unknown name "watcher" (known: containers, count)`},
+		{Field: "batchtitle", Detail: "unknown field c.dispalyName: did you mean c.displayName?"},
+	}
+	if !slices.Equal(odd, want) {
+		t.Errorf("odd %q", odd)
+	}
+	if odd := messages(t, "", "", "").Lint(); len(odd) > 0 {
+		t.Errorf("the default templates: %q", odd)
+	}
+}
+
+// TestLintKnowsEveryField that a container has in JSON, as templates see it.
+func TestLintKnowsEveryField(t *testing.T) {
+	var everything sdk.Container
+	fill(reflect.ValueOf(&everything).Elem())
+	encoded, err := json.Marshal(everything)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var fields map[string]any
+	if err := json.Unmarshal(encoded, &fields); err != nil {
+		t.Fatal(err)
+	}
+	checked := 0
+	var walk func(path string, v any)
+	walk = func(path string, v any) {
+		if object, ok := v.(map[string]any); ok {
+			for name, field := range object {
+				walk(path+"."+name, field)
+			}
+			return
+		}
+		checked++
+		if odd := messages(t, "${"+path+"}", "", "").Lint(); len(odd) > 0 {
+			t.Errorf("%s: %q", path, odd)
+		}
+	}
+	walk("container", fields)
+	if checked < 30 {
+		t.Errorf("only %d fields", checked)
+	}
+}
+
+// fill sets every field to something.
+func fill(v reflect.Value) {
+	switch v.Kind() {
+	case reflect.String:
+		v.SetString("x")
+	case reflect.Bool:
+		v.SetBool(true)
+	case reflect.Pointer:
+		v.Set(reflect.New(v.Type().Elem()))
+		fill(v.Elem())
+	case reflect.Map:
+		v.Set(reflect.ValueOf(map[string]string{"x": "x"}))
+	case reflect.Struct:
+		if v.Type() == reflect.TypeFor[sdk.Time]() {
+			v.Set(reflect.ValueOf(sdk.TimeOf(time.Unix(1, 0))))
+			return
+		}
+		for i := range v.NumField() {
+			fill(v.Field(i))
+		}
+	}
+}
+
 // TestTemplatesOfTheWild renders what people wrote, through the messages of a trigger.
 func TestTemplatesOfTheWild(t *testing.T) {
 	encoded, err := os.ReadFile("../template/testdata/templates.json")
@@ -114,6 +190,9 @@ func TestTemplatesOfTheWild(t *testing.T) {
 		default:
 			continue
 		}
+		if odd := lintOf(t, c.Kind, c.Template); (len(odd) > 0) != (c.WUD8Error != "") {
+			t.Errorf("%s: found odd %q, WUD says %q", c.Template, odd, c.WUD8Error)
+		}
 		if c.WUD8Error != "" {
 			continue
 		}
@@ -125,4 +204,16 @@ func TestTemplatesOfTheWild(t *testing.T) {
 	if rendered < 30 {
 		t.Errorf("only %d templates rendered", rendered)
 	}
+}
+
+// lintOf is what is odd about one template of a kind.
+func lintOf(t *testing.T, kind, text string) []sdk.FieldError {
+	t.Helper()
+	switch kind {
+	case "body":
+		return messages(t, "", text, "").Lint()
+	case "batchTitle":
+		return messages(t, "", "", text).Lint()
+	}
+	return messages(t, text, "", "").Lint()
 }

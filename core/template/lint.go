@@ -130,7 +130,7 @@ func (l *linter) variable(name string) *Shape {
 	}
 	names := slices.Sorted(maps.Keys(l.vars))
 	meant := ""
-	if near := option.Suggest(name, names); near != "" {
+	if near := nearest(name, names); near != "" {
 		meant = fmt.Sprintf(": did you mean %s?", near)
 	}
 	l.report("unknown name %q%s (known: %s)", name, meant, strings.Join(names, ", "))
@@ -208,9 +208,10 @@ func (l *linter) printed(path string, s *Shape) {
 	l.report("%s has several values: write one of %s", path, strings.Join(texts, ", "))
 }
 
-// nearest returns the name that is most like a misspelt one, or that goes on from it.
+// nearest returns the name that is most like a misspelt one, or that goes on from it. Of such
+// short names many are alike, so the first letter has to be right.
 func nearest(name string, names []string) string {
-	if near := option.Suggest(name, names); near != "" {
+	if near := option.Suggest(name, names); near != "" && strings.EqualFold(near[:1], name[:min(1, len(name))]) {
 		return near
 	}
 	for _, candidate := range names {

@@ -49,6 +49,8 @@ type Result struct {
 	// Title and Body are what was rendered for a trigger.
 	Title string `json:"title,omitempty"`
 	Body  string `json:"body,omitempty"`
+	// Warnings are what the templates of a trigger misspell.
+	Warnings []string `json:"warnings,omitempty"`
 	// Answer says in words what a registry or a watcher answered.
 	Answer string `json:"answer,omitempty"`
 }
@@ -128,6 +130,9 @@ func (t *Trials) tell(ctx context.Context, tried dispatch.Trigger, l *listener) 
 	tried.Runner = l
 	d := dispatch.New(dispatch.Options{Triggers: only(tried), Store: forgetful{}, Bus: &event.Bus{}, Log: t.opt.Log, Now: t.opt.Now})
 	err := d.RunNow(ctx, tried.ID, containers, true)
+	for _, odd := range tried.Messages.Lint() {
+		l.heard.Warnings = append(l.heard.Warnings, odd.Field+": "+odd.Detail)
+	}
 	return l.heard, err
 }
 

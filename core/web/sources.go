@@ -69,6 +69,8 @@ type Limit struct {
 type Trial struct {
 	// Title and Body are what was rendered for a trigger.
 	Title, Body string
+	// Warnings are what the templates of a trigger misspell.
+	Warnings []string
 	// Answer says in words what was learnt; Error why it does not work.
 	Answer string
 	Error  string
