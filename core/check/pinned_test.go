@@ -39,8 +39,11 @@ func TestPinnedIsNoticed(t *testing.T) {
 	w.hub.tags["library/nginx"] = []string{"1.25.0"}
 	w.engine.has(container("web", "nginx:1.25.0"))
 	w.run()
+	_, last := w.events(0)
 	w.engine.has(pinned("web", "1.25.0"))
 	w.run()
+	told, _ := w.events(last)
+	equal(t, "events", told, []string{"container.changed local/web"})
 	if c := w.get("id-web"); !c.Image.Digest.Pinned {
 		t.Errorf("%+v", c.Image)
 	}

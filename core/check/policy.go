@@ -238,6 +238,5 @@ func (p *policy) apply(c *sdk.Container) {
 		c.DisplayIcon = "mdi:docker"
 	}
 	c.Image.Tag.Semver = !untagged(c.Image) && p.selector.IsVersion(c.Image.Tag.Value)
-	c.Image.Tag.Floating = c.Image.Tag.Floating && c.Image.Tag.Semver
 	c.Image.Digest.Watch = p.watchesDigest(c.Image)
 }

@@ -13,22 +13,19 @@ import (
 func Floats(current string, tags []string) bool {
 	var running, other version
 	start, end, hash := span(current)
-	if hash || start == end || !running.read(current, floatingReading) {
-		return false
+	if hash || start == end || !running.read(current, reading{}) || running.date != 0 {
+		return false // a second build of a day does not move the first
 	}
 	begin := current[:end] + "."
 	return slices.ContainsFunc(tags, func(tag string) bool {
-		return strings.HasPrefix(tag, begin) && other.read(tag, floatingReading) && moreSpecific(&other, &running)
+		return strings.HasPrefix(tag, begin) && other.read(tag, reading{}) && moreSpecific(&other, &running)
 	})
 }
-
-// floatingReading keeps apart what differs in a runtime: jdk17 and jdk21.
-var floatingReading = reading{pin: true}
 
 // moreSpecific reports whether v, which begins with the numbers of general, has
 // more of them, and nothing else that general has not but a revision.
 func moreSpecific(v, general *version) bool {
-	if len(v.main) <= len(general.main) || v.stage != general.stage || v.date != general.date || !slices.Equal(v.count, general.count) {
+	if len(v.main) <= len(general.main) || v.stage != general.stage || !slices.Equal(v.count, general.count) {
 		return false
 	}
 	if sameFamily(v, general) {

@@ -77,6 +77,22 @@ func TestRequest(t *testing.T) {
 	}
 }
 
+// TestRequestOfAnotherRegion: the endpoint of the options is that of their region only.
+func TestRequestOfAnotherRegion(t *testing.T) {
+	o := Options{Region: "eu-west-1", AccessKeyID: "AKIAEXAMPLE", SecretAccessKey: "secret", Endpoint: &url.URL{Scheme: "https", Host: "vpce-1.example.test"}}
+	r := &recorder{status: http.StatusForbidden}
+	_, _, err := newAPI(o, "us-east-1", o.provider(r), r).authorization(t.Context())
+	if got := r.asked.URL.String(); got != "https://api.ecr.us-east-1.amazonaws.com/" {
+		t.Errorf("asked %s", got)
+	}
+	if signed := r.asked.Header.Get("Authorization"); !strings.Contains(signed, "/us-east-1/ecr/aws4_request") {
+		t.Errorf("signed as %q", signed)
+	}
+	if want := "the ECR API in us-east-1 refused the access key: 403 forbidden; check accesskeyid and secretaccesskey,"; err == nil || !strings.HasPrefix(err.Error(), want) {
+		t.Errorf("error %v, want %q", err, want)
+	}
+}
+
 func TestRefusal(t *testing.T) {
 	for name, test := range map[string]struct {
 		answer recorder

@@ -82,6 +82,34 @@ func TestAuthorization(t *testing.T) {
 	})
 }
 
+// TestAuthorizationPerRegion: what one region's registries refuse costs the others nothing.
+func TestAuthorizationPerRegion(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLogin(Options{Region: "eu-west-1", AccessKeyID: "key", SecretAccessKey: "secret"}, &fakeAPI{life: 12 * time.Hour})
+		const other = "210987654321.dkr.ecr.us-east-1.amazonaws.com"
+		get := func(host, want string) sdk.Credentials {
+			t.Helper()
+			c, err := l.Credentials(t.Context(), host)
+			if err != nil || c != (sdk.Credentials{Username: "AWS", Password: want}) {
+				t.Errorf("%s: %v, %v; want %s", host, c, err, want)
+			}
+			return c
+		}
+		get(private, "token-1")
+		second := get(other, "token-2")
+		get("210987654321.dkr-ecr.eu-west-1.on.aws", "token-1")
+		time.Sleep(least)
+		if !l.Refused(second) {
+			t.Error("an old authorization is not blamed for a refusal")
+		}
+		get(other, "token-3")
+		get(private, "token-1")
+		if c, err := l.Credentials(t.Context(), "registry.example.com"); err != nil || c != (sdk.Credentials{}) {
+			t.Errorf("another host gets %v, %v", c, err)
+		}
+	})
+}
+
 func TestWaitingForAuthorizationCanEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLogin(Options{Region: "eu-west-1", AccessKeyID: "key", SecretAccessKey: "secret"}, &fakeAPI{life: time.Hour})
