@@ -132,7 +132,16 @@ type CheckState struct {
 	State string `json:"state"`
 	// At is when the last check ended.
 	At Time `json:"at,omitzero"`
+	// PostponedUntil is until when the registry wants no requests, if a later
+	// check could not ask it because of that. State, At and what was found are
+	// then those of the check before.
+	PostponedUntil Time `json:"postponedUntil,omitzero"`
+	// PostponedReason says who asked for the pause.
+	PostponedReason string `json:"postponedReason,omitempty"`
 }
+
+// Postponed reports whether the last check waits until the registry may be asked again.
+func (s CheckState) Postponed() bool { return !s.PostponedUntil.IsZero() }
 
 // The values of UpdateKind.Kind.
 const (

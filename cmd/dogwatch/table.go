@@ -68,17 +68,22 @@ func rowOf(c sdk.Container) row {
 	if c.Error != nil {
 		r.note = printable(c.Error.Message)
 	}
+	if c.Check.Postponed() {
+		r.note = strings.TrimPrefix(r.note+"; "+printable(fmt.Sprintf("%s: postponed until %s", c.Check.PostponedReason, c.Check.PostponedUntil.UTC().Format("2006-01-02 15:04:05 MST"))), "; ")
+	}
 	switch {
 	case c.Check.State == sdk.CheckFailed:
 		r.severity, r.kind = checkFailed, "failed"
-	case c.Check.State == sdk.CheckNever:
-		r.severity, r.kind = checkFailed, "not checked"
 	case c.UpdateKind.Kind == sdk.KindDigest:
 		r.severity, r.kind = digestUpdate, sdk.KindDigest
 		r.update += fmt.Sprintf(" %s → %s", short(c.UpdateKind.LocalValue), short(c.UpdateKind.RemoteValue))
 	case c.UpdateAvailable:
 		r.severity, r.kind = severityOf(c.UpdateKind.SemverDiff)
 		r.update = printable(c.UpdateKind.LocalValue + " → " + c.UpdateKind.RemoteValue)
+	case c.Check.Postponed():
+		r.severity, r.kind = checkFailed, postponed
+	case c.Check.State == sdk.CheckNever:
+		r.severity, r.kind = checkFailed, "not checked"
 	}
 	if c.Image.Digest.Pinned {
 		r.update += " (pinned)"
@@ -131,9 +136,14 @@ func printable(text string) string {
 	}, text)
 }
 
+// postponed is the word for a row whose registry asked for a pause.
+const postponed = "postponed"
+
 // summary counts rows, and the watchers that could not be asked.
 type summary struct {
-	images, updates, failed, silent int
+	images, updates, silent int
+	// failed are all that could not be checked, postponed those of them that wait for a registry.
+	failed, postponed int
 	// kinds are the updates by the words of their rows, the largest step first.
 	kinds []kindCount
 }
@@ -156,6 +166,9 @@ func summarise(rows []row, silent int) summary {
 			s.kinds[i].n++
 		case r.severity == checkFailed:
 			s.failed++
+			if r.kind == postponed {
+				s.postponed++
+			}
 		}
 	}
 	order := []string{sdk.DiffMajor, sdk.DiffMinor, sdk.DiffPatch, sdk.DiffPrerelease, sdk.KindTag, sdk.KindDigest}
@@ -172,8 +185,11 @@ func (s summary) sentence(took time.Duration) string {
 		}
 		text += " (" + strings.Join(parts, ", ") + ")"
 	}
-	if s.failed > 0 {
-		text += fmt.Sprintf(", %d failed", s.failed)
+	if n := s.failed - s.postponed; n > 0 {
+		text += fmt.Sprintf(", %d failed", n)
+	}
+	if s.postponed > 0 {
+		text += fmt.Sprintf(", %d postponed", s.postponed)
 	}
 	if s.silent > 0 {
 		text += fmt.Sprintf(", %s could not be asked", count(s.silent, "watcher"))

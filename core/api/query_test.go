@@ -98,6 +98,7 @@ func TestEveryScalarFieldIsAFilter(t *testing.T) {
 	full.ExcludeTags, full.TransformTags, full.TriggerInclude, full.TriggerExclude = "beta", "^v => ", "smtp.gmail", "ntfy.one"
 	full.Error = &sdk.ContainerError{Message: "no"}
 	full.Image.Tag.Floating, full.Image.Digest.Pinned = true, true
+	full.Check.PostponedUntil, full.Check.PostponedReason = full.Check.At, "docker.io limits requests"
 	full.UpdateKind.Result = &sdk.Result{Tag: "1", Digest: "2", Link: "3", Created: full.Image.Created}
 	w.put(full, redis())
 	asked := 0

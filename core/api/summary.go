@@ -27,6 +27,8 @@ type summary struct {
 	UpToDate  int `json:"upToDate"`
 	Failed    int `json:"failed"`
 	Unchecked int `json:"unchecked"`
+	// Postponed are those of all of these whose check waits for a registry's pause.
+	Postponed int `json:"postponed"`
 	// LastCheck is when a container was checked last, NextCheck when the next watcher is.
 	LastCheck sdk.Time `json:"lastCheck,omitzero"`
 	NextCheck sdk.Time `json:"nextCheck,omitzero"`
@@ -74,6 +76,9 @@ func (s *summary) count(c *sdk.Container) {
 	s.Containers++
 	if c.Check.At.After(s.LastCheck.Time) {
 		s.LastCheck = c.Check.At
+	}
+	if c.Check.Postponed() {
+		s.Postponed++
 	}
 	switch {
 	case c.Check.State == sdk.CheckFailed:

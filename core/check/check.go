@@ -266,7 +266,7 @@ func (c *Checker) run(ctx context.Context, w Watcher, only string) (event.Check,
 		}
 		return report, fmt.Errorf("check %s: %w", w.Name, err)
 	}
-	log.Info("check finished", "containers", report.Containers, "updates", len(report.Updates), "failed", report.Failed, "took", report.Took)
+	log.Info("check finished", "containers", report.Containers, "updates", len(report.Updates), "failed", report.Failed, "postponed", report.Postponed, "took", report.Took)
 	return report, nil
 }
 

@@ -2,6 +2,7 @@ package check
 
 import (
 	"cmp"
+	"errors"
 	"slices"
 	"strings"
 
@@ -14,6 +15,10 @@ import (
 // conclude returns the container as it is after a check. A failed check keeps
 // the last good result: "not known" is never shown as "up to date".
 func conclude(c sdk.Container, p policy, a answer, at sdk.Time) sdk.Container {
+	var pause *postponedError
+	if errors.As(a.err, &pause) {
+		return postpone(c, p, pause)
+	}
 	c.Error = nil
 	c.Check = sdk.CheckState{State: sdk.CheckOK, At: at}
 	if a.err != nil {
@@ -49,6 +54,17 @@ func conclude(c sdk.Container, p policy, a answer, at sdk.Time) sdk.Container {
 	}
 	c.Result = &result
 	link(&c, p)
+	return c
+}
+
+// postpone returns the container as it was: a registry that asks for a pause
+// tells nothing about it. What was never checked has only its labels to complain of.
+func postpone(c sdk.Container, p policy, pause *postponedError) sdk.Container {
+	if c.Check.State == sdk.CheckNever {
+		c.Error = nil
+		complain(&c, p.wrong...)
+	}
+	c.Check.PostponedUntil, c.Check.PostponedReason = sdk.TimeOf(pause.until), pause.reason
 	return c
 }
 
@@ -103,6 +119,8 @@ func transition(before, after sdk.Container) (event.Type, bool) {
 		return event.UpdateFound, true
 	case before.UpdateAvailable && !after.UpdateAvailable:
 		return event.UpdateCleared, true
+	case before.Check.Postponed() != after.Check.Postponed():
+		return event.ContainerChanged, true
 	case before.Check.State == sdk.CheckNever && after.Check.State == sdk.CheckOK && after.Error == nil:
 		return "", false // that it was added has been told
 	case before.Check.State != after.Check.State:
@@ -111,6 +129,16 @@ func transition(before, after sdk.Container) (event.Type, bool) {
 		return event.ContainerChanged, true
 	}
 	return "", false
+}
+
+// aspect names what alone differs between a container before and after a check,
+// where there is a name for it.
+func aspect(before, after sdk.Container) event.Aspect {
+	if before.Check.Postponed() != after.Check.Postponed() && before.Check.State == after.Check.State &&
+		message(before) == message(after) && before.UpdateAvailable == after.UpdateAvailable {
+		return event.Postponed
+	}
+	return ""
 }
 
 func sameOffer(a, b sdk.Container) bool {

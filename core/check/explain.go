@@ -121,6 +121,10 @@ func (c *Checker) explain(ctx context.Context, s *subject) Explanation {
 	c.fetch.answer(ctx, []*subject{s})
 	// The decision is that of a check, so that the explanation cannot differ from it.
 	after := conclude(s.container, s.policy, s.answer, sdk.TimeOf(c.opt.Now()))
+	// Of what is postponed only the check keeps what was known before; this is about now.
+	if after.Check.Postponed() {
+		after.Error = &sdk.ContainerError{Message: s.answer.err.Error()}
+	}
 	e := Explanation{
 		ID: after.ID, Name: after.Name, Image: named(after.Image), Registry: s.match.ID,
 		Rules: append(slices.Clone(s.policy.sources), s.policy.byDefault(after.Image)...), Warnings: slices.Concat(s.policy.warnings, s.policy.wrong, s.policy.notes), Tags: []Verdict{},
@@ -148,6 +152,9 @@ func named(img sdk.Image) string {
 
 // summary tells the decision in a few sentences.
 func summary(c sdk.Container, s *subject) []string {
+	if c.Check.Postponed() {
+		return []string{"The check is postponed: " + c.Error.Message + "."}
+	}
 	if c.Check.State == sdk.CheckFailed {
 		return []string{"The check failed: " + c.Error.Message + "."}
 	}

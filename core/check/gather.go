@@ -114,7 +114,7 @@ func (p *pass) conclude(now map[string]*sdk.Container, ready map[*subject]bool) 
 				t = event.ContainerChanged
 			}
 			told := after // so that only what is told is kept
-			change.Events = append(change.Events, event.Event{Type: t, Subject: event.Subject(after), Payload: event.Payload{Container: &told}})
+			change.Events = append(change.Events, event.Event{Type: t, Subject: event.Subject(after), Payload: event.Payload{Container: &told, Aspect: aspect(before, after)}})
 		}
 	}
 	return change
@@ -132,6 +132,8 @@ func (p *pass) sum(now map[string]*sdk.Container, found owed) {
 		}
 		p.report.Containers++
 		switch {
+		case c.Check.Postponed():
+			p.report.Postponed++
 		case c.Check.State == sdk.CheckFailed:
 			p.report.Failed++
 		case c.UpdateAvailable:

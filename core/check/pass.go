@@ -2,6 +2,7 @@ package check
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -95,7 +96,13 @@ func (p *pass) reconcile(ctx context.Context, listed []sdk.Container) ([]*subjec
 // checked, when that is news, and rules without effect, once.
 func (p *pass) tell(s *subject, after sdk.Container) {
 	name := event.Subject(after)
-	if after.Check.State == sdk.CheckFailed {
+	var pause *postponedError
+	switch postponed := errors.As(s.answer.err, &pause); {
+	case postponed && pause.refused:
+		p.log.Warn("check is postponed", "container", name, "until", after.Check.PostponedUntil, "reason", pause)
+	case postponed:
+		p.log.Debug("check is postponed", "container", name, "until", after.Check.PostponedUntil, "reason", pause)
+	case after.Check.State == sdk.CheckFailed:
 		if message(s.container) == message(after) {
 			p.log.Debug("container still cannot be checked", "container", name, "error", after.Error.Message)
 		} else {

@@ -40,9 +40,10 @@ type host struct {
 	slots chan struct{}
 
 	// These are guarded by the queue's mutex.
-	until  time.Time     // not asked before
-	reason string        // why
-	silent time.Duration // what questions without any answer have cost since the last answer
+	until   time.Time     // not asked before
+	reason  string        // why
+	limited bool          // it asked for that itself
+	silent  time.Duration // what questions without any answer have cost since the last answer
 }
 
 func newQueue(opt Options) *queue {
@@ -77,7 +78,7 @@ func (q *queue) ask(ctx context.Context, name string, question func(context.Cont
 		repeat := ctx.Err() == nil && q.learn(h, err, took, again)
 		leave()
 		if !repeat {
-			return err
+			return q.postponed(name, h, err)
 		}
 	}
 }
@@ -114,7 +115,12 @@ func (q *queue) sitOut(ctx context.Context, name string, h *host) error {
 	case wait <= 0:
 		return ctx.Err()
 	case wait > shortPause:
-		return sdk.WithKind(sdk.ErrUnavailable, fmt.Errorf("%s %s: not asked again before %s", name, reason, until.UTC().Format("2006-01-02 15:04:05 MST")))
+		said := name + " " + reason
+		err := sdk.WithKind(sdk.ErrUnavailable, fmt.Errorf("%s: not asked again before %s", said, until.UTC().Format("2006-01-02 15:04:05 MST")))
+		if q.asksForPause(h) {
+			err = &postponedError{until: until, reason: said, error: err}
+		}
+		return err
 	}
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
@@ -124,6 +130,35 @@ func (q *queue) sitOut(ctx context.Context, name string, h *host) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
+}
+
+// postponedError says that a question waits for the end of a pause which its host asked for.
+type postponedError struct {
+	error
+	until  time.Time
+	reason string
+	// refused means that the host refused this very question.
+	refused bool
+}
+
+func (e *postponedError) Unwrap() error { return e.error }
+
+// postponed returns the error of a question, as a *postponedError when the host
+// asked for a pause with it.
+func (q *queue) postponed(name string, h *host, err error) error {
+	var limited *sdk.RateLimitedError
+	wait, until, reason := q.pause(h)
+	if !errors.As(err, &limited) || wait <= 0 {
+		return err
+	}
+	return &postponedError{until: until, reason: name + " " + reason, refused: true, error: err}
+}
+
+// asksForPause reports whether the host itself asked to be left alone.
+func (q *queue) asksForPause(h *host) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return h.limited
 }
 
 // pause returns how long, until when and why the host is to be left alone.
@@ -146,12 +181,12 @@ func (q *queue) learn(h *host, err error, took time.Duration, again bool) bool {
 		if !short {
 			pause = min(max(pause, defaultPause), longestPause)
 		}
-		h.rest(q.now().Add(pause), "limits requests")
+		h.rest(q.now().Add(pause), "limits requests", true)
 		return short
 	case errors.Is(err, sdk.ErrUnavailable), errors.Is(err, context.DeadlineExceeded):
 		if h.silent += took; h.silent >= patience {
 			h.silent = 0
-			h.rest(q.now().Add(silentPause), "does not answer")
+			h.rest(q.now().Add(silentPause), "does not answer", false)
 		}
 	default:
 		h.silent = 0
@@ -159,9 +194,9 @@ func (q *queue) learn(h *host, err error, took time.Duration, again bool) bool {
 	return false
 }
 
-func (h *host) rest(until time.Time, reason string) {
+func (h *host) rest(until time.Time, reason string, limited bool) {
 	if until.After(h.until) {
-		h.until, h.reason = until, reason
+		h.until, h.reason, h.limited = until, reason, limited
 	}
 }
 

@@ -130,7 +130,7 @@ func TestLongPause(t *testing.T) {
 				w.engine.has(list...)
 				began := time.Now()
 				report := w.run()
-				if report.Failed != 5 || len(report.Updates) != 5 {
+				if report.Failed != 0 || report.Postponed != 5 || len(report.Updates) != 5 {
 					t.Errorf("report %+v", report)
 				}
 				if n := len(ghcr.questions()); n != 5 {
@@ -141,7 +141,10 @@ func TestLongPause(t *testing.T) {
 					t.Errorf("%d questions to the limited host", first)
 				}
 				until := began.Add(c.pause)
-				contains(t, "error", message(w.get("id-c3")), "docker.io limits requests: not asked again before "+until.UTC().Format("2006-01-02 15:04:05 UTC"))
+				if c := w.get("id-c3"); c.Error != nil || c.Check.PostponedReason != "docker.io limits requests" || !c.Check.PostponedUntil.Equal(until) {
+					t.Errorf("a postponed container has %+v, error %q; want until %s", c.Check, message(c), until)
+				}
+				contains(t, "explanation", w.Explain(t.Context(), w.get("id-c3")).Error, "docker.io limits requests: not asked again before "+until.UTC().Format("2006-01-02 15:04:05 UTC"))
 
 				time.Sleep(time.Until(until) - shortPause - time.Second)
 				w.run()
@@ -241,7 +244,7 @@ func TestPauseWhileWaitingForATurn(t *testing.T) {
 			return limited(time.Hour)
 		}
 		w.engine.has(container("a", "a:1.0"), container("b", "b:1.0"), container("c", "c:1.0"))
-		if r := w.run(); r.Failed != 3 {
+		if r := w.run(); r.Postponed != 3 || r.Failed != 0 {
 			t.Errorf("report %+v", r)
 		}
 		if n := len(w.hub.questions()); n != 1 {

@@ -91,6 +91,10 @@ type Aspect string
 // change of the container or of its update.
 const Released Aspect = "released"
 
+// Postponed is that a check waits for a pause that a registry asked for, or does
+// so no more. What is known of the container's update is as before.
+const Postponed Aspect = "postponed"
+
 // Check is how a run went.
 type Check struct {
 	Watcher    string `json:"watcher"`
@@ -100,6 +104,8 @@ type Check struct {
 	// Found are the ids of those whose update was not known before.
 	Found  []string `json:"found,omitempty"`
 	Failed int      `json:"failed"`
+	// Postponed is how many were not checked since a registry asked for a pause.
+	Postponed int `json:"postponed,omitempty"`
 	// Single is true when one container was checked rather than all of the watcher's.
 	Single bool   `json:"single,omitempty"`
 	Took   string `json:"took,omitempty"`

@@ -188,6 +188,10 @@ func found(c *sdk.Container) string {
 func changed(e event.Event, redact func(string) string) (words string, bad bool) {
 	c := e.Container
 	switch {
+	case e.Aspect == event.Postponed && c.Check.Postponed():
+		return "could not be asked about; its " + redact(postponed(*c)), false
+	case e.Aspect == event.Postponed:
+		return "was " + postponed(*c), false
 	case c.Error != nil:
 		return "has a problem: " + redact(c.Error.Message), true
 	case c.Check.State == sdk.CheckFailed:

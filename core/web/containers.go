@@ -158,6 +158,8 @@ func inState(r *row, state string) bool {
 		return r.Kind != ""
 	case "failed":
 		return r.Failed != ""
+	case "postponed":
+		return r.Postponed != ""
 	case "current":
 		return !r.needs() && !r.Unchecked
 	}
@@ -230,7 +232,7 @@ func (q listQuery) chips(t tally) []chip {
 	all := []chip{
 		{Word: "all", Count: t.All}, {Word: "updates", Class: "updates", Count: t.Updates}, {Word: "major", Class: "major", Count: t.Major}, {Word: "minor", Class: "minor", Count: t.Minor},
 		{Word: "patch", Class: "patch", Count: t.Patch}, {Word: "prerelease", Class: "prerelease", Count: t.Prerelease}, {Word: "rebuilt", Class: "digest", Count: t.Digest},
-		{Word: "newer", Class: "other", Count: t.Others}, {Word: "failed", Class: "failed", Count: t.Failed}, {Word: "up to date", Class: "current", Count: t.Current},
+		{Word: "newer", Class: "other", Count: t.Others}, {Word: "failed", Class: "failed", Count: t.Failed}, {Word: "postponed", Class: "postponed", Count: t.Postponed}, {Word: "up to date", Class: "current", Count: t.Current},
 	}
 	var shown []chip
 	for _, c := range all {
@@ -255,6 +257,9 @@ func sentence(t tally) string {
 	}
 	if t.Failed > 0 {
 		parts = append(parts, plural(t.Failed, "failed check"))
+	}
+	if t.Postponed > 0 {
+		parts = append(parts, plural(t.Postponed, "postponed check"))
 	}
 	if t.Unchecked > 0 {
 		parts = append(parts, plural(t.Unchecked, "container")+" not checked yet")

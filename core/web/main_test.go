@@ -251,6 +251,39 @@ func TestProgressIsShown(t *testing.T) {
 	}
 }
 
+// TestPostponedIsShown as what it is on every page, and never as a failed check.
+func TestPostponedIsShown(t *testing.T) {
+	until := sdk.TimeOf(noon.Add(20 * time.Minute))
+	waits := func(c *sdk.Container) {
+		c.Check.PostponedUntil, c.Check.PostponedReason = until, "docker.io limits requests"
+	}
+	never := func(c *sdk.Container) { c.Check.State, c.Check.At = sdk.CheckNever, sdk.Time{} }
+	u, _ := front(t, a("current", waits), a("old", newer("1.1.0", "minor"), waits), a("fresh", never, waits), a("other"))
+	web := a("current", waits)
+	u.Archive = fakeArchive{events: []event.Event{{At: noon, Type: event.ContainerChanged, Subject: "local/current", Payload: event.Payload{Container: &web, Aspect: event.Postponed}}}}
+	words := "until " + exactly(until.Time) + ": docker.io limits requests"
+	for path, want := range map[string][]string{
+		"/containers":                 {"1 update · 3 postponed checks · 1 container not checked yet", `<span class="kind">postponed</span>`, `<span title="postponed ` + words + `">`, "state=postponed"},
+		"/containers?state=postponed": {"current", "old", "fresh"},
+		"/containers/local/current":   {`<span class="kind">postponed</span>`, "The last check was postponed " + words + "."},
+		"/containers/local/old":       {"1.1.0", "The last check was postponed " + words + "."},
+		"/":                           {"<h2>Postponed</h2>", `<a href="/base/containers?state=postponed">` + words + "</a>", `/base/containers/local/fresh">fresh</a>`},
+		"/history":                    {"check postponed " + words},
+	} {
+		body := ask(u, "GET", path, nil).Body.String()
+		for _, text := range want {
+			if !strings.Contains(body, text) {
+				t.Errorf("%s lacks %q:\n%s", path, text, body)
+			}
+		}
+		for _, text := range []string{"check failed", "failed check", "other</a>"} {
+			if strings.Contains(body, text) && (text != "other</a>" || path == "/containers?state=postponed") {
+				t.Errorf("%s has %q", path, text)
+			}
+		}
+	}
+}
+
 func TestWatchersOf(t *testing.T) {
 	at := func(n int) time.Time { return noon.Add(time.Duration(n) * time.Minute) }
 	events := []event.Event{

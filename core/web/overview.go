@@ -50,9 +50,11 @@ type overviewView struct {
 	Empty    bool
 	Needs    []line
 	// Broken are parts of Dogwatch itself that do not work.
-	Broken   []line
-	Watchers []watcherLine
-	Limits   []string
+	Broken []line
+	// Postponed are checks that wait for a registry's pause.
+	Postponed []line
+	Watchers  []watcherLine
+	Limits    []string
 	// Guide says what to do next, while something is missing.
 	Guide *guide
 }
@@ -116,6 +118,21 @@ func failuresOf(all []row) []line {
 	var lines []line
 	for _, reason := range sortedKeys(byReason) {
 		lines = append(lines, about(byReason[reason], line{Kind: "failed", Word: "failed", Text: reason, To: "/containers?state=failed"}))
+	}
+	return lines
+}
+
+// postponedOf are sentences about checks that wait for a registry, one for each reason.
+func postponedOf(all []row) []line {
+	byReason := map[string][]row{}
+	for _, r := range all {
+		if r.Postponed != "" {
+			byReason[r.Postponed] = append(byReason[r.Postponed], r)
+		}
+	}
+	var lines []line
+	for _, reason := range sortedKeys(byReason) {
+		lines = append(lines, about(byReason[reason], line{Kind: "postponed", Word: "postponed", Text: strings.TrimPrefix(reason, "postponed "), To: "/containers?state=postponed"}))
 	}
 	return lines
 }
@@ -252,6 +269,7 @@ func (u *UI) overviewOf(ctx context.Context) (overviewView, error) {
 		return v, err
 	}
 	v.Needs = slices.Concat(updatesOf(all), failuresOf(all), owedOf(failed, pending, u.Redact))
+	v.Postponed = postponedOf(all)
 	for _, k := range kind.Kinds() {
 		v.Broken = append(v.Broken, componentsOf(u.Components.All(k), u.Redact)...)
 	}

@@ -22,6 +22,7 @@ type row struct {
 	Stack, Status      string
 	Failed             string // why the last check failed, or which label is wrong
 	Unchecked          bool
+	Postponed          string // until when the check waits for a registry, and why
 	// Released is when what is newer was made, as its image says, and Seen since when
 	// it is known here. Each is zero when that is not known.
 	Released, Seen time.Time
@@ -64,6 +65,9 @@ func (m rows) of(rec *store.Record) row {
 		if c.Error != nil && c.Error.Message != "" {
 			r.Failed = m.redact(c.Error.Message)
 		}
+	}
+	if c.Check.Postponed() {
+		r.Postponed = "postponed until " + exactly(c.Check.PostponedUntil.Time) + ": " + m.redact(c.Check.PostponedReason)
 	}
 	r.need, r.Icon = urgency(&r), m.brand(c.DisplayIcon, c.Image.Name)
 	return r
@@ -134,6 +138,7 @@ func shortTag(tag string) string {
 // tally counts containers; every page that shows a number takes it from here.
 type tally struct {
 	All, Updates, Failed, Current, Unchecked        int
+	Postponed                                       int // of all these
 	Major, Minor, Patch, Prerelease, Digest, Others int
 }
 
@@ -155,6 +160,9 @@ func (t *tally) add(r *row) {
 	}
 	if r.Kind != "" {
 		t.Updates++
+	}
+	if r.Postponed != "" {
+		t.Postponed++
 	}
 	switch {
 	case r.Failed != "":

@@ -24,6 +24,8 @@ func (u *UI) rowHTML(r *row) template.HTML {
 		b.raw(`<span class="kind `).text(r.Kind).raw(`">`).text(kindWord(r.Kind)).raw(`</span>`)
 	case r.Failed != "":
 		b.raw(`<span class="kind failed">check failed</span>`)
+	case r.Postponed != "":
+		b.raw(`<span class="kind">postponed</span>`)
 	case r.Unchecked:
 		b.raw(`<span class="kind">not checked</span>`)
 	default:
@@ -33,6 +35,8 @@ func (u *UI) rowHTML(r *row) template.HTML {
 	switch {
 	case r.Failed != "":
 		b.raw(`<span class="bad" title="`).text(r.Failed).raw(`">`).text(r.Failed).raw(`</span>`)
+	case r.Postponed != "":
+		b.raw(`<span title="`).text(r.Postponed).raw(`">`).text(r.Postponed).raw(`</span>`)
 	case !r.Released.IsZero():
 		b.raw(string(u.ago(r.Released)))
 	case !r.Seen.IsZero():

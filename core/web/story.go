@@ -79,7 +79,7 @@ func subjectPath(e event.Event) string {
 func told(e event.Event) (said, class string) {
 	switch {
 	case e.Container != nil:
-		return toldContainer(e.Type, *e.Container)
+		return toldContainer(e.Type, e.Aspect, *e.Container)
 	case e.Check != nil:
 		return toldCheck(e.Type, *e.Check)
 	case e.Delivery != nil:
@@ -94,7 +94,7 @@ func told(e event.Event) (said, class string) {
 	return string(e.Type), ""
 }
 
-func toldContainer(t event.Type, c sdk.Container) (string, string) {
+func toldContainer(t event.Type, a event.Aspect, c sdk.Container) (string, string) {
 	switch t {
 	case event.UpdateFound:
 		return "newer: " + step(c), updateClass(c)
@@ -107,6 +107,9 @@ func toldContainer(t event.Type, c sdk.Container) (string, string) {
 	case event.ContainerRemoved:
 		return "gone", ""
 	}
+	if a == event.Postponed {
+		return postponed(c), ""
+	}
 	if c.Error != nil && c.Check.State == sdk.CheckFailed {
 		return "check failed: " + c.Error.Message, "failed"
 	}
@@ -114,6 +117,14 @@ func toldContainer(t event.Type, c sdk.Container) (string, string) {
 		return "changed, now " + c.Status, ""
 	}
 	return "changed", ""
+}
+
+// postponed says that a check waits for a registry, or does so no more.
+func postponed(c sdk.Container) string {
+	if !c.Check.Postponed() {
+		return "checked again after a pause"
+	}
+	return "check postponed until " + exactly(c.Check.PostponedUntil.Time) + ": " + c.Check.PostponedReason
 }
 
 func imageOf(c sdk.Container) string {
@@ -170,6 +181,9 @@ func toldCheck(t event.Type, c event.Check) (string, string) {
 	class := ""
 	if c.Failed > 0 {
 		parts, class = append(parts, strconv.Itoa(c.Failed)+" failed"), "partly"
+	}
+	if c.Postponed > 0 {
+		parts = append(parts, strconv.Itoa(c.Postponed)+" postponed")
 	}
 	if c.Took != "" {
 		parts = append(parts, "took "+c.Took)

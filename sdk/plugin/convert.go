@@ -29,7 +29,7 @@ func wireContainer(c sdk.Container) *pluginv1.Container {
 		Image:           wireImage(c.Image),
 		Labels:          c.Labels,
 		Result:          wireResult(c.Result),
-		Check:           &pluginv1.CheckState{State: c.Check.State, At: wireTime(c.Check.At)},
+		Check:           wireCheck(c.Check),
 		UpdateAvailable: c.UpdateAvailable,
 		UpdateKind:      wireUpdateKind(c.UpdateKind),
 	}
@@ -57,7 +57,7 @@ func sdkContainer(m *pluginv1.Container) sdk.Container {
 		Image:           sdkImage(m.GetImage()),
 		Labels:          m.GetLabels(),
 		Result:          sdkResult(m.GetResult()),
-		Check:           sdk.CheckState{State: m.GetCheck().GetState(), At: sdkTime(m.GetCheck().GetAt())},
+		Check:           sdkCheck(m.GetCheck()),
 		UpdateAvailable: m.GetUpdateAvailable(),
 		UpdateKind:      sdkUpdateKind(m.GetUpdateKind()),
 	}
@@ -144,6 +144,17 @@ func wirePlatform(p sdk.Platform) *pluginv1.Platform {
 
 func sdkPlatform(m *pluginv1.Platform) sdk.Platform {
 	return sdk.Platform{OS: m.GetOs(), Architecture: m.GetArchitecture(), Variant: m.GetVariant()}
+}
+
+func wireCheck(c sdk.CheckState) *pluginv1.CheckState {
+	return &pluginv1.CheckState{State: c.State, At: wireTime(c.At), PostponedUntil: wireTime(c.PostponedUntil), PostponedReason: c.PostponedReason}
+}
+
+func sdkCheck(m *pluginv1.CheckState) sdk.CheckState {
+	return sdk.CheckState{
+		State: m.GetState(), At: sdkTime(m.GetAt()),
+		PostponedUntil: sdkTime(m.GetPostponedUntil()), PostponedReason: m.GetPostponedReason(),
+	}
 }
 
 func wireTime(t sdk.Time) *timestamppb.Timestamp {

@@ -1208,11 +1208,14 @@ func (x *Result) GetLink() string {
 }
 
 type CheckState struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	State         string                 `protobuf:"bytes,1,opt,name=state,proto3" json:"state,omitempty"`
-	At            *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=at,proto3" json:"at,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	state protoimpl.MessageState `protogen:"open.v1"`
+	State string                 `protobuf:"bytes,1,opt,name=state,proto3" json:"state,omitempty"`
+	At    *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=at,proto3" json:"at,omitempty"`
+	// Set while the registry asks for a pause: state, at and result are older.
+	PostponedUntil  *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=postponed_until,json=postponedUntil,proto3" json:"postponed_until,omitempty"`
+	PostponedReason string                 `protobuf:"bytes,4,opt,name=postponed_reason,json=postponedReason,proto3" json:"postponed_reason,omitempty"`
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
 }
 
 func (x *CheckState) Reset() {
@@ -1257,6 +1260,20 @@ func (x *CheckState) GetAt() *timestamppb.Timestamp {
 		return x.At
 	}
 	return nil
+}
+
+func (x *CheckState) GetPostponedUntil() *timestamppb.Timestamp {
+	if x != nil {
+		return x.PostponedUntil
+	}
+	return nil
+}
+
+func (x *CheckState) GetPostponedReason() string {
+	if x != nil {
+		return x.PostponedReason
+	}
+	return ""
 }
 
 type UpdateKind struct {
@@ -3025,11 +3042,13 @@ const file_plugin_proto_rawDesc = "" +
 	"\x03tag\x18\x01 \x01(\tR\x03tag\x12\x16\n" +
 	"\x06digest\x18\x02 \x01(\tR\x06digest\x124\n" +
 	"\acreated\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\acreated\x12\x12\n" +
-	"\x04link\x18\x04 \x01(\tR\x04link\"N\n" +
+	"\x04link\x18\x04 \x01(\tR\x04link\"\xbe\x01\n" +
 	"\n" +
 	"CheckState\x12\x14\n" +
 	"\x05state\x18\x01 \x01(\tR\x05state\x12*\n" +
-	"\x02at\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\x02at\"\xb9\x01\n" +
+	"\x02at\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\x02at\x12C\n" +
+	"\x0fpostponed_until\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\x0epostponedUntil\x12)\n" +
+	"\x10postponed_reason\x18\x04 \x01(\tR\x0fpostponedReason\"\xb9\x01\n" +
 	"\n" +
 	"UpdateKind\x12\x12\n" +
 	"\x04kind\x18\x01 \x01(\tR\x04kind\x12\x1f\n" +
@@ -3259,60 +3278,61 @@ var file_plugin_proto_depIdxs = []int32{
 	48, // 12: dogwatch.plugin.v1.Image.created:type_name -> google.protobuf.Timestamp
 	48, // 13: dogwatch.plugin.v1.Result.created:type_name -> google.protobuf.Timestamp
 	48, // 14: dogwatch.plugin.v1.CheckState.at:type_name -> google.protobuf.Timestamp
-	14, // 15: dogwatch.plugin.v1.UpdateKind.result:type_name -> dogwatch.plugin.v1.Result
-	9,  // 16: dogwatch.plugin.v1.ListResponse.containers:type_name -> dogwatch.plugin.v1.Container
-	48, // 17: dogwatch.plugin.v1.WatchResponse.at:type_name -> google.protobuf.Timestamp
-	22, // 18: dogwatch.plugin.v1.TagsRequest.repository:type_name -> dogwatch.plugin.v1.Repository
-	22, // 19: dogwatch.plugin.v1.ResolveRequest.repository:type_name -> dogwatch.plugin.v1.Repository
-	22, // 20: dogwatch.plugin.v1.ManifestRequest.repository:type_name -> dogwatch.plugin.v1.Repository
-	17, // 21: dogwatch.plugin.v1.ManifestRequest.platform:type_name -> dogwatch.plugin.v1.Platform
-	48, // 22: dogwatch.plugin.v1.ManifestResponse.created:type_name -> google.protobuf.Timestamp
-	22, // 23: dogwatch.plugin.v1.CredentialsRequest.repository:type_name -> dogwatch.plugin.v1.Repository
-	33, // 24: dogwatch.plugin.v1.LimitsResponse.limits:type_name -> dogwatch.plugin.v1.Limit
-	48, // 25: dogwatch.plugin.v1.Limit.at:type_name -> google.protobuf.Timestamp
-	48, // 26: dogwatch.plugin.v1.Limit.paused_until:type_name -> google.protobuf.Timestamp
-	9,  // 27: dogwatch.plugin.v1.RunRequest.containers:type_name -> dogwatch.plugin.v1.Container
-	45, // 28: dogwatch.plugin.v1.RunRequest.credentials:type_name -> dogwatch.plugin.v1.RunRequest.CredentialsEntry
-	46, // 29: dogwatch.plugin.v1.RunRequest.engines:type_name -> dogwatch.plugin.v1.RunRequest.EnginesEntry
-	47, // 30: dogwatch.plugin.v1.Engine.options:type_name -> google.protobuf.Struct
-	37, // 31: dogwatch.plugin.v1.RunResponse.progress:type_name -> dogwatch.plugin.v1.Progress
-	40, // 32: dogwatch.plugin.v1.FollowRequest.change:type_name -> dogwatch.plugin.v1.Change
-	43, // 33: dogwatch.plugin.v1.FollowRequest.ran:type_name -> dogwatch.plugin.v1.Ran
-	42, // 34: dogwatch.plugin.v1.FollowResponse.run:type_name -> dogwatch.plugin.v1.AskRun
-	9,  // 35: dogwatch.plugin.v1.Change.removed:type_name -> dogwatch.plugin.v1.Container
-	9,  // 36: dogwatch.plugin.v1.Change.put:type_name -> dogwatch.plugin.v1.Container
-	41, // 37: dogwatch.plugin.v1.Change.watchers:type_name -> dogwatch.plugin.v1.WatcherState
-	30, // 38: dogwatch.plugin.v1.RunRequest.CredentialsEntry.value:type_name -> dogwatch.plugin.v1.CredentialsResponse
-	35, // 39: dogwatch.plugin.v1.RunRequest.EnginesEntry.value:type_name -> dogwatch.plugin.v1.Engine
-	0,  // 40: dogwatch.plugin.v1.Component.Describe:input_type -> dogwatch.plugin.v1.DescribeRequest
-	4,  // 41: dogwatch.plugin.v1.Component.Configure:input_type -> dogwatch.plugin.v1.ConfigureRequest
-	7,  // 42: dogwatch.plugin.v1.Component.Release:input_type -> dogwatch.plugin.v1.ReleaseRequest
-	18, // 43: dogwatch.plugin.v1.Watcher.List:input_type -> dogwatch.plugin.v1.ListRequest
-	20, // 44: dogwatch.plugin.v1.Watcher.Watch:input_type -> dogwatch.plugin.v1.WatchRequest
-	23, // 45: dogwatch.plugin.v1.Registry.Tags:input_type -> dogwatch.plugin.v1.TagsRequest
-	25, // 46: dogwatch.plugin.v1.Registry.Resolve:input_type -> dogwatch.plugin.v1.ResolveRequest
-	27, // 47: dogwatch.plugin.v1.Registry.Manifest:input_type -> dogwatch.plugin.v1.ManifestRequest
-	29, // 48: dogwatch.plugin.v1.Registry.Credentials:input_type -> dogwatch.plugin.v1.CredentialsRequest
-	31, // 49: dogwatch.plugin.v1.Registry.Limits:input_type -> dogwatch.plugin.v1.LimitsRequest
-	34, // 50: dogwatch.plugin.v1.Trigger.Run:input_type -> dogwatch.plugin.v1.RunRequest
-	38, // 51: dogwatch.plugin.v1.Trigger.Follow:input_type -> dogwatch.plugin.v1.FollowRequest
-	1,  // 52: dogwatch.plugin.v1.Component.Describe:output_type -> dogwatch.plugin.v1.DescribeResponse
-	5,  // 53: dogwatch.plugin.v1.Component.Configure:output_type -> dogwatch.plugin.v1.ConfigureResponse
-	8,  // 54: dogwatch.plugin.v1.Component.Release:output_type -> dogwatch.plugin.v1.ReleaseResponse
-	19, // 55: dogwatch.plugin.v1.Watcher.List:output_type -> dogwatch.plugin.v1.ListResponse
-	21, // 56: dogwatch.plugin.v1.Watcher.Watch:output_type -> dogwatch.plugin.v1.WatchResponse
-	24, // 57: dogwatch.plugin.v1.Registry.Tags:output_type -> dogwatch.plugin.v1.TagsResponse
-	26, // 58: dogwatch.plugin.v1.Registry.Resolve:output_type -> dogwatch.plugin.v1.ResolveResponse
-	28, // 59: dogwatch.plugin.v1.Registry.Manifest:output_type -> dogwatch.plugin.v1.ManifestResponse
-	30, // 60: dogwatch.plugin.v1.Registry.Credentials:output_type -> dogwatch.plugin.v1.CredentialsResponse
-	32, // 61: dogwatch.plugin.v1.Registry.Limits:output_type -> dogwatch.plugin.v1.LimitsResponse
-	36, // 62: dogwatch.plugin.v1.Trigger.Run:output_type -> dogwatch.plugin.v1.RunResponse
-	39, // 63: dogwatch.plugin.v1.Trigger.Follow:output_type -> dogwatch.plugin.v1.FollowResponse
-	52, // [52:64] is the sub-list for method output_type
-	40, // [40:52] is the sub-list for method input_type
-	40, // [40:40] is the sub-list for extension type_name
-	40, // [40:40] is the sub-list for extension extendee
-	0,  // [0:40] is the sub-list for field type_name
+	48, // 15: dogwatch.plugin.v1.CheckState.postponed_until:type_name -> google.protobuf.Timestamp
+	14, // 16: dogwatch.plugin.v1.UpdateKind.result:type_name -> dogwatch.plugin.v1.Result
+	9,  // 17: dogwatch.plugin.v1.ListResponse.containers:type_name -> dogwatch.plugin.v1.Container
+	48, // 18: dogwatch.plugin.v1.WatchResponse.at:type_name -> google.protobuf.Timestamp
+	22, // 19: dogwatch.plugin.v1.TagsRequest.repository:type_name -> dogwatch.plugin.v1.Repository
+	22, // 20: dogwatch.plugin.v1.ResolveRequest.repository:type_name -> dogwatch.plugin.v1.Repository
+	22, // 21: dogwatch.plugin.v1.ManifestRequest.repository:type_name -> dogwatch.plugin.v1.Repository
+	17, // 22: dogwatch.plugin.v1.ManifestRequest.platform:type_name -> dogwatch.plugin.v1.Platform
+	48, // 23: dogwatch.plugin.v1.ManifestResponse.created:type_name -> google.protobuf.Timestamp
+	22, // 24: dogwatch.plugin.v1.CredentialsRequest.repository:type_name -> dogwatch.plugin.v1.Repository
+	33, // 25: dogwatch.plugin.v1.LimitsResponse.limits:type_name -> dogwatch.plugin.v1.Limit
+	48, // 26: dogwatch.plugin.v1.Limit.at:type_name -> google.protobuf.Timestamp
+	48, // 27: dogwatch.plugin.v1.Limit.paused_until:type_name -> google.protobuf.Timestamp
+	9,  // 28: dogwatch.plugin.v1.RunRequest.containers:type_name -> dogwatch.plugin.v1.Container
+	45, // 29: dogwatch.plugin.v1.RunRequest.credentials:type_name -> dogwatch.plugin.v1.RunRequest.CredentialsEntry
+	46, // 30: dogwatch.plugin.v1.RunRequest.engines:type_name -> dogwatch.plugin.v1.RunRequest.EnginesEntry
+	47, // 31: dogwatch.plugin.v1.Engine.options:type_name -> google.protobuf.Struct
+	37, // 32: dogwatch.plugin.v1.RunResponse.progress:type_name -> dogwatch.plugin.v1.Progress
+	40, // 33: dogwatch.plugin.v1.FollowRequest.change:type_name -> dogwatch.plugin.v1.Change
+	43, // 34: dogwatch.plugin.v1.FollowRequest.ran:type_name -> dogwatch.plugin.v1.Ran
+	42, // 35: dogwatch.plugin.v1.FollowResponse.run:type_name -> dogwatch.plugin.v1.AskRun
+	9,  // 36: dogwatch.plugin.v1.Change.removed:type_name -> dogwatch.plugin.v1.Container
+	9,  // 37: dogwatch.plugin.v1.Change.put:type_name -> dogwatch.plugin.v1.Container
+	41, // 38: dogwatch.plugin.v1.Change.watchers:type_name -> dogwatch.plugin.v1.WatcherState
+	30, // 39: dogwatch.plugin.v1.RunRequest.CredentialsEntry.value:type_name -> dogwatch.plugin.v1.CredentialsResponse
+	35, // 40: dogwatch.plugin.v1.RunRequest.EnginesEntry.value:type_name -> dogwatch.plugin.v1.Engine
+	0,  // 41: dogwatch.plugin.v1.Component.Describe:input_type -> dogwatch.plugin.v1.DescribeRequest
+	4,  // 42: dogwatch.plugin.v1.Component.Configure:input_type -> dogwatch.plugin.v1.ConfigureRequest
+	7,  // 43: dogwatch.plugin.v1.Component.Release:input_type -> dogwatch.plugin.v1.ReleaseRequest
+	18, // 44: dogwatch.plugin.v1.Watcher.List:input_type -> dogwatch.plugin.v1.ListRequest
+	20, // 45: dogwatch.plugin.v1.Watcher.Watch:input_type -> dogwatch.plugin.v1.WatchRequest
+	23, // 46: dogwatch.plugin.v1.Registry.Tags:input_type -> dogwatch.plugin.v1.TagsRequest
+	25, // 47: dogwatch.plugin.v1.Registry.Resolve:input_type -> dogwatch.plugin.v1.ResolveRequest
+	27, // 48: dogwatch.plugin.v1.Registry.Manifest:input_type -> dogwatch.plugin.v1.ManifestRequest
+	29, // 49: dogwatch.plugin.v1.Registry.Credentials:input_type -> dogwatch.plugin.v1.CredentialsRequest
+	31, // 50: dogwatch.plugin.v1.Registry.Limits:input_type -> dogwatch.plugin.v1.LimitsRequest
+	34, // 51: dogwatch.plugin.v1.Trigger.Run:input_type -> dogwatch.plugin.v1.RunRequest
+	38, // 52: dogwatch.plugin.v1.Trigger.Follow:input_type -> dogwatch.plugin.v1.FollowRequest
+	1,  // 53: dogwatch.plugin.v1.Component.Describe:output_type -> dogwatch.plugin.v1.DescribeResponse
+	5,  // 54: dogwatch.plugin.v1.Component.Configure:output_type -> dogwatch.plugin.v1.ConfigureResponse
+	8,  // 55: dogwatch.plugin.v1.Component.Release:output_type -> dogwatch.plugin.v1.ReleaseResponse
+	19, // 56: dogwatch.plugin.v1.Watcher.List:output_type -> dogwatch.plugin.v1.ListResponse
+	21, // 57: dogwatch.plugin.v1.Watcher.Watch:output_type -> dogwatch.plugin.v1.WatchResponse
+	24, // 58: dogwatch.plugin.v1.Registry.Tags:output_type -> dogwatch.plugin.v1.TagsResponse
+	26, // 59: dogwatch.plugin.v1.Registry.Resolve:output_type -> dogwatch.plugin.v1.ResolveResponse
+	28, // 60: dogwatch.plugin.v1.Registry.Manifest:output_type -> dogwatch.plugin.v1.ManifestResponse
+	30, // 61: dogwatch.plugin.v1.Registry.Credentials:output_type -> dogwatch.plugin.v1.CredentialsResponse
+	32, // 62: dogwatch.plugin.v1.Registry.Limits:output_type -> dogwatch.plugin.v1.LimitsResponse
+	36, // 63: dogwatch.plugin.v1.Trigger.Run:output_type -> dogwatch.plugin.v1.RunResponse
+	39, // 64: dogwatch.plugin.v1.Trigger.Follow:output_type -> dogwatch.plugin.v1.FollowResponse
+	53, // [53:65] is the sub-list for method output_type
+	41, // [41:53] is the sub-list for method input_type
+	41, // [41:41] is the sub-list for extension type_name
+	41, // [41:41] is the sub-list for extension extendee
+	0,  // [0:41] is the sub-list for field type_name
 }
 
 func init() { file_plugin_proto_init() }

@@ -1,0 +1,111 @@
+package check
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/dogwatch/dogwatch/core/event"
+	"github.com/dogwatch/dogwatch/sdk"
+)
+
+// TestPauseIsNoFailure: containers of a registry that asks for a pause keep what
+// is known of them, and say until when they are postponed.
+func TestPauseIsNoFailure(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := open(t)
+		defer w.store.Close()
+		w.hub.tags["library/nginx"] = []string{"1.25.0", "1.26.0"}
+		w.hub.tags["library/redis"] = []string{"7.0.0"}
+		update, current, failed := container("web", "nginx:1.25.0"), container("cache", "redis:7.0.0"), container("private", "team/private:1.0.0")
+		w.engine.has(update, current, failed)
+		w.run()
+		before := map[string]sdk.Container{}
+		for _, id := range []string{"id-web", "id-cache", "id-private"} {
+			before[id] = w.get(id)
+		}
+		_, last := w.events(0)
+
+		time.Sleep(time.Hour)
+		w.hub.before = func(context.Context, string) error { return limited(20 * time.Minute) }
+		until := sdk.TimeOf(time.Now().Add(20 * time.Minute))
+		w.engine.has(update, current, failed, container("new", "nginx:1.26.0"))
+		for range 2 { // the second tells nothing new
+			if report := w.run(); report.Postponed != 4 || report.Failed != 0 || len(report.Updates) != 0 || len(report.Found) != 0 {
+				t.Errorf("report %+v", report)
+			}
+		}
+		for id, was := range before {
+			was.Check.PostponedUntil, was.Check.PostponedReason = until, "docker.io limits requests"
+			now := w.get(id)
+			if now.Check != was.Check || message(now) != message(was) || now.UpdateAvailable != was.UpdateAvailable || now.UpdateKind != was.UpdateKind {
+				t.Errorf("%s is now\n%+v, was\n%+v", id, now, was)
+			}
+			if was.Result != nil && *now.Result != *was.Result {
+				t.Errorf("%s has now %+v, had %+v", id, now.Result, was.Result)
+			}
+		}
+		if c := w.get("id-new"); c.Check.State != sdk.CheckNever || c.Check.PostponedUntil != until || c.Error != nil {
+			t.Errorf("a new container has %+v, %q", c.Check, message(c))
+		}
+		told, last := w.events(last)
+		equal(t, "events", told, []string{
+			"container.added local/new", "container.changed local/web", "container.changed local/cache", "container.changed local/private", "container.changed local/new",
+		})
+		if aspects := w.aspects(t); aspects != 4 {
+			t.Errorf("%d events say that a check is postponed", aspects)
+		}
+
+		time.Sleep(21 * time.Minute)
+		w.hub.before = nil
+		if report := w.run(); report.Postponed != 0 || report.Failed != 1 {
+			t.Errorf("after the pause: %+v", report)
+		}
+		for id, was := range before {
+			if now := w.get(id); now.Check.Postponed() || now.Check.PostponedReason != "" || now.Check.State != was.Check.State {
+				t.Errorf("%s after the pause: %+v", id, now.Check)
+			}
+		}
+		told, _ = w.events(last)
+		equal(t, "events after the pause", told, []string{
+			"container.changed local/web", "container.changed local/cache", "container.changed local/private", "container.changed local/new",
+		})
+		if aspects := w.aspects(t); aspects != 7 { // of the new one more has changed
+			t.Errorf("%d events say that a check is, or was, postponed", aspects)
+		}
+	})
+}
+
+// aspects counts the events that tell of a pause alone.
+func (w *world) aspects(t *testing.T) (n int) {
+	t.Helper()
+	events, err := w.store.Events(context.Background(), 0, 1000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range events {
+		if e.Aspect == event.Postponed {
+			n++
+		}
+	}
+	return n
+}
+
+// TestSilenceIsNoPause: a registry that does not answer has failed, whatever is not asked of it any more.
+func TestSilenceIsNoPause(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := open(t, func(_ *world, o *Options) { o.Limits.PerHost = 1 })
+		defer w.store.Close()
+		w.hub.before = func(context.Context, string) error {
+			time.Sleep(patience)
+			return sdk.WithKind(sdk.ErrUnavailable, errors.New("no answer"))
+		}
+		w.engine.has(container("a", "a:1.0"), container("b", "b:1.0"))
+		if report := w.run(); report.Failed != 2 || report.Postponed != 0 {
+			t.Errorf("report %+v", report)
+		}
+		contains(t, "error", message(w.get("id-b")), "docker.io does not answer: not asked again before ")
+	})
+}
