@@ -119,8 +119,11 @@ func (i installation) Triggers() []doctor.Component {
 // component tells how the configuration of a component went.
 func (i installation) component(c *component.Component) doctor.Component {
 	state, err := c.State()
-	if state == component.Pending {
+	switch state {
+	case component.Pending:
 		err = errors.New("its plugin has not answered")
+	case component.Unsupported:
+		err = nil // of which a warning tells
 	}
 	told := doctor.Component{ID: c.FullID(), Default: c.Default, Err: err, Warnings: slices.Clone(c.View().Warnings)}
 	for _, p := range i.once.Problems() {

@@ -24,6 +24,9 @@ const (
 	Pending State = "starting" // its plugin has not answered yet
 	Ready   State = "ready"
 	Failed  State = "failed" // its configuration is wrong, or its plugin cannot run
+	// Unsupported is that of a type which this version does not have yet, though
+	// configurations do: nothing is wrong, and nothing happens.
+	Unsupported State = "unsupported"
 )
 
 // Component is one configured instance.
@@ -111,7 +114,7 @@ func (c *Component) view(configuration map[string]any) View {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	v := View{ID: c.ID(), Type: c.Type, Name: c.Name, Configuration: configuration, State: c.state, Warnings: slices.Concat(c.oddities, c.warnings)}
-	if c.err != nil {
+	if c.err != nil && c.state != Unsupported { // of which a warning tells
 		v.Error = c.err.Error()
 	}
 	return v

@@ -137,13 +137,19 @@ func (m *Manager) add(section config.Component, byDefault bool) {
 	c := &Component{Kind: section.Kind, Type: section.Type, Name: section.Name, Default: byDefault, state: Pending}
 	bundle, t, known := m.opt.Plugins.Find(section.Kind, section.Type)
 	var problems []config.Problem
-	if known {
+	later := config.NotYet(section.Kind, section.Type)
+	switch {
+	case known:
 		c.Delivery, c.Instance = t.Delivery, bundle.Instance(c.FullID())
 		problems = append(m.resolve(c, t, section), m.grants(c, bundle, t)...)
-	} else {
+	case later != "":
+		c.state, c.err = Unsupported, errors.New(later)
+		c.masked, c.stored = map[string]any{}, map[string]any{}
+		problems = []config.Problem{{Key: c.FullID(), Source: anySource(section), Message: later, Level: config.Warning}}
+	default:
 		problems = append([]config.Problem{{Key: string(c.Kind) + "." + c.Type, Source: anySource(section), Message: m.unknownType(section), Level: config.Error}}, section.Problems...)
 	}
-	if !m.keep(c, problems) {
+	if !m.keep(c, problems) || !known {
 		return
 	}
 	c.handed = true
@@ -268,6 +274,10 @@ func (m *Manager) answered(c *Component, got sdkplugin.Configured, err error) {
 		if f.Field != "" {
 			key += "." + f.Field
 		}
+		if i := config.Suggesting(m.problems, key); i >= 0 && c.Options[f.Field] == nil {
+			m.problems[i].Level = config.Error // it is one mistake
+			continue
+		}
 		m.problems = append(m.problems, config.Problem{Key: key, Message: f.Detail, Level: config.Error})
 	}
 }
@@ -280,9 +290,6 @@ func (m *Manager) Problems() []config.Problem {
 }
 
 func (m *Manager) unknownType(section config.Component) string {
-	if section.Kind == kind.Trigger && (section.Type == "docker" || section.Type == "dockercompose") {
-		return fmt.Sprintf("the trigger type %q is not available in this version, which tells of updates and does not install them", section.Type)
-	}
 	var names []string
 	for _, t := range m.opt.Plugins.Types(section.Kind) {
 		names = append(names, t.Name)

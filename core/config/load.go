@@ -1,6 +1,7 @@
 package config
 
 import (
+	"fmt"
 	"io/fs"
 	"slices"
 	"strings"
@@ -161,10 +162,11 @@ func (e entry) clash(before Value) Value {
 	if text, same := e.value.V.(string); same && !e.isFile && before.V == any(text) && !strings.HasPrefix(before.Source, "file ") {
 		return before
 	}
-	return Value{Source: e.value.Source, problem: &Problem{
-		Key: e.path, Source: e.value.Source, Level: Error,
-		Message: "set twice, also by " + before.Source, Remedy: "keep one",
-	}}
+	message := "set twice, also by " + before.Source
+	if wasFile := strings.HasPrefix(before.Source, "file "); wasFile != e.isFile {
+		message = fmt.Sprintf("set twice, as itself and by %s%s, also by %s", e.path[strings.LastIndexByte(e.path, '.')+1:], fileSuffix, before.Source)
+	}
+	return Value{Source: e.value.Source, problem: &Problem{Key: e.path, Source: e.value.Source, Level: Error, Message: message, Remedy: "keep one"}}
 }
 
 // canonical returns a path with its section in the singular, unless it is a

@@ -10,7 +10,8 @@ import (
 // Resolve reads the component's options by schema. The problems, those in
 // c.Problems first, are of level Error for a value that is missing or not
 // accepted and of level Warning for an option that is deprecated or that the
-// schema does not know: a typo never stops a component.
+// schema does not know: a typo stops a component only where a required option
+// is missing for it.
 func (c Component) Resolve(schema option.Schema) (option.Values, []Problem) {
 	raw := map[string]any{}
 	for name, v := range c.Options {
@@ -18,9 +19,13 @@ func (c Component) Resolve(schema option.Schema) (option.Values, []Problem) {
 	}
 	problems := slices.Clone(c.Problems)
 	values, invalid, unknown := schema.Resolve(raw)
+	var strange []Problem
+	for _, name := range unknown {
+		strange = append(strange, c.unknownOption(name, schema))
+	}
 	for _, f := range invalid {
 		o, _ := schema.Find(f.Field)
-		if c.unread(o) {
+		if c.unread(o) || c.misnamed(o, strange) {
 			continue
 		}
 		given := c.Options[f.Field]
@@ -36,11 +41,37 @@ func (c Component) Resolve(schema option.Schema) (option.Values, []Problem) {
 			}
 		}
 	}
-	for _, name := range unknown {
-		problems = append(problems, c.unknownOption(name, schema))
-	}
-	return values, problems
+	return values, append(problems, strange...)
 }
+
+// misnamed reports whether o is missing because an option that is not known was
+// given for it. The problem of that one becomes the error then: it is one mistake.
+func (c Component) misnamed(o option.Option, strange []Problem) bool {
+	for _, name := range append([]string{o.Name}, o.Aliases...) {
+		if _, given := c.Options[name]; given {
+			return false
+		}
+	}
+	i := Suggesting(strange, c.Key()+"."+o.Name)
+	if i < 0 || !o.Required {
+		return false
+	}
+	strange[i].Level = Error
+	strange[i].Remedy += " It is required"
+	if o.Help != "" {
+		strange[i].Remedy += ": " + o.Help
+	}
+	return true
+}
+
+// Suggesting returns which of problems is a warning about a name that is not
+// known and was probably meant to be path; -1 when none is.
+func Suggesting(problems []Problem, path string) int {
+	return slices.IndexFunc(problems, func(p Problem) bool { return p.Level == Warning && strings.HasPrefix(p.Remedy, meant(path, p.Source)) })
+}
+
+// meant is the remedy for a name that is not known.
+func meant(path, source string) string { return "did you mean " + spell(path, source) + "?" }
 
 // unread reports whether o has a value that could not be read, so that nobody
 // is told it is missing too.
@@ -61,7 +92,7 @@ func (c Component) unknownOption(name string, schema option.Schema) Problem {
 		joined := string(c.Kind) + "." + c.Type + "." + c.Name + strings.ReplaceAll(named, ".", "") + "." + rest
 		p.Remedy = "a name has no underscore: if " + strings.ToUpper(c.Name+"_"+strings.ReplaceAll(named, ".", "_")) + " is the name, write " + spell(joined, p.Source)
 	} else if near := nearest(name, known); near != "" {
-		p.Remedy = "did you mean " + spell(c.Key()+"."+near, p.Source) + "?"
+		p.Remedy = meant(c.Key()+"."+near, p.Source)
 	}
 	return p
 }
@@ -79,29 +110,6 @@ func splitName(name string, schema option.Schema) (named, rest string) {
 			return name[:at], name[at+1:]
 		}
 	}
-}
-
-// nearest returns the known name that was probably meant: one that is spelt
-// alike, else the only one that ends in the name (auth.token for token), else
-// the longest that the name ends in (url for webhookurl).
-func nearest(name string, known []string) string {
-	if near := option.Suggest(name, known); near != "" {
-		return near
-	}
-	var below []string
-	inside := ""
-	for _, k := range known {
-		if strings.HasSuffix(k, "."+name) {
-			below = append(below, k)
-		}
-		if strings.HasSuffix(name, k) && len(k) > max(2, len(inside)) {
-			inside = k
-		}
-	}
-	if len(below) == 1 {
-		return below[0]
-	}
-	return inside
 }
 
 // misquoted explains the two ways in which a compose file puts more into a variable than was meant.

@@ -66,11 +66,10 @@ func TestResolve(t *testing.T) {
 		}
 	}
 	check(problems,
-		`error: trigger.smtp.main.host: is required: Server`,
 		`error: trigger.smtp.main.port: want a whole number, got "\"25\"" (env DOGWATCH_TRIGGER_SMTP_MAIN_PORT); the quotation marks are part of the value; remove them`,
 		`error: trigger.smtp.main.mode: want one of simple, batch, got "batch # or simple" (env WUD_TRIGGER_SMTP_MAIN_MODE); the comment is part of the value; remove it`,
 		`warning: trigger.smtp.main.token: is deprecated (env DOGWATCH_TRIGGER_SMTP_MAIN_TOKEN); use pass`,
-		`warning: trigger.smtp.main.hostt: unknown option (env DOGWATCH_TRIGGER_SMTP_MAIN_HOSTT); did you mean DOGWATCH_TRIGGER_SMTP_MAIN_HOST?`,
+		`error: trigger.smtp.main.hostt: unknown option (env DOGWATCH_TRIGGER_SMTP_MAIN_HOSTT); did you mean DOGWATCH_TRIGGER_SMTP_MAIN_HOST? It is required: Server`,
 	)
 	_, problems = c.Components[1].Resolve(mailSchema(t))
 	check(problems, `error: trigger.smtp.other.host: the file cannot be read: no such file (file /missing (env DOGWATCH_TRIGGER_SMTP_OTHER_HOST__FILE))`)
@@ -88,6 +87,22 @@ func TestNearest(t *testing.T) {
 	} {
 		if got := nearest(name, known); got != want {
 			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+	}
+	for _, test := range []struct{ name, known, want string }{
+		{"user", "login password url", "login"},
+		{"password", "user hash", "hash"},
+		{"login", "user hash", "user"},
+		{"login", "username token", "username"},
+		{"password", "username token", "token"},
+		{"user", "url token", ""},
+		{"pass", "hash user", "hash"},
+		{"server", "host port", "host"},
+		{"host", "hosts mirror", "hosts"},
+		{"usr", "user pass", "user"},
+	} {
+		if got := nearest(test.name, strings.Fields(test.known)); got != test.want {
+			t.Errorf("%s of %s: %q, want %q", test.name, test.known, got, test.want)
 		}
 	}
 	for name, want := range map[string]string{"alerts.host": "alerts host", "big.alerts.from.name": "big.alerts from.name", "alerts.hots": " ", "host": " ", "alerts.": " "} {

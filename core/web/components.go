@@ -102,6 +102,8 @@ func componentState(state string) stateWord {
 		return stateWord{"Ready", "ok"}
 	case "failed":
 		return stateWord{"Failed", "failed"}
+	case "unsupported":
+		return stateWord{"Not yet supported", "muted"}
 	}
 	return stateWord{"Starting", "muted"}
 }
