@@ -7,7 +7,8 @@ import (
 	"net"
 	"os"
 	"path/filepath"
-	"strconv"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -26,21 +27,40 @@ func newDemo(g *global) *cobra.Command {
 		Short: "Serve with a simulated engine and simulated registries",
 		Long: `Serves as ever, but with a simulated homelab to watch: an engine with some twenty
 containers, and the registries of their images, where new versions appear now and
-then. It needs no engine and no network, ignores the configuration, and leaves
-nothing behind.`,
+then. It needs no engine and no network, and leaves nothing behind. Of the
+configuration only the variables of the address count: DOGWATCH_SERVER_HOST and
+DOGWATCH_SERVER_PORT.`,
 		Example: `  # on port 3000
   dogwatch demo
 
   # beside a Dogwatch that serves
   dogwatch demo --port 3001`,
 		Args: exactly(0),
-		RunE: func(cmd *cobra.Command, _ []string) error { return g.demo(cmd.Context(), port) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			flags := map[string]any{}
+			if cmd.Flags().Changed("port") {
+				flags["server.port"] = port
+			}
+			return g.demo(cmd.Context(), flags)
+		},
 	}
 	cmd.Flags().IntVarP(&port, "port", "p", 3000, "port to listen on")
 	return cmd
 }
 
-func (g *global) demo(ctx context.Context, port int) error {
+// addressVariables are those of the environment that count for the demo, too.
+var addressVariables = []string{"DOGWATCH_SERVER_HOST", "DOGWATCH_SERVER_BIND", "DOGWATCH_SERVER_PORT", "WUD_SERVER_PORT"}
+
+// addressOf returns the variables of an environment that say where to listen.
+func addressOf(environ []string) []string {
+	return slices.DeleteFunc(slices.Clone(environ), func(v string) bool {
+		name, _, _ := strings.Cut(v, "=")
+		return !slices.Contains(addressVariables, strings.ToUpper(name))
+	})
+}
+
+// demo serves the homelab. flags are settings of the command line.
+func (g *global) demo(ctx context.Context, flags map[string]any) error {
 	dir, err := os.MkdirTemp("", "dogwatch-demo-")
 	if err != nil {
 		return err
@@ -54,12 +74,12 @@ func (g *global) demo(ctx context.Context, port int) error {
 		return err
 	}
 	defer lab.close()
-	flags := map[string]any{"server.port": port, "store.path": dir}
+	flags["store.path"] = dir
 	if g.logLevel != "" {
 		flags["log.level"] = g.logLevel
 	}
 	cfg, err := config.Load(config.Input{
-		Environ: lab.environment(), Flags: flags, WatcherTypes: watcherTypes(),
+		Environ: append(lab.environment(), addressOf(os.Environ())...), Flags: flags, WatcherTypes: watcherTypes(),
 		Open: func(string) (fs.File, error) { return nil, fs.ErrNotExist },
 	})
 	if err != nil {
@@ -79,10 +99,7 @@ func (g *global) demo(ctx context.Context, port int) error {
 
 // welcome says what there is to see.
 func (g *global) welcome(lab *homelab, at net.Addr) {
-	address := at.String()
-	if tcp, is := at.(*net.TCPAddr); is {
-		address = "localhost:" + strconv.Itoa(tcp.Port)
-	}
+	address := reachable(at)
 	fmt.Fprintf(g.stdout, `Demo: %d simulated containers and %d simulated registries; nothing leaves this machine.
 
   http://%[3]s/

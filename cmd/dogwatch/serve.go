@@ -4,8 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"runtime/debug"
+	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -81,6 +84,9 @@ func (g *global) serve(ctx context.Context, cfg *config.Config, opt core.Options
 		debug.SetGCPercent(gcPercent)
 	}
 	log.Info("dogwatch starts", "version", version, "config", cfg.File, "store", cfg.Store.Path)
+	if opt.Listening == nil {
+		opt.Listening = func(at net.Addr) { log.Info("open " + openAt(cfg.Settings, at)) }
+	}
 	opt.Config, opt.Builtins, opt.Version, opt.Log, opt.Redactor = cfg, builtins(), version, log, redactor
 	app, err := core.New(ctx, opt)
 	if err != nil {
@@ -94,4 +100,26 @@ func (g *global) serve(ctx context.Context, cfg *config.Config, opt core.Options
 	}
 	log.Info("dogwatch stopped")
 	return err
+}
+
+// openAt returns the address at which a browser finds a server that listens at
+// an address: that of public.url, or else one for this machine.
+func openAt(s config.Settings, at net.Addr) string {
+	if s.PublicURL != nil {
+		return strings.TrimRight(s.PublicURL.String(), "/") + "/"
+	}
+	scheme := "http://"
+	if s.Server.TLS.Enabled {
+		scheme = "https://"
+	}
+	return scheme + reachable(at) + s.Server.BasePath
+}
+
+// reachable returns the address of a listener as this machine reaches it.
+func reachable(at net.Addr) string {
+	tcp, is := at.(*net.TCPAddr)
+	if !is || !tcp.IP.IsUnspecified() && !tcp.IP.Equal(net.IPv4(127, 0, 0, 1)) && !tcp.IP.Equal(net.IPv6loopback) {
+		return at.String()
+	}
+	return net.JoinHostPort("localhost", strconv.Itoa(tcp.Port))
 }
