@@ -182,7 +182,9 @@ func (i Instance) attempt(ctx context.Context, r repeat, fn func(context.Context
 			i.s.didAnswer(p)
 			return nil
 		case errors.Is(err, sdkplugin.ErrGone):
-			// A child that holds its output open would hide the death.
+			// The supervisor may hear of it a moment later; no other call is to be
+			// lost on this process until then.
+			p.gone.Store(true)
 			p.kill()
 			if r == once || try > 0 {
 				return err
@@ -211,7 +213,7 @@ func (s *Supervisor) running(ctx context.Context, not *process) (*process, error
 		s.mu.Unlock()
 		switch state {
 		case Running:
-			if p != not {
+			if p != not && !p.gone.Load() {
 				return p, nil
 			}
 		case Stopped, Starting:

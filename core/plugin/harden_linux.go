@@ -31,6 +31,16 @@ func Harden() error {
 	return nil
 }
 
+// awaitExit waits until the process has ended and reports whether it did. Until
+// it is collected by cmd.Wait, no other process or group can have its number.
+func awaitExit(cmd *exec.Cmd) bool {
+	for {
+		if err := unix.Waitid(unix.P_PID, cmd.Process.Pid, nil, unix.WEXITED|unix.WNOWAIT, nil); err != unix.EINTR {
+			return err == nil
+		}
+	}
+}
+
 func bySignal(state *os.ProcessState) bool {
 	status, ok := state.Sys().(syscall.WaitStatus)
 	return ok && status.Signaled() && (status.Signal() == syscall.SIGKILL || status.Signal() == syscall.SIGTERM)

@@ -5,11 +5,14 @@ package plugin
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -69,6 +72,23 @@ func (p *probe) List(ctx context.Context) ([]sdk.Container, error) {
 	switch p.do {
 	case "exit":
 		os.Exit(4)
+	case "exit leaving a child":
+		// It has a session of its own, so it does not end with its group. The real
+		// output is not what os.Stdout is in a plugin.
+		left, stdout, stderr := exec.Command("sleep", "600"), os.NewFile(1, "stdout"), os.NewFile(2, "stderr")
+		left.Stdout, left.Stderr, left.SysProcAttr = stdout, stderr, &syscall.SysProcAttr{Setsid: true}
+		if err := left.Start(); err != nil {
+			return nil, err
+		}
+		fmt.Fprintln(stderr, "left behind", left.Process.Pid)
+		os.Exit(4)
+	case "disconnect":
+		for fd := 3; fd < 100; fd++ {
+			if _, err := syscall.Getsockname(fd); err == nil {
+				_ = syscall.Close(fd)
+			}
+		}
+		select {}
 	case "panic":
 		panic("as asked")
 	case "hang":

@@ -9,12 +9,15 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
 	goplugin "github.com/hashicorp/go-plugin"
+	"github.com/hashicorp/go-plugin/runner"
 	"google.golang.org/grpc"
 
 	sdkplugin "github.com/dogwatch/dogwatch/sdk/plugin"
@@ -59,14 +62,12 @@ func (h *Host) environment(b bundle) []string {
 
 // process is one live process of a bundle.
 type process struct {
+	child  *child
 	client *sdkplugin.Client
-	cmd    *exec.Cmd
 	owner  *goplugin.Client
 	rpc    goplugin.ClientProtocol
-	// kill ends the process and all that it started, at once. It may be called more than once.
-	kill func()
-	// done closes as soon as the process is gone.
-	done <-chan struct{}
+	// gone is set when a call found that the process does not answer any more.
+	gone atomic.Bool
 }
 
 // launch starts a bundle's process and shakes hands with it.
@@ -91,16 +92,18 @@ func (h *Host) launchOnce(ctx context.Context, b bundle, log hclog.Logger) (_ *p
 	if err != nil {
 		return nil, err
 	}
-	alive, kill := context.WithCancel(context.Background())
-	cmd := exec.CommandContext(alive, b.path, b.args...)
-	cmd.Cancel = func() error { return killGroup(cmd) }
-	cmd.Env = append(h.environment(b), key...)
+	cmd := exec.Command(b.path, b.args...)
 	harden(cmd)
-	done := &doneCatcher{GRPCPlugin: sdkplugin.ClientPlugins()[sdkplugin.ProtocolVersion][sdkplugin.PluginName].(goplugin.GRPCPlugin)}
+	c := &child{cmd: cmd, exited: make(chan struct{})}
 	config := &goplugin.ClientConfig{
 		HandshakeConfig:  sdkplugin.Handshake(),
-		VersionedPlugins: map[int]goplugin.PluginSet{sdkplugin.ProtocolVersion: {sdkplugin.PluginName: done}},
-		Cmd:              cmd,
+		VersionedPlugins: sdkplugin.ClientPlugins(),
+		RunnerFunc: func(_ hclog.Logger, spec *exec.Cmd, _ string) (runner.Runner, error) {
+			// Of two settings the later counts: sockets are in our folder, whose path is short enough.
+			cmd.Env = slices.Concat(spec.Env, h.environment(b), key)
+			return c, checkSum(b)
+		},
+		UnixSocketConfig: &goplugin.UnixSocketConfig{TempDir: h.runDir},
 		AllowedProtocols: []goplugin.Protocol{goplugin.ProtocolGRPC},
 		TLSConfig:        secured,
 		SkipHostEnv:      true,
@@ -108,19 +111,14 @@ func (h *Host) launchOnce(ctx context.Context, b bundle, log hclog.Logger) (_ *p
 		Logger:           bridge{log, h.opt.Log},
 		GRPCDialOptions:  []grpc.DialOption{grpc.WithReadBufferSize(8 << 10), grpc.WithWriteBufferSize(8 << 10)},
 	}
-	if !b.builtin {
-		config.SecureConfig = &goplugin.SecureConfig{Checksum: b.checksum, Hash: sha256.New()}
-	}
 	owner := goplugin.NewClient(config)
 	defer func() {
 		if err != nil {
-			// go-plugin waits for the end of the process's output, which a child
-			// of the process may hold open for ever.
-			kill()
+			_ = c.Kill(ctx)
 			owner.Kill()
 		}
 	}()
-	defer context.AfterFunc(ctx, kill)()
+	defer context.AfterFunc(ctx, func() { _ = c.Kill(ctx) })()
 	rpc, err := owner.Client()
 	if err != nil {
 		return nil, err
@@ -129,37 +127,41 @@ func (h *Host) launchOnce(ctx context.Context, b bundle, log hclog.Logger) (_ *p
 	if err != nil {
 		return nil, fmt.Errorf("dispense: %w", err)
 	}
-	return &process{client: raw.(*sdkplugin.Client), cmd: cmd, owner: owner, rpc: rpc, kill: kill, done: done.done}, nil
+	return &process{client: raw.(*sdkplugin.Client), child: c, owner: owner, rpc: rpc}, nil
 }
+
+// kill ends the process and all that it started, at once. It may be called more than once.
+func (p *process) kill() { _ = p.child.Kill(context.Background()) }
 
 // stop asks the process to end, and ends it and what it started when it does not.
 func (p *process) stop() {
+	p.child.expectEnd()
 	timer := time.AfterFunc(stopPatience, p.kill)
 	defer timer.Stop()
 	p.owner.Kill()
 	p.kill()
 }
 
-// killedFromOutside reports whether a dead process was ended by a signal that
-// the process itself does not raise when it crashes.
+// release lets go of what belongs to a process that has ended: its connection and its socket.
+func (p *process) release() { p.owner.Kill() }
+
+// killedFromOutside waits for the end of a process and reports whether it was a
+// signal that the process itself does not raise when it crashes.
 func (p *process) killedFromOutside() bool {
-	for !p.owner.Exited() {
-		time.Sleep(time.Millisecond)
+	<-p.child.exited
+	return bySignal(p.child.cmd.ProcessState)
+}
+
+// checkSum makes sure that the executable still is the one that was found to be trusted.
+func checkSum(b bundle) error {
+	if b.builtin {
+		return nil
 	}
-	state := p.cmd.ProcessState
-	return state != nil && bySignal(state)
-}
-
-// doneCatcher keeps the channel that go-plugin closes when the process is gone.
-type doneCatcher struct {
-	goplugin.GRPCPlugin
-	goplugin.NetRPCUnsupportedPlugin
-	done <-chan struct{}
-}
-
-func (d *doneCatcher) GRPCClient(ctx context.Context, broker *goplugin.GRPCBroker, conn *grpc.ClientConn) (any, error) {
-	d.done = ctx.Done()
-	return d.GRPCPlugin.GRPCClient(ctx, broker, conn)
+	same, err := (&goplugin.SecureConfig{Checksum: b.checksum, Hash: sha256.New()}).Check(b.path)
+	if err == nil && !same {
+		err = goplugin.ErrChecksumsDoNotMatch
+	}
+	return err
 }
 
 // makeRunDir makes a private folder for sockets in the first of dirs that can

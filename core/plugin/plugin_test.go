@@ -98,22 +98,23 @@ func TestPanicLeavesTheProcessAlive(t *testing.T) {
 }
 
 func TestKilledPluginIsStartedAgainAtOnceHoweverOften(t *testing.T) {
-	h := newHost(t, testOptions(t))
-	i, err := configure(t, h, "watcher.probe.a", kind.Watcher, "probe", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for range 3 * maxCrashes {
-		pid := pidOf(t, i)
-		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
-			t.Fatal(err)
-		}
-		if again := pidOf(t, i); again == pid {
-			t.Fatal("a dead process answered")
-		}
-	}
-	if st := h.Bundles()[0]; st.State != Running || st.Restarts != 3*maxCrashes {
-		t.Fatalf("status is %+v", st)
+	for _, signal := range []syscall.Signal{syscall.SIGKILL, syscall.SIGTERM} {
+		t.Run(signal.String(), func(t *testing.T) {
+			h := newHost(t, testOptions(t))
+			i, err := configure(t, h, "watcher.probe.a", kind.Watcher, "probe", nil)
+			must(t, err)
+			for range 3 * maxCrashes {
+				pid := pidOf(t, i)
+				must(t, syscall.Kill(pid, signal))
+				eventually(t, "it ends", func() bool { return !running(pid) })
+				if again := pidOf(t, i); again == pid {
+					t.Fatal("a dead process answered")
+				}
+			}
+			if st := h.Bundles()[0]; st.State != Running || st.Restarts != 3*maxCrashes {
+				t.Fatalf("status is %+v", st)
+			}
+		})
 	}
 }
 

@@ -81,7 +81,7 @@ func (s *Supervisor) Status() Status {
 		st.Error = s.err.Error()
 	}
 	if s.proc != nil {
-		st.PID = s.proc.cmd.Process.Pid
+		st.PID = s.proc.child.pid()
 	}
 	return st
 }
@@ -170,13 +170,14 @@ func (s *Supervisor) run(ctx context.Context) {
 			continue
 		case err == nil:
 			s.set(Running, nil)
-			s.log.Debug("plugin is up", "pid", proc.cmd.Process.Pid)
+			s.log.Debug("plugin is up", "pid", proc.child.pid())
 			err = s.tend(ctx, proc)
 			if ctx.Err() != nil || err == nil {
 				s.putDown(proc)
 				continue
 			}
 			end = death{lived: s.host.opt.Now().Sub(started), outside: proc.killedFromOutside()}
+			proc.release()
 		case s.refuse(err):
 			continue
 		}
@@ -295,7 +296,7 @@ func (s *Supervisor) tend(ctx context.Context, p *process) error {
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-p.done:
+		case <-p.child.exited:
 			return fmt.Errorf("%w: the process of plugin %s ended", sdk.ErrUnavailable, s.bundle.name)
 		case <-s.wake:
 			s.mu.Lock()

@@ -1,0 +1,164 @@
+package plugin
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"runtime"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/go-plugin/runner"
+)
+
+// outputGrace is how long the output of a process that has ended is read: what
+// it wrote last is there already, but a child that it left behind may hold the
+// pipes open for ever.
+const outputGrace = time.Second
+
+// child is the process of a bundle. It implements go-plugin's runner.Runner,
+// and unlike the one that go-plugin has it notices the end of the process
+// itself, not of all that may hold its output.
+type child struct {
+	cmd            *exec.Cmd
+	stdout, stderr *os.File
+	// exited closes when the process has ended; cmd.ProcessState is set by then.
+	exited chan struct{}
+
+	mu sync.Mutex
+	// stopping is true once the process was asked to end in good order.
+	stopping bool
+	// killed is true once it was to end at once, ended when it has.
+	killed, ended bool
+}
+
+var _ runner.Runner = (*child)(nil)
+
+// Start starts the process; the end of ctx does not end it.
+func (c *child) Start(context.Context) error {
+	stdout, itsStdout, err := os.Pipe()
+	if err != nil {
+		return err
+	}
+	defer itsStdout.Close()
+	stderr, itsStderr, err := os.Pipe()
+	if err != nil {
+		stdout.Close()
+		return err
+	}
+	defer itsStderr.Close()
+	c.cmd.Stdout, c.cmd.Stderr = itsStdout, itsStderr
+	if err := c.start(); err != nil {
+		stdout.Close()
+		stderr.Close()
+		return err
+	}
+	c.stdout, c.stderr = stdout, stderr
+	go c.collect()
+	return nil
+}
+
+func (c *child) start() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.killed {
+		return context.Canceled
+	}
+	return c.cmd.Start()
+}
+
+// collect waits for the end of the process. What it started ends with it, unless
+// it was stopped in good order and left that running on purpose.
+func (c *child) collect() {
+	if awaitExit(c.cmd) {
+		c.mu.Lock()
+		if !c.stopping {
+			_ = killGroup(c.cmd)
+		}
+		c.ended = true // its number may be given away from now on
+		c.mu.Unlock()
+	}
+	_ = c.cmd.Wait() // how it ended is in its state
+	close(c.exited)
+	time.AfterFunc(outputGrace, func() {
+		c.stdout.Close()
+		c.stderr.Close()
+	})
+}
+
+// Wait waits until the process has ended.
+func (c *child) Wait(context.Context) error {
+	<-c.exited
+	if state := c.cmd.ProcessState; !state.Success() {
+		return fmt.Errorf("%s", state)
+	}
+	return nil
+}
+
+// Kill ends the process and all that it started, at once; before the start it
+// prevents that. It may be called more than once.
+func (c *child) Kill(context.Context) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.killed = true
+	if c.cmd.Process == nil || c.ended {
+		return nil
+	}
+	return killGroup(c.cmd)
+}
+
+// expectEnd notes that the process is asked to end in good order.
+func (c *child) expectEnd() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.stopping = true
+}
+
+// pid returns the process id; 0 before the start.
+func (c *child) pid() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.cmd.Process == nil {
+		return 0
+	}
+	return c.cmd.Process.Pid
+}
+
+// Stdout is where go-plugin reads how to reach the process.
+func (c *child) Stdout() io.ReadCloser { return c.stdout }
+
+// Stderr is what the process logs.
+func (c *child) Stderr() io.ReadCloser { return c.stderr }
+
+// Name is the path of the executable.
+func (c *child) Name() string { return c.cmd.Path }
+
+// ID is the process id; "" before the start.
+func (c *child) ID() string {
+	if pid := c.pid(); pid != 0 {
+		return strconv.Itoa(pid)
+	}
+	return ""
+}
+
+// Diagnose says what to look at when the executable did not answer as a plugin does.
+func (c *child) Diagnose(context.Context) string {
+	text := fmt.Sprintf("is it a plugin of Dogwatch, built for %s/%s?", runtime.GOOS, runtime.GOARCH)
+	if info, err := os.Stat(c.cmd.Path); err == nil {
+		text += fmt.Sprintf(" (%s, mode %s)", c.cmd.Path, info.Mode())
+	}
+	return text
+}
+
+// PluginToHost and HostToPlugin return addresses as they are: both run on this machine.
+func (c *child) PluginToHost(network, address string) (string, string, error) {
+	return network, address, nil
+}
+
+// HostToPlugin is as PluginToHost.
+func (c *child) HostToPlugin(network, address string) (string, string, error) {
+	return network, address, nil
+}

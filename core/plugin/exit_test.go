@@ -1,0 +1,153 @@
+//go:build unix
+
+package plugin
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"strconv"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/dogwatch/dogwatch/sdk"
+	"github.com/dogwatch/dogwatch/sdk/kind"
+	"github.com/dogwatch/dogwatch/sdk/trigger"
+)
+
+// logBuffer keeps what a host logs.
+type logBuffer struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (b *logBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.Write(p)
+}
+
+func (b *logBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.String()
+}
+
+// answers reports whether i answers, which must be by another process than before.
+func answers(t *testing.T, i Instance, before int) bool {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	found, err := i.List(ctx)
+	if ctx.Err() != nil {
+		t.Fatal("no process answers in time")
+	}
+	if err == nil && found[0].ID == strconv.Itoa(before) {
+		t.Fatal("the old process answers")
+	}
+	return err == nil
+}
+
+// TestDeadPluginWhoseChildHoldsItsOutput: the end of a process is noticed, and
+// the host can be closed, while a child that it left behind has its stdout and
+// stderr open; what the process wrote last is logged.
+func TestDeadPluginWhoseChildHoldsItsOutput(t *testing.T) {
+	var log logBuffer
+	opt := testOptions(t)
+	opt.Log = hclog.New(&hclog.LoggerOptions{Output: &log, Level: hclog.Debug})
+	h := newHost(t, opt)
+	bad, err := configure(t, h, "watcher.probe.bad", kind.Watcher, "probe", map[string]any{"do": "exit leaving a child"})
+	must(t, err)
+	good, err := configure(t, h, "watcher.probe.good", kind.Watcher, "probe", nil)
+	must(t, err)
+	before := pidOf(t, good)
+	ended := make(chan error, 1)
+	go func() { _, err := bad.List(t.Context()); ended <- err }()
+	select {
+	case err := <-ended:
+		if !errors.Is(err, sdk.ErrUnavailable) {
+			t.Errorf("error is %v", err)
+		}
+	case <-time.After(20 * time.Second):
+		t.Fatal("the call does not end")
+	}
+	var left int
+	eventually(t, "the last line of the process is logged", func() bool {
+		_, text, _ := bytes.Cut([]byte(log.String()), []byte("left behind "))
+		_, err := fmt.Sscan(string(text), &left)
+		return err == nil
+	})
+	t.Cleanup(func() { _ = syscall.Kill(left, syscall.SIGKILL) })
+	eventually(t, "another process answers", func() bool { return answers(t, good, before) })
+	if !running(left) {
+		t.Fatal("the child is gone, so this test shows nothing")
+	}
+	closed := make(chan struct{})
+	go func() { h.Close(); close(closed) }()
+	select {
+	case <-closed:
+	case <-time.After(20 * time.Second):
+		t.Fatal("the host does not close")
+	}
+}
+
+// TestPluginThatDropsItsConnection is ended and replaced, though its process lives.
+func TestPluginThatDropsItsConnection(t *testing.T) {
+	h := newHost(t, testOptions(t))
+	bad, err := configure(t, h, "watcher.probe.bad", kind.Watcher, "probe", map[string]any{"do": "disconnect"})
+	must(t, err)
+	good, err := configure(t, h, "watcher.probe.good", kind.Watcher, "probe", nil)
+	must(t, err)
+	before := pidOf(t, good)
+	if _, err := bad.List(t.Context()); !errors.Is(err, sdk.ErrUnavailable) {
+		t.Errorf("error is %v", err)
+	}
+	eventually(t, "another process answers", func() bool { return answers(t, good, before) })
+	if running(before) {
+		t.Error("it still runs")
+	}
+}
+
+// TestDeathCostsOneCall: calls that follow the one during which a plugin died
+// wait for the next process. One that is sent to the dead process would count
+// as lost, which for an action means that it is never done.
+func TestDeathCostsOneCall(t *testing.T) {
+	h := newHost(t, testOptions(t))
+	bad, err := configure(t, h, "trigger.act.bad", kind.Trigger, "act", map[string]any{"do": "exit"})
+	must(t, err)
+	good, err := configure(t, h, "trigger.act.good", kind.Trigger, "act", nil)
+	must(t, err)
+	for range 10 {
+		must(t, good.Run(t.Context(), trigger.Request{}))
+		if err := bad.Run(t.Context(), trigger.Request{}); !Died(err) {
+			t.Fatalf("error is %v", err)
+		}
+		if err := good.Run(t.Context(), trigger.Request{}); err != nil && !NotStarted(err) {
+			t.Fatalf("the next call is lost, too: %v", err)
+		}
+		h.bundles[0].Restart() // or it is broken at the fifth death
+		eventually(t, "running", func() bool { return h.bundles[0].Status().State == Running })
+	}
+}
+
+// TestBySignal tells what a user, a service manager or the kernel's memory
+// killer does from the ways in which a program ends itself.
+func TestBySignal(t *testing.T) {
+	for script, want := range map[string]bool{
+		"kill -KILL $$": true, "kill -TERM $$": true,
+		"kill -SEGV $$": false, "kill -ABRT $$": false, "kill -INT $$": false, "kill -PIPE $$": false,
+		"exit 0": false, "exit 2": false, "exit 137": false, "exit 143": false,
+	} {
+		cmd := exec.Command("sh", "-c", script)
+		_ = cmd.Run()
+		if got := bySignal(cmd.ProcessState); got != want {
+			t.Errorf("%s: %v", script, got)
+		}
+	}
+}
