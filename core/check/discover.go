@@ -26,14 +26,18 @@ type discovery struct {
 	subjects []*subject
 	change   event.Change
 
-	named map[string]*sdk.Container // what this watcher had, by name
+	named  map[string]*sdk.Container // what this watcher had, by name
+	listed map[string]bool           // the ids that the engine knows
 }
 
 // discover reads the policies of listed containers and compares them with what
 // is stored: some are new, some were replaced, some are gone.
 func (c *Checker) discover(w Watcher, listed, stored []sdk.Container) discovery {
 	known := make(map[string]*sdk.Container, len(stored))
-	d := discovery{named: map[string]*sdk.Container{}}
+	d := discovery{named: map[string]*sdk.Container{}, listed: map[string]bool{}}
+	for _, found := range listed {
+		d.listed[found.ID] = true
+	}
 	for i := range stored {
 		have := &stored[i]
 		known[have.ID] = have
@@ -90,7 +94,7 @@ func (c *Checker) refuse(found, before *sdk.Container, ids, names map[string]boo
 // note records what became of a container since it was last seen, if it was.
 func (d *discovery) note(s *subject, before *sdk.Container) {
 	c := &s.container
-	t := event.ContainerAdded
+	t, from := event.ContainerAdded, ""
 	old := d.named[c.Name]
 	switch {
 	case before != nil && before.Watcher == c.Watcher:
@@ -98,7 +102,12 @@ func (d *discovery) note(s *subject, before *sdk.Container) {
 		if same(c, before) {
 			return
 		}
-		t = event.ContainerChanged
+		if t = event.ContainerChanged; c.Name != before.Name {
+			t, from = event.ContainerRenamed, before.Name
+			if old != nil && !d.listed[old.ID] { // made under another name, in the place of one that is gone
+				t = event.ContainerReplaced
+			}
+		}
 	case old != nil && old.ID != c.ID:
 		inherit(s, old)
 		t = event.ContainerReplaced
@@ -107,6 +116,7 @@ func (d *discovery) note(s *subject, before *sdk.Container) {
 	}
 	d.change.Put = append(d.change.Put, *c)
 	d.tell(t, *c)
+	d.change.Events[len(d.change.Events)-1].From = from
 }
 
 func (d *discovery) tell(t event.Type, c sdk.Container) {

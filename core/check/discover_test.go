@@ -90,7 +90,7 @@ func TestDiscovery(t *testing.T) {
 	web.Status = "exited"
 	step("status changed", []string{"container.changed local/web"}, web, db)
 	web.Name = "www"
-	step("renamed", []string{"container.changed local/www"}, web, db)
+	step("renamed", []string{"container.renamed local/www"}, web, db)
 
 	recreated := web
 	recreated.ID = "id-web-2"
@@ -108,6 +108,50 @@ func TestDiscovery(t *testing.T) {
 
 	step("gone", []string{"container.removed local/www"})
 	step("back", []string{"container.added local/db"}, db)
+}
+
+// TestRenames: a container that keeps its id and changes its name was renamed,
+// and its update is no news; one that takes the place of a container that is
+// gone was recreated, as compose does it.
+func TestRenames(t *testing.T) {
+	w := open(t)
+	w.hub.tags["library/nginx"] = []string{"1.25.0", "1.26.0"}
+	web, db := container("web", "nginx:1.25.0"), container("db", "nginx:1.25.0")
+	w.engine.has(web, db)
+	w.run()
+	_, last := w.events(0)
+	step := func(about string, want, from []string, list ...sdk.Container) {
+		t.Helper()
+		w.engine.has(list...)
+		w.run()
+		all, err := w.store.Events(t.Context(), last, 100)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var told, names []string
+		for _, e := range all {
+			if last = e.ID; e.Container != nil {
+				told, names = append(told, string(e.Type)+" "+e.Subject), append(names, e.From)
+			}
+		}
+		equal(t, about, told, want)
+		equal(t, about+": old names", names, from)
+		if got := len(w.store.Snapshot().All()); got != len(list) {
+			t.Errorf("%s: %d containers stored, want %d", about, got, len(list))
+		}
+	}
+	web.Name = "www"
+	step("renamed", []string{"container.renamed local/www"}, []string{"web"}, web, db)
+	if c := w.get("id-web"); !c.UpdateAvailable || c.Name != "www" {
+		t.Errorf("stored %+v", c)
+	}
+	web.Name, db.Name = "db", "www"
+	step("swapped", []string{"container.renamed local/db", "container.renamed local/www"}, []string{"www", "db"}, web, db)
+	made := container("x", "nginx:1.25.0")
+	made.Name = "0123_db"
+	step("made", []string{"container.added local/0123_db", "update.found local/0123_db"}, []string{"", ""}, web, db, made)
+	made.Name = "db"
+	step("put in the place of another", []string{"container.replaced local/db"}, []string{"0123_db"}, made, db)
 }
 
 // TestReplacedByAnotherImage: what was known of the old image says nothing about the new one.

@@ -17,7 +17,8 @@ type Type string
 const (
 	ContainerAdded    Type = "container.added"    // Container
 	ContainerReplaced Type = "container.replaced" // Container: same watcher and name, new id
-	ContainerChanged  Type = "container.changed"  // Container, Aspect: status, labels, name, check state or release date
+	ContainerRenamed  Type = "container.renamed"  // Container, From: same id, new name
+	ContainerChanged  Type = "container.changed"  // Container, Aspect: status, labels, check state or release date
 	ContainerRemoved  Type = "container.removed"  // Container, as it was last
 
 	UpdateFound   Type = "update.found"   // Container: something newer, different from what was known
@@ -75,6 +76,8 @@ type Event struct {
 // Payload is what a type of event carries besides its subject.
 type Payload struct {
 	Container *sdk.Container `json:"container,omitempty"`
+	// From is the name of the container before it was renamed.
+	From string `json:"from,omitempty"`
 	// Aspect is what alone has changed about the container, where that is known.
 	Aspect   Aspect    `json:"aspect,omitempty"`
 	Check    *Check    `json:"check,omitempty"`

@@ -25,7 +25,8 @@ type DeliveryFilter struct {
 // Plan adds deliveries and moves the reader's cursor to the id of the event they
 // were planned for, in one transaction; a cursor never moves back. What was
 // planned before for the same trigger, subject and fingerprint is left alone,
-// unless it was skipped: then it is owed again. It returns how many are newly
+// unless it was skipped: then it is owed again. So is what was planned for the
+// same containers under another subject, for they may have been renamed since. It returns how many are newly
 // owed. ID, State, Attempts and the times are the store's to set, except NextAt,
 // where zero means now.
 func (s *Store) Plan(ctx context.Context, reader string, cursor int64, ds []delivery.Delivery) (planned int, err error) {
@@ -41,7 +42,9 @@ func (s *Store) Plan(ctx context.Context, reader string, cursor int64, ds []deli
 			}
 			result, err := t.exec(`INSERT INTO deliveries
 				(trigger, subject, fingerprint, event, run, batch, containers, state, attempts, next_at, created_at, updated_at, error, payload)
-				VALUES (?, ?, ?, ?, ?, ?, ?, 'pending', 0, ?, ?, ?, '', ?)
+				SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, 'pending', 0, ?8, ?9, ?10, '', ?11
+				WHERE NOT EXISTS (SELECT 1 FROM deliveries WHERE trigger = ?1 AND fingerprint = ?3
+					AND subject <> ?2 AND containers = ?7 AND containers <> '[]' AND state <> 'skipped')
 				ON CONFLICT (trigger, subject, fingerprint) DO UPDATE SET
 					event = excluded.event, run = excluded.run, batch = excluded.batch, containers = excluded.containers,
 					state = 'pending', attempts = 0, next_at = excluded.next_at, updated_at = excluded.updated_at,

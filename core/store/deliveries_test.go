@@ -16,7 +16,7 @@ import (
 
 func offer(trigger, subject, fingerprint string) delivery.Delivery {
 	return delivery.Delivery{Trigger: trigger, Subject: subject, Fingerprint: fingerprint, Event: 1, Run: "r1",
-		Containers: []string{"1"}, Payload: []byte(`[{"id":"1"}]`)}
+		Containers: []string{"id of " + subject}, Payload: []byte(`[{"id":"1"}]`)}
 }
 
 func plan(t *testing.T, s *Store, ds ...delivery.Delivery) int {
@@ -180,6 +180,31 @@ func TestTheSameOfferIsPlannedOnce(t *testing.T) {
 				t.Errorf("%d other offers planned, want 3", n)
 			}
 		})
+	}
+}
+
+// TestRenamedContainerIsNotNotifiedTwice: under another name it is the same
+// container, and what a trigger was told of it counts, even long ago.
+func TestRenamedContainerIsNotNotifiedTwice(t *testing.T) {
+	now := start
+	s := fresh(t, func(o *Options) { o.Now = func() time.Time { return now } })
+	must(t, s.Commit(t.Context(), event.Change{Put: []sdk.Container{container("local", "new", "1")}}))
+	known := s.Snapshot().All()[0].Container.ID
+	old, renamed, other := offer("a", "local/old", "f"), offer("a", "local/new", "f"), offer("a", "local/other", "f")
+	old.Containers, renamed.Containers = []string{known}, []string{known}
+	if n := plan(t, s, old); n != 1 {
+		t.Fatalf("%d planned", n)
+	}
+	must(t, s.Finish(t.Context(), claim(t, s, "a", now).ID, delivery.Outcome{State: delivery.Sent}))
+	now = start.Add(48 * time.Hour)
+	must(t, s.Prune(t.Context(), start.Add(24*time.Hour)))
+	if n := plan(t, s, renamed, other); n != 1 {
+		t.Errorf("%d planned, want only that of the other container", n)
+	}
+	further, elsewhere := renamed, renamed
+	further.Fingerprint, elsewhere.Trigger = "another update", "b"
+	if n := plan(t, s, further, elsewhere); n != 2 {
+		t.Errorf("%d planned, want another update, and another trigger's", n)
 	}
 }
 

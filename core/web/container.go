@@ -149,7 +149,7 @@ func happened(events []event.Event, c *sdk.Container, redact func(string) string
 		if len(lines) == historyLines {
 			break
 		}
-		if e.Subject != event.Subject(*c) || e.Container == nil {
+		if e.Container == nil || e.Container.Watcher != c.Watcher {
 			continue
 		}
 		line := historyLine{At: e.At}
@@ -158,6 +158,8 @@ func happened(events []event.Event, c *sdk.Container, redact func(string) string
 			line.Words = "was found, running " + shortTag(e.Container.Image.Tag.Value)
 		case event.ContainerReplaced:
 			line.Words = "was recreated, running " + shortTag(e.Container.Image.Tag.Value)
+		case event.ContainerRenamed:
+			line.Words = "was renamed, from " + e.From
 		case event.ContainerRemoved:
 			line.Words = "was removed"
 		case event.UpdateFound:
@@ -245,8 +247,20 @@ func redacted(texts []string, redact func(string) string) []string {
 
 // record finds the container of a path. It answers and returns nil when there is none.
 func (u *UI) record(w http.ResponseWriter, r *http.Request) *store.Record {
-	rec, known := u.Store.Snapshot().Named(r.PathValue("watcher"), r.PathValue("name"))
+	watcher, name := r.PathValue("watcher"), r.PathValue("name")
+	rec, known := u.Store.Snapshot().Named(watcher, name)
 	if !known {
+		if now := u.renamed(r.Context(), watcher, name); now != nil {
+			to := hrefOf(now)
+			if strings.HasSuffix(r.URL.Path, "/why") {
+				to += "/why"
+			}
+			if r.URL.RawQuery != "" {
+				to += "?" + r.URL.RawQuery
+			}
+			http.Redirect(w, r, u.path(to), http.StatusFound)
+			return nil
+		}
 		u.sorry(w, r, http.StatusNotFound, problem{
 			Title: "This container is gone", Detail: "It was removed, or its watcher is not configured any more.", Back: "To the containers", BackTo: "/containers",
 		})
@@ -291,7 +305,7 @@ func (u *UI) container(w http.ResponseWriter, r *http.Request) {
 func (u *UI) containerView(ctx context.Context, rec *store.Record) (containerView, error) {
 	u.Want(&rec.Container)
 	v := containerOf(rec, u.rows())
-	events, err := u.Archive.History(ctx, event.Filter{News: true, Subject: event.Subject(rec.Container), Limit: 2 * historyLines})
+	events, err := u.historyOf(ctx, &rec.Container)
 	if err != nil {
 		return v, err
 	}

@@ -31,7 +31,7 @@ var topics = []topic{
 	{"", "Everything", nil},
 	{"updates", "Updates", []event.Type{event.UpdateFound, event.UpdateCleared}},
 	{"checks", "Checks", []event.Type{event.CheckFinished, event.CheckFailed}},
-	{"containers", "Containers", []event.Type{event.ContainerAdded, event.ContainerReplaced, event.ContainerChanged, event.ContainerRemoved}},
+	{"containers", "Containers", []event.Type{event.ContainerAdded, event.ContainerReplaced, event.ContainerRenamed, event.ContainerChanged, event.ContainerRemoved}},
 	{"deliveries", "Deliveries", []event.Type{event.TriggerSent, event.TriggerFailed, event.TriggerSkipped}},
 	{"plugins", "Plugins", []event.Type{event.PluginUp, event.PluginDown, event.PluginBroken}},
 	{"logins", "Logins", []event.Type{event.LoginSucceeded, event.LoginFailed, event.LoggedOut, event.TokenCreated, event.TokenRevoked}},
@@ -67,7 +67,7 @@ func parseHistory(values url.Values, loc *time.Location) (q historyQuery, f even
 		f.Types = within(f.Types, event.TriggerSent, event.TriggerFailed, event.TriggerSkipped)
 	case q.Watcher != "":
 		f.Types = within(f.Types, event.UpdateFound, event.UpdateCleared, event.CheckFinished, event.CheckFailed,
-			event.ContainerAdded, event.ContainerReplaced, event.ContainerChanged, event.ContainerRemoved)
+			event.ContainerAdded, event.ContainerReplaced, event.ContainerRenamed, event.ContainerChanged, event.ContainerRemoved)
 	case len(f.Types) == 0:
 		// That a check began is only of interest until it ends.
 		for _, t := range topics {

@@ -37,7 +37,7 @@ func TestParseHistory(t *testing.T) {
 		{"", event.Filter{}, all, 0},
 		{"topic=updates", event.Filter{}, 2, 0},
 		{"topic=nonsense", event.Filter{}, all, 1},
-		{"watcher=local", event.Filter{Watcher: "local"}, 8, 0},
+		{"watcher=local", event.Filter{Watcher: "local"}, 9, 0},
 		{"watcher=local&topic=plugins", event.Filter{Watcher: "local"}, 1, 0},
 		{"trigger=smtp.main&watcher=local", event.Filter{Subject: "smtp.main"}, 3, 0},
 		{"trigger=smtp.main&topic=failures", event.Filter{Subject: "smtp.main"}, 1, 0},
@@ -105,8 +105,10 @@ func everyEvent() []event.Event {
 	login := func(t event.Type, l event.Login) event.Event {
 		return event.Event{Type: t, Subject: "ana", Payload: event.Payload{Login: &l}}
 	}
+	renamed := of(event.ContainerRenamed, c)
+	renamed.From = "old"
 	return []event.Event{
-		of(event.ContainerAdded, c), of(event.ContainerReplaced, c), of(event.ContainerChanged, c), of(event.ContainerChanged, &failing), of(event.ContainerRemoved, c),
+		of(event.ContainerAdded, c), of(event.ContainerReplaced, c), renamed, of(event.ContainerChanged, c), of(event.ContainerChanged, &failing), of(event.ContainerRemoved, c),
 		of(event.UpdateFound, c), of(event.UpdateFound, &digest), of(event.UpdateCleared, c),
 		check(event.CheckStarted, event.Check{}), check(event.CheckFinished, event.Check{Containers: 12, Updates: []string{"a", "b"}, Found: []string{"a"}, Failed: 1, Took: "2s"}),
 		check(event.CheckFinished, event.Check{Single: true, Containers: 1}), check(event.CheckFailed, event.Check{Error: "engine gone"}),
@@ -122,7 +124,7 @@ func everyEvent() []event.Event {
 
 func TestEventsAreTold(t *testing.T) {
 	want := []string{
-		"found, running library/nginx:1.25|", "recreated, running library/nginx:1.25|", "changed, now running|", "check failed: 429 Too Many Requests|failed", "gone|",
+		"found, running library/nginx:1.25|", "recreated, running library/nginx:1.25|", "renamed: old → nginx|", "changed, now running|", "check failed: 429 Too Many Requests|failed", "gone|",
 		"newer: 1.25 → 1.27 (minor)|minor", "newer: 1.25 was rebuilt (digest)|digest", "up to date with 1.25|ok",
 		"check began|", "check finished: 12 containers, 2 updates, 1 of them new, 1 failed, took 2s|partly", "check of one container finished: 1 container, nothing newer|",
 		"check failed: engine gone|failed", "sent|ok", "sent at attempt 3|ok", "failed after 10 attempts: 535|failed", "skipped: not worth sending any more|",

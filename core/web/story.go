@@ -78,6 +78,8 @@ func subjectPath(e event.Event) string {
 // told says in a sentence what happened, and which colour it has.
 func told(e event.Event) (said, class string) {
 	switch {
+	case e.Container != nil && e.Type == event.ContainerRenamed:
+		return "renamed: " + e.From + " → " + e.Container.Name, ""
 	case e.Container != nil:
 		return toldContainer(e.Type, e.Aspect, *e.Container)
 	case e.Check != nil:

@@ -228,7 +228,7 @@
   // Events. Only a page that is looked at holds a connection, of which browsers
   // allow few; one that is looked at again asks for what it missed.
   const types = {
-    container: ['added', 'replaced', 'changed', 'removed'], update: ['found', 'cleared'], check: ['started', 'progress', 'finished', 'failed'],
+    container: ['added', 'replaced', 'renamed', 'changed', 'removed'], update: ['found', 'cleared'], check: ['started', 'progress', 'finished', 'failed'],
     trigger: ['sent', 'failed', 'skipped'], plugin: ['up', 'down', 'broken', 'changed'], component: ['changed'], delivery: ['changed'],
     auth: ['login', 'failed', 'logout', 'token.created', 'token.revoked'], setting: ['changed'], work: ['changed'],
   };
@@ -240,8 +240,9 @@
   const soon = () => { timer ||= setTimeout(refresh, Math.max(100, rested + 500 - Date.now())); };
   const hear = event => {
     last = event.lastEventId || last;
-    const subject = JSON.parse(event.data).subject;
+    const { subject, from } = JSON.parse(event.data);
     if (subject && subject.includes('/')) changed.add(subject);
+    if (from) changed.add(subject.split('/')[0] + '/' + from); // its row under the old name
     heard.add(event.type.split('.')[0]);
     soon();
   };

@@ -1,0 +1,74 @@
+package web
+
+import (
+	"context"
+
+	"github.com/dogwatch/dogwatch/core/event"
+	"github.com/dogwatch/dogwatch/sdk"
+)
+
+const (
+	// recentRenames is how many renames are looked through for an old name.
+	recentRenames = 200
+	// maxNames is how many names of one container its history goes back.
+	maxNames = 5
+)
+
+// historyOf returns what happened to a container, newest first, under the names
+// that it had before, too.
+func (u *UI) historyOf(ctx context.Context, c *sdk.Container) (all []event.Event, err error) {
+	f := event.Filter{News: true, Subject: event.Subject(*c)}
+	for range maxNames {
+		f.Limit = 2*historyLines - len(all)
+		found, err := u.Archive.History(ctx, f)
+		if err != nil {
+			return nil, err
+		}
+		next := ""
+		for _, e := range found {
+			all = append(all, e)
+			if e.From != "" { // what came before under this name was another container
+				next, f.Before = e.From, e.ID
+				break
+			}
+		}
+		if next == "" || len(all) >= 2*historyLines {
+			break
+		}
+		f.Subject = event.Subject(sdk.Container{Watcher: c.Watcher, Name: next})
+	}
+	return all, nil
+}
+
+// renamed returns the container that once had a name that none has now; nil
+// when there is none, or its renaming is forgotten.
+func (u *UI) renamed(ctx context.Context, watcher, name string) *sdk.Container {
+	found, err := u.Archive.History(ctx, event.Filter{
+		Types: []event.Type{event.ContainerRenamed, event.ContainerReplaced}, Watcher: watcher, Limit: recentRenames,
+	})
+	if err != nil {
+		u.Log.Warn("look for the new name of a container", "container", watcher+"/"+name, "error", err)
+		return nil
+	}
+	now := u.Store.Snapshot()
+	seen := map[string]bool{}
+	for name != "" && !seen[name] {
+		seen[name] = true
+		next := ""
+		for _, e := range found {
+			if e.From != name || e.Container == nil || e.Container.Watcher != watcher {
+				continue
+			}
+			if rec, known := now.Get(e.Container.ID); known {
+				return &rec.Container
+			}
+			if rec, known := now.Named(watcher, e.Container.Name); known { // recreated since
+				return &rec.Container
+			}
+			next = e.Container.Name
+			break
+		}
+		name = next
+	}
+	return nil
+}
