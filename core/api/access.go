@@ -150,6 +150,14 @@ func (h *handler) here(r *http.Request) string {
 	return path.String()
 }
 
+// quick reports whether a page is made of what is stored. Forms wait for what
+// they do, and why a container has its result is asked of registries.
+func quick(r *http.Request) bool {
+	parts := pathOf(r)
+	asks := r.URL.Query().Has("why") || len(parts) > 0 && parts[len(parts)-1] == "why"
+	return (r.Method == http.MethodGet || r.Method == http.MethodHead) && !asks
+}
+
 // page answers with a page, for which one has to be logged in but to log in,
 // to log out and for what pages consist of.
 func (h *handler) page(w http.ResponseWriter, r *http.Request) {
@@ -162,7 +170,11 @@ func (h *handler) page(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 		below.URL.Path, below.URL.RawPath = here.Path, here.RawPath
-		h.Pages.ServeHTTP(w, below)
+		if show := h.Pages.ServeHTTP; quick(r) {
+			h.inTurn(show)(w, below)
+		} else {
+			show(w, below)
+		}
 	})
 	first := ""
 	if len(parts) > 0 {

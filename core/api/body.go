@@ -20,23 +20,30 @@ const maxBody = 100 << 10
 type timedBody struct {
 	io.ReadCloser
 	control *http.ResponseController
+	conn    *connection
+	read    int // bytes
 }
 
 // timed gives the client its time to send the body, if it has announced one.
-func timed(w http.ResponseWriter, r *http.Request, limit time.Duration) *http.Request {
+// What was read of it counts as held for the client until release.
+func timed(w http.ResponseWriter, r *http.Request, limit time.Duration) (timed *http.Request, release func()) {
 	if r.ContentLength == 0 || r.Body == nil {
-		return r
+		return r, func() {}
 	}
-	control := http.NewResponseController(w)
-	_ = control.SetReadDeadline(time.Now().Add(limit)) // not possible in tests without a connection
+	body := &timedBody{ReadCloser: r.Body, control: http.NewResponseController(w), conn: connectionOf(r.Context())}
+	_ = body.control.SetReadDeadline(time.Now().Add(limit)) // not possible in tests without a connection
 	// A copy: the body in the original is what net/http knows how to end.
 	r = r.WithContext(r.Context())
-	r.Body = &timedBody{ReadCloser: r.Body, control: control}
-	return r
+	r.Body = body
+	return r, func() { body.conn.hold(-body.read) }
 }
 
 func (b *timedBody) Read(p []byte) (int, error) {
+	b.conn.wait(0)
 	n, err := b.ReadCloser.Read(p)
+	b.read += n
+	b.conn.goOn(0)
+	b.conn.hold(n)
 	if err == io.EOF {
 		// What is read from now on is only whether the client is still there.
 		_ = b.control.SetReadDeadline(time.Time{})

@@ -4,18 +4,20 @@ import (
 	"fmt"
 	"net/http"
 	"runtime/debug"
+	"strings"
 	"time"
 )
-
-// writeLimit is how long a client may take to accept one piece of an answer.
-const writeLimit = time.Minute
 
 // observed is the answer of a request: it knows whether anything was sent, and
 // does not let a client that stopped reading hold it for ever.
 type observed struct {
 	http.ResponseWriter
 	control *http.ResponseController
+	limits  limits
+	conn    *connection
 	status  int // 0 until something was sent
+	// latest is when the answer must have been taken; zero for a stream.
+	latest time.Time
 }
 
 // Unwrap lets http.ResponseController find the real one.
@@ -28,14 +30,24 @@ func (o *observed) WriteHeader(status int) {
 
 func (o *observed) Write(p []byte) (int, error) {
 	o.begin(http.StatusOK)
+	o.conn.wait(len(p))
+	defer o.conn.goOn(len(p))
 	return o.ResponseWriter.Write(p)
 }
 
 func (o *observed) begin(status int) {
+	now := time.Now()
 	if o.status == 0 {
 		o.status = status
+		if !strings.HasPrefix(o.Header().Get("Content-Type"), "text/event-stream") {
+			o.latest = now.Add(o.limits.answer)
+		}
 	}
-	_ = o.control.SetWriteDeadline(time.Now().Add(writeLimit)) // not possible in tests without a connection
+	end := now.Add(o.limits.piece)
+	if !o.latest.IsZero() && o.latest.Before(end) {
+		end = o.latest
+	}
+	_ = o.control.SetWriteDeadline(end) // not possible in tests without a connection
 }
 
 // observe turns a panic of a handler into an answer without internals, limits
@@ -43,7 +55,13 @@ func (o *observed) begin(status int) {
 func (h *handler) observe(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		began := time.Now()
-		answer := &observed{ResponseWriter: w, control: http.NewResponseController(w)}
+		conn := connectionOf(r.Context())
+		answer := &observed{ResponseWriter: w, control: http.NewResponseController(w), limits: h.limits, conn: conn}
+		r, release := timed(answer, r, h.limits.body)
+		defer release()
+		if r.ProtoMajor == 1 { // HTTP/2 has other requests on the connection
+			defer conn.answered()
+		}
 		defer func() {
 			problem := recover()
 			switch {
@@ -59,6 +77,6 @@ func (h *handler) observe(next http.Handler) http.Handler {
 			h.fail(answer, r, http.StatusInternalServerError, internalError)
 		}()
 		answer.Header().Set("X-Content-Type-Options", "nosniff")
-		next.ServeHTTP(answer, timed(answer, r, h.limits.body))
+		next.ServeHTTP(answer, r)
 	})
 }

@@ -158,7 +158,7 @@ func (h *handler) events(w http.ResponseWriter, r *http.Request) {
 		h.stream(w, r)
 		return
 	}
-	h.listEvents(w, r)
+	h.inTurn(h.listEvents)(w, r)
 }
 
 // listEvents is apart from events, so that no stream keeps its room on the stack.

@@ -24,6 +24,7 @@ type handler struct {
 	started time.Time
 	packed  packed
 	feed    feed
+	turns   turns
 }
 
 // newHandler returns everything the server answers.
@@ -35,7 +36,7 @@ func newHandler(opt Options, run context.Context) http.Handler {
 // newRouter returns a handler with its routes, all of which are on this screen.
 func newRouter(opt Options, run context.Context) *handler {
 	opt.limits = opt.limits.complete()
-	h := &handler{Options: opt, run: run, base: segments(opt.Config.Server.BasePath), fields: containerFields(), started: opt.Now()}
+	h := &handler{Options: opt, run: run, base: segments(opt.Config.Server.BasePath), fields: containerFields(), started: opt.Now(), turns: make(turns, mostTurns)}
 	h.feed = feed{store: opt.Store, bus: opt.Bus, redact: h.redacted}
 	h.metrics = opt.Metrics.Handler(h.metricsState)
 	router := chi.NewRouter()
@@ -50,9 +51,9 @@ func newRouter(opt Options, run context.Context) *handler {
 	open.Get("/", h.home)
 	open.Get("/health", h.health)
 	if opt.Config.Server.Metrics.Auth {
-		read.Get("/metrics", h.metrics.ServeHTTP)
+		read.Get("/metrics", h.inTurn(h.metrics.ServeHTTP))
 	} else {
-		open.Get("/metrics", h.metrics.ServeHTTP)
+		open.Get("/metrics", h.inTurn(h.metrics.ServeHTTP))
 	}
 
 	open.Get("/api/app", h.app)
@@ -106,7 +107,7 @@ func newRouter(opt Options, run context.Context) *handler {
 	do.Post("/api/plugins/{name}/restart", h.restartPlugin)
 	do.Post("/api/plugins/{name}/trust", h.trustPlugin)
 	read.Get("/api/events", h.events)
-	read.Get("/api/deliveries", h.listDeliveries)
+	read.Get("/api/deliveries", h.inTurn(h.listDeliveries))
 	do.Post("/api/deliveries/{id}/retry", h.retryDelivery)
 
 	return h

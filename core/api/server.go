@@ -7,7 +7,8 @@
 // one has to be allowed for it (access.go). Handlers read
 // immutable snapshots of the store and hand everything else to the parts that
 // own it. Answers leave by respond.go, errors by problem.go. The document
-// openapi.yaml describes every route; a test holds both to each other.
+// openapi.yaml describes every route; a test holds both to each other. What all
+// clients together may hold is in limits.go and connections.go.
 package api
 
 import (
@@ -28,7 +29,10 @@ import (
 const (
 	headerTimeout = 10 * time.Second
 	idleTimeout   = 2 * time.Minute
-	maxHeader     = 64 << 10
+	// maxHeader is the largest header of a request; those of one host's cookies may be long.
+	maxHeader = 32 << 10
+	// maxStreams bounds the requests of one HTTP/2 connection at a time.
+	maxStreams = 100
 	// drainTime is how long requests under way may take once the server is to
 	// stop, and endTime how long they then have to notice that they are cancelled.
 	drainTime = 10 * time.Second
@@ -83,7 +87,9 @@ func newServer(opt Options, listener net.Listener) *Server {
 	s.quiet, s.endQuiet = context.WithCancel(context.Background())
 	run, cancel := context.WithCancel(context.Background())
 	s.cancelRun = cancel
+	clients := newConnections(opt.limits.complete(), opt.Log)
 	s.http = &http.Server{
+		ConnContext: clients.enter, ConnState: clients.changed, HTTP2: &http.HTTP2Config{MaxConcurrentStreams: maxStreams},
 		Handler: newHandler(opt, run), ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
 		ErrorLog:    log.New(opt.Log.StandardWriter(&hclog.StandardLoggerOptions{ForceLevel: hclog.Debug}), "", 0),
 		BaseContext: func(net.Listener) context.Context { return s.quiet },

@@ -111,13 +111,13 @@ func TestStopCancelsWhatDoesNotEnd(t *testing.T) {
 // TestWriteDeadlines: each piece of an answer must be taken in time.
 func TestWriteDeadlines(t *testing.T) {
 	to := &reader{header: http.Header{}}
-	h := &handler{Options: Options{Log: hclog.NewNullLogger()}}
+	h := &handler{Options: Options{Log: hclog.NewNullLogger(), limits: limits{}.complete()}}
 	h.observe(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		if _, err := w.Write([]byte("x")); err != nil {
 			t.Error(err)
 		}
 	})).ServeHTTP(to, httptest.NewRequest("GET", "/", nil))
-	if left := time.Until(to.deadline); left <= 0 || left > writeLimit {
+	if left := time.Until(to.deadline); left <= 0 || left > h.limits.piece {
 		t.Errorf("the deadline is in %v", left)
 	}
 }

@@ -249,6 +249,7 @@ func (r *reader) got() string {
 // streamer is a handler that can do nothing but stream.
 func streamer(o Options) *handler {
 	o.Redact, o.Log = strings.Clone, hclog.NewNullLogger()
+	o.limits = o.limits.complete()
 	h := &handler{Options: o}
 	h.feed.store, h.feed.bus, h.feed.redact = o.Store, o.Bus, h.redacted
 	return h
@@ -351,7 +352,7 @@ func TestStreamDropsWhoDoesNotRead(t *testing.T) {
 		if !strings.Contains(quick.got(), "id: 500\n") {
 			t.Error("one client waits for another")
 		}
-		time.Sleep(writeLimit + time.Second)
+		time.Sleep(limits{}.complete().piece + time.Second)
 		synctest.Wait()
 		select {
 		case <-slowDone:
