@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"net"
 	"net/http"
 	"strings"
 	"testing"
@@ -99,5 +100,28 @@ func TestServers(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	if _, _, err := get(ctx, plugintest.Hanging(t, cancel)); !errors.Is(err, context.Canceled) {
 		t.Errorf("the hanging server: got %v", err)
+	}
+}
+
+// TestLimitingKeepsItsAddress for as long as somebody may remember its pause.
+func TestLimitingKeepsItsAddress(t *testing.T) {
+	const after = time.Second
+	var address string
+	t.Run("limited", func(t *testing.T) { address = strings.TrimPrefix(plugintest.Limiting(t, after), "http://") })
+	ended := time.Now()
+	for {
+		l, err := net.Listen("tcp", address)
+		took := time.Since(ended)
+		if err != nil && took < after+10*time.Second {
+			time.Sleep(10 * time.Millisecond)
+			continue
+		}
+		if err != nil {
+			t.Fatalf("the address is not free %s after the test: %v", took, err)
+		}
+		if l.Close(); took < after {
+			t.Errorf("the address was given to another server %s after the test, the pause is %s", took, after)
+		}
+		return
 	}
 }

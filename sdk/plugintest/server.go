@@ -42,13 +42,17 @@ func Answering(t testing.TB, status int) string {
 }
 
 // Limiting returns the URL of an HTTP server that answers everything with 429
-// and asks to come back after a time, in whole seconds.
+// and asks to come back after a time, in whole seconds. It goes on for that time
+// after the test: a plugin that remembers the pause would otherwise not ask
+// another server that the system gives the same port.
 func Limiting(t testing.TB, after time.Duration) string {
 	t.Helper()
-	return serve(t, func(w http.ResponseWriter, r *http.Request) {
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Retry-After", fmt.Sprintf("%.0f", after.Seconds()))
 		answer(w, r, http.StatusTooManyRequests)
-	})
+	}))
+	t.Cleanup(func() { time.AfterFunc(after, s.Close) })
+	return s.URL
 }
 
 // Unreachable returns a URL where nothing listens.
