@@ -16,6 +16,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/check"
 	"github.com/dogwatch/dogwatch/core/component"
 	"github.com/dogwatch/dogwatch/core/config"
+	"github.com/dogwatch/dogwatch/core/contained"
 	"github.com/dogwatch/dogwatch/core/dispatch"
 	"github.com/dogwatch/dogwatch/core/event"
 	"github.com/dogwatch/dogwatch/core/follow"
@@ -132,7 +133,7 @@ func (a *App) pluginOptions() plugin.Options {
 		Builtins: a.opt.Builtins, Dir: settings.Plugins.Dir, Pinned: settings.Plugins.Trust == "pinned",
 		Checksums: settings.Plugins.Checksums(), Grants: settings.Plugins.Grants(), Env: settings.Plugins.Env,
 		RunDirs: []string{settings.Store.Path}, Trust: trustStore{a.store}, Log: a.opt.Log, Now: a.opt.Now,
-		RegistryTimeout: settings.Check.Timeout, Changed: a.pluginChanged, Observe: a.metrics.Call,
+		RegistryTimeout: settings.Check.Timeout, Contained: contained.Here(), Changed: a.pluginChanged, Observe: a.metrics.Call,
 		Redact: a.opt.Redactor.String, Vars: vars(settings),
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/check"
 	"github.com/dogwatch/dogwatch/core/component"
 	"github.com/dogwatch/dogwatch/core/config"
+	"github.com/dogwatch/dogwatch/core/contained"
 	"github.com/dogwatch/dogwatch/core/lookup"
 	"github.com/dogwatch/dogwatch/core/plugin"
 	"github.com/dogwatch/dogwatch/core/store"
@@ -50,7 +51,7 @@ func NewOnce(opt Options, kinds ...kind.Kind) (*Once, error) {
 		Builtins: slices.DeleteFunc(slices.Clone(opt.Builtins), func(b plugin.Builtin) bool { return !slices.ContainsFunc(b.Types, o.concerns) }),
 		Dir:      settings.Plugins.Dir, Pinned: settings.Plugins.Trust == "pinned", Checksums: settings.Plugins.Checksums(),
 		Grants: settings.Plugins.Grants(), Env: settings.Plugins.Env, RunDirs: []string{os.TempDir(), settings.Store.Path},
-		Trust: recordedTrust{storeFile(settings)}, Log: opt.Log, Now: opt.Now, RegistryTimeout: settings.Check.Timeout,
+		Trust: recordedTrust{storeFile(settings)}, Log: opt.Log, Now: opt.Now, RegistryTimeout: settings.Check.Timeout, Contained: contained.Here(),
 		Redact: opt.Redactor.String, Vars: vars(settings),
 		Observe: func(string, string, time.Duration, error) { o.calls.Add(1) },
 	})

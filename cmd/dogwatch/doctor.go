@@ -17,6 +17,7 @@ import (
 
 	"github.com/dogwatch/dogwatch/core/auth"
 	"github.com/dogwatch/dogwatch/core/config"
+	"github.com/dogwatch/dogwatch/core/contained"
 	"github.com/dogwatch/dogwatch/core/doctor"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 )
@@ -101,7 +102,7 @@ func (g *global) findings(ctx context.Context, cfg *config.Config, fit bool, f d
 	})
 	defer stop()
 	opt := doctor.Options{
-		Config: cfg, Version: version, Limit: f.timeout, Environ: os.Getenv,
+		Config: cfg, Version: version, Limit: f.timeout, Environ: os.Getenv, Contained: contained.Here(),
 		Observe: func(string) { answered.Add(1) },
 	}
 	logins := auth.New(auth.Options{Config: cfg, Log: hclog.NewNullLogger()})

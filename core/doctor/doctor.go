@@ -102,6 +102,8 @@ type Options struct {
 	Limit time.Duration
 	// Redact blanks secrets in texts that come from elsewhere.
 	Redact func(string) string
+	// Contained is true inside a container, where loopback addresses are its own.
+	Contained bool
 	// Observe is told of every question that was answered, if set; by several goroutines.
 	Observe func(subject string)
 

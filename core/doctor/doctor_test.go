@@ -68,6 +68,16 @@ func TestBrokenWorlds(t *testing.T) {
 				return &url.URL{Scheme: "http", Host: "proxy:3128", User: url.UserPassword("me", "hunter2")}, nil
 			}
 		}, []string{"ok host ghcr.io: through the proxy proxy:3128, answers in"}, ""},
+		"an engine that hangs": {func(f *fake, _ *Options) {
+			f.watchers[0].Options = map[string]any{"host": "nas.lan"}
+			f.watchers[0].List = func(ctx context.Context) ([]sdk.Container, error) { <-ctx.Done(); return nil, ctx.Err() }
+		}, []string{"fail watcher.docker.local: no answer of the engine at nas.lan within 5s"}, ""},
+		"a registry of the machine, from a container": {func(_ *fake, o *Options) {
+			o.Contained = true
+			o.Transport = answers(func(*http.Request) (*http.Response, error) {
+				return nil, errors.New("dial tcp 127.0.0.1:5000: connect: connection refused")
+			})
+		}, []string{"fail host ghcr.io: cannot be reached: dial tcp 127.0.0.1:5000: connect: connection refused > 127.0.0.1 is this container itself: name the other container"}, ""},
 		"no network": {func(_ *fake, o *Options) {
 			o.Transport = answers(func(*http.Request) (*http.Response, error) { return nil, errors.New("connection refused") })
 		}, []string{"fail host ghcr.io: cannot be reached: connection refused > check the network"}, "clock"},
@@ -224,7 +234,7 @@ func TestBounded(t *testing.T) {
 		got := text(Examine(t.Context(), opt), opt.Config.Store.Path)
 		for _, want := range []string{
 			"fail watcher.docker.local: no answer within 5s > try again with a longer --timeout",
-			"ok watcher.docker.nas: 1 container", "fail registry.hub.public: context deadline exceeded", "ok host registry-1.docker.io: answers",
+			"ok watcher.docker.nas: 1 container", "fail registry.hub.public: no answer of docker.io within 5s", "ok host registry-1.docker.io: answers",
 		} {
 			if !strings.Contains(got, want) {
 				t.Errorf("there is no %q in\n%s", want, got)

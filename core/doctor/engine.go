@@ -47,6 +47,9 @@ func (e *examination) watcher(ctx context.Context, w Watcher) ([]Finding, []sdk.
 	listed, err := w.List(ctx)
 	if err != nil {
 		f := Finding{Subject: w.ID, Level: Fail, Detail: err.Error(), Remedy: e.socketAdvice(w)}
+		if ctx.Err() != nil {
+			f.Detail = fmt.Sprintf("no answer of the engine%s within %s", at(w), e.Limit)
+		}
 		return append([]Finding{f}, found...), nil
 	}
 	for i := range listed {
@@ -63,6 +66,16 @@ func (e *examination) watcher(ctx context.Context, w Watcher) ([]Finding, []sdk.
 		}
 	}
 	return append([]Finding{f}, found...), listed
+}
+
+// at says where the engine of a watcher is, as its options do.
+func at(w Watcher) string {
+	for _, name := range []string{"url", "host", "socket"} {
+		if text := fmt.Sprint(w.Options[name]); w.Options[name] != nil && text != "" {
+			return " at " + text
+		}
+	}
+	return ""
 }
 
 // expand writes where an image comes from in full: watchers tell what is

@@ -14,6 +14,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/dogwatch/dogwatch/core/contained"
 	"github.com/dogwatch/dogwatch/core/image"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/registry"
@@ -122,7 +123,11 @@ func (e *examination) host(ctx context.Context, subject string, base *url.URL) (
 	began := e.Now()
 	res, err := e.Transport.RoundTrip(req)
 	if err != nil {
-		return one(subject, Fail, detail+"cannot be reached: "+err.Error(), "check the network, the firewall and HTTPS_PROXY of this machine or container"), 0, false
+		remedy := "check the network, the firewall and HTTPS_PROXY of this machine or container"
+		if text := contained.Explain(err.Error()); e.Contained && text != "" {
+			remedy = text
+		}
+		return one(subject, Fail, detail+"cannot be reached: "+err.Error(), remedy), 0, false
 	}
 	res.Body.Close()
 	took := e.Now().Sub(began)

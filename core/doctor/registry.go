@@ -100,6 +100,9 @@ func (e *examination) ask(ctx context.Context, r Registry, samples []sample) []F
 	var first []Finding
 	for _, s := range samples {
 		err := r.Ask(ctx, s.host, s.repository, s.tag)
+		if err != nil && ctx.Err() != nil {
+			err = fmt.Errorf("no answer of %s within %s", s.host, e.Limit)
+		}
 		said := e.verdict(r, s.String(), err)
 		if err == nil {
 			return said

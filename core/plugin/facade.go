@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/dogwatch/dogwatch/core/contained"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/registry"
 	"github.com/dogwatch/dogwatch/sdk/trigger"
@@ -38,6 +39,8 @@ const (
 type Instance struct {
 	id string
 	s  *Supervisor
+	// asked is the registry host that a call is about; "" for any other call.
+	asked string
 }
 
 // Instance returns the handle of an instance of this bundle.
@@ -59,9 +62,15 @@ func (i Instance) Watch(ctx context.Context, emit func(watcher.Event)) error {
 	})
 }
 
+// about returns the instance for a call whose failure names the host of repo.
+func (i Instance) about(repo registry.Repository) Instance {
+	i.asked = repo.Host
+	return i
+}
+
 // Tags asks a registry for the tags of a repository; see registry.Registry.
 func (i Instance) Tags(ctx context.Context, repo registry.Repository, validator string) (list registry.TagList, err error) {
-	err = i.call(ctx, "Tags", i.s.host.opt.RegistryTimeout, again, func(ctx context.Context, c *sdkplugin.Client) (err error) {
+	err = i.about(repo).call(ctx, "Tags", i.s.host.opt.RegistryTimeout, again, func(ctx context.Context, c *sdkplugin.Client) (err error) {
 		list, err = c.Registry(i.id).Tags(ctx, repo, validator)
 		return err
 	})
@@ -70,7 +79,7 @@ func (i Instance) Tags(ctx context.Context, repo registry.Repository, validator 
 
 // Resolve asks a registry for the digest behind a tag; see registry.Registry.
 func (i Instance) Resolve(ctx context.Context, repo registry.Repository, tag string) (digest string, err error) {
-	err = i.call(ctx, "Resolve", i.s.host.opt.RegistryTimeout, again, func(ctx context.Context, c *sdkplugin.Client) (err error) {
+	err = i.about(repo).call(ctx, "Resolve", i.s.host.opt.RegistryTimeout, again, func(ctx context.Context, c *sdkplugin.Client) (err error) {
 		digest, err = c.Registry(i.id).Resolve(ctx, repo, tag)
 		return err
 	})
@@ -79,7 +88,7 @@ func (i Instance) Resolve(ctx context.Context, repo registry.Repository, tag str
 
 // Manifest asks a registry what is behind a digest; see registry.Registry.
 func (i Instance) Manifest(ctx context.Context, repo registry.Repository, digest string, platform sdk.Platform) (m registry.Manifest, err error) {
-	err = i.call(ctx, "Manifest", i.s.host.opt.RegistryTimeout, again, func(ctx context.Context, c *sdkplugin.Client) (err error) {
+	err = i.about(repo).call(ctx, "Manifest", i.s.host.opt.RegistryTimeout, again, func(ctx context.Context, c *sdkplugin.Client) (err error) {
 		m, err = c.Registry(i.id).Manifest(ctx, repo, digest, platform)
 		return err
 	})
@@ -88,7 +97,7 @@ func (i Instance) Manifest(ctx context.Context, repo registry.Repository, digest
 
 // Credentials asks a registry for what an engine needs to pull.
 func (i Instance) Credentials(ctx context.Context, repo registry.Repository) (cred sdk.Credentials, err error) {
-	err = i.call(ctx, "Credentials", i.s.host.opt.RegistryTimeout, again, func(ctx context.Context, c *sdkplugin.Client) (err error) {
+	err = i.about(repo).call(ctx, "Credentials", i.s.host.opt.RegistryTimeout, again, func(ctx context.Context, c *sdkplugin.Client) (err error) {
 		cred, err = c.Registry(i.id).Credentials(ctx, repo)
 		return err
 	})
@@ -131,8 +140,12 @@ const (
 func (i Instance) call(ctx context.Context, method string, timeout time.Duration, r repeat, fn func(context.Context, *sdkplugin.Client) error) error {
 	began := i.s.host.opt.Now()
 	if timeout > 0 {
+		whose := ""
+		if i.asked != "" {
+			whose = " of " + i.asked
+		}
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeoutCause(ctx, timeout, sdk.WithKind(sdk.ErrUnavailable, fmt.Errorf("no answer within %s", timeout)))
+		ctx, cancel = context.WithTimeoutCause(ctx, timeout, sdk.WithKind(sdk.ErrUnavailable, fmt.Errorf("no answer%s within %s", whose, timeout)))
 		defer cancel()
 	}
 	err := i.attempt(ctx, r, fn)
@@ -144,9 +157,20 @@ func (i Instance) call(ctx context.Context, method string, timeout time.Duration
 	}
 	i.s.host.opt.Observe(i.id, method, i.s.host.opt.Now().Sub(began), err)
 	if err != nil {
-		return fmt.Errorf("%s: %w", i.id, i.s.host.redacted(err))
+		return fmt.Errorf("%s: %w%s", i.id, i.s.host.redacted(err), i.s.host.hint(err))
 	}
 	return nil
+}
+
+// hint says what an error about a loopback address means inside a container.
+func (h *Host) hint(err error) string {
+	if !h.opt.Contained {
+		return ""
+	}
+	if text := contained.Explain(err.Error()); text != "" {
+		return "; " + text
+	}
+	return ""
 }
 
 // redactedError has the text of another error without its secrets, and its kind.

@@ -56,6 +56,8 @@ type Options struct {
 	Vars map[string][]string
 	// RunDirs are folders to try for the private folder of sockets, best first.
 	RunDirs []string
+	// Contained is true inside a container, where loopback addresses are its own.
+	Contained bool
 	// RegistryTimeout bounds one question to a registry; 0 means a minute.
 	RegistryTimeout time.Duration
 	Trust           TrustStore

@@ -5,6 +5,7 @@ package plugin
 import (
 	"context"
 	"errors"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -15,6 +16,7 @@ import (
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 	sdkplugin "github.com/dogwatch/dogwatch/sdk/plugin"
+	"github.com/dogwatch/dogwatch/sdk/registry"
 	"github.com/dogwatch/dogwatch/sdk/trigger"
 )
 
@@ -183,6 +185,49 @@ func TestDeadlineThatThePluginNoticesFirst(t *testing.T) {
 	})
 	if !errors.Is(err, sdk.ErrUnavailable) || err.Error() != "watcher.probe.a: no answer within 20ms" {
 		t.Errorf("error is %v", err)
+	}
+}
+
+func TestTimeoutNamesTheRegistryHost(t *testing.T) {
+	opt := testOptions(t)
+	opt.RegistryTimeout = 50 * time.Millisecond
+	h := newHost(t, opt)
+	i, err := configure(t, h, "watcher.probe.a", kind.Watcher, "probe", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	repo := registry.Repository{Host: "registry.example.org", Name: "team/app"}
+	err = i.about(repo).call(t.Context(), "Tags", opt.RegistryTimeout, again, func(ctx context.Context, _ *sdkplugin.Client) error {
+		<-ctx.Done()
+		return ctx.Err()
+	})
+	if want := "watcher.probe.a: no answer of registry.example.org within 50ms"; err == nil || err.Error() != want {
+		t.Errorf("error is %v, want %q", err, want)
+	}
+}
+
+// Inside a container, 127.0.0.1 is not the machine that people mean by it.
+func TestLoopbackInContainer(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	nobody := l.Addr().String()
+	l.Close()
+	for _, inside := range []bool{true, false} {
+		opt := testOptions(t)
+		opt.Contained = inside
+		i, err := configure(t, newHost(t, opt), "watcher.probe.a", kind.Watcher, "probe", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = i.call(t.Context(), "List", time.Minute, once, func(ctx context.Context, _ *sdkplugin.Client) error {
+			_, err := (&net.Dialer{}).DialContext(ctx, "tcp", nobody)
+			return err
+		})
+		if err == nil || strings.Contains(err.Error(), "127.0.0.1 is this container itself") != inside {
+			t.Errorf("contained %v: %v", inside, err)
+		}
 	}
 }
 
