@@ -103,13 +103,13 @@ func New(ctx context.Context, opt Options) (*App, error) {
 	a.checker = check.New(check.Options{
 		Registries: registries{a.components}, Store: checkStore{a.store}, Cache: &checkCache{store: a.store, log: a.log},
 		Limits: check.Limits{PerHost: settings.Check.PerHost, Total: settings.Check.Total}, ForeignLabels: settings.Labels.Foreign, WatchFloating: settings.Check.Floating,
-		Order: a.components.Watchers, Told: a.store.Told, Log: opt.Log, Now: opt.Now,
+		Order: a.components.Watchers, Reached: a.reached, Told: a.store.Told, Log: opt.Log, Now: opt.Now,
 		Progressed: func() { a.bus.Touch(event.CheckProgressed) },
 	})
 	a.dater = check.NewDater(a.checker, registries{a.components}.limits)
 	a.dispatcher = dispatch.New(dispatch.Options{
 		Triggers: triggers{a.components}, Containers: containers{a.store}, Store: a.store, Bus: &a.bus,
-		Lend: lender{a.components}.lend, NotStarted: plugin.NotStarted, Died: plugin.Died, Log: opt.Log, Now: opt.Now,
+		Lend: lender{a.components}.lend, NotStarted: plugin.NotStarted, Died: plugin.Died, Redact: opt.Redactor.String, Log: opt.Log, Now: opt.Now,
 	})
 	a.checks = newChecks(a.components, a.checker, opt.Log)
 	a.adopt(ctx)
@@ -203,6 +203,9 @@ func (a *App) load(ctx context.Context) {
 	a.components.Load(a.opt.Config.Components)
 	if err := unreported(ctx, a.store, a.components.Watchers(), a.checker.Owe); err != nil {
 		a.log.Error("remember what batches owe", "error", err)
+	}
+	if err := outages(ctx, a.store, a.checker.Restore); err != nil {
+		a.log.Error("remember which engines cannot be reached", "error", err)
 	}
 }
 

@@ -20,7 +20,7 @@ var layers = [][]string{
 	{"core/trial"},
 	{"core/auth", "core/check", "core/dispatch", "core/follow", "core/schedule", "core/component"},
 	{"core/plugin", "core/store", "core/wudstore", "core/metrics", "core/config/migrate", "core/lookup"},
-	{"core/config", "core/logging", "core/event", "core/delivery", "core/image", "core/label", "core/tag", "core/template", "core/contained"},
+	{"core/config", "core/logging", "core/event", "core/delivery", "core/image", "core/label", "core/tag", "core/tally", "core/template", "core/contained"},
 	{"core/regexcost"},
 }
 
@@ -39,7 +39,7 @@ var owners = map[string][]string{
 	"github.com/eclipse/paho.mqtt.golang":    {"plugins/triggers/mqtt"},
 	"github.com/wneessen/go-mail":            {"plugins/triggers/smtp"},
 	"github.com/netresearch/go-cron":         {"core/schedule"},
-	"github.com/dlclark/regexp2":             {"core/tag", "core/template"},
+	"github.com/dlclark/regexp2":             {"core/tag", "core/tally", "core/template"},
 	"go.yaml.in/yaml/v3":                     {"core/config", "core/web"},
 	"github.com/coreos/go-oidc/v3":           {"core/auth"},
 	"golang.org/x/oauth2":                    {"core/auth"},

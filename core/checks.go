@@ -24,6 +24,8 @@ const stopTime = 10 * time.Second
 // readyTime is how long a check waits for components at start.
 const readyTime = 5 * time.Second
 
+var errStopping = errors.New("dogwatch is stopping")
+
 // checks runs the checks of every watcher: on their schedules, and when asked.
 // A check goes on when the one who asked for it leaves.
 type checks struct {
@@ -115,6 +117,8 @@ func (c *checks) schedule(w *component.Component) *schedule.Schedule {
 		Name: w.Name, Times: times, Jitter: w.Watcher.Jitter, AtStart: w.Watcher.WatchAtStart, Log: c.log,
 		Check:   func(context.Context) { c.watch(w, c.checker.Run) },
 		Changed: func(context.Context) { c.watch(w, c.checker.Fresh) },
+		Failing: func() bool { _, failing := c.checker.Outage(w.Name); return failing },
+		Probe:   func(context.Context) error { return c.probe(w) },
 		Status: func(ctx context.Context, id, status string) {
 			if err := c.checker.SetStatus(ctx, w.Name, id, status); err != nil && ctx.Err() == nil {
 				c.log.Error("record the status of a container", "watcher", w.Name, "container", id, "error", err)
@@ -137,6 +141,15 @@ func (c *checks) watch(w *component.Component, run func(context.Context, check.W
 		defer c.wait.Done()
 		_, _ = run(c.life, watcherOf(w))
 	}
+}
+
+// probe asks the engine of one watcher whether it answers.
+func (c *checks) probe(w *component.Component) error {
+	if !c.begin() {
+		return errStopping
+	}
+	defer c.wait.Done()
+	return c.checker.Probe(c.life, watcherOf(w))
 }
 
 func watcherOf(w *component.Component) check.Watcher {
@@ -191,7 +204,7 @@ func (c *checks) Explain(ctx context.Context, container sdk.Container) check.Exp
 // detached runs fn to its end, but waits for it only as long as ctx lives.
 func (c *checks) detached(ctx context.Context, fn func() error) error {
 	if !c.begin() {
-		return errors.New("dogwatch is stopping")
+		return errStopping
 	}
 	done := make(chan error, 1)
 	go func() {

@@ -229,6 +229,8 @@ func (a archive) blank(e *event.Event) {
 	switch {
 	case e.Check != nil:
 		e.Check.Error = a.redact(e.Check.Error)
+	case e.Watcher != nil:
+		e.Watcher.Error = a.redact(e.Watcher.Error)
 	case e.Delivery != nil:
 		e.Delivery.Error = a.redact(e.Delivery.Error)
 	case e.Plugin != nil:

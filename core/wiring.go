@@ -136,6 +136,7 @@ func triggerOf(c *component.Component) dispatch.Trigger {
 	return dispatch.Trigger{
 		ID: c.ID(), Auto: o.Auto, Once: o.Once, IncludeByDefault: o.IncludeByDefault, Batch: o.Mode == component.ModeBatch,
 		Threshold: o.Threshold, AtMostOnce: c.Delivery == kind.AtMostOnce, Messages: messages, Runner: c,
+		Outages: slices.Contains(o.Events, component.EventWatcher),
 	}
 }
 

@@ -66,7 +66,7 @@ func verdictOf(s summary) (message, colour string) {
 		colour = yellow
 	case s.Updates > 0:
 		colour = blue
-	case s.Failed > 0:
+	case s.Failed > 0 || s.FailedWatchers > 0:
 		colour = orange
 	case s.UpToDate > 0:
 		colour = green
@@ -82,6 +82,12 @@ func verdictOf(s summary) (message, colour string) {
 	}
 	if s.Failed > 0 {
 		parts = append(parts, fmt.Sprintf("%d failed", s.Failed))
+	}
+	switch {
+	case s.FailedWatchers == 1:
+		parts = append(parts, "watcher failed")
+	case s.FailedWatchers > 1:
+		parts = append(parts, fmt.Sprintf("%d watchers failed", s.FailedWatchers))
 	}
 	switch {
 	case len(parts) > 0:

@@ -199,6 +199,11 @@ func (h *handler) redacted(e event.Event) event.Event {
 		c.Error = h.Redact(c.Error)
 		e.Check = &c
 	}
+	if e.Watcher != nil {
+		w := *e.Watcher
+		w.Error = h.Redact(w.Error)
+		e.Watcher = &w
+	}
 	if e.Delivery != nil {
 		d := *e.Delivery
 		d.Error = h.Redact(d.Error)

@@ -12,6 +12,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/delivery"
 	"github.com/dogwatch/dogwatch/core/event"
 	"github.com/dogwatch/dogwatch/core/store"
+	"github.com/dogwatch/dogwatch/sdk/kind"
 )
 
 // owe adds a delivery in a state and returns its id.
@@ -120,6 +121,33 @@ func TestReady(t *testing.T) {
 	if !state.Watchers["local"].NextCheck.Equal(next) {
 		t.Errorf("next check %v", state.Watchers)
 	}
+}
+
+// TestUnreachableEngine: every answer that monitoring reads says it, and health stays well.
+func TestUnreachableEngine(t *testing.T) {
+	w := start(t, nil)
+	local := w.opt.Components.All(kind.Watcher)[0]
+	w.put(nginx())
+	told := func(state string, failed int) {
+		t.Helper()
+		ready := decodeAs[readiness](w.get("/api/ready").want(503)) // triggers of the fixture are misconfigured
+		problem := slices.ContainsFunc(ready.Problems, func(p string) bool {
+			return strings.HasPrefix(p, "watcher.docker.local: ") && strings.HasSuffix(p, "connect: refused")
+		})
+		same(t, "problems tell of it", problem, failed > 0)
+		same(t, "the state", w.get("/api/watchers").want(200).list()[0]["state"], any(state))
+		same(t, "the summary", w.get("/api/summary?watcher=local").want(200).object()["failedWatchers"], any(float64(failed)))
+		same(t, "the badge", strings.Contains(string(w.get("/api/badge.svg").want(200).body), "watcher failed"), failed > 0)
+		same(t, "the metrics", strings.Contains(string(w.get("/metrics").want(200).body), fmt.Sprintf(`dogwatch_component_failed{id="watcher.docker.local"} %d`, failed)), true)
+		w.get("/health").want(200)
+	}
+	told("ready", 0)
+	if !local.SetReached(errors.New("connect: refused")) || local.SetReached(errors.New("connect: refused")) || !local.Usable() {
+		t.Error("the component does not tell what changed")
+	}
+	told("failed", 1)
+	local.SetReached(nil)
+	told("ready", 0)
 }
 
 func TestHealthCountsUp(t *testing.T) {

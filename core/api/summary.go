@@ -6,7 +6,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/dogwatch/dogwatch/core/component"
 	"github.com/dogwatch/dogwatch/core/store"
+	"github.com/dogwatch/dogwatch/core/tally"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 )
@@ -14,6 +16,7 @@ import (
 // summary are the numbers that dashboards show. Updates counts what the list of
 // containers marks with updateAvailable, and is the sum of the kinds below it. A
 // container whose last check failed may still have the update that was found before.
+// Failed are the containers of tally.Failed, as everywhere.
 type summary struct {
 	Containers int `json:"containers"`
 	Updates    int `json:"updates"`
@@ -29,6 +32,8 @@ type summary struct {
 	Unchecked int `json:"unchecked"`
 	// Postponed are those of all of these whose check waits for a registry's pause.
 	Postponed int `json:"postponed"`
+	// FailedWatchers are those that do not work: most often, their engine cannot be reached.
+	FailedWatchers int `json:"failedWatchers"`
 	// LastCheck is when a container was checked last, NextCheck when the next watcher is.
 	LastCheck sdk.Time `json:"lastCheck,omitzero"`
 	NextCheck sdk.Time `json:"nextCheck,omitzero"`
@@ -52,16 +57,29 @@ func (h *handler) summary(w http.ResponseWriter, r *http.Request) {
 func (h *handler) summarise(watcher string) (s summary, known bool) {
 	records := h.Store.Snapshot().All()
 	var watchers []string
+	failed := 0
 	for _, c := range h.Components.All(kind.Watcher) {
+		if watcher != "" && !strings.EqualFold(c.Name, watcher) {
+			continue
+		}
 		watchers = append(watchers, c.Name)
+		if state, _ := c.State(); state == component.Failed {
+			failed++
+		}
 	}
 	if watcher != "" {
-		watchers = slices.DeleteFunc(watchers, func(name string) bool { return !strings.EqualFold(name, watcher) })
 		records = slices.DeleteFunc(slices.Clone(records), func(rec *store.Record) bool { return !strings.EqualFold(rec.Container.Watcher, watcher) })
 	}
+	var n tally.Counts
 	for _, rec := range records {
-		s.count(&rec.Container)
+		n.Add(&rec.Container)
+		if at := rec.Container.Check.At; at.After(s.LastCheck.Time) {
+			s.LastCheck = at
+		}
 	}
+	s.Containers, s.Updates, s.UpToDate, s.Failed, s.Unchecked, s.Postponed = n.All, n.Updates, n.Current, n.Failed, n.Unchecked, n.Postponed
+	s.Major, s.Minor, s.Patch, s.Prerelease, s.Digest, s.Other = n.Major, n.Minor, n.Patch, n.Prerelease, n.Digest, n.Others
+	s.FailedWatchers = failed
 	var next time.Time
 	for _, name := range watchers {
 		if at := h.Checks.Next(name); !at.IsZero() && (next.IsZero() || at.Before(next)) {
@@ -70,40 +88,4 @@ func (h *handler) summarise(watcher string) (s summary, known bool) {
 	}
 	s.NextCheck = sdk.TimeOf(next)
 	return s, watcher == "" || len(watchers) > 0 || len(records) > 0
-}
-
-func (s *summary) count(c *sdk.Container) {
-	s.Containers++
-	if c.Check.At.After(s.LastCheck.Time) {
-		s.LastCheck = c.Check.At
-	}
-	if c.Check.Postponed() {
-		s.Postponed++
-	}
-	switch {
-	case c.Check.State == sdk.CheckFailed:
-		s.Failed++
-	case c.Check.State != sdk.CheckOK:
-		s.Unchecked++
-	case !c.UpdateAvailable:
-		s.UpToDate++
-	}
-	if !c.UpdateAvailable {
-		return
-	}
-	s.Updates++
-	switch {
-	case c.UpdateKind.Kind == sdk.KindDigest:
-		s.Digest++
-	case c.UpdateKind.SemverDiff == sdk.DiffMajor:
-		s.Major++
-	case c.UpdateKind.SemverDiff == sdk.DiffMinor:
-		s.Minor++
-	case c.UpdateKind.SemverDiff == sdk.DiffPatch:
-		s.Patch++
-	case c.UpdateKind.SemverDiff == sdk.DiffPrerelease:
-		s.Prerelease++
-	default:
-		s.Other++
-	}
 }

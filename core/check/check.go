@@ -93,6 +93,9 @@ type Options struct {
 	// Progressed, if set, is called when Progress tells something new of a check
 	// that goes on. It must not block.
 	Progressed func()
+	// Reached is told whether the engine of a watcher answered, whenever it was
+	// asked; nil when nobody wants to know. It must not block.
+	Reached func(watcher string, err error)
 	// Order returns the names of the watchers, in configuration order.
 	Order func() []string
 	Log   hclog.Logger
@@ -128,6 +131,8 @@ type state struct {
 	owed    owed
 	// broken says of containers what their engine could not tell, by id.
 	broken map[string]string
+	// outage is nil while the engine answers.
+	outage *Outage
 }
 
 // run is a check of a whole watcher that is under way.
@@ -142,6 +147,9 @@ type run struct {
 
 // New returns a Checker.
 func New(opt Options) *Checker {
+	if opt.Reached == nil {
+		opt.Reached = func(string, error) {}
+	}
 	return &Checker{opt: opt, log: opt.Log.Named("check"), fetch: newFetcher(opt), watchers: map[string]*state{}, warned: map[string]bool{}}
 }
 

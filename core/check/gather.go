@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/dogwatch/dogwatch/core/event"
+	"github.com/dogwatch/dogwatch/core/tally"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
@@ -131,12 +132,13 @@ func (p *pass) sum(now map[string]*sdk.Container, found owed) {
 			continue
 		}
 		p.report.Containers++
-		switch {
-		case c.Check.Postponed():
+		if c.Check.Postponed() {
 			p.report.Postponed++
-		case c.Check.State == sdk.CheckFailed:
+		}
+		if tally.Failed(c) {
 			p.report.Failed++
-		case c.UpdateAvailable:
+		}
+		if c.UpdateAvailable && c.Check.State != sdk.CheckFailed {
 			p.report.Updates = append(p.report.Updates, c.ID)
 		}
 		if c.UpdateAvailable && found.has(c) {

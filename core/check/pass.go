@@ -36,6 +36,7 @@ func (p *pass) run(ctx context.Context) error {
 	}
 	p.lists()
 	listed, err := p.watcher.Lister.List(ctx)
+	p.reached(ctx, p.watcher.Name, err)
 	if err != nil {
 		return err
 	}
@@ -93,7 +94,7 @@ func (p *pass) reconcile(ctx context.Context, listed []sdk.Container) ([]*subjec
 }
 
 // tell logs what the owner of a container should know: why it could not be
-// checked, when that is news, and rules without effect, once.
+// checked or which label is wrong, when that is news, and rules without effect, once.
 func (p *pass) tell(s *subject, after sdk.Container) {
 	name := event.Subject(after)
 	var pause *postponedError
@@ -108,6 +109,9 @@ func (p *pass) tell(s *subject, after sdk.Container) {
 		} else {
 			p.log.Warn("container could not be checked", "container", name, "error", after.Error.Message)
 		}
+	}
+	if problem := message(after); after.Check.State == sdk.CheckOK && problem != "" && problem != message(s.container) {
+		p.log.Warn("a label of a container is wrong", "container", name, "error", problem)
 	}
 	for _, warning := range s.answer.selection.Warnings {
 		p.warnOnce(after.ID+warning, name+": "+warning)

@@ -23,7 +23,7 @@ type State string
 const (
 	Pending State = "starting" // its plugin has not answered yet
 	Ready   State = "ready"
-	Failed  State = "failed" // its configuration is wrong, or its plugin cannot run
+	Failed  State = "failed" // its configuration is wrong, its plugin cannot run, or a watcher's engine cannot be reached
 	// Unsupported is that of a type which this version does not have yet, though
 	// configurations do: nothing is wrong, and nothing happens.
 	Unsupported State = "unsupported"
@@ -60,6 +60,8 @@ type Component struct {
 	err      error
 	warnings []string // of the plugin
 	hosts    []registry.Host
+	// unreachable is why what it watches cannot be reached; nil when it can, as far as is known.
+	unreachable error
 }
 
 // ID returns "type.name", as the HTTP interface writes it.
@@ -68,17 +70,44 @@ func (c *Component) ID() string { return c.Type + "." + c.Name }
 // FullID returns "kind.type.name", as logs and plugins write it.
 func (c *Component) FullID() string { return string(c.Kind) + "." + c.ID() }
 
-// State returns whether the component can be used, and why not.
+// State returns whether the component works, and why not: it does when it is
+// configured and, for a watcher, its engine can be reached.
 func (c *Component) State() (State, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.condition()
+}
+
+// condition is State for those who hold mu.
+func (c *Component) condition() (State, error) {
+	if c.state == Ready && c.unreachable != nil {
+		return Failed, c.unreachable
+	}
+	return c.state, c.err
+}
+
+// Configured is State without regard to what the component reaches: it may be called when it is Ready.
+func (c *Component) Configured() (State, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.state, c.err
 }
 
+// SetReached records whether what a watcher watches can be reached, and reports
+// whether its State is another one now.
+func (c *Component) SetReached(err error) (changed bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	state, before := c.condition()
+	c.unreachable = err
+	now, after := c.condition()
+	return state != now || before != nil && after != nil && before.Error() != after.Error()
+}
+
 // Usable reports whether the component may be called. One whose plugin is down
 // is usable, for plugins come back; one whose options are wrong is not.
 func (c *Component) Usable() bool {
-	_, err := c.State()
+	_, err := c.Configured()
 	var invalid *sdk.InvalidError
 	return c.handed && !errors.As(err, &invalid)
 }
@@ -113,9 +142,10 @@ func (c *Component) StoredView() View { return c.view(c.stored) }
 func (c *Component) view(configuration map[string]any) View {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	v := View{ID: c.ID(), Type: c.Type, Name: c.Name, Configuration: configuration, State: c.state, Warnings: slices.Concat(c.oddities, c.warnings)}
-	if c.err != nil && c.state != Unsupported { // of which a warning tells
-		v.Error = c.err.Error()
+	state, err := c.condition()
+	v := View{ID: c.ID(), Type: c.Type, Name: c.Name, Configuration: configuration, State: state, Warnings: slices.Concat(c.oddities, c.warnings)}
+	if err != nil && state != Unsupported { // of which a warning tells
+		v.Error = err.Error()
 	}
 	return v
 }

@@ -27,6 +27,10 @@ const (
 	ThresholdMinorOnly = "minor-only"
 )
 
+// EventWatcher among the events of a trigger asks for notifications of watchers
+// whose engines cannot be reached.
+const EventWatcher = "watcher"
+
 // The modes of a trigger.
 const (
 	ModeSimple = "simple" // one call per container
@@ -42,14 +46,15 @@ const (
 
 // TriggerOptions are what every trigger has, whatever its type: the core acts on them.
 type TriggerOptions struct {
-	Auto             bool   `option:"auto" default:"true" help:"Run when an update is found; false: only when asked"`
-	Threshold        string `option:"threshold" default:"all" choices:"all,major,minor,patch,major-only,minor-only" help:"Largest difference of versions to act on"`
-	Mode             string `option:"mode" default:"simple" choices:"simple,batch" help:"simple: once per container; batch: once per check, with all containers"`
-	Once             bool   `option:"once" default:"true" help:"Run once per update; false: at every check for as long as the update is available"`
-	SimpleTitle      string `option:"simpletitle" help:"Title template of one container"`
-	SimpleBody       string `option:"simplebody" help:"Body template of one container"`
-	BatchTitle       string `option:"batchtitle" help:"Title template of several containers"`
-	IncludeByDefault bool   `option:"includebydefault" default:"true" help:"Run for containers that have no dogwatch.trigger.include label"`
+	Auto             bool     `option:"auto" default:"true" help:"Run when an update is found; false: only when asked"`
+	Threshold        string   `option:"threshold" default:"all" choices:"all,major,minor,patch,major-only,minor-only" help:"Largest difference of versions to act on"`
+	Mode             string   `option:"mode" default:"simple" choices:"simple,batch" help:"simple: once per container; batch: once per check, with all containers"`
+	Once             bool     `option:"once" default:"true" help:"Run once per update; false: at every check for as long as the update is available"`
+	SimpleTitle      string   `option:"simpletitle" help:"Title template of one container"`
+	SimpleBody       string   `option:"simplebody" help:"Body template of one container"`
+	BatchTitle       string   `option:"batchtitle" help:"Title template of several containers"`
+	Events           []string `option:"events" choices:"watcher" help:"What else to notify of: watcher (its engine cannot be reached, and when it can be again)"`
+	IncludeByDefault bool     `option:"includebydefault" default:"true" help:"Run for containers that have no dogwatch.trigger.include label"`
 }
 
 // HostOptions returns the options that the core owns for a kind.

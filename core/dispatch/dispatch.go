@@ -41,6 +41,8 @@ type Trigger struct {
 	IncludeByDefault bool
 	Batch            bool
 	Threshold        string
+	// Outages is true when it is to be notified of engines that cannot be reached, whatever Auto says.
+	Outages bool
 	// AtMostOnce forbids repeating a call whose outcome is not known.
 	AtMostOnce bool
 	Messages   Messages
@@ -84,8 +86,10 @@ type Options struct {
 	NotStarted func(error) bool
 	// Died reports that an error means the trigger's own process died during the call.
 	Died func(error) bool
-	Log  hclog.Logger
-	Now  func() time.Time
+	// Redact blanks secrets in what is sent besides containers; nil when there are none.
+	Redact func(string) string
+	Log    hclog.Logger
+	Now    func() time.Time
 }
 
 // Dispatcher delivers. Run is its actor; the other methods may be called concurrently.
@@ -116,6 +120,9 @@ func New(opt Options) *Dispatcher {
 	}
 	if opt.Lend == nil {
 		opt.Lend = func(context.Context, string, *trigger.Request) {}
+	}
+	if opt.Redact == nil {
+		opt.Redact = func(text string) string { return text }
 	}
 	d := &Dispatcher{
 		opt: opt, log: opt.Log.Named("dispatch"), wake: make(chan struct{}, 1),

@@ -26,6 +26,9 @@ func plan(events []event.Event, triggers []Trigger, now Containers) []delivery.D
 			known.found[e.Run+" "+e.Container.ID] = *e.Container
 		}
 		for _, t := range triggers {
+			if t.Outages && e.Watcher != nil && (e.Type == event.WatcherFailed || e.Type == event.WatcherRecovered) {
+				owed = append(owed, outage(t, e))
+			}
 			if t.Auto {
 				owed = append(owed, planOne(e, t, known)...)
 			}

@@ -72,6 +72,9 @@ func (d *Dispatcher) record(ctx context.Context, t Trigger, owed delivery.Delive
 
 // attempt delivers once and says what follows from how it went.
 func (d *Dispatcher) attempt(ctx context.Context, t Trigger, owed delivery.Delivery) delivery.Outcome {
+	if about, err := eventOf(owed); about != nil {
+		return d.attemptEvent(ctx, t, owed, about, err)
+	}
 	var planned []sdk.Container
 	if err := json.Unmarshal(owed.Payload, &planned); err != nil {
 		return delivery.Outcome{State: delivery.Failed, Error: fmt.Sprintf("read what was to be sent: %v", err)}
@@ -85,12 +88,21 @@ func (d *Dispatcher) attempt(ctx context.Context, t Trigger, owed delivery.Deliv
 	case ctx.Err() != nil:
 		return delivery.Outcome{State: delivery.Pending, Error: "dogwatch stopped before the call"}
 	}
-	err := d.run(ctx, t, trigger.Request{Delivery: idempotencyKey(owed), Containers: containers, Batch: owed.Batch})
-	var limited *sdk.RateLimitedError
-	if errors.As(err, &limited) {
-		d.hold(t.ID, retryAfter(1, err)) // what else is due for it would be refused as well
+	return d.judge(ctx, t, owed, d.run(ctx, t, trigger.Request{Delivery: idempotencyKey(owed), Containers: containers, Batch: owed.Batch}))
+}
+
+// attemptEvent is attempt for what tells of an event; wrong is why it cannot be read.
+func (d *Dispatcher) attemptEvent(ctx context.Context, t Trigger, owed delivery.Delivery, about *trigger.Event, wrong error) delivery.Outcome {
+	switch {
+	case wrong != nil:
+		return delivery.Outcome{State: delivery.Failed, Error: fmt.Sprintf("read what was to be sent: %v", wrong)}
+	case ctx.Err() != nil:
+		return delivery.Outcome{State: delivery.Pending, Error: "dogwatch stopped before the call"}
 	}
-	return d.judge(ctx, t, owed, err)
+	about.Error = d.opt.Redact(about.Error)
+	req := trigger.Request{Delivery: idempotencyKey(owed), Event: about, Batch: true}
+	req.Title, req.Body = eventMessage(*about)
+	return d.judge(ctx, t, owed, t.Runner.Run(ctx, req))
 }
 
 // idempotencyKey is what receivers tell deliveries apart by. It is the same for
@@ -103,6 +115,10 @@ func idempotencyKey(d delivery.Delivery) string {
 
 // judge says what follows from an error of a trigger, or from nil.
 func (d *Dispatcher) judge(ctx context.Context, t Trigger, owed delivery.Delivery, err error) delivery.Outcome {
+	var limited *sdk.RateLimitedError
+	if errors.As(err, &limited) {
+		d.hold(t.ID, retryAfter(1, err)) // what else is due for it would be refused as well
+	}
 	stopped := ctx.Err() != nil
 	switch {
 	case err == nil:

@@ -28,6 +28,9 @@ const (
 	CheckFinished Type = "check.finished" // Check
 	CheckFailed   Type = "check.failed"   // Check: the engine could not be asked, or it was stopped
 
+	WatcherFailed    Type = "watcher.failed"    // Watcher: its engine cannot be reached, and not for a moment only
+	WatcherRecovered Type = "watcher.recovered" // Watcher: its engine can be reached again, after a WatcherFailed
+
 	TriggerSent    Type = "trigger.sent"    // Delivery
 	TriggerFailed  Type = "trigger.failed"  // Delivery: given up
 	TriggerSkipped Type = "trigger.skipped" // Delivery: no longer worth sending
@@ -81,6 +84,7 @@ type Payload struct {
 	// Aspect is what alone has changed about the container, where that is known.
 	Aspect   Aspect    `json:"aspect,omitempty"`
 	Check    *Check    `json:"check,omitempty"`
+	Watcher  *Watcher  `json:"watcher,omitempty"`
 	Delivery *Delivery `json:"delivery,omitempty"`
 	Plugin   *Plugin   `json:"plugin,omitempty"`
 	Login    *Login    `json:"login,omitempty"`
@@ -113,6 +117,14 @@ type Check struct {
 	Single bool   `json:"single,omitempty"`
 	Took   string `json:"took,omitempty"`
 	Error  string `json:"error,omitempty"`
+}
+
+// Watcher is an outage of a watcher's engine. Subject is the watcher's name.
+type Watcher struct {
+	// Since is when the engine could not be reached for the first time.
+	Since time.Time `json:"since"`
+	// Error is why not.
+	Error string `json:"error,omitempty"`
 }
 
 // Delivery is how something owed to a trigger ended.

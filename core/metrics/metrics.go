@@ -58,7 +58,7 @@ type bundle struct {
 func New(version string, opt Options) *Metrics {
 	m := &Metrics{
 		opt: opt, version: version, registry: prometheus.NewRegistry(), plugins: map[string]bundle{},
-		checks:         counter("dogwatch_checks_total", "Checks that ended: ok, partial (some containers could not be checked) or failed.", "watcher", "result"),
+		checks:         counter("dogwatch_checks_total", "Checks that ended: ok, partial (some containers could not be checked or have a wrong label) or failed.", "watcher", "result"),
 		checkSeconds:   histogram("dogwatch_check_duration_seconds", "How long the checks took that reached their engine.", []float64{.1, .25, .5, 1, 2.5, 5, 10, 30, 60, 120, 300}, "watcher"),
 		requests:       counter("dogwatch_registry_requests_total", "Questions to registries, by how they ended.", "registry", "result"),
 		requestSeconds: histogram("dogwatch_registry_request_duration_seconds", "How long questions to registries took.", []float64{.025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30}, "registry"),

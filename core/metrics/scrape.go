@@ -12,6 +12,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/common/expfmt"
 
+	"github.com/dogwatch/dogwatch/core/tally"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 	"github.com/dogwatch/dogwatch/sdk/registry"
@@ -136,10 +137,16 @@ func (s scrape) limits(gauge func(name, help string, value float64, labels ...st
 
 func (s scrape) containers(gauge func(name, help string, value float64, labels ...string)) {
 	type group struct{ watcher, change string }
-	groups, watched := map[group]int{}, map[string]int{}
+	groups, watched := map[group]int{}, map[string]*tally.Counts{}
 	for c := range s.state.Containers {
 		groups[group{c.Watcher, changeOf(c)}]++
-		watched[c.Watcher]++
+		if watched[c.Watcher] == nil {
+			watched[c.Watcher] = new(tally.Counts)
+		}
+		watched[c.Watcher].Add(c)
+	}
+	for name, n := range watched {
+		gauge("dogwatch_containers_failed", "Watched containers that could not be checked or have a wrong label, whether an update is known or not.", float64(n.Failed), "watcher", name)
 	}
 	for g, n := range groups {
 		gauge("dogwatch_containers", "Watched containers by what can be updated: none, major, minor, patch, prerelease, digest or unknown; unchecked and failed have no known update.",
@@ -147,7 +154,11 @@ func (s scrape) containers(gauge func(name, help string, value float64, labels .
 	}
 	for _, c := range s.state.Components {
 		if s.metrics.opt.WUD && c.Kind == kind.Watcher {
-			gauge("wud_watcher_total", "Containers of the watcher.", float64(watched[c.Name]), "type", c.Type, "name", c.Name)
+			total := 0
+			if n := watched[c.Name]; n != nil {
+				total = n.All
+			}
+			gauge("wud_watcher_total", "Containers of the watcher.", float64(total), "type", c.Type, "name", c.Name)
 		}
 	}
 }
@@ -155,19 +166,17 @@ func (s scrape) containers(gauge func(name, help string, value float64, labels .
 // changeOf says how much newer the best image is. A container that could not
 // be checked is not up to date.
 func changeOf(c *sdk.Container) string {
-	switch {
-	case c.UpdateAvailable && c.UpdateKind.Kind == sdk.KindDigest:
-		return sdk.KindDigest
-	case c.UpdateAvailable && c.UpdateKind.SemverDiff != "":
-		return c.UpdateKind.SemverDiff
-	case c.UpdateAvailable:
+	switch kind := tally.Kind(c); {
+	case kind == tally.Other:
 		return sdk.DiffUnknown
-	case c.Check.State == sdk.CheckOK:
-		return "none"
-	case c.Check.State == sdk.CheckFailed:
+	case kind != "":
+		return kind
+	case tally.Failed(c):
 		return "failed"
+	case tally.Unchecked(c):
+		return "unchecked"
 	}
-	return "unchecked"
+	return "none"
 }
 
 // sample is one value with its labels, given as pairs of name and value.

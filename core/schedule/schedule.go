@@ -28,6 +28,10 @@ const (
 	// longestNap bounds a sleep, so that a clock that was set, or a machine that
 	// was suspended, delays no check for long.
 	longestNap = time.Minute
+	// firstProbe is the wait before an engine that did not answer is asked again,
+	// doubled up to longestProbe.
+	firstProbe   = 30 * time.Second
+	longestProbe = 5 * time.Minute
 	// queued bounds the status changes that wait to be recorded.
 	queued = 256
 )
@@ -43,6 +47,11 @@ type Options struct {
 	// Changed, if set, is called instead of Check after an engine event: a check
 	// that is under way already may not have seen what changed.
 	Changed func(ctx context.Context)
+	// Failing reports whether the engine did not answer last time; Probe asks it
+	// and nothing else. While it fails it is probed again and again, and checked
+	// once it answers. Both or none are set.
+	Failing func() bool
+	Probe   func(ctx context.Context) error
 	// Status records a container's new status.
 	Status func(ctx context.Context, id, status string)
 	// Watch follows engine events until ctx ends; nil when there are none.
@@ -88,7 +97,10 @@ func (s *Schedule) Run(ctx context.Context) error {
 	nap := time.NewTimer(s.nap())
 	defer nap.Stop()
 	var settle debounce
+	var again probe
+	defer again.stop()
 	for {
+		again.set(s.opt.Failing != nil && s.opt.Failing())
 		select {
 		case <-ctx.Done():
 			return nil
@@ -109,6 +121,11 @@ func (s *Schedule) Run(ctx context.Context) error {
 		case <-settle.C():
 			settle = debounce{}
 			s.opt.Changed(ctx)
+		case <-again.C():
+			again.fired()
+			if s.opt.Probe(ctx) == nil {
+				s.opt.Check(ctx)
+			}
 		}
 	}
 }
@@ -224,4 +241,43 @@ func (d *debounce) C() <-chan time.Time {
 		return nil
 	}
 	return d.timer.C
+}
+
+// probe is when an engine that does not answer is asked again.
+type probe struct {
+	timer *time.Timer // nil while the engine answers
+	pause time.Duration
+	spent bool // the timer has fired
+}
+
+// set starts the wait for the next probe, unless one is waited for or none is wanted.
+func (p *probe) set(failing bool) {
+	switch {
+	case !failing:
+		p.stop()
+	case p.timer == nil:
+		p.pause = firstProbe
+		p.timer = time.NewTimer(p.pause)
+	case p.spent:
+		p.pause = min(2*p.pause, longestProbe)
+		p.timer.Reset(p.pause)
+		p.spent = false
+	}
+}
+
+func (p *probe) fired() { p.spent = true }
+
+func (p *probe) stop() {
+	if p.timer != nil {
+		p.timer.Stop()
+	}
+	*p = probe{}
+}
+
+// C is the channel that fires when it is time; nil while nothing is waited for.
+func (p *probe) C() <-chan time.Time {
+	if p.timer == nil {
+		return nil
+	}
+	return p.timer.C
 }

@@ -74,7 +74,7 @@ func (t *Trials) Try(ctx context.Context, c *component.Component, q Question) (R
 	if q.Image != "" && c.Kind != kind.Registry {
 		return Result{}, sdk.Invalid("image", "%s is no registry: no image can be asked of it", c.FullID())
 	}
-	if state, err := c.State(); state != component.Ready {
+	if state, err := c.Configured(); state != component.Ready {
 		if err == nil {
 			err = sdk.WithKind(sdk.ErrUnavailable, errors.New("its plugin is still starting"))
 		}

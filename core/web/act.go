@@ -12,6 +12,7 @@ import (
 
 	"github.com/dogwatch/dogwatch/core/check"
 	"github.com/dogwatch/dogwatch/core/store"
+	"github.com/dogwatch/dogwatch/core/tally"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
@@ -107,11 +108,10 @@ func (u *UI) checkAll() bool {
 }
 
 // count counts all containers.
-func (u *UI) count() tally {
-	var t tally
+func (u *UI) count() tally.Counts {
+	var t tally.Counts
 	for _, rec := range u.Store.Snapshot().All() {
-		r := u.rows().of(rec)
-		t.add(&r)
+		t.Add(&rec.Container)
 	}
 	return t
 }
@@ -137,7 +137,7 @@ func (u *UI) checkSome(chosen []sdk.Container) bool {
 // checked says how checks of containers went.
 func (u *UI) checked(chosen []sdk.Container, errs []error) (string, bool) {
 	snapshot := u.Store.Snapshot()
-	var t tally
+	var t tally.Counts
 	for i := range chosen {
 		rec, known := snapshot.Named(chosen[i].Watcher, chosen[i].Name)
 		if len(chosen) == 1 {
@@ -148,8 +148,7 @@ func (u *UI) checked(chosen []sdk.Container, errs []error) (string, bool) {
 			t.Failed++
 			continue
 		}
-		r := u.rows().of(rec)
-		t.add(&r)
+		t.Add(&rec.Container)
 	}
 	return "Checked: " + sentence(t) + ".", t.Failed > 0
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/dispatch"
 	"github.com/dogwatch/dogwatch/core/event"
 	"github.com/dogwatch/dogwatch/core/store"
+	"github.com/dogwatch/dogwatch/core/tally"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 )
@@ -177,7 +178,7 @@ func happened(events []event.Event, c *sdk.Container, redact func(string) string
 }
 
 func found(c *sdk.Container) string {
-	kind := kindOf(c)
+	kind := tally.Kind(c)
 	if kind == "digest" {
 		return shortDigest(c.UpdateKind.RemoteValue) + " (rebuilt)"
 	}

@@ -2,12 +2,14 @@ package web
 
 import (
 	"cmp"
+	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
 	"strings"
 
 	"github.com/dogwatch/dogwatch/core/store"
+	"github.com/dogwatch/dogwatch/core/tally"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 )
 
@@ -96,13 +98,13 @@ type listView struct {
 func listOf(records []*store.Record, q listQuery, make rows) listView {
 	v := listView{Query: q, Empty: len(records) == 0, Here: "/containers" + q.with("", "")}
 	v.HasFilter = q.Search != "" || q.State != "" || q.Watcher != "" || q.Registry != ""
-	var all, matching tally
+	var all, matching tally.Counts
 	var found []row
 	watchers, registries, labels := map[string]bool{}, map[string]bool{}, map[string]int{}
 	words := strings.Fields(strings.ToLower(q.Search))
 	for _, rec := range records {
 		r := make.of(rec)
-		all.add(&r)
+		all.Add(&rec.Container)
 		watchers[r.Watcher], registries[r.Registry] = true, true
 		for name := range rec.Container.Labels {
 			if groupable(name) {
@@ -112,7 +114,7 @@ func listOf(records []*store.Record, q listQuery, make rows) listView {
 		if !q.matches(&r, words) {
 			continue
 		}
-		matching.add(&r)
+		matching.Add(&rec.Container)
 		if !inState(&r, q.State) {
 			continue
 		}
@@ -228,7 +230,7 @@ func compareBool(a, b bool) int {
 	return -1
 }
 
-func (q listQuery) chips(t tally) []chip {
+func (q listQuery) chips(t tally.Counts) []chip {
 	all := []chip{
 		{Word: "all", Count: t.All}, {Word: "updates", Class: "updates", Count: t.Updates}, {Word: "major", Class: "major", Count: t.Major}, {Word: "minor", Class: "minor", Count: t.Minor},
 		{Word: "patch", Class: "patch", Count: t.Patch}, {Word: "prerelease", Class: "prerelease", Count: t.Prerelease}, {Word: "rebuilt", Class: "digest", Count: t.Digest},
@@ -246,17 +248,16 @@ func (q listQuery) chips(t tally) []chip {
 	return shown
 }
 
-// sentence says how things stand, in a line.
-func sentence(t tally) string {
-	if t.All == 0 {
+// sentence says how things stand, in a line that begins with what else is to be said.
+func sentence(t tally.Counts, parts ...string) string {
+	if t.All == 0 && len(parts) == 0 {
 		return "No containers yet"
 	}
-	var parts []string
 	if t.Updates > 0 {
 		parts = append(parts, plural(t.Updates, "update"))
 	}
 	if t.Failed > 0 {
-		parts = append(parts, plural(t.Failed, "failed check"))
+		parts = append(parts, fmt.Sprintf("%d failed", t.Failed))
 	}
 	if t.Postponed > 0 {
 		parts = append(parts, plural(t.Postponed, "postponed check"))

@@ -30,13 +30,13 @@ const failures = "failures"
 var topics = []topic{
 	{"", "Everything", nil},
 	{"updates", "Updates", []event.Type{event.UpdateFound, event.UpdateCleared}},
-	{"checks", "Checks", []event.Type{event.CheckFinished, event.CheckFailed}},
+	{"checks", "Checks", []event.Type{event.CheckFinished, event.CheckFailed, event.WatcherFailed, event.WatcherRecovered}},
 	{"containers", "Containers", []event.Type{event.ContainerAdded, event.ContainerReplaced, event.ContainerRenamed, event.ContainerChanged, event.ContainerRemoved}},
 	{"deliveries", "Deliveries", []event.Type{event.TriggerSent, event.TriggerFailed, event.TriggerSkipped}},
 	{"plugins", "Plugins", []event.Type{event.PluginUp, event.PluginDown, event.PluginBroken}},
 	{"logins", "Logins", []event.Type{event.LoginSucceeded, event.LoginFailed, event.LoggedOut, event.TokenCreated, event.TokenRevoked}},
 	{"settings", "Settings", []event.Type{event.SettingChanged}},
-	{failures, "Failures", []event.Type{event.CheckFailed, event.TriggerFailed, event.PluginDown, event.PluginBroken, event.LoginFailed}},
+	{failures, "Failures", []event.Type{event.CheckFailed, event.WatcherFailed, event.TriggerFailed, event.PluginDown, event.PluginBroken, event.LoginFailed}},
 }
 
 // historyQuery is what the URL asks of the history; every field is as it was written there.
@@ -66,7 +66,7 @@ func parseHistory(values url.Values, loc *time.Location) (q historyQuery, f even
 		f.Subject, f.Watcher = q.Trigger, ""
 		f.Types = within(f.Types, event.TriggerSent, event.TriggerFailed, event.TriggerSkipped)
 	case q.Watcher != "":
-		f.Types = within(f.Types, event.UpdateFound, event.UpdateCleared, event.CheckFinished, event.CheckFailed,
+		f.Types = within(f.Types, event.UpdateFound, event.UpdateCleared, event.CheckFinished, event.CheckFailed, event.WatcherFailed, event.WatcherRecovered,
 			event.ContainerAdded, event.ContainerReplaced, event.ContainerRenamed, event.ContainerChanged, event.ContainerRemoved)
 	case len(f.Types) == 0:
 		// That a check began is only of interest until it ends.

@@ -37,7 +37,7 @@ func TestParseHistory(t *testing.T) {
 		{"", event.Filter{}, all, 0},
 		{"topic=updates", event.Filter{}, 2, 0},
 		{"topic=nonsense", event.Filter{}, all, 1},
-		{"watcher=local", event.Filter{Watcher: "local"}, 9, 0},
+		{"watcher=local", event.Filter{Watcher: "local"}, 11, 0},
 		{"watcher=local&topic=plugins", event.Filter{Watcher: "local"}, 1, 0},
 		{"trigger=smtp.main&watcher=local", event.Filter{Subject: "smtp.main"}, 3, 0},
 		{"trigger=smtp.main&topic=failures", event.Filter{Subject: "smtp.main"}, 1, 0},

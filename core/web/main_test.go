@@ -184,7 +184,7 @@ func TestList(t *testing.T) {
 		if got := shownNames(v); got != want {
 			t.Errorf("%q shows %q, want %q", query, got, want)
 		}
-		if v.Sentence != "3 updates · 1 failed check · 1 container not checked yet · 1 container up to date" {
+		if v.Sentence != "3 updates · 1 failed · 1 container not checked yet · 1 container up to date" {
 			t.Errorf("%q says %q", query, v.Sentence)
 		}
 		if again := parseListQuery(mustParse(t, strings.TrimPrefix(v.Query.with("", ""), "?"))); again != v.Query {
@@ -227,7 +227,7 @@ func TestOverviewSentences(t *testing.T) {
 	u, _ := front(t, append(many, a("big", newer("2.0.0", "major")), a("sad", failed("refused s3cret")), a("sorry", failed("refused s3cret")))...)
 	body := ask(u, "GET", "/", nil).Body.String()
 	for _, want := range []string{
-		"9 updates · 2 failed checks", "1 major update", "8 minor updates", `<a href="/base/containers?state=minor">and 2 more</a>`,
+		"9 updates · 2 failed", "1 major update", "8 minor updates", `<a href="/base/containers?state=minor">and 2 more</a>`,
 		`<a href="/base/containers/local/sad">sad</a>, <a href="/base/containers/local/sorry">sorry</a>: refused ***`,
 	} {
 		if !strings.Contains(body, want) {
@@ -405,12 +405,12 @@ func TestConfirm(t *testing.T) {
 func TestCheckedSentences(t *testing.T) {
 	u, _ := front(t, a("one"), a("two", newer("2.0.0", "major")), a("three", failed("503")))
 	for want, names := range map[string][]string{
-		"It is up to date.":                                 {"one"},
-		"There is a newer version: 2.0.0 (major).":          {"two"},
-		"The check failed: 503.":                            {"three"},
-		"The engine does not have it any more.":             {"gone"},
-		"Checked: 1 update · 1 container up to date.":       {"one", "two"},
-		"Checked: 1 failed check · 1 container up to date.": {"one", "three"},
+		"It is up to date.":                           {"one"},
+		"There is a newer version: 2.0.0 (major).":    {"two"},
+		"The check failed: 503.":                      {"three"},
+		"The engine does not have it any more.":       {"gone"},
+		"Checked: 1 update · 1 container up to date.": {"one", "two"},
+		"Checked: 1 failed · 1 container up to date.": {"one", "three"},
 	} {
 		var chosen []sdk.Container
 		for _, name := range names {

@@ -15,6 +15,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/event"
 	"github.com/dogwatch/dogwatch/core/plugin"
 	"github.com/dogwatch/dogwatch/core/store"
+	"github.com/dogwatch/dogwatch/core/tally"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 	"github.com/dogwatch/dogwatch/sdk/registry"
 )
@@ -49,7 +50,7 @@ type overviewView struct {
 	Sentence string
 	Empty    bool
 	Needs    []line
-	// Broken are parts of Dogwatch itself that do not work.
+	// Broken are other parts of Dogwatch itself that do not work.
 	Broken []line
 	// Postponed are checks that wait for a registry's pause.
 	Postponed []line
@@ -247,15 +248,20 @@ func (u *UI) overview(w http.ResponseWriter, r *http.Request) {
 
 func (u *UI) overviewOf(ctx context.Context) (overviewView, error) {
 	var all []row
-	var t tally
+	var t tally.Counts
 	records := u.Store.Snapshot().All()
 	u.want(records)
 	for _, rec := range records {
 		r := u.rows().of(rec)
-		t.add(&r)
+		t.Add(&rec.Container)
 		all = append(all, r)
 	}
-	v := overviewView{Sentence: sentence(t), Empty: t.All == 0}
+	down := componentsOf(u.Components.All(kind.Watcher), u.Redact)
+	var notes []string
+	if len(down) > 0 {
+		notes = append(notes, plural(len(down), "failed watcher"))
+	}
+	v := overviewView{Sentence: sentence(t, notes...), Empty: t.All == 0}
 	events, err := u.Archive.History(ctx, event.Filter{Types: []event.Type{event.CheckStarted, event.CheckFinished, event.CheckFailed}, Limit: checksBack})
 	if err != nil {
 		return v, err
@@ -268,9 +274,10 @@ func (u *UI) overviewOf(ctx context.Context) (overviewView, error) {
 	if err != nil {
 		return v, err
 	}
-	v.Needs = slices.Concat(updatesOf(all), failuresOf(all), owedOf(failed, pending, u.Redact))
+	// What cannot be watched comes first: nothing else is known to be right then.
+	v.Needs = slices.Concat(down, updatesOf(all), failuresOf(all), owedOf(failed, pending, u.Redact))
 	v.Postponed = postponedOf(all)
-	for _, k := range kind.Kinds() {
+	for _, k := range []kind.Kind{kind.Registry, kind.Trigger} {
 		v.Broken = append(v.Broken, componentsOf(u.Components.All(k), u.Redact)...)
 	}
 	v.Broken = append(v.Broken, pluginsOf(u.Plugins.Bundles(), u.Redact)...)

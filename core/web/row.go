@@ -9,6 +9,7 @@ import (
 
 	"github.com/dogwatch/dogwatch/core/check"
 	"github.com/dogwatch/dogwatch/core/store"
+	"github.com/dogwatch/dogwatch/core/tally"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
@@ -21,6 +22,7 @@ type row struct {
 	Watcher, Registry  string
 	Stack, Status      string
 	Failed             string // why the last check failed, or which label is wrong
+	Mislabelled        bool   // Failed is about a label, and the check went well
 	Unchecked          bool
 	Postponed          string // until when the check waits for a registry, and why
 	// Released is when what is newer was made, as its image says, and Seen since when
@@ -44,8 +46,8 @@ func (m rows) of(rec *store.Record) row {
 	c := &rec.Container
 	r := row{
 		Key: c.Watcher + "/" + c.Name, Href: hrefOf(c), Name: cmp.Or(c.DisplayName, c.Name), Image: c.Image.Name,
-		Current: shortTag(c.Image.Tag.Value), Kind: kindOf(c), Watcher: c.Watcher, Registry: c.Image.Registry.Host, Stack: stackOf(c), Status: c.Status,
-		Unchecked: c.Check.State == sdk.CheckNever || c.Check.State == "",
+		Current: shortTag(c.Image.Tag.Value), Kind: tally.Kind(c), Watcher: c.Watcher, Registry: c.Image.Registry.Host, Stack: stackOf(c), Status: c.Status,
+		Unchecked: tally.Unchecked(c),
 	}
 	if r.Image == "" {
 		r.Image = "no image name"
@@ -60,7 +62,8 @@ func (m rows) of(rec *store.Record) row {
 			r.New = shortDigest(c.UpdateKind.RemoteValue)
 		}
 	}
-	if isFailed(c) {
+	if tally.Failed(c) {
+		r.Mislabelled = c.Check.State == sdk.CheckOK
 		r.Failed = "The check failed"
 		if c.Error != nil && c.Error.Message != "" {
 			r.Failed = m.redact(c.Error.Message)
@@ -80,9 +83,6 @@ func (r *row) since() time.Time {
 	}
 	return r.Released
 }
-
-// isFailed reports whether there is something to mend: the last check failed, or a label is wrong.
-func isFailed(c *sdk.Container) bool { return c.Check.State == sdk.CheckFailed || c.Error != nil }
 
 // urgency orders rows by how much they need somebody.
 func urgency(r *row) int {
@@ -133,43 +133,4 @@ func shortTag(tag string) string {
 		return "no tag"
 	}
 	return tag
-}
-
-// tally counts containers; every page that shows a number takes it from here.
-type tally struct {
-	All, Updates, Failed, Current, Unchecked        int
-	Postponed                                       int // of all these
-	Major, Minor, Patch, Prerelease, Digest, Others int
-}
-
-func (t *tally) add(r *row) {
-	t.All++
-	switch r.Kind {
-	case "major":
-		t.Major++
-	case "minor":
-		t.Minor++
-	case "patch":
-		t.Patch++
-	case "prerelease":
-		t.Prerelease++
-	case "digest":
-		t.Digest++
-	case "other":
-		t.Others++
-	}
-	if r.Kind != "" {
-		t.Updates++
-	}
-	if r.Postponed != "" {
-		t.Postponed++
-	}
-	switch {
-	case r.Failed != "":
-		t.Failed++
-	case r.Unchecked:
-		t.Unchecked++
-	case r.Kind == "":
-		t.Current++
-	}
 }

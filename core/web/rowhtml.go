@@ -22,6 +22,8 @@ func (u *UI) rowHTML(r *row) template.HTML {
 	switch {
 	case r.Kind != "":
 		b.raw(`<span class="kind `).text(r.Kind).raw(`">`).text(kindWord(r.Kind)).raw(`</span>`)
+	case r.Mislabelled:
+		b.raw(`<span class="kind failed">wrong label</span>`)
 	case r.Failed != "":
 		b.raw(`<span class="kind failed">check failed</span>`)
 	case r.Postponed != "":

@@ -67,7 +67,7 @@ func subjectPath(e event.Event) string {
 		}
 	case kind == "plugin":
 		return "/plugins#" + url.PathEscape(e.Subject)
-	case kind == "check":
+	case kind == "check" || kind == "watcher":
 		return "/watchers"
 	case e.Type == event.SettingChanged:
 		return "/settings"
@@ -90,6 +90,8 @@ func told(e event.Event) (said, class string) {
 		return toldPlugin(e.Type, *e.Plugin)
 	case e.Login != nil:
 		return toldLogin(e.Type, *e.Login)
+	case e.Watcher != nil:
+		return toldOutage(e)
 	case e.Setting != nil:
 		return toldSetting(*e.Setting), ""
 	}
@@ -191,6 +193,13 @@ func toldCheck(t event.Type, c event.Check) (string, string) {
 		parts = append(parts, "took "+c.Took)
 	}
 	return what + " finished: " + strings.Join(parts, ", "), class
+}
+
+func toldOutage(e event.Event) (string, string) {
+	if e.Type == event.WatcherRecovered {
+		return "its engine can be reached again, after " + span(e.At.Sub(e.Watcher.Since)), "ok"
+	}
+	return "its engine cannot be reached: " + e.Watcher.Error, "failed"
 }
 
 func toldDelivery(t event.Type, d event.Delivery) (string, string) {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/dogwatch/dogwatch/core/tally"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
@@ -65,28 +66,12 @@ func span(d time.Duration) string {
 	return fmt.Sprintf("%d years", d/(365*day))
 }
 
-// kindOf is how much an update changes, as one of the words that pages use:
-// major, minor, patch, prerelease, digest, other; "" when there is no update.
-func kindOf(c *sdk.Container) string {
-	switch {
-	case !c.UpdateAvailable:
-		return ""
-	case c.UpdateKind.Kind == sdk.KindDigest:
-		return "digest"
-	}
-	switch d := c.UpdateKind.SemverDiff; d {
-	case sdk.DiffMajor, sdk.DiffMinor, sdk.DiffPatch, sdk.DiffPrerelease:
-		return d
-	}
-	return "other"
-}
-
 // kindWord is a kind of update as people read it.
 func kindWord(kind string) string {
 	switch kind {
-	case "digest":
+	case sdk.KindDigest:
 		return "rebuilt"
-	case "other":
+	case tally.Other:
 		return "newer"
 	}
 	return kind

@@ -170,6 +170,9 @@ func wireRequest(id string, r trigger.Request) (*pluginv1.RunRequest, error) {
 
 		Containers: wireContainers(r.Containers),
 	}
+	if e := r.Event; e != nil {
+		m.Event = &pluginv1.Event{Type: e.Type, Watcher: e.Watcher, Error: e.Error, Since: wireTime(e.Since), At: wireTime(e.At)}
+	}
 	for host, c := range r.Credentials {
 		if m.Credentials == nil {
 			m.Credentials = map[string]*pluginv1.CredentialsResponse{}
@@ -198,6 +201,9 @@ func sdkRequest(m *pluginv1.RunRequest) trigger.Request {
 		Test:     m.GetTest(),
 
 		Containers: sdkContainers(m.GetContainers()),
+	}
+	if e := m.GetEvent(); e != nil {
+		r.Event = &trigger.Event{Type: e.GetType(), Watcher: e.GetWatcher(), Error: e.GetError(), Since: sdkTime(e.GetSince()), At: sdkTime(e.GetAt())}
 	}
 	for host, c := range m.GetCredentials() {
 		if r.Credentials == nil {

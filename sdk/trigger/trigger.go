@@ -24,10 +24,13 @@ type Request struct {
 	Delivery string
 	// Title and Body are the rendered templates.
 	Title, Body string
-	// Containers is one container, or in batch mode all containers of a run.
+	// Containers is one container, or in batch mode all containers of a run; none when there is an Event.
 	Containers []sdk.Container
 	// Batch tells a batch of one from a single container.
 	Batch bool
+	// Event is what the request tells of when that is no update; Containers is
+	// empty then, and Batch true. Nil otherwise.
+	Event *Event
 	// Test marks a trial asked for by a person.
 	Test bool
 	// Credentials are registry credentials by registry host; only with kind.CapCredentials.
@@ -36,6 +39,26 @@ type Request struct {
 	Engines map[string]Engine
 
 	report func(Progress)
+}
+
+// The types of an Event.
+const (
+	WatcherFailed    = "watcher.failed"    // its engine cannot be reached
+	WatcherRecovered = "watcher.recovered" // its engine can be reached again
+)
+
+// Event is something other than an update that a trigger was configured to tell of.
+// More types may follow: what is said of one that is not known is in Title and Body.
+type Event struct {
+	// Type is one of the constants, such as WatcherFailed.
+	Type string `json:"event"`
+	// Watcher is the name of the watcher that it is about.
+	Watcher string `json:"watcher"`
+	// Error says why, for WatcherFailed.
+	Error string `json:"error,omitempty"`
+	// Since is when the outage began, At when the event was noted.
+	Since sdk.Time `json:"since,omitzero"`
+	At    sdk.Time `json:"at,omitzero"`
 }
 
 // Engine is how to reach the engine of a watcher: its type and options.

@@ -82,6 +82,9 @@ func (c Case) follow(t *testing.T, s conform.Subject) {
 func busy() []trigger.Change {
 	var first []sdk.Container
 	for i, r := range odd() {
+		if len(r.req.Containers) == 0 {
+			continue
+		}
 		c := r.req.Containers[0]
 		c.ID = "odd" + string(rune('a'+i))
 		first = append(first, c)

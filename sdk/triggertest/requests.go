@@ -93,7 +93,20 @@ func odd() []named {
 	long.Containers[0].DisplayName = long.Title
 	long.Containers[0].Result.Link = "https://example.org/" + strings.Repeat("x", 1<<12)
 
-	return []named{{"unicode", unicode}, {"empty", empty}, {"long", long}}
+	return []named{{"unicode", unicode}, {"empty", empty}, {"long", long}, {"event", Event()}}
+}
+
+// Event returns a delivery that tells of a watcher whose engine cannot be reached.
+func Event() trigger.Request {
+	began := sdk.TimeOf(time.Date(2024, 4, 3, 9, 15, 0, 0, time.UTC))
+	return trigger.Request{
+		Delivery: "delivery-2", Batch: true,
+		Title: "Watcher local cannot reach its engine", Body: "docker engine at unix:///var/run/docker.sock: connect: nothing listens on the socket",
+		Event: &trigger.Event{
+			Type: trigger.WatcherFailed, Watcher: "local", Error: "docker engine at unix:///var/run/docker.sock: connect: nothing listens on the socket",
+			Since: began, At: sdk.TimeOf(began.Add(time.Minute)),
+		},
+	}
 }
 
 // delivers makes a check of requests that must succeed.

@@ -5,6 +5,7 @@ import (
 	"os"
 	"strings"
 
+	"github.com/dogwatch/dogwatch/plugins/triggers/internal/message"
 	"github.com/dogwatch/dogwatch/sdk/httpclient"
 	"github.com/dogwatch/dogwatch/sdk/trigger"
 )
@@ -37,8 +38,11 @@ func inherited(more []string) []string {
 	return variables
 }
 
-// encode is what the command reads on standard input: the container, or a list of a batch.
+// encode is what the command reads on standard input: the container, a list of a batch, or an event.
 func encode(req trigger.Request) ([]byte, error) {
+	if req.Event != nil {
+		return httpclient.EncodeJSON(message.EventOf(req))
+	}
 	if single(req) {
 		return httpclient.EncodeJSON(req.Containers[0])
 	}
@@ -51,8 +55,8 @@ func encode(req trigger.Request) ([]byte, error) {
 func single(req trigger.Request) bool { return !req.Batch && len(req.Containers) == 1 }
 
 // environment adds to base what WUD's scripts expect: for a single container its
-// flattened values and container_json, for a batch containers_json; and the
-// message. It returns as well the names of variables that do not fit.
+// flattened values and container_json, for a batch containers_json, for an event
+// its type, watcher, error and event_json; and the message. It returns as well the names of variables that do not fit.
 func environment(base []string, req trigger.Request, payload []byte) (variables, dropped []string) {
 	variables = append(variables, base...)
 	size := 0
@@ -71,6 +75,13 @@ func environment(base []string, req trigger.Request, payload []byte) (variables,
 	}
 	add("title", req.Title)
 	add("body", req.Body)
+	if e := req.Event; e != nil {
+		add("event", e.Type)
+		add("watcher", e.Watcher)
+		add("error", e.Error)
+		add("event_json", string(payload))
+		return variables, dropped
+	}
 	if !single(req) {
 		add("containers_json", string(payload))
 		return variables, dropped

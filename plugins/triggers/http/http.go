@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/dogwatch/dogwatch/plugins/triggers/internal/message"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/httpclient"
 	"github.com/dogwatch/dogwatch/sdk/trigger"
@@ -92,7 +93,7 @@ func (h *http) Close() error {
 }
 
 func (h *http) request(ctx context.Context, req trigger.Request) (*nethttp.Request, error) {
-	payload, err := httpclient.EncodeJSON(containers(req))
+	payload, err := httpclient.EncodeJSON(content(req))
 	if err != nil {
 		return nil, err
 	}
@@ -120,8 +121,12 @@ func (h *http) request(ctx context.Context, req trigger.Request) (*nethttp.Reque
 	return r, nil
 }
 
-// containers is what the JSON body holds: one container, or a list for a batch.
-func containers(req trigger.Request) any {
+// content is what the JSON body holds: one container, a list for a batch, or an
+// event with its message.
+func content(req trigger.Request) any {
+	if req.Event != nil {
+		return message.EventOf(req)
+	}
 	if !req.Batch && len(req.Containers) == 1 {
 		return req.Containers[0]
 	}

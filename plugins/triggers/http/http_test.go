@@ -44,7 +44,7 @@ func TestConformance(t *testing.T) {
 
 func TestPayloads(t *testing.T) {
 	subject().At("/hook?a=1").Payloads(t, "*.json", func(t *testing.T, c sink.Call, req trigger.Request) {
-		if c.Method != "POST" || c.URI != "/hook?a=1" || c.Header.Get("Content-Type") != "application/json" || c.Header.Get("Idempotency-Key") != "delivery-1" {
+		if c.Method != "POST" || c.URI != "/hook?a=1" || c.Header.Get("Content-Type") != "application/json" || c.Header.Get("Idempotency-Key") != req.Delivery {
 			t.Errorf("%s %s %v", c.Method, c.URI, c.Header)
 		}
 		checkContainers(t, c.Body, req)
@@ -55,9 +55,15 @@ func TestPayloads(t *testing.T) {
 func checkContainers(t *testing.T, body []byte, req trigger.Request) {
 	t.Helper()
 	var want []byte
-	if req.Batch {
+	switch {
+	case req.Event != nil:
+		want, _ = json.Marshal(map[string]any{
+			"event": req.Event.Type, "watcher": req.Event.Watcher, "error": req.Event.Error, "since": req.Event.Since, "at": req.Event.At,
+			"title": req.Title, "body": req.Body,
+		})
+	case req.Batch:
 		want, _ = json.Marshal(req.Containers)
-	} else {
+	default:
 		want, _ = json.Marshal(req.Containers[0])
 	}
 	var gotValue, wantValue any

@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/dogwatch/dogwatch/plugins/triggers/internal/message"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/httpclient"
 	"github.com/dogwatch/dogwatch/sdk/kind"
@@ -69,9 +70,14 @@ func (i *ifttt) Close() error {
 	return nil
 }
 
-// valuesOf are the name, the new tag and all of a container, or the list of a batch.
+// valuesOf are the name, the new tag and all of a container, the list of a batch,
+// or the message and all of an event.
 // The service states no limit; JSON that was cut would be of no use.
 func valuesOf(req trigger.Request) (values, error) {
+	if req.Event != nil {
+		all, err := httpclient.EncodeJSON(message.EventOf(req))
+		return values{Value1: req.Title, Value2: req.Body, Value3: string(all)}, err
+	}
 	if req.Batch || len(req.Containers) != 1 {
 		containers := req.Containers
 		if containers == nil {

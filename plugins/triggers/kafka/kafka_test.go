@@ -118,7 +118,7 @@ func TestRecords(t *testing.T) {
 			if err := start(t, options(c)).Run(t.Context(), req); err != nil {
 				t.Fatal(err)
 			}
-			records := read(t, c, len(req.Containers))
+			records := read(t, c, max(1, len(req.Containers)))
 			slices.SortFunc(records, func(a, b *kgo.Record) int { return bytes.Compare(a.Key, b.Key) })
 			var all strings.Builder
 			for i, r := range records {
@@ -131,6 +131,9 @@ func TestRecords(t *testing.T) {
 					fmt.Fprintf(&all, "%s: %s\n", h.Key, h.Value)
 				}
 				fmt.Fprintf(&all, "%s\n", &pretty)
+				if req.Event != nil {
+					continue
+				}
 				if want, _ := json.Marshal(req.Containers[i]); !sameJSON(r.Value, want) {
 					t.Errorf("%s\nwant %s", r.Value, want)
 				}

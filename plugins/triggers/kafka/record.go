@@ -3,6 +3,7 @@ package kafka
 import (
 	"github.com/twmb/franz-go/pkg/kgo"
 
+	"github.com/dogwatch/dogwatch/plugins/triggers/internal/message"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/httpclient"
 	"github.com/dogwatch/dogwatch/sdk/trigger"
@@ -11,8 +12,16 @@ import (
 // idempotencyHeader names the header whose value stays the same when a record is written again.
 const idempotencyHeader = "idempotency-key"
 
-// records are what is written: the JSON of each container.
+// records are what is written: the JSON of each container, or of an event.
 func records(req trigger.Request) ([]*kgo.Record, error) {
+	if req.Event != nil {
+		value, err := httpclient.EncodeJSON(message.EventOf(req))
+		r := &kgo.Record{Key: []byte(req.Event.Watcher), Value: value}
+		if req.Delivery != "" {
+			r.Headers = []kgo.RecordHeader{{Key: idempotencyHeader, Value: []byte(req.Delivery)}}
+		}
+		return []*kgo.Record{r}, err
+	}
 	all := make([]*kgo.Record, len(req.Containers))
 	for i, c := range req.Containers {
 		value, err := httpclient.EncodeJSON(c)

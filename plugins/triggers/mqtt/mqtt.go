@@ -17,7 +17,9 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
+	note "github.com/dogwatch/dogwatch/plugins/triggers/internal/message"
 	"github.com/dogwatch/dogwatch/sdk"
+	"github.com/dogwatch/dogwatch/sdk/httpclient"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 	"github.com/dogwatch/dogwatch/sdk/trigger"
 )
@@ -106,8 +108,8 @@ func (o Options) check() error {
 }
 
 // Run publishes the state of the containers, one message each, whatever the
-// mode, and fails when the broker does not get them. What a person tries out is
-// not retained.
+// mode, or an event, and fails when the broker does not get them. What a person
+// tries out is not retained, nor is an event.
 func (m *mqtt) Run(ctx context.Context, req trigger.Request) error {
 	s, leave, err := m.link.use(ctx)
 	if err != nil {
@@ -118,7 +120,14 @@ func (m *mqtt) Run(ctx context.Context, req trigger.Request) error {
 	for _, c := range req.Containers {
 		all = append(all, message{m.names.container(c), state(c, m.exclude, false)})
 	}
-	if req.Test {
+	if req.Event != nil {
+		payload, err := httpclient.EncodeJSON(note.EventOf(req))
+		if err != nil {
+			return err
+		}
+		all = append(all, message{m.names.event(), payload})
+	}
+	if req.Test || req.Event != nil {
 		err = s.publish(ctx, all, false)
 	} else {
 		err = m.board.put(ctx, s, all)

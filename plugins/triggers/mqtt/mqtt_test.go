@@ -113,7 +113,7 @@ func TestAddressLeaksNothing(t *testing.T) {
 
 func TestStates(t *testing.T) {
 	for name, req := range golden.Requests() {
-		if name == "long" {
+		if name == "long" || name == "event" {
 			continue
 		}
 		var got strings.Builder
@@ -149,7 +149,11 @@ func TestRun(t *testing.T) {
 			if err := client.Trigger(id).Run(t.Context(), trial); err != nil {
 				t.Fatal(err)
 			}
+			if err := client.Trigger(id).Run(t.Context(), triggertest.Event()); err != nil {
+				t.Fatal(err)
+			}
 			at := fmt.Sprintf("qos%d/local/", qos)
+			o.UntilHas(fmt.Sprintf("qos%d/event", qos), `"event":"watcher.failed","watcher":"local"`)
 			o.UntilHas(at+"nginx", `"name":"nginx"`)
 			o.UntilHas(at+"my-app", `"name":"my.app"`)
 			o.UntilHas(at+"trial", `"name":"trial"`)
@@ -157,7 +161,7 @@ func TestRun(t *testing.T) {
 		o.Until("the trials are not kept", func(map[string]string, []string) bool {
 			second := mqtttest.Observe(t, b.URL())
 			second.Until("what is kept arrives", func(retained map[string]string, _ []string) bool { return len(retained) >= 6 })
-			return second.Topics()["qos0/local/trial"] == ""
+			return second.Topics()["qos0/local/trial"] == "" && second.Topics()["qos0/event"] == ""
 		})
 	})
 }

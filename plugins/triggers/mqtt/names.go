@@ -33,6 +33,7 @@ const (
 )
 
 func (n names) status() string              { return n.root + "/status" }
+func (n names) event() string               { return n.root + "/event" }
 func (n names) total(what string) string    { return n.root + "/" + what }
 func (n names) of(watcher, s string) string { return n.root + "/" + segment(watcher) + "/" + s }
 

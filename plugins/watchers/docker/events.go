@@ -55,6 +55,9 @@ func (d *Docker) Watch(ctx context.Context, emit func(watcher.Event)) error {
 		case !f.down:
 			f.down = true
 			d.log.Warn("no events from the engine, trying again until there are", "error", err)
+			if f.followed && errors.Is(err, sdk.ErrUnavailable) {
+				f.emit(watcher.Event{Action: watcher.ActionChanged, At: sdk.TimeOf(time.Now())}) // the host finds out that the engine is gone
+			}
 		default:
 			d.log.Debug("still no events from the engine", "error", err, "attempt", attempt)
 		}
@@ -89,6 +92,7 @@ type follower struct {
 	opened   bool               // the last attempt gave a stream
 	progress bool               // that stream told something, or lived long
 	again    bool               // it is not the first attempt
+	followed bool               // some attempt gave a stream
 	down     bool               // the operator has been told that there are no events
 	last     time.Time          // of the newest event, on the engine's clock
 	seen     map[event]struct{} // the events of that instant, which the engine will repeat
@@ -119,7 +123,7 @@ func (f *follower) follow(ctx context.Context) error {
 		return err
 	}
 	defer stream.Close()
-	f.opened = true
+	f.opened, f.followed = true, true
 	if f.down {
 		f.down = false
 		f.log.Info("events from the engine again")

@@ -48,6 +48,26 @@ func TestEvents(t *testing.T) {
 	})
 }
 
+// TestLostEngineIsTold: the host would find out at the next scheduled check only.
+func TestLostEngineIsTold(t *testing.T) {
+	e := populated(t, enginesim.Config{})
+	s, err := e.Listen(socketDir(t))
+	check(t, err)
+	d := watch(t, Options{Socket: s.Address})
+	list(t, d)
+	f := follow(t, d)
+	f.streams(1)
+	e.BreakStreams()
+	check(t, s.Close())
+	f.endPause()
+	f.relist()
+	f.endPause() // and once only
+	f.endPause()
+	if len(f.events) != 0 {
+		t.Errorf("told %+v as well", f.next())
+	}
+}
+
 // TestStoppedStatus: Podman has two words for what Docker calls exited, of which it tells one after the other.
 func TestStoppedStatus(t *testing.T) {
 	e := populated(t, enginesim.Config{})

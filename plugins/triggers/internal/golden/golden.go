@@ -39,7 +39,7 @@ func Check(t *testing.T, name, got string) {
 }
 
 // Requests are the deliveries that every trigger is tried with, by name:
-// simple, batch, unicode, empty and long.
+// simple, batch, unicode, empty, long and event.
 func Requests() map[string]trigger.Request {
 	unicode := triggertest.Request("nginx")
 	unicode.Title = "Über 🐕 \"quoted\" <b>&amp;</b> \\ ${x} *_~"
@@ -58,5 +58,6 @@ func Requests() map[string]trigger.Request {
 		"unicode": unicode,
 		"empty":   {Delivery: "delivery-1", Containers: []sdk.Container{{}}},
 		"long":    long,
+		"event":   triggertest.Event(),
 	}
 }

@@ -18,6 +18,16 @@ func Body(req trigger.Request) string {
 	return "(no text)"
 }
 
+// Event is the JSON of a request that tells of an event.
+type Event struct {
+	*trigger.Event
+	Title string `json:"title"`
+	Body  string `json:"body"`
+}
+
+// EventOf returns what a request tells of, which must be an event.
+func EventOf(req trigger.Request) Event { return Event{req.Event, req.Title, req.Body} }
+
 // Link returns where a tap on the message of a single update leads: to its
 // release notes. It is "" for a batch, without a link, and for a link of more
 // than limit bytes. Links come from labels, so only those to the web are followed.

@@ -1,0 +1,105 @@
+package check
+
+import (
+	"context"
+	"time"
+
+	"github.com/dogwatch/dogwatch/core/event"
+)
+
+// outageAfter is how long an engine must have been away before an event tells of it:
+// longer than a restart of most engines takes.
+const outageAfter = 20 * time.Second
+
+// Outage is since when, and why, the engine of a watcher cannot be reached.
+type Outage struct {
+	Since time.Time
+	Error string
+	// Reported is true once an event.WatcherFailed tells of it.
+	Reported bool
+}
+
+// Outage returns the outage of a watcher's engine, and false when the engine
+// answered last time.
+func (c *Checker) Outage(watcher string) (Outage, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if o := c.state(watcher).outage; o != nil {
+		return *o, true
+	}
+	return Outage{}, false
+}
+
+// Restore makes the Checker go on from an outage of which an earlier process
+// told: there is no second event about it, but one when it ends.
+func (c *Checker) Restore(watcher string, of event.Watcher) {
+	c.mu.Lock()
+	c.state(watcher).outage = &Outage{Since: of.Since, Error: of.Error, Reported: true}
+	c.mu.Unlock()
+	c.opt.Reached(watcher, errText(of.Error))
+}
+
+// errText is an error of which only the words are known.
+type errText string
+
+func (e errText) Error() string { return string(e) }
+
+// Probe asks the engine of a watcher for its containers and keeps nothing of the
+// answer but that there was one. The error says why there was none.
+func (c *Checker) Probe(ctx context.Context, w Watcher) error {
+	leave, err := c.enter(ctx, w.Name)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	_, err = w.Lister.List(ctx)
+	c.reached(ctx, w.Name, err)
+	return err
+}
+
+// reached notes whether the engine of a watcher answered, and stores an event when
+// an outage has lasted or such a one has ended. The caller has entered the watcher.
+func (c *Checker) reached(ctx context.Context, watcher string, err error) {
+	if err != nil && ctx.Err() != nil {
+		return // which says nothing about the engine
+	}
+	c.opt.Reached(watcher, err)
+	now := c.opt.Now()
+	c.mu.Lock()
+	st := c.state(watcher)
+	before := st.outage
+	var after *Outage
+	if err != nil {
+		after = &Outage{Since: now, Error: err.Error()}
+		if before != nil {
+			after.Since, after.Reported = before.Since, before.Reported
+		}
+	}
+	st.outage = after
+	c.mu.Unlock()
+
+	var told event.Event
+	switch {
+	case after == nil && before != nil && before.Reported:
+		told = event.Event{Type: event.WatcherRecovered, Payload: event.Payload{Watcher: &event.Watcher{Since: before.Since}}}
+		c.log.Info("the engine can be reached again", "watcher", watcher, "since", before.Since)
+	case after != nil && !after.Reported && now.Sub(after.Since) >= outageAfter:
+		told = event.Event{Type: event.WatcherFailed, Payload: event.Payload{Watcher: &event.Watcher{Since: after.Since, Error: after.Error}}}
+		c.log.Error("the engine cannot be reached", "watcher", watcher, "since", after.Since, "error", after.Error)
+	default:
+		return
+	}
+	told.At, told.Subject = now, watcher
+	stored := c.opt.Store.Commit(context.WithoutCancel(ctx), event.Change{Events: []event.Event{told}})
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch {
+	case stored != nil: // the next answer, or the next failure, tries again
+		c.log.Error("record whether the engine can be reached", "watcher", watcher, "error", stored)
+		if after == nil {
+			st.outage = before
+		}
+	case after != nil:
+		after.Reported = true
+	}
+}

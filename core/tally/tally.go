@@ -1,0 +1,80 @@
+// Package tally says what the last check of a container came to, and counts
+// containers by it. Everything that shows a number of updates or of failures
+// (pages, summary, badge, metrics, log, command line) takes it from here, so that
+// they agree.
+package tally
+
+import "github.com/dogwatch/dogwatch/sdk"
+
+// Failed reports whether somebody has to mend something: the last check failed,
+// or a label is wrong. Such a container may have an update all the same.
+func Failed(c *sdk.Container) bool { return c.Check.State == sdk.CheckFailed || c.Error != nil }
+
+// Unchecked reports whether nothing is known of a container yet.
+func Unchecked(c *sdk.Container) bool {
+	return !Failed(c) && c.Check.State != sdk.CheckOK
+}
+
+// Other is the Kind of a new tag whose distance from the running one has no name.
+const Other = "other"
+
+// Kind is how much an update changes: sdk.DiffMajor, DiffMinor, DiffPatch,
+// DiffPrerelease, sdk.KindDigest or Other; "" when there is no update.
+func Kind(c *sdk.Container) string {
+	switch {
+	case !c.UpdateAvailable:
+		return ""
+	case c.UpdateKind.Kind == sdk.KindDigest:
+		return sdk.KindDigest
+	}
+	switch d := c.UpdateKind.SemverDiff; d {
+	case sdk.DiffMajor, sdk.DiffMinor, sdk.DiffPatch, sdk.DiffPrerelease:
+		return d
+	}
+	return Other
+}
+
+// Counts are numbers of containers. Updates is the sum of the kinds. Failed
+// counts containers of Updates, too; Unchecked and Current count neither.
+// Postponed are those of all of these whose check waits for a registry's pause,
+// which is no failure.
+type Counts struct {
+	All, Updates, Failed, Unchecked, Current        int
+	Postponed                                       int
+	Major, Minor, Patch, Prerelease, Digest, Others int
+}
+
+// Add counts one more container.
+func (n *Counts) Add(c *sdk.Container) {
+	n.All++
+	kind := Kind(c)
+	switch kind {
+	case "":
+	case sdk.DiffMajor:
+		n.Major++
+	case sdk.DiffMinor:
+		n.Minor++
+	case sdk.DiffPatch:
+		n.Patch++
+	case sdk.DiffPrerelease:
+		n.Prerelease++
+	case sdk.KindDigest:
+		n.Digest++
+	default:
+		n.Others++
+	}
+	if kind != "" {
+		n.Updates++
+	}
+	if c.Check.Postponed() {
+		n.Postponed++
+	}
+	switch {
+	case Failed(c):
+		n.Failed++
+	case Unchecked(c):
+		n.Unchecked++
+	case kind == "":
+		n.Current++
+	}
+}

@@ -1,0 +1,45 @@
+package tally
+
+import (
+	"testing"
+	"time"
+
+	"github.com/dogwatch/dogwatch/sdk"
+)
+
+func TestCounts(t *testing.T) {
+	container := func(state string, problem bool, kind, diff string) *sdk.Container {
+		c := &sdk.Container{Check: sdk.CheckState{State: state}, UpdateAvailable: kind != "", UpdateKind: sdk.UpdateKind{Kind: kind, SemverDiff: diff}}
+		if problem {
+			c.Error = &sdk.ContainerError{Message: "x"}
+		}
+		return c
+	}
+	waiting := container(sdk.CheckOK, false, "", "")
+	waiting.Check.PostponedUntil = sdk.TimeOf(time.Now())
+	for _, c := range []struct {
+		name string
+		of   *sdk.Container
+		want Counts
+	}{
+		{"up to date", container(sdk.CheckOK, false, "", ""), Counts{All: 1, Current: 1}},
+		{"never checked", container(sdk.CheckNever, false, "", ""), Counts{All: 1, Unchecked: 1}},
+		{"without a state", container("", false, "", ""), Counts{All: 1, Unchecked: 1}},
+		{"failed", container(sdk.CheckFailed, true, "", ""), Counts{All: 1, Failed: 1}},
+		{"failed, without saying why", container(sdk.CheckFailed, false, "", ""), Counts{All: 1, Failed: 1}},
+		{"failed, with the update of before", container(sdk.CheckFailed, true, sdk.KindTag, sdk.DiffMajor), Counts{All: 1, Failed: 1, Updates: 1, Major: 1}},
+		{"wrong label", container(sdk.CheckOK, true, "", ""), Counts{All: 1, Failed: 1}},
+		{"wrong label, with an update", container(sdk.CheckOK, true, sdk.KindTag, sdk.DiffMinor), Counts{All: 1, Failed: 1, Updates: 1, Minor: 1}},
+		{"wrong label, never checked", container(sdk.CheckNever, true, "", ""), Counts{All: 1, Failed: 1}},
+		{"postponed", waiting, Counts{All: 1, Current: 1, Postponed: 1}},
+		{"patch", container(sdk.CheckOK, false, sdk.KindTag, sdk.DiffPatch), Counts{All: 1, Updates: 1, Patch: 1}},
+		{"prerelease", container(sdk.CheckOK, false, sdk.KindTag, sdk.DiffPrerelease), Counts{All: 1, Updates: 1, Prerelease: 1}},
+		{"digest", container(sdk.CheckOK, false, sdk.KindDigest, sdk.DiffMajor), Counts{All: 1, Updates: 1, Digest: 1}},
+		{"no distance", container(sdk.CheckOK, false, sdk.KindTag, sdk.DiffUnknown), Counts{All: 1, Updates: 1, Others: 1}},
+	} {
+		var got Counts
+		if got.Add(c.of); got != c.want {
+			t.Errorf("%s: %+v, want %+v", c.name, got, c.want)
+		}
+	}
+}
