@@ -132,13 +132,14 @@ func (p *pass) sum(now map[string]*sdk.Container, found owed) {
 			continue
 		}
 		p.report.Containers++
-		if c.Check.Postponed() {
+		postponed := c.Check.Postponed()
+		if postponed {
 			p.report.Postponed++
 		}
 		if tally.Failed(c) {
 			p.report.Failed++
 		}
-		if c.UpdateAvailable && c.Check.State != sdk.CheckFailed {
+		if c.UpdateAvailable && !postponed && c.Check.State != sdk.CheckFailed {
 			p.report.Updates = append(p.report.Updates, c.ID)
 		}
 		if c.UpdateAvailable && found.has(c) {

@@ -173,10 +173,10 @@ func changeOf(c *sdk.Container) string {
 		return kind
 	case tally.Failed(c):
 		return "failed"
-	case tally.Unchecked(c):
-		return "unchecked"
+	case c.Check.State == sdk.CheckOK:
+		return "none"
 	}
-	return "none"
+	return "unchecked"
 }
 
 // sample is one value with its labels, given as pairs of name and value.

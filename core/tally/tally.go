@@ -7,12 +7,18 @@ package tally
 import "github.com/dogwatch/dogwatch/sdk"
 
 // Failed reports whether somebody has to mend something: the last check failed,
-// or a label is wrong. Such a container may have an update all the same.
-func Failed(c *sdk.Container) bool { return c.Check.State == sdk.CheckFailed || c.Error != nil }
+// or a label is wrong. Such a container may have an update all the same. One whose
+// check waits for a pause of its registry has not failed, whatever it did before.
+func Failed(c *sdk.Container) bool {
+	if c.Check.State == sdk.CheckFailed {
+		return !c.Check.Postponed()
+	}
+	return c.Error != nil
+}
 
 // Unchecked reports whether nothing is known of a container yet.
 func Unchecked(c *sdk.Container) bool {
-	return !Failed(c) && c.Check.State != sdk.CheckOK
+	return !Failed(c) && c.Check.State != sdk.CheckOK && c.Check.State != sdk.CheckFailed
 }
 
 // Other is the Kind of a new tag whose distance from the running one has no name.
@@ -36,8 +42,8 @@ func Kind(c *sdk.Container) string {
 
 // Counts are numbers of containers. Updates is the sum of the kinds. Failed
 // counts containers of Updates, too; Unchecked and Current count neither.
-// Postponed are those of all of these whose check waits for a registry's pause,
-// which is no failure.
+// Postponed are all those whose check waits for a registry's pause: they may be
+// counted as Updates, Unchecked or Current as well.
 type Counts struct {
 	All, Updates, Failed, Unchecked, Current        int
 	Postponed                                       int
@@ -74,7 +80,7 @@ func (n *Counts) Add(c *sdk.Container) {
 		n.Failed++
 	case Unchecked(c):
 		n.Unchecked++
-	case kind == "":
+	case kind == "" && c.Check.State == sdk.CheckOK:
 		n.Current++
 	}
 }

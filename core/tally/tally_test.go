@@ -17,6 +17,10 @@ func TestCounts(t *testing.T) {
 	}
 	waiting := container(sdk.CheckOK, false, "", "")
 	waiting.Check.PostponedUntil = sdk.TimeOf(time.Now())
+	again := container(sdk.CheckFailed, true, "", "")
+	again.Check.PostponedUntil = waiting.Check.PostponedUntil
+	wrong := container(sdk.CheckOK, true, "", "")
+	wrong.Check.PostponedUntil = waiting.Check.PostponedUntil
 	for _, c := range []struct {
 		name string
 		of   *sdk.Container
@@ -32,6 +36,8 @@ func TestCounts(t *testing.T) {
 		{"wrong label, with an update", container(sdk.CheckOK, true, sdk.KindTag, sdk.DiffMinor), Counts{All: 1, Failed: 1, Updates: 1, Minor: 1}},
 		{"wrong label, never checked", container(sdk.CheckNever, true, "", ""), Counts{All: 1, Failed: 1}},
 		{"postponed", waiting, Counts{All: 1, Current: 1, Postponed: 1}},
+		{"failed, and postponed since", again, Counts{All: 1, Postponed: 1}},
+		{"postponed, with a wrong label", wrong, Counts{All: 1, Failed: 1, Postponed: 1}},
 		{"patch", container(sdk.CheckOK, false, sdk.KindTag, sdk.DiffPatch), Counts{All: 1, Updates: 1, Patch: 1}},
 		{"prerelease", container(sdk.CheckOK, false, sdk.KindTag, sdk.DiffPrerelease), Counts{All: 1, Updates: 1, Prerelease: 1}},
 		{"digest", container(sdk.CheckOK, false, sdk.KindDigest, sdk.DiffMajor), Counts{All: 1, Updates: 1, Digest: 1}},
