@@ -16,6 +16,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/component"
 	"github.com/dogwatch/dogwatch/core/config"
 	"github.com/dogwatch/dogwatch/core/logging"
+	"github.com/dogwatch/dogwatch/core/plugin"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 	"github.com/dogwatch/dogwatch/sdk/option"
 )
@@ -233,6 +234,9 @@ func (g *global) onceFor(cfg *config.Config, kinds ...kind.Kind) (*core.Once, *l
 	log, redactor, err := g.quietLogger(cfg)
 	if err != nil {
 		return nil, nil, err
+	}
+	if err := plugin.Harden(); err != nil {
+		log.Warn("harden this process", "error", err)
 	}
 	o, err := core.NewOnce(core.Options{Config: cfg, Builtins: builtins(), Version: version, Log: log, Redactor: redactor}, kinds...)
 	return o, redactor, err

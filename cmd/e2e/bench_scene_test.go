@@ -1,7 +1,9 @@
 package e2e
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -15,6 +17,7 @@ import (
 	"github.com/dogwatch/dogwatch/plugins/registries/registrysim"
 	"github.com/dogwatch/dogwatch/plugins/watchers/docker/enginesim"
 	"github.com/dogwatch/dogwatch/sdk"
+	"github.com/dogwatch/dogwatch/sdk/plugintest"
 )
 
 // sceneHosts is how many registries the containers of a scene come from.
@@ -153,6 +156,9 @@ func (d *daemon) memory() float64 {
 func pss(t testing.TB, pid int) float64 {
 	t.Helper()
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/smaps_rollup", pid))
+	if errors.Is(err, fs.ErrPermission) { // it is undumpable
+		plugintest.Skip(t, "ptrace", err)
+	}
 	must(t, err)
 	for line := range strings.Lines(string(text)) {
 		var kib float64

@@ -38,6 +38,9 @@ func build(dir, target, name string) (string, error) {
 		return "", err
 	}
 	cleanup.add(out)
+	if err := os.Chmod(out, 0o755); err != nil { // some tests run it as another user
+		return "", err
+	}
 	path := filepath.Join(out, name)
 	cmd := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", path, target)
 	cmd.Dir, cmd.Env = dir, append(os.Environ(), "CGO_ENABLED=0")
@@ -90,6 +93,7 @@ type installation struct {
 	t     testing.TB
 	store string
 	env   []string
+	user  uint32 // who runs it; 0 for who runs the tests
 }
 
 func install(t testing.TB, env ...string) *installation {
@@ -118,7 +122,7 @@ func (i *installation) start() *daemon {
 	path, err := built()
 	must(i.t, err)
 	d := &daemon{t: i.t, cmd: exec.Command(path, "serve"), done: make(chan struct{})}
-	d.cmd.Env, d.cmd.Dir = i.env, i.store
+	d.cmd.Env, d.cmd.Dir, d.cmd.SysProcAttr = i.env, i.store, as(i.user)
 	stderr, err := d.cmd.StderrPipe()
 	must(i.t, err)
 	must(i.t, d.cmd.Start())
@@ -142,6 +146,14 @@ func (i *installation) start() *daemon {
 		i.t.Fatal("dogwatch does not listen")
 	}
 	return d
+}
+
+// as makes a process run as a user; 0 changes nothing.
+func as(user uint32) *syscall.SysProcAttr {
+	if user == 0 {
+		return nil
+	}
+	return &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: user, Gid: user}}
 }
 
 func tail(text string, lines int) string {

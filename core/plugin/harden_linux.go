@@ -17,9 +17,14 @@ func harden(cmd *exec.Cmd) {
 // killGroup ends the process and all that it started.
 func killGroup(cmd *exec.Cmd) error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 
-// Harden restricts this process and every process it will start: no core dumps,
-// which would hold secrets, and no new privileges through set-user-id programs.
+// Harden restricts this process: others of the same user, plugins among them,
+// can no longer read its environment and memory or attach to it (proc(5),
+// PR_SET_DUMPABLE). It and every process it will start make no core dumps, which
+// would hold secrets, and get no new privileges through set-user-id programs.
 func Harden() error {
+	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0); err != nil {
+		return os.NewSyscallError("prctl dumpable", err)
+	}
 	if err := unix.Setrlimit(unix.RLIMIT_CORE, &unix.Rlimit{}); err != nil {
 		return os.NewSyscallError("setrlimit core", err)
 	}

@@ -38,6 +38,10 @@ func Serve(b Bundle) {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
+	// Other plugins run as the same user.
+	if err := protectMemory(); err != nil {
+		fmt.Fprintln(os.Stderr, "protect the memory of this process:", err)
+	}
 	// The JSON form on the real stderr is what go-plugin's host side reads back.
 	log := hclog.New(&hclog.LoggerOptions{Level: hclog.Debug, Output: os.Stderr, JSONFormat: true})
 
