@@ -42,12 +42,13 @@ func newCheck(g *global) *cobra.Command {
 socket when none is configured. The database is not touched and nobody is told,
 unless --trigger asks for it. With arguments it checks these: containers by name,
 display name, id or the beginning of it, or image; and images that run nowhere,
-which with a tag need no engine. What is most urgent stands first, and what could not be checked last,
-with the reason. Colours are for terminals; NO_COLOR switches them off.
+which with a tag need no engine. What is most urgent stands first, and what could
+not be checked last, with the reason. Colours are for terminals; NO_COLOR switches
+them off.
 
 Exit code 0: the check took place. 1: a watcher could not be asked, nothing could
-be checked, or something that an argument names could not. With --exit-code also 3: there are updates, and 1: something
-could not be checked.`,
+be checked, or something that an argument names could not. With --exit-code also
+3: there are updates, and 1: something could not be checked.`,
 		Example: `  # what is out of date on this machine
   dogwatch check
 
