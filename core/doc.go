@@ -37,7 +37,7 @@
 //	trial
 //	auth check dispatch follow schedule component
 //	plugin store wudstore metrics config/migrate lookup
-//	config logging event delivery image label tag tally template contained
+//	config logging event delivery image label tag tally template contained auth/oidctest
 //	regexcost
 //
 // check and dispatch declare the few methods they need of others as

@@ -1,23 +1,20 @@
 package api
 
 import (
+	"maps"
 	"net/http"
 	"net/http/cookiejar"
 	"net/url"
 	"strings"
 	"testing"
 
-	"github.com/oauth2-proxy/mockoidc"
+	"github.com/dogwatch/dogwatch/core/auth/oidctest"
 )
 
 // withProvider starts a server on which people log in at a provider.
-func withProvider(t *testing.T, change ...func(*Options)) (*world, *mockoidc.MockOIDC) {
+func withProvider(t *testing.T, change ...func(*Options)) (*world, *oidctest.Provider) {
 	t.Helper()
-	m, err := mockoidc.Run()
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = m.Shutdown() }) // often stopped by the test
+	m := oidctest.Start(t)
 	w := start(t, []string{
 		"WUD_AUTH_OIDC_HOME_DISCOVERY=" + m.Issuer(), "WUD_AUTH_OIDC_HOME_CLIENTID=" + m.ClientID, "WUD_AUTH_OIDC_HOME_CLIENTSECRET=" + m.ClientSecret,
 		"WUD_AUTH_OIDC_HOME_REDIRECT=true",
@@ -40,9 +37,7 @@ func TestProviderOfWUDClients(t *testing.T) {
 		t.Errorf("sent to %q", got)
 	}
 	w.get("/auth/oidc/home/cb?code=x&state=y").fails(401, "did not begin")
-	if err := m.Shutdown(); err != nil {
-		t.Fatal(err)
-	}
+	m.Shutdown()
 	w.get("/auth/oidc/home/redirect").want(200) // its settings are known
 	if listed := w.get("/auth/strategies").list(); len(listed) != 1 {
 		t.Errorf("strategies %v", listed)
@@ -52,9 +47,7 @@ func TestProviderOfWUDClients(t *testing.T) {
 // TestProviderIsDown: that is no wrong login, and everything else goes on.
 func TestProviderIsDown(t *testing.T) {
 	w, m := withProvider(t, func(o *Options) { o.Pages = fakePages{} })
-	if err := m.Shutdown(); err != nil {
-		t.Fatal(err)
-	}
+	m.Shutdown()
 	w.get("/auth/oidc/home/redirect").fails(502, "cannot be asked now")
 	plainClient(w)
 	got := string(w.get("/auth/oidc/home/redirect", "Accept", "text/html").want(502).body)
@@ -77,7 +70,7 @@ func TestProviderSessionOpensTheAPI(t *testing.T) {
 	}
 	w.client = &http.Client{Jar: jar}
 	t.Cleanup(w.client.CloseIdleConnections)
-	m.QueueUser(told{mockoidc.DefaultUser()})
+	m.QueueUser(jane{})
 	same(t, "where it ends", string(w.get("/auth/oidc/home/redirect?next=/containers", "Accept", "text/html").want(200).body), "page /containers jane.doe@example.com")
 	same(t, "user", w.get("/auth/user").want(200).object(), map[string]any{"username": "jane.doe@example.com"})
 	w.get("/api/tokens").want(200)
@@ -85,10 +78,11 @@ func TestProviderSessionOpensTheAPI(t *testing.T) {
 	w.get("/auth/user").fails(401)
 }
 
-// told is a user of whom the provider tells the sub, too, as it must.
-type told struct{ *mockoidc.MockUser }
+// jane is a user of the provider.
+type jane struct{}
 
-func (t told) Userinfo(scope []string) ([]byte, error) {
-	text, err := t.MockUser.Userinfo(scope)
-	return []byte(strings.Replace(string(text), "{", `{"sub":"`+t.Subject+`",`, 1)), err
+func (jane) Info() map[string]any {
+	return map[string]any{"sub": "1234567890", "email": "jane.doe@example.com", "email_verified": true}
 }
+
+func (j jane) Claims(token map[string]any) { maps.Copy(token, j.Info()) }

@@ -10,8 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/golang-jwt/jwt/v5"
-	"github.com/oauth2-proxy/mockoidc"
+	"github.com/dogwatch/dogwatch/core/auth/oidctest"
 )
 
 // person is a user of the provider. What it tells of him can be spoilt.
@@ -20,41 +19,30 @@ type person struct {
 	claims  map[string]any
 	// info is what the provider tells at its userinfo endpoint; nil for the same.
 	info  map[string]any
-	spoil func(*mockoidc.IDTokenClaims)
+	spoil func(token map[string]any)
 }
 
-func (p *person) ID() string { return p.subject }
-
-func (p *person) Userinfo([]string) ([]byte, error) {
-	told := map[string]any{"sub": p.subject}
-	maps.Copy(told, p.claims)
+func (p *person) Info() map[string]any {
 	if p.info != nil {
-		told = p.info
+		return p.info
 	}
-	return json.Marshal(told)
+	info := map[string]any{"sub": p.subject}
+	maps.Copy(info, p.claims)
+	return info
 }
 
-func (p *person) Claims(_ []string, c *mockoidc.IDTokenClaims) (jwt.Claims, error) {
+func (p *person) Claims(token map[string]any) {
+	token["sub"] = p.subject
+	maps.Copy(token, p.claims)
 	if p.spoil != nil {
-		p.spoil(c)
+		p.spoil(token)
 	}
-	text, err := json.Marshal(c)
-	all := jwt.MapClaims{}
-	if err == nil {
-		err = json.Unmarshal(text, &all)
-	}
-	maps.Copy(all, p.claims)
-	return all, err
 }
 
 // startProvider runs a provider, and a server that knows it as "home".
-func startProvider(t *testing.T, settings ...string) (*world, *mockoidc.MockOIDC) {
+func startProvider(t *testing.T, settings ...string) (*world, *oidctest.Provider) {
 	t.Helper()
-	m, err := mockoidc.Run()
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = m.Shutdown() }) // often stopped by the test
+	m := oidctest.Start(t)
 	m.ClientSecret = clientSecret
 	w := start(t, append([]string{
 		"WUD_AUTH_OIDC_HOME_DISCOVERY=" + m.DiscoveryEndpoint(), "WUD_AUTH_OIDC_HOME_CLIENTID=" + m.ClientID,
@@ -104,7 +92,7 @@ func TestProviderLogin(t *testing.T) {
 	same(t, "unknown provider", w.get(c, "/auth/oidc/none/redirect"), ErrNoProvider.Error())
 }
 
-func (w *world) tried(c *http.Client, m *mockoidc.MockOIDC, p *person) string {
+func (w *world) tried(c *http.Client, m *oidctest.Provider, p *person) string {
 	w.t.Helper()
 	m.QueueUser(p)
 	return w.get(c, begin)
@@ -164,23 +152,23 @@ func TestWhoMayLogIn(t *testing.T) {
 // TestWrongAnswers: what a provider, or somebody in its place, answers wrongly lets nobody in.
 func TestWrongAnswers(t *testing.T) {
 	claims := map[string]any{"email": "jane@example.org"}
-	spoilt := func(spoil func(*mockoidc.IDTokenClaims)) *person {
+	spoilt := func(spoil func(map[string]any)) *person {
 		return &person{subject: "4711", claims: claims, spoil: spoil}
 	}
 	for name, test := range map[string]struct {
 		user *person
 		want string
 	}{
-		"other issuer":    {spoilt(func(c *mockoidc.IDTokenClaims) { c.Issuer = "https://evil.example.org" }), "verify the id token"},
-		"other client":    {spoilt(func(c *mockoidc.IDTokenClaims) { c.Audience = []string{"other"} }), "verify the id token"},
-		"other login":     {spoilt(func(c *mockoidc.IDTokenClaims) { c.Nonce = "x" }), "nonce"},
-		"no nonce":        {spoilt(func(c *mockoidc.IDTokenClaims) { c.Nonce = "" }), "nonce"},
-		"long expired":    {spoilt(func(c *mockoidc.IDTokenClaims) { c.ExpiresAt = jwt.NewNumericDate(time.Now().Add(-10 * time.Minute)) }), "compare the clocks"},
-		"far in future":   {spoilt(func(c *mockoidc.IDTokenClaims) { c.NotBefore = jwt.NewNumericDate(time.Now().Add(time.Hour)) }), "compare the clocks"},
+		"other issuer":    {spoilt(func(c map[string]any) { c["iss"] = "https://evil.example.org" }), "verify the id token"},
+		"other client":    {spoilt(func(c map[string]any) { c["aud"] = []string{"other"} }), "verify the id token"},
+		"other login":     {spoilt(func(c map[string]any) { c["nonce"] = "x" }), "nonce"},
+		"no nonce":        {spoilt(func(c map[string]any) { delete(c, "nonce") }), "nonce"},
+		"long expired":    {spoilt(func(c map[string]any) { c["exp"] = time.Now().Add(-10 * time.Minute).Unix() }), "compare the clocks"},
+		"far in future":   {spoilt(func(c map[string]any) { c["nbf"] = time.Now().Add(time.Hour).Unix() }), "compare the clocks"},
 		"another's info":  {&person{subject: "4711", claims: claims, info: map[string]any{"sub": "1", "email": "boss@example.org"}}, "another user"},
 		"info of nobody":  {&person{subject: "4711", claims: claims, info: map[string]any{"email": "boss@example.org"}}, "another user"},
-		"clocks differ":   {spoilt(func(c *mockoidc.IDTokenClaims) { c.ExpiresAt = jwt.NewNumericDate(time.Now().Add(-time.Minute)) }), ""},
-		"clocks differ 2": {spoilt(func(c *mockoidc.IDTokenClaims) { c.NotBefore = jwt.NewNumericDate(time.Now().Add(time.Minute)) }), ""},
+		"clocks differ":   {spoilt(func(c map[string]any) { c["exp"] = time.Now().Add(-time.Minute).Unix() }), ""},
+		"clocks differ 2": {spoilt(func(c map[string]any) { c["nbf"] = time.Now().Add(time.Minute).Unix() }), ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w, m := startProvider(t)
@@ -289,7 +277,7 @@ func TestNoSecretLeaves(t *testing.T) {
 	w.basic("a-password-in-the-wrong-field", "x")
 	m.ClientSecret = "changed at the provider"
 	answers.WriteString(w.tried(w.browser(), m, &person{subject: "1"}))
-	_ = m.Shutdown()
+	m.Shutdown()
 	w.restart() // which forgets what it knew of the provider
 	answers.WriteString(w.get(w.browser(), begin))
 	events, err := w.store.Events(t.Context(), 0, 1000)
