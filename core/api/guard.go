@@ -1,7 +1,6 @@
 package api
 
 import (
-	"fmt"
 	"net"
 	"net/http"
 	"net/netip"
@@ -21,7 +20,7 @@ func (h *handler) guard(next http.Handler) http.Handler {
 	refuses := h.crossSite()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if host := hostOf(r.Host); !isHealth(r) && !isLocal(host) && !slices.Contains(own, host) && !slices.Contains(own, "*") {
-			h.fail(w, r, http.StatusMisdirectedRequest, fmt.Sprintf("the server does not know itself as %q: add that name to server.allowedhosts, or set public.url", host))
+			h.strangeHost(w, r, host)
 			return
 		}
 		if why := refuses(r); why != "" && !isHealth(r) {

@@ -67,6 +67,44 @@ func TestForeignHostNamesAreRefused(t *testing.T) {
 	w.get("/health/../api/containers", "Host", "evil.com").fails(421)
 }
 
+// TestForeignHostNamesAreExplained: to people by a page, to the operator by the log, which nobody can fill.
+func TestForeignHostNamesAreExplained(t *testing.T) {
+	w := locked(t, nil, func(o *Options) { o.Pages = formPages{} })
+	checked := w.client
+	w.client = http.DefaultClient // the page is not in the document
+	const html = "text/html,application/xhtml+xml,*/*;q=0.8"
+	for _, path := range []string{"/", "/containers", "/login", "/nowhere"} {
+		got := w.get(path, "Host", "dog.example.org:8443", "Accept", html).want(421)
+		page := string(got.body)
+		for _, part := range []string{"<strong>dog.example.org</strong>", "DOGWATCH_PUBLIC_URL=https://dog.example.org", "DOGWATCH_SERVER_ALLOWEDHOSTS=dog.example.org"} {
+			if !strings.Contains(page, part) {
+				t.Errorf("the page at %s lacks %s", path, part)
+			}
+		}
+		if h := got.header; !strings.HasPrefix(h.Get("Content-Type"), "text/html") || !strings.Contains(h.Get("Content-Security-Policy"), "default-src 'none'") || strings.Contains(page, w.opt.Version) {
+			t.Errorf("%s: %v", path, h)
+		}
+	}
+	w.client = checked
+	for _, got := range []answer{
+		w.get("/", "Host", "dog.example.org"), w.get("/api/containers", "Host", "dog.example.org", "Accept", html), w.get("/containers", "Host", "dog.example.org", "Accept", "application/json"),
+	} {
+		got.fails(421, "dog.example.org", "server.allowedhosts", "public.url")
+	}
+	w.client = http.DefaultClient
+	evil := string(w.get("/", "Host", "<script>alert(1)</script>.example.org", "Accept", html).body)
+	if strings.Contains(evil, "<script>") {
+		t.Errorf("the page has the name as it came: %s", evil)
+	}
+	for range 50 {
+		w.get("/", "Host", "evil.example.com").want(421)
+	}
+	log := w.log.String()
+	if n := strings.Count(log, "server.allowedhosts"); n != 1 || !strings.Contains(log, "dog.example.org") || !strings.Contains(log, "127.0.0.1") {
+		t.Errorf("the log has %d lines about it: %s", n, log)
+	}
+}
+
 // TestCrossSiteRequests has what browsers send from where, and whether it may change something.
 func TestCrossSiteRequests(t *testing.T) {
 	closed := start(t, []string{"DOGWATCH_PUBLIC_URL=https://watch.example.com/dog/"})

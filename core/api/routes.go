@@ -25,6 +25,8 @@ type handler struct {
 	packed  packed
 	feed    feed
 	turns   turns
+	// strangers samples the log of requests for names that are not ours.
+	strangers sampled
 }
 
 // newHandler returns everything the server answers.
