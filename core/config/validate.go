@@ -79,7 +79,7 @@ func isOrigin(text string) bool {
 	scheme, rest, _ := strings.Cut(text, "://")
 	host, port, hasPort := strings.Cut(rest, ":")
 	if strings.HasPrefix(rest, "[") { // an IPv6 address
-		host, port, hasPort = strings.Cut(strings.TrimPrefix(rest, "["), "]")
+		host, port, _ = strings.Cut(strings.TrimPrefix(rest, "["), "]")
 		if port, hasPort = strings.CutPrefix(port, ":"); !hasPort && port != "" || net.ParseIP(host) == nil {
 			return false
 		}
