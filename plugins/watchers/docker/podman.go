@@ -10,7 +10,7 @@ const podmanHeader = "Libpod-Api-Version"
 const localDomain = "localhost"
 
 // errMadeHere is the problem of a container whose image no registry serves.
-var errMadeHere = errors.New("Podman made this image itself (localhost/…), so no registry has a newer one: leave the container out with the label dogwatch.watch=false, or tag the image with the name of a registry")
+var errMadeHere = errors.New("image made on this machine by Podman (localhost/…), so no registry has a newer one: leave the container out with the label dogwatch.watch=false, or tag the image with the name of a registry")
 
 // statusOf returns an engine's status in the words of Docker: Podman calls a container
 // "stopped" that has ended and is not tidied up yet.
