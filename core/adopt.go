@@ -7,8 +7,8 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/dogwatch/dogwatch/core/delivery"
 	"github.com/dogwatch/dogwatch/core/event"
+	"github.com/dogwatch/dogwatch/core/update"
 	"github.com/dogwatch/dogwatch/core/wudstore"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/kind"
@@ -71,14 +71,14 @@ func (a *App) watcherNames() []string {
 // adopted returns the containers of the watchers that are configured now, and
 // what was told about all of them: a container keeps its id whoever watches it.
 // When both programs have one watcher, it is the same one under whatever name.
-func adopted(all []sdk.Container, watchers []string) (containers []sdk.Container, told []delivery.Told) {
+func adopted(all []sdk.Container, watchers []string) (containers []sdk.Container, told []update.Notified) {
 	renamed := len(watchers) == 1 && !slices.ContainsFunc(all, func(c sdk.Container) bool { return c.Watcher != all[0].Watcher })
 	for _, c := range all {
 		if renamed {
 			c.Watcher = watchers[0]
 		}
 		if c.UpdateAvailable {
-			told = append(told, delivery.Told{Container: c.ID, Subject: event.Subject(c), Tag: c.Image.Tag.Value, Remote: c.UpdateKind.RemoteValue})
+			told = append(told, update.Notified{Container: c.ID, Subject: event.Subject(c), Tag: c.Image.Tag.Value, Remote: c.UpdateKind.RemoteValue})
 		}
 		if slices.Contains(watchers, c.Watcher) {
 			containers = append(containers, c)

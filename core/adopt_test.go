@@ -12,8 +12,8 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/dogwatch/dogwatch/core/config"
-	"github.com/dogwatch/dogwatch/core/delivery"
 	"github.com/dogwatch/dogwatch/core/store"
+	"github.com/dogwatch/dogwatch/core/update"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 )
@@ -28,19 +28,19 @@ func inherited(watcher, name string, told bool) sdk.Container {
 }
 
 func TestAdopted(t *testing.T) {
-	web := delivery.Told{Container: "id-web", Subject: "local/web", Tag: "1.0", Remote: "1.1"}
+	web := update.Notified{Container: "id-web", Subject: "local/web", Tag: "1.0", Remote: "1.1"}
 	for title, tc := range map[string]struct {
 		containers []sdk.Container
 		watchers   []string
 		want       []string
-		told       []delivery.Told
+		told       []update.Notified
 	}{
-		"as it was":               {[]sdk.Container{inherited("local", "web", true), inherited("local", "db", false)}, []string{"local"}, []string{"local/web", "local/db"}, []delivery.Told{web}},
-		"the watcher was renamed": {[]sdk.Container{inherited("nas", "web", true), inherited("nas", "db", false)}, []string{"local"}, []string{"local/web", "local/db"}, []delivery.Told{web}},
+		"as it was":               {[]sdk.Container{inherited("local", "web", true), inherited("local", "db", false)}, []string{"local"}, []string{"local/web", "local/db"}, []update.Notified{web}},
+		"the watcher was renamed": {[]sdk.Container{inherited("nas", "web", true), inherited("nas", "db", false)}, []string{"local"}, []string{"local/web", "local/db"}, []update.Notified{web}},
 		"a watcher is gone": {[]sdk.Container{inherited("local", "db", false), inherited("nas", "web", true)}, []string{"local"}, []string{"local/db"},
-			[]delivery.Told{{Container: "id-web", Subject: "nas/web", Tag: "1.0", Remote: "1.1"}}},
-		"a watcher came":   {[]sdk.Container{inherited("local", "web", true)}, []string{"local", "nas"}, []string{"local/web"}, []delivery.Told{web}},
-		"nobody knows":     {[]sdk.Container{inherited("old", "web", true)}, []string{"local", "nas"}, nil, []delivery.Told{{Container: "id-web", Subject: "old/web", Tag: "1.0", Remote: "1.1"}}},
+			[]update.Notified{{Container: "id-web", Subject: "nas/web", Tag: "1.0", Remote: "1.1"}}},
+		"a watcher came":   {[]sdk.Container{inherited("local", "web", true)}, []string{"local", "nas"}, []string{"local/web"}, []update.Notified{web}},
+		"nobody knows":     {[]sdk.Container{inherited("old", "web", true)}, []string{"local", "nas"}, nil, []update.Notified{{Container: "id-web", Subject: "old/web", Tag: "1.0", Remote: "1.1"}}},
 		"nothing was left": {nil, []string{"local"}, nil, nil},
 	} {
 		containers, told := adopted(tc.containers, tc.watchers)

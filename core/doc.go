@@ -28,7 +28,8 @@
 // implementation of a kind, a component a configured type with a name
 // ("smtp.main"), a bundle an executable that holds types, a plugin a running
 // bundle. A policy is what a container's labels ask for; a result is what a
-// check found; a delivery is what is owed to one trigger.
+// check found; an update is what it offers, identified by its key; a delivery is
+// what is pending for one trigger.
 //
 // Packages depend downwards only, in this order, which arch_test.go asserts:
 //
@@ -37,6 +38,7 @@
 //	trial
 //	auth check dispatch follow schedule component
 //	plugin store wudstore metrics config/migrate lookup
+//	update
 //	config logging event delivery image label tag tally template contained auth/oidctest
 //	regexcost
 //

@@ -16,9 +16,9 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
-	"github.com/dogwatch/dogwatch/core/delivery"
 	"github.com/dogwatch/dogwatch/core/event"
 	"github.com/dogwatch/dogwatch/core/tag"
+	"github.com/dogwatch/dogwatch/core/update"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/registry"
 )
@@ -89,7 +89,7 @@ type Options struct {
 	WatchFloating bool
 	// Told returns the updates that need no event, for another program told
 	// people of them before Dogwatch kept count; nil when there are none.
-	Told func(ctx context.Context) ([]delivery.Told, error)
+	Told func(ctx context.Context) ([]update.Notified, error)
 	// Progressed, if set, is called when Progress tells something new of a check
 	// that goes on. It must not block.
 	Progressed func()

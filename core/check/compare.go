@@ -9,6 +9,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/event"
 	"github.com/dogwatch/dogwatch/core/label"
 	"github.com/dogwatch/dogwatch/core/template"
+	"github.com/dogwatch/dogwatch/core/update"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
@@ -115,7 +116,7 @@ func link(c *sdk.Container, p policy) {
 // a failed check failed again, if only for another reason, is no change.
 func transition(before, after sdk.Container) (event.Type, bool) {
 	switch {
-	case after.UpdateAvailable && !(before.UpdateAvailable && sameOffer(before, after)):
+	case after.UpdateAvailable && !update.Equal(&before, &after):
 		return event.UpdateFound, true
 	case before.UpdateAvailable && !after.UpdateAvailable:
 		return event.UpdateCleared, true
@@ -124,6 +125,8 @@ func transition(before, after sdk.Container) (event.Type, bool) {
 	case before.Check.State == sdk.CheckNever && after.Check.State == sdk.CheckOK && after.Error == nil:
 		return "", false // that it was added has been told
 	case before.Check.State != after.Check.State:
+		return event.ContainerChanged, true
+	case before.UpdateKind.SemverDiff != after.UpdateKind.SemverDiff: // measured anew: the update is the same
 		return event.ContainerChanged, true
 	case after.Check.State == sdk.CheckOK && message(before) != message(after):
 		return event.ContainerChanged, true
@@ -139,10 +142,6 @@ func aspect(before, after sdk.Container) event.Aspect {
 		return event.Postponed
 	}
 	return ""
-}
-
-func sameOffer(a, b sdk.Container) bool {
-	return a.Result != nil && b.Result != nil && a.Result.Tag == b.Result.Tag && a.Result.Digest == b.Result.Digest && a.UpdateKind == b.UpdateKind
 }
 
 func message(c sdk.Container) string {

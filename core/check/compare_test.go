@@ -125,6 +125,8 @@ func TestTransition(t *testing.T) {
 	failed := func(c sdk.Container, why string) sdk.Container {
 		return conclude(c, p, answer{err: errors.New(why)}, noon)
 	}
+	measured := offer("1.26.0")
+	measured.UpdateKind.SemverDiff = sdk.DiffMajor
 	wrong := ok
 	wrong.Error = &sdk.ContainerError{Message: "label x"}
 	for _, c := range []struct {
@@ -139,6 +141,7 @@ func TestTransition(t *testing.T) {
 		{"nothing new", ok, ok, ""},
 		{"update", ok, offer("1.26.0"), event.UpdateFound},
 		{"same update", offer("1.26.0"), offer("1.26.0"), ""},
+		{"same update, measured otherwise", offer("1.26.0"), measured, event.ContainerChanged},
 		{"another update", offer("1.26.0"), offer("1.27.0"), event.UpdateFound},
 		{"no update any more", offer("1.26.0"), ok, event.UpdateCleared},
 		{"fails", offer("1.26.0"), failed(offer("1.26.0"), "down"), event.ContainerChanged},

@@ -2,13 +2,13 @@ package check
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
 	"github.com/dogwatch/dogwatch/core/event"
 	"github.com/dogwatch/dogwatch/core/image"
 	"github.com/dogwatch/dogwatch/core/label"
+	"github.com/dogwatch/dogwatch/core/update"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
@@ -99,7 +99,8 @@ func (d *discovery) note(s *subject, before *sdk.Container) {
 	switch {
 	case before != nil && before.Watcher == c.Watcher:
 		inherit(s, before)
-		if same(c, before) {
+		// What the last check found is inherited, or the image, its rules or labels differ.
+		if !update.Changed(before, c, update.ImageDetails) {
 			return
 		}
 		if t = event.ContainerChanged; c.Name != before.Name {
@@ -143,16 +144,6 @@ func inherit(s *subject, before *sdk.Container) {
 	c.Image.Digest.Value = before.Image.Digest.Value
 	c.Link = before.Link
 	c.Error = before.Error
-}
-
-// same reports whether nothing that discovery sets has changed.
-func same(a, b *sdk.Container) bool {
-	return a.Name == b.Name && a.Status == b.Status && a.DisplayName == b.DisplayName && a.DisplayIcon == b.DisplayIcon &&
-		a.IncludeTags == b.IncludeTags && a.ExcludeTags == b.ExcludeTags && a.TransformTags == b.TransformTags &&
-		a.LinkTemplate == b.LinkTemplate && a.TriggerInclude == b.TriggerInclude && a.TriggerExclude == b.TriggerExclude &&
-		a.Image.ID == b.Image.ID && a.Image.Registry == b.Image.Registry && a.Image.Name == b.Image.Name &&
-		a.Image.Tag == b.Image.Tag && a.Image.Digest.Watch == b.Image.Digest.Watch && a.Image.Digest.Repo == b.Image.Digest.Repo && a.Image.Digest.Pinned == b.Image.Digest.Pinned &&
-		a.Image.Platform() == b.Image.Platform() && maps.Equal(a.Labels, b.Labels)
 }
 
 // subject completes a listed container: its image's name, its registry and its policy.

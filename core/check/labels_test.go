@@ -13,7 +13,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/label"
 )
 
-var update = flag.Bool("update", false, "rewrite golden files")
+var updateGolden = flag.Bool("update", false, "rewrite golden files")
 
 // labelCorpus are the labels found in public deployments of What's Up Docker.
 type labelCorpus struct {
@@ -122,7 +122,7 @@ func TestCorpusServices(t *testing.T) {
 // golden compares got with a file, or rewrites it with -update.
 func golden(t *testing.T, name, got string) {
 	t.Helper()
-	if *update {
+	if *updateGolden {
 		if err := os.MkdirAll("testdata", 0o755); err != nil {
 			t.Fatal(err)
 		}

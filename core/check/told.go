@@ -5,13 +5,12 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/dogwatch/dogwatch/core/delivery"
-	"github.com/dogwatch/dogwatch/core/event"
+	"github.com/dogwatch/dogwatch/core/update"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
 // told are the updates that another program told people of.
-type told []delivery.Told
+type told []update.Notified
 
 func (c *Checker) told(ctx context.Context) (told, error) {
 	if c.opt.Told == nil {
@@ -28,12 +27,9 @@ func (c *Checker) told(ctx context.Context) (told, error) {
 // have been told as that of the whole index, or of what it holds for the
 // container's platform.
 func (t told) has(c sdk.Container, d *digestAnswer) bool {
-	offers := []string{c.UpdateKind.RemoteValue}
-	if c.UpdateKind.Kind == sdk.KindDigest && d != nil {
-		offers = append(offers, d.inside...)
+	var digests []string
+	if d != nil {
+		digests = d.inside
 	}
-	return slices.ContainsFunc(t, func(o delivery.Told) bool {
-		same := o.Container == c.ID || o.Subject == event.Subject(c)
-		return same && o.Tag == c.Image.Tag.Value && o.Remote != "" && slices.Contains(offers, o.Remote)
-	})
+	return slices.ContainsFunc(t, func(n update.Notified) bool { return n.Covers(&c, digests) })
 }

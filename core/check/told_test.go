@@ -5,39 +5,39 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/dogwatch/dogwatch/core/delivery"
 	"github.com/dogwatch/dogwatch/core/event"
+	"github.com/dogwatch/dogwatch/core/update"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
 // knowing makes a world in which people were told of some updates by another program.
-func knowing(t testing.TB, told ...delivery.Told) *world {
+func knowing(t testing.TB, told ...update.Notified) *world {
 	return open(t, func(_ *world, opt *Options) {
-		opt.Told = func(context.Context) ([]delivery.Told, error) { return told, nil }
+		opt.Told = func(context.Context) ([]update.Notified, error) { return told, nil }
 	})
 }
 
 // TestToldBefore: an update of which another program told people is kept and shown, and is no news.
 func TestToldBefore(t *testing.T) {
-	tag := delivery.Told{Container: "id-web", Subject: "local/web", Tag: "1.25.0", Remote: "1.26.0"}
-	moving := delivery.Told{Container: "id-web", Subject: "local/web", Tag: "latest", Remote: digest("m")}
+	tag := update.Notified{Container: "id-web", Subject: "local/web", Tag: "1.25.0", Remote: "1.26.0"}
+	moving := update.Notified{Container: "id-web", Subject: "local/web", Tag: "latest", Remote: digest("m")}
 	for title, tc := range map[string]struct {
-		told  delivery.Told
+		told  update.Notified
 		image string
 		news  bool
 	}{
 		"the same tag":                           {tag, "nginx:1.25.0", false},
-		"the container was recreated since":      {delivery.Told{Container: "other", Subject: "local/web", Tag: "1.25.0", Remote: "1.26.0"}, "nginx:1.25.0", false},
-		"the watcher was renamed since":          {delivery.Told{Container: "id-web", Subject: "nas/web", Tag: "1.25.0", Remote: "1.26.0"}, "nginx:1.25.0", false},
-		"an earlier tag":                         {delivery.Told{Container: "id-web", Subject: "local/web", Tag: "1.25.0", Remote: "1.25.9"}, "nginx:1.25.0", true},
-		"another tag runs now":                   {delivery.Told{Container: "other", Subject: "local/web", Tag: "1.24.0", Remote: "1.26.0"}, "nginx:1.25.0", true},
-		"another container":                      {delivery.Told{Container: "other", Subject: "local/db", Tag: "1.25.0", Remote: "1.26.0"}, "nginx:1.25.0", true},
-		"nothing was offered":                    {delivery.Told{Container: "id-web", Subject: "local/web", Tag: "1.25.0"}, "nginx:1.25.0", true},
+		"the container was recreated since":      {update.Notified{Container: "other", Subject: "local/web", Tag: "1.25.0", Remote: "1.26.0"}, "nginx:1.25.0", false},
+		"the watcher was renamed since":          {update.Notified{Container: "id-web", Subject: "nas/web", Tag: "1.25.0", Remote: "1.26.0"}, "nginx:1.25.0", false},
+		"an earlier tag":                         {update.Notified{Container: "id-web", Subject: "local/web", Tag: "1.25.0", Remote: "1.25.9"}, "nginx:1.25.0", true},
+		"another tag runs now":                   {update.Notified{Container: "other", Subject: "local/web", Tag: "1.24.0", Remote: "1.26.0"}, "nginx:1.25.0", true},
+		"another container":                      {update.Notified{Container: "other", Subject: "local/db", Tag: "1.25.0", Remote: "1.26.0"}, "nginx:1.25.0", true},
+		"nothing was offered":                    {update.Notified{Container: "id-web", Subject: "local/web", Tag: "1.25.0"}, "nginx:1.25.0", true},
 		"the digest of the platform":             {moving, "nginx:latest", false},
-		"the digest of the index":                {delivery.Told{Container: "id-web", Tag: "latest", Remote: digest("2")}, "nginx:latest", false},
-		"the digest of the configuration":        {delivery.Told{Container: "id-web", Tag: "latest", Remote: digest("f")}, "nginx:latest", false},
-		"an earlier digest":                      {delivery.Told{Container: "id-web", Tag: "latest", Remote: digest("0")}, "nginx:latest", true},
-		"the digest of the index of another tag": {delivery.Told{Container: "other", Subject: "local/web", Tag: "stable", Remote: digest("2")}, "nginx:latest", true},
+		"the digest of the index":                {update.Notified{Container: "id-web", Tag: "latest", Remote: digest("2")}, "nginx:latest", false},
+		"the digest of the configuration":        {update.Notified{Container: "id-web", Tag: "latest", Remote: digest("f")}, "nginx:latest", false},
+		"an earlier digest":                      {update.Notified{Container: "id-web", Tag: "latest", Remote: digest("0")}, "nginx:latest", true},
+		"the digest of the index of another tag": {update.Notified{Container: "other", Subject: "local/web", Tag: "stable", Remote: digest("2")}, "nginx:latest", true},
 	} {
 		t.Run(title, func(t *testing.T) {
 			w := knowing(t, tc.told)
@@ -64,7 +64,7 @@ func TestToldBefore(t *testing.T) {
 
 // TestToldBeforeLasts: neither a failed check nor a new set of rules makes an old update news, but what follows it is.
 func TestToldBeforeLasts(t *testing.T) {
-	w := knowing(t, delivery.Told{Container: "id-web", Subject: "local/web", Tag: "1.25.0", Remote: "1.26.0"})
+	w := knowing(t, update.Notified{Container: "id-web", Subject: "local/web", Tag: "1.25.0", Remote: "1.26.0"})
 	w.engine.has(container("web", "nginx:1.25.0"))
 	w.hub.errs["tags library/nginx "] = errors.New("out of order")
 	w.run()
@@ -111,7 +111,7 @@ func TestImportedContainers(t *testing.T) {
 func TestToldUnreadable(t *testing.T) {
 	broken := errors.New("disk on fire")
 	w := open(t, func(_ *world, opt *Options) {
-		opt.Told = func(context.Context) ([]delivery.Told, error) { return nil, broken }
+		opt.Told = func(context.Context) ([]update.Notified, error) { return nil, broken }
 	})
 	w.engine.has(container("web", "nginx:1.25.0"))
 	w.hub.tags["library/nginx"] = []string{"1.25.0", "1.26.0"}

@@ -40,18 +40,6 @@ type Delivery struct {
 	Payload []byte `json:"-"`
 }
 
-// Told is an update that another program told people of before Dogwatch kept
-// count: no delivery is owed for it.
-type Told struct {
-	// Container is the id of the container, Subject its "local/nginx". Either may
-	// have changed since: the container recreated, the watcher renamed.
-	Container string
-	Subject   string
-	// Tag is what ran, and Remote the newer tag, or the newer digest of the same tag.
-	Tag    string
-	Remote string
-}
-
 // Outcome is how an attempt ended.
 type Outcome struct {
 	// State is Sent, Pending (try again at NextAt), Failed or Skipped.

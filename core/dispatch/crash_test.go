@@ -215,7 +215,7 @@ func live(t *testing.T, r *rand.Rand, lossy bool) {
 	versions := map[string]int{}
 	name := func(i int) string { return fmt.Sprint("c", i) }
 	current := func(i int) sdk.Container {
-		return update(name(i), "1.0.0", fmt.Sprintf("1.%d.0", versions[name(i)]), "minor")
+		return withUpdate(name(i), "1.0.0", fmt.Sprintf("1.%d.0", versions[name(i)]), "minor")
 	}
 	for range 4 + r.IntN(6) {
 		boot(int64(r.IntN(60)), lossy)

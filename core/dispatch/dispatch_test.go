@@ -47,7 +47,7 @@ func TestDeliversOnce(t *testing.T) {
 		settle(time.Hour)
 		equal(t, "mail later", inbox.names(), []string{"web", "db"})
 		// Another update of the same container is news.
-		b.checked([]sdk.Container{update("web", "1.0.0", "1.2.0", "minor")})
+		b.checked([]sdk.Container{withUpdate("web", "1.0.0", "1.2.0", "minor")})
 		settle(time.Second)
 		equal(t, "mail in the end", inbox.names(), []string{"web", "db", "web"})
 		equal(t, "states", b.states("smtp.main"), []string{"local/web sent", "local/db sent", "local/web sent"})
@@ -187,7 +187,7 @@ func TestSuperseded(t *testing.T) {
 			s.answer(nil)
 			s.forget()
 		}
-		newer, updated, renamed, recreated := update("moved-on", "1.0.0", "1.2.0", "minor"), minor("updated"), minor("renamed"), minor("recreated")
+		newer, updated, renamed, recreated := withUpdate("moved-on", "1.0.0", "1.2.0", "minor"), minor("updated"), minor("renamed"), minor("recreated")
 		updated.UpdateAvailable = false
 		renamed.Name = "with-another-name"
 		recreated.ID = "another-id"

@@ -37,8 +37,8 @@ func messages(t testing.TB, title, body, batch string) Messages {
 	return m
 }
 
-// update returns a container with an update between versions.
-func update(name, from, to, diff string) sdk.Container {
+// withUpdate returns a container with an update between versions.
+func withUpdate(name, from, to, diff string) sdk.Container {
 	return sdk.Container{
 		ID: "id-" + name, Name: name, Watcher: "local", UpdateAvailable: true,
 		Image: sdk.Image{Name: "team/" + name, Tag: sdk.Tag{Value: from, Semver: true}}, Result: &sdk.Result{Tag: to},
@@ -46,7 +46,7 @@ func update(name, from, to, diff string) sdk.Container {
 	}
 }
 
-func minor(name string) sdk.Container { return update(name, "1.0.0", "1.1.0", sdk.DiffMinor) }
+func minor(name string) sdk.Container { return withUpdate(name, "1.0.0", "1.1.0", sdk.DiffMinor) }
 
 // moved returns a container whose tag has another digest by now.
 func moved(name string) sdk.Container {

@@ -15,7 +15,7 @@ import (
 
 // TestDefaultMessages are those of WUD 8.3.1, letter by letter.
 func TestDefaultMessages(t *testing.T) {
-	linked := update("my.app", "1.25.0", "1.26.0", "minor")
+	linked := withUpdate("my.app", "1.25.0", "1.26.0", "minor")
 	linked.Result.Link = "https://rel/1.26"
 	beta := moved("beta")
 	simulated := sdk.Container{Name: "sim", UpdateKind: sdk.UpdateKind{Kind: "tag", LocalValue: "1", RemoteValue: "2", Result: &sdk.Result{Link: "https://l"}}}
@@ -48,7 +48,7 @@ func TestDefaultMessages(t *testing.T) {
 
 // TestShortNames are the variables of older versions of WUD.
 func TestShortNames(t *testing.T) {
-	c := update("web", "1.0.0", "1.1.0", "minor")
+	c := withUpdate("web", "1.0.0", "1.1.0", "minor")
 	c.Result.Link = "https://l"
 	title, body, err := messages(t, "${id} ${name} ${watcher} ${kind} ${semver}", "${local} ${remote} ${link} ${local.substring(0, 3)}", "").render([]sdk.Container{c}, false)
 	if err != nil || title != "id-web web local tag minor" || body != "1.0.0 1.1.0 https://l 1.0" {

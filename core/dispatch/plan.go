@@ -10,6 +10,7 @@ import (
 
 	"github.com/dogwatch/dogwatch/core/delivery"
 	"github.com/dogwatch/dogwatch/core/event"
+	"github.com/dogwatch/dogwatch/core/update"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
@@ -97,14 +98,17 @@ func owe(t Trigger, e event.Event, subject, print string, containers ...sdk.Cont
 	return d
 }
 
-// fingerprint identifies an offered update: the same step of the same
-// container has the same one, however often and in whatever process it is found.
+// fingerprint returns the stored form of an update's key, without the subject,
+// which a delivery has beside it. Stores hold fingerprints of every earlier
+// version, so what is hashed here must stay as it is: another value sends every
+// message again.
 func fingerprint(c sdk.Container) string {
-	var digest, tag string
-	if c.Result != nil {
-		tag, digest = c.Result.Tag, c.Result.Digest
+	k := update.KeyOf(&c)
+	from, to := k.From(), k.To()
+	if c.Result == nil {
+		k.ToTag, k.ToDigest = "", "" // where versions before the key had no value either
 	}
-	return hash(c.UpdateKind.Kind, c.UpdateKind.LocalValue, c.UpdateKind.RemoteValue, tag, digest)
+	return hash(k.Kind, from, to, k.ToTag, k.ToDigest)
 }
 
 func batchPrint(t Trigger, e event.Event, batch []sdk.Container) string {

@@ -127,8 +127,8 @@ func TestFingerprint(t *testing.T) {
 	}
 	prints := map[string]string{fingerprint(base): "base"}
 	for about, c := range map[string]sdk.Container{
-		"another version":      update("a", "1.0.0", "1.2.0", "minor"),
-		"from another version": update("a", "1.0.1", "1.1.0", "minor"),
+		"another version":      withUpdate("a", "1.0.0", "1.2.0", "minor"),
+		"from another version": withUpdate("a", "1.0.1", "1.1.0", "minor"),
 		"a digest":             moved("a"),
 		"another digest": func() sdk.Container {
 			c := moved("a")

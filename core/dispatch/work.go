@@ -9,6 +9,7 @@ import (
 
 	"github.com/dogwatch/dogwatch/core/delivery"
 	"github.com/dogwatch/dogwatch/core/event"
+	"github.com/dogwatch/dogwatch/core/update"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/trigger"
 )
@@ -150,7 +151,7 @@ func (d *Dispatcher) current(planned []sdk.Container) []sdk.Container {
 		if !known {
 			now, known = d.opt.Containers.ByName(c.Watcher, c.Name)
 		}
-		if known && now.UpdateAvailable && fingerprint(now) == fingerprint(c) {
+		if known && update.Equal(&now, &c) {
 			still = append(still, now)
 		}
 	}

@@ -2,8 +2,8 @@ package follow
 
 import (
 	"context"
-	"reflect"
 
+	"github.com/dogwatch/dogwatch/core/update"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/trigger"
 )
@@ -60,7 +60,7 @@ func (v *view) change(containers []*sdk.Container, watchers []trigger.WatcherSta
 	now := make(map[string]*sdk.Container, len(containers))
 	for _, is := range containers {
 		now[is.ID] = is
-		if was := v.told[is.ID]; v.all || was == nil || !same(was, is) {
+		if was := v.told[is.ID]; v.all || was == nil || update.Changed(was, is, update.CheckTime|update.ReleaseDate) {
 			c.Put = append(c.Put, *is)
 		}
 	}
@@ -84,20 +84,4 @@ func (v *view) change(containers []*sdk.Container, watchers []trigger.WatcherSta
 	}
 	v.told, v.doing, v.all = now, doing, false
 	return c, c.All || len(c.Put)+len(c.Removed)+len(c.Watchers) > 0
-}
-
-// same reports whether nothing about a container has changed but when it was
-// checked, and what is known of when the same newer image was made.
-func same(was, is *sdk.Container) bool {
-	if was == is {
-		return true
-	}
-	probe := *was
-	probe.Check.At = is.Check.At
-	if was.Result != nil && is.Result != nil {
-		result := *was.Result
-		result.Created = is.Result.Created
-		probe.Result = &result
-	}
-	return reflect.DeepEqual(&probe, is)
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/dogwatch/dogwatch/core/event"
+	"github.com/dogwatch/dogwatch/core/update"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
@@ -154,16 +155,8 @@ func (s *Store) compare(ch event.Change) (d diff, err error) {
 func (d *diff) place(old *Snapshot, c sdk.Container, now time.Time) (*Record, error) {
 	c.Check.At = sdk.TimeOf(c.Check.At.Time)
 	known := old.byID[c.ID]
-	if known != nil {
-		probe := c
-		probe.Check.At = known.Container.Check.At
-		doc, err := encode(probe)
-		if err != nil {
-			return nil, err
-		}
-		if bytes.Equal(doc, known.JSON) && slices.Equal(c.Image.Digest.Repos, known.Container.Image.Digest.Repos) {
-			return d.recheck(known, c.Check.At)
-		}
+	if known != nil && !update.Changed(&known.Container, &c, update.CheckTime) {
+		return d.recheck(known, c.Check.At)
 	}
 	w := row{Record: &Record{Container: clone(c), FirstSeen: now, CheckedAt: c.Check.At.Time, order: orderOf(&c)}}
 	if c.UpdateAvailable {
@@ -171,7 +164,7 @@ func (d *diff) place(old *Snapshot, c sdk.Container, now time.Time) (*Record, er
 	}
 	if before := cmp.Or(known, old.byName[identityOf(&c)]); before != nil {
 		w.FirstSeen = before.FirstSeen
-		if sameOffer(&before.Container, &c) {
+		if update.Equal(&before.Container, &c) {
 			w.FoundAt = before.FoundAt
 		}
 	}
@@ -188,11 +181,6 @@ func (d *diff) place(old *Snapshot, c sdk.Container, now time.Time) (*Record, er
 	}
 	d.changed = append(d.changed, w)
 	return w.Record, nil
-}
-
-// sameOffer reports whether both have an update, to the same thing.
-func sameOffer(a, b *sdk.Container) bool {
-	return a.UpdateAvailable && b.UpdateAvailable && a.UpdateKind.Kind == b.UpdateKind.Kind && a.UpdateKind.RemoteValue == b.UpdateKind.RemoteValue
 }
 
 // recheck returns the record for a container that is as known, but for when it was checked.

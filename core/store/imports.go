@@ -3,8 +3,8 @@ package store
 import (
 	"context"
 
-	"github.com/dogwatch/dogwatch/core/delivery"
 	"github.com/dogwatch/dogwatch/core/event"
+	"github.com/dogwatch/dogwatch/core/update"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
@@ -12,7 +12,7 @@ import (
 // that keeps it from being imported again. It returns false, and stores nothing,
 // when source was imported before. A store that holds containers knows them
 // better than any other program: then only what was told is taken over.
-func (s *Store) Import(ctx context.Context, source string, containers []sdk.Container, told []delivery.Told) (imported bool, err error) {
+func (s *Store) Import(ctx context.Context, source string, containers []sdk.Container, told []update.Notified) (imported bool, err error) {
 	var d diff
 	err = s.write(ctx, "import "+source, func(t tx) error {
 		result, err := t.exec("INSERT INTO imports (source, imported_at) VALUES (?, ?) ON CONFLICT DO NOTHING", source, millis(s.now()))
@@ -23,7 +23,7 @@ func (s *Store) Import(ctx context.Context, source string, containers []sdk.Cont
 			return err
 		}
 		imported = true
-		if err := each(t, "INSERT INTO told (container, subject, tag, remote, told_at) VALUES (?, ?, ?, ?, ?)", told, func(o delivery.Told) []any {
+		if err := each(t, "INSERT INTO told (container, subject, tag, remote, told_at) VALUES (?, ?, ?, ?, ?)", told, func(o update.Notified) []any {
 			return []any{o.Container, o.Subject, o.Tag, o.Remote, millis(s.now())}
 		}); err != nil {
 			return err
@@ -51,8 +51,8 @@ func (s *Store) Imported(ctx context.Context, source string) (bool, error) {
 }
 
 // Told returns the updates that another program told people of.
-func (s *Store) Told(ctx context.Context) ([]delivery.Told, error) {
-	return query(ctx, s, "read what was told", "SELECT container, subject, tag, remote FROM told ORDER BY id", nil, func(scan scanner) (o delivery.Told, err error) {
+func (s *Store) Told(ctx context.Context) ([]update.Notified, error) {
+	return query(ctx, s, "read what was told", "SELECT container, subject, tag, remote FROM told ORDER BY id", nil, func(scan scanner) (o update.Notified, err error) {
 		err = scan(&o.Container, &o.Subject, &o.Tag, &o.Remote)
 		return o, err
 	})

@@ -11,17 +11,17 @@ import (
 	"testing"
 	"time"
 
-	"github.com/dogwatch/dogwatch/core/delivery"
 	"github.com/dogwatch/dogwatch/core/event"
+	"github.com/dogwatch/dogwatch/core/update"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
 // foreign is what another program knew.
-func foreign(n int) ([]sdk.Container, []delivery.Told) {
+func foreign(n int) ([]sdk.Container, []update.Notified) {
 	cs := fleet(n)
-	var told []delivery.Told
+	var told []update.Notified
 	for _, c := range cs {
-		told = append(told, delivery.Told{Container: c.ID, Subject: event.Subject(c), Tag: c.Image.Tag.Value, Remote: c.Result.Tag})
+		told = append(told, update.Notified{Container: c.ID, Subject: event.Subject(c), Tag: c.Image.Tag.Value, Remote: c.Result.Tag})
 	}
 	return cs, told
 }

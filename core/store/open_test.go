@@ -14,10 +14,11 @@ import (
 
 	"github.com/dogwatch/dogwatch/core/delivery"
 	"github.com/dogwatch/dogwatch/core/event"
+	"github.com/dogwatch/dogwatch/core/update"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
-var update = flag.Bool("update", false, "write the store file of the current schema to testdata, if there is none yet")
+var updateGolden = flag.Bool("update", false, "write the store file of the current schema to testdata, if there is none yet")
 
 func TestOpenMakesPrivateFiles(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "a", "odd ?#%41 name")
@@ -242,7 +243,7 @@ func TestEveryReleasedFileOpens(t *testing.T) {
 		t.Run(filepath.Base(name), func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "store.db")
 			saved, err := os.ReadFile(name)
-			if *update && errors.Is(err, os.ErrNotExist) && version+1 == len(released) {
+			if *updateGolden && errors.Is(err, os.ErrNotExist) && version+1 == len(released) {
 				fill(t, path)
 				saved, err = os.ReadFile(path)
 				must(t, err)
@@ -264,13 +265,13 @@ func fill(t *testing.T, path string) {
 	must(t, s.Finish(ctx, claim(t, s, "smtp.main", start).ID, delivery.Outcome{State: delivery.Failed, Error: "refused"}))
 	must(t, s.Trust(ctx, "file", []byte{1, 2, 3}))
 	must(t, s.CachePut(ctx, CacheEntry{Key: "tags", Validator: `"v"`, Body: tagList(50)}))
-	_, err := s.Import(ctx, "wud.json", nil, []delivery.Told{told})
+	_, err := s.Import(ctx, "wud.json", nil, []update.Notified{told})
 	must(t, err)
 	must(t, s.Close())
 }
 
 // told is in every file that can have it.
-var told = delivery.Told{Container: "1", Subject: "local/web", Tag: "1.25.0", Remote: "1.26.0"}
+var told = update.Notified{Container: "1", Subject: "local/web", Tag: "1.25.0", Remote: "1.26.0"}
 
 func full(t *testing.T, s *Store) {
 	ctx := t.Context()

@@ -1,0 +1,70 @@
+package update
+
+import (
+	"maps"
+	"reflect"
+	"slices"
+
+	"github.com/dogwatch/dogwatch/sdk"
+)
+
+// Fields are parts of a container that a comparison leaves out.
+type Fields uint
+
+const (
+	// CheckTime is when the last check ended: Check.At.
+	CheckTime Fields = 1 << iota
+	// ReleaseDate is when the image of the result was made, which becomes known
+	// later than the result: Result.Created, if both states have a result.
+	ReleaseDate
+	// ImageDetails is what else the engine says of the running image: when it was
+	// built, and under which digests it knows it. Image.ID tells whether it is another one.
+	ImageDetails
+)
+
+// Changed reports whether two states of a container differ in anything but the
+// ignored fields. Absent and empty labels are the same, and times count in the
+// milliseconds in which they are stored. Neither state is changed.
+func Changed(before, after *sdk.Container, ignore Fields) bool {
+	if before == after {
+		return false
+	}
+	if !maps.Equal(before.Labels, after.Labels) {
+		return true
+	}
+	if ignore&ImageDetails == 0 && !slices.Equal(before.Image.Digest.Repos, after.Image.Digest.Repos) {
+		return true
+	}
+	a, b := normalised(before, ignore), normalised(after, ignore)
+	if ignore&ReleaseDate != 0 && a.Result != nil && b.Result != nil {
+		a.Result.Created, b.Result.Created = sdk.Time{}, sdk.Time{}
+	}
+	return !reflect.DeepEqual(&a, &b)
+}
+
+// normalised returns a copy in which equal states are deeply equal, without what
+// Changed compares by itself.
+func normalised(c *sdk.Container, ignore Fields) sdk.Container {
+	is := *c
+	is.Labels, is.Image.Digest.Repos = nil, nil
+	is.Image.Created, is.Check.At, is.Check.PostponedUntil = cut(is.Image.Created), cut(is.Check.At), cut(is.Check.PostponedUntil)
+	is.Result, is.UpdateKind.Result = normalisedResult(is.Result), normalisedResult(is.UpdateKind.Result)
+	if ignore&CheckTime != 0 {
+		is.Check.At = sdk.Time{}
+	}
+	if ignore&ImageDetails != 0 {
+		is.Image.Created = sdk.Time{}
+	}
+	return is
+}
+
+func normalisedResult(r *sdk.Result) *sdk.Result {
+	if r == nil {
+		return nil
+	}
+	is := *r
+	is.Created = cut(is.Created)
+	return &is
+}
+
+func cut(t sdk.Time) sdk.Time { return sdk.TimeOf(t.Time) }
