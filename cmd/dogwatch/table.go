@@ -252,7 +252,7 @@ var fitting = [4]func(text string, width int) string{clip, clipImage, clipUpdate
 const (
 	gap         = 2
 	narrowest   = 10 // of a column that is cut
-	shortDigest = 8
+	shortDigest = 12
 )
 
 // writeTable writes rows in columns and a last line below them.

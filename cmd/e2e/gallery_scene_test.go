@@ -115,7 +115,9 @@ func openHouses(t *testing.T) houses {
 	h.many.waitFor(500)
 
 	f := galleryFleet(t)
-	env := galleryEnv(t, f)
+	must(t, f.engine.Pause("passwords"))
+	must(t, f.engine.Stop("dns"))
+	env := append(galleryEnv(t, f), "DOGWATCH_WATCHER_DOCKER_LOCAL_WATCHALL=true")
 	h.twelve = install(t, env...).start()
 	h.twelve.waitFor(len(galleryApps))
 	h.twelve.settled()

@@ -145,3 +145,16 @@ func FuzzQuery(f *testing.F) {
 		}
 	})
 }
+
+// TestStatusFilter selects containers by the engine's word for what they do.
+func TestStatusFilter(t *testing.T) {
+	w := start(t, nil)
+	paused := nginx()
+	paused.ID, paused.Name, paused.Status = "p", "paused", "paused"
+	w.put(nginx(), paused)
+	found := w.get("/api/containers?status=paused").want(200).list()
+	if len(found) != 1 || found[0]["name"] != "paused" {
+		t.Errorf("paused are %v", found)
+	}
+	same(t, "exited", len(w.get("/api/containers?status=exited").want(200).list()), 0)
+}

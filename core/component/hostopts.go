@@ -37,10 +37,21 @@ const (
 	ModeBatch  = "batch"  // one call per check
 )
 
+// Parts of the default templates. An update of a digest names the image, since the
+// tag stays what it is, and twelve digits of a digest are enough to tell two apart.
+const (
+	rebuilt      = `${container.updateKind.kind === "digest" && container.image.name ? "of " + ` + shortImage + ` + " " : ""}`
+	rebuiltImage = `${container.updateKind.kind === "digest" && container.image.name ? ` + shortImage + ` + " " : ""}`
+	shortImage   = `container.image.name.replace(/^library\//, "") + ":" + container.image.tag.value`
+	shortLocal   = `${container.updateKind.kind === "digest" ? String(container.updateKind.localValue).replace(/^.*:/, "").slice(0, 12) : container.updateKind.localValue}`
+	shortRemote  = `${container.updateKind.kind === "digest" ? String(container.updateKind.remoteValue).replace(/^.*:/, "").slice(0, 12) : container.updateKind.remoteValue}`
+)
+
 // The templates that are used when a trigger has none of its own.
 const (
-	defaultTitle      = "New ${container.updateKind.kind} found for container ${container.name}"
-	defaultBody       = "Container ${container.name} running with ${container.updateKind.kind} ${container.updateKind.localValue} can be updated to ${container.updateKind.kind} ${container.updateKind.remoteValue}${container.result && container.result.link ? \"\\n\" + container.result.link : \"\"}"
+	defaultTitle = `New ${container.updateKind.kind} ` + rebuilt + `found for container ${container.name}`
+	defaultBody  = `Container ${container.name} running ` + rebuiltImage + `with ${container.updateKind.kind} ` + shortLocal +
+		` can be updated to ${container.updateKind.kind} ` + shortRemote + `${container.result && container.result.link ? "\n" + container.result.link : ""}`
 	defaultBatchTitle = "${containers.length} updates available"
 )
 

@@ -15,7 +15,7 @@ import (
 
 // listQuery is what the address of the list says.
 type listQuery struct {
-	Search, State, Watcher, Registry, Group, Sort string
+	Search, State, Status, Watcher, Registry, Group, Sort string
 }
 
 // labelGroup begins the value of group that stands for the value of a label.
@@ -23,7 +23,7 @@ const labelGroup = "label:"
 
 func parseListQuery(v url.Values) listQuery {
 	q := listQuery{
-		Search: strings.TrimSpace(v.Get("q")), State: v.Get("state"), Watcher: v.Get("watcher"), Registry: v.Get("registry"), Group: v.Get("group"), Sort: v.Get("sort"),
+		Search: strings.TrimSpace(v.Get("q")), State: v.Get("state"), Status: v.Get("status"), Watcher: v.Get("watcher"), Registry: v.Get("registry"), Group: v.Get("group"), Sort: v.Get("sort"),
 	}
 	if !slices.Contains([]string{"stack", "watcher", "registry", "none"}, q.Group) && !strings.HasPrefix(q.Group, labelGroup) {
 		q.Group = "stack"
@@ -38,13 +38,13 @@ func parseListQuery(v url.Values) listQuery {
 // "" nothing, for links.
 func (q listQuery) with(name, value string) string {
 	v := url.Values{}
-	for key, value := range map[string]string{"q": q.Search, "state": q.State, "watcher": q.Watcher, "registry": q.Registry, "group": q.Group, "sort": q.Sort} {
+	for key, value := range map[string]string{"q": q.Search, "state": q.State, "status": q.Status, "watcher": q.Watcher, "registry": q.Registry, "group": q.Group, "sort": q.Sort} {
 		v.Set(key, value)
 	}
 	if name != "" {
 		v.Set(name, value)
 	}
-	for key, usual := range map[string]string{"q": "", "state": "", "watcher": "", "registry": "", "group": "stack", "sort": "need"} {
+	for key, usual := range map[string]string{"q": "", "state": "", "status": "", "watcher": "", "registry": "", "group": "stack", "sort": "need"} {
 		if v.Get(key) == usual {
 			v.Del(key)
 		}
@@ -87,6 +87,7 @@ type listView struct {
 	Groups    []group
 	Grouped   bool
 	Watchers  []choice
+	Statuses  []choice
 	Registry  []choice
 	GroupBy   []choice
 	SortBy    []choice
@@ -97,15 +98,15 @@ type listView struct {
 // listOf makes the list that a query asks for.
 func listOf(records []*store.Record, q listQuery, make rows) listView {
 	v := listView{Query: q, Empty: len(records) == 0, Here: "/containers" + q.with("", "")}
-	v.HasFilter = q.Search != "" || q.State != "" || q.Watcher != "" || q.Registry != ""
+	v.HasFilter = q.Search != "" || q.State != "" || q.Status != "" || q.Watcher != "" || q.Registry != ""
 	var all, matching tally.Counts
 	var found []row
-	watchers, registries, labels := map[string]bool{}, map[string]bool{}, map[string]int{}
+	watchers, registries, statuses, labels := map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]int{}
 	words := strings.Fields(strings.ToLower(q.Search))
 	for _, rec := range records {
 		r := make.of(rec)
 		all.Add(&rec.Container)
-		watchers[r.Watcher], registries[r.Registry] = true, true
+		watchers[r.Watcher], registries[r.Registry], statuses[r.Status] = true, true, true
 		for name := range rec.Container.Labels {
 			if groupable(name) {
 				labels[name]++
@@ -125,6 +126,7 @@ func listOf(records []*store.Record, q listQuery, make rows) listView {
 	v.Groups = grouped(found, q.Sort)
 	v.Grouped = q.Group != "none" && (len(v.Groups) > 1 || len(v.Groups) == 1 && v.Groups[0].Title != "")
 	v.Watchers = choices(watchers, q.Watcher, "every watcher")
+	v.Statuses = choices(statuses, q.Status, "every state")
 	v.Registry = choices(registries, q.Registry, "every registry")
 	v.GroupBy = []choice{{"stack", "by stack", false}, {"watcher", "by watcher", false}, {"registry", "by registry", false}, {"none", "ungrouped", false}}
 	v.GroupBy = append(v.GroupBy, labelChoices(labels, q.Group)...)
@@ -134,9 +136,9 @@ func listOf(records []*store.Record, q listQuery, make rows) listView {
 	return v
 }
 
-// matches reports whether a row has every word and is of the watcher and registry.
+// matches reports whether a row has every word and is of the watcher, the registry and the status.
 func (q listQuery) matches(r *row, words []string) bool {
-	if q.Watcher != "" && r.Watcher != q.Watcher || q.Registry != "" && r.Registry != q.Registry {
+	if q.Watcher != "" && r.Watcher != q.Watcher || q.Registry != "" && r.Registry != q.Registry || q.Status != "" && r.Status != q.Status {
 		return false
 	}
 	if len(words) == 0 {

@@ -13,10 +13,14 @@ func (u *UI) rowHTML(r *row) template.HTML {
 	b := rowWriter{icons: u.assetPath("icons.svg")}
 	b.raw(`<li class="row" data-key="`).text(r.Key).raw(`"><label class="pick"><input type="checkbox" name="c" value="`).text(r.Key)
 	b.raw(`" form="bulk" aria-label="Select `).text(r.Name).raw(`"></label><svg class="icon" aria-hidden="true"><use href="`).text(b.icons).raw("#").text(r.Icon)
-	b.raw(`"/></svg><a class="name" href="`).text(u.path(r.Href)).raw(`" data-sheet>`).text(r.Name).raw(`</a><span class="image">`).text(r.Image)
-	b.raw(`</span><span class="tags"><span class="tag">`).text(r.Current).raw(`</span>`)
+	b.raw(`"/></svg><span class="title"><a class="name" href="`).text(u.path(r.Href)).raw(`" data-sheet>`).text(r.Name).raw(`</a>`)
+	if r.Status != "" && r.Status != running {
+		b.raw(`<span class="status `).text(r.Status).raw(`">`).text(r.Status).raw(`</span>`)
+	}
+	b.raw(`</span><span class="image">`).cut(r.Image)
+	b.raw(`</span><span class="tags"><span class="tag">`).cut(r.Current).raw(`</span>`)
 	if r.New != "" {
-		b.raw(`<span class="to"> → </span><b class="tag">`).text(r.New).raw(`</b>`)
+		b.raw(`<span class="to"> → </span><b class="tag">`).cut(r.New).raw(`</b>`)
 	}
 	b.raw(`</span>`)
 	switch {
@@ -48,6 +52,9 @@ func (u *UI) rowHTML(r *row) template.HTML {
 	return template.HTML(b.String())
 }
 
+// running is the status of a container that runs, of which rows say nothing.
+const running = "running"
+
 // seenTitle explains what stands in for the age of a release.
 func seenTitle(seen time.Time) string {
 	return "Dogwatch has known of it since " + exactly(seen) + ". When it was released is not known."
@@ -63,6 +70,24 @@ type rowWriter struct {
 func (b *rowWriter) raw(markup string) *rowWriter {
 	b.WriteString(markup)
 	return b
+}
+
+const (
+	// uncut is how many characters of a name or a version always have room.
+	uncut = 14
+	// lastKept are those at its end that stay when it is cut.
+	lastKept = 8
+)
+
+// cut writes a name or a version that loses its middle where there is no room
+// for all of it: its end often is what tells it from another.
+func (b *rowWriter) cut(text string) *rowWriter {
+	runes := []rune(text)
+	if len(runes) <= uncut {
+		return b.text(text)
+	}
+	at := len(runes) - lastKept
+	return b.raw(`<span class="cut" title="`).text(text).raw(`"><span>`).text(string(runes[:at])).raw(`</span><span>`).text(string(runes[at:])).raw(`</span></span>`)
 }
 
 // text writes a text, which is also safe within quotes.

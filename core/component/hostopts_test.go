@@ -1,0 +1,48 @@
+package component
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/dogwatch/dogwatch/core/template"
+	"github.com/dogwatch/dogwatch/sdk"
+	"github.com/dogwatch/dogwatch/sdk/kind"
+)
+
+// TestDefaultMessages: what is told of a digest names the image and is short enough to read.
+func TestDefaultMessages(t *testing.T) {
+	digest := func(letter string) string { return "sha256:" + strings.Repeat(letter, 64) }
+	container := func(name string, u sdk.UpdateKind) sdk.Container {
+		return sdk.Container{Name: "web", UpdateKind: u, Image: sdk.Image{Name: name, Tag: sdk.Tag{Value: "latest"}}}
+	}
+	rebuilt := sdk.UpdateKind{Kind: sdk.KindDigest, LocalValue: digest("a"), RemoteValue: digest("b")}
+	linked := container("team/app", sdk.UpdateKind{Kind: sdk.KindTag, LocalValue: "1.0.0-digest", RemoteValue: "1.1.0"})
+	linked.Result = &sdk.Result{Tag: "1.1.0", Link: "https://example.org/1.1.0"}
+	for _, c := range []struct {
+		name        string
+		of          sdk.Container
+		title, body string
+	}{
+		{"digest", container("library/nginx", rebuilt), "New digest of nginx:latest found for container web",
+			"Container web running nginx:latest with digest aaaaaaaaaaaa can be updated to digest bbbbbbbbbbbb"},
+		{"digest of a simulated container", container("", rebuilt), "New digest found for container web",
+			"Container web running with digest aaaaaaaaaaaa can be updated to digest bbbbbbbbbbbb"},
+		{"version", linked, "New tag found for container web",
+			"Container web running with tag 1.0.0-digest can be updated to tag 1.1.0\nhttps://example.org/1.1.0"},
+	} {
+		value, err := template.Value(c.of)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for option, want := range map[string]string{"simpletitle": c.title, "simplebody": c.body} {
+			o, _ := HostOptions(kind.Trigger).Find(option)
+			parsed, err := template.Parse(*o.Default)
+			if err != nil {
+				t.Fatalf("%s: %v", option, err)
+			}
+			if got, err := parsed.Render(map[string]any{"container": value}); err != nil || got != want {
+				t.Errorf("%s, %s: %v\n got  %s\n want %s", c.name, option, err, got, want)
+			}
+		}
+	}
+}
