@@ -3,7 +3,7 @@ module github.com/dogwatch/dogwatch/cmd/e2e/provider
 go 1.26.0
 
 require (
-	github.com/go-jose/go-jose/v3 v3.0.3
+	github.com/go-jose/go-jose/v3 v3.0.5
 	github.com/ory/fosite v0.49.0
 )
 
