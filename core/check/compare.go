@@ -15,16 +15,16 @@ import (
 
 // conclude returns the container as it is after a check. A failed check keeps
 // the last good result: "not known" is never shown as "up to date".
-func conclude(c sdk.Container, p policy, a answer, at sdk.Time) sdk.Container {
+func conclude(c sdk.Container, p policy, r response, at sdk.Time) sdk.Container {
 	var pause *postponedError
-	if errors.As(a.err, &pause) {
+	if errors.As(r.err, &pause) {
 		return postpone(c, p, pause)
 	}
 	c.Error = nil
 	c.Check = sdk.CheckState{State: sdk.CheckOK, At: at}
-	if a.err != nil {
+	if r.err != nil {
 		c.Check.State = sdk.CheckFailed
-		complain(&c, a.err.Error())
+		complain(&c, r.err.Error())
 		complain(&c, p.wrong...)
 		return c
 	}
@@ -33,7 +33,7 @@ func conclude(c sdk.Container, p policy, a answer, at sdk.Time) sdk.Container {
 	c.UpdateKind = sdk.UpdateKind{Kind: sdk.KindUnknown}
 	c.UpdateAvailable = false
 	c.Image.Digest.Value = ""
-	if d := a.digest; d != nil {
+	if d := r.digest; d != nil {
 		result.Digest, result.Created = d.remote, d.created
 		c.Image.Digest.Value = d.remote
 		if !d.same {
@@ -42,8 +42,8 @@ func conclude(c sdk.Container, p policy, a answer, at sdk.Time) sdk.Container {
 			c.UpdateKind = sdk.UpdateKind{Kind: sdk.KindDigest, LocalValue: c.Image.Digest.Value, RemoteValue: d.remote}
 		}
 	}
-	if a.selection.Newer {
-		result.Tag = a.selection.Tag
+	if r.selection.Newer {
+		result.Tag = r.selection.Tag
 		if before != nil && before.Tag == result.Tag {
 			result.Created = before.Created // which checks do not ask for; see Dater
 		}

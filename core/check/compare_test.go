@@ -27,20 +27,20 @@ func running(image string, labels ...string) (sdk.Container, policy) {
 }
 
 func TestConclude(t *testing.T) {
-	newer := func(tag_ string) answer { return answer{selection: tag.Selection{Tag: tag_, Newer: true, Kept: 1}} }
-	same := answer{digest: &digestAnswer{remote: digest("1"), same: true}}
-	moved := answer{digest: &digestAnswer{remote: digest("2"), created: noon}}
-	inside := answer{digest: &digestAnswer{remote: digest("2"), same: true}}
+	newer := func(tag_ string) response { return response{selection: tag.Selection{Tag: tag_, Newer: true, Kept: 1}} }
+	same := response{digest: &digestResponse{remote: digest("1"), same: true}}
+	moved := response{digest: &digestResponse{remote: digest("2"), created: noon}}
+	inside := response{digest: &digestResponse{remote: digest("2"), same: true}}
 	for _, c := range []struct {
 		about, image string
 		labels       []string
-		answer       answer
+		response     response
 		available    bool
 		kind         sdk.UpdateKind
 		result       sdk.Result
 		value        string // image.digest.value
 	}{
-		{"nothing newer", "nginx:1.25.0", nil, answer{selection: tag.Selection{Tag: "1.25.0"}}, false, sdk.UpdateKind{Kind: "unknown"}, sdk.Result{Tag: "1.25.0"}, ""},
+		{"nothing newer", "nginx:1.25.0", nil, response{selection: tag.Selection{Tag: "1.25.0"}}, false, sdk.UpdateKind{Kind: "unknown"}, sdk.Result{Tag: "1.25.0"}, ""},
 		{"tag newer", "nginx:1.25.0", nil, newer("1.26.0"), true, sdk.UpdateKind{Kind: "tag", LocalValue: "1.25.0", RemoteValue: "1.26.0", SemverDiff: "minor"}, sdk.Result{Tag: "1.26.0"}, ""},
 		{"major", "nginx:1.25.0", nil, newer("2.0.0"), true, sdk.UpdateKind{Kind: "tag", LocalValue: "1.25.0", RemoteValue: "2.0.0", SemverDiff: "major"}, sdk.Result{Tag: "2.0.0"}, ""},
 		{"through a transform", "nginx:build-1.0.0", []string{"dogwatch.tag.transform=^build-(.*)$ => $1"}, newer("build-1.0.1"), true, sdk.UpdateKind{Kind: "tag", LocalValue: "build-1.0.0", RemoteValue: "build-1.0.1", SemverDiff: "patch"}, sdk.Result{Tag: "build-1.0.1"}, ""},
@@ -48,12 +48,12 @@ func TestConclude(t *testing.T) {
 		{"digest different", "nginx:latest", nil, moved, true, sdk.UpdateKind{Kind: "digest", LocalValue: digest("1"), RemoteValue: digest("2")}, sdk.Result{Tag: "latest", Digest: digest("2"), Created: noon}, digest("1")},
 		{"another index with the same image", "nginx:latest", nil, inside, false, sdk.UpdateKind{Kind: "unknown"}, sdk.Result{Tag: "latest", Digest: digest("2")}, digest("2")},
 		{"digest of a version", "nginx:1.25.0", []string{"dogwatch.watch.digest=true"}, moved, true, sdk.UpdateKind{Kind: "digest", LocalValue: digest("1"), RemoteValue: digest("2")}, sdk.Result{Tag: "1.25.0", Digest: digest("2"), Created: noon}, digest("1")},
-		{"digest not watched", "nginx:latest", []string{"dogwatch.watch.digest=false"}, answer{}, false, sdk.UpdateKind{Kind: "unknown"}, sdk.Result{Tag: "latest"}, ""},
+		{"digest not watched", "nginx:latest", []string{"dogwatch.watch.digest=false"}, response{}, false, sdk.UpdateKind{Kind: "unknown"}, sdk.Result{Tag: "latest"}, ""},
 	} {
 		before, p := running(c.image, c.labels...)
 		before.Error = &sdk.ContainerError{Message: "of the last check"}
 		before.Image.Digest.Value = "of the last check"
-		got := conclude(before, p, c.answer, noon)
+		got := conclude(before, p, c.response, noon)
 		if got.Check != (sdk.CheckState{State: sdk.CheckOK, At: noon}) || got.Error != nil {
 			t.Errorf("%s: state %+v, error %v", c.about, got.Check, got.Error)
 		}
@@ -67,9 +67,9 @@ func TestConclude(t *testing.T) {
 // TestResultOfAFailedCheck: the last good one is kept, and never looks like "up to date".
 func TestResultOfAFailedCheck(t *testing.T) {
 	c, p := running("nginx:1.25.0", "dogwatch.link.template=https://r/${original}", "dogwatch.watch.digest=perhaps")
-	good := conclude(c, p, answer{selection: tag.Selection{Tag: "1.26.0", Newer: true}}, noon)
+	good := conclude(c, p, response{selection: tag.Selection{Tag: "1.26.0", Newer: true}}, noon)
 	later := sdk.TimeOf(noon.Add(time.Hour))
-	bad := conclude(good, p, answer{err: errors.New("registry is down")}, later)
+	bad := conclude(good, p, response{err: errors.New("registry is down")}, later)
 	if bad.Check != (sdk.CheckState{State: sdk.CheckFailed, At: later}) {
 		t.Errorf("state %+v", bad.Check)
 	}
@@ -77,11 +77,11 @@ func TestResultOfAFailedCheck(t *testing.T) {
 		t.Errorf("the failed check changed the result: %+v", bad)
 	}
 	contains(t, "error", message(bad), "registry is down; label dogwatch.watch.digest: ")
-	again := conclude(bad, p, answer{selection: tag.Selection{Tag: "1.26.0", Newer: true}}, later)
+	again := conclude(bad, p, response{selection: tag.Selection{Tag: "1.26.0", Newer: true}}, later)
 	if _, changed := transition(good, again); changed {
 		t.Error("the same result after a failure counts as another one")
 	}
-	first := conclude(c, p, answer{err: errors.New("registry is down")}, noon)
+	first := conclude(c, p, response{err: errors.New("registry is down")}, noon)
 	if first.Result != nil || first.UpdateAvailable || first.Check.State != sdk.CheckFailed {
 		t.Errorf("a first check that failed has a result: %+v", first)
 	}
@@ -99,7 +99,7 @@ func TestLinks(t *testing.T) {
 		{"https://r/${container.image.tag}", "foo/bar:1.0", "1.1", "", "", "label dogwatch.link.template: container.image.tag has several values: write one of container.image.tag.value"},
 	} {
 		before, p := running(c.image, "dogwatch.link.template="+c.template)
-		got := conclude(before, p, answer{selection: tag.Selection{Tag: c.newest, Newer: c.newest != ""}}, noon)
+		got := conclude(before, p, response{selection: tag.Selection{Tag: c.newest, Newer: c.newest != ""}}, noon)
 		if got.Link != c.link || got.Result.Link != c.resultLink {
 			t.Errorf("%s: %q %q", c.template, got.Link, got.Result.Link)
 		}
@@ -113,17 +113,17 @@ func TestLinks(t *testing.T) {
 	}
 	// A wrong template joins what else is wrong.
 	before, p := running("foo/bar:1.0", "dogwatch.link.template=${container.a.b}", "dogwatch.watch.digest=perhaps")
-	contains(t, "error", message(conclude(before, p, answer{}, noon)), "label dogwatch.watch.digest: ", "; label dogwatch.link.template: ")
+	contains(t, "error", message(conclude(before, p, response{}, noon)), "label dogwatch.watch.digest: ", "; label dogwatch.link.template: ")
 }
 
 func TestTransition(t *testing.T) {
 	never, p := running("nginx:1.25.0")
-	ok := conclude(never, p, answer{}, noon)
+	ok := conclude(never, p, response{}, noon)
 	offer := func(tag_ string) sdk.Container {
-		return conclude(never, p, answer{selection: tag.Selection{Tag: tag_, Newer: true}}, noon)
+		return conclude(never, p, response{selection: tag.Selection{Tag: tag_, Newer: true}}, noon)
 	}
 	failed := func(c sdk.Container, why string) sdk.Container {
-		return conclude(c, p, answer{err: errors.New(why)}, noon)
+		return conclude(c, p, response{err: errors.New(why)}, noon)
 	}
 	measured := offer("1.26.0")
 	measured.UpdateKind.SemverDiff = sdk.DiffMajor

@@ -12,19 +12,19 @@ import (
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
-// subject is a container on its way through a check.
-type subject struct {
+// target is a container on its way through a check.
+type target struct {
 	container sdk.Container
 	policy    policy
 	match     Match
 	explained bool // whether every tag gets a verdict
-	answer    answer
+	response  response
 }
 
 // discovery is what listing a watcher's containers led to.
 type discovery struct {
-	subjects []*subject
-	change   event.Change
+	targets []*target
+	change  event.Change
 
 	named  map[string]*sdk.Container // what this watcher had, by name
 	listed map[string]bool           // the ids that the engine knows
@@ -60,10 +60,10 @@ func (c *Checker) discover(w Watcher, listed, stored []sdk.Container) discovery 
 		for _, warning := range p.warnings {
 			c.warnOnce(found.ID+warning, event.Subject(found)+": "+warning)
 		}
-		s := c.subject(found, p)
+		s := c.target(found, p)
 		kept[found.ID], names[found.Name] = true, true
 		d.note(s, before)
-		d.subjects = append(d.subjects, s)
+		d.targets = append(d.targets, s)
 	}
 	for _, have := range d.named {
 		if kept[have.ID] {
@@ -92,7 +92,7 @@ func (c *Checker) refuse(found, before *sdk.Container, ids, names map[string]boo
 }
 
 // note records what became of a container since it was last seen, if it was.
-func (d *discovery) note(s *subject, before *sdk.Container) {
+func (d *discovery) note(s *target, before *sdk.Container) {
 	c := &s.container
 	t, from := event.ContainerAdded, ""
 	old := d.named[c.Name]
@@ -125,8 +125,8 @@ func (d *discovery) tell(t event.Type, c sdk.Container) {
 }
 
 // inherit keeps what the last check found, as long as the same thing still
-// runs and the same is asked about it.
-func inherit(s *subject, before *sdk.Container) {
+// runs and the same rules apply to it.
+func inherit(s *target, before *sdk.Container) {
 	c := &s.container
 	a, b := &c.Image, &before.Image
 	if a.ID != b.ID || a.Name != b.Name || a.Registry.Host != b.Registry.Host || a.Tag.Value != b.Tag.Value || a.Tag.Semver != b.Tag.Semver {
@@ -146,9 +146,9 @@ func inherit(s *subject, before *sdk.Container) {
 	c.Error = before.Error
 }
 
-// subject completes a listed container: its image's name, its registry and its policy.
-func (c *Checker) subject(found sdk.Container, p policy) *subject {
-	s := &subject{policy: p}
+// target completes a listed container: its image's name, its registry and its policy.
+func (c *Checker) target(found sdk.Container, p policy) *target {
+	s := &target{policy: p}
 	s.policy.floating = c.opt.WatchFloating
 	unnamed := normalise(&found.Image)
 	switch {

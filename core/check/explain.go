@@ -52,12 +52,12 @@ func (c *Checker) Explain(ctx context.Context, container sdk.Container) Explanat
 	if broken {
 		container.Error = &sdk.ContainerError{Message: problem}
 	}
-	return c.explain(ctx, c.subject(container, c.policy(container.Labels, true)))
+	return c.explain(ctx, c.target(container, c.policy(container.Labels, true)))
 }
 
 // ExplainImage does the same for an image that no engine runs, such as "nginx:1.25".
 func (c *Checker) ExplainImage(ctx context.Context, reference string) Explanation {
-	s, err := c.imageSubject(reference)
+	s, err := c.imageTarget(reference)
 	if err != nil {
 		return Explanation{Image: reference, Rules: []Rule{}, Tags: []Verdict{}, Error: err.Error(), Summary: []string{"The check failed: " + err.Error() + "."}}
 	}
@@ -71,20 +71,20 @@ func (c *Checker) ExplainImage(ctx context.Context, reference string) Explanatio
 // Images checks images that no engine runs, in the order given. A digest can
 // be compared only with a running image, so tags that are no versions end with an error that says so.
 func (c *Checker) Images(ctx context.Context, references []string) []sdk.Container {
-	var subjects []*subject
+	var targets []*target
 	for _, reference := range references {
-		s, err := c.imageSubject(reference)
+		s, err := c.imageTarget(reference)
 		if err != nil {
-			s = &subject{container: sdk.Container{Name: reference}, policy: policy{fatal: []string{err.Error()}}}
+			s = &target{container: sdk.Container{Name: reference}, policy: policy{fatal: []string{err.Error()}}}
 		}
-		subjects = append(subjects, s)
+		targets = append(targets, s)
 	}
-	c.fetch.answer(ctx, subjects)
+	c.fetch.fetchAll(ctx, targets)
 	at := sdk.TimeOf(c.opt.Now())
 	var checked []sdk.Container
-	for _, s := range subjects {
-		s.answer.err = cmp.Or(s.answer.err, incomparable(s.container.Image))
-		checked = append(checked, conclude(s.container, s.policy, s.answer, at))
+	for _, s := range targets {
+		s.response.err = cmp.Or(s.response.err, incomparable(s.container.Image))
+		checked = append(checked, conclude(s.container, s.policy, s.response, at))
 	}
 	return checked
 }
@@ -100,10 +100,10 @@ func incomparable(img sdk.Image) error {
 // Describe returns a listed container with what its labels and the name of its
 // image say of it, such as its display name and its registry.
 func (c *Checker) Describe(listed sdk.Container) sdk.Container {
-	return c.subject(listed, policyOf(listed.Labels, true, c.opt.ForeignLabels)).container
+	return c.target(listed, policyOf(listed.Labels, true, c.opt.ForeignLabels)).container
 }
 
-func (c *Checker) imageSubject(reference string) (*subject, error) {
+func (c *Checker) imageTarget(reference string) (*target, error) {
 	ref, err := image.Parse(reference)
 	if err != nil {
 		return nil, err
@@ -113,17 +113,17 @@ func (c *Checker) imageSubject(reference string) (*subject, error) {
 	if ref.Tag == "" {
 		img.Tag.Value = ref.Digest
 	}
-	return c.subject(sdk.Container{Name: reference, Image: img}, policyOf(nil, true, false)), nil
+	return c.target(sdk.Container{Name: reference, Image: img}, policyOf(nil, true, false)), nil
 }
 
-func (c *Checker) explain(ctx context.Context, s *subject) Explanation {
+func (c *Checker) explain(ctx context.Context, s *target) Explanation {
 	s.explained = true
-	c.fetch.answer(ctx, []*subject{s})
+	c.fetch.fetchAll(ctx, []*target{s})
 	// The decision is that of a check, so that the explanation cannot differ from it.
-	after := conclude(s.container, s.policy, s.answer, sdk.TimeOf(c.opt.Now()))
+	after := conclude(s.container, s.policy, s.response, sdk.TimeOf(c.opt.Now()))
 	// Of what is postponed only the check keeps what was known before; this is about now.
 	if after.Check.Postponed() {
-		after.Error = &sdk.ContainerError{Message: s.answer.err.Error()}
+		after.Error = &sdk.ContainerError{Message: s.response.err.Error()}
 	}
 	e := Explanation{
 		ID: after.ID, Name: after.Name, Image: named(after.Image), Registry: s.match.ID,
@@ -131,7 +131,7 @@ func (c *Checker) explain(ctx context.Context, s *subject) Explanation {
 		Result: after.Result, UpdateAvailable: after.UpdateAvailable, UpdateKind: after.UpdateKind, Error: message(after),
 		Summary: summary(after, s),
 	}
-	if why := s.answer.why; why != nil {
+	if why := s.response.why; why != nil {
 		for _, v := range why.Verdicts {
 			e.Tags = append(e.Tags, Verdict{Tag: v.Tag, Kept: v.Kept, Reason: string(v.Reason), Detail: v.Detail})
 		}
@@ -151,7 +151,7 @@ func named(img sdk.Image) string {
 }
 
 // summary tells the decision in a few sentences.
-func summary(c sdk.Container, s *subject) []string {
+func summary(c sdk.Container, s *target) []string {
 	if c.Check.Postponed() {
 		return []string{"The check is postponed: " + c.Error.Message + "."}
 	}
@@ -165,12 +165,12 @@ func summary(c sdk.Container, s *subject) []string {
 	case untagged(img):
 		tell("The image is pinned to a digest without a tag, so nothing can be newer.")
 	case img.Tag.Semver:
-		tell("%s is a version, so it is compared with the %d tags of %s.", img.Tag.Value, s.answer.tags, img.Name)
+		tell("%s is a version, so it is compared with the %d tags of %s.", img.Tag.Value, s.response.tags, img.Name)
 		if img.Tag.Floating {
 			tell("It floats: the registry has more specific tags of its family, and the image behind %s changes with them.", img.Tag.Value)
 		}
-		tell("Newer and allowed by the rules: %d.", s.answer.selection.Kept)
-		if base := s.answer.selection.LeftBase; base != "" {
+		tell("Newer and allowed by the rules: %d.", s.response.selection.Kept)
+		if base := s.response.selection.LeftBase; base != "" {
 			tell("Nothing newer is published on its base %s, so another base is offered.", base)
 		}
 	default:
@@ -179,14 +179,14 @@ func summary(c sdk.Container, s *subject) []string {
 	if img.Digest.Pinned && !untagged(img) {
 		tell("The container is pinned to a digest: it stays on this image of %s until its reference is changed.", img.Tag.Value)
 	}
-	switch d := s.answer.digest; {
+	switch d := s.response.digest; {
 	case d != nil && d.same:
 		tell("The digest behind %s is that of the running image.", img.Tag.Value)
 	case d != nil:
 		tell("The digest behind %s is not that of the running image.", img.Tag.Value)
 	case img.Digest.Watch && img.ID == "":
 		tell("Its digest can only be compared with that of a running image.")
-	case img.Digest.Watch && !s.answer.selection.Newer:
+	case img.Digest.Watch && !s.response.selection.Newer:
 		tell("The engine knows no registry digest of the running image, so its digest is not compared; it was probably built or loaded here.")
 	case !img.Digest.Watch && (!img.Tag.Semver || img.Tag.Floating) && !untagged(img):
 		tell("Its digest is not watched: set the label %s%s=true to watch it.", label.Prefix, label.WatchDigest)
@@ -196,7 +196,7 @@ func summary(c sdk.Container, s *subject) []string {
 		tell("So %s can be updated to %s (%s).", strings.TrimPrefix(c.Name, "/"), c.Result.Tag, c.UpdateKind.SemverDiff)
 	case kind == sdk.KindDigest:
 		tell("So there is a newer image of the same tag.")
-	case !img.Tag.Semver && !untagged(img) && s.answer.digest == nil:
+	case !img.Tag.Semver && !untagged(img) && s.response.digest == nil:
 		tell("So nothing was compared, and whether there is anything newer is not known.")
 	default:
 		tell("So nothing newer is known.")

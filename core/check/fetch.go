@@ -15,35 +15,35 @@ import (
 	"github.com/dogwatch/dogwatch/sdk/registry"
 )
 
-// togetherMax is how many repositories are named to a registry as asked
-// together. How many of them share a token is for the registry to decide; this
-// only keeps a question short.
-const togetherMax = 120
+// maxScopeHints is how many repositories are named to a registry as token
+// scope hints. How many of them share a token is for the registry to decide; this
+// only keeps a request short.
+const maxScopeHints = 120
 
-// answer is what a registry said about one container.
-type answer struct {
+// response is what a registry said about one container.
+type response struct {
 	selection tag.Selection
-	// tags is how many tags the repository has, when they were asked.
+	// tags is how many tags the repository has, when they were fetched.
 	tags int
-	// why has the verdict on each tag, for a subject that is to be explained.
+	// why has the verdict on each tag, for a target that is to be explained.
 	why *tag.Explanation
-	// digest is what is known of the digest behind the running tag; nil when it was not asked.
-	digest *digestAnswer
+	// digest is what is known of the digest behind the running tag; nil when it was not fetched.
+	digest *digestResponse
 	err    error
 }
 
-// digestAnswer compares the running image with what is behind its tag.
-type digestAnswer struct {
+// digestResponse compares the running image with what is behind its tag.
+type digestResponse struct {
 	remote string
 	// inside are the digests of the manifest that remote has for the platform
-	// and of its configuration, where they were asked.
+	// and of its configuration, where they were fetched.
 	inside []string
 	// same is true when the running image is what the digest means for its platform.
 	same    bool
 	created sdk.Time
 }
 
-// fetcher asks registries. Each question is asked once per run.
+// fetcher sends requests to registries, each of them once per run.
 type fetcher struct {
 	opt   Options
 	queue *queue
@@ -55,24 +55,24 @@ func newFetcher(opt Options) *fetcher {
 
 // group is the containers of one repository of one registry.
 type group struct {
-	match    Match
-	repo     registry.Repository
-	subjects []*subject
+	match   Match
+	repo    registry.Repository
+	targets []*target
 }
 
-// answer fills in the answer of every subject. It returns when all are
-// answered, if only with an error.
-func (f *fetcher) answer(ctx context.Context, subjects []*subject) {
-	f.each(ctx, subjects, func([]*subject) {})
+// fetchAll fills in the response of every target. It returns when all have
+// theirs, if only with an error.
+func (f *fetcher) fetchAll(ctx context.Context, targets []*target) {
+	f.fetchEach(ctx, targets, func([]*target) {})
 }
 
-// each is answer for those who want to know of subjects as they are answered,
-// all of a repository at a time. It calls answered from several goroutines.
-func (f *fetcher) each(ctx context.Context, subjects []*subject, answered func([]*subject)) {
+// fetchEach is fetchAll for callers that want targets as their responses arrive,
+// all of a repository at a time. It calls done from several goroutines.
+func (f *fetcher) fetchEach(ctx context.Context, targets []*target, done func([]*target)) {
 	var wait sync.WaitGroup
-	hosts, unasked := byHost(subjects)
-	if len(unasked) > 0 {
-		answered(unasked)
+	hosts, rest := byHost(targets)
+	if len(rest) > 0 {
+		done(rest)
 	}
 	for _, groups := range hosts {
 		queue := make(chan *group, len(groups))
@@ -84,7 +84,7 @@ func (f *fetcher) each(ctx context.Context, subjects []*subject, answered func([
 			wait.Go(func() {
 				for g := range queue {
 					f.group(ctx, g)
-					answered(g.subjects)
+					done(g.targets)
 				}
 			})
 		}
@@ -92,17 +92,17 @@ func (f *fetcher) each(ctx context.Context, subjects []*subject, answered func([
 	wait.Wait()
 }
 
-// byHost groups the subjects that registries are to be asked about by
-// repository, and the groups by host. The others have their answer.
-func byHost(subjects []*subject) (hosts map[string][]*group, unasked []*subject) {
+// byHost groups the targets that need requests to registries by repository, and
+// the groups by host. The rest have their response.
+func byHost(targets []*target) (hosts map[string][]*group, rest []*target) {
 	found := map[string]*group{}
 	hosts = map[string][]*group{}
-	for _, s := range subjects {
+	for _, s := range targets {
 		if len(s.policy.fatal) > 0 {
-			s.answer.err = errors.New(strings.Join(s.policy.fatal, "; "))
+			s.response.err = errors.New(strings.Join(s.policy.fatal, "; "))
 		}
-		if s.answer.err != nil || !wantsTags(s) && !wantsDigest(s) {
-			unasked = append(unasked, s)
+		if s.response.err != nil || !wantsTags(s) && !wantsDigest(s) {
+			rest = append(rest, s)
 			continue
 		}
 		img := s.container.Image
@@ -113,11 +113,11 @@ func byHost(subjects []*subject) (hosts map[string][]*group, unasked []*subject)
 			found[key] = g
 			hosts[img.Registry.Host] = append(hosts[img.Registry.Host], g)
 		}
-		g.subjects = append(g.subjects, s)
+		g.targets = append(g.targets, s)
 	}
 	for _, groups := range hosts {
 		slices.SortFunc(groups, func(a, b *group) int { return strings.Compare(a.repo.Name, b.repo.Name) })
-		for chunk := range slices.Chunk(groups, togetherMax) {
+		for chunk := range slices.Chunk(groups, maxScopeHints) {
 			var names []string
 			for _, g := range chunk {
 				names = append(names, g.repo.Name)
@@ -127,19 +127,19 @@ func byHost(subjects []*subject) (hosts map[string][]*group, unasked []*subject)
 			}
 		}
 	}
-	return hosts, unasked
+	return hosts, rest
 }
 
-func wantsTags(s *subject) bool { return s.container.Image.Tag.Semver }
+func wantsTags(s *target) bool { return s.container.Image.Tag.Semver }
 
 // wantsDigest leaves out images that no registry ever gave a digest: there is nothing to compare.
-func wantsDigest(s *subject) bool {
+func wantsDigest(s *target) bool {
 	return s.container.Image.Digest.Watch && !withoutDigest(s.container.Image)
 }
 
 func withoutDigest(img sdk.Image) bool { return img.Digest.Repo == "" && len(img.Digest.Repos) == 0 }
 
-// group asks about one repository: its tags if a container runs a version, and
+// group fetches what is needed of one repository: its tags if a container runs a version, and
 // the digest behind each tag that is watched by digest.
 func (f *fetcher) group(ctx context.Context, g *group) {
 	f.selections(ctx, g)
@@ -148,21 +148,21 @@ func (f *fetcher) group(ctx context.Context, g *group) {
 		err    error
 	}
 	digests := map[string]resolved{}
-	for _, s := range g.subjects {
-		if s.answer.err != nil || s.answer.selection.Newer || !wantsDigest(s) {
+	for _, s := range g.targets {
+		if s.response.err != nil || s.response.selection.Newer || !wantsDigest(s) {
 			continue
 		}
 		name := s.container.Image.Tag.Value
-		r, asked := digests[name]
-		if !asked {
+		r, fetched := digests[name]
+		if !fetched {
 			r.err = f.queue.ask(ctx, g.repo.Host, func(ctx context.Context) (err error) {
 				r.digest, err = g.match.Registry.Resolve(ctx, g.repo, name)
 				return err
 			})
 			digests[name] = r
 		}
-		if s.answer.err = r.err; r.err == nil {
-			s.answer.digest, s.answer.err = f.compare(ctx, g, s.container.Image, r.digest)
+		if s.response.err = r.err; r.err == nil {
+			s.response.digest, s.response.err = f.compare(ctx, g, s.container.Image, r.digest)
 		}
 	}
 }
@@ -170,40 +170,40 @@ func (f *fetcher) group(ctx context.Context, g *group) {
 // selections chooses among the tags of a repository, for every container that
 // runs a version of it. The tags are not kept: there may be very many.
 func (f *fetcher) selections(ctx context.Context, g *group) {
-	if !slices.ContainsFunc(g.subjects, wantsTags) {
+	if !slices.ContainsFunc(g.targets, wantsTags) {
 		return
 	}
 	tags, err := f.tags(ctx, g)
-	for _, s := range g.subjects {
+	for _, s := range g.targets {
 		switch {
 		case !wantsTags(s):
 		case err != nil:
-			s.answer.err = hinted(err, s)
+			s.response.err = hinted(err, s)
 		default:
-			s.answer.tags = len(tags)
+			s.response.tags = len(tags)
 			s.choose(ctx, tags)
 			s.float(tags)
 		}
 	}
 }
 
-func (s *subject) choose(ctx context.Context, tags []string) {
+func (s *target) choose(ctx context.Context, tags []string) {
 	var err error
 	if s.explained {
 		var why tag.Explanation
 		why, err = s.policy.selector.Explain(ctx, s.container.Image.Tag.Value, tags)
-		s.answer.why, s.answer.selection = &why, why.Selection
+		s.response.why, s.response.selection = &why, why.Selection
 	} else {
-		s.answer.selection, err = s.policy.selector.Select(ctx, s.container.Image.Tag.Value, tags)
+		s.response.selection, err = s.policy.selector.Select(ctx, s.container.Image.Tag.Value, tags)
 	}
 	if err != nil {
-		s.answer.err = s.policy.blame(err)
+		s.response.err = s.policy.blame(err)
 	}
 }
 
 // float finds out whether the running version is one that stands for more
 // specific ones: then the image behind it changes, as behind any other tag.
-func (s *subject) float(tags []string) {
+func (s *target) float(tags []string) {
 	img := &s.container.Image
 	img.Tag.Floating = tag.Floats(img.Tag.Value, tags)
 	img.Digest.Watch = s.policy.watchesDigest(*img)
@@ -212,7 +212,7 @@ func (s *subject) float(tags []string) {
 // hinted adds what a refusal may mean for a running image without a registry's
 // digest: it was built or loaded here. Registries say of repositories that do not
 // exist that they are private, so a refused login may mean it as well.
-func hinted(err error, s *subject) error {
+func hinted(err error, s *target) error {
 	img := s.container.Image
 	if img.ID == "" || !withoutDigest(img) {
 		return err
@@ -258,10 +258,10 @@ func (f *fetcher) tags(ctx context.Context, g *group) ([]string, error) {
 // platform. A new index with the same image inside is no update. What is behind
 // the digest matters for that alone: a manifest that cannot be read is another
 // image if its digest is another.
-func (f *fetcher) compare(ctx context.Context, g *group, img sdk.Image, digest string) (*digestAnswer, error) {
+func (f *fetcher) compare(ctx context.Context, g *group, img sdk.Image, digest string) (*digestResponse, error) {
 	own := ownDigests(img)
 	if slices.Contains(own, digest) || img.Digest.Repo == digest || img.ID == digest {
-		return &digestAnswer{remote: digest, same: true}, nil
+		return &digestResponse{remote: digest, same: true}, nil
 	}
 	m, err := f.manifest(ctx, g, digest, img.Platform())
 	if err != nil {
@@ -271,7 +271,7 @@ func (f *fetcher) compare(ctx context.Context, g *group, img sdk.Image, digest s
 	if !same && slices.Contains(own, img.ID) {
 		same, err = f.sameInside(ctx, g, img, m)
 	}
-	return &digestAnswer{remote: digest, inside: []string{m.Digest, m.Config}, same: same, created: m.Created}, err
+	return &digestResponse{remote: digest, inside: []string{m.Digest, m.Config}, same: same, created: m.Created}, err
 }
 
 // sameInside is for engines whose image id is the digest of the index
@@ -285,7 +285,7 @@ func (f *fetcher) sameInside(ctx context.Context, g *group, img sdk.Image, remot
 	return err == nil && local.Digest == remote.Digest, err
 }
 
-// manifest asks what is behind a digest, once and for all.
+// manifest fetches what is behind a digest, once and for all.
 func (f *fetcher) manifest(ctx context.Context, g *group, digest string, p sdk.Platform) (registry.Manifest, error) {
 	var m registry.Manifest
 	key := fmt.Sprintf("manifest %s/%s@%s %s/%s/%s", g.repo.Host, g.repo.Name, digest, p.OS, p.Architecture, p.Variant)

@@ -119,7 +119,7 @@ func TestTogether(t *testing.T) {
 	}
 	chunks := map[string]int{}
 	for i, names := range w.hub.together {
-		if len(names) > togetherMax {
+		if len(names) > maxScopeHints {
 			t.Errorf("%d repositories asked together", len(names))
 		}
 		if asked := strings.Fields(w.hub.asked[i])[1]; !strings.Contains(" "+strings.Join(names, " ")+" ", " "+asked+" ") {

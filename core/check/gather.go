@@ -10,30 +10,30 @@ import (
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
-// storePause is how long an answer waits for others that are stored with it: a
+// storePause is how long a response waits for others that are stored with it: a
 // short check is stored at once, a long one twice a second.
 const storePause = 500 * time.Millisecond
 
-// gather asks registries about the subjects and stores what they answer as it
-// comes: a registry that hangs holds up no container but its own.
+// gather fetches the responses of registries about the targets and stores each as
+// it arrives: a registry that hangs holds up no container but its own.
 func (p *pass) gather(ctx context.Context) error {
-	asking, stop := context.WithCancel(ctx)
-	answered := make(chan []*subject, len(p.subjects)) // whoever asks does not wait for the store
+	fetching, stop := context.WithCancel(ctx)
+	done := make(chan []*target, len(p.targets)) // with room for all: fetching does not wait for the store
 	go func() {
-		defer close(answered)
-		p.fetch.each(asking, p.subjects, func(some []*subject) { answered <- some })
+		defer close(done)
+		p.fetch.fetchEach(fetching, p.targets, func(some []*target) { done <- some })
 	}()
 	defer func() {
 		stop()
-		for range answered { // until nobody asks any more
+		for range done { // until no request is under way
 		}
 	}()
 	p.goes(0)
-	ready := map[*subject]bool{}
+	ready := map[*target]bool{}
 	var due <-chan time.Time
 	for {
 		select {
-		case some, more := <-answered:
+		case some, more := <-done:
 			if !more {
 				return p.settle(ctx, ready, true)
 			}
@@ -48,16 +48,16 @@ func (p *pass) gather(ctx context.Context) error {
 				return err
 			}
 			p.goes(len(ready))
-			ready, due = map[*subject]bool{}, nil
+			ready, due = map[*target]bool{}, nil
 		}
 	}
 }
 
-// settle stores what the answers about some subjects mean. The last time, the
+// settle stores what the responses about some targets mean. The last time, the
 // end of the check is stored with it.
-func (p *pass) settle(ctx context.Context, ready map[*subject]bool, last bool) error {
+func (p *pass) settle(ctx context.Context, ready map[*target]bool, last bool) error {
 	if err := ctx.Err(); err != nil {
-		return err // which may be all that some were answered with
+		return err // which may be the only response of some
 	}
 	p.deciding.Lock()
 	defer p.deciding.Unlock()
@@ -95,11 +95,11 @@ func (p *pass) own(stored []sdk.Container) map[string]*sdk.Container {
 	return own
 }
 
-// conclude decides about the subjects that are ready and still stored.
-func (p *pass) conclude(now map[string]*sdk.Container, ready map[*subject]bool) event.Change {
+// conclude decides about the targets that are ready and still stored.
+func (p *pass) conclude(now map[string]*sdk.Container, ready map[*target]bool) event.Change {
 	var change event.Change
 	at := sdk.TimeOf(p.opt.Now())
-	for _, s := range p.subjects {
+	for _, s := range p.targets {
 		have := now[s.container.ID]
 		if have == nil || !ready[s] {
 			continue
@@ -107,11 +107,11 @@ func (p *pass) conclude(now map[string]*sdk.Container, ready map[*subject]bool) 
 		if have.Result != nil && s.container.Result != nil && have.Result.Tag == s.container.Result.Tag {
 			s.container.Result = have.Result // which may have got its date meanwhile
 		}
-		before, after := s.container, conclude(s.container, s.policy, s.answer, at)
+		before, after := s.container, conclude(s.container, s.policy, s.response, at)
 		p.tell(s, after)
 		change.Put = append(change.Put, after)
 		if t, changed := transition(before, after); changed {
-			if t == event.UpdateFound && p.old.has(after, s.answer.digest) {
+			if t == event.UpdateFound && p.old.has(after, s.response.digest) {
 				t = event.ContainerChanged
 			}
 			told := after // so that only what is told is kept
@@ -126,7 +126,7 @@ func (p *pass) sum(now map[string]*sdk.Container, found owed) {
 	if !p.report.Single { // what was found before it is told with a whole check, too
 		found = found.with(p.owes())
 	}
-	for _, s := range p.subjects {
+	for _, s := range p.targets {
 		c := now[s.container.ID]
 		if c == nil {
 			continue

@@ -16,12 +16,12 @@ type pass struct {
 	*Checker
 	watcher Watcher
 	id      string
-	only    string // the container that registries are asked about; "" means all
+	only    string // the container that is checked; "" means all
 	began   time.Time
 	report  *event.Check
-	// subjects are what registries are asked about, in the order of the watcher.
-	subjects []*subject
-	old      told
+	// targets are the containers to check, in the order of the watcher.
+	targets []*target
+	old     told
 }
 
 // note returns the event that tells of the run as a whole.
@@ -41,7 +41,7 @@ func (p *pass) run(ctx context.Context) error {
 		return err
 	}
 	p.sawBroken(listed)
-	if p.subjects, err = p.reconcile(ctx, listed); err != nil {
+	if p.targets, err = p.reconcile(ctx, listed); err != nil {
 		return err
 	}
 	if p.old, err = p.told(ctx); err != nil {
@@ -72,8 +72,8 @@ func (p *pass) sawBroken(listed []sdk.Container) {
 	p.state(p.watcher.Name).broken = broken
 }
 
-// reconcile stores which containers there are and returns those to ask registries about.
-func (p *pass) reconcile(ctx context.Context, listed []sdk.Container) ([]*subject, error) {
+// reconcile stores which containers there are and returns those to check.
+func (p *pass) reconcile(ctx context.Context, listed []sdk.Container) ([]*target, error) {
 	p.deciding.Lock()
 	defer p.deciding.Unlock()
 	stored, err := p.opt.Store.Containers(ctx)
@@ -88,17 +88,17 @@ func (p *pass) reconcile(ctx context.Context, listed []sdk.Container) ([]*subjec
 		}
 	}
 	if p.only != "" {
-		return slices.DeleteFunc(found.subjects, func(s *subject) bool { return s.container.ID != p.only }), nil
+		return slices.DeleteFunc(found.targets, func(s *target) bool { return s.container.ID != p.only }), nil
 	}
-	return found.subjects, nil
+	return found.targets, nil
 }
 
 // tell logs what the owner of a container should know: why it could not be
 // checked or which label is wrong, when that is news, and rules without effect, once.
-func (p *pass) tell(s *subject, after sdk.Container) {
+func (p *pass) tell(s *target, after sdk.Container) {
 	name := event.Subject(after)
 	var pause *postponedError
-	switch postponed := errors.As(s.answer.err, &pause); {
+	switch postponed := errors.As(s.response.err, &pause); {
 	case postponed && pause.refused:
 		p.log.Warn("check is postponed", "container", name, "until", after.Check.PostponedUntil, "reason", pause)
 	case postponed:
@@ -113,7 +113,7 @@ func (p *pass) tell(s *subject, after sdk.Container) {
 	if problem := message(after); after.Check.State == sdk.CheckOK && problem != "" && problem != message(s.container) {
 		p.log.Warn("a label of a container is wrong", "container", name, "error", problem)
 	}
-	for _, warning := range s.answer.selection.Warnings {
+	for _, warning := range s.response.selection.Warnings {
 		p.warnOnce(after.ID+warning, name+": "+warning)
 	}
 }

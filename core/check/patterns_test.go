@@ -43,15 +43,15 @@ func TestCheckRefusesHugePattern(t *testing.T) {
 // TestExplainIsCancelled while it chooses among the tags.
 func TestExplainIsCancelled(t *testing.T) {
 	w := open(t)
-	s, err := w.imageSubject("nginx:1.25.0")
+	s, err := w.imageTarget("nginx:1.25.0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	s.explained = true
-	if s.choose(ctx, []string{"1.26.0"}); !errors.Is(s.answer.err, context.Canceled) {
-		t.Errorf("error %v", s.answer.err)
+	if s.choose(ctx, []string{"1.26.0"}); !errors.Is(s.response.err, context.Canceled) {
+		t.Errorf("error %v", s.response.err)
 	}
 }
 

@@ -36,7 +36,7 @@ func (p *pass) goes(more int) {
 	p.mu.Lock()
 	r := p.state(p.watcher.Name).running
 	if r != nil {
-		r.checked, r.total = r.checked+more, len(p.subjects)
+		r.checked, r.total = r.checked+more, len(p.targets)
 	}
 	p.mu.Unlock()
 	if r != nil && p.opt.Progressed != nil {

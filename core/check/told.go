@@ -26,7 +26,7 @@ func (c *Checker) told(ctx context.Context) (told, error) {
 // has reports whether the update of a container is one of them. A digest may
 // have been told as that of the whole index, or of what it holds for the
 // container's platform.
-func (t told) has(c sdk.Container, d *digestAnswer) bool {
+func (t told) has(c sdk.Container, d *digestResponse) bool {
 	var digests []string
 	if d != nil {
 		digests = d.inside
