@@ -103,7 +103,7 @@ func New(ctx context.Context, opt Options) (*App, error) {
 	a.checker = check.New(check.Options{
 		Registries: registries{a.components}, Store: checkStore{a.store}, Cache: &checkCache{store: a.store, log: a.log},
 		Limits: check.Limits{PerHost: settings.Check.PerHost, Total: settings.Check.Total}, ForeignLabels: settings.Labels.Foreign, WatchFloating: settings.Check.Floating,
-		Order: a.components.Watchers, Reached: a.reached, Told: a.store.Told, Log: opt.Log, Now: opt.Now,
+		Order: a.components.Watchers, Reached: a.reached, AlreadyNotified: a.store.Told, Log: opt.Log, Now: opt.Now,
 		Progressed: func() { a.bus.Touch(event.CheckProgressed) },
 	})
 	a.dater = check.NewDater(a.checker, registries{a.components}.limits)
@@ -201,7 +201,7 @@ func (a *App) Run(ctx context.Context) error {
 // load makes the components and reminds the checker of what it owes them.
 func (a *App) load(ctx context.Context) {
 	a.components.Load(a.opt.Config.Components)
-	if err := unreported(ctx, a.store, a.components.Watchers(), a.checker.Owe); err != nil {
+	if err := unreported(ctx, a.store, a.components.Watchers(), a.checker.AddToBacklog); err != nil {
 		a.log.Error("remember what batches owe", "error", err)
 	}
 	if err := outages(ctx, a.store, a.checker.Restore); err != nil {

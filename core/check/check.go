@@ -1,8 +1,8 @@
 // Package check runs one pass over a watcher's containers: list them, read
-// their policies, ask their registries as little as possible, decide what is
+// their policies, fetch as little as possible from their registries, decide what is
 // newer, and commit what was found together with its events.
 //
-// Everything that decides (policy.go, discover.go, compare.go) is free of I/O;
+// Everything that decides (policy.go, discover.go, response.go, transition.go) is free of I/O;
 // everything that waits (pass.go, gather.go, fetch.go, queue.go, date.go) is bounded by a
 // context and by limits per host.
 package check
@@ -87,14 +87,14 @@ type Options struct {
 	ForeignLabels bool
 	// WatchFloating makes the digests behind floating versions count where no label says otherwise.
 	WatchFloating bool
-	// Told returns the updates that need no event, for another program told
-	// people of them before Dogwatch kept count; nil when there are none.
-	Told func(ctx context.Context) ([]update.Notified, error)
-	// Progressed, if set, is called when Progress tells something new of a check
+	// AlreadyNotified returns the updates that need no event, as another program
+	// notified users of them before; nil when there are none.
+	AlreadyNotified func(ctx context.Context) ([]update.Notified, error)
+	// Progressed, if set, is called when Progress has something new about a check
 	// that goes on. It must not block.
 	Progressed func()
-	// Reached is told whether the engine of a watcher answered, whenever it was
-	// asked; nil when nobody wants to know. It must not block.
+	// Reached, if set, is called with whether the engine of a watcher answered,
+	// after each request to it. It must not block.
 	Reached func(watcher string, err error)
 	// Order returns the names of the watchers, in configuration order.
 	Order func() []string
@@ -114,9 +114,9 @@ type Checker struct {
 	// selectors remembers the compiled tag rules of all containers.
 	selectors tag.Compiler
 
-	// deciding is held from reading what is stored until what follows from it
+	// commitLock is held from reading what is stored until what follows from it
 	// is stored: two watchers of one engine must not both own a container.
-	deciding sync.Mutex
+	commitLock sync.Mutex
 
 	mu       sync.Mutex
 	watchers map[string]*state
@@ -126,10 +126,10 @@ type Checker struct {
 
 // state is what is remembered of a watcher between its runs.
 type state struct {
-	turn    chan struct{} // taken by whoever works on the watcher's containers
-	running *run          // nil when no check of the whole watcher is under way
-	owed    owed
-	// broken says of containers what their engine could not tell, by id.
+	semaphore chan struct{} // of one slot, held while working on the watcher's containers
+	running   *run          // nil when no check of the whole watcher is under way
+	backlog   backlog
+	// broken says of containers what their engine could not say, by id.
 	broken map[string]string
 	// outage is nil while the engine answers.
 	outage *Outage
@@ -154,7 +154,7 @@ func New(opt Options) *Checker {
 }
 
 // Run checks every container of a watcher and returns how it went. An error
-// means that the engine could not be asked, that the store could not be written
+// means that the engine could not be reached, that the store could not be written
 // or that ctx ended; what was stored until then holds, and the updates among it
 // are reported by the next check. A registry that fails marks its containers only.
 func (c *Checker) Run(ctx context.Context, w Watcher) (event.Check, error) {
@@ -211,7 +211,7 @@ func (c *Checker) Running(watcher string) bool {
 	return c.state(watcher).running != nil
 }
 
-// One lists the watcher's containers, as Run does, but asks registries about
+// One lists the watcher's containers, as Run does, but sends requests to registries about
 // one container only. It returns ErrNotListed when the engine has it no more.
 func (c *Checker) One(ctx context.Context, w Watcher, id string) error {
 	report, err := c.run(ctx, w, id)
@@ -225,7 +225,7 @@ func (c *Checker) One(ctx context.Context, w Watcher, id string) error {
 func (c *Checker) state(watcher string) *state {
 	st := c.watchers[watcher]
 	if st == nil {
-		st = &state{turn: make(chan struct{}, 1)}
+		st = &state{semaphore: make(chan struct{}, 1)}
 		c.watchers[watcher] = st
 	}
 	return st
@@ -235,11 +235,11 @@ func (c *Checker) state(watcher string) *state {
 // must call leave unless there is an error, which is that of ctx.
 func (c *Checker) enter(ctx context.Context, watcher string) (leave func(), err error) {
 	c.mu.Lock()
-	turn := c.state(watcher).turn
+	semaphore := c.state(watcher).semaphore
 	c.mu.Unlock()
 	select {
-	case turn <- struct{}{}:
-		return func() { <-turn }, nil
+	case semaphore <- struct{}{}:
+		return func() { <-semaphore }, nil
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
@@ -269,7 +269,7 @@ func (c *Checker) run(ctx context.Context, w Watcher, only string) (event.Check,
 		report = event.Check{Watcher: w.Name, Single: only != "", Error: err.Error()} // the next one reports what was found
 		log.Error("check failed", "error", err)
 		// The run failed, perhaps because ctx ended: its end is recorded all the same.
-		if err := c.opt.Store.Commit(context.WithoutCancel(ctx), event.Change{Events: []event.Event{p.note(event.CheckFailed)}}); err != nil {
+		if err := c.opt.Store.Commit(context.WithoutCancel(ctx), event.Change{Events: []event.Event{p.runEvent(event.CheckFailed)}}); err != nil {
 			log.Error("record the end of a check", "error", err)
 		}
 		return report, fmt.Errorf("check %s: %w", w.Name, err)
@@ -278,7 +278,7 @@ func (c *Checker) run(ctx context.Context, w Watcher, only string) (event.Check,
 	return report, nil
 }
 
-// SetStatus records a container's new status, as an engine event told it. A
+// SetStatus records a container's new status, as an engine event has it. A
 // container that is not stored is left to the next check.
 func (c *Checker) SetStatus(ctx context.Context, watcher, id, status string) error {
 	leave, err := c.enter(ctx, watcher)
@@ -286,8 +286,8 @@ func (c *Checker) SetStatus(ctx context.Context, watcher, id, status string) err
 		return err
 	}
 	defer leave()
-	c.deciding.Lock()
-	defer c.deciding.Unlock()
+	c.commitLock.Lock()
+	defer c.commitLock.Unlock()
 	stored, err := c.opt.Store.Containers(ctx)
 	if err != nil {
 		return err

@@ -192,8 +192,8 @@ func TestOne(t *testing.T) {
 	}
 }
 
-// TestOwe stands for what was found in an earlier process and told in no batch.
-func TestOwe(t *testing.T) {
+// TestAddToBacklog stands for what was found in an earlier process and told in no batch.
+func TestAddToBacklog(t *testing.T) {
 	w := open(t)
 	w.hub.tags["library/nginx"] = []string{"1.25.0", "1.26.0"}
 	w.engine.has(container("web", "nginx:1.25.0"), container("other", "nginx:1.25.0"), container("cache", "nginx:1.25.0"))
@@ -202,7 +202,7 @@ func TestOwe(t *testing.T) {
 	recreated.ID = "id-before"
 	gone.ID, gone.Name = "id-gone", "gone"
 	for _, c := range []sdk.Container{w.get("id-web"), gone, w.get("id-web"), recreated} {
-		w.Owe(c)
+		w.AddToBacklog(c)
 	}
 	for _, want := range [][]string{{"id-web", "id-cache"}, nil} {
 		equal(t, "found", w.run().Found, want)

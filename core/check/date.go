@@ -29,10 +29,10 @@ const (
 	// datePause is how long a date is not asked for again that could not be had.
 	datePause = 6 * time.Hour
 	// maxDates is how many dates of one host wait for their turn. What does not
-	// fit is wanted again when somebody looks again.
+	// fit is wanted again with the next page view.
 	maxDates = 200
-	// maxAnswers bounds what is remembered.
-	maxAnswers = 10_000
+	// maxResults bounds what is remembered.
+	maxResults = 10_000
 
 	// oldestYear is that of the first date that is believed: builds that are to be
 	// the same whenever they are made say 1970 or 1980.
@@ -66,7 +66,7 @@ type Dater struct {
 	mu      sync.Mutex
 	hosts   map[string]*dates
 	waiting map[release]bool // to be asked about, or being asked about
-	answers map[release]dateAnswer
+	results map[release]dateResult
 }
 
 // release is what has a date: the image for a platform behind a tag.
@@ -77,15 +77,15 @@ type release struct {
 
 // dates is what is wanted of a host.
 type dates struct {
-	queue []release
-	busy  bool        // somebody works on the queue
-	asked []time.Time // within the last hour, while the host did not say what it allows
+	queue     []release
+	busy      bool        // a worker has the queue
+	requested []time.Time // within the last hour, while the host did not say what it allows
 }
 
-// dateAnswer is what came of a question.
-type dateAnswer struct {
+// dateResult is what came of a request.
+type dateResult struct {
 	made sdk.Time // zero when there is no date
-	// again is when a question without an answer may be asked again; zero for never.
+	// again is when a request without a date may be made again; zero for never.
 	again time.Time
 }
 
@@ -94,12 +94,12 @@ type refusal string
 
 func (r refusal) Error() string { return string(r) }
 
-// NewDater returns a Dater that asks as the checker does. limits returns what
+// NewDater returns a Dater that makes its requests as the checker does. limits returns what
 // the hosts of a registry, by its id, allow; see registry.LimitReporter.
 func NewDater(c *Checker, limits func(ctx context.Context, registry string) []registry.Limit) *Dater {
 	return &Dater{
 		checker: c, limits: limits, log: c.log.Named("date"), wake: make(chan struct{}, 1),
-		hosts: map[string]*dates{}, waiting: map[release]bool{}, answers: map[release]dateAnswer{},
+		hosts: map[string]*dates{}, waiting: map[release]bool{}, results: map[release]dateResult{},
 	}
 }
 
@@ -111,7 +111,7 @@ func releaseOf(c *sdk.Container) (r release, undated bool) {
 	return release{c.Image.Registry.Host, c.Image.Name, c.Result.Tag, c.Image.Platform()}, true
 }
 
-// Want says that somebody looks at a container: if the date of its update is not
+// Want is for page views: if the date of its update is not
 // known, it is found out while Run runs, and stored. Want returns at once.
 func (d *Dater) Want(c *sdk.Container) {
 	r, undated := releaseOf(c)
@@ -120,7 +120,7 @@ func (d *Dater) Want(c *sdk.Container) {
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if a, asked := d.answers[r]; d.waiting[r] || asked && a.made.IsZero() && (a.again.IsZero() || d.now().Before(a.again)) {
+	if a, asked := d.results[r]; d.waiting[r] || asked && a.made.IsZero() && (a.again.IsZero() || d.now().Before(a.again)) {
 		return
 	}
 	h := d.hosts[r.host]
@@ -155,7 +155,7 @@ func (d *Dater) Run(ctx context.Context) error {
 	}
 }
 
-// idle returns the hosts of which something is wanted and nobody works for. They count as busy from here on.
+// idle returns the hosts of which something is wanted and that have no worker. They count as busy from here on.
 func (d *Dater) idle() []*dates {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -195,7 +195,7 @@ func (d *Dater) next(h *dates) (r release, any bool) {
 	return r, true
 }
 
-// done ends the turn of a release, and when its host refused the wait of all others.
+// done removes a release from those that wait, and when its host refused all others of the host.
 func (d *Dater) done(h *dates, r release, refused bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -211,9 +211,9 @@ func (d *Dater) done(h *dates, r release, refused bool) {
 // date finds out one date and stores it. The error is a refusal.
 func (d *Dater) date(ctx context.Context, h *dates, r release) error {
 	log := d.log.With("image", r.host+"/"+r.name, "tag", r.tag)
-	answer, known := d.answer(r)
+	result, known := d.known(r)
 	if !known {
-		made, err := d.ask(ctx, h, r)
+		made, err := d.fetch(ctx, h, r)
 		switch refused, is := err.(refusal); {
 		case ctx.Err() != nil:
 			return nil
@@ -221,59 +221,59 @@ func (d *Dater) date(ctx context.Context, h *dates, r release) error {
 			log.Debug("the date of a release is not asked for now", "reason", refused)
 			return refused
 		case err != nil:
-			answer.again = d.now().Add(datePause)
+			result.again = d.now().Add(datePause)
 			log.Debug("the date of a release could not be had", "error", err)
 		case !believable(made, d.now()):
 			log.Debug("a release says no date that can be believed", "date", made)
 		default:
-			answer.made = made
+			result.made = made
 			log.Debug("found out the date of a release", "date", made)
 		}
-		d.remember(r, answer)
+		d.remember(r, result)
 	}
-	if answer.made.IsZero() {
+	if result.made.IsZero() {
 		return nil
 	}
-	if err := d.checker.dated(ctx, r, answer.made); err != nil && ctx.Err() == nil {
+	if err := d.checker.dated(ctx, r, result.made); err != nil && ctx.Err() == nil {
 		log.Error("store the date of a release", "error", err)
 	}
 	return nil
 }
 
-// answer returns a date that was had before: another container may want it.
-func (d *Dater) answer(r release) (a dateAnswer, known bool) {
+// known returns a date that was fetched before: another container may want it.
+func (d *Dater) known(r release) (a dateResult, known bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	a = d.answers[r]
+	a = d.results[r]
 	return a, !a.made.IsZero()
 }
 
-func (d *Dater) remember(r release, a dateAnswer) {
+func (d *Dater) remember(r release, a dateResult) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if len(d.answers) >= maxAnswers { // what is forgotten costs a question at most
-		clear(d.answers)
+	if len(d.results) >= maxResults { // what is forgotten costs a request at most
+		clear(d.results)
 	}
-	d.answers[r] = a
+	d.results[r] = a
 }
 
-// ask asks the registry, if it has that to spare.
-func (d *Dater) ask(ctx context.Context, h *dates, r release) (sdk.Time, error) {
+// fetch asks the registry for a date, if it has requests to spare.
+func (d *Dater) fetch(ctx context.Context, h *dates, r release) (sdk.Time, error) {
 	match, served := d.checker.opt.Registries.For(r.host)
 	if !served {
 		return sdk.Time{}, refusal("no registry serves it")
 	}
-	told, refused := d.spare(ctx, match, r.host)
+	limited, refused := d.spare(ctx, match, r.host)
 	switch {
 	case refused != "":
 		return sdk.Time{}, refused
-	case !told && !d.take(h):
+	case !limited && !d.take(h):
 		return sdk.Time{}, refusal("it was asked for enough of them this hour")
 	}
 	f := d.checker.fetch
 	g := &group{match: match, repo: registry.Repository{Host: r.host, Name: r.name, Together: []string{r.name}}}
 	var digest string
-	err := f.queue.ask(ctx, r.host, func(ctx context.Context) (err error) {
+	err := f.queue.do(ctx, r.host, func(ctx context.Context) (err error) {
 		digest, err = match.Registry.Resolve(ctx, g.repo, r.tag)
 		return err
 	})
@@ -288,9 +288,9 @@ func (d *Dater) ask(ctx context.Context, h *dates, r release) (sdk.Time, error) 
 	return m.Created, err
 }
 
-// spare says why a host is to be left alone; "" when it is not. told is whether
+// spare says why a host is to be left alone; "" when it is not. limited is whether
 // the host has said what it allows.
-func (d *Dater) spare(ctx context.Context, match Match, host string) (told bool, why refusal) {
+func (d *Dater) spare(ctx context.Context, match Match, host string) (limited bool, why refusal) {
 	queue := d.checker.fetch.queue
 	if wait, _, reason := queue.pause(queue.host(host)); wait > 0 {
 		return false, refusal("it " + reason)
@@ -306,12 +306,12 @@ func (d *Dater) spare(ctx context.Context, match Match, host string) (told bool,
 		case l.PausedUntil.After(now):
 			return true, "it asked for a pause"
 		case l.Limit > 0 && now.Before(l.At.Add(cmp.Or(l.Window, usualWindow))):
-			if told = true; l.Remaining*spareShare < l.Limit {
+			if limited = true; l.Remaining*spareShare < l.Limit {
 				return true, "less than half of what it allows is left"
 			}
 		}
 	}
-	return told, ""
+	return limited, ""
 }
 
 // take counts a question to a host that does not say what it allows, and reports whether it is one too many.
@@ -319,21 +319,21 @@ func (d *Dater) take(h *dates) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	now := d.now()
-	h.asked = slices.DeleteFunc(h.asked, func(at time.Time) bool { return now.Sub(at) >= time.Hour })
-	if len(h.asked) >= datesPerHour {
+	h.requested = slices.DeleteFunc(h.requested, func(at time.Time) bool { return now.Sub(at) >= time.Hour })
+	if len(h.requested) >= datesPerHour {
 		return false
 	}
-	h.asked = append(h.asked, now)
+	h.requested = append(h.requested, now)
 	return true
 }
 
 func (d *Dater) now() time.Time { return d.checker.opt.Now() }
 
 // dated stores the date of a release with every container that is offered it.
-// That is told as a change that means nothing to triggers.
+// Its event is a change that means nothing to triggers.
 func (c *Checker) dated(ctx context.Context, r release, made sdk.Time) error {
-	c.deciding.Lock()
-	defer c.deciding.Unlock()
+	c.commitLock.Lock()
+	defer c.commitLock.Unlock()
 	stored, err := c.opt.Store.Containers(ctx)
 	if err != nil {
 		return err

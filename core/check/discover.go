@@ -62,7 +62,7 @@ func (c *Checker) discover(w Watcher, listed, stored []sdk.Container) discovery 
 		}
 		s := c.target(found, p)
 		kept[found.ID], names[found.Name] = true, true
-		d.note(s, before)
+		d.record(s, before)
 		d.targets = append(d.targets, s)
 	}
 	for _, have := range d.named {
@@ -71,7 +71,7 @@ func (c *Checker) discover(w Watcher, listed, stored []sdk.Container) discovery 
 		}
 		d.change.Remove = append(d.change.Remove, have.ID)
 		if !names[have.Name] {
-			d.tell(event.ContainerRemoved, *have)
+			d.emit(event.ContainerRemoved, *have)
 		}
 	}
 	slices.Sort(d.change.Remove)
@@ -91,8 +91,8 @@ func (c *Checker) refuse(found, before *sdk.Container, ids, names map[string]boo
 	return ""
 }
 
-// note records what became of a container since it was last seen, if it was.
-func (d *discovery) note(s *target, before *sdk.Container) {
+// record emits what became of a container since it was last seen, if it was.
+func (d *discovery) record(s *target, before *sdk.Container) {
 	c := &s.container
 	t, from := event.ContainerAdded, ""
 	old := d.named[c.Name]
@@ -113,14 +113,14 @@ func (d *discovery) note(s *target, before *sdk.Container) {
 		inherit(s, old)
 		t = event.ContainerReplaced
 	case before != nil:
-		d.tell(event.ContainerRemoved, *before) // from the other watcher
+		d.emit(event.ContainerRemoved, *before) // from the other watcher
 	}
 	d.change.Put = append(d.change.Put, *c)
-	d.tell(t, *c)
+	d.emit(t, *c)
 	d.change.Events[len(d.change.Events)-1].From = from
 }
 
-func (d *discovery) tell(t event.Type, c sdk.Container) {
+func (d *discovery) emit(t event.Type, c sdk.Container) {
 	d.change.Events = append(d.change.Events, event.Event{Type: t, Subject: event.Subject(c), Payload: event.Payload{Container: &c}})
 }
 

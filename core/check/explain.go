@@ -19,7 +19,7 @@ type Explanation struct {
 	Name     string `json:"name,omitempty"`
 	Image    string `json:"image"`
 	Registry string `json:"registry,omitempty"`
-	// Summary is the decision in sentences for people.
+	// Summary is the decision in sentences for users.
 	Summary []string `json:"summary"`
 	// Rules are those of labels, then those that apply by default.
 	Rules []Rule `json:"rules"`
@@ -84,7 +84,7 @@ func (c *Checker) Images(ctx context.Context, references []string) []sdk.Contain
 	var checked []sdk.Container
 	for _, s := range targets {
 		s.response.err = cmp.Or(s.response.err, incomparable(s.container.Image))
-		checked = append(checked, conclude(s.container, s.policy, s.response, at))
+		checked = append(checked, withResponse(s.container, s.policy, s.response, at))
 	}
 	return checked
 }
@@ -120,7 +120,7 @@ func (c *Checker) explain(ctx context.Context, s *target) Explanation {
 	s.explained = true
 	c.fetch.fetchAll(ctx, []*target{s})
 	// The decision is that of a check, so that the explanation cannot differ from it.
-	after := conclude(s.container, s.policy, s.response, sdk.TimeOf(c.opt.Now()))
+	after := withResponse(s.container, s.policy, s.response, sdk.TimeOf(c.opt.Now()))
 	// Of what is postponed only the check keeps what was known before; this is about now.
 	if after.Check.Postponed() {
 		after.Error = &sdk.ContainerError{Message: s.response.err.Error()}
@@ -141,7 +141,7 @@ func (c *Checker) explain(ctx context.Context, s *target) Explanation {
 	return e
 }
 
-// named writes an image as people do.
+// named writes an image in its usual short form.
 func named(img sdk.Image) string {
 	separator := ":"
 	if untagged(img) {
@@ -150,7 +150,7 @@ func named(img sdk.Image) string {
 	return img.Registry.Host + "/" + img.Name + separator + img.Tag.Value
 }
 
-// summary tells the decision in a few sentences.
+// summary renders the decision in a few sentences.
 func summary(c sdk.Container, s *target) []string {
 	if c.Check.Postponed() {
 		return []string{"The check is postponed: " + c.Error.Message + "."}
@@ -159,50 +159,50 @@ func summary(c sdk.Container, s *target) []string {
 		return []string{"The check failed: " + c.Error.Message + "."}
 	}
 	var say []string
-	tell := func(format string, args ...any) { say = append(say, fmt.Sprintf(format, args...)) }
+	add := func(format string, args ...any) { say = append(say, fmt.Sprintf(format, args...)) }
 	img := c.Image
 	switch {
 	case untagged(img):
-		tell("The image is pinned to a digest without a tag, so nothing can be newer.")
+		add("The image is pinned to a digest without a tag, so nothing can be newer.")
 	case img.Tag.Semver:
-		tell("%s is a version, so it is compared with the %d tags of %s.", img.Tag.Value, s.response.tags, img.Name)
+		add("%s is a version, so it is compared with the %d tags of %s.", img.Tag.Value, s.response.tags, img.Name)
 		if img.Tag.Floating {
-			tell("It floats: the registry has more specific tags of its family, and the image behind %s changes with them.", img.Tag.Value)
+			add("It floats: the registry has more specific tags of its family, and the image behind %s changes with them.", img.Tag.Value)
 		}
-		tell("Newer and allowed by the rules: %d.", s.response.selection.Kept)
+		add("Newer and allowed by the rules: %d.", s.response.selection.Kept)
 		if base := s.response.selection.LeftBase; base != "" {
-			tell("Nothing newer is published on its base %s, so another base is offered.", base)
+			add("Nothing newer is published on its base %s, so another base is offered.", base)
 		}
 	default:
-		tell("%s is not a version, so no other tag can be newer.", img.Tag.Value)
+		add("%s is not a version, so no other tag can be newer.", img.Tag.Value)
 	}
 	if img.Digest.Pinned && !untagged(img) {
-		tell("The container is pinned to a digest: it stays on this image of %s until its reference is changed.", img.Tag.Value)
+		add("The container is pinned to a digest: it stays on this image of %s until its reference is changed.", img.Tag.Value)
 	}
 	switch d := s.response.digest; {
 	case d != nil && d.same:
-		tell("The digest behind %s is that of the running image.", img.Tag.Value)
+		add("The digest behind %s is that of the running image.", img.Tag.Value)
 	case d != nil:
-		tell("The digest behind %s is not that of the running image.", img.Tag.Value)
+		add("The digest behind %s is not that of the running image.", img.Tag.Value)
 	case img.Digest.Watch && img.ID == "":
-		tell("Its digest can only be compared with that of a running image.")
+		add("Its digest can only be compared with that of a running image.")
 	case img.Digest.Watch && !s.response.selection.Newer:
-		tell("The engine knows no registry digest of the running image, so its digest is not compared; it was probably built or loaded here.")
+		add("The engine knows no registry digest of the running image, so its digest is not compared; it was probably built or loaded here.")
 	case !img.Digest.Watch && (!img.Tag.Semver || img.Tag.Floating) && !untagged(img):
-		tell("Its digest is not watched: set the label %s%s=true to watch it.", label.Prefix, label.WatchDigest)
+		add("Its digest is not watched: set the label %s%s=true to watch it.", label.Prefix, label.WatchDigest)
 	}
 	switch kind := c.UpdateKind.Kind; {
 	case kind == sdk.KindTag:
-		tell("So %s can be updated to %s (%s).", strings.TrimPrefix(c.Name, "/"), c.Result.Tag, c.UpdateKind.SemverDiff)
+		add("So %s can be updated to %s (%s).", strings.TrimPrefix(c.Name, "/"), c.Result.Tag, c.UpdateKind.SemverDiff)
 	case kind == sdk.KindDigest:
-		tell("So there is a newer image of the same tag.")
+		add("So there is a newer image of the same tag.")
 	case !img.Tag.Semver && !untagged(img) && s.response.digest == nil:
-		tell("So nothing was compared, and whether there is anything newer is not known.")
+		add("So nothing was compared, and whether there is anything newer is not known.")
 	default:
-		tell("So nothing newer is known.")
+		add("So nothing newer is known.")
 	}
 	if c.Error != nil {
-		tell("What a label asks for was left out: %s.", c.Error.Message)
+		add("What a label asks for was left out: %s.", c.Error.Message)
 	}
 	return say
 }

@@ -59,22 +59,22 @@ func (p *pass) settle(ctx context.Context, ready map[*target]bool, last bool) er
 	if err := ctx.Err(); err != nil {
 		return err // which may be the only response of some
 	}
-	p.deciding.Lock()
-	defer p.deciding.Unlock()
+	p.commitLock.Lock()
+	defer p.commitLock.Unlock()
 	stored, err := p.opt.Store.Containers(ctx)
 	if err != nil {
 		return fmt.Errorf("read the stored containers: %w", err)
 	}
 	now := p.own(stored)
-	change := p.conclude(now, ready)
+	change := p.change(now, ready)
 	for i := range change.Put {
 		now[change.Put[i].ID] = &change.Put[i]
 	}
-	found := foundBy(change.Events)
+	found := backlogOf(change.Events)
 	p.stamp(change.Events)
 	if last {
 		p.sum(now, found)
-		change.Events = append(change.Events, p.note(event.CheckFinished))
+		change.Events = append(change.Events, p.runEvent(event.CheckFinished))
 	}
 	if err := p.opt.Store.Commit(ctx, change); err != nil {
 		return fmt.Errorf("store what was found: %w", err)
@@ -95,8 +95,8 @@ func (p *pass) own(stored []sdk.Container) map[string]*sdk.Container {
 	return own
 }
 
-// conclude decides about the targets that are ready and still stored.
-func (p *pass) conclude(now map[string]*sdk.Container, ready map[*target]bool) event.Change {
+// change is what follows from the responses of the targets that are ready and still stored.
+func (p *pass) change(now map[string]*sdk.Container, ready map[*target]bool) event.Change {
 	var change event.Change
 	at := sdk.TimeOf(p.opt.Now())
 	for _, s := range p.targets {
@@ -107,24 +107,24 @@ func (p *pass) conclude(now map[string]*sdk.Container, ready map[*target]bool) e
 		if have.Result != nil && s.container.Result != nil && have.Result.Tag == s.container.Result.Tag {
 			s.container.Result = have.Result // which may have got its date meanwhile
 		}
-		before, after := s.container, conclude(s.container, s.policy, s.response, at)
-		p.tell(s, after)
+		before, after := s.container, withResponse(s.container, s.policy, s.response, at)
+		p.logOutcome(s, after)
 		change.Put = append(change.Put, after)
 		if t, changed := transition(before, after); changed {
-			if t == event.UpdateFound && p.old.has(after, s.response.digest) {
+			if t == event.UpdateFound && p.notified.covers(after, s.response.digest) {
 				t = event.ContainerChanged
 			}
-			told := after // so that only what is told is kept
-			change.Events = append(change.Events, event.Event{Type: t, Subject: event.Subject(after), Payload: event.Payload{Container: &told, Aspect: aspect(before, after)}})
+			kept := after // so that only what an event carries is kept
+			change.Events = append(change.Events, event.Event{Type: t, Subject: event.Subject(after), Payload: event.Payload{Container: &kept, Aspect: aspect(before, after)}})
 		}
 	}
 	return change
 }
 
 // sum fills in the report, from the containers as they are when the check ends.
-func (p *pass) sum(now map[string]*sdk.Container, found owed) {
-	if !p.report.Single { // what was found before it is told with a whole check, too
-		found = found.with(p.owes())
+func (p *pass) sum(now map[string]*sdk.Container, found backlog) {
+	if !p.report.Single { // a whole check reports the backlog, too
+		found = found.with(p.backlog())
 	}
 	for _, s := range p.targets {
 		c := now[s.container.ID]

@@ -279,7 +279,7 @@ func TestKilledAnywhereInALongCheck(t *testing.T) {
 						list = append(list, container(fmt.Sprint("c", i), fmt.Sprintf("r%d.example/a:1.0", i)))
 					}
 					w.engine.has(list...)
-					owedFrom(t, s, w.Owe)
+					owedFrom(t, s, w.AddToBacklog)
 					_, _ = w.Run(t.Context(), w.local())
 				}
 				life(after)

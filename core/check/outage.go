@@ -7,7 +7,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/event"
 )
 
-// outageAfter is how long an engine must have been away before an event tells of it:
+// outageAfter is how long an engine must have been away before there is an event about it:
 // longer than a restart of most engines takes.
 const outageAfter = 20 * time.Second
 
@@ -15,7 +15,7 @@ const outageAfter = 20 * time.Second
 type Outage struct {
 	Since time.Time
 	Error string
-	// Reported is true once an event.WatcherFailed tells of it.
+	// Reported is true once an event.WatcherFailed is stored.
 	Reported bool
 }
 
@@ -30,8 +30,8 @@ func (c *Checker) Outage(watcher string) (Outage, bool) {
 	return Outage{}, false
 }
 
-// Restore makes the Checker go on from an outage of which an earlier process
-// told: there is no second event about it, but one when it ends.
+// Restore makes the Checker go on from an outage that an earlier process
+// reported: there is no second event about it, but one when it ends.
 func (c *Checker) Restore(watcher string, of event.Watcher) {
 	c.mu.Lock()
 	c.state(watcher).outage = &Outage{Since: of.Since, Error: of.Error, Reported: true}
@@ -44,8 +44,8 @@ type errText string
 
 func (e errText) Error() string { return string(e) }
 
-// Probe asks the engine of a watcher for its containers and keeps nothing of the
-// answer but that there was one. The error says why there was none.
+// Probe lists the containers of a watcher and keeps nothing of the response but
+// that there was one. The error says why there was none.
 func (c *Checker) Probe(ctx context.Context, w Watcher) error {
 	leave, err := c.enter(ctx, w.Name)
 	if err != nil {
@@ -78,23 +78,23 @@ func (c *Checker) reached(ctx context.Context, watcher string, err error) {
 	st.outage = after
 	c.mu.Unlock()
 
-	var told event.Event
+	var e event.Event
 	switch {
 	case after == nil && before != nil && before.Reported:
-		told = event.Event{Type: event.WatcherRecovered, Payload: event.Payload{Watcher: &event.Watcher{Since: before.Since}}}
+		e = event.Event{Type: event.WatcherRecovered, Payload: event.Payload{Watcher: &event.Watcher{Since: before.Since}}}
 		c.log.Info("the engine can be reached again", "watcher", watcher, "since", before.Since)
 	case after != nil && !after.Reported && now.Sub(after.Since) >= outageAfter:
-		told = event.Event{Type: event.WatcherFailed, Payload: event.Payload{Watcher: &event.Watcher{Since: after.Since, Error: after.Error}}}
+		e = event.Event{Type: event.WatcherFailed, Payload: event.Payload{Watcher: &event.Watcher{Since: after.Since, Error: after.Error}}}
 		c.log.Error("the engine cannot be reached", "watcher", watcher, "since", after.Since, "error", after.Error)
 	default:
 		return
 	}
-	told.At, told.Subject = now, watcher
-	stored := c.opt.Store.Commit(context.WithoutCancel(ctx), event.Change{Events: []event.Event{told}})
+	e.At, e.Subject = now, watcher
+	stored := c.opt.Store.Commit(context.WithoutCancel(ctx), event.Change{Events: []event.Event{e}})
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch {
-	case stored != nil: // the next answer, or the next failure, tries again
+	case stored != nil: // the next response, or the next failure, tries again
 		c.log.Error("record whether the engine can be reached", "watcher", watcher, "error", stored)
 		if after == nil {
 			st.outage = before

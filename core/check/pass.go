@@ -20,18 +20,18 @@ type pass struct {
 	began   time.Time
 	report  *event.Check
 	// targets are the containers to check, in the order of the watcher.
-	targets []*target
-	old     told
+	targets  []*target
+	notified notified
 }
 
-// note returns the event that tells of the run as a whole.
-func (p *pass) note(t event.Type) event.Event {
+// runEvent returns an event about the run as a whole.
+func (p *pass) runEvent(t event.Type) event.Event {
 	report := *p.report
 	return event.Event{At: p.opt.Now(), Type: t, Subject: p.watcher.Name, Run: p.id, Payload: event.Payload{Check: &report}}
 }
 
 func (p *pass) run(ctx context.Context) error {
-	if err := p.opt.Store.Commit(ctx, event.Change{Events: []event.Event{p.note(event.CheckStarted)}}); err != nil {
+	if err := p.opt.Store.Commit(ctx, event.Change{Events: []event.Event{p.runEvent(event.CheckStarted)}}); err != nil {
 		return fmt.Errorf("record its start: %w", err)
 	}
 	p.lists()
@@ -44,7 +44,7 @@ func (p *pass) run(ctx context.Context) error {
 	if p.targets, err = p.reconcile(ctx, listed); err != nil {
 		return err
 	}
-	if p.old, err = p.told(ctx); err != nil {
+	if p.notified, err = p.alreadyNotified(ctx); err != nil {
 		return err
 	}
 	return p.gather(ctx)
@@ -59,7 +59,7 @@ func (p *pass) lists() {
 	}
 }
 
-// sawBroken remembers what the engine could not tell.
+// sawBroken remembers what the engine could not say of containers.
 func (p *pass) sawBroken(listed []sdk.Container) {
 	broken := map[string]string{}
 	for _, c := range listed {
@@ -74,8 +74,8 @@ func (p *pass) sawBroken(listed []sdk.Container) {
 
 // reconcile stores which containers there are and returns those to check.
 func (p *pass) reconcile(ctx context.Context, listed []sdk.Container) ([]*target, error) {
-	p.deciding.Lock()
-	defer p.deciding.Unlock()
+	p.commitLock.Lock()
+	defer p.commitLock.Unlock()
 	stored, err := p.opt.Store.Containers(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("read the stored containers: %w", err)
@@ -93,9 +93,9 @@ func (p *pass) reconcile(ctx context.Context, listed []sdk.Container) ([]*target
 	return found.targets, nil
 }
 
-// tell logs what the owner of a container should know: why it could not be
-// checked or which label is wrong, when that is news, and rules without effect, once.
-func (p *pass) tell(s *target, after sdk.Container) {
+// logOutcome logs what the owner of a container should know: why it could not be
+// checked or which label is wrong, when that has changed, and rules without effect, once.
+func (p *pass) logOutcome(s *target, after sdk.Container) {
 	name := event.Subject(after)
 	var pause *postponedError
 	switch postponed := errors.As(s.response.err, &pause); {

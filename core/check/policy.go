@@ -49,12 +49,12 @@ type policy struct {
 	linkTemplate, displayName, displayIcon, triggerInclude, triggerExclude string
 
 	sources []Rule
-	// fatal keeps the container from being checked; wrong is only told.
+	// fatal keeps the container from being checked; wrong is only shown.
 	fatal []string
 	wrong []string
-	// warnings are told once: labels that nobody reads.
+	// warnings are logged once: labels that nothing reads.
 	warnings []string
-	// notes are for whoever asks: what labels of other tools do not do here.
+	// notes are for explanations: what labels of other tools do not do here.
 	notes []string
 	// foreign is whether the labels of other tools count.
 	foreign bool
@@ -90,7 +90,7 @@ func readPolicy(labelled map[string]string, watchByDefault, foreign bool, compil
 	return p
 }
 
-// watched decides by the label of that name, and else by the watcher. Whoever wrote
+// watched decides by the label of that name, and else by the watcher. Who wrote
 // something that cannot be read meant the container to be noticed.
 func watched(asked *bool, byDefault, unreadable bool) bool {
 	if asked != nil {
@@ -191,7 +191,7 @@ func spacedLabels(p *policy) []string {
 // defaultSource is the source of a rule that no label sets.
 const defaultSource = "default"
 
-// byDefault are the rules of an image that no label sets, for whoever asks.
+// byDefault are the rules of an image that no label sets, for explanations.
 func (p *policy) byDefault(img sdk.Image) []Rule {
 	var rules []Rule
 	add := func(name, value string) {

@@ -99,7 +99,7 @@ func TestSilenceIsNoPause(t *testing.T) {
 		w := open(t, func(_ *world, o *Options) { o.Limits.PerHost = 1 })
 		defer w.store.Close()
 		w.hub.before = func(context.Context, string) error {
-			time.Sleep(patience)
+			time.Sleep(failureBudget)
 			return sdk.WithKind(sdk.ErrUnavailable, errors.New("no answer"))
 		}
 		w.engine.has(container("a", "a:1.0"), container("b", "b:1.0"))

@@ -11,21 +11,22 @@ import (
 )
 
 const (
-	// shortPause is the longest pause asked by a registry that a run sits out.
+	// shortPause is the longest Retry-After of a registry that a run waits out.
 	shortPause = 5 * time.Second
 	// defaultPause is for registries that limit requests without saying for
 	// how long, or that limit them again right after the pause they asked for.
 	defaultPause = time.Minute
 	// longestPause is what a registry is believed: the longest that public ones count over.
 	longestPause = 6 * time.Hour
-	// patience is how much time a host may cost without any answer; then it is
-	// left alone for a silentPause, so that it does not hold up the whole run.
-	patience    = 2 * time.Minute
-	silentPause = time.Minute
+	// failureBudget is how much time a host may cost without any response; then it
+	// gets no requests for a silentPause: a circuit breaker that keeps it from
+	// holding up the whole run.
+	failureBudget = 2 * time.Minute
+	silentPause   = time.Minute
 )
 
-// queue lets questions through to registries: so many at a time to each host
-// and in total, and none to a host that asked for patience.
+// queue is the rate limiter of requests to registries: so many at a time to each
+// host and in total, and none to a host that asked for a pause.
 type queue struct {
 	perHost int
 	total   chan struct{}
@@ -40,10 +41,10 @@ type host struct {
 	slots chan struct{}
 
 	// These are guarded by the queue's mutex.
-	until   time.Time     // not asked before
+	until   time.Time     // no requests before
 	reason  string        // why
 	limited bool          // it asked for that itself
-	silent  time.Duration // what questions without any answer have cost since the last answer
+	silent  time.Duration // what requests without any response have cost since the last response
 }
 
 func newQueue(opt Options) *queue {
@@ -61,10 +62,10 @@ func (q *queue) host(name string) *host {
 	return h
 }
 
-// ask asks a host one question within the limits. When the host asks for a
-// short pause it gets it, and is asked once more; when it asks for more it is
-// left alone until then, and everything about it fails at once.
-func (q *queue) ask(ctx context.Context, name string, question func(context.Context) error) error {
+// do makes one request to a host within the limits. When the host asks for a short
+// pause, the request is retried once after it; when it asks for more, every
+// request to it fails at once until then.
+func (q *queue) do(ctx context.Context, name string, request func(context.Context) error) error {
 	h := q.host(name)
 	for again := false; ; again = true {
 		leave, err := q.enter(ctx, name, h)
@@ -72,9 +73,9 @@ func (q *queue) ask(ctx context.Context, name string, question func(context.Cont
 			return err
 		}
 		began := q.now()
-		err = question(ctx)
+		err = request(ctx)
 		took := q.now().Sub(began)
-		// Learnt before the turn is passed on: whoever is next must see the pause.
+		// Learnt before the slot is released: the next request must see the pause.
 		repeat := ctx.Err() == nil && q.learn(h, err, took, again)
 		leave()
 		if !repeat {
@@ -83,8 +84,8 @@ func (q *queue) ask(ctx context.Context, name string, question func(context.Cont
 	}
 }
 
-// enter waits for a turn at the host. It fails when the host is not to be
-// asked for longer than a run waits, or with the error of ctx.
+// enter waits for a slot of the host. It fails when the host gets no requests for
+// longer than a run waits, or with the error of ctx.
 func (q *queue) enter(ctx context.Context, name string, h *host) (leave func(), err error) {
 	for {
 		if err := q.sitOut(ctx, name, h); err != nil {
@@ -104,7 +105,7 @@ func (q *queue) enter(ctx context.Context, name string, h *host) (leave func(), 
 		if wait, _, _ := q.pause(h); wait <= 0 {
 			return leave, nil
 		}
-		leave() // the pause was asked for while this question waited
+		leave() // the host asked for a pause while this request waited
 	}
 }
 
@@ -132,18 +133,18 @@ func (q *queue) sitOut(ctx context.Context, name string, h *host) error {
 	}
 }
 
-// postponedError says that a question waits for the end of a pause which its host asked for.
+// postponedError says that a request waits for the end of a pause which its host asked for.
 type postponedError struct {
 	error
 	until  time.Time
 	reason string
-	// refused means that the host refused this very question.
+	// refused means that the host refused this very request.
 	refused bool
 }
 
 func (e *postponedError) Unwrap() error { return e.error }
 
-// postponed returns the error of a question, as a *postponedError when the host
+// postponed returns the error of a request, as a *postponedError when the host
 // asked for a pause with it.
 func (q *queue) postponed(name string, h *host, err error) error {
 	var limited *sdk.RateLimitedError
@@ -168,7 +169,7 @@ func (q *queue) pause(h *host) (wait time.Duration, until time.Time, reason stri
 	return h.until.Sub(q.now()), h.until, h.reason
 }
 
-// learn notes how a question went and reports whether to ask it again.
+// learn records how a request went and reports whether to retry it.
 func (q *queue) learn(h *host, err error, took time.Duration, again bool) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -181,12 +182,12 @@ func (q *queue) learn(h *host, err error, took time.Duration, again bool) bool {
 		if !short {
 			pause = min(max(pause, defaultPause), longestPause)
 		}
-		h.rest(q.now().Add(pause), "limits requests", true)
+		h.pause(q.now().Add(pause), "limits requests", true)
 		return short
 	case errors.Is(err, sdk.ErrUnavailable), errors.Is(err, context.DeadlineExceeded):
-		if h.silent += took; h.silent >= patience {
+		if h.silent += took; h.silent >= failureBudget {
 			h.silent = 0
-			h.rest(q.now().Add(silentPause), "does not answer", false)
+			h.pause(q.now().Add(silentPause), "does not answer", false)
 		}
 	default:
 		h.silent = 0
@@ -194,7 +195,7 @@ func (q *queue) learn(h *host, err error, took time.Duration, again bool) bool {
 	return false
 }
 
-func (h *host) rest(until time.Time, reason string, limited bool) {
+func (h *host) pause(until time.Time, reason string, limited bool) {
 	if until.After(h.until) {
 		h.until, h.reason, h.limited = until, reason, limited
 	}

@@ -203,7 +203,7 @@ func TestCancellingAQueuedQuestion(t *testing.T) {
 				}
 				ask := func(ctx context.Context, host string, takes time.Duration) {
 					wait.Go(func() {
-						_ = q.ask(ctx, host, func(context.Context) error {
+						_ = q.do(ctx, host, func(context.Context) error {
 							count(1)
 							time.Sleep(takes)
 							count(-1)

@@ -13,7 +13,7 @@ import (
 // knowing makes a world in which people were told of some updates by another program.
 func knowing(t testing.TB, told ...update.Notified) *world {
 	return open(t, func(_ *world, opt *Options) {
-		opt.Told = func(context.Context) ([]update.Notified, error) { return told, nil }
+		opt.AlreadyNotified = func(context.Context) ([]update.Notified, error) { return told, nil }
 	})
 }
 
@@ -111,7 +111,7 @@ func TestImportedContainers(t *testing.T) {
 func TestToldUnreadable(t *testing.T) {
 	broken := errors.New("disk on fire")
 	w := open(t, func(_ *world, opt *Options) {
-		opt.Told = func(context.Context) ([]update.Notified, error) { return nil, broken }
+		opt.AlreadyNotified = func(context.Context) ([]update.Notified, error) { return nil, broken }
 	})
 	w.engine.has(container("web", "nginx:1.25.0"))
 	w.hub.tags["library/nginx"] = []string{"1.25.0", "1.26.0"}

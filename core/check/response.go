@@ -1,0 +1,77 @@
+package check
+
+import (
+	"cmp"
+	"errors"
+	"strings"
+
+	"github.com/dogwatch/dogwatch/sdk"
+)
+
+// withResponse returns the container as it is after a check. A failed check keeps
+// the last good result: "not known" is never shown as "up to date".
+func withResponse(c sdk.Container, p policy, r response, at sdk.Time) sdk.Container {
+	var pause *postponedError
+	if errors.As(r.err, &pause) {
+		return postpone(c, p, pause)
+	}
+	c.Error = nil
+	c.Check = sdk.CheckState{State: sdk.CheckOK, At: at}
+	if r.err != nil {
+		c.Check.State = sdk.CheckFailed
+		complain(&c, r.err.Error())
+		complain(&c, p.wrong...)
+		return c
+	}
+	complain(&c, p.wrong...)
+	before, result := c.Result, sdk.Result{Tag: c.Image.Tag.Value}
+	c.UpdateKind = sdk.UpdateKind{Kind: sdk.KindUnknown}
+	c.UpdateAvailable = false
+	c.Image.Digest.Value = ""
+	if d := r.digest; d != nil {
+		result.Digest, result.Created = d.remote, d.created
+		c.Image.Digest.Value = d.remote
+		if !d.same {
+			c.Image.Digest.Value = cmp.Or(c.Image.Digest.Repo, c.Image.ID)
+			c.UpdateAvailable = true
+			c.UpdateKind = sdk.UpdateKind{Kind: sdk.KindDigest, LocalValue: c.Image.Digest.Value, RemoteValue: d.remote}
+		}
+	}
+	if r.selection.Newer {
+		result.Tag = r.selection.Tag
+		if before != nil && before.Tag == result.Tag {
+			result.Created = before.Created // which checks do not fetch; see Dater
+		}
+		c.UpdateAvailable = true
+		c.UpdateKind = sdk.UpdateKind{
+			Kind: sdk.KindTag, LocalValue: c.Image.Tag.Value, RemoteValue: result.Tag,
+			SemverDiff: p.selector.Diff(c.Image.Tag.Value, result.Tag),
+		}
+	}
+	c.Result = &result
+	link(&c, p)
+	return c
+}
+
+// postpone returns the container as it was: a registry that asks for a pause
+// says nothing about it. What was never checked has only its labels to complain of.
+func postpone(c sdk.Container, p policy, pause *postponedError) sdk.Container {
+	if c.Check.State == sdk.CheckNever {
+		c.Error = nil
+		complain(&c, p.wrong...)
+	}
+	c.Check.PostponedUntil, c.Check.PostponedReason = sdk.TimeOf(pause.until), pause.reason
+	return c
+}
+
+// complain adds to the container's error.
+func complain(c *sdk.Container, problems ...string) {
+	if len(problems) == 0 {
+		return
+	}
+	text := strings.Join(problems, "; ")
+	if c.Error != nil {
+		text = c.Error.Message + "; " + text
+	}
+	c.Error = &sdk.ContainerError{Message: text}
+}
