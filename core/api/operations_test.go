@@ -132,7 +132,7 @@ func TestUnreachableEngine(t *testing.T) {
 		t.Helper()
 		ready := decodeAs[readiness](w.get("/api/ready").want(503)) // triggers of the fixture are misconfigured
 		problem := slices.ContainsFunc(ready.Problems, func(p string) bool {
-			return strings.HasPrefix(p, "watcher.docker.local: ") && strings.HasSuffix(p, "connect: refused")
+			return p == "watcher.docker.local: connect: refused"
 		})
 		same(t, "problems tell of it", problem, failed > 0)
 		same(t, "the state", w.get("/api/watchers").want(200).list()[0]["state"], any(state))
@@ -142,7 +142,8 @@ func TestUnreachableEngine(t *testing.T) {
 		w.get("/health").want(200)
 	}
 	told("ready", 0)
-	if !local.SetReached(errors.New("connect: refused")) || local.SetReached(errors.New("connect: refused")) || !local.Usable() {
+	refused := errors.New("watcher.docker.local: connect: refused") // as plugins' errors begin
+	if !local.SetReached(refused) || local.SetReached(refused) || !local.Usable() {
 		t.Error("the component does not tell what changed")
 	}
 	told("failed", 1)

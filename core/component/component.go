@@ -6,6 +6,7 @@ package component
 import (
 	"errors"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/dogwatch/dogwatch/core/plugin"
@@ -96,6 +97,9 @@ func (c *Component) Configured() (State, error) {
 // SetReached records whether what a watcher watches can be reached, and reports
 // whether its State is another one now.
 func (c *Component) SetReached(err error) (changed bool) {
+	if err != nil { // whoever shows it names the component already
+		err = errors.New(strings.TrimPrefix(err.Error(), c.FullID()+": "))
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	state, before := c.condition()
