@@ -65,9 +65,9 @@ func TestFailedChecksAreNoUpdates(t *testing.T) {
 	if report := w.run(); len(report.Found) != 0 || len(report.Updates) != 1 {
 		t.Errorf("after the failure: %+v", report)
 	}
-	told, _ := w.events(0)
-	if n := strings.Count(strings.Join(told, " "), "update.found"); n != 1 {
-		t.Errorf("the update was found %d times: %q", n, told)
+	events, _ := w.events(0)
+	if n := strings.Count(strings.Join(events, " "), "update.found"); n != 1 {
+		t.Errorf("the update was found %d times: %q", n, events)
 	}
 }
 
@@ -91,7 +91,7 @@ func TestFailingWatcherRemovesNothing(t *testing.T) {
 	}
 }
 
-func TestOverlapIsAbsorbed(t *testing.T) {
+func TestOverlappingRunsShareOneCheck(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := open(t)
 		defer w.store.Close()
@@ -127,8 +127,8 @@ func TestOverlapIsAbsorbed(t *testing.T) {
 	})
 }
 
-// TestFreshSeesWhatARunningCheckMissed: whoever knows of a change is not absorbed by a run that has listed.
-func TestFreshSeesWhatARunningCheckMissed(t *testing.T) {
+// TestFreshRepeatsAfterRunningCheck: whoever knows of a change is not absorbed by a run that has listed.
+func TestFreshRepeatsAfterRunningCheck(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := open(t)
 		defer w.store.Close()
@@ -159,7 +159,7 @@ func TestFreshSeesWhatARunningCheckMissed(t *testing.T) {
 	})
 }
 
-func TestOne(t *testing.T) {
+func TestOneChecksASingleContainer(t *testing.T) {
 	w := open(t)
 	w.hub.tags["library/nginx"] = []string{"1.25.0", "1.26.0"}
 	w.hub.tags["library/redis"] = []string{"7.0", "7.1"}
@@ -167,7 +167,7 @@ func TestOne(t *testing.T) {
 	if err := w.One(t.Context(), w.local(), "id-web"); err != nil {
 		t.Fatal(err)
 	}
-	equal(t, "asked", w.hub.questions(), []string{"tags library/nginx"})
+	equal(t, "requests", w.hub.requests(), []string{"tags library/nginx"})
 	if c := w.get("id-cache"); c.Check.State != sdk.CheckNever {
 		t.Errorf("the other one: %+v", c.Check)
 	}
@@ -192,7 +192,7 @@ func TestOne(t *testing.T) {
 	}
 }
 
-// TestAddToBacklog stands for what was found in an earlier process and told in no batch.
+// TestAddToBacklog stands for what was found in an earlier process and is in no batch.
 func TestAddToBacklog(t *testing.T) {
 	w := open(t)
 	w.hub.tags["library/nginx"] = []string{"1.25.0", "1.26.0"}
@@ -209,8 +209,8 @@ func TestAddToBacklog(t *testing.T) {
 	}
 }
 
-// TestSingleFindingsThatVanished are not reported by the next whole check.
-func TestSingleFindingsThatVanished(t *testing.T) {
+// TestBacklogDropsVanishedUpdates are not reported by the next whole check.
+func TestBacklogDropsVanishedUpdates(t *testing.T) {
 	w := open(t)
 	w.hub.tags["library/nginx"] = []string{"1.25.0", "1.26.0"}
 	w.engine.has(container("web", "nginx:1.25.0"))
@@ -244,8 +244,8 @@ func TestSetStatus(t *testing.T) {
 	if after.Status != "paused" || after.Check != before.Check || after.Result.Tag != before.Result.Tag {
 		t.Errorf("stored %+v", after)
 	}
-	told, _ := w.events(last)
-	equal(t, "events", told, []string{"container.changed local/web"})
+	events, _ := w.events(last)
+	equal(t, "events", events, []string{"container.changed local/web"})
 }
 
 // TestSetStatusDuringACheck is recorded after it, for the check knows the older status.
@@ -317,8 +317,8 @@ func (r *refusing) Commit(ctx context.Context, ch event.Change) error {
 	return r.Store.Commit(ctx, ch)
 }
 
-// TestStoreThatCannotBeWritten: the check fails and says so, whichever write it is.
-func TestStoreThatCannotBeWritten(t *testing.T) {
+// TestStoreCannotBeWritten: the check fails and says so, whichever write it is.
+func TestStoreCannotBeWritten(t *testing.T) {
 	for n := range 3 {
 		w := open(t, func(w *world, opt *Options) { opt.Store = &refusing{opt.Store, n} })
 		quiet(w)
@@ -381,8 +381,8 @@ func TestRulesWithoutEffectAreLoggedOnce(t *testing.T) {
 	}
 }
 
-// TestManyWarningsAreBounded: what is remembered of warnings does not grow for ever.
-func TestManyWarningsAreBounded(t *testing.T) {
+// TestWarnOnceIsBounded: what is remembered of warnings does not grow for ever.
+func TestWarnOnceIsBounded(t *testing.T) {
 	w := open(t)
 	for i := range 25_000 {
 		w.warnOnce(fmt.Sprint(i), "x")

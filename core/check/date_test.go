@@ -115,7 +115,7 @@ func (d *dating) offer(host string, n int) *fake {
 	d.engine.list = append(d.engine.list, list...)
 	d.check()
 	for _, h := range d.others {
-		h.questions()
+		h.requests()
 	}
 	return hub
 }
@@ -146,44 +146,44 @@ func TestDate(t *testing.T) {
 		twin := container("twin", "r.example/team/app000:1.0.0")
 		d.engine.has(append(d.engine.list, twin)...)
 		d.check()
-		equal(t, "what checks ask", hub.questions(), []string{"tags team/app000", "tags team/app001"})
+		equal(t, "requests of checks", hub.requests(), []string{"tags team/app000", "tags team/app001"})
 		_, last := d.events(0)
 
 		d.look()
-		equal(t, "what looking asks", hub.questions(), []string{
+		equal(t, "requests of a page view", hub.requests(), []string{
 			"manifest team/app000@" + digest("2") + "0 linux/amd64", "manifest team/app001@" + digest("2") + "1 linux/amd64",
 			"resolve team/app000:2.0.0", "resolve team/app001:2.0.0",
 		})
 		if hub.most != 1 {
-			t.Errorf("%d questions at once", hub.most)
+			t.Errorf("%d requests at once", hub.most)
 		}
 		if d.known() != 3 {
 			t.Errorf("%d dates are known, want those of all 3 containers", d.known())
 		}
-		told, last := d.events(last)
-		slices.Sort(told)
-		equal(t, "what is told", told, []string{"container.changed local/r.example0", "container.changed local/r.example1", "container.changed local/twin"})
+		events, last := d.events(last)
+		slices.Sort(events)
+		equal(t, "events", events, []string{"container.changed local/r.example0", "container.changed local/r.example1", "container.changed local/twin"})
 		all, err := d.store.EventsBefore(context.Background(), 0, 1)
 		if err != nil || all[0].Aspect != event.Released || all[0].Run != "" {
 			t.Errorf("the event is %+v, %v", all, err)
 		}
 
 		d.look()
-		equal(t, "looking again asks", hub.questions(), nil)
+		equal(t, "requests of another page view", hub.requests(), nil)
 		report := d.check()
 		if len(report.Found) != 0 || len(report.Updates) != 3 || d.known() != 3 {
 			t.Errorf("the next check reports %+v and keeps %d dates", report, d.known())
 		}
-		told, _ = d.events(last)
-		equal(t, "the next check tells", told, nil)
-		hub.questions()
+		events, _ = d.events(last)
+		equal(t, "events of the next check", events, nil)
+		hub.requests()
 
 		// The same image in a container that came later costs nothing.
 		d.engine.has(append(d.engine.list, container("late", "r.example/team/app000:1.0.0"))...)
 		d.check()
-		hub.questions()
+		hub.requests()
 		d.look()
-		equal(t, "the same image asks", hub.questions(), nil)
+		equal(t, "requests for the same image", hub.requests(), nil)
 		if d.known() != 4 {
 			t.Errorf("%d dates are known", d.known())
 		}
@@ -201,8 +201,8 @@ func TestDate(t *testing.T) {
 func TestDateDuringACheck(t *testing.T) {
 	date(t, func(d *dating) {
 		hub := d.offer("r.example", 1)
-		hub.before = func(_ context.Context, question string) error {
-			if strings.HasPrefix(question, "tags") {
+		hub.before = func(_ context.Context, request string) error {
+			if strings.HasPrefix(request, "tags") {
 				hub.before = nil
 				d.look()
 			}
@@ -214,15 +214,15 @@ func TestDateDuringACheck(t *testing.T) {
 	})
 }
 
-func TestDateThatCannotBeHad(t *testing.T) {
+func TestDaterRetriesLater(t *testing.T) {
 	date(t, func(d *dating) {
 		hub := d.offer("r.example", 3)
 		hub.errs["resolve team/app000:2.0.0"] = sdk.WithKind(sdk.ErrNotFound, errors.New("gone"))
 		hub.errs["manifest team/app001@"+digest("2")+"1 linux/amd64"] = sdk.WithKind(sdk.ErrUnavailable, errors.New("down"))
 		hub.manifests[digest("2")+"2"] = registry.Manifest{Digest: digest("3"), Created: sdk.TimeOf(time.Unix(0, 0))}
 		d.look()
-		if n := len(hub.questions()); n != 5 || d.known() != 0 {
-			t.Errorf("%d questions, %d dates", n, d.known())
+		if n := len(hub.requests()); n != 5 || d.known() != 0 {
+			t.Errorf("%d requests, %d dates", n, d.known())
 		}
 		if c := d.get("id-r.example2"); !c.Result.Created.IsZero() {
 			t.Errorf("1970 is stored as %v", c.Result.Created)
@@ -230,18 +230,18 @@ func TestDateThatCannotBeHad(t *testing.T) {
 		d.look()
 		time.Sleep(datePause - time.Second)
 		d.look()
-		equal(t, "too soon it asks", hub.questions(), nil)
+		equal(t, "requests too soon", hub.requests(), nil)
 		time.Sleep(time.Second)
 		clear(hub.errs)
 		d.look()
-		if n := len(hub.questions()); n != 4 || d.known() != 2 {
-			t.Errorf("%d questions, %d dates: that which has none is not asked for again", n, d.known())
+		if n := len(hub.requests()); n != 4 || d.known() != 2 {
+			t.Errorf("%d requests, %d dates: that which has none is not requested again", n, d.known())
 		}
 	})
 }
 
-// TestDatesAreFew is what hosts are spared.
-func TestDatesAreFew(t *testing.T) {
+// TestDaterLeavesHalfOfTheLimit is what hosts are spared.
+func TestDaterLeavesHalfOfTheLimit(t *testing.T) {
 	limit := func(limit, remaining int64, window, age, pause time.Duration) registry.Limit {
 		l := registry.Limit{Host: "R.example", Limit: limit, Remaining: remaining, Window: window, At: sdk.TimeOf(time.Now().Add(-age))}
 		if pause > 0 {
@@ -269,11 +269,11 @@ func TestDatesAreFew(t *testing.T) {
 				hub := d.offer("r.example", 35)
 				d.said["custom.rexample"] = tc.said()
 				d.look()
-				if n := len(hub.questions()); n != 2*tc.want || d.known() != tc.want {
-					t.Errorf("%d questions, %d dates, want %d", n, d.known(), tc.want)
+				if n := len(hub.requests()); n != 2*tc.want || d.known() != tc.want {
+					t.Errorf("%d requests, %d dates, want %d", n, d.known(), tc.want)
 				}
 				d.look()
-				equal(t, "looking again asks", hub.questions(), nil)
+				equal(t, "requests of another page view", hub.requests(), nil)
 			})
 		})
 	}
@@ -294,21 +294,21 @@ func TestDatesPerHour(t *testing.T) {
 			time.Sleep(time.Second)
 		}
 		if hub.most != 1 {
-			t.Errorf("%d questions at once", hub.most)
+			t.Errorf("%d requests at once", hub.most)
 		}
 	})
 }
 
-// TestDatesEndWithTheSpare: the host says what is left when its tag is resolved, before anything counts as a pull.
-func TestDatesEndWithTheSpare(t *testing.T) {
+// TestDaterStopsAtTheLimit: the host says what is left when its tag is resolved, before anything counts as a pull.
+func TestDaterStopsAtTheLimit(t *testing.T) {
 	date(t, func(d *dating) {
 		hub := d.offer("r.example", 5)
-		hub.before = func(_ context.Context, question string) error {
+		hub.before = func(_ context.Context, request string) error {
 			d.said["custom.rexample"] = []registry.Limit{{Host: "r.example", Limit: 100, Remaining: 40, Window: time.Hour, At: sdk.TimeOf(time.Now())}}
 			return nil
 		}
 		d.look()
-		equal(t, "questions", hub.questions(), []string{"resolve team/app000:2.0.0"})
+		equal(t, "requests", hub.requests(), []string{"resolve team/app000:2.0.0"})
 		d.said = map[string][]registry.Limit{"custom.rexample": {{Host: "r.example", Limit: 100, Remaining: 90, Window: time.Hour, At: sdk.TimeOf(time.Now())}}}
 		hub.before = nil
 		if d.look(); d.known() != 5 {
@@ -324,14 +324,14 @@ func TestDatesWaitForThePause(t *testing.T) {
 		hub := d.offer("r.example", 3)
 		hub.before = func(context.Context, string) error { return limited(time.Hour) }
 		d.look()
-		equal(t, "questions", hub.questions(), []string{"resolve team/app000:2.0.0"})
-		if n := len(other.questions()); n != 4 || d.known() != 2 {
-			t.Errorf("%d questions to the other host, %d dates", n, d.known())
+		equal(t, "requests", hub.requests(), []string{"resolve team/app000:2.0.0"})
+		if n := len(other.requests()); n != 4 || d.known() != 2 {
+			t.Errorf("%d requests to the other host, %d dates", n, d.known())
 		}
 		hub.before = nil
 		time.Sleep(time.Hour - time.Second)
 		d.look()
-		equal(t, "during the pause it asks", hub.questions(), nil)
+		equal(t, "requests during the pause", hub.requests(), nil)
 		time.Sleep(time.Second)
 		if d.look(); d.known() != 4 {
 			t.Errorf("%d dates after the pause, want those of all but the one that was refused", d.known())
@@ -348,8 +348,8 @@ func TestDaterStops(t *testing.T) {
 			return ctx.Err()
 		}
 		d.look() // the end of the test waits for Run
-		if n := len(hub.questions()); n != 1 {
-			t.Errorf("%d questions", n)
+		if n := len(hub.requests()); n != 1 {
+			t.Errorf("%d requests", n)
 		}
 	})
 }

@@ -69,13 +69,13 @@ func TestDiscovery(t *testing.T) {
 	quiet(w)
 	web, db := container("web", "nginx:1.25.0"), container("db", "nginx:latest")
 	var last int64
-	var told []string
+	var events []string
 	step := func(about string, want []string, list ...sdk.Container) {
 		t.Helper()
 		w.engine.has(list...)
 		w.run()
-		told, last = w.events(last)
-		equal(t, about, told, want)
+		events, last = w.events(last)
+		equal(t, about, events, want)
 		if got := len(w.store.Snapshot().All()); got != len(list) {
 			t.Errorf("%s: %d containers stored, want %d", about, got, len(list))
 		}
@@ -103,15 +103,15 @@ func TestDiscovery(t *testing.T) {
 	unwatched.Labels = map[string]string{"dogwatch.watch": "false"}
 	w.engine.has(recreated, unwatched)
 	w.run()
-	told, last = w.events(last)
-	equal(t, "unwatched", told, []string{"container.removed local/db"})
+	events, last = w.events(last)
+	equal(t, "unwatched", events, []string{"container.removed local/db"})
 
 	step("gone", []string{"container.removed local/www"})
 	step("back", []string{"container.added local/db"}, db)
 }
 
 // TestRenames: a container that keeps its id and changes its name was renamed,
-// and its update is no news; one that takes the place of a container that is
+// and its update is no event; one that takes the place of a container that is
 // gone was recreated, as compose does it.
 func TestRenames(t *testing.T) {
 	w := open(t)
@@ -128,13 +128,13 @@ func TestRenames(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var told, names []string
+		var events, names []string
 		for _, e := range all {
 			if last = e.ID; e.Container != nil {
-				told, names = append(told, string(e.Type)+" "+e.Subject), append(names, e.From)
+				events, names = append(events, string(e.Type)+" "+e.Subject), append(names, e.From)
 			}
 		}
-		equal(t, about, told, want)
+		equal(t, about, events, want)
 		equal(t, about+": old names", names, from)
 		if got := len(w.store.Snapshot().All()); got != len(list) {
 			t.Errorf("%s: %d containers stored, want %d", about, got, len(list))
@@ -173,11 +173,11 @@ func TestReplacedByAnotherImage(t *testing.T) {
 	if c.UpdateAvailable || c.Result != nil || c.Check.State != sdk.CheckFailed {
 		t.Errorf("the new container has %+v %+v", c.Result, c.Check)
 	}
-	told, _ := w.events(last)
-	equal(t, "events", told, []string{"container.replaced local/web", "container.changed local/web"})
+	events, _ := w.events(last)
+	equal(t, "events", events, []string{"container.replaced local/web", "container.changed local/web"})
 }
 
-// TestReplacedFromAnotherRegistry: the same image by another name is another question.
+// TestReplacedFromAnotherRegistry: the same image by another name is another repository.
 func TestReplacedFromAnotherRegistry(t *testing.T) {
 	w := open(t)
 	w.hub.tags["team/app"] = []string{"1.0", "1.1"}
@@ -192,7 +192,7 @@ func TestReplacedFromAnotherRegistry(t *testing.T) {
 }
 
 // TestReplacedUnderOtherRules: an update that the new labels forbid is not shown
-// any longer, even while the registry cannot be asked.
+// any longer, even while the registry cannot be reached.
 func TestReplacedUnderOtherRules(t *testing.T) {
 	for _, label := range []string{"dogwatch.tag.exclude=^1.26", "dogwatch.tag.include=^1.25", "wud.tag.transform=^(1).*$ => $1", "dogwatch.watch.digest=true", "dogwatch.tag.prerelease=true"} {
 		w := open(t)
@@ -225,8 +225,8 @@ func TestOneEngineTwoWatchers(t *testing.T) {
 	if got := w.get("id-web").Watcher; got != "local" {
 		t.Errorf("owned by %s after the first watcher saw it", got)
 	}
-	told, last := w.events(0)
-	equal(t, "events", told, []string{"container.added second/web", "container.removed second/web", "container.added local/web"})
+	events, last := w.events(0)
+	equal(t, "events", events, []string{"container.added second/web", "container.removed second/web", "container.added local/web"})
 	for range 2 {
 		report, err := w.Run(context.Background(), second)
 		if err != nil || report.Containers != 0 {
@@ -234,8 +234,8 @@ func TestOneEngineTwoWatchers(t *testing.T) {
 		}
 		w.run()
 	}
-	told, _ = w.events(last)
-	equal(t, "later events", told, nil)
+	events, _ = w.events(last)
+	equal(t, "later events", events, nil)
 	contains(t, "log", w.log.String(), "container second/web is seen by two watchers of the same engine; it stays with local: remove one of them")
 }
 
@@ -260,8 +260,8 @@ func TestTakenOverDuringItsCheck(t *testing.T) {
 	if got := w.get("id-web").Watcher; got != "local" {
 		t.Errorf("owned by %s", got)
 	}
-	told, _ := w.events(0)
-	equal(t, "events", told, []string{"container.added second/web", "container.removed second/web", "container.added local/web", "update.found local/web"})
+	events, _ := w.events(0)
+	equal(t, "events", events, []string{"container.added second/web", "container.removed second/web", "container.added local/web", "update.found local/web"})
 }
 
 // TestDeletedDuringItsCheck: a container that a person deleted meanwhile stays so until the next check.
@@ -280,8 +280,8 @@ func TestDeletedDuringItsCheck(t *testing.T) {
 	}
 }
 
-// TestLyingWatcher: containers without id, twice the same id and twice the same name.
-func TestLyingWatcher(t *testing.T) {
+// TestListerDuplicateIDs: containers without id, twice the same id and twice the same name.
+func TestListerDuplicateIDs(t *testing.T) {
 	w := open(t)
 	quiet(w)
 	a, sameID, sameName, nameless, idless := container("a", "nginx:1.25.0"), container("b", "nginx:1.25.0"), container("a", "nginx:1.25.0"), container("", "nginx:1.25.0"), container("c", "nginx:1.25.0")
@@ -290,13 +290,13 @@ func TestLyingWatcher(t *testing.T) {
 	for range 2 {
 		w.run()
 	}
-	told, _ := w.events(0)
-	equal(t, "events", told, []string{"container.added local/a", "container.added local/good"})
+	events, _ := w.events(0)
+	equal(t, "events", events, []string{"container.added local/a", "container.added local/good"})
 	contains(t, "log", w.log.String(), "without id or name", "two containers with the id id-a or the name")
 }
 
-// TestBrokenContainers: what the engine or the reference cannot tell marks its container only.
-func TestBrokenContainers(t *testing.T) {
+// TestListerReportsContainerError: what the engine or the reference cannot tell marks its container only.
+func TestListerReportsContainerError(t *testing.T) {
 	w := open(t)
 	quiet(w)
 	gone := container("gone", "nginx:1.25.0")
@@ -326,11 +326,11 @@ func TestBrokenContainers(t *testing.T) {
 	// A second pass tells nothing: nothing has changed.
 	_, last := w.events(0)
 	w.run()
-	told, _ := w.events(last)
-	equal(t, "events of the second pass", told, nil)
+	events, _ := w.events(last)
+	equal(t, "events of the second pass", events, nil)
 }
 
-// TestPinnedImage: it has no tag that could move, so nothing is asked and nothing is newer.
+// TestPinnedImage: it has no tag that could move, so nothing is fetched and nothing is newer.
 func TestPinnedImage(t *testing.T) {
 	w := open(t)
 	c := container("web", "nginx:1.25.0", "dogwatch.watch.digest=true")
@@ -343,7 +343,7 @@ func TestPinnedImage(t *testing.T) {
 	if got.Check.State != sdk.CheckOK || got.UpdateAvailable || got.Image.Tag.Value != digest("1") || got.Image.Tag.Semver || got.Image.Digest.Watch || got.Result.Tag != digest("1") {
 		t.Errorf("stored %+v %+v", got.Image, got.Result)
 	}
-	equal(t, "asked", w.hub.questions(), nil)
+	equal(t, "requests", w.hub.requests(), nil)
 	why := w.Explain(context.Background(), got)
 	if why.Image != "docker.io/library/nginx@"+digest("1") || !slices.Contains(why.Summary, "The image is pinned to a digest without a tag, so nothing can be newer.") {
 		t.Errorf("explained as %s %q", why.Image, why.Summary)

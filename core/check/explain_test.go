@@ -82,9 +82,9 @@ func TestExplain(t *testing.T) {
 	w.hub.tags["library/nginx"] = []string{"1.25.0", "1.26.0", "1.26.0-alpine", "latest", "1.24.0"}
 	w.engine.has(container("web", "nginx:1.25.0", `wud.tag.exclude=^9`, "dogwatch.link.template=${", "dogwatch.tag.inlcude=1"))
 	w.run()
-	w.hub.questions()
+	w.hub.requests()
 	why := w.Explain(t.Context(), w.get("id-web"))
-	equal(t, "asked", w.hub.questions(), []string{"tags library/nginx"})
+	equal(t, "requests", w.hub.requests(), []string{"tags library/nginx"})
 	if why.ID != "id-web" || why.Image != "docker.io/library/nginx:1.25.0" || why.Registry != "hub.public" {
 		t.Errorf("explains %s %s %s", why.ID, why.Image, why.Registry)
 	}
@@ -111,9 +111,9 @@ func TestExplain(t *testing.T) {
 		t.Errorf("rules %+v", why.Rules)
 	}
 	contains(t, "warnings", strings.Join(why.Warnings, "\n"), "label dogwatch.link.template: ", "unknown label dogwatch.tag.inlcude")
-	told, _ := w.events(0)
-	if len(told) != 2 { // added and found, by the check
-		t.Errorf("explaining left events: %q", told)
+	events, _ := w.events(0)
+	if len(events) != 2 { // added and found, by the check
+		t.Errorf("explaining left events: %q", events)
 	}
 	encoded, err := json.Marshal(w.Explain(t.Context(), sdk.Container{ID: "x", Name: "x"}))
 	if err != nil || strings.Contains(string(encoded), "null") {
@@ -121,8 +121,8 @@ func TestExplain(t *testing.T) {
 	}
 }
 
-// TestExplainAsksAgain: that the last check failed is no answer.
-func TestExplainAsksAgain(t *testing.T) {
+// TestExplainRetriesFailedCheck: that the last check failed is no answer.
+func TestExplainRetriesFailedCheck(t *testing.T) {
 	w := open(t)
 	w.hub.tags["library/nginx"] = []string{"1.25.0", "1.26.0"}
 	w.hub.errs["tags library/nginx "] = sdk.WithKind(sdk.ErrUnavailable, errors.New("down"))
@@ -152,8 +152,8 @@ func TestExplainImage(t *testing.T) {
 	}
 }
 
-// TestExplainDoesNotGuess: what was not asked is not known.
-func TestExplainDoesNotGuess(t *testing.T) {
+// TestExplainOfUncheckedParts: what was not fetched is not known.
+func TestExplainOfUncheckedParts(t *testing.T) {
 	w := open(t)
 	w.hub.tags["library/nginx"] = []string{"1.25.0"}
 	w.hub.tags["library/busy"] = []string{"1.25.0"}
@@ -203,7 +203,7 @@ func TestImages(t *testing.T) {
 		"nginx@" + digest("1") + " ok false",
 		"unserved.example/x:1 failed false no registry serves unserved.example: configure one with that host",
 	})
-	equal(t, "asked", w.hub.questions(), []string{"tags library/nginx"})
+	equal(t, "requests", w.hub.requests(), []string{"tags library/nginx"})
 	if w.Images(t.Context(), nil) != nil {
 		t.Error("something from nothing")
 	}

@@ -12,8 +12,8 @@ import (
 	"github.com/dogwatch/dogwatch/sdk/registry"
 )
 
-// TestEveryQuestionOnce: containers share the answers about their repository.
-func TestEveryQuestionOnce(t *testing.T) {
+// TestFetchSharesRequestsOfARepository: containers share the answers about their repository.
+func TestFetchSharesRequestsOfARepository(t *testing.T) {
 	w := open(t)
 	ghcr := w.host("ghcr.io")
 	w.hub.tags["library/nginx"] = []string{"1.25.0", "1.26.0"}
@@ -30,25 +30,25 @@ func TestEveryQuestionOnce(t *testing.T) {
 	if report.Containers != 7 || report.Failed != 0 || len(report.Updates) != 3 {
 		t.Errorf("report %+v", report)
 	}
-	equal(t, "asked", w.hub.questions(), []string{
+	equal(t, "requests", w.hub.requests(), []string{
 		"manifest library/nginx@" + digest("2") + " linux/amd64",
 		"resolve library/nginx:1.26.0", "resolve library/nginx:latest", "tags library/nginx",
 	})
-	equal(t, "asked of the other host", ghcr.questions(), []string{"tags library/nginx"})
-	// What is behind a digest is asked once and for all; also by another process.
+	equal(t, "requests to the other host", ghcr.requests(), []string{"tags library/nginx"})
+	// What is behind a digest is fetched once and for all; also by another process.
 	w.Checker = New(w.opt)
 	w.run()
-	equal(t, "asked again", w.hub.questions(), []string{"resolve library/nginx:1.26.0", "resolve library/nginx:latest", "tags library/nginx"})
+	equal(t, "requests of the second check", w.hub.requests(), []string{"resolve library/nginx:1.26.0", "resolve library/nginx:latest", "tags library/nginx"})
 }
 
-// TestNothingIsAskedInVain: not about what is not watched, not known to any registry, pinned or wrong.
-func TestNothingIsAskedInVain(t *testing.T) {
+// TestFetchSkipsUnneededRequests: not about what is not watched, not known to any registry, pinned or wrong.
+func TestFetchSkipsUnneededRequests(t *testing.T) {
 	w := open(t)
 	built := container("built", "myapp:latest")
 	built.Image.Digest.Repos = nil
 	w.engine.has(built, container("off", "nginx:latest", "dogwatch.watch.digest=false"), container("bad", "nginx:1.25.0", "dogwatch.tag.include=["))
 	w.run()
-	equal(t, "asked", w.hub.questions(), nil)
+	equal(t, "requests", w.hub.requests(), nil)
 	if c := w.get("id-built"); c.Check.State != sdk.CheckOK || c.UpdateAvailable || c.Result.Tag != "latest" {
 		t.Errorf("built: %+v", c)
 	}
@@ -64,14 +64,14 @@ func TestUnchangedTags(t *testing.T) {
 	w.run()
 	w.hub.tags["library/nginx"] = nil // not looked at while the validator holds
 	w.run()
-	equal(t, "asked", w.hub.questions(), []string{"tags library/nginx", `tags library/nginx "v1"`})
+	equal(t, "requests", w.hub.requests(), []string{"tags library/nginx", `tags library/nginx "v1"`})
 	if c := w.get("id-web"); c.Result.Tag != "1.26.0" || !c.UpdateAvailable {
 		t.Errorf("result %+v", c.Result)
 	}
 	w.hub.tags["library/nginx"], w.hub.stamps["library/nginx"] = []string{"1.25.0", "1.27.0"}, `"v2"`
 	w.run()
 	w.run()
-	equal(t, "asked", w.hub.questions(), []string{`tags library/nginx "v1"`, `tags library/nginx "v2"`})
+	equal(t, "requests", w.hub.requests(), []string{`tags library/nginx "v1"`, `tags library/nginx "v2"`})
 	if c := w.get("id-web"); c.Result.Tag != "1.27.0" {
 		t.Errorf("result %+v", c.Result)
 	}
@@ -84,7 +84,7 @@ func TestUnchangedTags(t *testing.T) {
 	}
 }
 
-// liar answers that nothing has changed, whatever it is asked.
+// liar answers that nothing has changed, whatever the request.
 type liar struct{ *fake }
 
 func (liar) Tags(context.Context, registry.Repository, string) (registry.TagList, error) {
@@ -95,14 +95,14 @@ type lying struct{ liar }
 
 func (l lying) For(string) (Match, bool) { return Match{ID: "custom.liar", Registry: l.liar}, true }
 
-func TestLyingRegistry(t *testing.T) {
+func TestTagsNotModifiedUnasked(t *testing.T) {
 	w := open(t, func(w *world, opt *Options) { opt.Registries = lying{liar{w.hub}} })
 	w.engine.has(container("web", "nginx:1.25.0"))
 	w.run()
 	contains(t, "error", message(w.get("id-web")), "custom.liar answered that the tags of library/nginx are unchanged, which it was not asked")
 }
 
-func TestTogether(t *testing.T) {
+func TestTokenScopeHints(t *testing.T) {
 	w := open(t)
 	var list []sdk.Container
 	for i := range 250 {
@@ -110,20 +110,20 @@ func TestTogether(t *testing.T) {
 		w.hub.tags[name] = []string{"1.0.0"}
 		list = append(list, container(fmt.Sprintf("c%d", i), name+":1.0.0"))
 	}
-	pinned := container("built", "team/built:latest") // not asked about
+	pinned := container("built", "team/built:latest") // without a request
 	pinned.Image.Digest.Repos = nil
 	w.engine.has(append(list, pinned)...)
 	w.run()
 	if len(w.hub.together) != 250 {
-		t.Fatalf("%d questions", len(w.hub.together))
+		t.Fatalf("%d requests", len(w.hub.together))
 	}
 	chunks := map[string]int{}
 	for i, names := range w.hub.together {
 		if len(names) > maxScopeHints {
-			t.Errorf("%d repositories asked together", len(names))
+			t.Errorf("%d repositories in one hint", len(names))
 		}
-		if asked := strings.Fields(w.hub.asked[i])[1]; !strings.Contains(" "+strings.Join(names, " ")+" ", " "+asked+" ") {
-			t.Errorf("%s is not among %v", asked, names)
+		if repo := strings.Fields(w.hub.seen[i])[1]; !strings.Contains(" "+strings.Join(names, " ")+" ", " "+repo+" ") {
+			t.Errorf("%s is not among %v", repo, names)
 		}
 		chunks[strings.Join(names, " ")] = len(names)
 	}
@@ -131,7 +131,7 @@ func TestTogether(t *testing.T) {
 	for names, n := range chunks {
 		total += n
 		if strings.Contains(names, "built") {
-			t.Errorf("a repository that is not asked about is in %s", names)
+			t.Errorf("a repository without a request is in %s", names)
 		}
 	}
 	if len(chunks) != 3 || total != 250 {
@@ -139,8 +139,8 @@ func TestTogether(t *testing.T) {
 	}
 }
 
-// TestBuiltHere: a registry that refuses an image which came from none is explained.
-func TestBuiltHere(t *testing.T) {
+// TestNotFoundHintsAtLocalBuild: a registry that refuses an image which came from none is explained.
+func TestNotFoundHintsAtLocalBuild(t *testing.T) {
 	const hint = "; the image came from no registry and was probably built here: set the label dogwatch.watch=false to leave it out"
 	w := open(t)
 	built, pulled := container("built", "myapp:1.0"), container("pulled", "theirs:1.0")
@@ -180,7 +180,7 @@ func TestCompareDigests(t *testing.T) {
 		remote  string
 		answers map[string]registry.Manifest
 		same    bool
-		asked   int // manifests
+		fetched int // manifests
 	}{
 		{"digest same", config, []string{"nginx@" + own}, own, nil, true, 0},
 		{"one of several", config, []string{"nginx@" + old, "nginx@" + own}, own, nil, true, 0},
@@ -204,14 +204,14 @@ func TestCompareDigests(t *testing.T) {
 		if got.Check.State != sdk.CheckOK || got.UpdateAvailable == c.same {
 			t.Errorf("%s: %+v, update %t, %s", c.about, got.Check, got.UpdateAvailable, message(got))
 		}
-		if n := len(w.hub.questions()) - 1; n != c.asked {
-			t.Errorf("%s: %d manifests asked, want %d", c.about, n, c.asked)
+		if n := len(w.hub.requests()) - 1; n != c.fetched {
+			t.Errorf("%s: %d manifests fetched, want %d", c.about, n, c.fetched)
 		}
 	}
 }
 
-// TestForgetfulCache: a cache that forgets costs requests and nothing else.
-func TestForgetfulCache(t *testing.T) {
+// TestManifestCacheMayForget: a cache that forgets costs requests and nothing else.
+func TestManifestCacheMayForget(t *testing.T) {
 	w := open(t, func(_ *world, opt *Options) { opt.Cache = forgetful{} })
 	w.hub.tags["library/nginx"], w.hub.stamps["library/nginx"] = []string{"1.25.0", "1.26.0"}, "v1"
 	w.engine.has(container("web", "nginx:1.25.0"))
@@ -227,7 +227,7 @@ type forgetful struct{}
 func (forgetful) Get(context.Context, string) (string, []byte, bool) { return "", nil, false }
 func (forgetful) Put(context.Context, string, string, []byte)        {}
 
-// TestDamagedManifestInCache is asked for again.
+// TestDamagedManifestInCache is fetched again.
 func TestDamagedManifestInCache(t *testing.T) {
 	w := open(t)
 	w.hub.digests["library/nginx:latest"] = digest("2")
@@ -237,8 +237,8 @@ func TestDamagedManifestInCache(t *testing.T) {
 	}
 	w.engine.has(container("web", "nginx:latest"))
 	w.run()
-	if n := len(w.hub.questions()); n != 2 || w.get("id-web").UpdateAvailable {
-		t.Errorf("%d questions, %+v", n, w.get("id-web"))
+	if n := len(w.hub.requests()); n != 2 || w.get("id-web").UpdateAvailable {
+		t.Errorf("%d requests, %+v", n, w.get("id-web"))
 	}
 }
 

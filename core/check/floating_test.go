@@ -22,7 +22,7 @@ func TestFloatingTagWatchesDigest(t *testing.T) {
 	w := floating(t)
 	w.engine.has(container("db", "postgres:16-alpine"), container("fixed", "postgres:16.4-alpine"))
 	w.run()
-	equal(t, "asked", w.hub.questions(), []string{"resolve library/postgres:16-alpine", "tags library/postgres"})
+	equal(t, "requests", w.hub.requests(), []string{"resolve library/postgres:16-alpine", "tags library/postgres"})
 	c := w.get("id-db")
 	if !c.Image.Tag.Floating || !c.Image.Digest.Watch || c.UpdateAvailable || c.Result.Digest != digest("1") {
 		t.Errorf("first check: %+v %+v", c.Image, c.Result)
@@ -34,8 +34,8 @@ func TestFloatingTagWatchesDigest(t *testing.T) {
 
 	// That it floats is known by now, and is no change of the container.
 	w.run()
-	told, last := w.events(last)
-	equal(t, "events of a check without news", told, nil)
+	events, last := w.events(last)
+	equal(t, "events of a check that finds nothing new", events, nil)
 
 	w.hub.digests["library/postgres:16-alpine"] = digest("2")
 	w.run()
@@ -44,18 +44,18 @@ func TestFloatingTagWatchesDigest(t *testing.T) {
 	if !c.UpdateAvailable || c.UpdateKind != want || c.Result.Tag != "16-alpine" {
 		t.Errorf("moved: %+v %+v", c.UpdateKind, c.Result)
 	}
-	told, _ = w.events(last)
-	equal(t, "events of the move", told, []string{"update.found local/db"})
+	events, _ = w.events(last)
+	equal(t, "events of the move", events, []string{"update.found local/db"})
 }
 
-// TestFloatingTagOffersVersionFirst: while there is a newer version, the digest is not asked for.
+// TestFloatingTagOffersVersionFirst: while there is a newer version, the digest is not fetched.
 func TestFloatingTagOffersVersionFirst(t *testing.T) {
 	w := floating(t)
 	w.hub.tags["library/postgres"] = append(w.hub.tags["library/postgres"], "17-alpine")
 	w.hub.digests["library/postgres:16-alpine"] = digest("2")
 	w.engine.has(container("db", "postgres:16-alpine"))
 	w.run()
-	equal(t, "asked", w.hub.questions(), []string{"tags library/postgres"})
+	equal(t, "requests", w.hub.requests(), []string{"tags library/postgres"})
 	if c := w.get("id-db"); c.UpdateKind.Kind != sdk.KindTag || c.Result.Tag != "17-alpine" || !c.Image.Tag.Floating {
 		t.Errorf("%+v %+v %+v", c.Image.Tag, c.UpdateKind, c.Result)
 	}
@@ -79,14 +79,14 @@ func TestFloatingTagNotWatched(t *testing.T) {
 		w.engine.has(container("db", "postgres:16-alpine", test.label))
 		for range 2 {
 			w.run()
-			questions := []string{"tags library/postgres"}
-			asked := w.hub.questions()
+			requests := []string{"tags library/postgres"}
+			got := w.hub.requests()
 			c := w.get("id-db")
 			if !c.Image.Tag.Floating || c.Image.Digest.Watch != test.watch || c.UpdateAvailable != test.watch {
 				t.Errorf("%s: %+v, update %v", test.about, c.Image, c.UpdateAvailable)
 			}
 			if !test.watch {
-				equal(t, test.about, asked, questions)
+				equal(t, test.about, got, requests)
 			}
 		}
 	}

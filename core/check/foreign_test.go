@@ -26,7 +26,7 @@ func TestForeignLabelsAreOffByDefault(t *testing.T) {
 }
 
 // TestForeignLabels: each rule is explained by the label it comes from, and a
-// label that means nothing here is told once, in the explanation alone.
+// label that means nothing here is mentioned once, in the explanation alone.
 func TestForeignLabels(t *testing.T) {
 	w := open(t, func(_ *world, o *Options) { o.ForeignLabels = true })
 	w.hub.tags["library/nginx"] = []string{"1.25.0", "1.26.0", "1.27.0-alpine", "2.0.0"}

@@ -47,8 +47,8 @@ func hanging(t *testing.T, change ...func(*world, *Options)) (w *world, release 
 	return w, func() { close(answer) }, ended
 }
 
-// TestResultsAreStoredAsTheyCome, although a registry hangs; what is told once
-// per check waits for its end.
+// TestResultsAreStoredAsTheyCome, although a registry hangs; the batch of
+// a check waits for its end.
 func TestResultsAreStoredAsTheyCome(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, release, ended := hanging(t)
@@ -63,8 +63,8 @@ func TestResultsAreStoredAsTheyCome(t *testing.T) {
 		if c := w.get("id-app"); c.Check.State != sdk.CheckNever {
 			t.Errorf("the container of the registry that hangs: %+v", c.Check)
 		}
-		told, _ := w.events(0)
-		equal(t, "events", told, []string{
+		events, _ := w.events(0)
+		equal(t, "events", events, []string{
 			"container.added local/web", "container.added local/app", "container.added local/cache", "update.found local/web", "update.found local/cache",
 		})
 		release()
@@ -112,8 +112,8 @@ func (c counting) Commit(ctx context.Context, change event.Change) error {
 	return c.Store.Commit(ctx, change)
 }
 
-// TestStoppedCheckOwesWhatItFound to whoever is told once per check.
-func TestStoppedCheckOwesWhatItFound(t *testing.T) {
+// TestStoppedCheckKeepsItsBacklog for the batch of the next check.
+func TestStoppedCheckKeepsItsBacklog(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, release, ended := hanging(t)
 		defer w.store.Close()
@@ -142,9 +142,9 @@ func TestStoppedCheckOwesWhatItFound(t *testing.T) {
 	})
 }
 
-// TestNoAnswerForLackOfTimeIsNoFailure, even if another registry keeps the check
+// TestCancelledRequestIsNoFailedCheck, even if another registry keeps the check
 // from ending at once when its context does.
-func TestNoAnswerForLackOfTimeIsNoFailure(t *testing.T) {
+func TestCancelledRequestIsNoFailedCheck(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, release, _ := hanging(t)
 		defer w.store.Close()
@@ -166,9 +166,9 @@ func TestNoAnswerForLackOfTimeIsNoFailure(t *testing.T) {
 	})
 }
 
-// TestWhatOthersDoDuringACheck holds: what a person deletes stays away, and what
+// TestConcurrentChangesSurviveACheck holds: what a person deletes stays away, and what
 // another watcher takes over stays its own.
-func TestWhatOthersDoDuringACheck(t *testing.T) {
+func TestConcurrentChangesSurviveACheck(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, release, ended := hanging(t, func(w *world, _ *Options) { w.order = []string{"first", "local"} })
 		defer w.store.Close()
@@ -195,8 +195,8 @@ func TestWhatOthersDoDuringACheck(t *testing.T) {
 	})
 }
 
-// TestStoreThatFailsDuringACheck ends it, and what it could not store is found by the next one.
-func TestStoreThatFailsDuringACheck(t *testing.T) {
+// TestStoreFailureDuringACheck ends it, and what it could not store is found by the next one.
+func TestStoreFailureDuringACheck(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var full atomic.Bool
 		w, release, ended := hanging(t, func(_ *world, o *Options) { o.Store = failing{o.Store, &full} })
@@ -226,9 +226,9 @@ func (f failing) Commit(ctx context.Context, change event.Change) error {
 // TestProgress counts what has its result, and says when that is more.
 func TestProgress(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var told []string
+		var events []string
 		w, release, ended := hanging(t, func(at *world, o *Options) {
-			o.Progressed = func() { told = append(told, fmt.Sprint(at.Progress())) }
+			o.Progressed = func() { events = append(events, fmt.Sprint(at.Progress())) }
 		})
 		defer w.store.Close()
 		if err := w.One(t.Context(), Watcher{Name: "other", WatchByDefault: true, Lister: &engine{list: []sdk.Container{container("one", "redis:7.0.0")}}}, "id-one"); err != nil {
@@ -244,15 +244,14 @@ func TestProgress(t *testing.T) {
 		if got := w.Progress(); len(got) != 0 {
 			t.Errorf("progress after the check: %+v", got)
 		}
-		equal(t, "told", told, []string{"[{local 0 3}]", "[{local 2 3}]"})
+		equal(t, "progress", events, []string{"[{local 0 3}]", "[{local 2 3}]"})
 	})
 }
 
-// TestKilledAnywhereInALongCheck: a check of three registries that answer one
+// TestKillDuringLongCheckLosesNothing: a check of three registries that answer one
 // after the other is killed after each of its commits. Whatever was stored by
-// then, the next checks tell each update once: to those who are told as it is
-// found, and to those who are told once per whole check.
-func TestKilledAnywhereInALongCheck(t *testing.T) {
+// then, each update is one event, and in the report of one whole check.
+func TestKillDuringLongCheckLosesNothing(t *testing.T) {
 	for after := range 6 {
 		t.Run(fmt.Sprint(after), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -306,8 +305,8 @@ func TestKilledAnywhereInALongCheck(t *testing.T) {
 				slices.Sort(simple)
 				slices.Sort(batch)
 				want := []string{"id-c0", "id-c1", "id-c2"}
-				equal(t, "told as found", simple, want)
-				equal(t, "told in batches", batch, want)
+				equal(t, "events as found", simple, want)
+				equal(t, "events in batches", batch, want)
 			})
 		})
 	}

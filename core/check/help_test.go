@@ -106,7 +106,7 @@ func (w *world) get(id string) sdk.Container {
 }
 
 // events returns "type subject" of the events after a position, without those of whole checks.
-func (w *world) events(after int64) (told []string, last int64) {
+func (w *world) events(after int64) (list []string, last int64) {
 	w.t.Helper()
 	last = after
 	for {
@@ -115,12 +115,12 @@ func (w *world) events(after int64) (told []string, last int64) {
 			w.t.Fatal(err)
 		}
 		if len(events) == 0 {
-			return told, last
+			return list, last
 		}
 		for _, e := range events {
 			last = e.ID
 			if e.Check == nil {
-				told = append(told, string(e.Type)+" "+e.Subject)
+				list = append(list, string(e.Type)+" "+e.Subject)
 			}
 		}
 	}
@@ -150,7 +150,7 @@ type engine struct {
 	list  []sdk.Container
 	err   error
 	lists int
-	began chan struct{} // if set, told of every List
+	began chan struct{} // if set, gets a value for every List
 	wait  chan struct{} // if set, List waits for it
 }
 
@@ -208,27 +208,27 @@ type fake struct {
 	digests   map[string]string            // by "repository:tag"
 	manifests map[string]registry.Manifest // by digest, or by "digest platform"
 	stamps    map[string]string            // validators, by repository
-	errs      map[string]error             // by question
-	asked     []string
+	errs      map[string]error             // by request
+	seen      []string
 	together  [][]string
 	underWay  int
 	most      int
-	before    func(ctx context.Context, question string) error // runs before the answer
+	before    func(ctx context.Context, request string) error // runs before the answer
 }
 
 func newFake() *fake {
 	return &fake{tags: map[string][]string{}, digests: map[string]string{}, manifests: map[string]registry.Manifest{}, stamps: map[string]string{}, errs: map[string]error{}}
 }
 
-// begin notes a question; the error is its answer.
+// begin notes a request; the error is its answer.
 func (f *fake) begin(ctx context.Context, repo registry.Repository, format string, args ...any) error {
-	question := fmt.Sprintf(format, args...)
+	request := fmt.Sprintf(format, args...)
 	f.mu.Lock()
-	f.asked = append(f.asked, question)
+	f.seen = append(f.seen, request)
 	f.together = append(f.together, repo.Together)
 	f.underWay++
 	f.most = max(f.most, f.underWay)
-	err, before := f.errs[question], f.before
+	err, before := f.errs[request], f.before
 	f.mu.Unlock()
 	defer func() {
 		f.mu.Lock()
@@ -236,7 +236,7 @@ func (f *fake) begin(ctx context.Context, repo registry.Repository, format strin
 		f.mu.Unlock()
 	}()
 	if before != nil {
-		err = errors.Join(err, before(ctx, question))
+		err = errors.Join(err, before(ctx, request))
 	}
 	return err
 }
@@ -288,17 +288,17 @@ func (f *fake) Manifest(ctx context.Context, repo registry.Repository, digest st
 	return m, nil
 }
 
-// questions returns what was asked since the last call, sorted.
-func (f *fake) questions() []string {
+// requests returns the requests since the last call, sorted.
+func (f *fake) requests() []string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	asked := f.asked
-	f.asked = nil
-	for i := range asked {
-		asked[i] = strings.TrimSpace(asked[i])
+	seen := f.seen
+	f.seen = nil
+	for i := range seen {
+		seen[i] = strings.TrimSpace(seen[i])
 	}
-	slices.Sort(asked)
-	return asked
+	slices.Sort(seen)
+	return seen
 }
 
 func equal(t testing.TB, about string, got, want []string) {

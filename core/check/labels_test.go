@@ -74,7 +74,7 @@ func outcomes(p policy) string {
 	return b.String()
 }
 
-// TestCorpusWrongLabels: every mistake that is known from the wild is told of,
+// TestCorpusWrongLabels: every mistake that is known from the wild is named,
 // except where another program reads the label.
 func TestCorpusWrongLabels(t *testing.T) {
 	for _, w := range readLabels(t).WrongLabels {
@@ -97,8 +97,8 @@ func TestCorpusServices(t *testing.T) {
 		p := policyOf(s.Labels, true, false)
 		for name, value := range s.Labels {
 			rest := strings.TrimPrefix(name, label.WUDPrefix)
-			asked := label.Known(rest) && rest != label.ComposeFile && strings.TrimSpace(value) != ""
-			if asked && !slices.Contains(p.sources, Rule{Name: rest, Value: value, Source: "label " + name}) {
+			set := label.Known(rest) && rest != label.ComposeFile && strings.TrimSpace(value) != ""
+			if set && !slices.Contains(p.sources, Rule{Name: rest, Value: value, Source: "label " + name}) {
 				t.Errorf("%s: %s=%s has no effect", s.Image, name, value)
 			}
 			read++
@@ -139,7 +139,7 @@ func golden(t *testing.T, name, got string) {
 	}
 }
 
-// TestWrongLabelIsLoggedOnce: a label that is wrong, while the check goes well, is told in the log when it becomes so.
+// TestWrongLabelIsLoggedOnce: a label that is wrong, while the check goes well, is logged when it becomes so.
 func TestWrongLabelIsLoggedOnce(t *testing.T) {
 	w := open(t)
 	w.hub.tags["library/nginx"] = []string{"1.25.0"}
@@ -152,7 +152,7 @@ func TestWrongLabelIsLoggedOnce(t *testing.T) {
 		}
 	}
 	if n := strings.Count(w.log.String(), said); n != 1 {
-		t.Errorf("told %d times: %s", n, w.log)
+		t.Errorf("logged %d times: %s", n, w.log)
 	}
 	w.engine.has(container("web", "nginx:1.25.0"))
 	if report := w.run(); report.Failed != 0 {
@@ -161,6 +161,6 @@ func TestWrongLabelIsLoggedOnce(t *testing.T) {
 	w.engine.has(wrong)
 	w.run()
 	if n := strings.Count(w.log.String(), said); n != 2 {
-		t.Errorf("told %d times after it became wrong again: %s", n, w.log)
+		t.Errorf("logged %d times after it became wrong again: %s", n, w.log)
 	}
 }

@@ -10,21 +10,21 @@ import (
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
-// knowing makes a world in which people were told of some updates by another program.
-func knowing(t testing.TB, told ...update.Notified) *world {
+// withNotified makes a world in which another program notified users of some updates.
+func withNotified(t testing.TB, already ...update.Notified) *world {
 	return open(t, func(_ *world, opt *Options) {
-		opt.AlreadyNotified = func(context.Context) ([]update.Notified, error) { return told, nil }
+		opt.AlreadyNotified = func(context.Context) ([]update.Notified, error) { return already, nil }
 	})
 }
 
-// TestToldBefore: an update of which another program told people is kept and shown, and is no news.
-func TestToldBefore(t *testing.T) {
+// TestAlreadyNotifiedIsNoEvent: an update of which another program notified users is kept and shown.
+func TestAlreadyNotifiedIsNoEvent(t *testing.T) {
 	tag := update.Notified{Container: "id-web", Subject: "local/web", Tag: "1.25.0", Remote: "1.26.0"}
 	moving := update.Notified{Container: "id-web", Subject: "local/web", Tag: "latest", Remote: digest("m")}
 	for title, tc := range map[string]struct {
-		told  update.Notified
-		image string
-		news  bool
+		already update.Notified
+		image   string
+		found   bool
 	}{
 		"the same tag":                           {tag, "nginx:1.25.0", false},
 		"the container was recreated since":      {update.Notified{Container: "other", Subject: "local/web", Tag: "1.25.0", Remote: "1.26.0"}, "nginx:1.25.0", false},
@@ -40,7 +40,7 @@ func TestToldBefore(t *testing.T) {
 		"the digest of the index of another tag": {update.Notified{Container: "other", Subject: "local/web", Tag: "stable", Remote: digest("2")}, "nginx:latest", true},
 	} {
 		t.Run(title, func(t *testing.T) {
-			w := knowing(t, tc.told)
+			w := withNotified(t, tc.already)
 			w.engine.has(container("web", tc.image))
 			w.hub.tags["library/nginx"] = []string{"1.25.0", "1.26.0"}
 			w.hub.digests["library/nginx:latest"] = digest("2")
@@ -51,20 +51,20 @@ func TestToldBefore(t *testing.T) {
 			}
 			events, _ := w.events(0)
 			want := "container.changed local/web"
-			if tc.news {
+			if tc.found {
 				want = "update.found local/web"
 			}
 			equal(t, "events", events, []string{"container.added local/web", want})
-			if found := len(report.Found) == 1; found != tc.news {
+			if got := len(report.Found) == 1; got != tc.found {
 				t.Errorf("found %v", report.Found)
 			}
 		})
 	}
 }
 
-// TestToldBeforeLasts: neither a failed check nor a new set of rules makes an old update news, but what follows it is.
-func TestToldBeforeLasts(t *testing.T) {
-	w := knowing(t, update.Notified{Container: "id-web", Subject: "local/web", Tag: "1.25.0", Remote: "1.26.0"})
+// TestAlreadyNotifiedLasts: neither a failed check nor a new set of rules makes an event of an old update, but a newer one is.
+func TestAlreadyNotifiedLasts(t *testing.T) {
+	w := withNotified(t, update.Notified{Container: "id-web", Subject: "local/web", Tag: "1.25.0", Remote: "1.26.0"})
 	w.engine.has(container("web", "nginx:1.25.0"))
 	w.hub.errs["tags library/nginx "] = errors.New("out of order")
 	w.run()
@@ -76,7 +76,7 @@ func TestToldBeforeLasts(t *testing.T) {
 	events, last := w.events(0)
 	for _, e := range events {
 		if e == string(event.UpdateFound)+" local/web" {
-			t.Errorf("told again: %q", events)
+			t.Errorf("notified again: %q", events)
 		}
 	}
 	w.hub.tags["library/nginx"] = append(w.hub.tags["library/nginx"], "1.27.0")
@@ -107,8 +107,8 @@ func TestImportedContainers(t *testing.T) {
 	equal(t, "events", events, []string{"container.added local/web"})
 }
 
-// TestToldUnreadable: a check that cannot know what was told tells nothing, and the next one makes up for it.
-func TestToldUnreadable(t *testing.T) {
+// TestAlreadyNotifiedUnreadable: a check that cannot read the earlier notifications emits nothing, and the next one makes up for it.
+func TestAlreadyNotifiedUnreadable(t *testing.T) {
 	broken := errors.New("disk on fire")
 	w := open(t, func(_ *world, opt *Options) {
 		opt.AlreadyNotified = func(context.Context) ([]update.Notified, error) { return nil, broken }

@@ -47,7 +47,7 @@ func TestOutageIsReportedOnce(t *testing.T) {
 	began := *now
 	local := Watcher{Name: "local", WatchByDefault: true, Lister: w.engine}
 	w.fails(errors.New("connection refused"))
-	for range 2 { // a restart of an engine, which is nobody's business
+	for range 2 { // a restart of an engine, which is no outage
 		if _, err := w.Run(t.Context(), local); err == nil {
 			t.Fatal("a check without an engine succeeded")
 		}
@@ -84,7 +84,7 @@ func TestOutageIsReportedOnce(t *testing.T) {
 	}
 	want := slices.Concat(slices.Repeat([]string{"local: connection refused"}, 5), []string{"local: ok", "local: ok"})
 	if !slices.Equal(*reached, want) {
-		t.Errorf("told %q", *reached)
+		t.Errorf("reached is %q", *reached)
 	}
 }
 
@@ -115,7 +115,7 @@ func TestCancelledProbe(t *testing.T) {
 		t.Error("a cancelled probe succeeded")
 	}
 	if _, failing := w.Outage("local"); failing || len(*reached) != 0 {
-		t.Errorf("told %q", *reached)
+		t.Errorf("reached is %q", *reached)
 	}
 }
 
@@ -124,7 +124,7 @@ func TestRestoredOutage(t *testing.T) {
 	local := Watcher{Name: "local", WatchByDefault: true, Lister: w.engine}
 	w.Restore("local", event.Watcher{Since: now.Add(-time.Hour), Error: "connection refused"})
 	if !slices.Equal(*reached, []string{"local: connection refused"}) {
-		t.Errorf("told %q", *reached)
+		t.Errorf("reached is %q", *reached)
 	}
 	w.fails(errors.New("connection refused"))
 	for range 3 {
@@ -132,7 +132,7 @@ func TestRestoredOutage(t *testing.T) {
 		*now = now.Add(time.Minute)
 	}
 	if all := w.watcherEvents(); len(all) != 0 {
-		t.Errorf("told again: %+v", all)
+		t.Errorf("another event: %+v", all)
 	}
 	w.fails(nil)
 	if err := w.Probe(t.Context(), local); err != nil {

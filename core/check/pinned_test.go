@@ -20,7 +20,7 @@ func TestPinnedVersionIsCompared(t *testing.T) {
 	w.engine.has(pinned("known", "1.25.0"), pinned("unknown", ""))
 	for range 2 {
 		w.run()
-		equal(t, "asked", w.hub.questions(), []string{"tags library/nginx"})
+		equal(t, "requests", w.hub.requests(), []string{"tags library/nginx"})
 	}
 	c := w.get("id-known")
 	if !c.UpdateAvailable || c.Result.Tag != "1.26.0" || c.Image.Tag.Value != "1.25.0" || !c.Image.Digest.Pinned || c.Image.Digest.Watch {
@@ -33,8 +33,8 @@ func TestPinnedVersionIsCompared(t *testing.T) {
 	}
 }
 
-// TestPinnedIsNoticed: the same image, under the same tag, from another reference.
-func TestPinnedIsNoticed(t *testing.T) {
+// TestPinnedChangeIsAnEvent: the same image, under the same tag, from another reference.
+func TestPinnedChangeIsAnEvent(t *testing.T) {
 	w := open(t)
 	w.hub.tags["library/nginx"] = []string{"1.25.0"}
 	w.engine.has(container("web", "nginx:1.25.0"))
@@ -42,8 +42,8 @@ func TestPinnedIsNoticed(t *testing.T) {
 	_, last := w.events(0)
 	w.engine.has(pinned("web", "1.25.0"))
 	w.run()
-	told, _ := w.events(last)
-	equal(t, "events", told, []string{"container.changed local/web"})
+	events, _ := w.events(last)
+	equal(t, "events", events, []string{"container.changed local/web"})
 	if c := w.get("id-web"); !c.Image.Digest.Pinned {
 		t.Errorf("%+v", c.Image)
 	}

@@ -122,7 +122,7 @@ func TestBadLabels(t *testing.T) {
 	long := strings.Repeat("x", 20<<10)
 	for _, c := range []struct {
 		label, value string
-		fatal        bool // registries are not asked
+		fatal        bool // no requests to registries
 		parts        []string
 	}{
 		{"dogwatch.tag.include", "[", true, []string{`label dogwatch.tag.include: tag include pattern "["`, "balance"}},

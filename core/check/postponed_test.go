@@ -11,9 +11,9 @@ import (
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
-// TestPauseIsNoFailure: containers of a registry that asks for a pause keep what
+// TestRateLimitPostponesCheck: containers of a registry that asks for a pause keep what
 // is known of them, and say until when they are postponed.
-func TestPauseIsNoFailure(t *testing.T) {
+func TestRateLimitPostponesCheck(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := open(t)
 		defer w.store.Close()
@@ -32,7 +32,7 @@ func TestPauseIsNoFailure(t *testing.T) {
 		w.hub.before = func(context.Context, string) error { return limited(20 * time.Minute) }
 		until := sdk.TimeOf(time.Now().Add(20 * time.Minute))
 		w.engine.has(update, current, failed, container("new", "nginx:1.26.0"))
-		for range 2 { // the second tells nothing new
+		for range 2 { // the second has nothing new
 			if report := w.run(); report.Postponed != 4 || report.Failed != 0 || len(report.Updates) != 0 || len(report.Found) != 0 {
 				t.Errorf("report %+v", report)
 			}
@@ -50,8 +50,8 @@ func TestPauseIsNoFailure(t *testing.T) {
 		if c := w.get("id-new"); c.Check.State != sdk.CheckNever || c.Check.PostponedUntil != until || c.Error != nil {
 			t.Errorf("a new container has %+v, %q", c.Check, message(c))
 		}
-		told, last := w.events(last)
-		equal(t, "events", told, []string{
+		events, last := w.events(last)
+		equal(t, "events", events, []string{
 			"container.added local/new", "container.changed local/web", "container.changed local/cache", "container.changed local/private", "container.changed local/new",
 		})
 		if aspects := w.aspects(t); aspects != 4 {
@@ -68,8 +68,8 @@ func TestPauseIsNoFailure(t *testing.T) {
 				t.Errorf("%s after the pause: %+v", id, now.Check)
 			}
 		}
-		told, _ = w.events(last)
-		equal(t, "events after the pause", told, []string{
+		events, _ = w.events(last)
+		equal(t, "events after the pause", events, []string{
 			"container.changed local/web", "container.changed local/cache", "container.changed local/private", "container.changed local/new",
 		})
 		if aspects := w.aspects(t); aspects != 7 { // of the new one more has changed
@@ -78,7 +78,7 @@ func TestPauseIsNoFailure(t *testing.T) {
 	})
 }
 
-// aspects counts the events that tell of a pause alone.
+// aspects counts the events about a pause alone.
 func (w *world) aspects(t *testing.T) (n int) {
 	t.Helper()
 	events, err := w.store.Events(context.Background(), 0, 1000)
@@ -93,8 +93,8 @@ func (w *world) aspects(t *testing.T) (n int) {
 	return n
 }
 
-// TestSilenceIsNoPause: a registry that does not answer has failed, whatever is not asked of it any more.
-func TestSilenceIsNoPause(t *testing.T) {
+// TestUnansweredRequestsFailTheCheck: a registry that does not answer has failed, and what is not requested of it any more has, too.
+func TestUnansweredRequestsFailTheCheck(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := open(t, func(_ *world, o *Options) { o.Limits.PerHost = 1 })
 		defer w.store.Close()

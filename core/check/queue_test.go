@@ -12,8 +12,8 @@ import (
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
-// TestLimits counts the requests in flight, of two runs at once.
-func TestLimits(t *testing.T) {
+// TestQueueLimitsConcurrency counts the requests in flight, of two runs at once.
+func TestQueueLimitsConcurrency(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var mu sync.Mutex
 		var underWay, most int
@@ -67,8 +67,8 @@ func limited(after time.Duration) error {
 	return sdk.RateLimited(after, errors.New("too many requests"))
 }
 
-// TestShortPauseIsSatOutOnce: all questions to the host wait, and then go on.
-func TestShortPauseIsSatOutOnce(t *testing.T) {
+// TestQueueRetriesAfterShortPause: all requests to the host wait, and then go on.
+func TestQueueRetriesAfterShortPause(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := open(t, func(_ *world, opt *Options) { opt.Limits.PerHost = 1 })
 		defer w.store.Close()
@@ -93,21 +93,21 @@ func TestShortPauseIsSatOutOnce(t *testing.T) {
 			t.Errorf("took %s", took)
 		}
 		if n != 5 {
-			t.Errorf("%d questions, want 4 and one again", n)
+			t.Errorf("%d requests, want 4 and one again", n)
 		}
 	})
 }
 
-// TestLongPause: the rest of the host fails at once, other hosts go on, and
+// TestQueueFailsDuringLongPause: the rest of the host fails at once, other hosts go on, and
 // later runs do not ask before the time.
-func TestLongPause(t *testing.T) {
+func TestQueueFailsDuringLongPause(t *testing.T) {
 	for _, c := range []struct {
 		about string
 		err   error
 		pause time.Duration
 	}{
 		{"long", limited(20 * time.Minute), 20 * time.Minute},
-		{"not told", limited(0), defaultPause},
+		{"without a time", limited(0), defaultPause},
 		{"short, but again and again", limited(2 * time.Second), 2*time.Second + defaultPause},
 		{"absurd", limited(10 * 365 * 24 * time.Hour), longestPause},
 	} {
@@ -115,9 +115,9 @@ func TestLongPause(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				w := open(t, func(_ *world, opt *Options) { opt.Limits.PerHost = 1 })
 				defer w.store.Close()
-				asked := 0
+				requests := 0
 				w.hub.before = func(context.Context, string) error {
-					asked++
+					requests++
 					return c.err
 				}
 				ghcr := w.host("ghcr.io")
@@ -133,12 +133,12 @@ func TestLongPause(t *testing.T) {
 				if report.Failed != 0 || report.Postponed != 5 || len(report.Updates) != 5 {
 					t.Errorf("report %+v", report)
 				}
-				if n := len(ghcr.questions()); n != 5 {
-					t.Errorf("the other host got %d questions", n)
+				if n := len(ghcr.requests()); n != 5 {
+					t.Errorf("the other host got %d requests", n)
 				}
-				first := asked
+				first := requests
 				if first > 2 {
-					t.Errorf("%d questions to the limited host", first)
+					t.Errorf("%d requests to the limited host", first)
 				}
 				until := began.Add(c.pause)
 				if c := w.get("id-c3"); c.Error != nil || c.Check.PostponedReason != "docker.io limits requests" || !c.Check.PostponedUntil.Equal(until) {
@@ -148,8 +148,8 @@ func TestLongPause(t *testing.T) {
 
 				time.Sleep(time.Until(until) - shortPause - time.Second)
 				w.run()
-				if asked != first {
-					t.Error("asked again before the time")
+				if requests != first {
+					t.Error("requested again before the time")
 				}
 				time.Sleep(time.Until(until))
 				c.err, w.hub.before = nil, nil
@@ -161,9 +161,9 @@ func TestLongPause(t *testing.T) {
 	}
 }
 
-// TestLimitWithoutATimeIsNotAskedAgainAtOnce: a registry that limits requests
+// TestRateLimitWithoutRetryAfterIsNotRetried: a registry that limits requests
 // without saying for how long is left alone after the one request it refused.
-func TestLimitWithoutATimeIsNotAskedAgainAtOnce(t *testing.T) {
+func TestRateLimitWithoutRetryAfterIsNotRetried(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := open(t)
 		defer w.store.Close()
@@ -172,17 +172,17 @@ func TestLimitWithoutATimeIsNotAskedAgainAtOnce(t *testing.T) {
 		if r := w.run(); len(r.Updates) != 0 {
 			t.Errorf("report %+v", r)
 		}
-		equal(t, "questions", w.hub.questions(), []string{"tags library/nginx"})
+		equal(t, "requests", w.hub.requests(), []string{"tags library/nginx"})
 	})
 }
 
-// TestCancellingAQueuedQuestion frees no slot that another question holds, and
+// TestCancelledRequestFreesItsSlots frees no slot that another request holds, and
 // keeps none: neither of the host nor of those of all hosts.
-func TestCancellingAQueuedQuestion(t *testing.T) {
+func TestCancelledRequestFreesItsSlots(t *testing.T) {
 	const cancelled = 3
 	for name, c := range map[string]struct {
 		limits Limits
-		holder string // the host whose question has the slot that the others wait for
+		holder string // the host whose request has the slot that the others wait for
 	}{
 		"of the host":  {Limits{PerHost: 1, Total: 8}, "docker.io"},
 		"of all hosts": {Limits{PerHost: cancelled, Total: 1}, "ghcr.io"},
@@ -192,14 +192,14 @@ func TestCancellingAQueuedQuestion(t *testing.T) {
 				q := newQueue(Options{Limits: c.limits, Now: time.Now})
 				var wait sync.WaitGroup
 				var mu sync.Mutex
-				underWay, most, asked := 0, 0, 0
+				underWay, most, requests := 0, 0, 0
 				count := func(by int) (total int) {
 					mu.Lock()
 					defer mu.Unlock()
 					underWay += by
-					asked += max(by, 0)
+					requests += max(by, 0)
 					most = max(most, underWay)
-					return asked
+					return requests
 				}
 				ask := func(ctx context.Context, host string, takes time.Duration) {
 					wait.Go(func() {
@@ -221,21 +221,21 @@ func TestCancellingAQueuedQuestion(t *testing.T) {
 				synctest.Wait()
 				ask(t.Context(), "docker.io", time.Second)
 				if n := count(0); n != 1 {
-					t.Errorf("%d questions were asked while the first held the only slot", n)
+					t.Errorf("%d requests were made while the first held the only slot", n)
 				}
 				wait.Wait()
 				began := time.Now()
 				ask(t.Context(), "docker.io", 0) // hangs for ever if a slot was lost
-				if wait.Wait(); asked != 3 || most != 1 || time.Since(began) != 0 {
-					t.Errorf("%d questions were asked, %d at once, the last waited %s", asked, most, time.Since(began))
+				if wait.Wait(); requests != 3 || most != 1 || time.Since(began) != 0 {
+					t.Errorf("%d requests were made, %d at once, the last waited %s", requests, most, time.Since(began))
 				}
 			})
 		})
 	}
 }
 
-// TestPauseWhileWaitingForATurn: a question that waits is not asked once the host wants to be left alone.
-func TestPauseWhileWaitingForATurn(t *testing.T) {
+// TestQueuedRequestSeesPause: a request that waits is not made once the host wants to be left alone.
+func TestQueuedRequestSeesPause(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := open(t, func(_ *world, opt *Options) { opt.Limits = Limits{PerHost: 4, Total: 1} })
 		defer w.store.Close()
@@ -247,14 +247,14 @@ func TestPauseWhileWaitingForATurn(t *testing.T) {
 		if r := w.run(); r.Postponed != 3 || r.Failed != 0 {
 			t.Errorf("report %+v", r)
 		}
-		if n := len(w.hub.questions()); n != 1 {
-			t.Errorf("%d questions", n)
+		if n := len(w.hub.requests()); n != 1 {
+			t.Errorf("%d requests", n)
 		}
 	})
 }
 
-// TestHungRegistry: it costs a run a bounded time, and other hosts nothing.
-func TestHungRegistry(t *testing.T) {
+// TestFailureBudgetOfHungRegistry: it costs a run a bounded time, and other hosts nothing.
+func TestFailureBudgetOfHungRegistry(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := open(t)
 		defer w.store.Close()
@@ -286,8 +286,8 @@ func TestHungRegistry(t *testing.T) {
 	})
 }
 
-// TestFailingQuicklyIsNoSilence: errors that come at once cost nothing, so every container gets its own.
-func TestFailingQuicklyIsNoSilence(t *testing.T) {
+// TestFastFailuresCostNoBudget: errors that come at once cost nothing, so every container gets its own.
+func TestFastFailuresCostNoBudget(t *testing.T) {
 	w := open(t)
 	w.hub.before = func(context.Context, string) error {
 		return sdk.WithKind(sdk.ErrUnavailable, errors.New("connection refused"))
@@ -298,8 +298,8 @@ func TestFailingQuicklyIsNoSilence(t *testing.T) {
 	}
 	w.engine.has(list...)
 	w.run()
-	if n := len(w.hub.questions()); n != 50 {
-		t.Errorf("%d questions", n)
+	if n := len(w.hub.requests()); n != 50 {
+		t.Errorf("%d requests", n)
 	}
 }
 
