@@ -103,7 +103,7 @@ func New(ctx context.Context, opt Options) (*App, error) {
 	a.checker = check.New(check.Options{
 		Registries: registries{a.components}, Store: checkStore{a.store}, Cache: &checkCache{store: a.store, log: a.log},
 		Limits: check.Limits{PerHost: settings.Check.PerHost, Total: settings.Check.Total}, ForeignLabels: settings.Labels.Foreign, WatchFloating: settings.Check.Floating,
-		Order: a.components.Watchers, Reached: a.reached, AlreadyNotified: a.store.Told, Log: opt.Log, Now: opt.Now,
+		Order: a.components.Watchers, Reached: a.reached, AlreadyNotified: a.store.AlreadyNotified, Log: opt.Log, Now: opt.Now,
 		Progressed: func() { a.bus.Touch(event.CheckProgressed) },
 	})
 	a.dater = check.NewDater(a.checker, registries{a.components}.limits)
@@ -112,7 +112,7 @@ func New(ctx context.Context, opt Options) (*App, error) {
 		Lend: lender{a.components}.lend, NotStarted: plugin.NotStarted, Died: plugin.Died, Redact: opt.Redactor.String, Log: opt.Log, Now: opt.Now,
 	})
 	a.checks = newChecks(a.components, a.checker, opt.Log)
-	a.adopt(ctx)
+	a.importWUD(ctx)
 	return a, nil
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -19,6 +20,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/schedule"
 	"github.com/dogwatch/dogwatch/core/store"
 	"github.com/dogwatch/dogwatch/core/trial"
+	"github.com/dogwatch/dogwatch/core/wudstore"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 	"github.com/dogwatch/dogwatch/sdk/registry"
@@ -271,4 +273,28 @@ func optionProblems(fields []sdk.FieldError, level config.Level) []config.Proble
 		problems = append(problems, config.Problem{Key: f.Field, Message: f.Detail, Level: level})
 	}
 	return problems
+}
+
+// importWUD takes over, once, what What's Up Docker left in the store folder.
+func (a *App) importWUD(ctx context.Context) {
+	wudstore.Import(ctx, a.store, filepath.Join(a.opt.Config.Store.Path, a.opt.Config.WUDFile), a.watcherNames, a.log)
+}
+
+// watcherNames returns the names of the watchers there will be.
+func (a *App) watcherNames() []string {
+	var names []string
+	for _, c := range a.opt.Config.Components {
+		if c.Kind == kind.Watcher {
+			names = append(names, c.Name)
+		}
+	}
+	if len(names) > 0 {
+		return names
+	}
+	for _, t := range a.plugins.Types(kind.Watcher) {
+		if t.DefaultName != "" {
+			names = append(names, t.DefaultName)
+		}
+	}
+	return names
 }

@@ -11,8 +11,9 @@ import (
 // Import stores what another program knew, in one transaction with the mark
 // that keeps it from being imported again. It returns false, and stores nothing,
 // when source was imported before. A store that holds containers knows them
-// better than any other program: then only what was told is taken over.
-func (s *Store) Import(ctx context.Context, source string, containers []sdk.Container, told []update.Notified) (imported bool, err error) {
+// better than any other program: then only the updates of which it notified users
+// are taken over.
+func (s *Store) Import(ctx context.Context, source string, containers []sdk.Container, notified []update.Notified) (imported bool, err error) {
 	var d diff
 	err = s.write(ctx, "import "+source, func(t tx) error {
 		result, err := t.exec("INSERT INTO imports (source, imported_at) VALUES (?, ?) ON CONFLICT DO NOTHING", source, millis(s.now()))
@@ -23,7 +24,7 @@ func (s *Store) Import(ctx context.Context, source string, containers []sdk.Cont
 			return err
 		}
 		imported = true
-		if err := each(t, "INSERT INTO told (container, subject, tag, remote, told_at) VALUES (?, ?, ?, ?, ?)", told, func(o update.Notified) []any {
+		if err := each(t, "INSERT INTO told (container, subject, tag, remote, told_at) VALUES (?, ?, ?, ?, ?)", notified, func(o update.Notified) []any {
 			return []any{o.Container, o.Subject, o.Tag, o.Remote, millis(s.now())}
 		}); err != nil {
 			return err
@@ -50,9 +51,9 @@ func (s *Store) Imported(ctx context.Context, source string) (bool, error) {
 	return n > 0, err
 }
 
-// Told returns the updates that another program told people of.
-func (s *Store) Told(ctx context.Context) ([]update.Notified, error) {
-	return query(ctx, s, "read what was told", "SELECT container, subject, tag, remote FROM told ORDER BY id", nil, func(scan scanner) (o update.Notified, err error) {
+// AlreadyNotified returns the updates of which another program notified users.
+func (s *Store) AlreadyNotified(ctx context.Context) ([]update.Notified, error) {
+	return query(ctx, s, "read the updates of earlier notifications", "SELECT container, subject, tag, remote FROM told ORDER BY id", nil, func(scan scanner) (o update.Notified, err error) {
 		err = scan(&o.Container, &o.Subject, &o.Tag, &o.Remote)
 		return o, err
 	})

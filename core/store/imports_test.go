@@ -42,7 +42,7 @@ func TestImportOnce(t *testing.T) {
 		if done, err := s.Imported(ctx, "wud.json"); err != nil || !done {
 			t.Errorf("imported %t, %v", done, err)
 		}
-		if got, err := s.Told(ctx); err != nil || !slices.Equal(got, told) {
+		if got, err := s.AlreadyNotified(ctx); err != nil || !slices.Equal(got, told) {
 			t.Errorf("told %+v, %v", got, err)
 		}
 		if got := ids(s); len(got) != 3 {
@@ -75,7 +75,7 @@ func TestImportIntoUse(t *testing.T) {
 		if got := ids(s); !slices.Equal(got, []string{"local/web=1"}) {
 			t.Errorf("containers %v", got)
 		}
-		if got, err := s.Told(t.Context()); err != nil || len(got) != 2 {
+		if got, err := s.AlreadyNotified(t.Context()); err != nil || len(got) != 2 {
 			t.Errorf("told %+v, %v", got, err)
 		}
 	})
@@ -92,7 +92,7 @@ func TestImportIsAllOrNothing(t *testing.T) {
 	twice(t, s, func(s *Store) {
 		done, err := s.Imported(t.Context(), "wud.json")
 		must(t, err)
-		got, err := s.Told(t.Context())
+		got, err := s.AlreadyNotified(t.Context())
 		must(t, err)
 		if done || len(got) > 0 || len(ids(s)) > 0 {
 			t.Errorf("imported %t, told %v, containers %v", done, got, ids(s))
@@ -108,11 +108,11 @@ func TestPruneForgetsWhatWasToldOfContainersThatAreGone(t *testing.T) {
 	_, err := s.Import(ctx, "wud.json", []sdk.Container{container("local", "web", "1"), container("local", "db", "2")}, told)
 	must(t, err)
 	must(t, s.Prune(ctx, start)) // not old enough
-	if got, err := s.Told(ctx); err != nil || len(got) != 3 {
+	if got, err := s.AlreadyNotified(ctx); err != nil || len(got) != 3 {
 		t.Fatalf("told %+v, %v", got, err)
 	}
 	must(t, s.Prune(ctx, start.Add(time.Hour)))
-	if got, err := s.Told(ctx); err != nil || !slices.Equal(got, told[:2]) {
+	if got, err := s.AlreadyNotified(ctx); err != nil || !slices.Equal(got, told[:2]) {
 		t.Errorf("told %+v, %v", got, err)
 	}
 }
@@ -159,7 +159,7 @@ func TestKilledWhileImporting(t *testing.T) {
 		s := open(t, path)
 		done, err := s.Imported(t.Context(), "wud.json")
 		must(t, err)
-		told, err := s.Told(t.Context())
+		told, err := s.AlreadyNotified(t.Context())
 		must(t, err)
 		last, err := s.LastEvent(t.Context())
 		must(t, err)

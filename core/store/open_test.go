@@ -279,7 +279,7 @@ func full(t *testing.T, s *Store) {
 	if done, err := s.Imported(ctx, "wud.json"); err != nil || !done {
 		t.Errorf("imported %t, %v", done, err)
 	}
-	if all, err := s.Told(ctx); err != nil || len(all) > 1 || len(all) == 1 && all[0] != told {
+	if all, err := s.AlreadyNotified(ctx); err != nil || len(all) > 1 || len(all) == 1 && all[0] != told {
 		t.Errorf("told %+v, %v", all, err)
 	}
 	r, ok := s.Snapshot().Named("local", "web")

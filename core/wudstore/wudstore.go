@@ -5,7 +5,7 @@
 // It is an object with a list of collections, each with a name and its records:
 // "app" has one record with the version of the program, "containers" wraps each
 // container, which has the fields of the HTTP interface, in a record's data, and
-// "Sessions" has one record per login that nobody ever deletes, so that a file may
+// "Sessions" has one record per login, which is never deleted, so that a file may
 // be large for its few containers. Hence it is read as a stream.
 package wudstore
 
@@ -45,7 +45,7 @@ type Contents struct {
 	// Version is that of the program that wrote it, as it says; "" when it does not.
 	Version string
 	// Containers are as Dogwatch would have stored them. Where UpdateAvailable is
-	// true, people were told of the update.
+	// true, users were notified of the update.
 	Containers []sdk.Container
 	// LeftOut is how many records were no container.
 	LeftOut int

@@ -15,7 +15,7 @@ import (
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
-var update = flag.Bool("update", false, "rewrite the golden files")
+var updateGolden = flag.Bool("update", false, "rewrite the golden files")
 
 // TestFiles reads files of every form that What's Up Docker writes; what is made of each is beside it.
 func TestFiles(t *testing.T) {
@@ -40,7 +40,7 @@ func TestFiles(t *testing.T) {
 				fmt.Fprintf(&got, "host %s\n%s\n", c.Image.Registry.Host, doc)
 			}
 			golden := strings.TrimSuffix(path, ".json") + ".golden"
-			if *update {
+			if *updateGolden {
 				if err := os.WriteFile(golden, []byte(got.String()), 0o644); err != nil {
 					t.Fatal(err)
 				}

@@ -1,4 +1,4 @@
-package core
+package wudstore
 
 import (
 	"bytes"
@@ -11,51 +11,55 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
-	"github.com/dogwatch/dogwatch/core/config"
 	"github.com/dogwatch/dogwatch/core/store"
 	"github.com/dogwatch/dogwatch/core/update"
 	"github.com/dogwatch/dogwatch/sdk"
-	"github.com/dogwatch/dogwatch/sdk/kind"
 )
 
-// inherited is a container of What's Up Docker, with an update if told is true.
-func inherited(watcher, name string, told bool) sdk.Container {
+// inherited is a container of What's Up Docker, with an update if notified is true.
+func inherited(watcher, name string, notified bool) sdk.Container {
 	c := sdk.Container{ID: "id-" + name, Name: name, Watcher: watcher, Image: sdk.Image{Name: "library/" + name, Tag: sdk.Tag{Value: "1.0"}}}
-	if told {
+	if notified {
 		c.UpdateAvailable, c.UpdateKind = true, sdk.UpdateKind{Kind: sdk.KindTag, LocalValue: "1.0", RemoteValue: "1.1"}
 	}
 	return c
 }
 
-func TestAdopted(t *testing.T) {
+func TestImportable(t *testing.T) {
 	web := update.Notified{Container: "id-web", Subject: "local/web", Tag: "1.0", Remote: "1.1"}
 	for title, tc := range map[string]struct {
 		containers []sdk.Container
 		watchers   []string
 		want       []string
-		told       []update.Notified
+		notified   []update.Notified
 	}{
 		"as it was":               {[]sdk.Container{inherited("local", "web", true), inherited("local", "db", false)}, []string{"local"}, []string{"local/web", "local/db"}, []update.Notified{web}},
 		"the watcher was renamed": {[]sdk.Container{inherited("nas", "web", true), inherited("nas", "db", false)}, []string{"local"}, []string{"local/web", "local/db"}, []update.Notified{web}},
 		"a watcher is gone": {[]sdk.Container{inherited("local", "db", false), inherited("nas", "web", true)}, []string{"local"}, []string{"local/db"},
 			[]update.Notified{{Container: "id-web", Subject: "nas/web", Tag: "1.0", Remote: "1.1"}}},
-		"a watcher came":   {[]sdk.Container{inherited("local", "web", true)}, []string{"local", "nas"}, []string{"local/web"}, []update.Notified{web}},
-		"nobody knows":     {[]sdk.Container{inherited("old", "web", true)}, []string{"local", "nas"}, nil, []update.Notified{{Container: "id-web", Subject: "old/web", Tag: "1.0", Remote: "1.1"}}},
-		"nothing was left": {nil, []string{"local"}, nil, nil},
+		"a watcher came":    {[]sdk.Container{inherited("local", "web", true)}, []string{"local", "nas"}, []string{"local/web"}, []update.Notified{web}},
+		"no watcher has it": {[]sdk.Container{inherited("old", "web", true)}, []string{"local", "nas"}, nil, []update.Notified{{Container: "id-web", Subject: "old/web", Tag: "1.0", Remote: "1.1"}}},
+		"nothing was left":  {nil, []string{"local"}, nil, nil},
 	} {
-		containers, told := adopted(tc.containers, tc.watchers)
+		containers, notified := importable(tc.containers, tc.watchers)
 		var got []string
 		for _, c := range containers {
 			got = append(got, c.Watcher+"/"+c.Name)
 		}
-		if !slices.Equal(got, tc.want) || !slices.Equal(told, tc.told) {
-			t.Errorf("%s: %v, %+v", title, got, told)
+		if !slices.Equal(got, tc.want) || !slices.Equal(notified, tc.notified) {
+			t.Errorf("%s: %v, %+v", title, got, notified)
 		}
 	}
 }
 
-// adopting is an App that has what adopt needs, and its log.
-func adopting(t *testing.T, file string) (*App, *bytes.Buffer) {
+// target is where a file is imported to, and what is logged of it.
+type target struct {
+	store *store.Store
+	path  string
+	log   *bytes.Buffer
+}
+
+func newTarget(t *testing.T, file string) target {
 	t.Helper()
 	folder := t.TempDir()
 	s, err := store.Open(t.Context(), filepath.Join(folder, "dogwatch.db"), store.Options{})
@@ -63,10 +67,12 @@ func adopting(t *testing.T, file string) (*App, *bytes.Buffer) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = s.Close() })
-	log := new(bytes.Buffer)
-	conf := &config.Config{WUDFile: file, Components: []config.Component{{Kind: kind.Watcher, Type: "docker", Name: "local"}}}
-	conf.Store.Path = folder
-	return &App{opt: Options{Config: conf}, store: s, log: hclog.New(&hclog.LoggerOptions{Output: log})}, log
+	return target{store: s, path: filepath.Join(folder, file), log: new(bytes.Buffer)}
+}
+
+func (to target) run(t *testing.T) {
+	t.Helper()
+	Import(t.Context(), to.store, to.path, func() []string { return []string{"local"} }, hclog.New(&hclog.LoggerOptions{Output: to.log}))
 }
 
 const wudRecords = `{"collections":[{"name":"containers","data":[%s]},{"name":"app","data":[{"name":"wud","version":"%s"}]}]}`
@@ -74,22 +80,22 @@ const wudRecords = `{"collections":[{"name":"containers","data":[%s]},{"name":"a
 const wudRecord = `{"data":{"id":"c1","name":"web","watcher":"local","image":{"registry":{"url":"https://ghcr.io/v2"},"name":"a/web","tag":{"value":"1.0"}},
 	"result":{"tag":"1.1"},"updateAvailable":true}},{"data":{"id":"broken"}}`
 
-// TestAdoptOnce: the file of whatever name is imported, with one line in the log, and then never looked at again.
-func TestAdoptOnce(t *testing.T) {
-	a, log := adopting(t, "my.json")
-	a.adopt(t.Context())
+// TestImportOnce: the file of whatever name is imported, with one line in the log, and then never looked at again.
+func TestImportOnce(t *testing.T) {
+	to := newTarget(t, "my.json")
+	path, log := to.path, to.log
+	to.run(t)
 	if log.Len() > 0 {
 		t.Fatalf("nothing is there, and the log says %s", log)
 	}
-	path := filepath.Join(a.opt.Config.Store.Path, "my.json")
 	write := func(text string) {
 		if err := os.WriteFile(path, []byte(text), 0o444); err != nil {
 			t.Fatal(err)
 		}
 	}
 	write(fmt.Sprintf(wudRecords, wudRecord, "8.3.1"))
-	a.adopt(t.Context())
-	for _, want := range []string{"imported from What's Up Docker", "version=8.3.1 containers=1 told=1", "records=1"} {
+	to.run(t)
+	for _, want := range []string{"imported from What's Up Docker", "version=8.3.1 containers=1 notified=1", "records=1"} {
 		if !strings.Contains(log.String(), want) {
 			t.Errorf("%q is missing in %s", want, log)
 		}
@@ -99,32 +105,32 @@ func TestAdoptOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	write("damaged")
-	a.adopt(t.Context())
-	if got := a.store.Snapshot().All(); log.Len() > 0 || len(got) != 1 || got[0].Container.ID != "c1" {
+	to.run(t)
+	if got := to.store.Snapshot().All(); log.Len() > 0 || len(got) != 1 || got[0].Container.ID != "c1" {
 		t.Errorf("the second time: %s", log)
 	}
 }
 
-// TestAdoptRefused: one message that names the file and the remedy, until the file is mended.
-func TestAdoptRefused(t *testing.T) {
+// TestImportRefused: one message that names the file and the remedy, until the file is mended.
+func TestImportRefused(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"collections":`: "ends too early", "no JSON": "damaged", "{}": "not the store of What's Up Docker",
 		fmt.Sprintf(wudRecords, wudRecord, "9.0.2"): "later What's Up Docker than 8: by 9.0.2",
 	} {
-		a, log := adopting(t, "wud.json")
-		path := filepath.Join(a.opt.Config.Store.Path, "wud.json")
+		to := newTarget(t, "wud.json")
+		path, log := to.path, to.log
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		a.adopt(t.Context())
+		to.run(t)
 		if got := log.String(); strings.Count(got, "\n") != 1 || !strings.Contains(got, want) || !strings.Contains(got, path) || !strings.Contains(got, "mend the file, or move it away") {
 			t.Errorf("%s: the log says %s", text, got)
 		}
 		if err := os.WriteFile(path, fmt.Appendf(nil, wudRecords, wudRecord, "unknown"), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		a.adopt(t.Context())
-		if len(a.store.Snapshot().All()) != 1 {
+		to.run(t)
+		if len(to.store.Snapshot().All()) != 1 {
 			t.Errorf("mended, it is not imported: %s", log)
 		}
 	}
