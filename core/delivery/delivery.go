@@ -1,5 +1,5 @@
-// Package delivery holds what is owed to triggers: an event, or a batch of
-// containers, that one trigger has to be told about, and how that went.
+// Package delivery holds what is pending for triggers: the update of a container,
+// or a batch of them, that one trigger has to send, and how that went.
 package delivery
 
 import "time"
@@ -9,24 +9,25 @@ const (
 	Pending = "pending" // to be sent at NextAt
 	Sending = "sending" // claimed by a worker
 	Sent    = "sent"
-	Failed  = "failed"  // given up; a person may ask for another try
+	Failed  = "failed"  // given up; a user may retry it
 	Skipped = "skipped" // no longer worth sending; planned again if it is offered again
 )
 
-// Delivery is something owed to a trigger.
+// Delivery is what one trigger has to send once.
 type Delivery struct {
 	// ID is the same at every attempt. The store chooses it.
 	ID int64 `json:"id"`
 	// Trigger is the id of the component, such as "smtp.main".
 	Trigger string `json:"trigger"`
-	// Subject and Fingerprint say what is offered: for one trigger the same pair is delivered once.
+	// Subject and Fingerprint are the deduplication key: for one trigger the same pair
+	// is delivered once.
 	Subject     string `json:"subject"`
 	Fingerprint string `json:"fingerprint"`
 	// Event is the id of the event it was planned for, Run the check it came from.
 	Event int64  `json:"event"`
 	Run   string `json:"run,omitempty"`
 	Batch bool   `json:"batch"`
-	// Containers are the ids of the containers it tells about.
+	// Containers are the ids of the containers it is about.
 	Containers []string `json:"containers"`
 	State      string   `json:"state"`
 	// Attempts counts the claims, the running one included.

@@ -132,15 +132,15 @@ func BenchmarkCache(b *testing.B) {
 	})
 }
 
-// BenchmarkImport imports 500 containers, each with an update that was told, into a new store.
+// BenchmarkImport imports 500 containers, each with an update that users were notified of, into a new store.
 func BenchmarkImport(b *testing.B) {
-	cs, told := foreign(500)
+	cs, notified := foreign(500)
 	b.ReportAllocs()
 	for b.Loop() {
 		b.StopTimer()
 		s := fresh(b)
 		b.StartTimer()
-		if _, err := s.Import(b.Context(), "wud.json", cs, told); err != nil {
+		if _, err := s.Import(b.Context(), "wud.json", cs, notified); err != nil {
 			b.Fatal(err)
 		}
 	}

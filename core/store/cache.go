@@ -18,7 +18,7 @@ const defaultCacheBytes = 32 << 20
 // CacheEntry is something a registry has answered.
 type CacheEntry struct {
 	Key string
-	// Validator is what to ask with whether Body still holds; "" when the answer never changes.
+	// Validator makes a request conditional, as an ETag does; "" when Body never changes.
 	Validator string
 	Body      []byte
 }

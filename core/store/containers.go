@@ -71,7 +71,7 @@ func (s *Store) apply(t tx, ch event.Change) (d diff, err error) {
 	return d, s.append(t, ch.Events)
 }
 
-// applied brings the memory up to date and tells the readers of the log.
+// applied brings the memory up to date and wakes the readers of the log.
 func (s *Store) applied(d diff) {
 	if d.next != nil {
 		s.snap.Store(d.next)

@@ -203,7 +203,7 @@ func TestCommitRefusesIncompleteContainersWhole(t *testing.T) {
 	}
 }
 
-func TestSnapshotBelongsToNobody(t *testing.T) {
+func TestSnapshotIsIndependentOfCallers(t *testing.T) {
 	s := fresh(t)
 	c := container("local", "web", "1")
 	want := clone(c)
@@ -229,7 +229,7 @@ func TestSnapshotBelongsToNobody(t *testing.T) {
 	}
 }
 
-func TestAnUnreadableRowIsLeftOutAndWrittenAnew(t *testing.T) {
+func TestUnreadableRowIsReplacedByNextCommit(t *testing.T) {
 	s := fresh(t)
 	must(t, s.Commit(t.Context(), put(container("local", "a", "1"), container("local", "b", "2"))))
 	_, err := s.writer.Exec(`UPDATE containers SET doc = '{"labels":7}' WHERE id = '1'`)
@@ -244,7 +244,7 @@ func TestAnUnreadableRowIsLeftOutAndWrittenAnew(t *testing.T) {
 	}
 }
 
-func TestAWriteWaitsOnlyAsLongAsItsContext(t *testing.T) {
+func TestWriteEndsWithItsContext(t *testing.T) {
 	s := fresh(t)
 	conn, err := s.writer.Conn(t.Context())
 	must(t, err)

@@ -68,9 +68,9 @@ func commitForEver(path string) error {
 	}
 }
 
-// TestKilledWhileWriting kills a writer in mid-flight, again and again: what it
+// TestKillDuringWritesLosesNothing kills a writer in mid-flight, again and again: what it
 // acknowledged is there, what belongs together is there together or not at all.
-func TestKilledWhileWriting(t *testing.T) {
+func TestKillDuringWritesLosesNothing(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(7, 8))
 	path := filepath.Join(t.TempDir(), "store.db")
 	claims := 0 // acknowledged by all children

@@ -25,7 +25,7 @@ type DeliveryFilter struct {
 // Plan adds deliveries and moves the reader's cursor to the id of the event they
 // were planned for, in one transaction; a cursor never moves back. What was
 // planned before for the same trigger, subject and fingerprint is left alone,
-// unless it was skipped: then it is owed again. So is what was planned for the
+// unless it was skipped: then it is pending again. So is what was planned for the
 // same containers under another subject, for they may have been renamed since. It returns how many are newly
 // owed. ID, State, Attempts and the times are the store's to set, except NextAt,
 // where zero means now.
@@ -66,7 +66,7 @@ func (s *Store) Plan(ctx context.Context, reader string, cursor int64, ds []deli
 		return err
 	}, func() {
 		if planned > 0 {
-			s.owed()
+			s.deliveriesChanged()
 		}
 	})
 	if err != nil {
@@ -99,13 +99,13 @@ func (s *Store) Claim(ctx context.Context, trigger string, now time.Time) (d del
 	return d, ok, nil
 }
 
-// owed tells that what is owed has changed.
-func (s *Store) owed() {
+// deliveriesChanged wakes those who show what is pending.
+func (s *Store) deliveriesChanged() {
 	s.bus.Wake()
 	s.bus.Touch(event.DeliveryChanged)
 }
 
-// Finish records how a delivery ended, with the events that tell of it, in one
+// Finish records how a delivery ended, with the events about it, in one
 // transaction. It also takes a Pending delivery that is not worth claiming. It
 // returns ErrNotFound for an unknown id, ErrConflict for one that has ended already.
 func (s *Store) Finish(ctx context.Context, id int64, outcome delivery.Outcome, ev ...event.Event) error {
@@ -114,7 +114,7 @@ func (s *Store) Finish(ctx context.Context, id int64, outcome delivery.Outcome, 
 			return err
 		}
 		return s.append(t, ev)
-	}, s.owed)
+	}, s.deliveriesChanged)
 }
 
 func (s *Store) finish(t tx, id int64, o delivery.Outcome) error {
@@ -177,7 +177,7 @@ func (s *Store) Recover(ctx context.Context, outcome func(delivery.Delivery) del
 		return nil
 	}, func() {
 		if n > 0 {
-			s.owed()
+			s.deliveriesChanged()
 		}
 	})
 	if err != nil {
@@ -209,7 +209,7 @@ func (s *Store) Retry(ctx context.Context, id int64) error {
 		now := millis(s.now())
 		return t.change(id, delivery.Failed, `UPDATE deliveries SET state = 'pending', attempts = 0, next_at = ?, updated_at = ?
 			WHERE id = ? AND state = 'failed'`, now, now, id)
-	}, s.owed)
+	}, s.deliveriesChanged)
 }
 
 // NextDue returns when the earliest pending delivery is due, of the given

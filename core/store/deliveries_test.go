@@ -113,7 +113,7 @@ func TestClaimTakesTheOldestDue(t *testing.T) {
 	}
 }
 
-func TestWorkersNeverClaimTheSame(t *testing.T) {
+func TestClaimIsExclusive(t *testing.T) {
 	s := fresh(t)
 	var ds []delivery.Delivery
 	for i := range 60 {
@@ -150,7 +150,7 @@ func TestWorkersNeverClaimTheSame(t *testing.T) {
 	}
 }
 
-func TestTheSameOfferIsPlannedOnce(t *testing.T) {
+func TestPlanDeduplicatesUpdates(t *testing.T) {
 	for state, owedAgain := range map[string]bool{delivery.Pending: false, delivery.Sending: false, delivery.Sent: false, delivery.Failed: false, delivery.Skipped: true} {
 		t.Run(state, func(t *testing.T) {
 			s := fresh(t)
@@ -171,7 +171,7 @@ func TestTheSameOfferIsPlannedOnce(t *testing.T) {
 			d, err := s.Delivery(t.Context(), 1)
 			must(t, err)
 			if owedAgain && (d.State != delivery.Pending || d.Attempts != 0 || string(d.Payload) != "new") {
-				t.Errorf("owed again as %+v", d)
+				t.Errorf("pending again as %+v", d)
 			}
 			if !owedAgain && (d.State != state || string(d.Payload) == "new") {
 				t.Errorf("changed into %+v", d)
@@ -184,7 +184,7 @@ func TestTheSameOfferIsPlannedOnce(t *testing.T) {
 }
 
 // TestRenamedContainerIsNotNotifiedTwice: under another name it is the same
-// container, and what a trigger was told of it counts, even long ago.
+// container, and what a trigger notified of it counts, even long ago.
 func TestRenamedContainerIsNotNotifiedTwice(t *testing.T) {
 	now := start
 	s := fresh(t, func(o *Options) { o.Now = func() time.Time { return now } })
@@ -234,7 +234,7 @@ func TestPlanIsOneTransaction(t *testing.T) {
 	}
 }
 
-func TestFinishAndRetryKnowTheStates(t *testing.T) {
+func TestFinishAndRetryCheckTheState(t *testing.T) {
 	s := fresh(t)
 	ctx := t.Context()
 	plan(t, s, offer("a", "local/1", ""), offer("a", "local/2", ""))
@@ -264,12 +264,12 @@ func TestFinishAndRetryKnowTheStates(t *testing.T) {
 	}
 }
 
-// TestDeliveriesTellThatTheyChange: pages show them, and nothing of this is in the log.
-func TestDeliveriesTellThatTheyChange(t *testing.T) {
+// TestDeliveryChangesTouchTheBus: pages show them, and nothing of this is in the log.
+func TestDeliveryChangesTouchTheBus(t *testing.T) {
 	bus := new(event.Bus)
 	s := fresh(t, func(o *Options) { o.Bus = bus })
 	var seen uint64
-	told := func(doing string, want bool) {
+	touched := func(doing string, want bool) {
 		t.Helper()
 		types, now := bus.Touched(seen)
 		if got := slices.Equal(types, []event.Type{event.DeliveryChanged}); got != want {
@@ -280,22 +280,22 @@ func TestDeliveriesTellThatTheyChange(t *testing.T) {
 	plan := []delivery.Delivery{{Trigger: "a.b", Subject: "x", Fingerprint: "1"}}
 	_, err := s.Plan(t.Context(), "r", 1, plan)
 	must(t, err)
-	told("plan", true)
+	touched("plan", true)
 	_, err = s.Plan(t.Context(), "r", 2, plan)
 	must(t, err)
-	told("plan the same", false)
+	touched("plan the same", false)
 	d, ok, err := s.Claim(t.Context(), "a.b", start)
 	must(t, err)
-	told("claim", ok)
+	touched("claim", ok)
 	_, _, err = s.Claim(t.Context(), "a.b", start)
 	must(t, err)
-	told("claim nothing", false)
+	touched("claim nothing", false)
 	must(t, s.Finish(t.Context(), d.ID, delivery.Outcome{State: delivery.Pending, NextAt: start}))
-	told("try again later", true)
+	touched("try again later", true)
 	must(t, s.Finish(t.Context(), d.ID, delivery.Outcome{State: delivery.Failed}))
-	told("give up", true)
+	touched("give up", true)
 	must(t, s.Retry(t.Context(), d.ID))
-	told("retry", true)
+	touched("retry", true)
 	if last, err := s.LastEvent(t.Context()); err != nil || last != 0 {
 		t.Errorf("the log has %d events (%v)", last, err)
 	}
@@ -311,7 +311,7 @@ func TestRecoverDecidesByDelivery(t *testing.T) {
 	later := start.Add(time.Minute)
 	decide := func(d delivery.Delivery) delivery.Outcome {
 		if d.Attempts != 1 {
-			t.Errorf("asked about %+v", d)
+			t.Errorf("asked for the outcome of %+v", d)
 		}
 		if d.Trigger == "docker.local" {
 			return delivery.Outcome{State: delivery.Failed, Error: "outcome unknown"}
@@ -376,7 +376,7 @@ func TestDeliveriesAreFilteredAndPaged(t *testing.T) {
 	}
 }
 
-func TestPruneRemembersWhatContainersWereTold(t *testing.T) {
+func TestPruneKeepsFingerprintsOfContainers(t *testing.T) {
 	now := start
 	s := fresh(t, func(o *Options) { o.Now = func() time.Time { return now } })
 	ctx := t.Context()
@@ -385,7 +385,7 @@ func TestPruneRemembersWhatContainersWereTold(t *testing.T) {
 	for i := range remembered + 2 {
 		ds = append(ds, offer("a", "local/web", fmt.Sprint(i)))
 	}
-	ds = append(ds, offer("a", "local/gone", "f"), offer("a", "run-1", "f"), offer("a", "local/owed", "f"))
+	ds = append(ds, offer("a", "local/gone", "f"), offer("a", "run-1", "f"), offer("a", "local/pending", "f"))
 	plan(t, s, ds...)
 	for range len(ds) - 1 {
 		must(t, s.Finish(ctx, claim(t, s, "a", now).ID, delivery.Outcome{State: delivery.Sent}))
@@ -400,7 +400,7 @@ func TestPruneRemembersWhatContainersWereTold(t *testing.T) {
 	for _, d := range left {
 		count[d.Subject]++
 	}
-	if want := map[string]int{"local/web": remembered, "local/owed": 1, "local/recent": 1}; !reflect.DeepEqual(count, want) {
+	if want := map[string]int{"local/web": remembered, "local/pending": 1, "local/recent": 1}; !reflect.DeepEqual(count, want) {
 		t.Errorf("left %v, want %v", count, want)
 	}
 	if n := plan(t, s, offer("a", "local/web", fmt.Sprint(remembered+1))); n != 0 {

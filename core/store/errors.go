@@ -8,7 +8,7 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// The errors that callers tell apart with errors.Is.
+// The errors that callers distinguish with errors.Is.
 var (
 	// ErrNotFound: there is no such row.
 	ErrNotFound = errors.New("not found")
@@ -28,7 +28,7 @@ var (
 const restore = "stop dogwatch and restore the file from a backup, or move it away to start afresh"
 
 // remedy says what helps against err and, as one of the errors above, what kind
-// of trouble it is; "" and nil when only err itself can tell.
+// of trouble it is; "" and nil when only err itself can say.
 func remedy(err error) (advice string, kind error) {
 	var e *sqlite.Error
 	if !errors.As(err, &e) {

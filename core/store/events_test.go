@@ -130,7 +130,7 @@ func TestCommitsWakeReaders(t *testing.T) {
 	}
 	must(t, s.Commit(t.Context(), event.Change{Events: happenings(1)}))
 	if !woken() {
-		t.Error("Commit woke nobody")
+		t.Error("Commit woke no reader")
 	}
 	if err := s.Commit(t.Context(), event.Change{Put: []sdk.Container{{}}}); err == nil || woken() {
 		t.Errorf("a commit that stored nothing (%v) woke readers", err)
@@ -143,15 +143,15 @@ func TestCommitsWakeReaders(t *testing.T) {
 	_, err = s.Plan(t.Context(), "dispatch", 1, []delivery.Delivery{{Trigger: "a", Subject: "b", Fingerprint: "c"}})
 	must(t, err)
 	if !woken() {
-		t.Error("Plan woke nobody")
+		t.Error("Plan woke no reader")
 	}
 	must(t, s.Finish(t.Context(), 1, delivery.Outcome{State: delivery.Failed}))
 	if !woken() {
-		t.Error("Finish woke nobody")
+		t.Error("Finish woke no reader")
 	}
 	must(t, s.Retry(t.Context(), 1))
 	if !woken() {
-		t.Error("Retry woke nobody")
+		t.Error("Retry woke no reader")
 	}
 }
 

@@ -10,8 +10,8 @@ import (
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
-// TestFoundAt is since when the update of a container is known: for as long as it is the same one.
-func TestFoundAt(t *testing.T) {
+// TestFoundAtFollowsTheUpdateKey is since when the update of a container is known: for as long as it is the same one.
+func TestFoundAtFollowsTheUpdateKey(t *testing.T) {
 	offered := func(tag string, change ...func(*sdk.Container)) sdk.Container {
 		c := container("local", "web", "1")
 		c.Result.Tag, c.UpdateKind.RemoteValue = tag, tag
@@ -56,8 +56,8 @@ func TestFoundAt(t *testing.T) {
 	}
 }
 
-// TestUpgradeReadsTheLog fills in since when updates are known, in a file of version 3, which did not keep it.
-func TestUpgradeReadsTheLog(t *testing.T) {
+// TestMigrationFillsFoundAtFromTheLog fills in since when updates are known, in a file of version 3, which did not keep it.
+func TestMigrationFillsFoundAtFromTheLog(t *testing.T) {
 	released, err := embedded()
 	must(t, err)
 	path := filepath.Join(t.TempDir(), "store.db")

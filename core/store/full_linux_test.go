@@ -17,9 +17,9 @@ import (
 	"github.com/dogwatch/dogwatch/sdk/plugintest"
 )
 
-// TestDiskWithoutRoom fills a real file system of half a megabyte, in a
+// TestStoreOnDiskWithoutRoom fills a real file system of half a megabyte, in a
 // namespace of its own, until the kernel refuses; then makes room.
-func TestDiskWithoutRoom(t *testing.T) {
+func TestStoreOnDiskWithoutRoom(t *testing.T) {
 	cmd := childCommand(t, "fill", t.TempDir())
 	cmd.SysProcAttr = &syscall.SysProcAttr{
 		Cloneflags:  syscall.CLONE_NEWUSER | syscall.CLONE_NEWNS,

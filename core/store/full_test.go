@@ -23,8 +23,8 @@ func limitPages(t *testing.T, s *Store, spare int) {
 	must(t, s.writer.QueryRow(fmt.Sprint("PRAGMA max_page_count = ", pages+spare)).Scan(&pages))
 }
 
-// TestFullDisk makes SQLite itself run out of pages at every kind of write.
-func TestFullDisk(t *testing.T) {
+// TestStoreRecoversFromFullDisk makes SQLite itself run out of pages at every kind of write.
+func TestStoreRecoversFromFullDisk(t *testing.T) {
 	big := offer("a", "local/big", "f")
 	big.Payload = noise(100_000)
 	for title, write := range map[string]func(*Store) error{

@@ -95,8 +95,8 @@ func TestPublicHistory(t *testing.T) {
 	}
 }
 
-// TestNews leaves out that dates became known, and nothing else of containers.
-func TestNews(t *testing.T) {
+// TestHistoryLeavesOutReleaseDates leaves out that dates became known, and nothing else of containers.
+func TestHistoryLeavesOutReleaseDates(t *testing.T) {
 	s := fresh(t)
 	must(t, s.Commit(t.Context(), event.Change{Events: []event.Event{
 		{Type: event.ContainerChanged, Subject: "local/web", Payload: event.Payload{Aspect: event.Released}},

@@ -19,11 +19,11 @@ import (
 // foreign is what another program knew.
 func foreign(n int) ([]sdk.Container, []update.Notified) {
 	cs := fleet(n)
-	var told []update.Notified
+	var notified []update.Notified
 	for _, c := range cs {
-		told = append(told, update.Notified{Container: c.ID, Subject: event.Subject(c), Tag: c.Image.Tag.Value, Remote: c.Result.Tag})
+		notified = append(notified, update.Notified{Container: c.ID, Subject: event.Subject(c), Tag: c.Image.Tag.Value, Remote: c.Result.Tag})
 	}
-	return cs, told
+	return cs, notified
 }
 
 func TestImportOnce(t *testing.T) {
@@ -32,8 +32,8 @@ func TestImportOnce(t *testing.T) {
 	if done, err := s.Imported(ctx, "wud.json"); err != nil || done {
 		t.Fatalf("a new store: imported %t, %v", done, err)
 	}
-	cs, told := foreign(3)
-	done, err := s.Import(ctx, "wud.json", cs, told)
+	cs, notified := foreign(3)
+	done, err := s.Import(ctx, "wud.json", cs, notified)
 	if err != nil || !done {
 		t.Fatalf("imported %t, %v", done, err)
 	}
@@ -42,8 +42,8 @@ func TestImportOnce(t *testing.T) {
 		if done, err := s.Imported(ctx, "wud.json"); err != nil || !done {
 			t.Errorf("imported %t, %v", done, err)
 		}
-		if got, err := s.AlreadyNotified(ctx); err != nil || !slices.Equal(got, told) {
-			t.Errorf("told %+v, %v", got, err)
+		if got, err := s.AlreadyNotified(ctx); err != nil || !slices.Equal(got, notified) {
+			t.Errorf("notified of %+v, %v", got, err)
 		}
 		if got := ids(s); len(got) != 3 {
 			t.Errorf("containers %v", got)
@@ -63,12 +63,12 @@ func TestImportOnce(t *testing.T) {
 	twice(t, s, check)
 }
 
-// TestImportIntoUse leaves the containers of a store in use alone.
-func TestImportIntoUse(t *testing.T) {
+// TestImportIntoStoreInUse leaves the containers of a store in use alone.
+func TestImportIntoStoreInUse(t *testing.T) {
 	s := fresh(t)
 	must(t, s.Commit(t.Context(), put(container("local", "web", "1"))))
-	cs, told := foreign(2)
-	if done, err := s.Import(t.Context(), "wud.json", cs, told); err != nil || !done {
+	cs, notified := foreign(2)
+	if done, err := s.Import(t.Context(), "wud.json", cs, notified); err != nil || !done {
 		t.Fatalf("imported %t, %v", done, err)
 	}
 	twice(t, s, func(s *Store) {
@@ -76,7 +76,7 @@ func TestImportIntoUse(t *testing.T) {
 			t.Errorf("containers %v", got)
 		}
 		if got, err := s.AlreadyNotified(t.Context()); err != nil || len(got) != 2 {
-			t.Errorf("told %+v, %v", got, err)
+			t.Errorf("notified of %+v, %v", got, err)
 		}
 	})
 }
@@ -84,9 +84,9 @@ func TestImportIntoUse(t *testing.T) {
 // TestImportIsAllOrNothing: what cannot be stored leaves no mark.
 func TestImportIsAllOrNothing(t *testing.T) {
 	s := fresh(t)
-	cs, told := foreign(2)
+	cs, notified := foreign(2)
 	cs[1].Name = ""
-	if done, err := s.Import(t.Context(), "wud.json", cs, told); err == nil || done {
+	if done, err := s.Import(t.Context(), "wud.json", cs, notified); err == nil || done {
 		t.Fatalf("imported %t, %v", done, err)
 	}
 	twice(t, s, func(s *Store) {
@@ -95,25 +95,25 @@ func TestImportIsAllOrNothing(t *testing.T) {
 		got, err := s.AlreadyNotified(t.Context())
 		must(t, err)
 		if done || len(got) > 0 || len(ids(s)) > 0 {
-			t.Errorf("imported %t, told %v, containers %v", done, got, ids(s))
+			t.Errorf("imported %t, notified of %v, containers %v", done, got, ids(s))
 		}
 	})
 }
 
-func TestPruneForgetsWhatWasToldOfContainersThatAreGone(t *testing.T) {
+func TestPruneDropsNotifiedOfRemovedContainers(t *testing.T) {
 	s := fresh(t)
 	ctx := t.Context()
-	_, told := foreign(3)
-	told[0].Container, told[1].Subject = "1", "local/db"
-	_, err := s.Import(ctx, "wud.json", []sdk.Container{container("local", "web", "1"), container("local", "db", "2")}, told)
+	_, notified := foreign(3)
+	notified[0].Container, notified[1].Subject = "1", "local/db"
+	_, err := s.Import(ctx, "wud.json", []sdk.Container{container("local", "web", "1"), container("local", "db", "2")}, notified)
 	must(t, err)
 	must(t, s.Prune(ctx, start)) // not old enough
 	if got, err := s.AlreadyNotified(ctx); err != nil || len(got) != 3 {
-		t.Fatalf("told %+v, %v", got, err)
+		t.Fatalf("notified of %+v, %v", got, err)
 	}
 	must(t, s.Prune(ctx, start.Add(time.Hour)))
-	if got, err := s.AlreadyNotified(ctx); err != nil || !slices.Equal(got, told[:2]) {
-		t.Errorf("told %+v, %v", got, err)
+	if got, err := s.AlreadyNotified(ctx); err != nil || !slices.Equal(got, notified[:2]) {
+		t.Errorf("notified of %+v, %v", got, err)
 	}
 }
 
@@ -124,9 +124,9 @@ func importForEver(path string) error {
 	if err != nil {
 		return err
 	}
-	cs, told := foreign(200)
+	cs, notified := foreign(200)
 	fmt.Println("importing")
-	done, err := s.Import(ctx, "wud.json", cs, told)
+	done, err := s.Import(ctx, "wud.json", cs, notified)
 	if err != nil {
 		return err
 	}
@@ -134,8 +134,8 @@ func importForEver(path string) error {
 	select {} // until it is killed
 }
 
-// TestKilledWhileImporting kills an import in mid-flight, again and again: it has happened whole or not at all.
-func TestKilledWhileImporting(t *testing.T) {
+// TestKillDuringImport kills an import in mid-flight, again and again: it has happened whole or not at all.
+func TestKillDuringImport(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 2))
 	var before, after int
 	for i := range 24 {
@@ -159,7 +159,7 @@ func TestKilledWhileImporting(t *testing.T) {
 		s := open(t, path)
 		done, err := s.Imported(t.Context(), "wud.json")
 		must(t, err)
-		told, err := s.AlreadyNotified(t.Context())
+		notified, err := s.AlreadyNotified(t.Context())
 		must(t, err)
 		last, err := s.LastEvent(t.Context())
 		must(t, err)
@@ -170,8 +170,8 @@ func TestKilledWhileImporting(t *testing.T) {
 		} else {
 			before++
 		}
-		if len(told) != want || len(ids(s)) != want || last != int64(want) || said && !done {
-			t.Fatalf("imported %t (said %t): %d told, %d containers, %d events", done, said, len(told), len(ids(s)), last)
+		if len(notified) != want || len(ids(s)) != want || last != int64(want) || said && !done {
+			t.Fatalf("imported %t (said %t): %d notified, %d containers, %d events", done, said, len(notified), len(ids(s)), last)
 		}
 		cs, again := foreign(200)
 		if redone, err := s.Import(t.Context(), "wud.json", cs, again); err != nil || redone == done || len(ids(s)) != 200 {

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-func TestOnlyOneHoldsTheLock(t *testing.T) {
+func TestLockIsExclusive(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "new", "dogwatch.db")
 	first, err := Acquire(path)
 	if err != nil {

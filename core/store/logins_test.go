@@ -52,7 +52,7 @@ func TestSessionsOutliveTheProcess(t *testing.T) {
 	}
 }
 
-// TestSessionsOfOneUserAreBounded: the oldest go, and nobody else's.
+// TestSessionsOfOneUserAreBounded: the oldest go, and no other user's.
 func TestSessionsOfOneUserAreBounded(t *testing.T) {
 	s := fresh(t)
 	must(t, s.AddSession(t.Context(), session(1000, "bob", start.Add(-time.Second))))
@@ -65,7 +65,7 @@ func TestSessionsOfOneUserAreBounded(t *testing.T) {
 		}
 	}
 	if _, err := s.Session(t.Context(), session(1000, "", start).Hash); err != nil {
-		t.Errorf("somebody else's: %v", err)
+		t.Errorf("that of another user: %v", err)
 	}
 	// Of several of the same moment the one that was made just now stays.
 	for i := range sessionsPerUser + 5 {

@@ -46,7 +46,7 @@ func inspect(ctx context.Context, path string, known int) (version int, err erro
 	if err != nil || version == 0 {
 		return version, err
 	}
-	// The registry cache is left out: it is the bulk of the file and can be asked for again.
+	// The registry cache is left out: it is the bulk of the file and can be fetched again.
 	rows, err := db.QueryContext(ctx, `SELECT schema.name, (SELECT quick_check FROM pragma_quick_check(schema.name) LIMIT 1)
 		FROM sqlite_schema AS schema WHERE schema.type = 'table' AND schema.name <> 'registry_cache'`)
 	if err != nil {

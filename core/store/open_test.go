@@ -265,13 +265,13 @@ func fill(t *testing.T, path string) {
 	must(t, s.Finish(ctx, claim(t, s, "smtp.main", start).ID, delivery.Outcome{State: delivery.Failed, Error: "refused"}))
 	must(t, s.Trust(ctx, "file", []byte{1, 2, 3}))
 	must(t, s.CachePut(ctx, CacheEntry{Key: "tags", Validator: `"v"`, Body: tagList(50)}))
-	_, err := s.Import(ctx, "wud.json", nil, []update.Notified{told})
+	_, err := s.Import(ctx, "wud.json", nil, []update.Notified{notified})
 	must(t, err)
 	must(t, s.Close())
 }
 
-// told is in every file that can have it.
-var told = update.Notified{Container: "1", Subject: "local/web", Tag: "1.25.0", Remote: "1.26.0"}
+// notified is in every file that can have it.
+var notified = update.Notified{Container: "1", Subject: "local/web", Tag: "1.25.0", Remote: "1.26.0"}
 
 func full(t *testing.T, s *Store) {
 	ctx := t.Context()
@@ -279,8 +279,8 @@ func full(t *testing.T, s *Store) {
 	if done, err := s.Imported(ctx, "wud.json"); err != nil || !done {
 		t.Errorf("imported %t, %v", done, err)
 	}
-	if all, err := s.AlreadyNotified(ctx); err != nil || len(all) > 1 || len(all) == 1 && all[0] != told {
-		t.Errorf("told %+v, %v", all, err)
+	if all, err := s.AlreadyNotified(ctx); err != nil || len(all) > 1 || len(all) == 1 && all[0] != notified {
+		t.Errorf("notified of %+v, %v", all, err)
 	}
 	r, ok := s.Snapshot().Named("local", "web")
 	want := container("local", "web", "1")
@@ -298,7 +298,7 @@ func full(t *testing.T, s *Store) {
 		t.Errorf("delivery %+v, %v", d, err)
 	}
 	if d := claim(t, s, "smtp.main", start); d.Subject != "local/db" {
-		t.Errorf("owed %+v", d)
+		t.Errorf("pending are %+v", d)
 	}
 	if sum, at, err := s.Checksum(ctx, "file"); err != nil || !bytes.Equal(sum, []byte{1, 2, 3}) || !at.Equal(start) {
 		t.Errorf("checksum %x since %v, %v", sum, at, err)

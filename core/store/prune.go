@@ -10,8 +10,8 @@ import (
 const remembered = 8
 
 // Prune deletes the events and the finished deliveries from before a time. It
-// keeps events that a cursor has not passed, and what has been told about
-// containers that still exist, so that it is not told again: the fingerprints of
+// keeps events that a cursor has not passed, and what users have been notified of about
+// containers that still exist, so that it is not sent again: the fingerprints of
 // the latest deliveries, and what was imported. Expired sessions go at once, and
 // tokens that expired before that time.
 func (s *Store) Prune(ctx context.Context, before time.Time) error {

@@ -99,7 +99,7 @@ func lookOnly(path string) url.Values {
 	query := pragmas("busy_timeout(5000)")
 	query.Set("mode", "ro")
 	if _, err := os.Stat(path + "-wal"); errors.Is(err, fs.ErrNotExist) {
-		query.Set("immutable", "1") // nobody has it open; spares the side files that reading would make
+		query.Set("immutable", "1") // no process has it open; spares the side files that reading would make
 	}
 	return query
 }

@@ -39,9 +39,9 @@ func unchanged(t *testing.T, dir string, look func()) {
 	}
 }
 
-// TestReadBesideAWriter: a reader sees what was committed last, neither waits
+// TestReadOnlyBesideAWriter: a reader sees what was committed last, neither waits
 // for the one who has the store nor holds it up, and changes nothing.
-func TestReadBesideAWriter(t *testing.T) {
+func TestReadOnlyBesideAWriter(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "store.db")
 	lock, err := Acquire(path)
 	must(t, err)
@@ -83,8 +83,8 @@ func TestReadBesideAWriter(t *testing.T) {
 	}
 }
 
-// TestReadChangesNothing: files that nobody has open, of every version ever released.
-func TestReadChangesNothing(t *testing.T) {
+// TestReadOnlyChangesNothing: files that no process has open, of every version ever released.
+func TestReadOnlyChangesNothing(t *testing.T) {
 	released, err := embedded()
 	must(t, err)
 	for version := 1; version <= len(released); version++ {
@@ -119,9 +119,9 @@ func TestReadChangesNothing(t *testing.T) {
 	}
 }
 
-// TestReadAfterACrash: what is only in the log of a process that was killed is
+// TestReadOnlyAfterACrash: what is only in the log of a process that was killed is
 // there, and the log stays for the next one to fold in.
-func TestReadAfterACrash(t *testing.T) {
+func TestReadOnlyAfterACrash(t *testing.T) {
 	live := filepath.Join(t.TempDir(), "store.db")
 	s := open(t, live)
 	must(t, s.Commit(t.Context(), put(container("local", "web", "1"))))
@@ -143,7 +143,7 @@ func TestReadAfterACrash(t *testing.T) {
 	}
 }
 
-func TestReadRefuses(t *testing.T) {
+func TestReadOnlyRefuses(t *testing.T) {
 	dir := t.TempDir()
 	file := func(name string, make func(path string)) string {
 		path := filepath.Join(dir, name)

@@ -8,7 +8,7 @@ import (
 // sessionsPerUser is how many sessions of one user are kept; a new one takes the place of the oldest.
 const sessionsPerUser = 50
 
-// Session is somebody who logged in. The secret that the browser holds is not
+// Session is the login of a user. The secret that the browser holds is not
 // in it, only its SHA-256.
 type Session struct {
 	Hash []byte

@@ -64,7 +64,7 @@ func newSnapshot(version uint64, records []*Record) *Snapshot {
 func (sn Snapshot) Version() uint64 { return sn.version }
 
 // All returns every container sorted by watcher, name and running tag, as
-// people sort: punctuation before digits before letters, letter case only
+// users expect it: punctuation before digits before letters, letter case only
 // deciding between otherwise equal texts. The slice must not be changed.
 func (sn Snapshot) All() []*Record { return sn.all }
 

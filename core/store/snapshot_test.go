@@ -14,7 +14,7 @@ func named(watcher, name, tag string) *Record {
 	return &Record{Container: c, order: orderOf(&c)}
 }
 
-func TestSortIsThatOfPeople(t *testing.T) {
+func TestSortIsNatural(t *testing.T) {
 	for title, want := range map[string][]string{
 		"characters":               {"_x", "-y", ".z", "1", "10", "2", "a", "A", "b", "B", "z", "é"},
 		"prefixes first":           {"", "a", "a_", "a-", "a.b", "a1", "aa", "Aa", "ab"},

@@ -1,5 +1,5 @@
 // Package store remembers everything that must outlive the process: the
-// containers and what their last check found, the log of events, what is owed
+// containers and what their last check found, the log of events, what is pending
 // to triggers, which plugins are trusted, and what registries have answered.
 //
 // It is one SQLite file and the only package that speaks SQL. Whatever belongs
@@ -30,7 +30,7 @@ type Options struct {
 	Bus *event.Bus
 	// Now is the clock; nil means time.Now.
 	Now func() time.Time
-	// Log is told what an operator should know; nil discards it.
+	// Log gets what an operator should know; nil discards it.
 	Log hclog.Logger
 	// AsIs refuses an older file with ErrOlder instead of bringing it up to date:
 	// for those who do not hold the Lock, beside whom an older Dogwatch may run.
@@ -40,11 +40,11 @@ type Options struct {
 }
 
 // Store is an open store file. Its methods may be called concurrently; writes
-// queue up behind each other. A method's context bounds the wait for its turn:
+// queue up behind each other. A method's context bounds the wait for the writer:
 // once begun, a write runs to its end, so that its outcome is always known.
 type Store struct {
 	path   string
-	writer *sql.DB // one connection: whoever holds it is the only writer
+	writer *sql.DB // one connection: its holder is the only writer
 	reader *sql.DB
 	bus    *event.Bus
 	now    func() time.Time

@@ -25,7 +25,7 @@ func inherited(watcher, name string, notified bool) sdk.Container {
 	return c
 }
 
-func TestImportable(t *testing.T) {
+func TestImportMatchesWatchers(t *testing.T) {
 	web := update.Notified{Container: "id-web", Subject: "local/web", Tag: "1.0", Remote: "1.1"}
 	for title, tc := range map[string]struct {
 		containers []sdk.Container
@@ -80,7 +80,7 @@ const wudRecords = `{"collections":[{"name":"containers","data":[%s]},{"name":"a
 const wudRecord = `{"data":{"id":"c1","name":"web","watcher":"local","image":{"registry":{"url":"https://ghcr.io/v2"},"name":"a/web","tag":{"value":"1.0"}},
 	"result":{"tag":"1.1"},"updateAvailable":true}},{"data":{"id":"broken"}}`
 
-// TestImportOnce: the file of whatever name is imported, with one line in the log, and then never looked at again.
+// TestImportOnce: the file of whatever name is imported, with one line in the log, and then never read again.
 func TestImportOnce(t *testing.T) {
 	to := newTarget(t, "my.json")
 	path, log := to.path, to.log
@@ -111,8 +111,8 @@ func TestImportOnce(t *testing.T) {
 	}
 }
 
-// TestImportRefused: one message that names the file and the remedy, until the file is mended.
-func TestImportRefused(t *testing.T) {
+// TestImportRefusesUnusableFile: one message that names the file and the remedy, until the file is mended.
+func TestImportRefusesUnusableFile(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"collections":`: "ends too early", "no JSON": "damaged", "{}": "not the store of What's Up Docker",
 		fmt.Sprintf(wudRecords, wudRecord, "9.0.2"): "later What's Up Docker than 8: by 9.0.2",

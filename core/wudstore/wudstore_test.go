@@ -17,8 +17,8 @@ import (
 
 var updateGolden = flag.Bool("update", false, "rewrite the golden files")
 
-// TestFiles reads files of every form that What's Up Docker writes; what is made of each is beside it.
-func TestFiles(t *testing.T) {
+// TestReadGoldenFiles reads files of every form that What's Up Docker writes; what is made of each is beside it.
+func TestReadGoldenFiles(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.json")
 	if err != nil || len(files) < 5 {
 		t.Fatalf("%v, %v", files, err)
@@ -59,7 +59,7 @@ func TestFiles(t *testing.T) {
 	}
 }
 
-func TestRefused(t *testing.T) {
+func TestReadRefusesOtherFiles(t *testing.T) {
 	for text, want := range map[string]error{
 		"":                                     ErrDamaged,
 		"\x00\x01binary":                       ErrDamaged,
@@ -88,8 +88,8 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestVersions: what is no number was built by hand, and is taken as it is.
-func TestVersions(t *testing.T) {
+// TestNewerVersionIsRefused: what is no number was built by hand, and is taken as it is.
+func TestNewerVersionIsRefused(t *testing.T) {
 	for version, want := range map[string]bool{"": false, "unknown": false, "local": false, "7.2.0": false, "8.3.1": false, "8": false, "develop": false, "9.0.0": true, "v9": true, "12.1": true} {
 		if newer(version) != want {
 			t.Errorf("%q is newer: %t", version, !want)
@@ -97,8 +97,8 @@ func TestVersions(t *testing.T) {
 	}
 }
 
-// TestErrorsTellNoSecret: sessions are in the file.
-func TestErrorsTellNoSecret(t *testing.T) {
+// TestErrorsContainNoSecret: sessions are in the file.
+func TestErrorsContainNoSecret(t *testing.T) {
 	for _, text := range []string{
 		`{"collections":[{"name":"Sessions","data":[{"sid":"hunter2" "content"}]}]}`,
 		`{"hunter2":{"hunter2":hunter2}}`,
@@ -111,7 +111,7 @@ func TestErrorsTellNoSecret(t *testing.T) {
 	}
 }
 
-func TestNoFile(t *testing.T) {
+func TestReadWithoutFile(t *testing.T) {
 	dir := t.TempDir()
 	if _, err := Read(filepath.Join(dir, "wud.json")); !errors.Is(err, fs.ErrNotExist) {
 		t.Error(err)
@@ -170,7 +170,7 @@ func records(containers, sessions int, sorted bool) string {
 	return b.String()
 }
 
-func TestFleet(t *testing.T) {
+func TestReadManyContainers(t *testing.T) {
 	for _, sorted := range []bool{false, true} {
 		found, err := parse(strings.NewReader(records(500, 300, sorted)))
 		if err != nil || len(found.Containers) != 500 || found.LeftOut != 0 || found.Version != "8.3.1" {
@@ -186,8 +186,8 @@ func TestFleet(t *testing.T) {
 	}
 }
 
-// TestEveryCut: a file that What's Up Docker was writing at that moment gives nothing at all.
-func TestEveryCut(t *testing.T) {
+// TestReadTruncatedFile: a file that What's Up Docker was writing at that moment gives nothing at all.
+func TestReadTruncatedFile(t *testing.T) {
 	whole := records(2, 1, false)
 	for n := range len(whole) {
 		if found, err := parse(strings.NewReader(whole[:n])); !errors.Is(err, ErrDamaged) || found.Containers != nil {
