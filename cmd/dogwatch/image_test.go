@@ -12,8 +12,8 @@ import (
 	"github.com/dogwatch/dogwatch/sdk/plugintest"
 )
 
-// TestImage builds the image without a network and runs it as somebody who is
-// nobody, with a root file system that cannot be written.
+// TestImage builds the image without a network and runs it as the unprivileged
+// user that it names, with a root file system that cannot be written.
 func TestImage(t *testing.T) {
 	t.Parallel()
 	if _, err := exec.LookPath("docker"); err != nil {
@@ -47,7 +47,17 @@ func TestImage(t *testing.T) {
 		t.Error(out)
 	}
 
-	must("run", "--detach", "--name", "dog", "--user", "1000:1000", "--read-only", "--tmpfs", "/tmp:mode=1777",
+	if out := must("inspect", "--format", "{{.Config.User}}", "dogwatch:test"); out != "1000:1000\n" {
+		t.Errorf("it runs as %q", out)
+	}
+
+	// A volume of root's, as a program that ran as root leaves it.
+	must("run", "--rm", "--user", "0:0", "--volume", "rootstore:/store", "dogwatch:test", "token", "create", "x")
+	if out, err := docker("run", "--rm", "--volume", "rootstore:/store", "dogwatch:test", "serve"); err == nil || !strings.Contains(out, "chown -R 1000:1000") {
+		t.Errorf("on a volume of root's it says %s (%v)", out, err)
+	}
+
+	must("run", "--detach", "--name", "dog", "--read-only", "--tmpfs", "/tmp:mode=1777",
 		"--cap-drop", "ALL", "--security-opt", "no-new-privileges", "--volume", "dogstore:/store",
 		"--health-interval", "1s", "--health-start-period", "0s", "dogwatch:test", "demo")
 	deadline := time.Now().Add(time.Minute)
@@ -56,6 +66,9 @@ func TestImage(t *testing.T) {
 			t.Fatalf("it is %s\n%s\n%s", health, must("logs", "dog"), must("inspect", "--format", "{{json .State.Health}}", "dog"))
 		}
 		time.Sleep(200 * time.Millisecond)
+	}
+	if out := must("top", "dog", "-o", "pid,uid,gid"); !strings.Contains(out, "1000") || strings.Contains(out, " 0 ") {
+		t.Errorf("its processes are\n%s", out)
 	}
 	if out := must("exec", "dog", "curl", "--fail", "http://localhost:3000/api/app"); !strings.Contains(out, `"dogwatch"`) {
 		t.Error(out)

@@ -3,6 +3,7 @@ package store
 import (
 	"errors"
 	"fmt"
+	"os"
 
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
@@ -40,7 +41,7 @@ func remedy(err error) (advice string, kind error) {
 	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
 		return restore, ErrCorrupt
 	case sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM:
-		return "let the user that runs dogwatch write to the file and its folder", nil
+		return fmt.Sprintf("let user %d, who runs dogwatch, write to the file and its folder: chown -R %[1]d:%d FOLDER", os.Getuid(), os.Getgid()), nil
 	case sqlite3.SQLITE_IOERR:
 		return "check the disk that holds the store, and that it has space left", nil
 	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
