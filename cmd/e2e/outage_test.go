@@ -58,6 +58,10 @@ func TestOutage(t *testing.T) {
 	engine.Stop(t)
 	eventually(t, "everything says that the engine is away", func() bool { return said(d, true) })
 	eventually(t, "the trigger is told", func() bool { return len(hook.all()) == 1 })
+	// A message under way at the kill may come once more, as every other.
+	eventually(t, "the message is recorded as sent", func() bool {
+		return len(get[[]json.RawMessage](d, http.MethodGet, "/api/deliveries?state=sent")) == 1
+	})
 	must(t, d.cmd.Process.Signal(syscall.SIGKILL))
 	<-d.done
 
