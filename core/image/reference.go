@@ -111,24 +111,6 @@ func (r Reference) String() string {
 	return r.Name() + r.suffix()
 }
 
-// Familiar returns the short form that people write, such as "nginx:1.25": without
-// "docker.io/" and, for official images, without "library/". Parse reads it back to
-// the same Reference, so a part that would then be misread stays.
-func (r Reference) Familiar() string {
-	if r.Domain != DefaultDomain {
-		return r.String()
-	}
-	short := r.Path
-	if official, ok := strings.CutPrefix(short, officialPath+"/"); ok && !strings.Contains(official, "/") {
-		short = official
-	}
-	short += r.suffix()
-	if back, problem := parse(short); problem != "" || back != r {
-		return r.String()
-	}
-	return short
-}
-
 func (r Reference) suffix() string {
 	var s string
 	if r.Tag != "" {

@@ -13,60 +13,53 @@ func TestParse(t *testing.T) {
 	long := strings.Repeat("t", 128)
 	path := strings.Repeat("p", 255)
 	for _, c := range []struct {
-		in       string
-		want     Reference
-		familiar string
+		in   string
+		want Reference
 	}{
 		// The table of the reference, with the default domain expanded.
-		{"nginx", Reference{Domain: "docker.io", Path: "library/nginx"}, "nginx"},
-		{"nginx:1.2", Reference{Domain: "docker.io", Path: "library/nginx", Tag: "1.2"}, "nginx:1.2"},
-		{"library/nginx", Reference{Domain: "docker.io", Path: "library/nginx"}, "nginx"},
-		{"user/repo:Tag_1.2-3", Reference{Domain: "docker.io", Path: "user/repo", Tag: "Tag_1.2-3"}, "user/repo:Tag_1.2-3"},
-		{"docker.io/library/nginx:1", Reference{Domain: "docker.io", Path: "library/nginx", Tag: "1"}, "nginx:1"},
-		{"index.docker.io/library/nginx", Reference{Domain: "docker.io", Path: "library/nginx"}, "nginx"},
-		{"localhost:5000/x", Reference{Domain: "localhost:5000", Path: "x"}, "localhost:5000/x"},
-		{"localhost/x/y:2", Reference{Domain: "localhost", Path: "x/y", Tag: "2"}, "localhost/x/y:2"},
-		{"myhost/x:1", Reference{Domain: "docker.io", Path: "myhost/x", Tag: "1"}, "myhost/x:1"},
-		{"myhost:5000/x/y:1", Reference{Domain: "myhost:5000", Path: "x/y", Tag: "1"}, "myhost:5000/x/y:1"},
-		{"a.b/c", Reference{Domain: "a.b", Path: "c"}, "a.b/c"},
-		{"registry.gitlab.com/a/b/c/d:1", Reference{Domain: "registry.gitlab.com", Path: "a/b/c/d", Tag: "1"}, "registry.gitlab.com/a/b/c/d:1"},
-		{"127.0.0.1:5000/x:1", Reference{Domain: "127.0.0.1:5000", Path: "x", Tag: "1"}, "127.0.0.1:5000/x:1"},
-		{"ghcr.io/a/b:tag@" + digest, Reference{Domain: "ghcr.io", Path: "a/b", Tag: "tag", Digest: digest}, "ghcr.io/a/b:tag@" + digest},
-		{"Foo/bar:1", Reference{Domain: "docker.io", Path: "Foo/bar", Tag: "1"}, "Foo/bar:1"},
-		{"FOO.com/bar:1", Reference{Domain: "FOO.com", Path: "bar", Tag: "1"}, "FOO.com/bar:1"},
-		{"[::1]:5000/foo:1", Reference{Domain: "[::1]:5000", Path: "foo", Tag: "1"}, "[::1]:5000/foo:1"},
+		{"nginx", Reference{Domain: "docker.io", Path: "library/nginx"}},
+		{"nginx:1.2", Reference{Domain: "docker.io", Path: "library/nginx", Tag: "1.2"}},
+		{"library/nginx", Reference{Domain: "docker.io", Path: "library/nginx"}},
+		{"user/repo:Tag_1.2-3", Reference{Domain: "docker.io", Path: "user/repo", Tag: "Tag_1.2-3"}},
+		{"docker.io/library/nginx:1", Reference{Domain: "docker.io", Path: "library/nginx", Tag: "1"}},
+		{"index.docker.io/library/nginx", Reference{Domain: "docker.io", Path: "library/nginx"}},
+		{"localhost:5000/x", Reference{Domain: "localhost:5000", Path: "x"}},
+		{"localhost/x/y:2", Reference{Domain: "localhost", Path: "x/y", Tag: "2"}},
+		{"myhost/x:1", Reference{Domain: "docker.io", Path: "myhost/x", Tag: "1"}},
+		{"myhost:5000/x/y:1", Reference{Domain: "myhost:5000", Path: "x/y", Tag: "1"}},
+		{"a.b/c", Reference{Domain: "a.b", Path: "c"}},
+		{"registry.gitlab.com/a/b/c/d:1", Reference{Domain: "registry.gitlab.com", Path: "a/b/c/d", Tag: "1"}},
+		{"127.0.0.1:5000/x:1", Reference{Domain: "127.0.0.1:5000", Path: "x", Tag: "1"}},
+		{"ghcr.io/a/b:tag@" + digest, Reference{Domain: "ghcr.io", Path: "a/b", Tag: "tag", Digest: digest}},
+		{"Foo/bar:1", Reference{Domain: "docker.io", Path: "Foo/bar", Tag: "1"}},
+		{"FOO.com/bar:1", Reference{Domain: "FOO.com", Path: "bar", Tag: "1"}},
+		{"[::1]:5000/foo:1", Reference{Domain: "[::1]:5000", Path: "foo", Tag: "1"}},
 
-		{"[fd00::A]/foo", Reference{Domain: "[fd00::A]", Path: "foo"}, "[fd00::A]/foo"},
-		{"docker.io/nginx", Reference{Domain: "docker.io", Path: "library/nginx"}, "nginx"},
-		{"registry-1.docker.io/a/b", Reference{Domain: "docker.io", Path: "a/b"}, "a/b"},
-		{"Docker.io/a/b", Reference{Domain: "docker.io", Path: "a/b"}, "a/b"},
-		{"nginx@" + digest, Reference{Domain: "docker.io", Path: "library/nginx", Digest: digest}, "nginx@" + digest},
-		{"localhost:5000", Reference{Domain: "docker.io", Path: "library/localhost", Tag: "5000"}, "localhost:5000"},
-		{"foo.bar", Reference{Domain: "docker.io", Path: "library/foo.bar"}, "foo.bar"},
-		{"a__b/c-----d/e.f_g", Reference{Domain: "docker.io", Path: "a__b/c-----d/e.f_g"}, "a__b/c-----d/e.f_g"},
-		{"x:" + long, Reference{Domain: "docker.io", Path: "library/x", Tag: long}, "x:" + long},
-		{"a.b/" + path, Reference{Domain: "a.b", Path: path}, "a.b/" + path},
+		{"[fd00::A]/foo", Reference{Domain: "[fd00::A]", Path: "foo"}},
+		{"docker.io/nginx", Reference{Domain: "docker.io", Path: "library/nginx"}},
+		{"registry-1.docker.io/a/b", Reference{Domain: "docker.io", Path: "a/b"}},
+		{"Docker.io/a/b", Reference{Domain: "docker.io", Path: "a/b"}},
+		{"nginx@" + digest, Reference{Domain: "docker.io", Path: "library/nginx", Digest: digest}},
+		{"localhost:5000", Reference{Domain: "docker.io", Path: "library/localhost", Tag: "5000"}},
+		{"foo.bar", Reference{Domain: "docker.io", Path: "library/foo.bar"}},
+		{"a__b/c-----d/e.f_g", Reference{Domain: "docker.io", Path: "a__b/c-----d/e.f_g"}},
+		{"x:" + long, Reference{Domain: "docker.io", Path: "library/x", Tag: long}},
+		{"a.b/" + path, Reference{Domain: "a.b", Path: path}},
 
-		// Only exact prefixes are stripped, and never what would then be misread.
-		{"docker.io/mylibrary/app", Reference{Domain: "docker.io", Path: "mylibrary/app"}, "mylibrary/app"},
-		{"quay.io/library/app", Reference{Domain: "quay.io", Path: "library/app"}, "quay.io/library/app"},
-		{"docker.io/library/a/b", Reference{Domain: "docker.io", Path: "library/a/b"}, "library/a/b"},
-		{"docker.io/foo.bar/app", Reference{Domain: "docker.io", Path: "foo.bar/app"}, "docker.io/foo.bar/app"},
-		{"docker.io/" + digest[7:], Reference{Domain: "docker.io", Path: "library/" + digest[7:]}, "docker.io/library/" + digest[7:]},
+		// Only exact prefixes are expanded.
+		{"docker.io/mylibrary/app", Reference{Domain: "docker.io", Path: "mylibrary/app"}},
+		{"quay.io/library/app", Reference{Domain: "quay.io", Path: "library/app"}},
+		{"docker.io/library/a/b", Reference{Domain: "docker.io", Path: "library/a/b"}},
+		{"docker.io/foo.bar/app", Reference{Domain: "docker.io", Path: "foo.bar/app"}},
+		{"docker.io/" + digest[7:], Reference{Domain: "docker.io", Path: "library/" + digest[7:]}},
 	} {
 		got, err := Parse(c.in)
 		if err != nil || got != c.want {
 			t.Errorf("Parse(%q) = %+v, %v; want %+v", c.in, got, err, c.want)
 			continue
 		}
-		if got.Familiar() != c.familiar {
-			t.Errorf("Parse(%q).Familiar() = %q, want %q", c.in, got.Familiar(), c.familiar)
-		}
 		if back, err := Parse(got.String()); err != nil || back != got {
 			t.Errorf("Parse(%q) = %+v, %v; want %+v", got.String(), back, err, got)
-		}
-		if back, err := Parse(got.Familiar()); err != nil || back != got {
-			t.Errorf("Parse(%q) = %+v, %v; want %+v", got.Familiar(), back, err, got)
 		}
 	}
 }
@@ -118,8 +111,8 @@ func TestParseRefuses(t *testing.T) {
 	}
 }
 
-// Random references from the pieces of the grammar survive both forms.
-func TestRoundTrip(t *testing.T) {
+// TestStringIsParsedBack has random references from the pieces of the grammar.
+func TestStringIsParsedBack(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	pick := func(from ...string) string { return from[random.IntN(len(from))] }
 	for range 20_000 {
@@ -130,10 +123,8 @@ func TestRoundTrip(t *testing.T) {
 		if err != nil {
 			t.Fatalf("Parse(%q): %v", text, err)
 		}
-		for _, form := range []string{ref.String(), ref.Familiar()} {
-			if back, err := Parse(form); err != nil || back != ref {
-				t.Fatalf("Parse(%q) = %+v, %v; want %+v from %q", form, back, err, ref, text)
-			}
+		if back, err := Parse(ref.String()); err != nil || back != ref {
+			t.Fatalf("Parse(%q) = %+v, %v; want %+v from %q", ref.String(), back, err, ref, text)
 		}
 	}
 }
@@ -150,10 +141,8 @@ func FuzzParse(f *testing.F) {
 		if ref.Domain == "" || ref.Path == "" {
 			t.Fatalf("Parse(%q) = %+v has an empty part", s, ref)
 		}
-		for _, form := range []string{ref.String(), ref.Familiar()} {
-			if back, err := Parse(form); err != nil || back != ref {
-				t.Fatalf("Parse(%q) = %+v, %v; want %+v from %q", form, back, err, ref, s)
-			}
+		if back, err := Parse(ref.String()); err != nil || back != ref {
+			t.Fatalf("Parse(%q) = %+v, %v; want %+v from %q", ref.String(), back, err, ref, s)
 		}
 	})
 }
