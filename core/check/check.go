@@ -204,13 +204,6 @@ func (c *Checker) lead(ctx context.Context, w Watcher, st *state, r *run) {
 	r.report, r.err = c.run(ctx, w, "")
 }
 
-// Running reports whether a check of the whole watcher is under way.
-func (c *Checker) Running(watcher string) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.state(watcher).running != nil
-}
-
 // One lists the watcher's containers, as Run does, but sends requests to registries about
 // one container only. It returns ErrNotListed when the engine has it no more.
 func (c *Checker) One(ctx context.Context, w Watcher, id string) error {

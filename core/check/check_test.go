@@ -103,8 +103,8 @@ func TestOverlappingRunsShareOneCheck(t *testing.T) {
 			go func() { reports <- w.run() }()
 			time.Sleep(time.Second)
 		}
-		if !w.Running("local") || w.Running("other") {
-			t.Error("Running tells wrong")
+		if got := w.Progress(); !slices.Equal(got, []Progress{{"local", 0, 1}}) {
+			t.Errorf("progress %v", got)
 		}
 		first := <-reports
 		for range 2 {
@@ -112,8 +112,8 @@ func TestOverlappingRunsShareOneCheck(t *testing.T) {
 				t.Errorf("another run: %+v", r)
 			}
 		}
-		if w.engine.lists != 1 || w.Running("local") {
-			t.Errorf("%d listings, running %t", w.engine.lists, w.Running("local"))
+		if w.engine.lists != 1 || len(w.Progress()) > 0 {
+			t.Errorf("%d listings, progress %v", w.engine.lists, w.Progress())
 		}
 		// Who is absorbed waits no longer than its own context.
 		go w.run()
