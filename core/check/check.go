@@ -3,7 +3,7 @@
 // newer, and commit what was found together with its events.
 //
 // Everything that decides (policy.go, discover.go, response.go, transition.go) is free of I/O;
-// everything that waits (pass.go, gather.go, fetch.go, queue.go, date.go) is bounded by a
+// everything that waits (pass.go, gather.go, fetch.go, limiter.go, releasedate.go) is bounded by a
 // context and by limits per host.
 package check
 
@@ -35,7 +35,7 @@ type Watcher struct {
 	Lister         Lister
 }
 
-// Registry answers questions about repositories; see registry.Registry.
+// Registry reads repositories; see registry.Registry.
 type Registry interface {
 	Tags(ctx context.Context, repo registry.Repository, validator string) (registry.TagList, error)
 	Resolve(ctx context.Context, repo registry.Repository, tag string) (string, error)
@@ -63,13 +63,13 @@ type Store interface {
 	Commit(ctx context.Context, change event.Change) error
 }
 
-// Cache keeps answers of registries between runs. It may forget.
+// Cache keeps responses of registries between runs. It may forget.
 type Cache interface {
 	Get(ctx context.Context, key string) (validator string, body []byte, found bool)
 	Put(ctx context.Context, key, validator string, body []byte)
 }
 
-// Limits bound what a run asks of registries.
+// Limits bound the requests of a run to registries.
 type Limits struct {
 	// PerHost is how many requests one host gets at a time.
 	PerHost int

@@ -127,7 +127,7 @@ func TestOverlappingRunsShareOneCheck(t *testing.T) {
 	})
 }
 
-// TestFreshRepeatsAfterRunningCheck: whoever knows of a change is not absorbed by a run that has listed.
+// TestFreshRepeatsAfterRunningCheck: a caller who knows of a change does not share a run that has listed.
 func TestFreshRepeatsAfterRunningCheck(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := open(t)
@@ -175,7 +175,7 @@ func TestOneChecksASingleContainer(t *testing.T) {
 	if c := events[0].Check; !c.Single || c.Containers != 1 || len(c.Found) != 1 {
 		t.Errorf("report %+v", c)
 	}
-	if err := w.One(t.Context(), w.local(), "id-nobody"); !errors.Is(err, ErrNotListed) {
+	if err := w.One(t.Context(), w.local(), "id-unknown"); !errors.Is(err, ErrNotListed) {
 		t.Errorf("error %v", err)
 	}
 	w.engine.err = errors.New("down")
@@ -234,7 +234,7 @@ func TestSetStatus(t *testing.T) {
 	before := w.get("id-web")
 	for _, c := range []struct{ watcher, id, status string }{
 		{"local", "id-web", "paused"}, {"local", "id-web", "paused"}, {"local", "id-web", ""},
-		{"other", "id-web", "exited"}, {"local", "id-nobody", "exited"},
+		{"other", "id-web", "exited"}, {"local", "id-unknown", "exited"},
 	} {
 		if err := w.SetStatus(t.Context(), c.watcher, c.id, c.status); err != nil {
 			t.Error(err)

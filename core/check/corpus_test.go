@@ -10,7 +10,7 @@ import (
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
-// TestCorpusLinks puts every link template that people really use on a
+// TestCorpusLinks puts every link template that users really have on a
 // container that has an update: there is a link to the running and to the newer
 // version, or an error that names the label and what is wrong with it. The
 // container is checked in any case.

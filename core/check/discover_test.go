@@ -209,7 +209,7 @@ func TestReplacedUnderOtherRules(t *testing.T) {
 }
 
 // TestOneEngineTwoWatchers: the container belongs to the first watcher of the
-// configuration, whoever sees it first, and there is a warning.
+// configuration, whichever sees it first, and there is a warning.
 func TestOneEngineTwoWatchers(t *testing.T) {
 	w := open(t, func(w *world, _ *Options) { w.order = []string{"local", "second"} })
 	quiet(w)
@@ -295,7 +295,7 @@ func TestListerDuplicateIDs(t *testing.T) {
 	contains(t, "log", w.log.String(), "without id or name", "two containers with the id id-a or the name")
 }
 
-// TestListerReportsContainerError: what the engine or the reference cannot tell marks its container only.
+// TestListerReportsContainerError: what the engine cannot say, or a wrong reference, marks its container only.
 func TestListerReportsContainerError(t *testing.T) {
 	w := open(t)
 	quiet(w)
@@ -323,7 +323,7 @@ func TestListerReportsContainerError(t *testing.T) {
 	if c := w.get("id-web"); c.Check.State != sdk.CheckOK || c.Error != nil {
 		t.Errorf("the good one: %+v %+v", c.Check, c.Error)
 	}
-	// A second pass tells nothing: nothing has changed.
+	// A second pass emits nothing: nothing has changed.
 	_, last := w.events(0)
 	w.run()
 	events, _ := w.events(last)

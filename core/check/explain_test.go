@@ -209,7 +209,7 @@ func TestImages(t *testing.T) {
 	}
 }
 
-// TestExplainSaysBaseIsDropped tells why an image on another base is offered.
+// TestExplainSaysBaseIsDropped says why an image on another base is offered.
 func TestExplainSaysBaseIsDropped(t *testing.T) {
 	w := open(t)
 	w.hub.tags["library/memcached"] = []string{"1.6.33-alpine3.21", "1.6.34-alpine3.22"}

@@ -45,12 +45,12 @@ type digestResponse struct {
 
 // fetcher sends requests to registries, each of them once per run.
 type fetcher struct {
-	opt   Options
-	queue *queue
+	opt     Options
+	limiter *limiter
 }
 
 func newFetcher(opt Options) *fetcher {
-	return &fetcher{opt: opt, queue: newQueue(opt)}
+	return &fetcher{opt: opt, limiter: newLimiter(opt)}
 }
 
 // group is the containers of one repository of one registry.
@@ -155,7 +155,7 @@ func (f *fetcher) group(ctx context.Context, g *group) {
 		name := s.container.Image.Tag.Value
 		r, fetched := digests[name]
 		if !fetched {
-			r.err = f.queue.do(ctx, g.repo.Host, func(ctx context.Context) (err error) {
+			r.err = f.limiter.do(ctx, g.repo.Host, func(ctx context.Context) (err error) {
 				r.digest, err = g.match.Registry.Resolve(ctx, g.repo, name)
 				return err
 			})
@@ -236,7 +236,7 @@ func (f *fetcher) tags(ctx context.Context, g *group) ([]string, error) {
 		validator = ""
 	}
 	var list registry.TagList
-	err := f.queue.do(ctx, g.repo.Host, func(ctx context.Context) (err error) {
+	err := f.limiter.do(ctx, g.repo.Host, func(ctx context.Context) (err error) {
 		list, err = g.match.Registry.Tags(ctx, g.repo, validator)
 		return err
 	})
@@ -292,7 +292,7 @@ func (f *fetcher) manifest(ctx context.Context, g *group, digest string, p sdk.P
 	if _, body, cached := f.opt.Cache.Get(ctx, key); cached && json.Unmarshal(body, &m) == nil {
 		return m, nil
 	}
-	err := f.queue.do(ctx, g.repo.Host, func(ctx context.Context) (err error) {
+	err := f.limiter.do(ctx, g.repo.Host, func(ctx context.Context) (err error) {
 		m, err = g.match.Registry.Manifest(ctx, g.repo, digest, p)
 		return err
 	})

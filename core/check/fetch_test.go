@@ -62,7 +62,7 @@ func TestUnchangedTags(t *testing.T) {
 	w.hub.stamps["library/nginx"] = `"v1"`
 	w.engine.has(container("web", "nginx:1.25.0"))
 	w.run()
-	w.hub.tags["library/nginx"] = nil // not looked at while the validator holds
+	w.hub.tags["library/nginx"] = nil // not read while the validator holds
 	w.run()
 	equal(t, "requests", w.hub.requests(), []string{"tags library/nginx", `tags library/nginx "v1"`})
 	if c := w.get("id-web"); c.Result.Tag != "1.26.0" || !c.UpdateAvailable {

@@ -28,7 +28,7 @@ func (p *pass) gather(ctx context.Context) error {
 		for range done { // until no request is under way
 		}
 	}()
-	p.goes(0)
+	p.advance(0)
 	ready := map[*target]bool{}
 	var due <-chan time.Time
 	for {
@@ -47,7 +47,7 @@ func (p *pass) gather(ctx context.Context) error {
 			if err := p.settle(ctx, ready, false); err != nil {
 				return err
 			}
-			p.goes(len(ready))
+			p.advance(len(ready))
 			ready, due = map[*target]bool{}, nil
 		}
 	}

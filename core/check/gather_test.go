@@ -278,7 +278,7 @@ func TestKillDuringLongCheckLosesNothing(t *testing.T) {
 						list = append(list, container(fmt.Sprint("c", i), fmt.Sprintf("r%d.example/a:1.0", i)))
 					}
 					w.engine.has(list...)
-					owedFrom(t, s, w.AddToBacklog)
+					backlogFrom(t, s, w.AddToBacklog)
 					_, _ = w.Run(t.Context(), w.local())
 				}
 				life(after)
@@ -325,8 +325,8 @@ func (m *mortal) Commit(ctx context.Context, change event.Change) error {
 	return m.Store.Commit(ctx, change)
 }
 
-// owedFrom reads from the log what no whole check has reported, as the core does at start.
-func owedFrom(t *testing.T, s *store.Store, owe func(sdk.Container)) {
+// backlogFrom reads from the log what no whole check has reported, as the core does at start.
+func backlogFrom(t *testing.T, s *store.Store, add func(sdk.Container)) {
 	t.Helper()
 	events, err := s.Events(context.Background(), 0, 1000)
 	if err != nil {
@@ -334,7 +334,7 @@ func owedFrom(t *testing.T, s *store.Store, owe func(sdk.Container)) {
 	}
 	for i := len(events) - 1; i >= 0 && events[i].Type != event.CheckFinished; i-- {
 		if events[i].Type == event.UpdateFound {
-			owe(*events[i].Container)
+			add(*events[i].Container)
 		}
 	}
 }

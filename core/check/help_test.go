@@ -180,7 +180,7 @@ func (e *engine) has(list ...sdk.Container) {
 	e.list = list
 }
 
-// digest returns a well-formed digest that is easy to tell: digest("a") is sha256:aaa…
+// digest returns a well-formed digest that is easy to recognise: digest("a") is sha256:aaa…
 func digest(letter string) string { return "sha256:" + strings.Repeat(letter, 64) }
 
 // container is one as a watcher lists it: pulled from where its image says, as
@@ -317,7 +317,7 @@ func contains(t testing.TB, about, text string, parts ...string) {
 	}
 }
 
-// manifest is one whose own digest and configuration are easy to tell.
+// manifest is one whose own digest and configuration are easy to recognise.
 func manifest(own, config string) registry.Manifest {
 	return registry.Manifest{Digest: digest(own), Config: digest(config)}
 }

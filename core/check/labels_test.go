@@ -62,7 +62,7 @@ func TestCorpusLabels(t *testing.T) {
 	golden(t, "testdata/corpus-labels.golden", got.String())
 }
 
-// outcomes tells what a policy asks for and complains about, one thing a line.
+// outcomes lists what a policy asks for and complains about, one thing a line.
 func outcomes(p policy) string {
 	var b strings.Builder
 	for _, r := range p.sources {

@@ -34,7 +34,7 @@ func (p *pass) run(ctx context.Context) error {
 	if err := p.opt.Store.Commit(ctx, event.Change{Events: []event.Event{p.runEvent(event.CheckStarted)}}); err != nil {
 		return fmt.Errorf("record its start: %w", err)
 	}
-	p.lists()
+	p.startListing()
 	listed, err := p.watcher.Lister.List(ctx)
 	p.reached(ctx, p.watcher.Name, err)
 	if err != nil {
@@ -50,8 +50,8 @@ func (p *pass) run(ctx context.Context) error {
 	return p.gather(ctx)
 }
 
-// lists notes that a whole run looks at the engine now.
-func (p *pass) lists() {
+// startListing notes that a whole run looks at the engine now.
+func (p *pass) startListing() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if st := p.state(p.watcher.Name); st.running != nil && p.only == "" {

@@ -28,8 +28,8 @@ func (c *Checker) Progress() []Progress {
 	return all
 }
 
-// goes notes that more containers have their result, and says that a whole check goes on.
-func (p *pass) goes(more int) {
+// advance notes that more containers have their result, and says that a whole check goes on.
+func (p *pass) advance(more int) {
 	if p.only != "" {
 		return
 	}

@@ -15,7 +15,7 @@ import (
 // defaultCacheBytes bounds the registry cache: tag lists of some thousands of repositories.
 const defaultCacheBytes = 32 << 20
 
-// CacheEntry is something a registry has answered.
+// CacheEntry is a response of a registry.
 type CacheEntry struct {
 	Key string
 	// Validator makes a request conditional, as an ETag does; "" when Body never changes.

@@ -145,7 +145,7 @@ func killAfter(t *testing.T, path string, n int) (acknowledged int64, steps int)
 		}
 	}
 	killed := cmd.Process.Kill()
-	for read() { // what it said before it died
+	for read() { // what it said before it was killed
 	}
 	_ = cmd.Wait() // it was killed, which is an error
 	must(t, killed)

@@ -23,12 +23,12 @@ type DeliveryFilter struct {
 }
 
 // Plan adds deliveries and moves the reader's cursor to the id of the event they
-// were planned for, in one transaction; a cursor never moves back. What was
-// planned before for the same trigger, subject and fingerprint is left alone,
-// unless it was skipped: then it is pending again. So is what was planned for the
-// same containers under another subject, for they may have been renamed since. It returns how many are newly
-// owed. ID, State, Attempts and the times are the store's to set, except NextAt,
-// where zero means now.
+// were planned for, in one transaction; a cursor never moves back. Deliveries are
+// deduplicated by trigger, subject and fingerprint: one that was planned before is
+// left alone, unless it was skipped: then it is pending again. One for the same
+// containers under another subject is left alone, too, for they may have been
+// renamed since. It returns how many are newly pending. ID, State, Attempts and the
+// times are the store's to set, except NextAt, where zero means now.
 func (s *Store) Plan(ctx context.Context, reader string, cursor int64, ds []delivery.Delivery) (planned int, err error) {
 	err = s.write(ctx, "plan deliveries", func(t tx) error {
 		now := s.now()
@@ -150,7 +150,7 @@ func (t tx) change(id int64, want, update string, args ...any) error {
 
 // Recover decides about every delivery that a crash left Sending: outcome says
 // whether and when to try again (Pending) or to give up (Failed), and why; it
-// gets the delivery without its Payload. Giving up appends the event that tells
+// gets the delivery without its Payload. Giving up appends the event that says
 // of it. It returns how many there were.
 func (s *Store) Recover(ctx context.Context, outcome func(delivery.Delivery) delivery.Outcome) (n int, err error) {
 	err = s.write(ctx, "recover deliveries", func(t tx) error {

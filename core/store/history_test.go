@@ -102,10 +102,10 @@ func TestHistoryLeavesOutReleaseDates(t *testing.T) {
 		{Type: event.ContainerChanged, Subject: "local/web", Payload: event.Payload{Aspect: event.Released}},
 		{Type: event.ContainerChanged, Subject: "local/web"}, {Type: event.UpdateFound, Subject: "local/web"},
 	}}))
-	for news, want := range map[bool]int{true: 2, false: 3} {
-		found, err := s.History(t.Context(), event.Filter{News: news, Subject: "local/web"})
+	for filtered, want := range map[bool]int{true: 2, false: 3} {
+		found, err := s.History(t.Context(), event.Filter{News: filtered, Subject: "local/web"})
 		if err != nil || len(found) != want {
-			t.Errorf("news %v: %d events, %v, want %d", news, len(found), err, want)
+			t.Errorf("without release dates %v: %d events, %v, want %d", filtered, len(found), err, want)
 		}
 	}
 }

@@ -1,6 +1,6 @@
 // Package store remembers everything that must outlive the process: the
 // containers and what their last check found, the log of events, what is pending
-// to triggers, which plugins are trusted, and what registries have answered.
+// to triggers, which plugins are trusted, and responses of registries.
 //
 // It is one SQLite file and the only package that speaks SQL. Whatever belongs
 // together is written in one transaction, after which the readers of the log

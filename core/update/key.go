@@ -47,7 +47,7 @@ func KeyOf(c *sdk.Container) Key {
 	return k
 }
 
-// From returns what runs and To what is offered, as people see it: tags, or the
+// From returns what runs and To what is offered, as users see it: tags, or the
 // digests behind one tag.
 func (k Key) From() string {
 	if k.Kind == sdk.KindDigest {

@@ -25,9 +25,9 @@ const (
 	silentPause   = time.Minute
 )
 
-// queue is the rate limiter of requests to registries: so many at a time to each
+// limiter is the rate limiter of requests to registries: so many at a time to each
 // host and in total, and none to a host that asked for a pause.
-type queue struct {
+type limiter struct {
 	perHost int
 	total   chan struct{}
 	now     func() time.Time
@@ -40,24 +40,24 @@ type queue struct {
 type host struct {
 	slots chan struct{}
 
-	// These are guarded by the queue's mutex.
+	// These are guarded by the mutex of the limiter.
 	until   time.Time     // no requests before
 	reason  string        // why
 	limited bool          // it asked for that itself
 	silent  time.Duration // what requests without any response have cost since the last response
 }
 
-func newQueue(opt Options) *queue {
-	return &queue{perHost: max(opt.Limits.PerHost, 1), total: make(chan struct{}, max(opt.Limits.Total, 1)), now: opt.Now, hosts: map[string]*host{}}
+func newLimiter(opt Options) *limiter {
+	return &limiter{perHost: max(opt.Limits.PerHost, 1), total: make(chan struct{}, max(opt.Limits.Total, 1)), now: opt.Now, hosts: map[string]*host{}}
 }
 
-func (q *queue) host(name string) *host {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	h := q.hosts[name]
+func (l *limiter) host(name string) *host {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	h := l.hosts[name]
 	if h == nil {
-		h = &host{slots: make(chan struct{}, q.perHost)}
-		q.hosts[name] = h
+		h = &host{slots: make(chan struct{}, l.perHost)}
+		l.hosts[name] = h
 	}
 	return h
 }
@@ -65,60 +65,60 @@ func (q *queue) host(name string) *host {
 // do makes one request to a host within the limits. When the host asks for a short
 // pause, the request is retried once after it; when it asks for more, every
 // request to it fails at once until then.
-func (q *queue) do(ctx context.Context, name string, request func(context.Context) error) error {
-	h := q.host(name)
+func (l *limiter) do(ctx context.Context, name string, request func(context.Context) error) error {
+	h := l.host(name)
 	for again := false; ; again = true {
-		leave, err := q.enter(ctx, name, h)
+		leave, err := l.enter(ctx, name, h)
 		if err != nil {
 			return err
 		}
-		began := q.now()
+		began := l.now()
 		err = request(ctx)
-		took := q.now().Sub(began)
+		took := l.now().Sub(began)
 		// Learnt before the slot is released: the next request must see the pause.
-		repeat := ctx.Err() == nil && q.learn(h, err, took, again)
+		repeat := ctx.Err() == nil && l.learn(h, err, took, again)
 		leave()
 		if !repeat {
-			return q.postponed(name, h, err)
+			return l.postponed(name, h, err)
 		}
 	}
 }
 
 // enter waits for a slot of the host. It fails when the host gets no requests for
 // longer than a run waits, or with the error of ctx.
-func (q *queue) enter(ctx context.Context, name string, h *host) (leave func(), err error) {
+func (l *limiter) enter(ctx context.Context, name string, h *host) (leave func(), err error) {
 	for {
-		if err := q.sitOut(ctx, name, h); err != nil {
+		if err := l.waitOut(ctx, name, h); err != nil {
 			return nil, err
 		}
 		if err := take(ctx, h.slots); err != nil {
 			return nil, err
 		}
-		if err := take(ctx, q.total); err != nil {
+		if err := take(ctx, l.total); err != nil {
 			<-h.slots
 			return nil, err
 		}
 		leave := func() {
-			<-q.total
+			<-l.total
 			<-h.slots
 		}
-		if wait, _, _ := q.pause(h); wait <= 0 {
+		if wait, _, _ := l.pause(h); wait <= 0 {
 			return leave, nil
 		}
 		leave() // the host asked for a pause while this request waited
 	}
 }
 
-// sitOut waits for the end of a short pause and fails during a long one.
-func (q *queue) sitOut(ctx context.Context, name string, h *host) error {
-	wait, until, reason := q.pause(h)
+// waitOut waits for the end of a short pause and fails during a long one.
+func (l *limiter) waitOut(ctx context.Context, name string, h *host) error {
+	wait, until, reason := l.pause(h)
 	switch {
 	case wait <= 0:
 		return ctx.Err()
 	case wait > shortPause:
 		said := name + " " + reason
 		err := sdk.WithKind(sdk.ErrUnavailable, fmt.Errorf("%s: not asked again before %s", said, until.UTC().Format("2006-01-02 15:04:05 MST")))
-		if q.asksForPause(h) {
+		if l.asksForPause(h) {
 			err = &postponedError{until: until, reason: said, error: err}
 		}
 		return err
@@ -146,9 +146,9 @@ func (e *postponedError) Unwrap() error { return e.error }
 
 // postponed returns the error of a request, as a *postponedError when the host
 // asked for a pause with it.
-func (q *queue) postponed(name string, h *host, err error) error {
+func (l *limiter) postponed(name string, h *host, err error) error {
 	var limited *sdk.RateLimitedError
-	wait, until, reason := q.pause(h)
+	wait, until, reason := l.pause(h)
 	if !errors.As(err, &limited) || wait <= 0 {
 		return err
 	}
@@ -156,23 +156,23 @@ func (q *queue) postponed(name string, h *host, err error) error {
 }
 
 // asksForPause reports whether the host itself asked to be left alone.
-func (q *queue) asksForPause(h *host) bool {
-	q.mu.Lock()
-	defer q.mu.Unlock()
+func (l *limiter) asksForPause(h *host) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	return h.limited
 }
 
 // pause returns how long, until when and why the host is to be left alone.
-func (q *queue) pause(h *host) (wait time.Duration, until time.Time, reason string) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	return h.until.Sub(q.now()), h.until, h.reason
+func (l *limiter) pause(h *host) (wait time.Duration, until time.Time, reason string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return h.until.Sub(l.now()), h.until, h.reason
 }
 
 // learn records how a request went and reports whether to retry it.
-func (q *queue) learn(h *host, err error, took time.Duration, again bool) bool {
-	q.mu.Lock()
-	defer q.mu.Unlock()
+func (l *limiter) learn(h *host, err error, took time.Duration, again bool) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	var limited *sdk.RateLimitedError
 	switch {
 	case errors.As(err, &limited):
@@ -182,12 +182,12 @@ func (q *queue) learn(h *host, err error, took time.Duration, again bool) bool {
 		if !short {
 			pause = min(max(pause, defaultPause), longestPause)
 		}
-		h.pause(q.now().Add(pause), "limits requests", true)
+		h.pause(l.now().Add(pause), "limits requests", true)
 		return short
 	case errors.Is(err, sdk.ErrUnavailable), errors.Is(err, context.DeadlineExceeded):
 		if h.silent += took; h.silent >= failureBudget {
 			h.silent = 0
-			h.pause(q.now().Add(silentPause), "does not answer", false)
+			h.pause(l.now().Add(silentPause), "does not answer", false)
 		}
 	default:
 		h.silent = 0

@@ -16,19 +16,19 @@ import (
 	"github.com/dogwatch/dogwatch/sdk/registry"
 )
 
-// What is asked of registries for a date. Reading a manifest is a pull to a
+// What requests for dates may cost registries. Reading a manifest is a pull to a
 // registry that counts them, of which Docker Hub allows 100 in 6 hours without
 // an account (docs.docker.com/docker-hub/usage), and checks and engines need them more.
 const (
-	// datesPerHour is how many dates a host is asked for that does not say what it allows.
+	// datesPerHour is how many dates are fetched from a host that does not say what it allows.
 	datesPerHour = 30
 	// spareShare is the part of what a host allows that is left for others: a half.
 	spareShare = 2
 	// usualWindow is how long a limit is believed whose host does not say for how long it counts.
 	usualWindow = time.Hour
-	// datePause is how long a date is not asked for again that could not be had.
+	// datePause is how long a failed request for a date is not retried.
 	datePause = 6 * time.Hour
-	// maxDates is how many dates of one host wait for their turn. What does not
+	// maxDates is how many dates of one host wait. What does not
 	// fit is wanted again with the next page view.
 	maxDates = 200
 	// maxResults bounds what is remembered.
@@ -55,7 +55,7 @@ func believable(at sdk.Time, now time.Time) bool {
 }
 
 // Dater finds out when newer tags were made, for those who look at them: checks
-// do not ask, for it takes a pull. It asks each host one question at a time, and
+// do not, for it takes a pull. It makes one request to a host at a time, and
 // leaves alone those that have little to spare. Its methods may be called concurrently.
 type Dater struct {
 	checker *Checker
@@ -65,7 +65,7 @@ type Dater struct {
 
 	mu      sync.Mutex
 	hosts   map[string]*dates
-	waiting map[release]bool // to be asked about, or being asked about
+	waiting map[release]bool // to be fetched, or being fetched
 	results map[release]dateResult
 }
 
@@ -89,7 +89,7 @@ type dateResult struct {
 	again time.Time
 }
 
-// refusal says why a host is not asked.
+// refusal says why a host gets no request.
 type refusal string
 
 func (r refusal) Error() string { return string(r) }
@@ -120,7 +120,7 @@ func (d *Dater) Want(c *sdk.Container) {
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if a, asked := d.results[r]; d.waiting[r] || asked && a.made.IsZero() && (a.again.IsZero() || d.now().Before(a.again)) {
+	if a, fetched := d.results[r]; d.waiting[r] || fetched && a.made.IsZero() && (a.again.IsZero() || d.now().Before(a.again)) {
 		return
 	}
 	h := d.hosts[r.host]
@@ -273,7 +273,7 @@ func (d *Dater) fetch(ctx context.Context, h *dates, r release) (sdk.Time, error
 	f := d.checker.fetch
 	g := &group{match: match, repo: registry.Repository{Host: r.host, Name: r.name, Together: []string{r.name}}}
 	var digest string
-	err := f.queue.do(ctx, r.host, func(ctx context.Context) (err error) {
+	err := f.limiter.do(ctx, r.host, func(ctx context.Context) (err error) {
 		digest, err = match.Registry.Resolve(ctx, g.repo, r.tag)
 		return err
 	})
@@ -291,8 +291,8 @@ func (d *Dater) fetch(ctx context.Context, h *dates, r release) (sdk.Time, error
 // spare says why a host is to be left alone; "" when it is not. limited is whether
 // the host has said what it allows.
 func (d *Dater) spare(ctx context.Context, match Match, host string) (limited bool, why refusal) {
-	queue := d.checker.fetch.queue
-	if wait, _, reason := queue.pause(queue.host(host)); wait > 0 {
+	limiter := d.checker.fetch.limiter
+	if wait, _, reason := limiter.pause(limiter.host(host)); wait > 0 {
 		return false, refusal("it " + reason)
 	}
 	base, err := url.Parse(match.URL)
@@ -314,7 +314,7 @@ func (d *Dater) spare(ctx context.Context, match Match, host string) (limited bo
 	return limited, ""
 }
 
-// take counts a question to a host that does not say what it allows, and reports whether it is one too many.
+// take counts a request to a host that does not say what it allows, and reports whether it is one too many.
 func (d *Dater) take(h *dates) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -189,7 +189,7 @@ func TestCancelledRequestFreesItsSlots(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				q := newQueue(Options{Limits: c.limits, Now: time.Now})
+				q := newLimiter(Options{Limits: c.limits, Now: time.Now})
 				var wait sync.WaitGroup
 				var mu sync.Mutex
 				underWay, most, requests := 0, 0, 0
