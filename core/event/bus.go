@@ -6,7 +6,7 @@ import (
 	"sync"
 )
 
-// Bus tells readers of the log that there may be something new, and those who
+// Bus notifies readers of the log that there may be something new, and those who
 // want to know it that state has changed that is not in the log. A wake-up
 // carries no data, so any number of them merge into one, a writer never waits
 // for a reader, and a slow reader is merely late. The zero Bus is ready; its
@@ -20,14 +20,14 @@ type Bus struct {
 	touched map[Type]uint64
 }
 
-// Subscription is one reader's ear. At most one wake-up is kept for it.
+// Subscription is that of one reader. At most one wake-up is kept for it.
 type Subscription struct {
 	bus  *Bus
 	all  bool
 	wake chan struct{}
 }
 
-// Subscribe returns a Subscription that hears every later Wake. Subscribe first
+// Subscribe returns a Subscription that is notified of every later Wake. Subscribe first
 // and read the log second, and nothing is missed. The caller must Close it.
 func (b *Bus) Subscribe() *Subscription { return b.subscribe(false) }
 
@@ -51,11 +51,11 @@ func (b *Bus) Wake() {
 	defer b.mu.Unlock()
 	b.wakes++
 	for s := range b.subs {
-		s.hear()
+		s.notify()
 	}
 }
 
-// Wakes returns how often Wake was called: whoever has read the log since the
+// Wakes returns how often Wake was called: a reader that has read the log since the
 // last change of this number has read all of it.
 func (b *Bus) Wakes() uint64 {
 	b.mu.Lock()
@@ -63,7 +63,7 @@ func (b *Bus) Wakes() uint64 {
 	return b.wakes
 }
 
-// Touch tells those of SubscribeAll that state of a type has changed: one whose
+// Touch notifies those of SubscribeAll that state of a type has changed: one whose
 // changes are not in the log, such as ComponentChanged. It never blocks.
 func (b *Bus) Touch(t Type) {
 	b.mu.Lock()
@@ -75,7 +75,7 @@ func (b *Bus) Touch(t Type) {
 	b.touched[t] = b.touches
 	for s := range b.subs {
 		if s.all {
-			s.hear()
+			s.notify()
 		}
 	}
 }
@@ -94,10 +94,10 @@ func (b *Bus) Touched(since uint64) (types []Type, now uint64) {
 	return types, b.touches
 }
 
-func (s *Subscription) hear() {
+func (s *Subscription) notify() {
 	select {
 	case s.wake <- struct{}{}:
-	default: // already has one to hear
+	default: // one is kept already
 	}
 }
 

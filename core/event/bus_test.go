@@ -12,7 +12,7 @@ import (
 
 func TestBusMergesAndNeverBlocks(t *testing.T) {
 	var b Bus
-	b.Wake() // nobody listens
+	b.Wake() // without a reader
 	s := b.Subscribe()
 	defer s.Close()
 	for range 1000 { // would hang here if a writer waited for its readers
@@ -54,8 +54,8 @@ func TestBusWakesEveryReader(t *testing.T) {
 	})
 }
 
-// TestBusTouches: only those who asked for it hear of state, and each learns what changed since it looked last.
-func TestBusTouches(t *testing.T) {
+// TestBusTouchNotifiesSubscribeAll alone; each learns what changed since its last call.
+func TestBusTouchNotifiesSubscribeAll(t *testing.T) {
 	var b Bus
 	reader, page := b.Subscribe(), b.SubscribeAll()
 	defer reader.Close()

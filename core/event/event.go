@@ -54,13 +54,13 @@ const (
 const (
 	CheckProgressed  Type = "check.progress"    // a check of a whole watcher goes on
 	ComponentChanged Type = "component.changed" // a component became ready, or failed
-	DeliveryChanged  Type = "delivery.changed"  // a delivery is owed, under way, or is to be tried again
+	DeliveryChanged  Type = "delivery.changed"  // a delivery is pending, under way, or is to be tried again
 	PluginChanged    Type = "plugin.changed"    // a plugin is being started
 	WorkChanged      Type = "work.changed"      // work that a page started went on, or ended
 )
 
-// Private reports whether a type tells who logged in, or from where somebody
-// changed a setting: that is only shown to people.
+// Private reports whether a type says who logged in, or from where a setting
+// was changed: that is only shown to logged-in users.
 func (t Type) Private() bool { return strings.HasPrefix(string(t), "auth.") || t == SettingChanged }
 
 // Event is one fact.
@@ -127,7 +127,7 @@ type Watcher struct {
 	Error string `json:"error,omitempty"`
 }
 
-// Delivery is how something owed to a trigger ended.
+// Delivery is how a delivery ended.
 type Delivery struct {
 	ID       int64  `json:"id"`
 	Trigger  string `json:"trigger"`
@@ -142,7 +142,7 @@ type Plugin struct {
 }
 
 // Login is who came, or gave a token away. It holds no secret, nor the name of
-// a user that does not exist: people type passwords into the wrong field.
+// a user that does not exist: users type passwords into the wrong field.
 type Login struct {
 	// Method is the way to log in, such as "basic.ana" or "oidc.home".
 	Method string `json:"method,omitempty"`
@@ -151,7 +151,7 @@ type Login struct {
 	// Token and Scope are of a token that was created or revoked.
 	Token string `json:"token,omitempty"`
 	Scope string `json:"scope,omitempty"`
-	// By is who ended somebody's session from elsewhere.
+	// By is who ended the session of a user from elsewhere.
 	By string `json:"by,omitempty"`
 	// Error is why a login was refused.
 	Error string `json:"error,omitempty"`
@@ -159,7 +159,7 @@ type Login struct {
 	Attempts int `json:"attempts,omitempty"`
 }
 
-// Setting is how somebody changed a setting of the running program.
+// Setting is how a user changed a setting of the running program.
 type Setting struct {
 	From string `json:"from"`
 	To   string `json:"to"`

@@ -6,8 +6,8 @@ import "time"
 type Filter struct {
 	// Public leaves out the types that are Private.
 	Public bool
-	// News leaves out what is worth no line: that a date became known later; see Released.
-	News bool
+	// SkipReleased leaves out that a release date became known later; see Released.
+	SkipReleased bool
 	// Types are those wanted; none means all.
 	Types []Type
 	// Subject is the whole subject; see Event.

@@ -25,7 +25,7 @@ func (s *Store) History(ctx context.Context, f event.Filter) ([]event.Event, err
 		AND (?11 = 0 OR type <> 'container.changed' OR json_extract(doc, '$.aspect') IS NOT 'released')
 		ORDER BY id DESC LIMIT ?9`,
 		orNewest(f.Before), len(f.Types), string(types), f.Subject, f.Watcher, f.Text,
-		millisOr(f.Since, math.MinInt64), millisOr(f.Until, math.MaxInt64), orDefault(f.Limit), f.Public, f.News)
+		millisOr(f.Since, math.MinInt64), millisOr(f.Until, math.MaxInt64), orDefault(f.Limit), f.Public, f.SkipReleased)
 }
 
 // Outages returns, for each watcher that has ever had one, the last event of the

@@ -103,7 +103,7 @@ func TestHistoryLeavesOutReleaseDates(t *testing.T) {
 		{Type: event.ContainerChanged, Subject: "local/web"}, {Type: event.UpdateFound, Subject: "local/web"},
 	}}))
 	for filtered, want := range map[bool]int{true: 2, false: 3} {
-		found, err := s.History(t.Context(), event.Filter{News: filtered, Subject: "local/web"})
+		found, err := s.History(t.Context(), event.Filter{SkipReleased: filtered, Subject: "local/web"})
 		if err != nil || len(found) != want {
 			t.Errorf("without release dates %v: %d events, %v, want %d", filtered, len(found), err, want)
 		}

@@ -53,7 +53,7 @@ const dayForm = time.DateOnly
 func parseHistory(values url.Values, loc *time.Location) (q historyQuery, f event.Filter, wrong []string) {
 	get := func(key string) string { return strings.TrimSpace(values.Get(key)) }
 	q = historyQuery{Topic: get("topic"), Watcher: get("watcher"), Trigger: get("trigger"), Text: get("q"), Since: get("since"), Until: get("until")}
-	f = event.Filter{News: true, Watcher: q.Watcher, Text: q.Text}
+	f = event.Filter{SkipReleased: true, Watcher: q.Watcher, Text: q.Text}
 	at := slices.IndexFunc(topics, func(t topic) bool { return t.Name == q.Topic })
 	if at < 0 {
 		wrong = append(wrong, fmt.Sprintf("There is no kind of event %q: all are shown.", q.Topic))

@@ -17,7 +17,7 @@ const (
 // historyOf returns what happened to a container, newest first, under the names
 // that it had before, too.
 func (u *UI) historyOf(ctx context.Context, c *sdk.Container) (all []event.Event, err error) {
-	f := event.Filter{News: true, Subject: event.Subject(*c)}
+	f := event.Filter{SkipReleased: true, Subject: event.Subject(*c)}
 	for range maxNames {
 		f.Limit = 2*historyLines - len(all)
 		found, err := u.Archive.History(ctx, f)
