@@ -135,15 +135,22 @@ func TestIdempotencyKey(t *testing.T) {
 	}
 }
 
+func withResult(c sdk.Container, r sdk.Result) sdk.Container {
+	c.Result = &r
+	return c
+}
+
 // TestFingerprintIsStable: fingerprints are stored. Another value after an
 // upgrade would send every message again that a user had before it.
 func TestFingerprintIsStable(t *testing.T) {
 	for about, c := range map[string]struct {
 		got, want string
 	}{
-		"a tag":     {fingerprint(minor("web")), "a51d5ce38693c27a5fed266f2b4e39b1"},
-		"a digest":  {fingerprint(moved("web")), "d4988a815ec8fe3503f67b0a2eb4adc7"},
-		"no result": {fingerprint(sdk.Container{UpdateKind: sdk.UpdateKind{Kind: sdk.KindTag, LocalValue: "1", RemoteValue: "2"}}), "1e33d150b24411d92909f0b55162a1a3"},
+		"a tag":                              {fingerprint(minor("web")), "a51d5ce38693c27a5fed266f2b4e39b1"},
+		"a digest":                           {fingerprint(moved("web")), "d4988a815ec8fe3503f67b0a2eb4adc7"},
+		"a tag of which the digest is known": {fingerprint(withResult(minor("web"), sdk.Result{Tag: "1.1.0", Digest: "sha256:new"})), "70a3c127d9953a5e83161aebcd0f0ba7"},
+		"a digest behind an unknown tag":     {fingerprint(withResult(moved("web"), sdk.Result{Digest: "sha256:new"})), "2d71470fcede5fcd64ac14dd29f67fce"},
+		"no result":                          {fingerprint(sdk.Container{UpdateKind: sdk.UpdateKind{Kind: sdk.KindTag, LocalValue: "1", RemoteValue: "2"}}), "1e33d150b24411d92909f0b55162a1a3"},
 	} {
 		if c.got != c.want {
 			t.Errorf("%s has %s, and had %s", about, c.got, c.want)
