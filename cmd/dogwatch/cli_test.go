@@ -368,7 +368,7 @@ var variable = []struct {
 	{regexp.MustCompile(`go\d+\.\d+\S* \S+/\S+`), "GO OS/ARCH"},
 	{regexp.MustCompile(`(?m)^commit .*\n`), ""},
 	{regexp.MustCompile(`\b[0-9a-f]{64}\b`), "SHA256"},
-	{regexp.MustCompile(`\b[0-9a-f]{8} → [0-9a-f]{8}\b`), "OLD-HASH → NEW-HASH"},
+	{regexp.MustCompile(`\b[0-9a-f]{12} → [0-9a-f]{12}\b`), "OLD-HASH → NEW-HASH"},
 }
 
 func envFile(ts *testscript.TestScript, _ bool, args []string) {

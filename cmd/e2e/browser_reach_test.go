@@ -2,6 +2,8 @@ package e2e
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -12,11 +14,16 @@ import (
 // is in front of people after at most two steps, on a desk and on a phone.
 func TestBrowserActionsAreNear(t *testing.T) {
 	require(t, "chrome", "chromium")
-	d := lock(t, galleryEnv(t, galleryFleet(t)))
+	env := galleryEnv(t, galleryFleet(t))
+	d := lock(t, env)
 	b := openTab(t, d.url)
 	b.open("/login")
 	b.login(lockPassword, ".who")
 	b.until("document.querySelector('.needs')")
+	replacePlugin(t, filepath.Join(pluginsDir(t, env), "trigger-acts"))
+	b.open("/plugins")
+	b.click("form[action='/plugins/trigger-acts/restart'] button")
+	b.until("document.querySelector(\"form[action='/plugins/trigger-acts/trust'] button\")")
 	b.open("/settings")
 	b.click("#tokens input[name=name]")
 	b.press("homepage\r")
@@ -40,7 +47,7 @@ func TestBrowserActionsAreNear(t *testing.T) {
 		{name: "test a trigger", desk: []string{".side a[href='/triggers']"}, phone: []string{to("settings"), to("triggers")}, then: "form[action='/triggers/http/hook/test'] button"},
 		{name: "retry a delivery", desk: []string{to("history"), to("deliveries")}, then: "form[action$='/retry'] button"},
 		{name: "restart a plugin", desk: []string{".side a[href='/plugins']"}, phone: []string{to("settings"), to("plugins")}, then: "form[action='/plugins/trigger/restart'] button"},
-		{name: "trust a plugin", desk: []string{".side a[href='/plugins']"}, phone: []string{to("settings"), to("plugins")}, then: "form[action$='/trust'] button"},
+		{name: "trust a plugin", desk: []string{".side a[href='/plugins']"}, phone: []string{to("settings"), to("plugins")}, then: "form[action='/plugins/trigger-acts/trust'] button"},
 		{name: "make a token", desk: []string{to("settings")}, then: "form[action='/settings/tokens'] button"},
 		{name: "revoke a token", desk: []string{to("settings"), "#tokens summary"}, then: "#tokens details button"},
 		{name: "log out", then: "form.who button"},
@@ -62,6 +69,31 @@ func TestBrowserActionsAreNear(t *testing.T) {
 			b.until(fmt.Sprintf("document.querySelector(%q)?.checkVisibility()", action.then))
 		}
 	}
+}
+
+// pluginsDir is the folder of plugins that the variables name.
+func pluginsDir(t *testing.T, env []string) string {
+	t.Helper()
+	for _, variable := range env {
+		if dir, is := strings.CutPrefix(variable, "DOGWATCH_PLUGINS_DIR="); is {
+			return dir
+		}
+	}
+	t.Fatal("no folder of plugins is configured")
+	return ""
+}
+
+// replacePlugin puts another file, which runs as well, in the place of an executable.
+func replacePlugin(t *testing.T, path string) {
+	t.Helper()
+	other := path + ".new"
+	copyFile(t, path, other)
+	f, err := os.OpenFile(other, os.O_APPEND|os.O_WRONLY, 0)
+	must(t, err)
+	_, err = f.WriteString("another")
+	must(t, err)
+	must(t, f.Close())
+	must(t, os.Rename(other, path))
 }
 
 // TestBrowserFigures holds the list to what the design promises.
