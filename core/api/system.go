@@ -90,7 +90,7 @@ func (h *handler) ready(w http.ResponseWriter, r *http.Request) {
 		for _, c := range h.Components.All(k) {
 			switch view := c.View(); view.State {
 			case component.Failed:
-				problem(c.FullID(), view.Error)
+				problem(c.FullID(), strings.TrimPrefix(view.Error, c.FullID()+": "))
 			case component.Pending:
 				problem(c.FullID(), "its plugin has not answered yet")
 			}
