@@ -198,14 +198,11 @@ func (a *App) Run(ctx context.Context) error {
 	return g.Wait()
 }
 
-// load makes the components and reminds the checker of what it owes them.
+// load makes the components, and has the checker go on from where the event log ends.
 func (a *App) load(ctx context.Context) {
 	a.components.Load(a.opt.Config.Components)
-	if err := unreported(ctx, a.store, a.components.Watchers(), a.checker.AddToBacklog); err != nil {
-		a.log.Error("remember what batches owe", "error", err)
-	}
-	if err := outages(ctx, a.store, a.checker.Restore); err != nil {
-		a.log.Error("remember which engines cannot be reached", "error", err)
+	if err := a.checker.Recover(ctx, a.store, a.components.Watchers()); err != nil {
+		a.log.Error("recover what checks have found and not reported", "error", err)
 	}
 }
 
@@ -284,6 +281,13 @@ func (a *App) housekeep(ctx context.Context) error {
 			return nil
 		case <-ticker.C:
 		}
+	}
+}
+
+// reached notes whether the engine of a watcher answered.
+func (a *App) reached(watcher string, err error) {
+	if w, known := a.components.Watcher(watcher); known && w.SetReached(err) {
+		a.bus.Touch(event.ComponentChanged)
 	}
 }
 

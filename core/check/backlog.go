@@ -48,15 +48,6 @@ func (b backlog) has(c *sdk.Container) bool {
 	return false
 }
 
-// AddToBacklog makes the next whole check of a container's watcher report the update of
-// the container, as if this process had found it outside of a whole check.
-func (c *Checker) AddToBacklog(found sdk.Container) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	w := c.state(found.Watcher)
-	w.backlog = w.backlog.with(backlog{found.ID: found.Name})
-}
-
 // backlog returns what the watcher's checks have found and not reported.
 func (p *pass) backlog() backlog {
 	p.mu.Lock()

@@ -192,23 +192,6 @@ func TestOneChecksASingleContainer(t *testing.T) {
 	}
 }
 
-// TestAddToBacklog stands for what was found in an earlier process and is in no batch.
-func TestAddToBacklog(t *testing.T) {
-	w := open(t)
-	w.hub.tags["library/nginx"] = []string{"1.25.0", "1.26.0"}
-	w.engine.has(container("web", "nginx:1.25.0"), container("other", "nginx:1.25.0"), container("cache", "nginx:1.25.0"))
-	w.run()
-	recreated, gone := w.get("id-cache"), w.get("id-other")
-	recreated.ID = "id-before"
-	gone.ID, gone.Name = "id-gone", "gone"
-	for _, c := range []sdk.Container{w.get("id-web"), gone, w.get("id-web"), recreated} {
-		w.AddToBacklog(c)
-	}
-	for _, want := range [][]string{{"id-web", "id-cache"}, nil} {
-		equal(t, "found", w.run().Found, want)
-	}
-}
-
 // TestBacklogDropsVanishedUpdates are not reported by the next whole check.
 func TestBacklogDropsVanishedUpdates(t *testing.T) {
 	w := open(t)

@@ -278,7 +278,9 @@ func TestKillDuringLongCheckLosesNothing(t *testing.T) {
 						list = append(list, container(fmt.Sprint("c", i), fmt.Sprintf("r%d.example/a:1.0", i)))
 					}
 					w.engine.has(list...)
-					backlogFrom(t, s, w.AddToBacklog)
+					if err := w.Recover(t.Context(), s, []string{"local"}); err != nil {
+						t.Error(err)
+					}
 					_, _ = w.Run(t.Context(), w.local())
 				}
 				life(after)
@@ -323,18 +325,4 @@ func (m *mortal) Commit(ctx context.Context, change event.Change) error {
 		return errors.New("killed")
 	}
 	return m.Store.Commit(ctx, change)
-}
-
-// backlogFrom reads from the log what no whole check has reported, as the core does at start.
-func backlogFrom(t *testing.T, s *store.Store, add func(sdk.Container)) {
-	t.Helper()
-	events, err := s.Events(context.Background(), 0, 1000)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i := len(events) - 1; i >= 0 && events[i].Type != event.CheckFinished; i-- {
-		if events[i].Type == event.UpdateFound {
-			add(*events[i].Container)
-		}
-	}
 }

@@ -30,20 +30,6 @@ func (c *Checker) Outage(watcher string) (Outage, bool) {
 	return Outage{}, false
 }
 
-// Restore makes the Checker go on from an outage that an earlier process
-// reported: there is no second event about it, but one when it ends.
-func (c *Checker) Restore(watcher string, of event.Watcher) {
-	c.mu.Lock()
-	c.state(watcher).outage = &Outage{Since: of.Since, Error: of.Error, Reported: true}
-	c.mu.Unlock()
-	c.opt.Reached(watcher, errText(of.Error))
-}
-
-// errText is an error of which only the words are known.
-type errText string
-
-func (e errText) Error() string { return string(e) }
-
 // Probe lists the containers of a watcher and keeps nothing of the response but
 // that there was one. The error says why there was none.
 func (c *Checker) Probe(ctx context.Context, w Watcher) error {

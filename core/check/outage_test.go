@@ -119,10 +119,10 @@ func TestCancelledProbe(t *testing.T) {
 	}
 }
 
-func TestRestoredOutage(t *testing.T) {
+func TestRecoveredOutageHasNoSecondEvent(t *testing.T) {
 	w, now, reached := outages(t)
 	local := Watcher{Name: "local", WatchByDefault: true, Lister: w.engine}
-	w.Restore("local", event.Watcher{Since: now.Add(-time.Hour), Error: "connection refused"})
+	w.recoverOutage("local", event.Watcher{Since: now.Add(-time.Hour), Error: "connection refused"})
 	if !slices.Equal(*reached, []string{"local: connection refused"}) {
 		t.Errorf("reached is %q", *reached)
 	}
