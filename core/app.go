@@ -23,6 +23,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/logging"
 	"github.com/dogwatch/dogwatch/core/metrics"
 	"github.com/dogwatch/dogwatch/core/plugin"
+	"github.com/dogwatch/dogwatch/core/schedule"
 	"github.com/dogwatch/dogwatch/core/store"
 	"github.com/dogwatch/dogwatch/core/web"
 	sdkplugin "github.com/dogwatch/dogwatch/sdk/plugin"
@@ -65,7 +66,7 @@ type App struct {
 	dispatcher *dispatch.Dispatcher
 	metrics    *metrics.Metrics
 	auth       *auth.Auth
-	checks     *checks
+	scheduler  *schedule.Scheduler
 	logLevel   *logLevel
 	// looked is told that somebody looked at a page.
 	looked chan struct{}
@@ -111,7 +112,7 @@ func New(ctx context.Context, opt Options) (*App, error) {
 		Triggers: triggers{a.components}, Containers: containers{a.store}, Store: a.store, Bus: &a.bus,
 		Lend: lender{a.components}.lend, NotStarted: plugin.NotStarted, Died: plugin.Died, Redact: opt.Redactor.String, Log: opt.Log, Now: opt.Now,
 	})
-	a.checks = newChecks(a.components, a.checker, opt.Log)
+	a.scheduler = schedule.NewScheduler(a.components, a.checker, opt.Log)
 	a.importWUD(ctx)
 	return a, nil
 }
@@ -176,7 +177,7 @@ func (a *App) Run(ctx context.Context) error {
 	}
 	a.load(ctx)
 	g.Go(func() error { return a.discover(ctx) })
-	g.Go(func() error { return a.checks.run(ctx) })
+	g.Go(func() error { return a.scheduler.Run(ctx) })
 	g.Go(func() error {
 		// A trigger that is not configured yet must not miss what is planned.
 		if a.components.Await(ctx) != nil {
@@ -312,7 +313,7 @@ func (a *App) pluginChanged(st plugin.Status) {
 func (a *App) apiOptions(pages api.Pages) api.Options {
 	return api.Options{
 		Config: a.opt.Config, Version: a.opt.Version, Store: a.store, Bus: &a.bus,
-		Components: a.components, Plugins: a.plugins, Checks: a.checks, Triggers: a.dispatcher,
+		Components: a.components, Plugins: a.plugins, Checks: a.scheduler, Triggers: a.dispatcher,
 		Trials:  newTrials(a.components, containers{a.store}.uses, a.opt.Log, a.opt.Now),
 		Metrics: a.metrics, Auth: a.auth, LogLevel: a.logLevel, Pages: pages, Redact: a.opt.Redactor.String, Log: a.opt.Log, Now: a.opt.Now,
 	}
@@ -322,9 +323,9 @@ func (a *App) webOptions() web.Options {
 	redact := a.opt.Redactor.String
 	return web.Options{
 		BasePath: a.opt.Config.Server.BasePath, FrameAncestors: a.opt.Config.Server.Frames, Version: a.opt.Version, Store: a.store, Components: a.components,
-		Checks: a.checks, Triggers: a.dispatcher, Plugins: a.plugins,
+		Checks: a.scheduler, Triggers: a.dispatcher, Plugins: a.plugins,
 		Setup: setup{
-			components: a.components, plugins: a.plugins, config: a.opt.Config, next: a.checks.Next, redact: redact,
+			components: a.components, plugins: a.plugins, config: a.opt.Config, next: a.scheduler.Next, redact: redact,
 			trials: newTrials(a.components, containers{a.store}.uses, a.opt.Log, a.opt.Now), now: a.opt.Now,
 		},
 		Processes: processes{plugins: a.plugins, redact: redact}, Archive: archive{store: a.store, redact: redact, wake: a.dispatcher.Wake},

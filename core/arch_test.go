@@ -18,10 +18,11 @@ var layers = [][]string{
 	{"core"},
 	{"core/api", "core/doctor", "core/web"},
 	{"core/trial"},
-	{"core/auth", "core/check", "core/dispatch", "core/follow", "core/schedule", "core/component"},
+	{"core/schedule"},
+	{"core/auth", "core/check", "core/dispatch", "core/follow", "core/component"},
 	{"core/plugin", "core/store", "core/wudstore", "core/metrics", "core/config/migrate", "core/lookup"},
 	{"core/update"},
-	{"core/config", "core/logging", "core/event", "core/delivery", "core/image", "core/label", "core/tag", "core/tally", "core/template", "core/contained", "core/auth/oidctest"},
+	{"core/config", "core/logging", "core/event", "core/delivery", "core/image", "core/label", "core/tag", "core/tally", "core/template", "core/contained", "core/detach", "core/auth/oidctest"},
 	{"core/regexcost"},
 }
 

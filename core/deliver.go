@@ -10,6 +10,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/config"
 	"github.com/dogwatch/dogwatch/core/delivery"
 	"github.com/dogwatch/dogwatch/core/dispatch"
+	"github.com/dogwatch/dogwatch/core/schedule"
 	"github.com/dogwatch/dogwatch/core/store"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/kind"
@@ -45,7 +46,7 @@ func (a *App) CheckAndDeliver(ctx context.Context, names []string) (Delivered, e
 	done.Problems = a.components.Problems()
 	watchers := chosen(a.components, names)
 	done.Failures = each(watchers, func(w *component.Component) error {
-		_, err := a.checker.Run(ctx, watcherOf(w))
+		_, err := a.checker.Run(ctx, schedule.CheckWatcher(w))
 		return err
 	})
 	if err := a.deliver(ctx); err != nil {

@@ -36,10 +36,11 @@
 //	core
 //	api doctor web
 //	trial
-//	auth check dispatch follow schedule component
+//	schedule
+//	auth check dispatch follow component
 //	plugin store wudstore metrics config/migrate lookup
 //	update
-//	config logging event delivery image label tag tally template contained auth/oidctest
+//	config logging event delivery image label tag tally template contained detach auth/oidctest
 //	regexcost
 //
 // check and dispatch declare the few methods they need of others as

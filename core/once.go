@@ -18,6 +18,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/contained"
 	"github.com/dogwatch/dogwatch/core/lookup"
 	"github.com/dogwatch/dogwatch/core/plugin"
+	"github.com/dogwatch/dogwatch/core/schedule"
 	"github.com/dogwatch/dogwatch/core/store"
 	"github.com/dogwatch/dogwatch/core/trial"
 	"github.com/dogwatch/dogwatch/sdk"
@@ -138,7 +139,7 @@ func (o *Once) Progress() []check.Progress { return o.checker.Progress() }
 // A watcher that cannot be asked is one of the failures and spoils nothing else.
 func (o *Once) Check(ctx context.Context, names []string) (found []sdk.Container, failures []error) {
 	failures = each(chosen(o.components, names), func(w *component.Component) error {
-		_, err := o.checker.Run(ctx, watcherOf(w))
+		_, err := o.checker.Run(ctx, schedule.CheckWatcher(w))
 		return err
 	})
 	found, _ = o.memory.Containers(ctx)

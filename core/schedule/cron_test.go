@@ -50,7 +50,7 @@ func TestParseCron(t *testing.T) {
 	}
 }
 
-func TestParseCronRefuses(t *testing.T) {
+func TestParseCronRejects(t *testing.T) {
 	for expression, want := range map[string]string{
 		"":                     `has 0 fields: write 5 (minute hour day month weekday)`,
 		"* * * *":              `has 4 fields`,
@@ -85,9 +85,9 @@ func TestParseCronRefuses(t *testing.T) {
 	}
 }
 
-// TestCronAcrossSummerTime: no day is left out when its hour does not exist,
+// TestCronAcrossDaylightSaving: no day is left out when its hour does not exist,
 // and a daily check is not made twice when its hour comes twice.
-func TestCronAcrossSummerTime(t *testing.T) {
+func TestCronAcrossDaylightSaving(t *testing.T) {
 	paris, err := time.LoadLocation("Europe/Paris")
 	if err != nil {
 		t.Fatal(err)

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// TestProbesWhileTheEngineIsAway: the schedule alone would notice after an hour that it is back.
-func TestProbesWhileTheEngineIsAway(t *testing.T) {
+// TestScheduleProbesFailingEngine: the schedule alone would notice after an hour that it is back.
+func TestScheduleProbesFailingEngine(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var probes []time.Duration
 		back := 20 * time.Minute // by then

@@ -106,7 +106,7 @@ func steps(at ...time.Duration) func(context.Context, func(watcher.Event)) error
 	}
 }
 
-func TestChecksAtStartAndOnTime(t *testing.T) {
+func TestScheduleChecksAtStartAndOnTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := run(t, func(b *bench) { b.AtStart = true })
 		checks, _ := b.after(0)
@@ -121,7 +121,7 @@ func TestChecksAtStartAndOnTime(t *testing.T) {
 	})
 }
 
-func TestNoCheckAtStartUnlessAsked(t *testing.T) {
+func TestScheduleWithoutCheckAtStart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := run(t, func(*bench) {})
 		checks, _ := b.after(time.Hour - time.Second)
@@ -132,7 +132,7 @@ func TestNoCheckAtStartUnlessAsked(t *testing.T) {
 	})
 }
 
-func TestJitterDelaysByLessThanItself(t *testing.T) {
+func TestScheduleJitter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const jitter = 10 * time.Minute
 		b := run(t, func(b *bench) { b.Jitter = jitter })
@@ -155,7 +155,7 @@ func TestJitterDelaysByLessThanItself(t *testing.T) {
 	})
 }
 
-func TestLongCheckIsNotOverlapped(t *testing.T) {
+func TestScheduleChecksDoNotOverlap(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := run(t, func(b *bench) { b.took = 90 * time.Minute })
 		checks, _ := b.after(6 * time.Hour)
@@ -164,7 +164,7 @@ func TestLongCheckIsNotOverlapped(t *testing.T) {
 	})
 }
 
-func TestChangesAreCheckedWhenQuiet(t *testing.T) {
+func TestDebounceChecksWhenQuiet(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := time.Second
 		b := run(t, func(b *bench) { b.Watch = steps(10*s, 12*s, 16*s, 60*s) })
@@ -175,7 +175,7 @@ func TestChangesAreCheckedWhenQuiet(t *testing.T) {
 	})
 }
 
-func TestSteadyStreamIsCheckedInBoundedTime(t *testing.T) {
+func TestDebounceBoundsSteadyStream(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var at []time.Duration
 		for n := range 40 {
@@ -191,8 +191,8 @@ func TestSteadyStreamIsCheckedInBoundedTime(t *testing.T) {
 	})
 }
 
-// TestScheduledCheckSettlesChanges: what changed before a check began needs no other one.
-func TestScheduledCheckSettlesChanges(t *testing.T) {
+// TestDebounceEndsWithScheduledCheck: what changed before a check began needs no other one.
+func TestDebounceEndsWithScheduledCheck(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := run(t, func(b *bench) { b.Watch = steps(time.Hour - 2*time.Second) })
 		checks, changes := b.after(90 * time.Minute)
@@ -202,8 +202,8 @@ func TestScheduledCheckSettlesChanges(t *testing.T) {
 	})
 }
 
-// TestChangeDuringCheckIsNotLost: the check may have listed the containers before.
-func TestChangeDuringCheckIsNotLost(t *testing.T) {
+// TestDebounceKeepsChangeDuringCheck: the check may have listed the containers before.
+func TestDebounceKeepsChangeDuringCheck(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := run(t, func(b *bench) {
 			b.took = time.Minute
@@ -211,24 +211,24 @@ func TestChangeDuringCheckIsNotLost(t *testing.T) {
 		})
 		checks, changes := b.after(90 * time.Minute)
 		want(t, "checked", checks, time.Hour)
-		want(t, "changed", changes, time.Hour+time.Minute+quiet)
+		want(t, "changed", changes, time.Hour+time.Minute+debounceQuiet)
 		b.stop()
 	})
 }
 
-func TestChangedIsCheckByDefault(t *testing.T) {
+func TestScheduleChangedDefaultsToCheck(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := run(t, func(b *bench) {
 			b.Changed = nil
 			b.Watch = steps(0)
 		})
 		checks, _ := b.after(time.Minute)
-		want(t, "checked", checks, quiet)
+		want(t, "checked", checks, debounceQuiet)
 		b.stop()
 	})
 }
 
-func TestStopEndsEverything(t *testing.T) {
+func TestScheduleStops(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := run(t, func(b *bench) {
 			b.AtStart, b.took = true, time.Hour
@@ -248,7 +248,7 @@ func TestStopEndsEverything(t *testing.T) {
 	})
 }
 
-func TestTimesThatNeverCome(t *testing.T) {
+func TestScheduleWithoutNextTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := run(t, func(b *bench) { b.Times = never{} })
 		checks, _ := b.after(48 * time.Hour)
@@ -270,9 +270,9 @@ func (c clock) Next(t time.Time) time.Time {
 	return c.every.Next(t.Add(time.Duration(c.skew.Load())))
 }
 
-// TestClockThatWasWrong: a plan made while the clock was years ahead does not
+// TestScheduleAfterClockChange: a plan made while the clock was years ahead does not
 // keep checks from being made once it is right.
-func TestClockThatWasWrong(t *testing.T) {
+func TestScheduleAfterClockChange(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var skew atomic.Int64
 		skew.Store(int64(4 * 365 * 24 * time.Hour))

@@ -13,7 +13,7 @@ import (
 	"github.com/dogwatch/dogwatch/sdk/watcher"
 )
 
-func TestStatusIsPassedOn(t *testing.T) {
+func TestScheduleRecordsStatus(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := run(t, func(b *bench) {
 			b.Watch = func(ctx context.Context, emit func(watcher.Event)) error {
@@ -34,8 +34,8 @@ func TestStatusIsPassedOn(t *testing.T) {
 	})
 }
 
-// TestBurstIsBounded: events beyond the queue wait in the plugin, and none is lost.
-func TestBurstIsBounded(t *testing.T) {
+// TestScheduleBoundsQueuedEvents: events beyond the queue wait in the plugin, and none is lost.
+func TestScheduleBoundsQueuedEvents(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const burst = 3 * queued
 		var emitted atomic.Int64
@@ -62,35 +62,35 @@ func TestBurstIsBounded(t *testing.T) {
 	})
 }
 
-func TestUnsupportedEventsAreNotAskedAgain(t *testing.T) {
+func TestSubscriptionEndsWhenUnsupported(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		asked := 0
+		subscribed := 0
 		b := run(t, func(b *bench) {
 			b.Watch = func(context.Context, func(watcher.Event)) error {
-				asked++
+				subscribed++
 				return sdk.WithKind(sdk.ErrUnsupported, errors.New("no events"))
 			}
 		})
 		checks, changes := b.after(65 * time.Minute)
 		want(t, "checked", checks, time.Hour)
 		want(t, "changed", changes)
-		if asked != 1 {
-			t.Errorf("asked %d times", asked)
+		if subscribed != 1 {
+			t.Errorf("subscribed %d times", subscribed)
 		}
 		b.stop()
 	})
 }
 
-// TestEventsAreFollowedAgain: after a stream that lived, soon; while they end
+// TestSubscriptionIsRenewed: after a stream that lived, soon; while they end
 // at once, ever more rarely. Only a stream that lives again leads to a check.
-func TestEventsAreFollowedAgain(t *testing.T) {
+func TestSubscriptionIsRenewed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var asked []time.Duration
+		var subscribed []time.Duration
 		b := run(t, func(b *bench) {
 			b.Times = every(24 * time.Hour)
 			b.Watch = func(ctx context.Context, _ func(watcher.Event)) error {
-				b.note(&asked)
-				if n := len(asked); n > 1 && n < 6 { // the plugin is down
+				b.note(&subscribed)
+				if n := len(subscribed); n > 1 && n < 6 { // the plugin is down
 					return sdk.WithKind(sdk.ErrUnavailable, errors.New("plugin is down"))
 				}
 				select {
@@ -104,27 +104,27 @@ func TestEventsAreFollowedAgain(t *testing.T) {
 		_, changes := b.after(19 * time.Minute)
 		m, s := time.Minute, time.Second
 		back := 10*m + (5+10+20+40+80)*s
-		want(t, "asked", asked, 0, 10*m+5*s, 10*m+15*s, 10*m+35*s, 10*m+75*s, back)
-		want(t, "changed", changes, back+watchPause+quiet)
+		want(t, "subscribed", subscribed, 0, 10*m+5*s, 10*m+15*s, 10*m+35*s, 10*m+75*s, back)
+		want(t, "changed", changes, back+resubscribeMin+debounceQuiet)
 		b.stop()
 	})
 }
 
-func TestPauseBetweenWatchesIsBounded(t *testing.T) {
+func TestSubscriptionBackoffIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var asked []time.Duration
+		var subscribed []time.Duration
 		b := run(t, func(b *bench) {
 			b.Times = every(100 * time.Hour)
 			b.Watch = func(context.Context, func(watcher.Event)) error {
-				b.note(&asked)
+				b.note(&subscribed)
 				return errors.New("down")
 			}
 		})
 		_, changes := b.after(24 * time.Hour)
 		want(t, "changed", changes)
-		last := len(asked) - 1
-		if got := asked[last] - asked[last-1]; got != longestPause {
-			t.Errorf("in the end asked every %s, want every %s", got, longestPause)
+		last := len(subscribed) - 1
+		if got := subscribed[last] - subscribed[last-1]; got != resubscribeMax {
+			t.Errorf("in the end subscribed every %s, want every %s", got, resubscribeMax)
 		}
 		b.stop()
 	})
