@@ -76,8 +76,8 @@ func BenchmarkCompress(b *testing.B) {
 	snapshot := w.store.Snapshot()
 	var kept int
 	for b.Loop() {
-		var p packed
-		body, err := p.list(snapshot)
+		var l compressedList
+		body, err := l.of(snapshot)
 		if err != nil {
 			b.Fatal(err)
 		}

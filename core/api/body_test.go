@@ -18,7 +18,7 @@ import (
 )
 
 // dial opens a connection to the server and sends text.
-func (w *world) dial(t testing.TB, text string) net.Conn {
+func (w *testServer) dial(t testing.TB, text string) net.Conn {
 	t.Helper()
 	conn, err := net.Dial("tcp", strings.TrimPrefix(w.url, "http://"))
 	if err != nil {
@@ -39,7 +39,7 @@ func ended(conn net.Conn, within time.Duration) bool {
 }
 
 // requests has one request for every route, every page and what is neither.
-func requests(t *testing.T, w *world) []string {
+func requests(t *testing.T, w *testServer) []string {
 	t.Helper()
 	all := []string{"GET /nowhere", "POST /nowhere", "GET /login", "POST /login", "POST /logout", "POST /theme", "GET /static/app.css", "GET /containers",
 		"POST /containers/act", "GET /api/nowhere", "POST /api/nowhere", "PUT /api/containers", "OPTIONS /api/containers", "PROPFIND /api/app", "HEAD /api/events"}
@@ -62,7 +62,7 @@ func requests(t *testing.T, w *world) []string {
 func TestBodiesMustCome(t *testing.T) {
 	const limit = 300 * time.Millisecond
 	quick := func(o *Options) { o.limits.body, o.Pages = limit, formPages{} }
-	for name, w := range map[string]*world{"open": start(t, nil, quick), "locked": locked(t, nil, quick)} {
+	for name, w := range map[string]*testServer{"open": start(t, nil, quick), "locked": startWithLogin(t, nil, quick)} {
 		w.put(nginx(), redis())
 		var all sync.WaitGroup
 		for _, line := range requests(t, w) {
@@ -156,7 +156,7 @@ func TestLongRequestsOutliveTheirBody(t *testing.T) {
 			}
 		}
 		time.Sleep(2 * limit)
-		w.happen(checked("after " + what))
+		w.commitEvents(checked("after " + what))
 		for text := ""; !strings.Contains(text, "after "+what); {
 			var err error
 			if text, err = lines.ReadString('\n'); err != nil {

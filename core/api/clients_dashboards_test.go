@@ -67,12 +67,12 @@ var glance = reads{
 	"updateKind": "object", "updateKind.kind": "string", "updateKind.localValue": "string?", "updateKind.remoteValue": "string?", "updateKind.semverDiff": "string?",
 }
 
-// TestClientGlance asks with a slash at the end; its old form starts a check and takes the answer for the list.
+// TestClientGlance asks with a slash at the end; its old form starts a check and takes the response for the list.
 func TestClientGlance(t *testing.T) {
 	w := start(t, nil)
 	w.put(varied()...)
 	c := w.as(60*time.Second, "User-Agent", "Mozilla/5.0 (X11; Linux x86_64; rv:137.0) Gecko/20100101 Firefox/137.0")
-	for _, got := range []answer{c.get("/api/containers/"), c.get("/api/containers"), c.do("POST", "/api/containers/watch", "")} {
+	for _, got := range []response{c.get("/api/containers/"), c.get("/api/containers"), c.do("POST", "/api/containers/watch", "")} {
 		list := got.want(200).list()
 		same(t, "names", got.names(), variedNames)
 		var running, links []string
@@ -109,7 +109,7 @@ func TestClientWudCard(t *testing.T) {
 			headers = append(headers, "Authorization", credentials)
 		}
 		c := w.as(30*time.Second, headers...)
-		call := func(method, path string) answer {
+		call := func(method, path string) response {
 			t.Helper()
 			c.do(method, "/api/v1/"+path, "").want(404)
 			got := c.do(method, "/api/"+path, "")

@@ -41,8 +41,8 @@ func TestClientWhatsUpDockerIntegration(t *testing.T) {
 	if got := c.do("POST", fmt.Sprintf("/api/containers/%s/triggers/%s/%s", one["id"], typ, name), ""); got.status != 200 {
 		t.Errorf("install answers %d", got.status)
 	}
-	ran := w.triggers.last(t)
-	same(t, "what ran", []any{ran.id, ran.containers[0].ID, ran.test}, []any{"ntfy.one", nginx().ID, false})
+	triggerRun := w.triggers.last(t)
+	same(t, "what ran", []any{triggerRun.id, triggerRun.containers[0].ID, triggerRun.test}, []any{"ntfy.one", nginx().ID, false})
 }
 
 // TestClientHawud updates by a trigger that it looks up, and checks one container after that.

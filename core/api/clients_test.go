@@ -23,7 +23,7 @@ func failing(message string) func(context.Context) error {
 }
 
 // gone is a check that finds that the engine lists the container no more.
-func gone(w *world, c sdk.Container) error {
+func gone(w *testServer, c sdk.Container) error {
 	if err := w.store.Commit(context.Background(), event.Change{Remove: []string{c.ID}}); err != nil {
 		return err
 	}
@@ -36,22 +36,22 @@ func basic(user, password string) string {
 
 // client is one program: the server as it sees it, with what it always sends.
 type client struct {
-	*world
+	*testServer
 	headers []string
 }
 
 // as makes the requests of a world those of a program that waits for at most so long.
-func (w *world) as(patience time.Duration, headers ...string) client {
+func (w *testServer) as(patience time.Duration, headers ...string) client {
 	w.client.Timeout = patience
 	return client{w, headers}
 }
 
-func (c client) do(method, path, body string) answer {
+func (c client) do(method, path, body string) response {
 	c.t.Helper()
-	return c.world.do(method, path, body, c.headers...)
+	return c.testServer.do(method, path, body, c.headers...)
 }
 
-func (c client) get(path string) answer { c.t.Helper(); return c.do("GET", path, "") }
+func (c client) get(path string) response { c.t.Helper(); return c.do("GET", path, "") }
 
 // reads are the fields that a client takes from an object, by path, and what
 // it takes them for: "string", "boolean", "number", "object", "list". With a

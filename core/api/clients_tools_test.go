@@ -27,7 +27,7 @@ func TestClientMCP(t *testing.T) {
 		c.do("POST", "/api/containers/watch", "").want(200)
 		c.do("POST", "/api/containers/"+id+"/watch", "").want(200)
 		c.do("POST", "/api/containers/"+id+"/triggers/ntfy/one", "").want(200)
-		c.world.do("POST", "/api/triggers/smtp/gmail", `{"name":"test"}`, "Authorization", credentials, "Content-Type", "application/json").want(200)
+		c.testServer.do("POST", "/api/triggers/smtp/gmail", `{"name":"test"}`, "Authorization", credentials, "Content-Type", "application/json").want(200)
 		c.do("DELETE", "/api/containers/"+id, "").want(204)
 		c.get("/api/containers/"+id).fails(404, "Container not found")
 	}
@@ -119,14 +119,14 @@ func TestClientRefreshHabit(t *testing.T) {
 	c := w.as(30*time.Second, "User-Agent", "curl/8.5.0")
 	c.do("DELETE", "/api/containers/"+nginx().ID, "").want(204)
 	c.get("/api/containers/" + nginx().ID).want(404)
-	list := c.world.do("POST", "/api/containers/watch", "", "User-Agent", "curl/8.5.0", "Content-Type", "application/x-www-form-urlencoded").want(200).list()
+	list := c.testServer.do("POST", "/api/containers/watch", "", "User-Agent", "curl/8.5.0", "Content-Type", "application/x-www-form-urlencoded").want(200).list()
 	same(t, "its result", at(byName(t, list, "nginx"), "result.tag"), any("1.25.0"))
 }
 
 // TestClientHealthchecks: what users copied into their compose files, and what monitors send.
 func TestClientHealthchecks(t *testing.T) {
 	w := start(t, nil)
-	for _, got := range []answer{
+	for _, got := range []response{
 		w.get("/health", "Host", "localhost:3000", "User-Agent", "curl/8.5.0"), w.get("/health/"), w.get("/HEALTH"), w.do("HEAD", "/health", ""),
 		w.get("/health", "Host", "127.0.0.1:3000", "User-Agent", "Wget"),
 	} {

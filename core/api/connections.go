@@ -12,16 +12,16 @@ import (
 	"github.com/hashicorp/go-hclog"
 )
 
-// connections bounds what all clients together can make the server hold. Past a
-// bound somebody has to leave, rather than nobody be let in: whoever has most
-// connections gives up one, of those the one that waits longest for its client.
-// So it is the same client that pays who opens them, and behind a reverse
-// proxy, where all come from one address, the one that makes no progress.
+// connections limits the connections of all clients and the bytes held for them.
+// Past a limit it does not refuse new connections, which would let one client
+// lock out the others. It evicts one of the client that has most, and of those
+// the one that has waited longest for its client. Behind a reverse proxy, where
+// all share one address, that is a connection that makes no progress.
 type connections struct {
-	most     int // connections
-	mostHeld int // bytes
-	log      hclog.Logger
-	said     sampled
+	max     int // connections
+	maxHeld int // bytes
+	log     hclog.Logger
+	sampler logSampler
 
 	mu      sync.Mutex
 	open    map[net.Conn]*connection
@@ -37,8 +37,8 @@ type connection struct {
 	client netip.Prefix
 
 	// The rest belongs to all.mu.
-	idle  bool      // no request is being answered: it did not come yet, or the answer only has to be taken
-	waits int       // how often a request waits for the client: for its body, or to take the answer
+	idle  bool      // no handler runs: no request has come yet, or its response only has to be read
+	waits int       // how many requests wait for the client: for a body, or to have a response read
 	since time.Time // when it became free for a request, or the latest one began
 	held  int       // bytes kept for it
 }
@@ -46,7 +46,7 @@ type connection struct {
 type connectionKey struct{}
 
 func newConnections(l limits, log hclog.Logger) *connections {
-	return &connections{most: l.connections, mostHeld: l.held, log: log, open: map[net.Conn]*connection{}, clients: map[netip.Prefix]int{}}
+	return &connections{max: l.connections, maxHeld: l.held, log: log, open: map[net.Conn]*connection{}, clients: map[netip.Prefix]int{}}
 }
 
 // connectionOf returns the connection of a request's context.
@@ -55,20 +55,20 @@ func connectionOf(ctx context.Context) *connection {
 	return c
 }
 
-// enter counts a new connection in; see http.Server.ConnContext.
-func (a *connections) enter(ctx context.Context, conn net.Conn) context.Context {
+// add counts a new connection; see http.Server.ConnContext.
+func (a *connections) add(ctx context.Context, conn net.Conn) context.Context {
 	c := &connection{all: a, conn: conn, client: networkOf(conn.RemoteAddr()), idle: true, since: time.Now()}
 	a.mu.Lock()
 	a.open[conn] = c
 	a.clients[c.client]++
-	leaves := a.shrink()
+	evicted := a.evict()
 	a.mu.Unlock()
-	a.end(leaves)
+	a.close(evicted)
 	return context.WithValue(ctx, connectionKey{}, c)
 }
 
-// networkOf returns the network by which clients are told apart: an address, or
-// the network of an IPv6 address, of which everybody has more than can be counted.
+// networkOf returns the network that identifies a client: an address, or the /64
+// network of an IPv6 address, as a client has a whole one.
 func networkOf(address net.Addr) netip.Prefix {
 	at, err := netip.ParseAddrPort(address.String())
 	if err != nil {
@@ -83,8 +83,8 @@ func networkOf(address net.Addr) netip.Prefix {
 	return network
 }
 
-// changed follows a connection; see http.Server.ConnState.
-func (a *connections) changed(conn net.Conn, state http.ConnState) {
+// stateChanged tracks the state of a connection; see http.Server.ConnState.
+func (a *connections) stateChanged(conn net.Conn, state http.ConnState) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	c, here := a.open[conn]
@@ -101,7 +101,7 @@ func (a *connections) changed(conn net.Conn, state http.ConnState) {
 	}
 }
 
-// remove counts a connection out. The lock is held.
+// remove forgets a connection. The lock is held.
 func (a *connections) remove(c *connection) {
 	delete(a.open, c.conn)
 	a.held -= c.held
@@ -110,76 +110,78 @@ func (a *connections) remove(c *connection) {
 	}
 }
 
-// shrink counts out who has to leave until the bounds hold. The lock is held.
-func (a *connections) shrink() (leaves []net.Conn) {
-	for len(a.open) > a.most || a.held > a.mostHeld && len(a.open) > 0 {
-		c := a.worst(len(a.open) <= a.most)
+// evict forgets connections until the limits hold, and returns them to be closed.
+// The lock is held.
+func (a *connections) evict() (evicted []net.Conn) {
+	for len(a.open) > a.max || a.held > a.maxHeld && len(a.open) > 0 {
+		c := a.victim(len(a.open) <= a.max)
 		a.remove(c)
-		leaves = append(leaves, c.conn)
+		evicted = append(evicted, c.conn)
 	}
-	return leaves
+	return evicted
 }
 
-// worst returns the connection that has to leave, of those for which something
-// is held if that is what there is too much of.
-func (a *connections) worst(holding bool) *connection {
-	var worst *connection
+// victim returns the connection to evict. With holding it is one of those for
+// which bytes are held.
+func (a *connections) victim(holding bool) *connection {
+	var victim *connection
 	now := time.Now()
 	for _, c := range a.open {
-		if (!holding || c.held > 0) && (worst == nil || a.worse(c, worst, now)) {
-			worst = c
+		if (!holding || c.held > 0) && (victim == nil || a.evictBefore(c, victim, now)) {
+			victim = c
 		}
 	}
-	return worst
+	return victim
 }
 
-func (a *connections) worse(c, than *connection, now time.Time) bool {
-	if n, m := a.clients[c.client], a.clients[than.client]; n != m {
+// evictBefore reports whether c is evicted before other.
+func (a *connections) evictBefore(c, other *connection, now time.Time) bool {
+	if n, m := a.clients[c.client], a.clients[other.client]; n != m {
 		return n > m
 	}
-	if stuck := c.stuck(now); stuck != than.stuck(now) {
-		return stuck
+	if stalled := c.stalled(now); stalled != other.stalled(now) {
+		return stalled
 	}
-	return c.since.Before(than.since)
+	return c.since.Before(other.since)
 }
 
-// stuckAfter is how long an honest client may let the server wait without a
-// reason to doubt it: whoever just came is not the first to leave.
-const stuckAfter = 2 * time.Second
+// stallTime is how long a client may let the server wait before its connection
+// counts as stalled: a new connection is not the first to be evicted.
+const stallTime = 2 * time.Second
 
-func (c *connection) stuck(now time.Time) bool {
-	return (c.idle || c.waits > 0) && now.Sub(c.since) >= stuckAfter
+func (c *connection) stalled(now time.Time) bool {
+	return (c.idle || c.waits > 0) && now.Sub(c.since) >= stallTime
 }
 
-// end closes connections. What was not sent yet is not kept for them.
-func (a *connections) end(leaves []net.Conn) {
-	for _, conn := range leaves {
+// close closes evicted connections. What was not sent yet is dropped.
+func (a *connections) close(evicted []net.Conn) {
+	for _, conn := range evicted {
 		if secure, ok := conn.(*tls.Conn); ok {
-			conn = secure.NetConn() // to say goodbye could take its time
+			conn = secure.NetConn() // the closing alert of TLS could block
 		}
 		if plain, ok := conn.(*net.TCPConn); ok {
 			_ = plain.SetLinger(0)
 		}
 		_ = conn.Close()
 	}
-	if len(leaves) == 0 {
+	if len(evicted) == 0 {
 		return
 	}
-	if before, ok := a.said.due(time.Now()); ok {
-		a.log.Warn("clients hold too much: closed what waited longest for one", "client", leaves[0].RemoteAddr().String(), "connections", a.most, "bytes", a.mostHeld, "closed_before", before)
+	if before, ok := a.sampler.allow(time.Now()); ok {
+		a.log.Warn("clients hold too much: closed what waited longest for one", "client", evicted[0].RemoteAddr().String(), "connections", a.max, "bytes", a.maxHeld, "closed_before", before)
 	}
 }
 
-// wait notes that the connection waits for its client until goOn is called, and
-// that so many bytes are held until release is.
-func (c *connection) wait(bytes int) { c.change(1, bytes) }
+// startWait notes that the connection waits for its client until endWait is
+// called, and that so many bytes are held meanwhile.
+func (c *connection) startWait(bytes int) { c.change(1, bytes) }
 
-// goOn ends what wait began.
-func (c *connection) goOn(released int) { c.change(-1, -released) }
+// endWait ends what startWait began.
+func (c *connection) endWait(released int) { c.change(-1, -released) }
 
-// answered notes that a request was answered: what is left of its body and of
-// the answer is up to the client.
-func (c *connection) answered() {
+// responded notes that the handler has returned: what is left of the request's
+// body and of the response is up to the client.
+func (c *connection) responded() {
 	if c == nil {
 		return
 	}
@@ -196,36 +198,15 @@ func (c *connection) change(waits, held int) {
 		return
 	}
 	c.all.mu.Lock()
-	var leaves []net.Conn
+	var evicted []net.Conn
 	c.waits += waits
 	c.held += held
 	if c.all.open[c.conn] == c {
 		c.all.held += held
 		if held > 0 {
-			leaves = c.all.shrink()
+			evicted = c.all.evict()
 		}
 	}
 	c.all.mu.Unlock()
-	c.all.end(leaves)
-}
-
-// sampled lets one message of a kind pass in a while, with how many did not.
-type sampled struct {
-	mu      sync.Mutex
-	next    time.Time
-	skipped int
-}
-
-// sampleEvery is how often.
-const sampleEvery = time.Minute
-
-func (s *sampled) due(now time.Time) (skipped int, ok bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if now.Before(s.next) {
-		s.skipped++
-		return 0, false
-	}
-	skipped, s.skipped, s.next = s.skipped, 0, now.Add(sampleEvery)
-	return skipped, true
+	c.all.close(evicted)
 }

@@ -14,7 +14,7 @@ import (
 )
 
 // dialFrom opens a connection from a loopback address and sends text.
-func (w *world) dialFrom(t testing.TB, address, text string) net.Conn {
+func (w *testServer) dialFrom(t testing.TB, address, text string) net.Conn {
 	t.Helper()
 	dialer := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(address)}}
 	conn, err := dialer.DialContext(t.Context(), "tcp", strings.TrimPrefix(w.url, "http://"))
@@ -95,12 +95,12 @@ func TestHeldBytesHaveABound(t *testing.T) {
 	}
 }
 
-// TestAnswersHaveAnEnd: who takes an answer in small pieces has a time for all of it; streams have not.
+// TestAnswersHaveAnEnd: who takes a response in small pieces has a time for all of it; streams have not.
 func TestAnswersHaveAnEnd(t *testing.T) {
 	for contentType, endless := range map[string]bool{"application/json": false, "text/event-stream": true} {
 		to := &reader{header: http.Header{}}
-		h := &handler{Options: Options{Log: hclog.NewNullLogger(), limits: limits{piece: time.Hour, answer: time.Minute}.complete()}}
-		h.observe(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		h := &handler{Options: Options{Log: hclog.NewNullLogger(), limits: limits{piece: time.Hour, response: time.Minute}.complete()}}
+		h.recovery(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", contentType)
 			_, _ = io.WriteString(w, "x")
 		})).ServeHTTP(to, httptest.NewRequest("GET", "/", nil))
@@ -110,12 +110,12 @@ func TestAnswersHaveAnEnd(t *testing.T) {
 	}
 }
 
-// TestSlowReadersHoldNoTurn: an answer is made in turn, and sent out of it.
+// TestSlowReadersHoldNoTurn: a response is made in turn, and sent out of it.
 func TestSlowReadersHoldNoTurn(t *testing.T) {
-	h := &handler{turns: make(turns, 1)}
+	h := &handler{rendering: make(semaphore, 1)}
 	sending, taken := make(chan struct{}), make(chan struct{})
 	slow := &blocked{header: http.Header{}, sending: sending, taken: taken}
-	show := h.inTurn(func(w http.ResponseWriter, _ *http.Request) {
+	show := h.limitRendering(func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(http.StatusAccepted)
 		_, _ = io.WriteString(w, "a page")
 	})
@@ -125,7 +125,7 @@ func TestSlowReadersHoldNoTurn(t *testing.T) {
 	quick := httptest.NewRecorder()
 	began := time.Now()
 	show(quick, httptest.NewRequest("GET", "/", nil))
-	if quick.Code != http.StatusAccepted || quick.Body.String() != "a page" || time.Since(began) >= turnPatience {
+	if quick.Code != http.StatusAccepted || quick.Body.String() != "a page" || time.Since(began) >= maxRenderWait {
 		t.Errorf("status %d, %q after %v", quick.Code, quick.Body, time.Since(began))
 	}
 	close(taken)

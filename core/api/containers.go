@@ -38,7 +38,7 @@ func (h *handler) listContainers(w http.ResponseWriter, r *http.Request) {
 		writeRecords(w, snapshot.All())
 		return
 	}
-	body, err := h.packed.list(snapshot)
+	body, err := h.compressed.of(snapshot)
 	if err != nil {
 		h.failWith(w, r, err)
 		return

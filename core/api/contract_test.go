@@ -133,7 +133,7 @@ func TestContractMasks(t *testing.T) {
 		{"triggers/ntfy/one", "auth.token", first(ntfyToken), first(ntfyToken)},
 		{"triggers/ntfy/one", "url", "https://john:***@ntfy.example.org", "https://john:***@ntfy.example.org"},
 	} {
-		for w, want := range map[*world]string{asStored: test.stored, masked: test.all} {
+		for w, want := range map[*testServer]string{asStored: test.stored, masked: test.all} {
 			got := at(w.get("/api/" + test.component).want(200).object()["configuration"].(map[string]any), test.option)
 			same(t, test.component+" "+test.option, got, any(want))
 		}
@@ -214,12 +214,12 @@ func TestContractRunTriggerWithSimulatedContainer(t *testing.T) {
 		w.do("POST", path, body, "Content-Type", "application/x-www-form-urlencoded").want(200)
 	}
 	// What is no container is not sent as one "unknown".
-	ran := len(w.triggers.runs)
+	triggerRun := len(w.triggers.runs)
 	for _, body := range []string{`{}`, `{"name":""}`, `{"name":" "}`, `{"name":null}`, `{"status":"x"}`, `{"updateKind":{"kind":"tag"}}`, `{"id":"123456789","watcher":"watcher_test"}`} {
 		got := w.do("POST", path, body).fails(400, "Error when running trigger ntfy.one", "name")
 		same(t, "the field that is missing from "+body, decodeAs[problem](got).Errors, []field{{Field: "name", Detail: "a container needs a name"}})
 	}
-	same(t, "triggers that ran without a container", len(w.triggers.runs)-ran, 0)
+	same(t, "triggers that ran without a container", len(w.triggers.runs)-triggerRun, 0)
 	w.do("POST", "/api/triggers/ntfy/none", body).fails(404, "Error when running trigger ntfy.none (trigger not found)")
 	for _, body := range []string{"", " ", "null"} {
 		w.do("POST", path, body).fails(400, "Error when running trigger ntfy.one (container is undefined)")

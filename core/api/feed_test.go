@@ -35,7 +35,7 @@ func (a *asked) Events(ctx context.Context, after int64, limit int) ([]event.Eve
 }
 
 // happen appends events to a log and wakes its readers once.
-func (l *eventLog) happen(bus *event.Bus, events ...event.Event) {
+func (l *eventLog) commitEvents(bus *event.Bus, events ...event.Event) {
 	l.mu.Lock()
 	for _, e := range events {
 		e.ID = int64(len(l.events) + 1)
@@ -75,7 +75,7 @@ func take(t *testing.T, f *feed, s *stream) (ids []int64) {
 
 func TestFeedAsksOncePerChange(t *testing.T) {
 	log, bus := &asked{}, new(event.Bus)
-	log.happen(bus, checked("before"))
+	log.commitEvents(bus, checked("before"))
 	f := newFeed(log, bus)
 	var streams []*stream
 	for range 50 {
@@ -83,7 +83,7 @@ func TestFeedAsksOncePerChange(t *testing.T) {
 	}
 	for n := range int64(5) {
 		before := log.queries
-		log.happen(bus, checked("local"))
+		log.commitEvents(bus, checked("local"))
 		for _, s := range streams {
 			same(t, "found", take(t, f, s), []int64{n + 2})
 			same(t, "found again", len(take(t, f, s)), 0)
@@ -92,7 +92,7 @@ func TestFeedAsksOncePerChange(t *testing.T) {
 	}
 	// What all have is not kept, nor what nobody wants.
 	same(t, "kept", []int{len(f.tail), f.size}, []int{0, 0})
-	log.happen(bus, checked("local"))
+	log.commitEvents(bus, checked("local"))
 	take(t, f, streams[0])
 	same(t, "kept for the others", len(f.tail), 1)
 	for _, s := range streams {
@@ -100,7 +100,7 @@ func TestFeedAsksOncePerChange(t *testing.T) {
 	}
 	same(t, "kept for nobody", len(f.tail), 0)
 	// Whoever comes later begins with what is new then.
-	log.happen(bus, checked("local"), checked("local"))
+	log.commitEvents(bus, checked("local"), checked("local"))
 	late := joined(t, f)
 	same(t, "where it stands", late.last, int64(9))
 	same(t, "found late", len(take(t, f, late)), 0)
@@ -114,7 +114,7 @@ func TestFeedIsBounded(t *testing.T) {
 	large := checked(strings.Repeat("x", 20<<10))
 	var got []int64
 	for range 100 {
-		log.happen(bus, large)
+		log.commitEvents(bus, large)
 		got = append(got, take(t, f, quick)...)
 	}
 	if f.size > tailMax || f.size == 0 {
@@ -136,7 +136,7 @@ func TestFeedSurvivesErrors(t *testing.T) {
 	log, bus := &asked{}, new(event.Bus)
 	f := newFeed(log, bus)
 	s := joined(t, f)
-	log.happen(bus, checked("local"))
+	log.commitEvents(bus, checked("local"))
 	log.fail = errors.New("disk gone")
 	if _, err := f.after(t.Context(), s); !errors.Is(err, log.fail) {
 		t.Errorf("got %v", err)
@@ -197,7 +197,7 @@ func TestFeedLosesNothing(t *testing.T) {
 	for range 4 {
 		writers.Go(func() {
 			for range events / 4 {
-				log.happen(bus, checked("local"))
+				log.commitEvents(bus, checked("local"))
 			}
 		})
 	}
@@ -214,7 +214,7 @@ func TestStreamTellsOfState(t *testing.T) {
 	l.want("0", "")
 	w.bus.Touch(event.ComponentChanged)
 	same(t, "its data", l.want("", "component.changed").data, "{}")
-	w.happen(checked("local"))
+	w.commitEvents(checked("local"))
 	l.want("1", "check.finished")
 	w.bus.Touch(event.WorkChanged)
 	l.want("", "work.changed")
@@ -242,9 +242,9 @@ func TestStreamTellsOfProgress(t *testing.T) {
 func TestWhoLoggedInIsForPeople(t *testing.T) {
 	login := event.Event{Type: event.LoginFailed, Subject: "ana", Payload: event.Payload{Login: &event.Login{Address: "192.0.2.1"}}}
 	setting := event.Event{Type: event.SettingChanged, Subject: "log.level", Payload: event.Payload{Setting: &event.Setting{User: "ana", Address: "192.0.2.1"}}}
-	w := locked(t, nil)
+	w := startWithLogin(t, nil)
 	read, write, session := w.token(auth.Read, time.Time{}), w.token(auth.Write, time.Time{}), w.session()
-	w.happen(checked("one"), login, setting, checked("two"))
+	w.commitEvents(checked("one"), login, setting, checked("two"))
 	last, err := w.store.LastEvent(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -272,7 +272,7 @@ func TestWhoLoggedInIsForPeople(t *testing.T) {
 		live[name] = w.listen(t, "/api/events", append(caller.headers, "Last-Event-ID", seen)...)
 		live[name].want(seen, "")
 	}
-	w.happen(login, setting, checked("three"))
+	w.commitEvents(login, setting, checked("three"))
 	for name, caller := range callers {
 		again := w.listen(t, "/api/events", append(caller.headers, "Last-Event-ID", seen)...) // replayed
 		again.want(seen, "")
@@ -296,6 +296,6 @@ func TestWhoLoggedInIsForPeople(t *testing.T) {
 	}
 
 	open := start(t, nil)
-	open.happen(login)
+	open.commitEvents(login)
 	same(t, "the anonymous user sees", len(open.get("/api/events").want(200).list()), 1)
 }

@@ -12,7 +12,7 @@ import (
 )
 
 // withProvider starts a server on which people log in at a provider.
-func withProvider(t *testing.T, change ...func(*Options)) (*world, *oidctest.Provider) {
+func withProvider(t *testing.T, change ...func(*Options)) (*testServer, *oidctest.Provider) {
 	t.Helper()
 	m := oidctest.Start(t)
 	w := start(t, []string{

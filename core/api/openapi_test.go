@@ -76,7 +76,7 @@ var documentRouter = sync.OnceValues(func() (routers.Router, error) {
 	return gorillamux.NewRouter(doc)
 })
 
-// validating is a transport that holds every answer against the document.
+// validating is a transport that holds every response against the document.
 type validating struct {
 	t    testing.TB
 	base string
@@ -134,12 +134,12 @@ func (v *validating) check(r *http.Request, resp *http.Response, body []byte) {
 
 // plain returns the address with the path as the document writes it.
 func (v *validating) plain(u *url.URL) *url.URL {
-	parts, base := segments(u.EscapedPath()), segments(v.base)
-	if n := len(base); len(parts) >= n && strings.EqualFold(strings.Join(parts[:n], "/"), strings.Join(base, "/")) {
-		parts = parts[n:]
+	fixture, base := segments(u.EscapedPath()), segments(v.base)
+	if n := len(base); len(fixture) >= n && strings.EqualFold(strings.Join(fixture[:n], "/"), strings.Join(base, "/")) {
+		fixture = fixture[n:]
 	}
 	path := ""
-	for _, part := range parts {
+	for _, part := range fixture {
 		// An escaped slash in a name would look like two names.
 		path += "/" + strings.ToLower(strings.ReplaceAll(part, "/", "_"))
 	}

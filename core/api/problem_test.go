@@ -38,10 +38,10 @@ func TestPanicsAreAnsweredWithoutInternals(t *testing.T) {
 	}
 }
 
-// TestBrokenOffAnswers: a panic in the middle of an answer must not look like its end.
+// TestBrokenOffAnswers: a panic in the middle of a response must not look like its end.
 func TestBrokenOffAnswers(t *testing.T) {
 	h := &handler{Options: Options{Log: hclog.NewNullLogger(), Redact: strings.Clone}}
-	server := httptest.NewServer(h.observe(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+	server := httptest.NewServer(h.recovery(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("ETag", "x")
 		fmt.Fprint(w, "[1,")
 		panic("in the middle")
@@ -60,7 +60,7 @@ func TestBrokenOffAnswers(t *testing.T) {
 func TestHeadersOfAnAnswerDoNotStayOnItsError(t *testing.T) {
 	h := &handler{Options: Options{Log: hclog.NewNullLogger(), Redact: strings.Clone}}
 	w := httptest.NewRecorder()
-	h.observe(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+	h.recovery(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("ETag", "x")
 		w.Header().Set("Content-Encoding", "gzip")
 		w.Header().Set("Content-Length", "3")
@@ -165,7 +165,7 @@ func TestEverydayWordAsSecret(t *testing.T) {
 	c := nginx()
 	c.Error = &sdk.ContainerError{Message: "login with nginx refused"}
 	w.put(c)
-	w.happen(updateOf(c))
+	w.commitEvents(updateOf(c))
 	same(t, "name", w.get("/api/containers").want(200).names(), []string{"nginx"})
 	e := w.get("/api/events").want(200).list()[0]
 	same(t, "its name", at(e, "container.name"), any("nginx"))

@@ -43,7 +43,7 @@ func TestEntityTags(t *testing.T) {
 func TestCompressedList(t *testing.T) {
 	w := start(t, nil)
 	w.put(nginx(), redis())
-	unpack := func(a answer) string {
+	unpack := func(a response) string {
 		t.Helper()
 		z, err := gzip.NewReader(bytes.NewReader(a.body))
 		if err != nil {
@@ -57,10 +57,10 @@ func TestCompressedList(t *testing.T) {
 	}
 	plain := w.get("/api/containers").want(200)
 	same(t, "vary", plain.header.Get("Vary"), "Accept-Encoding")
-	packed := w.get("/api/containers", "Accept-Encoding", "gzip, deflate, br").want(200)
-	same(t, "encoding", packed.header.Get("Content-Encoding"), "gzip")
-	same(t, "list", unpack(packed), string(plain.body))
-	w.get("/api/containers", "Accept-Encoding", "gzip", "If-None-Match", packed.header.Get("ETag")).want(304)
+	compressed := w.get("/api/containers", "Accept-Encoding", "gzip, deflate, br").want(200)
+	same(t, "encoding", compressed.header.Get("Content-Encoding"), "gzip")
+	same(t, "list", unpack(compressed), string(plain.body))
+	w.get("/api/containers", "Accept-Encoding", "gzip", "If-None-Match", compressed.header.Get("ETag")).want(304)
 
 }
 
@@ -79,7 +79,7 @@ func TestCompressedListFollowsTheStore(t *testing.T) {
 				t.Fatal(err)
 			}
 			wait.Go(func() {
-				body, err := h.packed.list(snapshot)
+				body, err := h.compressed.of(snapshot)
 				if err != nil {
 					t.Error(err)
 					return

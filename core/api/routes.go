@@ -16,29 +16,29 @@ import (
 type handler struct {
 	Options
 	// run is the context of what must not end with its request.
-	run     context.Context
-	base    []string // the segments of the base path
-	fields  map[string]fieldPath
-	routes  chi.Router
-	metrics http.Handler
-	started time.Time
-	packed  packed
-	feed    feed
-	turns   turns
+	run        context.Context
+	base       []string // the segments of the base path
+	fields     map[string]fieldPath
+	routes     chi.Router
+	metrics    http.Handler
+	started    time.Time
+	compressed compressedList
+	feed       feed
+	rendering  semaphore
 	// strangers samples the log of requests for names that are not ours.
-	strangers sampled
+	misdirectedLog logSampler
 }
 
 // newHandler returns everything the server answers.
 func newHandler(opt Options, run context.Context) http.Handler {
 	h := newRouter(opt, run)
-	return h.observe(h.locate(h.cors(h.guard(h.routes))))
+	return h.recovery(h.normalizePath(h.cors(h.refuseForeignHosts(h.refuseCrossSite(h.routes)))))
 }
 
 // newRouter returns a handler with its routes, all of which are on this screen.
 func newRouter(opt Options, run context.Context) *handler {
 	opt.limits = opt.limits.complete()
-	h := &handler{Options: opt, run: run, base: segments(opt.Config.Server.BasePath), fields: containerFields(), started: opt.Now(), turns: make(turns, mostTurns)}
+	h := &handler{Options: opt, run: run, base: segments(opt.Config.Server.BasePath), fields: containerFields(), started: opt.Now(), rendering: make(semaphore, maxRendering)}
 	h.feed = feed{store: opt.Store, bus: opt.Bus, redact: h.redacted}
 	h.metrics = opt.Metrics.Handler(h.metricsState)
 	router := chi.NewRouter()
@@ -53,9 +53,9 @@ func newRouter(opt Options, run context.Context) *handler {
 	open.Get("/", h.home)
 	open.Get("/health", h.health)
 	if opt.Config.Server.Metrics.Auth {
-		read.Get("/metrics", h.inTurn(h.metrics.ServeHTTP))
+		read.Get("/metrics", h.limitRendering(h.metrics.ServeHTTP))
 	} else {
-		open.Get("/metrics", h.inTurn(h.metrics.ServeHTTP))
+		open.Get("/metrics", h.limitRendering(h.metrics.ServeHTTP))
 	}
 
 	open.Get("/api/app", h.app)
@@ -109,7 +109,7 @@ func newRouter(opt Options, run context.Context) *handler {
 	do.Post("/api/plugins/{name}/restart", h.restartPlugin)
 	do.Post("/api/plugins/{name}/trust", h.trustPlugin)
 	read.Get("/api/events", h.events)
-	read.Get("/api/deliveries", h.inTurn(h.listDeliveries))
+	read.Get("/api/deliveries", h.limitRendering(h.listDeliveries))
 	do.Post("/api/deliveries/{id}/retry", h.retryDelivery)
 
 	return h

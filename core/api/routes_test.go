@@ -12,7 +12,7 @@ import (
 )
 
 // everyRoute has a request for each operation of the document, and the status it gets.
-func everyRoute(w *world) map[string]struct {
+func everyRoute(w *testServer) map[string]struct {
 	path, body string
 	status     int
 } {
@@ -75,12 +75,12 @@ func everyRoute(w *world) map[string]struct {
 		"GET /api/authentications/{type}/{name}":           {"/api/authentications/anonymous/anonymous", "", 200},
 		"POST /api/plugins/{name}/restart":                 {"/api/plugins/test/restart", "", 202},
 		"POST /api/plugins/{name}/trust":                   {"/api/plugins/test/trust", `{"sha256":"00"}`, 409},
-		"POST /api/deliveries/{id}/retry":                  {fmt.Sprintf("/api/deliveries/%d/retry", w.owe(delivery.Failed)), "", 202},
+		"POST /api/deliveries/{id}/retry":                  {fmt.Sprintf("/api/deliveries/%d/retry", w.addDelivery(delivery.Failed)), "", 202},
 	}
 }
 
 // without the restart, which the tests share.
-func (w *world) routes() map[string]struct {
+func (w *testServer) routes() map[string]struct {
 	path, body string
 	status     int
 } {

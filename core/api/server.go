@@ -89,7 +89,7 @@ func newServer(opt Options, listener net.Listener) *Server {
 	s.cancelRun = cancel
 	clients := newConnections(opt.limits.complete(), opt.Log)
 	s.http = &http.Server{
-		ConnContext: clients.enter, ConnState: clients.changed, HTTP2: &http.HTTP2Config{MaxConcurrentStreams: maxStreams},
+		ConnContext: clients.add, ConnState: clients.stateChanged, HTTP2: &http.HTTP2Config{MaxConcurrentStreams: maxStreams},
 		Handler: newHandler(opt, run), ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
 		ErrorLog:    log.New(opt.Log.StandardWriter(&hclog.StandardLoggerOptions{ForceLevel: hclog.Debug}), "", 0),
 		BaseContext: func(net.Listener) context.Context { return s.quiet },

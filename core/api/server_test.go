@@ -18,18 +18,18 @@ import (
 func TestStopLetsRequestsEnd(t *testing.T) {
 	w := start(t, nil)
 	w.put(nginx())
-	ran, release := make(chan struct{}), make(chan struct{})
+	running, release := make(chan struct{}), make(chan struct{})
 	w.triggers.run = func(ctx context.Context) error {
-		close(ran)
+		close(running)
 		<-release
 		return ctx.Err()
 	}
 	checking, checked := make(chan struct{}), make(chan struct{})
 	w.checks.watchAll = func() error { close(checking); <-checked; return nil }
-	trigger, watch := make(chan answer, 1), make(chan answer, 1)
+	trigger, watch := make(chan response, 1), make(chan response, 1)
 	go func() { trigger <- w.do("POST", "/api/containers/"+nginx().ID+"/triggers/ntfy/one", "") }()
 	go func() { watch <- w.do("POST", "/api/containers/watch", "") }()
-	<-ran
+	<-running
 	<-checking
 	stopped := make(chan error, 1)
 	go func() { stopped <- w.stop() }()
@@ -108,11 +108,11 @@ func TestStopCancelsWhatDoesNotEnd(t *testing.T) {
 	})
 }
 
-// TestWriteDeadlines: each piece of an answer must be taken in time.
+// TestWriteDeadlines: each piece of a response must be taken in time.
 func TestWriteDeadlines(t *testing.T) {
 	to := &reader{header: http.Header{}}
 	h := &handler{Options: Options{Log: hclog.NewNullLogger(), limits: limits{}.complete()}}
-	h.observe(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+	h.recovery(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		if _, err := w.Write([]byte("x")); err != nil {
 			t.Error(err)
 		}

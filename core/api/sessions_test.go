@@ -11,7 +11,7 @@ import (
 )
 
 func TestSessionRoutes(t *testing.T) {
-	w := locked(t, nil)
+	w := startWithLogin(t, nil)
 	own, other := w.session(), w.session()
 	who := []string{"Cookie", own}
 	listed := w.get("/api/sessions", who...).want(200)
@@ -49,9 +49,9 @@ func TestSessionRoutes(t *testing.T) {
 
 // TestRememberOfDrydockClients: they say before they log in whether the session is to last.
 func TestRememberOfDrydockClients(t *testing.T) {
-	w := locked(t, nil)
+	w := startWithLogin(t, nil)
 	right, port := basic("ana", ownPassword), w.url[strings.LastIndex(w.url, ":")+1:]
-	cookies := func(a answer) map[string]*http.Cookie {
+	cookies := func(a response) map[string]*http.Cookie {
 		found := map[string]*http.Cookie{}
 		for _, line := range a.header.Values("Set-Cookie") {
 			if c, err := http.ParseSetCookie(line); err == nil {

@@ -25,7 +25,7 @@ func (c *counting) Events(ctx context.Context, after int64, limit int) ([]event.
 }
 
 // open is a client of a stream that costs this process nothing but its socket.
-func open(b *testing.B, w *world) net.Conn {
+func open(b *testing.B, w *testServer) net.Conn {
 	conn, err := net.Dial("tcp", strings.TrimPrefix(w.url, "http://"))
 	if err != nil {
 		b.Fatal(err)
@@ -73,7 +73,7 @@ func BenchmarkStreams(b *testing.B) {
 	const streams = 50
 	store := &counting{}
 	w := start(b, nil, func(o *Options) { store.Store, o.Store = o.Store, store })
-	happen := func() {
+	commitEvents := func() {
 		if err := w.store.Commit(b.Context(), event.Change{Events: []event.Event{updateOf(nginx())}}); err != nil {
 			b.Fatal(err)
 		}
@@ -89,7 +89,7 @@ func BenchmarkStreams(b *testing.B) {
 	}
 	id, asked := 0, store.queries.Load()
 	for b.Loop() {
-		happen()
+		commitEvents()
 		id++
 		for _, conn := range all {
 			until(b, conn, buffer, fmt.Sprintf("id: %d\n", id))

@@ -43,7 +43,7 @@ type listener struct {
 	leave context.CancelFunc
 }
 
-func (w *world) listen(t *testing.T, path string, headers ...string) *listener {
+func (w *testServer) listen(t *testing.T, path string, headers ...string) *listener {
 	t.Helper()
 	ctx, leave := context.WithTimeout(context.Background(), 20*time.Second)
 	t.Cleanup(leave)
@@ -96,7 +96,7 @@ func (l *listener) want(id, name string) received {
 
 func TestStream(t *testing.T) {
 	w := start(t, nil)
-	w.happen(checked("before"))
+	w.commitEvents(checked("before"))
 	l := w.listen(t, "/api/events")
 	for name, want := range map[string]string{"Content-Type": "text/event-stream", "X-Accel-Buffering": "no", "Cache-Control": "no-store, no-cache, must-revalidate, proxy-revalidate"} {
 		same(t, name, l.resp.Header.Get(name), want)
@@ -104,10 +104,10 @@ func TestStream(t *testing.T) {
 	l.want("1", "") // where it stands, and nothing of the past
 	c := nginx()
 	c.Error = &sdk.ContainerError{Message: "denied for " + hubPass}
-	w.happen(checked("local"), updateOf(c))
+	w.commitEvents(checked("local"), updateOf(c))
 	l.want("2", "check.finished")
 	m := l.want("3", "update.found")
-	e := decodeAs[event.Event](answer{t: t, body: []byte(m.data)})
+	e := decodeAs[event.Event](response{t: t, body: []byte(m.data)})
 	same(t, "the container", e.Container.Name, "nginx")
 	same(t, "its error", e.Container.Error.Message, "denied for ***")
 	same(t, "its id", e.ID, int64(3))
@@ -132,7 +132,7 @@ func TestStreamTellsWhenToComeBack(t *testing.T) {
 func TestStreamReplays(t *testing.T) {
 	w := start(t, nil)
 	for range 250 {
-		w.happen(checked("local"))
+		w.commitEvents(checked("local"))
 	}
 	for _, l := range []*listener{
 		w.listen(t, "/api/events", "Last-Event-ID", "5"), w.listen(t, "/API/Events/?lastEventId=5"),
@@ -145,7 +145,7 @@ func TestStreamReplays(t *testing.T) {
 	}
 	l := w.listen(t, "/api/events", "Last-Event-ID", "250")
 	l.want("250", "")
-	w.happen(checked("local"))
+	w.commitEvents(checked("local"))
 	l.want("251", "check.finished")
 	w.listen(t, "/api/events", "Last-Event-ID", "nonsense").want("251", "")
 }
@@ -157,7 +157,7 @@ func TestStreamResets(t *testing.T) {
 		for i := range events {
 			events[i] = checked("local")
 		}
-		w.happen(events...)
+		w.commitEvents(events...)
 	}
 	for _, seen := range []string{"199", "0", "1201", "99999999"} {
 		l := w.listen(t, "/api/events", "Last-Event-ID", seen)
@@ -262,7 +262,7 @@ func streaming(ctx context.Context, log *eventLog, bus *event.Bus, to *reader) (
 	r := httptest.NewRequestWithContext(ctx, "GET", "/api/events", nil)
 	go func() {
 		defer close(done)
-		h.observe(http.HandlerFunc(h.stream)).ServeHTTP(to, r)
+		h.recovery(http.HandlerFunc(h.stream)).ServeHTTP(to, r)
 	}()
 	return done
 }
@@ -311,7 +311,7 @@ func TestStreamEndsWithItsLogin(t *testing.T) {
 		done := make(chan struct{})
 		go func() {
 			defer close(done)
-			h.observe(h.needs(auth.Read)(http.HandlerFunc(h.stream))).ServeHTTP(&reader{header: http.Header{}}, r)
+			h.recovery(h.needs(auth.Read)(http.HandlerFunc(h.stream))).ServeHTTP(&reader{header: http.Header{}}, r)
 		}()
 		time.Sleep(2*heartbeat + time.Second)
 		select {

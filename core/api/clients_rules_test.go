@@ -145,7 +145,7 @@ func TestRulesOfAllClients(t *testing.T) {
 		same(t, "headers", got.header.Get("Access-Control-Allow-Headers"), "authorization,content-type")
 	})
 	t.Run("19 a wrong login is 401", func(t *testing.T) {
-		w := locked(t, nil)
+		w := startWithLogin(t, nil)
 		for _, credentials := range []string{basic("ana", "wrong"), basic("", ""), basic("", "x"), "Basic", "Basic !!!", "Bearer x", "Digest x"} {
 			w.get("/api/containers", "Authorization", credentials).want(401)
 			w.do("POST", "/api/containers/watch", "", "Authorization", credentials).want(401)
@@ -153,7 +153,7 @@ func TestRulesOfAllClients(t *testing.T) {
 		w.get("/api/containers").want(401)
 	})
 	t.Run("22 bearer tokens", func(t *testing.T) {
-		w := locked(t, nil)
+		w := startWithLogin(t, nil)
 		w.get("/api/containers", "Authorization", "Bearer wud_abc").want(401)
 		w.get("/api/containers", "Authorization", "Bearer "+w.token(auth.Read, time.Time{})).want(200)
 	})
@@ -166,7 +166,7 @@ func TestRulesOfAllClients(t *testing.T) {
 }
 
 // leaving sends a request and leaves once began.
-func leaving(t *testing.T, w *world, path string, began chan struct{}) {
+func leaving(t *testing.T, w *testServer, path string, began chan struct{}) {
 	t.Helper()
 	ctx, leave := context.WithCancel(t.Context())
 	r, err := http.NewRequestWithContext(ctx, "POST", w.url+path, nil)

@@ -29,17 +29,17 @@ func segments(escaped string) []string {
 	return parts
 }
 
-// locate finds out which route a path means. As clients are used to, letter
-// case and a slash at the end do not matter, HEAD stands for GET, and a reverse
-// proxy may leave the base path in place or take it away.
-func (h *handler) locate(next http.Handler) http.Handler {
+// normalizePath sets the path by which the router finds a route. As clients are
+// used to, letter case and a trailing slash do not matter, HEAD stands for GET,
+// and a reverse proxy may leave the base path in place or take it away.
+func (h *handler) normalizePath(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		parts := segments(r.URL.EscapedPath())
 		if n := len(h.base); n > 0 && len(parts) >= n && slices.EqualFunc(parts[:n], h.base, strings.EqualFold) {
 			parts = parts[n:]
 		}
 		if len(parts) > 0 {
-			neverStore(w.Header(), strings.ToLower(parts[0]))
+			noCache(w.Header(), strings.ToLower(parts[0]))
 		}
 		route := chi.NewRouteContext()
 		route.RoutePath = routePath(parts)
@@ -80,9 +80,9 @@ func param(r *http.Request, name string) string {
 	return ""
 }
 
-// neverStore keeps caches from keeping what is true only now, with the headers
-// that clients of WUD get.
-func neverStore(header http.Header, section string) {
+// noCache keeps caches from storing a response, with the headers that clients of
+// WUD get.
+func noCache(header http.Header, section string) {
 	if isSection(section) {
 		header.Set("Surrogate-Control", "no-store")
 		header.Set("Cache-Control", "no-store, no-cache, must-revalidate, proxy-revalidate")

@@ -2,17 +2,14 @@ package api
 
 import (
 	"fmt"
-	"io"
 	"maps"
 	"net/http"
-	"net/url"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/dogwatch/dogwatch/core/auth"
-	"github.com/dogwatch/dogwatch/core/store"
 )
 
 // levels is what one has to be allowed for each operation.
@@ -43,13 +40,13 @@ const (
 	cookieName  = "dogwatch_session"
 )
 
-// locked starts a server on which ana has to log in.
-func locked(t *testing.T, settings []string, change ...func(*Options)) *world {
+// startWithLogin starts a server on which ana has to log in.
+func startWithLogin(t *testing.T, settings []string, change ...func(*Options)) *testServer {
 	t.Helper()
 	return start(t, append([]string{"WUD_AUTH_BASIC_MAIN_USER=ana", "WUD_AUTH_BASIC_MAIN_HASH=" + ownPassword}, settings...), change...)
 }
 
-func (w *world) token(scope auth.Scope, expires time.Time) string {
+func (w *testServer) token(scope auth.Scope, expires time.Time) string {
 	w.t.Helper()
 	secret, _, err := w.opt.Auth.CreateToken(w.t.Context(), auth.NewToken{Name: "test", Scope: scope, Expires: expires, Creator: "test"})
 	if err != nil {
@@ -59,7 +56,7 @@ func (w *world) token(scope auth.Scope, expires time.Time) string {
 }
 
 // expired makes a token whose time is over.
-func (w *world) expired() string {
+func (w *testServer) expired() string {
 	w.t.Helper()
 	secret := w.token(auth.Write, time.Time{})
 	all, err := w.store.Tokens(w.t.Context())
@@ -78,7 +75,7 @@ func (w *world) expired() string {
 }
 
 // session logs ana in and returns the cookie.
-func (w *world) session() string {
+func (w *testServer) session() string {
 	w.t.Helper()
 	for _, line := range w.do("POST", "/auth/login", "", "Authorization", basic("ana", ownPassword)).want(200).header.Values("Set-Cookie") {
 		if c, err := http.ParseSetCookie(line); err == nil && strings.HasPrefix(c.Name, cookieName) {
@@ -91,7 +88,7 @@ func (w *world) session() string {
 
 // TestAccessMatrix asks for every route as everybody.
 func TestAccessMatrix(t *testing.T) {
-	w := locked(t, nil)
+	w := startWithLogin(t, nil)
 	w.put(nginx(), redis())
 	level := map[string]auth.Scope{}
 	for scope, operations := range levels {
@@ -168,7 +165,7 @@ func TestAccessMatrix(t *testing.T) {
 
 // TestUnknownPathsNeedALogin: even what is not there is nobody's business; then /api/v1 is exactly 404.
 func TestUnknownPathsNeedALogin(t *testing.T) {
-	w := locked(t, nil)
+	w := startWithLogin(t, nil)
 	for _, path := range []string{"/api", "/api/v1", "/api/v1/containers", "/api/nope", "/auth", "/auth/nope", "/metrics/x", "/api/../api/containers", "//api/containers", "/API/Containers/", "/x"} {
 		for _, method := range methods {
 			if got := w.do(method, path, ""); got.status != http.StatusUnauthorized {
@@ -186,7 +183,7 @@ func TestUnknownPathsNeedALogin(t *testing.T) {
 
 // TestChallenge: programs are asked for a password, browsers not, which would open a window over the login page.
 func TestChallenge(t *testing.T) {
-	w := locked(t, nil)
+	w := startWithLogin(t, nil)
 	for _, test := range []struct {
 		headers []string
 		asked   bool
@@ -208,7 +205,7 @@ func TestChallenge(t *testing.T) {
 }
 
 func TestLoginOfWUDClients(t *testing.T) {
-	w := locked(t, nil)
+	w := startWithLogin(t, nil)
 	same(t, "strategies", w.get("/auth/strategies").want(200).list(), []map[string]any{{"type": "basic", "name": "Login"}})
 	right := basic("ana", ownPassword)
 	same(t, "login", w.do("POST", "/auth/login", `{"ignored":1}`, "Authorization", right).want(200).object(), map[string]any{"username": "ana"})
@@ -234,11 +231,11 @@ func TestLoginOfWUDClients(t *testing.T) {
 }
 
 func TestTooManyLogins(t *testing.T) {
-	w := locked(t, nil)
+	w := startWithLogin(t, nil)
 	for i := range 10 {
 		w.get("/api/containers", "Authorization", basic("ana", fmt.Sprint("guess", i))).fails(401)
 	}
-	for _, got := range []answer{
+	for _, got := range []response{
 		w.get("/api/containers", "Authorization", basic("ana", "guess 11")),
 		w.get("/api/containers", "Authorization", basic("ana", ownPassword)),
 		w.do("POST", "/auth/login", "", "Authorization", basic("ana", ownPassword)),
@@ -252,29 +249,14 @@ func TestTooManyLogins(t *testing.T) {
 	w.get("/health", "Authorization", basic("ana", "guess 12")).want(200)
 }
 
-// TestCrossSiteWithSession: a page of another site cannot use the session of whoever looks at it.
-func TestCrossSiteWithSession(t *testing.T) {
-	w := locked(t, nil)
-	w.put(nginx())
-	cookie := w.session()
-	for _, headers := range [][]string{{"Sec-Fetch-Site", "cross-site"}, {"Origin", "https://evil.example.org"}, {"Origin", "null"}} {
-		for _, path := range []string{"/api/containers/watch", "/api/tokens", "/auth/logout", "/auth/login", "/api/containers/" + nginx().ID + "/triggers/ntfy/one"} {
-			w.do("POST", path, `{"name":"x"}`, append(headers, "Cookie", cookie)...).fails(403, "cross-site")
-		}
-		w.do("DELETE", "/api/containers/"+nginx().ID, "", append(headers, "Cookie", cookie)...).fails(403)
-	}
-	w.do("POST", "/api/containers/watch", "", "Cookie", cookie, "Sec-Fetch-Site", "same-origin").want(200)
-	w.get("/api/containers", "Host", "evil.example.org", "Cookie", cookie).fails(421)
-}
-
 func TestOpenMetrics(t *testing.T) {
-	w := locked(t, []string{"DOGWATCH_SERVER_METRICS_AUTH=false"})
+	w := startWithLogin(t, []string{"DOGWATCH_SERVER_METRICS_AUTH=false"})
 	w.get("/metrics").want(200)
 	w.get("/api/containers").fails(401)
 }
 
 func TestTokenRoutes(t *testing.T) {
-	w := locked(t, nil)
+	w := startWithLogin(t, nil)
 	who := []string{"Cookie", w.session(), "Content-Type", "application/json"}
 	same(t, "none", string(w.get("/api/tokens", who...).want(200).body), "[]")
 	ends := time.Now().Add(time.Hour).UTC().Format(time.RFC3339)
@@ -322,78 +304,4 @@ func TestOpenServerGivesNoTokens(t *testing.T) {
 	all, err := w.store.Tokens(t.Context())
 	same(t, "tokens", len(all), 0)
 	same(t, "error", err, nil)
-}
-
-// fakePages tell which page was asked for, and by whom.
-type fakePages struct{}
-
-func (fakePages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	_, _ = io.WriteString(w, strings.TrimSpace("page "+r.URL.EscapedPath()+" "+auth.From(r.Context()).User))
-}
-
-func (fakePages) Refuse(w http.ResponseWriter, _ *http.Request, status int, why string) {
-	w.WriteHeader(status)
-	_, _ = io.WriteString(w, "refused: "+why)
-}
-
-// plainClient follows no redirect, and takes pages, which are not in the document, as they are.
-func plainClient(w *world) *world {
-	w.client = &http.Client{Timeout: 30 * time.Second, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	w.t.Cleanup(w.client.CloseIdleConnections)
-	return w
-}
-
-func TestPages(t *testing.T) {
-	withPages := func(o *Options) { o.Pages = fakePages{} }
-	free := plainClient(start(t, []string{"DOGWATCH_SERVER_BASEPATH=/dog"}, withPages))
-	for path, want := range map[string]string{
-		"/": "page / anonymous", "/dog": "page / anonymous", "/dog/Containers/A%2Fb?x=1": "page /Containers/A%2Fb anonymous", "/login": "page /login",
-		"/static/app.css": "page /static/app.css",
-	} {
-		same(t, path, string(free.get(path).want(200).body), want)
-	}
-	same(t, "post", string(free.do("POST", "/containers/act", "").want(200).body), "page /containers/act anonymous")
-	free.get("/api/nope").fails(404)
-
-	w := plainClient(locked(t, nil, withPages))
-	who := []string{"Cookie", w.session()}
-	for path, to := range map[string]string{
-		"/": "/login", "/containers": "/login?next=%2Fcontainers", "/Containers/a%2Fb?q=x&y=//evil.com": "/login?next=" + url.QueryEscape("/Containers/a%2Fb?q=x&y=//evil.com"),
-		"//evil.com/": "/login?next=%2F%2Fevil.com", // which is then not a path on this server
-	} {
-		got := w.get(path)
-		if got.status != http.StatusSeeOther || got.header.Get("Location") != to {
-			t.Errorf("%s: %d to %q, want %q", path, got.status, got.header.Get("Location"), to)
-		}
-	}
-	for _, path := range []string{"/login", "/logout", "/static/app.css", "/favicon.ico"} {
-		same(t, path, string(w.get(path).want(200).body), "page "+path)
-	}
-	same(t, "page", string(w.get("/containers", who...).want(200).body), "page /containers ana")
-	w.do("POST", "/containers/act", "").want(http.StatusSeeOther)
-	same(t, "form", string(w.do("POST", "/containers/act", "", who...).want(200).body), "page /containers/act ana")
-	read := "Bearer " + w.token(auth.Read, time.Time{})
-	w.get("/containers", "Authorization", read).want(200)
-	w.do("POST", "/containers/act", "", "Authorization", read).fails(403, "may only read")
-	if got := w.get("/containers/rows", "HX-Request", "true").want(401); got.header.Get("HX-Redirect") != "/login" {
-		t.Errorf("%v", got.header)
-	}
-	w.do("POST", "/containers/act", "", append(who, "Sec-Fetch-Site", "cross-site")...).fails(403)
-	same(t, "refused", string(w.get("/containers", "Authorization", basic("ana", "wrong"), "Accept", "text/html").want(401).body), "refused: wrong user or password")
-}
-
-// TestSilentStore: a store that does not answer is no wrong password.
-func TestSilentStore(t *testing.T) {
-	w := locked(t, nil)
-	cookie := w.session()
-	if err := w.store.Close(); err != nil {
-		t.Fatal(err)
-	}
-	w.get("/api/containers", "Cookie", cookie).fails(500)
-	w.get("/api/app").want(200)
-	var err error
-	w.store, err = store.Open(t.Context(), t.TempDir()+"/other.db", store.Options{}) // for the end of the test
-	if err != nil {
-		t.Fatal(err)
-	}
 }

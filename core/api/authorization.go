@@ -2,7 +2,6 @@ package api
 
 import (
 	"errors"
-	"fmt"
 	"math"
 	"net/http"
 	"net/url"
@@ -11,13 +10,6 @@ import (
 
 	"github.com/dogwatch/dogwatch/core/auth"
 )
-
-// Pages are the pages for people, at every path that is not the API's.
-type Pages interface {
-	http.Handler
-	// Refuse answers with the login page, which says why somebody was not let in.
-	Refuse(w http.ResponseWriter, r *http.Request, status int, why string)
-}
 
 // needs lets only those pass who may do what scope says.
 func (h *handler) needs(scope auth.Scope) func(http.Handler) http.Handler {
@@ -118,74 +110,4 @@ func isBrowser(r *http.Request) bool {
 		}
 	}
 	return strings.HasPrefix(r.UserAgent(), "Mozilla/") || strings.Contains(r.Header.Get("Accept"), "text/html")
-}
-
-// isPage reports whether a path is one of the pages.
-func isPage(r *http.Request) bool {
-	parts := pathOf(r)
-	return len(parts) == 0 || !isSection(strings.ToLower(parts[0]))
-}
-
-// isSection reports whether a path that starts so is the API's.
-func isSection(first string) bool {
-	switch first {
-	case "api", "auth", "health", "metrics":
-		return true
-	}
-	return false
-}
-
-// here returns the path of a request, with its query, below the base path.
-func (h *handler) here(r *http.Request) string {
-	var path strings.Builder
-	for _, part := range pathOf(r) {
-		path.WriteString("/" + url.PathEscape(part))
-	}
-	if path.Len() == 0 {
-		path.WriteByte('/')
-	}
-	if r.URL.RawQuery != "" {
-		path.WriteString("?" + r.URL.RawQuery)
-	}
-	return path.String()
-}
-
-// quick reports whether a page is made of what is stored. Forms wait for what
-// they do, and why a container has its result is asked of registries.
-func quick(r *http.Request) bool {
-	parts := pathOf(r)
-	asks := r.URL.Query().Has("why") || len(parts) > 0 && parts[len(parts)-1] == "why"
-	return (r.Method == http.MethodGet || r.Method == http.MethodHead) && !asks
-}
-
-// page answers with a page, for which one has to be logged in but to log in,
-// to log out and for what pages consist of.
-func (h *handler) page(w http.ResponseWriter, r *http.Request) {
-	parts := pathOf(r)
-	next := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		below := r.Clone(r.Context())
-		here, err := url.Parse(h.here(r))
-		if err != nil {
-			h.failWith(w, r, fmt.Errorf("rewrite a path: %w", err)) // escaped just now; cannot fail
-			return
-		}
-		below.URL.Path, below.URL.RawPath = here.Path, here.RawPath
-		if show := h.Pages.ServeHTTP; quick(r) {
-			h.inTurn(show)(w, below)
-		} else {
-			show(w, below)
-		}
-	})
-	first := ""
-	if len(parts) > 0 {
-		first = parts[0]
-	}
-	switch {
-	case first == "login", first == "logout", first == "static", first == "favicon.ico", first == "theme":
-		next(w, r)
-	case r.Method == http.MethodGet, r.Method == http.MethodHead:
-		h.needs(auth.Read)(next).ServeHTTP(w, r)
-	default:
-		h.needs(auth.Write)(next).ServeHTTP(w, r)
-	}
 }

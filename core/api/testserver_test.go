@@ -107,11 +107,11 @@ type fakeTriggers struct {
 	run func(ctx context.Context) error
 
 	mu   sync.Mutex
-	runs []ran
+	runs []triggerRun
 	woke int
 }
 
-type ran struct {
+type triggerRun struct {
 	id         string
 	containers []sdk.Container
 	test       bool
@@ -119,7 +119,7 @@ type ran struct {
 
 func (f *fakeTriggers) RunNow(ctx context.Context, id string, containers []sdk.Container, test bool) error {
 	f.mu.Lock()
-	f.runs = append(f.runs, ran{id, containers, test})
+	f.runs = append(f.runs, triggerRun{id, containers, test})
 	f.mu.Unlock()
 	if f.run == nil {
 		return nil
@@ -133,7 +133,7 @@ func (f *fakeTriggers) Wake() {
 	f.woke++
 }
 
-func (f *fakeTriggers) last(t *testing.T) ran {
+func (f *fakeTriggers) last(t *testing.T) triggerRun {
 	t.Helper()
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -156,8 +156,8 @@ func (f *fakeLevel) SetLevel(_ *http.Request, level string) error {
 	return nil
 }
 
-// world is a running server and what is behind it.
-type world struct {
+// testServer is a running server and what is behind it.
+type testServer struct {
 	t        testing.TB
 	opt      Options
 	store    *store.Store
@@ -172,7 +172,7 @@ type world struct {
 }
 
 // start runs a server over an empty store. Settings are environment variables; change edits the options.
-func start(t testing.TB, settings []string, change ...func(*Options)) *world {
+func start(t testing.TB, settings []string, change ...func(*Options)) *testServer {
 	t.Helper()
 	p, err := shown()
 	if err != nil {
@@ -181,7 +181,7 @@ func start(t testing.TB, settings []string, change ...func(*Options)) *world {
 	return startWith(t, p, settings, change...)
 }
 
-func startWith(t testing.TB, p parts, settings []string, change ...func(*Options)) *world {
+func startWith(t testing.TB, p fixture, settings []string, change ...func(*Options)) *testServer {
 	t.Helper()
 	folder := t.TempDir()
 	conf, err := config.Load(config.Input{Environ: append([]string{
@@ -189,7 +189,7 @@ func startWith(t testing.TB, p parts, settings []string, change ...func(*Options
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &world{t: t, bus: new(event.Bus), checks: &fakeChecks{}, triggers: &fakeTriggers{}, redactor: p.redactor, log: new(bytes.Buffer)}
+	w := &testServer{t: t, bus: new(event.Bus), checks: &fakeChecks{}, triggers: &fakeTriggers{}, redactor: p.redactor, log: new(bytes.Buffer)}
 	w.store, err = store.Open(t.Context(), filepath.Join(folder, "store.db"), store.Options{Bus: w.bus})
 	if err != nil {
 		t.Fatal(err)
@@ -208,7 +208,7 @@ func startWith(t testing.TB, p parts, settings []string, change ...func(*Options
 	return w
 }
 
-func (w *world) serve() {
+func (w *testServer) serve() {
 	w.t.Helper()
 	server, err := Listen(w.opt)
 	if err != nil {
@@ -238,22 +238,22 @@ func (w *world) serve() {
 	w.t.Cleanup(w.client.CloseIdleConnections)
 }
 
-func (w *world) put(containers ...sdk.Container) {
+func (w *testServer) put(containers ...sdk.Container) {
 	w.t.Helper()
 	if err := w.store.Commit(context.Background(), event.Change{Put: containers}); err != nil {
 		w.t.Fatal(err)
 	}
 }
 
-func (w *world) happen(events ...event.Event) {
+func (w *testServer) commitEvents(events ...event.Event) {
 	w.t.Helper()
 	if err := w.store.Commit(context.Background(), event.Change{Events: events}); err != nil {
 		w.t.Fatal(err)
 	}
 }
 
-// answer is a response that was read.
-type answer struct {
+// response is a response that was read.
+type response struct {
 	t      testing.TB
 	status int
 	header http.Header
@@ -261,7 +261,7 @@ type answer struct {
 }
 
 // do sends a request. Headers are pairs of name and value; Host is one of them.
-func (w *world) do(method, path, body string, headers ...string) answer {
+func (w *testServer) do(method, path, body string, headers ...string) response {
 	w.t.Helper()
 	var reader io.Reader
 	if body != "" {
@@ -287,13 +287,15 @@ func (w *world) do(method, path, body string, headers ...string) answer {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	return answer{t: w.t, status: resp.StatusCode, header: resp.Header, body: read}
+	return response{t: w.t, status: resp.StatusCode, header: resp.Header, body: read}
 }
 
-func (w *world) get(path string, headers ...string) answer { return w.do("GET", path, "", headers...) }
+func (w *testServer) get(path string, headers ...string) response {
+	return w.do("GET", path, "", headers...)
+}
 
 // want checks the status.
-func (a answer) want(status int) answer {
+func (a response) want(status int) response {
 	a.t.Helper()
 	if a.status != status {
 		a.t.Fatalf("status %d, want %d; body %s", a.status, status, a.body)
@@ -302,11 +304,11 @@ func (a answer) want(status int) answer {
 }
 
 // fails checks the status and that the error has all parts.
-func (a answer) fails(status int, parts ...string) answer {
+func (a response) fails(status int, fixture ...string) response {
 	a.t.Helper()
 	a.want(status)
 	message, _ := a.object()["error"].(string)
-	for _, part := range parts {
+	for _, part := range fixture {
 		if !strings.Contains(message, part) {
 			a.t.Errorf("the error %q lacks %q", message, part)
 		}
@@ -314,7 +316,7 @@ func (a answer) fails(status int, parts ...string) answer {
 	return a
 }
 
-func decodeAs[T any](a answer) T {
+func decodeAs[T any](a response) T {
 	a.t.Helper()
 	var v T
 	if err := json.Unmarshal(a.body, &v); err != nil {
@@ -323,11 +325,11 @@ func decodeAs[T any](a answer) T {
 	return v
 }
 
-func (a answer) object() map[string]any { a.t.Helper(); return decodeAs[map[string]any](a) }
-func (a answer) list() []map[string]any { a.t.Helper(); return decodeAs[[]map[string]any](a) }
+func (a response) object() map[string]any { a.t.Helper(); return decodeAs[map[string]any](a) }
+func (a response) list() []map[string]any { a.t.Helper(); return decodeAs[[]map[string]any](a) }
 
 // names returns the names of a list's items.
-func (a answer) names() []string {
+func (a response) names() []string {
 	a.t.Helper()
 	found := []string{}
 	for _, item := range a.list() {
@@ -375,4 +377,28 @@ func redis() sdk.Container {
 		Error: &sdk.ContainerError{Message: "the registry answered 404"}, Check: sdk.CheckState{State: sdk.CheckFailed},
 		UpdateKind: sdk.UpdateKind{Kind: sdk.KindUnknown},
 	}
+}
+
+func request(t testing.TB, method, path string) *http.Request {
+	t.Helper()
+	r, err := http.NewRequestWithContext(context.Background(), method, path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
+
+func ids(items []map[string]any) []int64 {
+	found := []int64{}
+	for _, item := range items {
+		found = append(found, int64(item["id"].(float64)))
+	}
+	return found
 }

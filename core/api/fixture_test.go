@@ -54,23 +54,25 @@ type (
 )
 
 // idle implements all three kinds and does nothing.
-type idle struct{}
+type noopComponent struct{}
 
-func (idle) List(context.Context) ([]sdk.Container, error) { return nil, nil }
-func (idle) Hosts() []registry.Host                        { return []registry.Host{{Pattern: "example.org"}} }
-func (idle) Run(context.Context, trigger.Request) error    { return nil }
-func (idle) Tags(context.Context, registry.Repository, string) (registry.TagList, error) {
+func (noopComponent) List(context.Context) ([]sdk.Container, error) { return nil, nil }
+func (noopComponent) Hosts() []registry.Host                        { return []registry.Host{{Pattern: "example.org"}} }
+func (noopComponent) Run(context.Context, trigger.Request) error    { return nil }
+func (noopComponent) Tags(context.Context, registry.Repository, string) (registry.TagList, error) {
 	return registry.TagList{}, nil
 }
-func (idle) Resolve(context.Context, registry.Repository, string) (string, error) { return "", nil }
-func (idle) Manifest(context.Context, registry.Repository, string, sdk.Platform) (registry.Manifest, error) {
+func (noopComponent) Resolve(context.Context, registry.Repository, string) (string, error) {
+	return "", nil
+}
+func (noopComponent) Manifest(context.Context, registry.Repository, string, sdk.Platform) (registry.Manifest, error) {
 	return registry.Manifest{}, nil
 }
 
-func create[O any](sdk.Env, O) (idle, error) { return idle{}, nil }
+func create[O any](sdk.Env, O) (noopComponent, error) { return noopComponent{}, nil }
 
 // limited is a registry whose hosts have limits.
-type limited struct{ idle }
+type limited struct{ noopComponent }
 
 func (limited) Limits() []registry.Limit {
 	at := sdk.TimeOf(time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC))
@@ -90,14 +92,14 @@ func bundle() sdkplugin.Bundle {
 		},
 		Triggers: []trigger.Type{
 			trigger.Define("ntfy", "Publishes", create[ntfyOptions]),
-			trigger.Define("smtp", "Sends mail", func(env sdk.Env, o smtpOptions) (idle, error) {
+			trigger.Define("smtp", "Sends mail", func(env sdk.Env, o smtpOptions) (noopComponent, error) {
 				if o.User == "refused" {
-					return idle{}, fmt.Errorf("login of %s with %s refused", o.User, o.Pass)
+					return noopComponent{}, fmt.Errorf("login of %s with %s refused", o.User, o.Pass)
 				}
 				if o.User == "warned" {
 					env.Warn("the password " + o.Pass + " is weak")
 				}
-				return idle{}, nil
+				return noopComponent{}, nil
 			}),
 		},
 	}
@@ -147,8 +149,8 @@ func environ() []string {
 	}
 }
 
-// parts are the real components and plugins that tests share.
-type parts struct {
+// fixture are the real components and plugins that tests share.
+type fixture struct {
 	host     *plugin.Host
 	manager  *component.Manager
 	redactor *logging.Redactor
@@ -156,20 +158,20 @@ type parts struct {
 
 var (
 	stopComponents []func()
-	shown          = sync.OnceValues(func() (parts, error) { return newParts(false) })
-	allMasked      = sync.OnceValues(func() (parts, error) { return newParts(true) })
+	shown          = sync.OnceValues(func() (fixture, error) { return newFixture(false) })
+	allMasked      = sync.OnceValues(func() (fixture, error) { return newFixture(true) })
 )
 
-// newParts starts real plugins, which this binary is, and configures the components with them.
-func newParts(maskAll bool) (parts, error) {
+// newFixture starts real plugins, which this binary is, and configures the components with them.
+func newFixture(maskAll bool) (fixture, error) {
 	conf, err := config.Load(config.Input{Environ: append(environ(), "HOME=/nonexistent"), WatcherTypes: []string{"docker"}})
 	if err != nil {
-		return parts{}, err
+		return fixture{}, err
 	}
-	p := parts{redactor: &logging.Redactor{}}
+	p := fixture{redactor: &logging.Redactor{}}
 	p.host, err = plugin.New(plugin.Options{Builtins: []plugin.Builtin{{Name: "test", Args: []string{"plugin"}, Types: bundle().Types()}}, Log: hclog.NewNullLogger()})
 	if err != nil {
-		return parts{}, err
+		return fixture{}, err
 	}
 	stopComponents = append(stopComponents, p.host.Close)
 	p.manager = component.New(component.Options{Plugins: p.host, Log: hclog.NewNullLogger(), Secrets: p.redactor.Add, MaskAll: maskAll})

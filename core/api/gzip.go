@@ -11,20 +11,21 @@ import (
 	"github.com/dogwatch/dogwatch/core/store"
 )
 
-// packed keeps the compressed list of all containers: it is asked for every few
-// seconds, and compressing it takes longer than sending it.
-type packed struct {
+// compressedList caches the compressed list of all containers: clients poll it
+// every few seconds, and compressing it takes longer than sending it.
+type compressedList struct {
 	mu      sync.Mutex
 	version uint64
 	body    []byte
 }
 
-// list returns the containers of a snapshot as a compressed JSON array.
-func (p *packed) list(snapshot store.Snapshot) ([]byte, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.body != nil && p.version == snapshot.Version() {
-		return p.body, nil
+// of returns the containers of a snapshot as a compressed JSON array, which must
+// not be changed.
+func (l *compressedList) of(snapshot store.Snapshot) ([]byte, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.body != nil && l.version == snapshot.Version() {
+		return l.body, nil
 	}
 	var body bytes.Buffer
 	z, err := gzip.NewWriterLevel(&body, gzip.BestSpeed)
@@ -37,8 +38,8 @@ func (p *packed) list(snapshot store.Snapshot) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("compress the list of containers: %w", err)
 	}
-	p.version, p.body = snapshot.Version(), bytes.Clone(body.Bytes())
-	return p.body, nil
+	l.version, l.body = snapshot.Version(), bytes.Clone(body.Bytes())
+	return l.body, nil
 }
 
 // acceptsGzip reports whether the client takes gzip (RFC 9110, section 12.5.3).

@@ -1,0 +1,65 @@
+package api
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/dogwatch/dogwatch/sdk/kind"
+)
+
+func TestReady(t *testing.T) {
+	next := time.Date(2026, 3, 29, 2, 0, 0, 0, time.UTC)
+	w := start(t, nil)
+	w.checks.next = next
+	state := decodeAs[readiness](w.get("/api/ready").want(503))
+	if state.Ready || len(state.Problems) != 2 {
+		t.Errorf("ready %t, problems %q", state.Ready, state.Problems)
+	}
+	for _, want := range []string{"trigger.smtp.refused: ", "trigger.acme.x: "} {
+		if !slices.ContainsFunc(state.Problems, func(p string) bool { return strings.HasPrefix(p, want) }) {
+			t.Errorf("no problem of %s in %q", want, state.Problems)
+		}
+	}
+	if !state.Watchers["local"].NextCheck.Equal(next) {
+		t.Errorf("next check %v", state.Watchers)
+	}
+}
+
+// TestUnreachableEngine: every response that monitoring reads says it, and health stays well.
+func TestUnreachableEngine(t *testing.T) {
+	w := start(t, nil)
+	local := w.opt.Components.All(kind.Watcher)[0]
+	w.put(nginx())
+	told := func(state string, failed int) {
+		t.Helper()
+		ready := decodeAs[readiness](w.get("/api/ready").want(503)) // triggers of the fixture are misconfigured
+		problem := slices.ContainsFunc(ready.Problems, func(p string) bool {
+			return p == "watcher.docker.local: connect: refused"
+		})
+		same(t, "problems tell of it", problem, failed > 0)
+		same(t, "the state", w.get("/api/watchers").want(200).list()[0]["state"], any(state))
+		same(t, "the summary", w.get("/api/summary?watcher=local").want(200).object()["failedWatchers"], any(float64(failed)))
+		same(t, "the badge", strings.Contains(string(w.get("/api/badge.svg").want(200).body), "watcher failed"), failed > 0)
+		same(t, "the metrics", strings.Contains(string(w.get("/metrics").want(200).body), fmt.Sprintf(`dogwatch_component_failed{id="watcher.docker.local"} %d`, failed)), true)
+		w.get("/health").want(200)
+	}
+	told("ready", 0)
+	refused := errors.New("watcher.docker.local: connect: refused") // as plugins' errors begin
+	if !local.SetReached(refused) || local.SetReached(refused) || !local.Usable() {
+		t.Error("the component does not tell what changed")
+	}
+	told("failed", 1)
+	local.SetReached(nil)
+	told("ready", 0)
+}
+
+func TestHealthCountsUp(t *testing.T) {
+	now := time.Now()
+	w := start(t, nil, func(o *Options) { o.Now = func() time.Time { return now } })
+	now = now.Add(90500 * time.Millisecond)
+	same(t, "uptime", w.get("/health").want(200).object()["uptime"], any(90.5))
+}

@@ -1,0 +1,18 @@
+package api
+
+import (
+	"testing"
+)
+
+func TestPlugins(t *testing.T) {
+	w := start(t, nil)
+	all := w.get("/api/plugins").want(200).list()
+	if len(all) != 1 || all[0]["name"] != "test" || all[0]["builtin"] != true || all[0]["state"] != "running" {
+		t.Errorf("plugins: %v", all)
+	}
+	if types, _ := all[0]["types"].([]any); len(types) != 5 {
+		t.Errorf("types: %v", all[0]["types"])
+	}
+	w.do("POST", "/api/plugins/nope/restart", "").fails(404, "Plugin not found")
+	w.do("POST", "/api/plugins/nope/trust", `{"sha256":"00"}`).fails(404, "Plugin not found")
+}
