@@ -314,8 +314,8 @@ func (a *App) apiOptions(pages api.Pages) api.Options {
 	return api.Options{
 		Config: a.opt.Config, Version: a.opt.Version, Store: a.store, Bus: &a.bus,
 		Components: a.components, Plugins: a.plugins, Checks: a.scheduler, Triggers: a.dispatcher,
-		Trials:  newTrials(a.components, containers{a.store}.uses, a.opt.Log, a.opt.Now),
-		Metrics: a.metrics, Auth: a.auth, LogLevel: a.logLevel, Pages: pages, Redact: a.opt.Redactor.String, Log: a.opt.Log, Now: a.opt.Now,
+		TestRuns: newRunner(a.components, containers{a.store}.uses, a.opt.Log, a.opt.Now),
+		Metrics:  a.metrics, Auth: a.auth, LogLevel: a.logLevel, Pages: pages, Redact: a.opt.Redactor.String, Log: a.opt.Log, Now: a.opt.Now,
 	}
 }
 
@@ -326,7 +326,7 @@ func (a *App) webOptions() web.Options {
 		Checks: a.scheduler, Triggers: a.dispatcher, Plugins: a.plugins,
 		Setup: setup{
 			components: a.components, plugins: a.plugins, config: a.opt.Config, next: a.scheduler.Next, redact: redact,
-			trials: newTrials(a.components, containers{a.store}.uses, a.opt.Log, a.opt.Now), now: a.opt.Now,
+			trials: newRunner(a.components, containers{a.store}.uses, a.opt.Log, a.opt.Now), now: a.opt.Now,
 		},
 		Processes: processes{plugins: a.plugins, redact: redact}, Archive: archive{store: a.store, redact: redact, wake: a.dispatcher.Wake},
 		About: a.about(a.opt.Now()), Logins: a.auth, Tokens: tokens{a.auth}, Sessions: sessions{a.auth}, LogLevel: a.logLevel, OpenAPI: api.Document(), User: user, Redact: redact,

@@ -17,7 +17,7 @@ const module = "github.com/dogwatch/dogwatch/"
 var layers = [][]string{
 	{"core"},
 	{"core/api", "core/doctor", "core/web"},
-	{"core/trial"},
+	{"core/testrun"},
 	{"core/schedule"},
 	{"core/auth", "core/check", "core/dispatch", "core/follow", "core/component"},
 	{"core/plugin", "core/store", "core/wudstore", "core/metrics", "core/config/migrate", "core/lookup"},

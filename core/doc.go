@@ -35,7 +35,7 @@
 //
 //	core
 //	api doctor web
-//	trial
+//	testrun
 //	schedule
 //	auth check dispatch follow component
 //	plugin store wudstore metrics config/migrate lookup

@@ -18,7 +18,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/event"
 	"github.com/dogwatch/dogwatch/core/plugin"
 	"github.com/dogwatch/dogwatch/core/store"
-	"github.com/dogwatch/dogwatch/core/trial"
+	"github.com/dogwatch/dogwatch/core/testrun"
 	"github.com/dogwatch/dogwatch/core/web"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/kind"
@@ -32,7 +32,7 @@ type setup struct {
 	config     *config.Config
 	next       func(watcher string) time.Time
 	redact     func(string) string
-	trials     *trial.Trials
+	trials     *testrun.Runner
 	now        func() time.Time
 }
 
@@ -141,8 +141,8 @@ func (s setup) Try(ctx context.Context, k kind.Kind, typ, name, image string) (w
 		return web.Trial{}, false
 	}
 	began := s.now()
-	got, err := s.trials.Try(ctx, c, trial.Question{Image: image, AnyHost: auth.From(ctx).Operator()})
-	shown := web.Trial{Title: s.redact(got.Title), Body: s.redact(got.Body), Answer: s.redact(got.Answer), Took: s.now().Sub(began)}
+	got, err := s.trials.Run(ctx, c, testrun.Request{Image: image, AnyHost: auth.From(ctx).Operator()})
+	shown := web.Trial{Title: s.redact(got.Title), Body: s.redact(got.Body), Answer: s.redact(got.Response), Took: s.now().Sub(began)}
 	for _, warning := range got.Warnings {
 		shown.Warnings = append(shown.Warnings, s.redact(warning))
 	}

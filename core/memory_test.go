@@ -10,7 +10,7 @@ import (
 
 	"github.com/dogwatch/dogwatch/core/event"
 	"github.com/dogwatch/dogwatch/core/store"
-	"github.com/dogwatch/dogwatch/core/trial"
+	"github.com/dogwatch/dogwatch/core/testrun"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
@@ -69,7 +69,7 @@ func TestRecordedTrust(t *testing.T) {
 
 // TestSample: both containers of the sample differ in what identifies them.
 func TestSample(t *testing.T) {
-	sample := trial.Sample()
+	sample := testrun.Sample()
 	if len(sample) != 2 || sample[0].ID == sample[1].ID || sample[0].Name == sample[1].Name {
 		t.Errorf("%+v", sample)
 	}

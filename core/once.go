@@ -20,7 +20,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/plugin"
 	"github.com/dogwatch/dogwatch/core/schedule"
 	"github.com/dogwatch/dogwatch/core/store"
-	"github.com/dogwatch/dogwatch/core/trial"
+	"github.com/dogwatch/dogwatch/core/testrun"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 )
@@ -124,9 +124,9 @@ func (o *Once) RegistryFor(host string) (*component.Component, string, bool) {
 	return o.components.RegistryFor(host)
 }
 
-// Try tries a component; see trial.Trials.
-func (o *Once) Try(ctx context.Context, c *component.Component, image string) (trial.Result, error) {
-	return newTrials(o.components, nil, o.opt.Log, o.opt.Now).Try(ctx, c, trial.Question{Image: image, AnyHost: true})
+// Test runs a test of a component; see testrun.Runner.
+func (o *Once) Test(ctx context.Context, c *component.Component, image string) (testrun.Result, error) {
+	return newRunner(o.components, nil, o.opt.Log, o.opt.Now).Run(ctx, c, testrun.Request{Image: image, AnyHost: true})
 }
 
 // Calls returns how many calls of plugins have ended so far.

@@ -19,7 +19,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/follow"
 	"github.com/dogwatch/dogwatch/core/schedule"
 	"github.com/dogwatch/dogwatch/core/store"
-	"github.com/dogwatch/dogwatch/core/trial"
+	"github.com/dogwatch/dogwatch/core/testrun"
 	"github.com/dogwatch/dogwatch/core/wudstore"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/kind"
@@ -142,9 +142,9 @@ func triggerOf(c *component.Component) dispatch.Trigger {
 	}
 }
 
-// newTrials returns what tries components; used are the hosts of known containers.
-func newTrials(components *component.Manager, used func(host string) bool, log hclog.Logger, now func() time.Time) *trial.Trials {
-	return trial.New(trial.Options{Components: components, Trigger: triggerOf, Used: used, Log: log, Now: now})
+// newRunner returns what runs tests of components; used reports whether a known container has its image from a host.
+func newRunner(components *component.Manager, used func(host string) bool, log hclog.Logger, now func() time.Time) *testrun.Runner {
+	return testrun.New(testrun.Options{Components: components, Trigger: triggerOf, Used: used, Log: log, Now: now})
 }
 
 // followers waits until every component is configured and returns the triggers that follow.

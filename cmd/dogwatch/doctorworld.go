@@ -99,8 +99,8 @@ func (i installation) Registries() []doctor.Registry {
 				return err
 			},
 			Try: func(ctx context.Context) (string, error) {
-				tried, err := i.once.Try(ctx, c, "")
-				return tried.Answer, err
+				tested, err := i.once.Test(ctx, c, "")
+				return tested.Response, err
 			},
 			Limits: func(ctx context.Context) []registry.Limit { return component.Limits(ctx, []*component.Component{c})[0] },
 		})

@@ -13,7 +13,7 @@ import (
 	"github.com/dogwatch/dogwatch/core"
 	"github.com/dogwatch/dogwatch/core/component"
 	"github.com/dogwatch/dogwatch/core/logging"
-	"github.com/dogwatch/dogwatch/core/trial"
+	"github.com/dogwatch/dogwatch/core/testrun"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 )
 
@@ -80,7 +80,7 @@ func (g *global) try(ctx context.Context, id, image string) error {
 	if state, err := c.State(); state != component.Ready {
 		return fmt.Errorf("%s: %w", c.FullID(), err)
 	}
-	result, err := once.Try(ctx, c, image)
+	result, err := once.Test(ctx, c, image)
 	stop()
 	if said := shown(c, result); said != "" {
 		fmt.Fprintln(g.stdout, logging.Sanitize(redactor.String(said)))
@@ -118,10 +118,10 @@ func (g *global) imageOf(ctx context.Context, once *core.Once, word string) (str
 	return images[0], nil
 }
 
-// shown is what is worth showing of a trial.
-func shown(c *component.Component, r trial.Result) string {
+// shown is what a test run shows.
+func shown(c *component.Component, r testrun.Result) string {
 	if c.Kind != kind.Trigger {
-		return r.Answer
+		return r.Response
 	}
 	said := fmt.Sprintf("title: %s\nbody:  %s", r.Title, strings.ReplaceAll(r.Body, "\n", "\n       "))
 	for _, warning := range r.Warnings {

@@ -16,7 +16,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/metrics"
 	"github.com/dogwatch/dogwatch/core/plugin"
 	"github.com/dogwatch/dogwatch/core/store"
-	"github.com/dogwatch/dogwatch/core/trial"
+	"github.com/dogwatch/dogwatch/core/testrun"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 )
@@ -59,10 +59,10 @@ type Triggers interface {
 	Wake()
 }
 
-// Trials tries components for real.
-type Trials interface {
-	// Try returns what there is to see, of a failed trial too; see trial.Trials.
-	Try(ctx context.Context, c *component.Component, q trial.Question) (trial.Result, error)
+// TestRuns runs tests of components, for real.
+type TestRuns interface {
+	// Run returns what there is to see, of a failed test too; see testrun.Runner.
+	Run(ctx context.Context, c *component.Component, req testrun.Request) (testrun.Result, error)
 }
 
 // Plugins is what the API does with plugins.
@@ -96,7 +96,7 @@ type Options struct {
 	Plugins    Plugins
 	Checks     Checks
 	Triggers   Triggers
-	Trials     Trials
+	TestRuns   TestRuns
 	Metrics    Metrics
 	Auth       *auth.Auth
 	LogLevel   LogLevel

@@ -6,14 +6,14 @@ import (
 	"time"
 
 	"github.com/dogwatch/dogwatch/core/auth"
-	"github.com/dogwatch/dogwatch/core/trial"
+	"github.com/dogwatch/dogwatch/core/testrun"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 )
 
 // trialView is what came of trying a component.
 type trialView struct {
-	trial.Result
+	testrun.Result
 	Took string `json:"took"`
 }
 
@@ -37,16 +37,16 @@ func (h *handler) tryComponent(k kind.Kind) http.HandlerFunc {
 			ctx = h.run
 		}
 		began := time.Now()
-		result, err := h.Trials.Try(ctx, c, trial.Question{Image: given.Image, AnyHost: auth.From(r.Context()).Operator()})
+		result, err := h.TestRuns.Run(ctx, c, testrun.Request{Image: given.Image, AnyHost: auth.From(r.Context()).Operator()})
 		var invalid *sdk.InvalidError
 		for i, warning := range result.Warnings {
 			result.Warnings[i] = h.Redact(warning)
 		}
 		switch {
 		case err == nil:
-			result.Title, result.Body, result.Answer = h.Redact(result.Title), h.Redact(result.Body), h.Redact(result.Answer)
+			result.Title, result.Body, result.Response = h.Redact(result.Title), h.Redact(result.Body), h.Redact(result.Response)
 			h.reply(w, r, trialView{result, time.Since(began).Round(time.Millisecond).String()})
-		case errors.Is(err, trial.ErrHost):
+		case errors.Is(err, testrun.ErrHost):
 			h.fail(w, r, http.StatusForbidden, err.Error())
 		case errors.As(err, &invalid) && invalid.Fields[0].Field == "image", ctx.Err() != nil:
 			h.failWith(w, r, err)

@@ -7,18 +7,18 @@ import (
 	"testing"
 
 	"github.com/dogwatch/dogwatch/core/component"
-	"github.com/dogwatch/dogwatch/core/trial"
+	"github.com/dogwatch/dogwatch/core/testrun"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
 // fakeTrials says what it was asked, or fails.
 type fakeTrials struct{ err error }
 
-func (f fakeTrials) Try(ctx context.Context, c *component.Component, q trial.Question) (trial.Result, error) {
+func (f fakeTrials) Run(ctx context.Context, c *component.Component, req testrun.Request) (testrun.Result, error) {
 	if f.err != nil {
-		return trial.Result{}, f.err
+		return testrun.Result{}, f.err
 	}
-	return trial.Result{Answer: fmt.Sprintf("%s %q", c.FullID(), q.Image)}, ctx.Err()
+	return testrun.Result{Response: fmt.Sprintf("%s %q", c.FullID(), req.Image)}, ctx.Err()
 }
 
 func TestTrials(t *testing.T) {
@@ -52,11 +52,11 @@ func TestFailedTrials(t *testing.T) {
 	}{
 		"refused":          {sdk.WithKind(sdk.ErrUnauthorized, errors.New("login with "+smtpPass+" refused")), 502, "login with *** refused"},
 		"not ready":        {sdk.Invalid("host", "is required"), 502, "host: is required"},
-		"a host of nobody": {fmt.Errorf("%w: log in", trial.ErrHost), 403, "no container uses this host: log in"},
+		"a host of nobody": {fmt.Errorf("%w: log in", testrun.ErrHost), 403, "no container uses this host: log in"},
 		"a wrong image":    {sdk.Invalid("image", "is no reference"), 400, "image: is no reference"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := start(t, nil, func(o *Options) { o.Trials = fakeTrials{test.err} })
+			w := start(t, nil, func(o *Options) { o.TestRuns = fakeTrials{test.err} })
 			got := w.do("POST", "/api/triggers/smtp/gmail/test", "").want(test.status).object()
 			if got["detail"] != test.says {
 				t.Errorf("got %v, want %q", got["detail"], test.says)

@@ -197,7 +197,7 @@ func startWith(t testing.TB, p fixture, settings []string, change ...func(*Optio
 	log := hclog.New(&hclog.LoggerOptions{Output: w.log, Level: hclog.Info, Mutex: new(sync.Mutex)})
 	w.opt = Options{
 		Config: conf, Version: "1.2.3", Store: w.store, Bus: w.bus, Components: p.manager, Plugins: noTrust{p.host}, Checks: w.checks,
-		Triggers: w.triggers, Trials: fakeTrials{}, Metrics: metrics.New("1.2.3", metrics.Options{Enabled: conf.Prometheus.Enabled, WUD: conf.Prometheus.WUD}),
+		Triggers: w.triggers, TestRuns: fakeTrials{}, Metrics: metrics.New("1.2.3", metrics.Options{Enabled: conf.Prometheus.Enabled, WUD: conf.Prometheus.WUD}),
 		LogLevel: &fakeLevel{conf.Log.Level}, Redact: p.redactor.String, Log: log, Now: time.Now,
 	}
 	for _, c := range change {

@@ -1,6 +1,7 @@
-// Package trial tries configured components for real: a trigger sends a sample, a
-// registry is asked for a digest, a watcher for its containers. Nothing of it is stored.
-package trial
+// Package testrun runs configured components as a test, for real: a trigger sends a
+// sample, a registry resolves an image, a watcher lists its containers. Nothing of
+// it is stored. A preview renders what a trigger would send, and sends nothing.
+package testrun
 
 import (
 	"context"
@@ -27,7 +28,7 @@ type Components interface {
 	RegistryFor(host string) (*component.Component, string, bool)
 }
 
-// Options configure Trials.
+// Options configure a Runner.
 type Options struct {
 	Components Components
 	// Trigger is a trigger as the dispatcher runs it.
@@ -38,40 +39,41 @@ type Options struct {
 	Now  func() time.Time
 }
 
-// Trials tries components, several at a time if need be.
-type Trials struct{ opt Options }
+// Runner runs tests of components. Its methods may be called concurrently.
+type Runner struct{ opt Options }
 
-// New returns Trials.
-func New(opt Options) *Trials { return &Trials{opt} }
+// New returns a Runner.
+func New(opt Options) *Runner { return &Runner{opt} }
 
-// Result is what there is to see of a trial, of a failed one too.
+// Result is what a test run showed, a failed one too.
 type Result struct {
 	// Title and Body are what was rendered for a trigger.
 	Title string `json:"title,omitempty"`
 	Body  string `json:"body,omitempty"`
 	// Warnings are what the templates of a trigger misspell.
 	Warnings []string `json:"warnings,omitempty"`
-	// Answer says in words what a registry or a watcher answered.
-	Answer string `json:"answer,omitempty"`
+	// Response says in words what a registry or a watcher returned.
+	Response string `json:"answer,omitempty"`
 }
 
-// Question is what a component is tried with.
-type Question struct {
-	// Image is the one to ask a registry about, or "" for one of its own choice.
+// Request is what a component is tested with.
+type Request struct {
+	// Image is what a registry resolves; "" lets the runner choose one.
 	Image string
-	// AnyHost lets a registry be asked about an image of any host. Without it the
-	// host must be one that a container uses or that the configuration names: else
-	// what a registry answers tells which ports of the network are open.
+	// AnyHost allows an image of any host. Without it the host must be one that a
+	// container uses or that the configuration names: else the result of a test
+	// shows which ports of the network are open.
 	AnyHost bool
 }
 
-// ErrHost is wrapped by the error for an image of a host that may not be asked.
+// ErrHost is wrapped by the error for an image of a host that is not allowed.
 var ErrHost = errors.New("no container uses this host")
 
-// Try tries a component. An image is an error that names image for other kinds
-// than registries. A component that is not ready is not asked, and its error says why.
-func (t *Trials) Try(ctx context.Context, c *component.Component, q Question) (Result, error) {
-	if q.Image != "" && c.Kind != kind.Registry {
+// Run tests a component. For an image the error is an *sdk.InvalidError that names
+// image, unless the component is a registry. A component that is not ready is not
+// called, and the error says why it is not.
+func (t *Runner) Run(ctx context.Context, c *component.Component, req Request) (Result, error) {
+	if req.Image != "" && c.Kind != kind.Registry {
 		return Result{}, sdk.Invalid("image", "%s is no registry: no image can be asked of it", c.FullID())
 	}
 	if state, err := c.Configured(); state != component.Ready {
@@ -84,11 +86,11 @@ func (t *Trials) Try(ctx context.Context, c *component.Component, q Question) (R
 	case kind.Trigger:
 		return t.trigger(ctx, c)
 	case kind.Registry:
-		answer, err := t.registry(ctx, c, q)
-		return Result{Answer: answer}, err
+		response, err := t.registry(ctx, c, req)
+		return Result{Response: response}, err
 	}
-	answer, err := watch(ctx, c)
-	return Result{Answer: answer}, err
+	response, err := watch(ctx, c)
+	return Result{Response: response}, err
 }
 
 // watch lists the containers of a watcher.
@@ -111,49 +113,48 @@ func watch(ctx context.Context, w *component.Component) (string, error) {
 }
 
 // trigger runs a trigger with the containers of Sample, marked as a test.
-func (t *Trials) trigger(ctx context.Context, c *component.Component) (Result, error) {
-	tried := t.opt.Trigger(c)
-	return t.tell(ctx, tried, &listener{next: tried.Runner})
+func (t *Runner) trigger(ctx context.Context, c *component.Component) (Result, error) {
+	tested := t.opt.Trigger(c)
+	return t.dispatch(ctx, tested, &recorder{next: tested.Runner})
 }
 
-// Preview returns what a trigger would be told by Try, and tells it nothing.
-func (t *Trials) Preview(ctx context.Context, c *component.Component) (Result, error) {
-	return t.tell(ctx, t.opt.Trigger(c), &listener{})
+// Preview returns the message that Run would send with a trigger, and sends nothing.
+func (t *Runner) Preview(ctx context.Context, c *component.Component) (Result, error) {
+	return t.dispatch(ctx, t.opt.Trigger(c), &recorder{})
 }
 
-// tell has a dispatcher of its own tell l what it would tell a trigger of the sample.
-func (t *Trials) tell(ctx context.Context, tried dispatch.Trigger, l *listener) (Result, error) {
+// dispatch has a dispatcher of its own run r, in the place of a trigger, for the sample.
+func (t *Runner) dispatch(ctx context.Context, tested dispatch.Trigger, r *recorder) (Result, error) {
 	containers := Sample()
-	if !tried.Batch {
+	if !tested.Batch {
 		containers = containers[:1]
 	}
-	tried.Runner = l
-	d := dispatch.New(dispatch.Options{Triggers: only(tried), Store: forgetful{}, Bus: &event.Bus{}, Log: t.opt.Log, Now: t.opt.Now})
-	err := d.RunNow(ctx, tried.ID, containers, true)
-	for _, odd := range tried.Messages.Lint() {
-		l.heard.Warnings = append(l.heard.Warnings, odd.Field+": "+odd.Detail)
+	tested.Runner = r
+	d := dispatch.New(dispatch.Options{Triggers: only(tested), Store: noStore{}, Bus: &event.Bus{}, Log: t.opt.Log, Now: t.opt.Now})
+	err := d.RunNow(ctx, tested.ID, containers, true)
+	for _, odd := range tested.Messages.Lint() {
+		r.got.Warnings = append(r.got.Warnings, odd.Field+": "+odd.Detail)
 	}
-	return l.heard, err
+	return r.got, err
 }
 
-// forgetful is a dispatch.Store that keeps nothing. Of the others methods none
-// is used when a person runs a trigger.
-type forgetful struct{ dispatch.Store }
+// noStore is a dispatch.Store that keeps nothing. RunNow uses none of its other methods.
+type noStore struct{ dispatch.Store }
 
-func (forgetful) Commit(context.Context, event.Change) error { return nil }
+func (noStore) Commit(context.Context, event.Change) error { return nil }
 
-// listener notes what a trigger is told, and passes it on if there is a next.
-type listener struct {
-	next  trigger.Trigger
-	heard Result
+// recorder keeps the message of a request, and passes the request on if there is a next.
+type recorder struct {
+	next trigger.Trigger
+	got  Result
 }
 
-func (l *listener) Run(ctx context.Context, req trigger.Request) error {
-	l.heard = Result{Title: req.Title, Body: req.Body}
-	if l.next == nil {
+func (r *recorder) Run(ctx context.Context, req trigger.Request) error {
+	r.got = Result{Title: req.Title, Body: req.Body}
+	if r.next == nil {
 		return nil
 	}
-	return l.next.Run(ctx, req)
+	return r.next.Run(ctx, req)
 }
 
 // only is a dispatch.Triggers of one.
@@ -171,14 +172,14 @@ var wellKnown = map[string]string{
 	"public.ecr.aws": "public.ecr.aws/docker/library/hello-world:latest",
 }
 
-// registry asks a registry for the digest behind an image, by a request that
-// counts as no pull. Without an image it asks for one that the registry has if
-// it is a public one, and else for one that it can only say it does not have.
-// The answer says in words what was learnt.
-func (t *Trials) registry(ctx context.Context, r *component.Component, q Question) (answer string, err error) {
-	reference, named := q.Image, q.Image != ""
+// registry resolves an image to its digest, by a request that counts as no pull.
+// Without an image it takes one that the registry has if it is a public one, and
+// else one that the registry can only report as missing. The response says in
+// words what was learnt.
+func (t *Runner) registry(ctx context.Context, r *component.Component, req Request) (response string, err error) {
+	reference, named := req.Image, req.Image != ""
 	if !named {
-		if reference, err = questionFor(r); err != nil {
+		if reference, err = imageFor(r); err != nil {
 			return "", err
 		}
 	}
@@ -189,7 +190,7 @@ func (t *Trials) registry(ctx context.Context, r *component.Component, q Questio
 	if owner, _, served := t.opt.Components.RegistryFor(ref.Domain); named && served && owner != r {
 		return "", fmt.Errorf("images of %s are asked of %s, not of %s", ref.Domain, owner.FullID(), r.FullID())
 	}
-	if named && !q.AnyHost && !names(r, ref.Domain) && !t.opt.Used(ref.Domain) {
+	if named && !req.AnyHost && !names(r, ref.Domain) && !t.opt.Used(ref.Domain) {
 		return "", fmt.Errorf("%w: only people who are logged in may have %s asked", ErrHost, ref.Domain)
 	}
 	digest, err := r.Resolve(ctx, registry.Repository{Host: ref.Domain, Name: ref.Path, Together: []string{ref.Path}}, ref.Tag)
@@ -209,8 +210,8 @@ func names(r *component.Component, host string) bool {
 	return slices.ContainsFunc(r.Hosts(), func(h registry.Host) bool { return strings.EqualFold(h.Pattern, host) })
 }
 
-// questionFor returns an image to ask a registry about.
-func questionFor(r *component.Component) (string, error) {
+// imageFor returns an image to test a registry with.
+func imageFor(r *component.Component) (string, error) {
 	hosts := r.Hosts()
 	for _, h := range hosts {
 		if known := wellKnown[h.Pattern]; known != "" {
