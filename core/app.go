@@ -26,7 +26,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/schedule"
 	"github.com/dogwatch/dogwatch/core/store"
 	"github.com/dogwatch/dogwatch/core/web"
-	sdkplugin "github.com/dogwatch/dogwatch/sdk/plugin"
+	"github.com/dogwatch/dogwatch/internal/idle"
 )
 
 // retention is how long events and finished deliveries are kept.
@@ -195,7 +195,7 @@ func (a *App) Run(ctx context.Context) error {
 	g.Go(func() error { return hub.Run(ctx, followers(a.components)) })
 	g.Go(func() error { return a.count(ctx) })
 	g.Go(func() error { return a.housekeep(ctx) })
-	g.Go(func() error { return rest(ctx, &a.bus, a.looked, sdkplugin.GiveBack) })
+	g.Go(func() error { return rest(ctx, &a.bus, a.looked, idle.Release) })
 	return g.Wait()
 }
 

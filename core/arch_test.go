@@ -34,8 +34,8 @@ var owners = map[string][]string{
 	"github.com/spf13/cobra":                 {"cmd/dogwatch"},
 	"github.com/go-chi/chi/v5":               {"core/api"},
 	"github.com/prometheus/client_golang":    {"core/metrics"},
-	"github.com/hashicorp/go-plugin":         {"sdk/plugin", "core/plugin"},
-	"google.golang.org/grpc":                 {"sdk/plugin", "sdk/plugintest", "sdk/proto", "core/plugin"},
+	"github.com/hashicorp/go-plugin":         {"sdk/plugin", "internal/protocol", "internal/pluginclient", "core/plugin"},
+	"google.golang.org/grpc":                 {"sdk/plugin", "sdk/plugintest", "sdk/proto", "internal/protocol", "internal/pluginclient", "core/plugin"},
 	"github.com/docker/docker":               {"plugins/watchers/docker"},
 	"github.com/aws/aws-sdk-go-v2":           {"plugins/registries/ecr"},
 	"github.com/eclipse/paho.mqtt.golang":    {"plugins/triggers/mqtt"},
@@ -96,9 +96,11 @@ func TestDependenciesPointDownwards(t *testing.T) {
 			}
 			from := p.ImportPath
 			switch {
-			case below(from, "sdk") && !below(imported, "sdk"),
-				below(from, "core") && !below(imported, "core") && !below(imported, "sdk"),
-				below(from, "plugins") && !below(imported, "plugins") && !below(imported, "sdk"),
+			case below(from, "sdk") && !below(imported, "sdk") && !below(imported, "internal"),
+				below(from, "sdk/plugin") && below(imported, "internal") && imported != "internal/protocol" && imported != "internal/idle",
+				below(from, "internal") && !below(imported, "internal") && !below(imported, "sdk"),
+				below(from, "core") && !below(imported, "core") && !below(imported, "sdk") && !below(imported, "internal"),
+				below(from, "plugins") && !below(imported, "plugins") && !below(imported, "sdk") && !below(imported, "internal"),
 				below(from, "plugins") && below(imported, "plugins") && kindOf(from) != kindOf(imported),
 				below(from, "examples") && !below(imported, "sdk") && !below(imported, "examples"):
 				t.Errorf("%s must not import %s", from, imported)

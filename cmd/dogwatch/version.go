@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	sdkplugin "github.com/dogwatch/dogwatch/sdk/plugin"
+	"github.com/dogwatch/dogwatch/internal/protocol"
 )
 
 func newVersion(g *global) *cobra.Command {
@@ -30,7 +30,7 @@ and that of the protocol its plugins speak: what a report of a fault should hold
 				}
 			}
 			fmt.Fprintf(g.stdout, "go       %s %s/%s\n", runtime.Version(), runtime.GOOS, runtime.GOARCH)
-			fmt.Fprintf(g.stdout, "plugins  protocol %d\n", sdkplugin.ProtocolVersion)
+			fmt.Fprintf(g.stdout, "plugins  protocol %d\n", protocol.Version)
 			return nil
 		},
 	}

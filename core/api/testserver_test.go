@@ -27,13 +27,14 @@ import (
 	"github.com/dogwatch/dogwatch/core/metrics"
 	"github.com/dogwatch/dogwatch/core/plugin"
 	"github.com/dogwatch/dogwatch/core/store"
+	"github.com/dogwatch/dogwatch/internal/protocol"
 	"github.com/dogwatch/dogwatch/sdk"
 	sdkplugin "github.com/dogwatch/dogwatch/sdk/plugin"
 )
 
 // TestMain lets this test binary stand for the plugins, which go-plugin starts with its cookie.
 func TestMain(m *testing.M) {
-	if os.Getenv(sdkplugin.Handshake().MagicCookieKey) != "" {
+	if os.Getenv(protocol.Handshake().MagicCookieKey) != "" {
 		sdkplugin.Serve(bundle())
 		return
 	}

@@ -10,10 +10,10 @@ import (
 	"sync"
 
 	"github.com/dogwatch/dogwatch/core/plugin"
+	"github.com/dogwatch/dogwatch/internal/pluginclient"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 	"github.com/dogwatch/dogwatch/sdk/option"
-	sdkplugin "github.com/dogwatch/dogwatch/sdk/plugin"
 	"github.com/dogwatch/dogwatch/sdk/registry"
 )
 
@@ -156,7 +156,7 @@ func (c *Component) view(configuration map[string]any) View {
 
 // configured takes the plugin's answer. A failure of the plugin's process, as
 // opposed to wrong options, leaves the hosts as they were: the component comes back with its plugin.
-func (c *Component) configured(got sdkplugin.Configured, err error) {
+func (c *Component) configured(got pluginclient.Configured, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if err != nil {

@@ -17,6 +17,7 @@ import (
 
 	"github.com/dogwatch/dogwatch/core/config"
 	"github.com/dogwatch/dogwatch/core/plugin"
+	"github.com/dogwatch/dogwatch/internal/protocol"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 	sdkplugin "github.com/dogwatch/dogwatch/sdk/plugin"
@@ -26,7 +27,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	if os.Getenv(sdkplugin.Handshake().MagicCookieKey) != "" {
+	if os.Getenv(protocol.Handshake().MagicCookieKey) != "" {
 		sdkplugin.Serve(testBundle())
 		return
 	}

@@ -12,9 +12,9 @@ import (
 
 	"github.com/dogwatch/dogwatch/core/config"
 	"github.com/dogwatch/dogwatch/core/plugin"
+	"github.com/dogwatch/dogwatch/internal/pluginclient"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 	"github.com/dogwatch/dogwatch/sdk/option"
-	sdkplugin "github.com/dogwatch/dogwatch/sdk/plugin"
 )
 
 // Options configure a Manager.
@@ -155,8 +155,8 @@ func (m *Manager) add(section config.Component, byDefault bool) {
 	c.handed = true
 	m.count(func() { m.pending++ })
 	first := sync.OnceFunc(func() { m.count(func() { m.pending-- }) })
-	spec := sdkplugin.Instance{ID: c.FullID(), Kind: c.Kind, Type: c.Type, Options: c.Options}
-	bundle.Configure(spec, func(got sdkplugin.Configured, err error) {
+	spec := pluginclient.Instance{ID: c.FullID(), Kind: c.Kind, Type: c.Type, Options: c.Options}
+	bundle.Configure(spec, func(got pluginclient.Configured, err error) {
 		c.configured(got, err)
 		m.answered(c, got, err)
 		first()
@@ -259,7 +259,7 @@ func (m *Manager) grants(c *Component, bundle *plugin.Supervisor, t kind.Type) [
 }
 
 // answered logs what a plugin said about its configuration and records it as a problem.
-func (m *Manager) answered(c *Component, got sdkplugin.Configured, err error) {
+func (m *Manager) answered(c *Component, got pluginclient.Configured, err error) {
 	for _, warning := range got.Warnings {
 		m.log.Warn(warning, "component", c.FullID())
 	}

@@ -7,12 +7,12 @@ import (
 	"time"
 
 	"github.com/dogwatch/dogwatch/core/contained"
+	"github.com/dogwatch/dogwatch/internal/pluginclient"
+	"github.com/dogwatch/dogwatch/internal/protocol"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/registry"
 	"github.com/dogwatch/dogwatch/sdk/trigger"
 	"github.com/dogwatch/dogwatch/sdk/watcher"
-
-	sdkplugin "github.com/dogwatch/dogwatch/sdk/plugin"
 )
 
 // errNotStarted marks errors of calls that were never made.
@@ -22,7 +22,7 @@ var errNotStarted = errors.New("not started")
 func NotStarted(err error) bool { return errors.Is(err, errNotStarted) }
 
 // Died reports whether err means that the plugin's process died during the call.
-func Died(err error) bool { return errors.Is(err, sdkplugin.ErrGone) }
+func Died(err error) bool { return errors.Is(err, protocol.ErrGone) }
 
 // The deadlines of calls. A plugin has its own, shorter ones for each request
 // it makes; these bound a plugin that hangs.
@@ -48,7 +48,7 @@ func (s *Supervisor) Instance(id string) Instance { return Instance{id: id, s: s
 
 // List implements watcher.Watcher.
 func (i Instance) List(ctx context.Context) (found []sdk.Container, err error) {
-	err = i.call(ctx, "List", listTimeout, again, func(ctx context.Context, c *sdkplugin.Client) (err error) {
+	err = i.call(ctx, "List", listTimeout, again, func(ctx context.Context, c *pluginclient.Client) (err error) {
 		found, err = c.Watcher(i.id).List(ctx)
 		return err
 	})
@@ -57,7 +57,7 @@ func (i Instance) List(ctx context.Context) (found []sdk.Container, err error) {
 
 // Watch implements watcher.EventWatcher. It returns when ctx ends or the plugin stops.
 func (i Instance) Watch(ctx context.Context, emit func(watcher.Event)) error {
-	return i.call(ctx, "Watch", 0, once, func(ctx context.Context, c *sdkplugin.Client) error {
+	return i.call(ctx, "Watch", 0, once, func(ctx context.Context, c *pluginclient.Client) error {
 		return c.Watcher(i.id).Watch(ctx, emit)
 	})
 }
@@ -70,7 +70,7 @@ func (i Instance) about(repo registry.Repository) Instance {
 
 // Tags asks a registry for the tags of a repository; see registry.Registry.
 func (i Instance) Tags(ctx context.Context, repo registry.Repository, validator string) (list registry.TagList, err error) {
-	err = i.about(repo).call(ctx, "Tags", i.s.host.opt.RegistryTimeout, again, func(ctx context.Context, c *sdkplugin.Client) (err error) {
+	err = i.about(repo).call(ctx, "Tags", i.s.host.opt.RegistryTimeout, again, func(ctx context.Context, c *pluginclient.Client) (err error) {
 		list, err = c.Registry(i.id).Tags(ctx, repo, validator)
 		return err
 	})
@@ -79,7 +79,7 @@ func (i Instance) Tags(ctx context.Context, repo registry.Repository, validator 
 
 // Resolve asks a registry for the digest behind a tag; see registry.Registry.
 func (i Instance) Resolve(ctx context.Context, repo registry.Repository, tag string) (digest string, err error) {
-	err = i.about(repo).call(ctx, "Resolve", i.s.host.opt.RegistryTimeout, again, func(ctx context.Context, c *sdkplugin.Client) (err error) {
+	err = i.about(repo).call(ctx, "Resolve", i.s.host.opt.RegistryTimeout, again, func(ctx context.Context, c *pluginclient.Client) (err error) {
 		digest, err = c.Registry(i.id).Resolve(ctx, repo, tag)
 		return err
 	})
@@ -88,7 +88,7 @@ func (i Instance) Resolve(ctx context.Context, repo registry.Repository, tag str
 
 // Manifest asks a registry what is behind a digest; see registry.Registry.
 func (i Instance) Manifest(ctx context.Context, repo registry.Repository, digest string, platform sdk.Platform) (m registry.Manifest, err error) {
-	err = i.about(repo).call(ctx, "Manifest", i.s.host.opt.RegistryTimeout, again, func(ctx context.Context, c *sdkplugin.Client) (err error) {
+	err = i.about(repo).call(ctx, "Manifest", i.s.host.opt.RegistryTimeout, again, func(ctx context.Context, c *pluginclient.Client) (err error) {
 		m, err = c.Registry(i.id).Manifest(ctx, repo, digest, platform)
 		return err
 	})
@@ -97,7 +97,7 @@ func (i Instance) Manifest(ctx context.Context, repo registry.Repository, digest
 
 // Credentials asks a registry for what an engine needs to pull.
 func (i Instance) Credentials(ctx context.Context, repo registry.Repository) (cred sdk.Credentials, err error) {
-	err = i.about(repo).call(ctx, "Credentials", i.s.host.opt.RegistryTimeout, again, func(ctx context.Context, c *sdkplugin.Client) (err error) {
+	err = i.about(repo).call(ctx, "Credentials", i.s.host.opt.RegistryTimeout, again, func(ctx context.Context, c *pluginclient.Client) (err error) {
 		cred, err = c.Registry(i.id).Credentials(ctx, repo)
 		return err
 	})
@@ -107,7 +107,7 @@ func (i Instance) Credentials(ctx context.Context, repo registry.Repository) (cr
 // Limits asks a registry what its hosts allow; see registry.LimitReporter. It
 // waits neither for a plugin that starts nor for one that hangs.
 func (i Instance) Limits(ctx context.Context) (limits []registry.Limit, err error) {
-	err = i.call(ctx, "Limits", limitsTimeout, once, func(ctx context.Context, c *sdkplugin.Client) (err error) {
+	err = i.call(ctx, "Limits", limitsTimeout, once, func(ctx context.Context, c *pluginclient.Client) (err error) {
 		limits, err = c.Registry(i.id).Limits(ctx)
 		return err
 	})
@@ -117,14 +117,14 @@ func (i Instance) Limits(ctx context.Context) (limits []registry.Limit, err erro
 // Run implements trigger.Trigger. It is never repeated here: whether a call
 // whose outcome was lost may be repeated is the dispatcher's decision.
 func (i Instance) Run(ctx context.Context, req trigger.Request) error {
-	return i.call(ctx, "Run", triggerTimeout, once, func(ctx context.Context, c *sdkplugin.Client) error {
+	return i.call(ctx, "Run", triggerTimeout, once, func(ctx context.Context, c *pluginclient.Client) error {
 		return c.Trigger(i.id).Run(ctx, req)
 	})
 }
 
 // Follow implements trigger.Follower. It returns when ctx ends or the plugin stops.
 func (i Instance) Follow(ctx context.Context, w trigger.World) error {
-	return i.call(ctx, "Follow", 0, once, func(ctx context.Context, c *sdkplugin.Client) error {
+	return i.call(ctx, "Follow", 0, once, func(ctx context.Context, c *pluginclient.Client) error {
 		return c.Trigger(i.id).Follow(ctx, w)
 	})
 }
@@ -137,7 +137,7 @@ const (
 	again repeat = true // the call changes nothing: ask the next process once more
 )
 
-func (i Instance) call(ctx context.Context, method string, timeout time.Duration, r repeat, fn func(context.Context, *sdkplugin.Client) error) error {
+func (i Instance) call(ctx context.Context, method string, timeout time.Duration, r repeat, fn func(context.Context, *pluginclient.Client) error) error {
 	began := i.s.host.opt.Now()
 	if timeout > 0 {
 		whose := ""
@@ -194,7 +194,7 @@ func (h *Host) redacted(err error) error {
 	return err
 }
 
-func (i Instance) attempt(ctx context.Context, r repeat, fn func(context.Context, *sdkplugin.Client) error) error {
+func (i Instance) attempt(ctx context.Context, r repeat, fn func(context.Context, *pluginclient.Client) error) error {
 	for try := 0; ; try++ {
 		p, err := i.s.running(ctx, nil)
 		if err != nil {
@@ -205,7 +205,7 @@ func (i Instance) attempt(ctx context.Context, r repeat, fn func(context.Context
 		case err == nil:
 			i.s.didAnswer(p)
 			return nil
-		case errors.Is(err, sdkplugin.ErrGone):
+		case errors.Is(err, protocol.ErrGone):
 			// The supervisor may hear of it a moment later; no other call is to be
 			// lost on this process until then.
 			p.gone.Store(true)
@@ -216,7 +216,7 @@ func (i Instance) attempt(ctx context.Context, r repeat, fn func(context.Context
 			if _, err := i.s.running(ctx, p); err != nil {
 				return err
 			}
-		case errors.Is(err, sdkplugin.ErrUnknownInstance) && try == 0:
+		case errors.Is(err, protocol.ErrUnknownInstance) && try == 0:
 			i.s.reconfigure(ctx, p, i.id)
 		default:
 			i.s.didAnswer(p)

@@ -18,6 +18,8 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/dogwatch/dogwatch/internal/pluginclient"
+	"github.com/dogwatch/dogwatch/internal/protocol"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 	sdkplugin "github.com/dogwatch/dogwatch/sdk/plugin"
@@ -29,9 +31,9 @@ import (
 // cookie in every process it starts. The roles of other children have variables of their own.
 func TestMain(m *testing.M) {
 	switch {
-	case os.Getenv(sdkplugin.Handshake().MagicCookieKey) != "" && len(os.Args) > 1 && os.Args[1] == "dies":
+	case os.Getenv(protocol.Handshake().MagicCookieKey) != "" && len(os.Args) > 1 && os.Args[1] == "dies":
 		os.Exit(3)
-	case os.Getenv(sdkplugin.Handshake().MagicCookieKey) != "":
+	case os.Getenv(protocol.Handshake().MagicCookieKey) != "":
 		sdkplugin.Serve(testBundle())
 	case os.Getenv("TEST_HOST_DIR") != "":
 		os.Exit(hostMain(os.Getenv("TEST_HOST_DIR")))
@@ -180,7 +182,7 @@ func configure(t testing.TB, h *Host, id string, k kind.Kind, typ string, option
 		t.Fatalf("no bundle holds %s type %s", k, typ)
 	}
 	answer := make(chan error, 16)
-	s.Configure(sdkplugin.Instance{ID: id, Kind: k, Type: typ, Options: options}, func(_ sdkplugin.Configured, err error) {
+	s.Configure(pluginclient.Instance{ID: id, Kind: k, Type: typ, Options: options}, func(_ pluginclient.Configured, err error) {
 		select {
 		case answer <- err:
 		default:

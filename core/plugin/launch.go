@@ -20,7 +20,8 @@ import (
 	"github.com/hashicorp/go-plugin/runner"
 	"google.golang.org/grpc"
 
-	sdkplugin "github.com/dogwatch/dogwatch/sdk/plugin"
+	"github.com/dogwatch/dogwatch/internal/pluginclient"
+	"github.com/dogwatch/dogwatch/internal/protocol"
 )
 
 const (
@@ -63,7 +64,7 @@ func (h *Host) environment(b bundle) []string {
 // process is one live process of a bundle.
 type process struct {
 	child  *child
-	client *sdkplugin.Client
+	client *pluginclient.Client
 	owner  *goplugin.Client
 	rpc    goplugin.ClientProtocol
 	// gone is set when a call found that the process does not answer any more.
@@ -88,7 +89,7 @@ func (h *Host) launch(ctx context.Context, b bundle, log hclog.Logger) (*process
 }
 
 func (h *Host) launchOnce(ctx context.Context, b bundle, log hclog.Logger) (_ *process, err error) {
-	secured, key, err := sdkplugin.HostTLS()
+	secured, key, err := pluginclient.HostTLS()
 	if err != nil {
 		return nil, err
 	}
@@ -96,8 +97,8 @@ func (h *Host) launchOnce(ctx context.Context, b bundle, log hclog.Logger) (_ *p
 	harden(cmd)
 	c := &child{cmd: cmd, exited: make(chan struct{})}
 	config := &goplugin.ClientConfig{
-		HandshakeConfig:  sdkplugin.Handshake(),
-		VersionedPlugins: sdkplugin.ClientPlugins(),
+		HandshakeConfig:  protocol.Handshake(),
+		VersionedPlugins: pluginclient.ClientPlugins(),
 		RunnerFunc: func(_ hclog.Logger, spec *exec.Cmd, _ string) (runner.Runner, error) {
 			// Of two settings the later counts: sockets are in our folder, whose path is short enough.
 			cmd.Env = slices.Concat(spec.Env, h.environment(b), key)
@@ -123,11 +124,11 @@ func (h *Host) launchOnce(ctx context.Context, b bundle, log hclog.Logger) (_ *p
 	if err != nil {
 		return nil, err
 	}
-	raw, err := rpc.Dispense(sdkplugin.PluginName)
+	raw, err := rpc.Dispense(protocol.PluginName)
 	if err != nil {
 		return nil, fmt.Errorf("dispense: %w", err)
 	}
-	return &process{client: raw.(*sdkplugin.Client), child: c, owner: owner, rpc: rpc}, nil
+	return &process{client: raw.(*pluginclient.Client), child: c, owner: owner, rpc: rpc}, nil
 }
 
 // kill ends the process and all that it started, at once. It may be called more than once.

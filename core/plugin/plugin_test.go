@@ -13,9 +13,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/dogwatch/dogwatch/internal/pluginclient"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/kind"
-	sdkplugin "github.com/dogwatch/dogwatch/sdk/plugin"
 	"github.com/dogwatch/dogwatch/sdk/registry"
 	"github.com/dogwatch/dogwatch/sdk/trigger"
 )
@@ -53,8 +53,8 @@ func TestInstancesThatComeDuringTheStart(t *testing.T) {
 	s, _, _ := h.Find(kind.Watcher, "probe")
 	gate := filepath.Join(t.TempDir(), "gate")
 	first := make(chan error, 1)
-	s.Configure(sdkplugin.Instance{ID: "watcher.probe.slow", Kind: kind.Watcher, Type: "probe", Options: map[string]any{"do": "after " + gate}},
-		func(_ sdkplugin.Configured, err error) { first <- err })
+	s.Configure(pluginclient.Instance{ID: "watcher.probe.slow", Kind: kind.Watcher, Type: "probe", Options: map[string]any{"do": "after " + gate}},
+		func(_ pluginclient.Configured, err error) { first <- err })
 	eventually(t, "the process is told of the first instance", func() bool { return s.Status().PID != 0 })
 	if state := s.Status().State; state != Starting {
 		t.Fatalf("the plugin is %s", state)
@@ -177,7 +177,7 @@ func TestDeadlineThatThePluginNoticesFirst(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = i.call(t.Context(), "list", 20*time.Millisecond, once, func(ctx context.Context, _ *sdkplugin.Client) error {
+	err = i.call(t.Context(), "list", 20*time.Millisecond, once, func(ctx context.Context, _ *pluginclient.Client) error {
 		end, _ := ctx.Deadline()
 		for time.Now().Before(end) {
 		}
@@ -197,7 +197,7 @@ func TestTimeoutNamesTheRegistryHost(t *testing.T) {
 		t.Fatal(err)
 	}
 	repo := registry.Repository{Host: "registry.example.org", Name: "team/app"}
-	err = i.about(repo).call(t.Context(), "Tags", opt.RegistryTimeout, again, func(ctx context.Context, _ *sdkplugin.Client) error {
+	err = i.about(repo).call(t.Context(), "Tags", opt.RegistryTimeout, again, func(ctx context.Context, _ *pluginclient.Client) error {
 		<-ctx.Done()
 		return ctx.Err()
 	})
@@ -221,7 +221,7 @@ func TestLoopbackInContainer(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		err = i.call(t.Context(), "List", time.Minute, once, func(ctx context.Context, _ *sdkplugin.Client) error {
+		err = i.call(t.Context(), "List", time.Minute, once, func(ctx context.Context, _ *pluginclient.Client) error {
 			_, err := (&net.Dialer{}).DialContext(ctx, "tcp", nobody)
 			return err
 		})

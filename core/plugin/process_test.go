@@ -17,8 +17,8 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/dogwatch/dogwatch/internal/pluginclient"
 	"github.com/dogwatch/dogwatch/sdk/kind"
-	sdkplugin "github.com/dogwatch/dogwatch/sdk/plugin"
 )
 
 // hostMain is a host of its own that starts a plugin and a program that is none, tells their pids and waits to be killed.
@@ -31,7 +31,7 @@ func hostMain(dir string) int {
 		fmt.Println(err)
 		return 1
 	}
-	h.bundles[0].Configure(sdkplugin.Instance{ID: "watcher.probe.a", Kind: kind.Watcher, Type: "probe"}, func(_ sdkplugin.Configured, err error) {})
+	h.bundles[0].Configure(pluginclient.Instance{ID: "watcher.probe.a", Kind: kind.Watcher, Type: "probe"}, func(_ pluginclient.Configured, err error) {})
 	found, err := h.bundles[0].Instance("watcher.probe.a").List(context.Background())
 	if err != nil {
 		fmt.Println(err)

@@ -11,9 +11,9 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/dogwatch/dogwatch/internal/pluginclient"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/kind"
-	sdkplugin "github.com/dogwatch/dogwatch/sdk/plugin"
 )
 
 const (
@@ -50,8 +50,8 @@ type Supervisor struct {
 
 // instance is one configured component that lives in the bundle.
 type instance struct {
-	spec   sdkplugin.Instance
-	notify func(sdkplugin.Configured, error)
+	spec   pluginclient.Instance
+	notify func(pluginclient.Configured, error)
 
 	mu   sync.Mutex
 	proc *process // the process that was told of it last
@@ -93,7 +93,7 @@ func (s *Supervisor) Granted(capability string) bool {
 
 // Configure keeps an instance configured from now on, in this process and in
 // each that follows. notify is told the outcome each time; it must not block.
-func (s *Supervisor) Configure(spec sdkplugin.Instance, notify func(sdkplugin.Configured, error)) {
+func (s *Supervisor) Configure(spec pluginclient.Instance, notify func(pluginclient.Configured, error)) {
 	in := &instance{spec: spec, notify: notify}
 	s.mu.Lock()
 	s.instances = append(s.instances, in)
@@ -108,7 +108,7 @@ func (s *Supervisor) Configure(spec sdkplugin.Instance, notify func(sdkplugin.Co
 	case proc != nil:
 		s.configure(s.host.life, proc, in)
 	case blocked != nil:
-		notify(sdkplugin.Configured{}, fmt.Errorf("plugin %s is %s: %w", s.bundle.name, s.Status().State, blocked))
+		notify(pluginclient.Configured{}, fmt.Errorf("plugin %s is %s: %w", s.bundle.name, s.Status().State, blocked))
 	}
 }
 
@@ -345,6 +345,6 @@ func (s *Supervisor) tellAll(err error) {
 	all := slices.Clone(s.instances)
 	s.mu.Unlock()
 	for _, in := range all {
-		in.notify(sdkplugin.Configured{}, err)
+		in.notify(pluginclient.Configured{}, err)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/dogwatch/dogwatch/internal/pluginclient"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 	"github.com/dogwatch/dogwatch/sdk/option"
@@ -66,7 +67,7 @@ func (f *fakes) bundle() plugin.Bundle {
 }
 
 // serve serves the fakes with a trigger instance called "main".
-func (f *fakes) serve(t *testing.T) (*plugin.Client, *plugintest.Log) {
+func (f *fakes) serve(t *testing.T) (*pluginclient.Client, *plugintest.Log) {
 	t.Helper()
 	c, log := plugintest.Serve(t, f.bundle())
 	configure(t, c, kind.Trigger, "fake", "first")
@@ -77,9 +78,9 @@ func id(k kind.Kind, typ string) string { return string(k) + "." + typ + ".main"
 
 const mainTrigger = "trigger.fake.main"
 
-func configure(t *testing.T, c *plugin.Client, k kind.Kind, typ, label string) plugin.Configured {
+func configure(t *testing.T, c *pluginclient.Client, k kind.Kind, typ, label string) pluginclient.Configured {
 	t.Helper()
-	configured, err := c.Configure(t.Context(), plugin.Instance{ID: id(k, typ), Kind: k, Type: typ, Options: option.Values{"label": label}})
+	configured, err := c.Configure(t.Context(), pluginclient.Instance{ID: id(k, typ), Kind: k, Type: typ, Options: option.Values{"label": label}})
 	if err != nil {
 		t.Fatalf("configure: %v", err)
 	}

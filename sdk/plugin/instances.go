@@ -7,6 +7,8 @@ import (
 	"sync"
 
 	"github.com/hashicorp/go-hclog"
+
+	"github.com/dogwatch/dogwatch/internal/protocol"
 )
 
 // instances holds the configured instances of a bundle and knows which calls
@@ -46,7 +48,7 @@ func (t *instances) use(id string) (*instance, error) {
 	defer t.mu.Unlock()
 	i, known := t.all[id]
 	if !known {
-		return nil, fmt.Errorf("%s: %w", id, ErrUnknownInstance)
+		return nil, fmt.Errorf("%s: %w", id, protocol.ErrUnknownInstance)
 	}
 	i.calls++
 	return i, nil

@@ -10,6 +10,8 @@ import (
 	"github.com/hashicorp/go-hclog"
 	"google.golang.org/grpc/test/bufconn"
 
+	"github.com/dogwatch/dogwatch/internal/pluginclient"
+	"github.com/dogwatch/dogwatch/internal/protocol"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 	"github.com/dogwatch/dogwatch/sdk/option"
@@ -28,7 +30,7 @@ func TestDescribe(t *testing.T) {
 		t.Fatal(err)
 	}
 	b := f.bundle()
-	want := plugin.Description{Version: "1.2.3", SDKVersion: sdk.Version, Types: []kind.Type{b.Watchers[0].Type, b.Registries[0].Type, b.Triggers[0].Type}}
+	want := pluginclient.Description{Version: "1.2.3", SDKVersion: sdk.Version, Types: []kind.Type{b.Watchers[0].Type, b.Registries[0].Type, b.Triggers[0].Type}}
 	if !reflect.DeepEqual(d, want) {
 		t.Errorf("got %+v\nwant %+v", d, want)
 	}
@@ -46,7 +48,7 @@ func TestConfigureTellsWarningsAndHosts(t *testing.T) {
 	}
 	c, log := plugintest.Serve(t, f.bundle())
 	got := configure(t, c, kind.Registry, "fakeregistry", "a")
-	want := plugin.Configured{
+	want := pluginclient.Configured{
 		Warnings: []string{"one", "two"},
 		Hosts:    []registry.Host{{Pattern: "*.example.org", URL: "https://api.example.org/v2"}, {Pattern: "*"}},
 	}
@@ -68,7 +70,7 @@ func TestConfigureTellsWarningsAndHosts(t *testing.T) {
 func TestConfigureRefuses(t *testing.T) {
 	f := newFakes()
 	c, _ := plugintest.Serve(t, f.bundle())
-	for name, i := range map[string]plugin.Instance{
+	for name, i := range map[string]pluginclient.Instance{
 		"unknown type":   {ID: "trigger.x.main", Kind: kind.Trigger, Type: "x"},
 		"another kind":   {ID: "watcher.fake.main", Kind: kind.Watcher, Type: "fake"},
 		"unknown option": {ID: mainTrigger, Kind: kind.Trigger, Type: "fake", Options: option.Values{"labl": "x"}},
@@ -79,7 +81,7 @@ func TestConfigureRefuses(t *testing.T) {
 			t.Errorf("%s: got %v", name, err)
 		}
 	}
-	if err := c.Trigger(mainTrigger).Run(t.Context(), trigger.Request{}); !errors.Is(err, plugin.ErrUnknownInstance) || !errors.Is(err, sdk.ErrUnavailable) {
+	if err := c.Trigger(mainTrigger).Run(t.Context(), trigger.Request{}); !errors.Is(err, protocol.ErrUnknownInstance) || !errors.Is(err, sdk.ErrUnavailable) {
 		t.Errorf("an instance that was refused: got %v", err)
 	}
 }
@@ -87,7 +89,7 @@ func TestConfigureRefuses(t *testing.T) {
 func TestValidateOnlyKeepsNothing(t *testing.T) {
 	f := newFakes()
 	c, _ := f.serve(t)
-	i := plugin.Instance{ID: mainTrigger, Kind: kind.Trigger, Type: "fake", Options: option.Values{"label": "trial"}, ValidateOnly: true}
+	i := pluginclient.Instance{ID: mainTrigger, Kind: kind.Trigger, Type: "fake", Options: option.Values{"label": "trial"}, ValidateOnly: true}
 	if _, err := c.Configure(t.Context(), i); err != nil {
 		t.Fatal(err)
 	}
@@ -113,7 +115,7 @@ func TestFailedConfigureKeepsTheOldInstance(t *testing.T) {
 	f := newFakes()
 	c, _ := f.serve(t)
 	f.create = func(sdk.Env, fakeOptions) error { return sdk.Invalid("label", "no more") }
-	if _, err := c.Configure(t.Context(), plugin.Instance{ID: mainTrigger, Kind: kind.Trigger, Type: "fake"}); err == nil {
+	if _, err := c.Configure(t.Context(), pluginclient.Instance{ID: mainTrigger, Kind: kind.Trigger, Type: "fake"}); err == nil {
 		t.Fatal("want an error")
 	}
 	f.run = wantLabel("first")
@@ -190,7 +192,7 @@ func TestReleaseWaitsForRunningCalls(t *testing.T) {
 	if err := c.Release(t.Context(), mainTrigger); err != nil {
 		t.Errorf("releasing what is not there: %v", err)
 	}
-	if err := c.Trigger(mainTrigger).Run(t.Context(), trigger.Request{}); !errors.Is(err, plugin.ErrUnknownInstance) {
+	if err := c.Trigger(mainTrigger).Run(t.Context(), trigger.Request{}); !errors.Is(err, protocol.ErrUnknownInstance) {
 		t.Errorf("a released instance: got %v", err)
 	}
 }
@@ -219,7 +221,7 @@ func TestWatchEndsWithItsInstance(t *testing.T) {
 		}()
 		<-told
 		end()
-		if err := <-ended; !errors.Is(err, sdk.ErrUnavailable) || errors.Is(err, plugin.ErrGone) {
+		if err := <-ended; !errors.Is(err, sdk.ErrUnavailable) || errors.Is(err, protocol.ErrGone) {
 			t.Errorf("got %v", err)
 		}
 	}
@@ -234,7 +236,7 @@ func TestPanicsAreAnswered(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	f.create = func(sdk.Env, fakeOptions) error { panic("another") }
-	_, err = c.Configure(t.Context(), plugin.Instance{ID: mainTrigger, Kind: kind.Trigger, Type: "fake"})
+	_, err = c.Configure(t.Context(), pluginclient.Instance{ID: mainTrigger, Kind: kind.Trigger, Type: "fake"})
 	if err == nil || !strings.HasPrefix(err.Error(), "Component.Configure panicked;") {
 		t.Errorf("got %v", err)
 	}

@@ -1,17 +1,18 @@
-// Package plugin joins a bundle of types and the Dogwatch host: Serve is all
-// that the main function of a plugin needs, and Client is how the host speaks to it.
+// Package plugin serves a bundle of types to the Dogwatch host: Serve is all
+// that the main function of a plugin needs.
 //
 //	func main() {
 //		plugin.Serve(plugin.Bundle{Version: version, Triggers: []trigger.Type{file.Type()}})
 //	}
 //
-// Nothing of gRPC or of the processes in between shows on either side: errors
-// keep their text and their kind (sdk.ErrNotFound, *sdk.InvalidError, …), and a
-// cancelled context is cancelled in the plugin too.
+// Nothing of gRPC or of the processes in between shows: the host sees errors
+// with their text and their kind (sdk.ErrNotFound, *sdk.InvalidError, …), and a
+// context that is cancelled in the host is cancelled in the plugin too.
 package plugin
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	goplugin "github.com/hashicorp/go-plugin"
@@ -21,13 +22,6 @@ import (
 	"github.com/dogwatch/dogwatch/sdk/registry"
 	"github.com/dogwatch/dogwatch/sdk/trigger"
 	"github.com/dogwatch/dogwatch/sdk/watcher"
-)
-
-const (
-	// ProtocolVersion is the major version of the protocol; go-plugin negotiates it.
-	ProtocolVersion = 1
-	// PluginName is the name to dispense: every executable holds one bundle.
-	PluginName = "bundle"
 )
 
 // Bundle is what one executable offers.
@@ -72,23 +66,7 @@ type typeKey struct {
 	name string
 }
 
-// Handshake is how host and plugin recognise each other. The cookie is no
-// secret: it only keeps people from running a plugin by hand.
-func Handshake() goplugin.HandshakeConfig {
-	return goplugin.HandshakeConfig{
-		ProtocolVersion:  ProtocolVersion,
-		MagicCookieKey:   "DOGWATCH_PLUGIN",
-		MagicCookieValue: "6f3d0c1a-watch",
-	}
-}
-
-// ClientPlugins is what the host puts into ClientConfig.VersionedPlugins.
-// Dispensing PluginName then gives a *Client.
-func ClientPlugins() map[int]goplugin.PluginSet {
-	return map[int]goplugin.PluginSet{ProtocolVersion: {PluginName: &adapter{}}}
-}
-
-// adapter fits a bundle into go-plugin; the host's side of it has no server.
+// adapter fits a bundle into go-plugin.
 type adapter struct {
 	goplugin.NetRPCUnsupportedPlugin
 	server *server
@@ -99,6 +77,6 @@ func (a *adapter) GRPCServer(_ *goplugin.GRPCBroker, s *grpc.Server) error {
 	return nil
 }
 
-func (a *adapter) GRPCClient(_ context.Context, _ *goplugin.GRPCBroker, c *grpc.ClientConn) (any, error) {
-	return NewClient(c), nil
+func (a *adapter) GRPCClient(context.Context, *goplugin.GRPCBroker, *grpc.ClientConn) (any, error) {
+	return nil, errors.New("a plugin is no host")
 }

@@ -14,6 +14,8 @@ import (
 	"github.com/hashicorp/go-hclog"
 	goplugin "github.com/hashicorp/go-plugin"
 
+	"github.com/dogwatch/dogwatch/internal/pluginclient"
+	"github.com/dogwatch/dogwatch/internal/protocol"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 	"github.com/dogwatch/dogwatch/sdk/plugin"
@@ -76,8 +78,8 @@ func command(t testing.TB, role string) *exec.Cmd {
 }
 
 // launch starts the actors in a process, as a host does.
-func launch(cmd *exec.Cmd, log, stdout io.Writer) (*plugin.Client, *goplugin.Client, error) {
-	secured, key, err := plugin.HostTLS()
+func launch(cmd *exec.Cmd, log, stdout io.Writer) (*pluginclient.Client, *goplugin.Client, error) {
+	secured, key, err := pluginclient.HostTLS()
 	if err != nil {
 		return nil, nil, err
 	}
@@ -86,9 +88,9 @@ func launch(cmd *exec.Cmd, log, stdout io.Writer) (*plugin.Client, *goplugin.Cli
 }
 
 // shake starts what config says and shakes hands with it.
-func shake(config *goplugin.ClientConfig, log, stdout io.Writer) (*plugin.Client, *goplugin.Client, error) {
-	config.HandshakeConfig = plugin.Handshake()
-	config.VersionedPlugins = plugin.ClientPlugins()
+func shake(config *goplugin.ClientConfig, log, stdout io.Writer) (*pluginclient.Client, *goplugin.Client, error) {
+	config.HandshakeConfig = protocol.Handshake()
+	config.VersionedPlugins = pluginclient.ClientPlugins()
 	config.SkipHostEnv = true // the command has it, with its role
 	config.AllowedProtocols = []goplugin.Protocol{goplugin.ProtocolGRPC}
 	config.Logger = hclog.New(&hclog.LoggerOptions{Output: log, Level: hclog.Info, JSONFormat: true})
@@ -99,15 +101,15 @@ func shake(config *goplugin.ClientConfig, log, stdout io.Writer) (*plugin.Client
 		host.Kill()
 		return nil, nil, err
 	}
-	raw, err := rpc.Dispense(plugin.PluginName)
+	raw, err := rpc.Dispense(protocol.PluginName)
 	if err != nil {
 		host.Kill()
 		return nil, nil, err
 	}
-	return raw.(*plugin.Client), host, nil
+	return raw.(*pluginclient.Client), host, nil
 }
 
-func mustLaunch(t *testing.T, log io.Writer) (*plugin.Client, *goplugin.Client) {
+func mustLaunch(t *testing.T, log io.Writer) (*pluginclient.Client, *goplugin.Client) {
 	t.Helper()
 	c, host, err := launch(command(t, "plugin"), log, io.Discard)
 	if err != nil {
@@ -124,7 +126,7 @@ func TestProcess(t *testing.T) {
 	if d, err := c.Describe(t.Context()); err != nil || d.Version != "1.2.3" || len(d.Types) != 3 {
 		t.Errorf("got %+v, %v", d, err)
 	}
-	if v := host.NegotiatedVersion(); v != plugin.ProtocolVersion {
+	if v := host.NegotiatedVersion(); v != protocol.Version {
 		t.Errorf("the protocol is version %d", v)
 	}
 	if err := c.Trigger(mainTrigger).Run(t.Context(), trigger.Request{Title: "print"}); err != nil {
@@ -143,7 +145,7 @@ func TestProcessThatDies(t *testing.T) {
 	c, _ := mustLaunch(t, io.Discard)
 	for _, title := range []string{"die", "after"} {
 		err := c.Trigger(mainTrigger).Run(t.Context(), trigger.Request{Title: title})
-		if !errors.Is(err, plugin.ErrGone) || !errors.Is(err, sdk.ErrUnavailable) {
+		if !errors.Is(err, protocol.ErrGone) || !errors.Is(err, sdk.ErrUnavailable) {
 			t.Errorf("%s: got %v", title, err)
 		}
 	}
@@ -162,7 +164,7 @@ func TestProcessThatIsKilled(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	if err := c.Trigger(mainTrigger).Run(t.Context(), req); !errors.Is(err, plugin.ErrGone) {
+	if err := c.Trigger(mainTrigger).Run(t.Context(), req); !errors.Is(err, protocol.ErrGone) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -175,7 +177,7 @@ func TestProcessIsStoppedDuringACall(t *testing.T) {
 	go func() { ended <- c.Trigger(mainTrigger).Run(t.Context(), req) }()
 	<-reached
 	host.Kill()
-	if err := <-ended; !errors.Is(err, plugin.ErrGone) && !errors.Is(err, context.Canceled) {
+	if err := <-ended; !errors.Is(err, protocol.ErrGone) && !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
 }

@@ -13,10 +13,13 @@ import (
 	"github.com/hashicorp/go-hclog"
 	goplugin "github.com/hashicorp/go-plugin"
 	"google.golang.org/grpc"
+
+	"github.com/dogwatch/dogwatch/internal/idle"
+	"github.com/dogwatch/dogwatch/internal/protocol"
 )
 
 const (
-	// parentPoll is how often a plugin looks whether its host is still there.
+	// parentPoll is how often a plugin checks that its host still runs.
 	parentPoll = time.Second
 	// closeGrace is how long instances may take to close when the host stops
 	// the plugin; the host kills it after two seconds.
@@ -24,12 +27,12 @@ const (
 )
 
 // Serve serves b to the host that started this process and blocks until the
-// host stops it or dies. Started by hand, it explains itself on stderr and exits with status 1.
+// host stops it or exits. Started by hand, it explains itself on stderr and exits with status 1.
 //
 // The process logs through sdk.Env.Log; what is printed to stdout and stderr
 // reaches the host as well, but must not be printed before Serve is called.
 func Serve(b Bundle) {
-	handshake := Handshake()
+	handshake := protocol.Handshake()
 	if os.Getenv(handshake.MagicCookieKey) != handshake.MagicCookieValue {
 		explain(os.Stderr, filepath.Base(os.Args[0]), b)
 		os.Exit(1)
@@ -55,16 +58,16 @@ func Serve(b Bundle) {
 	}()
 
 	s := newServer(b, log)
-	dropProgram() // what only setting up needed; the first call may come before the first rest
-	idle := newRest(GiveBack)
-	defer idle.stop()
+	idle.DropProgram() // what only setting up needed; the first call may come before the first idle time
+	memory := newIdleTimer(idle.Release)
+	defer memory.stop()
 	goplugin.Serve(&goplugin.ServeConfig{
 		HandshakeConfig:  handshake,
-		VersionedPlugins: map[int]goplugin.PluginSet{ProtocolVersion: {PluginName: &adapter{server: s}}},
+		VersionedPlugins: protocol.Plugins(&adapter{server: s}),
 		Logger:           log,
 		TLSProvider:      processTLS,
 		GRPCServer: func(opts []grpc.ServerOption) *grpc.Server {
-			return grpc.NewServer(slices.Concat(opts, s.options(), idle.options())...)
+			return grpc.NewServer(slices.Concat(opts, s.options(), memory.options())...)
 		},
 	})
 	closing, stop := context.WithTimeout(ctx, closeGrace)
@@ -96,7 +99,7 @@ func orphaned(ctx context.Context, ppid func() int) bool {
 	}
 }
 
-// explain tells a person who started the plugin by hand what it is for.
+// explain writes what the plugin is for, for a user who started it by hand.
 func explain(w io.Writer, name string, b Bundle) {
 	fmt.Fprintf(w, "%s is a Dogwatch plugin", name)
 	if b.Version != "" {

@@ -12,6 +12,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 	"google.golang.org/grpc"
 
+	"github.com/dogwatch/dogwatch/internal/protocol"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 	pluginv1 "github.com/dogwatch/dogwatch/sdk/proto/v1"
@@ -102,7 +103,7 @@ func ServeOn(ctx context.Context, l net.Listener, b Bundle, log hclog.Logger) er
 func (s *server) Describe(context.Context, *pluginv1.DescribeRequest) (*pluginv1.DescribeResponse, error) {
 	resp := &pluginv1.DescribeResponse{Version: s.bundle.Version, SdkVersion: sdk.Version}
 	for _, t := range s.bundle.Types() {
-		resp.Types = append(resp.Types, wireType(t))
+		resp.Types = append(resp.Types, protocol.EncodeType(t))
 	}
 	return resp, nil
 }
@@ -119,7 +120,7 @@ func (s *server) Configure(ctx context.Context, req *pluginv1.ConfigureRequest) 
 		return nil, err
 	}
 	if r, ok := impl.(registry.Registry); ok {
-		resp.Hosts = wireHosts(r.Hosts())
+		resp.Hosts = protocol.EncodeHosts(r.Hosts())
 	}
 	if req.GetValidateOnly() || ctx.Err() != nil {
 		return resp, closeImpl(impl)

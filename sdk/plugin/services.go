@@ -3,10 +3,10 @@ package plugin
 import (
 	"context"
 	"fmt"
-	"sync"
 
 	"google.golang.org/protobuf/proto"
 
+	"github.com/dogwatch/dogwatch/internal/protocol"
 	"github.com/dogwatch/dogwatch/sdk"
 	pluginv1 "github.com/dogwatch/dogwatch/sdk/proto/v1"
 	"github.com/dogwatch/dogwatch/sdk/registry"
@@ -26,7 +26,7 @@ func (s *server) List(req *pluginv1.ListRequest, out pluginv1.Watcher_ListServer
 		}
 		all := make([]*pluginv1.Container, len(found))
 		for i, c := range found {
-			all[i] = wireContainer(c)
+			all[i] = protocol.EncodeContainer(c)
 		}
 		size := func(c *pluginv1.Container) int { return proto.Size(c) }
 		return inPages(all, size, func(page []*pluginv1.Container, _ bool) error {
@@ -41,9 +41,9 @@ func (s *server) Watch(req *pluginv1.WatchRequest, out pluginv1.Watcher_WatchSer
 		defer cancel()
 		defer context.AfterFunc(i.ctx, cancel)()
 
-		events := &outlet[*pluginv1.WatchResponse]{emit: out.Send}
-		defer events.close()
-		err := w.Watch(ctx, func(e watcher.Event) { events.send(wireEvent(e)) })
+		events := protocol.NewSender(out.Send)
+		defer events.Close()
+		err := w.Watch(ctx, func(e watcher.Event) { events.Send(protocol.EncodeEvent(e)) })
 		if i.ctx.Err() != nil && out.Context().Err() == nil {
 			return sdk.WithKind(sdk.ErrUnavailable, fmt.Errorf("%s was configured anew; watch again", i.id))
 		}
@@ -53,7 +53,7 @@ func (s *server) Watch(req *pluginv1.WatchRequest, out pluginv1.Watcher_WatchSer
 
 func (s *server) Tags(req *pluginv1.TagsRequest, out pluginv1.Registry_TagsServer) error {
 	return serving(s, req.GetInstance(), func(_ *instance, r registry.Registry) error {
-		list, err := r.Tags(out.Context(), sdkRepository(req.GetRepository()), req.GetValidator())
+		list, err := r.Tags(out.Context(), protocol.DecodeRepository(req.GetRepository()), req.GetValidator())
 		if err != nil {
 			return err
 		}
@@ -72,7 +72,7 @@ func (s *server) Tags(req *pluginv1.TagsRequest, out pluginv1.Registry_TagsServe
 func (s *server) Resolve(ctx context.Context, req *pluginv1.ResolveRequest) (*pluginv1.ResolveResponse, error) {
 	resp := &pluginv1.ResolveResponse{}
 	err := serving(s, req.GetInstance(), func(_ *instance, r registry.Registry) (err error) {
-		resp.Digest, err = r.Resolve(ctx, sdkRepository(req.GetRepository()), req.GetTag())
+		resp.Digest, err = r.Resolve(ctx, protocol.DecodeRepository(req.GetRepository()), req.GetTag())
 		return err
 	})
 	return resp, err
@@ -81,8 +81,8 @@ func (s *server) Resolve(ctx context.Context, req *pluginv1.ResolveRequest) (*pl
 func (s *server) Manifest(ctx context.Context, req *pluginv1.ManifestRequest) (*pluginv1.ManifestResponse, error) {
 	var resp *pluginv1.ManifestResponse
 	err := serving(s, req.GetInstance(), func(_ *instance, r registry.Registry) error {
-		m, err := r.Manifest(ctx, sdkRepository(req.GetRepository()), req.GetDigest(), sdkPlatform(req.GetPlatform()))
-		resp = wireManifest(m)
+		m, err := r.Manifest(ctx, protocol.DecodeRepository(req.GetRepository()), req.GetDigest(), protocol.DecodePlatform(req.GetPlatform()))
+		resp = protocol.EncodeManifest(m)
 		return err
 	})
 	return resp, err
@@ -91,8 +91,8 @@ func (s *server) Manifest(ctx context.Context, req *pluginv1.ManifestRequest) (*
 func (s *server) Credentials(ctx context.Context, req *pluginv1.CredentialsRequest) (*pluginv1.CredentialsResponse, error) {
 	var resp *pluginv1.CredentialsResponse
 	err := serving(s, req.GetInstance(), func(_ *instance, p registry.CredentialProvider) error {
-		c, err := p.Credentials(ctx, sdkRepository(req.GetRepository()))
-		resp = wireCredentials(c)
+		c, err := p.Credentials(ctx, protocol.DecodeRepository(req.GetRepository()))
+		resp = protocol.EncodeCredentials(c)
 		return err
 	})
 	return resp, err
@@ -101,7 +101,7 @@ func (s *server) Credentials(ctx context.Context, req *pluginv1.CredentialsReque
 func (s *server) Limits(_ context.Context, req *pluginv1.LimitsRequest) (*pluginv1.LimitsResponse, error) {
 	resp := &pluginv1.LimitsResponse{}
 	err := serving(s, req.GetInstance(), func(_ *instance, r registry.LimitReporter) error {
-		resp.Limits = wireLimits(r.Limits())
+		resp.Limits = protocol.EncodeLimits(r.Limits())
 		return nil
 	})
 	return resp, err
@@ -109,33 +109,11 @@ func (s *server) Limits(_ context.Context, req *pluginv1.LimitsRequest) (*plugin
 
 func (s *server) Run(req *pluginv1.RunRequest, out pluginv1.Trigger_RunServer) error {
 	return serving(s, req.GetInstance(), func(_ *instance, t trigger.Trigger) error {
-		steps := &outlet[*pluginv1.RunResponse]{emit: out.Send}
-		defer steps.close()
-		report := func(p trigger.Progress) { steps.send(&pluginv1.RunResponse{Progress: wireProgress(p)}) }
-		return t.Run(out.Context(), sdkRequest(req).WithReport(report))
+		steps := protocol.NewSender(out.Send)
+		defer steps.Close()
+		report := func(p trigger.Progress) { steps.Send(&pluginv1.RunResponse{Progress: protocol.EncodeProgress(p)}) }
+		return t.Run(out.Context(), protocol.DecodeRequest(req).WithReport(report))
 	})
-}
-
-// outlet lets several goroutines send on one stream, and none once the call has
-// returned: a trigger may still report from a goroutine that it forgot. What
-// cannot be sent is lost; the call learns from its context that the host is gone.
-type outlet[T any] struct {
-	mu   sync.Mutex
-	emit func(T) error // nil when closed
-}
-
-func (o *outlet[T]) send(m T) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if o.emit != nil && o.emit(m) != nil {
-		o.emit = nil
-	}
-}
-
-func (o *outlet[T]) close() {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.emit = nil
 }
 
 // inPages hands items to send in runs of at most pageBytes, at least one item

@@ -22,6 +22,7 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/test/bufconn"
 
+	"github.com/dogwatch/dogwatch/internal/pluginclient"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 	"github.com/dogwatch/dogwatch/sdk/plugin"
 )
@@ -32,7 +33,7 @@ const patience = 5 * time.Second
 // Serve serves b in this process and returns a client of it and the log that
 // the bundle writes. Both end with the test: running calls are cancelled, and
 // every instance is closed before Serve's clean-up returns.
-func Serve(t testing.TB, b plugin.Bundle) (*plugin.Client, *Log) {
+func Serve(t testing.TB, b plugin.Bundle) (*pluginclient.Client, *Log) {
 	t.Helper()
 	log := &Log{}
 	logger := hclog.New(&hclog.LoggerOptions{Level: hclog.Trace, Output: log, JSONFormat: true})
@@ -61,7 +62,7 @@ func Serve(t testing.TB, b plugin.Bundle) (*plugin.Client, *Log) {
 			t.Error("the bundle does not stop: a call goes on after its context has ended")
 		}
 	})
-	return plugin.NewClient(conn), log
+	return pluginclient.NewClient(conn), log
 }
 
 // ID returns the id of the instance of typ that is called name: "trigger.file.main".
@@ -69,7 +70,7 @@ func ID(typ kind.Type, name string) string { return string(typ.Kind) + "." + typ
 
 // Configure does what the host does with an operator's options: it checks them
 // against the type's schema, applies defaults and creates the instance. It fails the test when that fails.
-func Configure(t testing.TB, c *plugin.Client, typ kind.Type, name string, options map[string]any) plugin.Configured {
+func Configure(t testing.TB, c *pluginclient.Client, typ kind.Type, name string, options map[string]any) pluginclient.Configured {
 	t.Helper()
 	configured, err := Try(t.Context(), c, typ, name, options)
 	if err != nil {

@@ -8,10 +8,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dogwatch/dogwatch/internal/pluginclient"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/internal/conform"
 	"github.com/dogwatch/dogwatch/sdk/kind"
-	"github.com/dogwatch/dogwatch/sdk/plugin"
 	"github.com/dogwatch/dogwatch/sdk/plugintest"
 	"github.com/dogwatch/dogwatch/sdk/registry"
 )
@@ -110,7 +110,7 @@ func (c Case) missing(t *testing.T, s conform.Subject) {
 	p := conform.Start(t, s, service.situation())
 	elsewhere := service.Repository
 	elsewhere.Name, elsewhere.Together = "nosuch/repository", nil
-	ask := func(name string, do func(plugin.RegistryClient) error) {
+	ask := func(name string, do func(pluginclient.RegistryClient) error) {
 		t.Helper()
 		err := do(p.Client.Registry(p.ID))
 		if !errors.Is(err, sdk.ErrNotFound) {
@@ -120,15 +120,15 @@ func (c Case) missing(t *testing.T, s conform.Subject) {
 			p.Hear("error of "+name, err.Error())
 		}
 	}
-	ask("tags of a missing repository", func(r plugin.RegistryClient) error {
+	ask("tags of a missing repository", func(r pluginclient.RegistryClient) error {
 		_, err := r.Tags(t.Context(), elsewhere, "")
 		return err
 	})
-	ask("resolve in a missing repository", func(r plugin.RegistryClient) error {
+	ask("resolve in a missing repository", func(r pluginclient.RegistryClient) error {
 		_, err := r.Resolve(t.Context(), elsewhere, service.Tag)
 		return err
 	})
-	ask("resolve a missing tag", func(r plugin.RegistryClient) error {
+	ask("resolve a missing tag", func(r pluginclient.RegistryClient) error {
 		_, err := r.Resolve(t.Context(), service.Repository, "nosuchtag")
 		return err
 	})

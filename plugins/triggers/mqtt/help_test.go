@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/dogwatch/dogwatch/internal/pluginclient"
 	"github.com/dogwatch/dogwatch/plugins/triggers/mqtt/mqtttest"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/plugin"
@@ -42,7 +43,7 @@ func (w *world) Run(ctx context.Context, triggerID, containerID string) error {
 // instance is a trigger in a plugin that follows a world.
 type instance struct {
 	t      *testing.T
-	client *plugin.Client
+	client *pluginclient.Client
 	log    *plugintest.Log
 	world  *world
 	// stop ends it, as the end of the host does.

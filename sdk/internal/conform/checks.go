@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/dogwatch/dogwatch/internal/pluginclient"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/option"
-	"github.com/dogwatch/dogwatch/sdk/plugin"
 	"github.com/dogwatch/dogwatch/sdk/plugintest"
 )
 
@@ -52,7 +52,7 @@ func options(t *testing.T, s Subject) {
 
 	refused := func(what, field string, raw map[string]any) {
 		t.Helper()
-		_, err := c.Configure(t.Context(), plugin.Instance{
+		_, err := c.Configure(t.Context(), pluginclient.Instance{
 			ID: plugintest.ID(s.Type, "main"), Kind: s.Type.Kind, Type: s.Type.Name, Options: raw, ValidateOnly: true,
 		})
 		w.hearError("configure", err)

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/dogwatch/dogwatch/internal/pluginclient"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 	"github.com/dogwatch/dogwatch/sdk/plugin"
 	"github.com/dogwatch/dogwatch/sdk/plugintest"
@@ -107,7 +108,7 @@ func (s Subject) run(t *testing.T, prefix, name string, run func(*testing.T)) {
 
 // Probe is one bundle with one instance of a Situation in it.
 type Probe struct {
-	Client *plugin.Client
+	Client *pluginclient.Client
 	ID     string
 
 	t     *testing.T

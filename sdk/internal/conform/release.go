@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/dogwatch/dogwatch/sdk/plugin"
+	"github.com/dogwatch/dogwatch/internal/protocol"
 	"github.com/dogwatch/dogwatch/sdk/plugintest"
 )
 
@@ -32,8 +32,8 @@ func release(t *testing.T, s Subject) {
 		}
 	}
 	for _, c := range p.calls {
-		if err := p.Call(t.Context(), c); !errors.Is(err, plugin.ErrUnknownInstance) {
-			t.Errorf("%s of a released instance: got %v, want plugin.ErrUnknownInstance", c.Name, err)
+		if err := p.Call(t.Context(), c); !errors.Is(err, protocol.ErrUnknownInstance) {
+			t.Errorf("%s of a released instance: got %v, want protocol.ErrUnknownInstance", c.Name, err)
 		}
 	}
 	var left map[string]int

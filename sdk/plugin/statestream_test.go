@@ -9,6 +9,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/dogwatch/dogwatch/internal/pluginclient"
+	"github.com/dogwatch/dogwatch/internal/protocol"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 	"github.com/dogwatch/dogwatch/sdk/plugin"
@@ -47,7 +49,7 @@ func (w *hostWorld) Run(ctx context.Context, triggerID, containerID string) erro
 }
 
 // following starts to follow w; the channel gets what Follow returns.
-func following(ctx context.Context, c *plugin.Client, w trigger.World) <-chan error {
+func following(ctx context.Context, c *pluginclient.Client, w trigger.World) <-chan error {
 	ended := make(chan error, 1)
 	go func() { ended <- c.Trigger(mainTrigger).Follow(ctx, w) }()
 	return ended
@@ -165,22 +167,24 @@ func TestFollowRunsOtherTriggers(t *testing.T) {
 func TestFollowEnds(t *testing.T) {
 	for name, test := range map[string]struct {
 		follow func(context.Context, trigger.World) error
-		end    func(t *testing.T, c *plugin.Client, w *hostWorld)
+		end    func(t *testing.T, c *pluginclient.Client, w *hostWorld)
 		want   error
 	}{
 		"when the instance is released": {
-			end: func(t *testing.T, c *plugin.Client, _ *hostWorld) {
+			end: func(t *testing.T, c *pluginclient.Client, _ *hostWorld) {
 				if err := c.Release(t.Context(), mainTrigger); err != nil {
 					t.Error(err)
 				}
 			}, want: sdk.ErrUnavailable,
 		},
 		"when the instance is replaced": {
-			end:  func(t *testing.T, c *plugin.Client, _ *hostWorld) { configure(t, c, kind.Trigger, "fake", "second") },
+			end: func(t *testing.T, c *pluginclient.Client, _ *hostWorld) {
+				configure(t, c, kind.Trigger, "fake", "second")
+			},
 			want: sdk.ErrUnavailable,
 		},
 		"when the host has no more": {
-			end: func(_ *testing.T, _ *plugin.Client, w *hostWorld) { close(w.changes) }, want: errNoMore,
+			end: func(_ *testing.T, _ *pluginclient.Client, w *hostWorld) { close(w.changes) }, want: errNoMore,
 		},
 		"when it gives up": {
 			follow: func(context.Context, trigger.World) error { return sdk.Invalid("label", "no good") },
@@ -221,7 +225,7 @@ func TestFollowNeedsAFollower(t *testing.T) {
 	if err := c.Trigger("trigger.plain.main").Follow(t.Context(), newHostWorld()); !errors.Is(err, sdk.ErrUnsupported) {
 		t.Errorf("got %v", err)
 	}
-	if err := c.Trigger("trigger.plain.other").Follow(t.Context(), newHostWorld()); !errors.Is(err, plugin.ErrUnknownInstance) {
+	if err := c.Trigger("trigger.plain.other").Follow(t.Context(), newHostWorld()); !errors.Is(err, protocol.ErrUnknownInstance) {
 		t.Errorf("got %v", err)
 	}
 	if strings.Join(typ.Capabilities, " ") != "" || strings.Join(newFakes().bundle().Triggers[0].Capabilities, " ") != kind.CapFollow {

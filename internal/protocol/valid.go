@@ -1,4 +1,4 @@
-package plugin
+package protocol
 
 import (
 	"strings"
@@ -8,9 +8,9 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 )
 
-// makeValid replaces what is not UTF-8 in the texts of m: one broken label or
+// MakeValid replaces what is not UTF-8 in the texts of m: one broken label or
 // server message must not make a whole list impossible to encode.
-func makeValid(m proto.Message) { makeValidMessage(m.ProtoReflect()) }
+func MakeValid(m proto.Message) { makeValidMessage(m.ProtoReflect()) }
 
 func makeValidMessage(m protoreflect.Message) {
 	m.Range(func(f protoreflect.FieldDescriptor, v protoreflect.Value) bool {

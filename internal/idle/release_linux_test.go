@@ -1,4 +1,4 @@
-package plugin
+package idle
 
 import (
 	"fmt"
@@ -24,9 +24,9 @@ func mapped(t *testing.T) int {
 	return 0
 }
 
-func TestGiveBackDropsTheProgram(t *testing.T) {
+func TestReleaseDropsProgram(t *testing.T) {
 	before := mapped(t)
-	GiveBack()
+	Release()
 	if after := mapped(t); after >= before*3/4 {
 		t.Errorf("%d KiB of %d are left", after, before)
 	}

@@ -1,4 +1,4 @@
-package plugin
+package protocol
 
 import (
 	"fmt"
@@ -13,7 +13,7 @@ import (
 	"github.com/dogwatch/dogwatch/sdk/watcher"
 )
 
-func wireType(t kind.Type) *pluginv1.TypeInfo {
+func EncodeType(t kind.Type) *pluginv1.TypeInfo {
 	m := &pluginv1.TypeInfo{
 		Kind:         string(t.Kind),
 		Type:         t.Name,
@@ -24,12 +24,12 @@ func wireType(t kind.Type) *pluginv1.TypeInfo {
 		DefaultName:  t.DefaultName,
 	}
 	for _, o := range t.Options {
-		m.Options = append(m.Options, wireOption(o))
+		m.Options = append(m.Options, encodeOption(o))
 	}
 	return m
 }
 
-func sdkType(m *pluginv1.TypeInfo) kind.Type {
+func DecodeType(m *pluginv1.TypeInfo) kind.Type {
 	t := kind.Type{
 		Kind:         kind.Kind(m.GetKind()),
 		Name:         m.GetType(),
@@ -40,12 +40,12 @@ func sdkType(m *pluginv1.TypeInfo) kind.Type {
 		DefaultName:  m.GetDefaultName(),
 	}
 	for _, o := range m.GetOptions() {
-		t.Options = append(t.Options, sdkOption(o))
+		t.Options = append(t.Options, decodeOption(o))
 	}
 	return t
 }
 
-func wireOption(o option.Option) *pluginv1.Option {
+func encodeOption(o option.Option) *pluginv1.Option {
 	return &pluginv1.Option{
 		Name:       o.Name,
 		Type:       string(o.Type),
@@ -63,7 +63,7 @@ func wireOption(o option.Option) *pluginv1.Option {
 	}
 }
 
-func sdkOption(m *pluginv1.Option) option.Option {
+func decodeOption(m *pluginv1.Option) option.Option {
 	return option.Option{
 		Name:       m.GetName(),
 		Type:       option.Type(m.GetType()),
@@ -81,7 +81,7 @@ func sdkOption(m *pluginv1.Option) option.Option {
 	}
 }
 
-func wireHosts(hosts []registry.Host) []*pluginv1.Host {
+func EncodeHosts(hosts []registry.Host) []*pluginv1.Host {
 	var list []*pluginv1.Host
 	for _, h := range hosts {
 		list = append(list, &pluginv1.Host{Pattern: h.Pattern, Url: h.URL})
@@ -89,7 +89,7 @@ func wireHosts(hosts []registry.Host) []*pluginv1.Host {
 	return list
 }
 
-func sdkHosts(list []*pluginv1.Host) []registry.Host {
+func DecodeHosts(list []*pluginv1.Host) []registry.Host {
 	var hosts []registry.Host
 	for _, m := range list {
 		hosts = append(hosts, registry.Host{Pattern: m.GetPattern(), URL: m.GetUrl()})
@@ -97,69 +97,69 @@ func sdkHosts(list []*pluginv1.Host) []registry.Host {
 	return hosts
 }
 
-func wireEvent(e watcher.Event) *pluginv1.WatchResponse {
-	return &pluginv1.WatchResponse{ContainerId: e.ContainerID, Action: e.Action, Status: e.Status, At: wireTime(e.At)}
+func EncodeEvent(e watcher.Event) *pluginv1.WatchResponse {
+	return &pluginv1.WatchResponse{ContainerId: e.ContainerID, Action: e.Action, Status: e.Status, At: encodeTime(e.At)}
 }
 
-func sdkEvent(m *pluginv1.WatchResponse) watcher.Event {
-	return watcher.Event{ContainerID: m.GetContainerId(), Action: m.GetAction(), Status: m.GetStatus(), At: sdkTime(m.GetAt())}
+func DecodeEvent(m *pluginv1.WatchResponse) watcher.Event {
+	return watcher.Event{ContainerID: m.GetContainerId(), Action: m.GetAction(), Status: m.GetStatus(), At: decodeTime(m.GetAt())}
 }
 
-func wireRepository(r registry.Repository) *pluginv1.Repository {
+func EncodeRepository(r registry.Repository) *pluginv1.Repository {
 	return &pluginv1.Repository{Host: r.Host, Name: r.Name, Together: r.Together}
 }
 
-func sdkRepository(m *pluginv1.Repository) registry.Repository {
+func DecodeRepository(m *pluginv1.Repository) registry.Repository {
 	return registry.Repository{Host: m.GetHost(), Name: m.GetName(), Together: m.GetTogether()}
 }
 
-func wireManifest(m registry.Manifest) *pluginv1.ManifestResponse {
-	return &pluginv1.ManifestResponse{Digest: m.Digest, Config: m.Config, Created: wireTime(m.Created)}
+func EncodeManifest(m registry.Manifest) *pluginv1.ManifestResponse {
+	return &pluginv1.ManifestResponse{Digest: m.Digest, Config: m.Config, Created: encodeTime(m.Created)}
 }
 
-func sdkManifest(m *pluginv1.ManifestResponse) registry.Manifest {
-	return registry.Manifest{Digest: m.GetDigest(), Config: m.GetConfig(), Created: sdkTime(m.GetCreated())}
+func DecodeManifest(m *pluginv1.ManifestResponse) registry.Manifest {
+	return registry.Manifest{Digest: m.GetDigest(), Config: m.GetConfig(), Created: decodeTime(m.GetCreated())}
 }
 
-func wireCredentials(c sdk.Credentials) *pluginv1.CredentialsResponse {
+func EncodeCredentials(c sdk.Credentials) *pluginv1.CredentialsResponse {
 	return &pluginv1.CredentialsResponse{Username: c.Username, Password: c.Password}
 }
 
-func sdkCredentials(m *pluginv1.CredentialsResponse) sdk.Credentials {
+func DecodeCredentials(m *pluginv1.CredentialsResponse) sdk.Credentials {
 	return sdk.Credentials{Username: m.GetUsername(), Password: m.GetPassword()}
 }
 
-func wireLimits(limits []registry.Limit) []*pluginv1.Limit {
+func EncodeLimits(limits []registry.Limit) []*pluginv1.Limit {
 	var list []*pluginv1.Limit
 	for _, l := range limits {
-		list = append(list, wireLimit(l))
+		list = append(list, encodeLimit(l))
 	}
 	return list
 }
 
-func wireLimit(l registry.Limit) *pluginv1.Limit {
+func encodeLimit(l registry.Limit) *pluginv1.Limit {
 	return &pluginv1.Limit{
 		Host: l.Host, Limit: l.Limit, Remaining: l.Remaining, WindowSeconds: int64(l.Window / time.Second),
-		Source: l.Source, At: wireTime(l.At), PausedUntil: wireTime(l.PausedUntil),
+		Source: l.Source, At: encodeTime(l.At), PausedUntil: encodeTime(l.PausedUntil),
 	}
 }
 
-func sdkLimits(list []*pluginv1.Limit) []registry.Limit {
+func DecodeLimits(list []*pluginv1.Limit) []registry.Limit {
 	var limits []registry.Limit
 	for _, m := range list {
-		limits = append(limits, sdkLimit(m))
+		limits = append(limits, decodeLimit(m))
 	}
 	return limits
 }
 
-func sdkLimit(m *pluginv1.Limit) registry.Limit {
+func decodeLimit(m *pluginv1.Limit) registry.Limit {
 	return registry.Limit{
 		Host: m.GetHost(), Limit: m.GetLimit(), Remaining: m.GetRemaining(), Window: time.Duration(m.GetWindowSeconds()) * time.Second,
-		Source: m.GetSource(), At: sdkTime(m.GetAt()), PausedUntil: sdkTime(m.GetPausedUntil()),
+		Source: m.GetSource(), At: decodeTime(m.GetAt()), PausedUntil: decodeTime(m.GetPausedUntil()),
 	}
 }
 
-func wireRequest(id string, r trigger.Request) (*pluginv1.RunRequest, error) {
+func EncodeRequest(id string, r trigger.Request) (*pluginv1.RunRequest, error) {
 	m := &pluginv1.RunRequest{
 		Instance: id,
 		Delivery: r.Delivery,
@@ -168,19 +168,19 @@ func wireRequest(id string, r trigger.Request) (*pluginv1.RunRequest, error) {
 		Batch:    r.Batch,
 		Test:     r.Test,
 
-		Containers: wireContainers(r.Containers),
+		Containers: encodeContainers(r.Containers),
 	}
 	if e := r.Event; e != nil {
-		m.Event = &pluginv1.Event{Type: e.Type, Watcher: e.Watcher, Error: e.Error, Since: wireTime(e.Since), At: wireTime(e.At)}
+		m.Event = &pluginv1.Event{Type: e.Type, Watcher: e.Watcher, Error: e.Error, Since: encodeTime(e.Since), At: encodeTime(e.At)}
 	}
 	for host, c := range r.Credentials {
 		if m.Credentials == nil {
 			m.Credentials = map[string]*pluginv1.CredentialsResponse{}
 		}
-		m.Credentials[host] = wireCredentials(c)
+		m.Credentials[host] = EncodeCredentials(c)
 	}
 	for name, e := range r.Engines {
-		options, err := wireValues(e.Options)
+		options, err := EncodeValues(e.Options)
 		if err != nil {
 			return nil, fmt.Errorf("engine of watcher %s: %w", name, err)
 		}
@@ -192,7 +192,7 @@ func wireRequest(id string, r trigger.Request) (*pluginv1.RunRequest, error) {
 	return m, nil
 }
 
-func sdkRequest(m *pluginv1.RunRequest) trigger.Request {
+func DecodeRequest(m *pluginv1.RunRequest) trigger.Request {
 	r := trigger.Request{
 		Delivery: m.GetDelivery(),
 		Title:    m.GetTitle(),
@@ -200,64 +200,64 @@ func sdkRequest(m *pluginv1.RunRequest) trigger.Request {
 		Batch:    m.GetBatch(),
 		Test:     m.GetTest(),
 
-		Containers: sdkContainers(m.GetContainers()),
+		Containers: decodeContainers(m.GetContainers()),
 	}
 	if e := m.GetEvent(); e != nil {
-		r.Event = &trigger.Event{Type: e.GetType(), Watcher: e.GetWatcher(), Error: e.GetError(), Since: sdkTime(e.GetSince()), At: sdkTime(e.GetAt())}
+		r.Event = &trigger.Event{Type: e.GetType(), Watcher: e.GetWatcher(), Error: e.GetError(), Since: decodeTime(e.GetSince()), At: decodeTime(e.GetAt())}
 	}
 	for host, c := range m.GetCredentials() {
 		if r.Credentials == nil {
 			r.Credentials = map[string]sdk.Credentials{}
 		}
-		r.Credentials[host] = sdkCredentials(c)
+		r.Credentials[host] = DecodeCredentials(c)
 	}
 	for name, e := range m.GetEngines() {
 		if r.Engines == nil {
 			r.Engines = map[string]trigger.Engine{}
 		}
-		r.Engines[name] = trigger.Engine{Type: e.GetType(), Options: sdkValues(e.GetOptions())}
+		r.Engines[name] = trigger.Engine{Type: e.GetType(), Options: DecodeValues(e.GetOptions())}
 	}
 	return r
 }
 
-func wireProgress(p trigger.Progress) *pluginv1.Progress {
+func EncodeProgress(p trigger.Progress) *pluginv1.Progress {
 	return &pluginv1.Progress{ContainerId: p.ContainerID, Phase: p.Phase, Message: p.Message, Current: p.Current, Total: p.Total}
 }
 
-func sdkProgress(m *pluginv1.Progress) trigger.Progress {
+func DecodeProgress(m *pluginv1.Progress) trigger.Progress {
 	return trigger.Progress{
 		ContainerID: m.GetContainerId(), Phase: m.GetPhase(), Message: m.GetMessage(), Current: m.GetCurrent(), Total: m.GetTotal(),
 	}
 }
 
-func wireChange(c trigger.Change) *pluginv1.Change {
-	m := &pluginv1.Change{All: c.All, Removed: wireContainers(c.Removed), Put: wireContainers(c.Put)}
+func EncodeChange(c trigger.Change) *pluginv1.Change {
+	m := &pluginv1.Change{All: c.All, Removed: encodeContainers(c.Removed), Put: encodeContainers(c.Put)}
 	for _, w := range c.Watchers {
 		m.Watchers = append(m.Watchers, &pluginv1.WatcherState{Name: w.Name, Checking: w.Checking})
 	}
 	return m
 }
 
-func sdkChange(m *pluginv1.Change) trigger.Change {
-	c := trigger.Change{All: m.GetAll(), Removed: sdkContainers(m.GetRemoved()), Put: sdkContainers(m.GetPut())}
+func DecodeChange(m *pluginv1.Change) trigger.Change {
+	c := trigger.Change{All: m.GetAll(), Removed: decodeContainers(m.GetRemoved()), Put: decodeContainers(m.GetPut())}
 	for _, w := range m.GetWatchers() {
 		c.Watchers = append(c.Watchers, trigger.WatcherState{Name: w.GetName(), Checking: w.GetChecking()})
 	}
 	return c
 }
 
-func wireContainers(all []sdk.Container) []*pluginv1.Container {
+func encodeContainers(all []sdk.Container) []*pluginv1.Container {
 	var list []*pluginv1.Container
 	for _, c := range all {
-		list = append(list, wireContainer(c))
+		list = append(list, EncodeContainer(c))
 	}
 	return list
 }
 
-func sdkContainers(list []*pluginv1.Container) []sdk.Container {
+func decodeContainers(list []*pluginv1.Container) []sdk.Container {
 	var all []sdk.Container
 	for _, m := range list {
-		all = append(all, sdkContainer(m))
+		all = append(all, DecodeContainer(m))
 	}
 	return all
 }

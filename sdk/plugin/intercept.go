@@ -8,27 +8,25 @@ import (
 
 	"google.golang.org/grpc"
 	"google.golang.org/protobuf/proto"
-)
 
-// ours begins the name of every method of the plugin protocol; go-plugin has
-// services of its own on the same connection.
-const ours = "/dogwatch.plugin.v1."
+	"github.com/dogwatch/dogwatch/internal/protocol"
+)
 
 // unary and stream see every call of the server: they survive its panics, make
 // a status of its error and see to it that its answer can be encoded.
 func (s *server) unary(ctx context.Context, req any, info *grpc.UnaryServerInfo, next grpc.UnaryHandler) (resp any, err error) {
-	if !strings.HasPrefix(info.FullMethod, ours) {
+	if !strings.HasPrefix(info.FullMethod, protocol.MethodPrefix) {
 		return next(ctx, req)
 	}
 	defer s.answer(info.FullMethod, &err)
 	if resp, err = next(ctx, req); err == nil {
-		makeValid(resp.(proto.Message))
+		protocol.MakeValid(resp.(proto.Message))
 	}
 	return resp, err
 }
 
 func (s *server) stream(srv any, ss grpc.ServerStream, info *grpc.StreamServerInfo, next grpc.StreamHandler) (err error) {
-	if !strings.HasPrefix(info.FullMethod, ours) {
+	if !strings.HasPrefix(info.FullMethod, protocol.MethodPrefix) {
 		return next(srv, ss)
 	}
 	defer s.answer(info.FullMethod, &err)
@@ -39,18 +37,18 @@ func (s *server) stream(srv any, ss grpc.ServerStream, info *grpc.StreamServerIn
 // text, nobody has thought about what stands in it.
 func (s *server) answer(method string, err *error) {
 	if p := recover(); p != nil {
-		call := strings.ReplaceAll(strings.TrimPrefix(method, ours), "/", ".")
+		call := strings.ReplaceAll(strings.TrimPrefix(method, protocol.MethodPrefix), "/", ".")
 		s.log.Error("panic", "call", call, "error", fmt.Sprint(p), "stack", string(debug.Stack()))
 		*err = fmt.Errorf("%s panicked; the plugin's log has the stack", call)
 	}
 	if *err != nil {
-		*err = statusOf(*err).Err()
+		*err = protocol.EncodeError(*err).Err()
 	}
 }
 
 type validStream struct{ grpc.ServerStream }
 
 func (s validStream) SendMsg(m any) error {
-	makeValid(m.(proto.Message))
+	protocol.MakeValid(m.(proto.Message))
 	return s.ServerStream.SendMsg(m)
 }

@@ -1,4 +1,4 @@
-package plugin
+package idle
 
 import (
 	"bufio"
@@ -9,11 +9,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// dropProgram unmaps the pages of the executable that were read and not
+// DropProgram unmaps the pages of the executable that were read and not
 // written, until they are used again: setting up its packages touches nearly
 // all of a program, working a small part (madvise(2), MADV_DONTNEED). Where
 // that fails the pages stay, which does no harm.
-func dropProgram() {
+func DropProgram() {
 	maps, err := os.Open("/proc/self/maps") // proc_pid_maps(5)
 	if err != nil {
 		return

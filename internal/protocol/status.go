@@ -1,4 +1,4 @@
-package plugin
+package protocol
 
 import (
 	"context"
@@ -33,9 +33,9 @@ const (
 	domain   = "dogwatch"
 )
 
-// statusOf puts an error on the wire: its kind as the code, its text as the
+// EncodeError puts an error on the wire: its kind as the code, its text as the
 // message, and what belongs to its kind as the standard details.
-func statusOf(err error) *status.Status {
+func EncodeError(err error) *status.Status {
 	var (
 		invalid *sdk.InvalidError
 		limited *sdk.RateLimitedError
@@ -64,7 +64,7 @@ func statusOf(err error) *status.Status {
 }
 
 func statusWith(code codes.Code, err error, details ...protoadapt.MessageV1) *status.Status {
-	s := status.New(code, clip(err.Error()))
+	s := status.New(code, Clip(err.Error()))
 	with, detailErr := s.WithDetails(details...)
 	if detailErr != nil {
 		return s
@@ -76,23 +76,23 @@ func badRequest(e *sdk.InvalidError) *errdetails.BadRequest {
 	d := &errdetails.BadRequest{}
 	for _, f := range e.Fields {
 		d.FieldViolations = append(d.FieldViolations, &errdetails.BadRequest_FieldViolation{
-			Field: clip(f.Field), Description: clip(f.Detail),
+			Field: Clip(f.Field), Description: Clip(f.Detail),
 		})
 	}
 	return d
 }
 
 // clip makes a text fit for the wire.
-func clip(text string) string {
+func Clip(text string) string {
 	if len(text) > maxErrorText {
 		text = text[:maxErrorText] + "…"
 	}
 	return strings.ToValidUTF8(text, "\uFFFD")
 }
 
-// errorOf turns what a call returned into an error of the sdk's kinds with the
+// DecodeError turns what a call returned into an error of the sdk's kinds with the
 // text it had in the plugin. ctx is the context of the call.
-func errorOf(ctx context.Context, err error) error {
+func DecodeError(ctx context.Context, err error) error {
 	if err == nil {
 		return nil
 	}

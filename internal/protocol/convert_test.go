@@ -1,4 +1,4 @@
-package plugin
+package protocol
 
 import (
 	"fmt"
@@ -40,27 +40,27 @@ func both[S any, M proto.Message](to func(S) M, from func(M) S) pair {
 
 func pairs() map[string]pair {
 	return map[string]pair{
-		"container":   both(wireContainer, sdkContainer),
-		"image":       both(wireImage, sdkImage),
-		"digest":      both(wireDigest, sdkDigest),
-		"result":      both(wireResult, sdkResult),
-		"updateKind":  both(wireUpdateKind, sdkUpdateKind),
-		"platform":    both(wirePlatform, sdkPlatform),
-		"type":        both(wireType, sdkType),
-		"option":      both(wireOption, sdkOption),
-		"event":       both(wireEvent, sdkEvent),
-		"repository":  both(wireRepository, sdkRepository),
-		"manifest":    both(wireManifest, sdkManifest),
-		"credentials": both(wireCredentials, sdkCredentials),
-		"limit":       both(wireLimit, sdkLimit),
-		"progress":    both(wireProgress, sdkProgress),
+		"container":   both(EncodeContainer, DecodeContainer),
+		"image":       both(encodeImage, decodeImage),
+		"digest":      both(encodeDigest, decodeDigest),
+		"result":      both(encodeResult, decodeResult),
+		"updateKind":  both(encodeUpdateKind, decodeUpdateKind),
+		"platform":    both(EncodePlatform, DecodePlatform),
+		"type":        both(EncodeType, DecodeType),
+		"option":      both(encodeOption, decodeOption),
+		"event":       both(EncodeEvent, DecodeEvent),
+		"repository":  both(EncodeRepository, DecodeRepository),
+		"manifest":    both(EncodeManifest, DecodeManifest),
+		"credentials": both(EncodeCredentials, DecodeCredentials),
+		"limit":       both(encodeLimit, decodeLimit),
+		"progress":    both(EncodeProgress, DecodeProgress),
 		"request": both(func(r trigger.Request) *pluginv1.RunRequest {
-			m, err := wireRequest("instance 0", r)
+			m, err := EncodeRequest("instance 0", r)
 			if err != nil {
 				panic(err)
 			}
 			return m
-		}, sdkRequest),
+		}, DecodeRequest),
 	}
 }
 
@@ -115,7 +115,7 @@ func TestNothingBecomesNothing(t *testing.T) {
 
 func TestEmptyBecomesNil(t *testing.T) {
 	sent := sdk.Container{Labels: map[string]string{}, Image: sdk.Image{Digest: sdk.Digest{Repos: []string{}}}, Error: &sdk.ContainerError{}}
-	b, err := proto.Marshal(wireContainer(sent))
+	b, err := proto.Marshal(EncodeContainer(sent))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -123,16 +123,16 @@ func TestEmptyBecomesNil(t *testing.T) {
 	if err := proto.Unmarshal(b, m); err != nil {
 		t.Fatal(err)
 	}
-	got := sdkContainer(m)
+	got := DecodeContainer(m)
 	if got.Labels != nil || got.Image.Digest.Repos != nil || got.Error != nil {
 		t.Errorf("got %+v", got)
 	}
 }
 
 func TestTimesNoCalendarHasAreUnknown(t *testing.T) {
-	m := wireTime(sdk.TimeOf(time.Unix(0, 0)))
+	m := encodeTime(sdk.TimeOf(time.Unix(0, 0)))
 	m.Nanos = -1
-	if got := sdkTime(m); !got.IsZero() {
+	if got := decodeTime(m); !got.IsZero() {
 		t.Errorf("got %v", got)
 	}
 }
@@ -150,7 +150,7 @@ func TestOptionsArriveAsTheyWereMeant(t *testing.T) {
 		List  []string      `option:"list" help:"x"`
 	}
 	want := options{"a, b", 42, 1<<63 - 1, -1 << 63, 0.1, true, 1500 * time.Microsecond, []string{"a,b", "c"}}
-	sent, err := wireValues(option.Values{
+	sent, err := EncodeValues(option.Values{
 		"text": want.Text, "whole": want.Whole, "big": want.Big, "small": want.Small,
 		"float": want.Float, "bool": want.Bool, "wait": want.Wait, "list": want.List,
 	})
@@ -165,7 +165,7 @@ func TestOptionsArriveAsTheyWereMeant(t *testing.T) {
 	if err := proto.Unmarshal(b, read); err != nil {
 		t.Fatal(err)
 	}
-	got, err := option.Decode[options](sdkValues(read))
+	got, err := option.Decode[options](DecodeValues(read))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -176,7 +176,7 @@ func TestOptionsArriveAsTheyWereMeant(t *testing.T) {
 
 func TestOptionsThatCannotTravelAreNamed(t *testing.T) {
 	for name, v := range map[string]any{"struct": struct{}{}, "notext": "\xff", "item": []string{"\xff"}, "any": []any{"\xff"}} {
-		_, err := wireValues(map[string]any{name: v})
+		_, err := EncodeValues(map[string]any{name: v})
 		if fields := fieldsOf(err); len(fields) != 1 || fields[0].Field != name {
 			t.Errorf("%v: got %v", v, err)
 		}
@@ -270,7 +270,7 @@ func element(f protoreflect.FieldDescriptor, make func() protoreflect.Value, n *
 	switch f.Message().FullName() {
 	case "google.protobuf.Timestamp":
 		*n++
-		return protoreflect.ValueOfMessage(wireTime(sdk.TimeOf(time.UnixMilli(1700000000000 + int64(*n)))).ProtoReflect())
+		return protoreflect.ValueOfMessage(encodeTime(sdk.TimeOf(time.UnixMilli(1700000000000 + int64(*n)))).ProtoReflect())
 	default:
 		fillMessage(v.Message(), n)
 	}

@@ -1,4 +1,4 @@
-package plugin
+package protocol
 
 import (
 	"context"
@@ -29,7 +29,7 @@ func fieldsOf(err error) []sdk.FieldError {
 // there returns what err becomes on its way from a plugin to the host.
 func there(t *testing.T, err error) error {
 	t.Helper()
-	b, marshalErr := proto.Marshal(statusOf(err).Proto())
+	b, marshalErr := proto.Marshal(EncodeError(err).Proto())
 	if marshalErr != nil {
 		t.Fatal(marshalErr)
 	}
@@ -37,7 +37,7 @@ func there(t *testing.T, err error) error {
 	if err := proto.Unmarshal(b, p); err != nil {
 		t.Fatal(err)
 	}
-	return errorOf(context.Background(), status.ErrorProto(p))
+	return DecodeError(context.Background(), status.ErrorProto(p))
 }
 
 func TestErrorsKeepKindAndText(t *testing.T) {
@@ -61,7 +61,7 @@ func TestErrorsKeepKindAndText(t *testing.T) {
 		"not UTF-8":            {errors.New("caf\xe9"), codes.Internal, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := statusOf(c.err).Code(); got != c.code {
+			if got := EncodeError(c.err).Code(); got != c.code {
 				t.Errorf("the code is %s, want %s", got, c.code)
 			}
 			got := there(t, c.err)
@@ -103,17 +103,17 @@ func TestRateLimitedKeepsItsDelay(t *testing.T) {
 // A plugin in another language may leave out the details.
 func TestStatusesWithoutDetails(t *testing.T) {
 	ctx := context.Background()
-	if got := errorOf(ctx, status.Error(codes.InvalidArgument, "bad")); !reflect.DeepEqual(fieldsOf(got), []sdk.FieldError{{Detail: "bad"}}) {
+	if got := DecodeError(ctx, status.Error(codes.InvalidArgument, "bad")); !reflect.DeepEqual(fieldsOf(got), []sdk.FieldError{{Detail: "bad"}}) {
 		t.Errorf("invalid: %v", got)
 	}
 	var limited *sdk.RateLimitedError
-	if got := errorOf(ctx, status.Error(codes.ResourceExhausted, "slow")); !errors.As(got, &limited) || limited.After != 0 {
+	if got := DecodeError(ctx, status.Error(codes.ResourceExhausted, "slow")); !errors.As(got, &limited) || limited.After != 0 {
 		t.Errorf("rate limited: %v", got)
 	}
-	if got := errorOf(ctx, status.Error(codes.PermissionDenied, "no")); !errors.Is(got, sdk.ErrUnauthorized) {
+	if got := DecodeError(ctx, status.Error(codes.PermissionDenied, "no")); !errors.Is(got, sdk.ErrUnauthorized) {
 		t.Errorf("permission denied: %v", got)
 	}
-	if got := errorOf(ctx, nil); got != nil {
+	if got := DecodeError(ctx, nil); got != nil {
 		t.Errorf("no error: %v", got)
 	}
 }
@@ -121,14 +121,14 @@ func TestStatusesWithoutDetails(t *testing.T) {
 // What gRPC says when there is nobody to answer is neither the plugin's word nor the caller's doing.
 func TestGone(t *testing.T) {
 	for _, code := range []codes.Code{codes.Unavailable, codes.Canceled} {
-		got := errorOf(context.Background(), status.Error(code, "connection error: dial unix: no such file"))
+		got := DecodeError(context.Background(), status.Error(code, "connection error: dial unix: no such file"))
 		if !errors.Is(got, ErrGone) || !errors.Is(got, sdk.ErrUnavailable) || !sdk.Retryable(got) {
 			t.Errorf("%s: got %v", code, got)
 		}
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if got := errorOf(ctx, status.FromContextError(ctx.Err()).Err()); !errors.Is(got, context.Canceled) || errors.Is(got, ErrGone) {
+	if got := DecodeError(ctx, status.FromContextError(ctx.Err()).Err()); !errors.Is(got, context.Canceled) || errors.Is(got, ErrGone) {
 		t.Errorf("canceled by the caller: got %v", got)
 	}
 }
@@ -161,11 +161,11 @@ func FuzzErrors(f *testing.F) {
 		}
 		sent := all[int(which)%len(all)]
 		got := there(t, sent)
-		if want := clip(sent.Error()); got.Error() != want {
+		if want := Clip(sent.Error()); got.Error() != want {
 			t.Errorf("sent %q, got %q", want, got)
 		}
-		if statusOf(got).Code() != statusOf(sent).Code() {
-			t.Errorf("sent %s, got %s", statusOf(sent).Code(), statusOf(got).Code())
+		if EncodeError(got).Code() != EncodeError(sent).Code() {
+			t.Errorf("sent %s, got %s", EncodeError(sent).Code(), EncodeError(got).Code())
 		}
 		if sdk.Retryable(sent) != sdk.Retryable(got) {
 			t.Errorf("%v: retryable %t, then %t", sent, sdk.Retryable(sent), sdk.Retryable(got))
@@ -176,7 +176,7 @@ func FuzzErrors(f *testing.F) {
 // FuzzStatus reads statuses that no plugin of ours would send.
 func FuzzStatus(f *testing.F) {
 	for _, err := range []error{sdk.Invalid("a", "b"), sdk.RateLimited(time.Second, sdk.ErrUnavailable), sdk.ErrUnavailable} {
-		b, marshalErr := proto.Marshal(statusOf(err).Proto())
+		b, marshalErr := proto.Marshal(EncodeError(err).Proto())
 		if marshalErr != nil {
 			f.Fatal(marshalErr)
 		}
@@ -187,7 +187,7 @@ func FuzzStatus(f *testing.F) {
 		if proto.Unmarshal(b, p) != nil || codes.Code(p.GetCode()) == codes.OK {
 			t.Skip()
 		}
-		err := errorOf(context.Background(), status.ErrorProto(p))
+		err := DecodeError(context.Background(), status.ErrorProto(p))
 		if err == nil {
 			t.Fatal("an error became none")
 		}

@@ -8,19 +8,21 @@ import (
 	"time"
 
 	"google.golang.org/grpc"
+
+	"github.com/dogwatch/dogwatch/internal/protocol"
 )
 
-func TestRest(t *testing.T) {
+func TestIdleTimerReleasesMemoryAfterLastCall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var given atomic.Int32
-		r := newRest(func() { given.Add(1) })
+		var released atomic.Int32
+		r := newIdleTimer(func() { released.Add(1) })
 		defer r.stop()
 		sleep := func(d time.Duration, want int32) {
 			t.Helper()
 			time.Sleep(d)
 			synctest.Wait()
-			if got := given.Load(); got != want {
-				t.Fatalf("memory was given back %d times, want %d", got, want)
+			if got := released.Load(); got != want {
+				t.Fatalf("memory was released %d times, want %d", got, want)
 			}
 		}
 		call := func(method string) {
@@ -30,42 +32,42 @@ func TestRest(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		sleep(restAfter, 1) // after the start
+		sleep(idleAfter, 1) // after the start
 		for range 5 {
-			call(ours + "Component/Configure")
-			sleep(restAfter/2, 1) // busy
+			call(protocol.MethodPrefix + "Component/Configure")
+			sleep(idleAfter/2, 1) // busy
 			err := r.stream(nil, nil, nil, func(any, grpc.ServerStream) error { return nil })
 			if err != nil {
 				t.Fatal(err)
 			}
-			sleep(restAfter/2, 1)
+			sleep(idleAfter/2, 1)
 		}
-		sleep(restAfter, 2)
+		sleep(idleAfter, 2)
 		call("/grpc.health.v1.Health/Check")
-		call(ours + "Registry/Limits")
-		sleep(time.Hour, 2) // there is nothing more to give
+		call(protocol.MethodPrefix + "Registry/Limits")
+		sleep(time.Hour, 2) // nothing has been called since
 	})
 }
 
-// silentStream is a call in which the host says something whenever it is asked.
+// silentStream is a call whose messages are empty.
 type silentStream struct{ grpc.ServerStream }
 
 func (silentStream) RecvMsg(any) error { return nil }
 
-func TestRestDuringACallThatDoesNotEnd(t *testing.T) {
+func TestIdleTimerReleasesMemoryDuringOpenStream(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var given atomic.Int32
-		r := newRest(func() { given.Add(1) })
+		var released atomic.Int32
+		r := newIdleTimer(func() { released.Add(1) })
 		defer r.stop()
 		err := r.stream(nil, silentStream{}, nil, func(_ any, ss grpc.ServerStream) error {
 			for i := range int32(3) {
 				if err := ss.RecvMsg(nil); err != nil {
 					return err
 				}
-				time.Sleep(restAfter)
+				time.Sleep(idleAfter)
 				synctest.Wait()
-				if got := given.Load(); got != i+1 {
-					t.Errorf("memory was given back %d times, want %d", got, i+1)
+				if got := released.Load(); got != i+1 {
+					t.Errorf("memory was released %d times, want %d", got, i+1)
 				}
 				time.Sleep(time.Hour)
 			}

@@ -1,4 +1,6 @@
-package plugin
+// Package pluginclient is the host's side of the plugin protocol: a client of one
+// running bundle, and how the connection with its process is secured.
+package pluginclient
 
 import (
 	"context"
@@ -6,8 +8,8 @@ import (
 	"io"
 
 	"google.golang.org/grpc"
-	"google.golang.org/protobuf/proto"
 
+	"github.com/dogwatch/dogwatch/internal/protocol"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 	"github.com/dogwatch/dogwatch/sdk/option"
@@ -21,7 +23,7 @@ import (
 // returns, may be called concurrently and end when their context ends.
 //
 // An error has the text it had in the plugin and is one of the sdk's kinds,
-// ErrUnknownInstance, ErrGone, the context's error, or an error of no kind,
+// protocol.ErrUnknownInstance, protocol.ErrGone, the context's error, or an error of no kind,
 // which tells of a mistake in the plugin.
 type Client struct {
 	component pluginv1.ComponentClient
@@ -56,7 +58,7 @@ func (c *Client) Describe(ctx context.Context) (Description, error) {
 	}
 	d := Description{Version: resp.GetVersion(), SDKVersion: resp.GetSdkVersion()}
 	for _, t := range resp.GetTypes() {
-		d.Types = append(d.Types, sdkType(t))
+		d.Types = append(d.Types, protocol.DecodeType(t))
 	}
 	return d, nil
 }
@@ -84,7 +86,7 @@ type Configured struct {
 // Configure creates an instance, or replaces the one of the same ID, which
 // keeps working when this fails. Wrong options are an *sdk.InvalidError.
 func (c *Client) Configure(ctx context.Context, i Instance) (Configured, error) {
-	options, err := wireValues(i.Options)
+	options, err := protocol.EncodeValues(i.Options)
 	if err != nil {
 		return Configured{}, err
 	}
@@ -94,7 +96,7 @@ func (c *Client) Configure(ctx context.Context, i Instance) (Configured, error) 
 	if err != nil {
 		return Configured{}, err
 	}
-	return Configured{Warnings: resp.GetWarnings(), Hosts: sdkHosts(resp.GetHosts())}, nil
+	return Configured{Warnings: resp.GetWarnings(), Hosts: protocol.DecodeHosts(resp.GetHosts())}, nil
 }
 
 // Release drops an instance and waits until its running calls have ended and
@@ -124,7 +126,7 @@ func (w WatcherClient) List(ctx context.Context) ([]sdk.Container, error) {
 	in, err := w.client.List(ctx, &pluginv1.ListRequest{Instance: w.id})
 	err = receive(in, err, func(page *pluginv1.ListResponse) {
 		for _, c := range page.GetContainers() {
-			all = append(all, sdkContainer(c))
+			all = append(all, protocol.DecodeContainer(c))
 		}
 	})
 	if err != nil {
@@ -139,7 +141,7 @@ func (w WatcherClient) List(ctx context.Context) ([]sdk.Container, error) {
 func (w WatcherClient) Watch(ctx context.Context, emit func(watcher.Event)) error {
 	in, err := w.client.Watch(ctx, &pluginv1.WatchRequest{Instance: w.id})
 	return receive(in, err, func(e *pluginv1.WatchResponse) {
-		emit(sdkEvent(e))
+		emit(protocol.DecodeEvent(e))
 	})
 }
 
@@ -157,7 +159,7 @@ var _ registry.CredentialProvider = RegistryClient{}
 // Tags lists the tags of a repository.
 func (r RegistryClient) Tags(ctx context.Context, repo registry.Repository, validator string) (registry.TagList, error) {
 	var list registry.TagList
-	in, err := r.client.Tags(ctx, &pluginv1.TagsRequest{Instance: r.id, Repository: wireRepository(repo), Validator: validator})
+	in, err := r.client.Tags(ctx, &pluginv1.TagsRequest{Instance: r.id, Repository: protocol.EncodeRepository(repo), Validator: validator})
 	first := true
 	err = receive(in, err, func(page *pluginv1.TagsResponse) {
 		if first {
@@ -173,28 +175,28 @@ func (r RegistryClient) Tags(ctx context.Context, repo registry.Repository, vali
 
 // Resolve returns the digest behind a tag.
 func (r RegistryClient) Resolve(ctx context.Context, repo registry.Repository, tag string) (string, error) {
-	resp, err := r.client.Resolve(ctx, &pluginv1.ResolveRequest{Instance: r.id, Repository: wireRepository(repo), Tag: tag})
+	resp, err := r.client.Resolve(ctx, &pluginv1.ResolveRequest{Instance: r.id, Repository: protocol.EncodeRepository(repo), Tag: tag})
 	return resp.GetDigest(), err
 }
 
 // Manifest describes the image for one platform behind a digest.
 func (r RegistryClient) Manifest(ctx context.Context, repo registry.Repository, digest string, platform sdk.Platform) (registry.Manifest, error) {
 	resp, err := r.client.Manifest(ctx, &pluginv1.ManifestRequest{
-		Instance: r.id, Repository: wireRepository(repo), Digest: digest, Platform: wirePlatform(platform),
+		Instance: r.id, Repository: protocol.EncodeRepository(repo), Digest: digest, Platform: protocol.EncodePlatform(platform),
 	})
-	return sdkManifest(resp), err
+	return protocol.DecodeManifest(resp), err
 }
 
 // Credentials returns what an engine needs to pull. A registry that lends none is an sdk.ErrUnsupported.
 func (r RegistryClient) Credentials(ctx context.Context, repo registry.Repository) (sdk.Credentials, error) {
-	resp, err := r.client.Credentials(ctx, &pluginv1.CredentialsRequest{Instance: r.id, Repository: wireRepository(repo)})
-	return sdkCredentials(resp), err
+	resp, err := r.client.Credentials(ctx, &pluginv1.CredentialsRequest{Instance: r.id, Repository: protocol.EncodeRepository(repo)})
+	return protocol.DecodeCredentials(resp), err
 }
 
 // Limits returns what the registry's hosts allow. A registry that does not know is an sdk.ErrUnsupported.
 func (r RegistryClient) Limits(ctx context.Context) ([]registry.Limit, error) {
 	resp, err := r.client.Limits(ctx, &pluginv1.LimitsRequest{Instance: r.id})
-	return sdkLimits(resp.GetLimits()), err
+	return protocol.DecodeLimits(resp.GetLimits()), err
 }
 
 // Trigger returns the trigger that was configured as id.
@@ -210,14 +212,14 @@ var _ trigger.Follower = TriggerClient{}
 
 // Run delivers once. Progress arrives through the request's report, one step at a time.
 func (t TriggerClient) Run(ctx context.Context, req trigger.Request) error {
-	m, err := wireRequest(t.id, req)
+	m, err := protocol.EncodeRequest(t.id, req)
 	if err != nil {
 		return err
 	}
 	in, err := t.client.Run(ctx, m)
 	return receive(in, err, func(r *pluginv1.RunResponse) {
 		if r.GetProgress() != nil {
-			req.Report(sdkProgress(r.GetProgress()))
+			req.Report(protocol.DecodeProgress(r.GetProgress()))
 		}
 	})
 }
@@ -237,40 +239,4 @@ func receive[T any](in grpc.ServerStreamingClient[T], err error, each func(*T)) 
 		}
 		each(m)
 	}
-}
-
-// conn sees every call of the client: it sees to it that requests can be
-// encoded and turns statuses back into errors.
-type conn struct{ grpc.ClientConnInterface }
-
-func (c conn) Invoke(ctx context.Context, method string, req, resp any, opts ...grpc.CallOption) error {
-	makeValid(req.(proto.Message))
-	return errorOf(ctx, c.ClientConnInterface.Invoke(ctx, method, req, resp, opts...))
-}
-
-func (c conn) NewStream(ctx context.Context, desc *grpc.StreamDesc, method string, opts ...grpc.CallOption) (grpc.ClientStream, error) {
-	s, err := c.ClientConnInterface.NewStream(ctx, desc, method, opts...)
-	return clientStream{s, ctx}, errorOf(ctx, err)
-}
-
-type clientStream struct {
-	grpc.ClientStream
-	ctx context.Context
-}
-
-func (s clientStream) SendMsg(m any) error {
-	makeValid(m.(proto.Message))
-	return s.wrap(s.ClientStream.SendMsg(m))
-}
-
-func (s clientStream) CloseSend() error { return s.wrap(s.ClientStream.CloseSend()) }
-
-func (s clientStream) RecvMsg(m any) error { return s.wrap(s.ClientStream.RecvMsg(m)) }
-
-// wrap leaves alone the end of the stream, which is no failure.
-func (s clientStream) wrap(err error) error {
-	if errors.Is(err, io.EOF) {
-		return err
-	}
-	return errorOf(s.ctx, err)
 }

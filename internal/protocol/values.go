@@ -1,4 +1,4 @@
-package plugin
+package protocol
 
 import (
 	"fmt"
@@ -17,12 +17,12 @@ import (
 // are floating, hold every whole number.
 const maxExact = 1 << 53
 
-// wireValues puts options into a Struct. What a Struct cannot hold exactly
+// EncodeValues puts options into a Struct. What a Struct cannot hold exactly
 // travels as the text that a user would have written: option.Decode reads either.
-func wireValues(values map[string]any) (*structpb.Struct, error) {
+func EncodeValues(values map[string]any) (*structpb.Struct, error) {
 	s := &structpb.Struct{Fields: map[string]*structpb.Value{}}
 	for _, name := range slices.Sorted(maps.Keys(values)) {
-		v, err := wireValue(values[name])
+		v, err := encodeValue(values[name])
 		if err != nil {
 			return nil, sdk.Invalid(name, "%v", err)
 		}
@@ -31,12 +31,12 @@ func wireValues(values map[string]any) (*structpb.Struct, error) {
 	return s, nil
 }
 
-func wireValue(v any) (*structpb.Value, error) {
+func encodeValue(v any) (*structpb.Value, error) {
 	switch v := v.(type) {
 	case time.Duration:
 		return structpb.NewStringValue(v.String()), nil
 	case int:
-		return wireValue(int64(v))
+		return encodeValue(int64(v))
 	case int64:
 		if v < -maxExact || v > maxExact {
 			return structpb.NewStringValue(strconv.FormatInt(v, 10)), nil
@@ -48,19 +48,19 @@ func wireValue(v any) (*structpb.Value, error) {
 		}
 		return structpb.NewStringValue(v), nil
 	case []string:
-		return wireList(v)
+		return encodeList(v)
 	case []any:
-		return wireList(v)
+		return encodeList(v)
 	case nil, bool, float64:
 		return structpb.NewValue(v)
 	}
 	return nil, fmt.Errorf("a %T cannot be sent to a plugin", v)
 }
 
-func wireList[T any](items []T) (*structpb.Value, error) {
+func encodeList[T any](items []T) (*structpb.Value, error) {
 	list := &structpb.ListValue{}
 	for _, item := range items {
-		v, err := wireValue(item)
+		v, err := encodeValue(item)
 		if err != nil {
 			return nil, err
 		}
@@ -69,8 +69,8 @@ func wireList[T any](items []T) (*structpb.Value, error) {
 	return structpb.NewListValue(list), nil
 }
 
-// sdkValues reads what wireValues made: texts, float64, bool and []any.
-func sdkValues(s *structpb.Struct) map[string]any {
+// DecodeValues reads what EncodeValues made: texts, float64, bool and []any.
+func DecodeValues(s *structpb.Struct) map[string]any {
 	if len(s.GetFields()) == 0 {
 		return nil
 	}
