@@ -4,7 +4,6 @@ import (
 	"context"
 	"net"
 	"net/http"
-	"path/filepath"
 	"slices"
 	"time"
 
@@ -80,7 +79,7 @@ func New(ctx context.Context, opt Options) (*App, error) {
 	a := &App{opt: opt, log: opt.Log.Named("app"), looked: make(chan struct{}, 1)}
 	settings := opt.Config
 	var err error
-	path := filepath.Join(settings.Store.Path, settings.Store.File)
+	path := settings.StoreFile()
 	if a.lock, err = store.Acquire(path); err != nil {
 		return nil, err
 	}
@@ -133,7 +132,7 @@ func (a *App) pluginOptions() plugin.Options {
 	return plugin.Options{
 		Builtins: a.opt.Builtins, Dir: settings.Plugins.Dir, Pinned: settings.Plugins.Trust == "pinned",
 		Checksums: settings.Plugins.Checksums(), Grants: settings.Plugins.Grants(), Env: settings.Plugins.Env,
-		RunDirs: []string{settings.Store.Path}, Trust: trustStore{a.store}, Log: a.opt.Log, Now: a.opt.Now,
+		RunDirs: []string{settings.Store.Path}, Trust: a.store, Log: a.opt.Log, Now: a.opt.Now,
 		RegistryTimeout: settings.Check.Timeout, Contained: contained.Here(), Changed: a.pluginChanged, Observe: a.metrics.Call,
 		Redact: a.opt.Redactor.String, Vars: vars(settings),
 	}

@@ -18,7 +18,7 @@ var layers = [][]string{
 	{"core"},
 	{"core/api", "core/doctor", "core/web"},
 	{"core/testrun"},
-	{"core/schedule"},
+	{"core/installation", "core/schedule"},
 	{"core/auth", "core/check", "core/dispatch", "core/follow", "core/component"},
 	{"core/plugin", "core/store", "core/wudstore", "core/metrics", "core/config/migrate", "core/lookup"},
 	{"core/update"},

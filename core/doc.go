@@ -36,7 +36,7 @@
 //	core
 //	api doctor web
 //	testrun
-//	schedule
+//	installation schedule
 //	auth check dispatch follow component
 //	plugin store wudstore metrics config/migrate lookup
 //	update

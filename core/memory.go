@@ -3,8 +3,6 @@ package core
 import (
 	"cmp"
 	"context"
-	"errors"
-	"io/fs"
 	"maps"
 	"slices"
 	"strings"
@@ -12,7 +10,6 @@ import (
 
 	"github.com/dogwatch/dogwatch/core/dispatch"
 	"github.com/dogwatch/dogwatch/core/event"
-	"github.com/dogwatch/dogwatch/core/store"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
@@ -54,22 +51,3 @@ func (m *memory) Get(context.Context, string) (string, []byte, bool) { return ""
 
 // Put implements check.Cache.
 func (m *memory) Put(context.Context, string, string, []byte) {}
-
-// recordedTrust knows which executables the installation trusts, from its
-// database, and records nothing: what is seen for the first time is the
-// daemon's to remember.
-type recordedTrust struct{ path string }
-
-func (t recordedTrust) Checksum(ctx context.Context, name string) ([]byte, bool, error) {
-	s, err := store.Read(ctx, t.path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, false, nil
-	}
-	if err != nil {
-		return nil, false, err
-	}
-	sum, known, err := checksum(ctx, s, name)
-	return sum, known, errors.Join(err, s.Close())
-}
-
-func (recordedTrust) Trust(context.Context, string, []byte) error { return nil }

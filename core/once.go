@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -16,10 +15,10 @@ import (
 	"github.com/dogwatch/dogwatch/core/component"
 	"github.com/dogwatch/dogwatch/core/config"
 	"github.com/dogwatch/dogwatch/core/contained"
+	"github.com/dogwatch/dogwatch/core/installation"
 	"github.com/dogwatch/dogwatch/core/lookup"
 	"github.com/dogwatch/dogwatch/core/plugin"
 	"github.com/dogwatch/dogwatch/core/schedule"
-	"github.com/dogwatch/dogwatch/core/store"
 	"github.com/dogwatch/dogwatch/core/testrun"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/kind"
@@ -52,7 +51,7 @@ func NewOnce(opt Options, kinds ...kind.Kind) (*Once, error) {
 		Builtins: slices.DeleteFunc(slices.Clone(opt.Builtins), func(b plugin.Builtin) bool { return !slices.ContainsFunc(b.Types, o.concerns) }),
 		Dir:      settings.Plugins.Dir, Pinned: settings.Plugins.Trust == "pinned", Checksums: settings.Plugins.Checksums(),
 		Grants: settings.Plugins.Grants(), Env: settings.Plugins.Env, RunDirs: []string{os.TempDir(), settings.Store.Path},
-		Trust: recordedTrust{storeFile(settings)}, Log: opt.Log, Now: opt.Now, RegistryTimeout: settings.Check.Timeout, Contained: contained.Here(),
+		Trust: installation.TrustStore(settings.StoreFile()), Log: opt.Log, Now: opt.Now, RegistryTimeout: settings.Check.Timeout, Contained: contained.Here(),
 		Redact: opt.Redactor.String, Vars: vars(settings),
 		Observe: func(string, string, time.Duration, error) { o.calls.Add(1) },
 	})
@@ -69,11 +68,6 @@ func NewOnce(opt Options, kinds ...kind.Kind) (*Once, error) {
 }
 
 func (o *Once) concerns(t kind.Type) bool { return slices.Contains(o.kinds, t.Kind) }
-
-// storeFile is the path of the database.
-func storeFile(settings *config.Config) string {
-	return filepath.Join(settings.Store.Path, settings.Store.File)
-}
 
 // Close stops every plugin and waits for it.
 func (o *Once) Close() { o.plugins.Close() }
@@ -239,25 +233,4 @@ func (o *Once) ExplainImage(ctx context.Context, reference string) check.Explana
 func (o *Once) Plugins(ctx context.Context) ([]plugin.Status, error) {
 	err := o.Discover(ctx)
 	return o.plugins.Bundles(), err
-}
-
-// TrustPlugin records in the database that an executable in plugins.dir is
-// accepted, if its SHA-256 is the given one. A Dogwatch that serves from the same
-// store honours that when it starts the plugin next.
-func TrustPlugin(ctx context.Context, settings *config.Config, name, sha256 string) error {
-	if settings.Plugins.Trust == "pinned" || settings.Plugins.Checksums()[name] != "" {
-		return fmt.Errorf("trust plugin %s: its checksum is pinned by the configuration: change plugins.checksums (dogwatch plugin checksum prints the entry)", name)
-	}
-	if filepath.Base(name) != name {
-		return fmt.Errorf("trust plugin %s: want the name of a file in plugins.dir", name)
-	}
-	sum, err := plugin.Confirm(filepath.Join(settings.Plugins.Dir, name), sha256)
-	if err != nil {
-		return fmt.Errorf("trust plugin %s: %w", name, err)
-	}
-	s, err := store.Open(ctx, storeFile(settings), store.Options{AsIs: true})
-	if err != nil {
-		return err
-	}
-	return errors.Join(s.Trust(ctx, name, sum), s.Close())
 }

@@ -186,24 +186,6 @@ func runner(d *dispatch.Dispatcher, s containers) func(ctx context.Context, trig
 	}
 }
 
-// trustStore fits the store to plugin.TrustStore.
-type trustStore struct{ *store.Store }
-
-func (s trustStore) Checksum(ctx context.Context, name string) ([]byte, bool, error) {
-	return checksum(ctx, s.Store, name)
-}
-
-// checksum reads a checksum; that there is none is no error.
-func checksum(ctx context.Context, from interface {
-	Checksum(ctx context.Context, name string) ([]byte, time.Time, error)
-}, name string) ([]byte, bool, error) {
-	sum, _, err := from.Checksum(ctx, name)
-	if errors.Is(err, store.ErrNotFound) {
-		return nil, false, nil
-	}
-	return sum, err == nil, err
-}
-
 // lender completes requests to triggers with what their capabilities allow.
 type lender struct{ components *component.Manager }
 

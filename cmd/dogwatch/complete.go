@@ -10,8 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/dogwatch/dogwatch/core"
 	"github.com/dogwatch/dogwatch/core/config"
+	"github.com/dogwatch/dogwatch/core/installation"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 )
@@ -96,7 +96,7 @@ func (g *global) containerNames(ctx context.Context) []cobra.Completion {
 	}
 	ctx, cancel := context.WithTimeout(ctx, quick)
 	defer cancel()
-	containers, err := core.Containers(ctx, cfg)
+	containers, err := installation.Containers(ctx, cfg)
 	if err != nil || len(containers) == 0 {
 		containers = served(ctx, cfg.Server)
 	}

@@ -118,7 +118,7 @@ func (g *global) findings(ctx context.Context, cfg *config.Config, fit bool, f d
 			return nil, err
 		}
 		defer once.Close()
-		opt.World, opt.Redact = installation{once, cfg}, redactor.String
+		opt.World, opt.Redact = subject{once, cfg}, redactor.String
 	}
 	return doctor.Examine(ctx, opt), nil
 }

@@ -22,28 +22,28 @@ import (
 	"github.com/dogwatch/dogwatch/sdk/registry"
 )
 
-// installation fits the components of a command to doctor.World.
-type installation struct {
+// subject fits the components of a command, which doctor examines, to doctor.World.
+type subject struct {
 	once   *core.Once
 	config *config.Config
 }
 
-func (i installation) Load(ctx context.Context) error { return i.once.Load(ctx) }
+func (s subject) Load(ctx context.Context) error { return s.once.Load(ctx) }
 
-func (i installation) Plugins(ctx context.Context) ([]plugin.Status, error) {
-	return i.once.Plugins(ctx)
+func (s subject) Plugins(ctx context.Context) ([]plugin.Status, error) {
+	return s.once.Plugins(ctx)
 }
 
-func (i installation) RegistryOf(host string) (id, url string, served bool) {
-	c, url, served := i.once.RegistryFor(host)
+func (s subject) RegistryOf(host string) (id, url string, served bool) {
+	c, url, served := s.once.RegistryFor(host)
 	if !served {
 		return "", "", false
 	}
 	return c.FullID(), url, true
 }
 
-func (i installation) Serving(ctx context.Context) (address, version string, err error) {
-	d, err := daemonOf(i.config.Server)
+func (s subject) Serving(ctx context.Context) (address, version string, err error) {
+	d, err := daemonOf(s.config.Server)
 	if err != nil {
 		return "", "", doctor.ErrNotServing
 	}
@@ -60,10 +60,10 @@ func (i installation) Serving(ctx context.Context) (address, version string, err
 	return d.base, app.Version, nil
 }
 
-func (i installation) Watchers() []doctor.Watcher {
+func (s subject) Watchers() []doctor.Watcher {
 	var all []doctor.Watcher
-	for _, c := range i.once.Components(kind.Watcher) {
-		w := doctor.Watcher{Component: i.component(c), Name: c.Name, Options: c.Options, List: c.List}
+	for _, c := range s.once.Components(kind.Watcher) {
+		w := doctor.Watcher{Component: s.component(c), Name: c.Name, Options: c.Options, List: c.List}
 		if c.Type == docker.Type().Name {
 			w.About = aboutDocker(c)
 		}
@@ -89,17 +89,17 @@ func aboutDocker(c *component.Component) func(context.Context) (string, error) {
 	}
 }
 
-func (i installation) Registries() []doctor.Registry {
+func (s subject) Registries() []doctor.Registry {
 	var all []doctor.Registry
-	for _, c := range i.once.Components(kind.Registry) {
+	for _, c := range s.once.Components(kind.Registry) {
 		all = append(all, doctor.Registry{
-			Component: i.component(c),
+			Component: s.component(c),
 			Ask: func(ctx context.Context, host, repository, tag string) error {
 				_, err := c.Resolve(ctx, registry.Repository{Host: host, Name: repository, Together: []string{repository}}, tag)
 				return err
 			},
 			Try: func(ctx context.Context) (string, error) {
-				tested, err := i.once.Test(ctx, c, "")
+				tested, err := s.once.Test(ctx, c, "")
 				return tested.Response, err
 			},
 			Limits: func(ctx context.Context) []registry.Limit { return component.Limits(ctx, []*component.Component{c})[0] },
@@ -108,16 +108,16 @@ func (i installation) Registries() []doctor.Registry {
 	return all
 }
 
-func (i installation) Triggers() []doctor.Component {
+func (s subject) Triggers() []doctor.Component {
 	var all []doctor.Component
-	for _, c := range i.once.Components(kind.Trigger) {
-		all = append(all, i.component(c))
+	for _, c := range s.once.Components(kind.Trigger) {
+		all = append(all, s.component(c))
 	}
 	return all
 }
 
 // component tells how the configuration of a component went.
-func (i installation) component(c *component.Component) doctor.Component {
+func (s subject) component(c *component.Component) doctor.Component {
 	state, err := c.State()
 	switch state {
 	case component.Pending:
@@ -126,7 +126,7 @@ func (i installation) component(c *component.Component) doctor.Component {
 		err = nil // of which a warning tells
 	}
 	told := doctor.Component{ID: c.FullID(), Default: c.Default, Err: err, Warnings: slices.Clone(c.View().Warnings)}
-	for _, p := range i.once.Problems() {
+	for _, p := range s.once.Problems() {
 		of := p.Key == told.ID || strings.HasPrefix(p.Key, told.ID+".")
 		if of && p.Level == config.Warning && !slices.Contains(told.Warnings, p.String()) {
 			told.Warnings = append(told.Warnings, p.String())

@@ -15,8 +15,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/dogwatch/dogwatch/core"
 	"github.com/dogwatch/dogwatch/core/config"
+	"github.com/dogwatch/dogwatch/core/installation"
 	"github.com/dogwatch/dogwatch/core/plugin"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 )
@@ -151,7 +151,7 @@ func trustPlugin(ctx context.Context, cfg *config.Config, name, sha256 string) e
 		return err
 	}
 	serving := err == nil
-	if err := core.TrustPlugin(ctx, cfg, name, sha256); err != nil || !serving {
+	if err := installation.TrustPlugin(ctx, cfg, name, sha256); err != nil || !serving {
 		return err
 	}
 	if err := d.call(ctx, http.MethodPost, pluginPath(name, "restart"), nil); err != nil && !errors.Is(err, errNoDaemon) {

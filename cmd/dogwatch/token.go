@@ -12,9 +12,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/dogwatch/dogwatch/core"
 	"github.com/dogwatch/dogwatch/core/auth"
 	"github.com/dogwatch/dogwatch/core/config"
+	"github.com/dogwatch/dogwatch/core/installation"
 	"github.com/dogwatch/dogwatch/core/store"
 )
 
@@ -92,7 +92,7 @@ used last. The tokens themselves are not stored and cannot be shown again.`,
 			if err != nil {
 				return err
 			}
-			all, err := core.Tokens(cmd.Context(), cfg)
+			all, err := installation.Tokens(cmd.Context(), cfg)
 			switch {
 			case err != nil:
 				return err
@@ -140,7 +140,7 @@ func (g *global) tokens(ctx context.Context, use func(*auth.Auth) error) error {
 	if err != nil {
 		return err
 	}
-	return core.WithTokens(ctx, cfg, use)
+	return installation.WithAuth(ctx, cfg, use)
 }
 
 // tokenRow is a token in JSON.
@@ -200,12 +200,12 @@ func parseAge(text string) (time.Duration, error) {
 func passFor(ctx context.Context, cfg *config.Config) (secret string, takeBack func() error, err error) {
 	const life = 5 * time.Minute
 	var id int64
-	err = core.WithTokens(ctx, cfg, func(a *auth.Auth) error {
+	err = installation.WithAuth(ctx, cfg, func(a *auth.Auth) error {
 		made, stored, err := a.CreateToken(ctx, auth.NewToken{Name: commandLine, Scope: auth.Write, Expires: time.Now().Add(life), Creator: commandLine})
 		secret, id = made, stored.ID
 		return err
 	})
 	return secret, func() error {
-		return core.WithTokens(context.WithoutCancel(ctx), cfg, func(a *auth.Auth) error { return a.RevokeToken(ctx, id, commandLine, "") })
+		return installation.WithAuth(context.WithoutCancel(ctx), cfg, func(a *auth.Auth) error { return a.RevokeToken(ctx, id, commandLine, "") })
 	}, err
 }

@@ -14,6 +14,7 @@ package config
 import (
 	"net/netip"
 	"net/url"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -126,6 +127,9 @@ type Store struct {
 	Path string `option:"path" help:"Folder of the database, ~/ for one in the home folder; /store when it exists, else dogwatch in the user's data folder"`
 	File string `option:"file" default:"dogwatch.db" help:"Name of the database file in it"`
 }
+
+// StoreFile returns the path of the database.
+func (c *Config) StoreFile() string { return filepath.Join(c.Store.Path, c.Store.File) }
 
 // Log is what is logged and how.
 type Log struct {

@@ -2,14 +2,17 @@ package store
 
 import (
 	"context"
-	"time"
+	"database/sql"
+	"errors"
 )
 
-// Checksum returns the SHA-256 under which a plugin is trusted and since when, or ErrNotFound.
-func (s *Store) Checksum(ctx context.Context, name string) (sha256 []byte, since time.Time, err error) {
-	var at int64
-	err = s.reader.QueryRowContext(ctx, "SELECT sha256, trusted_at FROM plugins WHERE name = ?", name).Scan(&sha256, &at)
-	return sha256, instant(at), s.wrap("read the checksum of a plugin", found(err, "plugin %s", name))
+// Checksum returns the SHA-256 under which a plugin is trusted, and whether there is one.
+func (s *Store) Checksum(ctx context.Context, name string) (sha256 []byte, trusted bool, err error) {
+	err = s.reader.QueryRowContext(ctx, "SELECT sha256 FROM plugins WHERE name = ?", name).Scan(&sha256)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, false, nil
+	}
+	return sha256, err == nil, s.wrap("read the checksum of a plugin", err)
 }
 
 // Trust records the SHA-256 under which a plugin is trusted from now on, in place of any other.

@@ -10,7 +10,6 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"time"
 
 	"github.com/dogwatch/dogwatch/sdk"
 )
@@ -63,8 +62,8 @@ func (r *Reader) since(version int, what string) error {
 	return fmt.Errorf("store %s: read %s: %w: it has version %d, which has none; dogwatch serve brings it up to date", r.store.path, what, ErrOlder, r.version)
 }
 
-// Checksum returns the SHA-256 under which a plugin is trusted and since when, or ErrNotFound.
-func (r *Reader) Checksum(ctx context.Context, name string) (sha256 []byte, since time.Time, err error) {
+// Checksum returns the SHA-256 under which a plugin is trusted, and whether there is one.
+func (r *Reader) Checksum(ctx context.Context, name string) (sha256 []byte, trusted bool, err error) {
 	return r.store.Checksum(ctx, name)
 }
 

@@ -1,0 +1,101 @@
+// Package installation reads and changes what an installation has stored, from
+// a command: whether or not a Dogwatch is serving from that store. Whoever may
+// read or write the file of the database may do so.
+package installation
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/dogwatch/dogwatch/core/auth"
+	"github.com/dogwatch/dogwatch/core/config"
+	"github.com/dogwatch/dogwatch/core/plugin"
+	"github.com/dogwatch/dogwatch/core/store"
+	"github.com/dogwatch/dogwatch/sdk"
+)
+
+// WithAuth opens the database and calls use with what makes and revokes tokens. A
+// database of an older version is not migrated.
+func WithAuth(ctx context.Context, settings *config.Config, use func(*auth.Auth) error) error {
+	s, err := store.Open(ctx, settings.StoreFile(), store.Options{AsIs: true})
+	if err != nil {
+		return err
+	}
+	a := auth.New(auth.Options{Config: settings, Store: s, Log: hclog.NewNullLogger()})
+	return errors.Join(use(a), s.Close())
+}
+
+// Tokens returns the tokens, the newest first, without changing anything. Without
+// a database there are none.
+func Tokens(ctx context.Context, settings *config.Config) (all []store.Token, err error) {
+	err = read(ctx, settings.StoreFile(), func(r *store.Reader) error {
+		all, err = r.Tokens(ctx)
+		return err
+	})
+	return all, err
+}
+
+// Containers returns the containers that were recorded, without changing
+// anything. Without a database there are none.
+func Containers(ctx context.Context, settings *config.Config) (all []sdk.Container, err error) {
+	err = read(ctx, settings.StoreFile(), func(r *store.Reader) error {
+		all, err = r.Containers(ctx)
+		return err
+	})
+	return all, err
+}
+
+// read opens a database read-only; without one nothing is read, and that is no error.
+func read(ctx context.Context, path string, use func(*store.Reader) error) error {
+	r, err := store.Read(ctx, path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return errors.Join(use(r), r.Close())
+}
+
+// TrustPlugin records that an executable in plugins.dir is trusted, if its SHA-256
+// is the given one. A Dogwatch that serves from the same store honours that when
+// it starts the plugin next.
+func TrustPlugin(ctx context.Context, settings *config.Config, name, sha256 string) error {
+	if settings.Plugins.Trust == "pinned" || settings.Plugins.Checksums()[name] != "" {
+		return fmt.Errorf("trust plugin %s: its checksum is pinned by the configuration: change plugins.checksums (dogwatch plugin checksum prints the entry)", name)
+	}
+	if filepath.Base(name) != name {
+		return fmt.Errorf("trust plugin %s: want the name of a file in plugins.dir", name)
+	}
+	sum, err := plugin.Confirm(filepath.Join(settings.Plugins.Dir, name), sha256)
+	if err != nil {
+		return fmt.Errorf("trust plugin %s: %w", name, err)
+	}
+	s, err := store.Open(ctx, settings.StoreFile(), store.Options{AsIs: true})
+	if err != nil {
+		return err
+	}
+	return errors.Join(s.Trust(ctx, name, sum), s.Close())
+}
+
+// TrustStore is a plugin.TrustStore that knows which executables an installation
+// trusts and records nothing: to trust one that is seen for the first time is for
+// the Dogwatch that serves. It is the path of the database.
+type TrustStore string
+
+// Checksum implements plugin.TrustStore.
+func (path TrustStore) Checksum(ctx context.Context, name string) (sum []byte, trusted bool, err error) {
+	err = read(ctx, string(path), func(r *store.Reader) error {
+		sum, trusted, err = r.Checksum(ctx, name)
+		return err
+	})
+	return sum, trusted, err
+}
+
+// Trust implements plugin.TrustStore.
+func (TrustStore) Trust(context.Context, string, []byte) error { return nil }

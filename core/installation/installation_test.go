@@ -1,0 +1,44 @@
+package installation_test
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/dogwatch/dogwatch/core/installation"
+	"github.com/dogwatch/dogwatch/core/store"
+)
+
+// TestTrustStoreOnlyReads: a command honours what the installation trusts and records nothing.
+func TestTrustStoreOnlyReads(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "dogwatch.db")
+	trust := installation.TrustStore(path)
+	if _, known, err := trust.Checksum(t.Context(), "file"); known || err != nil {
+		t.Errorf("without a database: %v %v", known, err)
+	}
+	if err := trust.Trust(t.Context(), "file", []byte("sum")); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(path); !os.IsNotExist(err) {
+		t.Error("it made a database: ", err)
+	}
+	s, err := store.Open(context.Background(), path, store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Trust(t.Context(), "file", bytes.Repeat([]byte{7}, 32)); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	sum, known, err := trust.Checksum(t.Context(), "file")
+	if err != nil || !known || !bytes.Equal(sum, bytes.Repeat([]byte{7}, 32)) {
+		t.Errorf("%x %v %v", sum, known, err)
+	}
+	if _, known, err := trust.Checksum(t.Context(), "other"); known || err != nil {
+		t.Errorf("of another: %v %v", known, err)
+	}
+}
