@@ -11,35 +11,35 @@ import (
 	"github.com/dogwatch/dogwatch/core/auth"
 )
 
-// needs lets only those pass who may do what scope says.
-func (h *handler) needs(scope auth.Scope) func(http.Handler) http.Handler {
+// require lets only requests pass whose caller has a scope.
+func (h *handler) require(scope auth.Scope) func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if r := h.admit(w, r, scope); r != nil {
+			if r := h.authorize(w, r, scope); r != nil {
 				next.ServeHTTP(w, r)
 			}
 		})
 	}
 }
 
-// admit returns the request of whoever may do what scope says, with who that
-// is. It answers all others and returns nil.
-func (h *handler) admit(w http.ResponseWriter, r *http.Request, scope auth.Scope) *http.Request {
+// authorize returns the request with its caller's identity, if the caller has a
+// scope. It responds to all other requests and returns nil.
+func (h *handler) authorize(w http.ResponseWriter, r *http.Request, scope auth.Scope) *http.Request {
 	who, err := h.Auth.Identify(w, r)
 	switch {
 	case err != nil:
-		h.denied(w, r, err)
+		h.rejectCredentials(w, r, err)
 	case who.Scope >= scope:
 		return r.WithContext(auth.With(r.Context(), who))
 	case who.Scope == auth.Nothing:
-		h.unknownUser(w, r)
+		h.requireLogin(w, r)
 	default:
-		h.fail(w, r, http.StatusForbidden, mayNot(who, scope))
+		h.fail(w, r, http.StatusForbidden, forbiddenReason(who, scope))
 	}
 	return nil
 }
 
-func mayNot(who auth.Identity, scope auth.Scope) string {
+func forbiddenReason(who auth.Identity, scope auth.Scope) string {
 	switch {
 	case who.Method == auth.AnonymousName:
 		return "tokens and sessions are for people who are logged in: configure a login (auth.basic or auth.oidc), or for a token run: dogwatch token create"
@@ -49,8 +49,8 @@ func mayNot(who auth.Identity, scope auth.Scope) string {
 	return "the token " + strconv.Quote(who.User) + " may only read"
 }
 
-// denied answers those whose credentials do not count.
-func (h *handler) denied(w http.ResponseWriter, r *http.Request, err error) {
+// rejectCredentials responds to a request whose credentials were not accepted.
+func (h *handler) rejectCredentials(w http.ResponseWriter, r *http.Request, err error) {
 	var tooMany *auth.TooManyError
 	switch {
 	case errors.As(err, &tooMany):
@@ -64,7 +64,7 @@ func (h *handler) denied(w http.ResponseWriter, r *http.Request, err error) {
 	}
 }
 
-// refuse answers people with the login page and programs with an error.
+// refuse responds to browsers with the login page and to programs with an error.
 func (h *handler) refuse(w http.ResponseWriter, r *http.Request, status int, why string) {
 	if h.Pages != nil && r.Method != http.MethodHead && strings.Contains(r.Header.Get("Accept"), "text/html") {
 		h.Pages.Refuse(w, r, status, h.Redact(why))
@@ -73,9 +73,9 @@ func (h *handler) refuse(w http.ResponseWriter, r *http.Request, status int, why
 	h.fail(w, r, status, why)
 }
 
-// unknownUser answers those who did not say who they are: people who want a
-// page are sent to the login page, programs get 401.
-func (h *handler) unknownUser(w http.ResponseWriter, r *http.Request) {
+// requireLogin responds to a request without credentials: it redirects browsers
+// that want a page to the login page; programs get 401.
+func (h *handler) requireLogin(w http.ResponseWriter, r *http.Request) {
 	if h.Pages == nil || !isPage(r) {
 		h.challenge(w, r)
 		h.fail(w, r, http.StatusUnauthorized, "log in first, or send a token")
@@ -93,8 +93,8 @@ func (h *handler) unknownUser(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, login, http.StatusSeeOther)
 }
 
-// challenge asks programs for a password (RFC 9110, section 11.6.1). Browsers
-// would ask for it in a window of their own, over ours.
+// challenge requests a password from programs (RFC 9110, section 11.6.1).
+// Browsers would show a dialog of their own over the login page.
 func (h *handler) challenge(w http.ResponseWriter, r *http.Request) {
 	if !isBrowser(r) {
 		w.Header().Set("WWW-Authenticate", `Basic realm="Dogwatch", charset="UTF-8"`)

@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	// badgeAge is for how many seconds a badge may be shown without asking again.
+	// badgeAge is for how many seconds a badge may be shown without another request.
 	badgeAge = 60
 	// longestLabel is in characters.
 	longestLabel = 60
@@ -21,7 +21,7 @@ const (
 	flatSquare   = "flat-square"
 )
 
-// The colours of a badge: of what is running out of date, of trouble, of rest.
+// The colours of a badge: updates by their size, failures, up to date, unknown.
 const (
 	red    = "#d64541"
 	yellow = "#b98a00"
@@ -49,16 +49,16 @@ func (h *handler) badge(w http.ResponseWriter, r *http.Request) {
 		h.fail(w, r, http.StatusNotFound, "Watcher not found")
 		return
 	}
-	message, colour := verdictOf(counted)
+	message, colour := badgeText(counted)
 	image := drawBadge(cmp.Or(given["label"], "containers"), message, colour, given["style"] == flatSquare)
 	w.Header().Set("Cache-Control", fmt.Sprintf("private, max-age=%d", badgeAge))
-	// An image opened as a page of its own can do nothing but be looked at.
+	// An image that is opened as a page of its own must not load or run anything.
 	w.Header().Set("Content-Security-Policy", "default-src 'none'")
 	h.send(w, r, http.StatusOK, "image/svg+xml; charset=utf-8", image)
 }
 
-// verdictOf says a summary in a few words, and in the colour of the worst of it.
-func verdictOf(s summary) (message, colour string) {
+// badgeText returns a summary in a few words, and the colour of the worst of it.
+func badgeText(s summary) (message, colour string) {
 	switch {
 	case s.Major > 0:
 		colour = red
@@ -100,8 +100,8 @@ func verdictOf(s summary) (message, colour string) {
 	return "up to date", colour
 }
 
-// drawBadge draws two words side by side. Fonts are those of the viewer's
-// system; the length of the texts is given, so that they fill their fields whatever the font.
+// drawBadge draws two texts side by side. Fonts are those of the viewer's system;
+// the SVG states the length of each text, so that it fits whatever the font.
 func drawBadge(label, message, colour string, square bool) []byte {
 	const padding = 6
 	left, right := textWidth(label), textWidth(message)

@@ -97,7 +97,7 @@ func TestBadgeWords(t *testing.T) {
 		{summary{Containers: 3, Updates: 3, Minor: 2, Patch: 1}, "3 updates", yellow},
 		{summary{Containers: 3, Updates: 2, Minor: 1, Major: 1, Failed: 1}, "2 updates, 1 failed", red},
 	} {
-		if text, colour := verdictOf(c.of); text != c.text || colour != c.colour {
+		if text, colour := badgeText(c.of); text != c.text || colour != c.colour {
 			t.Errorf("%+v is %q in %s, want %q in %s", c.of, text, colour, c.text, c.colour)
 		}
 	}

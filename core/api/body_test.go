@@ -61,8 +61,8 @@ func requests(t *testing.T, w *testServer) []string {
 // announces a body and does not send it, or never ends it, is left.
 func TestBodiesMustCome(t *testing.T) {
 	const limit = 300 * time.Millisecond
-	quick := func(o *Options) { o.limits.body, o.Pages = limit, formPages{} }
-	for name, w := range map[string]*testServer{"open": start(t, nil, quick), "locked": startWithLogin(t, nil, quick)} {
+	rendersStored := func(o *Options) { o.limits.body, o.Pages = limit, formPages{} }
+	for name, w := range map[string]*testServer{"open": start(t, nil, rendersStored), "locked": startWithLogin(t, nil, rendersStored)} {
 		w.put(nginx(), redis())
 		var all sync.WaitGroup
 		for _, line := range requests(t, w) {

@@ -39,7 +39,7 @@ func (h *handler) listComponents(k kind.Kind) http.HandlerFunc {
 		for _, c := range h.Components.All(k) {
 			views = append(views, h.view(r, c))
 		}
-		h.reply(w, r, views)
+		h.respond(w, r, views)
 	}
 }
 
@@ -80,7 +80,7 @@ func (h *handler) registryViews(r *http.Request, registries []*component.Compone
 }
 
 func (h *handler) listRegistries(w http.ResponseWriter, r *http.Request) {
-	h.reply(w, r, h.registryViews(r, h.Components.All(kind.Registry)))
+	h.respond(w, r, h.registryViews(r, h.Components.All(kind.Registry)))
 }
 
 func (h *handler) getRegistry(w http.ResponseWriter, r *http.Request) {
@@ -89,7 +89,7 @@ func (h *handler) getRegistry(w http.ResponseWriter, r *http.Request) {
 		h.notFound(w, r)
 		return
 	}
-	h.reply(w, r, h.registryViews(r, []*component.Component{c})[0])
+	h.respond(w, r, h.registryViews(r, []*component.Component{c})[0])
 }
 
 func (h *handler) getComponent(k kind.Kind) http.HandlerFunc {
@@ -99,7 +99,7 @@ func (h *handler) getComponent(k kind.Kind) http.HandlerFunc {
 			h.notFound(w, r)
 			return
 		}
-		h.reply(w, r, h.view(r, c))
+		h.respond(w, r, h.view(r, c))
 	}
 }
 
@@ -131,7 +131,7 @@ func (h *handler) runTrigger(w http.ResponseWriter, r *http.Request) {
 		h.fail(w, r, http.StatusInternalServerError, fmt.Sprintf("Error when running trigger %s (%v)", id, err))
 		return
 	}
-	h.reply(w, r, struct{}{})
+	h.respond(w, r, struct{}{})
 }
 
 // typeView describes a type and its options, for forms and tools.
@@ -169,7 +169,7 @@ func (h *handler) listTypes(w http.ResponseWriter, r *http.Request) {
 	for _, t := range h.Plugins.Types(k) {
 		views = append(views, describe(t))
 	}
-	h.reply(w, r, views)
+	h.respond(w, r, views)
 }
 
 func describe(t kind.Type) typeView {

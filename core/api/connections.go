@@ -36,7 +36,7 @@ type connection struct {
 	conn   net.Conn
 	client netip.Prefix
 
-	// The rest belongs to all.mu.
+	// What follows is guarded by all.mu.
 	idle  bool      // no handler runs: no request has come yet, or its response only has to be read
 	waits int       // how many requests wait for the client: for a body, or to have a response read
 	since time.Time // when it became free for a request, or the latest one began

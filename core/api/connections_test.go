@@ -122,11 +122,11 @@ func TestSlowReadersHoldNoTurn(t *testing.T) {
 	done := make(chan struct{})
 	go func() { defer close(done); show(slow, httptest.NewRequest("GET", "/", nil)) }()
 	<-sending
-	quick := httptest.NewRecorder()
+	rendersStored := httptest.NewRecorder()
 	began := time.Now()
-	show(quick, httptest.NewRequest("GET", "/", nil))
-	if quick.Code != http.StatusAccepted || quick.Body.String() != "a page" || time.Since(began) >= maxRenderWait {
-		t.Errorf("status %d, %q after %v", quick.Code, quick.Body, time.Since(began))
+	show(rendersStored, httptest.NewRequest("GET", "/", nil))
+	if rendersStored.Code != http.StatusAccepted || rendersStored.Body.String() != "a page" || time.Since(began) >= maxRenderWait {
+		t.Errorf("status %d, %q after %v", rendersStored.Code, rendersStored.Body, time.Since(began))
 	}
 	close(taken)
 	<-done

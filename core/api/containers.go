@@ -27,7 +27,7 @@ func (h *handler) listContainers(w http.ResponseWriter, r *http.Request) {
 	}
 	snapshot := h.Store.Snapshot()
 	if !q.empty() {
-		h.replyQuery(w, r, q, snapshot)
+		h.respondQuery(w, r, q, snapshot)
 		return
 	}
 	w.Header().Add("Vary", "Accept-Encoding")
@@ -49,8 +49,8 @@ func (h *handler) listContainers(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(body) // the client may have gone
 }
 
-// replyQuery answers with the containers that a query selects.
-func (h *handler) replyQuery(w http.ResponseWriter, r *http.Request, q query, snapshot store.Snapshot) {
+// respondQuery responds with the containers that a query selects.
+func (h *handler) respondQuery(w http.ResponseWriter, r *http.Request, q query, snapshot store.Snapshot) {
 	selected, err := q.apply(snapshot.All())
 	if err != nil {
 		h.failWith(w, r, err)
@@ -59,8 +59,8 @@ func (h *handler) replyQuery(w http.ResponseWriter, r *http.Request, q query, sn
 	writeRecords(w, selected)
 }
 
-// writeRecords answers with records as a JSON array. Records carry their JSON,
-// so nothing is encoded again, and nothing as large as the answer is made.
+// writeRecords responds with records as a JSON array. Records carry their JSON,
+// so nothing is encoded again, and nothing as large as the response is allocated.
 func writeRecords(w http.ResponseWriter, records []*store.Record) {
 	size := len("[]") + max(0, len(records)-1)
 	for _, rec := range records {
@@ -95,7 +95,8 @@ func writeArray(w io.Writer, records []*store.Record) error {
 	return err
 }
 
-// container finds the container that the path names. It answers and returns nil when there is none.
+// container returns the container that the path names. It responds with 404 and
+// returns nil when there is none.
 func (h *handler) container(w http.ResponseWriter, r *http.Request) *store.Record {
 	id := param(r, "id")
 	snapshot := h.Store.Snapshot()
@@ -143,7 +144,7 @@ func (h *handler) watchContainers(w http.ResponseWriter, r *http.Request) {
 	}
 	switch err := h.Checks.WatchAll(r.Context()); {
 	case err == nil:
-		h.replyQuery(w, r, q, h.Store.Snapshot())
+		h.respondQuery(w, r, q, h.Store.Snapshot())
 	case r.Context().Err() != nil:
 		h.stopping(w, r, checkGoesOn)
 	default:
@@ -186,7 +187,7 @@ func (h *handler) explainContainer(w http.ResponseWriter, r *http.Request) {
 	for i := range why.Summary {
 		why.Summary[i] = h.Redact(why.Summary[i])
 	}
-	h.reply(w, r, why)
+	h.respond(w, r, why)
 }
 
 // containerTriggers lists the triggers that can run for a container, each with
@@ -210,7 +211,7 @@ func (h *handler) containerTriggers(w http.ResponseWriter, r *http.Request) {
 		}
 		associated = append(associated, view)
 	}
-	h.reply(w, r, associated)
+	h.respond(w, r, associated)
 }
 
 func (h *handler) runContainerTrigger(w http.ResponseWriter, r *http.Request) {
@@ -228,7 +229,7 @@ func (h *handler) runContainerTrigger(w http.ResponseWriter, r *http.Request) {
 		h.fail(w, r, http.StatusInternalServerError, fmt.Sprintf("Error when running trigger (type=%s, name=%s) (%v)", typ, name, err))
 		return
 	}
-	h.reply(w, r, struct{}{})
+	h.respond(w, r, struct{}{})
 }
 
 // runNow runs a trigger to its end, also when the client has lost patience: an

@@ -7,7 +7,7 @@ import (
 
 // cors lets pages of other origins use the API, if the configuration allows it.
 // It responds to preflight requests for any path of the API (Fetch standard,
-// section 3.3). Pages, logins and the rest stay with their own origin.
+// section 3.3). Pages and logins stay with their own origin.
 func (h *handler) cors(next http.Handler) http.Handler {
 	settings := h.Config.Server.CORS
 	if !settings.Enabled {

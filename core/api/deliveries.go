@@ -18,7 +18,7 @@ func (h *handler) listDeliveries(w http.ResponseWriter, r *http.Request) {
 		h.failWith(w, r, err)
 		return
 	}
-	h.reply(w, r, found)
+	h.respond(w, r, found)
 }
 
 func (h *handler) deliveries(r *http.Request) ([]delivery.Delivery, error) {
@@ -59,6 +59,6 @@ func (h *handler) retryDelivery(w http.ResponseWriter, r *http.Request) {
 		h.failWith(w, r, err)
 	default:
 		h.Triggers.Wake()
-		h.replyStatus(w, r, http.StatusAccepted, struct{}{})
+		h.respondStatus(w, r, http.StatusAccepted, struct{}{})
 	}
 }

@@ -12,15 +12,15 @@ import (
 )
 
 func (h *handler) health(w http.ResponseWriter, r *http.Request) {
-	h.reply(w, r, map[string]any{"uptime": h.Now().Sub(h.started).Seconds()})
+	h.respond(w, r, map[string]any{"uptime": h.Now().Sub(h.started).Seconds()})
 }
 
-// readiness is whether everything configured works.
+// readiness tells monitoring whether everything configured works.
 type readiness struct {
 	Ready bool `json:"ready"`
 	// Problems are what does not work, in words.
 	Problems []string `json:"problems"`
-	// Watchers tell when each watcher is checked next.
+	// Watchers is when each watcher is checked next, by its name.
 	Watchers map[string]watcherReadiness `json:"watchers"`
 }
 
@@ -30,7 +30,7 @@ type watcherReadiness struct {
 
 func (h *handler) ready(w http.ResponseWriter, r *http.Request) {
 	state := readiness{Problems: []string{}, Watchers: map[string]watcherReadiness{}}
-	problem := func(who, what string) { state.Problems = append(state.Problems, h.Redact(who+": "+what)) }
+	problem := func(id, message string) { state.Problems = append(state.Problems, h.Redact(id+": "+message)) }
 	for _, k := range kind.Kinds() {
 		for _, c := range h.Components.All(k) {
 			switch view := c.View(); view.State {
@@ -61,5 +61,5 @@ func (h *handler) ready(w http.ResponseWriter, r *http.Request) {
 	if !state.Ready {
 		status = http.StatusServiceUnavailable
 	}
-	h.replyStatus(w, r, status, state)
+	h.respondStatus(w, r, status, state)
 }

@@ -23,7 +23,7 @@ func page(given map[string]string) (before int64, limit int, err error) {
 	return before, int(n), err
 }
 
-// events answers a page of history, or a live stream to those who ask for one.
+// events responds with a page of history, or with a live stream if the client accepts one.
 func (h *handler) events(w http.ResponseWriter, r *http.Request) {
 	if strings.Contains(r.Header.Get("Accept"), "text/event-stream") {
 		h.stream(w, r)
@@ -53,7 +53,7 @@ func (h *handler) listEvents(w http.ResponseWriter, r *http.Request) {
 	for _, e := range found {
 		shown = append(shown, h.redacted(e))
 	}
-	h.reply(w, r, shown)
+	h.respond(w, r, shown)
 }
 
 // redacted returns an event without secrets in its errors, whose words come

@@ -10,8 +10,8 @@ import (
 	"github.com/dogwatch/dogwatch/core/component"
 )
 
-// viewOf is a way to log in as the list of components shows it.
-func (h *handler) viewOf(m auth.Method) component.View {
+// methodView is a way to log in as the list of components shows it.
+func (h *handler) methodView(m auth.Method) component.View {
 	v := component.View{ID: m.ID(), Type: m.Type, Name: m.Name, Configuration: m.Configuration, State: component.Ready}
 	if m.Problem != "" {
 		v.State, v.Error = component.Failed, h.Redact(m.Problem)
@@ -22,22 +22,22 @@ func (h *handler) viewOf(m auth.Method) component.View {
 func (h *handler) listAuthentications(w http.ResponseWriter, r *http.Request) {
 	views := []component.View{}
 	for _, m := range h.Auth.Methods() {
-		views = append(views, h.viewOf(m))
+		views = append(views, h.methodView(m))
 	}
-	h.reply(w, r, views)
+	h.respond(w, r, views)
 }
 
 func (h *handler) getAuthentication(w http.ResponseWriter, r *http.Request) {
 	for _, m := range h.Auth.Methods() {
 		if strings.EqualFold(param(r, "type"), m.Type) && strings.EqualFold(param(r, "name"), m.Name) {
-			h.reply(w, r, h.viewOf(m))
+			h.respond(w, r, h.methodView(m))
 			return
 		}
 	}
 	h.notFound(w, r)
 }
 
-// strategies tells a login page what it can offer, in the form of WUD.
+// strategies lists what a login page can offer, in the form of WUD.
 func (h *handler) strategies(w http.ResponseWriter, r *http.Request) {
 	list := []map[string]any{}
 	for _, s := range h.Auth.Strategies() {
@@ -47,7 +47,7 @@ func (h *handler) strategies(w http.ResponseWriter, r *http.Request) {
 		}
 		list = append(list, item)
 	}
-	h.reply(w, r, list)
+	h.respond(w, r, list)
 }
 
 func orNull(text string) any {
@@ -58,8 +58,8 @@ func orNull(text string) any {
 }
 
 // login begins a session for the user and password in the Authorization header.
-// Of a body only "remember" counts, as drydock's page sends it. Whoever needs no
-// login is welcome without one.
+// Of a body only "remember" counts, as drydock's page sends it. Without
+// credentials it succeeds where no login is required.
 func (h *handler) login(w http.ResponseWriter, r *http.Request) {
 	var who auth.Identity
 	var err error
@@ -75,16 +75,16 @@ func (h *handler) login(w http.ResponseWriter, r *http.Request) {
 	}
 	switch {
 	case err != nil:
-		h.denied(w, r, err)
+		h.rejectCredentials(w, r, err)
 	case who.Scope == auth.Nothing:
-		h.unknownUser(w, r)
+		h.requireLogin(w, r)
 	default:
-		h.reply(w, r, map[string]string{"username": who.User})
+		h.respond(w, r, map[string]string{"username": who.User})
 	}
 }
 
-// remember sets whether a session outlives the browser's being closed: the one
-// that there is or the one to come, for which drydock's page asks before it logs in.
+// remember sets whether the session cookie outlives the browser: that of the
+// current session, or of the next one, as drydock's page asks before it logs in.
 func (h *handler) remember(w http.ResponseWriter, r *http.Request) {
 	keep, ok := remembered(r)
 	if !ok {
@@ -95,10 +95,10 @@ func (h *handler) remember(w http.ResponseWriter, r *http.Request) {
 		h.failWith(w, r, err)
 		return
 	}
-	h.reply(w, r, map[string]bool{"ok": true})
+	h.respond(w, r, map[string]bool{"ok": true})
 }
 
-// remembered reads "remember" of a body, if it is there.
+// remembered reads "remember" from a body, if it is there.
 func remembered(r *http.Request) (keep, ok bool) {
 	var wish struct {
 		Remember *bool `json:"remember"`
@@ -110,20 +110,20 @@ func remembered(r *http.Request) (keep, ok bool) {
 }
 
 func (h *handler) user(w http.ResponseWriter, r *http.Request) {
-	h.reply(w, r, map[string]string{"username": auth.From(r.Context()).User})
+	h.respond(w, r, map[string]string{"username": auth.From(r.Context()).User})
 }
 
 func (h *handler) logout(w http.ResponseWriter, r *http.Request) {
-	elsewhere, err := h.Auth.Logout(w, r)
+	fallback, err := h.Auth.Logout(w, r)
 	if err != nil {
 		h.failWith(w, r, err)
 		return
 	}
-	h.reply(w, r, map[string]any{"logoutUrl": orNull(elsewhere)})
+	h.respond(w, r, map[string]any{"logoutUrl": orNull(fallback)})
 }
 
-// oidcRedirect starts a login at a provider: it sends people there, and tells
-// programs where that is, as WUD does.
+// oidcRedirect begins a login at a provider: it redirects browsers, and responds
+// to programs with the address, as WUD does.
 func (h *handler) oidcRedirect(w http.ResponseWriter, r *http.Request) {
 	to, err := h.Auth.Begin(w, r, strings.ToLower(param(r, "name")), r.URL.Query().Get("next"))
 	switch {
@@ -137,11 +137,11 @@ func (h *handler) oidcRedirect(w http.ResponseWriter, r *http.Request) {
 	case strings.Contains(r.Header.Get("Accept"), "text/html"):
 		http.Redirect(w, r, to, http.StatusFound)
 	default:
-		h.reply(w, r, map[string]string{"url": to})
+		h.respond(w, r, map[string]string{"url": to})
 	}
 }
 
-// oidcCallback is where a provider sends people back to.
+// oidcCallback is where a provider redirects the browser after a login.
 func (h *handler) oidcCallback(w http.ResponseWriter, r *http.Request) {
 	to, err := h.Auth.Finish(w, r, strings.ToLower(param(r, "name")))
 	switch {
@@ -152,7 +152,7 @@ func (h *handler) oidcCallback(w http.ResponseWriter, r *http.Request) {
 	case errors.Is(err, auth.ErrProvider):
 		h.refuse(w, r, http.StatusBadGateway, err.Error())
 	case err != nil:
-		h.denied(w, r, err)
+		h.rejectCredentials(w, r, err)
 	default:
 		http.Redirect(w, r, to, http.StatusFound)
 	}

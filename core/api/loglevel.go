@@ -6,7 +6,7 @@ import (
 )
 
 func (h *handler) logLevel(w http.ResponseWriter, r *http.Request) {
-	h.reply(w, r, map[string]string{"level": h.LogLevel.Level()})
+	h.respond(w, r, map[string]string{"level": h.LogLevel.Level()})
 }
 
 func (h *handler) setLogLevel(w http.ResponseWriter, r *http.Request) {

@@ -9,15 +9,15 @@ import (
 	"github.com/dogwatch/dogwatch/core/auth"
 )
 
-// Pages are the pages for people, at every path that is not the API's.
+// Pages are the HTML pages, at every path that is not the API's.
 type Pages interface {
 	http.Handler
-	// Refuse answers with the login page, which says why somebody was not let in.
+	// Refuse responds with the login page, which says why the login failed.
 	Refuse(w http.ResponseWriter, r *http.Request, status int, why string)
 }
 
-// page answers with a page, for which one has to be logged in but to log in,
-// to log out and for what pages consist of.
+// page serves a page. It requires a login, but for the pages to log in and out
+// and for static files.
 func (h *handler) page(w http.ResponseWriter, r *http.Request) {
 	parts := pathOf(r)
 	next := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -28,7 +28,7 @@ func (h *handler) page(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 		below.URL.Path, below.URL.RawPath = here.Path, here.RawPath
-		if show := h.Pages.ServeHTTP; quick(r) {
+		if show := h.Pages.ServeHTTP; rendersStored(r) {
 			h.limitRendering(show)(w, below)
 		} else {
 			show(w, below)
@@ -42,9 +42,9 @@ func (h *handler) page(w http.ResponseWriter, r *http.Request) {
 	case first == "login", first == "logout", first == "static", first == "favicon.ico", first == "theme":
 		next(w, r)
 	case r.Method == http.MethodGet, r.Method == http.MethodHead:
-		h.needs(auth.Read)(next).ServeHTTP(w, r)
+		h.require(auth.Read)(next).ServeHTTP(w, r)
 	default:
-		h.needs(auth.Write)(next).ServeHTTP(w, r)
+		h.require(auth.Write)(next).ServeHTTP(w, r)
 	}
 }
 
@@ -63,7 +63,7 @@ func isSection(first string) bool {
 	return false
 }
 
-// here returns the path of a request, with its query, below the base path.
+// here returns the path of a request below the base path, with its query.
 func (h *handler) here(r *http.Request) string {
 	var path strings.Builder
 	for _, part := range pathOf(r) {
@@ -78,10 +78,10 @@ func (h *handler) here(r *http.Request) string {
 	return path.String()
 }
 
-// quick reports whether a page is made of what is stored. Forms wait for what
-// they do, and why a container has its result is asked of registries.
-func quick(r *http.Request) bool {
+// rendersStored reports whether a page is rendered from what is stored alone.
+// Forms wait for what they do, and the explanation of a result waits for registries.
+func rendersStored(r *http.Request) bool {
 	parts := pathOf(r)
-	asks := r.URL.Query().Has("why") || len(parts) > 0 && parts[len(parts)-1] == "why"
-	return (r.Method == http.MethodGet || r.Method == http.MethodHead) && !asks
+	explains := r.URL.Query().Has("why") || len(parts) > 0 && parts[len(parts)-1] == "why"
+	return (r.Method == http.MethodGet || r.Method == http.MethodHead) && !explains
 }

@@ -15,7 +15,7 @@ func (h *handler) listPlugins(w http.ResponseWriter, r *http.Request) {
 	for _, b := range h.Plugins.Bundles() {
 		all = append(all, h.status(b))
 	}
-	h.reply(w, r, all)
+	h.respond(w, r, all)
 }
 
 // status is the state of a plugin as clients see it.
@@ -45,7 +45,7 @@ func (h *handler) restartPlugin(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	bundle.Restart()
-	h.replyStatus(w, r, http.StatusAccepted, h.status(bundle.Status()))
+	h.respondStatus(w, r, http.StatusAccepted, h.status(bundle.Status()))
 }
 
 func (h *handler) trustPlugin(w http.ResponseWriter, r *http.Request) {
@@ -69,7 +69,7 @@ func (h *handler) trustPlugin(w http.ResponseWriter, r *http.Request) {
 		h.fail(w, r, http.StatusConflict, err.Error())
 		return
 	}
-	h.replyStatus(w, r, http.StatusAccepted, h.status(bundle.Status()))
+	h.respondStatus(w, r, http.StatusAccepted, h.status(bundle.Status()))
 }
 
 // operator lets those pass who run the installation, see auth.Identity, and

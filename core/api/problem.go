@@ -11,7 +11,7 @@ import (
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
-// internalError is all that clients learn of a mistake in this program.
+// internalError is all that a response says about a bug in this program.
 const internalError = "internal error; the log of dogwatch has the details"
 
 // problem is an error as clients see it: RFC 9457, plus "error" with the
@@ -32,7 +32,7 @@ type field struct {
 	Detail string `json:"detail"`
 }
 
-// fail answers with an error.
+// fail responds with an error (RFC 9457 problem details).
 func (h *handler) fail(w http.ResponseWriter, r *http.Request, status int, detail string, fields ...field) {
 	detail = h.Redact(detail)
 	for i := range fields {
@@ -45,14 +45,14 @@ func (h *handler) fail(w http.ResponseWriter, r *http.Request, status int, detai
 	if err != nil {
 		panic(fmt.Sprintf("encode a problem: %v", err)) // texts and a number; cannot fail
 	}
-	for _, ofTheAnswer := range []string{"ETag", "Content-Encoding", "Content-Length"} {
-		w.Header().Del(ofTheAnswer)
+	for _, ofSuccess := range []string{"ETag", "Content-Encoding", "Content-Length"} {
+		w.Header().Del(ofSuccess)
 	}
 	h.send(w, r, status, "application/problem+json", body)
 }
 
-// failWith answers with the status that belongs to an error. What is neither
-// the client's doing nor the operator's to mend is logged rather than told.
+// failWith responds with the status that belongs to an error. An error that
+// neither the client nor the operator caused is logged, and not sent.
 func (h *handler) failWith(w http.ResponseWriter, r *http.Request, err error) {
 	var invalid *sdk.InvalidError
 	switch {
@@ -67,18 +67,18 @@ func (h *handler) failWith(w http.ResponseWriter, r *http.Request, err error) {
 	case r.Context().Err() != nil:
 		h.stopping(w, r, "")
 	default:
-		h.Log.Error("answer a request", "method", r.Method, "path", r.URL.Path, "error", err)
+		h.Log.Error("respond to a request", "method", r.Method, "path", r.URL.Path, "error", err)
 		h.fail(w, r, http.StatusInternalServerError, internalError)
 	}
 }
 
-// stopping answers requests whose context ended: either the client has gone and
-// will not see this, or the server stops.
+// stopping responds to requests whose context ended: either the client has gone
+// and will not see this, or the server shuts down.
 func (h *handler) stopping(w http.ResponseWriter, r *http.Request, more string) {
 	h.fail(w, r, http.StatusServiceUnavailable, "dogwatch is stopping"+more)
 }
 
-// explainJSON says what is wrong with a body, without Go's words for it.
+// explainJSON returns what is wrong with a body, without the names of Go types.
 func explainJSON(err error) (string, []field) {
 	var syntax *json.SyntaxError
 	var wrongType *json.UnmarshalTypeError

@@ -13,7 +13,8 @@ import (
 	"github.com/dogwatch/dogwatch/sdk/option"
 )
 
-// parameters reads the parameters of a request, each given once and one of known.
+// parameters returns the query parameters of a request. Each must be given once
+// and be accepted by known.
 func parameters(r *http.Request, known func(key string) error) (map[string]string, error) {
 	values, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {

@@ -21,21 +21,22 @@ func encode(v any) ([]byte, error) {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
 }
 
-// reply answers with a value as JSON.
-func (h *handler) reply(w http.ResponseWriter, r *http.Request, value any) {
-	h.replyStatus(w, r, http.StatusOK, value)
+// respond responds with a value as JSON.
+func (h *handler) respond(w http.ResponseWriter, r *http.Request, value any) {
+	h.respondStatus(w, r, http.StatusOK, value)
 }
 
-func (h *handler) replyStatus(w http.ResponseWriter, r *http.Request, status int, value any) {
+func (h *handler) respondStatus(w http.ResponseWriter, r *http.Request, status int, value any) {
 	body, err := encode(value)
 	if err != nil {
-		h.failWith(w, r, fmt.Errorf("encode an answer: %w", err))
+		h.failWith(w, r, fmt.Errorf("encode a response: %w", err))
 		return
 	}
 	h.send(w, r, status, contentJSON, body)
 }
 
-// send answers with a body, or with 304 when the client says that it has it already.
+// send responds with a body, or with 304 to a conditional request of a client
+// that has it already.
 func (h *handler) send(w http.ResponseWriter, r *http.Request, status int, contentType string, body []byte) {
 	if status == http.StatusOK {
 		sum := fnv.New64a()
@@ -50,8 +51,9 @@ func (h *handler) send(w http.ResponseWriter, r *http.Request, status int, conte
 	_, _ = w.Write(body) // the client may have gone
 }
 
-// unchanged gives a GET its entity tag, and answers 304 and returns true when
-// the client already has what the tag stands for (RFC 9110, section 13.1.2).
+// unchanged sets the entity tag (ETag) of a response to GET. It responds with 304
+// and returns true to a conditional request (If-None-Match) of a client that has
+// what the tag stands for (RFC 9110, section 13.1.2).
 func unchanged(w http.ResponseWriter, r *http.Request, tag string) bool {
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		return false

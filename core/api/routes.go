@@ -12,10 +12,10 @@ import (
 	"github.com/dogwatch/dogwatch/sdk/kind"
 )
 
-// handler carries what the handlers need.
+// handler is what the handlers of all routes share.
 type handler struct {
 	Options
-	// run is the context of what must not end with its request.
+	// run is the context of runs of triggers, which must not end with their request.
 	run        context.Context
 	base       []string // the segments of the base path
 	fields     map[string]fieldPath
@@ -29,13 +29,13 @@ type handler struct {
 	misdirectedLog logSampler
 }
 
-// newHandler returns everything the server answers.
+// newHandler returns the router behind its middleware.
 func newHandler(opt Options, run context.Context) http.Handler {
 	h := newRouter(opt, run)
 	return h.recovery(h.normalizePath(h.cors(h.refuseForeignHosts(h.refuseCrossSite(h.routes)))))
 }
 
-// newRouter returns a handler with its routes, all of which are on this screen.
+// newRouter returns a handler with all routes.
 func newRouter(opt Options, run context.Context) *handler {
 	opt.limits = opt.limits.complete()
 	h := &handler{Options: opt, run: run, base: segments(opt.Config.Server.BasePath), fields: containerFields(), started: opt.Now(), rendering: make(semaphore, maxRendering)}
@@ -43,93 +43,115 @@ func newRouter(opt Options, run context.Context) *handler {
 	h.metrics = opt.Metrics.Handler(h.metricsState)
 	router := chi.NewRouter()
 	h.routes = router
-	// Who may come where: everybody, those who may read, those who may change
-	// something, and people who are logged in. What is not open needs a login even to be missing.
-	open, read := router.With(h.readBody), router.With(h.needs(auth.Read), h.readBody)
-	do, person := router.With(h.needs(auth.Write), h.readBody), router.With(h.needs(auth.Manage), h.readBody)
-	router.NotFound(h.elsewhere)
-	router.MethodNotAllowed(h.needs(auth.Read)(http.HandlerFunc(h.methodNotAllowed)).ServeHTTP)
-
-	open.Get("/", h.home)
-	open.Get("/health", h.health)
-	if opt.Config.Server.Metrics.Auth {
-		read.Get("/metrics", h.limitRendering(h.metrics.ServeHTTP))
-	} else {
-		open.Get("/metrics", h.limitRendering(h.metrics.ServeHTTP))
+	router.NotFound(h.fallback)
+	router.MethodNotAllowed(h.require(auth.Read)(http.HandlerFunc(h.methodNotAllowed)).ServeHTTP)
+	s := scopes{
+		open: router.With(h.readBody), read: router.With(h.require(auth.Read), h.readBody),
+		write: router.With(h.require(auth.Write), h.readBody), manage: router.With(h.require(auth.Manage), h.readBody),
 	}
-
-	open.Get("/api/app", h.app)
-	read.Get("/api/server", h.server)
-	read.Get("/api/log", h.logLevel)
-	do.Post("/api/log", h.setLogLevel)
-	read.Get("/api/store", h.store)
-	open.Get("/api/health", h.health)
-	read.Get("/api/ready", h.ready)
-	read.Get("/api/openapi.yaml", h.openAPI)
-	read.Get("/api/summary", h.summary)
-	read.Get("/api/badge.svg", h.badge)
-
-	read.Get("/api/containers", h.listContainers)
-	do.Post("/api/containers/watch", h.watchContainers)
-	read.Get("/api/containers/{id}", h.getContainer)
-	do.Delete("/api/containers/{id}", h.deleteContainer)
-	do.Post("/api/containers/{id}/watch", h.watchContainer)
-	read.Get("/api/containers/{id}/explain", h.explainContainer)
-	read.Get("/api/containers/{id}/triggers", h.containerTriggers)
-	do.Post("/api/containers/{id}/triggers/{type}/{name}", h.runContainerTrigger)
-
-	read.Get("/api/watchers", h.listComponents(kind.Watcher))
-	read.Get("/api/watchers/{type}/{name}", h.getComponent(kind.Watcher))
-	do.Post("/api/watchers/{type}/{name}/test", h.tryComponent(kind.Watcher))
-	read.Get("/api/registries", h.listRegistries)
-	read.Get("/api/registries/{type}/{name}", h.getRegistry)
-	do.Post("/api/registries/{type}/{name}/test", h.tryComponent(kind.Registry))
-	read.Get("/api/triggers", h.listComponents(kind.Trigger))
-	read.Get("/api/triggers/{type}/{name}", h.getComponent(kind.Trigger))
-	do.Post("/api/triggers/{type}/{name}/test", h.tryComponent(kind.Trigger))
-	do.Post("/api/triggers/{type}/{name}", h.runTrigger)
-	read.Get("/api/types/{kind}", h.listTypes)
-
-	read.Get("/api/authentications", h.listAuthentications)
-	read.Get("/api/authentications/{type}/{name}", h.getAuthentication)
-	open.Get("/auth/strategies", h.strategies)
-	open.Post("/auth/login", h.login)
-	open.Post("/auth/remember", h.remember)
-	read.Get("/auth/user", h.user)
-	read.Post("/auth/logout", h.logout)
-	open.Get("/auth/oidc/{name}/redirect", h.oidcRedirect)
-	open.Get("/auth/oidc/{name}/cb", h.oidcCallback)
-	person.Get("/api/tokens", h.listTokens)
-	person.Post("/api/tokens", h.createToken)
-	person.Delete("/api/tokens/{id}", h.deleteToken)
-	person.Get("/api/sessions", h.listSessions)
-	person.Delete("/api/sessions/{id}", h.deleteSession)
-
-	read.Get("/api/plugins", h.listPlugins)
-	do.Post("/api/plugins/{name}/restart", h.restartPlugin)
-	do.Post("/api/plugins/{name}/trust", h.trustPlugin)
-	read.Get("/api/events", h.events)
-	read.Get("/api/deliveries", h.limitRendering(h.listDeliveries))
-	do.Post("/api/deliveries/{id}/retry", h.retryDelivery)
-
+	h.systemRoutes(s)
+	h.containerRoutes(s)
+	h.componentRoutes(s)
+	h.authRoutes(s)
+	h.pluginRoutes(s)
+	h.eventRoutes(s)
 	return h
 }
 
-// elsewhere answers requests for what is not the API's: with a page, if there are any.
-func (h *handler) elsewhere(w http.ResponseWriter, r *http.Request) {
+// scopes are the routers by the scope that their routes require, see auth.Scope.
+// Open routes require none. A path that is not a route requires a login too.
+type scopes struct{ open, read, write, manage chi.Router }
+
+func (h *handler) systemRoutes(s scopes) {
+	s.open.Get("/", h.home)
+	s.open.Get("/health", h.health)
+	scrape := s.open
+	if h.Config.Server.Metrics.Auth {
+		scrape = s.read
+	}
+	scrape.Get("/metrics", h.limitRendering(h.metrics.ServeHTTP))
+
+	s.open.Get("/api/app", h.app)
+	s.open.Get("/api/health", h.health)
+	s.read.Get("/api/server", h.server)
+	s.read.Get("/api/log", h.logLevel)
+	s.write.Post("/api/log", h.setLogLevel)
+	s.read.Get("/api/store", h.store)
+	s.read.Get("/api/ready", h.ready)
+	s.read.Get("/api/openapi.yaml", h.openAPI)
+	s.read.Get("/api/summary", h.summary)
+	s.read.Get("/api/badge.svg", h.badge)
+}
+
+func (h *handler) containerRoutes(s scopes) {
+	s.read.Get("/api/containers", h.listContainers)
+	s.write.Post("/api/containers/watch", h.watchContainers)
+	s.read.Get("/api/containers/{id}", h.getContainer)
+	s.write.Delete("/api/containers/{id}", h.deleteContainer)
+	s.write.Post("/api/containers/{id}/watch", h.watchContainer)
+	s.read.Get("/api/containers/{id}/explain", h.explainContainer)
+	s.read.Get("/api/containers/{id}/triggers", h.containerTriggers)
+	s.write.Post("/api/containers/{id}/triggers/{type}/{name}", h.runContainerTrigger)
+}
+
+func (h *handler) componentRoutes(s scopes) {
+	s.read.Get("/api/watchers", h.listComponents(kind.Watcher))
+	s.read.Get("/api/watchers/{type}/{name}", h.getComponent(kind.Watcher))
+	s.write.Post("/api/watchers/{type}/{name}/test", h.testComponent(kind.Watcher))
+	s.read.Get("/api/registries", h.listRegistries)
+	s.read.Get("/api/registries/{type}/{name}", h.getRegistry)
+	s.write.Post("/api/registries/{type}/{name}/test", h.testComponent(kind.Registry))
+	s.read.Get("/api/triggers", h.listComponents(kind.Trigger))
+	s.read.Get("/api/triggers/{type}/{name}", h.getComponent(kind.Trigger))
+	s.write.Post("/api/triggers/{type}/{name}/test", h.testComponent(kind.Trigger))
+	s.write.Post("/api/triggers/{type}/{name}", h.runTrigger)
+	s.read.Get("/api/types/{kind}", h.listTypes)
+}
+
+func (h *handler) authRoutes(s scopes) {
+	s.read.Get("/api/authentications", h.listAuthentications)
+	s.read.Get("/api/authentications/{type}/{name}", h.getAuthentication)
+	s.open.Get("/auth/strategies", h.strategies)
+	s.open.Post("/auth/login", h.login)
+	s.open.Post("/auth/remember", h.remember)
+	s.read.Get("/auth/user", h.user)
+	s.read.Post("/auth/logout", h.logout)
+	s.open.Get("/auth/oidc/{name}/redirect", h.oidcRedirect)
+	s.open.Get("/auth/oidc/{name}/cb", h.oidcCallback)
+	s.manage.Get("/api/tokens", h.listTokens)
+	s.manage.Post("/api/tokens", h.createToken)
+	s.manage.Delete("/api/tokens/{id}", h.deleteToken)
+	s.manage.Get("/api/sessions", h.listSessions)
+	s.manage.Delete("/api/sessions/{id}", h.deleteSession)
+}
+
+func (h *handler) pluginRoutes(s scopes) {
+	s.read.Get("/api/plugins", h.listPlugins)
+	s.write.Post("/api/plugins/{name}/restart", h.restartPlugin)
+	s.write.Post("/api/plugins/{name}/trust", h.trustPlugin)
+}
+
+func (h *handler) eventRoutes(s scopes) {
+	s.read.Get("/api/events", h.events)
+	s.read.Get("/api/deliveries", h.limitRendering(h.listDeliveries))
+	s.write.Post("/api/deliveries/{id}/retry", h.retryDelivery)
+}
+
+// fallback handles paths that are not the API's: with a page, if there are any.
+func (h *handler) fallback(w http.ResponseWriter, r *http.Request) {
 	if h.Pages != nil && isPage(r) {
 		h.page(w, r)
 		return
 	}
-	h.needs(auth.Read)(http.HandlerFunc(h.notFound)).ServeHTTP(w, r)
+	h.require(auth.Read)(http.HandlerFunc(h.notFound)).ServeHTTP(w, r)
 }
 
-// notFound answers requests of which nothing here knows the path.
+// notFound responds to requests for a path that is not a route.
 func (h *handler) notFound(w http.ResponseWriter, r *http.Request) {
 	h.fail(w, r, http.StatusNotFound, "Not Found")
 }
 
-// methodNotAllowed answers OPTIONS with what is allowed and refuses the rest.
+// methodNotAllowed responds to OPTIONS with the allowed methods, and to others with 405.
 func (h *handler) methodNotAllowed(w http.ResponseWriter, r *http.Request) {
 	path := chi.RouteContext(r.Context()).RoutePath
 	var allowed []string

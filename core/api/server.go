@@ -1,14 +1,14 @@
 // Package api serves the HTTP interface: first the contract that clients of
-// What's Up Docker rely on, then what is our own.
+// What's Up Docker rely on, then what is Dogwatch's own.
 //
-// A request passes, from the outside in: observe (panics, deadlines),
-// locate (which route), cors (pages of other origins), guard (whose request
-// this is) and the router, whose routes are all in routes.go, each with what
-// one has to be allowed for it (access.go). Handlers read
-// immutable snapshots of the store and hand everything else to the parts that
-// own it. Answers leave by respond.go, errors by problem.go. The document
-// openapi.yaml describes every route; a test holds both to each other. What all
-// clients together may hold is in limits.go and connections.go.
+// A request passes this middleware, from the outside in: recovery (panics, read
+// and write deadlines), normalizePath, cors, refuseForeignHosts (DNS rebinding)
+// and refuseCrossSite (CSRF). Then the router finds the handler; routes.go has all
+// routes with the scope that each requires, which authorization.go enforces.
+// Handlers translate HTTP: core/service decides what a caller may see and do.
+// Responses are written by respond.go, errors by problem.go. openapi.yaml
+// describes every route, which a test asserts. limits.go and connections.go
+// bound what clients can make the server hold.
 package api
 
 import (
@@ -43,7 +43,8 @@ const (
 type Server struct {
 	http     *http.Server
 	listener net.Listener
-	// quiet ends what only waits: streams, and requests that wait for a check.
+	// quiet ends requests that only wait when the server shuts down: streams, and
+	// requests that wait for a check.
 	quiet     context.Context
 	endQuiet  context.CancelFunc
 	cancelRun context.CancelFunc
@@ -100,8 +101,9 @@ func newServer(opt Options, listener net.Listener) *Server {
 // Addr returns the address the server listens on.
 func (s *Server) Addr() net.Addr { return s.listener.Addr() }
 
-// Serve answers requests until ctx ends. Streams then end at once, other
-// requests under way have some seconds to end, and are cancelled after that.
+// Serve serves requests until ctx ends, and then shuts down gracefully: streams
+// end at once, other requests under way have drainTime to end, and are cancelled
+// after that. It returns an error if it could not serve or shut down.
 func (s *Server) Serve(ctx context.Context) error {
 	defer s.cancelRun()
 	failed := make(chan error, 1)

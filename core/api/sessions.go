@@ -9,7 +9,7 @@ import (
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
-// sessionView is somebody who is logged in, as people see it.
+// sessionView is a session of a user who is logged in.
 type sessionView struct {
 	ID        string   `json:"id"`
 	Username  string   `json:"username"`
@@ -18,7 +18,7 @@ type sessionView struct {
 	// UsedAt is when it was used last, to within five minutes.
 	UsedAt    sdk.Time `json:"usedAt"`
 	ExpiresAt sdk.Time `json:"expiresAt"`
-	// Own is whether it is the one that asks.
+	// Own is whether it is the session of the request.
 	Own bool `json:"own"`
 }
 
@@ -34,7 +34,7 @@ func (h *handler) listSessions(w http.ResponseWriter, r *http.Request) {
 			ID: s.ID, Username: s.User, Method: s.Method, CreatedAt: sdk.TimeOf(s.Created), UsedAt: sdk.TimeOf(s.Used), ExpiresAt: sdk.TimeOf(s.Expires), Own: s.Own,
 		})
 	}
-	h.reply(w, r, views)
+	h.respond(w, r, views)
 }
 
 func (h *handler) deleteSession(w http.ResponseWriter, r *http.Request) {

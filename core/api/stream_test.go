@@ -311,7 +311,7 @@ func TestStreamEndsWithItsLogin(t *testing.T) {
 		done := make(chan struct{})
 		go func() {
 			defer close(done)
-			h.recovery(h.needs(auth.Read)(http.HandlerFunc(h.stream))).ServeHTTP(&reader{header: http.Header{}}, r)
+			h.recovery(h.require(auth.Read)(http.HandlerFunc(h.stream))).ServeHTTP(&reader{header: http.Header{}}, r)
 		}()
 		time.Sleep(2*heartbeat + time.Second)
 		select {
@@ -334,8 +334,8 @@ func TestStreamEndsWithItsLogin(t *testing.T) {
 func TestStreamDropsWhoDoesNotRead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		log, bus := &eventLog{}, new(event.Bus)
-		slow, quick := &reader{header: http.Header{}}, &reader{header: http.Header{}}
-		slowDone, quickDone := streaming(t.Context(), log, bus, slow), streaming(t.Context(), log, bus, quick)
+		slow, rendersStored := &reader{header: http.Header{}}, &reader{header: http.Header{}}
+		slowDone, quickDone := streaming(t.Context(), log, bus, slow), streaming(t.Context(), log, bus, rendersStored)
 		synctest.Wait()
 		slow.mu.Lock()
 		slow.stuck = true
@@ -349,7 +349,7 @@ func TestStreamDropsWhoDoesNotRead(t *testing.T) {
 			bus.Wake()
 		}
 		synctest.Wait()
-		if !strings.Contains(quick.got(), "id: 500\n") {
+		if !strings.Contains(rendersStored.got(), "id: 500\n") {
 			t.Error("one client waits for another")
 		}
 		time.Sleep(limits{}.complete().piece + time.Second)

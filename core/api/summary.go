@@ -46,7 +46,7 @@ func (h *handler) summary(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if counted, known := h.summarise(given["watcher"]); known {
-		h.reply(w, r, counted)
+		h.respond(w, r, counted)
 		return
 	}
 	h.fail(w, r, http.StatusNotFound, "Watcher not found")

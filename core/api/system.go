@@ -27,11 +27,11 @@ func (h *handler) openAPI(w http.ResponseWriter, r *http.Request) {
 }
 
 func (h *handler) app(w http.ResponseWriter, r *http.Request) {
-	h.reply(w, r, map[string]string{"name": "dogwatch", "version": h.Version})
+	h.respond(w, r, map[string]string{"name": "dogwatch", "version": h.Version})
 }
 
 func (h *handler) store(w http.ResponseWriter, r *http.Request) {
-	h.reply(w, r, configured(map[string]any{"path": h.Config.Store.Path, "file": h.Config.Store.File}))
+	h.respond(w, r, configured(map[string]any{"path": h.Config.Store.Path, "file": h.Config.Store.File}))
 }
 
 func (h *handler) server(w http.ResponseWriter, r *http.Request) {
@@ -44,7 +44,7 @@ func (h *handler) server(w http.ResponseWriter, r *http.Request) {
 	if s.CORS.Enabled {
 		cors = map[string]any{"enabled": true, "origin": s.CORS.Origin, "methods": strings.Join(s.CORS.Methods, ",")}
 	}
-	h.reply(w, r, configured(map[string]any{
+	h.respond(w, r, configured(map[string]any{
 		"enabled": s.Enabled, "port": s.Port, "tls": tls, "cors": cors, "basepath": s.BasePath,
 		"feature": map[string]any{"delete": s.Feature.Delete},
 	}))

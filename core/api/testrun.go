@@ -11,15 +11,15 @@ import (
 	"github.com/dogwatch/dogwatch/sdk/kind"
 )
 
-// trialView is what came of trying a component.
-type trialView struct {
+// testRunView is the result of a component's test run.
+type testRunView struct {
 	testrun.Result
 	Took string `json:"took"`
 }
 
-// tryComponent tries a component for real. The end of the request ends the
+// testComponent tries a component for real. The end of the request ends the
 // trial, unless it has been handed to a trigger, which runs to its end.
-func (h *handler) tryComponent(k kind.Kind) http.HandlerFunc {
+func (h *handler) testComponent(k kind.Kind) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		c, found := h.Components.Get(k, param(r, "type"), param(r, "name"))
 		if !found {
@@ -45,7 +45,7 @@ func (h *handler) tryComponent(k kind.Kind) http.HandlerFunc {
 		switch {
 		case err == nil:
 			result.Title, result.Body, result.Response = h.Redact(result.Title), h.Redact(result.Body), h.Redact(result.Response)
-			h.reply(w, r, trialView{result, time.Since(began).Round(time.Millisecond).String()})
+			h.respond(w, r, testRunView{result, time.Since(began).Round(time.Millisecond).String()})
 		case errors.Is(err, testrun.ErrHost):
 			h.fail(w, r, http.StatusForbidden, err.Error())
 		case errors.As(err, &invalid) && invalid.Fields[0].Field == "image", ctx.Err() != nil:

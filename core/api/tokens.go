@@ -10,7 +10,7 @@ import (
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
-// tokenView is a token as people see it.
+// tokenView is an API token.
 type tokenView struct {
 	ID        int64    `json:"id"`
 	Name      string   `json:"name"`
@@ -22,7 +22,7 @@ type tokenView struct {
 	// UsedAt is when it was used last, to within five minutes; absent when it never was.
 	UsedAt  sdk.Time `json:"usedAt,omitzero"`
 	Expired bool     `json:"expired"`
-	// Token is the secret itself, in the answer that makes it and in no other.
+	// Token is the secret itself, only in the response that creates it.
 	Token string `json:"token,omitempty"`
 }
 
@@ -43,7 +43,7 @@ func (h *handler) listTokens(w http.ResponseWriter, r *http.Request) {
 	for _, t := range all {
 		views = append(views, h.tokenView(t))
 	}
-	h.reply(w, r, views)
+	h.respond(w, r, views)
 }
 
 func (h *handler) createToken(w http.ResponseWriter, r *http.Request) {
@@ -65,7 +65,7 @@ func (h *handler) createToken(w http.ResponseWriter, r *http.Request) {
 	}
 	view := h.tokenView(made)
 	view.Token = secret
-	h.replyStatus(w, r, http.StatusCreated, view)
+	h.respondStatus(w, r, http.StatusCreated, view)
 }
 
 func (h *handler) deleteToken(w http.ResponseWriter, r *http.Request) {
