@@ -67,8 +67,8 @@ type App struct {
 	auth       *auth.Auth
 	scheduler  *schedule.Scheduler
 	logLevel   *logLevel
-	// looked is told that somebody looked at a page.
-	looked chan struct{}
+	// pageViews has room for one; a view that finds it full adds nothing.
+	pageViews chan struct{}
 }
 
 // New opens the store and builds every part. Nothing runs yet, but Close must be called.
@@ -76,7 +76,7 @@ func New(ctx context.Context, opt Options) (*App, error) {
 	if opt.Now == nil {
 		opt.Now = time.Now
 	}
-	a := &App{opt: opt, log: opt.Log.Named("app"), looked: make(chan struct{}, 1)}
+	a := &App{opt: opt, log: opt.Log.Named("app"), pageViews: make(chan struct{}, 1)}
 	settings := opt.Config
 	var err error
 	path := settings.StoreFile()
@@ -194,7 +194,7 @@ func (a *App) Run(ctx context.Context) error {
 	g.Go(func() error { return hub.Run(ctx, followers(a.components)) })
 	g.Go(func() error { return a.count(ctx) })
 	g.Go(func() error { return a.housekeep(ctx) })
-	g.Go(func() error { return rest(ctx, &a.bus, a.looked, idle.Release) })
+	g.Go(func() error { return releaseWhenIdle(ctx, &a.bus, a.pageViews, idle.Release) })
 	return g.Wait()
 }
 
@@ -329,14 +329,14 @@ func (a *App) webOptions() web.Options {
 		},
 		Processes: processes{plugins: a.plugins, redact: redact}, Archive: archive{store: a.store, redact: redact, wake: a.dispatcher.Wake},
 		About: a.about(a.opt.Now()), Logins: a.auth, Tokens: tokens{a.auth}, Sessions: sessions{a.auth}, LogLevel: a.logLevel, OpenAPI: api.Document(), User: user, Redact: redact,
-		Used: a.look, Worked: func() { a.bus.Touch(event.WorkChanged) }, Want: a.dater.Want, Log: a.opt.Log, Now: a.opt.Now,
+		Used: a.pageViewed, Worked: func() { a.bus.Touch(event.WorkChanged) }, Want: a.dater.Want, Log: a.opt.Log, Now: a.opt.Now,
 	}
 }
 
-// look notes that somebody looked at a page.
-func (a *App) look() {
+// pageViewed notes a page view.
+func (a *App) pageViewed() {
 	select {
-	case a.looked <- struct{}{}:
+	case a.pageViews <- struct{}{}:
 	default: // already noted
 	}
 }
