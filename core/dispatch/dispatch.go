@@ -23,12 +23,11 @@ import (
 const Reader = "dispatch"
 
 const (
-	pageSize = 200
 	// drainTime is how long deliveries under way may go on after the dispatcher is told to stop.
 	drainTime = 10 * time.Second
-	// longestRest bounds how long a trigger that can be used again, or a clock
-	// that was set, waits to be noticed.
-	longestRest = time.Minute
+	// maxIdle bounds how long it takes to notice that a trigger can be used again,
+	// or that the clock was set.
+	maxIdle = time.Minute
 	// storePause is the wait after the store refused something.
 	storePause = 10 * time.Second
 )
@@ -63,7 +62,7 @@ type Containers interface {
 
 // Store is the durable side: the event log, the cursor and the deliveries.
 type Store interface {
-	Events(ctx context.Context, after int64, limit int) ([]event.Event, error)
+	event.Log
 	EventsBefore(ctx context.Context, before int64, limit int) ([]event.Event, error)
 	Cursor(ctx context.Context, reader string) (int64, error)
 	Plan(ctx context.Context, reader string, cursor int64, ds []delivery.Delivery) (int, error)
@@ -136,23 +135,29 @@ func New(opt Options) *Dispatcher {
 // An error means that the store could not be used at the start.
 func (d *Dispatcher) Run(ctx context.Context) error {
 	defer d.drain()
-	sub := d.opt.Bus.Subscribe()
-	defer sub.Close()
 	if err := d.recover(ctx); err != nil {
 		if ctx.Err() != nil {
 			return nil
 		}
 		return err
 	}
+	var planner sync.WaitGroup
+	defer planner.Wait()
+	planner.Go(func() { d.planner().Run(ctx) })
 	for ctx.Err() == nil {
-		wait := longestRest
-		if err := d.plan(ctx); err != nil && ctx.Err() == nil {
-			d.log.Error("plan deliveries", "error", err)
-			wait = storePause
-		}
-		d.rest(ctx, sub, min(wait, d.deliver(ctx)))
+		d.waitForWork(ctx, d.deliver(ctx))
 	}
 	return nil
+}
+
+// planner follows the event log with the dispatcher's durable cursor. It does not
+// stop reading within what one commit of a check found, because a batch lists
+// containers as they were found.
+func (d *Dispatcher) planner() *event.Tailer {
+	return event.NewTailer(event.TailOptions{
+		Log: d.opt.Store, Bus: d.opt.Bus, Handle: d.plan, KeepWithNext: concluding, Woken: d.Wake, Logger: d.log,
+		Cursor: func(ctx context.Context) (int64, error) { return d.opt.Store.Cursor(ctx, Reader) },
+	})
 }
 
 // drain gives calls under way their time, then cancels them.
@@ -202,57 +207,29 @@ func (d *Dispatcher) recovered(cut delivery.Delivery) delivery.Outcome {
 	return delivery.Outcome{State: delivery.Pending, Error: "dogwatch stopped during the call", NextAt: d.opt.Now().Add(lostPause(cut.Attempts))}
 }
 
-// rest waits until there may be something to do.
-func (d *Dispatcher) rest(ctx context.Context, sub *event.Subscription, longest time.Duration) {
+// waitForWork waits until there may be something to deliver.
+func (d *Dispatcher) waitForWork(ctx context.Context, longest time.Duration) {
 	timer := time.NewTimer(longest)
 	defer timer.Stop()
 	select {
 	case <-ctx.Done():
 	case <-timer.C:
-	case <-sub.C():
 	case <-d.wake:
 	}
 }
 
-// plan reads the new events and writes what they mean for each trigger.
-func (d *Dispatcher) plan(ctx context.Context) error {
-	cursor, err := d.opt.Store.Cursor(ctx, Reader)
+// plan writes what new events mean for each trigger, together with the cursor.
+func (d *Dispatcher) plan(ctx context.Context, events []event.Event) error {
+	known, err := d.recall(ctx, events)
 	if err != nil {
-		return err
+		return fmt.Errorf("plan deliveries: %w", err)
 	}
-	for {
-		events, err := d.page(ctx, cursor)
-		if err != nil || len(events) == 0 {
-			return err
-		}
-		known, err := d.recall(ctx, events)
-		if err != nil {
-			return err
-		}
-		owed := plan(events, d.opt.Triggers.All(), known)
-		cursor = events[len(events)-1].ID
-		if _, err := d.opt.Store.Plan(ctx, Reader, cursor, owed); err != nil {
-			return err
-		}
-		d.remember(owed)
+	pending := plan(events, d.opt.Triggers.All(), known)
+	if _, err := d.opt.Store.Plan(ctx, Reader, events[len(events)-1].ID, pending); err != nil {
+		return fmt.Errorf("plan deliveries: %w", err)
 	}
-}
-
-// page reads the next events. It does not end within what one commit of a check
-// found: a batch tells of that as it was found.
-func (d *Dispatcher) page(ctx context.Context, after int64) ([]event.Event, error) {
-	var page []event.Event
-	for {
-		more, err := d.opt.Store.Events(ctx, after, pageSize)
-		if err != nil {
-			return nil, err
-		}
-		page = append(page, more...)
-		if len(more) < pageSize || !concluding(more[len(more)-1]) {
-			return page, nil
-		}
-		after = more[len(more)-1].ID
-	}
+	d.remember(pending)
+	return nil
 }
 
 // concluding reports whether an event may stand before the end of its check in one commit.
@@ -277,7 +254,7 @@ func (d *Dispatcher) remember(owed []delivery.Delivery) {
 // deliver gives a worker to every trigger that has something due and none, and
 // returns how long it is until more is due.
 func (d *Dispatcher) deliver(ctx context.Context) time.Duration {
-	wait := longestRest
+	wait := maxIdle
 	for _, t := range d.opt.Triggers.All() {
 		due, any, err := d.due(ctx, t.ID)
 		switch {

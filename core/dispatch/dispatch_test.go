@@ -291,7 +291,7 @@ func TestLongPages(t *testing.T) {
 		b.start(func(Store) Store { return deadFrom(0, nil) })
 		settle(time.Second)
 		var found []sdk.Container
-		for i := range 2*pageSize + 50 {
+		for i := range 2*olderPage + 50 {
 			found = append(found, minor(fmt.Sprintf("c%03d", i)))
 		}
 		b.checked(found)

@@ -8,7 +8,10 @@ import (
 )
 
 // recallPages bounds how far back the log is read for what a check has found.
-const recallPages = 50
+const (
+	recallPages = 50
+	olderPage    = 200
+)
 
 // recalled are the containers of now, and those that are gone as a check found them.
 type recalled struct {
@@ -44,7 +47,7 @@ func (d *Dispatcher) recall(ctx context.Context, events []event.Event) (recalled
 	}
 	before := events[len(events)-1].ID
 	for page := 0; len(missing) > 0 && page < recallPages; page++ {
-		older, err := d.opt.Store.EventsBefore(ctx, before, pageSize)
+		older, err := d.opt.Store.EventsBefore(ctx, before, olderPage)
 		if err != nil {
 			return r, err
 		}
@@ -54,7 +57,7 @@ func (d *Dispatcher) recall(ctx context.Context, events []event.Event) (recalled
 				delete(missing, e.Container.ID)
 			}
 		}
-		if len(older) < pageSize {
+		if len(older) < olderPage {
 			break
 		}
 	}
