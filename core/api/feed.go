@@ -20,42 +20,46 @@ type message struct {
 	text    []byte
 }
 
-// feed is what all streams send: the stream that hears of an event first reads
-// and encodes it, and the others find it here, until all have it. A stream that
-// was too slow to find it reads the store itself.
+// feed is what all streams send: the stream that is notified of an event first
+// has it read and encoded, and the others find it here, until all have it. A
+// stream that was too slow to find it reads the store itself.
 type feed struct {
-	store  Store
-	bus    *event.Bus
+	log    event.Log
 	redact func(event.Event) event.Event
 
-	mu sync.Mutex
+	mu     sync.Mutex
+	tailer *event.Tailer
 	// streams are the ids up to which each stream has everything. While there
-	// is none, what follows does not count.
+	// is none, the log is not read.
 	streams map[*stream]int64
-	wakes   uint64 // of the bus, when the log was read
-	first   int64  // id after which the tail begins
-	last    int64  // id of the newest event that was read
+	first   int64 // id after which the tail begins
+	last    int64 // id of the newest event that was read
 	tail    []message
 	size    int // of the tail, in bytes
+}
+
+func newFeed(log event.Log, bus *event.Bus, redact func(event.Event) event.Event) *feed {
+	f := &feed{log: log, redact: redact, streams: map[*stream]int64{}}
+	f.tailer = event.NewTailer(event.TailOptions{Log: log, Bus: bus, Handle: f.add})
+	return f
 }
 
 // join counts a stream in and returns the id of the newest event.
 func (f *feed) join(ctx context.Context, s *stream) (int64, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if len(f.streams) == 0 {
-		wakes := f.bus.Wakes()
-		last, err := f.store.LastEvent(ctx)
-		if err != nil {
-			return 0, err
-		}
-		f.streams, f.wakes, f.first, f.last = map[*stream]int64{}, wakes, last, last
+	first := len(f.streams) == 0
+	if first {
+		f.tailer.Reset()
 	}
-	err := f.update(ctx)
-	if err == nil {
-		f.streams[s] = f.last
+	if err := f.tailer.CatchUp(ctx); err != nil {
+		return 0, err
 	}
-	return f.last, err
+	if first {
+		f.first, f.last = f.tailer.Cursor(), f.tailer.Cursor()
+	}
+	f.streams[s] = f.last
+	return f.last, nil
 }
 
 func (f *feed) leave(s *stream) {
@@ -70,19 +74,23 @@ func (f *feed) leave(s *stream) {
 func (f *feed) after(ctx context.Context, s *stream) ([]message, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if err := f.update(ctx); err != nil {
+	if err := f.tailer.CatchUp(ctx); err != nil {
 		return nil, err
 	}
 	f.streams[s] = s.last
 	f.trim()
 	if s.last < f.first {
-		return f.page(ctx, s.last)
+		found, err := f.log.Events(ctx, s.last, defaultPage)
+		if err != nil {
+			return nil, err
+		}
+		return f.encode(found)
 	}
 	from, _ := slices.BinarySearchFunc(f.tail, s.last+1, func(m message, id int64) int { return cmp.Compare(m.id, id) })
 	return slices.Clone(f.tail[from:]), nil
 }
 
-// trim forgets what every stream has, and the oldest beyond tailMax. The lock is held.
+// trim drops what every stream has, and the oldest beyond tailMax. The lock is held.
 func (f *feed) trim() {
 	had := f.last
 	for _, id := range f.streams {
@@ -104,36 +112,22 @@ func (f *feed) trim() {
 	}
 }
 
-// update reads what is new in the log, once for each change of it. The lock is held.
-func (f *feed) update(ctx context.Context) error {
-	wakes := f.bus.Wakes() // before the log is read: what comes meanwhile is read again
-	if f.wakes == wakes {
-		return nil
+// add takes events over from the tailer. The lock is held.
+func (f *feed) add(_ context.Context, page []event.Event) error {
+	messages, err := f.encode(page)
+	if err != nil {
+		return err
 	}
-	for {
-		found, err := f.page(ctx, f.last)
-		if err != nil {
-			return err
-		}
-		for _, m := range found {
-			f.tail, f.size, f.last = append(f.tail, m), f.size+len(m.text), m.id
-		}
-		f.trim()
-		if len(found) < defaultPage {
-			f.wakes = wakes
-			return nil
-		}
+	for _, m := range messages {
+		f.tail, f.size, f.last = append(f.tail, m), f.size+len(m.text), m.id
 	}
+	f.trim()
+	return nil
 }
 
-// page reads and encodes the events that follow the one with an id.
-func (f *feed) page(ctx context.Context, id int64) ([]message, error) {
-	found, err := f.store.Events(ctx, id, defaultPage)
-	if err != nil {
-		return nil, err
-	}
-	messages := make([]message, len(found))
-	for i, e := range found {
+func (f *feed) encode(events []event.Event) ([]message, error) {
+	messages := make([]message, len(events))
+	for i, e := range events {
 		body, err := encode(f.redact(e))
 		if err != nil {
 			return nil, fmt.Errorf("encode event %d: %w", e.ID, err)

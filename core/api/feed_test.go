@@ -45,9 +45,7 @@ func (l *eventLog) commitEvents(bus *event.Bus, events ...event.Event) {
 	bus.Wake()
 }
 
-func newFeed(log Store, bus *event.Bus) *feed {
-	return &feed{store: log, bus: bus, redact: func(e event.Event) event.Event { return e }}
-}
+func asIs(e event.Event) event.Event { return e }
 
 func joined(t *testing.T, f *feed) *stream {
 	t.Helper()
@@ -76,7 +74,7 @@ func take(t *testing.T, f *feed, s *stream) (ids []int64) {
 func TestFeedAsksOncePerChange(t *testing.T) {
 	log, bus := &asked{}, new(event.Bus)
 	log.commitEvents(bus, checked("before"))
-	f := newFeed(log, bus)
+	f := newFeed(log, bus, asIs)
 	var streams []*stream
 	for range 50 {
 		streams = append(streams, joined(t, f))
@@ -109,7 +107,7 @@ func TestFeedAsksOncePerChange(t *testing.T) {
 // TestFeedIsBounded: a stream that is too slow reads the store, and the others do not wait for it.
 func TestFeedIsBounded(t *testing.T) {
 	log, bus := &asked{}, new(event.Bus)
-	f := newFeed(log, bus)
+	f := newFeed(log, bus, asIs)
 	slow, rendersStored := joined(t, f), joined(t, f)
 	large := checked(strings.Repeat("x", 20<<10))
 	var got []int64
@@ -134,7 +132,7 @@ func TestFeedIsBounded(t *testing.T) {
 
 func TestFeedSurvivesErrors(t *testing.T) {
 	log, bus := &asked{}, new(event.Bus)
-	f := newFeed(log, bus)
+	f := newFeed(log, bus, asIs)
 	s := joined(t, f)
 	log.commitEvents(bus, checked("local"))
 	log.fail = errors.New("disk gone")
@@ -149,7 +147,7 @@ func TestFeedSurvivesErrors(t *testing.T) {
 // happen: each finds every event since it came, in order, once.
 func TestFeedLosesNothing(t *testing.T) {
 	log, bus := &eventLog{}, new(event.Bus)
-	f := newFeed(log, bus)
+	f := newFeed(log, bus, asIs)
 	const events = 2000
 	var streams, writers sync.WaitGroup
 	for n := range 8 {

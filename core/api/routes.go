@@ -23,7 +23,7 @@ type handler struct {
 	metrics    http.Handler
 	started    time.Time
 	compressed compressedList
-	feed       feed
+	feed       *feed
 	rendering  semaphore
 	// strangers samples the log of requests for names that are not ours.
 	misdirectedLog logSampler
@@ -39,7 +39,7 @@ func newHandler(opt Options, run context.Context) http.Handler {
 func newRouter(opt Options, run context.Context) *handler {
 	opt.limits = opt.limits.complete()
 	h := &handler{Options: opt, run: run, base: segments(opt.Config.Server.BasePath), fields: containerFields(), started: opt.Now(), rendering: make(semaphore, maxRendering)}
-	h.feed = feed{store: opt.Store, bus: opt.Bus, redact: h.redacted}
+	h.feed = newFeed(opt.Store, opt.Bus, h.redacted)
 	h.metrics = opt.Metrics.Handler(h.metricsState)
 	router := chi.NewRouter()
 	h.routes = router

@@ -251,7 +251,7 @@ func streamer(o Options) *handler {
 	o.Redact, o.Log = strings.Clone, hclog.NewNullLogger()
 	o.limits = o.limits.complete()
 	h := &handler{Options: o}
-	h.feed.store, h.feed.bus, h.feed.redact = o.Store, o.Bus, h.redacted
+	h.feed = newFeed(o.Store, o.Bus, h.redacted)
 	return h
 }
 
