@@ -18,11 +18,11 @@ import (
 	"github.com/dogwatch/dogwatch/core/contained"
 	"github.com/dogwatch/dogwatch/core/dispatch"
 	"github.com/dogwatch/dogwatch/core/event"
-	"github.com/dogwatch/dogwatch/core/follow"
 	"github.com/dogwatch/dogwatch/core/logging"
 	"github.com/dogwatch/dogwatch/core/metrics"
 	"github.com/dogwatch/dogwatch/core/plugin"
 	"github.com/dogwatch/dogwatch/core/schedule"
+	"github.com/dogwatch/dogwatch/core/statestream"
 	"github.com/dogwatch/dogwatch/core/store"
 	"github.com/dogwatch/dogwatch/core/web"
 	"github.com/dogwatch/dogwatch/internal/idle"
@@ -30,9 +30,6 @@ import (
 
 // retention is how long events and finished deliveries are kept.
 const retention = 90 * 24 * time.Hour
-
-// countPage is how many events are counted at a time.
-const countPage = 100
 
 // Options configure an App.
 type Options struct {
@@ -151,7 +148,7 @@ func (a *App) Close() {
 // schedules, running checks, deliveries under way.
 func (a *App) Run(ctx context.Context) error {
 	stored := containers{a.store}
-	hub, err := follow.New(ctx, follow.Options{
+	hub, err := statestream.New(ctx, statestream.Options{
 		Containers: stored.shared, Watchers: a.components.Watchers, Events: a.store, Bus: &a.bus,
 		Run: runner(a.dispatcher, stored), Log: a.opt.Log,
 	})
@@ -191,7 +188,7 @@ func (a *App) Run(ctx context.Context) error {
 		}
 		return a.dater.Run(ctx)
 	})
-	g.Go(func() error { return hub.Run(ctx, followers(a.components)) })
+	g.Go(func() error { return hub.Run(ctx, subscribers(a.components)) })
 	g.Go(func() error { return a.count(ctx) })
 	g.Go(func() error { return a.housekeep(ctx) })
 	g.Go(func() error { return releaseWhenIdle(ctx, &a.bus, a.pageViews, idle.Release) })
@@ -243,28 +240,14 @@ func (a *App) forgetWatchers(ctx context.Context) error {
 	return a.store.Commit(ctx, change)
 }
 
-// count tells the metrics of every event from now on.
+// count counts every event from now on.
 func (a *App) count(ctx context.Context) error {
-	sub := a.bus.Subscribe()
-	defer sub.Close()
-	last, err := a.store.LastEvent(ctx)
-	for ctx.Err() == nil {
-		var page []event.Event
-		if err == nil {
-			page, err = a.store.Events(ctx, last, countPage)
-		}
-		if err != nil && ctx.Err() == nil {
-			a.log.Error("count events", "error", err)
-			err = nil
-		}
+	event.NewTailer(event.TailOptions{Log: a.store, Bus: &a.bus, Logger: a.log, Handle: func(_ context.Context, page []event.Event) error {
 		for _, e := range page {
 			a.metrics.Event(e)
-			last = e.ID
 		}
-		if len(page) < countPage && sub.Wait(ctx) != nil {
-			return nil
-		}
-	}
+		return nil
+	}}).Run(ctx)
 	return nil
 }
 

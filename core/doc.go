@@ -20,8 +20,9 @@
 // delivers it: attempt recorded first, outcome after. After a kill at any line
 // the next start goes on from what is committed.
 //
-// Triggers that mirror everything somewhere are kept informed by follow: each
-// has one open call, in which it asks for what has changed since it asked last.
+// Triggers that mirror everything somewhere subscribe to a state stream of
+// statestream: one open call, in which each takes what has changed since its
+// last request.
 //
 // The words: a watcher finds containers, a registry answers questions about
 // repositories, a trigger notifies or acts; these are the kinds. A type is an
@@ -37,7 +38,7 @@
 //	api doctor web
 //	testrun
 //	installation schedule
-//	auth check dispatch follow component
+//	auth check dispatch statestream component
 //	plugin store wudstore metrics config/migrate lookup
 //	update
 //	config logging event delivery image label tag tally template contained detach auth/oidctest

@@ -16,8 +16,8 @@ import (
 	"github.com/dogwatch/dogwatch/core/component"
 	"github.com/dogwatch/dogwatch/core/config"
 	"github.com/dogwatch/dogwatch/core/dispatch"
-	"github.com/dogwatch/dogwatch/core/follow"
 	"github.com/dogwatch/dogwatch/core/schedule"
+	"github.com/dogwatch/dogwatch/core/statestream"
 	"github.com/dogwatch/dogwatch/core/store"
 	"github.com/dogwatch/dogwatch/core/testrun"
 	"github.com/dogwatch/dogwatch/core/wudstore"
@@ -147,17 +147,17 @@ func newRunner(components *component.Manager, used func(host string) bool, log h
 	return testrun.New(testrun.Options{Components: components, Trigger: triggerOf, Used: used, Log: log, Now: now})
 }
 
-// followers waits until every component is configured and returns the triggers that follow.
-func followers(components *component.Manager) func(context.Context) []follow.Follower {
-	return func(ctx context.Context) []follow.Follower {
-		var all []follow.Follower
+// subscribers waits until every component is configured and returns the triggers that take a state stream.
+func subscribers(components *component.Manager) func(context.Context) []statestream.Subscriber {
+	return func(ctx context.Context) []statestream.Subscriber {
+		var all []statestream.Subscriber
 		if components.Await(ctx) != nil {
 			return nil
 		}
 		for _, c := range components.All(kind.Trigger) {
 			if slices.Contains(c.Capabilities, kind.CapFollow) {
-				all = append(all, follow.Follower{
-					ID: c.ID(), MayRun: slices.Contains(c.Capabilities, kind.CapRun), Usable: c.Usable, Follow: c.Follow,
+				all = append(all, statestream.Subscriber{
+					ID: c.ID(), MayRun: slices.Contains(c.Capabilities, kind.CapRun), Usable: c.Usable, Subscribe: c.Follow,
 				})
 			}
 		}
@@ -165,7 +165,7 @@ func followers(components *component.Manager) func(context.Context) []follow.Fol
 	}
 }
 
-// shared returns what is stored now, for follow.Options.
+// shared returns what is stored now, for statestream.Options.
 func (s containers) shared() []*sdk.Container {
 	records := s.Snapshot().All()
 	all := make([]*sdk.Container, len(records))

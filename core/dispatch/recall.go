@@ -10,7 +10,7 @@ import (
 // recallPages bounds how far back the log is read for what a check has found.
 const (
 	recallPages = 50
-	olderPage    = 200
+	olderPage   = 200
 )
 
 // recalled are the containers of now, and those that are gone as a check found them.

@@ -1,4 +1,4 @@
-package follow
+package statestream
 
 import (
 	"context"
@@ -17,8 +17,8 @@ import (
 	"github.com/dogwatch/dogwatch/sdk/trigger"
 )
 
-// place is a world with a log, as the store is.
-type place struct {
+// fakeState is containers with an event log, as the store is.
+type fakeState struct {
 	bus event.Bus
 
 	mu         sync.Mutex
@@ -28,16 +28,16 @@ type place struct {
 	ran        []string
 }
 
-func newPlace() *place { return &place{containers: map[string]*sdk.Container{}} }
+func newFakeState() *fakeState { return &fakeState{containers: map[string]*sdk.Container{}} }
 
-func (p *place) options(log io.Writer) Options {
+func (p *fakeState) options(log io.Writer) Options {
 	return Options{
 		Containers: p.all, Watchers: func() []string { return []string{"local", "remote"} }, Events: p, Bus: &p.bus,
 		Run: p.run, Log: hclog.New(&hclog.LoggerOptions{Output: log, Level: hclog.Debug}),
 	}
 }
 
-func (p *place) all() []*sdk.Container {
+func (p *fakeState) all() []*sdk.Container {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	var all []*sdk.Container
@@ -48,20 +48,20 @@ func (p *place) all() []*sdk.Container {
 	return all
 }
 
-func (p *place) LastEvent(context.Context) (int64, error) {
+func (p *fakeState) LastEvent(context.Context) (int64, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return int64(len(p.events)), p.broken
 }
 
-func (p *place) Events(_ context.Context, after int64, limit int) ([]event.Event, error) {
+func (p *fakeState) Events(_ context.Context, after int64, limit int) ([]event.Event, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	page := p.events[after:]
 	return slices.Clone(page[:min(limit, len(page))]), p.broken
 }
 
-func (p *place) run(_ context.Context, triggerID, containerID string) error {
+func (p *fakeState) run(_ context.Context, triggerID, containerID string) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.ran = append(p.ran, triggerID+" "+containerID)
@@ -71,15 +71,15 @@ func (p *place) run(_ context.Context, triggerID, containerID string) error {
 	return nil
 }
 
-// change does something to the containers and tells the readers of the log.
-func (p *place) change(do func(map[string]*sdk.Container)) {
+// change changes the containers and wakes the readers of the log.
+func (p *fakeState) change(do func(map[string]*sdk.Container)) {
 	p.mu.Lock()
 	do(p.containers)
 	p.mu.Unlock()
 	p.bus.Wake()
 }
 
-func (p *place) put(cs ...sdk.Container) {
+func (p *fakeState) put(cs ...sdk.Container) {
 	p.change(func(all map[string]*sdk.Container) {
 		for _, c := range cs {
 			all[c.ID] = &c
@@ -87,7 +87,7 @@ func (p *place) put(cs ...sdk.Container) {
 	})
 }
 
-func (p *place) remove(ids ...string) {
+func (p *fakeState) remove(ids ...string) {
 	p.change(func(all map[string]*sdk.Container) {
 		for _, id := range ids {
 			delete(all, id)
@@ -95,7 +95,7 @@ func (p *place) remove(ids ...string) {
 	})
 }
 
-func (p *place) log(t event.Type, watcher string, single bool) {
+func (p *fakeState) log(t event.Type, watcher string, single bool) {
 	p.mu.Lock()
 	p.events = append(p.events, event.Event{ID: int64(len(p.events) + 1), Type: t, Payload: event.Payload{Check: &event.Check{Watcher: watcher, Single: single}}})
 	p.mu.Unlock()
@@ -106,22 +106,22 @@ func container(id, name string) sdk.Container {
 	return sdk.Container{ID: id, Name: name, Watcher: "local"}
 }
 
-// reader is a follower that a test steps through: each take asks for a change.
-type reader struct {
+// fakeSubscriber is a subscriber that a test steps through: each take requests a change.
+type fakeSubscriber struct {
 	take  chan chan trigger.Change
 	calls chan trigger.World
 	end   chan error
 }
 
-func newReader() *reader {
-	return &reader{take: make(chan chan trigger.Change), calls: make(chan trigger.World, 10), end: make(chan error)}
+func newFakeSubscriber() *fakeSubscriber {
+	return &fakeSubscriber{take: make(chan chan trigger.Change), calls: make(chan trigger.World, 10), end: make(chan error)}
 }
 
-func (r *reader) follower() Follower {
-	return Follower{ID: "mqtt.main", MayRun: true, Usable: func() bool { return true }, Follow: r.follow}
+func (r *fakeSubscriber) subscriber() Subscriber {
+	return Subscriber{ID: "mqtt.main", MayRun: true, Usable: func() bool { return true }, Subscribe: r.subscribe}
 }
 
-func (r *reader) follow(ctx context.Context, w trigger.World) error {
+func (r *fakeSubscriber) subscribe(ctx context.Context, w trigger.World) error {
 	r.calls <- w
 	for {
 		select {
@@ -139,8 +139,8 @@ func (r *reader) follow(ctx context.Context, w trigger.World) error {
 	}
 }
 
-// ask asks for the next change and returns where it will arrive.
-func (r *reader) ask() <-chan trigger.Change {
+// next requests the next change and returns where it will arrive.
+func (r *fakeSubscriber) next() <-chan trigger.Change {
 	to := make(chan trigger.Change, 1)
 	r.take <- to
 	return to
@@ -168,8 +168,8 @@ func summary(c trigger.Change) string {
 	return strings.Join(parts, " ")
 }
 
-// following runs a hub with one follower in a bubble.
-func following(t *testing.T, p *place, test func(r *reader, log *strings.Builder)) {
+// streaming runs a hub with one subscriber in a bubble.
+func streaming(t *testing.T, p *fakeState, test func(r *fakeSubscriber, log *strings.Builder)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		var log strings.Builder
@@ -177,10 +177,12 @@ func following(t *testing.T, p *place, test func(r *reader, log *strings.Builder
 		if err != nil {
 			t.Fatal(err)
 		}
-		r := newReader()
+		r := newFakeSubscriber()
 		ctx, stop := context.WithCancel(t.Context())
 		ended := make(chan error, 1)
-		go func() { ended <- h.Run(ctx, func(context.Context) []Follower { return []Follower{r.follower()} }) }()
+		go func() {
+			ended <- h.Run(ctx, func(context.Context) []Subscriber { return []Subscriber{r.subscriber()} })
+		}()
 		test(r, &log)
 		stop()
 		if err := <-ended; err != nil {
@@ -195,10 +197,10 @@ func want(t *testing.T, got <-chan trigger.Change, line string) {
 	select {
 	case c := <-got:
 		if summary(c) != line {
-			t.Errorf("told %q, want %q", summary(c), line)
+			t.Errorf("got %q, want %q", summary(c), line)
 		}
 	default:
-		t.Errorf("told nothing, want %q", line)
+		t.Errorf("got nothing, want %q", line)
 	}
 }
 
@@ -207,7 +209,7 @@ func wantNothing(t *testing.T, got <-chan trigger.Change) {
 	synctest.Wait()
 	select {
 	case c := <-got:
-		t.Errorf("told %q, want nothing", summary(c))
+		t.Errorf("got %q, want nothing", summary(c))
 	default:
 	}
 }

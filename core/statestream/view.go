@@ -1,4 +1,4 @@
-package follow
+package statestream
 
 import (
 	"context"
@@ -8,27 +8,28 @@ import (
 	"github.com/dogwatch/dogwatch/sdk/trigger"
 )
 
-// view is the world as one follower was told of it. It outlives the follower's calls.
+// view is the state that one subscriber was sent last. It outlives the
+// subscriber's calls, and belongs to the one under way.
 type view struct {
-	hub      *Hub
-	follower Follower
-	all      bool // the next change tells everything
-	told     map[string]*sdk.Container
-	doing    map[string]bool // checking, by watcher
-	// leaving are the removals of the latest change. The follower has taken
-	// them for sure when it asks for the next one.
+	hub        *Hub
+	subscriber Subscriber
+	all        bool                      // the next change holds everything
+	containers map[string]*sdk.Container // by id
+	checking   map[string]bool           // by watcher
+	// leaving are the removals of the latest change. Only its asking for the next
+	// one shows that the subscriber has taken them.
 	leaving []*sdk.Container
 }
 
-func newView(h *Hub, f Follower) *view {
-	v := &view{hub: h, follower: f, told: map[string]*sdk.Container{}}
+func newView(h *Hub, s Subscriber) *view {
+	v := &view{hub: h, subscriber: s, containers: map[string]*sdk.Container{}}
 	for _, c := range h.began {
-		v.told[c.ID] = c
+		v.containers[c.ID] = c
 	}
 	return v
 }
 
-// begin makes the next change tell everything, for a follower that knows nothing.
+// begin makes the next change hold everything, for a subscriber that knows nothing.
 func (v *view) begin() { v.all = true }
 
 // Next implements trigger.World.
@@ -51,22 +52,22 @@ func (v *view) Next(ctx context.Context) (trigger.Change, error) {
 
 // Run implements trigger.World.
 func (v *view) Run(ctx context.Context, triggerID, containerID string) error {
-	return v.hub.run(ctx, v.follower, triggerID, containerID)
+	return v.hub.run(ctx, v.subscriber, triggerID, containerID)
 }
 
-// change returns how what there is differs from what was told, which is told from here on.
+// change returns how the state of now differs from what was sent last, and takes it as sent.
 func (v *view) change(containers []*sdk.Container, watchers []trigger.WatcherState) (c trigger.Change, any bool) {
 	c.All = v.all
 	now := make(map[string]*sdk.Container, len(containers))
 	for _, is := range containers {
 		now[is.ID] = is
-		if was := v.told[is.ID]; v.all || was == nil || update.Changed(was, is, update.CheckTime|update.ReleaseDate) {
+		if was := v.containers[is.ID]; v.all || was == nil || update.Changed(was, is, update.CheckTime|update.ReleaseDate) {
 			c.Put = append(c.Put, *is)
 		}
 	}
 	before := v.leaving
 	v.leaving = nil
-	for _, was := range v.told {
+	for _, was := range v.containers {
 		before = append(before, was)
 	}
 	for _, was := range before {
@@ -75,13 +76,13 @@ func (v *view) change(containers []*sdk.Container, watchers []trigger.WatcherSta
 			c.Removed = append(c.Removed, *was)
 		}
 	}
-	doing := make(map[string]bool, len(watchers))
+	checking := make(map[string]bool, len(watchers))
 	for _, w := range watchers {
-		if was, known := v.doing[w.Name]; v.all || !known || was != w.Checking {
+		if was, known := v.checking[w.Name]; v.all || !known || was != w.Checking {
 			c.Watchers = append(c.Watchers, w)
 		}
-		doing[w.Name] = w.Checking
+		checking[w.Name] = w.Checking
 	}
-	v.told, v.doing, v.all = now, doing, false
+	v.containers, v.checking, v.all = now, checking, false
 	return c, c.All || len(c.Put)+len(c.Removed)+len(c.Watchers) > 0
 }

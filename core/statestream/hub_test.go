@@ -1,4 +1,4 @@
-package follow
+package statestream
 
 import (
 	"context"
@@ -17,53 +17,53 @@ import (
 	"github.com/dogwatch/dogwatch/sdk/trigger"
 )
 
-func TestAFollowerIsToldWhatDiffers(t *testing.T) {
-	p := newPlace()
+func TestNextReturnsWhatDiffers(t *testing.T) {
+	p := newFakeState()
 	p.put(container("1", "nginx"), container("2", "redis"))
-	following(t, p, func(r *reader, _ *strings.Builder) {
-		want(t, r.ask(), "all +1:nginx +2:redis local=false remote=false")
-		next := r.ask()
-		wantNothing(t, next)
+	streaming(t, p, func(r *fakeSubscriber, _ *strings.Builder) {
+		want(t, r.next(), "all +1:nginx +2:redis local=false remote=false")
+		pending := r.next()
+		wantNothing(t, pending)
 		p.put(container("3", "traefik"))
-		want(t, next, "+3:traefik")
+		want(t, pending, "+3:traefik")
 
-		next = r.ask()
+		pending = r.next()
 		checked := container("3", "traefik")
 		checked.Check.At = sdk.TimeOf(time.Now())
 		p.put(checked)
-		wantNothing(t, next) // that it was checked is no change
+		wantNothing(t, pending) // that it was checked is no change
 		checked.Result, checked.UpdateAvailable = &sdk.Result{Tag: "2.0"}, true
 		p.put(checked)
-		want(t, next, "+3:traefik")
-		next = r.ask()
+		want(t, pending, "+3:traefik")
+		pending = r.next()
 		checked.Result = &sdk.Result{Tag: "2.0", Created: sdk.TimeOf(time.Now())}
 		p.put(checked)
-		wantNothing(t, next) // nor that its update has got a date
+		wantNothing(t, pending) // nor that its update has got a date
 		checked.Status = "exited"
 		p.put(checked)
-		want(t, next, "+3:traefik")
+		want(t, pending, "+3:traefik")
 
 		p.remove("1")
-		want(t, r.ask(), "-1:nginx")
+		want(t, r.next(), "-1:nginx")
 		p.put(container("2", "redis.old"), container("4", "redis"))
-		want(t, r.ask(), "-2:redis +2:redis.old +4:redis")
+		want(t, r.next(), "-2:redis +2:redis.old +4:redis")
 
 		p.log(event.CheckStarted, "remote", false)
-		want(t, r.ask(), "remote=true")
-		next = r.ask()
+		want(t, r.next(), "remote=true")
+		pending = r.next()
 		p.log(event.CheckStarted, "local", true)
 		p.log(event.CheckFinished, "local", true)
-		wantNothing(t, next) // of one container only
+		wantNothing(t, pending) // of one container only
 		p.log(event.CheckFailed, "remote", false)
-		want(t, next, "remote=false")
+		want(t, pending, "remote=false")
 	})
 }
 
-// However much happens while a follower is busy, it is told the outcome, once.
-func TestASlowFollowerIsToldTheLatestOnly(t *testing.T) {
-	p := newPlace()
-	following(t, p, func(r *reader, _ *strings.Builder) {
-		want(t, r.ask(), "all local=false remote=false")
+// TestNextMergesChanges: however much happens while a subscriber is busy, it gets one change.
+func TestNextMergesChanges(t *testing.T) {
+	p := newFakeState()
+	streaming(t, p, func(r *fakeSubscriber, _ *strings.Builder) {
+		want(t, r.next(), "all local=false remote=false")
 		for i := range 1000 {
 			c := container(fmt.Sprint(i%3), "app")
 			c.Status = fmt.Sprint(i)
@@ -73,41 +73,41 @@ func TestASlowFollowerIsToldTheLatestOnly(t *testing.T) {
 		}
 		p.remove("1")
 		synctest.Wait()
-		want(t, r.ask(), "+0:app +2:app")
-		wantNothing(t, r.ask())
+		want(t, r.next(), "+0:app +2:app")
+		wantNothing(t, r.next())
 	})
 }
 
-func TestAFollowerThatBeginsAnewIsToldEverything(t *testing.T) {
-	p := newPlace()
-	p.put(container("1", "nginx"), container("2", "redis"), container("3", "gone before anyone asked"))
-	following(t, p, func(r *reader, log *strings.Builder) {
+func TestStreamThatBeginsAnewHoldsEverything(t *testing.T) {
+	p := newFakeState()
+	p.put(container("1", "nginx"), container("2", "redis"), container("3", "gone before the stream"))
+	streaming(t, p, func(r *fakeSubscriber, log *strings.Builder) {
 		p.remove("3")
-		want(t, r.ask(), "all -3:gone before anyone asked +1:nginx +2:redis local=false remote=false")
-		again := func(err error) {
+		want(t, r.next(), "all -3:gone before the stream +1:nginx +2:redis local=false remote=false")
+		restart := func(err error) {
 			t.Helper()
 			<-r.calls
 			r.end <- err
 			synctest.Wait()
-			time.Sleep(longestPause)
+			time.Sleep(maxBackoff)
 			synctest.Wait()
 		}
-		again(errors.New("as asked")) // it may not have taken what it was told
+		restart(errors.New("as asked")) // it may not have taken what it was sent
 		p.remove("1")
-		want(t, r.ask(), "all -1:nginx -3:gone before anyone asked +2:redis local=false remote=false")
+		want(t, r.next(), "all -1:nginx -3:gone before the stream +2:redis local=false remote=false")
 		p.put(container("1", "nginx"))
-		want(t, r.ask(), "+1:nginx") // that it asked shows that it took the rest
-		again(sdk.ErrUnavailable)
-		want(t, r.ask(), "all +1:nginx +2:redis local=false remote=false")
+		want(t, r.next(), "+1:nginx") // its call shows that it took the rest
+		restart(sdk.ErrUnavailable)
+		want(t, r.next(), "all +1:nginx +2:redis local=false remote=false")
 		if got := log.String(); strings.Count(got, "[WARN]") != 1 || !strings.Contains(got, "as asked") || !strings.Contains(got, "trigger=mqtt.main") {
 			t.Errorf("the log is %s", got)
 		}
 	})
 }
 
-func TestAFollowerThatFailsIsLeftAloneForAWhile(t *testing.T) {
+func TestHubCallsAFailingSubscriberWithBackoff(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := newPlace()
+		p := newFakeState()
 		h, err := New(t.Context(), p.options(io.Discard))
 		if err != nil {
 			t.Fatal(err)
@@ -116,7 +116,7 @@ func TestAFollowerThatFailsIsLeftAloneForAWhile(t *testing.T) {
 		var usable atomic.Bool
 		usable.Store(true)
 		began := time.Now()
-		f := Follower{Usable: usable.Load, Follow: func(context.Context, trigger.World) error {
+		f := Subscriber{Usable: usable.Load, Subscribe: func(context.Context, trigger.World) error {
 			calls = append(calls, time.Since(began))
 			return errors.New("as asked")
 		}}
@@ -126,7 +126,7 @@ func TestAFollowerThatFailsIsLeftAloneForAWhile(t *testing.T) {
 		}
 		ctx, stop := context.WithCancel(t.Context())
 		ended := make(chan error, 1)
-		go func() { ended <- h.Run(ctx, func(context.Context) []Follower { return []Follower{f} }) }()
+		go func() { ended <- h.Run(ctx, func(context.Context) []Subscriber { return []Subscriber{f} }) }()
 		sleep(10 * time.Second)
 		if want := []time.Duration{0, time.Second, 3 * time.Second, 7 * time.Second}; !slices.Equal(calls, want) {
 			t.Errorf("called at %v, want %v", calls, want)
@@ -137,7 +137,7 @@ func TestAFollowerThatFailsIsLeftAloneForAWhile(t *testing.T) {
 			t.Errorf("called %d times although it cannot be used", len(calls))
 		}
 		usable.Store(true)
-		sleep(longestPause)
+		sleep(maxBackoff)
 		if len(calls) != 5 {
 			t.Errorf("called %d times since it can be used again", len(calls)-4)
 		}
@@ -148,27 +148,27 @@ func TestAFollowerThatFailsIsLeftAloneForAWhile(t *testing.T) {
 	})
 }
 
-func TestWithoutFollowersNothingIsRead(t *testing.T) {
-	p := newPlace()
+func TestHubWithoutSubscribersReturns(t *testing.T) {
+	p := newFakeState()
 	h, err := New(t.Context(), p.options(io.Discard))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := h.Run(t.Context(), func(context.Context) []Follower { return nil }); err != nil {
+	if err := h.Run(t.Context(), func(context.Context) []Subscriber { return nil }); err != nil {
 		t.Error(err)
 	}
 }
 
-func TestABrokenLogIsSurvived(t *testing.T) {
-	p := newPlace()
-	following(t, p, func(r *reader, log *strings.Builder) {
-		want(t, r.ask(), "all local=false remote=false")
-		next := r.ask()
+func TestHubSurvivesABrokenLog(t *testing.T) {
+	p := newFakeState()
+	streaming(t, p, func(r *fakeSubscriber, log *strings.Builder) {
+		want(t, r.next(), "all local=false remote=false")
+		pending := r.next()
 		p.mu.Lock()
 		p.broken = errors.New("disk full")
 		p.mu.Unlock()
 		p.put(container("1", "nginx"))
-		want(t, next, "+1:nginx")
+		want(t, pending, "+1:nginx")
 		if !strings.Contains(log.String(), "disk full") {
 			t.Errorf("the log is %s", log)
 		}
@@ -178,9 +178,9 @@ func TestABrokenLogIsSurvived(t *testing.T) {
 	}
 }
 
-func TestAFollowerRunsOtherTriggersIfItMay(t *testing.T) {
-	p := newPlace()
-	following(t, p, func(r *reader, log *strings.Builder) {
+func TestSubscriberRunsOtherTriggersIfItMay(t *testing.T) {
+	p := newFakeState()
+	streaming(t, p, func(r *fakeSubscriber, log *strings.Builder) {
 		w := <-r.calls
 		if err := w.Run(t.Context(), "docker.local", "1"); err != nil {
 			t.Error(err)
@@ -194,15 +194,15 @@ func TestAFollowerRunsOtherTriggersIfItMay(t *testing.T) {
 		if got := log.String(); strings.Count(got, "[ERROR]") != 1 || !strings.Contains(got, "by=mqtt.main") {
 			t.Errorf("the log is %s", got)
 		}
-		w.(*view).follower.MayRun = false
+		w.(*view).subscriber.MayRun = false
 		if err := w.Run(t.Context(), "docker.local", "1"); err == nil || len(p.ran) != 2 {
-			t.Errorf("a follower without the capability: got %v", err)
+			t.Errorf("a subscriber without the capability: got %v", err)
 		}
 	})
 }
 
 func BenchmarkChange(b *testing.B) {
-	p := newPlace()
+	p := newFakeState()
 	for i := range 200 {
 		c := container(fmt.Sprint(i), fmt.Sprint("app", i))
 		c.Labels = map[string]string{"a": "b"}
@@ -212,7 +212,7 @@ func BenchmarkChange(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	v := newView(h, Follower{})
+	v := newView(h, Subscriber{})
 	v.begin()
 	for i := 0; b.Loop(); i++ {
 		c := container("7", "app7")

@@ -1,0 +1,179 @@
+// Package statestream keeps triggers that mirror everything somewhere informed
+// of all containers and watchers. Each has one open call, a state stream.
+// Nothing is queued for it: a view holds the containers that were sent last, and
+// when the subscriber wants the next change, it gets how those of now differ. A
+// slow subscriber costs no memory and delays no other.
+package statestream
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/dogwatch/dogwatch/core/event"
+	"github.com/dogwatch/dogwatch/sdk"
+	"github.com/dogwatch/dogwatch/sdk/trigger"
+)
+
+// A subscriber that ends is called again after minBackoff. The pause doubles
+// each time, up to maxBackoff.
+const (
+	minBackoff = time.Second
+	maxBackoff = time.Minute
+)
+
+// Subscriber is a configured trigger that takes a state stream.
+type Subscriber struct {
+	ID string // "mqtt.main"
+	// MayRun is whether it may have other triggers run.
+	MayRun bool
+	// Usable reports whether it may be called; see component.Component.
+	Usable func() bool
+	// Subscribe takes the stream until ctx ends, or returns why it cannot.
+	Subscribe func(context.Context, trigger.World) error
+}
+
+// Options configure a Hub.
+type Options struct {
+	// Containers returns what is stored now. The containers are shared, and
+	// one that has changed is another pointer.
+	Containers func() []*sdk.Container
+	// Watchers returns the names of all watchers.
+	Watchers func() []string
+	Events   event.Log
+	Bus      *event.Bus
+	// Run runs a trigger on a container at the request of a subscriber.
+	Run func(ctx context.Context, triggerID, containerID string) error
+	Log hclog.Logger
+}
+
+// Hub serves the state streams of all subscribers. It reads the event log once
+// for all of them. Run is its actor.
+type Hub struct {
+	opt   Options
+	log   hclog.Logger
+	began []*sdk.Container
+	tail  *event.Tailer
+
+	mu       sync.Mutex
+	checking map[string]bool // by watcher
+	// changed is closed and replaced whenever there may be a change to send.
+	changed chan struct{}
+}
+
+// New returns a Hub that knows the containers of this moment: a subscriber is
+// sent the removal of those that are gone when its stream begins. No check may
+// be running yet. The error is that of the event log.
+func New(ctx context.Context, opt Options) (*Hub, error) {
+	h := &Hub{opt: opt, log: opt.Log.Named("statestream"), checking: map[string]bool{}, changed: make(chan struct{})}
+	h.tail = event.NewTailer(event.TailOptions{Log: opt.Events, Bus: opt.Bus, Handle: h.note, Woken: h.notify, Logger: h.log})
+	if err := h.tail.CatchUp(ctx); err != nil {
+		return nil, err
+	}
+	h.began = opt.Containers()
+	return h, nil
+}
+
+// Run serves the streams until ctx ends, and waits for the subscribers to end. It
+// calls subscribers once; until that returns, it only follows the event log. It
+// returns at once when there are none.
+func (h *Hub) Run(ctx context.Context, subscribers func(context.Context) []Subscriber) error {
+	ctx, stop := context.WithCancel(ctx)
+	var wait sync.WaitGroup
+	defer wait.Wait()
+	defer stop()
+	wait.Go(func() {
+		all := subscribers(ctx)
+		if len(all) == 0 {
+			stop()
+		}
+		for _, s := range all {
+			wait.Go(func() { h.serve(ctx, s) })
+		}
+	})
+	h.tail.Run(ctx)
+	return nil
+}
+
+// note keeps which watchers are checking.
+func (h *Hub) note(_ context.Context, page []event.Event) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, e := range page {
+		if e.Check != nil && !e.Check.Single { // a check of one container is none of the watcher
+			h.checking[e.Check.Watcher] = e.Type == event.CheckStarted
+		}
+	}
+	return nil
+}
+
+// notify has every view compare anew.
+func (h *Hub) notify() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	close(h.changed)
+	h.changed = make(chan struct{})
+}
+
+// watchers returns the state of every watcher, and what closes when that may be different.
+func (h *Hub) watchers() ([]trigger.WatcherState, <-chan struct{}) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	var all []trigger.WatcherState
+	for _, name := range h.opt.Watchers() {
+		all = append(all, trigger.WatcherState{Name: name, Checking: h.checking[name]})
+	}
+	return all, h.changed
+}
+
+// serve calls a subscriber, again and again with backoff, until ctx ends.
+func (h *Hub) serve(ctx context.Context, s Subscriber) {
+	view := newView(h, s)
+	pause := minBackoff
+	for ctx.Err() == nil {
+		if s.Usable() {
+			began := time.Now()
+			view.begin()
+			h.handleEnd(ctx, s, s.Subscribe(ctx, view))
+			if time.Since(began) > maxBackoff {
+				pause = minBackoff
+			}
+		}
+		timer := time.NewTimer(pause)
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+		}
+		pause = min(2*pause, maxBackoff)
+	}
+}
+
+// handleEnd logs why a stream ended. That a plugin is down is logged where plugins are supervised.
+func (h *Hub) handleEnd(ctx context.Context, s Subscriber, err error) {
+	switch {
+	case ctx.Err() != nil:
+	case err == nil, errors.Is(err, sdk.ErrUnavailable):
+		h.log.Debug("trigger is not informed at present", "trigger", s.ID, "error", err)
+	default:
+		h.log.Warn("trigger cannot be kept informed and will be tried again", "trigger", s.ID, "error", err)
+	}
+}
+
+// run runs a trigger for a subscriber, and logs it.
+func (h *Hub) run(ctx context.Context, s Subscriber, triggerID, containerID string) error {
+	if !s.MayRun {
+		return fmt.Errorf("run trigger %s: %s may not have other triggers run", triggerID, s.ID)
+	}
+	log := h.log.With("trigger", triggerID, "container", containerID, "by", s.ID)
+	log.Info("running a trigger because another one asks for it")
+	err := h.opt.Run(ctx, triggerID, containerID)
+	if err != nil && ctx.Err() == nil {
+		log.Error("the trigger that was asked for has failed", "error", err)
+	}
+	return err
+}
