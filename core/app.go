@@ -94,19 +94,19 @@ func New(ctx context.Context, opt Options) (*App, error) {
 		return nil, err
 	}
 	a.components = component.New(component.Options{
-		Plugins: a.plugins, Log: opt.Log, Secrets: opt.Redactor.Add, Validate: validate, MaskAll: settings.Server.MaskAll,
+		Plugins: a.plugins, Log: opt.Log, Secrets: opt.Redactor.Add, ValidateWatcher: validateWatcher, ValidateTrigger: validateTrigger, MaskAll: settings.Server.MaskAll,
 		Changed: func(*component.Component) { a.bus.Touch(event.ComponentChanged) },
 	})
 	a.checker = check.New(check.Options{
 		Registries: registries{a.components}, Store: checkStore{a.store}, Cache: &checkCache{store: a.store, log: a.log},
 		Limits: check.Limits{PerHost: settings.Check.PerHost, Total: settings.Check.Total}, ForeignLabels: settings.Labels.Foreign, WatchFloating: settings.Check.Floating,
-		Order: a.components.Watchers, Reached: a.reached, AlreadyNotified: a.store.AlreadyNotified, Log: opt.Log, Now: opt.Now,
+		Order: a.components.WatcherNames, Reached: a.reached, AlreadyNotified: a.store.AlreadyNotified, Log: opt.Log, Now: opt.Now,
 		Progressed: func() { a.bus.Touch(event.CheckProgressed) },
 	})
 	a.dater = check.NewDater(a.checker, registries{a.components}.limits)
 	a.dispatcher = dispatch.New(dispatch.Options{
 		Triggers: triggers{a.components}, Containers: containers{a.store}, Store: a.store, Bus: &a.bus,
-		Lend: lender{a.components}.lend, NotStarted: plugin.NotStarted, Died: plugin.Died, Redact: opt.Redactor.String, Log: opt.Log, Now: opt.Now,
+		Lend: lender{a.components}.lend, NotStarted: plugin.NotStarted, Died: plugin.Exited, Redact: opt.Redactor.String, Log: opt.Log, Now: opt.Now,
 	})
 	a.scheduler = schedule.NewScheduler(a.components, a.checker, opt.Log)
 	a.importWUD(ctx)
@@ -149,7 +149,7 @@ func (a *App) Close() {
 func (a *App) Run(ctx context.Context) error {
 	stored := containers{a.store}
 	hub, err := statestream.New(ctx, statestream.Options{
-		Containers: stored.shared, Watchers: a.components.Watchers, Events: a.store, Bus: &a.bus,
+		Containers: stored.shared, Watchers: a.components.WatcherNames, Events: a.store, Bus: &a.bus,
 		Run: runner(a.dispatcher, stored), Log: a.opt.Log,
 	})
 	if err != nil {
@@ -198,7 +198,7 @@ func (a *App) Run(ctx context.Context) error {
 // load makes the components, and has the checker go on from where the event log ends.
 func (a *App) load(ctx context.Context) {
 	a.components.Load(a.opt.Config.Components)
-	if err := a.checker.Recover(ctx, a.store, a.components.Watchers()); err != nil {
+	if err := a.checker.Recover(ctx, a.store, a.components.WatcherNames()); err != nil {
 		a.log.Error("recover what checks have found and not reported", "error", err)
 	}
 }
@@ -269,7 +269,7 @@ func (a *App) housekeep(ctx context.Context) error {
 
 // reached notes whether the engine of a watcher answered.
 func (a *App) reached(watcher string, err error) {
-	if w, known := a.components.Watcher(watcher); known && w.SetReached(err) {
+	if w, known := a.components.WatcherNamed(watcher); known && w.SetReached(err) {
 		a.bus.Touch(event.ComponentChanged)
 	}
 }

@@ -13,7 +13,6 @@ import (
 	"github.com/dogwatch/dogwatch/core/schedule"
 	"github.com/dogwatch/dogwatch/core/store"
 	"github.com/dogwatch/dogwatch/sdk"
-	"github.com/dogwatch/dogwatch/sdk/kind"
 )
 
 // deliveryPoll is how often CheckAndDeliver looks whether all is delivered.
@@ -45,7 +44,7 @@ func (a *App) CheckAndDeliver(ctx context.Context, names []string) (Delivered, e
 	}
 	done.Problems = a.components.Problems()
 	watchers := chosen(a.components, names)
-	done.Failures = each(watchers, func(w *component.Component) error {
+	done.Failures = each(watchers, func(w *component.Watcher) error {
 		_, err := a.checker.Run(ctx, schedule.CheckWatcher(w))
 		return err
 	})
@@ -53,7 +52,7 @@ func (a *App) CheckAndDeliver(ctx context.Context, names []string) (Delivered, e
 		return done, err
 	}
 	for _, r := range a.store.Snapshot().All() {
-		if slices.ContainsFunc(watchers, func(w *component.Component) bool { return w.Name == r.Container.Watcher }) {
+		if slices.ContainsFunc(watchers, func(w *component.Watcher) bool { return w.Name == r.Container.Watcher }) {
 			done.Containers = append(done.Containers, r.Container)
 		}
 	}
@@ -104,7 +103,7 @@ func (a *App) delivered(ctx context.Context, last int64) (bool, error) {
 		return false, err
 	}
 	var triggers []string
-	for _, t := range a.components.All(kind.Trigger) {
+	for _, t := range a.components.Triggers() {
 		if t.Usable() {
 			triggers = append(triggers, t.ID())
 		}

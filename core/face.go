@@ -52,10 +52,11 @@ func (s setup) Get(ctx context.Context, k kind.Kind, typ, name string) (web.Comp
 		return web.Component{}, false
 	}
 	v := s.view(c)
-	if k != kind.Registry {
+	registry, is := s.components.Registry(c.ID())
+	if k != kind.Registry || !is {
 		return v, true
 	}
-	for _, l := range component.Limits(ctx, []*component.Component{c})[0] {
+	for _, l := range registry.RateLimits(ctx) {
 		v.Limits = append(v.Limits, web.Limit{
 			Host: s.redact(l.Host), Limit: l.Limit, Remaining: l.Remaining, Window: l.Window, At: l.At.Time, PausedUntil: l.PausedUntil.Time,
 		})
@@ -78,8 +79,10 @@ func (s setup) view(c *component.Component) web.Component {
 	if c.Kind == kind.Watcher {
 		v.Next = s.next(c.Name)
 	}
-	for _, h := range c.Hosts() {
-		v.Hosts = append(v.Hosts, h.Pattern)
+	if registry, is := s.components.Registry(c.ID()); is && c.Kind == kind.Registry {
+		for _, h := range registry.Hosts() {
+			v.Hosts = append(v.Hosts, h.Pattern)
+		}
 	}
 	section := config.Component{Kind: c.Kind, Type: c.Type, Name: c.Name}
 	for _, written := range s.config.Components {
@@ -126,7 +129,7 @@ func written(v any) string {
 
 // Preview implements web.Setup.
 func (s setup) Preview(ctx context.Context, typ, name string) (title, body string, err error) {
-	c, known := s.components.Get(kind.Trigger, typ, name)
+	c, known := s.components.Trigger(typ + "." + name)
 	if !known {
 		return "", "", fmt.Errorf("trigger %s.%s: %w", typ, name, sdk.ErrNotFound)
 	}

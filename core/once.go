@@ -58,11 +58,11 @@ func NewOnce(opt Options, kinds ...kind.Kind) (*Once, error) {
 	if err != nil {
 		return nil, err
 	}
-	o.components = component.New(component.Options{Plugins: o.plugins, Log: opt.Log, Secrets: opt.Redactor.Add, Validate: validate, MaskAll: true})
+	o.components = component.New(component.Options{Plugins: o.plugins, Log: opt.Log, Secrets: opt.Redactor.Add, ValidateWatcher: validateWatcher, ValidateTrigger: validateTrigger, MaskAll: true})
 	o.checker = check.New(check.Options{
 		Registries: registries{o.components}, Store: o.memory, Cache: o.memory,
 		Limits: check.Limits{PerHost: settings.Check.PerHost, Total: settings.Check.Total}, ForeignLabels: settings.Labels.Foreign, WatchFloating: settings.Check.Floating,
-		Order: o.components.Watchers, Log: opt.Log, Now: opt.Now,
+		Order: o.components.WatcherNames, Log: opt.Log, Now: opt.Now,
 	})
 	return o, nil
 }
@@ -113,8 +113,14 @@ func (o *Once) Problems() []config.Problem { return o.components.Problems() }
 // Components returns the components of a kind, by type and name.
 func (o *Once) Components(k kind.Kind) []*component.Component { return o.components.All(k) }
 
+// Watchers returns every watcher, by type and name.
+func (o *Once) Watchers() []*component.Watcher { return o.components.Watchers() }
+
+// Registries returns every registry, by type and name.
+func (o *Once) Registries() []*component.Registry { return o.components.Registries() }
+
 // RegistryFor returns the registry that serves a host, and the base URL of the host's API.
-func (o *Once) RegistryFor(host string) (*component.Component, string, bool) {
+func (o *Once) RegistryFor(host string) (*component.Registry, string, bool) {
 	return o.components.RegistryFor(host)
 }
 
@@ -132,7 +138,7 @@ func (o *Once) Progress() []check.Progress { return o.checker.Progress() }
 // Check checks the containers of the named watchers, of all when none is named.
 // A watcher that cannot be asked is one of the failures and spoils nothing else.
 func (o *Once) Check(ctx context.Context, names []string) (found []sdk.Container, failures []error) {
-	failures = each(chosen(o.components, names), func(w *component.Component) error {
+	failures = each(chosen(o.components, names), func(w *component.Watcher) error {
 		_, err := o.checker.Run(ctx, schedule.CheckWatcher(w))
 		return err
 	})
@@ -141,16 +147,16 @@ func (o *Once) Check(ctx context.Context, names []string) (found []sdk.Container
 }
 
 // chosen returns the named watchers, all when none is named.
-func chosen(components *component.Manager, names []string) []*component.Component {
-	all := components.All(kind.Watcher)
+func chosen(components *component.Manager, names []string) []*component.Watcher {
+	all := components.Watchers()
 	if len(names) == 0 {
 		return all
 	}
-	return slices.DeleteFunc(all, func(w *component.Component) bool { return !slices.Contains(names, w.Name) })
+	return slices.DeleteFunc(all, func(w *component.Watcher) bool { return !slices.Contains(names, w.Name) })
 }
 
 // each asks all watchers at once and returns the errors, in their order.
-func each(watchers []*component.Component, ask func(*component.Component) error) []error {
+func each(watchers []*component.Watcher, ask func(*component.Watcher) error) []error {
 	errs := make([]error, len(watchers))
 	var wait sync.WaitGroup
 	for i, w := range watchers {
@@ -174,7 +180,7 @@ func (o *Once) Images(ctx context.Context, references []string) []sdk.Container 
 // and says which watchers could not be asked.
 func (o *Once) Containers(ctx context.Context) (all []sdk.Container, failures []error) {
 	var mu sync.Mutex
-	failures = each(o.components.All(kind.Watcher), func(w *component.Component) error {
+	failures = each(o.components.Watchers(), func(w *component.Watcher) error {
 		listed, err := w.List(ctx)
 		mu.Lock()
 		defer mu.Unlock()
@@ -198,7 +204,7 @@ func (o *Once) CheckThese(ctx context.Context, these []sdk.Container) (found []s
 	for _, c := range these {
 		watchers = append(watchers, c.Watcher)
 	}
-	failures = each(chosen(o.components, watchers), func(w *component.Component) error {
+	failures = each(chosen(o.components, watchers), func(w *component.Watcher) error {
 		mine := listed(slices.DeleteFunc(slices.Clone(these), func(c sdk.Container) bool { return c.Watcher != w.Name }))
 		_, err := o.checker.Run(ctx, check.Watcher{Name: w.Name, WatchByDefault: true, Lister: mine})
 		return err

@@ -43,11 +43,11 @@ func (r registries) For(host string) (check.Match, bool) {
 
 // limits returns what the hosts of a registry allow, for check.NewDater.
 func (r registries) limits(ctx context.Context, id string) []registry.Limit {
-	c, known := r.components.ByID(kind.Registry, id)
+	c, known := r.components.Registry(id)
 	if !known {
 		return nil
 	}
-	return component.Limits(ctx, []*component.Component{c})[0]
+	return c.RateLimits(ctx)
 }
 
 // vars are what single built-in plugins are told by their environment: settings
@@ -114,7 +114,7 @@ type triggers struct{ components *component.Manager }
 
 func (t triggers) All() []dispatch.Trigger {
 	var all []dispatch.Trigger
-	for _, c := range t.components.All(kind.Trigger) {
+	for _, c := range t.components.Triggers() {
 		if c.Usable() {
 			all = append(all, triggerOf(c))
 		}
@@ -131,8 +131,8 @@ func (t triggers) Get(id string) (dispatch.Trigger, bool) {
 	return dispatch.Trigger{}, false
 }
 
-func triggerOf(c *component.Component) dispatch.Trigger {
-	o := c.Trigger
+func triggerOf(c *component.Trigger) dispatch.Trigger {
+	o := c.Settings
 	// The templates were checked when the component was made.
 	messages, _ := dispatch.ParseMessages(o.SimpleTitle, o.SimpleBody, o.BatchTitle)
 	return dispatch.Trigger{
@@ -154,7 +154,7 @@ func subscribers(components *component.Manager) func(context.Context) []statestr
 		if components.Await(ctx) != nil {
 			return nil
 		}
-		for _, c := range components.All(kind.Trigger) {
+		for _, c := range components.Triggers() {
 			if slices.Contains(c.Capabilities, kind.CapFollow) {
 				all = append(all, statestream.Subscriber{
 					ID: c.ID(), MayRun: slices.Contains(c.Capabilities, kind.CapRun), Usable: c.Usable, Subscribe: c.Follow,
@@ -190,7 +190,7 @@ func runner(d *dispatch.Dispatcher, s containers) func(ctx context.Context, trig
 type lender struct{ components *component.Manager }
 
 func (l lender) lend(ctx context.Context, id string, req *trigger.Request) {
-	t, known := l.components.ByID(kind.Trigger, id)
+	t, known := l.components.Trigger(id)
 	if !known {
 		return
 	}
@@ -223,30 +223,29 @@ func (l lender) credentials(ctx context.Context, containers []sdk.Container) map
 func (l lender) engines(containers []sdk.Container) map[string]trigger.Engine {
 	lent := map[string]trigger.Engine{}
 	for _, c := range containers {
-		if w, known := l.components.Watcher(c.Watcher); known {
+		if w, known := l.components.WatcherNamed(c.Watcher); known {
 			lent[c.Watcher] = trigger.Engine{Type: w.Type, Options: maps.Clone(w.Options)}
 		}
 	}
 	return lent
 }
 
-// validate checks the core's own options of a component, which other parts of
-// the core understand: cron expressions and templates.
-func validate(c *component.Component) []config.Problem {
-	switch c.Kind {
-	case kind.Watcher:
-		if _, err := schedule.ParseCron(c.Watcher.Cron); err != nil {
-			return []config.Problem{{Key: "cron", Message: err.Error(), Level: config.Error}}
-		}
-	case kind.Trigger:
-		messages, err := dispatch.ParseMessages(c.Trigger.SimpleTitle, c.Trigger.SimpleBody, c.Trigger.BatchTitle)
-		var invalid *sdk.InvalidError
-		if errors.As(err, &invalid) {
-			return optionProblems(invalid.Fields, config.Error)
-		}
-		return optionProblems(messages.Lint(), config.Warning)
+// validateWatcher checks the options of a watcher that the scheduler understands.
+func validateWatcher(o component.WatcherOptions) []config.Problem {
+	if _, err := schedule.ParseCron(o.Cron); err != nil {
+		return []config.Problem{{Key: "cron", Message: err.Error(), Level: config.Error}}
 	}
 	return nil
+}
+
+// validateTrigger checks the options of a trigger that the dispatcher understands.
+func validateTrigger(o component.TriggerOptions) []config.Problem {
+	messages, err := dispatch.ParseMessages(o.SimpleTitle, o.SimpleBody, o.BatchTitle)
+	var invalid *sdk.InvalidError
+	if errors.As(err, &invalid) {
+		return optionProblems(invalid.Fields, config.Error)
+	}
+	return optionProblems(messages.Lint(), config.Warning)
 }
 
 func optionProblems(fields []sdk.FieldError, level config.Level) []config.Problem {

@@ -62,8 +62,8 @@ func (s subject) Serving(ctx context.Context) (address, version string, err erro
 
 func (s subject) Watchers() []doctor.Watcher {
 	var all []doctor.Watcher
-	for _, c := range s.once.Components(kind.Watcher) {
-		w := doctor.Watcher{Component: s.component(c), Name: c.Name, Options: c.Options, List: c.List}
+	for _, c := range s.once.Watchers() {
+		w := doctor.Watcher{Component: s.component(&c.Component), Name: c.Name, Options: c.Options, List: c.List}
 		if c.Type == docker.Type().Name {
 			w.About = aboutDocker(c)
 		}
@@ -74,7 +74,7 @@ func (s subject) Watchers() []doctor.Watcher {
 
 // aboutDocker asks an engine who it is. Plugins are not asked such a thing by
 // the host, and a command may connect by itself.
-func aboutDocker(c *component.Component) func(context.Context) (string, error) {
+func aboutDocker(c *component.Watcher) func(context.Context) (string, error) {
 	return func(ctx context.Context) (string, error) {
 		o, err := option.Decode[docker.Options](c.Options)
 		if err != nil {
@@ -91,18 +91,18 @@ func aboutDocker(c *component.Component) func(context.Context) (string, error) {
 
 func (s subject) Registries() []doctor.Registry {
 	var all []doctor.Registry
-	for _, c := range s.once.Components(kind.Registry) {
+	for _, c := range s.once.Registries() {
 		all = append(all, doctor.Registry{
-			Component: s.component(c),
+			Component: s.component(&c.Component),
 			Ask: func(ctx context.Context, host, repository, tag string) error {
 				_, err := c.Resolve(ctx, registry.Repository{Host: host, Name: repository, Together: []string{repository}}, tag)
 				return err
 			},
 			Try: func(ctx context.Context) (string, error) {
-				tested, err := s.once.Test(ctx, c, "")
+				tested, err := s.once.Test(ctx, &c.Component, "")
 				return tested.Response, err
 			},
-			Limits: func(ctx context.Context) []registry.Limit { return component.Limits(ctx, []*component.Component{c})[0] },
+			Limits: c.RateLimits,
 		})
 	}
 	return all

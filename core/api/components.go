@@ -61,10 +61,10 @@ type rateLimit struct {
 }
 
 // registryViews returns registries as clients see them.
-func (h *handler) registryViews(r *http.Request, registries []*component.Component) []registryView {
+func (h *handler) registryViews(r *http.Request, registries []*component.Registry) []registryView {
 	views := []registryView{}
-	for i, limits := range component.Limits(r.Context(), registries) {
-		view := registryView{View: h.view(r, registries[i])}
+	for i, limits := range component.RateLimits(r.Context(), registries) {
+		view := registryView{View: h.view(r, &registries[i].Component)}
 		for _, l := range limits {
 			shown := rateLimit{
 				Host: h.Redact(l.Host), WindowSeconds: int64(l.Window / time.Second), Source: h.Redact(l.Source), At: l.At, PausedUntil: l.PausedUntil,
@@ -80,16 +80,16 @@ func (h *handler) registryViews(r *http.Request, registries []*component.Compone
 }
 
 func (h *handler) listRegistries(w http.ResponseWriter, r *http.Request) {
-	h.respond(w, r, h.registryViews(r, h.Components.All(kind.Registry)))
+	h.respond(w, r, h.registryViews(r, h.Components.Registries()))
 }
 
 func (h *handler) getRegistry(w http.ResponseWriter, r *http.Request) {
-	c, found := h.Components.Get(kind.Registry, param(r, "type"), param(r, "name"))
+	c, found := h.Components.Registry(param(r, "type") + "." + param(r, "name"))
 	if !found {
 		h.notFound(w, r)
 		return
 	}
-	h.respond(w, r, h.registryViews(r, []*component.Component{c})[0])
+	h.respond(w, r, h.registryViews(r, []*component.Registry{c})[0])
 }
 
 func (h *handler) getComponent(k kind.Kind) http.HandlerFunc {
@@ -108,7 +108,7 @@ func (h *handler) getComponent(k kind.Kind) http.HandlerFunc {
 // message could say what it is about.
 func (h *handler) runTrigger(w http.ResponseWriter, r *http.Request) {
 	id := param(r, "type") + "." + param(r, "name")
-	t, found := h.Components.Get(kind.Trigger, param(r, "type"), param(r, "name"))
+	t, found := h.Components.Trigger(id)
 	if !found {
 		h.fail(w, r, http.StatusNotFound, fmt.Sprintf("Error when running trigger %s (trigger not found)", id))
 		return

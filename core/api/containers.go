@@ -16,7 +16,6 @@ import (
 	"github.com/dogwatch/dogwatch/core/event"
 	"github.com/dogwatch/dogwatch/core/store"
 	"github.com/dogwatch/dogwatch/sdk"
-	"github.com/dogwatch/dogwatch/sdk/kind"
 )
 
 func (h *handler) listContainers(w http.ResponseWriter, r *http.Request) {
@@ -198,12 +197,12 @@ func (h *handler) containerTriggers(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	associated := []component.View{}
-	for _, t := range h.Components.All(kind.Trigger) {
-		threshold, ok := dispatch.Associated(t.ID(), t.Trigger.IncludeByDefault, rec.Container)
+	for _, t := range h.Components.Triggers() {
+		threshold, ok := dispatch.Associated(t.ID(), t.Settings.IncludeByDefault, rec.Container)
 		if !ok {
 			continue
 		}
-		view := h.view(r, t)
+		view := h.view(r, &t.Component)
 		if threshold != "" {
 			// The view's configuration is shared; this container's threshold is not.
 			view.Configuration = maps.Clone(view.Configuration)
@@ -220,7 +219,7 @@ func (h *handler) runContainerTrigger(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	typ, name := param(r, "type"), param(r, "name")
-	t, found := h.Components.Get(kind.Trigger, typ, name)
+	t, found := h.Components.Trigger(typ + "." + name)
 	if !found {
 		h.fail(w, r, http.StatusNotFound, "Trigger not found")
 		return
@@ -234,7 +233,7 @@ func (h *handler) runContainerTrigger(w http.ResponseWriter, r *http.Request) {
 
 // runNow runs a trigger to its end, also when the client has lost patience: an
 // update of a container must not stop half way.
-func (h *handler) runNow(t *component.Component, c sdk.Container, test bool) error {
+func (h *handler) runNow(t *component.Trigger, c sdk.Container, test bool) error {
 	if _, err := t.State(); err != nil && !t.Usable() {
 		return err
 	}

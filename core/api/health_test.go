@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/dogwatch/dogwatch/sdk/kind"
+	"github.com/dogwatch/dogwatch/core/component"
 )
 
 func TestReady(t *testing.T) {
@@ -32,7 +32,7 @@ func TestReady(t *testing.T) {
 // TestUnreachableEngine: every response that monitoring reads says it, and health stays well.
 func TestUnreachableEngine(t *testing.T) {
 	w := start(t, nil)
-	local := w.opt.Components.All(kind.Watcher)[0]
+	local := w.opt.Components.(*component.Manager).Watchers()[0]
 	w.put(nginx())
 	told := func(state string, failed int) {
 		t.Helper()

@@ -36,8 +36,8 @@ func (h *handler) metricsState(ctx context.Context) (metrics.State, error) {
 			state.Components = append(state.Components, metrics.Component{Kind: k, Type: c.Type, Name: c.Name, Failed: condition == component.Failed})
 		}
 	}
-	registries := h.Components.All(kind.Registry)
-	for i, limits := range component.Limits(ctx, registries) {
+	registries := h.Components.Registries()
+	for i, limits := range component.RateLimits(ctx, registries) {
 		state.Limits = append(state.Limits, metrics.Limits{Registry: registries[i].ID(), Hosts: limits})
 	}
 	return state, nil

@@ -36,7 +36,11 @@ type Store interface {
 // Components is what the API reads of the components.
 type Components interface {
 	All(k kind.Kind) []*component.Component
+	Registries() []*component.Registry
+	Triggers() []*component.Trigger
 	Get(k kind.Kind, typ, name string) (*component.Component, bool)
+	Registry(id string) (*component.Registry, bool)
+	Trigger(id string) (*component.Trigger, bool)
 }
 
 // Checks checks containers now. A check goes on when the context of the one

@@ -1,20 +1,17 @@
-// Package component turns configuration sections into configured instances of
-// plugins: it checks them against the schema of their type, hands them to
-// their bundle, and knows which registry serves which host.
+// Package component turns configuration sections into configured watchers,
+// registries and triggers: it checks each section against the schema of its
+// type, has the bundle configure it, and knows which registry serves which host.
 package component
 
 import (
 	"errors"
 	"slices"
-	"strings"
 	"sync"
 
-	"github.com/dogwatch/dogwatch/core/plugin"
 	"github.com/dogwatch/dogwatch/internal/pluginclient"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 	"github.com/dogwatch/dogwatch/sdk/option"
-	"github.com/dogwatch/dogwatch/sdk/registry"
 )
 
 // State is whether a component can be used.
@@ -30,40 +27,36 @@ const (
 	Unsupported State = "unsupported"
 )
 
-// Component is one configured instance.
+// Component is what the kinds share: a Watcher, a Registry or a Trigger embeds
+// it. Its methods may be called concurrently.
 type Component struct {
 	Kind kind.Kind
 	Type string
 	Name string
 	// Default is true when it exists without being configured.
 	Default bool
-	// Watcher or Trigger are the core's options, for components of those kinds.
-	Watcher WatcherOptions
-	Trigger TriggerOptions
-	// Delivery is whether a trigger's calls may be repeated.
-	Delivery kind.Delivery
 	// Capabilities are those of the type, less what was not granted.
 	Capabilities []string
 	// Options are the options that the plugin was given.
 	Options option.Values
 
-	plugin.Instance
 	// masked and stored are its options without any secret, and with those that
 	// the HTTP interface shows as they are stored.
 	masked, stored map[string]any
-	// handed is true when its options were right and its plugin was told of it.
-	handed bool
-	// oddities are what the host finds strange in its section.
-	oddities []string
+	// valid is true when the host found no mistake in its options, so that the plugin got them.
+	valid bool
+	// hostWarnings are what the host finds unusual in its section.
+	hostWarnings []string
 
-	mu       sync.Mutex
-	state    State
-	err      error
-	warnings []string // of the plugin
-	hosts    []registry.Host
-	// unreachable is why what it watches cannot be reached; nil when it can, as far as is known.
+	mu             sync.Mutex
+	state          State
+	err            error
+	pluginWarnings []string
+	// unreachable is why a watcher's engine cannot be reached; nil when it can, as far as is known.
 	unreachable error
 }
+
+func (c *Component) base() *Component { return c }
 
 // ID returns "type.name", as the HTTP interface writes it.
 func (c *Component) ID() string { return c.Type + "." + c.Name }
@@ -76,11 +69,11 @@ func (c *Component) FullID() string { return string(c.Kind) + "." + c.ID() }
 func (c *Component) State() (State, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.condition()
+	return c.stateLocked()
 }
 
-// condition is State for those who hold mu.
-func (c *Component) condition() (State, error) {
+// stateLocked is State for callers that hold mu.
+func (c *Component) stateLocked() (State, error) {
 	if c.state == Ready && c.unreachable != nil {
 		return Failed, c.unreachable
 	}
@@ -94,33 +87,12 @@ func (c *Component) Configured() (State, error) {
 	return c.state, c.err
 }
 
-// SetReached records whether what a watcher watches can be reached, and reports
-// whether its State is another one now.
-func (c *Component) SetReached(err error) (changed bool) {
-	if err != nil { // whoever shows it names the component already
-		err = errors.New(strings.TrimPrefix(err.Error(), c.FullID()+": "))
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	state, before := c.condition()
-	c.unreachable = err
-	now, after := c.condition()
-	return state != now || before != nil && after != nil && before.Error() != after.Error()
-}
-
 // Usable reports whether the component may be called. One whose plugin is down
 // is usable, for plugins come back; one whose options are wrong is not.
 func (c *Component) Usable() bool {
 	_, err := c.Configured()
 	var invalid *sdk.InvalidError
-	return c.handed && !errors.As(err, &invalid)
-}
-
-// Hosts returns the hosts that a registry serves, as its plugin said.
-func (c *Component) Hosts() []registry.Host {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.hosts
+	return c.valid && !errors.As(err, &invalid)
 }
 
 // View is a component as the HTTP interface shows it.
@@ -146,16 +118,15 @@ func (c *Component) StoredView() View { return c.view(c.stored) }
 func (c *Component) view(configuration map[string]any) View {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	state, err := c.condition()
-	v := View{ID: c.ID(), Type: c.Type, Name: c.Name, Configuration: configuration, State: state, Warnings: slices.Concat(c.oddities, c.warnings)}
+	state, err := c.stateLocked()
+	v := View{ID: c.ID(), Type: c.Type, Name: c.Name, Configuration: configuration, State: state, Warnings: slices.Concat(c.hostWarnings, c.pluginWarnings)}
 	if err != nil && state != Unsupported { // of which a warning tells
 		v.Error = err.Error()
 	}
 	return v
 }
 
-// configured takes the plugin's answer. A failure of the plugin's process, as
-// opposed to wrong options, leaves the hosts as they were: the component comes back with its plugin.
+// configured records the plugin's response to the configuration.
 func (c *Component) configured(got pluginclient.Configured, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -163,7 +134,7 @@ func (c *Component) configured(got pluginclient.Configured, err error) {
 		c.state, c.err = Failed, err
 		return
 	}
-	c.state, c.err, c.warnings, c.hosts = Ready, nil, got.Warnings, got.Hosts
+	c.state, c.err, c.pluginWarnings = Ready, nil, got.Warnings
 }
 
 // fields turns an error of a plugin into one entry per field.

@@ -146,23 +146,23 @@ func load(t *testing.T, opt Options, sections ...config.Component) *Manager {
 	return m
 }
 
-func ids(of []*Component) []string {
+func ids[T based](of []T) []string {
 	var all []string
 	for _, c := range of {
-		all = append(all, c.ID())
+		all = append(all, c.base().ID())
 	}
 	return all
 }
 
 func TestComponentsThatExistWithoutConfiguration(t *testing.T) {
 	m := load(t, Options{})
-	if got := ids(m.All(kind.Watcher)); !slices.Equal(got, []string{"engine.local"}) {
+	if got := ids(m.Watchers()); !slices.Equal(got, []string{"engine.local"}) {
 		t.Errorf("watchers: %v", got)
 	}
-	if got := ids(m.All(kind.Registry)); !slices.Equal(got, []string{"generic.public", "hub.public"}) {
+	if got := ids(m.Registries()); !slices.Equal(got, []string{"generic.public", "hub.public"}) {
 		t.Errorf("registries: %v", got)
 	}
-	if got := m.All(kind.Trigger); len(got) != 0 {
+	if got := m.Triggers(); len(got) != 0 {
 		t.Errorf("triggers: %v", ids(got))
 	}
 }
@@ -171,10 +171,10 @@ func TestComponentsThatExistWithoutConfiguration(t *testing.T) {
 func TestConfiguredComponentsBesideDefaults(t *testing.T) {
 	m := load(t, Options{},
 		section(kind.Registry, "hub", "private", nil), section(kind.Watcher, "engine", "remote", nil))
-	if got := ids(m.All(kind.Registry)); !slices.Equal(got, []string{"generic.public", "hub.private", "hub.public"}) {
+	if got := ids(m.Registries()); !slices.Equal(got, []string{"generic.public", "hub.private", "hub.public"}) {
 		t.Errorf("registries: %v", got)
 	}
-	if got := ids(m.All(kind.Watcher)); !slices.Equal(got, []string{"engine.remote"}) {
+	if got := ids(m.Watchers()); !slices.Equal(got, []string{"engine.remote"}) {
 		t.Errorf("watchers: %v", got)
 	}
 }
@@ -282,17 +282,17 @@ func TestMasks(t *testing.T) {
 }
 
 func TestCoreOptionsAreValidated(t *testing.T) {
-	invalid := func(c *Component) []config.Problem {
-		switch {
-		case c.Kind == kind.Watcher && c.Watcher.Cron == "never":
+	invalid := func(o WatcherOptions) []config.Problem {
+		switch o.Cron {
+		case "never":
 			return []config.Problem{{Key: "cron", Message: "is no cron expression", Level: config.Error}}
-		case c.Kind == kind.Watcher && c.Watcher.Cron == "odd":
+		case "odd":
 			return []config.Problem{{Key: "cron", Message: "is odd"}}
 		}
 		return nil
 	}
-	m := load(t, Options{Validate: invalid}, section(kind.Watcher, "engine", "local", map[string]string{"cron": "never"}))
-	c, _ := m.Watcher("local")
+	m := load(t, Options{ValidateWatcher: invalid}, section(kind.Watcher, "engine", "local", map[string]string{"cron": "never"}))
+	c, _ := m.WatcherNamed("local")
 	state, err := c.State()
 	if state != Failed || err == nil || !strings.Contains(err.Error(), "watcher.engine.local.cron: is no cron expression (test.yaml:1)") {
 		t.Errorf("%s: %v", state, err)
@@ -303,8 +303,8 @@ func TestCoreOptionsAreValidated(t *testing.T) {
 		t.Errorf("it hangs: %v", err)
 	}
 	// What is only odd is said, and does not keep the component from running.
-	m = load(t, Options{Validate: invalid}, section(kind.Watcher, "engine", "local", map[string]string{"cron": "odd"}))
-	c, _ = m.Watcher("local")
+	m = load(t, Options{ValidateWatcher: invalid}, section(kind.Watcher, "engine", "local", map[string]string{"cron": "odd"}))
+	c, _ = m.WatcherNamed("local")
 	if state, err := c.State(); state != Ready || !slices.Contains(c.View().Warnings, "watcher.engine.local.cron: is odd (test.yaml:1)") {
 		t.Errorf("%s: %v, warnings %q", state, err, c.View().Warnings)
 	}
@@ -337,15 +337,15 @@ func (l *limited) Limits() []registry.Limit {
 }
 
 // Who cannot tell limits costs the others nothing.
-func TestLimitsOfAllRegistries(t *testing.T) {
+func TestRateLimitsOfAllRegistries(t *testing.T) {
 	m := load(t, Options{},
 		section(kind.Registry, "limited", "one", nil), section(kind.Registry, "limited", "two", nil),
 		section(kind.Registry, "limited", "hangs", map[string]string{"hang": "true"}),
 		section(kind.Registry, "limited", "many", map[string]string{"many": "1000"}),
 		section(kind.Registry, "limited", "wrong", map[string]string{"hang": "perhaps"}))
-	all := m.All(kind.Registry)
+	all := m.Registries()
 	got := map[string]string{}
-	for i, limits := range Limits(t.Context(), all) {
+	for i, limits := range RateLimits(t.Context(), all) {
 		if len(limits) > 0 {
 			got[all[i].ID()] = fmt.Sprint(len(limits), " ", limits[0].Host, " ", limits[0].Limit)
 		}

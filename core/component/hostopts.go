@@ -7,7 +7,7 @@ import (
 	"github.com/dogwatch/dogwatch/sdk/option"
 )
 
-// WatcherOptions are what every watcher has, whatever its type: the core acts on them.
+// WatcherOptions are what every watcher has, whatever its type: the host acts on them.
 type WatcherOptions struct {
 	Cron           string        `option:"cron" default:"0 * * * *" help:"When to check: a cron expression with 5 fields, or 6 with seconds first"`
 	Jitter         time.Duration `option:"jitter" default:"60000" help:"Longest random delay of a scheduled check, so that many installations do not ask at the same second"`
@@ -55,7 +55,7 @@ const (
 	defaultBatchTitle = "${containers.length} updates available"
 )
 
-// TriggerOptions are what every trigger has, whatever its type: the core acts on them.
+// TriggerOptions are what every trigger has, whatever its type: the host acts on them.
 type TriggerOptions struct {
 	Auto             bool     `option:"auto" default:"true" help:"Run when an update is found; false: only when asked"`
 	Threshold        string   `option:"threshold" default:"all" choices:"all,major,minor,patch,major-only,minor-only" help:"Largest difference of versions to act on"`
@@ -68,7 +68,7 @@ type TriggerOptions struct {
 	IncludeByDefault bool     `option:"includebydefault" default:"true" help:"Run for containers that have no dogwatch.trigger.include label"`
 }
 
-// HostOptions returns the options that the core owns for a kind.
+// HostOptions returns the options that the host owns for a kind.
 func HostOptions(k kind.Kind) option.Schema {
 	var s option.Schema
 	switch k {

@@ -10,7 +10,7 @@ import (
 	"github.com/dogwatch/dogwatch/sdk/registry"
 )
 
-// All returns the components of a kind, sorted by type and name.
+// All returns what the components of a kind share, sorted by type and name.
 func (m *Manager) All(k kind.Kind) []*Component {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -20,60 +20,95 @@ func (m *Manager) All(k kind.Kind) []*Component {
 			of = append(of, c)
 		}
 	}
-	slices.SortFunc(of, func(a, b *Component) int {
-		return cmp.Or(strings.Compare(a.Type, b.Type), strings.Compare(a.Name, b.Name))
-	})
-	return of
+	return sorted(of)
 }
 
-// Get returns one component. Type and name are compared without regard to case.
+// Get returns what one component shares with other kinds. Type and name are
+// compared without regard to case.
 func (m *Manager) Get(k kind.Kind, typ, name string) (*Component, bool) {
-	for _, c := range m.All(k) {
-		if strings.EqualFold(c.Type, typ) && strings.EqualFold(c.Name, name) {
-			return c, true
+	return withID(m.All(k), typ+"."+name)
+}
+
+// Watchers returns every watcher, sorted by type and name.
+func (m *Manager) Watchers() []*Watcher {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return sorted(m.watchers)
+}
+
+// Registries returns every registry, sorted by type and name.
+func (m *Manager) Registries() []*Registry {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return sorted(m.registries)
+}
+
+// Triggers returns every trigger, sorted by type and name.
+func (m *Manager) Triggers() []*Trigger {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return sorted(m.triggers)
+}
+
+// Watcher returns the watcher with the id "type.name", compared without regard to case.
+func (m *Manager) Watcher(id string) (*Watcher, bool) { return withID(m.Watchers(), id) }
+
+// Registry returns the registry with the id "type.name", compared without regard to case.
+func (m *Manager) Registry(id string) (*Registry, bool) { return withID(m.Registries(), id) }
+
+// Trigger returns the trigger with the id "type.name", compared without regard to case.
+func (m *Manager) Trigger(id string) (*Trigger, bool) { return withID(m.Triggers(), id) }
+
+// WatcherNamed returns the watcher called name, as containers name theirs.
+func (m *Manager) WatcherNamed(name string) (*Watcher, bool) {
+	for _, w := range m.Watchers() {
+		if w.Name == name {
+			return w, true
 		}
 	}
 	return nil, false
 }
 
-// ByID returns the component with the id "type.name".
-func (m *Manager) ByID(k kind.Kind, id string) (*Component, bool) {
-	typ, name, _ := strings.Cut(id, ".")
-	return m.Get(k, typ, name)
-}
-
-// Watcher returns the watcher called name.
-func (m *Manager) Watcher(name string) (*Component, bool) {
-	for _, c := range m.All(kind.Watcher) {
-		if c.Name == name {
-			return c, true
-		}
-	}
-	return nil, false
-}
-
-// Watchers returns the names of all watchers in the order of the configuration.
-func (m *Manager) Watchers() []string {
+// WatcherNames returns the names of all watchers in the order of the configuration.
+func (m *Manager) WatcherNames() []string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	var names []string
-	for _, c := range m.all {
-		if c.Kind == kind.Watcher {
-			names = append(names, c.Name)
-		}
+	for _, w := range m.watchers {
+		names = append(names, w.Name)
 	}
 	return names
+}
+
+// based is what embeds a Component, or is one.
+type based interface{ base() *Component }
+
+// sorted returns a copy of all, by type and name.
+func sorted[T based](all []T) []T {
+	return slices.SortedFunc(slices.Values(all), func(a, b T) int {
+		x, y := a.base(), b.base()
+		return cmp.Or(strings.Compare(x.Type, y.Type), strings.Compare(x.Name, y.Name))
+	})
+}
+
+// withID returns the one of all that has the id "type.name".
+func withID[T based](all []T, id string) (found T, known bool) {
+	i := slices.IndexFunc(all, func(c T) bool { return strings.EqualFold(c.base().ID(), id) })
+	if i < 0 {
+		return found, false
+	}
+	return all[i], true
 }
 
 // RegistryFor returns the registry that serves a host, and the base URL of the
 // host's API. The most specific pattern wins: the exact host, then what begins
 // with a name, then the longest suffix, then "*"; among equals a configured
 // component beats a default one.
-func (m *Manager) RegistryFor(host string) (*Component, string, bool) {
-	var best *Component
+func (m *Manager) RegistryFor(host string) (*Registry, string, bool) {
+	var best *Registry
 	var url string
 	var rank int
-	for _, c := range m.All(kind.Registry) {
+	for _, c := range m.Registries() {
 		for _, h := range c.Hosts() {
 			r := specificity(h, host)
 			if r > 0 && !c.Default {

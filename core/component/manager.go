@@ -21,14 +21,15 @@ import (
 type Options struct {
 	Plugins *plugin.Host
 	Log     hclog.Logger
-	// Secrets is told of every secret value before any plugin is.
+	// Secrets gets every secret value before any plugin does.
 	Secrets func(values ...string)
-	// Validate checks the core's own options of a component: cron expressions, templates.
-	// The key of each problem is the name of the option.
-	Validate func(*Component) []config.Problem
+	// ValidateWatcher and ValidateTrigger check the host's own options: cron expressions,
+	// templates. The key of each problem is the name of the option.
+	ValidateWatcher func(WatcherOptions) []config.Problem
+	ValidateTrigger func(TriggerOptions) []config.Problem
 	// MaskAll masks also the secrets that the HTTP interface shows operators as stored.
 	MaskAll bool
-	// Changed is told whenever a component's state may have changed. It must not block.
+	// Changed is called whenever a component's state may have changed. It must not block.
 	Changed func(*Component)
 }
 
@@ -37,14 +38,19 @@ type Manager struct {
 	opt Options
 	log hclog.Logger
 
-	mu       sync.Mutex
-	all      []*Component
-	waiting  []config.Component // their type may be in a bundle that is not discovered yet
-	problems []config.Problem
-	// pending is how many components' plugins have not answered yet.
+	mu sync.Mutex
+	// all are the components of every kind in the order of the configuration, and
+	// those of each kind once more.
+	all        []*Component
+	watchers   []*Watcher
+	registries []*Registry
+	triggers   []*Trigger
+	waiting    []config.Component // their type may be in a bundle that is not discovered yet
+	problems   []config.Problem
+	// pending is how many components' plugins have not responded yet.
 	pending  int
 	finished bool
-	// settled closes once Finish was called and no answer is pending.
+	// settled closes once Finish was called and no response is pending.
 	settled chan struct{}
 }
 
@@ -53,8 +59,11 @@ func New(opt Options) *Manager {
 	if opt.Changed == nil {
 		opt.Changed = func(*Component) {}
 	}
-	if opt.Validate == nil {
-		opt.Validate = func(*Component) []config.Problem { return nil }
+	if opt.ValidateWatcher == nil {
+		opt.ValidateWatcher = func(WatcherOptions) []config.Problem { return nil }
+	}
+	if opt.ValidateTrigger == nil {
+		opt.ValidateTrigger = func(TriggerOptions) []config.Problem { return nil }
 	}
 	return &Manager{opt: opt, log: opt.Log.Named("component"), settled: make(chan struct{})}
 }
@@ -104,7 +113,7 @@ func (m *Manager) count(change func()) {
 	}
 }
 
-// Await waits until Finish was called and every component's plugin has answered once, or ctx ends.
+// Await waits until Finish was called and every component's plugin has responded once, or ctx ends.
 func (m *Manager) Await(ctx context.Context) error {
 	select {
 	case <-m.settled:
@@ -132,16 +141,44 @@ func (m *Manager) defaults(configured []config.Component) []config.Component {
 	return sections
 }
 
-// add makes a component of a section and hands it to its plugin.
+// typed is a component of one kind while it is made: what differs between the kinds.
+type typed interface {
+	based
+	// attach connects it to the bundle that holds its type.
+	attach(*plugin.Supervisor, kind.Type)
+	// setSettings decodes and validates the host's own options.
+	setSettings(option.Values, *Options) ([]config.Problem, error)
+	// configured records the plugin's response to the configuration.
+	configured(pluginclient.Configured, error)
+}
+
+// newTyped returns a component of the section's kind.
+func newTyped(section config.Component, byDefault bool) typed {
+	var t typed
+	switch section.Kind {
+	case kind.Watcher:
+		t = &Watcher{}
+	case kind.Registry:
+		t = &Registry{}
+	default:
+		t = &Trigger{}
+	}
+	c := t.base()
+	c.Kind, c.Type, c.Name, c.Default, c.state = section.Kind, section.Type, section.Name, byDefault, Pending
+	return t
+}
+
+// add makes a component of a section and has its plugin configure it.
 func (m *Manager) add(section config.Component, byDefault bool) {
-	c := &Component{Kind: section.Kind, Type: section.Type, Name: section.Name, Default: byDefault, state: Pending}
+	component := newTyped(section, byDefault)
+	c := component.base()
 	bundle, t, known := m.opt.Plugins.Find(section.Kind, section.Type)
 	var problems []config.Problem
 	later := config.NotYet(section.Kind, section.Type)
 	switch {
 	case known:
-		c.Delivery, c.Instance = t.Delivery, bundle.Instance(c.FullID())
-		problems = append(m.resolve(c, t, section), m.grants(c, bundle, t)...)
+		component.attach(bundle, t)
+		problems = append(m.resolve(component, t, section), m.grants(c, bundle, t)...)
 	case later != "":
 		c.state, c.err = Unsupported, errors.New(later)
 		c.masked, c.stored = map[string]any{}, map[string]any{}
@@ -149,65 +186,74 @@ func (m *Manager) add(section config.Component, byDefault bool) {
 	default:
 		problems = append([]config.Problem{{Key: string(c.Kind) + "." + c.Type, Source: anySource(section), Message: m.unknownType(section), Level: config.Error}}, section.Problems...)
 	}
-	if !m.keep(c, problems) || !known {
+	if m.keep(component, problems, known); !c.valid {
 		return
 	}
-	c.handed = true
 	m.count(func() { m.pending++ })
 	first := sync.OnceFunc(func() { m.count(func() { m.pending-- }) })
 	spec := pluginclient.Instance{ID: c.FullID(), Kind: c.Kind, Type: c.Type, Options: c.Options}
 	bundle.Configure(spec, func(got pluginclient.Configured, err error) {
-		c.configured(got, err)
-		m.answered(c, got, err)
+		component.configured(got, err)
+		m.configured(c, got, err)
 		first()
 		m.opt.Changed(c)
 	})
 }
 
-// keep records a component and its problems; it reports whether it can be configured.
-func (m *Manager) keep(c *Component, problems []config.Problem) bool {
+// keep records a component and its problems. One whose type is known is valid unless a problem is an error.
+func (m *Manager) keep(component typed, problems []config.Problem, known bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	for _, other := range m.all {
-		if c.Kind == kind.Watcher && other.Kind == c.Kind && other.Name == c.Name {
-			problems = append(problems, config.Problem{Key: c.FullID(), Level: config.Error,
-				Message: fmt.Sprintf("there is a watcher named %q already (%s); containers are told apart by the watcher's name", c.Name, other.ID())})
+	c := component.base()
+	switch component := component.(type) {
+	case *Watcher:
+		for _, other := range m.watchers {
+			if other.Name == c.Name {
+				problems = append(problems, config.Problem{Key: c.FullID(), Level: config.Error,
+					Message: fmt.Sprintf("there is a watcher named %q already (%s); containers are told apart by the watcher's name", c.Name, other.ID())})
+			}
 		}
+		m.watchers = append(m.watchers, component)
+	case *Registry:
+		m.registries = append(m.registries, component)
+	case *Trigger:
+		m.triggers = append(m.triggers, component)
 	}
+	m.all = append(m.all, c)
 	var fatal []string
 	for _, p := range problems {
 		if p.Level == config.Error {
 			fatal = append(fatal, p.String())
 			m.log.Error("component is misconfigured", "component", c.FullID(), "error", p.String())
 		} else {
-			c.oddities = append(c.oddities, p.String())
+			c.hostWarnings = append(c.hostWarnings, p.String())
 			m.log.Warn("configuration", "component", c.FullID(), "problem", p.String())
 		}
 	}
 	m.problems = append(m.problems, problems...)
-	m.all = append(m.all, c)
 	if len(fatal) > 0 {
 		c.state, c.err = Failed, errors.New(strings.Join(fatal, "; "))
 	}
-	return len(fatal) == 0
+	c.valid = known && len(fatal) == 0
 }
 
-// resolve checks a section against the core's options and those of its type.
-func (m *Manager) resolve(c *Component, t kind.Type, section config.Component) []config.Problem {
+// resolve checks a section against the host's options and those of its type.
+func (m *Manager) resolve(component typed, t kind.Type, section config.Component) []config.Problem {
+	c := component.base()
 	host := HostOptions(c.Kind)
 	values, problems := section.Resolve(slices.Concat(host, t.Options))
-	mine := option.Values{}
+	settings := option.Values{}
 	c.Options = option.Values{}
 	for name, v := range values {
 		if _, own := host.Find(name); own {
-			mine[name] = v
+			settings[name] = v
 		} else {
 			c.Options[name] = v
 		}
 	}
 	m.opt.Secrets(t.Options.Secrets(c.Options)...)
-	c.masked = merge(host.Show(mine, true), t.Options.Show(c.Options, true))
-	c.stored = merge(host.Show(mine, m.opt.MaskAll), t.Options.Show(c.Options, m.opt.MaskAll))
+	c.masked = merge(host.Show(settings, true), t.Options.Show(c.Options, true))
+	c.stored = merge(host.Show(settings, m.opt.MaskAll), t.Options.Show(c.Options, m.opt.MaskAll))
 	wrong := func(p config.Problem) bool {
 		_, own := host.Find(strings.TrimPrefix(p.Key, c.FullID()+"."))
 		return own && p.Level == config.Error
@@ -215,33 +261,26 @@ func (m *Manager) resolve(c *Component, t kind.Type, section config.Component) [
 	if slices.ContainsFunc(problems, wrong) {
 		return problems
 	}
-	for _, p := range m.hostOptions(c, mine) {
+	for _, p := range m.settings(component, settings) {
 		p.Key, p.Source = c.FullID()+"."+p.Key, section.Options[p.Key].Source
 		problems = append(problems, p)
 	}
 	return problems
 }
 
-// hostOptions decodes and validates the core's options of a component.
-func (m *Manager) hostOptions(c *Component, values option.Values) []config.Problem {
-	var err error
-	switch c.Kind {
-	case kind.Watcher:
-		c.Watcher, err = option.Decode[WatcherOptions](values)
-	case kind.Trigger:
-		c.Trigger, err = option.Decode[TriggerOptions](values)
-	}
+// settings decodes and validates the host's own options of a component.
+func (m *Manager) settings(component typed, values option.Values) []config.Problem {
+	problems, err := component.setSettings(values, &m.opt)
 	if err == nil {
-		return m.opt.Validate(c)
+		return problems
 	}
-	var problems []config.Problem
 	for _, f := range fields(err) {
 		problems = append(problems, config.Problem{Key: f.Field, Message: f.Detail, Level: config.Error})
 	}
 	return problems
 }
 
-// grants notes the sensitive capabilities a type asks for and does not get.
+// grants records the sensitive capabilities that a type asks for and does not get.
 func (m *Manager) grants(c *Component, bundle *plugin.Supervisor, t kind.Type) []config.Problem {
 	missing := bundle.MissingGrants(t)
 	var problems []config.Problem
@@ -258,8 +297,8 @@ func (m *Manager) grants(c *Component, bundle *plugin.Supervisor, t kind.Type) [
 	return problems
 }
 
-// answered logs what a plugin said about its configuration and records it as a problem.
-func (m *Manager) answered(c *Component, got pluginclient.Configured, err error) {
+// configured logs a plugin's response to a configuration and records it as a problem.
+func (m *Manager) configured(c *Component, got pluginclient.Configured, err error) {
 	for _, warning := range got.Warnings {
 		m.log.Warn(warning, "component", c.FullID())
 	}

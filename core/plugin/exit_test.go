@@ -17,7 +17,6 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/dogwatch/dogwatch/sdk"
-	"github.com/dogwatch/dogwatch/sdk/kind"
 	"github.com/dogwatch/dogwatch/sdk/trigger"
 )
 
@@ -40,7 +39,7 @@ func (b *logBuffer) String() string {
 }
 
 // answers reports whether i answers, which must be by another process than before.
-func answers(t *testing.T, i Instance, before int) bool {
+func answers(t *testing.T, i Watcher, before int) bool {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
@@ -62,9 +61,9 @@ func TestDeadPluginWhoseChildHoldsItsOutput(t *testing.T) {
 	opt := testOptions(t)
 	opt.Log = hclog.New(&hclog.LoggerOptions{Output: &log, Level: hclog.Debug})
 	h := newHost(t, opt)
-	bad, err := configure(t, h, "watcher.probe.bad", kind.Watcher, "probe", map[string]any{"do": "exit leaving a child"})
+	bad, err := configureWatcher(t, h, "watcher.probe.bad", map[string]any{"do": "exit leaving a child"})
 	must(t, err)
-	good, err := configure(t, h, "watcher.probe.good", kind.Watcher, "probe", nil)
+	good, err := configureWatcher(t, h, "watcher.probe.good", nil)
 	must(t, err)
 	before := pidOf(t, good)
 	ended := make(chan error, 1)
@@ -100,9 +99,9 @@ func TestDeadPluginWhoseChildHoldsItsOutput(t *testing.T) {
 // TestPluginThatDropsItsConnection is ended and replaced, though its process lives.
 func TestPluginThatDropsItsConnection(t *testing.T) {
 	h := newHost(t, testOptions(t))
-	bad, err := configure(t, h, "watcher.probe.bad", kind.Watcher, "probe", map[string]any{"do": "disconnect"})
+	bad, err := configureWatcher(t, h, "watcher.probe.bad", map[string]any{"do": "disconnect"})
 	must(t, err)
-	good, err := configure(t, h, "watcher.probe.good", kind.Watcher, "probe", nil)
+	good, err := configureWatcher(t, h, "watcher.probe.good", nil)
 	must(t, err)
 	before := pidOf(t, good)
 	if _, err := bad.List(t.Context()); !errors.Is(err, sdk.ErrUnavailable) {
@@ -119,13 +118,13 @@ func TestPluginThatDropsItsConnection(t *testing.T) {
 // as lost, which for an action means that it is never done.
 func TestDeathCostsOneCall(t *testing.T) {
 	h := newHost(t, testOptions(t))
-	bad, err := configure(t, h, "trigger.act.bad", kind.Trigger, "act", map[string]any{"do": "exit"})
+	bad, err := configureTrigger(t, h, "trigger.act.bad", map[string]any{"do": "exit"})
 	must(t, err)
-	good, err := configure(t, h, "trigger.act.good", kind.Trigger, "act", nil)
+	good, err := configureTrigger(t, h, "trigger.act.good", nil)
 	must(t, err)
 	for range 10 {
 		must(t, good.Run(t.Context(), trigger.Request{}))
-		if err := bad.Run(t.Context(), trigger.Request{}); !Died(err) {
+		if err := bad.Run(t.Context(), trigger.Request{}); !Exited(err) {
 			t.Fatalf("error is %v", err)
 		}
 		if err := good.Run(t.Context(), trigger.Request{}); err != nil && !NotStarted(err) {

@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/dogwatch/dogwatch/sdk"
-	"github.com/dogwatch/dogwatch/sdk/kind"
 	"github.com/dogwatch/dogwatch/sdk/trigger"
 )
 
@@ -28,7 +27,7 @@ func (c changes) Run(context.Context, string, string) error { return nil }
 
 // following follows until the follower has asked for its first change. A
 // process that has just died may be found dead once more.
-func following(ctx context.Context, t *testing.T, in Instance) (told changes, ended chan error) {
+func following(ctx context.Context, t *testing.T, in Trigger) (told changes, ended chan error) {
 	t.Helper()
 	eventually(t, "it follows", func() bool {
 		told, ended = make(changes), make(chan error, 1)
@@ -48,12 +47,12 @@ func following(ctx context.Context, t *testing.T, in Instance) (told changes, en
 
 func TestFollowEndsWithItsProcessOrItsContext(t *testing.T) {
 	h := newHost(t, testOptions(t))
-	in, err := configure(t, h, "trigger.act.main", kind.Trigger, "act", nil)
+	in, err := configureTrigger(t, h, "trigger.act.main", nil)
 	must(t, err)
 	for range 3 {
 		told, ended := following(t.Context(), t, in)
 		told <- trigger.Change{Put: []sdk.Container{{ID: "1"}}}
-		if err := <-ended; !Died(err) {
+		if err := <-ended; !Exited(err) {
 			t.Fatalf("the process died, and Follow returned %v", err)
 		}
 	}

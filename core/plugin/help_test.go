@@ -174,30 +174,43 @@ func newHost(t testing.TB, opt Options) *Host {
 	return h
 }
 
-// configure configures an instance and waits for the answer.
-func configure(t testing.TB, h *Host, id string, k kind.Kind, typ string, options map[string]any) (Instance, error) {
+// configureWatcher configures a probe and waits for the response.
+func configureWatcher(t testing.TB, h *Host, id string, options map[string]any) (Watcher, error) {
 	t.Helper()
-	s, _, found := h.Find(k, typ)
+	s, err := configure(t, h, pluginclient.Instance{ID: id, Kind: kind.Watcher, Type: "probe", Options: options})
+	return s.Watcher(id), err
+}
+
+// configureTrigger configures an act and waits for the response.
+func configureTrigger(t testing.TB, h *Host, id string, options map[string]any) (Trigger, error) {
+	t.Helper()
+	s, err := configure(t, h, pluginclient.Instance{ID: id, Kind: kind.Trigger, Type: "act", Options: options})
+	return s.Trigger(id), err
+}
+
+func configure(t testing.TB, h *Host, spec pluginclient.Instance) (*Supervisor, error) {
+	t.Helper()
+	s, _, found := h.Find(spec.Kind, spec.Type)
 	if !found {
-		t.Fatalf("no bundle holds %s type %s", k, typ)
+		t.Fatalf("no bundle holds %s type %s", spec.Kind, spec.Type)
 	}
-	answer := make(chan error, 16)
-	s.Configure(pluginclient.Instance{ID: id, Kind: k, Type: typ, Options: options}, func(_ pluginclient.Configured, err error) {
+	response := make(chan error, 16)
+	s.Configure(spec, func(_ pluginclient.Configured, err error) {
 		select {
-		case answer <- err:
+		case response <- err:
 		default:
 		}
 	})
 	select {
-	case err := <-answer:
-		return s.Instance(id), err
+	case err := <-response:
+		return s, err
 	case <-time.After(30 * time.Second):
-		t.Fatal("no answer to Configure")
-		return Instance{}, nil
+		t.Fatal("no response to Configure")
+		return nil, nil
 	}
 }
 
-func pidOf(t testing.TB, i Instance) int {
+func pidOf(t testing.TB, i Watcher) int {
 	t.Helper()
 	found, err := i.List(t.Context())
 	if err != nil {

@@ -25,7 +25,7 @@ func TestProcessStartsOnlyWhenNeeded(t *testing.T) {
 	if st := h.Bundles()[0]; st.State != Stopped || st.PID != 0 {
 		t.Fatalf("a bundle without instances is %s with pid %d", st.State, st.PID)
 	}
-	i, err := configure(t, h, "watcher.probe.a", kind.Watcher, "probe", nil)
+	i, err := configureWatcher(t, h, "watcher.probe.a", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,7 +40,7 @@ func TestProcessStartsOnlyWhenNeeded(t *testing.T) {
 
 func TestWrongOptionsNameTheField(t *testing.T) {
 	h := newHost(t, testOptions(t))
-	_, err := configure(t, h, "watcher.probe.a", kind.Watcher, "probe", map[string]any{"do": "refuse"})
+	_, err := configureWatcher(t, h, "watcher.probe.a", map[string]any{"do": "refuse"})
 	var invalid *sdk.InvalidError
 	if !errors.As(err, &invalid) || invalid.Fields[0].Field != "do" {
 		t.Fatalf("error is %v, want one about do", err)
@@ -59,7 +59,7 @@ func TestInstancesThatComeDuringTheStart(t *testing.T) {
 	if state := s.Status().State; state != Starting {
 		t.Fatalf("the plugin is %s", state)
 	}
-	if _, err := configure(t, h, "watcher.probe.late", kind.Watcher, "probe", nil); err != nil {
+	if _, err := configureWatcher(t, h, "watcher.probe.late", nil); err != nil {
 		t.Error(err)
 	}
 	must(t, os.WriteFile(gate, nil, 0o600))
@@ -70,7 +70,7 @@ func TestInstancesThatComeDuringTheStart(t *testing.T) {
 
 func TestErrorsNameTheInstanceAndKeepTheirKind(t *testing.T) {
 	h := newHost(t, testOptions(t))
-	i, err := configure(t, h, "watcher.probe.a", kind.Watcher, "probe", map[string]any{"do": "fail"})
+	i, err := configureWatcher(t, h, "watcher.probe.a", map[string]any{"do": "fail"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,11 +82,11 @@ func TestErrorsNameTheInstanceAndKeepTheirKind(t *testing.T) {
 
 func TestPanicLeavesTheProcessAlive(t *testing.T) {
 	h := newHost(t, testOptions(t))
-	bad, err := configure(t, h, "watcher.probe.bad", kind.Watcher, "probe", map[string]any{"do": "panic"})
+	bad, err := configureWatcher(t, h, "watcher.probe.bad", map[string]any{"do": "panic"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	good, err := configure(t, h, "watcher.probe.good", kind.Watcher, "probe", nil)
+	good, err := configureWatcher(t, h, "watcher.probe.good", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -103,7 +103,7 @@ func TestKilledPluginIsStartedAgainAtOnceHoweverOften(t *testing.T) {
 	for _, signal := range []syscall.Signal{syscall.SIGKILL, syscall.SIGTERM} {
 		t.Run(signal.String(), func(t *testing.T) {
 			h := newHost(t, testOptions(t))
-			i, err := configure(t, h, "watcher.probe.a", kind.Watcher, "probe", nil)
+			i, err := configureWatcher(t, h, "watcher.probe.a", nil)
 			must(t, err)
 			for range 3 * maxCrashes {
 				pid := pidOf(t, i)
@@ -122,7 +122,7 @@ func TestKilledPluginIsStartedAgainAtOnceHoweverOften(t *testing.T) {
 
 func TestCallsAreNotRepeatedWhenTheyMayHaveDoneSomething(t *testing.T) {
 	h := newHost(t, testOptions(t))
-	i, err := configure(t, h, "trigger.act.a", kind.Trigger, "act", map[string]any{"do": "exit"})
+	i, err := configureTrigger(t, h, "trigger.act.a", map[string]any{"do": "exit"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -138,13 +138,13 @@ func TestCrashLoopEndsBrokenAndARestartMendsIt(t *testing.T) {
 	h.opt.Builtins[0].Args = nil
 	s := h.bundles[0]
 	s.bundle.args = []string{"dies"}
-	_, err := configure(t, h, "watcher.probe.a", kind.Watcher, "probe", nil)
+	_, err := configureWatcher(t, h, "watcher.probe.a", nil)
 	if err == nil {
 		t.Fatal("an instance of a dead plugin is configured")
 	}
 	eventually(t, "broken", func() bool { return s.Status().State == Broken })
 	began := time.Now()
-	_, err = s.Instance("watcher.probe.a").List(t.Context())
+	_, err = s.Watcher("watcher.probe.a").List(t.Context())
 	if !errors.Is(err, sdk.ErrUnavailable) || !NotStarted(err) || time.Since(began) > 5*time.Second {
 		t.Fatalf("a call to a broken plugin: %v", err)
 	}
@@ -153,12 +153,12 @@ func TestCrashLoopEndsBrokenAndARestartMendsIt(t *testing.T) {
 	s.mu.Unlock()
 	s.Restart()
 	eventually(t, "running", func() bool { return s.Status().State == Running })
-	pidOf(t, s.Instance("watcher.probe.a"))
+	pidOf(t, s.Watcher("watcher.probe.a"))
 }
 
 func TestHungCallEndsWithItsContext(t *testing.T) {
 	h := newHost(t, testOptions(t))
-	i, err := configure(t, h, "watcher.probe.a", kind.Watcher, "probe", map[string]any{"do": "hang"})
+	i, err := configureWatcher(t, h, "watcher.probe.a", map[string]any{"do": "hang"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -173,11 +173,11 @@ func TestHungCallEndsWithItsContext(t *testing.T) {
 // host's own timer fires: the error is that of the host all the same.
 func TestDeadlineThatThePluginNoticesFirst(t *testing.T) {
 	h := newHost(t, testOptions(t))
-	i, err := configure(t, h, "watcher.probe.a", kind.Watcher, "probe", nil)
+	i, err := configureWatcher(t, h, "watcher.probe.a", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = i.call(t.Context(), "list", 20*time.Millisecond, once, func(ctx context.Context, _ *pluginclient.Client) error {
+	err = i.call(t.Context(), "list", "", 20*time.Millisecond, noRetry, func(ctx context.Context, _ *pluginclient.Client) error {
 		end, _ := ctx.Deadline()
 		for time.Now().Before(end) {
 		}
@@ -192,12 +192,11 @@ func TestTimeoutNamesTheRegistryHost(t *testing.T) {
 	opt := testOptions(t)
 	opt.RegistryTimeout = 50 * time.Millisecond
 	h := newHost(t, opt)
-	i, err := configure(t, h, "watcher.probe.a", kind.Watcher, "probe", nil)
-	if err != nil {
+	if _, err := configureWatcher(t, h, "watcher.probe.a", nil); err != nil {
 		t.Fatal(err)
 	}
 	repo := registry.Repository{Host: "registry.example.org", Name: "team/app"}
-	err = i.about(repo).call(t.Context(), "Tags", opt.RegistryTimeout, again, func(ctx context.Context, _ *pluginclient.Client) error {
+	err := h.bundles[0].Registry("watcher.probe.a").about(t.Context(), "Tags", repo, func(ctx context.Context, _ *pluginclient.Client) error {
 		<-ctx.Done()
 		return ctx.Err()
 	})
@@ -217,11 +216,11 @@ func TestLoopbackInContainer(t *testing.T) {
 	for _, inside := range []bool{true, false} {
 		opt := testOptions(t)
 		opt.Contained = inside
-		i, err := configure(t, newHost(t, opt), "watcher.probe.a", kind.Watcher, "probe", nil)
+		i, err := configureWatcher(t, newHost(t, opt), "watcher.probe.a", nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		err = i.call(t.Context(), "List", time.Minute, once, func(ctx context.Context, _ *pluginclient.Client) error {
+		err = i.call(t.Context(), "List", "", time.Minute, noRetry, func(ctx context.Context, _ *pluginclient.Client) error {
 			_, err := (&net.Dialer{}).DialContext(ctx, "tcp", nobody)
 			return err
 		})
@@ -241,7 +240,7 @@ func TestPluginSeesOnlyThePassedEnvironment(t *testing.T) {
 	opt.Env, opt.Builtins[0].Env = []string{"MY_TOOL_HOME"}, []string{"AWS_PROFILE"}
 	opt.Vars = map[string][]string{"watcher": {"SETTING=of-the-host"}, "registry": {"SETTING=of-another"}}
 	h := newHost(t, opt)
-	i, err := configure(t, h, "watcher.probe.a", kind.Watcher, "probe", nil)
+	i, err := configureWatcher(t, h, "watcher.probe.a", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -261,7 +260,7 @@ func TestSecretsInAPluginsErrorsAreBlanked(t *testing.T) {
 	opt := testOptions(t)
 	opt.Redact = func(text string) string { return strings.ReplaceAll(text, "asked", "***") }
 	h := newHost(t, opt)
-	i, err := configure(t, h, "watcher.probe.a", kind.Watcher, "probe", map[string]any{"do": "fail"})
+	i, err := configureWatcher(t, h, "watcher.probe.a", map[string]any{"do": "fail"})
 	must(t, err)
 	if _, err := i.List(t.Context()); err == nil || err.Error() != "watcher.probe.a: as ***" || !errors.Is(err, sdk.ErrUnauthorized) {
 		t.Fatalf("error is %v", err)

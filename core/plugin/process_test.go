@@ -32,7 +32,7 @@ func hostMain(dir string) int {
 		return 1
 	}
 	h.bundles[0].Configure(pluginclient.Instance{ID: "watcher.probe.a", Kind: kind.Watcher, Type: "probe"}, func(_ pluginclient.Configured, err error) {})
-	found, err := h.bundles[0].Instance("watcher.probe.a").List(context.Background())
+	found, err := h.bundles[0].Watcher("watcher.probe.a").List(context.Background())
 	if err != nil {
 		fmt.Println(err)
 		return 1
@@ -135,7 +135,7 @@ func TestBackoff(t *testing.T) {
 
 func TestSocketsAreInThePrivateFolder(t *testing.T) {
 	h := newHost(t, testOptions(t))
-	i, err := configure(t, h, "watcher.probe.a", kind.Watcher, "probe", nil)
+	i, err := configureWatcher(t, h, "watcher.probe.a", nil)
 	must(t, err)
 	pidOf(t, i)
 	entries, err := os.ReadDir(h.runDir)

@@ -53,7 +53,7 @@ func TestThirdPartyIsTrustedOnFirstUseAndRefusedOnceItChanges(t *testing.T) {
 	if st := s.Status(); st.State != Stopped || st.Version != "1.2.3" || len(st.Types) != 2 || st.SHA256 == "" {
 		t.Fatalf("after discovery: %+v", st)
 	}
-	i, err := configure(t, h, "watcher.probe.a", kind.Watcher, "probe", nil)
+	i, err := configureWatcher(t, h, "watcher.probe.a", nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -79,7 +79,7 @@ func (s *Scheduler) ready(ctx context.Context) {
 
 // start runs the schedules of the watchers that have none yet.
 func (s *Scheduler) start(ctx context.Context, wait *sync.WaitGroup) {
-	for _, w := range s.components.All(kind.Watcher) {
+	for _, w := range s.components.Watchers() {
 		s.mu.Lock()
 		_, scheduled := s.schedules[w.Name]
 		s.mu.Unlock()
@@ -93,13 +93,13 @@ func (s *Scheduler) start(ctx context.Context, wait *sync.WaitGroup) {
 }
 
 // schedule returns the schedule of a watcher, or nil for one that cannot be used.
-func (s *Scheduler) schedule(w *component.Component) *Schedule {
-	times, err := ParseCron(w.Watcher.Cron)
+func (s *Scheduler) schedule(w *component.Watcher) *Schedule {
+	times, err := ParseCron(w.Settings.Cron)
 	if err != nil || !w.Usable() {
 		return nil // reported when the component was made
 	}
 	opt := Options{
-		Name: w.Name, Times: times, Jitter: w.Watcher.Jitter, AtStart: w.Watcher.WatchAtStart, Log: s.log,
+		Name: w.Name, Times: times, Jitter: w.Settings.Jitter, AtStart: w.Settings.WatchAtStart, Log: s.log,
 		Check:   func(context.Context) { s.watch(w, s.checker.Run) },
 		Changed: func(context.Context) { s.watch(w, s.checker.Fresh) },
 		Failing: func() bool { _, failing := s.checker.Outage(w.Name); return failing },
@@ -110,7 +110,7 @@ func (s *Scheduler) schedule(w *component.Component) *Schedule {
 			}
 		},
 	}
-	if w.Watcher.WatchEvents && slices.Contains(w.Capabilities, kind.CapWatch) {
+	if w.Settings.WatchEvents && slices.Contains(w.Capabilities, kind.CapWatch) {
 		opt.Watch = w.Watch
 	}
 	one := New(opt)
@@ -121,7 +121,7 @@ func (s *Scheduler) schedule(w *component.Component) *Schedule {
 }
 
 // watch checks one watcher now. What goes wrong is logged and recorded by the checker.
-func (s *Scheduler) watch(w *component.Component, run func(context.Context, check.Watcher) (event.Check, error)) {
+func (s *Scheduler) watch(w *component.Watcher, run func(context.Context, check.Watcher) (event.Check, error)) {
 	_ = s.checks.Do(func() error {
 		_, err := run(s.life, CheckWatcher(w))
 		return err
@@ -129,13 +129,13 @@ func (s *Scheduler) watch(w *component.Component, run func(context.Context, chec
 }
 
 // probe reports whether the engine of one watcher responds.
-func (s *Scheduler) probe(w *component.Component) error {
+func (s *Scheduler) probe(w *component.Watcher) error {
 	return s.checks.Do(func() error { return s.checker.Probe(s.life, CheckWatcher(w)) })
 }
 
-// CheckWatcher returns a component as the checker takes it.
-func CheckWatcher(w *component.Component) check.Watcher {
-	return check.Watcher{Name: w.Name, WatchByDefault: w.Watcher.WatchByDefault, Lister: w}
+// CheckWatcher returns a watcher as the checker takes it.
+func CheckWatcher(w *component.Watcher) check.Watcher {
+	return check.Watcher{Name: w.Name, WatchByDefault: w.Settings.WatchByDefault, Lister: w}
 }
 
 // Next returns when the next check of a watcher is due; the zero time when none is.
@@ -158,7 +158,7 @@ func (s *Scheduler) WatchAll(ctx context.Context) error {
 	return s.checks.Run(ctx, func() error {
 		s.ready(s.life)
 		var wait sync.WaitGroup
-		for _, w := range s.components.All(kind.Watcher) {
+		for _, w := range s.components.Watchers() {
 			if w.Usable() {
 				wait.Go(func() { s.watch(w, s.checker.Run) })
 			}
@@ -171,7 +171,7 @@ func (s *Scheduler) WatchAll(ctx context.Context) error {
 // WatchOne checks one stored container now. The error is check.ErrNotListed
 // when the engine has it no more, or says why it could not be checked.
 func (s *Scheduler) WatchOne(ctx context.Context, container sdk.Container) error {
-	w, known := s.components.Watcher(container.Watcher)
+	w, known := s.components.WatcherNamed(container.Watcher)
 	if !known {
 		return fmt.Errorf("no provider found for container %s and provider %s", container.ID, container.Watcher)
 	}

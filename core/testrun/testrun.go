@@ -23,16 +23,19 @@ import (
 	"github.com/dogwatch/dogwatch/sdk/trigger"
 )
 
-// Components knows which registry serves a host.
+// Components finds the typed components, and knows which registry serves a host.
 type Components interface {
-	RegistryFor(host string) (*component.Component, string, bool)
+	Watcher(id string) (*component.Watcher, bool)
+	Registry(id string) (*component.Registry, bool)
+	Trigger(id string) (*component.Trigger, bool)
+	RegistryFor(host string) (*component.Registry, string, bool)
 }
 
 // Options configure a Runner.
 type Options struct {
 	Components Components
 	// Trigger is a trigger as the dispatcher runs it.
-	Trigger func(*component.Component) dispatch.Trigger
+	Trigger func(*component.Trigger) dispatch.Trigger
 	// Used reports whether a container that is known has its image from a host.
 	Used func(host string) bool
 	Log  hclog.Logger
@@ -82,19 +85,27 @@ func (t *Runner) Run(ctx context.Context, c *component.Component, req Request) (
 		}
 		return Result{}, fmt.Errorf("%s: %w", c.FullID(), err)
 	}
+	var response string
+	err := fmt.Errorf("%s: %w", c.FullID(), sdk.ErrNotFound)
 	switch c.Kind {
 	case kind.Trigger:
-		return t.trigger(ctx, c)
+		if found, known := t.opt.Components.Trigger(c.ID()); known {
+			return t.trigger(ctx, found)
+		}
 	case kind.Registry:
-		response, err := t.registry(ctx, c, req)
-		return Result{Response: response}, err
+		if found, known := t.opt.Components.Registry(c.ID()); known {
+			response, err = t.registry(ctx, found, req)
+		}
+	case kind.Watcher:
+		if found, known := t.opt.Components.Watcher(c.ID()); known {
+			response, err = watch(ctx, found)
+		}
 	}
-	response, err := watch(ctx, c)
 	return Result{Response: response}, err
 }
 
 // watch lists the containers of a watcher.
-func watch(ctx context.Context, w *component.Component) (string, error) {
+func watch(ctx context.Context, w *component.Watcher) (string, error) {
 	listed, err := w.List(ctx)
 	if err != nil {
 		return "", err
@@ -113,13 +124,13 @@ func watch(ctx context.Context, w *component.Component) (string, error) {
 }
 
 // trigger runs a trigger with the containers of Sample, marked as a test.
-func (t *Runner) trigger(ctx context.Context, c *component.Component) (Result, error) {
+func (t *Runner) trigger(ctx context.Context, c *component.Trigger) (Result, error) {
 	tested := t.opt.Trigger(c)
 	return t.dispatch(ctx, tested, &recorder{next: tested.Runner})
 }
 
 // Preview returns the message that Run would send with a trigger, and sends nothing.
-func (t *Runner) Preview(ctx context.Context, c *component.Component) (Result, error) {
+func (t *Runner) Preview(ctx context.Context, c *component.Trigger) (Result, error) {
 	return t.dispatch(ctx, t.opt.Trigger(c), &recorder{})
 }
 
@@ -176,7 +187,7 @@ var wellKnown = map[string]string{
 // Without an image it takes one that the registry has if it is a public one, and
 // else one that the registry can only report as missing. The response says in
 // words what was learnt.
-func (t *Runner) registry(ctx context.Context, r *component.Component, req Request) (response string, err error) {
+func (t *Runner) registry(ctx context.Context, r *component.Registry, req Request) (response string, err error) {
 	reference, named := req.Image, req.Image != ""
 	if !named {
 		if reference, err = imageFor(r); err != nil {
@@ -206,12 +217,12 @@ func (t *Runner) registry(ctx context.Context, r *component.Component, req Reque
 }
 
 // names reports whether a registry names a host as one that it serves.
-func names(r *component.Component, host string) bool {
+func names(r *component.Registry, host string) bool {
 	return slices.ContainsFunc(r.Hosts(), func(h registry.Host) bool { return strings.EqualFold(h.Pattern, host) })
 }
 
 // imageFor returns an image to test a registry with.
-func imageFor(r *component.Component) (string, error) {
+func imageFor(r *component.Registry) (string, error) {
 	hosts := r.Hosts()
 	for _, h := range hosts {
 		if known := wellKnown[h.Pattern]; known != "" {

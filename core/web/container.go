@@ -15,7 +15,6 @@ import (
 	"github.com/dogwatch/dogwatch/core/store"
 	"github.com/dogwatch/dogwatch/core/tally"
 	"github.com/dogwatch/dogwatch/sdk"
-	"github.com/dogwatch/dogwatch/sdk/kind"
 )
 
 const (
@@ -315,15 +314,15 @@ func (u *UI) containerView(ctx context.Context, rec *store.Record) (containerVie
 		return v, err
 	}
 	v.History, v.Sent = happened(events, &rec.Container, u.Redact), sentOf(deliveries, &rec.Container, u.Redact)
-	v.Triggers = associated(u.Components.All(kind.Trigger), u.triggerChoices(), rec.Container)
+	v.Triggers = associated(u.Components.Triggers(), u.triggerChoices(), rec.Container)
 	return v, nil
 }
 
 // associated are the triggers that may run for a container.
-func associated(all []*component.Component, usable []triggerChoice, c sdk.Container) []triggerChoice {
+func associated(all []*component.Trigger, usable []triggerChoice, c sdk.Container) []triggerChoice {
 	return slices.DeleteFunc(usable, func(t triggerChoice) bool {
-		i := slices.IndexFunc(all, func(c *component.Component) bool { return c.ID() == t.ID })
-		_, ok := dispatch.Associated(t.ID, all[i].Trigger.IncludeByDefault, c)
+		i := slices.IndexFunc(all, func(c *component.Trigger) bool { return c.ID() == t.ID })
+		_, ok := dispatch.Associated(t.ID, all[i].Settings.IncludeByDefault, c)
 		return !ok
 	})
 }

@@ -28,6 +28,10 @@ type noComponents struct{}
 
 func (noComponents) All(kind.Kind) []*component.Component { return nil }
 
+func (noComponents) Watchers() []*component.Watcher    { return nil }
+func (noComponents) Registries() []*component.Registry { return nil }
+func (noComponents) Triggers() []*component.Trigger    { return nil }
+
 func (noComponents) Get(kind.Kind, string, string) (*component.Component, bool) { return nil, false }
 
 func (noComponents) Bundles() []plugin.Status { return nil }

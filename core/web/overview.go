@@ -282,13 +282,13 @@ func (u *UI) overviewOf(ctx context.Context) (overviewView, error) {
 	}
 	v.Broken = append(v.Broken, pluginsOf(u.Plugins.Bundles(), u.Redact)...)
 	var names []string
-	for _, c := range u.Components.All(kind.Watcher) {
+	for _, c := range u.Components.Watchers() {
 		names = append(names, c.Name)
 	}
 	v.Watchers = watchersOf(names, events, u.started, u.Checks.Progress(), u.Checks.Next, u.Redact)
 	asking, cancel := context.WithTimeout(ctx, limitWait)
 	defer cancel()
-	v.Limits = limitsOf(component.Limits(asking, u.Components.All(kind.Registry)), u.Now())
+	v.Limits = limitsOf(component.RateLimits(asking, u.Components.Registries()), u.Now())
 	v.Guide, err = u.guide(ctx)
 	return v, err
 }

@@ -40,6 +40,9 @@ type Store interface {
 // Components are the configured watchers, registries and triggers.
 type Components interface {
 	All(k kind.Kind) []*component.Component
+	Watchers() []*component.Watcher
+	Registries() []*component.Registry
+	Triggers() []*component.Trigger
 	Get(k kind.Kind, typ, name string) (*component.Component, bool)
 }
 

@@ -1,0 +1,29 @@
+package component
+
+import (
+	"github.com/dogwatch/dogwatch/core/config"
+	"github.com/dogwatch/dogwatch/core/plugin"
+	"github.com/dogwatch/dogwatch/sdk/kind"
+	"github.com/dogwatch/dogwatch/sdk/option"
+)
+
+// Trigger is a configured trigger. What it embeds of the plugin runs it.
+type Trigger struct {
+	Component
+	plugin.Trigger
+	// Settings are the options that the host acts on.
+	Settings TriggerOptions
+	// Delivery is whether its calls may be repeated.
+	Delivery kind.Delivery
+}
+
+func (t *Trigger) attach(bundle *plugin.Supervisor, typ kind.Type) {
+	t.Trigger, t.Delivery = bundle.Trigger(t.FullID()), typ.Delivery
+}
+
+func (t *Trigger) setSettings(values option.Values, opt *Options) (_ []config.Problem, err error) {
+	if t.Settings, err = option.Decode[TriggerOptions](values); err != nil {
+		return nil, err
+	}
+	return opt.ValidateTrigger(t.Settings), nil
+}

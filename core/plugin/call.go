@@ -1,0 +1,206 @@
+package plugin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/dogwatch/dogwatch/core/contained"
+	"github.com/dogwatch/dogwatch/internal/pluginclient"
+	"github.com/dogwatch/dogwatch/internal/protocol"
+	"github.com/dogwatch/dogwatch/sdk"
+)
+
+// errNotStarted marks errors of calls that were never made.
+var errNotStarted = errors.New("not started")
+
+// NotStarted reports whether err means that a call never reached its plugin.
+func NotStarted(err error) bool { return errors.Is(err, errNotStarted) }
+
+// Exited reports whether err means that the plugin's process exited during the call.
+func Exited(err error) bool { return errors.Is(err, protocol.ErrGone) }
+
+// The deadlines of calls. A plugin has its own, shorter ones for each request
+// it makes; these bound a plugin that hangs.
+const (
+	listTimeout    = 2 * time.Minute
+	triggerTimeout = 15 * time.Minute
+	// limitsTimeout is short: the answer is in the plugin's memory, and what waits for it can do without.
+	limitsTimeout = 300 * time.Millisecond
+)
+
+// handle addresses one instance in the process of its bundle. Watcher, Registry
+// and Trigger are what the rest of the core calls it by. Their methods fail fast
+// with sdk.ErrUnavailable while the plugin is down, every error names the
+// instance, and they may be called concurrently. The zero handle is of an
+// instance that no plugin has: its calls fail.
+type handle struct {
+	id string
+	s  *Supervisor
+}
+
+// retry says what to do when the plugin's process exits during a call.
+type retry bool
+
+const (
+	noRetry retry = false
+	// retryOnce repeats the call with the next process: it changes nothing.
+	retryOnce retry = true
+)
+
+// call is one call of the instance: about is the registry host that it concerns, or "".
+func (h handle) call(ctx context.Context, method, about string, timeout time.Duration, r retry, fn func(context.Context, *pluginclient.Client) error) error {
+	if h.s == nil {
+		return unavailable(errors.New("no plugin has this component"))
+	}
+	host := h.s.host
+	began := host.opt.Now()
+	if timeout > 0 {
+		whose := ""
+		if about != "" {
+			whose = " of " + about
+		}
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, timeout, sdk.WithKind(sdk.ErrUnavailable, fmt.Errorf("no answer%s within %s", whose, timeout)))
+		defer cancel()
+	}
+	err := h.attempt(ctx, r, fn)
+	if end, set := ctx.Deadline(); err != nil && set && !time.Now().Before(end) {
+		<-ctx.Done() // the plugin knows the deadline, too, and may have noticed it a moment earlier
+	}
+	if err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) && errors.Is(context.Cause(ctx), sdk.ErrUnavailable) {
+		err = context.Cause(ctx)
+	}
+	host.opt.Observe(h.id, method, host.opt.Now().Sub(began), err)
+	if err != nil {
+		return fmt.Errorf("%s: %w%s", h.id, host.redacted(err), host.hint(err))
+	}
+	return nil
+}
+
+// hint says what an error about a loopback address means inside a container.
+func (h *Host) hint(err error) string {
+	if !h.opt.Contained {
+		return ""
+	}
+	if text := contained.Explain(err.Error()); text != "" {
+		return "; " + text
+	}
+	return ""
+}
+
+// redactedError has the text of another error without its secrets, and its kind.
+type redactedError struct {
+	text string
+	err  error
+}
+
+func (e *redactedError) Error() string { return e.text }
+func (e *redactedError) Unwrap() error { return e.err }
+
+// redacted blanks secrets in an error that comes from a plugin: from here on it
+// is stored, shown and sent.
+func (h *Host) redacted(err error) error {
+	if err == nil {
+		return nil
+	}
+	if text := h.opt.Redact(err.Error()); text != err.Error() {
+		return &redactedError{text: text, err: err}
+	}
+	return err
+}
+
+// attempt makes the call, with the next process too where r and the reason allow it.
+func (h handle) attempt(ctx context.Context, r retry, fn func(context.Context, *pluginclient.Client) error) error {
+	for try := 0; ; try++ {
+		p, err := h.s.running(ctx, nil)
+		if err != nil {
+			return err
+		}
+		err = fn(ctx, p.client)
+		switch {
+		case err == nil:
+			h.s.responded(p)
+			return nil
+		case errors.Is(err, protocol.ErrGone):
+			// The supervisor may notice it a moment later; until then no other call may be
+			// lost on this process.
+			p.gone.Store(true)
+			p.kill()
+			if r == noRetry || try > 0 {
+				return err
+			}
+			if _, err := h.s.running(ctx, p); err != nil {
+				return err
+			}
+		case errors.Is(err, protocol.ErrUnknownInstance) && try == 0:
+			h.s.reconfigure(ctx, p, h.id)
+		default:
+			h.s.responded(p)
+			return err
+		}
+	}
+}
+
+// running returns the live process, starting it when it is not needed so far.
+// It waits while the process starts, and while it still is the one called not.
+func (s *Supervisor) running(ctx context.Context, not *process) (*process, error) {
+	for {
+		s.mu.Lock()
+		state, p, changed, err := s.state, s.proc, s.changed, s.err
+		if state == Stopped {
+			s.want()
+		}
+		s.mu.Unlock()
+		switch state {
+		case Running:
+			if p != not && !p.gone.Load() {
+				return p, nil
+			}
+		case Stopped, Starting:
+		default:
+			return nil, unavailable(fmt.Errorf("plugin %s is %s: %w", s.bundle.name, state, err))
+		}
+		select {
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		case <-s.host.life.Done():
+			return nil, unavailable(errors.New("dogwatch is stopping"))
+		case <-changed:
+		}
+	}
+}
+
+// unavailable is the error of a call that cannot be made now.
+func unavailable(err error) error {
+	return sdk.WithKind(errNotStarted, sdk.WithKind(sdk.ErrUnavailable, err))
+}
+
+// responded notes that a process did its work, so that its exit is no crash loop.
+func (s *Supervisor) responded(p *process) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.proc == p {
+		s.answered = true
+	}
+}
+
+// reconfigure tells a process again of an instance that it does not know.
+func (s *Supervisor) reconfigure(ctx context.Context, p *process, id string) {
+	s.mu.Lock()
+	var in *instance
+	for _, have := range s.instances {
+		if have.spec.ID == id {
+			in = have
+		}
+	}
+	s.mu.Unlock()
+	if in == nil {
+		return
+	}
+	in.mu.Lock()
+	in.proc = nil
+	in.mu.Unlock()
+	s.configure(ctx, p, in)
+}

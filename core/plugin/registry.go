@@ -1,0 +1,74 @@
+package plugin
+
+import (
+	"context"
+	"time"
+
+	"github.com/dogwatch/dogwatch/internal/pluginclient"
+	"github.com/dogwatch/dogwatch/sdk"
+	"github.com/dogwatch/dogwatch/sdk/registry"
+)
+
+// Registry is a configured registry as the core calls it. It implements
+// registry.Registry, but for its hosts, which its configuration tells.
+type Registry struct {
+	handle
+	// timeout bounds one call.
+	timeout time.Duration
+}
+
+// Registry returns the handle of a registry in this bundle.
+func (s *Supervisor) Registry(id string) Registry {
+	return Registry{handle{id: id, s: s}, s.host.opt.RegistryTimeout}
+}
+
+// Tags returns the tags of a repository; see registry.Registry.
+func (r Registry) Tags(ctx context.Context, repo registry.Repository, validator string) (list registry.TagList, err error) {
+	err = r.about(ctx, "Tags", repo, func(ctx context.Context, c *pluginclient.Client) (err error) {
+		list, err = c.Registry(r.id).Tags(ctx, repo, validator)
+		return err
+	})
+	return list, err
+}
+
+// Resolve returns the digest behind a tag; see registry.Registry.
+func (r Registry) Resolve(ctx context.Context, repo registry.Repository, tag string) (digest string, err error) {
+	err = r.about(ctx, "Resolve", repo, func(ctx context.Context, c *pluginclient.Client) (err error) {
+		digest, err = c.Registry(r.id).Resolve(ctx, repo, tag)
+		return err
+	})
+	return digest, err
+}
+
+// Manifest returns what is behind a digest; see registry.Registry.
+func (r Registry) Manifest(ctx context.Context, repo registry.Repository, digest string, platform sdk.Platform) (m registry.Manifest, err error) {
+	err = r.about(ctx, "Manifest", repo, func(ctx context.Context, c *pluginclient.Client) (err error) {
+		m, err = c.Registry(r.id).Manifest(ctx, repo, digest, platform)
+		return err
+	})
+	return m, err
+}
+
+// Credentials returns what an engine needs to pull from a repository.
+func (r Registry) Credentials(ctx context.Context, repo registry.Repository) (cred sdk.Credentials, err error) {
+	err = r.about(ctx, "Credentials", repo, func(ctx context.Context, c *pluginclient.Client) (err error) {
+		cred, err = c.Registry(r.id).Credentials(ctx, repo)
+		return err
+	})
+	return cred, err
+}
+
+// Limits returns what the registry's hosts allow; see registry.LimitReporter. It
+// waits neither for a plugin that starts nor for one that hangs.
+func (r Registry) Limits(ctx context.Context) (limits []registry.Limit, err error) {
+	err = r.call(ctx, "Limits", "", limitsTimeout, noRetry, func(ctx context.Context, c *pluginclient.Client) (err error) {
+		limits, err = c.Registry(r.id).Limits(ctx)
+		return err
+	})
+	return limits, err
+}
+
+// about makes a call whose failure names the host of repo.
+func (r Registry) about(ctx context.Context, method string, repo registry.Repository, fn func(context.Context, *pluginclient.Client) error) error {
+	return r.call(ctx, method, repo.Host, r.timeout, retryOnce, fn)
+}

@@ -1,0 +1,30 @@
+package plugin
+
+import (
+	"context"
+
+	"github.com/dogwatch/dogwatch/internal/pluginclient"
+	"github.com/dogwatch/dogwatch/sdk/trigger"
+)
+
+// Trigger is a configured trigger as the core calls it. It implements
+// trigger.Trigger and trigger.Follower.
+type Trigger struct{ handle }
+
+// Trigger returns the handle of a trigger in this bundle.
+func (s *Supervisor) Trigger(id string) Trigger { return Trigger{handle{id: id, s: s}} }
+
+// Run implements trigger.Trigger. It is never repeated here: whether a call
+// whose outcome was lost may be repeated is the dispatcher's decision.
+func (t Trigger) Run(ctx context.Context, req trigger.Request) error {
+	return t.call(ctx, "Run", "", triggerTimeout, noRetry, func(ctx context.Context, c *pluginclient.Client) error {
+		return c.Trigger(t.id).Run(ctx, req)
+	})
+}
+
+// Follow implements trigger.Follower. It returns when ctx ends or the plugin stops.
+func (t Trigger) Follow(ctx context.Context, w trigger.World) error {
+	return t.call(ctx, "Follow", "", 0, noRetry, func(ctx context.Context, c *pluginclient.Client) error {
+		return c.Trigger(t.id).Follow(ctx, w)
+	})
+}
