@@ -98,7 +98,7 @@ func New(ctx context.Context, opt Options) (*App, error) {
 		Changed: func(*component.Component) { a.bus.Touch(event.ComponentChanged) },
 	})
 	a.checker = check.New(check.Options{
-		Registries: registries{a.components}, Store: checkStore{a.store}, Cache: &checkCache{store: a.store, log: a.log},
+		Registries: registries{a.components}, Store: a.store, Cache: &checkCache{store: a.store, log: a.log},
 		Limits: check.Limits{PerHost: settings.Check.PerHost, Total: settings.Check.Total}, ForeignLabels: settings.Labels.Foreign, WatchFloating: settings.Check.Floating,
 		Order: a.components.WatcherNames, Reached: a.reached, AlreadyNotified: a.store.AlreadyNotified, Log: opt.Log, Now: opt.Now,
 		Progressed: func() { a.bus.Touch(event.CheckProgressed) },

@@ -8,16 +8,12 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/dogwatch/dogwatch/core/dispatch"
 	"github.com/dogwatch/dogwatch/core/event"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
 // memory is the store of a command: what was found lives as long as the process.
 type memory struct {
-	// Of the dispatcher's store only Commit is used when a person runs a trigger.
-	dispatch.Store
-
 	mu         sync.Mutex
 	containers map[string]sdk.Container
 }

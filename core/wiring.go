@@ -60,13 +60,6 @@ func vars(c *config.Config) map[string][]string {
 	return map[string][]string{string(kind.Registry): {config.EnvName(key) + "=" + c.Registries.DockerConfig}}
 }
 
-// checkStore fits the store to check.Store.
-type checkStore struct{ *store.Store }
-
-func (s checkStore) Containers(ctx context.Context) ([]sdk.Container, error) {
-	return s.Store.Containers(ctx, "")
-}
-
 // checkCache fits the store to check.Cache. A cache that fails costs requests
 // and nothing else, so its errors are only logged.
 type checkCache struct {

@@ -264,8 +264,8 @@ func (g *global) checkAndTrigger(ctx context.Context, cfg *config.Config, names 
 	done, err := app.CheckAndDeliver(ctx, names)
 	stop()
 	g.tell(done.Problems)
-	for _, owed := range done.Owed {
-		complain(g.stderr, owed.Trigger+" is not delivered yet: "+redactor.String(owed.Error))
+	for _, pending := range done.Pending {
+		complain(g.stderr, pending.Trigger+" is not delivered yet: "+redactor.String(pending.Error))
 	}
 	return outcome{found: blank(done.Containers, redactor), failures: done.Failures}, err
 }

@@ -313,7 +313,7 @@ func TestStoreCannotBeWritten(t *testing.T) {
 		contains(t, "log", w.log.String(), "check failed", "record the end of a check")
 		// With room again, the next check makes up for it.
 		o := w.opt
-		o.Store = stored{w.store}
+		o.Store = w.store
 		w.Checker = New(o)
 		if r := w.run(); r.Containers != 1 || r.Failed != 0 {
 			t.Errorf("afterwards: %+v", r)

@@ -265,7 +265,7 @@ func TestKillDuringLongCheckLosesNothing(t *testing.T) {
 					w := open(t, func(w *world, o *Options) {
 						_ = w.store.Close()
 						w.store = s
-						o.Store, o.Cache = &mortal{Store: stored{s}, left: kill}, cached{s}
+						o.Store, o.Cache = &mortal{Store: s, left: kill}, cached{s}
 					})
 					var list []sdk.Container
 					for i := range 3 {

@@ -43,7 +43,7 @@ func open(t testing.TB, change ...func(*world, *Options)) *world {
 	w.store = opened
 	t.Cleanup(func() { _ = opened.Close() }) // closed by the test where a bubble ends before the cleanup
 	opt := Options{
-		Registries: w, Store: stored{opened}, Cache: cached{opened}, Limits: Limits{PerHost: 4, Total: 16}, WatchFloating: true,
+		Registries: w, Store: opened, Cache: cached{opened}, Limits: Limits{PerHost: 4, Total: 16}, WatchFloating: true,
 		Order: func() []string { return w.order }, Log: log, Now: time.Now,
 	}
 	for _, c := range change {
@@ -126,13 +126,7 @@ func (w *world) events(after int64) (list []string, last int64) {
 	}
 }
 
-// stored and cached fit the store to a Checker, as the core does.
-type stored struct{ *store.Store }
-
-func (s stored) Containers(ctx context.Context) ([]sdk.Container, error) {
-	return s.Store.Containers(ctx, "")
-}
-
+// cached fits the store to a Cache, as the core does.
 type cached struct{ *store.Store }
 
 func (c cached) Get(ctx context.Context, key string) (string, []byte, bool) {

@@ -19,14 +19,12 @@ import (
 // Snapshot returns the containers as of the last commit. It is cheap.
 func (s *Store) Snapshot() Snapshot { return *s.snap.Load() }
 
-// Containers returns copies of a watcher's containers, or with "" of all, in
-// the order of Snapshot.All; they are the caller's to change.
-func (s *Store) Containers(_ context.Context, watcher string) ([]sdk.Container, error) {
+// Containers returns copies of all containers in the order of Snapshot.All; they
+// are the caller's to change.
+func (s *Store) Containers(context.Context) ([]sdk.Container, error) {
 	var out []sdk.Container
 	for _, r := range s.Snapshot().All() {
-		if watcher == "" || r.Container.Watcher == watcher {
-			out = append(out, clone(r.Container))
-		}
+		out = append(out, clone(r.Container))
 	}
 	return out, nil
 }

@@ -120,7 +120,7 @@ func (s *system) open() {
 	}
 	s.store = opened
 	s.checker = check.New(check.Options{
-		Registries: s, Store: checked{opened}, Cache: forgetful{}, Limits: check.Limits{PerHost: 2, Total: 2},
+		Registries: s, Store: opened, Cache: forgetful{}, Limits: check.Limits{PerHost: 2, Total: 2},
 		Order: func() []string { return []string{"local"} }, Log: hclog.NewNullLogger(), Now: time.Now,
 	})
 	dispatcher := dispatch.New(dispatch.Options{
@@ -281,13 +281,7 @@ type sink struct{}
 
 func (sink) Run(context.Context, trigger.Request) error { return nil }
 
-// checked and stored fit the store to the checker and to the dispatcher, as the core does.
-type checked struct{ *store.Store }
-
-func (s checked) Containers(ctx context.Context) ([]sdk.Container, error) {
-	return s.Store.Containers(ctx, "")
-}
-
+// stored fits the store to the dispatcher, as the core does.
 type stored struct{ *store.Store }
 
 func (s stored) ByID(id string) (sdk.Container, bool) { return container(s.Snapshot().Get(id)) }

@@ -22,16 +22,16 @@ const deliveryPoll = 20 * time.Millisecond
 type Delivered struct {
 	// Containers are those of the watchers that were checked, as they are stored now.
 	Containers []sdk.Container
-	// Failures are the watchers that could not be asked.
+	// Failures are the watchers that could not be checked.
 	Failures []error
-	// Owed are the deliveries that did not succeed and will be tried again.
-	Owed []delivery.Delivery
+	// Pending are the deliveries that did not succeed and will be tried again.
+	Pending []delivery.Delivery
 	// Problems are what is wrong with the components.
 	Problems []config.Problem
 }
 
 // CheckAndDeliver does once, without serving, what Run does all the time: it
-// checks the named watchers (all when none is named), plans what is owed and
+// checks the named watchers (all when none is named), plans what is pending and
 // tries once to deliver what is due. No other Dogwatch may be using the store.
 func (a *App) CheckAndDeliver(ctx context.Context, names []string) (Delivered, error) {
 	var done Delivered
@@ -57,7 +57,7 @@ func (a *App) CheckAndDeliver(ctx context.Context, names []string) (Delivered, e
 		}
 	}
 	var err error
-	done.Owed, err = a.store.Deliveries(ctx, store.DeliveryFilter{State: delivery.Pending, Limit: 1000})
+	done.Pending, err = a.store.Deliveries(ctx, store.DeliveryFilter{State: delivery.Pending, Limit: 1000})
 	return done, err
 }
 
