@@ -148,9 +148,9 @@ func subscribers(components *component.Manager) func(context.Context) []statestr
 			return nil
 		}
 		for _, c := range components.Triggers() {
-			if slices.Contains(c.Capabilities, kind.CapFollow) {
+			if slices.Contains(c.Capabilities, kind.CapStateStream) {
 				all = append(all, statestream.Subscriber{
-					ID: c.ID(), MayRun: slices.Contains(c.Capabilities, kind.CapRun), Usable: c.Usable, Subscribe: c.Follow,
+					ID: c.ID(), MayRun: slices.Contains(c.Capabilities, kind.CapRun), Usable: c.Usable, Subscribe: c.Subscribe,
 				})
 			}
 		}
@@ -205,7 +205,7 @@ func (l lender) credentials(ctx context.Context, containers []sdk.Container) map
 		if _, done := lent[host]; done || !served || !slices.Contains(owner.Capabilities, kind.CapCredentials) {
 			continue
 		}
-		repo := registry.Repository{Host: host, Name: c.Image.Name, Together: []string{c.Image.Name}}
+		repo := registry.Repository{Host: host, Name: c.Image.Name, ScopeHints: []string{c.Image.Name}}
 		if cred, err := owner.Credentials(ctx, repo); err == nil && cred != (sdk.Credentials{}) {
 			lent[host] = cred
 		}

@@ -66,7 +66,7 @@
 // # What to know
 //
 // A trigger that mirrors the state of all containers somewhere, rather than tell
-// of updates, implements trigger.Follower besides.
+// of updates, implements trigger.Subscriber besides.
 //
 // Instances are called by many goroutines at a time. A call ends soon after its
 // context does. An instance that holds something, such as a connection, has a

@@ -95,7 +95,7 @@ func (s subject) Registries() []doctor.Registry {
 		all = append(all, doctor.Registry{
 			Component: s.component(&c.Component),
 			Ask: func(ctx context.Context, host, repository, tag string) error {
-				_, err := c.Resolve(ctx, registry.Repository{Host: host, Name: repository, Together: []string{repository}}, tag)
+				_, err := c.Resolve(ctx, registry.Repository{Host: host, Name: repository, ScopeHints: []string{repository}}, tag)
 				return err
 			},
 			Try: func(ctx context.Context) (string, error) {

@@ -123,7 +123,7 @@ func byHost(targets []*target) (hosts map[string][]*group, rest []*target) {
 				names = append(names, g.repo.Name)
 			}
 			for _, g := range chunk {
-				g.repo.Together = names
+				g.repo.ScopeHints = names
 			}
 		}
 	}

@@ -219,7 +219,7 @@ func (f *fake) begin(ctx context.Context, repo registry.Repository, format strin
 	request := fmt.Sprintf(format, args...)
 	f.mu.Lock()
 	f.seen = append(f.seen, request)
-	f.together = append(f.together, repo.Together)
+	f.together = append(f.together, repo.ScopeHints)
 	f.underWay++
 	f.most = max(f.most, f.underWay)
 	err, before := f.errs[request], f.before

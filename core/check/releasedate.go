@@ -271,7 +271,7 @@ func (d *Dater) fetch(ctx context.Context, h *dates, r release) (sdk.Time, error
 		return sdk.Time{}, refusal("it was asked for enough of them this hour")
 	}
 	f := d.checker.fetch
-	g := &group{match: match, repo: registry.Repository{Host: r.host, Name: r.name, Together: []string{r.name}}}
+	g := &group{match: match, repo: registry.Repository{Host: r.host, Name: r.name, ScopeHints: []string{r.name}}}
 	var digest string
 	err := f.limiter.do(ctx, r.host, func(ctx context.Context) (err error) {
 		digest, err = match.Registry.Resolve(ctx, g.repo, r.tag)

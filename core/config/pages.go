@@ -242,7 +242,7 @@ var abilities = map[string]string{
 	kind.CapWatch:       "reports at once what happens on the engine",
 	kind.CapCredentials: "passes credentials on to triggers that pull images",
 	kind.CapLimits:      "tells how many requests its hosts still allow; the API and the metrics show it",
-	kind.CapFollow:      "is kept informed of all containers, whatever it delivers",
+	kind.CapStateStream: "is kept informed of all containers, whatever it delivers",
 	kind.CapEngine:      "reaches the engine of the watcher",
 	kind.CapRun:         "can have other triggers run",
 }

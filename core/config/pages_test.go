@@ -11,7 +11,7 @@ import (
 func TestPages(t *testing.T) {
 	number, least := "8080", 1.0
 	types := []kind.Type{
-		{Kind: kind.Trigger, Name: "ntfy", Summary: "Publish", DocsURL: "https://example.org", Delivery: kind.AtLeastOnce, Capabilities: []string{kind.CapFollow}, Options: option.Schema{
+		{Kind: kind.Trigger, Name: "ntfy", Summary: "Publish", DocsURL: "https://example.org", Delivery: kind.AtLeastOnce, Capabilities: []string{kind.CapStateStream}, Options: option.Schema{
 			{Name: "url", Type: option.URL, Help: "Address"},
 			{Name: "topic", Type: option.String, Required: true, Help: "Topic", Example: "updates"},
 			{Name: "port", Type: option.Int, Help: "Port", Default: &number, Min: &least, Example: "1"},

@@ -31,7 +31,7 @@ func following(ctx context.Context, t *testing.T, in Trigger) (told changes, end
 	t.Helper()
 	eventually(t, "it follows", func() bool {
 		told, ended = make(changes), make(chan error, 1)
-		go func(told changes, ended chan<- error) { ended <- in.Follow(ctx, told) }(told, ended)
+		go func(told changes, ended chan<- error) { ended <- in.Subscribe(ctx, told) }(told, ended)
 		select {
 		case told <- trigger.Change{All: true}:
 			return true

@@ -114,7 +114,7 @@ func (a *act) Run(context.Context, trigger.Request) error {
 }
 
 // Follow asks for changes until one tells it to die.
-func (a *act) Follow(ctx context.Context, w trigger.World) error {
+func (a *act) Subscribe(ctx context.Context, w trigger.StateStream) error {
 	for {
 		c, err := w.Next(ctx)
 		if err != nil {

@@ -149,7 +149,7 @@ func (s *Supervisor) MissingGrants(t kind.Type) []string {
 		return nil
 	}
 	for _, c := range t.Capabilities {
-		if c != kind.CapFollow && !s.Granted(c) { // that one the type offers
+		if c != kind.CapStateStream && !s.Granted(c) { // that one the type offers
 			missing = append(missing, c)
 		}
 	}

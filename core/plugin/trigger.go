@@ -8,7 +8,7 @@ import (
 )
 
 // Trigger is a configured trigger as the core calls it. It implements
-// trigger.Trigger and trigger.Follower.
+// trigger.Trigger and trigger.Subscriber.
 type Trigger struct{ handle }
 
 // Trigger returns the handle of a trigger in this bundle.
@@ -22,9 +22,9 @@ func (t Trigger) Run(ctx context.Context, req trigger.Request) error {
 	})
 }
 
-// Follow implements trigger.Follower. It returns when ctx ends or the plugin stops.
-func (t Trigger) Follow(ctx context.Context, w trigger.World) error {
-	return t.call(ctx, "Follow", "", 0, noRetry, func(ctx context.Context, c *pluginclient.Client) error {
-		return c.Trigger(t.id).Follow(ctx, w)
+// Subscribe implements trigger.Subscriber. It returns when ctx ends or the plugin stops.
+func (t Trigger) Subscribe(ctx context.Context, w trigger.StateStream) error {
+	return t.call(ctx, "Subscribe", "", 0, noRetry, func(ctx context.Context, c *pluginclient.Client) error {
+		return c.Trigger(t.id).Subscribe(ctx, w)
 	})
 }

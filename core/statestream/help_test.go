@@ -109,19 +109,19 @@ func container(id, name string) sdk.Container {
 // fakeSubscriber is a subscriber that a test steps through: each take requests a change.
 type fakeSubscriber struct {
 	take  chan chan trigger.Change
-	calls chan trigger.World
+	calls chan trigger.StateStream
 	end   chan error
 }
 
 func newFakeSubscriber() *fakeSubscriber {
-	return &fakeSubscriber{take: make(chan chan trigger.Change), calls: make(chan trigger.World, 10), end: make(chan error)}
+	return &fakeSubscriber{take: make(chan chan trigger.Change), calls: make(chan trigger.StateStream, 10), end: make(chan error)}
 }
 
 func (r *fakeSubscriber) subscriber() Subscriber {
 	return Subscriber{ID: "mqtt.main", MayRun: true, Usable: func() bool { return true }, Subscribe: r.subscribe}
 }
 
-func (r *fakeSubscriber) subscribe(ctx context.Context, w trigger.World) error {
+func (r *fakeSubscriber) subscribe(ctx context.Context, w trigger.StateStream) error {
 	r.calls <- w
 	for {
 		select {

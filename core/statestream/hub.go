@@ -34,7 +34,7 @@ type Subscriber struct {
 	// Usable reports whether it may be called; see component.Component.
 	Usable func() bool
 	// Subscribe takes the stream until ctx ends, or returns why it cannot.
-	Subscribe func(context.Context, trigger.World) error
+	Subscribe func(context.Context, trigger.StateStream) error
 }
 
 // Options configure a Hub.

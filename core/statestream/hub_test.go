@@ -116,7 +116,7 @@ func TestHubCallsAFailingSubscriberWithBackoff(t *testing.T) {
 		var usable atomic.Bool
 		usable.Store(true)
 		began := time.Now()
-		f := Subscriber{Usable: usable.Load, Subscribe: func(context.Context, trigger.World) error {
+		f := Subscriber{Usable: usable.Load, Subscribe: func(context.Context, trigger.StateStream) error {
 			calls = append(calls, time.Since(began))
 			return errors.New("as asked")
 		}}

@@ -32,7 +32,7 @@ func newView(h *Hub, s Subscriber) *view {
 // begin makes the next change hold everything, for a subscriber that knows nothing.
 func (v *view) begin() { v.all = true }
 
-// Next implements trigger.World.
+// Next implements trigger.StateStream.
 func (v *view) Next(ctx context.Context) (trigger.Change, error) {
 	if !v.all {
 		v.leaving = nil
@@ -50,7 +50,7 @@ func (v *view) Next(ctx context.Context) (trigger.Change, error) {
 	}
 }
 
-// Run implements trigger.World.
+// Run implements trigger.StateStream.
 func (v *view) Run(ctx context.Context, triggerID, containerID string) error {
 	return v.hub.run(ctx, v.subscriber, triggerID, containerID)
 }

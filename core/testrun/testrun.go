@@ -204,7 +204,7 @@ func (t *Runner) registry(ctx context.Context, r *component.Registry, req Reques
 	if named && !req.AnyHost && !names(r, ref.Domain) && !t.opt.Used(ref.Domain) {
 		return "", fmt.Errorf("%w: only people who are logged in may have %s asked", ErrHost, ref.Domain)
 	}
-	digest, err := r.Resolve(ctx, registry.Repository{Host: ref.Domain, Name: ref.Path, Together: []string{ref.Path}}, ref.Tag)
+	digest, err := r.Resolve(ctx, registry.Repository{Host: ref.Domain, Name: ref.Path, ScopeHints: []string{ref.Path}}, ref.Tag)
 	switch {
 	case err == nil:
 		return fmt.Sprintf("%s is %s", reference, digest), nil

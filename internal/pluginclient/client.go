@@ -208,7 +208,7 @@ type TriggerClient struct {
 	client pluginv1.TriggerClient
 }
 
-var _ trigger.Follower = TriggerClient{}
+var _ trigger.Subscriber = TriggerClient{}
 
 // Run delivers once. Progress arrives through the request's report, one step at a time.
 func (t TriggerClient) Run(ctx context.Context, req trigger.Request) error {

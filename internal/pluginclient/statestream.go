@@ -19,7 +19,7 @@ const maxRuns = 16
 // Follow keeps the instance informed of w until ctx ends, the instance is
 // replaced or released (then the error is an sdk.ErrUnavailable) or the
 // instance gives up. One that does not follow is an sdk.ErrUnsupported.
-func (t TriggerClient) Follow(ctx context.Context, w trigger.World) error {
+func (t TriggerClient) Subscribe(ctx context.Context, w trigger.StateStream) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	stream, err := t.client.Follow(ctx)
@@ -45,7 +45,7 @@ func (t TriggerClient) Follow(ctx context.Context, w trigger.World) error {
 
 // leader is the host's side of a follower.
 type leader struct {
-	world  trigger.World
+	world  trigger.StateStream
 	out    *protocol.Sender[*pluginv1.FollowRequest]
 	stop   context.CancelCauseFunc
 	wanted chan struct{} // one change, to be told

@@ -105,12 +105,13 @@ func DecodeEvent(m *pluginv1.WatchResponse) watcher.Event {
 	return watcher.Event{ContainerID: m.GetContainerId(), Action: m.GetAction(), Status: m.GetStatus(), At: decodeTime(m.GetAt())}
 }
 
+// The wire calls ScopeHints "together"; protocol 1 keeps the name.
 func EncodeRepository(r registry.Repository) *pluginv1.Repository {
-	return &pluginv1.Repository{Host: r.Host, Name: r.Name, Together: r.Together}
+	return &pluginv1.Repository{Host: r.Host, Name: r.Name, Together: r.ScopeHints}
 }
 
 func DecodeRepository(m *pluginv1.Repository) registry.Repository {
-	return registry.Repository{Host: m.GetHost(), Name: m.GetName(), Together: m.GetTogether()}
+	return registry.Repository{Host: m.GetHost(), Name: m.GetName(), ScopeHints: m.GetTogether()}
 }
 
 func EncodeManifest(m registry.Manifest) *pluginv1.ManifestResponse {

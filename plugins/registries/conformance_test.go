@@ -131,7 +131,7 @@ func TestConformance(t *testing.T) {
 				}
 				return registrytest.Service{
 					Options:    options,
-					Repository: registry.Repository{Host: cmp.Or(test.host, strings.TrimPrefix(url, "http://")), Name: "library/nginx", Together: []string{"library/nginx", "library/redis"}},
+					Repository: registry.Repository{Host: cmp.Or(test.host, strings.TrimPrefix(url, "http://")), Name: "library/nginx", ScopeHints: []string{"library/nginx", "library/redis"}},
 					Tag:        "1.25.3",
 				}
 			}

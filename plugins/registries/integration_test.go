@@ -156,7 +156,7 @@ func (l library) check(t *testing.T, r registry.Registry, host string) {
 		t.Fatal(err)
 	}
 	for _, name := range both {
-		repo := registry.Repository{Host: host, Name: name, Together: both}
+		repo := registry.Repository{Host: host, Name: name, ScopeHints: both}
 		list, err := r.Tags(t.Context(), repo, "")
 		slices.Sort(list.Tags)
 		if err != nil || !slices.Equal(list.Tags, []string{"1.0.0", "1.1.0", "latest"}) {

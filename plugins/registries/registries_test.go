@@ -60,7 +60,7 @@ func newFleet(tb testing.TB, repositories int, latency time.Duration) *fleet {
 		}
 		for chunk := range slices.Chunk(names, together) {
 			for _, name := range chunk {
-				f.repos = append(f.repos, registry.Repository{Host: kind.host, Name: name, Together: chunk})
+				f.repos = append(f.repos, registry.Repository{Host: kind.host, Name: name, ScopeHints: chunk})
 			}
 		}
 	}

@@ -39,7 +39,7 @@ const (
 	CapWatch       = "watch"       // watchers offer it: reports engine events
 	CapCredentials = "credentials" // registries offer it: hand out credentials; triggers ask for it
 	CapLimits      = "limits"      // registries offer it: tell what their hosts allow
-	CapFollow      = "follow"      // triggers offer it: are kept informed of everything
+	CapStateStream = "follow"      // triggers offer it: are kept informed of everything
 	CapEngine      = "engine"      // triggers ask for it: how to reach the watcher's engine
 	CapRun         = "run"         // triggers that follow ask for it: to have other triggers run
 )

@@ -74,7 +74,7 @@ func TestTagsOfAnyLength(t *testing.T) {
 	c, _ := plugintest.Serve(t, f.bundle())
 	configure(t, c, kind.Registry, "fakeregistry", "")
 	r := c.Registry("registry.fakeregistry.main")
-	repo := registry.Repository{Host: "docker.io", Name: "library/nginx", Together: []string{"library/nginx", "library/redis"}}
+	repo := registry.Repository{Host: "docker.io", Name: "library/nginx", ScopeHints: []string{"library/nginx", "library/redis"}}
 	for _, n := range []int{0, 1, 300_000} {
 		var want []string
 		for i := range n {

@@ -26,7 +26,7 @@ type fakeOptions struct {
 type fakes struct {
 	create func(sdk.Env, fakeOptions) error
 	run    func(context.Context, *fake, trigger.Request) error
-	follow func(context.Context, trigger.World) error
+	follow func(context.Context, trigger.StateStream) error
 	list   func(context.Context) ([]sdk.Container, error)
 	watch  func(context.Context, func(watcher.Event)) error
 	tags   func(context.Context, registry.Repository, string) (registry.TagList, error)
@@ -96,7 +96,9 @@ func (f *fake) Run(ctx context.Context, req trigger.Request) error {
 	return f.all.run(ctx, f, req)
 }
 
-func (f *fake) Follow(ctx context.Context, w trigger.World) error { return f.all.follow(ctx, w) }
+func (f *fake) Subscribe(ctx context.Context, w trigger.StateStream) error {
+	return f.all.follow(ctx, w)
+}
 
 func (f *fake) List(ctx context.Context) ([]sdk.Container, error) { return f.all.list(ctx) }
 

@@ -18,7 +18,7 @@ func (s *server) Follow(stream pluginv1.Trigger_FollowServer) error {
 	if err != nil {
 		return err
 	}
-	return serving(s, first.GetInstance(), func(i *instance, f trigger.Follower) error {
+	return serving(s, first.GetInstance(), func(i *instance, f trigger.Subscriber) error {
 		ctx, cancel := context.WithCancel(stream.Context())
 		defer cancel()
 		defer context.AfterFunc(i.ctx, cancel)()
@@ -27,7 +27,7 @@ func (s *server) Follow(stream pluginv1.Trigger_FollowServer) error {
 		defer w.out.Close()
 		// It ends when this call has, for only then nothing is received any more.
 		s.readers.Go(func() { w.read(stream) })
-		err := f.Follow(ctx, w)
+		err := f.Subscribe(ctx, w)
 		if i.ctx.Err() != nil && stream.Context().Err() == nil {
 			return sdk.WithKind(sdk.ErrUnavailable, fmt.Errorf("%s was configured anew; follow again", i.id))
 		}
@@ -35,7 +35,7 @@ func (s *server) Follow(stream pluginv1.Trigger_FollowServer) error {
 	})
 }
 
-// world is the trigger.World of a follower: it asks the host over the stream.
+// world is the trigger.StateStream of a follower: it asks the host over the stream.
 type world struct {
 	out     *protocol.Sender[*pluginv1.FollowResponse]
 	changes chan *pluginv1.Change // room for the one that was asked for

@@ -49,16 +49,16 @@ func (w *hostWorld) Run(ctx context.Context, triggerID, containerID string) erro
 }
 
 // following starts to follow w; the channel gets what Follow returns.
-func following(ctx context.Context, c *pluginclient.Client, w trigger.World) <-chan error {
+func following(ctx context.Context, c *pluginclient.Client, w trigger.StateStream) <-chan error {
 	ended := make(chan error, 1)
-	go func() { ended <- c.Trigger(mainTrigger).Follow(ctx, w) }()
+	go func() { ended <- c.Trigger(mainTrigger).Subscribe(ctx, w) }()
 	return ended
 }
 
 func TestFollowTellsChanges(t *testing.T) {
 	heard := make(chan trigger.Change)
 	f := newFakes()
-	f.follow = func(ctx context.Context, w trigger.World) error {
+	f.follow = func(ctx context.Context, w trigger.StateStream) error {
 		for {
 			c, err := w.Next(ctx)
 			if err != nil {
@@ -92,7 +92,7 @@ func TestFollowTellsChanges(t *testing.T) {
 func TestFollowAsksForOneChangeAtATime(t *testing.T) {
 	f := newFakes()
 	took := make(chan struct{})
-	f.follow = func(ctx context.Context, w trigger.World) error {
+	f.follow = func(ctx context.Context, w trigger.StateStream) error {
 		for range 2 {
 			brief, cancel := context.WithCancel(ctx)
 			cancel()
@@ -127,7 +127,7 @@ func TestFollowAsksForOneChangeAtATime(t *testing.T) {
 func TestFollowRunsOtherTriggers(t *testing.T) {
 	const many = 100
 	f := newFakes()
-	f.follow = func(ctx context.Context, w trigger.World) error {
+	f.follow = func(ctx context.Context, w trigger.StateStream) error {
 		var all sync.WaitGroup
 		failures := make(chan error, many)
 		for i := range many {
@@ -166,7 +166,7 @@ func TestFollowRunsOtherTriggers(t *testing.T) {
 
 func TestFollowEnds(t *testing.T) {
 	for name, test := range map[string]struct {
-		follow func(context.Context, trigger.World) error
+		follow func(context.Context, trigger.StateStream) error
 		end    func(t *testing.T, c *pluginclient.Client, w *hostWorld)
 		want   error
 	}{
@@ -187,14 +187,14 @@ func TestFollowEnds(t *testing.T) {
 			end: func(_ *testing.T, _ *pluginclient.Client, w *hostWorld) { close(w.changes) }, want: errNoMore,
 		},
 		"when it gives up": {
-			follow: func(context.Context, trigger.World) error { return sdk.Invalid("label", "no good") },
+			follow: func(context.Context, trigger.StateStream) error { return sdk.Invalid("label", "no good") },
 			want:   &sdk.InvalidError{},
 		},
-		"when it panics": {follow: func(context.Context, trigger.World) error { panic("as asked") }},
+		"when it panics": {follow: func(context.Context, trigger.StateStream) error { panic("as asked") }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFakes()
-			f.follow = func(ctx context.Context, w trigger.World) error {
+			f.follow = func(ctx context.Context, w trigger.StateStream) error {
 				if test.follow != nil {
 					return test.follow(ctx, w)
 				}
@@ -222,13 +222,13 @@ func TestFollowNeedsAFollower(t *testing.T) {
 	typ := trigger.Define("plain", "Does not follow", func(sdk.Env, fakeOptions) (plain, error) { return plain{}, nil })
 	c, _ := plugintest.Serve(t, plugin.Bundle{Triggers: []trigger.Type{typ}})
 	plugintest.Configure(t, c, typ.Type, "main", nil)
-	if err := c.Trigger("trigger.plain.main").Follow(t.Context(), newHostWorld()); !errors.Is(err, sdk.ErrUnsupported) {
+	if err := c.Trigger("trigger.plain.main").Subscribe(t.Context(), newHostWorld()); !errors.Is(err, sdk.ErrUnsupported) {
 		t.Errorf("got %v", err)
 	}
-	if err := c.Trigger("trigger.plain.other").Follow(t.Context(), newHostWorld()); !errors.Is(err, protocol.ErrUnknownInstance) {
+	if err := c.Trigger("trigger.plain.other").Subscribe(t.Context(), newHostWorld()); !errors.Is(err, protocol.ErrUnknownInstance) {
 		t.Errorf("got %v", err)
 	}
-	if strings.Join(typ.Capabilities, " ") != "" || strings.Join(newFakes().bundle().Triggers[0].Capabilities, " ") != kind.CapFollow {
+	if strings.Join(typ.Capabilities, " ") != "" || strings.Join(newFakes().bundle().Triggers[0].Capabilities, " ") != kind.CapStateStream {
 		t.Error("the capability follow is not that of the types that follow")
 	}
 }

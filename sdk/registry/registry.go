@@ -96,9 +96,9 @@ type Repository struct {
 	Host string
 	// Name is the path: "library/nginx".
 	Name string
-	// Together are repositories of the same host, this one included, that the
-	// host asks about in the same run: one token may serve them all.
-	Together []string
+	// ScopeHints are repositories of the same host, this one included, that are
+	// looked up in the same run: one token whose scope names them serves them all.
+	ScopeHints []string
 }
 
 // TagList is the answer to Tags.

@@ -109,7 +109,7 @@ func (c Case) missing(t *testing.T, s conform.Subject) {
 	service := c.Working(t)
 	p := conform.Start(t, s, service.situation())
 	elsewhere := service.Repository
-	elsewhere.Name, elsewhere.Together = "nosuch/repository", nil
+	elsewhere.Name, elsewhere.ScopeHints = "nosuch/repository", nil
 	ask := func(name string, do func(pluginclient.RegistryClient) error) {
 		t.Helper()
 		err := do(p.Client.Registry(p.ID))

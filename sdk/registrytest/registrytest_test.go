@@ -137,7 +137,7 @@ func keeper(t *testing.T) string {
 func service(url string) Service {
 	return Service{
 		Options:    map[string]any{"url": url, "password": "t0ps3cret"},
-		Repository: registry.Repository{Host: strings.TrimPrefix(url, "http://"), Name: "library/nginx", Together: []string{"library/nginx"}},
+		Repository: registry.Repository{Host: strings.TrimPrefix(url, "http://"), Name: "library/nginx", ScopeHints: []string{"library/nginx"}},
 		Tag:        "1.25.3",
 	}
 }

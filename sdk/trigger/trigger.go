@@ -28,14 +28,14 @@ type Request struct {
 	Containers []sdk.Container
 	// Batch tells a batch of one from a single container.
 	Batch bool
-	// Event is what the request tells of when that is no update; Containers is
+	// Event is what the request is about when that is no update; Containers is
 	// empty then, and Batch true. Nil otherwise.
 	Event *Event
-	// Test marks a trial asked for by a person.
+	// Test marks a sample message that a user sends to try the trigger.
 	Test bool
 	// Credentials are registry credentials by registry host; only with kind.CapCredentials.
 	Credentials map[string]sdk.Credentials
-	// Engines tell how to reach the containers' engines, by watcher name; only with kind.CapEngine.
+	// Engines are how to reach the containers' engines, by watcher name; only with kind.CapEngine.
 	Engines map[string]Engine
 
 	report func(Progress)
@@ -47,8 +47,8 @@ const (
 	WatcherRecovered = "watcher.recovered" // its engine can be reached again
 )
 
-// Event is something other than an update that a trigger was configured to tell of.
-// More types may follow: what is said of one that is not known is in Title and Body.
+// Event is something other than an update that a trigger is configured to
+// notify of. More types may be added: Title and Body describe one that is unknown.
 type Event struct {
 	// Type is one of the constants, such as WatcherFailed.
 	Type string `json:"event"`
@@ -75,7 +75,7 @@ type Progress struct {
 	Current, Total int64
 }
 
-// Report tells the host about a step. It never blocks for long and needs no answer.
+// Report sends a step to the host. It does not wait for the host.
 func (r Request) Report(p Progress) {
 	if r.report != nil {
 		r.report(p)
@@ -97,7 +97,7 @@ type Type struct {
 // Define makes a Type from a constructor. O is its options struct (see package
 // option); T is what it returns, whose optional interfaces become capabilities.
 func Define[O any, T Trigger](name, summary string, create func(sdk.Env, O) (T, error), settings ...kind.Setting) Type {
-	offers := map[string]reflect.Type{kind.CapFollow: reflect.TypeFor[Follower]()}
+	offers := map[string]reflect.Type{kind.CapStateStream: reflect.TypeFor[Subscriber]()}
 	return Type{
 		Type: kind.Define[O, T](kind.Trigger, name, summary, offers, settings...),
 		create: func(env sdk.Env, raw map[string]any) (Trigger, error) {

@@ -24,7 +24,7 @@ const (
 // follower is one call of Follow.
 type follower struct {
 	*mqtt
-	world   trigger.World
+	world   trigger.StateStream
 	changes chan trigger.Change
 	wait    sync.WaitGroup
 
@@ -42,7 +42,7 @@ type follower struct {
 }
 
 // Follow keeps the broker in step with w. A broker that is away is waited for.
-func (m *mqtt) Follow(ctx context.Context, w trigger.World) error {
+func (m *mqtt) Subscribe(ctx context.Context, w trigger.StateStream) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	f := &follower{
 		mqtt: m, world: w, changes: make(chan trigger.Change),

@@ -61,7 +61,7 @@ func follow(t *testing.T, options map[string]any) *instance {
 	plugintest.Configure(t, i.client, Type().Type, "main", options)
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
-	go func() { ended <- i.client.Trigger(id).Follow(ctx, i.world) }()
+	go func() { ended <- i.client.Trigger(id).Subscribe(ctx, i.world) }()
 	i.stop = sync.OnceFunc(func() {
 		cancel()
 		if err := <-ended; !errors.Is(err, context.Canceled) {

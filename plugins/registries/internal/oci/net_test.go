@@ -87,11 +87,11 @@ func withLogin(user, password string) func(*Config) {
 
 // app is the repository that every simulated registry has.
 func app(together ...string) registry.Repository {
-	return registry.Repository{Host: simHost, Name: "team/app", Together: together}
+	return registry.Repository{Host: simHost, Name: "team/app", ScopeHints: together}
 }
 
 func repo(name string, together ...string) registry.Repository {
-	return registry.Repository{Host: simHost, Name: name, Together: together}
+	return registry.Repository{Host: simHost, Name: name, ScopeHints: together}
 }
 
 // mustTags lists tags and fails the test when that fails.

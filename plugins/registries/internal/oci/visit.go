@@ -236,7 +236,7 @@ func (v *visit) bearer(ctx context.Context, h *host, c challenge, user sdk.Crede
 		return authorization{}, v.untrusted(realm)
 	}
 	want := request{scope: h.scope(v.prefix + v.repo.Name), ask: v.ask, narrow: v.narrow, anyScope: anonymous && sharedTokens[c.service], most: scopesOf(c.service)}
-	for _, name := range v.repo.Together {
+	for _, name := range v.repo.ScopeHints {
 		if name != v.repo.Name && isRepository(name) {
 			want.together = append(want.together, h.scope(v.prefix+name))
 		}

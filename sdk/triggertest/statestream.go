@@ -39,9 +39,9 @@ func (w *world) Run(context.Context, string, string) error {
 }
 
 func (c Case) follow(t *testing.T, s conform.Subject) {
-	if !slices.Contains(s.Type.Capabilities, kind.CapFollow) {
+	if !slices.Contains(s.Type.Capabilities, kind.CapStateStream) {
 		p := conform.Start(t, s, s.Working(t))
-		if err := p.Client.Trigger(p.ID).Follow(t.Context(), &world{}); !errors.Is(err, sdk.ErrUnsupported) {
+		if err := p.Client.Trigger(p.ID).Subscribe(t.Context(), &world{}); !errors.Is(err, sdk.ErrUnsupported) {
 			t.Errorf("Follow of a trigger that does not follow returned %v", err)
 		}
 		return
@@ -112,7 +112,7 @@ func following(t *testing.T, s conform.Subject, in conform.Situation, changes []
 	t.Cleanup(cancel)
 	w := &world{changes: changes, all: make(chan struct{})}
 	returned := make(chan error, 1)
-	go func() { returned <- p.Client.Trigger(p.ID).Follow(ctx, w) }()
+	go func() { returned <- p.Client.Trigger(p.ID).Subscribe(ctx, w) }()
 	select {
 	case <-w.all:
 	case err := <-returned:

@@ -15,12 +15,14 @@ import (
 // keeper is a post that follows.
 type keeper struct {
 	*post
-	follow func(ctx context.Context, k *keeper, w trigger.World) error
+	follow func(ctx context.Context, k *keeper, w trigger.StateStream) error
 }
 
-func (k *keeper) Follow(ctx context.Context, w trigger.World) error { return k.follow(ctx, k, w) }
+func (k *keeper) Subscribe(ctx context.Context, w trigger.StateStream) error {
+	return k.follow(ctx, k, w)
+}
 
-func follows(follow func(context.Context, *keeper, trigger.World) error) trigger.Type {
+func follows(follow func(context.Context, *keeper, trigger.StateStream) error) trigger.Type {
 	return trigger.Define("post", "Posts to a URL", func(env sdk.Env, o postOptions) (*keeper, error) {
 		if o.Topic == "a/b" {
 			return nil, sdk.Invalid("topic", "must have no slash")
@@ -30,7 +32,7 @@ func follows(follow func(context.Context, *keeper, trigger.World) error) trigger
 }
 
 // listen takes every change.
-func listen(ctx context.Context, _ *keeper, w trigger.World) error {
+func listen(ctx context.Context, _ *keeper, w trigger.StateStream) error {
 	for {
 		if _, err := w.Next(ctx); err != nil {
 			return err
@@ -41,25 +43,25 @@ func listen(ctx context.Context, _ *keeper, w trigger.World) error {
 func TestAGoodFollowerPasses(t *testing.T) { Run(t, follows(listen), postCase()) }
 
 func TestBadFollowersFail(t *testing.T) {
-	bad := func(check, want string, follow func(context.Context, *keeper, trigger.World) error) kittest.Bad {
+	bad := func(check, want string, follow func(context.Context, *keeper, trigger.StateStream) error) kittest.Bad {
 		return kittest.Bad{Check: "follow/" + check, Want: want, Run: func(t *testing.T) { Run(t, follows(follow), postCase()) }}
 	}
 	kittest.MustFail(t, map[string]kittest.Bad{
-		"deaf to its context": bad("release", "Follow goes on in the plugin", func(ctx context.Context, k *keeper, w trigger.World) error {
+		"deaf to its context": bad("release", "Follow goes on in the plugin", func(ctx context.Context, k *keeper, w trigger.StateStream) error {
 			_ = listen(ctx, k, w)
 			select {}
 		}),
-		"takes nothing": bad("empty", "Follow does not ask", func(ctx context.Context, _ *keeper, _ trigger.World) error {
+		"takes nothing": bad("empty", "Follow does not ask", func(ctx context.Context, _ *keeper, _ trigger.StateStream) error {
 			<-ctx.Done()
 			return ctx.Err()
 		}),
-		"gives up when the service is away": bad("500", "Follow returned while its context lives", func(ctx context.Context, k *keeper, w trigger.World) error {
+		"gives up when the service is away": bad("500", "Follow returned while its context lives", func(ctx context.Context, k *keeper, w trigger.StateStream) error {
 			if err := k.send(ctx, trigger.Request{}); err != nil {
 				return err
 			}
 			return listen(ctx, k, w)
 		}),
-		"breaks on what is odd": bad("busy", "Follow returned while its context lives", func(ctx context.Context, _ *keeper, w trigger.World) error {
+		"breaks on what is odd": bad("busy", "Follow returned while its context lives", func(ctx context.Context, _ *keeper, w trigger.StateStream) error {
 			for {
 				c, err := w.Next(ctx)
 				if err != nil {
@@ -72,7 +74,7 @@ func TestBadFollowersFail(t *testing.T) {
 				}
 			}
 		}),
-		"log shows a secret": bad("empty", `the log shows the secret option "token"`, func(ctx context.Context, k *keeper, w trigger.World) error {
+		"log shows a secret": bad("empty", `the log shows the secret option "token"`, func(ctx context.Context, k *keeper, w trigger.StateStream) error {
 			k.env.Log.Warn("following", "options", k.o)
 			return listen(ctx, k, w)
 		}),
