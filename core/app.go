@@ -22,6 +22,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/metrics"
 	"github.com/dogwatch/dogwatch/core/plugin"
 	"github.com/dogwatch/dogwatch/core/schedule"
+	"github.com/dogwatch/dogwatch/core/service"
 	"github.com/dogwatch/dogwatch/core/statestream"
 	"github.com/dogwatch/dogwatch/core/store"
 	"github.com/dogwatch/dogwatch/core/web"
@@ -64,6 +65,7 @@ type App struct {
 	auth       *auth.Auth
 	scheduler  *schedule.Scheduler
 	logLevel   *logLevel
+	service    *service.Service
 	// pageViews has room for one; a view that finds it full adds nothing.
 	pageViews chan struct{}
 }
@@ -109,6 +111,7 @@ func New(ctx context.Context, opt Options) (*App, error) {
 		Lend: lender{a.components}.lend, NotStarted: plugin.NotStarted, Died: plugin.Exited, Redact: opt.Redactor.String, Log: opt.Log, Now: opt.Now,
 	})
 	a.scheduler = schedule.NewScheduler(a.components, a.checker, opt.Log)
+	a.service = service.New(a.serviceOptions())
 	a.importWUD(ctx)
 	return a, nil
 }
@@ -289,6 +292,14 @@ func (a *App) pluginChanged(st plugin.Status) {
 	e := event.Event{At: a.opt.Now(), Type: t, Subject: st.Name, Payload: event.Payload{Plugin: &event.Plugin{State: string(st.State), Error: st.Error}}}
 	if err := a.store.Commit(context.Background(), event.Change{Events: []event.Event{e}}); err != nil {
 		a.log.Error("record the state of a plugin", "bundle", st.Name, "error", err)
+	}
+}
+
+func (a *App) serviceOptions() service.Options {
+	return service.Options{
+		Config: a.opt.Config, Version: a.opt.Version, Store: a.store, Components: a.components, Plugins: a.plugins,
+		Checks: a.scheduler, Triggers: a.dispatcher, TestRuns: newRunner(a.components, containers{a.store}.uses, a.opt.Log, a.opt.Now),
+		Auth: a.auth, Redact: a.opt.Redactor.String, Demo: a.opt.Demo, Log: a.opt.Log, Now: a.opt.Now,
 	}
 }
 

@@ -17,6 +17,7 @@ const module = "github.com/dogwatch/dogwatch/"
 var layers = [][]string{
 	{"core"},
 	{"core/api", "core/doctor", "core/web"},
+	{"core/service"},
 	{"core/testrun"},
 	{"core/installation", "core/schedule"},
 	{"core/auth", "core/check", "core/dispatch", "core/statestream", "core/component"},

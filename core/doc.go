@@ -6,7 +6,7 @@
 //	                │                             │ gRPC, mTLS, unix socket              │
 //	cron, API ─────►│ schedule ─► check ─► store ◄┼► event log ─► dispatch               │
 //	                │                ▲            │      │            │                  │
-//	clients ◄──────►│ api ───────────┘            │      └► SSE       │                  │
+//	clients ◄──────►│ api,web►service┘            │      └► SSE       │                  │
 //	                └─────────────────────────────┼───────────────────┼──────────────────┘
 //	                       ┌──────────────────────┼───────────┬───────┴─────────┐
 //	                 watcher bundle         registry bundle   trigger bundle   third-party
@@ -36,6 +36,7 @@
 //
 //	core
 //	api doctor web
+//	service
 //	testrun
 //	installation schedule
 //	auth check dispatch statestream component

@@ -299,7 +299,7 @@ func (s sessions) List(ctx context.Context) ([]auth.Session, error) {
 
 // End implements web.Sessions.
 func (s sessions) End(r *http.Request, id string) error {
-	err := s.auth.EndSession(r, id)
+	err := s.auth.EndSession(r.Context(), s.auth.ActorOf(r), id)
 	if errors.Is(err, store.ErrNotFound) {
 		return sdk.WithKind(sdk.ErrNotFound, err)
 	}
@@ -307,7 +307,9 @@ func (s sessions) End(r *http.Request, id string) error {
 }
 
 // EndOthers implements web.Sessions.
-func (s sessions) EndOthers(r *http.Request) error { return s.auth.EndOthers(r) }
+func (s sessions) EndOthers(r *http.Request) error {
+	return s.auth.EndOthers(r.Context(), s.auth.ActorOf(r))
+}
 
 // tokens fits the tokens to web.Tokens.
 type tokens struct{ auth *auth.Auth }

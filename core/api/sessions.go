@@ -38,7 +38,7 @@ func (h *handler) listSessions(w http.ResponseWriter, r *http.Request) {
 }
 
 func (h *handler) deleteSession(w http.ResponseWriter, r *http.Request) {
-	switch err := h.Auth.EndSession(r, param(r, "id")); {
+	switch err := h.Auth.EndSession(r.Context(), h.Auth.ActorOf(r), param(r, "id")); {
 	case errors.Is(err, store.ErrNotFound):
 		h.fail(w, r, http.StatusNotFound, "Session not found")
 	case err != nil:

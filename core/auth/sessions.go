@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/hex"
 	"fmt"
-	"net/http"
 	"time"
 
 	"github.com/dogwatch/dogwatch/core/event"
@@ -50,43 +49,42 @@ func (a *Auth) good(ctx context.Context) ([]store.Session, error) {
 	return good, err
 }
 
-// EndSession ends somebody's session, for the user of a request. The error
-// wraps store.ErrNotFound when there is none of that id.
-func (a *Auth) EndSession(r *http.Request, id string) error {
-	all, err := a.good(r.Context())
+// EndSession ends a session, of any user, on behalf of an actor. The error wraps
+// store.ErrNotFound when there is none of that id.
+func (a *Auth) EndSession(ctx context.Context, actor Actor, id string) error {
+	all, err := a.good(ctx)
 	if err != nil {
 		return err
 	}
 	for _, s := range all {
 		if sessionID(s.Hash) == id {
-			return a.endOf(r, s)
+			return a.endOf(ctx, actor, s)
 		}
 	}
 	return fmt.Errorf("session %.20q: %w", id, store.ErrNotFound)
 }
 
-// EndOthers ends all sessions but that of a request.
-func (a *Auth) EndOthers(r *http.Request) error {
-	own := From(r.Context()).session
-	all, err := a.good(r.Context())
+// EndOthers ends all sessions but the actor's own.
+func (a *Auth) EndOthers(ctx context.Context, actor Actor) error {
+	all, err := a.good(ctx)
 	if err != nil {
 		return err
 	}
 	for _, s := range all {
-		if bytes.Equal(s.Hash, own) {
+		if bytes.Equal(s.Hash, actor.session) {
 			continue
 		}
-		if err := a.endOf(r, s); err != nil {
+		if err := a.endOf(ctx, actor, s); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (a *Auth) endOf(r *http.Request, s store.Session) error {
-	if err := a.opt.Store.EndSession(r.Context(), s.Hash); err != nil {
+func (a *Auth) endOf(ctx context.Context, actor Actor, s store.Session) error {
+	if err := a.opt.Store.EndSession(ctx, s.Hash); err != nil {
 		return err
 	}
-	a.record(r, event.LoggedOut, s.User, event.Login{Method: s.Provider, By: From(r.Context()).User})
+	a.append(ctx, event.LoggedOut, s.User, event.Login{Method: s.Provider, By: actor.User, Address: actor.ClientAddress()})
 	return nil
 }

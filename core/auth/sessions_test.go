@@ -59,7 +59,7 @@ func TestSessionsPeopleEnd(t *testing.T) {
 	}
 
 	stream := Identity{session: hashOf(w.cookie(bobs, sessionCookie))}
-	if err := w.auth.EndSession(w.asked(desk), all[1].ID); err != nil {
+	if err := w.auth.EndSession(t.Context(), w.auth.ActorOf(w.asked(desk)), all[1].ID); err != nil {
 		t.Fatal(err)
 	}
 	same(t, "ended", w.get(bobs, "/"), "nothing")
@@ -67,16 +67,16 @@ func TestSessionsPeopleEnd(t *testing.T) {
 		t.Error("a stream would go on")
 	}
 	for _, id := range []string{all[1].ID, "", "x", all[0].ID[:8], strings.Repeat("0", 64)} {
-		if err := w.auth.EndSession(w.asked(desk), id); !errors.Is(err, store.ErrNotFound) {
+		if err := w.auth.EndSession(t.Context(), w.auth.ActorOf(w.asked(desk)), id); !errors.Is(err, store.ErrNotFound) {
 			t.Errorf("%q: %v", id, err)
 		}
 	}
-	if err := w.auth.EndOthers(w.asked(desk)); err != nil {
+	if err := w.auth.EndOthers(t.Context(), w.auth.ActorOf(w.asked(desk))); err != nil {
 		t.Fatal(err)
 	}
 	same(t, "others", w.get(phone, "/"), "nothing")
 	same(t, "own", w.get(desk, "/"), "ana basic.main manage")
-	if err := w.auth.EndOthers(w.asked(nil)); err != nil { // of somebody who sends the password with each request
+	if err := w.auth.EndOthers(t.Context(), w.auth.ActorOf(w.asked(nil))); err != nil { // of somebody who sends the password with each request
 		t.Fatal(err)
 	}
 	same(t, "own, from elsewhere", w.get(desk, "/"), "nothing")

@@ -1,0 +1,28 @@
+package auth
+
+import (
+	"net/http"
+	"net/netip"
+)
+
+// Actor is on whose behalf the application does something: an identity, and the
+// address of its client. It is passed explicitly to what decides or records.
+type Actor struct {
+	Identity
+	// Address is that of the client; the zero Addr when it is not known.
+	Address netip.Addr
+}
+
+// ClientAddress returns the address for logs and events; "" when it is not known.
+func (a Actor) ClientAddress() string {
+	if !a.Address.IsValid() {
+		return ""
+	}
+	return a.Address.String()
+}
+
+// ActorOf returns the actor of a request that was admitted, see With. Trusted
+// proxies are believed about the address of the client.
+func (a *Auth) ActorOf(r *http.Request) Actor {
+	return Actor{Identity: From(r.Context()), Address: a.client(r)}
+}

@@ -1,0 +1,174 @@
+package service
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/dogwatch/dogwatch/core/auth"
+	"github.com/dogwatch/dogwatch/core/component"
+	"github.com/dogwatch/dogwatch/core/config"
+	"github.com/dogwatch/dogwatch/core/dispatch"
+	"github.com/dogwatch/dogwatch/sdk"
+	"github.com/dogwatch/dogwatch/sdk/kind"
+	"github.com/dogwatch/dogwatch/sdk/option"
+	"github.com/dogwatch/dogwatch/sdk/registry"
+)
+
+// Component is a configured watcher, registry or trigger as an actor may see it.
+type Component struct {
+	// View is its state and configuration. Secrets are masked, those that clients
+	// of the HTTP interface expect as stored only for those who are no operators.
+	// Configuration may be shared and must not be changed.
+	component.View
+	Kind kind.Kind
+	// Summary is what its type does, DocsURL where the vendor says more.
+	Summary string
+	DocsURL string
+	// Default is true when it exists without being configured.
+	Default bool
+	// Settings are its options, in words; every secret is masked.
+	Settings []Setting
+	// Hosts are what a registry serves, Limits what its hosts allow, where that was asked for.
+	Hosts  []string
+	Limits []registry.Limit
+	// Next is when a watcher is checked next; zero when that is not planned.
+	Next time.Time
+}
+
+// Key returns "trigger.smtp.main".
+func (c Component) Key() string { return string(c.Kind) + "." + c.ID }
+
+// Components returns the components of a kind by type and name, without Limits.
+func (s *Service) Components(actor auth.Actor, k kind.Kind) []Component {
+	var all []Component
+	for _, c := range s.opt.Components.All(k) {
+		all = append(all, s.component(actor, c))
+	}
+	return all
+}
+
+// Registries returns the registries by type and name with their Limits. A registry
+// that does not say them before ctx ends has none.
+func (s *Service) Registries(ctx context.Context, actor auth.Actor) []Component {
+	found := s.opt.Components.Registries()
+	all := make([]Component, len(found))
+	for i, limits := range component.RateLimits(ctx, found) {
+		all[i] = s.component(actor, &found[i].Component)
+		all[i].Limits = s.limits(limits)
+	}
+	return all
+}
+
+// Component returns a component with its Limits, whatever the letter case of type
+// and name, and whether there is one.
+func (s *Service) Component(ctx context.Context, actor auth.Actor, k kind.Kind, typ, name string) (Component, bool) {
+	c, known := s.opt.Components.Get(k, typ, name)
+	if !known {
+		return Component{}, false
+	}
+	shown := s.component(actor, c)
+	if r, known := s.opt.Components.Registry(c.ID()); known && k == kind.Registry {
+		shown.Limits = s.limits(r.RateLimits(ctx))
+	}
+	return shown, true
+}
+
+// TriggersOf returns the triggers that can run for a container, each with the
+// threshold that the container's label gives it.
+func (s *Service) TriggersOf(actor auth.Actor, c sdk.Container) []Component {
+	var all []Component
+	for _, t := range s.opt.Components.Triggers() {
+		threshold, ok := dispatch.Associated(t.ID(), t.Settings.IncludeByDefault, c)
+		if !ok {
+			continue
+		}
+		shown := s.component(actor, &t.Component)
+		if threshold != "" {
+			// The configuration is shared; this container's threshold is not.
+			shown.Configuration = maps.Clone(shown.Configuration)
+			shown.Configuration["threshold"] = threshold
+		}
+		all = append(all, shown)
+	}
+	return all
+}
+
+// component returns a component as an actor may see it.
+func (s *Service) component(actor auth.Actor, c *component.Component) Component {
+	v := Component{View: c.View(), Kind: c.Kind, Default: c.Default}
+	if actor.Operator() {
+		v.View = c.StoredView()
+	}
+	if v.Configuration == nil {
+		v.Configuration = map[string]any{}
+	}
+	v.Error, v.Warnings = s.opt.Redact(v.Error), s.texts(v.Warnings)
+	if _, t, known := s.opt.Plugins.Find(c.Kind, c.Type); known {
+		v.Summary, v.DocsURL = t.Summary, t.DocsURL
+	}
+	switch c.Kind {
+	case kind.Watcher:
+		v.Next = s.opt.Checks.Next(c.Name)
+	case kind.Registry:
+		if r, known := s.opt.Components.Registry(c.ID()); known {
+			for _, h := range r.Hosts() {
+				v.Hosts = append(v.Hosts, h.Pattern)
+			}
+		}
+	}
+	v.Settings = s.settings(c)
+	return v
+}
+
+// limits returns limits without secrets in the texts of a plugin.
+func (s *Service) limits(said []registry.Limit) []registry.Limit {
+	limits := slices.Clone(said)
+	for i := range limits {
+		limits[i].Host, limits[i].Source = s.opt.Redact(limits[i].Host), s.opt.Redact(limits[i].Source)
+	}
+	return limits
+}
+
+// settings returns the options of a component with every secret masked.
+func (s *Service) settings(c *component.Component) []Setting {
+	section := config.Component{Kind: c.Kind, Type: c.Type, Name: c.Name}
+	for _, written := range s.opt.Config.Components {
+		if written.Key() == c.FullID() {
+			section = written
+		}
+	}
+	only := &config.Config{Components: []config.Component{section}}
+	schema, _ := s.schema(c.Kind, c.Type)
+	prefix := section.Key() + "."
+	var all []Setting
+	for _, given := range config.List(only, s.schema, true) {
+		if name, is := strings.CutPrefix(given.Path, prefix); is {
+			o, known := schema.Find(name)
+			all = append(all, Setting{
+				Name: name, Value: s.opt.Redact(written(given.Value)), Help: o.Help,
+				// What is not known may be a secret under a mistyped name, and is masked as one.
+				Secret: o.Secret || !known, Source: given.Source,
+			})
+		}
+	}
+	return all
+}
+
+// schema implements config.SchemaOf.
+func (s *Service) schema(k kind.Kind, typ string) (option.Schema, bool) {
+	_, t, known := s.opt.Plugins.Find(k, typ)
+	return slices.Concat(component.HostOptions(k), t.Options), known
+}
+
+// find returns a component, whatever the letter case of type and name, or an ErrNotFound.
+func (s *Service) find(k kind.Kind, typ, name string) (*component.Component, error) {
+	c, known := s.opt.Components.Get(k, typ, name)
+	if !known {
+		return nil, fmt.Errorf("%s %s.%s: %w", k, typ, name, ErrNotFound)
+	}
+	return c, nil
+}

@@ -1,0 +1,98 @@
+package service
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/dogwatch/dogwatch/core/auth"
+	"github.com/dogwatch/dogwatch/core/plugin"
+	"github.com/dogwatch/dogwatch/sdk/kind"
+)
+
+// Plugin is a bundle and its process.
+type Plugin struct {
+	plugin.Status
+	// Memory is what its process occupies, in bytes; 0 when that is not known.
+	Memory int64
+}
+
+// Plugins returns the plugins, built-in ones first.
+func (s *Service) Plugins() []Plugin {
+	var all []Plugin
+	for _, b := range s.opt.Plugins.Bundles() {
+		all = append(all, s.plugin(b))
+	}
+	return all
+}
+
+func (s *Service) plugin(b plugin.Status) Plugin {
+	b.Error = s.opt.Redact(b.Error)
+	return Plugin{Status: b, Memory: residentMemory(b.PID)}
+}
+
+// bundle finds a plugin by its name, whatever the letter case.
+func (s *Service) bundle(name string) (*plugin.Supervisor, error) {
+	for _, b := range s.opt.Plugins.Bundles() {
+		if !strings.EqualFold(b.Name, name) {
+			continue
+		}
+		if found, known := s.opt.Plugins.Bundle(b.Name); known {
+			return found, nil
+		}
+	}
+	return nil, fmt.Errorf("plugin %q: %w", name, ErrNotFound)
+}
+
+// RestartPlugin begins to restart a plugin, whatever the letter case of its name,
+// and returns its state. The error is an ErrNotFound when there is no such plugin.
+func (s *Service) RestartPlugin(actor auth.Actor, name string) (Plugin, error) {
+	b, err := s.bundle(name)
+	if err == nil {
+		err = allow(actor, auth.Write, "restart plugins")
+	}
+	if err != nil {
+		return Plugin{}, err
+	}
+	b.Restart()
+	return s.plugin(b.Status()), nil
+}
+
+// TrustPlugin accepts the executable of a third-party plugin that a user has seen,
+// by its SHA-256 in hexadecimal, and starts it. It returns the plugin's state. The
+// error is an ErrNotFound when there is no such plugin, an ErrForbidden unless the
+// actor is an operator, an *sdk.InvalidError when sha256 is no checksum, and any
+// other one when the file cannot be trusted.
+func (s *Service) TrustPlugin(ctx context.Context, actor auth.Actor, name, sha256 string) (Plugin, error) {
+	b, err := s.bundle(name)
+	if err == nil {
+		err = allowOperator(actor, "say which plugins are trusted")
+	}
+	if err == nil {
+		err = s.safe(s.opt.Plugins.Trust(ctx, b.Status().Name, sha256))
+	}
+	if err != nil {
+		return Plugin{}, err
+	}
+	return s.plugin(b.Status()), nil
+}
+
+// Types returns the known types of a kind, sorted by name.
+func (s *Service) Types(k kind.Kind) []kind.Type { return s.opt.Plugins.Types(k) }
+
+// residentMemory returns what a process occupies in bytes (proc(5), statm); 0 where
+// the system does not say.
+func residentMemory(pid int) int64 {
+	if pid == 0 {
+		return 0
+	}
+	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/statm")
+	fields := strings.Fields(string(text))
+	if err != nil || len(fields) < 2 {
+		return 0
+	}
+	pages, _ := strconv.ParseInt(fields[1], 10, 64)
+	return pages * int64(os.Getpagesize())
+}

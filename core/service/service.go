@@ -1,0 +1,156 @@
+// Package service is the application behind the HTTP API and the pages: all that
+// they show and do is a method of Service. Visibility, redaction and authorization
+// are decided here, once, for the actor that a method is given: who sees logins, who
+// sees stored secrets, who may have something done. Handlers translate HTTP, and
+// nothing else.
+//
+// A file holds one noun: containers, components, plugins, history, deliveries,
+// tokens, sessions, the log level, and what is known about the installation.
+package service
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/dogwatch/dogwatch/core/auth"
+	"github.com/dogwatch/dogwatch/core/check"
+	"github.com/dogwatch/dogwatch/core/component"
+	"github.com/dogwatch/dogwatch/core/config"
+	"github.com/dogwatch/dogwatch/core/delivery"
+	"github.com/dogwatch/dogwatch/core/event"
+	"github.com/dogwatch/dogwatch/core/plugin"
+	"github.com/dogwatch/dogwatch/core/store"
+	"github.com/dogwatch/dogwatch/core/testrun"
+	"github.com/dogwatch/dogwatch/sdk"
+	"github.com/dogwatch/dogwatch/sdk/kind"
+)
+
+// The errors that callers tell apart with errors.Is.
+var (
+	// ErrNotFound: there is no such container, component, plugin, delivery, token or
+	// session. An image that a registry does not have is sdk.ErrNotFound.
+	ErrNotFound = errors.New("there is no such thing")
+	// ErrForbidden: the actor may not do this. The text of the error says who may.
+	ErrForbidden = errors.New("not allowed")
+	// ErrNotFailed: a delivery cannot be retried, since it has not failed.
+	ErrNotFailed = errors.New("only a failed delivery can be retried, and this one has not failed")
+)
+
+// Store is what the application reads and writes.
+type Store interface {
+	Snapshot() store.Snapshot
+	Commit(ctx context.Context, change event.Change) error
+	History(ctx context.Context, f event.Filter) ([]event.Event, error)
+	LastEvent(ctx context.Context) (int64, error)
+	Deliveries(ctx context.Context, f store.DeliveryFilter) ([]delivery.Delivery, error)
+	Retry(ctx context.Context, id int64) error
+}
+
+// Components are the configured watchers, registries and triggers.
+type Components interface {
+	All(k kind.Kind) []*component.Component
+	Registries() []*component.Registry
+	Triggers() []*component.Trigger
+	// Get, Registry and Trigger compare ids without regard to case.
+	Get(k kind.Kind, typ, name string) (*component.Component, bool)
+	Registry(id string) (*component.Registry, bool)
+	Trigger(id string) (*component.Trigger, bool)
+	Problems() []config.Problem
+}
+
+// Plugins are the bundles and their processes.
+type Plugins interface {
+	Bundles() []plugin.Status
+	Bundle(name string) (*plugin.Supervisor, bool)
+	Types(k kind.Kind) []kind.Type
+	Find(k kind.Kind, typ string) (*plugin.Supervisor, kind.Type, bool)
+	Trust(ctx context.Context, name, sha256 string) error
+}
+
+// Checks checks containers now. A check goes on when the context of the caller
+// ends; only the waiting ends then, with the context's error.
+type Checks interface {
+	WatchAll(ctx context.Context) error
+	WatchOne(ctx context.Context, c sdk.Container) error
+	Explain(ctx context.Context, c sdk.Container) check.Explanation
+	// Next returns when a watcher is checked next; the zero time when that is not planned.
+	Next(watcher string) time.Time
+	// Progress returns how far the checks of whole watchers are that are under way.
+	Progress() []check.Progress
+}
+
+// Triggers runs triggers now.
+type Triggers interface {
+	// RunNow returns when the trigger has ended. The end of ctx cancels it.
+	RunNow(ctx context.Context, id string, containers []sdk.Container, test bool) error
+	// Wake says that a delivery may be due.
+	Wake()
+}
+
+// TestRuns runs tests of components; see testrun.Runner.
+type TestRuns interface {
+	Run(ctx context.Context, c *component.Component, req testrun.Request) (testrun.Result, error)
+	Preview(ctx context.Context, t *component.Trigger) (testrun.Result, error)
+}
+
+// Options are what a Service needs.
+type Options struct {
+	Config     *config.Config
+	Version    string
+	Store      Store
+	Components Components
+	Plugins    Plugins
+	Checks     Checks
+	Triggers   Triggers
+	TestRuns   TestRuns
+	Auth       *auth.Auth
+	// Redact blanks secrets in texts that come from elsewhere.
+	Redact func(string) string
+	// Demo is true when the engine and the registries are simulated.
+	Demo bool
+	// Log is the logger of which all others are made: its level is the log level.
+	Log hclog.Logger
+	Now func() time.Time
+}
+
+// Service is the application. Its methods may be called concurrently. Texts that
+// they return, and the texts of their errors, hold no secret.
+type Service struct {
+	opt     Options
+	log     hclog.Logger
+	started time.Time
+	// leveling is held while the log level changes.
+	leveling sync.Mutex
+}
+
+// New returns the application. It starts nothing.
+func New(opt Options) *Service {
+	return &Service{opt: opt, log: opt.Log.Named("app"), started: opt.Now()}
+}
+
+// allow returns nil if an actor has a scope, and else an ErrForbidden that says who may do this.
+func allow(actor auth.Actor, scope auth.Scope, doing string) error {
+	switch {
+	case actor.Scope >= scope:
+		return nil
+	case scope == auth.Manage:
+		return forbidden(doing)
+	}
+	return sdk.WithKind(ErrForbidden, errors.New("only a login, or a token that may write, allows to "+doing))
+}
+
+// allowOperator returns nil if an actor runs the installation, and else an ErrForbidden.
+func allowOperator(actor auth.Actor, doing string) error {
+	if actor.Operator() {
+		return nil
+	}
+	return forbidden(doing)
+}
+
+func forbidden(doing string) error {
+	return sdk.WithKind(ErrForbidden, errors.New("only people who are logged in may "+doing))
+}
