@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"github.com/dogwatch/dogwatch/core"
-	"github.com/dogwatch/dogwatch/core/image"
 	"github.com/dogwatch/dogwatch/core/lookup"
+	"github.com/dogwatch/dogwatch/internal/reference"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 )
@@ -31,7 +31,7 @@ func neededFor(words []string) []kind.Kind {
 
 // looksLikeImage reports whether a word can only be an image: it has a tag, a digest or a host.
 func looksLikeImage(word string) bool {
-	if _, err := image.Parse(word); err != nil {
+	if _, err := reference.Parse(word); err != nil {
 		return false
 	}
 	first, rest, nested := strings.Cut(word, "/")
@@ -55,7 +55,7 @@ func (g *global) find(ctx context.Context, once *core.Once, words []string) (n n
 	}
 	for _, word := range words {
 		found := lookup.Containers(all, word)
-		_, err := image.Parse(word)
+		_, err := reference.Parse(word)
 		switch {
 		case looksLikeImage(word):
 			n.images = append(n.images, word)

@@ -6,9 +6,9 @@ import (
 	"strings"
 
 	"github.com/dogwatch/dogwatch/core/event"
-	"github.com/dogwatch/dogwatch/core/image"
 	"github.com/dogwatch/dogwatch/core/label"
 	"github.com/dogwatch/dogwatch/core/update"
+	"github.com/dogwatch/dogwatch/internal/reference"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
@@ -183,17 +183,13 @@ func (c *Checker) target(found sdk.Container, p policy) *target {
 // tag the watcher does not know has that digest for one: it runs no tag, and least
 // of all "latest".
 func normalise(img *sdk.Image) error {
-	text := img.Name
-	if img.Registry.Host != "" {
-		text = img.Registry.Host + "/" + text
-	}
 	switch {
 	case img.Tag.Value == "" && img.Digest.Repo != "":
 		img.Tag.Value, img.Digest.Pinned = img.Digest.Repo, true
 	case img.Tag.Value == "":
 		img.Tag.Value = "latest"
 	}
-	ref, err := image.Parse(text)
+	ref, err := reference.Parse(reference.Join(img.Registry.Host, img.Name))
 	if err != nil {
 		return err
 	}
@@ -215,7 +211,7 @@ func ownDigests(img sdk.Image) []string {
 		if !ok {
 			continue
 		}
-		if ref, err := image.Parse(name); err == nil && ref.Domain == img.Registry.Host && ref.Path == img.Name {
+		if ref, err := reference.Parse(name); err == nil && ref.Domain == img.Registry.Host && ref.Path == img.Name {
 			own = append(own, digest)
 		}
 	}

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/dogwatch/dogwatch/core/image"
 	"github.com/dogwatch/dogwatch/core/label"
+	"github.com/dogwatch/dogwatch/internal/reference"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
@@ -56,10 +56,10 @@ func (c *Checker) Explain(ctx context.Context, container sdk.Container) Explanat
 }
 
 // ExplainImage does the same for an image that no engine runs, such as "nginx:1.25".
-func (c *Checker) ExplainImage(ctx context.Context, reference string) Explanation {
-	s, err := c.imageTarget(reference)
+func (c *Checker) ExplainImage(ctx context.Context, text string) Explanation {
+	s, err := c.imageTarget(text)
 	if err != nil {
-		return Explanation{Image: reference, Rules: []Rule{}, Tags: []Verdict{}, Error: err.Error(), Summary: []string{"The check failed: " + err.Error() + "."}}
+		return Explanation{Image: text, Rules: []Rule{}, Tags: []Verdict{}, Error: err.Error(), Summary: []string{"The check failed: " + err.Error() + "."}}
 	}
 	e := c.explain(ctx, s)
 	if err := incomparable(s.container.Image); err != nil && e.Error == "" {
@@ -72,10 +72,10 @@ func (c *Checker) ExplainImage(ctx context.Context, reference string) Explanatio
 // be compared only with a running image, so tags that are no versions end with an error that says so.
 func (c *Checker) Images(ctx context.Context, references []string) []sdk.Container {
 	var targets []*target
-	for _, reference := range references {
-		s, err := c.imageTarget(reference)
+	for _, text := range references {
+		s, err := c.imageTarget(text)
 		if err != nil {
-			s = &target{container: sdk.Container{Name: reference}, policy: policy{fatal: []string{err.Error()}}}
+			s = &target{container: sdk.Container{Name: text}, policy: policy{fatal: []string{err.Error()}}}
 		}
 		targets = append(targets, s)
 	}
@@ -103,8 +103,8 @@ func (c *Checker) Describe(listed sdk.Container) sdk.Container {
 	return c.target(listed, policyOf(listed.Labels, true, c.opt.ForeignLabels)).container
 }
 
-func (c *Checker) imageTarget(reference string) (*target, error) {
-	ref, err := image.Parse(reference)
+func (c *Checker) imageTarget(text string) (*target, error) {
+	ref, err := reference.Parse(text)
 	if err != nil {
 		return nil, err
 	}
@@ -113,7 +113,7 @@ func (c *Checker) imageTarget(reference string) (*target, error) {
 	if ref.Tag == "" {
 		img.Tag.Value = ref.Digest
 	}
-	return c.target(sdk.Container{Name: reference, Image: img}, policyOf(nil, true, false)), nil
+	return c.target(sdk.Container{Name: text, Image: img}, policyOf(nil, true, false)), nil
 }
 
 func (c *Checker) explain(ctx context.Context, s *target) Explanation {

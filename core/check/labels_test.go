@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dogwatch/dogwatch/core/image"
 	"github.com/dogwatch/dogwatch/core/label"
+	"github.com/dogwatch/dogwatch/internal/reference"
 )
 
 var updateGolden = flag.Bool("update", false, "rewrite golden files")
@@ -104,7 +104,7 @@ func TestCorpusServices(t *testing.T) {
 			read++
 		}
 		complaints := slices.Concat(p.fatal, p.wrong, p.warnings)
-		if ref, err := image.Parse(s.Image); err != nil {
+		if ref, err := reference.Parse(s.Image); err != nil {
 			complaints = append(complaints, err.Error())
 		} else if chosen, err := p.selector.Select(t.Context(), ref.Tag, []string{ref.Tag}); err != nil || chosen.Newer {
 			t.Errorf("%s: %+v (%v)", s.Image, chosen, err)

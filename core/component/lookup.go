@@ -2,12 +2,11 @@ package component
 
 import (
 	"cmp"
-	"net"
 	"slices"
 	"strings"
 
+	"github.com/dogwatch/dogwatch/internal/reference"
 	"github.com/dogwatch/dogwatch/sdk/kind"
-	"github.com/dogwatch/dogwatch/sdk/registry"
 )
 
 // All returns what the components of a kind share, sorted by type and name.
@@ -110,7 +109,7 @@ func (m *Manager) RegistryFor(host string) (*Registry, string, bool) {
 	var rank int
 	for _, c := range m.Registries() {
 		for _, h := range c.Hosts() {
-			r := specificity(h, host)
+			r := reference.Specificity(h, host)
 			if r > 0 && !c.Default {
 				r++
 			}
@@ -120,33 +119,7 @@ func (m *Manager) RegistryFor(host string) (*Registry, string, bool) {
 		}
 	}
 	if best != nil && url == "" {
-		url = scheme(host) + "://" + host + "/v2"
+		url = reference.BaseURL(host)
 	}
 	return best, url, best != nil
-}
-
-// scheme is https, but for this very machine, where engines also expect plain registries.
-func scheme(host string) string {
-	name, _, err := net.SplitHostPort(host)
-	if err != nil {
-		name = host
-	}
-	if ip := net.ParseIP(strings.Trim(name, "[]")); name == "localhost" || ip != nil && ip.IsLoopback() {
-		return "http"
-	}
-	return "https"
-}
-
-// specificity ranks how well a pattern matches a host; 0 means not at all.
-// Ranks are even, so that callers can break ties.
-func specificity(h registry.Host, host string) int {
-	switch {
-	case !h.Serves(host):
-		return 0
-	case !strings.Contains(h.Pattern, "*"):
-		return 1 << 20
-	case !strings.HasPrefix(h.Pattern, "*"):
-		return 1<<19 + 2*len(h.Pattern)
-	}
-	return 2 * len(h.Pattern)
 }

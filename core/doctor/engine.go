@@ -13,7 +13,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/dogwatch/dogwatch/core/image"
+	"github.com/dogwatch/dogwatch/internal/reference"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
@@ -81,11 +81,7 @@ func at(w Watcher) string {
 // expand writes where an image comes from in full: watchers tell what is
 // written, and "nginx" is docker.io/library/nginx.
 func expand(img *sdk.Image) {
-	text := img.Name
-	if img.Registry.Host != "" {
-		text = img.Registry.Host + "/" + text
-	}
-	if ref, err := image.Parse(text); err == nil {
+	if ref, err := reference.Parse(reference.Join(img.Registry.Host, img.Name)); err == nil {
 		img.Registry.Host, img.Name = ref.Domain, ref.Path
 	} // what cannot be read is told as the error of its container
 }

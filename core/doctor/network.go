@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/dogwatch/dogwatch/core/contained"
-	"github.com/dogwatch/dogwatch/core/image"
+	"github.com/dogwatch/dogwatch/internal/reference"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/registry"
 )
@@ -81,7 +81,7 @@ func (e *examination) addresses(containers []sdk.Container) []*url.URL {
 	}
 	configured := func(r Registry) bool { return !r.Default }
 	if len(containers) == 0 && !slices.ContainsFunc(e.World.Registries(), configured) {
-		hosts = []string{image.DefaultDomain} // what most images will come from
+		hosts = []string{reference.DefaultDomain} // what most images will come from
 	}
 	known := map[string]*url.URL{}
 	for _, host := range hosts {

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/dogwatch/dogwatch/core/image"
+	"github.com/dogwatch/dogwatch/internal/reference"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/option"
 )
@@ -50,7 +50,7 @@ func meanings(name string) []func(sdk.Container) bool {
 	if len(name) >= minID && strings.Trim(name, "0123456789abcdef") == "" {
 		all = append(all, func(c sdk.Container) bool { return strings.HasPrefix(c.ID, name) })
 	}
-	if ref, err := image.Parse(name); err == nil {
+	if ref, err := reference.Parse(name); err == nil {
 		tagged := strings.ContainsAny(name[strings.LastIndex(name, "/")+1:], ":@")
 		all = append(all, func(c sdk.Container) bool { return runs(c, ref, tagged) })
 	}
@@ -58,12 +58,8 @@ func meanings(name string) []func(sdk.Container) bool {
 }
 
 // runs reports whether a container runs an image, of any tag unless the reference is tagged.
-func runs(c sdk.Container, ref image.Reference, tagged bool) bool {
-	text := c.Image.Name
-	if c.Image.Registry.Host != "" {
-		text = c.Image.Registry.Host + "/" + text
-	}
-	own, err := image.Parse(text)
+func runs(c sdk.Container, ref reference.Reference, tagged bool) bool {
+	own, err := reference.Parse(reference.Join(c.Image.Registry.Host, c.Image.Name))
 	if err != nil || own.Domain != ref.Domain || own.Path != ref.Path {
 		return false
 	}

@@ -16,7 +16,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/component"
 	"github.com/dogwatch/dogwatch/core/dispatch"
 	"github.com/dogwatch/dogwatch/core/event"
-	"github.com/dogwatch/dogwatch/core/image"
+	"github.com/dogwatch/dogwatch/internal/reference"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 	"github.com/dogwatch/dogwatch/sdk/registry"
@@ -188,13 +188,13 @@ var wellKnown = map[string]string{
 // else one that the registry can only report as missing. The response says in
 // words what was learnt.
 func (t *Runner) registry(ctx context.Context, r *component.Registry, req Request) (response string, err error) {
-	reference, named := req.Image, req.Image != ""
+	text, named := req.Image, req.Image != ""
 	if !named {
-		if reference, err = imageFor(r); err != nil {
+		if text, err = imageFor(r); err != nil {
 			return "", err
 		}
 	}
-	ref, err := image.Parse(reference)
+	ref, err := reference.Parse(text)
 	if err != nil {
 		return "", err
 	}
@@ -207,7 +207,7 @@ func (t *Runner) registry(ctx context.Context, r *component.Registry, req Reques
 	digest, err := r.Resolve(ctx, registry.Repository{Host: ref.Domain, Name: ref.Path, ScopeHints: []string{ref.Path}}, ref.Tag)
 	switch {
 	case err == nil:
-		return fmt.Sprintf("%s is %s", reference, digest), nil
+		return fmt.Sprintf("%s is %s", text, digest), nil
 	case errors.Is(err, sdk.ErrNotFound) && !named:
 		return "it answers; name an image of it to see one", nil
 	case errors.Is(err, sdk.ErrUnauthorized) && !named:

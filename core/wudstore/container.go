@@ -4,7 +4,7 @@ import (
 	"net/url"
 	"slices"
 
-	"github.com/dogwatch/dogwatch/core/image"
+	"github.com/dogwatch/dogwatch/internal/reference"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
@@ -43,7 +43,7 @@ func place(img sdk.Image) (host, repository string) {
 	if err != nil || u.Host == "" {
 		return "", img.Name
 	}
-	if ref, err := image.Parse(u.Host + "/" + img.Name); err == nil {
+	if ref, err := reference.Parse(reference.Join(u.Host, img.Name)); err == nil {
 		return ref.Domain, ref.Path
 	}
 	return u.Host, img.Name

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dogwatch/dogwatch/internal/reference"
 	"github.com/dogwatch/dogwatch/plugins/registries/internal/oci"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/registry"
@@ -37,25 +38,15 @@ func (k known) place(r row) (place, error) {
 		patterns = make([]string, len(k.Hosts))
 		for i, h := range k.Hosts {
 			patterns[i] = strings.ToLower(h)
-			if !isPattern(patterns[i]) {
+			if !reference.IsPattern(patterns[i]) {
 				return place{}, sdk.Invalid("hosts", "%q is no host: write registry.example.com, registry.example.com:5000 or *.example.com", h)
 			}
 		}
 	}
-	if k.Mirror != nil && slices.Contains(patterns, everyHost) {
+	if k.Mirror != nil && slices.Contains(patterns, reference.AnyHost) {
 		return place{}, sdk.Invalid("mirror", "stands for which registries? Name them in hosts")
 	}
 	return k.serve(r, patterns)
-}
-
-// everyHost is the pattern of what nothing else serves.
-const everyHost = "*"
-
-// isPattern accepts a host with optional port, and "*." before one.
-func isPattern(text string) bool {
-	name := strings.TrimPrefix(text, "*.")
-	u, err := url.Parse("https://" + name)
-	return err == nil && u.Host == name && u.Hostname() != "" && !strings.Contains(name, "*") && !strings.HasPrefix(name, ".")
 }
 
 // addressKey is the option of a place that holds its address.

@@ -1,6 +1,7 @@
 package registries
 
 import (
+	"github.com/dogwatch/dogwatch/internal/reference"
 	"github.com/dogwatch/dogwatch/plugins/registries/internal/oci"
 	"github.com/dogwatch/dogwatch/sdk/registry"
 )
@@ -177,7 +178,7 @@ func rows(shared *oci.Shared) []registry.Type {
 			example: map[string]string{"url": "https://nexus.example.com:5000"},
 		}),
 		define[genericOptions](shared, row{
-			name: "oci", summary: "Any public registry, without configuration", hosts: []string{everyHost}, public: true,
+			name: "oci", summary: "Any public registry, without configuration", hosts: []string{reference.AnyHost}, public: true,
 			docs:    "https://github.com/opencontainers/distribution-spec",
 			example: map[string]string{"hosts": "registry.example.org", "mirror": "https://cache.example.com"},
 		}),

@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dogwatch/dogwatch/internal/reference"
 	"github.com/dogwatch/dogwatch/plugins/registries/internal/oci"
 	"github.com/dogwatch/dogwatch/sdk"
 )
@@ -25,7 +26,6 @@ const (
 	maxFile  = 1 << 20
 	// hubServer is how Docker's client calls Docker Hub.
 	hubServer = "https://index.docker.io/v1/"
-	hub       = "docker.io"
 )
 
 // config is what matters here of config.json.
@@ -104,9 +104,9 @@ func hostOf(key string) (string, bool) {
 
 // canonical gives the hosts of Docker Hub one name.
 func canonical(host string) string {
-	switch host = strings.ToLower(host); host {
-	case "index.docker.io", "registry-1.docker.io", "registry.hub.docker.com":
-		return hub
+	host = strings.ToLower(host)
+	if reference.IsHub(host) || host == "registry.hub.docker.com" {
+		return reference.DefaultDomain
 	}
 	return host
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/dogwatch/dogwatch/internal/reference"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
@@ -88,7 +89,7 @@ func (s *Store) Credentials(ctx context.Context, host string) (sdk.Credentials, 
 	switch {
 	case stored:
 		server = key
-	case host == hub:
+	case reference.IsHub(host):
 		server = hubServer
 	}
 	if helper, key, named := find(c.CredHelpers, host); named {

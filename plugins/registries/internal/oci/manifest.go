@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/dogwatch/dogwatch/internal/reference"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/httpclient"
 	"github.com/dogwatch/dogwatch/sdk/registry"
@@ -40,7 +41,7 @@ const (
 // Resolve implements registry.Registry, with one HEAD request. Where a
 // registry does not answer that with a digest, it is the sum of what GET returns.
 func (r *Registry) Resolve(ctx context.Context, repo registry.Repository, tag string) (string, error) {
-	if !isTag(tag) {
+	if !reference.IsTag(tag) {
 		return "", sdk.Invalid("tag", "%.140q is not a tag", tag)
 	}
 	digest, err := r.resolve(ctx, repo, tag)

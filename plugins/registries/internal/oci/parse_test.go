@@ -263,18 +263,7 @@ func TestBase(t *testing.T) {
 	}
 }
 
-func TestNames(t *testing.T) {
-	long := strings.Repeat("a", 128)
-	for _, tag := range []string{"1.0", "latest", "_x", "A-b.c_d", long} {
-		if !isTag(tag) {
-			t.Errorf("%q is no tag", tag)
-		}
-	}
-	for _, tag := range []string{"", ".a", "-a", "a/b", "a b", "a\x00", "é", long + "a"} {
-		if isTag(tag) {
-			t.Errorf("%q is a tag", tag)
-		}
-	}
+func TestIsRepository(t *testing.T) {
 	for _, name := range []string{"a", "library/nginx", "a/b/c.d_e-f"} {
 		if !isRepository(name) {
 			t.Errorf("%q is no repository", name)

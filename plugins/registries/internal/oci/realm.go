@@ -81,12 +81,3 @@ func isAddress(host string) bool {
 	_, err := netip.ParseAddr(host)
 	return err == nil
 }
-
-// isLoopback reports whether a host with optional port is this machine, which
-// engines too ask without encryption.
-func isLoopback(host string) bool {
-	u := url.URL{Host: host}
-	name := strings.ToLower(u.Hostname())
-	a, err := netip.ParseAddr(name)
-	return name == "localhost" || err == nil && a.IsLoopback()
-}

@@ -23,6 +23,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dogwatch/dogwatch/internal/reference"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/httpclient"
 	"github.com/dogwatch/dogwatch/sdk/registry"
@@ -79,7 +80,7 @@ func (s *Shared) Open(env sdk.Env, o httpclient.Options, c Config, secrets ...st
 	}
 	for _, h := range c.Hosts {
 		u, err := url.Parse(h.URL)
-		if err == nil && u.Scheme == "http" && c.Login != nil && !isLoopback(u.Host) && env.Warn != nil {
+		if err == nil && u.Scheme == "http" && c.Login != nil && !reference.IsLoopback(u.Host) && env.Warn != nil {
 			env.Warn(fmt.Sprintf("credentials travel unencrypted to http://%s; prefer https://", u.Host))
 			break
 		}
@@ -184,27 +185,18 @@ func (r *Registry) Close() error {
 // base returns where the API of a host is.
 func (r *Registry) base(host string) (*url.URL, error) {
 	i := slices.IndexFunc(r.Config.Hosts, func(h registry.Host) bool { return h.Serves(host) })
-	if i < 0 || !isHost(host) {
+	if i < 0 || !reference.IsHost(host) {
 		return nil, sdk.WithKind(sdk.ErrNotFound, fmt.Errorf("%s does not serve %q", r.Instance, host))
 	}
 	text := r.Config.Hosts[i].URL
 	if text == "" {
-		text = "https://" + host + "/v2"
-		if isLoopback(host) {
-			text = "http://" + host + "/v2"
-		}
+		text = reference.BaseURL(host)
 	}
 	u, err := url.Parse(text)
 	if err != nil {
 		return nil, sdk.Invalid("url", "the address of %s is malformed", host)
 	}
 	return u, nil
-}
-
-// isHost refuses what would change the meaning of a URL it is put in.
-func isHost(host string) bool {
-	u, err := url.Parse("https://" + host + "/v2")
-	return err == nil && u.Host == host && u.Hostname() != "" && u.User == nil && u.Path == "/v2"
 }
 
 // question is one request about a repository.
@@ -241,12 +233,6 @@ func isRepository(name string) bool {
 		}
 	}
 	return len(name) <= 255
-}
-
-// isTag follows the grammar of tags: a letter, digit or underscore, then up to
-// 127 of those, dots and hyphens.
-func isTag(tag string) bool {
-	return tag != "" && len(tag) <= 128 && tag[0] != '.' && tag[0] != '-' && !strings.ContainsFunc(tag, notInName)
 }
 
 func notInName(c rune) bool {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/dogwatch/dogwatch/internal/reference"
 	"github.com/dogwatch/dogwatch/sdk/httpclient"
 	"github.com/dogwatch/dogwatch/sdk/registry"
 )
@@ -231,7 +232,7 @@ func (p *page) list() error {
 			return lie("answered tags with control characters: %.40q", tag)
 		}
 		// What is no tag to an engine cannot be run; some registries list such names.
-		if isTag(tag) {
+		if reference.IsTag(tag) {
 			p.tags = append(p.tags, tag)
 			p.text += len(tag)
 		}

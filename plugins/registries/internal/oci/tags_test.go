@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dogwatch/dogwatch/internal/reference"
 	"github.com/dogwatch/dogwatch/plugins/registries/registrysim"
 	"github.com/dogwatch/dogwatch/sdk"
 )
@@ -223,7 +224,7 @@ func FuzzReadTags(f *testing.F) {
 		w.WriteString(body)
 		tags, _, err := readTags(w.Result(), nil, 0)
 		for _, tag := range tags {
-			if !isTag(tag) {
+			if !reference.IsTag(tag) {
 				t.Errorf("%q lists %q", body, tag)
 			}
 		}

@@ -1,4 +1,4 @@
-package image
+package reference
 
 import "strings"
 
@@ -38,8 +38,8 @@ func isDomainComponent(s string) bool {
 }
 
 // isPath reports whether s is a repository name. On Docker Hub a first component of
-// several may have upper-case letters: people write Foo/bar, WUD accepts it, and what
-// became of it is for the registry to say.
+// several may have upper-case letters: WUD accepts Foo/bar, and whether it exists is
+// for the registry to say.
 func isPath(s string, hub bool) bool {
 	if hub {
 		if first, rest, found := strings.Cut(s, "/"); found && isDomainComponent(first) {
@@ -76,7 +76,9 @@ func isSeparator(s string) bool {
 	return s == "." || s == "_" || s == "__" || all(s, func(c byte) bool { return c == '-' })
 }
 
-func isTag(s string) bool {
+// IsTag reports whether s follows the grammar of tags: a letter, digit or
+// underscore, then up to 127 of those, dots and hyphens.
+func IsTag(s string) bool {
 	return s != "" && len(s) <= maxTagLength && s[0] != '.' && s[0] != '-' && all(s, isTagByte)
 }
 

@@ -1,4 +1,4 @@
-package image
+package reference
 
 import (
 	"errors"
@@ -64,7 +64,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-func TestParseRefuses(t *testing.T) {
+func TestParseRejects(t *testing.T) {
 	for in, problem := range map[string]string{
 		"":                                "empty",
 		"NGINX":                           "lower-case",
@@ -107,6 +107,9 @@ func TestParseRefuses(t *testing.T) {
 		ref, err := Parse(in)
 		if !errors.Is(err, ErrInvalid) || !strings.Contains(err.Error(), problem) || ref != (Reference{}) {
 			t.Errorf("Parse(%q) = %+v, %v; want an error about %q", in, ref, err, problem)
+		}
+		if ref, err := Split(in); !errors.Is(err, ErrInvalid) || ref != (Reference{}) {
+			t.Errorf("Split(%q) = %+v, %v; want the error of Parse", in, ref, err)
 		}
 	}
 }
