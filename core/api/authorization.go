@@ -25,38 +25,38 @@ func (h *handler) require(scope auth.Scope) func(http.Handler) http.Handler {
 // authorize returns the request with its caller's identity, if the caller has a
 // scope. It responds to all other requests and returns nil.
 func (h *handler) authorize(w http.ResponseWriter, r *http.Request, scope auth.Scope) *http.Request {
-	who, err := h.Auth.Identify(w, r)
+	caller, err := h.Auth.Identify(w, r)
 	switch {
 	case err != nil:
 		h.rejectCredentials(w, r, err)
-	case who.Scope >= scope:
-		return r.WithContext(auth.With(r.Context(), who))
-	case who.Scope == auth.Nothing:
+	case caller.Scope >= scope:
+		return r.WithContext(auth.With(r.Context(), caller))
+	case caller.Scope == auth.Nothing:
 		h.requireLogin(w, r)
 	default:
-		h.fail(w, r, http.StatusForbidden, forbiddenReason(who, scope))
+		h.fail(w, r, http.StatusForbidden, forbiddenReason(caller, scope))
 	}
 	return nil
 }
 
-func forbiddenReason(who auth.Identity, scope auth.Scope) string {
+func forbiddenReason(caller auth.Identity, scope auth.Scope) string {
 	switch {
-	case who.Method == auth.AnonymousName:
+	case caller.Method == auth.AnonymousName:
 		return "tokens and sessions are for people who are logged in: configure a login (auth.basic or auth.oidc), or for a token run: dogwatch token create"
 	case scope == auth.Manage:
 		return "a token cannot be used for tokens or sessions: log in, or for a token run: dogwatch token create"
 	}
-	return "the token " + strconv.Quote(who.User) + " may only read"
+	return "the token " + strconv.Quote(caller.User) + " may only read"
 }
 
 // rejectCredentials responds to a request whose credentials were not accepted.
 func (h *handler) rejectCredentials(w http.ResponseWriter, r *http.Request, err error) {
-	var tooMany *auth.TooManyError
+	var tooMany *auth.ThrottledError
 	switch {
 	case errors.As(err, &tooMany):
 		w.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(tooMany.Wait.Seconds()))))
 		h.refuse(w, r, http.StatusTooManyRequests, err.Error())
-	case errors.Is(err, auth.ErrWrong), errors.Is(err, auth.ErrToken):
+	case errors.Is(err, auth.ErrBadCredentials), errors.Is(err, auth.ErrBadToken):
 		h.challenge(w, r)
 		h.refuse(w, r, http.StatusUnauthorized, err.Error())
 	default:

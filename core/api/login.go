@@ -61,25 +61,25 @@ func orNull(text string) any {
 // Of a body only "remember" counts, as drydock's page sends it. Without
 // credentials it succeeds where no login is required.
 func (h *handler) login(w http.ResponseWriter, r *http.Request) {
-	var who auth.Identity
+	var caller auth.Identity
 	var err error
 	if user, password, given := r.BasicAuth(); given && !auth.IsToken(password) {
 		keep := h.Auth.Keep(r)
 		if wish, ok := remembered(r); ok {
 			keep = wish
 		}
-		who, err = h.Auth.Login(w, r, user, password, keep)
+		caller, err = h.Auth.Login(w, r, user, password, keep)
 	}
-	if who.Scope == auth.Nothing && (err == nil || h.Auth.Open()) {
-		who, err = h.Auth.Identify(w, r)
+	if caller.Scope == auth.Nothing && (err == nil || h.Auth.Open()) {
+		caller, err = h.Auth.Identify(w, r)
 	}
 	switch {
 	case err != nil:
 		h.rejectCredentials(w, r, err)
-	case who.Scope == auth.Nothing:
+	case caller.Scope == auth.Nothing:
 		h.requireLogin(w, r)
 	default:
-		h.respond(w, r, map[string]string{"username": who.User})
+		h.respond(w, r, map[string]string{"username": caller.User})
 	}
 }
 
@@ -125,11 +125,11 @@ func (h *handler) logout(w http.ResponseWriter, r *http.Request) {
 // oidcRedirect begins a login at a provider: it redirects browsers, and responds
 // to programs with the address, as WUD does.
 func (h *handler) oidcRedirect(w http.ResponseWriter, r *http.Request) {
-	to, err := h.Auth.Begin(w, r, strings.ToLower(param(r, "name")), r.URL.Query().Get("next"))
+	to, err := h.Auth.BeginOIDC(w, r, strings.ToLower(param(r, "name")), r.URL.Query().Get("next"))
 	switch {
-	case errors.Is(err, auth.ErrNoProvider):
+	case errors.Is(err, auth.ErrUnknownProvider):
 		h.notFound(w, r)
-	case errors.Is(err, auth.ErrProvider):
+	case errors.Is(err, auth.ErrProviderUnavailable):
 		h.Log.Warn("begin a login", "provider", param(r, "name"), "error", err)
 		h.refuse(w, r, http.StatusBadGateway, err.Error())
 	case err != nil:
@@ -143,13 +143,13 @@ func (h *handler) oidcRedirect(w http.ResponseWriter, r *http.Request) {
 
 // oidcCallback is where a provider redirects the browser after a login.
 func (h *handler) oidcCallback(w http.ResponseWriter, r *http.Request) {
-	to, err := h.Auth.Finish(w, r, strings.ToLower(param(r, "name")))
+	to, err := h.Auth.FinishOIDC(w, r, strings.ToLower(param(r, "name")))
 	switch {
-	case errors.Is(err, auth.ErrNoProvider):
+	case errors.Is(err, auth.ErrUnknownProvider):
 		h.notFound(w, r)
-	case errors.Is(err, auth.ErrWrong): // no password is asked for here
-		h.refuse(w, r, http.StatusUnauthorized, strings.TrimPrefix(err.Error(), auth.ErrWrong.Error()+": "))
-	case errors.Is(err, auth.ErrProvider):
+	case errors.Is(err, auth.ErrBadCredentials): // no password is asked for here
+		h.refuse(w, r, http.StatusUnauthorized, strings.TrimPrefix(err.Error(), auth.ErrBadCredentials.Error()+": "))
+	case errors.Is(err, auth.ErrProviderUnavailable):
 		h.refuse(w, r, http.StatusBadGateway, err.Error())
 	case err != nil:
 		h.rejectCredentials(w, r, err)

@@ -24,5 +24,5 @@ func (a Actor) ClientAddress() string {
 // ActorOf returns the actor of a request that was admitted, see With. Trusted
 // proxies are believed about the address of the client.
 func (a *Auth) ActorOf(r *http.Request) Actor {
-	return Actor{Identity: From(r.Context()), Address: a.client(r)}
+	return Actor{Identity: From(r.Context()), Address: a.clientAddress(r)}
 }

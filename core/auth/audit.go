@@ -7,47 +7,48 @@ import (
 	"github.com/dogwatch/dogwatch/core/event"
 )
 
-// nobody is the subject of events about users that do not exist.
-const nobody = "unknown user"
+// unknownUser is the subject of events about users that do not exist. What was
+// typed as a name may be a password, and is not recorded.
+const unknownUser = "unknown user"
 
-// record appends to the log of events. What happened stands even if that fails.
-func (a *Auth) record(r *http.Request, t event.Type, subject string, login event.Login) {
+// recordRequest appends to the log of events. What happened stands even if that fails.
+func (a *Auth) recordRequest(r *http.Request, t event.Type, subject string, login event.Login) {
 	login.Address = a.Address(r)
-	a.append(r.Context(), t, subject, login)
+	a.recordEvent(r.Context(), t, subject, login)
 }
 
-func (a *Auth) append(ctx context.Context, t event.Type, subject string, login event.Login) {
-	a.print(t, subject, login)
-	a.store(ctx, t, subject, login)
+func (a *Auth) recordEvent(ctx context.Context, t event.Type, subject string, login event.Login) {
+	a.logEvent(t, subject, login)
+	a.storeEvent(ctx, t, subject, login)
 }
 
-// print writes an event to the program's log. Filters of fail2ban read these
+// logEvent writes an event to the program's log. Filters of fail2ban read these
 // lines: the user, method and address come first, and in this order.
-func (a *Auth) print(t event.Type, subject string, login event.Login) {
-	known := []any{"user", subject}
+func (a *Auth) logEvent(t event.Type, subject string, login event.Login) {
+	fields := []any{"user", subject}
 	for _, part := range []struct{ name, value string }{{"method", login.Method}, {"address", login.Address}, {"token", login.Token}, {"by", login.By}, {"error", login.Error}} {
 		if part.value != "" {
-			known = append(known, part.name, part.value)
+			fields = append(fields, part.name, part.value)
 		}
 	}
 	if login.Attempts > 1 {
-		known = append(known, "attempts", login.Attempts)
+		fields = append(fields, "attempts", login.Attempts)
 	}
-	a.log.Info(string(t), known...)
+	a.log.Info(string(t), fields...)
 }
 
-func (a *Auth) store(ctx context.Context, t event.Type, subject string, login event.Login) {
+func (a *Auth) storeEvent(ctx context.Context, t event.Type, subject string, login event.Login) {
 	e := event.Event{At: a.now(), Type: t, Subject: subject, Payload: event.Payload{Login: &login}}
 	if err := a.opt.Store.Commit(context.WithoutCancel(ctx), event.Change{Events: []event.Event{e}}); err != nil {
 		a.log.Error("record a login", "error", err)
 	}
 }
 
-// failed records that a client was refused. Of those of one network that come
+// recordFailure records that a client was refused. Of those of one network that come
 // too fast it records some, with how many they stand for: attempts that are not
 // looked at any more, too, for whoever bans addresses by the log must see them.
-func (a *Auth) failed(r *http.Request, method, subject string, why error) {
-	skipped, sampled := a.failures.sample(a.bucket(r), a.now())
+func (a *Auth) recordFailure(r *http.Request, method, subject string, why error) {
+	skipped, sampled := a.failures.sample(a.rateKey(r), a.now())
 	if !sampled {
 		return
 	}
@@ -55,8 +56,8 @@ func (a *Auth) failed(r *http.Request, method, subject string, why error) {
 	if skipped > 0 {
 		login.Attempts = skipped + 1
 	}
-	a.print(event.LoginFailed, subject, login)
+	a.logEvent(event.LoginFailed, subject, login)
 	if a.trail.take("", a.now()) == 0 {
-		a.store(r.Context(), event.LoginFailed, subject, login)
+		a.storeEvent(r.Context(), event.LoginFailed, subject, login)
 	}
 }

@@ -1,15 +1,15 @@
-// Package auth decides whom a request comes from and what it may do.
+// Package auth identifies the caller of a request, and says what it may do.
 //
-// People log in with a password (basic) or at an OpenID Connect provider
-// (oidc) and get a session; programs send a password or a token with every
-// request. Without any auth section everybody is "anonymous" and may do
-// everything, as in What's Up Docker. Once a section of another type is
-// written, be it wrong, everything is denied to those who do not log in.
+// Users log in with a password (basic) or at an OpenID Connect provider (oidc)
+// and get a session cookie; programs send a password or a token with every
+// request. Without any auth section every caller is "anonymous" and may do
+// everything, as in What's Up Docker. Once a section of another type is written,
+// even a wrong one, everything requires a login.
 //
 // Secrets of sessions and tokens have 256 bits from crypto/rand and are stored
-// as SHA-256. Guessing passwords is slowed down by network and by user, one
-// password is checked at a time, and an unknown user costs as much as a known
-// one. Who logs in, fails to and logs out is in the log of events.
+// as SHA-256. Login throttling limits the rate of guesses by network and by user,
+// one password is hashed at a time, and an unknown user costs as much as a known
+// one. Logins, failures and logouts are in the event log.
 package auth
 
 import (
@@ -41,7 +41,7 @@ const (
 	Nothing Scope = iota
 	Read          // see everything
 	Write         // check containers, run triggers, restart plugins
-	Manage        // give away and revoke tokens, end sessions: only people who are logged in
+	Manage        // create and revoke tokens, end sessions: only users who are logged in
 )
 
 // String returns the scope as tokens have it.
@@ -49,63 +49,65 @@ func (s Scope) String() string { return [...]string{"nothing", "read", "write", 
 
 // The errors that callers tell apart with errors.Is.
 var (
-	// ErrWrong: the credentials are wrong, expired, or of an account that may not.
-	ErrWrong = errors.New("wrong user or password")
-	// ErrToken: there is no such token, or it has expired.
-	ErrToken = errors.New("unknown or expired token")
+	// ErrBadCredentials: the credentials are wrong, expired, or of an account that may not.
+	ErrBadCredentials = errors.New("wrong user or password")
+	// ErrBadToken: there is no such token, or it has expired.
+	ErrBadToken = errors.New("unknown or expired token")
 )
 
-// TooManyError refuses to look at credentials, after too many wrong ones.
-type TooManyError struct{ Wait time.Duration }
+// ThrottledError is returned after too many wrong credentials: the ones given were
+// not checked.
+type ThrottledError struct{ Wait time.Duration }
 
-func (e *TooManyError) Error() string {
-	return fmt.Sprintf("%v: try again in %s", errTooMany, e.Wait.Round(time.Second))
+func (e *ThrottledError) Error() string {
+	return fmt.Sprintf("%v: try again in %s", errThrottled, e.Wait.Round(time.Second))
 }
 
-var errTooMany = errors.New("too many wrong logins")
+var errThrottled = errors.New("too many wrong logins")
 
-// AnonymousName is the user who did not log in.
+// AnonymousName is the user name, method and type of a caller without a login.
 const AnonymousName = "anonymous"
 
-// Identity is whom a request comes from. The zero Identity is nobody.
+// Identity is the caller of a request. The zero Identity is unauthenticated.
 type Identity struct {
 	User string
-	// Method is how that is known: "basic.ana", "oidc.home", "token" or "anonymous".
+	// Method is how the caller was authenticated: "basic.ana", "oidc.home", "token"
+	// or "anonymous".
 	Method string
 	Scope  Scope
 
-	operator bool   // although nobody logged in
+	operator bool   // although not logged in
 	session  []byte // hash of the session; nil without one
 	token    []byte // hash of the token; nil without one
 }
 
-// Session reports whether the user has a session, and so can log out.
+// Session reports whether the caller has a session, and so can log out.
 func (i Identity) Session() bool { return i.session != nil }
 
-// Person reports whether a person sent the request rather than a program with
-// a token: who logged in is told to people only.
+// Person reports whether the caller is a user rather than a program with a token.
+// Only users see events about logins.
 func (i Identity) Person() bool { return i.Scope >= Manage || i.Method == AnonymousName }
 
-// Operator reports whether the request comes from whoever runs the installation:
-// somebody who is logged in or, where no login is configured, anybody without a
-// token. Only operators see secrets as they are stored, say which executables
-// are trusted, and have hosts asked that nothing here uses.
+// Operator reports whether the caller is an operator of the installation: a user
+// caller is logged in or, where no login is configured, any caller without a token.
+// Only operators see secrets as they are stored, trust executables, and have
+// requests sent to hosts that no container uses.
 func (i Identity) Operator() bool { return i.Scope >= Manage || i.operator }
 
 type identityKey struct{}
 
-// With returns a context of a request that comes from who.
-func With(ctx context.Context, who Identity) context.Context {
-	return context.WithValue(ctx, identityKey{}, who)
+// With returns the context of a request whose caller is known.
+func With(ctx context.Context, caller Identity) context.Context {
+	return context.WithValue(ctx, identityKey{}, caller)
 }
 
-// From returns whom the request of a context comes from.
+// From returns the caller of a request by its context.
 func From(ctx context.Context) Identity {
-	who, _ := ctx.Value(identityKey{}).(Identity)
-	return who
+	caller, _ := ctx.Value(identityKey{}).(Identity)
+	return caller
 }
 
-// Store keeps sessions and tokens, and the log of events.
+// Store keeps sessions, tokens and the event log.
 type Store interface {
 	Session(ctx context.Context, hash []byte) (store.Session, error)
 	AddSession(ctx context.Context, s store.Session) error
@@ -124,31 +126,31 @@ type Store interface {
 type Options struct {
 	Config *config.Config
 	Store  Store
-	// Secrets, if set, is told what must not be logged.
+	// Secrets, if set, is called with what must not be logged.
 	Secrets func(...string)
 	Log     hclog.Logger
 	// Now is the clock; nil means time.Now.
 	Now func() time.Time
 }
 
-// Auth knows the ways to log in. Its methods may be called concurrently.
+// Auth holds the configured login methods. Its methods may be called concurrently.
 type Auth struct {
 	opt       Options
 	log       hclog.Logger
 	now       func() time.Time
 	methods   []Method
 	problems  []config.Problem
-	open      bool // anonymous users may do everything
+	open      bool // anonymous callers may do everything
 	passwords passwords
 	providers map[string]*provider // by name
 	proxies   []netip.Prefix
 	failures  *limiter // samples failures by network, for the log
-	trail     *limiter // bounds how many of them are stored
-	sealing   [32]byte // of this process; seals the cookies of logins under way
+	trail     *limiter // limits how many of them are stored as events
+	sealing   [32]byte // key of this process; encrypts the cookies of pending OIDC logins
 }
 
-// New reads the auth sections of a configuration. What is wrong with them is in
-// Problems and lets nobody in. New connects to nothing.
+// New reads the auth sections of a configuration. A section with an error is in
+// Problems and accepts no login. New connects to nothing.
 func New(opt Options) *Auth {
 	if opt.Now == nil {
 		opt.Now = time.Now
@@ -161,7 +163,7 @@ func New(opt Options) *Auth {
 	a.passwords = newPasswords()
 	a.open = !opt.Config.AuthAsked
 	for _, c := range opt.Config.Auth {
-		a.add(c)
+		a.addMethod(c)
 	}
 	if !a.open && len(a.passwords.users)+len(a.providers) == 0 {
 		a.problems = append(a.problems, config.Problem{Key: "auth", Level: config.Error,
@@ -170,28 +172,28 @@ func New(opt Options) *Auth {
 	return a
 }
 
-// Open reports whether nobody needs to log in.
+// Open reports whether no login is required.
 func (a *Auth) Open() bool { return a.open }
 
 // Problems returns what is wrong with the auth sections, for the operator.
 func (a *Auth) Problems() []config.Problem { return slices.Clone(a.problems) }
 
-// Method is one way to log in.
+// Method is one login method.
 type Method struct {
 	Type, Name string
 	// Configuration is what was configured, masked.
 	Configuration map[string]any
-	// Problem is why it lets nobody in; "" when it does.
+	// Problem is why it accepts no login; "" when it does.
 	Problem string
 
-	stamp   []byte        // stands for all its settings
-	longest time.Duration // that a session of it lasts
+	stamp  []byte        // hash of all its settings
+	maxAge time.Duration // of its sessions
 }
 
 // ID returns "basic.ana".
 func (m Method) ID() string { return m.Type + "." + m.Name }
 
-// Methods returns the configured ways to log in, or the anonymous one when there is none.
+// Methods returns the configured login methods, or the anonymous one when there is none.
 func (a *Auth) Methods() []Method {
 	if a.open && len(a.methods) == 0 {
 		return []Method{{Type: AnonymousName, Name: AnonymousName, Configuration: map[string]any{}}}
@@ -199,17 +201,17 @@ func (a *Auth) Methods() []Method {
 	return slices.Clone(a.methods)
 }
 
-// Strategy is a way to log in as login pages show it.
+// Strategy is a login method as login pages show it.
 type Strategy struct {
 	Type string
 	Name string
-	// Redirect asks the page to go there without being asked (oidc).
+	// Redirect lets the page redirect there by itself (oidc).
 	Redirect bool
 	// LogoutURL is where to log out of the provider; "" when not known.
 	LogoutURL string
 }
 
-// Strategies returns the ways that work, those of one type and name once, by their names.
+// Strategies returns the methods that work, without duplicates, ordered by name.
 func (a *Auth) Strategies() []Strategy {
 	list := []Strategy{}
 	if a.open {
@@ -225,7 +227,7 @@ func (a *Auth) Strategies() []Strategy {
 	return list
 }
 
-// stampOf stands for the settings of a method: a session made under other ones is over.
+// stampOf returns a hash of a method's settings. A session ends when they change.
 func stampOf(values any) []byte {
 	text, err := json.Marshal(values)
 	if err != nil {
@@ -235,21 +237,21 @@ func stampOf(values any) []byte {
 	return sum[:]
 }
 
-// Identify returns whom a request comes from: by its session, else by the
-// credentials it sends. Without a login where none is needed that is the
-// anonymous user. It returns nobody and no error when the request has no
-// credentials; ErrWrong, ErrToken or a *TooManyError when they do not count;
-// any other error when the store fails. It may set a cookie.
+// Identify returns the caller of a request: by its session cookie, else by the
+// credentials it sends. Without either it is the anonymous caller if no login is
+// required, and otherwise the zero Identity with no error. The error is
+// ErrBadCredentials, ErrBadToken or a *ThrottledError when the credentials are not
+// accepted, and any other when the store fails. It may set the session cookie.
 func (a *Auth) Identify(w http.ResponseWriter, r *http.Request) (Identity, error) {
-	who, err := a.bySession(w, r)
-	if err != nil || who.Scope > Nothing {
-		return who, err
+	caller, err := a.bySession(w, r)
+	if err != nil || caller.Scope > Nothing {
+		return caller, err
 	}
-	who, err = a.byCredentials(r)
-	if who.Scope == Nothing && a.open {
+	caller, err = a.byCredentials(r)
+	if caller.Scope == Nothing && a.open {
 		return Identity{User: AnonymousName, Method: AnonymousName, Scope: Write, operator: !a.opt.Config.AuthAsked}, nil
 	}
-	return who, err
+	return caller, err
 }
 
 func (a *Auth) byCredentials(r *http.Request) (Identity, error) {
@@ -260,22 +262,22 @@ func (a *Auth) byCredentials(r *http.Request) (Identity, error) {
 	case strings.EqualFold(scheme, "Basic"):
 		user, password, ok := r.BasicAuth()
 		if !ok {
-			return Identity{}, ErrWrong
+			return Identity{}, ErrBadCredentials
 		}
 		if IsToken(password) { // for clients that know no bearer tokens
 			return a.byToken(r.Context(), password)
 		}
-		who, fresh, err := a.byPassword(r, user, password)
-		if fresh && err == nil { // once, for programs log in with every request
-			a.record(r, event.LoginSucceeded, who.User, event.Login{Method: who.Method})
+		caller, fresh, err := a.byPassword(r, user, password)
+		if fresh && err == nil { // not each time: programs send the password with every request
+			a.recordRequest(r, event.LoginSucceeded, caller.User, event.Login{Method: caller.Method})
 		}
-		return who, err
+		return caller, err
 	case scheme != "":
-		return Identity{}, ErrWrong
+		return Identity{}, ErrBadCredentials
 	}
 	return Identity{}, nil
 }
 
-// ProviderURL returns the path, below the base path, at which a login with the
+// ProviderURL returns the path, below the base path, at which a login at the
 // provider of that name begins.
 func ProviderURL(name string) string { return "/auth/oidc/" + url.PathEscape(name) + "/redirect" }

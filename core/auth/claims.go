@@ -8,19 +8,19 @@ import (
 	"unicode"
 )
 
-// claims are what a provider tells of a user.
+// claims are what a provider states about a user.
 type claims map[string]any
 
 // maxName bounds the names that providers give users.
 const maxName = 200
 
-// text returns a claim that is a text; "" when it is none.
+// text returns a claim that is a string; "" when it is not.
 func (c claims) text(name string) string {
 	text, _ := c.find(name).(string)
 	return strings.TrimSpace(text)
 }
 
-// list returns a claim that is a list of texts, or one text.
+// list returns a claim that is a list of strings, or one string.
 func (c claims) list(name string) []string {
 	switch v := c.find(name).(type) {
 	case string:
@@ -72,8 +72,8 @@ func (p *provider) admit(c claims) (string, error) {
 		return name, nil
 	}
 	if by == p.options.UsernameClaim && slices.ContainsFunc(p.options.Users, func(u string) bool { return strings.EqualFold(u, name) }) {
-		// Some providers let people claim any address.
-		if verified, told := c["email_verified"]; by == "email" && told && verified != true && verified != "true" {
+		// Some providers let their users claim any address.
+		if verified, stated := c["email_verified"]; by == "email" && stated && verified != true && verified != "true" {
 			return "", fmt.Errorf("the provider has not verified the address %s", name)
 		}
 		return name, nil
@@ -81,7 +81,8 @@ func (p *provider) admit(c claims) (string, error) {
 	return "", fmt.Errorf("the user %s may not log in: neither is the name in auth.%s.users nor a group of theirs in auth.%s.groups", name, p.method.ID(), p.method.ID())
 }
 
-// printable returns a text of somebody else's fit for a line of a log, and not endless.
+// printable returns a text that came from a provider, bounded and without what
+// could forge a line of a log.
 func printable(text string) string {
 	text = strings.Map(func(c rune) rune {
 		if !unicode.IsPrint(c) {

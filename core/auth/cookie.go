@@ -9,21 +9,22 @@ import (
 	"time"
 )
 
-// Cookies belong to a host name whatever the port (RFC 6265, section 8.5), so
-// that other programs on the host see ours and we see theirs, those of another
-// Dogwatch too. Ours have the port of the server in their names, unless it is
-// the one that addresses leave out, and the path under which it is published.
+// The session cookie and the other cookies of this server. A browser shares
+// cookies between all ports of a host (RFC 6265, section 8.5), and so with other
+// programs there, such as another Dogwatch. The names therefore have the port of
+// the server, unless it is a default port, and the cookies have the path under
+// which the server is published.
 const (
 	sessionCookie = "dogwatch_session"
-	// keepCookie is what a login page was told to do with the session to come.
+	// keepCookie is whether the next session outlives the browser, see Auth.Remember.
 	keepCookie = "dogwatch_keep"
-	// mostCookies bounds how many of one name are looked at.
-	mostCookies = 8
+	// maxCookies bounds how many cookies of one name are read.
+	maxCookies = 8
 )
 
-// cookieName returns the name under which the browser keeps a cookie of ours.
+// cookieName returns the name of a cookie of this server in the browser.
 func (a *Auth) cookieName(r *http.Request, name string) string {
-	address := &url.URL{Host: a.host(r)}
+	address := &url.URL{Host: a.requestHost(r)}
 	if a.atPublic(r) {
 		address = a.opt.Config.PublicURL
 	}
@@ -34,23 +35,23 @@ func (a *Auth) cookieName(r *http.Request, name string) string {
 	return name + "_" + port
 }
 
-// cookies returns the cookies of a request that may be ours, the likeliest
-// first: those without a port are of a time before their names had it.
+// cookies returns the cookies of a request that may be this server's, the likeliest
+// first: names without the port are those of earlier versions.
 func (a *Auth) cookies(r *http.Request, name string) []*http.Cookie {
 	all := r.CookiesNamed(a.cookieName(r, name))
 	if a.cookieName(r, name) != name {
 		all = append(all, r.CookiesNamed(name)...)
 	}
 	all = slices.DeleteFunc(all, func(c *http.Cookie) bool { return c.Value == "" })
-	return all[:min(len(all), mostCookies)]
+	return all[:min(len(all), maxCookies)]
 }
 
-// CarriesSession reports whether a request has a session's cookie, be the session over or not.
+// CarriesSession reports whether a request has a session cookie, valid or not.
 func (a *Auth) CarriesSession(r *http.Request) bool { return len(a.cookies(r, sessionCookie)) > 0 }
 
-// setCookie gives the browser a cookie that pages cannot read and that other
-// sites' requests do not carry. It lasts until the browser is closed with an
-// age of 0; a negative one takes it away.
+// setCookie sets a cookie that scripts cannot read and that cross-site requests do
+// not carry. It lasts until the browser is closed with an age of 0; a negative age
+// deletes it.
 func (a *Auth) setCookie(w http.ResponseWriter, r *http.Request, name, value string, age time.Duration) {
 	seconds := int(age / time.Second)
 	if age < 0 {
@@ -66,12 +67,12 @@ func (a *Auth) setCookie(w http.ResponseWriter, r *http.Request, name, value str
 	}
 	http.SetCookie(w, &http.Cookie{
 		Name: name, Value: value, Path: a.cookiePath(r), MaxAge: seconds,
-		HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: a.secure(r),
+		HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: a.usesTLS(r),
 	})
 }
 
-// cookiePath returns the path below which the browser sends our cookies: that
-// of public.url where the browser is there, else the base path.
+// cookiePath returns the path below which the browser sends the cookies: that of
+// public.url if the browser uses it, else the base path.
 func (a *Auth) cookiePath(r *http.Request) string {
 	path := a.opt.Config.Server.BasePath
 	if a.atPublic(r) {
@@ -84,7 +85,7 @@ func (a *Auth) cookiePath(r *http.Request) string {
 // public.url. Proxies leave one port or the other in Host, so that it says nothing.
 func (a *Auth) atPublic(r *http.Request) bool {
 	u := a.opt.Config.PublicURL
-	return u != nil && strings.EqualFold(u.Hostname(), hostname(a.host(r)))
+	return u != nil && strings.EqualFold(u.Hostname(), hostname(a.requestHost(r)))
 }
 
 func hostname(hostport string) string {
@@ -94,9 +95,9 @@ func hostname(hostport string) string {
 	return strings.Trim(hostport, "[]")
 }
 
-// onPlainHTTP reports whether the browser says that its page came without TLS,
-// from this host: it would drop a Secure cookie.
+// onPlainHTTP reports whether the request comes from a page of this host without
+// TLS, by its Origin header: the browser would drop a Secure cookie.
 func (a *Auth) onPlainHTTP(r *http.Request) bool {
 	origin, err := url.Parse(r.Header.Get("Origin"))
-	return err == nil && origin.Scheme == "http" && strings.EqualFold(origin.Hostname(), hostname(a.host(r)))
+	return err == nil && origin.Scheme == "http" && strings.EqualFold(origin.Hostname(), hostname(a.requestHost(r)))
 }

@@ -95,12 +95,12 @@ func (w *world) serve(rw http.ResponseWriter, r *http.Request) {
 		to, err = w.auth.Logout(rw, r)
 		who.User = to
 	case len(parts) == 4 && parts[3] == "redirect":
-		if to, err = w.auth.Begin(rw, r, parts[2], r.FormValue("next")); err == nil {
+		if to, err = w.auth.BeginOIDC(rw, r, parts[2], r.FormValue("next")); err == nil {
 			http.Redirect(rw, r, to, http.StatusFound)
 			return
 		}
 	case len(parts) == 4 && parts[3] == "cb":
-		if to, err = w.auth.Finish(rw, r, parts[2]); err == nil {
+		if to, err = w.auth.FinishOIDC(rw, r, parts[2]); err == nil {
 			http.Redirect(rw, r, to, http.StatusFound)
 			return
 		}
@@ -239,7 +239,7 @@ var ana = []string{"WUD_AUTH_BASIC_MAIN_USER=ana", "WUD_AUTH_BASIC_MAIN_HASH=" +
 func (w *world) events(t event.Type) int { return count(w.trail(), string(t)) }
 
 func tooMany(err error) bool {
-	var e *TooManyError
+	var e *ThrottledError
 	return errors.As(err, &e)
 }
 

@@ -58,8 +58,8 @@ func Schema(typ string) (option.Schema, bool) {
 // Types are the types of the auth section.
 func Types() []string { return []string{"basic", "oidc", AnonymousName} }
 
-// add reads one auth section.
-func (a *Auth) add(c config.Component) {
+// addMethod adds the login method of one auth section.
+func (a *Auth) addMethod(c config.Component) {
 	if c.Type == AnonymousName {
 		a.open = true // whatever is written in it, as in WUD
 		a.methods = append(a.methods, Method{Type: c.Type, Name: c.Name, Configuration: map[string]any{}})
@@ -86,7 +86,7 @@ func (a *Auth) add(c config.Component) {
 		return
 	}
 	a.problems = append(a.problems, problems...)
-	m.stamp, m.longest = stampOf(values), longestTime
+	m.stamp, m.maxAge = stampOf(values), maxSessionTime
 	var err error
 	var at string
 	if c.Type == "basic" {
@@ -105,7 +105,7 @@ func (a *Auth) add(c config.Component) {
 	a.methods = append(a.methods, m)
 }
 
-// reject keeps a method that lets nobody in, for people to see.
+// reject keeps a method that accepts no login, so that it is listed with its problem.
 func (a *Auth) reject(m Method, problems ...config.Problem) {
 	a.problems = append(a.problems, problems...)
 	i := slices.IndexFunc(problems, func(p config.Problem) bool { return p.Level == config.Error })
@@ -113,7 +113,7 @@ func (a *Auth) reject(m Method, problems ...config.Problem) {
 	a.methods = append(a.methods, m)
 }
 
-func (a *Auth) warn(m Method, key, message, remedy string) {
+func (a *Auth) addWarning(m Method, key, message, remedy string) {
 	a.problems = append(a.problems, config.Problem{Key: fmt.Sprintf("auth.%s.%s", m.ID(), key), Message: message, Remedy: remedy, Level: config.Warning})
 }
 
@@ -124,7 +124,7 @@ func (a *Auth) addUser(m Method, values option.Values) error {
 		return err
 	}
 	if hash.plain() {
-		a.warn(m, "hash", "is a password in clear", "write its hash instead: dogwatch hash-password prints it")
+		a.addWarning(m, "hash", "is a password in clear", "write its hash instead: dogwatch hash-password prints it")
 	}
 	user, _ := values["user"].(string)
 	a.passwords.users = append(a.passwords.users, account{user: user, hash: hash, method: m})
@@ -139,20 +139,20 @@ func (a *Auth) addProvider(m *Method, values option.Values) error {
 	switch options.Discovery.Scheme {
 	case "https":
 	case "http":
-		a.warn(*m, "discovery", "is plain http: whoever can read or change what is sent can log in", "use https")
+		a.addWarning(*m, "discovery", "is plain http: whoever can read or change what is sent can log in", "use https")
 	default:
 		return fmt.Errorf("want an address that starts with https://")
 	}
 	if options.MaxAge < time.Minute {
 		return sdk.Invalid("maxage", "want a minute at least, got %s", options.MaxAge)
 	}
-	m.longest = min(options.MaxAge, longestTime)
+	m.maxAge = min(options.MaxAge, maxSessionTime)
 	security, err := options.TLS.Config()
 	if err != nil {
 		return err
 	}
 	if options.TLS.Insecure {
-		a.warn(*m, "tls.insecure", "certificates are not verified: whoever can change what is sent can log in", "set tls.cafile instead")
+		a.addWarning(*m, "tls.insecure", "certificates are not verified: whoever can change what is sent can log in", "set tls.cafile instead")
 	}
 	a.providers[m.Name] = newProvider(*m, options, security, a.now)
 	return nil

@@ -23,19 +23,21 @@ import (
 
 const (
 	flowCookie = "dogwatch_login"
-	// flowTime is how long people may take at the provider.
+	// flowTime is how long a login at the provider may take.
 	flowTime = 10 * time.Minute
-	// moved marks a request that was sent on from another name of this server.
+	// moved marks a request that was redirected from another name of this server.
 	moved = "moved"
 )
 
-// ErrNoProvider: there is no OpenID Connect provider of that name.
-var ErrNoProvider = errors.New("no such provider")
+// ErrUnknownProvider: there is no OpenID Connect provider of that name.
+var ErrUnknownProvider = errors.New("no such provider")
 
-// ErrProvider: the provider does not answer, or not as one. That says nothing of the user.
-var ErrProvider = errors.New("the provider cannot be asked now")
+// ErrProviderUnavailable: the provider is not reachable or its responses are not
+// valid. That says nothing about the user.
+var ErrProviderUnavailable = errors.New("the provider cannot be asked now")
 
-// flow is a login under way. The browser keeps it for us, sealed.
+// flow is a pending login (authorization code flow with PKCE). The browser keeps
+// it in an encrypted cookie.
 type flow struct {
 	Provider string    `json:"p"`
 	State    string    `json:"s"`
@@ -46,26 +48,27 @@ type flow struct {
 	Ends     time.Time `json:"e"`
 }
 
-// Begin starts a login at a provider and returns where the browser must go. next
-// is the path, below the base path, where it goes afterwards. The error is
-// ErrNoProvider, or wraps ErrProvider and says why the provider cannot be asked.
-func (a *Auth) Begin(w http.ResponseWriter, r *http.Request, name, next string) (string, error) {
+// BeginOIDC begins a login at a provider, sets the cookie of the flow, and returns
+// where to redirect the browser. next is the path, below the base path, where it
+// goes afterwards. The error is ErrUnknownProvider, or wraps ErrProviderUnavailable.
+func (a *Auth) BeginOIDC(w http.ResponseWriter, r *http.Request, name, next string) (string, error) {
 	p, known := a.providers[name]
 	if !known {
-		return "", ErrNoProvider
+		return "", ErrUnknownProvider
 	}
-	// The provider sends the browser to public.url, where the cookie of another
-	// name is not known: begin there. Once, for a proxy may hide the name.
-	if u := a.opt.Config.PublicURL; u != nil && !strings.EqualFold(u.Host, a.host(r)) && !r.URL.Query().Has(moved) {
-		return a.public(r) + ProviderURL(name) + "?" + url.Values{moved: {"1"}, "next": {LocalPath(next)}}.Encode(), nil
+	// The provider redirects the browser to public.url, where a cookie of another
+	// host name is not sent: begin there. At most one redirect, as a proxy may hide
+	// the name.
+	if u := a.opt.Config.PublicURL; u != nil && !strings.EqualFold(u.Host, a.requestHost(r)) && !r.URL.Query().Has(moved) {
+		return a.publicURL(r) + ProviderURL(name) + "?" + url.Values{moved: {"1"}, "next": {LocalPath(next)}}.Encode(), nil
 	}
 	d, err := p.settings(r.Context())
 	if err != nil {
-		return "", fmt.Errorf("%w: %w", ErrProvider, err)
+		return "", fmt.Errorf("%w: %w", ErrProviderUnavailable, err)
 	}
 	f := flow{
 		Provider: name, State: newSecret(), Nonce: newSecret(), Verifier: oauth2.GenerateVerifier(),
-		Public: a.public(r), Next: LocalPath(next), Ends: a.now().Add(flowTime),
+		Public: a.publicURL(r), Next: LocalPath(next), Ends: a.now().Add(flowTime),
 	}
 	sealed, err := a.seal(f)
 	if err != nil {
@@ -75,49 +78,52 @@ func (a *Auth) Begin(w http.ResponseWriter, r *http.Request, name, next string) 
 	return p.oauth(d, f.Public).AuthCodeURL(f.State, oidc.Nonce(f.Nonce), oauth2.S256ChallengeOption(f.Verifier)), nil
 }
 
-// Finish ends a login at a provider, when the browser comes back from it, with
-// a session, and returns where the browser must go. Whoever may not log in gets
-// an error that wraps ErrWrong and has been recorded, and so does, without a
-// record, who did not begin here; it wraps ErrProvider when the provider cannot tell. Whoever comes back from
-// having logged out is sent to the login page.
-func (a *Auth) Finish(w http.ResponseWriter, r *http.Request, name string) (next string, err error) {
+// FinishOIDC ends a login at a provider: it checks the provider's redirect, begins
+// a session, and returns where to redirect the browser. The error is
+// ErrUnknownProvider, a *ThrottledError, or wraps ErrBadCredentials if the user may
+// not log in, which is recorded, or if this browser has no pending login, which is
+// not. It wraps ErrProviderUnavailable when the provider could not be reached.
+// After a logout at the provider it returns the login page.
+func (a *Auth) FinishOIDC(w http.ResponseWriter, r *http.Request, name string) (next string, err error) {
 	p, known := a.providers[name]
 	if !known {
-		return "", ErrNoProvider
+		return "", ErrUnknownProvider
 	}
-	if answer := r.URL.Query(); !answer.Has("state") && !answer.Has("code") && !answer.Has("error") {
-		return a.public(r) + "/login?stay", nil
+	if query := r.URL.Query(); !query.Has("state") && !query.Has("code") && !query.Has("error") {
+		return a.publicURL(r) + "/login?stay", nil
 	}
-	f, err := a.underWay(w, r, name)
+	f, err := a.pendingFlow(w, r, name)
 	if err != nil {
-		// Any page can send its visitors here, as an image: that is no attempt of theirs to log in.
-		a.log.Debug("an answer of a provider belongs to no login", "provider", name, "address", a.Address(r), "error", err)
-		return "", fmt.Errorf("%w: %w", ErrWrong, err)
+		// Any page can make a browser request this address, as an image: that is no
+		// attempt to log in.
+		a.log.Debug("a redirect from a provider belongs to no pending login", "provider", name, "address", a.Address(r), "error", err)
+		return "", fmt.Errorf("%w: %w", ErrBadCredentials, err)
 	}
-	attempt := allowance{{a.passwords.networks, a.bucket(r)}}
+	attempt := allowance{{a.passwords.networks, a.rateKey(r)}}
 	if wait := attempt.take(a.now()); wait > 0 {
-		a.failed(r, p.method.ID(), nobody, errTooMany)
-		return "", &TooManyError{Wait: wait}
+		a.recordFailure(r, p.method.ID(), unknownUser, errThrottled)
+		return "", &ThrottledError{Wait: wait}
 	}
 	user, err := p.login(r.Context(), f, r.URL.Query())
-	if err == nil || errors.Is(err, ErrProvider) {
-		attempt.giveBack()
+	if err == nil || errors.Is(err, ErrProviderUnavailable) {
+		attempt.refund()
 	}
 	if err != nil {
-		if !errors.Is(err, ErrProvider) {
-			err = fmt.Errorf("%w: %w", ErrWrong, err)
+		if !errors.Is(err, ErrProviderUnavailable) {
+			err = fmt.Errorf("%w: %w", ErrBadCredentials, err)
 		}
-		a.failed(r, p.method.ID(), nobody, err)
+		a.recordFailure(r, p.method.ID(), unknownUser, err)
 		return "", err
 	}
-	if _, err := a.begin(w, r, Identity{User: user, Method: p.method.ID(), Scope: Manage}, a.Keep(r)); err != nil {
+	if _, err := a.startSession(w, r, Identity{User: user, Method: p.method.ID(), Scope: Manage}, a.Keep(r)); err != nil {
 		return "", err
 	}
 	return f.Public + cmp.Or(f.Next, "/"), nil
 }
 
-// underWay returns the login that a browser has begun, which it can end once.
-func (a *Auth) underWay(w http.ResponseWriter, r *http.Request, name string) (flow, error) {
+// pendingFlow returns the login that a browser has begun, and deletes its cookie,
+// so that it can be used only once.
+func (a *Auth) pendingFlow(w http.ResponseWriter, r *http.Request, name string) (flow, error) {
 	cookies := a.cookies(r, flowCookie)
 	if len(cookies) == 0 {
 		return flow{}, errors.New("this browser did not begin to log in here, or took too long: begin again")
@@ -138,19 +144,20 @@ func (a *Auth) underWay(w http.ResponseWriter, r *http.Request, name string) (fl
 	return f, nil
 }
 
-// login turns the provider's answer into the name of a user who may log in.
-func (p *provider) login(ctx context.Context, f flow, answer url.Values) (string, error) {
-	if code := answer.Get("error"); code != "" {
-		return "", fmt.Errorf("%s refused: %s", p.method.ID(), printable(strings.TrimSpace(code+" "+answer.Get("error_description"))))
+// login exchanges the code of the provider's redirect for the name of a user who
+// may log in.
+func (p *provider) login(ctx context.Context, f flow, redirect url.Values) (string, error) {
+	if code := redirect.Get("error"); code != "" {
+		return "", fmt.Errorf("%s refused: %s", p.method.ID(), printable(strings.TrimSpace(code+" "+redirect.Get("error_description"))))
 	}
 	d, err := p.settings(ctx)
 	if err != nil {
-		return "", fmt.Errorf("%w: %w", ErrProvider, err)
+		return "", fmt.Errorf("%w: %w", ErrProviderUnavailable, err)
 	}
 	ctx = oidc.ClientContext(ctx, p.client)
-	token, err := p.oauth(d, f.Public).Exchange(ctx, answer.Get("code"), oauth2.VerifierOption(f.Verifier))
+	token, err := p.oauth(d, f.Public).Exchange(ctx, redirect.Get("code"), oauth2.VerifierOption(f.Verifier))
 	if err != nil {
-		return "", p.refusal(err)
+		return "", p.exchangeError(err)
 	}
 	raw, _ := token.Extra("id_token").(string)
 	id, err := d.verifier.Verify(ctx, raw)
@@ -164,22 +171,22 @@ func (p *provider) login(ctx context.Context, f flow, answer url.Values) (string
 	if err := id.Claims(&known); err != nil {
 		return "", fmt.Errorf("read the id token of %s: %w", p.method.ID(), err)
 	}
-	if err := p.timely(id, known); err != nil {
+	if err := p.checkTimes(id, known); err != nil {
 		return "", err
 	}
 	if d.provider.UserInfoEndpoint() != "" {
-		if err := p.complete(ctx, d, known, id.Subject, token); err != nil {
+		if err := p.addUserInfo(ctx, d, known, id.Subject, token); err != nil {
 			return "", err
 		}
 	}
 	return p.admit(known)
 }
 
-// timely refuses an id token of another time than now (OpenID Connect Core 1.0,
+// checkTimes refuses an id token that is expired or not valid yet (OpenID Connect Core 1.0,
 // section 3.1.3.7, 9 and 10; RFC 7519, section 4.1.5).
-func (p *provider) timely(id *oidc.IDToken, known claims) error {
+func (p *provider) checkTimes(id *oidc.IDToken, known claims) error {
 	now, from := p.now(), id.IssuedAt
-	if seconds, told := known["nbf"].(float64); told && from.Unix() < int64(seconds) {
+	if seconds, stated := known["nbf"].(float64); stated && from.Unix() < int64(seconds) {
 		from = time.Unix(int64(seconds), 0)
 	}
 	if now.Add(-skew).Before(id.Expiry) && !from.After(now.Add(skew)) {
@@ -189,13 +196,13 @@ func (p *provider) timely(id *oidc.IDToken, known claims) error {
 		p.method.ID(), from.UTC().Format(time.RFC3339), id.Expiry.UTC().Format(time.RFC3339), now.UTC().Format(time.RFC3339))
 }
 
-// complete adds what the provider tells of a user elsewhere.
-func (p *provider) complete(ctx context.Context, d *discovered, known claims, subject string, token *oauth2.Token) error {
+// addUserInfo adds the claims of the provider's userinfo endpoint.
+func (p *provider) addUserInfo(ctx context.Context, d *discovered, known claims, subject string, token *oauth2.Token) error {
 	info, err := d.provider.UserInfo(ctx, oauth2.StaticTokenSource(token))
-	var silent *url.Error
+	var unreachable *url.Error
 	switch {
-	case errors.As(err, &silent):
-		return fmt.Errorf("%w: ask %s for the user: %w", ErrProvider, p.method.ID(), p.explain(err))
+	case errors.As(err, &unreachable):
+		return fmt.Errorf("%w: ask %s for the user: %w", ErrProviderUnavailable, p.method.ID(), p.explain(err))
 	case err != nil:
 		return fmt.Errorf("ask %s for the user: %w", p.method.ID(), err)
 	}
@@ -212,16 +219,16 @@ func (p *provider) complete(ctx context.Context, d *discovered, known claims, su
 	return nil
 }
 
-// refusal says why a code was not accepted, without what was sent.
-func (p *provider) refusal(err error) error {
+// exchangeError returns why a code was not accepted, without what was sent.
+func (p *provider) exchangeError(err error) error {
 	var refused *oauth2.RetrieveError
 	if errors.As(err, &refused) {
 		return fmt.Errorf("%s did not accept the login: %s", p.method.ID(), printable(strings.TrimSpace(refused.Response.Status+" "+refused.ErrorCode)))
 	}
-	return fmt.Errorf("%w: ask %s for the login: %w", ErrProvider, p.method.ID(), p.explain(err))
+	return fmt.Errorf("%w: ask %s for the login: %w", ErrProviderUnavailable, p.method.ID(), p.explain(err))
 }
 
-// seal encrypts a login under way with a key of this process.
+// seal encrypts a pending login with a key of this process.
 func (a *Auth) seal(f flow) (string, error) {
 	text, err := json.Marshal(f)
 	if err != nil {

@@ -89,7 +89,7 @@ func TestProviderLogin(t *testing.T) {
 	w.get(c, "/logout")
 	same(t, "after logout", w.get(c, "/"), "nothing")
 	same(t, "trail", []int{w.events("auth.login jane@example.org oidc.home"), w.events("auth.failed unknown user oidc.home"), w.events("auth.logout")}, []int{1, 0, 1})
-	same(t, "unknown provider", w.get(c, "/auth/oidc/none/redirect"), ErrNoProvider.Error())
+	same(t, "unknown provider", w.get(c, "/auth/oidc/none/redirect"), ErrUnknownProvider.Error())
 }
 
 func (w *world) tried(c *http.Client, m *oidctest.Provider, p *person) string {
@@ -142,7 +142,7 @@ func TestWhoMayLogIn(t *testing.T) {
 				same(t, "login", got, want)
 				return
 			}
-			if !errors.Is(w.failed(), ErrWrong) || w.get(c, "/") != "nothing" || w.events("auth.failed") != 1 {
+			if !errors.Is(w.failed(), ErrBadCredentials) || w.get(c, "/") != "nothing" || w.events("auth.failed") != 1 {
 				t.Errorf("got %s, trail %v", got, w.trail())
 			}
 		})
@@ -178,7 +178,7 @@ func TestWrongAnswers(t *testing.T) {
 				same(t, "login", got, "jane@example.org oidc.home manage")
 				return
 			}
-			if !strings.Contains(got, test.want) || !errors.Is(w.failed(), ErrWrong) || w.get(c, "/") != "nothing" {
+			if !strings.Contains(got, test.want) || !errors.Is(w.failed(), ErrBadCredentials) || w.get(c, "/") != "nothing" {
 				t.Errorf("got %q, want %q", got, test.want)
 			}
 		})
@@ -222,7 +222,7 @@ func TestWrongState(t *testing.T) {
 		c := w.browser()
 		back := stop(c)
 		spoil(back)
-		if got := w.answer(c.Get(back.String())); !errors.Is(w.failed(), ErrWrong) || w.get(c, "/") != "nothing" || strings.Contains(got, "\n") {
+		if got := w.answer(c.Get(back.String())); !errors.Is(w.failed(), ErrBadCredentials) || w.get(c, "/") != "nothing" || strings.Contains(got, "\n") {
 			t.Errorf("%s: %q, %v", name, got, w.failed())
 		}
 		w.pass(time.Minute) // for the limit of the address
@@ -244,7 +244,7 @@ func TestWrongState(t *testing.T) {
 	cookie := w.cookie(c, flowCookie)
 	u, _ := url.Parse(w.url)
 	c.Jar.SetCookies(u, []*http.Cookie{{Name: w.named(flowCookie), Value: cookie[:len(cookie)-4] + "AAAA", Path: "/"}})
-	if got := w.answer(c.Get(back.String())); !errors.Is(w.failed(), ErrWrong) {
+	if got := w.answer(c.Get(back.String())); !errors.Is(w.failed(), ErrBadCredentials) {
 		t.Errorf("a changed cookie: %s", got)
 	}
 }

@@ -8,23 +8,22 @@ import (
 	"errors"
 	"hash/maphash"
 	"net/http"
-	"sync"
 	"time"
 )
 
 const (
 	// maxPassword bounds what is hashed.
 	maxPassword = 1024
-	// From one network a user may be guessed at 10 times at once and then every
-	// five minutes, and all users together 30 times and then every 30 s.
+	// Login throttling: from one network a user's password may be guessed 10 times
+	// at once and then every five minutes, and those of all users together 30 times
+	// and then every 30 s.
 	pairBurst, pairPause       = 10, 5 * time.Minute
 	networkBurst, networkPause = 30, 30 * time.Second
-	// From wherever, a user may be guessed at 100 times (NIST SP 800-63B, section
-	// 5.2.2) and then every 30 s. It takes ten networks to use that up and keep it
-	// so; networks from which the user has logged in are not concerned.
+	// From all networks together, a user's password may be guessed 100 times (NIST
+	// SP 800-63B, section 5.2.2) and then every 30 s. It takes ten networks to use
+	// that up. Networks from which the user has logged in are exempt, so that
+	// guessing does not lock the user out.
 	userBurst, userPause = 100, 30 * time.Second
-	// rememberedLogins is how many verdicts of each kind are remembered, and how many networks.
-	rememberedLogins = 256
 )
 
 // account is a configured user.
@@ -34,9 +33,9 @@ type account struct {
 	method Method
 }
 
-// passwords checks passwords. What was checked is remembered under a key of
-// this process, never stored: clients send their password with every request,
-// every few seconds for years, and those with a wrong one too.
+// passwords checks passwords, with a rate limit (login throttling). Verdicts are
+// cached under a key of this process, never stored: clients send their password
+// with every request, and those with a wrong one do too.
 type passwords struct {
 	users    []account
 	pairs    *limiter // by user and network
@@ -45,76 +44,71 @@ type passwords struct {
 	hashing  chan struct{} // a semaphore: one password is hashed at a time, for argon2id takes much memory
 	key      [32]byte
 	seed     maphash.Seed
-	memory   *memory
-}
-
-type memory struct {
-	mu       sync.Mutex
-	right    map[[32]byte]int // index of the account
-	wrong    map[[32]byte]bool
-	networks map[string]bool // pairs of a user and a network from which that user logged in
+	cache    *passwordCache
 }
 
 func newPasswords() passwords {
 	p := passwords{
 		pairs: newLimiter(4096, pairBurst, pairPause), networks: newLimiter(2048, networkBurst, networkPause), names: newLimiter(1024, userBurst, userPause),
 		hashing: make(chan struct{}, 1), seed: maphash.MakeSeed(),
-		memory: &memory{right: map[[32]byte]int{}, wrong: map[[32]byte]bool{}, networks: map[string]bool{}},
+		cache: &passwordCache{right: map[[32]byte]int{}, wrong: map[[32]byte]bool{}, networks: map[string]bool{}},
 	}
 	_, _ = rand.Read(p.key[:]) // never fails (crypto/rand)
 	return p
 }
 
-// check returns the account that a user and password belong to. fresh tells
-// whether that was not known from before. While too many were wrong a right
-// password is refused like any other, be it known: else the one that gets in
-// among thousands that do not would be found all the same.
+// check returns the account that a user and password belong to. fresh is whether
+// the verdict is not from the cache. While a client is throttled a right password
+// is refused like a wrong one, cached or not: otherwise guesses beyond the limit
+// would still find it. The error is ErrBadCredentials, a *ThrottledError or that
+// of ctx.
 func (p *passwords) check(ctx context.Context, network, user, password string, now time.Time) (found account, fresh bool, err error) {
 	if user == "" || password == "" || len(password) > maxPassword || len(p.users) == 0 {
-		return account{}, false, ErrWrong
+		return account{}, false, ErrBadCredentials
 	}
 	mac := hmac.New(sha256.New, p.key[:])
 	mac.Write([]byte(user + "\x00" + password))
 	key := [32]byte(mac.Sum(nil))
-	known, right, wrong := p.memory.of(key)
-	if wrong { // the same again is no guess
-		return account{}, false, ErrWrong
+	known, right, wrong := p.cache.of(key)
+	if wrong { // repeating a wrong password is no new guess
+		return account{}, false, ErrBadCredentials
 	}
 	pair := user + "\x00" + network
 	use := allowance{{p.pairs, pair}}
-	if !p.memory.visited(pair) {
-		use = append(use, counted{p.names, user})
+	if !p.cache.seen(pair) {
+		use = append(use, keyedLimit{p.names, user})
 	}
 	if right {
 		if wait := use.wait(now); wait > 0 {
-			return account{}, false, &TooManyError{Wait: wait}
+			return account{}, false, &ThrottledError{Wait: wait}
 		}
-		p.memory.visit(pair)
+		p.cache.markSeen(pair)
 		return p.users[known], false, nil
 	}
-	use = append(use, counted{p.networks, network})
+	use = append(use, keyedLimit{p.networks, network})
 	if wait := use.take(now); wait > 0 {
-		return account{}, false, &TooManyError{Wait: wait}
+		return account{}, false, &ThrottledError{Wait: wait}
 	}
 	select {
 	case p.hashing <- struct{}{}:
 		defer func() { <-p.hashing }()
 	case <-ctx.Done():
-		use.giveBack() // nobody learned anything
+		use.refund() // the client learned nothing
 		return account{}, false, ctx.Err()
 	}
 	i := p.find(user, password)
-	p.memory.keep(key, i)
+	p.cache.keep(key, i)
 	if i < 0 {
-		return account{}, true, ErrWrong
+		return account{}, true, ErrBadCredentials
 	}
-	use.giveBack()
-	p.memory.visit(pair)
+	use.refund()
+	p.cache.markSeen(pair)
 	return p.users[i], true, nil
 }
 
-// find returns the index of the account, or -1. A user that does not exist
-// takes as long as one that does: always the same one of those.
+// find returns the index of the account, or -1. An unknown user takes as long as
+// a known one: the password is compared with the hash of an account that depends
+// on the name alone.
 func (p *passwords) find(user, password string) int {
 	known := false
 	for i, u := range p.users {
@@ -142,76 +136,35 @@ func (p *passwords) knows(user string) bool {
 	return false
 }
 
-func (m *memory) of(key [32]byte) (i int, right, wrong bool) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	i, right = m.right[key]
-	return i, right, m.wrong[key]
-}
-
-// visited reports whether a user has logged in from a network.
-func (m *memory) visited(pair string) bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.networks[pair]
-}
-
-// visit remembers that a user has logged in from a network.
-func (m *memory) visit(pair string) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if !m.networks[pair] && len(m.networks) >= rememberedLogins {
-		clear(m.networks)
-	}
-	m.networks[pair] = true
-}
-
-// keep remembers a verdict. A full memory starts afresh, which only costs time.
-func (m *memory) keep(key [32]byte, i int) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	switch {
-	case i < 0 && len(m.wrong) >= rememberedLogins:
-		clear(m.wrong)
-	case i >= 0 && len(m.right) >= rememberedLogins:
-		clear(m.right)
-	}
-	if i < 0 {
-		m.wrong[key] = true
-	} else {
-		m.right[key] = i
-	}
-}
-
-// byPassword returns whom a user and password of a request stand for. fresh
-// tells whether that was not known from before. Failures are recorded.
-func (a *Auth) byPassword(r *http.Request, user, password string) (who Identity, fresh bool, err error) {
-	found, fresh, err := a.passwords.check(r.Context(), a.bucket(r), user, password, a.now())
+// byPassword identifies the caller by the user and password of a request. fresh
+// is whether the verdict is not from the cache. Failures are recorded.
+func (a *Auth) byPassword(r *http.Request, user, password string) (caller Identity, fresh bool, err error) {
+	found, fresh, err := a.passwords.check(r.Context(), a.rateKey(r), user, password, a.now())
 	if err == nil {
 		return Identity{User: found.user, Method: found.method.ID(), Scope: Manage}, fresh, nil
 	}
-	var tooMany *TooManyError
+	var tooMany *ThrottledError
 	if refused := errors.As(err, &tooMany); fresh || refused {
-		subject := nobody
+		subject := unknownUser
 		if a.passwords.knows(user) {
 			subject = user
 		}
 		why := err
 		if refused {
-			why = errTooMany
+			why = errThrottled
 		}
-		a.failed(r, "basic", subject, why)
+		a.recordFailure(r, "basic", subject, why)
 	}
 	return Identity{}, fresh, err
 }
 
-// Login checks a user and password and begins a session, with a new id, in
-// place of the one that the request may have. keep is whether it is to outlive
-// the browser's being closed. The errors are those of Identify.
+// Login checks a user and password and begins a session with a new id, which
+// replaces that of the request (session fixation). keep is whether the session
+// outlives the browser. It sets the session cookie. The errors are those of Identify.
 func (a *Auth) Login(w http.ResponseWriter, r *http.Request, user, password string, keep bool) (Identity, error) {
-	who, _, err := a.byPassword(r, user, password)
+	caller, _, err := a.byPassword(r, user, password)
 	if err != nil {
-		return who, err
+		return caller, err
 	}
-	return a.begin(w, r, who, keep)
+	return a.startSession(w, r, caller, keep)
 }

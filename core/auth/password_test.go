@@ -44,7 +44,7 @@ func TestGuessingNetworkLocksNobodyElseOut(t *testing.T) {
 			looked := 0
 			for i := range 6000 { // sixteen hours
 				w.pass(10 * time.Second)
-				if err := w.from(guesser(i), "ana", fmt.Sprint("guess ", i)); errors.Is(err, ErrWrong) {
+				if err := w.from(guesser(i), "ana", fmt.Sprint("guess ", i)); errors.Is(err, ErrBadCredentials) {
 					looked++
 				}
 				if i%1000 == 999 {
@@ -71,7 +71,7 @@ func TestGuessesFromManyNetworks(t *testing.T) {
 	for i := range 1000 {
 		w.pass(time.Second)
 		err := w.from(fmt.Sprintf("203.0.%d.%d", i/250, i%250), "ana", fmt.Sprint("guess ", i))
-		if errors.Is(err, ErrWrong) {
+		if errors.Is(err, ErrBadCredentials) {
 			looked++
 		}
 	}
@@ -190,7 +190,7 @@ func TestCancelledLoginIsNoGuess(t *testing.T) {
 		r := httptest.NewRequestWithContext(gone, http.MethodGet, "/", nil)
 		r.RemoteAddr = "203.0.113.9:1"
 		r.SetBasicAuth("ana", fmt.Sprint("guess ", i))
-		if _, err := w.auth.Identify(httptest.NewRecorder(), r); !errors.Is(err, context.Canceled) || errors.Is(err, ErrWrong) || tooMany(err) {
+		if _, err := w.auth.Identify(httptest.NewRecorder(), r); !errors.Is(err, context.Canceled) || errors.Is(err, ErrBadCredentials) || tooMany(err) {
 			t.Fatalf("cancelled login %d: %v", i, err)
 		}
 	}

@@ -40,8 +40,8 @@ func TestFailsClosed(t *testing.T) {
 			t.Errorf("%s: open %v, problems %v", setting, w.auth.Open(), w.auth.Problems())
 		}
 		same(t, setting, w.get(w.browser(), "/"), "nothing")
-		same(t, setting, w.basic("ana", "x"), ErrWrong.Error())
-		same(t, setting, w.login(w.browser(), "ana", "x"), ErrWrong.Error())
+		same(t, setting, w.basic("ana", "x"), ErrBadCredentials.Error())
+		same(t, setting, w.login(w.browser(), "ana", "x"), ErrBadCredentials.Error())
 	}
 	w := start(t, "DOGWATCH_AUTH_BASIC_A_USER=ana", "DOGWATCH_AUTH_BASIC_A_HASH=$$2y$$10$$abc")
 	if !contains(w.auth.Problems(), "doubled") || w.auth.Methods()[0].Problem == "" {
@@ -62,14 +62,14 @@ func TestBasic(t *testing.T) {
 	for _, test := range []struct{ user, password, want string }{
 		{"ana", password, "ana basic.main manage"}, {"ana", password, "ana basic.main manage"},
 		{"Bob", "with:colons in it", "Bob basic.other manage"},
-		{"Ana", password, ErrWrong.Error()}, {"ana", "", ErrWrong.Error()}, {"", "", ErrWrong.Error()}, {"", password, ErrWrong.Error()},
-		{"bob", "with:colons in it", ErrWrong.Error()}, {"ana", "with:colons in it", ErrWrong.Error()},
-		{"ana", strings.Repeat("x", maxPassword+1), ErrWrong.Error()}, {"nobody", "x", ErrWrong.Error()},
+		{"Ana", password, ErrBadCredentials.Error()}, {"ana", "", ErrBadCredentials.Error()}, {"", "", ErrBadCredentials.Error()}, {"", password, ErrBadCredentials.Error()},
+		{"bob", "with:colons in it", ErrBadCredentials.Error()}, {"ana", "with:colons in it", ErrBadCredentials.Error()},
+		{"ana", strings.Repeat("x", maxPassword+1), ErrBadCredentials.Error()}, {"nobody", "x", ErrBadCredentials.Error()},
 	} {
 		same(t, test.user+" "+test.password, w.basic(test.user, test.password), test.want)
 	}
 	for _, header := range []string{"Basic", "Basic ", "Basic !!!", "Basic " + base64.StdEncoding.EncodeToString([]byte("ana")), "Digest ana", "ana"} {
-		same(t, header, w.with("Authorization", header), ErrWrong.Error())
+		same(t, header, w.with("Authorization", header), ErrBadCredentials.Error())
 	}
 	same(t, "nothing", w.get(w.browser(), "/"), "nothing")
 	// A program that logs in with every request is recorded once, and so is each wrong password.
@@ -103,7 +103,7 @@ func TestBruteForce(t *testing.T) {
 	if !tooMany(w.failed()) {
 		t.Error("the form is a way around")
 	}
-	var e *TooManyError
+	var e *ThrottledError
 	if errors.As(w.failed(), &e) && (e.Wait <= 0 || e.Wait > pairPause) {
 		t.Errorf("wait %s", e.Wait)
 	}
@@ -123,21 +123,21 @@ func TestBruteForce(t *testing.T) {
 // TestManyAddresses: guesses from everywhere are slowed down by user, and how many are recorded has an end.
 func TestManyAddresses(t *testing.T) {
 	w := start(t, append(ana, "DOGWATCH_SERVER_TRUSTEDPROXIES=127.0.0.1,::1")...)
-	asked := 0
+	attempts := 0
 	for i := range 400 {
 		r := httptest.NewRequest(http.MethodGet, "/", nil)
 		r.RemoteAddr = "127.0.0.1:1"
 		r.Header.Set("X-Forwarded-For", "2001:db8:0:"+string("0123456789abcdef"[i/16%16])+string("0123456789abcdef"[i%16])+"::1")
 		r.SetBasicAuth("ana", "guess"+string(rune('a'+i)))
 		if _, err := w.auth.Identify(httptest.NewRecorder(), r); !tooMany(err) {
-			asked++
+			attempts++
 		}
 	}
-	if asked > userBurst {
-		t.Errorf("%d guesses of one user were looked at", asked)
+	if attempts > userBurst {
+		t.Errorf("%d guesses of one user were looked at", attempts)
 	}
-	if len(w.auth.passwords.memory.wrong) > rememberedLogins {
-		t.Error("the memory grows")
+	if len(w.auth.passwords.cache.wrong) > maxCached {
+		t.Error("the cache grows without bound")
 	}
 }
 
@@ -234,11 +234,11 @@ func TestOneUserHasNotEndlessSessions(t *testing.T) {
 
 func TestCookies(t *testing.T) {
 	for _, test := range []struct {
-		settings []string
-		peer     string
-		headers  map[string]string
-		host     string
-		secure   bool
+		settings    []string
+		peerAddress string
+		headers     map[string]string
+		host        string
+		secure      bool
 	}{
 		{nil, "192.0.2.1:1", nil, "nas", false},
 		{nil, "192.0.2.1:1", map[string]string{"X-Forwarded-Proto": "https"}, "nas", false}, // from anybody
@@ -249,7 +249,7 @@ func TestCookies(t *testing.T) {
 	} {
 		w := start(t, append(test.settings, ana...)...)
 		r := httptest.NewRequest(http.MethodPost, "/login", nil)
-		r.RemoteAddr, r.Host = test.peer, test.host
+		r.RemoteAddr, r.Host = test.peerAddress, test.host
 		for name, value := range test.headers {
 			r.Header.Set(name, value)
 		}
@@ -288,9 +288,9 @@ func TestTokens(t *testing.T) {
 	same(t, "as a password", w.basic("whoever", read), "home page token read")
 	same(t, "short", w.with("Authorization", "Bearer "+short), "home page token write")
 	w.pass(time.Hour)
-	same(t, "expired", w.with("Authorization", "Bearer "+short), ErrToken.Error())
+	same(t, "expired", w.with("Authorization", "Bearer "+short), ErrBadToken.Error())
 	for _, wrong := range []string{"", "x", "dw_", "wud_abc", tokenPrefix + newSecret(), read[:len(read)-1], read + "x", strings.ToUpper(read)} {
-		same(t, wrong, w.with("Authorization", "Bearer "+wrong), ErrToken.Error())
+		same(t, wrong, w.with("Authorization", "Bearer "+wrong), ErrBadToken.Error())
 	}
 	all, err := w.auth.Tokens(t.Context())
 	if err != nil || len(all) != 3 || all[2].Used.IsZero() || !all[2].Expires.IsZero() {
@@ -304,7 +304,7 @@ func TestTokens(t *testing.T) {
 	if err := w.auth.RevokeToken(t.Context(), id, "ana", ""); err != nil {
 		t.Fatal(err)
 	}
-	same(t, "revoked", w.with("Authorization", "Bearer "+read), ErrToken.Error())
+	same(t, "revoked", w.with("Authorization", "Bearer "+read), ErrBadToken.Error())
 	if err := w.auth.RevokeToken(t.Context(), id, "ana", ""); err == nil {
 		t.Error("revoked twice")
 	}

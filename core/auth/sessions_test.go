@@ -12,8 +12,8 @@ import (
 	"github.com/dogwatch/dogwatch/core/store"
 )
 
-// asked is a request of somebody with a session.
-func (w *world) asked(c *http.Client) *http.Request {
+// requestWith is a request of somebody with a session.
+func (w *world) requestWith(c *http.Client) *http.Request {
 	r := httptest.NewRequest(http.MethodPost, "/", nil)
 	who := Identity{User: "ana", Method: "basic.main", Scope: Manage}
 	if c != nil {
@@ -41,7 +41,7 @@ func TestSessionsPeopleEnd(t *testing.T) {
 	w.login(bobs, "bob", password)
 	w.pass(time.Minute)
 	w.login(desk, "ana", password)
-	all := w.sessions(w.asked(desk))
+	all := w.sessions(w.requestWith(desk))
 	if len(all) != 3 || !all[0].Own || all[1].Own || all[1].User != "bob" || all[1].Method != "basic.other" || !all[2].Created.Equal(began) {
 		t.Fatalf("%+v", all)
 	}
@@ -54,12 +54,12 @@ func TestSessionsPeopleEnd(t *testing.T) {
 
 	w.pass(recordUse - 2*time.Minute) // since the phone came
 	w.get(phone, "/")
-	if all := w.sessions(w.asked(desk)); all[0].ID == all[1].ID || !all[0].Used.Equal(began.Add(recordUse)) || all[0].Own {
+	if all := w.sessions(w.requestWith(desk)); all[0].ID == all[1].ID || !all[0].Used.Equal(began.Add(recordUse)) || all[0].Own {
 		t.Errorf("used last: %+v", all[0])
 	}
 
 	stream := Identity{session: hashOf(w.cookie(bobs, sessionCookie))}
-	if err := w.auth.EndSession(t.Context(), w.auth.ActorOf(w.asked(desk)), all[1].ID); err != nil {
+	if err := w.auth.EndSession(t.Context(), w.auth.ActorOf(w.requestWith(desk)), all[1].ID); err != nil {
 		t.Fatal(err)
 	}
 	same(t, "ended", w.get(bobs, "/"), "nothing")
@@ -67,16 +67,16 @@ func TestSessionsPeopleEnd(t *testing.T) {
 		t.Error("a stream would go on")
 	}
 	for _, id := range []string{all[1].ID, "", "x", all[0].ID[:8], strings.Repeat("0", 64)} {
-		if err := w.auth.EndSession(t.Context(), w.auth.ActorOf(w.asked(desk)), id); !errors.Is(err, store.ErrNotFound) {
+		if err := w.auth.EndSession(t.Context(), w.auth.ActorOf(w.requestWith(desk)), id); !errors.Is(err, store.ErrNotFound) {
 			t.Errorf("%q: %v", id, err)
 		}
 	}
-	if err := w.auth.EndOthers(t.Context(), w.auth.ActorOf(w.asked(desk))); err != nil {
+	if err := w.auth.EndOthers(t.Context(), w.auth.ActorOf(w.requestWith(desk))); err != nil {
 		t.Fatal(err)
 	}
 	same(t, "others", w.get(phone, "/"), "nothing")
 	same(t, "own", w.get(desk, "/"), "ana basic.main manage")
-	if err := w.auth.EndOthers(t.Context(), w.auth.ActorOf(w.asked(nil))); err != nil { // of somebody who sends the password with each request
+	if err := w.auth.EndOthers(t.Context(), w.auth.ActorOf(w.requestWith(nil))); err != nil { // of somebody who sends the password with each request
 		t.Fatal(err)
 	}
 	same(t, "own, from elsewhere", w.get(desk, "/"), "nothing")

@@ -16,7 +16,7 @@ import (
 const (
 	tokenPrefix = "dw_"
 	tokenLength = len(tokenPrefix) + 43
-	// recordUse is how exactly it is known when a token was used last.
+	// recordUse is how often the last use of a session or token is stored.
 	recordUse    = 5 * time.Minute
 	maxTokenName = 100
 )
@@ -26,12 +26,12 @@ func IsToken(text string) bool {
 	return len(text) == tokenLength && strings.HasPrefix(text, tokenPrefix)
 }
 
-// byToken returns whom a token stands for.
+// byToken identifies the caller by a token.
 func (a *Auth) byToken(ctx context.Context, text string) (Identity, error) {
 	if !IsToken(text) {
-		return Identity{}, ErrToken
+		return Identity{}, ErrBadToken
 	}
-	t, err := a.token(ctx, hashOf(text))
+	t, err := a.storedToken(ctx, hashOf(text))
 	if err != nil {
 		return Identity{}, err
 	}
@@ -41,56 +41,56 @@ func (a *Auth) byToken(ctx context.Context, text string) (Identity, error) {
 			a.log.Warn("record the use of a token", "token", t.Name, "error", err)
 		}
 	}
-	who := Identity{User: t.Name, Method: "token", Scope: Read, token: t.Hash}
+	caller := Identity{User: t.Name, Method: "token", Scope: Read, token: t.Hash}
 	if t.Scope == Write.String() {
-		who.Scope = Write
+		caller.Scope = Write
 	}
-	return who, nil
+	return caller, nil
 }
 
-// token returns a token that is still good, or ErrToken.
-func (a *Auth) token(ctx context.Context, hash []byte) (store.Token, error) {
+// storedToken returns a token that is still good, or ErrBadToken.
+func (a *Auth) storedToken(ctx context.Context, hash []byte) (store.Token, error) {
 	t, err := a.opt.Store.Token(ctx, hash)
 	if errors.Is(err, store.ErrNotFound) || err == nil && !t.Expires.IsZero() && !a.now().Before(t.Expires) {
-		return t, ErrToken
+		return t, ErrBadToken
 	}
 	return t, err
 }
 
-// NewToken is a token to be made.
+// NewToken is a token to be created.
 type NewToken struct {
-	// Name is what people know it by.
+	// Name says what the token is for.
 	Name string
 	// Scope is Read or Write.
 	Scope Scope
 	// Expires is the zero time for one that never does.
 	Expires time.Time
-	// Creator is the user who makes it, Address where from.
+	// Creator is the user who creates it, Address that of the client.
 	Creator, Address string
 }
 
-// CreateToken makes a token and returns its secret, which nobody can find out
-// again, and what is stored. The error is an *sdk.InvalidError when the wish makes no sense.
-func (a *Auth) CreateToken(ctx context.Context, wish NewToken) (secret string, made store.Token, err error) {
-	wish.Name = strings.TrimSpace(wish.Name)
+// CreateToken creates a token and returns its secret, which is not stored, and
+// what is. The error is an *sdk.InvalidError when a field is not valid.
+func (a *Auth) CreateToken(ctx context.Context, want NewToken) (secret string, made store.Token, err error) {
+	want.Name = strings.TrimSpace(want.Name)
 	switch {
-	case wish.Name == "":
+	case want.Name == "":
 		return "", made, sdk.Invalid("name", "is required: say what the token is for")
-	case utf8.RuneCountInString(wish.Name) > maxTokenName, strings.ContainsFunc(wish.Name, unicode.IsControl):
+	case utf8.RuneCountInString(want.Name) > maxTokenName, strings.ContainsFunc(want.Name, unicode.IsControl):
 		return "", made, sdk.Invalid("name", "want at most 100 characters on one line")
-	case wish.Scope != Read && wish.Scope != Write:
+	case want.Scope != Read && want.Scope != Write:
 		return "", made, sdk.Invalid("scope", "want read or write")
-	case !wish.Expires.IsZero() && !wish.Expires.After(a.now()):
+	case !want.Expires.IsZero() && !want.Expires.After(a.now()):
 		return "", made, sdk.Invalid("expires", "want a time to come")
 	}
 	secret = tokenPrefix + newSecret()
 	made, err = a.opt.Store.AddToken(ctx, store.Token{
-		Name: wish.Name, Hash: hashOf(secret), Scope: wish.Scope.String(), Creator: wish.Creator, Created: a.now(), Expires: wish.Expires,
+		Name: want.Name, Hash: hashOf(secret), Scope: want.Scope.String(), Creator: want.Creator, Created: a.now(), Expires: want.Expires,
 	})
 	if err != nil {
 		return "", made, err
 	}
-	a.append(ctx, event.TokenCreated, wish.Creator, event.Login{Token: made.Name, Scope: made.Scope, Address: wish.Address})
+	a.recordEvent(ctx, event.TokenCreated, want.Creator, event.Login{Token: made.Name, Scope: made.Scope, Address: want.Address})
 	return secret, made, nil
 }
 
@@ -103,6 +103,6 @@ func (a *Auth) RevokeToken(ctx context.Context, id int64, by, address string) er
 	if err != nil {
 		return err
 	}
-	a.append(ctx, event.TokenRevoked, by, event.Login{Token: gone.Name, Scope: gone.Scope, Address: address})
+	a.recordEvent(ctx, event.TokenRevoked, by, event.Login{Token: gone.Name, Scope: gone.Scope, Address: address})
 	return nil
 }

@@ -19,7 +19,7 @@ type Logins interface {
 	Open() bool
 	Strategies() []auth.Strategy
 	// Login begins a session; keep is whether it outlives the browser's being closed.
-	// The errors to tell apart are auth.ErrWrong and *auth.TooManyError.
+	// The errors to tell apart are auth.ErrBadCredentials and *auth.ThrottledError.
 	Login(w http.ResponseWriter, r *http.Request, user, password string, keep bool) (auth.Identity, error)
 	// Logout ends a session and returns where to log out of the provider; "" for nowhere.
 	Logout(w http.ResponseWriter, r *http.Request) (elsewhere string, err error)
@@ -110,13 +110,13 @@ func (u *UI) login(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	p.User = user
-	var tooMany *auth.TooManyError
+	var tooMany *auth.ThrottledError
 	switch {
 	case errors.As(err, &tooMany):
 		w.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(tooMany.Wait.Seconds()))))
 		p.Wrong = capital(err.Error())
 		u.askLogin(w, r, http.StatusTooManyRequests, p)
-	case errors.Is(err, auth.ErrWrong):
+	case errors.Is(err, auth.ErrBadCredentials):
 		p.Wrong = "The user or the password is wrong"
 		u.askLogin(w, r, http.StatusUnauthorized, p)
 	default:

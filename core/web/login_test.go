@@ -28,7 +28,7 @@ func (f fakeLogins) Login(w http.ResponseWriter, _ *http.Request, user, password
 		return auth.Identity{}, f.err
 	}
 	if user != "ana" || password != "right" {
-		return auth.Identity{}, auth.ErrWrong
+		return auth.Identity{}, auth.ErrBadCredentials
 	}
 	http.SetCookie(w, &http.Cookie{Name: "session", Value: strconv.FormatBool(keep)})
 	return auth.Identity{User: user}, nil
@@ -113,7 +113,7 @@ func TestLoginForm(t *testing.T) {
 	}
 	contains(t, body, "The user or the password is wrong.", `value="/a"`)
 	mustBeInert(t, body)
-	resp, body = post(t, door(t, fakeLogins{err: &auth.TooManyError{Wait: 90 * time.Second}}), "/login", nil)
+	resp, body = post(t, door(t, fakeLogins{err: &auth.ThrottledError{Wait: 90 * time.Second}}), "/login", nil)
 	if resp.StatusCode != http.StatusTooManyRequests || resp.Header.Get("Retry-After") != "90" {
 		t.Errorf("%d, %v", resp.StatusCode, resp.Header)
 	}

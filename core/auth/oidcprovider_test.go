@@ -17,7 +17,7 @@ func TestProviderTrouble(t *testing.T) {
 	w, m := startProvider(t, ana...)
 	m.Shutdown()
 	c := w.browser()
-	if got := w.get(c, begin); !strings.Contains(got, "ask oidc.home for its settings") || errors.Is(w.failed(), ErrWrong) {
+	if got := w.get(c, begin); !strings.Contains(got, "ask oidc.home for its settings") || errors.Is(w.failed(), ErrBadCredentials) {
 		t.Errorf("down: %s", got)
 	}
 	same(t, "the other way", w.basic("ana", password), "ana basic.main manage")
@@ -37,7 +37,7 @@ func TestProviderTrouble(t *testing.T) {
 		w.restart()
 		return w
 	}
-	const good = `{"issuer":"SELF","authorization_endpoint":"SELF/a","token_endpoint":"SELF/t","jwks_uri":"SELF/k","end_session_endpoint":"SELF/end?x=1"}`
+	const validSessions = `{"issuer":"SELF","authorization_endpoint":"SELF/a","token_endpoint":"SELF/t","jwks_uri":"SELF/k","end_session_endpoint":"SELF/end?x=1"}`
 	for _, test := range []struct {
 		status int
 		body   string
@@ -48,15 +48,15 @@ func TestProviderTrouble(t *testing.T) {
 		{200, `{"issuer":"https://evil.example.org"}`, "says that its issuer is"},
 		{200, `{}`, "says that its issuer is"},
 		{200, `{"issuer":"SELF"}`, "authorization_endpoint"},
-		{200, strings.Replace(good, "SELF/a", "javascript:x", 1), "authorization_endpoint"},
-		{200, strings.Repeat(" ", maxDocument) + good, "not an OpenID Connect provider"},
+		{200, strings.Replace(validSessions, "SELF/a", "javascript:x", 1), "authorization_endpoint"},
+		{200, strings.Repeat(" ", maxDocument) + validSessions, "not an OpenID Connect provider"},
 	} {
 		w := answers(test.status, test.body)
 		if got := w.get(w.browser(), begin); !strings.Contains(got, test.want) {
 			t.Errorf("%.40s: %s", test.body, got)
 		}
 	}
-	w = answers(200, strings.Replace(good, `"SELF"`, `"SELF/"`, 1)) // a slash more or less does not matter
+	w = answers(200, strings.Replace(validSessions, `"SELF"`, `"SELF/"`, 1)) // a slash more or less does not matter
 	noFollow := w.browser()
 	noFollow.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	resp, err := noFollow.Get(w.url + begin)
@@ -81,7 +81,7 @@ func TestLogoutAtProvider(t *testing.T) {
 		w := start(t, "WUD_AUTH_OIDC_HOME_CLIENTID=x", "WUD_AUTH_OIDC_HOME_CLIENTSECRET="+clientSecret, "WUD_AUTH_OIDC_HOME_DISCOVERY="+server,
 			"DOGWATCH_AUTH_OIDC_HOME_LOGOUTRETURN="+back, "DOGWATCH_PUBLIC_URL=https://dog.example.org/x")
 		answer := httptest.NewRecorder()
-		if _, err := w.auth.begin(answer, httptest.NewRequest(http.MethodGet, "/", nil), Identity{User: "ana", Method: "oidc.home"}, true); err != nil {
+		if _, err := w.auth.startSession(answer, httptest.NewRequest(http.MethodGet, "/", nil), Identity{User: "ana", Method: "oidc.home"}, true); err != nil {
 			t.Fatal(err)
 		}
 		w.restart() // nothing is known of the provider
@@ -97,7 +97,7 @@ func TestLogoutAtProvider(t *testing.T) {
 			want = "https://dog.example.org/x" + want
 		}
 		same(t, "and back to", u.Query().Get("post_logout_redirect_uri"), want)
-		to, err := w.auth.Finish(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/auth/oidc/home/cb", nil), "home")
+		to, err := w.auth.FinishOIDC(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/auth/oidc/home/cb", nil), "home")
 		same(t, "back", []any{to, err}, []any{"https://dog.example.org/x/login?stay", nil})
 	}
 }
@@ -126,7 +126,7 @@ func TestProviderGoesAndComes(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := w.answer(client.Get(w.url + "/auth/oidc/home/cb?code=x&state=" + to.Query().Get("state")))
-	if !strings.Contains(got, "ask oidc.home for the login") || !errors.Is(w.failed(), ErrProvider) || errors.Is(w.failed(), ErrWrong) {
+	if !strings.Contains(got, "ask oidc.home for the login") || !errors.Is(w.failed(), ErrProviderUnavailable) || errors.Is(w.failed(), ErrBadCredentials) {
 		t.Errorf("got %s", got)
 	}
 }

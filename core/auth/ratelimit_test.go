@@ -22,7 +22,7 @@ func TestLimiter(t *testing.T) {
 	if wait := l.take("a", now.Add(time.Minute)); wait != 0 {
 		t.Errorf("waits %s after a minute", wait)
 	}
-	l.giveBack("a")
+	l.refund("a")
 	if wait := l.take("a", now.Add(time.Minute)); wait != 0 {
 		t.Errorf("waits %s after it was given back", wait)
 	}
@@ -35,6 +35,6 @@ func TestLimiter(t *testing.T) {
 		t.Error("there is no end")
 	}
 	if len(l.slots) != 64 {
-		t.Error("the memory grows")
+		t.Error("the cache grows without bound")
 	}
 }

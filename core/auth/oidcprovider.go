@@ -23,9 +23,9 @@ const (
 	wellKnown = "/.well-known/openid-configuration"
 	// maxDocument bounds what is read of a provider at a time.
 	maxDocument = 1 << 20
-	// restTime is for how long a provider that did not answer is not asked again, so
-	// that those who wait for their turn do not wait for it one after the other.
-	restTime = 3 * time.Second
+	// retryBackoff is how long after a failed discovery the next is attempted, so that
+	// requests that wait for the lock do not each wait for the provider.
+	retryBackoff = 3 * time.Second
 	// skew is how far the clocks of the provider and of this machine may differ.
 	skew = 2 * time.Minute
 )
@@ -37,10 +37,10 @@ type provider struct {
 	client  *http.Client
 	now     func() time.Time
 
-	mu     sync.Mutex // held while asking for the settings, so that one asks for all
-	known  atomic.Pointer[discovered]
-	asked  time.Time // when that failed last
-	failed error
+	mu       sync.Mutex // held during discovery, so that one request does it for all
+	known    atomic.Pointer[discovered]
+	failedAt time.Time
+	failed   error // of the last discovery
 }
 
 // discovered are the settings of a provider, as it publishes them.
@@ -58,7 +58,7 @@ func newProvider(m Method, o oidcOptions, security *tls.Config, now func() time.
 	return &provider{method: m, options: o, now: now, client: &http.Client{Timeout: o.Timeout, Transport: bounded{transport}}}
 }
 
-// bounded is a transport that reads no endless answers.
+// bounded is a transport that limits the size of responses.
 type bounded struct{ next http.RoundTripper }
 
 func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -73,8 +73,8 @@ func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// settings returns what the provider publishes, and asks again once that is
-// old. A provider that does not answer then is used as it was known.
+// settings returns what the provider publishes, and does the discovery again once
+// that is older than the ttl. If it fails, the settings known before are returned.
 func (p *provider) settings(ctx context.Context) (*discovered, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -83,15 +83,15 @@ func (p *provider) settings(ctx context.Context) (*discovered, error) {
 	if d != nil && (ttl < 0 || p.now().Sub(d.at) < max(ttl, time.Minute)) {
 		return d, nil
 	}
-	if p.failed == nil || p.now().Sub(p.asked) > restTime {
+	if p.failed == nil || p.now().Sub(p.failedAt) > retryBackoff {
 		var fresh *discovered
 		fresh, p.failed = p.discover(ctx)
 		if p.failed == nil {
 			p.known.Store(fresh)
 			return fresh, nil
 		}
-		p.asked = p.now()
-		if err := ctx.Err(); err != nil { // who asked has left, which says nothing of the provider
+		p.failedAt = p.now()
+		if err := ctx.Err(); err != nil { // the request ended, which says nothing about the provider
 			p.failed = nil
 			return nil, err
 		}
@@ -102,9 +102,8 @@ func (p *provider) settings(ctx context.Context) (*discovered, error) {
 	return nil, p.failed
 }
 
-// discover asks the provider for its settings (OpenID Connect Discovery 1.0,
-// section 4). Its issuer must be the one that was configured; a slash at the
-// end, which providers and people are not of one mind about, does not count.
+// discover fetches the settings of the provider (OpenID Connect Discovery 1.0,
+// section 4). The issuer must be the one that is configured, but for a trailing slash.
 func (p *provider) discover(ctx context.Context) (*discovered, error) {
 	issuer := strings.TrimRight(strings.TrimSuffix(p.options.Discovery.String(), wellKnown), "/")
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, issuer+wellKnown, nil)
@@ -145,15 +144,15 @@ func (p *provider) discover(ctx context.Context) (*discovered, error) {
 	return d, nil
 }
 
-// signing returns the algorithms of a provider that prove that a token is its own.
+// signing returns the asymmetric signature algorithms of a provider.
 func signing(offered []string) []string {
-	var good []string
+	var validSessions []string
 	for _, alg := range offered {
 		if alg != "none" && !strings.HasPrefix(alg, "HS") {
-			good = append(good, alg)
+			validSessions = append(validSessions, alg)
 		}
 	}
-	return good
+	return validSessions
 }
 
 func isWeb(address string) bool {
@@ -161,8 +160,8 @@ func isWeb(address string) bool {
 	return err == nil && (u.Scheme == "https" || u.Scheme == "http") && u.Host != ""
 }
 
-// explain takes the address, which may hold a secret, out of an error of
-// net/http, and says what to do about an authority that nobody knows.
+// explain removes the address, which may hold a secret, from an error of net/http,
+// and adds the remedy for an unknown certificate authority.
 func (p *provider) explain(err error) error {
 	var wrapped *url.Error
 	if errors.As(err, &wrapped) {
@@ -184,8 +183,8 @@ func (p *provider) oauth(d *discovered, public string) *oauth2.Config {
 
 func callbackPath(name string) string { return "/auth/oidc/" + url.PathEscape(name) + "/cb" }
 
-// logoutFrom returns where to log out of the provider, for a user of the server
-// at a public address; "" when there is no such place or the provider does not answer.
+// logoutFrom returns where to log out of the provider, for the server's public
+// address; "" when there is no such address or the provider is not reachable.
 func (p *provider) logoutFrom(ctx context.Context, public string) string {
 	d, err := p.settings(ctx)
 	if err != nil {
@@ -198,9 +197,9 @@ func (p *provider) logoutFrom(ctx context.Context, public string) string {
 	return logoutURL(d, p.options.ClientID, back)
 }
 
-// logoutURL returns where to log out of a provider, which sends people on to
-// back unless that is "" (OpenID Connect RP-Initiated Logout 1.0, section 2). The
-// client id stands in for an id token, which would have to be stored for that.
+// logoutURL returns where to log out of a provider, which redirects to back unless
+// that is "" (OpenID Connect RP-Initiated Logout 1.0, section 2). The client id is
+// sent instead of an id token, which would have to be stored for that.
 func logoutURL(d *discovered, client, back string) string {
 	if d == nil || d.logout == "" {
 		return ""

@@ -6,29 +6,30 @@ import (
 	"time"
 )
 
-// limiter slows somebody down: each key may act burst times at once, and then
-// once per pause. Its memory is fixed: keys share slots by a hash that nobody
-// outside can predict.
+// limiter is a rate limit (token buckets): each key may act burst times at once,
+// and then once per pause. Its memory is fixed: keys share slots by a seeded hash,
+// so that a client cannot choose with whom it shares one. Its methods may be
+// called concurrently.
 type limiter struct {
 	burst float64
 	pause time.Duration
 	seed  maphash.Seed
 
 	mu    sync.Mutex
-	slots []bucket
+	slots []tokenBucket
 }
 
-type bucket struct {
+type tokenBucket struct {
 	used    float64 // how many of the burst
 	at      time.Time
-	skipped int // samples that were not taken since the last that was
+	skipped int // samples since the last that was taken
 }
 
 func newLimiter(slots, burst int, pause time.Duration) *limiter {
-	return &limiter{burst: float64(burst), pause: pause, seed: maphash.MakeSeed(), slots: make([]bucket, slots)}
+	return &limiter{burst: float64(burst), pause: pause, seed: maphash.MakeSeed(), slots: make([]tokenBucket, slots)}
 }
 
-func (l *limiter) slot(key string) *bucket {
+func (l *limiter) slot(key string) *tokenBucket {
 	return &l.slots[maphash.String(l.seed, key)%uint64(len(l.slots))]
 }
 
@@ -36,7 +37,7 @@ func (l *limiter) slot(key string) *bucket {
 func (l *limiter) take(key string, now time.Time) (wait time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	b, wait := l.look(key, now)
+	b, wait := l.refill(key, now)
 	if wait == 0 {
 		b.used++
 	}
@@ -47,12 +48,13 @@ func (l *limiter) take(key string, now time.Time) (wait time.Duration) {
 func (l *limiter) wait(key string, now time.Time) time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	_, wait := l.look(key, now)
+	_, wait := l.refill(key, now)
 	return wait
 }
 
-// look returns the bucket of a key, and how long the key must wait. l.mu is held.
-func (l *limiter) look(key string, now time.Time) (*bucket, time.Duration) {
+// refill returns the bucket of a key as it is now, and how long the key must wait.
+// l.mu is held.
+func (l *limiter) refill(key string, now time.Time) (*tokenBucket, time.Duration) {
 	b := l.slot(key)
 	b.used = max(0, b.used-float64(now.Sub(b.at))/float64(l.pause))
 	b.at = now
@@ -67,7 +69,7 @@ func (l *limiter) look(key string, now time.Time) (*bucket, time.Duration) {
 func (l *limiter) sample(key string, now time.Time) (skipped int, taken bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	b, wait := l.look(key, now)
+	b, wait := l.refill(key, now)
 	if wait > 0 {
 		b.skipped++
 		return 0, false
@@ -77,18 +79,19 @@ func (l *limiter) sample(key string, now time.Time) (skipped int, taken bool) {
 	return skipped, true
 }
 
-// giveBack undoes a take.
-func (l *limiter) giveBack(key string) {
+// refund undoes a take.
+func (l *limiter) refund(key string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	b := l.slot(key)
 	b.used = max(0, b.used-1)
 }
 
-// allowance is what one attempt counts for: it is made if every limiter lets its key act.
-type allowance []counted
+// allowance are the limits that one attempt counts for: it is allowed if every
+// limiter lets its key act.
+type allowance []keyedLimit
 
-type counted struct {
+type keyedLimit struct {
 	limiter *limiter
 	key     string
 }
@@ -97,7 +100,7 @@ type counted struct {
 func (a allowance) take(now time.Time) time.Duration {
 	for i, c := range a {
 		if wait := c.limiter.take(c.key, now); wait > 0 {
-			a[:i].giveBack()
+			a[:i].refund()
 			return wait
 		}
 	}
@@ -112,9 +115,9 @@ func (a allowance) wait(now time.Time) (longest time.Duration) {
 	return longest
 }
 
-// giveBack undoes a take.
-func (a allowance) giveBack() {
+// refund undoes a take.
+func (a allowance) refund() {
 	for _, c := range a {
-		c.limiter.giveBack(c.key)
+		c.limiter.refund(c.key)
 	}
 }
