@@ -4,6 +4,7 @@ import (
 	"context"
 	"net"
 	"net/http"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -26,7 +27,10 @@ import (
 	"github.com/dogwatch/dogwatch/core/statestream"
 	"github.com/dogwatch/dogwatch/core/store"
 	"github.com/dogwatch/dogwatch/core/web"
+	"github.com/dogwatch/dogwatch/core/wiring"
+	"github.com/dogwatch/dogwatch/core/wudstore"
 	"github.com/dogwatch/dogwatch/internal/idle"
+	"github.com/dogwatch/dogwatch/sdk/kind"
 )
 
 // retention is how long events and finished deliveries are kept.
@@ -96,19 +100,19 @@ func New(ctx context.Context, opt Options) (*App, error) {
 		return nil, err
 	}
 	a.components = component.New(component.Options{
-		Plugins: a.plugins, Log: opt.Log, Secrets: opt.Redactor.Add, ValidateWatcher: validateWatcher, ValidateTrigger: validateTrigger, MaskAll: settings.Server.MaskAll,
+		Plugins: a.plugins, Log: opt.Log, Secrets: opt.Redactor.Add, ValidateWatcher: wiring.ValidateWatcher, ValidateTrigger: wiring.ValidateTrigger, MaskAll: settings.Server.MaskAll,
 		Changed: func(*component.Component) { a.bus.Touch(event.ComponentChanged) },
 	})
 	a.checker = check.New(check.Options{
-		Registries: registries{a.components}, Store: a.store, Cache: &checkCache{store: a.store, log: a.log},
+		Registries: wiring.Registries{Components: a.components}, Store: a.store, Cache: wiring.Cache{Store: a.store, Log: a.log},
 		Limits: check.Limits{PerHost: settings.Check.PerHost, Total: settings.Check.Total}, ForeignLabels: settings.Labels.Foreign, WatchFloating: settings.Check.Floating,
 		Order: a.components.WatcherNames, Reached: a.reached, AlreadyNotified: a.store.AlreadyNotified, Log: opt.Log, Now: opt.Now,
 		Progressed: func() { a.bus.Touch(event.CheckProgressed) },
 	})
-	a.dater = check.NewDater(a.checker, registries{a.components}.limits)
+	a.dater = check.NewDater(a.checker, wiring.Registries{Components: a.components}.Limits)
 	a.dispatcher = dispatch.New(dispatch.Options{
-		Triggers: triggers{a.components}, Containers: containers{a.store}, Store: a.store, Bus: &a.bus,
-		Lend: lender{a.components}.lend, NotStarted: plugin.NotStarted, Died: plugin.Exited, Redact: opt.Redactor.String, Log: opt.Log, Now: opt.Now,
+		Triggers: wiring.Triggers{Components: a.components}, Containers: wiring.Containers{Store: a.store}, Store: a.store, Bus: &a.bus,
+		Lend: wiring.Grants{Components: a.components}.Attach, NotStarted: plugin.NotStarted, Died: plugin.Exited, Redact: opt.Redactor.String, Log: opt.Log, Now: opt.Now,
 	})
 	a.scheduler = schedule.NewScheduler(a.components, a.checker, opt.Log)
 	a.service = service.New(a.serviceOptions())
@@ -134,7 +138,7 @@ func (a *App) pluginOptions() plugin.Options {
 		Checksums: settings.Plugins.Checksums(), Grants: settings.Plugins.Grants(), Env: settings.Plugins.Env,
 		RunDirs: []string{settings.Store.Path}, Trust: a.store, Log: a.opt.Log, Now: a.opt.Now,
 		RegistryTimeout: settings.Check.Timeout, Contained: contained.Here(), Changed: a.pluginChanged, Observe: a.metrics.Call,
-		Redact: a.opt.Redactor.String, Vars: vars(settings),
+		Redact: a.opt.Redactor.String, Vars: wiring.PluginVars(settings),
 	}
 }
 
@@ -150,10 +154,10 @@ func (a *App) Close() {
 // Run serves until ctx ends, and then stops in order: no new requests and
 // schedules, running checks, deliveries under way.
 func (a *App) Run(ctx context.Context) error {
-	stored := containers{a.store}
+	stored := wiring.Containers{Store: a.store}
 	hub, err := statestream.New(ctx, statestream.Options{
-		Containers: stored.shared, Watchers: a.components.WatcherNames, Events: a.store, Bus: &a.bus,
-		Run: runner(a.dispatcher, stored), Log: a.opt.Log,
+		Containers: stored.Shared, Watchers: a.components.WatcherNames, Events: a.store, Bus: &a.bus,
+		Run: wiring.RunNow(a.dispatcher, stored), Log: a.opt.Log,
 	})
 	if err != nil {
 		return err
@@ -191,7 +195,7 @@ func (a *App) Run(ctx context.Context) error {
 		}
 		return a.dater.Run(ctx)
 	})
-	g.Go(func() error { return hub.Run(ctx, subscribers(a.components)) })
+	g.Go(func() error { return hub.Run(ctx, wiring.Subscribers(a.components)) })
 	g.Go(func() error { return a.count(ctx) })
 	g.Go(func() error { return a.housekeep(ctx) })
 	g.Go(func() error { return releaseWhenIdle(ctx, &a.bus, a.pageViews, idle.Release) })
@@ -298,7 +302,7 @@ func (a *App) pluginChanged(st plugin.Status) {
 func (a *App) serviceOptions() service.Options {
 	return service.Options{
 		Config: a.opt.Config, Version: a.opt.Version, Store: a.store, Components: a.components, Plugins: a.plugins,
-		Checks: a.scheduler, Triggers: a.dispatcher, TestRuns: newRunner(a.components, containers{a.store}.uses, a.opt.Log, a.opt.Now),
+		Checks: a.scheduler, Triggers: a.dispatcher, TestRuns: wiring.TestRunner(a.components, wiring.Containers{Store: a.store}.Uses, a.opt.Log, a.opt.Now),
 		Auth: a.auth, Redact: a.opt.Redactor.String, Demo: a.opt.Demo, Log: a.opt.Log, Now: a.opt.Now,
 	}
 }
@@ -307,7 +311,7 @@ func (a *App) apiOptions(pages api.Pages) api.Options {
 	return api.Options{
 		Config: a.opt.Config, Version: a.opt.Version, Store: a.store, Bus: &a.bus,
 		Components: a.components, Plugins: a.plugins, Checks: a.scheduler, Triggers: a.dispatcher,
-		TestRuns: newRunner(a.components, containers{a.store}.uses, a.opt.Log, a.opt.Now),
+		TestRuns: wiring.TestRunner(a.components, wiring.Containers{Store: a.store}.Uses, a.opt.Log, a.opt.Now),
 		Metrics:  a.metrics, Auth: a.auth, LogLevel: a.logLevel, Pages: pages, Redact: a.opt.Redactor.String, Log: a.opt.Log, Now: a.opt.Now,
 	}
 }
@@ -319,7 +323,7 @@ func (a *App) webOptions() web.Options {
 		Checks: a.scheduler, Triggers: a.dispatcher, Plugins: a.plugins,
 		Setup: setup{
 			components: a.components, plugins: a.plugins, config: a.opt.Config, next: a.scheduler.Next, redact: redact,
-			trials: newRunner(a.components, containers{a.store}.uses, a.opt.Log, a.opt.Now), now: a.opt.Now,
+			trials: wiring.TestRunner(a.components, wiring.Containers{Store: a.store}.Uses, a.opt.Log, a.opt.Now), now: a.opt.Now,
 		},
 		Processes: processes{plugins: a.plugins, redact: redact}, Archive: archive{store: a.store, redact: redact, wake: a.dispatcher.Wake},
 		About: a.about(a.opt.Now()), Logins: a.auth, Tokens: tokens{a.auth}, Sessions: sessions{a.auth}, LogLevel: a.logLevel, OpenAPI: api.Document(), User: user, Redact: redact,
@@ -341,4 +345,28 @@ func user(r *http.Request) string {
 		return who.User
 	}
 	return ""
+}
+
+// importWUD takes over, once, what What's Up Docker left in the store folder.
+func (a *App) importWUD(ctx context.Context) {
+	wudstore.Import(ctx, a.store, filepath.Join(a.opt.Config.Store.Path, a.opt.Config.WUDFile), a.watcherNames, a.log)
+}
+
+// watcherNames returns the names of the watchers there will be.
+func (a *App) watcherNames() []string {
+	var names []string
+	for _, c := range a.opt.Config.Components {
+		if c.Kind == kind.Watcher {
+			names = append(names, c.Name)
+		}
+	}
+	if len(names) > 0 {
+		return names
+	}
+	for _, t := range a.plugins.Types(kind.Watcher) {
+		if t.DefaultName != "" {
+			names = append(names, t.DefaultName)
+		}
+	}
+	return names
 }

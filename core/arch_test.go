@@ -16,8 +16,8 @@ const module = "github.com/dogwatch/dogwatch/"
 // only what is in a layer below its own.
 var layers = [][]string{
 	{"core"},
-	{"core/api", "core/doctor", "core/web"},
-	{"core/service"},
+	{"core/api", "core/doctor", "core/oneshot", "core/web"},
+	{"core/service", "core/wiring"},
 	{"core/testrun"},
 	{"core/installation", "core/schedule"},
 	{"core/auth", "core/check", "core/dispatch", "core/statestream", "core/component"},

@@ -43,8 +43,8 @@ func (a *App) CheckAndDeliver(ctx context.Context, names []string) (Delivered, e
 		return done, err
 	}
 	done.Problems = a.components.Problems()
-	watchers := chosen(a.components, names)
-	done.Failures = each(watchers, func(w *component.Watcher) error {
+	watchers := a.components.WatchersNamed(names)
+	done.Failures = component.EachWatcher(watchers, func(w *component.Watcher) error {
 		_, err := a.checker.Run(ctx, schedule.CheckWatcher(w))
 		return err
 	})

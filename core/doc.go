@@ -35,8 +35,8 @@
 // Packages depend downwards only, in this order, which arch_test.go asserts:
 //
 //	core
-//	api doctor web
-//	service
+//	api doctor oneshot web
+//	service wiring
 //	testrun
 //	installation schedule
 //	auth check dispatch statestream component
@@ -46,5 +46,5 @@
 //	regexcost
 //
 // check and dispatch declare the few methods they need of others as
-// interfaces; wiring.go fits the implementations to them.
+// interfaces; wiring fits the implementations to them.
 package core

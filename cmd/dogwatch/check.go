@@ -18,6 +18,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/check"
 	"github.com/dogwatch/dogwatch/core/config"
 	"github.com/dogwatch/dogwatch/core/logging"
+	"github.com/dogwatch/dogwatch/core/oneshot"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 	"github.com/dogwatch/dogwatch/sdk/option"
@@ -209,7 +210,7 @@ func blank(found []sdk.Container, redactor *logging.Redactor) []sdk.Container {
 }
 
 // asking tells how far the checks are, or else how many answers have come in.
-func asking(once *core.Once) func() string {
+func asking(once *oneshot.Instance) func() string {
 	began := time.Now()
 	return func() string {
 		if words := progressOf(once.Progress()); words != "" {

@@ -10,9 +10,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/dogwatch/dogwatch/core"
 	"github.com/dogwatch/dogwatch/core/component"
 	"github.com/dogwatch/dogwatch/core/config"
+	"github.com/dogwatch/dogwatch/core/oneshot"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 	"github.com/dogwatch/dogwatch/sdk/option"
 )
@@ -72,7 +72,7 @@ func (g *global) findTypes(ctx context.Context, name string) ([]kind.Type, error
 }
 
 // typesNamed returns the types of a name, and the names of all.
-func typesNamed(once *core.Once, k kind.Kind, typ string) (found []kind.Type, known []string) {
+func typesNamed(once *oneshot.Instance, k kind.Kind, typ string) (found []kind.Type, known []string) {
 	for _, of := range kind.Kinds() {
 		for _, t := range once.Types(of) {
 			if k != "" && k != of {

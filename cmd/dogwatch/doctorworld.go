@@ -10,10 +10,10 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
-	"github.com/dogwatch/dogwatch/core"
 	"github.com/dogwatch/dogwatch/core/component"
 	"github.com/dogwatch/dogwatch/core/config"
 	"github.com/dogwatch/dogwatch/core/doctor"
+	"github.com/dogwatch/dogwatch/core/oneshot"
 	"github.com/dogwatch/dogwatch/core/plugin"
 	"github.com/dogwatch/dogwatch/plugins/watchers/docker"
 	"github.com/dogwatch/dogwatch/sdk"
@@ -24,7 +24,7 @@ import (
 
 // subject fits the components of a command, which doctor examines, to doctor.World.
 type subject struct {
-	once   *core.Once
+	once   *oneshot.Instance
 	config *config.Config
 }
 

@@ -10,8 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/dogwatch/dogwatch/core"
 	"github.com/dogwatch/dogwatch/core/check"
+	"github.com/dogwatch/dogwatch/core/oneshot"
 )
 
 // shownTags is how many tags explain lists unless it is asked for all.
@@ -85,7 +85,7 @@ func (g *global) explain(ctx context.Context, name string) (check.Explanation, e
 	return e, err
 }
 
-func (g *global) explained(ctx context.Context, once *core.Once, name string) (check.Explanation, error) {
+func (g *global) explained(ctx context.Context, once *oneshot.Instance, name string) (check.Explanation, error) {
 	container, image, err := g.findOne(ctx, once, name)
 	switch {
 	case err != nil:

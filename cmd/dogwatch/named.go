@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/dogwatch/dogwatch/core"
 	"github.com/dogwatch/dogwatch/core/lookup"
+	"github.com/dogwatch/dogwatch/core/oneshot"
 	"github.com/dogwatch/dogwatch/internal/reference"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/kind"
@@ -41,7 +41,7 @@ func looksLikeImage(word string) bool {
 // find returns what words stand for: containers by whatever they are called (see
 // package lookup), and images. A word that no container is called is an image,
 // unless one is called nearly so: then it is wrong.
-func (g *global) find(ctx context.Context, once *core.Once, words []string) (n named, wrong []error) {
+func (g *global) find(ctx context.Context, once *oneshot.Instance, words []string) (n named, wrong []error) {
 	var all []sdk.Container
 	if slices.Contains(neededFor(words), kind.Watcher) {
 		var failures []error
@@ -84,7 +84,7 @@ func (n *named) add(found []sdk.Container) {
 }
 
 // findOne is find for a word that must stand for one thing; container is nil when that is an image.
-func (g *global) findOne(ctx context.Context, once *core.Once, word string) (container *sdk.Container, img string, err error) {
+func (g *global) findOne(ctx context.Context, once *oneshot.Instance, word string) (container *sdk.Container, img string, err error) {
 	n, wrong := g.find(ctx, once, []string{word})
 	switch {
 	case len(wrong) > 0:

@@ -11,11 +11,11 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/dogwatch/dogwatch/core"
 	"github.com/dogwatch/dogwatch/core/auth"
 	"github.com/dogwatch/dogwatch/core/component"
 	"github.com/dogwatch/dogwatch/core/config"
 	"github.com/dogwatch/dogwatch/core/logging"
+	"github.com/dogwatch/dogwatch/core/oneshot"
 	"github.com/dogwatch/dogwatch/core/plugin"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 	"github.com/dogwatch/dogwatch/sdk/option"
@@ -222,7 +222,7 @@ func (g *global) quietLogger(c *config.Config) (hclog.Logger, *logging.Redactor,
 
 // once reads the configuration and builds what a command needs that uses
 // components of some kinds. The caller closes it.
-func (g *global) once(kinds ...kind.Kind) (*core.Once, *logging.Redactor, error) {
+func (g *global) once(kinds ...kind.Kind) (*oneshot.Instance, *logging.Redactor, error) {
 	cfg, err := g.load(nil)
 	if err != nil {
 		return nil, nil, err
@@ -230,7 +230,7 @@ func (g *global) once(kinds ...kind.Kind) (*core.Once, *logging.Redactor, error)
 	return g.onceFor(cfg, kinds...)
 }
 
-func (g *global) onceFor(cfg *config.Config, kinds ...kind.Kind) (*core.Once, *logging.Redactor, error) {
+func (g *global) onceFor(cfg *config.Config, kinds ...kind.Kind) (*oneshot.Instance, *logging.Redactor, error) {
 	log, redactor, err := g.quietLogger(cfg)
 	if err != nil {
 		return nil, nil, err
@@ -238,7 +238,7 @@ func (g *global) onceFor(cfg *config.Config, kinds ...kind.Kind) (*core.Once, *l
 	if err := plugin.Harden(); err != nil {
 		log.Warn("harden this process", "error", err)
 	}
-	o, err := core.NewOnce(core.Options{Config: cfg, Builtins: builtins(), Version: version, Log: log, Redactor: redactor}, kinds...)
+	o, err := oneshot.New(oneshot.Options{Config: cfg, Builtins: builtins(), Log: log, Redactor: redactor}, kinds...)
 	return o, redactor, err
 }
 

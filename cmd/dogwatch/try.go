@@ -10,9 +10,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/dogwatch/dogwatch/core"
 	"github.com/dogwatch/dogwatch/core/component"
 	"github.com/dogwatch/dogwatch/core/logging"
+	"github.com/dogwatch/dogwatch/core/oneshot"
 	"github.com/dogwatch/dogwatch/core/testrun"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 )
@@ -93,7 +93,7 @@ func (g *global) try(ctx context.Context, id, image string) error {
 }
 
 // imageOf returns the image that a word stands for: itself, or that of a container.
-func (g *global) imageOf(ctx context.Context, once *core.Once, word string) (string, error) {
+func (g *global) imageOf(ctx context.Context, once *oneshot.Instance, word string) (string, error) {
 	n, wrong := g.find(ctx, once, []string{word})
 	switch {
 	case len(wrong) > 0:
@@ -131,7 +131,7 @@ func shown(c *component.Component, r testrun.Result) string {
 }
 
 // pick finds a component by its id, with or without the kind.
-func pick(once *core.Once, kinds []kind.Kind, id string) (*component.Component, error) {
+func pick(once *oneshot.Instance, kinds []kind.Kind, id string) (*component.Component, error) {
 	var found []*component.Component
 	var known []string
 	for _, k := range kinds {

@@ -2,7 +2,10 @@ package component
 
 import (
 	"errors"
+	"fmt"
+	"slices"
 	"strings"
+	"sync"
 
 	"github.com/dogwatch/dogwatch/core/config"
 	"github.com/dogwatch/dogwatch/core/plugin"
@@ -41,4 +44,30 @@ func (w *Watcher) setSettings(values option.Values, opt *Options) (_ []config.Pr
 		return nil, err
 	}
 	return opt.ValidateWatcher(w.Settings), nil
+}
+
+// WatchersNamed returns the watchers with these names, all when none is given.
+func (m *Manager) WatchersNamed(names []string) []*Watcher {
+	all := m.Watchers()
+	if len(names) == 0 {
+		return all
+	}
+	return slices.DeleteFunc(all, func(w *Watcher) bool { return !slices.Contains(names, w.Name) })
+}
+
+// EachWatcher calls fn for all watchers at once and returns the errors in their
+// order. A watcher that cannot be used is one of the errors.
+func EachWatcher(watchers []*Watcher, fn func(*Watcher) error) []error {
+	errs := make([]error, len(watchers))
+	var wait sync.WaitGroup
+	for i, w := range watchers {
+		if !w.Usable() {
+			_, err := w.State()
+			errs[i] = fmt.Errorf("%s cannot be used: %w", w.FullID(), err)
+			continue
+		}
+		wait.Go(func() { errs[i] = fn(w) })
+	}
+	wait.Wait()
+	return slices.DeleteFunc(errs, func(err error) bool { return err == nil })
 }

@@ -1,4 +1,4 @@
-package core
+package oneshot
 
 import (
 	"cmp"
@@ -29,7 +29,7 @@ func (m *memory) Containers(context.Context) ([]sdk.Container, error) {
 	}), nil
 }
 
-// Commit applies a change; its events are nobody's concern.
+// Commit applies a change; its events are dropped.
 func (m *memory) Commit(_ context.Context, change event.Change) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -42,7 +42,7 @@ func (m *memory) Commit(_ context.Context, change event.Change) error {
 	return nil
 }
 
-// Get implements check.Cache, and remembers nothing: a run asks each question once anyway.
+// Get implements check.Cache and finds nothing: a command makes each request once anyway.
 func (m *memory) Get(context.Context, string) (string, []byte, bool) { return "", nil, false }
 
 // Put implements check.Cache.

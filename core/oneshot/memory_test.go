@@ -1,4 +1,4 @@
-package core
+package oneshot
 
 import (
 	"sync"
@@ -9,7 +9,7 @@ import (
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
-func TestMemory(t *testing.T) {
+func TestMemoryStore(t *testing.T) {
 	m := newMemory()
 	var wait sync.WaitGroup
 	for _, id := range []string{"c", "a", "b"} {

@@ -1,0 +1,231 @@
+// Package oneshot is Dogwatch for the length of one command: real plugins and
+// components, containers in memory, no server and no schedule.
+package oneshot
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/dogwatch/dogwatch/core/check"
+	"github.com/dogwatch/dogwatch/core/component"
+	"github.com/dogwatch/dogwatch/core/config"
+	"github.com/dogwatch/dogwatch/core/contained"
+	"github.com/dogwatch/dogwatch/core/installation"
+	"github.com/dogwatch/dogwatch/core/logging"
+	"github.com/dogwatch/dogwatch/core/lookup"
+	"github.com/dogwatch/dogwatch/core/plugin"
+	"github.com/dogwatch/dogwatch/core/schedule"
+	"github.com/dogwatch/dogwatch/core/testrun"
+	"github.com/dogwatch/dogwatch/core/wiring"
+	"github.com/dogwatch/dogwatch/sdk"
+	"github.com/dogwatch/dogwatch/sdk/kind"
+)
+
+// Options configure an Instance.
+type Options struct {
+	Config   *config.Config
+	Builtins []plugin.Builtin
+	Log      hclog.Logger
+	Redactor *logging.Redactor
+	// Now is the clock; nil means time.Now.
+	Now func() time.Time
+}
+
+// Instance is a Dogwatch whose memory ends with it. The database of an
+// installation is read, to know which executables are trusted, and never written.
+type Instance struct {
+	opt        Options
+	kinds      []kind.Kind
+	plugins    *plugin.Host
+	components *component.Manager
+	checker    *check.Checker
+	memory     *memory
+	calls      atomic.Int64
+}
+
+// New builds what a command needs that only uses components of some kinds;
+// the bundles of the others are not started. Nothing runs yet, but Close must be called.
+func New(opt Options, kinds ...kind.Kind) (*Instance, error) {
+	if opt.Now == nil {
+		opt.Now = time.Now
+	}
+	settings := opt.Config
+	i := &Instance{opt: opt, kinds: kinds, memory: newMemory()}
+	var err error
+	i.plugins, err = plugin.New(plugin.Options{
+		Builtins: slices.DeleteFunc(slices.Clone(opt.Builtins), func(b plugin.Builtin) bool { return !slices.ContainsFunc(b.Types, i.concerns) }),
+		Dir:      settings.Plugins.Dir, Pinned: settings.Plugins.Trust == "pinned", Checksums: settings.Plugins.Checksums(),
+		Grants: settings.Plugins.Grants(), Env: settings.Plugins.Env, RunDirs: []string{os.TempDir(), settings.Store.Path},
+		Trust: installation.TrustStore(settings.StoreFile()), Log: opt.Log, Now: opt.Now, RegistryTimeout: settings.Check.Timeout, Contained: contained.Here(),
+		Redact: opt.Redactor.String, Vars: wiring.PluginVars(settings),
+		Observe: func(string, string, time.Duration, error) { i.calls.Add(1) },
+	})
+	if err != nil {
+		return nil, err
+	}
+	i.components = component.New(component.Options{Plugins: i.plugins, Log: opt.Log, Secrets: opt.Redactor.Add, ValidateWatcher: wiring.ValidateWatcher, ValidateTrigger: wiring.ValidateTrigger, MaskAll: true})
+	i.checker = check.New(check.Options{
+		Registries: wiring.Registries{Components: i.components}, Store: i.memory, Cache: i.memory,
+		Limits: check.Limits{PerHost: settings.Check.PerHost, Total: settings.Check.Total}, ForeignLabels: settings.Labels.Foreign, WatchFloating: settings.Check.Floating,
+		Order: i.components.WatcherNames, Log: opt.Log, Now: opt.Now,
+	})
+	return i, nil
+}
+
+func (i *Instance) concerns(t kind.Type) bool { return slices.Contains(i.kinds, t.Kind) }
+
+// Close stops every plugin and waits for it.
+func (i *Instance) Close() { i.plugins.Close() }
+
+// Load configures the components of the chosen kinds and waits until each
+// plugin has answered. What is wrong with one is its state, and in Problems;
+// the error is that of ctx, or says why plugins.dir cannot be read. Executables
+// in plugins.dir are only started when a section needs them.
+func (i *Instance) Load(ctx context.Context) error {
+	var sections []config.Component
+	foreign := false
+	for _, section := range i.opt.Config.Components {
+		if !slices.Contains(i.kinds, section.Kind) {
+			continue
+		}
+		_, _, known := i.plugins.Find(section.Kind, section.Type)
+		foreign = foreign || !known
+		sections = append(sections, section)
+	}
+	i.components.Load(sections)
+	var err error
+	if foreign {
+		err = i.Discover(ctx)
+	}
+	i.components.Finish()
+	return errors.Join(err, i.components.Await(ctx))
+}
+
+// Discover starts the executables in plugins.dir that may run, to learn what they hold.
+func (i *Instance) Discover(ctx context.Context) error {
+	if _, err := os.Stat(i.opt.Config.Plugins.Dir); os.IsNotExist(err) {
+		return nil
+	}
+	return i.plugins.Discover(ctx)
+}
+
+// Types returns the known types of a kind, by name.
+func (i *Instance) Types(k kind.Kind) []kind.Type { return i.plugins.Types(k) }
+
+// Problems returns what is wrong with the components.
+func (i *Instance) Problems() []config.Problem { return i.components.Problems() }
+
+// Components returns the components of a kind, by type and name.
+func (i *Instance) Components(k kind.Kind) []*component.Component { return i.components.All(k) }
+
+// Watchers returns every watcher, by type and name.
+func (i *Instance) Watchers() []*component.Watcher { return i.components.Watchers() }
+
+// Registries returns every registry, by type and name.
+func (i *Instance) Registries() []*component.Registry { return i.components.Registries() }
+
+// RegistryFor returns the registry that serves a host, and the base URL of the host's API.
+func (i *Instance) RegistryFor(host string) (*component.Registry, string, bool) {
+	return i.components.RegistryFor(host)
+}
+
+// Test runs a test of a component; see testrun.Runner.
+func (i *Instance) Test(ctx context.Context, c *component.Component, image string) (testrun.Result, error) {
+	return wiring.TestRunner(i.components, nil, i.opt.Log, i.opt.Now).Run(ctx, c, testrun.Request{Image: image, AnyHost: true})
+}
+
+// Calls returns how many calls of plugins have ended so far.
+func (i *Instance) Calls() int { return int(i.calls.Load()) }
+
+// Progress returns how far the checks are that are under way.
+func (i *Instance) Progress() []check.Progress { return i.checker.Progress() }
+
+// Check checks the containers of the named watchers, of all when none is named.
+// The errors of watchers that cannot be checked are the failures.
+func (i *Instance) Check(ctx context.Context, names []string) (found []sdk.Container, failures []error) {
+	failures = component.EachWatcher(i.components.WatchersNamed(names), func(w *component.Watcher) error {
+		_, err := i.checker.Run(ctx, schedule.CheckWatcher(w))
+		return err
+	})
+	found, _ = i.memory.Containers(ctx)
+	return found, failures
+}
+
+// Images checks images that no engine runs; see check.Checker.
+func (i *Instance) Images(ctx context.Context, references []string) []sdk.Container {
+	return i.checker.Images(ctx, references)
+}
+
+// Containers lists the containers of all watchers, described by their labels,
+// and the errors of the watchers that could not list theirs.
+func (i *Instance) Containers(ctx context.Context) (all []sdk.Container, failures []error) {
+	var mu sync.Mutex
+	failures = component.EachWatcher(i.components.Watchers(), func(w *component.Watcher) error {
+		listed, err := w.List(ctx)
+		mu.Lock()
+		defer mu.Unlock()
+		for _, c := range listed {
+			c.Watcher = w.Name
+			wrong := c.Error // which describing a container takes away
+			c = i.checker.Describe(c)
+			c.Error = wrong
+			all = append(all, c)
+		}
+		return err
+	})
+	slices.SortFunc(all, func(a, b sdk.Container) int { return strings.Compare(lookup.Qualified(a), lookup.Qualified(b)) })
+	return all, failures
+}
+
+// CheckThese checks listed containers, at least one, also those that are not watched by
+// default. One whose label says that it is not to be watched is a failure.
+func (i *Instance) CheckThese(ctx context.Context, these []sdk.Container) (found []sdk.Container, failures []error) {
+	var watchers []string
+	for _, c := range these {
+		watchers = append(watchers, c.Watcher)
+	}
+	failures = component.EachWatcher(i.components.WatchersNamed(watchers), func(w *component.Watcher) error {
+		mine := listed(slices.DeleteFunc(slices.Clone(these), func(c sdk.Container) bool { return c.Watcher != w.Name }))
+		_, err := i.checker.Run(ctx, check.Watcher{Name: w.Name, WatchByDefault: true, Lister: mine})
+		return err
+	})
+	found, _ = i.memory.Containers(ctx)
+	for _, c := range these {
+		if !slices.ContainsFunc(found, func(f sdk.Container) bool { return f.ID == c.ID }) {
+			failures = append(failures, fmt.Errorf("%s is not watched: its labels say so", lookup.Qualified(c)))
+		}
+	}
+	return found, failures
+}
+
+// listed is a check.Lister of what is known already.
+type listed []sdk.Container
+
+// List implements check.Lister.
+func (l listed) List(context.Context) ([]sdk.Container, error) { return l, nil }
+
+// Explain says why a container has the result it has.
+func (i *Instance) Explain(ctx context.Context, c sdk.Container) check.Explanation {
+	return i.checker.Explain(ctx, c)
+}
+
+// ExplainImage does the same for an image that no engine runs.
+func (i *Instance) ExplainImage(ctx context.Context, reference string) check.Explanation {
+	return i.checker.ExplainImage(ctx, reference)
+}
+
+// Plugins returns the state of every bundle, after starting the executables in
+// plugins.dir that may run to learn what they hold.
+func (i *Instance) Plugins(ctx context.Context) ([]plugin.Status, error) {
+	err := i.Discover(ctx)
+	return i.plugins.Bundles(), err
+}

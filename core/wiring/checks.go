@@ -1,0 +1,56 @@
+package wiring
+
+import (
+	"context"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/dogwatch/dogwatch/core/check"
+	"github.com/dogwatch/dogwatch/core/component"
+	"github.com/dogwatch/dogwatch/core/store"
+	"github.com/dogwatch/dogwatch/sdk/registry"
+)
+
+// Registries fits the components to check.Registries.
+type Registries struct{ Components *component.Manager }
+
+// For implements check.Registries.
+func (r Registries) For(host string) (check.Match, bool) {
+	c, url, served := r.Components.RegistryFor(host)
+	if !served {
+		return check.Match{}, false
+	}
+	return check.Match{ID: c.ID(), URL: url, Registry: c}, true
+}
+
+// Limits returns what the hosts of a registry allow, for check.NewDater.
+func (r Registries) Limits(ctx context.Context, id string) []registry.Limit {
+	c, known := r.Components.Registry(id)
+	if !known {
+		return nil
+	}
+	return c.RateLimits(ctx)
+}
+
+// Cache fits the store to check.Cache. A cache that fails costs requests
+// and nothing else, so its errors are only logged.
+type Cache struct {
+	Store *store.Store
+	Log   hclog.Logger
+}
+
+// Get implements check.Cache.
+func (c Cache) Get(ctx context.Context, key string) (string, []byte, bool) {
+	e, found, err := c.Store.CacheGet(ctx, key)
+	if err != nil {
+		c.Log.Warn("read the registry cache", "error", err)
+	}
+	return e.Validator, e.Body, found
+}
+
+// Put implements check.Cache.
+func (c Cache) Put(ctx context.Context, key, validator string, body []byte) {
+	if err := c.Store.CachePut(ctx, store.CacheEntry{Key: key, Validator: validator, Body: body}); err != nil {
+		c.Log.Warn("write the registry cache", "error", err)
+	}
+}

@@ -1,0 +1,48 @@
+package wiring
+
+import (
+	"errors"
+
+	"github.com/dogwatch/dogwatch/core/component"
+	"github.com/dogwatch/dogwatch/core/config"
+	"github.com/dogwatch/dogwatch/core/dispatch"
+	"github.com/dogwatch/dogwatch/core/schedule"
+	"github.com/dogwatch/dogwatch/sdk"
+	"github.com/dogwatch/dogwatch/sdk/kind"
+)
+
+// PluginVars returns the environment variables of built-in bundles, by name: they
+// carry settings that are not of one component.
+func PluginVars(c *config.Config) map[string][]string {
+	const key = "registries.dockerconfig"
+	if c.Registries.DockerConfig == "" {
+		return nil
+	}
+	return map[string][]string{string(kind.Registry): {config.EnvName(key) + "=" + c.Registries.DockerConfig}}
+}
+
+// ValidateWatcher checks the options of a watcher that the scheduler understands.
+func ValidateWatcher(o component.WatcherOptions) []config.Problem {
+	if _, err := schedule.ParseCron(o.Cron); err != nil {
+		return []config.Problem{{Key: "cron", Message: err.Error(), Level: config.Error}}
+	}
+	return nil
+}
+
+// ValidateTrigger checks the options of a trigger that the dispatcher understands.
+func ValidateTrigger(o component.TriggerOptions) []config.Problem {
+	messages, err := dispatch.ParseMessages(o.SimpleTitle, o.SimpleBody, o.BatchTitle)
+	var invalid *sdk.InvalidError
+	if errors.As(err, &invalid) {
+		return optionProblems(invalid.Fields, config.Error)
+	}
+	return optionProblems(messages.Lint(), config.Warning)
+}
+
+func optionProblems(fields []sdk.FieldError, level config.Level) []config.Problem {
+	var problems []config.Problem
+	for _, f := range fields {
+		problems = append(problems, config.Problem{Key: f.Field, Message: f.Detail, Level: level})
+	}
+	return problems
+}

@@ -1,0 +1,86 @@
+package wiring
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/dogwatch/dogwatch/core/component"
+	"github.com/dogwatch/dogwatch/core/dispatch"
+	"github.com/dogwatch/dogwatch/core/statestream"
+	"github.com/dogwatch/dogwatch/core/testrun"
+	"github.com/dogwatch/dogwatch/sdk"
+	"github.com/dogwatch/dogwatch/sdk/kind"
+)
+
+// Triggers fits the components to dispatch.Triggers.
+type Triggers struct{ Components *component.Manager }
+
+// All implements dispatch.Triggers.
+func (t Triggers) All() []dispatch.Trigger {
+	var all []dispatch.Trigger
+	for _, c := range t.Components.Triggers() {
+		if c.Usable() {
+			all = append(all, dispatchTrigger(c))
+		}
+	}
+	return all
+}
+
+// Get implements dispatch.Triggers.
+func (t Triggers) Get(id string) (dispatch.Trigger, bool) {
+	for _, known := range t.All() {
+		if known.ID == id {
+			return known, true
+		}
+	}
+	return dispatch.Trigger{}, false
+}
+
+func dispatchTrigger(c *component.Trigger) dispatch.Trigger {
+	o := c.Settings
+	// The templates were checked when the component was made.
+	messages, _ := dispatch.ParseMessages(o.SimpleTitle, o.SimpleBody, o.BatchTitle)
+	return dispatch.Trigger{
+		ID: c.ID(), Auto: o.Auto, Once: o.Once, IncludeByDefault: o.IncludeByDefault, Batch: o.Mode == component.ModeBatch,
+		Threshold: o.Threshold, AtMostOnce: c.Delivery == kind.AtMostOnce, Messages: messages, Runner: c,
+		Outages: slices.Contains(o.Events, component.EventWatcher),
+	}
+}
+
+// TestRunner returns what runs tests of components; used reports whether a known container has its image from a host.
+func TestRunner(components *component.Manager, used func(host string) bool, log hclog.Logger, now func() time.Time) *testrun.Runner {
+	return testrun.New(testrun.Options{Components: components, Trigger: dispatchTrigger, Used: used, Log: log, Now: now})
+}
+
+// Subscribers waits until every component is configured and returns the triggers that take a state stream.
+func Subscribers(components *component.Manager) func(context.Context) []statestream.Subscriber {
+	return func(ctx context.Context) []statestream.Subscriber {
+		var all []statestream.Subscriber
+		if components.Await(ctx) != nil {
+			return nil
+		}
+		for _, c := range components.Triggers() {
+			if slices.Contains(c.Capabilities, kind.CapStateStream) {
+				all = append(all, statestream.Subscriber{
+					ID: c.ID(), MayRun: slices.Contains(c.Capabilities, kind.CapRun), Usable: c.Usable, Subscribe: c.Subscribe,
+				})
+			}
+		}
+		return all
+	}
+}
+
+// RunNow has the dispatcher run a trigger on a stored container, as a user may.
+func RunNow(d *dispatch.Dispatcher, s Containers) func(ctx context.Context, triggerID, containerID string) error {
+	return func(ctx context.Context, triggerID, containerID string) error {
+		c, known := s.ByID(containerID)
+		if !known {
+			return fmt.Errorf("container %s: %w", containerID, sdk.ErrNotFound)
+		}
+		return d.RunNow(ctx, triggerID, []sdk.Container{c}, false)
+	}
+}
