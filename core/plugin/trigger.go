@@ -24,7 +24,7 @@ func (t Trigger) Run(ctx context.Context, req trigger.Request) error {
 
 // Subscribe implements trigger.Subscriber. It returns when ctx ends or the plugin stops.
 func (t Trigger) Subscribe(ctx context.Context, w trigger.StateStream) error {
-	return t.call(ctx, "Subscribe", "", 0, noRetry, func(ctx context.Context, c *pluginclient.Client) error {
+	return t.call(ctx, "Follow", "", 0, noRetry, func(ctx context.Context, c *pluginclient.Client) error {
 		return c.Trigger(t.id).Subscribe(ctx, w)
 	})
 }
