@@ -56,9 +56,9 @@ type (
 // idle implements all three kinds and does nothing.
 type noopComponent struct{}
 
-func (noopComponent) List(context.Context) ([]sdk.Container, error) { return nil, nil }
-func (noopComponent) Hosts() []registry.Host                        { return []registry.Host{{Pattern: "example.org"}} }
-func (noopComponent) Run(context.Context, trigger.Request) error    { return nil }
+func (noopComponent) List(context.Context) ([]watcher.Container, error) { return nil, nil }
+func (noopComponent) Hosts() []registry.Host                            { return []registry.Host{{Pattern: "example.org"}} }
+func (noopComponent) Run(context.Context, trigger.Request) error        { return nil }
 func (noopComponent) Tags(context.Context, registry.Repository, string) (registry.TagList, error) {
 	return registry.TagList{}, nil
 }

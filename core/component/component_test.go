@@ -50,7 +50,7 @@ type engine struct{}
 
 func newEngine(sdk.Env, struct{}) (engine, error) { return engine{}, nil }
 
-func (engine) List(context.Context) ([]sdk.Container, error) { return nil, nil }
+func (engine) List(context.Context) ([]watcher.Container, error) { return nil, nil }
 
 type hubOptions struct {
 	Hosts []string `option:"hosts" default:"docker.io" help:"Hosts to serve"`

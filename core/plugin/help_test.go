@@ -70,7 +70,7 @@ func newProbe(_ sdk.Env, o options) (*probe, error) {
 }
 
 // List answers with one container that tells about the process.
-func (p *probe) List(ctx context.Context) ([]sdk.Container, error) {
+func (p *probe) List(ctx context.Context) ([]watcher.Container, error) {
 	switch p.do {
 	case "exit":
 		os.Exit(4)
@@ -99,7 +99,7 @@ func (p *probe) List(ctx context.Context) ([]sdk.Container, error) {
 	case "fail":
 		return nil, sdk.WithKind(sdk.ErrUnauthorized, errors.New("as asked"))
 	}
-	return []sdk.Container{{ID: strconv.Itoa(os.Getpid()), Labels: map[string]string{"env": strings.Join(os.Environ(), "\n")}}}, nil
+	return []watcher.Container{{ID: strconv.Itoa(os.Getpid()), Labels: map[string]string{"env": strings.Join(os.Environ(), "\n")}}}, nil
 }
 
 type act struct{ do string }

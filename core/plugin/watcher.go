@@ -2,6 +2,7 @@ package plugin
 
 import (
 	"context"
+	"strings"
 
 	"github.com/dogwatch/dogwatch/internal/pluginclient"
 	"github.com/dogwatch/dogwatch/sdk"
@@ -9,19 +10,55 @@ import (
 )
 
 // Watcher is a configured watcher as the core calls it. It implements
-// watcher.Watcher and watcher.EventWatcher.
+// watcher.EventWatcher.
 type Watcher struct{ handle }
 
 // Watcher returns the handle of a watcher in this bundle.
 func (s *Supervisor) Watcher(id string) Watcher { return Watcher{handle{id: id, s: s}} }
 
-// List implements watcher.Watcher.
-func (w Watcher) List(ctx context.Context) (found []sdk.Container, err error) {
-	err = w.call(ctx, "List", "", listTimeout, retryOnce, func(ctx context.Context, c *pluginclient.Client) (err error) {
+// List returns the containers that the watcher sees, with what it knows of them
+// and its name. Nothing else is set: labels are not interpreted yet.
+func (w Watcher) List(ctx context.Context) ([]sdk.Container, error) {
+	var found []watcher.Container
+	err := w.call(ctx, "List", "", listTimeout, retryOnce, func(ctx context.Context, c *pluginclient.Client) (err error) {
 		found, err = c.Watcher(w.id).List(ctx)
 		return err
 	})
-	return found, err
+	if err != nil {
+		return nil, err
+	}
+	name := w.id[strings.LastIndexByte(w.id, '.')+1:]
+	all := make([]sdk.Container, len(found))
+	for i, c := range found {
+		all[i] = listed(c, name)
+	}
+	return all, nil
+}
+
+// listed makes the model's container of one that the watcher called name lists.
+func listed(c watcher.Container, name string) sdk.Container {
+	out := sdk.Container{
+		ID:      c.ID,
+		Name:    c.Name,
+		Status:  c.Status,
+		Watcher: name,
+		Labels:  c.Labels,
+		Image: sdk.Image{
+			ID:           c.Image.ID,
+			Registry:     sdk.Registry{Host: c.Image.Host},
+			Name:         c.Image.Name,
+			Tag:          sdk.Tag{Value: c.Image.Tag},
+			Digest:       sdk.Digest{Repo: c.Image.Digest, Repos: c.Image.Digests, Pinned: c.Image.Pinned},
+			Architecture: c.Image.Platform.Architecture,
+			OS:           c.Image.Platform.OS,
+			Variant:      c.Image.Platform.Variant,
+			Created:      c.Image.Created,
+		},
+	}
+	if c.Error != "" {
+		out.Error = &sdk.ContainerError{Message: c.Error}
+	}
+	return out
 }
 
 // Watch implements watcher.EventWatcher. It returns when ctx ends or the plugin stops.

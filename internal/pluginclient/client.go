@@ -121,12 +121,12 @@ var (
 )
 
 // List returns every container that the watcher sees.
-func (w WatcherClient) List(ctx context.Context) ([]sdk.Container, error) {
-	var all []sdk.Container
+func (w WatcherClient) List(ctx context.Context) ([]watcher.Container, error) {
+	var all []watcher.Container
 	in, err := w.client.List(ctx, &pluginv1.ListRequest{Instance: w.id})
 	err = receive(in, err, func(page *pluginv1.ListResponse) {
 		for _, c := range page.GetContainers() {
-			all = append(all, protocol.DecodeContainer(c))
+			all = append(all, protocol.DecodeListed(c))
 		}
 	})
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/dogwatch/dogwatch/sdk"
 	pluginv1 "github.com/dogwatch/dogwatch/sdk/proto/v1"
+	"github.com/dogwatch/dogwatch/sdk/watcher"
 )
 
 // One pair of pure functions per message: wireX makes the message, sdkX reads
@@ -65,6 +66,53 @@ func DecodeContainer(m *pluginv1.Container) sdk.Container {
 		c.Error = &sdk.ContainerError{Message: m.GetError()}
 	}
 	return c
+}
+
+// EncodeListed makes the message of a container that a watcher lists: only what
+// a watcher knows is set.
+func EncodeListed(c watcher.Container) *pluginv1.Container {
+	i := c.Image
+	return &pluginv1.Container{
+		Id:     c.ID,
+		Name:   c.Name,
+		Status: c.Status,
+		Labels: c.Labels,
+		Error:  c.Error,
+		Image: &pluginv1.Image{
+			Id:           i.ID,
+			Registry:     &pluginv1.ImageRegistry{Host: i.Host},
+			Name:         i.Name,
+			Tag:          &pluginv1.Tag{Value: i.Tag},
+			Digest:       &pluginv1.Digest{Repo: i.Digest, Repos: i.Digests, Pinned: i.Pinned},
+			Architecture: i.Platform.Architecture,
+			Os:           i.Platform.OS,
+			Variant:      i.Platform.Variant,
+			Created:      encodeTime(i.Created),
+		},
+	}
+}
+
+// DecodeListed reads of a message what a watcher knows, and nothing else.
+func DecodeListed(m *pluginv1.Container) watcher.Container {
+	i := m.GetImage()
+	return watcher.Container{
+		ID:     m.GetId(),
+		Name:   m.GetName(),
+		Status: m.GetStatus(),
+		Labels: m.GetLabels(),
+		Error:  m.GetError(),
+		Image: watcher.Image{
+			ID:       i.GetId(),
+			Host:     i.GetRegistry().GetHost(),
+			Name:     i.GetName(),
+			Tag:      i.GetTag().GetValue(),
+			Digest:   i.GetDigest().GetRepo(),
+			Pinned:   i.GetDigest().GetPinned(),
+			Digests:  i.GetDigest().GetRepos(),
+			Platform: sdk.Platform{OS: i.GetOs(), Architecture: i.GetArchitecture(), Variant: i.GetVariant()},
+			Created:  decodeTime(i.GetCreated()),
+		},
+	}
 }
 
 func encodeImage(i sdk.Image) *pluginv1.Image {

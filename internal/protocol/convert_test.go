@@ -3,6 +3,7 @@ package protocol
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"testing"
 	"time"
 
@@ -15,6 +16,7 @@ import (
 	"github.com/dogwatch/dogwatch/sdk/option"
 	pluginv1 "github.com/dogwatch/dogwatch/sdk/proto/v1"
 	"github.com/dogwatch/dogwatch/sdk/trigger"
+	"github.com/dogwatch/dogwatch/sdk/watcher"
 )
 
 // pair is the two directions of one conversion, as functions of any.
@@ -83,6 +85,33 @@ func TestNothingIsLostOnTheWayThere(t *testing.T) {
 				t.Errorf("sent %+v\ngot  %+v", full.Interface(), got)
 			}
 		})
+	}
+}
+
+// A watcher's container is part of the message: it sets and reads no other field.
+func TestListedContainerHasWatcherFieldsOnly(t *testing.T) {
+	full := watcher.Container{}
+	(&filler{t: t}).fill(reflect.ValueOf(&full).Elem(), "listed")
+	m := EncodeListed(full)
+	if got := DecodeListed(m); !reflect.DeepEqual(got, full) {
+		t.Errorf("sent %+v\ngot  %+v", full, got)
+	}
+	everything := &pluginv1.Container{}
+	fillMessage(everything.ProtoReflect(), new(int))
+	if got := EncodeListed(DecodeListed(everything)); proto.Equal(got, everything) || got.Result != nil || got.UpdateKind != nil {
+		t.Errorf("a watcher reports %v", got)
+	}
+	var set []string
+	m.ProtoReflect().Range(func(f protoreflect.FieldDescriptor, _ protoreflect.Value) bool {
+		set = append(set, string(f.Name()))
+		return true
+	})
+	slices.Sort(set)
+	if want := []string{"error", "id", "image", "labels", "name", "status"}; !slices.Equal(set, want) {
+		t.Errorf("a watcher sets %v, want %v", set, want)
+	}
+	if got := DecodeListed(EncodeListed(watcher.Container{})); !reflect.DeepEqual(got, watcher.Container{}) {
+		t.Errorf("sent the zero value, got %+v", got)
 	}
 }
 

@@ -19,6 +19,14 @@ import (
 	"github.com/dogwatch/dogwatch/sdk/watcher"
 )
 
+func manyListed(n int) []watcher.Container {
+	all := make([]watcher.Container, n)
+	for i, c := range manyContainers(n) {
+		all[i] = watcher.Container{ID: c.ID, Name: c.Name, Labels: c.Labels}
+	}
+	return all
+}
+
 func manyContainers(n int) []sdk.Container {
 	all := make([]sdk.Container, n)
 	for i := range all {
@@ -33,14 +41,14 @@ func TestListOfAnyLength(t *testing.T) {
 	configure(t, c, kind.Watcher, "fakewatcher", "")
 	w := c.Watcher("watcher.fakewatcher.main")
 	for _, n := range []int{0, 1, 1000} {
-		want := manyContainers(n)
-		f.list = func(context.Context) ([]sdk.Container, error) { return want, nil }
+		want := manyListed(n)
+		f.list = func(context.Context) ([]watcher.Container, error) { return want, nil }
 		got, err := w.List(t.Context())
 		if err != nil || len(got) != n || n > 0 && !reflect.DeepEqual(got, want) {
 			t.Errorf("%d containers: got %d, %v", n, len(got), err)
 		}
 	}
-	f.list = func(context.Context) ([]sdk.Container, error) { return manyContainers(1), sdk.ErrUnauthorized }
+	f.list = func(context.Context) ([]watcher.Container, error) { return manyListed(1), sdk.ErrUnauthorized }
 	if got, err := w.List(t.Context()); got != nil || !errors.Is(err, sdk.ErrUnauthorized) {
 		t.Errorf("got %v, %v", got, err)
 	}
@@ -49,20 +57,20 @@ func TestListOfAnyLength(t *testing.T) {
 // One label that is no text must not hide all containers.
 func TestListWithBrokenTexts(t *testing.T) {
 	f := newFakes()
-	f.list = func(context.Context) ([]sdk.Container, error) {
-		return []sdk.Container{{
+	f.list = func(context.Context) ([]watcher.Container, error) {
+		return []watcher.Container{{
 			Name:   "caf\xe9",
 			Labels: map[string]string{"a\xff": "b\xff", "ok": "ü"},
-			Image:  sdk.Image{Name: "\xfe", Digest: sdk.Digest{Repos: []string{"x\xff"}}},
+			Image:  watcher.Image{Name: "\xfe", Digests: []string{"x\xff"}},
 		}}, nil
 	}
 	c, _ := plugintest.Serve(t, f.bundle())
 	configure(t, c, kind.Watcher, "fakewatcher", "")
 	got, err := c.Watcher("watcher.fakewatcher.main").List(t.Context())
-	want := []sdk.Container{{
+	want := []watcher.Container{{
 		Name:   "caf\uFFFD",
 		Labels: map[string]string{"a\uFFFD": "b\uFFFD", "ok": "ü"},
-		Image:  sdk.Image{Name: "\uFFFD", Digest: sdk.Digest{Repos: []string{"x\uFFFD"}}},
+		Image:  watcher.Image{Name: "\uFFFD", Digests: []string{"x\uFFFD"}},
 	}}
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v, %v", got, err)
@@ -189,10 +197,10 @@ func BenchmarkCalls(b *testing.B) {
 	f.tags = func(context.Context, registry.Repository, string) (registry.TagList, error) {
 		return registry.TagList{Tags: tags}, nil
 	}
-	f.list = func(context.Context) ([]sdk.Container, error) {
-		all := make([]sdk.Container, 200)
+	f.list = func(context.Context) ([]watcher.Container, error) {
+		all := make([]watcher.Container, 200)
 		for i := range all {
-			all[i] = sdk.Container{ID: fmt.Sprint(i), Name: "nginx", Labels: map[string]string{"a": "b", "c": "d"}, Image: sdk.Image{Name: "library/nginx"}}
+			all[i] = watcher.Container{ID: fmt.Sprint(i), Name: "nginx", Labels: map[string]string{"a": "b", "c": "d"}, Image: watcher.Image{Name: "library/nginx"}}
 		}
 		return all, nil
 	}

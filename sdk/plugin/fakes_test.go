@@ -27,7 +27,7 @@ type fakes struct {
 	create func(sdk.Env, fakeOptions) error
 	run    func(context.Context, *fake, trigger.Request) error
 	follow func(context.Context, trigger.StateStream) error
-	list   func(context.Context) ([]sdk.Container, error)
+	list   func(context.Context) ([]watcher.Container, error)
 	watch  func(context.Context, func(watcher.Event)) error
 	tags   func(context.Context, registry.Repository, string) (registry.TagList, error)
 
@@ -100,7 +100,7 @@ func (f *fake) Subscribe(ctx context.Context, w trigger.StateStream) error {
 	return f.all.follow(ctx, w)
 }
 
-func (f *fake) List(ctx context.Context) ([]sdk.Container, error) { return f.all.list(ctx) }
+func (f *fake) List(ctx context.Context) ([]watcher.Container, error) { return f.all.list(ctx) }
 
 func (f *fake) Watch(ctx context.Context, emit func(watcher.Event)) error {
 	return f.all.watch(ctx, emit)

@@ -287,7 +287,7 @@ func TestTheWrongKindIsUnsupported(t *testing.T) {
 
 type plainWatcher struct{}
 
-func (plainWatcher) List(context.Context) ([]sdk.Container, error) { return nil, nil }
+func (plainWatcher) List(context.Context) ([]watcher.Container, error) { return nil, nil }
 
 // A bundle that is stopped before it has begun to serve ends like any other.
 func TestStoppedBeforeItServes(t *testing.T) {

@@ -26,7 +26,7 @@ func (s *server) List(req *pluginv1.ListRequest, out pluginv1.Watcher_ListServer
 		}
 		all := make([]*pluginv1.Container, len(found))
 		for i, c := range found {
-			all[i] = protocol.EncodeContainer(c)
+			all[i] = protocol.EncodeListed(c)
 		}
 		size := func(c *pluginv1.Container) int { return proto.Size(c) }
 		return inPages(all, size, func(page []*pluginv1.Container, _ bool) error {

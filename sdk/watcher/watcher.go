@@ -12,19 +12,14 @@ import (
 
 // Watcher finds containers. Its methods are called concurrently.
 type Watcher interface {
-	// List returns every container the watcher is configured to see. It fills
-	// what the engine knows: ID, Name, Status, Labels and Image, with
-	// Image.Registry.Host, Image.Name and Image.Tag.Value as they stand in the
-	// image reference, and Image.Digest.Repos. Tag.Value is "latest" for a reference
-	// with neither tag nor digest, and "" for one with only a digest, which is then in
-	// Image.Digest.Repo. Labels are interpreted by the host.
+	// List returns every container that the watcher is configured to see. A
+	// container that can only be described in part is returned with its Error set.
 	//
-	// A container that can only be described in part is returned with its Error set.
-	// An error means that the engine could not be asked: the host then keeps what it knew.
-	List(ctx context.Context) ([]sdk.Container, error)
+	// An error means that the engine could not be reached: the host then keeps what it knew.
+	List(ctx context.Context) ([]Container, error)
 }
 
-// EventWatcher is a Watcher that can tell when something changes.
+// EventWatcher is a Watcher that notices when something changes.
 type EventWatcher interface {
 	// Watch calls emit for each engine event until ctx ends, reconnecting by
 	// itself without losing events. It returns only when ctx ends or when the engine can have no events.

@@ -32,13 +32,13 @@ func (c Case) list(t *testing.T, s conform.Subject) {
 		if found.Name == "" || found.Name[0] == '/' {
 			t.Errorf("container %s has the name %q", found.ID, found.Name)
 		}
-		if found.Error != nil {
+		if found.Error != "" {
 			continue
 		}
 		if found.Status == "" {
 			t.Errorf("container %s has no status", found.Name)
 		}
-		if i := found.Image; i.Registry.Host == "" || i.Name == "" || i.Tag.Value == "" && i.Digest.Repo == "" && len(i.Digest.Repos) == 0 {
+		if i := found.Image; i.Host == "" || i.Name == "" || i.Tag == "" && i.Digest == "" && len(i.Digests) == 0 {
 			t.Errorf("container %s has an incomplete image and no error: %+v", found.Name, i)
 		}
 	}
@@ -47,13 +47,13 @@ func (c Case) list(t *testing.T, s conform.Subject) {
 	}
 }
 
-func list(t *testing.T, p *conform.Probe) []sdk.Container {
+func list(t *testing.T, p *conform.Probe) []watcher.Container {
 	t.Helper()
 	all, err := p.Client.Watcher(p.ID).List(t.Context())
 	if err != nil {
 		t.Fatalf("list: %v", err)
 	}
-	slices.SortFunc(all, func(a, b sdk.Container) int { return cmp.Compare(a.ID, b.ID) })
+	slices.SortFunc(all, func(a, b watcher.Container) int { return cmp.Compare(a.ID, b.ID) })
 	return all
 }
 

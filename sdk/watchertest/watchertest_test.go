@@ -30,22 +30,22 @@ type yard struct {
 
 // flaw changes how a yard works.
 type flaw struct {
-	list  func(y *yard, c *sdk.Container)
+	list  func(y *yard, c *watcher.Container)
 	watch func(ctx context.Context, emit func(watcher.Event)) error
 }
 
-func (y *yard) List(ctx context.Context) ([]sdk.Container, error) {
+func (y *yard) List(ctx context.Context) ([]watcher.Container, error) {
 	if _, err := y.get(ctx, "/list"); err != nil {
 		return nil, err
 	}
-	c := sdk.Container{
+	c := watcher.Container{
 		ID: "1", Name: "nginx", Status: "running",
-		Image: sdk.Image{Registry: sdk.Registry{Host: "docker.io"}, Name: "library/nginx", Tag: sdk.Tag{Value: "1.25.3"}},
+		Image: watcher.Image{Host: "docker.io", Name: "library/nginx", Tag: "1.25.3"},
 	}
 	if y.flaw.list != nil {
 		y.flaw.list(y, &c)
 	}
-	return []sdk.Container{c, {ID: "2", Name: "odd", Error: &sdk.ContainerError{Message: "no image"}}}, nil
+	return []watcher.Container{c, {ID: "2", Name: "odd", Error: "no image"}}, nil
 }
 
 func (y *yard) get(ctx context.Context, path string) (string, error) {
@@ -138,20 +138,20 @@ func TestAGoodTypeWithoutEventsPasses(t *testing.T) {
 }
 
 func TestBadTypesFail(t *testing.T) {
-	list := func(want string, change func(*yard, *sdk.Container)) kittest.Bad {
+	list := func(want string, change func(*yard, *watcher.Container)) kittest.Bad {
 		return kittest.Bad{Check: "list", Want: want, Run: func(t *testing.T) { Run(t, define(flaw{list: change}), yardCase()) }}
 	}
 	watch := func(part, want string, f func(context.Context, func(watcher.Event)) error) kittest.Bad {
 		return kittest.Bad{Check: "watch/" + part, Want: want, Run: func(t *testing.T) { Run(t, define(flaw{watch: f}), yardCase()) }}
 	}
 	kittest.MustFail(t, map[string]kittest.Bad{
-		"no id":         list(`the id "" is empty`, func(_ *yard, c *sdk.Container) { c.ID = "" }),
-		"one id twice":  list(`the id "2" is empty or stands for two`, func(_ *yard, c *sdk.Container) { c.ID = "2" }),
-		"slash in name": list(`has the name "/nginx"`, func(_ *yard, c *sdk.Container) { c.Name = "/nginx" }),
-		"no status":     list("has no status", func(_ *yard, c *sdk.Container) { c.Status = "" }),
-		"no host":       list("incomplete image", func(_ *yard, c *sdk.Container) { c.Image.Registry.Host = "" }),
-		"no tag":        list("incomplete image", func(_ *yard, c *sdk.Container) { c.Image.Tag.Value = "" }),
-		"not the same": list("finds something else", func(y *yard, c *sdk.Container) {
+		"no id":         list(`the id "" is empty`, func(_ *yard, c *watcher.Container) { c.ID = "" }),
+		"one id twice":  list(`the id "2" is empty or stands for two`, func(_ *yard, c *watcher.Container) { c.ID = "2" }),
+		"slash in name": list(`has the name "/nginx"`, func(_ *yard, c *watcher.Container) { c.Name = "/nginx" }),
+		"no status":     list("has no status", func(_ *yard, c *watcher.Container) { c.Status = "" }),
+		"no host":       list("incomplete image", func(_ *yard, c *watcher.Container) { c.Image.Host = "" }),
+		"no tag":        list("incomplete image", func(_ *yard, c *watcher.Container) { c.Image.Tag = "" }),
+		"not the same": list("finds something else", func(y *yard, c *watcher.Container) {
 			y.n++
 			c.Labels = map[string]string{"n": string(rune('a' + y.n))}
 		}),

@@ -41,7 +41,6 @@ func Type() watcher.Type {
 
 // Docker watches one engine. Its methods may be called concurrently.
 type Docker struct {
-	name      string
 	all       bool
 	log       hclog.Logger
 	engine    *engine
@@ -62,7 +61,6 @@ func New(env sdk.Env, o Options) (*Docker, error) {
 	}
 	e := newEngine(at, env.UserAgent)
 	return &Docker{
-		name:      env.Name,
 		all:       o.WatchAll,
 		log:       env.Log,
 		engine:    e,
@@ -79,11 +77,11 @@ func (d *Docker) Close() error {
 
 // List returns the running containers, or all of them with the option watchall.
 //
-// Image.Tag.Value is the tag as written; it is "latest" for a reference with neither
+// Image.Tag is the tag as written; it is "latest" for a reference with neither
 // tag nor digest, which is what the engine takes it for. For one that is pinned by
 // digest alone it is the tag of the same repository under which the engine knows the
 // image, and "" if that is none or several. Errors are of the kinds ErrUnavailable and ErrUnauthorized.
-func (d *Docker) List(ctx context.Context) ([]sdk.Container, error) {
+func (d *Docker) List(ctx context.Context) ([]watcher.Container, error) {
 	found, err := d.engine.containers(ctx, d.all)
 	if err != nil {
 		return nil, err
@@ -92,7 +90,7 @@ func (d *Docker) List(ctx context.Context) ([]sdk.Container, error) {
 	if err != nil {
 		return nil, err
 	}
-	list := make([]sdk.Container, len(found))
+	list := make([]watcher.Container, len(found))
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(concurrency)
 	for i, c := range found {
@@ -111,14 +109,13 @@ func (d *Docker) List(ctx context.Context) ([]sdk.Container, error) {
 
 // describe makes the container that the host sees. What is wrong with this one
 // container is its Error; the error returned means the engine cannot be asked any more.
-func (d *Docker) describe(ctx context.Context, c container.Summary, about description) (sdk.Container, error) {
-	out := sdk.Container{
-		ID:      c.ID,
-		Name:    containerName(c),
-		Status:  statusOf(c.State),
-		Watcher: d.name,
-		Labels:  c.Labels,
-		Image:   about.image(c),
+func (d *Docker) describe(ctx context.Context, c container.Summary, about description) (watcher.Container, error) {
+	out := watcher.Container{
+		ID:     c.ID,
+		Name:   containerName(c),
+		Status: statusOf(c.State),
+		Labels: c.Labels,
+		Image:  about.image(c),
 	}
 	problem := about.problem
 	text, err := d.inspector.reference(ctx, c, about)
@@ -133,13 +130,13 @@ func (d *Docker) describe(ctx context.Context, c container.Summary, about descri
 	if ref.domain == localDomain && d.engine.podman.Load() {
 		problem = errMadeHere
 	}
-	out.Image.Registry.Host = ref.domain
+	out.Image.Host = ref.domain
 	out.Image.Name = ref.path
-	out.Image.Tag.Value = tagOf(ref, about.tags)
-	out.Image.Digest.Pinned = ref.digest != ""
-	out.Image.Digest.Repo = repoDigest(ref, about.digests)
+	out.Image.Tag = tagOf(ref, about.tags)
+	out.Image.Pinned = ref.digest != ""
+	out.Image.Digest = repoDigest(ref, about.digests)
 	if problem != nil {
-		out.Error = &sdk.ContainerError{Message: problem.Error()}
+		out.Error = problem.Error()
 	}
 	return out, nil
 }

@@ -63,11 +63,11 @@ func testRealEngine(t *testing.T, engine *dockertest.Daemon, is flavour) {
 		}
 		got := list(t, watching)["web"]
 		if is.digests {
-			got.Image.Digest = sdk.Digest{}
+			got.Image.Digest, got.Image.Digests = "", nil
 		}
-		same(t, got, sdk.Container{
-			ID: web, Name: "web", Status: "running", Watcher: "local", Labels: wanted,
-			Image: sdk.Image{ID: first, Registry: sdk.Registry{Host: is.domain}, Name: is.namespace + "app", Tag: sdk.Tag{Value: "1"}, OS: "linux", Architecture: runtime.GOARCH, Created: sdk.TimeOf(born)},
+		same(t, got, watcher.Container{
+			ID: web, Name: "web", Status: "running", Labels: wanted,
+			Image: watcher.Image{ID: first, Host: is.domain, Name: is.namespace + "app", Tag: "1", Platform: sdk.Platform{OS: "linux", Architecture: runtime.GOARCH}, Created: sdk.TimeOf(born)},
 		})
 	})
 
@@ -115,12 +115,12 @@ func testRealEngine(t *testing.T, engine *dockertest.Daemon, is flavour) {
 			t.Fatalf("images %s, %s; container of %s", first, second, found.Image)
 		}
 		c := list(t, watching)["web"]
-		if i := c.Image; i.ID != first || i.Name != is.namespace+"app" || i.Tag.Value != "1" || c.Error != nil {
+		if i := c.Image; i.ID != first || i.Name != is.namespace+"app" || i.Tag != "1" || c.Error != "" {
 			t.Errorf("%+v", c)
 		}
 		engine.Remove(t, "web")
 		engine.Run(t, "web", "app:1", nil)
-		if i := list(t, watching)["web"].Image; i.ID != second || i.Tag.Value != "1" {
+		if i := list(t, watching)["web"].Image; i.ID != second || i.Tag != "1" {
 			t.Errorf("recreated: %+v", i)
 		}
 	})
@@ -133,11 +133,11 @@ func testRealEngine(t *testing.T, engine *dockertest.Daemon, is flavour) {
 		engine.Run(t, "nameless", nameless, nil)
 		got := list(t, watching)
 		for _, name := range []string{"by-id", "by-short-id"} {
-			if c := got[name]; c.Image.Name != is.namespace+"named" || c.Image.Tag.Value != "7" || c.Image.ID != named || c.Error != nil {
+			if c := got[name]; c.Image.Name != is.namespace+"named" || c.Image.Tag != "7" || c.Image.ID != named || c.Error != "" {
 				t.Errorf("%s: %+v", name, c)
 			}
 		}
-		if c := got["nameless"]; c.Image.ID != nameless || c.Error == nil || !strings.Contains(c.Error.Message, "has no name") {
+		if c := got["nameless"]; c.Image.ID != nameless || c.Error == "" || !strings.Contains(c.Error, "has no name") {
 			t.Errorf("nameless: %+v", c)
 		}
 	})
@@ -146,10 +146,10 @@ func testRealEngine(t *testing.T, engine *dockertest.Daemon, is flavour) {
 		engine.Image(t, "localhost/mine:2")
 		engine.Run(t, "mine", "localhost/mine:2", nil)
 		c := list(t, watching)["mine"]
-		if c.Image.Registry.Host != "localhost" || c.Image.Name != "mine" || c.Image.Tag.Value != "2" {
+		if c.Image.Host != "localhost" || c.Image.Name != "mine" || c.Image.Tag != "2" {
 			t.Errorf("%+v", c.Image)
 		}
-		if podman := is.domain != ""; podman != (c.Error != nil && strings.Contains(c.Error.Message, "no registry has a newer one")) {
+		if podman := is.domain != ""; podman != (c.Error != "" && strings.Contains(c.Error, "no registry has a newer one")) {
 			t.Errorf("error %v", c.Error)
 		}
 	})
@@ -158,7 +158,7 @@ func testRealEngine(t *testing.T, engine *dockertest.Daemon, is flavour) {
 		repository := host + "/team/app"
 		id := engine.Image(t, repository+":1.0")
 		engine.Run(t, "local", repository+":1.0", nil)
-		if i := list(t, watching)["local"].Image; !is.digests && (i.Digest.Repo != "" || len(i.Digest.Repos) != 0) {
+		if i := list(t, watching)["local"].Image; !is.digests && (i.Digest != "" || len(i.Digests) != 0) {
 			t.Errorf("before the push: %+v", i)
 		}
 		engine.Push(t, repository+":1.0")
@@ -168,8 +168,8 @@ func testRealEngine(t *testing.T, engine *dockertest.Daemon, is flavour) {
 		digest := answer.Header.Get("Docker-Content-Digest")
 		engine.Pull(t, repository+":1.0") // Podman learns the digest by pulling only
 		pushed := list(t, watching)["local"].Image
-		if pushed.ID != id || pushed.Registry.Host != host || pushed.Name != "team/app" || !strings.HasPrefix(digest, "sha256:") ||
-			!slices.Contains(pushed.Digest.Repos, repository+"@"+digest) || !is.digests && pushed.Digest.Repo != digest {
+		if pushed.ID != id || pushed.Host != host || pushed.Name != "team/app" || !strings.HasPrefix(digest, "sha256:") ||
+			!slices.Contains(pushed.Digests, repository+"@"+digest) || !is.digests && pushed.Digest != digest {
 			t.Fatalf("after the push of %s: %+v", digest, pushed)
 		}
 		pinned := repository + "@" + digest
@@ -178,11 +178,11 @@ func testRealEngine(t *testing.T, engine *dockertest.Daemon, is flavour) {
 		engine.Run(t, "both", repository+":1.0@"+digest, nil)
 		got := list(t, watching)
 		for _, name := range []string{"pinned", "both"} { // the engine has one tag for the image, and knows which
-			if i := got[name].Image; i.ID != id || i.Registry.Host != host || i.Name != "team/app" || i.Tag.Value != "1.0" || i.Digest.Repo != digest || !i.Digest.Pinned {
+			if i := got[name].Image; i.ID != id || i.Host != host || i.Name != "team/app" || i.Tag != "1.0" || i.Digest != digest || !i.Pinned {
 				t.Errorf("%s: %+v", name, i)
 			}
 		}
-		if got["local"].Image.Digest.Pinned {
+		if got["local"].Image.Pinned {
 			t.Error("a container of a tag is pinned")
 		}
 
@@ -190,7 +190,7 @@ func testRealEngine(t *testing.T, engine *dockertest.Daemon, is flavour) {
 		engine.Image(t, repository+":1.0", "LABEL generation=2")
 		engine.Push(t, repository+":1.0")
 		engine.Pull(t, repository+":1.0")
-		if i := list(t, watching)["local"].Image; i.ID != id || i.Tag.Value != "1.0" || !slices.Contains(i.Digest.Repos, repository+"@"+digest) {
+		if i := list(t, watching)["local"].Image; i.ID != id || i.Tag != "1.0" || !slices.Contains(i.Digests, repository+"@"+digest) {
 			t.Errorf("after its tag was pulled again: %+v", i)
 		}
 		both := "1.0"
@@ -199,7 +199,7 @@ func testRealEngine(t *testing.T, engine *dockertest.Daemon, is flavour) {
 		}
 		got = list(t, watching)
 		for name, tag := range map[string]string{"pinned": "", "both": both} { // no name of the engine tells the tag any more
-			if i := got[name].Image; i.ID != id || i.Tag.Value != tag || i.Digest.Repo != digest || !i.Digest.Pinned {
+			if i := got[name].Image; i.ID != id || i.Tag != tag || i.Digest != digest || !i.Pinned {
 				t.Errorf("%s, after its tag was pulled again: %+v", name, i)
 			}
 		}

@@ -18,6 +18,7 @@ import (
 
 	"github.com/dogwatch/dogwatch/plugins/watchers/docker/enginesim"
 	"github.com/dogwatch/dogwatch/sdk"
+	"github.com/dogwatch/dogwatch/sdk/watcher"
 )
 
 var created = time.Date(2024, 1, 2, 3, 4, 5, 678_901_234, time.UTC)
@@ -75,11 +76,11 @@ func (l testLog) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func list(t *testing.T, d *Docker) map[string]sdk.Container {
+func list(t *testing.T, d *Docker) map[string]watcher.Container {
 	t.Helper()
 	all, err := d.List(t.Context())
 	check(t, err)
-	byName := map[string]sdk.Container{}
+	byName := map[string]watcher.Container{}
 	for _, c := range all {
 		byName[c.Name] = c
 	}
@@ -120,29 +121,29 @@ func TestList(t *testing.T) {
 		if names := slices.Sorted(maps.Keys(got)); !slices.Equal(names, []string{"both", "db", "pinned", "web"}) {
 			t.Fatalf("found %v", names)
 		}
-		want := sdk.Container{
-			ID: id, Name: "web", Status: "running", Watcher: "local",
+		want := watcher.Container{
+			ID: id, Name: "web", Status: "running",
 			Labels: map[string]string{"dogwatch.watch": "true", "empty": ""},
-			Image: sdk.Image{
-				ID: nginx, Name: "nginx", Tag: sdk.Tag{Value: "1.25"},
-				Digest: sdk.Digest{Repo: "sha256:" + hexA, Repos: []string{"mirror.example/nginx@sha256:" + hexB, "nginx@sha256:" + hexA}},
-				OS:     "linux", Architecture: "arm", Variant: "v7", Created: sdk.TimeOf(created),
+			Image: watcher.Image{
+				ID: nginx, Name: "nginx", Tag: "1.25", Digest: "sha256:" + hexA,
+				Digests:  []string{"mirror.example/nginx@sha256:" + hexB, "nginx@sha256:" + hexA},
+				Platform: sdk.Platform{OS: "linux", Architecture: "arm", Variant: "v7"}, Created: sdk.TimeOf(created),
 			},
 		}
 		same(t, got["web"], want)
-		if i := got["db"].Image; i.Registry.Host != "ghcr.io" || i.Name != "a/b" || i.Tag.Value != "2" || i.Digest.Repo != "sha256:"+hexB {
+		if i := got["db"].Image; i.Host != "ghcr.io" || i.Name != "a/b" || i.Tag != "2" || i.Digest != "sha256:"+hexB {
 			t.Errorf("db: %+v", i)
 		}
-		if i := got["pinned"].Image; i.Name != "nginx" || i.Tag.Value != "1.25" || i.Digest.Repo != "sha256:"+hexA || !i.Digest.Pinned || i.ID != nginx {
+		if i := got["pinned"].Image; i.Name != "nginx" || i.Tag != "1.25" || i.Digest != "sha256:"+hexA || !i.Pinned || i.ID != nginx {
 			t.Errorf("pinned: %+v", i)
 		}
-		if i := got["both"].Image; i.Name != "nginx" || i.Tag.Value != "1.25" || i.Digest.Repo != "sha256:"+hexA || !i.Digest.Pinned {
+		if i := got["both"].Image; i.Name != "nginx" || i.Tag != "1.25" || i.Digest != "sha256:"+hexA || !i.Pinned {
 			t.Errorf("both: %+v", i)
 		}
 
 		all := list(t, watch(t, Options{Socket: address, WatchAll: true}))
 		local := all["local"]
-		if len(all) != 5 || local.Status != "exited" || local.Image.Tag.Value != "latest" || local.Image.Digest.Repo != "" || local.Error != nil {
+		if len(all) != 5 || local.Status != "exited" || local.Image.Tag != "latest" || local.Image.Digest != "" || local.Error != "" {
 			t.Errorf("stopped container: %+v", local)
 		}
 	})
@@ -176,18 +177,18 @@ func TestReferenceOfContainersListedByID(t *testing.T) {
 		d := watch(t, Options{Socket: serve(t, e)})
 		for range 2 {
 			got := list(t, d)
-			if i := got["pulled"].Image; i.ID != old || i.Name != "nginx" || i.Tag.Value != "1.25" || i.Digest.Repo != "sha256:"+hexA {
+			if i := got["pulled"].Image; i.ID != old || i.Name != "nginx" || i.Tag != "1.25" || i.Digest != "sha256:"+hexA {
 				t.Errorf("pulled again: %+v", i)
 			}
 			for _, name := range []string{"by-id", "by-short-id"} {
-				if i := got[name].Image; i.ID != named || i.Name != "redis" || i.Tag.Value != "7" {
+				if i := got[name].Image; i.ID != named || i.Name != "redis" || i.Tag != "7" {
 					t.Errorf("%s: %+v", name, i)
 				}
 			}
-			if i := got["untagged"].Image; i.Registry.Host != "ghcr.io" || i.Name != "a/b" || i.Tag.Value != "" || i.Digest.Repo != "sha256:"+hexB {
+			if i := got["untagged"].Image; i.Host != "ghcr.io" || i.Name != "a/b" || i.Tag != "" || i.Digest != "sha256:"+hexB {
 				t.Errorf("untagged: %+v", i)
 			}
-			if c := got["nameless"]; c.Error == nil || !strings.Contains(c.Error.Message, "no name") || c.Image.Architecture != "amd64" {
+			if c := got["nameless"]; c.Error == "" || !strings.Contains(c.Error, "no name") || c.Image.Platform.Architecture != "amd64" {
 				t.Errorf("nameless: %+v", c)
 			}
 		}
@@ -206,7 +207,7 @@ func TestScale(t *testing.T) {
 		return e.Requests(enginesim.ListContainers) + e.Requests(enginesim.ListImages) + e.Requests(enginesim.InspectImage) +
 			e.Requests(enginesim.InspectContainer) + e.Requests(enginesim.Ping)
 	}
-	if got := list(t, d); len(got) != 1000 || got["c0042"].Image.Digest.Repo == "" || got["c0042"].Image.Architecture == "" {
+	if got := list(t, d); len(got) != 1000 || got["c0042"].Image.Digest == "" || got["c0042"].Image.Platform.Architecture == "" {
 		t.Fatalf("%d containers; %+v", len(got), got["c0042"])
 	}
 	if n := count(); n != 1003 {
@@ -230,12 +231,12 @@ func TestRepoDigestsAreRefreshed(t *testing.T) {
 	e.AddImage(image)
 	create(t, e, enginesim.Container{Name: "app", Image: "app:1"})
 	d := watch(t, Options{Socket: serve(t, e)})
-	if got := list(t, d)["app"].Image.Digest; got.Repo != "" || len(got.Repos) != 0 {
+	if got := list(t, d)["app"].Image; got.Digest != "" || len(got.Digests) != 0 {
 		t.Errorf("before it was pushed: %+v", got)
 	}
 	image.Digests = []string{"app@sha256:" + hexA}
 	e.AddImage(image)
-	if got := list(t, d)["app"].Image.Digest.Repo; got != "sha256:"+hexA {
+	if got := list(t, d)["app"].Image.Digest; got != "sha256:"+hexA {
 		t.Errorf("after it was pushed: %q", got)
 	}
 }
@@ -277,7 +278,7 @@ func TestPlatformOfTheContainer(t *testing.T) {
 	body := `[{"Id":"` + hexA + `","Names":["/x"],"Image":"app:1","ImageID":"` + e.AddImage(enginesim.Image{Tags: []string{"app:1"}}) + `","State":"running",
 		"ImageManifestDescriptor":{"mediaType":"m","digest":"sha256:` + hexB + `","size":1,"platform":{"os":"linux","architecture":"arm64","variant":"v8"}}}]`
 	e.Fail(enginesim.ListContainers, enginesim.Fault{Body: body})
-	if i := list(t, watch(t, Options{Socket: serve(t, e)}))["x"].Image; i.Architecture != "arm64" || i.Variant != "v8" || i.OS != "linux" {
+	if i := list(t, watch(t, Options{Socket: serve(t, e)}))["x"].Image; i.Platform.Architecture != "arm64" || i.Platform.Variant != "v8" || i.Platform.OS != "linux" {
 		t.Errorf("%+v", i)
 	}
 }

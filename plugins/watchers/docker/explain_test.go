@@ -24,7 +24,7 @@ func TestForbiddenImages(t *testing.T) {
 	d := watch(t, Options{Socket: serve(t, e)})
 	got := list(t, d)
 	for _, c := range got {
-		if c.Error == nil || !strings.Contains(c.Error.Message, "IMAGES=1") || c.Image.Name != "a/b" || c.Image.Registry.Host != "ghcr.io" || c.Image.Tag.Value == "" || c.Status != "running" {
+		if c.Error == "" || !strings.Contains(c.Error, "IMAGES=1") || c.Image.Name != "a/b" || c.Image.Host != "ghcr.io" || c.Image.Tag == "" || c.Status != "running" {
 			t.Errorf("%+v", c)
 		}
 	}
@@ -34,7 +34,7 @@ func TestForbiddenImages(t *testing.T) {
 	for _, r := range []enginesim.Route{enginesim.ListImages, enginesim.InspectImage} {
 		e.Fail(r, enginesim.Fault{})
 	}
-	if c := list(t, d)["c0000"]; c.Error != nil || c.Image.Architecture != "amd64" {
+	if c := list(t, d)["c0000"]; c.Error != "" || c.Image.Platform.Architecture != "amd64" {
 		t.Errorf("after the proxy allows it: %+v", c)
 	}
 }
@@ -46,17 +46,17 @@ func TestBadImages(t *testing.T) {
 	d := watch(t, Options{Socket: serve(t, e)})
 	e.Fail(enginesim.ListImages, enginesim.Fault{Status: http.StatusInternalServerError})
 	got := list(t, d)
-	if c := got["c0001"]; c.Error != nil || c.Image.Digest.Repo == "" {
+	if c := got["c0001"]; c.Error != "" || c.Image.Digest == "" {
 		t.Errorf("without the list of images: %+v", c)
 	}
 	e.RemoveImage(got["c0001"].Image.ID)
 	for _, fault := range []enginesim.Fault{{}, {Status: http.StatusInternalServerError}} {
 		e.Fail(enginesim.ListImages, fault)
 		got = list(t, d)
-		if c := got["c0001"]; c.Error == nil || !strings.Contains(c.Error.Message, "no longer in the engine") || c.Image.Name != "app" || c.Image.Tag.Value != "1" {
+		if c := got["c0001"]; c.Error == "" || !strings.Contains(c.Error, "no longer in the engine") || c.Image.Name != "app" || c.Image.Tag != "1" {
 			t.Errorf("removed image: %+v", c)
 		}
-		if c := got["c0002"]; c.Error != nil || c.Image.Digest.Repo == "" || c.Image.OS != "linux" {
+		if c := got["c0002"]; c.Error != "" || c.Image.Digest == "" || c.Image.Platform.OS != "linux" {
 			t.Errorf("its neighbour: %+v", c)
 		}
 	}
@@ -208,11 +208,11 @@ func TestLyingEngine(t *testing.T) {
 			got, err := watch(t, Options{Socket: serve(t, e)}).List(t.Context())
 			check(t, err)
 			for _, c := range got {
-				if c.ID == "" || c.Name == "" || c.Error == nil {
+				if c.ID == "" || c.Name == "" || c.Error == "" {
 					t.Errorf("%+v", c)
 				}
 			}
-			if name == "bad reference" && (len(got) != 1 || got[0].Image.Name != "Not A Name" || !strings.Contains(got[0].Error.Message, `"Not A Name" is not an image reference`)) {
+			if name == "bad reference" && (len(got) != 1 || got[0].Image.Name != "Not A Name" || !strings.Contains(got[0].Error, `"Not A Name" is not an image reference`)) {
 				t.Errorf("%+v", got)
 			}
 		})

@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/dogwatch/dogwatch/sdk"
+	"github.com/dogwatch/dogwatch/sdk/watcher"
 )
 
 // facts are what never changes about an image.
@@ -198,18 +199,11 @@ func (i *inspector) keepOnly(containers []container.Summary) {
 }
 
 // image is the part of the container's image that does not come from its reference.
-func (d description) image(c container.Summary) sdk.Image {
-	out := sdk.Image{
-		ID:           c.ImageID,
-		Architecture: d.platform.Architecture,
-		OS:           d.platform.OS,
-		Variant:      d.platform.Variant,
-		Created:      d.created,
-		Digest:       sdk.Digest{Repos: d.digests},
-	}
+func (d description) image(c container.Summary) watcher.Image {
+	out := watcher.Image{ID: c.ImageID, Platform: d.platform, Created: d.created, Digests: d.digests}
 	// An engine that stores several platforms of an image says which one this container runs (API 1.48).
 	if m := c.ImageManifestDescriptor; m != nil && m.Platform != nil && m.Platform.Architecture != "" {
-		out.OS, out.Architecture, out.Variant = m.Platform.OS, m.Platform.Architecture, m.Platform.Variant
+		out.Platform = sdk.Platform{OS: m.Platform.OS, Architecture: m.Platform.Architecture, Variant: m.Platform.Variant}
 	}
 	return out
 }
