@@ -8,38 +8,39 @@ import (
 const (
 	firstBackoff = time.Second
 	lastBackoff  = 2 * time.Minute
-	// quietTime without a death forgets earlier ones.
-	quietTime = 10 * time.Minute
-	// youngAge is how long a process must live for its death not to count as a crash loop.
-	youngAge = 10 * time.Second
-	// maxCrashes in a row make a bundle broken.
+	// resetAfter without an exit forgets earlier ones.
+	resetAfter = 10 * time.Minute
+	// minUptime is how long a process must live for its exit not to count as a crash.
+	minUptime = 10 * time.Second
+	// maxCrashes in a row open the circuit breaker: the bundle is broken.
 	maxCrashes = 5
 )
 
-// backoff decides what a death means: start again now, later, or not at all.
+// backoff decides what follows an exit: a restart at once, one after an
+// exponential backoff with jitter, or none, when the circuit breaker opens.
 type backoff struct {
 	crashes int
 	last    time.Time
 }
 
-// death is how a process, or an attempt to start one, ended.
-type death struct {
+// processExit is how a process, or an attempt to start one, ended.
+type processExit struct {
 	at time.Time
 	// lived is 0 when the process never came up.
 	lived time.Duration
-	// answered is true when it had answered at least one call of its instances.
-	answered bool
+	// responded is true when it had responded to a call of one of its instances.
+	responded bool
 	// outside is true when a signal from outside ended it.
 	outside bool
 }
 
 // next returns how long to wait before starting again, and false when the bundle is broken.
-func (b *backoff) next(d death) (time.Duration, bool) {
-	if !b.last.IsZero() && d.at.Sub(b.last) > quietTime {
+func (b *backoff) next(e processExit) (time.Duration, bool) {
+	if !b.last.IsZero() && e.at.Sub(b.last) > resetAfter {
 		b.crashes = 0
 	}
-	b.last = d.at
-	healthy := d.answered && (d.outside || d.lived >= youngAge)
+	b.last = e.at
+	healthy := e.responded && (e.outside || e.lived >= minUptime)
 	if healthy {
 		b.crashes = 0
 		return 0, true

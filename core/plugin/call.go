@@ -26,7 +26,7 @@ func Exited(err error) bool { return errors.Is(err, protocol.ErrGone) }
 const (
 	listTimeout    = 2 * time.Minute
 	triggerTimeout = 15 * time.Minute
-	// limitsTimeout is short: the answer is in the plugin's memory, and what waits for it can do without.
+	// limitsTimeout is short: the plugin has the limits in memory, and callers can do without.
 	limitsTimeout = 300 * time.Millisecond
 )
 
@@ -121,7 +121,7 @@ func (h handle) attempt(ctx context.Context, r retry, fn func(context.Context, *
 		err = fn(ctx, p.client)
 		switch {
 		case err == nil:
-			h.s.responded(p)
+			h.s.noteResponse(p)
 			return nil
 		case errors.Is(err, protocol.ErrGone):
 			// The supervisor may notice it a moment later; until then no other call may be
@@ -137,7 +137,7 @@ func (h handle) attempt(ctx context.Context, r retry, fn func(context.Context, *
 		case errors.Is(err, protocol.ErrUnknownInstance) && try == 0:
 			h.s.reconfigure(ctx, p, h.id)
 		default:
-			h.s.responded(p)
+			h.s.noteResponse(p)
 			return err
 		}
 	}
@@ -178,29 +178,10 @@ func unavailable(err error) error {
 }
 
 // responded notes that a process did its work, so that its exit is no crash loop.
-func (s *Supervisor) responded(p *process) {
+func (s *Supervisor) noteResponse(p *process) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.proc == p {
-		s.answered = true
+		s.responded = true
 	}
-}
-
-// reconfigure tells a process again of an instance that it does not know.
-func (s *Supervisor) reconfigure(ctx context.Context, p *process, id string) {
-	s.mu.Lock()
-	var in *instance
-	for _, have := range s.instances {
-		if have.spec.ID == id {
-			in = have
-		}
-	}
-	s.mu.Unlock()
-	if in == nil {
-		return
-	}
-	in.mu.Lock()
-	in.proc = nil
-	in.mu.Unlock()
-	s.configure(ctx, p, in)
 }

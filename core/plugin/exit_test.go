@@ -38,25 +38,25 @@ func (b *logBuffer) String() string {
 	return b.text.String()
 }
 
-// answers reports whether i answers, which must be by another process than before.
-func answers(t *testing.T, i Watcher, before int) bool {
+// responds reports whether i responds, which must be by another process than before.
+func responds(t *testing.T, i Watcher, before int) bool {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
 	found, err := i.List(ctx)
 	if ctx.Err() != nil {
-		t.Fatal("no process answers in time")
+		t.Fatal("no process responds in time")
 	}
 	if err == nil && found[0].ID == strconv.Itoa(before) {
-		t.Fatal("the old process answers")
+		t.Fatal("the old process responds")
 	}
 	return err == nil
 }
 
-// TestDeadPluginWhoseChildHoldsItsOutput: the end of a process is noticed, and
+// TestExitIsNoticedWhileAChildHoldsTheOutput: the end of a process is noticed, and
 // the host can be closed, while a child that it left behind has its stdout and
 // stderr open; what the process wrote last is logged.
-func TestDeadPluginWhoseChildHoldsItsOutput(t *testing.T) {
+func TestExitIsNoticedWhileAChildHoldsTheOutput(t *testing.T) {
 	var log logBuffer
 	opt := testOptions(t)
 	opt.Log = hclog.New(&hclog.LoggerOptions{Output: &log, Level: hclog.Debug})
@@ -83,7 +83,7 @@ func TestDeadPluginWhoseChildHoldsItsOutput(t *testing.T) {
 		return err == nil
 	})
 	t.Cleanup(func() { _ = syscall.Kill(left, syscall.SIGKILL) })
-	eventually(t, "another process answers", func() bool { return answers(t, good, before) })
+	eventually(t, "another process responds", func() bool { return responds(t, good, before) })
 	if !running(left) {
 		t.Fatal("the child is gone, so this test shows nothing")
 	}
@@ -96,8 +96,8 @@ func TestDeadPluginWhoseChildHoldsItsOutput(t *testing.T) {
 	}
 }
 
-// TestPluginThatDropsItsConnection is ended and replaced, though its process lives.
-func TestPluginThatDropsItsConnection(t *testing.T) {
+// TestPluginWithoutConnectionIsReplaced: it is killed, though its process lives.
+func TestPluginWithoutConnectionIsReplaced(t *testing.T) {
 	h := newHost(t, testOptions(t))
 	bad, err := configureWatcher(t, h, "watcher.probe.bad", map[string]any{"do": "disconnect"})
 	must(t, err)
@@ -107,16 +107,16 @@ func TestPluginThatDropsItsConnection(t *testing.T) {
 	if _, err := bad.List(t.Context()); !errors.Is(err, sdk.ErrUnavailable) {
 		t.Errorf("error is %v", err)
 	}
-	eventually(t, "another process answers", func() bool { return answers(t, good, before) })
+	eventually(t, "another process responds", func() bool { return responds(t, good, before) })
 	if running(before) {
 		t.Error("it still runs")
 	}
 }
 
-// TestDeathCostsOneCall: calls that follow the one during which a plugin died
-// wait for the next process. One that is sent to the dead process would count
+// TestExitCostsOneCall: calls that follow the one during which a plugin exited
+// wait for the next process. One that is sent to the process that exited would count
 // as lost, which for an action means that it is never done.
-func TestDeathCostsOneCall(t *testing.T) {
+func TestExitCostsOneCall(t *testing.T) {
 	h := newHost(t, testOptions(t))
 	bad, err := configureTrigger(t, h, "trigger.act.bad", map[string]any{"do": "exit"})
 	must(t, err)
@@ -130,12 +130,12 @@ func TestDeathCostsOneCall(t *testing.T) {
 		if err := good.Run(t.Context(), trigger.Request{}); err != nil && !NotStarted(err) {
 			t.Fatalf("the next call is lost, too: %v", err)
 		}
-		h.bundles[0].Restart() // or it is broken at the fifth death
+		h.bundles[0].Restart() // or it is broken at the fifth exit
 		eventually(t, "running", func() bool { return h.bundles[0].Status().State == Running })
 	}
 }
 
-// TestBySignal tells what a user, a service manager or the kernel's memory
+// TestBySignal distinguishes what a user, a service manager or the kernel's memory
 // killer does from the ways in which a program ends itself.
 func TestBySignal(t *testing.T) {
 	for script, want := range map[string]bool{

@@ -16,7 +16,7 @@ func killGroup(cmd *exec.Cmd) error { return cmd.Process.Kill() }
 // Harden restricts this process where the system can; this one cannot.
 func Harden() error { return nil }
 
-// awaitExit cannot be told here: cmd.Wait waits for the end.
+// awaitExit has no way to wait without collecting here: cmd.Wait does.
 func awaitExit(*exec.Cmd) bool { return false }
 
 func bySignal(state *os.ProcessState) bool { return state.ExitCode() == -1 }

@@ -31,7 +31,7 @@ import (
 // cookie in every process it starts. The roles of other children have variables of their own.
 func TestMain(m *testing.M) {
 	switch {
-	case os.Getenv(protocol.Handshake().MagicCookieKey) != "" && len(os.Args) > 1 && os.Args[1] == "dies":
+	case os.Getenv(protocol.Handshake().MagicCookieKey) != "" && len(os.Args) > 1 && os.Args[1] == "exit":
 		os.Exit(3)
 	case os.Getenv(protocol.Handshake().MagicCookieKey) != "":
 		sdkplugin.Serve(testBundle())
@@ -50,7 +50,7 @@ type options struct {
 func testBundle() sdkplugin.Bundle {
 	return sdkplugin.Bundle{
 		Version:  "1.2.3",
-		Watchers: []watcher.Type{watcher.Define("probe", "Answers with facts about its process", newProbe)},
+		Watchers: []watcher.Type{watcher.Define("probe", "Describes its process", newProbe)},
 		Triggers: []trigger.Type{trigger.Define("act", "Acts", newAct, kind.Needs(kind.CapCredentials))},
 	}
 }
@@ -69,7 +69,7 @@ func newProbe(_ sdk.Env, o options) (*probe, error) {
 	return &probe{o.Do}, nil
 }
 
-// List answers with one container that tells about the process.
+// List returns one container that describes the process.
 func (p *probe) List(ctx context.Context) ([]watcher.Container, error) {
 	switch p.do {
 	case "exit":
@@ -113,7 +113,7 @@ func (a *act) Run(context.Context, trigger.Request) error {
 	return nil
 }
 
-// Follow asks for changes until one tells it to die.
+// Subscribe receives changes until one has a container, and exits then.
 func (a *act) Subscribe(ctx context.Context, w trigger.StateStream) error {
 	for {
 		c, err := w.Next(ctx)

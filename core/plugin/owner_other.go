@@ -10,5 +10,5 @@ import (
 
 func runnable(info os.FileInfo) bool { return strings.EqualFold(filepath.Ext(info.Name()), ".exe") }
 
-// ownedByUs has no portable answer here; the permissions of the folder are the operator's care.
+// ownedByUs is not checked here: the operator sets the permissions of the folder.
 func ownedByUs(os.FileInfo) bool { return true }

@@ -1,7 +1,7 @@
-// Package plugin keeps the processes alive that do the work: it finds bundles,
-// decides which executables may run, launches them hardened, restarts the ones
-// that die, configures their instances again, and answers for them with
-// "unavailable" while they are down.
+// Package plugin supervises the processes that do the work: it finds bundles,
+// decides which executables may run, launches them hardened, restarts those that
+// exit, with backoff and a circuit breaker, and configures their instances again.
+// Calls fail with "unavailable" while a process is down.
 package plugin
 
 import (
@@ -58,16 +58,16 @@ type Options struct {
 	RunDirs []string
 	// Contained is true inside a container, where loopback addresses are its own.
 	Contained bool
-	// RegistryTimeout bounds one question to a registry; 0 means a minute.
+	// RegistryTimeout bounds one call of a registry; 0 means a minute.
 	RegistryTimeout time.Duration
 	Trust           TrustStore
 	Log             hclog.Logger
 	Now             func() time.Time
 	// Redact blanks secrets in texts that come from plugins.
 	Redact func(string) string
-	// Changed is told of every change of a bundle's state. It must not block.
+	// Changed is called after every change of a bundle's state. It must not block.
 	Changed func(Status)
-	// Observe is told of every call that ended. It must not block.
+	// Observe is called after every call that ended. It must not block.
 	Observe func(instance, method string, took time.Duration, err error)
 }
 
@@ -99,9 +99,9 @@ type State string
 const (
 	Stopped   State = "stopped"   // not needed so far
 	Starting  State = "starting"  // launching, or configuring its instances
-	Running   State = "running"   // answers calls
-	Backoff   State = "backoff"   // died; will be started again
-	Broken    State = "broken"    // died too often; waits for a person
+	Running   State = "running"   // responds to calls
+	Backoff   State = "backoff"   // its process exited; will be started again
+	Broken    State = "broken"    // the circuit breaker is open: it exited too often, and waits for a user to restart it
 	Untrusted State = "untrusted" // may not run: its file changed, or is open to others
 	Rejected  State = "rejected"  // cannot be used: not a plugin, or its types clash with others
 )
@@ -119,7 +119,7 @@ type Host struct {
 	stop context.CancelFunc
 	wait sync.WaitGroup
 
-	// after is time.After, unless a test has no patience for backoffs.
+	// after is time.After, unless a test shortens backoffs.
 	after func(time.Duration) <-chan time.Time
 }
 

@@ -20,7 +20,7 @@ import (
 	"github.com/dogwatch/dogwatch/sdk/trigger"
 )
 
-func TestProcessStartsOnlyWhenNeeded(t *testing.T) {
+func TestHostStartsProcessOnlyWhenNeeded(t *testing.T) {
 	h := newHost(t, testOptions(t))
 	if st := h.Bundles()[0]; st.State != Stopped || st.PID != 0 {
 		t.Fatalf("a bundle without instances is %s with pid %d", st.State, st.PID)
@@ -38,7 +38,7 @@ func TestProcessStartsOnlyWhenNeeded(t *testing.T) {
 	}
 }
 
-func TestWrongOptionsNameTheField(t *testing.T) {
+func TestConfigureErrorNamesTheField(t *testing.T) {
 	h := newHost(t, testOptions(t))
 	_, err := configureWatcher(t, h, "watcher.probe.a", map[string]any{"do": "refuse"})
 	var invalid *sdk.InvalidError
@@ -47,15 +47,15 @@ func TestWrongOptionsNameTheField(t *testing.T) {
 	}
 }
 
-// An instance that comes while a new process is still being told of others is not forgotten.
-func TestInstancesThatComeDuringTheStart(t *testing.T) {
+// TestConfigureDuringStart: an instance that comes while a new process configures others is not forgotten.
+func TestConfigureDuringStart(t *testing.T) {
 	h := newHost(t, testOptions(t))
 	s, _, _ := h.Find(kind.Watcher, "probe")
 	gate := filepath.Join(t.TempDir(), "gate")
 	first := make(chan error, 1)
 	s.Configure(pluginclient.Instance{ID: "watcher.probe.slow", Kind: kind.Watcher, Type: "probe", Options: map[string]any{"do": "after " + gate}},
 		func(_ pluginclient.Configured, err error) { first <- err })
-	eventually(t, "the process is told of the first instance", func() bool { return s.Status().PID != 0 })
+	eventually(t, "the process configures the first instance", func() bool { return s.Status().PID != 0 })
 	if state := s.Status().State; state != Starting {
 		t.Fatalf("the plugin is %s", state)
 	}
@@ -68,7 +68,7 @@ func TestInstancesThatComeDuringTheStart(t *testing.T) {
 	}
 }
 
-func TestErrorsNameTheInstanceAndKeepTheirKind(t *testing.T) {
+func TestCallErrorNamesTheInstanceAndKeepsItsKind(t *testing.T) {
 	h := newHost(t, testOptions(t))
 	i, err := configureWatcher(t, h, "watcher.probe.a", map[string]any{"do": "fail"})
 	if err != nil {
@@ -80,7 +80,7 @@ func TestErrorsNameTheInstanceAndKeepTheirKind(t *testing.T) {
 	}
 }
 
-func TestPanicLeavesTheProcessAlive(t *testing.T) {
+func TestPanicInCallKeepsTheProcess(t *testing.T) {
 	h := newHost(t, testOptions(t))
 	bad, err := configureWatcher(t, h, "watcher.probe.bad", map[string]any{"do": "panic"})
 	if err != nil {
@@ -99,7 +99,7 @@ func TestPanicLeavesTheProcessAlive(t *testing.T) {
 	}
 }
 
-func TestKilledPluginIsStartedAgainAtOnceHoweverOften(t *testing.T) {
+func TestKilledPluginRestartsAtOnce(t *testing.T) {
 	for _, signal := range []syscall.Signal{syscall.SIGKILL, syscall.SIGTERM} {
 		t.Run(signal.String(), func(t *testing.T) {
 			h := newHost(t, testOptions(t))
@@ -110,7 +110,7 @@ func TestKilledPluginIsStartedAgainAtOnceHoweverOften(t *testing.T) {
 				must(t, syscall.Kill(pid, signal))
 				eventually(t, "it ends", func() bool { return !running(pid) })
 				if again := pidOf(t, i); again == pid {
-					t.Fatal("a dead process answered")
+					t.Fatal("a process that was killed responded")
 				}
 			}
 			if st := h.Bundles()[0]; st.State != Running || st.Restarts != 3*maxCrashes {
@@ -120,7 +120,7 @@ func TestKilledPluginIsStartedAgainAtOnceHoweverOften(t *testing.T) {
 	}
 }
 
-func TestCallsAreNotRepeatedWhenTheyMayHaveDoneSomething(t *testing.T) {
+func TestTriggerRunIsNotRetriedAfterExit(t *testing.T) {
 	h := newHost(t, testOptions(t))
 	i, err := configureTrigger(t, h, "trigger.act.a", map[string]any{"do": "exit"})
 	if err != nil {
@@ -130,17 +130,17 @@ func TestCallsAreNotRepeatedWhenTheyMayHaveDoneSomething(t *testing.T) {
 	if !errors.Is(err, sdk.ErrUnavailable) || NotStarted(err) {
 		t.Fatalf("error is %v; want unavailable, outcome unknown", err)
 	}
-	eventually(t, "one death counted", func() bool { return h.Bundles()[0].Restarts == 1 })
+	eventually(t, "one exit counted", func() bool { return h.Bundles()[0].Restarts == 1 })
 }
 
-func TestCrashLoopEndsBrokenAndARestartMendsIt(t *testing.T) {
-	h := newHost(t, testOptions(t, "dies"))
+func TestCircuitBreakerOpensAndRestartClosesIt(t *testing.T) {
+	h := newHost(t, testOptions(t, "exit"))
 	h.opt.Builtins[0].Args = nil
 	s := h.bundles[0]
-	s.bundle.args = []string{"dies"}
+	s.bundle.args = []string{"exit"}
 	_, err := configureWatcher(t, h, "watcher.probe.a", nil)
 	if err == nil {
-		t.Fatal("an instance of a dead plugin is configured")
+		t.Fatal("an instance of a plugin that exits is configured")
 	}
 	eventually(t, "broken", func() bool { return s.Status().State == Broken })
 	began := time.Now()
@@ -156,7 +156,7 @@ func TestCrashLoopEndsBrokenAndARestartMendsIt(t *testing.T) {
 	pidOf(t, s.Watcher("watcher.probe.a"))
 }
 
-func TestHungCallEndsWithItsContext(t *testing.T) {
+func TestHangingCallEndsWithItsContext(t *testing.T) {
 	h := newHost(t, testOptions(t))
 	i, err := configureWatcher(t, h, "watcher.probe.a", map[string]any{"do": "hang"})
 	if err != nil {
@@ -165,13 +165,13 @@ func TestHungCallEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	if _, err := i.List(ctx); err == nil {
-		t.Fatal("a hung call answered")
+		t.Fatal("a hanging call returned no error")
 	}
 }
 
-// A plugin knows the deadline of a call, and may give up a moment before the
+// TestDeadlineNoticedByThePluginFirst: a plugin knows the deadline of a call, and may give up a moment before the
 // host's own timer fires: the error is that of the host all the same.
-func TestDeadlineThatThePluginNoticesFirst(t *testing.T) {
+func TestDeadlineNoticedByThePluginFirst(t *testing.T) {
 	h := newHost(t, testOptions(t))
 	i, err := configureWatcher(t, h, "watcher.probe.a", nil)
 	if err != nil {
@@ -205,13 +205,13 @@ func TestTimeoutNamesTheRegistryHost(t *testing.T) {
 	}
 }
 
-// Inside a container, 127.0.0.1 is not the machine that people mean by it.
-func TestLoopbackInContainer(t *testing.T) {
+// TestCallErrorExplainsLoopbackInContainer: inside a container, 127.0.0.1 is not the machine that the user means.
+func TestCallErrorExplainsLoopbackInContainer(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	nobody := l.Addr().String()
+	closed := l.Addr().String()
 	l.Close()
 	for _, inside := range []bool{true, false} {
 		opt := testOptions(t)
@@ -221,7 +221,7 @@ func TestLoopbackInContainer(t *testing.T) {
 			t.Fatal(err)
 		}
 		err = i.call(t.Context(), "List", "", time.Minute, noRetry, func(ctx context.Context, _ *pluginclient.Client) error {
-			_, err := (&net.Dialer{}).DialContext(ctx, "tcp", nobody)
+			_, err := (&net.Dialer{}).DialContext(ctx, "tcp", closed)
 			return err
 		})
 		if err == nil || strings.Contains(err.Error(), "127.0.0.1 is this container itself") != inside {
@@ -256,7 +256,7 @@ func TestPluginSeesOnlyThePassedEnvironment(t *testing.T) {
 	}
 }
 
-func TestSecretsInAPluginsErrorsAreBlanked(t *testing.T) {
+func TestCallErrorIsRedacted(t *testing.T) {
 	opt := testOptions(t)
 	opt.Redact = func(text string) string { return strings.ReplaceAll(text, "asked", "***") }
 	h := newHost(t, opt)

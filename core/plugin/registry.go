@@ -10,7 +10,7 @@ import (
 )
 
 // Registry is a configured registry as the core calls it. It implements
-// registry.Registry, but for its hosts, which its configuration tells.
+// registry.Registry, but for the hosts, which the response to its configuration has.
 type Registry struct {
 	handle
 	// timeout bounds one call.

@@ -11,7 +11,6 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
-	"github.com/dogwatch/dogwatch/internal/pluginclient"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 )
@@ -29,7 +28,7 @@ type Supervisor struct {
 	bundle bundle
 	log    hclog.Logger
 
-	// wake asks the actor to look at wanted and restart again.
+	// wake makes the actor read wanted and restart again.
 	wake chan struct{}
 
 	mu        sync.Mutex
@@ -42,19 +41,10 @@ type Supervisor struct {
 	proc      *process
 	wanted    bool
 	restart   bool
-	answered  bool
+	responded bool
 	instances []*instance
 	// changed is closed and replaced whenever state changes.
 	changed chan struct{}
-}
-
-// instance is one configured component that lives in the bundle.
-type instance struct {
-	spec   pluginclient.Instance
-	notify func(pluginclient.Configured, error)
-
-	mu   sync.Mutex
-	proc *process // the process that was told of it last
 }
 
 // newSupervisor returns the supervisor of a stopped bundle; types are what it is known to hold.
@@ -91,27 +81,6 @@ func (s *Supervisor) Granted(capability string) bool {
 	return s.bundle.builtin || slices.Contains(s.host.opt.Grants[s.bundle.name], capability)
 }
 
-// Configure keeps an instance configured from now on, in this process and in
-// each that follows. notify is told the outcome each time; it must not block.
-func (s *Supervisor) Configure(spec pluginclient.Instance, notify func(pluginclient.Configured, error)) {
-	in := &instance{spec: spec, notify: notify}
-	s.mu.Lock()
-	s.instances = append(s.instances, in)
-	s.want()
-	// While a process is told of the instances it found, it does not count as running yet.
-	proc, blocked := s.proc, s.err
-	if s.state == Stopped || s.state == Starting || s.state == Running {
-		blocked = nil
-	}
-	s.mu.Unlock()
-	switch {
-	case proc != nil:
-		s.configure(s.host.life, proc, in)
-	case blocked != nil:
-		notify(pluginclient.Configured{}, fmt.Errorf("plugin %s is %s: %w", s.bundle.name, s.Status().State, blocked))
-	}
-}
-
 // Restart starts the bundle again, whatever state it is in, and forgets earlier crashes.
 func (s *Supervisor) Restart() {
 	s.mu.Lock()
@@ -135,7 +104,7 @@ func (s *Supervisor) types() []kind.Type {
 	return s.held
 }
 
-// set moves to a state and tells everybody who waits for it. Only a running
+// set moves to a state and wakes all that wait for it. Only a running
 // bundle has a process that may be called.
 func (s *Supervisor) set(state State, err error) {
 	s.mu.Lock()
@@ -153,17 +122,17 @@ func (s *Supervisor) set(state State, err error) {
 	s.host.opt.Changed(s.Status())
 }
 
-// run is the actor: it brings the process up when it is wanted and tends it until ctx ends.
+// run is the actor: it starts the process when it is wanted and supervises it until ctx ends.
 func (s *Supervisor) run(ctx context.Context) {
 	var crashes backoff
 	for s.awaitWanted(ctx, &crashes) {
 		s.set(Starting, nil)
 		started := s.host.opt.Now()
 		proc, err := s.bringUp(ctx)
-		end := death{}
+		end := processExit{}
 		switch {
 		case ctx.Err() != nil:
-			s.putDown(proc)
+			s.stopProcess(proc)
 			return
 		case err == nil && proc == nil: // described, and nothing needs it
 			s.idle()
@@ -171,21 +140,21 @@ func (s *Supervisor) run(ctx context.Context) {
 		case err == nil:
 			s.set(Running, nil)
 			s.log.Debug("plugin is up", "pid", proc.child.pid())
-			err = s.tend(ctx, proc)
+			err = s.supervise(ctx, proc)
 			if ctx.Err() != nil || err == nil {
-				s.putDown(proc)
+				s.stopProcess(proc)
 				continue
 			}
-			end = death{lived: s.host.opt.Now().Sub(started), outside: proc.killedFromOutside()}
+			end = processExit{lived: s.host.opt.Now().Sub(started), outside: proc.killedFromOutside()}
 			proc.release()
 		case s.refuse(err):
 			continue
 		}
-		s.mourn(ctx, &crashes, end, err)
+		s.handleExit(ctx, &crashes, end, err)
 	}
 }
 
-// idle rests after a start that only served to learn what the bundle holds.
+// idle returns to Stopped after a start that only served to learn what the bundle holds.
 func (s *Supervisor) idle() {
 	s.mu.Lock()
 	s.wanted = len(s.instances) > 0
@@ -193,71 +162,42 @@ func (s *Supervisor) idle() {
 	s.set(Stopped, nil)
 }
 
-// refuse handles errors that starting again cannot mend; it reports whether err was one.
-func (s *Supervisor) refuse(err error) bool {
-	state := Rejected
-	var distrust *untrustedError
-	var useless *rejectedError
-	switch {
-	case errors.As(err, &distrust):
-		state = Untrusted
-	case errors.As(err, &useless):
-	default:
-		return false
+// bringUp launches the process, learns what it holds and configures every
+// instance. It returns no process when nothing needs one.
+func (s *Supervisor) bringUp(ctx context.Context) (*process, error) {
+	b := s.bundle
+	if !b.builtin {
+		sum, err := s.host.verify(ctx, b)
+		s.mu.Lock()
+		s.bundle.checksum = sum // of a refused file, too: whoever trusts it says which one
+		s.mu.Unlock()
+		if err != nil {
+			return nil, err
+		}
+		b.checksum = sum
 	}
-	s.giveUp(state, err)
-	return true
-}
-
-func (s *Supervisor) giveUp(state State, err error) {
-	s.mu.Lock()
-	s.wanted = false
-	s.mu.Unlock()
-	s.log.Error("plugin will not run", "state", string(state), "error", err)
-	s.set(state, err)
-	s.tellAll(fmt.Errorf("plugin %s is %s: %w", s.bundle.name, state, err))
-}
-
-// mourn records a death and waits as long as it deserves.
-func (s *Supervisor) mourn(ctx context.Context, crashes *backoff, end death, err error) {
-	s.mu.Lock()
-	s.restarts++
-	end.answered, s.answered = s.answered, false
-	s.mu.Unlock()
-	end.at = s.host.opt.Now()
-	wait, again := crashes.next(end)
-	switch {
-	case !again:
-		s.giveUp(Broken, fmt.Errorf("it died %d times in a row, last: %w", maxCrashes, err))
-	case wait == 0:
-		s.log.Warn("plugin stopped; starting it again", "error", err)
-		s.set(Starting, nil)
-	default:
-		s.log.Warn("plugin stopped; starting it again later", "error", err, "in", wait.Round(time.Millisecond))
-		s.set(Backoff, err)
-		s.tellAll(fmt.Errorf("plugin %s is down: %w", s.bundle.name, err))
-		s.rest(ctx, wait)
+	p, err := s.host.launch(ctx, b, s.log)
+	if err != nil {
+		return nil, err
 	}
-}
-
-// rest waits for the backoff, or for somebody who asks for a restart.
-func (s *Supervisor) rest(ctx context.Context, wait time.Duration) {
-	over := s.host.after(wait)
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-over:
-			return
-		case <-s.wake:
-			s.mu.Lock()
-			restart := s.restart
-			s.mu.Unlock()
-			if restart {
-				return
-			}
+	if !b.builtin {
+		if err := s.describe(ctx, p); err != nil {
+			p.stop()
+			return nil, err
 		}
 	}
+	s.mu.Lock()
+	s.proc = p
+	all := slices.Clone(s.instances)
+	s.mu.Unlock()
+	if len(all) == 0 && !b.builtin {
+		p.stop()
+		return nil, nil
+	}
+	for _, in := range all {
+		s.configure(ctx, p, in)
+	}
+	return p, nil
 }
 
 // awaitWanted returns once a process is wanted, and false when ctx ended.
@@ -265,7 +205,7 @@ func (s *Supervisor) awaitWanted(ctx context.Context, crashes *backoff) bool {
 	for ctx.Err() == nil {
 		s.mu.Lock()
 		ready := s.wanted
-		// After giving up, only a person's restart counts as wanting.
+		// After giveUp only a user's restart counts as wanting.
 		if s.state == Broken || s.state == Untrusted || s.state == Rejected {
 			ready = s.restart
 		}
@@ -286,9 +226,9 @@ func (s *Supervisor) awaitWanted(ctx context.Context, crashes *backoff) bool {
 	return false
 }
 
-// tend watches over a running process. It returns nil when the process is to
-// be stopped in good order, and why otherwise.
-func (s *Supervisor) tend(ctx context.Context, p *process) error {
+// supervise watches a running process. It returns nil when the process is to
+// be shut down gracefully, and why otherwise.
+func (s *Supervisor) supervise(ctx context.Context, p *process) error {
 	ticker := time.NewTicker(pingEvery)
 	defer ticker.Stop()
 	missed := 0
@@ -317,34 +257,24 @@ func (s *Supervisor) tend(ctx context.Context, p *process) error {
 	}
 }
 
-// ping asks the process for a sign of life. go-plugin's Ping takes no context,
+// ping checks the health of the process. go-plugin's Ping takes no context,
 // so a hung process is left to the goroutine, which ends when the process does.
 func ping(p *process) error {
-	answer := make(chan error, 1)
-	go func() { answer <- p.rpc.Ping() }()
+	response := make(chan error, 1)
+	go func() { response <- p.rpc.Ping() }()
 	select {
-	case err := <-answer:
+	case err := <-response:
 		return err
 	case <-time.After(pingTimeout):
 		return errors.New("no answer in time")
 	}
 }
 
-// putDown stops a process in good order.
-func (s *Supervisor) putDown(p *process) {
+// stopProcess shuts a process down gracefully.
+func (s *Supervisor) stopProcess(p *process) {
 	if p == nil {
 		return
 	}
 	s.set(Stopped, nil)
 	p.stop()
-}
-
-// tellAll lets every instance know that it is not available.
-func (s *Supervisor) tellAll(err error) {
-	s.mu.Lock()
-	all := slices.Clone(s.instances)
-	s.mu.Unlock()
-	for _, in := range all {
-		in.notify(pluginclient.Configured{}, err)
-	}
 }

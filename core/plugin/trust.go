@@ -23,7 +23,7 @@ type bundle struct {
 	path     string
 	args     []string
 	env      []string // names of variables that it sees besides those all see
-	checksum []byte   // third parties: of the file that was looked at last
+	checksum []byte   // third parties: of the file that was verified last
 }
 
 // untrustedError says why an executable may not run.
@@ -91,7 +91,7 @@ func (h *Host) verify(ctx context.Context, b bundle) ([]byte, error) {
 	return sum, nil
 }
 
-// Trust accepts the executable of a third-party bundle that a person has seen, by
+// Trust accepts the executable of a third-party bundle that a user has seen, by
 // its SHA-256 in hexadecimal, and starts it. It refuses when the file on disk is
 // another one by now. The error is an *sdk.InvalidError when seen is no checksum.
 func (h *Host) Trust(ctx context.Context, name, seen string) error {
@@ -117,7 +117,7 @@ func (h *Host) Trust(ctx context.Context, name, seen string) error {
 	return nil
 }
 
-// Confirm returns the SHA-256 of a file if it is the one that a person has seen,
+// Confirm returns the SHA-256 of a file if it is the one that a user has seen,
 // in hexadecimal. The error is an *sdk.InvalidError of the field sha256 when that
 // is no checksum, and else says what the file is now.
 func Confirm(path, seen string) ([]byte, error) {
@@ -149,7 +149,7 @@ func Checksum(path string) ([]byte, error) {
 	return sum.Sum(nil), nil
 }
 
-// checkOwner refuses what somebody else could swap: links, and files or
+// checkOwner refuses what another user could swap: links, and files or
 // folders that others may write.
 func checkOwner(path string) error {
 	info, err := os.Lstat(path)

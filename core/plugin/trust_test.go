@@ -43,7 +43,7 @@ func thirdParty(t testing.TB) (Options, string) {
 	return opt, copyPlugin(t, opt.Dir, "mine")
 }
 
-func TestThirdPartyIsTrustedOnFirstUseAndRefusedOnceItChanges(t *testing.T) {
+func TestThirdPartyTrustedOnFirstUseAndRefusedWhenChanged(t *testing.T) {
 	opt, path := thirdParty(t)
 	h := newHost(t, opt)
 	if err := h.Discover(t.Context()); err != nil {
@@ -88,8 +88,8 @@ func TestThirdPartyIsTrustedOnFirstUseAndRefusedOnceItChanges(t *testing.T) {
 	pidOf(t, i)
 }
 
-// TestTrustAcceptsOnlyTheFileThatWasShown: a file that was swapped since a person
-// looked at it is not trusted, and what is there now is shown.
+// TestTrustAcceptsOnlyTheFileThatWasShown: a file that was swapped since the user
+// read its checksum is not trusted, and what is there now is shown.
 func TestTrustAcceptsOnlyTheFileThatWasShown(t *testing.T) {
 	opt, path := thirdParty(t)
 	h := newHost(t, opt)
@@ -123,18 +123,18 @@ func TestTrustAcceptsOnlyTheFileThatWasShown(t *testing.T) {
 	eventually(t, "accepted", func() bool { return s.Status().State == Stopped })
 }
 
-// forgetfulTrust cannot record what it is told.
-type forgetfulTrust struct{ TrustStore }
+// brokenTrust cannot record a checksum.
+type brokenTrust struct{ TrustStore }
 
-func (forgetfulTrust) Trust(context.Context, string, []byte) error {
+func (brokenTrust) Trust(context.Context, string, []byte) error {
 	return errors.New("the disk is full")
 }
 
 // TestUnrecordedFileDoesNotRun: what cannot be recorded when it is first seen
-// could be swapped before the next start without anybody's noticing.
+// could be swapped before the next start unnoticed.
 func TestUnrecordedFileDoesNotRun(t *testing.T) {
 	opt, _ := thirdParty(t)
-	opt.Trust = forgetfulTrust{opt.Trust}
+	opt.Trust = brokenTrust{opt.Trust}
 	h := newHost(t, opt)
 	h.after = func(time.Duration) <-chan time.Time { return nil } // no further try
 	must(t, h.Discover(t.Context()))
@@ -147,8 +147,8 @@ func TestUnrecordedFileDoesNotRun(t *testing.T) {
 	}
 }
 
-// TestMissingFolderHoldsNoPlugins: most installations have none.
-func TestMissingFolderHoldsNoPlugins(t *testing.T) {
+// TestDiscoverMissingFolder: most installations have none.
+func TestDiscoverMissingFolder(t *testing.T) {
 	opt, _ := thirdParty(t)
 	opt.Dir = filepath.Join(opt.Dir, "none")
 	h := newHost(t, opt)
@@ -162,7 +162,7 @@ func TestMissingFolderHoldsNoPlugins(t *testing.T) {
 	}
 }
 
-func TestThirdPartyIsRefused(t *testing.T) {
+func TestDiscoverRefusesThirdParty(t *testing.T) {
 	for name, c := range map[string]struct {
 		arrange func(t *testing.T, opt *Options, path string)
 		state   State
@@ -203,7 +203,7 @@ func TestThirdPartyIsRefused(t *testing.T) {
 	}
 }
 
-func TestSensitiveCapabilitiesAreForBuiltinsAndTheGranted(t *testing.T) {
+func TestMissingGrants(t *testing.T) {
 	for name, c := range map[string]struct {
 		grants map[string][]string
 		want   int
@@ -222,7 +222,7 @@ func TestSensitiveCapabilitiesAreForBuiltinsAndTheGranted(t *testing.T) {
 }
 
 // A silent plugin whose child holds its output open must not keep the host from stopping.
-func TestSilentPluginDoesNotHoldTheHost(t *testing.T) {
+func TestCloseDoesNotWaitForSilentPlugin(t *testing.T) {
 	opt, path := thirdParty(t)
 	must(t, os.WriteFile(path, []byte("#!/bin/sh\nsleep 600 &\nsleep 600\n"), 0o755))
 	h, err := New(opt)

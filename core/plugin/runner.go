@@ -29,7 +29,7 @@ type child struct {
 	exited chan struct{}
 
 	mu sync.Mutex
-	// stopping is true once the process was asked to end in good order.
+	// stopping is true once a graceful shutdown began.
 	stopping bool
 	// killed is true once it was to end at once, ended when it has.
 	killed, ended bool
@@ -71,7 +71,7 @@ func (c *child) start() error {
 }
 
 // collect waits for the end of the process. What it started ends with it, unless
-// it was stopped in good order and left that running on purpose.
+// it was shut down gracefully and left that running on purpose.
 func (c *child) collect() {
 	if awaitExit(c.cmd) {
 		c.mu.Lock()
@@ -110,7 +110,7 @@ func (c *child) Kill(context.Context) error {
 	return killGroup(c.cmd)
 }
 
-// expectEnd notes that the process is asked to end in good order.
+// expectEnd notes that a graceful shutdown begins.
 func (c *child) expectEnd() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -144,7 +144,7 @@ func (c *child) ID() string {
 	return ""
 }
 
-// Diagnose says what to look at when the executable did not answer as a plugin does.
+// Diagnose says what to look at when the executable did not respond as a plugin does.
 func (c *child) Diagnose(context.Context) string {
 	text := fmt.Sprintf("is it a plugin of Dogwatch, built for %s/%s?", runtime.GOOS, runtime.GOARCH)
 	if info, err := os.Stat(c.cmd.Path); err == nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/dogwatch/dogwatch/sdk/trigger"
 )
 
-// changes is a world that tells these changes and then no more.
+// changes is a state stream of these changes.
 type changes chan trigger.Change
 
 func (c changes) Next(ctx context.Context) (trigger.Change, error) {
@@ -25,15 +25,15 @@ func (c changes) Next(ctx context.Context) (trigger.Change, error) {
 
 func (c changes) Run(context.Context, string, string) error { return nil }
 
-// following follows until the follower has asked for its first change. A
-// process that has just died may be found dead once more.
-func following(ctx context.Context, t *testing.T, in Trigger) (told changes, ended chan error) {
+// subscribed subscribes until the subscriber has received its first change. A
+// process that has just exited may be called once more.
+func subscribed(ctx context.Context, t *testing.T, in Trigger) (stream changes, ended chan error) {
 	t.Helper()
-	eventually(t, "it follows", func() bool {
-		told, ended = make(changes), make(chan error, 1)
-		go func(told changes, ended chan<- error) { ended <- in.Subscribe(ctx, told) }(told, ended)
+	eventually(t, "it subscribes", func() bool {
+		stream, ended = make(changes), make(chan error, 1)
+		go func(stream changes, ended chan<- error) { ended <- in.Subscribe(ctx, stream) }(stream, ended)
 		select {
-		case told <- trigger.Change{All: true}:
+		case stream <- trigger.Change{All: true}:
 			return true
 		case err := <-ended:
 			if !errors.Is(err, sdk.ErrUnavailable) {
@@ -42,22 +42,22 @@ func following(ctx context.Context, t *testing.T, in Trigger) (told changes, end
 			return false
 		}
 	})
-	return told, ended
+	return stream, ended
 }
 
-func TestFollowEndsWithItsProcessOrItsContext(t *testing.T) {
+func TestSubscribeEndsWithItsProcessOrItsContext(t *testing.T) {
 	h := newHost(t, testOptions(t))
 	in, err := configureTrigger(t, h, "trigger.act.main", nil)
 	must(t, err)
 	for range 3 {
-		told, ended := following(t.Context(), t, in)
-		told <- trigger.Change{Put: []sdk.Container{{ID: "1"}}}
+		stream, ended := subscribed(t.Context(), t, in)
+		stream <- trigger.Change{Put: []sdk.Container{{ID: "1"}}}
 		if err := <-ended; !Exited(err) {
-			t.Fatalf("the process died, and Follow returned %v", err)
+			t.Fatalf("the process exited, and Subscribe returned %v", err)
 		}
 	}
 	ctx, cancel := context.WithCancel(t.Context())
-	_, ended := following(ctx, t, in)
+	_, ended := subscribed(ctx, t, in)
 	cancel()
 	if err := <-ended; !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)

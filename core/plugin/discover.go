@@ -3,7 +3,6 @@ package plugin
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"github.com/dogwatch/dogwatch/sdk/kind"
 )
@@ -15,7 +14,7 @@ func (e *rejectedError) Error() string { return e.reason.Error() }
 func (e *rejectedError) Unwrap() error { return e.reason }
 
 // Discover finds the third-party executables and learns what they hold. It
-// returns when each of them has been looked at; what is wrong with one is its state.
+// returns when each of them was started once; what is wrong with one is its state.
 func (h *Host) Discover(ctx context.Context) error {
 	if h.opt.Dir == "" {
 		return nil
@@ -62,45 +61,7 @@ func (s *Supervisor) settled(ctx context.Context) error {
 	}
 }
 
-// bringUp launches the process, learns what it holds and configures every
-// instance. It returns no process when nothing needs one.
-func (s *Supervisor) bringUp(ctx context.Context) (*process, error) {
-	b := s.bundle
-	if !b.builtin {
-		sum, err := s.host.verify(ctx, b)
-		s.mu.Lock()
-		s.bundle.checksum = sum // of a refused file, too: whoever trusts it says which one
-		s.mu.Unlock()
-		if err != nil {
-			return nil, err
-		}
-		b.checksum = sum
-	}
-	p, err := s.host.launch(ctx, b, s.log)
-	if err != nil {
-		return nil, err
-	}
-	if !b.builtin {
-		if err := s.describe(ctx, p); err != nil {
-			p.stop()
-			return nil, err
-		}
-	}
-	s.mu.Lock()
-	s.proc = p
-	all := slices.Clone(s.instances)
-	s.mu.Unlock()
-	if len(all) == 0 && !b.builtin {
-		p.stop()
-		return nil, nil
-	}
-	for _, in := range all {
-		s.configure(ctx, p, in)
-	}
-	return p, nil
-}
-
-// describe asks a third-party bundle what it holds and refuses clashes.
+// describe reads the types that a third-party bundle holds and refuses clashes.
 func (s *Supervisor) describe(ctx context.Context, p *process) error {
 	ctx, cancel := context.WithTimeout(ctx, configureTimeout)
 	defer cancel()
@@ -120,26 +81,6 @@ func (s *Supervisor) describe(ctx context.Context, p *process) error {
 	s.version, s.held = d.Version, d.Types
 	s.mu.Unlock()
 	return nil
-}
-
-// configure tells process p of an instance, once.
-func (s *Supervisor) configure(ctx context.Context, p *process, in *instance) {
-	in.mu.Lock()
-	defer in.mu.Unlock()
-	if in.proc == p {
-		return
-	}
-	timed, cancel := context.WithTimeout(ctx, configureTimeout)
-	defer cancel()
-	got, err := p.client.Configure(timed, in.spec)
-	if ctx.Err() != nil {
-		return // that the asker went says nothing about the component
-	}
-	in.proc = p
-	for i, warning := range got.Warnings {
-		got.Warnings[i] = s.host.opt.Redact(warning)
-	}
-	in.notify(got, s.host.redacted(err))
 }
 
 // MissingGrants returns the sensitive capabilities that t asks for and this bundle is not granted.

@@ -5,13 +5,8 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
-	"net"
-	"os"
 	"os/exec"
-	"path/filepath"
 	"slices"
-	"strconv"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -26,40 +21,15 @@ import (
 
 const (
 	startTimeout = 10 * time.Second
-	// stopPatience is how long a process that was asked to end may take.
-	stopPatience = 5 * time.Second
-	// A plugin that dies during its handshake is tried again at once: on a
-	// loaded or memory-starved machine that is often mere bad luck.
+	// stopTimeout is how long a graceful shutdown of a process may take.
+	stopTimeout = 5 * time.Second
+	// A plugin that exits during its handshake is started again at once: on a
+	// loaded machine, or one short of memory, the next attempt often succeeds.
 	handshakeTries = 3
 	// maxSocketDir keeps socket paths below the limit of 108 bytes of unix(7),
 	// with room for the names that go-plugin adds.
 	maxSocketDir = 80
 )
-
-// passedEnv are the only variables of the host's environment that a plugin
-// sees: secrets meant for one plugin must not reach another.
-var passedEnv = []string{
-	"PATH", "HOME", "TMPDIR", "TZ", "LANG", "SSL_CERT_FILE", "SSL_CERT_DIR", "GODEBUG", "DOCKER_HOST",
-	"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy",
-}
-
-// environment is what a bundle's process sees.
-func (h *Host) environment(b bundle) []string {
-	// A soft memory limit far above the live heap, an eager collector and few
-	// threads keep a small process small; see docs/performance.md.
-	env := []string{"GOGC=50", "GOMEMLIMIT=64MiB", "GOMAXPROCS=2", goplugin.EnvUnixSocketDir + "=" + h.runDir}
-	for _, names := range [][]string{passedEnv, h.opt.Env, b.env} {
-		for _, name := range names {
-			if v, set := os.LookupEnv(name); set {
-				env = append(env, name+"="+v)
-			}
-		}
-	}
-	if b.builtin {
-		env = append(env, h.opt.Vars[b.name]...) // of two settings the later counts
-	}
-	return env
-}
 
 // process is one live process of a bundle.
 type process struct {
@@ -67,7 +37,7 @@ type process struct {
 	client *pluginclient.Client
 	owner  *goplugin.Client
 	rpc    goplugin.ClientProtocol
-	// gone is set when a call found that the process does not answer any more.
+	// gone is set when a call found that the process does not respond any more.
 	gone atomic.Bool
 }
 
@@ -134,16 +104,16 @@ func (h *Host) launchOnce(ctx context.Context, b bundle, log hclog.Logger) (_ *p
 // kill ends the process and all that it started, at once. It may be called more than once.
 func (p *process) kill() { _ = p.child.Kill(context.Background()) }
 
-// stop asks the process to end, and ends it and what it started when it does not.
+// stop shuts the process down gracefully, and kills it and what it started when that takes too long.
 func (p *process) stop() {
 	p.child.expectEnd()
-	timer := time.AfterFunc(stopPatience, p.kill)
+	timer := time.AfterFunc(stopTimeout, p.kill)
 	defer timer.Stop()
 	p.owner.Kill()
 	p.kill()
 }
 
-// release lets go of what belongs to a process that has ended: its connection and its socket.
+// release frees what belongs to a process that has ended: its connection and its socket.
 func (p *process) release() { p.owner.Kill() }
 
 // killedFromOutside waits for the end of a process and reports whether it was a
@@ -163,51 +133,4 @@ func checkSum(b bundle) error {
 		err = goplugin.ErrChecksumsDoNotMatch
 	}
 	return err
-}
-
-// makeRunDir makes a private folder for sockets in the first of dirs that can
-// hold one, and removes what dead hosts left there.
-func makeRunDir(dirs []string) (string, error) {
-	var problems []error
-	for _, parent := range append(dirs, os.TempDir()) {
-		dir, err := tryRunDir(parent)
-		if err == nil {
-			return dir, nil
-		}
-		problems = append(problems, err)
-	}
-	return "", fmt.Errorf("make a folder for plugin sockets (set store.path or TMPDIR to a writable local folder with a short path): %w", errors.Join(problems...))
-}
-
-const runDirPrefix = "dogwatch-run-"
-
-func tryRunDir(parent string) (string, error) {
-	if parent == "" || len(parent) > maxSocketDir {
-		return "", fmt.Errorf("%q: the path must have 1 to %d bytes", parent, maxSocketDir)
-	}
-	removeStale(parent)
-	dir, err := os.MkdirTemp(parent, runDirPrefix+strconv.Itoa(os.Getpid())+"-")
-	if err != nil {
-		return "", err
-	}
-	// Some network file systems cannot hold sockets.
-	l, err := net.Listen("unix", filepath.Join(dir, "probe"))
-	if err != nil {
-		os.RemoveAll(dir)
-		return "", err
-	}
-	l.Close()
-	return dir, nil
-}
-
-// removeStale removes the folders of hosts that were killed.
-func removeStale(parent string) {
-	old, _ := filepath.Glob(filepath.Join(parent, runDirPrefix+"*"))
-	for _, dir := range old {
-		name := strings.TrimPrefix(filepath.Base(dir), runDirPrefix)
-		pid, err := strconv.Atoi(name[:max(strings.IndexByte(name, '-'), 0)])
-		if err == nil && pid != os.Getpid() && !alive(pid) {
-			os.RemoveAll(dir)
-		}
-	}
 }
