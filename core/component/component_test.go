@@ -115,7 +115,7 @@ func section(k kind.Kind, typ, name string, options map[string]string) config.Co
 	return c
 }
 
-// load makes a manager of the sections and waits until every plugin has answered.
+// load makes a manager of the sections and waits until every plugin has responded.
 func load(t *testing.T, opt Options, sections ...config.Component) *Manager {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "dw")
@@ -154,7 +154,7 @@ func ids[T based](of []T) []string {
 	return all
 }
 
-func TestComponentsThatExistWithoutConfiguration(t *testing.T) {
+func TestDefaultComponents(t *testing.T) {
 	m := load(t, Options{})
 	if got := ids(m.Watchers()); !slices.Equal(got, []string{"engine.local"}) {
 		t.Errorf("watchers: %v", got)
@@ -167,7 +167,31 @@ func TestComponentsThatExistWithoutConfiguration(t *testing.T) {
 	}
 }
 
-// A private registry does not remove the public one, and a configured watcher replaces the default one.
+// TestTypedLookups: what the kinds share is the same component that the handle of its kind has.
+func TestTypedLookups(t *testing.T) {
+	m := load(t, Options{}, section(kind.Trigger, "mail", "main", map[string]string{"host": "mx", "threshold": "minor"}))
+	shared, known := m.Get(kind.Trigger, "MAIL", "main")
+	mail, typed := m.Trigger("mail.Main")
+	if !known || !typed || shared != &mail.Component || mail.Settings.Threshold != "minor" {
+		t.Errorf("shared %v, trigger %v with %+v", shared, mail, mail.Settings)
+	}
+	if err := mail.Run(t.Context(), trigger.Request{}); err != nil {
+		t.Error(err)
+	}
+	local, known := m.WatcherNamed("local")
+	same, typed := m.Watcher("engine.local")
+	if !known || !typed || local != same || !slices.Equal(m.WatcherNames(), []string{"local"}) {
+		t.Errorf("watcher %v, %v, names %v", local, same, m.WatcherNames())
+	}
+	if _, known := m.Registry("mail.main"); known {
+		t.Error("a trigger is a registry")
+	}
+	if _, err := (&Watcher{}).List(t.Context()); !plugin.NotStarted(err) {
+		t.Errorf("a watcher without a plugin: %v", err)
+	}
+}
+
+// TestConfiguredComponentsBesideDefaults: a private registry does not remove the public one, and a configured watcher replaces the default one.
 func TestConfiguredComponentsBesideDefaults(t *testing.T) {
 	m := load(t, Options{},
 		section(kind.Registry, "hub", "private", nil), section(kind.Watcher, "engine", "remote", nil))
@@ -179,7 +203,7 @@ func TestConfiguredComponentsBesideDefaults(t *testing.T) {
 	}
 }
 
-func TestRegistryForAHost(t *testing.T) {
+func TestRegistryForPrefersTheMostSpecificPattern(t *testing.T) {
 	m := load(t, Options{},
 		section(kind.Registry, "hub", "zmirror", map[string]string{"hosts": "docker.io", "url": "http://mirror:5000/v2"}),
 		section(kind.Registry, "hub", "wide", map[string]string{"hosts": "*.example.org"}),
@@ -197,12 +221,12 @@ func TestRegistryForAHost(t *testing.T) {
 		"localhost:5000":     "generic.public http://localhost:5000/v2",
 		"127.0.0.2":          "generic.public http://127.0.0.2/v2",
 		"badexample.org":     "generic.public https://badexample.org/v2",  // suffixes are anchored at dots
-		"tight-loose.org":    "generic.public https://tight-loose.org/v2", // and a pattern that is not serves nobody
+		"tight-loose.org":    "generic.public https://tight-loose.org/v2", // and a pattern that is not serves no host
 		"mydocker.io":        "generic.public https://mydocker.io/v2",
 
 		"x.repo.somewhere.example.net":          "hub.any https://x.repo.somewhere.example.net/v2",
 		"x.repo.a-very-long-region.example.net": "hub.region https://x.repo.a-very-long-region.example.net/v2",
-		"t.repo.a-very-long-region.example.net": "hub.team https://t.repo.a-very-long-region.example.net/v2", // whose it is says more than where it is
+		"t.repo.a-very-long-region.example.net": "hub.team https://t.repo.a-very-long-region.example.net/v2", // the name before says more than the region after
 	} {
 		c, url, served := m.RegistryFor(host)
 		if !served || c.ID()+" "+url != want {
@@ -211,18 +235,18 @@ func TestRegistryForAHost(t *testing.T) {
 	}
 }
 
-func TestEveryMistakeIsNamedAndHarmsNothingElse(t *testing.T) {
+func TestProblemsNameEachMistakeAndLeaveOthersUsable(t *testing.T) {
 	m := load(t, Options{},
 		section(kind.Trigger, "mail", "good", map[string]string{"host": "mx.example.org", "prot": "25", "old": "x"}),
 		section(kind.Trigger, "mail", "bad", map[string]string{"port": "99999", "threshold": "huge"}),
 		section(kind.Trigger, "mail", "refused", map[string]string{"host": "refused.example.org"}),
 		section(kind.Trigger, "mial", "typo", nil),
 		section(kind.Watcher, "engine", "one", nil), section(kind.Watcher, "engine", "one", nil))
-	var told []string
+	var reported []string
 	for _, p := range m.Problems() {
-		told = append(told, p.Level.String()+" "+p.String())
+		reported = append(reported, p.Level.String()+" "+p.String())
 	}
-	all := strings.Join(told, "\n")
+	all := strings.Join(reported, "\n")
 	for _, want := range []string{
 		`warning trigger.mail.good.prot: unknown option (test.yaml:1); did you mean trigger.mail.good.port?`,
 		`warning trigger.mail.good.old: is deprecated (test.yaml:1); use host`,
@@ -234,13 +258,13 @@ func TestEveryMistakeIsNamedAndHarmsNothingElse(t *testing.T) {
 		`error watcher.engine.one: there is a watcher named "one" already`,
 	} {
 		if !strings.Contains(all, want) {
-			t.Errorf("nobody says %q in:\n%s", want, all)
+			t.Errorf("no problem says %q in:\n%s", want, all)
 		}
 	}
 	for name, want := range map[string]State{"good": Ready, "bad": Failed, "refused": Failed} {
 		c, found := m.Get(kind.Trigger, "mail", name)
 		if !found {
-			t.Fatalf("%s is gone", name)
+			t.Fatalf("%s is missing", name)
 		}
 		if state, _ := c.State(); state != want || c.Usable() != (want == Ready) {
 			t.Errorf("%s is %s, usable %v", name, state, c.Usable())
@@ -248,7 +272,7 @@ func TestEveryMistakeIsNamedAndHarmsNothingElse(t *testing.T) {
 	}
 }
 
-func TestWarningsAreShown(t *testing.T) {
+func TestViewHasWarningsOfPluginAndHost(t *testing.T) {
 	m := load(t, Options{}, section(kind.Trigger, "mail", "odd", map[string]string{"host": "mx", "port": "26", "hots": "x"}))
 	c, _ := m.Get(kind.Trigger, "MAIL", "Odd")
 	w := strings.Join(c.View().Warnings, "\n")
@@ -259,8 +283,8 @@ func TestWarningsAreShown(t *testing.T) {
 	}
 }
 
-// The contract: first character visible, the rest asterisks; some as stored.
-func TestMasks(t *testing.T) {
+// TestViewsMaskSecrets: first character visible, the rest asterisks; some as stored.
+func TestViewsMaskSecrets(t *testing.T) {
 	options := map[string]string{"host": "mx", "pass": "hunter2", "key": "AKIA123"}
 	var secrets []string
 	m := load(t, Options{Secrets: func(s ...string) { secrets = append(secrets, s...) }}, section(kind.Trigger, "mail", "main", options))
@@ -281,7 +305,7 @@ func TestMasks(t *testing.T) {
 	}
 }
 
-func TestCoreOptionsAreValidated(t *testing.T) {
+func TestHostOptionsAreValidated(t *testing.T) {
 	invalid := func(o WatcherOptions) []config.Problem {
 		switch o.Cron {
 		case "never":
@@ -298,11 +322,11 @@ func TestCoreOptionsAreValidated(t *testing.T) {
 		t.Errorf("%s: %v", state, err)
 	}
 	if _, err := c.List(t.Context()); err == nil {
-		t.Error("a component that was never configured answers")
+		t.Error("a component that was never configured responds")
 	} else if errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("it hangs: %v", err)
 	}
-	// What is only odd is said, and does not keep the component from running.
+	// What is only odd is a warning, and does not keep the component from running.
 	m = load(t, Options{ValidateWatcher: invalid}, section(kind.Watcher, "engine", "local", map[string]string{"cron": "odd"}))
 	c, _ = m.WatcherNamed("local")
 	if state, err := c.State(); state != Ready || !slices.Contains(c.View().Warnings, "watcher.engine.local.cron: is odd (test.yaml:1)") {
@@ -311,8 +335,8 @@ func TestCoreOptionsAreValidated(t *testing.T) {
 }
 
 type limitedOptions struct {
-	Hang bool `option:"hang" default:"false" help:"Never answer"`
-	Many int  `option:"many" default:"1" help:"How many hosts to tell of, each twice"`
+	Hang bool `option:"hang" default:"false" help:"Never respond"`
+	Many int  `option:"many" default:"1" help:"How many hosts to report, each twice"`
 }
 
 // limited is a registry whose host has a limit.
@@ -336,7 +360,7 @@ func (l *limited) Limits() []registry.Limit {
 	return limits
 }
 
-// Who cannot tell limits costs the others nothing.
+// TestRateLimitsOfAllRegistries: a registry that does not respond costs the others nothing.
 func TestRateLimitsOfAllRegistries(t *testing.T) {
 	m := load(t, Options{},
 		section(kind.Registry, "limited", "one", nil), section(kind.Registry, "limited", "two", nil),

@@ -17,25 +17,13 @@ type WatcherOptions struct {
 	WatchDigest    string        `option:"watchdigest" help:"Has no effect" deprecated:"use the label dogwatch.watch.digest"`
 }
 
-// The thresholds of a trigger: the largest difference of versions it acts on.
-const (
-	ThresholdAll       = "all"
-	ThresholdMajor     = "major"
-	ThresholdMinor     = "minor"
-	ThresholdPatch     = "patch"
-	ThresholdMajorOnly = "major-only"
-	ThresholdMinorOnly = "minor-only"
-)
-
 // EventWatcher among the events of a trigger asks for notifications of watchers
 // whose engines cannot be reached.
 const EventWatcher = "watcher"
 
-// The modes of a trigger.
-const (
-	ModeSimple = "simple" // one call per container
-	ModeBatch  = "batch"  // one call per check
-)
+// ModeBatch is the mode of a trigger that runs once per check; the other one,
+// simple, runs once per container.
+const ModeBatch = "batch"
 
 // Parts of the default templates. An update of a digest names the image, since the
 // tag stays what it is, and twelve digits of a digest are enough to tell two apart.

@@ -4,12 +4,27 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dogwatch/dogwatch/core/dispatch"
 	"github.com/dogwatch/dogwatch/core/template"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 )
 
-// TestDefaultMessages: what is told of a digest names the image and is short enough to read.
+// TestThresholdChoicesAreThoseOfLabels: a label accepts each threshold that the option accepts.
+func TestThresholdChoicesAreThoseOfLabels(t *testing.T) {
+	o, _ := HostOptions(kind.Trigger).Find("threshold")
+	for _, choice := range o.Choices {
+		c := sdk.Container{TriggerInclude: "mail.main:" + choice}
+		if got, ok := dispatch.Associated("mail.main", false, c); !ok || got != choice {
+			t.Errorf("a label with the threshold %q means %q", choice, got)
+		}
+	}
+	if len(o.Choices) < 2 {
+		t.Errorf("choices: %q", o.Choices)
+	}
+}
+
+// TestDefaultMessages: the message about a digest names the image and is short enough to read.
 func TestDefaultMessages(t *testing.T) {
 	digest := func(letter string) string { return "sha256:" + strings.Repeat(letter, 64) }
 	container := func(name string, u sdk.UpdateKind) sdk.Container {

@@ -50,7 +50,7 @@ func (r *Registry) configured(got pluginclient.Configured, err error) {
 
 // RateLimits returns what the registry's hosts allow, at most one limit per host:
 // what the plugin knows, or nil when it knows nothing or does not respond at once.
-// Nothing is remembered from one call to the next.
+// Nothing is cached.
 func (r *Registry) RateLimits(ctx context.Context) []registry.Limit {
 	if state, _ := r.State(); state != Ready || !slices.Contains(r.Capabilities, kind.CapLimits) {
 		return nil
@@ -60,7 +60,7 @@ func (r *Registry) RateLimits(ctx context.Context) []registry.Limit {
 	return perHost(limits)
 }
 
-// RateLimits returns the RateLimits of each registry. It asks them all at once.
+// RateLimits returns the RateLimits of each registry. It calls the plugins concurrently.
 func RateLimits(ctx context.Context, registries []*Registry) [][]registry.Limit {
 	limits := make([][]registry.Limit, len(registries))
 	var wait sync.WaitGroup
