@@ -125,11 +125,16 @@ func (d *discovery) emit(t event.Type, c sdk.Container) {
 }
 
 // inherit keeps what the last check found, as long as the same thing still
-// runs and the same rules apply to it.
+// runs and the same rules apply to it. A newer tag stays found when another
+// build of the running tag runs: it is the same update, see update.Key.
 func inherit(s *target, before *sdk.Container) {
 	c := &s.container
 	a, b := &c.Image, &before.Image
-	if a.ID != b.ID || a.Name != b.Name || a.Registry.Host != b.Registry.Host || a.Tag.Value != b.Tag.Value || a.Tag.Semver != b.Tag.Semver {
+	rebuilt := a.ID != b.ID
+	if rebuilt && (!before.UpdateAvailable || before.UpdateKind.Kind != sdk.KindTag) {
+		return
+	}
+	if a.Name != b.Name || a.Registry.Host != b.Registry.Host || a.Tag.Value != b.Tag.Value || a.Tag.Semver != b.Tag.Semver {
 		return
 	}
 	a.Tag.Floating = b.Tag.Floating // as the registry said
@@ -141,7 +146,9 @@ func inherit(s *target, before *sdk.Container) {
 		return
 	}
 	c.Result, c.Check, c.UpdateAvailable, c.UpdateKind = before.Result, before.Check, before.UpdateAvailable, before.UpdateKind
-	c.Image.Digest.Value = before.Image.Digest.Value
+	if !rebuilt {
+		c.Image.Digest.Value = before.Image.Digest.Value
+	}
 	c.Link = before.Link
 	c.Error = before.Error
 }

@@ -175,8 +175,8 @@ func (s *system) change(r *rand.Rand) string {
 		return "moving runs " + digest
 	case 4:
 		c := s.running[name]
-		s.run(name, c.Image.Tag.Value, digestOf("0"))
-		return name + " is recreated as it was"
+		s.run(name, c.Image.Tag.Value, digestOf(fmt.Sprint(r.IntN(3))))
+		return name + " is recreated, maybe from another build of its tag"
 	case 5:
 		c := s.running[name]
 		c.Status = []string{"running", "exited"}[r.IntN(2)]
