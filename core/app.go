@@ -112,7 +112,7 @@ func New(ctx context.Context, opt Options) (*App, error) {
 	a.dater = check.NewDater(a.checker, wiring.Registries{Components: a.components}.Limits)
 	a.dispatcher = dispatch.New(dispatch.Options{
 		Triggers: wiring.Triggers{Components: a.components}, Containers: wiring.Containers{Store: a.store}, Store: a.store, Bus: &a.bus,
-		Lend: wiring.Grants{Components: a.components}.Attach, NotStarted: plugin.NotStarted, Died: plugin.Exited, Redact: opt.Redactor.String, Log: opt.Log, Now: opt.Now,
+		Grants: wiring.Grants{Components: a.components}, NotStarted: plugin.NotStarted, Exited: plugin.Exited, Redact: opt.Redactor.String, Log: opt.Log, Now: opt.Now,
 	})
 	a.scheduler = schedule.NewScheduler(a.components, a.checker, opt.Log)
 	a.service = service.New(a.serviceOptions())

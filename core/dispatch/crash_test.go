@@ -18,76 +18,76 @@ import (
 	"github.com/dogwatch/dogwatch/sdk/trigger"
 )
 
-var errDead = errors.New("the process is dead")
+var errKilled = errors.New("the process was killed")
 
-// mortal is the store as a process sees it that dies at some point: from then
-// on nothing it does reaches the file. The real store is below it.
-type mortal struct {
+// killable is the store as a process sees it that is killed at some point: from
+// then on nothing it does reaches the file. The real store is below it.
+type killable struct {
 	Store
-	steps  atomic.Int64 // until death
-	lossy  bool         // it may die between a call and the record of its outcome
-	dead   atomic.Bool
+	steps  atomic.Int64 // until it is killed
+	lossy  bool         // it may be killed between a call and the record of its outcome
+	killed atomic.Bool
 	refuse atomic.Bool // writes fail for a while
 	claims atomic.Int64
 }
 
-// deadFrom returns the view of a process that dies after n steps.
-func deadFrom(n int64, s Store) *mortal {
-	m := &mortal{Store: s}
+// killedAfter returns the view of a process that is killed after n steps.
+func killedAfter(n int64, s Store) *killable {
+	m := &killable{Store: s}
 	m.steps.Store(n)
 	return m
 }
 
-func (m *mortal) kill() { m.dead.Store(true) }
+func (m *killable) kill() { m.killed.Store(true) }
 
-// step is one thing done before or after which the process may die.
-func (m *mortal) step() error {
+// step is one thing done before or after which the process may be killed.
+func (m *killable) step() error {
 	if m.steps.Add(-1) < 0 {
-		m.dead.Store(true)
+		m.killed.Store(true)
 	}
-	if m.dead.Load() {
-		return errDead
+	if m.killed.Load() {
+		return errKilled
 	}
 	return nil
 }
 
-func (m *mortal) write() error {
+func (m *killable) write() error {
 	if m.refuse.Load() {
 		return errors.New("disk full")
 	}
 	return m.step()
 }
 
-func (m *mortal) Events(ctx context.Context, after int64, limit int) ([]event.Event, error) {
+func (m *killable) Events(ctx context.Context, after int64, limit int) ([]event.Event, error) {
 	if err := m.step(); err != nil {
 		return nil, err
 	}
 	return m.Store.Events(ctx, after, limit)
 }
 
-func (m *mortal) Cursor(ctx context.Context, reader string) (int64, error) {
-	if m.dead.Load() || m.Store == nil {
-		return 0, errDead
+func (m *killable) Cursor(ctx context.Context, reader string) (int64, error) {
+	if m.killed.Load() || m.Store == nil {
+		return 0, errKilled
 	}
 	return m.Store.Cursor(ctx, reader)
 }
 
-func (m *mortal) NextDue(ctx context.Context, triggers ...string) (time.Time, bool, error) {
-	if m.dead.Load() || m.Store == nil {
-		return time.Time{}, false, errDead
+func (m *killable) NextDue(ctx context.Context, triggers ...string) (time.Time, bool, error) {
+	if m.killed.Load() || m.Store == nil {
+		return time.Time{}, false, errKilled
 	}
 	return m.Store.NextDue(ctx, triggers...)
 }
 
-func (m *mortal) Plan(ctx context.Context, reader string, cursor int64, ds []delivery.Delivery) (int, error) {
+func (m *killable) Plan(ctx context.Context, reader string, cursor int64, ds []delivery.Delivery) (int, error) {
 	if err := m.write(); err != nil {
 		return 0, err
 	}
 	n, err := m.Store.Plan(ctx, reader, cursor, ds)
-	return n, errors.Join(err, m.step()) // it may die before it knows
+	return n, errors.Join(err, m.step()) // it may be killed before it knows
 }
 
-func (m *mortal) Claim(ctx context.Context, id string, now time.Time) (delivery.Delivery, bool, error) {
+func (m *killable) Claim(ctx context.Context, id string, now time.Time) (delivery.Delivery, bool, error) {
 	m.claims.Add(1)
 	if err := m.write(); err != nil {
 		return delivery.Delivery{}, false, err
@@ -99,17 +99,17 @@ func (m *mortal) Claim(ctx context.Context, id string, now time.Time) (delivery.
 	return d, ok, err
 }
 
-func (m *mortal) Finish(ctx context.Context, id int64, outcome delivery.Outcome, ev ...event.Event) error {
-	if strings.Contains(outcome.Error, errDead.Error()) {
-		return errDead
+func (m *killable) Finish(ctx context.Context, id int64, outcome delivery.Outcome, ev ...event.Event) error {
+	if strings.Contains(outcome.Error, errKilled.Error()) {
+		return errKilled
 	}
-	if err := m.write(); err != nil && (m.lossy || !errors.Is(err, errDead)) {
+	if err := m.write(); err != nil && (m.lossy || !errors.Is(err, errKilled)) {
 		return err
 	}
 	return errors.Join(m.Store.Finish(ctx, id, outcome, ev...), m.step())
 }
 
-func (m *mortal) Recover(ctx context.Context, outcome func(delivery.Delivery) delivery.Outcome) (int, error) {
+func (m *killable) Recover(ctx context.Context, outcome func(delivery.Delivery) delivery.Outcome) (int, error) {
 	if m.Store == nil {
 		return 0, nil
 	}
@@ -125,12 +125,12 @@ type effects struct {
 	mu     sync.Mutex
 	r      *rand.Rand
 	lossy  bool // outcomes get lost, too
-	world  *mortal
+	world  *killable
 	counts map[string]int
 }
 
-// in moves the trigger into another life.
-func (e *effects) in(world *mortal, lossy bool) {
+// in moves the trigger to another process.
+func (e *effects) in(world *killable, lossy bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.world, e.lossy = world, lossy
@@ -141,8 +141,8 @@ func offer(c sdk.Container) string { return c.Name + " " + c.Result.Tag }
 func (e *effects) reply(_ context.Context, _ int, req trigger.Request) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.world.dead.Load() {
-		return errDead
+	if e.world.killed.Load() {
+		return errKilled
 	}
 	switch p := e.r.IntN(10); {
 	case p == 0: // surely not done
@@ -158,7 +158,7 @@ func (e *effects) reply(_ context.Context, _ int, req trigger.Request) error {
 	}
 	e.done(req)
 	if e.lossy && e.r.IntN(10) == 0 {
-		e.world.kill() // done, and the process dies before it can say so
+		e.world.kill() // done, and the process is killed before it records that
 	}
 	return nil
 }
@@ -172,7 +172,7 @@ func (e *effects) done(req trigger.Request) {
 var lives = flag.Uint64("lives", 6, "how many random lives of a host to play, of each sort")
 
 // TestDeliveryUnderAnyCrash plays random lives of a host: checks that find
-// updates, again and again; triggers that fail; the process dying at any step.
+// updates, again and again; triggers that fail; the process killed at any step.
 // In the end every offer that stands has reached a trigger
 //   - exactly once, if every outcome was definite and no call was cut off;
 //   - at least once, if messages may be repeated;
@@ -195,16 +195,16 @@ func live(t *testing.T, r *rand.Rand, lossy bool) {
 		s.reply = e.reply
 		return tr, e
 	}
-	mail, told := side()
+	mail, single := side()
 	chat, grouped := side(batch)
 	act, acted := side(action)
-	all := []*effects{told, grouped, acted}
+	all := []*effects{single, grouped, acted}
 	b := open(t, mail, chat, act)
 	b.stop()
 
 	boot := func(steps int64, lossy bool) {
 		b.start(func(s Store) Store {
-			world := deadFrom(steps, s)
+			world := killedAfter(steps, s)
 			world.lossy = lossy
 			for _, e := range all {
 				e.in(world, lossy)
@@ -257,7 +257,7 @@ func live(t *testing.T, r *rand.Rand, lossy bool) {
 			continue
 		}
 		o := offer(current(i))
-		switch n := told.counts[o]; {
+		switch n := single.counts[o]; {
 		case n == 0:
 			t.Errorf("message about %s is lost", o)
 		case n > 1 && !lossy:

@@ -1,8 +1,8 @@
-// Package dispatch delivers exactly what is owed. It follows the event log
-// with a durable cursor, plans who is to be told what in one transaction with
-// that cursor, and lets one worker per trigger deliver: attempt recorded first,
-// outcome after. A crash at any line loses nothing, and repeats nothing that
-// must not be repeated.
+// Package dispatch notifies triggers. It follows the event log with a durable
+// cursor, plans the pending deliveries of each trigger in one transaction with
+// that cursor, and has one worker per trigger deliver them: attempt recorded
+// first, outcome after. A crash at any line loses no delivery, and repeats none
+// that must not be repeated.
 package dispatch
 
 import (
@@ -14,6 +14,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/dogwatch/dogwatch/core/delivery"
+	"github.com/dogwatch/dogwatch/core/detach"
 	"github.com/dogwatch/dogwatch/core/event"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/trigger"
@@ -23,7 +24,7 @@ import (
 const Reader = "dispatch"
 
 const (
-	// drainTime is how long deliveries under way may go on after the dispatcher is told to stop.
+	// drainTime is how long deliveries under way may go on during a graceful shutdown.
 	drainTime = 10 * time.Second
 	// maxIdle bounds how long it takes to notice that a trigger can be used again,
 	// or that the clock was set.
@@ -73,18 +74,24 @@ type Store interface {
 	Commit(ctx context.Context, change event.Change) error
 }
 
+// Grants are the credentials and engines that triggers may have.
+type Grants interface {
+	// Attach completes a request to a trigger with what it is granted.
+	Attach(ctx context.Context, triggerID string, req *trigger.Request)
+}
+
 // Options configure a Dispatcher.
 type Options struct {
 	Triggers   Triggers
 	Containers Containers
 	Store      Store
 	Bus        *event.Bus
-	// Lend completes a request with the credentials and engines that the trigger may have.
-	Lend func(ctx context.Context, triggerID string, req *trigger.Request)
+	// Grants may be nil.
+	Grants Grants
 	// NotStarted reports that an error means the call was never made.
 	NotStarted func(error) bool
-	// Died reports that an error means the trigger's own process died during the call.
-	Died func(error) bool
+	// Exited reports that an error means the trigger's own process exited during the call.
+	Exited func(error) bool
 	// Redact blanks secrets in what is sent besides containers; nil when there are none.
 	Redact func(string) string
 	Log    hclog.Logger
@@ -98,41 +105,41 @@ type Dispatcher struct {
 	wake chan struct{}
 
 	// life ends some time after Run is told to stop, so that calls under way can end.
-	life context.Context
-	end  context.CancelFunc
-	wait sync.WaitGroup
+	life    context.Context
+	end     context.CancelFunc
+	workers sync.WaitGroup
+	manual  detach.Group
 
-	mu       sync.Mutex
-	stopping bool                 // no call may begin any more
-	busy     map[string]bool      // triggers that have a worker
-	held     map[string]time.Time // triggers that are left alone until then
-	reminded map[reminder]int64   // the latest event that a trigger without "once" was owed for
+	mu   sync.Mutex
+	busy map[string]bool // triggers that have a worker
+	// pausedUntil is when triggers that limit the rate may be called again.
+	pausedUntil map[string]time.Time
+	// reminded is the latest event for which a trigger without "once" has a delivery.
+	reminded map[reminder]int64
 }
 
-// reminder is what is told again and again.
+// reminder is an update of which a trigger is notified at each check.
 type reminder struct{ trigger, subject string }
 
 // New returns a Dispatcher.
 func New(opt Options) *Dispatcher {
-	if opt.Died == nil {
-		opt.Died = func(error) bool { return false }
-	}
-	if opt.Lend == nil {
-		opt.Lend = func(context.Context, string, *trigger.Request) {}
+	if opt.Exited == nil {
+		opt.Exited = func(error) bool { return false }
 	}
 	if opt.Redact == nil {
 		opt.Redact = func(text string) string { return text }
 	}
 	d := &Dispatcher{
 		opt: opt, log: opt.Log.Named("dispatch"), wake: make(chan struct{}, 1),
-		busy: map[string]bool{}, held: map[string]time.Time{}, reminded: map[reminder]int64{},
+		busy: map[string]bool{}, pausedUntil: map[string]time.Time{}, reminded: map[reminder]int64{},
 	}
 	d.life, d.end = context.WithCancel(context.Background())
 	return d
 }
 
-// Run plans and delivers until ctx ends, and then waits for what is under way.
-// An error means that the store could not be used at the start.
+// Run plans and delivers until ctx ends. Its graceful shutdown then waits for the
+// calls under way, up to drainTime, and cancels them. An error means that the
+// store could not be used at the start.
 func (d *Dispatcher) Run(ctx context.Context) error {
 	defer d.drain()
 	if err := d.recover(ctx); err != nil {
@@ -160,14 +167,12 @@ func (d *Dispatcher) planner() *event.Tailer {
 	})
 }
 
-// drain gives calls under way their time, then cancels them.
+// drain waits for the calls under way, and cancels them after drainTime.
 func (d *Dispatcher) drain() {
-	d.mu.Lock()
-	d.stopping = true
-	d.mu.Unlock()
 	timer := time.AfterFunc(drainTime, d.end)
 	defer timer.Stop()
-	d.wait.Wait()
+	d.manual.Stop()
+	d.workers.Wait()
 	d.end()
 }
 
@@ -177,34 +182,6 @@ func (d *Dispatcher) Wake() {
 	case d.wake <- struct{}{}:
 	default:
 	}
-}
-
-// recover settles the deliveries that a crash left half done.
-func (d *Dispatcher) recover(ctx context.Context) error {
-	n, err := d.opt.Store.Recover(ctx, d.recovered)
-	if err != nil {
-		return fmt.Errorf("recover deliveries: %w", err)
-	}
-	if n > 0 {
-		d.log.Info("recovered deliveries that were under way at the last stop", "deliveries", n)
-	}
-	return nil
-}
-
-// recovered decides about a delivery during whose call this process was killed.
-// What a trigger that cannot be used now was about may have been an action,
-// which must not be repeated. A call that was cut off counts as an attempt: one
-// that keeps killing the process is given up like any other.
-func (d *Dispatcher) recovered(cut delivery.Delivery) delivery.Outcome {
-	switch t, known := d.opt.Triggers.Get(cut.Trigger); {
-	case !known:
-		return delivery.Outcome{State: delivery.Failed, Error: "outcome unknown: dogwatch stopped during the call, and the trigger cannot be used now"}
-	case t.AtMostOnce:
-		return delivery.Outcome{State: delivery.Failed, Error: "outcome unknown: dogwatch stopped during the call, which may not be repeated"}
-	case cut.Attempts >= maxAttempts:
-		return delivery.Outcome{State: delivery.Failed, Error: fmt.Sprintf("outcome unknown: dogwatch stopped during the call, the last of %d attempts", cut.Attempts)}
-	}
-	return delivery.Outcome{State: delivery.Pending, Error: "dogwatch stopped during the call", NextAt: d.opt.Now().Add(lostPause(cut.Attempts))}
 }
 
 // waitForWork waits until there may be something to deliver.
@@ -220,7 +197,7 @@ func (d *Dispatcher) waitForWork(ctx context.Context, longest time.Duration) {
 
 // plan writes what new events mean for each trigger, together with the cursor.
 func (d *Dispatcher) plan(ctx context.Context, events []event.Event) error {
-	known, err := d.recall(ctx, events)
+	known, err := d.backfill(ctx, events)
 	if err != nil {
 		return fmt.Errorf("plan deliveries: %w", err)
 	}
@@ -237,16 +214,16 @@ func concluding(e event.Event) bool {
 	return e.Run != "" && (e.Type == event.UpdateFound || e.Type == event.UpdateCleared || e.Type == event.ContainerChanged)
 }
 
-// remember notes the latest reminders, so that older ones that were held up are not sent too.
-func (d *Dispatcher) remember(owed []delivery.Delivery) {
+// remember notes the latest reminders, which supersede older ones that still wait.
+func (d *Dispatcher) remember(pending []delivery.Delivery) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if len(d.reminded) > 10_000 { // containers come and go; what is forgotten costs a repetition at most
+	if len(d.reminded) > 10_000 { // containers come and go; an entry that is lost costs a repetition at most
 		clear(d.reminded)
 	}
-	for _, o := range owed {
-		if t, known := d.opt.Triggers.Get(o.Trigger); known && !t.Once {
-			d.reminded[reminder{o.Trigger, o.Subject}] = o.Event
+	for _, p := range pending {
+		if t, known := d.opt.Triggers.Get(p.Trigger); known && !t.Once {
+			d.reminded[reminder{p.Trigger, p.Subject}] = p.Event
 		}
 	}
 }
@@ -265,7 +242,7 @@ func (d *Dispatcher) deliver(ctx context.Context) time.Duration {
 		case due > 0:
 			wait = min(wait, due)
 		default:
-			d.wait.Go(func() { d.work(ctx, t) })
+			d.workers.Go(func() { d.work(ctx, t) })
 		}
 	}
 	return wait
@@ -275,7 +252,7 @@ func (d *Dispatcher) deliver(ctx context.Context) time.Duration {
 // worker. If it is due now, the trigger counts as busy from here on.
 func (d *Dispatcher) due(ctx context.Context, id string) (in time.Duration, any bool, err error) {
 	d.mu.Lock()
-	busy, held := d.busy[id], d.held[id]
+	busy, paused := d.busy[id], d.pausedUntil[id]
 	d.mu.Unlock()
 	if busy {
 		return 0, false, nil // its worker looks for more by itself
@@ -284,8 +261,8 @@ func (d *Dispatcher) due(ctx context.Context, id string) (in time.Duration, any 
 	if err != nil || !any {
 		return 0, false, err
 	}
-	if held.After(at) {
-		at = held
+	if paused.After(at) {
+		at = paused
 	}
 	if in = at.Sub(d.opt.Now()); in > 0 {
 		return in, true, nil

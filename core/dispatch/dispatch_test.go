@@ -25,7 +25,7 @@ func bubble(t *testing.T, test func(t *testing.T)) {
 	synctest.Test(t, test)
 }
 
-func TestDeliversOnce(t *testing.T) {
+func TestDispatcherNotifiesEachUpdateOnce(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		mail, inbox := simple(t, "smtp.main")
 		chat, room := simple(t, "ntfy.ops", batch)
@@ -41,12 +41,12 @@ func TestDeliversOnce(t *testing.T) {
 		if req := room.got[0]; req.Title != "2 updates available" || !req.Batch {
 			t.Errorf("request %+v", req)
 		}
-		// Found again, by the same and by another check: it has been told.
+		// Found again, by the same and by another check: it was notified already.
 		b.checked([]sdk.Container{minor("web")}, moved("db"))
 		b.checked(nil, minor("web"), moved("db"))
 		settle(time.Hour)
 		equal(t, "mail later", inbox.names(), []string{"web", "db"})
-		// Another update of the same container is news.
+		// Another update of the same container is sent.
 		b.checked([]sdk.Container{withUpdate("web", "1.0.0", "1.2.0", "minor")})
 		settle(time.Second)
 		equal(t, "mail in the end", inbox.names(), []string{"web", "db", "web"})
@@ -54,8 +54,8 @@ func TestDeliversOnce(t *testing.T) {
 	})
 }
 
-// TestRetry: a delivery that failed is due again by itself, its key is the same, and meanwhile others go on.
-func TestRetry(t *testing.T) {
+// TestRetryWithBackoff: a delivery that failed is due again by itself, its key is the same, and meanwhile others go on.
+func TestRetryWithBackoff(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		mail, inbox := simple(t, "smtp.main")
 		inbox.reply = func(_ context.Context, n int, req trigger.Request) error {
@@ -81,11 +81,11 @@ func TestRetry(t *testing.T) {
 		}
 		equal(t, "tries", at, []time.Duration{0, 10 * time.Second, 40 * time.Second, 160 * time.Second})
 		equal(t, "states", b.states("smtp.main"), []string{"local/web sent", "local/db sent"})
-		equal(t, "events", b.told(), []string{"trigger.sent smtp.main", "trigger.sent smtp.main"})
+		equal(t, "events", b.deliveryEvents(), []string{"trigger.sent smtp.main", "trigger.sent smtp.main"})
 	})
 }
 
-func TestGivingUp(t *testing.T) {
+func TestDeliveryGivenUpAfterMaxAttempts(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		mail, inbox := simple(t, "smtp.main")
 		inbox.reply = func(context.Context, int, trigger.Request) error { return errDown }
@@ -100,9 +100,9 @@ func TestGivingUp(t *testing.T) {
 		if d.State != delivery.Failed || d.Error != "server is down" || d.Attempts != maxAttempts {
 			t.Errorf("delivery %+v", d)
 		}
-		equal(t, "events", b.told(), []string{"trigger.failed smtp.main"})
-		// A person asks for another try.
-		inbox.answer(nil)
+		equal(t, "events", b.deliveryEvents(), []string{"trigger.failed smtp.main"})
+		// A user retries it.
+		inbox.respond(nil)
 		if err := b.store.Retry(t.Context(), d.ID); err != nil {
 			t.Fatal(err)
 		}
@@ -111,9 +111,9 @@ func TestGivingUp(t *testing.T) {
 	})
 }
 
-// TestRateLimitedTrigger: it is left alone for as long as it asked, and what
+// TestRateLimitPausesTrigger: it is not called before the limit ends, and what
 // else is due for it does not use up its attempts against it.
-func TestRateLimitedTrigger(t *testing.T) {
+func TestRateLimitPausesTrigger(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		chat, room := simple(t, "telegram.ops")
 		var quota int
@@ -146,8 +146,8 @@ func TestRateLimitedTrigger(t *testing.T) {
 	})
 }
 
-// TestOneTriggerAtATime: each trigger gets one call at a time, and a slow one holds up no other.
-func TestOneTriggerAtATime(t *testing.T) {
+// TestWorkerPerTrigger: each trigger gets one call at a time, and a slow one holds up no other.
+func TestWorkerPerTrigger(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		slow, there := simple(t, "command.slow")
 		quick, here := simple(t, "smtp.main")
@@ -173,7 +173,7 @@ func TestOneTriggerAtATime(t *testing.T) {
 	})
 }
 
-func TestSuperseded(t *testing.T) {
+func TestDeliverySkippedWhenUpdateChanged(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		mail, inbox := simple(t, "smtp.main")
 		chat, room := simple(t, "ntfy.ops", batch)
@@ -184,7 +184,7 @@ func TestSuperseded(t *testing.T) {
 		b.checked([]sdk.Container{minor("moved-on"), minor("updated"), minor("gone"), minor("renamed"), minor("recreated")})
 		settle(time.Second)
 		for _, s := range []*sink{inbox, room} {
-			s.answer(nil)
+			s.respond(nil)
 			s.forget()
 		}
 		newer, updated, renamed, recreated := withUpdate("moved-on", "1.0.0", "1.2.0", "minor"), minor("updated"), minor("renamed"), minor("recreated")
@@ -208,10 +208,10 @@ func TestSuperseded(t *testing.T) {
 			"local/moved-on skipped", "local/updated skipped", "local/gone skipped", "local/renamed sent", "local/recreated sent", "local/moved-on sent",
 		})
 		equal(t, "batches", room.names(), []string{"moved-on", "with-another-name recreated"})
-		if n := strings.Count(strings.Join(b.told(), " "), "trigger.skipped"); n != 3 {
+		if n := strings.Count(strings.Join(b.deliveryEvents(), " "), "trigger.skipped"); n != 3 {
 			t.Errorf("%d skipped", n)
 		}
-		// What was skipped is owed again when it is offered again.
+		// What was skipped is pending again when it is offered again.
 		b.checked([]sdk.Container{minor("gone")})
 		settle(time.Second)
 		if got := inbox.names(); got[len(got)-1] != "gone" {
@@ -220,8 +220,8 @@ func TestSuperseded(t *testing.T) {
 	})
 }
 
-// TestReminders: without "once" every check tells again; what was held up is told once.
-func TestReminders(t *testing.T) {
+// TestReminderAtEachCheckWithoutOnce: without "once" every check notifies again; what waited is sent once.
+func TestReminderAtEachCheckWithoutOnce(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		mail, inbox := simple(t, "smtp.main", always)
 		chat, room := simple(t, "ntfy.ops", always, batch)
@@ -233,21 +233,21 @@ func TestReminders(t *testing.T) {
 		settle(time.Minute)
 		equal(t, "mail", inbox.names(), []string{"web", "web"})
 		equal(t, "chat", room.names(), []string{"web", "web"})
-		inbox.answer(func(context.Context, int, trigger.Request) error { return errDown })
+		inbox.respond(func(context.Context, int, trigger.Request) error { return errDown })
 		for range 5 {
 			b.checked(nil, minor("web"))
 			settle(10 * time.Minute)
 		}
 		inbox.forget()
-		inbox.answer(nil)
+		inbox.respond(nil)
 		settle(3 * time.Hour)
 		equal(t, "mail after the server came back", inbox.names(), []string{"web"})
 	})
 }
 
-// TestBatchOfALongCheck tells what the check found when it began, too, though
+// TestBatchIncludesRecreatedContainers lists what the check found when it began, too, though
 // the containers were recreated before its end was read.
-func TestBatchOfALongCheck(t *testing.T) {
+func TestBatchIncludesRecreatedContainers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		chat, room := simple(t, "ntfy.ops", batch)
 		b := open(t, chat)
@@ -282,16 +282,16 @@ func TestBatchOfALongCheck(t *testing.T) {
 	})
 }
 
-// TestLongPages: a batch is whole, however the log is read.
-func TestLongPages(t *testing.T) {
+// TestBatchLargerThanAPage: a batch is whole, however the log is read.
+func TestBatchLargerThanAPage(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		chat, room := simple(t, "ntfy.ops", batch)
 		b := open(t, chat)
 		b.stop()
-		b.start(func(Store) Store { return deadFrom(0, nil) })
+		b.start(func(Store) Store { return killedAfter(0, nil) })
 		settle(time.Second)
 		var found []sdk.Container
-		for i := range 2*olderPage + 50 {
+		for i := range 2*backfillPage + 50 {
 			found = append(found, minor(fmt.Sprintf("c%03d", i)))
 		}
 		b.checked(found)
@@ -309,14 +309,14 @@ func TestLongPages(t *testing.T) {
 	})
 }
 
-// TestIdle: without anything due, nothing is claimed and the store is left alone.
-func TestIdle(t *testing.T) {
+// TestIdleDispatcherClaimsNothing: without anything due, nothing is claimed and the store is left alone.
+func TestIdleDispatcherClaimsNothing(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		mail, _ := simple(t, "smtp.main")
 		b := open(t, mail)
 		b.stop()
-		var counted *mortal
-		b.start(func(s Store) Store { counted = deadFrom(1<<30, s); return counted })
+		var counted *killable
+		b.start(func(s Store) Store { counted = killedAfter(1<<30, s); return counted })
 		b.checked([]sdk.Container{minor("web")})
 		settle(time.Second)
 		before := counted.claims.Load()
@@ -331,8 +331,8 @@ func TestIdle(t *testing.T) {
 	})
 }
 
-// TestTemplateThatFailsIsSentAllTheSame.
-func TestTemplateThatFailsIsSentAllTheSame(t *testing.T) {
+// TestMessageSentWhenTemplateFails.
+func TestMessageSentWhenTemplateFails(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		mail, inbox := simple(t, "smtp.main")
 		mail.Messages = messages(t, "${nosuch}update of ${container.name}", "", "")

@@ -95,7 +95,7 @@ func (b *bench) start(view func(Store) Store) {
 	b.Dispatcher = New(Options{
 		Triggers: b, Containers: snapshot{opened}, Store: seen, Bus: b.bus, Log: hclog.NewNullLogger(), Now: time.Now,
 		NotStarted: func(err error) bool { return errors.Is(err, errNotStarted) },
-		Died:       func(err error) bool { return errors.Is(err, errDied) },
+		Exited:     func(err error) bool { return errors.Is(err, errExited) },
 	})
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
@@ -104,7 +104,7 @@ func (b *bench) start(view func(Store) Store) {
 	b.stop = func() {
 		b.t.Helper()
 		cancel()
-		if err := <-ended; err != nil && !errors.Is(err, errDead) {
+		if err := <-ended; err != nil && !errors.Is(err, errKilled) {
 			b.t.Errorf("Run returned %v", err)
 		}
 		if err := opened.Close(); err != nil {
@@ -115,7 +115,7 @@ func (b *bench) start(view func(Store) Store) {
 
 var (
 	errNotStarted = errors.New("not started")
-	errDied       = sdk.WithKind(sdk.ErrUnavailable, errors.New("the plugin died"))
+	errExited     = sdk.WithKind(sdk.ErrUnavailable, errors.New("the plugin exited"))
 )
 
 func (b *bench) All() []Trigger {
@@ -200,8 +200,8 @@ func (b *bench) deliveries(id string) []delivery.Delivery {
 	return list
 }
 
-// told returns "type subject" of the events about deliveries.
-func (b *bench) told() (list []string) {
+// deliveryEvents returns "type subject" of the events about deliveries.
+func (b *bench) deliveryEvents() (list []string) {
 	b.t.Helper()
 	events, err := b.store.Events(context.Background(), 0, 10_000)
 	if err != nil {
@@ -241,8 +241,8 @@ func (s *sink) Run(ctx context.Context, req trigger.Request) error {
 	return reply(ctx, n, req)
 }
 
-// answer makes the calls from now on end so.
-func (s *sink) answer(reply func(ctx context.Context, n int, req trigger.Request) error) {
+// respond sets how the calls from now on end.
+func (s *sink) respond(reply func(ctx context.Context, n int, req trigger.Request) error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.reply = reply

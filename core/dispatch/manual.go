@@ -5,44 +5,34 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/dogwatch/dogwatch/core/detach"
 	"github.com/dogwatch/dogwatch/core/event"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/trigger"
 )
 
-// RunNow runs a trigger for containers because a person asked: no threshold, no
-// include or exclude, no memory of what was sent. It returns when the trigger
-// has ended, or when ctx ends; the call goes on then, as half of it may be done.
-// An unknown id is an sdk.ErrNotFound.
+// RunNow runs a trigger for containers at the request of a user: no threshold,
+// no include or exclude, no deduplication. It returns when the trigger has ended,
+// or when ctx ends; the call goes on then, as half of it may be done. An unknown
+// id is an sdk.ErrNotFound.
 func (d *Dispatcher) RunNow(ctx context.Context, id string, containers []sdk.Container, test bool) error {
 	t, known := d.opt.Triggers.Get(id)
 	if !known {
 		return fmt.Errorf("trigger %s: %w", id, sdk.ErrNotFound)
 	}
-	d.mu.Lock()
-	if d.stopping {
-		d.mu.Unlock()
-		return sdk.WithKind(sdk.ErrUnavailable, errors.New("dogwatch is stopping"))
-	}
-	d.wait.Add(1)
-	d.mu.Unlock()
-	ended := make(chan error, 1)
-	go func() {
-		defer d.wait.Done()
-		ended <- d.manual(t, trigger.Request{
+	err := d.manual.Run(ctx, func() error {
+		return d.runManually(t, trigger.Request{
 			Delivery: fmt.Sprintf("manual-%d", d.opt.Now().UnixNano()), Containers: containers, Test: test,
 		})
-	}()
-	select {
-	case err := <-ended:
-		return err
-	case <-ctx.Done():
-		return ctx.Err()
+	})
+	if errors.Is(err, detach.ErrStopping) {
+		return sdk.WithKind(sdk.ErrUnavailable, err)
 	}
+	return err
 }
 
-// manual runs a trigger and records that it ran.
-func (d *Dispatcher) manual(t Trigger, req trigger.Request) error {
+// runManually runs a trigger and records that it ran.
+func (d *Dispatcher) runManually(t Trigger, req trigger.Request) error {
 	err := d.run(d.life, t, req)
 	e := event.Event{At: d.opt.Now(), Type: event.TriggerSent, Subject: t.ID, Payload: event.Payload{Delivery: &event.Delivery{Trigger: t.ID, Attempts: 1}}}
 	if err != nil {

@@ -26,14 +26,14 @@ func TestRunNow(t *testing.T) {
 			req.Body != "Container container_test running with tag 1.2.3 can be updated to tag 4.5.6" {
 			t.Errorf("request %+v", req)
 		}
-		if err := b.RunNow(t.Context(), "smtp.nobody", []sdk.Container{made}, true); !errors.Is(err, sdk.ErrNotFound) {
+		if err := b.RunNow(t.Context(), "smtp.none", []sdk.Container{made}, true); !errors.Is(err, sdk.ErrNotFound) {
 			t.Errorf("error %v", err)
 		}
-		inbox.answer(func(context.Context, int, trigger.Request) error { return errDown })
+		inbox.respond(func(context.Context, int, trigger.Request) error { return errDown })
 		if err := b.RunNow(t.Context(), "smtp.main", []sdk.Container{made}, false); !errors.Is(err, sdk.ErrUnavailable) {
 			t.Errorf("error %v", err)
 		}
-		equal(t, "events", b.told(), []string{"trigger.sent smtp.main", "trigger.sent smtp.main", "trigger.failed smtp.main"})
+		equal(t, "events", b.deliveryEvents(), []string{"trigger.sent smtp.main", "trigger.sent smtp.main", "trigger.failed smtp.main"})
 		if n := len(b.deliveries("smtp.main")); n != 0 {
 			t.Errorf("%d deliveries", n)
 		}
@@ -44,8 +44,15 @@ func TestRunNow(t *testing.T) {
 	})
 }
 
-// TestRunNowOutlivesItsRequester: half an update is worse than one that nobody waits for.
-func TestRunNowOutlivesItsRequester(t *testing.T) {
+// dockerGrants give each trigger an engine of its own name.
+type dockerGrants struct{}
+
+func (dockerGrants) Attach(_ context.Context, id string, req *trigger.Request) {
+	req.Engines = map[string]trigger.Engine{id: {Type: "docker"}}
+}
+
+// TestRunNowContinuesWhenCallerLeaves: half an update is worse than one without a caller.
+func TestRunNowContinuesWhenCallerLeaves(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		act, engine := simple(t, "docker.local", action)
 		engine.reply = func(ctx context.Context, _ int, _ trigger.Request) error {
@@ -68,13 +75,13 @@ func TestRunNowOutlivesItsRequester(t *testing.T) {
 			t.Errorf("stopping took %s", took)
 		}
 		b.start(nil)
-		equal(t, "events", b.told(), []string{"trigger.sent docker.local"})
+		equal(t, "events", b.deliveryEvents(), []string{"trigger.sent docker.local"})
 		b.stop()
 	})
 }
 
-// TestRunNowHasAnEnd: when Dogwatch stops, a call by hand is cancelled like any other.
-func TestRunNowHasAnEnd(t *testing.T) {
+// TestRunNowCancelledAtShutdown: when Dogwatch stops, a call by hand is cancelled like any other.
+func TestRunNowCancelledAtShutdown(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		act, engine := simple(t, "docker.local", action)
 		engine.reply = func(ctx context.Context, _ int, _ trigger.Request) error {
@@ -96,14 +103,12 @@ func TestRunNowHasAnEnd(t *testing.T) {
 	})
 }
 
-// TestLend: what a trigger may borrow is added to every request, and only there.
-func TestLend(t *testing.T) {
+// TestGrantsAreAttached to every request, of a delivery and of a manual run.
+func TestGrantsAreAttached(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		act, engine := simple(t, "docker.local", action)
 		b := open(t, act)
-		b.opt.Lend = func(_ context.Context, id string, req *trigger.Request) {
-			req.Engines = map[string]trigger.Engine{id: {Type: "docker"}}
-		}
+		b.opt.Grants = dockerGrants{}
 		b.checked([]sdk.Container{minor("web")})
 		settle(time.Second)
 		if err := b.RunNow(t.Context(), "docker.local", []sdk.Container{minor("web")}, false); err != nil {

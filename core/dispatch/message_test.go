@@ -33,7 +33,7 @@ func TestDefaultMessages(t *testing.T) {
 			"- Container my.app running with tag 1.25.0 can be updated to tag 1.26.0\nhttps://rel/1.26\n\n- Container beta running with digest sha256:old can be updated to digest sha256:new\n"},
 		{"batch of one", []sdk.Container{beta}, true, "1 updates available",
 			"- Container beta running with digest sha256:old can be updated to digest sha256:new\n"},
-		{"several asked for by a person", []sdk.Container{beta, beta}, false, "2 updates available",
+		{"several in a manual run", []sdk.Container{beta, beta}, false, "2 updates available",
 			"- Container beta running with digest sha256:old can be updated to digest sha256:new\n\n- Container beta running with digest sha256:old can be updated to digest sha256:new\n"},
 		{"made up, with nothing but a name", []sdk.Container{{Name: "x"}}, false, "New unknown found for container x",
 			"Container x running with unknown undefined can be updated to unknown undefined"},
@@ -46,8 +46,8 @@ func TestDefaultMessages(t *testing.T) {
 	}
 }
 
-// TestShortNames are the variables of older versions of WUD.
-func TestShortNames(t *testing.T) {
+// TestMessageVariablesOfOldWUD are the variables of older versions of WUD.
+func TestMessageVariablesOfOldWUD(t *testing.T) {
 	c := withUpdate("web", "1.0.0", "1.1.0", "minor")
 	c.Result.Link = "https://l"
 	title, body, err := messages(t, "${id} ${name} ${watcher} ${kind} ${semver}", "${local} ${remote} ${link} ${local.substring(0, 3)}", "").render([]sdk.Container{c}, false)
@@ -64,8 +64,8 @@ func TestShortNames(t *testing.T) {
 	}
 }
 
-// TestTemplateThatFails: the text has a gap, and the rest of it is sent.
-func TestTemplateThatFails(t *testing.T) {
+// TestRenderLeavesGapWhenTemplateFails: the text has a gap, and the rest of it is sent.
+func TestRenderLeavesGapWhenTemplateFails(t *testing.T) {
 	m := messages(t, "update of ${container.name}: ${nosuch}", "${container.a.b}!", "${containers[7].name} in ${count}")
 	title, body, err := m.render([]sdk.Container{minor("web")}, false)
 	if title != "update of web: " || body != "!" {
@@ -90,8 +90,8 @@ func TestParseMessages(t *testing.T) {
 	}
 }
 
-// TestLintMessages names what templates misspell, by option, and leaves right ones alone.
-func TestLintMessages(t *testing.T) {
+// TestLintNamesMisspeltVariables names what templates misspell, by option, and leaves right ones alone.
+func TestLintNamesMisspeltVariables(t *testing.T) {
 	odd := messages(t, "${container.nmae} has ${container.updatekind.kind}", "${local} ${lokal} ${container.labels['x'].y}", "${watcher} ${containers.map(c => c.dispalyName).join()}").Lint()
 	want := []sdk.FieldError{
 		{Field: "simpletitle", Detail: "unknown field container.nmae: did you mean container.name?"},
@@ -163,8 +163,8 @@ func fill(v reflect.Value) {
 	}
 }
 
-// TestTemplatesOfTheWild renders what people wrote, through the messages of a trigger.
-func TestTemplatesOfTheWild(t *testing.T) {
+// TestRenderTemplatesFromTheWild renders templates that users published, through the messages of a trigger.
+func TestRenderTemplatesFromTheWild(t *testing.T) {
 	encoded, err := os.ReadFile("../template/testdata/templates.json")
 	if err != nil {
 		t.Fatal(err)

@@ -3,6 +3,7 @@ package dispatch
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"encoding/json"
 	"fmt"
 	"time"
@@ -13,9 +14,9 @@ import (
 	"github.com/dogwatch/dogwatch/sdk/trigger"
 )
 
-// outage returns the delivery for an event about a watcher's engine. For one
-// outage there is one of each type, however often it is planned.
-func outage(t Trigger, e event.Event) delivery.Delivery {
+// newOutageDelivery returns the delivery for an event about a watcher's engine. For
+// one outage there is one of each type, however often it is planned.
+func newOutageDelivery(t Trigger, e event.Event) delivery.Delivery {
 	about := trigger.Event{Type: string(e.Type), Watcher: e.Subject, Error: e.Watcher.Error, Since: sdk.TimeOf(e.Watcher.Since), At: sdk.TimeOf(e.At)}
 	payload, err := json.Marshal(about)
 	if err != nil {
@@ -27,19 +28,33 @@ func outage(t Trigger, e event.Event) delivery.Delivery {
 	}
 }
 
-// eventOf returns the event that a delivery tells of, or nil when it tells of
-// containers, of which the payload is a list.
-func eventOf(owed delivery.Delivery) (*trigger.Event, error) {
-	if !bytes.HasPrefix(owed.Payload, []byte("{")) {
+// outageOf returns the event that is the payload of a delivery, or nil when its
+// payload is a list of containers.
+func outageOf(d delivery.Delivery) (*trigger.Event, error) {
+	if !bytes.HasPrefix(d.Payload, []byte("{")) {
 		return nil, nil
 	}
 	about := new(trigger.Event)
-	err := json.Unmarshal(owed.Payload, about)
+	err := json.Unmarshal(d.Payload, about)
 	return about, err
 }
 
-// eventMessage is what is said of an event.
-func eventMessage(e trigger.Event) (title, body string) {
+// attemptOutage is attempt for a message about an outage; wrong is why its payload cannot be read.
+func (d *Dispatcher) attemptOutage(ctx context.Context, t Trigger, due delivery.Delivery, about *trigger.Event, wrong error) delivery.Outcome {
+	switch {
+	case wrong != nil:
+		return delivery.Outcome{State: delivery.Failed, Error: fmt.Sprintf("read what was to be sent: %v", wrong)}
+	case ctx.Err() != nil:
+		return delivery.Outcome{State: delivery.Pending, Error: "dogwatch stopped before the call"}
+	}
+	about.Error = d.opt.Redact(about.Error)
+	req := trigger.Request{Delivery: idempotencyKey(due), Event: about, Batch: true}
+	req.Title, req.Body = outageMessage(*about)
+	return d.outcome(ctx, t, due, t.Runner.Run(ctx, req))
+}
+
+// outageMessage returns title and body of a message about an outage.
+func outageMessage(e trigger.Event) (title, body string) {
 	since := e.Since.UTC().Format("2006-01-02 15:04 UTC")
 	if e.Type == trigger.WatcherRecovered {
 		lasted := e.At.Sub(e.Since.Time).Round(time.Second)

@@ -21,12 +21,12 @@ func (b *bench) outage(typ event.Type, since time.Time) {
 	b.commit(nil, event.Event{Type: typ, At: time.Now(), Subject: "local", Payload: event.Payload{Watcher: &event.Watcher{Since: since, Error: "connect: refused"}}})
 }
 
-func TestOutagesAreDelivered(t *testing.T) {
+func TestOutageNotifications(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		asked, told := simple(t, "smtp.asked", ofOutages, batch)
-		byHand, only := simple(t, "ntfy.only", ofOutages, func(t *Trigger) { t.Auto = false })
+		configured, mail := simple(t, "smtp.configured", ofOutages, batch)
+		manual, only := simple(t, "ntfy.only", ofOutages, func(t *Trigger) { t.Auto = false })
 		other, nothing := simple(t, "http.other", always)
-		b := open(t, asked, byHand, other)
+		b := open(t, configured, manual, other)
 		defer b.stop()
 		began := time.Now()
 		settle(time.Minute)
@@ -36,7 +36,7 @@ func TestOutagesAreDelivered(t *testing.T) {
 		settle(59 * time.Minute)
 		b.outage(event.WatcherRecovered, began)
 		settle(time.Second)
-		for _, s := range []*sink{told, only} {
+		for _, s := range []*sink{mail, only} {
 			if len(s.got) != 2 {
 				t.Fatalf("%d messages: %+v", len(s.got), s.got)
 			}
@@ -55,16 +55,16 @@ func TestOutagesAreDelivered(t *testing.T) {
 			}
 		}
 		if len(nothing.got) != 0 {
-			t.Errorf("a trigger that was not asked to: %+v", nothing.got)
+			t.Errorf("a trigger without outages: %+v", nothing.got)
 		}
-		equal(t, "states", b.states("smtp.asked"), []string{"watcher/local sent", "watcher/local sent"})
+		equal(t, "states", b.states("smtp.configured"), []string{"watcher/local sent", "watcher/local sent"})
 	})
 }
 
-func TestOutageIsDeliveredAfterFailures(t *testing.T) {
+func TestOutageNotificationRetried(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		tr, s := simple(t, "smtp.main", ofOutages)
-		s.answer(func(_ context.Context, n int, _ trigger.Request) error {
+		s.respond(func(_ context.Context, n int, _ trigger.Request) error {
 			if n < 3 {
 				return sdk.WithKind(sdk.ErrUnavailable, errors.New("the mail server is away, too"))
 			}

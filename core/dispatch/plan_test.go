@@ -90,9 +90,9 @@ func TestPlan(t *testing.T) {
 	equal(t, "two triggers", planned(all), []string{"a.a local/a [id-a] @11", "a.a local/b [id-b] @12", "a.a local/excluded [id-excluded] @13", "b.b batch/local [id-a id-b id-excluded] @14"})
 }
 
-// TestBatchOfRecreatedContainers: a batch tells what its check found, though
+// TestPlanBatchOfRecreatedContainers: a batch lists what its check found, though
 // the containers have other ids by the time it is planned.
-func TestBatchOfRecreatedContainers(t *testing.T) {
+func TestPlanBatchOfRecreatedContainers(t *testing.T) {
 	a := minor("a")
 	recreated := a
 	recreated.ID = "another"
@@ -107,8 +107,8 @@ func TestBatchOfRecreatedContainers(t *testing.T) {
 	}
 }
 
-// TestFingerprint: it is the offer and nothing else.
-func TestFingerprint(t *testing.T) {
+// TestFingerprintIdentifiesUpdate, and nothing else about a container.
+func TestFingerprintIdentifiesUpdate(t *testing.T) {
 	base := minor("a")
 	for about, change := range map[string]func(*sdk.Container){
 		"another container":   func(c *sdk.Container) { c.ID, c.Name, c.Watcher = "x", "y", "z" },
@@ -148,25 +148,25 @@ func TestFingerprint(t *testing.T) {
 	}
 }
 
-// TestBatchFingerprint: the order of the containers does not matter; without
+// TestBatchFingerprintIgnoresOrder: the order of the containers does not matter; without
 // once, every check has its own.
-func TestBatchFingerprint(t *testing.T) {
+func TestBatchFingerprintIgnoresOrder(t *testing.T) {
 	once, always := Trigger{Once: true}, Trigger{}
 	list := []sdk.Container{minor("a"), moved("b"), minor("c")}
 	shuffled := []sdk.Container{list[2], list[0], list[1]}
 	e1, e2 := event.Event{Run: "r1"}, event.Event{Run: "r2"}
-	switch first := batchPrint(once, e1, list); {
-	case first != batchPrint(once, e2, shuffled):
+	switch first := batchFingerprint(once, e1, list); {
+	case first != batchFingerprint(once, e2, shuffled):
 		t.Error("the same batch has two fingerprints")
-	case first == batchPrint(once, e1, list[:2]):
+	case first == batchFingerprint(once, e1, list[:2]):
 		t.Error("a part has the fingerprint of the whole")
-	case batchPrint(always, e1, list) == batchPrint(always, e2, list):
+	case batchFingerprint(always, e1, list) == batchFingerprint(always, e2, list):
 		t.Error("two checks share a fingerprint without once")
 	}
 }
 
-// TestPlanDoesNotDependOnPages: however the log is cut between checks, the same is owed.
-func TestPlanDoesNotDependOnPages(t *testing.T) {
+// TestPlanIsIndependentOfPages: however the log is cut between checks, the same is pending.
+func TestPlanIsIndependentOfPages(t *testing.T) {
 	triggers := []Trigger{
 		{ID: "a.a", Auto: true, Once: true, IncludeByDefault: true}, {ID: "b.b", Auto: true, Once: true, Batch: true, IncludeByDefault: true},
 		{ID: "c.c", Auto: true, IncludeByDefault: true}, {ID: "d.d", Auto: true, Batch: true, IncludeByDefault: true},

@@ -11,7 +11,7 @@ import (
 	"github.com/dogwatch/dogwatch/sdk/trigger"
 )
 
-func TestRestartRepeatsNothing(t *testing.T) {
+func TestRestartRepeatsNoDelivery(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		mail, inbox := simple(t, "smtp.main")
 		b := open(t, mail)
@@ -27,14 +27,14 @@ func TestRestartRepeatsNothing(t *testing.T) {
 	})
 }
 
-// TestWhatHappenedWhileStopped is delivered at the next start.
-func TestWhatHappenedWhileStopped(t *testing.T) {
+// TestUpdatesFoundWhileStoppedAreDelivered is delivered at the next start.
+func TestUpdatesFoundWhileStoppedAreDelivered(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		mail, inbox := simple(t, "smtp.main")
 		b := open(t, mail)
 		settle(time.Second)
 		b.stop()
-		b.start(func(Store) Store { return deadFrom(0, nil) }) // a process that dies before it plans
+		b.start(func(Store) Store { return killedAfter(0, nil) }) // killed before it plans
 		b.checked([]sdk.Container{minor("web")})
 		settle(time.Minute)
 		equal(t, "mail", inbox.names(), nil)
@@ -46,8 +46,8 @@ func TestWhatHappenedWhileStopped(t *testing.T) {
 	})
 }
 
-// TestDrain: on stop a call under way may end; what is not begun stays owed.
-func TestDrain(t *testing.T) {
+// TestGracefulShutdownWaitsForCalls: on stop a call under way may end; what is not begun stays pending.
+func TestGracefulShutdownWaitsForCalls(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		mail, inbox := simple(t, "smtp.main")
 		inbox.reply = func(context.Context, int, trigger.Request) error {
@@ -71,9 +71,9 @@ func TestDrain(t *testing.T) {
 	})
 }
 
-// TestDrainHasAnEnd: a call that does not end is cancelled; a message is sent
+// TestGracefulShutdownTimeout: a call that does not end is cancelled; a message is sent
 // again at the next start, an action is not.
-func TestDrainHasAnEnd(t *testing.T) {
+func TestGracefulShutdownTimeout(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		hangs := func(ctx context.Context, n int, _ trigger.Request) error {
 			if n > 1 {
@@ -104,27 +104,27 @@ func TestDrainHasAnEnd(t *testing.T) {
 	})
 }
 
-// TestRecover: what a killed process left half done.
-func TestRecover(t *testing.T) {
+// TestRecoverInterruptedDeliveries: what a killed process left half done.
+func TestRecoverInterruptedDeliveries(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		mail, inbox := simple(t, "smtp.main")
 		act, engine := simple(t, "docker.local", action)
 		removed, gone := simple(t, "http.removed")
 		b := open(t, mail, act, removed)
-		dies := func(context.Context, int, trigger.Request) error { time.Sleep(time.Minute); return nil }
-		inbox.reply, engine.reply, gone.reply = dies, dies, dies
+		hangs := func(context.Context, int, trigger.Request) error { time.Sleep(time.Minute); return nil }
+		inbox.reply, engine.reply, gone.reply = hangs, hangs, hangs
 		b.stop()
 		b.start(func(s Store) Store {
-			m := deadFrom(1000, s)
+			m := killedAfter(1000, s)
 			m.lossy = true
 			return m
 		})
 		b.checked([]sdk.Container{minor("web")})
 		settle(time.Second) // the three calls are under way
-		b.opt.Store.(*mortal).kill()
+		b.opt.Store.(*killable).kill()
 		b.stop()
-		inbox.answer(nil)
-		engine.answer(nil)
+		inbox.respond(nil)
+		engine.respond(nil)
 		b.triggers = []Trigger{mail, act}
 		b.start(nil)
 		settle(time.Minute)
@@ -142,23 +142,23 @@ func TestRecover(t *testing.T) {
 	})
 }
 
-// TestStoreRefusesForAWhile, as when the disk is full: the outcome is recorded
+// TestOutcomeRecordedWhenStoreRecovers, as when the disk is full: the outcome is recorded
 // once there is room, and nothing is sent twice.
-func TestStoreRefusesForAWhile(t *testing.T) {
+func TestOutcomeRecordedWhenStoreRecovers(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		mail, inbox := simple(t, "smtp.main")
 		b := open(t, mail)
 		b.stop()
-		var full *mortal
-		b.start(func(s Store) Store { full = deadFrom(1<<30, s); return full })
-		inbox.answer(func(context.Context, int, trigger.Request) error { // while the call is under way
+		var full *killable
+		b.start(func(s Store) Store { full = killedAfter(1<<30, s); return full })
+		inbox.respond(func(context.Context, int, trigger.Request) error { // while the call is under way
 			full.refuse.Store(true)
 			return nil
 		})
 		b.checked([]sdk.Container{minor("web"), minor("db")})
 		settle(time.Hour)
 		equal(t, "mail while full", inbox.names(), []string{"web"})
-		inbox.answer(nil)
+		inbox.respond(nil)
 		full.refuse.Store(false)
 		settle(time.Minute)
 		equal(t, "mail", inbox.names(), []string{"web", "db"})

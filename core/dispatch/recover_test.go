@@ -13,12 +13,12 @@ import (
 	"github.com/dogwatch/dogwatch/sdk/trigger"
 )
 
-// TestDeliveryThatKillsItsPlugin: a call during which the plugin dies is
+// TestBackoffAfterPluginExit: a call during which the plugin exits is
 // repeated soon at first, and then as rarely as any other that fails.
-func TestDeliveryThatKillsItsPlugin(t *testing.T) {
+func TestBackoffAfterPluginExit(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		mail, inbox := simple(t, "smtp.main")
-		inbox.reply = func(context.Context, int, trigger.Request) error { return errDied }
+		inbox.reply = func(context.Context, int, trigger.Request) error { return errExited }
 		b := open(t, mail)
 		b.checked([]sdk.Container{minor("web")})
 		settle(24 * time.Hour)
@@ -38,38 +38,38 @@ func pauses(calls []time.Time) (list []time.Duration) {
 	return list
 }
 
-// killedInCall starts a host that dies during its first call, which it makes within wait.
+// killedInCall starts a host that is killed during its first call, which it makes within wait.
 func killedInCall(b *bench, inbox *sink, wait time.Duration) {
 	b.t.Helper()
-	var dying *mortal
+	var dying *killable
 	b.start(func(s Store) Store {
-		dying = deadFrom(1<<30, s)
+		dying = killedAfter(1<<30, s)
 		dying.lossy = true
 		return dying
 	})
-	inbox.answer(func(context.Context, int, trigger.Request) error {
+	inbox.respond(func(context.Context, int, trigger.Request) error {
 		dying.kill()
-		return errDead
+		return errKilled
 	})
 	settle(wait)
 	b.stop()
 }
 
-// TestRecoverWaits: a message that was under way when the host was killed is not
+// TestRecoverBacksOff: a message that was under way when the host was killed is not
 // sent at once by the next host, which may be killed as soon.
-func TestRecoverWaits(t *testing.T) {
+func TestRecoverBacksOff(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		mail, inbox := simple(t, "smtp.main")
 		b := open(t, mail)
 		b.stop()
-		b.start(func(Store) Store { return deadFrom(0, nil) })
+		b.start(func(Store) Store { return killedAfter(0, nil) })
 		b.checked([]sdk.Container{minor("web")})
 		b.stop()
 		killedInCall(b, inbox, time.Second)
 		equal(t, "mail of the first host", inbox.names(), []string{"web"})
 		killedInCall(b, inbox, time.Second)
-		equal(t, "mail of a host that lives for a second", inbox.names(), []string{"web"})
-		inbox.answer(nil)
+		equal(t, "mail of a host that runs for a second", inbox.names(), []string{"web"})
+		inbox.respond(nil)
 		b.start(nil)
 		settle(2 * time.Second)
 		equal(t, "mail", inbox.names(), []string{"web", "web"})
@@ -80,13 +80,13 @@ func TestRecoverWaits(t *testing.T) {
 	})
 }
 
-// TestDeliveryThatKillsItsHost is given up after as many attempts as any other.
-func TestDeliveryThatKillsItsHost(t *testing.T) {
+// TestRecoverGivesUpAfterMaxAttempts is given up after as many attempts as any other.
+func TestRecoverGivesUpAfterMaxAttempts(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		mail, inbox := simple(t, "smtp.main")
 		b := open(t, mail)
 		b.stop()
-		b.start(func(Store) Store { return deadFrom(0, nil) })
+		b.start(func(Store) Store { return killedAfter(0, nil) })
 		b.checked([]sdk.Container{minor("web")})
 		b.stop()
 		for range maxAttempts + 3 {
@@ -95,20 +95,20 @@ func TestDeliveryThatKillsItsHost(t *testing.T) {
 		if len(inbox.got) != maxAttempts {
 			t.Errorf("sent %d times", len(inbox.got))
 		}
-		inbox.answer(nil)
+		inbox.respond(nil)
 		b.start(nil)
 		settle(time.Minute)
 		d := b.deliveries("smtp.main")[0]
 		if want := fmt.Sprintf("the last of %d attempts", maxAttempts); d.State != delivery.Failed || !strings.Contains(d.Error, want) {
 			t.Errorf("%s: %s", d.State, d.Error)
 		}
-		equal(t, "events", b.told(), []string{"trigger.failed smtp.main"})
+		equal(t, "events", b.deliveryEvents(), []string{"trigger.failed smtp.main"})
 		b.stop()
 	})
 }
 
-// TestIdempotencyKey is the same for one delivery only.
-func TestIdempotencyKey(t *testing.T) {
+// TestIdempotencyKeyIsUnique: it is the same for all attempts of one delivery, and for no other.
+func TestIdempotencyKeyIsUnique(t *testing.T) {
 	d := delivery.Delivery{
 		ID: 1, Trigger: "smtp.main", Subject: "local/web", Fingerprint: "f", Event: 7, CreatedAt: time.UnixMilli(1_000_000),
 		State: delivery.Sending, Attempts: 1,
@@ -140,9 +140,9 @@ func withResult(c sdk.Container, r sdk.Result) sdk.Container {
 	return c
 }
 
-// TestFingerprintIsStable: fingerprints are stored. Another value after an
+// TestFingerprintStaysAsStored: fingerprints are stored. Another value after an
 // upgrade would send every message again that a user had before it.
-func TestFingerprintIsStable(t *testing.T) {
+func TestFingerprintStaysAsStored(t *testing.T) {
 	for about, c := range map[string]struct {
 		got, want string
 	}{
@@ -165,7 +165,7 @@ func TestFingerprintIsStable(t *testing.T) {
 		"a batch":          {Trigger{ID: "smtp.main", Batch: true, Once: true}, "09952a2372a864eee08991c7b8228dc1"},
 		"a batch each run": {Trigger{ID: "smtp.main", Batch: true}, "b8d5445645518016546904f485e93486"},
 	} {
-		if got := batchPrint(c.trigger, e, check); got != c.want {
+		if got := batchFingerprint(c.trigger, e, check); got != c.want {
 			t.Errorf("%s has %s, and had %s", about, got, c.want)
 		}
 	}

@@ -8,20 +8,21 @@ import (
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
-// wants applies the trigger's own threshold and the container's labels.
-func wants(t Trigger, c sdk.Container) bool {
-	if !reaches(t.Threshold, c.UpdateKind) {
+// accepts reports whether a trigger is notified of the update of a container: by
+// its own threshold, and by the include and exclude labels of the container.
+func accepts(t Trigger, c sdk.Container) bool {
+	if !passes(t.Threshold, c.UpdateKind) {
 		return false
 	}
 	included, listed := find(c.TriggerInclude, t.ID)
 	switch {
 	case strings.TrimSpace(c.TriggerInclude) == "" && !t.IncludeByDefault:
 		return false
-	case strings.TrimSpace(c.TriggerInclude) != "" && (!listed || !reaches(included, c.UpdateKind)):
+	case strings.TrimSpace(c.TriggerInclude) != "" && (!listed || !passes(included, c.UpdateKind)):
 		return false
 	}
 	excluded, listed := find(c.TriggerExclude, t.ID)
-	return !listed || !reaches(excluded, c.UpdateKind)
+	return !listed || !passes(excluded, c.UpdateKind)
 }
 
 // Associated reports whether a trigger can run for some update of a container,
@@ -68,9 +69,9 @@ const thresholdAll = "all"
 
 var thresholds = []string{thresholdAll, "major", "minor", "patch", "major-only", "minor-only"}
 
-// reaches reports whether an update is small enough for a threshold. Only
+// passes reports whether an update is small enough for a threshold. Only
 // steps between versions are measured; everything else passes.
-func reaches(threshold string, u sdk.UpdateKind) bool {
+func passes(threshold string, u sdk.UpdateKind) bool {
 	if u.Kind != sdk.KindTag || u.SemverDiff == "" || u.SemverDiff == sdk.DiffUnknown {
 		return true
 	}

@@ -24,22 +24,22 @@ func marks(pass func(sdk.UpdateKind) bool, steps ...sdk.UpdateKind) (text string
 	return text
 }
 
-// TestThresholds is the observed table: they measure steps between versions, and let everything else pass.
-func TestThresholds(t *testing.T) {
+// TestAcceptsThresholds is the observed table: they measure steps between versions, and let everything else pass.
+func TestAcceptsThresholds(t *testing.T) {
 	for threshold, want := range map[string]string{
 		"all": "✔✔✔✔✔✔✔", "major": "✔✔✔✔✔✔✔", "minor": "✘✔✔✔✔✔✔", "patch": "✘✘✔✔✔✔✔",
 		"major-only": "✔✘✘✘✔✔✔", "minor-only": "✘✔✘✘✔✔✔", "": "✔✔✔✔✔✔✔",
 	} {
 		trigger := Trigger{ID: "smtp.main", Threshold: threshold, IncludeByDefault: true}
-		got := marks(func(u sdk.UpdateKind) bool { return wants(trigger, sdk.Container{UpdateKind: u}) }, steps...)
+		got := marks(func(u sdk.UpdateKind) bool { return accepts(trigger, sdk.Container{UpdateKind: u}) }, steps...)
 		if got != want {
 			t.Errorf("%q: %s, want %s", threshold, got, want)
 		}
 	}
 }
 
-// TestTriggerLabels are the observed combinations of the two labels; columns major, minor, patch, digest.
-func TestTriggerLabels(t *testing.T) {
+// TestAcceptsIncludeExcludeLabels are the observed combinations of the two labels; columns major, minor, patch, digest.
+func TestAcceptsIncludeExcludeLabels(t *testing.T) {
 	for _, c := range []struct {
 		include, exclude string
 		byDefault        bool
@@ -65,7 +65,7 @@ func TestTriggerLabels(t *testing.T) {
 	} {
 		tr := Trigger{ID: "smtp.main", Threshold: "all", IncludeByDefault: c.byDefault}
 		got := marks(func(u sdk.UpdateKind) bool {
-			return wants(tr, sdk.Container{UpdateKind: u, TriggerInclude: c.include, TriggerExclude: c.exclude})
+			return accepts(tr, sdk.Container{UpdateKind: u, TriggerInclude: c.include, TriggerExclude: c.exclude})
 		}, steps[0], steps[1], steps[2], steps[5])
 		if got != c.want {
 			t.Errorf("include %q exclude %q default %t: %s, want %s", c.include, c.exclude, c.byDefault, got, c.want)
@@ -74,15 +74,15 @@ func TestTriggerLabels(t *testing.T) {
 	// The trigger's own threshold applies besides.
 	tr := Trigger{ID: "smtp.main", Threshold: "patch", IncludeByDefault: true}
 	got := marks(func(u sdk.UpdateKind) bool {
-		return wants(tr, sdk.Container{UpdateKind: u, TriggerInclude: "smtp.main:minor"})
+		return accepts(tr, sdk.Container{UpdateKind: u, TriggerInclude: "smtp.main:minor"})
 	}, steps...)
 	if got != "✘✘✔✔✔✔✔" {
 		t.Errorf("both thresholds: %s", got)
 	}
 }
 
-// TestTriggerLabelSyntax is the observed reading of single items.
-func TestTriggerLabelSyntax(t *testing.T) {
+// TestFindLabelSyntax is the observed reading of single items.
+func TestFindLabelSyntax(t *testing.T) {
 	for _, c := range []struct {
 		label, threshold string
 		listed           bool
@@ -115,8 +115,8 @@ func TestTriggerLabelSyntax(t *testing.T) {
 	}
 }
 
-// TestAssociatedAgreesWithWants: what the listing shows can run for some update, and nothing else can.
-func TestAssociatedAgreesWithWants(t *testing.T) {
+// TestAssociatedAgreesWithAccepts: what the listing shows can run for some update, and nothing else can.
+func TestAssociatedAgreesWithAccepts(t *testing.T) {
 	labels := []string{"", "smtp.main", "smtp.main:minor", "SMTP.Main:patch", " smtp.main", "x.y", "smtp.main:major-only", "x.y,smtp.main"}
 	for _, include := range labels {
 		for _, exclude := range labels {
@@ -126,7 +126,7 @@ func TestAssociatedAgreesWithWants(t *testing.T) {
 				can := false
 				for _, u := range steps {
 					c.UpdateKind = u
-					can = can || wants(Trigger{ID: "smtp.main", IncludeByDefault: byDefault}, c)
+					can = can || accepts(Trigger{ID: "smtp.main", IncludeByDefault: byDefault}, c)
 				}
 				if can && !listed {
 					t.Errorf("include %q exclude %q default %t: runs but is not listed", include, exclude, byDefault)

@@ -14,8 +14,8 @@ import (
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
-// TestJudge: what follows from how an attempt ended.
-func TestJudge(t *testing.T) {
+// TestOutcomeOfAttempt: what follows from each error of a trigger.
+func TestOutcomeOfAttempt(t *testing.T) {
 	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	d := New(Options{Log: hclog.NewNullLogger(), Now: func() time.Time { return at }, NotStarted: func(err error) bool { return errors.Is(err, errNotStarted) }})
 	stopped, cancel := context.WithCancel(t.Context())
@@ -47,7 +47,7 @@ func TestJudge(t *testing.T) {
 		{about: "call cancelled by the other side", err: context.Canceled, attempts: 1, state: delivery.Pending, after: 10 * time.Second, text: "canceled"},
 		{about: "rate limited", err: limited(time.Hour), attempts: 1, state: delivery.Pending, after: time.Hour, text: "slow down"},
 		{about: "rate limited for less than the usual wait", err: limited(time.Second), attempts: 3, state: delivery.Pending, after: 2 * time.Minute, text: "slow down"},
-		{about: "rate limited, not told for how long", err: limited(0), attempts: 1, state: delivery.Pending, after: 10 * time.Second, text: "slow down"},
+		{about: "rate limited, no duration given", err: limited(0), attempts: 1, state: delivery.Pending, after: 10 * time.Second, text: "slow down"},
 		{about: "rate limited for years", err: limited(9e6 * time.Second), attempts: 1, state: delivery.Pending, after: 24 * time.Hour, text: "slow down"},
 		{about: "permanent", err: refused, attempts: 1, state: delivery.Failed, text: "wrong password"},
 		{about: "wrong input", err: sdk.Invalid("topic", "empty"), attempts: 1, state: delivery.Failed, text: "topic: empty"},
@@ -67,7 +67,7 @@ func TestJudge(t *testing.T) {
 		if c.stopped {
 			ctx = stopped
 		}
-		got := d.judge(ctx, Trigger{AtMostOnce: c.action}, delivery.Delivery{Attempts: c.attempts}, c.err)
+		got := d.outcome(ctx, Trigger{AtMostOnce: c.action}, delivery.Delivery{Attempts: c.attempts}, c.err)
 		if got.State != c.state || c.text == "" && got.Error != "" || !strings.Contains(got.Error, c.text) {
 			t.Errorf("%s: %+v", c.about, got)
 		}
@@ -81,14 +81,12 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-func TestWaitsGrow(t *testing.T) {
+func TestBackoffGrows(t *testing.T) {
+	waits := backoff()
 	for i := 1; i < len(waits); i++ {
 		if waits[i] <= waits[i-1] {
 			t.Errorf("wait %d is not longer than the one before", i)
 		}
-	}
-	if maxAttempts != 8 {
-		t.Errorf("%d attempts", maxAttempts)
 	}
 	for _, n := range []int{-1, 0, 1, 7, 8, 1000} {
 		if got := retryAfter(n, errDown); got < waits[0] || got > waits[len(waits)-1] {

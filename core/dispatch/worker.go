@@ -1,0 +1,179 @@
+package dispatch
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/dogwatch/dogwatch/core/delivery"
+	"github.com/dogwatch/dogwatch/core/event"
+	"github.com/dogwatch/dogwatch/core/update"
+	"github.com/dogwatch/dogwatch/sdk"
+	"github.com/dogwatch/dogwatch/sdk/trigger"
+)
+
+// work delivers what is due for one trigger, one at a time, until nothing is,
+// the trigger is paused or ctx ends.
+func (d *Dispatcher) work(ctx context.Context, t Trigger) {
+	defer func() {
+		d.mu.Lock()
+		delete(d.busy, t.ID)
+		d.mu.Unlock()
+		d.Wake()
+	}()
+	for ctx.Err() == nil && !d.paused(t.ID) {
+		due, any, err := d.opt.Store.Claim(d.life, t.ID, d.opt.Now())
+		if err != nil {
+			d.log.Error("claim a delivery", "trigger", t.ID, "error", err)
+			d.pause(t.ID, storePause)
+			return
+		}
+		if !any {
+			return
+		}
+		d.record(ctx, t, due, d.attempt(d.life, t, due))
+	}
+}
+
+// pause keeps a trigger from being called for a while.
+func (d *Dispatcher) pause(id string, pause time.Duration) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.pausedUntil[id] = d.opt.Now().Add(pause)
+}
+
+func (d *Dispatcher) paused(id string) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.opt.Now().Before(d.pausedUntil[id])
+}
+
+// record stores the outcome of an attempt, even when the call was cancelled.
+// While the store cannot be written it tries again, because the outcome is known
+// here only; what is not stored when ctx ends is decided at the next start.
+func (d *Dispatcher) record(ctx context.Context, t Trigger, ended delivery.Delivery, outcome delivery.Outcome) {
+	events := d.logOutcome(t, ended, outcome)
+	for {
+		err := d.opt.Store.Finish(context.WithoutCancel(ctx), ended.ID, outcome, events...)
+		if err == nil {
+			return
+		}
+		d.log.Error("record the outcome of a delivery", "trigger", t.ID, "delivery", ended.ID, "state", outcome.State, "error", err)
+		timer := time.NewTimer(storePause)
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return
+		}
+	}
+}
+
+// attempt calls the trigger for a delivery, and returns what follows from how it went.
+func (d *Dispatcher) attempt(ctx context.Context, t Trigger, due delivery.Delivery) delivery.Outcome {
+	if about, err := outageOf(due); about != nil {
+		return d.attemptOutage(ctx, t, due, about, err)
+	}
+	var planned []sdk.Container
+	if err := json.Unmarshal(due.Payload, &planned); err != nil {
+		return delivery.Outcome{State: delivery.Failed, Error: fmt.Sprintf("read what was to be sent: %v", err)}
+	}
+	containers := d.current(planned)
+	switch {
+	case len(containers) == 0:
+		return delivery.Outcome{State: delivery.Skipped, Error: "the update is no longer available"}
+	case d.superseded(t, due):
+		return delivery.Outcome{State: delivery.Skipped, Error: "a later check tells the same again"}
+	case ctx.Err() != nil:
+		return delivery.Outcome{State: delivery.Pending, Error: "dogwatch stopped before the call"}
+	}
+	return d.outcome(ctx, t, due, d.run(ctx, t, trigger.Request{Delivery: idempotencyKey(due), Containers: containers, Batch: due.Batch}))
+}
+
+// outcome returns what follows from an error of a trigger, or from nil.
+func (d *Dispatcher) outcome(ctx context.Context, t Trigger, ended delivery.Delivery, err error) delivery.Outcome {
+	var limited *sdk.RateLimitedError
+	if errors.As(err, &limited) {
+		d.pause(t.ID, retryAfter(1, err)) // the rate limit is for what else is due for it, too
+	}
+	stopped := ctx.Err() != nil
+	switch {
+	case err == nil:
+		return delivery.Outcome{State: delivery.Sent}
+	case t.AtMostOnce && !d.opt.NotStarted(err):
+		if stopped || unknown(err) {
+			err = fmt.Errorf("outcome unknown, not repeated: %w", err)
+		}
+		return delivery.Outcome{State: delivery.Failed, Error: err.Error()}
+	case stopped: // which says nothing about the trigger: due at the next start
+		return delivery.Outcome{State: delivery.Pending, Error: err.Error()}
+	case (sdk.Retryable(err) || unknown(err)) && ended.Attempts < maxAttempts:
+		return delivery.Outcome{State: delivery.Pending, Error: err.Error(), NextAt: d.opt.Now().Add(d.pauseAfter(ended.Attempts, err))}
+	}
+	return delivery.Outcome{State: delivery.Failed, Error: err.Error()}
+}
+
+// unknown reports whether an error leaves open if the call had an effect.
+func unknown(err error) bool {
+	return errors.Is(err, sdk.ErrUnavailable) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)
+}
+
+// current drops the containers whose update is another one since the delivery was
+// planned. A container stays itself when it is renamed or recreated.
+func (d *Dispatcher) current(planned []sdk.Container) []sdk.Container {
+	var still []sdk.Container
+	for _, c := range planned {
+		now, known := d.opt.Containers.ByID(c.ID)
+		if !known {
+			now, known = d.opt.Containers.ByName(c.Watcher, c.Name)
+		}
+		if known && update.Equal(&now, &c) {
+			still = append(still, now)
+		}
+	}
+	return still
+}
+
+// superseded reports whether a later reminder was planned while this one waited.
+func (d *Dispatcher) superseded(t Trigger, due delivery.Delivery) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return !t.Once && d.reminded[reminder{t.ID, due.Subject}] > due.Event
+}
+
+// run renders the messages and calls the trigger.
+func (d *Dispatcher) run(ctx context.Context, t Trigger, req trigger.Request) error {
+	var err error
+	req.Title, req.Body, err = t.Messages.render(req.Containers, req.Batch)
+	if err != nil {
+		// A message with a gap is better than none.
+		d.log.Warn("render a template", "trigger", t.ID, "error", err)
+	}
+	if d.opt.Grants != nil {
+		d.opt.Grants.Attach(ctx, t.ID, &req)
+	}
+	return t.Runner.Run(ctx, req)
+}
+
+// logOutcome logs an outcome and returns the events of it.
+func (d *Dispatcher) logOutcome(t Trigger, ended delivery.Delivery, outcome delivery.Outcome) []event.Event {
+	log := d.log.With("trigger", t.ID, "delivery", ended.ID, "subject", ended.Subject)
+	kind := event.TriggerSent
+	switch outcome.State {
+	case delivery.Sent:
+		log.Info("delivered")
+	case delivery.Pending:
+		log.Warn("delivery will be tried again", "attempts", ended.Attempts, "at", sdk.TimeOf(outcome.NextAt), "error", outcome.Error)
+		return nil
+	case delivery.Failed:
+		kind = event.TriggerFailed
+		log.Error("delivery given up", "attempts", ended.Attempts, "error", outcome.Error)
+	case delivery.Skipped:
+		kind = event.TriggerSkipped
+		log.Info("delivery skipped", "reason", outcome.Error)
+	}
+	return []event.Event{{At: d.opt.Now(), Type: kind, Subject: t.ID, Run: ended.Run, Payload: event.Payload{
+		Delivery: &event.Delivery{ID: ended.ID, Trigger: t.ID, Attempts: ended.Attempts, Error: outcome.Error}}}}
+}
