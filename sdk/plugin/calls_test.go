@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"reflect"
 	"slices"
@@ -12,8 +13,8 @@ import (
 	"testing"
 
 	"github.com/dogwatch/dogwatch/sdk"
+	"github.com/dogwatch/dogwatch/sdk/internal/inprocess"
 	"github.com/dogwatch/dogwatch/sdk/kind"
-	"github.com/dogwatch/dogwatch/sdk/plugintest"
 	"github.com/dogwatch/dogwatch/sdk/registry"
 	"github.com/dogwatch/dogwatch/sdk/trigger"
 	"github.com/dogwatch/dogwatch/sdk/watcher"
@@ -37,7 +38,7 @@ func manyContainers(n int) []sdk.Container {
 
 func TestListOfAnyLength(t *testing.T) {
 	f := newFakes()
-	c, _ := plugintest.Serve(t, f.bundle())
+	c := inprocess.Serve(t, f.bundle(), io.Discard)
 	configure(t, c, kind.Watcher, "fakewatcher", "")
 	w := c.Watcher("watcher.fakewatcher.main")
 	for _, n := range []int{0, 1, 1000} {
@@ -64,7 +65,7 @@ func TestListWithBrokenTexts(t *testing.T) {
 			Image:  watcher.Image{Name: "\xfe", Digests: []string{"x\xff"}},
 		}}, nil
 	}
-	c, _ := plugintest.Serve(t, f.bundle())
+	c := inprocess.Serve(t, f.bundle(), io.Discard)
 	configure(t, c, kind.Watcher, "fakewatcher", "")
 	got, err := c.Watcher("watcher.fakewatcher.main").List(t.Context())
 	want := []watcher.Container{{
@@ -79,7 +80,7 @@ func TestListWithBrokenTexts(t *testing.T) {
 
 func TestTagsOfAnyLength(t *testing.T) {
 	f := newFakes()
-	c, _ := plugintest.Serve(t, f.bundle())
+	c := inprocess.Serve(t, f.bundle(), io.Discard)
 	configure(t, c, kind.Registry, "fakeregistry", "")
 	r := c.Registry("registry.fakeregistry.main")
 	repo := registry.Repository{Host: "docker.io", Name: "library/nginx", ScopeHints: []string{"library/nginx", "library/redis"}}
@@ -103,7 +104,7 @@ func TestTagsOfAnyLength(t *testing.T) {
 
 func TestRegistryCalls(t *testing.T) {
 	f := newFakes()
-	c, _ := plugintest.Serve(t, f.bundle())
+	c := inprocess.Serve(t, f.bundle(), io.Discard)
 	configure(t, c, kind.Registry, "fakeregistry", "")
 	r := c.Registry("registry.fakeregistry.main")
 	repo := registry.Repository{Host: "ghcr.io", Name: "a/b"}
@@ -130,7 +131,7 @@ func TestEventsArriveInOrder(t *testing.T) {
 		}
 		return nil // an engine without events
 	}
-	c, _ := plugintest.Serve(t, f.bundle())
+	c := inprocess.Serve(t, f.bundle(), io.Discard)
 	configure(t, c, kind.Watcher, "fakewatcher", "")
 	next := 0
 	err := c.Watcher("watcher.fakewatcher.main").Watch(t.Context(), func(e watcher.Event) {
@@ -204,12 +205,12 @@ func BenchmarkCalls(b *testing.B) {
 		}
 		return all, nil
 	}
-	c, _ := plugintest.Serve(b, f.bundle())
+	c := inprocess.Serve(b, f.bundle(), io.Discard)
 	for _, i := range []struct {
 		kind kind.Kind
 		typ  string
 	}{{kind.Registry, "fakeregistry"}, {kind.Watcher, "fakewatcher"}} {
-		if _, err := plugintest.Try(b.Context(), c, kind.Type{Kind: i.kind, Name: i.typ}, "main", nil); err != nil {
+		if _, err := inprocess.Configure(b.Context(), c, kind.Type{Kind: i.kind, Name: i.typ}, "main", nil); err != nil {
 			b.Fatal(err)
 		}
 	}

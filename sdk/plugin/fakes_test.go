@@ -7,6 +7,7 @@ import (
 
 	"github.com/dogwatch/dogwatch/internal/pluginclient"
 	"github.com/dogwatch/dogwatch/sdk"
+	"github.com/dogwatch/dogwatch/sdk/internal/inprocess"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 	"github.com/dogwatch/dogwatch/sdk/option"
 	"github.com/dogwatch/dogwatch/sdk/plugin"
@@ -69,7 +70,8 @@ func (f *fakes) bundle() plugin.Bundle {
 // serve serves the fakes with a trigger instance called "main".
 func (f *fakes) serve(t *testing.T) (*pluginclient.Client, *plugintest.Log) {
 	t.Helper()
-	c, log := plugintest.Serve(t, f.bundle())
+	log := &plugintest.Log{}
+	c := inprocess.Serve(t, f.bundle(), log)
 	configure(t, c, kind.Trigger, "fake", "first")
 	return c, log
 }

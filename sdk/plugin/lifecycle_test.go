@@ -3,6 +3,7 @@ package plugin_test
 import (
 	"context"
 	"errors"
+	"io"
 	"reflect"
 	"strings"
 	"testing"
@@ -13,6 +14,7 @@ import (
 	"github.com/dogwatch/dogwatch/internal/pluginclient"
 	"github.com/dogwatch/dogwatch/internal/protocol"
 	"github.com/dogwatch/dogwatch/sdk"
+	"github.com/dogwatch/dogwatch/sdk/internal/inprocess"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 	"github.com/dogwatch/dogwatch/sdk/option"
 	"github.com/dogwatch/dogwatch/sdk/plugin"
@@ -24,7 +26,7 @@ import (
 
 func TestDescribe(t *testing.T) {
 	f := newFakes()
-	c, _ := plugintest.Serve(t, f.bundle())
+	c := inprocess.Serve(t, f.bundle(), io.Discard)
 	d, err := c.Describe(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -46,7 +48,8 @@ func TestConfigureTellsWarningsAndHosts(t *testing.T) {
 		env.Log.Info("hello")
 		return nil
 	}
-	c, log := plugintest.Serve(t, f.bundle())
+	log := &plugintest.Log{}
+	c := inprocess.Serve(t, f.bundle(), log)
 	got := configure(t, c, kind.Registry, "fakeregistry", "a")
 	want := pluginclient.Configured{
 		Warnings: []string{"one", "two"},
@@ -69,7 +72,7 @@ func TestConfigureTellsWarningsAndHosts(t *testing.T) {
 
 func TestConfigureRefuses(t *testing.T) {
 	f := newFakes()
-	c, _ := plugintest.Serve(t, f.bundle())
+	c := inprocess.Serve(t, f.bundle(), io.Discard)
 	for name, i := range map[string]pluginclient.Instance{
 		"unknown type":   {ID: "trigger.x.main", Kind: kind.Trigger, Type: "x"},
 		"another kind":   {ID: "watcher.fake.main", Kind: kind.Watcher, Type: "fake"},
@@ -205,7 +208,7 @@ func TestWatchEndsWithItsInstance(t *testing.T) {
 		<-ctx.Done()
 		return ctx.Err()
 	}
-	c, _ := plugintest.Serve(t, f.bundle())
+	c := inprocess.Serve(t, f.bundle(), io.Discard)
 	for _, end := range []func(){
 		func() { configure(t, c, kind.Watcher, "fakewatcher", "second") },
 		func() {
@@ -275,7 +278,7 @@ func TestCancelReachesThePlugin(t *testing.T) {
 func TestTheWrongKindIsUnsupported(t *testing.T) {
 	type only struct{ fakeOptions }
 	plain := watcher.Define("plain", "Has no events", func(sdk.Env, only) (plainWatcher, error) { return plainWatcher{}, nil })
-	c, _ := plugintest.Serve(t, plugin.Bundle{Watchers: []watcher.Type{plain}})
+	c := inprocess.Serve(t, plugin.Bundle{Watchers: []watcher.Type{plain}}, io.Discard)
 	configure(t, c, kind.Watcher, "plain", "")
 	if err := c.Watcher("watcher.plain.main").Watch(t.Context(), nil); !errors.Is(err, sdk.ErrUnsupported) {
 		t.Errorf("events of a watcher without: %v", err)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"reflect"
 	"strings"
 	"sync"
@@ -12,9 +13,9 @@ import (
 	"github.com/dogwatch/dogwatch/internal/pluginclient"
 	"github.com/dogwatch/dogwatch/internal/protocol"
 	"github.com/dogwatch/dogwatch/sdk"
+	"github.com/dogwatch/dogwatch/sdk/internal/inprocess"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 	"github.com/dogwatch/dogwatch/sdk/plugin"
-	"github.com/dogwatch/dogwatch/sdk/plugintest"
 	"github.com/dogwatch/dogwatch/sdk/trigger"
 )
 
@@ -220,8 +221,10 @@ func TestFollowEnds(t *testing.T) {
 func TestFollowNeedsAFollower(t *testing.T) {
 	type plain struct{ trigger.Trigger }
 	typ := trigger.Define("plain", "Does not follow", func(sdk.Env, fakeOptions) (plain, error) { return plain{}, nil })
-	c, _ := plugintest.Serve(t, plugin.Bundle{Triggers: []trigger.Type{typ}})
-	plugintest.Configure(t, c, typ.Type, "main", nil)
+	c := inprocess.Serve(t, plugin.Bundle{Triggers: []trigger.Type{typ}}, io.Discard)
+	if _, err := inprocess.Configure(t.Context(), c, typ.Type, "main", nil); err != nil {
+		t.Fatal(err)
+	}
 	if err := c.Trigger("trigger.plain.main").Subscribe(t.Context(), newHostWorld()); !errors.Is(err, sdk.ErrUnsupported) {
 		t.Errorf("got %v", err)
 	}

@@ -1,82 +1,112 @@
-// Package plugintest serves a bundle inside a test, over real gRPC: what a
-// test calls crosses the wire as it does between the host and a plugin process.
+// Package plugintest serves a type inside a test, over real gRPC: what a test
+// calls crosses the wire as it does between the host and a plugin process.
 //
-//	client, log := plugintest.Serve(t, plugin.Bundle{Triggers: []trigger.Type{file.Type()}})
-//	plugintest.Configure(t, client, file.Type().Type, "main", map[string]any{"path": path})
-//	err := client.Trigger("trigger.file.main").Run(t.Context(), request)
+//	file := plugintest.Trigger(t, file.Type(), map[string]any{"path": path})
+//	err := file.Run(t.Context(), request)
 //
-// The conformance kits watchertest, registrytest and triggertest are made of it.
+// It also has HTTP servers that answer, hang and fail, for the conformance kits
+// watchertest, registrytest and triggertest.
 package plugintest
 
 import (
 	"bytes"
 	"context"
-	"net"
 	"strings"
 	"sync"
 	"testing"
-	"time"
-
-	"github.com/hashicorp/go-hclog"
-	"google.golang.org/grpc"
-	"google.golang.org/grpc/credentials/insecure"
-	"google.golang.org/grpc/test/bufconn"
 
 	"github.com/dogwatch/dogwatch/internal/pluginclient"
+	"github.com/dogwatch/dogwatch/sdk/internal/inprocess"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 	"github.com/dogwatch/dogwatch/sdk/plugin"
+	"github.com/dogwatch/dogwatch/sdk/registry"
+	"github.com/dogwatch/dogwatch/sdk/trigger"
+	"github.com/dogwatch/dogwatch/sdk/watcher"
 )
 
-// patience is how long a cancelled call may take to return.
-const patience = 5 * time.Second
+// version is that of every bundle that is served.
+const version = "1.2.3"
 
-// Serve serves b in this process and returns a client of it and the log that
-// the bundle writes. Both end with the test: running calls are cancelled, and
-// every instance is closed before Serve's clean-up returns.
-func Serve(t testing.TB, b plugin.Bundle) (*pluginclient.Client, *Log) {
-	t.Helper()
-	log := &Log{}
-	logger := hclog.New(&hclog.LoggerOptions{Level: hclog.Trace, Output: log, JSONFormat: true})
-	listener := bufconn.Listen(1 << 16)
-	ctx, stop := context.WithCancel(context.Background())
-	served := make(chan error, 1)
-	go func() { served <- plugin.ServeOn(ctx, listener, b, logger) }()
+// Instance is a configured instance, called "main", in a plugin of its own. It
+// ends with the test: running calls are cancelled and the instance is closed.
+type Instance struct {
+	// Warnings are what the instance warned of in its options.
+	Warnings []string
+	// Log is what the plugin logs.
+	Log *Log
 
-	conn, err := grpc.NewClient("passthrough:///bundle",
-		grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) { return listener.DialContext(ctx) }),
-		grpc.WithTransportCredentials(insecure.NewCredentials()))
-	if err != nil {
-		t.Fatalf("connect to the bundle: %v", err)
-	}
-	t.Cleanup(func() {
-		if err := conn.Close(); err != nil {
-			t.Errorf("close the connection: %v", err)
-		}
-		stop()
-		select {
-		case err := <-served:
-			if err != nil {
-				t.Errorf("serve the bundle: %v", err)
-			}
-		case <-time.After(patience):
-			t.Error("the bundle does not stop: a call goes on after its context has ended")
-		}
-	})
-	return pluginclient.NewClient(conn), log
+	client *pluginclient.Client
+	id     string
 }
 
-// ID returns the id of the instance of typ that is called name: "trigger.file.main".
-func ID(typ kind.Type, name string) string { return string(typ.Kind) + "." + typ.Name + "." + name }
+// Release closes the instance earlier, as the host does when its configuration
+// is gone. It returns when the running calls have ended and the instance is closed.
+func (i *Instance) Release(ctx context.Context) error { return i.client.Release(ctx, i.id) }
 
-// Configure does what the host does with an operator's options: it checks them
-// against the type's schema, applies defaults and creates the instance. It fails the test when that fails.
-func Configure(t testing.TB, c *pluginclient.Client, typ kind.Type, name string, options map[string]any) pluginclient.Configured {
+// WatcherInstance is a watcher in a plugin. Watch of one without events is an sdk.ErrUnsupported.
+type WatcherInstance struct {
+	*Instance
+	watcher.Watcher
+	watcher.EventWatcher
+}
+
+// Watcher serves typ and configures an instance as the host does: options are
+// checked, and defaults apply. Options that are refused fail the test.
+func Watcher(t testing.TB, typ watcher.Type, options map[string]any) WatcherInstance {
 	t.Helper()
-	configured, err := Try(t.Context(), c, typ, name, options)
+	i, _ := configured(t, plugin.Bundle{Version: version, Watchers: []watcher.Type{typ}}, typ.Type, options)
+	w := i.client.Watcher(i.id)
+	return WatcherInstance{i, w, w}
+}
+
+// RegistryInstance is a registry in a plugin. Credentials of one that has none to
+// grant is an sdk.ErrUnsupported.
+type RegistryInstance struct {
+	*Instance
+	registry.Registry
+	registry.CredentialProvider
+}
+
+// Registry serves typ and configures an instance, as Watcher does.
+func Registry(t testing.TB, typ registry.Type, options map[string]any) RegistryInstance {
+	t.Helper()
+	i, got := configured(t, plugin.Bundle{Version: version, Registries: []registry.Type{typ}}, typ.Type, options)
+	r := served{i.client.Registry(i.id), got.Hosts}
+	return RegistryInstance{i, r, r}
+}
+
+// served is a registry.Registry over the wire, where hosts are part of the configuration.
+type served struct {
+	pluginclient.RegistryClient
+	hosts []registry.Host
+}
+
+func (s served) Hosts() []registry.Host { return s.hosts }
+
+// TriggerInstance is a trigger in a plugin. Subscribe of one that is no
+// trigger.Subscriber is an sdk.ErrUnsupported.
+type TriggerInstance struct {
+	*Instance
+	trigger.Subscriber
+}
+
+// Trigger serves typ and configures an instance, as Watcher does.
+func Trigger(t testing.TB, typ trigger.Type, options map[string]any) TriggerInstance {
+	t.Helper()
+	i, _ := configured(t, plugin.Bundle{Version: version, Triggers: []trigger.Type{typ}}, typ.Type, options)
+	return TriggerInstance{i, i.client.Trigger(i.id)}
+}
+
+func configured(t testing.TB, b plugin.Bundle, typ kind.Type, options map[string]any) (*Instance, pluginclient.Configured) {
+	t.Helper()
+	i := &Instance{Log: &Log{}, id: inprocess.ID(typ, "main")}
+	i.client = inprocess.Serve(t, b, i.Log)
+	got, err := inprocess.Configure(t.Context(), i.client, typ, "main", options)
 	if err != nil {
-		t.Fatalf("configure %s: %v", ID(typ, name), err)
+		t.Fatalf("configure %s: %v", i.id, err)
 	}
-	return configured
+	i.Warnings = got.Warnings
+	return i, got
 }
 
 // Log is what a bundle has logged, as lines of JSON.

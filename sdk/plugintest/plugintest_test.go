@@ -11,9 +11,10 @@ import (
 	"time"
 
 	"github.com/dogwatch/dogwatch/sdk"
-	"github.com/dogwatch/dogwatch/sdk/plugin"
 	"github.com/dogwatch/dogwatch/sdk/plugintest"
+	"github.com/dogwatch/dogwatch/sdk/registry"
 	"github.com/dogwatch/dogwatch/sdk/trigger"
+	"github.com/dogwatch/dogwatch/sdk/watcher"
 )
 
 type options struct {
@@ -37,33 +38,71 @@ func logsType() trigger.Type {
 	})
 }
 
-func TestServe(t *testing.T) {
-	typ := logsType().Type
-	c, log := plugintest.Serve(t, plugin.Bundle{Triggers: []trigger.Type{logsType()}})
-	if lines := log.Lines(); lines != nil {
+func TestTriggerServesConfiguredInstance(t *testing.T) {
+	logs := plugintest.Trigger(t, logsType(), map[string]any{"word": "wau"})
+	if len(logs.Warnings) != 1 {
+		t.Errorf("got the warnings %q", logs.Warnings)
+	}
+	if lines := logs.Log.Lines(); lines != nil {
 		t.Errorf("before anything happened the log has %q", lines)
 	}
-	if id := plugintest.ID(typ, "main"); id != "trigger.logs.main" {
-		t.Errorf("the id is %q", id)
-	}
-	if got := plugintest.Configure(t, c, typ, "main", map[string]any{"word": "wau"}); len(got.Warnings) != 1 {
-		t.Errorf("got %+v", got)
-	}
-	if err := c.Trigger("trigger.logs.main").Run(t.Context(), trigger.Request{Title: "hello"}); err != nil {
+	if err := logs.Run(t.Context(), trigger.Request{Title: "hello"}); err != nil {
 		t.Fatal(err)
 	}
-	if lines := log.Lines(); len(lines) != 1 || !strings.Contains(lines[0], `"@message":"hello"`) || !strings.Contains(lines[0], `"word":"wau"`) {
+	if lines := logs.Log.Lines(); len(lines) != 1 || !strings.Contains(lines[0], `"@message":"hello"`) || !strings.Contains(lines[0], `"word":"wau"`) {
 		t.Errorf("the log is %q", lines)
 	}
-	for _, raw := range []map[string]any{nil, {"word": "x", "wrod": "y"}} {
-		var invalid *sdk.InvalidError
-		if _, err := plugintest.Try(t.Context(), c, typ, "main", raw); !errors.As(err, &invalid) {
-			t.Errorf("%v: got %v", raw, err)
-		}
+	if err := logs.Subscribe(t.Context(), nil); !errors.Is(err, sdk.ErrUnsupported) {
+		t.Errorf("subscribe: got %v", err)
+	}
+	if err := logs.Release(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := logs.Run(t.Context(), trigger.Request{}); err == nil {
+		t.Error("a released instance runs")
 	}
 }
 
-func TestServers(t *testing.T) {
+type yard struct{}
+
+func (yard) List(context.Context) ([]watcher.Container, error) {
+	return []watcher.Container{{ID: "1", Name: "nginx"}}, nil
+}
+
+func TestWatcherServesConfiguredInstance(t *testing.T) {
+	typ := watcher.Define("yard", "A yard", func(sdk.Env, struct{}) (yard, error) { return yard{}, nil })
+	w := plugintest.Watcher(t, typ, nil)
+	if found, err := w.List(t.Context()); err != nil || len(found) != 1 || found[0].Name != "nginx" {
+		t.Errorf("got %+v, %v", found, err)
+	}
+	if err := w.Watch(t.Context(), nil); !errors.Is(err, sdk.ErrUnsupported) {
+		t.Errorf("watch: got %v", err)
+	}
+}
+
+type shelf struct{ registry.Registry }
+
+func (shelf) Hosts() []registry.Host { return []registry.Host{{Pattern: "shelf.example"}} }
+
+func (shelf) Resolve(_ context.Context, repo registry.Repository, tag string) (string, error) {
+	return repo.Name + ":" + tag, nil
+}
+
+func TestRegistryServesConfiguredInstance(t *testing.T) {
+	typ := registry.Define("shelf", "A shelf", func(sdk.Env, struct{}) (shelf, error) { return shelf{}, nil })
+	r := plugintest.Registry(t, typ, nil)
+	if hosts := r.Hosts(); len(hosts) != 1 || hosts[0].Pattern != "shelf.example" {
+		t.Errorf("got the hosts %v", hosts)
+	}
+	if got, err := r.Resolve(t.Context(), registry.Repository{Name: "a/b"}, "1"); err != nil || got != "a/b:1" {
+		t.Errorf("got %q, %v", got, err)
+	}
+	if _, err := r.Credentials(t.Context(), registry.Repository{}); !errors.Is(err, sdk.ErrUnsupported) {
+		t.Errorf("credentials: got %v", err)
+	}
+}
+
+func TestServersRespondAsNamed(t *testing.T) {
 	get := func(ctx context.Context, url string) (*http.Response, string, error) {
 		req, err := http.NewRequestWithContext(ctx, http.MethodPost, url+"/path", strings.NewReader("the body"))
 		if err != nil {
@@ -87,7 +126,7 @@ func TestServers(t *testing.T) {
 	}
 	for _, want := range []string{"/path", "the header", "the body"} {
 		if !strings.Contains(body, want) {
-			t.Errorf("the answer %q does not repeat %q", body, want)
+			t.Errorf("the response %q does not repeat %q", body, want)
 		}
 	}
 	resp, _, err = get(t.Context(), plugintest.Limiting(t, 90*time.Second))
@@ -95,7 +134,7 @@ func TestServers(t *testing.T) {
 		t.Errorf("a limit: got %v, %v", resp, err)
 	}
 	if _, _, err := get(t.Context(), plugintest.Unreachable(t)); err == nil {
-		t.Error("the unreachable answers")
+		t.Error("the unreachable URL responds")
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	if _, _, err := get(ctx, plugintest.Hanging(t, cancel)); !errors.Is(err, context.Canceled) {
@@ -103,7 +142,7 @@ func TestServers(t *testing.T) {
 	}
 }
 
-// TestLimitingKeepsItsAddress for as long as somebody may remember its pause.
+// A plugin may remember the pause for as long as it lasts.
 func TestLimitingKeepsItsAddress(t *testing.T) {
 	const after = time.Second
 	var address string

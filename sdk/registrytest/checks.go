@@ -3,6 +3,7 @@ package registrytest
 import (
 	"cmp"
 	"errors"
+	"io"
 	"regexp"
 	"slices"
 	"strings"
@@ -11,8 +12,8 @@ import (
 	"github.com/dogwatch/dogwatch/internal/pluginclient"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/internal/conform"
+	"github.com/dogwatch/dogwatch/sdk/internal/inprocess"
 	"github.com/dogwatch/dogwatch/sdk/kind"
-	"github.com/dogwatch/dogwatch/sdk/plugintest"
 	"github.com/dogwatch/dogwatch/sdk/registry"
 )
 
@@ -24,8 +25,11 @@ var digestForm = regexp.MustCompile(`^[a-z0-9]+(?:[.+_-][a-z0-9]+)*:[a-zA-Z0-9=_
 var hostForm = regexp.MustCompile(`^(\*|((\*|[a-z0-9-]+)\.)*[a-z0-9-]+(:[0-9]+)?|\[[0-9a-f:]+\](:[0-9]+)?)$`)
 
 func (c Case) hosts(t *testing.T, s conform.Subject) {
-	client, _ := plugintest.Serve(t, s.Bundle)
-	configured := plugintest.Configure(t, client, s.Type, "main", c.Working(t).Options)
+	client := inprocess.Serve(t, s.Bundle, io.Discard)
+	configured, err := inprocess.Configure(t.Context(), client, s.Type, "main", c.Working(t).Options)
+	if err != nil {
+		t.Fatalf("configure: %v", err)
+	}
 	if len(configured.Hosts) == 0 {
 		t.Error("the instance serves no hosts")
 	}

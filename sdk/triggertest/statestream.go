@@ -9,8 +9,8 @@ import (
 
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/internal/conform"
+	"github.com/dogwatch/dogwatch/sdk/internal/inprocess"
 	"github.com/dogwatch/dogwatch/sdk/kind"
-	"github.com/dogwatch/dogwatch/sdk/plugintest"
 	"github.com/dogwatch/dogwatch/sdk/trigger"
 )
 
@@ -62,7 +62,7 @@ func (c Case) follow(t *testing.T, s conform.Subject) {
 	s.Sub(t, "follow", "replace", func(t *testing.T) {
 		in := s.Working(t)
 		p, _, ended := following(t, s, in, busy())
-		if _, err := plugintest.Try(t.Context(), p.Client, s.Type, "main", in.Options); err != nil {
+		if _, err := inprocess.Configure(t.Context(), p.Client, s.Type, "main", in.Options); err != nil {
 			t.Fatalf("configure again: %v", err)
 		}
 		wantEnd(t, s, ended, sdk.ErrUnavailable)

@@ -11,8 +11,8 @@ import (
 
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/internal/conform"
+	"github.com/dogwatch/dogwatch/sdk/internal/inprocess"
 	"github.com/dogwatch/dogwatch/sdk/kind"
-	"github.com/dogwatch/dogwatch/sdk/plugintest"
 	"github.com/dogwatch/dogwatch/sdk/watcher"
 )
 
@@ -80,7 +80,7 @@ func (c Case) watch(t *testing.T, s conform.Subject) {
 	})
 	s.Sub(t, "watch", "replace", func(t *testing.T) {
 		p, _, ended := c.watching(t, s)
-		if _, err := plugintest.Try(t.Context(), p.Client, s.Type, "main", c.Working(t).Options); err != nil {
+		if _, err := inprocess.Configure(t.Context(), p.Client, s.Type, "main", c.Working(t).Options); err != nil {
 			t.Fatalf("configure again: %v", err)
 		}
 		wantEnd(t, s, "a replaced instance", ended, sdk.ErrUnavailable)

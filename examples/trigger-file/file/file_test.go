@@ -9,7 +9,6 @@ import (
 
 	"github.com/dogwatch/dogwatch/examples/trigger-file/file"
 	"github.com/dogwatch/dogwatch/sdk"
-	"github.com/dogwatch/dogwatch/sdk/plugin"
 	"github.com/dogwatch/dogwatch/sdk/plugintest"
 	"github.com/dogwatch/dogwatch/sdk/trigger"
 	"github.com/dogwatch/dogwatch/sdk/triggertest"
@@ -35,9 +34,7 @@ func TestLines(t *testing.T) {
 	for format, check := range map[string]func(*testing.T, string){"line": checkText, "json": checkJSON} {
 		t.Run(format, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "updates.log")
-			client, _ := plugintest.Serve(t, plugin.Bundle{Triggers: []trigger.Type{file.Type()}})
-			plugintest.Configure(t, client, file.Type().Type, "main", map[string]any{"path": path, "format": format})
-			run := client.Trigger("trigger.file.main").Run
+			run := plugintest.Trigger(t, file.Type(), map[string]any{"path": path, "format": format}).Run
 			for _, req := range []trigger.Request{triggertest.Request("nginx"), triggertest.Request("redis", "two\nlines")} {
 				if err := run(t.Context(), req); err != nil {
 					t.Fatal(err)

@@ -4,9 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dogwatch/dogwatch/sdk/plugin"
 	"github.com/dogwatch/dogwatch/sdk/plugintest"
-	"github.com/dogwatch/dogwatch/sdk/trigger"
 	"github.com/dogwatch/dogwatch/sdk/triggertest"
 )
 
@@ -18,14 +16,13 @@ func TestConformance(t *testing.T) {
 }
 
 func TestRunLogs(t *testing.T) {
-	client, log := plugintest.Serve(t, plugin.Bundle{Triggers: []trigger.Type{Type()}})
-	plugintest.Configure(t, client, Type().Type, "main", nil)
-	if err := client.Trigger("trigger.mock.main").Run(t.Context(), triggertest.Request("nginx")); err != nil {
+	mock := plugintest.Trigger(t, Type(), nil)
+	if err := mock.Run(t.Context(), triggertest.Request("nginx")); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{`"mock":"mock"`, "New tag found for container nginx", "can be updated to tag 1.27.0", `"@level":"info"`, `"@module":"trigger.mock.main"`} {
-		if !strings.Contains(log.String(), want) {
-			t.Errorf("no %s in %s", want, log)
+		if !strings.Contains(mock.Log.String(), want) {
+			t.Errorf("no %s in %s", want, mock.Log)
 		}
 	}
 }

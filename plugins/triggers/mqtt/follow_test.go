@@ -138,7 +138,7 @@ func TestABrokerThatIsAwayIsWaitedFor(t *testing.T) {
 	onEach(t, func(t *testing.T, b broker) {
 		b.Stop()
 		i := follow(t, withHass(b.URL()))
-		if err := i.client.Trigger(id).Run(t.Context(), triggertest.Request("nginx")); !errors.Is(err, sdk.ErrUnavailable) {
+		if err := i.Run(t.Context(), triggertest.Request("nginx")); !errors.Is(err, sdk.ErrUnavailable) {
 			t.Errorf("a delivery while the broker is away: %v", err)
 		}
 		b.Start()
@@ -157,8 +157,8 @@ func TestABrokerThatIsAwayIsWaitedFor(t *testing.T) {
 		i.tell(trigger.Change{Put: []sdk.Container{named("2", "redis")}})
 		told(o, 2)
 		i.stop()
-		if n := strings.Count(i.log.String(), `"@level":"warn"`); n != 1 {
-			t.Errorf("%d warnings, want one: %s", n, i.log)
+		if n := strings.Count(i.Log.String(), `"@level":"warn"`); n != 1 {
+			t.Errorf("%d warnings, want one: %s", n, i.Log)
 		}
 	})
 }
@@ -170,7 +170,7 @@ func TestOnlineAndOffline(t *testing.T) {
 		o.UntilHolds(statusTopic, online)
 		i.stop()
 		o.UntilHolds(statusTopic, offline)
-		if err := i.client.Release(t.Context(), id); err != nil {
+		if err := i.Release(t.Context()); err != nil {
 			t.Error(err)
 		}
 	})
@@ -321,14 +321,14 @@ func TestDeliveriesWhileFollowing(t *testing.T) {
 		told(o, 1)
 		o.UntilHas(nginxTopic, `"status":"exited"`)
 		o.Count()
-		if err := i.client.Trigger(id).Run(t.Context(), triggertest.Request("nginx")); err != nil {
+		if err := i.Run(t.Context(), triggertest.Request("nginx")); err != nil {
 			t.Fatal(err)
 		}
 		o.Until("the delivery arrives, and then what is true", func(retained map[string]string, heard []string) bool {
 			return len(heard) == 2 && strings.Contains(heard[0], `"status":"running"`) && strings.Contains(heard[1], `"status":"exited"`)
 		})
 		gone := triggertest.Request("redis")
-		if err := i.client.Trigger(id).Run(t.Context(), gone); err != nil {
+		if err := i.Run(t.Context(), gone); err != nil {
 			t.Fatal(err)
 		}
 		o.Until("the delivery of what is gone arrives, and is cleared", func(retained map[string]string, heard []string) bool {

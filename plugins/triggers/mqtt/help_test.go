@@ -9,10 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/dogwatch/dogwatch/internal/pluginclient"
 	"github.com/dogwatch/dogwatch/plugins/triggers/mqtt/mqtttest"
 	"github.com/dogwatch/dogwatch/sdk"
-	"github.com/dogwatch/dogwatch/sdk/plugin"
 	"github.com/dogwatch/dogwatch/sdk/plugintest"
 	"github.com/dogwatch/dogwatch/sdk/trigger"
 	"github.com/dogwatch/dogwatch/sdk/triggertest"
@@ -42,30 +40,26 @@ func (w *world) Run(ctx context.Context, triggerID, containerID string) error {
 
 // instance is a trigger in a plugin that follows a world.
 type instance struct {
-	t      *testing.T
-	client *pluginclient.Client
-	log    *plugintest.Log
-	world  *world
+	t *testing.T
+	plugintest.TriggerInstance
+	world *world
 	// stop ends it, as the end of the host does.
 	stop func()
 }
-
-const id = "trigger.mqtt.main"
 
 // follow starts an instance that follows.
 func follow(t *testing.T, options map[string]any) *instance {
 	t.Helper()
 	i := &instance{t: t, world: &world{changes: make(chan trigger.Change)}}
 	i.world.run = func(context.Context, string, string) error { return errors.New("nothing is to be run here") }
-	i.client, i.log = plugintest.Serve(t, plugin.Bundle{Version: "1.2.3", Triggers: []trigger.Type{Type()}})
-	plugintest.Configure(t, i.client, Type().Type, "main", options)
+	i.TriggerInstance = plugintest.Trigger(t, Type(), options)
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
-	go func() { ended <- i.client.Trigger(id).Subscribe(ctx, i.world) }()
+	go func() { ended <- i.Subscribe(ctx, i.world) }()
 	i.stop = sync.OnceFunc(func() {
 		cancel()
 		if err := <-ended; !errors.Is(err, context.Canceled) {
-			t.Errorf("Follow returned %v", err)
+			t.Errorf("Subscribe returned %v", err)
 		}
 	})
 	t.Cleanup(i.stop)

@@ -14,9 +14,7 @@ import (
 	"github.com/dogwatch/dogwatch/plugins/triggers/internal/golden"
 	"github.com/dogwatch/dogwatch/plugins/triggers/mqtt/mqtttest"
 	"github.com/dogwatch/dogwatch/sdk"
-	"github.com/dogwatch/dogwatch/sdk/plugin"
 	"github.com/dogwatch/dogwatch/sdk/plugintest"
-	"github.com/dogwatch/dogwatch/sdk/trigger"
 	"github.com/dogwatch/dogwatch/sdk/triggertest"
 )
 
@@ -139,17 +137,16 @@ func TestRun(t *testing.T) {
 	onEach(t, func(t *testing.T, b broker) {
 		o := mqtttest.Observe(t, b.URL())
 		for qos := range 3 {
-			client, _ := plugintest.Serve(t, plugin.Bundle{Triggers: []trigger.Type{Type()}})
-			plugintest.Configure(t, client, Type().Type, "main", map[string]any{"url": b.URL(), "qos": qos, "topic": fmt.Sprint("qos", qos)})
-			if err := client.Trigger(id).Run(t.Context(), triggertest.Request("nginx", "my.app")); err != nil {
+			instance := plugintest.Trigger(t, Type(), map[string]any{"url": b.URL(), "qos": qos, "topic": fmt.Sprint("qos", qos)})
+			if err := instance.Run(t.Context(), triggertest.Request("nginx", "my.app")); err != nil {
 				t.Fatal(err)
 			}
 			trial := triggertest.Request("trial")
 			trial.Test = true
-			if err := client.Trigger(id).Run(t.Context(), trial); err != nil {
+			if err := instance.Run(t.Context(), trial); err != nil {
 				t.Fatal(err)
 			}
-			if err := client.Trigger(id).Run(t.Context(), triggertest.Event()); err != nil {
+			if err := instance.Run(t.Context(), triggertest.Event()); err != nil {
 				t.Fatal(err)
 			}
 			at := fmt.Sprintf("qos%d/local/", qos)
@@ -252,9 +249,7 @@ func TestLocks(t *testing.T) {
 			b := mqtttest.Start(t, test.config)
 			options := with(map[string]any{"url": fmt.Sprintf("%s://127.0.0.1:%d/mqtt", test.scheme, b.Port)}, test.set)
 			triggertest.LeaksNothing(t, Type(), options)
-			bundle, _ := plugintest.Serve(t, plugin.Bundle{Triggers: []trigger.Type{Type()}})
-			plugintest.Configure(t, bundle, Type().Type, "main", options)
-			err := bundle.Trigger(id).Run(t.Context(), triggertest.Request("nginx"))
+			err := plugintest.Trigger(t, Type(), options).Run(t.Context(), triggertest.Request("nginx"))
 			switch {
 			case test.want == invalid:
 				if !errors.As(err, &invalid) || invalid.Fields[0].Field != "tls.cachain" {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"reflect"
 	"sync"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/dogwatch/dogwatch/internal/pluginclient"
 	"github.com/dogwatch/dogwatch/sdk"
+	"github.com/dogwatch/dogwatch/sdk/internal/inprocess"
 	"github.com/dogwatch/dogwatch/sdk/option"
 	"github.com/dogwatch/dogwatch/sdk/plugintest"
 )
@@ -21,7 +23,7 @@ const callers = 16
 
 // describe: what a bundle says of a type is stable and complete.
 func describe(t *testing.T, s Subject) {
-	c, _ := plugintest.Serve(t, s.Bundle)
+	c := inprocess.Serve(t, s.Bundle, io.Discard)
 	first, err := c.Describe(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -45,7 +47,8 @@ func describe(t *testing.T, s Subject) {
 
 // options: whatever is wrong with the options is an *sdk.InvalidError that names the option.
 func options(t *testing.T, s Subject) {
-	c, log := plugintest.Serve(t, s.Bundle)
+	log := &plugintest.Log{}
+	c := inprocess.Serve(t, s.Bundle, log)
 	valid := s.Working(t).Options
 	w := watchFor(s.Type.Options, valid)
 	t.Cleanup(func() { w.inspect(t, log) })
@@ -53,7 +56,7 @@ func options(t *testing.T, s Subject) {
 	refused := func(what, field string, raw map[string]any) {
 		t.Helper()
 		_, err := c.Configure(t.Context(), pluginclient.Instance{
-			ID: plugintest.ID(s.Type, "main"), Kind: s.Type.Kind, Type: s.Type.Name, Options: raw, ValidateOnly: true,
+			ID: inprocess.ID(s.Type, "main"), Kind: s.Type.Kind, Type: s.Type.Name, Options: raw, ValidateOnly: true,
 		})
 		w.hearError("configure", err)
 		var invalid *sdk.InvalidError
@@ -83,7 +86,7 @@ func options(t *testing.T, s Subject) {
 	for _, i := range s.Invalid {
 		refused(fmt.Sprintf("with %v", i.Set), i.Field, with(valid, i.Set))
 	}
-	if _, err := plugintest.Try(t.Context(), c, s.Type, "main", valid); err != nil {
+	if _, err := inprocess.Configure(t.Context(), c, s.Type, "main", valid); err != nil {
 		t.Errorf("the valid options are refused: %v", err)
 	}
 }
@@ -137,7 +140,7 @@ func replace(t *testing.T, s Subject) {
 	in := s.Working(t)
 	p := Start(t, s, in)
 	p.MustWork()
-	if _, err := plugintest.Try(t.Context(), p.Client, s.Type, "main", in.Options); err != nil {
+	if _, err := inprocess.Configure(t.Context(), p.Client, s.Type, "main", in.Options); err != nil {
 		t.Fatalf("configure again: %v", err)
 	}
 	p.MustWork()
@@ -279,7 +282,7 @@ var plants = []string{"%s", "Name=%s", "http://user:%s@127.0.0.1:9/%[1]s"}
 // planted returns options with a value in every secret option that is chosen,
 // not set, and accepted beside the others.
 func planted(t *testing.T, s Subject, options map[string]any, chosen func(option.Option) bool) map[string]any {
-	c, _ := plugintest.Serve(t, s.Bundle)
+	c := inprocess.Serve(t, s.Bundle, io.Discard)
 	for _, o := range s.Type.Options {
 		values, _, _ := s.Type.Options.Resolve(options)
 		if _, set := values[o.Name]; set || !o.Secret || !chosen(o) {
@@ -287,7 +290,7 @@ func planted(t *testing.T, s Subject, options map[string]any, chosen func(option
 		}
 		for _, form := range plants {
 			more := with(options, map[string]any{o.Name: fmt.Sprintf(form, "pLanted-s3cret-"+o.Name)})
-			if _, err := plugintest.Try(t.Context(), c, s.Type, "planting", more); err == nil {
+			if _, err := inprocess.Configure(t.Context(), c, s.Type, "planting", more); err == nil {
 				options = more
 				break
 			}

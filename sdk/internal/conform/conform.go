@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/dogwatch/dogwatch/internal/pluginclient"
+	"github.com/dogwatch/dogwatch/sdk/internal/inprocess"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 	"github.com/dogwatch/dogwatch/sdk/plugin"
 	"github.com/dogwatch/dogwatch/sdk/plugintest"
@@ -121,10 +122,11 @@ type Probe struct {
 func Start(t *testing.T, s Subject, in Situation) *Probe {
 	t.Helper()
 	w := watchFor(s.Type.Options, in.Options)
-	c, log := plugintest.Serve(t, s.Bundle)
+	log := &plugintest.Log{}
+	c := inprocess.Serve(t, s.Bundle, log)
 	t.Cleanup(func() { w.inspect(t, log) })
-	p := &Probe{Client: c, ID: plugintest.ID(s.Type, "main"), t: t, calls: in.Calls, said: w}
-	configured, err := plugintest.Try(t.Context(), c, s.Type, "main", in.Options)
+	p := &Probe{Client: c, ID: inprocess.ID(s.Type, "main"), t: t, calls: in.Calls, said: w}
+	configured, err := inprocess.Configure(t.Context(), c, s.Type, "main", in.Options)
 	w.hear("warning", configured.Warnings...)
 	if err != nil {
 		w.hearError("configure", err)

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/dogwatch/dogwatch/internal/protocol"
-	"github.com/dogwatch/dogwatch/sdk/plugintest"
+	"github.com/dogwatch/dogwatch/sdk/internal/inprocess"
 )
 
 // rounds is how often an instance comes and goes before goroutines are counted:
@@ -23,7 +23,7 @@ func release(t *testing.T, s Subject) {
 	p.MustWork()
 	before := goroutines()
 	for range rounds {
-		if _, err := plugintest.Try(t.Context(), p.Client, s.Type, "main", in.Options); err != nil {
+		if _, err := inprocess.Configure(t.Context(), p.Client, s.Type, "main", in.Options); err != nil {
 			t.Fatalf("configure: %v", err)
 		}
 		p.MustWork()
@@ -33,7 +33,7 @@ func release(t *testing.T, s Subject) {
 	}
 	for _, c := range p.calls {
 		if err := p.Call(t.Context(), c); !errors.Is(err, protocol.ErrUnknownInstance) {
-			t.Errorf("%s of a released instance: got %v, want protocol.ErrUnknownInstance", c.Name, err)
+			t.Errorf("%s of a released instance: got %v, want that it is not configured", c.Name, err)
 		}
 	}
 	var left map[string]int
