@@ -309,10 +309,8 @@ func (a *App) serviceOptions() service.Options {
 
 func (a *App) apiOptions(pages api.Pages) api.Options {
 	return api.Options{
-		Config: a.opt.Config, Version: a.opt.Version, Store: a.store, Bus: &a.bus,
-		Components: a.components, Plugins: a.plugins, Checks: a.scheduler, Triggers: a.dispatcher,
-		TestRuns: wiring.TestRunner(a.components, wiring.Containers{Store: a.store}.Uses, a.opt.Log, a.opt.Now),
-		Metrics:  a.metrics, Auth: a.auth, LogLevel: a.logLevel, Pages: pages, Redact: a.opt.Redactor.String, Log: a.opt.Log, Now: a.opt.Now,
+		Config: a.opt.Config, Version: a.opt.Version, Service: a.service, Auth: a.auth, Events: a.store, Bus: &a.bus,
+		Metrics: a.metrics, Pages: pages, Redact: a.opt.Redactor.String, Log: a.opt.Log, Now: a.opt.Now,
 	}
 }
 

@@ -39,6 +39,9 @@ func (h *handler) authorize(w http.ResponseWriter, r *http.Request, scope auth.S
 	return nil
 }
 
+// actor returns on whose behalf the service handles an authorized request.
+func (h *handler) actor(r *http.Request) auth.Actor { return h.Auth.ActorOf(r) }
+
 func forbiddenReason(caller auth.Identity, scope auth.Scope) string {
 	switch {
 	case caller.Method == auth.AnonymousName:

@@ -41,7 +41,7 @@ const (
 )
 
 // startWithLogin starts a server on which ana has to log in.
-func startWithLogin(t *testing.T, settings []string, change ...func(*Options)) *testServer {
+func startWithLogin(t *testing.T, settings []string, change ...func(*testOptions)) *testServer {
 	t.Helper()
 	return start(t, append([]string{"WUD_AUTH_BASIC_MAIN_USER=ana", "WUD_AUTH_BASIC_MAIN_HASH=" + ownPassword}, settings...), change...)
 }

@@ -44,12 +44,12 @@ func (h *handler) badge(w http.ResponseWriter, r *http.Request) {
 		h.failWith(w, r, err)
 		return
 	}
-	counted, known := h.summarise(given["watcher"])
+	counted, known := h.Service.Summary(given["watcher"])
 	if !known {
 		h.fail(w, r, http.StatusNotFound, "Watcher not found")
 		return
 	}
-	message, colour := badgeText(counted)
+	message, colour := badgeText(summaryOf(counted))
 	image := drawBadge(cmp.Or(given["label"], "containers"), message, colour, given["style"] == flatSquare)
 	w.Header().Set("Cache-Control", fmt.Sprintf("private, max-age=%d", badgeAge))
 	// An image that is opened as a page of its own must not load or run anything.

@@ -61,8 +61,8 @@ func requests(t *testing.T, w *testServer) []string {
 // announces a body and does not send it, or never ends it, is left.
 func TestBodiesMustCome(t *testing.T) {
 	const limit = 300 * time.Millisecond
-	rendersStored := func(o *Options) { o.limits.body, o.Pages = limit, formPages{} }
-	for name, w := range map[string]*testServer{"open": start(t, nil, rendersStored), "locked": startWithLogin(t, nil, rendersStored)} {
+	quick := func(o *testOptions) { o.limits.body, o.Pages = limit, formPages{} }
+	for name, w := range map[string]*testServer{"open": start(t, nil, quick), "locked": startWithLogin(t, nil, quick)} {
 		w.put(nginx(), redis())
 		var all sync.WaitGroup
 		for _, line := range requests(t, w) {
@@ -89,7 +89,7 @@ func TestBodiesMustCome(t *testing.T) {
 
 // TestBodiesThatDrip: the time is for the whole body, not for each piece of it.
 func TestBodiesThatDrip(t *testing.T) {
-	w := start(t, nil, func(o *Options) { o.limits.body, o.Pages = 500*time.Millisecond, formPages{} })
+	w := start(t, nil, func(o *testOptions) { o.limits.body, o.Pages = 500*time.Millisecond, formPages{} })
 	for _, path := range []string{"/health", "/auth/login", "/api/triggers/ntfy/one", "/login"} {
 		for what, c := range map[string]struct{ head, piece string }{
 			"bytes":  {"Content-Length: 10000", " "},
@@ -116,7 +116,7 @@ func TestBodiesThatDrip(t *testing.T) {
 
 // TestSlowBodyIsTold: who sends too slowly learns why the request was not done.
 func TestSlowBodyIsTold(t *testing.T) {
-	w := start(t, nil, func(o *Options) { o.limits.body = 200 * time.Millisecond })
+	w := start(t, nil, func(o *testOptions) { o.limits.body = 200 * time.Millisecond })
 	conn := w.dial(t, "POST /api/triggers/ntfy/one HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\n{\"name\":")
 	_ = conn.SetReadDeadline(time.Now().Add(10 * time.Second))
 	resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
@@ -136,7 +136,7 @@ func TestSlowBodyIsTold(t *testing.T) {
 // TestLongRequestsOutliveTheirBody: the time for a body is not that of the request.
 func TestLongRequestsOutliveTheirBody(t *testing.T) {
 	const limit = 150 * time.Millisecond
-	w := start(t, nil, func(o *Options) { o.limits.body = limit })
+	w := start(t, nil, func(o *testOptions) { o.limits.body = limit })
 	w.put(nginx())
 	w.checks.watchAll = func() error { time.Sleep(4 * limit); return nil }
 	w.checks.watchOne = func(sdk.Container) error { time.Sleep(4 * limit); return nil }
@@ -168,7 +168,7 @@ func TestLongRequestsOutliveTheirBody(t *testing.T) {
 
 // TestConnectionIsUsedAgain: a body in time, read or not, costs no connection.
 func TestConnectionIsUsedAgain(t *testing.T) {
-	w := start(t, nil, func(o *Options) { o.limits.body = 200 * time.Millisecond })
+	w := start(t, nil, func(o *testOptions) { o.limits.body = 200 * time.Millisecond })
 	conn := w.dial(t, "")
 	lines := bufio.NewReader(conn)
 	_ = conn.SetReadDeadline(time.Now().Add(10 * time.Second))

@@ -82,7 +82,7 @@ func TestClientScraper(t *testing.T) {
 // TestClientAlerts: rules that count failing triggers and slow registries.
 func TestClientAlerts(t *testing.T) {
 	m := metrics.New("1.2.3", metrics.Options{Enabled: true, WUD: true})
-	w := start(t, nil, func(o *Options) { o.Metrics = m })
+	w := start(t, nil, func(o *testOptions) { o.Metrics = m })
 	m.Call("registry.hub.public", "Tags", 200*time.Millisecond, nil)
 	m.Event(event.Event{Type: event.TriggerFailed, Payload: event.Payload{Delivery: &event.Delivery{Trigger: "smtp.gmail"}}})
 	m.Event(event.Event{Type: event.TriggerSent, Payload: event.Payload{Delivery: &event.Delivery{Trigger: "smtp.gmail"}}})

@@ -7,40 +7,39 @@ import (
 	"strings"
 	"time"
 
-	"github.com/dogwatch/dogwatch/core/auth"
 	"github.com/dogwatch/dogwatch/core/component"
+	"github.com/dogwatch/dogwatch/core/service"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 	"github.com/dogwatch/dogwatch/sdk/option"
 )
 
-// view returns a component as the client of a request may see it: its
-// configuration is masked by its schema, with secrets as stored for operators
-// only, and its errors, whose words come from elsewhere, have no secrets.
-func (h *handler) view(r *http.Request, c *component.Component) component.View {
-	view := c.View()
-	if auth.From(r.Context()).Operator() {
-		view = c.StoredView()
-	}
-	if view.Configuration == nil {
-		view.Configuration = map[string]any{}
-	}
-	view.Error = h.Redact(view.Error)
-	view.Warnings = slices.Clone(view.Warnings)
-	for i := range view.Warnings {
-		view.Warnings[i] = h.Redact(view.Warnings[i])
-	}
-	return view
-}
-
 func (h *handler) listComponents(k kind.Kind) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		views := []component.View{}
-		for _, c := range h.Components.All(k) {
-			views = append(views, h.view(r, c))
+		for _, c := range h.Service.Components(h.actor(r), k) {
+			views = append(views, c.View)
 		}
 		h.respond(w, r, views)
 	}
+}
+
+func (h *handler) getComponent(k kind.Kind) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if c, found := h.component(w, r, k); found {
+			h.respond(w, r, c.View)
+		}
+	}
+}
+
+// component returns the component that the path names. It responds with 404 and
+// returns false when there is none.
+func (h *handler) component(w http.ResponseWriter, r *http.Request, k kind.Kind) (service.Component, bool) {
+	c, found := h.Service.Component(r.Context(), h.actor(r), k, param(r, "type"), param(r, "name"))
+	if !found {
+		h.notFound(w, r)
+	}
+	return c, found
 }
 
 // registryView is a registry with what its hosts allow.
@@ -60,56 +59,39 @@ type rateLimit struct {
 	PausedUntil   sdk.Time `json:"pausedUntil,omitzero"`
 }
 
-// registryViews returns registries as clients see them.
-func (h *handler) registryViews(r *http.Request, registries []*component.Registry) []registryView {
-	views := []registryView{}
-	for i, limits := range component.RateLimits(r.Context(), registries) {
-		view := registryView{View: h.view(r, &registries[i].Component)}
-		for _, l := range limits {
-			shown := rateLimit{
-				Host: h.Redact(l.Host), WindowSeconds: int64(l.Window / time.Second), Source: h.Redact(l.Source), At: l.At, PausedUntil: l.PausedUntil,
-			}
-			if l.Limit > 0 {
-				shown.Limit, shown.Remaining = &l.Limit, &l.Remaining
-			}
-			view.RateLimits = append(view.RateLimits, shown)
+func viewOfRegistry(c service.Component) registryView {
+	view := registryView{View: c.View}
+	for _, l := range c.Limits {
+		shown := rateLimit{Host: l.Host, WindowSeconds: int64(l.Window / time.Second), Source: l.Source, At: l.At, PausedUntil: l.PausedUntil}
+		if l.Limit > 0 {
+			shown.Limit, shown.Remaining = &l.Limit, &l.Remaining
 		}
-		views = append(views, view)
+		view.RateLimits = append(view.RateLimits, shown)
 	}
-	return views
+	return view
 }
 
 func (h *handler) listRegistries(w http.ResponseWriter, r *http.Request) {
-	h.respond(w, r, h.registryViews(r, h.Components.Registries()))
+	views := []registryView{}
+	for _, c := range h.Service.Registries(r.Context(), h.actor(r)) {
+		views = append(views, viewOfRegistry(c))
+	}
+	h.respond(w, r, views)
 }
 
 func (h *handler) getRegistry(w http.ResponseWriter, r *http.Request) {
-	c, found := h.Components.Registry(param(r, "type") + "." + param(r, "name"))
-	if !found {
-		h.notFound(w, r)
-		return
-	}
-	h.respond(w, r, h.registryViews(r, []*component.Registry{c})[0])
-}
-
-func (h *handler) getComponent(k kind.Kind) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		c, found := h.Components.Get(k, param(r, "type"), param(r, "name"))
-		if !found {
-			h.notFound(w, r)
-			return
-		}
-		h.respond(w, r, h.view(r, c))
+	if c, found := h.component(w, r, kind.Registry); found {
+		h.respond(w, r, viewOfRegistry(c))
 	}
 }
 
-// runTrigger runs a trigger with the posted container, as it is. People write
-// such containers by hand, so that all it must have is a name: without one no
-// message could say what it is about.
+// runTrigger runs a trigger with the posted container, as it is. Users write such
+// containers by hand, so only a name is required: without one no message could say
+// what it is about.
 func (h *handler) runTrigger(w http.ResponseWriter, r *http.Request) {
-	id := param(r, "type") + "." + param(r, "name")
-	t, found := h.Components.Trigger(id)
-	if !found {
+	typ, name := param(r, "type"), param(r, "name")
+	id := typ + "." + name
+	if _, found := h.Service.Component(r.Context(), h.actor(r), kind.Trigger, typ, name); !found {
 		h.fail(w, r, http.StatusNotFound, fmt.Sprintf("Error when running trigger %s (trigger not found)", id))
 		return
 	}
@@ -127,7 +109,7 @@ func (h *handler) runTrigger(w http.ResponseWriter, r *http.Request) {
 		h.fail(w, r, http.StatusBadRequest, fmt.Sprintf("Error when running trigger %s (%s)", id, missing), field{Field: "name", Detail: missing})
 		return
 	}
-	if err := h.runNow(t, c, true); err != nil {
+	if err := h.Service.RunTrigger(h.run, h.actor(r), typ, name, []sdk.Container{c}, true); err != nil {
 		h.fail(w, r, http.StatusInternalServerError, fmt.Sprintf("Error when running trigger %s (%v)", id, err))
 		return
 	}
@@ -166,7 +148,7 @@ func (h *handler) listTypes(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	views := []typeView{}
-	for _, t := range h.Plugins.Types(k) {
+	for _, t := range h.Service.Types(k) {
 		views = append(views, describe(t))
 	}
 	h.respond(w, r, views)

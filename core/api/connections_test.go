@@ -34,7 +34,7 @@ func TestConnectionsHaveABound(t *testing.T) {
 		"nothing": "", "half a header": "GET /health HTTP/1.1\r\nHost: loc", "half a body": "POST /api/containers/watch HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n{",
 		"no body that is wanted": "POST /health HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n", "a stream": "GET /api/events HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n\r\n",
 	} {
-		w := start(t, nil, func(o *Options) { o.limits.connections = bound })
+		w := start(t, nil, func(o *testOptions) { o.limits.connections = bound })
 		var slow []net.Conn
 		for range 3 * bound {
 			slow = append(slow, w.dial(t, sends))
@@ -58,7 +58,7 @@ func TestConnectionsHaveABound(t *testing.T) {
 
 // TestManyConnectionsOfOneClient: it pays for them itself, and no other.
 func TestManyConnectionsOfOneClient(t *testing.T) {
-	w := start(t, nil, func(o *Options) { o.limits.connections = 8 })
+	w := start(t, nil, func(o *testOptions) { o.limits.connections = 8 })
 	const request = "GET /api/events HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n\r\n"
 	others := []net.Conn{w.dialFrom(t, "127.0.0.2", request), w.dialFrom(t, "127.0.0.3", ""), w.dialFrom(t, "127.0.0.3", request)}
 	for range 30 {
@@ -74,7 +74,7 @@ func TestManyConnectionsOfOneClient(t *testing.T) {
 
 // TestHeldBytesHaveABound: bodies that do not end cannot fill the memory.
 func TestHeldBytesHaveABound(t *testing.T) {
-	w := start(t, nil, func(o *Options) { o.limits.held = 200 << 10 })
+	w := start(t, nil, func(o *testOptions) { o.limits.held = 200 << 10 })
 	body := strings.Repeat(" ", 50<<10)
 	var slow []net.Conn
 	for range 12 {
@@ -122,11 +122,11 @@ func TestSlowReadersHoldNoTurn(t *testing.T) {
 	done := make(chan struct{})
 	go func() { defer close(done); show(slow, httptest.NewRequest("GET", "/", nil)) }()
 	<-sending
-	rendersStored := httptest.NewRecorder()
+	quick := httptest.NewRecorder()
 	began := time.Now()
-	show(rendersStored, httptest.NewRequest("GET", "/", nil))
-	if rendersStored.Code != http.StatusAccepted || rendersStored.Body.String() != "a page" || time.Since(began) >= maxRenderWait {
-		t.Errorf("status %d, %q after %v", rendersStored.Code, rendersStored.Body, time.Since(began))
+	show(quick, httptest.NewRequest("GET", "/", nil))
+	if quick.Code != http.StatusAccepted || quick.Body.String() != "a page" || time.Since(began) >= maxRenderWait {
+		t.Errorf("status %d, %q after %v", quick.Code, quick.Body, time.Since(began))
 	}
 	close(taken)
 	<-done

@@ -5,15 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"net/http"
 	"strconv"
-	"strings"
 
 	"github.com/dogwatch/dogwatch/core/check"
 	"github.com/dogwatch/dogwatch/core/component"
-	"github.com/dogwatch/dogwatch/core/dispatch"
-	"github.com/dogwatch/dogwatch/core/event"
+	"github.com/dogwatch/dogwatch/core/service"
 	"github.com/dogwatch/dogwatch/core/store"
 	"github.com/dogwatch/dogwatch/sdk"
 )
@@ -24,7 +21,7 @@ func (h *handler) listContainers(w http.ResponseWriter, r *http.Request) {
 		h.failWith(w, r, err)
 		return
 	}
-	snapshot := h.Store.Snapshot()
+	snapshot := h.Service.Containers()
 	if !q.empty() {
 		h.respondQuery(w, r, q, snapshot)
 		return
@@ -97,18 +94,12 @@ func writeArray(w io.Writer, records []*store.Record) error {
 // container returns the container that the path names. It responds with 404 and
 // returns nil when there is none.
 func (h *handler) container(w http.ResponseWriter, r *http.Request) *store.Record {
-	id := param(r, "id")
-	snapshot := h.Store.Snapshot()
-	if rec, found := snapshot.Get(id); found {
-		return rec
+	rec, err := h.Service.Container(param(r, "id"))
+	if err != nil {
+		h.failWith(w, r, notFound(err, "Container not found"))
+		return nil
 	}
-	for _, rec := range snapshot.All() {
-		if strings.EqualFold(rec.Container.ID, id) {
-			return rec
-		}
-	}
-	h.fail(w, r, http.StatusNotFound, "Container not found")
-	return nil
+	return rec
 }
 
 func (h *handler) getContainer(w http.ResponseWriter, r *http.Request) {
@@ -118,18 +109,8 @@ func (h *handler) getContainer(w http.ResponseWriter, r *http.Request) {
 }
 
 func (h *handler) deleteContainer(w http.ResponseWriter, r *http.Request) {
-	if !h.Config.Server.Feature.Delete {
-		h.fail(w, r, http.StatusForbidden, "deleting containers is switched off by server.feature.delete")
-		return
-	}
-	rec := h.container(w, r)
-	if rec == nil {
-		return
-	}
-	c := rec.Container
-	gone := event.Event{At: h.Now(), Type: event.ContainerRemoved, Subject: event.Subject(c), Payload: event.Payload{Container: &c}}
-	if err := h.Store.Commit(r.Context(), event.Change{Remove: []string{c.ID}, Events: []event.Event{gone}}); err != nil {
-		h.failWith(w, r, err)
+	if err := h.Service.DeleteContainer(r.Context(), h.actor(r), param(r, "id")); err != nil {
+		h.failWith(w, r, notFound(err, "Container not found"))
 		return
 	}
 	w.WriteHeader(http.StatusNoContent)
@@ -141,9 +122,9 @@ func (h *handler) watchContainers(w http.ResponseWriter, r *http.Request) {
 		h.failWith(w, r, err)
 		return
 	}
-	switch err := h.Checks.WatchAll(r.Context()); {
+	switch err := h.Service.CheckAll(r.Context(), h.actor(r)); {
 	case err == nil:
-		h.respondQuery(w, r, q, h.Store.Snapshot())
+		h.respondQuery(w, r, q, h.Service.Containers())
 	case r.Context().Err() != nil:
 		h.stopping(w, r, checkGoesOn)
 	default:
@@ -159,7 +140,7 @@ func (h *handler) watchContainer(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	id := rec.Container.ID
-	switch err := h.Checks.WatchOne(r.Context(), rec.Container); {
+	switch err := h.Service.CheckOne(r.Context(), h.actor(r), rec.Container); {
 	case errors.Is(err, check.ErrNotListed):
 		h.fail(w, r, http.StatusNotFound, "Container not found: "+err.Error())
 	case err != nil && r.Context().Err() != nil:
@@ -167,7 +148,7 @@ func (h *handler) watchContainer(w http.ResponseWriter, r *http.Request) {
 	case err != nil:
 		h.fail(w, r, http.StatusInternalServerError, fmt.Sprintf("Error when watching container %s (%v)", id, err))
 	default:
-		after, found := h.Store.Snapshot().Get(id)
+		after, found := h.Service.Containers().Get(id)
 		if !found {
 			h.fail(w, r, http.StatusNotFound, "Container not found: it was removed during the check")
 			return
@@ -181,12 +162,7 @@ func (h *handler) explainContainer(w http.ResponseWriter, r *http.Request) {
 	if rec == nil {
 		return
 	}
-	why := h.Checks.Explain(r.Context(), rec.Container)
-	why.Error = h.Redact(why.Error)
-	for i := range why.Summary {
-		why.Summary[i] = h.Redact(why.Summary[i])
-	}
-	h.respond(w, r, why)
+	h.respond(w, r, h.Service.Explain(r.Context(), rec.Container))
 }
 
 // containerTriggers lists the triggers that can run for a container, each with
@@ -197,45 +173,26 @@ func (h *handler) containerTriggers(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	associated := []component.View{}
-	for _, t := range h.Components.Triggers() {
-		threshold, ok := dispatch.Associated(t.ID(), t.Settings.IncludeByDefault, rec.Container)
-		if !ok {
-			continue
-		}
-		view := h.view(r, &t.Component)
-		if threshold != "" {
-			// The view's configuration is shared; this container's threshold is not.
-			view.Configuration = maps.Clone(view.Configuration)
-			view.Configuration["threshold"] = threshold
-		}
-		associated = append(associated, view)
+	for _, t := range h.Service.TriggersOf(h.actor(r), rec.Container) {
+		associated = append(associated, t.View)
 	}
 	h.respond(w, r, associated)
 }
 
+// runContainerTrigger runs a trigger to its end, also when the client disconnects:
+// an update of a container must not stop half way.
 func (h *handler) runContainerTrigger(w http.ResponseWriter, r *http.Request) {
 	rec := h.container(w, r)
 	if rec == nil {
 		return
 	}
 	typ, name := param(r, "type"), param(r, "name")
-	t, found := h.Components.Trigger(typ + "." + name)
-	if !found {
+	switch err := h.Service.RunTrigger(h.run, h.actor(r), typ, name, []sdk.Container{rec.Container}, false); {
+	case errors.Is(err, service.ErrNotFound):
 		h.fail(w, r, http.StatusNotFound, "Trigger not found")
-		return
-	}
-	if err := h.runNow(t, rec.Container, false); err != nil {
+	case err != nil:
 		h.fail(w, r, http.StatusInternalServerError, fmt.Sprintf("Error when running trigger (type=%s, name=%s) (%v)", typ, name, err))
-		return
+	default:
+		h.respond(w, r, struct{}{})
 	}
-	h.respond(w, r, struct{}{})
-}
-
-// runNow runs a trigger to its end, also when the client has lost patience: an
-// update of a container must not stop half way.
-func (h *handler) runNow(t *component.Trigger, c sdk.Container, test bool) error {
-	if _, err := t.State(); err != nil && !t.Usable() {
-		return err
-	}
-	return h.Triggers.RunNow(h.run, t.ID(), []sdk.Container{c}, test)
 }

@@ -34,7 +34,7 @@ func TestCORS(t *testing.T) {
 
 // TestCORSReachesTheAPIAlone: pages, logins and all else stay with their own origin.
 func TestCORSReachesTheAPIAlone(t *testing.T) {
-	w := startWithLogin(t, []string{"DOGWATCH_SERVER_CORS_ENABLED=true"}, func(o *Options) { o.Pages = formPages{} })
+	w := startWithLogin(t, []string{"DOGWATCH_SERVER_CORS_ENABLED=true"}, func(o *testOptions) { o.Pages = formPages{} })
 	w.client = &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }} // pages are not in the document
 	preflight := []string{"Origin", "http://localhost:4000", "Sec-Fetch-Site", "same-site", "Access-Control-Request-Method", "POST"}
 	for _, path := range []string{"/", "/login", "/logout", "/settings/tokens", "/auth/login", "/auth/logout", "/auth/remember", "/auth/user", "/health", "/metrics", "/apidocs", "/static/app.css"} {

@@ -1,7 +1,6 @@
 package api
 
 import (
-	"errors"
 	"net/http"
 	"slices"
 	"strconv"
@@ -34,10 +33,7 @@ func (h *handler) deliveries(r *http.Request) ([]delivery.Delivery, error) {
 	if state := given["state"]; state != "" && !slices.Contains(states, state) {
 		return nil, sdk.Invalid("state", "want one of %s, got %q", strings.Join(states, ", "), state)
 	}
-	found, err := h.Store.Deliveries(r.Context(), store.DeliveryFilter{State: given["state"], Trigger: given["trigger"], Before: before, Limit: limit})
-	for i := range found {
-		found[i].Error = h.Redact(found[i].Error)
-	}
+	found, err := h.Service.Deliveries(r.Context(), store.DeliveryFilter{State: given["state"], Trigger: given["trigger"], Before: before, Limit: limit})
 	if found == nil {
 		found = []delivery.Delivery{}
 	}
@@ -50,15 +46,9 @@ func (h *handler) retryDelivery(w http.ResponseWriter, r *http.Request) {
 		h.fail(w, r, http.StatusNotFound, "Delivery not found")
 		return
 	}
-	switch err := h.Store.Retry(r.Context(), id); {
-	case errors.Is(err, store.ErrNotFound):
-		h.fail(w, r, http.StatusNotFound, "Delivery not found")
-	case errors.Is(err, store.ErrConflict):
-		h.fail(w, r, http.StatusConflict, "only a failed delivery can be retried, and this one has not failed")
-	case err != nil:
-		h.failWith(w, r, err)
-	default:
-		h.Triggers.Wake()
-		h.respondStatus(w, r, http.StatusAccepted, struct{}{})
+	if err := h.Service.RetryDelivery(r.Context(), h.actor(r), id); err != nil {
+		h.failWith(w, r, notFound(err, "Delivery not found"))
+		return
 	}
+	h.respondStatus(w, r, http.StatusAccepted, struct{}{})
 }

@@ -43,7 +43,7 @@ func TestForeignHostNamesAreRefused(t *testing.T) {
 
 // TestForeignHostNamesAreExplained: to people by a page, to the operator by the log, which nobody can fill.
 func TestForeignHostNamesAreExplained(t *testing.T) {
-	w := startWithLogin(t, nil, func(o *Options) { o.Pages = formPages{} })
+	w := startWithLogin(t, nil, func(o *testOptions) { o.Pages = formPages{} })
 	checked := w.client
 	w.client = http.DefaultClient // the page is not in the document
 	const html = "text/html,application/xhtml+xml,*/*;q=0.8"

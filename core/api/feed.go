@@ -15,9 +15,9 @@ const tailMax = 1 << 20
 
 // message is an event as streams send it.
 type message struct {
-	id      int64
-	private bool
-	text    []byte
+	id   int64
+	typ  event.Type
+	text []byte
 }
 
 // feed is what all streams send: the stream that is notified of an event first
@@ -132,7 +132,7 @@ func (f *feed) encode(events []event.Event) ([]message, error) {
 		if err != nil {
 			return nil, fmt.Errorf("encode event %d: %w", e.ID, err)
 		}
-		messages[i] = message{id: e.ID, private: e.Type.Private(), text: fmt.Appendf(nil, "id: %d\nevent: %s\ndata: %s\n\n", e.ID, e.Type, body)}
+		messages[i] = message{id: e.ID, typ: e.Type, text: fmt.Appendf(nil, "id: %d\nevent: %s\ndata: %s\n\n", e.ID, e.Type, body)}
 	}
 	return messages, nil
 }

@@ -108,12 +108,12 @@ func TestFeedAsksOncePerChange(t *testing.T) {
 func TestFeedIsBounded(t *testing.T) {
 	log, bus := &asked{}, new(event.Bus)
 	f := newFeed(log, bus, asIs)
-	slow, rendersStored := joined(t, f), joined(t, f)
+	slow, quick := joined(t, f), joined(t, f)
 	large := checked(strings.Repeat("x", 20<<10))
 	var got []int64
 	for range 100 {
 		log.commitEvents(bus, large)
-		got = append(got, take(t, f, rendersStored)...)
+		got = append(got, take(t, f, quick)...)
 	}
 	if f.size > tailMax || f.size == 0 {
 		t.Errorf("%d bytes are kept, at most %d are allowed", f.size, tailMax)

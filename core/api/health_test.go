@@ -7,8 +7,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/dogwatch/dogwatch/core/component"
 )
 
 func TestReady(t *testing.T) {
@@ -32,7 +30,7 @@ func TestReady(t *testing.T) {
 // TestUnreachableEngine: every response that monitoring reads says it, and health stays well.
 func TestUnreachableEngine(t *testing.T) {
 	w := start(t, nil)
-	local := w.opt.Components.(*component.Manager).Watchers()[0]
+	local := w.components.Watchers()[0]
 	w.put(nginx())
 	told := func(state string, failed int) {
 		t.Helper()
@@ -59,7 +57,7 @@ func TestUnreachableEngine(t *testing.T) {
 
 func TestHealthCountsUp(t *testing.T) {
 	now := time.Now()
-	w := start(t, nil, func(o *Options) { o.Now = func() time.Time { return now } })
+	w := start(t, nil, func(o *testOptions) { o.Now = func() time.Time { return now } })
 	now = now.Add(90500 * time.Millisecond)
 	same(t, "uptime", w.get("/health").want(200).object()["uptime"], any(90.5))
 }

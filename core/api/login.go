@@ -10,27 +10,27 @@ import (
 	"github.com/dogwatch/dogwatch/core/component"
 )
 
-// methodView is a way to log in as the list of components shows it.
-func (h *handler) methodView(m auth.Method) component.View {
+// methodView is a login method in the form of a component.
+func methodView(m auth.Method) component.View {
 	v := component.View{ID: m.ID(), Type: m.Type, Name: m.Name, Configuration: m.Configuration, State: component.Ready}
 	if m.Problem != "" {
-		v.State, v.Error = component.Failed, h.Redact(m.Problem)
+		v.State, v.Error = component.Failed, m.Problem
 	}
 	return v
 }
 
 func (h *handler) listAuthentications(w http.ResponseWriter, r *http.Request) {
 	views := []component.View{}
-	for _, m := range h.Auth.Methods() {
-		views = append(views, h.methodView(m))
+	for _, m := range h.Service.LoginMethods() {
+		views = append(views, methodView(m))
 	}
 	h.respond(w, r, views)
 }
 
 func (h *handler) getAuthentication(w http.ResponseWriter, r *http.Request) {
-	for _, m := range h.Auth.Methods() {
+	for _, m := range h.Service.LoginMethods() {
 		if strings.EqualFold(param(r, "type"), m.Type) && strings.EqualFold(param(r, "name"), m.Name) {
-			h.respond(w, r, h.methodView(m))
+			h.respond(w, r, methodView(m))
 			return
 		}
 	}

@@ -12,7 +12,7 @@ import (
 )
 
 // withProvider starts a server on which people log in at a provider.
-func withProvider(t *testing.T, change ...func(*Options)) (*testServer, *oidctest.Provider) {
+func withProvider(t *testing.T, change ...func(*testOptions)) (*testServer, *oidctest.Provider) {
 	t.Helper()
 	m := oidctest.Start(t)
 	w := start(t, []string{
@@ -46,7 +46,7 @@ func TestProviderOfWUDClients(t *testing.T) {
 
 // TestProviderIsDown: that is no wrong login, and everything else goes on.
 func TestProviderIsDown(t *testing.T) {
-	w, m := withProvider(t, func(o *Options) { o.Pages = fakePages{} })
+	w, m := withProvider(t, func(o *testOptions) { o.Pages = fakePages{} })
 	m.Shutdown()
 	w.get("/auth/oidc/home/redirect").fails(502, "cannot be asked now")
 	plainClient(w)
@@ -63,7 +63,7 @@ func TestProviderIsDown(t *testing.T) {
 
 // TestProviderSessionOpensTheAPI goes through a provider with a browser's cookies.
 func TestProviderSessionOpensTheAPI(t *testing.T) {
-	w, m := withProvider(t, func(o *Options) { o.Pages = fakePages{} })
+	w, m := withProvider(t, func(o *testOptions) { o.Pages = fakePages{} })
 	jar, err := cookiejar.New(nil)
 	if err != nil {
 		t.Fatal(err)

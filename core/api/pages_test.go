@@ -12,7 +12,7 @@ import (
 )
 
 func TestPages(t *testing.T) {
-	withPages := func(o *Options) { o.Pages = fakePages{} }
+	withPages := func(o *testOptions) { o.Pages = fakePages{} }
 	free := plainClient(start(t, []string{"DOGWATCH_SERVER_BASEPATH=/dog"}, withPages))
 	for path, want := range map[string]string{
 		"/": "page / anonymous", "/dog": "page / anonymous", "/dog/Containers/A%2Fb?x=1": "page /Containers/A%2Fb anonymous", "/login": "page /login",

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/dogwatch/dogwatch/core/service"
 	"github.com/dogwatch/dogwatch/core/store"
 	"github.com/dogwatch/dogwatch/sdk"
 )
@@ -62,6 +63,12 @@ func (h *handler) failWith(w http.ResponseWriter, r *http.Request, err error) {
 			fields = append(fields, field{Field: f.Field, Detail: f.Detail})
 		}
 		h.fail(w, r, http.StatusBadRequest, err.Error(), fields...)
+	case errors.Is(err, service.ErrNotFound):
+		h.fail(w, r, http.StatusNotFound, err.Error())
+	case errors.Is(err, service.ErrForbidden):
+		h.fail(w, r, http.StatusForbidden, err.Error())
+	case errors.Is(err, service.ErrNotFailed):
+		h.fail(w, r, http.StatusConflict, service.ErrNotFailed.Error())
 	case errors.Is(err, store.ErrFull):
 		h.fail(w, r, http.StatusInsufficientStorage, err.Error())
 	case r.Context().Err() != nil:
@@ -70,6 +77,15 @@ func (h *handler) failWith(w http.ResponseWriter, r *http.Request, err error) {
 		h.Log.Error("respond to a request", "method", r.Method, "path", r.URL.Path, "error", err)
 		h.fail(w, r, http.StatusInternalServerError, internalError)
 	}
+}
+
+// notFound gives a service.ErrNotFound the text that clients know. It returns other
+// errors as they are.
+func notFound(err error, text string) error {
+	if errors.Is(err, service.ErrNotFound) {
+		return sdk.WithKind(service.ErrNotFound, errors.New(text))
+	}
+	return err
 }
 
 // stopping responds to requests whose context ended: either the client has gone

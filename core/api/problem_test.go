@@ -15,11 +15,12 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/dogwatch/dogwatch/core/check"
+	"github.com/dogwatch/dogwatch/core/service"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
 // panics is a Checks with a mistake.
-type panics struct{ Checks }
+type panics struct{ service.Checks }
 
 func (panics) Explain(context.Context, sdk.Container) check.Explanation {
 	var none []check.Explanation
@@ -27,7 +28,7 @@ func (panics) Explain(context.Context, sdk.Container) check.Explanation {
 }
 
 func TestPanicsAreAnsweredWithoutInternals(t *testing.T) {
-	w := start(t, nil, func(o *Options) { o.Checks = panics{o.Checks} })
+	w := start(t, nil, func(o *testOptions) { o.app.Checks = panics{o.app.Checks} })
 	w.put(nginx())
 	w.get("/api/containers/"+nginx().ID+"/explain").fails(500, "internal error")
 	w.get("/api/containers").want(200)
@@ -159,7 +160,7 @@ func TestEverydayWordAsSecret(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := startWith(t, p, nil, func(o *Options) {
+	w := startWith(t, p, nil, func(o *testOptions) {
 		o.Redact = strings.NewReplacer("name", "***", "true", "***", "nginx", "***").Replace
 	})
 	c := nginx()

@@ -39,8 +39,8 @@ func newHandler(opt Options, run context.Context) http.Handler {
 func newRouter(opt Options, run context.Context) *handler {
 	opt.limits = opt.limits.complete()
 	h := &handler{Options: opt, run: run, base: segments(opt.Config.Server.BasePath), fields: containerFields(), started: opt.Now(), rendering: make(semaphore, maxRendering)}
-	h.feed = newFeed(opt.Store, opt.Bus, h.redacted)
-	h.metrics = opt.Metrics.Handler(h.metricsState)
+	h.feed = newFeed(opt.Events, opt.Bus, opt.Service.RedactEvent)
+	h.metrics = opt.Metrics.Handler(opt.Service.MetricsState)
 	router := chi.NewRouter()
 	h.routes = router
 	router.NotFound(h.fallback)

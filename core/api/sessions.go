@@ -1,11 +1,8 @@
 package api
 
 import (
-	"errors"
 	"net/http"
 
-	"github.com/dogwatch/dogwatch/core/auth"
-	"github.com/dogwatch/dogwatch/core/store"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
@@ -23,7 +20,7 @@ type sessionView struct {
 }
 
 func (h *handler) listSessions(w http.ResponseWriter, r *http.Request) {
-	all, err := h.Auth.Sessions(r.Context(), auth.From(r.Context()))
+	all, err := h.Service.Sessions(r.Context(), h.actor(r))
 	if err != nil {
 		h.failWith(w, r, err)
 		return
@@ -38,12 +35,9 @@ func (h *handler) listSessions(w http.ResponseWriter, r *http.Request) {
 }
 
 func (h *handler) deleteSession(w http.ResponseWriter, r *http.Request) {
-	switch err := h.Auth.EndSession(r.Context(), h.Auth.ActorOf(r), param(r, "id")); {
-	case errors.Is(err, store.ErrNotFound):
-		h.fail(w, r, http.StatusNotFound, "Session not found")
-	case err != nil:
-		h.failWith(w, r, err)
-	default:
-		w.WriteHeader(http.StatusNoContent)
+	if err := h.Service.EndSession(r.Context(), h.actor(r), param(r, "id")); err != nil {
+		h.failWith(w, r, notFound(err, "Session not found"))
+		return
 	}
+	w.WriteHeader(http.StatusNoContent)
 }

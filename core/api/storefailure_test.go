@@ -9,13 +9,20 @@ import (
 
 	"github.com/dogwatch/dogwatch/core/delivery"
 	"github.com/dogwatch/dogwatch/core/event"
+	"github.com/dogwatch/dogwatch/core/service"
 	"github.com/dogwatch/dogwatch/core/store"
 )
 
 // brokenStore fails like a store whose disk is full or whose file is damaged.
 type brokenStore struct {
-	Store
+	service.Store
 	err error
+}
+
+// breakStore lets every access to the store fail, but what is in memory.
+func (o *testOptions) breakStore(err error) {
+	b := brokenStore{o.app.Store, err}
+	o.app.Store, o.Events = b, b
 }
 
 func (b brokenStore) Commit(context.Context, event.Change) error { return b.err }
@@ -31,8 +38,8 @@ func (b brokenStore) OldestEvent(context.Context) (int64, error)                
 func (b brokenStore) Events(context.Context, int64, int) ([]event.Event, error) { return nil, b.err }
 
 func TestBrokenStore(t *testing.T) {
-	w := start(t, nil, func(o *Options) {
-		o.Store = brokenStore{o.Store, errors.New("store.db: no such table: runtime error")}
+	w := start(t, nil, func(o *testOptions) {
+		o.breakStore(errors.New("store.db: no such table: runtime error"))
 	})
 	w.put(nginx())
 	w.get("/api/containers").want(200) // from memory
@@ -48,8 +55,8 @@ func TestBrokenStore(t *testing.T) {
 }
 
 func TestFullDisk(t *testing.T) {
-	w := start(t, nil, func(o *Options) {
-		o.Store = brokenStore{o.Store, fmt.Errorf("save containers: %w: free space on the disk that holds the store", store.ErrFull)}
+	w := start(t, nil, func(o *testOptions) {
+		o.breakStore(fmt.Errorf("save containers: %w: free space on the disk that holds the store", store.ErrFull))
 	})
 	w.put(nginx())
 	w.do("DELETE", "/api/containers/"+nginx().ID, "").fails(507, "disk full", "free space")

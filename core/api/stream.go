@@ -9,6 +9,7 @@ import (
 
 	"github.com/dogwatch/dogwatch/core/auth"
 	"github.com/dogwatch/dogwatch/core/event"
+	"github.com/dogwatch/dogwatch/core/service"
 )
 
 const (
@@ -40,7 +41,7 @@ func (h *handler) stream(w http.ResponseWriter, r *http.Request) {
 // begin answers the request and tells the client where it stands. It returns
 // nil when there is nothing to follow.
 func (h *handler) begin(w http.ResponseWriter, r *http.Request) *stream {
-	s := &stream{w: w, control: http.NewResponseController(w), who: auth.From(r.Context())}
+	s := &stream{w: w, control: http.NewResponseController(w), caller: auth.From(r.Context())}
 	_, s.touches = h.Bus.Touched(0)
 	last, err := h.feed.join(r.Context(), s)
 	if err != nil {
@@ -69,7 +70,7 @@ func (h *handler) resume(s *stream, r *http.Request, last int64) int64 {
 		s.send("id: %d\n\n", last)
 		return last
 	}
-	oldest, err := h.Store.OldestEvent(r.Context())
+	oldest, err := h.Events.OldestEvent(r.Context())
 	if err != nil || seen > last || last-seen > replayMax || oldest > seen+1 {
 		s.send("event: reset\nid: %d\ndata: {}\n\n", last)
 		return last
@@ -97,7 +98,7 @@ func (h *handler) follow(ctx context.Context, s *stream, sub *event.Subscription
 
 // beat keeps a stream alive, if its client may still listen.
 func (h *handler) beat(ctx context.Context, s *stream) bool {
-	current := h.Auth.Current(ctx, s.who)
+	current := h.Auth.Current(ctx, s.caller)
 	if current {
 		s.send(": beat\n\n")
 	}
@@ -138,7 +139,7 @@ func lastSeen(r *http.Request) (int64, bool) {
 type stream struct {
 	w       http.ResponseWriter
 	control *http.ResponseController
-	who     auth.Identity
+	caller  auth.Identity
 	last    int64  // id of the last event that was dealt with
 	touches uint64 // of the bus, that were dealt with
 	err     error
@@ -153,7 +154,7 @@ func (s *stream) send(format string, args ...any) {
 // events sends those of messages that the client may see.
 func (s *stream) events(messages []message) {
 	for _, m := range messages {
-		if s.err == nil && (!m.private || s.who.Person()) {
+		if s.err == nil && service.Visible(s.caller, m.typ) {
 			_, s.err = s.w.Write(m.text)
 		}
 		s.last = m.id
@@ -175,7 +176,7 @@ func (h *handler) stateOf(t event.Type) []byte {
 	if t != event.CheckProgressed {
 		return []byte("{}")
 	}
-	body, err := encode(map[string]any{"checks": h.Checks.Progress()})
+	body, err := encode(map[string]any{"checks": h.Service.Progress()})
 	if err != nil {
 		panic(fmt.Sprintf("encode the progress of checks: %v", err)) // plain data; cannot fail
 	}

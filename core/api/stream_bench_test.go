@@ -15,13 +15,13 @@ import (
 
 // counting counts what streams ask the store for events.
 type counting struct {
-	Store
+	EventLog
 	queries atomic.Int64
 }
 
 func (c *counting) Events(ctx context.Context, after int64, limit int) ([]event.Event, error) {
 	c.queries.Add(1)
-	return c.Store.Events(ctx, after, limit)
+	return c.EventLog.Events(ctx, after, limit)
 }
 
 // open is a client of a stream that costs this process nothing but its socket.
@@ -72,7 +72,7 @@ func used() float64 {
 func BenchmarkStreams(b *testing.B) {
 	const streams = 50
 	store := &counting{}
-	w := start(b, nil, func(o *Options) { store.Store, o.Store = o.Store, store })
+	w := start(b, nil, func(o *testOptions) { store.EventLog, o.Events = o.Events, store })
 	commitEvents := func() {
 		if err := w.store.Commit(b.Context(), event.Change{Events: []event.Event{updateOf(nginx())}}); err != nil {
 			b.Fatal(err)

@@ -190,7 +190,7 @@ func TestStreamsEndWhenTheServerStops(t *testing.T) {
 
 // log is the part of a store that streams read.
 type eventLog struct {
-	Store
+	EventLog
 	mu     sync.Mutex
 	events []event.Event
 }
@@ -251,13 +251,13 @@ func streamer(o Options) *handler {
 	o.Redact, o.Log = strings.Clone, hclog.NewNullLogger()
 	o.limits = o.limits.complete()
 	h := &handler{Options: o}
-	h.feed = newFeed(o.Store, o.Bus, h.redacted)
+	h.feed = newFeed(o.Events, o.Bus, asIs)
 	return h
 }
 
 // streaming runs the handler of streams without a network.
 func streaming(ctx context.Context, log *eventLog, bus *event.Bus, to *reader) (done chan struct{}) {
-	h := streamer(Options{Store: log, Bus: bus})
+	h := streamer(Options{Events: log, Bus: bus})
 	done = make(chan struct{})
 	r := httptest.NewRequestWithContext(ctx, "GET", "/api/events", nil)
 	go func() {
@@ -307,7 +307,7 @@ func TestStreamEndsWithItsLogin(t *testing.T) {
 		logins := auth.New(auth.Options{Config: conf, Store: tokens, Log: hclog.NewNullLogger()})
 		r := httptest.NewRequestWithContext(t.Context(), "GET", "/api/events", nil)
 		r.Header.Set("Authorization", "Bearer dw_"+strings.Repeat("A", 43))
-		h := streamer(Options{Store: &eventLog{}, Bus: new(event.Bus), Auth: logins})
+		h := streamer(Options{Events: &eventLog{}, Bus: new(event.Bus), Auth: logins})
 		done := make(chan struct{})
 		go func() {
 			defer close(done)
@@ -334,8 +334,8 @@ func TestStreamEndsWithItsLogin(t *testing.T) {
 func TestStreamDropsWhoDoesNotRead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		log, bus := &eventLog{}, new(event.Bus)
-		slow, rendersStored := &reader{header: http.Header{}}, &reader{header: http.Header{}}
-		slowDone, quickDone := streaming(t.Context(), log, bus, slow), streaming(t.Context(), log, bus, rendersStored)
+		slow, quick := &reader{header: http.Header{}}, &reader{header: http.Header{}}
+		slowDone, quickDone := streaming(t.Context(), log, bus, slow), streaming(t.Context(), log, bus, quick)
 		synctest.Wait()
 		slow.mu.Lock()
 		slow.stuck = true
@@ -349,7 +349,7 @@ func TestStreamDropsWhoDoesNotRead(t *testing.T) {
 			bus.Wake()
 		}
 		synctest.Wait()
-		if !strings.Contains(rendersStored.got(), "id: 500\n") {
+		if !strings.Contains(quick.got(), "id: 500\n") {
 			t.Error("one client waits for another")
 		}
 		time.Sleep(limits{}.complete().piece + time.Second)

@@ -2,15 +2,9 @@ package api
 
 import (
 	"net/http"
-	"slices"
-	"strings"
-	"time"
 
-	"github.com/dogwatch/dogwatch/core/component"
-	"github.com/dogwatch/dogwatch/core/store"
-	"github.com/dogwatch/dogwatch/core/tally"
+	"github.com/dogwatch/dogwatch/core/service"
 	"github.com/dogwatch/dogwatch/sdk"
-	"github.com/dogwatch/dogwatch/sdk/kind"
 )
 
 // summary are the numbers that dashboards show. Updates counts what the list of
@@ -45,47 +39,18 @@ func (h *handler) summary(w http.ResponseWriter, r *http.Request) {
 		h.failWith(w, r, err)
 		return
 	}
-	if counted, known := h.summarise(given["watcher"]); known {
-		h.respond(w, r, counted)
+	counted, known := h.Service.Summary(given["watcher"])
+	if !known {
+		h.fail(w, r, http.StatusNotFound, "Watcher not found")
 		return
 	}
-	h.fail(w, r, http.StatusNotFound, "Watcher not found")
+	h.respond(w, r, summaryOf(counted))
 }
 
-// summarise counts the containers of one watcher, or of all when it is "". It
-// reports whether there is such a watcher.
-func (h *handler) summarise(watcher string) (s summary, known bool) {
-	records := h.Store.Snapshot().All()
-	var watchers []string
-	failed := 0
-	for _, c := range h.Components.All(kind.Watcher) {
-		if watcher != "" && !strings.EqualFold(c.Name, watcher) {
-			continue
-		}
-		watchers = append(watchers, c.Name)
-		if state, _ := c.State(); state == component.Failed {
-			failed++
-		}
+func summaryOf(s service.Summary) summary {
+	return summary{
+		Containers: s.All, Updates: s.Updates, Major: s.Major, Minor: s.Minor, Patch: s.Patch, Prerelease: s.Prerelease, Digest: s.Digest, Other: s.Others,
+		UpToDate: s.Current, Failed: s.Failed, Unchecked: s.Unchecked, Postponed: s.Postponed, FailedWatchers: s.FailedWatchers,
+		LastCheck: sdk.TimeOf(s.LastCheck), NextCheck: sdk.TimeOf(s.NextCheck),
 	}
-	if watcher != "" {
-		records = slices.DeleteFunc(slices.Clone(records), func(rec *store.Record) bool { return !strings.EqualFold(rec.Container.Watcher, watcher) })
-	}
-	var n tally.Counts
-	for _, rec := range records {
-		n.Add(&rec.Container)
-		if at := rec.Container.Check.At; at.After(s.LastCheck.Time) {
-			s.LastCheck = at
-		}
-	}
-	s.Containers, s.Updates, s.UpToDate, s.Failed, s.Unchecked, s.Postponed = n.All, n.Updates, n.Current, n.Failed, n.Unchecked, n.Postponed
-	s.Major, s.Minor, s.Patch, s.Prerelease, s.Digest, s.Other = n.Major, n.Minor, n.Patch, n.Prerelease, n.Digest, n.Others
-	s.FailedWatchers = failed
-	var next time.Time
-	for _, name := range watchers {
-		if at := h.Checks.Next(name); !at.IsZero() && (next.IsZero() || at.Before(next)) {
-			next = at
-		}
-	}
-	s.NextCheck = sdk.TimeOf(next)
-	return s, watcher == "" || len(watchers) > 0 || len(records) > 0
 }

@@ -5,7 +5,7 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/dogwatch/dogwatch/core/auth"
+	"github.com/dogwatch/dogwatch/core/service"
 	"github.com/dogwatch/dogwatch/core/testrun"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/kind"
@@ -17,41 +17,33 @@ type testRunView struct {
 	Took string `json:"took"`
 }
 
-// testComponent tries a component for real. The end of the request ends the
-// trial, unless it has been handed to a trigger, which runs to its end.
+// testComponent does a test run of a component. The end of the request cancels it,
+// but for a trigger: what is being sent is sent to its end.
 func (h *handler) testComponent(k kind.Kind) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		c, found := h.Components.Get(k, param(r, "type"), param(r, "name"))
-		if !found {
-			h.notFound(w, r)
-			return
-		}
-		var given struct {
+		var body struct {
 			Image string `json:"image"`
 		}
-		if _, ok := h.decode(w, r, &given); !ok {
+		if _, ok := h.decode(w, r, &body); !ok {
 			return
 		}
 		ctx := r.Context()
 		if k == kind.Trigger {
 			ctx = h.run
 		}
-		began := time.Now()
-		result, err := h.TestRuns.Run(ctx, c, testrun.Request{Image: given.Image, AnyHost: auth.From(r.Context()).Operator()})
+		result, err := h.Service.Test(ctx, h.actor(r), k, param(r, "type"), param(r, "name"), body.Image)
 		var invalid *sdk.InvalidError
-		for i, warning := range result.Warnings {
-			result.Warnings[i] = h.Redact(warning)
-		}
 		switch {
 		case err == nil:
-			result.Title, result.Body, result.Response = h.Redact(result.Title), h.Redact(result.Body), h.Redact(result.Response)
-			h.respond(w, r, testRunView{result, time.Since(began).Round(time.Millisecond).String()})
-		case errors.Is(err, testrun.ErrHost):
+			h.respond(w, r, testRunView{result.Result, result.Took.Round(time.Millisecond).String()})
+		case errors.Is(err, service.ErrNotFound):
+			h.notFound(w, r)
+		case errors.Is(err, testrun.ErrHost), errors.Is(err, service.ErrForbidden):
 			h.fail(w, r, http.StatusForbidden, err.Error())
 		case errors.As(err, &invalid) && invalid.Fields[0].Field == "image", ctx.Err() != nil:
 			h.failWith(w, r, err)
 		default:
-			h.fail(w, r, http.StatusBadGateway, h.Redact(err.Error()))
+			h.fail(w, r, http.StatusBadGateway, err.Error())
 		}
 	}
 }

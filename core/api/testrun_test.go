@@ -11,14 +11,18 @@ import (
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
-// fakeTrials says what it was asked, or fails.
-type fakeTrials struct{ err error }
+// fakeTestRuns says what it was asked, or fails.
+type fakeTestRuns struct{ err error }
 
-func (f fakeTrials) Run(ctx context.Context, c *component.Component, req testrun.Request) (testrun.Result, error) {
+func (f fakeTestRuns) Run(ctx context.Context, c *component.Component, req testrun.Request) (testrun.Result, error) {
 	if f.err != nil {
 		return testrun.Result{}, f.err
 	}
 	return testrun.Result{Response: fmt.Sprintf("%s %q", c.FullID(), req.Image)}, ctx.Err()
+}
+
+func (f fakeTestRuns) Preview(context.Context, *component.Trigger) (testrun.Result, error) {
+	return testrun.Result{}, f.err
 }
 
 func TestTrials(t *testing.T) {
@@ -56,7 +60,7 @@ func TestFailedTrials(t *testing.T) {
 		"a wrong image":    {sdk.Invalid("image", "is no reference"), 400, "image: is no reference"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := start(t, nil, func(o *Options) { o.TestRuns = fakeTrials{test.err} })
+			w := start(t, nil, func(o *testOptions) { o.app.TestRuns = fakeTestRuns{test.err} })
 			got := w.do("POST", "/api/triggers/smtp/gmail/test", "").want(test.status).object()
 			if got["detail"] != test.says {
 				t.Errorf("got %v, want %q", got["detail"], test.says)

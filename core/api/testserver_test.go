@@ -21,11 +21,13 @@ import (
 
 	"github.com/dogwatch/dogwatch/core/auth"
 	"github.com/dogwatch/dogwatch/core/check"
+	"github.com/dogwatch/dogwatch/core/component"
 	"github.com/dogwatch/dogwatch/core/config"
 	"github.com/dogwatch/dogwatch/core/event"
 	"github.com/dogwatch/dogwatch/core/logging"
 	"github.com/dogwatch/dogwatch/core/metrics"
 	"github.com/dogwatch/dogwatch/core/plugin"
+	"github.com/dogwatch/dogwatch/core/service"
 	"github.com/dogwatch/dogwatch/core/store"
 	"github.com/dogwatch/dogwatch/internal/protocol"
 	"github.com/dogwatch/dogwatch/sdk"
@@ -144,36 +146,30 @@ func (f *fakeTriggers) last(t *testing.T) triggerRun {
 	return f.runs[len(f.runs)-1]
 }
 
-// fakeLevel is a level of no log.
-type fakeLevel struct{ level string }
-
-func (f *fakeLevel) Level() string { return f.level }
-
-func (f *fakeLevel) SetLevel(_ *http.Request, level string) error {
-	if level != "debug" && level != "info" {
-		return sdk.Invalid("level", "want debug or info")
-	}
-	f.level = level
-	return nil
+// testOptions are those of a server, and of the service behind it.
+type testOptions struct {
+	Options
+	app service.Options
 }
 
 // testServer is a running server and what is behind it.
 type testServer struct {
-	t        testing.TB
-	opt      Options
-	store    *store.Store
-	bus      *event.Bus
-	checks   *fakeChecks
-	triggers *fakeTriggers
-	redactor *logging.Redactor
-	log      *bytes.Buffer
-	url      string
-	client   *http.Client
-	stop     func() error
+	t          testing.TB
+	opt        Options
+	store      *store.Store
+	bus        *event.Bus
+	checks     *fakeChecks
+	components *component.Manager
+	triggers   *fakeTriggers
+	redactor   *logging.Redactor
+	log        *bytes.Buffer
+	url        string
+	client     *http.Client
+	stop       func() error
 }
 
 // start runs a server over an empty store. Settings are environment variables; change edits the options.
-func start(t testing.TB, settings []string, change ...func(*Options)) *testServer {
+func start(t testing.TB, settings []string, change ...func(*testOptions)) *testServer {
 	t.Helper()
 	p, err := shown()
 	if err != nil {
@@ -182,7 +178,7 @@ func start(t testing.TB, settings []string, change ...func(*Options)) *testServe
 	return startWith(t, p, settings, change...)
 }
 
-func startWith(t testing.TB, p fixture, settings []string, change ...func(*Options)) *testServer {
+func startWith(t testing.TB, p fixture, settings []string, change ...func(*testOptions)) *testServer {
 	t.Helper()
 	folder := t.TempDir()
 	conf, err := config.Load(config.Input{Environ: append([]string{
@@ -195,16 +191,24 @@ func startWith(t testing.TB, p fixture, settings []string, change ...func(*Optio
 	if err != nil {
 		t.Fatal(err)
 	}
-	log := hclog.New(&hclog.LoggerOptions{Output: w.log, Level: hclog.Info, Mutex: new(sync.Mutex)})
-	w.opt = Options{
-		Config: conf, Version: "1.2.3", Store: w.store, Bus: w.bus, Components: p.manager, Plugins: noTrust{p.host}, Checks: w.checks,
-		Triggers: w.triggers, TestRuns: fakeTrials{}, Metrics: metrics.New("1.2.3", metrics.Options{Enabled: conf.Prometheus.Enabled, WUD: conf.Prometheus.WUD}),
-		LogLevel: &fakeLevel{conf.Log.Level}, Redact: p.redactor.String, Log: log, Now: time.Now,
+	log := hclog.New(&hclog.LoggerOptions{Output: w.log, Level: hclog.LevelFromString(conf.Log.Level), Mutex: new(sync.Mutex)})
+	o := testOptions{
+		Options: Options{
+			Config: conf, Version: "1.2.3", Events: w.store, Bus: w.bus, Metrics: metrics.New("1.2.3", metrics.Options{Enabled: conf.Prometheus.Enabled, WUD: conf.Prometheus.WUD}),
+			Redact: p.redactor.String, Log: log, Now: time.Now,
+		},
+		app: service.Options{
+			Config: conf, Version: "1.2.3", Store: w.store, Components: p.manager, Plugins: noTrust{p.host}, Checks: w.checks,
+			Triggers: w.triggers, TestRuns: fakeTestRuns{}, Log: log,
+		},
 	}
 	for _, c := range change {
-		c(&w.opt)
+		c(&o)
 	}
-	w.opt.Auth = auth.New(auth.Options{Config: conf, Store: w.store, Secrets: p.redactor.Add, Log: log, Now: w.opt.Now})
+	o.Auth = auth.New(auth.Options{Config: conf, Store: w.store, Secrets: p.redactor.Add, Log: log, Now: o.Now})
+	o.app.Auth, o.app.Redact, o.app.Now = o.Auth, o.Redact, o.Now
+	o.Service = service.New(o.app)
+	w.opt, w.components = o.Options, p.manager
 	w.serve()
 	return w
 }

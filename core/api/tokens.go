@@ -1,7 +1,7 @@
 package api
 
 import (
-	"errors"
+	"cmp"
 	"net/http"
 	"strconv"
 
@@ -34,7 +34,7 @@ func (h *handler) tokenView(t store.Token) tokenView {
 }
 
 func (h *handler) listTokens(w http.ResponseWriter, r *http.Request) {
-	all, err := h.Auth.Tokens(r.Context())
+	all, err := h.Service.Tokens(r.Context(), h.actor(r))
 	if err != nil {
 		h.failWith(w, r, err)
 		return
@@ -47,40 +47,34 @@ func (h *handler) listTokens(w http.ResponseWriter, r *http.Request) {
 }
 
 func (h *handler) createToken(w http.ResponseWriter, r *http.Request) {
-	var wish struct {
+	var body struct {
 		Name      string   `json:"name"`
 		Scope     string   `json:"scope"`
 		ExpiresAt sdk.Time `json:"expiresAt"`
 	}
-	if _, ok := h.decode(w, r, &wish); !ok {
+	if _, ok := h.decode(w, r, &body); !ok {
 		return
 	}
-	scope := map[string]auth.Scope{"": auth.Read, "read": auth.Read, "write": auth.Write}[wish.Scope]
-	secret, made, err := h.Auth.CreateToken(r.Context(), auth.NewToken{
-		Name: wish.Name, Scope: scope, Expires: wish.ExpiresAt.Time, Creator: auth.From(r.Context()).User, Address: h.Auth.Address(r),
-	})
+	scope := cmp.Or(body.Scope, auth.Read.String())
+	secret, created, err := h.Service.CreateToken(r.Context(), h.actor(r), body.Name, scope, body.ExpiresAt.Time)
 	if err != nil {
 		h.failWith(w, r, err)
 		return
 	}
-	view := h.tokenView(made)
+	view := h.tokenView(created)
 	view.Token = secret
 	h.respondStatus(w, r, http.StatusCreated, view)
 }
 
 func (h *handler) deleteToken(w http.ResponseWriter, r *http.Request) {
 	id, err := strconv.ParseInt(param(r, "id"), 10, 64)
-	if err == nil {
-		err = h.Auth.RevokeToken(r.Context(), id, auth.From(r.Context()).User, h.Auth.Address(r))
-	} else {
-		err = store.ErrNotFound
-	}
-	switch {
-	case errors.Is(err, store.ErrNotFound):
+	if err != nil {
 		h.fail(w, r, http.StatusNotFound, "Token not found")
-	case err != nil:
-		h.failWith(w, r, err)
-	default:
-		w.WriteHeader(http.StatusNoContent)
+		return
 	}
+	if err := h.Service.RevokeToken(r.Context(), h.actor(r), id); err != nil {
+		h.failWith(w, r, notFound(err, "Token not found"))
+		return
+	}
+	w.WriteHeader(http.StatusNoContent)
 }
