@@ -22,7 +22,7 @@ import (
 func Types() []registry.Type {
 	shared := oci.NewShared()
 	if path := os.Getenv(dockerConfigVariable); path != "" {
-		shared.Lend(dockerconfig.New(path))
+		shared.SetDefaultLogin(dockerconfig.New(path))
 	}
 	types := append(rows(shared), ecr.Type(shared))
 	slices.SortFunc(types, func(a, b registry.Type) int { return cmp.Compare(a.Name, b.Name) })

@@ -22,7 +22,7 @@ import (
 
 const secret = "recognisable-s3cret"
 
-var _ oci.Lender = (*Store)(nil)
+var _ oci.DefaultLogin = (*Store)(nil)
 
 // newStore returns a store of a file with text, and what it logs.
 func newStore(t *testing.T, text string) (*Store, *bytes.Buffer) {

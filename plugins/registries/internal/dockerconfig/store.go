@@ -29,7 +29,7 @@ const (
 )
 
 // Store gives out the credentials of one config.json, which is read again when
-// it has changed. It implements oci.Lender and is safe for concurrent use.
+// it has changed. It implements oci.DefaultLogin and is safe for concurrent use.
 type Store struct {
 	path string
 	// timeout bounds one call of a helper.

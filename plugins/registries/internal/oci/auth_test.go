@@ -15,8 +15,8 @@ import (
 	"github.com/dogwatch/dogwatch/sdk/registry"
 )
 
-// pushAll fills a registry with repositories and returns a question about each,
-// which names all of them.
+// pushAll fills a registry with repositories and returns them, each with all as
+// its token scope hints.
 func pushAll(sim *registrysim.Registry, names ...string) []registry.Repository {
 	var all []registry.Repository
 	for _, name := range names {
@@ -26,7 +26,7 @@ func pushAll(sim *registrysim.Registry, names ...string) []registry.Repository {
 	return all
 }
 
-func askAll(t *testing.T, r *Registry, repos []registry.Repository) {
+func listAll(t *testing.T, r *Registry, repos []registry.Repository) {
 	t.Helper()
 	for _, repo := range repos {
 		if tags := mustTags(t, r, repo); !slices.Equal(tags, []string{"1.0"}) {
@@ -37,7 +37,7 @@ func askAll(t *testing.T, r *Registry, repos []registry.Repository) {
 
 var fiveNames = []string{"a/a", "a/b", "a/c", "a/d", "a/e"}
 
-func TestPrivateRepository(t *testing.T) {
+func TestPrivateRepositoryIsUnauthorized(t *testing.T) {
 	private := func(repo string) bool { return repo == "a/c" }
 	for _, scopes := range []registrysim.Scopes{registrysim.AllScopes, registrysim.EveryTarget} {
 		o := registrysim.Options{Auth: registrysim.Token, Service: "ghcr.io", Private: private, Users: map[string]string{"ann": "s3cret"}, Scopes: scopes}
@@ -51,20 +51,20 @@ func TestPrivateRepository(t *testing.T) {
 		if want := "list tags of a/c at sim.test: 401 unauthorized: unauthorized: authentication required; the repository does not exist or is private; for a private one set login and password of registry.custom.main"; err.Error() != want {
 			t.Errorf("%v\nwant %s", err, want)
 		}
-		askAll(t, r, slices.Delete(slices.Clone(repos), 2, 3))
+		listAll(t, r, slices.Delete(slices.Clone(repos), 2, 3))
 		sim.ResetCounts()
-		askAll(t, r, slices.Delete(slices.Clone(repos), 2, 3))
+		listAll(t, r, slices.Delete(slices.Clone(repos), 2, 3))
 		if got := sim.Counts(); got.Total != 4 {
 			t.Errorf("one private repository makes the others cost %+v", got)
 		}
 
 		named := NewShared().New(r.Config)
 		withLogin("ann", "s3cret")(&named.Config)
-		askAll(t, named, repos)
+		listAll(t, named, repos)
 	}
 }
 
-func TestWrongPassword(t *testing.T) {
+func TestWrongPasswordIsNotRepeated(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sim, r := newSim(registrysim.Options{Auth: registrysim.Token, Users: map[string]string{"ann": "right"}}, withLogin("ann", "wr0ng-s3cret"))
 		repos := pushAll(sim, fiveNames...)
@@ -86,7 +86,7 @@ func TestWrongPassword(t *testing.T) {
 	})
 }
 
-func TestBasic(t *testing.T) {
+func TestBasicAuthentication(t *testing.T) {
 	users := map[string]string{"ann": "s3cret"}
 	sim, r := newSim(registrysim.Options{Auth: registrysim.Basic, Users: users}, withLogin("ann", "s3cret"))
 	for range 3 {
@@ -102,14 +102,14 @@ func TestBasic(t *testing.T) {
 			checkKind(t, err, sdk.ErrUnauthorized)
 		}
 		if got := sim.Counts(); got.Total > 3 {
-			t.Errorf("%d requests to be told the same", got.Total)
+			t.Errorf("%d requests for the same refusal", got.Total)
 		}
 	}
 }
 
 // A registry that hides from the anonymous what they may not see, and one that
-// refuses without saying what it wants.
-func TestChallengeOnlyAtTheRoot(t *testing.T) {
+// refuses without withHeaders what it wants.
+func TestPingLearnsChallengeOfTheRoot(t *testing.T) {
 	for name, hide := range map[string]http.HandlerFunc{
 		"hides":          registrysim.Status(404, ""),
 		"refuses":        registrysim.Status(401, ""),
@@ -118,14 +118,14 @@ func TestChallengeOnlyAtTheRoot(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			sim := registrysim.New(registrysim.Options{Auth: registrysim.Token, Users: map[string]string{"ann": "s3cret"}})
 			sim.Push("team/app", "1.0.0")
-			door := http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+			front := http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 				if req.Header.Get("Authorization") == "" && strings.Contains(req.URL.Path, "team") {
 					hide(w, req)
 					return
 				}
 				sim.ServeHTTP(w, req)
 			})
-			r := newRegistry(internet{simHost: door}, withLogin("ann", "s3cret"))
+			r := newRegistry(internet{simHost: front}, withLogin("ann", "s3cret"))
 			for range 2 {
 				if tags := mustTags(t, r, app()); len(tags) != 1 {
 					t.Errorf("tags %q", tags)
@@ -158,7 +158,7 @@ func (l *renewing) Refused(used sdk.Credentials) bool {
 	return true
 }
 
-func TestRenewedCredentials(t *testing.T) {
+func TestLoginIsRenewedAfterRefusal(t *testing.T) {
 	for _, status := range []int{401, 403} {
 		h := http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 			if _, password, given := req.BasicAuth(); !given {

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// challenge is what a registry asks for in a WWW-Authenticate header.
+// challenge is what a registry demands in a WWW-Authenticate header.
 type challenge struct {
 	basic   bool
 	realm   string
@@ -15,13 +15,13 @@ type challenge struct {
 	public bool
 }
 
-// sameIssuer reports whether both ask for the same kind of credentials.
+// sameIssuer reports whether both demand the same kind of credentials.
 func (c challenge) sameIssuer(o challenge) bool {
 	return c.basic == o.basic && c.realm == o.realm && c.service == o.service
 }
 
-// findChallenge returns the challenge to answer. Bearer is preferred to Basic:
-// a password is then shown once per token and not with each request.
+// findChallenge returns the challenge to meet. Bearer is preferred to Basic:
+// a password is then sent once per token and not with each request.
 func findChallenge(h http.Header) (challenge, bool) {
 	var basic, found bool
 	for _, line := range h.Values("WWW-Authenticate") {

@@ -3,8 +3,11 @@ package oci
 import (
 	"crypto/sha256"
 	"crypto/sha512"
+	"encoding/base64"
 	"encoding/hex"
+	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -28,15 +31,53 @@ func digestOf(content []byte, like string) string {
 // verify refuses content that is not what digest names.
 func verify(content []byte, digest string) error {
 	if got := digestOf(content, digest); got != digest {
-		return lie("answered other content (%s)", short(got))
+		return protocolError("answered other content (%s)", short(got))
 	}
 	return nil
 }
 
-// short is a digest as people compare them.
+// short is the beginning of a digest, for messages.
 func short(digest string) string {
 	if len(digest) > 19 {
 		return digest[:19] + "…"
 	}
 	return fmt.Sprintf("%q", digest)
+}
+
+// signedContent returns what the signatures of a signed schema 1 manifest are
+// about, which is also what its digest is of, and any other content as it is
+// (https://distribution.github.io/distribution/spec/manifest-v2-1/, "Signed Manifests").
+func signedContent(body []byte) []byte {
+	var signed struct {
+		SchemaVersion int `json:"schemaVersion"`
+		Signatures    []struct {
+			Protected string `json:"protected"`
+		} `json:"signatures"`
+	}
+	if json.Unmarshal(body, &signed) != nil || signed.SchemaVersion != 1 || len(signed.Signatures) == 0 {
+		return body
+	}
+	// The signature says where the content was broken off to insert the signatures, and how it went on.
+	var header struct {
+		FormatLength int    `json:"formatLength"`
+		FormatTail   string `json:"formatTail"`
+	}
+	protected, err := base64.RawURLEncoding.DecodeString(signed.Signatures[0].Protected)
+	if err != nil || json.Unmarshal(protected, &header) != nil || header.FormatLength < 0 || header.FormatLength > len(body) {
+		return body
+	}
+	tail, err := base64.RawURLEncoding.DecodeString(header.FormatTail)
+	if err != nil {
+		return body
+	}
+	return slices.Concat(body[:header.FormatLength], tail)
+}
+
+// verifyManifest is verify for manifests, whose digest may be that of their signed content.
+func verifyManifest(body []byte, digest string) error {
+	err := verify(body, digest)
+	if err != nil && verify(signedContent(body), digest) == nil {
+		return nil
+	}
+	return err
 }

@@ -18,17 +18,18 @@ import (
 	"github.com/dogwatch/dogwatch/sdk/registry"
 )
 
-// statusError is an answer that is not the one hoped for.
+// statusError is a response with a status other than 2xx and 304.
 type statusError struct {
 	status int
-	// said is what the answer tells of its reason, without secrets; it may be empty.
-	said  string
+	// message is the reason that the response gives, without secrets; it may be empty.
+	message string
+	// after is the time of Retry-After, or 0.
 	after time.Duration
-	// limit is what the body of a 429 tells of the host's limit.
+	// limit is the rate limit in the body of a 429.
 	limit registry.Limit
-	// challenge is nil when the answer has none.
+	// challenge is nil when the response has none.
 	challenge *challenge
-	// at is where the answer came from, after redirects.
+	// at is where the response came from, after redirects.
 	at *url.URL
 	// public means that a public address was on the way there.
 	public bool
@@ -36,19 +37,19 @@ type statusError struct {
 
 func (e *statusError) Error() string {
 	text := strings.ToLower(strings.TrimSpace(fmt.Sprintf("%d %s", e.status, http.StatusText(e.status))))
-	if e.said != "" {
-		text += ": " + e.said
+	if e.message != "" {
+		text += ": " + e.message
 	}
 	return text
 }
 
-// limited reports whether the answer asks for patience.
+// limited reports whether the response is due to a rate limit, or asks for a pause like one.
 func (e *statusError) limited() bool {
 	return e.status == http.StatusTooManyRequests || e.status == http.StatusServiceUnavailable && e.after > 0
 }
 
-// kinded returns err as one of the kinds that registry.Registry promises.
-func (e *statusError) kinded(err error) error {
+// withKind returns err as one of the kinds that registry.Registry promises.
+func (e *statusError) withKind(err error) error {
 	switch {
 	case e.limited():
 		return sdk.RateLimited(e.after, err)
@@ -60,22 +61,22 @@ func (e *statusError) kinded(err error) error {
 	return sdk.WithKind(sdk.ErrUnavailable, err)
 }
 
-// lie is the error about an answer that breaks the protocol.
-func lie(format string, args ...any) error {
+// protocolError is the error about a response that breaks the protocol.
+func protocolError(format string, args ...any) error {
 	return sdk.WithKind(sdk.ErrUnavailable, fmt.Errorf("the registry "+format, args...))
 }
 
-// webPage is the error about an answer made for people.
+// webPage is the error about a response that is a web page.
 func webPage(resp *http.Response) error {
-	return lie("answered with a web page (%.40q): is a proxy or a login page in between, or the address wrong?", resp.Header.Get("Content-Type"))
+	return protocolError("answered with a web page (%.40q): is a proxy or a login page in between, or the address wrong?", resp.Header.Get("Content-Type"))
 }
 
 func isWebPage(resp *http.Response) bool {
 	return strings.Contains(resp.Header.Get("Content-Type"), "html")
 }
 
-// explain says what was being done when err happened, and gives err its kind.
-func (r *Registry) explain(doing string, repo registry.Repository, err error) error {
+// wrap says what was being done when err happened, and gives err its kind.
+func (r *Registry) wrap(doing string, repo registry.Repository, err error) error {
 	if err == nil {
 		return nil
 	}
@@ -83,7 +84,7 @@ func (r *Registry) explain(doing string, repo registry.Repository, err error) er
 	var status *statusError
 	if !errors.As(err, &status) {
 		err = fmt.Errorf("%s: %w", text, err)
-		if !kinded(err) {
+		if !hasKind(err) {
 			err = sdk.WithKind(sdk.ErrUnavailable, err)
 		}
 		return err
@@ -94,13 +95,13 @@ func (r *Registry) explain(doing string, repo registry.Repository, err error) er
 		return sdk.WithKind(sdk.ErrUnavailable, fmt.Errorf("%s: %w", text, err))
 	}
 	if status.status == http.StatusUnauthorized || status.status == http.StatusForbidden {
-		return status.kinded(fmt.Errorf("%s: %w; %s", text, err, r.remedy(repo.Host)))
+		return status.withKind(fmt.Errorf("%s: %w; %s", text, err, r.remedy(repo.Host)))
 	}
-	return status.kinded(fmt.Errorf("%s: %w", text, err))
+	return status.withKind(fmt.Errorf("%s: %w", text, err))
 }
 
-// kinded reports whether err has a kind already, or means that the caller gave up.
-func kinded(err error) bool {
+// hasKind reports whether err has a kind already, or means that the caller cancelled.
+func hasKind(err error) bool {
 	var limited *sdk.RateLimitedError
 	var invalid *sdk.InvalidError
 	if errors.As(err, &limited) || errors.As(err, &invalid) {
@@ -110,15 +111,15 @@ func kinded(err error) bool {
 	return slices.ContainsFunc(kinds, func(kind error) bool { return errors.Is(err, kind) })
 }
 
-// remedy says how to be let in.
+// remedy says how to get access.
 func (r *Registry) remedy(host string) string {
-	asked := host
+	server := host // which may be a mirror
 	if base, err := r.base(host); err == nil {
-		asked = base.Host
+		server = base.Host
 	}
-	switch source := r.lentFrom(asked); {
+	switch source := r.defaultSource(server); {
 	case source != "":
-		return fmt.Sprintf("check the credentials for %s in %s, which docker login writes, and whether they may read the repository", asked, source)
+		return fmt.Sprintf("check the credentials for %s in %s, which docker login writes, and whether they may read the repository", server, source)
 	case r.Keys == "":
 		return "the repository does not exist or is private; for a private one configure a registry of type custom for " + host
 	case r.Login == nil:
@@ -127,38 +128,38 @@ func (r *Registry) remedy(host string) string {
 	return fmt.Sprintf("check %s of %s, and whether they may read the repository", r.Keys, r.Instance)
 }
 
-// maxExplanation is how much of a failed answer is read.
-const maxExplanation = 16 << 10
+// maxErrorBody is how much of the body of a failure is read.
+const maxErrorBody = 16 << 10
 
-// failure makes a *statusError of an answer.
-func failure(resp *http.Response, now time.Time) *statusError {
+// newStatusError returns the error of a response.
+func newStatusError(resp *http.Response, now time.Time) *statusError {
 	e := &statusError{status: resp.StatusCode, at: resp.Request.URL, public: httpclient.FromPublic(resp), after: httpclient.ParseRetryAfter(resp.Header, now)}
 	if c, found := findChallenge(resp.Header); found {
 		c.public = e.public
 		e.challenge = &c
 	}
 	if isWebPage(resp) {
-		e.said = "a web page"
+		e.message = "a web page"
 		return e
 	}
 	// What cannot be read adds nothing to the status.
-	body, _ := httpclient.ReadAll(resp, maxExplanation)
-	e.said = reason(body)
+	body, _ := httpclient.ReadAll(resp, maxErrorBody)
+	e.message = messageIn(body)
 	if e.status == http.StatusTooManyRequests {
 		if e.after == 0 {
-			e.after = retryAfterIn(e.said)
+			e.after = retryAfterIn(e.message)
 		}
-		e.limit = allowedIn(e.said)
-		e.said = limitReason(e.said, resp.Header)
+		e.limit = allowedIn(e.message)
+		e.message = limitReason(e.message, resp.Header)
 	}
-	e.said = clean(e.said, secretsOf(resp.Request))
+	e.message = clean(e.message, secretsOf(resp.Request))
 	return e
 }
 
-// reason finds the explanation in the error formats of registries
+// messageIn finds the message in the error formats of registries
 // (distribution specification, "Error Codes") and of token services.
-func reason(body []byte) string {
-	var answer struct {
+func messageIn(body []byte) string {
+	var response struct {
 		Errors []struct {
 			Code    string `json:"code"`
 			Message string `json:"message"`
@@ -168,25 +169,25 @@ func reason(body []byte) string {
 		Error   string `json:"error"`
 		Why     string `json:"error_description"`
 	}
-	if json.Unmarshal(body, &answer) != nil && len(answer.Errors) == 0 {
+	if json.Unmarshal(body, &response) != nil && len(response.Errors) == 0 {
 		if text := strings.TrimSpace(string(body)); !strings.HasPrefix(text, "{") && !strings.HasPrefix(text, "<") {
 			return text
 		}
 		return ""
 	}
-	for _, e := range answer.Errors {
+	for _, e := range response.Errors {
 		if e.Message != "" || e.Code != "" {
 			return strings.Trim(strings.ToLower(e.Code)+": "+e.Message, ": ")
 		}
 	}
-	texts := []string{answer.Why, answer.Details, answer.Message, answer.Error}
+	texts := []string{response.Why, response.Details, response.Message, response.Error}
 	if i := slices.IndexFunc(texts, func(t string) bool { return t != "" }); i >= 0 {
 		return texts[i]
 	}
 	return ""
 }
 
-// secretsOf returns the credentials in a request, in the forms in which an answer could repeat them.
+// secretsOf returns the credentials in a request, in the forms in which a response could repeat them.
 func secretsOf(req *http.Request) []string {
 	if form, err := formOf(req); err == nil && form.Has("refresh_token") {
 		return []string{form.Get("refresh_token"), url.QueryEscape(form.Get("refresh_token"))}
@@ -219,8 +220,8 @@ func formOf(req *http.Request) (url.Values, error) {
 	return url.ParseQuery(string(text))
 }
 
-// maxSaid is how many characters of foreign text an error holds.
-const maxSaid = 200
+// maxMessage is how many characters of foreign text an error holds.
+const maxMessage = 200
 
 // clean makes foreign text fit for an error: no secrets, printable, one short line.
 func clean(text string, secrets []string) string {
@@ -236,20 +237,20 @@ func clean(text string, secrets []string) string {
 		}
 		return c
 	}, strings.ToValidUTF8(text, ""))
-	text, _ = httpclient.Truncate(strings.Join(strings.Fields(text), " "), maxSaid)
+	text, _ = httpclient.Truncate(strings.Join(strings.Fields(text), " "), maxMessage)
 	return text
 }
 
-// broken explains why an answer could not be read to its end. A failure of the
+// readError explains why a response could not be read to its end. A failure of the
 // connection and a body over its limit have been explained already.
-func broken(err error, what string, offset int64) error {
+func readError(err error, what string, offset int64) error {
 	var syntax *json.SyntaxError
 	var shape *json.UnmarshalTypeError
 	switch {
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-		return lie("broke off %s after %d bytes", what, offset)
+		return protocolError("broke off %s after %d bytes", what, offset)
 	case errors.As(err, &syntax), errors.As(err, &shape):
-		return lie("answered something else than %s (malformed JSON at byte %d)", what, offset)
+		return protocolError("answered something else than %s (malformed JSON at byte %d)", what, offset)
 	case errors.Is(err, httpclient.ErrTooLarge):
 		return fmt.Errorf("%s: %w", what, err)
 	}
@@ -265,7 +266,7 @@ func statusOf(err error) int {
 	return 0
 }
 
-// drain reads the little that may be left of an answer, so that its connection is used again.
+// drain reads the little that may be left of a response, so that its connection is reused.
 func drain(resp *http.Response) {
 	_, _ = io.CopyN(io.Discard, resp.Body, 16<<10)
 	resp.Body.Close()

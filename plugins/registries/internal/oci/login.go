@@ -14,66 +14,66 @@ import (
 type Login interface {
 	// Credentials returns what to log in with at a host; the zero value means anonymously.
 	Credentials(ctx context.Context, host string) (sdk.Credentials, error)
-	// Refused tells that the registry did not accept used. It reports whether
-	// asking for credentials again may give other ones.
+	// Refused notifies the login that the registry did not accept used. It reports
+	// whether another call of Credentials may return other ones.
 	Refused(used sdk.Credentials) bool
 }
 
 // The user names that stand for a token in place of a password. The first is
 // what Docker's credential helpers call it.
 const (
-	// IdentityToken is traded for tokens of the registry (distribution
+	// IdentityToken is exchanged for tokens of the registry (distribution
 	// specification of OAuth 2.0, "refresh_token").
 	IdentityToken = "<token>"
-	// RegistryToken is shown to the registry itself.
+	// RegistryToken is sent to the registry itself.
 	RegistryToken = "<registry token>"
 )
 
-// Lender is a Login for registries that have no credentials of their own. It is
-// asked for those of the host that gets to see them.
-type Lender interface {
+// DefaultLogin is a Login for registries that have no credentials of their own.
+// Credentials is called with the host that receives them.
+type DefaultLogin interface {
 	Login
 	// Source names where the credentials for a host are kept, for remedies; ""
 	// when there are none.
 	Source(host string) string
-	// LogTo says where to warn of what keeps it from lending. The first call counts.
+	// LogTo sets where to log what is wrong with it. Only the first call counts.
 	LogTo(hclog.Logger)
 }
 
-// Lend makes registries that are opened from now on use what l lends when they
-// have no credentials of their own.
-func (s *Shared) Lend(l Lender) { s.lender = l }
+// SetDefaultLogin makes registries that are opened afterwards use l when they have
+// no credentials of their own. It must be called before the first Open.
+func (s *Shared) SetDefaultLogin(l DefaultLogin) { s.defaultLogin = l }
 
 // login returns where the credentials of a registry come from; nil when there are none.
 func (r *Registry) login() Login {
 	switch {
 	case r.Login != nil:
 		return r.Login
-	case r.shared.lender != nil:
-		return r.shared.lender
+	case r.shared.defaultLogin != nil:
+		return r.shared.defaultLogin
 	}
 	return nil
 }
 
-// lent returns credentials for questions about a host: those of the host that
-// is asked, be it a mirror.
-func (r *Registry) lent(ctx context.Context, host string) (sdk.Credentials, error) {
-	if r.shared.lender == nil {
+// defaultCredentials returns credentials for requests about a host: those of the
+// host that receives the requests, be it a mirror.
+func (r *Registry) defaultCredentials(ctx context.Context, host string) (sdk.Credentials, error) {
+	if r.shared.defaultLogin == nil {
 		return sdk.Credentials{}, nil
 	}
 	base, err := r.base(host)
 	if err != nil {
 		return sdk.Credentials{}, err
 	}
-	return r.shared.lender.Credentials(ctx, base.Host)
+	return r.shared.defaultLogin.Credentials(ctx, base.Host)
 }
 
-// lentFrom names where credentials for a host are lent from; "" when none are.
-func (r *Registry) lentFrom(host string) string {
-	if r.Login != nil || r.shared.lender == nil {
+// defaultSource names where the default credentials for a host are kept; "" when there are none.
+func (r *Registry) defaultSource(host string) string {
+	if r.Login != nil || r.shared.defaultLogin == nil {
 		return ""
 	}
-	return r.shared.lender.Source(host)
+	return r.shared.defaultLogin.Source(host)
 }
 
 // Static returns a Login of credentials that never change, or nil when there are none.

@@ -24,14 +24,14 @@ const (
 	typeDockerManifest = "application/vnd.docker.distribution.manifest.v2+json"
 	typeDockerConfig   = "application/vnd.docker.container.image.v1+json"
 
-	// acceptManifest ends as that of containerd does: some registries answer 404 about
+	// acceptManifest ends as that of containerd does: some registries respond with 404 to
 	// what no type of the list names.
 	acceptManifest = typeOCIIndex + ", " + typeDockerList + ", " + typeOCIManifest + ", " + typeDockerManifest + ", */*"
 
-	// maxManifest is what the distribution specification asks registries to accept at least.
+	// maxManifest is what the distribution specification requires registries to accept at least.
 	maxManifest = 4 << 20
 	maxConfig   = 1 << 20
-	// maxNesting is how deep an index may lie in indexes.
+	// maxNesting is how deep an index may be nested in indexes.
 	maxNesting = 3
 
 	createdAnnotation = "org.opencontainers.image.created"
@@ -39,14 +39,14 @@ const (
 )
 
 // Resolve implements registry.Registry, with one HEAD request. Where a
-// registry does not answer that with a digest, it is the sum of what GET returns.
+// registry does not respond to that with a digest, it is the sum of what GET returns.
 func (r *Registry) Resolve(ctx context.Context, repo registry.Repository, tag string) (string, error) {
 	if !reference.IsTag(tag) {
 		return "", sdk.Invalid("tag", "%.140q is not a tag", tag)
 	}
 	digest, err := r.resolve(ctx, repo, tag)
 	if err != nil {
-		return "", r.explain(fmt.Sprintf("find the digest of %s:%s", repo.Name, tag), repo, err)
+		return "", r.wrap(fmt.Sprintf("find the digest of %s:%s", repo.Name, tag), repo, err)
 	}
 	return digest, nil
 }
@@ -57,10 +57,10 @@ func (r *Registry) resolve(ctx context.Context, repo registry.Repository, tag st
 		return "", err
 	}
 	h := r.shared.host(base)
-	q := question{repo: repo, method: http.MethodHead, path: "manifests/" + tag, accept: acceptManifest}
+	req := request{repo: repo, method: http.MethodHead, path: "manifests/" + tag, accept: acceptManifest}
 	if h.head() != headFails {
 		var digest string
-		err := r.ask(ctx, q, func(resp *http.Response) error {
+		err := r.do(ctx, req, func(resp *http.Response) error {
 			digest = resp.Header.Get(digestHeader)
 			return nil
 		})
@@ -72,8 +72,8 @@ func (r *Registry) resolve(ctx context.Context, repo registry.Repository, tag st
 			return "", err
 		}
 	}
-	q.method = http.MethodGet
-	body, _, err := r.manifest(ctx, q)
+	req.method = http.MethodGet
+	body, _, err := r.manifest(ctx, req)
 	if err != nil {
 		return "", err
 	}
@@ -81,7 +81,7 @@ func (r *Registry) resolve(ctx context.Context, repo registry.Repository, tag st
 	return digestOf(signedContent(body), ""), nil
 }
 
-// headRefused reports whether a registry may answer GET where it failed to answer HEAD.
+// headRefused reports whether a registry may support GET where it failed HEAD.
 func headRefused(err error) bool {
 	status := statusOf(err)
 	return status == http.StatusNotFound || status == http.StatusMethodNotAllowed || status == http.StatusBadRequest || status == http.StatusNotImplemented
@@ -98,7 +98,7 @@ func (r *Registry) Manifest(ctx context.Context, repo registry.Repository, diges
 	}
 	m, err := r.find(ctx, repo, digest, platform)
 	if err != nil {
-		return registry.Manifest{}, r.explain(fmt.Sprintf("read the manifest %s@%s", repo.Name, short(digest)), repo, err)
+		return registry.Manifest{}, r.wrap(fmt.Sprintf("read the manifest %s@%s", repo.Name, short(digest)), repo, err)
 	}
 	return m, nil
 }
@@ -107,8 +107,8 @@ func (r *Registry) Manifest(ctx context.Context, repo registry.Repository, diges
 func (r *Registry) find(ctx context.Context, repo registry.Repository, digest string, platform sdk.Platform) (registry.Manifest, error) {
 	var created string
 	for range maxNesting {
-		q := question{repo: repo, method: http.MethodGet, path: "manifests/" + digest, accept: acceptManifest}
-		body, contentType, err := r.manifest(ctx, q)
+		req := request{repo: repo, method: http.MethodGet, path: "manifests/" + digest, accept: acceptManifest}
+		body, contentType, err := r.manifest(ctx, req)
 		if err != nil {
 			return registry.Manifest{}, err
 		}
@@ -127,21 +127,21 @@ func (r *Registry) find(ctx context.Context, repo registry.Repository, digest st
 			}
 			return found, ctx.Err()
 		}
-		entry, err := choose(d.Manifests, platform)
+		entry, err := choosePlatform(d.Manifests, platform)
 		if err != nil {
 			return registry.Manifest{}, err
 		}
 		if !isDigest(entry.Digest) {
-			return registry.Manifest{}, lie("has an index with a malformed digest")
+			return registry.Manifest{}, protocolError("has an index with a malformed digest")
 		}
 		digest, created = entry.Digest, entry.Annotations[createdAnnotation]
 	}
-	return registry.Manifest{}, lie("has indexes nested deeper than %d", maxNesting)
+	return registry.Manifest{}, protocolError("has indexes nested deeper than %d", maxNesting)
 }
 
 // manifest returns the bytes behind a tag or digest and their content type.
-func (r *Registry) manifest(ctx context.Context, q question) (body []byte, contentType string, err error) {
-	err = r.ask(ctx, q, func(resp *http.Response) (err error) {
+func (r *Registry) manifest(ctx context.Context, req request) (body []byte, contentType string, err error) {
+	err = r.do(ctx, req, func(resp *http.Response) (err error) {
 		if isWebPage(resp) {
 			return webPage(resp)
 		}
@@ -169,8 +169,8 @@ type descriptor struct {
 	Annotations map[string]string `json:"annotations"`
 }
 
-// readDocument reads a manifest. What it is, is told by the content type of the
-// answer, else by its own media type, else by its shape: both are optional or
+// readDocument reads a manifest. Its type is the content type of the
+// response, else its own media type, else by its shape: both are optional or
 // wrong on some registries. It reports false for what is neither an index nor an
 // image manifest, and for what cannot be read at all.
 func readDocument(body []byte, contentType string) (d document, readable bool) {
@@ -209,8 +209,8 @@ func (r *Registry) created(ctx context.Context, repo registry.Repository, config
 	var image struct {
 		Created string `json:"created"`
 	}
-	q := question{repo: repo, method: http.MethodGet, path: "blobs/" + config.Digest, accept: "*/*"}
-	err := r.ask(ctx, q, func(resp *http.Response) error {
+	req := request{repo: repo, method: http.MethodGet, path: "blobs/" + config.Digest, accept: "*/*"}
+	err := r.do(ctx, req, func(resp *http.Response) error {
 		body, err := httpclient.ReadAll(resp, maxConfig)
 		if err == nil {
 			err = verify(body, config.Digest)

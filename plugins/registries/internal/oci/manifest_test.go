@@ -37,7 +37,7 @@ func TestResolve(t *testing.T) {
 	}
 }
 
-// Registries that do not answer HEAD as they should are asked with GET, from then on at once.
+// A registry that does not support HEAD gets GET requests, from then on at once.
 func TestResolveWithoutHead(t *testing.T) {
 	for name, head := range map[string]http.HandlerFunc{
 		"405": registrysim.Status(405, ""), "404": registrysim.Status(404, ""), "501": registrysim.Status(501, ""),
@@ -127,7 +127,7 @@ func (s *store) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 }
 
 // Manifests as registries and builders really write them.
-func TestManifestForms(t *testing.T) {
+func TestManifestFormats(t *testing.T) {
 	config := digestOf([]byte("config"), "")
 	image := func(mediaType, extra string) string {
 		return fmt.Sprintf(`{"schemaVersion":2%s,"config":{"mediaType":"application/octet-stream","digest":%q,"size":6},"layers":[]%s}`, mediaType, config, extra)
@@ -194,7 +194,7 @@ func signedSchema1() (signed, content string) {
 }
 
 // What is neither an index nor an image manifest is known by its digest, also below an index.
-func TestManifestUnreadable(t *testing.T) {
+func TestManifestRejectsMalformed(t *testing.T) {
 	signed, content := signedSchema1()
 	for name, test := range map[string]struct{ contentType, body string }{
 		"schema 1":              {"application/vnd.docker.distribution.manifest.v1+json", `{"schemaVersion":1}`},
@@ -262,7 +262,7 @@ func TestResolveSignedManifestWithoutHead(t *testing.T) {
 	}
 }
 
-func TestSHA512(t *testing.T) {
+func TestManifestWithSHA512(t *testing.T) {
 	body := `{"config":{"digest":"` + digestOf(nil, "") + `"}}`
 	digest := digestOf([]byte(body), "sha512:")
 	s := &store{documents: map[string]string{digest: body}}
@@ -271,7 +271,7 @@ func TestSHA512(t *testing.T) {
 	}
 }
 
-func TestChoose(t *testing.T) {
+func TestChoosePlatform(t *testing.T) {
 	tests := []struct{ want, has, chosen string }{
 		{"linux/amd64", "linux/arm64 linux/amd64", "linux/amd64"},
 		{"linux/amd64/v1", "linux/amd64", "linux/amd64"},
@@ -313,7 +313,7 @@ func TestChoose(t *testing.T) {
 			}
 			entries = append(entries, e)
 		}
-		got, err := choose(entries, platform(test.want))
+		got, err := choosePlatform(entries, platform(test.want))
 		if got.Digest != test.chosen || (err == nil) != (test.chosen != "") {
 			t.Errorf("%s of %q: %q, %v; want %q", test.want, test.has, got.Digest, err, test.chosen)
 		}
@@ -323,7 +323,7 @@ func TestChoose(t *testing.T) {
 	}
 }
 
-func TestChooseNamesWhatThereIs(t *testing.T) {
+func TestChoosePlatformErrorListsPlatforms(t *testing.T) {
 	for has, want := range map[string]string{
 		"":                                       "there is nothing",
 		"unknown/unknown":                        "there is nothing",
@@ -336,7 +336,7 @@ func TestChooseNamesWhatThereIs(t *testing.T) {
 			p := platform(text)
 			entries = append(entries, descriptor{Platform: &p})
 		}
-		_, err := choose(entries, platform("linux/s390x"))
+		_, err := choosePlatform(entries, platform("linux/s390x"))
 		if err == nil || !strings.HasSuffix(err.Error(), "no image for linux/s390x; "+want) {
 			t.Errorf("%q: error %v, want %q", has, err, want)
 		}
@@ -348,8 +348,8 @@ func platform(text string) sdk.Platform {
 	return sdk.Platform{OS: parts[0], Architecture: parts[1], Variant: parts[2]}
 }
 
-// Blobs lie elsewhere, and that place must not see credentials.
-func TestBlobsElsewhere(t *testing.T) {
+// Blobs are redirected to another host, which must not get the credentials.
+func TestBlobsOfAnotherHost(t *testing.T) {
 	config := `{"created":"2025-01-02T03:04:05Z"}`
 	s := &store{}
 	digest := s.add(fmt.Sprintf(`{"config":{"mediaType":%q,"digest":%q,"size":35}}`, typeDockerConfig, digestOf([]byte(config), "")))

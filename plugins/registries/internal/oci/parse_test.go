@@ -52,7 +52,7 @@ func FuzzChallenge(f *testing.F) {
 		}
 		c, found := findChallenge(http.Header{"Www-Authenticate": {header}})
 		if found && !c.basic && c.realm == "" {
-			t.Errorf("%q is answered without a realm", header)
+			t.Errorf("%q gives a challenge without a realm", header)
 		}
 	})
 }
@@ -128,7 +128,7 @@ func FuzzRetryAfterIn(f *testing.F) {
 	})
 }
 
-func TestReason(t *testing.T) {
+func TestMessageIn(t *testing.T) {
 	tests := map[string]string{
 		`{"errors":[{"code":"NAME_UNKNOWN","message":"no such repository","detail":{"name":"a"}}]}`: "name_unknown: no such repository",
 		`{"errors":[{"message":"denied"}]}`:                            "denied",
@@ -143,7 +143,7 @@ func TestReason(t *testing.T) {
 		"":                                                             "",
 	}
 	for body, want := range tests {
-		if got := reason([]byte(body)); got != want {
+		if got := messageIn([]byte(body)); got != want {
 			t.Errorf("%s = %q, want %q", body, got, want)
 		}
 	}
@@ -282,7 +282,7 @@ func TestIsRepository(t *testing.T) {
 	}
 }
 
-func TestLogins(t *testing.T) {
+func TestPairOrAuth(t *testing.T) {
 	tests := []struct{ user, password, auth, field string }{
 		{"", "", "", ""},
 		{"ann", "s3cret", "", ""},

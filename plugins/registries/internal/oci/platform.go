@@ -14,15 +14,15 @@ import (
 // the highest variant that is not above the wanted one. The version of Windows is
 // ignored, an entry without a platform is taken only when it is the sole one,
 // and without a wanted architecture the first image is.
-func choose(entries []descriptor, want sdk.Platform) (descriptor, error) {
-	want = normal(want)
+func choosePlatform(entries []descriptor, want sdk.Platform) (descriptor, error) {
+	want = normalizePlatform(want)
 	best, bestVariant := -1, -1
 	var has []string
 	for i, e := range entries {
 		if e.Platform == nil || isAttestation(e) {
 			continue
 		}
-		p := normal(*e.Platform)
+		p := normalizePlatform(*e.Platform)
 		has = append(has, platformText(p))
 		if p.OS != want.OS || want.Architecture != "" && p.Architecture != want.Architecture {
 			continue
@@ -57,7 +57,7 @@ func isAttestation(e descriptor) bool {
 }
 
 // normal writes a platform in the one way in which platforms are compared.
-func normal(p sdk.Platform) sdk.Platform {
+func normalizePlatform(p sdk.Platform) sdk.Platform {
 	p = sdk.Platform{OS: strings.ToLower(p.OS), Architecture: strings.ToLower(p.Architecture), Variant: strings.ToLower(p.Variant)}
 	switch p.OS {
 	case "":
@@ -103,7 +103,7 @@ func variantNumber(v string) int {
 	return n*10 + m
 }
 
-// platformText writes a platform as people do: "linux/arm/v7".
+// platformText writes a platform as image tools do: "linux/arm/v7".
 func platformText(p sdk.Platform) string {
 	text := p.OS + "/" + p.Architecture
 	if p.Variant != "" && (p.Architecture == "arm" || p.Variant != usualVariant[p.Architecture]) {

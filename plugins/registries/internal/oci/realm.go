@@ -18,13 +18,13 @@ import (
 // A registry names the token service itself, so it could name any address. The
 // rules for what it may name:
 //
-//   - https, or http when the registry itself is asked over http;
+//   - https, or http when the registry itself is requested over http;
 //   - credentials go to the registry's own host name on any port, to hosts of
 //     the same registrable domain, and to the hosts listed in Config.TokenHosts;
 //   - without credentials, any host: the request then holds nothing but names;
 //   - a registry at a public address names public ones only, unless the host is
-//     its own or listed in Config.TokenHosts: what answers in private networks
-//     may be there for us alone.
+//     its own or listed in Config.TokenHosts: servers of private networks may be
+//     reachable from here only.
 //
 // Addresses where no registry can be, such as link-local ones, are refused by
 // the HTTP client, which also checks redirects.
@@ -34,9 +34,9 @@ func (c challenge) realmURL(registry *url.URL) (*url.URL, error) {
 	realm, err := url.Parse(c.realm)
 	switch {
 	case err != nil, realm.Scheme != "https" && realm.Scheme != "http", realm.Host == "", realm.User != nil:
-		return nil, lie("names a malformed token service")
+		return nil, protocolError("names a malformed token service")
 	case realm.Scheme == "http" && registry.Scheme == "https":
-		return nil, lie("sends us to the unencrypted address http://%s", realm.Host)
+		return nil, protocolError("sends us to the unencrypted address http://%s", realm.Host)
 	}
 	return realm, nil
 }
@@ -68,8 +68,8 @@ func (r *Registry) trusts(registry, other *url.URL) bool {
 	return err == nil && (b == domain || strings.HasSuffix(b, "."+domain))
 }
 
-// untrusted explains why no credentials were sent.
-func (r *Registry) untrusted(realm *url.URL) error {
+// untrustedRealm is the error that no credentials were sent to a token service.
+func (r *Registry) untrustedRealm(realm *url.URL) error {
 	text := fmt.Sprintf("the credentials were not sent to %s, which is not of the registry's own domain", realm.Host)
 	if r.TokenHostsKey != "" {
 		text += fmt.Sprintf("; if it is the right token service, add it to %s.%s", r.Instance, r.TokenHostsKey)

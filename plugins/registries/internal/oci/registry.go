@@ -2,17 +2,19 @@
 // the OCI distribution protocol
 // (https://github.com/opencontainers/distribution-spec) and the token protocol
 // of the distribution project
-// (https://distribution.github.io/distribution/spec/auth/token/), and asks as
-// few questions as they allow:
+// (https://distribution.github.io/distribution/spec/auth/token/), with as few
+// requests as they allow:
 //
-//   - there is no ping: the first question to a host is a real one, and the
-//     challenge in its answer is remembered;
-//   - tokens are shared by all questions they cover until shortly before they
-//     expire, and one token is asked for all repositories of a run;
-//   - digests are asked for with HEAD, which registries do not count as a pull.
+//   - there is no ping: the first request to a host is a real one, and the
+//     challenge in its response is remembered;
+//   - tokens are shared by all requests they cover until shortly before they
+//     expire, and one token is requested for all repositories of a run (token
+//     scope hints);
+//   - digests are requested with HEAD, which registries do not count as a pull;
+//   - lists of tags are requested conditionally, by their ETag.
 //
-// All instances of a process share one Shared, and with it the tokens and the
-// bound on requests in flight.
+// All instances of a process share one Shared, and with it the tokens, the rate
+// limits and the bound on requests in flight.
 package oci
 
 import (
@@ -39,7 +41,7 @@ type Doer interface {
 type Config struct {
 	// Instance is its full id, for the remedies in errors: "registry.ghcr.main".
 	Instance string
-	// Hosts are what it serves; it answers no question about another host.
+	// Hosts are what it serves; a request about another host is an error.
 	Hosts []registry.Host
 	HTTP  Doer
 	// Login holds its credentials; nil when it is anonymous.
@@ -57,8 +59,8 @@ type Config struct {
 // registry.LimitReporter. It is safe for concurrent use.
 type Registry struct {
 	Config
-	shared *Shared
-	told   told
+	shared     *Shared
+	limitHosts limitHosts
 }
 
 // New makes a registry whose tokens and limits are those of s.
@@ -75,8 +77,8 @@ func (s *Shared) Open(env sdk.Env, o httpclient.Options, c Config, secrets ...st
 		return nil, err
 	}
 	c.Instance, c.HTTP = env.Instance, client
-	if s.lender != nil {
-		s.lender.LogTo(env.Log)
+	if s.defaultLogin != nil {
+		s.defaultLogin.LogTo(env.Log)
 	}
 	for _, h := range c.Hosts {
 		u, err := url.Parse(h.URL)
@@ -125,7 +127,7 @@ func splitBase(base *url.URL) (root *url.URL, prefix string) {
 	return root, after + "/"
 }
 
-// Mirrored returns the hosts that patterns stand for, asked at the mirror where one is given.
+// Mirrored returns the hosts that patterns stand for, with the API at the mirror where one is given.
 func Mirrored(mirror *url.URL, patterns ...string) ([]registry.Host, error) {
 	base := ""
 	if mirror != nil {
@@ -137,7 +139,7 @@ func Mirrored(mirror *url.URL, patterns ...string) ([]registry.Host, error) {
 	return At(base, patterns...), nil
 }
 
-// At returns the hosts that patterns stand for, asked at base; "" means at themselves.
+// At returns the hosts that patterns stand for, with the API at base; "" means at themselves.
 func At(base string, patterns ...string) []registry.Host {
 	hosts := make([]registry.Host, len(patterns))
 	for i, p := range patterns {
@@ -154,17 +156,17 @@ func (r *Registry) Credentials(ctx context.Context, repo registry.Repository) (s
 	if _, err := r.base(repo.Host); err != nil {
 		return sdk.Credentials{}, err
 	}
-	if r.Login == nil && r.shared.lender != nil {
-		// An engine asks the host itself, not what is asked here in its place.
-		return r.shared.lender.Credentials(ctx, repo.Host)
+	if r.Login == nil && r.shared.defaultLogin != nil {
+		// An engine pulls from the host itself, not from its mirror.
+		return r.shared.defaultLogin.Credentials(ctx, repo.Host)
 	}
 	return r.credentials(ctx, repo.Host)
 }
 
-// credentials returns what to log in with for questions about a host.
+// credentials returns what to log in with for requests about a host.
 func (r *Registry) credentials(ctx context.Context, host string) (c sdk.Credentials, err error) {
 	if r.Login == nil {
-		c, err = r.lent(ctx, host)
+		c, err = r.defaultCredentials(ctx, host)
 	} else {
 		c, err = r.Login.Credentials(ctx, host)
 	}
@@ -199,8 +201,8 @@ func (r *Registry) base(host string) (*url.URL, error) {
 	return u, nil
 }
 
-// question is one request about a repository.
-type question struct {
+// request is what to request of a registry about a repository.
+type request struct {
 	repo   registry.Repository
 	method string
 	// path is below the repository: "tags/list".
@@ -211,16 +213,16 @@ type question struct {
 	validator string
 }
 
-func (r *Registry) address(q question) (*url.URL, error) {
-	u, err := r.base(q.repo.Host)
+func (r *Registry) address(req request) (*url.URL, error) {
+	u, err := r.base(req.repo.Host)
 	if err != nil {
 		return nil, err
 	}
-	if !isRepository(q.repo.Name) {
-		return nil, sdk.Invalid("name", "%.80q is not the name of a repository", q.repo.Name)
+	if !isRepository(req.repo.Name) {
+		return nil, sdk.Invalid("name", "%.80q is not the name of a repository", req.repo.Name)
 	}
-	u = u.JoinPath(q.repo.Name, q.path)
-	u.RawQuery = q.query
+	u = u.JoinPath(req.repo.Name, req.path)
+	u.RawQuery = req.query
 	return u, nil
 }
 

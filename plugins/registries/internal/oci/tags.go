@@ -17,9 +17,9 @@ const (
 	pageSize = "1000"
 	maxPages = 1000
 	maxTags  = 1_000_000
-	// maxTagText bounds the tags of a list together, in bytes.
+	// maxTagText bounds the tags of a list scopeHints, in bytes.
 	maxTagText = 16 << 20
-	// maxPageBody leaves room for Google's registries, which tell of every image beside the tags.
+	// maxPageBody leaves room for Google's registries, which list every image beside the tags.
 	maxPageBody = 16 << 20
 	// maxPageQuery bounds what must be remembered of each page to see a circle.
 	maxPageQuery = 4 << 10
@@ -33,22 +33,22 @@ const (
 func (r *Registry) Tags(ctx context.Context, repo registry.Repository, validator string) (registry.TagList, error) {
 	list, err := r.tags(ctx, repo, validator)
 	if err != nil {
-		return registry.TagList{}, r.explain("list tags of "+repo.Name, repo, err)
+		return registry.TagList{}, r.wrap("list tags of "+repo.Name, repo, err)
 	}
 	return list, nil
 }
 
 func (r *Registry) tags(ctx context.Context, repo registry.Repository, validator string) (registry.TagList, error) {
-	q := question{repo: repo, method: http.MethodGet, path: "tags/list", query: "n=" + pageSize, accept: "application/json", validator: validator}
+	req := request{repo: repo, method: http.MethodGet, path: "tags/list", query: "n=" + pageSize, accept: "application/json", validator: validator}
 	var list registry.TagList
 	text := 0
-	asked := map[string]bool{}
+	seen := map[string]bool{}
 	empty := 0
 	for page := 1; ; page++ {
-		asked[q.query] = true
+		seen[req.query] = true
 		var next string
 		before, textBefore := len(list.Tags), text
-		err := r.ask(ctx, q, func(resp *http.Response) (err error) {
+		err := r.do(ctx, req, func(resp *http.Response) (err error) {
 			// A retry reads the page again.
 			list.Tags, text = list.Tags[:before], textBefore
 			if resp.StatusCode == http.StatusNotModified {
@@ -72,19 +72,19 @@ func (r *Registry) tags(ctx context.Context, repo registry.Repository, validator
 		}
 		switch {
 		case len(next) > maxPageQuery:
-			return list, lie("names the next page of its tags in %d bytes", len(next))
-		case asked[next]:
-			return list, lie("sends us round in circles: page %d of its tags leads back to one already read", page)
+			return list, protocolError("names the next page of its tags in %d bytes", len(next))
+		case seen[next]:
+			return list, protocolError("sends us round in circles: page %d of its tags leads back to one already read", page)
 		case empty > maxEmptyPages:
-			return list, lie("sends empty pages of tags without end")
+			return list, protocolError("sends empty pages of tags without end")
 		case page == maxPages:
-			return list, lie("has more than %d pages of tags", maxPages)
+			return list, protocolError("has more than %d pages of tags", maxPages)
 		}
-		q.query, q.validator = next, ""
+		req.query, req.validator = next, ""
 	}
 }
 
-// entityTag returns the validator of an answer, or "" when it has none fit to be stored.
+// entityTag returns the validator of a response, or "" when it has none fit to be stored.
 func entityTag(h http.Header) string {
 	tag := h.Get("ETag")
 	if len(tag) > maxValidator || strings.ContainsFunc(tag, func(c rune) bool { return c < ' ' || c > '~' }) {
@@ -111,7 +111,7 @@ func nextPage(links []string) string {
 			params, following := untilComma(after)
 			line = following
 			u, err := url.Parse(target)
-			if err == nil && u.RawQuery != "" && leadsOn(params) {
+			if err == nil && u.RawQuery != "" && isNext(params) {
 				return u.RawQuery
 			}
 		}
@@ -139,7 +139,7 @@ func untilComma(text string) (before, after string) {
 }
 
 // leadsOn reports whether the parameters of a link have the relation "next", or none.
-func leadsOn(params string) bool {
+func isNext(params string) bool {
 	hasRelation := false
 	for param := range strings.SplitSeq(params, ";") {
 		name, value, _ := strings.Cut(param, "=")
@@ -186,7 +186,7 @@ func (p *page) read() error {
 	for p.More() {
 		key, err := p.Token()
 		if err != nil {
-			return p.broken(err)
+			return p.readError(err)
 		}
 		if key != "tags" {
 			if err := p.skip(); err != nil {
@@ -200,10 +200,10 @@ func (p *page) read() error {
 		}
 	}
 	if _, err := p.Token(); err != nil {
-		return p.broken(err)
+		return p.readError(err)
 	}
 	if !found {
-		return lie("answered without a list of tags")
+		return protocolError("answered without a list of tags")
 	}
 	return nil
 }
@@ -213,23 +213,23 @@ func (p *page) list() error {
 	start, err := p.Token()
 	switch {
 	case err != nil:
-		return p.broken(err)
+		return p.readError(err)
 	case start == nil:
 		return nil
 	case start != json.Delim('['):
-		return lie("answered a list of tags that is none")
+		return protocolError("answered a list of tags that is none")
 	}
 	for p.More() {
 		t, err := p.Token()
 		if err != nil {
-			return p.broken(err)
+			return p.readError(err)
 		}
 		tag, isText := t.(string)
 		if !isText {
-			return lie("answered a list of tags with something else in it")
+			return protocolError("answered a list of tags with something else in it")
 		}
 		if strings.ContainsFunc(tag, unicode.IsControl) {
-			return lie("answered tags with control characters: %.40q", tag)
+			return protocolError("answered tags with control characters: %.40q", tag)
 		}
 		// What is no tag to an engine cannot be run; some registries list such names.
 		if reference.IsTag(tag) {
@@ -237,11 +237,11 @@ func (p *page) list() error {
 			p.text += len(tag)
 		}
 		if len(p.tags) > maxTags || p.text > maxTagText {
-			return lie("has more than %d tags, or %d MiB of them", maxTags, maxTagText>>20)
+			return protocolError("has more than %d tags, or %d MiB of them", maxTags, maxTagText>>20)
 		}
 	}
 	if _, err := p.Token(); err != nil {
-		return p.broken(err)
+		return p.readError(err)
 	}
 	return nil
 }
@@ -251,7 +251,7 @@ func (p *page) skip() error {
 	for depth := 0; ; {
 		t, err := p.Token()
 		if err != nil {
-			return p.broken(err)
+			return p.readError(err)
 		}
 		switch t {
 		case json.Delim('{'), json.Delim('['):
@@ -268,13 +268,13 @@ func (p *page) skip() error {
 func (p *page) open(delim json.Delim) error {
 	t, err := p.Token()
 	if err != nil {
-		return p.broken(err)
+		return p.readError(err)
 	}
 	if t != delim {
-		return lie("answered something else than a list of tags")
+		return protocolError("answered something else than a list of tags")
 	}
 	return nil
 }
 
-// broken explains why an answer could not be read to its end.
-func (p *page) broken(err error) error { return broken(err, "a list of tags", p.InputOffset()) }
+// readError explains why a page could not be read to its end.
+func (p *page) readError(err error) error { return readError(err, "a list of tags", p.InputOffset()) }

@@ -14,7 +14,7 @@ import (
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
-func TestTagPages(t *testing.T) {
+func TestTagsOfManyPages(t *testing.T) {
 	for _, size := range []int{1, 7, 100, 1000} {
 		sim, r := newSim(registrysim.Options{PageSize: size, ETags: true})
 		var tags []string
@@ -33,7 +33,7 @@ func TestTagPages(t *testing.T) {
 	}
 }
 
-func TestTagsNotModified(t *testing.T) {
+func TestTagsConditionalRequest(t *testing.T) {
 	sim, r := newSim(registrysim.Options{ETags: true})
 	list, err := r.Tags(t.Context(), app(), "")
 	if err != nil || list.Validator == "" || list.NotModified || len(list.Tags) != 3 {
@@ -50,7 +50,7 @@ func TestTagsNotModified(t *testing.T) {
 	}
 }
 
-func TestValidatorsFitForStorage(t *testing.T) {
+func TestEntityTagRejectsUnfit(t *testing.T) {
 	for tag, want := range map[string]string{`"abc"`: `"abc"`, `W/"abc"`: `W/"abc"`, "": "", "\"\x01\"": "", strings.Repeat("a", 300): ""} {
 		if got := entityTag(http.Header{"Etag": {tag}}); got != want {
 			t.Errorf("%q kept as %q", tag, got)
@@ -58,8 +58,8 @@ func TestValidatorsFitForStorage(t *testing.T) {
 	}
 }
 
-// What a registry may answer instead of a good list, and what the operator is told.
-func TestOddTagLists(t *testing.T) {
+// Lists that break the protocol, and the errors that the operator sees.
+func TestTagsRejectMalformedLists(t *testing.T) {
 	tests := []struct {
 		name, body string
 		tags       int
@@ -103,11 +103,11 @@ func TestOddTagLists(t *testing.T) {
 	}
 }
 
-func TestEndlessPages(t *testing.T) {
+func TestTagsRejectEndlessPages(t *testing.T) {
 	page := 0
 	tests := []struct {
 		name, want string
-		answer     func(w http.ResponseWriter)
+		respond    func(w http.ResponseWriter)
 		most       int
 	}{
 		{"in circles", "round in circles", func(w http.ResponseWriter) {
@@ -140,7 +140,7 @@ func TestEndlessPages(t *testing.T) {
 			page = 0
 			r := newRegistry(internet{simHost: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 				page++
-				test.answer(w)
+				test.respond(w)
 			})})
 			_, err := r.Tags(t.Context(), app(), "")
 			checkKind(t, err, sdk.ErrUnavailable)
@@ -152,7 +152,7 @@ func TestEndlessPages(t *testing.T) {
 }
 
 // A gap between pages is no end of the list.
-func TestSomeEmptyPages(t *testing.T) {
+func TestTagsContinueAfterEmptyPages(t *testing.T) {
 	page := 0
 	r := newRegistry(internet{simHost: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		if page++; page < 12 {

@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	// tokenLife is how long a token lives when its service does not say, or says
+	// tokenLife is how long a token is valid when its service does not say, or says
 	// less: the protocol promises 60 seconds.
 	tokenLife    = 60 * time.Second
 	maxTokenLife = 12 * time.Hour
@@ -28,12 +28,12 @@ const (
 	// maxScopes keeps a token, which names what it is for in some 100 bytes each,
 	// within the 8 KiB that servers accept as one header.
 	maxScopes = 80
-	// narrowTime is for how long a service that refuses several scopes at once is
-	// asked for one at a time.
+	// narrowTime is for how long tokens of a service that refuses several scopes at
+	// once are requested for one scope each.
 	narrowTime = 6 * time.Hour
-	// bulk is from what length on a token can be what makes a request too long.
-	bulk = 4 << 10
-	// refusalTime is for how long refused credentials are not shown again:
+	// longToken is from what length on a token can be what makes a request too long.
+	longToken = 4 << 10
+	// refusalTime is for how long refused credentials are not sent again:
 	// services lock accounts after too many wrong passwords.
 	refusalTime = time.Minute
 	// anyRepository is the key of a token that serves every repository.
@@ -41,14 +41,14 @@ const (
 )
 
 // sharedTokens are services whose anonymous tokens serve every public
-// repository, whatever scope they were asked for.
+// repository, whatever scope they were requested for.
 var sharedTokens = map[string]bool{"ghcr.io": true, "public.ecr.aws": true}
 
 // fewerScopes are services whose tokens are longer: Docker Hub writes the pull
 // limits beside each repository, some 165 bytes in all.
 var fewerScopes = map[string]int{"registry.docker.io": 40}
 
-// scopesOf returns for how many scopes one token of a service is asked.
+// scopesOf returns for how many scopes one token of a service is requested.
 func scopesOf(service string) int {
 	if n, few := fewerScopes[service]; few {
 		return n
@@ -61,7 +61,7 @@ type issuerKey struct {
 	user           sdk.Credentials
 }
 
-// issuer holds the tokens that one token service gave to one user.
+// issuer is the cache of the tokens that one token service issued to one user.
 type issuer struct {
 	// named means that the tokens are for a user with credentials.
 	named bool
@@ -71,10 +71,11 @@ type issuer struct {
 	tokens map[string]*token
 	// narrowUntil is until when tokens for many repositories do not work here.
 	narrowUntil time.Time
-	// most is for how many scopes tokens have proved short enough; 0 when none was too long.
-	most    int
-	refused error
-	until   time.Time
+	// maxScopes is for how many scopes tokens have proved short enough; 0 when none was too long.
+	maxScopes int
+	// refused is why the credentials were refused; it holds until refusedUntil.
+	refused      error
+	refusedUntil time.Time
 }
 
 // token is a token that is being fetched until ready is closed.
@@ -83,7 +84,7 @@ type token struct {
 	value   string
 	expires time.Time
 	err     error
-	// scopes is how many it was asked for.
+	// scopes is for how many it was requested.
 	scopes int
 	// any means that it should serve every repository.
 	any bool
@@ -94,64 +95,65 @@ type token struct {
 // wide reports whether a token should serve more scopes than one.
 func (t *token) wide() bool { return t.any || t.scopes > 1 }
 
-// request is what a token is wanted for.
-type request struct {
+// tokenRequest is what a token is wanted for.
+type tokenRequest struct {
 	scope string
-	// ask is the scope to ask for, where the registry wants another text than scope.
-	ask string
-	// together are scopes to ask for in the same request, if that saves one.
-	together []string
-	// most is how many scopes one token may be asked for.
-	most int
+	// demanded is the scope to request in place of scope, where the registry wants another text.
+	demanded string
+	// scopeHints are scopes to request at the same time, if that saves a request.
+	scopeHints []string
+	// maxScopes is how many scopes one token may be requested for.
+	maxScopes int
 	// anyScope means that a token of this service serves every repository.
 	anyScope bool
 	// narrow wants a token for this scope alone.
 	narrow bool
 }
 
-type fetch func(ctx context.Context, scopes []string) (string, time.Duration, error)
+// fetchFunc requests a token for scopes and returns it with its lifetime.
+type fetchFunc func(ctx context.Context, scopes []string) (string, time.Duration, error)
 
-// token returns a token for r, by asking only when none is there, and whether
-// it was asked for just now. Calls that want the same token wait for one request.
-func (i *issuer) token(ctx context.Context, r request, ask fetch) (t *token, fresh bool, err error) {
+// token returns a token for r, from the cache where it can, and whether it was
+// fetched just now. Concurrent calls for the same token wait for one request.
+func (i *issuer) token(ctx context.Context, r tokenRequest, fetch fetchFunc) (t *token, fresh bool, err error) {
 	for {
-		t, mine, err := i.claim(r)
+		t, claimed, err := i.claim(r)
 		if err != nil {
 			return nil, false, err
 		}
-		if mine != nil {
-			i.fill(ctx, t, mine, ask)
+		if claimed != nil {
+			i.fill(ctx, t, claimed, fetch)
 		}
 		select {
 		case <-t.ready:
 		case <-ctx.Done():
-			return nil, false, gaveUp(ctx)
+			return nil, false, contextError(ctx)
 		}
 		switch {
 		case t.err == nil:
-			return t, mine != nil, nil
-		case mine == nil && (errors.Is(t.err, context.Canceled) || errors.Is(t.err, context.DeadlineExceeded)):
-			// Whoever asked gave up; that is no answer for us.
-		case t.any && mine != nil:
-			// Our own scope was refused; others may ask with theirs.
+			return t, claimed != nil, nil
+		case claimed == nil && (errors.Is(t.err, context.Canceled) || errors.Is(t.err, context.DeadlineExceeded)):
+			// The call that fetched it was cancelled, which says nothing about this one.
+		case t.any && claimed != nil:
+			// This scope was refused; concurrent calls may succeed with theirs.
 			return nil, false, t.err
 		case t.wide() && tooWide(t.err):
-			// The issuer asks for less now.
+			// The next claim is for fewer scopes.
 		default:
 			return nil, false, t.err
 		}
 		if ctx.Err() != nil {
-			return nil, false, gaveUp(ctx)
+			return nil, false, contextError(ctx)
 		}
 	}
 }
 
-// claim returns a usable token, or one that the caller must fill by asking for the scopes in mine.
-func (i *issuer) claim(r request) (t *token, mine []string, err error) {
+// claim returns a usable token, or a new one and the scopes for which the caller must fill it.
+func (i *issuer) claim(r tokenRequest) (t *token, scopes []string, err error) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	now := time.Now()
-	if i.refused != nil && now.Before(i.until) {
+	if i.refused != nil && now.Before(i.refusedUntil) {
 		return nil, nil, i.refused
 	}
 	if t := i.live(r.scope, now); t != nil && !(r.narrow && t.wide()) {
@@ -165,36 +167,43 @@ func (i *issuer) claim(r request) (t *token, mine []string, err error) {
 	i.prune(now)
 	t = &token{ready: make(chan struct{}), worked: map[string]bool{}}
 	i.tokens[r.scope] = t
-	mine = []string{r.scope}
-	if r.ask != "" {
-		mine[0] = r.ask
+	scopes = []string{r.scope}
+	if r.demanded != "" {
+		scopes[0] = r.demanded
 	}
 	switch {
 	case r.narrow:
 	case r.anyScope:
 		i.tokens[anyRepository], t.any = t, true
 	default:
-		most := r.most
-		if i.most > 0 {
-			most = min(most, i.most)
-		}
-		length := scopeLength(mine[0])
-		for _, scope := range r.together {
-			if len(mine) >= most {
-				break
-			}
-			if i.live(scope, now) != nil {
-				continue
-			}
-			if length += scopeLength(scope); length > maxScopeText {
-				break
-			}
-			i.tokens[scope] = t
-			mine = append(mine, scope)
-		}
+		scopes = i.addHints(r, t, scopes, now)
 	}
-	t.scopes = len(mine)
-	return t, mine, nil
+	t.scopes = len(scopes)
+	return t, scopes, nil
+}
+
+// addHints adds the scope hints for which there is no token yet, as many as one
+// token and its request may have. The caller holds the lock.
+func (i *issuer) addHints(r tokenRequest, t *token, scopes []string, now time.Time) []string {
+	most := r.maxScopes
+	if i.maxScopes > 0 {
+		most = min(most, i.maxScopes)
+	}
+	length := scopeLength(scopes[0])
+	for _, scope := range r.scopeHints {
+		if len(scopes) >= most {
+			break
+		}
+		if i.live(scope, now) != nil {
+			continue
+		}
+		if length += scopeLength(scope); length > maxScopeText {
+			break
+		}
+		i.tokens[scope] = t
+		scopes = append(scopes, scope)
+	}
+	return scopes
 }
 
 // live returns the token under a key unless it has expired. A token being fetched is live.
@@ -222,8 +231,8 @@ func (i *issuer) prune(now time.Time) {
 }
 
 // fill fetches a claimed token.
-func (i *issuer) fill(ctx context.Context, t *token, scopes []string, ask fetch) {
-	value, life, err := ask(ctx, scopes)
+func (i *issuer) fill(ctx context.Context, t *token, scopes []string, fetch fetchFunc) {
+	value, life, err := fetch(ctx, scopes)
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	t.value, t.err, t.expires = value, err, time.Now().Add(life-tokenMargin)
@@ -231,11 +240,11 @@ func (i *issuer) fill(ctx context.Context, t *token, scopes []string, ask fetch)
 		i.forget(t)
 		switch {
 		case t.scopes > 1 && tooLong(statusOf(err)):
-			i.most = t.scopes / 2
+			i.maxScopes = t.scopes / 2
 		case t.scopes > 1 && tooWide(err):
 			i.narrowUntil = time.Now().Add(narrowTime)
 		case i.named && wrongCredentials(err):
-			i.refused, i.until = err, time.Now().Add(refusalTime)
+			i.refused, i.refusedUntil = err, time.Now().Add(refusalTime)
 		}
 	}
 	close(t.ready)
@@ -250,7 +259,7 @@ func (i *issuer) forget(t *token) {
 	}
 }
 
-// accepted tells that a registry took t. A token for one scope that works
+// accepted records that a registry accepted t. A token for one scope that works
 // where a wide one did not proves that wide ones do not work here.
 func (i *issuer) accepted(t *token, scope string, afterWide bool) {
 	i.mu.Lock()
@@ -261,21 +270,21 @@ func (i *issuer) accepted(t *token, scope string, afterWide bool) {
 	}
 }
 
-// bulky tells that a registry refused a request as too long. It reports
-// whether t may be the reason; the next token will be for fewer scopes.
-func (i *issuer) bulky(t *token) bool {
+// rejectedAsTooLong records that a registry refused a request as too long. It
+// reports whether t may be the reason; the next token will be for fewer scopes.
+func (i *issuer) rejectedAsTooLong(t *token) bool {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	if t.scopes < 2 || len(t.value) < bulk || len(t.worked) > 0 {
+	if t.scopes < 2 || len(t.value) < longToken || len(t.worked) > 0 {
 		return false
 	}
 	i.forget(t)
-	i.most = t.scopes / 2
+	i.maxScopes = t.scopes / 2
 	return true
 }
 
-// rejected tells that a registry did not take t. It reports whether the fault
-// may be that t is wide; else t has ended before its time.
+// rejected records that a registry did not accept t. It reports whether the reason
+// may be that t is wide; else t has expired early.
 func (i *issuer) rejected(t *token, scope string) (wide bool) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -289,8 +298,8 @@ func (i *issuer) rejected(t *token, scope string) (wide bool) {
 	return true
 }
 
-// tooWide reports whether a refusal may be due to asking for many scopes at
-// once. Some services answer that with an internal error.
+// tooWide reports whether a refusal may be due to a request for many scopes at
+// once. Some services respond to that with an internal error.
 func tooWide(err error) bool {
 	status := statusOf(err)
 	return status >= 400 && status <= http.StatusNotImplemented && status != http.StatusTooManyRequests
@@ -306,31 +315,31 @@ func wrongCredentials(err error) bool {
 	return statusOf(err) == http.StatusUnauthorized
 }
 
-// readToken reads the answer of a token service.
+// readToken reads the response of a token service.
 func readToken(resp *http.Response) (string, time.Duration, error) {
 	body, err := httpclient.ReadAll(resp, maxTokenBody)
 	if err != nil {
 		return "", 0, err
 	}
-	var answer struct {
+	var response struct {
 		Token       string      `json:"token"`
 		AccessToken string      `json:"access_token"`
 		ExpiresIn   json.Number `json:"expires_in"`
 	}
-	if json.Unmarshal(body, &answer) != nil {
+	if json.Unmarshal(body, &response) != nil {
 		if isWebPage(resp) {
 			return "", 0, webPage(resp)
 		}
-		return "", 0, lie("gave no token: the answer is not the expected JSON (%d bytes, %.40q)", len(body), resp.Header.Get("Content-Type"))
+		return "", 0, protocolError("gave no token: the answer is not the expected JSON (%d bytes, %.40q)", len(body), resp.Header.Get("Content-Type"))
 	}
-	value := answer.Token
+	value := response.Token
 	if value == "" {
-		value = answer.AccessToken
+		value = response.AccessToken
 	}
 	if value == "" || strings.ContainsFunc(value, func(c rune) bool { return c <= ' ' || c >= 0x7f }) {
-		return "", 0, lie("gave no usable token")
+		return "", 0, protocolError("gave no usable token")
 	}
-	seconds, err := answer.ExpiresIn.Float64()
+	seconds, err := response.ExpiresIn.Float64()
 	if err != nil {
 		seconds = 0
 	}
@@ -355,10 +364,10 @@ func tokenURL(realm *url.URL, service string, scopes []string) *url.URL {
 	return &u
 }
 
-// refresh asks a token service for what the query of the usual request says, by
-// trading an identity token
+// refreshRequest is the request for the token that the query of the usual request
+// describes, in exchange for an identity token
 // (https://distribution.github.io/distribution/spec/auth/oauth/).
-func refresh(ctx context.Context, realm *url.URL, query url.Values, token string) *http.Request {
+func refreshRequest(ctx context.Context, realm *url.URL, query url.Values, token string) *http.Request {
 	form := url.Values{"grant_type": {"refresh_token"}, "client_id": {"dogwatch"}, "refresh_token": {token}}
 	form["service"], form["scope"] = query["service"], []string{strings.Join(query["scope"], " ")}
 	req := newRequest(ctx, http.MethodPost, realm, http.Header{"Accept": {"application/json"}})

@@ -18,7 +18,7 @@ import (
 )
 
 // What tokens cost: requests for a first and a second round over five repositories.
-func TestTokenSharing(t *testing.T) {
+func TestTokenScopeHints(t *testing.T) {
 	tests := []struct {
 		name   string
 		scopes registrysim.Scopes
@@ -42,13 +42,13 @@ func TestTokenSharing(t *testing.T) {
 			}
 			sim, r := newSim(o)
 			repos := pushAll(sim, fiveNames...)
-			askAll(t, r, repos)
+			listAll(t, r, repos)
 			test.first.MaxInFlight = 1
 			if got := sim.Counts(); got != test.first {
 				t.Errorf("first round %+v\nwant        %+v", got, test.first)
 			}
 			sim.ResetCounts()
-			askAll(t, r, repos)
+			listAll(t, r, repos)
 			if got := sim.Counts(); got.Total != len(repos) {
 				t.Errorf("second round %+v", got)
 			}
@@ -56,8 +56,8 @@ func TestTokenSharing(t *testing.T) {
 	}
 }
 
-// Many questions at once meet a host that nobody knows yet.
-func TestFirstVisitorGoesAlone(t *testing.T) {
+// Many requests at once go to a host that is not known yet.
+func TestDiscoverySendsOneRequestAlone(t *testing.T) {
 	sim, r := newSim(registrysim.Options{Auth: registrysim.Token})
 	repos := pushAll(sim, fiveNames...)
 	var all sync.WaitGroup
@@ -76,27 +76,27 @@ func TestFirstVisitorGoesAlone(t *testing.T) {
 	}
 }
 
-func TestTokenEnds(t *testing.T) {
+func TestTokenIsRenewedBeforeItExpires(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sim, r := newSim(registrysim.Options{Auth: registrysim.Token, TokenLife: 5 * time.Minute})
 		repos := pushAll(sim, fiveNames...)
-		askAll(t, r, repos)
+		listAll(t, r, repos)
 		sim.ResetCounts()
 
 		time.Sleep(5*time.Minute - tokenMargin - time.Second)
-		askAll(t, r, repos)
+		listAll(t, r, repos)
 		if got := sim.Counts(); got.Total != 5 {
 			t.Errorf("before its end: %+v", got)
 		}
 		sim.ResetCounts()
 		time.Sleep(2 * time.Second)
-		askAll(t, r, repos)
+		listAll(t, r, repos)
 		if got := sim.Counts(); got.Total != 6 || got.Refused != 0 {
 			t.Errorf("shortly before its end: %+v, want a new token unasked", got)
 		}
 		sim.ResetCounts()
 		sim.ExpireTokens()
-		askAll(t, r, repos)
+		listAll(t, r, repos)
 		if got := sim.Counts(); got.Total != 7 || got.Tokens != 1 || got.Refused != 1 {
 			t.Errorf("revoked: %+v, want one refusal and one new token for all", got)
 		}
@@ -104,11 +104,11 @@ func TestTokenEnds(t *testing.T) {
 }
 
 // A registry that wants more than "pull" before it lists tags, as Azure's does.
-func TestFurtherActions(t *testing.T) {
-	var asked []string
+func TestTokenScopeWithFurtherActions(t *testing.T) {
+	var scopes []string
 	h := http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		if req.URL.Path == "/token" {
-			asked = append(asked, strings.Join(req.URL.Query()["scope"], " "))
+			scopes = append(scopes, strings.Join(req.URL.Query()["scope"], " "))
 			fmt.Fprintf(w, `{"access_token":"%x"}`, strings.Join(req.URL.Query()["scope"], " "))
 			return
 		}
@@ -121,13 +121,13 @@ func TestFurtherActions(t *testing.T) {
 	})
 	r := newRegistry(internet{simHost: h})
 	mustTags(t, r, app("team/app", "team/other"))
-	if want := []string{"repository:team/app:pull,metadata_read repository:team/other:pull,metadata_read"}; !slices.Equal(asked, want) {
-		t.Errorf("asked for %q, want %q", asked, want)
+	if want := []string{"repository:team/app:pull,metadata_read repository:team/other:pull,metadata_read"}; !slices.Equal(scopes, want) {
+		t.Errorf("requested %q, want %q", scopes, want)
 	}
 }
 
 // A registry behind which the repository has another name.
-func TestScopeOfAnotherName(t *testing.T) {
+func TestTokenScopeOfAnotherName(t *testing.T) {
 	h := http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		scope := req.URL.Query().Get("scope")
 		switch {
@@ -177,23 +177,23 @@ func TestReadToken(t *testing.T) {
 	}
 }
 
-// The one that asks for a token gives up; the others who wait for it do not fail with it.
-func TestTokenSurvivesItsAsker(t *testing.T) {
+// The call that fetches a token is cancelled; the calls that wait for it do not fail.
+func TestTokenIsFetchedAgainAfterCancel(t *testing.T) {
 	i := &issuer{tokens: map[string]*token{}}
 	ctx, cancel := context.WithCancel(t.Context())
-	asked, gone := make(chan struct{}), make(chan error)
+	fetching, gone := make(chan struct{}), make(chan error)
 	go func() {
-		_, _, err := i.token(ctx, request{scope: "s"}, func(ctx context.Context, _ []string) (string, time.Duration, error) {
-			close(asked)
+		_, _, err := i.token(ctx, tokenRequest{scope: "s"}, func(ctx context.Context, _ []string) (string, time.Duration, error) {
+			close(fetching)
 			<-ctx.Done()
 			return "", 0, ctx.Err()
 		})
 		gone <- err
 	}()
-	<-asked
+	<-fetching
 	got := make(chan string)
 	go func() {
-		tok, _, err := i.token(t.Context(), request{scope: "s"}, func(context.Context, []string) (string, time.Duration, error) {
+		tok, _, err := i.token(t.Context(), tokenRequest{scope: "s"}, func(context.Context, []string) (string, time.Duration, error) {
 			return "fine", time.Minute, nil
 		})
 		if err != nil {
@@ -203,7 +203,7 @@ func TestTokenSurvivesItsAsker(t *testing.T) {
 	}()
 	cancel()
 	if err := <-gone; !errors.Is(err, context.Canceled) {
-		t.Errorf("the asker got %v", err)
+		t.Errorf("the caller got %v", err)
 	}
 	if value := <-got; value != "fine" {
 		t.Errorf("the other got %q", value)
@@ -222,7 +222,7 @@ func TestTokenURL(t *testing.T) {
 }
 
 // A request for very many repositories stays within what servers accept.
-func TestManyScopes(t *testing.T) {
+func TestTokenRequestLengthIsBounded(t *testing.T) {
 	var longest int
 	sim := registrysim.New(registrysim.Options{Auth: registrysim.Token})
 	h := http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
@@ -234,7 +234,7 @@ func TestManyScopes(t *testing.T) {
 		names = append(names, fmt.Sprintf("a-rather-long-organisation-name/application-%d", n))
 	}
 	r := newRegistry(internet{simHost: h})
-	askAll(t, r, pushAll(sim, names...))
+	listAll(t, r, pushAll(sim, names...))
 	if longest > 8000 || sim.Counts().Tokens > 6 {
 		t.Errorf("%d tokens, the longest request has %d bytes", sim.Counts().Tokens, longest)
 	}

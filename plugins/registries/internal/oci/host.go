@@ -14,13 +14,13 @@ import (
 	"github.com/dogwatch/dogwatch/sdk/registry"
 )
 
-// maxKnown bounds what registries that invent host names can make us remember;
-// beyond it everything is learned anew.
+// maxKnown bounds the hosts and token services in memory, whose names registries
+// may make up; beyond it everything is learned anew.
 const maxKnown = 1024
 
 // Shared is what the registries of one process know together. It is safe for concurrent use.
 type Shared struct {
-	lender Lender // nil when nothing is lent
+	defaultLogin DefaultLogin // nil when there is none
 
 	mu      sync.Mutex
 	hosts   map[string]*host
@@ -42,7 +42,7 @@ func (s *Shared) host(u *url.URL) *host {
 		if len(s.hosts) == maxKnown {
 			clear(s.hosts)
 		}
-		h = &host{slots: make(chan struct{}, maxInFlight), met: make(chan struct{}), paused: map[string]time.Time{}, limits: map[string]registry.Limit{}}
+		h = &host{slots: make(chan struct{}, maxInFlight), discovered: make(chan struct{}), paused: map[string]time.Time{}, limits: map[string]registry.Limit{}}
 		s.hosts[key] = h
 	}
 	return h
@@ -64,32 +64,33 @@ func (s *Shared) issuer(c challenge, user sdk.Credentials) *issuer {
 	return i
 }
 
-// host is what is known of one host: how it wants to be asked, and how often.
+// host is what is known of one host: what it demands of requests, and how many it allows.
 type host struct {
+	// slots is a semaphore for the requests in flight.
 	slots chan struct{}
-	// met is closed when a first visitor has left: what the host demands is known then.
-	met chan struct{}
+	// discovered is closed after the first request: what the host demands is known then.
+	discovered chan struct{}
 
 	mu sync.Mutex
-	// next is when another visitor may go in while none has left.
-	next time.Time
-	// demand is the challenge to answer; nil while none is known.
+	// nextDiscovery is when another request may be sent while none has returned.
+	nextDiscovery time.Time
+	// demand is the challenge to meet; nil while none is known.
 	demand *challenge
 	// actions are what scopes must name besides "pull" on this host.
 	actions []string
 	// paused is until when the host wants no requests, by user name.
 	paused map[string]time.Time
-	// limits are what the host said last of its limits, by user name.
+	// limits are the rate limits that the host last reported, by user name.
 	limits map[string]registry.Limit
 	heads  headState
-	// moved is where the host's API has gone, until movedUntil.
-	moved      *url.URL
-	movedUntil time.Time
-	// movedPublic means that a public address has said so.
-	movedPublic bool
+	// redirect is where the host redirects its whole API, until redirectUntil.
+	redirect      *url.URL
+	redirectUntil time.Time
+	// redirectPublic means that it was a public address that redirected.
+	redirectPublic bool
 }
 
-// headState tells whether a host answers HEAD requests for manifests.
+// headState says whether a host supports HEAD requests for manifests.
 type headState int
 
 const (
@@ -98,77 +99,77 @@ const (
 	headFails
 )
 
-// meetTime is how long visitors wait for the first one before another goes in.
-// Few hosts take so long to demand a login, and what they are asked meanwhile is
-// one request more.
-const meetTime = 2 * time.Second
+// discoveryTime is how long requests wait for the first one before another is sent.
+// Few hosts take so long to demand a login, and the cost is one request more.
+const discoveryTime = 2 * time.Second
 
-// enter lets the first visitor in alone, so that one request and not eight find
-// out what the host demands; the others wait until it leaves. While it does not,
-// because what it asked about hangs, one more goes in every meetTime.
-func (h *host) enter(ctx context.Context) (leave func(), err error) {
+// discover sends the first request alone, so that one request and not eight
+// discover what the host demands; concurrent ones wait until it calls done. While
+// it hangs, one more is sent every discoveryTime.
+func (h *host) discover(ctx context.Context) (done func(), err error) {
 	for {
-		wait := h.turn(time.Now())
+		wait := h.discoveryWait(time.Now())
 		if wait == 0 {
-			return h.meet, nil
+			return h.finishDiscovery, nil
 		}
 		timer := time.NewTimer(wait)
 		select {
-		case <-h.met:
+		case <-h.discovered:
 			timer.Stop()
 			return func() {}, nil
 		case <-timer.C:
 		case <-ctx.Done():
 			timer.Stop()
-			return nil, gaveUp(ctx)
+			return nil, contextError(ctx)
 		}
 	}
 }
 
-// turn returns 0 when a visitor may go in now, and else how long it waits at most.
-func (h *host) turn(now time.Time) (wait time.Duration) {
+// discoveryWait returns 0 when a request may be sent now, and else the maximum wait.
+func (h *host) discoveryWait(now time.Time) (wait time.Duration) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.known() {
+	if h.isDiscovered() {
 		return 0
 	}
-	if wait = h.next.Sub(now); wait > 0 {
+	if wait = h.nextDiscovery.Sub(now); wait > 0 {
 		return wait
 	}
-	h.next = now.Add(meetTime)
+	h.nextDiscovery = now.Add(discoveryTime)
 	return 0
 }
 
-// meet lets everybody in.
-func (h *host) meet() {
+// finishDiscovery releases the requests that wait for discovery.
+func (h *host) finishDiscovery() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if !h.known() {
-		close(h.met)
+	if !h.isDiscovered() {
+		close(h.discovered)
 	}
 }
 
-func (h *host) known() bool {
+func (h *host) isDiscovered() bool {
 	select {
-	case <-h.met:
+	case <-h.discovered:
 		return true
 	default:
 		return false
 	}
 }
 
-// do runs one exchange in one of the host's slots.
-func (h *host) do(ctx context.Context, user string, exchange func() error) error {
+// throttle runs one exchange in one of the host's slots, after the pause that its
+// rate limit demands; a longer pause than maxWait is a *sdk.RateLimitedError.
+func (h *host) throttle(ctx context.Context, user string, exchange func() error) error {
 	select {
 	case h.slots <- struct{}{}:
 	case <-ctx.Done():
-		return gaveUp(ctx)
+		return contextError(ctx)
 	}
 	defer func() { <-h.slots }()
 	h.mu.Lock()
 	wait := time.Until(h.paused[user])
 	h.mu.Unlock()
-	if wait > patience {
+	if wait > maxWait {
 		wait = wait.Truncate(time.Second) + time.Second // registries count in seconds
 		return sdk.RateLimited(wait, fmt.Errorf("the registry asked for a pause of %v more", wait))
 	}
@@ -185,8 +186,8 @@ func (h *host) challenge() *challenge {
 	return h.demand
 }
 
-// learn remembers a challenge about a repository. It reports whether that
-// changes what the next request will carry.
+// learn records a challenge about a repository. It reports whether that changes
+// what the next request will carry.
 func (h *host) learn(c challenge, repo string) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -195,8 +196,8 @@ func (h *host) learn(c challenge, repo string) bool {
 		h.demand = &c
 	}
 	for word := range strings.FieldsSeq(c.scope) {
-		actions, ours := strings.CutPrefix(word, "repository:"+repo+":")
-		if !ours {
+		actions, matches := strings.CutPrefix(word, "repository:"+repo+":")
+		if !matches {
 			continue
 		}
 		for action := range strings.SplitSeq(actions, ",") {
@@ -231,34 +232,34 @@ func (h *host) setHead(s headState) {
 	h.mu.Unlock()
 }
 
-// moveTime is for how long a host that passes questions on to another one is not asked itself.
-const moveTime = 10 * time.Minute
+// redirectTime is for how long requests skip a host that redirects to another one.
+const redirectTime = 10 * time.Minute
 
-// redirect remembers that from is answered by to, when only the host differs.
-// public means that a public address has said so.
-func (h *host) redirect(from, to *url.URL, public bool) {
+// setRedirect records a redirect that changes only the host. public means that it
+// was a public address that redirected.
+func (h *host) setRedirect(from, to *url.URL, public bool) {
 	if from.Path != to.Path {
 		return
 	}
 	h.mu.Lock()
-	h.moved, h.movedUntil, h.movedPublic = to, time.Now().Add(moveTime), public
+	h.redirect, h.redirectUntil, h.redirectPublic = to, time.Now().Add(redirectTime), public
 	h.mu.Unlock()
 }
 
-// follow returns where a question to u is answered, and whether a public address has said so.
-func (h *host) follow(u *url.URL) (to *url.URL, public bool) {
+// redirectOf returns where a request to u is redirected, and whether a public address has redirected it.
+func (h *host) redirectOf(u *url.URL) (to *url.URL, public bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.moved == nil || time.Now().After(h.movedUntil) {
+	if h.redirect == nil || time.Now().After(h.redirectUntil) {
 		return u, false
 	}
 	there := *u
-	there.Scheme, there.Host = h.moved.Scheme, h.moved.Host
-	return &there, h.movedPublic
+	there.Scheme, there.Host = h.redirect.Scheme, h.redirect.Host
+	return &there, h.redirectPublic
 }
 
-// gaveUp is the error of a call whose context ended before it had an answer.
-func gaveUp(ctx context.Context) error {
+// contextError is the error of a call whose context ended before it had a response.
+func contextError(ctx context.Context) error {
 	err := fmt.Errorf("waiting for the registry: %w", ctx.Err())
 	if errors.Is(err, context.Canceled) {
 		return err
@@ -276,6 +277,6 @@ func sleep(ctx context.Context, d time.Duration) error {
 	case <-timer.C:
 		return nil
 	case <-ctx.Done():
-		return gaveUp(ctx)
+		return contextError(ctx)
 	}
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/dogwatch/dogwatch/sdk/registry"
 )
 
-// internet is hosts in memory: what is sent to a host, its handler answers at
+// internet is hosts in memory: what is sent to a host, its handler serves at
 // once. It is a Doer that follows redirects, and an http.RoundTripper.
 type internet map[string]http.Handler
 
@@ -58,10 +58,10 @@ func (n internet) RoundTrip(req *http.Request) (resp *http.Response, err error) 
 	return resp, nil
 }
 
-// simHost is the host of the registry under test; it is asked without encryption.
+// simHost is the host of the registry under test; it is requested without encryption.
 const simHost = "sim.test"
 
-// newSim returns a simulated registry with one repository, and a Registry that asks it.
+// newSim returns a simulated registry with one repository, and a Registry that is its client.
 func newSim(o registrysim.Options, change ...func(*Config)) (*registrysim.Registry, *Registry) {
 	sim := registrysim.New(o)
 	sim.Push("team/app", "1.0.0", "1.1.0", "latest")
@@ -86,12 +86,12 @@ func withLogin(user, password string) func(*Config) {
 }
 
 // app is the repository that every simulated registry has.
-func app(together ...string) registry.Repository {
-	return registry.Repository{Host: simHost, Name: "team/app", ScopeHints: together}
+func app(hints ...string) registry.Repository {
+	return registry.Repository{Host: simHost, Name: "team/app", ScopeHints: hints}
 }
 
-func repo(name string, together ...string) registry.Repository {
-	return registry.Repository{Host: simHost, Name: name, ScopeHints: together}
+func repo(name string, hints ...string) registry.Repository {
+	return registry.Repository{Host: simHost, Name: name, ScopeHints: hints}
 }
 
 // mustTags lists tags and fails the test when that fails.

@@ -14,9 +14,9 @@ import (
 	"github.com/dogwatch/dogwatch/plugins/registries/registrysim"
 )
 
-// TestHangingRepositoryAtFirstContact holds up the others of its host for a
+// TestDiscoveryIsNotHeldUpByHangingRepositories holds up the others of its host for a
 // moment only, and costs one request for each repository that hangs.
-func TestHangingRepositoryAtFirstContact(t *testing.T) {
+func TestDiscoveryIsNotHeldUpByHangingRepositories(t *testing.T) {
 	for hanging := range 3 {
 		t.Run(fmt.Sprint(hanging), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -49,8 +49,8 @@ func TestHangingRepositoryAtFirstContact(t *testing.T) {
 						if _, err := r.Tags(ctx, other, ""); err != nil {
 							t.Error(err)
 						}
-						if took, most := time.Since(began), time.Duration(hanging)*meetTime; took > most {
-							t.Errorf("%s was answered after %s, want %s at most", other.Name, took, most)
+						if took, most := time.Since(began), time.Duration(hanging)*discoveryTime; took > most {
+							t.Errorf("%s had its response after %s, want %s at most", other.Name, took, most)
 						}
 					})
 				}
@@ -64,12 +64,12 @@ func TestHangingRepositoryAtFirstContact(t *testing.T) {
 	}
 }
 
-// TestFirstContactThatIsSlow is waited for: nobody else asks what it finds out.
-func TestFirstContactThatIsSlow(t *testing.T) {
+// The other requests wait for a first one that is slow, within discoveryTime.
+func TestDiscoveryWaitsForSlowFirstRequest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sim := registrysim.New(registrysim.Options{Auth: registrysim.Token})
 		r := newRegistry(internet{simHost: http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
-			time.Sleep(meetTime - time.Millisecond)
+			time.Sleep(discoveryTime - time.Millisecond)
 			sim.ServeHTTP(w, req)
 		})})
 		var wait sync.WaitGroup

@@ -15,7 +15,7 @@ import (
 )
 
 // named returns n names of repositories as long as those of real ones.
-func named(n int) []string {
+func repositoryNames(n int) []string {
 	names := make([]string, n)
 	for i := range names {
 		names[i] = fmt.Sprintf("organisation/application-%03d", i)
@@ -25,7 +25,7 @@ func named(n int) []string {
 
 // A hundred and twenty repositories of Docker Hub and of GitHub, before and
 // after their tokens have ended.
-func TestTokensOfManyRepositories(t *testing.T) {
+func TestTokenIsSharedByManyRepositories(t *testing.T) {
 	tests := []struct {
 		service string
 		scopes  registrysim.Scopes
@@ -39,9 +39,9 @@ func TestTokensOfManyRepositories(t *testing.T) {
 		t.Run(test.service, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				sim, r := newSim(registrysim.Options{Auth: registrysim.Token, Service: test.service, Scopes: test.scopes})
-				repos := pushAll(sim, named(120)...)
+				repos := pushAll(sim, repositoryNames(120)...)
 				for round := range 3 {
-					askAll(t, r, repos)
+					listAll(t, r, repos)
 					got := sim.Counts()
 					refused := 0
 					if round == 0 {
@@ -59,12 +59,12 @@ func TestTokensOfManyRepositories(t *testing.T) {
 }
 
 // A check of two hundred repositories of three hosts, whose tokens have ended.
-func TestCheckAfterTokensEnded(t *testing.T) {
+func TestRequestCountOfTwoHundredRepositories(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		hosts := internet{}
 		shared := NewShared()
 		var sims []*registrysim.Registry
-		ask := func() (sum registrysim.Counts) {
+		check := func() (sum registrysim.Counts) {
 			for h, sim := range sims {
 				host := fmt.Sprintf("r%d.test", h)
 				r := shared.New(Config{Instance: "registry.custom." + host, HTTP: hosts, Hosts: []registry.Host{{Pattern: host, URL: "http://" + host + "/v2"}}})
@@ -86,11 +86,11 @@ func TestCheckAfterTokensEnded(t *testing.T) {
 			sims = append(sims, registrysim.New(registrysim.Options{Auth: registrysim.Token}))
 			hosts[fmt.Sprintf("r%d.test", h)] = sims[h]
 		}
-		if got := ask(); got.Total != 206 {
+		if got := check(); got.Total != 206 {
 			t.Errorf("first check: %+v, want 200 lists, 3 challenges and 3 tokens", got)
 		}
 		time.Sleep(time.Hour)
-		if got := ask(); got.Total != 203 || got.Tokens != 3 {
+		if got := check(); got.Total != 203 || got.Tokens != 3 {
 			t.Errorf("after an hour: %+v, want 200 lists and 3 tokens", got)
 		}
 	})
@@ -98,7 +98,7 @@ func TestCheckAfterTokensEnded(t *testing.T) {
 
 // GitHub refuses a token for what only some may see. That says nothing about
 // the token that serves everything else.
-func TestOnePrivateRepositoryAmongShared(t *testing.T) {
+func TestPrivateRepositoryDoesNotNarrowSharedToken(t *testing.T) {
 	sim := registrysim.New(registrysim.Options{Auth: registrysim.Token, Service: "ghcr.io", Scopes: registrysim.EveryTarget, Private: func(repo string) bool { return repo == "a/a" }})
 	front := http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		if req.URL.Query().Get("scope") == "repository:a/a:pull" {
@@ -112,15 +112,15 @@ func TestOnePrivateRepositoryAmongShared(t *testing.T) {
 	for range 2 {
 		_, err := r.Tags(t.Context(), repos[0], "")
 		checkKind(t, err, sdk.ErrUnauthorized)
-		askAll(t, r, repos[1:])
+		listAll(t, r, repos[1:])
 	}
 	if got := sim.Counts(); got.Tokens != 1 {
 		t.Errorf("%+v, want one token for the others", got)
 	}
 }
 
-// Servers that accept less than we send are asked for less, and not for one thing at a time.
-func TestRequestsTooLong(t *testing.T) {
+// A server that rejects long requests gets shorter ones, yet not one per scope.
+func TestTooLongRequestsAreRetriedWithFewerScopes(t *testing.T) {
 	tests := []struct {
 		name   string
 		front  func(sim *registrysim.Registry) http.HandlerFunc
@@ -153,14 +153,14 @@ func TestRequestsTooLong(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			sim := registrysim.New(registrysim.Options{Auth: registrysim.Token})
 			r := newRegistry(internet{simHost: test.front(sim)})
-			repos := pushAll(sim, named(100)...)
-			askAll(t, r, repos)
+			repos := pushAll(sim, repositoryNames(100)...)
+			listAll(t, r, repos)
 			if got := sim.Counts(); got.Tokens > test.tokens {
 				t.Errorf("%d tokens, want at most %d", got.Tokens, test.tokens)
 			}
 		})
 	}
-	// What a registry answers to a short request is its own affair.
+	// A 400 for a short request is not due to its length.
 	sim, r := newSim(registrysim.Options{Auth: registrysim.Token})
 	repos := pushAll(sim, fiveNames...)
 	sim.Inject(registrysim.TagsRequest, 1, registrysim.Status(401, "", "WWW-Authenticate", `Bearer realm="http://sim.test/token",service="sim"`))
@@ -170,7 +170,7 @@ func TestRequestsTooLong(t *testing.T) {
 	}
 }
 
-// padded puts what a request has in X-Pad behind the token that answers it,
+// padded puts what a request has in X-Pad behind the token of the response,
 // and takes it away from one that is shown.
 func padded(sim http.Handler) http.HandlerFunc {
 	return func(w http.ResponseWriter, req *http.Request) {
@@ -197,19 +197,19 @@ func (p *padder) Write(body []byte) (int, error) {
 	return len(body), err
 }
 
-// A service that had trouble once is asked for many scopes again, later.
-func TestNarrowServiceIsGivenAnotherChance(t *testing.T) {
+// After narrowTime a service that failed once gets requests for many scopes again.
+func TestManyScopesAreRequestedAgainLater(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sim, r := newSim(registrysim.Options{Auth: registrysim.Token})
 		repos := pushAll(sim, fiveNames...)
 		sim.Inject(registrysim.TokenRequest, 1, registrysim.Status(500, ""))
-		askAll(t, r, repos)
+		listAll(t, r, repos)
 		if got := sim.Counts().Tokens; got != 6 {
 			t.Errorf("%d tokens, want one that failed and one each", got)
 		}
 		sim.ResetCounts()
 		time.Sleep(narrowTime + time.Minute)
-		askAll(t, r, repos)
+		listAll(t, r, repos)
 		if got := sim.Counts().Tokens; got != 1 {
 			t.Errorf("%d tokens later, want one for all", got)
 		}
@@ -217,12 +217,12 @@ func TestNarrowServiceIsGivenAnotherChance(t *testing.T) {
 }
 
 // A cache that keeps its copies below a project of its own, as Harbor does.
-func TestAddressBelowAProject(t *testing.T) {
+func TestMirrorBelowAProject(t *testing.T) {
 	for _, root := range []string{"", "/registry"} {
 		sim := registrysim.New(registrysim.Options{Auth: registrysim.Token, Users: map[string]string{"ann": "s3cret"}, Private: func(string) bool { return true }})
-		var asked []string
+		var paths []string
 		front := http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
-			asked = append(asked, req.URL.Path)
+			paths = append(paths, req.URL.Path)
 			if req.Header.Get("Authorization") == "" && strings.Contains(req.URL.Path, "team") {
 				w.WriteHeader(404) // and only the root says what is wanted
 				return
@@ -245,8 +245,8 @@ func TestAddressBelowAProject(t *testing.T) {
 			mustTags(t, r, repo(name, "team/app", "team/db"))
 		}
 		want := root + "/v2/cache/team/app/tags/list " + root + "/v2/ /token " + root + "/v2/cache/team/app/tags/list " + root + "/v2/cache/team/db/tags/list"
-		if got := strings.Join(asked, " "); got != want {
-			t.Errorf("asked %s\nwant  %s", got, want)
+		if got := strings.Join(paths, " "); got != want {
+			t.Errorf("requested %s\nwant  %s", got, want)
 		}
 	}
 }

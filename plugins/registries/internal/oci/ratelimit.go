@@ -16,23 +16,24 @@ import (
 )
 
 const (
-	// maxInFlight is how many requests one host gets at once, from all instances together.
+	// maxInFlight is how many requests are sent to one host at once, by all instances together.
 	maxInFlight = 8
-	// patience is how long a call waits for a host that asks for a pause. A
-	// longer one is for the caller to plan around.
-	patience = 2 * time.Second
-	// longestPause is what a host is believed: the longest that public ones count over.
-	longestPause = 6 * time.Hour
-	// maxTold bounds the hosts whose limits one registry reports; beyond it all are learned anew.
-	maxTold = 64
-	// maxLimit, maxWindow and maxSource bound what a host is believed to say of its limits.
+	// maxWait is the maximum wait of a call for a host that asks for a pause. A
+	// longer pause is an error, for the caller to plan around.
+	maxWait = 2 * time.Second
+	// maxPause is the longest pause: the longest window of public registries.
+	maxPause = 6 * time.Hour
+	// maxLimitHosts bounds the hosts whose limits one registry reports; beyond it all are learned anew.
+	maxLimitHosts = 64
+	// maxLimit, maxWindow and maxSource bound what is accepted of a host's rate limit headers.
 	maxLimit  = 1e12
 	maxWindow = 31 * 24 * time.Hour
 	maxSource = 64
 )
 
-// told is which hosts told one registry of limits, and to which of its users. Its zero value is empty.
-type told struct {
+// limitHosts are the hosts that reported rate limits to one registry, and to which
+// of its users. Its zero value is empty.
+type limitHosts struct {
 	mu    sync.Mutex
 	hosts map[string]account // by host
 }
@@ -43,11 +44,11 @@ type account struct {
 	user string
 }
 
-func (t *told) add(a account) {
+func (t *limitHosts) add(a account) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	key := strings.ToLower(a.url.Host)
-	if _, known := t.hosts[key]; !known && len(t.hosts) == maxTold {
+	if _, known := t.hosts[key]; !known && len(t.hosts) == maxLimitHosts {
 		clear(t.hosts)
 	}
 	if t.hosts == nil {
@@ -56,7 +57,7 @@ func (t *told) add(a account) {
 	t.hosts[key] = a
 }
 
-func (t *told) all() map[string]account {
+func (t *limitHosts) all() map[string]account {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return maps.Clone(t.hosts)
@@ -65,7 +66,7 @@ func (t *told) all() map[string]account {
 // Limits implements registry.LimitReporter.
 func (r *Registry) Limits() []registry.Limit {
 	var limits []registry.Limit
-	all, now := r.told.all(), time.Now()
+	all, now := r.limitHosts.all(), time.Now()
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		l, known := r.shared.host(all[name].url).limit(all[name].user, now)
 		if l.Host = name; known {
@@ -75,17 +76,17 @@ func (r *Registry) Limits() []registry.Limit {
 	return limits
 }
 
-// hear notes what an answer tells of the limits of the host that was asked. One
-// that a redirect led to speaks for itself only.
-func (r *Registry) hear(to *url.URL, user string, resp *http.Response) {
-	if l, tells := limitIn(resp.Header); tells && resp.Request.URL.Host == to.Host {
+// recordLimit records the rate limit that a response reports for its host. One
+// from another host, after a redirect, is ignored.
+func (r *Registry) recordLimit(to *url.URL, user string, resp *http.Response) {
+	if l, reported := limitIn(resp.Header); reported && resp.Request.URL.Host == to.Host {
 		r.shared.host(to).setLimit(user, l)
-		r.told.add(account{to, user})
+		r.limitHosts.add(account{to, user})
 	}
 }
 
-// hearRefusal pauses the host that was asked when its answer asks for that.
-func (r *Registry) hearRefusal(to *url.URL, user string, e *statusError) {
+// recordPause pauses a host after a response that is due to its rate limit.
+func (r *Registry) recordPause(to *url.URL, user string, e *statusError) {
 	if !e.limited() {
 		return
 	}
@@ -94,14 +95,14 @@ func (r *Registry) hearRefusal(to *url.URL, user string, e *statusError) {
 		h.setLimit(user, e.limit)
 	}
 	h.pause(user, e.after)
-	r.told.add(account{to, user})
+	r.limitHosts.add(account{to, user})
 }
 
 // pause keeps requests of a user away from the host for a time.
 func (h *host) pause(user string, d time.Duration) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if until := time.Now().Add(min(d, longestPause)); until.After(h.paused[user]) {
+	if until := time.Now().Add(min(d, maxPause)); until.After(h.paused[user]) {
 		h.paused[user] = until
 	}
 }
@@ -113,7 +114,7 @@ func (h *host) setLimit(user string, l registry.Limit) {
 	h.limits[user] = l
 }
 
-// limit returns what the host said to a user, and whether it said anything that still holds.
+// limit returns the rate limit that the host reported to a user, and whether any is known.
 func (h *host) limit(user string, now time.Time) (registry.Limit, bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -124,8 +125,8 @@ func (h *host) limit(user string, now time.Time) (registry.Limit, bool) {
 	return l, known || !l.PausedUntil.IsZero()
 }
 
-// limitIn reads the limit that the headers of an answer tell of, and whether they
-// do: those of Docker Hub (https://docs.docker.com/docker-hub/usage/pulls/) and of
+// limitIn reads the rate limit in the headers of a response, and whether there is
+// one: those of Docker Hub (https://docs.docker.com/docker-hub/usage/pulls/) and of
 // GitLab, which follow a draft of the IETF (draft-ietf-httpapi-ratelimit-headers-03),
 // or those of GitHub (https://docs.github.com/rest/using-the-rest-api/rate-limits-for-the-rest-api).
 func limitIn(h http.Header) (registry.Limit, bool) {
@@ -184,7 +185,7 @@ func retryAfterIn(message string) time.Duration {
 }
 
 // allowedIn finds the limit in such a message; the zero value when there is none.
-// Whoever is told so has nothing left.
+// Nothing of it remains.
 func allowedIn(message string) registry.Limit {
 	number, per, _ := strings.Cut(wordAfter(message, "allowed:"), "/")
 	window := map[string]time.Duration{"second": time.Second, "minute": time.Minute, "hour": time.Hour, "day": 24 * time.Hour}[per]
@@ -203,11 +204,11 @@ func wordAfter(message, label string) string {
 	return strings.TrimSpace(word)
 }
 
-// limitReason tells the two limits of Docker Hub apart: pulls, which come back
+// limitReason distinguishes the two limits of Docker Hub: pulls, which come back
 // after hours, and requests in a short time
 // (https://docs.docker.com/docker-hub/usage/pulls/). Other registries are quoted.
-func limitReason(said string, h http.Header) string {
-	lower := strings.ToLower(said)
+func limitReason(message string, h http.Header) string {
+	lower := strings.ToLower(message)
 	left, _, _ := strings.Cut(h.Get("RateLimit-Remaining"), ";")
 	switch {
 	case strings.Contains(lower, "pull rate limit") || strings.TrimSpace(left) == "0":
@@ -219,5 +220,5 @@ func limitReason(said string, h http.Header) string {
 	case lower == "" || lower == "too many requests":
 		return "too many requests in a short time"
 	}
-	return said
+	return message
 }

@@ -80,8 +80,8 @@ func TestAllowedIn(t *testing.T) {
 	}
 }
 
-// saying adds headers to every answer of a handler.
-func saying(h http.Handler, pairs ...string) http.Handler {
+// withHeaders adds headers to every response of a handler.
+func withHeaders(h http.Handler, pairs ...string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		for i := 0; i+1 < len(pairs); i += 2 {
 			w.Header().Set(pairs[i], pairs[i+1])
@@ -90,9 +90,9 @@ func saying(h http.Handler, pairs ...string) http.Handler {
 	})
 }
 
-// What hosts say is reported: by the registry that asked, of each host on its
-// own, as it was said last, and nothing of hosts that say nothing.
-func TestLimits(t *testing.T) {
+// A registry reports the last rate limit of each host that it sent requests to,
+// and nothing of hosts without one.
+func TestRateLimitsAreReportedPerHost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		hub := registrysim.New(registrysim.Options{})
 		hub.Push("team/app", "1.0.0")
@@ -100,55 +100,55 @@ func TestLimits(t *testing.T) {
 		silent.Push("team/app", "1.0.0")
 		left := 76
 		n := internet{"silent.test": silent, "hub.test": http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
-			saying(hub, "RateLimit-Limit", "100;w=21600", "RateLimit-Remaining", fmt.Sprintf("%d;w=21600", left)).ServeHTTP(w, req)
+			withHeaders(hub, "RateLimit-Limit", "100;w=21600", "RateLimit-Remaining", fmt.Sprintf("%d;w=21600", left)).ServeHTTP(w, req)
 			left--
 		})}
 		shared := NewShared()
 		config := Config{HTTP: n, Hosts: []registry.Host{
 			{Pattern: "hub.test", URL: "http://hub.test/v2"}, {Pattern: "silent.test", URL: "http://silent.test/v2"},
 		}}
-		asked, other := shared.New(config), shared.New(config)
+		used, other := shared.New(config), shared.New(config)
 		for range 3 {
-			mustTags(t, asked, registry.Repository{Host: "hub.test", Name: "team/app"})
-			mustTags(t, asked, registry.Repository{Host: "silent.test", Name: "team/app"})
+			mustTags(t, used, registry.Repository{Host: "hub.test", Name: "team/app"})
+			mustTags(t, used, registry.Repository{Host: "silent.test", Name: "team/app"})
 		}
-		got, at := asked.Limits(), sdk.TimeOf(time.Now())
+		got, at := used.Limits(), sdk.TimeOf(time.Now())
 		if want := (registry.Limit{Host: "hub.test", Limit: 100, Remaining: 74, Window: 6 * time.Hour, At: at}); len(got) != 1 || got[0] != want {
 			t.Errorf("%+v, want %+v", got, want)
 		}
 		if got := other.Limits(); len(got) != 0 {
-			t.Errorf("a registry that asked nobody reports %+v", got)
+			t.Errorf("a registry without requests reports %+v", got)
 		}
 
 		// A pause is reported until it is over, the limit for longer.
 		hub.Inject(registrysim.TagsRequest, 1, registrysim.Status(429, "", "Retry-After", "60"))
-		_, err := asked.Tags(t.Context(), registry.Repository{Host: "hub.test", Name: "team/app"}, "")
+		_, err := used.Tags(t.Context(), registry.Repository{Host: "hub.test", Name: "team/app"}, "")
 		if limitedFor(err) != "1m0s" {
 			t.Errorf("error %v", err)
 		}
-		if got := asked.Limits(); len(got) != 1 || got[0].PausedUntil != sdk.TimeOf(time.Now().Add(time.Minute)) || got[0].Remaining != 73 {
+		if got := used.Limits(); len(got) != 1 || got[0].PausedUntil != sdk.TimeOf(time.Now().Add(time.Minute)) || got[0].Remaining != 73 {
 			t.Errorf("%+v", got)
 		}
 		time.Sleep(time.Minute)
-		if got := asked.Limits(); len(got) != 1 || !got[0].PausedUntil.IsZero() || got[0].Limit != 100 {
+		if got := used.Limits(); len(got) != 1 || !got[0].PausedUntil.IsZero() || got[0].Limit != 100 {
 			t.Errorf("%+v", got)
 		}
 	})
 }
 
-// A 429 pauses the host that sent it, for as long as it asks in whatever way,
+// A 429 pauses the host that sent it, for the time that it gives in whatever form,
 // and no other host of the same registry.
-func TestOneHostPauses(t *testing.T) {
+func TestRateLimitPausesOneHost(t *testing.T) {
 	ghcr := `{"errors":[{"code":"TOOMANYREQUESTS","message":"retry-after: 2500ms, allowed: 44000/minute"}]}`
 	for name, test := range map[string]struct {
-		answer http.HandlerFunc
-		pause  time.Duration
-		limit  int64
+		response http.HandlerFunc
+		pause    time.Duration
+		limit    int64
 	}{
 		"seconds":                  {registrysim.Status(429, "", "Retry-After", "90"), 90 * time.Second, 0},
 		"a date":                   {registrysim.Status(429, "", "Retry-After", "Sat, 01 Jan 2000 00:05:00 GMT"), 5 * time.Minute, 0},
 		"milliseconds in the body": {registrysim.Status(429, ghcr), 2500 * time.Millisecond, 44000},
-		"beyond all patience":      {registrysim.Status(429, "", "Retry-After", "999999"), longestPause, 0},
+		"longer than maxPause":     {registrysim.Status(429, "", "Retry-After", "999999"), maxPause, 0},
 		"without a time":           {registrysim.Status(429, ""), 0, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -156,23 +156,23 @@ func TestOneHostPauses(t *testing.T) {
 				busy, idle := registrysim.New(registrysim.Options{}), registrysim.New(registrysim.Options{})
 				busy.Push("team/app", "1.0.0")
 				idle.Push("team/app", "1.0.0")
-				busy.Inject(registrysim.Any, 1, test.answer)
+				busy.Inject(registrysim.Any, 1, test.response)
 				r := NewShared().New(Config{HTTP: internet{"busy.test": busy, "idle.test": idle}, Hosts: []registry.Host{
 					{Pattern: "busy.test", URL: "http://busy.test/v2"}, {Pattern: "idle.test", URL: "http://idle.test/v2"},
 				}})
-				ask := func(host string) error {
+				list := func(host string) error {
 					_, err := r.Tags(t.Context(), registry.Repository{Host: host, Name: "team/app"}, "")
 					return err
 				}
 				began := time.Now()
-				if err := ask("busy.test"); limitedFor(err) == "not limited" {
+				if err := list("busy.test"); limitedFor(err) == "not limited" {
 					t.Fatalf("error %v", err)
 				}
-				if err := ask("idle.test"); err != nil || time.Since(began) != 0 {
+				if err := list("idle.test"); err != nil || time.Since(began) != 0 {
 					t.Errorf("another host: %v after %v", err, time.Since(began))
 				}
-				if err := ask("busy.test"); (err == nil) != (test.pause == 0) {
-					t.Errorf("asked during its pause: %v", err)
+				if err := list("busy.test"); (err == nil) != (test.pause == 0) {
+					t.Errorf("request during its pause: %v", err)
 				}
 				limits := r.Limits()
 				if test.pause == 0 {
@@ -185,7 +185,7 @@ func TestOneHostPauses(t *testing.T) {
 					t.Errorf("%+v", limits)
 				}
 				time.Sleep(test.pause)
-				if err := ask("busy.test"); err != nil {
+				if err := list("busy.test"); err != nil {
 					t.Errorf("after the pause: %v", err)
 				}
 			})
@@ -193,23 +193,22 @@ func TestOneHostPauses(t *testing.T) {
 	}
 }
 
-// Who invents host names does not make us remember them all.
-func TestHostsToldOfAreBounded(t *testing.T) {
+// Host names that a registry makes up do not fill the memory.
+func TestRateLimitHostsAreBounded(t *testing.T) {
 	r := newRegistry(internet{})
-	for i := range 10 * maxTold {
+	for i := range 10 * maxLimitHosts {
 		u := &url.URL{Scheme: "https", Host: fmt.Sprintf("HOST-%d.test", i)}
-		r.hear(u, "", &http.Response{Request: &http.Request{URL: u}, Header: headers("RateLimit-Limit", "1", "RateLimit-Remaining", "1")})
-		if got := r.Limits(); len(got) == 0 || len(got) > maxTold || got[0].Host != strings.ToLower(got[0].Host) {
+		r.recordLimit(u, "", &http.Response{Request: &http.Request{URL: u}, Header: headers("RateLimit-Limit", "1", "RateLimit-Remaining", "1")})
+		if got := r.Limits(); len(got) == 0 || len(got) > maxLimitHosts || got[0].Host != strings.ToLower(got[0].Host) {
 			t.Fatalf("%d hosts", len(got))
 		}
 	}
 }
 
-// What another host says after a redirect is not said by the one that was asked.
-func TestLimitsOfAnotherHost(t *testing.T) {
+func TestRateLimitOfRedirectTargetIsIgnored(t *testing.T) {
 	sim := registrysim.New(registrysim.Options{})
 	sim.Push("team/app", "1.0.0")
-	r := newRegistry(internet{simHost: redirect("http://backend.test"), "backend.test": saying(sim, "RateLimit-Limit", "9", "RateLimit-Remaining", "8")})
+	r := newRegistry(internet{simHost: redirect("http://backend.test"), "backend.test": withHeaders(sim, "RateLimit-Limit", "9", "RateLimit-Remaining", "8")})
 	mustTags(t, r, app())
 	if got := r.Limits(); len(got) != 0 {
 		t.Errorf("%+v", got)

@@ -34,33 +34,33 @@ func redirect(to string) http.Handler {
 	})
 }
 
-// A host that passes every question on, as lscr.io does to ghcr.io.
-func TestAnotherHostAnswers(t *testing.T) {
+// The host redirects everything, as lscr.io does to ghcr.io.
+func TestRedirectedHostIsRequestedDirectly(t *testing.T) {
 	backend := registrysim.New(registrysim.Options{Auth: registrysim.Token, Users: map[string]string{"ann": "s3cret"}})
-	door := &seen{Handler: backend}
+	target := &seen{Handler: backend}
 	front := &seen{Handler: redirect("http://backend.test")}
-	r := newRegistry(internet{simHost: front, "backend.test": door}, withLogin("ann", "s3cret"))
+	r := newRegistry(internet{simHost: front, "backend.test": target}, withLogin("ann", "s3cret"))
 	repos := pushAll(backend, fiveNames...)
-	askAll(t, r, repos)
+	listAll(t, r, repos)
 	// One refusal, one token, and from then on no detour.
 	if got := backend.Counts(); got.Total != 7 {
 		t.Errorf("%+v", got)
 	}
-	for _, a := range append(door.got, front.got...) {
+	for _, a := range append(target.got, front.got...) {
 		if !strings.HasPrefix(a, "Bearer sim-token-") {
 			t.Errorf("credentials were sent along: %s", a)
 		}
 	}
 
 	// The operator may say that the other host is trusted.
-	r = newRegistry(internet{simHost: front, "backend.test": door}, withLogin("ann", "s3cret"), func(c *Config) { c.TokenHosts = []string{"backend.test"} })
-	askAll(t, r, repos)
-	if len(door.got) == 0 || !strings.Contains(strings.Join(door.got, " "), "Basic ") {
-		t.Errorf("no credentials at the trusted host: %q", door.got)
+	r = newRegistry(internet{simHost: front, "backend.test": target}, withLogin("ann", "s3cret"), func(c *Config) { c.TokenHosts = []string{"backend.test"} })
+	listAll(t, r, repos)
+	if len(target.got) == 0 || !strings.Contains(strings.Join(target.got, " "), "Basic ") {
+		t.Errorf("no credentials at the trusted host: %q", target.got)
 	}
 }
 
-func TestHostsThatPointAtEachOther(t *testing.T) {
+func TestMutualRedirectsEndWithoutCredentials(t *testing.T) {
 	refuse := func(to string) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 			if req.Header.Get("X-Hop") == "" && req.Response == nil && !strings.Contains(req.Referer(), to) {
@@ -79,7 +79,7 @@ func TestHostsThatPointAtEachOther(t *testing.T) {
 	}
 }
 
-func TestCredentialsStayHome(t *testing.T) {
+func TestCredentialsAreNotSentToForeignTokenService(t *testing.T) {
 	token := &seen{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.Write([]byte(`{"token":"t"}`)) })}
 	demand := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("WWW-Authenticate", `Bearer realm="http://auth.evil.test/token",service="s"`)
@@ -99,7 +99,7 @@ func TestCredentialsStayHome(t *testing.T) {
 	checkKind(t, err, sdk.ErrUnauthorized)
 }
 
-func TestBrokenConnectionIsTriedOnceMore(t *testing.T) {
+func TestBrokenConnectionIsRetriedOnce(t *testing.T) {
 	sim, r := newSim(registrysim.Options{})
 	sim.Inject(registrysim.Any, 1, registrysim.Break())
 	mustTags(t, r, app())
@@ -108,7 +108,7 @@ func TestBrokenConnectionIsTriedOnceMore(t *testing.T) {
 	checkKind(t, err, sdk.ErrUnavailable)
 }
 
-func TestRateLimits(t *testing.T) {
+func TestRetryAfterRateLimit(t *testing.T) {
 	limited := func(headers ...string) http.HandlerFunc {
 		return registrysim.Status(429, "Too Many Requests", headers...)
 	}
@@ -117,7 +117,7 @@ func TestRateLimits(t *testing.T) {
 		name   string
 		fault  http.HandlerFunc
 		times  int
-		waited time.Duration // before the good answer
+		waited time.Duration // before the good response
 		after  string        // of the error, when there is one
 		text   string
 	}{
@@ -157,8 +157,8 @@ func TestRateLimits(t *testing.T) {
 	}
 }
 
-// A host that asked for a pause gets it, from everybody who asks with the same account.
-func TestPause(t *testing.T) {
+// The pause that a host asks for holds for all instances with the same account.
+func TestRateLimitPausesAllInstancesOfAnAccount(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sim, r := newSim(registrysim.Options{})
 		other := r.shared.New(r.Config)
@@ -182,7 +182,7 @@ func TestPause(t *testing.T) {
 	})
 }
 
-func TestTokenServiceLimits(t *testing.T) {
+func TestRateLimitOfTokenService(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sim, r := newSim(registrysim.Options{Auth: registrysim.Token})
 		sim.Inject(registrysim.TokenRequest, 1, registrysim.Status(429, "", "Retry-After", "1"))
@@ -196,8 +196,8 @@ func TestTokenServiceLimits(t *testing.T) {
 	})
 }
 
-// All instances together have only so many requests in flight at one host.
-func TestInFlight(t *testing.T) {
+// All instances hints have only so many requests in flight at one host.
+func TestRequestsInFlightAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sim, r := newSim(registrysim.Options{Auth: registrysim.Token, Latency: 30 * time.Millisecond})
 		other := r.shared.New(r.Config)
@@ -205,8 +205,8 @@ func TestInFlight(t *testing.T) {
 		var failed atomic.Int32
 		for n := range 64 {
 			all.Go(func() {
-				asked := []*Registry{r, other}[n%2]
-				if _, err := asked.Tags(t.Context(), app(), ""); err != nil {
+				instance := []*Registry{r, other}[n%2]
+				if _, err := instance.Tags(t.Context(), app(), ""); err != nil {
 					failed.Add(1)
 				}
 			})
@@ -223,7 +223,7 @@ func TestInFlight(t *testing.T) {
 	})
 }
 
-func TestCancel(t *testing.T) {
+func TestRequestsAreCancelled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, r := newSim(registrysim.Options{Latency: time.Hour})
 		ctx, cancel := context.WithCancel(t.Context())
@@ -250,7 +250,7 @@ func TestCancel(t *testing.T) {
 	})
 }
 
-func TestForeignHost(t *testing.T) {
+func TestHostThatIsNotServed(t *testing.T) {
 	_, r := newSim(registrysim.Options{})
 	elsewhere := registry.Repository{Host: "elsewhere.test", Name: "a/b"}
 	_, err := r.Tags(t.Context(), elsewhere, "")
@@ -259,20 +259,20 @@ func TestForeignHost(t *testing.T) {
 	checkKind(t, err, sdk.ErrNotFound)
 }
 
-// A registry that answers each question by naming yet another token service.
-func TestEverChangingRealm(t *testing.T) {
-	var asked int
+// The registry names another token service in each response.
+func TestAttemptsAreBounded(t *testing.T) {
+	var requests int
 	h := http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
-		if asked++; strings.HasPrefix(req.URL.Path, "/token") {
+		if requests++; strings.HasPrefix(req.URL.Path, "/token") {
 			w.Write([]byte(`{"token":"t"}`))
 			return
 		}
-		w.Header().Set("WWW-Authenticate", `Bearer realm="http://sim.test/token`+strings.Repeat("x", asked)+`",service="s"`)
+		w.Header().Set("WWW-Authenticate", `Bearer realm="http://sim.test/token`+strings.Repeat("x", requests)+`",service="s"`)
 		w.WriteHeader(401)
 	})
 	_, err := newRegistry(internet{simHost: h}).Tags(t.Context(), app(), "")
 	checkKind(t, err, sdk.ErrUnauthorized)
-	if asked > 2*maxTries {
-		t.Errorf("%d requests", asked)
+	if requests > 2*maxAttempts {
+		t.Errorf("%d requests", requests)
 	}
 }
