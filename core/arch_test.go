@@ -27,7 +27,7 @@ var layers = [][]string{
 	{"core/regexcost"},
 }
 
-// owners are the packages that may import a heavy dependency; nobody else may.
+// owners are the packages that may import a heavy dependency; no other may.
 var owners = map[string][]string{
 	"database/sql":                           {"core/store"},
 	"modernc.org/sqlite":                     {"core/store"},
@@ -111,6 +111,35 @@ func TestDependenciesPointDownwards(t *testing.T) {
 		}
 		if below(p.ImportPath, "core") && layerOf(p.ImportPath) < 0 {
 			t.Errorf("%s is in no layer: add it to layers and to core/doc.go", p.ImportPath)
+		}
+	}
+}
+
+// TestDocListsTheLayers holds the order in the package comment, which readers
+// look at, against layers.
+func TestDocListsTheLayers(t *testing.T) {
+	_, list, found := strings.Cut(readSource(t, "core/doc.go"), "in this order, which arch_test.go asserts:\n//\n")
+	if !found {
+		t.Fatal("core/doc.go has no list of layers")
+	}
+	list, _, _ = strings.Cut(list, "\n//\n")
+	lines := strings.Split(list, "\n")
+	if len(lines) != len(layers) {
+		t.Fatalf("core/doc.go lists %d layers, want %d", len(lines), len(layers))
+	}
+	for i, line := range lines {
+		var got []string
+		for _, name := range strings.Fields(strings.TrimPrefix(line, "//")) {
+			if name != "core" {
+				name = "core/" + name
+			}
+			got = append(got, name)
+		}
+		want := slices.Clone(layers[i])
+		slices.Sort(got)
+		slices.Sort(want)
+		if !slices.Equal(got, want) {
+			t.Errorf("core/doc.go, layer %d: got %v, want %v", i, got, want)
 		}
 	}
 }

@@ -16,7 +16,7 @@
 // check; check lists the watcher's containers, reads their labels into
 // policies, asks each registry each question once, and decides what is newer;
 // store commits containers and events in one transaction; dispatch follows the
-// events with a durable cursor, writes what is owed to which trigger, and
+// events with a durable cursor, records what is pending for which trigger, and
 // delivers it: attempt recorded first, outcome after. After a kill at any line
 // the next start goes on from what is committed.
 //

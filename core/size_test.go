@@ -1,0 +1,58 @@
+package core_test
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const (
+	maxFunctionLines = 80
+	maxFileLines     = 400
+)
+
+// longFiles are the files that are still to be split.
+var longFiles = []string{
+	"cmd/dogwatch/table.go",
+	"core/api/testserver_test.go",
+	"core/store/deliveries_test.go",
+	"core/web/main_test.go",
+}
+
+func TestFunctionsOfTheCoreAreShort(t *testing.T) {
+	for _, file := range sources(t, ".go") {
+		if !in(file, "core") || strings.HasSuffix(file, "_test.go") {
+			continue
+		}
+		files := token.NewFileSet()
+		parsed, err := parser.ParseFile(files, file, readSource(t, file), 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, declaration := range parsed.Decls {
+			function, ok := declaration.(*ast.FuncDecl)
+			if !ok {
+				continue
+			}
+			first, last := files.Position(function.Pos()).Line, files.Position(function.End()).Line
+			if lines := last - first + 1; lines > maxFunctionLines {
+				t.Errorf("%s:%d: %s has %d lines, more than %d", file, first, function.Name.Name, lines, maxFunctionLines)
+			}
+		}
+	}
+}
+
+func TestFilesAreShort(t *testing.T) {
+	for _, file := range sources(t, ".go") {
+		lines := strings.Count(readSource(t, file), "\n")
+		switch long := slices.Contains(longFiles, file); {
+		case lines > maxFileLines && !long:
+			t.Errorf("%s has %d lines, more than %d", file, lines, maxFileLines)
+		case lines <= maxFileLines && long:
+			t.Errorf("%s has %d lines: remove it from longFiles", file, lines)
+		}
+	}
+}
