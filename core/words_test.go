@@ -97,7 +97,6 @@ var pending = []string{
 	"core/template",
 	"core/web",
 	"core/wiring",
-	"docs",
 	"examples",
 	"internal",
 	"plugins",
