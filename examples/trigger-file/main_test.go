@@ -1,4 +1,4 @@
-package file_test
+package main
 
 import (
 	"encoding/json"
@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dogwatch/dogwatch/examples/trigger-file/file"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/plugintest"
 	"github.com/dogwatch/dogwatch/sdk/trigger"
@@ -15,7 +14,7 @@ import (
 )
 
 func TestConformance(t *testing.T) {
-	triggertest.Run(t, file.Type(), triggertest.Case{
+	triggertest.Run(t, fileType(), triggertest.Case{
 		Options: func(t *testing.T) map[string]any {
 			return map[string]any{"path": filepath.Join(t.TempDir(), "updates.log")}
 		},
@@ -30,11 +29,11 @@ func TestConformance(t *testing.T) {
 	})
 }
 
-func TestLines(t *testing.T) {
+func TestRunAppendsLines(t *testing.T) {
 	for format, check := range map[string]func(*testing.T, string){"line": checkText, "json": checkJSON} {
 		t.Run(format, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "updates.log")
-			run := plugintest.Trigger(t, file.Type(), map[string]any{"path": path, "format": format}).Run
+			run := plugintest.Trigger(t, fileType(), map[string]any{"path": path, "format": format}).Run
 			for _, req := range []trigger.Request{triggertest.Request("nginx"), triggertest.Request("redis", "two\nlines")} {
 				if err := run(t.Context(), req); err != nil {
 					t.Fatal(err)
