@@ -23,25 +23,25 @@ const (
 // Kinds are all kinds, in the order in which they appear to users.
 func Kinds() []Kind { return []Kind{Watcher, Registry, Trigger} }
 
-// Delivery tells the host whether it may repeat a trigger call whose outcome it lost.
+// Delivery is whether the host may repeat a trigger call whose outcome it lost.
 type Delivery string
 
-// The deliveries. Saying a thing twice is a nuisance; doing it twice can be damage.
+// The deliveries. A message that arrives twice is a nuisance; an action that runs twice can do damage.
 const (
 	AtLeastOnce Delivery = "at-least-once"
 	AtMostOnce  Delivery = "at-most-once"
 )
 
 // The capabilities a type can have. Some it offers, by the interfaces that it
-// implements. The others a trigger asks of the host (see Needs), which grants
+// implements. The others a trigger needs of the host (see Needs), which grants
 // them to a third party only when the operator says so.
 const (
-	CapWatch       = "watch"       // watchers offer it: reports engine events
-	CapCredentials = "credentials" // registries offer it: hand out credentials; triggers ask for it
-	CapLimits      = "limits"      // registries offer it: tell what their hosts allow
-	CapStateStream = "follow"      // triggers offer it: are kept informed of everything
-	CapEngine      = "engine"      // triggers ask for it: how to reach the watcher's engine
-	CapRun         = "run"         // triggers that follow ask for it: to have other triggers run
+	CapWatch       = "watch"       // watchers offer it: they report engine events
+	CapCredentials = "credentials" // registries offer it: they grant credentials; triggers need it
+	CapLimits      = "limits"      // registries offer it: they report what their hosts allow
+	CapStateStream = "follow"      // triggers offer it: they subscribe to the state stream; the word is that of protocol 1
+	CapEngine      = "engine"      // triggers need it: how to reach the watcher's engine
+	CapRun         = "run"         // subscribers need it: to have other triggers run
 )
 
 // Type describes one implementation of a kind.
@@ -68,8 +68,9 @@ func Docs(url string) Setting { return func(t *Type) { t.DocsURL = url } }
 // Default makes an instance called name exist without configuration.
 func Default(name string) Setting { return func(t *Type) { t.DefaultName = name } }
 
-// Once marks a trigger whose call must not be repeated when its outcome is lost.
-func Once() Setting { return func(t *Type) { t.Delivery = AtMostOnce } }
+// Deliver sets whether the host may repeat a call whose outcome it lost:
+// AtLeastOnce, which is the default, or AtMostOnce.
+func Deliver(d Delivery) Setting { return func(t *Type) { t.Delivery = d } }
 
 // Needs asks the host for a capability.
 func Needs(capability string) Setting {

@@ -22,7 +22,7 @@ func (dog) Bark() {}
 func TestDefine(t *testing.T) {
 	offers := map[string]reflect.Type{kind.CapWatch: reflect.TypeFor[barker]()}
 	got := kind.Define[options, dog](kind.Trigger, "ntfy2", "Publish", offers,
-		kind.Docs("https://example.org"), kind.Default("main"), kind.Once(), kind.Needs(kind.CapEngine))
+		kind.Docs("https://example.org"), kind.Default("main"), kind.Deliver(kind.AtMostOnce), kind.Needs(kind.CapEngine))
 	if got.Kind != kind.Trigger || got.Name != "ntfy2" || got.Summary != "Publish" || len(got.Options) != 1 {
 		t.Errorf("got %+v", got)
 	}

@@ -37,7 +37,7 @@ type Options struct {
 
 // Type is what the bundle lists.
 func Type() trigger.Type {
-	return trigger.Define("command", "Run a shell command", New, kind.Once())
+	return trigger.Define("command", "Run a shell command", New, kind.Deliver(kind.AtMostOnce))
 }
 
 type command struct {
