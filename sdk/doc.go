@@ -65,8 +65,11 @@
 //
 // # What to know
 //
-// A trigger that mirrors the state of all containers somewhere, rather than tell
-// of updates, implements trigger.Subscriber besides.
+// A watcher returns a watcher.Container: what its engine knows. The host adds
+// what labels and checks say and makes a Container of it, which triggers receive.
+//
+// A trigger that mirrors the state of all containers to another system, rather
+// than notify of updates, implements trigger.Subscriber besides.
 //
 // Instances are called by many goroutines at a time. A call ends soon after its
 // context does. An instance that holds something, such as a connection, has a
@@ -81,4 +84,22 @@
 //
 // Everything below sdk but sdk/proto follows semantic versioning; Version is
 // the version. Fields may be added to structs: name the fields in literals.
+// The plugin protocol has a version of its own, which is 1: a plugin built with
+// any SDK of this protocol runs with any Dogwatch of it.
+//
+// Version 2.0.0 leaves out what only the host uses, and takes the field's words.
+// A plugin built with 1.0.0 runs as before; to build it anew:
+//
+//   - Watcher.List returns []watcher.Container instead of []sdk.Container. Its
+//     Image has Host, Tag, Digest, Pinned, Digests and Platform in place of
+//     Registry.Host, Tag.Value, Digest.Repo, Digest.Pinned, Digest.Repos and of
+//     OS, Architecture and Variant. Error is a string. Watcher is left to the host.
+//   - trigger.Follower is trigger.Subscriber, its method Follow is Subscribe, and
+//     trigger.World is trigger.StateStream. kind.CapFollow is kind.CapStateStream.
+//   - registry.Repository.Together is ScopeHints.
+//   - kind.Once() is kind.Deliver(kind.AtMostOnce).
+//   - plugintest.Serve and Configure are plugintest.Watcher, Registry and Trigger,
+//     which return a configured instance.
+//   - plugin.Client, ClientPlugins, NewClient, HostTLS, Handshake, GiveBack and what
+//     belongs to them are gone: they are the host's.
 package sdk
