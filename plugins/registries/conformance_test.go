@@ -166,7 +166,7 @@ func TestConformance(t *testing.T) {
 	}
 }
 
-// wrongly are mistakes that every type tells from good options.
+// wrongly are mistakes that every type rejects.
 func wrongly(typ registry.Type) []registrytest.Invalid {
 	list := []registrytest.Invalid{
 		{Field: "proxy", Set: map[string]any{"proxy": "gopher://proxy.test"}},

@@ -40,8 +40,8 @@ func led(typ registry.Type, as, to string) (options map[string]any, host string)
 	return options, known[typ.Name]
 }
 
-// ask lists the tags of a repository that any registry here has.
-func ask(t *testing.T, typ, host string, options map[string]any) error {
+// listTags lists the tags of a repository that any registry here has.
+func listTags(t *testing.T, typ, host string, options map[string]any) error {
 	t.Helper()
 	r, _ := newInstance(t, typ, options)
 	list, err := r.Tags(t.Context(), registry.Repository{Host: host, Name: "team/app"}, "")
@@ -51,8 +51,8 @@ func ask(t *testing.T, typ, host string, options map[string]any) error {
 	return err
 }
 
-// Every type trusts what it is told to trust, and nothing else.
-func TestTLS(t *testing.T) {
+// Every type trusts the certificates of its options, and no other.
+func TestTLSOfEveryType(t *testing.T) {
 	ca := newAuthority(t)
 	certificate, err := ca.certify("")
 	if err != nil {
@@ -89,7 +89,7 @@ func TestTLS(t *testing.T) {
 			for name, value := range test.options {
 				options[name] = value
 			}
-			err := ask(t, typ.Name, host, options)
+			err := listTags(t, typ.Name, host, options)
 			if (err == nil) != (test.want == "") || err != nil && !strings.Contains(err.Error(), test.want) {
 				t.Errorf("%s, %s: %v, want %q", typ.Name, test.name, err, test.want)
 			}
@@ -97,9 +97,9 @@ func TestTLS(t *testing.T) {
 	}
 }
 
-// Every type asks its mirror instead of the registry, through its proxy and
+// Every type sends its requests to its mirror instead of the registry, through its proxy and
 // below the project where the mirror keeps its copies.
-func TestMirrorAndProxy(t *testing.T) {
+func TestMirrorAndProxyOfEveryType(t *testing.T) {
 	for _, typ := range registries.Types() {
 		sim := registrysim.New(registrysim.Options{Auth: registrysim.Token, Realm: "https://cache.test/token"})
 		sim.Push("copies/team/app", "1.0.0")
@@ -107,33 +107,33 @@ func TestMirrorAndProxy(t *testing.T) {
 		n := newInternet(t, map[string]http.Handler{"cache.test": sim, "plain.test": sim})
 		for _, to := range []string{"https://cache.test", "https://cache.test/v2/copies/"} {
 			options, host := led(typ, "mirror", to)
-			if err := ask(t, typ.Name, host, n.with(options)); err != nil {
+			if err := listTags(t, typ.Name, host, n.with(options)); err != nil {
 				t.Errorf("%s by %s: %v", typ.Name, to, err)
 			}
-			if all, _ := n.asked(host); all != 0 {
-				t.Errorf("%s asks %s in spite of its mirror", typ.Name, host)
+			if all, _ := n.requests(host); all != 0 {
+				t.Errorf("%s sends requests to %s in spite of its mirror", typ.Name, host)
 			}
 		}
-		if all, _ := n.asked("cache.test"); all < 5 || sim.Counts().Total != all {
+		if all, _ := n.requests("cache.test"); all < 5 || sim.Counts().Total != all {
 			t.Errorf("%s: the proxy saw %d requests, the mirror got %+v", typ.Name, all, sim.Counts())
 		}
 		// A proxy sees an unencrypted request itself.
 		sim.Inject(registrysim.TagsRequest, 1, registrysim.Status(200, `{"tags":["1.0.0"]}`))
 		options, host := led(typ, "mirror", "http://plain.test")
-		if err := ask(t, typ.Name, host, n.with(options)); err != nil {
+		if err := listTags(t, typ.Name, host, n.with(options)); err != nil {
 			t.Errorf("%s: %v", typ.Name, err)
 		}
-		if all, _ := n.asked("plain.test"); all != 1 {
+		if all, _ := n.requests("plain.test"); all != 1 {
 			t.Errorf("%s: the proxy saw %d requests", typ.Name, all)
 		}
 	}
 }
 
 // A proxy that wants a password, and one that is not there.
-func TestProxyTrouble(t *testing.T) {
+func TestProxyErrorHidesCredentials(t *testing.T) {
 	refusing := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusProxyAuthRequired) }))
 	t.Cleanup(refusing.Close)
-	err := ask(t, "ghcr", "ghcr.io", map[string]any{"proxy": strings.Replace(refusing.URL, "http://", "http://ann:"+secret+"@", 1)})
+	err := listTags(t, "ghcr", "ghcr.io", map[string]any{"proxy": strings.Replace(refusing.URL, "http://", "http://ann:"+secret+"@", 1)})
 	if err == nil || !strings.Contains(err.Error(), "the proxy "+refusing.URL+" wants other credentials") || strings.Contains(err.Error(), secret) {
 		t.Errorf("error %v", err)
 	}

@@ -14,9 +14,9 @@ import (
 type row struct {
 	name, summary, docs string
 	// hosts are what a type serves whose registries have known names: hosts, or
-	// "*.suffix". Their owner must be the only one who can have names below a suffix.
+	// "*.suffix". Only their owner may be able to register names below a suffix.
 	hosts []string
-	// api is where all hosts are asked, when that is not at themselves.
+	// api is the address of the API of all hosts, when that is not at themselves.
 	api string
 	// address is the default of the option url.
 	address string
@@ -49,7 +49,7 @@ type place struct {
 	tokenHostsKey string
 }
 
-// connection is how requests travel.
+// connection are the options of the HTTP client.
 type connection struct{ httpclient.Options }
 
 func (c connection) client() httpclient.Options { return c.Options }

@@ -13,7 +13,7 @@ import (
 
 // What docker login keeps serves registries without credentials of their own,
 // when the host says where it is, and only the very host.
-func TestDockerConfig(t *testing.T) {
+func TestDockerConfigIsTheDefaultLogin(t *testing.T) {
 	private := registrysim.Options{Auth: registrysim.Token, Users: map[string]string{user: secret}, Private: func(string) bool { return true }}
 	sim := registrysim.New(private)
 	sim.Push("team/app", "1.0.0")
@@ -41,7 +41,7 @@ func TestDockerConfig(t *testing.T) {
 				want = sdk.Credentials{Username: user, Password: secret}
 			}
 			if got, err := r.(registry.CredentialProvider).Credentials(t.Context(), repo); err != nil || got != want {
-				t.Errorf("lends %v, %v; want %v", got, err, want)
+				t.Errorf("Credentials returns %v, %v; want %v", got, err, want)
 			}
 			if _, err := r.Tags(t.Context(), registry.Repository{Host: theirs.Host, Name: "team/app"}, ""); err == nil {
 				t.Error("another host takes the credentials")

@@ -25,13 +25,13 @@ const (
 	ecrToken = "ecr-recognisable-token"
 )
 
-// awsAPI is GetAuthorizationToken of ECR, as the AWS client asks for it.
+// awsAPI is GetAuthorizationToken of ECR, as the AWS client requests it.
 type awsAPI struct {
-	life  time.Duration
-	asked atomic.Int32
+	life     time.Duration
+	requests atomic.Int32
 	// numbered makes each token another one: see numberedToken.
 	numbered bool
-	// fail is an error code to answer with, and its status.
+	// fail is an error code to respond with, and its status.
 	fail   string
 	status int
 }
@@ -39,7 +39,7 @@ type awsAPI struct {
 func numberedToken(n int32) string { return fmt.Sprintf("%s-%d", ecrToken, n) }
 
 func (a *awsAPI) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	given, n := ecrToken, a.asked.Add(1)
+	given, n := ecrToken, a.requests.Add(1)
 	if a.numbered {
 		given = numberedToken(n)
 	}
@@ -70,11 +70,11 @@ func newECR(t *testing.T, a *awsAPI) (*registrysim.Registry, map[string]any) {
 	}
 }
 
-func TestECR(t *testing.T) {
+func TestECRLogin(t *testing.T) {
 	repo := registry.Repository{Host: ecrHost, Name: "team/app"}
 	for name, test := range map[string]struct {
-		life  time.Duration
-		asked int32
+		life     time.Duration
+		requests int32
 	}{
 		"authorization is kept":              {12 * time.Hour, 1},
 		"authorization that ends is renewed": {4 * time.Minute, 3},
@@ -88,12 +88,12 @@ func TestECR(t *testing.T) {
 					t.Fatalf("%+v, %v", list, err)
 				}
 			}
-			if got := a.asked.Load(); got != test.asked {
-				t.Errorf("AWS was asked %d times, want %d", got, test.asked)
+			if got := a.requests.Load(); got != test.requests {
+				t.Errorf("AWS got %d requests, want %d", got, test.requests)
 			}
 			got, err := r.(registry.CredentialProvider).Credentials(t.Context(), repo)
 			if err != nil || got != (sdk.Credentials{Username: "AWS", Password: ecrToken}) {
-				t.Errorf("lends %v, %v", got, err)
+				t.Errorf("Credentials returns %v, %v", got, err)
 			}
 		})
 	}
@@ -127,28 +127,28 @@ func TestECRExpiredAuthorization(t *testing.T) {
 
 	synctest.Test(t, func(t *testing.T) {
 		r, _ := newInstance(t, "ecr", options)
-		ask := func(when string, kind error, asked, refused int32) {
+		list := func(when string, kind error, requests, refused int32) {
 			t.Helper()
 			_, err := r.Tags(t.Context(), registry.Repository{Host: ecrHost, Name: "team/app"}, "")
-			if !errors.Is(err, kind) || a.asked.Load() != asked || denied.Load() != refused {
-				t.Errorf("%s: %v, AWS was asked %d times, the registry refused %d times; want %v, %d, %d", when, err, a.asked.Load(), denied.Load(), kind, asked, refused)
+			if !errors.Is(err, kind) || a.requests.Load() != requests || denied.Load() != refused {
+				t.Errorf("%s: %v, AWS got %d requests, the registry refused %d times; want %v, %d, %d", when, err, a.requests.Load(), denied.Load(), kind, requests, refused)
 			}
 			if err != nil && strings.Contains(err.Error(), ecrToken) {
 				t.Errorf("%s: leaks the token: %v", when, err)
 			}
 		}
 		accepted.Store(1)
-		ask("at first", nil, 1, 0)
+		list("at first", nil, 1, 0)
 		accepted.Store(2)
-		ask("refused though fresh", sdk.ErrUnauthorized, 1, 1)
+		list("refused though fresh", sdk.ErrUnauthorized, 1, 1)
 		time.Sleep(time.Hour)
-		ask("expired", nil, 2, 2)
-		ask("renewed", nil, 2, 2)
+		list("expired", nil, 2, 2)
+		list("renewed", nil, 2, 2)
 	})
 }
 
 // The gallery wants no keys, and does not get what they stand for.
-func TestECRGallery(t *testing.T) {
+func TestECRGalleryIsAnonymous(t *testing.T) {
 	a := &awsAPI{life: time.Hour}
 	_, options := newECR(t, a)
 	gallery := registrysim.New(registrysim.Options{Auth: registrysim.Token, Service: "public.ecr.aws", Scopes: registrysim.EveryTarget})
@@ -161,12 +161,12 @@ func TestECRGallery(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if got := gallery.Counts(); got.Tokens != 1 || a.asked.Load() != 0 {
-		t.Errorf("%+v, AWS was asked %d times", got, a.asked.Load())
+	if got := gallery.Counts(); got.Tokens != 1 || a.requests.Load() != 0 {
+		t.Errorf("%+v, AWS got %d requests", got, a.requests.Load())
 	}
 }
 
-func TestECRRefusals(t *testing.T) {
+func TestECRErrorsNameTheRemedy(t *testing.T) {
 	tests := []struct {
 		code   string
 		status int

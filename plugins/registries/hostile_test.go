@@ -16,7 +16,7 @@ import (
 )
 
 // hostile is a registry with accounts and tokens that can be made to misbehave,
-// and an instance that asks it.
+// and an instance that is its client.
 func hostile(t *testing.T, timeout string) (*registrysim.Registry, registry.Registry, registry.Repository) {
 	t.Helper()
 	sim := registrysim.New(registrysim.Options{Auth: registrysim.Token, Users: map[string]string{user: secret}})
@@ -36,7 +36,7 @@ func hostile(t *testing.T, timeout string) (*registrysim.Registry, registry.Regi
 	return sim, r, registry.Repository{Host: server.Host, Name: "team/app"}
 }
 
-// echo answers with everything it was told.
+// echo responds with everything in the request.
 func echo(status int) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		name, password, _ := r.BasicAuth()
@@ -48,9 +48,9 @@ func echo(status int) http.HandlerFunc {
 	}
 }
 
-// Every way of a registry to be broken or to lie gives one clear error of the
-// right kind, without a secret in it, and the next good answer is taken.
-func TestHostile(t *testing.T) {
+// Every way of a registry to break the protocol gives one clear error of the
+// right kind, without a secret in it, and the next good response is used.
+func TestProtocolErrorsOfEveryType(t *testing.T) {
 	type tags = registrysim.Kind
 	unavailable, unauthorized, notFound, limited := sdk.ErrUnavailable, sdk.ErrUnauthorized, sdk.ErrNotFound, errors.New("limited")
 	body := func(text string) http.HandlerFunc {
@@ -131,14 +131,14 @@ func TestHostile(t *testing.T) {
 				}
 			}
 			if got := sim.Counts(); got.Total > 1010 {
-				t.Errorf("%d requests for one answer", got.Total)
+				t.Errorf("%d requests for one response", got.Total)
 			}
 		})
 	}
 }
 
 // After trouble, a registry that works again is believed again.
-func TestRecovery(t *testing.T) {
+func TestRecoveryAfterProtocolErrors(t *testing.T) {
 	for _, kind := range []registrysim.Kind{registrysim.TagsRequest, registrysim.TokenRequest} {
 		sim, r, repo := hostile(t, "30s")
 		sim.Inject(kind, 1, registrysim.WebPage())
@@ -152,7 +152,7 @@ func TestRecovery(t *testing.T) {
 	}
 }
 
-func TestSlowAnswers(t *testing.T) {
+func TestTimeoutOfSlowResponses(t *testing.T) {
 	sim, r, repo := hostile(t, "500ms")
 	sim.Inject(registrysim.TagsRequest, 1, registrysim.Stall(1e18))
 	_, err := r.Tags(t.Context(), repo, "")

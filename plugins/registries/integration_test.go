@@ -42,7 +42,7 @@ import (
 	"github.com/dogwatch/dogwatch/sdk/plugintest"
 )
 
-// These tests ask the registry of the distribution project, as Debian packages it.
+// These tests use the registry of the distribution project, as Debian packages it.
 
 // htpasswd lets ann in with the secret.
 const htpasswd = "ann:$2y$05$TOiSsp6h8S6T0RPFrkx5eu/pzLMuqxAs1gkd..v3BvHYHoWyWDtxK\n"
@@ -139,7 +139,7 @@ func newLibrary(t *testing.T) library {
 	return l
 }
 
-// check asks everything about both repositories.
+// check makes every request about both repositories.
 func (l library) check(t *testing.T, r registry.Registry, host string) {
 	t.Helper()
 	both := []string{"team/app", "team/db"}
@@ -222,13 +222,13 @@ func TestRealRegistry(t *testing.T) {
 		s := newTokenService(t)
 		host := realRegistry(t, l.folder, fmt.Sprintf("auth: {token: {realm: %q, service: real, issuer: test, rootcertbundle: %q}}", s.url, s.bundle))
 		l.check(t, custom(t, host, login), host)
-		if got := s.asked.Load(); got != 2 { // for both repositories, and for one that is missing
+		if got := s.requests.Load(); got != 2 { // for both repositories, and for one that is missing
 			t.Errorf("%d tokens", got)
 		}
 		denied(t, custom(t, host, nil), host)
 		denied(t, custom(t, host, map[string]any{"login": user, "password": "wr0ng"}), host)
 	})
-	t.Run("tokens for everybody", func(t *testing.T) {
+	t.Run("tokens for anonymous clients", func(t *testing.T) {
 		s := newTokenService(t)
 		s.open = true
 		host := realRegistry(t, l.folder, fmt.Sprintf("auth: {token: {realm: %q, service: real, issuer: test, rootcertbundle: %q}}", s.url, s.bundle))
@@ -237,7 +237,7 @@ func TestRealRegistry(t *testing.T) {
 	})
 }
 
-// The login of each kind of registry that people run themselves, as a front
+// The login of each kind of registry that operators run themselves, as a front
 // with its own token service before the registry of the distribution project.
 func TestRealRegistryAs(t *testing.T) {
 	l := newLibrary(t)
@@ -276,7 +276,7 @@ func TestRealRegistryAs(t *testing.T) {
 			own := strings.TrimPrefix(front.URL, "http://")
 			r, _ := newInstance(t, test.typ, options)
 			l.check(t, r, own)
-			if got := tokens.asked.Load(); got != 2 { // for both repositories, and for one that is missing
+			if got := tokens.requests.Load(); got != 2 { // for both repositories, and for one that is missing
 				t.Errorf("%d tokens", got)
 			}
 			if test.wrong == "" {
@@ -296,9 +296,9 @@ func TestRealRegistryAs(t *testing.T) {
 // (https://distribution.github.io/distribution/spec/auth/jwt/).
 type tokenService struct {
 	url, bundle string
-	// open gives tokens to everybody.
-	open  bool
-	asked atomic.Int32
+	// open gives tokens to anonymous clients.
+	open     bool
+	requests atomic.Int32
 
 	key   *rsa.PrivateKey
 	chain string
@@ -329,7 +329,7 @@ func newTokenService(t *testing.T) *tokenService {
 }
 
 func (s *tokenService) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	s.asked.Add(1)
+	s.requests.Add(1)
 	if name, password, _ := r.BasicAuth(); !s.open && (name != user || password != secret) {
 		w.WriteHeader(http.StatusUnauthorized)
 		return

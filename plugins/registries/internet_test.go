@@ -68,7 +68,7 @@ func (n *internet) serve(w http.ResponseWriter, r *http.Request) {
 	site, known := n.sites[host]
 	n.mu.Unlock()
 	if !known {
-		http.Error(w, "nobody lives here", http.StatusBadGateway)
+		http.Error(w, "no such host", http.StatusBadGateway)
 		return
 	}
 	site.ServeHTTP(w, r)
@@ -95,14 +95,14 @@ func (n *internet) shown() []string {
 	return hosts
 }
 
-// asked returns how many requests a host got, and how many of them had the header Authorization.
-func (n *internet) asked(host string) (all, authorized int) {
+// requests returns how many requests a host got, and how many of them had the header Authorization.
+func (n *internet) requests(host string) (all, authorized int) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.all[host], len(n.seen[host])
 }
 
-// tunnel is a proxy that leads every tunnel to one server, whatever it is asked for.
+// tunnel is a proxy that leads every tunnel to one server, whatever the request.
 func tunnel(t *testing.T, server string, plain *internet) http.HandlerFunc {
 	var open sync.WaitGroup
 	t.Cleanup(open.Wait)
@@ -124,7 +124,7 @@ func tunnel(t *testing.T, server string, plain *internet) http.HandlerFunc {
 			far.Close()
 			return
 		}
-		_, _ = io.WriteString(near, "HTTP/1.1 200 OK\r\n\r\n") // a client that has gone needs no answer
+		_, _ = io.WriteString(near, "HTTP/1.1 200 OK\r\n\r\n") // the client may have gone
 		for _, way := range [][2]net.Conn{{near, far}, {far, near}} {
 			open.Go(func() {
 				_, _ = io.Copy(way[0], way[1]) // ends when either side does

@@ -7,12 +7,12 @@ import (
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
-// nobody is for types without credentials.
-type nobody struct{}
+// anonymous is for types without credentials.
+type anonymous struct{}
 
-func (nobody) login() (oci.Login, error) { return nil, nil }
-func (nobody) secrets() []string         { return nil }
-func (nobody) keys() string              { return "" }
+func (anonymous) login() (oci.Login, error) { return nil, nil }
+func (anonymous) secrets() []string         { return nil }
+func (anonymous) keys() string              { return "" }
 
 // account is a user with a password.
 type account struct {
@@ -56,8 +56,8 @@ func (g githubUser) login() (oci.Login, error) {
 func (githubUser) secrets() []string { return nil }
 func (githubUser) keys() string      { return "username and token" }
 
-// gitlabToken is a token of GitLab. Whose it is says the token itself, but for
-// those that are no user's.
+// gitlabToken is a token of GitLab. The token itself names its user, except for
+// those that belong to none.
 type gitlabToken struct {
 	Username string `option:"username" help:"User that goes with the token: that of a deploy token, or gitlab-ci-token for a job token; personal, project and group access tokens need none"`
 	Token    string `option:"token,secret" help:"Personal, project or group access token or deploy token with read_registry" example:"secret"`
@@ -97,7 +97,7 @@ func (r robot) login() (oci.Login, error) {
 func (robot) secrets() []string { return nil }
 func (robot) keys() string      { return "namespace, account and token" }
 
-// azure is a service principal, or whatever else has a name and a password.
+// azure is a service principal, or another account with a name and a password.
 type azure struct {
 	ClientID     string `option:"clientid" help:"Application (client) id of a service principal that may pull" example:"00000000-0000-0000-0000-000000000000"`
 	ClientSecret string `option:"clientsecret,secret" help:"Client secret of the service principal" example:"secret"`
@@ -122,7 +122,7 @@ func (a azure) keys() string {
 	return "clientid and clientsecret"
 }
 
-// apiKey is a key of IBM Cloud, which is shown as the password of a fixed user.
+// apiKey is a key of IBM Cloud, which is sent as the password of a fixed user.
 type apiKey struct {
 	APIKey   string `option:"apikey,secret" help:"IAM API key of a user or service that may read the images" example:"secret"`
 	Username string `option:"username" default:"iamapikey" help:"User that goes with the key: cp for an entitlement key of cp.icr.io"`
@@ -137,7 +137,7 @@ func (a apiKey) login() (oci.Login, error) {
 func (apiKey) secrets() []string { return nil }
 func (apiKey) keys() string      { return "apikey" }
 
-// soleToken is a token that is its own user name, as DigitalOcean takes them.
+// soleToken is a token that is its own user name, as DigitalOcean accepts them.
 type soleToken struct {
 	Token string `option:"token,secret,alias=password" help:"API token that may read the registry" example:"secret"`
 	Login string `option:"login" help:"User name, which the registry does not look at; the token itself when empty"`

@@ -17,8 +17,8 @@ import (
 type vendor struct {
 	typ     string
 	options map[string]any
-	// host is that of image references, and answers is where they are asked.
-	host, answers string
+	// host is that of image references, and api is the host of the API.
+	host, api string
 	// realm is the token service; a registry without one takes the credentials itself.
 	realm string
 	// user and pass are the credentials in the vendor's form.
@@ -27,7 +27,7 @@ type vendor struct {
 	keys string
 	// wrong changes the options so that they are wrong.
 	wrong map[string]any
-	// lookalikes are hosts of strangers.
+	// lookalikes are hosts of foreignHosts.
 	lookalikes []string
 }
 
@@ -62,7 +62,7 @@ func vendors(t *testing.T) []vendor {
 			user: "gitlab+deploy-token-1", keys: "token", wrong: wrongToken, lookalikes: []string{"git.example.org", "example.com"}},
 		{typ: "harbor", options: map[string]any{"url": "https://harbor.example.com", "login": "robot$team+dogwatch", "password": secret}, host: "harbor.example.com", realm: "https://harbor.example.com/service/token",
 			user: "robot$team+dogwatch", keys: "login and password", wrong: wrongPassword, lookalikes: []string{"myharbor.example.com"}},
-		{typ: "hub", options: account, host: "docker.io", answers: "registry-1.docker.io", realm: "https://auth.docker.io/token", keys: "login and password", wrong: wrongPassword, lookalikes: []string{"mydocker.io", "dockerxio", "x.docker.io"}},
+		{typ: "hub", options: account, host: "docker.io", api: "registry-1.docker.io", realm: "https://auth.docker.io/token", keys: "login and password", wrong: wrongPassword, lookalikes: []string{"mydocker.io", "dockerxio", "x.docker.io"}},
 		{typ: "ibmcr", options: map[string]any{"apikey": secret}, host: "de.icr.io", realm: "https://de.icr.io/oauth/token", user: "iamapikey", keys: "apikey", wrong: map[string]any{"apikey": "wr0ng-s3cret"}, lookalikes: []string{"xicr.io", "de.icr.io.evil.test"}},
 		{typ: "mau", options: map[string]any{"token": secret}, host: "dock.mau.dev", realm: "https://mau.dev/jwt/auth", user: "-", keys: "token", wrong: wrongToken, lookalikes: []string{"mau.dev", "xdock.mau.dev"}},
 		{typ: "nexus", options: at("https://nexus.example.com:5000"), host: "nexus.example.com:5000", keys: "login and password", wrong: wrongPassword, lookalikes: []string{"nexus.example.com:5001"}},
@@ -80,8 +80,8 @@ func vendors(t *testing.T) []vendor {
 		if v.pass == "" {
 			v.pass = secret
 		}
-		if v.answers == "" {
-			v.answers = v.host
+		if v.api == "" {
+			v.api = v.host
 		}
 	}
 	return list
@@ -96,7 +96,7 @@ func (v vendor) open(t *testing.T) (*internet, *registrysim.Registry) {
 	}
 	sim := registrysim.New(o)
 	sim.Push("team/app", "1.0.0")
-	sites := map[string]http.Handler{v.answers: sim}
+	sites := map[string]http.Handler{v.api: sim}
 	if realm, _ := url.Parse(v.realm); v.realm != "" {
 		next := sites[realm.Host]
 		sites[realm.Host] = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -119,13 +119,13 @@ func (v vendor) trusted() string {
 	if realm, _ := url.Parse(v.realm); v.realm != "" {
 		return realm.Host
 	}
-	return v.answers
+	return v.api
 }
 
 // Each type logs in where and how its vendor says, once for as long as it
-// lasts, and shows its credentials to nobody else.
-func TestLogins(t *testing.T) {
-	covered := map[string]bool{"oci": true, "ecr": true, "lscr": true, "trueforge": true} // TestGateways, TestECR
+// lasts, and sends its credentials nowhere else.
+func TestLoginOfEveryType(t *testing.T) {
+	covered := map[string]bool{"oci": true, "ecr": true, "lscr": true, "trueforge": true} // TestGatewaysForwardLogins, TestECR
 	for _, v := range vendors(t) {
 		covered[v.typ] = true
 		t.Run(v.typ, func(t *testing.T) {
@@ -133,7 +133,7 @@ func TestLogins(t *testing.T) {
 			n, sim := v.open(t)
 			r, warnings := newInstance(t, v.typ, n.with(v.options))
 			repo := registry.Repository{Host: v.host, Name: "team/app"}
-			ask := func(what string, want registrysim.Counts) {
+			list := func(what string, want registrysim.Counts) {
 				t.Helper()
 				sim.ResetCounts()
 				if list, err := r.Tags(t.Context(), repo, ""); err != nil || len(list.Tags) != 1 {
@@ -149,11 +149,11 @@ func TestLogins(t *testing.T) {
 					t.Errorf("%s: %+v, want %+v", what, got, want)
 				}
 			}
-			ask("first", registrysim.Counts{Total: 3, Tokens: 1, Tags: 2, Refused: 1})
-			ask("again", registrysim.Counts{Total: 1, Tags: 1})
+			list("first", registrysim.Counts{Total: 3, Tokens: 1, Tags: 2, Refused: 1})
+			list("again", registrysim.Counts{Total: 1, Tags: 1})
 			if v.realm != "" {
 				sim.ExpireTokens()
-				ask("revoked", registrysim.Counts{Total: 3, Tokens: 1, Tags: 2, Refused: 1})
+				list("revoked", registrysim.Counts{Total: 3, Tokens: 1, Tags: 2, Refused: 1})
 			}
 			if got := strings.Join(n.shown(), " "); got != v.trusted() {
 				t.Errorf("the credentials were shown to %q, want %q", got, v.trusted())
@@ -161,19 +161,19 @@ func TestLogins(t *testing.T) {
 			if len(warnings) != 0 {
 				t.Errorf("warns %q", warnings)
 			}
-			strangers(t, v, n, sim, r)
+			foreignHosts(t, v, n, sim, r)
 			wrong(t, v, n)
 		})
 	}
 	for _, typ := range registries.Types() {
 		if !covered[typ.Name] {
-			t.Errorf("nobody logs in with %s", typ.Name)
+			t.Errorf("no vendor logs in with %s", typ.Name)
 		}
 	}
 }
 
-// strangers: look-alikes are not asked, and where a registry sends us to another host, nothing goes along.
-func strangers(t *testing.T, v vendor, n *internet, sim *registrysim.Registry, r registry.Registry) {
+// foreignHosts: look-alikes get no requests, and other hosts that a registry redirects to get no credentials.
+func foreignHosts(t *testing.T, v vendor, n *internet, sim *registrysim.Registry, r registry.Registry) {
 	t.Helper()
 	for _, host := range v.lookalikes {
 		repo := registry.Repository{Host: host, Name: "team/app"}
@@ -181,10 +181,10 @@ func strangers(t *testing.T, v vendor, n *internet, sim *registrysim.Registry, r
 			t.Errorf("%s: %v", host, err)
 		}
 		if c, err := r.(registry.CredentialProvider).Credentials(t.Context(), repo); err == nil || c != (sdk.Credentials{}) {
-			t.Errorf("lends credentials for %s: %v", host, err)
+			t.Errorf("returns credentials for %s: %v", host, err)
 		}
-		if all, _ := n.asked(host); all != 0 && !strings.Contains(v.realm, "/"+host+"/") {
-			t.Errorf("%s was asked", host)
+		if all, _ := n.requests(host); all != 0 && !strings.Contains(v.realm, "/"+host+"/") {
+			t.Errorf("%s got a request", host)
 		}
 	}
 	if _, err := r.Tags(t.Context(), registry.Repository{Host: strings.ToUpper(v.host), Name: "team/app"}, ""); err != nil {
@@ -200,8 +200,8 @@ func strangers(t *testing.T, v vendor, n *internet, sim *registrysim.Registry, r
 	if _, err := r.Tags(t.Context(), registry.Repository{Host: v.host, Name: "team/app"}, ""); err == nil {
 		t.Error("believed a stranger")
 	}
-	if all, authorized := n.asked("storage.evil.test"); all == 0 || authorized != 0 {
-		t.Errorf("the stranger was asked %d times, %d of them with credentials", all, authorized)
+	if all, authorized := n.requests("storage.evil.test"); all == 0 || authorized != 0 {
+		t.Errorf("the foreign host got %d requests, %d of them with credentials", all, authorized)
 	}
 }
 
@@ -224,8 +224,8 @@ func wrong(t *testing.T, v vendor, n *internet) {
 	}
 }
 
-// Names in front of another registry: questions and credentials go on to that one, and to no other.
-func TestGateways(t *testing.T) {
+// Names in front of another registry: requests and credentials go to that one, and to no other.
+func TestGatewaysForwardLogins(t *testing.T) {
 	for _, typ := range []string{"lscr", "trueforge"} {
 		host := map[string]string{"lscr": "lscr.io", "trueforge": "oci.trueforge.org"}[typ]
 		for _, backend := range []string{"ghcr.io", "quay.io"} {
@@ -255,10 +255,10 @@ func TestGateways(t *testing.T) {
 	}
 }
 
-// Several instances of a type are told apart by their hosts, and what none of
+// Several instances of a type are distinguished by their hosts, and what none of
 // them serves is left to others.
-func TestInstancesSideBySide(t *testing.T) {
-	n, sim := vendor{typ: "acr", answers: "one.azurecr.io", user: "first", pass: secret}.open(t)
+func TestInstancesAreChosenByHost(t *testing.T) {
+	n, sim := vendor{typ: "acr", api: "one.azurecr.io", user: "first", pass: secret}.open(t)
 	other := registrysim.New(registrysim.Options{Auth: registrysim.Basic, Users: map[string]string{"second": "other-s3cret"}})
 	other.Push("team/app", "2.0.0")
 	n.add("two.azurecr.io", other)
@@ -270,7 +270,7 @@ func TestInstancesSideBySide(t *testing.T) {
 		}
 	}
 	if _, err := one.Tags(t.Context(), registry.Repository{Host: "two.azurecr.io", Name: "team/app"}, ""); !errors.Is(err, sdk.ErrNotFound) {
-		t.Errorf("the first answers for the second: %v", err)
+		t.Errorf("the first serves the host of the second: %v", err)
 	}
 	if sim.Counts().Refused != 1 || other.Counts().Refused != 1 {
 		t.Errorf("%+v and %+v", sim.Counts(), other.Counts())

@@ -80,7 +80,7 @@ func (g gitlab) place(r row) (place, error) {
 	return at, err
 }
 
-// addressed returns the names of the registry at an address, asked there or at the mirror.
+// addressed returns the hosts of the registry at an address, with the API there or at the mirror.
 func addressed(r row, address, mirror *url.URL) ([]registry.Host, error) {
 	if address == nil && r.address == "" {
 		return nil, sdk.Invalid(addressKey, "is required: the address of the registry")

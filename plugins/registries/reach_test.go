@@ -17,7 +17,7 @@ import (
 // proxied is a world behind a proxy, to which every name is public.
 type proxied struct {
 	mu    sync.Mutex
-	asked []string // hosts
+	hosts []string
 	realm string
 }
 
@@ -25,7 +25,7 @@ type proxied struct {
 func (p *proxied) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.asked = append(p.asked, r.URL.Host)
+	p.hosts = append(p.hosts, r.URL.Host)
 	realm, _ := url.Parse(p.realm)
 	switch {
 	case r.URL.Host == realm.Host && r.URL.Path == realm.Path:
@@ -44,7 +44,7 @@ func (p *proxied) reached(host string) int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	n := 0
-	for _, h := range p.asked {
+	for _, h := range p.hosts {
 		if h == host {
 			n++
 		}
@@ -52,15 +52,15 @@ func (p *proxied) reached(host string) int {
 	return n
 }
 
-// A registry anywhere must not make us ask what only we can reach.
-func TestRegistryNamesPrivateAddress(t *testing.T) {
+// A registry must not cause requests to hosts that only this machine reaches.
+func TestTokenServiceAtPrivateAddressIsRefused(t *testing.T) {
 	tests := []struct {
 		name, registry, realm, repository string
 		options                           map[string]any
-		want                              string // the error; "" for an answer
+		want                              string // the error; "" for none
 	}{
 		{"a stranger's token service is inside", "registry.invalid", "http://10.1.2.3/token", "team/app", nil, "private address 10.1.2.3"},
-		{"the same without asking at the first try", "registry.invalid", "http://localhost/token", "team/app", nil, "private address 127.0.0.1"},
+		{"the same without a challenge at the first attempt", "registry.invalid", "http://localhost/token", "team/app", nil, "private address 127.0.0.1"},
 		{"a stranger's token service is elsewhere", "registry.invalid", "http://auth.invalid/token", "team/app", nil, ""},
 		{"the operator names the token service", "registry.invalid", "http://10.1.2.3/token", "team/app", map[string]any{"authhosts": []string{"10.1.2.3"}}, ""},
 		{"both are inside", "10.1.2.1", "http://10.1.2.3/token", "team/app", nil, ""},
@@ -92,7 +92,7 @@ func TestRegistryNamesPrivateAddress(t *testing.T) {
 				}
 			}
 			if got := world.reached(realm.Host); (got > 0) != (test.want == "") {
-				t.Errorf("%s was asked %d times", realm.Host, got)
+				t.Errorf("%s got %d requests", realm.Host, got)
 			}
 		})
 	}

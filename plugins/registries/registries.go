@@ -1,9 +1,9 @@
-// Package registries lists the registry types that Dogwatch brings along.
+// Package registries lists the built-in registry types.
 //
 // Most types are "these hosts, and this is how to log in": a row in types.go
 // that joins one of the places of places.go with one of the logins of
-// logins.go. Only what has a flow of its own is a package. How a registry is
-// asked is the same for all and lies in internal/oci.
+// logins.go. Only what has a flow of its own is a package. The client of
+// registries is the same for all: internal/oci.
 package registries
 
 import (

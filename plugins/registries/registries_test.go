@@ -15,10 +15,10 @@ import (
 	"github.com/dogwatch/dogwatch/sdk/registry"
 )
 
-// together is how many repositories the host names in one question.
-const together = 120
+// scopeHints is how many repositories the host names in one request.
+const scopeHints = 120
 
-// fleet is what a check of many repositories asks: a list of tags each.
+// fleet is many repositories, of which a check requests a list of tags each.
 type fleet struct {
 	sims  []*registrysim.Registry
 	repos []registry.Repository
@@ -58,7 +58,7 @@ func newFleet(tb testing.TB, repositories int, latency time.Duration) *fleet {
 			names = append(names, fmt.Sprintf("team%d/app%d", n%7, n))
 			sim.Push(names[len(names)-1], "1.0.0", "1.1.0", "2.0.0", "latest")
 		}
-		for chunk := range slices.Chunk(names, together) {
+		for chunk := range slices.Chunk(names, scopeHints) {
 			for _, name := range chunk {
 				f.repos = append(f.repos, registry.Repository{Host: kind.host, Name: name, ScopeHints: chunk})
 			}
@@ -67,7 +67,7 @@ func newFleet(tb testing.TB, repositories int, latency time.Duration) *fleet {
 	return f
 }
 
-// run asks for all tags, as many at a time as the core does.
+// run requests all tags, as many at a time as the core does.
 func (f *fleet) run(ctx context.Context) error {
 	validators := make([]string, len(f.repos))
 	hosts, ctx := errgroup.WithContext(ctx)
@@ -76,7 +76,7 @@ func (f *fleet) run(ctx context.Context) error {
 		limits[host] = &errgroup.Group{}
 		limits[host].SetLimit(8)
 	}
-	ask := func(i int, repo registry.Repository) {
+	list := func(i int, repo registry.Repository) {
 		limits[repo.Host].Go(func() error {
 			list, err := f.by[repo.Host].Tags(ctx, repo, f.seen[repo.Host+"/"+repo.Name])
 			if err == nil && !list.NotModified && len(list.Tags) != 4 {
@@ -90,7 +90,7 @@ func (f *fleet) run(ctx context.Context) error {
 		hosts.Go(func() error {
 			for i, repo := range f.repos {
 				if repo.Host == host {
-					ask(i, repo)
+					list(i, repo)
 				}
 			}
 			return limit.Wait()
@@ -103,7 +103,7 @@ func (f *fleet) run(ctx context.Context) error {
 	return err
 }
 
-// counts adds up what the registries were asked, and starts anew.
+// counts adds up the requests of the registries, and starts anew.
 func (f *fleet) counts() registrysim.Counts {
 	var sum registrysim.Counts
 	for _, sim := range f.sims {
@@ -121,7 +121,7 @@ func (f *fleet) counts() registrysim.Counts {
 }
 
 // Two checks of 200 repositories on three hosts that want tokens.
-func TestRequestsOfAFleet(t *testing.T) {
+func TestRequestCountOfTwoHundredRepositories(t *testing.T) {
 	f := newFleet(t, 200, 0)
 	if err := f.run(t.Context()); err != nil {
 		t.Fatal(err)

@@ -37,7 +37,7 @@ type (
 		connection
 	}
 	genericOptions struct {
-		nobody
+		anonymous
 		known
 		connection
 	}

@@ -173,7 +173,7 @@ func TestHosts(t *testing.T) {
 }
 
 // What the HTTP interface shows of each type's secrets.
-func TestMasks(t *testing.T) {
+func TestSecretsAreMasked(t *testing.T) {
 	tests := []struct {
 		typ     string
 		options map[string]any
@@ -234,12 +234,12 @@ func TestPullCredentials(t *testing.T) {
 		r, _ := newInstance(t, test.typ, test.options)
 		got, err := r.(registry.CredentialProvider).Credentials(t.Context(), registry.Repository{Host: test.host, Name: "a/b"})
 		if err != nil || got != test.want {
-			t.Errorf("%s %v lends %v, %v; want %v", test.typ, test.options, got, err, test.want)
+			t.Errorf("%s %v returns %v, %v; want %v", test.typ, test.options, got, err, test.want)
 		}
 	}
 }
 
-func TestUnencryptedCredentialsAreMentioned(t *testing.T) {
+func TestUnencryptedCredentialsAreWarnedAbout(t *testing.T) {
 	for url, want := range map[string]int{"http://reg.lan:5000": 1, "http://localhost:5000": 0, "https://reg.lan:5000": 0} {
 		_, warnings := newInstance(t, "custom", map[string]any{"url": url, "login": user, "password": secret})
 		if len(warnings) != want || want == 1 && !strings.Contains(warnings[0], "https://") {

@@ -16,26 +16,26 @@ import (
 	"github.com/dogwatch/dogwatch/sdk/httpclient"
 )
 
-// maxAnswer is more than an authorization takes, which is some 3 KiB.
-const maxAnswer = 64 << 10
+// maxResponse is more than an authorization takes, which is some 3 KiB.
+const maxResponse = 64 << 10
 
 // doer sends a request; see httpclient.Client.
 type doer interface {
 	Do(*http.Request) (*http.Response, error)
 }
 
-// bounded is a doer whose answers are read to their end, which is never far.
+// bounded is a doer that reads responses to their end, within maxResponse.
 type bounded struct{ doer }
 
 func (b bounded) Do(req *http.Request) (*http.Response, error) {
-	// The SDK tells much about the machine; the client says who we are.
+	// The SDK names much of the machine; the HTTP client sets its own.
 	req.Header.Del("User-Agent")
 	resp, err := b.doer.Do(req)
 	if err != nil {
 		return nil, err
 	}
 	defer resp.Body.Close()
-	body, err := httpclient.ReadAll(resp, maxAnswer)
+	body, err := httpclient.ReadAll(resp, maxResponse)
 	if err != nil {
 		return nil, err
 	}
@@ -43,18 +43,18 @@ func (b bounded) Do(req *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// api asks AWS for what its registries of a region accept.
+// api requests the authorizations that the registries of a region accept.
 type api struct {
 	client *ecr.Client
 	about  service
 }
 
-// newAPI returns the API of a region. It is asked as what keys gives; the
+// newAPI returns the API of a region, with the credentials of keys. The
 // endpoint of the options is that of their own region only.
 func newAPI(o Options, region string, keys aws.CredentialsProvider, client doer) api {
 	options := ecr.Options{
 		Region: region, HTTPClient: bounded{client}, Credentials: keys,
-		Retryer: aws.NopRetryer{}, // the host asks again when that can help
+		Retryer: aws.NopRetryer{}, // the host retries when that can help
 	}
 	check := "check "
 	if region == o.Region {
@@ -74,14 +74,14 @@ func newAPI(o Options, region string, keys aws.CredentialsProvider, client doer)
 // they are that lets the keys read, and until when
 // (https://docs.aws.amazon.com/AmazonECR/latest/APIReference/API_GetAuthorizationToken.html).
 func (a api) authorization(ctx context.Context) (sdk.Credentials, time.Time, error) {
-	answer, err := a.client.GetAuthorizationToken(ctx, &ecr.GetAuthorizationTokenInput{})
+	response, err := a.client.GetAuthorizationToken(ctx, &ecr.GetAuthorizationTokenInput{})
 	if err != nil {
 		return sdk.Credentials{}, time.Time{}, a.about.explain(err)
 	}
-	if len(answer.AuthorizationData) == 0 {
+	if len(response.AuthorizationData) == 0 {
 		return sdk.Credentials{}, time.Time{}, a.about.odd("no authorization")
 	}
-	data := answer.AuthorizationData[0]
+	data := response.AuthorizationData[0]
 	decoded, err := base64.StdEncoding.DecodeString(aws.ToString(data.AuthorizationToken))
 	user, password, found := strings.Cut(string(decoded), ":")
 	if err != nil || !found {

@@ -11,15 +11,15 @@ import (
 
 // recorder keeps the last request, and refuses it.
 type recorder struct {
-	status int
-	header http.Header
-	body   string
-	asked  *http.Request
-	said   string
+	status  int
+	header  http.Header
+	body    string
+	request *http.Request
+	said    string
 }
 
 func (r *recorder) Do(req *http.Request) (*http.Response, error) {
-	r.asked = req
+	r.request = req
 	said, err := io.ReadAll(req.Body)
 	if err != nil {
 		return nil, err
@@ -37,7 +37,7 @@ func (r *recorder) Do(req *http.Request) (*http.Response, error) {
 // ownAPI is the API of the region of the options.
 func ownAPI(o Options, client doer) api { return newAPI(o, o.Region, o.provider(client), client) }
 
-func TestRequest(t *testing.T) {
+func TestAuthorizationRequest(t *testing.T) {
 	for name, test := range map[string]struct {
 		options Options
 		want    string
@@ -52,23 +52,23 @@ func TestRequest(t *testing.T) {
 			if _, _, err := ownAPI(test.options, r).authorization(t.Context()); err == nil {
 				t.Fatal("a refusal is no error")
 			}
-			if got := r.asked.URL.String(); got != test.want || r.asked.Method != http.MethodPost {
-				t.Errorf("%s %s, want POST %s", r.asked.Method, got, test.want)
+			if got := r.request.URL.String(); got != test.want || r.request.Method != http.MethodPost {
+				t.Errorf("%s %s, want POST %s", r.request.Method, got, test.want)
 			}
 			for name, want := range map[string]string{
 				"X-Amz-Target":  "AmazonEC2ContainerRegistry_V20150921.GetAuthorizationToken",
 				"Content-Type":  "application/x-amz-json-1.1",
 				"Authorization": "Credential=AKIAEXAMPLE/",
 			} {
-				if got := r.asked.Header.Get(name); !strings.Contains(got, want) {
+				if got := r.request.Header.Get(name); !strings.Contains(got, want) {
 					t.Errorf("%s is %q, want %q in it", name, got, want)
 				}
 			}
-			if scope := "/" + test.options.Region + "/ecr/aws4_request, SignedHeaders="; !strings.Contains(r.asked.Header.Get("Authorization"), scope) {
-				t.Errorf("signed as %q", r.asked.Header.Get("Authorization"))
+			if scope := "/" + test.options.Region + "/ecr/aws4_request, SignedHeaders="; !strings.Contains(r.request.Header.Get("Authorization"), scope) {
+				t.Errorf("signed as %q", r.request.Header.Get("Authorization"))
 			}
-			if agent := r.asked.UserAgent(); agent != "" {
-				t.Errorf("tells that it is %q", agent)
+			if agent := r.request.UserAgent(); agent != "" {
+				t.Errorf("names itself %q", agent)
 			}
 			if r.said != "{}" {
 				t.Errorf("the body is %q", r.said)
@@ -78,14 +78,14 @@ func TestRequest(t *testing.T) {
 }
 
 // TestRequestOfAnotherRegion: the endpoint of the options is that of their region only.
-func TestRequestOfAnotherRegion(t *testing.T) {
+func TestAuthorizationRequestOfAnotherRegion(t *testing.T) {
 	o := Options{Region: "eu-west-1", AccessKeyID: "AKIAEXAMPLE", SecretAccessKey: "secret", Endpoint: &url.URL{Scheme: "https", Host: "vpce-1.example.test"}}
 	r := &recorder{status: http.StatusForbidden}
 	_, _, err := newAPI(o, "us-east-1", o.provider(r), r).authorization(t.Context())
-	if got := r.asked.URL.String(); got != "https://api.ecr.us-east-1.amazonaws.com/" {
-		t.Errorf("asked %s", got)
+	if got := r.request.URL.String(); got != "https://api.ecr.us-east-1.amazonaws.com/" {
+		t.Errorf("requested %s", got)
 	}
-	if signed := r.asked.Header.Get("Authorization"); !strings.Contains(signed, "/us-east-1/ecr/aws4_request") {
+	if signed := r.request.Header.Get("Authorization"); !strings.Contains(signed, "/us-east-1/ecr/aws4_request") {
 		t.Errorf("signed as %q", signed)
 	}
 	if want := "the ECR API in us-east-1 refused the access key: 403 forbidden; check accesskeyid and secretaccesskey,"; err == nil || !strings.HasPrefix(err.Error(), want) {
@@ -93,10 +93,10 @@ func TestRequestOfAnotherRegion(t *testing.T) {
 	}
 }
 
-func TestRefusal(t *testing.T) {
+func TestAuthorizationErrors(t *testing.T) {
 	for name, test := range map[string]struct {
-		answer recorder
-		want   string
+		response recorder
+		want     string
 	}{
 		"in the body":            {recorder{status: 400, body: `{"__type":"AccessDeniedException"}`}, "refused the access key: AccessDeniedException;"},
 		"with a namespace":       {recorder{status: 400, body: `{"__type":"com.amazonaws.ecr#AccessDeniedException"}`}, "refused the access key: AccessDeniedException;"},
@@ -110,11 +110,11 @@ func TestRefusal(t *testing.T) {
 		"with success":           {recorder{status: 200, body: `<html>`}, "answered with no authorization"},
 		"with nothing":           {recorder{status: 200, body: `{"authorizationData":[]}`}, "answered with no authorization"},
 		"with a broken token":    {recorder{status: 200, body: `{"authorizationData":[{"authorizationToken":"%"}]}`}, "answered with an authorization that cannot be read"},
-		"at length":              {recorder{status: 200, body: strings.Repeat(" ", maxAnswer+1)}, "answered with far too much"},
+		"at length":              {recorder{status: 200, body: strings.Repeat(" ", maxResponse+1)}, "answered with far too much"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := Options{Region: "eu-west-1", AccessKeyID: "AKIAEXAMPLE", SecretAccessKey: "secret"}
-			_, _, err := ownAPI(o, &test.answer).authorization(t.Context())
+			_, _, err := ownAPI(o, &test.response).authorization(t.Context())
 			if err == nil || !strings.HasPrefix(err.Error(), "the ECR API in eu-west-1 "+test.want) {
 				t.Errorf("error %v, want %q", err, test.want)
 			}

@@ -25,7 +25,7 @@ import (
 const (
 	// sessionName is how roles that are taken appear in AWS's logs.
 	sessionName = "dogwatch"
-	// localTimeout bounds a question to a service of the machine itself. Where
+	// localTimeout bounds a request to a service of the machine itself. Where
 	// there is none, the network may say so by silence only.
 	localTimeout = 5 * time.Second
 	dialTimeout  = time.Second
@@ -84,12 +84,12 @@ func (c chain) Retrieve(ctx context.Context) (aws.Credentials, error) {
 	return keys, nil
 }
 
-// load reads what is configured for AWS's tools; most of it is not asked yet.
+// load reads what is configured for AWS's tools; most of it is not used yet.
 func (c chain) load(ctx context.Context) (aws.Config, error) {
 	options := []func(*config.LoadOptions) error{
 		config.WithRegion(c.region),
 		config.WithServiceOptions(c.through),
-		config.WithRetryer(func() aws.Retryer { return aws.NopRetryer{} }), // the host asks again when that can help
+		config.WithRetryer(func() aws.Retryer { return aws.NopRetryer{} }), // the host retries when that can help
 		config.WithProcessCredentialOptions(func(o *processcreds.Options) { o.Timeout = processTimeout }),
 		config.WithAssumeRoleCredentialOptions(func(o *stscreds.AssumeRoleOptions) {
 			o.RoleSessionName = cmp.Or(o.RoleSessionName, sessionName)
@@ -108,9 +108,9 @@ func (c chain) load(ctx context.Context) (aws.Config, error) {
 	return config.LoadDefaultConfig(ctx, options...)
 }
 
-// through lets the clients that the SDK makes ask through ours. As the HTTP
+// through lets the clients that the SDK makes send through c.client. As the HTTP
 // client of all of them the SDK would refuse it wherever a profile names a
-// ca_bundle, of which it knows only how to tell its own.
+// ca_bundle, which it can pass to its own client only.
 func (c chain) through(_ string, options any) {
 	switch o := options.(type) {
 	case *sts.Options:
@@ -125,7 +125,7 @@ func (c chain) through(_ string, options any) {
 }
 
 // role takes the role of the options with the credentials that keys gives. Its
-// service is asked where AWS_ENDPOINT_URL_STS says, as a VPC may want it.
+// service is at AWS_ENDPOINT_URL_STS where that is set, as a VPC may want it.
 func (c chain) role(keys aws.CredentialsProvider, arn string) aws.CredentialsProvider {
 	o := sts.Options{Region: c.region, HTTPClient: bounded{c.client}, Credentials: keys, Retryer: aws.NopRetryer{}}
 	if address := os.Getenv("AWS_ENDPOINT_URL_STS"); address != "" {
@@ -135,7 +135,7 @@ func (c chain) role(keys aws.CredentialsProvider, arn string) aws.CredentialsPro
 	return explained{taken, tokenService(arn, "check rolearn, and that the role trusts whose credentials these are")}
 }
 
-// metadata asks the metadata service of the EC2 instance.
+// metadata is a client of the metadata service of the EC2 instance.
 func metadata() *imds.Client {
 	o := imds.Options{HTTPClient: localClient(), Retryer: aws.NopRetryer{}}
 	// Another value than the two that exist means the first.
@@ -143,13 +143,13 @@ func metadata() *imds.Client {
 	return imds.New(o)
 }
 
-// localClient asks services of the machine itself, which no proxy must see.
+// localClient is for services of the machine itself, past any proxy.
 func localClient() *http.Client {
 	return &http.Client{
 		Timeout: localTimeout,
 		Transport: &http.Transport{
 			DialContext: (&net.Dialer{Timeout: dialTimeout}).DialContext, DisableKeepAlives: true,
-			TLSHandshakeTimeout: localTimeout, MaxResponseHeaderBytes: maxAnswer,
+			TLSHandshakeTimeout: localTimeout, MaxResponseHeaderBytes: maxResponse,
 		},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}

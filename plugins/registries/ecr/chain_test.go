@@ -39,12 +39,12 @@ func TestMain(m *testing.M) {
 }
 
 // cloud is the parts of AWS that matter here, on one local address. Every
-// source of credentials gives other ones, so that it shows which was asked.
+// source of credentials gives other ones, so that a test sees which was used.
 type cloud struct {
 	mu sync.Mutex
 	// used are the access keys that signed, and by which service they were shown: "ecr STATIC".
 	used []string
-	// lost makes parts of the cloud answer with a status.
+	// lost makes parts of the cloud respond with a status.
 	lost map[string]int
 }
 
@@ -72,7 +72,7 @@ func (c *cloud) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	switch part {
 	case "ecr":
-		token := base64.StdEncoding.EncodeToString([]byte("AWS:lent"))
+		token := base64.StdEncoding.EncodeToString([]byte("AWS:given"))
 		w.Header().Set("Content-Type", "application/x-amz-json-1.1")
 		fmt.Fprintf(w, `{"authorizationData":[{"authorizationToken":%q,"expiresAt":%d}]}`, token, time.Now().Add(12*time.Hour).Unix())
 	case "sts AssumeRole", "sts AssumeRoleWithWebIdentity":
@@ -154,7 +154,7 @@ const (
 	signIn    = "[default]\nlogin_session=arn:aws:iam::1:user/me\n"
 )
 
-// play asks for an authorization in a scene and returns who was asked with what.
+// play requests an authorization in a scene and returns the requests in order.
 func (s scene) play(t *testing.T) ([]string, error) {
 	t.Helper()
 	c := &cloud{lost: s.lost}
@@ -205,7 +205,7 @@ func (s scene) play(t *testing.T) ([]string, error) {
 	}
 	s.o.Region, s.o.Endpoint = "eu-west-1", address
 	given, _, err := ownAPI(s.o, http.DefaultClient).authorization(t.Context())
-	if err == nil && given != (sdk.Credentials{Username: "AWS", Password: "lent"}) {
+	if err == nil && given != (sdk.Credentials{Username: "AWS", Password: "given"}) {
 		t.Errorf("given %v", given)
 	}
 	return c.used, err
@@ -256,7 +256,7 @@ func (s scene) files(t *testing.T) map[string]string {
 	}
 }
 
-func TestChain(t *testing.T) {
+func TestCredentialChainOrder(t *testing.T) {
 	static := map[string]string{"AWS_ACCESS_KEY_ID": "STATIC", "AWS_SECRET_ACCESS_KEY": leak}
 	const imds = "imds token, imds, imds, ecr INSTANCE"
 	for name, test := range map[string]struct {
@@ -307,13 +307,13 @@ func TestChain(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			used, err := test.play(t)
 			if got := strings.Join(used, ", "); err != nil || got != test.want {
-				t.Errorf("asked %s, %v\nwant  %s", got, err, test.want)
+				t.Errorf("requested %s, %v\nwant  %s", got, err, test.want)
 			}
 		})
 	}
 }
 
-func TestChainRefusals(t *testing.T) {
+func TestCredentialChainErrors(t *testing.T) {
 	const nothing = "there are no credentials for AWS: set accesskeyid and secretaccesskey, or give"
 	for name, test := range map[string]struct {
 		scene

@@ -15,7 +15,7 @@ import (
 	"github.com/dogwatch/dogwatch/sdk/httpclient"
 )
 
-// service is something of AWS that is asked, in the words of errors.
+// service is a service of AWS, in the words of errors.
 type service struct {
 	name string
 	// shown is what it refuses, and remedy what to do about that.
@@ -27,8 +27,8 @@ type keysError struct{ error }
 
 func (e *keysError) Unwrap() error { return e.error }
 
-// explain says in few words what the SDK says in many, without request ids and
-// whatever else of an answer the SDK repeats.
+// explain shortens an error of the SDK, without request ids and what else of a
+// response the SDK repeats.
 func (s service) explain(err error) error {
 	var keys *keysError
 	var send *smithyhttp.RequestSendError
@@ -60,7 +60,7 @@ func (s service) odd(what string) error {
 	return sdk.WithKind(sdk.ErrUnavailable, fmt.Errorf("%s answered with %s", s.name, what))
 }
 
-// codeOf is the name of an AWS error, or the status of an answer that has none,
+// codeOf is the name of an AWS error, or the status of a response that has none,
 // perhaps because it is of a proxy in between. Whatever else a server writes in
 // place of a name is not repeated.
 func codeOf(err error) string {
@@ -78,11 +78,11 @@ func codeOf(err error) string {
 	return code
 }
 
-// statusOf is the status of the answer behind an error; 0 when there was none.
+// statusOf is the status of the response behind an error; 0 when there was none.
 func statusOf(err error) int {
-	var answered interface{ HTTPStatusCode() int }
-	if errors.As(err, &answered) {
-		return answered.HTTPStatusCode()
+	var response interface{ HTTPStatusCode() int }
+	if errors.As(err, &response) {
+		return response.HTTPStatusCode()
 	}
 	return 0
 }

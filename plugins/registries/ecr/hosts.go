@@ -38,7 +38,7 @@ func partitionOf(region string) string {
 
 // hosts returns what to serve: the registries that the options name, which are
 // those that a mirror stands for, and then all others, so that none is left to
-// anonymous access. Of several instances the one is asked that names the account,
+// anonymous access. Of several instances the one is used that names the account,
 // else the one that names the region.
 func (o Options) hosts() ([]registry.Host, error) {
 	if !o.private() {

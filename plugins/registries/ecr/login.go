@@ -15,22 +15,22 @@ import (
 const (
 	// margin is how long before its end an authorization is renewed. AWS gives them for 12 hours.
 	margin = 5 * time.Minute
-	// least is how old an authorization must be before a refusal is blamed on it:
+	// minAge is how old an authorization must be before a refusal may be due to its age:
 	// a fresh one is refused because the user may not read the repository.
-	least = time.Minute
-	// refusalTime is for how long AWS is not asked again after it refused the
-	// keys, or there were none to show: looking for them takes time as well.
+	minAge = time.Minute
+	// refusalTime is for how long no authorization is requested after AWS refused
+	// the keys, or none were found: looking for them takes time as well.
 	refusalTime = time.Minute
 )
 
-// login trades the access key for what the registries of each region accept.
+// login exchanges the access key for what the registries of each region accept.
 type login struct {
 	options Options
 	keys    aws.CredentialsProvider
 	client  doer
 
 	mu sync.Mutex
-	// regions has those that were asked; how many that are is for the images of the engines to say.
+	// regions are those of the images that were requested.
 	regions map[string]*session
 }
 
@@ -52,7 +52,7 @@ func (l *login) session(region string) *session {
 	defer l.mu.Unlock()
 	s := l.regions[region]
 	if s == nil {
-		s = &session{api: newAPI(l.options, region, l.keys, l.client), turn: make(chan struct{}, 1)}
+		s = &session{api: newAPI(l.options, region, l.keys, l.client), semaphore: make(chan struct{}, 1)}
 		l.regions[region] = s
 	}
 	return s
@@ -67,14 +67,14 @@ func (l *login) Refused(used sdk.Credentials) bool {
 		current, renewed := s.refused(used)
 		found, again = found || current, again || renewed
 	}
-	return again || !found // what no session has, others have renewed meanwhile
+	return again || !found // no session has it: a concurrent call has renewed it
 }
 
 // session keeps the authorization of a region.
 type session struct {
 	api api
-	// turn is held by the one call that asks AWS.
-	turn chan struct{}
+	// semaphore is held by the one call that requests an authorization.
+	semaphore chan struct{}
 
 	mu      sync.Mutex
 	current sdk.Credentials
@@ -90,19 +90,19 @@ func (s *session) credentials(ctx context.Context) (sdk.Credentials, error) {
 		return c, err
 	}
 	select {
-	case s.turn <- struct{}{}:
+	case s.semaphore <- struct{}{}:
 	case <-ctx.Done():
 		return sdk.Credentials{}, ctx.Err()
 	}
-	defer func() { <-s.turn }()
+	defer func() { <-s.semaphore }()
 	if c, ok, err := s.known(); ok {
 		return c, err
 	}
 	return s.renew(ctx)
 }
 
-// known returns what needs not be asked, and whether there is any: an
-// authorization that is valid, or why there was none a moment ago.
+// known returns what needs no request, and whether there is any: an authorization
+// that is valid, or why there was none a moment ago.
 func (s *session) known() (sdk.Credentials, bool, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -130,15 +130,15 @@ func (s *session) renew(ctx context.Context) (sdk.Credentials, error) {
 	return s.current, nil
 }
 
-// refused tells that the registry did not accept used. current is whether that
-// is what the session has, again whether it will get another one.
+// refused ends an authorization that the registry did not accept. current is
+// whether the session has it, again whether it will get another one.
 func (s *session) refused(used sdk.Credentials) (current, again bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
 	case s.current != used:
 		return false, false
-	case time.Since(s.since) < least:
+	case time.Since(s.since) < minAge:
 		return true, false
 	}
 	s.until = time.Time{}

@@ -16,10 +16,10 @@ import (
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
-// fakeAPI answers in memory, after a second.
+// fakeAPI responds in memory, after a second.
 type fakeAPI struct {
-	asked int
-	life  time.Duration
+	requests int
+	life     time.Duration
 }
 
 func (a *fakeAPI) Do(req *http.Request) (*http.Response, error) {
@@ -28,8 +28,8 @@ func (a *fakeAPI) Do(req *http.Request) (*http.Response, error) {
 	case <-req.Context().Done():
 		return nil, req.Context().Err()
 	}
-	a.asked++
-	token := base64.StdEncoding.EncodeToString([]byte(fmt.Sprintf("AWS:token-%d", a.asked)))
+	a.requests++
+	token := base64.StdEncoding.EncodeToString([]byte(fmt.Sprintf("AWS:token-%d", a.requests)))
 	body := fmt.Sprintf(`{"authorizationData":[{"authorizationToken":%q,"expiresAt":%d}]}`, token, time.Now().Add(a.life).Unix())
 	return &http.Response{
 		StatusCode: 200, Header: http.Header{"Content-Type": {"application/x-amz-json-1.1"}},
@@ -39,7 +39,7 @@ func (a *fakeAPI) Do(req *http.Request) (*http.Response, error) {
 
 const private = "123456789012.dkr.ecr.eu-west-1.amazonaws.com"
 
-func TestAuthorization(t *testing.T) {
+func TestAuthorizationIsCachedUntilRenewal(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := &fakeAPI{life: 12 * time.Hour}
 		l := newLogin(Options{Region: "eu-west-1", AccessKeyID: "key", SecretAccessKey: "secret"}, a)
@@ -61,7 +61,7 @@ func TestAuthorization(t *testing.T) {
 		if l.Refused(first) {
 			t.Error("a fresh authorization is blamed for a refusal")
 		}
-		time.Sleep(least)
+		time.Sleep(minAge)
 		if !l.Refused(first) {
 			t.Error("an old authorization is not blamed for a refusal")
 		}
@@ -98,7 +98,7 @@ func TestAuthorizationPerRegion(t *testing.T) {
 		get(private, "token-1")
 		second := get(other, "token-2")
 		get("210987654321.dkr-ecr.eu-west-1.on.aws", "token-1")
-		time.Sleep(least)
+		time.Sleep(minAge)
 		if !l.Refused(second) {
 			t.Error("an old authorization is not blamed for a refusal")
 		}
@@ -110,7 +110,7 @@ func TestAuthorizationPerRegion(t *testing.T) {
 	})
 }
 
-func TestWaitingForAuthorizationCanEnd(t *testing.T) {
+func TestAuthorizationIsCancelled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLogin(Options{Region: "eu-west-1", AccessKeyID: "key", SecretAccessKey: "secret"}, &fakeAPI{life: time.Hour})
 		ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
@@ -127,29 +127,29 @@ func TestWaitingForAuthorizationCanEnd(t *testing.T) {
 	})
 }
 
-// AWS is not asked again and again about keys that it refused.
-func TestRefusedKeysRest(t *testing.T) {
+// Keys that AWS refused are not sent again at once.
+func TestRefusedKeysAreNotSentAgainAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := &recorder{status: http.StatusBadRequest, body: `{"__type":"UnrecognizedClientException"}`}
 		l := newLogin(Options{Region: "eu-west-1", AccessKeyID: "key", SecretAccessKey: "secret"}, r)
-		ask := func(wantAsked bool) {
+		get := func(wantRequest bool) {
 			t.Helper()
-			r.asked = nil
+			r.request = nil
 			_, err := l.Credentials(t.Context(), private)
-			if !errors.Is(err, sdk.ErrUnauthorized) || (r.asked != nil) != wantAsked {
-				t.Errorf("error %v, asked %v", err, r.asked != nil)
+			if !errors.Is(err, sdk.ErrUnauthorized) || (r.request != nil) != wantRequest {
+				t.Errorf("error %v, requested %v", err, r.request != nil)
 			}
 		}
-		ask(true)
-		ask(false)
+		get(true)
+		get(false)
 		time.Sleep(refusalTime)
-		ask(true)
+		get(true)
 		time.Sleep(refusalTime)
 		r.status = http.StatusInternalServerError // says nothing of the keys
 		for range 2 {
-			r.asked = nil
-			if _, err := l.Credentials(t.Context(), private); !errors.Is(err, sdk.ErrUnavailable) || r.asked == nil {
-				t.Errorf("error %v, asked %v", err, r.asked != nil)
+			r.request = nil
+			if _, err := l.Credentials(t.Context(), private); !errors.Is(err, sdk.ErrUnavailable) || r.request == nil {
+				t.Errorf("error %v, requested %v", err, r.request != nil)
 			}
 		}
 	})

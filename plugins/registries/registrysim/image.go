@@ -84,7 +84,7 @@ type rootFS struct {
 	DiffIDs []string `json:"diff_ids"`
 }
 
-// firstRevision is an hour before the first image was made, when nobody says otherwise.
+// firstRevision is an hour before the first image was made, when Options.Created is nil.
 var firstRevision = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // publish makes an image and remembers where its documents are. The caller holds the lock.

@@ -1,6 +1,6 @@
 // Package registrysim is a registry that exists only in memory. It serves
 // repositories of multi-platform images over the distribution protocol, hands
-// out tokens, counts what it is asked, and misbehaves on demand. Tests, the
+// out tokens, counts requests, and misbehaves on demand. Tests, the
 // benchmark and the demo use it; its images have everything but real layers.
 //
 // The same calls always give the same images, byte for byte.
@@ -17,12 +17,12 @@ import (
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
-// Auth is how a registry wants to be asked.
+// Auth is the authentication that a registry demands.
 type Auth int
 
 // The kinds of Auth.
 const (
-	Open  Auth = iota // anybody may ask
+	Open  Auth = iota // none
 	Basic             // user and password with each request
 	Token             // a token from the registry's own token service
 )
@@ -39,12 +39,12 @@ const (
 )
 
 // Options say how a registry behaves. The zero value is an open registry that
-// answers at once.
+// responds at once.
 type Options struct {
 	Auth Auth
 	// Users are the accounts: user name to password.
 	Users map[string]string
-	// Private tells which repositories only users may read; nil means none.
+	// Private reports which repositories only users may read; nil means none.
 	Private func(repo string) bool
 	// Service is the name of the token service; "sim" when empty.
 	Service string
@@ -57,7 +57,7 @@ type Options struct {
 	ETags bool
 	// PageSize bounds a page of tags; 1000 when 0.
 	PageSize int
-	// Latency is added to each answer.
+	// Latency is added to each response.
 	Latency time.Duration
 	// Created is when the image of a revision was made, of which every tag that is
 	// pushed is the next one; always the same for the same. An hour after the one
@@ -74,7 +74,7 @@ type Registry struct {
 
 	mu       sync.Mutex
 	repos    map[string]*repository
-	parts    map[string]part // by digest, once somebody was told it
+	parts    map[string]part // by digest, once a client got it
 	tokens   map[string]grant
 	revision int
 	counts   Counts
@@ -182,11 +182,11 @@ func (r *Registry) ExpireTokens() {
 type Counts struct {
 	// Total counts all, those of the kinds below and any other.
 	Total int
-	// Tokens, Tags, Heads, Manifests and Blobs count what was asked for, whatever the answer.
+	// Tokens, Tags, Heads, Manifests and Blobs count requests, whatever the response.
 	Tokens, Tags, Heads, Manifests, Blobs int
-	// Refused counts answers of 401, NotModified those of 304.
+	// Refused counts responses of 401, NotModified those of 304.
 	Refused, NotModified int
-	// MaxInFlight is how many requests were being answered at once.
+	// MaxInFlight is how many requests were in flight at once.
 	MaxInFlight int
 }
 
@@ -225,7 +225,7 @@ func (r *Registry) Start() (*Server, error) {
 	return s, nil
 }
 
-// Close stops the server, breaking off what it is answering.
+// Close stops the server, breaking off the responses in flight.
 func (s *Server) Close() error {
 	err := s.http.Close()
 	<-s.served

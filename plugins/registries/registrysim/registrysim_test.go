@@ -60,7 +60,7 @@ func TestImagesAreValid(t *testing.T) {
 	}
 }
 
-func TestSameCallsSameImages(t *testing.T) {
+func TestImagesAreDeterministic(t *testing.T) {
 	var images []Image
 	for range 2 {
 		r := New(Options{})
@@ -95,7 +95,7 @@ func get(r *Registry, path string, headers ...string) *httptest.ResponseRecorder
 	return w
 }
 
-func TestConditionalLists(t *testing.T) {
+func TestTagsConditionalRequest(t *testing.T) {
 	r := New(Options{ETags: true})
 	r.Push("a/b", "1")
 	first := get(r, "/v2/a/b/tags/list")
@@ -139,13 +139,13 @@ func TestTokensAndScopes(t *testing.T) {
 			headers = []string{"Authorization", "Basic YW5uOnMzY3JldA=="}
 		}
 		w := get(r, "/token?"+test.query, headers...)
-		var answer struct{ Token string }
-		if err := json.Unmarshal(w.Body.Bytes(), &answer); err != nil || w.Code != test.status {
+		var response struct{ Token string }
+		if err := json.Unmarshal(w.Body.Bytes(), &response); err != nil || w.Code != test.status {
 			t.Errorf("%+v: status %d, %v", test, w.Code, err)
 		}
 		var reads []string
 		for _, repo := range []string{"a/a", "a/b", "p/p"} {
-			if get(r, "/v2/"+repo+"/tags/list", "Authorization", "Bearer "+answer.Token).Code == 200 {
+			if get(r, "/v2/"+repo+"/tags/list", "Authorization", "Bearer "+response.Token).Code == 200 {
 				reads = append(reads, repo)
 			}
 		}
@@ -153,7 +153,7 @@ func TestTokensAndScopes(t *testing.T) {
 			t.Errorf("%+v: reads %q", test, got)
 		}
 		r.ExpireTokens()
-		if get(r, "/v2/a/a/tags/list", "Authorization", "Bearer "+answer.Token).Code != 401 {
+		if get(r, "/v2/a/a/tags/list", "Authorization", "Bearer "+response.Token).Code != 401 {
 			t.Errorf("%+v: the token outlives its end", test)
 		}
 	}
@@ -162,7 +162,7 @@ func TestTokensAndScopes(t *testing.T) {
 	}
 }
 
-func TestFaults(t *testing.T) {
+func TestInjectedFaults(t *testing.T) {
 	r := New(Options{})
 	r.Push("a/b", "1")
 	r.Inject(TagsRequest, 2, Status(418, "tea", "X-A", "b"))
@@ -172,7 +172,7 @@ func TestFaults(t *testing.T) {
 		got = append(got, get(r, "/v2/a/b/tags/list").Code)
 	}
 	if want := []int{418, 418, 200, 200}; !reflect.DeepEqual(got, want) {
-		t.Errorf("answers %v, want %v", got, want)
+		t.Errorf("responds %v, want %v", got, want)
 	}
 	if w := get(r, "/v2/a/b/manifests/none"); w.Code != 404 {
 		t.Errorf("status %d", w.Code)

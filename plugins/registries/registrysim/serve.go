@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// Kind is what a request asks for.
+// Kind is the kind of a request.
 type Kind int
 
 // The kinds of requests.
@@ -25,39 +25,39 @@ const (
 	OtherRequest
 )
 
-// ask is a request, taken apart.
-type ask struct {
+// target is what a request is for.
+type target struct {
 	kind Kind
 	repo string
 	// reference is a tag or digest.
 	reference string
 }
 
-func parse(r *http.Request) ask {
+func parse(r *http.Request) target {
 	if r.URL.Path == "/token" {
-		return ask{kind: TokenRequest}
+		return target{kind: TokenRequest}
 	}
 	path, ok := strings.CutPrefix(r.URL.Path, "/v2/")
 	if !ok {
-		return ask{kind: OtherRequest}
+		return target{kind: OtherRequest}
 	}
 	if repo, found := strings.CutSuffix(path, "/tags/list"); found {
-		return ask{kind: TagsRequest, repo: repo}
+		return target{kind: TagsRequest, repo: repo}
 	}
 	if i := strings.LastIndex(path, "/manifests/"); i > 0 {
 		kind := ManifestRequest
 		if r.Method == http.MethodHead {
 			kind = HeadRequest
 		}
-		return ask{kind: kind, repo: path[:i], reference: path[i+len("/manifests/"):]}
+		return target{kind: kind, repo: path[:i], reference: path[i+len("/manifests/"):]}
 	}
 	if i := strings.LastIndex(path, "/blobs/"); i > 0 {
-		return ask{kind: BlobRequest, repo: path[:i], reference: path[i+len("/blobs/"):]}
+		return target{kind: BlobRequest, repo: path[:i], reference: path[i+len("/blobs/"):]}
 	}
-	return ask{kind: OtherRequest}
+	return target{kind: OtherRequest}
 }
 
-// ServeHTTP answers one request.
+// ServeHTTP responds to one request.
 func (r *Registry) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	a := parse(req)
 	counted := &counter{ResponseWriter: w}
@@ -76,10 +76,10 @@ func (r *Registry) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 		fail(counted, req)
 		return
 	}
-	r.answer(counted, req, a)
+	r.respond(counted, req, a)
 }
 
-// counter remembers the status of an answer.
+// counter remembers the status of a response.
 type counter struct {
 	http.ResponseWriter
 	status int
@@ -127,7 +127,7 @@ func (r *Registry) end(c *counter) {
 	}
 }
 
-func (r *Registry) answer(w http.ResponseWriter, req *http.Request, a ask) {
+func (r *Registry) respond(w http.ResponseWriter, req *http.Request, a target) {
 	if a.kind == TokenRequest {
 		r.giveToken(w, req)
 		return
@@ -183,7 +183,7 @@ func (r *Registry) listTags(w http.ResponseWriter, req *http.Request, name strin
 }
 
 // document serves a manifest, an index or a blob.
-func (r *Registry) document(w http.ResponseWriter, req *http.Request, a ask, repo *repository) {
+func (r *Registry) document(w http.ResponseWriter, req *http.Request, a target, repo *repository) {
 	digest := a.reference
 	if revision, isTag := repo.tags[a.reference]; isTag && a.kind != BlobRequest {
 		digest = r.publish(a.repo, revision).index
@@ -201,11 +201,11 @@ func (r *Registry) document(w http.ResponseWriter, req *http.Request, a ask, rep
 	h.Set("ETag", `"`+digest+`"`)
 	w.WriteHeader(http.StatusOK)
 	if req.Method != http.MethodHead {
-		_, _ = w.Write(d.body) // a client that has gone needs no answer
+		_, _ = w.Write(d.body) // the client may have gone
 	}
 }
 
-// refuse answers with an error in the form of the distribution specification.
+// refuse responds with an error in the form of the distribution specification.
 func refuse(w http.ResponseWriter, status int, code, message string) {
 	type problem struct {
 		Code    string `json:"code"`
@@ -217,5 +217,5 @@ func refuse(w http.ResponseWriter, status int, code, message string) {
 func writeJSON(w http.ResponseWriter, status int, v any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(v) // a client that has gone needs no answer
+	_ = json.NewEncoder(w).Encode(v) // the client may have gone
 }

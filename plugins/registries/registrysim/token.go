@@ -70,7 +70,7 @@ func splitScope(scope string) (name, actions string, ok bool) {
 	return rest[:i], rest[i+1:], true
 }
 
-// admit lets a request in, or answers it with what is demanded.
+// admit reports whether a request is authorized; else it responds with the challenge.
 func (r *Registry) admit(w http.ResponseWriter, req *http.Request, repo string) bool {
 	switch r.options.Auth {
 	case Basic:

@@ -43,8 +43,8 @@ type auth struct {
 	RegistryToken string `json:"registrytoken"`
 }
 
-// read reads a file, whose folder may be given instead. Its errors tell nothing
-// of what is in it.
+// read reads a file, whose folder may be given instead. Its errors repeat nothing
+// of its content.
 func read(path string) (config, error) {
 	f, err := os.Open(path)
 	if err != nil {

@@ -42,7 +42,7 @@ func write(t *testing.T, path, text string) {
 	}
 }
 
-// get asks for the credentials of a host and writes them as user:password.
+// get returns the credentials of a host as user:password.
 func get(t *testing.T, s *Store, host string) string {
 	t.Helper()
 	c, err := s.Credentials(t.Context(), host)
@@ -57,7 +57,7 @@ func get(t *testing.T, s *Store, host string) string {
 
 func basic(text string) string { return base64.StdEncoding.EncodeToString([]byte(text)) }
 
-func TestAuths(t *testing.T) {
+func TestAuthsOfHosts(t *testing.T) {
 	s, log := newStore(t, fmt.Sprintf(`{"auths":{
 		"https://index.docker.io/v1/":{"auth":%q},
 		"ghcr.io":{"auth":%q,"email":"ann@example.test"},
@@ -95,8 +95,8 @@ func TestAuths(t *testing.T) {
 	}
 }
 
-// An entry that cannot be read is named to whoever needs it, and to nobody else.
-func TestBrokenEntry(t *testing.T) {
+// An entry that cannot be read is an error for its host only.
+func TestMalformedAuthIsUnauthorized(t *testing.T) {
 	s, _ := newStore(t, fmt.Sprintf(`{"auths":{"colon.test":{"auth":%q},"https://junk.test/v1/":{"auth":%q},"ghcr.io":{"auth":%q}}}`, basic(secret), "%%"+secret, basic("ann:x")))
 	for host, key := range map[string]string{"colon.test": "colon.test", "junk.test": "https://junk.test/v1/"} {
 		_, err := s.Credentials(t.Context(), host)
@@ -134,7 +134,7 @@ func FuzzRead(f *testing.F) {
 		write(t, path, text)
 		c, err := read(path)
 		if err != nil && strings.Contains(text, secret) && strings.Contains(err.Error(), secret) {
-			t.Errorf("tells the secret: %v", err)
+			t.Errorf("holds the secret: %v", err)
 		}
 		entry, _, _ := find(c.Auths, canonical(host))
 		if given, _ := entry.credentials(); (given.Username == "") != (given.Password == "") {
@@ -144,7 +144,7 @@ func FuzzRead(f *testing.F) {
 }
 
 // The file is read again when it has changed, may come late and may go.
-func TestChanges(t *testing.T) {
+func TestChangedFileIsReadAgain(t *testing.T) {
 	folder := t.TempDir()
 	s := New(folder)
 	if got := get(t, s, "ghcr.io"); got != "" {
@@ -169,7 +169,7 @@ func TestChanges(t *testing.T) {
 
 // A file that becomes unusable is a warning, once, without what is in it; of one
 // that has always been the host warns.
-func TestGarbage(t *testing.T) {
+func TestMalformedFileIsWarnedAbout(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"auths":{"ghcr.io":{"auth":"` + secret + `"`: "is no JSON (at byte ",
 		secret:                                "is no JSON (at byte 1)",
@@ -245,9 +245,9 @@ func TestHelpers(t *testing.T) {
 			if got := get(t, s, test.host); got != test.want {
 				t.Errorf("%s: %q, want %q", test.host, got, test.want)
 			}
-			// What is known is not asked again.
+			// What is cached is not fetched again.
 			if got := strings.Join(calls(), "; "); i == 0 && got != test.call || i > 0 && got != "" {
-				t.Errorf("%s, question %d: calls %q", test.host, i+1, got)
+				t.Errorf("%s, call %d: calls %q", test.host, i+1, got)
 			}
 		}
 	}
@@ -262,7 +262,7 @@ func TestHelpers(t *testing.T) {
 
 // The helper of one host must work; that of all hosts is passed over with a
 // warning when it does not, for public images need none.
-func TestHelpersThatFail(t *testing.T) {
+func TestHelperErrors(t *testing.T) {
 	calls := helpers(t, map[string]string{
 		"fails":  "echo " + secret + "; exit 3",
 		"babble": "echo '{\"Username\":\"" + secret + "\"'",
@@ -307,8 +307,8 @@ func TestHelpersThatFail(t *testing.T) {
 	}
 }
 
-// A helper that hangs holds up a question until its context ends, and no longer.
-func TestHelperThatHangs(t *testing.T) {
+// A helper that hangs holds up a call until its context ends, and no longer.
+func TestHelperTimeout(t *testing.T) {
 	started := filepath.Join(t.TempDir(), "started")
 	calls := helpers(t, map[string]string{"hangs": "touch " + started + "; exec sleep 1000"})
 	s, _ := newStore(t, `{"credHelpers":{"a.test":"hangs"}}`)
@@ -343,40 +343,40 @@ func TestHelperThatHangs(t *testing.T) {
 	}
 }
 
-// Credentials of a helper that a registry refuses are asked for again, unless they are fresh.
-func TestRefused(t *testing.T) {
+// Credentials of a helper that a registry refuses are fetched again, unless they are fresh.
+func TestRefusedCredentialsAreFetchedAgain(t *testing.T) {
 	calls := helpers(t, map[string]string{"works": works})
 	s, _ := newStore(t, `{"credsStore":"works"}`)
 	used, err := s.Credentials(t.Context(), "a.test")
 	if err != nil || len(calls()) != 1 {
 		t.Fatal(err)
 	}
-	if s.Refused(used) || s.Refused(sdk.Credentials{Username: "somebody"}) {
+	if s.Refused(used) || s.Refused(sdk.Credentials{Username: "other"}) {
 		t.Error("fresh credentials are blamed")
 	}
 	s.mu.Lock()
-	for q, l := range s.lent {
-		l.at = l.at.Add(-least)
-		s.lent[q] = l
+	for q, l := range s.cache {
+		l.at = l.at.Add(-minAge)
+		s.cache[q] = l
 	}
 	s.mu.Unlock()
 	if !s.Refused(used) {
 		t.Error("old credentials are not blamed")
 	}
 	if get(t, s, "a.test"); len(calls()) != 1 {
-		t.Error("the helper was not asked again")
+		t.Error("the helper was not run again")
 	}
 }
 
 // Hosts that others invent are not all remembered.
-func TestHostsAreBounded(t *testing.T) {
+func TestCacheIsBounded(t *testing.T) {
 	helpers(t, map[string]string{"works": works})
 	s, _ := newStore(t, `{"credsStore":"works"}`)
 	get(t, s, "a.test")
-	for i := range maxLent {
-		s.lent[question{"works", fmt.Sprint(i)}] = lent{at: time.Now()}
+	for i := range maxCached {
+		s.cache[cacheKey{"works", fmt.Sprint(i)}] = cached{at: time.Now()}
 	}
-	if get(t, s, "b.test"); len(s.lent) > maxLent {
-		t.Errorf("%d hosts", len(s.lent))
+	if get(t, s, "b.test"); len(s.cache) > maxCached {
+		t.Errorf("%d hosts", len(s.cache))
 	}
 }

@@ -16,60 +16,60 @@ import (
 )
 
 const (
-	// lentTime is for how long what a helper gave is used without asking it
-	// again: helpers of clouds give tokens that live for an hour or more.
-	lentTime = 5 * time.Minute
-	// failedTime is for how long a helper that failed is left alone.
-	failedTime = time.Minute
-	// least is how old credentials must be before a refusal is blamed on their age.
-	least = 10 * time.Second
-	// maxLent and maxTold bound what is remembered.
-	maxLent = 256
-	maxTold = 64
+	// cacheTime is for how long the output of a helper is used without running it
+	// again: helpers of clouds give tokens that are valid for an hour or more.
+	cacheTime = 5 * time.Minute
+	// failureTime is for how long a helper that failed is not run again.
+	failureTime = time.Minute
+	// minAge is how old credentials must be before a refusal may be due to their age.
+	minAge = 10 * time.Second
+	// maxCached and maxWarnings bound what is held in memory.
+	maxCached   = 256
+	maxWarnings = 64
 )
 
-// Store gives out the credentials of one config.json, which is read again when
+// Store returns the credentials of one config.json, which is read again when
 // it has changed. It implements oci.DefaultLogin and is safe for concurrent use.
 type Store struct {
 	path string
 	// timeout bounds one call of a helper.
 	timeout time.Duration
-	// turn is held by the one call that asks a helper.
-	turn chan struct{}
+	// semaphore is held by the one call that runs a helper.
+	semaphore chan struct{}
 
 	mu     sync.Mutex
 	log    hclog.Logger
-	told   map[string]bool // warnings
+	warned map[string]bool // warnings that were logged
 	loaded bool            // the file was looked for at least once
 	config config
 	seen   os.FileInfo // of the file that config is from; nil when there is none
-	lent   map[question]lent
+	cache  map[cacheKey]cached
 }
 
-// question is what a helper is asked about; with no host it stands for the
+// cacheKey is a helper and the host of a run; without a host it stands for the
 // helper itself.
-type question struct{ helper, host string }
+type cacheKey struct{ helper, host string }
 
-// lent is what a helper answered.
-type lent struct {
+// cached is the result of a run of a helper.
+type cached struct {
 	credentials sdk.Credentials
 	err         error
 	at          time.Time
 }
 
-func (l lent) live(now time.Time) bool {
+func (l cached) live(now time.Time) bool {
 	if l.err != nil {
-		return now.Sub(l.at) < failedTime
+		return now.Sub(l.at) < failureTime
 	}
-	return !l.at.IsZero() && now.Sub(l.at) < lentTime
+	return !l.at.IsZero() && now.Sub(l.at) < cacheTime
 }
 
 // New returns the store of the file at path, or in the folder at path. The file needs not exist yet.
 func New(path string) *Store {
-	return &Store{path: path, timeout: helperTimeout, turn: make(chan struct{}, 1), told: map[string]bool{}, lent: map[question]lent{}}
+	return &Store{path: path, timeout: helperTimeout, semaphore: make(chan struct{}, 1), warned: map[string]bool{}, cache: map[cacheKey]cached{}}
 }
 
-// LogTo says where to warn of a file or a helper that cannot be used. The first call counts.
+// LogTo sets where to log that a file or a helper cannot be used. Only the first call counts.
 func (s *Store) LogTo(log hclog.Logger) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -121,7 +121,7 @@ func (s *Store) Credentials(ctx context.Context, host string) (sdk.Credentials, 
 }
 
 // Source names the file if it has credentials for a host, as far as that is
-// known without asking a helper; else it is "".
+// known without running a helper; else it is "".
 func (s *Store) Source(host string) string {
 	host = canonical(host)
 	c := s.load()
@@ -131,28 +131,28 @@ func (s *Store) Source(host string) string {
 	if entry, _, _ := find(c.Auths, host); entry != (auth{}) {
 		return s.path
 	}
-	if l, known := s.known(question{c.CredsStore, host}); known && l.credentials != (sdk.Credentials{}) {
+	if l, known := s.known(cacheKey{c.CredsStore, host}); known && l.credentials != (sdk.Credentials{}) {
 		return s.path
 	}
 	return ""
 }
 
-// Refused tells that a registry did not accept used. It reports whether other
-// credentials may be had now: the file has changed, or a helper is asked again.
+// Refused drops cached credentials that a registry did not accept. It reports
+// whether Credentials may return others: the next call runs the helper again.
 func (s *Store) Refused(used sdk.Credentials) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	again := false
-	for q, l := range s.lent {
-		if l.credentials == used && time.Since(l.at) >= least {
-			delete(s.lent, q)
+	for key, l := range s.cache {
+		if l.credentials == used && time.Since(l.at) >= minAge {
+			delete(s.cache, key)
 			again = true
 		}
 	}
 	return again
 }
 
-// kinded gives a failure of a helper a kind: unless it was merely slow, somebody must mend it.
+// kinded gives a failure of a helper a kind: unless it was merely slow, the operator must mend it.
 func kinded(err error) error {
 	if errors.Is(err, sdk.ErrUnavailable) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err
@@ -170,10 +170,10 @@ func (s *Store) load() config {
 		return s.config
 	}
 	s.config, s.seen = config{}, nil
-	clear(s.lent)
+	clear(s.cache)
 	if err == nil {
 		s.config, err = read(path)
-		s.seen = info // also of one that cannot be used: once is enough
+		s.seen = info // also of one that cannot be used: it is not read again
 	}
 	// What is wrong with the file from the start, the host has said.
 	if err != nil && s.loaded && !errors.Is(err, os.ErrNotExist) {
@@ -183,46 +183,47 @@ func (s *Store) load() config {
 	return s.config
 }
 
-// fromHelper returns what a helper has for a host, asking at most one at a time.
+// fromHelper returns what a helper has for a host, from the cache where it can.
+// At most one helper runs at a time.
 func (s *Store) fromHelper(ctx context.Context, helper, host, server string) (sdk.Credentials, error) {
-	q := question{helper, host}
-	if l, known := s.known(q); known {
+	key := cacheKey{helper, host}
+	if l, known := s.known(key); known {
 		return l.credentials, l.err
 	}
 	select {
-	case s.turn <- struct{}{}:
+	case s.semaphore <- struct{}{}:
 	case <-ctx.Done():
 		return sdk.Credentials{}, ctx.Err()
 	}
-	defer func() { <-s.turn }()
-	if l, known := s.known(q); known {
+	defer func() { <-s.semaphore }()
+	if l, known := s.known(key); known {
 		return l.credentials, l.err
 	}
-	given, err := ask(ctx, helper, server, s.timeout)
+	given, err := runHelper(ctx, helper, server, s.timeout)
 	if ctx.Err() != nil {
 		return sdk.Credentials{}, ctx.Err()
 	}
 	if errors.Is(err, sdk.ErrUnavailable) || errors.Is(err, exec.ErrNotFound) {
-		q.host = "" // it will fare no better with other hosts
+		key.host = "" // it will fare no better with other hosts
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.lent) >= maxLent {
-		clear(s.lent)
+	if len(s.cache) >= maxCached {
+		clear(s.cache)
 	}
-	s.lent[q] = lent{credentials: given, err: err, at: time.Now()}
+	s.cache[key] = cached{credentials: given, err: err, at: time.Now()}
 	return given, err
 }
 
-// known returns what a helper answered a moment ago.
-func (s *Store) known(q question) (lent, bool) {
+// known returns the cached result of a helper.
+func (s *Store) known(key cacheKey) (cached, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := time.Now()
-	if l := s.lent[question{helper: q.helper}]; l.live(now) {
+	if l := s.cache[cacheKey{helper: key.helper}]; l.live(now) {
 		return l, true
 	}
-	l := s.lent[q]
+	l := s.cache[key]
 	return l, l.live(now)
 }
 
@@ -234,12 +235,12 @@ func (s *Store) warn(err error) {
 
 // warnLocked logs a problem once. The caller holds the lock.
 func (s *Store) warnLocked(err error) {
-	if s.log == nil || s.told[err.Error()] {
+	if s.log == nil || s.warned[err.Error()] {
 		return
 	}
-	if len(s.told) == maxTold {
-		clear(s.told)
+	if len(s.warned) == maxWarnings {
+		clear(s.warned)
 	}
-	s.told[err.Error()] = true
+	s.warned[err.Error()] = true
 	s.log.Warn(err.Error())
 }

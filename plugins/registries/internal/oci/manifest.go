@@ -89,7 +89,7 @@ func headRefused(err error) bool {
 
 // Manifest implements registry.Registry. Created comes from an annotation or,
 // by one more request, from the image's configuration; it is zero when neither
-// tells, or when that request fails. Content that is what digest names and yet
+// has it, or when that request fails. Content that is what digest names and yet
 // neither an index nor an image manifest that can be read (schema 1, artifacts,
 // types to come) has its digest and nothing else.
 func (r *Registry) Manifest(ctx context.Context, repo registry.Repository, digest string, platform sdk.Platform) (registry.Manifest, error) {

@@ -31,8 +31,8 @@ func (c chain) missing(err error, found aws.Config) error {
 	var empty *credentials.StaticCredentialsEmptyError
 	var second config.AssumeRoleTokenProviderNotSetError
 	var circle config.SharedConfigAssumeRoleError
-	var answer smithy.APIError
-	asked := innermost(err)
+	var response smithy.APIError
+	failed := innermost(err)
 	switch {
 	case errors.Is(err, context.Canceled):
 		err = context.Canceled
@@ -50,13 +50,13 @@ func (c chain) missing(err error, found aws.Config) error {
 		err = unauthorized("the AWS profile %q takes its role by profiles that lead in a circle", circle.Profile)
 	case os.Getenv("AWS_WEB_IDENTITY_TOKEN_FILE") != "" && role == "":
 		err = unauthorized("AWS_ROLE_ARN is required with AWS_WEB_IDENTITY_TOKEN_FILE")
-	case asked == "STS":
+	case failed == "STS":
 		err = tokenService(role, "check the role, and whom it trusts").explain(err)
-	case asked == "ec2imds":
+	case failed == "ec2imds":
 		err = unauthorized("there are no credentials for AWS: set accesskeyid and secretaccesskey, or give Dogwatch some in its environment, in a profile, or as the role of its task, pod or instance (whose metadata service gave none: %s)", metadataFailure(err))
 	case login != "":
-		err = signOn(profile, login, asked, err)
-	case asked != "", errors.As(err, &answer), statusOf(err) != 0:
+		err = signOn(profile, login, failed, err)
+	case failed != "", errors.As(err, &response), statusOf(err) != 0:
 		err = service{name: "the credentials endpoint of the container", shown: "us", remedy: "check the AWS_CONTAINER_… variables, and the role of the task or pod"}.explain(err)
 	default:
 		err = unauthorized("find credentials for AWS: %s", brief(err))
@@ -65,7 +65,7 @@ func (c chain) missing(err error, found aws.Config) error {
 }
 
 // wanted returns the profile in use, the role that it or the environment names,
-// and the command that logs a person in if the profile needs one.
+// and the command for an interactive login if the profile needs one.
 func (c chain) wanted(found aws.Config) (profile, role, login string) {
 	profile, role = cmp.Or(c.profile, os.Getenv("AWS_PROFILE"), "default"), os.Getenv("AWS_ROLE_ARN")
 	for _, source := range found.ConfigSources {
@@ -91,12 +91,12 @@ func tokenService(role, remedy string) service {
 	return service{name: "the AWS token service", shown: strings.TrimSpace("to give the role " + role), remedy: remedy}
 }
 
-// signOn says why a profile that a person has logged in to gave no credentials.
+// signOn says why a profile with single sign-on gave no credentials.
 // Its tokens are in files that AWS's command line wrote; they are renewed as long
-// as the session lives, and then the person is needed again.
-func signOn(profile, login, asked string, err error) error {
+// as the session lives, and then the user must log in again.
+func signOn(profile, login, failed string, err error) error {
 	remedy := "run " + login + " where its files are"
-	if asked != "" {
+	if failed != "" {
 		return service{name: "AWS single sign-on", shown: fmt.Sprintf("the session of the profile %q", profile), remedy: remedy}.explain(err)
 	}
 	return unauthorized("the AWS profile %q is not logged in: %s; %s", profile, cmp.Or(fileReason(err), brief(err)), remedy)
@@ -109,9 +109,9 @@ func metadataFailure(err error) string {
 	return "it is not there or switched off"
 }
 
-// innermost returns the service of the call that failed first: asking for a role
-// fails as well when the instance has no credentials to ask with. It returns ""
-// when nothing was asked.
+// innermost returns the service of the call that failed first: a request for a
+// role fails as well when the instance has no credentials for it. It returns ""
+// when no service was called.
 func innermost(err error) (name string) {
 	var call *smithy.OperationError
 	for errors.As(err, &call) {
