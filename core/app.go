@@ -3,7 +3,6 @@ package core
 import (
 	"context"
 	"net"
-	"net/http"
 	"path/filepath"
 	"slices"
 	"time"
@@ -68,7 +67,6 @@ type App struct {
 	metrics    *metrics.Metrics
 	auth       *auth.Auth
 	scheduler  *schedule.Scheduler
-	logLevel   *logLevel
 	service    *service.Service
 	// pageViews has room for one; a view that finds it full adds nothing.
 	pageViews chan struct{}
@@ -92,7 +90,6 @@ func New(ctx context.Context, opt Options) (*App, error) {
 	}
 	a.auth = auth.New(auth.Options{Config: settings, Store: a.store, Secrets: opt.Redactor.Add, Log: opt.Log, Now: opt.Now})
 	a.report(a.auth.Problems())
-	a.logLevel = &logLevel{root: opt.Log, store: a.store, auth: a.auth, now: opt.Now}
 	a.metrics = metrics.New(opt.Version, metrics.Options{Enabled: settings.Prometheus.Enabled, WUD: settings.Prometheus.WUD})
 	if a.plugins, err = plugin.New(a.pluginOptions()); err != nil {
 		a.store.Close()
@@ -315,17 +312,10 @@ func (a *App) apiOptions(pages api.Pages) api.Options {
 }
 
 func (a *App) webOptions() web.Options {
-	redact := a.opt.Redactor.String
 	return web.Options{
-		BasePath: a.opt.Config.Server.BasePath, FrameAncestors: a.opt.Config.Server.Frames, Version: a.opt.Version, Store: a.store, Components: a.components,
-		Checks: a.scheduler, Triggers: a.dispatcher, Plugins: a.plugins,
-		Setup: setup{
-			components: a.components, plugins: a.plugins, config: a.opt.Config, next: a.scheduler.Next, redact: redact,
-			trials: wiring.TestRunner(a.components, wiring.Containers{Store: a.store}.Uses, a.opt.Log, a.opt.Now), now: a.opt.Now,
-		},
-		Processes: processes{plugins: a.plugins, redact: redact}, Archive: archive{store: a.store, redact: redact, wake: a.dispatcher.Wake},
-		About: a.about(a.opt.Now()), Logins: a.auth, Tokens: tokens{a.auth}, Sessions: sessions{a.auth}, LogLevel: a.logLevel, OpenAPI: api.Document(), User: user, Redact: redact,
-		Used: a.pageViewed, Worked: func() { a.bus.Touch(event.WorkChanged) }, Want: a.dater.Want, Log: a.opt.Log, Now: a.opt.Now,
+		BasePath: a.opt.Config.Server.BasePath, FrameAncestors: a.opt.Config.Server.Frames, Version: a.opt.Version,
+		Service: a.service, Logins: a.auth, OpenAPI: api.Document(), PageViewed: a.pageViewed,
+		TaskChanged: func() { a.bus.Touch(event.WorkChanged) }, Want: a.dater.Want, Log: a.opt.Log, Now: a.opt.Now,
 	}
 }
 
@@ -335,14 +325,6 @@ func (a *App) pageViewed() {
 	case a.pageViews <- struct{}{}:
 	default: // already noted
 	}
-}
-
-// user returns the name of whoever has a session.
-func user(r *http.Request) string {
-	if who := auth.From(r.Context()); who.Session() {
-		return who.User
-	}
-	return ""
 }
 
 // importWUD takes over, once, what What's Up Docker left in the store folder.

@@ -19,7 +19,6 @@ var longFiles = []string{
 	"cmd/dogwatch/table.go",
 	"core/api/testserver_test.go",
 	"core/store/deliveries_test.go",
-	"core/web/main_test.go",
 }
 
 func TestFunctionsOfTheCoreAreShort(t *testing.T) {

@@ -78,10 +78,10 @@ func TestBrowserShowsThatItWaits(t *testing.T) {
 		js[any](b, "document.getElementById('image').value = "+quoted(l.hosts[0]+"/"+l.repo(0)+":1.0.0"))
 		release := l.hold()
 		b.click("form.ask button")
-		b.until("getComputedStyle(document.querySelector('#trial[aria-busy=true]'), '::before').opacity === '1'")
+		b.until("getComputedStyle(document.querySelector('#test-result[aria-busy=true]'), '::before').opacity === '1'")
 		b.shot("waits-" + name)
 		release()
-		b.until("document.querySelector('#trial .verdict') && !document.querySelector('#trial[aria-busy]')")
+		b.until("document.querySelector('#test-result .verdict') && !document.querySelector('#test-result[aria-busy]')")
 	}
 }
 

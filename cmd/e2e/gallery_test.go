@@ -28,7 +28,7 @@ func (h houses) sights() []sight {
 	container := func(name string) string { return "/containers/local/" + name }
 	tried := func(b *tab) {
 		b.click("form.ask button")
-		b.until("document.querySelector('#trial .verdict')")
+		b.until("document.querySelector('#test-result .verdict')")
 	}
 	return []sight{
 		{name: "container-unchecked", of: h.twelve, path: container(unchecked), slow: true}, // first: its check ends in a while

@@ -30,6 +30,10 @@ type Component struct {
 	DocsURL string
 	// Default is true when it exists without being configured.
 	Default bool
+	// Usable is true when it may be called: its options are right, be its plugin up or not.
+	Usable bool
+	// Acts is true when it may change containers, see kind.CapEngine.
+	Acts bool
 	// Settings are its options, in words; every secret is masked.
 	Settings []Setting
 	// Hosts are what a registry serves, Limits what its hosts allow, where that was asked for.
@@ -99,7 +103,7 @@ func (s *Service) TriggersOf(actor auth.Actor, c sdk.Container) []Component {
 
 // component returns a component as an actor may see it.
 func (s *Service) component(actor auth.Actor, c *component.Component) Component {
-	v := Component{View: c.View(), Kind: c.Kind, Default: c.Default}
+	v := Component{View: c.View(), Kind: c.Kind, Default: c.Default, Usable: c.Usable(), Acts: slices.Contains(c.Capabilities, kind.CapEngine)}
 	if actor.Operator() {
 		v.View = c.StoredView()
 	}

@@ -49,6 +49,10 @@ func (s *Service) RedactEvent(e event.Event) event.Event {
 	return e
 }
 
+// Redact returns a text that comes from elsewhere, such as the label or the error of
+// a container, without secrets.
+func (s *Service) Redact(text string) string { return s.opt.Redact(text) }
+
 // texts returns texts without secrets, in a slice of their own.
 func (s *Service) texts(all []string) []string {
 	redacted := slices.Clone(all)

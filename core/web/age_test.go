@@ -31,10 +31,10 @@ func TestAge(t *testing.T) {
 		"up to date": {a("x"), `<span class="age"></span>`, []string{"up to date"}, []string{unknown, "Seen by"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			u, _ := front(t, tc.c)
+			u, _ := withStore(t, tc.c)
 			u.Now = func() time.Time { return noon.Add(3 * time.Hour) }
-			contains(t, ask(u, "GET", "/containers", nil).Body.String(), tc.row)
-			page := ask(u, "GET", "/containers/local/x", nil).Body.String()
+			contains(t, request(u, "GET", "/containers", nil).Body.String(), tc.row)
+			page := request(u, "GET", "/containers/local/x", nil).Body.String()
 			contains(t, page, tc.page...)
 			for _, unwanted := range tc.lack {
 				if strings.Contains(page, unwanted) {
@@ -47,7 +47,7 @@ func TestAge(t *testing.T) {
 
 // TestWant: the dates of what somebody looks at are wanted, and no others.
 func TestWant(t *testing.T) {
-	u, _ := front(t, a("one"), a("two", newer("2", "major")))
+	u, _ := withStore(t, a("one"), a("two", newer("2", "major")))
 	var wanted []string
 	u.Want = func(c *sdk.Container) { wanted = append(wanted, c.Name) }
 	for path, want := range map[string][]string{
@@ -55,7 +55,7 @@ func TestWant(t *testing.T) {
 		"/containers/local/gone": nil, "/containers/local/two/why": nil, "/history": nil, "/settings": nil, "/static/app.js": nil, "/start": nil,
 	} {
 		wanted = nil
-		ask(u, "GET", path, nil)
+		request(u, "GET", path, nil)
 		if !slices.Equal(wanted, want) {
 			t.Errorf("%s wants %q, want %q", path, wanted, want)
 		}

@@ -2,17 +2,21 @@ package web
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"time"
 
+	"github.com/dogwatch/dogwatch/core/auth"
 	"github.com/dogwatch/dogwatch/core/delivery"
 	"github.com/dogwatch/dogwatch/core/event"
+	"github.com/dogwatch/dogwatch/core/service"
+	"github.com/dogwatch/dogwatch/core/store"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 )
 
 const (
-	// tryTime is how long a page waits for the trial of a component.
-	tryTime = 45 * time.Second
+	// maxTestTime is how long a page waits for the test of a component.
+	maxTestTime = 45 * time.Second
 	// recentDeliveries is how many of a trigger its page lists.
 	recentDeliveries = 5
 	// recentChecks is how many beginnings and ends of checks are read to find the last of each watcher.
@@ -30,13 +34,13 @@ func (u *UI) showKind(w http.ResponseWriter, r *http.Request, k kind.Kind) {
 	var checks []event.Event
 	if k == kind.Watcher {
 		var err error
-		if checks, err = u.recentChecks(r.Context()); err != nil {
+		if checks, err = u.recentChecks(r.Context(), u.actor(r)); err != nil {
 			u.broken(w, r, "read the last checks", err)
 			return
 		}
 	}
-	p := newKindPage(k, u.Setup.List(k), lastChecks(checks))
-	p.checking(runningChecks(checks, u.started), u.Checks.Progress())
+	p := newKindPage(k, u.Service.Components(u.actor(r), k), lastChecks(checks))
+	p.checking(runningChecks(checks, u.started), u.Service.Progress())
 	u.live(w, r, "components", page{Title: p.Title, Nav: kindPath(k)[1:], Live: follows(k), Content: p})
 }
 
@@ -53,20 +57,20 @@ func follows(k kind.Kind) string {
 }
 
 // recentChecks returns the latest beginnings and ends of checks, newest first.
-func (u *UI) recentChecks(ctx context.Context) ([]event.Event, error) {
-	return u.Archive.History(ctx, event.Filter{Types: []event.Type{event.CheckStarted, event.CheckFinished, event.CheckFailed}, Limit: recentChecks})
+func (u *UI) recentChecks(ctx context.Context, actor auth.Actor) ([]event.Event, error) {
+	return u.Service.History(ctx, actor, event.Filter{Types: []event.Type{event.CheckStarted, event.CheckFinished, event.CheckFailed}, Limit: recentChecks})
 }
 
-func (u *UI) lastChecks(ctx context.Context) (map[string]event.Event, error) {
-	found, err := u.recentChecks(ctx)
+func (u *UI) lastChecks(ctx context.Context, actor auth.Actor) (map[string]event.Event, error) {
+	found, err := u.recentChecks(ctx, actor)
 	return lastChecks(found), err
 }
 
 // component finds the component that a path names. It answers and returns false when there is none.
-func (u *UI) component(w http.ResponseWriter, r *http.Request, k kind.Kind) (Component, bool) {
-	c, known := u.Setup.Get(r.Context(), k, r.PathValue("type"), r.PathValue("name"))
+func (u *UI) component(w http.ResponseWriter, r *http.Request, k kind.Kind) (service.Component, bool) {
+	c, known := u.Service.Component(r.Context(), u.actor(r), k, r.PathValue("type"), r.PathValue("name"))
 	if !known {
-		u.sorry(w, r, http.StatusNotFound, problem{
+		u.renderError(w, r, http.StatusNotFound, problem{
 			Title:  "There is no such " + string(k),
 			Detail: "No " + string(k) + " " + r.PathValue("type") + "." + r.PathValue("name") + " is configured. It may have been renamed or removed since this page was made.",
 			Back:   "To the " + kindPath(k)[1:], BackTo: kindPath(k),
@@ -80,14 +84,14 @@ func (u *UI) showComponent(w http.ResponseWriter, r *http.Request, k kind.Kind) 
 	if !known {
 		return
 	}
-	var last tried
+	var last testResult
 	if r.URL.Query().Has("tested") {
-		last = u.trials.of(c.Key(), u.Now())
+		last = u.testResults.of(c.Key(), u.Now())
 	}
-	u.componentAnswer(w, r, c, last.image, last.trial)
+	u.renderComponent(w, r, c, last)
 }
 
-// testComponent tries a component and answers with what came of it, or leads to
+// testComponent runs a test of a component and renders the result, or redirects to
 // the page that shows it.
 func (u *UI) testComponent(w http.ResponseWriter, r *http.Request, k kind.Kind) {
 	if !u.form(w, r) {
@@ -101,52 +105,53 @@ func (u *UI) testComponent(w http.ResponseWriter, r *http.Request, k kind.Kind) 
 	if k == kind.Registry {
 		image = r.PostFormValue("image")
 	}
-	ctx, cancel := context.WithTimeout(r.Context(), tryTime)
+	ctx, cancel := context.WithTimeout(r.Context(), maxTestTime)
 	defer cancel()
-	trial, known := u.Setup.Try(ctx, k, c.Type, c.Name, image)
-	if !known { // gone in between
+	result, err := u.Service.Test(ctx, u.actor(r), k, c.Type, c.Name, image)
+	if errors.Is(err, service.ErrNotFound) { // removed in between
 		u.component(w, r, k)
 		return
 	}
-	view := newTrialView(c, trial)
+	view := newTestView(c, result, err)
 	if partial(r) {
-		u.fragment(w, r, "component", "trial", componentPage{Trial: view})
+		u.fragment(w, r, "component", "test-result", componentPage{Test: view})
 		return
 	}
-	u.trials.keep(c.Key(), tried{at: u.Now(), image: image, trial: view})
-	http.Redirect(w, r, u.path(componentPath(c)+"?tested#trial"), http.StatusSeeOther)
+	u.testResults.keep(c.Key(), testResult{at: u.Now(), image: image, view: view})
+	http.Redirect(w, r, u.path(componentPath(c)+"?tested#test-result"), http.StatusSeeOther)
 }
 
-func (u *UI) componentAnswer(w http.ResponseWriter, r *http.Request, c Component, image string, trial *trialView) {
+// renderComponent renders the page of a component, with its last test result if there is one.
+func (u *UI) renderComponent(w http.ResponseWriter, r *http.Request, c service.Component, last testResult) {
 	p := newComponentPage(c, u.Now())
-	p.Image, p.Trial = image, trial
+	p.Image, p.Test = last.image, last.view
 	var err error
 	switch c.Kind {
 	case kind.Watcher:
 		var checks []event.Event
-		checks, err = u.recentChecks(r.Context())
+		checks, err = u.recentChecks(r.Context(), u.actor(r))
 		if e, checked := lastChecks(checks)[c.Name]; checked {
 			p.checked(e)
 		}
-		p.Running, p.Going = runningChecks(checks, u.started)[c.Name], goingOf(c.Name, u.Checks.Progress())
+		p.Running, p.Going = runningChecks(checks, u.started)[c.Name], goingOf(c.Name, u.Service.Progress())
 	case kind.Trigger:
 		p.Preview = u.preview(r.Context(), c)
 		var recent []delivery.Delivery
-		recent, err = u.Archive.Deliveries(r.Context(), "", c.ID(), 0, recentDeliveries)
+		recent, err = u.Service.Deliveries(r.Context(), store.DeliveryFilter{Trigger: c.ID, Limit: recentDeliveries})
 		p.Deliveries = deliveryRows(recent)
 	}
 	if err != nil {
-		u.broken(w, r, "read what became of "+c.ID(), err)
+		u.broken(w, r, "read what became of "+c.ID, err)
 		return
 	}
 	u.live(w, r, "component", page{Title: p.Title, Nav: kindPath(c.Kind)[1:], Live: follows(c.Kind), Content: p})
 }
 
-func (u *UI) preview(ctx context.Context, c Component) *preview {
-	title, body, err := u.Setup.Preview(ctx, c.Type, c.Name)
-	p := &preview{Title: title, Body: body}
+func (u *UI) preview(ctx context.Context, c service.Component) *preview {
+	message, err := u.Service.Preview(ctx, c.Type, c.Name)
+	p := &preview{Title: message.Title, Body: message.Body}
 	if err != nil {
-		p.Error = u.Redact(err.Error())
+		p.Error = err.Error()
 	}
 	return p
 }

@@ -8,8 +8,11 @@ import (
 	"time"
 
 	"github.com/dogwatch/dogwatch/core/check"
+	"github.com/dogwatch/dogwatch/core/component"
 	"github.com/dogwatch/dogwatch/core/event"
+	"github.com/dogwatch/dogwatch/core/service"
 	"github.com/dogwatch/dogwatch/sdk/kind"
+	"github.com/dogwatch/dogwatch/sdk/registry"
 )
 
 // kindPage is the list of the components of one kind.
@@ -27,7 +30,7 @@ type kindPage struct {
 
 // componentRow is a component in a list.
 type componentRow struct {
-	Component
+	service.Component
 	Path  string
 	State stateWord
 	// Facts are the few settings that tell one from the other.
@@ -54,9 +57,9 @@ var titles = map[kind.Kind]string{kind.Watcher: "Watchers", kind.Registry: "Regi
 // kindPath is where the list of a kind is, below the base path.
 func kindPath(k kind.Kind) string { return "/" + strings.ToLower(titles[k]) }
 
-func componentPath(c Component) string { return kindPath(c.Kind) + "/" + c.Type + "/" + c.Name }
+func componentPath(c service.Component) string { return kindPath(c.Kind) + "/" + c.Type + "/" + c.Name }
 
-func newKindPage(k kind.Kind, all []Component, last map[string]event.Event) kindPage {
+func newKindPage(k kind.Kind, all []service.Component, last map[string]event.Event) kindPage {
 	p := kindPage{Kind: k, Title: titles[k]}
 	failed := 0
 	for _, c := range all {
@@ -96,23 +99,23 @@ func (p *kindPage) checking(running map[string]bool, progress []check.Progress) 
 	}
 }
 
-func componentState(state string) stateWord {
+func componentState(state component.State) stateWord {
 	switch state {
-	case "ready":
+	case component.Ready:
 		return stateWord{"Ready", "ok"}
-	case "failed":
+	case component.Failed:
 		return stateWord{"Failed", "failed"}
-	case "unsupported":
+	case component.Unsupported:
 		return stateWord{"Not yet supported", "muted"}
 	}
 	return stateWord{"Starting", "muted"}
 }
 
 // facts are what tells a component from others of its kind at a glance.
-func facts(c Component) (all []string) {
+func facts(c service.Component) (all []string) {
 	switch c.Kind {
 	case kind.Watcher:
-		if cron := c.value("cron"); cron != "" {
+		if cron := valueOf(c, "cron"); cron != "" {
 			all = append(all, "checks at "+cron)
 		}
 	case kind.Registry:
@@ -122,23 +125,24 @@ func facts(c Component) (all []string) {
 			all = append(all, fmt.Sprintf("and %d more", more))
 		}
 	case kind.Trigger:
-		if mode := c.value("mode"); mode == "batch" {
+		if mode := valueOf(c, "mode"); mode == "batch" {
 			all = append(all, "one message per check")
 		} else {
 			all = append(all, "one message per container")
 		}
-		if t := c.value("threshold"); t != "" && t != "all" {
+		if t := valueOf(c, "threshold"); t != "" && t != "all" {
 			all = append(all, "up to "+t)
 		}
-		if c.value("auto") == "false" {
+		if valueOf(c, "auto") == "false" {
 			all = append(all, "only when asked")
 		}
 	}
 	return slices.DeleteFunc(all, func(s string) bool { return s == "" })
 }
 
-func (c Component) value(name string) string {
-	for _, s := range c.Options {
+// valueOf returns the value of an option as it is written; "" when there is no such option.
+func valueOf(c service.Component, name string) string {
+	for _, s := range c.Settings {
 		if s.Name == name {
 			return s.Value
 		}
@@ -164,14 +168,14 @@ func (l *lastCheck) stateOf(s stateWord) stateWord {
 
 // componentPage is one component.
 type componentPage struct {
-	Component
+	service.Component
 	Title string
 	Path  string
 	State stateWord
 	// Remedy says what to do about Error.
 	Remedy   string
-	Given    []Setting
-	Defaults []Setting
+	Given    []service.Setting
+	Defaults []service.Setting
 	YAML     string
 	Env      string
 	Limits   []limitRow
@@ -186,28 +190,28 @@ type componentPage struct {
 	HistoryQuery string
 	// Mode is how a trigger puts containers together: simple or batch.
 	Mode string
-	// Image is what a registry was asked about last, Trial what came of it.
+	// Image is what a registry was tested with last, Test what came of a test.
 	Image string
-	Trial *trialView
+	Test  *testView
 }
 
 type preview struct{ Title, Body, Error string }
 
-// trialView is a trial in words.
-type trialView struct {
-	Trial
+// testView is a test run in words.
+type testView struct {
+	service.TestResult
 	OK bool
 	// Verdict is one sentence.
 	Verdict string
 	Remedy  string
 }
 
-func newComponentPage(c Component, now time.Time) componentPage {
-	p := componentPage{Component: c, Title: c.ID(), Path: componentPath(c), State: componentState(c.State)}
-	if c.State == "failed" {
+func newComponentPage(c service.Component, now time.Time) componentPage {
+	p := componentPage{Component: c, Title: c.ID, Path: componentPath(c), State: componentState(c.State)}
+	if c.State == component.Failed {
 		p.Remedy = remedy(c.Error, c.Kind)
 	}
-	for _, s := range c.Options {
+	for _, s := range c.Settings {
 		if s.Given() {
 			p.Given = append(p.Given, s)
 		} else {
@@ -215,12 +219,12 @@ func newComponentPage(c Component, now time.Time) componentPage {
 		}
 	}
 	p.YAML, p.Env = paste(c)
-	p.Mode = c.value("mode")
+	p.Mode = valueOf(c, "mode")
 	switch c.Kind {
 	case kind.Watcher:
 		p.HistoryQuery = "?" + url.Values{"watcher": {c.Name}}.Encode()
 	case kind.Trigger:
-		p.HistoryQuery = "?" + url.Values{"trigger": {c.ID()}}.Encode()
+		p.HistoryQuery = "?" + url.Values{"trigger": {c.ID}}.Encode()
 	}
 	for _, l := range c.Limits {
 		p.Limits = append(p.Limits, newLimitRow(l, now))
@@ -237,17 +241,17 @@ func (p *componentPage) checked(e event.Event) {
 	}
 }
 
-func newTrialView(c Component, t Trial) *trialView {
-	v := &trialView{Trial: t, OK: t.Error == ""}
-	took := t.Took.Round(time.Millisecond).String()
+func newTestView(c service.Component, result service.TestResult, err error) *testView {
+	v := &testView{TestResult: result, OK: err == nil}
+	took := result.Took.Round(time.Millisecond).String()
 	switch {
 	case !v.OK:
-		v.Verdict = "It does not work: " + t.Error
-		v.Remedy = remedy(t.Error, c.Kind)
+		v.Verdict = "It does not work: " + err.Error()
+		v.Remedy = remedy(err.Error(), c.Kind)
 	case c.Kind == kind.Trigger:
 		v.Verdict = "The service took the message below (" + took + ")."
 	default:
-		v.Verdict = fmt.Sprintf("It works: %s (%s).", t.Answer, took)
+		v.Verdict = fmt.Sprintf("It works: %s (%s).", result.Response, took)
 	}
 	return v
 }
@@ -283,16 +287,16 @@ func remedy(text string, k kind.Kind) string {
 
 // limitRow is a limit in words.
 type limitRow struct {
-	Limit
+	registry.Limit
 	Said string
-	// Paused is true while the host must not be asked.
+	// Paused is true while no request may be sent to the host.
 	Paused bool
 	// Low is true when less than LowMark, a fifth, is left.
 	Low     bool
 	LowMark int64
 }
 
-func newLimitRow(l Limit, now time.Time) limitRow {
+func newLimitRow(l registry.Limit, now time.Time) limitRow {
 	row := limitRow{Limit: l, Paused: l.PausedUntil.After(now)}
 	switch {
 	case l.Limit > 0:

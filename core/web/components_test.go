@@ -1,6 +1,7 @@
 package web
 
 import (
+	"errors"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -8,23 +9,15 @@ import (
 	"testing"
 	"time"
 
+	"github.com/dogwatch/dogwatch/core/component"
 	"github.com/dogwatch/dogwatch/core/delivery"
 	"github.com/dogwatch/dogwatch/core/event"
+	"github.com/dogwatch/dogwatch/core/service"
+	"github.com/dogwatch/dogwatch/core/testrun"
+	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/kind"
+	"github.com/dogwatch/dogwatch/sdk/registry"
 )
-
-func smtp() Component {
-	return Component{
-		Kind: kind.Trigger, Type: "smtp", Name: "main", State: "ready", Summary: "Sends e-mail",
-		Options: []Setting{
-			{Name: "host", Value: "mail.example.org", Source: "env X"},
-			{Name: "pass", Value: "s*****", Secret: true, Source: "env Y"},
-			{Name: "proxy", Value: "http://ann:***@proxy:3128", Source: "dogwatch.yaml:3"},
-			{Name: "simpletitle", Value: `${container.name} "is" new`, Source: "dogwatch.yaml:4"},
-			{Name: "mode", Value: "simple", Source: "default"},
-		},
-	}
-}
 
 func TestPaste(t *testing.T) {
 	yaml, env := paste(smtp())
@@ -47,7 +40,9 @@ DOGWATCH_TRIGGER_SMTP_MAIN_SIMPLETITLE='${container.name} "is" new'
 	if env != wantEnv {
 		t.Errorf("environment:\n%s\nwant\n%s", env, wantEnv)
 	}
-	yaml, env = paste(Component{Kind: kind.Watcher, Type: "docker", Name: "local", Options: []Setting{{Name: "cron", Value: "0 * * * *", Source: "default"}}})
+	local := configured(kind.Watcher, "docker", "local", component.Ready)
+	local.Settings = []service.Setting{{Name: "cron", Value: "0 * * * *", Source: "default"}}
+	yaml, env = paste(local)
 	if yaml != "watcher:\n  docker:\n    local: true\n" && yaml != "watcher.docker.local: true\n" || env != "DOGWATCH_WATCHER_DOCKER_LOCAL=true\n" {
 		t.Errorf("of nothing: %q and %q", yaml, env)
 	}
@@ -74,15 +69,12 @@ func TestEnvValue(t *testing.T) {
 }
 
 func TestComponentLists(t *testing.T) {
-	var asked []event.Filter
-	u := side(t, func(o *Options) {
-		o.Setup = fakeSetup{all: []Component{
-			{Kind: kind.Watcher, Type: "docker", Name: "local", Default: true, State: "ready", Next: noon.Add(12 * time.Minute), Options: []Setting{{Name: "cron", Value: "0 * * * *", Source: "default"}}},
-			{Kind: kind.Watcher, Type: "docker", Name: "nas", State: "failed", Error: "docker.nas: 401 Unauthorized"},
-			{Kind: kind.Registry, Type: "hub", Name: "public", State: "starting", Hosts: []string{"a", "b", "c", "d", "e"}},
-			smtp(),
-		}}
-		o.Archive = fakeArchive{asked: &asked, events: []event.Event{
+	local, nas, hub := configured(kind.Watcher, "docker", "local", component.Ready), configured(kind.Watcher, "docker", "nas", component.Failed), configured(kind.Registry, "hub", "public", component.Pending)
+	local.Default, local.Next, local.Settings = true, noon.Add(12*time.Minute), []service.Setting{{Name: "cron", Value: "0 * * * *", Source: "default"}}
+	nas.Error, hub.Hosts = "docker.nas: 401 Unauthorized", []string{"a", "b", "c", "d", "e"}
+	u := withFakes(t, func(f *fakeService) {
+		f.fakeComponents = fakeComponents{all: []service.Component{local, nas, hub, smtp()}}
+		f.fakeHistory = fakeHistory{events: []event.Event{
 			{ID: 9, At: noon.Add(-time.Minute), Type: event.CheckFinished, Subject: "local", Payload: event.Payload{Check: &event.Check{Watcher: "local", Single: true}}},
 			{ID: 8, At: noon.Add(-time.Hour), Type: event.CheckFinished, Subject: "local", Payload: event.Payload{Check: &event.Check{Watcher: "local", Containers: 5, Updates: []string{"x"}, Failed: 2, Took: "3s"}}},
 			{ID: 7, At: noon.Add(-2 * time.Hour), Type: event.CheckFailed, Subject: "local", Payload: event.Payload{Check: &event.Check{Watcher: "local", Error: "older"}}},
@@ -101,9 +93,9 @@ func TestComponentLists(t *testing.T) {
 }
 
 func TestWatcherWhoseEngineIsGone(t *testing.T) {
-	u := side(t, func(o *Options) {
-		o.Setup = fakeSetup{all: []Component{{Kind: kind.Watcher, Type: "docker", Name: "local", State: "ready"}}}
-		o.Archive = fakeArchive{events: []event.Event{
+	u := withFakes(t, func(f *fakeService) {
+		f.fakeComponents = fakeComponents{all: []service.Component{configured(kind.Watcher, "docker", "local", component.Ready)}}
+		f.fakeHistory = fakeHistory{events: []event.Event{
 			{ID: 2, At: noon, Type: event.CheckFailed, Subject: "local", Payload: event.Payload{Check: &event.Check{Watcher: "local", Error: "dial tcp: connection refused"}}},
 			{ID: 1, At: noon, Type: event.CheckFinished, Subject: "local", Payload: event.Payload{Check: &event.Check{Watcher: "local"}}},
 		}}
@@ -115,9 +107,9 @@ func TestWatcherWhoseEngineIsGone(t *testing.T) {
 }
 
 func TestTriggerPage(t *testing.T) {
-	u := side(t, func(o *Options) {
-		o.Setup = fakeSetup{all: []Component{smtp()}, trial: Trial{Title: "T1", Body: "B1", Took: 1234 * time.Millisecond}}
-		o.Archive = fakeArchive{deliveries: []delivery.Delivery{
+	u := withFakes(t, func(f *fakeService) {
+		f.fakeComponents = fakeComponents{all: []service.Component{smtp()}, result: service.TestResult{Result: testrun.Result{Title: "T1", Body: "B1"}, Took: 1234 * time.Millisecond}}
+		f.fakeHistory = fakeHistory{deliveries: []delivery.Delivery{
 			{ID: 3, Trigger: "smtp.main", Subject: "local/nginx", State: delivery.Failed, Attempts: 10, Error: "535 authentication failed", UpdatedAt: noon},
 			{ID: 2, Trigger: "smtp.main", Subject: "local/db", State: delivery.Pending, Attempts: 2, NextAt: noon.Add(time.Minute), UpdatedAt: noon},
 			{ID: 1, Trigger: "other.main", Subject: "local/not-mine", State: delivery.Sent, UpdatedAt: noon},
@@ -137,45 +129,44 @@ func TestTriggerPage(t *testing.T) {
 
 	r := httptest.NewRequest(http.MethodPost, "/triggers/smtp/main/test", nil)
 	r.Header.Set("HX-Request", "true")
-	_, body = answer(t, u, r)
-	if !strings.HasPrefix(strings.TrimSpace(body), `<div id="trial"`) || strings.Contains(body, "<html") {
+	_, body = respond(t, u, r)
+	if !strings.HasPrefix(strings.TrimSpace(body), `<div id="test-result"`) || strings.Contains(body, "<html") {
 		t.Errorf("not the fragment: %s", body)
 	}
 }
 
 func TestRegistryPage(t *testing.T) {
-	var asked string
-	u := side(t, func(o *Options) {
-		o.Setup = fakeSetup{asked: &asked, trial: Trial{Error: "hub.public: 401 Unauthorized"}, all: []Component{{
-			Kind: kind.Registry, Type: "hub", Name: "public", State: "ready", Hosts: []string{"docker.io"},
-			Limits: []Limit{
-				{Host: "docker.io", Limit: 100, Remaining: 12, Window: 6 * time.Hour, At: noon.Add(-time.Minute)},
-				{Host: "paused.example", PausedUntil: noon.Add(time.Hour)}, {Host: "silent.example", PausedUntil: noon.Add(-time.Hour)},
-			},
-		}}}
+	var image string
+	hub := configured(kind.Registry, "hub", "public", component.Ready)
+	hub.Hosts = []string{"docker.io"}
+	window, paused, silent := limit("docker.io", 100, 12), limit("paused.example", 0, 0), limit("silent.example", 0, 0)
+	window.Window, paused.PausedUntil, silent.PausedUntil = 6*time.Hour, sdk.TimeOf(noon.Add(time.Hour)), sdk.TimeOf(noon.Add(-time.Hour))
+	hub.Limits = []registry.Limit{window, paused, silent}
+	u := withFakes(t, func(f *fakeService) {
+		f.fakeComponents = fakeComponents{image: &image, failure: errors.New("hub.public: 401 Unauthorized"), all: []service.Component{hub}}
 	})
 	_, body := get(t, u, "/registries/hub/public")
 	contains(t, body, "12 of 100 requests left per 6 h", `low="20"`, `class="bad"`, "paused, goes on", "does not say what it allows", "Nothing is set")
 	body = tested(t, u, "/registries/hub/public", url.Values{"image": {"nginx:1"}})
 	contains(t, body, "It does not work: hub.public: 401 Unauthorized", "Check the login", `value="nginx:1"`)
-	if asked != "nginx:1" {
-		t.Errorf("asked about %q", asked)
+	if image != "nginx:1" {
+		t.Errorf("tested with %q", image)
 	}
 }
 
-func TestTrialsAreForgotten(t *testing.T) {
-	var all trials
-	if last := all.of("trigger.smtp.main", noon); last.trial != nil {
-		t.Error("there is a trial before the first")
+func TestTestResultsExpire(t *testing.T) {
+	var all testResults
+	if last := all.of("trigger.smtp.main", noon); last.view != nil {
+		t.Error("there is a result before the first test")
 	}
-	all.keep("trigger.smtp.main", tried{at: noon, image: "a", trial: &trialView{}})
-	if last := all.of("trigger.smtp.main", noon.Add(trialKept)); last.trial == nil || last.image != "a" {
-		t.Errorf("forgot %+v", last)
+	all.keep("trigger.smtp.main", testResult{at: noon, image: "a", view: &testView{}})
+	if last := all.of("trigger.smtp.main", noon.Add(testResultTime)); last.view == nil || last.image != "a" {
+		t.Errorf("expired: %+v", last)
 	}
-	if last := all.of("trigger.smtp.other", noon); last.trial != nil {
-		t.Error("another's trial is shown")
+	if last := all.of("trigger.smtp.other", noon); last.view != nil {
+		t.Error("the result of another component is shown")
 	}
-	if last := all.of("trigger.smtp.main", noon.Add(trialKept+1)); last.trial != nil || len(all.last) != 0 {
+	if last := all.of("trigger.smtp.main", noon.Add(testResultTime+1)); last.view != nil || len(all.last) != 0 {
 		t.Errorf("kept %+v", last)
 	}
 }

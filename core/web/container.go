@@ -7,10 +7,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/dogwatch/dogwatch/core/auth"
 	"github.com/dogwatch/dogwatch/core/check"
-	"github.com/dogwatch/dogwatch/core/component"
 	"github.com/dogwatch/dogwatch/core/delivery"
-	"github.com/dogwatch/dogwatch/core/dispatch"
 	"github.com/dogwatch/dogwatch/core/event"
 	"github.com/dogwatch/dogwatch/core/store"
 	"github.com/dogwatch/dogwatch/core/tally"
@@ -118,13 +117,13 @@ func pullOf(c *sdk.Container) string {
 }
 
 // sentOf are the deliveries that tell about a container, newest first.
-func sentOf(all []delivery.Delivery, c *sdk.Container, redact func(string) string) []sentLine {
+func sentOf(all []delivery.Delivery, c *sdk.Container) []sentLine {
 	var lines []sentLine
 	for _, d := range all {
 		if len(lines) == historyLines || d.Subject != event.Subject(*c) && !slices.Contains(d.Containers, c.ID) {
 			continue
 		}
-		line := sentLine{ID: d.ID, Trigger: d.Trigger, At: d.UpdatedAt, Error: redact(d.Error)}
+		line := sentLine{ID: d.ID, Trigger: d.Trigger, At: d.UpdatedAt, Error: d.Error}
 		switch d.State {
 		case delivery.Sent:
 			line.Word, line.Error = "sent", ""
@@ -143,7 +142,7 @@ func sentOf(all []delivery.Delivery, c *sdk.Container, redact func(string) strin
 }
 
 // happened is what became of a container, newest first.
-func happened(events []event.Event, c *sdk.Container, redact func(string) string) []historyLine {
+func happened(events []event.Event, c *sdk.Container) []historyLine {
 	var lines []historyLine
 	for _, e := range events {
 		if len(lines) == historyLines {
@@ -167,7 +166,7 @@ func happened(events []event.Event, c *sdk.Container, redact func(string) string
 		case event.UpdateCleared:
 			line.Words = "is up to date again"
 		case event.ContainerChanged:
-			line.Words, line.Bad = changed(e, redact)
+			line.Words, line.Bad = changed(e)
 		default:
 			continue
 		}
@@ -187,15 +186,15 @@ func found(c *sdk.Container) string {
 	return c.Result.Tag + " (" + kindWord(kind) + ")"
 }
 
-func changed(e event.Event, redact func(string) string) (words string, bad bool) {
+func changed(e event.Event) (words string, bad bool) {
 	c := e.Container
 	switch {
 	case e.Aspect == event.Postponed && c.Check.Postponed():
-		return "could not be asked about; its " + redact(postponed(*c)), false
+		return "could not be asked about; its " + postponed(*c), false
 	case e.Aspect == event.Postponed:
 		return "was " + postponed(*c), false
 	case c.Error != nil:
-		return "has a problem: " + redact(c.Error.Message), true
+		return "has a problem: " + c.Error.Message, true
 	case c.Check.State == sdk.CheckFailed:
 		return "could not be checked", true
 	case c.Status != "":
@@ -214,13 +213,10 @@ type whyView struct {
 	More int
 }
 
-func whyOf(e check.Explanation, redact func(string) string) *whyView {
+func whyOf(e check.Explanation) *whyView {
 	v := &whyView{Explanation: e}
-	v.Error = redact(e.Error)
-	v.Summary, v.Warnings = redacted(e.Summary, redact), redacted(e.Warnings, redact)
 	v.Rules = nil
 	for _, r := range e.Rules {
-		r.Value = redact(r.Value)
 		if r.IsDefault() {
 			v.Defaults = append(v.Defaults, r)
 		} else {
@@ -237,20 +233,12 @@ func whyOf(e check.Explanation, redact func(string) string) *whyView {
 	return v
 }
 
-func redacted(texts []string, redact func(string) string) []string {
-	all := make([]string, len(texts))
-	for i, text := range texts {
-		all[i] = redact(text)
-	}
-	return all
-}
-
 // record finds the container of a path. It answers and returns nil when there is none.
 func (u *UI) record(w http.ResponseWriter, r *http.Request) *store.Record {
 	watcher, name := r.PathValue("watcher"), r.PathValue("name")
-	rec, known := u.Store.Snapshot().Named(watcher, name)
+	rec, known := u.Service.Containers().Named(watcher, name)
 	if !known {
-		if now := u.renamed(r.Context(), watcher, name); now != nil {
+		if now := u.renamed(r.Context(), u.actor(r), watcher, name); now != nil {
 			to := hrefOf(now)
 			if strings.HasSuffix(r.URL.Path, "/why") {
 				to += "/why"
@@ -261,7 +249,7 @@ func (u *UI) record(w http.ResponseWriter, r *http.Request) *store.Record {
 			http.Redirect(w, r, u.path(to), http.StatusFound)
 			return nil
 		}
-		u.sorry(w, r, http.StatusNotFound, problem{
+		u.renderError(w, r, http.StatusNotFound, problem{
 			Title: "This container is gone", Detail: "It was removed, or its watcher is not configured any more.", Back: "To the containers", BackTo: "/containers",
 		})
 		return nil
@@ -272,9 +260,9 @@ func (u *UI) record(w http.ResponseWriter, r *http.Request) *store.Record {
 // containerByID leads from the id of the engine, which changes when a container
 // is recreated, to the page that stays.
 func (u *UI) containerByID(w http.ResponseWriter, r *http.Request) {
-	rec, known := u.Store.Snapshot().Get(r.PathValue("id"))
+	rec, known := u.Service.Containers().Get(r.PathValue("id"))
 	if !known {
-		u.sorry(w, r, http.StatusNotFound, problem{
+		u.renderError(w, r, http.StatusNotFound, problem{
 			Title: "This container is gone", Detail: "It was removed or recreated since.", Back: "To the containers", BackTo: "/containers",
 		})
 		return
@@ -287,13 +275,13 @@ func (u *UI) container(w http.ResponseWriter, r *http.Request) {
 	if rec == nil {
 		return
 	}
-	v, err := u.containerView(r.Context(), rec)
+	v, err := u.containerView(r.Context(), u.actor(r), rec)
 	if err != nil {
 		u.broken(w, r, "read the history of the container", err)
 		return
 	}
 	if r.URL.Query().Get("why") != "" {
-		v.Why = whyOf(u.Checks.Explain(r.Context(), rec.Container), u.Redact)
+		v.Why = whyOf(u.Service.Explain(r.Context(), rec.Container))
 	}
 	if v.Sheet = partial(r); v.Sheet {
 		u.fragment(w, r, "container", "container", v)
@@ -302,29 +290,20 @@ func (u *UI) container(w http.ResponseWriter, r *http.Request) {
 	u.show(w, r, http.StatusOK, "container", page{Title: v.Name, Nav: "containers", Live: followsContainers, Content: v})
 }
 
-func (u *UI) containerView(ctx context.Context, rec *store.Record) (containerView, error) {
+func (u *UI) containerView(ctx context.Context, actor auth.Actor, rec *store.Record) (containerView, error) {
 	u.Want(&rec.Container)
 	v := containerOf(rec, u.rows())
-	events, err := u.historyOf(ctx, &rec.Container)
+	events, err := u.historyOf(ctx, actor, &rec.Container)
 	if err != nil {
 		return v, err
 	}
-	deliveries, err := u.Store.Deliveries(ctx, store.DeliveryFilter{Limit: lookBack})
+	deliveries, err := u.Service.Deliveries(ctx, store.DeliveryFilter{Limit: lookBack})
 	if err != nil {
 		return v, err
 	}
-	v.History, v.Sent = happened(events, &rec.Container, u.Redact), sentOf(deliveries, &rec.Container, u.Redact)
-	v.Triggers = associated(u.Components.Triggers(), u.triggerChoices(), rec.Container)
+	v.History, v.Sent = happened(events, &rec.Container), sentOf(deliveries, &rec.Container)
+	v.Triggers = triggerChoices(u.Service.TriggersOf(actor, rec.Container))
 	return v, nil
-}
-
-// associated are the triggers that may run for a container.
-func associated(all []*component.Trigger, usable []triggerChoice, c sdk.Container) []triggerChoice {
-	return slices.DeleteFunc(usable, func(t triggerChoice) bool {
-		i := slices.IndexFunc(all, func(c *component.Trigger) bool { return c.ID() == t.ID })
-		_, ok := dispatch.Associated(t.ID, all[i].Settings.IncludeByDefault, c)
-		return !ok
-	})
 }
 
 // containerWhy answers with the explanation, which may ask a registry.
@@ -337,5 +316,5 @@ func (u *UI) containerWhy(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, u.path(hrefOf(&rec.Container)+"?why=1"), http.StatusFound)
 		return
 	}
-	u.fragment(w, r, "container", "why", whyOf(u.Checks.Explain(r.Context(), rec.Container), u.Redact))
+	u.fragment(w, r, "container", "why", whyOf(u.Service.Explain(r.Context(), rec.Container)))
 }

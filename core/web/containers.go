@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dogwatch/dogwatch/core/service"
 	"github.com/dogwatch/dogwatch/core/store"
 	"github.com/dogwatch/dogwatch/core/tally"
 	"github.com/dogwatch/dogwatch/sdk/kind"
@@ -333,32 +334,33 @@ func sortedKeys[V any](m map[string]V) []string {
 // triggerChoice is a trigger that can be run for containers.
 type triggerChoice struct {
 	ID string
-	// Acts is true for triggers that may change containers, which is asked about.
+	// Acts is true for triggers that may change containers, which the user has to confirm.
 	Acts bool
 }
 
-func (u *UI) triggerChoices() []triggerChoice {
+// triggerChoices are those of triggers that can be run.
+func triggerChoices(triggers []service.Component) []triggerChoice {
 	var all []triggerChoice
-	for _, t := range u.Components.All(kind.Trigger) {
-		if t.Usable() {
-			all = append(all, triggerChoice{ID: t.ID(), Acts: slices.Contains(t.Capabilities, kind.CapEngine)})
+	for _, t := range triggers {
+		if t.Usable {
+			all = append(all, triggerChoice{ID: t.ID, Acts: t.Acts})
 		}
 	}
 	return all
 }
 
-func (u *UI) rows() rows { return rows{redact: u.Redact, brand: u.assets.brand, now: u.Now()} }
+func (u *UI) rows() rows { return rows{redact: u.Service.Redact, brand: u.assets.brand, now: u.Now()} }
 
 func (u *UI) list(r *http.Request) listView {
-	snapshot := u.Store.Snapshot()
+	snapshot := u.Service.Containers()
 	u.want(snapshot.All())
 	v := listOf(snapshot.All(), parseListQuery(r.URL.Query()), u.rows())
-	v.Sentence = goingOn(v.Sentence, u.Checks.Progress())
-	v.Version, v.Triggers = snapshot.Version(), u.triggerChoices()
+	v.Sentence = goingOn(v.Sentence, u.Service.Progress())
+	v.Version, v.Triggers = snapshot.Version(), triggerChoices(u.Service.Components(u.actor(r), kind.Trigger))
 	return v
 }
 
-// want tells that somebody looks at containers.
+// want has the release dates of containers fetched, since a page view shows them.
 func (u *UI) want(records []*store.Record) {
 	for _, rec := range records {
 		u.Want(&rec.Container)

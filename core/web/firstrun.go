@@ -5,10 +5,13 @@ import (
 	"net/http"
 	"slices"
 
+	"github.com/dogwatch/dogwatch/core/auth"
+	"github.com/dogwatch/dogwatch/core/component"
+	"github.com/dogwatch/dogwatch/core/service"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 )
 
-// guide says what to do next, to whoever has not got everything running yet.
+// guide says what to do next, to a user who has not got everything running yet.
 type guide struct {
 	Title string
 	Said  string
@@ -27,7 +30,7 @@ type guideStep struct {
 
 // situation is what a guide depends on.
 type situation struct {
-	Watchers []Component
+	Watchers []service.Component
 	// Checked are the names of the watchers of which a check has ended.
 	Checked    map[string]bool
 	Containers int
@@ -37,15 +40,15 @@ type situation struct {
 
 // newGuide returns what to do next, or nil when nothing is missing.
 func newGuide(s situation) *guide {
-	failed := slices.IndexFunc(s.Watchers, func(c Component) bool { return c.State == "failed" })
-	unchecked := slices.IndexFunc(s.Watchers, func(c Component) bool { return c.State != "failed" && !s.Checked[c.Name] })
+	failed := slices.IndexFunc(s.Watchers, func(c service.Component) bool { return c.State == component.Failed })
+	unchecked := slices.IndexFunc(s.Watchers, func(c service.Component) bool { return c.State != component.Failed && !s.Checked[c.Name] })
 	switch {
 	case s.Demo:
 		return demoGuide()
 	case s.Containers == 0 && len(s.Watchers) == 0:
 		return engineGuide("No watcher is configured.", "")
 	case s.Containers == 0 && failed >= 0:
-		return engineGuide("The watcher "+s.Watchers[failed].ID()+" cannot reach its engine.", s.Watchers[failed].Error)
+		return engineGuide("The watcher "+s.Watchers[failed].ID+" cannot reach its engine.", s.Watchers[failed].Error)
 	case s.Containers == 0 && unchecked >= 0:
 		return &guide{Title: "Looking for containers", Said: "The first check is under way. It takes a few seconds; this page is complete when you load it again."}
 	case s.Containers == 0:
@@ -144,22 +147,22 @@ func triggerGuide() *guide {
 	}
 }
 
-// guide returns what whoever looks should do next, or nil.
-func (u *UI) guide(ctx context.Context) (*guide, error) {
-	last, err := u.lastChecks(ctx)
+// guide returns what the user should do next, or nil.
+func (u *UI) guide(ctx context.Context, actor auth.Actor) (*guide, error) {
+	last, err := u.lastChecks(ctx, actor)
 	if err != nil {
 		return nil, err
 	}
 	s := situation{
-		Watchers: u.Setup.List(kind.Watcher), Checked: map[string]bool{}, Containers: len(u.Store.Snapshot().All()),
-		Triggers: len(u.Setup.List(kind.Trigger)), Demo: u.About().Demo,
+		Watchers: u.Service.Components(actor, kind.Watcher), Checked: map[string]bool{}, Containers: len(u.Service.Containers().All()),
+		Triggers: len(u.Service.Components(actor, kind.Trigger)), Demo: u.Service.About().Demo,
 	}
 	for name, e := range last {
 		s.Checked[name] = true
 		for i, c := range s.Watchers {
-			// A watcher is ready once it is configured; only a check asks its engine.
-			if c.Name == name && e.Check.Error != "" && c.State == "ready" {
-				s.Watchers[i].State, s.Watchers[i].Error = "failed", e.Check.Error
+			// A watcher is ready once it is configured; only a check reaches its engine.
+			if c.Name == name && e.Check.Error != "" && c.State == component.Ready {
+				s.Watchers[i].State, s.Watchers[i].Error = component.Failed, e.Check.Error
 			}
 		}
 	}
@@ -170,7 +173,7 @@ func (u *UI) guide(ctx context.Context) (*guide, error) {
 type startPage struct{ Guide *guide }
 
 func (u *UI) showStart(w http.ResponseWriter, r *http.Request) {
-	g, err := u.guide(r.Context())
+	g, err := u.guide(r.Context(), u.actor(r))
 	if err != nil {
 		u.broken(w, r, "read the last checks", err)
 		return

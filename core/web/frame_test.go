@@ -57,7 +57,7 @@ func TestPlural(t *testing.T) {
 }
 
 func TestBrand(t *testing.T) {
-	u, _ := front(t)
+	u, _ := withStore(t)
 	for _, c := range [][3]string{
 		{"mdi:docker", "library/nginx", "nginx"}, {"", "library/postgres", "postgresql"}, {"si:nextcloud", "x/y", "nextcloud"}, {"", "home-assistant/home-assistant", "homeassistant"},
 		{"", "grafana/loki", "grafana"}, {"", "nobody/knows", genericIcon}, {evil, evil, genericIcon}, {"", "", genericIcon},
@@ -69,9 +69,9 @@ func TestBrand(t *testing.T) {
 }
 
 func TestHeaders(t *testing.T) {
-	u, _ := front(t, a("web"))
+	u, _ := withStore(t, a("web"))
 	for _, path := range []string{"/", "/containers", "/containers/local/web", "/nowhere"} {
-		h := ask(u, "GET", path, nil).Header()
+		h := request(u, "GET", path, nil).Header()
 		policy := h.Get("Content-Security-Policy")
 		if !strings.Contains(policy, "default-src 'self'") || strings.Contains(policy, "unsafe") {
 			t.Errorf("%s has the policy %q", path, policy)
@@ -93,13 +93,13 @@ func TestFrames(t *testing.T) {
 		{[]string{"https://dash.example.org", "http://nas:7575"}, "frame-ancestors 'self' https://dash.example.org http://nas:7575", ""},
 		{[]string{"*"}, "frame-ancestors 'self' *", ""},
 	} {
-		u, _ := front(t, a("web"))
+		u, _ := withStore(t, a("web"))
 		u.FrameAncestors = test.origins
 		refused := httptest.NewRecorder()
 		u.Logins = fakeLogins{}
 		u.Refuse(refused, httptest.NewRequest("GET", "/", nil), http.StatusUnauthorized, "log in again")
 		for path, h := range map[string]http.Header{
-			"/": ask(u, "GET", "/", nil).Header(), "/containers": ask(u, "GET", "/containers", nil).Header(), "/nowhere": ask(u, "GET", "/nowhere", nil).Header(), "a refusal": refused.Header(),
+			"/": request(u, "GET", "/", nil).Header(), "/containers": request(u, "GET", "/containers", nil).Header(), "/nowhere": request(u, "GET", "/nowhere", nil).Header(), "a refusal": refused.Header(),
 		} {
 			parts := strings.Split(h.Get("Content-Security-Policy"), "; ")
 			if got := parts[len(parts)-1]; got != test.ancestors || h.Get("X-Frame-Options") != test.forOthers {
@@ -110,10 +110,10 @@ func TestFrames(t *testing.T) {
 }
 
 func TestAssets(t *testing.T) {
-	u, _ := front(t)
+	u, _ := withStore(t)
 	for file := range u.assets.names {
 		path := strings.TrimPrefix(u.assetPath(file), "/base")
-		plain, packed := ask(u, "GET", path, nil), ask(u, "GET", path, nil, "Accept-Encoding", "br, gzip;q=1.0")
+		plain, packed := request(u, "GET", path, nil), request(u, "GET", path, nil, "Accept-Encoding", "br, gzip;q=1.0")
 		z, err := gzip.NewReader(packed.Body)
 		if err != nil {
 			t.Fatalf("%s: %v", file, err)
@@ -125,23 +125,23 @@ func TestAssets(t *testing.T) {
 			t.Errorf("%s has the caching %q", file, cache)
 		}
 	}
-	if w := ask(u, "GET", "/static/app.css", nil); w.Code != http.StatusNotFound {
+	if w := request(u, "GET", "/static/app.css", nil); w.Code != http.StatusNotFound {
 		t.Errorf("a file without its hash: %d", w.Code)
 	}
 }
 
 // TestFirstLoad adds up what a browser that never was here loads for the list.
 func TestFirstLoad(t *testing.T) {
-	u, _ := front(t, fleet(60)...)
-	page := ask(u, "GET", "/containers", nil, "Accept-Encoding", "gzip")
+	u, _ := withStore(t, fleet(60)...)
+	page := request(u, "GET", "/containers", nil, "Accept-Encoding", "gzip")
 	html := page.Body.Len()
-	text := ask(u, "GET", "/containers", nil).Body.String()
+	text := request(u, "GET", "/containers", nil).Body.String()
 	total := html
 	var seen []string
 	for _, m := range regexp.MustCompile(`(?:href|src)="/base(/static/[^"#]+)`).FindAllStringSubmatch(text, -1) {
 		if !slices.Contains(seen, m[1]) {
 			seen = append(seen, m[1])
-			total += ask(u, "GET", m[1], nil, "Accept-Encoding", "gzip").Body.Len()
+			total += request(u, "GET", m[1], nil, "Accept-Encoding", "gzip").Body.Len()
 		}
 	}
 	t.Logf("%d bytes of which %d are the page", total, html)
@@ -173,16 +173,16 @@ func fleet(n int) []sdk.Container {
 }
 
 func TestTheme(t *testing.T) {
-	u, _ := front(t)
-	w := ask(u, "POST", "/theme", map[string][]string{"theme": {"dark"}, "back": {"//evil.example"}})
+	u, _ := withStore(t)
+	w := request(u, "POST", "/theme", map[string][]string{"theme": {"dark"}, "back": {"//evil.example"}})
 	cookie := w.Result().Cookies()[0]
 	if w.Code != http.StatusSeeOther || w.Header().Get("Location") != "/base/" || cookie.Value != "dark" || !cookie.HttpOnly {
 		t.Errorf("%d %v", w.Code, w.Header())
 	}
-	if page := ask(u, "GET", "/", nil, "Cookie", "dogwatch-theme=dark").Body.String(); !strings.Contains(page, `data-theme="dark"`) {
+	if page := request(u, "GET", "/", nil, "Cookie", "dogwatch-theme=dark").Body.String(); !strings.Contains(page, `data-theme="dark"`) {
 		t.Error("the choice has no effect")
 	}
-	if page := ask(u, "GET", "/", nil, "Cookie", "dogwatch-theme=evil").Body.String(); strings.Contains(page, `data-theme`) {
+	if page := request(u, "GET", "/", nil, "Cookie", "dogwatch-theme=evil").Body.String(); strings.Contains(page, `data-theme`) {
 		t.Error("an unknown theme has an effect")
 	}
 }
@@ -190,7 +190,7 @@ func TestTheme(t *testing.T) {
 func TestWork(t *testing.T) {
 	now := noon
 	told := make(chan struct{}, 1000)
-	w := newWork(func() time.Time { return now }, func() { told <- struct{}{} })
+	w := newTasks(func() time.Time { return now }, func() { told <- struct{}{} })
 	proceed, stepped := make(chan struct{}), make(chan struct{})
 	if !w.start("Checking", 2, func(_ context.Context, step func()) (string, bool) {
 		step()
@@ -237,18 +237,18 @@ func TestWork(t *testing.T) {
 
 // BenchmarkContainers500 is the list of 500 containers, compressed.
 func BenchmarkContainers500(b *testing.B) {
-	u, _ := front(b, fleet(500)...)
+	u, _ := withStore(b, fleet(500)...)
 	var size int
 	for b.Loop() {
-		size = ask(u, "GET", "/containers", nil, "Accept-Encoding", "gzip").Body.Len()
+		size = request(u, "GET", "/containers", nil, "Accept-Encoding", "gzip").Body.Len()
 	}
 	b.ReportMetric(float64(size), "bytes/page")
 }
 
 // BenchmarkRows is what a page asks for after an event.
 func BenchmarkRows(b *testing.B) {
-	u, _ := front(b, fleet(500)...)
+	u, _ := withStore(b, fleet(500)...)
 	for b.Loop() {
-		ask(u, "GET", "/containers/rows?c=local/app001&c=local/app002", nil, "Accept-Encoding", "gzip")
+		request(u, "GET", "/containers/rows?c=local/app001&c=local/app002", nil, "Accept-Encoding", "gzip")
 	}
 }

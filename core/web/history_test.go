@@ -145,7 +145,7 @@ func TestHistoryPages(t *testing.T) {
 	for i := range 120 {
 		events = append(events, event.Event{ID: int64(120 - i), At: noon, Type: event.PluginUp, Subject: fmt.Sprintf("plugin-%d", 120-i), Payload: event.Payload{Plugin: &event.Plugin{}}})
 	}
-	u := side(t, func(o *Options) { o.Archive = fakeArchive{events: events} })
+	u := withFakes(t, func(f *fakeService) { f.fakeHistory = fakeHistory{events: events} })
 	seen := map[string]bool{}
 	path := "/history?topic=plugins"
 	for pages := 1; ; pages++ {
@@ -177,8 +177,8 @@ func TestHistoryNamesWhatWasSent(t *testing.T) {
 	of := func(id, delivery int64) event.Event {
 		return event.Event{ID: id, At: noon, Type: event.TriggerSent, Subject: "smtp.main", Payload: event.Payload{Delivery: &event.Delivery{ID: delivery, Attempts: 1}}}
 	}
-	u := side(t, func(o *Options) {
-		o.Archive = fakeArchive{
+	u := withFakes(t, func(f *fakeService) {
+		f.fakeHistory = fakeHistory{
 			events: []event.Event{of(4, 12), of(3, 11), of(2, 0), of(1, 3)},
 			deliveries: []delivery.Delivery{
 				{ID: 12, Subject: "batch/local", Batch: true, Containers: []string{"a", "b", "c"}}, {ID: 11, Subject: "local/nginx"}, {ID: 10, Subject: "local/other"},
@@ -205,8 +205,8 @@ func TestDeliveriesLeadToWhatTheyAreAbout(t *testing.T) {
 }
 
 func TestRetryDelivery(t *testing.T) {
-	u := side(t, func(o *Options) {
-		o.Archive = fakeArchive{deliveries: []delivery.Delivery{{ID: 1, State: delivery.Failed}, {ID: 2, State: delivery.Sent}}}
+	u := withFakes(t, func(f *fakeService) {
+		f.fakeHistory = fakeHistory{deliveries: []delivery.Delivery{{ID: 1, State: delivery.Failed}, {ID: 2, State: delivery.Sent}}}
 	})
 	r, _ := post(t, u, "/deliveries/1/retry", nil)
 	if at := r.Header.Get("Location"); r.StatusCode != http.StatusSeeOther || at != "/base/deliveries?retried=1" {
@@ -231,7 +231,7 @@ func TestCSV(t *testing.T) {
 		events = append(events, event.Event{ID: id, At: noon, Type: event.CheckFailed, Subject: text, Run: text, Payload: event.Payload{Check: &event.Check{Error: text}}})
 		owed = append(owed, delivery.Delivery{ID: id, Trigger: text, Subject: text, State: delivery.Pending, Error: text, CreatedAt: noon, NextAt: noon})
 	}
-	u := side(t, func(o *Options) { o.Archive = fakeArchive{events: events, deliveries: owed} })
+	u := withFakes(t, func(f *fakeService) { f.fakeHistory = fakeHistory{events: events, deliveries: owed} })
 	for path, columns := range map[string]int{"/history.csv?topic=checks": 6, "/deliveries.csv": 9} {
 		w := httptest.NewRecorder()
 		u.ServeHTTP(w, httptest.NewRequest(http.MethodGet, path, nil))

@@ -7,22 +7,24 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/dogwatch/dogwatch/core/auth"
 	"github.com/dogwatch/dogwatch/core/delivery"
 	"github.com/dogwatch/dogwatch/core/event"
-	"github.com/dogwatch/dogwatch/sdk"
+	"github.com/dogwatch/dogwatch/core/service"
+	"github.com/dogwatch/dogwatch/core/store"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 )
 
 func (u *UI) showHistory(w http.ResponseWriter, r *http.Request) {
 	q, filter, wrong := parseHistory(r.URL.Query(), time.Local)
 	filter.Limit = historyPageSize + 1 // one more tells whether there is another page
-	found, err := u.Archive.History(r.Context(), filter)
+	found, err := u.Service.History(r.Context(), u.actor(r), filter)
 	if err != nil {
 		u.broken(w, r, "read the history", err)
 		return
 	}
 	var watchers []string
-	for _, c := range u.Setup.List(kind.Watcher) {
+	for _, c := range u.Service.Components(u.actor(r), kind.Watcher) {
 		watchers = append(watchers, c.Name)
 	}
 	owed, err := u.deliveriesOf(r.Context(), found)
@@ -30,7 +32,7 @@ func (u *UI) showHistory(w http.ResponseWriter, r *http.Request) {
 		u.broken(w, r, "read the deliveries", err)
 		return
 	}
-	p := newHistoryPage(q, wrong, found, owed, watchers, u.triggerIDs())
+	p := newHistoryPage(q, wrong, found, owed, watchers, u.triggerIDs(u.actor(r)))
 	u.live(w, r, "history", page{Title: "History", Nav: "history", Live: followsHistory, Content: p})
 }
 
@@ -51,7 +53,7 @@ func (u *UI) deliveriesOf(ctx context.Context, events []event.Event) (map[int64]
 	if last == 0 {
 		return nil, nil
 	}
-	found, err := u.Archive.Deliveries(ctx, "", "", last+1, int(min(last-first+1, spread)))
+	found, err := u.Service.Deliveries(ctx, store.DeliveryFilter{Before: last + 1, Limit: int(min(last-first+1, spread))})
 	owed := make(map[int64]delivery.Delivery, len(found))
 	for _, d := range found {
 		owed[d.ID] = d
@@ -59,21 +61,21 @@ func (u *UI) deliveriesOf(ctx context.Context, events []event.Event) (map[int64]
 	return owed, err
 }
 
-func (u *UI) triggerIDs() (ids []string) {
-	for _, c := range u.Setup.List(kind.Trigger) {
-		ids = append(ids, c.ID())
+func (u *UI) triggerIDs(actor auth.Actor) (ids []string) {
+	for _, c := range u.Service.Components(actor, kind.Trigger) {
+		ids = append(ids, c.ID)
 	}
 	return ids
 }
 
 func (u *UI) showDeliveries(w http.ResponseWriter, r *http.Request) {
 	q, wrong := parseDeliveries(r.URL.Query())
-	found, err := u.Archive.Deliveries(r.Context(), q.State, q.Trigger, q.before, historyPageSize+1)
+	found, err := u.Service.Deliveries(r.Context(), store.DeliveryFilter{State: q.State, Trigger: q.Trigger, Before: q.before, Limit: historyPageSize + 1})
 	if err != nil {
 		u.broken(w, r, "read the deliveries", err)
 		return
 	}
-	p := newDeliveriesPage(q, wrong, found, u.triggerIDs())
+	p := newDeliveriesPage(q, wrong, found, u.triggerIDs(u.actor(r)))
 	p.Retried, _ = strconv.ParseInt(r.URL.Query().Get("retried"), 10, 64)
 	u.live(w, r, "deliveries", page{Title: "Deliveries", Nav: "history", Live: followsDeliveries, Content: p})
 }
@@ -85,17 +87,17 @@ func (u *UI) retryDelivery(w http.ResponseWriter, r *http.Request) {
 	}
 	id, err := strconv.ParseInt(r.PathValue("id"), 10, 64)
 	if err != nil {
-		err = sdk.ErrNotFound
+		err = service.ErrNotFound
 	} else {
-		err = u.Archive.Retry(r.Context(), id)
+		err = u.Service.RetryDelivery(r.Context(), u.actor(r), id)
 	}
 	switch {
-	case errors.Is(err, sdk.ErrNotFound):
-		u.sorry(w, r, http.StatusNotFound, problem{
+	case errors.Is(err, service.ErrNotFound):
+		u.renderError(w, r, http.StatusNotFound, problem{
 			Title: "There is no such delivery", Detail: "Deliveries that ended are forgotten after a while.", Back: "To the deliveries", BackTo: "/deliveries",
 		})
-	case errors.Is(err, ErrNotFailed):
-		u.sorry(w, r, http.StatusConflict, problem{
+	case errors.Is(err, service.ErrNotFailed):
+		u.renderError(w, r, http.StatusConflict, problem{
 			Title: "There is nothing to retry", Detail: "Only a failed delivery can be retried. This one was sent, or is waiting already; perhaps somebody else asked for it.",
 			Back: "To the deliveries", BackTo: "/deliveries",
 		})
@@ -109,11 +111,12 @@ func (u *UI) retryDelivery(w http.ResponseWriter, r *http.Request) {
 // historyCSV answers with what the filters of the page select, up to csvRows rows.
 func (u *UI) historyCSV(w http.ResponseWriter, r *http.Request) {
 	_, filter, _ := parseHistory(r.URL.Query(), time.Local)
+	actor := u.actor(r)
 	filter.Before = 0
 	var t *table
 	u.download(w, r, "history", func(ctx context.Context, before int64, limit int) (last int64, n int, err error) {
 		filter.Before, filter.Limit = before, limit
-		found, err := u.Archive.History(ctx, filter)
+		found, err := u.Service.History(ctx, actor, filter)
 		if err != nil {
 			return 0, 0, err
 		}
@@ -133,7 +136,7 @@ func (u *UI) deliveriesCSV(w http.ResponseWriter, r *http.Request) {
 	q, _ := parseDeliveries(r.URL.Query())
 	var t *table
 	u.download(w, r, "deliveries", func(ctx context.Context, before int64, limit int) (last int64, n int, err error) {
-		found, err := u.Archive.Deliveries(ctx, q.State, q.Trigger, before, limit)
+		found, err := u.Service.Deliveries(ctx, store.DeliveryFilter{State: q.State, Trigger: q.Trigger, Before: before, Limit: limit})
 		if err != nil {
 			return 0, 0, err
 		}

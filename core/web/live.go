@@ -39,7 +39,7 @@ func (u *UI) dated(r *http.Request) *http.Request {
 	if partial(r) || strings.HasPrefix(r.URL.Path, "/static/") {
 		return r
 	}
-	last, err := u.Store.LastEvent(r.Context())
+	last, err := u.Service.LastEvent(r.Context())
 	if err != nil {
 		return r // whatever the page reads will fail, too, and says so
 	}

@@ -10,8 +10,10 @@ import (
 	"time"
 
 	"github.com/dogwatch/dogwatch/core/check"
+	"github.com/dogwatch/dogwatch/core/component"
 	"github.com/dogwatch/dogwatch/core/delivery"
 	"github.com/dogwatch/dogwatch/core/event"
+	"github.com/dogwatch/dogwatch/core/service"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 )
 
@@ -40,9 +42,9 @@ func partsOf(t *testing.T, path, html string) (ids []string) {
 // TestLivePages: every page that shows what changes says what it follows, and
 // answers its script with the same parts, without the frame.
 func TestLivePages(t *testing.T) {
-	u, _ := front(t, a("web", newer("2.0.0", "major")))
-	u.Setup = fakeSetup{all: []Component{{Kind: kind.Watcher, Type: "docker", Name: "local", State: "ready"}, {Kind: kind.Registry, Type: "hub", Name: "public", State: "ready"}, smtp()}}
-	u.Archive = fakeArchive{
+	u, _ := withStore(t, a("web", newer("2.0.0", "major")))
+	fakes(u).fakeComponents = fakeComponents{all: []service.Component{configured(kind.Watcher, "docker", "local", component.Ready), configured(kind.Registry, "hub", "public", component.Ready), smtp()}}
+	fakes(u).fakeHistory = fakeHistory{
 		events:     []event.Event{{ID: 3, At: noon, Type: event.PluginUp, Subject: "trigger", Payload: event.Payload{Plugin: &event.Plugin{}}}},
 		deliveries: []delivery.Delivery{{ID: 4, Trigger: "smtp.main", Subject: "local/web", State: delivery.Sent}},
 	}
@@ -51,7 +53,7 @@ func TestLivePages(t *testing.T) {
 		"/watchers/docker/local": "head trouble checks limits deliveries", "/registries/hub/public": "head trouble limits deliveries", "/triggers/smtp/main": "head trouble limits deliveries",
 		"/plugins": "summary things", "/history": "log", "/deliveries": "log", "/start": "guidance",
 	} {
-		page := ask(u, "GET", path, nil).Body.String()
+		page := request(u, "GET", path, nil).Body.String()
 		if got := strings.Join(partsOf(t, path, page), " "); got != want {
 			t.Errorf("%s has the parts %q, want %q", path, got, want)
 		}
@@ -72,24 +74,24 @@ func TestLivePages(t *testing.T) {
 			}
 			ids[id[1]] = true
 		}
-		part := ask(u, "GET", path, nil, "HX-Request", "true").Body.String()
+		part := request(u, "GET", path, nil, "HX-Request", "true").Body.String()
 		if got := strings.Join(partsOf(t, path, part), " "); got != want || strings.Contains(part, "<html") {
 			t.Errorf("%s answers its script with %q: %s", path, got, part)
 		}
 	}
-	if list := ask(u, "GET", "/containers", nil).Body.String(); bodyOf.FindStringSubmatch(list)[1] != followsContainers {
+	if list := request(u, "GET", "/containers", nil).Body.String(); bodyOf.FindStringSubmatch(list)[1] != followsContainers {
 		t.Error("the list follows nothing")
 	}
 }
 
 // TestPagesKnowWhenTheyWereMade: the stream of a page begins where its content ends.
 func TestPagesKnowWhenTheyWereMade(t *testing.T) {
-	u := side(t, nil)
+	u := withFakes(t, nil)
 	_, body := get(t, u, "/history")
 	contains(t, body, `data-last="7"`)
 	r := httptest.NewRequest(http.MethodGet, "/history", nil)
 	r.Header.Set("HX-Request", "true")
-	_, body = answer(t, u, r)
+	_, body = respond(t, u, r)
 	if strings.Contains(body, "data-last") {
 		t.Error("a part says when it was made")
 	}
@@ -97,7 +99,7 @@ func TestPagesKnowWhenTheyWereMade(t *testing.T) {
 
 // TestNoPagePolls: pages hear of what changes.
 func TestNoPagePolls(t *testing.T) {
-	u, _ := front(t)
+	u, _ := withStore(t)
 	script := string(u.assets.byName[u.assets.names["app.js"]].body)
 	if strings.Contains(script, "setInterval") {
 		t.Error("app.js polls")
@@ -149,9 +151,9 @@ func TestRunningChecksAreShown(t *testing.T) {
 	if last := lastChecks(events); last["busy"].Type != event.CheckFailed || last["killed"].ID != 0 || len(last) != 3 {
 		t.Errorf("the last ends are %v", last)
 	}
-	u := side(t, func(o *Options) {
-		o.Archive = fakeArchive{events: events}
-		o.Setup = fakeSetup{all: []Component{{Kind: kind.Watcher, Type: "docker", Name: "busy", State: "ready"}, {Kind: kind.Watcher, Type: "docker", Name: "idle", State: "ready"}}}
+	u := withFakes(t, func(f *fakeService) {
+		f.fakeHistory = fakeHistory{events: events}
+		f.fakeComponents = fakeComponents{all: []service.Component{configured(kind.Watcher, "docker", "busy", component.Ready), configured(kind.Watcher, "docker", "idle", component.Ready)}}
 	})
 	u.started = noon
 	_, body := get(t, u, "/watchers")
@@ -161,7 +163,7 @@ func TestRunningChecksAreShown(t *testing.T) {
 	if strings.Contains(body, " of 0") {
 		t.Error("the progress of a check is shown before it is known")
 	}
-	u.Checks = fakeChecks{progress: []check.Progress{{Watcher: "busy", Checked: 5, Total: 6}}}
+	fakes(u).progress = []check.Progress{{Watcher: "busy", Checked: 5, Total: 6}}
 	for _, page := range []string{"/watchers", "/watchers/docker/busy"} {
 		_, body = get(t, u, page)
 		contains(t, body, "eing checked now, 5 of 6 ", `<progress value="5" max="6" aria-label="Checking busy">`)

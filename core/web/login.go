@@ -13,9 +13,9 @@ import (
 	"github.com/dogwatch/dogwatch/core/auth"
 )
 
-// Logins lets people in and out.
+// Logins lets users in and out.
 type Logins interface {
-	// Open reports whether nobody needs to log in.
+	// Open reports whether no client needs to log in.
 	Open() bool
 	Strategies() []auth.Strategy
 	// Login begins a session; keep is whether it outlives the browser's being closed.
@@ -23,12 +23,14 @@ type Logins interface {
 	Login(w http.ResponseWriter, r *http.Request, user, password string, keep bool) (auth.Identity, error)
 	// Logout ends a session and returns where to log out of the provider; "" for nowhere.
 	Logout(w http.ResponseWriter, r *http.Request) (elsewhere string, err error)
+	// ActorOf returns the actor of a request that was admitted.
+	ActorOf(r *http.Request) auth.Actor
 }
 
-// loginPage asks people who they are.
+// loginPage has the user log in.
 type loginPage struct {
 	Theme string
-	// Wrong says why somebody was not let in, Said that all is well.
+	// Wrong says why a client was not let in, Said that all is well.
 	Wrong, Said string
 	// Elsewhere is where to log out of the provider. The page goes there at once: a
 	// redirect would be the answer to a form, which may not lead to other sites.

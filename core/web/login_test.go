@@ -37,6 +37,10 @@ func (f fakeLogins) Logout(http.ResponseWriter, *http.Request) (string, error) {
 	return f.elsewhere, f.err
 }
 
+func (fakeLogins) ActorOf(r *http.Request) auth.Actor {
+	return auth.Actor{Identity: auth.From(r.Context())}
+}
+
 var (
 	byPassword = auth.Strategy{Type: "basic", Name: "Login"}
 	byProvider = auth.Strategy{Type: "oidc", Name: "home"}
@@ -44,7 +48,7 @@ var (
 
 func door(t *testing.T, f fakeLogins) *UI {
 	t.Helper()
-	return side(t, func(o *Options) { o.Logins, o.BasePath = f, "/dog" })
+	return newUI(t, Options{BasePath: "/dog", Service: newFakeService(), Logins: f})
 }
 
 func TestLoginPage(t *testing.T) {

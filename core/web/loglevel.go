@@ -6,16 +6,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dogwatch/dogwatch/core/service"
 	"github.com/dogwatch/dogwatch/sdk"
 )
-
-// LogLevel is the least severe level that is logged.
-type LogLevel interface {
-	Level() string
-	// SetLevel changes it at once, until the next start. The error is an
-	// *sdk.InvalidError when there is no such level.
-	SetLevel(r *http.Request, level string) error
-}
 
 // logView is the part of the settings page about the log.
 type logView struct {
@@ -32,13 +25,9 @@ type levelChoice struct {
 	Current     bool
 }
 
-// logOf tells what is logged; settings are what was configured.
-func (u *UI) logOf(settings []Setting) *logView {
-	if u.LogLevel == nil {
-		return nil
-	}
-	now := u.LogLevel.Level()
-	v := &logView{Choices: []levelChoice{
+// logOf shows what is logged at the level now; settings are what was configured.
+func logOf(now string, settings []service.Setting) logView {
+	v := logView{Choices: []levelChoice{
 		{Name: "error", About: "only what does not work"}, {Name: "warn", About: "also what is odd"}, {Name: "info", About: "also what happens"},
 		{Name: "debug", About: "also how it came about"}, {Name: "trace", About: "also every step"},
 	}}
@@ -61,18 +50,14 @@ func (u *UI) logOf(settings []Setting) *logView {
 
 // setLogLevel changes the level of the log.
 func (u *UI) setLogLevel(w http.ResponseWriter, r *http.Request) {
-	if u.LogLevel == nil {
-		u.notFound(w, r)
-		return
-	}
 	if !u.form(w, r) {
 		return
 	}
-	err := u.LogLevel.SetLevel(r, r.PostFormValue("level"))
+	err := u.Service.SetLogLevel(r.Context(), u.actor(r), r.PostFormValue("level"))
 	var invalid *sdk.InvalidError
 	switch {
 	case errors.As(err, &invalid):
-		u.sorry(w, r, http.StatusUnprocessableEntity, problem{
+		u.renderError(w, r, http.StatusUnprocessableEntity, problem{
 			Title: "There is no such level", Detail: "Choose one of the list. Nothing was changed.", Back: "To the settings", BackTo: "/settings#log",
 		})
 	case err != nil:

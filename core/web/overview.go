@@ -9,15 +9,16 @@ import (
 	"strings"
 	"time"
 
+	"github.com/dogwatch/dogwatch/core/auth"
 	"github.com/dogwatch/dogwatch/core/check"
 	"github.com/dogwatch/dogwatch/core/component"
 	"github.com/dogwatch/dogwatch/core/delivery"
 	"github.com/dogwatch/dogwatch/core/event"
 	"github.com/dogwatch/dogwatch/core/plugin"
+	"github.com/dogwatch/dogwatch/core/service"
 	"github.com/dogwatch/dogwatch/core/store"
 	"github.com/dogwatch/dogwatch/core/tally"
 	"github.com/dogwatch/dogwatch/sdk/kind"
-	"github.com/dogwatch/dogwatch/sdk/registry"
 )
 
 const (
@@ -45,7 +46,7 @@ type line struct {
 // pageLink is a link to a page of ours.
 type pageLink struct{ Text, To string }
 
-// overviewView is what needs whoever looks.
+// overviewView is what needs the user.
 type overviewView struct {
 	Sentence string
 	Empty    bool
@@ -138,15 +139,15 @@ func postponedOf(all []row) []line {
 	return lines
 }
 
-// owedOf are sentences about what could not be sent, one for each trigger and reason.
-func owedOf(failed, pending []delivery.Delivery, redact func(string) string) []line {
+// unsentOf are sentences about what could not be sent, one for each trigger and reason.
+func unsentOf(failed, pending []delivery.Delivery) []line {
 	type what struct{ trigger, reason string }
 	counts, order := map[what]int{}, []what{}
 	for _, d := range slices.Concat(failed, pending) {
 		if d.Error == "" {
 			continue
 		}
-		w := what{d.Trigger, redact(d.Error)}
+		w := what{d.Trigger, d.Error}
 		if counts[w] == 0 {
 			order = append(order, w)
 		}
@@ -162,9 +163,9 @@ func owedOf(failed, pending []delivery.Delivery, redact func(string) string) []l
 	return lines
 }
 
-// watchersOf tells how the last check of each watcher went, from events, newest
+// watchersOf says how the last check of each watcher went, from events, newest
 // first; started is when this process did.
-func watchersOf(names []string, events []event.Event, started time.Time, progress []check.Progress, next func(string) time.Time, redact func(string) string) []watcherLine {
+func watchersOf(names []string, events []event.Event, started time.Time, progress []check.Progress, next func(string) time.Time) []watcherLine {
 	var lines []watcherLine
 	for _, name := range names {
 		l := watcherLine{Name: name, Next: next(name), Going: goingOf(name, progress), Words: "not checked yet"}
@@ -178,7 +179,7 @@ func watchersOf(names []string, events []event.Event, started time.Time, progres
 			}
 			l.Last, l.Words = e.At, plural(e.Check.Containers, "container")
 			if e.Type == event.CheckFailed {
-				l.Words, l.Bad = redact(e.Check.Error), true
+				l.Words, l.Bad = e.Check.Error, true
 			}
 			break
 		}
@@ -188,11 +189,11 @@ func watchersOf(names []string, events []event.Event, started time.Time, progres
 }
 
 // componentsOf are sentences about what is configured and does not work.
-func componentsOf(of []*component.Component, redact func(string) string) []line {
+func componentsOf(of []service.Component) []line {
 	var lines []line
 	for _, c := range of {
-		if v := c.View(); v.State == component.Failed {
-			lines = append(lines, line{Kind: "failed", Word: "failed", Text: fmt.Sprintf("%s %s: %s", c.Kind, c.ID(), withoutKey(redact(v.Error), c)), To: kindPath(c.Kind) + "/" + url.PathEscape(c.Type) + "/" + url.PathEscape(c.Name), Act: "See what to do"})
+		if c.State == component.Failed {
+			lines = append(lines, line{Kind: "failed", Word: "failed", Text: fmt.Sprintf("%s %s: %s", c.Kind, c.ID, withoutKey(c.Error, c)), To: kindPath(c.Kind) + "/" + url.PathEscape(c.Type) + "/" + url.PathEscape(c.Name), Act: "See what to do"})
 		}
 	}
 	return lines
@@ -200,28 +201,28 @@ func componentsOf(of []*component.Component, redact func(string) string) []line 
 
 // withoutKey is an error whose beginning does not repeat what it is about: the
 // errors of options begin with their full names.
-func withoutKey(text string, c *component.Component) string {
-	return strings.TrimPrefix(text, string(c.Kind)+"."+c.ID()+".")
+func withoutKey(text string, c service.Component) string {
+	return strings.TrimPrefix(text, c.Key()+".")
 }
 
 // pluginsOf are sentences about plugins that do not run though they should.
-func pluginsOf(of []plugin.Status, redact func(string) string) []line {
+func pluginsOf(of []service.Plugin) []line {
 	var lines []line
 	for _, s := range of {
 		switch s.State {
 		case plugin.Running, plugin.Stopped, plugin.Starting:
 			continue
 		}
-		lines = append(lines, line{Kind: "failed", Word: "plugin", Text: joined(": ", "Plugin "+s.Name+" is "+string(s.State), redact(s.Error)), To: "/plugins", Act: "See what to do"})
+		lines = append(lines, line{Kind: "failed", Word: "plugin", Text: joined(": ", "Plugin "+s.Name+" is "+string(s.State), s.Error), To: "/plugins", Act: "See what to do"})
 	}
 	return lines
 }
 
 // limitsOf are sentences about what hosts of registries still allow.
-func limitsOf(limits [][]registry.Limit, now time.Time) []string {
+func limitsOf(registries []service.Component, now time.Time) []string {
 	var said []string
-	for _, of := range limits {
-		for _, l := range of {
+	for _, r := range registries {
+		for _, l := range r.Limits {
 			switch {
 			case l.PausedUntil.After(now):
 				said = append(said, fmt.Sprintf("%s asked for a pause; it is asked again %s.", l.Host, relative(now.Sub(l.PausedUntil.Time))))
@@ -234,7 +235,7 @@ func limitsOf(limits [][]registry.Limit, now time.Time) []string {
 }
 
 func (u *UI) overview(w http.ResponseWriter, r *http.Request) {
-	v, err := u.overviewOf(r.Context())
+	v, err := u.overviewOf(r.Context(), u.actor(r))
 	if err != nil {
 		u.broken(w, r, "read the history", err)
 		return
@@ -246,49 +247,50 @@ func (u *UI) overview(w http.ResponseWriter, r *http.Request) {
 	u.show(w, r, http.StatusOK, "overview", page{Title: "Overview", Nav: "overview", Live: followsAll, Content: v})
 }
 
-func (u *UI) overviewOf(ctx context.Context) (overviewView, error) {
+func (u *UI) overviewOf(ctx context.Context, actor auth.Actor) (overviewView, error) {
 	var all []row
 	var t tally.Counts
-	records := u.Store.Snapshot().All()
+	records := u.Service.Containers().All()
 	u.want(records)
 	for _, rec := range records {
 		r := u.rows().of(rec)
 		t.Add(&rec.Container)
 		all = append(all, r)
 	}
-	down := componentsOf(u.Components.All(kind.Watcher), u.Redact)
+	watchers := u.Service.Components(actor, kind.Watcher)
+	down := componentsOf(watchers)
 	var notes []string
 	if len(down) > 0 {
 		notes = append(notes, plural(len(down), "failed watcher"))
 	}
 	v := overviewView{Sentence: sentence(t, notes...), Empty: t.All == 0}
-	events, err := u.Archive.History(ctx, event.Filter{Types: []event.Type{event.CheckStarted, event.CheckFinished, event.CheckFailed}, Limit: checksBack})
+	events, err := u.Service.History(ctx, actor, event.Filter{Types: []event.Type{event.CheckStarted, event.CheckFinished, event.CheckFailed}, Limit: checksBack})
 	if err != nil {
 		return v, err
 	}
-	failed, err := u.Store.Deliveries(ctx, store.DeliveryFilter{State: delivery.Failed})
+	failed, err := u.Service.Deliveries(ctx, store.DeliveryFilter{State: delivery.Failed})
 	if err != nil {
 		return v, err
 	}
-	pending, err := u.Store.Deliveries(ctx, store.DeliveryFilter{State: delivery.Pending})
+	pending, err := u.Service.Deliveries(ctx, store.DeliveryFilter{State: delivery.Pending})
 	if err != nil {
 		return v, err
 	}
 	// What cannot be watched comes first: nothing else is known to be right then.
-	v.Needs = slices.Concat(down, updatesOf(all), failuresOf(all), owedOf(failed, pending, u.Redact))
+	v.Needs = slices.Concat(down, updatesOf(all), failuresOf(all), unsentOf(failed, pending))
 	v.Postponed = postponedOf(all)
 	for _, k := range []kind.Kind{kind.Registry, kind.Trigger} {
-		v.Broken = append(v.Broken, componentsOf(u.Components.All(k), u.Redact)...)
+		v.Broken = append(v.Broken, componentsOf(u.Service.Components(actor, k))...)
 	}
-	v.Broken = append(v.Broken, pluginsOf(u.Plugins.Bundles(), u.Redact)...)
+	v.Broken = append(v.Broken, pluginsOf(u.Service.Plugins())...)
 	var names []string
-	for _, c := range u.Components.Watchers() {
+	for _, c := range watchers {
 		names = append(names, c.Name)
 	}
-	v.Watchers = watchersOf(names, events, u.started, u.Checks.Progress(), u.Checks.Next, u.Redact)
-	asking, cancel := context.WithTimeout(ctx, limitWait)
+	v.Watchers = watchersOf(names, events, u.started, u.Service.Progress(), u.Service.NextCheck)
+	waiting, cancel := context.WithTimeout(ctx, limitWait)
 	defer cancel()
-	v.Limits = limitsOf(component.RateLimits(asking, u.Components.Registries()), u.Now())
-	v.Guide, err = u.guide(ctx)
+	v.Limits = limitsOf(u.Service.Registries(waiting, actor), u.Now())
+	v.Guide, err = u.guide(ctx, actor)
 	return v, err
 }

@@ -1,11 +1,13 @@
 package web
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
 
-	"github.com/dogwatch/dogwatch/core/auth"
+	"github.com/dogwatch/dogwatch/core/plugin"
+	"github.com/dogwatch/dogwatch/core/service"
 )
 
 // pluginPage is the list of plugins.
@@ -18,18 +20,20 @@ type pluginPage struct {
 
 // pluginRow is a plugin in words.
 type pluginRow struct {
-	Plugin
+	service.Plugin
+	// Types are what it holds: "trigger smtp".
+	Types []string
 	// Anchor is its place on the page, Path the start of its addresses.
 	Anchor, Path string
 	State        stateWord
 	// Means says what the state means, and what to do about it.
 	Means  string
 	Memory string
-	// Trust is true when the file can be accepted, by whoever looks at the page.
+	// Trust is true when the file can be accepted, by the user who sees the page.
 	Trust bool
 }
 
-func newPluginPage(all []Plugin, said string, operator bool) pluginPage {
+func newPluginPage(all []service.Plugin, said string, operator bool) pluginPage {
 	p := pluginPage{Said: said, Rows: make([]pluginRow, len(all))}
 	running, bad := 0, 0
 	var memory int64
@@ -54,20 +58,23 @@ func newPluginPage(all []Plugin, said string, operator bool) pluginPage {
 	return p
 }
 
-func newPluginRow(b Plugin, operator bool) pluginRow {
+func newPluginRow(b service.Plugin, operator bool) pluginRow {
 	row := pluginRow{Plugin: b, Anchor: b.Name, Path: "/plugins/" + url.PathEscape(b.Name), Memory: bytesWord(b.Memory)}
+	for _, t := range b.Types {
+		row.Types = append(row.Types, string(t.Kind)+" "+t.Type)
+	}
 	switch b.State {
-	case "running":
+	case plugin.Running:
 		row.State = stateWord{"Running", "ok"}
-	case "starting":
+	case plugin.Starting:
 		row.State = stateWord{"Starting", "muted"}
-	case "stopped":
+	case plugin.Stopped:
 		row.State, row.Means = stateWord{"Not needed", "muted"}, "Nothing that is configured uses it, so no process runs."
-	case "backoff":
+	case plugin.Backoff:
 		row.State, row.Means = stateWord{"Waiting", "failed"}, "It died and is started again after a pause. Restart tries at once."
-	case "broken":
+	case plugin.Broken:
 		row.State, row.Means = stateWord{"Broken", "failed"}, "It died too often in a row. Its log lines say why; Restart gives it another chance."
-	case "untrusted":
+	case plugin.Untrusted:
 		row.State, row.Trust = stateWord{"Not trusted", "failed"}, !b.Builtin && operator && b.SHA256 != ""
 		row.Means = "Its file is not the one that was trusted, or others may write it."
 		switch {
@@ -76,10 +83,10 @@ func newPluginRow(b Plugin, operator bool) pluginRow {
 		case !operator:
 			row.Means += " Who is logged in can trust it."
 		}
-	case "rejected":
+	case plugin.Rejected:
 		row.State, row.Means = stateWord{"Rejected", "failed"}, "It is no plugin that this version can use. Replace or remove its file and restart it."
 	default:
-		row.State = stateWord{b.State, "muted"}
+		row.State = stateWord{string(b.State), "muted"}
 	}
 	return row
 }
@@ -102,14 +109,14 @@ var pluginSaid = map[string]string{
 }
 
 func (u *UI) showPlugins(w http.ResponseWriter, r *http.Request) {
-	all := u.Processes.All()
+	all := u.Service.Plugins()
 	said := ""
 	for _, b := range all { // only of what there is, whatever the address says
 		if form := pluginSaid[r.FormValue("did")]; form != "" && b.Name == r.FormValue("to") {
 			said = fmt.Sprintf(form, b.Name)
 		}
 	}
-	p := newPluginPage(all, said, auth.From(r.Context()).Operator())
+	p := newPluginPage(all, said, u.actor(r).Operator())
 	u.live(w, r, "plugins", page{Title: "Plugins", Nav: "plugins", Live: followsPlugins, Content: p})
 }
 
@@ -117,35 +124,38 @@ func (u *UI) restartPlugin(w http.ResponseWriter, r *http.Request) {
 	if !u.form(w, r) {
 		return
 	}
-	name := r.PathValue("name")
-	if !u.Processes.Restart(name) {
-		u.noPlugin(w, r)
+	b, err := u.Service.RestartPlugin(u.actor(r), r.PathValue("name"))
+	if err != nil {
+		u.pluginFailed(w, r, "restart the plugin", err)
 		return
 	}
-	u.pluginDone(w, r, "restarted", name)
+	u.pluginDone(w, r, "restarted", b.Name)
 }
 
 func (u *UI) trustPlugin(w http.ResponseWriter, r *http.Request) {
 	if !u.form(w, r) {
 		return
 	}
-	name := r.PathValue("name")
-	if !auth.From(r.Context()).Operator() {
-		u.sorry(w, r, http.StatusForbidden, problem{Title: "This is for people who are logged in", Detail: "A token cannot say which plugins are trusted.", Back: "To the plugins", BackTo: "/plugins"})
-		return
-	}
-	switch known, err := u.Processes.Trust(r.Context(), name, r.PostFormValue("sha256")); {
-	case !known:
-		u.noPlugin(w, r)
-	case err != nil:
-		u.sorry(w, r, http.StatusConflict, problem{Title: "The plugin cannot be trusted", Detail: err.Error(), Back: "To the plugins", BackTo: "/plugins"})
+	b, err := u.Service.TrustPlugin(r.Context(), u.actor(r), r.PathValue("name"), r.PostFormValue("sha256"))
+	switch {
+	case err == nil:
+		u.pluginDone(w, r, "trusted", b.Name)
+	case errors.Is(err, service.ErrForbidden):
+		u.renderError(w, r, http.StatusForbidden, problem{Title: "This is for people who are logged in", Detail: "A token cannot say which plugins are trusted.", Back: "To the plugins", BackTo: "/plugins"})
+	case errors.Is(err, service.ErrNotFound):
+		u.pluginFailed(w, r, "trust the plugin", err)
 	default:
-		u.pluginDone(w, r, "trusted", name)
+		u.renderError(w, r, http.StatusConflict, problem{Title: "The plugin cannot be trusted", Detail: err.Error(), Back: "To the plugins", BackTo: "/plugins"})
 	}
 }
 
-func (u *UI) noPlugin(w http.ResponseWriter, r *http.Request) {
-	u.sorry(w, r, http.StatusNotFound, problem{
+// pluginFailed renders the error of what a user wanted done with a plugin.
+func (u *UI) pluginFailed(w http.ResponseWriter, r *http.Request, doing string, err error) {
+	if !errors.Is(err, service.ErrNotFound) {
+		u.broken(w, r, doing, err)
+		return
+	}
+	u.renderError(w, r, http.StatusNotFound, problem{
 		Title: "There is no such plugin", Detail: "No plugin is called " + r.PathValue("name") + ". Its file may be gone since this page was made.",
 		Back: "To the plugins", BackTo: "/plugins",
 	})

@@ -11,20 +11,25 @@ import (
 	"time"
 
 	"github.com/dogwatch/dogwatch/core/auth"
+	"github.com/dogwatch/dogwatch/core/plugin"
+	"github.com/dogwatch/dogwatch/core/service"
+	"github.com/dogwatch/dogwatch/sdk"
+	"github.com/dogwatch/dogwatch/sdk/kind"
 )
 
-func somePlugins() []Plugin {
-	return []Plugin{
-		{Name: "triggers", Builtin: true, State: "running", PID: 4711, Memory: 21_500_000, Restarts: 2, Since: noon.Add(-time.Hour), Types: []string{"trigger smtp", "trigger ntfy"}},
-		{Name: "registries", Builtin: true, State: "stopped", Since: noon},
-		{Name: "my-plugin", State: "untrusted", Error: "its file changed since it was trusted", SHA256: strings.Repeat("ab", 32), Since: noon, Grants: []string{"engine"}},
-		{Name: "bad", State: "broken", Error: "it died 5 times in a row", Since: noon},
-		{Name: "poor", State: "backoff", Since: noon}, {Name: "odd", State: "rejected", Since: noon}, {Name: "new", State: "starting", Since: noon},
-	}
+func somePlugins() []service.Plugin {
+	triggers, mine, bad := pluginIn("triggers", plugin.Running), pluginIn("my-plugin", plugin.Untrusted), pluginIn("bad", plugin.Broken)
+	triggers.Builtin, triggers.PID, triggers.Memory, triggers.Restarts, triggers.Since = true, 4711, 21_500_000, 2, sdk.TimeOf(noon.Add(-time.Hour))
+	triggers.Types = []plugin.TypeName{{Kind: kind.Trigger, Type: "smtp"}, {Kind: kind.Trigger, Type: "ntfy"}}
+	mine.Error, mine.SHA256, mine.Grants = "its file changed since it was trusted", strings.Repeat("ab", 32), []string{"engine"}
+	bad.Error = "it died 5 times in a row"
+	registries := pluginIn("registries", plugin.Stopped)
+	registries.Builtin = true
+	return []service.Plugin{triggers, registries, mine, bad, pluginIn("poor", plugin.Backoff), pluginIn("odd", plugin.Rejected), pluginIn("new", plugin.Starting)}
 }
 
 func TestPluginPage(t *testing.T) {
-	u := side(t, func(o *Options) { o.Processes = fakeProcesses{all: somePlugins()} })
+	u := withFakes(t, func(f *fakeService) { f.fakePlugins = fakePlugins{all: somePlugins()} })
 	_, body := get(t, u, "/plugins")
 	contains(t, body, "7 plugins, 1 running, 4 that need you, 20.5 MB together", "4711", "20.5 MB", "Holds 2 types", "trigger smtp, trigger ntfy",
 		`action="/base/plugins/my-plugin/trust"><input type="hidden" name="sha256" value="`+strings.Repeat("ab", 32)+`">`, `action="/base/plugins/triggers/restart"`, "Not needed", "Not trusted", "Broken", strings.Repeat("ab", 32), "engine")
@@ -35,8 +40,8 @@ func TestPluginPage(t *testing.T) {
 
 func TestPluginButtons(t *testing.T) {
 	done := []string{}
-	fake := fakeProcesses{all: somePlugins(), done: &done}
-	u := side(t, func(o *Options) { o.Processes = fake })
+	fake := fakePlugins{all: somePlugins(), calls: &done}
+	u := withFakes(t, func(f *fakeService) { f.fakePlugins = fake })
 	for _, action := range []string{"restart", "trust"} {
 		r, _ := post(t, u, "/plugins/my-plugin/"+action, url.Values{"sha256": {strings.Repeat("ab", 32)}})
 		if r.StatusCode != http.StatusSeeOther {
@@ -54,7 +59,7 @@ func TestPluginButtons(t *testing.T) {
 	}
 
 	fake.err = errors.New("its checksum is pinned by the configuration; s3cret")
-	u = side(t, func(o *Options) { o.Processes = fake })
+	u = withFakes(t, func(f *fakeService) { f.fakePlugins = fake })
 	r, body := post(t, u, "/plugins/my-plugin/trust", nil)
 	if r.StatusCode != http.StatusConflict || strings.Contains(body, "s3cret") {
 		t.Errorf("status %d: %s", r.StatusCode, body)
@@ -65,16 +70,16 @@ func TestPluginButtons(t *testing.T) {
 // TestTokensTrustNoPlugin: only people who are logged in say which files run.
 func TestTokensTrustNoPlugin(t *testing.T) {
 	done := []string{}
-	u := side(t, func(o *Options) { o.Processes = fakeProcesses{all: somePlugins(), done: &done} })
+	u := withFakes(t, func(f *fakeService) { f.fakePlugins = fakePlugins{all: somePlugins(), calls: &done} })
 	token := func(r *http.Request) *http.Request {
 		return r.WithContext(auth.With(r.Context(), auth.Identity{User: "ci", Method: "token", Scope: auth.Write}))
 	}
-	_, body := answer(t, u, token(httptest.NewRequest(http.MethodGet, "/plugins", nil)))
+	_, body := respond(t, u, token(httptest.NewRequest(http.MethodGet, "/plugins", nil)))
 	if strings.Contains(body, "/trust\"") {
 		t.Error("the page offers it")
 	}
 	contains(t, body, "Who is logged in can trust it.")
-	status, body := answer(t, u, token(httptest.NewRequest(http.MethodPost, "/plugins/my-plugin/trust?sha256="+strings.Repeat("ab", 32), nil)))
+	status, body := respond(t, u, token(httptest.NewRequest(http.MethodPost, "/plugins/my-plugin/trust?sha256="+strings.Repeat("ab", 32), nil)))
 	if status != http.StatusForbidden || len(done) > 0 {
 		t.Errorf("status %d, done %q", status, done)
 	}

@@ -3,6 +3,7 @@ package web
 import (
 	"context"
 
+	"github.com/dogwatch/dogwatch/core/auth"
 	"github.com/dogwatch/dogwatch/core/event"
 	"github.com/dogwatch/dogwatch/sdk"
 )
@@ -16,11 +17,11 @@ const (
 
 // historyOf returns what happened to a container, newest first, under the names
 // that it had before, too.
-func (u *UI) historyOf(ctx context.Context, c *sdk.Container) (all []event.Event, err error) {
+func (u *UI) historyOf(ctx context.Context, actor auth.Actor, c *sdk.Container) (all []event.Event, err error) {
 	f := event.Filter{SkipReleased: true, Subject: event.Subject(*c)}
 	for range maxNames {
 		f.Limit = 2*historyLines - len(all)
-		found, err := u.Archive.History(ctx, f)
+		found, err := u.Service.History(ctx, actor, f)
 		if err != nil {
 			return nil, err
 		}
@@ -42,15 +43,15 @@ func (u *UI) historyOf(ctx context.Context, c *sdk.Container) (all []event.Event
 
 // renamed returns the container that once had a name that none has now; nil
 // when there is none, or its renaming is forgotten.
-func (u *UI) renamed(ctx context.Context, watcher, name string) *sdk.Container {
-	found, err := u.Archive.History(ctx, event.Filter{
+func (u *UI) renamed(ctx context.Context, actor auth.Actor, watcher, name string) *sdk.Container {
+	found, err := u.Service.History(ctx, actor, event.Filter{
 		Types: []event.Type{event.ContainerRenamed, event.ContainerReplaced}, Watcher: watcher, Limit: recentRenames,
 	})
 	if err != nil {
 		u.Log.Warn("look for the new name of a container", "container", watcher+"/"+name, "error", err)
 		return nil
 	}
-	now := u.Store.Snapshot()
+	now := u.Service.Containers()
 	seen := map[string]bool{}
 	for name != "" && !seen[name] {
 		seen[name] = true

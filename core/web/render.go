@@ -84,21 +84,29 @@ func (u *UI) functions() template.FuncMap {
 // path returns the link to a page of ours.
 func (u *UI) path(to string) string { return u.BasePath + to }
 
+// userName returns the user of a request that has a session, and so can log out; else "".
+func (u *UI) userName(r *http.Request) string {
+	if actor := u.actor(r); actor.Session() {
+		return actor.User
+	}
+	return ""
+}
+
 // partial reports whether htmx asks for a fragment rather than a page.
 func partial(r *http.Request) bool { return r.Header.Get("HX-Request") == "true" }
 
-// show answers with a whole page; name is that of its template file.
+// show responds with a whole page; name is that of its template file.
 func (u *UI) show(w http.ResponseWriter, r *http.Request, status int, name string, p page) {
-	p.User, p.Theme, p.Version, p.Here, p.Work, p.Last = u.User(r), theme(r), u.Version, here(r), u.work.view(), lastOf(r)
+	p.User, p.Theme, p.Version, p.Here, p.Work, p.Last = u.userName(r), theme(r), u.Version, here(r), u.tasks.view(), lastOf(r)
 	u.render(w, r, status, name, "layout.html", p)
 }
 
-// fragment answers with one named template of a page, for htmx.
+// fragment responds with one named template of a page, for htmx.
 func (u *UI) fragment(w http.ResponseWriter, r *http.Request, name, fragment string, content any) {
 	u.render(w, r, http.StatusOK, name, fragment, content)
 }
 
-// render answers with a template only once it is complete, so that a mistake in
+// render responds with a template only once it is complete, so that a mistake in
 // one never shows as half a page.
 func (u *UI) render(w http.ResponseWriter, r *http.Request, status int, name, part string, data any) {
 	var body bytes.Buffer
@@ -123,18 +131,18 @@ func (u *UI) render(w http.ResponseWriter, r *http.Request, status int, name, pa
 	}
 	h.Set("Content-Encoding", "gzip")
 	w.WriteHeader(status)
-	z, reused := u.packers.Get().(*gzip.Writer)
+	z, reused := u.gzipWriters.Get().(*gzip.Writer)
 	if !reused {
 		z, _ = gzip.NewWriterLevel(nil, gzip.BestSpeed) // the level is valid
 	}
 	z.Reset(w)
 	_, _ = z.Write(body.Bytes()) // the client may have gone
 	_ = z.Close()
-	u.packers.Put(z)
+	u.gzipWriters.Put(z)
 }
 
-// acceptsGzip reports whether the client takes gzip. Browsers do, and nobody else
-// needs it, so the weights of RFC 9110, section 12.5.3, are only read as zero or not.
+// acceptsGzip reports whether the client takes gzip. Browsers do, and other clients
+// do not need it, so the weights of RFC 9110, section 12.5.3, are only read as zero or not.
 func acceptsGzip(r *http.Request) bool {
 	for _, coding := range strings.Split(r.Header.Get("Accept-Encoding"), ",") {
 		name, weight, _ := strings.Cut(strings.ReplaceAll(coding, " ", ""), ";q=")
@@ -145,20 +153,20 @@ func acceptsGzip(r *http.Request) bool {
 	return false
 }
 
-// problem is a page that says what went wrong and what to do.
+// problem is an error page: it says what went wrong and what to do.
 type problem struct {
 	Title, Detail, Back, BackTo string
 }
 
-// sorry answers with a page that says what went wrong, and where to go on.
-func (u *UI) sorry(w http.ResponseWriter, r *http.Request, status int, p problem) {
-	p.Detail = u.Redact(p.Detail)
+// renderError responds with an error page that says what went wrong, and where to go on.
+func (u *UI) renderError(w http.ResponseWriter, r *http.Request, status int, p problem) {
+	p.Detail = u.Service.Redact(p.Detail)
 	if p.BackTo == "" {
 		p.Back, p.BackTo = "To the overview", "/"
 	}
 	switch {
 	case partial(r) && strings.HasSuffix(r.Header.Get("HX-Target"), "#work"):
-		v := u.work.view()
+		v := u.tasks.view()
 		v.Tasks = append(v.Tasks, task{Title: p.Title, Sentence: p.Detail, Failed: true, Ended: u.Now()})
 		u.render(w, r, status, "problem", "work", v)
 		return
@@ -170,19 +178,19 @@ func (u *UI) sorry(w http.ResponseWriter, r *http.Request, status int, p problem
 }
 
 func (u *UI) notFound(w http.ResponseWriter, r *http.Request) {
-	u.sorry(w, r, http.StatusNotFound, problem{Title: "There is no such page", Detail: "The address may be old, or mistyped."})
+	u.renderError(w, r, http.StatusNotFound, problem{Title: "There is no such page", Detail: "The address may be old, or mistyped."})
 }
 
-// broken answers when the store cannot be read; the log has the reason.
+// broken responds with an error page when something failed inside Dogwatch; the log has the reason.
 func (u *UI) broken(w http.ResponseWriter, r *http.Request, doing string, err error) {
 	if r.Context().Err() != nil {
 		return
 	}
 	u.Log.Error(doing, "error", err)
-	u.sorry(w, r, http.StatusInternalServerError, problem{Title: "This did not work", Detail: "Dogwatch could not " + doing + "; its log has the details."})
+	u.renderError(w, r, http.StatusInternalServerError, problem{Title: "This did not work", Detail: "Dogwatch could not " + doing + "; its log has the details."})
 }
 
-// form reads the form of a request. It answers and returns false when that cannot be done.
+// form reads the form of a request. When that cannot be done, it renders an error and returns false.
 func (u *UI) form(w http.ResponseWriter, r *http.Request) bool {
 	err := r.ParseForm()
 	var large *http.MaxBytesError
@@ -190,18 +198,18 @@ func (u *UI) form(w http.ResponseWriter, r *http.Request) bool {
 	case err == nil:
 		return true
 	case errors.As(err, &large):
-		u.sorry(w, r, http.StatusRequestEntityTooLarge, problem{Title: "Too much at once", Detail: fmt.Sprintf("The form is larger than %d bytes. Nothing was done.", maxForm)})
+		u.renderError(w, r, http.StatusRequestEntityTooLarge, problem{Title: "Too much at once", Detail: fmt.Sprintf("The form is larger than %d bytes. Nothing was done.", maxForm)})
 	default:
-		u.sorry(w, r, http.StatusBadRequest, problem{Title: "The form is not understood", Detail: "Nothing was done. Go back, load the page again and repeat it."})
+		u.renderError(w, r, http.StatusBadRequest, problem{Title: "The form is not understood", Detail: "Nothing was done. Go back, load the page again and repeat it."})
 	}
 	return false
 }
 
-// done answers a form that was acted upon: with the running work for htmx, else
+// done responds to a form that was acted upon: with the running tasks for htmx, else
 // with the page that the form came from.
 func (u *UI) done(w http.ResponseWriter, r *http.Request) {
 	if partial(r) {
-		u.fragment(w, r, "problem", "work", u.work.view())
+		u.fragment(w, r, "problem", "work", u.tasks.view())
 		return
 	}
 	http.Redirect(w, r, u.path(localPath(r.PostFormValue("back"))), http.StatusSeeOther)

@@ -10,8 +10,8 @@ import (
 // TestListTellsStatus: a container that does not run looks so, in words and not by colour alone.
 func TestListTellsStatus(t *testing.T) {
 	with := func(status string) func(*sdk.Container) { return func(c *sdk.Container) { c.Status = status } }
-	u, _ := front(t, a("up", with("running")), a("resting", with("paused")), a("gone", with("exited")), a("unknown", with("")))
-	body := ask(u, "GET", "/containers", nil).Body.String()
+	u, _ := withStore(t, a("up", with("running")), a("resting", with("paused")), a("gone", with("exited")), a("unknown", with("")))
+	body := request(u, "GET", "/containers", nil).Body.String()
 	for text, want := range map[string]int{
 		`<span class="status paused">paused</span>`: 1, `<span class="status exited">exited</span>`: 1, `<span class="status `: 2,
 		`<select name="status"`: 1, `<option value="exited">exited</option>`: 1, `<option value="running">running</option>`: 1,
@@ -20,7 +20,7 @@ func TestListTellsStatus(t *testing.T) {
 			t.Errorf("%d times %s, want %d", got, text, want)
 		}
 	}
-	body = ask(u, "GET", "/containers?status=paused", nil).Body.String()
+	body = request(u, "GET", "/containers?status=paused", nil).Body.String()
 	if !strings.Contains(body, `data-key="local/resting"`) || strings.Count(body, `<li class="row"`) != 1 || !strings.Contains(body, `<option value="paused" selected>`) {
 		t.Errorf("of those that are paused are shown:\n%s", body)
 	}
@@ -28,8 +28,8 @@ func TestListTellsStatus(t *testing.T) {
 
 // TestLongVersionsKeepTheirEnds: where there is no room for a version it loses its middle.
 func TestLongVersionsKeepTheirEnds(t *testing.T) {
-	u, _ := front(t, a("long", func(c *sdk.Container) { c.Image.Tag.Value = "5.14.0-nightly.20241121.amd64" }), a("short"))
-	body := ask(u, "GET", "/containers", nil).Body.String()
+	u, _ := withStore(t, a("long", func(c *sdk.Container) { c.Image.Tag.Value = "5.14.0-nightly.20241121.amd64" }), a("short"))
+	body := request(u, "GET", "/containers", nil).Body.String()
 	want := `<span class="tag"><span class="cut" title="5.14.0-nightly.20241121.amd64"><span>5.14.0-nightly.202411</span><span>21.amd64</span></span></span>`
 	if !strings.Contains(body, want) || strings.Count(body, `class="cut"`) != 1 {
 		t.Errorf("the page has not %s:\n%s", want, body)

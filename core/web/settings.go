@@ -4,35 +4,34 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/dogwatch/dogwatch/core/service"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 )
 
-// settingsPage tells of the program and how it is set up.
+// settingsPage shows the program and how it is set up.
 type settingsPage struct {
-	About
+	service.About
 	Groups []settingGroup
-	// Log is nil when the level cannot be changed.
-	Log *logView
+	Log    logView
 	// Counts are the components, for small screens, whose navigation has no room for them.
 	Counts []navCount
-	// Tokens is nil when there is nothing to say of them.
 	Tokens *tokensView
-	// Sessions is nil for whoever may not see them.
+	// Sessions is nil for a user who may not see them.
 	Sessions *sessionsView
 }
 
 // settingGroup is the settings of a section.
 type settingGroup struct {
 	Name     string
-	Settings []Setting
-	// Given is how many of them somebody wrote.
+	Settings []service.Setting
+	// Given is how many of them are configured.
 	Given int
 }
 
 // navCount leads to a list.
 type navCount struct{ Label, Path, Said string }
 
-func newSettingsPage(a About, counts []navCount) settingsPage {
+func newSettingsPage(a service.About, counts []navCount) settingsPage {
 	p := settingsPage{About: a, Counts: counts}
 	for _, s := range a.Settings {
 		section, _, _ := strings.Cut(s.Name, ".")
@@ -52,25 +51,24 @@ func (u *UI) showSettings(w http.ResponseWriter, r *http.Request) {
 	u.settings(w, r, http.StatusOK, func(*tokensView) {})
 }
 
-// settings answers with the page; with completes what it says of tokens.
+// settings renders the page; with completes what it says of tokens.
 func (u *UI) settings(w http.ResponseWriter, r *http.Request, status int, with func(*tokensView)) {
+	actor := u.actor(r)
 	var counts []navCount
 	for _, k := range kind.Kinds() {
-		p := newKindPage(k, u.Setup.List(k), nil)
+		p := newKindPage(k, u.Service.Components(actor, k), nil)
 		counts = append(counts, navCount{p.Title, kindPath(k), p.Summary})
 	}
-	counts = append(counts, navCount{"Plugins", "/plugins", newPluginPage(u.Processes.All(), "", false).Summary})
-	p := newSettingsPage(u.About(), counts)
-	p.Log = u.logOf(p.Settings)
+	counts = append(counts, navCount{"Plugins", "/plugins", newPluginPage(u.Service.Plugins(), "", false).Summary})
+	p := newSettingsPage(u.Service.About(), counts)
+	p.Log = logOf(u.Service.LogLevel(), p.Settings)
 	var err error
-	if p.Tokens, err = u.tokensFor(r); err != nil {
+	if p.Tokens, err = u.tokensFor(r.Context(), actor); err != nil {
 		u.broken(w, r, "read the tokens", err)
 		return
 	}
-	if p.Tokens != nil {
-		with(p.Tokens)
-	}
-	if p.Sessions, err = u.sessionsFor(r); err != nil {
+	with(p.Tokens)
+	if p.Sessions, err = u.sessionsFor(r.Context(), actor); err != nil {
 		u.broken(w, r, "read the sessions", err)
 		return
 	}

@@ -6,24 +6,22 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dogwatch/dogwatch/core/component"
 	"github.com/dogwatch/dogwatch/core/event"
-	"github.com/dogwatch/dogwatch/sdk"
+	"github.com/dogwatch/dogwatch/core/service"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 )
 
 func TestSettingsPage(t *testing.T) {
-	u := side(t, func(o *Options) {
-		o.LogLevel = &fakeLevel{"debug"}
-		o.Setup, o.Processes = fakeSetup{all: []Component{smtp()}}, fakeProcesses{all: somePlugins()}
-		o.About = func() About {
-			return About{
-				Version: "1.2.3", ConfigFile: "/config/dogwatch.yaml", Started: noon, Problems: []string{"server.prot: unknown setting; did you mean server.port?"},
-				Settings: []Setting{
-					{Name: "log.level", Value: "debug", Source: "env DOGWATCH_LOG_LEVEL"}, {Name: "log.format", Value: "text", Source: "default"},
-					{Name: "store.path", Value: "/store", Source: "default"}, {Name: "public.url", Source: "default"},
-				},
-			}
-		}
+	u := withFakes(t, func(f *fakeService) {
+		f.fakeComponents, f.fakePlugins = fakeComponents{all: []service.Component{smtp()}}, fakePlugins{all: somePlugins()}
+		f.fakeSettings = &fakeSettings{level: "debug", about: service.About{
+			Version: "1.2.3", ConfigFile: "/config/dogwatch.yaml", Started: noon, Problems: []string{"server.prot: unknown setting; did you mean server.port?"},
+			Settings: []service.Setting{
+				{Name: "log.level", Value: "debug", Source: "env DOGWATCH_LOG_LEVEL"}, {Name: "log.format", Value: "text", Source: "default"},
+				{Name: "store.path", Value: "/store", Source: "default"}, {Name: "public.url", Source: "default"},
+			},
+		}}
 	})
 	_, body := get(t, u, "/settings")
 	contains(t, body, "1 trigger", "0 watchers", "7 plugins", "/config/dogwatch.yaml", "1 problem in the configuration", "did you mean server.port?",
@@ -33,49 +31,24 @@ func TestSettingsPage(t *testing.T) {
 	}
 }
 
-// fakeLevel is a level of no log.
-type fakeLevel struct{ level string }
-
-func (f *fakeLevel) Level() string { return f.level }
-
-func (f *fakeLevel) SetLevel(_ *http.Request, level string) error {
-	if level == "loud" {
-		return sdk.Invalid("level", "want another")
-	}
-	f.level = level
-	return nil
-}
-
 func TestLogLevel(t *testing.T) {
-	level := &fakeLevel{"info"}
-	u := side(t, func(o *Options) {
-		o.LogLevel = level
-		o.About = func() About {
-			return About{Settings: []Setting{{Name: "log.level", Value: "INFO", Source: "default"}, {Name: "log.levels", Value: "check=trace", Source: "env"}}}
-		}
-	})
+	settings := &fakeSettings{level: "info", about: service.About{Settings: []service.Setting{{Name: "log.level", Value: "INFO", Source: "default"}, {Name: "log.levels", Value: "check=trace", Source: "env"}}}}
+	u := withFakes(t, func(f *fakeService) { f.fakeSettings = settings })
 	_, body := get(t, u, "/settings")
 	contains(t, body, `<option value="info" selected>`, `action="/base/settings/log"`, "check=trace", "until Dogwatch starts again.")
 	res, _ := post(t, u, "/settings/log", url.Values{"level": {"debug"}})
-	if res.StatusCode != http.StatusSeeOther || res.Header.Get("Location") != "/base/settings#log" || level.level != "debug" {
-		t.Errorf("%d to %q, level %s", res.StatusCode, res.Header.Get("Location"), level.level)
+	if res.StatusCode != http.StatusSeeOther || res.Header.Get("Location") != "/base/settings#log" || settings.level != "debug" {
+		t.Errorf("%d to %q, level %s", res.StatusCode, res.Header.Get("Location"), settings.level)
 	}
 	_, body = get(t, u, "/settings")
 	contains(t, body, `<option value="debug" selected>`, `then it is <span class="tag">info</span> as before`)
-	if res, body := post(t, u, "/settings/log", url.Values{"level": {"loud"}}); res.StatusCode != http.StatusUnprocessableEntity || level.level != "debug" {
-		t.Errorf("%d, level %s: %s", res.StatusCode, level.level, body)
-	}
-	fixed := side(t, nil)
-	if _, body := get(t, fixed, "/settings"); strings.Contains(body, "/settings/log") {
-		t.Error("a level that cannot be changed is offered to be")
-	}
-	if res, _ := post(t, fixed, "/settings/log", url.Values{"level": {"debug"}}); res.StatusCode != http.StatusNotFound {
-		t.Errorf("status %d", res.StatusCode)
+	if res, body := post(t, u, "/settings/log", url.Values{"level": {"loud"}}); res.StatusCode != http.StatusUnprocessableEntity || settings.level != "debug" {
+		t.Errorf("%d, level %s: %s", res.StatusCode, settings.level, body)
 	}
 }
 
 func TestAPIPage(t *testing.T) {
-	u := side(t, nil)
+	u := withFakes(t, nil)
 	p, err := readAPI(u.OpenAPI)
 	if err != nil {
 		t.Fatal(err)
@@ -140,7 +113,8 @@ func TestProse(t *testing.T) {
 }
 
 func TestGuide(t *testing.T) {
-	ready, failed := Component{Kind: kind.Watcher, Type: "docker", Name: "local", State: "ready"}, Component{Kind: kind.Watcher, Type: "docker", Name: "nas", State: "failed", Error: "permission denied"}
+	ready, failed := configured(kind.Watcher, "docker", "local", component.Ready), configured(kind.Watcher, "docker", "nas", component.Failed)
+	failed.Error = "permission denied"
 	checked := map[string]bool{"local": true}
 	for _, c := range []struct {
 		name  string
@@ -149,12 +123,12 @@ func TestGuide(t *testing.T) {
 	}{
 		{"demo", situation{Demo: true, Containers: 20, Triggers: 1}, "This is a demo"},
 		{"nothing at all", situation{}, "No engine yet"},
-		{"engine fails", situation{Watchers: []Component{ready, failed}, Checked: checked, Triggers: 1}, "No engine yet"},
-		{"before the first check", situation{Watchers: []Component{ready}}, "Looking for containers"},
-		{"no containers", situation{Watchers: []Component{ready}, Checked: checked}, "No containers"},
-		{"no triggers", situation{Watchers: []Component{ready}, Checked: checked, Containers: 3}, "Nothing tells you yet"},
-		{"one engine fails, and others work", situation{Watchers: []Component{ready, failed}, Checked: checked, Containers: 3, Triggers: 1}, ""},
-		{"all is well", situation{Watchers: []Component{ready}, Checked: checked, Containers: 3, Triggers: 1}, ""},
+		{"engine fails", situation{Watchers: []service.Component{ready, failed}, Checked: checked, Triggers: 1}, "No engine yet"},
+		{"before the first check", situation{Watchers: []service.Component{ready}}, "Looking for containers"},
+		{"no containers", situation{Watchers: []service.Component{ready}, Checked: checked}, "No containers"},
+		{"no triggers", situation{Watchers: []service.Component{ready}, Checked: checked, Containers: 3}, "Nothing tells you yet"},
+		{"one engine fails, and others work", situation{Watchers: []service.Component{ready, failed}, Checked: checked, Containers: 3, Triggers: 1}, ""},
+		{"all is well", situation{Watchers: []service.Component{ready}, Checked: checked, Containers: 3, Triggers: 1}, ""},
 	} {
 		g := newGuide(c.s)
 		switch {
@@ -166,15 +140,15 @@ func TestGuide(t *testing.T) {
 			t.Errorf("%s: says nothing", c.name)
 		}
 	}
-	if g := newGuide(situation{Watchers: []Component{failed}}); g.Reason != "permission denied" {
+	if g := newGuide(situation{Watchers: []service.Component{failed}}); g.Reason != "permission denied" {
 		t.Errorf("the reason is %q", g.Reason)
 	}
 }
 
 func TestStartPage(t *testing.T) {
-	u := side(t, func(o *Options) {
-		o.Setup = fakeSetup{all: []Component{{Kind: kind.Watcher, Type: "docker", Name: "local", State: "ready"}}}
-		o.Archive = fakeArchive{events: []event.Event{{ID: 1, At: noon, Type: event.CheckFailed, Subject: "local",
+	u := withFakes(t, func(f *fakeService) {
+		f.fakeComponents = fakeComponents{all: []service.Component{configured(kind.Watcher, "docker", "local", component.Ready)}}
+		f.fakeHistory = fakeHistory{events: []event.Event{{ID: 1, At: noon, Type: event.CheckFailed, Subject: "local",
 			Payload: event.Payload{Check: &event.Check{Watcher: "local", Error: "dial unix /var/run/docker.sock: permission denied"}}}}}
 	})
 	_, body := get(t, u, "/start")

@@ -7,29 +7,11 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/dogwatch/dogwatch/core/auth"
+	"github.com/dogwatch/dogwatch/core/service"
+	"github.com/dogwatch/dogwatch/core/store"
 	"github.com/dogwatch/dogwatch/sdk"
 )
-
-// Token lets a program in. Its secret is known to nobody any more.
-type Token struct {
-	ID int64
-	// Scope is "read" or "write".
-	Name, Scope, Creator string
-	// Expires and Used are zero for never.
-	Created, Expires, Used time.Time
-}
-
-// Tokens are the API tokens.
-type Tokens interface {
-	// May reports whether a request comes from somebody who may see and change tokens.
-	May(r *http.Request) bool
-	List(ctx context.Context) ([]Token, error)
-	// Create returns the secret of a new token, which is shown once. The error is an
-	// *sdk.InvalidError when the wish makes no sense.
-	Create(r *http.Request, name, scope string, expires time.Time) (secret string, err error)
-	// Revoke returns an sdk.ErrNotFound when there is no such token.
-	Revoke(r *http.Request, id int64) error
-}
 
 // lifetimes are the choices of how long a token is good, in days; the first is the default.
 var lifetimes = []lifetime{{365, "a year"}, {90, "90 days"}, {30, "30 days"}, {0, "ever"}}
@@ -51,7 +33,7 @@ func daysOf(text string) int {
 
 // tokensView is the part of the settings page about tokens.
 type tokensView struct {
-	// May is false for whoever has to log in for this.
+	// May is false for a client that has to log in for this.
 	May       bool
 	Rows      []tokenRow
 	Lifetimes []lifetime
@@ -62,11 +44,11 @@ type tokensView struct {
 }
 
 type tokenRow struct {
-	Token
+	store.Token
 	Expired bool
 }
 
-func newTokensView(all []Token, now time.Time) tokensView {
+func newTokensView(all []store.Token, now time.Time) tokensView {
 	v := tokensView{May: true, Lifetimes: lifetimes}
 	for _, t := range all {
 		v.Rows = append(v.Rows, tokenRow{t, !t.Expires.IsZero() && !now.Before(t.Expires)})
@@ -74,34 +56,27 @@ func newTokensView(all []Token, now time.Time) tokensView {
 	return v
 }
 
-// tokensFor returns what a request may see of the tokens; nil when there are none to speak of.
-func (u *UI) tokensFor(r *http.Request) (*tokensView, error) {
-	if u.Tokens == nil {
-		return nil, nil
-	}
-	if !u.Tokens.May(r) {
+// tokensFor returns what an actor may see of the tokens.
+func (u *UI) tokensFor(ctx context.Context, actor auth.Actor) (*tokensView, error) {
+	all, err := u.Service.Tokens(ctx, actor)
+	if errors.Is(err, service.ErrForbidden) {
 		return &tokensView{}, nil
 	}
-	all, err := u.Tokens.List(r.Context())
 	v := newTokensView(all, u.Now())
 	return &v, err
 }
 
-// mayTokens answers and returns false when a request may not change tokens.
-func (u *UI) mayTokens(w http.ResponseWriter, r *http.Request) bool {
-	if u.Tokens != nil && u.Tokens.May(r) {
-		return true
-	}
-	u.sorry(w, r, http.StatusForbidden, problem{
+// tokensForbidden renders the error for an actor that may not change tokens.
+func (u *UI) tokensForbidden(w http.ResponseWriter, r *http.Request) {
+	u.renderError(w, r, http.StatusForbidden, problem{
 		Title: "Tokens are for people who are logged in", Detail: "Configure a login (auth.basic or auth.oidc), or run: dogwatch token create",
 		Back: "To the settings", BackTo: "/settings",
 	})
-	return false
 }
 
-// createToken makes a token and shows its secret, in this answer and in no other.
+// createToken makes a token and shows its secret, in this response and in no other.
 func (u *UI) createToken(w http.ResponseWriter, r *http.Request) {
-	if !u.form(w, r) || !u.mayTokens(w, r) {
+	if !u.form(w, r) {
 		return
 	}
 	name, scope := r.PostFormValue("name"), r.PostFormValue("scope")
@@ -109,32 +84,34 @@ func (u *UI) createToken(w http.ResponseWriter, r *http.Request) {
 	if days := daysOf(r.PostFormValue("days")); days > 0 {
 		expires = u.Now().AddDate(0, 0, days)
 	}
-	secret, err := u.Tokens.Create(r, name, scope, expires)
+	secret, _, err := u.Service.CreateToken(r.Context(), u.actor(r), name, scope, expires)
 	var invalid *sdk.InvalidError
-	if err != nil && !errors.As(err, &invalid) {
+	switch {
+	case errors.Is(err, service.ErrForbidden):
+		u.tokensForbidden(w, r)
+	case errors.As(err, &invalid):
+		u.settings(w, r, http.StatusBadRequest, func(v *tokensView) { v.Wrong, v.Name, v.Scope = err.Error(), name, scope })
+	case err != nil:
 		u.broken(w, r, "make a token", err)
-		return
+	default:
+		u.settings(w, r, http.StatusOK, func(v *tokensView) { v.Made, v.Secret = name, secret })
 	}
-	if invalid != nil {
-		u.settings(w, r, http.StatusBadRequest, func(v *tokensView) { v.Wrong, v.Name, v.Scope = u.Redact(err.Error()), name, scope })
-		return
-	}
-	u.settings(w, r, http.StatusOK, func(v *tokensView) { v.Made, v.Secret = name, secret })
 }
 
 func (u *UI) revokeToken(w http.ResponseWriter, r *http.Request) {
-	if !u.form(w, r) || !u.mayTokens(w, r) {
+	if !u.form(w, r) {
 		return
 	}
 	id, err := strconv.ParseInt(r.PathValue("id"), 10, 64)
 	if err != nil {
-		err = sdk.ErrNotFound
-	} else {
-		err = u.Tokens.Revoke(r, id)
+		id = 0 // which no token has
 	}
+	err = u.Service.RevokeToken(r.Context(), u.actor(r), id)
 	switch {
-	case errors.Is(err, sdk.ErrNotFound):
-		u.sorry(w, r, http.StatusNotFound, problem{Title: "There is no such token", Detail: "Somebody may have revoked it already.", Back: "To the settings", BackTo: "/settings"})
+	case errors.Is(err, service.ErrForbidden):
+		u.tokensForbidden(w, r)
+	case errors.Is(err, service.ErrNotFound):
+		u.renderError(w, r, http.StatusNotFound, problem{Title: "There is no such token", Detail: "Somebody may have revoked it already.", Back: "To the settings", BackTo: "/settings"})
 	case err != nil:
 		u.broken(w, r, "revoke a token", err)
 	default:

@@ -1,5 +1,5 @@
-// Package web serves the pages of Dogwatch: what needs whoever looks, the
-// containers, the components and the history.
+// Package web serves the pages of Dogwatch: what needs the user, the containers,
+// the components and the history.
 //
 // Pages are rendered on the server and complete without script. With script,
 // htmx exchanges parts of them, and app.js follows the event stream of the API
@@ -11,7 +11,6 @@
 package web
 
 import (
-	"context"
 	"fmt"
 	"net/http"
 	"strings"
@@ -20,92 +19,30 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
-	"github.com/dogwatch/dogwatch/core/check"
-	"github.com/dogwatch/dogwatch/core/component"
-	"github.com/dogwatch/dogwatch/core/delivery"
-	"github.com/dogwatch/dogwatch/core/plugin"
-	"github.com/dogwatch/dogwatch/core/store"
+	"github.com/dogwatch/dogwatch/core/auth"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 )
 
-// Store is what the pages read of the store.
-type Store interface {
-	Snapshot() store.Snapshot
-	// LastEvent returns the id of the newest event.
-	LastEvent(ctx context.Context) (int64, error)
-	Deliveries(ctx context.Context, f store.DeliveryFilter) ([]delivery.Delivery, error)
-}
-
-// Components are the configured watchers, registries and triggers.
-type Components interface {
-	All(k kind.Kind) []*component.Component
-	Watchers() []*component.Watcher
-	Registries() []*component.Registry
-	Triggers() []*component.Trigger
-	Get(k kind.Kind, typ, name string) (*component.Component, bool)
-}
-
-// Checks checks containers now. A check goes on when the context of the one
-// who asked for it ends.
-type Checks interface {
-	WatchAll(ctx context.Context) error
-	WatchOne(ctx context.Context, c sdk.Container) error
-	Explain(ctx context.Context, c sdk.Container) check.Explanation
-	// Next returns when a watcher is checked next; the zero time when that is not planned.
-	Next(watcher string) time.Time
-	// Progress returns how far the checks of whole watchers are that are under way.
-	Progress() []check.Progress
-}
-
-// Triggers runs triggers now. RunNow returns when the trigger has ended.
-type Triggers interface {
-	RunNow(ctx context.Context, id string, containers []sdk.Container, test bool) error
-}
-
-// Plugins are the processes that hold the types of components.
-type Plugins interface {
-	Bundles() []plugin.Status
-}
-
 // Options configure the pages.
 type Options struct {
 	// BasePath is in front of every link: "" or "/dogwatch".
-	BasePath   string
-	Version    string
-	Store      Store
-	Components Components
-	Checks     Checks
-	Triggers   Triggers
-	Plugins    Plugins
+	BasePath string
+	Version  string
+	Service  Service
+	// Logins lets users in and out, and knows the actor of a request.
+	Logins Logins
 	// FrameAncestors are the origins of other sites that may show the pages in
 	// frames, as a content security policy names them.
 	FrameAncestors []string
-	// Setup, Processes and Archive serve the pages about components, plugins and the past.
-	Setup     Setup
-	Processes Processes
-	Archive   Archive
-	About     func() About
-	// Logins lets people in and out.
-	Logins Logins
-	// Tokens are the API tokens; nil when there are none.
-	Tokens Tokens
-	// Sessions are the people who are logged in; nil when there are none to speak of.
-	Sessions Sessions
-	// LogLevel is the level of the log; nil when it cannot be changed.
-	LogLevel LogLevel
 	// OpenAPI is the document that describes the HTTP interface.
 	OpenAPI []byte
-	// User returns the name of whoever is logged in, "" when nobody has to be.
-	User func(*http.Request) string
-	// Redact blanks secrets in texts that come from elsewhere.
-	Redact func(string) string
-	// Used, if set, is called after each answer.
-	Used func()
-	// Worked, if set, is called when work that a page started goes on or ends.
-	Worked func()
-	// Want, if set, is told of every container that somebody looks at: when its
-	// newer version was made may be found out for them. It returns at once.
+	// PageViewed, if set, is called after each page view.
+	PageViewed func()
+	// TaskChanged, if set, is called when a task that a page started goes on or ends.
+	TaskChanged func()
+	// Want, if set, is called with every container of a page view, so that the
+	// release date of its newer version is fetched. It returns at once.
 	Want func(c *sdk.Container)
 	Log  hclog.Logger
 	Now  func() time.Time
@@ -114,36 +51,33 @@ type Options struct {
 // UI answers the requests for pages, for paths without the base path.
 type UI struct {
 	Options
-	// load reads what assets and pages hold, once, when somebody looks at a page:
-	// without a visitor they would be megabytes of nothing.
-	load    func() error
-	assets  assets
-	pages   pages
-	started time.Time
-	work    *work
-	trials  trials
-	routes  http.Handler
-	// packers are used again, for they are large.
-	packers sync.Pool
+	// load reads what assets and pages hold at the first page view: without one
+	// they would take megabytes of memory for nothing.
+	load        func() error
+	assets      assets
+	pages       pages
+	started     time.Time
+	tasks       *tasks
+	testResults testResults
+	routes      http.Handler
+	// gzipWriters are used again, for they are large.
+	gzipWriters sync.Pool
 }
 
 // New returns the pages. Close must be called.
 func New(opt Options) *UI {
 	opt.BasePath = strings.TrimSuffix(opt.BasePath, "/")
-	if opt.User == nil {
-		opt.User = func(*http.Request) string { return "" }
+	if opt.PageViewed == nil {
+		opt.PageViewed = func() {}
 	}
-	if opt.Used == nil {
-		opt.Used = func() {}
-	}
-	if opt.Worked == nil {
-		opt.Worked = func() {}
+	if opt.TaskChanged == nil {
+		opt.TaskChanged = func() {}
 	}
 	if opt.Want == nil {
 		opt.Want = func(*sdk.Container) {}
 	}
 	opt.Log = opt.Log.Named("web")
-	u := &UI{Options: opt, work: newWork(opt.Now, opt.Worked), started: opt.Now()}
+	u := &UI{Options: opt, tasks: newTasks(opt.Now, opt.TaskChanged), started: opt.Now()}
 	u.load = sync.OnceValue(u.read)
 	u.routes = u.router()
 	return u
@@ -160,8 +94,11 @@ func (u *UI) read() (err error) {
 	return nil
 }
 
-// Close waits for the work that pages started; what it waits for is cancelled.
-func (u *UI) Close() { u.work.close() }
+// Close cancels the tasks that pages started, and waits until they have ended.
+func (u *UI) Close() { u.tasks.close() }
+
+// actor returns the actor of a request that was admitted.
+func (u *UI) actor(r *http.Request) auth.Actor { return u.Logins.ActorOf(r) }
 
 // router has every page.
 func (u *UI) router() http.Handler {
@@ -212,19 +149,19 @@ const maxForm = 100 << 10
 // policy lets pages load what is ours, and nothing else.
 const policy = "default-src 'self'; script-src 'self'; style-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'self'"
 
-// ServeHTTP answers with a page.
+// ServeHTTP responds with a page.
 func (u *UI) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	u.protect(w.Header())
 	if r.Body != nil {
 		r.Body = http.MaxBytesReader(w, r.Body, maxForm)
 	}
-	defer u.Used()
+	defer u.PageViewed()
 	if u.loaded(w) {
 		u.routes.ServeHTTP(w, u.dated(r))
 	}
 }
 
-// loaded reports whether there are pages, and answers when there are none.
+// loaded reports whether there are pages, and responds with an error when there are none.
 func (u *UI) loaded(w http.ResponseWriter) bool {
 	err := u.load()
 	if err != nil {
@@ -234,8 +171,8 @@ func (u *UI) loaded(w http.ResponseWriter) bool {
 	return err == nil
 }
 
-// protect keeps pages from loading what is not ours and from being shown in
-// frames of others, where a visitor could be led to press what he does not see.
+// protect keeps pages from loading what is not ours and from being shown in frames
+// of other sites, where a user could be led to press an invisible button (clickjacking).
 func (u *UI) protect(h http.Header) {
 	if len(u.FrameAncestors) == 0 {
 		h.Set("Content-Security-Policy", policy)

@@ -10,10 +10,12 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/dogwatch/dogwatch/core/auth"
 	"github.com/dogwatch/dogwatch/core/check"
 	"github.com/dogwatch/dogwatch/core/store"
 	"github.com/dogwatch/dogwatch/core/tally"
 	"github.com/dogwatch/dogwatch/sdk"
+	"github.com/dogwatch/dogwatch/sdk/kind"
 )
 
 // atOnce is how many containers of a selection are checked at the same time.
@@ -25,34 +27,35 @@ func (u *UI) act(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	chosen := u.chosen(r.PostForm["c"])
+	actor := u.actor(r)
 	var started bool
 	switch do := r.PostFormValue("do"); {
 	case do == "check-all":
-		started = u.checkAll()
+		started = u.checkAll(actor)
 	case len(chosen) == 0:
-		u.sorry(w, r, http.StatusUnprocessableEntity, problem{Title: "Nothing was chosen", Detail: "Choose at least one container that still exists; then repeat it.", Back: "To the containers", BackTo: "/containers"})
+		u.renderError(w, r, http.StatusUnprocessableEntity, problem{Title: "Nothing was chosen", Detail: "Choose at least one container that still exists; then repeat it.", Back: "To the containers", BackTo: "/containers"})
 		return
 	case do == "check":
-		started = u.checkSome(chosen)
+		started = u.checkSome(actor, chosen)
 	case do == "run":
 		id := r.PostFormValue("trigger")
-		choices := u.triggerChoices()
+		choices := triggerChoices(u.Service.Components(actor, kind.Trigger))
 		i := slices.IndexFunc(choices, func(t triggerChoice) bool { return t.ID == id })
 		if i < 0 {
-			u.sorry(w, r, http.StatusUnprocessableEntity, problem{Title: "There is no such trigger", Detail: fmt.Sprintf("No usable trigger is called %q. Nothing was done.", id), Back: "To the triggers", BackTo: "/triggers"})
+			u.renderError(w, r, http.StatusUnprocessableEntity, problem{Title: "There is no such trigger", Detail: fmt.Sprintf("No usable trigger is called %q. Nothing was done.", id), Back: "To the triggers", BackTo: "/triggers"})
 			return
 		}
 		if choices[i].Acts && r.PostFormValue("sure") == "" {
 			u.confirm(w, r, id, chosen)
 			return
 		}
-		started = u.runTrigger(id, chosen)
+		started = u.runTrigger(actor, id, chosen)
 	default:
-		u.sorry(w, r, http.StatusUnprocessableEntity, problem{Title: "The form is not understood", Detail: "Nothing was done. Load the page again and repeat it."})
+		u.renderError(w, r, http.StatusUnprocessableEntity, problem{Title: "The form is not understood", Detail: "Nothing was done. Load the page again and repeat it."})
 		return
 	}
 	if !started {
-		u.sorry(w, r, http.StatusServiceUnavailable, problem{Title: "Too much is running", Detail: "Wait until some of it has ended; then repeat it."})
+		u.renderError(w, r, http.StatusServiceUnavailable, problem{Title: "Too much is running", Detail: "Wait until some of it has ended; then repeat it."})
 		return
 	}
 	u.done(w, r)
@@ -60,7 +63,7 @@ func (u *UI) act(w http.ResponseWriter, r *http.Request) {
 
 // chosen returns the containers with these keys, in that order, each once.
 func (u *UI) chosen(keys []string) []sdk.Container {
-	snapshot := u.Store.Snapshot()
+	snapshot := u.Service.Containers()
 	var found []sdk.Container
 	seen := map[string]bool{}
 	for _, key := range keys {
@@ -97,11 +100,11 @@ func names(of []sdk.Container) string {
 	return plural(len(of), "container")
 }
 
-func (u *UI) checkAll() bool {
-	return u.work.start("Checking every container", 1, func(ctx context.Context, step func()) (string, bool) {
+func (u *UI) checkAll(actor auth.Actor) bool {
+	return u.tasks.start("Checking every container", 1, func(ctx context.Context, step func()) (string, bool) {
 		defer step()
-		if err := u.Checks.WatchAll(ctx); err != nil {
-			return "The check did not end: " + u.Redact(err.Error()) + ".", true
+		if err := u.Service.CheckAll(ctx, actor); err != nil {
+			return "The check did not end: " + err.Error() + ".", true
 		}
 		return "Checked: " + sentence(u.count()) + ".", false
 	})
@@ -110,21 +113,21 @@ func (u *UI) checkAll() bool {
 // count counts all containers.
 func (u *UI) count() tally.Counts {
 	var t tally.Counts
-	for _, rec := range u.Store.Snapshot().All() {
+	for _, rec := range u.Service.Containers().All() {
 		t.Add(&rec.Container)
 	}
 	return t
 }
 
-func (u *UI) checkSome(chosen []sdk.Container) bool {
-	return u.work.start("Checking "+names(chosen), len(chosen), func(ctx context.Context, step func()) (string, bool) {
+func (u *UI) checkSome(actor auth.Actor, chosen []sdk.Container) bool {
+	return u.tasks.start("Checking "+names(chosen), len(chosen), func(ctx context.Context, step func()) (string, bool) {
 		errs := make([]error, len(chosen))
 		var wait sync.WaitGroup
 		slots := make(chan struct{}, atOnce)
 		for i, c := range chosen {
 			slots <- struct{}{}
 			wait.Go(func() {
-				errs[i] = u.Checks.WatchOne(ctx, c)
+				errs[i] = u.Service.CheckOne(ctx, actor, c)
 				step()
 				<-slots
 			})
@@ -136,7 +139,7 @@ func (u *UI) checkSome(chosen []sdk.Container) bool {
 
 // checked says how checks of containers went.
 func (u *UI) checked(chosen []sdk.Container, errs []error) (string, bool) {
-	snapshot := u.Store.Snapshot()
+	snapshot := u.Service.Containers()
 	var t tally.Counts
 	for i := range chosen {
 		rec, known := snapshot.Named(chosen[i].Watcher, chosen[i].Name)
@@ -158,7 +161,7 @@ func (u *UI) checkedOne(rec *store.Record, err error) (string, bool) {
 	case errors.Is(err, check.ErrNotListed) || err == nil && rec == nil:
 		return "The engine does not have it any more.", true
 	case err != nil:
-		return "The check failed: " + u.Redact(err.Error()) + ".", true
+		return "The check failed: " + err.Error() + ".", true
 	}
 	r := u.rows().of(rec)
 	switch {
@@ -171,12 +174,13 @@ func (u *UI) checkedOne(rec *store.Record, err error) (string, bool) {
 }
 
 // runTrigger runs a trigger for containers, one after the other.
-func (u *UI) runTrigger(id string, chosen []sdk.Container) bool {
-	return u.work.start("Running "+id+" for "+names(chosen), len(chosen), func(ctx context.Context, step func()) (string, bool) {
+func (u *UI) runTrigger(actor auth.Actor, id string, chosen []sdk.Container) bool {
+	return u.tasks.start("Running "+id+" for "+names(chosen), len(chosen), func(ctx context.Context, step func()) (string, bool) {
+		typ, name, _ := strings.Cut(id, ".")
 		var failed []string
 		for i := range chosen {
-			if err := u.Triggers.RunNow(ctx, id, chosen[i:i+1], false); err != nil {
-				failed = append(failed, nameOf(&chosen[i])+": "+u.Redact(err.Error()))
+			if err := u.Service.RunTrigger(ctx, actor, typ, name, chosen[i:i+1], false); err != nil {
+				failed = append(failed, nameOf(&chosen[i])+": "+err.Error())
 			}
 			step()
 		}

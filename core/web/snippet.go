@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/dogwatch/dogwatch/core/config"
+	"github.com/dogwatch/dogwatch/core/service"
 )
 
 // snippet is a piece of configuration to paste, in both spellings.
@@ -12,14 +13,14 @@ type snippet struct{ YAML, Env string }
 // paste writes what would make a component, as the content of a configuration
 // file and as lines of an env file of Docker Compose. Secrets are no part of it:
 // the lines name files to keep them in.
-func paste(c Component) (yaml, env string) {
+func paste(c service.Component) (yaml, env string) {
 	var settings []config.Setting
 	var lines []string
 	add := func(path, value string) {
 		settings = append(settings, config.Setting{Path: path, Value: value})
 		lines = append(lines, config.EnvName(path)+"="+envValue(value))
 	}
-	for _, s := range c.Options {
+	for _, s := range c.Settings {
 		path := c.Key() + "." + s.Name
 		switch {
 		case !s.Given():

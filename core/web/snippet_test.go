@@ -6,7 +6,9 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"github.com/dogwatch/dogwatch/core/component"
 	"github.com/dogwatch/dogwatch/core/config"
+	"github.com/dogwatch/dogwatch/core/service"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 )
 
@@ -17,15 +19,17 @@ func TestPastedFileIsRead(t *testing.T) {
 		"%x", "@x", "`x`", " lead", "trail ", "\\n", "a,b", "ünï", "!tag", "|", ">", "0 * * * *",
 	}
 	for _, text := range texts {
-		yaml, _ := paste(Component{Kind: kind.Trigger, Type: "mock", Name: "main", Options: []Setting{{Name: "simplebody", Value: text, Source: "env X"}}})
+		c := configured(kind.Trigger, "mock", "main", component.Ready)
+		c.Settings = []service.Setting{{Name: "simplebody", Value: text, Source: "env X"}}
+		yaml, _ := paste(c)
 		file := fstest.MapFS{"dogwatch.yaml": {Data: []byte(yaml)}}
 		open := func(name string) (fs.File, error) { return file.Open(filepath.Base(name)) }
-		c, err := config.Load(config.Input{File: "dogwatch.yaml", Environ: []string{"HOME=/h"}, Open: open})
-		if err != nil || len(c.Components) != 1 {
-			t.Errorf("%q: %v, %v, from\n%s", text, err, c.Problems, yaml)
+		read, err := config.Load(config.Input{File: "dogwatch.yaml", Environ: []string{"HOME=/h"}, Open: open})
+		if err != nil || len(read.Components) != 1 {
+			t.Errorf("%q: %v, %v, from\n%s", text, err, read.Problems, yaml)
 			continue
 		}
-		if got := c.Components[0].Options["simplebody"].V; got != text {
+		if got := read.Components[0].Options["simplebody"].V; got != text {
 			t.Errorf("%q is read as %q, from\n%s", text, got, yaml)
 		}
 	}

@@ -12,7 +12,7 @@ import (
 const (
 	// maxTasks bounds what is remembered, and with it what runs at once.
 	maxTasks = 50
-	// shownFor is how long ended work is shown.
+	// shownFor is how long an ended task is shown.
 	shownFor = time.Minute
 )
 
@@ -31,27 +31,27 @@ type task struct {
 // Running reports whether it has not ended.
 func (t task) Running() bool { return t.Ended.IsZero() }
 
-// work is what pages have started. It survives a reload of the page, for it
-// belongs to the server. Its methods may be called concurrently.
-type work struct {
-	now  func() time.Time
-	told func() // is called after each change
-	life context.Context
-	end  context.CancelFunc
-	wait sync.WaitGroup
+// tasks are what pages have started. They survive a reload of the page, for they
+// belong to the server. The methods may be called concurrently.
+type tasks struct {
+	now     func() time.Time
+	changed func() // is called after each change
+	life    context.Context
+	end     context.CancelFunc
+	wait    sync.WaitGroup
 
-	mu    sync.Mutex
-	last  int
-	tasks []*task
+	mu   sync.Mutex
+	last int
+	all  []*task
 }
 
-func newWork(now func() time.Time, told func()) *work {
-	w := &work{now: now, told: told}
+func newTasks(now func() time.Time, changed func()) *tasks {
+	w := &tasks{now: now, changed: changed}
 	w.life, w.end = context.WithCancel(context.Background())
 	return w
 }
 
-func (w *work) close() {
+func (w *tasks) close() {
 	w.mu.Lock()
 	w.end()
 	w.mu.Unlock()
@@ -59,51 +59,51 @@ func (w *work) close() {
 }
 
 // start runs a task and returns at once; false means that too much is running.
-// run is told what to call after each step, and returns how it ended.
-func (w *work) start(title string, steps int, run func(ctx context.Context, step func()) (sentence string, failed bool)) bool {
+// run calls step after each step, and returns how it ended.
+func (w *tasks) start(title string, steps int, run func(ctx context.Context, step func()) (sentence string, failed bool)) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.tidy()
-	if len(w.tasks) >= maxTasks || w.life.Err() != nil {
+	if len(w.all) >= maxTasks || w.life.Err() != nil {
 		return false
 	}
 	w.last++
 	t := &task{ID: w.last, Title: title, Steps: steps}
-	w.tasks = append(w.tasks, t)
+	w.all = append(w.all, t)
 	step := func() { w.change(func() { t.Done = min(t.Done+1, t.Steps) }) }
 	w.wait.Go(func() {
 		sentence, failed := run(w.life, step)
 		w.change(func() { t.Sentence, t.Failed, t.Ended = sentence, failed, w.now() })
 	})
-	w.told()
+	w.changed()
 	return true
 }
 
-// change changes a task, and tells of it.
-func (w *work) change(do func()) {
+// change changes a task, and reports that it did.
+func (w *tasks) change(do func()) {
 	w.mu.Lock()
 	do()
 	w.mu.Unlock()
-	w.told()
+	w.changed()
 }
 
 // tidy forgets what ended a while ago. The lock is held.
-func (w *work) tidy() {
-	w.tasks = slices.DeleteFunc(w.tasks, func(t *task) bool { return !t.Running() && w.now().Sub(t.Ended) > shownFor })
+func (w *tasks) tidy() {
+	w.all = slices.DeleteFunc(w.all, func(t *task) bool { return !t.Running() && w.now().Sub(t.Ended) > shownFor })
 }
 
-// workView is what pages show of the work.
+// workView is what pages show of the tasks.
 type workView struct {
 	Tasks   []task
 	Running bool
 }
 
-func (w *work) view() workView {
+func (w *tasks) view() workView {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.tidy()
 	var v workView
-	for _, t := range w.tasks {
+	for _, t := range w.all {
 		v.Tasks = append(v.Tasks, *t)
 		v.Running = v.Running || t.Running()
 	}
@@ -111,15 +111,15 @@ func (w *work) view() workView {
 }
 
 // dismiss forgets a task that has ended.
-func (w *work) dismiss(id int) {
+func (w *tasks) dismiss(id int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.tasks = slices.DeleteFunc(w.tasks, func(t *task) bool { return t.ID == id && !t.Running() })
-	w.told()
+	w.all = slices.DeleteFunc(w.all, func(t *task) bool { return t.ID == id && !t.Running() })
+	w.changed()
 }
 
 func (u *UI) showWork(w http.ResponseWriter, r *http.Request) {
-	u.fragment(w, r, "problem", "work", u.work.view())
+	u.fragment(w, r, "problem", "work", u.tasks.view())
 }
 
 func (u *UI) dismissWork(w http.ResponseWriter, r *http.Request) {
@@ -127,7 +127,7 @@ func (u *UI) dismissWork(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if id, err := strconv.Atoi(r.PathValue("id")); err == nil {
-		u.work.dismiss(id)
+		u.tasks.dismiss(id)
 	}
 	u.done(w, r)
 }

@@ -1,0 +1,80 @@
+package web
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/dogwatch/dogwatch/sdk"
+)
+
+func TestAct(t *testing.T) {
+	u, checked := withStore(t, a("one"), a("two", newer("2.0.0", "major")))
+	act := func(form url.Values, headers ...string) *httptest.ResponseRecorder {
+		return request(u, "POST", "/containers/act", form, headers...)
+	}
+	if w := act(url.Values{"do": {"check"}, "c": {"local/one", "local/one", "local/two", "local/gone"}, "back": {"/containers?q=x"}}); w.Code != http.StatusSeeOther || w.Header().Get("Location") != "/base/containers?q=x" {
+		t.Fatalf("%d %s", w.Code, w.Header().Get("Location"))
+	}
+	got := []string{<-checked, <-checked}
+	slices.Sort(got)
+	if !slices.Equal(got, []string{"one", "two"}) {
+		t.Errorf("checked %q", got)
+	}
+	if w := act(url.Values{"do": {"check-all"}}, "HX-Request", "true"); w.Code != http.StatusOK || !strings.Contains(w.Body.String(), `id="work"`) {
+		t.Errorf("%d %s", w.Code, w.Body)
+	}
+	if got := <-checked; got != "all" {
+		t.Errorf("checked %q", got)
+	}
+	for want, form := range map[int]url.Values{
+		http.StatusUnprocessableEntity:   {"do": {"check"}, "c": {"local/gone"}},
+		http.StatusRequestEntityTooLarge: {"do": {"check"}, "c": {strings.Repeat("x", maxForm)}},
+	} {
+		if w := act(form); w.Code != want {
+			t.Errorf("%d, want %d: %s", w.Code, want, w.Body)
+		}
+	}
+	for _, form := range []url.Values{{}, {"do": {"dance"}, "c": {"local/one"}}, {"do": {"run"}, "c": {"local/one"}, "trigger": {evil}}} {
+		if w := act(form); w.Code != http.StatusUnprocessableEntity || strings.Contains(w.Body.String(), "<script>alert") {
+			t.Errorf("%v: %d %s", form, w.Code, w.Body)
+		}
+	}
+	refused := act(url.Values{"do": {"check"}}, "HX-Request", "true", "HX-Target", "section#work")
+	if !strings.Contains(refused.Body.String(), `id="work"`) || !strings.Contains(refused.Body.String(), "Nothing was chosen") {
+		t.Errorf("htmx is told %s", refused.Body)
+	}
+}
+
+// TestConfirm is the question before a trigger that may change containers.
+func TestConfirm(t *testing.T) {
+	u, _ := withStore(t)
+	w := httptest.NewRecorder()
+	u.confirm(w, httptest.NewRequest("POST", "/containers/act", nil), evil, []sdk.Container{a("one"), a("two", func(c *sdk.Container) { c.DisplayName = evil })})
+	body := w.Body.String()
+	contains(t, body, "for 2 containers?", `name="c" value="local/one"`, `name="c" value="local/two"`, `name="sure" value="1"`, `action="/base/containers/act"`)
+	mustBeInert(t, body)
+}
+
+func TestCheckedSentences(t *testing.T) {
+	u, _ := withStore(t, a("one"), a("two", newer("2.0.0", "major")), a("three", failed("503")))
+	for want, names := range map[string][]string{
+		"It is up to date.":                           {"one"},
+		"There is a newer version: 2.0.0 (major).":    {"two"},
+		"The check failed: 503.":                      {"three"},
+		"The engine does not have it any more.":       {"gone"},
+		"Checked: 1 update · 1 container up to date.": {"one", "two"},
+		"Checked: 1 failed · 1 container up to date.": {"one", "three"},
+	} {
+		var chosen []sdk.Container
+		for _, name := range names {
+			chosen = append(chosen, a(name))
+		}
+		if got, _ := u.checked(chosen, make([]error, len(chosen))); got != want {
+			t.Errorf("%v: %q, want %q", names, got, want)
+		}
+	}
+}

@@ -1,0 +1,60 @@
+package web
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/dogwatch/dogwatch/core/event"
+	"github.com/dogwatch/dogwatch/sdk"
+)
+
+func TestContainerPage(t *testing.T) {
+	c := a("web", newer("1.1.0", "minor"), labelled("password", "s3cret"), labelled(evil, evil))
+	c.Result.Link, c.DisplayName = "javascript:alert(1)", evil
+	u, _ := withStore(t, c)
+	fakes(u).fakeHistory = fakeHistory{events: []event.Event{
+		{At: noon, Type: event.UpdateFound, Subject: "local/web", Payload: event.Payload{Container: &c}},
+		{At: noon, Type: event.UpdateFound, Subject: "local/other", Payload: event.Payload{Container: &c}},
+	}}
+	page := request(u, "GET", "/containers/local/web?why=1", nil).Body.String()
+	for _, want := range []string{"docker pull web:1.1.0", "It has a newer version: 1.1.0 (minor).", "from label dogwatch.tag.include", "1 rule by default", "<dt>tag.exclude</dt><dd>none</dd>", "So nothing newer is known.", "<!doctype html>"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page lacks %q:\n%s", want, page)
+		}
+	}
+	for _, unwanted := range []string{"s3cret", "javascript:", "<script>alert", "<img", "Release notes"} {
+		if strings.Contains(page, unwanted) {
+			t.Errorf("the page has %q:\n%s", unwanted, page)
+		}
+	}
+	if n := strings.Count(page, "It has a newer version"); n != 1 {
+		t.Errorf("%d lines of history, want 1", n)
+	}
+	sheet := request(u, "GET", "/containers/local/web", nil, "HX-Request", "true").Body.String()
+	if strings.Contains(sheet, "<html") || !strings.Contains(sheet, `hx-get="/base/containers/local/web/why"`) {
+		t.Errorf("the sheet is %s", sheet)
+	}
+	if w := request(u, "GET", "/containers/id-web", nil); w.Code != http.StatusFound || w.Header().Get("Location") != "/base/containers/local/web" {
+		t.Errorf("an id leads to %d %s", w.Code, w.Header().Get("Location"))
+	}
+	for _, path := range []string{"/containers/local/gone", "/containers/gone", "/nowhere"} {
+		if w := request(u, "GET", path, nil); w.Code != http.StatusNotFound || !strings.Contains(w.Body.String(), "<nav") {
+			t.Errorf("%s: %d %s", path, w.Code, w.Body)
+		}
+	}
+}
+
+func TestPullOf(t *testing.T) {
+	for want, c := range map[string]sdk.Container{
+		"docker pull x:1.0.0":               a("x"),
+		"docker pull x:2":                   a("x", newer("2", "major")),
+		"docker pull ghcr.io/o/x:1.0.0":     a("x", func(c *sdk.Container) { c.Image.Registry.Host, c.Image.Name = "ghcr.io", "o/x" }),
+		"docker pull x@sha256:0123456789ab": a("x", func(c *sdk.Container) { c.Image.Tag.Value = "sha256:0123456789ab" }),
+		"":                                  a("x", func(c *sdk.Container) { c.Image.Name = "" }),
+	} {
+		if got := pullOf(&c); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}

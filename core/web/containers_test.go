@@ -1,0 +1,128 @@
+package web
+
+import (
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/dogwatch/dogwatch/core/event"
+	"github.com/dogwatch/dogwatch/sdk"
+)
+
+// shownNames are the containers of a list, in its order.
+func shownNames(v listView) string {
+	var names []string
+	for _, g := range v.Groups {
+		for _, r := range g.Rows {
+			names = append(names, r.Name)
+		}
+		names = append(names, "/")
+	}
+	return strings.TrimSuffix(strings.TrimSuffix(strings.Join(names, " "), "/"), " ")
+}
+
+func TestList(t *testing.T) {
+	s := stored(t,
+		a("current"), a("patched", newer("1.0.1", "patch")), a("majored", newer("2.0.0", "major"), labelled("com.docker.compose.project", "web")),
+		a("broken", failed("503"), labelled("com.docker.compose.project", "web")),
+		a("minored", newer("1.1.0", "minor"), func(c *sdk.Container) {
+			c.Watcher, c.Image.Registry.Host, c.Result.Created = "nas", "ghcr.io", sdk.TimeOf(noon.Add(-time.Hour))
+		}),
+		a("new", func(c *sdk.Container) { c.Check = sdk.CheckState{State: sdk.CheckNever} }, labelled("team", "red")),
+	)
+	for query, want := range map[string]string{
+		"":                          "majored broken / minored patched current new",
+		"group=none":                "majored broken minored patched current new",
+		"group=none&sort=name":      "broken current majored minored new patched",
+		"group=none&sort=age":       "majored patched minored broken current new",
+		"state=updates":             "majored / minored patched",
+		"state=failed":              "broken",
+		"state=current":             "current",
+		"state=minor":               "minored",
+		"watcher=nas":               "minored",
+		"registry=ghcr.io":          "minored",
+		"q=ED+1.0.1":                "patched",
+		"q=503":                     "broken",
+		"q=nothing":                 "",
+		"group=watcher":             "majored broken patched current new / minored",
+		"group=label:team":          "majored broken minored patched current / new",
+		"group=bogus&sort=bogus":    "majored broken / minored patched current new",
+		"state=bogus":               "",
+		"state=failed&watcher=nobo": "",
+	} {
+		values, err := url.ParseQuery(query)
+		if err != nil {
+			t.Fatal(err)
+		}
+		v := listOf(s.Snapshot().All(), parseListQuery(values), rows{redact: strings.ToLower, brand: func(string, string) string { return "x" }, now: noon})
+		if got := shownNames(v); got != want {
+			t.Errorf("%q shows %q, want %q", query, got, want)
+		}
+		if v.Sentence != "3 updates · 1 failed · 1 container not checked yet · 1 container up to date" {
+			t.Errorf("%q says %q", query, v.Sentence)
+		}
+		if again := parseListQuery(mustParse(t, strings.TrimPrefix(v.Query.with("", ""), "?"))); again != v.Query {
+			t.Errorf("%q becomes %+v in a link, want %+v", query, again, v.Query)
+		}
+	}
+}
+
+func mustParse(t *testing.T, query string) url.Values {
+	t.Helper()
+	v, err := url.ParseQuery(query)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+func TestChipsCountWhatTheyLeave(t *testing.T) {
+	s := stored(t, a("one", newer("2.0.0", "major")), a("two", newer("1.0.1", "patch")), a("three"), a("four", newer("1.1.0", "minor"), failed("401")))
+	v := listOf(s.Snapshot().All(), parseListQuery(url.Values{"state": {"patch"}}), rows{redact: strings.ToLower, brand: func(string, string) string { return "x" }, now: noon})
+	for _, c := range v.Chips {
+		of := listOf(s.Snapshot().All(), parseListQuery(mustParse(t, strings.TrimPrefix(c.Query, "?"))), rows{redact: strings.ToLower, brand: func(string, string) string { return "x" }, now: noon})
+		if of.Shown != c.Count {
+			t.Errorf("chip %q promises %d and leaves %d", c.Word, c.Count, of.Shown)
+		}
+		if c.Chosen != (c.Class == "patch") {
+			t.Errorf("chip %q chosen: %t", c.Word, c.Chosen)
+		}
+	}
+	if len(v.Chips) != 7 {
+		t.Errorf("%d chips: %+v", len(v.Chips), v.Chips)
+	}
+}
+
+// TestPostponedIsShown as what it is on every page, and never as a failed check.
+func TestPostponedIsShown(t *testing.T) {
+	until := sdk.TimeOf(noon.Add(20 * time.Minute))
+	waits := func(c *sdk.Container) {
+		c.Check.PostponedUntil, c.Check.PostponedReason = until, "docker.io limits requests"
+	}
+	never := func(c *sdk.Container) { c.Check.State, c.Check.At = sdk.CheckNever, sdk.Time{} }
+	u, _ := withStore(t, a("current", waits), a("old", newer("1.1.0", "minor"), waits), a("fresh", never, waits), a("other"))
+	web := a("current", waits)
+	fakes(u).fakeHistory = fakeHistory{events: []event.Event{{At: noon, Type: event.ContainerChanged, Subject: "local/current", Payload: event.Payload{Container: &web, Aspect: event.Postponed}}}}
+	words := "until " + exactly(until.Time) + ": docker.io limits requests"
+	for path, want := range map[string][]string{
+		"/containers":                 {"1 update · 3 postponed checks · 1 container not checked yet", `<span class="kind">postponed</span>`, `<span title="postponed ` + words + `">`, "state=postponed"},
+		"/containers?state=postponed": {"current", "old", "fresh"},
+		"/containers/local/current":   {`<span class="kind">postponed</span>`, "The last check was postponed " + words + "."},
+		"/containers/local/old":       {"1.1.0", "The last check was postponed " + words + "."},
+		"/":                           {"<h2>Postponed</h2>", `<a href="/base/containers?state=postponed">` + words + "</a>", `/base/containers/local/fresh">fresh</a>`},
+		"/history":                    {"check postponed " + words},
+	} {
+		body := request(u, "GET", path, nil).Body.String()
+		for _, text := range want {
+			if !strings.Contains(body, text) {
+				t.Errorf("%s lacks %q:\n%s", path, text, body)
+			}
+		}
+		for _, text := range []string{"check failed", "failed check", "other</a>"} {
+			if strings.Contains(body, text) && (text != "other</a>" || path == "/containers?state=postponed") {
+				t.Errorf("%s has %q", path, text)
+			}
+		}
+	}
+}

@@ -1,0 +1,80 @@
+package web
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/dogwatch/dogwatch/core/check"
+	"github.com/dogwatch/dogwatch/core/component"
+	"github.com/dogwatch/dogwatch/core/event"
+	"github.com/dogwatch/dogwatch/sdk"
+	"github.com/dogwatch/dogwatch/sdk/kind"
+)
+
+func TestOverviewSentences(t *testing.T) {
+	var many []sdk.Container
+	for i := range namesShown + 2 {
+		many = append(many, a(fmt.Sprintf("m%d", i), newer("1.1.0", "minor")))
+	}
+	u, _ := withStore(t, append(many, a("big", newer("2.0.0", "major")), a("sad", failed("refused s3cret")), a("sorry", failed("refused s3cret")))...)
+	body := request(u, "GET", "/", nil).Body.String()
+	for _, want := range []string{
+		"9 updates · 2 failed", "1 major update", "8 minor updates", `<a href="/base/containers?state=minor">and 2 more</a>`,
+		`<a href="/base/containers/local/sad">sad</a>, <a href="/base/containers/local/sorry">sorry</a>: refused ***`,
+	} {
+		if !strings.Contains(body, want) {
+			t.Errorf("the overview lacks %q:\n%s", want, body)
+		}
+	}
+	if empty, _ := withStore(t); !strings.Contains(request(empty, "GET", "/containers", nil).Body.String(), "/base/start") {
+		t.Error("an empty list does not say what to do next")
+	}
+}
+
+// TestProgressIsShown on the pages that are looked at during a check.
+func TestProgressIsShown(t *testing.T) {
+	u, _ := withStore(t, a("web"))
+	fakes(u).progress = []check.Progress{{Watcher: "local", Checked: 5, Total: 6}, {Watcher: "other", Checked: 0, Total: 4}}
+	fakes(u).fakeHistory = fakeHistory{events: []event.Event{{At: u.started.Add(time.Second), Type: event.CheckStarted, Subject: "local", Payload: event.Payload{Check: &event.Check{Watcher: "local"}}}}}
+	for path, want := range map[string]string{"/containers": "· being checked, 5 of 10<", "/containers/rows": "· being checked, 5 of 10<"} {
+		if body := request(u, "GET", path, nil).Body.String(); !strings.Contains(body, want) {
+			t.Errorf("%s lacks %q:\n%s", path, want, body)
+		}
+	}
+}
+
+func TestWatchersOf(t *testing.T) {
+	at := func(n int) time.Time { return noon.Add(time.Duration(n) * time.Minute) }
+	events := []event.Event{
+		{At: at(9), Type: event.CheckStarted, Payload: event.Payload{Check: &event.Check{Watcher: "busy"}}},
+		{At: at(8), Type: event.CheckFinished, Payload: event.Payload{Check: &event.Check{Watcher: "idle", Containers: 3}}},
+		{At: at(7), Type: event.CheckStarted, Payload: event.Payload{Check: &event.Check{Watcher: "idle"}}},
+		{At: at(6), Type: event.CheckFailed, Payload: event.Payload{Check: &event.Check{Watcher: "busy", Error: "no socket"}}},
+		{At: at(1), Type: event.CheckStarted, Payload: event.Payload{Check: &event.Check{Watcher: "killed"}}},
+	}
+	got := watchersOf([]string{"busy", "idle", "killed"}, events, at(5), []check.Progress{{Watcher: "busy", Checked: 2, Total: 3}}, func(string) time.Time { return at(20) })
+	want := []watcherLine{
+		{Name: "busy", Running: true, Going: going{"busy", 2, 3}, Last: at(6), Words: "no socket", Bad: true, Next: at(20)},
+		{Name: "idle", Going: going{Name: "idle"}, Last: at(8), Words: "3 containers", Next: at(20)},
+		{Name: "killed", Going: going{Name: "killed"}, Words: "not checked yet", Next: at(20)},
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got  %+v\nwant %+v", got, want)
+	}
+}
+
+func TestWithoutKey(t *testing.T) {
+	c := configured(kind.Trigger, "ntfy", "phone", component.Ready)
+	for text, want := range map[string]string{
+		"trigger.ntfy.phone.topic: is required": "topic: is required",
+		"trigger.ntfy.phone2.topic: is gone":    "trigger.ntfy.phone2.topic: is gone",
+		"the plugin is down":                    "the plugin is down",
+	} {
+		if got := withoutKey(text, c); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}

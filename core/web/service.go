@@ -1,0 +1,81 @@
+package web
+
+import (
+	"context"
+	"time"
+
+	"github.com/dogwatch/dogwatch/core/auth"
+	"github.com/dogwatch/dogwatch/core/check"
+	"github.com/dogwatch/dogwatch/core/delivery"
+	"github.com/dogwatch/dogwatch/core/event"
+	"github.com/dogwatch/dogwatch/core/service"
+	"github.com/dogwatch/dogwatch/core/store"
+	"github.com/dogwatch/dogwatch/core/testrun"
+	"github.com/dogwatch/dogwatch/sdk"
+	"github.com/dogwatch/dogwatch/sdk/kind"
+)
+
+// Service is the application that the pages show and change, by the nouns of its
+// methods. *service.Service is one, and says what the methods return.
+type Service interface {
+	ContainerService
+	ComponentService
+	PluginService
+	HistoryService
+	AccessService
+	SettingsService
+}
+
+// ContainerService is about the containers and their checks.
+type ContainerService interface {
+	Containers() store.Snapshot
+	CheckAll(ctx context.Context, actor auth.Actor) error
+	CheckOne(ctx context.Context, actor auth.Actor, c sdk.Container) error
+	Explain(ctx context.Context, c sdk.Container) check.Explanation
+	NextCheck(watcher string) time.Time
+	Progress() []check.Progress
+	Redact(text string) string
+}
+
+// ComponentService is about the configured watchers, registries and triggers.
+type ComponentService interface {
+	Components(actor auth.Actor, k kind.Kind) []service.Component
+	Component(ctx context.Context, actor auth.Actor, k kind.Kind, typ, name string) (service.Component, bool)
+	Registries(ctx context.Context, actor auth.Actor) []service.Component
+	TriggersOf(actor auth.Actor, c sdk.Container) []service.Component
+	RunTrigger(ctx context.Context, actor auth.Actor, typ, name string, containers []sdk.Container, test bool) error
+	Test(ctx context.Context, actor auth.Actor, k kind.Kind, typ, name, image string) (service.TestResult, error)
+	Preview(ctx context.Context, typ, name string) (testrun.Result, error)
+}
+
+// PluginService is about the bundles and their processes.
+type PluginService interface {
+	Plugins() []service.Plugin
+	RestartPlugin(actor auth.Actor, name string) (service.Plugin, error)
+	TrustPlugin(ctx context.Context, actor auth.Actor, name, sha256 string) (service.Plugin, error)
+}
+
+// HistoryService is about what happened, and what is pending for triggers.
+type HistoryService interface {
+	History(ctx context.Context, actor auth.Actor, f event.Filter) ([]event.Event, error)
+	LastEvent(ctx context.Context) (int64, error)
+	Deliveries(ctx context.Context, f store.DeliveryFilter) ([]delivery.Delivery, error)
+	RetryDelivery(ctx context.Context, actor auth.Actor, id int64) error
+}
+
+// AccessService is about the API tokens and the sessions of logged-in users.
+type AccessService interface {
+	Tokens(ctx context.Context, actor auth.Actor) ([]store.Token, error)
+	CreateToken(ctx context.Context, actor auth.Actor, name, scope string, expires time.Time) (secret string, made store.Token, err error)
+	RevokeToken(ctx context.Context, actor auth.Actor, id int64) error
+	Sessions(ctx context.Context, actor auth.Actor) ([]auth.Session, error)
+	EndSession(ctx context.Context, actor auth.Actor, id string) error
+	EndOtherSessions(ctx context.Context, actor auth.Actor) error
+}
+
+// SettingsService is about the program itself.
+type SettingsService interface {
+	About() service.About
+	LogLevel() string
+	SetLogLevel(ctx context.Context, actor auth.Actor, level string) error
+}
