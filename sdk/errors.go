@@ -84,6 +84,33 @@ func WithKind(kind, err error) error {
 	return &kindError{kind: kind, err: err}
 }
 
+// remedyError adds to an error what to do about it.
+type remedyError struct {
+	error
+	remedy string
+}
+
+func (e *remedyError) Unwrap() error { return e.error }
+
+// WithRemedy returns err, with the same text and kind, and what a user can do about
+// it, in words: "give the user of dogwatch the group docker". The host shows both. A nil
+// err stays nil.
+func WithRemedy(err error, remedy string) error {
+	if err == nil || remedy == "" {
+		return err
+	}
+	return &remedyError{err, remedy}
+}
+
+// Remedy returns what WithRemedy added to err; "" when it added nothing.
+func Remedy(err error) string {
+	var with *remedyError
+	if errors.As(err, &with) {
+		return with.remedy
+	}
+	return ""
+}
+
 // Retryable reports whether trying again later may help: the error is
 // ErrUnavailable, a RateLimitedError or a deadline that passed.
 func Retryable(err error) bool {

@@ -95,6 +95,9 @@ func (c *Component) Usable() bool {
 	return c.valid && !errors.As(err, &invalid)
 }
 
+// Can reports whether the component has a capability, one of the Cap constants of package kind.
+func (c *Component) Can(capability string) bool { return slices.Contains(c.Capabilities, capability) }
+
 // View is a component as the HTTP interface shows it.
 type View struct {
 	ID            string         `json:"id"`

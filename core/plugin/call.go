@@ -26,6 +26,7 @@ func Exited(err error) bool { return errors.Is(err, protocol.ErrGone) }
 const (
 	listTimeout    = 2 * time.Minute
 	triggerTimeout = 15 * time.Minute
+	probeTimeout   = time.Minute
 	// limitsTimeout is short: the plugin has the limits in memory, and callers can do without.
 	limitsTimeout = 300 * time.Millisecond
 )
@@ -38,6 +39,15 @@ const (
 type handle struct {
 	id string
 	s  *Supervisor
+}
+
+// probe asks the instance whether it can do its work; see sdk.Prober.
+func (h handle) probe(ctx context.Context, about string, timeout time.Duration, req sdk.ProbeRequest) (found sdk.ProbeResult, err error) {
+	err = h.call(ctx, "Probe", about, timeout, retryOnce, func(ctx context.Context, c *pluginclient.Client) (err error) {
+		found, err = c.Probe(ctx, h.id, req)
+		return err
+	})
+	return found, err
 }
 
 // retry says what to do when the plugin's process exits during a call.

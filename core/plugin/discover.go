@@ -90,7 +90,8 @@ func (s *Supervisor) MissingGrants(t kind.Type) []string {
 		return nil
 	}
 	for _, c := range t.Capabilities {
-		if c != kind.CapStateStream && !s.Granted(c) { // that one the type offers
+		offered := c == kind.CapStateStream || c == kind.CapProbe
+		if !offered && !s.Granted(c) {
 			missing = append(missing, c)
 		}
 	}

@@ -22,6 +22,12 @@ func (s *Supervisor) Registry(id string) Registry {
 	return Registry{handle{id: id, s: s}, s.host.opt.RegistryTimeout}
 }
 
+// Probe asks the registry whether it can do its work, with an image of host in
+// full, or with none and no host; see sdk.Prober.
+func (r Registry) Probe(ctx context.Context, host, image string) (sdk.ProbeResult, error) {
+	return r.probe(ctx, host, r.timeout, sdk.ProbeRequest{Image: image})
+}
+
 // Tags returns the tags of a repository; see registry.Registry.
 func (r Registry) Tags(ctx context.Context, repo registry.Repository, validator string) (list registry.TagList, err error) {
 	err = r.about(ctx, "Tags", repo, func(ctx context.Context, c *pluginclient.Client) (err error) {

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/dogwatch/dogwatch/internal/pluginclient"
+	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/trigger"
 )
 
@@ -13,6 +14,11 @@ type Trigger struct{ handle }
 
 // Trigger returns the handle of a trigger in this bundle.
 func (s *Supervisor) Trigger(id string) Trigger { return Trigger{handle{id: id, s: s}} }
+
+// Probe asks the trigger whether it can do its work; see sdk.Prober. Nothing is sent.
+func (t Trigger) Probe(ctx context.Context) (sdk.ProbeResult, error) {
+	return t.probe(ctx, "", probeTimeout, sdk.ProbeRequest{})
+}
 
 // Run implements trigger.Trigger. It is never repeated here: whether a call
 // whose outcome was lost may be repeated is the dispatcher's decision.

@@ -16,6 +16,11 @@ type Watcher struct{ handle }
 // Watcher returns the handle of a watcher in this bundle.
 func (s *Supervisor) Watcher(id string) Watcher { return Watcher{handle{id: id, s: s}} }
 
+// Probe asks the watcher whether it can do its work; see sdk.Prober.
+func (w Watcher) Probe(ctx context.Context) (sdk.ProbeResult, error) {
+	return w.probe(ctx, "", probeTimeout, sdk.ProbeRequest{})
+}
+
 // List returns the containers that the watcher sees, with what it knows of them
 // and its name. Nothing else is set: labels are not interpreted yet.
 func (w Watcher) List(ctx context.Context) ([]sdk.Container, error) {

@@ -106,6 +106,13 @@ func (c *Client) Release(ctx context.Context, id string) error {
 	return err
 }
 
+// Probe asks an instance of any kind whether it can do its work. One without the
+// ability, or of a plugin from before there was one, is an sdk.ErrUnsupported.
+func (c *Client) Probe(ctx context.Context, id string, req sdk.ProbeRequest) (sdk.ProbeResult, error) {
+	resp, err := c.component.Probe(ctx, protocol.EncodeProbe(id, req))
+	return protocol.DecodeProbed(resp), err
+}
+
 // Watcher returns the watcher that was configured as id.
 func (c *Client) Watcher(id string) WatcherClient { return WatcherClient{id, c.watcher} }
 

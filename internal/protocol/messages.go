@@ -160,6 +160,26 @@ func decodeLimit(m *pluginv1.Limit) registry.Limit {
 	}
 }
 
+// EncodeProbe returns the message for a probe of the instance id.
+func EncodeProbe(id string, r sdk.ProbeRequest) *pluginv1.ProbeRequest {
+	return &pluginv1.ProbeRequest{Instance: id, Image: r.Image}
+}
+
+// DecodeProbe reverses EncodeProbe, but for the id.
+func DecodeProbe(m *pluginv1.ProbeRequest) sdk.ProbeRequest {
+	return sdk.ProbeRequest{Image: m.GetImage()}
+}
+
+// EncodeProbed returns the message for the result of a probe.
+func EncodeProbed(r sdk.ProbeResult) *pluginv1.ProbeResponse {
+	return &pluginv1.ProbeResponse{Summary: r.Summary, Warnings: r.Warnings}
+}
+
+// DecodeProbed reverses EncodeProbed.
+func DecodeProbed(m *pluginv1.ProbeResponse) sdk.ProbeResult {
+	return sdk.ProbeResult{Summary: m.GetSummary(), Warnings: m.GetWarnings()}
+}
+
 func EncodeRequest(id string, r trigger.Request) (*pluginv1.RunRequest, error) {
 	m := &pluginv1.RunRequest{
 		Instance: id,

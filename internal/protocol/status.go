@@ -27,6 +27,8 @@ var (
 const (
 	// maxErrorText bounds an error's text, which travels in a header.
 	maxErrorText = 16 << 10
+	// remedyKey is the metadata of an ErrorInfo that holds what to do about the error.
+	remedyKey = "remedy"
 	// answered marks, as the reason of an ErrorInfo, a status that the plugin
 	// itself gave where gRPC gives the same code when there is no plugin to answer.
 	answered = "ANSWERED"
@@ -54,17 +56,25 @@ func EncodeError(err error) *status.Status {
 	case errors.Is(err, sdk.ErrUnsupported):
 		return statusWith(codes.Unimplemented, err)
 	case errors.Is(err, sdk.ErrUnavailable):
-		return statusWith(codes.Unavailable, err, &errdetails.ErrorInfo{Reason: answered, Domain: domain})
+		return statusWith(codes.Unavailable, err)
 	case errors.Is(err, context.DeadlineExceeded):
 		return statusWith(codes.DeadlineExceeded, err)
 	case errors.Is(err, context.Canceled):
-		return statusWith(codes.Canceled, err, &errdetails.ErrorInfo{Reason: answered, Domain: domain})
+		return statusWith(codes.Canceled, err)
 	}
 	return statusWith(codes.Internal, err)
 }
 
 func statusWith(code codes.Code, err error, details ...protoadapt.MessageV1) *status.Status {
 	s := status.New(code, Clip(err.Error()))
+	remedy := sdk.Remedy(err)
+	if code == codes.Unavailable || code == codes.Canceled || remedy != "" {
+		info := &errdetails.ErrorInfo{Reason: answered, Domain: domain}
+		if remedy != "" {
+			info.Metadata = map[string]string{remedyKey: Clip(remedy)}
+		}
+		details = append(details, info)
+	}
 	with, detailErr := s.WithDetails(details...)
 	if detailErr != nil {
 		return s
@@ -97,6 +107,10 @@ func DecodeError(ctx context.Context, err error) error {
 		return nil
 	}
 	s := status.Convert(err)
+	return sdk.WithRemedy(decodeStatus(ctx, s), remedyOf(s))
+}
+
+func decodeStatus(ctx context.Context, s *status.Status) error {
 	text := s.Message()
 	switch s.Code() {
 	case codes.InvalidArgument:
@@ -167,11 +181,16 @@ func retryDelay(s *status.Status) time.Duration {
 	return 0
 }
 
-func isAnswered(s *status.Status) bool {
+func isAnswered(s *status.Status) bool { return infoOf(s).GetReason() == answered }
+
+func remedyOf(s *status.Status) string { return infoOf(s).GetMetadata()[remedyKey] }
+
+// infoOf returns the ErrorInfo of this protocol; nil when there is none.
+func infoOf(s *status.Status) *errdetails.ErrorInfo {
 	for _, d := range s.Details() {
-		if i, ok := d.(*errdetails.ErrorInfo); ok && i.GetDomain() == domain && i.GetReason() == answered {
-			return true
+		if i, ok := d.(*errdetails.ErrorInfo); ok && i.GetDomain() == domain {
+			return i
 		}
 	}
-	return false
+	return nil
 }

@@ -4,8 +4,10 @@ package kind
 
 import (
 	"fmt"
+	"maps"
 	"reflect"
 	"regexp"
+	"slices"
 
 	"github.com/dogwatch/dogwatch/sdk/option"
 )
@@ -36,6 +38,7 @@ const (
 // implements. The others a trigger needs of the host (see Needs), which grants
 // them to a third party only when the operator says so.
 const (
+	CapProbe       = "probe"       // every kind offers it: an instance reports whether it can do its work
 	CapWatch       = "watch"       // watchers offer it: they report engine events
 	CapCredentials = "credentials" // registries offer it: they grant credentials; triggers need it
 	CapLimits      = "limits"      // registries offer it: they report what their hosts allow
@@ -95,8 +98,8 @@ func Define[O, T any](k Kind, name, summary string, offers map[string]reflect.Ty
 		panic(fmt.Sprintf("define %s %q: %v", k, name, err))
 	}
 	t := Type{Kind: k, Name: name, Summary: summary, Options: options, Delivery: AtLeastOnce}
-	for capability, provides := range offers {
-		if impl := reflect.TypeFor[T](); impl.Implements(provides) {
+	for _, capability := range slices.Sorted(maps.Keys(offers)) {
+		if impl := reflect.TypeFor[T](); impl.Implements(offers[capability]) {
 			t.Capabilities = append(t.Capabilities, capability)
 		}
 	}

@@ -147,6 +147,16 @@ func (s *server) Release(ctx context.Context, req *pluginv1.ReleaseRequest) (*pl
 	return &pluginv1.ReleaseResponse{}, s.instances.release(ctx, req.GetInstance())
 }
 
+func (s *server) Probe(ctx context.Context, req *pluginv1.ProbeRequest) (*pluginv1.ProbeResponse, error) {
+	resp := &pluginv1.ProbeResponse{}
+	err := serving(s, req.GetInstance(), func(_ *instance, p sdk.Prober) error {
+		found, err := p.Probe(ctx, protocol.DecodeProbe(req))
+		resp = protocol.EncodeProbed(found)
+		return err
+	})
+	return resp, err
+}
+
 // warnings collects what an instance has to say while it is created.
 type warnings struct {
 	mu    sync.Mutex

@@ -16,6 +16,7 @@ import (
 	"testing"
 
 	"github.com/dogwatch/dogwatch/internal/pluginclient"
+	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/internal/inprocess"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 	"github.com/dogwatch/dogwatch/sdk/plugin"
@@ -37,6 +38,11 @@ type Instance struct {
 
 	client *pluginclient.Client
 	id     string
+}
+
+// Probe asks the instance whether it can do its work. A type without the ability is an sdk.ErrUnsupported.
+func (i *Instance) Probe(ctx context.Context, req sdk.ProbeRequest) (sdk.ProbeResult, error) {
+	return i.client.Probe(ctx, i.id, req)
 }
 
 // Release closes the instance earlier, as the host does when its configuration

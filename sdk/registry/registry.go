@@ -130,6 +130,7 @@ func Define[O any, T Registry](name, summary string, create func(sdk.Env, O) (T,
 	offers := map[string]reflect.Type{
 		kind.CapCredentials: reflect.TypeFor[CredentialProvider](),
 		kind.CapLimits:      reflect.TypeFor[LimitReporter](),
+		kind.CapProbe:       reflect.TypeFor[sdk.Prober](),
 	}
 	return Type{
 		Type: kind.Define[O, T](kind.Registry, name, summary, offers, settings...),

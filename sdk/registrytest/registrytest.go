@@ -35,6 +35,7 @@
 //	cancel      a call whose context ends comes back
 //	errors      failures are of the right kind
 //	secrets     no secret option shows in an error, a log line or a warning
+//	probe       an instance that can be probed describes what responded
 //	hosts       the instance says which hosts it serves
 //	answers     tags are complete and unchanged under their validator, digests and manifests hold together
 //	missing     a repository and a tag that do not exist are sdk.ErrNotFound
@@ -174,7 +175,8 @@ func (s Service) digest() string {
 
 // situation is one question of each sort to the service.
 func (s Service) situation() conform.Situation {
-	return conform.Situation{Options: s.Options, Calls: []conform.Call{
+	image := s.Repository.Host + "/" + s.Repository.Name + ":" + s.Tag
+	return conform.Situation{Options: s.Options, Image: image, Calls: []conform.Call{
 		{Name: "tags", Do: func(ctx context.Context, p *conform.Probe) error {
 			_, err := p.Client.Registry(p.ID).Tags(ctx, s.Repository, "")
 			return err

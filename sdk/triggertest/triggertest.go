@@ -29,6 +29,7 @@
 //	cancel      a call whose context ends comes back
 //	errors      failures are of the right kind
 //	secrets     no secret option shows in an error, a log line, a warning or progress
+//	probe       an instance that can be probed describes what responded
 //	simple      one container, as an update and as a person's trial
 //	batch       several containers, and a batch of one
 //	fields      unicode, empty and very long texts are delivered

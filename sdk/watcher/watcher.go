@@ -49,7 +49,10 @@ type Type struct {
 // Define makes a Type from a constructor. O is its options struct (see package
 // option); T is what it returns, whose optional interfaces become capabilities.
 func Define[O any, T Watcher](name, summary string, create func(sdk.Env, O) (T, error), settings ...kind.Setting) Type {
-	offers := map[string]reflect.Type{kind.CapWatch: reflect.TypeFor[EventWatcher]()}
+	offers := map[string]reflect.Type{
+		kind.CapProbe: reflect.TypeFor[sdk.Prober](),
+		kind.CapWatch: reflect.TypeFor[EventWatcher](),
+	}
 	return Type{
 		Type: kind.Define[O, T](kind.Watcher, name, summary, offers, settings...),
 		create: func(env sdk.Env, raw map[string]any) (Watcher, error) {

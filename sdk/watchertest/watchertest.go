@@ -24,6 +24,7 @@
 //	concurrent  one instance serves many calls at a time
 //	cancel      a call whose context ends comes back
 //	errors      failures are of the right kind
+//	probe       an instance that can be probed describes what responded
 //	secrets     no secret option shows in an error, a log line or a warning
 //	list        containers are complete, unique and the same when asked again
 //	watch       a change in the engine is told, and watching ends with its context,

@@ -41,6 +41,8 @@ type Subject struct {
 type Situation struct {
 	Options map[string]any
 	Calls   []Call
+	// Image is what a registry is probed with.
+	Image string
 }
 
 // Call is one method of a kind.
@@ -84,6 +86,7 @@ func Run(t *testing.T, s Subject) {
 		{"cancel", cancel},
 		{"errors", classify},
 		{"secrets", secrets},
+		{"probe", probe},
 	}, s.More)
 	for _, name := range s.Skip {
 		name, _, _ = strings.Cut(name, "/")

@@ -23,6 +23,9 @@
 //	UNIMPLEMENTED        the plugin does not have this ability
 //	FAILED_PRECONDITION  the instance is not configured in this process
 //	any other            a mistake in the plugin; not tried again
+//
+// Any of them may carry ErrorInfo{domain: "dogwatch"} whose metadata has a
+// "remedy": what a user can do about it.
 
 package pluginv1
 
@@ -42,6 +45,7 @@ const (
 	Component_Describe_FullMethodName  = "/dogwatch.plugin.v1.Component/Describe"
 	Component_Configure_FullMethodName = "/dogwatch.plugin.v1.Component/Configure"
 	Component_Release_FullMethodName   = "/dogwatch.plugin.v1.Component/Release"
+	Component_Probe_FullMethodName     = "/dogwatch.plugin.v1.Component/Probe"
 )
 
 // ComponentClient is the client API for Component service.
@@ -54,6 +58,9 @@ type ComponentClient interface {
 	Configure(ctx context.Context, in *ConfigureRequest, opts ...grpc.CallOption) (*ConfigureResponse, error)
 	// Release drops one instance.
 	Release(ctx context.Context, in *ReleaseRequest, opts ...grpc.CallOption) (*ReleaseResponse, error)
+	// Probe reports whether an instance can do its work, without side effects;
+	// capability "probe".
+	Probe(ctx context.Context, in *ProbeRequest, opts ...grpc.CallOption) (*ProbeResponse, error)
 }
 
 type componentClient struct {
@@ -94,6 +101,16 @@ func (c *componentClient) Release(ctx context.Context, in *ReleaseRequest, opts 
 	return out, nil
 }
 
+func (c *componentClient) Probe(ctx context.Context, in *ProbeRequest, opts ...grpc.CallOption) (*ProbeResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ProbeResponse)
+	err := c.cc.Invoke(ctx, Component_Probe_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // ComponentServer is the server API for Component service.
 // All implementations must embed UnimplementedComponentServer
 // for forward compatibility.
@@ -104,6 +121,9 @@ type ComponentServer interface {
 	Configure(context.Context, *ConfigureRequest) (*ConfigureResponse, error)
 	// Release drops one instance.
 	Release(context.Context, *ReleaseRequest) (*ReleaseResponse, error)
+	// Probe reports whether an instance can do its work, without side effects;
+	// capability "probe".
+	Probe(context.Context, *ProbeRequest) (*ProbeResponse, error)
 	mustEmbedUnimplementedComponentServer()
 }
 
@@ -122,6 +142,9 @@ func (UnimplementedComponentServer) Configure(context.Context, *ConfigureRequest
 }
 func (UnimplementedComponentServer) Release(context.Context, *ReleaseRequest) (*ReleaseResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method Release not implemented")
+}
+func (UnimplementedComponentServer) Probe(context.Context, *ProbeRequest) (*ProbeResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method Probe not implemented")
 }
 func (UnimplementedComponentServer) mustEmbedUnimplementedComponentServer() {}
 func (UnimplementedComponentServer) testEmbeddedByValue()                   {}
@@ -198,6 +221,24 @@ func _Component_Release_Handler(srv interface{}, ctx context.Context, dec func(i
 	return interceptor(ctx, in, info, handler)
 }
 
+func _Component_Probe_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ProbeRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ComponentServer).Probe(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: Component_Probe_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ComponentServer).Probe(ctx, req.(*ProbeRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // Component_ServiceDesc is the grpc.ServiceDesc for Component service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -216,6 +257,10 @@ var Component_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "Release",
 			Handler:    _Component_Release_Handler,
+		},
+		{
+			MethodName: "Probe",
+			Handler:    _Component_Probe_Handler,
 		},
 	},
 	Streams:  []grpc.StreamDesc{},
