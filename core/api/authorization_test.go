@@ -163,8 +163,8 @@ func TestAccessMatrix(t *testing.T) {
 	same(t, "levels of no route", len(known), 0)
 }
 
-// TestUnknownPathsNeedALogin: even what is not there is nobody's business; then /api/v1 is exactly 404.
-func TestUnknownPathsNeedALogin(t *testing.T) {
+// TestUnknownPathsRequireLogin: even what is not there is nobody's business; then /api/v1 is exactly 404.
+func TestUnknownPathsRequireLogin(t *testing.T) {
 	w := startWithLogin(t, nil)
 	for _, path := range []string{"/api", "/api/v1", "/api/v1/containers", "/api/nope", "/auth", "/auth/nope", "/metrics/x", "/api/../api/containers", "//api/containers", "/API/Containers/", "/x"} {
 		for _, method := range methods {
@@ -181,8 +181,8 @@ func TestUnknownPathsNeedALogin(t *testing.T) {
 	w.do("PUT", "/api/containers", "", who...).fails(405)
 }
 
-// TestChallenge: programs are asked for a password, browsers not, which would open a window over the login page.
-func TestChallenge(t *testing.T) {
+// TestPasswordChallengeOnlyForPrograms: programs are asked for a password, browsers not, which would open a window over the login page.
+func TestPasswordChallengeOnlyForPrograms(t *testing.T) {
 	w := startWithLogin(t, nil)
 	for _, test := range []struct {
 		headers []string
@@ -230,7 +230,7 @@ func TestLoginOfWUDClients(t *testing.T) {
 	same(t, "one", w.get("/api/authentications/BASIC/main", "Authorization", right).want(200).object(), listed[0])
 }
 
-func TestTooManyLogins(t *testing.T) {
+func TestLoginThrottlingGets429(t *testing.T) {
 	w := startWithLogin(t, nil)
 	for i := range 10 {
 		w.get("/api/containers", "Authorization", basic("ana", fmt.Sprint("guess", i))).fails(401)
@@ -249,7 +249,7 @@ func TestTooManyLogins(t *testing.T) {
 	w.get("/health", "Authorization", basic("ana", "guess 12")).want(200)
 }
 
-func TestOpenMetrics(t *testing.T) {
+func TestMetricsWithoutLogin(t *testing.T) {
 	w := startWithLogin(t, []string{"DOGWATCH_SERVER_METRICS_AUTH=false"})
 	w.get("/metrics").want(200)
 	w.get("/api/containers").fails(401)
@@ -297,8 +297,8 @@ func TestTokenRoutes(t *testing.T) {
 	}
 }
 
-// TestOpenServerGivesNoTokens: else whoever passes by before the first login is configured could come back after it.
-func TestOpenServerGivesNoTokens(t *testing.T) {
+// TestTokensRequireConfiguredLogin: else whoever passes by before the first login is configured could come back after it.
+func TestTokensRequireConfiguredLogin(t *testing.T) {
 	w := start(t, nil)
 	w.do("POST", "/api/tokens", `{"name":"x"}`).fails(403, "configure a login")
 	all, err := w.store.Tokens(t.Context())

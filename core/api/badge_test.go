@@ -84,7 +84,7 @@ func TestBadge(t *testing.T) {
 	w.get("/api/badge.svg?lable=x").fails(400, "did you mean label?")
 }
 
-func TestBadgeWords(t *testing.T) {
+func TestBadgeText(t *testing.T) {
 	for _, c := range []struct {
 		of           summary
 		text, colour string
@@ -103,8 +103,8 @@ func TestBadgeWords(t *testing.T) {
 	}
 }
 
-// TestBadgeIsInert: a label is a text, whatever is in it.
-func TestBadgeIsInert(t *testing.T) {
+// TestBadgeEscapesLabel: a label is a text, whatever is in it.
+func TestBadgeEscapesLabel(t *testing.T) {
 	w := start(t, nil)
 	for _, label := range []string{
 		`</text><script>alert(1)</script>`, `"onload="alert(1)`, `<!ENTITY x SYSTEM "file:///etc/passwd">&x;`, "]]><b/>", "line\nbreak\x00\x1b[31m", "größe 容器 🐕", "\xff\xfe",
@@ -123,8 +123,8 @@ func FuzzBadge(f *testing.F) {
 	})
 }
 
-// TestBadgeColoursAreReadable: white on each is told apart by most eyes (WCAG 2.2, 1.4.3, large enough or 4.5 to 1).
-func TestBadgeColoursAreReadable(t *testing.T) {
+// TestBadgeColourContrast: white on each is told apart by most eyes (WCAG 2.2, 1.4.3, large enough or 4.5 to 1).
+func TestBadgeColourContrast(t *testing.T) {
 	for _, colour := range []string{red, yellow, blue, green, orange, grey, "#555555"} {
 		if got := contrastWithWhite(t, colour); got < 3 {
 			t.Errorf("%s: %.2f to 1", colour, got)

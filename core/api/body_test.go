@@ -57,9 +57,9 @@ func requests(t *testing.T, w *testServer) []string {
 	return all
 }
 
-// TestBodiesMustCome: on every route, before and after any login, a client that
+// TestBodyReadDeadline: on every route, before and after any login, a client that
 // announces a body and does not send it, or never ends it, is left.
-func TestBodiesMustCome(t *testing.T) {
+func TestBodyReadDeadline(t *testing.T) {
 	const limit = 300 * time.Millisecond
 	quick := func(o *testOptions) { o.limits.body, o.Pages = limit, formPages{} }
 	for name, w := range map[string]*testServer{"open": start(t, nil, quick), "locked": startWithLogin(t, nil, quick)} {
@@ -87,8 +87,8 @@ func TestBodiesMustCome(t *testing.T) {
 	}
 }
 
-// TestBodiesThatDrip: the time is for the whole body, not for each piece of it.
-func TestBodiesThatDrip(t *testing.T) {
+// TestBodyReadDeadlineCoversWholeBody: the time is for the whole body, not for each piece of it.
+func TestBodyReadDeadlineCoversWholeBody(t *testing.T) {
 	w := start(t, nil, func(o *testOptions) { o.limits.body, o.Pages = 500*time.Millisecond, formPages{} })
 	for _, path := range []string{"/health", "/auth/login", "/api/triggers/ntfy/one", "/login"} {
 		for what, c := range map[string]struct{ head, piece string }{
@@ -114,8 +114,8 @@ func TestBodiesThatDrip(t *testing.T) {
 	}
 }
 
-// TestSlowBodyIsTold: who sends too slowly learns why the request was not done.
-func TestSlowBodyIsTold(t *testing.T) {
+// TestSlowBodyGets408: who sends too slowly learns why the request was not done.
+func TestSlowBodyGets408(t *testing.T) {
 	w := start(t, nil, func(o *testOptions) { o.limits.body = 200 * time.Millisecond })
 	conn := w.dial(t, "POST /api/triggers/ntfy/one HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\n{\"name\":")
 	_ = conn.SetReadDeadline(time.Now().Add(10 * time.Second))
@@ -133,8 +133,8 @@ func TestSlowBodyIsTold(t *testing.T) {
 	}
 }
 
-// TestLongRequestsOutliveTheirBody: the time for a body is not that of the request.
-func TestLongRequestsOutliveTheirBody(t *testing.T) {
+// TestBodyReadDeadlineDoesNotLimitHandler: the time for a body is not that of the request.
+func TestBodyReadDeadlineDoesNotLimitHandler(t *testing.T) {
 	const limit = 150 * time.Millisecond
 	w := start(t, nil, func(o *testOptions) { o.limits.body = limit })
 	w.put(nginx())
@@ -166,8 +166,8 @@ func TestLongRequestsOutliveTheirBody(t *testing.T) {
 	}
 }
 
-// TestConnectionIsUsedAgain: a body in time, read or not, costs no connection.
-func TestConnectionIsUsedAgain(t *testing.T) {
+// TestBodyInTimeKeepsConnection: a body in time, read or not, costs no connection.
+func TestBodyInTimeKeepsConnection(t *testing.T) {
 	w := start(t, nil, func(o *testOptions) { o.limits.body = 200 * time.Millisecond })
 	conn := w.dial(t, "")
 	lines := bufio.NewReader(conn)

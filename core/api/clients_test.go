@@ -138,8 +138,8 @@ func byName(t testing.TB, list []map[string]any, name string) map[string]any {
 	return list[i]
 }
 
-// TestReadsCanFail: the strict reader is worth something.
-func TestReadsCanFail(t *testing.T) {
+// TestStrictReaderRejectsWrongTypes: the strict reader is worth something.
+func TestStrictReaderRejectsWrongTypes(t *testing.T) {
 	doc := map[string]any{"a": "x", "n": nil, "o": map[string]any{"b": true, "n": nil, "l": []any{}, "f": 1.5}, "labels": map[string]any{"x.y": "z"}}
 	for path, want := range map[string]string{"a": "string", "b": "absent", "n": "null", "n.x": "null", "a.x": "null", "o": "object", "o.b": "boolean", "o.c": "absent",
 		"o.n": "null", "o.l": "list", "o.f": "number", "labels[x.y]": "string", "labels[x]": "absent"} {

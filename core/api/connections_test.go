@@ -26,9 +26,9 @@ func (w *testServer) dialFrom(t testing.TB, address, text string) net.Conn {
 	return conn
 }
 
-// TestConnectionsHaveABound: past it one that makes no progress is closed, and
+// TestConnectionLimitEvictsStalled: past it one that makes no progress is closed, and
 // whoever comes is served.
-func TestConnectionsHaveABound(t *testing.T) {
+func TestConnectionLimitEvictsStalled(t *testing.T) {
 	const bound = 8
 	for what, sends := range map[string]string{
 		"nothing": "", "half a header": "GET /health HTTP/1.1\r\nHost: loc", "half a body": "POST /api/containers/watch HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n{",
@@ -56,8 +56,8 @@ func TestConnectionsHaveABound(t *testing.T) {
 	}
 }
 
-// TestManyConnectionsOfOneClient: it pays for them itself, and no other.
-func TestManyConnectionsOfOneClient(t *testing.T) {
+// TestConnectionLimitEvictsClientWithMost: it pays for them itself, and no other.
+func TestConnectionLimitEvictsClientWithMost(t *testing.T) {
 	w := start(t, nil, func(o *testOptions) { o.limits.connections = 8 })
 	const request = "GET /api/events HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n\r\n"
 	others := []net.Conn{w.dialFrom(t, "127.0.0.2", request), w.dialFrom(t, "127.0.0.3", ""), w.dialFrom(t, "127.0.0.3", request)}
@@ -72,8 +72,8 @@ func TestManyConnectionsOfOneClient(t *testing.T) {
 	}
 }
 
-// TestHeldBytesHaveABound: bodies that do not end cannot fill the memory.
-func TestHeldBytesHaveABound(t *testing.T) {
+// TestHeldBytesLimit: bodies that do not end cannot fill the memory.
+func TestHeldBytesLimit(t *testing.T) {
 	w := start(t, nil, func(o *testOptions) { o.limits.held = 200 << 10 })
 	body := strings.Repeat(" ", 50<<10)
 	var slow []net.Conn
@@ -95,8 +95,8 @@ func TestHeldBytesHaveABound(t *testing.T) {
 	}
 }
 
-// TestAnswersHaveAnEnd: who takes a response in small pieces has a time for all of it; streams have not.
-func TestAnswersHaveAnEnd(t *testing.T) {
+// TestResponseDeadline: who takes a response in small pieces has a time for all of it; streams have not.
+func TestResponseDeadline(t *testing.T) {
 	for contentType, endless := range map[string]bool{"application/json": false, "text/event-stream": true} {
 		to := &reader{header: http.Header{}}
 		h := &handler{Options: Options{Log: hclog.NewNullLogger(), limits: limits{piece: time.Hour, response: time.Minute}.complete()}}
@@ -110,8 +110,8 @@ func TestAnswersHaveAnEnd(t *testing.T) {
 	}
 }
 
-// TestSlowReadersHoldNoTurn: a response is made in turn, and sent out of it.
-func TestSlowReadersHoldNoTurn(t *testing.T) {
+// TestSlowReaderDoesNotHoldSemaphore: a response is made in turn, and sent out of it.
+func TestSlowReaderDoesNotHoldSemaphore(t *testing.T) {
 	h := &handler{rendering: make(semaphore, 1)}
 	sending, taken := make(chan struct{}), make(chan struct{})
 	slow := &blocked{header: http.Header{}, sending: sending, taken: taken}

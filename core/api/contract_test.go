@@ -140,8 +140,8 @@ func TestContractMasks(t *testing.T) {
 	}
 }
 
-// TestNoOtherSecretLeaves asks everything and looks for every secret in it.
-func TestNoOtherSecretLeaves(t *testing.T) {
+// TestResponsesHoldNoOtherSecret asks everything and looks for every secret in it.
+func TestResponsesHoldNoOtherSecret(t *testing.T) {
 	w := start(t, nil)
 	c := nginx()
 	c.Error = &sdk.ContainerError{Message: "no"}
@@ -340,7 +340,7 @@ func TestSystemInformation(t *testing.T) {
 	}
 }
 
-func TestTypes(t *testing.T) {
+func TestTypesListOptions(t *testing.T) {
 	w := start(t, nil)
 	hub := w.get("/api/types/registry").want(200).list()[1]
 	same(t, "the type", []any{hub["kind"], hub["type"], hub["summary"], hub["docsUrl"]}, []any{"registry", "hub", "Docker Hub", "https://example.org/hub"})

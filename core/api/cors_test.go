@@ -52,7 +52,7 @@ func TestCORSReachesTheAPIAlone(t *testing.T) {
 	}
 }
 
-func TestOriginThatIsNone(t *testing.T) {
+func TestCORSLogsInvalidOrigin(t *testing.T) {
 	w := start(t, []string{"DOGWATCH_SERVER_CORS_ENABLED=true", "DOGWATCH_SERVER_CORS_ORIGIN=dash.example.org"})
 	w.do("POST", "/api/containers/watch", "", "Sec-Fetch-Site", "cross-site", "Origin", "https://dash.example.org").fails(403)
 	if !strings.Contains(w.log.String(), "server.cors.origin") {

@@ -83,8 +83,8 @@ func TestCrossOriginRequestsWithASession(t *testing.T) {
 	}
 }
 
-// TestCrossSiteWithSession: a page of another site cannot use the session of whoever looks at it.
-func TestCrossSiteWithSession(t *testing.T) {
+// TestCrossSiteRequestsCannotUseSession: a page of another site cannot use the session of whoever looks at it.
+func TestCrossSiteRequestsCannotUseSession(t *testing.T) {
 	w := startWithLogin(t, nil)
 	w.put(nginx())
 	cookie := w.session()

@@ -41,8 +41,8 @@ func TestForeignHostNamesAreRefused(t *testing.T) {
 	w.get("/health/../api/containers", "Host", "evil.com").fails(421)
 }
 
-// TestForeignHostNamesAreExplained: to people by a page, to the operator by the log, which nobody can fill.
-func TestForeignHostNamesAreExplained(t *testing.T) {
+// TestForeignHostNamesGetPageAndLog: to people by a page, to the operator by the log, which nobody can fill.
+func TestForeignHostNamesGetPageAndLog(t *testing.T) {
 	w := startWithLogin(t, nil, func(o *testOptions) { o.Pages = formPages{} })
 	checked := w.client
 	w.client = http.DefaultClient // the page is not in the document

@@ -71,7 +71,7 @@ func take(t *testing.T, f *feed, s *stream) (ids []int64) {
 	return ids
 }
 
-func TestFeedAsksOncePerChange(t *testing.T) {
+func TestFeedQueriesLogOncePerEvent(t *testing.T) {
 	log, bus := &asked{}, new(event.Bus)
 	log.commitEvents(bus, checked("before"))
 	f := newFeed(log, bus, asIs)
@@ -104,8 +104,8 @@ func TestFeedAsksOncePerChange(t *testing.T) {
 	same(t, "found late", len(take(t, f, late)), 0)
 }
 
-// TestFeedIsBounded: a stream that is too slow reads the store, and the others do not wait for it.
-func TestFeedIsBounded(t *testing.T) {
+// TestFeedBoundsMemory: a stream that is too slow reads the store, and the others do not wait for it.
+func TestFeedBoundsMemory(t *testing.T) {
 	log, bus := &asked{}, new(event.Bus)
 	f := newFeed(log, bus, asIs)
 	slow, quick := joined(t, f), joined(t, f)
@@ -130,7 +130,7 @@ func TestFeedIsBounded(t *testing.T) {
 	same(t, "the slow one", late, all)
 }
 
-func TestFeedSurvivesErrors(t *testing.T) {
+func TestFeedRecoversFromStoreError(t *testing.T) {
 	log, bus := &asked{}, new(event.Bus)
 	f := newFeed(log, bus, asIs)
 	s := joined(t, f)
@@ -143,9 +143,9 @@ func TestFeedSurvivesErrors(t *testing.T) {
 	same(t, "afterwards", take(t, f, s), []int64{1})
 }
 
-// TestFeedLosesNothing has streams of all speeds come and go while events
+// TestFeedDeliversEveryEventOnce has streams of all speeds come and go while events
 // happen: each finds every event since it came, in order, once.
-func TestFeedLosesNothing(t *testing.T) {
+func TestFeedDeliversEveryEventOnce(t *testing.T) {
 	log, bus := &eventLog{}, new(event.Bus)
 	f := newFeed(log, bus, asIs)
 	const events = 2000
@@ -204,8 +204,8 @@ func TestFeedLosesNothing(t *testing.T) {
 	same(t, "kept", []int{len(f.streams), len(f.tail), f.size}, []int{0, 0, 0})
 }
 
-// TestStreamTellsOfState: changes of state that is in no log reach those who listen, once, without an id.
-func TestStreamTellsOfState(t *testing.T) {
+// TestStreamSendsStateChanges: changes of state that is in no log reach those who listen, once, without an id.
+func TestStreamSendsStateChanges(t *testing.T) {
 	w := start(t, nil)
 	w.bus.Touch(event.DeliveryChanged) // before anybody listened
 	l := w.listen(t, "/api/events")
@@ -218,8 +218,8 @@ func TestStreamTellsOfState(t *testing.T) {
 	l.want("", "work.changed")
 }
 
-// TestStreamTellsOfProgress, which is the only state that a stream sends itself.
-func TestStreamTellsOfProgress(t *testing.T) {
+// TestStreamSendsCheckProgress, which is the only state that a stream sends itself.
+func TestStreamSendsCheckProgress(t *testing.T) {
 	w := start(t, nil)
 	l := w.listen(t, "/api/events")
 	l.want("0", "")
@@ -236,8 +236,8 @@ func TestStreamTellsOfProgress(t *testing.T) {
 	}
 }
 
-// TestWhoLoggedInIsForPeople: tokens see everything but who logged in, and who changed a setting.
-func TestWhoLoggedInIsForPeople(t *testing.T) {
+// TestLoginEventsAreHiddenFromTokens: tokens see everything but who logged in, and who changed a setting.
+func TestLoginEventsAreHiddenFromTokens(t *testing.T) {
 	login := event.Event{Type: event.LoginFailed, Subject: "ana", Payload: event.Payload{Login: &event.Login{Address: "192.0.2.1"}}}
 	setting := event.Event{Type: event.SettingChanged, Subject: "log.level", Payload: event.Payload{Setting: &event.Setting{User: "ana", Address: "192.0.2.1"}}}
 	w := startWithLogin(t, nil)

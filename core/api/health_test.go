@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-func TestReady(t *testing.T) {
+func TestReadiness(t *testing.T) {
 	next := time.Date(2026, 3, 29, 2, 0, 0, 0, time.UTC)
 	w := start(t, nil)
 	w.checks.next = next
@@ -27,8 +27,8 @@ func TestReady(t *testing.T) {
 	}
 }
 
-// TestUnreachableEngine: every response that monitoring reads says it, and health stays well.
-func TestUnreachableEngine(t *testing.T) {
+// TestReadinessNamesUnreachableEngine: every response that monitoring reads says it, and health stays well.
+func TestReadinessNamesUnreachableEngine(t *testing.T) {
 	w := start(t, nil)
 	local := w.components.Watchers()[0]
 	w.put(nginx())
@@ -55,7 +55,7 @@ func TestUnreachableEngine(t *testing.T) {
 	told("ready", 0)
 }
 
-func TestHealthCountsUp(t *testing.T) {
+func TestHealthUptime(t *testing.T) {
 	now := time.Now()
 	w := start(t, nil, func(o *testOptions) { o.Now = func() time.Time { return now } })
 	now = now.Add(90500 * time.Millisecond)

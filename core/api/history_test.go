@@ -7,7 +7,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/event"
 )
 
-func TestEventsHistory(t *testing.T) {
+func TestHistory(t *testing.T) {
 	w := start(t, nil)
 	same(t, "no events", string(w.get("/api/events").want(200).body), "[]")
 	for i := range 5 {

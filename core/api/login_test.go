@@ -22,8 +22,8 @@ func withProvider(t *testing.T, change ...func(*testOptions)) (*testServer, *oid
 	return w, m
 }
 
-// TestProviderOfWUDClients: programs are told where to go, people are sent there.
-func TestProviderOfWUDClients(t *testing.T) {
+// TestOIDCRedirectForWUDClients: programs are told where to go, people are sent there.
+func TestOIDCRedirectForWUDClients(t *testing.T) {
 	w, m := withProvider(t)
 	same(t, "strategies", w.get("/auth/strategies").want(200).list(), []map[string]any{{"type": "oidc", "name": "home", "redirect": true, "logoutUrl": nil}})
 	w.do("POST", "/auth/login", "", "Authorization", basic("ana", "x")).fails(401)
@@ -44,8 +44,8 @@ func TestProviderOfWUDClients(t *testing.T) {
 	}
 }
 
-// TestProviderIsDown: that is no wrong login, and everything else goes on.
-func TestProviderIsDown(t *testing.T) {
+// TestOIDCProviderUnavailable: that is no wrong login, and everything else goes on.
+func TestOIDCProviderUnavailable(t *testing.T) {
 	w, m := withProvider(t, func(o *testOptions) { o.Pages = fakePages{} })
 	m.Shutdown()
 	w.get("/auth/oidc/home/redirect").fails(502, "cannot be asked now")
@@ -61,8 +61,8 @@ func TestProviderIsDown(t *testing.T) {
 	w.get("/health").want(200)
 }
 
-// TestProviderSessionOpensTheAPI goes through a provider with a browser's cookies.
-func TestProviderSessionOpensTheAPI(t *testing.T) {
+// TestOIDCSessionAuthorizesAPI goes through a provider with a browser's cookies.
+func TestOIDCSessionAuthorizesAPI(t *testing.T) {
 	w, m := withProvider(t, func(o *testOptions) { o.Pages = fakePages{} })
 	jar, err := cookiejar.New(nil)
 	if err != nil {

@@ -171,7 +171,7 @@ func (v *validating) checkProblem(where string, resp *http.Response, body []byte
 	}
 }
 
-func TestDocumentIsValid(t *testing.T) {
+func TestOpenAPIDocumentIsValid(t *testing.T) {
 	doc, err := document()
 	if err != nil {
 		t.Fatal(err)
@@ -220,7 +220,7 @@ func documented(t *testing.T) []string {
 	return found
 }
 
-func TestDocumentHasEveryRouteAndNoOther(t *testing.T) {
+func TestOpenAPIDocumentListsEveryRoute(t *testing.T) {
 	w := start(t, nil)
 	h := newRouter(w.opt, context.Background())
 	routes, described := routesOf(t, h), documented(t)
@@ -236,7 +236,7 @@ func TestDocumentHasEveryRouteAndNoOther(t *testing.T) {
 	}
 }
 
-func TestDocumentIsServed(t *testing.T) {
+func TestOpenAPIDocumentIsServed(t *testing.T) {
 	w := start(t, nil)
 	got := w.get("/api/openapi.yaml").want(200)
 	if !bytes.Equal(got.body, openAPIDocument) {

@@ -4,7 +4,7 @@ import (
 	"testing"
 )
 
-func TestPlugins(t *testing.T) {
+func TestPluginRoutes(t *testing.T) {
 	w := start(t, nil)
 	all := w.get("/api/plugins").want(200).list()
 	if len(all) != 1 || all[0]["name"] != "test" || all[0]["builtin"] != true || all[0]["state"] != "running" {

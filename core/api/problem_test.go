@@ -27,7 +27,7 @@ func (panics) Explain(context.Context, sdk.Container) check.Explanation {
 	return none[len(none)]
 }
 
-func TestPanicsAreAnsweredWithoutInternals(t *testing.T) {
+func TestPanicGets500WithoutInternals(t *testing.T) {
 	w := start(t, nil, func(o *testOptions) { o.app.Checks = panics{o.app.Checks} })
 	w.put(nginx())
 	w.get("/api/containers/"+nginx().ID+"/explain").fails(500, "internal error")
@@ -39,8 +39,8 @@ func TestPanicsAreAnsweredWithoutInternals(t *testing.T) {
 	}
 }
 
-// TestBrokenOffAnswers: a panic in the middle of a response must not look like its end.
-func TestBrokenOffAnswers(t *testing.T) {
+// TestPanicAbortsPartialResponse: a panic in the middle of a response must not look like its end.
+func TestPanicAbortsPartialResponse(t *testing.T) {
 	h := &handler{Options: Options{Log: hclog.NewNullLogger(), Redact: strings.Clone}}
 	server := httptest.NewServer(h.recovery(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("ETag", "x")
@@ -58,7 +58,7 @@ func TestBrokenOffAnswers(t *testing.T) {
 	}
 }
 
-func TestHeadersOfAnAnswerDoNotStayOnItsError(t *testing.T) {
+func TestErrorDropsHeadersOfSuccess(t *testing.T) {
 	h := &handler{Options: Options{Log: hclog.NewNullLogger(), Redact: strings.Clone}}
 	w := httptest.NewRecorder()
 	h.recovery(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -110,7 +110,7 @@ func TestMalformedBodies(t *testing.T) {
 	}
 }
 
-func TestLargeBodies(t *testing.T) {
+func TestBodySizeLimit(t *testing.T) {
 	w := start(t, nil)
 	w.put(nginx())
 	fits := `{"name":"` + strings.Repeat("x", maxBody-len(`{"name":""}`)) + `"}`
@@ -124,8 +124,8 @@ func TestLargeBodies(t *testing.T) {
 	}
 }
 
-// TestBodyThatBreaksOff speaks HTTP by hand: the client announces more than it sends.
-func TestBodyThatBreaksOff(t *testing.T) {
+// TestTruncatedBody speaks HTTP by hand: the client announces more than it sends.
+func TestTruncatedBody(t *testing.T) {
 	w := start(t, nil)
 	for name, sent := range map[string]string{
 		"length":  "POST /api/triggers/ntfy/one HTTP/1.1\r\nHost: localhost\r\nContent-Length: 50\r\n\r\n{\"name\":",
@@ -154,8 +154,8 @@ func TestBodyThatBreaksOff(t *testing.T) {
 	}
 }
 
-// TestEverydayWordAsSecret: a password such as "name" must not tear answers apart.
-func TestEverydayWordAsSecret(t *testing.T) {
+// TestRedactionLeavesNames: a password such as "name" must not tear answers apart.
+func TestRedactionLeavesNames(t *testing.T) {
 	p, err := shown()
 	if err != nil {
 		t.Fatal(err)

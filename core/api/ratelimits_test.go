@@ -7,7 +7,7 @@ import (
 )
 
 // What a registry's hosts allow is a field of the registry, and absent where nothing is known.
-func TestRateLimits(t *testing.T) {
+func TestRegistryRateLimits(t *testing.T) {
 	w := start(t, nil)
 	want := `[{"host":"auth.docker.io","pausedUntil":"2026-01-02T03:04:05.000Z"},` +
 		`{"at":"2026-01-02T03:04:05.000Z","host":"registry-1.docker.io","limit":100,"remaining":0,"source":"192.0.2.7 ***","windowSeconds":21600}]`

@@ -89,7 +89,7 @@ func (w *testServer) routes() map[string]struct {
 	return all
 }
 
-func TestEveryRouteAnswersAsDocumented(t *testing.T) {
+func TestEveryRouteRespondsAsDocumented(t *testing.T) {
 	w := start(t, nil)
 	w.put(nginx(), redis())
 	all := everyRoute(w)
@@ -148,7 +148,7 @@ func TestNamesInPaths(t *testing.T) {
 	w.do("POST", "/api/containers//watch", "").fails(404, "Container not found")
 }
 
-func TestHead(t *testing.T) {
+func TestHeadRespondsAsGet(t *testing.T) {
 	w := start(t, nil)
 	w.put(nginx())
 	for operation, r := range w.routes() {
@@ -169,7 +169,7 @@ func TestHead(t *testing.T) {
 	}
 }
 
-func TestOptionsTellsTheMethods(t *testing.T) {
+func TestOptionsListsMethods(t *testing.T) {
 	w := start(t, nil)
 	for path, want := range map[string]string{
 		"/api/containers":         "GET, HEAD",
@@ -189,7 +189,7 @@ func TestOptionsTellsTheMethods(t *testing.T) {
 
 var methods = []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "QUERY", "PROPFIND"}
 
-func TestRefusedMethods(t *testing.T) {
+func TestMethodNotAllowed(t *testing.T) {
 	w := start(t, nil)
 	for operation, r := range w.routes() {
 		path := strings.TrimPrefix(operation, strings.Fields(operation)[0]+" ")
@@ -244,8 +244,8 @@ func TestUnknownPaths(t *testing.T) {
 	w.get("/api/types/colour").fails(404, "watcher, registry or trigger")
 }
 
-// TestNothingIsCached: every section but the page for people says so, in its errors too.
-func TestNothingIsCached(t *testing.T) {
+// TestResponsesAreNotCached: every section but the page for people says so, in its errors too.
+func TestResponsesAreNotCached(t *testing.T) {
 	w := start(t, nil)
 	for path, status := range map[string]int{"/api/containers": 200, "/API/app/": 200, "/health": 200, "/metrics": 200, "/auth/user": 200, "/api/containers/x": 404, "/api/watchers/docker": 404} {
 		h := w.get(path).want(status).header

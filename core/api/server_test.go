@@ -14,8 +14,8 @@ import (
 	"github.com/hashicorp/go-hclog"
 )
 
-// TestStopLetsRequestsEnd: what is under way is answered, what waits for a check is told, nothing new is taken.
-func TestStopLetsRequestsEnd(t *testing.T) {
+// TestGracefulShutdownDrainsRequests: what is under way is answered, what waits for a check is told, nothing new is taken.
+func TestGracefulShutdownDrainsRequests(t *testing.T) {
 	w := start(t, nil)
 	w.put(nginx())
 	running, release := make(chan struct{}), make(chan struct{})
@@ -62,8 +62,8 @@ func (p pipes) Accept() (net.Conn, error) {
 func (p pipes) Close() error   { close(p.closed); return nil }
 func (p pipes) Addr() net.Addr { return &net.TCPAddr{} }
 
-// TestStopCancelsWhatDoesNotEnd: after the time that requests have, they are cancelled.
-func TestStopCancelsWhatDoesNotEnd(t *testing.T) {
+// TestGracefulShutdownCancelsAfterDrainTime: after the time that requests have, they are cancelled.
+func TestGracefulShutdownCancelsAfterDrainTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		run, cancelRun := context.WithCancel(t.Context())
 		quiet, endQuiet := context.WithCancel(t.Context())
@@ -130,8 +130,8 @@ func TestLoopback(t *testing.T) {
 	}
 }
 
-// TestTriggersEndWithTheServer: they outlive their request, but not the server.
-func TestTriggersEndWithTheServer(t *testing.T) {
+// TestTriggerRunOutlivesRequestNotServer: they outlive their request, but not the server.
+func TestTriggerRunOutlivesRequestNotServer(t *testing.T) {
 	w := start(t, nil)
 	w.put(nginx())
 	w.triggers.run = func(ctx context.Context) error { return ctx.Err() }

@@ -37,7 +37,7 @@ func (b brokenStore) Retry(context.Context, int64) error                        
 func (b brokenStore) OldestEvent(context.Context) (int64, error)                { return 0, b.err }
 func (b brokenStore) Events(context.Context, int64, int) ([]event.Event, error) { return nil, b.err }
 
-func TestBrokenStore(t *testing.T) {
+func TestStoreErrorGets500(t *testing.T) {
 	w := start(t, nil, func(o *testOptions) {
 		o.breakStore(errors.New("store.db: no such table: runtime error"))
 	})
@@ -54,7 +54,7 @@ func TestBrokenStore(t *testing.T) {
 	}
 }
 
-func TestFullDisk(t *testing.T) {
+func TestFullDiskGets507(t *testing.T) {
 	w := start(t, nil, func(o *testOptions) {
 		o.breakStore(fmt.Errorf("save containers: %w: free space on the disk that holds the store", store.ErrFull))
 	})
@@ -63,8 +63,8 @@ func TestFullDisk(t *testing.T) {
 	same(t, "containers", w.get("/api/containers").want(200).names(), []string{"nginx"})
 }
 
-// TestSilentStore: a store that does not respond is no wrong password.
-func TestSilentStore(t *testing.T) {
+// TestStoreErrorIsNotBadCredentials: a store that does not respond is no wrong password.
+func TestStoreErrorIsNotBadCredentials(t *testing.T) {
 	w := startWithLogin(t, nil)
 	cookie := w.session()
 	if err := w.store.Close(); err != nil {

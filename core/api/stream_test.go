@@ -94,7 +94,7 @@ func (l *listener) want(id, name string) received {
 	return m
 }
 
-func TestStream(t *testing.T) {
+func TestStreamSendsEvents(t *testing.T) {
 	w := start(t, nil)
 	w.commitEvents(checked("before"))
 	l := w.listen(t, "/api/events")
@@ -113,10 +113,10 @@ func TestStream(t *testing.T) {
 	same(t, "its id", e.ID, int64(3))
 }
 
-// TestStreamTellsWhenToComeBack: how long a browser waits before it connects
+// TestStreamSendsRetry: how long a browser waits before it connects
 // again stands on a line of its own before the first event (WHATWG HTML,
 // section 9.2.6); else each browser waits as long as it likes.
-func TestStreamTellsWhenToComeBack(t *testing.T) {
+func TestStreamSendsRetry(t *testing.T) {
 	w := start(t, nil)
 	for _, headers := range [][]string{nil, {"Last-Event-ID", "0"}, {"Last-Event-ID", "77"}} {
 		l := w.listen(t, "/api/events", headers...)
@@ -129,7 +129,7 @@ func TestStreamTellsWhenToComeBack(t *testing.T) {
 	}
 }
 
-func TestStreamReplays(t *testing.T) {
+func TestStreamReplaysFromLastEventID(t *testing.T) {
 	w := start(t, nil)
 	for range 250 {
 		w.commitEvents(checked("local"))
@@ -150,7 +150,7 @@ func TestStreamReplays(t *testing.T) {
 	w.listen(t, "/api/events", "Last-Event-ID", "nonsense").want("251", "")
 }
 
-func TestStreamResets(t *testing.T) {
+func TestStreamResetsWhenReplayIsImpossible(t *testing.T) {
 	w := start(t, nil)
 	for range 12 {
 		events := make([]event.Event, 100)
@@ -172,7 +172,7 @@ func TestStreamResets(t *testing.T) {
 	w.listen(t, "/api/events", "Last-Event-ID", "1200").want("1200", "")
 }
 
-func TestStreamsEndWhenTheServerStops(t *testing.T) {
+func TestStreamEndsAtShutdown(t *testing.T) {
 	w := start(t, nil)
 	l := w.listen(t, "/api/events")
 	l.want("0", "")
@@ -267,7 +267,7 @@ func streaming(ctx context.Context, log *eventLog, bus *event.Bus, to *reader) (
 	return done
 }
 
-func TestStreamBeats(t *testing.T) {
+func TestStreamHeartbeat(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, leave := context.WithCancel(t.Context())
 		to := &reader{header: http.Header{}}
@@ -296,8 +296,8 @@ func (o *oneToken) Token(_ context.Context, hash []byte) (store.Token, error) {
 
 func (o *oneToken) UseToken(context.Context, int64, time.Time) error { return nil }
 
-// TestStreamEndsWithItsLogin: who is not let in any more does not go on listening.
-func TestStreamEndsWithItsLogin(t *testing.T) {
+// TestStreamEndsWhenTokenIsRevoked: who is not let in any more does not go on listening.
+func TestStreamEndsWhenTokenIsRevoked(t *testing.T) {
 	conf, err := config.Load(config.Input{Environ: []string{"HOME=/h", "WUD_AUTH_BASIC_MAIN_USER=ana"}})
 	if err != nil {
 		t.Fatal(err)
@@ -330,8 +330,8 @@ func TestStreamEndsWithItsLogin(t *testing.T) {
 	})
 }
 
-// TestStreamDropsWhoDoesNotRead: a client that stopped reading is given up, and nobody else waits for it.
-func TestStreamDropsWhoDoesNotRead(t *testing.T) {
+// TestStreamDropsStalledReader: a client that stopped reading is given up, and nobody else waits for it.
+func TestStreamDropsStalledReader(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		log, bus := &eventLog{}, new(event.Bus)
 		slow, quick := &reader{header: http.Header{}}, &reader{header: http.Header{}}

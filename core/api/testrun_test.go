@@ -25,7 +25,7 @@ func (f fakeTestRuns) Preview(context.Context, *component.Trigger) (testrun.Resu
 	return testrun.Result{}, f.err
 }
 
-func TestTrials(t *testing.T) {
+func TestTestRun(t *testing.T) {
 	w := start(t, nil)
 	for path, want := range map[string]string{
 		"/api/watchers/docker/local/test":   `watcher.docker.local ""`,
@@ -48,7 +48,7 @@ func TestTrials(t *testing.T) {
 }
 
 // A trial that fails says why, without secrets; a wrong request is another matter.
-func TestFailedTrials(t *testing.T) {
+func TestFailedTestRun(t *testing.T) {
 	for name, test := range map[string]struct {
 		err    error
 		status int

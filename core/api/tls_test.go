@@ -69,7 +69,7 @@ func TestTLS(t *testing.T) {
 	same(t, "plain HTTP", plain.StatusCode, 400)
 }
 
-func TestListenTellsWhatIsWrong(t *testing.T) {
+func TestListenErrorsNameSetting(t *testing.T) {
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

@@ -27,9 +27,9 @@ func given(t *testing.T, w *world, r *http.Request) *http.Cookie {
 	return nil
 }
 
-// TestCookieFollowsThePublicAddress: whatever port a proxy leaves in Host, and
+// TestSessionCookieNamePathAndSecure: whatever port a proxy leaves in Host, and
 // only under the name of public.url.
-func TestCookieFollowsThePublicAddress(t *testing.T) {
+func TestSessionCookieNamePathAndSecure(t *testing.T) {
 	const https, http = "DOGWATCH_PUBLIC_URL=https://dog.example.org/watch/", "DOGWATCH_PUBLIC_URL=http://nas.lan:8080"
 	for _, test := range []struct {
 		settings     []string
@@ -72,9 +72,9 @@ func TestCookieFollowsThePublicAddress(t *testing.T) {
 	}
 }
 
-// TestCookiesOfOthers: what other programs on the host keep in the browser, even
+// TestSessionCookieIgnoresForeignCookies: what other programs on the host keep in the browser, even
 // under our names, neither disturbs a session nor is touched.
-func TestCookiesOfOthers(t *testing.T) {
+func TestSessionCookieIgnoresForeignCookies(t *testing.T) {
 	w := start(t, ana...)
 	post := func(cookies ...string) *http.Request {
 		r := httptest.NewRequest("POST", "/", nil)

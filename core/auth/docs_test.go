@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestDocumentation: the page for people names every option, scheme and event there is.
-func TestDocumentation(t *testing.T) {
+// TestDocsNameEveryOption: the page for people names every option, scheme and event there is.
+func TestDocsNameEveryOption(t *testing.T) {
 	page := documentation(t)
 	names := []string{"server.trustedproxies", "server.metrics.auth", "auth.login", "auth.failed", "auth.logout", "auth.token.created", "auth.token.revoked", "POST /auth/remember", "GET /api/sessions"}
 	for _, typ := range []string{"basic", "oidc"} {

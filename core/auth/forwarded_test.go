@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestAddress: what a peer says of whom it speaks for counts only if it is a trusted proxy.
-func TestAddress(t *testing.T) {
+// TestClientAddressTrustsOnlyProxies: what a peer says of whom it speaks for counts only if it is a trusted proxy.
+func TestClientAddressTrustsOnlyProxies(t *testing.T) {
 	w := start(t, "DOGWATCH_SERVER_TRUSTEDPROXIES=10.0.0.0/8,fd00::/8,192.0.2.7")
 	for _, test := range []struct{ peerAddress, forwarded, want string }{
 		{"198.51.100.9:1", "", "198.51.100.9"},
@@ -36,7 +36,7 @@ func TestAddress(t *testing.T) {
 	same(t, "the network of an IPv6 address", w.auth.rateKey(r), "2001:db8:1:2::/64")
 }
 
-func TestPublicAddress(t *testing.T) {
+func TestPublicURL(t *testing.T) {
 	for _, test := range []struct {
 		settings    []string
 		peerAddress string

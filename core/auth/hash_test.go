@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestHashes: the values were made with openssl passwd, or are test vectors of the reference implementations.
-func TestHashes(t *testing.T) {
+// TestHashFormats: the values were made with openssl passwd, or are test vectors of the reference implementations.
+func TestHashFormats(t *testing.T) {
 	for text, right := range map[string]string{
 		cheap:                                   password,
 		"$apr1$lcnrb7ca$Kpeabt2iBzn2c.g5a.YaP.": password,
@@ -36,7 +36,7 @@ func TestHashes(t *testing.T) {
 	}
 }
 
-func TestHashOfAPassword(t *testing.T) {
+func TestHashPassword(t *testing.T) {
 	for _, scheme := range Schemes() {
 		text, err := Hash(password, scheme)
 		if err != nil {
@@ -59,8 +59,8 @@ func TestHashOfAPassword(t *testing.T) {
 	}
 }
 
-// TestWrongHashes: nothing that looks like a hash is taken for a password in clear, and no error repeats it.
-func TestWrongHashes(t *testing.T) {
+// TestParseHashRejectsMalformed: nothing that looks like a hash is taken for a password in clear, and no error repeats it.
+func TestParseHashRejectsMalformed(t *testing.T) {
 	for text, part := range map[string]string{
 		"$$2y$$10$$abcdefghijklmnopqrstuv": "doubled",
 		"$2y$10$short":                     "60 characters",

@@ -53,8 +53,8 @@ func startProvider(t *testing.T, settings ...string) (*world, *oidctest.Provider
 
 const begin = "/auth/oidc/home/redirect"
 
-// TestProviderLogin goes the whole way: to the provider, back, and out.
-func TestProviderLogin(t *testing.T) {
+// TestOIDCLogin goes the whole way: to the provider, back, and out.
+func TestOIDCLogin(t *testing.T) {
 	w, m := startProvider(t)
 	c := w.browser()
 	var seen []*url.URL
@@ -98,8 +98,8 @@ func (w *world) tried(c *http.Client, m *oidctest.Provider, p *person) string {
 	return w.get(c, begin)
 }
 
-// TestWhoMayLogIn has the lists of users and groups, and the claims that they look at.
-func TestWhoMayLogIn(t *testing.T) {
+// TestOIDCAllowedUsersAndGroups has the lists of users and groups, and the claims that they look at.
+func TestOIDCAllowedUsersAndGroups(t *testing.T) {
 	jane := map[string]any{"email": "jane@example.org", "email_verified": true, "preferred_username": "jane", "groups": []string{"staff", "ops"},
 		"realm_access": map[string]any{"roles": []string{"dog"}}, "team": "red"}
 	unverified := maps.Clone(jane)
@@ -149,8 +149,8 @@ func TestWhoMayLogIn(t *testing.T) {
 	}
 }
 
-// TestWrongAnswers: what a provider, or somebody in its place, answers wrongly lets nobody in.
-func TestWrongAnswers(t *testing.T) {
+// TestOIDCRejectsInvalidTokens: what a provider, or somebody in its place, answers wrongly lets nobody in.
+func TestOIDCRejectsInvalidTokens(t *testing.T) {
 	claims := map[string]any{"email": "jane@example.org"}
 	spoilt := func(spoil func(map[string]any)) *person {
 		return &person{subject: "4711", claims: claims, spoil: spoil}
@@ -185,8 +185,8 @@ func TestWrongAnswers(t *testing.T) {
 	}
 }
 
-// TestWrongState: an answer that was asked for by somebody else, or never, is refused.
-func TestWrongState(t *testing.T) {
+// TestOIDCRejectsWrongState: an answer that was asked for by somebody else, or never, is refused.
+func TestOIDCRejectsWrongState(t *testing.T) {
 	w, _ := startProvider(t)
 	stop := func(c *http.Client) *url.URL { // goes to the provider and not back
 		c.CheckRedirect = func(r *http.Request, via []*http.Request) error {
@@ -249,8 +249,8 @@ func TestWrongState(t *testing.T) {
 	}
 }
 
-// TestNowhereElse: a link to our login leads back to us.
-func TestNowhereElse(t *testing.T) {
+// TestLoginRejectsOpenRedirect: a link to our login leads back to us.
+func TestLoginRejectsOpenRedirect(t *testing.T) {
 	w, m := startProvider(t)
 	for _, next := range []string{"https://evil.example.org/", "//evil.example.org", "/\\evil.example.org", "javascript:x"} {
 		c := w.browser()
@@ -263,8 +263,8 @@ func TestNowhereElse(t *testing.T) {
 	}
 }
 
-// TestNoSecretLeaves: neither the log nor the events nor an answer has a secret.
-func TestNoSecretLeaves(t *testing.T) {
+// TestOIDCSecretsAreNotLogged: neither the log nor the events nor an answer has a secret.
+func TestOIDCSecretsAreNotLogged(t *testing.T) {
 	w, m := startProvider(t, ana...)
 	c := w.browser()
 	var answers strings.Builder

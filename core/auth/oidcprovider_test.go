@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// TestProviderTrouble: a provider that is down or is not one is told from wrong credentials, comes back, and takes nothing down.
-func TestProviderTrouble(t *testing.T) {
+// TestOIDCProviderFailures: a provider that is down or is not one is told from wrong credentials, comes back, and takes nothing down.
+func TestOIDCProviderFailures(t *testing.T) {
 	w, m := startProvider(t, ana...)
 	m.Shutdown()
 	c := w.browser()
@@ -69,9 +69,9 @@ func TestProviderTrouble(t *testing.T) {
 	}
 }
 
-// TestLogoutAtProvider: people are sent to where they log out of the provider, also
+// TestOIDCLogoutURL: people are sent to where they log out of the provider, also
 // after a restart, and come back from there if that is wanted.
-func TestLogoutAtProvider(t *testing.T) {
+func TestOIDCLogoutURL(t *testing.T) {
 	mux := http.NewServeMux()
 	server := newServer(t, mux)
 	mux.HandleFunc("/.well-known/openid-configuration", func(rw http.ResponseWriter, r *http.Request) {
@@ -102,8 +102,8 @@ func TestLogoutAtProvider(t *testing.T) {
 	}
 }
 
-// TestProviderGoesAndComes: what was known of a provider lasts while it is away, and logins fail with a reason.
-func TestProviderGoesAndComes(t *testing.T) {
+// TestOIDCProviderOutageKeepsSettings: what was known of a provider lasts while it is away, and logins fail with a reason.
+func TestOIDCProviderOutageKeepsSettings(t *testing.T) {
 	w, m := startProvider(t)
 	c := w.browser()
 	same(t, "login", w.tried(c, m, &person{subject: "1", claims: map[string]any{}}), "1 oidc.home manage")
@@ -131,8 +131,8 @@ func TestProviderGoesAndComes(t *testing.T) {
 	}
 }
 
-// TestSettingsAreReadAgain: as often as ttl says.
-func TestSettingsAreReadAgain(t *testing.T) {
+// TestOIDCDiscoveryTTL: as often as ttl says.
+func TestOIDCDiscoveryTTL(t *testing.T) {
 	for ttl, want := range map[string]int{"60": 3, "0": 5, "-1": 1} {
 		var read atomic.Int32
 		mux := http.NewServeMux()
@@ -155,8 +155,8 @@ func TestSettingsAreReadAgain(t *testing.T) {
 	}
 }
 
-// TestOtherName: a login begins under the name that the provider sends people back to.
-func TestOtherName(t *testing.T) {
+// TestOIDCBeginsUnderPublicURL: a login begins under the name that the provider sends people back to.
+func TestOIDCBeginsUnderPublicURL(t *testing.T) {
 	w, _ := startProvider(t, "DOGWATCH_PUBLIC_URL=https://dog.example.org/x")
 	c := w.browser()
 	c.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }

@@ -32,9 +32,9 @@ func (w *world) from(address, user, password string) error {
 	return err
 }
 
-// TestGuessingNetworkLocksNobodyElseOut: one network may guess for as long as
+// TestThrottlingOfOneNetworkSparesOthers: one network may guess for as long as
 // it likes, and the user gets in from every other one.
-func TestGuessingNetworkLocksNobodyElseOut(t *testing.T) {
+func TestThrottlingOfOneNetworkSparesOthers(t *testing.T) {
 	for name, guesser := range map[string]func(i int) string{
 		"one address":      func(int) string { return "203.0.113.9" },
 		"one IPv6 network": func(i int) string { return fmt.Sprintf("2001:db8::%x:1", i+1) },
@@ -60,9 +60,9 @@ func TestGuessingNetworkLocksNobodyElseOut(t *testing.T) {
 	}
 }
 
-// TestGuessesFromManyNetworks: from everywhere together a user is guessed at no
+// TestThrottlingOfUserFromManyNetworks: from everywhere together a user is guessed at no
 // faster than userPause allows; where the user has logged in before, the user gets in.
-func TestGuessesFromManyNetworks(t *testing.T) {
+func TestThrottlingOfUserFromManyNetworks(t *testing.T) {
 	w := proxied(t)
 	if err := w.from("198.51.100.1", "ana", password); err != nil {
 		t.Fatal(err)
@@ -87,9 +87,9 @@ func TestGuessesFromManyNetworks(t *testing.T) {
 	}
 }
 
-// TestKnownPasswordIsNoWayAroundTheLimit: a password that was right before does
+// TestThrottlingRefusesCachedPassword: a password that was right before does
 // not get in where too many others were tried.
-func TestKnownPasswordIsNoWayAroundTheLimit(t *testing.T) {
+func TestThrottlingRefusesCachedPassword(t *testing.T) {
 	w := proxied(t)
 	if err := w.from("198.51.100.1", "ana", password); err != nil {
 		t.Fatal(err)
@@ -105,9 +105,9 @@ func TestKnownPasswordIsNoWayAroundTheLimit(t *testing.T) {
 	}
 }
 
-// TestRefusedGuessesGoOnBeingLogged: fail2ban must see who does not stop, and
+// TestThrottledLoginsAreSampledInLog: fail2ban must see who does not stop, and
 // the log and the store must not grow with every guess.
-func TestRefusedGuessesGoOnBeingLogged(t *testing.T) {
+func TestThrottledLoginsAreSampledInLog(t *testing.T) {
 	w := proxied(t)
 	const guesses = 5000
 	for i := range guesses {
@@ -159,8 +159,8 @@ func (c *counting) matches(string) bool {
 	return false
 }
 
-// TestOnePasswordIsHashedAtATime: argon2id takes much memory for each.
-func TestOnePasswordIsHashedAtATime(t *testing.T) {
+// TestPasswordHashingIsSerialized: argon2id takes much memory for each.
+func TestPasswordHashingIsSerialized(t *testing.T) {
 	p := newPasswords()
 	h := &counting{started: make(chan struct{}, 8), release: make(chan struct{})}
 	p.users = []account{{user: "ana", hash: h}}
@@ -179,9 +179,9 @@ func TestOnePasswordIsHashedAtATime(t *testing.T) {
 	}
 }
 
-// TestCancelledLoginIsNoGuess: whoever leaves while waiting for the turn of the
+// TestCancelledLoginIsNotCounted: whoever leaves while waiting for the turn of the
 // password neither fails nor uses up an attempt.
-func TestCancelledLoginIsNoGuess(t *testing.T) {
+func TestCancelledLoginIsNotCounted(t *testing.T) {
 	w := proxied(t)
 	w.auth.passwords.hashing <- struct{}{} // busy
 	gone, cancel := context.WithCancel(t.Context())
@@ -203,9 +203,9 @@ func TestCancelledLoginIsNoGuess(t *testing.T) {
 	}
 }
 
-// TestForeignCallbacksCostTheVisitorNothing: any page can have its visitors ask
+// TestOIDCForeignCallbackIsNotCounted: any page can have its visitors ask
 // for the address that providers send people back to.
-func TestForeignCallbacksCostTheVisitorNothing(t *testing.T) {
+func TestOIDCForeignCallbackIsNotCounted(t *testing.T) {
 	w, m := startProvider(t, ana...)
 	for i := range 3 * networkBurst {
 		got := w.get(w.browser(), fmt.Sprintf("/auth/oidc/home/cb?code=x&state=%d", i))

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-func TestLimiter(t *testing.T) {
+func TestRateLimiter(t *testing.T) {
 	l := newLimiter(64, 3, time.Minute)
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	for i := range 3 {

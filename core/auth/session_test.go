@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-func TestOpenServer(t *testing.T) {
+func TestIdentifyWithoutConfiguredLogin(t *testing.T) {
 	w := start(t)
 	if !w.auth.Open() || len(w.auth.Problems()) > 0 {
 		t.Error(w.auth.Problems())
@@ -25,8 +25,8 @@ func TestOpenServer(t *testing.T) {
 	same(t, "strategies", len(w.auth.Strategies()), 1)
 }
 
-// TestFailsClosed: a login that was asked for and does not work opens nothing.
-func TestFailsClosed(t *testing.T) {
+// TestMisconfiguredLoginFailsClosed: a login that was asked for and does not work opens nothing.
+func TestMisconfiguredLoginFailsClosed(t *testing.T) {
 	for setting, problem := range map[string]string{
 		"WUD_AUTH_BASIC_MAIN_USER=ana":           "auth.basic.main.hash: is required",
 		"WUD_AUTH_BASIC_MAIN_HASH=":              "nobody can log in",
@@ -54,7 +54,7 @@ func TestFailsClosed(t *testing.T) {
 	same(t, "right password", both.basic("ana", password), "ana basic.main manage")
 }
 
-func TestBasic(t *testing.T) {
+func TestBasicAuthentication(t *testing.T) {
 	w := start(t, append(ana, "WUD_AUTH_BASIC_OTHER_USER=Bob", "WUD_AUTH_BASIC_OTHER_HASH=with:colons in it")...)
 	if !contains(w.auth.Problems(), "auth.basic.other.hash: is a password in clear") {
 		t.Error(w.auth.Problems())
@@ -82,7 +82,7 @@ func TestBasic(t *testing.T) {
 	same(t, "failures of strangers", count(w.trail(), "auth.failed unknown user basic"), 3)
 }
 
-func TestBruteForce(t *testing.T) {
+func TestLoginThrottling(t *testing.T) {
 	w := start(t, ana...)
 	guess := func(user string, n int) (refused int) {
 		for i := range n {
@@ -120,8 +120,8 @@ func TestBruteForce(t *testing.T) {
 	}
 }
 
-// TestManyAddresses: guesses from everywhere are slowed down by user, and how many are recorded has an end.
-func TestManyAddresses(t *testing.T) {
+// TestThrottlingBoundsRecordedFailures: guesses from everywhere are slowed down by user, and how many are recorded has an end.
+func TestThrottlingBoundsRecordedFailures(t *testing.T) {
 	w := start(t, append(ana, "DOGWATCH_SERVER_TRUSTEDPROXIES=127.0.0.1,::1")...)
 	attempts := 0
 	for i := range 400 {
@@ -141,7 +141,7 @@ func TestManyAddresses(t *testing.T) {
 	}
 }
 
-func TestSessions(t *testing.T) {
+func TestSessionLifetime(t *testing.T) {
 	w := start(t, ana...)
 	c := w.browser()
 	same(t, "before", w.get(c, "/"), "nothing")
@@ -182,8 +182,8 @@ func TestSessions(t *testing.T) {
 	}
 }
 
-// TestFixation: a login never takes over an id that was there before, and ends its session.
-func TestFixation(t *testing.T) {
+// TestLoginPreventsSessionFixation: a login never takes over an id that was there before, and ends its session.
+func TestLoginPreventsSessionFixation(t *testing.T) {
 	w := start(t, ana...)
 	c := w.browser()
 	u, _ := url.Parse(w.url)
@@ -221,7 +221,7 @@ func TestChangedPasswordEndsSessions(t *testing.T) {
 	}
 }
 
-func TestOneUserHasNotEndlessSessions(t *testing.T) {
+func TestSessionsPerUserAreBounded(t *testing.T) {
 	w := start(t, ana...)
 	oldest := w.browser()
 	w.login(oldest, "ana", password)
@@ -232,7 +232,7 @@ func TestOneUserHasNotEndlessSessions(t *testing.T) {
 	same(t, "the oldest", w.get(oldest, "/"), "nothing")
 }
 
-func TestCookies(t *testing.T) {
+func TestSessionCookieAttributes(t *testing.T) {
 	for _, test := range []struct {
 		settings    []string
 		peerAddress string

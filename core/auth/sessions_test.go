@@ -31,8 +31,8 @@ func (w *world) sessions(r *http.Request) []Session {
 	return all
 }
 
-// TestSessionsPeopleEnd: each is listed without its secret, and ends when somebody says so.
-func TestSessionsPeopleEnd(t *testing.T) {
+// TestEndSession: each is listed without its secret, and ends when somebody says so.
+func TestEndSession(t *testing.T) {
 	w := start(t, append(ana, "WUD_AUTH_BASIC_OTHER_USER=bob", "WUD_AUTH_BASIC_OTHER_HASH="+cheap)...)
 	desk, phone, bobs := w.browser(), w.browser(), w.browser()
 	began := w.now()
@@ -160,8 +160,8 @@ func withCookies(answer *httptest.ResponseRecorder) *http.Request {
 	return r
 }
 
-// TestMaxAge: whoever is gone at the provider is out after that time, used or not.
-func TestMaxAge(t *testing.T) {
+// TestOIDCMaxAgeEndsSession: whoever is gone at the provider is out after that time, used or not.
+func TestOIDCMaxAgeEndsSession(t *testing.T) {
 	for setting, want := range map[string]time.Duration{"": 24 * time.Hour, "2h": 2 * time.Hour, "10000h": 90 * 24 * time.Hour} {
 		w, m := startProvider(t, "DOGWATCH_AUTH_OIDC_HOME_MAXAGE="+setting)
 		c := w.browser()

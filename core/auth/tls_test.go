@@ -13,8 +13,8 @@ import (
 	"testing"
 )
 
-// TestOwnAuthority: a provider whose certificate only its operator trusts.
-func TestOwnAuthority(t *testing.T) {
+// TestOIDCCustomCA: a provider whose certificate only its operator trusts.
+func TestOIDCCustomCA(t *testing.T) {
 	server := httptest.NewUnstartedServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		self := "https://" + r.Host
 		fmt.Fprintf(rw, `{"issuer":%q,"authorization_endpoint":%q,"token_endpoint":%q,"jwks_uri":%q}`, self, self+"/a", self+"/t", self+"/k")
