@@ -86,7 +86,7 @@ func (w *testServer) session() string {
 	return ""
 }
 
-// TestAccessMatrix asks for every route as everybody.
+// TestAccessMatrix requests every route as every kind of caller.
 func TestAccessMatrix(t *testing.T) {
 	w := startWithLogin(t, nil)
 	w.put(nginx(), redis())
@@ -101,7 +101,7 @@ func TestAccessMatrix(t *testing.T) {
 		headers func() []string
 		may     auth.Scope
 	}{
-		"nobody":         {func() []string { return nil }, auth.Nothing},
+		"no caller":      {func() []string { return nil }, auth.Nothing},
 		"wrong password": {func() []string { return []string{"Authorization", basic("ana", "wrong")} }, auth.Nothing},
 		"no credentials": {func() []string { return []string{"Authorization", "Basic !!!"} }, auth.Nothing},
 		"other scheme":   {func() []string { return []string{"Authorization", "Digest username=ana"} }, auth.Nothing},
@@ -120,7 +120,7 @@ func TestAccessMatrix(t *testing.T) {
 		needed, listed := level[operation]
 		r, known := all[operation]
 		if !listed || !known {
-			t.Errorf("%s has no level here: say who may use it", operation)
+			t.Errorf("%s has no level here: add it to levels", operation)
 			continue
 		}
 		method, _, _ := strings.Cut(operation, " ")
@@ -139,14 +139,14 @@ func TestAccessMatrix(t *testing.T) {
 			got := w.do(method, r.path, r.body, caller.headers()...)
 			rejectCredentials := got.status == http.StatusUnauthorized || got.status == http.StatusForbidden
 			if want == 0 && rejectCredentials || want != 0 && got.status != want {
-				t.Errorf("%s as %s answers %d, want %d: %s", operation, name, got.status, want, got.body)
+				t.Errorf("%s as %s gets %d, want %d: %s", operation, name, got.status, want, got.body)
 			}
 			if want != 0 && operation != "GET /metrics" && strings.Contains(string(got.body), "nginx") {
-				t.Errorf("%s tells %s: %s", operation, name, got.body)
+				t.Errorf("%s shows %s: %s", operation, name, got.body)
 			}
 			if method == "GET" && want != 0 {
 				if head := w.do("HEAD", r.path, "", caller.headers()...); head.status != want {
-					t.Errorf("HEAD %s as %s answers %d, want %d", r.path, name, head.status, want)
+					t.Errorf("HEAD %s as %s gets %d, want %d", r.path, name, head.status, want)
 				}
 			}
 		}
@@ -163,30 +163,30 @@ func TestAccessMatrix(t *testing.T) {
 	same(t, "levels of no route", len(known), 0)
 }
 
-// TestUnknownPathsRequireLogin: even what is not there is nobody's business; then /api/v1 is exactly 404.
+// TestUnknownPathsRequireLogin: without a login a missing path gets 401; with one, /api/v1 gets exactly 404.
 func TestUnknownPathsRequireLogin(t *testing.T) {
 	w := startWithLogin(t, nil)
 	for _, path := range []string{"/api", "/api/v1", "/api/v1/containers", "/api/nope", "/auth", "/auth/nope", "/metrics/x", "/api/../api/containers", "//api/containers", "/API/Containers/", "/x"} {
 		for _, method := range methods {
 			if got := w.do(method, path, ""); got.status != http.StatusUnauthorized {
-				t.Errorf("%s %s answers %d to nobody", method, path, got.status)
+				t.Errorf("%s %s gets %d without credentials", method, path, got.status)
 			}
 		}
 	}
-	who := []string{"Authorization", basic("ana", ownPassword)}
+	ana := []string{"Authorization", basic("ana", ownPassword)}
 	for _, path := range []string{"/api/v1", "/api/v1/containers", "/api/v1/app", "/api/nope"} {
-		w.get(path, who...).fails(404)
+		w.get(path, ana...).fails(404)
 		w.get(path, "Authorization", "Bearer "+w.token(auth.Read, time.Time{})).fails(404)
 	}
-	w.do("PUT", "/api/containers", "", who...).fails(405)
+	w.do("PUT", "/api/containers", "", ana...).fails(405)
 }
 
-// TestPasswordChallengeOnlyForPrograms: programs are asked for a password, browsers not, which would open a window over the login page.
+// TestPasswordChallengeOnlyForPrograms: browsers would show a dialog over the login page.
 func TestPasswordChallengeOnlyForPrograms(t *testing.T) {
 	w := startWithLogin(t, nil)
 	for _, test := range []struct {
-		headers []string
-		asked   bool
+		headers   []string
+		requested bool
 	}{
 		{nil, true},
 		{[]string{"User-Agent", "curl/8.10"}, true},
@@ -198,7 +198,7 @@ func TestPasswordChallengeOnlyForPrograms(t *testing.T) {
 		{[]string{"HX-Request", "true"}, false},
 	} {
 		got := w.get("/api/containers", test.headers...).fails(401).header.Get("WWW-Authenticate")
-		if (got != "") != test.asked {
+		if (got != "") != test.requested {
 			t.Errorf("%v: %q", test.headers, got)
 		}
 	}
@@ -241,7 +241,7 @@ func TestLoginThrottlingGets429(t *testing.T) {
 		w.do("POST", "/auth/login", "", "Authorization", basic("ana", ownPassword)),
 	} {
 		if got.fails(429, "too many wrong logins").header.Get("Retry-After") == "" {
-			t.Error("nobody says how long to wait")
+			t.Error("Retry-After is missing")
 		}
 	}
 	// Those with a token do not suffer.
@@ -257,16 +257,16 @@ func TestMetricsWithoutLogin(t *testing.T) {
 
 func TestTokenRoutes(t *testing.T) {
 	w := startWithLogin(t, nil)
-	who := []string{"Cookie", w.session(), "Content-Type", "application/json"}
-	same(t, "none", string(w.get("/api/tokens", who...).want(200).body), "[]")
+	ana := []string{"Cookie", w.session(), "Content-Type", "application/json"}
+	same(t, "none", string(w.get("/api/tokens", ana...).want(200).body), "[]")
 	ends := time.Now().Add(time.Hour).UTC().Format(time.RFC3339)
-	made := w.do("POST", "/api/tokens", `{"name":"home page","expiresAt":"`+ends+`"}`, who...).want(201).object()
+	made := w.do("POST", "/api/tokens", `{"name":"home page","expiresAt":"`+ends+`"}`, ana...).want(201).object()
 	secret, _ := made["token"].(string)
 	same(t, "made", []any{made["name"], made["scope"], made["createdBy"], made["expired"], len(secret)}, []any{"home page", "read", "ana", false, 46})
 	w.get("/api/summary", "Authorization", "Bearer "+secret).want(200)
 	w.do("POST", "/api/containers/watch", "", "Authorization", "Bearer "+secret).fails(403, `"home page" may only read`)
 	w.do("POST", "/api/tokens", `{"name":"more"}`, "Authorization", "Bearer "+w.token(auth.Write, time.Time{})).fails(403, "dogwatch token create")
-	listed := w.get("/api/tokens", who...).want(200)
+	listed := w.get("/api/tokens", ana...).want(200)
 	if strings.Contains(string(listed.body), secret) || strings.Contains(string(listed.body), "dw_") {
 		t.Errorf("the secret is shown again: %s", listed.body)
 	}
@@ -274,30 +274,30 @@ func TestTokenRoutes(t *testing.T) {
 		`{}`: "name", `{"name":"x","scope":"admin"}`: "scope", `{"name":"x","expiresAt":"2001-01-01T00:00:00Z"}`: "expires", `{"name":7}`: "name",
 		``: "name", `{"name":"x","expiresAt":"soon"}`: "", `[`: "JSON",
 	} {
-		w.do("POST", "/api/tokens", body, who...).fails(400, field)
+		w.do("POST", "/api/tokens", body, ana...).fails(400, field)
 	}
 	path := fmt.Sprintf("/api/tokens/%v", made["id"])
-	w.do("DELETE", path, "", who...).want(204)
+	w.do("DELETE", path, "", ana...).want(204)
 	w.get("/api/summary", "Authorization", "Bearer "+secret).fails(401)
-	w.do("DELETE", path, "", who...).fails(404)
-	w.do("DELETE", "/api/tokens/x", "", who...).fails(404)
-	var told []string
-	for _, e := range w.get("/api/events", who...).want(200).list() {
-		told = append(told, fmt.Sprint(e["type"], " ", e["subject"]))
+	w.do("DELETE", path, "", ana...).fails(404)
+	w.do("DELETE", "/api/tokens/x", "", ana...).fails(404)
+	var events []string
+	for _, e := range w.get("/api/events", ana...).want(200).list() {
+		events = append(events, fmt.Sprint(e["type"], " ", e["subject"]))
 	}
 	for _, want := range []string{"auth.login ana", "auth.token.created ana", "auth.token.revoked ana"} {
-		if !slices.Contains(told, want) {
-			t.Errorf("the events lack %s: %v", want, told)
+		if !slices.Contains(events, want) {
+			t.Errorf("the events lack %s: %v", want, events)
 		}
 	}
-	for _, leaked := range []string{secret, ownPassword, who[1][strings.Index(who[1], "=")+1:]} {
+	for _, leaked := range []string{secret, ownPassword, ana[1][strings.Index(ana[1], "=")+1:]} {
 		if strings.Contains(w.log.String(), leaked) {
-			t.Errorf("the log tells %q", leaked)
+			t.Errorf("the log has %q", leaked)
 		}
 	}
 }
 
-// TestTokensRequireConfiguredLogin: else whoever passes by before the first login is configured could come back after it.
+// TestTokensRequireConfiguredLogin: a token made before a login is configured would still be valid after it.
 func TestTokensRequireConfiguredLogin(t *testing.T) {
 	w := start(t, nil)
 	w.do("POST", "/api/tokens", `{"name":"x"}`).fails(403, "configure a login")

@@ -123,7 +123,7 @@ func FuzzBadge(f *testing.F) {
 	})
 }
 
-// TestBadgeColourContrast: white on each is told apart by most eyes (WCAG 2.2, 1.4.3, large enough or 4.5 to 1).
+// TestBadgeColourContrast: white text on each has enough contrast (WCAG 2.2, 1.4.3, large enough or 4.5 to 1).
 func TestBadgeColourContrast(t *testing.T) {
 	for _, colour := range []string{red, yellow, blue, green, orange, grey, "#555555"} {
 		if got := contrastWithWhite(t, colour); got < 3 {

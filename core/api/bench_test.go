@@ -30,7 +30,7 @@ func thousand() []sdk.Container {
 	return many
 }
 
-// BenchmarkListContainers asks for 1,000 containers over a real connection.
+// BenchmarkListContainers requests 1,000 containers over a real connection.
 func BenchmarkListContainers(b *testing.B) {
 	for name, headers := range map[string]http.Header{
 		"plain":    {},

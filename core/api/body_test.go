@@ -67,12 +67,12 @@ func TestBodyReadDeadline(t *testing.T) {
 		var all sync.WaitGroup
 		for _, line := range requests(t, w) {
 			for what, rest := range map[string]string{
-				"nothing of it":     "Content-Length: 1000\r\n\r\n",
-				"a part of it":      "Content-Length: 1000\r\n\r\n{\"a\":",
-				"no chunk":          "Transfer-Encoding: chunked\r\n\r\n",
-				"no last chunk":     "Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n",
-				"more than allowed": "Content-Length: 90000000\r\n\r\n{}",
-				"after being asked": "Expect: 100-continue\r\nContent-Length: 1000\r\n\r\n",
+				"nothing of it":      "Content-Length: 1000\r\n\r\n",
+				"a part of it":       "Content-Length: 1000\r\n\r\n{\"a\":",
+				"no chunk":           "Transfer-Encoding: chunked\r\n\r\n",
+				"no last chunk":      "Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n",
+				"more than allowed":  "Content-Length: 90000000\r\n\r\n{}",
+				"after 100 Continue": "Expect: 100-continue\r\nContent-Length: 1000\r\n\r\n",
 			} {
 				all.Go(func() {
 					began := time.Now()
@@ -114,7 +114,7 @@ func TestBodyReadDeadlineCoversWholeBody(t *testing.T) {
 	}
 }
 
-// TestSlowBodyGets408: who sends too slowly learns why the request was not done.
+// TestSlowBodyGets408: the response says that the body took too long.
 func TestSlowBodyGets408(t *testing.T) {
 	w := start(t, nil, func(o *testOptions) { o.limits.body = 200 * time.Millisecond })
 	conn := w.dial(t, "POST /api/triggers/ntfy/one HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\n{\"name\":")

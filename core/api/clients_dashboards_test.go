@@ -67,7 +67,7 @@ var glance = reads{
 	"updateKind": "object", "updateKind.kind": "string", "updateKind.localValue": "string?", "updateKind.remoteValue": "string?", "updateKind.semverDiff": "string?",
 }
 
-// TestClientGlance asks with a slash at the end; its old form starts a check and takes the response for the list.
+// TestClientGlance requests with a slash at the end; its old form starts a check and takes the response for the list.
 func TestClientGlance(t *testing.T) {
 	w := start(t, nil)
 	w.put(varied()...)
@@ -98,8 +98,8 @@ func TestClientGlance(t *testing.T) {
 	}
 }
 
-// TestClientWudCard is a card of Home Assistant in a browser. Each path is tried
-// below /api/v1 first, and below /api on 404 alone; each container is asked for its triggers.
+// TestClientWudCard is a card of Home Assistant in a browser. Each path is requested
+// below /api/v1 first, and below /api on 404 alone; the triggers of each container are requested.
 func TestClientWudCard(t *testing.T) {
 	for _, credentials := range []string{"", "Bearer wud_0123456789abcdef", basic("john", "doe")} {
 		w := start(t, []string{"DOGWATCH_SERVER_CORS_ENABLED=true"})
@@ -146,7 +146,7 @@ func TestClientWudCard(t *testing.T) {
 }
 
 // TestClientMultihostWudCard reads entities of MQTT discovery; Home Assistant's
-// rest_command asks for the check.
+// rest_command requests the check.
 func TestClientMultihostWudCard(t *testing.T) {
 	w := start(t, nil)
 	w.put(varied()...)

@@ -11,7 +11,7 @@ import (
 
 const homeAssistant = "HomeAssistant/2026.1.2 aiohttp/3.11 Python/3.13"
 
-// TestClientWhatsUpDockerIntegration asks every five seconds, for five at most,
+// TestClientWhatsUpDockerIntegration polls every five seconds, for five at most,
 // always with credentials, and installs by the trigger that a label names.
 func TestClientWhatsUpDockerIntegration(t *testing.T) {
 	w := start(t, nil)
@@ -39,7 +39,7 @@ func TestClientWhatsUpDockerIntegration(t *testing.T) {
 	one := byName(t, list, "nginx")
 	typ, name, _ := strings.Cut(label(one, "wud.trigger.hass"), ".")
 	if got := c.do("POST", fmt.Sprintf("/api/containers/%s/triggers/%s/%s", one["id"], typ, name), ""); got.status != 200 {
-		t.Errorf("install answers %d", got.status)
+		t.Errorf("install gets %d", got.status)
 	}
 	triggerRun := w.triggers.last(t)
 	same(t, "what ran", []any{triggerRun.id, triggerRun.containers[0].ID, triggerRun.test}, []any{"ntfy.one", nginx().ID, false})

@@ -70,7 +70,7 @@ func TestRulesOfAllClients(t *testing.T) {
 	t.Run("10 status of a running container", func(t *testing.T) {
 		same(t, "status", list(t)[0]["status"], any("running"))
 	})
-	t.Run("11 a trigger answers 200 when it has ended", func(t *testing.T) {
+	t.Run("11 a trigger responds 200 when it has ended", func(t *testing.T) {
 		w := start(t, nil)
 		w.put(nginx())
 		release, began := make(chan struct{}), make(chan struct{})
@@ -80,7 +80,7 @@ func TestRulesOfAllClients(t *testing.T) {
 		<-began
 		select {
 		case s := <-status:
-			t.Errorf("answered %d before the trigger ended", s)
+			t.Errorf("responded %d before the trigger ended", s)
 		default:
 		}
 		close(release)
@@ -95,7 +95,7 @@ func TestRulesOfAllClients(t *testing.T) {
 			}
 		}
 	})
-	t.Run("14 a check goes on when its requester leaves", func(t *testing.T) {
+	t.Run("14 a check continues when its client disconnects", func(t *testing.T) {
 		w := start(t, nil)
 		w.put(nginx())
 		for path, began := range map[string]chan struct{}{"/api/containers/watch": nil, path + "/watch": nil} {
@@ -108,7 +108,7 @@ func TestRulesOfAllClients(t *testing.T) {
 			<-ended
 		}
 	})
-	t.Run("14 a trigger goes on too", func(t *testing.T) {
+	t.Run("14 a trigger continues too", func(t *testing.T) {
 		w := start(t, nil)
 		w.put(nginx())
 		began, left, outcome := make(chan struct{}), make(chan struct{}), make(chan error, 1)
@@ -184,6 +184,6 @@ func leaving(t *testing.T, w *testServer, path string, began chan struct{}) {
 	<-began
 	leave()
 	if err := <-answered; err == nil {
-		t.Error("the request was answered although its client had left")
+		t.Error("the request got a response although its client had left")
 	}
 }

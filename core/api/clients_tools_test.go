@@ -33,7 +33,7 @@ func TestClientMCP(t *testing.T) {
 	}
 }
 
-// TestClientWUDup updates compose projects by what the list, the http trigger and the command trigger tell it.
+// TestClientWUDup updates compose projects by what the list, the http trigger and the command trigger send.
 func TestClientWUDup(t *testing.T) {
 	w := start(t, nil)
 	w.put(varied()...)
@@ -48,7 +48,7 @@ func TestClientProxyUpdaters(t *testing.T) {
 	w := start(t, nil)
 	c := w.as(30*time.Second, "User-Agent", "Go-http-client/1.1")
 	if got := c.do("POST", "/api/containers/watch", ""); got.status/100 != 2 {
-		t.Errorf("answers %d", got.status)
+		t.Errorf("gets %d", got.status)
 	}
 	c.do("POST", "/api/v1/containers/watch", "").want(404)
 }
@@ -91,7 +91,7 @@ func TestClientReportScripts(t *testing.T) {
 	same(t, "the report", report, []string{"web/cache latest -> latest (digest)", "web/Web server 1.25.0 -> 1.26.0 (minor)"})
 }
 
-// TestClientManualTests run a trigger with a container that somebody made up: whatever is there must do.
+// TestClientManualTests run a trigger with a made-up container: what it has must do.
 func TestClientManualTests(t *testing.T) {
 	w := start(t, nil)
 	for body, want := range map[string]sdk.Container{
@@ -103,7 +103,7 @@ func TestClientManualTests(t *testing.T) {
 			UpdateKind: sdk.UpdateKind{Kind: "digest", LocalValue: "sha256:a", RemoteValue: "sha256:b"}, Result: &sdk.Result{Tag: "latest"}},
 	} {
 		for _, form := range []string{"application/json", "application/json; charset=utf-8", "application/x-www-form-urlencoded"} { // the last is what curl -d says
-			same(t, "the answer", string(w.do("POST", "/api/triggers/smtp/gmail", body, "Content-Type", form).want(200).body), "{}")
+			same(t, "the response", string(w.do("POST", "/api/triggers/smtp/gmail", body, "Content-Type", form).want(200).body), "{}")
 			same(t, "what ran", w.triggers.last(t).containers, []sdk.Container{want})
 		}
 	}
@@ -133,10 +133,10 @@ func TestClientHealthchecks(t *testing.T) {
 		got.want(200)
 	}
 	reads{"uptime": "number"}.from(t, "a monitor", w.get("/health").object())
-	// Uptime monitors ask for any page by HEAD.
+	// Uptime monitors request any page by HEAD.
 	for _, path := range []string{"/", "/api/containers", "/api/app", "/metrics"} {
 		if got := w.do("HEAD", path, "", "User-Agent", "Uptime-Kuma/2.0"); got.status != 200 || len(got.body) > 0 {
-			t.Errorf("HEAD %s answers %d with %d bytes", path, got.status, len(got.body))
+			t.Errorf("HEAD %s gets %d with %d bytes", path, got.status, len(got.body))
 		}
 	}
 }

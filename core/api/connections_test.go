@@ -26,8 +26,8 @@ func (w *testServer) dialFrom(t testing.TB, address, text string) net.Conn {
 	return conn
 }
 
-// TestConnectionLimitEvictsStalled: past it one that makes no progress is closed, and
-// whoever comes is served.
+// TestConnectionLimitEvictsStalled: past the limit a connection without progress is closed, and
+// new connections are served.
 func TestConnectionLimitEvictsStalled(t *testing.T) {
 	const bound = 8
 	for what, sends := range map[string]string{
@@ -56,7 +56,7 @@ func TestConnectionLimitEvictsStalled(t *testing.T) {
 	}
 }
 
-// TestConnectionLimitEvictsClientWithMost: it pays for them itself, and no other.
+// TestConnectionLimitEvictsClientWithMost: connections of other clients stay open.
 func TestConnectionLimitEvictsClientWithMost(t *testing.T) {
 	w := start(t, nil, func(o *testOptions) { o.limits.connections = 8 })
 	const request = "GET /api/events HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n\r\n"
@@ -72,7 +72,7 @@ func TestConnectionLimitEvictsClientWithMost(t *testing.T) {
 	}
 }
 
-// TestHeldBytesLimit: bodies that do not end cannot fill the memory.
+// TestHeldBytesLimit: bodies that do not end cannot exhaust the memory.
 func TestHeldBytesLimit(t *testing.T) {
 	w := start(t, nil, func(o *testOptions) { o.limits.held = 200 << 10 })
 	body := strings.Repeat(" ", 50<<10)
@@ -89,13 +89,13 @@ func TestHeldBytesLimit(t *testing.T) {
 	if open > 4 || open == 0 {
 		t.Errorf("%d of %d clients may go on, with 50 KiB each of 200", open, len(slow))
 	}
-	// What was held is free again, however often: nobody has to leave for those who do not hold much.
+	// What was held is released: clients that hold little never evict others.
 	for range 20 {
 		w.do("POST", "/api/triggers/ntfy/one", `{"name":"`+strings.Repeat("x", 40<<10)+`"}`).want(200)
 	}
 }
 
-// TestResponseDeadline: who takes a response in small pieces has a time for all of it; streams have not.
+// TestResponseDeadline: a client that reads slowly has a deadline for the whole response; streams have none.
 func TestResponseDeadline(t *testing.T) {
 	for contentType, endless := range map[string]bool{"application/json": false, "text/event-stream": true} {
 		to := &reader{header: http.Header{}}
@@ -110,7 +110,7 @@ func TestResponseDeadline(t *testing.T) {
 	}
 }
 
-// TestSlowReaderDoesNotHoldSemaphore: a response is made in turn, and sent out of it.
+// TestSlowReaderDoesNotHoldSemaphore: a response is rendered under the semaphore, and sent after its release.
 func TestSlowReaderDoesNotHoldSemaphore(t *testing.T) {
 	h := &handler{rendering: make(semaphore, 1)}
 	sending, taken := make(chan struct{}), make(chan struct{})

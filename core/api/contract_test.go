@@ -140,7 +140,7 @@ func TestContractMasks(t *testing.T) {
 	}
 }
 
-// TestResponsesHoldNoOtherSecret asks everything and looks for every secret in it.
+// TestResponsesHoldNoOtherSecret requests every route and looks for every secret in the responses.
 func TestResponsesHoldNoOtherSecret(t *testing.T) {
 	w := start(t, nil)
 	c := nginx()
@@ -154,20 +154,20 @@ func TestResponsesHoldNoOtherSecret(t *testing.T) {
 		got := w.do(method, r.path, r.body)
 		for _, secret := range []string{accessKey, secretKey, hubPass, ntfyToken, urlPass} {
 			if strings.Contains(string(got.body), secret) {
-				t.Errorf("%s tells %q", operation, secret)
+				t.Errorf("%s shows %q", operation, secret)
 			}
 		}
 		shown := strings.Contains(operation, "/api/triggers") && method == "GET" || strings.HasSuffix(operation, "/{id}/triggers")
 		if (strings.Contains(string(got.body), smtpPass) || strings.Contains(string(got.body), failedPass)) && !shown {
-			t.Errorf("%s tells a password of smtp", operation)
+			t.Errorf("%s shows a password of smtp", operation)
 		}
 		if strings.Contains(string(got.body), hubAuth) && !strings.Contains(operation, "/api/registries") {
-			t.Errorf("%s tells the credentials of hub", operation)
+			t.Errorf("%s shows the credentials of hub", operation)
 		}
 	}
 	for _, secret := range []string{accessKey, secretKey, hubAuth, hubPass, smtpPass, ntfyToken, urlPass, failedPass} {
 		if strings.Contains(w.log.String(), secret) {
-			t.Errorf("the log tells %q", secret)
+			t.Errorf("the log has %q", secret)
 		}
 	}
 	warning := w.get("/api/triggers/smtp/gmail").object()["warnings"]
@@ -179,12 +179,12 @@ func TestContractRunTriggerForContainer(t *testing.T) {
 	w := start(t, nil)
 	w.put(nginx())
 	path := "/api/containers/" + nginx().ID + "/triggers/ntfy/one"
-	same(t, "the answer", string(w.do("POST", path, "").want(200).body), "{}")
+	same(t, "the response", string(w.do("POST", path, "").want(200).body), "{}")
 	got := w.triggers.last(t)
 	if got.id != "ntfy.one" || len(got.containers) != 1 || got.containers[0].ID != nginx().ID || got.containers[0].Result.Tag != "1.26.0" || got.test {
 		t.Errorf("ran %+v", got)
 	}
-	// Neither the label nor an update matters when a person asks.
+	// Neither the label nor an update matters to a manual run.
 	w.put(redis())
 	w.do("POST", "/api/containers/AbC%2F%C3%A9%201/triggers/ntfy/optin", "").want(200)
 
@@ -200,12 +200,12 @@ func TestContractRunTriggerWithSimulatedContainer(t *testing.T) {
 	const path = "/api/triggers/ntfy/one"
 	body := `{"id":"123456789","name":"container_test","watcher":"watcher_test",
 		"updateKind":{"kind":"tag","semverDiff":"patch","localValue":"1.2.3","remoteValue":"1.2.4","result":{"link":"https://example.org"}}}`
-	same(t, "the answer", string(w.do("POST", path, body, "Content-Type", "application/json").want(200).body), "{}")
+	same(t, "the response", string(w.do("POST", path, body, "Content-Type", "application/json").want(200).body), "{}")
 	want := sdk.Container{ID: "123456789", Name: "container_test", Watcher: "watcher_test", UpdateKind: sdk.UpdateKind{
 		Kind: "tag", SemverDiff: "patch", LocalValue: "1.2.3", RemoteValue: "1.2.4", Result: &sdk.Result{Link: "https://example.org"}}}
 	same(t, "what ran", w.triggers.last(t).containers, []sdk.Container{want})
 	if !w.triggers.last(t).test {
-		t.Error("the run is not marked as a trial")
+		t.Error("the run is not marked as a test")
 	}
 	// Beside a name whatever is there must do, and what curl calls a form is JSON too.
 	for _, body := range []string{
@@ -238,9 +238,9 @@ func TestContractDelete(t *testing.T) {
 	w.get("/api/containers/"+nginx().ID).fails(404, "Container not found")
 	w.do("DELETE", "/api/containers/"+nginx().ID, "").fails(404, "Container not found")
 	same(t, "what is left", w.get("/api/containers").names(), []string{"redis"})
-	told := w.get("/api/events").list()
-	if len(told) != 1 || told[0]["type"] != "container.removed" || told[0]["subject"] != "local/nginx" {
-		t.Errorf("events: %v", told)
+	events := w.get("/api/events").list()
+	if len(events) != 1 || events[0]["type"] != "container.removed" || events[0]["subject"] != "local/nginx" {
+		t.Errorf("events: %v", events)
 	}
 
 	off := start(t, []string{"DOGWATCH_SERVER_FEATURE_DELETE=false"})
@@ -290,7 +290,7 @@ func TestContractContainerTriggers(t *testing.T) {
 func TestContractWatch(t *testing.T) {
 	w := start(t, nil)
 	w.put(nginx())
-	// What is answered is what the check found.
+	// The response is what the check found.
 	w.checks.watchAll = func() error { w.put(redis()); return nil }
 	same(t, "after a check", w.do("POST", "/api/containers/watch", "").want(200).names(), []string{"nginx", "redis"})
 	same(t, "selected", w.do("POST", "/api/containers/watch?updateAvailable=false", "").want(200).names(), []string{"redis"})
@@ -360,7 +360,7 @@ func TestExplain(t *testing.T) {
 	w := start(t, nil)
 	w.put(nginx())
 	got := w.get("/api/containers/" + nginx().ID + "/explain").want(200).object()
-	same(t, "who", got["name"], any("nginx"))
+	same(t, "name", got["name"], any("nginx"))
 	same(t, "verdicts", len(got["tags"].([]any)), 1)
 	w.get("/api/containers/none/explain").fails(404, "Container not found")
 }

@@ -25,7 +25,7 @@ func TestCORS(t *testing.T) {
 			same(t, "credentials", h.Get("Access-Control-Allow-Credentials"), "")
 		}
 		for _, got := range []response{w.get("/api/app"), w.get("/api/app", "Origin", "https://other.example.org"), w.get("/api/nope"), w.get("/api/app", "Host", "evil.com")} {
-			same(t, "origin on every answer", got.header.Get("Access-Control-Allow-Origin"), origin)
+			same(t, "origin on every response", got.header.Get("Access-Control-Allow-Origin"), origin)
 			same(t, "vary by origin", strings.Contains(strings.Join(got.header.Values("Vary"), ","), "Origin"), origin != "*")
 		}
 		w.do("OPTIONS", "/api/app", "", "Origin", "https://dash.example.org").want(200) // no preflight

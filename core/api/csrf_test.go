@@ -83,7 +83,7 @@ func TestCrossOriginRequestsWithASession(t *testing.T) {
 	}
 }
 
-// TestCrossSiteRequestsCannotUseSession: a page of another site cannot use the session of whoever looks at it.
+// TestCrossSiteRequestsCannotUseSession: a page of another site cannot change anything with a visitor's session cookie.
 func TestCrossSiteRequestsCannotUseSession(t *testing.T) {
 	w := startWithLogin(t, nil)
 	w.put(nginx())

@@ -9,7 +9,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/store"
 )
 
-// owe adds a delivery in a state and returns its id.
+// addDelivery adds a delivery in a state and returns its id.
 func (w *testServer) addDelivery(state string) int64 {
 	w.t.Helper()
 	ctx := context.Background()

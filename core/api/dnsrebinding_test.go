@@ -41,7 +41,7 @@ func TestForeignHostNamesAreRefused(t *testing.T) {
 	w.get("/health/../api/containers", "Host", "evil.com").fails(421)
 }
 
-// TestForeignHostNamesGetPageAndLog: to people by a page, to the operator by the log, which nobody can fill.
+// TestForeignHostNamesGetPageAndLog: browsers get a page with the remedy, and the log a line, at a limited rate.
 func TestForeignHostNamesGetPageAndLog(t *testing.T) {
 	w := startWithLogin(t, nil, func(o *testOptions) { o.Pages = formPages{} })
 	checked := w.client

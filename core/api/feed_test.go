@@ -15,15 +15,15 @@ import (
 	"github.com/dogwatch/dogwatch/core/event"
 )
 
-// asked counts the questions to a log, which may fail.
-type asked struct {
+// countingLog counts the queries of a log, which may fail.
+type countingLog struct {
 	eventLog
 	mu      sync.Mutex
 	queries int
 	fail    error
 }
 
-func (a *asked) Events(ctx context.Context, after int64, limit int) ([]event.Event, error) {
+func (a *countingLog) Events(ctx context.Context, after int64, limit int) ([]event.Event, error) {
 	a.mu.Lock()
 	a.queries++
 	fail := a.fail
@@ -72,7 +72,7 @@ func take(t *testing.T, f *feed, s *stream) (ids []int64) {
 }
 
 func TestFeedQueriesLogOncePerEvent(t *testing.T) {
-	log, bus := &asked{}, new(event.Bus)
+	log, bus := &countingLog{}, new(event.Bus)
 	log.commitEvents(bus, checked("before"))
 	f := newFeed(log, bus, asIs)
 	var streams []*stream
@@ -88,7 +88,7 @@ func TestFeedQueriesLogOncePerEvent(t *testing.T) {
 		}
 		same(t, "queries", log.queries-before, 1)
 	}
-	// What all have is not kept, nor what nobody wants.
+	// What all streams have is not kept, nor anything without streams.
 	same(t, "kept", []int{len(f.tail), f.size}, []int{0, 0})
 	log.commitEvents(bus, checked("local"))
 	take(t, f, streams[0])
@@ -96,8 +96,8 @@ func TestFeedQueriesLogOncePerEvent(t *testing.T) {
 	for _, s := range streams {
 		f.leave(s)
 	}
-	same(t, "kept for nobody", len(f.tail), 0)
-	// Whoever comes later begins with what is new then.
+	same(t, "kept without streams", len(f.tail), 0)
+	// A stream that joins later begins with what is new then.
 	log.commitEvents(bus, checked("local"), checked("local"))
 	late := joined(t, f)
 	same(t, "where it stands", late.last, int64(9))
@@ -106,7 +106,7 @@ func TestFeedQueriesLogOncePerEvent(t *testing.T) {
 
 // TestFeedBoundsMemory: a stream that is too slow reads the store, and the others do not wait for it.
 func TestFeedBoundsMemory(t *testing.T) {
-	log, bus := &asked{}, new(event.Bus)
+	log, bus := &countingLog{}, new(event.Bus)
 	f := newFeed(log, bus, asIs)
 	slow, quick := joined(t, f), joined(t, f)
 	large := checked(strings.Repeat("x", 20<<10))
@@ -131,7 +131,7 @@ func TestFeedBoundsMemory(t *testing.T) {
 }
 
 func TestFeedRecoversFromStoreError(t *testing.T) {
-	log, bus := &asked{}, new(event.Bus)
+	log, bus := &countingLog{}, new(event.Bus)
 	f := newFeed(log, bus, asIs)
 	s := joined(t, f)
 	log.commitEvents(bus, checked("local"))
@@ -175,7 +175,7 @@ func TestFeedDeliversEveryEventOnce(t *testing.T) {
 						}
 						s.last = m.id
 						if random.IntN(10) == 0 {
-							break // slow: it asks again for the rest
+							break // slow: it requests the rest later
 						}
 					}
 					stay -= len(found)
@@ -204,10 +204,10 @@ func TestFeedDeliversEveryEventOnce(t *testing.T) {
 	same(t, "kept", []int{len(f.streams), len(f.tail), f.size}, []int{0, 0, 0})
 }
 
-// TestStreamSendsStateChanges: changes of state that is in no log reach those who listen, once, without an id.
+// TestStreamSendsStateChanges: changes of state that is not in the log reach every stream, once, without an id.
 func TestStreamSendsStateChanges(t *testing.T) {
 	w := start(t, nil)
-	w.bus.Touch(event.DeliveryChanged) // before anybody listened
+	w.bus.Touch(event.DeliveryChanged) // before there is a stream
 	l := w.listen(t, "/api/events")
 	l.want("0", "")
 	w.bus.Touch(event.ComponentChanged)
@@ -218,7 +218,7 @@ func TestStreamSendsStateChanges(t *testing.T) {
 	l.want("", "work.changed")
 }
 
-// TestStreamSendsCheckProgress, which is the only state that a stream sends itself.
+// TestStreamSendsCheckProgress: of the state that is not in the log, streams send only the progress of checks itself.
 func TestStreamSendsCheckProgress(t *testing.T) {
 	w := start(t, nil)
 	l := w.listen(t, "/api/events")
@@ -236,7 +236,7 @@ func TestStreamSendsCheckProgress(t *testing.T) {
 	}
 }
 
-// TestLoginEventsAreHiddenFromTokens: tokens see everything but who logged in, and who changed a setting.
+// TestLoginEventsAreHiddenFromTokens: only users see events about logins and changed settings.
 func TestLoginEventsAreHiddenFromTokens(t *testing.T) {
 	login := event.Event{Type: event.LoginFailed, Subject: "ana", Payload: event.Payload{Login: &event.Login{Address: "192.0.2.1"}}}
 	setting := event.Event{Type: event.SettingChanged, Subject: "log.level", Payload: event.Payload{Setting: &event.Setting{User: "ana", Address: "192.0.2.1"}}}

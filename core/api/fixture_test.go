@@ -114,7 +114,7 @@ const (
 	smtpPass   = "mail-p4ssw0rd"
 	ntfyToken  = "tk_AgQdq7mVBoFD37zQVN29RhuMzNIz2"
 	urlPass    = "in-the-url-55"
-	failedPass = "told-by-the-server"
+	failedPass = "shown-by-the-server"
 )
 
 // environ configures the components as an operator does.

@@ -32,27 +32,27 @@ func TestReadinessNamesUnreachableEngine(t *testing.T) {
 	w := start(t, nil)
 	local := w.components.Watchers()[0]
 	w.put(nginx())
-	told := func(state string, failed int) {
+	check := func(state string, failed int) {
 		t.Helper()
 		ready := decodeAs[readiness](w.get("/api/ready").want(503)) // triggers of the fixture are misconfigured
 		problem := slices.ContainsFunc(ready.Problems, func(p string) bool {
 			return p == "watcher.docker.local: connect: refused"
 		})
-		same(t, "problems tell of it", problem, failed > 0)
+		same(t, "problems name it", problem, failed > 0)
 		same(t, "the state", w.get("/api/watchers").want(200).list()[0]["state"], any(state))
 		same(t, "the summary", w.get("/api/summary?watcher=local").want(200).object()["failedWatchers"], any(float64(failed)))
 		same(t, "the badge", strings.Contains(string(w.get("/api/badge.svg").want(200).body), "watcher failed"), failed > 0)
 		same(t, "the metrics", strings.Contains(string(w.get("/metrics").want(200).body), fmt.Sprintf(`dogwatch_component_failed{id="watcher.docker.local"} %d`, failed)), true)
 		w.get("/health").want(200)
 	}
-	told("ready", 0)
+	check("ready", 0)
 	refused := errors.New("watcher.docker.local: connect: refused") // as plugins' errors begin
 	if !local.SetReached(refused) || local.SetReached(refused) || !local.Usable() {
-		t.Error("the component does not tell what changed")
+		t.Error("the component does not say what changed")
 	}
-	told("failed", 1)
+	check("failed", 1)
 	local.SetReached(nil)
-	told("ready", 0)
+	check("ready", 0)
 }
 
 func TestHealthUptime(t *testing.T) {

@@ -11,7 +11,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/auth/oidctest"
 )
 
-// withProvider starts a server on which people log in at a provider.
+// withProvider starts a server with a login at a provider.
 func withProvider(t *testing.T, change ...func(*testOptions)) (*testServer, *oidctest.Provider) {
 	t.Helper()
 	m := oidctest.Start(t)
@@ -22,7 +22,7 @@ func withProvider(t *testing.T, change ...func(*testOptions)) (*testServer, *oid
 	return w, m
 }
 
-// TestOIDCRedirectForWUDClients: programs are told where to go, people are sent there.
+// TestOIDCRedirectForWUDClients: programs get the address, browsers are redirected.
 func TestOIDCRedirectForWUDClients(t *testing.T) {
 	w, m := withProvider(t)
 	same(t, "strategies", w.get("/auth/strategies").want(200).list(), []map[string]any{{"type": "oidc", "name": "home", "redirect": true, "logoutUrl": nil}})
@@ -30,7 +30,7 @@ func TestOIDCRedirectForWUDClients(t *testing.T) {
 	to, _ := w.get("/auth/oidc/HOME/redirect").want(200).object()["url"].(string)
 	u, err := url.Parse(to)
 	if err != nil || !strings.HasPrefix(to, m.AuthorizationEndpoint()) || u.Query().Get("redirect_uri") != w.url+"/auth/oidc/home/cb" {
-		t.Errorf("told %q, %v", to, err)
+		t.Errorf("got %q, %v", to, err)
 	}
 	w.client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	if got := w.get("/auth/oidc/home/redirect", "Accept", "text/html,*/*").want(302).header.Get("Location"); !strings.HasPrefix(got, m.AuthorizationEndpoint()) {
@@ -44,7 +44,7 @@ func TestOIDCRedirectForWUDClients(t *testing.T) {
 	}
 }
 
-// TestOIDCProviderUnavailable: that is no wrong login, and everything else goes on.
+// TestOIDCProviderUnavailable: a provider outage is no failed login, and disturbs nothing else.
 func TestOIDCProviderUnavailable(t *testing.T) {
 	w, m := withProvider(t, func(o *testOptions) { o.Pages = fakePages{} })
 	m.Shutdown()
@@ -52,11 +52,11 @@ func TestOIDCProviderUnavailable(t *testing.T) {
 	plainClient(w)
 	got := string(w.get("/auth/oidc/home/redirect", "Accept", "text/html").want(502).body)
 	if !strings.HasPrefix(got, "refused: the provider cannot be asked now") {
-		t.Errorf("people see %q", got)
+		t.Errorf("browsers get %q", got)
 	}
 	got = string(w.get("/auth/oidc/home/cb?state=x", "Accept", "text/html").want(401).body)
 	if !strings.HasPrefix(got, "refused: this browser did not begin") {
-		t.Errorf("people see %q", got)
+		t.Errorf("browsers get %q", got)
 	}
 	w.get("/health").want(200)
 }

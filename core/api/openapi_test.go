@@ -119,7 +119,7 @@ func (v *validating) check(r *http.Request, resp *http.Response, body []byte) {
 		case r.Method == http.MethodHead, r.Method == http.MethodOptions, resp.StatusCode == http.StatusNotFound, resp.StatusCode == http.StatusMethodNotAllowed, resp.StatusCode == http.StatusUnauthorized:
 		case resp.StatusCode == http.StatusMisdirectedRequest:
 		default:
-			v.t.Errorf("%s answers %d and is not in the document: %v", where, resp.StatusCode, err)
+			v.t.Errorf("%s gets %d and is not in the document: %v", where, resp.StatusCode, err)
 		}
 		return
 	}
@@ -128,7 +128,7 @@ func (v *validating) check(r *http.Request, resp *http.Response, body []byte) {
 		Status:                 resp.StatusCode, Header: resp.Header, Body: io.NopCloser(bytes.NewReader(body)),
 		Options: &openapi3filter.Options{IncludeResponseStatus: true},
 	}); err != nil {
-		v.t.Errorf("the answer to %s is not what the document says: %.800s", where, err)
+		v.t.Errorf("the response to %s is not what the document says: %.800s", where, err)
 	}
 }
 
@@ -240,7 +240,7 @@ func TestOpenAPIDocumentIsServed(t *testing.T) {
 	w := start(t, nil)
 	got := w.get("/api/openapi.yaml").want(200)
 	if !bytes.Equal(got.body, openAPIDocument) {
-		t.Error("the answer is not the document")
+		t.Error("the response is not the document")
 	}
 	if c := got.header.Get("Content-Type"); !strings.HasPrefix(c, "application/yaml") {
 		t.Errorf("content type %q", c)

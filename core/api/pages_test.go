@@ -24,7 +24,7 @@ func TestPages(t *testing.T) {
 	free.get("/api/nope").fails(404)
 
 	w := plainClient(startWithLogin(t, nil, withPages))
-	who := []string{"Cookie", w.session()}
+	ana := []string{"Cookie", w.session()}
 	for path, to := range map[string]string{
 		"/": "/login", "/containers": "/login?next=%2Fcontainers", "/Containers/a%2Fb?q=x&y=//evil.com": "/login?next=" + url.QueryEscape("/Containers/a%2Fb?q=x&y=//evil.com"),
 		"//evil.com/": "/login?next=%2F%2Fevil.com", // which is then not a path on this server
@@ -37,20 +37,20 @@ func TestPages(t *testing.T) {
 	for _, path := range []string{"/login", "/logout", "/static/app.css", "/favicon.ico"} {
 		same(t, path, string(w.get(path).want(200).body), "page "+path)
 	}
-	same(t, "page", string(w.get("/containers", who...).want(200).body), "page /containers ana")
+	same(t, "page", string(w.get("/containers", ana...).want(200).body), "page /containers ana")
 	w.do("POST", "/containers/act", "").want(http.StatusSeeOther)
-	same(t, "form", string(w.do("POST", "/containers/act", "", who...).want(200).body), "page /containers/act ana")
+	same(t, "form", string(w.do("POST", "/containers/act", "", ana...).want(200).body), "page /containers/act ana")
 	read := "Bearer " + w.token(auth.Read, time.Time{})
 	w.get("/containers", "Authorization", read).want(200)
 	w.do("POST", "/containers/act", "", "Authorization", read).fails(403, "may only read")
 	if got := w.get("/containers/rows", "HX-Request", "true").want(401); got.header.Get("HX-Redirect") != "/login" {
 		t.Errorf("%v", got.header)
 	}
-	w.do("POST", "/containers/act", "", append(who, "Sec-Fetch-Site", "cross-site")...).fails(403)
+	w.do("POST", "/containers/act", "", append(ana, "Sec-Fetch-Site", "cross-site")...).fails(403)
 	same(t, "refused", string(w.get("/containers", "Authorization", basic("ana", "wrong"), "Accept", "text/html").want(401).body), "refused: wrong user or password")
 }
 
-// fakePages tell which page was asked for, and by whom.
+// fakePages respond with the path and the user of a request.
 type fakePages struct{}
 
 func (fakePages) ServeHTTP(w http.ResponseWriter, r *http.Request) {

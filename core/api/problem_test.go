@@ -54,7 +54,7 @@ func TestPanicAbortsPartialResponse(t *testing.T) {
 		resp.Body.Close()
 	}
 	if err == nil {
-		t.Error("the client takes it for the whole answer")
+		t.Error("the client takes it for the whole response")
 	}
 }
 
@@ -65,7 +65,7 @@ func TestErrorDropsHeadersOfSuccess(t *testing.T) {
 		w.Header().Set("ETag", "x")
 		w.Header().Set("Content-Encoding", "gzip")
 		w.Header().Set("Content-Length", "3")
-		panic("before the answer")
+		panic("before the response")
 	})).ServeHTTP(w, httptest.NewRequest("GET", "/", nil))
 	if w.Code != 500 || w.Header().Get("ETag") != "" || w.Header().Get("Content-Encoding") != "" || w.Header().Get("Content-Length") == "3" {
 		t.Errorf("%d %v", w.Code, w.Header())
@@ -154,7 +154,7 @@ func TestTruncatedBody(t *testing.T) {
 	}
 }
 
-// TestRedactionLeavesNames: a password such as "name" must not tear answers apart.
+// TestRedactionLeavesNames: a secret that is an everyday word, such as "name", does not change names or JSON.
 func TestRedactionLeavesNames(t *testing.T) {
 	p, err := shown()
 	if err != nil {
@@ -176,7 +176,7 @@ func TestRedactionLeavesNames(t *testing.T) {
 	w.get("/nope?name=x").fails(404)
 }
 
-// FuzzBody proves that what is wrong with a body is always told in words of our own.
+// FuzzBody: errors about a body never contain the names of Go types.
 func FuzzBody(f *testing.F) {
 	for _, body := range []string{`{}`, `{"name":1}`, `[`, `{"labels":[]}`, `{"result":{"created":"x"}}`, `{"updateAvailable":1e999}`, `{"image":{"tag":7}}`, "\xff", `{"check":{"at":5}}`} {
 		f.Add(body)

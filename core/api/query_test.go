@@ -91,7 +91,7 @@ func TestBadFilters(t *testing.T) {
 	}
 }
 
-// TestEveryScalarFieldIsAFilter takes each scalar of a full container and asks for it.
+// TestEveryScalarFieldIsAFilter filters by each scalar of a full container.
 func TestEveryScalarFieldIsAFilter(t *testing.T) {
 	w := start(t, nil)
 	full := nginx()
@@ -101,7 +101,7 @@ func TestEveryScalarFieldIsAFilter(t *testing.T) {
 	full.Check.PostponedUntil, full.Check.PostponedReason = full.Check.At, "docker.io limits requests"
 	full.UpdateKind.Result = &sdk.Result{Tag: "1", Digest: "2", Link: "3", Created: full.Image.Created}
 	w.put(full, redis())
-	asked := 0
+	requested := 0
 	var ask func(prefix string, doc map[string]any)
 	ask = func(prefix string, doc map[string]any) {
 		for name, v := range doc {
@@ -109,7 +109,7 @@ func TestEveryScalarFieldIsAFilter(t *testing.T) {
 				ask(prefix+name+".", sub)
 				continue
 			}
-			asked++
+			requested++
 			query := url.QueryEscape(prefix+name) + "=" + url.QueryEscape(fmt.Sprint(v))
 			if got := w.get("/api/containers?" + query).want(200).names(); !slices.Contains(got, "nginx") {
 				t.Errorf("%s does not find it", query)
@@ -118,8 +118,8 @@ func TestEveryScalarFieldIsAFilter(t *testing.T) {
 	}
 	ask("", w.get("/api/containers/"+full.ID).object())
 	h := newRouter(w.opt, t.Context())
-	if want := len(h.fields) + len(full.Labels); asked != want {
-		t.Errorf("asked for %d fields, there are %d", asked, want)
+	if want := len(h.fields) + len(full.Labels); requested != want {
+		t.Errorf("requested %d fields, there are %d", requested, want)
 	}
 }
 

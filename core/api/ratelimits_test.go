@@ -23,7 +23,7 @@ func TestRegistryRateLimits(t *testing.T) {
 			t.Errorf("%v shows %s", item["id"], got)
 		}
 	}
-	w.get("/api/registries/hub/nobody").want(404)
+	w.get("/api/registries/hub/missing").want(404)
 	for _, path := range []string{"/api/watchers/docker/local", "/api/triggers/ntfy/one"} {
 		if _, shown := w.get(path).want(200).object()["rateLimits"]; shown {
 			t.Errorf("%s has rate limits", path)
@@ -42,6 +42,6 @@ func TestRegistryRateLimits(t *testing.T) {
 		}
 	}
 	if strings.Contains(text, `dogwatch_registry_rate_limit{host="auth.docker.io"`) {
-		t.Error("the metrics tell a limit that nobody told")
+		t.Error("the metrics have a limit that no registry stated")
 	}
 }

@@ -52,7 +52,7 @@ func everyRoute(w *testServer) map[string]struct {
 
 		"GET /auth/oidc/{name}/redirect": {"/auth/oidc/none/redirect", "", 404},
 		"GET /auth/oidc/{name}/cb":       {"/auth/oidc/none/cb", "", 404},
-		"GET /api/tokens":                {"/api/tokens", "", 403}, // nobody is logged in
+		"GET /api/tokens":                {"/api/tokens", "", 403}, // no login is configured
 		"POST /api/tokens":               {"/api/tokens", `{"name":"x"}`, 403},
 		"DELETE /api/tokens/{id}":        {"/api/tokens/999999", "", 403},
 		"GET /api/sessions":              {"/api/sessions", "", 403},
@@ -101,7 +101,7 @@ func TestEveryRouteRespondsAsDocumented(t *testing.T) {
 		}
 		method, _, _ := strings.Cut(operation, " ")
 		if got := w.do(method, r.path, r.body); got.status != r.status {
-			t.Errorf("%s answers %d, want %d: %s", operation, got.status, r.status, got.body)
+			t.Errorf("%s gets %d, want %d: %s", operation, got.status, r.status, got.body)
 		}
 	}
 }
@@ -122,7 +122,7 @@ func TestTrailingSlashAndLetterCase(t *testing.T) {
 			}
 			path = strings.ReplaceAll(path, "%C3%A9", "%c3%a9")
 			if got := w.do(method, path, r.body); got.status != status {
-				t.Errorf("%s %s answers %d, want %d: %s", method, path, got.status, status, got.body)
+				t.Errorf("%s %s gets %d, want %d: %s", method, path, got.status, status, got.body)
 			}
 		}
 	}
@@ -157,7 +157,7 @@ func TestHeadRespondsAsGet(t *testing.T) {
 		}
 		got := w.do("HEAD", r.path, "")
 		if got.status != r.status || len(got.body) > 0 {
-			t.Errorf("HEAD %s answers %d with %d bytes, want %d", r.path, got.status, len(got.body), r.status)
+			t.Errorf("HEAD %s gets %d with %d bytes, want %d", r.path, got.status, len(got.body), r.status)
 		}
 		if want := w.get(r.path).header.Get("Content-Type"); got.header.Get("Content-Type") != want {
 			t.Errorf("HEAD %s has content type %q, want %q", r.path, got.header.Get("Content-Type"), want)
@@ -210,7 +210,7 @@ func TestMethodNotAllowed(t *testing.T) {
 			}
 			got := w.do(method, r.path, "")
 			if got.status != http.StatusMethodNotAllowed || got.header.Get("Allow") == "" {
-				t.Errorf("%s %s answers %d, Allow %q", method, r.path, got.status, got.header.Get("Allow"))
+				t.Errorf("%s %s gets %d, Allow %q", method, r.path, got.status, got.header.Get("Allow"))
 			}
 		}
 	}
@@ -228,7 +228,7 @@ func TestVersionedPathsAreExactly404(t *testing.T) {
 				body = strings.Repeat("x", maxBody+1)
 			}
 			if got := w.do(method, path, body); got.status != http.StatusNotFound {
-				t.Errorf("%s %s answers %d", method, path, got.status)
+				t.Errorf("%s %s gets %d", method, path, got.status)
 			}
 		}
 	}
@@ -244,7 +244,7 @@ func TestUnknownPaths(t *testing.T) {
 	w.get("/api/types/colour").fails(404, "watcher, registry or trigger")
 }
 
-// TestResponsesAreNotCached: every section but the page for people says so, in its errors too.
+// TestResponsesAreNotCached: every section but the pages forbids caching, in its errors too.
 func TestResponsesAreNotCached(t *testing.T) {
 	w := start(t, nil)
 	for path, status := range map[string]int{"/api/containers": 200, "/API/app/": 200, "/health": 200, "/metrics": 200, "/auth/user": 200, "/api/containers/x": 404, "/api/watchers/docker": 404} {

@@ -14,7 +14,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 )
 
-// TestGracefulShutdownDrainsRequests: what is under way is answered, what waits for a check is told, nothing new is taken.
+// TestGracefulShutdownDrainsRequests: requests under way get their response, those that wait for a check get 503, and no new ones are accepted.
 func TestGracefulShutdownDrainsRequests(t *testing.T) {
 	w := start(t, nil)
 	w.put(nginx())
@@ -41,7 +41,7 @@ func TestGracefulShutdownDrainsRequests(t *testing.T) {
 		t.Error(err)
 	}
 	if _, err := http.Get(w.url + "/health"); err == nil {
-		t.Error("the server still answers")
+		t.Error("the server still responds")
 	}
 }
 

@@ -13,8 +13,8 @@ import (
 func TestSessionRoutes(t *testing.T) {
 	w := startWithLogin(t, nil)
 	own, other := w.session(), w.session()
-	who := []string{"Cookie", own}
-	listed := w.get("/api/sessions", who...).want(200)
+	ana := []string{"Cookie", own}
+	listed := w.get("/api/sessions", ana...).want(200)
 	all := listed.list()
 	if len(all) != 2 || all[0]["username"] != "ana" || all[0]["method"] != "basic.main" || all[0]["own"] == all[1]["own"] {
 		t.Fatalf("%s", listed.body)
@@ -29,22 +29,22 @@ func TestSessionRoutes(t *testing.T) {
 		id = all[1]["id"]
 	}
 	path := fmt.Sprint("/api/sessions/", id)
-	w.do("DELETE", path, "", append(who, "Sec-Fetch-Site", "cross-site")...).fails(403, "cross-site")
+	w.do("DELETE", path, "", append(ana, "Sec-Fetch-Site", "cross-site")...).fails(403, "cross-site")
 	w.do("DELETE", path, "", "Authorization", "Bearer "+w.token(auth.Write, time.Time{})).fails(403, "log in")
 	w.get("/auth/user", "Cookie", other).want(200)
-	w.do("DELETE", path, "", who...).want(204)
+	w.do("DELETE", path, "", ana...).want(204)
 	w.get("/auth/user", "Cookie", other).fails(401)
-	w.get("/auth/user", who...).want(200)
+	w.get("/auth/user", ana...).want(200)
 	for _, gone := range []string{path, "/api/sessions/x"} {
-		w.do("DELETE", gone, "", who...).fails(404)
+		w.do("DELETE", gone, "", ana...).fails(404)
 	}
 	var by any
-	for _, e := range w.get("/api/events", who...).want(200).list() {
+	for _, e := range w.get("/api/events", ana...).want(200).list() {
 		if e["type"] == "auth.logout" {
 			by = e["login"].(map[string]any)["by"]
 		}
 	}
-	same(t, "who ended it", by, any("ana"))
+	same(t, "ended by", by, any("ana"))
 }
 
 // TestRememberOfDrydockClients: they say before they log in whether the session is to last.
@@ -66,14 +66,14 @@ func TestRememberOfDrydockClients(t *testing.T) {
 		login := cookies(w.do("POST", "/auth/login", body, "Authorization", right).want(200))
 		same(t, "login with "+body, login[cookieName].MaxAge > 0, kept)
 	}
-	asked := w.do("POST", "/auth/remember", `{"remember":false}`).want(200)
-	same(t, "answer", asked.object(), map[string]any{"ok": true})
-	wish := cookies(asked)["dogwatch_keep"]
-	login := cookies(w.do("POST", "/auth/login", "", "Authorization", right, "Cookie", wish.Name+"="+wish.Value).want(200))
-	same(t, "asked before", login[cookieName].MaxAge, 0)
-	same(t, "the wish is used up", login["dogwatch_keep"].MaxAge, -1)
+	requested := w.do("POST", "/auth/remember", `{"remember":false}`).want(200)
+	same(t, "response", requested.object(), map[string]any{"ok": true})
+	keepCookie := cookies(requested)["dogwatch_keep"]
+	login := cookies(w.do("POST", "/auth/login", "", "Authorization", right, "Cookie", keepCookie.Name+"="+keepCookie.Value).want(200))
+	same(t, "set before the login", login[cookieName].MaxAge, 0)
+	same(t, "the cookie is deleted", login["dogwatch_keep"].MaxAge, -1)
 	after := cookies(w.do("POST", "/auth/remember", `{"remember":true}`, "Cookie", cookieName+"="+login[cookieName].Value).want(200))
-	same(t, "asked after", after[cookieName].MaxAge > 0, true)
+	same(t, "set after the login", after[cookieName].MaxAge > 0, true)
 	for _, body := range []string{"", "{}", `{"remember":"yes"}`, `{"remember":null}`, "[]", "x"} {
 		w.do("POST", "/auth/remember", body).fails(400, "remember")
 	}

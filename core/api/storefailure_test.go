@@ -50,7 +50,7 @@ func TestStoreErrorGets500(t *testing.T) {
 	w.do("POST", "/api/deliveries/1/retry", "").fails(500, "internal error")
 	w.get("/metrics").want(500)
 	if !strings.Contains(w.log.String(), "no such table") {
-		t.Errorf("the log does not tell why: %s", w.log)
+		t.Errorf("the log does not say why: %s", w.log)
 	}
 }
 
@@ -63,7 +63,7 @@ func TestFullDiskGets507(t *testing.T) {
 	same(t, "containers", w.get("/api/containers").want(200).names(), []string{"nginx"})
 }
 
-// TestStoreErrorIsNotBadCredentials: a store that does not respond is no wrong password.
+// TestStoreErrorIsNotBadCredentials: a store that fails is no reason for 401.
 func TestStoreErrorIsNotBadCredentials(t *testing.T) {
 	w := startWithLogin(t, nil)
 	cookie := w.session()

@@ -13,7 +13,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/event"
 )
 
-// counting counts what streams ask the store for events.
+// counting counts the queries of streams for events.
 type counting struct {
 	EventLog
 	queries atomic.Int64
@@ -67,8 +67,8 @@ func used() float64 {
 }
 
 // BenchmarkStreams has one event after the other reach 50 streams: what a
-// stream occupies at rest (heap and stacks, after some events), and how often the
-// store is asked for each event.
+// stream occupies when idle (heap and stacks, after some events), and how often the
+// store is queried for each event.
 func BenchmarkStreams(b *testing.B) {
 	const streams = 50
 	store := &counting{}

@@ -113,9 +113,9 @@ func TestStreamSendsEvents(t *testing.T) {
 	same(t, "its id", e.ID, int64(3))
 }
 
-// TestStreamSendsRetry: how long a browser waits before it connects
-// again stands on a line of its own before the first event (WHATWG HTML,
-// section 9.2.6); else each browser waits as long as it likes.
+// TestStreamSendsRetry: the field retry, how long a browser waits before it connects
+// again, is on a line of its own before the first event (WHATWG HTML, section
+// 9.2.6).
 func TestStreamSendsRetry(t *testing.T) {
 	w := start(t, nil)
 	for _, headers := range [][]string{nil, {"Last-Event-ID", "0"}, {"Last-Event-ID", "77"}} {
@@ -181,7 +181,7 @@ func TestStreamEndsAtShutdown(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, more := l.next(); more {
-		t.Error("the stream goes on")
+		t.Error("the stream did not end")
 	}
 	if took := time.Since(began); took >= drainTime {
 		t.Errorf("stopping waited %v for a stream", took)
@@ -296,7 +296,7 @@ func (o *oneToken) Token(_ context.Context, hash []byte) (store.Token, error) {
 
 func (o *oneToken) UseToken(context.Context, int64, time.Time) error { return nil }
 
-// TestStreamEndsWhenTokenIsRevoked: who is not let in any more does not go on listening.
+// TestStreamEndsWhenTokenIsRevoked: at the next heartbeat.
 func TestStreamEndsWhenTokenIsRevoked(t *testing.T) {
 	conf, err := config.Load(config.Input{Environ: []string{"HOME=/h", "WUD_AUTH_BASIC_MAIN_USER=ana"}})
 	if err != nil {
@@ -325,12 +325,12 @@ func TestStreamEndsWhenTokenIsRevoked(t *testing.T) {
 		select {
 		case <-done:
 		default:
-			t.Error("the stream goes on")
+			t.Error("the stream did not end")
 		}
 	})
 }
 
-// TestStreamDropsStalledReader: a client that stopped reading is given up, and nobody else waits for it.
+// TestStreamDropsStalledReader: and no other stream waits for it.
 func TestStreamDropsStalledReader(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		log, bus := &eventLog{}, new(event.Bus)
@@ -357,7 +357,7 @@ func TestStreamDropsStalledReader(t *testing.T) {
 		select {
 		case <-slowDone:
 		default:
-			t.Error("the stream of a client that does not read goes on")
+			t.Error("the stream of a stalled reader did not end")
 		}
 		select {
 		case <-quickDone:

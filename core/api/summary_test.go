@@ -7,7 +7,7 @@ import (
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
-// everyKind is a container of each sort that a summary tells apart.
+// everyKind has a container of each sort that a summary counts.
 func everyKind() []sdk.Container {
 	kinds := []sdk.UpdateKind{
 		{Kind: sdk.KindTag, SemverDiff: sdk.DiffMajor}, {Kind: sdk.KindTag, SemverDiff: sdk.DiffMinor}, {Kind: sdk.KindTag, SemverDiff: sdk.DiffPatch},

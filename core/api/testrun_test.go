@@ -11,7 +11,7 @@ import (
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
-// fakeTestRuns says what it was asked, or fails.
+// fakeTestRuns returns what it was called with, or fails.
 type fakeTestRuns struct{ err error }
 
 func (f fakeTestRuns) Run(ctx context.Context, c *component.Component, req testrun.Request) (testrun.Result, error) {
@@ -42,22 +42,22 @@ func TestTestRun(t *testing.T) {
 			t.Errorf("%s: %v, want %s", path, got, want)
 		}
 	}
-	w.do("POST", "/api/triggers/smtp/nobody/test", "").want(404)
+	w.do("POST", "/api/triggers/smtp/missing/test", "").want(404)
 	w.do("POST", "/api/triggers/smtp/gmail/test", "{").want(400)
 	w.get("/api/triggers/smtp/gmail/test").want(405)
 }
 
-// A trial that fails says why, without secrets; a wrong request is another matter.
+// TestFailedTestRun: a failure is a 502 with its reason, without secrets; an invalid request is not.
 func TestFailedTestRun(t *testing.T) {
 	for name, test := range map[string]struct {
 		err    error
 		status int
 		says   string
 	}{
-		"refused":          {sdk.WithKind(sdk.ErrUnauthorized, errors.New("login with "+smtpPass+" refused")), 502, "login with *** refused"},
-		"not ready":        {sdk.Invalid("host", "is required"), 502, "host: is required"},
-		"a host of nobody": {fmt.Errorf("%w: log in", testrun.ErrHost), 403, "no container uses this host: log in"},
-		"a wrong image":    {sdk.Invalid("image", "is no reference"), 400, "image: is no reference"},
+		"refused":        {sdk.WithKind(sdk.ErrUnauthorized, errors.New("login with "+smtpPass+" refused")), 502, "login with *** refused"},
+		"not ready":      {sdk.Invalid("host", "is required"), 502, "host: is required"},
+		"an unused host": {fmt.Errorf("%w: log in", testrun.ErrHost), 403, "no container uses this host: log in"},
+		"a wrong image":  {sdk.Invalid("image", "is no reference"), 400, "image: is no reference"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := start(t, nil, func(o *testOptions) { o.app.TestRuns = fakeTestRuns{test.err} })

@@ -54,7 +54,7 @@ func (noTrust) Trust(_ context.Context, name, _ string) error {
 	return fmt.Errorf("%s is built in and needs no trust", name)
 }
 
-// fakeChecks lets a test decide how checks go. As the real one it goes on when its requester leaves.
+// fakeChecks lets a test decide how checks end. As the real ones they continue when the caller stops waiting.
 type fakeChecks struct {
 	watchAll func() error
 	watchOne func(sdk.Container) error

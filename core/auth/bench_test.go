@@ -29,27 +29,27 @@ func BenchmarkIdentify(b *testing.B) {
 	}
 	defer s.Close()
 	a := New(Options{Config: conf, Store: s, Log: hclog.NewNullLogger(), Now: time.Now})
-	ask := func() *http.Request { return httptest.NewRequest(http.MethodGet, "/", nil) }
+	newRequest := func() *http.Request { return httptest.NewRequest(http.MethodGet, "/", nil) }
 
-	basic := ask()
+	basic := newRequest()
 	basic.SetBasicAuth("ana", password)
-	answer := httptest.NewRecorder()
-	if _, err := a.Login(answer, ask(), "ana", password, true); err != nil {
+	response := httptest.NewRecorder()
+	if _, err := a.Login(response, newRequest(), "ana", password, true); err != nil {
 		b.Fatal(err)
 	}
-	session := ask()
-	session.AddCookie(answer.Result().Cookies()[0])
+	session := newRequest()
+	session.AddCookie(response.Result().Cookies()[0])
 	secret, _, err := a.CreateToken(b.Context(), NewToken{Name: "x", Scope: Read, Creator: "x"})
 	if err != nil {
 		b.Fatal(err)
 	}
-	token := ask()
+	token := newRequest()
 	token.Header.Set("Authorization", "Bearer "+secret)
 	for name, r := range map[string]*http.Request{"basic": basic, "session": session, "token": token} {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
-				if who, err := a.Identify(httptest.NewRecorder(), r); err != nil || who.Scope < Read {
-					b.Fatal(who, err)
+				if caller, err := a.Identify(httptest.NewRecorder(), r); err != nil || caller.Scope < Read {
+					b.Fatal(caller, err)
 				}
 			}
 		})

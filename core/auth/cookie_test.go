@@ -9,16 +9,16 @@ import (
 )
 
 // given logs ana in with a request and returns the cookie of the session.
-func given(t *testing.T, w *world, r *http.Request) *http.Cookie {
+func given(t *testing.T, w *testServer, r *http.Request) *http.Cookie {
 	t.Helper()
-	answer := httptest.NewRecorder()
-	if _, err := w.auth.Login(answer, r, "ana", password, true); err != nil {
+	response := httptest.NewRecorder()
+	if _, err := w.auth.Login(response, r, "ana", password, true); err != nil {
 		t.Fatal(err)
 	}
-	if h := answer.Header(); h.Get("Clear-Site-Data") != "" {
+	if h := response.Header(); h.Get("Clear-Site-Data") != "" {
 		t.Error("a login clears what is not ours")
 	}
-	for _, c := range answer.Result().Cookies() {
+	for _, c := range response.Result().Cookies() {
 		if strings.HasPrefix(c.Name, sessionCookie) && c.MaxAge >= 0 {
 			return c
 		}
@@ -67,13 +67,13 @@ func TestSessionCookieNamePathAndSecure(t *testing.T) {
 		}
 		same(t, test.host+" with "+strings.Join(test.settings, " "), got, test.want)
 		if !c.HttpOnly || c.Domain != "" {
-			t.Errorf("the cookie %v is everybody's", c)
+			t.Errorf("the cookie %v is readable by scripts or other hosts", c)
 		}
 	}
 }
 
-// TestSessionCookieIgnoresForeignCookies: what other programs on the host keep in the browser, even
-// under our names, neither disturbs a session nor is touched.
+// TestSessionCookieIgnoresForeignCookies: cookies of other programs on the host, even of
+// the same name, neither disturb a session nor are changed.
 func TestSessionCookieIgnoresForeignCookies(t *testing.T) {
 	w := start(t, ana...)
 	post := func(cookies ...string) *http.Request {
@@ -87,30 +87,30 @@ func TestSessionCookieIgnoresForeignCookies(t *testing.T) {
 	others := []string{"connect.sid=s%3Aabc", "dogwatch_session=of-another", "dogwatch_session_3001=of-one-more", "dogwatch_session_3000=with-a-shorter-path", "dogwatch_session_3000="}
 	for at := range len(others) + 1 {
 		cookies := slices.Insert(slices.Clone(others), at, own.Name+"="+own.Value)
-		who, err := w.auth.Identify(httptest.NewRecorder(), post(cookies...))
-		if err != nil || who.User != "ana" {
-			t.Errorf("with %v: %+v, %v", cookies, who, err)
+		caller, err := w.auth.Identify(httptest.NewRecorder(), post(cookies...))
+		if err != nil || caller.User != "ana" {
+			t.Errorf("with %v: %+v, %v", cookies, caller, err)
 		}
 	}
-	// One from before cookies had the port in their names goes on, too.
-	who, err := w.auth.Identify(httptest.NewRecorder(), post("dogwatch_session="+own.Value))
-	if err != nil || who.User != "ana" {
-		t.Errorf("an older cookie: %+v, %v", who, err)
+	// A cookie of an earlier version, without the port in its name, is accepted too.
+	caller, err := w.auth.Identify(httptest.NewRecorder(), post("dogwatch_session="+own.Value))
+	if err != nil || caller.User != "ana" {
+		t.Errorf("an older cookie: %+v, %v", caller, err)
 	}
 
-	answer := httptest.NewRecorder()
-	if _, err := w.auth.Logout(answer, post(others...)); err != nil || len(answer.Header()) > 0 {
-		t.Errorf("to log out of others: %v, %v", answer.Header(), err)
+	response := httptest.NewRecorder()
+	if _, err := w.auth.Logout(response, post(others...)); err != nil || len(response.Header()) > 0 {
+		t.Errorf("to log out with foreign cookies: %v, %v", response.Header(), err)
 	}
-	if _, err := w.auth.Logout(answer, post(append(others, own.Name+"="+own.Value)...)); err != nil {
+	if _, err := w.auth.Logout(response, post(append(others, own.Name+"="+own.Value)...)); err != nil {
 		t.Fatal(err)
 	}
-	for _, c := range answer.Result().Cookies() {
+	for _, c := range response.Result().Cookies() {
 		if c.Name != own.Name || c.Path != own.Path || c.MaxAge >= 0 {
 			t.Errorf("to log out touches %v", c)
 		}
 	}
-	if len(answer.Result().Cookies()) != 1 || answer.Header().Get("Clear-Site-Data") != "" {
-		t.Errorf("to log out answers with %v", answer.Header())
+	if len(response.Result().Cookies()) != 1 || response.Header().Get("Clear-Site-Data") != "" {
+		t.Errorf("to log out responds with %v", response.Header())
 	}
 }

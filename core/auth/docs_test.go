@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestDocsNameEveryOption: the page for people names every option, scheme and event there is.
+// TestDocsNameEveryOption: docs/authentication.md names every option, scheme and event there is.
 func TestDocsNameEveryOption(t *testing.T) {
 	page := documentation(t)
 	names := []string{"server.trustedproxies", "server.metrics.auth", "auth.login", "auth.failed", "auth.logout", "auth.token.created", "auth.token.revoked", "POST /auth/remember", "GET /api/sessions"}

@@ -37,7 +37,7 @@ func fail2banFilter(t *testing.T) []*regexp.Regexp {
 }
 
 // logged returns the lines of refused logins in a format of the log: of a user
-// there is, of one there is not, and of those that are not looked at.
+// there is, of one there is not, and of throttled attempts.
 func logged(t *testing.T, format string) []string {
 	t.Helper()
 	w := start(t, "WUD_AUTH_BASIC_MAIN_USER=ana b", "WUD_AUTH_BASIC_MAIN_HASH="+cheap)
@@ -70,7 +70,7 @@ func logged(t *testing.T, format string) []string {
 	return lines
 }
 
-// timestamp is what fail2ban takes out of a line before it looks at the rest.
+// timestamp is what fail2ban removes from a line before it matches the rest.
 var timestamp = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[.\d]*(?:Z|[+-]\d\d:?\d\d)`)
 
 // TestFail2banFilterReadsTheLog: the filter of the documentation finds the

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestClientAddressTrustsOnlyProxies: what a peer says of whom it speaks for counts only if it is a trusted proxy.
+// TestClientAddressTrustsOnlyProxies: X-Forwarded-For counts only as far as trusted proxies have written it.
 func TestClientAddressTrustsOnlyProxies(t *testing.T) {
 	w := start(t, "DOGWATCH_SERVER_TRUSTEDPROXIES=10.0.0.0/8,fd00::/8,192.0.2.7")
 	for _, test := range []struct{ peerAddress, forwarded, want string }{

@@ -59,7 +59,7 @@ func TestHashPassword(t *testing.T) {
 	}
 }
 
-// TestParseHashRejectsMalformed: nothing that looks like a hash is taken for a password in clear, and no error repeats it.
+// TestParseHashRejectsMalformed: a malformed hash is not taken for a password in clear, and no error repeats it.
 func TestParseHashRejectsMalformed(t *testing.T) {
 	for text, part := range map[string]string{
 		"$$2y$$10$$abcdefghijklmnopqrstuv": "doubled",

@@ -13,16 +13,16 @@ import (
 	"github.com/dogwatch/dogwatch/core/auth/oidctest"
 )
 
-// person is a user of the provider. What it tells of him can be spoilt.
-type person struct {
+// providerUser is a user of the provider. Its claims can be spoilt.
+type providerUser struct {
 	subject string
 	claims  map[string]any
-	// info is what the provider tells at its userinfo endpoint; nil for the same.
+	// info are the claims of the userinfo endpoint; nil for the same.
 	info  map[string]any
 	spoil func(token map[string]any)
 }
 
-func (p *person) Info() map[string]any {
+func (p *providerUser) Info() map[string]any {
 	if p.info != nil {
 		return p.info
 	}
@@ -31,7 +31,7 @@ func (p *person) Info() map[string]any {
 	return info
 }
 
-func (p *person) Claims(token map[string]any) {
+func (p *providerUser) Claims(token map[string]any) {
 	token["sub"] = p.subject
 	maps.Copy(token, p.claims)
 	if p.spoil != nil {
@@ -40,7 +40,7 @@ func (p *person) Claims(token map[string]any) {
 }
 
 // startProvider runs a provider, and a server that knows it as "home".
-func startProvider(t *testing.T, settings ...string) (*world, *oidctest.Provider) {
+func startProvider(t *testing.T, settings ...string) (*testServer, *oidctest.Provider) {
 	t.Helper()
 	m := oidctest.Start(t)
 	m.ClientSecret = clientSecret
@@ -53,23 +53,23 @@ func startProvider(t *testing.T, settings ...string) (*world, *oidctest.Provider
 
 const begin = "/auth/oidc/home/redirect"
 
-// TestOIDCLogin goes the whole way: to the provider, back, and out.
+// TestOIDCLogin logs in at the provider and out again.
 func TestOIDCLogin(t *testing.T) {
 	w, m := startProvider(t)
 	c := w.browser()
 	var seen []*url.URL
 	c.CheckRedirect = func(r *http.Request, _ []*http.Request) error { seen = append(seen, r.URL); return nil }
-	m.QueueUser(&person{subject: "4711", claims: map[string]any{"email": "jane@example.org", "email_verified": true}})
+	m.QueueUser(&providerUser{subject: "4711", claims: map[string]any{"email": "jane@example.org", "email_verified": true}})
 	same(t, "login", w.get(c, begin+"?next=/containers%3Fq%3Dx"), "jane@example.org oidc.home manage")
-	ask := seen[0].Query()
+	query := seen[0].Query()
 	for name, want := range map[string]string{
 		"response_type": "code", "client_id": m.ClientID, "code_challenge_method": "S256", "scope": "openid email profile",
 		"redirect_uri": w.url + "/auth/oidc/home/cb",
 	} {
-		same(t, name, ask.Get(name), want)
+		same(t, name, query.Get(name), want)
 	}
-	if len(ask.Get("state")) != 43 || len(ask.Get("nonce")) != 43 || len(ask.Get("code_challenge")) != 43 {
-		t.Errorf("asked with %v", ask)
+	if len(query.Get("state")) != 43 || len(query.Get("nonce")) != 43 || len(query.Get("code_challenge")) != 43 {
+		t.Errorf("redirected with %v", query)
 	}
 	same(t, "where it ends", seen[len(seen)-1].String(), w.url+"/containers?q=x")
 	same(t, "session", w.get(c, "/"), "jane@example.org oidc.home manage")
@@ -79,10 +79,10 @@ func TestOIDCLogin(t *testing.T) {
 	w.restart()
 	same(t, "after a restart", w.get(c, "/"), "jane@example.org oidc.home manage")
 
-	// The same answer of the provider is worth nothing again, nor in another browser.
+	// The redirect is not accepted again, nor in another browser.
 	back := seen[1]
 	for what, browser := range map[string]*http.Client{"again": c, "elsewhere": w.browser()} {
-		if got := w.answer(browser.Get(back.String())); !strings.Contains(got, "did not begin") {
+		if got := w.response(browser.Get(back.String())); !strings.Contains(got, "did not begin") {
 			t.Errorf("%s: %s", what, got)
 		}
 	}
@@ -92,13 +92,13 @@ func TestOIDCLogin(t *testing.T) {
 	same(t, "unknown provider", w.get(c, "/auth/oidc/none/redirect"), ErrUnknownProvider.Error())
 }
 
-func (w *world) tried(c *http.Client, m *oidctest.Provider, p *person) string {
+func (w *testServer) loginAtProvider(c *http.Client, m *oidctest.Provider, p *providerUser) string {
 	w.t.Helper()
 	m.QueueUser(p)
 	return w.get(c, begin)
 }
 
-// TestOIDCAllowedUsersAndGroups has the lists of users and groups, and the claims that they look at.
+// TestOIDCAllowedUsersAndGroups has the lists of users and groups, and the claims that they compare.
 func TestOIDCAllowedUsersAndGroups(t *testing.T) {
 	jane := map[string]any{"email": "jane@example.org", "email_verified": true, "preferred_username": "jane", "groups": []string{"staff", "ops"},
 		"realm_access": map[string]any{"roles": []string{"dog"}}, "team": "red"}
@@ -110,7 +110,7 @@ func TestOIDCAllowedUsersAndGroups(t *testing.T) {
 		claims   map[string]any
 		want     string
 	}{
-		{"everybody", nil, jane, "jane@example.org"},
+		{"no lists", nil, jane, "jane@example.org"},
 		{"listed", []string{"USERS=bob@example.org,Jane@Example.org"}, jane, "jane@example.org"},
 		{"listed by sub", []string{"USERS=4711"}, jane, "jane@example.org"},
 		{"not listed", []string{"USERS=bob@example.org"}, jane, ""},
@@ -136,7 +136,7 @@ func TestOIDCAllowedUsersAndGroups(t *testing.T) {
 			}
 			w, m := startProvider(t, settings...)
 			c := w.browser()
-			got := w.tried(c, m, &person{subject: "4711", claims: test.claims})
+			got := w.loginAtProvider(c, m, &providerUser{subject: "4711", claims: test.claims})
 			want := test.want + " oidc.home manage"
 			if test.want != "" {
 				same(t, "login", got, want)
@@ -149,31 +149,31 @@ func TestOIDCAllowedUsersAndGroups(t *testing.T) {
 	}
 }
 
-// TestOIDCRejectsInvalidTokens: what a provider, or somebody in its place, answers wrongly lets nobody in.
+// TestOIDCRejectsInvalidTokens: tokens and claims that are not valid, by a provider or an attacker.
 func TestOIDCRejectsInvalidTokens(t *testing.T) {
 	claims := map[string]any{"email": "jane@example.org"}
-	spoilt := func(spoil func(map[string]any)) *person {
-		return &person{subject: "4711", claims: claims, spoil: spoil}
+	spoilt := func(spoil func(map[string]any)) *providerUser {
+		return &providerUser{subject: "4711", claims: claims, spoil: spoil}
 	}
 	for name, test := range map[string]struct {
-		user *person
+		user *providerUser
 		want string
 	}{
-		"other issuer":    {spoilt(func(c map[string]any) { c["iss"] = "https://evil.example.org" }), "verify the id token"},
-		"other client":    {spoilt(func(c map[string]any) { c["aud"] = []string{"other"} }), "verify the id token"},
-		"other login":     {spoilt(func(c map[string]any) { c["nonce"] = "x" }), "nonce"},
-		"no nonce":        {spoilt(func(c map[string]any) { delete(c, "nonce") }), "nonce"},
-		"long expired":    {spoilt(func(c map[string]any) { c["exp"] = time.Now().Add(-10 * time.Minute).Unix() }), "compare the clocks"},
-		"far in future":   {spoilt(func(c map[string]any) { c["nbf"] = time.Now().Add(time.Hour).Unix() }), "compare the clocks"},
-		"another's info":  {&person{subject: "4711", claims: claims, info: map[string]any{"sub": "1", "email": "boss@example.org"}}, "another user"},
-		"info of nobody":  {&person{subject: "4711", claims: claims, info: map[string]any{"email": "boss@example.org"}}, "another user"},
-		"clocks differ":   {spoilt(func(c map[string]any) { c["exp"] = time.Now().Add(-time.Minute).Unix() }), ""},
-		"clocks differ 2": {spoilt(func(c map[string]any) { c["nbf"] = time.Now().Add(time.Minute).Unix() }), ""},
+		"other issuer":     {spoilt(func(c map[string]any) { c["iss"] = "https://evil.example.org" }), "verify the id token"},
+		"other client":     {spoilt(func(c map[string]any) { c["aud"] = []string{"other"} }), "verify the id token"},
+		"other login":      {spoilt(func(c map[string]any) { c["nonce"] = "x" }), "nonce"},
+		"no nonce":         {spoilt(func(c map[string]any) { delete(c, "nonce") }), "nonce"},
+		"long expired":     {spoilt(func(c map[string]any) { c["exp"] = time.Now().Add(-10 * time.Minute).Unix() }), "compare the clocks"},
+		"far in future":    {spoilt(func(c map[string]any) { c["nbf"] = time.Now().Add(time.Hour).Unix() }), "compare the clocks"},
+		"another's info":   {&providerUser{subject: "4711", claims: claims, info: map[string]any{"sub": "1", "email": "boss@example.org"}}, "another user"},
+		"info without sub": {&providerUser{subject: "4711", claims: claims, info: map[string]any{"email": "boss@example.org"}}, "another user"},
+		"clocks differ":    {spoilt(func(c map[string]any) { c["exp"] = time.Now().Add(-time.Minute).Unix() }), ""},
+		"clocks differ 2":  {spoilt(func(c map[string]any) { c["nbf"] = time.Now().Add(time.Minute).Unix() }), ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w, m := startProvider(t)
 			c := w.browser()
-			got := w.tried(c, m, test.user)
+			got := w.loginAtProvider(c, m, test.user)
 			if test.want == "" {
 				same(t, "login", got, "jane@example.org oidc.home manage")
 				return
@@ -185,7 +185,7 @@ func TestOIDCRejectsInvalidTokens(t *testing.T) {
 	}
 }
 
-// TestOIDCRejectsWrongState: an answer that was asked for by somebody else, or never, is refused.
+// TestOIDCRejectsWrongState: a redirect that belongs to another browser, or to no login, is refused.
 func TestOIDCRejectsWrongState(t *testing.T) {
 	w, _ := startProvider(t)
 	stop := func(c *http.Client) *url.URL { // goes to the provider and not back
@@ -208,8 +208,8 @@ func TestOIDCRejectsWrongState(t *testing.T) {
 	}
 	victim, attacker := w.browser(), w.browser()
 	stop(victim)
-	// The attacker's own answer in the victim's browser would log the victim in as the attacker.
-	if got := w.answer(victim.Get(stop(attacker).String())); !strings.Contains(got, "state") {
+	// The attacker's redirect in the victim's browser would log the victim in as the attacker.
+	if got := w.response(victim.Get(stop(attacker).String())); !strings.Contains(got, "state") {
 		t.Errorf("got %s", got)
 	}
 	for name, spoil := range map[string]func(*url.URL){
@@ -222,7 +222,7 @@ func TestOIDCRejectsWrongState(t *testing.T) {
 		c := w.browser()
 		back := stop(c)
 		spoil(back)
-		if got := w.answer(c.Get(back.String())); !errors.Is(w.failed(), ErrBadCredentials) || w.get(c, "/") != "nothing" || strings.Contains(got, "\n") {
+		if got := w.response(c.Get(back.String())); !errors.Is(w.failed(), ErrBadCredentials) || w.get(c, "/") != "nothing" || strings.Contains(got, "\n") {
 			t.Errorf("%s: %q, %v", name, got, w.failed())
 		}
 		w.pass(time.Minute) // for the limit of the address
@@ -230,13 +230,13 @@ func TestOIDCRejectsWrongState(t *testing.T) {
 	c := w.browser()
 	back := stop(c)
 	w.pass(flowTime + time.Second)
-	if got := w.answer(c.Get(back.String())); !strings.Contains(got, "too long") {
+	if got := w.response(c.Get(back.String())); !strings.Contains(got, "too long") {
 		t.Errorf("late: %s", got)
 	}
 	c = w.browser()
 	back = stop(c)
 	w.restart() // the key that sealed the cookie is gone
-	if got := w.answer(c.Get(back.String())); !strings.Contains(got, "begin again") {
+	if got := w.response(c.Get(back.String())); !strings.Contains(got, "begin again") {
 		t.Errorf("after a restart: %s", got)
 	}
 	c = w.browser()
@@ -244,42 +244,42 @@ func TestOIDCRejectsWrongState(t *testing.T) {
 	cookie := w.cookie(c, flowCookie)
 	u, _ := url.Parse(w.url)
 	c.Jar.SetCookies(u, []*http.Cookie{{Name: w.named(flowCookie), Value: cookie[:len(cookie)-4] + "AAAA", Path: "/"}})
-	if got := w.answer(c.Get(back.String())); !errors.Is(w.failed(), ErrBadCredentials) {
+	if got := w.response(c.Get(back.String())); !errors.Is(w.failed(), ErrBadCredentials) {
 		t.Errorf("a changed cookie: %s", got)
 	}
 }
 
-// TestLoginRejectsOpenRedirect: a link to our login leads back to us.
+// TestLoginRejectsOpenRedirect: a link to the login page never leads to another site.
 func TestLoginRejectsOpenRedirect(t *testing.T) {
 	w, m := startProvider(t)
 	for _, next := range []string{"https://evil.example.org/", "//evil.example.org", "/\\evil.example.org", "javascript:x"} {
 		c := w.browser()
 		var last *url.URL
 		c.CheckRedirect = func(r *http.Request, _ []*http.Request) error { last = r.URL; return nil }
-		m.QueueUser(&person{subject: "1", claims: map[string]any{}})
+		m.QueueUser(&providerUser{subject: "1", claims: map[string]any{}})
 		w.get(c, begin+"?next="+url.QueryEscape(next))
 		same(t, next, last.String(), w.url+"/")
 		w.pass(time.Minute)
 	}
 }
 
-// TestOIDCSecretsAreNotLogged: neither the log nor the events nor an answer has a secret.
+// TestOIDCSecretsAreNotLogged: nor are they in events or responses.
 func TestOIDCSecretsAreNotLogged(t *testing.T) {
 	w, m := startProvider(t, ana...)
 	c := w.browser()
-	var answers strings.Builder
-	answers.WriteString(w.tried(c, m, &person{subject: "1", claims: map[string]any{}}))
-	answers.WriteString(w.tried(w.browser(), m, &person{subject: "1", info: map[string]any{}}))
+	var responses strings.Builder
+	responses.WriteString(w.loginAtProvider(c, m, &providerUser{subject: "1", claims: map[string]any{}}))
+	responses.WriteString(w.loginAtProvider(w.browser(), m, &providerUser{subject: "1", info: map[string]any{}}))
 	secrets := []string{clientSecret, password, cheap[5:], w.cookie(c, sessionCookie)}
-	answers.WriteString(w.get(w.browser(), "/auth/oidc/home/cb?code=code-of-the-test&state=x"))
+	responses.WriteString(w.get(w.browser(), "/auth/oidc/home/cb?code=code-of-the-test&state=x"))
 	w.basic("ana", password)
 	w.basic("ana", "a-wrong-password")
 	w.basic("a-password-in-the-wrong-field", "x")
 	m.ClientSecret = "changed at the provider"
-	answers.WriteString(w.tried(w.browser(), m, &person{subject: "1"}))
+	responses.WriteString(w.loginAtProvider(w.browser(), m, &providerUser{subject: "1"}))
 	m.Shutdown()
 	w.restart() // which forgets what it knew of the provider
-	answers.WriteString(w.get(w.browser(), begin))
+	responses.WriteString(w.get(w.browser(), begin))
 	events, err := w.store.Events(t.Context(), 0, 1000)
 	if err != nil {
 		t.Fatal(err)
@@ -288,7 +288,7 @@ func TestOIDCSecretsAreNotLogged(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	all := w.log.String() + answers.String() + string(text)
+	all := w.log.String() + responses.String() + string(text)
 	for _, secret := range append(secrets, "a-wrong-password", "a-password-in-the-wrong-field", "code-of-the-test") {
 		if strings.Contains(all, secret) {
 			t.Errorf("%q leaves", secret)

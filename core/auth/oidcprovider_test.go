@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// TestOIDCProviderFailures: a provider that is down or is not one is told from wrong credentials, comes back, and takes nothing down.
+// TestOIDCProviderFailures: an outage of a provider is no failed login, is retried, and disturbs nothing else.
 func TestOIDCProviderFailures(t *testing.T) {
 	w, m := startProvider(t, ana...)
 	m.Shutdown()
@@ -23,7 +23,7 @@ func TestOIDCProviderFailures(t *testing.T) {
 	same(t, "the other way", w.basic("ana", password), "ana basic.main manage")
 	same(t, "no logout page is known", w.auth.Strategies()[0].LogoutURL+w.auth.Strategies()[1].LogoutURL, "")
 
-	answers := func(status int, body string) *world {
+	responses := func(status int, body string) *testServer {
 		mux := http.NewServeMux()
 		w := start(t, "WUD_AUTH_OIDC_HOME_CLIENTID=x", "WUD_AUTH_OIDC_HOME_CLIENTSECRET="+clientSecret, "WUD_AUTH_OIDC_HOME_DISCOVERY=http://127.0.0.1:1/id/")
 		mux.HandleFunc("/id/.well-known/openid-configuration", func(rw http.ResponseWriter, r *http.Request) {
@@ -51,12 +51,12 @@ func TestOIDCProviderFailures(t *testing.T) {
 		{200, strings.Replace(validSessions, "SELF/a", "javascript:x", 1), "authorization_endpoint"},
 		{200, strings.Repeat(" ", maxDocument) + validSessions, "not an OpenID Connect provider"},
 	} {
-		w := answers(test.status, test.body)
+		w := responses(test.status, test.body)
 		if got := w.get(w.browser(), begin); !strings.Contains(got, test.want) {
 			t.Errorf("%.40s: %s", test.body, got)
 		}
 	}
-	w = answers(200, strings.Replace(validSessions, `"SELF"`, `"SELF/"`, 1)) // a slash more or less does not matter
+	w = responses(200, strings.Replace(validSessions, `"SELF"`, `"SELF/"`, 1)) // a slash more or less does not matter
 	noFollow := w.browser()
 	noFollow.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	resp, err := noFollow.Get(w.url + begin)
@@ -69,8 +69,8 @@ func TestOIDCProviderFailures(t *testing.T) {
 	}
 }
 
-// TestOIDCLogoutURL: people are sent to where they log out of the provider, also
-// after a restart, and come back from there if that is wanted.
+// TestOIDCLogoutURL: browsers are redirected to the logout of the provider, also
+// after a restart, and back from there if logoutreturn is set.
 func TestOIDCLogoutURL(t *testing.T) {
 	mux := http.NewServeMux()
 	server := newServer(t, mux)
@@ -80,12 +80,12 @@ func TestOIDCLogoutURL(t *testing.T) {
 	for back, want := range map[string]string{"false": "", "true": "/auth/oidc/home/cb"} {
 		w := start(t, "WUD_AUTH_OIDC_HOME_CLIENTID=x", "WUD_AUTH_OIDC_HOME_CLIENTSECRET="+clientSecret, "WUD_AUTH_OIDC_HOME_DISCOVERY="+server,
 			"DOGWATCH_AUTH_OIDC_HOME_LOGOUTRETURN="+back, "DOGWATCH_PUBLIC_URL=https://dog.example.org/x")
-		answer := httptest.NewRecorder()
-		if _, err := w.auth.startSession(answer, httptest.NewRequest(http.MethodGet, "/", nil), Identity{User: "ana", Method: "oidc.home"}, true); err != nil {
+		response := httptest.NewRecorder()
+		if _, err := w.auth.startSession(response, httptest.NewRequest(http.MethodGet, "/", nil), Identity{User: "ana", Method: "oidc.home"}, true); err != nil {
 			t.Fatal(err)
 		}
 		w.restart() // nothing is known of the provider
-		elsewhere, err := w.auth.Logout(httptest.NewRecorder(), withCookies(answer))
+		elsewhere, err := w.auth.Logout(httptest.NewRecorder(), withCookies(response))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -102,11 +102,11 @@ func TestOIDCLogoutURL(t *testing.T) {
 	}
 }
 
-// TestOIDCProviderOutageKeepsSettings: what was known of a provider lasts while it is away, and logins fail with a reason.
+// TestOIDCProviderOutageKeepsSettings: the discovered settings are used during an outage, and logins fail with a reason.
 func TestOIDCProviderOutageKeepsSettings(t *testing.T) {
 	w, m := startProvider(t)
 	c := w.browser()
-	same(t, "login", w.tried(c, m, &person{subject: "1", claims: map[string]any{}}), "1 oidc.home manage")
+	same(t, "login", w.loginAtProvider(c, m, &providerUser{subject: "1", claims: map[string]any{}}), "1 oidc.home manage")
 	m.Shutdown()
 	w.pass(2 * time.Hour) // what is known is old
 	same(t, "session", w.get(c, "/"), "1 oidc.home manage")
@@ -125,13 +125,13 @@ func TestOIDCProviderOutageKeepsSettings(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := w.answer(client.Get(w.url + "/auth/oidc/home/cb?code=x&state=" + to.Query().Get("state")))
+	got := w.response(client.Get(w.url + "/auth/oidc/home/cb?code=x&state=" + to.Query().Get("state")))
 	if !strings.Contains(got, "ask oidc.home for the login") || !errors.Is(w.failed(), ErrProviderUnavailable) || errors.Is(w.failed(), ErrBadCredentials) {
 		t.Errorf("got %s", got)
 	}
 }
 
-// TestOIDCDiscoveryTTL: as often as ttl says.
+// TestOIDCDiscoveryTTL: settings are discovered again after ttl.
 func TestOIDCDiscoveryTTL(t *testing.T) {
 	for ttl, want := range map[string]int{"60": 3, "0": 5, "-1": 1} {
 		var read atomic.Int32
@@ -155,7 +155,7 @@ func TestOIDCDiscoveryTTL(t *testing.T) {
 	}
 }
 
-// TestOIDCBeginsUnderPublicURL: a login begins under the name that the provider sends people back to.
+// TestOIDCBeginsUnderPublicURL: a login begins under the name to which the provider redirects.
 func TestOIDCBeginsUnderPublicURL(t *testing.T) {
 	w, _ := startProvider(t, "DOGWATCH_PUBLIC_URL=https://dog.example.org/x")
 	c := w.browser()

@@ -13,27 +13,27 @@ import (
 )
 
 // proxied is an installation behind a proxy, so that a test can be at any address.
-func proxied(t *testing.T) *world {
+func proxied(t *testing.T) *testServer {
 	t.Helper()
 	return start(t, append(ana, "DOGWATCH_SERVER_TRUSTEDPROXIES=192.0.2.1")...)
 }
 
 // from logs in with every request from an address.
-func (w *world) from(address, user, password string) error {
+func (w *testServer) from(address, user, password string) error {
 	w.t.Helper()
 	r := httptest.NewRequest(http.MethodGet, "/", nil)
 	r.RemoteAddr = "192.0.2.1:1"
 	r.Header.Set("X-Forwarded-For", address)
 	r.SetBasicAuth(user, password)
-	who, err := w.auth.Identify(httptest.NewRecorder(), r)
-	if err == nil && who.User != user {
-		w.t.Errorf("%s is %+v", user, who)
+	caller, err := w.auth.Identify(httptest.NewRecorder(), r)
+	if err == nil && caller.User != user {
+		w.t.Errorf("%s is %+v", user, caller)
 	}
 	return err
 }
 
-// TestThrottlingOfOneNetworkSparesOthers: one network may guess for as long as
-// it likes, and the user gets in from every other one.
+// TestThrottlingOfOneNetworkSparesOthers: guesses from one network do not lock the
+// user out of any other.
 func TestThrottlingOfOneNetworkSparesOthers(t *testing.T) {
 	for name, guesser := range map[string]func(i int) string{
 		"one address":      func(int) string { return "203.0.113.9" },
@@ -41,11 +41,11 @@ func TestThrottlingOfOneNetworkSparesOthers(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := proxied(t)
-			looked := 0
+			checked := 0
 			for i := range 6000 { // sixteen hours
 				w.pass(10 * time.Second)
 				if err := w.from(guesser(i), "ana", fmt.Sprint("guess ", i)); errors.Is(err, ErrBadCredentials) {
-					looked++
+					checked++
 				}
 				if i%1000 == 999 {
 					if err := w.from(fmt.Sprintf("198.51.100.%d", i/1000), "ana", password); err != nil {
@@ -53,30 +53,30 @@ func TestThrottlingOfOneNetworkSparesOthers(t *testing.T) {
 					}
 				}
 			}
-			if most := pairBurst + int(6000*10*time.Second/pairPause); looked > most {
-				t.Errorf("%d guesses were looked at, want %d at most", looked, most)
+			if most := pairBurst + int(6000*10*time.Second/pairPause); checked > most {
+				t.Errorf("%d guesses were checked, want %d at most", checked, most)
 			}
 		})
 	}
 }
 
-// TestThrottlingOfUserFromManyNetworks: from everywhere together a user is guessed at no
-// faster than userPause allows; where the user has logged in before, the user gets in.
+// TestThrottlingOfUserFromManyNetworks: all networks together guess no faster than
+// userPause allows. Networks from which the user has logged in are exempt.
 func TestThrottlingOfUserFromManyNetworks(t *testing.T) {
 	w := proxied(t)
 	if err := w.from("198.51.100.1", "ana", password); err != nil {
 		t.Fatal(err)
 	}
-	looked := 0
+	checked := 0
 	for i := range 1000 {
 		w.pass(time.Second)
 		err := w.from(fmt.Sprintf("203.0.%d.%d", i/250, i%250), "ana", fmt.Sprint("guess ", i))
 		if errors.Is(err, ErrBadCredentials) {
-			looked++
+			checked++
 		}
 	}
-	if most := userBurst + int(1000*time.Second/userPause); looked > most || looked < userBurst {
-		t.Errorf("%d guesses were looked at, want %d at most", looked, most)
+	if most := userBurst + int(1000*time.Second/userPause); checked > most || checked < userBurst {
+		t.Errorf("%d guesses were checked, want %d at most", checked, most)
 	}
 	if err := w.from("198.51.100.1", "ana", password); err != nil {
 		t.Errorf("from where the user has been before: %v", err)
@@ -88,7 +88,7 @@ func TestThrottlingOfUserFromManyNetworks(t *testing.T) {
 }
 
 // TestThrottlingRefusesCachedPassword: a password that was right before does
-// not get in where too many others were tried.
+// not be accepted from a network that is throttled.
 func TestThrottlingRefusesCachedPassword(t *testing.T) {
 	w := proxied(t)
 	if err := w.from("198.51.100.1", "ana", password); err != nil {
@@ -105,7 +105,7 @@ func TestThrottlingRefusesCachedPassword(t *testing.T) {
 	}
 }
 
-// TestThrottledLoginsAreSampledInLog: fail2ban must see who does not stop, and
+// TestThrottledLoginsAreSampledInLog: fail2ban must see attempts that continue, and
 // the log and the store must not grow with every guess.
 func TestThrottledLoginsAreSampledInLog(t *testing.T) {
 	w := proxied(t)
@@ -179,8 +179,8 @@ func TestPasswordHashingIsSerialized(t *testing.T) {
 	}
 }
 
-// TestCancelledLoginIsNotCounted: whoever leaves while waiting for the turn of the
-// password neither fails nor uses up an attempt.
+// TestCancelledLoginIsNotCounted: a client that disconnects while it waits for the
+// hash semaphore neither fails nor uses up an attempt.
 func TestCancelledLoginIsNotCounted(t *testing.T) {
 	w := proxied(t)
 	w.auth.passwords.hashing <- struct{}{} // busy
@@ -203,8 +203,8 @@ func TestCancelledLoginIsNotCounted(t *testing.T) {
 	}
 }
 
-// TestOIDCForeignCallbackIsNotCounted: any page can have its visitors ask
-// for the address that providers send people back to.
+// TestOIDCForeignCallbackIsNotCounted: any page can make browsers request
+// the address to which providers redirect.
 func TestOIDCForeignCallbackIsNotCounted(t *testing.T) {
 	w, m := startProvider(t, ana...)
 	for i := range 3 * networkBurst {
@@ -214,8 +214,8 @@ func TestOIDCForeignCallbackIsNotCounted(t *testing.T) {
 		}
 	}
 	if n := w.events("auth.failed"); n != 0 || strings.Contains(w.log.String(), "auth.failed") {
-		t.Errorf("%d failed logins are recorded, for which fail2ban would ban the visitor", n)
+		t.Errorf("%d failed logins are recorded, for which fail2ban would ban the client", n)
 	}
-	same(t, "login at the provider", w.tried(w.browser(), m, &person{subject: "1", claims: map[string]any{"email": "ana@example.org"}}), "ana@example.org oidc.home manage")
+	same(t, "login at the provider", w.loginAtProvider(w.browser(), m, &providerUser{subject: "1", claims: map[string]any{"email": "ana@example.org"}}), "ana@example.org oidc.home manage")
 	same(t, "login with a password", w.login(w.browser(), "ana", password), "ana basic.main manage")
 }

@@ -26,7 +26,7 @@ func TestRateLimiter(t *testing.T) {
 	if wait := l.take("a", now.Add(time.Minute)); wait != 0 {
 		t.Errorf("waits %s after it was given back", wait)
 	}
-	for i := range 3 { // a long rest gives no more than the burst
+	for i := range 3 { // a long pause allows no more than the burst
 		if wait := l.take("a", now.Add(24*time.Hour)); wait != 0 {
 			t.Errorf("attempt %d of the next day waits %s", i, wait)
 		}

@@ -17,7 +17,7 @@ func TestIdentifyWithoutConfiguredLogin(t *testing.T) {
 		t.Error(w.auth.Problems())
 	}
 	const anonymous = "anonymous anonymous write"
-	same(t, "nobody", w.get(w.browser(), "/"), anonymous)
+	same(t, "no credentials", w.get(w.browser(), "/"), anonymous)
 	for _, credentials := range []string{"Basic", "Basic !!!", "Basic Og==", "Bearer dw_x", "Digest x"} {
 		same(t, credentials, w.with("Authorization", credentials), anonymous)
 	}
@@ -25,7 +25,7 @@ func TestIdentifyWithoutConfiguredLogin(t *testing.T) {
 	same(t, "strategies", len(w.auth.Strategies()), 1)
 }
 
-// TestMisconfiguredLoginFailsClosed: a login that was asked for and does not work opens nothing.
+// TestMisconfiguredLoginFailsClosed: a login that is configured and does not work opens nothing.
 func TestMisconfiguredLoginFailsClosed(t *testing.T) {
 	for setting, problem := range map[string]string{
 		"WUD_AUTH_BASIC_MAIN_USER=ana":           "auth.basic.main.hash: is required",
@@ -64,7 +64,7 @@ func TestBasicAuthentication(t *testing.T) {
 		{"Bob", "with:colons in it", "Bob basic.other manage"},
 		{"Ana", password, ErrBadCredentials.Error()}, {"ana", "", ErrBadCredentials.Error()}, {"", "", ErrBadCredentials.Error()}, {"", password, ErrBadCredentials.Error()},
 		{"bob", "with:colons in it", ErrBadCredentials.Error()}, {"ana", "with:colons in it", ErrBadCredentials.Error()},
-		{"ana", strings.Repeat("x", maxPassword+1), ErrBadCredentials.Error()}, {"nobody", "x", ErrBadCredentials.Error()},
+		{"ana", strings.Repeat("x", maxPassword+1), ErrBadCredentials.Error()}, {"unknown", "x", ErrBadCredentials.Error()},
 	} {
 		same(t, test.user+" "+test.password, w.basic(test.user, test.password), test.want)
 	}
@@ -94,7 +94,7 @@ func TestLoginThrottling(t *testing.T) {
 		return refused
 	}
 	same(t, "refused of 30", guess("ana", 30), 20)
-	// The right password is not looked at either: nobody learns that it was right.
+	// The right password is not checked either: the client does not learn that it was right.
 	w.basic("ana", password)
 	if !tooMany(w.failed()) {
 		t.Error("an address may go on guessing")
@@ -109,18 +109,18 @@ func TestLoginThrottling(t *testing.T) {
 	}
 	w.pass(pairPause)
 	same(t, "after a pause", w.basic("ana", password), "ana basic.main manage")
-	// Whoever got in does not have to wait for strangers at the same address.
+	// A user who has logged in from an address is not throttled by guesses from it.
 	guess("zoe", 30)
 	same(t, "known password", w.basic("ana", password), "ana basic.main manage")
 	if n := w.events("auth.failed"); n > 40 {
 		t.Errorf("%d failures are recorded", n)
 	}
 	if strings.Contains(strings.Join(w.trail(), "\n")+w.log.String(), "zoe") {
-		t.Error("the name of a user who does not exist is recorded: people type passwords there")
+		t.Error("the name of a user who does not exist is recorded: it may be a password")
 	}
 }
 
-// TestThrottlingBoundsRecordedFailures: guesses from everywhere are slowed down by user, and how many are recorded has an end.
+// TestThrottlingBoundsRecordedFailures: how many failures are stored is limited, from however many addresses they come.
 func TestThrottlingBoundsRecordedFailures(t *testing.T) {
 	w := start(t, append(ana, "DOGWATCH_SERVER_TRUSTEDPROXIES=127.0.0.1,::1")...)
 	attempts := 0
@@ -134,7 +134,7 @@ func TestThrottlingBoundsRecordedFailures(t *testing.T) {
 		}
 	}
 	if attempts > userBurst {
-		t.Errorf("%d guesses of one user were looked at", attempts)
+		t.Errorf("%d guesses of one user were checked", attempts)
 	}
 	if len(w.auth.passwords.cache.wrong) > maxCached {
 		t.Error("the cache grows without bound")
@@ -182,7 +182,7 @@ func TestSessionLifetime(t *testing.T) {
 	}
 }
 
-// TestLoginPreventsSessionFixation: a login never takes over an id that was there before, and ends its session.
+// TestLoginPreventsSessionFixation: a login never uses the session id that the browser sent, and ends its session.
 func TestLoginPreventsSessionFixation(t *testing.T) {
 	w := start(t, ana...)
 	c := w.browser()
@@ -202,13 +202,13 @@ func TestLoginPreventsSessionFixation(t *testing.T) {
 	same(t, "the id before", w.with("Cookie", sessionCookie+"="+first), "nothing")
 }
 
-// TestChangedPasswordEndsSessions: so does a user who was taken away.
+// TestChangedPasswordEndsSessions: and so does removing the user.
 func TestChangedPasswordEndsSessions(t *testing.T) {
 	w := start(t, ana...)
 	c := w.browser()
 	w.login(c, "ana", password)
-	who := Identity{session: hashOf(w.cookie(c, sessionCookie))}
-	if !w.auth.Current(t.Context(), who) || !w.auth.Current(t.Context(), Identity{}) {
+	caller := Identity{session: hashOf(w.cookie(c, sessionCookie))}
+	if !w.auth.Current(t.Context(), caller) || !w.auth.Current(t.Context(), Identity{}) {
 		t.Error("a session that is good is not")
 	}
 	value := w.config.Auth[0].Options["hash"]
@@ -216,7 +216,7 @@ func TestChangedPasswordEndsSessions(t *testing.T) {
 	w.config.Auth[0].Options["hash"] = value
 	w.restart()
 	same(t, "after a change", w.get(c, "/"), "nothing")
-	if w.auth.Current(t.Context(), who) {
+	if w.auth.Current(t.Context(), caller) {
 		t.Error("a stream would go on")
 	}
 }
@@ -241,7 +241,7 @@ func TestSessionCookieAttributes(t *testing.T) {
 		secure      bool
 	}{
 		{nil, "192.0.2.1:1", nil, "nas", false},
-		{nil, "192.0.2.1:1", map[string]string{"X-Forwarded-Proto": "https"}, "nas", false}, // from anybody
+		{nil, "192.0.2.1:1", map[string]string{"X-Forwarded-Proto": "https"}, "nas", false}, // not a trusted proxy
 		{[]string{"DOGWATCH_SERVER_TRUSTEDPROXIES=192.0.2.0/24"}, "192.0.2.1:1", map[string]string{"X-Forwarded-Proto": "https"}, "nas", true},
 		{[]string{"DOGWATCH_SERVER_TRUSTEDPROXIES=192.0.2.0/24"}, "198.51.100.1:1", map[string]string{"X-Forwarded-Proto": "https"}, "nas", false},
 		{[]string{"DOGWATCH_PUBLIC_URL=https://dog.example.org"}, "192.0.2.1:1", nil, "dog.example.org", true},
@@ -253,11 +253,11 @@ func TestSessionCookieAttributes(t *testing.T) {
 		for name, value := range test.headers {
 			r.Header.Set(name, value)
 		}
-		answer := httptest.NewRecorder()
-		if _, err := w.auth.Login(answer, r, "ana", password, true); err != nil {
+		response := httptest.NewRecorder()
+		if _, err := w.auth.Login(response, r, "ana", password, true); err != nil {
 			t.Fatal(err)
 		}
-		cookies := answer.Result().Cookies()
+		cookies := response.Result().Cookies()
 		if len(cookies) != 1 {
 			t.Fatalf("%v", cookies)
 		}
@@ -285,7 +285,7 @@ func TestTokens(t *testing.T) {
 	}
 	same(t, "read", w.with("Authorization", "Bearer "+read), "home page token read")
 	same(t, "write", w.with("Authorization", "bearer  "+write), "home page token write")
-	same(t, "as a password", w.basic("whoever", read), "home page token read")
+	same(t, "as a password", w.basic("any", read), "home page token read")
 	same(t, "short", w.with("Authorization", "Bearer "+short), "home page token write")
 	w.pass(time.Hour)
 	same(t, "expired", w.with("Authorization", "Bearer "+short), ErrBadToken.Error())
@@ -309,12 +309,12 @@ func TestTokens(t *testing.T) {
 		t.Error("revoked twice")
 	}
 	same(t, "trail", []int{count(w.trail(), "auth.token.created ana  home page"), count(w.trail(), "auth.token.revoked ana  home page")}, []int{3, 1})
-	for _, wish := range []NewToken{
+	for _, requested := range []NewToken{
 		{Scope: Read}, {Name: "x"}, {Name: "x", Scope: Manage}, {Name: "a\nb", Scope: Read}, {Name: strings.Repeat("x", 101), Scope: Read},
 		{Name: "x", Scope: Read, Expires: w.now()},
 	} {
-		if secret, _, err := w.auth.CreateToken(t.Context(), wish); err == nil {
-			t.Errorf("%+v made %s", wish, secret)
+		if secret, _, err := w.auth.CreateToken(t.Context(), requested); err == nil {
+			t.Errorf("%+v made %s", requested, secret)
 		}
 	}
 	if text := w.log.String() + strings.Join(w.trail(), "\n"); strings.Contains(text, read[3:]) || strings.Contains(text, write[3:]) {

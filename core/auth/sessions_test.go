@@ -12,17 +12,17 @@ import (
 	"github.com/dogwatch/dogwatch/core/store"
 )
 
-// requestWith is a request of somebody with a session.
-func (w *world) requestWith(c *http.Client) *http.Request {
+// requestWith is a request with the session of a browser.
+func (w *testServer) requestWith(c *http.Client) *http.Request {
 	r := httptest.NewRequest(http.MethodPost, "/", nil)
-	who := Identity{User: "ana", Method: "basic.main", Scope: Manage}
+	caller := Identity{User: "ana", Method: "basic.main", Scope: Manage}
 	if c != nil {
-		who.session = hashOf(w.cookie(c, sessionCookie))
+		caller.session = hashOf(w.cookie(c, sessionCookie))
 	}
-	return r.WithContext(With(r.Context(), who))
+	return r.WithContext(With(r.Context(), caller))
 }
 
-func (w *world) sessions(r *http.Request) []Session {
+func (w *testServer) sessions(r *http.Request) []Session {
 	w.t.Helper()
 	all, err := w.auth.Sessions(w.t.Context(), From(r.Context()))
 	if err != nil {
@@ -31,7 +31,7 @@ func (w *world) sessions(r *http.Request) []Session {
 	return all
 }
 
-// TestEndSession: each is listed without its secret, and ends when somebody says so.
+// TestEndSession: sessions are listed without their secrets, and ended by their ids.
 func TestEndSession(t *testing.T) {
 	w := start(t, append(ana, "WUD_AUTH_BASIC_OTHER_USER=bob", "WUD_AUTH_BASIC_OTHER_HASH="+cheap)...)
 	desk, phone, bobs := w.browser(), w.browser(), w.browser()
@@ -76,7 +76,7 @@ func TestEndSession(t *testing.T) {
 	}
 	same(t, "others", w.get(phone, "/"), "nothing")
 	same(t, "own", w.get(desk, "/"), "ana basic.main manage")
-	if err := w.auth.EndOthers(t.Context(), w.auth.ActorOf(w.requestWith(nil))); err != nil { // of somebody who sends the password with each request
+	if err := w.auth.EndOthers(t.Context(), w.auth.ActorOf(w.requestWith(nil))); err != nil { // by a caller who sends the password with each request
 		t.Fatal(err)
 	}
 	same(t, "own, from elsewhere", w.get(desk, "/"), "nothing")
@@ -94,11 +94,11 @@ func TestEndSession(t *testing.T) {
 	same(t, "recorded", ended, 3)
 }
 
-// TestRemember: a session that is not kept ends with the browser, and soon for us.
+// TestRemember: a session that is not kept has no cookie age, and ends soon on the server.
 func TestRemember(t *testing.T) {
 	w := start(t, ana...)
-	age := func(answer *httptest.ResponseRecorder) int { // of the session's cookie; -2 without one
-		for _, c := range answer.Result().Cookies() {
+	age := func(response *httptest.ResponseRecorder) int { // of the session's cookie; -2 without one
+		for _, c := range response.Result().Cookies() {
 			if c.Name == sessionCookie {
 				return c.MaxAge
 			}
@@ -107,65 +107,65 @@ func TestRemember(t *testing.T) {
 	}
 	const week = int(idleTime / time.Second)
 	login := func(keep bool, r *http.Request) (*httptest.ResponseRecorder, *http.Request) {
-		answer := httptest.NewRecorder()
-		if _, err := w.auth.Login(answer, r, "ana", password, keep); err != nil {
+		response := httptest.NewRecorder()
+		if _, err := w.auth.Login(response, r, "ana", password, keep); err != nil {
 			t.Fatal(err)
 		}
-		return answer, withCookies(answer)
+		return response, withCookies(response)
 	}
 	remember := func(keep bool, r *http.Request) (*httptest.ResponseRecorder, *http.Request) {
-		answer := httptest.NewRecorder()
-		if err := w.auth.Remember(answer, r, keep); err != nil {
+		response := httptest.NewRecorder()
+		if err := w.auth.Remember(response, r, keep); err != nil {
 			t.Fatal(err)
 		}
-		return answer, withCookies(answer)
+		return response, withCookies(response)
 	}
 	fresh := httptest.NewRequest(http.MethodPost, "/", nil)
 	kept, _ := login(true, fresh)
 	short, session := login(false, fresh)
 	same(t, "ages", []int{age(kept), age(short)}, []int{week, 0})
 	w.pass(unkeptTime - time.Second)
-	answer := httptest.NewRecorder()
-	who, err := w.auth.Identify(answer, session)
-	same(t, "a day later", []any{who.User, err, age(answer)}, []any{"ana", nil, 0})
+	response := httptest.NewRecorder()
+	caller, err := w.auth.Identify(response, session)
+	same(t, "a day later", []any{caller.User, err, age(response)}, []any{"ana", nil, 0})
 	longer, session := remember(true, session)
 	same(t, "kept after all", age(longer), week)
 	w.pass(2 * unkeptTime)
 	shorter, session := remember(false, session)
 	same(t, "and not", age(shorter), 0)
 	w.pass(unkeptTime)
-	who, err = w.auth.Identify(httptest.NewRecorder(), session)
-	same(t, "two days later", []any{who.User, err}, []any{"", nil})
+	caller, err = w.auth.Identify(httptest.NewRecorder(), session)
+	same(t, "two days later", []any{caller.User, err}, []any{"", nil})
 
-	// Asked before the login: it counts for the one that follows.
+	// Set before the login, it applies to the next session.
 	for _, keep := range []bool{true, false} {
-		answer, next := remember(keep, fresh)
-		same(t, "no session", age(answer), -2)
+		response, next := remember(keep, fresh)
+		same(t, "no session", age(response), -2)
 		same(t, "remembered", w.auth.Keep(next), keep)
-		answer, _ = login(w.auth.Keep(next), next)
-		for _, c := range answer.Result().Cookies() {
+		response, _ = login(w.auth.Keep(next), next)
+		for _, c := range response.Result().Cookies() {
 			if c.Name == keepCookie && c.MaxAge >= 0 {
-				t.Error("the wish outlives its login")
+				t.Error("the cookie outlives its login")
 			}
 		}
 	}
-	same(t, "not asked", w.auth.Keep(fresh), true)
+	same(t, "by default", w.auth.Keep(fresh), true)
 }
 
-func withCookies(answer *httptest.ResponseRecorder) *http.Request {
+func withCookies(response *httptest.ResponseRecorder) *http.Request {
 	r := httptest.NewRequest(http.MethodPost, "/", nil)
-	for _, c := range answer.Result().Cookies() {
+	for _, c := range response.Result().Cookies() {
 		r.AddCookie(c)
 	}
 	return r
 }
 
-// TestOIDCMaxAgeEndsSession: whoever is gone at the provider is out after that time, used or not.
+// TestOIDCMaxAgeEndsSession: after that time the provider is asked for a login again, whether the session was used or not.
 func TestOIDCMaxAgeEndsSession(t *testing.T) {
 	for setting, want := range map[string]time.Duration{"": 24 * time.Hour, "2h": 2 * time.Hour, "10000h": 90 * 24 * time.Hour} {
 		w, m := startProvider(t, "DOGWATCH_AUTH_OIDC_HOME_MAXAGE="+setting)
 		c := w.browser()
-		w.tried(c, m, &person{subject: "1", claims: map[string]any{}})
+		w.loginAtProvider(c, m, &providerUser{subject: "1", claims: map[string]any{}})
 		began := w.now()
 		step := min(want/4, idleTime/2)
 		for w.get(c, "/") != "nothing" && w.now().Sub(began) < 200*24*time.Hour {

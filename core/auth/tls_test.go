@@ -26,7 +26,7 @@ func TestOIDCCustomCA(t *testing.T) {
 	if err := os.WriteFile(authority, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw}), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	begins := func(settings ...string) (*world, string) {
+	begins := func(settings ...string) (*testServer, string) {
 		w := start(t, append([]string{
 			"WUD_AUTH_OIDC_HOME_CLIENTID=x", "WUD_AUTH_OIDC_HOME_CLIENTSECRET=" + clientSecret, "WUD_AUTH_OIDC_HOME_DISCOVERY=" + server.URL,
 		}, settings...)...)

@@ -31,8 +31,8 @@ const (
 // cheap is the {SHA} hash of password: no test waits for it.
 const cheap = "{SHA}+Xl5/0SpoaQQX0uub+gJcV4KCoQ="
 
-// world is an Auth over a real store, behind a real server.
-type world struct {
+// testServer is an Auth over a real store, behind a real server.
+type testServer struct {
 	t      *testing.T
 	auth   *Auth
 	store  *store.Store
@@ -45,26 +45,26 @@ type world struct {
 	err error // of the last request
 }
 
-func (w *world) now() time.Time {
+func (w *testServer) now() time.Time {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.at
 }
 
-func (w *world) pass(d time.Duration) {
+func (w *testServer) pass(d time.Duration) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.at = w.at.Add(d)
 }
 
 // start runs a server with settings of the environment.
-func start(t *testing.T, settings ...string) *world {
+func start(t *testing.T, settings ...string) *testServer {
 	t.Helper()
 	conf, err := config.Load(config.Input{Environ: append([]string{"HOME=/h", "DOGWATCH_STORE_PATH=" + t.TempDir()}, settings...)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &world{t: t, config: conf, log: new(bytes.Buffer), at: time.Now().Truncate(time.Millisecond)}
+	w := &testServer{t: t, config: conf, log: new(bytes.Buffer), at: time.Now().Truncate(time.Millisecond)}
 	w.store, err = store.Open(t.Context(), filepath.Join(conf.Store.Path, "store.db"), store.Options{Now: w.now})
 	if err != nil {
 		t.Fatal(err)
@@ -78,22 +78,22 @@ func start(t *testing.T, settings ...string) *world {
 }
 
 // restart makes the Auth anew, over the same store.
-func (w *world) restart() {
+func (w *testServer) restart() {
 	log := hclog.New(&hclog.LoggerOptions{Output: w.log, Level: hclog.Trace, Mutex: new(sync.Mutex)})
 	w.auth = New(Options{Config: w.config, Store: w.store, Log: log, Now: w.now})
 }
 
-func (w *world) serve(rw http.ResponseWriter, r *http.Request) {
+func (w *testServer) serve(rw http.ResponseWriter, r *http.Request) {
 	parts := strings.Split(strings.Trim(r.URL.Path, "/"), "/")
-	var who Identity
+	var caller Identity
 	var err error
 	var to string
 	switch {
 	case parts[0] == "login":
-		who, err = w.auth.Login(rw, r, r.FormValue("user"), r.FormValue("password"), r.FormValue("keep") != "no")
+		caller, err = w.auth.Login(rw, r, r.FormValue("user"), r.FormValue("password"), r.FormValue("keep") != "no")
 	case parts[0] == "logout":
 		to, err = w.auth.Logout(rw, r)
-		who.User = to
+		caller.User = to
 	case len(parts) == 4 && parts[3] == "redirect":
 		if to, err = w.auth.BeginOIDC(rw, r, parts[2], r.FormValue("next")); err == nil {
 			http.Redirect(rw, r, to, http.StatusFound)
@@ -105,7 +105,7 @@ func (w *world) serve(rw http.ResponseWriter, r *http.Request) {
 			return
 		}
 	default:
-		who, err = w.auth.Identify(rw, r)
+		caller, err = w.auth.Identify(rw, r)
 	}
 	w.mu.Lock()
 	w.err = err
@@ -115,11 +115,11 @@ func (w *world) serve(rw http.ResponseWriter, r *http.Request) {
 		_, _ = io.WriteString(rw, err.Error())
 		return
 	}
-	_ = json.NewEncoder(rw).Encode(map[string]any{"user": who.User, "method": who.Method, "scope": who.Scope.String(), "path": r.URL.Path})
+	_ = json.NewEncoder(rw).Encode(map[string]any{"user": caller.User, "method": caller.Method, "scope": caller.Scope.String(), "path": r.URL.Path})
 }
 
 // browser keeps cookies.
-func (w *world) browser() *http.Client {
+func (w *testServer) browser() *http.Client {
 	jar, err := cookiejar.New(nil)
 	if err != nil {
 		w.t.Fatal(err)
@@ -127,7 +127,7 @@ func (w *world) browser() *http.Client {
 	return &http.Client{Jar: jar, Timeout: 20 * time.Second}
 }
 
-func (w *world) cookie(c *http.Client, name string) string {
+func (w *testServer) cookie(c *http.Client, name string) string {
 	u, _ := url.Parse(w.url)
 	for _, cookie := range c.Jar.Cookies(u) {
 		if cookie.Name == w.named(name) {
@@ -138,12 +138,12 @@ func (w *world) cookie(c *http.Client, name string) string {
 }
 
 // named is the name that a cookie has at the port of the server.
-func (w *world) named(cookie string) string {
+func (w *testServer) named(cookie string) string {
 	return cookie + "_" + w.url[strings.LastIndex(w.url, ":")+1:]
 }
 
-// answer is "user method scope", or the error.
-func (w *world) answer(resp *http.Response, err error) string {
+// response is "user method scope", or the error.
+func (w *testServer) response(resp *http.Response, err error) string {
 	w.t.Helper()
 	if err != nil {
 		w.t.Fatal(err)
@@ -156,49 +156,49 @@ func (w *world) answer(resp *http.Response, err error) string {
 	if resp.StatusCode != http.StatusOK {
 		return string(body)
 	}
-	var who map[string]string
-	if err := json.Unmarshal(body, &who); err != nil {
+	var caller map[string]string
+	if err := json.Unmarshal(body, &caller); err != nil {
 		w.t.Fatalf("%v in %s", err, body)
 	}
-	return strings.TrimSpace(who["user"] + " " + who["method"] + " " + who["scope"])
+	return strings.TrimSpace(caller["user"] + " " + caller["method"] + " " + caller["scope"])
 }
 
-func (w *world) get(c *http.Client, path string) string {
+func (w *testServer) get(c *http.Client, path string) string {
 	w.t.Helper()
-	return w.answer(c.Get(w.url + path))
+	return w.response(c.Get(w.url + path))
 }
 
-func (w *world) login(c *http.Client, user, password string) string {
+func (w *testServer) login(c *http.Client, user, password string) string {
 	w.t.Helper()
-	return w.answer(c.PostForm(w.url+"/login", url.Values{"user": {user}, "password": {password}}))
+	return w.response(c.PostForm(w.url+"/login", url.Values{"user": {user}, "password": {password}}))
 }
 
-// with asks who one is with a header.
-func (w *world) with(header, value string) string {
+// with sends a header and returns the caller.
+func (w *testServer) with(header, value string) string {
 	w.t.Helper()
 	r, err := http.NewRequestWithContext(w.t.Context(), http.MethodGet, w.url+"/whoami", nil)
 	if err != nil {
 		w.t.Fatal(err)
 	}
 	r.Header.Set(header, value)
-	return w.answer(http.DefaultClient.Do(r))
+	return w.response(http.DefaultClient.Do(r))
 }
 
-func (w *world) basic(user, password string) string {
+func (w *testServer) basic(user, password string) string {
 	w.t.Helper()
 	r := httptest.NewRequest(http.MethodGet, "/", nil)
 	r.SetBasicAuth(user, password)
 	return w.with("Authorization", r.Header.Get("Authorization"))
 }
 
-func (w *world) failed() error {
+func (w *testServer) failed() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.err
 }
 
 // trail lists "type subject method error" of the events.
-func (w *world) trail() []string {
+func (w *testServer) trail() []string {
 	w.t.Helper()
 	all, err := w.store.Events(w.t.Context(), 0, 1000)
 	if err != nil {
@@ -236,7 +236,7 @@ func contains(problems []config.Problem, text string) bool {
 
 var ana = []string{"WUD_AUTH_BASIC_MAIN_USER=ana", "WUD_AUTH_BASIC_MAIN_HASH=" + cheap}
 
-func (w *world) events(t event.Type) int { return count(w.trail(), string(t)) }
+func (w *testServer) events(t event.Type) int { return count(w.trail(), string(t)) }
 
 func tooMany(err error) bool {
 	var e *ThrottledError
