@@ -18,7 +18,6 @@ const (
 var longFiles = []string{
 	"cmd/dogwatch/table.go",
 	"core/api/testserver_test.go",
-	"core/store/deliveries_test.go",
 }
 
 func TestFunctionsOfTheCoreAreShort(t *testing.T) {
