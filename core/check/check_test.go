@@ -257,7 +257,7 @@ func TestSetStatusDuringACheck(t *testing.T) {
 
 // TestAnyPublicRegistry: a host without a component of its own is served by whatever serves all hosts.
 func TestAnyPublicRegistry(t *testing.T) {
-	w := open(t, func(w *world, opt *Options) { opt.Registries = anyHost{w.hub} })
+	w := open(t, func(w *fixture, opt *Options) { opt.Registries = anyHost{w.hub} })
 	w.hub.tags["team/app"] = []string{"1.0", "1.1"}
 	w.engine.has(container("web", "registry.unheard.example:5000/team/app:1.0"))
 	if r := w.run(); len(r.Updates) != 1 {
@@ -303,7 +303,7 @@ func (r *refusing) Commit(ctx context.Context, ch event.Change) error {
 // TestStoreCannotBeWritten: the check fails and says so, whichever write it is.
 func TestStoreCannotBeWritten(t *testing.T) {
 	for n := range 3 {
-		w := open(t, func(w *world, opt *Options) { opt.Store = &refusing{opt.Store, n} })
+		w := open(t, func(w *fixture, opt *Options) { opt.Store = &refusing{opt.Store, n} })
 		quiet(w)
 		w.engine.has(container("web", "nginx:1.25.0"))
 		report, err := w.Run(t.Context(), w.local())
@@ -324,7 +324,7 @@ func TestStoreCannotBeWritten(t *testing.T) {
 // TestRunsHaveDistinctIDs, even when the clock stands still.
 func TestRunsHaveDistinctIDs(t *testing.T) {
 	at := time.Now()
-	w := open(t, func(_ *world, opt *Options) { opt.Now = func() time.Time { return at } })
+	w := open(t, func(_ *fixture, opt *Options) { opt.Now = func() time.Time { return at } })
 	for range 5 {
 		w.run()
 	}

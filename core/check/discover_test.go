@@ -58,7 +58,7 @@ func TestOwnDigests(t *testing.T) {
 }
 
 // quiet is a registry whose answers lead to no update.
-func quiet(w *world) {
+func quiet(w *fixture) {
 	w.hub.tags["library/nginx"] = []string{"1.25.0"}
 	w.hub.digests["library/nginx:latest"] = digest("1")
 }
@@ -211,7 +211,7 @@ func TestReplacedUnderOtherRules(t *testing.T) {
 // TestOneEngineTwoWatchers: the container belongs to the first watcher of the
 // configuration, whichever sees it first, and there is a warning.
 func TestOneEngineTwoWatchers(t *testing.T) {
-	w := open(t, func(w *world, _ *Options) { w.order = []string{"local", "second"} })
+	w := open(t, func(w *fixture, _ *Options) { w.order = []string{"local", "second"} })
 	quiet(w)
 	w.engine.has(container("web", "nginx:1.25.0"))
 	second := Watcher{Name: "second", WatchByDefault: true, Lister: w.engine}
@@ -241,7 +241,7 @@ func TestOneEngineTwoWatchers(t *testing.T) {
 
 // TestTakenOverDuringItsCheck: a check that has begun does not take a container back.
 func TestTakenOverDuringItsCheck(t *testing.T) {
-	w := open(t, func(w *world, _ *Options) { w.order = []string{"local", "second"} })
+	w := open(t, func(w *fixture, _ *Options) { w.order = []string{"local", "second"} })
 	w.hub.tags["library/nginx"] = []string{"1.25.0", "1.26.0"}
 	w.engine.has(container("web", "nginx:1.25.0"))
 	second := Watcher{Name: "second", WatchByDefault: true, Lister: w.engine}

@@ -96,7 +96,7 @@ type lying struct{ liar }
 func (l lying) For(string) (Match, bool) { return Match{ID: "custom.liar", Registry: l.liar}, true }
 
 func TestTagsNotModifiedUnasked(t *testing.T) {
-	w := open(t, func(w *world, opt *Options) { opt.Registries = lying{liar{w.hub}} })
+	w := open(t, func(w *fixture, opt *Options) { opt.Registries = lying{liar{w.hub}} })
 	w.engine.has(container("web", "nginx:1.25.0"))
 	w.run()
 	contains(t, "error", message(w.get("id-web")), "custom.liar answered that the tags of library/nginx are unchanged, which it was not asked")
@@ -114,11 +114,11 @@ func TestTokenScopeHints(t *testing.T) {
 	pinned.Image.Digest.Repos = nil
 	w.engine.has(append(list, pinned)...)
 	w.run()
-	if len(w.hub.together) != 250 {
-		t.Fatalf("%d requests", len(w.hub.together))
+	if len(w.hub.scopeHints) != 250 {
+		t.Fatalf("%d requests", len(w.hub.scopeHints))
 	}
 	chunks := map[string]int{}
-	for i, names := range w.hub.together {
+	for i, names := range w.hub.scopeHints {
 		if len(names) > maxScopeHints {
 			t.Errorf("%d repositories in one hint", len(names))
 		}
@@ -174,13 +174,13 @@ func TestCompareDigests(t *testing.T) {
 	own, index, old := digest("1"), digest("2"), digest("3")
 	platform, config := digest("a"), digest("c")
 	for _, c := range []struct {
-		about   string
-		id      string
-		repos   []string
-		remote  string
-		answers map[string]registry.Manifest
-		same    bool
-		fetched int // manifests
+		about     string
+		id        string
+		repos     []string
+		remote    string
+		manifests map[string]registry.Manifest
+		same      bool
+		fetched   int // manifests
 	}{
 		{"digest same", config, []string{"nginx@" + own}, own, nil, true, 0},
 		{"one of several", config, []string{"nginx@" + old, "nginx@" + own}, own, nil, true, 0},
@@ -197,7 +197,7 @@ func TestCompareDigests(t *testing.T) {
 		w := open(t)
 		web := container("web", "nginx:latest")
 		web.Image.ID, web.Image.Digest.Repos = c.id, c.repos
-		w.hub.digests["library/nginx:latest"], w.hub.manifests = c.remote, c.answers
+		w.hub.digests["library/nginx:latest"], w.hub.manifests = c.remote, c.manifests
 		w.engine.has(web)
 		w.run()
 		got := w.get("id-web")
@@ -212,7 +212,7 @@ func TestCompareDigests(t *testing.T) {
 
 // TestManifestCacheMayForget: a cache that forgets costs requests and nothing else.
 func TestManifestCacheMayForget(t *testing.T) {
-	w := open(t, func(_ *world, opt *Options) { opt.Cache = forgetful{} })
+	w := open(t, func(_ *fixture, opt *Options) { opt.Cache = forgetful{} })
 	w.hub.tags["library/nginx"], w.hub.stamps["library/nginx"] = []string{"1.25.0", "1.26.0"}, "v1"
 	w.engine.has(container("web", "nginx:1.25.0"))
 	for range 2 {

@@ -18,19 +18,19 @@ import (
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
-// soon is the time within which an answer is to be seen in the store.
+// soon is the time within which a response is to be seen in the store.
 const soon = time.Second
 
-// hanging makes a world of two containers of a registry that answers and one of
+// hanging makes a fixture of two containers of a registry that responds and one of
 // a registry that does not until release is called, and begins a check.
-func hanging(t *testing.T, change ...func(*world, *Options)) (w *world, release func(), ended chan event.Check) {
+func hanging(t *testing.T, change ...func(*fixture, *Options)) (w *fixture, release func(), ended chan event.Check) {
 	w = open(t, change...)
-	answer := make(chan struct{})
+	released := make(chan struct{})
 	hung := w.host("hangs.example")
 	hung.tags["team/app"] = []string{"1.0.0", "2.0.0"}
 	hung.before = func(ctx context.Context, _ string) error {
 		select {
-		case <-answer:
+		case <-released:
 			return nil
 		case <-ctx.Done():
 			return ctx.Err()
@@ -44,7 +44,7 @@ func hanging(t *testing.T, change ...func(*world, *Options)) (w *world, release 
 		report, _ := w.Run(t.Context(), w.local())
 		ended <- report
 	}()
-	return w, func() { close(answer) }, ended
+	return w, func() { close(released) }, ended
 }
 
 // TestResultsAreStoredAsTheyCome, although a registry hangs; the batch of
@@ -83,7 +83,7 @@ func TestResultsAreStoredAsTheyCome(t *testing.T) {
 // TestShortCheckIsStoredAtOnce: a check that nothing holds up costs as many transactions as ever.
 func TestShortCheckIsStoredAtOnce(t *testing.T) {
 	commits := 0
-	w := open(t, func(_ *world, o *Options) { o.Store = counting{o.Store, &commits} })
+	w := open(t, func(_ *fixture, o *Options) { o.Store = counting{o.Store, &commits} })
 	var list []sdk.Container
 	for i := range 50 {
 		host := fmt.Sprintf("r%d.example", i%5)
@@ -170,7 +170,7 @@ func TestCancelledRequestIsNoFailedCheck(t *testing.T) {
 // another watcher takes over stays its own.
 func TestConcurrentChangesSurviveACheck(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w, release, ended := hanging(t, func(w *world, _ *Options) { w.order = []string{"first", "local"} })
+		w, release, ended := hanging(t, func(w *fixture, _ *Options) { w.order = []string{"first", "local"} })
 		defer w.store.Close()
 		time.Sleep(soon)
 		synctest.Wait()
@@ -199,7 +199,7 @@ func TestConcurrentChangesSurviveACheck(t *testing.T) {
 func TestStoreFailureDuringACheck(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var full atomic.Bool
-		w, release, ended := hanging(t, func(_ *world, o *Options) { o.Store = failing{o.Store, &full} })
+		w, release, ended := hanging(t, func(_ *fixture, o *Options) { o.Store = failing{o.Store, &full} })
 		defer w.store.Close()
 		synctest.Wait()
 		full.Store(true)
@@ -227,7 +227,7 @@ func (f failing) Commit(ctx context.Context, change event.Change) error {
 func TestProgress(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var events []string
-		w, release, ended := hanging(t, func(at *world, o *Options) {
+		w, release, ended := hanging(t, func(at *fixture, o *Options) {
 			o.Progressed = func() { events = append(events, fmt.Sprint(at.Progress())) }
 		})
 		defer w.store.Close()
@@ -262,7 +262,7 @@ func TestKillDuringLongCheckLosesNothing(t *testing.T) {
 						t.Fatal(err)
 					}
 					defer s.Close()
-					w := open(t, func(w *world, o *Options) {
+					w := open(t, func(w *fixture, o *Options) {
 						_ = w.store.Close()
 						w.store = s
 						o.Store, o.Cache = &mortal{Store: s, left: kill}, cached{s}

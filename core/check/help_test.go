@@ -19,8 +19,8 @@ import (
 	"github.com/dogwatch/dogwatch/sdk/registry"
 )
 
-// world is a Checker with a real store, and an engine and registries of the test.
-type world struct {
+// fixture is a Checker with a real store, and an engine and registries of the test.
+type fixture struct {
 	*Checker
 	t      testing.TB
 	store  *store.Store
@@ -31,10 +31,10 @@ type world struct {
 	log    *strings.Builder
 }
 
-// open makes a world. Its change functions see it before the Checker is made.
-func open(t testing.TB, change ...func(*world, *Options)) *world {
+// open makes a fixture. Its change functions see it before the Checker is made.
+func open(t testing.TB, change ...func(*fixture, *Options)) *fixture {
 	t.Helper()
-	w := &world{t: t, engine: &engine{}, hub: newFake(), others: map[string]*fake{}, order: []string{"local"}, log: new(strings.Builder)}
+	w := &fixture{t: t, engine: &engine{}, hub: newFake(), others: map[string]*fake{}, order: []string{"local"}, log: new(strings.Builder)}
 	log := hclog.New(&hclog.LoggerOptions{Output: &locked{w: w.log}, Level: hclog.Debug})
 	opened, err := store.Open(context.Background(), filepath.Join(t.TempDir(), "store.db"), store.Options{Log: hclog.NewNullLogger()})
 	if err != nil {
@@ -66,7 +66,7 @@ func (l *locked) Write(b []byte) (int, error) {
 }
 
 // For serves docker.io by the hub and other hosts by theirs; "unserved.example" has none.
-func (w *world) For(host string) (Match, bool) {
+func (w *fixture) For(host string) (Match, bool) {
 	switch r, known := w.others[host]; {
 	case host == "docker.io":
 		return Match{ID: "hub.public", URL: "https://registry-1.docker.io/v2", Registry: w.hub}, true
@@ -76,17 +76,17 @@ func (w *world) For(host string) (Match, bool) {
 	return Match{}, false
 }
 
-func (w *world) host(name string) *fake {
+func (w *fixture) host(name string) *fake {
 	w.others[name] = newFake()
 	return w.others[name]
 }
 
-func (w *world) local() Watcher {
+func (w *fixture) local() Watcher {
 	return Watcher{Name: "local", WatchByDefault: true, Lister: w.engine}
 }
 
 // run makes a check of the watcher "local", which must succeed.
-func (w *world) run() event.Check {
+func (w *fixture) run() event.Check {
 	w.t.Helper()
 	report, err := w.Run(context.Background(), w.local())
 	if err != nil {
@@ -96,7 +96,7 @@ func (w *world) run() event.Check {
 }
 
 // get returns a stored container.
-func (w *world) get(id string) sdk.Container {
+func (w *fixture) get(id string) sdk.Container {
 	w.t.Helper()
 	r, found := w.store.Snapshot().Get(id)
 	if !found {
@@ -106,7 +106,7 @@ func (w *world) get(id string) sdk.Container {
 }
 
 // events returns "type subject" of the events after a position, without those of whole checks.
-func (w *world) events(after int64) (list []string, last int64) {
+func (w *fixture) events(after int64) (list []string, last int64) {
 	w.t.Helper()
 	last = after
 	for {
@@ -197,17 +197,17 @@ func container(name, image string, labels ...string) sdk.Container {
 
 // fake is a registry whose answers the test sets. Absent ones are "not found".
 type fake struct {
-	mu        sync.Mutex
-	tags      map[string][]string          // by repository
-	digests   map[string]string            // by "repository:tag"
-	manifests map[string]registry.Manifest // by digest, or by "digest platform"
-	stamps    map[string]string            // validators, by repository
-	errs      map[string]error             // by request
-	seen      []string
-	together  [][]string
-	underWay  int
-	most      int
-	before    func(ctx context.Context, request string) error // runs before the answer
+	mu         sync.Mutex
+	tags       map[string][]string          // by repository
+	digests    map[string]string            // by "repository:tag"
+	manifests  map[string]registry.Manifest // by digest, or by "digest platform"
+	stamps     map[string]string            // validators, by repository
+	errs       map[string]error             // by request
+	seen       []string
+	scopeHints [][]string
+	underWay   int
+	most       int
+	before     func(ctx context.Context, request string) error // runs before the response
 }
 
 func newFake() *fake {
@@ -219,7 +219,7 @@ func (f *fake) begin(ctx context.Context, repo registry.Repository, format strin
 	request := fmt.Sprintf(format, args...)
 	f.mu.Lock()
 	f.seen = append(f.seen, request)
-	f.together = append(f.together, repo.ScopeHints)
+	f.scopeHints = append(f.scopeHints, repo.ScopeHints)
 	f.underWay++
 	f.most = max(f.most, f.underWay)
 	err, before := f.errs[request], f.before

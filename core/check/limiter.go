@@ -118,7 +118,7 @@ func (l *limiter) waitOut(ctx context.Context, name string, h *host) error {
 	case wait > shortPause:
 		said := name + " " + reason
 		err := sdk.WithKind(sdk.ErrUnavailable, fmt.Errorf("%s: not asked again before %s", said, until.UTC().Format("2006-01-02 15:04:05 MST")))
-		if l.asksForPause(h) {
+		if l.pauseRequested(h) {
 			err = &postponedError{until: until, reason: said, error: err}
 		}
 		return err
@@ -155,8 +155,8 @@ func (l *limiter) postponed(name string, h *host, err error) error {
 	return &postponedError{until: until, reason: name + " " + reason, refused: true, error: err}
 }
 
-// asksForPause reports whether the host itself asked to be left alone.
-func (l *limiter) asksForPause(h *host) bool {
+// pauseRequested reports whether the host itself asked to be left alone.
+func (l *limiter) pauseRequested(h *host) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return h.limited

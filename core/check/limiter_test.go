@@ -17,7 +17,7 @@ func TestQueueLimitsConcurrency(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var mu sync.Mutex
 		var underWay, most int
-		w := open(t, func(_ *world, opt *Options) { opt.Limits = Limits{PerHost: 3, Total: 7} })
+		w := open(t, func(_ *fixture, opt *Options) { opt.Limits = Limits{PerHost: 3, Total: 7} })
 		defer w.store.Close()
 		slow := func(context.Context, string) error {
 			mu.Lock()
@@ -70,7 +70,7 @@ func limited(after time.Duration) error {
 // TestQueueRetriesAfterShortPause: all requests to the host wait, and then go on.
 func TestQueueRetriesAfterShortPause(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := open(t, func(_ *world, opt *Options) { opt.Limits.PerHost = 1 })
+		w := open(t, func(_ *fixture, opt *Options) { opt.Limits.PerHost = 1 })
 		defer w.store.Close()
 		n := 0
 		w.hub.before = func(context.Context, string) error {
@@ -99,7 +99,7 @@ func TestQueueRetriesAfterShortPause(t *testing.T) {
 }
 
 // TestQueueFailsDuringLongPause: the rest of the host fails at once, other hosts go on, and
-// later runs do not ask before the time.
+// later runs do not request before the time.
 func TestQueueFailsDuringLongPause(t *testing.T) {
 	for _, c := range []struct {
 		about string
@@ -113,7 +113,7 @@ func TestQueueFailsDuringLongPause(t *testing.T) {
 	} {
 		t.Run(c.about, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				w := open(t, func(_ *world, opt *Options) { opt.Limits.PerHost = 1 })
+				w := open(t, func(_ *fixture, opt *Options) { opt.Limits.PerHost = 1 })
 				defer w.store.Close()
 				requests := 0
 				w.hub.before = func(context.Context, string) error {
@@ -201,7 +201,7 @@ func TestCancelledRequestFreesItsSlots(t *testing.T) {
 					most = max(most, underWay)
 					return requests
 				}
-				ask := func(ctx context.Context, host string, takes time.Duration) {
+				request := func(ctx context.Context, host string, takes time.Duration) {
 					wait.Go(func() {
 						_ = q.do(ctx, host, func(context.Context) error {
 							count(1)
@@ -212,20 +212,20 @@ func TestCancelledRequestFreesItsSlots(t *testing.T) {
 					})
 					synctest.Wait()
 				}
-				ask(t.Context(), c.holder, time.Minute)
+				request(t.Context(), c.holder, time.Minute)
 				ctx, cancel := context.WithCancel(t.Context())
 				for range cancelled {
-					ask(ctx, "docker.io", time.Second)
+					request(ctx, "docker.io", time.Second)
 				}
 				cancel()
 				synctest.Wait()
-				ask(t.Context(), "docker.io", time.Second)
+				request(t.Context(), "docker.io", time.Second)
 				if n := count(0); n != 1 {
 					t.Errorf("%d requests were made while the first held the only slot", n)
 				}
 				wait.Wait()
 				began := time.Now()
-				ask(t.Context(), "docker.io", 0) // hangs for ever if a slot was lost
+				request(t.Context(), "docker.io", 0) // hangs for ever if a slot was lost
 				if wait.Wait(); requests != 3 || most != 1 || time.Since(began) != 0 {
 					t.Errorf("%d requests were made, %d at once, the last waited %s", requests, most, time.Since(began))
 				}
@@ -237,7 +237,7 @@ func TestCancelledRequestFreesItsSlots(t *testing.T) {
 // TestQueuedRequestSeesPause: a request that waits is not made once the host wants to be left alone.
 func TestQueuedRequestSeesPause(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := open(t, func(_ *world, opt *Options) { opt.Limits = Limits{PerHost: 4, Total: 1} })
+		w := open(t, func(_ *fixture, opt *Options) { opt.Limits = Limits{PerHost: 4, Total: 1} })
 		defer w.store.Close()
 		w.hub.before = func(context.Context, string) error {
 			time.Sleep(time.Second)

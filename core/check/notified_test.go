@@ -10,9 +10,9 @@ import (
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
-// withNotified makes a world in which another program notified users of some updates.
-func withNotified(t testing.TB, already ...update.Notified) *world {
-	return open(t, func(_ *world, opt *Options) {
+// withNotified makes a fixture in which another program notified users of some updates.
+func withNotified(t testing.TB, already ...update.Notified) *fixture {
+	return open(t, func(_ *fixture, opt *Options) {
 		opt.AlreadyNotified = func(context.Context) ([]update.Notified, error) { return already, nil }
 	})
 }
@@ -110,7 +110,7 @@ func TestImportedContainers(t *testing.T) {
 // TestAlreadyNotifiedUnreadable: a check that cannot read the earlier notifications emits nothing, and the next one makes up for it.
 func TestAlreadyNotifiedUnreadable(t *testing.T) {
 	broken := errors.New("disk on fire")
-	w := open(t, func(_ *world, opt *Options) {
+	w := open(t, func(_ *fixture, opt *Options) {
 		opt.AlreadyNotified = func(context.Context) ([]update.Notified, error) { return nil, broken }
 	})
 	w.engine.has(container("web", "nginx:1.25.0"))

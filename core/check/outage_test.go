@@ -10,11 +10,11 @@ import (
 	"github.com/dogwatch/dogwatch/core/event"
 )
 
-// outages is a world whose engine fails and whose clock the test sets.
-func outages(t *testing.T) (w *world, now *time.Time, reached *[]string) {
+// outages is a fixture whose engine fails and whose clock the test sets.
+func outages(t *testing.T) (w *fixture, now *time.Time, reached *[]string) {
 	t.Helper()
 	clock, said := time.Date(2026, 11, 22, 10, 0, 0, 0, time.UTC), []string{}
-	w = open(t, func(_ *world, opt *Options) {
+	w = open(t, func(_ *fixture, opt *Options) {
 		opt.Now = func() time.Time { return clock }
 		opt.Reached = func(watcher string, err error) {
 			if err == nil {
@@ -26,14 +26,14 @@ func outages(t *testing.T) (w *world, now *time.Time, reached *[]string) {
 	return w, &clock, &said
 }
 
-func (w *world) fails(err error) {
+func (w *fixture) fails(err error) {
 	w.engine.mu.Lock()
 	defer w.engine.mu.Unlock()
 	w.engine.err = err
 }
 
 // watcherEvents returns the stored events of the types about engines.
-func (w *world) watcherEvents() (all []event.Event) {
+func (w *fixture) watcherEvents() (all []event.Event) {
 	w.t.Helper()
 	found, err := w.store.Events(context.Background(), 0, 1000)
 	if err != nil {

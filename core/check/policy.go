@@ -92,9 +92,9 @@ func readPolicy(labelled map[string]string, watchByDefault, foreign bool, compil
 
 // watched decides by the label of that name, and else by the watcher. Who wrote
 // something that cannot be read meant the container to be noticed.
-func watched(asked *bool, byDefault, unreadable bool) bool {
-	if asked != nil {
-		return *asked
+func watched(label *bool, byDefault, unreadable bool) bool {
+	if label != nil {
+		return *label
 	}
 	return byDefault || unreadable
 }

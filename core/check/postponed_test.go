@@ -79,7 +79,7 @@ func TestRateLimitPostponesCheck(t *testing.T) {
 }
 
 // aspects counts the events about a pause alone.
-func (w *world) aspects(t *testing.T) (n int) {
+func (w *fixture) aspects(t *testing.T) (n int) {
 	t.Helper()
 	events, err := w.store.Events(context.Background(), 0, 1000)
 	if err != nil {
@@ -96,7 +96,7 @@ func (w *world) aspects(t *testing.T) (n int) {
 // TestUnansweredRequestsFailTheCheck: a registry that does not answer has failed, and what is not requested of it any more has, too.
 func TestUnansweredRequestsFailTheCheck(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := open(t, func(_ *world, o *Options) { o.Limits.PerHost = 1 })
+		w := open(t, func(_ *fixture, o *Options) { o.Limits.PerHost = 1 })
 		defer w.store.Close()
 		w.hub.before = func(context.Context, string) error {
 			time.Sleep(failureBudget)

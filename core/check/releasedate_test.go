@@ -75,9 +75,9 @@ func TestReleaseOf(t *testing.T) {
 	}
 }
 
-// dating is a world with a Dater that runs within a bubble.
+// dating is a fixture with a Dater that runs within a bubble.
 type dating struct {
-	*world
+	*fixture
 	*Dater
 	said map[string][]registry.Limit // by registry id
 }
@@ -85,7 +85,7 @@ type dating struct {
 // date runs a test with a Dater.
 func date(t *testing.T, test func(d *dating)) {
 	synctest.Test(t, func(t *testing.T) {
-		d := &dating{world: open(t), said: map[string][]registry.Limit{}}
+		d := &dating{fixture: open(t), said: map[string][]registry.Limit{}}
 		defer d.store.Close()
 		d.Dater = NewDater(d.Checker, func(_ context.Context, id string) []registry.Limit { return d.said[id] })
 		ctx, stop := context.WithCancel(context.Background())
@@ -128,7 +128,7 @@ func (d *dating) look() {
 	synctest.Wait()
 }
 
-func (d *dating) check() event.Check { return d.world.run() }
+func (d *dating) check() event.Check { return d.fixture.run() }
 
 // known counts the containers that have a date.
 func (d *dating) known() (n int) {

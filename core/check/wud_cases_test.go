@@ -106,7 +106,7 @@ func TestWorkedCases(t *testing.T) {
 }
 
 // agrees compares what a check stored with the explanation of it.
-func agrees(t *testing.T, w *world, stored sdk.Container) {
+func agrees(t *testing.T, w *fixture, stored sdk.Container) {
 	t.Helper()
 	why := w.Explain(context.Background(), stored)
 	if why.UpdateAvailable != stored.UpdateAvailable || why.UpdateKind != stored.UpdateKind || why.Error != message(stored) {
