@@ -144,10 +144,10 @@ does. Where people have to log in this is for them, and for who may write the st
 // daemon, and where a login is configured, for then only people may ask the daemon.
 func trustPlugin(ctx context.Context, cfg *config.Config, name, sha256 string) error {
 	d, err := trustedDaemonOf(cfg)
-	if err == nil && !cfg.AuthAsked {
+	if err == nil && !cfg.AuthRequired {
 		err = d.post(ctx, pluginPath(name, "trust"), map[string]string{"sha256": sha256})
 	}
-	if err != nil && !errors.Is(err, errNoDaemon) || err == nil && !cfg.AuthAsked {
+	if err != nil && !errors.Is(err, errNoDaemon) || err == nil && !cfg.AuthRequired {
 		return err
 	}
 	serving := err == nil

@@ -161,7 +161,7 @@ func New(opt Options) *Auth {
 	a := &Auth{opt: opt, log: opt.Log.Named("auth"), now: opt.Now, providers: map[string]*provider{}, proxies: opt.Config.Server.Proxies(), failures: newLimiter(2048, 20, 30*time.Second), trail: newLimiter(1, 100, time.Minute)}
 	_, _ = rand.Read(a.sealing[:]) // never fails (crypto/rand)
 	a.passwords = newPasswords()
-	a.open = !opt.Config.AuthAsked
+	a.open = !opt.Config.AuthRequired
 	for _, c := range opt.Config.Auth {
 		a.addMethod(c)
 	}
@@ -249,7 +249,7 @@ func (a *Auth) Identify(w http.ResponseWriter, r *http.Request) (Identity, error
 	}
 	caller, err = a.byCredentials(r)
 	if caller.Scope == Nothing && a.open {
-		return Identity{User: AnonymousName, Method: AnonymousName, Scope: Write, operator: !a.opt.Config.AuthAsked}, nil
+		return Identity{User: AnonymousName, Method: AnonymousName, Scope: Write, operator: !a.opt.Config.AuthRequired}, nil
 	}
 	return caller, err
 }

@@ -1,7 +1,6 @@
 // Package config turns what the operator wrote, a YAML file and environment
 // variables, into a typed Config: the host's own settings decoded and checked,
-// the components as they were written, until someone knows the schema of their
-// type. Every value remembers where it came from, and every mistake is a
+// the components as they were written, until the schema of their type is known. Every value remembers where it came from, and every mistake is a
 // Problem that names the key, the place and the remedy.
 //
 // A setting has one path and two spellings: trigger.smtp.main.tls.verify in
@@ -33,9 +32,9 @@ type Config struct {
 	Components []Component
 	// Auth holds the auth.<type>.<name> sections, which are ways to log in.
 	Auth []Component
-	// AuthAsked tells whether any way to log in but the anonymous one was written,
-	// even one that cannot be understood: then nobody gets in without a login.
-	AuthAsked bool
+	// AuthRequired reports whether any way to log in but the anonymous one is written,
+	// even one that cannot be understood: then every user needs a login.
+	AuthRequired bool
 	// WUDFile is the name of the file of What's Up Docker in the store folder:
 	// wud.json, unless WUD_STORE_FILE says otherwise.
 	WUDFile string

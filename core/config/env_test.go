@@ -238,16 +238,16 @@ func TestProblemsHoldNoValues(t *testing.T) {
 	}
 }
 
-// TestAuthAsked: whoever writes any way to log in, even a mistaken one, does not end up with an open server.
-func TestAuthAsked(t *testing.T) {
+// TestAuthRequiredByAnyLogin: any way to log in, even a mistaken one, keeps the server from being open.
+func TestAuthRequiredByAnyLogin(t *testing.T) {
 	for variable, want := range map[string]bool{
 		"WUD_AUTH_BASIC_ANA_USER=ana": true, "WUD_AUTH_BASIC_USER=ana": true, "WUD_AUTH_USER=ana": true, "DOGWATCH_AUTH_OIDC_X_CLIENTSECRET__FILE=/missing": true,
 		"WUD_AUTH_BASIC_ANA_USER=": true, "DOGWATCH_AUTH_LDAP_X_URL=x": true, "DOGWATCH_AUTH_BASIC_A_B__FILE=": true, "WUD_AUTH_BASIC_HASH=": true,
 		"WUD_AUTH_ANONYMOUS_X_Y=z": false, "WUD_AUTH_ANONYMOUS_X_Y=": false, "WUD_SERVER_PORT=3000": false,
 	} {
 		c, err := Load(Input{Environ: []string{"HOME=/h", variable}, Open: memory(nil)})
-		if err != nil || c.AuthAsked != want {
-			t.Errorf("%s: asked is %v, %v", variable, c.AuthAsked, err)
+		if err != nil || c.AuthRequired != want {
+			t.Errorf("%s: required is %v, %v", variable, c.AuthRequired, err)
 		}
 	}
 	for text, want := range map[string]bool{
@@ -255,8 +255,8 @@ func TestAuthAsked(t *testing.T) {
 		"auth: { basic: { ana: { user: , hash: } } }": true, "auth: { basic: }": true,
 	} {
 		c, err := Load(Input{File: "dogwatch.yaml", Environ: []string{"HOME=/h"}, Open: memory(map[string]string{"dogwatch.yaml": text})})
-		if err != nil || c.AuthAsked != want {
-			t.Errorf("%s: asked is %v, %v", text, c.AuthAsked, err)
+		if err != nil || c.AuthRequired != want {
+			t.Errorf("%s: required is %v, %v", text, c.AuthRequired, err)
 		}
 	}
 }

@@ -56,7 +56,7 @@ func Load(in Input) (*Config, error) {
 	l.merge(file, env, flagEntries(in.Flags))
 	l.settings()
 	l.unsetComponents(empty)
-	l.config.AuthAsked = l.login
+	l.config.AuthRequired = l.login
 	c := &l.config
 	if l.fatal {
 		return c, &InvalidError{Problems: c.Problems}

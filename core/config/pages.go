@@ -38,7 +38,7 @@ func pageName(t kind.Type) string {
 	return strings.ToLower(plurals[t.Kind]) + "/" + t.Name + ".md"
 }
 
-// generated heads files that nobody should edit.
+// generated heads files that are not to be edited.
 const generated = "<!-- Written by go generate ./cmd/dogwatch from the options in the code. -->\n\n"
 
 func index(types []kind.Type) string {

@@ -73,8 +73,8 @@ func Suggesting(problems []Problem, path string) int {
 // meant is the remedy for a name that is not known.
 func meant(path, source string) string { return "did you mean " + spell(path, source) + "?" }
 
-// unread reports whether o has a value that could not be read, so that nobody
-// is told it is missing too.
+// unread reports whether o has a value that could not be read, in which case
+// it is not reported as missing too.
 func (c Component) unread(o option.Option) bool {
 	return slices.ContainsFunc(c.Problems, func(p Problem) bool {
 		name, mine := strings.CutPrefix(p.Key, c.Key()+".")

@@ -194,8 +194,8 @@ func (l *loader) pluralSetting(parts []string) string {
 	return option.Suggest("registries."+parts[1], names)
 }
 
-// wantsLogin notes that a setting asks for a login, however wrong it is: nobody
-// who writes one wants an open server.
+// wantsLogin notes that a setting asks for a login, however wrong it is: an
+// operator who writes one wants no open server.
 func (l *loader) wantsLogin(parts []string) {
 	l.login = l.login || parts[0] == string(authKind) && (len(parts) < 2 || parts[1] != "anonymous")
 }
@@ -261,7 +261,7 @@ func (l *loader) component(k kind.Kind, typ, name string) *Component {
 // unsetComponents speaks of components all of whose variables are empty: they
 // were meant to be optional, or a compose file forgot to fill them in.
 func (l *loader) unsetComponents(empty []entry) {
-	told := map[string]bool{}
+	reported := map[string]bool{}
 	for _, e := range empty {
 		parts := strings.SplitN(e.path, ".", 4)
 		l.wantsLogin(parts)
@@ -280,10 +280,10 @@ func (l *loader) unsetComponents(empty []entry) {
 			continue
 		}
 		key := strings.Join(parts[:3], ".")
-		if _, exists := l.index[key]; exists || told[key] {
+		if _, exists := l.index[key]; exists || reported[key] {
 			continue
 		}
-		told[key] = true
+		reported[key] = true
 		if parts[0] == string(authKind) && parts[1] != "anonymous" {
 			l.report(Problem{Key: key, Source: e.value.Source, Level: Error,
 				Message: "lets nobody in, since all its variables are empty", Remedy: "give them values or remove them"})

@@ -85,7 +85,7 @@ func (w *yamlWalk) fault(n *yaml.Node, message, remedy string) {
 	w.problems = append(w.problems, Problem{Source: w.source(n), Message: message, Remedy: remedy, Level: Error})
 }
 
-// enter counts a visit and refuses documents that are too deep or, by their aliases, too large.
+// enter counts a node and refuses documents that are too deep or, by their aliases, too large.
 func (w *yamlWalk) enter(n *yaml.Node, depth int) bool {
 	w.left--
 	switch {
@@ -108,7 +108,7 @@ func (w *yamlWalk) mapping(n *yaml.Node, prefix string, depth int) {
 	}
 }
 
-// value adds what is at path. The place of a value is that of its key, where people look for it.
+// value adds what is at path. The place of a value is that of its key, where a reader looks for it.
 func (w *yamlWalk) value(n, key *yaml.Node, path string, depth int) {
 	if !w.enter(n, depth) {
 		return

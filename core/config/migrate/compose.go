@@ -227,20 +227,20 @@ func (c *composeFile) flags(words []string) string {
 	var say []string
 	for i := 0; i < len(words); i++ {
 		name, value, given := strings.Cut(words[i], "=")
-		asked := flagVariable(name)
-		if asked == "" {
+		ours := flagVariable(name)
+		if ours == "" {
 			say = append(say, words[i]+" chooses a container: set the label dogwatch.watch")
 			continue
 		}
 		switch next := i + 1; {
 		case given:
-		case next < len(words) && !strings.HasPrefix(words[next], "-") && takesValue(asked):
+		case next < len(words) && !strings.HasPrefix(words[next], "-") && takesValue(ours):
 			i = next
 			value = words[i]
 		default:
 			value = "true"
 		}
-		switch set, _ := c.watchtower(scope{}, variable{name: asked, value: value}); {
+		switch set, _ := c.watchtower(scope{}, variable{name: ours, value: value}); {
 		case set.path == "":
 			say = append(say, name+": "+set.note)
 		case strings.HasPrefix(set.path, config.DefaultWatcher), strings.HasPrefix(set.path, "log."):

@@ -2,7 +2,7 @@ package migrate
 
 import "strings"
 
-// ownImage is what people write to run this program.
+// ownImage is what users write to run this program.
 const ownImage = "dogwatch:latest"
 
 // imageOf returns the tool that an image holds; "" for any other image.

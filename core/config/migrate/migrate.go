@@ -5,7 +5,7 @@
 //
 // It changes names, and values where a name alone would not mean the same, and
 // leaves every other byte of a file as it is. Whatever has no equivalent stays
-// where it is and is told of.
+// where it is and is reported.
 package migrate
 
 import (
