@@ -55,9 +55,9 @@ type Rule struct {
 
 // Reading is what the labels of one container ask for.
 type Reading struct {
-	// Unknown tells of labels under our prefixes that nobody reads, such as misspelt ones.
+	// Unknown describes labels under our prefixes that are not read, such as misspelt ones.
 	Unknown []string
-	// Notes tell of labels that other programs read and that have no effect or
+	// Notes describe labels that other programs read and that have no effect or
 	// another meaning here.
 	Notes []string
 
@@ -94,7 +94,7 @@ func Read(labels map[string]string, foreign bool) Reading {
 	return r
 }
 
-// unknown finds labels of ours that nobody reads, and those below wud.trigger
+// unknown finds labels of ours that are not read, and those below wud.trigger
 // that integrations of What's Up Docker may read.
 func unknown(labels map[string]string) (found, private []string) {
 	for name := range labels {

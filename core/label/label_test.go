@@ -112,7 +112,7 @@ func TestPrecedence(t *testing.T) {
 		}
 	}
 	if Rank("com.example.watch") != -1 {
-		t.Error("a label of nobody has a rank")
+		t.Error("a label of no known tool has a rank")
 	}
 }
 

@@ -19,7 +19,7 @@ type Options struct {
 	// Levels override it for single names and what is below them, as name=level:
 	// plugin=debug applies to plugin.triggers too. The longest name wins.
 	Levels []string
-	// Format is "json", or "text" for people, which is also the default.
+	// Format is "json", or "text" for readers, which is also the default.
 	Format string
 	// Output receives each entry in one Write.
 	Output io.Writer
@@ -59,7 +59,7 @@ func New(o Options) (hclog.Logger, error) {
 }
 
 // ParseLevel reads a level: trace, debug, info, warn, error or fatal (which is
-// error: nothing here is logged only when the process dies). "" is info.
+// error: nothing here is logged only when the process exits). "" is info.
 func ParseLevel(text string) (hclog.Level, error) {
 	switch strings.ToLower(strings.TrimSpace(text)) {
 	case "trace":

@@ -21,7 +21,7 @@ const Blank = "***"
 // blanking shorter ones would make the log unreadable and hide nothing.
 const shortest = 4
 
-// Redactor blanks every secret it was told, in each spelling in which it may
+// Redactor blanks every secret it was given, in each spelling in which it may
 // turn up: plain, escaped for JSON, Go or the terminal, escaped for URLs, and in
 // Base64 (also as part of a longer text, as in an Authorization header). It
 // works on whole log entries: a secret that is cut in two is not found. All

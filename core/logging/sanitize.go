@@ -42,7 +42,7 @@ func mustEscape(c rune) bool {
 	return c != '\n' && c != '\t' && !unicode.IsGraphic(c) || c == utf8.RuneError
 }
 
-// entryWriter passes entries on to a log that people read and programs split
+// entryWriter passes entries on to a log that users read and programs split
 // into lines. Each Write is one entry. The entry's own lines after the first
 // are indented, so that only an entry begins at the beginning of a line; it has
 // none in the JSON format, where the escapes stay within strings.

@@ -1,4 +1,4 @@
-// Package lookup finds containers by what people call them.
+// Package lookup finds containers by what users call them.
 package lookup
 
 import (

@@ -2,7 +2,7 @@
 //
 // Go matches in linear time, but writes repetitions out: (?:.?.?){0,1000} becomes 2,000
 // instructions, and a kilobyte of an expression a hundred megabytes of program. Expressions
-// come from container labels, so whoever publishes an image may write them.
+// come from container labels, so the publisher of an image may write them.
 package regexcost
 
 import "regexp/syntax"

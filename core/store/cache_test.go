@@ -24,7 +24,7 @@ func noise(n int) []byte {
 	return b
 }
 
-func TestCacheAnswersWhatWasPut(t *testing.T) {
+func TestCacheReturnsWhatWasPut(t *testing.T) {
 	s := fresh(t)
 	ctx := t.Context()
 	bodies := map[string][]byte{"empty": {}, "short": []byte("a"), "tags": tagList(1000), "noise": noise(10_000)}

@@ -155,9 +155,9 @@ func TestCommitsWakeReaders(t *testing.T) {
 	}
 }
 
-// TestFollowersSeeEachEventOnceInOrder has several writers and several readers
+// TestEventsReadersSeeEachOnceInOrder has several writers and several readers
 // that follow the log by wake-ups, while others read containers.
-func TestFollowersSeeEachEventOnceInOrder(t *testing.T) {
+func TestEventsReadersSeeEachOnceInOrder(t *testing.T) {
 	bus := new(event.Bus)
 	s := fresh(t, func(o *Options) { o.Bus = bus })
 	const writers, commits = 4, 25

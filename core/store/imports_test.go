@@ -56,8 +56,8 @@ func TestImportOnce(t *testing.T) {
 	twice(t, s, check)
 	s = again(t, s)
 	// Another time changes nothing, whatever the file says by then.
-	more, moreTold := foreign(5)
-	if done, err := s.Import(ctx, "wud.json", more, moreTold); err != nil || done {
+	more, moreNotified := foreign(5)
+	if done, err := s.Import(ctx, "wud.json", more, moreNotified); err != nil || done {
 		t.Errorf("again: imported %t, %v", done, err)
 	}
 	twice(t, s, check)

@@ -15,7 +15,7 @@ var ErrLocked = errors.New("in use by another dogwatch")
 type Lock struct{ file *os.File }
 
 // Acquire takes the lock of the store at path, or returns ErrLocked at once. A
-// file system that has no locks grants it to everybody.
+// file system that has no locks grants it to every process.
 func Acquire(path string) (*Lock, error) {
 	name := path + ".lock"
 	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {

@@ -14,5 +14,5 @@ func lock(f *os.File) error {
 	if errors.Is(err, unix.EWOULDBLOCK) {
 		return ErrLocked
 	}
-	return nil // some network file systems have no locks; that must not stop anybody
+	return nil // some network file systems have no locks; that must not stop the caller
 }

@@ -76,7 +76,7 @@ func (s *Selector) decide(ctx context.Context, current string, tags []string, no
 	return sel, nil
 }
 
-// prepare reads the current tag and decides how all others are read. Whoever excludes the
+// prepare reads the current tag and decides how all others are read. Who excludes the
 // current tag by a rule wants to leave its base, and perhaps its family.
 func (d *decision) prepare(text string, tags []string) error {
 	d.how = reading{pin: d.include == nil}

@@ -88,8 +88,8 @@
 // base. Only when there is none, the base counts as dropped, and the newest version on
 // another base is offered, of equal ones that on the next base. A floating tag
 // (16-alpine3.19) keeps its version, and is left for that on another base when more precise
-// tags (16.6-alpine3.21) show that the publisher has moved on. Whoever does not admit the
-// current tag by include or exclude is not kept on its base.
+// tags (16.6-alpine3.21) show that the publisher has moved on. A container whose
+// current tag include or exclude rules out is not kept on its base.
 //
 // Selection is transitive, and what it chooses has no successor on its base among the same
 // tags.

@@ -42,7 +42,7 @@ type Verdict struct {
 	Tag    string
 	Kept   bool   // newer and allowed
 	Reason Reason // stable code
-	Detail string // one sentence for people
+	Detail string // one sentence for the user
 }
 
 // maxVerdicts bounds the kept and the dropped tags of an Explanation, each.
@@ -154,7 +154,7 @@ func (d *decision) detail(r Reason) string {
 	return ""
 }
 
-// familyName writes a family for people: "-alpine3.19" as -alpineN.N.
+// familyName writes a family for the user: "-alpine3.19" as -alpineN.N.
 func (v *version) familyName() string {
 	if len(v.family) == 0 {
 		return "without suffix"

@@ -36,7 +36,7 @@ func TestTransform(t *testing.T) {
 			t.Errorf("%q: %q becomes %q, want %q", c.formula, c.tag, got, c.want)
 		}
 	}
-	// WUD ignores a formula with a bad expression; here the owner is told.
+	// WUD ignores a formula with a bad expression; here it is an error.
 	if _, err := Compile(Rules{Transform: `( => $1`}); err == nil {
 		t.Error("a bad expression compiles")
 	}

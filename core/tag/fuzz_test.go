@@ -50,7 +50,7 @@ func FuzzSelect(f *testing.F) {
 	f.Add("2.0.0-rc1.2-dev", "2.0.0.post1 1.0-1-1-alpine 1.0-1-alpine 2-git-1234567", uint8(4))
 	f.Fuzz(func(t *testing.T, current, list string, n uint8) {
 		s := mustCompile(t, propertyRules[int(n)%len(propertyRules)])
-		newWorld(t, s, current, strings.Fields(list)).check(rand.New(rand.NewPCG(uint64(n), 1)))
+		newProperty(t, s, current, strings.Fields(list)).check(rand.New(rand.NewPCG(uint64(n), 1)))
 	})
 }
 

@@ -128,7 +128,7 @@ func (p *pattern) groups(s string) (func(int) string, error) {
 	}, nil
 }
 
-// explainSyntax turns the error of the JavaScript compiler into one for the people who
+// explainSyntax turns the error of the JavaScript compiler into one for users who
 // write labels.
 func explainSyntax(expression string, err error) error {
 	if at := unbalanced(expression); at >= 0 {

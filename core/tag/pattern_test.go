@@ -124,9 +124,9 @@ func TestSlowTransformOfCandidateIsAnError(t *testing.T) {
 	}
 }
 
-// The patterns that people put on containers match what they match in JavaScript. Those
+// TestPatternsMatchAsInJavaScript holds the patterns that users put on containers. Those
 // that cannot do what was meant say so.
-func TestPatternsInTheWild(t *testing.T) {
+func TestPatternsMatchAsInJavaScript(t *testing.T) {
 	var corpus struct {
 		Tags             []string
 		Include, Exclude []struct {

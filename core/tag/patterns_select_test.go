@@ -14,7 +14,7 @@ var updatePatterns = flag.Bool("update-patterns", false, "rewrite the answers in
 // harmless patterns exclude nothing that would be chosen otherwise.
 var harmless = map[string]bool{"with": true, "^*selenoid*$": true}
 
-// TestPatternsSelect chooses with every pattern that people put on containers,
+// TestPatternsSelect chooses with every pattern that users put on containers,
 // among tags that such a repository may have, with traps that the pattern is
 // to keep out. A block of the file is the rule, the tags, and the answer for the
 // tag that runs.
@@ -63,7 +63,7 @@ func TestPatternsSelect(t *testing.T) {
 	}
 }
 
-// chosen returns what a container is told: a newer tag, that there is none,
+// chosen returns what is said of a container: a newer tag, that there is none,
 // that it runs no version, or what is wrong.
 func chosen(t *testing.T, kind, value, current string, tags []string) string {
 	t.Helper()

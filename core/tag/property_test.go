@@ -86,8 +86,8 @@ func (s sample) follows(t sample) bool {
 var propertyRules = []Rules{{}, {}, {}, {Prerelease: true}, {Include: `\d`}, {Include: `^v?\d+\.\d+`}, {Include: `^2\.0`}, {Exclude: `rc`}, {Exclude: `^2\.`, Prerelease: true},
 	{Transform: `^(\d+\.\d+)\.\d+.*$ => $1`}, {Transform: `^[a-z]+-(.*)$ => $1`, Include: `.`}, {Include: `^(?!.*rc)\d`, Transform: `^v(.*)$ => $1`}}
 
-// world is a container, its rules and the tags of its repository.
-type world struct {
+// property is a case of a property: a container, its rules and the tags of its repository.
+type property struct {
 	t       testing.TB
 	s       *Selector
 	current string
@@ -95,14 +95,14 @@ type world struct {
 	chosen  Selection
 }
 
-func newWorld(t testing.TB, s *Selector, current string, tags []string) world {
+func newProperty(t testing.TB, s *Selector, current string, tags []string) property {
 	t.Helper()
-	w := world{t: t, s: s, current: current, tags: tags}
+	w := property{t: t, s: s, current: current, tags: tags}
 	w.chosen = w.choose(current, tags)
 	return w
 }
 
-func (w world) choose(current string, tags []string) Selection {
+func (w property) choose(current string, tags []string) Selection {
 	w.t.Helper()
 	sel, err := w.s.Select(w.t.Context(), current, tags)
 	if err != nil {
@@ -111,13 +111,13 @@ func (w world) choose(current string, tags []string) Selection {
 	return sel
 }
 
-func (w world) fail(format string, args ...any) {
+func (w property) fail(format string, args ...any) {
 	w.t.Helper()
 	w.t.Fatalf("%q among %q: %+v: %s", w.current, w.tags, w.chosen, fmt.Sprintf(format, args...))
 }
 
 // check asserts all that holds for any tags.
-func (w world) check(r *rand.Rand) {
+func (w property) check(r *rand.Rand) {
 	w.t.Helper()
 	w.isNewer()
 	w.isIdempotent()
@@ -126,7 +126,7 @@ func (w world) check(r *rand.Rand) {
 }
 
 // isNewer: the result is a tag of the list and strictly newer, or the current one.
-func (w world) isNewer() {
+func (w property) isNewer() {
 	w.t.Helper()
 	c := w.chosen
 	if c.Newer != (c.Kept > 0) || c.Newer != (c.Tag != w.current) || (c.Newer && !slices.Contains(w.tags, c.Tag)) {
@@ -149,7 +149,7 @@ func (w world) isNewer() {
 
 // isIdempotent: after the update there is nothing more to do on its base, and what the
 // base was left for is final.
-func (w world) isIdempotent() {
+func (w property) isIdempotent() {
 	w.t.Helper()
 	if after := w.choose(w.chosen.Tag, append(slices.Clone(w.tags), w.current)); w.chosen.Newer && after.Newer &&
 		(w.chosen.LeftBase != "" || after.LeftBase == "") {
@@ -159,7 +159,7 @@ func (w world) isIdempotent() {
 
 // ignoresOrder: neither the order of the tags matters, nor whether one is listed twice,
 // nor tags that cannot be selected.
-func (w world) ignoresOrder(r *rand.Rand) {
+func (w property) ignoresOrder(r *rand.Rand) {
 	w.t.Helper()
 	tags := append(slices.Clone(w.tags), "latest", "sha-abc1234", "9.9.9.sig", "unrelated")
 	r.Shuffle(len(tags), func(i, j int) { tags[i], tags[j] = tags[j], tags[i] })
@@ -175,7 +175,7 @@ func (w world) ignoresOrder(r *rand.Rand) {
 		w.t.Fatal(err)
 	}
 	last := e.Verdicts[len(e.Verdicts)-1]
-	// A tag that the include pattern admits may say that nobody wants to leave the family.
+	// A tag that the include pattern admits may say that the family is not to be left.
 	decides := w.s.include != nil && last.Reason != ReasonInclude && last.Reason != ReasonExclude
 	if !last.Kept && !decides && e.Tag != w.chosen.Tag {
 		w.fail("with %q, which is %s: %q", x, last.Reason, e.Tag)
@@ -183,7 +183,7 @@ func (w world) ignoresOrder(r *rand.Rand) {
 }
 
 // isExplained: the explanation decides the same and accounts for each tag.
-func (w world) isExplained() {
+func (w property) isExplained() {
 	w.t.Helper()
 	e, err := w.s.Explain(w.t.Context(), w.current, w.tags)
 	c := w.chosen
@@ -228,7 +228,7 @@ func TestProperties(t *testing.T) {
 			}
 			tags[i], meant[one.text] = one.text, one
 		}
-		w := newWorld(t, s, current.text, tags)
+		w := newProperty(t, s, current.text, tags)
 		w.check(r)
 		if w.chosen.Newer {
 			moves++
@@ -267,7 +267,7 @@ func (s sample) variant(r *rand.Rand) sample {
 
 // isTransitive: if the chosen tag has a successor, the container gets that when it is
 // there, too. It returns how many successors it tried.
-func (w world) isTransitive(r *rand.Rand, current sample) int {
+func (w property) isTransitive(r *rand.Rand, current sample) int {
 	w.t.Helper()
 	tried := 0
 	for range 4 {
@@ -324,7 +324,7 @@ func TestCorpusProperties(t *testing.T) {
 	s := mustCompile(t, Rules{})
 	for _, repository := range readCorpus(t) {
 		for _, current := range repository.tags {
-			newWorld(t, s, current, repository.tags).check(r)
+			newProperty(t, s, current, repository.tags).check(r)
 		}
 	}
 }

@@ -169,7 +169,7 @@ func TestNumberedSuffixes(t *testing.T) {
 		{Rules{}, "2.15.0-gpu", "2.15.0.post1-gpu 2.15.0.post1", "2.15.0.post1-gpu"},
 		{Rules{}, "2.15.0.post1", "2.15.0.post2 2.15.0", "2.15.0.post2"},
 		{Rules{}, "1.0.0", "1.0.0-hotfix1-rc1 1.0.0-hotfix 1.0.0-security", ""},
-		// Tags that a transform makes equal are told apart by their own numbers.
+		// Tags that a transform makes equal are distinguished by their own numbers.
 		{Rules{Transform: `^(\d+\.\d+)\.\d+$ => $1`}, "4.39.3", "4.39.4 4.40.2 4.40.9 4.40.10", "4.40.10"},
 	})
 }

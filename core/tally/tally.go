@@ -6,7 +6,7 @@ package tally
 
 import "github.com/dogwatch/dogwatch/sdk"
 
-// Failed reports whether somebody has to mend something: the last check failed,
+// Failed reports whether the operator has to mend something: the last check failed,
 // or a label is wrong. Such a container may have an update all the same. One whose
 // check waits for a pause of its registry has not failed, whatever it did before.
 func Failed(c *sdk.Container) bool {

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestCorpusMessages renders what people really wrote for their notifications.
+// TestCorpusMessages renders what users really wrote for their notifications.
 func TestCorpusMessages(t *testing.T) {
 	var corpus struct {
 		Container map[string]any

@@ -17,7 +17,7 @@ import (
 // container.a || "") may belong to another version of the program that it was written for. It
 // is only reported when it is probably misspelt.
 func (t *Template) Lint(vars map[string]*Shape) []string {
-	l := linter{vars: vars, asked: map[string]int{}}
+	l := linter{vars: vars, guarded: map[string]int{}}
 	l.shape(t.root, nil, false)
 	return l.problems
 }
@@ -25,7 +25,7 @@ func (t *Template) Lint(vars map[string]*Shape) []string {
 // linter walks a template once, with the shape of each expression.
 type linter struct {
 	vars     map[string]*Shape
-	asked    map[string]int // paths that a condition around the present place has asked for
+	guarded  map[string]int // paths that a condition around the present place tests
 	problems []string
 }
 
@@ -42,9 +42,9 @@ func (l *linter) report(format string, args ...any) {
 	}
 }
 
-// shape returns the shape of an expression, nil if it is not known. asked tells that the place
+// shape returns the shape of an expression, nil if it is not known. guarded reports that the place
 // is prepared for the value to be undefined.
-func (l *linter) shape(n node, k *known, asked bool) *Shape {
+func (l *linter) shape(n node, k *known, guarded bool) *Shape {
 	switch n := n.(type) {
 	case name:
 		return l.variable(n.name)
@@ -67,11 +67,11 @@ func (l *linter) shape(n node, k *known, asked bool) *Shape {
 		l.all(n.keys, k)
 		l.all(n.values, k)
 	case chain:
-		return l.shape(n.body, k, asked)
+		return l.shape(n.body, k, guarded)
 	case member:
-		return l.member(n, k, asked)
+		return l.member(n, k, guarded)
 	case method:
-		return l.method(n, k, asked)
+		return l.method(n, k, guarded)
 	case call:
 		l.shape(n.function, k, false)
 		l.all(n.args, k)
@@ -80,14 +80,14 @@ func (l *linter) shape(n node, k *known, asked bool) *Shape {
 	case conditional:
 		l.shape(n.test, k, true)
 		return l.after(n.test, func() *Shape {
-			then := l.shape(n.then, k, asked)
-			l.shape(n.otherwise, k, asked)
+			then := l.shape(n.then, k, guarded)
+			l.shape(n.otherwise, k, guarded)
 			return then
 		})
 	case logical:
 		left := l.shape(n.left, k, true)
 		return l.after(n.left, func() *Shape {
-			if right := l.shape(n.right, k, asked); left == nil || n.op == "&&" {
+			if right := l.shape(n.right, k, guarded); left == nil || n.op == "&&" {
 				return right
 			}
 			return left
@@ -110,22 +110,22 @@ func (l *linter) all(nodes []node, k *known) {
 	}
 }
 
-// after walks what is only evaluated after test, which has asked for the fields in it.
+// after walks what is only evaluated after test, which tests the fields in it.
 func (l *linter) after(test node, walk func() *Shape) *Shape {
 	paths := pathsIn(test)
 	for _, path := range paths {
-		l.asked[path]++
+		l.guarded[path]++
 	}
 	shape := walk()
 	for _, path := range paths {
-		l.asked[path]--
+		l.guarded[path]--
 	}
 	return shape
 }
 
 func (l *linter) variable(name string) *Shape {
 	shape, ok := l.vars[name]
-	if ok || l.asked[name] > 0 {
+	if ok || l.guarded[name] > 0 {
 		return shape
 	}
 	names := slices.Sorted(maps.Keys(l.vars))
@@ -138,8 +138,8 @@ func (l *linter) variable(name string) *Shape {
 }
 
 // member reads the shape of a property, and reports one that is not there.
-func (l *linter) member(n member, k *known, asked bool) *Shape {
-	of := l.shape(n.of, k, asked)
+func (l *linter) member(n member, k *known, guarded bool) *Shape {
+	of := l.shape(n.of, k, guarded)
 	key, constantKey := n.key.(constant)
 	if !constantKey {
 		l.shape(n.key, k, false)
@@ -157,13 +157,13 @@ func (l *linter) member(n member, k *known, asked bool) *Shape {
 	}
 	shape, has := of.has(name)
 	if !has {
-		l.unknownField(pathOf(n.of), of, name, asked)
+		l.unknownField(pathOf(n.of), of, name, guarded)
 	}
 	return shape
 }
 
 // unknownField reports a property that the value at a path does not have.
-func (l *linter) unknownField(path string, of *Shape, name string, asked bool) {
+func (l *linter) unknownField(path string, of *Shape, name string, guarded bool) {
 	full := path + "." + name
 	var near string
 	if of.kind == objectLike {
@@ -171,7 +171,7 @@ func (l *linter) unknownField(path string, of *Shape, name string, asked bool) {
 			near = path + "." + near
 		}
 	}
-	if near == "" && (asked || l.asked[full] > 0) {
+	if near == "" && (guarded || l.guarded[full] > 0) {
 		return
 	}
 	root, _, _ := strings.Cut(path, ".")
@@ -228,8 +228,8 @@ var itemMethods = map[string]int{
 	"map": 0, "filter": 0, "forEach": 0, "find": 0, "findLast": 0, "findIndex": 0, "findLastIndex": 0, "some": 0, "every": 0, "flatMap": 0, "reduce": 1,
 }
 
-func (l *linter) method(n method, k *known, asked bool) *Shape {
-	of := l.shape(n.of, k, asked || n.optional)
+func (l *linter) method(n method, k *known, guarded bool) *Shape {
+	of := l.shape(n.of, k, guarded || n.optional)
 	if of == nil || of.kind != listLike {
 		l.all(n.args, k)
 		return nil

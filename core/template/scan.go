@@ -13,7 +13,7 @@ import (
 // SyntaxError says what [Parse] does not understand, and where.
 type SyntaxError struct {
 	Offset       int    // byte offset in the source
-	Line, Column int    // the same place for people, both counted from 1; Column counts characters
+	Line, Column int    // the same place for the user, both counted from 1; Column counts characters
 	Message      string // what is wrong and, where possible, what to write instead
 	Near         string // the source from Offset on, shortened
 }
@@ -79,7 +79,7 @@ func shorten(text string, max int) string {
 
 // text reads literal text with its escapes up to a placeholder, or to the end: the closing backtick
 // of a nested template, or the end of the source. A backtick in the outer text is just a backtick:
-// it would break the template in JavaScript, and nobody can mean that.
+// it would break the template in JavaScript, which no author means.
 func (s *scanner) text(nested bool) (text string, placeholder bool) {
 	start := s.pos
 	var b strings.Builder

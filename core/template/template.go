@@ -1,4 +1,4 @@
-// Package template renders text with ${...} placeholders, as people wrote it for JavaScript template
+// Package template renders text with ${...} placeholders, as users wrote it for JavaScript template
 // literals: escapes such as \n in the text, and a subset of JavaScript expressions in the placeholders.
 //
 // There is no JavaScript engine behind it, because templates come from container labels, which are
