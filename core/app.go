@@ -46,7 +46,7 @@ type Options struct {
 	Strict bool
 	// Demo is true when the engine and the registries are simulated.
 	Demo bool
-	// Listening, if set, is told the address of the HTTP server once it listens.
+	// Listening, if set, is called with the address of the HTTP server once it listens.
 	Listening func(net.Addr)
 	Now       func() time.Time
 }
@@ -186,7 +186,7 @@ func (a *App) Run(ctx context.Context) error {
 		return a.dispatcher.Run(ctx)
 	})
 	g.Go(func() error {
-		// A registry that is not configured yet must not be asked as if nobody had.
+		// Without its configured registry an image would be looked up elsewhere.
 		if a.components.Await(ctx) != nil {
 			return nil
 		}
@@ -285,8 +285,8 @@ func (a *App) pluginChanged(st plugin.Status) {
 		plugin.Running: event.PluginUp, plugin.Backoff: event.PluginDown, plugin.Stopped: event.PluginDown,
 		plugin.Broken: event.PluginBroken, plugin.Untrusted: event.PluginBroken, plugin.Rejected: event.PluginBroken,
 	}
-	t, told := types[st.State]
-	if !told {
+	t, recorded := types[st.State]
+	if !recorded {
 		a.bus.Touch(event.PluginChanged)
 		return
 	}

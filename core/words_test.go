@@ -72,7 +72,6 @@ var exceptions = []exception{
 // Remove the entry with the last word.
 var pending = []string{
 	"cmd",
-	"core/app.go",
 	"core/api",
 	"core/auth",
 	"core/dispatch",
@@ -81,8 +80,6 @@ var pending = []string{
 	"core/metrics",
 	"core/plugin",
 	"core/schedule",
-	"core/service",
-	"core/web",
 	"core/wiring",
 	"examples",
 	"internal",

@@ -18,7 +18,7 @@ const secret = "s3cret"
 
 // The actors by what they may do.
 var (
-	nobody   = auth.Actor{}
+	unknown  = auth.Actor{}
 	reader   = auth.Actor{Identity: auth.Identity{User: "ci", Method: "token", Scope: auth.Read}}
 	writer   = auth.Actor{Identity: auth.Identity{User: "ci", Method: "token", Scope: auth.Write}}
 	loggedIn = auth.Actor{Identity: auth.Identity{User: "ana", Method: "basic.ana", Scope: auth.Manage}}

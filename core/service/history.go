@@ -7,8 +7,8 @@ import (
 	"github.com/dogwatch/dogwatch/core/event"
 )
 
-// Visible reports whether an identity sees events of a type: who logged in is
-// for people only.
+// Visible reports whether an identity sees events of a type: a token does not see
+// who logged in.
 func Visible(who auth.Identity, t event.Type) bool { return who.Person() || !t.Private() }
 
 // History returns the events that a filter selects and that the actor sees, the newest first.

@@ -8,7 +8,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/event"
 )
 
-func TestHistoryShowsLoginsToPeopleOnly(t *testing.T) {
+func TestHistoryHidesLoginsFromTokens(t *testing.T) {
 	s, stored := newService(t, nil)
 	if err := stored.Commit(t.Context(), event.Change{Events: []event.Event{
 		{Type: event.CheckFailed, Subject: "local", Payload: event.Payload{Check: &event.Check{Error: "with " + secret}}},
@@ -21,7 +21,7 @@ func TestHistoryShowsLoginsToPeopleOnly(t *testing.T) {
 	for _, test := range []struct {
 		actor auth.Actor
 		want  int
-	}{{nobody, 1}, {reader, 1}, {writer, 1}, {anonymous, 3}, {loggedIn, 3}} {
+	}{{unknown, 1}, {reader, 1}, {writer, 1}, {anonymous, 3}, {loggedIn, 3}} {
 		found, err := s.History(t.Context(), test.actor, event.Filter{})
 		if err != nil || len(found) != test.want {
 			t.Errorf("%+v sees %d events, want %d (%v)", test.actor, len(found), test.want, err)

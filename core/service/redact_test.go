@@ -56,22 +56,22 @@ func decided(path string) (redact, known bool) {
 	}
 }
 
-// texts visits every text in a value, and makes what pointers and lists lack.
-func texts(v reflect.Value, path string, visit func(path string, v reflect.Value)) {
+// texts calls do with every text in a value, and makes what pointers and lists lack.
+func texts(v reflect.Value, path string, do func(path string, v reflect.Value)) {
 	switch v.Kind() {
 	case reflect.String:
-		visit(path, v)
+		do(path, v)
 	case reflect.Pointer:
 		if v.IsNil() {
 			v.Set(reflect.New(v.Type().Elem()))
 		}
-		texts(v.Elem(), path, visit)
+		texts(v.Elem(), path, do)
 	case reflect.Slice:
 		if v.Len() == 0 {
 			v.Set(reflect.MakeSlice(v.Type(), 1, 1))
 		}
 		for i := range v.Len() {
-			texts(v.Index(i), path, visit)
+			texts(v.Index(i), path, do)
 		}
 	case reflect.Map:
 		if v.Len() == 0 {
@@ -86,7 +86,7 @@ func texts(v reflect.Value, path string, visit func(path string, v reflect.Value
 		}
 		for i := range v.NumField() {
 			if f := v.Type().Field(i); f.IsExported() {
-				texts(v.Field(i), strings.TrimPrefix(path+"."+f.Name, "."), visit)
+				texts(v.Field(i), strings.TrimPrefix(path+"."+f.Name, "."), do)
 			}
 		}
 	}

@@ -21,7 +21,7 @@ import (
 // atOnce is how many containers of a selection are checked at the same time.
 const atOnce = 4
 
-// act does what a form asks for with the containers that it names.
+// act does with containers what a form says.
 func (u *UI) act(w http.ResponseWriter, r *http.Request) {
 	if !u.form(w, r) {
 		return
@@ -76,7 +76,7 @@ func (u *UI) chosen(keys []string) []sdk.Container {
 	return found
 }
 
-// sure asks before something that may change containers.
+// sure has the user confirm what may change containers.
 type sure struct {
 	Trigger, Here string
 	Keys, Names   []string

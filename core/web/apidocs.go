@@ -10,7 +10,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// apiPage is the HTTP interface for people, made of its OpenAPI document.
+// apiPage is the HTTP interface for users, made of its OpenAPI document.
 type apiPage struct {
 	Title, Description string
 	Groups             []apiGroup
@@ -28,11 +28,11 @@ type apiOperation struct {
 	Parameters                             []apiField
 	Body                                   *apiType
 	BodyText                               string
-	Answers                                []apiAnswer
+	Responses                              []apiResponse
 }
 
-// apiAnswer is what a status means and which types of content it has.
-type apiAnswer struct {
+// apiResponse is what a status means and which types of content it has.
+type apiResponse struct {
 	Status, Description string
 	Contents            []apiContent
 }
@@ -205,16 +205,16 @@ func (d *document) operation(method, path string, o operation) apiOperation {
 			shown.Body, shown.BodyText = &t, o.RequestBody.Description
 		}
 	}
-	for _, answer := range o.Responses {
-		r := answer.Value
+	for _, response := range o.Responses {
+		r := response.Value
 		if r.Ref != "" {
 			r = d.Components.Responses[lastPart(r.Ref)]
 		}
-		a := apiAnswer{Status: answer.Key, Description: r.Description}
+		a := apiResponse{Status: response.Key, Description: r.Description}
 		for _, c := range r.Content {
 			a.Contents = append(a.Contents, apiContent{c.Key, typeOf(c.Value.Schema)})
 		}
-		shown.Answers = append(shown.Answers, a)
+		shown.Responses = append(shown.Responses, a)
 	}
 	return shown
 }

@@ -66,7 +66,7 @@ func (u *UI) lastChecks(ctx context.Context, actor auth.Actor) (map[string]event
 	return lastChecks(found), err
 }
 
-// component finds the component that a path names. It answers and returns false when there is none.
+// component finds the component that a path names. When there is none, it renders an error and returns false.
 func (u *UI) component(w http.ResponseWriter, r *http.Request, k kind.Kind) (service.Component, bool) {
 	c, known := u.Service.Component(r.Context(), u.actor(r), k, r.PathValue("type"), r.PathValue("name"))
 	if !known {

@@ -111,7 +111,7 @@ func componentState(state component.State) stateWord {
 	return stateWord{"Starting", "muted"}
 }
 
-// facts are what tells a component from others of its kind at a glance.
+// facts are what distinguishes a component from others of its kind at a glance.
 func facts(c service.Component) (all []string) {
 	switch c.Kind {
 	case kind.Watcher:
@@ -153,7 +153,7 @@ func valueOf(c service.Component, name string) string {
 // checkOf says in words how a check ended.
 func checkOf(e event.Event) *lastCheck {
 	last := &lastCheck{At: e.At, Failed: e.Type == event.CheckFailed}
-	last.Said, _ = told(e)
+	last.Said, _ = describe(e)
 	return last
 }
 
@@ -323,7 +323,7 @@ func lastChecks(newestFirst []event.Event) map[string]event.Event {
 	return last
 }
 
-// runningChecks tells which watchers are being checked as a whole: those whose
+// runningChecks returns which watchers are being checked as a whole: those whose
 // newest event is a beginning. One from before this process started never ended.
 func runningChecks(newestFirst []event.Event, started time.Time) map[string]bool {
 	running := map[string]bool{}

@@ -124,7 +124,7 @@ func TestTriggerPage(t *testing.T) {
 	}
 	contains(t, tested(t, u, "/triggers/smtp/main", nil), "The service took the message below (1.234s)", "T1", "B1", "</html>")
 	if _, body = get(t, u, "/triggers/smtp/main"); strings.Contains(body, "The service took") {
-		t.Error("a page that nobody asked to tell of the test does")
+		t.Error("a page without ?tested shows the result")
 	}
 
 	r := httptest.NewRequest(http.MethodPost, "/triggers/smtp/main/test", nil)

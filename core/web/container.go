@@ -44,7 +44,7 @@ type containerView struct {
 	History   []historyLine
 	// Floating, Watched and Pinned are those of the image's tag and digest.
 	Floating, Watched, Pinned bool
-	// Why is filled in on the page without script; else it is asked for later.
+	// Why is filled in on the page without script; else the page loads it later.
 	Why *whyView
 }
 
@@ -116,7 +116,7 @@ func pullOf(c *sdk.Container) string {
 	return "docker pull " + name + ":" + tag
 }
 
-// sentOf are the deliveries that tell about a container, newest first.
+// sentOf are the deliveries about a container, newest first.
 func sentOf(all []delivery.Delivery, c *sdk.Container) []sentLine {
 	var lines []sentLine
 	for _, d := range all {
@@ -203,7 +203,7 @@ func changed(e event.Event) (words string, bad bool) {
 	return "changed", false
 }
 
-// whyView is an explanation as people read it.
+// whyView is an explanation as users read it.
 type whyView struct {
 	// Explanation has in Rules those that labels set; Defaults are the others.
 	check.Explanation
@@ -233,7 +233,7 @@ func whyOf(e check.Explanation) *whyView {
 	return v
 }
 
-// record finds the container of a path. It answers and returns nil when there is none.
+// record finds the container of a path. When there is none, it responds and returns nil.
 func (u *UI) record(w http.ResponseWriter, r *http.Request) *store.Record {
 	watcher, name := r.PathValue("watcher"), r.PathValue("name")
 	rec, known := u.Service.Containers().Named(watcher, name)
@@ -306,7 +306,7 @@ func (u *UI) containerView(ctx context.Context, actor auth.Actor, rec *store.Rec
 	return v, nil
 }
 
-// containerWhy answers with the explanation, which may ask a registry.
+// containerWhy renders the explanation, for which a registry may be needed.
 func (u *UI) containerWhy(w http.ResponseWriter, r *http.Request) {
 	rec := u.record(w, r)
 	if rec == nil {

@@ -185,7 +185,7 @@ func (q listQuery) groupOf(rec *store.Record, r *row) string {
 	return ""
 }
 
-// grouped sorts rows into groups: those that need somebody first.
+// grouped sorts rows into groups: those that need the user first.
 func grouped(rows []row, order string) []group {
 	at := map[string]int{}
 	var groups []group
@@ -299,7 +299,7 @@ func choose(all []choice, value string) {
 	}
 }
 
-// groupable reports whether a label may tell containers apart as people think of them.
+// groupable reports whether a label may group containers as users think of them.
 func groupable(name string) bool {
 	for _, prefix := range []string{"com.docker.", "org.opencontainers.", "org.label-schema.", "io.podman.", "wud.", "dogwatch.", "maintainer", "desktop.docker."} {
 		if strings.HasPrefix(name, prefix) {
@@ -349,7 +349,7 @@ func triggerChoices(triggers []service.Component) []triggerChoice {
 	return all
 }
 
-func (u *UI) rows() rows { return rows{redact: u.Service.Redact, brand: u.assets.brand, now: u.Now()} }
+func (u *UI) rows() rows { return rows{redact: u.Service.Redact, icon: u.assets.icon, now: u.Now()} }
 
 func (u *UI) list(r *http.Request) listView {
 	snapshot := u.Service.Containers()
@@ -386,8 +386,8 @@ func (u *UI) containers(w http.ResponseWriter, r *http.Request) {
 	u.show(w, r, http.StatusOK, "containers", page{Title: "Containers", Nav: "containers", Skip: "rows-begin", Live: followsContainers, Content: v})
 }
 
-// containerRows answers with the summary of the list and those of the rows named
-// by c that are in it: what a page asks for after an event.
+// containerRows responds with the summary of the list and those of the rows named
+// by c that are in it: what a page loads after an event.
 func (u *UI) containerRows(w http.ResponseWriter, r *http.Request) {
 	wanted := r.URL.Query()["c"]
 	v := u.list(r)

@@ -55,7 +55,7 @@ func TestList(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		v := listOf(s.Snapshot().All(), parseListQuery(values), rows{redact: strings.ToLower, brand: func(string, string) string { return "x" }, now: noon})
+		v := listOf(s.Snapshot().All(), parseListQuery(values), rows{redact: strings.ToLower, icon: func(string, string) string { return "x" }, now: noon})
 		if got := shownNames(v); got != want {
 			t.Errorf("%q shows %q, want %q", query, got, want)
 		}
@@ -79,9 +79,9 @@ func mustParse(t *testing.T, query string) url.Values {
 
 func TestChipsCountWhatTheyLeave(t *testing.T) {
 	s := stored(t, a("one", newer("2.0.0", "major")), a("two", newer("1.0.1", "patch")), a("three"), a("four", newer("1.1.0", "minor"), failed("401")))
-	v := listOf(s.Snapshot().All(), parseListQuery(url.Values{"state": {"patch"}}), rows{redact: strings.ToLower, brand: func(string, string) string { return "x" }, now: noon})
+	v := listOf(s.Snapshot().All(), parseListQuery(url.Values{"state": {"patch"}}), rows{redact: strings.ToLower, icon: func(string, string) string { return "x" }, now: noon})
 	for _, c := range v.Chips {
-		of := listOf(s.Snapshot().All(), parseListQuery(mustParse(t, strings.TrimPrefix(c.Query, "?"))), rows{redact: strings.ToLower, brand: func(string, string) string { return "x" }, now: noon})
+		of := listOf(s.Snapshot().All(), parseListQuery(mustParse(t, strings.TrimPrefix(c.Query, "?"))), rows{redact: strings.ToLower, icon: func(string, string) string { return "x" }, now: noon})
 		if of.Shown != c.Count {
 			t.Errorf("chip %q promises %d and leaves %d", c.Word, c.Count, of.Shown)
 		}

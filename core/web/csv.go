@@ -53,7 +53,7 @@ func eventTable(w io.Writer) table {
 }
 
 func (t table) event(e event.Event) {
-	said, _ := told(e)
+	said, _ := describe(e)
 	t.row(strconv.FormatInt(e.ID, 10), exact(e.At), string(e.Type), e.Subject, said, e.Run)
 }
 

@@ -14,7 +14,7 @@ import (
 // deliveryStates are the choices of the filter, in the order of what needs a person.
 var deliveryStates = []string{delivery.Failed, delivery.Pending, delivery.Sending, delivery.Sent, delivery.Skipped}
 
-// deliveriesPage is a page of what is owed to triggers, sent and given up.
+// deliveriesPage is a page of what is pending for triggers, was sent and was given up.
 type deliveriesPage struct {
 	State, Trigger string
 	States         []string
@@ -25,7 +25,7 @@ type deliveriesPage struct {
 	Newest         string
 	CSV            string
 	Filtered       bool
-	// Retried is the id of the delivery that was just owed again.
+	// Retried is the id of the delivery that was just made pending again.
 	Retried int64
 }
 
@@ -79,7 +79,7 @@ func newDeliveriesPage(q deliveryQuery, wrong []string, found []delivery.Deliver
 type deliveryRow struct {
 	delivery.Delivery
 	State stateWord
-	// About is what it tells of, Path the page of that.
+	// About is what it is about, Path the page of that.
 	About, Path string
 	// Said is what became of it; Retry whether a person may have it sent again.
 	Said  string

@@ -66,7 +66,7 @@ func span(d time.Duration) string {
 	return fmt.Sprintf("%d years", d/(365*day))
 }
 
-// kindWord is a kind of update as people read it.
+// kindWord is a kind of update as users read it.
 func kindWord(kind string) string {
 	switch kind {
 	case sdk.KindDigest:
@@ -89,7 +89,7 @@ func plural(n int, noun string) string {
 }
 
 // safeLink returns a link that a label or a plugin gave if it leads to a web
-// page, and else "": labels are written by whoever built the image.
+// page, and else "": labels are written by the author of the image.
 func safeLink(text string) string {
 	u, err := url.Parse(strings.TrimSpace(text))
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {

@@ -56,13 +56,13 @@ func TestPlural(t *testing.T) {
 	}
 }
 
-func TestBrand(t *testing.T) {
+func TestIconOfImage(t *testing.T) {
 	u, _ := withStore(t)
 	for _, c := range [][3]string{
 		{"mdi:docker", "library/nginx", "nginx"}, {"", "library/postgres", "postgresql"}, {"si:nextcloud", "x/y", "nextcloud"}, {"", "home-assistant/home-assistant", "homeassistant"},
 		{"", "grafana/loki", "grafana"}, {"", "nobody/knows", genericIcon}, {evil, evil, genericIcon}, {"", "", genericIcon},
 	} {
-		if got := u.assets.brand(c[0], c[1]); got != c[2] {
+		if got := u.assets.icon(c[0], c[1]); got != c[2] {
 			t.Errorf("%q %q: %q, want %q", c[0], c[1], got, c[2])
 		}
 	}
@@ -189,8 +189,8 @@ func TestTheme(t *testing.T) {
 
 func TestWork(t *testing.T) {
 	now := noon
-	told := make(chan struct{}, 1000)
-	w := newTasks(func() time.Time { return now }, func() { told <- struct{}{} })
+	changed := make(chan struct{}, 1000)
+	w := newTasks(func() time.Time { return now }, func() { changed <- struct{}{} })
 	proceed, stepped := make(chan struct{}), make(chan struct{})
 	if !w.start("Checking", 2, func(_ context.Context, step func()) (string, bool) {
 		step()
@@ -213,8 +213,8 @@ func TestWork(t *testing.T) {
 	if v := w.view(); v.Running || v.Tasks[0].Sentence != "Done." {
 		t.Errorf("afterwards: %+v", v)
 	}
-	if len(told) != 4 { // that it began, went on, was not dismissed, and ended
-		t.Errorf("pages are told %d times", len(told))
+	if len(changed) != 4 { // that it began, went on, was not dismissed, and ended
+		t.Errorf("pages are changed %d times", len(changed))
 	}
 	now = now.Add(shownFor + time.Second)
 	if v := w.view(); len(v.Tasks) != 0 {
@@ -245,7 +245,7 @@ func BenchmarkContainers500(b *testing.B) {
 	b.ReportMetric(float64(size), "bytes/page")
 }
 
-// BenchmarkRows is what a page asks for after an event.
+// BenchmarkRows is what a page loads after an event.
 func BenchmarkRows(b *testing.B) {
 	u, _ := withStore(b, fleet(500)...)
 	for b.Loop() {

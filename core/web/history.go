@@ -18,7 +18,7 @@ const (
 	csvRows         = 10000
 )
 
-// topic is a group of event types that people look for together.
+// topic is a group of event types that users look for in one place.
 type topic struct {
 	Name, Label string
 	types       []event.Type
@@ -39,7 +39,7 @@ var topics = []topic{
 	{failures, "Failures", []event.Type{event.CheckFailed, event.WatcherFailed, event.TriggerFailed, event.PluginDown, event.PluginBroken, event.LoginFailed}},
 }
 
-// historyQuery is what the URL asks of the history; every field is as it was written there.
+// historyQuery is what the URL selects of the history; every field is as it was written there.
 type historyQuery struct {
 	Topic, Watcher, Trigger, Text, Since, Until string
 	before                                      int64
@@ -144,8 +144,8 @@ type historyPage struct {
 	Filtered      bool
 }
 
-// newHistoryPage makes a page of what was found; owed are the deliveries it tells of, by id.
-func newHistoryPage(q historyQuery, wrong []string, found []event.Event, owed map[int64]delivery.Delivery, watchers, triggers []string) historyPage {
+// newHistoryPage makes a page of what was found; deliveries are those that events are about, by id.
+func newHistoryPage(q historyQuery, wrong []string, found []event.Event, deliveries map[int64]delivery.Delivery, watchers, triggers []string) historyPage {
 	p := historyPage{Query: q, Topics: topics, Watchers: withOwn(watchers, q.Watcher), Triggers: withOwn(triggers, q.Trigger), Wrong: wrong, CSV: q.values(0)}
 	if len(found) > historyPageSize {
 		found = found[:historyPageSize]
@@ -156,12 +156,12 @@ func newHistoryPage(q historyQuery, wrong []string, found []event.Event, owed ma
 	}
 	p.Filtered = q.values(0) != ""
 	for _, e := range found {
-		p.Rows = append(p.Rows, newEventRow(e, owed))
+		p.Rows = append(p.Rows, newEventRow(e, deliveries))
 	}
 	return p
 }
 
-// withOwn adds what was asked for to the choices: it may be gone since.
+// withOwn adds what the URL selects to the choices: it may be gone since.
 func withOwn(choices []string, own string) []string {
 	if own != "" && !slices.Contains(choices, own) {
 		return append(slices.Clone(choices), own)

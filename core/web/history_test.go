@@ -122,7 +122,7 @@ func everyEvent() []event.Event {
 	}
 }
 
-func TestEventsAreTold(t *testing.T) {
+func TestDescribeEvents(t *testing.T) {
 	want := []string{
 		"found, running library/nginx:1.25|", "recreated, running library/nginx:1.25|", "renamed: old → nginx|", "changed, now running|", "check failed: 429 Too Many Requests|failed", "gone|",
 		"newer: 1.25 → 1.27 (minor)|minor", "newer: 1.25 was rebuilt (digest)|digest", "up to date with 1.25|ok",
@@ -133,7 +133,7 @@ func TestEventsAreTold(t *testing.T) {
 		"changed from info to debug by ana from 10.0.0.1|",
 	}
 	for i, e := range everyEvent() {
-		said, class := told(e)
+		said, class := describe(e)
 		if got := said + "|" + class; got != want[i] {
 			t.Errorf("%s: got %q, want %q", e.Type, got, want[i])
 		}
@@ -224,14 +224,14 @@ func TestRetryDelivery(t *testing.T) {
 func TestCSV(t *testing.T) {
 	formulas := []string{"=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "＝1", "plain", `with "quotes", and commas`, "two\nlines"}
 	var events []event.Event
-	var owed []delivery.Delivery
+	var pending []delivery.Delivery
 	for i := range 450 { // more than are read at a time
 		id := int64(450 - i)
 		text := formulas[i%len(formulas)]
 		events = append(events, event.Event{ID: id, At: noon, Type: event.CheckFailed, Subject: text, Run: text, Payload: event.Payload{Check: &event.Check{Error: text}}})
-		owed = append(owed, delivery.Delivery{ID: id, Trigger: text, Subject: text, State: delivery.Pending, Error: text, CreatedAt: noon, NextAt: noon})
+		pending = append(pending, delivery.Delivery{ID: id, Trigger: text, Subject: text, State: delivery.Pending, Error: text, CreatedAt: noon, NextAt: noon})
 	}
-	u := withFakes(t, func(f *fakeService) { f.fakeHistory = fakeHistory{events: events, deliveries: owed} })
+	u := withFakes(t, func(f *fakeService) { f.fakeHistory = fakeHistory{events: events, deliveries: pending} })
 	for path, columns := range map[string]int{"/history.csv?topic=checks": 6, "/deliveries.csv": 9} {
 		w := httptest.NewRecorder()
 		u.ServeHTTP(w, httptest.NewRequest(http.MethodGet, path, nil))

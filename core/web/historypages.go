@@ -27,19 +27,19 @@ func (u *UI) showHistory(w http.ResponseWriter, r *http.Request) {
 	for _, c := range u.Service.Components(u.actor(r), kind.Watcher) {
 		watchers = append(watchers, c.Name)
 	}
-	owed, err := u.deliveriesOf(r.Context(), found)
+	deliveries, err := u.deliveriesOf(r.Context(), found)
 	if err != nil {
 		u.broken(w, r, "read the deliveries", err)
 		return
 	}
-	p := newHistoryPage(q, wrong, found, owed, watchers, u.triggerIDs(u.actor(r)))
+	p := newHistoryPage(q, wrong, found, deliveries, watchers, u.triggerIDs(u.actor(r)))
 	u.live(w, r, "history", page{Title: "History", Nav: "history", Live: followsHistory, Content: p})
 }
 
 // spread is how far the ids of the deliveries on one page may lie apart for all to be looked up.
 const spread = 500
 
-// deliveriesOf returns the deliveries that events tell of, by id. Some may be missing.
+// deliveriesOf returns the deliveries that events are about, by id. Some may be missing.
 func (u *UI) deliveriesOf(ctx context.Context, events []event.Event) (map[int64]delivery.Delivery, error) {
 	var first, last int64
 	for _, e := range events {
@@ -54,11 +54,11 @@ func (u *UI) deliveriesOf(ctx context.Context, events []event.Event) (map[int64]
 		return nil, nil
 	}
 	found, err := u.Service.Deliveries(ctx, store.DeliveryFilter{Before: last + 1, Limit: int(min(last-first+1, spread))})
-	owed := make(map[int64]delivery.Delivery, len(found))
+	byID := make(map[int64]delivery.Delivery, len(found))
 	for _, d := range found {
-		owed[d.ID] = d
+		byID[d.ID] = d
 	}
-	return owed, err
+	return byID, err
 }
 
 func (u *UI) triggerIDs(actor auth.Actor) (ids []string) {
@@ -108,7 +108,7 @@ func (u *UI) retryDelivery(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// historyCSV answers with what the filters of the page select, up to csvRows rows.
+// historyCSV responds with what the filters of the page select, up to csvRows rows.
 func (u *UI) historyCSV(w http.ResponseWriter, r *http.Request) {
 	_, filter, _ := parseHistory(r.URL.Query(), time.Local)
 	actor := u.actor(r)
@@ -155,7 +155,7 @@ func (u *UI) deliveriesCSV(w http.ResponseWriter, r *http.Request) {
 // csvPage is how many rows of a download are in memory at a time.
 const csvPage = 200
 
-// download answers with a CSV file, page by page. An error of the first page
+// download responds with a CSV file, page by page. An error of the first page
 // is a page that says so; a later one can only cut the connection.
 func (u *UI) download(w http.ResponseWriter, r *http.Request, name string, next func(ctx context.Context, before int64, limit int) (last int64, n int, err error)) {
 	h := w.Header()

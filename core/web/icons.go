@@ -62,12 +62,12 @@ func alias(name string) string {
 // genericIcon is shown for images that no icon stands for.
 const genericIcon = "container"
 
-// brand returns the icon for an image: what the label asks for, what the image
+// icon returns the icon for an image: what the label asks for, what the image
 // or its owner is called, or the generic one.
-func (a assets) brand(asked, image string) string {
-	_, slug, prefixed := strings.Cut(asked, ":")
+func (a assets) icon(label, image string) string {
+	_, slug, prefixed := strings.Cut(label, ":")
 	if !prefixed {
-		slug = asked
+		slug = label
 	}
 	owner := path.Base(path.Dir(image))
 	for _, name := range []string{slug, path.Base(image), owner} {

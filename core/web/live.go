@@ -20,7 +20,7 @@ const (
 	followsDeliveries = "trigger delivery"
 )
 
-// live answers with a page that follows events. Its script asks for the page
+// live renders a page that follows events. Its script loads the page
 // again when one of them has come, and gets the content alone, of which it takes
 // over what has changed in the parts marked with data-part.
 func (u *UI) live(w http.ResponseWriter, r *http.Request, name string, p page) {
@@ -34,7 +34,7 @@ func (u *UI) live(w http.ResponseWriter, r *http.Request, name string, p page) {
 type lastKey struct{}
 
 // dated returns a request for a page that knows the newest event from before
-// anything is read for the page: what happens after that is told to its script.
+// anything is read for the page: its script receives what happens after that.
 func (u *UI) dated(r *http.Request) *http.Request {
 	if partial(r) || strings.HasPrefix(r.URL.Path, "/static/") {
 		return r

@@ -97,8 +97,8 @@ func TestPagesKnowWhenTheyWereMade(t *testing.T) {
 	}
 }
 
-// TestNoPagePolls: pages hear of what changes.
-func TestNoPagePolls(t *testing.T) {
+// TestPagesDoNotPoll: they receive what changes.
+func TestPagesDoNotPoll(t *testing.T) {
 	u, _ := withStore(t)
 	script := string(u.assets.byName[u.assets.names["app.js"]].body)
 	if strings.Contains(script, "setInterval") {
@@ -117,7 +117,7 @@ func TestNoPagePolls(t *testing.T) {
 			t.Errorf("%s polls", f.Name())
 		}
 	}
-	// The script knows every family, and every type in it, that is told.
+	// The script knows every family, and every type in it, that streams send.
 	for _, e := range everyEvent() {
 		family, rest, _ := strings.Cut(string(e.Type), ".")
 		if !regexp.MustCompile(family + `: \[[^\]]*'` + regexp.QuoteMeta(rest) + `'`).MatchString(script) {

@@ -33,7 +33,7 @@ type loginPage struct {
 	// Wrong says why a client was not let in, Said that all is well.
 	Wrong, Said string
 	// Elsewhere is where to log out of the provider. The page goes there at once: a
-	// redirect would be the answer to a form, which may not lead to other sites.
+	// redirect would be the response to a form, which may not lead to other sites.
 	Elsewhere string
 	User      string
 	// Keep is whether the session is to outlive the browser's being closed.
@@ -64,7 +64,7 @@ func newLoginPage(strategies []auth.Strategy, next string) loginPage {
 	return p
 }
 
-// straight returns where the login page sends people without being asked; "" for nowhere.
+// straight returns where the login page sends users at once; "" for nowhere.
 func straight(strategies []auth.Strategy, p loginPage) string {
 	for _, s := range strategies {
 		if s.Type == "oidc" && s.Redirect && len(p.Providers) == 1 {
@@ -91,10 +91,10 @@ func (u *UI) showLogin(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, u.path(to), http.StatusSeeOther)
 		return
 	}
-	u.askLogin(w, r, http.StatusOK, p)
+	u.renderLogin(w, r, http.StatusOK, p)
 }
 
-func (u *UI) askLogin(w http.ResponseWriter, r *http.Request, status int, p loginPage) {
+func (u *UI) renderLogin(w http.ResponseWriter, r *http.Request, status int, p loginPage) {
 	p.Theme = theme(r)
 	u.render(w, r, status, "login", "login.html", p)
 }
@@ -117,10 +117,10 @@ func (u *UI) login(w http.ResponseWriter, r *http.Request) {
 	case errors.As(err, &tooMany):
 		w.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(tooMany.Wait.Seconds()))))
 		p.Wrong = capital(err.Error())
-		u.askLogin(w, r, http.StatusTooManyRequests, p)
+		u.renderLogin(w, r, http.StatusTooManyRequests, p)
 	case errors.Is(err, auth.ErrBadCredentials):
 		p.Wrong = "The user or the password is wrong"
-		u.askLogin(w, r, http.StatusUnauthorized, p)
+		u.renderLogin(w, r, http.StatusUnauthorized, p)
 	default:
 		u.broken(w, r, "log somebody in", err)
 	}
@@ -134,10 +134,10 @@ func (u *UI) logout(w http.ResponseWriter, r *http.Request) {
 	}
 	p := newLoginPage(u.Logins.Strategies(), "")
 	p.Said, p.Elsewhere = "You are logged out", safeLink(elsewhere)
-	u.askLogin(w, r, http.StatusOK, p)
+	u.renderLogin(w, r, http.StatusOK, p)
 }
 
-// Refuse answers with the login page, which says why somebody was not let in.
+// Refuse renders the login page, which says why a client was not let in.
 func (u *UI) Refuse(w http.ResponseWriter, r *http.Request, status int, why string) {
 	u.protect(w.Header())
 	if !u.loaded(w) {
@@ -145,7 +145,7 @@ func (u *UI) Refuse(w http.ResponseWriter, r *http.Request, status int, why stri
 	}
 	p := newLoginPage(u.Logins.Strategies(), "")
 	p.Wrong = capital(why)
-	u.askLogin(w, r, status, p)
+	u.renderLogin(w, r, status, p)
 }
 
 // capital begins a message as a sentence does.

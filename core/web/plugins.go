@@ -91,7 +91,7 @@ func newPluginRow(b service.Plugin, operator bool) pluginRow {
 	return row
 }
 
-// bytesWord writes a size as people read it; "" for none.
+// bytesWord writes a size as users read it; "" for none.
 func bytesWord(n int64) string {
 	switch {
 	case n <= 0:
@@ -102,7 +102,7 @@ func bytesWord(n int64) string {
 	return fmt.Sprintf("%.1f MB", float64(n)/(1<<20))
 }
 
-// pluginSaid are the sentences that the address of the page can ask for.
+// pluginSaid are the sentences that the address of the page can select.
 var pluginSaid = map[string]string{
 	"restarted": "%s is being restarted.",
 	"trusted":   "%s is trusted as it is now and is being started.",

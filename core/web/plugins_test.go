@@ -67,8 +67,8 @@ func TestPluginButtons(t *testing.T) {
 	contains(t, body, "its checksum is pinned by the configuration")
 }
 
-// TestTokensTrustNoPlugin: only people who are logged in say which files run.
-func TestTokensTrustNoPlugin(t *testing.T) {
+// TestTrustPluginForbidsTokens: only a logged-in user says which files run.
+func TestTrustPluginForbidsTokens(t *testing.T) {
 	done := []string{}
 	u := withFakes(t, func(f *fakeService) { f.fakePlugins = fakePlugins{all: somePlugins(), calls: &done} })
 	token := func(r *http.Request) *http.Request {

@@ -35,7 +35,7 @@ type page struct {
 
 	// The rest is filled in by show.
 	User, Theme, Version, Here string
-	Work                       workView
+	Work                       tasksView
 	// Last is the newest event that the page may know of; "" when that is not known.
 	Last string
 }

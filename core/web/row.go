@@ -36,9 +36,9 @@ type row struct {
 
 // rows makes rows of containers.
 type rows struct {
-	// redact blanks secrets, brand finds the icon for an image.
+	// redact blanks secrets, icon finds the icon for an image.
 	redact func(string) string
-	brand  func(asked, image string) string
+	icon   func(label, image string) string
 	now    time.Time
 }
 
@@ -72,7 +72,7 @@ func (m rows) of(rec *store.Record) row {
 	if c.Check.Postponed() {
 		r.Postponed = "postponed until " + exactly(c.Check.PostponedUntil.Time) + ": " + m.redact(c.Check.PostponedReason)
 	}
-	r.need, r.Icon = urgency(&r), m.brand(c.DisplayIcon, c.Image.Name)
+	r.need, r.Icon = urgency(&r), m.icon(c.DisplayIcon, c.Image.Name)
 	return r
 }
 
@@ -84,7 +84,7 @@ func (r *row) since() time.Time {
 	return r.Released
 }
 
-// urgency orders rows by how much they need somebody.
+// urgency orders rows by how much they need the user.
 func urgency(r *row) int {
 	switch r.Kind {
 	case "major":

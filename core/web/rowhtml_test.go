@@ -7,8 +7,8 @@ import (
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
-// TestListTellsStatus: a container that does not run looks so, in words and not by colour alone.
-func TestListTellsStatus(t *testing.T) {
+// TestRowShowsStatus: a container that does not run looks so, in words and not by colour alone.
+func TestRowShowsStatus(t *testing.T) {
 	with := func(status string) func(*sdk.Container) { return func(c *sdk.Container) { c.Status = status } }
 	u, _ := withStore(t, a("up", with("running")), a("resting", with("paused")), a("gone", with("exited")), a("unknown", with("")))
 	body := request(u, "GET", "/containers", nil).Body.String()
@@ -26,8 +26,8 @@ func TestListTellsStatus(t *testing.T) {
 	}
 }
 
-// TestLongVersionsKeepTheirEnds: where there is no room for a version it loses its middle.
-func TestLongVersionsKeepTheirEnds(t *testing.T) {
+// TestRowCutsLongVersionsInTheMiddle: where there is no room for a version it loses its middle.
+func TestRowCutsLongVersionsInTheMiddle(t *testing.T) {
 	u, _ := withStore(t, a("long", func(c *sdk.Container) { c.Image.Tag.Value = "5.14.0-nightly.20241121.amd64" }), a("short"))
 	body := request(u, "GET", "/containers", nil).Body.String()
 	want := `<span class="tag"><span class="cut" title="5.14.0-nightly.20241121.amd64"><span>5.14.0-nightly.202411</span><span>21.amd64</span></span></span>`

@@ -63,7 +63,7 @@ func TestAPIPage(t *testing.T) {
 		}
 		for _, o := range g.Operations {
 			operations++
-			if o.ID == "" || o.Summary == "" || len(o.Answers) == 0 {
+			if o.ID == "" || o.Summary == "" || len(o.Responses) == 0 {
 				t.Errorf("%s %s: %+v", o.Method, o.Path, o)
 			}
 			for _, f := range o.Parameters {
@@ -71,7 +71,7 @@ func TestAPIPage(t *testing.T) {
 					t.Errorf("%s %s: a parameter without name: %+v", o.Method, o.Path, f)
 				}
 			}
-			for _, a := range o.Answers {
+			for _, a := range o.Responses {
 				if a.Description == "" {
 					t.Errorf("%s %s: status %s says nothing", o.Method, o.Path, a.Status)
 				}

@@ -22,7 +22,7 @@ var staticFiles embed.FS
 type asset struct {
 	body   []byte
 	kind   string
-	packed func() []byte // compressed when it is first asked for
+	packed func() []byte // compressed at the first request
 }
 
 // assets are the files by the name in their address, and these names by that of the file.

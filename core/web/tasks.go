@@ -92,17 +92,17 @@ func (w *tasks) tidy() {
 	w.all = slices.DeleteFunc(w.all, func(t *task) bool { return !t.Running() && w.now().Sub(t.Ended) > shownFor })
 }
 
-// workView is what pages show of the tasks.
-type workView struct {
+// tasksView is what pages show of the tasks.
+type tasksView struct {
 	Tasks   []task
 	Running bool
 }
 
-func (w *tasks) view() workView {
+func (w *tasks) view() tasksView {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.tidy()
-	var v workView
+	var v tasksView
 	for _, t := range w.all {
 		v.Tasks = append(v.Tasks, *t)
 		v.Running = v.Running || t.Running()
@@ -118,11 +118,11 @@ func (w *tasks) dismiss(id int) {
 	w.changed()
 }
 
-func (u *UI) showWork(w http.ResponseWriter, r *http.Request) {
+func (u *UI) showTasks(w http.ResponseWriter, r *http.Request) {
 	u.fragment(w, r, "problem", "work", u.tasks.view())
 }
 
-func (u *UI) dismissWork(w http.ResponseWriter, r *http.Request) {
+func (u *UI) dismissTask(w http.ResponseWriter, r *http.Request) {
 	if !u.form(w, r) {
 		return
 	}

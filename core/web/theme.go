@@ -2,7 +2,7 @@ package web
 
 import "net/http"
 
-// themeCookie holds the choice of whoever does not want what the system prefers.
+// themeCookie holds the choice of a user who does not want what the system prefers.
 const themeCookie = "dogwatch-theme"
 
 // theme returns "light", "dark", or "" for what the system prefers.

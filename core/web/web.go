@@ -3,7 +3,7 @@
 //
 // Pages are rendered on the server and complete without script. With script,
 // htmx exchanges parts of them, and app.js follows the event stream of the API
-// and asks for the rows that changed. Nothing is loaded from elsewhere, and
+// and loads the rows that changed. Nothing is loaded from elsewhere, and
 // nothing is inline, so that the content security policy can forbid both.
 //
 // A page is a file: its view model is made of stored data by a pure function,
@@ -48,7 +48,7 @@ type Options struct {
 	Now  func() time.Time
 }
 
-// UI answers the requests for pages, for paths without the base path.
+// UI serves the requests for pages, for paths without the base path.
 type UI struct {
 	Options
 	// load reads what assets and pages hold at the first page view: without one
@@ -134,8 +134,8 @@ func (u *UI) router() http.Handler {
 	mux.HandleFunc("GET /login", u.showLogin)
 	mux.HandleFunc("POST /login", u.login)
 	mux.HandleFunc("POST /logout", u.logout)
-	mux.HandleFunc("GET /work", u.showWork)
-	mux.HandleFunc("POST /work/{id}/dismiss", u.dismissWork)
+	mux.HandleFunc("GET /work", u.showTasks)
+	mux.HandleFunc("POST /work/{id}/dismiss", u.dismissTask)
 	mux.HandleFunc("POST /theme", u.chooseTheme)
 	mux.HandleFunc("GET /static/{file}", u.asset)
 	mux.HandleFunc("GET /favicon.ico", u.favicon)
@@ -165,7 +165,7 @@ func (u *UI) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (u *UI) loaded(w http.ResponseWriter) bool {
 	err := u.load()
 	if err != nil {
-		u.Log.Error("answer a request with a page", "error", err)
+		u.Log.Error("serve a page", "error", err)
 		http.Error(w, "The pages of this build are broken.", http.StatusInternalServerError)
 	}
 	return err == nil

@@ -45,7 +45,7 @@ func TestAge(t *testing.T) {
 	}
 }
 
-// TestWant: the dates of what somebody looks at are wanted, and no others.
+// TestWant: page views want the dates of the containers that they show, and no others.
 func TestWant(t *testing.T) {
 	u, _ := withStore(t, a("one"), a("two", newer("2", "major")))
 	var wanted []string

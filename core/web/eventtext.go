@@ -18,18 +18,18 @@ type eventRow struct {
 	Subject string
 	// Path is the page of its subject; "" when there is none.
 	Path string
-	// About is what a trigger told of, when that is known.
+	// About is what a trigger was run for, when that is known.
 	About string
 	Said  string
 	Class string
 }
 
-// newEventRow says an event in words; owed are the deliveries that events tell of, by id.
-func newEventRow(e event.Event, owed map[int64]delivery.Delivery) eventRow {
+// newEventRow says an event in words; deliveries are those that events are about, by id.
+func newEventRow(e event.Event, deliveries map[int64]delivery.Delivery) eventRow {
 	row := eventRow{ID: e.ID, At: e.At, Subject: e.Subject, Path: subjectPath(e)}
-	row.Said, row.Class = told(e)
+	row.Said, row.Class = describe(e)
 	if e.Delivery != nil {
-		if d, known := owed[e.Delivery.ID]; known {
+		if d, known := deliveries[e.Delivery.ID]; known {
 			row.About = aboutOf(d)
 		} else if e.Delivery.ID == 0 {
 			row.About = "asked for by hand"
@@ -38,7 +38,7 @@ func newEventRow(e event.Event, owed map[int64]delivery.Delivery) eventRow {
 	return row
 }
 
-// aboutOf says what a delivery tells of: "local/nginx", or "3 containers of local".
+// aboutOf says what a delivery is about: "local/nginx", or "3 containers of local".
 func aboutOf(d delivery.Delivery) string {
 	if watcher, batch := strings.CutPrefix(d.Subject, "batch/"); batch && d.Batch {
 		return plural(len(d.Containers), "container") + " of " + watcher
@@ -75,30 +75,30 @@ func subjectPath(e event.Event) string {
 	return ""
 }
 
-// told says in a sentence what happened, and which colour it has.
-func told(e event.Event) (said, class string) {
+// describe returns what happened in a sentence, and the class of its colour.
+func describe(e event.Event) (said, class string) {
 	switch {
 	case e.Container != nil && e.Type == event.ContainerRenamed:
 		return "renamed: " + e.From + " → " + e.Container.Name, ""
 	case e.Container != nil:
-		return toldContainer(e.Type, e.Aspect, *e.Container)
+		return describeContainer(e.Type, e.Aspect, *e.Container)
 	case e.Check != nil:
-		return toldCheck(e.Type, *e.Check)
+		return describeCheck(e.Type, *e.Check)
 	case e.Delivery != nil:
-		return toldDelivery(e.Type, *e.Delivery)
+		return describeDelivery(e.Type, *e.Delivery)
 	case e.Plugin != nil:
-		return toldPlugin(e.Type, *e.Plugin)
+		return describePlugin(e.Type, *e.Plugin)
 	case e.Login != nil:
-		return toldLogin(e.Type, *e.Login)
+		return describeLogin(e.Type, *e.Login)
 	case e.Watcher != nil:
-		return toldOutage(e)
+		return describeOutage(e)
 	case e.Setting != nil:
-		return toldSetting(*e.Setting), ""
+		return describeSetting(*e.Setting), ""
 	}
 	return string(e.Type), ""
 }
 
-func toldContainer(t event.Type, a event.Aspect, c sdk.Container) (string, string) {
+func describeContainer(t event.Type, a event.Aspect, c sdk.Container) (string, string) {
 	switch t {
 	case event.UpdateFound:
 		return "newer: " + step(c), updateClass(c)
@@ -161,7 +161,7 @@ func updateClass(c sdk.Container) string {
 	return "minor"
 }
 
-func toldCheck(t event.Type, c event.Check) (string, string) {
+func describeCheck(t event.Type, c event.Check) (string, string) {
 	what := "check"
 	if c.Single {
 		what = "check of one container"
@@ -195,14 +195,14 @@ func toldCheck(t event.Type, c event.Check) (string, string) {
 	return what + " finished: " + strings.Join(parts, ", "), class
 }
 
-func toldOutage(e event.Event) (string, string) {
+func describeOutage(e event.Event) (string, string) {
 	if e.Type == event.WatcherRecovered {
 		return "its engine can be reached again, after " + span(e.At.Sub(e.Watcher.Since)), "ok"
 	}
 	return "its engine cannot be reached: " + e.Watcher.Error, "failed"
 }
 
-func toldDelivery(t event.Type, d event.Delivery) (string, string) {
+func describeDelivery(t event.Type, d event.Delivery) (string, string) {
 	switch t {
 	case event.TriggerSent:
 		if d.Attempts > 1 {
@@ -215,7 +215,7 @@ func toldDelivery(t event.Type, d event.Delivery) (string, string) {
 	return "skipped: not worth sending any more", ""
 }
 
-func toldPlugin(t event.Type, p event.Plugin) (string, string) {
+func describePlugin(t event.Type, p event.Plugin) (string, string) {
 	switch t {
 	case event.PluginUp:
 		return "process is up", "ok"
@@ -228,7 +228,7 @@ func toldPlugin(t event.Type, p event.Plugin) (string, string) {
 	return "process is down: " + p.Error, "failed"
 }
 
-func toldLogin(t event.Type, l event.Login) (said, class string) {
+func describeLogin(t event.Type, l event.Login) (said, class string) {
 	switch t {
 	case event.LoginSucceeded:
 		said = "logged in"
@@ -259,7 +259,7 @@ func toldLogin(t event.Type, l event.Login) (said, class string) {
 	return said, class
 }
 
-func toldSetting(s event.Setting) string {
+func describeSetting(s event.Setting) string {
 	said := "changed from " + s.From + " to " + s.To
 	if s.User != "" {
 		said += " by " + s.User
