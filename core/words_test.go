@@ -72,8 +72,6 @@ var exceptions = []exception{
 // Remove the entry with the last word.
 var pending = []string{
 	"cmd",
-	"core/api",
-	"core/auth",
 	"core/dispatch",
 	"core/doctor",
 	"core/installation",

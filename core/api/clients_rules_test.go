@@ -173,17 +173,17 @@ func leaving(t *testing.T, w *testServer, path string, began chan struct{}) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	answered := make(chan error, 1)
+	responded := make(chan error, 1)
 	go func() {
 		resp, err := w.client.Do(r)
 		if err == nil {
 			resp.Body.Close()
 		}
-		answered <- err
+		responded <- err
 	}()
 	<-began
 	leave()
-	if err := <-answered; err == nil {
+	if err := <-responded; err == nil {
 		t.Error("the request got a response although its client had left")
 	}
 }

@@ -40,9 +40,9 @@ type client struct {
 	headers []string
 }
 
-// as makes the requests of a world those of a program that waits for at most so long.
-func (w *testServer) as(patience time.Duration, headers ...string) client {
-	w.client.Timeout = patience
+// as returns a client that sends these headers and has a timeout.
+func (w *testServer) as(timeout time.Duration, headers ...string) client {
+	w.client.Timeout = timeout
 	return client{w, headers}
 }
 

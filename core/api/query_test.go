@@ -102,11 +102,11 @@ func TestEveryScalarFieldIsAFilter(t *testing.T) {
 	full.UpdateKind.Result = &sdk.Result{Tag: "1", Digest: "2", Link: "3", Created: full.Image.Created}
 	w.put(full, redis())
 	requested := 0
-	var ask func(prefix string, doc map[string]any)
-	ask = func(prefix string, doc map[string]any) {
+	var filterBy func(prefix string, doc map[string]any)
+	filterBy = func(prefix string, doc map[string]any) {
 		for name, v := range doc {
 			if sub, nested := v.(map[string]any); nested {
-				ask(prefix+name+".", sub)
+				filterBy(prefix+name+".", sub)
 				continue
 			}
 			requested++
@@ -116,7 +116,7 @@ func TestEveryScalarFieldIsAFilter(t *testing.T) {
 			}
 		}
 	}
-	ask("", w.get("/api/containers/"+full.ID).object())
+	filterBy("", w.get("/api/containers/"+full.ID).object())
 	h := newRouter(w.opt, t.Context())
 	if want := len(h.fields) + len(full.Labels); requested != want {
 		t.Errorf("requested %d fields, there are %d", requested, want)

@@ -83,13 +83,13 @@ func TestGracefulShutdownCancelsAfterDrainTime(t *testing.T) {
 			listener.conns <- there
 			return here, nil
 		}}}
-		answered := make(chan error, 1)
+		responded := make(chan error, 1)
 		go func() {
 			resp, err := client.Get("http://localhost/")
 			if err == nil {
 				resp.Body.Close()
 			}
-			answered <- err
+			responded <- err
 		}()
 		synctest.Wait()
 		began := time.Now()
@@ -103,7 +103,7 @@ func TestGracefulShutdownCancelsAfterDrainTime(t *testing.T) {
 		if err := <-ended; err != nil {
 			t.Error(err)
 		}
-		<-answered
+		<-responded
 		endQuiet()
 	})
 }

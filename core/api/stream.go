@@ -15,32 +15,33 @@ import (
 const (
 	// heartbeat keeps proxies from closing a quiet stream.
 	heartbeat = 15 * time.Second
-	// replayMax bounds what a client that was away gets; past that it has to load everything again.
+	// replayMax bounds how many missed events a client gets; past that it has to load
+	// everything again.
 	replayMax = 1000
 	// retryMillis is how long a browser waits before it connects again.
 	retryMillis = 2000
 )
 
-// stream sends events as they happen (server-sent events, WHATWG HTML section
-// 9.2). A client that comes back with Last-Event-ID first gets what it missed.
+// stream sends events as they happen (server-sent events, SSE, WHATWG HTML section
+// 9.2). A client that connects again with Last-Event-ID first gets what it missed.
 //
-// A stream mostly waits, and so do its stack and all that is on it: what needs
-// room is done in functions that have returned by then.
+// A stream mostly waits, and its stack is kept meanwhile: what needs much memory is
+// done in functions that have returned by then.
 func (h *handler) stream(w http.ResponseWriter, r *http.Request) {
 	// Subscribe first and read second: nothing falls in between.
 	sub := h.Bus.SubscribeAll()
 	defer sub.Close()
-	s := h.begin(w, r)
+	s := h.startStream(w, r)
 	if s == nil {
 		return
 	}
 	defer h.feed.leave(s)
-	h.follow(r.Context(), s, sub)
+	h.runStream(r.Context(), s, sub)
 }
 
-// begin answers the request and tells the client where it stands. It returns
-// nil when there is nothing to follow.
-func (h *handler) begin(w http.ResponseWriter, r *http.Request) *stream {
+// startStream responds with the header, and with the id after which events follow.
+// It returns nil when the response is complete.
+func (h *handler) startStream(w http.ResponseWriter, r *http.Request) *stream {
 	s := &stream{w: w, control: http.NewResponseController(w), caller: auth.From(r.Context())}
 	_, s.touches = h.Bus.Touched(0)
 	last, err := h.feed.join(r.Context(), s)
@@ -61,12 +62,12 @@ func (h *handler) begin(w http.ResponseWriter, r *http.Request) *stream {
 	return s
 }
 
-// resume tells the client where it stands and returns the id after which the
-// stream goes on. An event without data sets the client's last id, so that it
-// can come back even if nothing happens.
+// resume sends the id after which the stream continues, and returns it. An event
+// without data sets the client's last id, so that it can connect again even if
+// nothing happens.
 func (h *handler) resume(s *stream, r *http.Request, last int64) int64 {
-	seen, asked := lastSeen(r)
-	if !asked || seen == last {
+	seen, resumes := lastSeen(r)
+	if !resumes || seen == last {
 		s.send("id: %d\n\n", last)
 		return last
 	}
@@ -79,8 +80,8 @@ func (h *handler) resume(s *stream, r *http.Request, last int64) int64 {
 	return seen
 }
 
-// follow sends every event until the client or the server goes.
-func (h *handler) follow(ctx context.Context, s *stream, sub *event.Subscription) {
+// runStream sends every event until the client disconnects or the server shuts down.
+func (h *handler) runStream(ctx context.Context, s *stream, sub *event.Subscription) {
 	beat := time.NewTicker(heartbeat)
 	defer beat.Stop()
 	for h.catchUp(ctx, s) {
@@ -89,15 +90,16 @@ func (h *handler) follow(ctx context.Context, s *stream, sub *event.Subscription
 			return
 		case <-sub.C():
 		case <-beat.C:
-			if !h.beat(ctx, s) {
+			if !h.heartbeat(ctx, s) {
 				return
 			}
 		}
 	}
 }
 
-// beat keeps a stream alive, if its client may still listen.
-func (h *handler) beat(ctx context.Context, s *stream) bool {
+// heartbeat keeps a stream alive, and returns false if its session or token is not
+// valid any more.
+func (h *handler) heartbeat(ctx context.Context, s *stream) bool {
 	current := h.Auth.Current(ctx, s.caller)
 	if current {
 		s.send(": beat\n\n")
@@ -105,7 +107,8 @@ func (h *handler) beat(ctx context.Context, s *stream) bool {
 	return current
 }
 
-// catchUp sends what the client does not have yet. It returns false when the stream is over.
+// catchUp sends what the client does not have yet. It returns false when the stream
+// has to end.
 func (h *handler) catchUp(ctx context.Context, s *stream) bool {
 	for s.err == nil {
 		found, err := h.feed.after(ctx, s)
@@ -140,8 +143,8 @@ type stream struct {
 	w       http.ResponseWriter
 	control *http.ResponseController
 	caller  auth.Identity
-	last    int64  // id of the last event that was dealt with
-	touches uint64 // of the bus, that were dealt with
+	last    int64  // id of the last event that was sent or passed over
+	touches uint64 // of the bus, that were sent
 	err     error
 }
 

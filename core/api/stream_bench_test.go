@@ -87,7 +87,7 @@ func BenchmarkStreams(b *testing.B) {
 		until(b, conn, buffer, "id: ")
 		all = append(all, conn)
 	}
-	id, asked := 0, store.queries.Load()
+	id, queries := 0, store.queries.Load()
 	for b.Loop() {
 		commitEvents()
 		id++
@@ -95,6 +95,6 @@ func BenchmarkStreams(b *testing.B) {
 			until(b, conn, buffer, fmt.Sprintf("id: %d\n", id))
 		}
 	}
-	b.ReportMetric(float64(store.queries.Load()-asked)/float64(id), "queries/event")
+	b.ReportMetric(float64(store.queries.Load()-queries)/float64(id), "queries/event")
 	b.ReportMetric((used()-before)/streams, "B/stream")
 }

@@ -44,9 +44,9 @@ func (a *Auth) storeEvent(ctx context.Context, t event.Type, subject string, log
 	}
 }
 
-// recordFailure records that a client was refused. Of those of one network that come
-// too fast it records some, with how many they stand for: attempts that are not
-// looked at any more, too, for whoever bans addresses by the log must see them.
+// recordFailure records that a client was refused. It samples attempts of one
+// network that come too fast, and notes how many each record stands for. Throttled
+// attempts count too, as programs such as fail2ban ban addresses by the log.
 func (a *Auth) recordFailure(r *http.Request, method, subject string, why error) {
 	skipped, sampled := a.failures.sample(a.rateKey(r), a.now())
 	if !sampled {

@@ -29,7 +29,7 @@ func (c *passwordCache) seen(pair string) bool {
 	return c.networks[pair]
 }
 
-// visit remembers that a user has logged in from a network.
+// markSeen remembers that a user has logged in from a network.
 func (c *passwordCache) markSeen(pair string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -1,5 +1,5 @@
-// Package oidctest is an OpenID Connect provider for tests: it logs in who is
-// next in its queue, without asking.
+// Package oidctest is an OpenID Connect provider for tests: it logs in the user who
+// is next in its queue, without a login page.
 package oidctest
 
 import (
@@ -25,12 +25,12 @@ const (
 	lifeOfIDs = 10 * time.Minute
 )
 
-// User is somebody who logs in.
+// User is an account of the provider.
 type User interface {
 	// Claims changes what the ID token will say; it has iss, aud, exp, iat, nbf
 	// and, if the client sent one, nonce.
 	Claims(token map[string]any)
-	// Info is what the userinfo endpoint answers.
+	// Info is the response of the userinfo endpoint.
 	Info() map[string]any
 }
 
@@ -79,7 +79,7 @@ func (p *Provider) Shutdown() { p.server.Close() }
 // Issuer is the address of the provider.
 func (p *Provider) Issuer() string { return p.server.URL + "/oidc" }
 
-// AuthorizationEndpoint is where people are sent to log in.
+// AuthorizationEndpoint is where browsers are redirected to log in.
 func (p *Provider) AuthorizationEndpoint() string { return p.Issuer() + "/authorize" }
 
 // DiscoveryEndpoint is where the provider describes itself (OpenID Connect Discovery 1.0, section 4).
@@ -94,14 +94,14 @@ func (p *Provider) QueueUser(u User) {
 	p.queue = append(p.queue, u)
 }
 
-// nobody logs in when the queue is empty.
-type nobody struct{}
+// unknown logs in when the queue is empty.
+type unknown struct{}
 
-func (nobody) Claims(token map[string]any) { token["sub"] = "nobody" }
-func (nobody) Info() map[string]any        { return map[string]any{"sub": "nobody"} }
+func (unknown) Claims(token map[string]any) { token["sub"] = "nobody" }
+func (unknown) Info() map[string]any        { return map[string]any{"sub": "nobody"} }
 
 func (p *Provider) discovery(w http.ResponseWriter, _ *http.Request) {
-	answer(w, http.StatusOK, map[string]any{
+	respond(w, http.StatusOK, map[string]any{
 		"issuer": p.Issuer(), "authorization_endpoint": p.AuthorizationEndpoint(), "token_endpoint": p.Issuer() + "/token",
 		"jwks_uri": p.Issuer() + "/keys", "userinfo_endpoint": p.Issuer() + "/userinfo",
 		"response_types_supported": []string{"code"}, "subject_types_supported": []string{"public"},
@@ -111,7 +111,7 @@ func (p *Provider) discovery(w http.ResponseWriter, _ *http.Request) {
 }
 
 func (p *Provider) keys(w http.ResponseWriter, _ *http.Request) {
-	answer(w, http.StatusOK, jose.JSONWebKeySet{Keys: []jose.JSONWebKey{{Key: p.key.Public(), KeyID: keyID, Algorithm: string(jose.RS256), Use: "sig"}}})
+	respond(w, http.StatusOK, jose.JSONWebKeySet{Keys: []jose.JSONWebKey{{Key: p.key.Public(), KeyID: keyID, Algorithm: string(jose.RS256), Use: "sig"}}})
 }
 
 // authorize sends the next user back at once (OpenID Connect Core 1.0, section 3.1.2).
@@ -126,16 +126,16 @@ func (p *Provider) authorize(w http.ResponseWriter, r *http.Request) {
 	}
 	code := rand.Text()
 	p.mu.Lock()
-	var user User = nobody{}
+	var user User = unknown{}
 	if len(p.queue) > 0 {
 		user, p.queue = p.queue[0], p.queue[1:]
 	}
 	p.logins[code] = &login{user: user, nonce: q.Get("nonce"), challenge: q.Get("code_challenge"), redirect: q.Get("redirect_uri")}
 	p.mu.Unlock()
-	answered := back.Query()
-	answered.Set("code", code)
-	answered.Set("state", q.Get("state"))
-	back.RawQuery = answered.Encode()
+	query := back.Query()
+	query.Set("code", code)
+	query.Set("state", q.Get("state"))
+	back.RawQuery = query.Encode()
 	http.Redirect(w, r, back.String(), http.StatusFound)
 }
 
@@ -166,7 +166,7 @@ func (p *Provider) token(w http.ResponseWriter, r *http.Request) {
 	}
 	access := rand.Text()
 	p.tokens[access] = l.user
-	answer(w, http.StatusOK, map[string]any{"access_token": access, "token_type": "Bearer", "expires_in": int(lifeOfIDs.Seconds()), "id_token": signed})
+	respond(w, http.StatusOK, map[string]any{"access_token": access, "token_type": "Bearer", "expires_in": int(lifeOfIDs.Seconds()), "id_token": signed})
 }
 
 func (p *Provider) idToken(l *login) (string, error) {
@@ -202,16 +202,16 @@ func (p *Provider) userinfo(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusUnauthorized, "invalid_token")
 		return
 	}
-	answer(w, http.StatusOK, user.Info())
+	respond(w, http.StatusOK, user.Info())
 }
 
-// refuse answers with an error as of RFC 6749, section 5.2.
+// refuse responds with an error as of RFC 6749, section 5.2.
 func refuse(w http.ResponseWriter, status int, code string) {
-	answer(w, status, map[string]string{"error": code})
+	respond(w, status, map[string]string{"error": code})
 }
 
-func answer(w http.ResponseWriter, status int, body any) {
+func respond(w http.ResponseWriter, status int, body any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(body) // who asked has gone otherwise
+	_ = json.NewEncoder(w).Encode(body) // the client may have gone
 }
