@@ -25,7 +25,7 @@ type handler struct {
 	compressed compressedList
 	feed       *feed
 	rendering  semaphore
-	// strangers samples the log of requests for names that are not ours.
+	// misdirectedLog limits the log of requests for foreign host names.
 	misdirectedLog logSampler
 }
 
