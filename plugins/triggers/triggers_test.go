@@ -16,7 +16,7 @@ func TestTypesAreInOrder(t *testing.T) {
 }
 
 // The host reads these options for every trigger; a type cannot have its own.
-func TestOptionsOfTheHostAreFree(t *testing.T) {
+func TestTypesDoNotUseOptionsOfTheHost(t *testing.T) {
 	host := []string{"auto", "threshold", "mode", "once", "simpletitle", "simplebody", "batchtitle", "includebydefault"}
 	for _, typ := range Types() {
 		for _, o := range typ.Options {
@@ -30,10 +30,10 @@ func TestOptionsOfTheHostAreFree(t *testing.T) {
 }
 
 // What does something, rather than say something, is not done twice.
-func TestActionsRunOnce(t *testing.T) {
+func TestActionsAreAtMostOnce(t *testing.T) {
 	actions := []string{"command"}
 	for _, typ := range Types() {
-		if once := typ.Delivery == kind.AtMostOnce; once != slices.Contains(actions, typ.Name) {
+		if atMostOnce := typ.Delivery == kind.AtMostOnce; atMostOnce != slices.Contains(actions, typ.Name) {
 			t.Errorf("%s: delivery %s", typ.Name, typ.Delivery)
 		}
 	}

@@ -88,7 +88,7 @@ func isKey(text string) bool {
 	})
 }
 
-// secrets are the parts of Apprise URLs that an answer could repeat. Many hold
+// secrets are the parts of Apprise URLs that a response could repeat. Many hold
 // a secret where other URLs have a host.
 func secrets(urls string) []string {
 	parts := []string{urls}
@@ -108,7 +108,7 @@ func separated(urls string) []string {
 
 // Run sends one notification to the server, which waits for the services.
 //
-// Its answers: 204 found nobody to notify; 424 could not notify all of them.
+// Its responses: 204 found no service to notify; 424 could not notify all of them.
 // After a 424 a try again helps, but would repeat the message for the others,
 // so it is only taken for a single URL.
 func (a *apprise) Run(ctx context.Context, req trigger.Request) error {
@@ -139,7 +139,7 @@ func (a *apprise) Run(ctx context.Context, req trigger.Request) error {
 	if err := a.http.CheckStatus(resp); err != nil {
 		return err
 	}
-	// The notification was sent; the rest of the answer is read to use the connection again.
+	// The notification was sent; the rest of the response is read to reuse the connection.
 	_, _ = io.CopyN(io.Discard, resp.Body, 64<<10)
 	return nil
 }

@@ -40,14 +40,14 @@ func TestConformance(t *testing.T) {
 		triggertest.Failure{Name: "the only one failed", Kind: sdk.ErrUnavailable, Options: func(t *testing.T) map[string]any {
 			return map[string]any{"url": plugintest.Answering(t, http.StatusFailedDependency), "urls": "tgram://recognisable-bot/123456"}
 		}},
-		triggertest.Failure{Name: "nobody to notify", Kind: &sdk.InvalidError{}, Options: func(t *testing.T) map[string]any {
+		triggertest.Failure{Name: "no service to notify", Kind: &sdk.InvalidError{}, Options: func(t *testing.T) map[string]any {
 			return options(plugintest.Answering(t, http.StatusNoContent))
 		}},
 	)
 	triggertest.Run(t, Type(), c)
 }
 
-// service plays an Apprise API server that checks what it gets, and answers as
+// service plays an Apprise API server that checks what it gets, and responds as
 // the real one does. The one configuration it holds is home.
 func service(t testing.TB) *sink.Sink {
 	return sink.New(t, func(c sink.Call) (int, string) {
@@ -59,7 +59,7 @@ func service(t testing.TB) *sink.Sink {
 	})
 }
 
-// wrong says what is wrong with a request, and the status of the answer.
+// wrong says what is wrong with a request, and the status of the response.
 func wrong(c sink.Call) (status int, problem string) {
 	var p struct {
 		URLs, Tag, Title, Body, Format, Type *string
@@ -93,8 +93,8 @@ func TestRefusals(t *testing.T) {
 	})
 }
 
-// Only where nobody can have been told, all can be told again.
-func TestSomeFailed(t *testing.T) {
+// Only where no service can have been notified, a retry notifies none twice.
+func TestPartialFailureIsNotRetried(t *testing.T) {
 	chatty := sink.New(t, func(c sink.Call) (int, string) { return http.StatusFailedDependency, string(c.Body) })
 	for _, test := range []struct {
 		set   map[string]any

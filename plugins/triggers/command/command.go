@@ -24,7 +24,7 @@ import (
 	"github.com/dogwatch/dogwatch/sdk/trigger"
 )
 
-// grace is how long a command that is asked to end may take before it is killed.
+// grace is how long a command may take to end after SIGTERM before it is killed.
 const grace = 5 * time.Second
 
 // Options configures one command trigger.
@@ -101,7 +101,7 @@ func (c *command) outcome(caller, ctx context.Context, err error, lastLine strin
 	case caller.Err() != nil:
 		return fmt.Errorf("the command was stopped: %w", caller.Err())
 	case ctx.Err() != nil:
-		// Not a context error: it would ask for another try, and this is no thing to do twice.
+		// Not a context error: it would cause a retry, and a command must not run twice.
 		return fmt.Errorf("the command did not end within %v and was stopped; raise timeout if it needs longer", c.timeout)
 	}
 	var exit *exec.ExitError

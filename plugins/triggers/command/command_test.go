@@ -50,7 +50,7 @@ func TestConformance(t *testing.T) {
 	})
 }
 
-// hanging tells that the command runs when it opens a named pipe.
+// hanging shows that the command runs when it opens a named pipe.
 func hanging(t *testing.T, reached func()) map[string]any {
 	pipe := namedPipe(t)
 	opened := make(chan struct{})
@@ -119,7 +119,7 @@ func read(t *testing.T, file string) string {
 	return string(text)
 }
 
-func TestTooLargeForTheEnvironment(t *testing.T) {
+func TestEnvironmentSizeIsBounded(t *testing.T) {
 	req := triggertest.Request("nginx")
 	req.Containers[0].Labels["big"] = strings.Repeat("x", 200<<10)
 	req.Body = strings.Repeat("y", 200<<10)
@@ -144,7 +144,7 @@ func TestTooLargeForTheEnvironment(t *testing.T) {
 	}
 }
 
-func TestChosenVariablesAreHandedOn(t *testing.T) {
+func TestChosenVariablesArePassed(t *testing.T) {
 	needShell(t)
 	t.Setenv("CHOSEN", "yes")
 	t.Setenv("OTHER", "no")
@@ -192,7 +192,7 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-func TestCancelled(t *testing.T) {
+func TestRunIsCancelled(t *testing.T) {
 	needShell(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -202,8 +202,8 @@ func TestCancelled(t *testing.T) {
 	}
 }
 
-// Pipes tell that processes have ended: reading one ends when nobody holds its other end.
-func TestNothingIsLeftRunning(t *testing.T) {
+// Pipes show that processes have ended: reading one ends when no process holds its other end.
+func TestProcessesAreEnded(t *testing.T) {
 	needShell(t)
 	if !groups {
 		t.Skip("process groups are handled on Linux only")
@@ -212,7 +212,7 @@ func TestNothingIsLeftRunning(t *testing.T) {
 		{"after the end", "sleep 600 > /dev/null 2>&1 &", "60s"},
 		{"after a failure", "sleep 600 > /dev/null 2>&1 & exit 1", "60s"},
 		{"after the timeout", "sleep 600 & sleep 600", "20ms"},
-		{"though it ignores being asked", "trap '' TERM; (trap '' TERM; sleep 600) & while :; do sleep 1; done", "20ms"},
+		{"though it ignores SIGTERM", "trap '' TERM; (trap '' TERM; sleep 600) & while :; do sleep 1; done", "20ms"},
 		{"though it holds the output", "sleep 600 &", "60s"},
 	}
 	for _, test := range tests {

@@ -10,8 +10,8 @@ import (
 	"github.com/dogwatch/dogwatch/sdk/trigger"
 )
 
-// TestCommandsInTheWild runs the command lines that people gave to What's Up Docker.
-func TestCommandsInTheWild(t *testing.T) {
+// TestCommandsOfTheCorpus runs the command lines that users gave to What's Up Docker.
+func TestCommandsOfTheCorpus(t *testing.T) {
 	c := sdk.Container{ID: "c1", Name: "sonarr", DisplayName: "Sonarr TV", Watcher: "local", Image: sdk.Image{Name: "linuxserver/sonarr", Tag: sdk.Tag{Value: "4.0.14"}},
 		Result: &sdk.Result{Tag: "4.0.15", Digest: "sha256:d"}, UpdateAvailable: true, UpdateKind: sdk.UpdateKind{Kind: sdk.KindTag, LocalValue: "4.0.14", RemoteValue: "4.0.15", SemverDiff: sdk.DiffPatch}}
 	script := filepath.Join(t.TempDir(), "update.sh")

@@ -16,12 +16,12 @@ const (
 
 // lines is a writer that hands on whole lines, until it has seen maxOutput bytes.
 type lines struct {
-	mu    sync.Mutex
-	write func(line string)
-	rest  []byte // the beginning of a line that has not ended
-	left  int
-	over  bool
-	last  string // the last line that is not blank
+	mu         sync.Mutex
+	write      func(line string)
+	unfinished []byte // the beginning of a line that has not ended
+	left       int
+	over       bool
+	last       string // the last line that is not blank
 }
 
 func newLines(write func(line string)) *lines { return &lines{write: write, left: maxOutput} }
@@ -38,7 +38,7 @@ func (l *lines) Write(p []byte) (int, error) {
 	l.left -= len(p)
 	for len(p) > 0 {
 		text, after, ended := bytes.Cut(p, []byte("\n"))
-		l.rest, p = append(l.rest, text...), after
+		l.unfinished, p = append(l.unfinished, text...), after
 		if ended {
 			l.flush()
 		}
@@ -50,7 +50,7 @@ func (l *lines) Write(p []byte) (int, error) {
 func (l *lines) end() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if len(l.rest) > 0 {
+	if len(l.unfinished) > 0 {
 		l.flush()
 	}
 	if l.over {
@@ -59,8 +59,8 @@ func (l *lines) end() {
 }
 
 func (l *lines) flush() {
-	text := strings.ToValidUTF8(strings.TrimRight(string(l.rest), "\r"), "\uFFFD")
-	l.rest = l.rest[:0]
+	text := strings.ToValidUTF8(strings.TrimRight(string(l.unfinished), "\r"), "\uFFFD")
+	l.unfinished = l.unfinished[:0]
 	if strings.TrimSpace(text) != "" {
 		l.last = text
 	}

@@ -27,7 +27,7 @@ func namedPipe(t *testing.T) string {
 }
 
 // A plugin that is killed takes its commands with it, and what they have started.
-func TestDiesWithItsProcess(t *testing.T) {
+func TestCommandEndsWithItsParent(t *testing.T) {
 	needShell(t)
 	if cmd := os.Getenv("COMMAND_TEST_CHILD"); cmd != "" {
 		c, err := Type().New(sdk.Env{Log: hclog.NewNullLogger()}, map[string]any{"cmd": cmd})
@@ -43,7 +43,7 @@ func TestDiesWithItsProcess(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			pipe := namedPipe(t)
-			child := exec.Command(os.Args[0], "-test.run=^TestDiesWithItsProcess$")
+			child := exec.Command(os.Args[0], "-test.run=^TestCommandEndsWithItsParent$")
 			child.Env = append(os.Environ(), "COMMAND_TEST_CHILD=exec 9> '"+pipe+"'; echo running >&9; "+cmd)
 			if err := child.Start(); err != nil {
 				t.Fatal(err)

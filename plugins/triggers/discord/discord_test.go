@@ -129,15 +129,15 @@ func TestLimits(t *testing.T) {
 
 func TestRefusals(t *testing.T) {
 	subject().Refusals(t, map[string]sink.Refusal{
-		"rate limit": {Status: 429, Answer: `{"message":"You are being rate limited.","retry_after":64.57,"global":false}`, Kind: sdk.RateLimited(64570*time.Millisecond, nil), Want: "You are being rate limited."},
-		"hook gone":  {Status: 404, Answer: `{"message":"Unknown Webhook","code":10015}`, Option: "url", Want: "Unknown Webhook"},
-		"thread":     {Status: 404, Answer: `{"message":"Unknown Channel","code":10003}`, Option: "threadid", Want: "Unknown Channel"},
-		"forum":      {Status: 400, Answer: `{"message":"Webhooks posted to forum channels must have a thread_name or thread_id","code":220001}`, Option: "threadid", Want: "forum channels"},
+		"rate limit": {Status: 429, Response: `{"message":"You are being rate limited.","retry_after":64.57,"global":false}`, Kind: sdk.RateLimited(64570*time.Millisecond, nil), Want: "You are being rate limited."},
+		"hook gone":  {Status: 404, Response: `{"message":"Unknown Webhook","code":10015}`, Option: "url", Want: "Unknown Webhook"},
+		"thread":     {Status: 404, Response: `{"message":"Unknown Channel","code":10003}`, Option: "threadid", Want: "Unknown Channel"},
+		"forum":      {Status: 400, Response: `{"message":"Webhooks posted to forum channels must have a thread_name or thread_id","code":220001}`, Option: "threadid", Want: "forum channels"},
 		"username": {
-			Status: 400, Answer: `{"message":"Invalid Form Body","code":50035,"errors":{"username":{"_errors":[{"code":"USERNAME_INVALID_CONTAINS","message":"Username cannot contain \"discord\""}]}}}`,
+			Status: 400, Response: `{"message":"Invalid Form Body","code":50035,"errors":{"username":{"_errors":[{"code":"USERNAME_INVALID_CONTAINS","message":"Username cannot contain \"discord\""}]}}}`,
 			Option: "botusername", Want: `Invalid Form Body; username: Username cannot contain "discord"`,
 		},
-		"embed": {Status: 400, Answer: `{"message":"Invalid Form Body","code":50035,"errors":{"embeds":{"0":{"title":{"_errors":[{"message":"too long"}]},"url":7}}}}`, Want: "embeds: too long"},
+		"embed": {Status: 400, Response: `{"message":"Invalid Form Body","code":50035,"errors":{"embeds":{"0":{"title":{"_errors":[{"message":"too long"}]},"url":7}}}}`, Want: "embeds: too long"},
 	})
 }
 

@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	// maxText is how many characters a text has at most. The service's answer to a
+	// maxText is how many characters a text has at most. The service's response to a
 	// longer one says so; its documentation has only the limit of the whole
 	// message, 32,000 bytes, which this stays below:
 	// https://developers.google.com/workspace/chat/api/reference/rest/v1/spaces.messages/create
@@ -100,7 +100,7 @@ func text(m chat.Message) string {
 }
 
 // explain reads Google's errors: https://cloud.google.com/apis/design/errors#http_mapping.
-func explain(a chat.Answer) *chat.Refusal {
+func explain(a chat.Response) *chat.Refusal {
 	var said struct {
 		Error struct {
 			Message string `json:"message"`

@@ -87,14 +87,14 @@ func TestPriority(t *testing.T) {
 	})
 }
 
-// An answer that is no success is a failure, whatever its body.
+// A response that is no success is a failure, whatever its body.
 func TestRefusals(t *testing.T) {
 	subject().At(base).Refusals(t, map[string]sink.Refusal{
 		"token": {Set: map[string]any{"token": "wr0ng-t0ken"}, Kind: sdk.ErrUnauthorized, Want: "valid access token"},
 	})
 }
 
-func TestCut(t *testing.T) {
+func TestLongTextIsCut(t *testing.T) {
 	for _, n := range []int{0, 1, maxMessageBytes - 1, maxMessageBytes, maxMessageBytes + 1, 3 * maxMessageBytes} {
 		b := (&gotify{}).body(trigger.Request{Title: strings.Repeat("é", n), Body: strings.Repeat("€", n)})
 		if len(b.Title) > maxTitleBytes || len(b.Message) > maxMessageBytes || !utf8.ValidString(b.Message) || b.Message == "" {

@@ -81,7 +81,7 @@ func (h *http) Run(ctx context.Context, req trigger.Request) error {
 	if err := h.http.CheckStatus(resp); err != nil {
 		return err
 	}
-	// The message has arrived; the rest of the answer is read to use the connection again.
+	// The message has arrived; the rest of the response is read to reuse the connection.
 	_, _ = io.CopyN(io.Discard, resp.Body, 64<<10)
 	return nil
 }

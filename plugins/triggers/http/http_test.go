@@ -21,7 +21,7 @@ func subject() sink.Subject {
 	return sink.Subject{
 		Type:    Type(),
 		Options: func(url string) map[string]any { return map[string]any{"url": url} },
-		Service: func(t testing.TB) *sink.Sink { return sink.Says(t, nethttp.StatusOK, "") },
+		Service: func(t testing.TB) *sink.Sink { return sink.RespondWith(t, nethttp.StatusOK, "") },
 	}
 }
 

@@ -117,7 +117,7 @@ func TestKeyIsNotShown(t *testing.T) {
 	wrong := map[string]any{"key": "wr0ng-k3y"}
 	subject().Refusals(t, map[string]sink.Refusal{
 		"refused": {Set: wrong, Kind: sdk.ErrUnauthorized},
-		"broken":  {Set: wrong, Status: 500, Answer: "no event at /with/key/wr0ng-k3y", Kind: sdk.ErrUnavailable},
+		"broken":  {Set: wrong, Status: 500, Response: "no event at /with/key/wr0ng-k3y", Kind: sdk.ErrUnavailable},
 	})
 	for _, url := range []string{plugintest.Unreachable(t), plugintest.Answering(t, 500)} {
 		err := sink.Deliver(t, Type(), subject().With(wrong).Options(url), triggertest.Request("nginx"))

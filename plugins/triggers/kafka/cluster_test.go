@@ -43,24 +43,24 @@ func withLogin(t *testing.T, mechanism string, more ...kfake.Opt) (*kfake.Cluste
 	return c, o
 }
 
-// refuseLogins makes brokers answer each login with an error that repeats what was sent.
+// refuseLogins makes brokers respond to each login with an error that repeats what was sent.
 func refuseLogins(c *kfake.Cluster) {
 	c.ControlKey(kmsg.SASLAuthenticate.Int16(), func(r kmsg.Request) (kmsg.Response, error, bool) {
 		c.KeepControl()
 		request := r.(*kmsg.SASLAuthenticateRequest)
-		answer := request.ResponseKind().(*kmsg.SASLAuthenticateResponse)
-		answer.ErrorCode = kerr.SaslAuthenticationFailed.Code
-		answer.ErrorMessage = kmsg.StringPtr("Authentication failed: " + string(request.SASLAuthBytes))
-		return answer, nil, true
+		response := request.ResponseKind().(*kmsg.SASLAuthenticateResponse)
+		response.ErrorCode = kerr.SaslAuthenticationFailed.Code
+		response.ErrorMessage = kmsg.StringPtr("Authentication failed: " + string(request.SASLAuthBytes))
+		return response, nil, true
 	})
 }
 
-// refuseRecords makes brokers answer each record with an error.
+// refuseRecords makes brokers respond to each record with an error.
 func refuseRecords(c *kfake.Cluster, refusal *kerr.Error) {
 	c.ControlKey(kmsg.Produce.Int16(), func(r kmsg.Request) (kmsg.Response, error, bool) {
 		c.KeepControl()
 		request := r.(*kmsg.ProduceRequest)
-		answer := request.ResponseKind().(*kmsg.ProduceResponse)
+		response := request.ResponseKind().(*kmsg.ProduceResponse)
 		for _, t := range request.Topics {
 			at := kmsg.NewProduceResponseTopic()
 			at.Topic, at.TopicID = t.Topic, t.TopicID
@@ -69,9 +69,9 @@ func refuseRecords(c *kfake.Cluster, refusal *kerr.Error) {
 				in.Partition, in.ErrorCode = p.Partition, refusal.Code
 				at.Partitions = append(at.Partitions, in)
 			}
-			answer.Topics = append(answer.Topics, at)
+			response.Topics = append(response.Topics, at)
 		}
-		return answer, nil, true
+		return response, nil, true
 	})
 }
 

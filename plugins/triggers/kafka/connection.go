@@ -24,7 +24,7 @@ type connection struct {
 }
 
 // use calls do with the client, and again with another one when the deadline
-// of somebody else ended the first.
+// of another call ended the first.
 func (c *connection) use(ctx context.Context, do func(*client) error) error {
 	for {
 		shared, err := c.get()
@@ -107,7 +107,7 @@ type client struct {
 	failed error
 }
 
-// OnBrokerConnect hears of each connection that was tried.
+// OnBrokerConnect is called for each attempt to connect.
 func (c *client) OnBrokerConnect(broker kgo.BrokerMetadata, _ time.Duration, _ net.Conn, err error) {
 	if err != nil {
 		err = fmt.Errorf("broker %s: %w", net.JoinHostPort(broker.Host, fmt.Sprint(broker.Port)), err)

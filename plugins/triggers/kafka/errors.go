@@ -18,7 +18,7 @@ import (
 )
 
 // explain gives a failure its kind and a text without secrets. connecting is
-// the last failure to reach a broker, which an error of writing does not tell.
+// the last failure to reach a broker, which an error of writing does not hold.
 //
 //	no connection, a timeout, a broker in trouble   sdk.ErrUnavailable
 //	a refused login, a missing permission           sdk.ErrUnauthorized
@@ -31,9 +31,9 @@ func (k *kafka) explain(ctx context.Context, doing string, err, connecting error
 	if problem := tlsProblem(errors.Join(err, connecting)); problem != nil {
 		return fmt.Errorf("%s%w", prefix, problem)
 	}
-	var answer *kerr.Error
-	if errors.As(err, &answer) {
-		return k.refusal(answer, prefix+k.clean(err))
+	var response *kerr.Error
+	if errors.As(err, &response) {
+		return k.refusal(response, prefix+k.clean(err))
 	}
 	text := k.clean(err)
 	switch {
@@ -48,18 +48,18 @@ func (k *kafka) explain(ctx context.Context, doing string, err, connecting error
 }
 
 // refusal classifies an error of a broker: https://kafka.apache.org/protocol#protocol_error_codes.
-func (k *kafka) refusal(answer *kerr.Error, text string) error {
-	switch answer {
+func (k *kafka) refusal(response *kerr.Error, text string) error {
+	switch response {
 	case kerr.SaslAuthenticationFailed, kerr.IllegalSaslState:
 		return sdk.WithKind(sdk.ErrUnauthorized, errors.New(text+" (check authentication.user, authentication.password and authentication.type)"))
 	case kerr.UnsupportedSaslMechanism:
 		return sdk.Invalid("authentication.type", "%s; the broker offers another one", text)
 	case kerr.TopicAuthorizationFailed, kerr.ClusterAuthorizationFailed:
-		who := "clients that do not log in"
+		principal := "clients that do not log in"
 		if k.user != "" {
-			who = k.user
+			principal = k.user
 		}
-		return sdk.WithKind(sdk.ErrUnauthorized, errors.New(text+" (allow "+who+" to describe the topic and to write to it)"))
+		return sdk.WithKind(sdk.ErrUnauthorized, errors.New(text+" (allow "+principal+" to describe the topic and to write to it)"))
 	case kerr.UnknownTopicOrPartition:
 		return sdk.Invalid("topic", "the brokers have no topic %s; create it, or name another", k.topic)
 	case kerr.InvalidTopicException:

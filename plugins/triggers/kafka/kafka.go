@@ -22,12 +22,12 @@ import (
 )
 
 const (
-	// tries is how often a request is made before its error is told, about three
-	// seconds for a broker that does not listen. The host tries again later.
-	tries = 3
-	// idle is how long a connection is kept that nobody uses.
+	// attempts is how often a request is made before its error is returned, about three
+	// seconds for a broker that does not listen. The host retries later.
+	attempts = 3
+	// idle is how long an unused connection is kept.
 	idle = 30 * time.Second
-	// refresh is how often the client asks for the cluster's layout while nobody
+	// refresh is how often the client requests the metadata of the cluster while no call
 	// uses it, the longest that the library allows.
 	refresh = time.Hour
 )
@@ -71,7 +71,7 @@ func New(env sdk.Env, o Options) (trigger.Trigger, error) {
 	}
 	options := []kgo.Opt{
 		kgo.SeedBrokers(o.Brokers...), kgo.DefaultProduceTopic(o.Topic), kgo.ClientID(o.ClientID),
-		kgo.RequestRetries(tries), kgo.RecordRetries(tries), kgo.UnknownTopicRetries(tries),
+		kgo.RequestRetries(attempts), kgo.RecordRetries(attempts), kgo.UnknownTopicRetries(attempts),
 		kgo.ConnIdleTimeout(idle), kgo.MetadataMaxAge(refresh), kgo.MetadataMinAge(250 * time.Millisecond), kgo.DisableClientMetrics(),
 		// A lost delivery is repeated by the host, under the same idempotency
 		// key. What the client could remember of it for the brokers ends with
@@ -102,7 +102,7 @@ func New(env sdk.Env, o Options) (trigger.Trigger, error) {
 	}, nil
 }
 
-// tlsConfig is the encryption that the options ask for, nil for none.
+// tlsConfig is the encryption of the options, nil for none.
 func tlsConfig(env sdk.Env, o Options) (*tls.Config, error) {
 	if !o.SSL {
 		for name, set := range map[string]bool{
@@ -120,7 +120,7 @@ func tlsConfig(env sdk.Env, o Options) (*tls.Config, error) {
 	return o.TLS.Config()
 }
 
-// mechanism is the login that the options ask for, nil for none.
+// mechanism is the login of the options, nil for none.
 func (a Authentication) mechanism() (sasl.Mechanism, error) {
 	switch {
 	case a.User == "" && a.Password == "":
@@ -177,18 +177,18 @@ func (k *kafka) write(ctx context.Context, c *client, all []*kgo.Record) error {
 	return nil
 }
 
-// look asks the brokers for the topic. Writing to brokers that refuse or do
-// not answer would only tell that time ran out.
+// look requests the metadata of the topic. An attempt to write to brokers that
+// refuse or do not respond would only end with a timeout.
 func (k *kafka) look(ctx context.Context, client *kgo.Client) error {
 	topic := kmsg.NewMetadataRequestTopic()
 	topic.Topic = kmsg.StringPtr(k.topic)
 	request := kmsg.NewPtrMetadataRequest()
 	request.Topics = append(request.Topics, topic)
-	answer, err := request.RequestWith(ctx, client)
+	response, err := request.RequestWith(ctx, client)
 	if err != nil {
 		return err
 	}
-	for _, t := range answer.Topics {
+	for _, t := range response.Topics {
 		if err := kerr.ErrorForCode(t.ErrorCode); err != nil {
 			return err
 		}

@@ -62,9 +62,9 @@ func TestConformance(t *testing.T) {
 				c, o := withLogin(t, "PLAIN")
 				c.ControlKey(kmsg.SASLHandshake.Int16(), func(r kmsg.Request) (kmsg.Response, error, bool) {
 					c.KeepControl()
-					answer := r.(*kmsg.SASLHandshakeRequest).ResponseKind().(*kmsg.SASLHandshakeResponse)
-					answer.ErrorCode, answer.SupportedMechanisms = kerr.UnsupportedSaslMechanism.Code, []string{"OAUTHBEARER"}
-					return answer, nil, true
+					response := r.(*kmsg.SASLHandshakeRequest).ResponseKind().(*kmsg.SASLHandshakeResponse)
+					response.ErrorCode, response.SupportedMechanisms = kerr.UnsupportedSaslMechanism.Code, []string{"OAUTHBEARER"}
+					return response, nil, true
 				})
 				return o
 			}},
@@ -187,7 +187,7 @@ func TestKeys(t *testing.T) {
 	}
 }
 
-func TestLogins(t *testing.T) {
+func TestLoginMechanisms(t *testing.T) {
 	for _, mechanism := range []string{"PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"} {
 		c, o := withLogin(t, mechanism)
 		o["authentication.type"] = strings.ToLower(mechanism)
@@ -275,7 +275,7 @@ func TestConnectionsAreShared(t *testing.T) {
 }
 
 // One that gives up leaves the others alone.
-func TestCallerGivesUp(t *testing.T) {
+func TestRunIsCancelled(t *testing.T) {
 	reached := make(chan struct{}, 100)
 	k := start(t, map[string]any{"brokers": sink.Script(t, "", "", func() { reached <- struct{}{} }).String()})
 	first, giveUp := context.WithCancel(t.Context())
@@ -313,21 +313,21 @@ func TestAdvertisedAddress(t *testing.T) {
 	elsewhere := strings.TrimPrefix(plugintest.Unreachable(t), "http://")
 	c.ControlKey(kmsg.Metadata.Int16(), func(r kmsg.Request) (kmsg.Response, error, bool) {
 		c.KeepControl()
-		answer := r.(*kmsg.MetadataRequest).ResponseKind().(*kmsg.MetadataResponse)
+		response := r.(*kmsg.MetadataRequest).ResponseKind().(*kmsg.MetadataResponse)
 		host, port, _ := strings.Cut(elsewhere, ":")
 		broker := kmsg.NewMetadataResponseBroker()
 		broker.Host = host
 		if _, err := fmt.Sscan(port, &broker.Port); err != nil {
 			t.Error(err)
 		}
-		answer.Brokers = append(answer.Brokers, broker)
+		response.Brokers = append(response.Brokers, broker)
 		of := kmsg.NewMetadataResponseTopic()
 		of.Topic = kmsg.StringPtr(topic)
 		partition := kmsg.NewMetadataResponseTopicPartition()
 		partition.Replicas, partition.ISR = []int32{0}, []int32{0}
 		of.Partitions = append(of.Partitions, partition)
-		answer.Topics = append(answer.Topics, of)
-		return answer, nil, true
+		response.Topics = append(response.Topics, of)
+		return response, nil, true
 	})
 	err := start(t, options(c)).Run(t.Context(), triggertest.Request("nginx"))
 	if !errors.Is(err, sdk.ErrUnavailable) || !strings.Contains(err.Error(), elsewhere) || !strings.Contains(err.Error(), "advertise") {
@@ -335,7 +335,7 @@ func TestAdvertisedAddress(t *testing.T) {
 	}
 }
 
-func TestNothingToSay(t *testing.T) {
+func TestEmptyMessage(t *testing.T) {
 	c := cluster(t)
 	k := start(t, options(c))
 	if err := k.Run(t.Context(), trigger.Request{Batch: true}); err != nil {

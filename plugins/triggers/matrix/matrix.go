@@ -102,7 +102,7 @@ func (m *matrix) Close() error {
 	return nil
 }
 
-// resolve returns the id of the room. That of an alias can change, so it is asked for each time.
+// resolve returns the id of the room. That of an alias can change, so it is requested each time.
 // https://spec.matrix.org/latest/client-server-api/#get_matrixclientv3directoryroomroomalias
 func (m *matrix) resolve(ctx context.Context) (string, error) {
 	if !strings.HasPrefix(m.room, "#") {
@@ -157,7 +157,7 @@ func (m *matrix) with(title, body string) content {
 }
 
 // explain reads the errors of https://spec.matrix.org/latest/client-server-api/#standard-error-response.
-func explain(a chat.Answer) *chat.Refusal {
+func explain(a chat.Response) *chat.Refusal {
 	var said struct {
 		Code       string  `json:"errcode"`
 		Error      string  `json:"error"`

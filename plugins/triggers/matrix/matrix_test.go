@@ -143,7 +143,7 @@ func TestAlias(t *testing.T) {
 		t.Errorf("%+v", calls)
 	}
 	subject().With(map[string]any{"roomid": "#updates:example.org"}).Refusals(t, map[string]sink.Refusal{
-		"page": {Status: 200, Answer: "<html>", Option: "url"},
+		"page": {Status: 200, Response: "<html>", Option: "url"},
 	})
 }
 
@@ -171,13 +171,13 @@ func TestLimits(t *testing.T) {
 
 func TestRefusals(t *testing.T) {
 	subject().Refusals(t, map[string]sink.Refusal{
-		"token":     {Status: 401, Answer: `{"errcode":"M_UNKNOWN_TOKEN","error":"Invalid access token passed.","soft_logout":false}`, Kind: sdk.ErrUnauthorized, Want: "M_UNKNOWN_TOKEN: Invalid access token passed.; check accesstoken"},
-		"forbidden": {Status: 403, Answer: `{"errcode":"M_FORBIDDEN","error":"User not in room"}`, Kind: sdk.ErrUnauthorized, Want: "User not in room; check roomid, and that the user has joined"},
-		"room":      {Status: 404, Answer: `{"errcode":"M_NOT_FOUND","error":"Room alias not found"}`, Option: "roomid", Want: "Room alias not found"},
-		"path":      {Status: 404, Answer: `{"errcode":"M_UNRECOGNIZED","error":"Unrecognized request"}`, Option: "url", Want: "Unrecognized request"},
-		"too large": {Status: 413, Answer: `{"errcode":"M_TOO_LARGE","error":"event too large"}`, Want: "event too large"},
-		"server":    {Status: 500, Answer: `{"errcode":"M_UNKNOWN","error":"Internal server error"}`, Kind: sdk.ErrUnavailable, Want: "Internal server error"},
-		"limit":     {Status: 429, Answer: `{"errcode":"M_LIMIT_EXCEEDED","error":"Too Many Requests","retry_after_ms":2500}`, Kind: sdk.RateLimited(2500*time.Millisecond, nil), Want: "Too Many Requests"},
+		"token":     {Status: 401, Response: `{"errcode":"M_UNKNOWN_TOKEN","error":"Invalid access token passed.","soft_logout":false}`, Kind: sdk.ErrUnauthorized, Want: "M_UNKNOWN_TOKEN: Invalid access token passed.; check accesstoken"},
+		"forbidden": {Status: 403, Response: `{"errcode":"M_FORBIDDEN","error":"User not in room"}`, Kind: sdk.ErrUnauthorized, Want: "User not in room; check roomid, and that the user has joined"},
+		"room":      {Status: 404, Response: `{"errcode":"M_NOT_FOUND","error":"Room alias not found"}`, Option: "roomid", Want: "Room alias not found"},
+		"path":      {Status: 404, Response: `{"errcode":"M_UNRECOGNIZED","error":"Unrecognized request"}`, Option: "url", Want: "Unrecognized request"},
+		"too large": {Status: 413, Response: `{"errcode":"M_TOO_LARGE","error":"event too large"}`, Want: "event too large"},
+		"server":    {Status: 500, Response: `{"errcode":"M_UNKNOWN","error":"Internal server error"}`, Kind: sdk.ErrUnavailable, Want: "Internal server error"},
+		"limit":     {Status: 429, Response: `{"errcode":"M_LIMIT_EXCEEDED","error":"Too Many Requests","retry_after_ms":2500}`, Kind: sdk.RateLimited(2500*time.Millisecond, nil), Want: "Too Many Requests"},
 	})
 }
 

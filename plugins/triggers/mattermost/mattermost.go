@@ -105,7 +105,7 @@ func text(m chat.Message) string {
 
 // explain reads Mattermost's errors:
 // https://github.com/mattermost/mattermost/blob/master/server/channels/app/webhook.go.
-func explain(a chat.Answer) *chat.Refusal {
+func explain(a chat.Response) *chat.Refusal {
 	var said struct {
 		ID      string `json:"id"`
 		Message string `json:"message"`

@@ -91,13 +91,13 @@ func TestLimits(t *testing.T) {
 
 func TestRefusals(t *testing.T) {
 	subject().Refusals(t, map[string]sink.Refusal{
-		"hook":         {Status: 400, Answer: `{"id":"web.incoming_webhook.invalid.app_error","message":"Invalid webhook.","status_code":400}`, Kind: sdk.ErrNotFound, Want: "Invalid webhook.; check url"},
-		"switched off": {Status: 501, Answer: `{"id":"web.incoming_webhook.disabled.app_error","message":"Incoming webhooks have been disabled by the system admin."}`, Kind: sdk.ErrNotFound, Want: "disabled by the system admin.; check url"},
-		"channel":      {Status: 404, Answer: `{"id":"web.incoming_webhook.channel.app_error","message":"Couldn't find the channel."}`, Option: "channel", Want: "Couldn't find the channel."},
-		"locked":       {Status: 403, Answer: `{"id":"web.incoming_webhook.channel_locked.app_error","message":"This webhook is not permitted to post to the requested channel."}`, Kind: sdk.ErrUnauthorized, Want: "requested channel.; check channel"},
-		"priority":     {Status: 400, Answer: `{"id":"api.post.post_priority.priority_post_not_allowed_for_user.request_error","message":"Not allowed."}`, Option: "priority", Want: "Not allowed."},
-		"text":         {Status: 400, Answer: `{"id":"web.incoming_webhook.text.app_error","message":"No text specified."}`, Want: "No text specified."},
-		"server error": {Status: 500, Answer: `{"id":"api.post.create","message":"Oops."}`, Kind: sdk.ErrUnavailable, Want: "Oops."},
+		"hook":         {Status: 400, Response: `{"id":"web.incoming_webhook.invalid.app_error","message":"Invalid webhook.","status_code":400}`, Kind: sdk.ErrNotFound, Want: "Invalid webhook.; check url"},
+		"switched off": {Status: 501, Response: `{"id":"web.incoming_webhook.disabled.app_error","message":"Incoming webhooks have been disabled by the system admin."}`, Kind: sdk.ErrNotFound, Want: "disabled by the system admin.; check url"},
+		"channel":      {Status: 404, Response: `{"id":"web.incoming_webhook.channel.app_error","message":"Couldn't find the channel."}`, Option: "channel", Want: "Couldn't find the channel."},
+		"locked":       {Status: 403, Response: `{"id":"web.incoming_webhook.channel_locked.app_error","message":"This webhook is not permitted to post to the requested channel."}`, Kind: sdk.ErrUnauthorized, Want: "requested channel.; check channel"},
+		"priority":     {Status: 400, Response: `{"id":"api.post.post_priority.priority_post_not_allowed_for_user.request_error","message":"Not allowed."}`, Option: "priority", Want: "Not allowed."},
+		"text":         {Status: 400, Response: `{"id":"web.incoming_webhook.text.app_error","message":"No text specified."}`, Want: "No text specified."},
+		"server error": {Status: 500, Response: `{"id":"api.post.create","message":"Oops."}`, Kind: sdk.ErrUnavailable, Want: "Oops."},
 	})
 }
 

@@ -41,7 +41,7 @@ type address struct {
 	password  string
 }
 
-// schemes tells of each scheme whether it is a web socket, whether it is
+// schemes says of each scheme whether it is a web socket, whether it is
 // encrypted, and its port.
 var schemes = map[string]struct {
 	webSocket, tls bool

@@ -114,7 +114,7 @@ func (b *fake) serve(p *peer) {
 	for {
 		packet, err := packets.ReadPacket(p.conn)
 		if err == nil {
-			err = b.answer(p, packet)
+			err = b.handle(p, packet)
 		}
 		if err != nil {
 			break
@@ -134,8 +134,8 @@ func (p *peer) write(packet packets.ControlPacket) error {
 	return packet.Write(p.conn)
 }
 
-// answer does what one packet asks for.
-func (b *fake) answer(p *peer, packet packets.ControlPacket) error {
+// handle does what one packet requests.
+func (b *fake) handle(p *peer, packet packets.ControlPacket) error {
 	switch in := packet.(type) {
 	case *packets.ConnectPacket:
 		ack := packets.NewControlPacket(packets.Connack).(*packets.ConnackPacket)

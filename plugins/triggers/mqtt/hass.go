@@ -10,13 +10,13 @@ import (
 	"github.com/dogwatch/dogwatch/sdk/trigger"
 )
 
-// install is what Home Assistant publishes when somebody presses Install.
+// install is what Home Assistant publishes when a user presses Install.
 const install = "INSTALL"
 
 const (
 	// runningTag reads the installed version from a container's state.
 	runningTag = `{{ value_json.image_tag_value }}`
-	// runningTagAndProgress does so and tells whether it is being replaced.
+	// runningTagAndProgress does so and says whether it is being replaced.
 	runningTagAndProgress = `{{ {"installed_version": value_json.image_tag_value, "in_progress": value_json.in_progress | default(false)} | to_json }}`
 	// newestVersion reads the version to offer: the digest, cut as WUD does, where that is what is new, else the tag.
 	newestVersion = `{% set digest = (value_json.result_digest | default("", true))[:15] %}` +
@@ -119,7 +119,7 @@ func (h *hass) container(c sdk.Container, topic string) message {
 	return h.announce(update, topic, d)
 }
 
-// command is the topic on which the update of a container is asked for.
+// command is the topic on which the update of a container is requested.
 func command(topic string) string { return topic + "/install" }
 
 // connection announces whether Dogwatch is online.
@@ -129,7 +129,7 @@ func (h *hass) connection() message {
 	})
 }
 
-// counts tells how many containers there are, how many have an update, and whether any has.
+// counts returns how many containers there are, how many have an update, and whether any has.
 func (h *hass) counts(name string, topic func(what string) string, containers, updates int) []message {
 	all := []message{
 		{topic(totalCount), []byte(strconv.Itoa(containers))},
@@ -146,7 +146,7 @@ func (h *hass) counts(name string, topic func(what string) string, containers, u
 	}, all...)
 }
 
-// running tells whether a watcher is checking.
+// running returns whether a watcher is checking.
 func (h *hass) running(w trigger.WatcherState) []message {
 	topic := h.names.of(w.Name, running)
 	is := message{topic, truth(w.Checking)}

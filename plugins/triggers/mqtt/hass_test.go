@@ -137,8 +137,8 @@ func wrongMap(what string, v any, allowed []string, required string) (problems [
 }
 
 // Every discovery that the golden files hold is as Home Assistant documents it.
-func TestDiscoveriesAreAsDocumented(t *testing.T) {
-	files, err := filepath.Glob(filepath.Join("testdata", "world-*.txt"))
+func TestDiscoveryFollowsItsSchema(t *testing.T) {
+	files, err := filepath.Glob(filepath.Join("testdata", "stream-*.txt"))
 	if err != nil || len(files) != 4 {
 		t.Fatal(files, err)
 	}
@@ -178,7 +178,7 @@ func TestDiscoveriesAreAsDocumented(t *testing.T) {
 	}
 }
 
-func TestTheCheckerFindsMistakes(t *testing.T) {
+func TestDiscoverySchemaRejectsMistakes(t *testing.T) {
 	topic := "homeassistant/update/x/config"
 	const good = `{"unique_id":"x","default_entity_id":"update.x","name":"n","icon":"mdi:docker","state_topic":"a/b","device":{"identifiers":["wud"]},"origin":{"name":"o"}}`
 	if problems := wrong(topic, good); problems != nil {

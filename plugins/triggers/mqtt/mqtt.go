@@ -51,14 +51,14 @@ func Type() trigger.Type {
 		kind.Needs(kind.CapRun), kind.Docs("https://www.home-assistant.io/integrations/update.mqtt/"))
 }
 
-// mqtt is one configured trigger. Its connection is shared by Follow and Run.
+// mqtt is one configured trigger. Its connection is shared by Subscribe and Run.
 type mqtt struct {
-	log     hclog.Logger
-	link    *link
-	names   names
-	exclude []string
-	hass    *hass // nil when it is not enabled
-	board   *board
+	log        hclog.Logger
+	connection *connection
+	names      names
+	exclude    []string
+	hass       *hass // nil when it is not enabled
+	retained   *retained
 }
 
 // New returns a trigger that connects to nothing yet.
@@ -71,14 +71,14 @@ func New(env sdk.Env, o Options) (*mqtt, error) {
 		return nil, err
 	}
 	m := &mqtt{
-		log: env.Log, names: names{root: o.Topic}, exclude: o.Exclude, board: newBoard(),
-		link: &link{broker: address, qos: byte(o.QoS), gate: make(chan struct{}, 1)},
+		log: env.Log, names: names{root: o.Topic}, exclude: o.Exclude, retained: newRetained(),
+		connection: &connection{broker: address, qos: byte(o.QoS), semaphore: make(chan struct{}, 1)},
 	}
 	if o.Hass.Enabled {
 		_, version, _ := strings.Cut(env.UserAgent, "/")
 		m.names.reserved = true
 		m.hass = &hass{names: m.names, prefix: o.Hass.Prefix, discovery: o.Hass.Discovery == nil || *o.Hass.Discovery, install: strings.ToLower(o.Hass.Install), version: version}
-		m.link.will = message{m.names.status(), []byte(offline)}
+		m.connection.will = message{m.names.status(), []byte(offline)}
 	}
 	return m, nil
 }
@@ -108,10 +108,10 @@ func (o Options) check() error {
 }
 
 // Run publishes the state of the containers, one message each, whatever the
-// mode, or an event, and fails when the broker does not get them. What a person
-// tries out is not retained, nor is an event.
+// mode, or an event, and fails when the broker does not get them. A test is
+// not retained, nor is an event.
 func (m *mqtt) Run(ctx context.Context, req trigger.Request) error {
-	s, leave, err := m.link.use(ctx)
+	s, leave, err := m.connection.use(ctx)
 	if err != nil {
 		return err
 	}
@@ -130,10 +130,10 @@ func (m *mqtt) Run(ctx context.Context, req trigger.Request) error {
 	if req.Test || req.Event != nil {
 		err = s.publish(ctx, all, false)
 	} else {
-		err = m.board.put(ctx, s, all)
+		err = m.retained.put(ctx, s, all)
 	}
 	if err != nil && !errors.Is(err, context.Canceled) {
-		return fmt.Errorf("publish to %s: %w", m.link.broker, err)
+		return fmt.Errorf("publish to %s: %w", m.connection.broker, err)
 	}
 	return err
 }

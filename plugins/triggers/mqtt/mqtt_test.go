@@ -29,7 +29,7 @@ func unreachable(t *testing.T) string {
 // hanging returns the address of a server that takes a connection and says nothing.
 func hanging(t *testing.T, reached func()) string { return speaking(t, "", reached) }
 
-// speaking returns the address of a server that hears something, says something and hangs up, if it said something.
+// speaking returns the address of a server that reads something, sends text and closes the connection, if it sent any.
 func speaking(t *testing.T, says string, heard func()) string {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -103,7 +103,7 @@ func TestConformance(t *testing.T) {
 }
 
 // A password in the address is as secret as one of its own.
-func TestAddressLeaksNothing(t *testing.T) {
+func TestAddressErrorsHideCredentials(t *testing.T) {
 	for _, at := range []string{unreachable(t), strings.Replace(unreachable(t), "mqtt", "ws", 1)} {
 		triggertest.LeaksNothing(t, Type(), map[string]any{"url": strings.Replace(at, "://", "://ana:recognisable-password@", 1)})
 	}
@@ -141,9 +141,9 @@ func TestRun(t *testing.T) {
 			if err := instance.Run(t.Context(), triggertest.Request("nginx", "my.app")); err != nil {
 				t.Fatal(err)
 			}
-			trial := triggertest.Request("trial")
-			trial.Test = true
-			if err := instance.Run(t.Context(), trial); err != nil {
+			test := triggertest.Request("test")
+			test.Test = true
+			if err := instance.Run(t.Context(), test); err != nil {
 				t.Fatal(err)
 			}
 			if err := instance.Run(t.Context(), triggertest.Event()); err != nil {
@@ -153,12 +153,12 @@ func TestRun(t *testing.T) {
 			o.UntilHas(fmt.Sprintf("qos%d/event", qos), `"event":"watcher.failed","watcher":"local"`)
 			o.UntilHas(at+"nginx", `"name":"nginx"`)
 			o.UntilHas(at+"my-app", `"name":"my.app"`)
-			o.UntilHas(at+"trial", `"name":"trial"`)
+			o.UntilHas(at+"test", `"name":"test"`)
 		}
 		o.Until("the trials are not kept", func(map[string]string, []string) bool {
 			second := mqtttest.Observe(t, b.URL())
 			second.Until("what is kept arrives", func(retained map[string]string, _ []string) bool { return len(retained) >= 6 })
-			return second.Topics()["qos0/local/trial"] == "" && second.Topics()["qos0/event"] == ""
+			return second.Topics()["qos0/local/test"] == "" && second.Topics()["qos0/event"] == ""
 		})
 	})
 }
@@ -184,7 +184,7 @@ func TestAddress(t *testing.T) {
 		"ws://certified":         {host: "certified:443", ws: true, encrypted: true, set: certificate},
 	} {
 		m := configured(t, with(map[string]any{"url": url}, test.set))
-		a := m.link.broker
+		a := m.connection.broker
 		if a.url.Host != test.host || a.webSocket != test.ws || (a.tls != nil) != test.encrypted || a.user+":"+a.password != test.login && test.login != "" || a.url.User != nil {
 			t.Errorf("%s: got %+v", url, a)
 		}
@@ -214,8 +214,8 @@ func configured(t *testing.T, options map[string]any) *mqtt {
 
 var errCertificate = errors.New("about the certificate")
 
-// The way in is locked in each of the ways that brokers have.
-func TestLocks(t *testing.T) {
+// Each way in which brokers authenticate clients.
+func TestBrokerAuthentication(t *testing.T) {
 	ca := newAuthority(t)
 	passwords := filepath.Join(t.TempDir(), "passwords")
 	// The word is "recognisable-password", in mosquitto's form of PBKDF2.
@@ -282,11 +282,11 @@ func shortDir(t *testing.T) string {
 func TestConnectionIsShared(t *testing.T) {
 	m := configured(t, map[string]any{"url": newFake(t).URL(), "clientid": "one"})
 	ctx, cancel := context.WithCancel(t.Context())
-	first, leave, err := m.link.use(ctx)
+	first, leave, err := m.connection.use(ctx)
 	if err != nil {
 		t.Fatal(err)
 	}
-	second, leaveToo, err := m.link.use(t.Context())
+	second, leaveToo, err := m.connection.use(t.Context())
 	if err != nil || first != second {
 		t.Fatalf("a second connection, %v", err)
 	}
@@ -297,7 +297,7 @@ func TestConnectionIsShared(t *testing.T) {
 		t.Error(err)
 	}
 	leaveToo()
-	if m.link.current != nil {
-		t.Error("the connection stays when nobody uses it")
+	if m.connection.current != nil {
+		t.Error("the connection stays open when it is not used")
 	}
 }

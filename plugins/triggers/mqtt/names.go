@@ -75,7 +75,7 @@ func (n names) containers(all []sdk.Container) []string {
 	return topics
 }
 
-// suffix tells names apart that look alike once they are topics.
+// suffix distinguishes names that are equal once they are topics.
 func suffix(name string) string {
 	h := fnv.New32a()
 	h.Write([]byte(name))

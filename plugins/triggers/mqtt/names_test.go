@@ -21,7 +21,7 @@ func TestSegment(t *testing.T) {
 	}
 }
 
-func TestContainersHaveTopicsOfTheirOwn(t *testing.T) {
+func TestTopicsAreDistinct(t *testing.T) {
 	of := func(watcher string, names ...string) (cs []sdk.Container) {
 		for _, n := range names {
 			cs = append(cs, sdk.Container{ID: watcher + n, Watcher: watcher, Name: n})
@@ -50,7 +50,7 @@ func TestContainersHaveTopicsOfTheirOwn(t *testing.T) {
 	}
 }
 
-// Topics are legal, told apart, and the same whatever else there is and in whatever order, unless names are alike.
+// Topics are legal, distinct, and the same whatever else there is and in whatever order, unless names are alike.
 func FuzzNames(f *testing.F) {
 	f.Add("my.app", "my-app", "a/b")
 	f.Add("", "\xff", "+/#")

@@ -9,11 +9,11 @@ import (
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
-// inProgress is the key that tells that a container is being updated.
+// inProgress is the key that says that a container is being updated.
 const inProgress = "in_progress"
 
 // state is what is published of a container: its flat form as one JSON object.
-// When it was checked is left out, for that alone is no news.
+// When it was checked is left out: that alone is no change.
 func state(c sdk.Container, exclude []string, busy bool) []byte {
 	flat := slices.DeleteFunc(c.Flatten(), func(f sdk.Flat) bool {
 		return f.Key == "check_at" || excluded(f.Key, exclude)

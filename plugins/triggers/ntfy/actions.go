@@ -77,7 +77,7 @@ func readJSON(text string) ([]action, error) {
 	return actions, nil
 }
 
-// problem tells what is wrong with an action after making its words those of ntfy.
+// problem returns what is wrong with an action after making its words those of ntfy.
 func (a *action) problem() string {
 	a.Action, a.Method = strings.ToLower(a.Action), strings.ToUpper(a.Method)
 	withURL := a.Action == "view" || a.Action == "http"
@@ -123,7 +123,7 @@ func readShort(text string) ([]action, error) {
 }
 
 // nextField cuts the first part off the rest of the short form: key=value or
-// value. more tells whether the action goes on after it.
+// value. more says whether the action goes on after it.
 func nextField(text string) (key, value, rest string, more bool, problem string) {
 	text = strings.TrimSpace(text)
 	if name, after, found := strings.Cut(text, "="); found && isKey(strings.TrimSpace(name)) {
@@ -165,7 +165,7 @@ func isKey(text string) bool {
 	})
 }
 
-// set gives the action one part. Without a key the position tells what it is.
+// set gives the action one part. Without a key the position says what it is.
 func (a *action) set(position int, key, value string) (problem string) {
 	if key == "" {
 		if position > 2 {
@@ -203,7 +203,7 @@ func (a *action) set(position int, key, value string) (problem string) {
 	return ""
 }
 
-// secretsOf are the texts of actions that an answer could repeat.
+// secretsOf are the texts of actions that a response could repeat.
 func secretsOf(actions []action) []string {
 	var secrets []string
 	for _, a := range actions {

@@ -22,7 +22,7 @@ const (
 	maxURLBytes = 512
 )
 
-// emergency is the priority that is repeated until somebody confirms it.
+// emergency is the priority that is repeated until a recipient confirms it.
 const emergency = 2
 
 // linkTitle is shown instead of the link to the release notes.
@@ -112,7 +112,7 @@ func (p *pushover) Run(ctx context.Context, req trigger.Request) error {
 		return err
 	}
 	defer resp.Body.Close()
-	return p.judge(resp)
+	return p.explain(resp)
 }
 
 // Close closes idle connections.

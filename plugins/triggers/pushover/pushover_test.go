@@ -70,25 +70,25 @@ func form(c sink.Call) url.Values {
 // service plays the Pushover API: it refuses what the real one refuses.
 func service(t testing.TB) *sink.Sink {
 	return sink.Serve(t, func(w http.ResponseWriter, c sink.Call) {
-		status, answer := http.StatusOK, `{"status":1,"request":"r"}`
+		status, response := http.StatusOK, `{"status":1,"request":"r"}`
 		switch field, problem := wrong(c); {
 		case c.Method != "POST" || c.URI != "/1/messages.json":
-			status, answer = http.StatusNotFound, ""
+			status, response = http.StatusNotFound, ""
 		case problem != "":
-			status, answer = http.StatusBadRequest, fmt.Sprintf(`{%s"errors":[%q],"status":0,"request":"r"}`, field, problem)
+			status, response = http.StatusBadRequest, fmt.Sprintf(`{%s"errors":[%q],"status":0,"request":"r"}`, field, problem)
 		case form(c).Get("sound") == "quota":
 			w.Header().Set("X-Limit-App-Limit", "10000")
 			w.Header().Set("X-Limit-App-Remaining", "0")
 			w.Header().Set("X-Limit-App-Reset", strconv.FormatInt(time.Now().Add(time.Hour).Unix(), 10))
-			status, answer = http.StatusTooManyRequests, `{"errors":["application is over its quota"],"status":0}`
+			status, response = http.StatusTooManyRequests, `{"errors":["application is over its quota"],"status":0}`
 		}
 		w.Header().Set("Content-Type", "application/json; charset=utf-8")
 		w.WriteHeader(status)
-		_, _ = io.WriteString(w, answer)
+		_, _ = io.WriteString(w, response)
 	})
 }
 
-// wrong says what is wrong with a form, and about a field what the answer has of it.
+// wrong says what is wrong with a form, and about a field what the response has of it.
 func wrong(c sink.Call) (field, problem string) {
 	f := form(c)
 	long := func(name string, limit int) bool { return utf8.RuneCountInString(f.Get(name)) > limit }
@@ -188,7 +188,7 @@ func TestRefusals(t *testing.T) {
 		"token":  {Set: map[string]any{"token": "wr0ng-s3cret"}, Kind: sdk.ErrUnauthorized, Want: "application token is invalid, not *** (check token)"},
 		"user":   {Set: map[string]any{"user": "wr0ng-s3cret"}, Kind: sdk.ErrUnauthorized, Want: "user identifier is not a valid user, not *** (check user"},
 		"device": {Set: map[string]any{"device": "fridge"}, Option: "device", Want: "device: Pushover refuses the message: device name is not valid"},
-		"odd":    {Status: 200, Answer: `{"status":0,"errors":["not today"]}`, Want: "not today"},
+		"odd":    {Status: 200, Response: `{"status":0,"errors":["not today"]}`, Want: "not today"},
 	})
 }
 

@@ -37,7 +37,7 @@ type Options struct {
 	httpclient.Options
 }
 
-// User is who posts.
+// User is the id of the user that posts.
 type User struct {
 	ID string `option:"id,required,secret" help:"Id of the user who posts, shown with a personal access token" example:"user-id"`
 }
@@ -114,8 +114,8 @@ func text(m chat.Message) string {
 	return whole(chat.Fit(m.Body, func(body string) bool { return chat.Units(whole(body)) <= maxText }))
 }
 
-// explain reads an answer, in which "success" tells a success and not the status.
-func explain(a chat.Answer) *chat.Refusal {
+// explain reads a response, in which "success" says whether it succeeded and not the status.
+func explain(a chat.Response) *chat.Refusal {
 	var said struct {
 		Success bool   `json:"success"`
 		Status  string `json:"status"`

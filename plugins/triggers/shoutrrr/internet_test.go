@@ -13,14 +13,14 @@ import (
 	"github.com/dogwatch/dogwatch/plugins/triggers/internal/sink"
 )
 
-// internet plays every service of the world behind a proxy: what does not go
+// internet fakes every service behind a proxy: what does not go
 // through it gets nowhere.
 type internet struct {
 	proxy, ca string
 
 	mu     sync.Mutex
 	status int
-	answer string
+	body   string
 	calls  []call
 }
 
@@ -54,10 +54,10 @@ func startInternet(t *testing.T) *internet {
 			if err != nil {
 				return
 			}
-			answer := httptest.NewRecorder()
-			n.serve(t, answer, inner)
-			result := answer.Result()
-			result.ContentLength = int64(answer.Body.Len())
+			recorder := httptest.NewRecorder()
+			n.serve(t, recorder, inner)
+			result := recorder.Result()
+			result.ContentLength = int64(recorder.Body.Len())
 			if err := result.Write(secure); err != nil {
 				return
 			}
@@ -85,14 +85,14 @@ func (n *internet) serve(t *testing.T, w http.ResponseWriter, r *http.Request) {
 		_, _ = io.WriteString(w, "refused: "+text) // a service that says too much
 		return
 	}
-	_, _ = io.WriteString(w, n.answer)
+	_, _ = io.WriteString(w, n.body)
 }
 
-// set says how requests are answered from now on, and forgets those that were made.
-func (n *internet) set(status int, answer string) {
+// set sets the response to later requests, and drops the recorded ones.
+func (n *internet) set(status int, body string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.status, n.answer, n.calls = status, answer, nil
+	n.status, n.body, n.calls = status, body, nil
 }
 
 func (n *internet) seen() []call {

@@ -9,12 +9,13 @@ import (
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
-// maxUnfinished is how many deliveries that have reached a part of the services
-// are remembered. What is forgotten, or lost with the process, is said twice.
+// maxUnfinished is how many partial deliveries are kept in memory. The retry of
+// one that is not, as after a restart, sends duplicates.
 const maxUnfinished = 64
 
-// progress knows which services unfinished deliveries have reached. The zero
-// value is ready; it is safe for concurrent use.
+// progress records which services a partial delivery has reached, by its
+// idempotency key, so that a retry sends no duplicates. The zero value is ready;
+// it is safe for concurrent use.
 type progress struct {
 	mu         sync.Mutex
 	unfinished []unfinished // the oldest first
@@ -33,7 +34,7 @@ func (p *progress) has(delivery string, service int) bool {
 	return i >= 0 && slices.Contains(p.unfinished[i].reached, service)
 }
 
-// add remembers that a delivery has reached a service; one without a key is never tried again.
+// add records that a delivery has reached a service; one without a key is never retried.
 func (p *progress) add(delivery string, service int) {
 	if delivery == "" {
 		return
@@ -68,8 +69,8 @@ type failures []error
 
 func (f *failures) add(err error) { *f = append(*f, err) }
 
-// err is nil without failures, else an error that tells of all and has the
-// kind of the first of those that another try may mend, if there is one.
+// err is nil without failures, else an error that names all and has the
+// kind of the first that can be retried, if there is one.
 func (f failures) err() error {
 	if len(f) == 0 {
 		return nil

@@ -43,7 +43,7 @@ type sender interface {
 // service is what has to be known of a service beside how to make it.
 type service struct {
 	make func() sender
-	// titled tells that it has a place of its own for a title.
+	// titled says that it has a place of its own for a title.
 	titled bool
 	// limit is how many bytes a text has at most: as many as the service takes
 	// characters, or fewer. Longer ones it would refuse, or cut without a sign.
@@ -73,7 +73,7 @@ func serviceOf(scheme string) (service, bool) {
 	case "bark":
 		s.make, s.limit, s.shared = func() sender { return &bark.Service{} }, 3000, 1 // 4 KB with all that surrounds it
 	case "discord":
-		s.make, s.limit = func() sender { return impatient{&discord.Service{}} }, 6000
+		s.make, s.limit = func() sender { return cancellable{&discord.Service{}} }, 6000
 	case "generic":
 		s.make = func() sender { return &generic.Service{} }
 	case "googlechat", "hangouts":
@@ -144,12 +144,12 @@ func unknown(scheme string) error {
 	return fmt.Errorf("no service has this scheme; a web hook of your own is generic+https://")
 }
 
-// impatient is Discord without the pauses in which nobody could stop it: the
-// host tries again, when the service wants it.
-type impatient struct{ *discord.Service }
+// cancellable is Discord without its pauses, which ignore the context: the host
+// retries, when the rate limit allows it.
+type cancellable struct{ *discord.Service }
 
 // Initialize is Discord's, which sets its pauses there.
-func (i impatient) Initialize(u *url.URL, logger types.StdLogger) error {
+func (i cancellable) Initialize(u *url.URL, logger types.StdLogger) error {
 	err := i.Service.Initialize(u, logger)
 	i.Sleeper = noPause{}
 	return err

@@ -132,8 +132,8 @@ func (t *target) check() error {
 	}
 	// A web hook without a template gets nothing but the text.
 	t.titled = t.service.titled && (t.scheme != "generic" || strings.Contains(strings.ToLower(t.url), "template="))
-	c := &courier{}
-	if _, err := t.open(c); err != nil && !c.asked {
+	c := &client{}
+	if _, err := t.open(c); err != nil && !c.used {
 		return fmt.Errorf("%s does not accept this URL: %s", t.scheme, t.clean(err))
 	}
 	return nil
@@ -144,7 +144,7 @@ func (t *target) clean(err error) string { return httpclient.Clean(err.Error(), 
 
 // open returns the service as the URL describes it. It is made for one
 // delivery, for services keep the parameters of the last one.
-func (t *target) open(c *courier) (sender, error) {
+func (t *target) open(c *client) (sender, error) {
 	u, err := url.Parse(t.url)
 	if err != nil {
 		return nil, errors.New("it is malformed")
@@ -202,7 +202,7 @@ func (s *shoutrrr) Close() error {
 
 // send gives a message to one service.
 func (s *shoutrrr) send(ctx context.Context, t target, m chat.Message) error {
-	c := &courier{ctx: ctx, http: s.http}
+	c := &client{ctx: ctx, http: s.http}
 	err, ours := c.outcome(t.send(c, m))
 	switch {
 	case ours:
@@ -210,11 +210,11 @@ func (s *shoutrrr) send(ctx context.Context, t target, m chat.Message) error {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	}
-	// The service answered that all is well, and something else in its answer.
+	// The service responded with success and with something else than its documentation says.
 	return sdk.Invalid(t.option, "the service refuses the message: %s", t.clean(err))
 }
 
-func (t *target) send(c *courier, m chat.Message) error {
+func (t *target) send(c *client, m chat.Message) error {
 	s, err := t.open(c)
 	if err != nil {
 		return err

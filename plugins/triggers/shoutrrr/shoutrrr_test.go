@@ -56,8 +56,8 @@ func TestConformance(t *testing.T) {
 // secret is part of each URL below.
 const secret = "abcdef0123456789"
 
-// urls are one URL for each scheme, and what its service answers to a success.
-var urls = map[string]struct{ url, answer string }{
+// urls are one URL for each scheme, and what its service responds on success.
+var urls = map[string]struct{ url, response string }{
 	"bark":       {"bark://:" + secret + "@bark.example.org", `{"code":200,"message":"success"}`},
 	"discord":    {"discord://" + secret + "@123456789012345678", `{}`},
 	"generic":    {"generic://hooks.example.org/" + secret + "?template=json", `{}`},
@@ -73,7 +73,7 @@ var urls = map[string]struct{ url, answer string }{
 	"ntfy":       {"ntfy://:" + secret + "@ntfy.example.org/topic", `{"id":"1"}`},
 	"opsgenie":   {"opsgenie://api.opsgenie.com/" + secret, `{}`},
 	"pagerduty":  {"pagerduty:///" + secret + secret, `{"status":"success"}`},
-	"pushbullet": {"pushbullet://o." + secret + secret, ""}, // it answers with what it got
+	"pushbullet": {"pushbullet://o." + secret + secret, ""}, // it responds with what it got
 	"pushover":   {"pushover://shoutrrr:" + secret + "@" + secret + "/", `{"status":1}`},
 	"rocketchat": {"rocketchat://rocket.example.org/" + secret + "/" + secret, `{"success":true}`},
 	"signal":     {"signal://ana:" + secret + "@signal.example.org:8080/+1234567890/+1987654321", `{"timestamp":1}`},
@@ -96,7 +96,7 @@ func TestServices(t *testing.T) {
 				t.Fatal("add a URL to the test")
 			}
 			for name, req := range golden.Requests() {
-				n.set(http.StatusOK, s.answer)
+				n.set(http.StatusOK, s.response)
 				if scheme == "pushbullet" {
 					n.set(http.StatusOK, fmt.Sprintf(`{"type":"note","active":true,"title":%q,"body":%q}`, req.Title, req.Body))
 				}
@@ -122,7 +122,7 @@ func TestServices(t *testing.T) {
 					t.Errorf("%d: the error shows the secret: %v", status, err)
 				}
 				if calls := n.seen(); status != 401 && len(calls) > 1 {
-					t.Errorf("%d: asked %d times", status, len(calls))
+					t.Errorf("%d: %d requests", status, len(calls))
 				}
 			}
 		})
@@ -138,9 +138,9 @@ func TestLongTextsAreCut(t *testing.T) {
 	for _, scheme := range schemes() {
 		for _, letter := range []string{"x", "é", "🐕"} {
 			if scheme == "pushbullet" {
-				continue // compares the answer with the text, and has no limit
+				continue // compares the response with the text, and has no limit
 			}
-			n.set(http.StatusOK, urls[scheme].answer)
+			n.set(http.StatusOK, urls[scheme].response)
 			req := trigger.Request{Title: strings.Repeat(letter, 300), Body: strings.Repeat(letter+" ", 40000)}
 			if err := sink.Deliver(t, Type(), n.options(urls[scheme].url), req); err != nil {
 				t.Errorf("%s: %v", scheme, err)
@@ -160,7 +160,7 @@ func TestDisableTitle(t *testing.T) {
 	n := startInternet(t)
 	req := triggertest.Request("nginx")
 	for _, scheme := range []string{"gotify", "rocketchat"} {
-		n.set(http.StatusOK, urls[scheme].answer)
+		n.set(http.StatusOK, urls[scheme].response)
 		set := n.options(urls[scheme].url)
 		set["disabletitle"] = true
 		if err := sink.Deliver(t, Type(), set, req); err != nil {
@@ -191,7 +191,7 @@ func TestWebHook(t *testing.T) {
 	}
 }
 
-// hook is a web hook that answers what status says, and counts what it gets.
+// hook is a web hook that responds with status, and counts what it gets.
 func hook(t *testing.T) (address string, status, got *atomic.Int64) {
 	status, got = &atomic.Int64{}, &atomic.Int64{}
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -206,7 +206,7 @@ func hook(t *testing.T) (address string, status, got *atomic.Int64) {
 }
 
 // A service that got the message does not get it again when another one failed.
-func TestTriesAgainWhatFailed(t *testing.T) {
+func TestRetrySendsNoDuplicates(t *testing.T) {
 	one, oneStatus, oneGot := hook(t)
 	two, twoStatus, twoGot := hook(t)
 	s, err := Type().New(sdk.Env{}, map[string]any{"urls": []any{"generic+" + one, "generic+" + two}})
@@ -215,7 +215,7 @@ func TestTriesAgainWhatFailed(t *testing.T) {
 	}
 	req := triggertest.Request("nginx")
 	steps := []struct {
-		one, two         int64 // what they answer
+		one, two         int64 // what they respond with
 		delivery         string
 		gotOne, gotTwo   int64 // what they have got by then
 		fails, retryable bool
@@ -240,7 +240,7 @@ func TestTriesAgainWhatFailed(t *testing.T) {
 			t.Errorf("step %d: %v, got %d and %d", i, err, oneGot.Load(), twoGot.Load())
 		}
 		if i == 0 && (!strings.Contains(err.Error(), "item 1: generic: ") || !strings.Contains(err.Error(), "item 2: generic: ")) {
-			t.Errorf("the error does not tell of both: %v", err)
+			t.Errorf("the error does not name both: %v", err)
 		}
 	}
 	p := s.(*shoutrrr).sent
@@ -281,7 +281,7 @@ func TestUnknownSchemes(t *testing.T) {
 	}
 }
 
-func TestCallerGivesUp(t *testing.T) {
+func TestRunIsCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	s, err := Type().New(sdk.Env{}, options(plugintest.Hanging(t, cancel)))

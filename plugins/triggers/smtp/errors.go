@@ -33,11 +33,11 @@ func (s *smtp) explain(ctx context.Context, doing, option string, err error) err
 		return fmt.Errorf("%s%w", prefix, problem)
 	}
 	text := prefix + s.clean(err.Error())
-	var answer *textproto.Error
-	if !errors.As(err, &answer) {
+	var response *textproto.Error
+	if !errors.As(err, &response) {
 		return sdk.WithKind(sdk.ErrUnavailable, errors.New(text))
 	}
-	switch code := answer.Code; {
+	switch code := response.Code; {
 	case code == 530 || code == 534 || code == 535 || code == 538:
 		return sdk.WithKind(sdk.ErrUnauthorized, errors.New(text+" (check user and pass)"))
 	case code >= 500:

@@ -25,7 +25,7 @@ func (s *smtp) compose(req trigger.Request, now time.Time) *gomail.Msg {
 	m.Subject(subject(req.Title))
 	m.SetDateWithValue(now)
 	m.SetMessageIDWithValue(s.messageID(req.Delivery, now))
-	m.SetGenHeader("Auto-Submitted", "auto-generated") // RFC 3834: nobody's absence note answers
+	m.SetGenHeader("Auto-Submitted", "auto-generated") // RFC 3834: prevents automatic replies
 	if s.agent != "" {
 		m.SetUserAgent(s.agent)
 	}
@@ -46,7 +46,7 @@ func subject(title string) string {
 }
 
 // messageID is the same for each try of a delivery, so that a mail that was
-// accepted without our hearing of it shows once.
+// accepted without a confirmation shows once.
 func (s *smtp) messageID(delivery string, now time.Time) string {
 	if delivery == "" {
 		delivery = now.Format(time.RFC3339Nano)

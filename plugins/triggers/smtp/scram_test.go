@@ -21,7 +21,7 @@ import (
 )
 
 // challengeServer is the server's side of a login of several steps: each step
-// answers what the client said; the last one says nothing.
+// responds to what the client sent; the last one says nothing.
 type challengeServer struct {
 	steps []func(response string) (challenge string, err error)
 }
@@ -91,7 +91,7 @@ func scramServer(t *testing.T, h func() hash.Hash, pass string, accept func()) *
 }
 
 // Logins that do not show the password are preferred, even without encryption.
-func TestLoginsThatShowNothing(t *testing.T) {
+func TestScramLoginHidesThePassword(t *testing.T) {
 	for _, offered := range []string{"CRAM-MD5", "SCRAM-SHA-1", "SCRAM-SHA-256"} {
 		for _, pass := range []string{password, "wr0ng-s3cret"} {
 			t.Run(offered+" "+pass, func(t *testing.T) {

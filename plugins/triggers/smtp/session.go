@@ -16,8 +16,8 @@ import (
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
-// maxAnswers bounds what is read from a server while one mail is sent.
-const maxAnswers = 1 << 20
+// maxResponses bounds what is read from a server while one mail is sent.
+const maxResponses = 1 << 20
 
 // send hands one mail to the server.
 func (s *smtp) send(ctx context.Context, m *gomail.Msg) error {
@@ -29,7 +29,7 @@ func (s *smtp) send(ctx context.Context, m *gomail.Msg) error {
 	// Closing the connection ends whatever waits for the server.
 	defer context.AfterFunc(ctx, func() { conn.Close() })()
 
-	client, err := s.greet(ctx, &boundedConn{Conn: conn, left: maxAnswers})
+	client, err := s.greet(ctx, &boundedConn{Conn: conn, left: maxResponses})
 	if err != nil {
 		return err
 	}
@@ -91,13 +91,13 @@ func (s *smtp) logIn(ctx context.Context, client *gosmtp.Client, server net.Addr
 }
 
 // mechanism picks how to log in among what the server offers. The password
-// itself is only sent where nobody can read it, or where the operator said so.
+// itself is only sent over an encrypted connection, or where the operator allows it.
 func (s *smtp) mechanism(client *gosmtp.Client, open bool) (gosmtp.Auth, error) {
 	_, parameter := client.Extension("AUTH")
 	offered := strings.Fields(strings.ToUpper(parameter))
 	mechanisms := []struct {
 		name string
-		open bool // shows the password to whoever reads along
+		open bool // sends the password in readable form
 		auth gosmtp.Auth
 	}{
 		{"SCRAM-SHA-256", false, gosmtp.ScramSHA256Auth(s.user, s.pass)},
@@ -125,7 +125,7 @@ func (s *smtp) mechanism(client *gosmtp.Client, open bool) (gosmtp.Auth, error) 
 	return nil, sdk.Invalid("user", "%s offers none of the logins that are supported: SCRAM-SHA-256, SCRAM-SHA-1, PLAIN, LOGIN, CRAM-MD5", s.server())
 }
 
-// deliver sends the mail. When a recipient is refused for now, nobody gets it
+// deliver sends the mail. When a recipient is refused for now, no recipient gets it
 // yet, so that another try repeats nothing; when one is refused for good, the others do.
 func (s *smtp) deliver(ctx context.Context, client *gosmtp.Client, m *gomail.Msg) error {
 	client.SkipSMTPUTF8(ascii(s.from.Address))
@@ -202,7 +202,7 @@ type boundedConn struct {
 	left int
 }
 
-var errTalksTooMuch = fmt.Errorf("its answers are longer than %d bytes", maxAnswers)
+var errTalksTooMuch = fmt.Errorf("its answers are longer than %d bytes", maxResponses)
 
 func (c *boundedConn) Read(p []byte) (int, error) {
 	if c.left <= 0 {

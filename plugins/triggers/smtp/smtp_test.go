@@ -75,10 +75,10 @@ func TestConformance(t *testing.T) {
 			}},
 		},
 		Invalid: []triggertest.Invalid{
-			{Field: "from", Set: map[string]any{"from": "nobody"}},
+			{Field: "from", Set: map[string]any{"from": "no-address"}},
 			{Field: "from", Set: map[string]any{"from": "a@b\r\nBcc: c@d"}},
-			{Field: "to", Set: map[string]any{"to": "nobody"}},
-			{Field: "to", Set: map[string]any{"to": "a@b, nobody"}},
+			{Field: "to", Set: map[string]any{"to": "no-address"}},
+			{Field: "to", Set: map[string]any{"to": "a@b, no-address"}},
 			{Field: "tls.cafile", Set: map[string]any{"tls.cafile": "nosuchfile"}},
 			{Field: "tls.keyfile", Set: map[string]any{"tls.certfile": "nosuchfile"}},
 			{Field: "tls.minversion", Set: map[string]any{"tls.minversion": "1.4"}},
@@ -211,7 +211,7 @@ func TestAddresses(t *testing.T) {
 	}
 }
 
-func TestMessageIDIsThatOfTheDelivery(t *testing.T) {
+func TestMessageIDIsTheIdempotencyKey(t *testing.T) {
 	s := start(t, &server{})
 	id := func(delivery string) string {
 		req := triggertest.Request("nginx")
@@ -283,7 +283,7 @@ func TestEncryption(t *testing.T) {
 	}
 }
 
-func TestLogins(t *testing.T) {
+func TestLoginMechanisms(t *testing.T) {
 	for _, mechanisms := range [][]string{{"PLAIN"}, {"LOGIN"}, {"LOGIN", "PLAIN", "XOAUTH2"}} {
 		got, err := deliver(t, start(t, &server{mechanisms: mechanisms}), nil, triggertest.Request("nginx"))
 		if err != nil || got.user != account {
@@ -304,7 +304,7 @@ func TestLogins(t *testing.T) {
 }
 
 // Over a network the password needs encryption, or the operator's word.
-func TestPasswordIsNotShown(t *testing.T) {
+func TestPasswordIsNotInErrors(t *testing.T) {
 	s := start(t, &server{mechanisms: []string{"PLAIN", "LOGIN"}})
 	conn, err := net.Dial("tcp", net.JoinHostPort(s.host, strconv.Itoa(s.port)))
 	if err != nil {
@@ -344,10 +344,10 @@ func TestSeveralRecipients(t *testing.T) {
 	}
 }
 
-func TestBadServers(t *testing.T) {
+func TestProtocolErrors(t *testing.T) {
 	endless := strings.Repeat("250-"+strings.Repeat("x", 1000)+"\r\n", 2000)
 	tests := []struct {
-		name, greeting, answer, want string
+		name, greeting, response, want string
 	}{
 		{"says nothing", "", "", "no answer in time"},
 		{"is busy", "421 busy\r\n", "", "421"},
@@ -358,7 +358,7 @@ func TestBadServers(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			s := &server{host: "127.0.0.1", port: sink.Script(t, test.greeting, test.answer, func() {}).Port}
+			s := &server{host: "127.0.0.1", port: sink.Script(t, test.greeting, test.response, func() {}).Port}
 			set := map[string]any{}
 			if test.want == "no answer in time" {
 				set["timeout"] = "50ms"
@@ -385,7 +385,7 @@ func TestSizeLimit(t *testing.T) {
 	}
 }
 
-func TestCallerGivesUp(t *testing.T) {
+func TestRunIsCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	port := sink.Script(t, "", "", cancel).Port

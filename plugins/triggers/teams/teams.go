@@ -163,7 +163,7 @@ func link(req trigger.Request) string {
 
 // explain reads the errors of a workflow:
 // https://learn.microsoft.com/en-us/rest/api/logic/workflow-triggers/run#errorresponse.
-func explain(a chat.Answer) *chat.Refusal {
+func explain(a chat.Response) *chat.Refusal {
 	var said struct {
 		Error struct {
 			Code    string `json:"code"`

@@ -145,7 +145,7 @@ func TestLink(t *testing.T) {
 	}
 }
 
-func TestConnectorsAreRetired(t *testing.T) {
+func TestRetiredConnectorIsAnError(t *testing.T) {
 	for address, warned := range map[string]bool{
 		"https://example.webhook.office.com/webhookb2/x": true, "https://outlook.office.com/webhook/x": true,
 		"https://prod-1.westeurope.logic.azure.com/workflows/x": false, "https://evilwebhook.office.com/x": false,
@@ -160,12 +160,12 @@ func TestConnectorsAreRetired(t *testing.T) {
 
 func TestRefusals(t *testing.T) {
 	subject().Refusals(t, map[string]sink.Refusal{
-		"signature":    {Status: 401, Answer: `{"error":{"code":"DirectApiInvalidAuthorizationScheme","message":"The request has SAS authentication that is invalid."}}`, Kind: sdk.ErrUnauthorized, Want: "DirectApiInvalidAuthorizationScheme: The request has SAS authentication that is invalid.; check url"},
-		"gone":         {Status: 404, Answer: `{"error":{"code":"WorkflowNotFound","message":"The workflow could not be found."}}`, Option: "url", Want: "WorkflowNotFound"},
-		"switched off": {Status: 400, Answer: `{"error":{"code":"WorkflowTriggerIsNotEnabled","message":"The trigger is not enabled."}}`, Option: "url", Want: "not enabled"},
-		"content":      {Status: 400, Answer: `{"error":{"code":"TriggerInputSchemaMismatch","message":"The input is wrong."}}`, Want: "TriggerInputSchemaMismatch"},
-		"too large":    {Status: 413, Answer: `{"error":{"code":"RequestEntityTooLarge","message":"Too large."}}`, Want: "413"},
-		"busy":         {Status: 503, Answer: `{"error":{"code":"ServiceUnavailable","message":"Try again."}}`, Kind: sdk.ErrUnavailable, Want: "503"},
+		"signature":    {Status: 401, Response: `{"error":{"code":"DirectApiInvalidAuthorizationScheme","message":"The request has SAS authentication that is invalid."}}`, Kind: sdk.ErrUnauthorized, Want: "DirectApiInvalidAuthorizationScheme: The request has SAS authentication that is invalid.; check url"},
+		"gone":         {Status: 404, Response: `{"error":{"code":"WorkflowNotFound","message":"The workflow could not be found."}}`, Option: "url", Want: "WorkflowNotFound"},
+		"switched off": {Status: 400, Response: `{"error":{"code":"WorkflowTriggerIsNotEnabled","message":"The trigger is not enabled."}}`, Option: "url", Want: "not enabled"},
+		"content":      {Status: 400, Response: `{"error":{"code":"TriggerInputSchemaMismatch","message":"The input is wrong."}}`, Want: "TriggerInputSchemaMismatch"},
+		"too large":    {Status: 413, Response: `{"error":{"code":"RequestEntityTooLarge","message":"Too large."}}`, Want: "413"},
+		"busy":         {Status: 503, Response: `{"error":{"code":"ServiceUnavailable","message":"Try again."}}`, Kind: sdk.ErrUnavailable, Want: "503"},
 	})
 }
 

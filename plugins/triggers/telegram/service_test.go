@@ -139,7 +139,7 @@ func readHTML(text string) (string, error) {
 }
 
 // A judge that accepts everything is none.
-func TestTheServiceReadsMarkup(t *testing.T) {
+func TestServiceParsesMarkup(t *testing.T) {
 	tests := []struct{ mode, text, want string }{
 		{"MarkdownV2", `*a\.b* c\\\-`, `a.b c\-`}, {"MarkdownV2", "a.b", ""}, {"MarkdownV2", `a\`, ""}, {"MarkdownV2", "*a", ""},
 		{"MarkdownV2", "**", ""}, {"MarkdownV2", `\é`, ""}, {"MarkdownV2", "- item", ""}, {"MarkdownV2", "a_b_", ""},

@@ -101,8 +101,8 @@ func (t *telegram) Close() error {
 	return nil
 }
 
-// explain reads an answer: https://core.telegram.org/bots/api#making-requests.
-func explain(a chat.Answer) *chat.Refusal {
+// explain reads a response: https://core.telegram.org/bots/api#making-requests.
+func explain(a chat.Response) *chat.Refusal {
 	var said struct {
 		OK          bool   `json:"ok"`
 		Description string `json:"description"`

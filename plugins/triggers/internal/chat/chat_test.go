@@ -70,7 +70,7 @@ func FuzzFit(f *testing.F) {
 		case fits(text) && got != text:
 			t.Errorf("%q was cut", text)
 		case !fits(text) && limit > 0 && !cut:
-			t.Errorf("%q does not tell that it was cut", got)
+			t.Errorf("%q does not show that it was cut", got)
 		case !fits(text) && limit > 0 && (!strings.HasPrefix(text, kept) || Units(got) < limit-1):
 			t.Errorf("%q is not the longest beginning of %q within %d", got, text, limit)
 		}
@@ -139,8 +139,8 @@ func TestRefusals(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			s := sink.Says(t, test.status, map[bool]string{true: "page " + secret}[test.status != 204])
-			c, err := New(sdk.Env{}, httpclient.Options{}, func(a Answer) *Refusal {
+			s := sink.RespondWith(t, test.status, map[bool]string{true: "page " + secret}[test.status != 204])
+			c, err := New(sdk.Env{}, httpclient.Options{}, func(a Response) *Refusal {
 				if a.Status != test.status || a.OK() != (test.status < 300) {
 					t.Errorf("%+v", a)
 				}

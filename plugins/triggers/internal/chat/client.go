@@ -24,23 +24,23 @@ const maxWait = 24 * time.Hour
 type Client struct {
 	http    *httpclient.Client
 	secrets []string
-	explain func(Answer) *Refusal
+	explain func(Response) *Refusal
 }
 
-// Answer is what a service answered.
-type Answer struct {
+// Response is the response of a service.
+type Response struct {
 	Status int
 	Header http.Header
 	Body   []byte
 }
 
 // OK reports whether the status is a success.
-func (a Answer) OK() bool { return a.Status >= 200 && a.Status < 300 }
+func (a Response) OK() bool { return a.Status >= 200 && a.Status < 300 }
 
 // Decode reads a body of JSON into v and reports whether it is one.
-func (a Answer) Decode(v any) bool { return json.Unmarshal(a.Body, v) == nil }
+func (a Response) Decode(v any) bool { return json.Unmarshal(a.Body, v) == nil }
 
-// Refusal is a service's answer in its own terms.
+// Refusal is an error response in the terms of its service.
 type Refusal struct {
 	// Text is what the service says.
 	Text string
@@ -52,10 +52,10 @@ type Refusal struct {
 	Wait time.Duration
 }
 
-// New returns a client. explain returns nil for an answer that is no refusal,
+// New returns a client. explain returns nil for a response that is no refusal,
 // or of which its status says all there is to say. secrets are texts that no
 // error may hold: also those that are sent in headers.
-func New(env sdk.Env, o httpclient.Options, explain func(Answer) *Refusal, secrets ...string) (*Client, error) {
+func New(env sdk.Env, o httpclient.Options, explain func(Response) *Refusal, secrets ...string) (*Client, error) {
 	client, err := httpclient.New(env, o, secrets...)
 	if err != nil {
 		return nil, err
@@ -70,36 +70,36 @@ func (c *Client) Close() { c.http.Close() }
 // answer of a service that did not refuse. The error is that of package
 // httpclient, or of the refusal: it has its kind, or is an *sdk.InvalidError
 // about its option.
-func (c *Client) Send(ctx context.Context, method, address string, header http.Header, in any) (Answer, error) {
+func (c *Client) Send(ctx context.Context, method, address string, header http.Header, in any) (Response, error) {
 	req, err := httpclient.NewRequest(ctx, method, address)
 	if err != nil {
-		return Answer{}, err
+		return Response{}, err
 	}
 	req.Header.Set("Accept", "application/json")
 	if in != nil {
 		payload, err := httpclient.EncodeJSON(in)
 		if err != nil {
-			return Answer{}, err
+			return Response{}, err
 		}
 		httpclient.SetBody(req, "application/json; charset=utf-8", payload)
 	}
 	maps.Copy(req.Header, header)
 	resp, err := c.http.Do(req)
 	if err != nil {
-		return Answer{}, err
+		return Response{}, err
 	}
 	defer resp.Body.Close()
 	body, err := httpclient.ReadAll(resp, httpclient.MaxBody)
-	answer := Answer{Status: resp.StatusCode, Header: resp.Header, Body: body}
-	if err != nil && answer.OK() {
-		return Answer{}, err
+	response := Response{Status: resp.StatusCode, Header: resp.Header, Body: body}
+	if err != nil && response.OK() {
+		return Response{}, err
 	}
-	refusal := c.explain(answer)
+	refusal := c.explain(response)
 	if refusal == nil {
 		resp.Body = io.NopCloser(bytes.NewReader(body))
-		return answer, c.http.CheckStatus(resp)
+		return response, c.http.CheckStatus(resp)
 	}
-	return answer, c.refused(resp, *refusal)
+	return response, c.refused(resp, *refusal)
 }
 
 // refused makes an error of a refusal.

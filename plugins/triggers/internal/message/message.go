@@ -1,4 +1,4 @@
-// Package message is what several triggers make of a delivery in the same way.
+// Package message renders what several triggers send in the same way.
 package message
 
 import (
@@ -8,7 +8,7 @@ import (
 )
 
 // Body returns the text of a delivery for services that refuse an empty one:
-// the body, or the title, or a word that there is none.
+// the body, or the title, or a text that says there is none.
 func Body(req trigger.Request) string {
 	for _, text := range []string{req.Body, req.Title} {
 		if strings.TrimSpace(text) != "" {
@@ -18,14 +18,14 @@ func Body(req trigger.Request) string {
 	return "(no text)"
 }
 
-// Event is the JSON of a request that tells of an event.
+// Event is the JSON of a request about an event.
 type Event struct {
 	*trigger.Event
 	Title string `json:"title"`
 	Body  string `json:"body"`
 }
 
-// EventOf returns what a request tells of, which must be an event.
+// EventOf returns the event of a request, which must have one.
 func EventOf(req trigger.Request) Event { return Event{req.Event, req.Title, req.Body} }
 
 // Link returns where a tap on the message of a single update leads: to its

@@ -35,16 +35,16 @@ func TestLink(t *testing.T) {
 		req  trigger.Request
 		want string
 	}{
-		"link":      {linked("https://a"), "https://a"},
-		"http":      {linked("http://a"), "http://a"},
-		"none":      {linked(""), ""},
-		"script":    {linked("javascript:alert(1)"), ""},
-		"fits":      {linked(fits), fits},
-		"long":      {linked(fits + "x"), ""},
-		"batch":     {batch, ""},
-		"simulated": {simulated, "https://s"},
-		"nothing":   {trigger.Request{Containers: []sdk.Container{{}}}, ""},
-		"nobody":    {trigger.Request{}, ""},
+		"link":         {linked("https://a"), "https://a"},
+		"http":         {linked("http://a"), "http://a"},
+		"none":         {linked(""), ""},
+		"script":       {linked("javascript:alert(1)"), ""},
+		"fits":         {linked(fits), fits},
+		"long":         {linked(fits + "x"), ""},
+		"batch":        {batch, ""},
+		"simulated":    {simulated, "https://s"},
+		"nothing":      {trigger.Request{Containers: []sdk.Container{{}}}, ""},
+		"no container": {trigger.Request{}, ""},
 	}
 	for name, test := range tests {
 		if got := Link(test.req, limit); got != test.want {

@@ -14,10 +14,10 @@ import (
 type Refusal struct {
 	// Set are options for this delivery; see Subject.With.
 	Set map[string]any
-	// Status and Answer are what the service says. With Status 0, it is the
+	// Status and Response are what the service responds with. With Status 0, it is the
 	// subject's own service that refuses.
-	Status int
-	Answer string
+	Status   int
+	Response string
 	// Kind is that of the error: a sentinel of package sdk, or an
 	// *sdk.RateLimitedError with the delay. nil stands for an
 	// *sdk.InvalidError, which is about Option.
@@ -28,14 +28,14 @@ type Refusal struct {
 }
 
 // Refusals delivers to a service that refuses, and looks at each error: only
-// what may pass by itself can be tried again, and no secret option is told.
+// what may pass by itself can be retried, and no error shows a secret option.
 func (s Subject) Refusals(t *testing.T, refusals map[string]Refusal) {
 	t.Helper()
 	for name, r := range refusals {
 		t.Run(name, func(t *testing.T) {
 			refusing := s.With(r.Set)
 			if r.Status != 0 {
-				refusing.Service = func(t testing.TB) *Sink { return Says(t, r.Status, r.Answer) }
+				refusing.Service = func(t testing.TB) *Sink { return RespondWith(t, r.Status, r.Response) }
 			}
 			options := refusing.Working(t)
 			err := Deliver(t, s.Type, options, triggertest.Request("nginx"))
@@ -55,7 +55,7 @@ func (s Subject) Refusals(t *testing.T, refusals map[string]Refusal) {
 func (r Refusal) differs(err error) string {
 	var invalid *sdk.InvalidError
 	var limited, wait *sdk.RateLimitedError
-	blames, patience := errors.As(err, &invalid), errors.As(r.Kind, &wait)
+	blames, rateLimit := errors.As(err, &invalid), errors.As(r.Kind, &wait)
 	switch {
 	case err == nil || !strings.Contains(err.Error(), r.Want):
 		return fmt.Sprintf("want %q in the error", r.Want)
@@ -63,11 +63,11 @@ func (r Refusal) differs(err error) string {
 		return fmt.Sprintf("want it to blame the option %q", r.Option)
 	case r.Kind != nil && blames:
 		return "want it to blame no option"
-	case patience && (!errors.As(err, &limited) || limited.After != wait.After):
+	case rateLimit && (!errors.As(err, &limited) || limited.After != wait.After):
 		return fmt.Sprintf("want a rate limit of %v", wait.After)
-	case r.Kind != nil && !patience && !errors.Is(err, r.Kind):
+	case r.Kind != nil && !rateLimit && !errors.Is(err, r.Kind):
 		return fmt.Sprintf("want %v", r.Kind)
-	case sdk.Retryable(err) != (patience || errors.Is(r.Kind, sdk.ErrUnavailable)):
+	case sdk.Retryable(err) != (rateLimit || errors.Is(r.Kind, sdk.ErrUnavailable)):
 		return fmt.Sprintf("it can be tried again: %v", sdk.Retryable(err))
 	}
 	return ""

@@ -7,10 +7,10 @@ import (
 	"testing"
 )
 
-// Script is a server that does not speak HTTP: it greets, and answers the same
-// to whatever it hears; "" is to say nothing. It calls reached for each
+// Script is a server that does not speak HTTP: it greets, and sends the
+// same response to whatever it reads; "" sends nothing. It calls reached for each
 // connection, and returns where it is. Its clients must hang up before t ends.
-func Script(t testing.TB, greeting, answer string, reached func()) *net.TCPAddr {
+func Script(t testing.TB, greeting, response string, reached func()) *net.TCPAddr {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -33,7 +33,7 @@ func Script(t testing.TB, greeting, answer string, reached func()) *net.TCPAddr 
 					if _, err := conn.Read(buffer); err != nil {
 						return
 					}
-					_, _ = io.WriteString(conn, answer)
+					_, _ = io.WriteString(conn, response)
 				}
 			})
 		}

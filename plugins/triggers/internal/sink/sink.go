@@ -1,5 +1,5 @@
-// Package sink plays the services that triggers talk to: a test says what the
-// service would refuse, and sees what it was sent.
+// Package sink fakes the services that triggers send to: a test says what the
+// service refuses, and sees what it was sent.
 package sink
 
 import (
@@ -47,26 +47,26 @@ func (c Call) Pretty(t *testing.T) string {
 	return b.String() + "\n"
 }
 
-// Sink is a server that remembers its calls.
+// Sink is a server that records its calls.
 type Sink struct {
 	URL   string
 	mu    sync.Mutex
 	calls []Call
 }
 
-// New serves until the end of t. answer gives the status and the body of the
-// answer to a call.
-func New(t testing.TB, answer func(Call) (status int, body string)) *Sink {
+// New serves until the end of t. respond returns the status and the body of the
+// response to a call.
+func New(t testing.TB, respond func(Call) (status int, body string)) *Sink {
 	t.Helper()
 	return Serve(t, func(w http.ResponseWriter, c Call) {
-		status, text := answer(c)
+		status, text := respond(c)
 		w.WriteHeader(status)
 		_, _ = io.WriteString(w, text)
 	})
 }
 
-// Serve is New for a service whose answers have headers.
-func Serve(t testing.TB, answer func(http.ResponseWriter, Call)) *Sink {
+// Serve is New for a service whose responses have headers.
+func Serve(t testing.TB, respond func(http.ResponseWriter, Call)) *Sink {
 	t.Helper()
 	s := &Sink{}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -78,15 +78,15 @@ func Serve(t testing.TB, answer func(http.ResponseWriter, Call)) *Sink {
 		s.mu.Lock()
 		s.calls = append(s.calls, call)
 		s.mu.Unlock()
-		answer(w, call)
+		respond(w, call)
 	}))
 	t.Cleanup(server.Close)
 	s.URL = server.URL
 	return s
 }
 
-// Says is a sink that answers everything alike.
-func Says(t testing.TB, status int, body string) *Sink {
+// RespondWith is a sink with the same response to every call.
+func RespondWith(t testing.TB, status int, body string) *Sink {
 	t.Helper()
 	return New(t, func(Call) (int, string) { return status, body })
 }

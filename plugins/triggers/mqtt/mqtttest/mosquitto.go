@@ -14,8 +14,8 @@ import (
 	"github.com/dogwatch/dogwatch/sdk/plugintest"
 )
 
-// patience bounds every wait; nothing waits this long unless something is broken.
-const patience = 30 * time.Second
+// maxWait bounds every wait. A wait reaches it only in a failure.
+const maxWait = 30 * time.Second
 
 // Mosquitto is a running broker.
 type Mosquitto struct {
@@ -78,7 +78,7 @@ func (m *Mosquitto) Start() {
 	if err := m.cmd.Start(); err != nil {
 		m.t.Fatal(err)
 	}
-	for end := time.Now().Add(patience); ; time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(maxWait); ; time.Sleep(5 * time.Millisecond) {
 		conn, err := net.Dial("tcp", fmt.Sprintf("127.0.0.1:%d", m.Port))
 		if err == nil {
 			conn.Close()

@@ -22,25 +22,25 @@ type Observer struct {
 	changed  chan struct{}
 }
 
-// Observe connects to a broker and hears everything until the test ends.
+// Observe connects to a broker and records everything until the test ends.
 func Observe(t testing.TB, url string) *Observer {
 	t.Helper()
 	o := &Observer{t: t, retained: map[string]string{}, changed: make(chan struct{}, 1)}
 	o.client = paho.NewClient(paho.NewClientOptions().AddBroker(strings.Replace(url, "mqtt://", "tcp://", 1)).SetClientID("observer").SetAutoReconnect(false))
 	o.must(o.client.Connect())
-	o.must(o.client.Subscribe("#", 0, o.hear))
+	o.must(o.client.Subscribe("#", 0, o.record))
 	t.Cleanup(func() { o.client.Disconnect(100) })
 	return o
 }
 
 func (o *Observer) must(token paho.Token) {
 	o.t.Helper()
-	if !token.WaitTimeout(patience) || token.Error() != nil {
+	if !token.WaitTimeout(maxWait) || token.Error() != nil {
 		o.t.Fatal("the broker does not answer: ", token.Error())
 	}
 }
 
-func (o *Observer) hear(_ paho.Client, m paho.Message) {
+func (o *Observer) record(_ paho.Client, m paho.Message) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.retained[m.Topic()] = string(m.Payload()); len(m.Payload()) == 0 {
@@ -64,7 +64,7 @@ func (o *Observer) Say(topic, payload string, retain bool) {
 // Until waits for a condition of what the broker holds and has passed on.
 func (o *Observer) Until(what string, is func(retained map[string]string, heard []string) bool) {
 	o.t.Helper()
-	end := time.After(patience)
+	end := time.After(maxWait)
 	for {
 		o.mu.Lock()
 		done := is(o.retained, o.heard)

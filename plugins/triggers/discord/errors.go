@@ -19,25 +19,25 @@ const (
 // explain reads Discord's errors:
 // https://docs.discord.com/developers/reference#error-messages and
 // https://docs.discord.com/developers/topics/rate-limits#exceeding-a-rate-limit.
-func explain(a chat.Answer) *chat.Refusal {
-	var said struct {
+func explain(a chat.Response) *chat.Refusal {
+	var response struct {
 		Code       int                        `json:"code"`
 		Message    string                     `json:"message"`
 		RetryAfter float64                    `json:"retry_after"`
 		Errors     map[string]json.RawMessage `json:"errors"`
 	}
-	if a.OK() || !a.Decode(&said) || said.Message == "" {
+	if a.OK() || !a.Decode(&response) || response.Message == "" {
 		return nil
 	}
-	r := &chat.Refusal{Text: said.Message, Wait: chat.Seconds(said.RetryAfter)}
-	switch said.Code {
+	r := &chat.Refusal{Text: response.Message, Wait: chat.Seconds(response.RetryAfter)}
+	switch response.Code {
 	case unknownWebhook, invalidToken:
 		r.Option = "url"
 	case unknownChannel, forumNoThread:
 		r.Option = "threadid"
 	}
-	for _, name := range names(said.Errors) {
-		r.Text += "; " + name + ": " + strings.Join(messages(said.Errors[name]), ", ")
+	for _, name := range names(response.Errors) {
+		r.Text += "; " + name + ": " + strings.Join(messages(response.Errors[name]), ", ")
 		if option := optionOf[name]; option != "" {
 			r.Option = option
 		}

@@ -16,46 +16,46 @@ import (
 	"github.com/dogwatch/dogwatch/sdk/triggertest"
 )
 
-// patience bounds every wait of these tests; nothing waits this long unless something is broken.
-const patience = 30 * time.Second
+// maxWait bounds every wait of these tests. A wait reaches it only in a failure.
+const maxWait = 30 * time.Second
 
-// world is the host's side of a follower.
-type world struct {
+// stream is the host's side of a subscription.
+type stream struct {
 	changes chan trigger.Change
 	run     func(ctx context.Context, triggerID, containerID string) error
 }
 
-func (w *world) Next(ctx context.Context) (trigger.Change, error) {
+func (s *stream) Next(ctx context.Context) (trigger.Change, error) {
 	select {
-	case c := <-w.changes:
+	case c := <-s.changes:
 		return c, nil
 	case <-ctx.Done():
 		return trigger.Change{}, ctx.Err()
 	}
 }
 
-func (w *world) Run(ctx context.Context, triggerID, containerID string) error {
-	return w.run(ctx, triggerID, containerID)
+func (s *stream) Run(ctx context.Context, triggerID, containerID string) error {
+	return s.run(ctx, triggerID, containerID)
 }
 
-// instance is a trigger in a plugin that follows a world.
+// instance is a trigger in a plugin that subscribes to a stream.
 type instance struct {
 	t *testing.T
 	plugintest.TriggerInstance
-	world *world
+	stream *stream
 	// stop ends it, as the end of the host does.
 	stop func()
 }
 
-// follow starts an instance that follows.
-func follow(t *testing.T, options map[string]any) *instance {
+// subscribe starts an instance with a state stream.
+func subscribe(t *testing.T, options map[string]any) *instance {
 	t.Helper()
-	i := &instance{t: t, world: &world{changes: make(chan trigger.Change)}}
-	i.world.run = func(context.Context, string, string) error { return errors.New("nothing is to be run here") }
+	i := &instance{t: t, stream: &stream{changes: make(chan trigger.Change)}}
+	i.stream.run = func(context.Context, string, string) error { return errors.New("nothing is to be run here") }
 	i.TriggerInstance = plugintest.Trigger(t, Type(), options)
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
-	go func() { ended <- i.Subscribe(ctx, i.world) }()
+	go func() { ended <- i.Subscribe(ctx, i.stream) }()
 	i.stop = sync.OnceFunc(func() {
 		cancel()
 		if err := <-ended; !errors.Is(err, context.Canceled) {
@@ -66,12 +66,12 @@ func follow(t *testing.T, options map[string]any) *instance {
 	return i
 }
 
-func (i *instance) tell(c trigger.Change) {
+func (i *instance) send(c trigger.Change) {
 	i.t.Helper()
 	select {
-	case i.world.changes <- c:
-	case <-time.After(patience):
-		i.t.Fatal("nobody wants to know what changes")
+	case i.stream.changes <- c:
+	case <-time.After(maxWait):
+		i.t.Fatal("the change is not received")
 	}
 }
 
@@ -97,8 +97,8 @@ func all(cs ...sdk.Container) trigger.Change {
 	return trigger.Change{All: true, Put: cs, Watchers: []trigger.WatcherState{{Name: "local"}}}
 }
 
-// told waits until the sums show that a number of containers has been published.
-func told(o *mqtttest.Observer, containers int) {
+// untilPublished waits until the totals show that a number of containers has been published.
+func untilPublished(o *mqtttest.Observer, containers int) {
 	o.UntilHolds("wud/container/total_count", fmt.Sprint(containers))
 	o.UntilHolds("wud/container/local/running", "false") // which comes last
 }

@@ -30,75 +30,76 @@ type message struct {
 	payload []byte
 }
 
-// link is the one connection of an instance. It exists while somebody uses it.
-type link struct {
+// connection is the one connection of an instance. It is open while it is used.
+type connection struct {
 	broker address
 	qos    byte
 	will   message // published by the broker when the connection is lost; none without a topic
 
-	gate    chan struct{} // has room for one: whoever looks at or changes what follows
-	current *session
+	semaphore chan struct{} // of capacity 1; guards current and the users of sessions
+	current   *session
 }
 
-// use returns the connection, made now if there is none. leave gives it back.
-func (l *link) use(ctx context.Context) (s *session, leave func(), err error) {
+// use returns the connection, made now if there is none. The
+// caller calls leave after its last use.
+func (c *connection) use(ctx context.Context) (s *session, leave func(), err error) {
 	select {
-	case l.gate <- struct{}{}:
+	case c.semaphore <- struct{}{}:
 	case <-ctx.Done():
 		return nil, nil, ctx.Err()
 	}
-	defer func() { <-l.gate }()
-	if l.current == nil || l.current.over() {
-		s, err := l.connect(ctx)
+	defer func() { <-c.semaphore }()
+	if c.current == nil || c.current.over() {
+		s, err := c.connect(ctx)
 		if err != nil {
-			return nil, nil, fmt.Errorf("connect to %s: %w", l.broker, err)
+			return nil, nil, fmt.Errorf("connect to %s: %w", c.broker, err)
 		}
-		l.current = s
+		c.current = s
 	}
-	s = l.current
+	s = c.current
 	s.users++
-	return s, sync.OnceFunc(func() { l.leave(s) }), nil
+	return s, sync.OnceFunc(func() { c.leave(s) }), nil
 }
 
-func (l *link) leave(s *session) {
-	l.gate <- struct{}{}
-	defer func() { <-l.gate }()
+func (c *connection) leave(s *session) {
+	c.semaphore <- struct{}{}
+	defer func() { <-c.semaphore }()
 	if s.users--; s.users > 0 {
 		return
 	}
-	if l.current == s {
-		l.current = nil
+	if c.current == s {
+		c.current = nil
 	}
 	s.client.Disconnect(leaveTime)
 	s.conn.Close() // in case that took too long
 }
 
 // connect makes a connection and logs in.
-func (l *link) connect(ctx context.Context) (*session, error) {
+func (c *connection) connect(ctx context.Context) (*session, error) {
 	caller := ctx
 	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
 	defer cancel()
-	s := &session{qos: l.qos, lost: make(chan struct{})}
+	s := &session{qos: c.qos, lost: make(chan struct{})}
 	var abort func() bool
-	o := paho.NewClientOptions().AddBroker("tcp://" + l.broker.url.Host).
-		SetClientID(l.broker.clientID).SetUsername(l.broker.user).SetPassword(l.broker.password).
-		// A lost connection is given up: the next one begins with all that there is to say.
+	o := paho.NewClientOptions().AddBroker("tcp://" + c.broker.url.Host).
+		SetClientID(c.broker.clientID).SetUsername(c.broker.user).SetPassword(c.broker.password).
+		// A lost connection is not restored: the next one publishes everything.
 		SetCleanSession(true).SetAutoReconnect(false).SetConnectRetry(false).SetProtocolVersion(4).
 		SetConnectTimeout(connectTimeout).SetWriteTimeout(writeTimeout).
 		SetConnectionLostHandler(func(_ paho.Client, err error) { s.end(err) }).
 		SetCustomOpenConnectionFn(func(*url.URL, paho.ClientOptions) (net.Conn, error) {
-			conn, err := l.broker.open(ctx)
+			conn, err := c.broker.open(ctx)
 			if err == nil {
 				s.conn = conn
 				abort = context.AfterFunc(ctx, func() { conn.Close() })
 			}
 			return conn, err
 		})
-	if l.broker.clientID == "" {
+	if c.broker.clientID == "" {
 		o.SetClientID(randomID())
 	}
-	if l.will.topic != "" {
-		o.SetBinaryWill(l.will.topic, l.will.payload, l.qos, true)
+	if c.will.topic != "" {
+		o.SetBinaryWill(c.will.topic, c.will.payload, c.qos, true)
 	}
 	s.client = paho.NewClient(o)
 	token := s.client.Connect()
@@ -116,7 +117,7 @@ func (l *link) connect(ctx context.Context) (*session, error) {
 	case ctx.Err() != nil:
 		err = fmt.Errorf("no answer within %s", connectTimeout)
 	}
-	return nil, l.broker.explain(err)
+	return nil, c.broker.explain(err)
 }
 
 // randomID is a client identifier as WUD's are, within the 23 characters that every broker accepts.
@@ -131,16 +132,16 @@ type session struct {
 	client paho.Client
 	conn   net.Conn
 	qos    byte
-	users  int // guarded by link.gate
+	users  int // guarded by connection.semaphore
 
-	once sync.Once
-	lost chan struct{}
-	why  error // set before lost is closed
+	ending sync.Once
+	lost   chan struct{}
+	why    error // set before lost is closed
 }
 
 // end marks the connection as lost.
 func (s *session) end(why error) {
-	s.once.Do(func() {
+	s.ending.Do(func() {
 		s.why = sdk.WithKind(sdk.ErrUnavailable, fmt.Errorf("the connection was lost: %w", why))
 		close(s.lost)
 	})
@@ -178,12 +179,12 @@ func (s *session) publish(ctx context.Context, all []message, retain bool) error
 	return nil
 }
 
-// subscribe has hear called with what is published to a topic, but not with
-// what was before. It must not block.
-func (s *session) subscribe(ctx context.Context, filter string, hear func(topic string, payload []byte)) error {
+// subscribe calls notify with each message that is published to a topic from now
+// on; retained ones are skipped. notify must not block.
+func (s *session) subscribe(ctx context.Context, filter string, notify func(topic string, payload []byte)) error {
 	return s.wait(ctx, s.client.Subscribe(filter, max(s.qos, 1), func(_ paho.Client, m paho.Message) {
 		if !m.Retained() {
-			hear(m.Topic(), m.Payload())
+			notify(m.Topic(), m.Payload())
 		}
 	}))
 }

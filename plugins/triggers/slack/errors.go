@@ -10,26 +10,26 @@ import (
 	"github.com/dogwatch/dogwatch/sdk/httpclient"
 )
 
-// explainAPI reads the answer of chat.postMessage, in which "ok" tells a
-// success and not the status.
-func explainAPI(a chat.Answer) *chat.Refusal {
-	var said struct {
+// explainAPI reads the response of chat.postMessage, in which "ok" says
+// whether it succeeded and not the status.
+func explainAPI(a chat.Response) *chat.Refusal {
+	var response struct {
 		OK     bool   `json:"ok"`
 		Error  string `json:"error"`
 		Needed string `json:"needed"`
 	}
-	if !a.Decode(&said) || !said.OK && said.Error == "" {
+	if !a.Decode(&response) || !response.OK && response.Error == "" {
 		if a.OK() {
 			return &chat.Refusal{Text: "the answer is not that of Slack", Option: "apiurl"}
 		}
 		return nil
 	}
-	if said.OK {
+	if response.OK {
 		return nil
 	}
-	r := refusal(a, said.Error, "token")
-	if said.Needed != "" {
-		r.Text += " (needs " + said.Needed + ")"
+	r := refusal(a, response.Error, "token")
+	if response.Needed != "" {
+		r.Text += " (needs " + response.Needed + ")"
 	}
 	return r
 }
@@ -37,8 +37,8 @@ func explainAPI(a chat.Answer) *chat.Refusal {
 // maxWord is longer than any word in which a web hook refuses.
 const maxWord = 40
 
-// explainHook reads the answer of a web hook, which is one word: "ok" or what is wrong.
-func explainHook(a chat.Answer) *chat.Refusal {
+// explainHook reads the response of a web hook, which is one word: "ok" or what is wrong.
+func explainHook(a chat.Response) *chat.Refusal {
 	word := strings.TrimSpace(string(a.Body))
 	if word == "" || len(word) > maxWord || strings.Trim(word, "abcdefghijklmnopqrstuvwxyz_") != "" {
 		return nil
@@ -57,7 +57,7 @@ func explainHook(a chat.Answer) *chat.Refusal {
 // refusal explains a word of Slack; credentials is the option that holds them.
 // https://docs.slack.dev/reference/methods/chat.postMessage#errors
 // https://docs.slack.dev/changelog/2016-05-17-changes-to-errors-for-incoming-webhooks
-func refusal(a chat.Answer, word, credentials string) *chat.Refusal {
+func refusal(a chat.Response, word, credentials string) *chat.Refusal {
 	r := &chat.Refusal{Text: word}
 	switch word {
 	case "invalid_auth", "not_authed", "token_revoked", "token_expired", "account_inactive", "missing_scope",

@@ -23,17 +23,17 @@ const (
 	updates     = "wud/container/update_count"
 )
 
-// checked tells that a check begins and ends, and waits until that was published.
+// checked sends that a check begins and ends, and waits until that was published.
 func (i *instance) checked(o *mqtttest.Observer) {
 	i.t.Helper()
-	i.tell(trigger.Change{Watchers: []trigger.WatcherState{{Name: "local", Checking: true}}})
+	i.send(trigger.Change{Watchers: []trigger.WatcherState{{Name: "local", Checking: true}}})
 	o.UntilHolds("wud/container/local/running", "true")
-	i.tell(trigger.Change{Watchers: []trigger.WatcherState{{Name: "local"}}})
+	i.send(trigger.Change{Watchers: []trigger.WatcherState{{Name: "local"}}})
 	o.UntilHolds("wud/container/local/running", "false")
 }
 
 // What the broker holds is the same as with WUD, topic by topic.
-func TestWorld(t *testing.T) {
+func TestSubscribePublishesTheState(t *testing.T) {
 	upToDate := named("2", "my.app")
 	upToDate.UpdateAvailable, upToDate.UpdateKind, upToDate.Result = false, sdk.UpdateKind{}, nil
 	upToDate.DisplayIcon = "si-redis"
@@ -49,19 +49,19 @@ func TestWorld(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			b := newFake(t)
 			o := mqtttest.Observe(t, b.URL())
-			i := follow(t, with(map[string]any{"url": b.URL()}, test.options))
-			i.tell(all(named("1", "nginx"), upToDate))
+			i := subscribe(t, with(map[string]any{"url": b.URL()}, test.options))
+			i.send(all(named("1", "nginx"), upToDate))
 			o.Until("all is there", func(retained map[string]string, _ []string) bool { return len(retained) == test.topics })
 			var text strings.Builder
 			for _, topic := range slices.Sorted(maps.Keys(o.Topics())) {
 				fmt.Fprintf(&text, "%s\n%s\n", topic, o.Topics()[topic])
 			}
-			golden.Check(t, "world-"+name+".txt", text.String())
+			golden.Check(t, "stream-"+name+".txt", text.String())
 		})
 	}
 }
 
-func TestOnlyWhatChangesIsPublished(t *testing.T) {
+func TestSubscribePublishesOnlyChanges(t *testing.T) {
 	onEach(t, func(t *testing.T, b broker) {
 		const many = 50
 		o := mqtttest.Observe(t, b.URL())
@@ -69,9 +69,9 @@ func TestOnlyWhatChangesIsPublished(t *testing.T) {
 		for n := range many {
 			cs = append(cs, named(fmt.Sprint("id", n), fmt.Sprint("app", n)))
 		}
-		i := follow(t, withHass(b.URL()))
-		i.tell(all(cs...))
-		told(o, many)
+		i := subscribe(t, withHass(b.URL()))
+		i.send(all(cs...))
+		untilPublished(o, many)
 		// Two for each container, and for the connection; two times three counts, each with its discovery; what the watcher does.
 		if got, want := o.Count(), 2*many+2+12+2; got != want {
 			t.Errorf("%d messages at first, want %d", got, want)
@@ -84,13 +84,13 @@ func TestOnlyWhatChangesIsPublished(t *testing.T) {
 		same := cs[8]
 		same.Check.At = sdk.Time{}
 		changed.Status = "exited"
-		i.tell(trigger.Change{Put: []sdk.Container{changed, same}})
+		i.send(trigger.Change{Put: []sdk.Container{changed, same}})
 		i.checked(o)
 		if got := o.Count(); got != 3 {
 			t.Errorf("%d messages when a container has stopped, want 3", got)
 		}
 		changed.UpdateAvailable, changed.UpdateKind, changed.Result = false, sdk.UpdateKind{}, nil
-		i.tell(trigger.Change{Put: []sdk.Container{changed}})
+		i.send(trigger.Change{Put: []sdk.Container{changed}})
 		i.checked(o)
 		// Its state and, as the link to the release is gone, its discovery; two counts of updates.
 		if got := o.Count(); got != 6 {
@@ -99,63 +99,63 @@ func TestOnlyWhatChangesIsPublished(t *testing.T) {
 	})
 }
 
-func TestWhatIsGoneIsCleared(t *testing.T) {
+func TestSubscribeClearsRemovedContainers(t *testing.T) {
 	onEach(t, func(t *testing.T, b broker) {
 		o := mqtttest.Observe(t, b.URL())
 		// What an earlier process, or WUD, has left behind.
 		o.Say("wud/container/local/old-one", `{"name":"old.one"}`, true)
 		o.Say("homeassistant/update/wud_container_local_old-one/config", `{}`, true)
 		o.Say("wud/container/elsewhere/app", "of another Dogwatch", true)
-		i := follow(t, withHass(b.URL()))
+		i := subscribe(t, withHass(b.URL()))
 		first := all(named("1", "nginx"), named("2", "redis"))
 		first.Removed = []sdk.Container{named("0", "old.one"), named("9", "redis")}
-		i.tell(first)
-		told(o, 2)
+		i.send(first)
+		untilPublished(o, 2)
 		o.UntilHolds("wud/container/local/old-one", "")
 		o.UntilHolds("homeassistant/update/wud_container_local_old-one/config", "")
 		o.UntilHolds("wud/container/elsewhere/app", "of another Dogwatch")
 		o.UntilHas("wud/container/local/redis", `"id":"2"`)
 
-		i.tell(trigger.Change{Removed: []sdk.Container{named("1", "nginx")}})
-		told(o, 1)
+		i.send(trigger.Change{Removed: []sdk.Container{named("1", "nginx")}})
+		untilPublished(o, 1)
 		o.UntilHolds(nginxTopic, "")
 		o.UntilHolds(nginxConfig, "")
 
 		// One that is made anew keeps its topic, and one that is renamed does not.
-		i.tell(trigger.Change{Removed: []sdk.Container{named("2", "redis")}, Put: []sdk.Container{named("2", "redis.old"), named("3", "redis")}})
-		told(o, 2)
+		i.send(trigger.Change{Removed: []sdk.Container{named("2", "redis")}, Put: []sdk.Container{named("2", "redis.old"), named("3", "redis")}})
+		untilPublished(o, 2)
 		o.UntilHas("wud/container/local/redis", `"id":"3"`)
 		o.UntilHas("wud/container/local/redis-old", `"id":"2"`)
-		i.tell(trigger.Change{Removed: []sdk.Container{named("2", "redis.old"), named("3", "redis")}})
-		told(o, 0)
+		i.send(trigger.Change{Removed: []sdk.Container{named("2", "redis.old"), named("3", "redis")}})
+		untilPublished(o, 0)
 		o.Until("no container is left", func(retained map[string]string, _ []string) bool {
 			return !slices.ContainsFunc(slices.Collect(maps.Keys(retained)), func(topic string) bool { return strings.Contains(topic, "redis") })
 		})
 	})
 }
 
-func TestABrokerThatIsAwayIsWaitedFor(t *testing.T) {
+func TestSubscribeReconnectsToTheBroker(t *testing.T) {
 	onEach(t, func(t *testing.T, b broker) {
 		b.Stop()
-		i := follow(t, withHass(b.URL()))
+		i := subscribe(t, withHass(b.URL()))
 		if err := i.Run(t.Context(), triggertest.Request("nginx")); !errors.Is(err, sdk.ErrUnavailable) {
 			t.Errorf("a delivery while the broker is away: %v", err)
 		}
 		b.Start()
-		i.tell(all(named("1", "nginx")))
+		i.send(all(named("1", "nginx")))
 		o := mqtttest.Observe(t, b.URL())
-		told(o, 1)
+		untilPublished(o, 1)
 
 		// It comes back without anything of what it held.
 		b.Stop()
 		b.Start()
 		o = mqtttest.Observe(t, b.URL())
-		told(o, 1)
+		untilPublished(o, 1)
 		o.UntilHolds(statusTopic, online)
 		o.UntilHas(nginxTopic, `"id":"1"`)
 		o.UntilHas(nginxConfig, `"unique_id"`)
-		i.tell(trigger.Change{Put: []sdk.Container{named("2", "redis")}})
-		told(o, 2)
+		i.send(trigger.Change{Put: []sdk.Container{named("2", "redis")}})
+		untilPublished(o, 2)
 		i.stop()
 		if n := strings.Count(i.Log.String(), `"@level":"warn"`); n != 1 {
 			t.Errorf("%d warnings, want one: %s", n, i.Log)
@@ -163,10 +163,10 @@ func TestABrokerThatIsAwayIsWaitedFor(t *testing.T) {
 	})
 }
 
-func TestOnlineAndOffline(t *testing.T) {
+func TestSubscribePublishesAvailability(t *testing.T) {
 	onEach(t, func(t *testing.T, b broker) {
 		o := mqtttest.Observe(t, b.URL())
-		i := follow(t, withHass(b.URL()))
+		i := subscribe(t, withHass(b.URL()))
 		o.UntilHolds(statusTopic, online)
 		i.stop()
 		o.UntilHolds(statusTopic, offline)
@@ -177,7 +177,7 @@ func TestOnlineAndOffline(t *testing.T) {
 	t.Run("last will", func(t *testing.T) {
 		b := newFake(t)
 		o := mqtttest.Observe(t, b.URL())
-		follow(t, withHass(b.URL()))
+		subscribe(t, withHass(b.URL()))
 		o.UntilHolds(statusTopic, online)
 		b.breakFollowers()
 		o.Until("it goes offline and comes back", func(_ map[string]string, heard []string) bool {
@@ -188,8 +188,8 @@ func TestOnlineAndOffline(t *testing.T) {
 	t.Run("not without Home Assistant", func(t *testing.T) {
 		b := newFake(t)
 		o := mqtttest.Observe(t, b.URL())
-		i := follow(t, map[string]any{"url": b.URL()})
-		i.tell(all(named("1", "nginx")))
+		i := subscribe(t, map[string]any{"url": b.URL()})
+		i.send(all(named("1", "nginx")))
 		o.UntilHas(nginxTopic, "nginx")
 		i.stop()
 		if got := o.Count(); got != 1 {
@@ -198,13 +198,13 @@ func TestOnlineAndOffline(t *testing.T) {
 	})
 }
 
-func TestHomeAssistantThatStartsIsToldEverything(t *testing.T) {
+func TestHomeAssistantBirthPublishesEverything(t *testing.T) {
 	onEach(t, func(t *testing.T, b broker) {
 		o := mqtttest.Observe(t, b.URL())
 		o.Say("homeassistant/status", online, true) // it was there before
-		i := follow(t, withHass(b.URL()))
-		i.tell(all(named("1", "nginx")))
-		told(o, 1)
+		i := subscribe(t, withHass(b.URL()))
+		i.send(all(named("1", "nginx")))
+		untilPublished(o, 1)
 		i.checked(o)
 		o.Count()
 		o.Say("homeassistant/status", "offline", false)
@@ -231,8 +231,8 @@ func TestInstall(t *testing.T) {
 			end                chan error
 		}
 		calls := make(chan call, 10)
-		i := follow(t, with(withHass(b.URL()), map[string]any{"hass.install": "Docker.local"}))
-		i.world.run = func(ctx context.Context, triggerID, containerID string) error {
+		i := subscribe(t, with(withHass(b.URL()), map[string]any{"hass.install": "Docker.local"}))
+		i.stream.run = func(ctx context.Context, triggerID, containerID string) error {
 			c := call{triggerID, containerID, make(chan error)}
 			calls <- c
 			select {
@@ -242,8 +242,8 @@ func TestInstall(t *testing.T) {
 				return ctx.Err()
 			}
 		}
-		i.tell(all(named("1", "nginx"), named("2", "my.app")))
-		told(o, 2)
+		i.send(all(named("1", "nginx"), named("2", "my.app")))
+		untilPublished(o, 2)
 		o.Say(nginxTopic+"/install", "install", false)
 		o.Say("wud/container/local/nosuch/install", install, false)
 		for range 3 {
@@ -259,7 +259,7 @@ func TestInstall(t *testing.T) {
 		// The update gives the container another id.
 		updated := named("3", "nginx")
 		updated.UpdateAvailable = false
-		i.tell(trigger.Change{Removed: []sdk.Container{named("1", "nginx")}, Put: []sdk.Container{updated}})
+		i.send(trigger.Change{Removed: []sdk.Container{named("1", "nginx")}, Put: []sdk.Container{updated}})
 		o.UntilHas(nginxTopic, `"id":"3"`)
 		o.UntilHas(nginxTopic, `"in_progress":true`)
 		if len(calls) != 0 {
@@ -270,7 +270,7 @@ func TestInstall(t *testing.T) {
 		if second.container != "2" {
 			t.Errorf("ran on %s", second.container)
 		}
-		second.end <- errors.New("as asked")
+		second.end <- errors.New("fails by request")
 		o.Until("no update is under way", func(retained map[string]string, _ []string) bool {
 			return !strings.Contains(retained[nginxTopic]+retained["wud/container/local/my-app"], "in_progress")
 		})
@@ -280,23 +280,23 @@ func TestInstall(t *testing.T) {
 		}
 		i.stop() // which does not wait for the update
 		if len(calls) != 0 {
-			t.Error("an update that nobody asked for")
+			t.Error("an update without a command")
 		}
 	})
 }
 
-// A press that somebody has the broker retain counts once, not at every connection.
-func TestInstallIsNotRepeated(t *testing.T) {
+// A command that the broker retains is ignored at every new connection.
+func TestInstallIgnoresRetainedCommands(t *testing.T) {
 	b := newFake(t)
 	o := mqtttest.Observe(t, b.URL())
 	calls := make(chan string, 10)
-	i := follow(t, with(withHass(b.URL()), map[string]any{"hass.install": "docker.local"}))
-	i.world.run = func(_ context.Context, _, containerID string) error {
+	i := subscribe(t, with(withHass(b.URL()), map[string]any{"hass.install": "docker.local"}))
+	i.stream.run = func(_ context.Context, _, containerID string) error {
 		calls <- containerID
 		return nil
 	}
-	i.tell(all(named("1", "nginx")))
-	told(o, 1)
+	i.send(all(named("1", "nginx")))
+	untilPublished(o, 1)
 	o.Say(nginxTopic+"/install", install, true)
 	<-calls
 	b.breakFollowers()
@@ -311,14 +311,14 @@ func TestInstallIsNotRepeated(t *testing.T) {
 }
 
 // A delivery that comes late does not undo what is newer.
-func TestDeliveriesWhileFollowing(t *testing.T) {
+func TestRunDuringSubscribe(t *testing.T) {
 	onEach(t, func(t *testing.T, b broker) {
 		o := mqtttest.Observe(t, b.URL())
-		i := follow(t, withHass(b.URL()))
+		i := subscribe(t, withHass(b.URL()))
 		now := triggertest.Container("nginx")
 		now.Status = "exited"
-		i.tell(all(now))
-		told(o, 1)
+		i.send(all(now))
+		untilPublished(o, 1)
 		o.UntilHas(nginxTopic, `"status":"exited"`)
 		o.Count()
 		if err := i.Run(t.Context(), triggertest.Request("nginx")); err != nil {
@@ -343,17 +343,17 @@ func BenchmarkChange(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	f := &follower{mqtt: m, known: true, cards: map[string]*card{}, watchers: map[string]trigger.WatcherState{"local": {Name: "local"}}}
+	sub := &subscription{mqtt: m, known: true, cards: map[string]*card{}, watchers: map[string]trigger.WatcherState{"local": {Name: "local"}}}
 	for n := range 200 {
 		c := triggertest.Container(fmt.Sprint("app", n))
 		c.ID = fmt.Sprint(n)
-		f.cards[c.ID] = &card{Container: c}
+		sub.cards[c.ID] = &card{Container: c}
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		f.cards["7"] = &card{Container: f.cards["7"].Container}
-		for _, message := range f.wanted() {
-			f.board.hash(message)
+		sub.cards["7"] = &card{Container: sub.cards["7"].Container}
+		for _, message := range sub.desired() {
+			sub.retained.hash(message)
 		}
 	}
 }

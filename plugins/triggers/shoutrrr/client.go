@@ -10,33 +10,33 @@ import (
 	"github.com/dogwatch/dogwatch/sdk/httpclient"
 )
 
-// courier makes the requests of one service for one delivery: through our
-// client and until the delivery's context ends, neither of which the library
-// sees to. It remembers failures, of which the library keeps but a text, or nothing.
-type courier struct {
+// client makes the requests of one service for one delivery: through the HTTP
+// client of the instance and until the delivery's context ends, neither of which
+// the library does. It keeps failures, of which the library keeps at most a text.
+type client struct {
 	ctx  context.Context
 	http *httpclient.Client // nil while a URL is only checked
 
 	mu    sync.Mutex
-	asked bool
+	used  bool  // whether the library made a request
 	first error // the first failure
 	last  error // that of the last request, nil for a success
 }
 
 var errOffline = errors.New("nothing is sent while options are checked")
 
-// Do is http.Client.Do but for answers other than 2xx, which are errors.
-func (c *courier) Do(req *http.Request) (*http.Response, error) {
+// Do is http.Client.Do, except that responses other than 2xx are errors.
+func (c *client) Do(req *http.Request) (*http.Response, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.asked = true
+	c.used = true
 	switch {
 	case c.http == nil:
 		return nil, errOffline
 	case sdk.Retryable(c.last):
-		return nil, c.last // the library tries again at once; the host knows better when
+		return nil, c.last // the library retries at once; the host does it with a backoff
 	}
-	resp, err := c.ask(req.WithContext(c.ctx))
+	resp, err := c.send(req.WithContext(c.ctx))
 	if c.first == nil {
 		c.first = err
 	}
@@ -44,7 +44,7 @@ func (c *courier) Do(req *http.Request) (*http.Response, error) {
 	return resp, err
 }
 
-func (c *courier) ask(req *http.Request) (*http.Response, error) {
+func (c *client) send(req *http.Request) (*http.Response, error) {
 	resp, err := c.http.Do(req)
 	if err != nil {
 		return nil, err
@@ -56,9 +56,10 @@ func (c *courier) ask(req *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// outcome is how a delivery ended of which the library says err: the failure of
-// a request says it better, and has a kind. Some services lose it.
-func (c *courier) outcome(err error) (told error, ours bool) {
+// outcome returns the error of a delivery of which the library returned err: the
+// failure of a request, which has a kind, where there is one; own is false for
+// the error of the library.
+func (c *client) outcome(err error) (result error, own bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if err == nil {
