@@ -11,7 +11,7 @@ import (
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
-func TestAct(t *testing.T) {
+func TestActionForm(t *testing.T) {
 	u, checked := withStore(t, a("one"), a("two", newer("2.0.0", "major")))
 	act := func(form url.Values, headers ...string) *httptest.ResponseRecorder {
 		return request(u, "POST", "/containers/act", form, headers...)
@@ -49,8 +49,8 @@ func TestAct(t *testing.T) {
 	}
 }
 
-// TestConfirm is the question before a trigger that may change containers.
-func TestConfirm(t *testing.T) {
+// TestConfirmRunOfTrigger is the question before a trigger that may change containers.
+func TestConfirmRunOfTrigger(t *testing.T) {
 	u, _ := withStore(t)
 	w := httptest.NewRecorder()
 	u.confirm(w, httptest.NewRequest("POST", "/containers/act", nil), evil, []sdk.Container{a("one"), a("two", func(c *sdk.Container) { c.DisplayName = evil })})
@@ -59,7 +59,7 @@ func TestConfirm(t *testing.T) {
 	mustBeInert(t, body)
 }
 
-func TestCheckedSentences(t *testing.T) {
+func TestCheckResultSentences(t *testing.T) {
 	u, _ := withStore(t, a("one"), a("two", newer("2.0.0", "major")), a("three", failed("503")))
 	for want, names := range map[string][]string{
 		"It is up to date.":                           {"one"},

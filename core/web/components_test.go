@@ -19,56 +19,7 @@ import (
 	"github.com/dogwatch/dogwatch/sdk/registry"
 )
 
-func TestPaste(t *testing.T) {
-	yaml, env := paste(smtp())
-	wantYAML := `trigger:
-  smtp:
-    main:
-      host: mail.example.org
-      pass__file: /run/secrets/trigger_smtp_main_pass
-      proxy__file: /run/secrets/trigger_smtp_main_proxy
-      simpletitle: ${container.name} "is" new
-`
-	wantEnv := `DOGWATCH_TRIGGER_SMTP_MAIN_HOST=mail.example.org
-DOGWATCH_TRIGGER_SMTP_MAIN_PASS__FILE=/run/secrets/trigger_smtp_main_pass
-DOGWATCH_TRIGGER_SMTP_MAIN_PROXY__FILE=/run/secrets/trigger_smtp_main_proxy
-DOGWATCH_TRIGGER_SMTP_MAIN_SIMPLETITLE='${container.name} "is" new'
-`
-	if yaml != wantYAML {
-		t.Errorf("YAML:\n%s\nwant\n%s", yaml, wantYAML)
-	}
-	if env != wantEnv {
-		t.Errorf("environment:\n%s\nwant\n%s", env, wantEnv)
-	}
-	local := configured(kind.Watcher, "docker", "local", component.Ready)
-	local.Settings = []service.Setting{{Name: "cron", Value: "0 * * * *", Source: "default"}}
-	yaml, env = paste(local)
-	if yaml != "watcher:\n  docker:\n    local: true\n" && yaml != "watcher.docker.local: true\n" || env != "DOGWATCH_WATCHER_DOCKER_LOCAL=true\n" {
-		t.Errorf("of nothing: %q and %q", yaml, env)
-	}
-}
-
-func TestEnvValue(t *testing.T) {
-	for in, want := range map[string]string{
-		"":                    "",
-		"plain":               "plain",
-		"0 * * * *":           "'0 * * * *'",
-		"a$b":                 "'a$b'",
-		"a#b":                 "'a#b'",
-		`say "hi"`:            `'say "hi"'`,
-		"it's":                `"it's"`,
-		"it's $5":             `"it's \$5"`,
-		"two\nlines":          `"two\nlines"`,
-		`back\slash`:          `'back\slash'`,
-		"https://x/y?a=b&c=d": "https://x/y?a=b&c=d",
-	} {
-		if got := envValue(in); got != want {
-			t.Errorf("%q: got %s, want %s", in, got, want)
-		}
-	}
-}
-
-func TestComponentLists(t *testing.T) {
+func TestComponentListPages(t *testing.T) {
 	local, nas, hub := configured(kind.Watcher, "docker", "local", component.Ready), configured(kind.Watcher, "docker", "nas", component.Failed), configured(kind.Registry, "hub", "public", component.Pending)
 	local.Default, local.Next, local.Settings = true, noon.Add(12*time.Minute), []service.Setting{{Name: "cron", Value: "0 * * * *", Source: "default"}}
 	nas.Error, hub.Hosts = "docker.nas: 401 Unauthorized", []string{"a", "b", "c", "d", "e"}
@@ -92,7 +43,7 @@ func TestComponentLists(t *testing.T) {
 	contains(t, body, "smtp.main", "one message per container", "Ready")
 }
 
-func TestWatcherWhoseEngineIsGone(t *testing.T) {
+func TestWatcherPageOfUnreachableEngine(t *testing.T) {
 	u := withFakes(t, func(f *fakeService) {
 		f.fakeComponents = fakeComponents{all: []service.Component{configured(kind.Watcher, "docker", "local", component.Ready)}}
 		f.fakeHistory = fakeHistory{events: []event.Event{

@@ -45,7 +45,7 @@ func TestContainerPage(t *testing.T) {
 	}
 }
 
-func TestPullOf(t *testing.T) {
+func TestPullCommand(t *testing.T) {
 	for want, c := range map[string]sdk.Container{
 		"docker pull x:1.0.0":               a("x"),
 		"docker pull x:2":                   a("x", newer("2", "major")),

@@ -22,7 +22,7 @@ func shownNames(v listView) string {
 	return strings.TrimSuffix(strings.TrimSuffix(strings.Join(names, " "), "/"), " ")
 }
 
-func TestList(t *testing.T) {
+func TestListFilterGroupSort(t *testing.T) {
 	s := stored(t,
 		a("current"), a("patched", newer("1.0.1", "patch")), a("majored", newer("2.0.0", "major"), labelled("com.docker.compose.project", "web")),
 		a("broken", failed("503"), labelled("com.docker.compose.project", "web")),
@@ -77,7 +77,7 @@ func mustParse(t *testing.T, query string) url.Values {
 	return v
 }
 
-func TestChipsCountWhatTheyLeave(t *testing.T) {
+func TestListFilterChipsCountTheirContainers(t *testing.T) {
 	s := stored(t, a("one", newer("2.0.0", "major")), a("two", newer("1.0.1", "patch")), a("three"), a("four", newer("1.1.0", "minor"), failed("401")))
 	v := listOf(s.Snapshot().All(), parseListQuery(url.Values{"state": {"patch"}}), rows{redact: strings.ToLower, icon: func(string, string) string { return "x" }, now: noon})
 	for _, c := range v.Chips {
@@ -94,8 +94,8 @@ func TestChipsCountWhatTheyLeave(t *testing.T) {
 	}
 }
 
-// TestPostponedIsShown as what it is on every page, and never as a failed check.
-func TestPostponedIsShown(t *testing.T) {
+// TestPagesShowPostponedChecks as what it is on every page, and never as a failed check.
+func TestPagesShowPostponedChecks(t *testing.T) {
 	until := sdk.TimeOf(noon.Add(20 * time.Minute))
 	waits := func(c *sdk.Container) {
 		c.Check.PostponedUntil, c.Check.PostponedReason = until, "docker.io limits requests"

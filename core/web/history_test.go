@@ -68,7 +68,7 @@ func TestParseHistory(t *testing.T) {
 	}
 }
 
-func TestHistoryQueryGoesRound(t *testing.T) {
+func TestHistoryQueryRoundTrip(t *testing.T) {
 	q := historyQuery{Topic: "updates", Watcher: "local", Trigger: "a.b", Text: "a&b=c #", Since: "2026-01-02", Until: "2026-02-03"}
 	values, err := url.ParseQuery(strings.TrimPrefix(q.values(5), "?"))
 	if err != nil {
@@ -140,7 +140,7 @@ func TestDescribeEvents(t *testing.T) {
 	}
 }
 
-func TestHistoryPages(t *testing.T) {
+func TestHistoryPagination(t *testing.T) {
 	var events []event.Event
 	for i := range 120 {
 		events = append(events, event.Event{ID: int64(120 - i), At: noon, Type: event.PluginUp, Subject: fmt.Sprintf("plugin-%d", 120-i), Payload: event.Payload{Plugin: &event.Plugin{}}})
@@ -173,7 +173,7 @@ func TestHistoryPages(t *testing.T) {
 	}
 }
 
-func TestHistoryNamesWhatWasSent(t *testing.T) {
+func TestHistoryNamesDeliveries(t *testing.T) {
 	of := func(id, delivery int64) event.Event {
 		return event.Event{ID: id, At: noon, Type: event.TriggerSent, Subject: "smtp.main", Payload: event.Payload{Delivery: &event.Delivery{ID: delivery, Attempts: 1}}}
 	}
@@ -192,7 +192,7 @@ func TestHistoryNamesWhatWasSent(t *testing.T) {
 	}
 }
 
-func TestDeliveriesLeadToWhatTheyAreAbout(t *testing.T) {
+func TestDeliveryPath(t *testing.T) {
 	for want, d := range map[string]delivery.Delivery{
 		"/containers/local/nginx":     {Subject: "local/nginx"},
 		"/containers/local/a%2Fb":     {Subject: "local/a/b"},
@@ -221,7 +221,7 @@ func TestRetryDelivery(t *testing.T) {
 	contains(t, body, "There is nothing to retry")
 }
 
-func TestCSV(t *testing.T) {
+func TestCSVDownloads(t *testing.T) {
 	formulas := []string{"=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "＝1", "plain", `with "quotes", and commas`, "two\nlines"}
 	var events []event.Event
 	var pending []delivery.Delivery

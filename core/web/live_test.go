@@ -39,9 +39,9 @@ func partsOf(t *testing.T, path, html string) (ids []string) {
 	return ids
 }
 
-// TestLivePages: every page that shows what changes says what it follows, and
+// TestLivePagesServeTheirParts: every page that shows what changes says what it follows, and
 // answers its script with the same parts, without the frame.
-func TestLivePages(t *testing.T) {
+func TestLivePagesServeTheirParts(t *testing.T) {
 	u, _ := withStore(t, a("web", newer("2.0.0", "major")))
 	fakes(u).fakeComponents = fakeComponents{all: []service.Component{configured(kind.Watcher, "docker", "local", component.Ready), configured(kind.Registry, "hub", "public", component.Ready), smtp()}}
 	fakes(u).fakeHistory = fakeHistory{
@@ -84,8 +84,8 @@ func TestLivePages(t *testing.T) {
 	}
 }
 
-// TestPagesKnowWhenTheyWereMade: the stream of a page begins where its content ends.
-func TestPagesKnowWhenTheyWereMade(t *testing.T) {
+// TestPagesCarryTheirLastEvent: the stream of a page begins where its content ends.
+func TestPagesCarryTheirLastEvent(t *testing.T) {
 	u := withFakes(t, nil)
 	_, body := get(t, u, "/history")
 	contains(t, body, `data-last="7"`)
@@ -134,7 +134,7 @@ func TestPagesDoNotPoll(t *testing.T) {
 	}
 }
 
-func TestRunningChecksAreShown(t *testing.T) {
+func TestWatcherPagesShowRunningChecks(t *testing.T) {
 	at := func(minute int, typ event.Type, watcher string, single bool) event.Event {
 		return event.Event{At: noon.Add(time.Duration(minute) * time.Minute), Type: typ, Subject: watcher, Payload: event.Payload{Check: &event.Check{Watcher: watcher, Single: single, Containers: 3}}}
 	}

@@ -46,13 +46,13 @@ var (
 	byProvider = auth.Strategy{Type: "oidc", Name: "home"}
 )
 
-func door(t *testing.T, f fakeLogins) *UI {
+func withLogins(t *testing.T, f fakeLogins) *UI {
 	t.Helper()
 	return newUI(t, Options{BasePath: "/dog", Service: newFakeService(), Logins: f})
 }
 
 func TestLoginPage(t *testing.T) {
-	u := door(t, fakeLogins{strategies: []auth.Strategy{byPassword, byProvider}})
+	u := withLogins(t, fakeLogins{strategies: []auth.Strategy{byPassword, byProvider}})
 	status, body := get(t, u, "/login?next=/containers%3Fq%3Da")
 	contains(t, body, `action="/dog/login"`, `name="next" value="/containers?q=a"`, `href="/dog/auth/oidc/home/redirect?next=%2Fcontainers%3Fq%3Da"`, "Log in with home", `autocomplete="current-password"`)
 	if status != http.StatusOK || strings.Contains(body, "<nav") {
@@ -64,11 +64,11 @@ func TestLoginPage(t *testing.T) {
 			t.Errorf("%q is in the page", next)
 		}
 	}
-	_, body = get(t, door(t, fakeLogins{}), "/login")
+	_, body = get(t, withLogins(t, fakeLogins{}), "/login")
 	contains(t, body, "Nobody can log in")
 }
 
-func TestLoginPageSendsOn(t *testing.T) {
+func TestLoginPageRedirects(t *testing.T) {
 	straight := byProvider
 	straight.Redirect = true
 	for path, test := range map[string]struct {
@@ -81,7 +81,7 @@ func TestLoginPageSendsOn(t *testing.T) {
 		"/login?stay":         {fakeLogins{strategies: []auth.Strategy{straight}}, ""},
 		"/login?next=//b.com": {fakeLogins{strategies: []auth.Strategy{byProvider}}, ""},
 	} {
-		u := door(t, test.logins)
+		u := withLogins(t, test.logins)
 		w := httptest.NewRecorder()
 		u.ServeHTTP(w, httptest.NewRequest(http.MethodGet, path, nil))
 		if got := w.Header().Get("Location"); got != test.to {
@@ -90,14 +90,19 @@ func TestLoginPageSendsOn(t *testing.T) {
 	}
 }
 
-func TestLoginForm(t *testing.T) {
-	u := door(t, fakeLogins{strategies: []auth.Strategy{byPassword}})
+// TestLoginRejectsOpenRedirect: a login leads to a path on this server.
+func TestLoginRejectsOpenRedirect(t *testing.T) {
+	u := withLogins(t, fakeLogins{strategies: []auth.Strategy{byPassword}})
 	for next, to := range map[string]string{"": "/dog/", "/containers": "/dog/containers", "//evil.com": "/dog/", "https://evil.com": "/dog/"} {
 		resp, _ := post(t, u, "/login", url.Values{"user": {"ana"}, "password": {"right"}, "next": {next}})
 		if resp.StatusCode != http.StatusSeeOther || resp.Header.Get("Location") != to || resp.Header.Get("Set-Cookie") == "" {
 			t.Errorf("%q: %d to %q", next, resp.StatusCode, resp.Header.Get("Location"))
 		}
 	}
+}
+
+func TestLoginForm(t *testing.T) {
+	u := withLogins(t, fakeLogins{strategies: []auth.Strategy{byPassword}})
 	for keep, want := range map[string]string{"1": "session=true", "": "session=false"} {
 		form := url.Values{"user": {"ana"}, "password": {"right"}}
 		if keep != "" {
@@ -117,12 +122,12 @@ func TestLoginForm(t *testing.T) {
 	}
 	contains(t, body, "The user or the password is wrong.", `value="/a"`)
 	mustBeInert(t, body)
-	resp, body = post(t, door(t, fakeLogins{err: &auth.ThrottledError{Wait: 90 * time.Second}}), "/login", nil)
+	resp, body = post(t, withLogins(t, fakeLogins{err: &auth.ThrottledError{Wait: 90 * time.Second}}), "/login", nil)
 	if resp.StatusCode != http.StatusTooManyRequests || resp.Header.Get("Retry-After") != "90" {
 		t.Errorf("%d, %v", resp.StatusCode, resp.Header)
 	}
 	contains(t, body, "Too many wrong logins: try again in 1m30s.")
-	resp, body = post(t, door(t, fakeLogins{err: errors.New("disk full")}), "/login", nil)
+	resp, body = post(t, withLogins(t, fakeLogins{err: errors.New("disk full")}), "/login", nil)
 	if resp.StatusCode != http.StatusInternalServerError || strings.Contains(body, "disk full") {
 		t.Errorf("%d: %s", resp.StatusCode, body)
 	}
@@ -133,21 +138,21 @@ func TestLoginForm(t *testing.T) {
 }
 
 func TestLogoutPage(t *testing.T) {
-	_, body := post(t, door(t, fakeLogins{strategies: []auth.Strategy{byPassword}, elsewhere: "https://id.example.org/end?client_id=x&y=z"}), "/logout", nil)
+	_, body := post(t, withLogins(t, fakeLogins{strategies: []auth.Strategy{byPassword}, elsewhere: "https://id.example.org/end?client_id=x&y=z"}), "/logout", nil)
 	contains(t, body, "You are logged out.", `href="https://id.example.org/end?client_id=x&amp;y=z"`,
 		`http-equiv="refresh" content="0; url=https://id.example.org/end?client_id=x&amp;y=z"`)
-	if _, body := get(t, door(t, fakeLogins{strategies: []auth.Strategy{byPassword}}), "/login"); strings.Contains(body, "refresh") {
+	if _, body := get(t, withLogins(t, fakeLogins{strategies: []auth.Strategy{byPassword}}), "/login"); strings.Contains(body, "refresh") {
 		t.Error("the page leaves by itself")
 	}
-	_, body = post(t, door(t, fakeLogins{elsewhere: "javascript:alert(1)"}), "/logout", nil)
+	_, body = post(t, withLogins(t, fakeLogins{elsewhere: "javascript:alert(1)"}), "/logout", nil)
 	if strings.Contains(body, "javascript") {
 		t.Error("a script is linked")
 	}
 }
 
-// TestRefusal: a page that the API has rendered is as well protected, and shows what others say as text.
-func TestRefusal(t *testing.T) {
-	u := door(t, fakeLogins{strategies: []auth.Strategy{byProvider}})
+// TestRefuseRendersLoginPage: a page that the API has rendered is as well protected, and shows what others say as text.
+func TestRefuseRendersLoginPage(t *testing.T) {
+	u := withLogins(t, fakeLogins{strategies: []auth.Strategy{byProvider}})
 	w := httptest.NewRecorder()
 	u.Refuse(w, httptest.NewRequest(http.MethodGet, "/x", nil), http.StatusUnauthorized, "ünal "+evil)
 	if w.Code != http.StatusUnauthorized || w.Header().Get("Content-Security-Policy") != policy {

@@ -34,8 +34,8 @@ func TestOverviewSentences(t *testing.T) {
 	}
 }
 
-// TestProgressIsShown on the pages that are looked at during a check.
-func TestProgressIsShown(t *testing.T) {
+// TestPagesShowProgressOfChecks on the pages that are looked at during a check.
+func TestPagesShowProgressOfChecks(t *testing.T) {
 	u, _ := withStore(t, a("web"))
 	fakes(u).progress = []check.Progress{{Watcher: "local", Checked: 5, Total: 6}, {Watcher: "other", Checked: 0, Total: 4}}
 	fakes(u).fakeHistory = fakeHistory{events: []event.Event{{At: u.started.Add(time.Second), Type: event.CheckStarted, Subject: "local", Payload: event.Payload{Check: &event.Check{Watcher: "local"}}}}}
@@ -46,7 +46,7 @@ func TestProgressIsShown(t *testing.T) {
 	}
 }
 
-func TestWatchersOf(t *testing.T) {
+func TestWatchersOfLastCheckAndProgress(t *testing.T) {
 	at := func(n int) time.Time { return noon.Add(time.Duration(n) * time.Minute) }
 	events := []event.Event{
 		{At: at(9), Type: event.CheckStarted, Payload: event.Payload{Check: &event.Check{Watcher: "busy"}}},

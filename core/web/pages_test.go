@@ -47,7 +47,8 @@ func evilTexts(f *fakeService) {
 	f.fakeSettings = &fakeSettings{about: service.About{Version: evil, ConfigFile: evil, Problems: []string{evil}, Settings: []service.Setting{{Name: evil, Value: evil, Help: evil, Source: evil}}}}
 }
 
-func TestTextOfOthersIsInert(t *testing.T) {
+// TestPagesEscapeTextsFromElsewhere keeps plugins, labels and users from cross-site scripting (XSS).
+func TestPagesEscapeTextsFromElsewhere(t *testing.T) {
 	u := withFakes(t, evilTexts)
 	for _, path := range []string{
 		"/watchers", "/registries", "/triggers", "/watchers/mock/main", "/registries/mock/main", "/triggers/mock/main",
@@ -70,7 +71,7 @@ func TestTextOfOthersIsInert(t *testing.T) {
 	}
 }
 
-func TestPagesNeedNoData(t *testing.T) {
+func TestPagesOfEmptyInstallation(t *testing.T) {
 	u := withFakes(t, nil)
 	for path, want := range map[string]string{
 		"/watchers": "No watcher is configured", "/registries": "No registry is configured", "/triggers": "DOGWATCH_TRIGGER_NTFY_MAIN_TOPIC=my-updates",
@@ -90,7 +91,7 @@ func TestPagesNeedNoData(t *testing.T) {
 	}
 }
 
-func TestUnknownIDs(t *testing.T) {
+func TestUnknownIDsAreNotFound(t *testing.T) {
 	u := withFakes(t, nil)
 	for _, path := range []string{"/triggers/smtp/gone", "/watchers/docker/gone", "/registries/hub/gone"} {
 		code, body := get(t, u, path)
@@ -111,7 +112,7 @@ func TestUnknownIDs(t *testing.T) {
 	}
 }
 
-func TestOversizedForms(t *testing.T) {
+func TestOversizedFormsAreRejected(t *testing.T) {
 	done := []string{}
 	u := withFakes(t, func(f *fakeService) {
 		f.fakePlugins = fakePlugins{all: []service.Plugin{pluginIn("x", plugin.Running)}, calls: &done}
@@ -128,7 +129,7 @@ func TestOversizedForms(t *testing.T) {
 	}
 }
 
-func TestStoreThatFails(t *testing.T) {
+func TestPagesOfFailingStore(t *testing.T) {
 	u := withFakes(t, func(f *fakeService) {
 		f.fakeHistory = fakeHistory{err: errors.New("disk on fire")}
 		f.fakeComponents = fakeComponents{all: []service.Component{smtp()}}

@@ -38,7 +38,7 @@ func TestPluginPage(t *testing.T) {
 	}
 }
 
-func TestPluginButtons(t *testing.T) {
+func TestRestartAndTrustPlugin(t *testing.T) {
 	done := []string{}
 	fake := fakePlugins{all: somePlugins(), calls: &done}
 	u := withFakes(t, func(f *fakeService) { f.fakePlugins = fake })

@@ -14,8 +14,8 @@ func made(at time.Time) func(*sdk.Container) {
 	return func(c *sdk.Container) { c.Result.Created = sdk.TimeOf(at) }
 }
 
-// TestAge is what lists and pages say about how old a newer version is, 3 hours after it was found.
-func TestAge(t *testing.T) {
+// TestReleaseDates is what lists and pages say about how old a newer version is, 3 hours after it was found.
+func TestReleaseDates(t *testing.T) {
 	const seen = `<span title="Dogwatch has known of it since 2026-03-29 12:00:00 UTC. When it was released is not known.">seen 3 h ago</span>`
 	const firstSeen, unknown = `Seen by Dogwatch <time datetime="2026-03-29T12:00:00Z" title="2026-03-29 12:00:00 UTC">3 h ago</time>;`, "when it was released is not known"
 	for name, tc := range map[string]struct {
@@ -45,8 +45,8 @@ func TestAge(t *testing.T) {
 	}
 }
 
-// TestWant: page views want the dates of the containers that they show, and no others.
-func TestWant(t *testing.T) {
+// TestPageViewsWantReleaseDates: page views want the dates of the containers that they show, and no others.
+func TestPageViewsWantReleaseDates(t *testing.T) {
 	u, _ := withStore(t, a("one"), a("two", newer("2", "major")))
 	var wanted []string
 	u.Want = func(c *sdk.Container) { wanted = append(wanted, c.Name) }

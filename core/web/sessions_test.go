@@ -11,7 +11,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/service"
 )
 
-func TestSessions(t *testing.T) {
+func TestSessionSettings(t *testing.T) {
 	ended := []string{}
 	fake := fakeAccess{calls: &ended, sessions: []auth.Session{
 		{ID: "a1", User: "ana", Method: "basic.main", Created: noon.Add(-time.Hour), Used: noon, Expires: noon.Add(48 * time.Hour), Own: true},

@@ -12,8 +12,57 @@ import (
 	"github.com/dogwatch/dogwatch/sdk/kind"
 )
 
-// TestPastedFileIsRead has what a page offers to paste read back as a configuration.
-func TestPastedFileIsRead(t *testing.T) {
+func TestPasteNamesFilesOfSecrets(t *testing.T) {
+	yaml, env := paste(smtp())
+	wantYAML := `trigger:
+  smtp:
+    main:
+      host: mail.example.org
+      pass__file: /run/secrets/trigger_smtp_main_pass
+      proxy__file: /run/secrets/trigger_smtp_main_proxy
+      simpletitle: ${container.name} "is" new
+`
+	wantEnv := `DOGWATCH_TRIGGER_SMTP_MAIN_HOST=mail.example.org
+DOGWATCH_TRIGGER_SMTP_MAIN_PASS__FILE=/run/secrets/trigger_smtp_main_pass
+DOGWATCH_TRIGGER_SMTP_MAIN_PROXY__FILE=/run/secrets/trigger_smtp_main_proxy
+DOGWATCH_TRIGGER_SMTP_MAIN_SIMPLETITLE='${container.name} "is" new'
+`
+	if yaml != wantYAML {
+		t.Errorf("YAML:\n%s\nwant\n%s", yaml, wantYAML)
+	}
+	if env != wantEnv {
+		t.Errorf("environment:\n%s\nwant\n%s", env, wantEnv)
+	}
+	local := configured(kind.Watcher, "docker", "local", component.Ready)
+	local.Settings = []service.Setting{{Name: "cron", Value: "0 * * * *", Source: "default"}}
+	yaml, env = paste(local)
+	if yaml != "watcher:\n  docker:\n    local: true\n" && yaml != "watcher.docker.local: true\n" || env != "DOGWATCH_WATCHER_DOCKER_LOCAL=true\n" {
+		t.Errorf("of nothing: %q and %q", yaml, env)
+	}
+}
+
+func TestEnvValue(t *testing.T) {
+	for in, want := range map[string]string{
+		"":                    "",
+		"plain":               "plain",
+		"0 * * * *":           "'0 * * * *'",
+		"a$b":                 "'a$b'",
+		"a#b":                 "'a#b'",
+		`say "hi"`:            `'say "hi"'`,
+		"it's":                `"it's"`,
+		"it's $5":             `"it's \$5"`,
+		"two\nlines":          `"two\nlines"`,
+		`back\slash`:          `'back\slash'`,
+		"https://x/y?a=b&c=d": "https://x/y?a=b&c=d",
+	} {
+		if got := envValue(in); got != want {
+			t.Errorf("%q: got %s, want %s", in, got, want)
+		}
+	}
+}
+
+// TestPasteRoundTripsThroughConfig has what a page offers to paste read back as a configuration.
+func TestPasteRoundTripsThroughConfig(t *testing.T) {
 	texts := []string{
 		"plain", "yes", "null", "~", "1.0", "0x10", "a: b", "- a", "# no comment", "a #b", "${container.name} \"is\" new", "it's", "two\nlines\n", "{}", "[a", "*x", "&x",
 		"%x", "@x", "`x`", " lead", "trail ", "\\n", "a,b", "ünï", "!tag", "|", ">", "0 * * * *",

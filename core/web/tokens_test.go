@@ -14,7 +14,7 @@ import (
 
 const madeSecret = "dw_0123456789abcdef"
 
-func TestTokens(t *testing.T) {
+func TestTokenSettings(t *testing.T) {
 	created := []string{}
 	fake := fakeAccess{calls: &created, tokens: []store.Token{
 		{ID: 1, Name: "homepage", Scope: "read", Creator: "ana", Created: noon.Add(-time.Hour), Used: noon.Add(-time.Minute), Expires: noon.Add(48 * time.Hour)},
@@ -50,7 +50,7 @@ func TestTokens(t *testing.T) {
 	}
 }
 
-func TestTokensThatAreRefused(t *testing.T) {
+func TestCreateTokenErrors(t *testing.T) {
 	fake := fakeAccess{err: sdk.Invalid("name", "is required")}
 	u := withFakes(t, func(f *fakeService) { f.fakeAccess = fake })
 	r, body := post(t, u, "/settings/tokens", url.Values{"name": {evil}})

@@ -1,0 +1,36 @@
+package web
+
+import (
+	"testing"
+	"time"
+)
+
+func TestRelative(t *testing.T) {
+	for d, want := range map[time.Duration]string{
+		0: "just now", 6 * time.Second: "6 s ago", 90 * time.Second: "1 min ago", 3 * time.Hour: "3 h ago", 49 * time.Hour: "2 d ago", 100 * 24 * time.Hour: "3 months ago",
+		900 * 24 * time.Hour: "2 years ago", -12 * time.Minute: "in 12 min", -time.Millisecond: "now",
+	} {
+		if got := relative(d); got != want {
+			t.Errorf("%v: %q, want %q", d, got, want)
+		}
+	}
+}
+
+func TestSafeLink(t *testing.T) {
+	for text, want := range map[string]string{
+		"https://example.org/a?b=c": "https://example.org/a?b=c", " http://example.org": "http://example.org",
+		"javascript:alert(1)": "", "JaVaScRiPt://example.org/%0aalert(1)": "", "data:text/html,x": "", "//example.org": "", "/local": "", "https:": "", "": "", "ht\ntp://x": "", "vbscript:x": "",
+	} {
+		if got := safeLink(text); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}
+
+func TestPlural(t *testing.T) {
+	for want, got := range map[string]string{"1 try": plural(1, "try"), "2 tries": plural(2, "try"), "0 updates": plural(0, "update")} {
+		if got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}

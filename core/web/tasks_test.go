@@ -1,0 +1,55 @@
+package web
+
+import (
+	"context"
+	"testing"
+	"time"
+)
+
+func TestTasks(t *testing.T) {
+	now := noon
+	changed := make(chan struct{}, 1000)
+	w := newTasks(func() time.Time { return now }, func() { changed <- struct{}{} })
+	proceed, stepped := make(chan struct{}), make(chan struct{})
+	if !w.start("Checking", 2, func(_ context.Context, step func()) (string, bool) {
+		step()
+		close(stepped)
+		<-proceed
+		return "Done.", false
+	}) {
+		t.Fatal("it does not start")
+	}
+	<-stepped
+	if v := w.view(); !v.Running || v.Tasks[0].Done != 1 {
+		t.Errorf("while it runs: %+v", v)
+	}
+	w.dismiss(1)
+	if v := w.view(); len(v.Tasks) != 1 {
+		t.Error("running work was dismissed")
+	}
+	close(proceed)
+	w.wait.Wait()
+	if v := w.view(); v.Running || v.Tasks[0].Sentence != "Done." {
+		t.Errorf("afterwards: %+v", v)
+	}
+	if len(changed) != 4 { // that it began, went on, was not dismissed, and ended
+		t.Errorf("pages are changed %d times", len(changed))
+	}
+	now = now.Add(shownFor + time.Second)
+	if v := w.view(); len(v.Tasks) != 0 {
+		t.Errorf("much later: %+v", v)
+	}
+	for range maxTasks {
+		w.start("Waiting", 1, func(ctx context.Context, _ func()) (string, bool) {
+			<-ctx.Done()
+			return "Ended.", true
+		})
+	}
+	if w.start("Too much", 1, nil) {
+		t.Error("there is no bound")
+	}
+	w.close()
+	if w.start("Too late", 1, nil) {
+		t.Error("it starts after the end")
+	}
+}

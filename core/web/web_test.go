@@ -1,0 +1,64 @@
+package web
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+)
+
+func TestPagesSetSecurityHeaders(t *testing.T) {
+	u, _ := withStore(t, a("web"))
+	for _, path := range []string{"/", "/containers", "/containers/local/web", "/nowhere"} {
+		h := request(u, "GET", path, nil).Header()
+		policy := h.Get("Content-Security-Policy")
+		if !strings.Contains(policy, "default-src 'self'") || strings.Contains(policy, "unsafe") {
+			t.Errorf("%s has the policy %q", path, policy)
+		}
+		if h.Get("Cache-Control") != "no-store" || !strings.Contains(h.Get("Vary"), "HX-Request") {
+			t.Errorf("%s has the headers %v", path, h)
+		}
+	}
+}
+
+// TestFrameAncestors: pages are shown in frames of our own pages, and in those of the
+// dashboards that the operator named.
+func TestFrameAncestors(t *testing.T) {
+	for _, test := range []struct {
+		origins              []string
+		ancestors, forOthers string
+	}{
+		{nil, "frame-ancestors 'self'", "SAMEORIGIN"},
+		{[]string{"https://dash.example.org", "http://nas:7575"}, "frame-ancestors 'self' https://dash.example.org http://nas:7575", ""},
+		{[]string{"*"}, "frame-ancestors 'self' *", ""},
+	} {
+		u, _ := withStore(t, a("web"))
+		u.FrameAncestors = test.origins
+		refused := httptest.NewRecorder()
+		u.Logins = fakeLogins{}
+		u.Refuse(refused, httptest.NewRequest("GET", "/", nil), http.StatusUnauthorized, "log in again")
+		for path, h := range map[string]http.Header{
+			"/": request(u, "GET", "/", nil).Header(), "/containers": request(u, "GET", "/containers", nil).Header(), "/nowhere": request(u, "GET", "/nowhere", nil).Header(), "a refusal": refused.Header(),
+		} {
+			parts := strings.Split(h.Get("Content-Security-Policy"), "; ")
+			if got := parts[len(parts)-1]; got != test.ancestors || h.Get("X-Frame-Options") != test.forOthers {
+				t.Errorf("%s with %v: %q and %q", path, test.origins, got, h.Get("X-Frame-Options"))
+			}
+		}
+	}
+}
+
+func TestThemeCookie(t *testing.T) {
+	u, _ := withStore(t)
+	w := request(u, "POST", "/theme", map[string][]string{"theme": {"dark"}, "back": {"//evil.example"}})
+	cookie := w.Result().Cookies()[0]
+	if w.Code != http.StatusSeeOther || w.Header().Get("Location") != "/base/" || cookie.Value != "dark" || !cookie.HttpOnly {
+		t.Errorf("%d %v", w.Code, w.Header())
+	}
+	if page := request(u, "GET", "/", nil, "Cookie", "dogwatch-theme=dark").Body.String(); !strings.Contains(page, `data-theme="dark"`) {
+		t.Error("the choice has no effect")
+	}
+	if page := request(u, "GET", "/", nil, "Cookie", "dogwatch-theme=evil").Body.String(); strings.Contains(page, `data-theme`) {
+		t.Error("an unknown theme has an effect")
+	}
+}
