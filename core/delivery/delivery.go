@@ -2,7 +2,11 @@
 // or a batch of them, that one trigger has to send, and how that went.
 package delivery
 
-import "time"
+import (
+	"crypto/rand"
+	"strings"
+	"time"
+)
 
 // The states of a delivery.
 const (
@@ -23,6 +27,9 @@ type Delivery struct {
 	// is delivered once.
 	Subject     string `json:"subject"`
 	Fingerprint string `json:"fingerprint"`
+	// Manual is true for a run that a user started. It is never deduplicated, and
+	// no event was it planned for.
+	Manual bool `json:"manual,omitempty"`
 	// Event is the id of the event it was planned for, Run the check it came from.
 	Event int64  `json:"event"`
 	Run   string `json:"run,omitempty"`
@@ -40,6 +47,15 @@ type Delivery struct {
 	// Payload is what is to be sent. It is dropped once sent or skipped, and not part of lists.
 	Payload []byte `json:"-"`
 }
+
+// manualPrefix begins the fingerprints of manual runs; others are hexadecimal.
+const manualPrefix = "manual-"
+
+// NewManualFingerprint returns a fingerprint that no other delivery has.
+func NewManualFingerprint() string { return manualPrefix + rand.Text() }
+
+// IsManual reports whether a fingerprint is that of a manual run.
+func IsManual(fingerprint string) bool { return strings.HasPrefix(fingerprint, manualPrefix) }
 
 // Outcome is how an attempt ended.
 type Outcome struct {

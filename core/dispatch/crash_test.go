@@ -99,6 +99,13 @@ func (m *killable) Claim(ctx context.Context, id string, now time.Time) (deliver
 	return d, ok, err
 }
 
+func (m *killable) Begin(ctx context.Context, d delivery.Delivery) (delivery.Delivery, error) {
+	if err := m.write(); err != nil {
+		return delivery.Delivery{}, err
+	}
+	return m.Store.Begin(ctx, d)
+}
+
 func (m *killable) Finish(ctx context.Context, id int64, outcome delivery.Outcome, ev ...event.Event) error {
 	if strings.Contains(outcome.Error, errKilled.Error()) {
 		return errKilled

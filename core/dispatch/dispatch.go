@@ -68,10 +68,10 @@ type Store interface {
 	Cursor(ctx context.Context, reader string) (int64, error)
 	Plan(ctx context.Context, reader string, cursor int64, ds []delivery.Delivery) (int, error)
 	Claim(ctx context.Context, trigger string, now time.Time) (delivery.Delivery, bool, error)
+	Begin(ctx context.Context, d delivery.Delivery) (delivery.Delivery, error)
 	Finish(ctx context.Context, id int64, outcome delivery.Outcome, ev ...event.Event) error
 	Recover(ctx context.Context, outcome func(delivery.Delivery) delivery.Outcome) (int, error)
 	NextDue(ctx context.Context, triggers ...string) (time.Time, bool, error)
-	Commit(ctx context.Context, change event.Change) error
 }
 
 // Grants are the credentials and engines that triggers may have.
@@ -92,10 +92,14 @@ type Options struct {
 	NotStarted func(error) bool
 	// Exited reports that an error means the trigger's own process exited during the call.
 	Exited func(error) bool
-	// Redact blanks secrets in what is sent besides containers; nil when there are none.
+	// Redact blanks secrets in what is sent besides containers, and in what triggers
+	// report; nil when there are none.
 	Redact func(string) string
-	Log    hclog.Logger
-	Now    func() time.Time
+	// Progressed, if set, is called when Progress has something new, rate-limited
+	// for each delivery. It must not block.
+	Progressed func()
+	Log        hclog.Logger
+	Now        func() time.Time
 }
 
 // Dispatcher delivers. Run is its actor; the other methods may be called concurrently.
@@ -109,6 +113,10 @@ type Dispatcher struct {
 	end     context.CancelFunc
 	workers sync.WaitGroup
 	manual  detach.Group
+	runs    runs
+	// beginning is held while a manual run is recorded, so that a recovery takes
+	// it for one under way.
+	beginning sync.Mutex
 
 	mu   sync.Mutex
 	busy map[string]bool // triggers that have a worker
@@ -129,10 +137,14 @@ func New(opt Options) *Dispatcher {
 	if opt.Redact == nil {
 		opt.Redact = func(text string) string { return text }
 	}
+	if opt.Progressed == nil {
+		opt.Progressed = func() {}
+	}
 	d := &Dispatcher{
 		opt: opt, log: opt.Log.Named("dispatch"), wake: make(chan struct{}, 1),
 		busy: map[string]bool{}, pausedUntil: map[string]time.Time{}, reminded: map[reminder]int64{},
 	}
+	d.runs = runs{log: d.log, redact: opt.Redact, changed: opt.Progressed, running: map[int64]*run{}}
 	d.life, d.end = context.WithCancel(context.Background())
 	return d
 }

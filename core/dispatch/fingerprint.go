@@ -44,6 +44,9 @@ func batchFingerprint(t Trigger, e event.Event, batch []sdk.Container) string {
 // of one that counts from 1 again, nor of another installation that notifies the
 // same receiver. A delivery that is planned anew gets a new one.
 func idempotencyKey(d delivery.Delivery) string {
+	if d.Manual {
+		return d.Fingerprint // which is random
+	}
 	return hash(d.Trigger, d.Subject, d.Fingerprint, fmt.Sprint(d.ID), fmt.Sprint(d.Event), fmt.Sprint(d.CreatedAt.UnixMilli()))
 }
 

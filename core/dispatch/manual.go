@@ -5,6 +5,9 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/dogwatch/dogwatch/core/delivery"
 	"github.com/dogwatch/dogwatch/core/detach"
 	"github.com/dogwatch/dogwatch/core/event"
 	"github.com/dogwatch/dogwatch/sdk"
@@ -12,34 +15,67 @@ import (
 )
 
 // RunNow runs a trigger for containers at the request of a user: no threshold,
-// no include or exclude, no deduplication. It returns when the trigger has ended,
-// or when ctx ends; the call goes on then, as half of it may be done. An unknown
-// id is an sdk.ErrNotFound.
+// no include or exclude, no deduplication. The run is a delivery that is recorded
+// before it begins, so that a crash leaves a trace of it. RunNow returns when the
+// trigger has ended, or when ctx ends; the call goes on then, as half of it may be
+// done. An unknown id is an sdk.ErrNotFound.
 func (d *Dispatcher) RunNow(ctx context.Context, id string, containers []sdk.Container, test bool) error {
 	t, known := d.opt.Triggers.Get(id)
 	if !known {
 		return fmt.Errorf("trigger %s: %w", id, sdk.ErrNotFound)
 	}
-	err := d.manual.Run(ctx, func() error {
-		return d.runManually(t, trigger.Request{
-			Delivery: fmt.Sprintf("manual-%d", d.opt.Now().UnixNano()), Containers: containers, Test: test,
-		})
-	})
+	err := d.manual.Run(ctx, func() error { return d.runManually(t, containers, test) })
 	if errors.Is(err, detach.ErrStopping) {
 		return sdk.WithKind(sdk.ErrUnavailable, err)
 	}
 	return err
 }
 
-// runManually runs a trigger and records that it ran.
-func (d *Dispatcher) runManually(t Trigger, req trigger.Request) error {
-	err := d.run(d.life, t, req)
-	e := event.Event{At: d.opt.Now(), Type: event.TriggerSent, Subject: t.ID, Payload: event.Payload{Delivery: &event.Delivery{Trigger: t.ID, Attempts: 1}}}
+// runManually records a run, runs it and records its outcome.
+func (d *Dispatcher) runManually(t Trigger, containers []sdk.Container, test bool) error {
+	begun, run, err := d.beginManually(t, containers)
 	if err != nil {
-		e.Type, e.Delivery.Error = event.TriggerFailed, err.Error()
+		return fmt.Errorf("trigger %s was not run: %w", t.ID, err)
 	}
-	if err := d.opt.Store.Commit(context.WithoutCancel(d.life), event.Change{Events: []event.Event{e}}); err != nil {
-		d.log.Error("record a run of a trigger", "trigger", t.ID, "error", err)
+	err = d.run(d.life, t, run, trigger.Request{Delivery: idempotencyKey(begun), Containers: containers, Test: test})
+	outcome := delivery.Outcome{State: delivery.Sent}
+	if err != nil {
+		outcome = delivery.Outcome{State: delivery.Failed, Error: err.Error()}
+	}
+	if record := d.recorder(t, begun, outcome); record() {
+		run.end()
+	} else {
+		d.workers.Go(func() { // the caller need not wait for that
+			defer run.end()
+			retryStore(d.life, record)
+		})
 	}
 	return err
+}
+
+// beginManually records a run, as one under way in this process.
+func (d *Dispatcher) beginManually(t Trigger, containers []sdk.Container) (delivery.Delivery, *run, error) {
+	d.beginning.Lock()
+	defer d.beginning.Unlock()
+	begun := newDelivery(t, event.Event{}, subjectOf(containers), delivery.NewManualFingerprint(), containers...)
+	begun.Batch = false
+	begun, err := d.opt.Store.Begin(context.WithoutCancel(d.life), begun)
+	if err != nil {
+		return begun, nil, err
+	}
+	return begun, d.runs.begin(begun), nil
+}
+
+// subjectOf returns the subject of a manual run.
+func subjectOf(containers []sdk.Container) string {
+	if len(containers) != 1 {
+		return "manual"
+	}
+	return event.Subject(containers[0])
+}
+
+// Send renders the messages of a trigger and runs it for containers, marked as a
+// test: without grants, and without a record.
+func Send(ctx context.Context, t Trigger, containers []sdk.Container, log hclog.Logger) error {
+	return send(ctx, t, trigger.Request{Delivery: delivery.NewManualFingerprint(), Containers: containers, Test: true}, log)
 }

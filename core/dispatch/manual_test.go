@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/dogwatch/dogwatch/core/delivery"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/trigger"
 )
@@ -16,7 +17,7 @@ func TestRunNow(t *testing.T) {
 		mail, inbox := simple(t, "smtp.main", func(tr *Trigger) { tr.Auto, tr.Threshold, tr.IncludeByDefault, tr.Batch = false, "patch", false, true })
 		b := open(t, mail)
 		made := sdk.Container{ID: "123456789", Name: "container_test", UpdateKind: sdk.UpdateKind{Kind: "tag", LocalValue: "1.2.3", RemoteValue: "4.5.6", SemverDiff: "major"}}
-		for range 2 { // nothing is remembered
+		for range 2 { // runs are not deduplicated
 			if err := b.RunNow(t.Context(), "smtp.main", []sdk.Container{made}, true); err != nil {
 				t.Fatal(err)
 			}
@@ -34,13 +35,73 @@ func TestRunNow(t *testing.T) {
 			t.Errorf("error %v", err)
 		}
 		equal(t, "events", b.deliveryEvents(), []string{"trigger.sent smtp.main", "trigger.sent smtp.main", "trigger.failed smtp.main"})
-		if n := len(b.deliveries("smtp.main")); n != 0 {
-			t.Errorf("%d deliveries", n)
+		equal(t, "states", b.states("smtp.main"), []string{"/container_test sent", "/container_test sent", "/container_test failed"})
+		if a, c := inbox.got[0].Delivery, inbox.got[1].Delivery; a == c {
+			t.Errorf("two runs have the idempotency key %s", a)
 		}
 		b.stop()
 		if err := b.RunNow(t.Context(), "smtp.main", []sdk.Container{made}, true); !errors.Is(err, sdk.ErrUnavailable) {
 			t.Errorf("after the stop: %v", err)
 		}
+	})
+}
+
+// TestRunNowRecordsBeforeTheCall: a run that a crash interrupts is in the history
+// of the next start, failed, and is repeated only when its user retries it.
+func TestRunNowRecordsBeforeTheCall(t *testing.T) {
+	for _, change := range []func(*Trigger){action, func(*Trigger) {}, func(t *Trigger) { t.Once = false }} {
+		bubble(t, func(t *testing.T) {
+			act, engine := simple(t, "docker.local", change)
+			b := open(t, act)
+			b.checked(nil, minor("web"))
+			settle(time.Second)
+			b.stop()
+			var world *killable
+			b.start(func(s Store) Store { world = killedAfter(1<<30, s); world.lossy = true; return world })
+			engine.forget()
+			engine.respond(func(context.Context, int, trigger.Request) error {
+				equal(t, "states during the call", b.states("docker.local")[len(b.states("docker.local"))-1:], []string{"local/web sending"})
+				world.kill()
+				return errKilled
+			})
+			if err := b.RunNow(t.Context(), "docker.local", []sdk.Container{minor("web")}, false); !errors.Is(err, errKilled) {
+				t.Errorf("error %v", err)
+			}
+			b.stop()
+			engine.respond(nil)
+			b.start(nil)
+			settle(time.Hour)
+			all := b.deliveries("docker.local")
+			run := all[len(all)-1]
+			if len(engine.got) != 1 || run.State != delivery.Failed || !run.Manual || !strings.HasPrefix(run.Error, "outcome unknown: dogwatch stopped during the run") {
+				t.Errorf("%d calls, %+v", len(engine.got), run)
+			}
+			if got := b.deliveryEvents(); got[len(got)-1] != "trigger.failed docker.local" {
+				t.Errorf("events %v", got)
+			}
+			if err := b.store.Retry(t.Context(), run.ID); err != nil {
+				t.Fatal(err)
+			}
+			settle(time.Second)
+			if len(engine.got) != 2 || engine.got[0].Delivery != engine.got[1].Delivery {
+				t.Errorf("%d calls after a retry", len(engine.got))
+			}
+			b.stop()
+		})
+	}
+}
+
+// TestRunNowWithoutARecord: what cannot be recorded is not run.
+func TestRunNowWithoutARecord(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		act, engine := simple(t, "docker.local", action)
+		b := open(t, act)
+		b.stop()
+		b.start(func(s Store) Store { full := killedAfter(1<<30, s); full.refuse.Store(true); return full })
+		if err := b.RunNow(t.Context(), "docker.local", []sdk.Container{minor("web")}, false); err == nil || len(engine.got) > 0 {
+			t.Errorf("%d calls, error %v", len(engine.got), err)
+		}
+		b.stop()
 	})
 }
 

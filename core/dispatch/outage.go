@@ -40,7 +40,7 @@ func outageOf(d delivery.Delivery) (*trigger.Event, error) {
 }
 
 // attemptOutage is attempt for a message about an outage; wrong is why its payload cannot be read.
-func (d *Dispatcher) attemptOutage(ctx context.Context, t Trigger, due delivery.Delivery, about *trigger.Event, wrong error) delivery.Outcome {
+func (d *Dispatcher) attemptOutage(ctx context.Context, t Trigger, due delivery.Delivery, run *run, about *trigger.Event, wrong error) delivery.Outcome {
 	switch {
 	case wrong != nil:
 		return delivery.Outcome{State: delivery.Failed, Error: fmt.Sprintf("read what was to be sent: %v", wrong)}
@@ -50,7 +50,7 @@ func (d *Dispatcher) attemptOutage(ctx context.Context, t Trigger, due delivery.
 	about.Error = d.opt.Redact(about.Error)
 	req := trigger.Request{Delivery: idempotencyKey(due), Event: about, Batch: true}
 	req.Title, req.Body = outageMessage(*about)
-	return d.outcome(ctx, t, due, t.Runner.Run(ctx, req))
+	return d.outcome(ctx, t, due, t.Runner.Run(ctx, req.WithReport(run.report)))
 }
 
 // outageMessage returns title and body of a message about an outage.

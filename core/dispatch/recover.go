@@ -9,6 +9,8 @@ import (
 
 // recover settles the deliveries that a crash interrupted.
 func (d *Dispatcher) recover(ctx context.Context) error {
+	d.beginning.Lock()
+	defer d.beginning.Unlock()
 	n, err := d.opt.Store.Recover(ctx, d.outcomeOfInterrupted)
 	if err != nil {
 		return fmt.Errorf("recover deliveries: %w", err)
@@ -24,7 +26,12 @@ func (d *Dispatcher) recover(ctx context.Context) error {
 // its calls must not be repeated. An interrupted call counts as an attempt: one
 // that kills the process each time is given up like any other.
 func (d *Dispatcher) outcomeOfInterrupted(cut delivery.Delivery) delivery.Outcome {
+	if d.runs.has(cut.ID) {
+		return delivery.Outcome{State: delivery.Sending}
+	}
 	switch t, known := d.opt.Triggers.Get(cut.Trigger); {
+	case cut.Manual: // its user may no longer want it
+		return delivery.Outcome{State: delivery.Failed, Error: "outcome unknown: dogwatch stopped during the run, which is not repeated by itself"}
 	case !known:
 		return delivery.Outcome{State: delivery.Failed, Error: "outcome unknown: dogwatch stopped during the call, and the trigger cannot be used now"}
 	case t.AtMostOnce:

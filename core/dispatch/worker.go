@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/hashicorp/go-hclog"
+
 	"github.com/dogwatch/dogwatch/core/delivery"
 	"github.com/dogwatch/dogwatch/core/event"
 	"github.com/dogwatch/dogwatch/core/update"
@@ -33,7 +35,10 @@ func (d *Dispatcher) work(ctx context.Context, t Trigger) {
 		if !any {
 			return
 		}
-		d.record(ctx, t, due, d.attempt(d.life, t, due))
+		run := d.runs.begin(due)
+		outcome := d.attempt(d.life, t, due, run)
+		run.end()
+		d.record(ctx, t, due, outcome)
 	}
 }
 
@@ -54,13 +59,24 @@ func (d *Dispatcher) paused(id string) bool {
 // While the store cannot be written it tries again, because the outcome is known
 // here only; what is not stored when ctx ends is decided at the next start.
 func (d *Dispatcher) record(ctx context.Context, t Trigger, ended delivery.Delivery, outcome delivery.Outcome) {
+	retryStore(ctx, d.recorder(t, ended, outcome))
+}
+
+// recorder logs an outcome and returns what stores it, and reports whether it could.
+func (d *Dispatcher) recorder(t Trigger, ended delivery.Delivery, outcome delivery.Outcome) func() bool {
 	events := d.logOutcome(t, ended, outcome)
-	for {
-		err := d.opt.Store.Finish(context.WithoutCancel(ctx), ended.ID, outcome, events...)
-		if err == nil {
-			return
+	return func() bool {
+		err := d.opt.Store.Finish(context.WithoutCancel(d.life), ended.ID, outcome, events...)
+		if err != nil {
+			d.log.Error("record the outcome of a delivery", "trigger", t.ID, "delivery", ended.ID, "state", outcome.State, "error", err)
 		}
-		d.log.Error("record the outcome of a delivery", "trigger", t.ID, "delivery", ended.ID, "state", outcome.State, "error", err)
+		return err == nil
+	}
+}
+
+// retryStore calls write until it reports success or ctx ends.
+func retryStore(ctx context.Context, write func() bool) {
+	for !write() {
 		timer := time.NewTimer(storePause)
 		select {
 		case <-timer.C:
@@ -72,9 +88,9 @@ func (d *Dispatcher) record(ctx context.Context, t Trigger, ended delivery.Deliv
 }
 
 // attempt calls the trigger for a delivery, and returns what follows from how it went.
-func (d *Dispatcher) attempt(ctx context.Context, t Trigger, due delivery.Delivery) delivery.Outcome {
+func (d *Dispatcher) attempt(ctx context.Context, t Trigger, due delivery.Delivery, run *run) delivery.Outcome {
 	if about, err := outageOf(due); about != nil {
-		return d.attemptOutage(ctx, t, due, about, err)
+		return d.attemptOutage(ctx, t, due, run, about, err)
 	}
 	var planned []sdk.Container
 	if err := json.Unmarshal(due.Payload, &planned); err != nil {
@@ -89,7 +105,7 @@ func (d *Dispatcher) attempt(ctx context.Context, t Trigger, due delivery.Delive
 	case ctx.Err() != nil:
 		return delivery.Outcome{State: delivery.Pending, Error: "dogwatch stopped before the call"}
 	}
-	return d.outcome(ctx, t, due, d.run(ctx, t, trigger.Request{Delivery: idempotencyKey(due), Containers: containers, Batch: due.Batch}))
+	return d.outcome(ctx, t, due, d.run(ctx, t, run, trigger.Request{Delivery: idempotencyKey(due), Containers: containers, Batch: due.Batch}))
 }
 
 // outcome returns what follows from an error of a trigger, or from nil.
@@ -140,19 +156,24 @@ func (d *Dispatcher) current(planned []sdk.Container) []sdk.Container {
 func (d *Dispatcher) superseded(t Trigger, due delivery.Delivery) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return !t.Once && d.reminded[reminder{t.ID, due.Subject}] > due.Event
+	return !t.Once && !due.Manual && d.reminded[reminder{t.ID, due.Subject}] > due.Event
 }
 
-// run renders the messages and calls the trigger.
-func (d *Dispatcher) run(ctx context.Context, t Trigger, req trigger.Request) error {
+// run attaches the grants of a trigger to a request and sends it.
+func (d *Dispatcher) run(ctx context.Context, t Trigger, run *run, req trigger.Request) error {
+	if d.opt.Grants != nil {
+		d.opt.Grants.Attach(ctx, t.ID, &req)
+	}
+	return send(ctx, t, req.WithReport(run.report), d.log)
+}
+
+// send renders the messages and calls the trigger.
+func send(ctx context.Context, t Trigger, req trigger.Request, log hclog.Logger) error {
 	var err error
 	req.Title, req.Body, err = t.Messages.render(req.Containers, req.Batch)
 	if err != nil {
 		// A message with a gap is better than none.
-		d.log.Warn("render a template", "trigger", t.ID, "error", err)
-	}
-	if d.opt.Grants != nil {
-		d.opt.Grants.Attach(ctx, t.ID, &req)
+		log.Warn("render a template", "trigger", t.ID, "error", err)
 	}
 	return t.Runner.Run(ctx, req)
 }
@@ -175,5 +196,5 @@ func (d *Dispatcher) logOutcome(t Trigger, ended delivery.Delivery, outcome deli
 		log.Info("delivery skipped", "reason", outcome.Error)
 	}
 	return []event.Event{{At: d.opt.Now(), Type: kind, Subject: t.ID, Run: ended.Run, Payload: event.Payload{
-		Delivery: &event.Delivery{ID: ended.ID, Trigger: t.ID, Attempts: ended.Attempts, Error: outcome.Error}}}}
+		Delivery: &event.Delivery{ID: ended.ID, Trigger: t.ID, Manual: ended.Manual, Attempts: ended.Attempts, Error: outcome.Error}}}}
 }

@@ -49,14 +49,15 @@ const (
 )
 
 // The types of state whose changes are no history: they are never stored and
-// have no id; see Bus.Touch. Streams send the progress of checks with its type,
-// and nothing with the others.
+// have no id; see Bus.Touch. Streams send progress with its type, and nothing with
+// the others.
 const (
-	CheckProgressed  Type = "check.progress"    // a check of a whole watcher goes on
-	ComponentChanged Type = "component.changed" // a component became ready, or failed
-	DeliveryChanged  Type = "delivery.changed"  // a delivery is pending, under way, or is to be tried again
-	PluginChanged    Type = "plugin.changed"    // a plugin is being started
-	WorkChanged      Type = "work.changed"      // work that a page started went on, or ended
+	CheckProgressed    Type = "check.progress"    // a check of a whole watcher goes on
+	ComponentChanged   Type = "component.changed" // a component became ready, or failed
+	DeliveryProgressed Type = "delivery.progress" // the trigger of a delivery under way reported a step
+	DeliveryChanged    Type = "delivery.changed"  // a delivery is pending, under way, or is to be tried again
+	PluginChanged      Type = "plugin.changed"    // a plugin is being started
+	WorkChanged        Type = "work.changed"      // work that a page started went on, or ended
 )
 
 // Private reports whether a type says who logged in, or from where a setting
@@ -129,8 +130,10 @@ type Watcher struct {
 
 // Delivery is how a delivery ended.
 type Delivery struct {
-	ID       int64  `json:"id"`
-	Trigger  string `json:"trigger"`
+	ID      int64  `json:"id"`
+	Trigger string `json:"trigger"`
+	// Manual is true for a run that a user started.
+	Manual   bool   `json:"manual,omitempty"`
 	Attempts int    `json:"attempts"`
 	Error    string `json:"error,omitempty"`
 }

@@ -99,6 +99,27 @@ func (s *Store) Claim(ctx context.Context, trigger string, now time.Time) (d del
 	return d, ok, nil
 }
 
+// Begin records a manual run before its call: it adds the delivery as Sending,
+// with its attempt counted, and returns it. What the store sets is as in Plan.
+func (s *Store) Begin(ctx context.Context, d delivery.Delivery) (begun delivery.Delivery, err error) {
+	err = s.write(ctx, "record a run of "+d.Trigger, func(t tx) error {
+		containers, err := encode(append([]string{}, d.Containers...))
+		if err != nil {
+			return err
+		}
+		now := millis(s.now())
+		begun, err = scanDelivery(t.row(`INSERT INTO deliveries
+			(trigger, subject, fingerprint, event, run, batch, containers, state, attempts, next_at, created_at, updated_at, error, payload)
+			VALUES (?1, ?2, ?3, 0, '', ?4, ?5, 'sending', 1, ?6, ?6, ?6, '', ?7) RETURNING `+deliveryColumns,
+			d.Trigger, d.Subject, d.Fingerprint, d.Batch, string(containers), now, blob(d.Payload)).Scan, false)
+		return err
+	}, func() { s.bus.Touch(event.DeliveryChanged) })
+	if err != nil {
+		return delivery.Delivery{}, err
+	}
+	return begun, nil
+}
+
 // deliveriesChanged wakes those who show what is pending.
 func (s *Store) deliveriesChanged() {
 	s.bus.Wake()
@@ -149,17 +170,22 @@ func (t tx) change(id int64, want, update string, args ...any) error {
 }
 
 // Recover decides about every delivery that a crash left Sending: outcome says
-// whether and when to try again (Pending) or to give up (Failed), and why; it
-// gets the delivery without its Payload. Giving up appends the event that says
-// of it. It returns how many there were.
+// whether and when to try again (Pending) or to give up (Failed), and why, or that
+// this process is sending it (Sending); it gets the delivery without its Payload.
+// Giving up appends the event of it. It returns how many a crash had left.
 func (s *Store) Recover(ctx context.Context, outcome func(delivery.Delivery) delivery.Outcome) (n int, err error) {
 	err = s.write(ctx, "recover deliveries", func(t tx) error {
 		left, err := t.sending()
 		if err != nil {
 			return err
 		}
+		n = 0
 		for _, d := range left {
 			o := outcome(d)
+			if o.State == delivery.Sending {
+				continue
+			}
+			n++
 			if err := s.finish(t, d.ID, o); err != nil {
 				return err
 			}
@@ -168,12 +194,11 @@ func (s *Store) Recover(ctx context.Context, outcome func(delivery.Delivery) del
 			}
 			if err := s.append(t, []event.Event{{
 				Type: event.TriggerFailed, Subject: d.Trigger, Run: d.Run,
-				Payload: event.Payload{Delivery: &event.Delivery{ID: d.ID, Trigger: d.Trigger, Attempts: d.Attempts, Error: o.Error}},
+				Payload: event.Payload{Delivery: &event.Delivery{ID: d.ID, Trigger: d.Trigger, Manual: d.Manual, Attempts: d.Attempts, Error: o.Error}},
 			}}); err != nil {
 				return err
 			}
 		}
-		n = len(left)
 		return nil
 	}, func() {
 		if n > 0 {
@@ -253,6 +278,7 @@ func scanDelivery(scan scanner, payload bool) (d delivery.Delivery, err error) {
 	if err := scan(dest...); err != nil {
 		return d, err
 	}
+	d.Manual = delivery.IsManual(d.Fingerprint)
 	d.NextAt, d.CreatedAt, d.UpdatedAt = instant(next), instant(created), instant(updated)
 	return d, json.Unmarshal(containers, &d.Containers)
 }

@@ -27,8 +27,8 @@ func (s *Store) Prune(ctx context.Context, before time.Time) error {
 			AND id NOT IN (
 				SELECT id FROM (
 					SELECT id, row_number() OVER (PARTITION BY trigger, subject ORDER BY id DESC) AS age FROM deliveries
-					WHERE subject IN (SELECT watcher || '/' || name FROM containers)
-						OR containers IN (SELECT json_array(id) FROM containers) -- which may have been renamed
+					WHERE fingerprint NOT LIKE 'manual-%' AND (subject IN (SELECT watcher || '/' || name FROM containers)
+						OR containers IN (SELECT json_array(id) FROM containers)) -- which may have been renamed
 				) WHERE age <= ?)`, millis(before), remembered)
 		if err != nil {
 			return err

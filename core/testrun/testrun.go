@@ -14,8 +14,8 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/dogwatch/dogwatch/core/component"
+	"github.com/dogwatch/dogwatch/core/detach"
 	"github.com/dogwatch/dogwatch/core/dispatch"
-	"github.com/dogwatch/dogwatch/core/event"
 	"github.com/dogwatch/dogwatch/internal/reference"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/kind"
@@ -39,7 +39,6 @@ type Options struct {
 	// Used reports whether a container that is known has its image from a host.
 	Used func(host string) bool
 	Log  hclog.Logger
-	Now  func() time.Time
 }
 
 // Runner runs tests of components. Its methods may be called concurrently.
@@ -126,33 +125,27 @@ func watch(ctx context.Context, w *component.Watcher) (string, error) {
 // trigger runs a trigger with the containers of Sample, marked as a test.
 func (t *Runner) trigger(ctx context.Context, c *component.Trigger) (Result, error) {
 	tested := t.opt.Trigger(c)
-	return t.dispatch(ctx, tested, &recorder{next: tested.Runner})
+	return t.send(ctx, tested, &recorder{next: tested.Runner})
 }
 
 // Preview returns the message that Run would send with a trigger, and sends nothing.
 func (t *Runner) Preview(ctx context.Context, c *component.Trigger) (Result, error) {
-	return t.dispatch(ctx, t.opt.Trigger(c), &recorder{})
+	return t.send(ctx, t.opt.Trigger(c), &recorder{})
 }
 
-// dispatch has a dispatcher of its own run r, in the place of a trigger, for the sample.
-func (t *Runner) dispatch(ctx context.Context, tested dispatch.Trigger, r *recorder) (Result, error) {
+// send sends the sample to r, in the place of a trigger. A call goes on when ctx ends.
+func (t *Runner) send(ctx context.Context, tested dispatch.Trigger, r *recorder) (Result, error) {
 	containers := Sample()
 	if !tested.Batch {
 		containers = containers[:1]
 	}
 	tested.Runner = r
-	d := dispatch.New(dispatch.Options{Triggers: only(tested), Store: noStore{}, Bus: &event.Bus{}, Log: t.opt.Log, Now: t.opt.Now})
-	err := d.RunNow(ctx, tested.ID, containers, true)
+	err := detach.Run(ctx, func() error { return dispatch.Send(context.WithoutCancel(ctx), tested, containers, t.opt.Log) })
 	for _, odd := range tested.Messages.Lint() {
 		r.got.Warnings = append(r.got.Warnings, odd.Field+": "+odd.Detail)
 	}
 	return r.got, err
 }
-
-// noStore is a dispatch.Store that keeps nothing. RunNow uses none of its other methods.
-type noStore struct{ dispatch.Store }
-
-func (noStore) Commit(context.Context, event.Change) error { return nil }
 
 // recorder keeps the message of a request, and passes the request on if there is a next.
 type recorder struct {
@@ -167,13 +160,6 @@ func (r *recorder) Run(ctx context.Context, req trigger.Request) error {
 	}
 	return r.next.Run(ctx, req)
 }
-
-// only is a dispatch.Triggers of one.
-type only dispatch.Trigger
-
-func (t only) All() []dispatch.Trigger { return []dispatch.Trigger{dispatch.Trigger(t)} }
-
-func (t only) Get(string) (dispatch.Trigger, bool) { return dispatch.Trigger(t), true }
 
 // wellKnown are images that the public registries surely have, by host.
 var wellKnown = map[string]string{

@@ -31,7 +31,7 @@ func newEventRow(e event.Event, deliveries map[int64]delivery.Delivery) eventRow
 	if e.Delivery != nil {
 		if d, known := deliveries[e.Delivery.ID]; known {
 			row.About = aboutOf(d)
-		} else if e.Delivery.ID == 0 {
+		} else if e.Delivery.Manual || e.Delivery.ID == 0 { // 0 is from before manual runs were deliveries
 			row.About = "asked for by hand"
 		}
 	}
@@ -43,14 +43,20 @@ func aboutOf(d delivery.Delivery) string {
 	if watcher, batch := strings.CutPrefix(d.Subject, "batch/"); batch && d.Batch {
 		return plural(len(d.Containers), "container") + " of " + watcher
 	}
+	if d.Manual {
+		return d.Subject + ", asked for by hand"
+	}
 	return d.Subject
 }
 
 // deliveryPath is the page of what a delivery is about.
 func deliveryPath(d delivery.Delivery) string {
 	watcher, name, _ := strings.Cut(d.Subject, "/")
-	if d.Batch {
+	switch {
+	case d.Batch:
 		return "/containers?watcher=" + url.QueryEscape(name)
+	case d.Manual && (watcher == "" || name == ""): // a test with a made-up container
+		return "/containers"
 	}
 	return "/containers/" + url.PathEscape(watcher) + "/" + url.PathEscape(name)
 }

@@ -179,14 +179,14 @@ func TestHistoryNamesDeliveries(t *testing.T) {
 	}
 	u := withFakes(t, func(f *fakeService) {
 		f.fakeHistory = fakeHistory{
-			events: []event.Event{of(4, 12), of(3, 11), of(2, 0), of(1, 3)},
+			events: []event.Event{of(5, 13), of(4, 12), of(3, 11), of(2, 0), of(1, 3)},
 			deliveries: []delivery.Delivery{
-				{ID: 12, Subject: "batch/local", Batch: true, Containers: []string{"a", "b", "c"}}, {ID: 11, Subject: "local/nginx"}, {ID: 10, Subject: "local/other"},
+				{ID: 13, Subject: "local/db", Manual: true}, {ID: 12, Subject: "batch/local", Batch: true, Containers: []string{"a", "b", "c"}}, {ID: 11, Subject: "local/nginx"}, {ID: 10, Subject: "local/other"},
 			},
 		}
 	})
 	_, body := get(t, u, "/history")
-	contains(t, body, "(3 containers of local)", "(local/nginx)", "(asked for by hand)")
+	contains(t, body, "(3 containers of local)", "(local/nginx)", "(local/db, asked for by hand)", "(asked for by hand)")
 	if strings.Contains(body, "local/other") {
 		t.Error("a delivery of another event is named")
 	}

@@ -144,7 +144,7 @@ func unsentOf(failed, pending []delivery.Delivery) []line {
 	type what struct{ trigger, reason string }
 	counts, order := map[what]int{}, []what{}
 	for _, d := range slices.Concat(failed, pending) {
-		if d.Error == "" {
+		if d.Error == "" || d.Manual { // a manual run showed its error to its user
 			continue
 		}
 		w := what{d.Trigger, d.Error}

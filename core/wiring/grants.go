@@ -15,7 +15,7 @@ import (
 // Grants attaches to the requests of triggers what their capabilities allow.
 type Grants struct{ Components *component.Manager }
 
-// Attach implements dispatch.Options.Lend.
+// Attach implements dispatch.Grants.
 func (g Grants) Attach(ctx context.Context, id string, req *trigger.Request) {
 	t, known := g.Components.Trigger(id)
 	if !known {

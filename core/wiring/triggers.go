@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/hashicorp/go-hclog"
 
@@ -52,8 +51,8 @@ func dispatchTrigger(c *component.Trigger) dispatch.Trigger {
 }
 
 // TestRunner returns what runs tests of components; used reports whether a known container has its image from a host.
-func TestRunner(components *component.Manager, used func(host string) bool, log hclog.Logger, now func() time.Time) *testrun.Runner {
-	return testrun.New(testrun.Options{Components: components, Trigger: dispatchTrigger, Used: used, Log: log, Now: now})
+func TestRunner(components *component.Manager, used func(host string) bool, log hclog.Logger) *testrun.Runner {
+	return testrun.New(testrun.Options{Components: components, Trigger: dispatchTrigger, Used: used, Log: log})
 }
 
 // Subscribers waits until every component is configured and returns the triggers that take a state stream.
