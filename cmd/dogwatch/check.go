@@ -109,7 +109,7 @@ func (g *global) check(ctx context.Context, f checkFlags, words []string) error 
 	if err != nil {
 		return err
 	}
-	g.tell(cfg.Problems)
+	g.printErrors(cfg.Problems)
 	if err := knownWatchers(cfg, f.watchers); err != nil {
 		return err
 	}
@@ -156,46 +156,46 @@ func knownWatchers(cfg *config.Config, names []string) error {
 
 // checkNamed checks what words stand for.
 func (g *global) checkNamed(ctx context.Context, cfg *config.Config, words []string) (outcome, error) {
-	once, redactor, err := g.onceFor(cfg, neededFor(words)...)
+	instance, redactor, err := g.newOneShotWith(cfg, neededFor(words)...)
 	if err != nil {
 		return outcome{}, err
 	}
-	defer once.Close()
-	stop := spinner(g.stderr, asking(once))
+	defer instance.Close()
+	stop := spinner(g.stderr, progressText(instance))
 	defer stop()
-	if err := once.Load(ctx); err != nil {
+	if err := instance.Load(ctx); err != nil {
 		return outcome{}, err
 	}
-	n, wrong := g.find(ctx, once, words)
+	n, wrong := g.find(ctx, instance, words)
 	o := outcome{named: true, failures: wrong}
 	if len(n.containers) > 0 {
 		var failures []error
-		o.found, failures = once.CheckThese(ctx, n.containers)
+		o.found, failures = instance.CheckThese(ctx, n.containers)
 		o.failures = append(o.failures, failures...)
 	}
 	if len(n.images) > 0 {
-		o.found = append(o.found, once.Images(ctx, n.images)...)
+		o.found = append(o.found, instance.Images(ctx, n.images)...)
 	}
 	stop()
-	g.tell(once.Problems())
+	g.printErrors(instance.Problems())
 	o.found = blank(o.found, redactor)
 	return o, nil
 }
 
 func (g *global) checkContainers(ctx context.Context, cfg *config.Config, names []string) (outcome, error) {
-	once, redactor, err := g.onceFor(cfg, kind.Watcher, kind.Registry)
+	instance, redactor, err := g.newOneShotWith(cfg, kind.Watcher, kind.Registry)
 	if err != nil {
 		return outcome{}, err
 	}
-	defer once.Close()
-	stop := spinner(g.stderr, asking(once))
+	defer instance.Close()
+	stop := spinner(g.stderr, progressText(instance))
 	defer stop()
-	if err := once.Load(ctx); err != nil {
+	if err := instance.Load(ctx); err != nil {
 		return outcome{}, err
 	}
-	found, failures := once.Check(ctx, names)
+	found, failures := instance.Check(ctx, names)
 	stop()
-	g.tell(once.Problems())
+	g.printErrors(instance.Problems())
 	return outcome{found: blank(found, redactor), failures: failures}, nil
 }
 
@@ -209,14 +209,15 @@ func blank(found []sdk.Container, redactor *logging.Redactor) []sdk.Container {
 	return found
 }
 
-// asking tells how far the checks are, or else how many answers have come in.
-func asking(once *oneshot.Instance) func() string {
+// progressText returns a function that renders how far the checks are, or else how many
+// responses have come in.
+func progressText(instance *oneshot.Instance) func() string {
 	began := time.Now()
 	return func() string {
-		if words := progressOf(once.Progress()); words != "" {
+		if words := progressOf(instance.Progress()); words != "" {
 			return fmt.Sprintf("Checking: %s in %s", words, brief(time.Since(began)))
 		}
-		if n := once.Calls(); n > 0 {
+		if n := instance.Calls(); n > 0 {
 			return fmt.Sprintf("Checking: %s in %s", count(n, "answer"), brief(time.Since(began)))
 		}
 		return "Checking: waiting for the first answer"
@@ -235,21 +236,21 @@ func progressOf(all []check.Progress) string {
 	return fmt.Sprintf("%d of %s", checked, count(total, "container"))
 }
 
-// checkAndTrigger lets the daemon check and deliver if there is one: the store
-// is its own. Without one it does the same here.
+// checkAndTrigger has the Dogwatch that is serving check and deliver, if there is one,
+// since the store is its own. Without one it does the same in this process.
 func (g *global) checkAndTrigger(ctx context.Context, cfg *config.Config, names []string) (outcome, error) {
 	var o outcome
-	d, err := trustedDaemonOf(cfg)
+	c, err := newTrustedClient(cfg)
 	if err == nil {
-		stop := spinner(g.stderr, func() string { return "Waiting for the Dogwatch at " + d.base })
-		err = d.call(ctx, http.MethodPost, "/api/containers/watch", &o.found)
+		stop := spinner(g.stderr, func() string { return "Waiting for the Dogwatch at " + c.base })
+		err = c.call(ctx, http.MethodPost, "/api/containers/watch", &o.found)
 		stop()
 	}
 	if err == nil {
 		o.found = slices.DeleteFunc(o.found, func(c sdk.Container) bool { return len(names) > 0 && !slices.Contains(names, c.Watcher) })
 		return o, nil
 	}
-	if !errors.Is(err, errNoDaemon) {
+	if !errors.Is(err, errNotServing) {
 		return o, err
 	}
 	log, redactor, err := g.quietLogger(cfg)
@@ -264,7 +265,7 @@ func (g *global) checkAndTrigger(ctx context.Context, cfg *config.Config, names 
 	stop := spinner(g.stderr, func() string { return strings.TrimSuffix("Checking and delivering: "+progressOf(app.Progress()), ": ") })
 	done, err := app.CheckAndDeliver(ctx, names)
 	stop()
-	g.tell(done.Problems)
+	g.printErrors(done.Problems)
 	for _, pending := range done.Pending {
 		complain(g.stderr, pending.Trigger+" is not delivered yet: "+redactor.String(pending.Error))
 	}

@@ -114,7 +114,7 @@ func TestScripts(t *testing.T) {
 			e.Setenv("BIN", binaries)
 			e.Setenv("OLDSTORE", oldStore)
 			e.Setenv("DOGWATCH_STORE_PATH", filepath.Join(e.WorkDir, "store"))
-			e.Values["world"] = &world{}
+			e.Values["scene"] = &scene{}
 			e.Setenv("DOGWATCH_SERVER_PORT", "1") // where nothing listens, unless the script says otherwise
 			return nil
 		},
@@ -125,7 +125,7 @@ func TestScripts(t *testing.T) {
 			"homelab":     startHomelab,
 			"upgrade":     upgrade,
 			"break":       breakEngine,
-			"asked":       awaitAsked,
+			"asked":       awaitRequest,
 			"receiver":    startReceiver,
 			"private":     startPrivate,
 			"dockerlogin": dockerLogin,
@@ -157,10 +157,10 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// world is what a script has started.
-type world struct {
-	lab   *homelab
-	asked int // how often the engine had been asked when it was broken
+// scene is what a script has started.
+type scene struct {
+	lab      *homelab
+	requests int // how often the engine had been requested to list containers when it was broken
 }
 
 func startHomelab(ts *testscript.TestScript, _ bool, _ []string) {
@@ -178,11 +178,11 @@ func startHomelab(ts *testscript.TestScript, _ bool, _ []string) {
 		ts.Setenv(name, value)
 	}
 	ts.Setenv("HOME_SITE", strings.TrimSuffix(lab.sites[homeSite].prefix, "/"))
-	ts.Value("world").(*world).lab = lab
+	ts.Value("scene").(*scene).lab = lab
 }
 
 func upgrade(ts *testscript.TestScript, _ bool, args []string) {
-	lab := ts.Value("world").(*world).lab
+	lab := ts.Value("scene").(*scene).lab
 	for _, a := range lab.apps {
 		if a.name == args[0] {
 			ref, err := lab.pull(a, a.upgrade)
@@ -196,20 +196,20 @@ func upgrade(ts *testscript.TestScript, _ bool, args []string) {
 }
 
 func breakEngine(ts *testscript.TestScript, _ bool, args []string) {
-	w := ts.Value("world").(*world)
+	w := ts.Value("scene").(*scene)
 	fault := enginesim.Fault{Status: http.StatusInternalServerError}
 	if len(args) > 0 {
 		fault = enginesim.Fault{Hang: true}
 	}
 	w.lab.engine.Fail(enginesim.ListContainers, fault)
-	w.asked = w.lab.engine.Requests(enginesim.ListContainers)
+	w.requests = w.lab.engine.Requests(enginesim.ListContainers)
 }
 
-// awaitAsked waits until the engine was asked since it was broken.
-func awaitAsked(ts *testscript.TestScript, _ bool, _ []string) {
-	w := ts.Value("world").(*world)
+// awaitRequest waits until the engine has had a request since it was broken.
+func awaitRequest(ts *testscript.TestScript, _ bool, _ []string) {
+	w := ts.Value("scene").(*scene)
 	for range 1000 {
-		if w.lab.engine.Requests(enginesim.ListContainers) > w.asked {
+		if w.lab.engine.Requests(enginesim.ListContainers) > w.requests {
 			return
 		}
 		time.Sleep(10 * time.Millisecond)
@@ -283,15 +283,15 @@ func freePort(ts *testscript.TestScript, _ bool, _ []string) {
 }
 
 func await(ts *testscript.TestScript, _ bool, args []string) {
-	awaitThat(ts, args[0], func(ctx context.Context, d daemon) error {
-		return d.call(ctx, http.MethodGet, "", nil)
+	awaitThat(ts, args[0], func(ctx context.Context, c client) error {
+		return c.call(ctx, http.MethodGet, "", nil)
 	})
 }
 
 func awaitRunning(ts *testscript.TestScript, _ bool, args []string) {
-	awaitThat(ts, args[0], func(ctx context.Context, d daemon) error {
+	awaitThat(ts, args[0], func(ctx context.Context, c client) error {
 		var all []plugin.Status
-		if err := d.call(ctx, http.MethodGet, "/api/plugins", &all); err != nil {
+		if err := c.call(ctx, http.MethodGet, "/api/plugins", &all); err != nil {
 			return err
 		}
 		for _, p := range all {
@@ -306,9 +306,9 @@ func awaitRunning(ts *testscript.TestScript, _ bool, args []string) {
 // restarted waits for another process, by its number.
 func restarted(ts *testscript.TestScript, _ bool, args []string) {
 	base, name := args[0], args[1]
-	process := func(ctx context.Context, d daemon) (plugin.Status, error) {
+	process := func(ctx context.Context, c client) (plugin.Status, error) {
 		var all []plugin.Status
-		err := d.call(ctx, http.MethodGet, "/api/plugins", &all)
+		err := c.call(ctx, http.MethodGet, "/api/plugins", &all)
 		for _, p := range all {
 			if p.Name == name {
 				return p, err
@@ -316,12 +316,12 @@ func restarted(ts *testscript.TestScript, _ bool, args []string) {
 		}
 		return plugin.Status{}, errors.Join(err, fmt.Errorf("there is no plugin %s", name))
 	}
-	d := daemon{base: base, http: localClient()}
-	before, err := process(context.Background(), d)
+	c := client{base: base, http: localClient()}
+	before, err := process(context.Background(), c)
 	ts.Check(err)
-	ts.Check(d.call(context.Background(), http.MethodPost, "/api/plugins/"+name+"/restart", nil))
-	awaitThat(ts, base, func(ctx context.Context, d daemon) error {
-		now, err := process(ctx, d)
+	ts.Check(c.call(context.Background(), http.MethodPost, "/api/plugins/"+name+"/restart", nil))
+	awaitThat(ts, base, func(ctx context.Context, c client) error {
+		now, err := process(ctx, c)
 		if err == nil && (now.PID == before.PID || now.State != plugin.Running) {
 			err = fmt.Errorf("plugin %s is %s as process %d", name, now.State, now.PID)
 		}
@@ -339,12 +339,12 @@ func post(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
-// awaitThat asks a server until it is content.
-func awaitThat(ts *testscript.TestScript, base string, ask func(context.Context, daemon) error) {
+// awaitThat tries a request of a server until it succeeds.
+func awaitThat(ts *testscript.TestScript, base string, try func(context.Context, client) error) {
 	ctx, cancel := context.WithTimeout(context.Background(), 15*time.Second)
 	defer cancel()
 	for {
-		err := ask(ctx, daemon{base: base, http: localClient()})
+		err := try(ctx, client{base: base, http: localClient()})
 		if err == nil {
 			return
 		}

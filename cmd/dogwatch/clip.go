@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// clip shortens a text to a width: in the middle, for the ends tell more.
+// clip shortens a text to a width: in the middle, since the ends differ most.
 func clip(text string, width int) string {
 	runes := []rune(text)
 	if len(runes) <= width {
@@ -15,7 +15,7 @@ func clip(text string, width int) string {
 	return string(runes[:head]) + "…" + string(runes[len(runes)-(width-1-head):])
 }
 
-// clipImage shortens the name of an image: its last part tells most.
+// clipImage shortens the name of an image: its last part differs most.
 func clipImage(image string, width int) string {
 	short := image
 	for utf8.RuneCountInString(short) > width {
@@ -42,7 +42,7 @@ func brieflyUpdate(text string) string {
 }
 
 // clipUpdate shortens an update: by what both ends have in common, and then
-// both alike, so that both can be told.
+// both alike, so that both remain recognisable.
 func clipUpdate(text string, width int) string {
 	if utf8.RuneCountInString(text) > width {
 		text = brieflyUpdate(text)

@@ -16,11 +16,11 @@ import (
 	"github.com/dogwatch/dogwatch/sdk/kind"
 )
 
-// completion completes an argument of a command line. It must be quick and has
-// nobody to tell of trouble: what it cannot learn it leaves out.
+// completion completes an argument of a command line. It must be quick and
+// cannot report errors: it leaves out what it cannot find.
 type completion = func(cmd *cobra.Command, args []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective)
 
-// quick is how long a shell waits for the daemon.
+// quick is how long a completion waits for a server.
 const quick = 500 * time.Millisecond
 
 // first completes the first argument only.
@@ -109,8 +109,8 @@ func (g *global) containerNames(ctx context.Context) []cobra.Completion {
 
 // served asks the Dogwatch that is serving for its containers.
 func served(ctx context.Context, s config.Server) (containers []sdk.Container) {
-	d, err := daemonOf(s)
-	if err != nil || d.call(ctx, http.MethodGet, "/api/containers", &containers) != nil {
+	c, err := newClient(s)
+	if err != nil || c.call(ctx, http.MethodGet, "/api/containers", &containers) != nil {
 		return nil
 	}
 	return containers

@@ -54,11 +54,11 @@ anything found, a misspelt option too, makes the exit code 1.`,
 				return err
 			}
 			problems := append(cfg.Problems, auth.New(auth.Options{Config: cfg, Log: hclog.NewNullLogger()}).Problems()...)
-			once, redactor, err := g.onceFor(cfg, kind.Kinds()...)
+			instance, redactor, err := g.newOneShotWith(cfg, kind.Kinds()...)
 			if err == nil {
-				err = once.Load(cmd.Context())
-				problems = append(problems, once.Problems()...)
-				once.Close()
+				err = instance.Load(cmd.Context())
+				problems = append(problems, instance.Problems()...)
+				instance.Close()
 			}
 			if err != nil {
 				problems = append(problems, config.Problem{Message: err.Error(), Level: config.Error})
@@ -127,7 +127,7 @@ of the file, a variable, or a file that holds a secret. Secrets are masked.`,
 				err = g.show(cfg, all)
 			}
 			if err == nil && !fit {
-				g.tell(cfg.Problems)
+				g.printErrors(cfg.Problems)
 				return exit(exitFailure)
 			}
 			return err

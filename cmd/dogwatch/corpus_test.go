@@ -102,10 +102,10 @@ func variableOutcome(name, value string) string {
 	return b.String()
 }
 
-// TestEveryOption sets every option of What's Up Docker, in every type, to a
+// TestOptionsOfWUDAccepted sets every option of What's Up Docker, in every type, to a
 // valid value: each must be an option here, too, and accept it. The keys that
 // have a default there must have it here, except where the list says otherwise.
-func TestEveryOption(t *testing.T) {
+func TestOptionsOfWUDAccepted(t *testing.T) {
 	data, err := os.ReadFile("testdata/wud-options.txt")
 	if err != nil {
 		t.Fatal(err)

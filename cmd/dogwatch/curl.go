@@ -16,7 +16,7 @@ import (
 )
 
 // Under the names curl and sh, as which it is linked into the image, this
-// program runs the health checks that people carry over from other images:
+// program runs the health checks that are written for other images:
 //
 //	curl --fail http://localhost:3000/health || exit 1
 //

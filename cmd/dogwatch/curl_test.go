@@ -93,7 +93,7 @@ func TestCurlWritesAFile(t *testing.T) {
 	}
 }
 
-func TestShell(t *testing.T) {
+func TestCurlInShellForm(t *testing.T) {
 	url := healthServer(t, false)
 	t.Setenv("TEST_ADDRESS", url)
 	for name, c := range map[string]struct {
@@ -129,7 +129,7 @@ func TestShell(t *testing.T) {
 	}
 }
 
-func TestStandIn(t *testing.T) {
+func TestCurlReplacesExecutable(t *testing.T) {
 	for name, want := range map[string]bool{"/usr/bin/curl": true, "curl": true, "/bin/sh": true, "/dogwatch": false, "dogwatch": false, "": false} {
 		if _, is := standIn(name); is != want {
 			t.Errorf("%q: %v", name, is)

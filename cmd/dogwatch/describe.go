@@ -52,19 +52,19 @@ plugins.dir are known, too; config docs prints a page with an example.`,
 // findTypes returns the types of a name, of the built-in ones and, when there
 // is none, of those in plugins.dir.
 func (g *global) findTypes(ctx context.Context, name string) ([]kind.Type, error) {
-	once, _, err := g.once(kind.Kinds()...)
+	instance, _, err := g.newOneShot(kind.Kinds()...)
 	if err != nil {
 		return nil, err
 	}
-	defer once.Close()
+	defer instance.Close()
 	k, typ := splitType(name)
-	if found, _ := typesNamed(once, k, typ); len(found) > 0 {
+	if found, _ := typesNamed(instance, k, typ); len(found) > 0 {
 		return found, nil
 	}
-	if err := once.Discover(ctx); err != nil {
+	if err := instance.Discover(ctx); err != nil {
 		return nil, err
 	}
-	found, known := typesNamed(once, k, typ)
+	found, known := typesNamed(instance, k, typ)
 	if len(found) > 0 {
 		return found, nil
 	}
@@ -72,9 +72,9 @@ func (g *global) findTypes(ctx context.Context, name string) ([]kind.Type, error
 }
 
 // typesNamed returns the types of a name, and the names of all.
-func typesNamed(once *oneshot.Instance, k kind.Kind, typ string) (found []kind.Type, known []string) {
+func typesNamed(instance *oneshot.Instance, k kind.Kind, typ string) (found []kind.Type, known []string) {
 	for _, of := range kind.Kinds() {
-		for _, t := range once.Types(of) {
+		for _, t := range instance.Types(of) {
 			if k != "" && k != of {
 				continue
 			}

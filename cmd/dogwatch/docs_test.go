@@ -14,8 +14,8 @@ import (
 	"github.com/dogwatch/dogwatch/core/config"
 )
 
-// TestReferenceIsCurrent: docs/configuration.md is what the schemas say.
-func TestReferenceIsCurrent(t *testing.T) {
+// TestConfigurationReferenceIsCurrent: docs/configuration.md is what the schemas say.
+func TestConfigurationReferenceIsCurrent(t *testing.T) {
 	want, err := os.ReadFile("../../docs/configuration.md")
 	if err != nil {
 		t.Fatal(err)
@@ -64,9 +64,9 @@ func TestSampleConfiguration(t *testing.T) {
 	}
 }
 
-// TestCompose: what the compose file sets means something, and the proxy allows
+// TestComposeExample: what the compose file sets means something, and the proxy allows
 // what the watcher asks of an engine and nothing else.
-func TestCompose(t *testing.T) {
+func TestComposeExample(t *testing.T) {
 	text, err := os.ReadFile("../../examples/compose/compose.yaml")
 	if err != nil {
 		t.Fatal(err)
@@ -110,8 +110,8 @@ func TestCompose(t *testing.T) {
 	}
 }
 
-// TestLinks: what the documents link to in this repository exists, headings included.
-func TestLinks(t *testing.T) {
+// TestDocumentLinks: what the documents link to in this repository exists, headings included.
+func TestDocumentLinks(t *testing.T) {
 	documents := []string{"../../README.md"}
 	for _, pattern := range []string{"*.md", "*/*.md", "*/*/*.md"} {
 		found, err := filepath.Glob(filepath.Join("../../docs", pattern))

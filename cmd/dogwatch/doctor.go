@@ -22,8 +22,8 @@ import (
 	"github.com/dogwatch/dogwatch/sdk/kind"
 )
 
-// defaultPatience is how long doctor waits for one answer.
-const defaultPatience = 10 * time.Second
+// defaultTimeout is how long doctor waits for one response.
+const defaultTimeout = 10 * time.Second
 
 // doctorFlags are the flags of doctor.
 type doctorFlags struct {
@@ -63,7 +63,7 @@ Exit code 0: all works, though there may be warnings. 1: something does not work
 	}
 	cmd.Flags().BoolVar(&f.json, "json", false, "print the findings as a list of subject, level, detail and remedy")
 	cmd.Flags().BoolVarP(&f.quiet, "quiet", "q", false, "print warnings and failures only")
-	cmd.Flags().DurationVar(&f.timeout, "timeout", defaultPatience, "how long to wait for each answer")
+	cmd.Flags().DurationVar(&f.timeout, "timeout", defaultTimeout, "how long to wait for each answer")
 	return cmd
 }
 
@@ -95,15 +95,15 @@ func (g *global) examine(ctx context.Context, f doctorFlags) error {
 }
 
 func (g *global) findings(ctx context.Context, cfg *config.Config, fit bool, f doctorFlags) ([]doctor.Finding, error) {
-	var answered atomic.Int64
+	var responses atomic.Int64
 	began := time.Now()
 	stop := spinner(g.stderr, func() string {
-		return fmt.Sprintf("Examining: %s in %s", count(int(answered.Load()), "answer"), brief(time.Since(began)))
+		return fmt.Sprintf("Examining: %s in %s", count(int(responses.Load()), "answer"), brief(time.Since(began)))
 	})
 	defer stop()
 	opt := doctor.Options{
 		Config: cfg, Version: version, Limit: f.timeout, Environ: os.Getenv, Contained: contained.Here(),
-		Observe: func(string) { answered.Add(1) },
+		Observe: func(string) { responses.Add(1) },
 	}
 	logins := auth.New(auth.Options{Config: cfg, Log: hclog.NewNullLogger()})
 	cfg.Problems = append(cfg.Problems, logins.Problems()...)
@@ -113,12 +113,12 @@ func (g *global) findings(ctx context.Context, cfg *config.Config, fit bool, f d
 		}
 	}
 	if fit {
-		once, redactor, err := g.onceFor(cfg, kind.Kinds()...)
+		instance, redactor, err := g.newOneShotWith(cfg, kind.Kinds()...)
 		if err != nil {
 			return nil, err
 		}
-		defer once.Close()
-		opt.World, opt.Redact = subject{once, cfg}, redactor.String
+		defer instance.Close()
+		opt.World, opt.Redact = subject{instance, cfg}, redactor.String
 	}
 	return doctor.Examine(ctx, opt), nil
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/doctor"
 )
 
-func TestFindings(t *testing.T) {
+func TestWriteFindings(t *testing.T) {
 	found := []doctor.Finding{
 		{Subject: "configuration", Level: doctor.OK, Detail: "3 components in dogwatch.yaml and the environment"},
 		{Subject: "watcher.docker.local", Level: doctor.Fail, Detail: "docker engine at unix:///var/run/docker.sock: connect: permission denied", Remedy: "/var/run/docker.sock belongs to group 998, of which user 1000 is not: add group_add: [\"998\"] to the service"},

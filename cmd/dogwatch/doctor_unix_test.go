@@ -14,9 +14,9 @@ import (
 )
 
 // TestDoctorAsAnotherUser: the socket and the folder of the database belong to
-// somebody else, as in a container that is not run as root.
+// another user, as in a container that is not run as root.
 func TestDoctorAsAnotherUser(t *testing.T) {
-	const nobody, engines = 65534, 4242
+	const unprivileged, engines = 65534, 4242
 	dir, err := os.MkdirTemp("", "dogwatch-doctor-")
 	if err != nil {
 		t.Fatal(err)
@@ -36,7 +36,7 @@ func TestDoctorAsAnotherUser(t *testing.T) {
 		"fail store " + store + " cannot be written: permission denied",
 	}
 	if os.Geteuid() == 0 {
-		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
+		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: unprivileged, Gid: unprivileged}}
 		wanted = append(wanted, "→ "+socket+" belongs to group 4242, of which user 65534 is not: add group_add: [\"4242\"]",
 			"→ dogwatch runs as user 65534, group 65534: chown -R 65534:65534 "+store)
 		err = errors.Join(os.Chmod(dir, 0o755), os.Mkdir(store, 0o700), os.Chown(socket, 0, engines), os.Chmod(socket, 0o660))

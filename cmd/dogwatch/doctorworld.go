@@ -22,20 +22,20 @@ import (
 	"github.com/dogwatch/dogwatch/sdk/registry"
 )
 
-// subject fits the components of a command, which doctor examines, to doctor.World.
+// subject presents the components of a command to doctor, which examines them.
 type subject struct {
-	once   *oneshot.Instance
-	config *config.Config
+	instance *oneshot.Instance
+	config   *config.Config
 }
 
-func (s subject) Load(ctx context.Context) error { return s.once.Load(ctx) }
+func (s subject) Load(ctx context.Context) error { return s.instance.Load(ctx) }
 
 func (s subject) Plugins(ctx context.Context) ([]plugin.Status, error) {
-	return s.once.Plugins(ctx)
+	return s.instance.Plugins(ctx)
 }
 
 func (s subject) RegistryOf(host string) (id, url string, served bool) {
-	c, url, served := s.once.RegistryFor(host)
+	c, url, served := s.instance.RegistryFor(host)
 	if !served {
 		return "", "", false
 	}
@@ -43,26 +43,26 @@ func (s subject) RegistryOf(host string) (id, url string, served bool) {
 }
 
 func (s subject) Serving(ctx context.Context) (address, version string, err error) {
-	d, err := daemonOf(s.config.Server)
+	c, err := newClient(s.config.Server)
 	if err != nil {
 		return "", "", doctor.ErrNotServing
 	}
 	var app struct{ Name, Version string }
-	err = d.call(ctx, http.MethodGet, "/api/app", &app)
+	err = c.call(ctx, http.MethodGet, "/api/app", &app)
 	switch {
-	case errors.Is(err, errNoDaemon):
+	case errors.Is(err, errNotServing):
 		return "", "", doctor.ErrNotServing
 	case err != nil:
 		return "", "", err
 	case app.Name != "dogwatch":
-		return "", "", fmt.Errorf("what answers at %s is not Dogwatch", d.base)
+		return "", "", fmt.Errorf("what answers at %s is not Dogwatch", c.base)
 	}
-	return d.base, app.Version, nil
+	return c.base, app.Version, nil
 }
 
 func (s subject) Watchers() []doctor.Watcher {
 	var all []doctor.Watcher
-	for _, c := range s.once.Watchers() {
+	for _, c := range s.instance.Watchers() {
 		w := doctor.Watcher{Component: s.component(&c.Component), Name: c.Name, Options: c.Options, List: c.List}
 		if c.Type == docker.Type().Name {
 			w.About = aboutDocker(c)
@@ -91,7 +91,7 @@ func aboutDocker(c *component.Watcher) func(context.Context) (string, error) {
 
 func (s subject) Registries() []doctor.Registry {
 	var all []doctor.Registry
-	for _, c := range s.once.Registries() {
+	for _, c := range s.instance.Registries() {
 		all = append(all, doctor.Registry{
 			Component: s.component(&c.Component),
 			Ask: func(ctx context.Context, host, repository, tag string) error {
@@ -99,7 +99,7 @@ func (s subject) Registries() []doctor.Registry {
 				return err
 			},
 			Try: func(ctx context.Context) (string, error) {
-				tested, err := s.once.Test(ctx, &c.Component, "")
+				tested, err := s.instance.Test(ctx, &c.Component, "")
 				return tested.Response, err
 			},
 			Limits: c.RateLimits,
@@ -110,13 +110,13 @@ func (s subject) Registries() []doctor.Registry {
 
 func (s subject) Triggers() []doctor.Component {
 	var all []doctor.Component
-	for _, c := range s.once.Components(kind.Trigger) {
+	for _, c := range s.instance.Components(kind.Trigger) {
 		all = append(all, s.component(c))
 	}
 	return all
 }
 
-// component tells how the configuration of a component went.
+// component returns how the configuration of a component went.
 func (s subject) component(c *component.Component) doctor.Component {
 	state, err := c.State()
 	switch state {
@@ -125,12 +125,12 @@ func (s subject) component(c *component.Component) doctor.Component {
 	case component.Unsupported:
 		err = nil // of which a warning tells
 	}
-	told := doctor.Component{ID: c.FullID(), Default: c.Default, Err: err, Warnings: slices.Clone(c.View().Warnings)}
-	for _, p := range s.once.Problems() {
-		of := p.Key == told.ID || strings.HasPrefix(p.Key, told.ID+".")
-		if of && p.Level == config.Warning && !slices.Contains(told.Warnings, p.String()) {
-			told.Warnings = append(told.Warnings, p.String())
+	examined := doctor.Component{ID: c.FullID(), Default: c.Default, Err: err, Warnings: slices.Clone(c.View().Warnings)}
+	for _, p := range s.instance.Problems() {
+		of := p.Key == examined.ID || strings.HasPrefix(p.Key, examined.ID+".")
+		if of && p.Level == config.Warning && !slices.Contains(examined.Warnings, p.String()) {
+			examined.Warnings = append(examined.Warnings, p.String())
 		}
 	}
-	return told
+	return examined
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/oneshot"
 )
 
-// shownTags is how many tags explain lists unless it is asked for all.
+// shownTags is how many tags explain lists unless all are wanted.
 const shownTags = 20
 
 func newExplain(g *global) *cobra.Command {
@@ -62,19 +62,19 @@ not be checked.`,
 }
 
 func (g *global) explain(ctx context.Context, name string) (check.Explanation, error) {
-	once, redactor, err := g.once(neededFor([]string{name})...)
+	instance, redactor, err := g.newOneShot(neededFor([]string{name})...)
 	if err != nil {
 		return check.Explanation{}, err
 	}
-	defer once.Close()
-	stop := spinner(g.stderr, asking(once))
+	defer instance.Close()
+	stop := spinner(g.stderr, progressText(instance))
 	defer stop()
-	if err := once.Load(ctx); err != nil {
+	if err := instance.Load(ctx); err != nil {
 		return check.Explanation{}, err
 	}
-	e, err := g.explained(ctx, once, name)
+	e, err := g.explained(ctx, instance, name)
 	stop()
-	g.tell(once.Problems())
+	g.printErrors(instance.Problems())
 	if ctx.Err() != nil {
 		return e, errors.New("stopped before the explanation was found")
 	}
@@ -85,18 +85,18 @@ func (g *global) explain(ctx context.Context, name string) (check.Explanation, e
 	return e, err
 }
 
-func (g *global) explained(ctx context.Context, once *oneshot.Instance, name string) (check.Explanation, error) {
-	container, image, err := g.findOne(ctx, once, name)
+func (g *global) explained(ctx context.Context, instance *oneshot.Instance, name string) (check.Explanation, error) {
+	container, image, err := g.findOne(ctx, instance, name)
 	switch {
 	case err != nil:
 		return check.Explanation{}, err
 	case container == nil:
-		return once.ExplainImage(ctx, image), nil
+		return instance.ExplainImage(ctx, image), nil
 	}
-	return once.Explain(ctx, *container), nil
+	return instance.Explain(ctx, *container), nil
 }
 
-// writeExplanation writes an explanation for people.
+// writeExplanation writes an explanation as text.
 func writeExplanation(w io.Writer, s style, e check.Explanation, all bool) error {
 	var b strings.Builder
 	title := e.Image

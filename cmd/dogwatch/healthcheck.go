@@ -31,7 +31,7 @@ nothing to ask, which is no failure.`,
 			ctx, cancel := context.WithTimeout(cmd.Context(), healthTimeout)
 			defer cancel()
 			if url != "" {
-				return (&daemon{base: url, http: localClient()}).call(ctx, http.MethodGet, "", nil)
+				return (&client{base: url, http: localClient()}).call(ctx, http.MethodGet, "", nil)
 			}
 			cfg, err := g.load(nil)
 			if err != nil {
@@ -41,13 +41,13 @@ nothing to ask, which is no failure.`,
 				fmt.Fprintln(g.stdout, "the server is switched off by server.enabled: nothing to ask")
 				return nil
 			}
-			d, err := daemonOf(cfg.Server)
+			c, err := newClient(cfg.Server)
 			if err != nil {
 				return err
 			}
-			err = d.call(ctx, http.MethodGet, "/api/health", nil)
+			err = c.call(ctx, http.MethodGet, "/api/health", nil)
 			if errors.Is(err, context.DeadlineExceeded) {
-				return fmt.Errorf("%s does not answer within %s", d.base, healthTimeout)
+				return fmt.Errorf("%s does not answer within %s", c.base, healthTimeout)
 			}
 			return err
 		},

@@ -17,22 +17,22 @@ import (
 )
 
 func TestHealthcheck(t *testing.T) {
-	var asked string
-	answer := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		asked = r.URL.Path
+	var requested string
+	handler := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		requested = r.URL.Path
 		if strings.HasPrefix(r.URL.Path, "/sick") {
 			w.WriteHeader(http.StatusServiceUnavailable)
 		}
 	})
-	plain, secure := httptest.NewServer(answer), httptest.NewTLSServer(answer)
+	plain, secure := httptest.NewServer(handler), httptest.NewTLSServer(handler)
 	defer plain.Close()
 	defer secure.Close()
 	for name, c := range map[string]struct {
-		server *httptest.Server
-		env    map[string]string
-		asked  string
-		code   int
-		says   string
+		server    *httptest.Server
+		env       map[string]string
+		requested string
+		code      int
+		says      string
 	}{
 		"plain":        {plain, nil, "/api/health", 0, ""},
 		"base path":    {plain, map[string]string{"DOGWATCH_SERVER_BASEPATH": "/dog/"}, "/dog/api/health", 0, ""},
@@ -46,7 +46,7 @@ func TestHealthcheck(t *testing.T) {
 		"wrong port":   {plain, map[string]string{"DOGWATCH_SERVER_PORT": "none"}, "", 1, "server.port"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			asked = ""
+			requested = ""
 			u, err := url.Parse(c.server.URL)
 			if err != nil {
 				t.Fatal(err)
@@ -64,39 +64,39 @@ func TestHealthcheck(t *testing.T) {
 			}
 			var stdout, stderr bytes.Buffer
 			code := run(t.Context(), []string{"healthcheck"}, &stdout, &stderr)
-			if said := stdout.String() + stderr.String(); code != c.code || asked != c.asked || !strings.Contains(said, c.says) || c.says == "" && said != "" {
-				t.Errorf("exit code %d, asked %q: %s", code, asked, said)
+			if said := stdout.String() + stderr.String(); code != c.code || requested != c.requested || !strings.Contains(said, c.says) || c.says == "" && said != "" {
+				t.Errorf("exit code %d, requested %q: %s", code, requested, said)
 			}
 		})
 	}
 }
 
-func TestDaemonIsAnotherProgram(t *testing.T) {
+func TestClientRejectsForeignServer(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("<html>")) }))
 	defer server.Close()
 	var into []any
-	err := (&daemon{base: server.URL, http: localClient()}).call(t.Context(), http.MethodGet, "/api/plugins", &into)
+	err := (&client{base: server.URL, http: localClient()}).call(t.Context(), http.MethodGet, "/api/plugins", &into)
 	if err == nil || !strings.Contains(err.Error(), "is not Dogwatch") {
 		t.Error(err)
 	}
 }
 
-func TestDaemonIsNotThere(t *testing.T) {
+func TestClientNoServer(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	l.Close()
-	d, err := daemonOf(config.Server{Enabled: true, Port: l.Addr().(*net.TCPAddr).Port, BasePath: "/"})
+	c, err := newClient(config.Server{Enabled: true, Port: l.Addr().(*net.TCPAddr).Port, BasePath: "/"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := d.call(t.Context(), http.MethodGet, "/api/plugins", nil); !errors.Is(err, errNoDaemon) {
+	if err := c.call(t.Context(), http.MethodGet, "/api/plugins", nil); !errors.Is(err, errNotServing) {
 		t.Error(err)
 	}
 	over, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := d.call(over, http.MethodGet, "/api/plugins", nil); !errors.Is(err, context.Canceled) || errors.Is(err, errNoDaemon) {
+	if err := c.call(over, http.MethodGet, "/api/plugins", nil); !errors.Is(err, context.Canceled) || errors.Is(err, errNotServing) {
 		t.Error(err)
 	}
 }

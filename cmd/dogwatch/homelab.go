@@ -53,7 +53,7 @@ type app struct {
 	rebuilt bool
 	// next are tags that appear while the demo runs; "=" stands for a rebuild of the running tag.
 	next string
-	// upgrade is a tag to which somebody updates the container while the demo runs.
+	// upgrade is a tag to which a user updates the container while the demo runs.
 	upgrade string
 	labels  map[string]string
 }
@@ -209,7 +209,7 @@ func (l *homelab) environment() []string {
 }
 
 // live lets something happen at every step until ctx ends: a new version
-// appears, a tag is rebuilt, or somebody updates a container.
+// appears, a tag is rebuilt, or a user updates a container.
 func (l *homelab) live(ctx context.Context, step time.Duration) {
 	tick := time.NewTicker(step)
 	defer tick.Stop()
@@ -223,7 +223,7 @@ func (l *homelab) live(ctx context.Context, step time.Duration) {
 	}
 }
 
-// step makes the change of one round: every third is an update that somebody
+// step makes the change of one round: every third is an update that a user
 // installs, the others are new images.
 func (l *homelab) step(round int) {
 	var pushes, upgrades []*app

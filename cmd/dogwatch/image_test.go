@@ -12,9 +12,9 @@ import (
 	"github.com/dogwatch/dogwatch/sdk/plugintest"
 )
 
-// TestImage builds the image without a network and runs it as the unprivileged
+// TestContainerImage builds the image without a network and runs it as the unprivileged
 // user that it names, with a root file system that cannot be written.
-func TestImage(t *testing.T) {
+func TestContainerImage(t *testing.T) {
 	t.Parallel()
 	if _, err := exec.LookPath("docker"); err != nil {
 		plugintest.Skip(t, "docker", err)

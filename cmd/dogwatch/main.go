@@ -1,5 +1,5 @@
 // Command dogwatch watches containers, asks their registries whether something
-// newer exists, and tells someone or does something about it.
+// newer exists, and notifies of it or acts on it.
 package main
 
 import (

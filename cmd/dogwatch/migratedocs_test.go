@@ -71,9 +71,9 @@ func hasTest(t *testing.T, dir, name string) bool {
 	return false
 }
 
-// TestForeignNames: what the pages say becomes of other tools' labels and
+// TestMigrationOfForeignNames: what the pages say becomes of other tools' labels and
 // variables is what becomes of them.
-func TestForeignNames(t *testing.T) {
+func TestMigrationOfForeignNames(t *testing.T) {
 	// A variable without the prefix of its tool is the tool's only where the tool is.
 	for page, context := range map[string]string{"drydock.md": "DD_WATCHER_OTHER_MATURITY_MODE=x", "watchtower.md": "WATCHTOWER_CLEANUP=true", "diun.md": "DIUN_DB_PATH=x"} {
 		rows := tableRows(t, page)

@@ -41,11 +41,11 @@ func looksLikeImage(word string) bool {
 // find returns what words stand for: containers by whatever they are called (see
 // package lookup), and images. A word that no container is called is an image,
 // unless one is called nearly so: then it is wrong.
-func (g *global) find(ctx context.Context, once *oneshot.Instance, words []string) (n named, wrong []error) {
+func (g *global) find(ctx context.Context, instance *oneshot.Instance, words []string) (n named, wrong []error) {
 	var all []sdk.Container
 	if slices.Contains(neededFor(words), kind.Watcher) {
 		var failures []error
-		all, failures = once.Containers(ctx)
+		all, failures = instance.Containers(ctx)
 		if ctx.Err() != nil {
 			return n, []error{ctx.Err()}
 		}
@@ -84,8 +84,8 @@ func (n *named) add(found []sdk.Container) {
 }
 
 // findOne is find for a word that must stand for one thing; container is nil when that is an image.
-func (g *global) findOne(ctx context.Context, once *oneshot.Instance, word string) (container *sdk.Container, img string, err error) {
-	n, wrong := g.find(ctx, once, []string{word})
+func (g *global) findOne(ctx context.Context, instance *oneshot.Instance, word string) (container *sdk.Container, img string, err error) {
+	n, wrong := g.find(ctx, instance, []string{word})
 	switch {
 	case len(wrong) > 0:
 		return nil, "", errors.Join(wrong...)

@@ -136,9 +136,9 @@ func known(t *testing.T, typ kind.Type) []string {
 	return nil
 }
 
-// TestOptionsOfWUD: every type and option of What's Up Docker exists, but for
+// TestTypesAndOptionsOfWUDExist: every type and option of What's Up Docker exists, but for
 // the types that act.
-func TestOptionsOfWUD(t *testing.T) {
+func TestTypesAndOptionsOfWUDExist(t *testing.T) {
 	text, err := os.ReadFile("../../core/config/wud.txt")
 	if err != nil {
 		t.Fatal(err)

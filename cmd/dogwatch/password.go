@@ -35,7 +35,7 @@ and name that in auth.basic.{name}.hash__file.`,
   printf %s "$PASSWORD" | dogwatch hash-password --scheme argon2id`,
 		Args: exactly(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			password, err := g.askPassword(cmd.InOrStdin())
+			password, err := g.readPassword(cmd.InOrStdin())
 			if err != nil {
 				return err
 			}
@@ -51,8 +51,8 @@ and name that in auth.basic.{name}.hash__file.`,
 	return cmd
 }
 
-// askPassword reads a password: twice, unseen, from a terminal, else the first line.
-func (g *global) askPassword(in io.Reader) (string, error) {
+// readPassword reads a password: twice, unseen, from a terminal, else the first line.
+func (g *global) readPassword(in io.Reader) (string, error) {
 	var password string
 	f, isFile := in.(*os.File)
 	if !isFile || !term.IsTerminal(int(f.Fd())) {

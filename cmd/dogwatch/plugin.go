@@ -64,26 +64,26 @@ started for a moment to learn what they hold.`,
 	return cmd
 }
 
-// plugins asks the daemon, or looks for itself when there is none.
+// plugins fetches the plugins from the Dogwatch that is serving, or discovers them when there is none.
 func (g *global) plugins(ctx context.Context) ([]plugin.Status, error) {
 	cfg, err := g.load(nil)
 	if err != nil {
 		return nil, err
 	}
 	var all []plugin.Status
-	d, err := trustedDaemonOf(cfg)
+	c, err := newTrustedClient(cfg)
 	if err == nil {
-		err = d.call(ctx, http.MethodGet, "/api/plugins", &all)
+		err = c.call(ctx, http.MethodGet, "/api/plugins", &all)
 	}
-	if !errors.Is(err, errNoDaemon) {
+	if !errors.Is(err, errNotServing) {
 		return all, err
 	}
-	once, _, err := g.onceFor(cfg, kind.Kinds()...)
+	instance, _, err := g.newOneShotWith(cfg, kind.Kinds()...)
 	if err != nil {
 		return nil, err
 	}
-	defer once.Close()
-	return once.Plugins(ctx)
+	defer instance.Close()
+	return instance.Plugins(ctx)
 }
 
 func writePlugins(w io.Writer, all []plugin.Status) error {
@@ -140,21 +140,22 @@ does. Where people have to log in this is for them, and for who may write the st
 	}
 }
 
-// trustPlugin has the daemon trust a plugin, or records it in the store: without a
-// daemon, and where a login is configured, for then only people may ask the daemon.
+// trustPlugin has the Dogwatch that is serving trust a plugin. It records the trust in
+// the store when none is serving, and where a login is configured: the API then
+// accepts it from users who are logged in, not from tokens.
 func trustPlugin(ctx context.Context, cfg *config.Config, name, sha256 string) error {
-	d, err := trustedDaemonOf(cfg)
+	c, err := newTrustedClient(cfg)
 	if err == nil && !cfg.AuthRequired {
-		err = d.post(ctx, pluginPath(name, "trust"), map[string]string{"sha256": sha256})
+		err = c.post(ctx, pluginPath(name, "trust"), map[string]string{"sha256": sha256})
 	}
-	if err != nil && !errors.Is(err, errNoDaemon) || err == nil && !cfg.AuthRequired {
+	if err != nil && !errors.Is(err, errNotServing) || err == nil && !cfg.AuthRequired {
 		return err
 	}
 	serving := err == nil
 	if err := installation.TrustPlugin(ctx, cfg, name, sha256); err != nil || !serving {
 		return err
 	}
-	if err := d.call(ctx, http.MethodPost, pluginPath(name, "restart"), nil); err != nil && !errors.Is(err, errNoDaemon) {
+	if err := c.call(ctx, http.MethodPost, pluginPath(name, "restart"), nil); err != nil && !errors.Is(err, errNotServing) {
 		return fmt.Errorf("%s is trusted, but the Dogwatch that is serving does not start it: %w", name, err)
 	}
 	return nil
@@ -182,11 +183,11 @@ func newPluginRestart(g *global) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			d, err := trustedDaemonOf(cfg)
+			c, err := newTrustedClient(cfg)
 			if err == nil {
-				err = d.call(cmd.Context(), http.MethodPost, pluginPath(args[0], "restart"), nil)
+				err = c.call(cmd.Context(), http.MethodPost, pluginPath(args[0], "restart"), nil)
 			}
-			if errors.Is(err, errNoDaemon) {
+			if errors.Is(err, errNotServing) {
 				return fmt.Errorf("%w; plugins run only while one is", err)
 			}
 			if err == nil {

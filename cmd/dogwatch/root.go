@@ -220,17 +220,17 @@ func (g *global) quietLogger(c *config.Config) (hclog.Logger, *logging.Redactor,
 	return g.logger(c)
 }
 
-// once reads the configuration and builds what a command needs that uses
+// newOneShot reads the configuration and builds what a command needs that uses
 // components of some kinds. The caller closes it.
-func (g *global) once(kinds ...kind.Kind) (*oneshot.Instance, *logging.Redactor, error) {
+func (g *global) newOneShot(kinds ...kind.Kind) (*oneshot.Instance, *logging.Redactor, error) {
 	cfg, err := g.load(nil)
 	if err != nil {
 		return nil, nil, err
 	}
-	return g.onceFor(cfg, kinds...)
+	return g.newOneShotWith(cfg, kinds...)
 }
 
-func (g *global) onceFor(cfg *config.Config, kinds ...kind.Kind) (*oneshot.Instance, *logging.Redactor, error) {
+func (g *global) newOneShotWith(cfg *config.Config, kinds ...kind.Kind) (*oneshot.Instance, *logging.Redactor, error) {
 	log, redactor, err := g.quietLogger(cfg)
 	if err != nil {
 		return nil, nil, err
@@ -242,8 +242,8 @@ func (g *global) onceFor(cfg *config.Config, kinds ...kind.Kind) (*oneshot.Insta
 	return o, redactor, err
 }
 
-// tell writes the problems that switch something off to stderr.
-func (g *global) tell(problems []config.Problem) {
+// printErrors writes the problems that switch something off to stderr.
+func (g *global) printErrors(problems []config.Problem) {
 	for _, p := range problems {
 		if p.Level == config.Error {
 			complain(g.stderr, p)

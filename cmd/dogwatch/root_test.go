@@ -21,9 +21,9 @@ func commands(c *cobra.Command) []*cobra.Command {
 	return found
 }
 
-// TestEveryCommandTeaches: each says in a few sentences what it does, and shows
+// TestCommandsHaveHelpAndExamples: each says in a few sentences what it does, and shows
 // command lines that are right.
-func TestEveryCommandTeaches(t *testing.T) {
+func TestCommandsHaveHelpAndExamples(t *testing.T) {
 	all := commands(newRoot(io.Discard, io.Discard))
 	if len(all) < 15 {
 		t.Fatalf("only %d commands were found", len(all))
@@ -74,8 +74,8 @@ func TestEveryCommandTeaches(t *testing.T) {
 	}
 }
 
-// TestCommandsAreListed: docs/commandline.md has every command.
-func TestCommandsAreListed(t *testing.T) {
+// TestCommandsAreDocumented: docs/commandline.md has every command.
+func TestCommandsAreDocumented(t *testing.T) {
 	text, err := os.ReadFile("../../docs/commandline.md")
 	if err != nil {
 		t.Fatal(err)
@@ -100,7 +100,7 @@ func parses(words []string) error {
 	return c.ValidateArgs(c.Flags().Args())
 }
 
-func TestParsesCanFail(t *testing.T) {
+func TestParseRejectsMistakes(t *testing.T) {
 	for _, wrong := range []string{"chekc", "check --fromat json", "version now", "check --format yaml"} {
 		if parses(strings.Fields(wrong)) == nil {
 			t.Errorf("%s is taken for right", wrong)

@@ -17,7 +17,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/plugin"
 )
 
-// gcPercent makes the garbage collector of the daemon as eager as those of its
+// gcPercent makes the garbage collector of the host as eager as those of its
 // plugins, unless GOGC says otherwise: the memory that this saves is worth more
 // than the time it costs, see docs/performance.md.
 const gcPercent = 50
@@ -58,8 +58,8 @@ on port 3000.`,
 	return cmd
 }
 
-// serve runs the daemon until ctx ends. Of the options it completes what all
-// daemons have in common.
+// serve runs Dogwatch until ctx ends. Of the options it completes what every
+// server has in common.
 func (g *global) serve(ctx context.Context, cfg *config.Config, opt core.Options) error {
 	if opt.Strict {
 		if err := config.Verdict(cfg.Problems, true); err != nil {

@@ -21,7 +21,7 @@ import (
 // bashCompletion is what bash needs for completions of any program (Debian: bash-completion).
 const bashCompletion = "/usr/share/bash-completion/bash_completion"
 
-// atHome is the environment of somebody who has the program and a database of
+// atHome is the environment of a user who has the program and a database of
 // two containers, in which a login is asked for.
 func atHome(t *testing.T) (dir string, environ []string) {
 	t.Helper()
@@ -58,8 +58,8 @@ var words = map[string]string{
 	"dogwatch -c x.yaml plugin restart regist": "dogwatch -c x.yaml plugin restart registry ",
 }
 
-// TestBashAndZsh presses the Tab key in both shells, on a terminal.
-func TestBashAndZsh(t *testing.T) {
+// TestCompletionInBashAndZsh presses the Tab key in both shells, on a terminal.
+func TestCompletionInBashAndZsh(t *testing.T) {
 	for name, shell := range map[string]struct {
 		command []string
 		setUp   string
@@ -155,8 +155,8 @@ func (p *person) await(text string) (before string) {
 	}
 }
 
-// TestFish asks fish what it would offer.
-func TestFish(t *testing.T) {
+// TestCompletionInFish asks fish what it would offer.
+func TestCompletionInFish(t *testing.T) {
 	if _, err := exec.LookPath("fish"); err != nil {
 		plugintest.Skip(t, "fish", err)
 	}

@@ -53,7 +53,7 @@ func fleet() []sdk.Container {
 	}
 }
 
-func TestTable(t *testing.T) {
+func TestWriteTable(t *testing.T) {
 	rows := rowsOf(fleet())
 	last := summarise(rows, 0).sentence(832 * time.Millisecond)
 	for _, width := range []int{0, 24, 40, 60, 80, 120} {
@@ -82,7 +82,7 @@ func TestTable(t *testing.T) {
 	}
 }
 
-func TestMarkdown(t *testing.T) {
+func TestWriteMarkdown(t *testing.T) {
 	rows := rowsOf(fleet())
 	var out bytes.Buffer
 	if err := writeMarkdown(&out, rows, summarise(rows, 0).sentence(61*time.Second)); err != nil {
@@ -178,7 +178,7 @@ func golden(t *testing.T, name, got string) {
 	}
 }
 
-func TestTableMarksTags(t *testing.T) {
+func TestWriteTableMarksTags(t *testing.T) {
 	c := sdk.Container{Name: "db", Check: sdk.CheckState{State: sdk.CheckOK}, Image: sdk.Image{Name: "library/postgres", Tag: sdk.Tag{Value: "16-alpine", Semver: true}}}
 	for _, test := range []struct {
 		floating, pinned bool

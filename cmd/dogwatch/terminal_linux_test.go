@@ -100,19 +100,19 @@ func TestTerminal(t *testing.T) {
 	}
 }
 
-// TestProgressOnATerminal: while a registry hangs, the terminal says how many containers are checked.
-func TestProgressOnATerminal(t *testing.T) {
+// TestTerminalShowsProgress: while a registry hangs, the terminal shows how many containers are checked.
+func TestTerminalShowsProgress(t *testing.T) {
 	lab, err := openHomelab()
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer lab.close()
-	answer := make(chan struct{})
-	release := sync.OnceFunc(func() { close(answer) })
+	respond := make(chan struct{})
+	release := sync.OnceFunc(func() { close(respond) })
 	defer release()
 	lab.sites[quaySite].Inject(registrysim.Any, -1, func(w http.ResponseWriter, r *http.Request) {
 		select {
-		case <-answer:
+		case <-respond:
 		case <-r.Context().Done():
 		}
 		w.WriteHeader(http.StatusBadGateway)

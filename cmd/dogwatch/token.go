@@ -196,8 +196,9 @@ func parseAge(text string) (time.Duration, error) {
 	return age, nil
 }
 
-// passFor makes a token for one command of whoever may write the store, and returns what takes it back.
-func passFor(ctx context.Context, cfg *config.Config) (secret string, takeBack func() error, err error) {
+// temporaryToken makes a token for one command, and returns what revokes it. The
+// user of the command must be able to write the store.
+func temporaryToken(ctx context.Context, cfg *config.Config) (secret string, revoke func() error, err error) {
 	const life = 5 * time.Minute
 	var id int64
 	err = installation.WithAuth(ctx, cfg, func(a *auth.Auth) error {

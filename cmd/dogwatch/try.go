@@ -54,17 +54,17 @@ func (g *global) try(ctx context.Context, id, image string) error {
 			kinds = neededFor([]string{image})
 		}
 	}
-	once, redactor, err := g.once(kinds...)
+	instance, redactor, err := g.newOneShot(kinds...)
 	if err != nil {
 		return err
 	}
-	defer once.Close()
+	defer instance.Close()
 	stop := spinner(g.stderr, func() string { return "Trying " + id })
 	defer stop()
-	if err := once.Load(ctx); err != nil {
+	if err := instance.Load(ctx); err != nil {
 		return err
 	}
-	c, err := pick(once, kinds, id)
+	c, err := pick(instance, kinds, id)
 	if err != nil {
 		return err
 	}
@@ -72,7 +72,7 @@ func (g *global) try(ctx context.Context, id, image string) error {
 		return usage(fmt.Errorf("%s is no registry: no image can be asked of it", c.FullID()))
 	}
 	if image != "" {
-		if image, err = g.imageOf(ctx, once, image); err != nil {
+		if image, err = g.imageOf(ctx, instance, image); err != nil {
 			return err
 		}
 	}
@@ -80,7 +80,7 @@ func (g *global) try(ctx context.Context, id, image string) error {
 	if state, err := c.State(); state != component.Ready {
 		return fmt.Errorf("%s: %w", c.FullID(), err)
 	}
-	result, err := once.Test(ctx, c, image)
+	result, err := instance.Test(ctx, c, image)
 	stop()
 	if said := shown(c, result); said != "" {
 		fmt.Fprintln(g.stdout, logging.Sanitize(redactor.String(said)))
@@ -93,8 +93,8 @@ func (g *global) try(ctx context.Context, id, image string) error {
 }
 
 // imageOf returns the image that a word stands for: itself, or that of a container.
-func (g *global) imageOf(ctx context.Context, once *oneshot.Instance, word string) (string, error) {
-	n, wrong := g.find(ctx, once, []string{word})
+func (g *global) imageOf(ctx context.Context, instance *oneshot.Instance, word string) (string, error) {
+	n, wrong := g.find(ctx, instance, []string{word})
 	switch {
 	case len(wrong) > 0:
 		return "", errors.Join(wrong...)
@@ -131,11 +131,11 @@ func shown(c *component.Component, r testrun.Result) string {
 }
 
 // pick finds a component by its id, with or without the kind.
-func pick(once *oneshot.Instance, kinds []kind.Kind, id string) (*component.Component, error) {
+func pick(instance *oneshot.Instance, kinds []kind.Kind, id string) (*component.Component, error) {
 	var found []*component.Component
 	var known []string
 	for _, k := range kinds {
-		for _, c := range once.Components(k) {
+		for _, c := range instance.Components(k) {
 			known = append(known, c.FullID())
 			if strings.EqualFold(id, c.FullID()) || strings.EqualFold(id, c.ID()) {
 				found = append(found, c)

@@ -21,9 +21,9 @@ func blocks(text, language string) []string {
 	return found
 }
 
-// TestWidgets: what docs/widgets.md configures can be read, asks for addresses
+// TestWidgetExamples: what docs/widgets.md configures can be read, asks for addresses
 // that there are, and reads fields and metrics that there are.
-func TestWidgets(t *testing.T) {
+func TestWidgetExamples(t *testing.T) {
 	read := func(name string) string {
 		text, err := os.ReadFile("../../" + name)
 		if err != nil {

@@ -1,0 +1,136 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/dogwatch/dogwatch/sdk"
+)
+
+// severity orders rows: what deserves attention first.
+type severity int
+
+const (
+	majorUpdate severity = iota
+	minorUpdate
+	patchUpdate
+	otherUpdate // a version that differs in a way that has no name
+	digestUpdate
+	upToDate
+	checkFailed
+)
+
+// row is one container as it is printed.
+type row struct {
+	name, image, update, kind string
+	// note is why the check failed, or what is odd although it did not.
+	note     string
+	severity severity
+}
+
+// rowsOf returns the rows of containers, those that deserve attention first.
+func rowsOf(containers []sdk.Container) []row {
+	watchers := map[string]bool{}
+	for _, c := range containers {
+		if c.Watcher != "" {
+			watchers[c.Watcher] = true
+		}
+	}
+	rows := make([]row, 0, len(containers))
+	for _, c := range containers {
+		r := rowOf(c)
+		if len(watchers) > 1 && c.Watcher != "" {
+			r.name = c.Watcher + "/" + r.name
+		}
+		rows = append(rows, r)
+	}
+	slices.SortStableFunc(rows, func(a, b row) int {
+		return cmp.Or(cmp.Compare(a.severity, b.severity), strings.Compare(a.name, b.name), strings.Compare(a.image, b.image))
+	})
+	return rows
+}
+
+func rowOf(c sdk.Container) row {
+	r := row{name: printable(c.Name), image: printable(familiar(c.Image)), update: printable(c.Image.Tag.Value), severity: upToDate, kind: "up to date"}
+	if c.Watcher == "" {
+		r.name = "" // an image that no engine runs has no name of its own
+	}
+	if r.image == "" {
+		r.image = printable(c.Name)
+	}
+	if c.Error != nil {
+		r.note = printable(c.Error.Message)
+	}
+	if c.Check.Postponed() {
+		r.note = strings.TrimPrefix(r.note+"; "+printable(fmt.Sprintf("%s: postponed until %s", c.Check.PostponedReason, c.Check.PostponedUntil.UTC().Format("2006-01-02 15:04:05 MST"))), "; ")
+	}
+	switch {
+	case c.Check.State == sdk.CheckFailed:
+		r.severity, r.kind = checkFailed, "failed"
+	case c.UpdateKind.Kind == sdk.KindDigest:
+		r.severity, r.kind = digestUpdate, sdk.KindDigest
+		r.update += fmt.Sprintf(" %s → %s", short(c.UpdateKind.LocalValue), short(c.UpdateKind.RemoteValue))
+	case c.UpdateAvailable:
+		r.severity, r.kind = severityOf(c.UpdateKind.SemverDiff)
+		r.update = printable(c.UpdateKind.LocalValue + " → " + c.UpdateKind.RemoteValue)
+	case c.Check.Postponed():
+		r.severity, r.kind = checkFailed, postponed
+	case c.Check.State == sdk.CheckNever:
+		r.severity, r.kind = checkFailed, "not checked"
+	}
+	if c.Image.Digest.Pinned {
+		r.update += " (pinned)"
+	}
+	if c.Image.Tag.Floating {
+		r.update += " (floats)"
+	}
+	return r
+}
+
+func severityOf(diff string) (severity, string) {
+	switch diff {
+	case sdk.DiffMajor:
+		return majorUpdate, diff
+	case sdk.DiffMinor:
+		return minorUpdate, diff
+	case sdk.DiffPatch, sdk.DiffPrerelease:
+		return patchUpdate, diff
+	}
+	return otherUpdate, sdk.KindTag
+}
+
+// familiar writes an image the way a user types it: nginx, ghcr.io/owner/app.
+func familiar(img sdk.Image) string {
+	if img.Name == "" || img.Registry.Host == "" {
+		return img.Name
+	}
+	if img.Registry.Host == "docker.io" {
+		return strings.TrimPrefix(img.Name, "library/")
+	}
+	return img.Registry.Host + "/" + img.Name
+}
+
+// short returns the part of a digest that a reader compares.
+func short(digest string) string {
+	_, hex, found := strings.Cut(digest, ":")
+	if !found {
+		return "?"
+	}
+	return hex[:min(len(hex), shortDigest)]
+}
+
+// printable replaces what could break a line or a terminal: names and errors come from elsewhere.
+func printable(text string) string {
+	return strings.Map(func(c rune) rune {
+		if unicode.IsControl(c) || !unicode.IsPrint(c) && c != ' ' {
+			return '?'
+		}
+		return c
+	}, text)
+}
+
+// postponed is the word for a row whose registry demands a pause.
+const postponed = "postponed"
