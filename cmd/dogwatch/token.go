@@ -18,8 +18,10 @@ import (
 	"github.com/dogwatch/dogwatch/core/store"
 )
 
-// commandLine is who makes and revokes tokens here.
+// commandLine is the name of the actor that creates and revokes tokens here.
 const commandLine = "command line"
+
+func cliActor() auth.Actor { return auth.Actor{Identity: auth.Identity{User: commandLine}} }
 
 func newToken(g *global) *cobra.Command {
 	return newGroup("token", "Look after tokens for the API",
@@ -50,7 +52,7 @@ A token with the scope read sees everything and changes nothing.`,
   dogwatch token create ci --scope write --expires 90d`,
 		Args: exactly(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			wish := auth.NewToken{Name: args[0], Scope: map[string]auth.Scope{"read": auth.Read, "write": auth.Write}[scope], Creator: commandLine}
+			wish := auth.NewToken{Name: args[0], Scope: map[string]auth.Scope{"read": auth.Read, "write": auth.Write}[scope]}
 			if expires != "" {
 				age, err := parseAge(expires)
 				if err != nil {
@@ -59,7 +61,7 @@ A token with the scope read sees everything and changes nothing.`,
 				wish.Expires = time.Now().Add(age)
 			}
 			return g.tokens(cmd.Context(), func(a *auth.Auth) error {
-				secret, made, err := a.CreateToken(cmd.Context(), wish)
+				secret, made, err := a.CreateToken(cmd.Context(), cliActor(), wish)
 				if err != nil {
 					return err
 				}
@@ -122,7 +124,7 @@ token list.`,
 				return usage(fmt.Errorf("want the number of a token, got %q (see: dogwatch token list)", args[0]))
 			}
 			return g.tokens(cmd.Context(), func(a *auth.Auth) error {
-				err := a.RevokeToken(cmd.Context(), id, commandLine, "")
+				err := a.RevokeToken(cmd.Context(), cliActor(), id)
 				if errors.Is(err, store.ErrNotFound) {
 					return fmt.Errorf("there is no token %d (see: dogwatch token list)", id)
 				}
@@ -202,11 +204,11 @@ func temporaryToken(ctx context.Context, cfg *config.Config) (secret string, rev
 	const life = 5 * time.Minute
 	var id int64
 	err = installation.WithAuth(ctx, cfg, func(a *auth.Auth) error {
-		made, stored, err := a.CreateToken(ctx, auth.NewToken{Name: commandLine, Scope: auth.Write, Expires: time.Now().Add(life), Creator: commandLine})
+		made, stored, err := a.CreateToken(ctx, cliActor(), auth.NewToken{Name: commandLine, Scope: auth.Write, Expires: time.Now().Add(life)})
 		secret, id = made, stored.ID
 		return err
 	})
 	return secret, func() error {
-		return installation.WithAuth(context.WithoutCancel(ctx), cfg, func(a *auth.Auth) error { return a.RevokeToken(ctx, id, commandLine, "") })
+		return installation.WithAuth(context.WithoutCancel(ctx), cfg, func(a *auth.Auth) error { return a.RevokeToken(ctx, cliActor(), id) })
 	}, err
 }

@@ -48,7 +48,7 @@ func startWithLogin(t *testing.T, settings []string, change ...func(*testOptions
 
 func (w *testServer) token(scope auth.Scope, expires time.Time) string {
 	w.t.Helper()
-	secret, _, err := w.opt.Auth.CreateToken(w.t.Context(), auth.NewToken{Name: "test", Scope: scope, Expires: expires, Creator: "test"})
+	secret, _, err := w.opt.Auth.CreateToken(w.t.Context(), auth.Actor{Identity: auth.Identity{User: "test"}}, auth.NewToken{Name: "test", Scope: scope, Expires: expires})
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -110,16 +110,16 @@ func remembered(r *http.Request) (keep, ok bool) {
 }
 
 func (h *handler) user(w http.ResponseWriter, r *http.Request) {
-	h.respond(w, r, map[string]string{"username": auth.From(r.Context()).User})
+	h.respond(w, r, map[string]string{"username": h.actor(r).User})
 }
 
 func (h *handler) logout(w http.ResponseWriter, r *http.Request) {
-	fallback, err := h.Auth.Logout(w, r)
+	logoutURL, err := h.Auth.Logout(w, r)
 	if err != nil {
 		h.failWith(w, r, err)
 		return
 	}
-	h.respond(w, r, map[string]any{"logoutUrl": orNull(fallback)})
+	h.respond(w, r, map[string]any{"logoutUrl": orNull(logoutURL)})
 }
 
 // oidcRedirect begins a login at a provider: it redirects browsers, and responds

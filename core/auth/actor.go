@@ -21,8 +21,8 @@ func (a Actor) ClientAddress() string {
 	return a.Address.String()
 }
 
-// ActorOf returns the actor of a request that was admitted, see With. Trusted
-// proxies are believed about the address of the client.
+// ActorOf returns the actor of a request whose caller is known, see With. The
+// address of its client may be one that a trusted proxy forwards.
 func (a *Auth) ActorOf(r *http.Request) Actor {
 	return Actor{Identity: From(r.Context()), Address: a.clientAddress(r)}
 }

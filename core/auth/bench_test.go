@@ -39,7 +39,7 @@ func BenchmarkIdentify(b *testing.B) {
 	}
 	session := newRequest()
 	session.AddCookie(response.Result().Cookies()[0])
-	secret, _, err := a.CreateToken(b.Context(), NewToken{Name: "x", Scope: Read, Creator: "x"})
+	secret, _, err := a.CreateToken(b.Context(), Actor{}, NewToken{Name: "x", Scope: Read})
 	if err != nil {
 		b.Fatal(err)
 	}

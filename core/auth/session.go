@@ -217,13 +217,13 @@ type Session struct {
 // sessionID returns 16 characters that identify a session.
 func sessionID(hash []byte) string { return hex.EncodeToString(hash[:8]) }
 
-// Sessions returns the valid sessions, the one used last first, for a caller.
-func (a *Auth) Sessions(ctx context.Context, caller Identity) ([]Session, error) {
+// Sessions returns the valid sessions, the one used last first, for an actor.
+func (a *Auth) Sessions(ctx context.Context, actor Actor) ([]Session, error) {
 	stored, err := a.validSessions(ctx)
 	list := []Session{}
 	for _, s := range stored {
 		list = append(list, Session{
-			ID: sessionID(s.Hash), User: s.User, Method: s.Provider, Created: s.Created, Used: s.Used, Expires: s.Expires, Own: bytes.Equal(s.Hash, caller.session),
+			ID: sessionID(s.Hash), User: s.User, Method: s.Provider, Created: s.Created, Used: s.Used, Expires: s.Expires, Own: bytes.Equal(s.Hash, actor.session),
 		})
 	}
 	return list, err

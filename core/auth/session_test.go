@@ -270,8 +270,9 @@ func TestSessionCookieAttributes(t *testing.T) {
 
 func TestTokens(t *testing.T) {
 	w := start(t, ana...)
+	actor := Actor{Identity: Identity{User: "ana"}}
 	make := func(scope Scope, expires time.Time) (string, int64) {
-		secret, made, err := w.auth.CreateToken(t.Context(), NewToken{Name: " home page ", Scope: scope, Expires: expires, Creator: "ana"})
+		secret, made, err := w.auth.CreateToken(t.Context(), actor, NewToken{Name: " home page ", Scope: scope, Expires: expires})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -301,11 +302,11 @@ func TestTokens(t *testing.T) {
 			t.Error("the secret is stored")
 		}
 	}
-	if err := w.auth.RevokeToken(t.Context(), id, "ana", ""); err != nil {
+	if err := w.auth.RevokeToken(t.Context(), actor, id); err != nil {
 		t.Fatal(err)
 	}
 	same(t, "revoked", w.with("Authorization", "Bearer "+read), ErrBadToken.Error())
-	if err := w.auth.RevokeToken(t.Context(), id, "ana", ""); err == nil {
+	if err := w.auth.RevokeToken(t.Context(), actor, id); err == nil {
 		t.Error("revoked twice")
 	}
 	same(t, "trail", []int{count(w.trail(), "auth.token.created ana  home page"), count(w.trail(), "auth.token.revoked ana  home page")}, []int{3, 1})
@@ -313,7 +314,7 @@ func TestTokens(t *testing.T) {
 		{Scope: Read}, {Name: "x"}, {Name: "x", Scope: Manage}, {Name: "a\nb", Scope: Read}, {Name: strings.Repeat("x", 101), Scope: Read},
 		{Name: "x", Scope: Read, Expires: w.now()},
 	} {
-		if secret, _, err := w.auth.CreateToken(t.Context(), requested); err == nil {
+		if secret, _, err := w.auth.CreateToken(t.Context(), actor, requested); err == nil {
 			t.Errorf("%+v made %s", requested, secret)
 		}
 	}

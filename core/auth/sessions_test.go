@@ -24,7 +24,7 @@ func (w *testServer) requestWith(c *http.Client) *http.Request {
 
 func (w *testServer) sessions(r *http.Request) []Session {
 	w.t.Helper()
-	all, err := w.auth.Sessions(w.t.Context(), From(r.Context()))
+	all, err := w.auth.Sessions(w.t.Context(), w.auth.ActorOf(r))
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -65,13 +65,11 @@ type NewToken struct {
 	Scope Scope
 	// Expires is the zero time for one that never does.
 	Expires time.Time
-	// Creator is the user who creates it, Address that of the client.
-	Creator, Address string
 }
 
-// CreateToken creates a token and returns its secret, which is not stored, and
-// what is. The error is an *sdk.InvalidError when a field is not valid.
-func (a *Auth) CreateToken(ctx context.Context, want NewToken) (secret string, made store.Token, err error) {
+// CreateToken creates a token on behalf of an actor and returns its secret, which is
+// not stored, and what is. The error is an *sdk.InvalidError when a field is not valid.
+func (a *Auth) CreateToken(ctx context.Context, actor Actor, want NewToken) (secret string, made store.Token, err error) {
 	want.Name = strings.TrimSpace(want.Name)
 	switch {
 	case want.Name == "":
@@ -85,24 +83,25 @@ func (a *Auth) CreateToken(ctx context.Context, want NewToken) (secret string, m
 	}
 	secret = tokenPrefix + newSecret()
 	made, err = a.opt.Store.AddToken(ctx, store.Token{
-		Name: want.Name, Hash: hashOf(secret), Scope: want.Scope.String(), Creator: want.Creator, Created: a.now(), Expires: want.Expires,
+		Name: want.Name, Hash: hashOf(secret), Scope: want.Scope.String(), Creator: actor.User, Created: a.now(), Expires: want.Expires,
 	})
 	if err != nil {
 		return "", made, err
 	}
-	a.recordEvent(ctx, event.TokenCreated, want.Creator, event.Login{Token: made.Name, Scope: made.Scope, Address: want.Address})
+	a.recordEvent(ctx, event.TokenCreated, actor.User, event.Login{Token: made.Name, Scope: made.Scope, Address: actor.ClientAddress()})
 	return secret, made, nil
 }
 
 // Tokens returns all tokens, the newest first.
 func (a *Auth) Tokens(ctx context.Context) ([]store.Token, error) { return a.opt.Store.Tokens(ctx) }
 
-// RevokeToken ends a token at once. The error wraps store.ErrNotFound when there is none.
-func (a *Auth) RevokeToken(ctx context.Context, id int64, by, address string) error {
+// RevokeToken ends a token at once, on behalf of an actor. The error wraps
+// store.ErrNotFound when there is none.
+func (a *Auth) RevokeToken(ctx context.Context, actor Actor, id int64) error {
 	gone, err := a.opt.Store.RemoveToken(ctx, id)
 	if err != nil {
 		return err
 	}
-	a.recordEvent(ctx, event.TokenRevoked, by, event.Login{Token: gone.Name, Scope: gone.Scope, Address: address})
+	a.recordEvent(ctx, event.TokenRevoked, actor.User, event.Login{Token: gone.Name, Scope: gone.Scope, Address: actor.ClientAddress()})
 	return nil
 }

@@ -15,7 +15,7 @@ func (s *Service) Sessions(ctx context.Context, actor auth.Actor) ([]auth.Sessio
 	if err := allow(actor, auth.Manage, "see sessions"); err != nil {
 		return nil, err
 	}
-	return s.opt.Auth.Sessions(ctx, actor.Identity)
+	return s.opt.Auth.Sessions(ctx, actor)
 }
 
 // EndSession ends a session, of any user. The error is an ErrForbidden unless a

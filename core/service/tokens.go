@@ -31,9 +31,8 @@ func (s *Service) CreateToken(ctx context.Context, actor auth.Actor, name, scope
 	if err := allow(actor, auth.Manage, "create tokens"); err != nil {
 		return "", made, err
 	}
-	secret, made, err = s.opt.Auth.CreateToken(ctx, auth.NewToken{
+	secret, made, err = s.opt.Auth.CreateToken(ctx, actor, auth.NewToken{
 		Name: name, Scope: map[string]auth.Scope{"read": auth.Read, "write": auth.Write}[scope], Expires: expires,
-		Creator: actor.User, Address: actor.ClientAddress(),
 	})
 	made.Hash = nil
 	return secret, made, s.safe(err)
@@ -45,7 +44,7 @@ func (s *Service) RevokeToken(ctx context.Context, actor auth.Actor, id int64) e
 	if err := allow(actor, auth.Manage, "revoke tokens"); err != nil {
 		return err
 	}
-	err := s.opt.Auth.RevokeToken(ctx, id, actor.User, actor.ClientAddress())
+	err := s.opt.Auth.RevokeToken(ctx, actor, id)
 	if errors.Is(err, store.ErrNotFound) {
 		return fmt.Errorf("revoke token %d: %w", id, ErrNotFound)
 	}
