@@ -8,10 +8,11 @@ import (
 	"github.com/dogwatch/dogwatch/sdk/watcher"
 )
 
-// One pair of pure functions per message: wireX makes the message, sdkX reads
+// One pair of pure functions per message: EncodeX makes the message, DecodeX reads
 // it. Absent messages and zero values are the same thing on both sides, and so
 // are nil and empty lists and maps, which arrive as nil.
 
+// EncodeContainer makes the message of a container of the model.
 func EncodeContainer(c sdk.Container) *pluginv1.Container {
 	m := &pluginv1.Container{
 		Id:              c.ID,
@@ -40,6 +41,7 @@ func EncodeContainer(c sdk.Container) *pluginv1.Container {
 	return m
 }
 
+// DecodeContainer reads the message of a container of the model.
 func DecodeContainer(m *pluginv1.Container) sdk.Container {
 	c := sdk.Container{
 		ID:              m.GetId(),
@@ -186,10 +188,12 @@ func decodeUpdateKind(m *pluginv1.UpdateKind) sdk.UpdateKind {
 	}
 }
 
+// EncodePlatform makes the message of a platform.
 func EncodePlatform(p sdk.Platform) *pluginv1.Platform {
 	return &pluginv1.Platform{Os: p.OS, Architecture: p.Architecture, Variant: p.Variant}
 }
 
+// DecodePlatform reads the message of a platform.
 func DecodePlatform(m *pluginv1.Platform) sdk.Platform {
 	return sdk.Platform{OS: m.GetOs(), Architecture: m.GetArchitecture(), Variant: m.GetVariant()}
 }

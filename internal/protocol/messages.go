@@ -13,8 +13,9 @@ import (
 	"github.com/dogwatch/dogwatch/sdk/watcher"
 )
 
+// EncodeType makes the message of a type.
 func EncodeType(t kind.Type) *pluginv1.TypeInfo {
-	m := &pluginv1.TypeInfo{
+	return &pluginv1.TypeInfo{
 		Kind:         string(t.Kind),
 		Type:         t.Name,
 		Summary:      t.Summary,
@@ -22,15 +23,13 @@ func EncodeType(t kind.Type) *pluginv1.TypeInfo {
 		Capabilities: t.Capabilities,
 		Delivery:     string(t.Delivery),
 		DefaultName:  t.DefaultName,
+		Options:      each(t.Options, encodeOption),
 	}
-	for _, o := range t.Options {
-		m.Options = append(m.Options, encodeOption(o))
-	}
-	return m
 }
 
+// DecodeType reads the message of a type.
 func DecodeType(m *pluginv1.TypeInfo) kind.Type {
-	t := kind.Type{
+	return kind.Type{
 		Kind:         kind.Kind(m.GetKind()),
 		Name:         m.GetType(),
 		Summary:      m.GetSummary(),
@@ -38,11 +37,8 @@ func DecodeType(m *pluginv1.TypeInfo) kind.Type {
 		Capabilities: m.GetCapabilities(),
 		Delivery:     kind.Delivery(m.GetDelivery()),
 		DefaultName:  m.GetDefaultName(),
+		Options:      each(m.GetOptions(), decodeOption),
 	}
-	for _, o := range m.GetOptions() {
-		t.Options = append(t.Options, decodeOption(o))
-	}
-	return t
 }
 
 func encodeOption(o option.Option) *pluginv1.Option {
@@ -81,62 +77,62 @@ func decodeOption(m *pluginv1.Option) option.Option {
 	}
 }
 
-func EncodeHosts(hosts []registry.Host) []*pluginv1.Host {
-	var list []*pluginv1.Host
-	for _, h := range hosts {
-		list = append(list, &pluginv1.Host{Pattern: h.Pattern, Url: h.URL})
-	}
-	return list
+// EncodeHosts makes the messages of hosts.
+func EncodeHosts(hosts []registry.Host) []*pluginv1.Host { return each(hosts, encodeHost) }
+
+// DecodeHosts reads the messages of hosts.
+func DecodeHosts(list []*pluginv1.Host) []registry.Host { return each(list, decodeHost) }
+
+func encodeHost(h registry.Host) *pluginv1.Host {
+	return &pluginv1.Host{Pattern: h.Pattern, Url: h.URL}
 }
 
-func DecodeHosts(list []*pluginv1.Host) []registry.Host {
-	var hosts []registry.Host
-	for _, m := range list {
-		hosts = append(hosts, registry.Host{Pattern: m.GetPattern(), URL: m.GetUrl()})
-	}
-	return hosts
+func decodeHost(m *pluginv1.Host) registry.Host {
+	return registry.Host{Pattern: m.GetPattern(), URL: m.GetUrl()}
 }
 
+// EncodeEvent makes the message of an engine event.
 func EncodeEvent(e watcher.Event) *pluginv1.WatchResponse {
 	return &pluginv1.WatchResponse{ContainerId: e.ContainerID, Action: e.Action, Status: e.Status, At: encodeTime(e.At)}
 }
 
+// DecodeEvent reads the message of an engine event.
 func DecodeEvent(m *pluginv1.WatchResponse) watcher.Event {
 	return watcher.Event{ContainerID: m.GetContainerId(), Action: m.GetAction(), Status: m.GetStatus(), At: decodeTime(m.GetAt())}
 }
 
-// The wire calls ScopeHints "together"; protocol 1 keeps the name.
+// EncodeRepository makes the message of a repository. The wire calls ScopeHints "together"; protocol 1 keeps the name.
 func EncodeRepository(r registry.Repository) *pluginv1.Repository {
 	return &pluginv1.Repository{Host: r.Host, Name: r.Name, Together: r.ScopeHints}
 }
 
+// DecodeRepository reads the message of a repository.
 func DecodeRepository(m *pluginv1.Repository) registry.Repository {
 	return registry.Repository{Host: m.GetHost(), Name: m.GetName(), ScopeHints: m.GetTogether()}
 }
 
+// EncodeManifest makes the message of a manifest.
 func EncodeManifest(m registry.Manifest) *pluginv1.ManifestResponse {
 	return &pluginv1.ManifestResponse{Digest: m.Digest, Config: m.Config, Created: encodeTime(m.Created)}
 }
 
+// DecodeManifest reads the message of a manifest.
 func DecodeManifest(m *pluginv1.ManifestResponse) registry.Manifest {
 	return registry.Manifest{Digest: m.GetDigest(), Config: m.GetConfig(), Created: decodeTime(m.GetCreated())}
 }
 
+// EncodeCredentials makes the message of credentials.
 func EncodeCredentials(c sdk.Credentials) *pluginv1.CredentialsResponse {
 	return &pluginv1.CredentialsResponse{Username: c.Username, Password: c.Password}
 }
 
+// DecodeCredentials reads the message of credentials.
 func DecodeCredentials(m *pluginv1.CredentialsResponse) sdk.Credentials {
 	return sdk.Credentials{Username: m.GetUsername(), Password: m.GetPassword()}
 }
 
-func EncodeLimits(limits []registry.Limit) []*pluginv1.Limit {
-	var list []*pluginv1.Limit
-	for _, l := range limits {
-		list = append(list, encodeLimit(l))
-	}
-	return list
-}
+// EncodeLimits makes the messages of limits.
+func EncodeLimits(limits []registry.Limit) []*pluginv1.Limit { return each(limits, encodeLimit) }
 
 func encodeLimit(l registry.Limit) *pluginv1.Limit {
 	return &pluginv1.Limit{
@@ -145,13 +141,8 @@ func encodeLimit(l registry.Limit) *pluginv1.Limit {
 	}
 }
 
-func DecodeLimits(list []*pluginv1.Limit) []registry.Limit {
-	var limits []registry.Limit
-	for _, m := range list {
-		limits = append(limits, decodeLimit(m))
-	}
-	return limits
-}
+// DecodeLimits reads the messages of limits.
+func DecodeLimits(list []*pluginv1.Limit) []registry.Limit { return each(list, decodeLimit) }
 
 func decodeLimit(m *pluginv1.Limit) registry.Limit {
 	return registry.Limit{
@@ -180,6 +171,8 @@ func DecodeProbed(m *pluginv1.ProbeResponse) sdk.ProbeResult {
 	return sdk.ProbeResult{Summary: m.GetSummary(), Warnings: m.GetWarnings()}
 }
 
+// EncodeRequest makes the message of a delivery by the instance id. An engine option that
+// cannot be sent is an *sdk.InvalidError.
 func EncodeRequest(id string, r trigger.Request) (*pluginv1.RunRequest, error) {
 	m := &pluginv1.RunRequest{
 		Instance: id,
@@ -189,7 +182,7 @@ func EncodeRequest(id string, r trigger.Request) (*pluginv1.RunRequest, error) {
 		Batch:    r.Batch,
 		Test:     r.Test,
 
-		Containers: encodeContainers(r.Containers),
+		Containers: each(r.Containers, EncodeContainer),
 	}
 	if e := r.Event; e != nil {
 		m.Event = &pluginv1.Event{Type: e.Type, Watcher: e.Watcher, Error: e.Error, Since: encodeTime(e.Since), At: encodeTime(e.At)}
@@ -213,6 +206,7 @@ func EncodeRequest(id string, r trigger.Request) (*pluginv1.RunRequest, error) {
 	return m, nil
 }
 
+// DecodeRequest reads the message of a delivery.
 func DecodeRequest(m *pluginv1.RunRequest) trigger.Request {
 	r := trigger.Request{
 		Delivery: m.GetDelivery(),
@@ -221,7 +215,7 @@ func DecodeRequest(m *pluginv1.RunRequest) trigger.Request {
 		Batch:    m.GetBatch(),
 		Test:     m.GetTest(),
 
-		Containers: decodeContainers(m.GetContainers()),
+		Containers: each(m.GetContainers(), DecodeContainer),
 	}
 	if e := m.GetEvent(); e != nil {
 		r.Event = &trigger.Event{Type: e.GetType(), Watcher: e.GetWatcher(), Error: e.GetError(), Since: decodeTime(e.GetSince()), At: decodeTime(e.GetAt())}
@@ -241,44 +235,41 @@ func DecodeRequest(m *pluginv1.RunRequest) trigger.Request {
 	return r
 }
 
+// EncodeProgress makes the message of a step.
 func EncodeProgress(p trigger.Progress) *pluginv1.Progress {
 	return &pluginv1.Progress{ContainerId: p.ContainerID, Phase: p.Phase, Message: p.Message, Current: p.Current, Total: p.Total}
 }
 
+// DecodeProgress reads the message of a step.
 func DecodeProgress(m *pluginv1.Progress) trigger.Progress {
 	return trigger.Progress{
 		ContainerID: m.GetContainerId(), Phase: m.GetPhase(), Message: m.GetMessage(), Current: m.GetCurrent(), Total: m.GetTotal(),
 	}
 }
 
+// EncodeChange makes the message of a change of state.
 func EncodeChange(c trigger.Change) *pluginv1.Change {
-	m := &pluginv1.Change{All: c.All, Removed: encodeContainers(c.Removed), Put: encodeContainers(c.Put)}
+	m := &pluginv1.Change{All: c.All, Removed: each(c.Removed, EncodeContainer), Put: each(c.Put, EncodeContainer)}
 	for _, w := range c.Watchers {
 		m.Watchers = append(m.Watchers, &pluginv1.WatcherState{Name: w.Name, Checking: w.Checking})
 	}
 	return m
 }
 
+// DecodeChange reads the message of a change of state.
 func DecodeChange(m *pluginv1.Change) trigger.Change {
-	c := trigger.Change{All: m.GetAll(), Removed: decodeContainers(m.GetRemoved()), Put: decodeContainers(m.GetPut())}
+	c := trigger.Change{All: m.GetAll(), Removed: each(m.GetRemoved(), DecodeContainer), Put: each(m.GetPut(), DecodeContainer)}
 	for _, w := range m.GetWatchers() {
 		c.Watchers = append(c.Watchers, trigger.WatcherState{Name: w.GetName(), Checking: w.GetChecking()})
 	}
 	return c
 }
 
-func encodeContainers(all []sdk.Container) []*pluginv1.Container {
-	var list []*pluginv1.Container
-	for _, c := range all {
-		list = append(list, EncodeContainer(c))
-	}
-	return list
-}
-
-func decodeContainers(list []*pluginv1.Container) []sdk.Container {
-	var all []sdk.Container
-	for _, m := range list {
-		all = append(all, DecodeContainer(m))
+// each converts every item of a list; no items are nil.
+func each[A, B any](list []A, convert func(A) B) []B {
+	var all []B
+	for _, item := range list {
+		all = append(all, convert(item))
 	}
 	return all
 }

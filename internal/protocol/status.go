@@ -16,8 +16,8 @@ import (
 )
 
 var (
-	// ErrGone means that the plugin stopped before it answered, so nobody knows
-	// whether the call was carried out. It is an sdk.ErrUnavailable too.
+	// ErrGone means that the plugin exited during the call: whether the call was
+	// carried out is unknown. It is an sdk.ErrUnavailable too.
 	ErrGone = sdk.WithKind(sdk.ErrUnavailable, errors.New("the plugin stopped before it answered"))
 	// ErrUnknownInstance means that the plugin does not have the instance, as
 	// after a restart: configure it, then call again. It is an sdk.ErrUnavailable too.
@@ -29,10 +29,10 @@ const (
 	maxErrorText = 16 << 10
 	// remedyKey is the metadata of an ErrorInfo that holds what to do about the error.
 	remedyKey = "remedy"
-	// answered marks, as the reason of an ErrorInfo, a status that the plugin
-	// itself gave where gRPC gives the same code when there is no plugin to answer.
-	answered = "ANSWERED"
-	domain   = "dogwatch"
+	// fromPlugin marks, as the reason of an ErrorInfo, a status that the plugin
+	// itself returned where gRPC has the same code for a connection that is lost.
+	fromPlugin = "ANSWERED"
+	domain     = "dogwatch"
 )
 
 // EncodeError puts an error on the wire: its kind as the code, its text as the
@@ -69,7 +69,7 @@ func statusWith(code codes.Code, err error, details ...protoadapt.MessageV1) *st
 	s := status.New(code, Clip(err.Error()))
 	remedy := sdk.Remedy(err)
 	if code == codes.Unavailable || code == codes.Canceled || remedy != "" {
-		info := &errdetails.ErrorInfo{Reason: answered, Domain: domain}
+		info := &errdetails.ErrorInfo{Reason: fromPlugin, Domain: domain}
 		if remedy != "" {
 			info.Metadata = map[string]string{remedyKey: Clip(remedy)}
 		}
@@ -92,7 +92,7 @@ func badRequest(e *sdk.InvalidError) *errdetails.BadRequest {
 	return d
 }
 
-// clip makes a text fit for the wire.
+// Clip makes a text fit for the wire.
 func Clip(text string) string {
 	if len(text) > maxErrorText {
 		text = text[:maxErrorText] + "…"
@@ -128,12 +128,12 @@ func decodeStatus(ctx context.Context, s *status.Status) error {
 	case codes.DeadlineExceeded:
 		return withText(text, context.DeadlineExceeded)
 	case codes.Canceled:
-		if isAnswered(s) || ctx.Err() != nil {
+		if isFromPlugin(s) || ctx.Err() != nil {
 			return withText(text, context.Canceled)
 		}
 		return ErrGone
 	case codes.Unavailable:
-		if isAnswered(s) {
+		if isFromPlugin(s) {
 			return withText(text, sdk.ErrUnavailable)
 		}
 		return ErrGone
@@ -181,7 +181,7 @@ func retryDelay(s *status.Status) time.Duration {
 	return 0
 }
 
-func isAnswered(s *status.Status) bool { return infoOf(s).GetReason() == answered }
+func isFromPlugin(s *status.Status) bool { return infoOf(s).GetReason() == fromPlugin }
 
 func remedyOf(s *status.Status) string { return infoOf(s).GetMetadata()[remedyKey] }
 
