@@ -20,9 +20,9 @@ import (
 
 // Component is a configured watcher, registry or trigger as an actor may see it.
 type Component struct {
-	// View is its state and configuration. Secrets are masked, those that clients
-	// of the HTTP interface expect as stored only for those who are no operators.
-	// Configuration may be shared and must not be changed.
+	// View is its state and configuration. Secrets are masked, but an operator gets
+	// those as stored that clients of the HTTP interface expect so. Configuration may
+	// be shared and must not be changed.
 	component.View
 	Kind kind.Kind
 	// Summary is what its type does, DocsURL where the vendor says more.
@@ -36,7 +36,7 @@ type Component struct {
 	Acts bool
 	// Settings are its options, in words; every secret is masked.
 	Settings []Setting
-	// Hosts are what a registry serves, Limits what its hosts allow, where that was asked for.
+	// Hosts are what a registry serves, Limits what its hosts allow, where a method returns them.
 	Hosts  []string
 	Limits []registry.Limit
 	// Next is when a watcher is checked next; zero when that is not planned.
