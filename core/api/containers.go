@@ -16,14 +16,14 @@ import (
 )
 
 func (h *handler) listContainers(w http.ResponseWriter, r *http.Request) {
-	q, err := h.parseQuery(r)
+	filter, err := h.parseContainerFilter(r)
 	if err != nil {
 		h.failWith(w, r, err)
 		return
 	}
 	snapshot := h.Service.Containers()
-	if !q.empty() {
-		h.respondQuery(w, r, q, snapshot)
+	if !filter.empty() {
+		h.respondFiltered(w, r, filter, snapshot)
 		return
 	}
 	w.Header().Add("Vary", "Accept-Encoding")
@@ -45,9 +45,9 @@ func (h *handler) listContainers(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(body) // the client may have gone
 }
 
-// respondQuery responds with the containers that a query selects.
-func (h *handler) respondQuery(w http.ResponseWriter, r *http.Request, q query, snapshot store.Snapshot) {
-	selected, err := q.apply(snapshot.All())
+// respondFiltered responds with the containers that a filter selects.
+func (h *handler) respondFiltered(w http.ResponseWriter, r *http.Request, filter containerFilter, snapshot store.Snapshot) {
+	selected, err := filter.apply(snapshot.All())
 	if err != nil {
 		h.failWith(w, r, err)
 		return
@@ -117,14 +117,14 @@ func (h *handler) deleteContainer(w http.ResponseWriter, r *http.Request) {
 }
 
 func (h *handler) watchContainers(w http.ResponseWriter, r *http.Request) {
-	q, err := h.parseQuery(r)
+	filter, err := h.parseContainerFilter(r)
 	if err != nil {
 		h.failWith(w, r, err)
 		return
 	}
 	switch err := h.Service.CheckAll(r.Context(), h.actor(r)); {
 	case err == nil:
-		h.respondQuery(w, r, q, h.Service.Containers())
+		h.respondFiltered(w, r, filter, h.Service.Containers())
 	case r.Context().Err() != nil:
 		h.stopping(w, r, checkGoesOn)
 	default:

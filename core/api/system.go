@@ -1,14 +1,10 @@
 package api
 
 import (
-	_ "embed"
 	"fmt"
 	"net/http"
 	"strings"
 )
-
-//go:embed openapi.yaml
-var openAPIDocument []byte
 
 func (h *handler) home(w http.ResponseWriter, r *http.Request) {
 	if h.Pages != nil {
@@ -17,13 +13,6 @@ func (h *handler) home(w http.ResponseWriter, r *http.Request) {
 	}
 	text := fmt.Sprintf("Dogwatch %s is running.\nContainers: /api/containers\nThe whole interface: /api/openapi.yaml\n", h.Version)
 	h.send(w, r, http.StatusOK, "text/plain; charset=utf-8", []byte(text))
-}
-
-// Document returns the OpenAPI document of the interface. It must not be changed.
-func Document() []byte { return openAPIDocument }
-
-func (h *handler) openAPI(w http.ResponseWriter, r *http.Request) {
-	h.send(w, r, http.StatusOK, "application/yaml; charset=utf-8", openAPIDocument)
 }
 
 func (h *handler) app(w http.ResponseWriter, r *http.Request) {

@@ -132,7 +132,7 @@ func FuzzQuery(f *testing.F) {
 	f.Fuzz(func(t *testing.T, raw string) {
 		r := request(t, "GET", "/api/containers")
 		r.URL.RawQuery = raw
-		q, err := h.parseQuery(r)
+		q, err := h.parseContainerFilter(r)
 		if err != nil {
 			if err.Error() == "" {
 				t.Error("an error without words")
