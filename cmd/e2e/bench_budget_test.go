@@ -38,8 +38,8 @@ func TestRequestBudget(t *testing.T) {
 			d.check()
 			next := f.counts()
 			unchanged(t, "the next check", next, nextRequests)
-			if asked := next.Tags + next.Heads; asked != s.containers {
-				t.Errorf("the next check asks %d times about %d images", asked, s.containers)
+			if requests := next.Tags + next.Heads; requests != s.containers {
+				t.Errorf("the next check makes %d requests for %d images", requests, s.containers)
 			}
 			if _, err := os.Stat("/proc/self/smaps_rollup"); err == nil {
 				if got := d.memory(); got > mostMemory {

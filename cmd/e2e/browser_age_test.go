@@ -16,9 +16,9 @@ import (
 // ages are what the list says of the age of newer versions.
 const ages = "[...document.querySelectorAll('.row:has(.kind) .age')].map(e => e.textContent).join(', ')"
 
-// TestBrowserAge: the age of a release is asked for when somebody looks, once,
-// and appears in the page that is looked at. Nothing else takes it for news.
-func TestBrowserAge(t *testing.T) {
+// TestBrowserFetchesReleaseAgeOnPageView: the age of a release is fetched on the first page view, once,
+// and appears in that page. It counts as no update.
+func TestBrowserFetchesReleaseAgeOnPageView(t *testing.T) {
 	require(t, "chrome", "chromium")
 	l := newFleet(t, 2, registrysim.Options{})
 	l.registry(0).Push(l.repo(0), "2.0.0")
@@ -48,13 +48,13 @@ func TestBrowserAge(t *testing.T) {
 	// While the registry does not answer, the list says since when the version is known.
 	gate := make(chan struct{})
 	waits := func() { <-gate }
-	l.asked.Store(&waits)
+	l.requested.Store(&waits)
 	b.open("/containers")
 	b.until(ages + ".startsWith('seen ')")
 	b.settle()
 	b.shot("seen")
 	js[any](b, "window.sameLoad = true")
-	l.asked.Store(nil)
+	l.requested.Store(nil)
 	close(gate)
 	release, _ := l.registry(0).Image(l.repo(0), "2.0.0")
 	made := release.Platforms[0].Created
@@ -80,7 +80,7 @@ func TestBrowserAge(t *testing.T) {
 	b.settle()
 	b.shot("dated-phone")
 
-	// What triggers were told of is as before: no date was news.
+	// No trigger was notified of a date.
 	d.settled()
 	if n := len(hooked); n != 0 {
 		t.Errorf("the trigger ran %d times because of a date", n)

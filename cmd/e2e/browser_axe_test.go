@@ -16,7 +16,7 @@ var axeSource = sync.OnceValues(func() (string, error) {
 	return string(source), err
 })
 
-// audit lists what keeps people from using the page, each with its weight, rule
+// audit lists what keeps users from using the page, each with its weight, rule
 // and element: what axe-core finds of any weight, by the named rules or by all.
 func audit(b *tab, rules ...string) []string {
 	b.t.Helper()
@@ -32,8 +32,8 @@ func audit(b *tab, rules ...string) []string {
 		chromedp.EvalAwaitPromise)
 }
 
-// TestAuditFinds proves that the audit can fail.
-func TestAuditFinds(t *testing.T) {
+// TestAxeAuditReportsFaults proves that the audit can fail.
+func TestAxeAuditReportsFaults(t *testing.T) {
 	require(t, "chrome", "chromium")
 	b := openTab(t, "")
 	b.open("data:text/html,<html lang=en><title>x</title><main><h1>x</h1><button></button></main>")

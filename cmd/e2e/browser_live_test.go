@@ -34,17 +34,17 @@ func (b *tab) stayed(what string) {
 func (l *lab) hold() (release func()) {
 	gate := make(chan struct{})
 	wait := func() { <-gate }
-	l.asked.Store(&wait)
+	l.requested.Store(&wait)
 	release = sync.OnceFunc(func() {
-		l.asked.Store(nil)
+		l.requested.Store(nil)
 		close(gate)
 	})
 	l.daemon.t.Cleanup(release) // else the registries of a failed test would wait for their clients
 	return release
 }
 
-// TestBrowserShowsChecksFromElsewhere holds a check of the API in the middle and looks at who says that it runs.
-func TestBrowserShowsChecksFromElsewhere(t *testing.T) {
+// TestBrowserShowsProgressOfAPIChecks holds a check of the API in the middle and looks at who says that it runs.
+func TestBrowserShowsProgressOfAPIChecks(t *testing.T) {
 	require(t, "chrome", "chromium")
 	l := startLab(t, 3)
 	b := openTab(t, l.url)
@@ -66,8 +66,8 @@ func TestBrowserShowsChecksFromElsewhere(t *testing.T) {
 	}
 }
 
-// TestBrowserShowsThatItWaits holds what a page asks a registry for, and looks at what waits for it.
-func TestBrowserShowsThatItWaits(t *testing.T) {
+// TestBrowserMarksPendingTestRun holds what a page asks a registry for, and looks at what waits for it.
+func TestBrowserMarksPendingTestRun(t *testing.T) {
 	require(t, "chrome", "chromium")
 	l := startLab(t, 1)
 	b := openTab(t, l.url)
@@ -85,8 +85,8 @@ func TestBrowserShowsThatItWaits(t *testing.T) {
 	}
 }
 
-// TestBrowserLogsAreLive has new rows wait behind a bar, and rows that are there change in place.
-func TestBrowserLogsAreLive(t *testing.T) {
+// TestBrowserHistoryUpdatesLive has new rows wait behind a bar, and rows that are there change in place.
+func TestBrowserHistoryUpdatesLive(t *testing.T) {
 	require(t, "chrome", "chromium")
 	var broken atomic.Bool
 	hook := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -156,8 +156,8 @@ func TestBrowserLogsAreLive(t *testing.T) {
 	b.stayed("trigger")
 }
 
-// TestBrowserPluginsAreLive restarts a plugin from elsewhere.
-func TestBrowserPluginsAreLive(t *testing.T) {
+// TestBrowserPluginPageUpdatesLive restarts a plugin from elsewhere.
+func TestBrowserPluginPageUpdatesLive(t *testing.T) {
 	require(t, "chrome", "chromium")
 	l := startLab(t, 1)
 	b := openTab(t, l.url)
@@ -175,9 +175,9 @@ func TestBrowserPluginsAreLive(t *testing.T) {
 	b.stayed("plugins")
 }
 
-// TestBrowserAfterRestart stops the program under a page, behind a proxy that
+// TestBrowserReconnectsAfterRestart stops the program under a page, behind a proxy that
 // then answers for it, changes something meanwhile, and starts it again.
-func TestBrowserAfterRestart(t *testing.T) {
+func TestBrowserReconnectsAfterRestart(t *testing.T) {
 	require(t, "chrome", "chromium")
 	f := newFleet(t, 3, registrysim.Options{})
 	port, err := net.Listen("tcp", "127.0.0.1:0")

@@ -219,7 +219,7 @@ func TestBrowserKeyboard(t *testing.T) {
 	focused(rows[0])
 }
 
-func TestBrowserLooks(t *testing.T) {
+func TestBrowserPagesFitInBothThemes(t *testing.T) {
 	require(t, "chrome", "chromium")
 	l := startLab(t, 12)
 	b := openTab(t, l.url)
@@ -271,8 +271,8 @@ const contrasts = `(() => {
 	return [...bad];
 })()`
 
-// TestBrowserHostileTexts shows what strangers wrote: in names, labels, tags and errors.
-func TestBrowserHostileTexts(t *testing.T) {
+// TestBrowserEscapesForeignTexts shows what strangers wrote: in names, labels, tags and errors.
+func TestBrowserEscapesForeignTexts(t *testing.T) {
 	require(t, "chrome", "chromium")
 	l := startLab(t, 1)
 	const script = `"><img src=x onerror="document.title='owned'"><script>document.title='owned'</script>`
@@ -318,8 +318,8 @@ func inert(b *tab, path string) {
 	}
 }
 
-// TestBrowserNoticesThatDogwatchIsGone stops the program under a page.
-func TestBrowserNoticesThatDogwatchIsGone(t *testing.T) {
+// TestBrowserShowsLostConnection stops the program under a page.
+func TestBrowserShowsLostConnection(t *testing.T) {
 	require(t, "chrome", "chromium")
 	l := startLab(t, 1)
 	b := openTab(t, l.url)
@@ -330,8 +330,8 @@ func TestBrowserNoticesThatDogwatchIsGone(t *testing.T) {
 	b.forgive() // it complains about the lost connection
 }
 
-// TestBrowserBudgets holds a list of 200 containers to what it may cost.
-func TestBrowserBudgets(t *testing.T) {
+// TestBrowserPageLoadBudget holds a list of 200 containers to what it may cost.
+func TestBrowserPageLoadBudget(t *testing.T) {
 	require(t, "chrome", "chromium")
 	l := startLab(t, 200)
 	b := openTab(t, l.url)

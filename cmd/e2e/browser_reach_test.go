@@ -10,9 +10,9 @@ import (
 	"github.com/chromedp/chromedp/kb"
 )
 
-// TestBrowserActionsAreNear does what can be done from the overview: each control
-// is in front of people after at most two steps, on a desk and on a phone.
-func TestBrowserActionsAreNear(t *testing.T) {
+// TestBrowserActionsTakeTwoSteps does what can be done from the overview: each control
+// is in front of the user after at most two steps, on a desk and on a phone.
+func TestBrowserActionsTakeTwoSteps(t *testing.T) {
 	require(t, "chrome", "chromium")
 	env := galleryEnv(t, galleryFleet(t))
 	d := lock(t, env)
@@ -96,8 +96,8 @@ func replacePlugin(t *testing.T, path string) {
 	must(t, os.Rename(other, path))
 }
 
-// TestBrowserFigures holds the list to what the design promises.
-func TestBrowserFigures(t *testing.T) {
+// TestBrowserListInteractionBudget holds the list to what the design promises.
+func TestBrowserListInteractionBudget(t *testing.T) {
 	require(t, "chrome", "chromium")
 	l := startLab(t, 200)
 	b := openTab(t, l.url)
@@ -135,8 +135,8 @@ func TestBrowserFigures(t *testing.T) {
 	}
 }
 
-// TestBrowserPreferences looks at pages as people ask their systems to show them.
-func TestBrowserPreferences(t *testing.T) {
+// TestBrowserHonoursSystemPreferences looks at pages as users set their systems to show them.
+func TestBrowserHonoursSystemPreferences(t *testing.T) {
 	require(t, "chrome", "chromium")
 	l := startLab(t, 12)
 	b := openTab(t, l.url)

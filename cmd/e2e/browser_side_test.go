@@ -8,8 +8,8 @@ import (
 	"golang.org/x/crypto/bcrypt"
 )
 
-// TestBrowserSidePages looks at the pages beside the containers and presses their buttons.
-func TestBrowserSidePages(t *testing.T) {
+// TestBrowserComponentPages looks at the pages beside the containers and presses their buttons.
+func TestBrowserComponentPages(t *testing.T) {
 	require(t, "chrome", "chromium")
 	hash, err := bcrypt.GenerateFromPassword([]byte("correct horse"), bcrypt.MinCost)
 	must(t, err)

@@ -14,7 +14,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 )
 
-// shots is the folder for screenshots of the tests, if anybody wants to look at them.
+// shots is the folder for screenshots of the tests, for a reader to look at.
 const shots = "DOGWATCH_TEST_SHOTS"
 
 // tab is a page in a browser.
@@ -33,7 +33,7 @@ func openTab(t testing.TB, url string) *tab {
 	t.Helper()
 	require(t, "chrome", "chromium")
 	path := "chromium"
-	ctx, stop := context.WithTimeout(context.Background(), 3*patience)
+	ctx, stop := context.WithTimeout(context.Background(), 3*maxWait)
 	t.Cleanup(stop)
 	// Without its sandbox it also runs where the user is root, as in containers.
 	ctx, stop = chromedp.NewExecAllocator(ctx, chromedp.Headless, chromedp.NoSandbox, chromedp.DisableGPU, chromedp.NoFirstRun, chromedp.ExecPath(path))
@@ -115,7 +115,7 @@ func js[T any](b *tab, expression string, options ...chromedp.EvaluateOption) T 
 // until waits until an expression is true.
 func (b *tab) until(expression string) {
 	b.t.Helper()
-	for end := time.Now().Add(patience / 2); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(maxWait / 2); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
 		// An error is a page that is being left.
 		if is, err := chromedp.Run(b.ctx, chromedp.Evaluate[bool]("!!("+expression+")")); err == nil && is {
 			return
@@ -146,7 +146,7 @@ func (b *tab) click(selector string) {
 	b.do(chromedp.Click(chromedp.CSS(selector)))
 }
 
-// says reports whether the page has a text, as people see it.
+// says reports whether the page has a text, as users see it.
 func (b *tab) says(text string) {
 	b.t.Helper()
 	b.until("document.body.innerText.includes(" + quoted(text) + ")")

@@ -14,21 +14,21 @@ import (
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
-// TestRefusedAuthorization: ECR answers with 403 to an authorization that has
+// TestECRRefusedAuthorizationIsNotRenewed: ECR answers with 403 to an authorization that has
 // expired, and to one whose user may not read a repository. One that was given a
-// moment ago cannot have expired: AWS is not asked for another, and the same one
+// moment ago cannot have expired: AWS gets no request for another, and the same one
 // is used once the user may read. That an old one is renewed takes a minute, so
 // it is tested with the type alone, where a test has its own clock.
-func TestRefusedAuthorization(t *testing.T) {
+func TestECRRefusedAuthorizationIsNotRenewed(t *testing.T) {
 	all := vendors()
 	v := all[slices.IndexFunc(all, func(v vendor) bool { return v.typ == "ecr" })]
 	n := newInternet(t, "")
 	v.options = with(v.options, map[string]string{"proxy": "http://" + n.proxy, "tls.cafile": n.file})
 	sim := registrysim.New(registrysim.Options{Auth: registrysim.Basic, Users: map[string]string{v.user: v.password}})
 	sim.Push(v.repo(), "1.0.0")
-	var asked, refused atomic.Int32
+	var fetched, refused atomic.Int32
 	var permitted atomic.Bool
-	n.site(awsAPI).HandleFunc("/", authorize("eu-west-1", func() string { return fmt.Sprintf("%s-%d", awsGet, asked.Add(1)) }))
+	n.site(awsAPI).HandleFunc("/", authorize("eu-west-1", func() string { return fmt.Sprintf("%s-%d", awsGet, fetched.Add(1)) }))
 	n.site(v.host).HandleFunc("/v2/", func(w http.ResponseWriter, r *http.Request) {
 		_, password, given := r.BasicAuth()
 		switch {
@@ -53,15 +53,15 @@ func TestRefusedAuthorization(t *testing.T) {
 		if len(found) != 1 || found[0].Error == nil || !strings.Contains(found[0].Error.Message, "not authorized to perform: ecr:ListImages; check region") {
 			t.Errorf("refused: %s", show(found))
 		}
-		if refused.Load() == before || asked.Load() != 1 {
-			t.Errorf("refused %d times, AWS was asked %d times, want once", refused.Load()-before, asked.Load())
+		if refused.Load() == before || fetched.Load() != 1 {
+			t.Errorf("refused %d times, AWS was fetched %d times, want once", refused.Load()-before, fetched.Load())
 		}
 	}
 	permitted.Store(true)
 	sim.Push(v.repo(), "1.1.0")
 	found := get[[]sdk.Container](d, http.MethodPost, "/api/containers/watch")
-	if len(found) != 1 || found[0].Check.State != sdk.CheckOK || !found[0].UpdateAvailable || found[0].Result.Tag != "1.1.0" || asked.Load() != 1 {
-		t.Errorf("permitted: AWS was asked %d times, want once: %s", asked.Load(), show(found))
+	if len(found) != 1 || found[0].Check.State != sdk.CheckOK || !found[0].UpdateAvailable || found[0].Result.Tag != "1.1.0" || fetched.Load() != 1 {
+		t.Errorf("permitted: AWS was fetched %d times, want once: %s", fetched.Load(), show(found))
 	}
 	d.stop()
 	for _, secret := range c.secrets() {
@@ -76,14 +76,14 @@ func TestRefusedAuthorization(t *testing.T) {
 func TestECREveryRegion(t *testing.T) {
 	n := newInternet(t, "")
 	engine := enginesim.New(enginesim.Config{})
-	var asked sync.Map // region: how often its API was
+	var fetched sync.Map // region: how often its API was
 	apis := map[string]string{
 		"eu-west-1": awsAPI, "us-east-1": "api.ecr.us-east-1.amazonaws.com", "cn-north-1": "api.ecr.cn-north-1.amazonaws.com.cn",
 		"eusc-de-east-1": "api.ecr.eusc-de-east-1.amazonaws.eu",
 	}
 	for region, host := range apis {
 		count := new(atomic.Int32)
-		asked.Store(region, count)
+		fetched.Store(region, count)
 		n.site(host).HandleFunc("/", authorize(region, func() string { count.Add(1); return awsGet + "-" + region }))
 	}
 	hosts := map[string]string{ // region by host
@@ -112,7 +112,7 @@ func TestECREveryRegion(t *testing.T) {
 		"WUD_REGISTRY_ECR_PRIVATE_REGION=eu-west-1", "WUD_REGISTRY_ECR_PRIVATE_ACCOUNTID=123456789012",
 		"WUD_REGISTRY_ECR_PRIVATE_ACCESSKEYID="+awsKey, "WUD_REGISTRY_ECR_PRIVATE_SECRETACCESSKEY="+awsSecret,
 		"DOGWATCH_REGISTRY_ECR_PRIVATE_PROXY=http://"+n.proxy, "DOGWATCH_REGISTRY_ECR_PRIVATE_TLS_CAFILE="+n.file,
-		// What no instance serves is asked through the same proxy, so that it would be seen.
+		// What no instance serves is fetched through the same proxy, so that it would be seen.
 		"DOGWATCH_REGISTRY_OCI_PUBLIC_PROXY=http://"+n.proxy, "DOGWATCH_REGISTRY_OCI_PUBLIC_TLS_CAFILE="+n.file).start()
 	found := get[[]sdk.Container](d, http.MethodPost, "/api/containers/watch")
 	if len(found) != len(hosts) {
@@ -123,9 +123,9 @@ func TestECREveryRegion(t *testing.T) {
 			t.Errorf("%s: %s %v by %s, error %s", c.Image.Registry.Host, c.Check.State, c.UpdateAvailable, c.Image.Registry.Name, show(c.Error))
 		}
 	}
-	asked.Range(func(region, count any) bool {
+	fetched.Range(func(region, count any) bool {
 		if got := count.(*atomic.Int32).Load(); got != 1 {
-			t.Errorf("AWS was asked %d times for a token of %s, want once", got, region)
+			t.Errorf("AWS was fetched %d times for a token of %s, want once", got, region)
 		}
 		return true
 	})

@@ -94,7 +94,7 @@ func (a *authority) files(t testing.TB, host string) (certificate, key string) {
 // internet is every host there is, behind a proxy that answers in their name.
 type internet struct {
 	*authority
-	// proxy is its host and port, login what it asks for as user:password; "" lets anybody through.
+	// proxy is its host and port, login what it asks for as user:password; "" lets every client through.
 	proxy, login string
 
 	inner *http.Server
@@ -105,7 +105,7 @@ type internet struct {
 	sites map[string]*http.ServeMux
 	// shown are the users and passwords that each host was shown.
 	shown map[string][]string
-	// lost are the requests that nobody is there for.
+	// lost are the requests to hosts that do not exist.
 	lost []string
 }
 
@@ -115,7 +115,7 @@ func newInternet(t testing.TB, login string) *internet {
 		authority: newAuthority(t), login: login, conns: make(chan net.Conn), ended: make(chan struct{}),
 		sites: map[string]*http.ServeMux{}, shown: map[string][]string{},
 	}
-	n.inner = &http.Server{Handler: http.HandlerFunc(n.answer), ErrorLog: log.New(io.Discard, "", 0), ReadHeaderTimeout: patience}
+	n.inner = &http.Server{Handler: http.HandlerFunc(n.respond), ErrorLog: log.New(io.Discard, "", 0), ReadHeaderTimeout: maxWait}
 	go func() { _ = n.inner.Serve(n) }() // until Close
 	outer := httptest.NewServer(http.HandlerFunc(n.connect))
 	n.proxy = outer.Listener.Addr().String()
@@ -205,15 +205,15 @@ func (n *internet) logins() map[string][]string {
 	return maps.Clone(n.shown)
 }
 
-// nobody returns the requests to hosts that do not exist.
-func (n *internet) nobody() []string {
+// unknownHosts returns the requests to hosts that do not exist.
+func (n *internet) unknownHosts() []string {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return slices.Clone(n.lost)
 }
 
-// answer lets the host of a request answer.
-func (n *internet) answer(w http.ResponseWriter, r *http.Request) {
+// respond serves a request with the handler of its host.
+func (n *internet) respond(w http.ResponseWriter, r *http.Request) {
 	host := strings.TrimSuffix(r.Host, ":443")
 	n.mu.Lock()
 	site := n.sites[host]

@@ -71,7 +71,7 @@ func (c *catalogue) tried(t *testing.T, in *installation, every bool) string {
 	running.Wait()
 	for _, s := range c.services {
 		if every && s.typ != "mock" { // it speaks to the log of the command
-			c.hearTests(t, s, 2) // the first was asked for through the API
+			c.awaitSamples(t, s, 2) // the first was asked for through the API
 		}
 	}
 	return said.String()

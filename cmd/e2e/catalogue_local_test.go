@@ -28,26 +28,26 @@ import (
 
 // localServices starts what triggers talk to in other ways than by HTTP: real
 // servers of mail, Kafka and MQTT, a script, and the log. Each asks for a login.
-func localServices(t *testing.T, a *authority, h heard) []service {
+func localServices(t *testing.T, a *authority, r received) []service {
 	all := []service{
-		command(t, h), kafka(t, a, h), mail(t, a, h),
+		command(t, r), kafka(t, a, r), mail(t, a, r),
 		{typ: "mock", options: map[string]string{"mock": "catalogue"}, mistake: map[string]string{"threshold": "none"}, blames: "threshold"},
 	}
-	if s, here := broker(t, a, h); here {
+	if s, here := broker(t, a, r); here {
 		all = append(all, s)
 	}
 	return all
 }
 
-// command is a script that notes what it is told in a file.
-func command(t *testing.T, h heard) service {
+// command is a script that notes its input in a file.
+func command(t *testing.T, r received) service {
 	t.Helper()
-	file := filepath.Join(t.TempDir(), "told")
+	file := filepath.Join(t.TempDir(), "input")
 	must(t, os.WriteFile(file, nil, 0o600))
-	h["command"] = func() []string {
-		told, err := os.ReadFile(file)
+	r["command"] = func() []string {
+		input, err := os.ReadFile(file)
 		must(t, err)
-		return strings.Split(strings.TrimSpace(string(told)), "\n")
+		return strings.Split(strings.TrimSpace(string(input)), "\n")
 	}
 	return service{
 		typ: "command", options: map[string]string{"cmd": `echo "$title|$body" | tr '\n' ' ' | sed 's/$/\n/' >>` + file},
@@ -56,7 +56,7 @@ func command(t *testing.T, h heard) service {
 }
 
 // kafka is a cluster that wants TLS and a login.
-func kafka(t *testing.T, a *authority, h heard) service {
+func kafka(t *testing.T, a *authority, r received) service {
 	t.Helper()
 	certificate, err := a.certificate("127.0.0.1")
 	must(t, err)
@@ -66,7 +66,7 @@ func kafka(t *testing.T, a *authority, h heard) service {
 	must(t, err)
 	t.Cleanup(cluster.Close)
 	box := &inbox{}
-	h["kafka"] = box.all
+	r["kafka"] = box.all
 	consumer, err := kgo.NewClient(kgo.SeedBrokers(cluster.ListenAddrs()...), kgo.ConsumeTopics(topic), kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()),
 		kgo.DialTLSConfig(&tls.Config{InsecureSkipVerify: true}), kgo.SASL(plain.Auth{User: "reader", Pass: "reader"}.AsMechanism()))
 	must(t, err)
@@ -88,12 +88,12 @@ func kafka(t *testing.T, a *authority, h heard) service {
 }
 
 // mail is a server that wants STARTTLS and a login.
-func mail(t *testing.T, a *authority, h heard) service {
+func mail(t *testing.T, a *authority, r received) service {
 	t.Helper()
 	certificate, err := a.certificate("127.0.0.1")
 	must(t, err)
 	box := &inbox{}
-	h["smtp"] = box.all
+	r["smtp"] = box.all
 	server := smtp.NewServer(smtp.BackendFunc(func(*smtp.Conn) (smtp.Session, error) { return &postSession{box: box}, nil }))
 	server.Domain, server.TLSConfig = "localhost", &tls.Config{Certificates: []tls.Certificate{*certificate}}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -149,7 +149,7 @@ func (s *postSession) Data(r io.Reader) error {
 }
 
 // broker is mosquitto, which wants TLS and a login. Without it, mqtt is left out.
-func broker(t *testing.T, a *authority, h heard) (service, bool) {
+func broker(t *testing.T, a *authority, r received) (service, bool) {
 	t.Helper()
 	if !hasMosquitto() {
 		t.Log("mosquitto is not here: mqtt is not part of this")
@@ -169,9 +169,9 @@ func broker(t *testing.T, a *authority, h heard) (service, bool) {
 	m := mqtttest.Start(t, fmt.Sprintf("per_listener_settings true\nlistener PORT 127.0.0.1\nallow_anonymous true\nlistener %s 127.0.0.1\nallow_anonymous false\npassword_file %s\ncertfile %s\nkeyfile %s\n",
 		port, passwords, certificate, key))
 	o := mqtttest.Observe(t, m.URL())
-	h["mqtt"] = func() (all []string) {
-		o.Until("", func(_ map[string]string, heard []string) bool {
-			all = slices.Clone(heard)
+	r["mqtt"] = func() (all []string) {
+		o.Until("", func(_ map[string]string, messages []string) bool {
+			all = slices.Clone(messages)
 			return true
 		})
 		return all

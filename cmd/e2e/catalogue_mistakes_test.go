@@ -12,9 +12,9 @@ import (
 	"github.com/dogwatch/dogwatch/sdk/kind"
 )
 
-// TestMistakes configures one component of every type with a mistake, beside some
-// without: each mistake is told with its component and option, and spoils nothing else.
-func TestMistakes(t *testing.T) {
+// TestConfigurationMistakesNameComponentAndOption configures one component of every type with a mistake, beside some
+// without: each mistake is reported with its component and option, and spoils nothing else.
+func TestConfigurationMistakesNameComponentAndOption(t *testing.T) {
 	for name, spell := range map[string]func(*testing.T, []section) []string{"file": asFile, "variables": asVariables} {
 		t.Run(name, func(t *testing.T) {
 			c := newCatalogue(t)
@@ -87,13 +87,13 @@ func (c *catalogue) works(t *testing.T, d *daemon, right []section) {
 	if len(found) != 1 || found[0].Check.State != sdk.CheckOK || !found[0].UpdateAvailable {
 		t.Errorf("found %s", show(found))
 	}
-	eventually(t, "the update is told", func() bool { return len(c.heard.texts("http", "custom")) == 1 })
+	eventually(t, "the update is told", func() bool { return len(c.received.texts("http", "custom")) == 1 })
 }
 
-// TestWrongLogins configures every registry with a login that is not right: each
-// check says whose it is and what to mend, shows the login to nobody else, and
+// TestWrongRegistryLoginsAreReported configures every registry with a login that is not right: each
+// check says whose it is and what to mend, sends the login to no other host, and
 // repeats it nowhere.
-func TestWrongLogins(t *testing.T) {
+func TestWrongRegistryLoginsAreReported(t *testing.T) {
 	c := newCatalogue(t)
 	c.net = newInternet(t, c.net.login)
 	strict := slices.Clone(c.vendors)

@@ -22,16 +22,16 @@ import (
 // marker is in every secret that has room for it, so that one search finds them all.
 const marker = "s3cret"
 
-// vendor is a registry type as somebody configures it.
+// vendor is a registry type as a user configures it.
 type vendor struct {
 	typ     string
 	options map[string]string
-	// host is that of image references, answers who is asked instead, and
+	// host is that of image references, endpoint the one that gets the requests instead, and
 	// realm the address of the token service; a registry without one takes the login itself.
-	host, answers, realm string
-	// user and password are the login in the form that is shown; without one, everybody may ask.
+	host, endpoint, realm string
+	// user and password are the login in the form that is shown; without one, no login is required.
 	user, password string
-	// via is a host that only sends on to answers.
+	// via is a host that only redirects to endpoint.
 	via bool
 	// mistake is a change of the options that is one, and blames the option that is to be mended.
 	mistake map[string]string
@@ -49,10 +49,10 @@ func (v vendor) image(tag string) string {
 	return v.host + "/" + v.repo() + ":" + tag
 }
 
-// asked is the host that requests go to, shows the one that gets the login.
-func (v vendor) asked() string {
-	if v.answers != "" {
-		return v.answers
+// requested is the host that requests go to, shows the one that gets the login.
+func (v vendor) requested() string {
+	if v.endpoint != "" {
+		return v.endpoint
 	}
 	return v.host
 }
@@ -61,7 +61,7 @@ func (v vendor) shows() string {
 	if u, _ := url.Parse(v.realm); v.realm != "" {
 		return u.Host
 	}
-	return v.asked()
+	return v.requested()
 }
 
 const (
@@ -103,10 +103,10 @@ func vendors() []vendor {
 			mistake: map[string]string{"token": "", "username": "ana"}, blames: "token"},
 		{typ: "harbor", options: map[string]string{"url": "https://harbor.example.com", "login": "robot$reader", "password": marker + "-harbor"}, host: "harbor.example.com",
 			realm: "https://harbor.example.com/service/token", user: "robot$reader", mistake: wrong("url", ""), blames: "url"},
-		{typ: "hub", options: map[string]string{"auth": base64.StdEncoding.EncodeToString([]byte("ana:" + marker + "-hub"))}, host: "docker.io", answers: "registry-1.docker.io", realm: "https://auth.docker.io/token",
+		{typ: "hub", options: map[string]string{"auth": base64.StdEncoding.EncodeToString([]byte("ana:" + marker + "-hub"))}, host: "docker.io", endpoint: "registry-1.docker.io", realm: "https://auth.docker.io/token",
 			mistake: wrong("auth", "no base64"), blames: "auth"},
 		{typ: "ibmcr", options: map[string]string{"apikey": marker + "-ibmcr"}, host: "de.icr.io", realm: "https://de.icr.io/oauth/token", user: "iamapikey", mistake: wrong("proxy", "nowhere"), blames: "proxy"},
-		{typ: "lscr", options: map[string]string{"username": "lea", "token": marker + "-lscr"}, host: "lscr.io", answers: "ghcr.io", via: true, realm: "https://ghcr.io/token", user: "lea", mistake: wrong("token", ""), blames: "token"},
+		{typ: "lscr", options: map[string]string{"username": "lea", "token": marker + "-lscr"}, host: "lscr.io", endpoint: "ghcr.io", via: true, realm: "https://ghcr.io/token", user: "lea", mistake: wrong("token", ""), blames: "token"},
 		{typ: "mau", options: map[string]string{"username": "mau", "token": marker + "-mau"}, host: "dock.mau.dev", realm: "https://mau.dev/jwt/auth", user: "mau", mistake: wrong("token", ""), blames: "token"},
 		{typ: "nexus", options: own("https://nexus.example.com:8443", "nexus"), host: "nexus.example.com:8443", mistake: wrong("url", "ftp://nexus.example.com"), blames: "url"},
 		{typ: "oci", options: map[string]string{"hosts": "registry.k8s.io"}, host: "registry.k8s.io", realm: "https://registry.k8s.io/token", user: "-", password: "-",
@@ -115,7 +115,7 @@ func vendors() []vendor {
 			mistake: wrong("tls.cafile", "/nowhere.pem"), blames: "tls.cafile"},
 		{typ: "quay", options: map[string]string{"namespace": "team", "account": "reader", "token": marker + "-quay"}, host: "quay.io", realm: "https://quay.io/v2/auth", user: "team+reader",
 			mistake: wrong("namespace", ""), blames: "namespace"},
-		{typ: "trueforge", options: map[string]string{"username": "tom", "token": marker + "-trueforge"}, host: "oci.trueforge.org", answers: "ghcr.io", via: true, realm: "https://ghcr.io/token", user: "tom",
+		{typ: "trueforge", options: map[string]string{"username": "tom", "token": marker + "-trueforge"}, host: "oci.trueforge.org", endpoint: "ghcr.io", via: true, realm: "https://ghcr.io/token", user: "tom",
 			mistake: wrong("username", ""), blames: "username"},
 	}
 	for i := range list {
@@ -144,7 +144,7 @@ func vendors() []vendor {
 func (n *internet) registries(all []vendor) map[string]*registrysim.Registry {
 	sims, users := map[string]*registrysim.Registry{}, map[string]map[string]string{}
 	for _, v := range all {
-		host := v.asked()
+		host := v.requested()
 		sim, known := sims[host]
 		if !known {
 			users[host] = map[string]string{}
@@ -180,14 +180,14 @@ func (n *internet) registry(host, realm string, sim *registrysim.Registry) {
 	}
 }
 
-// gateway sends whoever asks a host to another.
+// gateway redirects the requests to a host to another.
 func (n *internet) gateway(host, to string) {
 	n.site(host).HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, "https://"+to+r.URL.RequestURI(), http.StatusTemporaryRedirect)
 	})
 }
 
-// logins are what the hosts of vendors must have been shown, and nobody else.
+// logins are what the hosts of vendors must have been shown, and no other host.
 func logins(all []vendor) map[string][]string {
 	want := map[string][]string{}
 	for _, v := range all {
@@ -200,7 +200,7 @@ func logins(all []vendor) map[string][]string {
 	return want
 }
 
-// authorize is GetAuthorizationToken of ECR in a region. It gives a token to whoever has
+// authorize is GetAuthorizationToken of ECR in a region. It gives a token to a client that has
 // signed with the secret of the key (https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html).
 func authorize(region string, token func() string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {

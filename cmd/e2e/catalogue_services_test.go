@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// service is a trigger type as somebody configures it, and what it talks to.
+// service is a trigger type as a user configures it, and what it talks to.
 type service struct {
 	typ     string
 	options map[string]string
@@ -23,10 +23,10 @@ type service struct {
 	// host is that of a service of the internet, called with method at path.
 	host, method, path string
 	// read checks the rest of a request as the service does, and returns what
-	// people would see of it; answer is what the service says then.
-	read   func(r *http.Request, body []byte) (text string, err error)
-	status int
-	answer string
+	// users would see of it; response is what the service returns then.
+	read     func(r *http.Request, body []byte) (text string, err error)
+	status   int
+	response string
 }
 
 // about is what a message has in it that is about a container.
@@ -40,12 +40,12 @@ func (s service) about(container, watcher string) string {
 	return "for container " + container
 }
 
-// heard tells what arrived at services, by type.
-type heard map[string]func() []string
+// received holds what arrived at services, by type.
+type received map[string]func() []string
 
 // texts returns what arrived at a service that has a piece of text in it.
-func (h heard) texts(typ, piece string) (found []string) {
-	for _, text := range h[typ]() {
+func (r received) texts(typ, piece string) (found []string) {
+	for _, text := range r[typ]() {
 		if strings.Contains(text, piece) {
 			found = append(found, text)
 		}
@@ -85,7 +85,7 @@ func services() []service {
 	return []service{
 		{
 			typ: "apprise", options: set("url", "https://apprise.example.com", "urls", "tgram://s3cret-apprise/1"), mistake: set("urls", ""), blames: "urls",
-			host: "apprise.example.com", method: "POST", path: "/notify", answer: `{"error":null}`,
+			host: "apprise.example.com", method: "POST", path: "/notify", response: `{"error":null}`,
 			read: func(r *http.Request, body []byte) (string, error) {
 				var m struct{ URLs, Title, Body, Format, Type string }
 				err := strict(r, body, &m)
@@ -94,7 +94,7 @@ func services() []service {
 		},
 		{
 			typ: "discord", options: set("url", "https://discord.com/api/webhooks/1234/s3cret-discord", "cardlabel", "Update"), mistake: set("cardcolor", "green"), blames: "cardcolor",
-			host: "discord.com", method: "POST", path: "/api/webhooks/1234/s3cret-discord", answer: `{"id":"1"}`,
+			host: "discord.com", method: "POST", path: "/api/webhooks/1234/s3cret-discord", response: `{"id":"1"}`,
 			read: func(r *http.Request, body []byte) (string, error) {
 				var m struct {
 					Username string
@@ -114,7 +114,7 @@ func services() []service {
 		},
 		{
 			typ: "googlechat", options: set("url", "https://chat.googleapis.com/v1/spaces/AAAA/messages?key=s3cret-key&token=s3cret-googlechat"), mistake: set("messagereplyoption", "MAYBE"), blames: "messagereplyoption",
-			host: "chat.googleapis.com", method: "POST", path: "/v1/spaces/AAAA/messages", answer: `{"name":"spaces/AAAA/messages/1"}`,
+			host: "chat.googleapis.com", method: "POST", path: "/v1/spaces/AAAA/messages", response: `{"name":"spaces/AAAA/messages/1"}`,
 			read: func(r *http.Request, body []byte) (string, error) {
 				var m struct{ Text string }
 				err := strict(r, body, &m)
@@ -123,7 +123,7 @@ func services() []service {
 		},
 		{
 			typ: "gotify", options: set("url", "https://gotify.example.com/", "token", "s3cret-gotify", "priority", "5"), mistake: set("priority", "-1"), blames: "priority",
-			host: "gotify.example.com", method: "POST", path: "/message", answer: `{"id":1}`,
+			host: "gotify.example.com", method: "POST", path: "/message", response: `{"id":1}`,
 			read: func(r *http.Request, body []byte) (string, error) {
 				var m struct {
 					Title, Message string
@@ -136,7 +136,7 @@ func services() []service {
 		},
 		{
 			typ: "http", options: set("url", "https://hooks.example.com/updates?token=s3cret-hook", "auth.user", "ana", "auth.password", "s3cret-http", "headers", "X-Key=s3cret-header"), mistake: set("method", "P O S T"), blames: "method",
-			host: "hooks.example.com", method: "POST", path: "/updates", answer: "ok",
+			host: "hooks.example.com", method: "POST", path: "/updates", response: "ok",
 			read: func(r *http.Request, body []byte) (string, error) {
 				var c struct {
 					Name       string
@@ -150,7 +150,7 @@ func services() []service {
 		},
 		{
 			typ: "ifttt", options: set("key", "s3cret-ifttt"), mistake: set("key", ""), blames: "key",
-			host: "maker.ifttt.com", method: "POST", path: "/trigger/wud-image/with/key/s3cret-ifttt", answer: "Congratulations!",
+			host: "maker.ifttt.com", method: "POST", path: "/trigger/wud-image/with/key/s3cret-ifttt", response: "Congratulations!",
 			read: func(r *http.Request, body []byte) (string, error) {
 				var m struct{ Value1, Value2, Value3 string }
 				err := strict(r, body, &m)
@@ -162,7 +162,7 @@ func services() []service {
 		},
 		{
 			typ: "matrix", options: set("url", "https://matrix.example.org", "accesstoken", "s3cret-matrix", "roomid", "!room:example.org"), mistake: set("roomid", "room"), blames: "roomid",
-			host: "matrix.example.org", method: "PUT", path: "/_matrix/client/v3/rooms/{room}/send/m.room.message/{transaction}", answer: `{"event_id":"$1"}`,
+			host: "matrix.example.org", method: "PUT", path: "/_matrix/client/v3/rooms/{room}/send/m.room.message/{transaction}", response: `{"event_id":"$1"}`,
 			read: func(r *http.Request, body []byte) (string, error) {
 				var m struct {
 					MsgType, Body, Format string
@@ -174,7 +174,7 @@ func services() []service {
 		},
 		{
 			typ: "mattermost", options: set("url", "https://mattermost.example.com/hooks/s3cret-mattermost", "channel", "updates"), mistake: set("priority", "high"), blames: "priority",
-			host: "mattermost.example.com", method: "POST", path: "/hooks/s3cret-mattermost", answer: "ok",
+			host: "mattermost.example.com", method: "POST", path: "/hooks/s3cret-mattermost", response: "ok",
 			read: func(r *http.Request, body []byte) (string, error) {
 				var m struct{ Text, Channel string }
 				err := strict(r, body, &m)
@@ -183,7 +183,7 @@ func services() []service {
 		},
 		{
 			typ: "ntfy", options: set("topic", "updates", "auth.token", "s3cret-ntfy", "priority", "4"), mistake: set("topic", "up/dates"), blames: "topic",
-			host: "ntfy.sh", method: "POST", path: "/", answer: `{"id":"1"}`,
+			host: "ntfy.sh", method: "POST", path: "/", response: `{"id":"1"}`,
 			read: func(r *http.Request, body []byte) (string, error) {
 				var m struct {
 					Topic, Title, Message, Click string
@@ -195,7 +195,7 @@ func services() []service {
 		},
 		{
 			typ: "pushover", options: set("user", "s3cret-pushover-user", "token", "s3cret-pushover", "device", "phone,tablet"), mistake: set("priority", "2"), blames: "retry",
-			host: "api.pushover.net", method: "POST", path: "/1/messages.json", answer: `{"status":1,"request":"1"}`,
+			host: "api.pushover.net", method: "POST", path: "/1/messages.json", response: `{"status":1,"request":"1"}`,
 			read: func(r *http.Request, body []byte) (string, error) {
 				form, err := url.ParseQuery(string(body))
 				return form.Get("title") + "|" + form.Get("message"), errors.Join(err, wants(form.Get("user"), "s3cret-pushover-user", form.Get("token"), "s3cret-pushover", form.Get("device"), "phone,tablet",
@@ -204,7 +204,7 @@ func services() []service {
 		},
 		{
 			typ: "rocketchat", options: set("url", "https://chat.example.com", "user.id", "s3cret-rocket-user", "auth.token", "s3cret-rocketchat", "channel", "#updates"), mistake: set("channel", ""), blames: "channel",
-			host: "chat.example.com", method: "POST", path: "/api/v1/chat.postMessage", answer: `{"success":true}`,
+			host: "chat.example.com", method: "POST", path: "/api/v1/chat.postMessage", response: `{"success":true}`,
 			read: func(r *http.Request, body []byte) (string, error) {
 				var m struct{ Channel, Text string }
 				err := strict(r, body, &m)
@@ -213,7 +213,7 @@ func services() []service {
 		},
 		{
 			typ: "shoutrrr", options: set("url", "generic://shoutrrr.example.com/hooks/s3cret-shoutrrr?template=json&@X-Key=s3cret-shoutrrr-key"), mistake: set("url", "nosuch://service"), blames: "url",
-			host: "shoutrrr.example.com", method: "POST", path: "/hooks/s3cret-shoutrrr", answer: "ok",
+			host: "shoutrrr.example.com", method: "POST", path: "/hooks/s3cret-shoutrrr", response: "ok",
 			read: func(r *http.Request, body []byte) (string, error) {
 				var m struct{ Title, Message string }
 				err := strict(r, body, &m)
@@ -222,7 +222,7 @@ func services() []service {
 		},
 		{
 			typ: "slack", options: set("token", "xoxb-s3cret-slack", "channel", "updates"), mistake: set("channel", ""), blames: "channel",
-			host: "slack.com", method: "POST", path: "/api/chat.postMessage", answer: `{"ok":true}`,
+			host: "slack.com", method: "POST", path: "/api/chat.postMessage", response: `{"ok":true}`,
 			read: func(r *http.Request, body []byte) (string, error) {
 				var m struct{ Channel, Text string }
 				err := strict(r, body, &m)
@@ -253,7 +253,7 @@ func services() []service {
 		},
 		{
 			typ: "telegram", options: set("bottoken", "123456:s3cret-telegram", "chatid", "-1009876543210"), mistake: set("messageformat", "BBCode"), blames: "messageformat",
-			host: "api.telegram.org", method: "POST", path: "/bot123456:s3cret-telegram/sendMessage", answer: `{"ok":true,"result":{"message_id":1}}`,
+			host: "api.telegram.org", method: "POST", path: "/bot123456:s3cret-telegram/sendMessage", response: `{"ok":true,"result":{"message_id":1}}`,
 			read: func(r *http.Request, body []byte) (string, error) {
 				var m struct {
 					ChatID    string `json:"chat_id"`
@@ -269,10 +269,10 @@ func services() []service {
 
 // services puts services on the internet and notes what arrives. A request that
 // a service would refuse fails the test, and is refused.
-func (n *internet) services(t *testing.T, all []service, h heard) {
+func (n *internet) services(t *testing.T, all []service, r received) {
 	for _, s := range all {
 		box := &inbox{}
-		h[s.typ] = box.all
+		r[s.typ] = box.all
 		n.site(s.host).HandleFunc(s.method+" "+s.path, func(w http.ResponseWriter, r *http.Request) {
 			body, err := io.ReadAll(r.Body)
 			if err != nil {
@@ -288,7 +288,7 @@ func (n *internet) services(t *testing.T, all []service, h heard) {
 			if s.status != 0 {
 				w.WriteHeader(s.status)
 			}
-			_, _ = io.WriteString(w, s.answer)
+			_, _ = io.WriteString(w, s.response)
 		})
 	}
 }

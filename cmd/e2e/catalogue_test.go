@@ -23,7 +23,7 @@ var update = flag.Bool("update", false, "rewrite the golden files")
 // acting are the trigger types that change containers: they have tests of their own.
 var acting = []string{"docker", "dockercompose"}
 
-// section is a component as somebody configures it.
+// section is a component as a user configures it.
 type section struct {
 	kind      kind.Kind
 	typ, name string
@@ -44,17 +44,17 @@ type catalogue struct {
 	services []service
 	net      *internet
 	sims     map[string]*registrysim.Registry
-	heard    heard
+	received received
 	engine   *enginesim.Engine
 	socket   string
 }
 
 func newCatalogue(t *testing.T) *catalogue {
 	t.Helper()
-	c := &catalogue{vendors: vendors(), net: newInternet(t, "carrier:"+marker+"-proxy"), heard: heard{}, engine: enginesim.New(enginesim.Config{})}
+	c := &catalogue{vendors: vendors(), net: newInternet(t, "carrier:"+marker+"-proxy"), received: received{}, engine: enginesim.New(enginesim.Config{})}
 	c.sims = c.net.registries(c.vendors)
 	online := services()
-	c.net.services(t, online, c.heard)
+	c.net.services(t, online, c.received)
 	travel := map[string]string{"proxy": "http://" + c.net.login + "@" + c.net.proxy, "tls.cafile": c.net.file}
 	for i := range c.vendors {
 		c.vendors[i].options = with(c.vendors[i].options, travel)
@@ -63,7 +63,7 @@ func newCatalogue(t *testing.T) *catalogue {
 		s.options = with(s.options, travel)
 		c.services = append(c.services, s)
 	}
-	c.services = append(c.services, localServices(t, c.net.authority, c.heard)...)
+	c.services = append(c.services, localServices(t, c.net.authority, c.received)...)
 	slices.SortFunc(c.services, func(a, b service) int { return strings.Compare(a.typ, b.typ) })
 
 	c.listen(t)
@@ -93,7 +93,7 @@ func (c *catalogue) complete(t *testing.T) {
 		registryTypes = append(registryTypes, typ.Name)
 	}
 	for _, typ := range triggers.Types() {
-		if _, here := c.heard["mqtt"]; (here || typ.Name != "mqtt") && !slices.Contains(acting, typ.Name) {
+		if _, here := c.received["mqtt"]; (here || typ.Name != "mqtt") && !slices.Contains(acting, typ.Name) {
 			triggerTypes = append(triggerTypes, typ.Name)
 		}
 	}
@@ -174,8 +174,8 @@ func golden(t *testing.T, name, got string) {
 	}
 }
 
-// TestCatalogue configures one component of every type, in each of the two ways, and uses them all.
-func TestCatalogue(t *testing.T) {
+// TestEveryComponentType configures one component of every type, in each of the two ways, and uses them all.
+func TestEveryComponentType(t *testing.T) {
 	for name, spell := range map[string]func(*testing.T, []section) []string{"file": asFile, "variables": asVariables} {
 		t.Run(name, func(t *testing.T) {
 			c := newCatalogue(t)
@@ -186,14 +186,14 @@ func TestCatalogue(t *testing.T) {
 			d.loaded()
 			c.listed(t, d)
 			c.posted(t, d)
-			c.answered(t, d)
+			c.tested(t, d)
 			c.used(t, d)
 			said := c.sweep(t, d)
 			said += c.tried(t, in, name == "file")
 			d.stop()
 			said += d.said()
 			c.nothingLeaks(t, in, said)
-			if lost := c.net.nobody(); len(lost) != 0 {
+			if lost := c.net.unknownHosts(); len(lost) != 0 {
 				t.Errorf("asked of hosts that do not exist: %q", lost)
 			}
 		})
@@ -219,10 +219,10 @@ func (d *daemon) said() string {
 	return d.log.String()
 }
 
-// news is the container whose update everybody is told of.
-const news = "hub"
+// notified is the container whose update every trigger is notified of.
+const notified = "hub"
 
-// populate runs a container of every registry. One of them has what triggers hear of.
+// populate runs a container of every registry. One of them triggers are notified of.
 func (c *catalogue) populate(t *testing.T) {
 	t.Helper()
 	var all []string
@@ -230,11 +230,11 @@ func (c *catalogue) populate(t *testing.T) {
 		all = append(all, s.typ+".main")
 	}
 	for _, v := range c.vendors {
-		image, _ := c.sims[v.asked()].Image(v.repo(), "1.0.0")
+		image, _ := c.sims[v.requested()].Image(v.repo(), "1.0.0")
 		ref := v.image("1.0.0")
 		c.engine.AddImage(enginesim.Image{Tags: []string{ref}, Digests: []string{strings.TrimSuffix(ref, ":1.0.0") + "@" + image.Digest}, Created: image.Platforms[0].Created})
 		labels := map[string]string{"wud.trigger.exclude": strings.Join(all, ",")}
-		if v.typ == news {
+		if v.typ == notified {
 			labels = nil
 		}
 		_, err := c.engine.Create(enginesim.Container{Name: v.typ, Image: ref, Labels: labels})
@@ -252,17 +252,17 @@ func (c *catalogue) listed(t *testing.T, d *daemon) {
 			same(t, fmt.Sprint(item["id"]), one, item)
 		}
 		// Without mosquitto, there is no mqtt to compare.
-		if _, here := c.heard["mqtt"]; here || k != "triggers" {
+		if _, here := c.received["mqtt"]; here || k != "triggers" {
 			golden(t, "catalogue/"+k+".json", c.settle(show(all))+"\n")
 		}
 	}
 }
 
-// posted: each trigger works when somebody posts a container to it.
+// posted: each trigger works when a client posts a container to it.
 func (c *catalogue) posted(t *testing.T, d *daemon) {
 	t.Helper()
 	body := `{"id":"1","name":"made-up","watcher":"main","result":{"tag":"1.1.0"},"updateAvailable":true,"updateKind":{"kind":"tag","localValue":"1.0.0","remoteValue":"1.1.0","semverDiff":"minor"}}`
-	c.heard["mock"] = func() (all []string) {
+	c.received["mock"] = func() (all []string) {
 		for line := range strings.Lines(d.said()) {
 			if strings.Contains(line, `"mock":"catalogue"`) {
 				all = append(all, line)
@@ -271,27 +271,27 @@ func (c *catalogue) posted(t *testing.T, d *daemon) {
 		return all
 	}
 	for _, s := range c.services {
-		if status, answer := d.request(http.MethodPost, "/api/triggers/"+s.typ+"/main", body); status != http.StatusOK || string(answer) != "{}" {
-			t.Errorf("%s: %d %s", s.typ, status, answer)
+		if status, response := d.request(http.MethodPost, "/api/triggers/"+s.typ+"/main", body); status != http.StatusOK || string(response) != "{}" {
+			t.Errorf("%s: %d %s", s.typ, status, response)
 		}
 	}
-	c.hear(t, "made-up")
+	c.awaitUpdate(t, "made-up")
 }
 
-// answered: every component can be tried through the API.
-func (c *catalogue) answered(t *testing.T, d *daemon) {
+// tested: every component can be tested through the API.
+func (c *catalogue) tested(t *testing.T, d *daemon) {
 	t.Helper()
 	try := func(path, body, want string) {
 		t.Helper()
-		if status, answer := d.request(http.MethodPost, path+"/test", body); status != http.StatusOK || !strings.Contains(string(answer), want) {
-			t.Errorf("%s: %d %s, want %s", path, status, answer, want)
+		if status, response := d.request(http.MethodPost, path+"/test", body); status != http.StatusOK || !strings.Contains(string(response), want) {
+			t.Errorf("%s: %d %s, want %s", path, status, response, want)
 		}
 	}
 	for _, s := range c.services {
 		try("/api/triggers/"+s.typ+"/main", "", `"title":"New tag found for container test-web"`)
 	}
 	for _, s := range c.services {
-		c.hearTests(t, s, 1)
+		c.awaitSamples(t, s, 1)
 	}
 	for _, v := range c.vendors {
 		try("/api/registries/"+v.typ+"/main", fmt.Sprintf(`{"image":%q}`, v.image("1.0.0")), v.image("1.0.0")+" is sha256:")
@@ -299,29 +299,29 @@ func (c *catalogue) answered(t *testing.T, d *daemon) {
 	try("/api/watchers/docker/main", "", fmt.Sprintf(`"answer":"%d containers, `, len(c.vendors)))
 }
 
-// hearTests waits until a service has heard of so many samples.
-func (c *catalogue) hearTests(t *testing.T, s service, n int) {
+// awaitSamples waits until a service has received so many samples.
+func (c *catalogue) awaitSamples(t *testing.T, s service, n int) {
 	t.Helper()
-	eventually(t, fmt.Sprintf("%s hears of %d tests", s.typ, n), func() bool { return len(c.heard.texts(s.typ, s.about("test-web", "local"))) == n })
+	eventually(t, fmt.Sprintf("%s receives %d samples", s.typ, n), func() bool { return len(c.received.texts(s.typ, s.about("test-web", "local"))) == n })
 }
 
-// hear waits until every service has heard of a container, and requires that it did so once.
-func (c *catalogue) hear(t *testing.T, name string) {
+// awaitUpdate waits until every service has received the update of a container, and requires that it did so once.
+func (c *catalogue) awaitUpdate(t *testing.T, name string) {
 	t.Helper()
 	for _, s := range c.services {
 		piece := s.about(name, "main")
 		// A state may be published twice; what is published before the update is not meant.
 		of := func() []string {
-			return slices.DeleteFunc(c.heard.texts(s.typ, piece), func(text string) bool { return !strings.Contains(text, "1.1.0") })
+			return slices.DeleteFunc(c.received.texts(s.typ, piece), func(text string) bool { return !strings.Contains(text, "1.1.0") })
 		}
-		eventually(t, s.typ+" hears of "+name, func() bool { return len(of()) > 0 })
+		eventually(t, s.typ+" receives "+name, func() bool { return len(of()) > 0 })
 		if texts := slices.Compact(of()); len(texts) != 1 || !strings.Contains(texts[0], "1.0.0") {
-			t.Errorf("%s heard of %s: %q", s.typ, name, texts)
+			t.Errorf("%s received of %s: %q", s.typ, name, texts)
 		}
 	}
 }
 
-// used: every registry answers a check, with the login it was given and to nobody else;
+// used: every registry answers a check, with the login it was given and sends it to no other host;
 // every trigger delivers what a check found, once.
 func (c *catalogue) used(t *testing.T, d *daemon) {
 	t.Helper()
@@ -335,7 +335,7 @@ func (c *catalogue) used(t *testing.T, d *daemon) {
 		}
 	}
 	for _, v := range c.vendors {
-		c.sims[v.asked()].Push(v.repo(), "1.1.0")
+		c.sims[v.requested()].Push(v.repo(), "1.1.0")
 	}
 	for range 2 {
 		get[[]sdk.Container](d, http.MethodPost, "/api/containers/watch")
@@ -345,7 +345,7 @@ func (c *catalogue) used(t *testing.T, d *daemon) {
 			t.Errorf("then: %s", show(got))
 		}
 	}
-	c.hear(t, news)
+	c.awaitUpdate(t, notified)
 	d.settled()
 	deliveries := get[[]struct {
 		Trigger, State string

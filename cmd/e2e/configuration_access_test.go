@@ -121,7 +121,7 @@ var showing = []string{
 	"GET /deliveries", "GET /deliveries.csv", "POST /triggers/http/main/test", "POST /triggers/smtp/main/test", "GET /api/events",
 }
 
-// TestConfigurationAccess asks everything that shows configuration as everybody,
+// TestConfigurationAccess requests everything that shows configuration as every kind of user,
 // and looks for every secret: only those who run the installation see any, and
 // of these only the two that the contract has them see.
 func TestConfigurationAccess(t *testing.T) {

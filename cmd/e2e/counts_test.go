@@ -12,10 +12,10 @@ import (
 	"github.com/dogwatch/dogwatch/plugins/registries/registrysim"
 )
 
-// TestCountsAgree: pages, chips, summary, badge, metrics, the log and the history
+// TestCountsAgreeEverywhere: pages, chips, summary, badge, metrics, the log and the history
 // tell the same numbers of the same containers, of which some have a failed
 // check, a wrong label, or one of these and an update.
-func TestCountsAgree(t *testing.T) {
+func TestCountsAgreeEverywhere(t *testing.T) {
 	f := newFleet(t, 0, registrysim.Options{}, registrysim.Options{Auth: registrysim.Basic, Users: map[string]string{"ana": "x"}, Private: func(string) bool { return true }})
 	nonsense := map[string]string{"dogwatch.link.template": "https://example.org/${container.name.nonsense()}"}
 	for _, a := range []struct {

@@ -21,7 +21,7 @@ import (
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
-// crashGap is how soon after the host the plugin dies, too.
+// crashGap is how soon after the host the plugin is killed, too.
 const crashGap = 400 * time.Millisecond
 
 // receiver keeps which messages arrived, how often, and under which idempotency keys.
@@ -81,11 +81,11 @@ func listenSMTP(t *testing.T, r *receiver) int {
 	return l.Addr().(*net.TCPAddr).Port
 }
 
-// TestHostAndPluginKilledTogether kills the host while a message is under way,
+// TestKillHostAndPluginDuringDelivery kills the host while a message is under way,
 // and the trigger plugin of the next host as soon as anything is sent again,
 // at most crashGap later. A message may come once more for it, not twice; the
 // copies carry one idempotency key, and no other message has the same.
-func TestHostAndPluginKilledTogether(t *testing.T) {
+func TestKillHostAndPluginDuringDelivery(t *testing.T) {
 	if testing.Short() {
 		t.Skip("short: kills processes")
 	}
@@ -162,7 +162,7 @@ func strikeTwice(t *testing.T, r *receiver, in *installation, d *daemon) *daemon
 	}()
 	select {
 	case <-struck:
-	case <-time.After(patience):
+	case <-time.After(maxWait):
 		t.Fatal("no message came")
 	}
 	r.arrived.Store(nil)

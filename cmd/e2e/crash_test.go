@@ -36,7 +36,7 @@ type victim struct {
 	host           bool
 }
 
-// witness keeps who was told what: over HTTP, which may happen twice when an
+// witness counts notifications: over HTTP, which may happen twice when an
 // outcome was lost, and by a command, which never may.
 type witness struct {
 	t    testing.TB
@@ -45,18 +45,18 @@ type witness struct {
 	// arrived, if set, is called when a delivery arrives, before it is answered.
 	arrived atomic.Pointer[func()]
 
-	mu   sync.Mutex
-	told map[string]int
+	mu       sync.Mutex
+	notified map[string]int
 }
 
 func (w *witness) ServeHTTP(_ http.ResponseWriter, r *http.Request) {
 	var c sdk.Container
 	body, err := io.ReadAll(r.Body)
 	if err != nil || json.Unmarshal(body, &c) != nil {
-		return // the caller died while it spoke
+		return // the caller was killed during the request
 	}
 	w.mu.Lock()
-	w.told[c.Name+" "+c.Result.Tag]++
+	w.notified[c.Name+" "+c.Result.Tag]++
 	w.mu.Unlock()
 	if arrived := w.arrived.Load(); arrived != nil {
 		(*arrived)()
@@ -66,7 +66,7 @@ func (w *witness) ServeHTTP(_ http.ResponseWriter, r *http.Request) {
 func (w *witness) count(update string) int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.told[update]
+	return w.notified[update]
 }
 
 // done counts how often the command ran for an update.
@@ -75,7 +75,7 @@ func (w *witness) done(update string) int {
 	return strings.Count(string(body), update+"\n")
 }
 
-func TestKillNineLosesNothingAndRepeatsNothing(t *testing.T) {
+func TestKillDuringCheckOrDelivery(t *testing.T) {
 	if testing.Short() {
 		t.Skip("short: kills processes hundreds of times")
 	}
@@ -102,7 +102,7 @@ func TestKillNineLosesNothingAndRepeatsNothing(t *testing.T) {
 
 func killOften(t *testing.T, v victim) {
 	f := newFleet(t, apps, registrysim.Options{Latency: 2 * time.Millisecond, ETags: true})
-	w := &witness{t: t, told: map[string]int{}, file: filepath.Join(t.TempDir(), "done")}
+	w := &witness{t: t, notified: map[string]int{}, file: filepath.Join(t.TempDir(), "done")}
 	sink := httptest.NewServer(w)
 	t.Cleanup(sink.Close)
 	in := install(t, append(f.env(),
@@ -166,7 +166,7 @@ func strike(t *testing.T, v victim, f *fleet, w *witness, in *installation, d *d
 	if v.duringDelivery {
 		w.arrived.Store(&blow)
 	} else {
-		f.asked.Store(&blow)
+		f.requested.Store(&blow)
 	}
 	plugins := get[[]plugin.Status](d, http.MethodGet, "/api/plugins")
 	go func() { // the answer may never come
@@ -177,11 +177,11 @@ func strike(t *testing.T, v victim, f *fleet, w *witness, in *installation, d *d
 	}()
 	select {
 	case <-struck:
-	case <-time.After(patience):
+	case <-time.After(maxWait):
 		t.Fatal("the moment to kill never came")
 	}
 	w.arrived.Store(nil)
-	f.asked.Store(nil)
+	f.requested.Store(nil)
 	if !v.host {
 		return d
 	}
@@ -205,11 +205,11 @@ func ended(pid int) bool {
 }
 
 // outcomeUnknown reports whether the newest delivery to the command about a
-// container was given up because nobody knows how it ended.
+// container was given up because its outcome is not known.
 func outcomeUnknown(d *daemon, app int) bool {
-	for _, owed := range get[[]delivery.Delivery](d, http.MethodGet, "/api/deliveries?state=failed&trigger=command.act&limit=1000") {
-		if owed.Subject == fmt.Sprintf("local/c%04d", app) {
-			return strings.Contains(owed.Error, "outcome unknown")
+	for _, failed := range get[[]delivery.Delivery](d, http.MethodGet, "/api/deliveries?state=failed&trigger=command.act&limit=1000") {
+		if failed.Subject == fmt.Sprintf("local/c%04d", app) {
+			return strings.Contains(failed.Error, "outcome unknown")
 		}
 	}
 	return false

@@ -19,8 +19,8 @@ type fleet struct {
 	socket     string
 	registries []*registrysim.Registry
 	hosts      []string
-	// asked, if set, is called at every request to a registry.
-	asked atomic.Pointer[func()]
+	// requested, if set, is called at every request to a registry.
+	requested atomic.Pointer[func()]
 
 	mu      sync.Mutex
 	flying  map[int]int
@@ -67,8 +67,8 @@ func (f *fleet) count(registry int, next http.Handler) http.Handler {
 		f.flying[registry]++
 		f.highest = max(f.highest, f.flying[registry])
 		f.mu.Unlock()
-		if asked := f.asked.Load(); asked != nil {
-			(*asked)()
+		if notify := f.requested.Load(); notify != nil {
+			(*notify)()
 		}
 		next.ServeHTTP(w, r)
 		f.mu.Lock()
@@ -86,7 +86,7 @@ func (f *fleet) env() []string {
 	return env
 }
 
-// settled waits until dogwatch owes nothing.
+// settled waits until dogwatch has no pending delivery.
 func (d *daemon) settled() {
 	d.t.Helper()
 	eventually(d.t, "every delivery is settled", func() bool {

@@ -53,7 +53,7 @@ var galleryApps = []struct {
 	{"passwords", "", galleryHub, "vaultwarden/server", "1.32.3", "", nil},
 }
 
-// unchecked is a container that nobody has checked: its registry does not answer.
+// unchecked is a container without a check: its registry does not answer.
 const unchecked = "newcomer"
 
 // galleryFleet runs the containers of the gallery.
@@ -122,7 +122,7 @@ func openHouses(t *testing.T) houses {
 	h.twelve.waitFor(len(galleryApps))
 	h.twelve.settled()
 	h.locked = lock(t, env)
-	f.registries[gallerySlow].Inject(registrysim.Any, -1, registrysim.Stall(patience))
+	f.registries[gallerySlow].Inject(registrysim.Any, -1, registrysim.Stall(maxWait))
 	f.registries[gallerySlow].Push("late/newcomer", "1.0.0")
 	f.run(t, unchecked, gallerySlow, "late/newcomer", "1.0.0", "", nil)
 	eventually(t, "the newcomer is seen", func() bool { return len(h.twelve.containers()) > len(galleryApps) })

@@ -17,7 +17,7 @@ import (
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
-// shown is the time within which the results of registries that answer are to be
+// shown is the time within which the results of registries that respond are to be
 // seen, whatever another one does.
 const shown = 2 * time.Second
 
@@ -28,25 +28,25 @@ type stuck struct {
 	t       *testing.T
 	apps    int
 	release func()
-	// told counts what triggers were told, by "trigger container".
-	mu   sync.Mutex
-	told map[string]int
-	url  string
+	// notified counts the notifications of triggers, by "trigger container".
+	mu       sync.Mutex
+	notified map[string]int
+	url      string
 }
 
 func newStuck(t *testing.T) *stuck {
 	sim := registrysim.Options{Auth: registrysim.Token, ETags: true}
-	s := &stuck{t: t, apps: 12, told: map[string]int{}}
+	s := &stuck{t: t, apps: 12, notified: map[string]int{}}
 	s.fleet = newFleet(t, s.apps, sim, sim, sim)
 	for i := range s.apps {
 		s.registry(i).Push(s.repo(i), "1.1.0")
 	}
-	answer := make(chan struct{})
-	s.release = sync.OnceFunc(func() { close(answer) })
+	released := make(chan struct{})
+	s.release = sync.OnceFunc(func() { close(released) })
 	t.Cleanup(s.release)
 	s.registries[1].Inject(registrysim.Any, -1, func(w http.ResponseWriter, r *http.Request) {
 		select {
-		case <-answer:
+		case <-released:
 		case <-r.Context().Done():
 		}
 		w.WriteHeader(http.StatusBadGateway)
@@ -68,15 +68,16 @@ func (s *stuck) ServeHTTP(_ http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, c := range list {
-		s.told[r.URL.Path[1:]+" "+c.Name]++
+		s.notified[r.URL.Path[1:]+" "+c.Name]++
 	}
 }
 
-// wasTold returns how many containers a trigger was told of, and how often of the one it was told of most.
-func (s *stuck) wasTold(trigger string) (containers, most int) {
+// notifications returns of how many containers a trigger was notified, and how
+// often of the one that it was notified of most.
+func (s *stuck) notifications(trigger string) (containers, most int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for who, n := range s.told {
+	for who, n := range s.notified {
 		if strings.HasPrefix(who, trigger+" ") {
 			containers, most = containers+1, max(most, n)
 		}
@@ -91,8 +92,8 @@ func (s *stuck) install() *installation {
 		"DOGWATCH_TRIGGER_HTTP_BATCH_URL="+s.url+"/batch", "DOGWATCH_TRIGGER_HTTP_BATCH_MODE=batch")...)
 }
 
-// answered is how many containers are of the registries that answer.
-func (s *stuck) answered() int { return s.apps / 3 * 2 }
+// responding is how many containers are of the registries that respond.
+func (s *stuck) responding() int { return s.apps / 3 * 2 }
 
 func (s *stuck) hangs(c sdk.Container) bool {
 	var i int
@@ -122,10 +123,10 @@ func (s *stuck) check(d *daemon) (ended chan struct{}) {
 	return ended
 }
 
-// TestOneHangingRegistry: while one of three registries hangs, the containers of
+// TestHungRegistryDelaysNoOther: while one of three registries hangs, the containers of
 // the other two are right in the API and on the page within two seconds of the
-// check's beginning; progress is told, and the batch waits for the end.
-func TestOneHangingRegistry(t *testing.T) {
+// check's beginning; progress is sent, and the batch waits for the end.
+func TestHungRegistryDelaysNoOther(t *testing.T) {
 	s := newStuck(t)
 	d := s.install().start()
 	progress := d.progress()
@@ -133,7 +134,7 @@ func TestOneHangingRegistry(t *testing.T) {
 	began := time.Now()
 	done := func(c sdk.Container) bool { return !s.hangs(c) && current(c) }
 	for time.Since(began) < shown {
-		if all := d.containers(); len(slices.DeleteFunc(all, done)) == s.apps-s.answered() && len(all) == s.apps {
+		if all := d.containers(); len(slices.DeleteFunc(all, done)) == s.apps-s.responding() && len(all) == s.apps {
 			break
 		}
 		time.Sleep(20 * time.Millisecond)
@@ -147,22 +148,22 @@ func TestOneHangingRegistry(t *testing.T) {
 			t.Errorf("%s during the check: %+v", c.Name, c.Check)
 		}
 	}
-	if n := strings.Count(string(page), `<b class="tag">1.1.0</b>`); n != s.answered() {
-		t.Errorf("the page shows %d updates, want %d", n, s.answered())
+	if n := strings.Count(string(page), `<b class="tag">1.1.0</b>`); n != s.responding() {
+		t.Errorf("the page shows %d updates, want %d", n, s.responding())
 	}
-	if words := fmt.Sprintf("being checked, %d of %d", s.answered(), s.apps); !strings.Contains(string(page), words) {
+	if words := fmt.Sprintf("being checked, %d of %d", s.responding(), s.apps); !strings.Contains(string(page), words) {
 		t.Errorf("the page does not say %q", words)
 	}
-	want := fmt.Sprintf(`{"checks":[{"watcher":"local","checked":%d,"total":%d}]}`, s.answered(), s.apps)
+	want := fmt.Sprintf(`{"checks":[{"watcher":"local","checked":%d,"total":%d}]}`, s.responding(), s.apps)
 	for last := ""; last != want; {
 		select {
 		case last = <-progress:
-		case <-time.After(patience):
+		case <-time.After(maxWait):
 			t.Fatalf("the stream never said %s, last %s", want, last)
 		}
 	}
-	eventually(t, "simple triggers are told at once", func() bool { n, _ := s.wasTold("simple"); return n == s.answered() })
-	if n, _ := s.wasTold("batch"); n != 0 {
+	eventually(t, "simple triggers are told at once", func() bool { n, _ := s.notifications("simple"); return n == s.responding() })
+	if n, _ := s.notifications("batch"); n != 0 {
 		t.Errorf("a batch of %d during the check", n)
 	}
 	select {
@@ -173,7 +174,7 @@ func TestOneHangingRegistry(t *testing.T) {
 
 	s.release()
 	<-ended
-	eventually(t, "the batch is told at the end", func() bool { n, _ := s.wasTold("batch"); return n == s.answered() })
+	eventually(t, "the batch is told at the end", func() bool { n, _ := s.notifications("batch"); return n == s.responding() })
 	d.settled()
 	for _, c := range d.containers() {
 		if s.hangs(c) && c.Check.State != sdk.CheckFailed || !s.hangs(c) && !current(c) {
@@ -181,26 +182,26 @@ func TestOneHangingRegistry(t *testing.T) {
 		}
 	}
 	for _, trigger := range []string{"simple", "batch"} {
-		if n, most := s.wasTold(trigger); n != s.answered() || most != 1 {
-			t.Errorf("%s was told of %d containers, %d times of one", trigger, n, most)
+		if n, most := s.notifications(trigger); n != s.responding() || most != 1 {
+			t.Errorf("%s was notified of %d containers, %d times of one", trigger, n, most)
 		}
 	}
 	d.stop()
 }
 
-// TestKilledInALongCheck: what was stored of a check that is killed stays, was
-// told at once and is not told again; the batch that is owed for it comes with
-// the next check.
-func TestKilledInALongCheck(t *testing.T) {
+// TestKillDuringLongCheck: what was stored of a check that is killed stays, was
+// notified at once and is not notified again; the batch that is pending for it
+// comes with the next check.
+func TestKillDuringLongCheck(t *testing.T) {
 	s := newStuck(t)
 	in := s.install()
 	d := in.start()
 	s.check(d)
-	eventually(t, "what was found is told", func() bool { n, _ := s.wasTold("simple"); return n == s.answered() })
+	eventually(t, "what was found is notified", func() bool { n, _ := s.notifications("simple"); return n == s.responding() })
 	d.settled()
 	must(t, d.cmd.Process.Signal(syscall.SIGKILL))
 	<-d.done
-	if n, _ := s.wasTold("batch"); n != 0 {
+	if n, _ := s.notifications("batch"); n != 0 {
 		t.Errorf("a batch of %d before the end of a check", n)
 	}
 
@@ -216,8 +217,8 @@ func TestKilledInALongCheck(t *testing.T) {
 	}
 	d.settled()
 	for _, trigger := range []string{"simple", "batch"} {
-		if n, most := s.wasTold(trigger); n != s.answered() || most != 1 {
-			t.Errorf("%s was told of %d containers, %d times of one", trigger, n, most)
+		if n, most := s.notifications(trigger); n != s.responding() || most != 1 {
+			t.Errorf("%s was notified of %d containers, %d times of one", trigger, n, most)
 		}
 	}
 	d.stop()

@@ -21,8 +21,8 @@ import (
 	"github.com/dogwatch/dogwatch/sdk/plugintest"
 )
 
-// patience bounds every wait of these tests; nothing waits this long unless something is broken.
-const patience = 60 * time.Second
+// maxWait bounds every wait of these tests; nothing waits this long unless something is broken.
+const maxWait = 60 * time.Second
 
 // built compiles the program once per test binary, as it is shipped.
 var built = sync.OnceValues(func() (string, error) { return build("..", "./dogwatch", "dogwatch") })
@@ -142,7 +142,7 @@ func (i *installation) start() *daemon {
 		d.url = "http://" + a
 	case <-d.done:
 		i.t.Fatal("dogwatch ended before it listened")
-	case <-time.After(patience):
+	case <-time.After(maxWait):
 		i.t.Fatal("dogwatch does not listen")
 	}
 	return d
@@ -189,7 +189,7 @@ func (d *daemon) stop() {
 	must(d.t, d.cmd.Process.Signal(syscall.SIGTERM))
 	select {
 	case <-d.done:
-	case <-time.After(patience):
+	case <-time.After(maxWait):
 		d.t.Fatal("dogwatch does not stop")
 	}
 	if code := d.cmd.ProcessState.ExitCode(); code != 0 {
@@ -207,12 +207,12 @@ func (d *daemon) request(method, path string, body string) (int, []byte) {
 	resp, err := http.DefaultClient.Do(req)
 	must(d.t, err)
 	defer resp.Body.Close()
-	answer, err := io.ReadAll(resp.Body)
+	text, err := io.ReadAll(resp.Body)
 	must(d.t, err)
-	return resp.StatusCode, answer
+	return resp.StatusCode, text
 }
 
-// get reads a JSON answer.
+// get reads a JSON response.
 func get[T any](d *daemon, method, path string) T {
 	d.t.Helper()
 	status, body := d.request(method, path, "")
@@ -234,7 +234,7 @@ func (d *daemon) containers() []sdk.Container {
 // eventually waits for a condition.
 func eventually(t testing.TB, what string, is func() bool) {
 	t.Helper()
-	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(maxWait); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
 		if is() {
 			return
 		}

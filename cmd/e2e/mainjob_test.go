@@ -113,9 +113,9 @@ func startSink(t *testing.T) (*inbox, string) {
 	return box, server.URL
 }
 
-// TestMainJob is the whole main job on a real engine and a real registry:
-// containers run, a newer tag is pushed, and everybody is told, once.
-func TestMainJob(t *testing.T) {
+// TestUpdateIsNotifiedOnceOnRealEngine is the whole main job on a real engine and a real registry:
+// containers run, a newer tag is pushed, and every trigger is notified, once.
+func TestUpdateIsNotifiedOnceOnRealEngine(t *testing.T) {
 	engine := dockertest.Start(t)
 	registry := startRegistry(t)
 	mail, mailPort := startMail(t)

@@ -61,9 +61,9 @@ func stubRegistry(t *testing.T, repositories map[string]stubManifest) (host stri
 	return strings.TrimPrefix(server.URL, "http://")
 }
 
-// TestManifestsThatCannotBeRead: another digest behind the tag is an update,
+// TestUnreadableManifest: another digest behind the tag is an update,
 // whatever the manifest is; a registry that cannot be asked for it is a failure.
-func TestManifestsThatCannotBeRead(t *testing.T) {
+func TestUnreadableManifest(t *testing.T) {
 	broken := func(w http.ResponseWriter, _ *http.Request) { panic(http.ErrAbortHandler) }
 	repositories := map[string]stubManifest{
 		"signed":    {contentType: "application/vnd.docker.distribution.manifest.v1+prettyjws", body: sign(schema1), digest: enginesim.Digest(schema1)},

@@ -16,7 +16,7 @@ import (
 
 // A broker holds what Dogwatch knows, with the variables and topics of WUD: while
 // it runs, after the trigger's process was killed, and when it has stopped.
-func TestBrokerIsKeptInStep(t *testing.T) {
+func TestMQTTBrokerStateFollowsDogwatch(t *testing.T) {
 	broker := mqtttest.Start(t, "")
 	o := mqtttest.Observe(t, broker.URL())
 	f := newFleet(t, 3, registrysim.Options{})
@@ -38,13 +38,13 @@ func TestBrokerIsKeptInStep(t *testing.T) {
 	d.settled()
 
 	// A check that finds nothing says that it ran, and nothing else. The broker may
-	// still be told of the check before.
+	// still get messages of the check before.
 	var n int
 	for range 3 {
 		o.Count()
 		get[[]sdk.Container](d, http.MethodPost, "/api/containers/watch")
-		o.Until("the check has ended", func(_ map[string]string, heard []string) bool {
-			return len(heard) > 0 && heard[len(heard)-1] == base+"running false"
+		o.Until("the check has ended", func(_ map[string]string, messages []string) bool {
+			return len(messages) > 0 && messages[len(messages)-1] == base+"running false"
 		})
 		if n = o.Count(); n == 2 {
 			break
@@ -75,9 +75,9 @@ func TestBrokerIsKeptInStep(t *testing.T) {
 		}
 	}
 	must(t, syscall.Kill(pid, syscall.SIGKILL))
-	o.Until("the broker says that it is gone, and then that it is back", func(_ map[string]string, heard []string) bool {
+	o.Until("the broker says that it is gone, and then that it is back", func(_ map[string]string, messages []string) bool {
 		gone := false
-		for _, m := range heard {
+		for _, m := range messages {
 			gone = gone || m == "wud/container/status offline"
 			if gone && m == "wud/container/status online" {
 				return true
@@ -94,7 +94,7 @@ func TestBrokerIsKeptInStep(t *testing.T) {
 	d.stop()
 	o.UntilHolds("wud/container/status", "offline")
 
-	// What goes while nobody looks is cleared at the next start.
+	// What goes while Dogwatch is stopped is cleared at the next start.
 	must(t, f.engine.Remove("c0000"))
 	d = in.start()
 	o.UntilHolds("wud/container/status", "online")

@@ -31,7 +31,7 @@ type identityProvider struct {
 	address string
 	cmd     *exec.Cmd
 	log     bytes.Buffer
-	back    []string // where it may send people
+	back    []string // where it may redirect users
 }
 
 // newIdentityProvider returns one that is down.
@@ -96,7 +96,7 @@ func (p *identityProvider) set(what, to string) {
 	}
 }
 
-// trusts lets it send people back to a server.
+// trusts lets it redirect users back to a server.
 func (p *identityProvider) trusts(server string) {
 	p.t.Helper()
 	to := server + "/auth/oidc/home/cb"
@@ -114,22 +114,22 @@ func (p *identityProvider) env(more ...string) []string {
 	}, more...)
 }
 
-// visitor is a browser without a window: it keeps cookies and follows links.
-type visitor struct {
+// userAgent is a browser without a window: it keeps cookies and follows links.
+type userAgent struct {
 	t      *testing.T
 	client *http.Client
 	server string
 }
 
-func newVisitor(t *testing.T, server string) *visitor {
+func newUserAgent(t *testing.T, server string) *userAgent {
 	t.Helper()
 	jar, err := cookiejar.New(nil)
 	must(t, err)
-	return &visitor{t: t, server: server, client: &http.Client{Jar: jar, Timeout: patience}}
+	return &userAgent{t: t, server: server, client: &http.Client{Jar: jar, Timeout: maxWait}}
 }
 
-// ask returns the status, where it ended and the text of an answer, as a person gets it.
-func (v *visitor) ask(method, address string, form url.Values) (int, *url.URL, string) {
+// do returns the status, where it ended and the text of a response, as a user gets it.
+func (v *userAgent) do(method, address string, form url.Values) (int, *url.URL, string) {
 	v.t.Helper()
 	req, err := http.NewRequestWithContext(v.t.Context(), method, address, strings.NewReader(form.Encode()))
 	must(v.t, err)
@@ -146,9 +146,9 @@ func (v *visitor) ask(method, address string, form url.Values) (int, *url.URL, s
 }
 
 // begin goes to the form of the provider and returns where that is, or what was said instead.
-func (v *visitor) begin() (form *url.URL, said string) {
+func (v *userAgent) begin() (form *url.URL, said string) {
 	v.t.Helper()
-	status, at, body := v.ask(http.MethodGet, v.server+"/auth/oidc/home/redirect", nil)
+	status, at, body := v.do(http.MethodGet, v.server+"/auth/oidc/home/redirect", nil)
 	if status == http.StatusOK && strings.Contains(body, "Who are you?") {
 		return at, ""
 	}
@@ -156,24 +156,24 @@ func (v *visitor) begin() (form *url.URL, said string) {
 }
 
 // login goes the whole way and returns the status and text of the page where that ends.
-func (v *visitor) login(name string) (int, string) {
+func (v *userAgent) login(name string) (int, string) {
 	v.t.Helper()
 	form, said := v.begin()
 	if form == nil {
 		v.t.Fatalf("there is no form: %s", said)
 	}
-	status, _, body := v.ask(http.MethodPost, form.String(), url.Values{"user": {name}, "password": {name + " at the provider"}})
+	status, _, body := v.do(http.MethodPost, form.String(), url.Values{"user": {name}, "password": {name + " at the provider"}})
 	return status, body
 }
 
 // user returns who the server thinks this is.
-func (v *visitor) user() string {
+func (v *userAgent) user() string {
 	v.t.Helper()
-	_, _, body := v.ask(http.MethodGet, v.server+"/auth/user", nil)
+	_, _, body := v.do(http.MethodGet, v.server+"/auth/user", nil)
 	return body
 }
 
-func (v *visitor) mustBe(name string) {
+func (v *userAgent) mustBe(name string) {
 	v.t.Helper()
 	if got := v.user(); !strings.Contains(got, name+"@example.org") {
 		v.t.Errorf("the server knows %s, want %s", got, name)
@@ -181,7 +181,7 @@ func (v *visitor) mustBe(name string) {
 }
 
 // untilForm waits for a provider that was down a moment ago.
-func (v *visitor) untilForm() {
+func (v *userAgent) untilForm() {
 	v.t.Helper()
 	eventually(v.t, "the form of the provider", func() bool {
 		form, _ := v.begin()

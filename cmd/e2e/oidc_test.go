@@ -26,8 +26,8 @@ func (b *tab) signIn(name string) {
 
 const toProvider = "a[href*='/auth/oidc/home/redirect']"
 
-// TestProviderInBrowser is a day with a provider: in, a token, the sessions, and out of everything.
-func TestProviderInBrowser(t *testing.T) {
+// TestOIDCLoginAndLogoutInBrowser is a day with a provider: in, a token, the sessions, and out of everything.
+func TestOIDCLoginAndLogoutInBrowser(t *testing.T) {
 	require(t, "chrome", "chromium")
 	p := newIdentityProvider(t)
 	p.up()
@@ -58,7 +58,7 @@ func TestProviderInBrowser(t *testing.T) {
 		t.Errorf("the token lets in with %s", resp.Status)
 	}
 
-	phone, desk := newVisitor(t, d.url), newVisitor(t, d.url)
+	phone, desk := newUserAgent(t, d.url), newUserAgent(t, d.url)
 	phone.login("ana")
 	phone.mustBe("ana")
 	desk.login("ana")
@@ -76,7 +76,7 @@ func TestProviderInBrowser(t *testing.T) {
 	b.says("End all others (1)")
 	b.click("#sessions button.danger")
 	b.until("document.querySelectorAll('#sessions tbody tr').length === 1")
-	for _, v := range []*visitor{phone, desk} {
+	for _, v := range []*userAgent{phone, desk} {
 		if got := v.user(); strings.Contains(got, "example.org") {
 			t.Errorf("a session goes on: %s", got)
 		}
@@ -102,8 +102,8 @@ func TestProviderInBrowser(t *testing.T) {
 	b.forgive() // the status of that page
 }
 
-// TestProviderIsDownAtStart: Dogwatch starts, says so to whoever wants to log in, and goes on once the provider is there.
-func TestProviderIsDownAtStart(t *testing.T) {
+// TestOIDCProviderDownAtStart: Dogwatch starts, says so on the login page, and goes on once the provider is there.
+func TestOIDCProviderDownAtStart(t *testing.T) {
 	require(t, "chrome", "chromium")
 	p := newIdentityProvider(t)
 	d := install(t, p.env()...).start()
@@ -115,20 +115,20 @@ func TestProviderIsDownAtStart(t *testing.T) {
 	b.shot("down")
 	b.forgive()
 	p.up()
-	v := newVisitor(t, d.url)
+	v := newUserAgent(t, d.url)
 	v.untilForm()
 	b.click(toProvider)
 	b.signIn("ana")
 	b.says("ana@example.org")
 }
 
-// TestProviderGoesInTheMiddle: whoever is at the provider when it goes down is told so, and may try again.
-func TestProviderGoesInTheMiddle(t *testing.T) {
+// TestOIDCProviderDownDuringLogin: a user who is at the provider when it goes down gets an error page, and may try again.
+func TestOIDCProviderDownDuringLogin(t *testing.T) {
 	p := newIdentityProvider(t)
 	p.up()
 	d := install(t, p.env()...).start()
 	p.trusts(d.url)
-	v := newVisitor(t, d.url)
+	v := newUserAgent(t, d.url)
 	form, said := v.begin()
 	if form == nil {
 		t.Fatal(said)
@@ -139,7 +139,7 @@ func TestProviderGoesInTheMiddle(t *testing.T) {
 	resp.Body.Close()
 	back := resp.Header.Get("Location")
 	p.down()
-	status, _, body := v.ask(http.MethodGet, back, nil)
+	status, _, body := v.do(http.MethodGet, back, nil)
 	if status != http.StatusBadGateway || !strings.Contains(body, "The provider cannot be asked now: ask oidc.home for the login") || !strings.Contains(body, "Log in with home") {
 		t.Errorf("%d: %s", status, body)
 	}
@@ -149,14 +149,14 @@ func TestProviderGoesInTheMiddle(t *testing.T) {
 	v.mustBe("ana")
 }
 
-// TestProviderSaysOddThings: a wrong issuer, a wrong clock, other keys.
-func TestProviderSaysOddThings(t *testing.T) {
+// TestOIDCRejectsWrongTokens: a wrong issuer, a wrong clock, other keys.
+func TestOIDCRejectsWrongTokens(t *testing.T) {
 	p := newIdentityProvider(t)
 	p.up()
 	d := install(t, p.env()...).start()
 	p.trusts(d.url)
 	p.set("issuer", "https://evil.example.org")
-	v := newVisitor(t, d.url)
+	v := newUserAgent(t, d.url)
 	if form, said := v.begin(); form != nil || !strings.Contains(said, `its issuer is &#34;https://evil.example.org&#34;`) {
 		t.Errorf("a wrong issuer: %s", said)
 	}
@@ -165,7 +165,7 @@ func TestProviderSaysOddThings(t *testing.T) {
 
 	for skew, fine := range map[string]bool{"2m": true, "-2m": true, "1h": false, "-1h": false} {
 		p.set("skew", skew)
-		v := newVisitor(t, d.url)
+		v := newUserAgent(t, d.url)
 		status, said := v.login("ana")
 		if fine {
 			v.mustBe("ana")
@@ -176,14 +176,14 @@ func TestProviderSaysOddThings(t *testing.T) {
 	p.set("skew", "0s")
 	for _, algorithm := range []string{"ES256", "RS256", "RS256"} {
 		p.set("key", algorithm)
-		v := newVisitor(t, d.url)
+		v := newUserAgent(t, d.url)
 		v.login("ana")
 		v.mustBe("ana")
 	}
 }
 
-// TestProviderBehindProxy: under a path, behind a proxy that speaks TLS.
-func TestProviderBehindProxy(t *testing.T) {
+// TestOIDCBehindReverseProxy: under a path, behind a proxy that speaks TLS.
+func TestOIDCBehindReverseProxy(t *testing.T) {
 	require(t, "chrome", "chromium")
 	p := newIdentityProvider(t)
 	p.up()

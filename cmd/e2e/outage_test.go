@@ -14,10 +14,10 @@ import (
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
-// TestOutage: an engine is stopped and comes back, and Dogwatch is killed
-// meanwhile. Everything that monitoring reads says so, a trigger that wants to
-// know is told once of each, and another one is told nothing.
-func TestOutage(t *testing.T) {
+// TestEngineOutageIsNotifiedOnce: an engine is stopped and comes back, and Dogwatch is killed
+// meanwhile. Everything that monitoring reads says so, a trigger with that
+// option is notified once of each, and another one is not.
+func TestEngineOutageIsNotifiedOnce(t *testing.T) {
 	engine := dockertest.Start(t)
 	hook, hookURL := startSink(t)
 	quiet, quietURL := startSink(t)

@@ -12,15 +12,15 @@ import (
 	"github.com/dogwatch/dogwatch/plugins/registries/registrysim"
 )
 
-// TestRegistryTestIsNoPortScanner: a token may have those hosts asked that
-// containers use or that the configuration names, and people who are logged in any.
-func TestRegistryTestIsNoPortScanner(t *testing.T) {
+// TestRegistryTestRefusesForeignHosts: a token may test registries at hosts that
+// containers use or that the configuration names, a logged-in user at any.
+func TestRegistryTestRefusesForeignHosts(t *testing.T) {
 	const password = "a-password-of-the-test"
 	f := newFleet(t, 1, registrysim.Options{})
-	var asked atomic.Int32
+	var requests atomic.Int32
 	listen := func() (host string) {
 		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-			asked.Add(1)
+			requests.Add(1)
 			http.NotFound(w, nil)
 		}))
 		t.Cleanup(s.Close)
@@ -48,26 +48,26 @@ func TestRegistryTestIsNoPortScanner(t *testing.T) {
 		host         string
 		allowed      bool
 	}{
-		{"write token, host of nobody", write, locked, "oci/public", foreign, false},
+		{"write token, unknown host", write, locked, "oci/public", foreign, false},
 		{"write token, closed port", write, locked, "oci/public", "127.0.0.1:1", false},
 		{"write token, host of a container", write, locked, "oci/public", f.hosts[0], true},
 		{"write token, configured host", write, locked, "custom/lan", named, true},
-		{"logged in, host of nobody", ana, locked, "oci/public", foreign, true},
-		{"no login configured, host of nobody", "", open, "oci/public", foreign, true},
+		{"logged in, unknown host", ana, locked, "oci/public", foreign, true},
+		{"no login configured, unknown host", "", open, "oci/public", foreign, true},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			var status int
 			var said string
 			eventually(t, "the registry is ready", func() bool {
-				asked.Store(0)
+				requests.Store(0)
 				status, said = test.d.as(test.header, "POST", "/api/registries/"+test.registry+"/test", fmt.Sprintf(`{"image":"%s/team/app0000:1.0.0"}`, test.host))
 				return !strings.Contains(said, "starting")
 			})
 			if denied := status == http.StatusForbidden; denied == test.allowed {
 				t.Errorf("status %d: %s", status, said)
 			}
-			if !test.allowed && (asked.Load() > 0 || !strings.Contains(said, "no container uses this host")) {
-				t.Errorf("%d requests, answer %s", asked.Load(), said)
+			if !test.allowed && (requests.Load() > 0 || !strings.Contains(said, "no container uses this host")) {
+				t.Errorf("%d requests, answer %s", requests.Load(), said)
 			}
 			if test.host == f.hosts[0] && status != http.StatusOK {
 				t.Errorf("the registry of a container: %d %s", status, said)

@@ -13,8 +13,8 @@ import (
 	"github.com/dogwatch/dogwatch/sdk/plugintest"
 )
 
-// nobody is a user without rights.
-const nobody = 65534
+// unprivileged is a user without rights.
+const unprivileged = 65534
 
 // snoop is a plugin that is none: it reads what it can of its host and of the
 // other plugins, and writes "pid file: n bytes" to ../seen.
@@ -36,8 +36,8 @@ mv seen.part seen
 exit 1
 `
 
-// TestPluginCannotReadOtherProcesses runs Dogwatch and a plugin of somebody
-// else as one user without rights: it cannot read the secrets in the environment or memory
+// TestPluginCannotReadOtherProcesses runs Dogwatch and a third-party
+// plugin as one user without rights: it cannot read the secrets in the environment or memory
 // of the host and of other plugins, and everything works all the same.
 func TestPluginCannotReadOtherProcesses(t *testing.T) {
 	if os.Getuid() != 0 {
@@ -45,13 +45,13 @@ func TestPluginCannotReadOtherProcesses(t *testing.T) {
 	}
 	f := newFleet(t, 3, registrysim.Options{ETags: true})
 	in := install(t, append(f.env(), "DOGWATCH_TRIGGER_HTTP_SINK_URL=http://127.0.0.1:1/", "DOGWATCH_TRIGGER_HTTP_SINK_AUTH_BEARER=a-secret")...)
-	in.user = nobody
+	in.user = unprivileged
 	must(t, os.Mkdir(filepath.Join(in.store, "plugins"), 0o755))
 	must(t, os.WriteFile(filepath.Join(in.store, "plugins", "snoop"), []byte(snoop), 0o755))
 	for _, path := range []string{in.store, filepath.Dir(strings.TrimPrefix(f.socket, "unix://"))} {
 		must(t, filepath.WalkDir(path, func(path string, _ os.DirEntry, err error) error {
 			if err == nil {
-				err = os.Chown(path, nobody, nobody)
+				err = os.Chown(path, unprivileged, unprivileged)
 			}
 			return err
 		}))

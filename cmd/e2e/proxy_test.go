@@ -28,9 +28,9 @@ import (
 	"github.com/dogwatch/dogwatch/core/event"
 )
 
-// TestNginx runs the configurations of the documentation in front of the built
+// TestDocumentedNginxConfigurations runs the configurations of the documentation in front of the built
 // program: pages, logins and the stream of events go through as they should.
-func TestNginx(t *testing.T) {
+func TestDocumentedNginxConfigurations(t *testing.T) {
 	require(t, "nginx", "nginx")
 	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "reverseproxy.md"))
 	must(t, err)
@@ -95,7 +95,7 @@ func behind(t *testing.T, server, upstream string) *http.Client {
 	})
 	jar, err := cookiejar.New(nil)
 	must(t, err)
-	return &http.Client{Jar: jar, Timeout: patience, Transport: &http.Transport{
+	return &http.Client{Jar: jar, Timeout: maxWait, Transport: &http.Transport{
 		TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, // of the test's own server on the loopback interface
 		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 			return new(net.Dialer).DialContext(ctx, "tcp", address)
@@ -116,7 +116,7 @@ func selfSigned(t *testing.T, cert, key string) {
 	must(t, os.WriteFile(key, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: bits}), 0o600))
 }
 
-// through does what people do, by the public address.
+// through does what users do, by the public address.
 func through(t *testing.T, browser *http.Client, public string) {
 	t.Helper()
 	address, err := url.Parse(public)

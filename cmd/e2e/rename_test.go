@@ -10,9 +10,9 @@ import (
 	"github.com/dogwatch/dogwatch/plugins/registries/registrysim"
 )
 
-// TestRenamedContainer: docker rename is one event, no news to anybody, and the
+// TestRenamedContainerKeepsHistory: docker rename is one event, no notification, and the
 // page of the old name leads to that of the new one, with all that happened.
-func TestRenamedContainer(t *testing.T) {
+func TestRenamedContainerKeepsHistory(t *testing.T) {
 	f := newFleet(t, 1, registrysim.Options{})
 	f.registry(0).Push(f.repo(0), "2.0.0")
 	d := install(t, append(f.env(), "DOGWATCH_TRIGGER_MOCK_MAIN_MOCK=told")...).start()

@@ -25,10 +25,10 @@ const (
 	slowHealth = 50 * time.Millisecond
 )
 
-// TestSlowClients opens 1,000 connections of each kind that make no progress,
+// TestSlowClientsAreBounded opens 1,000 connections of each kind that make no progress,
 // over the loopback interface only, and requires that the built program neither
 // grows nor keeps others waiting.
-func TestSlowClients(t *testing.T) {
+func TestSlowClientsAreBounded(t *testing.T) {
 	if _, err := os.Stat("/proc/self/smaps_rollup"); err != nil {
 		t.Skip("this system does not tell how much memory processes share")
 	}

@@ -47,7 +47,7 @@ type former struct {
 	pushed    []string
 	// result is the tag that it had found, diff how that differs.
 	result, diff string
-	// again tells that the running tag has a new image, digest that it had told of that.
+	// again means that the running tag has a new image, digest that WUD notified of it.
 	again, digest bool
 	// none is a container that it did not know of.
 	none bool

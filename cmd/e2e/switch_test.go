@@ -85,10 +85,10 @@ func TestSwitchOfAStack(t *testing.T) {
 		}
 	}
 
-	// What was told is not told again; what is new is.
-	news := []string{"db 17-alpine", "queue 3.12.0", "sonarr 4.1.0"}
-	untilTold(t, "hook", hook, news)
-	untilTold(t, "batch", batch, news)
+	// What WUD notified of is not notified again; what is new is.
+	pending := []string{"db 17-alpine", "queue 3.12.0", "sonarr 4.1.0"}
+	awaitNotified(t, "hook", hook, pending)
+	awaitNotified(t, "batch", batch, pending)
 	if o != nil {
 		s.topics(o)
 	}
@@ -98,25 +98,25 @@ func TestSwitchOfAStack(t *testing.T) {
 	s.lan.Push("team/api", "3.0.0") // no minor difference, so not for the hook
 	s.lan.Push("team/worker", "1.1.0")
 	get[[]sdk.Container](d, http.MethodPost, "/api/containers/watch")
-	untilTold(t, "hook", hook, append([]string{"made-up ", "web 1.27.0", "web 1.29.0"}, news...))
-	untilTold(t, "batch", batch, append([]string{"web 1.29.0", "worker 1.1.0"}, news...))
+	awaitNotified(t, "hook", hook, append([]string{"made-up ", "web 1.27.0", "web 1.29.0"}, pending...))
+	awaitNotified(t, "batch", batch, append([]string{"web 1.29.0", "worker 1.1.0"}, pending...))
 	if o != nil {
 		o.UntilHas("wud/container/local/web", `"result_tag":"1.29.0"`)
 	}
 	want := map[string][]string{"auth.docker.io": {"ana:s3cret-hub"}, "registry.example.com:5000": {"ana:s3cret-lan"}}
 	same(t, "the logins that hosts were shown", s.net.logins(), want)
-	all := len(told(t, hook)) + len(told(t, batch))
+	all := len(sentTo(t, hook)) + len(sentTo(t, batch))
 	d.stop()
-	if now := len(told(t, hook)) + len(told(t, batch)); now != all {
-		t.Errorf("told %d times, %d of them at the end", now, now-all)
+	if now := len(sentTo(t, hook)) + len(sentTo(t, batch)); now != all {
+		t.Errorf("notified %d times, %d of them at the end", now, now-all)
 	}
 	if strings.Contains(d.said(), marker) {
 		t.Error("the log has a secret")
 	}
 }
 
-// told returns the containers that were sent somewhere, with their new tags.
-func told(t *testing.T, box *inbox) []string {
+// sentTo returns the containers that were sent somewhere, with their new tags.
+func sentTo(t *testing.T, box *inbox) []string {
 	t.Helper()
 	all := []string{}
 	for _, text := range box.all() {
@@ -136,15 +136,15 @@ func told(t *testing.T, box *inbox) []string {
 	return all
 }
 
-// untilTold waits until somebody was told of some containers, and of no others.
-func untilTold(t *testing.T, who string, box *inbox, want []string) {
+// awaitNotified waits until a trigger has sent some containers, and no others.
+func awaitNotified(t *testing.T, who string, box *inbox, want []string) {
 	t.Helper()
 	slices.Sort(want)
-	eventually(t, fmt.Sprintf("the %s is told of %q", who, want), func() bool { return len(told(t, box)) >= len(want) })
-	same(t, "told to the "+who, told(t, box), want)
+	eventually(t, fmt.Sprintf("the %s sends %q", who, want), func() bool { return len(sentTo(t, box)) >= len(want) })
+	same(t, "sent to the "+who, sentTo(t, box), want)
 }
 
-// compare returns how answers differ from those of What's Up Docker. What it
+// compare returns how responses differ from those of What's Up Docker. What it
 // had no field for is left out.
 func (s *household) compare(listed []map[string]any) []string {
 	found := []string{}
@@ -229,7 +229,7 @@ func (s *household) routes(t *testing.T, d *daemon) {
 	for _, route := range []struct {
 		method, path, body string
 		status             int
-		keys               string // of the answer, or of its first item
+		keys               string // of the object, or of its first item
 	}{
 		{"GET", "/health", "", 200, "uptime"},
 		{"GET", "/api/app", "", 200, "name version"},
@@ -278,17 +278,17 @@ func (s *household) routes(t *testing.T, d *daemon) {
 			}
 			continue
 		}
-		var answer map[string]any
-		if err := json.Unmarshal(body, &answer); err != nil {
+		var object map[string]any
+		if err := json.Unmarshal(body, &object); err != nil {
 			var list []map[string]any
 			if err := json.Unmarshal(body, &list); err != nil || len(list) == 0 {
 				t.Errorf("%s %s: %s", route.method, route.path, body)
 				continue
 			}
-			answer = list[0]
+			object = list[0]
 		}
 		for _, key := range strings.Fields(route.keys) {
-			if _, has := answer[key]; !has {
+			if _, has := object[key]; !has {
 				t.Errorf("%s %s has no %s: %s", route.method, route.path, key, body)
 			}
 		}

@@ -10,10 +10,10 @@ import (
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
-// TestFloatingAndPinned: what a tag stands for is watched where it changes, for
+// TestFloatingAndPinnedTags: what a tag stands for is watched where it changes, for
 // one HEAD more; a container pinned by digest is compared by the version that the
 // engine knows; API and page show both.
-func TestFloatingAndPinned(t *testing.T) {
+func TestFloatingAndPinnedTags(t *testing.T) {
 	f := newFleet(t, 0, registrysim.Options{})
 	sim, repo := f.registries[0], "library/postgres"
 	sim.Push(repo, "16-alpine", "16.3-alpine", "16.4-alpine", "16.4", "latest")

@@ -24,7 +24,7 @@ type inherited struct {
 	failed         string
 	unknown        bool // it had not seen the container yet
 	tags           []string
-	told           bool // no more news to anybody
+	notified       bool // WUD notified of what it had found
 }
 
 // run puts the container into the engine and what was known of it into a record of wud.json.
@@ -81,8 +81,8 @@ func wudFile(t *testing.T, records []map[string]any) []byte {
 }
 
 // TestSwitchFromWUD starts on the store folder of What's Up Docker, with its
-// variables: its containers are there at once under their ids, what it had told
-// is not told again by any trigger, and everything else is.
+// variables: its containers are there at once under their ids, what it notified
+// of is not notified again by any trigger, and everything else is.
 func TestSwitchFromWUD(t *testing.T) {
 	for _, watcher := range []string{"local", "server"} { // renamed at the switch, too
 		t.Run(watcher, func(t *testing.T) { switchFromWUD(t, watcher) })
@@ -93,12 +93,12 @@ func switchFromWUD(t *testing.T, watcher string) {
 	f := newFleet(t, 0, registrysim.Options{Auth: registrysim.Token})
 	var records []map[string]any
 	ids := map[string]string{}
-	var news []string
+	var pending []string
 	for _, c := range []inherited{
-		{name: "web", tag: "1.0.0", tags: []string{"1.0.0", "1.1.0"}, result: "1.1.0", told: true},
+		{name: "web", tag: "1.0.0", tags: []string{"1.0.0", "1.1.0"}, result: "1.1.0", notified: true},
 		{name: "api", tag: "1.0.0", tags: []string{"1.0.0", "1.1.0", "1.2.0"}, result: "1.1.0"},
-		{name: "db", tag: "16", tags: []string{"16"}, result: "16", told: true},
-		{name: "cache", tag: "latest", tags: []string{"latest"}, result: "latest", digest: "now", told: true},
+		{name: "db", tag: "16", tags: []string{"16"}, result: "16", notified: true},
+		{name: "cache", tag: "latest", tags: []string{"latest"}, result: "latest", digest: "now", notified: true},
 		{name: "queue", tag: "latest", tags: []string{"latest"}, result: "latest", digest: enginesim.Digest("an earlier image")},
 		{name: "shaky", tag: "1.0.0", tags: []string{"1.0.0", "1.1.0"}, failed: "Request failed with status code 502"},
 		{name: "new", tag: "1.0.0", tags: []string{"1.0.0", "1.1.0"}, unknown: true},
@@ -108,16 +108,16 @@ func switchFromWUD(t *testing.T, watcher string) {
 			ids[c.name] = id
 			records = append(records, record)
 		}
-		if !c.told {
-			news = append(news, c.name)
+		if !c.notified {
+			pending = append(pending, c.name)
 		}
 	}
-	gone := inherited{name: "gone", tag: "1.0.0", tags: []string{"1.0.0", "1.1.0"}, result: "1.1.0", told: true}
+	gone := inherited{name: "gone", tag: "1.0.0", tags: []string{"1.0.0", "1.1.0"}, result: "1.1.0", notified: true}
 	id, record := gone.run(t, f, watcher)
 	ids["gone"] = id
 	records = append(records, record)
 	must(t, f.engine.Remove("gone"))
-	slices.Sort(news)
+	slices.Sort(pending)
 
 	hook, hookURL := startSink(t)
 	batch, batchURL := startSink(t)
@@ -151,16 +151,16 @@ func switchFromWUD(t *testing.T, watcher string) {
 		d.stop()
 	}
 	d = in.start()
-	eventually(t, "everything new is told", func() bool { return len(hook.all()) >= len(news) && len(batch.all()) > 0 })
-	var told []string
+	eventually(t, "everything new is sent", func() bool { return len(hook.all()) >= len(pending) && len(batch.all()) > 0 })
+	var sent []string
 	for _, body := range hook.all() {
 		var c sdk.Container
 		must(t, json.Unmarshal([]byte(body), &c))
-		told = append(told, c.Name)
+		sent = append(sent, c.Name)
 	}
-	slices.Sort(told)
-	if !slices.Equal(told, news) {
-		t.Errorf("told of %v, want %v", told, news)
+	slices.Sort(sent)
+	if !slices.Equal(sent, pending) {
+		t.Errorf("sent %v, want %v", sent, pending)
 	}
 	var batched []sdk.Container
 	if bodies := batch.all(); len(bodies) != 1 {
@@ -168,7 +168,7 @@ func switchFromWUD(t *testing.T, watcher string) {
 	} else {
 		must(t, json.Unmarshal([]byte(bodies[0]), &batched))
 	}
-	if len(batched) != len(news) {
+	if len(batched) != len(pending) {
 		t.Errorf("the batch is %s", show(batched))
 	}
 	for _, c := range d.containers() {
@@ -177,27 +177,27 @@ func switchFromWUD(t *testing.T, watcher string) {
 		}
 	}
 	for _, e := range get[[]event.Event](d, http.MethodGet, "/api/events?limit=200") {
-		if e.Type == event.UpdateFound && !slices.Contains(news, strings.TrimPrefix(e.Subject, "local/")) {
+		if e.Type == event.UpdateFound && !slices.Contains(pending, strings.TrimPrefix(e.Subject, "local/")) {
 			t.Errorf("%s of %s", e.Type, e.Subject)
 		}
 	}
 
-	// What follows is told.
+	// What follows is notified.
 	f.registry(0).Push("team/web", "1.3.0")
 	f.registry(0).Push("team/cache", "latest")
 	get[[]sdk.Container](d, http.MethodPost, "/api/containers/watch")
-	eventually(t, "the next updates are told", func() bool { return len(hook.all()) >= len(news)+2 })
+	eventually(t, "the next updates are sent", func() bool { return len(hook.all()) >= len(pending)+2 })
 	d.settled()
-	if got := len(hook.all()); got != len(news)+2 {
-		t.Errorf("told %d times, want %d", got, len(news)+2)
+	if got := len(hook.all()); got != len(pending)+2 {
+		t.Errorf("notified %d times, want %d", got, len(pending)+2)
 	}
 	if now, err := os.ReadFile(path); err != nil || !bytes.Equal(now, body) {
 		t.Errorf("wud.json was changed (%v)", err)
 	}
 }
 
-// TestSwitchFromDamagedWUD: a file that cannot be used is told of in one message, and nothing else suffers.
-func TestSwitchFromDamagedWUD(t *testing.T) {
+// TestSwitchFromWUDWithDamagedStore: a file that cannot be used is reported in one message, and nothing else suffers.
+func TestSwitchFromWUDWithDamagedStore(t *testing.T) {
 	f := newFleet(t, 1, registrysim.Options{})
 	f.registry(0).Push(f.repo(0), "1.1.0")
 	hook, hookURL := startSink(t)
@@ -209,7 +209,7 @@ func TestSwitchFromDamagedWUD(t *testing.T) {
 	eventually(t, "the update is told", func() bool { return len(hook.all()) > 0 })
 	d.settled()
 	if len(hook.all()) != 1 {
-		t.Errorf("told: %v", hook.all())
+		t.Errorf("notified: %v", hook.all())
 	}
 	d.stop()
 	d.mu.Lock()

@@ -35,12 +35,12 @@ var loginPage = template.Must(template.New("login").Parse(`<!doctype html><link 
 var logoutPage = template.Must(template.New("logout").Parse(`<!doctype html><link rel="icon" href="data:,"><title>Provider</title><h1>Sign out of everything?</h1>
 <form method="post"><button>Sign out</button></form>`))
 
-// authorize asks who somebody is, unless that is known, and sends them back with a code.
+// authorize shows the login page unless the user is known, and redirects back with a code.
 func (p *provider) authorize(w http.ResponseWriter, r *http.Request) {
 	ctx := r.Context()
-	ask, err := p.oauth.NewAuthorizeRequest(ctx, r)
+	request, err := p.oauth.NewAuthorizeRequest(ctx, r)
 	if err != nil {
-		p.oauth.WriteAuthorizeError(ctx, w, ask, err)
+		p.oauth.WriteAuthorizeError(ctx, w, request, err)
 		return
 	}
 	name, wrong := p.who(w, r)
@@ -48,19 +48,19 @@ func (p *provider) authorize(w http.ResponseWriter, r *http.Request) {
 		show(w, loginPage, wrong)
 		return
 	}
-	for _, scope := range ask.GetRequestedScopes() {
-		ask.GrantScope(scope)
+	for _, scope := range request.GetRequestedScopes() {
+		request.GrantScope(scope)
 	}
 	now := time.Now().UTC()
-	answer, err := p.oauth.NewAuthorizeResponse(ctx, ask, &openid.DefaultSession{
+	response, err := p.oauth.NewAuthorizeResponse(ctx, request, &openid.DefaultSession{
 		Subject: name, Headers: &jwt.Headers{},
 		Claims: &jwt.IDTokenClaims{Subject: name, AuthTime: now, RequestedAt: now, Extra: users[name].claims(name)},
 	})
 	if err != nil {
-		p.oauth.WriteAuthorizeError(ctx, w, ask, err)
+		p.oauth.WriteAuthorizeError(ctx, w, request, err)
 		return
 	}
-	p.oauth.WriteAuthorizeResponse(ctx, w, ask, answer)
+	p.oauth.WriteAuthorizeResponse(ctx, w, request, response)
 }
 
 // who returns the user of a request, "" when that is not known, and what was wrong with a login.
@@ -83,7 +83,7 @@ func (p *provider) who(w http.ResponseWriter, r *http.Request) (name, wrong stri
 	return "", ""
 }
 
-// logout ends the session here, if its user wants that, and sends people to
+// logout ends the session here, if its user wants that, and redirects to
 // where the client asks for (OpenID Connect RP-Initiated Logout 1.0).
 func (p *provider) logout(w http.ResponseWriter, r *http.Request) {
 	p.mu.Lock()
@@ -114,5 +114,5 @@ func (p *provider) mayReturn(to string) bool {
 
 func show(w http.ResponseWriter, page *template.Template, with string) {
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	_ = page.Execute(w, with) // whoever asked has left
+	_ = page.Execute(w, with) // the client has left
 }

@@ -83,7 +83,7 @@ func (c clock) Generate(ctx context.Context, claims jwt.MapClaims, header jwt.Ma
 
 func reply(w http.ResponseWriter, v any) {
 	w.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(w).Encode(v) // whoever asked has left
+	_ = json.NewEncoder(w).Encode(v) // the client has left
 }
 
 func (p *provider) discovery(w http.ResponseWriter, _ *http.Request) {
@@ -105,26 +105,26 @@ func (p *provider) publicKeys(w http.ResponseWriter, _ *http.Request) {
 
 func (p *provider) token(w http.ResponseWriter, r *http.Request) {
 	ctx := r.Context()
-	ask, err := p.oauth.NewAccessRequest(ctx, r, openid.NewDefaultSession())
+	request, err := p.oauth.NewAccessRequest(ctx, r, openid.NewDefaultSession())
 	if err != nil {
-		p.oauth.WriteAccessError(ctx, w, ask, err)
+		p.oauth.WriteAccessError(ctx, w, request, err)
 		return
 	}
-	answer, err := p.oauth.NewAccessResponse(ctx, ask)
+	response, err := p.oauth.NewAccessResponse(ctx, request)
 	if err != nil {
-		p.oauth.WriteAccessError(ctx, w, ask, err)
+		p.oauth.WriteAccessError(ctx, w, request, err)
 		return
 	}
-	p.oauth.WriteAccessResponse(ctx, w, ask, answer)
+	p.oauth.WriteAccessResponse(ctx, w, request, response)
 }
 
 func (p *provider) userinfo(w http.ResponseWriter, r *http.Request) {
-	_, ask, err := p.oauth.IntrospectToken(r.Context(), fosite.AccessTokenFromRequest(r), fosite.AccessToken, openid.NewDefaultSession())
+	_, request, err := p.oauth.IntrospectToken(r.Context(), fosite.AccessTokenFromRequest(r), fosite.AccessToken, openid.NewDefaultSession())
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusUnauthorized)
 		return
 	}
-	name := ask.GetSession().GetSubject()
+	name := request.GetSession().GetSubject()
 	info := users[name].claims(name)
 	info["sub"] = name
 	reply(w, info)
