@@ -1,6 +1,6 @@
 // Package installation reads and changes what an installation has stored, from
-// a command: whether or not a Dogwatch is serving from that store. Whoever may
-// read or write the file of the database may do so.
+// a command: whether or not a Dogwatch is serving from that store. Every
+// user who may read or write the file of the database may do so.
 package installation
 
 import (

@@ -52,7 +52,7 @@ func positions(n int) []field {
 }
 
 // widen rewrites steps as wide as their field, such as "*/24" for the hour,
-// which people write for "once": the parser refuses them.
+// which users write for "once": the parser refuses them.
 func widen(text string) string {
 	texts := strings.Fields(text)
 	for i, f := range positions(len(texts)) {

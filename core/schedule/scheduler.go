@@ -31,7 +31,7 @@ type Scheduler struct {
 	checker    *check.Checker
 	log        hclog.Logger
 
-	// life ends some time after Run is told to stop, so that running checks can end.
+	// life ends some time after the context of Run, so that running checks can end.
 	life   context.Context
 	end    context.CancelFunc
 	checks detach.Group
