@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
@@ -141,24 +142,37 @@ func (t *Runner) send(ctx context.Context, tested dispatch.Trigger, r *recorder)
 	}
 	tested.Runner = r
 	err := detach.Run(ctx, func() error { return dispatch.Send(context.WithoutCancel(ctx), tested, containers, t.opt.Log) })
+	result := r.result()
 	for _, odd := range tested.Messages.Lint() {
-		r.got.Warnings = append(r.got.Warnings, odd.Field+": "+odd.Detail)
+		result.Warnings = append(result.Warnings, odd.Field+": "+odd.Detail)
 	}
-	return r.got, err
+	return result, err
 }
 
-// recorder keeps the message of a request, and passes the request on if there is a next.
+// recorder keeps the message of a request, and passes the request on if there is a
+// next. The run may go on while the result is read.
 type recorder struct {
 	next trigger.Trigger
-	got  Result
+
+	mu  sync.Mutex
+	got Result
 }
 
 func (r *recorder) Run(ctx context.Context, req trigger.Request) error {
+	r.mu.Lock()
 	r.got = Result{Title: req.Title, Body: req.Body}
+	r.mu.Unlock()
 	if r.next == nil {
 		return nil
 	}
 	return r.next.Run(ctx, req)
+}
+
+// result returns the message; the zero Result when there was no request yet.
+func (r *recorder) result() Result {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.got
 }
 
 // wellKnown are images that the public registries surely have, by host.
