@@ -16,6 +16,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/dogwatch/dogwatch/internal/reference"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 	"github.com/dogwatch/dogwatch/sdk/watcher"
@@ -125,15 +126,15 @@ func (d *Docker) describe(ctx context.Context, c container.Summary, about descri
 	ref, err := parseReference(text)
 	if err != nil {
 		problem = err
-		ref = reference{path: text}
+		ref = reference.Reference{Path: text}
 	}
-	if ref.domain == localDomain && d.engine.podman.Load() {
+	if ref.Domain == localDomain && d.engine.podman.Load() {
 		problem = errMadeHere
 	}
-	out.Image.Host = ref.domain
-	out.Image.Name = ref.path
+	out.Image.Host = ref.Domain
+	out.Image.Name = ref.Path
 	out.Image.Tag = tagOf(ref, about.tags)
-	out.Image.Pinned = ref.digest != ""
+	out.Image.Pinned = ref.Digest != ""
 	out.Image.Digest = repoDigest(ref, about.digests)
 	if problem != nil {
 		out.Error = problem.Error()

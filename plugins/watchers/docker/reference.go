@@ -1,79 +1,48 @@
 package docker
 
 import (
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/dogwatch/dogwatch/internal/reference"
 )
 
-// reference is an image reference as written: nothing is expanded.
-type reference struct {
-	domain string // "" when the reference names no registry
-	path   string
-	tag    string
-	digest string
-}
-
-// The grammar of github.com/distribution/reference, with two liberties that
-// engines take: the first of several components of a name may have upper-case
-// letters, and a domain is one only if it has a dot or a port or is "localhost".
-const (
-	label      = `[a-zA-Z0-9](?:[a-zA-Z0-9-]*[a-zA-Z0-9])?`
-	port       = `:[0-9]+`
-	domain     = `(?:` + label + `(?:\.` + label + `)+(?:` + port + `)?|` + label + port + `|localhost|\[[0-9a-fA-F:]+\](?:` + port + `)?)`
-	component  = `[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*`
-	repository = `(?:` + label + `/)?` + component + `(?:/` + component + `)*`
-	tag        = `[a-zA-Z0-9_][a-zA-Z0-9_.-]{0,127}`
-	digest     = `sha256:[0-9a-f]{64}|sha384:[0-9a-f]{96}|sha512:[0-9a-f]{128}`
-)
-
-// referenceForm is compiled when it is first used: every process of the program
-// would hold it otherwise, and it is large.
-var referenceForm = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^(?:(` + domain + `)/)?(` + repository + `)(?::(` + tag + `))?(?:@(` + digest + `))?$`)
-})
-
-// parseReference takes an image reference apart.
-func parseReference(s string) (reference, error) {
-	m := referenceForm().FindStringSubmatch(s)
+// parseReference takes an image reference apart as it is written: the host expands it.
+func parseReference(text string) (reference.Reference, error) {
+	ref, err := reference.Split(text)
 	switch {
-	case s == "":
-		return reference{}, fmt.Errorf("the image of this container has no name: recreate the container from a named image")
-	case m == nil:
-		return reference{}, fmt.Errorf("%.300q is not an image reference: recreate the container from an image named like registry.example.org/name:tag", s)
+	case text == "":
+		return ref, errors.New("the image of this container has no name: recreate the container from a named image")
+	case err != nil:
+		return ref, fmt.Errorf("%.300q is not an image reference: recreate the container from an image named like registry.example.org/name:tag", text)
 	}
-	return reference{domain: m[1], path: m[2], tag: m[3], digest: m[4]}, nil
+	return ref, nil
 }
 
-// repository is the canonical name of the repository, for comparing references.
-func (r reference) repository() string {
-	switch r.domain {
-	case "", "docker.io", "index.docker.io", "registry-1.docker.io":
-		if !strings.Contains(r.path, "/") {
-			return "docker.io/library/" + r.path
-		}
-		return "docker.io/" + r.path
-	}
-	return r.domain + "/" + r.path
+// sameRepository reports whether two references name the same repository.
+func sameRepository(a, b reference.Reference) bool {
+	return a.Canonical().Name() == b.Canonical().Name()
 }
 
 // tagOf is the tag that a container of ref runs, which is in doubt when ref is pinned
 // by digest alone: then it is the one tag of its repository among the names of the
 // image, and "" when there is none or more than one.
-func tagOf(ref reference, names []string) string {
+func tagOf(ref reference.Reference, names []string) string {
 	switch {
-	case ref.tag != "":
-		return ref.tag
-	case ref.digest == "":
+	case ref.Tag != "":
+		return ref.Tag
+	case ref.Digest == "":
 		return "latest"
 	}
 	var found []string
 	for _, name := range names {
 		other, err := parseReference(name)
-		if err == nil && other.tag != "" && other.repository() == ref.repository() && !slices.Contains(found, other.tag) {
-			found = append(found, other.tag)
+		if err == nil && other.Tag != "" && sameRepository(other, ref) && !slices.Contains(found, other.Tag) {
+			found = append(found, other.Tag)
 		}
 	}
 	if len(found) != 1 {
@@ -84,19 +53,19 @@ func tagOf(ref reference, names []string) string {
 
 // repoDigest is the digest under which the engine got the image of ref: the one ref
 // is pinned to, or that of the same repository, or the first; "" when it was built here.
-func repoDigest(ref reference, digests []string) string {
-	if ref.digest != "" {
-		return ref.digest
+func repoDigest(ref reference.Reference, digests []string) string {
+	if ref.Digest != "" {
+		return ref.Digest
 	}
 	first := ""
 	for _, d := range digests {
 		other, err := parseReference(d)
 		switch {
 		case err != nil:
-		case other.repository() == ref.repository():
-			return other.digest
+		case sameRepository(other, ref):
+			return other.Digest
 		case first == "":
-			first = other.digest
+			first = other.Digest
 		}
 	}
 	return first
