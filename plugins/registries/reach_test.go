@@ -14,7 +14,7 @@ import (
 	"github.com/dogwatch/dogwatch/sdk/registry"
 )
 
-// proxied is a world behind a proxy, to which every name is public.
+// proxied is a network behind a proxy, to which every name is public.
 type proxied struct {
 	mu    sync.Mutex
 	hosts []string
@@ -59,18 +59,18 @@ func TestTokenServiceAtPrivateAddressIsRefused(t *testing.T) {
 		options                           map[string]any
 		want                              string // the error; "" for none
 	}{
-		{"a stranger's token service is inside", "registry.invalid", "http://10.1.2.3/token", "team/app", nil, "private address 10.1.2.3"},
+		{"a foreign token service is inside", "registry.invalid", "http://10.1.2.3/token", "team/app", nil, "private address 10.1.2.3"},
 		{"the same without a challenge at the first attempt", "registry.invalid", "http://localhost/token", "team/app", nil, "private address 127.0.0.1"},
-		{"a stranger's token service is elsewhere", "registry.invalid", "http://auth.invalid/token", "team/app", nil, ""},
+		{"a foreign token service is elsewhere", "registry.invalid", "http://auth.invalid/token", "team/app", nil, ""},
 		{"the operator names the token service", "registry.invalid", "http://10.1.2.3/token", "team/app", map[string]any{"authhosts": []string{"10.1.2.3"}}, ""},
 		{"both are inside", "10.1.2.1", "http://10.1.2.3/token", "team/app", nil, ""},
-		{"a stranger moves inside", "registry.invalid", "http://10.1.2.3/token", "moved/app", nil, "private address 10.1.2.3"},
-		{"a stranger moves elsewhere", "registry.invalid", "http://other.invalid/token", "moved/app", nil, ""},
+		{"a foreign registry moves inside", "registry.invalid", "http://10.1.2.3/token", "moved/app", nil, "private address 10.1.2.3"},
+		{"a foreign registry moves elsewhere", "registry.invalid", "http://other.invalid/token", "moved/app", nil, ""},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			world := &proxied{realm: test.realm}
-			proxy := httptest.NewServer(world)
+			network := &proxied{realm: test.realm}
+			proxy := httptest.NewServer(network)
 			t.Cleanup(proxy.Close)
 			options := map[string]any{"url": "http://" + test.registry, "proxy": proxy.URL}
 			for name, value := range test.options {
@@ -91,7 +91,7 @@ func TestTokenServiceAtPrivateAddressIsRefused(t *testing.T) {
 					t.Errorf("error %v, want %q", err, test.want)
 				}
 			}
-			if got := world.reached(realm.Host); (got > 0) != (test.want == "") {
+			if got := network.reached(realm.Host); (got > 0) != (test.want == "") {
 				t.Errorf("%s got %d requests", realm.Host, got)
 			}
 		})

@@ -213,7 +213,7 @@ const (
 // alibabaHosts returns the hosts of Alibaba's registries
 // (https://www.alibabacloud.com/help/en/acr/user-guide/individual-edition-instance-independent-domain-name-capacity-limit):
 // those of instances, and the older ones of all regions. These have no suffix of
-// their own: anybody may have a bucket at registry.oss-REGION.aliyuncs.com.
+// their own: any client may have a bucket at registry.oss-REGION.aliyuncs.com.
 func alibabaHosts() []string {
 	regions := []string{
 		"cn-beijing", "cn-chengdu", "cn-guangzhou", "cn-hangzhou", "cn-heyuan", "cn-hongkong", "cn-huhehaote", "cn-nanjing",

@@ -13,7 +13,7 @@ const guarding = `trap '' TERM; read -r nothing; kill -9 0`
 
 // runGroup runs cmd in a process group of its own, so that everything it
 // starts can be ended with it: by SIGTERM when the context of cmd ends, and
-// killed when cmd is over or when this process dies, however that happens.
+// killed when cmd is over or when this process exits, however that happens.
 func runGroup(cmd *exec.Cmd) error {
 	guard := exec.Command(cmd.Path, "-c", guarding)
 	guard.Env = []string{}

@@ -93,8 +93,8 @@ func (b *fake) Stop() {
 	b.wait.Wait()
 }
 
-// breakFollowers breaks the connections that have a last will, as a network that fails does.
-func (b *fake) breakFollowers() { b.breakThose(func(p *peer) bool { return p.will != nil }) }
+// breakSubscribers breaks the connections that have a last will, as a network that fails does.
+func (b *fake) breakSubscribers() { b.breakThose(func(p *peer) bool { return p.will != nil }) }
 
 func (b *fake) breakThose(which func(*peer) bool) {
 	b.mu.Lock()

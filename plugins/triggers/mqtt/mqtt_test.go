@@ -30,7 +30,7 @@ func unreachable(t *testing.T) string {
 func hanging(t *testing.T, reached func()) string { return speaking(t, "", reached) }
 
 // speaking returns the address of a server that reads something, sends text and closes the connection, if it sent any.
-func speaking(t *testing.T, says string, heard func()) string {
+func speaking(t *testing.T, says string, received func()) string {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -47,7 +47,7 @@ func speaking(t *testing.T, says string, heard func()) string {
 			if _, err := conn.Read(make([]byte, 1024)); err != nil {
 				continue
 			}
-			heard()
+			received()
 			if says != "" {
 				_, _ = io.WriteString(conn, says)
 				conn.Close()

@@ -179,10 +179,10 @@ func TestSubscribePublishesAvailability(t *testing.T) {
 		o := mqtttest.Observe(t, b.URL())
 		subscribe(t, withHass(b.URL()))
 		o.UntilHolds(statusTopic, online)
-		b.breakFollowers()
-		o.Until("it goes offline and comes back", func(_ map[string]string, heard []string) bool {
-			at := slices.Index(heard, statusTopic+" "+offline)
-			return at >= 0 && slices.Contains(heard[at:], statusTopic+" "+online)
+		b.breakSubscribers()
+		o.Until("it goes offline and comes back", func(_ map[string]string, received []string) bool {
+			at := slices.Index(received, statusTopic+" "+offline)
+			return at >= 0 && slices.Contains(received[at:], statusTopic+" "+online)
 		})
 	})
 	t.Run("not without Home Assistant", func(t *testing.T) {
@@ -213,9 +213,9 @@ func TestHomeAssistantBirthPublishesEverything(t *testing.T) {
 			t.Errorf("%d messages, want what this test says, and that the watcher checked", got)
 		}
 		o.Say("homeassistant/status", online, false)
-		o.Until("everything is published again", func(_ map[string]string, heard []string) bool {
-			return slices.ContainsFunc(heard, func(m string) bool { return strings.HasPrefix(m, nginxConfig+" ") }) &&
-				slices.ContainsFunc(heard, func(m string) bool { return strings.HasPrefix(m, "wud/container/local/running ") })
+		o.Until("everything is published again", func(_ map[string]string, received []string) bool {
+			return slices.ContainsFunc(received, func(m string) bool { return strings.HasPrefix(m, nginxConfig+" ") }) &&
+				slices.ContainsFunc(received, func(m string) bool { return strings.HasPrefix(m, "wud/container/local/running ") })
 		})
 		if got, want := o.Count(), 1+2+2+12+2; got != want {
 			t.Errorf("%d messages, want %d", got, want)
@@ -299,10 +299,10 @@ func TestInstallIgnoresRetainedCommands(t *testing.T) {
 	untilPublished(o, 1)
 	o.Say(nginxTopic+"/install", install, true)
 	<-calls
-	b.breakFollowers()
-	o.Until("it comes back", func(_ map[string]string, heard []string) bool {
-		at := slices.Index(heard, statusTopic+" "+offline)
-		return at >= 0 && slices.Contains(heard[at:], statusTopic+" "+online)
+	b.breakSubscribers()
+	o.Until("it comes back", func(_ map[string]string, received []string) bool {
+		at := slices.Index(received, statusTopic+" "+offline)
+		return at >= 0 && slices.Contains(received[at:], statusTopic+" "+online)
 	})
 	i.checked(o)
 	if len(calls) != 0 {
@@ -324,15 +324,15 @@ func TestRunDuringSubscribe(t *testing.T) {
 		if err := i.Run(t.Context(), triggertest.Request("nginx")); err != nil {
 			t.Fatal(err)
 		}
-		o.Until("the delivery arrives, and then what is true", func(retained map[string]string, heard []string) bool {
-			return len(heard) == 2 && strings.Contains(heard[0], `"status":"running"`) && strings.Contains(heard[1], `"status":"exited"`)
+		o.Until("the delivery arrives, and then what is true", func(retained map[string]string, received []string) bool {
+			return len(received) == 2 && strings.Contains(received[0], `"status":"running"`) && strings.Contains(received[1], `"status":"exited"`)
 		})
 		gone := triggertest.Request("redis")
 		if err := i.Run(t.Context(), gone); err != nil {
 			t.Fatal(err)
 		}
-		o.Until("the delivery of what is gone arrives, and is cleared", func(retained map[string]string, heard []string) bool {
-			return len(heard) == 4 && retained["wud/container/local/redis"] == ""
+		o.Until("the delivery of what is gone arrives, and is cleared", func(retained map[string]string, received []string) bool {
+			return len(received) == 4 && retained["wud/container/local/redis"] == ""
 		})
 	})
 }

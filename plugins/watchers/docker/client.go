@@ -23,11 +23,11 @@ import (
 const (
 	callTimeout = 30 * time.Second
 	dialTimeout = 10 * time.Second
-	// idleTimeout is shorter than that of common proxies, so that they do not close a connection we are about to use.
+	// idleTimeout is shorter than that of common proxies, so that they do not close a connection that is about to be used.
 	idleTimeout = 20 * time.Second
-	// concurrency bounds the questions asked of an engine at once.
+	// concurrency bounds the requests to an engine at once.
 	concurrency = 4
-	// oldestAPI is the first version whose answers have what is needed (Docker 1.12, 2016).
+	// oldestAPI is the first version whose responses have what is needed (Docker 1.12, 2016).
 	oldestAPI = "1.24"
 )
 
@@ -38,10 +38,10 @@ type engine struct {
 	userAgent string
 	transport *transport
 	timeout   time.Duration
-	podman    *atomic.Bool // what answered last is Podman
+	podman    *atomic.Bool // the last response was from Podman
 
 	mu  sync.Mutex
-	api *client.Client // nil until the engine has told its version
+	api *client.Client // nil until the version of the engine is known
 }
 
 func newEngine(at endpoint, userAgent string) *engine {
@@ -89,7 +89,7 @@ func (e *engine) image(ctx context.Context, id string) (image.InspectResponse, e
 // of the engine's clock if that is not zero. The stream ends with ctx.
 // The client library stops at the first event it cannot read, hence the plain request.
 func (e *engine) events(ctx context.Context, since time.Time) (io.ReadCloser, error) {
-	// Only the wait for the answer is limited, not the answer.
+	// Only the wait for the response is limited, not the stream.
 	ctx, cancel := context.WithCancelCause(ctx)
 	limit := time.AfterFunc(e.timeout, func() { cancel(context.DeadlineExceeded) })
 	defer limit.Stop()

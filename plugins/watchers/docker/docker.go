@@ -3,7 +3,7 @@
 //
 // It only ever reads (GET and HEAD), so it works behind a read-only socket proxy
 // that allows containers, images, events and ping. One listing costs two requests:
-// the containers and the images; what cannot change about an image is asked for once.
+// the containers and the images; what cannot change about an image is requested once.
 //
 // Protocol facts are from https://docs.docker.com/reference/api/engine/.
 package docker
@@ -46,7 +46,7 @@ type Docker struct {
 	log       hclog.Logger
 	engine    *engine
 	inspector *inspector
-	told      ledger
+	notified  notified
 	pause     func(ctx context.Context, attempt int) error
 }
 
@@ -104,12 +104,12 @@ func (d *Docker) List(ctx context.Context) ([]watcher.Container, error) {
 		return nil, err
 	}
 	d.inspector.keepOnly(found)
-	d.told.listed(found)
+	d.notified.listed(found)
 	return list, nil
 }
 
 // describe makes the container that the host sees. What is wrong with this one
-// container is its Error; the error returned means the engine cannot be asked any more.
+// container is its Error; the error returned means the engine cannot be reached any more.
 func (d *Docker) describe(ctx context.Context, c container.Summary, about description) (watcher.Container, error) {
 	out := watcher.Container{
 		ID:     c.ID,

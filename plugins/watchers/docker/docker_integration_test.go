@@ -19,7 +19,7 @@ import (
 	"github.com/dogwatch/dogwatch/sdk/watcher"
 )
 
-// flavour is how one engine differs from others in what it answers.
+// flavour is how one engine differs from others in its responses.
 type flavour struct {
 	// domain and namespace are what it lists before a name without them.
 	domain, namespace string
@@ -82,7 +82,7 @@ func testRealEngine(t *testing.T, engine *dockertest.Daemon, is flavour) {
 	t.Run("events", func(t *testing.T) {
 		d := watch(t, Options{Socket: engine.Host, WatchAll: true})
 		list(t, d)
-		f := follow(t, d)
+		f := subscribe(t, d)
 		f.streams(1)
 		check(t, engine.API.ContainerStop(t.Context(), web, container.StopOptions{}))
 		f.expect(watcher.ActionStatus, web, "exited")
@@ -162,10 +162,10 @@ func testRealEngine(t *testing.T, engine *dockertest.Daemon, is flavour) {
 			t.Errorf("before the push: %+v", i)
 		}
 		engine.Push(t, repository+":1.0")
-		answer, err := http.Head(server.URL + "/v2/team/app/manifests/1.0")
+		response, err := http.Head(server.URL + "/v2/team/app/manifests/1.0")
 		check(t, err)
-		check(t, answer.Body.Close())
-		digest := answer.Header.Get("Docker-Content-Digest")
+		check(t, response.Body.Close())
+		digest := response.Header.Get("Docker-Content-Digest")
 		engine.Pull(t, repository+":1.0") // Podman learns the digest by pulling only
 		pushed := list(t, watching)["local"].Image
 		if pushed.ID != id || pushed.Host != host || pushed.Name != "team/app" || !strings.HasPrefix(digest, "sha256:") ||
@@ -208,7 +208,7 @@ func testRealEngine(t *testing.T, engine *dockertest.Daemon, is flavour) {
 	t.Run("restart of the engine", func(t *testing.T) {
 		d := watch(t, Options{Socket: engine.Host, WatchAll: true})
 		before := list(t, d)
-		f := follow(t, d)
+		f := subscribe(t, d)
 		f.streams(1)
 		engine.Restart(t)
 		f.await("following events", 2)
@@ -218,7 +218,7 @@ func testRealEngine(t *testing.T, engine *dockertest.Daemon, is flavour) {
 			return
 		}
 		stopped := map[string]string{}
-		for len(stopped) < len(before) { // told by the old engine's last events or by comparing afterwards
+		for len(stopped) < len(before) { // from the old engine's last events or from the comparison afterwards
 			e := f.next()
 			if e.Action != watcher.ActionStatus {
 				t.Fatalf("%+v", e)

@@ -101,7 +101,7 @@ func generations(t *testing.T, run func(t *testing.T, e *enginesim.Engine)) {
 	}
 }
 
-func TestList(t *testing.T) {
+func TestListDescribesContainers(t *testing.T) {
 	generations(t, func(t *testing.T, e *enginesim.Engine) {
 		nginx := e.AddImage(enginesim.Image{
 			Tags: []string{"nginx:1.25"}, Digests: []string{"mirror.example/nginx@sha256:" + hexB, "nginx@sha256:" + hexA},
@@ -199,7 +199,7 @@ func TestReferenceOfContainersListedByID(t *testing.T) {
 }
 
 // A thousand containers cost two requests once their images are known.
-func TestScale(t *testing.T) {
+func TestListOfAThousandContainers(t *testing.T) {
 	e := enginesim.New(enginesim.Config{APIVersion: "1.44", MinAPIVersion: "1.44"})
 	check(t, e.Populate(1000, func(i int) string { return fmt.Sprintf("registry.example/team/app%d:1.%d", i%200, i) }))
 	d := watch(t, Options{Socket: serve(t, e)})
@@ -225,7 +225,7 @@ func TestScale(t *testing.T) {
 	}
 }
 
-func TestRepoDigestsAreRefreshed(t *testing.T) {
+func TestListRefreshesRepoDigests(t *testing.T) {
 	e := enginesim.New(enginesim.Config{})
 	image := enginesim.Image{ID: enginesim.Digest("app"), Tags: []string{"app:1"}}
 	e.AddImage(image)
@@ -241,7 +241,7 @@ func TestRepoDigestsAreRefreshed(t *testing.T) {
 	}
 }
 
-func TestOnlyReads(t *testing.T) {
+func TestOnlyReadRequestsAreSent(t *testing.T) {
 	e := enginesim.New(enginesim.Config{})
 	check(t, e.Populate(3, func(i int) string { return fmt.Sprintf("app:%d", i) }))
 	var mu sync.Mutex
@@ -273,7 +273,7 @@ func TestOnlyReads(t *testing.T) {
 	}
 }
 
-func TestPlatformOfTheContainer(t *testing.T) {
+func TestListPlatformOfTheContainer(t *testing.T) {
 	e := enginesim.New(enginesim.Config{APIVersion: "1.51"})
 	body := `[{"Id":"` + hexA + `","Names":["/x"],"Image":"app:1","ImageID":"` + e.AddImage(enginesim.Image{Tags: []string{"app:1"}}) + `","State":"running",
 		"ImageManifestDescriptor":{"mediaType":"m","digest":"sha256:` + hexB + `","size":1,"platform":{"os":"linux","architecture":"arm64","variant":"v8"}}}]`
@@ -297,7 +297,7 @@ func BenchmarkList(b *testing.B) {
 	}
 }
 
-// BenchmarkFirstList asks for 200 images one by one, the simulated engine included.
+// BenchmarkFirstList requests 200 images one by one, the simulated engine included.
 func BenchmarkFirstList(b *testing.B) {
 	fresh := benchmarked(b, 200)
 	for b.Loop() {

@@ -32,7 +32,7 @@ type endpoint struct {
 	tls     *tls.Config // nil when the connection is plain
 }
 
-// String is the endpoint as people write it. It holds no secret.
+// String is the endpoint as an option holds it. It holds no secret.
 func (e endpoint) String() string {
 	switch {
 	case e.network == "unix":
@@ -123,8 +123,9 @@ func locateTCP(o Options, option, scheme, rest string) (endpoint, error) {
 	return at, nil
 }
 
-// port is the option's value, which cannot be told from its default: TLS on the port
-// for plain connections is what nobody means. Who does writes it into the address.
+// port is the option's value. The default of plain connections cannot be
+// distinguished from the same value, so with TLS it means the port of TLS; the
+// address itself may name any port.
 func (o Options) port(secure bool) int {
 	switch {
 	case secure && (o.Port == 0 || o.Port == plainPort):

@@ -75,7 +75,7 @@ func TestLocate(t *testing.T) {
 	}
 }
 
-func TestLocateRefuses(t *testing.T) {
+func TestLocateRejects(t *testing.T) {
 	ca := newAuthority(t)
 	cert, key := ca.issue(t, "client")
 	_, otherKey := ca.issue(t, "other")
@@ -137,7 +137,7 @@ func TestDockerHost(t *testing.T) {
 	}
 }
 
-// secrets are lines of files that nobody may ever see.
+// secrets are lines of files that no text may hold.
 func secrets(t *testing.T, paths ...string) []string {
 	t.Helper()
 	var out []string

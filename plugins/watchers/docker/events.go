@@ -23,45 +23,45 @@ import (
 var listActions = []string{"create", "destroy", "remove", "rename"}
 
 // statusActions are those after which the status of a container may be another one.
-// Podman 4 knows "die", which it sends, as "died" when it filters; when it is done
-// with a container that has ended, it says "cleanup".
+// Podman 4 sends "die", while its filter accepts the participle only; when it is
+// done with a container that has ended, it sends "cleanup".
 var statusActions = []string{"start", "stop", "die", "died", "cleanup", "pause", "unpause", "update"}
 
 const (
-	firstPause = time.Second
-	longPause  = time.Minute
+	minBackoff = time.Second
+	maxBackoff = time.Minute
 	// maxEvent bounds one event document; labels of a container are part of it.
 	maxEvent = 4 << 20
 )
 
 // Watch calls emit for what happens to containers until ctx ends, and returns then
-// with its error. It reconnects by itself, asks for the events since the last one
+// with its error. It reconnects by itself, requests the events since the last one
 // it saw, and compares the engine's list with what the host knows, because an engine
 // remembers few events and none after a restart.
 //
 // It returns an ErrUnsupported when the engine has no events at all. A socket proxy
-// that forbids them is asked again from time to time: its settings may change.
+// that forbids them gets another request from time to time: its settings may change.
 func (d *Docker) Watch(ctx context.Context, emit func(watcher.Event)) error {
-	f := follower{docker: d, emit: emit, log: d.log}
+	r := eventReader{docker: d, emit: emit, log: d.log}
 	for attempt := 1; ; attempt++ {
-		err := f.follow(ctx)
+		err := r.read(ctx)
 		switch {
 		case ctx.Err() != nil:
 			return ctx.Err()
 		case hasNoEvents(err):
 			return sdk.WithKind(sdk.ErrUnsupported, err)
-		case f.opened: // streams end for no reason: proxies cut what is idle
+		case r.opened: // streams end for no reason: proxies cut what is idle
 			d.log.Debug("event stream ended, connecting again", "error", err)
-		case !f.down:
-			f.down = true
+		case !r.down:
+			r.down = true
 			d.log.Warn("no events from the engine, trying again until there are", "error", err)
-			if f.followed && errors.Is(err, sdk.ErrUnavailable) {
-				f.emit(watcher.Event{Action: watcher.ActionChanged, At: sdk.TimeOf(time.Now())}) // the host finds out that the engine is gone
+			if r.ever && errors.Is(err, sdk.ErrUnavailable) {
+				r.emit(watcher.Event{Action: watcher.ActionChanged, At: sdk.TimeOf(time.Now())}) // the host finds out that the engine is gone
 			}
 		default:
 			d.log.Debug("still no events from the engine", "error", err, "attempt", attempt)
 		}
-		if f.progress {
+		if r.progress {
 			attempt = 1
 		}
 		if err := d.pause(ctx, attempt); err != nil {
@@ -73,27 +73,27 @@ func (d *Docker) Watch(ctx context.Context, emit func(watcher.Event)) error {
 // backoff waits before the next attempt: about 1 s, doubled with every attempt in a
 // row, at most about a minute. Jitter keeps many clients of a restarted engine apart.
 func backoff(ctx context.Context, attempt int) error {
-	pause := min(firstPause<<min(attempt-1, 10), longPause)
-	pause = pause/2 + rand.N(pause)
+	d := min(minBackoff<<min(attempt-1, 10), maxBackoff)
+	d = d/2 + rand.N(d)
 	select {
 	case <-ctx.Done():
 		return ctx.Err()
-	case <-time.After(pause):
+	case <-time.After(d):
 		return nil
 	}
 }
 
-// follower reads one event stream after the other.
-type follower struct {
+// eventReader reads one event stream after the other.
+type eventReader struct {
 	docker *Docker
 	emit   func(watcher.Event)
 	log    hclog.Logger
 
 	opened   bool               // the last attempt gave a stream
-	progress bool               // that stream told something, or lived long
+	progress bool               // that stream had an event, or lasted for maxBackoff
 	again    bool               // it is not the first attempt
-	followed bool               // some attempt gave a stream
-	down     bool               // the operator has been told that there are no events
+	ever     bool               // some attempt gave a stream
+	down     bool               // it is logged that there are no events
 	last     time.Time          // of the newest event, on the engine's clock
 	seen     map[event]struct{} // the events of that instant, which the engine will repeat
 }
@@ -114,33 +114,33 @@ func (e event) at() time.Time {
 	return time.Unix(0, e.TimeNano)
 }
 
-// follow reads one stream to its end. A nil error is a stream that ended by itself.
-func (f *follower) follow(ctx context.Context) error {
-	f.opened, f.progress = false, false
-	defer func() { f.again = true }()
-	stream, err := f.docker.engine.events(ctx, f.last)
+// read reads one stream to its end. A nil error is a stream that ended by itself.
+func (r *eventReader) read(ctx context.Context) error {
+	r.opened, r.progress = false, false
+	defer func() { r.again = true }()
+	stream, err := r.docker.engine.events(ctx, r.last)
 	if err != nil {
 		return err
 	}
 	defer stream.Close()
-	f.opened, f.followed = true, true
-	if f.down {
-		f.down = false
-		f.log.Info("events from the engine again")
+	r.opened, r.ever = true, true
+	if r.down {
+		r.down = false
+		r.log.Info("events from the engine again")
 	}
 	since := time.Now()
-	defer func() { f.progress = f.progress || time.Since(since) >= longPause }()
-	if err := f.catchUp(ctx); err != nil {
+	defer func() { r.progress = r.progress || time.Since(since) >= maxBackoff }()
+	if err := r.catchUp(ctx); err != nil {
 		return err
 	}
-	f.log.Debug("following events", "since", f.last)
+	r.log.Debug("following events", "since", r.last)
 	lines := bufio.NewReader(stream)
 	for {
 		line, err := readLine(lines)
-		f.documents(ctx, line)
+		r.documents(ctx, line)
 		switch {
 		case errors.Is(err, errTooLong):
-			f.log.Debug("an event is too long and left out", "limit", maxEvent)
+			r.log.Debug("an event is too long and left out", "limit", maxEvent)
 		case errors.Is(err, io.EOF):
 			return nil
 		case err != nil:
@@ -149,15 +149,15 @@ func (f *follower) follow(ctx context.Context) error {
 	}
 }
 
-// catchUp tells the host what it missed before the stream, which is open already,
-// so that nothing falls between the two.
-func (f *follower) catchUp(ctx context.Context) error {
-	containers, err := f.docker.engine.containers(ctx, f.docker.all)
+// catchUp notifies the host of what it missed before the stream, which is open
+// already, so that nothing falls between the two.
+func (r *eventReader) catchUp(ctx context.Context) error {
+	containers, err := r.docker.engine.containers(ctx, r.docker.all)
 	if err != nil {
 		return err
 	}
-	for _, e := range f.docker.told.missed(containers, f.again) {
-		f.emit(e)
+	for _, e := range r.docker.notified.missed(containers, r.again) {
+		r.emit(e)
 	}
 	return nil
 }
@@ -189,7 +189,7 @@ func readLine(r *bufio.Reader) ([]byte, error) {
 
 // documents handles the events of one line. Engines write one per line, but a proxy
 // may join lines. The rest of a line is skipped from what is no event.
-func (f *follower) documents(ctx context.Context, line []byte) {
+func (r *eventReader) documents(ctx context.Context, line []byte) {
 	decoder := json.NewDecoder(bytes.NewReader(line))
 	for {
 		var e event
@@ -199,57 +199,57 @@ func (f *follower) documents(ctx context.Context, line []byte) {
 		case errors.Is(err, io.EOF):
 			return
 		case errors.As(err, &badType): // the decoder is after the document
-			f.log.Debug("an event cannot be read and is left out", "error", err)
+			r.log.Debug("an event cannot be read and is left out", "error", err)
 			continue
 		case err != nil:
-			f.log.Debug("part of the event stream cannot be read and is left out", "error", err)
+			r.log.Debug("part of the event stream cannot be read and is left out", "error", err)
 			return
 		}
-		if f.fresh(e) {
-			f.progress = true
-			f.handle(ctx, e)
+		if r.fresh(e) {
+			r.progress = true
+			r.handle(ctx, e)
 		}
 	}
 }
 
-// fresh reports whether an event has not been seen, and remembers it.
-func (f *follower) fresh(e event) bool {
+// fresh reports whether an event has not been seen before, and records it.
+func (r *eventReader) fresh(e event) bool {
 	if e.Actor.ID == "" || (e.Type != "" && e.Type != "container") {
 		return false
 	}
-	if _, repeated := f.seen[e]; repeated {
+	if _, repeated := r.seen[e]; repeated {
 		return false
 	}
-	if at := e.at(); at.After(f.last) {
-		f.last, f.seen = at, map[event]struct{}{}
+	if at := e.at(); at.After(r.last) {
+		r.last, r.seen = at, map[event]struct{}{}
 	}
-	if e.at().Equal(f.last) {
-		f.seen[e] = struct{}{}
+	if e.at().Equal(r.last) {
+		r.seen[e] = struct{}{}
 	}
 	return true
 }
 
-func (f *follower) handle(ctx context.Context, e event) {
+func (r *eventReader) handle(ctx context.Context, e event) {
 	out := watcher.Event{ContainerID: e.Actor.ID, Action: watcher.ActionChanged, At: sdk.TimeOf(e.at())}
 	switch {
 	case slices.Contains(listActions, e.Action):
-		f.emit(out)
+		r.emit(out)
 		return
 	case !slices.Contains(statusActions, e.Action):
 		return
 	}
-	got, err := f.docker.engine.container(ctx, e.Actor.ID)
+	got, err := r.docker.engine.container(ctx, e.Actor.ID)
 	if err != nil || got.ContainerJSONBase == nil || got.State == nil {
-		f.log.Debug("the status of a container is not known, it may be gone", "container", e.Actor.ID, "error", err)
+		r.log.Debug("the status of a container is not known, it may be gone", "container", e.Actor.ID, "error", err)
 		return
 	}
 	status := statusOf(got.State.Status)
-	known, news := f.docker.told.status(e.Actor.ID, status)
+	known, changed := r.docker.notified.status(e.Actor.ID, status)
 	switch {
 	case !known && e.Action == "start": // it was not in the last list, being stopped, and belongs in the next
-		f.emit(out)
-	case news:
+		r.emit(out)
+	case changed:
 		out.Action, out.Status = watcher.ActionStatus, status
-		f.emit(out)
+		r.emit(out)
 	}
 }

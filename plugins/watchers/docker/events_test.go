@@ -20,12 +20,12 @@ import (
 	"github.com/dogwatch/dogwatch/sdk/watcher"
 )
 
-func TestEvents(t *testing.T) {
+func TestWatchEvents(t *testing.T) {
 	generations(t, func(t *testing.T, e *enginesim.Engine) {
 		check(t, e.Populate(2, func(i int) string { return fmt.Sprintf("app:%d", i) }))
 		d := watch(t, Options{Socket: serve(t, e)})
 		id := list(t, d)["c0000"].ID
-		f := follow(t, d)
+		f := subscribe(t, d)
 		f.streams(1)
 
 		check(t, e.Pause("c0000"))
@@ -33,7 +33,7 @@ func TestEvents(t *testing.T) {
 		check(t, e.Unpause("c0000"))
 		f.expect(watcher.ActionStatus, id, "running")
 		check(t, e.Stop("c0000"))
-		f.expect(watcher.ActionStatus, id, "exited") // once, though it dies and is stopped
+		f.expect(watcher.ActionStatus, id, "exited") // once, for the actions "die" and "stop"
 		check(t, e.Start("c0000"))
 		f.expect(watcher.ActionStatus, id, "running")
 		check(t, e.Rename("c0000", "renamed"))
@@ -48,14 +48,14 @@ func TestEvents(t *testing.T) {
 	})
 }
 
-// TestLostEngineIsTold: the host would find out at the next scheduled check only.
-func TestLostEngineIsTold(t *testing.T) {
+// Without it the host would find out at the next scheduled check only.
+func TestWatchNotifiesOfLostEngine(t *testing.T) {
 	e := populated(t, enginesim.Config{})
 	s, err := e.Listen(socketDir(t))
 	check(t, err)
 	d := watch(t, Options{Socket: s.Address})
 	list(t, d)
-	f := follow(t, d)
+	f := subscribe(t, d)
 	f.streams(1)
 	e.BreakStreams()
 	check(t, s.Close())
@@ -64,12 +64,12 @@ func TestLostEngineIsTold(t *testing.T) {
 	f.endPause() // and once only
 	f.endPause()
 	if len(f.events) != 0 {
-		t.Errorf("told %+v as well", f.next())
+		t.Errorf("got %+v as well", f.next())
 	}
 }
 
-// TestStoppedStatus: Podman has two words for what Docker calls exited, of which it tells one after the other.
-func TestStoppedStatus(t *testing.T) {
+// Podman has two words for what Docker calls exited, and sends one after the other.
+func TestWatchMergesStoppedStatusOfPodman(t *testing.T) {
 	e := populated(t, enginesim.Config{})
 	d := watch(t, Options{Socket: serve(t, e), WatchAll: true})
 	create(t, e, enginesim.Container{Name: "ended", Image: "app:1", State: "stopped"})
@@ -78,17 +78,17 @@ func TestStoppedStatus(t *testing.T) {
 	}
 }
 
-func TestEventsOfTheGapAreNotLostAndNotRepeated(t *testing.T) {
+func TestWatchAfterGapNeitherLosesNorRepeatsEvents(t *testing.T) {
 	e := populated(t, enginesim.Config{})
 	d := watch(t, Options{Socket: serve(t, e), WatchAll: true})
 	ids := list(t, d)
-	f := follow(t, d)
+	f := subscribe(t, d)
 	f.streams(1)
 	check(t, e.Pause("c0000"))
 	f.expect(watcher.ActionStatus, ids["c0000"].ID, "paused")
 
 	e.BreakStreams()
-	// The pause has begun or will; nobody listens to the engine until it ends.
+	// The pause has begun or will; no stream is open until it ends.
 	check(t, e.Rename("c0001", "moved"))
 	f.endPause()
 	f.relist()                                                 // because the list is another
@@ -98,11 +98,11 @@ func TestEventsOfTheGapAreNotLostAndNotRepeated(t *testing.T) {
 }
 
 // Proxies cut idle streams: that is no reason to check everything, nor to warn.
-func TestQuietReconnect(t *testing.T) {
+func TestWatchReconnectsQuietly(t *testing.T) {
 	e := populated(t, enginesim.Config{})
 	d := watch(t, Options{Socket: serve(t, e)})
 	id := list(t, d)["c0000"].ID
-	f := follow(t, d)
+	f := subscribe(t, d)
 	for n := range 5 {
 		f.streams(n + 1)
 		e.BreakStreams()
@@ -122,13 +122,13 @@ func TestQuietReconnect(t *testing.T) {
 	}
 }
 
-func TestEngineRestartForgetsEvents(t *testing.T) {
+func TestWatchComparesListAfterEngineRestart(t *testing.T) {
 	for _, all := range []bool{false, true} {
 		t.Run(fmt.Sprint("watchall ", all), func(t *testing.T) {
 			e := populated(t, enginesim.Config{})
 			d := watch(t, Options{Socket: serve(t, e), WatchAll: all})
 			id := list(t, d)["c0000"].ID
-			f := follow(t, d)
+			f := subscribe(t, d)
 			f.streams(1)
 			e.BreakStreams()
 			check(t, e.Stop("c0000"))
@@ -143,14 +143,14 @@ func TestEngineRestartForgetsEvents(t *testing.T) {
 	}
 }
 
-func TestEngineComesUpLater(t *testing.T) {
+func TestWatchBeforeEngineIsUp(t *testing.T) {
 	e := populated(t, enginesim.Config{})
 	dir := socketDir(t)
 	d := watch(t, Options{Socket: dir + "/docker.sock"})
 	if _, err := d.List(t.Context()); !errors.Is(err, sdk.ErrUnavailable) {
 		t.Fatal(err)
 	}
-	f := follow(t, d)
+	f := subscribe(t, d)
 	for n := range 3 {
 		if attempt := f.endPause(); attempt != n+1 {
 			t.Errorf("attempt %d, want %d", attempt, n+1)
@@ -166,12 +166,12 @@ func TestEngineComesUpLater(t *testing.T) {
 	}
 }
 
-func TestForbiddenEvents(t *testing.T) {
+func TestWatchRetriesForbiddenEvents(t *testing.T) {
 	e := populated(t, enginesim.Config{})
 	e.Fail(enginesim.Events, enginesim.Fault{Status: http.StatusForbidden})
 	d := watch(t, Options{Socket: serve(t, e)})
 	list(t, d)
-	f := follow(t, d)
+	f := subscribe(t, d)
 	f.endPause()
 	f.endPause()
 	if f.log.count("[WARN]") != 1 || f.log.count("EVENTS=1") == 0 {
@@ -183,7 +183,7 @@ func TestForbiddenEvents(t *testing.T) {
 	f.next()
 }
 
-func TestEngineWithoutEvents(t *testing.T) {
+func TestWatchIsUnsupportedWithoutEvents(t *testing.T) {
 	for _, status := range []int{http.StatusNotFound, http.StatusNotImplemented} {
 		e := populated(t, enginesim.Config{})
 		e.Fail(enginesim.Events, enginesim.Fault{Status: status})
@@ -193,13 +193,13 @@ func TestEngineWithoutEvents(t *testing.T) {
 	}
 }
 
-func TestHangingEvents(t *testing.T) {
+func TestWatchTimeoutOfHangingEngine(t *testing.T) {
 	e := populated(t, enginesim.Config{})
 	e.Fail(enginesim.Events, enginesim.Fault{Hang: true})
 	d := watch(t, Options{Socket: serve(t, e)})
 	list(t, d)
 	d.engine.timeout = 50 * time.Millisecond
-	f := follow(t, d)
+	f := subscribe(t, d)
 	f.endPause()
 	f.endPause()
 	if f.log.count("no answer within 50ms") == 0 {
@@ -207,8 +207,8 @@ func TestHangingEvents(t *testing.T) {
 	}
 }
 
-// A stream outlives the time that an answer may take, however long nothing happens.
-func TestStreamHasNoDeadline(t *testing.T) {
+// A stream outlives the timeout of responses, however long it is idle.
+func TestWatchStreamHasNoTimeout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := populated(t, enginesim.Config{})
 		l := pipes{make(chan net.Conn), make(chan struct{})}
@@ -256,7 +256,7 @@ func (p pipes) Close() error   { close(p.closed); return nil }
 func (p pipes) Addr() net.Addr { return &net.TCPAddr{} }
 
 // What an engine never does: an event over several writes, several in one, garbage, an endless one.
-func TestOddEventStreams(t *testing.T) {
+func TestWatchSkipsMalformedEvents(t *testing.T) {
 	document := func(id string, nano int) string {
 		return fmt.Sprintf(`{"Type":"container","Action":"destroy","Actor":{"ID":%q,"Attributes":{"name":"x"}},"timeNano":%d}`, id, nano)
 	}
@@ -281,7 +281,7 @@ func TestOddEventStreams(t *testing.T) {
 		write(`{"Type":"container","Action":"destroy","Actor":{"ID":"without-nanoseconds"},"time":8}`)
 	}))
 	t.Cleanup(proxy.Close)
-	f := follow(t, watch(t, Options{Host: proxy.URL}))
+	f := subscribe(t, watch(t, Options{Host: proxy.URL}))
 	ids := []string{"split", "two", "in-a-line", "in-a-write", "after-garbage", "after-endless", "without-nanoseconds"}
 	for _, id := range ids {
 		f.expect(watcher.ActionChanged, id, "")
@@ -295,7 +295,7 @@ func TestOddEventStreams(t *testing.T) {
 	f.relist()
 }
 
-func TestSinceAsksForTheLastEvent(t *testing.T) {
+func TestWatchRequestsEventsSinceTheLast(t *testing.T) {
 	e := populated(t, enginesim.Config{Now: func() time.Time { return time.Unix(1_700_000_000, 5) }})
 	queries := make(chan string, 10)
 	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -307,7 +307,7 @@ func TestSinceAsksForTheLastEvent(t *testing.T) {
 	t.Cleanup(proxy.Close)
 	d := watch(t, Options{Host: proxy.URL})
 	list(t, d)
-	f := follow(t, d)
+	f := subscribe(t, d)
 	if since := <-queries; since != "" {
 		t.Errorf("at first since=%s", since)
 	}
@@ -346,12 +346,12 @@ func FuzzDocuments(f *testing.F) {
 	f.Add([]byte(`{"Type":"container","Action":"destroy","Actor":{"ID":"a"},"timeNano":1}{"Action":"create","Actor":{"ID":"b"}}`))
 	f.Add([]byte("{\"Actor\":7}\n\x00"))
 	f.Fuzz(func(t *testing.T, line []byte) {
-		follower := follower{docker: &Docker{engine: newEngine(endpoint{network: "unix", address: "/none"}, "")}, log: hclog.NewNullLogger()}
-		follower.emit = func(e watcher.Event) {
+		reader := eventReader{docker: &Docker{engine: newEngine(endpoint{network: "unix", address: "/none"}, "")}, log: hclog.NewNullLogger()}
+		reader.emit = func(e watcher.Event) {
 			if e.ContainerID == "" || e.Action != watcher.ActionChanged {
 				t.Errorf("%+v", e)
 			}
 		}
-		follower.documents(t.Context(), line)
+		reader.documents(t.Context(), line)
 	})
 }

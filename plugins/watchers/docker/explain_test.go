@@ -15,7 +15,7 @@ import (
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
-func TestForbiddenImages(t *testing.T) {
+func TestListWithForbiddenImages(t *testing.T) {
 	e := enginesim.New(enginesim.Config{APIVersion: "1.41"})
 	check(t, e.Populate(2, func(i int) string { return fmt.Sprintf("ghcr.io/a/b:%d", i) }))
 	for _, r := range []enginesim.Route{enginesim.ListImages, enginesim.InspectImage} {
@@ -40,7 +40,7 @@ func TestForbiddenImages(t *testing.T) {
 }
 
 // One bad image must not spoil the others, and an engine that fails must not look like one with bad images.
-func TestBadImages(t *testing.T) {
+func TestListWithMissingImages(t *testing.T) {
 	e := enginesim.New(enginesim.Config{})
 	check(t, e.Populate(3, func(i int) string { return fmt.Sprintf("app:%d", i) }))
 	d := watch(t, Options{Socket: serve(t, e)})
@@ -125,7 +125,7 @@ func explains(t *testing.T, err, kind error, address string, texts ...string) {
 	}
 }
 
-func TestNoEngine(t *testing.T) {
+func TestListErrorWithoutEngine(t *testing.T) {
 	dir := socketDir(t)
 	_, err := watch(t, Options{Socket: dir + "/none.sock"}).List(t.Context())
 	explains(t, err, sdk.ErrUnavailable, dir, "there is no such socket", "mounted")
@@ -147,7 +147,7 @@ func TestPermissionDenied(t *testing.T) {
 	}
 }
 
-func TestNotAnEngine(t *testing.T) {
+func TestListErrorOfOtherServers(t *testing.T) {
 	page := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "<html>") }))
 	t.Cleanup(page.Close)
 	_, err := watch(t, Options{Host: page.URL}).List(t.Context())
@@ -165,7 +165,7 @@ func TestNotAnEngine(t *testing.T) {
 }
 
 // An engine may be exchanged under a watcher that runs, for a newer or an older one.
-func TestEngineExchanged(t *testing.T) {
+func TestListNegotiatesVersionAgain(t *testing.T) {
 	e := enginesim.New(enginesim.Config{APIVersion: "1.41"})
 	check(t, e.Populate(1, func(int) string { return "app:1" }))
 	d := watch(t, Options{Socket: serve(t, e)})
@@ -177,7 +177,7 @@ func TestEngineExchanged(t *testing.T) {
 	}
 }
 
-func TestCancelledList(t *testing.T) {
+func TestListIsCancelled(t *testing.T) {
 	e := enginesim.New(enginesim.Config{})
 	e.Fail(enginesim.ListContainers, enginesim.Fault{Hang: true})
 	d := watch(t, Options{Socket: serve(t, e)})
@@ -193,7 +193,7 @@ func TestCancelledList(t *testing.T) {
 	}
 }
 
-func TestLyingEngine(t *testing.T) {
+func TestListWithMalformedContainers(t *testing.T) {
 	bodies := map[string]string{
 		"null":           `null`,
 		"empty":          `[]`,

@@ -33,7 +33,7 @@ type description struct {
 	problem error    // why the rest is missing
 }
 
-// inspector asks about images and remembers what cannot change.
+// inspector inspects images and caches what cannot change.
 type inspector struct {
 	engine *engine
 	log    hclog.Logger
@@ -47,9 +47,10 @@ func newInspector(e *engine, log hclog.Logger) *inspector {
 	return &inspector{engine: e, log: log, facts: map[string]facts{}, origins: map[string]string{}}
 }
 
-// images describes the image of every container, by image id. One request tells the
-// names of all images; only images never met before are asked for one by one. An image
-// that the engine does not tell about has a problem; the error means that the engine is gone.
+// images describes the image of every container, by image id. One request has the
+// names of all images; only images never seen before are requested one by one. An
+// image that the engine does not describe has a problem; the error means that the
+// engine cannot be reached.
 func (i *inspector) images(ctx context.Context, containers []container.Summary) (map[string]description, error) {
 	var ids []string
 	for _, c := range containers {
@@ -85,7 +86,7 @@ func (i *inspector) images(ctx context.Context, containers []container.Summary) 
 	group.SetLimit(concurrency)
 	for n, id := range ids {
 		s, listed := byID[id]
-		if known, met := i.known(id); listed && met {
+		if known, cached := i.known(id); listed && cached {
 			found[n] = description{facts: known, tags: names(s.RepoTags), digests: names(s.RepoDigests)}
 			continue
 		}
@@ -158,7 +159,7 @@ func (i *inspector) reference(ctx context.Context, c container.Summary, about de
 	return "", nil
 }
 
-// origin asks a container, once, for what it was created from; "" when the engine does not tell.
+// origin returns what a container was created from, by one request; "" when the engine does not say.
 func (i *inspector) origin(ctx context.Context, containerID string) (string, error) {
 	i.mu.Lock()
 	origin, met := i.origins[containerID]
@@ -232,7 +233,7 @@ func containerName(c container.Summary) string {
 	return short(c.ID)
 }
 
-// short is an id as people read it: twelve digits.
+// short is an id as engines show it: twelve digits.
 func short(id string) string {
 	id = strings.TrimPrefix(id, "sha256:")
 	return id[:min(len(id), 12)]

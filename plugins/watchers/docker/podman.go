@@ -2,7 +2,7 @@ package docker
 
 import "errors"
 
-// podmanHeader is in every answer of Podman's service, and in none of a Docker Engine.
+// podmanHeader is in every response of Podman's service, and in none of a Docker Engine.
 const podmanHeader = "Libpod-Api-Version"
 
 // localDomain is what Podman writes before the names of images that were made on its

@@ -18,7 +18,7 @@ type Observer struct {
 
 	mu       sync.Mutex
 	retained map[string]string // what was retained when it came, and what was published since
-	heard    []string          // "topic payload" of what was published since
+	received []string          // "topic payload" of what was published since
 	changed  chan struct{}
 }
 
@@ -47,7 +47,7 @@ func (o *Observer) record(_ paho.Client, m paho.Message) {
 		delete(o.retained, m.Topic())
 	}
 	if !m.Retained() {
-		o.heard = append(o.heard, m.Topic()+" "+string(m.Payload()))
+		o.received = append(o.received, m.Topic()+" "+string(m.Payload()))
 	}
 	select {
 	case o.changed <- struct{}{}:
@@ -62,12 +62,12 @@ func (o *Observer) Say(topic, payload string, retain bool) {
 }
 
 // Until waits for a condition of what the broker holds and has passed on.
-func (o *Observer) Until(what string, is func(retained map[string]string, heard []string) bool) {
+func (o *Observer) Until(what string, is func(retained map[string]string, received []string) bool) {
 	o.t.Helper()
 	end := time.After(maxWait)
 	for {
 		o.mu.Lock()
-		done := is(o.retained, o.heard)
+		done := is(o.retained, o.received)
 		o.mu.Unlock()
 		if done {
 			return
@@ -77,7 +77,7 @@ func (o *Observer) Until(what string, is func(retained map[string]string, heard 
 		case <-end:
 			o.mu.Lock()
 			defer o.mu.Unlock()
-			o.t.Fatalf("never: %s\ntopics: %q\nheard last: %q", what, slices.Sorted(maps.Keys(o.retained)), o.heard[max(len(o.heard)-5, 0):])
+			o.t.Fatalf("never: %s\ntopics: %q\nheard last: %q", what, slices.Sorted(maps.Keys(o.retained)), o.received[max(len(o.received)-5, 0):])
 		}
 	}
 }
@@ -98,8 +98,8 @@ func (o *Observer) UntilHas(topic, piece string) {
 func (o *Observer) Count() int {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	n := len(o.heard)
-	o.heard = nil
+	n := len(o.received)
+	o.received = nil
 	return n
 }
 

@@ -32,7 +32,7 @@ const (
 	startLimit = time.Minute
 	stopLimit  = 30 * time.Second
 	tidyLimit  = 5 * time.Second
-	// starts is how often a daemon that dies while it starts is started again.
+	// starts is how often a daemon that exits while it starts is started again.
 	starts = 3
 )
 
@@ -123,7 +123,7 @@ func check(t testing.TB, err error) {
 }
 
 // Stop stops the engine, leaving its data; the containers of a dockerd stop with it,
-// those of Podman run on. An engine that died before that is mentioned in the test's log.
+// those of Podman run on. An engine that exited before that is reported in the test's log.
 func (d *Daemon) Stop(t testing.TB) {
 	t.Helper()
 	select {
@@ -184,7 +184,7 @@ func (d *Daemon) try(t testing.TB) error {
 	return d.await(t.Context())
 }
 
-// await asks until the engine answers.
+// await sends requests until the engine responds.
 func (d *Daemon) await(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, startLimit)
 	defer cancel()

@@ -66,10 +66,10 @@ func (d *Daemon) Image(t testing.TB, ref string, changes ...string) string {
 	_, err = w.Write(main)
 	check(t, err)
 	check(t, w.Close())
-	answer, err := d.API.ImageImport(t.Context(), image.ImportSource{Source: &archive, SourceName: "-"}, "",
+	response, err := d.API.ImageImport(t.Context(), image.ImportSource{Source: &archive, SourceName: "-"}, "",
 		image.ImportOptions{Changes: append([]string{`ENTRYPOINT ["/main"]`}, changes...)})
 	check(t, err)
-	id := lastStatus(t, answer)
+	id := lastStatus(t, response)
 	if ref != "" { // apart from the import, in which Podman 4 leaves out the tag
 		check(t, d.API.ImageTag(t.Context(), id, ref))
 	}
@@ -106,17 +106,17 @@ func (d *Daemon) Remove(t testing.TB, name string) {
 // Push pushes a tag to its registry, which takes anonymous pushes on the loopback interface.
 func (d *Daemon) Push(t testing.TB, ref string) {
 	t.Helper()
-	answer, err := d.API.ImagePush(t.Context(), ref, image.PushOptions{RegistryAuth: "e30="}) // {}
+	response, err := d.API.ImagePush(t.Context(), ref, image.PushOptions{RegistryAuth: "e30="}) // {}
 	check(t, err)
-	lastStatus(t, answer)
+	lastStatus(t, response)
 }
 
 // Pull pulls an image.
 func (d *Daemon) Pull(t testing.TB, ref string) {
 	t.Helper()
-	answer, err := d.API.ImagePull(t.Context(), ref, image.PullOptions{})
+	response, err := d.API.ImagePull(t.Context(), ref, image.PullOptions{})
 	check(t, err)
-	lastStatus(t, answer)
+	lastStatus(t, response)
 }
 
 // lastStatus reads the progress of an operation to its end, and returns the last thing

@@ -67,7 +67,7 @@ type containerSummary struct {
 	Mounts     []struct{}
 }
 
-// listContainers is newest first, and running ones only unless all are asked for.
+// listContainers is newest first, and running ones only unless the request is for all.
 func (e *Engine) listContainers(r *http.Request, version string) (any, string) {
 	wanted, problem := filtersOf(r)
 	if problem != "" {

@@ -1,9 +1,9 @@
 // Package enginesim simulates a Docker Engine: the read-only part of its HTTP API, over
-// containers and images that exist in memory only. Tests, benchmarks and the demo let
-// a real watcher talk to it.
+// containers and images that exist in memory only. Tests, benchmarks and the demo run
+// a real watcher with it.
 //
-// What it answers follows https://docs.docker.com/reference/api/engine/ for the API
-// versions from 1.41 (Docker 20.10) to 1.51 (Docker 28), and is the same for the same calls.
+// Its responses follow https://docs.docker.com/reference/api/engine/ for the API
+// versions from 1.41 (Docker 20.10) to 1.51 (Docker 28), and are the same for the same calls.
 package enginesim
 
 import (
@@ -70,10 +70,10 @@ type Engine struct {
 	serial     int
 	faults     map[Route]Fault
 	requests   map[Route]int
-	history    []event       // what a new stream may ask to be repeated
+	history    []event       // the events that a new stream may request
 	sequence   int           // of the newest event
 	lastEvent  time.Time     // events have distinct, rising times
-	news       chan struct{} // closed and replaced at each event
+	published  chan struct{} // closed and replaced at each event
 	broken     chan struct{} // closed and replaced to break the streams
 	streams    int           // opened so far
 	opened     chan struct{} // closed and replaced when one is opened
@@ -91,14 +91,14 @@ func New(c Config) *Engine {
 		c.Now = time.Now
 	}
 	return &Engine{
-		config:   c,
-		images:   map[string]*Image{},
-		tags:     map[string]*Image{},
-		faults:   map[Route]Fault{},
-		requests: map[Route]int{},
-		news:     make(chan struct{}),
-		broken:   make(chan struct{}),
-		opened:   make(chan struct{}),
+		config:    c,
+		images:    map[string]*Image{},
+		tags:      map[string]*Image{},
+		faults:    map[Route]Fault{},
+		requests:  map[Route]int{},
+		published: make(chan struct{}),
+		broken:    make(chan struct{}),
+		opened:    make(chan struct{}),
 	}
 }
 

@@ -136,13 +136,13 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-func TestWrongChanges(t *testing.T) {
+func TestChangesRejectUnknownContainers(t *testing.T) {
 	e := example(t)
 	_, taken := e.Create(Container{Name: "a", Image: "app"})
 	_, noImage := e.Create(Container{Name: "d", Image: "none"})
 	_, recreated := e.Recreate("a", "none")
-	_, nobody := e.Recreate("none", "app")
-	for i, err := range []error{taken, noImage, recreated, nobody, e.Start("none"), e.Stop("none"), e.Rename("none", "d"), e.Rename("a", "b"), e.Remove("none")} {
+	_, none := e.Recreate("none", "app")
+	for i, err := range []error{taken, noImage, recreated, none, e.Start("none"), e.Stop("none"), e.Rename("none", "d"), e.Rename("a", "b"), e.Remove("none")} {
 		if err == nil {
 			t.Errorf("change %d was taken", i)
 		}
@@ -213,7 +213,7 @@ func TestEventStream(t *testing.T) {
 	}
 }
 
-func TestDeterministic(t *testing.T) {
+func TestResponsesAreDeterministic(t *testing.T) {
 	var bodies []string
 	for range 2 {
 		e := New(Config{Now: func() time.Time { return time.Unix(1_700_000_000, 0) }})

@@ -56,8 +56,8 @@ func (e *Engine) publish(c *Container, action string) {
 	if len(e.history) > kept {
 		e.history = slices.Delete(e.history, 0, len(e.history)-kept)
 	}
-	close(e.news)
-	e.news = make(chan struct{})
+	close(e.published)
+	e.published = make(chan struct{})
 }
 
 // BreakStreams cuts every event stream that is open now.
@@ -82,7 +82,7 @@ func (e *Engine) Restart() {
 }
 
 // AwaitStreams waits until n event streams have been opened since the engine was made.
-// A change that comes after it is told by the n-th.
+// The n-th has every later change.
 func (e *Engine) AwaitStreams(ctx context.Context, n int) error {
 	for {
 		e.mu.Lock()
@@ -99,7 +99,7 @@ func (e *Engine) AwaitStreams(ctx context.Context, n int) error {
 	}
 }
 
-// stream answers GET /events.
+// stream serves GET /events.
 func (e *Engine) stream(w http.ResponseWriter, r *http.Request) {
 	wanted, problem := filtersOf(r)
 	since, ok := instant(r.URL.Query().Get("since"))
@@ -134,7 +134,7 @@ func (e *Engine) stream(w http.ResponseWriter, r *http.Request) {
 			e.mu.Unlock()
 			panic(http.ErrAbortHandler) // cuts the connection, with no end of the stream
 		}
-		news := e.news
+		published := e.published
 		next, _ := slices.BinarySearchFunc(e.history, sent+1, func(ev event, n int) int { return ev.number - n })
 		pending := slices.Clone(e.history[next:])
 		e.mu.Unlock()
@@ -150,7 +150,7 @@ func (e *Engine) stream(w http.ResponseWriter, r *http.Request) {
 			_ = flusher.Flush()
 		}
 		select {
-		case <-news:
+		case <-published:
 		case <-broken:
 		case <-r.Context().Done():
 			return

@@ -17,8 +17,8 @@ import (
 	"github.com/dogwatch/dogwatch/plugins/watchers/docker/enginesim"
 )
 
-// TestFidelity asks a real engine and a simulated one the same questions: whatever
-// field the simulation has, the real answer has too, with a value of the same type.
+// TestFidelity sends the same requests to a real engine and a simulated one: every
+// field of the simulation is in the real response too, with a value of the same type.
 func TestFidelity(t *testing.T) {
 	genuine := dockertest.Start(t)
 	realImage := genuine.Image(t, "app:1")
@@ -47,8 +47,8 @@ func TestFidelity(t *testing.T) {
 		"unknown route": {"/nothing", "/nothing"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			wantStatus, want := ask(t, genuine.Host, paths[0])
-			gotStatus, got := ask(t, server.Address, paths[1])
+			wantStatus, want := fetch(t, genuine.Host, paths[0])
+			gotStatus, got := fetch(t, server.Address, paths[1])
 			if gotStatus != wantStatus {
 				t.Errorf("status %d, want %d", gotStatus, wantStatus)
 			}
@@ -56,8 +56,8 @@ func TestFidelity(t *testing.T) {
 		})
 	}
 	for _, version := range []string{"1.99", "1.1"} {
-		wantStatus, _ := ask(t, genuine.Host, "/v"+version+"/containers/json")
-		gotStatus, _ := ask(t, server.Address, "/v"+version+"/containers/json")
+		wantStatus, _ := fetch(t, genuine.Host, "/v"+version+"/containers/json")
+		gotStatus, _ := fetch(t, server.Address, "/v"+version+"/containers/json")
 		if gotStatus != wantStatus {
 			t.Errorf("version %s: status %d, want %d", version, gotStatus, wantStatus)
 		}
@@ -71,8 +71,8 @@ func check(t *testing.T, err error) {
 	}
 }
 
-// ask returns the status and the first document of the answer.
-func ask(t *testing.T, host, path string) (int, any) {
+// fetch returns the status and the first document of the response.
+func fetch(t *testing.T, host, path string) (int, any) {
 	t.Helper()
 	network, address, _ := strings.Cut(host, "://")
 	transport := &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
@@ -100,7 +100,7 @@ func ask(t *testing.T, host, path string) (int, any) {
 func compare(t *testing.T, path string, got, want any) {
 	t.Helper()
 	if got == nil || want == nil {
-		return // either may have nothing to say
+		return // either may be empty
 	}
 	if reflect.TypeOf(got) != reflect.TypeOf(want) {
 		t.Errorf("%s is a %T, really a %T", path, got, want)

@@ -24,7 +24,7 @@ type Server struct {
 	done   chan error
 }
 
-// Listen answers on the unix socket docker.sock in dir or, when dir is "", on a free
+// Listen serves on the unix socket docker.sock in dir or, when dir is "", on a free
 // port of the loopback interface. The path must not exceed 107 characters.
 func (e *Engine) Listen(dir string) (*Server, error) {
 	network, address := "tcp", "127.0.0.1:0"
@@ -38,7 +38,7 @@ func (e *Engine) Listen(dir string) (*Server, error) {
 	return e.Serve(l), nil
 }
 
-// Serve answers on a listener, which the Server closes.
+// Serve serves on a listener, which the Server closes.
 func (e *Engine) Serve(l net.Listener) *Server {
 	s := &Server{Address: "tcp://" + l.Addr().String(), done: make(chan error, 1)}
 	if l.Addr().Network() == "unix" {
@@ -58,7 +58,7 @@ func (s *Server) Close() error {
 	return err
 }
 
-// Route is one thing that can be asked.
+// Route is one endpoint of the API.
 type Route string
 
 // The routes.
@@ -74,10 +74,10 @@ const (
 
 // Fault is how a route misbehaves; the zero Fault is none.
 type Fault struct {
-	Status   int    // answer this status and an error message
-	Body     string // answer 200 and this text
-	Hang     bool   // do not answer
-	Truncate bool   // cut the connection in the middle of the answer
+	Status   int    // respond with this status and an error message
+	Body     string // respond with 200 and this text
+	Hang     bool   // do not respond
+	Truncate bool   // cut the connection in the middle of the response
 	Times    int    // heal after so many requests; 0 means never
 }
 
@@ -88,7 +88,7 @@ func (e *Engine) Fail(r Route, f Fault) {
 	e.faults[r] = f
 }
 
-// Requests returns how often each route was asked.
+// Requests returns how many requests a route got.
 func (e *Engine) Requests(r Route) int {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -142,11 +142,11 @@ func (e *Engine) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		if version == "" {
 			version = newest
 		}
-		e.answer(w, r, route, id, version, fault.Truncate)
+		e.respond(w, r, route, id, version, fault.Truncate)
 	}
 }
 
-func (e *Engine) answer(w http.ResponseWriter, r *http.Request, route Route, id, version string, truncate bool) {
+func (e *Engine) respond(w http.ResponseWriter, r *http.Request, route Route, id, version string, truncate bool) {
 	var document any
 	problem := ""
 	e.mu.Lock()

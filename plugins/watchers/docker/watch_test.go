@@ -16,11 +16,11 @@ import (
 	"github.com/dogwatch/dogwatch/sdk/watcher"
 )
 
-// patience is how long a test waits for what should happen at once.
-const patience = 20 * time.Second
+// maxWait bounds the waits of a test for what should happen at once.
+const maxWait = 20 * time.Second
 
-// following is a watcher whose events a test reads. Its pauses end when the test says so.
-type following struct {
+// subscription is a watcher whose events a test reads. Its pauses end when the test says so.
+type subscription struct {
 	t      *testing.T
 	events chan watcher.Event
 	pauses chan int // receives the attempt of each pause; the receiver ends it
@@ -53,13 +53,13 @@ func (l *lines) look(text string) (int, <-chan struct{}) {
 	return strings.Count(l.text.String(), text), l.written
 }
 
-func follow(t *testing.T, d *Docker) *following {
+func subscribe(t *testing.T, d *Docker) *subscription {
 	t.Helper()
-	f := &following{t: t, events: make(chan watcher.Event, 100), pauses: make(chan int), log: &lines{written: make(chan struct{})}}
-	d.log = hclog.New(&hclog.LoggerOptions{Level: hclog.Trace, Output: f.log})
+	s := &subscription{t: t, events: make(chan watcher.Event, 100), pauses: make(chan int), log: &lines{written: make(chan struct{})}}
+	d.log = hclog.New(&hclog.LoggerOptions{Level: hclog.Trace, Output: s.log})
 	d.pause = func(ctx context.Context, attempt int) error {
 		select {
-		case f.pauses <- attempt:
+		case s.pauses <- attempt:
 			return nil
 		case <-ctx.Done():
 			return ctx.Err()
@@ -67,76 +67,76 @@ func follow(t *testing.T, d *Docker) *following {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
-	go func() { ended <- d.Watch(ctx, func(e watcher.Event) { f.events <- e }) }()
+	go func() { ended <- d.Watch(ctx, func(e watcher.Event) { s.events <- e }) }()
 	t.Cleanup(func() {
 		cancel()
 		if err := <-ended; !errors.Is(err, context.Canceled) {
 			t.Errorf("a cancelled Watch returned %v", err)
 		}
 	})
-	return f
+	return s
 }
 
-func (f *following) next() watcher.Event {
-	f.t.Helper()
+func (s *subscription) next() watcher.Event {
+	s.t.Helper()
 	select {
-	case e := <-f.events:
+	case e := <-s.events:
 		if e.At.IsZero() {
-			f.t.Errorf("event without a time: %+v", e)
+			s.t.Errorf("event without a time: %+v", e)
 		}
 		return e
-	case <-time.After(patience):
-		f.t.Fatal("no event")
+	case <-time.After(maxWait):
+		s.t.Fatal("no event")
 		return watcher.Event{}
 	}
 }
 
-func (f *following) expect(action, id, status string) {
-	f.t.Helper()
-	if e := f.next(); e.Action != action || e.Status != status || e.ContainerID != id {
-		f.t.Errorf("got %+v, want %s %s %s", e, action, short(id), status)
+func (s *subscription) expect(action, id, status string) {
+	s.t.Helper()
+	if e := s.next(); e.Action != action || e.Status != status || e.ContainerID != id {
+		s.t.Errorf("got %+v, want %s %s %s", e, action, short(id), status)
 	}
 }
 
-// relist expects that the host is told to list again, for no one container.
-func (f *following) relist() {
-	f.t.Helper()
-	f.expect(watcher.ActionChanged, "", "")
+// relist expects that the host is notified to list again, for no single container.
+func (s *subscription) relist() {
+	s.t.Helper()
+	s.expect(watcher.ActionChanged, "", "")
 }
 
 // endPause waits for a pause, and ends it.
-func (f *following) endPause() (attempt int) {
-	f.t.Helper()
+func (s *subscription) endPause() (attempt int) {
+	s.t.Helper()
 	select {
-	case attempt = <-f.pauses:
-	case <-time.After(patience):
-		f.t.Fatal("no pause")
+	case attempt = <-s.pauses:
+	case <-time.After(maxWait):
+		s.t.Fatal("no pause")
 	}
 	return attempt
 }
 
 // await ends pauses until the watcher has logged a text n times.
-func (f *following) await(text string, n int) {
-	f.t.Helper()
-	timeout := time.After(patience)
+func (s *subscription) await(text string, n int) {
+	s.t.Helper()
+	timeout := time.After(maxWait)
 	for {
-		count, more := f.log.look(text)
+		count, more := s.log.look(text)
 		if count >= n {
 			return
 		}
 		select {
 		case <-more:
-		case <-f.pauses:
+		case <-s.pauses:
 		case <-timeout:
-			f.t.Fatalf("%q was logged %d times, want %d: %s", text, count, n, f.log.text.String())
+			s.t.Fatalf("%q was logged %d times, want %d: %s", text, count, n, s.log.text.String())
 		}
 	}
 }
 
-// streams waits until the watcher follows its n-th stream.
-func (f *following) streams(n int) {
-	f.t.Helper()
-	f.await("following events", n)
+// streams waits until the watcher reads its n-th stream.
+func (s *subscription) streams(n int) {
+	s.t.Helper()
+	s.await("following events", n)
 }
 
 // populated returns an engine with the running containers "c0000" and "c0001" of the image "app".
