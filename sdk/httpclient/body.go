@@ -7,13 +7,13 @@ import (
 	"net/http"
 )
 
-// MaxBody is how many bytes of an answer are read unless LimitBody says otherwise: 8 MiB.
+// MaxBody is how many bytes of a response are read unless LimitBody says otherwise: 8 MiB.
 const MaxBody = 8 << 20
 
 // ErrTooLarge is wrapped by the error of reading beyond the limit of a body.
 var ErrTooLarge = errors.New("the answer is too large")
 
-// body counts what is read of an answer and explains what goes wrong.
+// body counts what is read of a response and explains what goes wrong.
 type body struct {
 	io.ReadCloser
 	left, max int64
@@ -21,7 +21,7 @@ type body struct {
 }
 
 func (b *body) Read(p []byte) (int, error) {
-	// One byte beyond the limit tells an answer that fits exactly from one that does not.
+	// One byte beyond the limit distinguishes a response that fits exactly from one that does not.
 	if int64(len(p)) > b.left+1 {
 		p = p[:b.left+1]
 	}
@@ -36,7 +36,7 @@ func (b *body) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// LimitBody bounds what can be read from now on of an answer's body, in bytes.
+// LimitBody bounds what can be read from now on of a response's body, in bytes.
 func LimitBody(resp *http.Response, max int64) {
 	if b, ours := resp.Body.(*body); ours {
 		b.left, b.max = max, max
@@ -45,7 +45,7 @@ func LimitBody(resp *http.Response, max int64) {
 	resp.Body = &body{ReadCloser: resp.Body, left: max, max: max, explain: func(err error) error { return err }}
 }
 
-// ReadAll reads the rest of an answer's body, at most max bytes; a longer one is
+// ReadAll reads the rest of a response's body, at most max bytes; a longer one is
 // an error wrapping ErrTooLarge. The caller still closes the body.
 func ReadAll(resp *http.Response, max int64) ([]byte, error) {
 	LimitBody(resp, max)

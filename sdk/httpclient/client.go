@@ -1,12 +1,13 @@
 // Package httpclient is the HTTP client of plugins. It gives every request a
-// deadline, a user agent and a bound on its answer, speaks through proxies and
+// deadline, a user agent and a bound on its response, supports proxies and
 // private certificate authorities, keeps credentials on the host they are for,
-// and turns failures into the kinds of package sdk.
+// and turns failures into the kinds of package sdk. Rate limits of responses are
+// errors with the time to wait; retries and their backoff are the host's.
 //
 // Its errors name the method, scheme and host of a request and nothing else of
 // it: no path, query, user or header, so a secret in any of them stays there.
-// What a server answers may repeat a secret; the client blanks the secrets it
-// was told of and the credentials of the request itself.
+// A response may repeat a secret; the client blanks the secrets that New got and
+// the credentials of the request itself.
 package httpclient
 
 import (
@@ -65,7 +66,7 @@ func newIn(n network, env sdk.Env, o Options, secrets ...string) (*Client, error
 	if o.Proxy != nil {
 		transport.Proxy = http.ProxyURL(o.Proxy)
 	}
-	transport.OnProxyConnectResponse = proxyAnswer
+	transport.OnProxyConnectResponse = proxyError
 	transport.MaxConnsPerHost = 16
 	transport.MaxIdleConnsPerHost = 4
 	transport.MaxIdleConns = 32
@@ -74,7 +75,7 @@ func newIn(n network, env sdk.Env, o Options, secrets ...string) (*Client, error
 	transport.HTTP2 = &http.HTTP2Config{
 		MaxReceiveBufferPerConnection: 4 << 20,
 		MaxReceiveBufferPerStream:     1 << 20,
-		SendPingTimeout:               15 * time.Second, // a connection that died in silence is noticed
+		SendPingTimeout:               15 * time.Second, // a connection that broke without a notice is closed
 		PingTimeout:                   10 * time.Second,
 	}
 	c.http = &http.Client{Transport: newRoutes(n, transport), Timeout: c.timeout, CheckRedirect: checkRedirect}
@@ -84,12 +85,12 @@ func newIn(n network, env sdk.Env, o Options, secrets ...string) (*Client, error
 // Close closes connections that are not in use.
 func (c *Client) Close() { c.http.CloseIdleConnections() }
 
-// Do sends a request. The answer's body must be closed; reading more than
+// Do sends a request. The response's body must be closed; reading more than
 // MaxBody bytes of it is an error wrapping ErrTooLarge, unless LimitBody says otherwise.
 // A status is not an error here: see CheckStatus.
 //
-// Errors are sdk.ErrUnavailable when another try may help, an *sdk.InvalidError
-// when an option must change, and context.Canceled when the caller gave up.
+// Errors are sdk.ErrUnavailable when a retry may help, an *sdk.InvalidError
+// when an option must change, and context.Canceled when the caller cancelled.
 //
 // Redirects are followed ten times. To another host only headers that hold no
 // credentials go along, and never a body. A redirect from https to http is
@@ -140,7 +141,7 @@ func isPublic(header string) bool {
 }
 
 // checkRedirect decides on one redirect. The headers of req are those of the
-// first request, so a chain that left its host once has lost its credentials for good.
+// first request, so a chain that left its host once has lost its credentials for the rest of it.
 func checkRedirect(req *http.Request, via []*http.Request) error {
 	first := via[0]
 	if len(via) > maxRedirects {
@@ -196,8 +197,8 @@ func port(u *url.URL) string {
 	return map[string]string{"http": "80", "https": "443"}[u.Scheme]
 }
 
-// proxyAnswer explains why a proxy did not open a tunnel.
-func proxyAnswer(_ context.Context, proxy *url.URL, _ *http.Request, resp *http.Response) error {
+// proxyError explains why a proxy did not open a tunnel.
+func proxyError(_ context.Context, proxy *url.URL, _ *http.Request, resp *http.Response) error {
 	switch resp.StatusCode {
 	case http.StatusOK:
 		return nil

@@ -56,7 +56,7 @@ func serve(t testing.TB, h http.HandlerFunc) *httptest.Server {
 	return s
 }
 
-func TestDoNamesItself(t *testing.T) {
+func TestDoSetsUserAgent(t *testing.T) {
 	s := serve(t, func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, r.UserAgent()) })
 	c := newClient(t, Options{})
 	for _, want := range []string{"dogwatch/test", "other/1"} {
@@ -76,8 +76,8 @@ func TestDoNamesItself(t *testing.T) {
 	}
 }
 
-// A hostile or broken server, and what its user is told.
-func TestFailures(t *testing.T) {
+// Hostile and broken servers, and their errors.
+func TestDoErrors(t *testing.T) {
 	hang := make(chan struct{})
 	mute := serve(t, func(http.ResponseWriter, *http.Request) { <-hang })
 	slow := serve(t, func(w http.ResponseWriter, _ *http.Request) {
@@ -132,7 +132,7 @@ func TestFailures(t *testing.T) {
 			}
 			checkNoSecret(t, err)
 			if !strings.HasPrefix(err.Error(), "GET http://") {
-				t.Errorf("%v does not say what was asked of whom", err)
+				t.Errorf("%v does not name the method and the host", err)
 			}
 		})
 	}
@@ -145,7 +145,7 @@ func checkNoSecret(t *testing.T, err error) {
 	}
 }
 
-// rawServer answers every connection with text.
+// rawServer responds to every connection with text.
 func rawServer(t *testing.T, text string) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -170,16 +170,16 @@ func rawServer(t *testing.T, text string) string {
 	return "http://" + l.Addr().String()
 }
 
-func TestCallerGivesUp(t *testing.T) {
-	asked, hang := make(chan struct{}), make(chan struct{})
-	s := serve(t, func(http.ResponseWriter, *http.Request) { close(asked); <-hang })
+func TestDoIsCancelled(t *testing.T) {
+	requested, hang := make(chan struct{}), make(chan struct{})
+	s := serve(t, func(http.ResponseWriter, *http.Request) { close(requested); <-hang })
 	t.Cleanup(func() { close(hang) })
 	ctx, cancel := context.WithCancel(t.Context())
 	req, err := NewRequest(ctx, "GET", s.URL+"/s3cret-s3cret")
 	if err != nil {
 		t.Fatal(err)
 	}
-	go func() { <-asked; cancel() }()
+	go func() { <-requested; cancel() }()
 	_, err = newClient(t, Options{}).Do(req)
 	if !errors.Is(err, context.Canceled) || sdk.Retryable(err) {
 		t.Errorf("error %v, want only context.Canceled", err)
@@ -194,7 +194,7 @@ func TestCallerGivesUp(t *testing.T) {
 	}
 }
 
-func TestRequestsThatCannotBeMade(t *testing.T) {
+func TestDoRejectsMalformedRequests(t *testing.T) {
 	for _, address := range []string{"ftp://host/s3cret", "://s3cret", "http://u:s3cret/@host", "http://host\x7f/s3cret", ""} {
 		err := newClient(t, Options{}).JSON(t.Context(), "GET", address, nil, nil, nil)
 		var invalid *sdk.InvalidError
@@ -233,7 +233,7 @@ func TestProxy(t *testing.T) {
 	}
 	defer resp.Body.Close()
 	if got, _ := io.ReadAll(resp.Body); string(got) != "for http://target.invalid/path" {
-		t.Errorf("the proxy was asked %q", got)
+		t.Errorf("the proxy got %q", got)
 	}
 	if _, err = c.Do(request(t, "GET", "https://target.invalid/", "")); !errors.Is(err, sdk.ErrUnavailable) || !strings.Contains(err.Error(), "502") {
 		t.Errorf("a failing proxy: %v", err)
@@ -252,7 +252,7 @@ func TestProxy(t *testing.T) {
 	checkNoSecret(t, err)
 }
 
-// The environment of a process is read once, so another process tells.
+// The environment of a process is read once, hence another process.
 func TestProxyOfTheEnvironment(t *testing.T) {
 	if os.Getenv("HTTP_PROXY") != "" && os.Getenv("HTTPCLIENT_TEST_CHILD") == "1" {
 		resp, err := newClient(t, Options{}).Do(request(t, "GET", "http://target.invalid/path", ""))
@@ -262,15 +262,15 @@ func TestProxyOfTheEnvironment(t *testing.T) {
 		resp.Body.Close()
 		return
 	}
-	asked := make(chan string, 1)
-	proxy := serve(t, func(_ http.ResponseWriter, r *http.Request) { asked <- r.URL.String() })
+	requested := make(chan string, 1)
+	proxy := serve(t, func(_ http.ResponseWriter, r *http.Request) { requested <- r.URL.String() })
 	child := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestProxyOfTheEnvironment$")
 	child.Env = append(os.Environ(), "HTTPCLIENT_TEST_CHILD=1", "HTTP_PROXY="+proxy.URL, "http_proxy=", "NO_PROXY=", "no_proxy=")
 	if out, err := child.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	if got := <-asked; got != "http://target.invalid/path" {
-		t.Errorf("the proxy was asked %q", got)
+	if got := <-requested; got != "http://target.invalid/path" {
+		t.Errorf("the proxy got %q", got)
 	}
 }
 
@@ -306,10 +306,10 @@ func TestBodyLimit(t *testing.T) {
 	}
 	defer resp.Body.Close()
 	if n, err := io.Copy(io.Discard, resp.Body); n != MaxBody || !errors.Is(err, ErrTooLarge) {
-		t.Errorf("read %d bytes of an endless answer: %v", n, err)
+		t.Errorf("read %d bytes of an endless response: %v", n, err)
 	}
 	foreign := &http.Response{Body: io.NopCloser(strings.NewReader("abc"))}
 	if _, err := ReadAll(foreign, 2); !errors.Is(err, ErrTooLarge) {
-		t.Errorf("another client's answer is not bounded: %v", err)
+		t.Errorf("another client's response is not bounded: %v", err)
 	}
 }

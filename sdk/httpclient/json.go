@@ -10,7 +10,7 @@ import (
 	"net/http"
 )
 
-// JSON sends in as JSON, unless it is nil, and reads the answer into out, unless
+// JSON sends in as JSON, unless it is nil, and reads the response into out, unless
 // it is nil. header is added to the request; it may be nil. A status other than
 // 2xx is the error of CheckStatus.
 func (c *Client) JSON(ctx context.Context, method, address string, header http.Header, in, out any) error {
@@ -38,7 +38,7 @@ func (c *Client) JSON(ctx context.Context, method, address string, header http.H
 	return decode(resp, out)
 }
 
-// EncodeJSON is json.Marshal that leaves <, > and & as they are: nobody puts it into a web page unescaped.
+// EncodeJSON is json.Marshal that leaves <, > and & as they are: it is not put into web pages unescaped.
 func EncodeJSON(v any) ([]byte, error) {
 	var b bytes.Buffer
 	encoder := json.NewEncoder(&b)
@@ -58,12 +58,12 @@ func SetBody(req *http.Request, contentType string, payload []byte) {
 	req.Header.Set("Content-Type", contentType)
 }
 
-// drained is how much of an answer nobody asked for is read, so that its connection can be used again.
+// drained is how much of an unused response is read, so that its connection can be reused.
 const drained = 64 << 10
 
 func decode(resp *http.Response, out any) error {
 	if out == nil {
-		// The request was accepted; a broken rest of its answer changes nothing.
+		// The request was accepted; a response that breaks off changes nothing.
 		_, _ = io.CopyN(io.Discard, resp.Body, drained)
 		return nil
 	}

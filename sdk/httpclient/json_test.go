@@ -39,7 +39,7 @@ func TestJSON(t *testing.T) {
 	}
 }
 
-func TestJSONRefusesOtherAnswers(t *testing.T) {
+func TestJSONRejectsOtherResponses(t *testing.T) {
 	var contentType, text string
 	status := 200
 	s := serve(t, func(w http.ResponseWriter, _ *http.Request) {

@@ -18,7 +18,7 @@ func secretHeaders() http.Header {
 	}
 }
 
-func TestRedirectsKeepCredentialsAtHome(t *testing.T) {
+func TestRedirectsSendNoCredentialsToOtherHosts(t *testing.T) {
 	var got http.Header
 	record := func(w http.ResponseWriter, r *http.Request) { got = r.Header.Clone() }
 	other := serve(t, record)
@@ -68,7 +68,7 @@ func TestRedirectsKeepCredentialsAtHome(t *testing.T) {
 	}
 }
 
-func TestRedirectsLoseNoMessage(t *testing.T) {
+func TestRedirectsResendTheBody(t *testing.T) {
 	var bodies []string
 	record := func(w http.ResponseWriter, r *http.Request) {
 		b, _ := io.ReadAll(r.Body)

@@ -22,7 +22,7 @@ type reach int
 const (
 	public    reach = iota
 	private         // of this machine or of the networks it is in
-	forbidden       // no server that anybody means is there
+	forbidden       // no server is there that an operator could mean
 )
 
 // sharedSpace are the addresses of carriers and of overlay networks such as Tailscale (RFC 6598).
@@ -31,8 +31,8 @@ var sharedSpace = netip.MustParsePrefix("100.64.0.0/10")
 // nat64 maps IPv4 addresses into IPv6 (RFC 6052).
 var nat64 = netip.MustParsePrefix("64:ff9b::/96")
 
-// metadata are services that give the secrets of a machine to whoever asks from
-// it, at addresses that are not link-local: those of Amazon EC2
+// metadata are services that give the secrets of a machine to its processes, at
+// addresses that are not link-local: those of Amazon EC2
 // (https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/instancedata-data-retrieval.html)
 // and of Google Compute Engine over IPv6.
 var metadata = []netip.Addr{netip.MustParseAddr("fd00:ec2::254"), netip.MustParseAddr("fd20:ce::254")}
@@ -125,9 +125,9 @@ func newRoutes(n network, base *http.Transport) *routes {
 	return r
 }
 
-// RoundTrip implements http.RoundTripper for requests whose context has a journey.
+// RoundTrip implements http.RoundTripper for requests whose context has a redirectChain.
 func (r *routes) RoundTrip(req *http.Request) (*http.Response, error) {
-	j := req.Context().Value(journeyKey{}).(*journey)
+	j := req.Context().Value(journeyKey{}).(*redirectChain)
 	outward := j.outward || j.public.Load() && !returns(req)
 	via, err := r.proxy(req)
 	switch {
@@ -167,7 +167,7 @@ func returns(req *http.Request) bool {
 	return req.Response != nil && strings.EqualFold(req.URL.Hostname(), req.Response.Request.URL.Hostname())
 }
 
-// checkHost refuses what the text of a host already tells.
+// checkHost refuses a host whose text is enough to do so.
 func (r *routes) checkHost(host string, outward bool) error {
 	most := private
 	if outward {
@@ -182,7 +182,7 @@ func (r *routes) checkHost(host string, outward bool) error {
 	return nil
 }
 
-// hostReach is the reach of a host that a proxy asks: a name counts as public, which is what proxies are for.
+// hostReach is the reach of a host behind a proxy: a name counts as public, which is what proxies are for.
 func (r *routes) hostReach(host string) reach {
 	a, err := netip.ParseAddr(host)
 	if err != nil {
@@ -192,12 +192,12 @@ func (r *routes) hostReach(host string) reach {
 	return to
 }
 
-// journey is what one call of Do and its redirects have in common.
-type journey struct {
+// redirectChain is what one call of Do and its redirects have in common.
+type redirectChain struct {
 	// outward means that it must not lead to a private address at all.
 	outward bool
-	// public means that a server at a public address was asked: what it says
-	// next is the word of a stranger.
+	// public means that a server at a public address was requested: its next
+	// redirect is not trusted.
 	public atomic.Bool
 }
 
@@ -206,15 +206,15 @@ type (
 	outwardKey struct{}
 )
 
-func (j *journey) arrive(r reach) {
+func (j *redirectChain) arrive(r reach) {
 	if r == public {
 		j.public.Store(true)
 	}
 }
 
-// start returns the context of a new journey.
+// start returns the context of a new redirectChain.
 func start(ctx context.Context) context.Context {
-	return context.WithValue(ctx, journeyKey{}, &journey{outward: ctx.Value(outwardKey{}) != nil})
+	return context.WithValue(ctx, journeyKey{}, &redirectChain{outward: ctx.Value(outwardKey{}) != nil})
 }
 
 // Outward returns a context whose requests go to public addresses only: for an
@@ -226,13 +226,13 @@ func Outward(ctx context.Context) context.Context {
 	return context.WithValue(ctx, outwardKey{}, true)
 }
 
-// FromPublic reports whether an answer of Do, or one of the redirects that led to
+// FromPublic reports whether a response of Do, or one of the redirects that led to
 // it, came from a public address, which is any that is not of this machine or
 // of a private network.
 func FromPublic(resp *http.Response) bool {
 	if resp.Request == nil {
 		return false
 	}
-	j, ok := resp.Request.Context().Value(journeyKey{}).(*journey)
+	j, ok := resp.Request.Context().Value(journeyKey{}).(*redirectChain)
 	return ok && j.public.Load()
 }

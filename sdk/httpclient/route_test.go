@@ -37,7 +37,7 @@ func testNetwork(t *testing.T, names map[string]string) network {
 	}
 }
 
-// resolver asks a name server that knows names only.
+// resolver uses a name server that knows names only.
 func resolver(t *testing.T, names map[string]string) *net.Resolver {
 	t.Helper()
 	server, err := net.ListenPacket("udp", "127.0.0.1:0")
@@ -133,13 +133,13 @@ func TestClientRefusesForbiddenAddresses(t *testing.T) {
 		for _, address := range []string{to, redirector.URL} {
 			_, err := c.Do(request(t, "GET", address, ""))
 			if err == nil || !strings.Contains(err.Error(), test.want) || !errors.Is(err, sdk.ErrUnavailable) {
-				t.Errorf("%s (asking %s): %v, want %q and ErrUnavailable", test.address, address, err, test.want)
+				t.Errorf("%s (requesting %s): %v, want %q and ErrUnavailable", test.address, address, err, test.want)
 			}
 		}
 	}
 }
 
-func TestRedirectsFromPublicToPrivate(t *testing.T) {
+func TestRedirectFromPublicToPrivateIsRefused(t *testing.T) {
 	var arrived atomic.Int32
 	secret := func(w http.ResponseWriter, _ *http.Request) {
 		arrived.Add(1)
@@ -156,11 +156,11 @@ func TestRedirectsFromPublicToPrivate(t *testing.T) {
 		}
 		http.Redirect(w, r, to, http.StatusFound)
 	}
-	stranger, lan := serveAt(t, publicAddress, redirecting), serve(t, redirecting).URL
+	public, lan := serveAt(t, publicAddress, redirecting), serve(t, redirecting).URL
 	names := map[string]string{"evil.test": publicAddress, "inside.test": "127.0.0.1", "other.test": publicAddress}
-	_, strangerPort, _ := net.SplitHostPort(stranger)
+	_, publicPort, _ := net.SplitHostPort(public)
 	_, otherPort, _ := net.SplitHostPort(other)
-	evil := "http://evil.test:" + strangerPort
+	evil := "http://evil.test:" + publicPort
 	tests := []struct {
 		from, to string
 		allowed  bool
@@ -168,7 +168,7 @@ func TestRedirectsFromPublicToPrivate(t *testing.T) {
 		{evil, private.URL, false},
 		{evil, "http://localhost:" + port, false},
 		{evil, "http://inside.test:" + port, false},
-		{evil, "http://evil.test:" + strangerPort + "/end", true},
+		{evil, "http://evil.test:" + publicPort + "/end", true},
 		{evil, "http://other.test:" + otherPort, true},
 		{lan, private.URL, true},
 		{lan, "http://inside.test:" + port, true},
@@ -236,7 +236,7 @@ func TestOutwardRefusesPrivateAddresses(t *testing.T) {
 	}
 }
 
-func TestRedirectFromHTTPSToHTTP(t *testing.T) {
+func TestRedirectFromHTTPSToHTTPIsRefused(t *testing.T) {
 	var arrived atomic.Bool
 	plain := serve(t, func(http.ResponseWriter, *http.Request) { arrived.Store(true) })
 	secure := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -253,7 +253,7 @@ func TestRedirectFromHTTPSToHTTP(t *testing.T) {
 	checkNoSecret(t, err)
 }
 
-func TestRedirectWithCredentialsOfItsOwn(t *testing.T) {
+func TestRedirectWithCredentialsInItsURL(t *testing.T) {
 	var arrived atomic.Bool
 	target := serve(t, func(http.ResponseWriter, *http.Request) { arrived.Store(true) })
 	s := serve(t, func(w http.ResponseWriter, r *http.Request) {
@@ -270,10 +270,10 @@ func TestRedirectWithCredentialsOfItsOwn(t *testing.T) {
 }
 
 // A proxy may be anywhere, and looks names up itself; addresses are checked all the same.
-func TestProxyAndAddresses(t *testing.T) {
-	var asked []string
+func TestProxyChecksAddresses(t *testing.T) {
+	var requested []string
 	proxy := serve(t, func(w http.ResponseWriter, r *http.Request) {
-		asked = append(asked, r.URL.String())
+		requested = append(requested, r.URL.String())
 		if to := r.URL.Query().Get("to"); to != "" {
 			http.Redirect(w, r, to, http.StatusFound)
 		}
@@ -290,7 +290,7 @@ func TestProxyAndAddresses(t *testing.T) {
 	}
 	c := newClient(t, Options{Proxy: parseURL(t, proxy.URL)})
 	for _, test := range tests {
-		asked = nil
+		requested = nil
 		resp, err := c.Do(request(t, "GET", test.address, ""))
 		if err == nil {
 			resp.Body.Close()
@@ -299,14 +299,14 @@ func TestProxyAndAddresses(t *testing.T) {
 			t.Errorf("%s: %v, want %q", test.address, err, test.want)
 		}
 		u := parseURL(t, test.address)
-		if to := u.Query().Get("to"); test.want != "" && fmt.Sprint(asked) != fmt.Sprint(wantAsked(u, to)) {
-			t.Errorf("%s: the proxy was asked %q", test.address, asked)
+		if to := u.Query().Get("to"); test.want != "" && fmt.Sprint(requested) != fmt.Sprint(wantRequested(u, to)) {
+			t.Errorf("%s: the proxy got %q", test.address, requested)
 		}
 	}
 }
 
-// wantAsked is what a proxy sees when the last step is refused.
-func wantAsked(u *url.URL, to string) []string {
+// wantRequested is what a proxy sees when the last step is refused.
+func wantRequested(u *url.URL, to string) []string {
 	if to == "" {
 		return nil
 	}
@@ -328,7 +328,7 @@ func TestReachOf(t *testing.T) {
 }
 
 // Each way keeps the settings of TLS.
-func TestEveryWaySpeaksTLS(t *testing.T) {
+func TestEveryRouteUsesTLS(t *testing.T) {
 	s := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, r.Proto) }))
 	t.Cleanup(s.Close)
 	n := network{reach: func(netip.Addr) (reach, string) { return public, "" }}

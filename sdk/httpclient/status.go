@@ -14,13 +14,13 @@ import (
 )
 
 const (
-	// maxExcerptBytes is how much of a failed answer is read to explain it.
+	// maxExcerptBytes is how much of the body of a failure is read to explain it.
 	maxExcerptBytes = 4 << 10
-	// maxWait bounds what another server can make us wait.
+	// maxWait bounds the wait that a server can ask for.
 	maxWait = 24 * time.Hour
 )
 
-// CheckStatus returns nil for a 2xx answer, else an error with the status and a
+// CheckStatus returns nil for a 2xx response, else an error with the status and a
 // short excerpt of the body, of which it reads the beginning. Its kind:
 //
 //	401, 403, 407    sdk.ErrUnauthorized
@@ -85,11 +85,11 @@ func statusText(status int) string {
 	return strings.TrimSpace(fmt.Sprintf("%d %s", status, http.StatusText(status)))
 }
 
-// waitHeaders tell when to come back: RFC 9110 section 10.2.3, and what
+// waitHeaders say when to retry: RFC 9110 section 10.2.3, and what
 // registries send beside or instead of it.
 var waitHeaders = []string{"Retry-After", "X-Retry-After", "RateLimit-Reset", "X-RateLimit-Reset"}
 
-// ParseRetryAfter returns how long the headers of an answer ask to wait: seconds,
+// ParseRetryAfter returns how long the headers of a response ask to wait: seconds,
 // a date, or the seconds since 1970 that some registries send. It is 0 when they
 // do not say, and a day at most.
 func ParseRetryAfter(h http.Header, now time.Time) time.Duration {
@@ -101,7 +101,7 @@ func ParseRetryAfter(h http.Header, now time.Time) time.Duration {
 	return 0
 }
 
-// epoch tells a point in time from a number of seconds: nobody asks for thirty years.
+// epoch distinguishes a point in time from a number of seconds: no server asks for thirty years.
 const epoch = 1e9
 
 func parseWait(text string, now time.Time) (time.Duration, bool) {

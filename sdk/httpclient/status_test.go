@@ -14,7 +14,7 @@ import (
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
-func answer(status int, contentType, text string, header http.Header) *http.Response {
+func response(status int, contentType, text string, header http.Header) *http.Response {
 	h := http.Header{"Content-Type": {contentType}}
 	for name, values := range header {
 		h[name] = values
@@ -45,7 +45,7 @@ func TestCheckStatusKinds(t *testing.T) {
 		{400, nil, nil, -1}, {405, nil, nil, -1}, {413, nil, nil, -1}, {422, nil, nil, -1},
 	}
 	for _, test := range tests {
-		err := c.CheckStatus(answer(test.status, "text/plain", "because", test.header))
+		err := c.CheckStatus(response(test.status, "text/plain", "because", test.header))
 		if err == nil || !strings.HasPrefix(err.Error(), "api.example.org answered ") || !strings.HasSuffix(err.Error(), ": because") {
 			t.Errorf("%d: error %v", test.status, err)
 		}
@@ -59,18 +59,18 @@ func TestCheckStatusKinds(t *testing.T) {
 		}
 	}
 	for _, status := range []int{200, 201, 202, 204, 299} {
-		if err := c.CheckStatus(answer(status, "", "", nil)); err != nil {
+		if err := c.CheckStatus(response(status, "", "", nil)); err != nil {
 			t.Errorf("%d: %v", status, err)
 		}
 	}
-	if err := c.CheckStatus(answer(304, "", "", nil)); err == nil || sdk.Retryable(err) {
+	if err := c.CheckStatus(response(304, "", "", nil)); err == nil || sdk.Retryable(err) {
 		t.Errorf("304: %v", err)
 	}
 	var limited *sdk.RateLimitedError
-	if err := c.CheckStatus(answer(429, "", "", wait)); !errors.As(err, &limited) || limited.After != 7*time.Second {
+	if err := c.CheckStatus(response(429, "", "", wait)); !errors.As(err, &limited) || limited.After != 7*time.Second {
 		t.Errorf("429: %v", err)
 	}
-	if err := c.CheckStatus(answer(429, "", "", nil)); !errors.As(err, &limited) || limited.After != 0 || !sdk.Retryable(err) {
+	if err := c.CheckStatus(response(429, "", "", nil)); !errors.As(err, &limited) || limited.After != 0 || !sdk.Retryable(err) {
 		t.Errorf("429 without a time: %v", err)
 	}
 }
@@ -84,9 +84,9 @@ func TestExcerpt(t *testing.T) {
 		{"page", "text/html; charset=utf-8", "<html>", ""},
 		{"not UTF-8", "text/plain", "a\xffb", "a\uFFFDb"},
 		{"long", "text/plain", long, strings.Repeat("é", 199) + "…"},
-		{"told secret", "text/plain", "token bot-s3cret is wrong", "token *** is wrong"},
-		{"told secret in JSON", "application/json", `{"error":"quo\"ted/s3cret"}`, `{"error":"***"}`},
-		{"told secret in a URL", "text/plain", "at /quo%22ted%2Fs3cret?", "at /***?"},
+		{"listed secret", "text/plain", "token bot-s3cret is wrong", "token *** is wrong"},
+		{"listed secret in JSON", "application/json", `{"error":"quo\"ted/s3cret"}`, `{"error":"***"}`},
+		{"listed secret in a URL", "text/plain", "at /quo%22ted%2Fs3cret?", "at /***?"},
 		{"header", "text/plain", "X-Gotify-Key gotifykey", "X-Gotify-Key ***"},
 		{"basic", "text/plain", "got YW5hOmJhc2ljcGFzcw== basicpass", "got *** ***"},
 		{"user part", "text/plain", "us3rpass", "***"},
@@ -96,7 +96,7 @@ func TestExcerpt(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			if got := c.excerpt(answer(400, test.contentType, test.body, nil)); got != test.want {
+			if got := c.excerpt(response(400, test.contentType, test.body, nil)); got != test.want {
 				t.Errorf("%q, want %q", got, test.want)
 			}
 		})

@@ -114,7 +114,7 @@ func get(t *testing.T, o Options, address string) (string, error) {
 	return string(text), err
 }
 
-func TestTLS(t *testing.T) {
+func TestTLSErrorsNameTheRemedy(t *testing.T) {
 	ca := newAuthority(t)
 	good := ca.serve(t, local(time.Hour), nil)
 	trusting := Options{TLS: TLS{CAFile: ca.file}}
@@ -139,7 +139,7 @@ func TestTLS(t *testing.T) {
 		{"no TLS", strings.Replace(plain.URL, "http:", "https:", 1), trusting, "does not speak TLS", false},
 		{"too old", ca.serve(t, local(time.Hour), func(c *tls.Config) { c.MaxVersion = tls.VersionTLS12 }).URL, Options{TLS: TLS{CAFile: ca.file, MinVersion: "1.3"}}, "tls.minversion", false},
 		{"wants a certificate", ca.serve(t, local(time.Hour), func(c *tls.Config) {
-			// TLS 1.3 tells a client only after it has begun to send, where it may see a broken connection instead.
+			// With TLS 1.3 a client gets the alert only after it has begun to send, and may see a broken connection instead.
 			c.ClientAuth, c.MaxVersion = tls.RequireAnyClientCert, tls.VersionTLS12
 		}).URL, trusting, "tls.certfile", false},
 	}
