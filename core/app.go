@@ -109,7 +109,7 @@ func New(ctx context.Context, opt Options) (*App, error) {
 	a.dater = check.NewDater(a.checker, wiring.Registries{Components: a.components}.Limits)
 	a.dispatcher = dispatch.New(dispatch.Options{
 		Triggers: wiring.Triggers{Components: a.components}, Containers: wiring.Containers{Store: a.store}, Store: a.store, Bus: &a.bus,
-		Grants: wiring.Grants{Components: a.components}, NotStarted: plugin.NotStarted, Exited: plugin.Exited, Redact: opt.Redactor.String, Log: opt.Log, Now: opt.Now,
+		Grants: wiring.Grants{Components: a.components}, NotStarted: plugin.NotStarted, Exited: plugin.Exited, Progressed: a.deliveryProgressed, Redact: opt.Redactor.String, Log: opt.Log, Now: opt.Now,
 	})
 	a.scheduler = schedule.NewScheduler(a.components, a.checker, opt.Log)
 	a.service = service.New(a.serviceOptions())
@@ -317,6 +317,12 @@ func (a *App) webOptions() web.Options {
 		Service: a.service, Logins: a.auth, OpenAPI: api.Document(), PageViewed: a.pageViewed,
 		TaskChanged: func() { a.bus.Touch(event.WorkChanged) }, Want: a.dater.Want, Log: a.opt.Log, Now: a.opt.Now,
 	}
+}
+
+// deliveryProgressed notifies streams, and the pages that show what they started.
+func (a *App) deliveryProgressed() {
+	a.bus.Touch(event.DeliveryProgressed)
+	a.bus.Touch(event.WorkChanged)
 }
 
 // pageViewed notes a page view.

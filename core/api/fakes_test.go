@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/dogwatch/dogwatch/core/check"
+	"github.com/dogwatch/dogwatch/core/dispatch"
 	"github.com/dogwatch/dogwatch/core/plugin"
 	"github.com/dogwatch/dogwatch/sdk"
 )
@@ -73,7 +74,8 @@ func (f *fakeChecks) Progress() []check.Progress {
 
 // fakeTriggers records what is run.
 type fakeTriggers struct {
-	run func(ctx context.Context) error
+	run      func(ctx context.Context) error
+	progress atomic.Pointer[[]dispatch.Progress]
 
 	mu   sync.Mutex
 	runs []triggerRun
@@ -94,6 +96,13 @@ func (f *fakeTriggers) RunNow(ctx context.Context, id string, containers []sdk.C
 		return nil
 	}
 	return f.run(ctx)
+}
+
+func (f *fakeTriggers) DeliveryProgress() []dispatch.Progress {
+	if p := f.progress.Load(); p != nil {
+		return *p
+	}
+	return []dispatch.Progress{}
 }
 
 func (f *fakeTriggers) Wake() {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/dogwatch/dogwatch/core/auth"
 	"github.com/dogwatch/dogwatch/core/check"
+	"github.com/dogwatch/dogwatch/core/dispatch"
 	"github.com/dogwatch/dogwatch/core/event"
 )
 
@@ -233,6 +234,22 @@ func TestStreamSendsCheckProgress(t *testing.T) {
 		w.checks.progress.Store(&c.progress)
 		w.bus.Touch(event.CheckProgressed)
 		same(t, "its data", l.want("", "check.progress").data, c.want)
+	}
+}
+
+// TestStreamSendsDeliveryProgress: the steps of triggers reach the clients as they are reported.
+func TestStreamSendsDeliveryProgress(t *testing.T) {
+	w := start(t, nil)
+	l := w.listen(t, "/api/events")
+	l.want("0", "")
+	for want, progress := range map[string][]dispatch.Progress{
+		`{"deliveries":[{"delivery":7,"trigger":"docker.local","subject":"local/nginx","phase":"pull","current":3,"total":10}]}`: {
+			{Delivery: 7, Trigger: "docker.local", Subject: "local/nginx", Phase: "pull", Current: 3, Total: 10}},
+		`{"deliveries":[]}`: {},
+	} {
+		w.triggers.progress.Store(&progress)
+		w.bus.Touch(event.DeliveryProgressed)
+		same(t, "its data", l.want("", "delivery.progress").data, want)
 	}
 }
 

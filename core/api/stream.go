@@ -173,15 +173,21 @@ func (s *stream) touched(bus *event.Bus, stateOf func(event.Type) []byte) {
 	s.touches = now
 }
 
-// stateOf is what streams send of state that has changed. The progress of checks
-// is short and changes often; other state has to be asked for.
+// stateOf is what streams send of state that has changed. Progress is short and
+// changes often; other state has to be requested.
 func (h *handler) stateOf(t event.Type) []byte {
-	if t != event.CheckProgressed {
+	var state any
+	switch t {
+	case event.CheckProgressed:
+		state = map[string]any{"checks": h.Service.Progress()}
+	case event.DeliveryProgressed:
+		state = map[string]any{"deliveries": h.Service.DeliveryProgress()}
+	default:
 		return []byte("{}")
 	}
-	body, err := encode(map[string]any{"checks": h.Service.Progress()})
+	body, err := encode(state)
 	if err != nil {
-		panic(fmt.Sprintf("encode the progress of checks: %v", err)) // plain data; cannot fail
+		panic(fmt.Sprintf("encode progress: %v", err)) // plain data; cannot fail
 	}
 	return body
 }

@@ -95,7 +95,7 @@ type Options struct {
 	// Redact blanks secrets in what is sent besides containers, and in what triggers
 	// report; nil when there are none.
 	Redact func(string) string
-	// Progressed, if set, is called when Progress has something new, rate-limited
+	// Progressed, if set, is called when DeliveryProgress has something new, rate-limited
 	// for each delivery. It must not block.
 	Progressed func()
 	Log        hclog.Logger

@@ -26,6 +26,8 @@ type Progress struct {
 	// Delivery is the id of the delivery.
 	Delivery int64  `json:"delivery"`
 	Trigger  string `json:"trigger"`
+	// Manual is true for a run that a user started.
+	Manual bool `json:"manual,omitempty"`
 	// Subject is that of the delivery, such as "local/nginx".
 	Subject string `json:"subject"`
 	// Container is the id of the container that the step is about, if of one.
@@ -37,9 +39,9 @@ type Progress struct {
 	Total   int64 `json:"total,omitempty"`
 }
 
-// Progress returns the latest steps of the deliveries under way, in the order of
+// DeliveryProgress returns the latest steps of the deliveries under way, in the order of
 // their ids. A delivery whose trigger has reported nothing is not among them.
-func (d *Dispatcher) Progress() []Progress {
+func (d *Dispatcher) DeliveryProgress() []Progress {
 	d.runs.mu.Lock()
 	defer d.runs.mu.Unlock()
 	all := []Progress{}
@@ -56,7 +58,7 @@ func (d *Dispatcher) Progress() []Progress {
 type runs struct {
 	log    hclog.Logger
 	redact func(string) string
-	// changed is called when Progress returns something else. It must not block.
+	// changed is called when DeliveryProgress returns something else. It must not block.
 	changed func()
 
 	mu      sync.Mutex
@@ -80,7 +82,7 @@ type run struct {
 func (rs *runs) begin(d delivery.Delivery) *run {
 	r := &run{
 		of: rs, log: rs.log.With("trigger", d.Trigger, "delivery", d.ID, "subject", d.Subject),
-		latest: Progress{Delivery: d.ID, Trigger: d.Trigger, Subject: d.Subject},
+		latest: Progress{Delivery: d.ID, Trigger: d.Trigger, Manual: d.Manual, Subject: d.Subject},
 	}
 	rs.mu.Lock()
 	defer rs.mu.Unlock()

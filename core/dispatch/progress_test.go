@@ -109,17 +109,17 @@ func TestProgressOfDeliveries(t *testing.T) {
 			})
 			settle(time.Second)
 		}
-		text, err := json.Marshal(b.Progress())
+		text, err := json.Marshal(b.DeliveryProgress())
 		if err != nil {
 			t.Fatal(err)
 		}
-		step := `{"delivery":%d,"trigger":"docker.local","subject":"local/%s","container":"id-web","phase":"pull","message":"layer 3","current":3,"total":10}`
-		if want := "[" + fmt.Sprintf(step, 1, "web") + "," + fmt.Sprintf(step, 3, "db") + "]"; string(text) != want {
+		step := `{"delivery":%d,"trigger":"docker.local",%s"subject":"local/%s","container":"id-web","phase":"pull","message":"layer 3","current":3,"total":10}`
+		if want := "[" + fmt.Sprintf(step, 1, "", "web") + "," + fmt.Sprintf(step, 3, `"manual":true,`, "db") + "]"; string(text) != want {
 			t.Errorf("got %s\nwant %s", text, want)
 		}
 		manual.Wait()
 		settle(time.Minute)
-		if left := b.Progress(); len(left) > 0 || left == nil {
+		if left := b.DeliveryProgress(); len(left) > 0 || left == nil {
 			t.Errorf("progress in the end is %#v", left)
 		}
 		b.stop()

@@ -7,6 +7,7 @@ import (
 
 	"github.com/dogwatch/dogwatch/core/auth"
 	"github.com/dogwatch/dogwatch/core/delivery"
+	"github.com/dogwatch/dogwatch/core/dispatch"
 	"github.com/dogwatch/dogwatch/core/store"
 )
 
@@ -18,6 +19,10 @@ func (s *Service) Deliveries(ctx context.Context, f store.DeliveryFilter) ([]del
 	}
 	return found, err
 }
+
+// DeliveryProgress returns the steps that triggers reported last, of the deliveries
+// under way. Their texts are redacted.
+func (s *Service) DeliveryProgress() []dispatch.Progress { return s.opt.Triggers.DeliveryProgress() }
 
 // RetryDelivery makes a failed delivery pending again. The error is an ErrNotFound
 // when there is none with this id, and ErrNotFailed when it has not failed.

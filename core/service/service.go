@@ -21,6 +21,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/component"
 	"github.com/dogwatch/dogwatch/core/config"
 	"github.com/dogwatch/dogwatch/core/delivery"
+	"github.com/dogwatch/dogwatch/core/dispatch"
 	"github.com/dogwatch/dogwatch/core/event"
 	"github.com/dogwatch/dogwatch/core/plugin"
 	"github.com/dogwatch/dogwatch/core/store"
@@ -87,6 +88,8 @@ type Checks interface {
 type Triggers interface {
 	// RunNow returns when the trigger has ended. The end of ctx cancels it.
 	RunNow(ctx context.Context, id string, containers []sdk.Container, test bool) error
+	// DeliveryProgress returns the latest steps of the deliveries under way.
+	DeliveryProgress() []dispatch.Progress
 	// Wake says that a delivery may be due.
 	Wake()
 }

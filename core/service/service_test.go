@@ -10,6 +10,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/auth"
 	"github.com/dogwatch/dogwatch/core/check"
 	"github.com/dogwatch/dogwatch/core/component"
+	"github.com/dogwatch/dogwatch/core/dispatch"
 	"github.com/dogwatch/dogwatch/core/event"
 	"github.com/dogwatch/dogwatch/core/plugin"
 	"github.com/dogwatch/dogwatch/core/testrun"
@@ -54,6 +55,7 @@ func (f *fakeParts) Explain(context.Context, sdk.Container) check.Explanation {
 
 func (f *fakeParts) RunNow(context.Context, string, []sdk.Container, bool) error { return f.do("run") }
 func (f *fakeParts) Wake()                                                       {}
+func (f *fakeParts) DeliveryProgress() []dispatch.Progress                       { return nil }
 
 func (f *fakeParts) Run(_ context.Context, _ *component.Component, req testrun.Request) (testrun.Result, error) {
 	f.requests = append(f.requests, req)

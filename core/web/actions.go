@@ -12,6 +12,7 @@ import (
 
 	"github.com/dogwatch/dogwatch/core/auth"
 	"github.com/dogwatch/dogwatch/core/check"
+	"github.com/dogwatch/dogwatch/core/event"
 	"github.com/dogwatch/dogwatch/core/store"
 	"github.com/dogwatch/dogwatch/core/tally"
 	"github.com/dogwatch/dogwatch/sdk"
@@ -101,7 +102,7 @@ func names(of []sdk.Container) string {
 }
 
 func (u *UI) checkAll(actor auth.Actor) bool {
-	return u.tasks.start("Checking every container", 1, func(ctx context.Context, step func()) (string, bool) {
+	return u.tasks.start(task{Title: "Checking every container", Steps: 1}, func(ctx context.Context, step func()) (string, bool) {
 		defer step()
 		if err := u.Service.CheckAll(ctx, actor); err != nil {
 			return "The check did not end: " + err.Error() + ".", true
@@ -120,7 +121,7 @@ func (u *UI) count() tally.Counts {
 }
 
 func (u *UI) checkSome(actor auth.Actor, chosen []sdk.Container) bool {
-	return u.tasks.start("Checking "+names(chosen), len(chosen), func(ctx context.Context, step func()) (string, bool) {
+	return u.tasks.start(task{Title: "Checking " + names(chosen), Steps: len(chosen)}, func(ctx context.Context, step func()) (string, bool) {
 		errs := make([]error, len(chosen))
 		var wait sync.WaitGroup
 		slots := make(chan struct{}, atOnce)
@@ -175,7 +176,11 @@ func (u *UI) checkedOne(rec *store.Record, err error) (string, bool) {
 
 // runTrigger runs a trigger for containers, one after the other.
 func (u *UI) runTrigger(actor auth.Actor, id string, chosen []sdk.Container) bool {
-	return u.tasks.start("Running "+id+" for "+names(chosen), len(chosen), func(ctx context.Context, step func()) (string, bool) {
+	running := task{Title: "Running " + id + " for " + names(chosen), Steps: len(chosen), trigger: id}
+	for i := range chosen {
+		running.subjects = append(running.subjects, event.Subject(chosen[i]))
+	}
+	return u.tasks.start(running, func(ctx context.Context, step func()) (string, bool) {
 		typ, name, _ := strings.Cut(id, ".")
 		var failed []string
 		for i := range chosen {

@@ -11,6 +11,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/check"
 	"github.com/dogwatch/dogwatch/core/component"
 	"github.com/dogwatch/dogwatch/core/delivery"
+	"github.com/dogwatch/dogwatch/core/dispatch"
 	"github.com/dogwatch/dogwatch/core/event"
 	"github.com/dogwatch/dogwatch/core/plugin"
 	"github.com/dogwatch/dogwatch/core/service"
@@ -193,7 +194,10 @@ type fakeHistory struct {
 	deliveries []delivery.Delivery
 	err        error
 	filters    *[]event.Filter
+	steps      []dispatch.Progress
 }
+
+func (f fakeHistory) DeliveryProgress() []dispatch.Progress { return f.steps }
 
 func (fakeHistory) LastEvent(context.Context) (int64, error) { return 7, nil }
 

@@ -76,6 +76,7 @@ func (u *UI) showDeliveries(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	p := newDeliveriesPage(q, wrong, found, u.triggerIDs(u.actor(r)))
+	addSteps(p.Rows, u.Service.DeliveryProgress())
 	p.Retried, _ = strconv.ParseInt(r.URL.Query().Get("retried"), 10, 64)
 	u.live(w, r, "deliveries", page{Title: "Deliveries", Nav: "history", Live: followsDeliveries, Content: p})
 }

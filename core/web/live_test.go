@@ -127,6 +127,9 @@ func TestPagesDoNotPoll(t *testing.T) {
 	if !regexp.MustCompile(`check: \[[^\]]*'progress'`).MatchString(script) {
 		t.Errorf("app.js does not listen to %s", event.CheckProgressed)
 	}
+	if !regexp.MustCompile(`delivery: \[[^\]]*'progress'`).MatchString(script) {
+		t.Errorf("app.js does not listen to %s", event.DeliveryProgressed)
+	}
 	for _, typ := range []event.Type{event.ComponentChanged, event.DeliveryChanged, event.PluginChanged, event.WorkChanged} {
 		if family, _, _ := strings.Cut(string(typ), "."); !regexp.MustCompile(family + `: \[[^\]]*'changed'`).MatchString(script) {
 			t.Errorf("app.js does not listen to %s", typ)

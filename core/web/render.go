@@ -97,7 +97,7 @@ func partial(r *http.Request) bool { return r.Header.Get("HX-Request") == "true"
 
 // show responds with a whole page; name is that of its template file.
 func (u *UI) show(w http.ResponseWriter, r *http.Request, status int, name string, p page) {
-	p.User, p.Theme, p.Version, p.Here, p.Work, p.Last = u.userName(r), theme(r), u.Version, here(r), u.tasks.view(), lastOf(r)
+	p.User, p.Theme, p.Version, p.Here, p.Work, p.Last = u.userName(r), theme(r), u.Version, here(r), u.tasksView(), lastOf(r)
 	u.render(w, r, status, name, "layout.html", p)
 }
 
@@ -166,7 +166,7 @@ func (u *UI) renderError(w http.ResponseWriter, r *http.Request, status int, p p
 	}
 	switch {
 	case partial(r) && strings.HasSuffix(r.Header.Get("HX-Target"), "#work"):
-		v := u.tasks.view()
+		v := u.tasksView()
 		v.Tasks = append(v.Tasks, task{Title: p.Title, Sentence: p.Detail, Failed: true, Ended: u.Now()})
 		u.render(w, r, status, "problem", "work", v)
 		return
@@ -209,7 +209,7 @@ func (u *UI) form(w http.ResponseWriter, r *http.Request) bool {
 // with the page that the form came from.
 func (u *UI) done(w http.ResponseWriter, r *http.Request) {
 	if partial(r) {
-		u.fragment(w, r, "problem", "work", u.tasks.view())
+		u.fragment(w, r, "problem", "work", u.tasksView())
 		return
 	}
 	http.Redirect(w, r, u.path(localPath(r.PostFormValue("back"))), http.StatusSeeOther)

@@ -7,6 +7,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/auth"
 	"github.com/dogwatch/dogwatch/core/check"
 	"github.com/dogwatch/dogwatch/core/delivery"
+	"github.com/dogwatch/dogwatch/core/dispatch"
 	"github.com/dogwatch/dogwatch/core/event"
 	"github.com/dogwatch/dogwatch/core/service"
 	"github.com/dogwatch/dogwatch/core/store"
@@ -60,6 +61,7 @@ type HistoryService interface {
 	History(ctx context.Context, actor auth.Actor, f event.Filter) ([]event.Event, error)
 	LastEvent(ctx context.Context) (int64, error)
 	Deliveries(ctx context.Context, f store.DeliveryFilter) ([]delivery.Delivery, error)
+	DeliveryProgress() []dispatch.Progress
 	RetryDelivery(ctx context.Context, actor auth.Actor, id int64) error
 }
 

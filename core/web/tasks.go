@@ -22,10 +22,17 @@ type task struct {
 	Title string
 	// Steps are how many there are, Done how many ended.
 	Steps, Done int
+	// Step is what the trigger of a running task reported last.
+	Step string
 	// Sentence says how it ended; Failed that it did so badly.
 	Sentence string
 	Failed   bool
 	Ended    time.Time
+
+	// trigger is the id of the trigger that it runs, if it does, subjects those of
+	// the containers that it runs it for.
+	trigger  string
+	subjects []string
 }
 
 // Running reports whether it has not ended.
@@ -58,9 +65,9 @@ func (w *tasks) close() {
 	w.wait.Wait()
 }
 
-// start runs a task and returns at once; false means that too much is running.
-// run calls step after each step, and returns how it ended.
-func (w *tasks) start(title string, steps int, run func(ctx context.Context, step func()) (sentence string, failed bool)) bool {
+// start runs a task, which has a title and steps, and returns at once; false means
+// that too much is running. run calls step after each step, and returns how it ended.
+func (w *tasks) start(of task, run func(ctx context.Context, step func()) (sentence string, failed bool)) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.tidy()
@@ -68,7 +75,8 @@ func (w *tasks) start(title string, steps int, run func(ctx context.Context, ste
 		return false
 	}
 	w.last++
-	t := &task{ID: w.last, Title: title, Steps: steps}
+	t := &of
+	t.ID = w.last
 	w.all = append(w.all, t)
 	step := func() { w.change(func() { t.Done = min(t.Done+1, t.Steps) }) }
 	w.wait.Go(func() {
@@ -119,7 +127,7 @@ func (w *tasks) dismiss(id int) {
 }
 
 func (u *UI) showTasks(w http.ResponseWriter, r *http.Request) {
-	u.fragment(w, r, "problem", "work", u.tasks.view())
+	u.fragment(w, r, "problem", "work", u.tasksView())
 }
 
 func (u *UI) dismissTask(w http.ResponseWriter, r *http.Request) {

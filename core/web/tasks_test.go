@@ -11,7 +11,7 @@ func TestTasks(t *testing.T) {
 	changed := make(chan struct{}, 1000)
 	w := newTasks(func() time.Time { return now }, func() { changed <- struct{}{} })
 	proceed, stepped := make(chan struct{}), make(chan struct{})
-	if !w.start("Checking", 2, func(_ context.Context, step func()) (string, bool) {
+	if !w.start(task{Title: "Checking", Steps: 2}, func(_ context.Context, step func()) (string, bool) {
 		step()
 		close(stepped)
 		<-proceed
@@ -40,16 +40,16 @@ func TestTasks(t *testing.T) {
 		t.Errorf("much later: %+v", v)
 	}
 	for range maxTasks {
-		w.start("Waiting", 1, func(ctx context.Context, _ func()) (string, bool) {
+		w.start(task{Title: "Waiting", Steps: 1}, func(ctx context.Context, _ func()) (string, bool) {
 			<-ctx.Done()
 			return "Ended.", true
 		})
 	}
-	if w.start("Too much", 1, nil) {
+	if w.start(task{Title: "Too much"}, nil) {
 		t.Error("there is no bound")
 	}
 	w.close()
-	if w.start("Too late", 1, nil) {
+	if w.start(task{Title: "Too late"}, nil) {
 		t.Error("it starts after the end")
 	}
 }

@@ -67,15 +67,21 @@ type Engine struct {
 	Options map[string]any
 }
 
-// Progress is a step of a long delivery.
+// Progress is a step of a long delivery. All fields are optional.
 type Progress struct {
-	ContainerID    string
-	Phase          string
-	Message        string
+	// ContainerID is the container that the step is about.
+	ContainerID string
+	// Phase is what the trigger does now, in a word: a new one is logged at info.
+	Phase string
+	// Message is any detail, in a line.
+	Message string
+	// Current of Total is done; Total is 0 when that is not known.
 	Current, Total int64
 }
 
-// Report sends a step to the host. It does not wait for the host.
+// Report sends a step to the host, which logs it and shows it to users without
+// the secrets in it. It does not wait for the host. The host coalesces steps that
+// come fast, and shows the last one always.
 func (r Request) Report(p Progress) {
 	if r.report != nil {
 		r.report(p)

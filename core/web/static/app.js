@@ -229,7 +229,7 @@
   // allow few; one that is looked at again asks for what it missed.
   const types = {
     container: ['added', 'replaced', 'renamed', 'changed', 'removed'], update: ['found', 'cleared'], check: ['started', 'progress', 'finished', 'failed'],
-    trigger: ['sent', 'failed', 'skipped'], plugin: ['up', 'down', 'broken', 'changed'], component: ['changed'], delivery: ['changed'],
+    trigger: ['sent', 'failed', 'skipped'], plugin: ['up', 'down', 'broken', 'changed'], component: ['changed'], delivery: ['changed', 'progress'],
     auth: ['login', 'failed', 'logout', 'token.created', 'token.revoked'], setting: ['changed'], work: ['changed'],
   };
   const follows = ['work', ...document.body.dataset.live.split(' ').filter(Boolean)];

@@ -1,0 +1,58 @@
+package web
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/dogwatch/dogwatch/core/delivery"
+	"github.com/dogwatch/dogwatch/core/dispatch"
+)
+
+// stepText is the step that a trigger reported, in words: "pull: layer 3 (3 of 10)".
+func stepText(p dispatch.Progress) string {
+	text := p.Phase
+	switch {
+	case text == "":
+		text = p.Message
+	case p.Message != "":
+		text += ": " + p.Message
+	}
+	switch {
+	case p.Total <= 0:
+		return text
+	case text == "":
+		return fmt.Sprintf("%d of %d", p.Current, p.Total)
+	}
+	return fmt.Sprintf("%s (%d of %d)", text, p.Current, p.Total)
+}
+
+// addSteps adds the latest steps to the rows of deliveries that are being sent.
+func addSteps(rows []deliveryRow, steps []dispatch.Progress) {
+	for i := range rows {
+		at := slices.IndexFunc(steps, func(p dispatch.Progress) bool { return p.Delivery == rows[i].ID })
+		if at < 0 || rows[i].Delivery.State != delivery.Sending {
+			continue
+		}
+		if text := stepText(steps[at]); text != "" {
+			rows[i].Said += ": " + text
+		}
+	}
+}
+
+// tasksView is what pages show of the tasks: a running one with the latest step of its trigger.
+func (u *UI) tasksView() tasksView {
+	v := u.tasks.view()
+	if !v.Running {
+		return v
+	}
+	steps := u.Service.DeliveryProgress()
+	for i := range v.Tasks {
+		t := &v.Tasks[i]
+		for _, p := range steps {
+			if t.Running() && p.Manual && p.Trigger == t.trigger && slices.Contains(t.subjects, p.Subject) {
+				t.Step = stepText(p)
+			}
+		}
+	}
+	return v
+}
