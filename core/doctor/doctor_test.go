@@ -274,20 +274,6 @@ func TestSocketAdvice(t *testing.T) {
 	}
 }
 
-func TestStoreThatCannotBeWritten(t *testing.T) {
-	if os.Geteuid() == 0 {
-		t.Skip("root may write everywhere; cmd/dogwatch tries it as another user")
-	}
-	_, opt := healthy(t)
-	if err := os.Chmod(opt.Config.Store.Path, 0o500); err != nil {
-		t.Fatal(err)
-	}
-	got := text(Examine(t.Context(), opt), opt.Config.Store.Path)
-	if !strings.Contains(got, "fail store: DIR cannot be written: permission denied > dogwatch runs as user ") {
-		t.Error(got)
-	}
-}
-
 // TestStoreOfSomethingElse: the next start would not take it.
 func TestStoreOfSomethingElse(t *testing.T) {
 	_, opt := healthy(t)

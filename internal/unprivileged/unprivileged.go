@@ -1,0 +1,67 @@
+//go:build unix
+
+// Package unprivileged lets tests of file permissions run as root, to whom none apply.
+package unprivileged
+
+import (
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// user is the customary number of a user, and of a group, without rights.
+const user = 65534
+
+// Rerun runs the test that calls it in a process of a user without rights, and
+// fails it with what that process printed if it fails there. It returns false, and
+// does nothing, when this process is not root's: the test goes on then. The
+// other process has a folder of its own as TMPDIR, HOME and working directory.
+func Rerun(t *testing.T) bool {
+	t.Helper()
+	if os.Geteuid() != 0 {
+		return false
+	}
+	dir, err := os.MkdirTemp("", "dogwatch-unprivileged-") // below T.TempDir no other user may go
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	program := filepath.Join(dir, "test")
+	if err := errors.Join(copyProgram(program), os.Chown(dir, user, user)); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), program, "-test.run=^"+strings.ReplaceAll(t.Name(), "/", "$/^")+"$", "-test.v")
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "TMPDIR="+dir, "HOME="+dir)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: user, Gid: user}}
+	out, err := cmd.CombinedOutput()
+	if err != nil || !strings.Contains(string(out), "--- PASS: "+t.Name()) {
+		t.Fatalf("as user %d: %v\n%s", user, err, out)
+	}
+	return true
+}
+
+// copyProgram copies this executable: the folder in which go test builds it is
+// closed to other users.
+func copyProgram(to string) error {
+	own, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	from, err := os.Open(own)
+	if err != nil {
+		return err
+	}
+	defer from.Close()
+	f, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o755)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(f, from)
+	return errors.Join(err, f.Chmod(0o755), f.Close())
+}
