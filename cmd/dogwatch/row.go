@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/dogwatch/dogwatch/core/tally"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
@@ -67,14 +68,14 @@ func rowOf(c sdk.Container) row {
 	if c.Check.Postponed() {
 		r.note = strings.TrimPrefix(r.note+"; "+printable(fmt.Sprintf("%s: postponed until %s", c.Check.PostponedReason, c.Check.PostponedUntil.UTC().Format("2006-01-02 15:04:05 MST"))), "; ")
 	}
-	switch {
+	switch kind := tally.Kind(&c); {
 	case c.Check.State == sdk.CheckFailed:
 		r.severity, r.kind = checkFailed, "failed"
-	case c.UpdateKind.Kind == sdk.KindDigest:
+	case kind == sdk.KindDigest:
 		r.severity, r.kind = digestUpdate, sdk.KindDigest
 		r.update += fmt.Sprintf(" %s → %s", short(c.UpdateKind.LocalValue), short(c.UpdateKind.RemoteValue))
-	case c.UpdateAvailable:
-		r.severity, r.kind = severityOf(c.UpdateKind.SemverDiff)
+	case kind != "":
+		r.severity, r.kind = severityOf(kind)
 		r.update = printable(c.UpdateKind.LocalValue + " → " + c.UpdateKind.RemoteValue)
 	case c.Check.Postponed():
 		r.severity, r.kind = checkFailed, postponed
@@ -90,14 +91,15 @@ func rowOf(c sdk.Container) row {
 	return r
 }
 
-func severityOf(diff string) (severity, string) {
-	switch diff {
+// severityOf returns the severity of a kind of update, and its word in a row.
+func severityOf(kind string) (severity, string) {
+	switch kind {
 	case sdk.DiffMajor:
-		return majorUpdate, diff
+		return majorUpdate, kind
 	case sdk.DiffMinor:
-		return minorUpdate, diff
+		return minorUpdate, kind
 	case sdk.DiffPatch, sdk.DiffPrerelease:
-		return patchUpdate, diff
+		return patchUpdate, kind
 	}
 	return otherUpdate, sdk.KindTag
 }
