@@ -40,7 +40,7 @@ func partsOf(t *testing.T, path, html string) (ids []string) {
 }
 
 // TestLivePagesServeTheirParts: every page that shows what changes says what it follows, and
-// answers its script with the same parts, without the frame.
+// serves its script the same parts, without the frame.
 func TestLivePagesServeTheirParts(t *testing.T) {
 	u, _ := withStore(t, a("web", newer("2.0.0", "major")))
 	fakes(u).fakeComponents = fakeComponents{all: []service.Component{configured(kind.Watcher, "docker", "local", component.Ready), configured(kind.Registry, "hub", "public", component.Ready), smtp()}}
@@ -76,7 +76,7 @@ func TestLivePagesServeTheirParts(t *testing.T) {
 		}
 		part := request(u, "GET", path, nil, "HX-Request", "true").Body.String()
 		if got := strings.Join(partsOf(t, path, part), " "); got != want || strings.Contains(part, "<html") {
-			t.Errorf("%s answers its script with %q: %s", path, got, part)
+			t.Errorf("%s serves its script %q: %s", path, got, part)
 		}
 	}
 	if list := request(u, "GET", "/containers", nil).Body.String(); bodyOf.FindStringSubmatch(list)[1] != followsContainers {

@@ -133,7 +133,7 @@ func TestLoginForm(t *testing.T) {
 	}
 	resp, _ = post(t, u, "/login", url.Values{"user": {strings.Repeat("x", maxForm)}})
 	if resp.StatusCode != http.StatusRequestEntityTooLarge {
-		t.Errorf("a large form answers %d", resp.StatusCode)
+		t.Errorf("the status of a large form is %d", resp.StatusCode)
 	}
 }
 

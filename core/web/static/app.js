@@ -1,4 +1,4 @@
-// What pages do beyond what a browser does by itself: follow events, keys, the
+// What pages do beyond what a browser does by itself: follow events, keyboard shortcuts, the
 // sheet beside the list, filters without a reload, copying. Everything here is
 // an addition: without it, links and forms do the same.
 (() => {
@@ -10,7 +10,7 @@
   const live = $('#live');
   const sheet = $('#sheet');
 
-  const say = text => { if (live) live.textContent = text; };
+  const announce = text => { if (live) live.textContent = text; };
   const typing = target => target.closest('input:not([type=checkbox]), select, textarea, [contenteditable]');
   // With the target as source, a newer request replaces one under way (hx-sync).
   const load = (url, target, swap = 'outerHTML') => htmx.ajax('GET', url, { source: target, target, swap });
@@ -55,7 +55,7 @@
     waiting.clear();
     behind(0);
     const shown = $$('.row').length;
-    say(shown === 1 ? '1 container shown' : shown + ' containers shown');
+    announce(shown === 1 ? '1 container shown' : shown + ' containers shown');
   };
   const filterURL = form => {
     const query = new URLSearchParams();
@@ -113,7 +113,7 @@
     if (!event.target.matches('.row input')) return;
     const count = $$('.row input:checked').length;
     $('#bulk strong').textContent = count + ' selected';
-    say(count + ' selected');
+    announce(count + ' selected');
   });
 
   // The clipboard is only there for HTTPS and localhost; elsewhere a selection does.
@@ -134,7 +134,7 @@
     }
     const before = button.textContent;
     button.textContent = done ? 'Copied' : 'Select and copy it';
-    say(done ? 'Copied' : 'Copying is not allowed here');
+    announce(done ? 'Copied' : 'Copying is not allowed here');
     setTimeout(() => { button.textContent = before; }, 2000);
   };
 
@@ -154,12 +154,12 @@
   offerCopies();
   document.addEventListener('htmx:after:swap', () => offerCopies());
 
-  // Who waits for a part sees so, after a moment: see aria-busy in app.css.
+  // A user who waits for a part sees so, after a moment: see aria-busy in app.css.
   const busy = is => ({ detail }) => { if (detail.ctx.target instanceof Element) detail.ctx.target.ariaBusy = is; };
   document.addEventListener('htmx:before:request', busy('true'));
   document.addEventListener('htmx:finally:request', busy(null));
 
-  // A trigger that may change containers is asked about, once, by its name.
+  // The user confirms a trigger that may change containers, by its name.
   document.addEventListener('submit', event => {
     const form = event.target, by = event.submitter;
     const choice = by && by.value === 'run' && $('select[name=trigger]', form);
@@ -172,7 +172,7 @@
     }
   }, true);
 
-  // Keys.
+  // Keyboard shortcuts.
   const rowNow = () => $('.row:focus-within') || $('.row.open');
   const move = by => {
     const rows = $$('.row');
@@ -225,15 +225,15 @@
   });
   const check = key => htmx.ajax('POST', base + '/containers/act', { target: '#work', swap: 'outerHTML', values: { do: 'check', c: key } });
 
-  // Events. Only a page that is looked at holds a connection, of which browsers
-  // allow few; one that is looked at again asks for what it missed.
+  // Events (SSE). Only a visible page holds a connection, of which browsers allow
+  // few; one that is visible again fetches what it missed.
   const types = {
     container: ['added', 'replaced', 'renamed', 'changed', 'removed'], update: ['found', 'cleared'], check: ['started', 'progress', 'finished', 'failed'],
     trigger: ['sent', 'failed', 'skipped'], plugin: ['up', 'down', 'broken', 'changed'], component: ['changed'], delivery: ['changed', 'progress'],
     auth: ['login', 'failed', 'logout', 'token.created', 'token.revoked'], setting: ['changed'], work: ['changed'],
   };
   const follows = ['work', ...document.body.dataset.live.split(' ').filter(Boolean)];
-  // What is in no log is not sent again: whoever (re)connects has to ask for it.
+  // What is in no log is not sent again: a page that (re)connects has to fetch it.
   const fleeting = ['component', 'delivery', 'plugin', $('#work .running') ? 'work' : ''];
   const heard = new Set(), changed = new Set(), waiting = new Set(), lost = $('#lost');
   let source, last = document.body.dataset.last, opened = 0, wait = 1000, timer, rested = 0;
@@ -272,7 +272,7 @@
   addEventListener('pagehide', disconnect);
   addEventListener('pageshow', connect);
 
-  // One refresh at a time, for all that was heard since the last one.
+  // One refresh at a time, for all events that were received since the last one.
   const refresh = async () => {
     const of = new Set(heard), keys = [...changed], any = (...families) => families.some(family => of.has(family));
     heard.clear();
@@ -299,7 +299,7 @@
   const behind = (count, noun = count === 1 ? 'change' : 'changes') => {
     const bar = $('#behind'), text = count + ' ' + noun;
     if (!bar) return;
-    if (count && $('span', bar).textContent !== text) say(text);
+    if (count && $('span', bar).textContent !== text) announce(text);
     bar.hidden = count === 0;
     $('span', bar).textContent = text;
   };
@@ -321,7 +321,7 @@
       if (now && next && now.innerHTML !== next.innerHTML) now.innerHTML = next.innerHTML;
     }
     const next = new Map($$('.row', part).map(row => [row.dataset.key, row]));
-    const told = [];
+    const announced = [];
     for (const key of keys) {
       const row = $$('.row').find(row => row.dataset.key === key), fresh = next.get(key);
       if (!row || !fresh) {
@@ -330,7 +330,7 @@
       }
       if (row.textContent === fresh.textContent) continue;
       const kindBefore = $('.kind', row)?.className, kindAfter = $('.kind', fresh)?.className;
-      // That the date of a release became known is no news, though its row may have another place.
+      // That the date of a release became known is not announced, though its row may have another place.
       const quiet = kindBefore === kindAfter && $('.tags', row).textContent === $('.tags', fresh).textContent && !$('.bad', row) && !$('.bad', fresh);
       const dated = $('.age time', row)?.dateTime !== $('.age time', fresh)?.dateTime;
       if (kindBefore !== kindAfter || dated && $('select[name=sort]').value === 'age') waiting.add(key);
@@ -340,24 +340,24 @@
       row.replaceWith(document.adoptNode(fresh));
       if (!quiet) fresh.classList.add('changed');
       if (focus === 'name') $('.name', fresh).focus({ preventScroll: true });
-      if (!quiet) told.push($('.name', fresh).textContent + ': ' + $('.tags', fresh).textContent + ' ' + ($('.kind', fresh)?.textContent || 'up to date'));
+      if (!quiet) announced.push($('.name', fresh).textContent + ': ' + $('.tags', fresh).textContent + ' ' + ($('.kind', fresh)?.textContent || 'up to date'));
     }
     behind(waiting.size);
-    if (told.length) say(told.length > 3 ? told.length + ' containers changed' : told.join('. '));
+    if (announced.length) announce(announced.length > 3 ? announced.length + ' containers changed' : announced.join('. '));
   };
 
   // Makes an element like a newer one and leaves alone what is the same, so that
-  // focus, selection and what is unfolded stay. told gets what a person should notice.
-  const settle = (now, next, told) => {
+  // focus, selection and what is unfolded stay. announced gets what a user should notice.
+  const settle = (now, next, announced) => {
     if (now.isEqualNode(next)) return;
     const olds = [...now.childNodes], news = [...next.childNodes];
-    const notice = () => told.add(now.closest('li, tr, .thing, .change, .card') || now);
+    const notice = () => announced.add(now.closest('li, tr, .thing, .change, .card') || now);
     if (olds.length !== news.length || olds.some((old, i) => old.nodeName !== news[i].nodeName || old.id !== news[i].id)) {
       now.replaceChildren(...news);
       notice();
     } else {
       olds.forEach((old, i) => {
-        if (old.nodeType === Node.ELEMENT_NODE) settle(old, news[i], told);
+        if (old.nodeType === Node.ELEMENT_NODE) settle(old, news[i], announced);
         else if (old.data !== news[i].data) {
           old.data = news[i].data;
           if (now.tagName !== 'TIME') notice(); // time passes
@@ -375,24 +375,24 @@
     const part = $('[data-part]') && await fetchPart(location.pathname + location.search);
     if (!part) return;
     offerCopies(part);
-    const told = new Set();
+    const announced = new Set();
     $$('[data-part]').forEach(now => {
       const next = part.getElementById(now.id);
-      if (next && !all && now.matches('[data-log]') && $('tbody', now)) settleLog(now, next, told);
-      else if (next) settle(now, next, told);
+      if (next && !all && now.matches('[data-log]') && $('tbody', now)) settleLog(now, next, announced);
+      else if (next) settle(now, next, announced);
     });
     if (all) behind(0);
-    const texts = [...told].filter(element => element.isConnected).map(element => element.textContent.replace(/\s+/g, ' ').trim());
-    told.forEach(element => element.classList.add('changed'));
-    if (texts.length) say(texts.length > 3 ? texts.length + ' changes' : texts.join('. '));
+    const texts = [...announced].filter(element => element.isConnected).map(element => element.textContent.replace(/\s+/g, ' ').trim());
+    announced.forEach(element => element.classList.add('changed'));
+    if (texts.length) announce(texts.length > 3 ? texts.length + ' changes' : texts.join('. '));
   };
   // The rows of a log change in place; what is new or gone is counted, and shown when asked for.
-  const settleLog = (now, next, told) => {
+  const settleLog = (now, next, announced) => {
     const rows = new Map($$('tbody tr', next).map(row => [row.id, row])), number = id => +id.split('-')[1];
     const shown = $$('tbody tr', now), newest = Math.max(...shown.map(row => number(row.id)));
     const added = [...rows.keys()].filter(id => number(id) > newest).length;
     const gone = shown.filter(row => !rows.has(row.id)).length;
-    shown.forEach(row => { if (rows.has(row.id)) settle(row, rows.get(row.id), told); });
+    shown.forEach(row => { if (rows.has(row.id)) settle(row, rows.get(row.id), announced); });
     behind(added || gone, added ? (added === rows.size ? 'or more new' : 'new') : undefined);
   };
   document.addEventListener('animationend', event => event.target.classList.remove('changed'));
