@@ -22,7 +22,7 @@ var update = flag.Bool("update", false, "rewrite the golden file")
 
 // Everything exported under sdk, but for sdk/proto, is promised to plugins: a
 // change of the golden file is a change of the promise.
-func TestAPI(t *testing.T) {
+func TestExportedAPIMatchesGolden(t *testing.T) {
 	const golden = "api.golden"
 	got := api(t)
 	if *update {

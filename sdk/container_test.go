@@ -68,7 +68,7 @@ func TestContainerJSONHasNoNull(t *testing.T) {
 	}
 }
 
-func TestContainerJSONComesBack(t *testing.T) {
+func TestContainerJSONRoundTrips(t *testing.T) {
 	want := triggertest.Container("nginx")
 	want.Error = &sdk.ContainerError{Message: "m"}
 	want.UpdateKind.Result = &sdk.Result{Link: "https://example.org"}

@@ -13,7 +13,7 @@ import (
 
 // What the SDK imports, every plugin has to build, ship and keep free of
 // vulnerabilities: a change of the golden file is a change for every author.
-func TestDependenciesOfAuthors(t *testing.T) {
+func TestPluginDependenciesMatchGolden(t *testing.T) {
 	const golden = "deps.golden"
 	got := dependencies(t, filepath.Join("..", "examples", "trigger-file"))
 	if *update {

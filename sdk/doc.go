@@ -53,7 +53,7 @@
 //			return map[string]any{"url": url + "/hook", "token": "recognisable"}
 //		}
 //		triggertest.Run(t, Type(), triggertest.Case{
-//			Options: func(t *testing.T) map[string]any { return options(plugintest.Answering(t, 200)) },
+//			Options: func(t *testing.T) map[string]any { return options(plugintest.Responding(t, 200)) },
 //			Hanging: func(t *testing.T, reached func()) map[string]any { return options(plugintest.Hanging(t, reached)) },
 //			Failing: triggertest.HTTPFailures(options),
 //		})
@@ -100,6 +100,9 @@
 //   - kind.Once() is kind.Deliver(kind.AtMostOnce).
 //   - plugintest.Serve and Configure are plugintest.Watcher, Registry and Trigger,
 //     which return a configured instance.
+//   - plugintest.Answering is plugintest.Responding.
+//   - Where Case.Skip names them: the check "follow" of triggertest is "subscribe",
+//     the part "simple/trial" is "simple/test", and "answers" of registrytest is "responses".
 //   - plugin.Client, ClientPlugins, NewClient, HostTLS, Handshake, GiveBack and what
 //     belongs to them are gone: they are the host's.
 package sdk

@@ -2,7 +2,7 @@ package sdk
 
 import "github.com/hashicorp/go-hclog"
 
-// Env is what the host lends to one configured instance.
+// Env is what the host gives to one configured instance.
 type Env struct {
 	// Instance is the full id of the instance: "trigger.smtp.main".
 	Instance string

@@ -38,7 +38,7 @@ func Invalid(field, format string, args ...any) error {
 	return &InvalidError{Fields: []FieldError{{Field: field, Detail: fmt.Sprintf(format, args...)}}}
 }
 
-// RateLimitedError means the other side asks for patience.
+// RateLimitedError means that the other side limits the rate of requests.
 type RateLimitedError struct {
 	// After is how long to wait; 0 when the other side did not say.
 	After time.Duration

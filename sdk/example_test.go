@@ -60,7 +60,7 @@ func TestConformance(t *testing.T) {
 		return map[string]any{"url": url + "/hook", "token": "recognisable"}
 	}
 	triggertest.Run(t, Type(), triggertest.Case{
-		Options: func(t *testing.T) map[string]any { return options(plugintest.Answering(t, 200)) },
+		Options: func(t *testing.T) map[string]any { return options(plugintest.Responding(t, 200)) },
 		Hanging: func(t *testing.T, reached func()) map[string]any { return options(plugintest.Hanging(t, reached)) },
 		Failing: triggertest.HTTPFailures(options),
 	})
@@ -79,7 +79,7 @@ func Example() {
 }
 
 // The code in the package documentation is the code of this file.
-func TestTheDocumentationIsTrue(t *testing.T) {
+func TestPackageDocumentationMatchesExample(t *testing.T) {
 	source, err := os.ReadFile("example_test.go")
 	if err != nil {
 		t.Fatal(err)

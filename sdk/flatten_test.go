@@ -66,7 +66,7 @@ func TestFlatten(t *testing.T) {
 	}
 }
 
-func TestFlattenOfNothing(t *testing.T) {
+func TestFlattenZeroContainer(t *testing.T) {
 	want := []Flat{{"id", ""}, {"name", ""}, {"watcher", ""}, {"update_available", false}}
 	if got := (Container{}).Flatten(); !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)

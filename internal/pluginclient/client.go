@@ -194,7 +194,7 @@ func (r RegistryClient) Manifest(ctx context.Context, repo registry.Repository, 
 	return protocol.DecodeManifest(resp), err
 }
 
-// Credentials returns what an engine needs to pull. A registry that lends none is an sdk.ErrUnsupported.
+// Credentials returns what an engine needs to pull. A registry that has none to grant is an sdk.ErrUnsupported.
 func (r RegistryClient) Credentials(ctx context.Context, repo registry.Repository) (sdk.Credentials, error) {
 	resp, err := r.client.Credentials(ctx, &pluginv1.CredentialsRequest{Instance: r.id, Repository: protocol.EncodeRepository(repo)})
 	return protocol.DecodeCredentials(resp), err

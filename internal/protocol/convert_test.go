@@ -67,7 +67,7 @@ func pairs() map[string]pair {
 }
 
 // Every field that the sdk has crosses the wire, also one that is added later.
-func TestNothingIsLostOnTheWayThere(t *testing.T) {
+func TestEncodeKeepsEveryField(t *testing.T) {
 	for name, p := range pairs() {
 		t.Run(name, func(t *testing.T) {
 			full := reflect.New(reflect.TypeOf(p.zero)).Elem()
@@ -116,7 +116,7 @@ func TestListedContainerHasWatcherFieldsOnly(t *testing.T) {
 }
 
 // Every field that the messages have is read, also one that is added later.
-func TestNothingIsLostOnTheWayBack(t *testing.T) {
+func TestDecodeReadsEveryField(t *testing.T) {
 	for name, p := range pairs() {
 		t.Run(name, func(t *testing.T) {
 			m := p.wire
@@ -132,7 +132,7 @@ func TestNothingIsLostOnTheWayBack(t *testing.T) {
 	}
 }
 
-func TestNothingBecomesNothing(t *testing.T) {
+func TestZeroValuesRoundTrip(t *testing.T) {
 	for name, p := range pairs() {
 		t.Run(name, func(t *testing.T) {
 			if got := p.from(p.to(p.zero)); !reflect.DeepEqual(got, p.zero) {
@@ -142,7 +142,7 @@ func TestNothingBecomesNothing(t *testing.T) {
 	}
 }
 
-func TestEmptyBecomesNil(t *testing.T) {
+func TestEmptyListsDecodeAsNil(t *testing.T) {
 	sent := sdk.Container{Labels: map[string]string{}, Image: sdk.Image{Digest: sdk.Digest{Repos: []string{}}}, Error: &sdk.ContainerError{}}
 	b, err := proto.Marshal(EncodeContainer(sent))
 	if err != nil {
@@ -158,7 +158,7 @@ func TestEmptyBecomesNil(t *testing.T) {
 	}
 }
 
-func TestTimesNoCalendarHasAreUnknown(t *testing.T) {
+func TestInvalidTimeDecodesAsZero(t *testing.T) {
 	m := encodeTime(sdk.TimeOf(time.Unix(0, 0)))
 	m.Nanos = -1
 	if got := decodeTime(m); !got.IsZero() {
@@ -167,7 +167,7 @@ func TestTimesNoCalendarHasAreUnknown(t *testing.T) {
 }
 
 // The options of an instance arrive as option.Decode reads them.
-func TestOptionsArriveAsTheyWereMeant(t *testing.T) {
+func TestValuesRoundTripThroughOptionDecode(t *testing.T) {
 	type options struct {
 		Text  string        `option:"text" help:"x"`
 		Whole int64         `option:"whole" help:"x"`
@@ -203,7 +203,7 @@ func TestOptionsArriveAsTheyWereMeant(t *testing.T) {
 	}
 }
 
-func TestOptionsThatCannotTravelAreNamed(t *testing.T) {
+func TestEncodeValuesNamesInvalidOption(t *testing.T) {
 	for name, v := range map[string]any{"struct": struct{}{}, "notext": "\xff", "item": []string{"\xff"}, "any": []any{"\xff"}} {
 		_, err := EncodeValues(map[string]any{name: v})
 		if fields := fieldsOf(err); len(fields) != 1 || fields[0].Field != name {

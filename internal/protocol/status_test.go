@@ -40,7 +40,7 @@ func there(t *testing.T, err error) error {
 	return DecodeError(context.Background(), status.ErrorProto(p))
 }
 
-func TestErrorsKeepKindAndText(t *testing.T) {
+func TestErrorRoundTripKeepsKindAndText(t *testing.T) {
 	cause := errors.New("dial mx: refused")
 	for name, c := range map[string]struct {
 		err  error
@@ -80,7 +80,7 @@ func TestErrorsKeepKindAndText(t *testing.T) {
 	}
 }
 
-func TestInvalidKeepsItsFields(t *testing.T) {
+func TestErrorRoundTripKeepsFields(t *testing.T) {
 	sent := &sdk.InvalidError{Fields: []sdk.FieldError{{Field: "path", Detail: "want é"}, {Detail: "no field"}}}
 	for _, err := range []error{sent, fmt.Errorf("file: %w", sent)} {
 		got := there(t, err)
@@ -90,7 +90,7 @@ func TestInvalidKeepsItsFields(t *testing.T) {
 	}
 }
 
-func TestRateLimitedKeepsItsDelay(t *testing.T) {
+func TestErrorRoundTripKeepsRetryDelay(t *testing.T) {
 	for _, after := range []time.Duration{0, 1500 * time.Millisecond, 24 * time.Hour} {
 		got := there(t, fmt.Errorf("push: %w", sdk.RateLimited(after, sdk.WithKind(sdk.ErrUnavailable, errors.New("slow down")))))
 		var limited *sdk.RateLimitedError
@@ -101,7 +101,7 @@ func TestRateLimitedKeepsItsDelay(t *testing.T) {
 }
 
 // A plugin in another language may leave out the details.
-func TestStatusesWithoutDetails(t *testing.T) {
+func TestDecodeErrorWithoutDetails(t *testing.T) {
 	ctx := context.Background()
 	if got := DecodeError(ctx, status.Error(codes.InvalidArgument, "bad")); !reflect.DeepEqual(fieldsOf(got), []sdk.FieldError{{Detail: "bad"}}) {
 		t.Errorf("invalid: %v", got)
@@ -118,8 +118,8 @@ func TestStatusesWithoutDetails(t *testing.T) {
 	}
 }
 
-// What gRPC says when there is nobody to answer is neither the plugin's word nor the caller's doing.
-func TestGone(t *testing.T) {
+// A status of gRPC itself is neither the plugin's nor of the caller's context.
+func TestLostConnectionIsErrGone(t *testing.T) {
 	for _, code := range []codes.Code{codes.Unavailable, codes.Canceled} {
 		got := DecodeError(context.Background(), status.Error(code, "connection error: dial unix: no such file"))
 		if !errors.Is(got, ErrGone) || !errors.Is(got, sdk.ErrUnavailable) || !sdk.Retryable(got) {
@@ -133,7 +133,7 @@ func TestGone(t *testing.T) {
 	}
 }
 
-func TestLongTextsAreCut(t *testing.T) {
+func TestEncodeErrorTruncatesText(t *testing.T) {
 	got := there(t, sdk.Invalid("f", "%s", strings.Repeat("é", maxErrorText)))
 	if n := len(got.Error()); n > maxErrorText+8 || !utf8.ValidString(got.Error()) {
 		t.Errorf("the text has %d bytes", n)

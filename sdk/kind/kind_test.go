@@ -38,7 +38,7 @@ func TestDefine(t *testing.T) {
 	}
 }
 
-func TestDefineRefusesMistakes(t *testing.T) {
+func TestDefinePanicsOnMistakes(t *testing.T) {
 	type noHelp struct {
 		URL string `option:"url"`
 	}

@@ -74,7 +74,7 @@ func TestSchema(t *testing.T) {
 	}
 }
 
-func TestSchemaRefusesMistakes(t *testing.T) {
+func TestSchemaRejectsMistakes(t *testing.T) {
 	refused := func(want string, err error) {
 		t.Helper()
 		if err == nil || !strings.Contains(err.Error(), want) {

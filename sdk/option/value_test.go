@@ -114,7 +114,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-func TestRefusalsKeepSecrets(t *testing.T) {
+func TestParseErrorsHideSecrets(t *testing.T) {
 	for _, o := range []option.Option{
 		{Name: "pin", Type: option.Int, Secret: true},
 		{Name: "hook", Type: option.URL, Secret: true},
@@ -205,7 +205,7 @@ func TestDecode(t *testing.T) {
 	}
 }
 
-func TestDecodeTellsEverything(t *testing.T) {
+func TestDecodeReportsEveryProblem(t *testing.T) {
 	_, err := option.Decode[all](map[string]any{"level": 9, "tpic": "t"})
 	var invalid *sdk.InvalidError
 	if !errors.As(err, &invalid) {

@@ -36,7 +36,7 @@ func manyContainers(n int) []sdk.Container {
 	return all
 }
 
-func TestListOfAnyLength(t *testing.T) {
+func TestListPages(t *testing.T) {
 	f := newFakes()
 	c := inprocess.Serve(t, f.bundle(), io.Discard)
 	configure(t, c, kind.Watcher, "fakewatcher", "")
@@ -56,7 +56,7 @@ func TestListOfAnyLength(t *testing.T) {
 }
 
 // One label that is no text must not hide all containers.
-func TestListWithBrokenTexts(t *testing.T) {
+func TestListReplacesInvalidUTF8(t *testing.T) {
 	f := newFakes()
 	f.list = func(context.Context) ([]watcher.Container, error) {
 		return []watcher.Container{{
@@ -78,7 +78,7 @@ func TestListWithBrokenTexts(t *testing.T) {
 	}
 }
 
-func TestTagsOfAnyLength(t *testing.T) {
+func TestTagsPages(t *testing.T) {
 	f := newFakes()
 	c := inprocess.Serve(t, f.bundle(), io.Discard)
 	configure(t, c, kind.Registry, "fakeregistry", "")
@@ -123,7 +123,7 @@ func TestRegistryCalls(t *testing.T) {
 	}
 }
 
-func TestEventsArriveInOrder(t *testing.T) {
+func TestWatchKeepsOrderOfEvents(t *testing.T) {
 	f := newFakes()
 	f.watch = func(_ context.Context, emit func(watcher.Event)) error {
 		for i := range 1000 {
@@ -146,7 +146,7 @@ func TestEventsArriveInOrder(t *testing.T) {
 }
 
 // More than the 4 MiB that gRPC servers take by default.
-func TestLargeBatch(t *testing.T) {
+func TestRunAcceptsLargeBatch(t *testing.T) {
 	f := newFakes()
 	f.run = func(_ context.Context, _ *fake, req trigger.Request) error {
 		if len(req.Containers) != 1000 || !req.Batch || req.Engines["local"].Options["timeout"] != "1m30s" {
@@ -164,7 +164,7 @@ func TestLargeBatch(t *testing.T) {
 }
 
 // Progress may be reported by many goroutines, even by one that the call left behind.
-func TestProgress(t *testing.T) {
+func TestRunReportsProgressConcurrently(t *testing.T) {
 	f := newFakes()
 	late := make(chan trigger.Request, 1)
 	f.run = func(_ context.Context, _ *fake, req trigger.Request) error {

@@ -25,12 +25,12 @@ type fakeOptions struct {
 
 // fakes counts the instances of a test and holds what they do when called.
 type fakes struct {
-	create func(sdk.Env, fakeOptions) error
-	run    func(context.Context, *fake, trigger.Request) error
-	follow func(context.Context, trigger.StateStream) error
-	list   func(context.Context) ([]watcher.Container, error)
-	watch  func(context.Context, func(watcher.Event)) error
-	tags   func(context.Context, registry.Repository, string) (registry.TagList, error)
+	create    func(sdk.Env, fakeOptions) error
+	run       func(context.Context, *fake, trigger.Request) error
+	subscribe func(context.Context, trigger.StateStream) error
+	list      func(context.Context) ([]watcher.Container, error)
+	watch     func(context.Context, func(watcher.Event)) error
+	tags      func(context.Context, registry.Repository, string) (registry.TagList, error)
 
 	mu      sync.Mutex
 	created []string
@@ -99,7 +99,7 @@ func (f *fake) Run(ctx context.Context, req trigger.Request) error {
 }
 
 func (f *fake) Subscribe(ctx context.Context, w trigger.StateStream) error {
-	return f.all.follow(ctx, w)
+	return f.all.subscribe(ctx, w)
 }
 
 func (f *fake) List(ctx context.Context) ([]watcher.Container, error) { return f.all.list(ctx) }

@@ -13,12 +13,12 @@ import (
 )
 
 // unary and stream see every call of the server: they survive its panics, make
-// a status of its error and see to it that its answer can be encoded.
+// a status of its error and make its response valid to encode.
 func (s *server) unary(ctx context.Context, req any, info *grpc.UnaryServerInfo, next grpc.UnaryHandler) (resp any, err error) {
 	if !strings.HasPrefix(info.FullMethod, protocol.MethodPrefix) {
 		return next(ctx, req)
 	}
-	defer s.answer(info.FullMethod, &err)
+	defer s.finish(info.FullMethod, &err)
 	if resp, err = next(ctx, req); err == nil {
 		protocol.MakeValid(resp.(proto.Message))
 	}
@@ -29,13 +29,13 @@ func (s *server) stream(srv any, ss grpc.ServerStream, info *grpc.StreamServerIn
 	if !strings.HasPrefix(info.FullMethod, protocol.MethodPrefix) {
 		return next(srv, ss)
 	}
-	defer s.answer(info.FullMethod, &err)
+	defer s.finish(info.FullMethod, &err)
 	return next(srv, validStream{ss})
 }
 
-// answer ends a call. A panic's value goes to the log only: unlike an error's
-// text, nobody has thought about what stands in it.
-func (s *server) answer(method string, err *error) {
+// finish ends a call with a status. The value of a panic goes to the log only:
+// unlike the text of an error, it may hold anything.
+func (s *server) finish(method string, err *error) {
 	if p := recover(); p != nil {
 		call := strings.ReplaceAll(strings.TrimPrefix(method, protocol.MethodPrefix), "/", ".")
 		s.log.Error("panic", "call", call, "error", fmt.Sprint(p), "stack", string(debug.Stack()))

@@ -38,7 +38,7 @@ func TestDescribe(t *testing.T) {
 	}
 }
 
-func TestConfigureTellsWarningsAndHosts(t *testing.T) {
+func TestConfigureReturnsWarningsAndHosts(t *testing.T) {
 	f := newFakes()
 	var seen sdk.Env
 	f.create = func(env sdk.Env, _ fakeOptions) error {
@@ -64,13 +64,13 @@ func TestConfigureTellsWarningsAndHosts(t *testing.T) {
 	if lines := log.Lines(); len(lines) != 1 || !strings.Contains(lines[0], `"@module":"registry.fakeregistry.main"`) {
 		t.Errorf("the log is %q", lines)
 	}
-	seen.Warn("too late to be told, and not to be mixed up with another answer")
+	seen.Warn("too late for this response, and no part of another one")
 	if got := configure(t, c, kind.Registry, "fakeregistry", "b"); len(got.Warnings) != 2 {
 		t.Errorf("got %+v", got)
 	}
 }
 
-func TestConfigureRefuses(t *testing.T) {
+func TestConfigureRejectsInvalidOptions(t *testing.T) {
 	f := newFakes()
 	c := inprocess.Serve(t, f.bundle(), io.Discard)
 	for name, i := range map[string]pluginclient.Instance{
@@ -89,7 +89,7 @@ func TestConfigureRefuses(t *testing.T) {
 	}
 }
 
-func TestValidateOnlyKeepsNothing(t *testing.T) {
+func TestConfigureValidateOnlyKeepsNoInstance(t *testing.T) {
 	f := newFakes()
 	c, _ := f.serve(t)
 	i := pluginclient.Instance{ID: mainTrigger, Kind: kind.Trigger, Type: "fake", Options: option.Values{"label": "trial"}, ValidateOnly: true}
@@ -114,7 +114,7 @@ func wantLabel(label string) func(context.Context, *fake, trigger.Request) error
 	}
 }
 
-func TestFailedConfigureKeepsTheOldInstance(t *testing.T) {
+func TestConfigureFailureKeepsOldInstance(t *testing.T) {
 	f := newFakes()
 	c, _ := f.serve(t)
 	f.create = func(sdk.Env, fakeOptions) error { return sdk.Invalid("label", "no more") }
@@ -218,11 +218,11 @@ func TestWatchEndsWithItsInstance(t *testing.T) {
 		},
 	} {
 		configure(t, c, kind.Watcher, "fakewatcher", "first")
-		told, ended := make(chan watcher.Event), make(chan error, 1)
+		events, ended := make(chan watcher.Event), make(chan error, 1)
 		go func() {
-			ended <- c.Watcher("watcher.fakewatcher.main").Watch(t.Context(), func(e watcher.Event) { told <- e })
+			ended <- c.Watcher("watcher.fakewatcher.main").Watch(t.Context(), func(e watcher.Event) { events <- e })
 		}()
-		<-told
+		<-events
 		end()
 		if err := <-ended; !errors.Is(err, sdk.ErrUnavailable) || errors.Is(err, protocol.ErrGone) {
 			t.Errorf("got %v", err)
@@ -230,7 +230,7 @@ func TestWatchEndsWithItsInstance(t *testing.T) {
 	}
 }
 
-func TestPanicsAreAnswered(t *testing.T) {
+func TestPanicEndsCallWithError(t *testing.T) {
 	f := newFakes()
 	f.run = func(context.Context, *fake, trigger.Request) error { panic("the panic value") }
 	c, log := f.serve(t)
@@ -255,7 +255,7 @@ func TestPanicsAreAnswered(t *testing.T) {
 	}
 }
 
-func TestCancelReachesThePlugin(t *testing.T) {
+func TestCancelEndsCallInPlugin(t *testing.T) {
 	f := newFakes()
 	reached, ended := make(chan struct{}), make(chan error, 1)
 	f.run = func(ctx context.Context, _ *fake, _ trigger.Request) error {
@@ -275,7 +275,7 @@ func TestCancelReachesThePlugin(t *testing.T) {
 	}
 }
 
-func TestTheWrongKindIsUnsupported(t *testing.T) {
+func TestCallOfMissingAbilityIsUnsupported(t *testing.T) {
 	type only struct{ fakeOptions }
 	plain := watcher.Define("plain", "Has no events", func(sdk.Env, only) (plainWatcher, error) { return plainWatcher{}, nil })
 	c := inprocess.Serve(t, plugin.Bundle{Watchers: []watcher.Type{plain}}, io.Discard)
@@ -293,7 +293,7 @@ type plainWatcher struct{}
 func (plainWatcher) List(context.Context) ([]watcher.Container, error) { return nil, nil }
 
 // A bundle that is stopped before it has begun to serve ends like any other.
-func TestStoppedBeforeItServes(t *testing.T) {
+func TestServeOnStopsBeforeServing(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
 	for range 5000 { // which of both comes first is up to the scheduler
@@ -303,7 +303,7 @@ func TestStoppedBeforeItServes(t *testing.T) {
 	}
 }
 
-func TestABundleCannotListATypeTwice(t *testing.T) {
+func TestServeOnRejectsDuplicateType(t *testing.T) {
 	b := newFakes().bundle()
 	b.Triggers = append(b.Triggers, b.Triggers[0])
 	if err := plugin.ServeOn(t.Context(), nil, b, nil); err == nil || !strings.Contains(err.Error(), `trigger type "fake" twice`) {

@@ -27,7 +27,7 @@ func hostUntilKilled() {
 }
 
 // A plugin whose host was killed with SIGKILL exits by itself.
-func TestNoOrphans(t *testing.T) {
+func TestPluginExitsWithKilledHost(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("a process cannot inherit the pipe there")
 	}

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-func TestOrphaned(t *testing.T) {
+func TestOrphanedNoticesNewParent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		start := time.Now()
 		parent := func() int {

@@ -48,7 +48,7 @@ func (b Bundle) Types() []kind.Type {
 	return types
 }
 
-// check refuses a bundle whose types could not be told apart.
+// check refuses a bundle with two types of one kind and name.
 func (b Bundle) check() error {
 	seen := map[typeKey]bool{}
 	for _, t := range b.Types() {

@@ -120,7 +120,7 @@ func mustLaunch(t *testing.T, log io.Writer) (*pluginclient.Client, *goplugin.Cl
 	return c, host
 }
 
-func TestProcess(t *testing.T) {
+func TestServeInProcess(t *testing.T) {
 	log := &plugintest.Log{}
 	c, host := mustLaunch(t, log)
 	if d, err := c.Describe(t.Context()); err != nil || d.Version != "1.2.3" || len(d.Types) != 3 {
@@ -141,7 +141,7 @@ func TestProcess(t *testing.T) {
 	}
 }
 
-func TestProcessThatDies(t *testing.T) {
+func TestCallOfExitedProcessIsErrGone(t *testing.T) {
 	c, _ := mustLaunch(t, io.Discard)
 	for _, title := range []string{"die", "after"} {
 		err := c.Trigger(mainTrigger).Run(t.Context(), trigger.Request{Title: title})
@@ -151,7 +151,7 @@ func TestProcessThatDies(t *testing.T) {
 	}
 }
 
-func TestProcessThatIsKilled(t *testing.T) {
+func TestCallOfKilledProcessIsErrGone(t *testing.T) {
 	cmd := command(t, "plugin")
 	c, host, err := launch(cmd, io.Discard, io.Discard)
 	if err != nil {
@@ -170,7 +170,7 @@ func TestProcessThatIsKilled(t *testing.T) {
 }
 
 // Stopping the plugin ends calls that would not end by themselves.
-func TestProcessIsStoppedDuringACall(t *testing.T) {
+func TestStopEndsRunningCall(t *testing.T) {
 	c, host := mustLaunch(t, io.Discard)
 	reached, ended := make(chan struct{}), make(chan error, 1)
 	req := trigger.Request{Title: "hang"}.WithReport(func(trigger.Progress) { close(reached) })
@@ -182,7 +182,7 @@ func TestProcessIsStoppedDuringACall(t *testing.T) {
 	}
 }
 
-func TestStartedByHand(t *testing.T) {
+func TestServeExplainsItselfWithoutHost(t *testing.T) {
 	for role, wants := range map[string][]string{
 		"plugin": {"is a Dogwatch plugin, version 1.2.3", "plugins.dir", "trigger.fake: Does nothing", "watcher.fakewatcher"},
 	} {
@@ -204,7 +204,7 @@ func TestStartedByHand(t *testing.T) {
 	}
 }
 
-func TestABrokenBundleDoesNotStart(t *testing.T) {
+func TestServeRejectsInvalidBundle(t *testing.T) {
 	var log plugintest.Log
 	_, _, err := launch(command(t, "broken"), &log, io.Discard)
 	if err == nil {

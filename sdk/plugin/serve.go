@@ -73,7 +73,7 @@ func Serve(b Bundle) {
 	closing, stop := context.WithTimeout(ctx, closeGrace)
 	s.instances.closeAll(closing)
 	if closing.Err() == nil {
-		s.readers.Wait() // their calls are over
+		s.receivers.Wait() // their calls are over
 	}
 	stop()
 	cancel()
@@ -81,8 +81,8 @@ func Serve(b Bundle) {
 }
 
 // orphaned waits until the process has another parent than at first, or until
-// ctx ends: a host that was killed cannot stop its plugins, and not every
-// system can be told to do so.
+// ctx ends: a host that was killed cannot stop its plugins, and not
+// every system does.
 func orphaned(ctx context.Context, ppid func() int) bool {
 	first := ppid()
 	tick := time.NewTicker(parentPoll)

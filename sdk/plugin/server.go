@@ -19,7 +19,7 @@ import (
 	"github.com/dogwatch/dogwatch/sdk/registry"
 )
 
-// server answers for a bundle. It implements the service of every kind; which
+// server serves a bundle. It implements the service of every kind; which
 // of them are registered depends on what the bundle holds.
 type server struct {
 	pluginv1.UnimplementedComponentServer
@@ -31,7 +31,7 @@ type server struct {
 	log       hclog.Logger
 	create    map[typeKey]func(sdk.Env, map[string]any) (any, error)
 	instances *instances
-	readers   sync.WaitGroup // of what hosts say to followers
+	receivers sync.WaitGroup // of the messages to subscribers
 }
 
 func newServer(b Bundle, log hclog.Logger) *server {
@@ -79,7 +79,7 @@ func (s *server) register(r grpc.ServiceRegistrar) {
 	}
 }
 
-// ServeOn serves b to whoever connects to l, in this process, until ctx ends:
+// ServeOn serves b to every client of l, in this process, until ctx ends:
 // running calls are then cancelled and waited for, and every instance is
 // closed. It is for tests, see package plugintest; a plugin calls Serve.
 func ServeOn(ctx context.Context, l net.Listener, b Bundle, log hclog.Logger) error {
@@ -96,7 +96,7 @@ func ServeOn(ctx context.Context, l net.Listener, b Bundle, log hclog.Logger) er
 		err = nil
 	}
 	s.instances.closeAll(context.WithoutCancel(ctx))
-	s.readers.Wait()
+	s.receivers.Wait()
 	return err
 }
 
@@ -113,9 +113,9 @@ func (s *server) Configure(ctx context.Context, req *pluginv1.ConfigureRequest) 
 	if !known {
 		return nil, sdk.Invalid("type", "this plugin has no %s type %q", req.GetKind(), req.GetType())
 	}
-	var heard warnings
-	impl, err := create(s.env(req.GetInstance(), &heard), req.GetOptions().AsMap())
-	resp := &pluginv1.ConfigureResponse{Warnings: heard.end()}
+	var warned warnings
+	impl, err := create(s.env(req.GetInstance(), &warned), req.GetOptions().AsMap())
+	resp := &pluginv1.ConfigureResponse{Warnings: warned.end()}
 	if err != nil {
 		return nil, err
 	}
@@ -129,7 +129,7 @@ func (s *server) Configure(ctx context.Context, req *pluginv1.ConfigureRequest) 
 	return resp, nil
 }
 
-func (s *server) env(id string, heard *warnings) sdk.Env {
+func (s *server) env(id string, warned *warnings) sdk.Env {
 	agent := "dogwatch"
 	if s.bundle.Version != "" {
 		agent += "/" + s.bundle.Version
@@ -139,7 +139,7 @@ func (s *server) env(id string, heard *warnings) sdk.Env {
 		Name:      id[strings.LastIndexByte(id, '.')+1:],
 		Log:       s.log.Named(id),
 		UserAgent: agent,
-		Warn:      heard.add,
+		Warn:      warned.add,
 	}
 }
 
@@ -157,7 +157,7 @@ func (s *server) Probe(ctx context.Context, req *pluginv1.ProbeRequest) (*plugin
 	return resp, err
 }
 
-// warnings collects what an instance has to say while it is created.
+// warnings collects the warnings of an instance while it is created.
 type warnings struct {
 	mu    sync.Mutex
 	list  []string

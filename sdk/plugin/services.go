@@ -15,7 +15,7 @@ import (
 )
 
 // pageBytes is how much one message of a list holds, well below the 4 MiB that
-// a gRPC client accepts unless told otherwise.
+// a gRPC client accepts by default.
 const pageBytes = 1 << 20
 
 func (s *server) List(req *pluginv1.ListRequest, out pluginv1.Watcher_ListServer) error {

@@ -13,21 +13,22 @@ import (
 	"github.com/dogwatch/dogwatch/sdk/trigger"
 )
 
+// Follow serves a subscription: on the wire it has the name that it had in SDK 1.0.0.
 func (s *server) Follow(stream pluginv1.Trigger_FollowServer) error {
 	first, err := stream.Recv()
 	if err != nil {
 		return err
 	}
-	return serving(s, first.GetInstance(), func(i *instance, f trigger.Subscriber) error {
+	return serving(s, first.GetInstance(), func(i *instance, t trigger.Subscriber) error {
 		ctx, cancel := context.WithCancel(stream.Context())
 		defer cancel()
 		defer context.AfterFunc(i.ctx, cancel)()
 
-		w := newWorld(stream)
-		defer w.out.Close()
+		state := newStateStream(stream)
+		defer state.out.Close()
 		// It ends when this call has, for only then nothing is received any more.
-		s.readers.Go(func() { w.read(stream) })
-		err := f.Subscribe(ctx, w)
+		s.receivers.Go(func() { state.receive(stream) })
+		err := t.Subscribe(ctx, state)
 		if i.ctx.Err() != nil && stream.Context().Err() == nil {
 			return sdk.WithKind(sdk.ErrUnavailable, fmt.Errorf("%s was configured anew; follow again", i.id))
 		}
@@ -35,28 +36,28 @@ func (s *server) Follow(stream pluginv1.Trigger_FollowServer) error {
 	})
 }
 
-// world is the trigger.StateStream of a follower: it asks the host over the stream.
-type world struct {
+// stateStream is the trigger.StateStream of a subscriber, over the stream of its call.
+type stateStream struct {
 	out     *protocol.Sender[*pluginv1.FollowResponse]
-	changes chan *pluginv1.Change // room for the one that was asked for
-	over    chan struct{}         // closed when the host says nothing more
-	asked   atomic.Bool           // for a change that has not been taken yet
+	changes chan *pluginv1.Change // has room for the one that was requested
+	closed  chan struct{}         // closed when the host's side has ended
+	pending atomic.Bool           // a change was requested and has not been taken yet
 
-	mu   sync.Mutex
-	runs map[int64]chan error
-	last int64 // id of the latest run
+	mu    sync.Mutex
+	runs  map[int64]chan error
+	runID int64 // the latest
 }
 
-func newWorld(stream pluginv1.Trigger_FollowServer) *world {
-	return &world{
+func newStateStream(stream pluginv1.Trigger_FollowServer) *stateStream {
+	return &stateStream{
 		out:     protocol.NewSender(stream.Send),
-		changes: make(chan *pluginv1.Change, 1), over: make(chan struct{}), runs: map[int64]chan error{},
+		changes: make(chan *pluginv1.Change, 1), closed: make(chan struct{}), runs: map[int64]chan error{},
 	}
 }
 
-// read takes what the host says until the stream ends.
-func (w *world) read(stream pluginv1.Trigger_FollowServer) {
-	defer close(w.over)
+// receive takes the host's messages until the stream ends.
+func (s *stateStream) receive(stream pluginv1.Trigger_FollowServer) {
+	defer close(s.closed)
 	for {
 		m, err := stream.Recv()
 		if err != nil {
@@ -64,69 +65,71 @@ func (w *world) read(stream pluginv1.Trigger_FollowServer) {
 		}
 		if c := m.GetChange(); c != nil {
 			select {
-			case w.changes <- c:
-			default: // nobody asked for it
+			case s.changes <- c:
+			default: // it was not requested
 			}
 		}
 		if r := m.GetRan(); r != nil {
-			w.ended(r)
+			s.finish(r)
 		}
 	}
 }
 
-// errOver ends a follower that did not notice by its context that the host is gone.
-var errOver = errors.New("the host has ended the call")
+// errClosed ends a subscriber that did not notice by its context that the host is gone.
+var errClosed = errors.New("the host has ended the call")
 
-func (w *world) Next(ctx context.Context) (trigger.Change, error) {
-	if w.asked.CompareAndSwap(false, true) {
-		w.out.Send(&pluginv1.FollowResponse{Next: true})
+// Next implements trigger.StateStream. A change that a caller did not wait for is the next one's.
+func (s *stateStream) Next(ctx context.Context) (trigger.Change, error) {
+	if s.pending.CompareAndSwap(false, true) {
+		s.out.Send(&pluginv1.FollowResponse{Next: true})
 	}
 	select {
-	case c := <-w.changes:
-		w.asked.Store(false)
+	case c := <-s.changes:
+		s.pending.Store(false)
 		return protocol.DecodeChange(c), nil
 	case <-ctx.Done():
 		return trigger.Change{}, ctx.Err()
-	case <-w.over:
-		return trigger.Change{}, errOver
+	case <-s.closed:
+		return trigger.Change{}, errClosed
 	}
 }
 
-func (w *world) Run(ctx context.Context, triggerID, containerID string) error {
-	answer := make(chan error, 1)
-	w.mu.Lock()
-	w.last++
-	id := w.last
-	w.runs[id] = answer
-	w.mu.Unlock()
-	w.out.Send(&pluginv1.FollowResponse{Run: &pluginv1.AskRun{Id: id, Trigger: triggerID, ContainerId: containerID}})
+// Run implements trigger.StateStream.
+func (s *stateStream) Run(ctx context.Context, triggerID, containerID string) error {
+	result := make(chan error, 1)
+	s.mu.Lock()
+	s.runID++
+	id := s.runID
+	s.runs[id] = result
+	s.mu.Unlock()
+	s.out.Send(&pluginv1.FollowResponse{Run: &pluginv1.AskRun{Id: id, Trigger: triggerID, ContainerId: containerID}})
 	defer func() {
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		delete(w.runs, id)
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		delete(s.runs, id)
 	}()
 	select {
-	case err := <-answer:
+	case err := <-result:
 		return err
 	case <-ctx.Done():
 		return ctx.Err()
-	case <-w.over:
-		return errOver
+	case <-s.closed:
+		return errClosed
 	}
 }
 
-// ended gives the answer to the Run that waits for it, if one still does.
-func (w *world) ended(r *pluginv1.Ran) {
-	w.mu.Lock()
-	answer := w.runs[r.GetId()]
-	delete(w.runs, r.GetId())
-	w.mu.Unlock()
-	if answer == nil {
+// finish hands a result to the Run that waits for it, if one still does.
+func (s *stateStream) finish(r *pluginv1.Ran) {
+	s.mu.Lock()
+	result := s.runs[r.GetId()]
+	delete(s.runs, r.GetId())
+	s.mu.Unlock()
+	if result == nil {
 		return
 	}
 	if text := r.GetError(); text != "" {
-		answer <- errors.New(text)
+		result <- errors.New(text)
 		return
 	}
-	answer <- nil
+	result <- nil
 }

@@ -19,21 +19,21 @@ import (
 	"github.com/dogwatch/dogwatch/sdk/trigger"
 )
 
-// hostWorld tells what a test puts into changes.
-type hostWorld struct {
-	asked   chan struct{} // gets one for each Next
-	changes chan trigger.Change
-	run     func(ctx context.Context, triggerID, containerID string) error
+// hostStream sends what a test puts into changes.
+type hostStream struct {
+	requests chan struct{} // gets one for each Next
+	changes  chan trigger.Change
+	run      func(ctx context.Context, triggerID, containerID string) error
 }
 
-func newHostWorld() *hostWorld {
-	return &hostWorld{asked: make(chan struct{}, 1000), changes: make(chan trigger.Change)}
+func newHostStream() *hostStream {
+	return &hostStream{requests: make(chan struct{}, 1000), changes: make(chan trigger.Change)}
 }
 
 var errNoMore = errors.New("there is no more")
 
-func (w *hostWorld) Next(ctx context.Context) (trigger.Change, error) {
-	w.asked <- struct{}{}
+func (w *hostStream) Next(ctx context.Context) (trigger.Change, error) {
+	w.requests <- struct{}{}
 	select {
 	case c, more := <-w.changes:
 		if !more {
@@ -45,41 +45,41 @@ func (w *hostWorld) Next(ctx context.Context) (trigger.Change, error) {
 	}
 }
 
-func (w *hostWorld) Run(ctx context.Context, triggerID, containerID string) error {
+func (w *hostStream) Run(ctx context.Context, triggerID, containerID string) error {
 	return w.run(ctx, triggerID, containerID)
 }
 
-// following starts to follow w; the channel gets what Follow returns.
-func following(ctx context.Context, c *pluginclient.Client, w trigger.StateStream) <-chan error {
+// subscribe subscribes to w; the channel gets what Subscribe returns.
+func subscribe(ctx context.Context, c *pluginclient.Client, w trigger.StateStream) <-chan error {
 	ended := make(chan error, 1)
 	go func() { ended <- c.Trigger(mainTrigger).Subscribe(ctx, w) }()
 	return ended
 }
 
-func TestFollowTellsChanges(t *testing.T) {
-	heard := make(chan trigger.Change)
+func TestSubscribeSendsChanges(t *testing.T) {
+	received := make(chan trigger.Change)
 	f := newFakes()
-	f.follow = func(ctx context.Context, w trigger.StateStream) error {
+	f.subscribe = func(ctx context.Context, w trigger.StateStream) error {
 		for {
 			c, err := w.Next(ctx)
 			if err != nil {
 				return err
 			}
-			heard <- c
+			received <- c
 		}
 	}
 	c, _ := f.serve(t)
-	w := newHostWorld()
+	w := newHostStream()
 	ctx, stop := context.WithCancel(t.Context())
-	ended := following(ctx, c, w)
+	ended := subscribe(ctx, c, w)
 	for _, change := range []trigger.Change{
 		{All: true},
 		{Put: manyContainers(600), Watchers: []trigger.WatcherState{{Name: "local", Checking: true}}}, // 6 MB
 		{Removed: manyContainers(2), Watchers: []trigger.WatcherState{{Name: "local"}}},
 	} {
 		w.changes <- change
-		if got := <-heard; !reflect.DeepEqual(got, change) {
-			t.Errorf("told %d put, %d removed, %+v: heard %d, %d, %+v", len(change.Put), len(change.Removed), change.Watchers, len(got.Put), len(got.Removed), got.Watchers)
+		if got := <-received; !reflect.DeepEqual(got, change) {
+			t.Errorf("sent %d put, %d removed, %+v: received %d, %d, %+v", len(change.Put), len(change.Removed), change.Watchers, len(got.Put), len(got.Removed), got.Watchers)
 		}
 	}
 	stop()
@@ -88,17 +88,17 @@ func TestFollowTellsChanges(t *testing.T) {
 	}
 }
 
-// Nothing is asked of the host that the follower does not ask for, or changes
-// would pile up between them.
-func TestFollowAsksForOneChangeAtATime(t *testing.T) {
+// A change is sent only when the subscriber requests one, or changes would
+// pile up between them.
+func TestSubscribeRequestsOneChangeAtATime(t *testing.T) {
 	f := newFakes()
 	took := make(chan struct{})
-	f.follow = func(ctx context.Context, w trigger.StateStream) error {
+	f.subscribe = func(ctx context.Context, w trigger.StateStream) error {
 		for range 2 {
 			brief, cancel := context.WithCancel(ctx)
 			cancel()
 			if _, err := w.Next(brief); err == nil {
-				return errors.New("told after the context had ended")
+				return errors.New("a change after the context had ended")
 			}
 		}
 		took <- struct{}{}
@@ -110,9 +110,9 @@ func TestFollowAsksForOneChangeAtATime(t *testing.T) {
 		return ctx.Err()
 	}
 	c, _ := f.serve(t)
-	w := newHostWorld()
+	w := newHostStream()
 	ctx, stop := context.WithCancel(t.Context())
-	ended := following(ctx, c, w)
+	ended := subscribe(ctx, c, w)
 	<-took
 	w.changes <- trigger.Change{All: true}
 	<-took
@@ -120,15 +120,15 @@ func TestFollowAsksForOneChangeAtATime(t *testing.T) {
 	if err := <-ended; !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
-	if n := len(w.asked); n != 1 {
-		t.Errorf("the host was asked %d times, want 1", n)
+	if n := len(w.requests); n != 1 {
+		t.Errorf("%d changes were requested, want 1", n)
 	}
 }
 
-func TestFollowRunsOtherTriggers(t *testing.T) {
+func TestSubscribeRunsOtherTriggers(t *testing.T) {
 	const many = 100
 	f := newFakes()
-	f.follow = func(ctx context.Context, w trigger.StateStream) error {
+	f.subscribe = func(ctx context.Context, w trigger.StateStream) error {
 		var all sync.WaitGroup
 		failures := make(chan error, many)
 		for i := range many {
@@ -149,7 +149,7 @@ func TestFollowRunsOtherTriggers(t *testing.T) {
 		return <-failures
 	}
 	c, _ := f.serve(t)
-	w := newHostWorld()
+	w := newHostStream()
 	w.run = func(_ context.Context, triggerID, containerID string) error {
 		var i int
 		if _, err := fmt.Sscan(containerID, &i); err != nil || triggerID != "docker.local" {
@@ -160,53 +160,53 @@ func TestFollowRunsOtherTriggers(t *testing.T) {
 		}
 		return nil
 	}
-	if err := <-following(t.Context(), c, w); err != nil {
+	if err := <-subscribe(t.Context(), c, w); err != nil {
 		t.Error(err)
 	}
 }
 
-func TestFollowEnds(t *testing.T) {
+func TestSubscribeEnds(t *testing.T) {
 	for name, test := range map[string]struct {
-		follow func(context.Context, trigger.StateStream) error
-		end    func(t *testing.T, c *pluginclient.Client, w *hostWorld)
-		want   error
+		subscribe func(context.Context, trigger.StateStream) error
+		end       func(t *testing.T, c *pluginclient.Client, w *hostStream)
+		want      error
 	}{
 		"when the instance is released": {
-			end: func(t *testing.T, c *pluginclient.Client, _ *hostWorld) {
+			end: func(t *testing.T, c *pluginclient.Client, _ *hostStream) {
 				if err := c.Release(t.Context(), mainTrigger); err != nil {
 					t.Error(err)
 				}
 			}, want: sdk.ErrUnavailable,
 		},
 		"when the instance is replaced": {
-			end: func(t *testing.T, c *pluginclient.Client, _ *hostWorld) {
+			end: func(t *testing.T, c *pluginclient.Client, _ *hostStream) {
 				configure(t, c, kind.Trigger, "fake", "second")
 			},
 			want: sdk.ErrUnavailable,
 		},
 		"when the host has no more": {
-			end: func(_ *testing.T, _ *pluginclient.Client, w *hostWorld) { close(w.changes) }, want: errNoMore,
+			end: func(_ *testing.T, _ *pluginclient.Client, w *hostStream) { close(w.changes) }, want: errNoMore,
 		},
 		"when it gives up": {
-			follow: func(context.Context, trigger.StateStream) error { return sdk.Invalid("label", "no good") },
-			want:   &sdk.InvalidError{},
+			subscribe: func(context.Context, trigger.StateStream) error { return sdk.Invalid("label", "no good") },
+			want:      &sdk.InvalidError{},
 		},
-		"when it panics": {follow: func(context.Context, trigger.StateStream) error { panic("as asked") }},
+		"when it panics": {subscribe: func(context.Context, trigger.StateStream) error { panic("as asked") }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFakes()
-			f.follow = func(ctx context.Context, w trigger.StateStream) error {
-				if test.follow != nil {
-					return test.follow(ctx, w)
+			f.subscribe = func(ctx context.Context, w trigger.StateStream) error {
+				if test.subscribe != nil {
+					return test.subscribe(ctx, w)
 				}
 				_, err := w.Next(ctx)
 				return err
 			}
 			c, _ := f.serve(t)
-			w := newHostWorld()
-			ended := following(t.Context(), c, w)
+			w := newHostStream()
+			ended := subscribe(t.Context(), c, w)
 			if test.end != nil {
-				<-w.asked
+				<-w.requests
 				test.end(t, c, w)
 			}
 			err := <-ended
@@ -218,20 +218,20 @@ func TestFollowEnds(t *testing.T) {
 	}
 }
 
-func TestFollowNeedsAFollower(t *testing.T) {
+func TestSubscribeNeedsSubscriber(t *testing.T) {
 	type plain struct{ trigger.Trigger }
-	typ := trigger.Define("plain", "Does not follow", func(sdk.Env, fakeOptions) (plain, error) { return plain{}, nil })
+	typ := trigger.Define("plain", "Is no subscriber", func(sdk.Env, fakeOptions) (plain, error) { return plain{}, nil })
 	c := inprocess.Serve(t, plugin.Bundle{Triggers: []trigger.Type{typ}}, io.Discard)
 	if _, err := inprocess.Configure(t.Context(), c, typ.Type, "main", nil); err != nil {
 		t.Fatal(err)
 	}
-	if err := c.Trigger("trigger.plain.main").Subscribe(t.Context(), newHostWorld()); !errors.Is(err, sdk.ErrUnsupported) {
+	if err := c.Trigger("trigger.plain.main").Subscribe(t.Context(), newHostStream()); !errors.Is(err, sdk.ErrUnsupported) {
 		t.Errorf("got %v", err)
 	}
-	if err := c.Trigger("trigger.plain.other").Subscribe(t.Context(), newHostWorld()); !errors.Is(err, protocol.ErrUnknownInstance) {
+	if err := c.Trigger("trigger.plain.other").Subscribe(t.Context(), newHostStream()); !errors.Is(err, protocol.ErrUnknownInstance) {
 		t.Errorf("got %v", err)
 	}
 	if strings.Join(typ.Capabilities, " ") != "" || strings.Join(newFakes().bundle().Triggers[0].Capabilities, " ") != kind.CapStateStream {
-		t.Error("the capability follow is not that of the types that follow")
+		t.Error("the capability follow is not that of subscribers")
 	}
 }

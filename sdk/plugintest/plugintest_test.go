@@ -117,10 +117,10 @@ func TestServersRespondAsNamed(t *testing.T) {
 		body, err := io.ReadAll(resp.Body)
 		return resp, string(body), err
 	}
-	if resp, body, err := get(t.Context(), plugintest.Answering(t, 204)); err != nil || resp.StatusCode != 204 || body != "" {
+	if resp, body, err := get(t.Context(), plugintest.Responding(t, 204)); err != nil || resp.StatusCode != 204 || body != "" {
 		t.Errorf("a success: got %v, %q, %v", resp, body, err)
 	}
-	resp, body, err := get(t.Context(), plugintest.Answering(t, 500))
+	resp, body, err := get(t.Context(), plugintest.Responding(t, 500))
 	if err != nil || resp.StatusCode != 500 {
 		t.Errorf("a failure: got %v, %v", resp, err)
 	}
@@ -143,7 +143,7 @@ func TestServersRespondAsNamed(t *testing.T) {
 }
 
 // A plugin may remember the pause for as long as it lasts.
-func TestLimitingKeepsItsAddress(t *testing.T) {
+func TestLimitingKeepsAddressDuringPause(t *testing.T) {
 	const after = time.Second
 	var address string
 	t.Run("limited", func(t *testing.T) { address = strings.TrimPrefix(plugintest.Limiting(t, after), "http://") })

@@ -11,7 +11,7 @@ import (
 )
 
 // Hanging returns the URL of an HTTP server that calls reached for each
-// request and never answers. It is what a kit's Hanging wants:
+// request and never responds. It is what a kit's Hanging wants:
 //
 //	Hanging: func(t *testing.T, reached func()) map[string]any {
 //		return map[string]any{"url": plugintest.Hanging(t, reached)}
@@ -33,15 +33,15 @@ func Hanging(t testing.TB, reached func()) string {
 	return url
 }
 
-// Answering returns the URL of an HTTP server that answers everything with
-// status. The body of an answer that is no success repeats the request, path,
+// Responding returns the URL of an HTTP server that responds to everything with
+// status. The body of a response that is no success repeats the request, path,
 // headers and body: an error that quotes it shows whatever secret was sent.
-func Answering(t testing.TB, status int) string {
+func Responding(t testing.TB, status int) string {
 	t.Helper()
-	return serve(t, func(w http.ResponseWriter, r *http.Request) { answer(w, r, status) })
+	return serve(t, func(w http.ResponseWriter, r *http.Request) { respond(w, r, status) })
 }
 
-// Limiting returns the URL of an HTTP server that answers everything with 429
+// Limiting returns the URL of an HTTP server that responds to everything with 429, a rate limit,
 // and asks to come back after a time, in whole seconds. It goes on for that time
 // after the test: a plugin that remembers the pause would otherwise not ask
 // another server that the system gives the same port.
@@ -49,7 +49,7 @@ func Limiting(t testing.TB, after time.Duration) string {
 	t.Helper()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Retry-After", fmt.Sprintf("%.0f", after.Seconds()))
-		answer(w, r, http.StatusTooManyRequests)
+		respond(w, r, http.StatusTooManyRequests)
 	}))
 	t.Cleanup(func() { time.AfterFunc(after, s.Close) })
 	return s.URL
@@ -74,7 +74,7 @@ func serve(t testing.TB, h http.HandlerFunc) string {
 	return s.URL
 }
 
-func answer(w http.ResponseWriter, r *http.Request, status int) {
+func respond(w http.ResponseWriter, r *http.Request, status int) {
 	w.Header().Set("Content-Type", "text/plain")
 	w.WriteHeader(status)
 	if status < 300 {

@@ -1,5 +1,4 @@
-// Package registry is what a registry plugin implements: answering questions
-// about repositories of images.
+// Package registry is what a registry plugin implements: looking up repositories of images.
 package registry
 
 import (
@@ -14,28 +13,28 @@ import (
 	"github.com/dogwatch/dogwatch/sdk/option"
 )
 
-// Registry answers questions about repositories. Its methods are called concurrently.
+// Registry looks up repositories. Its methods are called concurrently.
 //
 // An error is one of the sdk kinds: sdk.ErrUnauthorized, sdk.ErrNotFound,
 // sdk.ErrUnavailable or an *sdk.RateLimitedError.
 type Registry interface {
 	// Hosts returns which hosts of image references this instance serves.
 	Hosts() []Host
-	// Tags lists the tags of a repository in any order. validator is what an
-	// earlier answer carried, or "": when nothing has changed since, the answer
-	// may be NotModified with no tags.
+	// Tags lists the tags of a repository in any order. validator is that of an
+	// earlier result, or "": a conditional request. When nothing has changed since,
+	// the result may be NotModified with no tags.
 	Tags(ctx context.Context, repo Repository, validator string) (TagList, error)
 	// Resolve returns the digest behind a tag: of the index where there is one, else
 	// of the manifest. It must not count as a pull where the registry tells them apart.
 	Resolve(ctx context.Context, repo Repository, tag string) (string, error)
 	// Manifest describes the image for one platform behind a digest, which may be
-	// that of an index. The answer never changes, so the host asks once. Of what is
+	// that of an index. The result never changes, so the host caches it. Of what is
 	// neither an index nor an image manifest that can be read, such as one of schema 1,
-	// the answer is its digest alone: the host then decides by the digests.
+	// the result is its digest alone: the host then decides by the digests.
 	Manifest(ctx context.Context, repo Repository, digest string, platform sdk.Platform) (Manifest, error)
 }
 
-// CredentialProvider is a Registry that can lend its credentials, so that an engine can pull.
+// CredentialProvider is a Registry that can grant its credentials, so that an engine can pull.
 type CredentialProvider interface {
 	// Credentials returns what an engine needs to pull; the zero value when nothing is needed.
 	Credentials(ctx context.Context, repo Repository) (sdk.Credentials, error)
@@ -43,15 +42,15 @@ type CredentialProvider interface {
 
 // LimitReporter is a Registry that knows what its hosts allow.
 type LimitReporter interface {
-	// Limits returns what the hosts that were asked said last of their limits, and
-	// which of them are left alone for a time: a host once, sorted by name, and
-	// none that said nothing. It asks nobody and returns at once.
+	// Limits returns the rate limits that hosts reported last, and which of them
+	// get no requests for a time: each host once, sorted by name, and none that
+	// reported nothing. It makes no request and returns at once.
 	Limits() []Limit
 }
 
-// Limit is what a host allows.
+// Limit is the rate limit of a host.
 type Limit struct {
-	// Host is the host that was asked, with a port if it has one. It may differ from
+	// Host is the host that the requests went to, with a port if it has one. It may differ from
 	// that of image references: "registry-1.docker.io".
 	Host string
 	// Limit is how many requests, or pulls, the host allows per Window; 0 when it did not say.
@@ -64,7 +63,7 @@ type Limit struct {
 	Source string
 	// At is when the host said so.
 	At sdk.Time
-	// PausedUntil is the time before which the host is not asked, at its own wish; zero when it may be.
+	// PausedUntil is the time before which the host wants no requests; zero when it takes them.
 	PausedUntil sdk.Time
 }
 
@@ -90,7 +89,7 @@ func (h Host) Serves(host string) bool {
 	})
 }
 
-// Repository is what a question is about.
+// Repository names a repository of a host.
 type Repository struct {
 	// Host is the registry host of the image reference: "docker.io".
 	Host string
@@ -101,14 +100,14 @@ type Repository struct {
 	ScopeHints []string
 }
 
-// TagList is the answer to Tags.
+// TagList is the result of Tags.
 type TagList struct {
 	Tags        []string
 	Validator   string
 	NotModified bool
 }
 
-// Manifest is the answer to Manifest.
+// Manifest is the result of Registry.Manifest.
 type Manifest struct {
 	// Digest is the digest of the platform's own manifest.
 	Digest string

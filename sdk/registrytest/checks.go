@@ -40,7 +40,7 @@ func (c Case) hosts(t *testing.T, s conform.Subject) {
 	}
 }
 
-func (c Case) answers(t *testing.T, s conform.Subject) {
+func (c Case) responses(t *testing.T, s conform.Subject) {
 	service := c.Working(t)
 	if service.Digest == "" {
 		t.Fatal("say what the tag of the working service stands for in Service.Digest")
@@ -53,7 +53,7 @@ func (c Case) answers(t *testing.T, s conform.Subject) {
 		t.Fatalf("tags: %v", err)
 	}
 	if list.NotModified || !slices.Contains(list.Tags, service.Tag) {
-		t.Errorf("asked without a validator, the tags are %+v; want %q among them", list, service.Tag)
+		t.Errorf("without a validator, the tags are %+v; want %q among them", list, service.Tag)
 	}
 	if list.Validator != "" {
 		again, err := r.Tags(ctx, repo, list.Validator)
@@ -78,7 +78,7 @@ func (c Case) answers(t *testing.T, s conform.Subject) {
 	c.limits(t, s, p)
 }
 
-func (c Case) credentials(t *testing.T, s conform.Subject, p *conform.Probe, repo registry.Repository) {
+func (c Case) credentials(t *testing.T, s conform.Subject, p *conform.Instance, repo registry.Repository) {
 	_, err := p.Client.Registry(p.ID).Credentials(t.Context(), repo)
 	if slices.Contains(s.Type.Capabilities, kind.CapCredentials) {
 		if err != nil {
@@ -89,7 +89,7 @@ func (c Case) credentials(t *testing.T, s conform.Subject, p *conform.Probe, rep
 	}
 }
 
-func (c Case) limits(t *testing.T, s conform.Subject, p *conform.Probe) {
+func (c Case) limits(t *testing.T, s conform.Subject, p *conform.Instance) {
 	limits, err := p.Client.Registry(p.ID).Limits(t.Context())
 	switch offered := slices.Contains(s.Type.Capabilities, kind.CapLimits); {
 	case !offered && !errors.Is(err, sdk.ErrUnsupported):
@@ -114,25 +114,25 @@ func (c Case) missing(t *testing.T, s conform.Subject) {
 	p := conform.Start(t, s, service.situation())
 	elsewhere := service.Repository
 	elsewhere.Name, elsewhere.ScopeHints = "nosuch/repository", nil
-	ask := func(name string, do func(pluginclient.RegistryClient) error) {
+	request := func(name string, do func(pluginclient.RegistryClient) error) {
 		t.Helper()
 		err := do(p.Client.Registry(p.ID))
 		if !errors.Is(err, sdk.ErrNotFound) {
 			t.Errorf("%s: got %v, want an sdk.ErrNotFound", name, err)
 		}
 		if err != nil {
-			p.Hear("error of "+name, err.Error())
+			p.Record("error of "+name, err.Error())
 		}
 	}
-	ask("tags of a missing repository", func(r pluginclient.RegistryClient) error {
+	request("tags of a missing repository", func(r pluginclient.RegistryClient) error {
 		_, err := r.Tags(t.Context(), elsewhere, "")
 		return err
 	})
-	ask("resolve in a missing repository", func(r pluginclient.RegistryClient) error {
+	request("resolve in a missing repository", func(r pluginclient.RegistryClient) error {
 		_, err := r.Resolve(t.Context(), elsewhere, service.Tag)
 		return err
 	})
-	ask("resolve a missing tag", func(r pluginclient.RegistryClient) error {
+	request("resolve a missing tag", func(r pluginclient.RegistryClient) error {
 		_, err := r.Resolve(t.Context(), service.Repository, "nosuchtag")
 		return err
 	})

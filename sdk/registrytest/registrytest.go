@@ -1,6 +1,6 @@
 // Package registrytest checks that a registry keeps the promises of package
 // registry, by serving it over real gRPC as a plugin is served. Its author
-// brings a service that answers, one that hangs, and ones that fail.
+// brings a service that responds, one that hangs, and ones that fail.
 //
 //	func TestConformance(t *testing.T) {
 //		registrytest.Run(t, custom.Type(), registrytest.Case{
@@ -37,7 +37,7 @@
 //	secrets     no secret option shows in an error, a log line or a warning
 //	probe       an instance that can be probed describes what responded
 //	hosts       the instance says which hosts it serves
-//	answers     tags are complete and unchanged under their validator, digests and manifests hold together
+//	responses   tags are complete and unchanged under their validator, digests and manifests hold together
 //	missing     a repository and a tag that do not exist are sdk.ErrNotFound
 //
 // A part of a check is named with it: "errors/404", "cancel/manifest". Give
@@ -63,34 +63,34 @@ import (
 // Case says how to exercise one type. Its functions are called once for each
 // check that needs them; what they start ends with t.
 type Case struct {
-	// Working returns a service that answers.
+	// Working returns a service that responds.
 	Working func(t *testing.T) Service
-	// Hanging returns a service of which every question calls reached, from
+	// Hanging returns a service of which every request calls reached, from
 	// wherever it gets stuck, and then blocks until its context ends.
 	Hanging func(t *testing.T, reached func()) Service
-	// Failing are the ways in which every question can fail.
+	// Failing are the ways in which every request can fail.
 	Failing []Failure
 	// Invalid are mistakes in options that only the type's own code can see.
 	Invalid []Invalid
 	// Skip names checks, or parts of checks, that do not apply to the type.
 	Skip []string
 
-	patience time.Duration // shorter in this package's own tests
+	timeout time.Duration // shorter in this package's own tests
 }
 
-// Service is a registry service, the options with which it is asked, and something that it holds.
+// Service is a registry service, the options with which it is reached, and something that it holds.
 type Service struct {
 	Options    map[string]any
 	Repository registry.Repository
 	// Tag is a tag of the repository.
 	Tag string
-	// Digest is what Tag stands for; only a service that answers needs to say.
+	// Digest is what Tag stands for; only a working service needs to say.
 	Digest string
 	// Platform is one that the image of Tag has; linux/amd64 when it is zero.
 	Platform sdk.Platform
 }
 
-// Failure is one way in which every question can fail.
+// Failure is one way in which every request can fail.
 type Failure struct {
 	Name    string
 	Service func(t *testing.T) Service
@@ -116,8 +116,8 @@ func Run(t *testing.T, typ registry.Type, c Case) {
 		Working: func(t *testing.T) conform.Situation {
 			return c.Working(t).situation()
 		},
-		Skip:     c.Skip,
-		Patience: c.patience,
+		Skip:    c.Skip,
+		Timeout: c.timeout,
 	}
 	if c.Hanging != nil {
 		s.Hanging = func(t *testing.T, reached func()) conform.Situation {
@@ -132,24 +132,24 @@ func Run(t *testing.T, typ registry.Type, c Case) {
 	for _, i := range c.Invalid {
 		s.Invalid = append(s.Invalid, conform.Invalid(i))
 	}
-	s.More = []conform.Check{{Name: "hosts", Run: c.hosts}, {Name: "answers", Run: c.answers}, {Name: "missing", Run: c.missing}}
+	s.More = []conform.Check{{Name: "hosts", Run: c.hosts}, {Name: "responses", Run: c.responses}, {Name: "missing", Run: c.missing}}
 	conform.Run(t, s)
 }
 
-// HTTPFailures are the failures of a registry that asks the HTTP server at a URL.
+// HTTPFailures are the failures of a registry that uses the HTTP server at a URL.
 func HTTPFailures(service func(url string) Service) []Failure {
-	answering := func(status int, kind error) Failure {
+	responding := func(status int, kind error) Failure {
 		return Failure{Name: fmt.Sprint(status), Kind: kind, Service: func(t *testing.T) Service {
-			return service(plugintest.Answering(t, status))
+			return service(plugintest.Responding(t, status))
 		}}
 	}
 	const wait = 7 * time.Second
 	return []Failure{
-		answering(http.StatusUnauthorized, sdk.ErrUnauthorized),
-		answering(http.StatusForbidden, sdk.ErrUnauthorized),
-		answering(http.StatusNotFound, sdk.ErrNotFound),
-		answering(http.StatusInternalServerError, sdk.ErrUnavailable),
-		answering(http.StatusServiceUnavailable, sdk.ErrUnavailable),
+		responding(http.StatusUnauthorized, sdk.ErrUnauthorized),
+		responding(http.StatusForbidden, sdk.ErrUnauthorized),
+		responding(http.StatusNotFound, sdk.ErrNotFound),
+		responding(http.StatusInternalServerError, sdk.ErrUnavailable),
+		responding(http.StatusServiceUnavailable, sdk.ErrUnavailable),
 		{Name: "rate limit", Kind: &sdk.RateLimitedError{After: wait}, Service: func(t *testing.T) Service {
 			return service(plugintest.Limiting(t, wait))
 		}},
@@ -173,19 +173,19 @@ func (s Service) digest() string {
 	return s.Digest
 }
 
-// situation is one question of each sort to the service.
+// situation is one request of each sort to the service.
 func (s Service) situation() conform.Situation {
 	image := s.Repository.Host + "/" + s.Repository.Name + ":" + s.Tag
 	return conform.Situation{Options: s.Options, Image: image, Calls: []conform.Call{
-		{Name: "tags", Do: func(ctx context.Context, p *conform.Probe) error {
+		{Name: "tags", Do: func(ctx context.Context, p *conform.Instance) error {
 			_, err := p.Client.Registry(p.ID).Tags(ctx, s.Repository, "")
 			return err
 		}},
-		{Name: "resolve", Do: func(ctx context.Context, p *conform.Probe) error {
+		{Name: "resolve", Do: func(ctx context.Context, p *conform.Instance) error {
 			_, err := p.Client.Registry(p.ID).Resolve(ctx, s.Repository, s.Tag)
 			return err
 		}},
-		{Name: "manifest", Do: func(ctx context.Context, p *conform.Probe) error {
+		{Name: "manifest", Do: func(ctx context.Context, p *conform.Instance) error {
 			_, err := p.Client.Registry(p.ID).Manifest(ctx, s.Repository, s.digest(), s.platform())
 			return err
 		}},

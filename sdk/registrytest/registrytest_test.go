@@ -23,13 +23,13 @@ type shelfOptions struct {
 	Password string   `option:"password,secret" help:"What opens it"`
 }
 
-// shelf is a registry that asks a server of its own invention.
+// shelf is a registry that uses a server of its own invention.
 type shelf struct {
 	o    shelfOptions
 	flaw broken
 }
 
-// broken changes how a shelf answers.
+// broken changes how a shelf responds.
 type broken struct {
 	hosts    func() []registry.Host
 	tags     func(registry.TagList, error) (registry.TagList, error)
@@ -47,7 +47,7 @@ func (s *shelf) Hosts() []registry.Host {
 
 func (s *shelf) Tags(ctx context.Context, repo registry.Repository, validator string) (registry.TagList, error) {
 	var list registry.TagList
-	err := s.ask(ctx, &list, "tags", repo.Name, validator)
+	err := s.request(ctx, &list, "tags", repo.Name, validator)
 	if s.flaw.tags != nil {
 		return s.flaw.tags(list, err)
 	}
@@ -56,7 +56,7 @@ func (s *shelf) Tags(ctx context.Context, repo registry.Repository, validator st
 
 func (s *shelf) Resolve(ctx context.Context, repo registry.Repository, tag string) (string, error) {
 	var digest string
-	err := s.ask(ctx, &digest, "resolve", repo.Name, tag)
+	err := s.request(ctx, &digest, "resolve", repo.Name, tag)
 	if s.flaw.resolve != nil {
 		return s.flaw.resolve(digest, err)
 	}
@@ -65,7 +65,7 @@ func (s *shelf) Resolve(ctx context.Context, repo registry.Repository, tag strin
 
 func (s *shelf) Manifest(ctx context.Context, repo registry.Repository, digest string, p sdk.Platform) (registry.Manifest, error) {
 	var m registry.Manifest
-	err := s.ask(ctx, &m, "manifest", repo.Name, digest+p.Architecture)
+	err := s.request(ctx, &m, "manifest", repo.Name, digest+p.Architecture)
 	if s.flaw.manifest != nil {
 		return s.flaw.manifest(m, err)
 	}
@@ -83,8 +83,8 @@ func (s *shelf) Limits() []registry.Limit {
 	return []registry.Limit{{Host: s.o.URL.Host, Limit: 100, Remaining: 99, Window: time.Hour, At: sdk.TimeOf(time.Now())}}
 }
 
-func (s *shelf) ask(ctx context.Context, answer any, question ...string) error {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, s.o.URL.String()+"/?q="+url.QueryEscape(strings.Join(question, " ")), nil)
+func (s *shelf) request(ctx context.Context, result any, words ...string) error {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, s.o.URL.String()+"/?q="+url.QueryEscape(strings.Join(words, " ")), nil)
 	if err != nil {
 		return err
 	}
@@ -96,10 +96,10 @@ func (s *shelf) ask(ctx context.Context, answer any, question ...string) error {
 		return sdk.WithKind(sdk.ErrUnavailable, errors.New("the shelf is out of reach"))
 	}
 	defer resp.Body.Close()
-	err = fmt.Errorf("the shelf answered %d", resp.StatusCode)
+	err = fmt.Errorf("the shelf responded %d", resp.StatusCode)
 	switch resp.StatusCode {
 	case http.StatusOK:
-		return json.NewDecoder(resp.Body).Decode(answer)
+		return json.NewDecoder(resp.Body).Decode(result)
 	case http.StatusUnauthorized, http.StatusForbidden:
 		return sdk.WithKind(sdk.ErrUnauthorized, err)
 	case http.StatusNotFound:
@@ -116,19 +116,19 @@ var digest = "sha256:" + strings.Repeat("d", 64)
 
 // keeper is the server of a shelf.
 func keeper(t *testing.T) string {
-	answers := map[string]any{
+	results := map[string]any{
 		"tags library/nginx ":                        registry.TagList{Tags: []string{"1.25.3", "1.27.0"}, Validator: "v1"},
 		"tags library/nginx v1":                      registry.TagList{NotModified: true, Validator: "v1"},
 		"resolve library/nginx 1.25.3":               digest,
 		"manifest library/nginx " + digest + "amd64": registry.Manifest{Digest: digest, Config: digest},
 	}
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		answer, known := answers[r.URL.Query().Get("q")]
+		result, known := results[r.URL.Query().Get("q")]
 		if !known {
 			w.WriteHeader(http.StatusNotFound)
 			return
 		}
-		_ = json.NewEncoder(w).Encode(answer)
+		_ = json.NewEncoder(w).Encode(result)
 	}))
 	t.Cleanup(s.Close)
 	return s.URL
@@ -153,15 +153,15 @@ func shelfCase() Case {
 			s.Digest = digest
 			return s
 		},
-		Hanging:  func(t *testing.T, reached func()) Service { return service(plugintest.Hanging(t, reached)) },
-		Failing:  HTTPFailures(service),
-		patience: 2 * time.Second,
+		Hanging: func(t *testing.T, reached func()) Service { return service(plugintest.Hanging(t, reached)) },
+		Failing: HTTPFailures(service),
+		timeout: 2 * time.Second,
 	}
 }
 
-func TestAGoodTypePasses(t *testing.T) { Run(t, define(broken{}), shelfCase()) }
+func TestRunPassesValidType(t *testing.T) { Run(t, define(broken{}), shelfCase()) }
 
-func TestBadTypesFail(t *testing.T) {
+func TestRunFailsInvalidTypes(t *testing.T) {
 	bad := func(check, want string, b broken) kittest.Bad {
 		return kittest.Bad{Check: check, Want: want, Run: func(t *testing.T) { Run(t, define(b), shelfCase()) }}
 	}
@@ -170,20 +170,20 @@ func TestBadTypesFail(t *testing.T) {
 		"a URL as a host": bad("hosts", "is no host pattern", broken{hosts: func() []registry.Host {
 			return []registry.Host{{Pattern: "https://ghcr.io"}}
 		}}),
-		"tags without the tag": bad("answers", "among them", broken{tags: func(l registry.TagList, err error) (registry.TagList, error) {
+		"tags without the tag": bad("responses", "among them", broken{tags: func(l registry.TagList, err error) (registry.TagList, error) {
 			l.Tags = nil
 			return l, err
 		}}),
-		"another digest": bad("answers", "resolve 1.25.3", broken{resolve: func(d string, err error) (string, error) {
+		"another digest": bad("responses", "resolve 1.25.3", broken{resolve: func(d string, err error) (string, error) {
 			return strings.ToUpper(d), err
 		}}),
-		"no configuration": bad("answers", "the manifest lacks", broken{manifest: func(m registry.Manifest, err error) (registry.Manifest, error) {
+		"no configuration": bad("responses", "the manifest lacks", broken{manifest: func(m registry.Manifest, err error) (registry.Manifest, error) {
 			m.Config = ""
 			return m, err
 		}}),
-		"a limit of nobody":   bad("answers", "a limit that cannot be", broken{limits: []registry.Limit{{Limit: 1}}}),
-		"limits out of order": bad("answers", "one per host, sorted", broken{limits: []registry.Limit{{Host: "b"}, {Host: "a"}}}),
-		"limits of one host":  bad("answers", "one per host, sorted", broken{limits: []registry.Limit{{Host: "a"}, {Host: "a"}}}),
+		"a limit of no host":  bad("responses", "a limit that cannot be", broken{limits: []registry.Limit{{Limit: 1}}}),
+		"limits out of order": bad("responses", "one per host, sorted", broken{limits: []registry.Limit{{Host: "b"}, {Host: "a"}}}),
+		"limits of one host":  bad("responses", "one per host, sorted", broken{limits: []registry.Limit{{Host: "a"}, {Host: "a"}}}),
 		"missing is unavailable": bad("missing", "want an sdk.ErrNotFound", broken{resolve: func(d string, err error) (string, error) {
 			if err != nil {
 				err = sdk.WithKind(sdk.ErrUnavailable, errors.New(err.Error()))
@@ -193,7 +193,7 @@ func TestBadTypesFail(t *testing.T) {
 		"missing has no tags": bad("missing", "tags of a missing repository", broken{tags: func(l registry.TagList, err error) (registry.TagList, error) {
 			return l, nil
 		}}),
-		"digest not told": {Check: "answers", Want: "Service.Digest", Run: func(t *testing.T) {
+		"no Digest": {Check: "responses", Want: "Service.Digest", Run: func(t *testing.T) {
 			c := shelfCase()
 			c.Working = func(t *testing.T) Service { return service(keeper(t)) }
 			Run(t, define(broken{}), c)

@@ -1,5 +1,5 @@
-// Package trigger is what a trigger plugin implements: telling someone about
-// an update, or acting on it.
+// Package trigger is what a trigger plugin implements: notifying of an update,
+// or acting on it.
 package trigger
 
 import (

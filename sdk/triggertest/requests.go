@@ -66,9 +66,9 @@ type named struct {
 }
 
 func simple() []named {
-	trial := Request("nginx")
-	trial.Test = true
-	return []named{{"update", Request("nginx")}, {"trial", trial}}
+	test := Request("nginx")
+	test.Test = true
+	return []named{{"update", Request("nginx")}, {"test", test}}
 }
 
 func batch() []named {
@@ -96,7 +96,7 @@ func odd() []named {
 	return []named{{"unicode", unicode}, {"empty", empty}, {"long", long}, {"event", Event()}}
 }
 
-// Event returns a delivery that tells of a watcher whose engine cannot be reached.
+// Event returns a delivery about a watcher whose engine cannot be reached.
 func Event() trigger.Request {
 	began := sdk.TimeOf(time.Date(2024, 4, 3, 9, 15, 0, 0, time.UTC))
 	return trigger.Request{

@@ -14,54 +14,54 @@ import (
 	"github.com/dogwatch/dogwatch/sdk/trigger"
 )
 
-// world is what a follower under test is told: the changes, one after the other.
-type world struct {
+// stateStream sends the changes to a subscriber under test, one after the other.
+type stateStream struct {
 	changes []trigger.Change
-	told    int
-	all     chan struct{} // closed when it asks for more than there is
+	sent    int
+	all     chan struct{} // closed when the subscriber requests more than there are
 }
 
-func (w *world) Next(ctx context.Context) (trigger.Change, error) {
-	if w.told < len(w.changes) {
-		w.told++
-		return w.changes[w.told-1], nil
+func (s *stateStream) Next(ctx context.Context) (trigger.Change, error) {
+	if s.sent < len(s.changes) {
+		s.sent++
+		return s.changes[s.sent-1], nil
 	}
-	if w.told == len(w.changes) {
-		w.told++
-		close(w.all)
+	if s.sent == len(s.changes) {
+		s.sent++
+		close(s.all)
 	}
 	<-ctx.Done()
 	return trigger.Change{}, ctx.Err()
 }
 
-func (w *world) Run(context.Context, string, string) error {
+func (s *stateStream) Run(context.Context, string, string) error {
 	return errors.New("no trigger runs in this test")
 }
 
-func (c Case) follow(t *testing.T, s conform.Subject) {
+func (c Case) subscribe(t *testing.T, s conform.Subject) {
 	if !slices.Contains(s.Type.Capabilities, kind.CapStateStream) {
 		p := conform.Start(t, s, s.Working(t))
-		if err := p.Client.Trigger(p.ID).Subscribe(t.Context(), &world{}); !errors.Is(err, sdk.ErrUnsupported) {
-			t.Errorf("Follow of a trigger that does not follow returned %v", err)
+		if err := p.Client.Trigger(p.ID).Subscribe(t.Context(), &stateStream{}); !errors.Is(err, sdk.ErrUnsupported) {
+			t.Errorf("Subscribe of a trigger that is no subscriber returned %v", err)
 		}
 		return
 	}
 	for name, changes := range map[string][]trigger.Change{"empty": {{All: true}}, "busy": busy()} {
-		s.Sub(t, "follow", name, func(t *testing.T) {
-			p, stop, ended := following(t, s, s.Working(t), changes)
+		s.Sub(t, "subscribe", name, func(t *testing.T) {
+			p, stop, ended := subscribed(t, s, s.Working(t), changes)
 			stop()
 			wantEnd(t, s, ended, context.Canceled)
 			released(t, s, p)
 		})
 	}
-	s.Sub(t, "follow", "release", func(t *testing.T) {
-		p, _, ended := following(t, s, s.Working(t), busy())
+	s.Sub(t, "subscribe", "release", func(t *testing.T) {
+		p, _, ended := subscribed(t, s, s.Working(t), busy())
 		released(t, s, p)
 		wantEnd(t, s, ended, sdk.ErrUnavailable)
 	})
-	s.Sub(t, "follow", "replace", func(t *testing.T) {
+	s.Sub(t, "subscribe", "replace", func(t *testing.T) {
 		in := s.Working(t)
-		p, _, ended := following(t, s, in, busy())
+		p, _, ended := subscribed(t, s, in, busy())
 		if _, err := inprocess.Configure(t.Context(), p.Client, s.Type, "main", in.Options); err != nil {
 			t.Fatalf("configure again: %v", err)
 		}
@@ -69,8 +69,8 @@ func (c Case) follow(t *testing.T, s conform.Subject) {
 		released(t, s, p)
 	})
 	for _, f := range s.Failing {
-		s.Sub(t, "follow", f.Name, func(t *testing.T) {
-			p, stop, ended := following(t, s, f.Make(t), nil)
+		s.Sub(t, "subscribe", f.Name, func(t *testing.T) {
+			p, stop, ended := subscribed(t, s, f.Make(t), nil)
 			stop()
 			wantEnd(t, s, ended, context.Canceled)
 			released(t, s, p)
@@ -103,23 +103,23 @@ func busy() []trigger.Change {
 	}
 }
 
-// following starts an instance that has been told of the changes and wants to
-// know more. ended gets what Follow returns after stop.
-func following(t *testing.T, s conform.Subject, in conform.Situation, changes []trigger.Change) (p *conform.Probe, stop func(), ended <-chan error) {
+// subscribed starts an instance that has received the changes and requests
+// another one. ended gets what Subscribe returns after stop.
+func subscribed(t *testing.T, s conform.Subject, in conform.Situation, changes []trigger.Change) (p *conform.Instance, stop func(), ended <-chan error) {
 	t.Helper()
 	p = conform.Start(t, s, in)
 	ctx, cancel := context.WithCancel(t.Context())
 	t.Cleanup(cancel)
-	w := &world{changes: changes, all: make(chan struct{})}
+	state := &stateStream{changes: changes, all: make(chan struct{})}
 	returned := make(chan error, 1)
-	go func() { returned <- p.Client.Trigger(p.ID).Subscribe(ctx, w) }()
+	go func() { returned <- p.Client.Trigger(p.ID).Subscribe(ctx, state) }()
 	select {
-	case <-w.all:
+	case <-state.all:
 	case err := <-returned:
-		p.Hear("error of Follow", text(err))
-		t.Fatalf("Follow returned while its context lives: %v", err)
-	case <-time.After(s.Soon()):
-		t.Fatal("Follow does not ask for what changes")
+		p.Record("error of Subscribe", text(err))
+		t.Fatalf("Subscribe returned while its context lives: %v", err)
+	case <-time.After(s.MaxWait()):
+		t.Fatal("Subscribe does not request a change")
 	}
 	return p, cancel, returned
 }
@@ -136,18 +136,18 @@ func wantEnd(t *testing.T, s conform.Subject, ended <-chan error, want error) {
 	select {
 	case err := <-ended:
 		if !errors.Is(err, want) {
-			t.Errorf("Follow returned %v, want %v", err, want)
+			t.Errorf("Subscribe returned %v, want %v", err, want)
 		}
-	case <-time.After(s.Soon()):
-		t.Error("Follow goes on")
+	case <-time.After(s.MaxWait()):
+		t.Error("Subscribe goes on")
 	}
 }
 
-func released(t *testing.T, s conform.Subject, p *conform.Probe) {
+func released(t *testing.T, s conform.Subject, p *conform.Instance) {
 	t.Helper()
-	ctx, stop := context.WithTimeout(t.Context(), s.Soon())
+	ctx, stop := context.WithTimeout(t.Context(), s.MaxWait())
 	defer stop()
 	if err := p.Client.Release(ctx, p.ID); err != nil {
-		t.Errorf("Follow goes on in the plugin after it ended: %v", err)
+		t.Errorf("Subscribe goes on in the plugin after it ended: %v", err)
 	}
 }

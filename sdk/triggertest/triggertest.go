@@ -5,7 +5,7 @@
 //	func TestConformance(t *testing.T) {
 //		triggertest.Run(t, ntfy.Type(), triggertest.Case{
 //			Options: func(t *testing.T) map[string]any {
-//				return options(plugintest.Answering(t, http.StatusOK))
+//				return options(plugintest.Responding(t, http.StatusOK))
 //			},
 //			Hanging: func(t *testing.T, reached func()) map[string]any {
 //				return options(plugintest.Hanging(t, reached))
@@ -30,10 +30,10 @@
 //	errors      failures are of the right kind
 //	secrets     no secret option shows in an error, a log line, a warning or progress
 //	probe       an instance that can be probed describes what responded
-//	simple      one container, as an update and as a person's trial
+//	simple      one container, as an update and as a test message
 //	batch       several containers, and a batch of one
 //	fields      unicode, empty and very long texts are delivered
-//	follow      a trigger that follows takes what changes and ends when it must
+//	subscribe   a subscriber takes the changes of state and ends when it must
 //
 // A part of a check is named with it: "fields/empty", "errors/404".
 //
@@ -73,7 +73,7 @@ type Case struct {
 	// Skip names checks, or parts of checks, that do not apply to the type.
 	Skip []string
 
-	patience time.Duration // shorter in this package's own tests
+	timeout time.Duration // shorter in this package's own tests
 }
 
 // Failure is one way in which a delivery can fail.
@@ -102,8 +102,8 @@ func Run(t *testing.T, typ trigger.Type, c Case) {
 		Working: func(t *testing.T) conform.Situation {
 			return c.situation(t, c.Options(t))
 		},
-		Skip:     c.Skip,
-		Patience: c.patience,
+		Skip:    c.Skip,
+		Timeout: c.timeout,
 	}
 	if c.Hanging != nil {
 		s.Hanging = func(t *testing.T, reached func()) conform.Situation {
@@ -122,7 +122,7 @@ func Run(t *testing.T, typ trigger.Type, c Case) {
 		{Name: "simple", Run: c.delivers("simple", simple())},
 		{Name: "batch", Run: c.delivers("batch", batch())},
 		{Name: "fields", Run: c.delivers("fields", odd())},
-		{Name: "follow", Run: c.follow},
+		{Name: "subscribe", Run: c.subscribe},
 	}
 	conform.Run(t, s)
 }
@@ -141,19 +141,19 @@ func LeaksNothing(t *testing.T, typ trigger.Type, options map[string]any) {
 // HTTPFailures are the failures of a trigger that sends HTTP requests to the
 // server at a URL, classified as package httpclient does.
 func HTTPFailures(options func(url string) map[string]any) []Failure {
-	answering := func(status int, kind error) Failure {
+	responding := func(status int, kind error) Failure {
 		return Failure{Name: fmt.Sprint(status), Kind: kind, Options: func(t *testing.T) map[string]any {
-			return options(plugintest.Answering(t, status))
+			return options(plugintest.Responding(t, status))
 		}}
 	}
 	const wait = 7 * time.Second
 	return []Failure{
-		answering(http.StatusBadRequest, &sdk.InvalidError{}),
-		answering(http.StatusUnauthorized, sdk.ErrUnauthorized),
-		answering(http.StatusForbidden, sdk.ErrUnauthorized),
-		answering(http.StatusNotFound, sdk.ErrNotFound),
-		answering(http.StatusInternalServerError, sdk.ErrUnavailable),
-		answering(http.StatusBadGateway, sdk.ErrUnavailable),
+		responding(http.StatusBadRequest, &sdk.InvalidError{}),
+		responding(http.StatusUnauthorized, sdk.ErrUnauthorized),
+		responding(http.StatusForbidden, sdk.ErrUnauthorized),
+		responding(http.StatusNotFound, sdk.ErrNotFound),
+		responding(http.StatusInternalServerError, sdk.ErrUnavailable),
+		responding(http.StatusBadGateway, sdk.ErrUnavailable),
 		{Name: "rate limit", Kind: &sdk.RateLimitedError{After: wait}, Options: func(t *testing.T) map[string]any {
 			return options(plugintest.Limiting(t, wait))
 		}},
@@ -176,11 +176,11 @@ func (c Case) delivery(t *testing.T, req trigger.Request) conform.Call {
 	if c.Adapt != nil {
 		req = c.Adapt(t, req)
 	}
-	return conform.Call{Name: "run", Do: func(ctx context.Context, p *conform.Probe) error {
+	return conform.Call{Name: "run", Do: func(ctx context.Context, p *conform.Instance) error {
 		for host, c := range req.Credentials {
-			p.Keep("password for "+host, c.Password)
+			p.AddSecret("password for "+host, c.Password)
 		}
-		req := req.WithReport(func(step trigger.Progress) { p.Hear("progress", step.Phase, step.Message) })
+		req := req.WithReport(func(step trigger.Progress) { p.Record("progress", step.Phase, step.Message) })
 		return p.Client.Trigger(p.ID).Run(ctx, req)
 	}}
 }

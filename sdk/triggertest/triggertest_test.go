@@ -101,26 +101,26 @@ func options(url string) map[string]any {
 
 func postCase() Case {
 	return Case{
-		Options:  func(t *testing.T) map[string]any { return options(plugintest.Answering(t, http.StatusOK)) },
-		Hanging:  func(t *testing.T, reached func()) map[string]any { return options(plugintest.Hanging(t, reached)) },
-		Failing:  HTTPFailures(options),
-		Invalid:  []Invalid{{Field: "topic", Set: map[string]any{"topic": "a/b"}}},
-		patience: 2 * time.Second,
+		Options: func(t *testing.T) map[string]any { return options(plugintest.Responding(t, http.StatusOK)) },
+		Hanging: func(t *testing.T, reached func()) map[string]any { return options(plugintest.Hanging(t, reached)) },
+		Failing: HTTPFailures(options),
+		Invalid: []Invalid{{Field: "topic", Set: map[string]any{"topic": "a/b"}}},
+		timeout: 2 * time.Second,
 	}
 }
 
-func TestAGoodTypePasses(t *testing.T) {
+func TestRunPassesValidType(t *testing.T) {
 	c := postCase()
 	adapted := 0
 	c.Adapt = func(_ *testing.T, req trigger.Request) trigger.Request { adapted++; return req }
 	Run(t, define(unchanged), c)
-	LeaksNothing(t, define(unchanged), options(plugintest.Answering(t, http.StatusTeapot)))
+	LeaksNothing(t, define(unchanged), options(plugintest.Responding(t, http.StatusTeapot)))
 	if adapted == 0 {
 		t.Error("the requests were not adapted")
 	}
 }
 
-func TestBadTypesFail(t *testing.T) {
+func TestRunFailsInvalidTypes(t *testing.T) {
 	bad := func(check, want string, run func(context.Context, *post, trigger.Request) error) kittest.Bad {
 		return kittest.Bad{Check: check, Want: want, Run: func(t *testing.T) {
 			Run(t, define(func(p *post) { p.run = run }), postCase())
@@ -185,16 +185,16 @@ func TestBadTypesFail(t *testing.T) {
 			}
 			return err
 		}),
-		"deaf to its context": bad("cancel/run", "the call goes on in the plugin", func(ctx context.Context, p *post, req trigger.Request) error {
+		"ignores its context": bad("cancel/run", "the call goes on in the plugin", func(ctx context.Context, p *post, req trigger.Request) error {
 			return p.send(context.WithoutCancel(ctx), req)
 		}),
 		"one at a time": bad("concurrent", "busy", func() func(context.Context, *post, trigger.Request) error {
 			var busy sync.Mutex
-			together := make(chan struct{}, 1)
+			overlapping := make(chan struct{}, 1)
 			return func(ctx context.Context, p *post, req trigger.Request) error {
 				if !busy.TryLock() {
 					select {
-					case together <- struct{}{}:
+					case overlapping <- struct{}{}:
 					default:
 					}
 					return errors.New("busy")
@@ -215,7 +215,7 @@ func TestBadTypesFail(t *testing.T) {
 				}
 				return &post{env: env, o: o}, nil
 			})
-			Run(t, typ, Case{Options: postCase().Options, Skip: []string{"options", "release", "concurrent", "cancel", "errors", "secrets", "simple", "batch", "fields", "follow"}})
+			Run(t, typ, Case{Options: postCase().Options, Skip: []string{"options", "release", "concurrent", "cancel", "errors", "secrets", "simple", "batch", "fields", "subscribe"}})
 		}},
 		"mistake accepted": {Check: "options", Want: `want an *sdk.InvalidError about "topic"`, Run: func(t *testing.T) {
 			typ := trigger.Define("post", "Posts to a URL", func(env sdk.Env, o postOptions) (*post, error) { return &post{env: env, o: o}, nil })
@@ -233,12 +233,12 @@ func TestBadTypesFail(t *testing.T) {
 		"warning shows a secret": {Check: "replace", Want: `the warning shows the secret option "token"`, Run: func(t *testing.T) {
 			Run(t, define(func(p *post) { p.env.Warn("odd token " + p.o.Token) }), postCase())
 		}},
-		"not told how to hang": {Check: "cancel", Want: `list "cancel" in Skip`, Run: func(t *testing.T) {
+		"no Hanging": {Check: "cancel", Want: `list "cancel" in Skip`, Run: func(t *testing.T) {
 			c := postCase()
 			c.Hanging = nil
 			Run(t, define(unchanged), c)
 		}},
-		"not told how to fail": {Check: "errors", Want: `list "errors" in Skip`, Run: func(t *testing.T) {
+		"no Failing": {Check: "errors", Want: `list "errors" in Skip`, Run: func(t *testing.T) {
 			c := postCase()
 			c.Failing = nil
 			Run(t, define(unchanged), c)
@@ -251,7 +251,7 @@ func TestBadTypesFail(t *testing.T) {
 		"short secret": {Check: "replace", Want: `give the secret option "token" a recognisable value`, Run: func(t *testing.T) {
 			c := postCase()
 			c.Options = func(t *testing.T) map[string]any {
-				return map[string]any{"url": plugintest.Answering(t, http.StatusOK), "token": "x"}
+				return map[string]any{"url": plugintest.Responding(t, http.StatusOK), "token": "x"}
 			}
 			Run(t, define(unchanged), c)
 		}},
@@ -260,11 +260,11 @@ func TestBadTypesFail(t *testing.T) {
 
 func TestSkippedChecksDoNotRun(t *testing.T) {
 	c := postCase()
-	c.Skip = []string{"simple/trial", "errors/404"}
+	c.Skip = []string{"simple/test", "errors/404"}
 	Run(t, define(func(p *post) {
 		p.run = func(ctx context.Context, p *post, req trigger.Request) error {
 			if req.Test {
-				return errors.New("a trial")
+				return errors.New("a test message")
 			}
 			if err := p.send(ctx, req); !errors.Is(err, sdk.ErrNotFound) {
 				return err
@@ -274,7 +274,7 @@ func TestSkippedChecksDoNotRun(t *testing.T) {
 	}), c)
 }
 
-func TestRequestsAreAlwaysTheSame(t *testing.T) {
+func TestRequestIsDeterministic(t *testing.T) {
 	one, batch := Request("nginx"), Request("nginx", "redis")
 	if one.Batch || !batch.Batch || len(batch.Containers) != 2 || batch.Containers[1].Name != "redis" {
 		t.Errorf("got %+v and %+v", one, batch)

@@ -43,11 +43,11 @@ func (c Case) list(t *testing.T, s conform.Subject) {
 		}
 	}
 	if second := list(t, p); !reflect.DeepEqual(first, second) {
-		t.Errorf("asked twice, the watcher finds something else:\n%+v\n%+v", first, second)
+		t.Errorf("listed twice, the watcher finds something else:\n%+v\n%+v", first, second)
 	}
 }
 
-func list(t *testing.T, p *conform.Probe) []watcher.Container {
+func list(t *testing.T, p *conform.Instance) []watcher.Container {
 	t.Helper()
 	all, err := p.Client.Watcher(p.ID).List(t.Context())
 	if err != nil {
@@ -88,8 +88,8 @@ func (c Case) watch(t *testing.T, s conform.Subject) {
 	})
 }
 
-// watching starts an instance that has told an event. ended gets what Watch returns after stop.
-func (c Case) watching(t *testing.T, s conform.Subject) (p *conform.Probe, stop func(), ended <-chan error) {
+// watching starts an instance that has emitted an event. ended gets what Watch returns after stop.
+func (c Case) watching(t *testing.T, s conform.Subject) (p *conform.Instance, stop func(), ended <-chan error) {
 	t.Helper()
 	engine := c.Working(t)
 	if engine.Change == nil {
@@ -115,9 +115,9 @@ func (c Case) watching(t *testing.T, s conform.Subject) (p *conform.Probe, stop 
 			t.Errorf("the event has no action: %+v", e)
 		}
 	case err := <-returned:
-		t.Fatalf("Watch returned instead of telling the event: %v", err)
-	case <-time.After(s.Soon()):
-		t.Fatal("the event was not told")
+		t.Fatalf("Watch returned instead of emitting the event: %v", err)
+	case <-time.After(s.MaxWait()):
+		t.Fatal("the event was not emitted")
 	}
 	go drain(ctx, events)
 	return p, cancel, returned
@@ -141,14 +141,14 @@ func wantEnd(t *testing.T, s conform.Subject, what string, ended <-chan error, w
 		if !errors.Is(err, want) {
 			t.Errorf("Watch of %s returned %v, want %v", what, err, want)
 		}
-	case <-time.After(s.Soon()):
+	case <-time.After(s.MaxWait()):
 		t.Errorf("Watch of %s goes on", what)
 	}
 }
 
-func released(t *testing.T, s conform.Subject, p *conform.Probe) {
+func released(t *testing.T, s conform.Subject, p *conform.Instance) {
 	t.Helper()
-	ctx, stop := context.WithTimeout(t.Context(), s.Soon())
+	ctx, stop := context.WithTimeout(t.Context(), s.MaxWait())
 	defer stop()
 	if err := p.Client.Release(ctx, p.ID); err != nil {
 		t.Errorf("Watch goes on in the plugin after it ended: %v", err)

@@ -27,7 +27,7 @@
 //	probe       an instance that can be probed describes what responded
 //	secrets     no secret option shows in an error, a log line or a warning
 //	list        containers are complete, unique and the same when asked again
-//	watch       a change in the engine is told, and watching ends with its context,
+//	watch       a change in the engine is emitted, and watching ends with its context,
 //	            with its instance and when the instance is configured anew
 //
 // A part of a check is named with it: "errors/unreachable". Give every secret
@@ -48,7 +48,7 @@ import (
 // Case says how to exercise one type. Its functions are called once for each
 // check that needs them; what they start ends with t.
 type Case struct {
-	// Working returns an engine that answers.
+	// Working returns an engine that works.
 	Working func(t *testing.T) Engine
 	// Hanging returns options of an instance whose List calls reached, from
 	// wherever it gets stuck, and then blocks until its context ends.
@@ -60,16 +60,16 @@ type Case struct {
 	// Skip names checks, or parts of checks, that do not apply to the type.
 	Skip []string
 
-	patience time.Duration // shorter in this package's own tests
+	timeout time.Duration // shorter in this package's own tests
 }
 
-// Engine is an engine that answers and the options with which it is watched.
+// Engine is an engine that works and the options with which it is watched.
 type Engine struct {
 	Options map[string]any
 	// Containers is how many containers List finds.
 	Containers int
-	// Change waits until somebody listens to the engine's events and makes one
-	// happen. It is needed for types that can tell events.
+	// Change waits until the watcher listens to the engine's events and makes one
+	// happen. It is needed for types that emit events.
 	Change func()
 }
 
@@ -99,8 +99,8 @@ func Run(t *testing.T, typ watcher.Type, c Case) {
 		Working: func(t *testing.T) conform.Situation {
 			return situation(c.Working(t).Options)
 		},
-		Skip:     c.Skip,
-		Patience: c.patience,
+		Skip:    c.Skip,
+		Timeout: c.timeout,
 	}
 	if c.Hanging != nil {
 		s.Hanging = func(t *testing.T, reached func()) conform.Situation {
@@ -122,7 +122,7 @@ func Run(t *testing.T, typ watcher.Type, c Case) {
 func situation(options map[string]any) conform.Situation {
 	return conform.Situation{Options: options, Calls: []conform.Call{{
 		Name: "list",
-		Do: func(ctx context.Context, p *conform.Probe) error {
+		Do: func(ctx context.Context, p *conform.Instance) error {
 			_, err := p.Client.Watcher(p.ID).List(ctx)
 			return err
 		},

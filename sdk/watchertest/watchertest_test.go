@@ -21,7 +21,7 @@ type yardOptions struct {
 	Token string   `option:"token,secret" help:"What opens it"`
 }
 
-// yard is a watcher that asks a server of its own invention.
+// yard is a watcher of a server of its own invention.
 type yard struct {
 	o    yardOptions
 	flaw flaw
@@ -68,7 +68,7 @@ func (y *yard) get(ctx context.Context, path string) (string, error) {
 	return string(b), err
 }
 
-// barking is a yard that tells events.
+// barking is a yard that emits events.
 type barking struct{ *yard }
 
 func (b barking) Watch(ctx context.Context, emit func(watcher.Event)) error {
@@ -120,7 +120,7 @@ func yardCase() Case {
 		Failing: []Failure{{Name: "unreachable", Kind: sdk.ErrUnavailable, Options: func(t *testing.T) map[string]any {
 			return options(plugintest.Unreachable(t))
 		}}},
-		patience: 2 * time.Second,
+		timeout: 2 * time.Second,
 	}
 }
 
@@ -130,14 +130,14 @@ func define(f flaw) watcher.Type {
 	})
 }
 
-func TestAGoodTypePasses(t *testing.T) { Run(t, define(flaw{}), yardCase()) }
+func TestRunPassesValidType(t *testing.T) { Run(t, define(flaw{}), yardCase()) }
 
-func TestAGoodTypeWithoutEventsPasses(t *testing.T) {
+func TestRunPassesValidTypeWithoutEvents(t *testing.T) {
 	typ := watcher.Define("yard", "A silent yard", func(_ sdk.Env, o yardOptions) (*yard, error) { return &yard{o: o}, nil })
 	Run(t, typ, yardCase())
 }
 
-func TestBadTypesFail(t *testing.T) {
+func TestRunFailsInvalidTypes(t *testing.T) {
 	list := func(want string, change func(*yard, *watcher.Container)) kittest.Bad {
 		return kittest.Bad{Check: "list", Want: want, Run: func(t *testing.T) { Run(t, define(flaw{list: change}), yardCase()) }}
 	}
@@ -161,7 +161,7 @@ func TestBadTypesFail(t *testing.T) {
 			c.Working = func(t *testing.T) Engine { e := working(t); e.Containers++; return e }
 			Run(t, define(flaw{}), c)
 		}},
-		"silent": watch("cancel", "the event was not told", func(ctx context.Context, _ func(watcher.Event)) error {
+		"silent": watch("cancel", "the event was not emitted", func(ctx context.Context, _ func(watcher.Event)) error {
 			<-ctx.Done()
 			return ctx.Err()
 		}),

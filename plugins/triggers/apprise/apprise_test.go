@@ -35,13 +35,13 @@ func TestConformance(t *testing.T) {
 	})
 	c.Failing = append(c.Failing,
 		triggertest.Failure{Name: "some failed", Options: func(t *testing.T) map[string]any {
-			return options(plugintest.Answering(t, http.StatusFailedDependency))
+			return options(plugintest.Responding(t, http.StatusFailedDependency))
 		}},
 		triggertest.Failure{Name: "the only one failed", Kind: sdk.ErrUnavailable, Options: func(t *testing.T) map[string]any {
-			return map[string]any{"url": plugintest.Answering(t, http.StatusFailedDependency), "urls": "tgram://recognisable-bot/123456"}
+			return map[string]any{"url": plugintest.Responding(t, http.StatusFailedDependency), "urls": "tgram://recognisable-bot/123456"}
 		}},
 		triggertest.Failure{Name: "no service to notify", Kind: &sdk.InvalidError{}, Options: func(t *testing.T) map[string]any {
-			return options(plugintest.Answering(t, http.StatusNoContent))
+			return options(plugintest.Responding(t, http.StatusNoContent))
 		}},
 	)
 	triggertest.Run(t, Type(), c)

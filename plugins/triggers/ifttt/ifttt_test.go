@@ -119,7 +119,7 @@ func TestKeyIsNotShown(t *testing.T) {
 		"refused": {Set: wrong, Kind: sdk.ErrUnauthorized},
 		"broken":  {Set: wrong, Status: 500, Response: "no event at /with/key/wr0ng-k3y", Kind: sdk.ErrUnavailable},
 	})
-	for _, url := range []string{plugintest.Unreachable(t), plugintest.Answering(t, 500)} {
+	for _, url := range []string{plugintest.Unreachable(t), plugintest.Responding(t, 500)} {
 		err := sink.Deliver(t, Type(), subject().With(wrong).Options(url), triggertest.Request("nginx"))
 		if err == nil || strings.Contains(err.Error(), "k3y") {
 			t.Errorf("%v", err)

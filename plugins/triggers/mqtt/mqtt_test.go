@@ -79,10 +79,10 @@ func TestConformance(t *testing.T) {
 				return login(speaking(t, "\x20", func() {}))
 			}},
 			{Name: "no web socket", Kind: sdk.ErrUnavailable, Options: func(t *testing.T) map[string]any {
-				return login(strings.Replace(plugintest.Answering(t, 200), "http", "ws", 1))
+				return login(strings.Replace(plugintest.Responding(t, 200), "http", "ws", 1))
 			}},
 			{Name: "no TLS", Kind: &sdk.InvalidError{}, Options: func(t *testing.T) map[string]any {
-				return login(strings.Replace(plugintest.Answering(t, 200), "http", "mqtts", 1))
+				return login(strings.Replace(plugintest.Responding(t, 200), "http", "mqtts", 1))
 			}},
 		},
 		Invalid: []triggertest.Invalid{

@@ -52,7 +52,7 @@ func TestConformance(t *testing.T) {
 		failing("wrong device", &sdk.InvalidError{}, map[string]any{"device": "phone,fridge"}),
 		failing("over quota", &sdk.RateLimitedError{}, map[string]any{"sound": "quota"}),
 		triggertest.Failure{Name: "something else", Options: func(t *testing.T) map[string]any {
-			return options(plugintest.Answering(t, http.StatusOK))
+			return options(plugintest.Responding(t, http.StatusOK))
 		}},
 	)
 	triggertest.Run(t, Type(), c)

@@ -29,14 +29,14 @@ func options(address string) map[string]any { return map[string]any{"url": webHo
 
 func TestConformance(t *testing.T) {
 	triggertest.Run(t, Type(), triggertest.Case{
-		Options: func(t *testing.T) map[string]any { return options(plugintest.Answering(t, http.StatusOK)) },
+		Options: func(t *testing.T) map[string]any { return options(plugintest.Responding(t, http.StatusOK)) },
 		Hanging: func(t *testing.T, reached func()) map[string]any { return options(plugintest.Hanging(t, reached)) },
 		Failing: append(triggertest.HTTPFailures(options),
 			triggertest.Failure{Name: "refused with a success", Kind: &sdk.InvalidError{}, Options: func(t *testing.T) map[string]any {
-				return map[string]any{"url": strings.Replace(plugintest.Answering(t, http.StatusOK), "http://", "gotify://", 1) + "/AbcdefGhijklmno?disabletls=yes"}
+				return map[string]any{"url": strings.Replace(plugintest.Responding(t, http.StatusOK), "http://", "gotify://", 1) + "/AbcdefGhijklmno?disabletls=yes"}
 			}},
 			triggertest.Failure{Name: "one of two", Kind: sdk.ErrUnavailable, Options: func(t *testing.T) map[string]any {
-				return map[string]any{"urls": []any{webHook(plugintest.Answering(t, http.StatusForbidden)), webHook(plugintest.Unreachable(t))}}
+				return map[string]any{"urls": []any{webHook(plugintest.Responding(t, http.StatusForbidden)), webHook(plugintest.Unreachable(t))}}
 			}},
 		),
 		Invalid: []triggertest.Invalid{

@@ -44,7 +44,7 @@ func TestConformance(t *testing.T) {
 				return map[string]any{"socket": "/none/docker.sock"}
 			}},
 			{Name: "forbidden", Kind: sdk.ErrUnauthorized, Options: func(t *testing.T) map[string]any {
-				return map[string]any{"host": plugintest.Answering(t, http.StatusForbidden)}
+				return map[string]any{"host": plugintest.Responding(t, http.StatusForbidden)}
 			}},
 			{Name: "failing", Kind: sdk.ErrUnavailable, Options: func(t *testing.T) map[string]any {
 				e := enginesim.New(enginesim.Config{})

@@ -33,7 +33,7 @@ func describe(t *testing.T, s Subject) {
 		t.Fatal(err)
 	}
 	if !reflect.DeepEqual(first, second) {
-		t.Errorf("asked twice, the bundle describes itself differently:\n%+v\n%+v", first, second)
+		t.Errorf("described twice, the bundle describes itself differently:\n%+v\n%+v", first, second)
 	}
 	if len(first.Types) != 1 || !reflect.DeepEqual(first.Types[0], s.Type) {
 		t.Errorf("the description changes on its way to the host:\n%+v\n%+v", first.Types, s.Type)
@@ -50,7 +50,7 @@ func options(t *testing.T, s Subject) {
 	log := &plugintest.Log{}
 	c := inprocess.Serve(t, s.Bundle, log)
 	valid := s.Working(t).Options
-	w := watchFor(s.Type.Options, valid)
+	w := newRecorder(s.Type.Options, valid)
 	t.Cleanup(func() { w.inspect(t, log) })
 
 	refused := func(what, field string, raw map[string]any) {
@@ -58,7 +58,7 @@ func options(t *testing.T, s Subject) {
 		_, err := c.Configure(t.Context(), pluginclient.Instance{
 			ID: inprocess.ID(s.Type, "main"), Kind: s.Type.Kind, Type: s.Type.Name, Options: raw, ValidateOnly: true,
 		})
-		w.hearError("configure", err)
+		w.recordError("configure", err)
 		var invalid *sdk.InvalidError
 		if !errors.As(err, &invalid) {
 			t.Errorf("%s: got %v, want an *sdk.InvalidError about %q", what, err, field)
@@ -192,7 +192,7 @@ func cancelOne(t *testing.T, s Subject, in Situation, c Call, reached <-chan str
 	case <-reached:
 	case err := <-ended:
 		t.Fatalf("the call ended instead of hanging: %v", err)
-	case <-time.After(s.Soon()):
+	case <-time.After(s.MaxWait()):
 		t.Fatal("reached was not called: the call does not get to the service that hangs")
 	}
 	stop()
@@ -201,7 +201,7 @@ func cancelOne(t *testing.T, s Subject, in Situation, c Call, reached <-chan str
 	}
 	// The host's side of a call always comes back; that an instance can be
 	// released shows that its own side did, too.
-	ctx, stopWaiting := context.WithTimeout(t.Context(), s.Soon())
+	ctx, stopWaiting := context.WithTimeout(t.Context(), s.MaxWait())
 	defer stopWaiting()
 	if err := p.Client.Release(ctx, p.ID); err != nil {
 		t.Errorf("the call goes on in the plugin after its context ended: %v", err)
@@ -269,7 +269,7 @@ func secrets(t *testing.T, s Subject) {
 			in.Options = planted(t, s, in.Options, func(o option.Option) bool { return o.Type != option.URL })
 			p := Start(t, s, in)
 			for _, c := range p.calls {
-				// Whether it works with secrets that nobody knows is beside the point.
+				// Whether it works with made-up secrets does not matter here.
 				_ = p.Call(t.Context(), c)
 			}
 		})

@@ -29,9 +29,9 @@ type Subject struct {
 	Invalid []Invalid
 	// More are the checks of the kind.
 	More []Check
-	// Patience is how long to wait for what should happen at once; 0 for a time
+	// Timeout is how long to wait for what should happen at once; 0 for a time
 	// that is long enough on a busy machine.
-	Patience time.Duration
+	Timeout time.Duration
 	// Skip names checks that do not apply, as "check" or "check/part".
 	Skip []string
 }
@@ -48,7 +48,7 @@ type Situation struct {
 // Call is one method of a kind.
 type Call struct {
 	Name string
-	Do   func(ctx context.Context, p *Probe) error
+	Do   func(ctx context.Context, p *Instance) error
 }
 
 // Failure is a situation in which every call fails with an error of Kind.
@@ -70,8 +70,8 @@ type Check struct {
 	Run  func(t *testing.T, s Subject)
 }
 
-// Soon is s.Patience or its default.
-func (s Subject) Soon() time.Duration { return cmp.Or(s.Patience, 15*time.Second) }
+// MaxWait is s.Timeout or its default.
+func (s Subject) MaxWait() time.Duration { return cmp.Or(s.Timeout, 15*time.Second) }
 
 // Run runs every check that is not skipped as a subtest of its name. After
 // each, whatever the instances said is searched for secrets and panics.
@@ -110,49 +110,49 @@ func (s Subject) run(t *testing.T, prefix, name string, run func(*testing.T)) {
 	}
 }
 
-// Probe is one bundle with one instance of a Situation in it.
-type Probe struct {
+// Instance is one bundle with one instance of a Situation in it.
+type Instance struct {
 	Client *pluginclient.Client
 	ID     string
 
 	t     *testing.T
 	calls []Call
-	said  *witness
+	said  *recorder
 }
 
 // Start serves the bundle and configures its instance "main" in situation s.
 // At the end of the test, whatever the instance said is searched for secrets and panics.
-func Start(t *testing.T, s Subject, in Situation) *Probe {
+func Start(t *testing.T, s Subject, in Situation) *Instance {
 	t.Helper()
-	w := watchFor(s.Type.Options, in.Options)
+	w := newRecorder(s.Type.Options, in.Options)
 	log := &plugintest.Log{}
 	c := inprocess.Serve(t, s.Bundle, log)
 	t.Cleanup(func() { w.inspect(t, log) })
-	p := &Probe{Client: c, ID: inprocess.ID(s.Type, "main"), t: t, calls: in.Calls, said: w}
+	p := &Instance{Client: c, ID: inprocess.ID(s.Type, "main"), t: t, calls: in.Calls, said: w}
 	configured, err := inprocess.Configure(t.Context(), c, s.Type, "main", in.Options)
-	w.hear("warning", configured.Warnings...)
+	w.record("warning", configured.Warnings...)
 	if err != nil {
-		w.hearError("configure", err)
+		w.recordError("configure", err)
 		t.Fatalf("configure with valid options: %v", err)
 	}
 	return p
 }
 
 // Call makes one call, remembering what its error says.
-func (p *Probe) Call(ctx context.Context, c Call) error {
+func (p *Instance) Call(ctx context.Context, c Call) error {
 	err := c.Do(ctx, p)
-	p.said.hearError(c.Name, err)
+	p.said.recordError(c.Name, err)
 	return err
 }
 
-// Keep adds a secret that is no option: the instance must not say it either.
-func (p *Probe) Keep(what, secret string) { p.said.keep(what, secret) }
+// AddSecret adds a secret that is no option: the instance must not say it either.
+func (p *Instance) AddSecret(what, secret string) { p.said.addSecret(what, secret) }
 
-// Hear remembers something else that the instance said.
-func (p *Probe) Hear(what string, texts ...string) { p.said.hear(what, texts...) }
+// Record remembers something else that the instance said.
+func (p *Instance) Record(what string, texts ...string) { p.said.record(what, texts...) }
 
 // MustWork makes every call of the situation, each of which must succeed.
-func (p *Probe) MustWork() {
+func (p *Instance) MustWork() {
 	p.t.Helper()
 	for _, c := range p.calls {
 		if err := p.Call(p.t.Context(), c); err != nil {

@@ -57,13 +57,13 @@ func cancelProbe(t *testing.T, s Subject) {
 		default:
 		}
 	})
-	call := Call{Name: "probe", Do: func(ctx context.Context, p *Probe) error {
+	call := Call{Name: "probe", Do: func(ctx context.Context, p *Instance) error {
 		_, err := p.Probe(ctx, in)
 		return err
 	}}
 	if s.Type.Kind == kind.Trigger { // what hangs in Run may respond to a probe
 		p := Start(t, s, in)
-		ctx, end := context.WithTimeout(t.Context(), s.Soon()/10)
+		ctx, end := context.WithTimeout(t.Context(), s.MaxWait()/10)
 		defer end()
 		_ = p.Call(ctx, call)
 		if err := p.Client.Release(t.Context(), p.ID); err != nil {
@@ -75,11 +75,11 @@ func cancelProbe(t *testing.T, s Subject) {
 }
 
 // Probe probes the instance, remembering what it says.
-func (p *Probe) Probe(ctx context.Context, in Situation) (sdk.ProbeResult, error) {
+func (p *Instance) Probe(ctx context.Context, in Situation) (sdk.ProbeResult, error) {
 	found, err := p.Client.Probe(ctx, p.ID, sdk.ProbeRequest{Image: in.Image})
-	p.said.hear("summary of the probe", found.Summary)
-	p.said.hear("warning of the probe", found.Warnings...)
-	p.said.hear("remedy of the probe", sdk.Remedy(err))
-	p.said.hearError("probe", err)
+	p.said.record("summary of the probe", found.Summary)
+	p.said.record("warning of the probe", found.Warnings...)
+	p.said.record("remedy of the probe", sdk.Remedy(err))
+	p.said.recordError("probe", err)
 	return found, err
 }

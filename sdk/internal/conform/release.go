@@ -37,7 +37,7 @@ func release(t *testing.T, s Subject) {
 		}
 	}
 	var left map[string]int
-	for end := time.Now().Add(s.Soon()); time.Now().Before(end); time.Sleep(s.Soon() / 1000) {
+	for end := time.Now().Add(s.MaxWait()); time.Now().Before(end); time.Sleep(s.MaxWait() / 1000) {
 		if left = grown(before, goroutines()); len(left) == 0 {
 			return
 		}

@@ -18,8 +18,8 @@ import (
 // minSecret is how long a secret must be for its appearance to be no accident.
 const minSecret = 6
 
-// witness remembers what an instance says and knows what it must not say.
-type witness struct {
+// recorder remembers what an instance says and knows what it must not say.
+type recorder struct {
 	mu      sync.Mutex
 	secrets map[string]string // text → what it is
 	short   []string          // what is too short to search for
@@ -28,15 +28,15 @@ type witness struct {
 
 type statement struct{ what, text string }
 
-// watchFor makes a witness of the secrets in options.
-func watchFor(schema option.Schema, options map[string]any) *witness {
-	w := &witness{secrets: map[string]string{}}
+// newRecorder makes a recorder of the secrets in options.
+func newRecorder(schema option.Schema, options map[string]any) *recorder {
+	w := &recorder{secrets: map[string]string{}}
 	values, _, _ := schema.Resolve(options)
 	for _, o := range schema {
 		one := option.Schema{o}
 		for _, text := range one.Secrets(option.Values{o.Name: values[o.Name]}) {
 			for _, part := range secretParts(o, text) {
-				w.keep(fmt.Sprintf("secret option %q", o.Name), part)
+				w.addSecret(fmt.Sprintf("secret option %q", o.Name), part)
 			}
 		}
 	}
@@ -73,8 +73,8 @@ func secretParts(o option.Option, text string) []string {
 	return parts
 }
 
-// keep adds a secret; what says where it comes from.
-func (w *witness) keep(what, secret string) {
+// addSecret adds a secret; what says where it comes from.
+func (w *recorder) addSecret(what, secret string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	switch {
@@ -86,7 +86,7 @@ func (w *witness) keep(what, secret string) {
 	}
 }
 
-func (w *witness) hear(what string, texts ...string) {
+func (w *recorder) record(what string, texts ...string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, text := range texts {
@@ -94,15 +94,15 @@ func (w *witness) hear(what string, texts ...string) {
 	}
 }
 
-func (w *witness) hearError(call string, err error) {
+func (w *recorder) recordError(call string, err error) {
 	if err != nil {
-		w.hear("error of "+call, err.Error())
+		w.record("error of "+call, err.Error())
 	}
 }
 
 // inspect fails the test when a secret was said, or when a call panicked.
-func (w *witness) inspect(t *testing.T, log *plugintest.Log) {
-	w.hear("log", log.Lines()...)
+func (w *recorder) inspect(t *testing.T, log *plugintest.Log) {
+	w.record("log", log.Lines()...)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, what := range w.short {
@@ -127,7 +127,7 @@ func isPanic(line string) bool {
 }
 
 // find looks for a secret in text: as it is, escaped, or inside something in base64.
-func (w *witness) find(text string) (what string, found bool) {
+func (w *recorder) find(text string) (what string, found bool) {
 	texts := append([]string{text}, decoded(text)...)
 	for secret, what := range w.secrets {
 		forms := []string{secret, url.QueryEscape(secret), url.PathEscape(secret), jsonEscaped(secret)}
