@@ -101,7 +101,7 @@ func newServer(opt Options, listener net.Listener) *Server {
 // Addr returns the address the server listens on.
 func (s *Server) Addr() net.Addr { return s.listener.Addr() }
 
-// Serve serves requests until ctx ends, and then shuts down gracefully: streams
+// Serve serves requests until ctx ends, and then does a graceful shutdown: streams
 // end at once, other requests under way have drainTime to end, and are cancelled
 // after that. It returns an error if it could not serve or shut down.
 func (s *Server) Serve(ctx context.Context) error {

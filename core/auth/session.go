@@ -131,9 +131,10 @@ func (a *Auth) Current(ctx context.Context, caller Identity) bool {
 	return !errors.Is(err, store.ErrNotFound) && !errors.Is(err, ErrBadToken)
 }
 
-// startSession creates a session for a user who has just logged in. The session that
-// the browser had, if any, ends, as its id may be known to others (session
-// fixation). keep is whether the new one outlives the browser.
+// startSession creates a session for a user who has just logged in, with a new id,
+// and sets its cookie. The session that the browser had, if any, ends: its id may
+// be known to others, as in a session fixation attack. keep is whether the new
+// session outlives the browser.
 func (a *Auth) startSession(w http.ResponseWriter, r *http.Request, caller Identity, keep bool) (Identity, error) {
 	for _, old := range a.cookies(r, sessionCookie) {
 		if err := a.opt.Store.EndSession(r.Context(), hashOf(old.Value)); err != nil {
