@@ -224,15 +224,18 @@ func TestKillDuringLongCheck(t *testing.T) {
 	d.stop()
 }
 
-// progress returns what the stream of events says of the progress of checks.
-func (d *daemon) progress() <-chan string {
+// progress returns what the stream of events sends of the progress of checks.
+func (d *daemon) progress() <-chan string { return d.stream("check.progress") }
+
+// stream returns the data of the events of a type that the stream sends.
+func (d *daemon) stream(typ string) <-chan string {
 	d.t.Helper()
 	req, err := http.NewRequestWithContext(d.t.Context(), http.MethodGet, d.url+"/api/events", nil)
 	must(d.t, err)
 	req.Header.Set("Accept", "text/event-stream")
 	resp, err := http.DefaultClient.Do(req)
 	must(d.t, err)
-	said := make(chan string, 100)
+	sent := make(chan string, 100)
 	go func() {
 		defer resp.Body.Close()
 		lines := bufio.NewScanner(resp.Body)
@@ -241,10 +244,10 @@ func (d *daemon) progress() <-chan string {
 			switch {
 			case name == "event":
 				of = value
-			case name == "data" && of == "check.progress":
-				said <- value
+			case name == "data" && of == typ:
+				sent <- value
 			}
 		}
 	}()
-	return said
+	return sent
 }

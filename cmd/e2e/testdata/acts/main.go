@@ -14,12 +14,24 @@ type options struct {
 	Note string `option:"note" help:"Any text"`
 }
 
-type acts struct{}
+type acts struct{ options }
 
-func (acts) Run(context.Context, trigger.Request) error { return nil }
+// Run does nothing. With the note "hang" it reports steps and waits until it is cancelled.
+func (a acts) Run(ctx context.Context, req trigger.Request) error {
+	if a.Note != "hang" {
+		return nil
+	}
+	const layers = 1000
+	for i := range int64(layers) {
+		req.Report(trigger.Progress{ContainerID: req.Containers[0].ID, Phase: "pull", Message: "layer of " + req.Containers[0].Name, Current: i + 1, Total: layers})
+	}
+	req.Report(trigger.Progress{Phase: "replace", Message: "it hangs"})
+	<-ctx.Done()
+	return ctx.Err()
+}
 
 func main() {
 	plugin.Serve(plugin.Bundle{Version: "1.0.0", Triggers: []trigger.Type{
-		trigger.Define("acts", "Pretend to update containers", func(sdk.Env, options) (acts, error) { return acts{}, nil }, kind.Needs(kind.CapEngine)),
+		trigger.Define("acts", "Pretend to update containers", func(_ sdk.Env, o options) (acts, error) { return acts{o}, nil }, kind.Needs(kind.CapEngine)),
 	}})
 }
