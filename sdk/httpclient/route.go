@@ -125,9 +125,9 @@ func newRoutes(n network, base *http.Transport) *routes {
 	return r
 }
 
-// RoundTrip implements http.RoundTripper for requests whose context has a redirectChain.
+// RoundTrip implements http.RoundTripper for requests whose context has a redirect chain.
 func (r *routes) RoundTrip(req *http.Request) (*http.Response, error) {
-	j := req.Context().Value(journeyKey{}).(*redirectChain)
+	j := req.Context().Value(redirectChainKey{}).(*redirectChain)
 	outward := j.outward || j.public.Load() && !returns(req)
 	via, err := r.proxy(req)
 	switch {
@@ -202,19 +202,19 @@ type redirectChain struct {
 }
 
 type (
-	journeyKey struct{}
-	outwardKey struct{}
+	redirectChainKey struct{}
+	outwardKey       struct{}
 )
 
-func (j *redirectChain) arrive(r reach) {
+func (c *redirectChain) arrive(r reach) {
 	if r == public {
-		j.public.Store(true)
+		c.public.Store(true)
 	}
 }
 
-// start returns the context of a new redirectChain.
+// start returns the context of a new redirect chain.
 func start(ctx context.Context) context.Context {
-	return context.WithValue(ctx, journeyKey{}, &redirectChain{outward: ctx.Value(outwardKey{}) != nil})
+	return context.WithValue(ctx, redirectChainKey{}, &redirectChain{outward: ctx.Value(outwardKey{}) != nil})
 }
 
 // Outward returns a context whose requests go to public addresses only: for an
@@ -233,6 +233,6 @@ func FromPublic(resp *http.Response) bool {
 	if resp.Request == nil {
 		return false
 	}
-	j, ok := resp.Request.Context().Value(journeyKey{}).(*redirectChain)
+	j, ok := resp.Request.Context().Value(redirectChainKey{}).(*redirectChain)
 	return ok && j.public.Load()
 }
