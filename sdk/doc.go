@@ -71,6 +71,9 @@
 // A trigger that mirrors the state of all containers to another system, rather
 // than notify of updates, implements trigger.Subscriber besides.
 //
+// A type that can try its service without side effects implements Prober: users
+// see the result when they test a component and in dogwatch doctor.
+//
 // Instances are called by many goroutines at a time. A call ends soon after its
 // context does. An instance that holds something, such as a connection, has a
 // Close method, which is called once, after its last call.

@@ -65,7 +65,7 @@ func (t *instances) done(i *instance) {
 }
 
 // release forgets the instance id and waits until it is closed or ctx ends.
-// An unknown id is fine: the instance is as gone as the caller wants it.
+// An unknown id is no error: there is nothing left to release.
 func (t *instances) release(ctx context.Context, id string) error {
 	t.mu.Lock()
 	i, known := t.all[id]

@@ -21,7 +21,7 @@ import (
 // callers is how many calls are made at the same time.
 const callers = 16
 
-// describe: what a bundle says of a type is stable and complete.
+// describe: the description of a type is stable and complete.
 func describe(t *testing.T, s Subject) {
 	c := inprocess.Serve(t, s.Bundle, io.Discard)
 	first, err := c.Describe(t.Context())
@@ -254,8 +254,8 @@ func kindName(kind error) string {
 	return fmt.Sprintf("%q", kind)
 }
 
-// secrets: with a recognisable value in every secret option, no call says one,
-// whether it succeeds or fails. Start does the looking.
+// secrets: with a recognisable value in every secret option, no call leaks one,
+// whether it succeeds or fails. The recorder of Start inspects the texts.
 func secrets(t *testing.T, s Subject) {
 	// A URL that is made up leads away from the services of the other situations.
 	situations := append([]Failure{{Name: "working", Make: s.Working}, {Name: "urls", Make: func(t *testing.T) Situation {

@@ -138,17 +138,17 @@ func Start(t *testing.T, s Subject, in Situation) *Instance {
 	return p
 }
 
-// Call makes one call, remembering what its error says.
+// Call makes one call and records the text of its error.
 func (p *Instance) Call(ctx context.Context, c Call) error {
 	err := c.Do(ctx, p)
 	p.said.recordError(c.Name, err)
 	return err
 }
 
-// AddSecret adds a secret that is no option: the instance must not say it either.
+// AddSecret adds a secret that is no option: it must not leak either.
 func (p *Instance) AddSecret(what, secret string) { p.said.addSecret(what, secret) }
 
-// Record remembers something else that the instance said.
+// Record adds another text of the instance to those that are inspected.
 func (p *Instance) Record(what string, texts ...string) { p.said.record(what, texts...) }
 
 // MustWork makes every call of the situation, each of which must succeed.

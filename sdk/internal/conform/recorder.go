@@ -18,7 +18,7 @@ import (
 // minSecret is how long a secret must be for its appearance to be no accident.
 const minSecret = 6
 
-// recorder remembers what an instance says and knows what it must not say.
+// recorder keeps the texts that an instance puts out and finds secrets that leak into them.
 type recorder struct {
 	mu      sync.Mutex
 	secrets map[string]string // text → what it is
@@ -100,7 +100,7 @@ func (w *recorder) recordError(call string, err error) {
 	}
 }
 
-// inspect fails the test when a secret was said, or when a call panicked.
+// inspect fails the test when a secret leaked, or when a call panicked.
 func (w *recorder) inspect(t *testing.T, log *plugintest.Log) {
 	w.record("log", log.Lines()...)
 	w.mu.Lock()

@@ -16,7 +16,7 @@ import (
 // what is left behind each time cannot be mistaken for something that ends a little later.
 const rounds = 8
 
-// release: an instance that was released is unknown, and nothing of it goes on running.
+// release: an instance that was released is unknown, and none of its goroutines is left.
 func release(t *testing.T, s Subject) {
 	in := s.Working(t)
 	p := Start(t, s, in)

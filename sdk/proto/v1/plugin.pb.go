@@ -14,10 +14,10 @@
 //
 //	INVALID_ARGUMENT     the input is wrong; BadRequest names the fields
 //	UNAUTHENTICATED      credentials are missing, wrong or not enough; PERMISSION_DENIED is the same
-//	NOT_FOUND            what was asked about does not exist
-//	RESOURCE_EXHAUSTED   the other side asks for patience; RetryInfo says how long
+//	NOT_FOUND            what the request names does not exist
+//	RESOURCE_EXHAUSTED   the other side limits the rate of requests; RetryInfo says how long to wait
 //	UNAVAILABLE          worth another try; ErrorInfo{domain: "dogwatch", reason: "ANSWERED"} says
-//	                     that the plugin itself answered, else the outcome counts as unknown
+//	                     that the plugin itself returned it, else the outcome counts as unknown
 //	DEADLINE_EXCEEDED    as UNAVAILABLE, because of the time it took
 //	CANCELLED            the call was given up; ErrorInfo as with UNAVAILABLE
 //	UNIMPLEMENTED        the plugin does not have this ability
@@ -746,6 +746,9 @@ func (x *ProbeResponse) GetWarnings() []string {
 	return nil
 }
 
+// Container is the whole model where a trigger receives it. In a ListResponse a
+// watcher sets id, name, status, labels, error and, of the image, id, host, name,
+// tag, repo, repos, pinned, platform and created; the host reads nothing else.
 type Container struct {
 	state           protoimpl.MessageState `protogen:"open.v1"`
 	Id              string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
@@ -2331,7 +2334,7 @@ type Limit struct {
 	WindowSeconds int64                  `protobuf:"varint,4,opt,name=window_seconds,json=windowSeconds,proto3" json:"window_seconds,omitempty"` // 0 when the host did not say
 	Source        string                 `protobuf:"bytes,5,opt,name=source,proto3" json:"source,omitempty"`                                     // whom the host counts: an address or an account
 	At            *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=at,proto3" json:"at,omitempty"`                                             // when the host said so
-	PausedUntil   *timestamppb.Timestamp `protobuf:"bytes,7,opt,name=paused_until,json=pausedUntil,proto3" json:"paused_until,omitempty"`        // not asked before
+	PausedUntil   *timestamppb.Timestamp `protobuf:"bytes,7,opt,name=paused_until,json=pausedUntil,proto3" json:"paused_until,omitempty"`        // wants no requests before
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2426,7 +2429,7 @@ type RunRequest struct {
 	Test          bool                            `protobuf:"varint,7,opt,name=test,proto3" json:"test,omitempty"`
 	Credentials   map[string]*CredentialsResponse `protobuf:"bytes,8,rep,name=credentials,proto3" json:"credentials,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"` // by registry host; capability "credentials" only
 	Engines       map[string]*Engine              `protobuf:"bytes,9,rep,name=engines,proto3" json:"engines,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`         // by watcher name; capability "engine" only
-	Event         *Event                          `protobuf:"bytes,10,opt,name=event,proto3" json:"event,omitempty"`                                                                                      // what it tells of when that is no update; without containers, and batch is true
+	Event         *Event                          `protobuf:"bytes,10,opt,name=event,proto3" json:"event,omitempty"`                                                                                      // what it is about when that is no update; without containers, and batch is true
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2782,8 +2785,8 @@ func (x *Progress) GetTotal() int64 {
 type FollowRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Instance      string                 `protobuf:"bytes,1,opt,name=instance,proto3" json:"instance,omitempty"` // in the first message, which has nothing else
-	Change        *Change                `protobuf:"bytes,2,opt,name=change,proto3" json:"change,omitempty"`     // answers a next
-	Ran           *Ran                   `protobuf:"bytes,3,opt,name=ran,proto3" json:"ran,omitempty"`           // answers a run
+	Change        *Change                `protobuf:"bytes,2,opt,name=change,proto3" json:"change,omitempty"`     // the result of a next
+	Ran           *Ran                   `protobuf:"bytes,3,opt,name=ran,proto3" json:"ran,omitempty"`           // the result of a run
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -3013,7 +3016,7 @@ func (x *WatcherState) GetChecking() bool {
 
 type AskRun struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`          // chosen by the plugin, for the answer
+	Id            int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`          // chosen by the plugin, for the result
 	Trigger       string                 `protobuf:"bytes,2,opt,name=trigger,proto3" json:"trigger,omitempty"` // "docker.local"
 	ContainerId   string                 `protobuf:"bytes,3,opt,name=container_id,json=containerId,proto3" json:"container_id,omitempty"`
 	unknownFields protoimpl.UnknownFields

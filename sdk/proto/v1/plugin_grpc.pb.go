@@ -14,10 +14,10 @@
 //
 //	INVALID_ARGUMENT     the input is wrong; BadRequest names the fields
 //	UNAUTHENTICATED      credentials are missing, wrong or not enough; PERMISSION_DENIED is the same
-//	NOT_FOUND            what was asked about does not exist
-//	RESOURCE_EXHAUSTED   the other side asks for patience; RetryInfo says how long
+//	NOT_FOUND            what the request names does not exist
+//	RESOURCE_EXHAUSTED   the other side limits the rate of requests; RetryInfo says how long to wait
 //	UNAVAILABLE          worth another try; ErrorInfo{domain: "dogwatch", reason: "ANSWERED"} says
-//	                     that the plugin itself answered, else the outcome counts as unknown
+//	                     that the plugin itself returned it, else the outcome counts as unknown
 //	DEADLINE_EXCEEDED    as UNAVAILABLE, because of the time it took
 //	CANCELLED            the call was given up; ErrorInfo as with UNAVAILABLE
 //	UNIMPLEMENTED        the plugin does not have this ability
@@ -52,7 +52,7 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 type ComponentClient interface {
-	// Describe tells what is in this executable.
+	// Describe returns what is in this executable.
 	Describe(ctx context.Context, in *DescribeRequest, opts ...grpc.CallOption) (*DescribeResponse, error)
 	// Configure creates or replaces one instance.
 	Configure(ctx context.Context, in *ConfigureRequest, opts ...grpc.CallOption) (*ConfigureResponse, error)
@@ -115,7 +115,7 @@ func (c *componentClient) Probe(ctx context.Context, in *ProbeRequest, opts ...g
 // All implementations must embed UnimplementedComponentServer
 // for forward compatibility.
 type ComponentServer interface {
-	// Describe tells what is in this executable.
+	// Describe returns what is in this executable.
 	Describe(context.Context, *DescribeRequest) (*DescribeResponse, error)
 	// Configure creates or replaces one instance.
 	Configure(context.Context, *ConfigureRequest) (*ConfigureResponse, error)
@@ -435,9 +435,9 @@ type RegistryClient interface {
 	Resolve(ctx context.Context, in *ResolveRequest, opts ...grpc.CallOption) (*ResolveResponse, error)
 	// Manifest describes what is behind a digest, for one platform.
 	Manifest(ctx context.Context, in *ManifestRequest, opts ...grpc.CallOption) (*ManifestResponse, error)
-	// Credentials lends the registry's credentials; capability "credentials".
+	// Credentials grants the registry's credentials; capability "credentials".
 	Credentials(ctx context.Context, in *CredentialsRequest, opts ...grpc.CallOption) (*CredentialsResponse, error)
-	// Limits tells what the registry's hosts allow, without asking them; capability "limits".
+	// Limits returns the rate limits that hosts reported last, without a request to them; capability "limits".
 	Limits(ctx context.Context, in *LimitsRequest, opts ...grpc.CallOption) (*LimitsResponse, error)
 }
 
@@ -518,9 +518,9 @@ type RegistryServer interface {
 	Resolve(context.Context, *ResolveRequest) (*ResolveResponse, error)
 	// Manifest describes what is behind a digest, for one platform.
 	Manifest(context.Context, *ManifestRequest) (*ManifestResponse, error)
-	// Credentials lends the registry's credentials; capability "credentials".
+	// Credentials grants the registry's credentials; capability "credentials".
 	Credentials(context.Context, *CredentialsRequest) (*CredentialsResponse, error)
-	// Limits tells what the registry's hosts allow, without asking them; capability "limits".
+	// Limits returns the rate limits that hosts reported last, without a request to them; capability "limits".
 	Limits(context.Context, *LimitsRequest) (*LimitsResponse, error)
 	mustEmbedUnimplementedRegistryServer()
 }
@@ -696,9 +696,10 @@ const (
 type TriggerClient interface {
 	// Run delivers once, streaming any number of progress messages.
 	Run(ctx context.Context, in *RunRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[RunResponse], error)
-	// Follow keeps an instance informed of all containers and watchers; capability
-	// "follow". The host opens it by naming the instance, answers each "next" with
-	// one change as soon as there is one, and each "run" when that has ended.
+	// Follow sends an instance the state of all containers and watchers; capability
+	// "follow". The SDK calls it Subscribe. The host opens it by naming the instance,
+	// sends one change for each "next" as soon as there is one, and a result for each
+	// "run" when that has ended.
 	Follow(ctx context.Context, opts ...grpc.CallOption) (grpc.BidiStreamingClient[FollowRequest, FollowResponse], error)
 }
 
@@ -748,9 +749,10 @@ type Trigger_FollowClient = grpc.BidiStreamingClient[FollowRequest, FollowRespon
 type TriggerServer interface {
 	// Run delivers once, streaming any number of progress messages.
 	Run(*RunRequest, grpc.ServerStreamingServer[RunResponse]) error
-	// Follow keeps an instance informed of all containers and watchers; capability
-	// "follow". The host opens it by naming the instance, answers each "next" with
-	// one change as soon as there is one, and each "run" when that has ended.
+	// Follow sends an instance the state of all containers and watchers; capability
+	// "follow". The SDK calls it Subscribe. The host opens it by naming the instance,
+	// sends one change for each "next" as soon as there is one, and a result for each
+	// "run" when that has ended.
 	Follow(grpc.BidiStreamingServer[FollowRequest, FollowResponse]) error
 	mustEmbedUnimplementedTriggerServer()
 }
