@@ -24,6 +24,8 @@ type row struct {
 	tokenHosts []string
 	// public makes an instance of that name exist without configuration.
 	public bool
+	// image is one of the hosts that all clients may read.
+	image string
 	// help and example replace those of options, by name.
 	help, example map[string]string
 }
@@ -71,6 +73,7 @@ func define[O options](shared *oci.Shared, r row) registry.Type {
 			TokenHosts:    slices.Concat(r.tokenHosts, at.tokenHosts),
 			TokenHostsKey: at.tokenHostsKey,
 			Keys:          o.keys(),
+			PublicImage:   r.image,
 		}, o.secrets()...)
 	}, r.settings()...)
 }

@@ -134,7 +134,8 @@ func rows(shared *oci.Shared) []registry.Type {
 		}),
 		define[ghcrOptions](shared, row{
 			name: "ghcr", summary: "GitHub Container Registry", hosts: []string{github, "*." + github}, public: true,
-			docs: "https://docs.github.com/packages/working-with-a-github-packages-registry/working-with-the-container-registry",
+			image: github + "/home-assistant/home-assistant:stable",
+			docs:  "https://docs.github.com/packages/working-with-a-github-packages-registry/working-with-the-container-registry",
 		}),
 		define[accountOwn](shared, row{
 			name: "gitea", summary: "Gitea",
@@ -156,6 +157,7 @@ func rows(shared *oci.Shared) []registry.Type {
 			name: "hub", summary: "Docker Hub", public: true,
 			docs:  "https://docs.docker.com/docker-hub/",
 			hosts: []string{"docker.io", "index.docker.io", "registry-1.docker.io"},
+			image: "docker.io/library/hello-world:latest",
 			// docker.io itself is a web site.
 			api: "https://registry-1.docker.io/v2", tokenHosts: []string{hubTokens},
 		}),
@@ -194,7 +196,8 @@ func rows(shared *oci.Shared) []registry.Type {
 		}),
 		define[quayOptions](shared, row{
 			name: "quay", summary: "Quay.io", hosts: []string{"quay.io", "*.quay.io"}, public: true,
-			docs: "https://docs.quay.io/glossary/robot-accounts.html",
+			image: "quay.io/prometheus/prometheus:latest",
+			docs:  "https://docs.quay.io/glossary/robot-accounts.html",
 		}),
 		define[gatewayOptions](shared, row{
 			name: "trueforge", summary: "TrueForge", hosts: []string{"oci.trueforge.org"}, tokenHosts: []string{github},

@@ -39,7 +39,7 @@ func Type(shared *oci.Shared) registry.Type {
 		if err != nil {
 			return nil, err
 		}
-		c := oci.Config{Hosts: hosts, Keys: "region, accesskeyid and secretaccesskey"}
+		c := oci.Config{Hosts: hosts, Keys: "region, accesskeyid and secretaccesskey", PublicImage: gallery + "/docker/library/hello-world:latest"}
 		if o.private() {
 			client, err := httpclient.New(env, o.Options, o.AccessKeyID, o.SecretAccessKey)
 			if err != nil {

@@ -21,26 +21,38 @@ const maxResponses = 1 << 20
 
 // send hands one mail to the server.
 func (s *smtp) send(ctx context.Context, m *gomail.Msg) error {
-	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", net.JoinHostPort(s.host, strconv.Itoa(s.port)))
-	if err != nil {
-		return s.explain(ctx, "connect", "host", err)
-	}
-	defer conn.Close()
-	// Closing the connection ends whatever waits for the server.
-	defer context.AfterFunc(ctx, func() { conn.Close() })()
-
-	client, err := s.greet(ctx, &boundedConn{Conn: conn, left: maxResponses})
+	client, closeConn, err := s.open(ctx)
 	if err != nil {
 		return err
 	}
-	if err := s.logIn(ctx, client, conn.RemoteAddr()); err != nil {
-		return err
-	}
+	defer closeConn()
 	if err := s.deliver(ctx, client, m); err != nil {
 		return err
 	}
 	_ = client.Quit() // the mail has been accepted; saying goodbye is a courtesy
 	return nil
+}
+
+// open connects and logs in. Without an error the caller calls closeConn; so does the end of ctx.
+func (s *smtp) open(ctx context.Context) (client *gosmtp.Client, closeConn func(), err error) {
+	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", net.JoinHostPort(s.host, strconv.Itoa(s.port)))
+	if err != nil {
+		return nil, nil, s.explain(ctx, "connect", "host", err)
+	}
+	// Closing the connection ends whatever waits for the server.
+	stop := context.AfterFunc(ctx, func() { conn.Close() })
+	closeConn = func() {
+		stop()
+		conn.Close()
+	}
+	if client, err = s.greet(ctx, &boundedConn{Conn: conn, left: maxResponses}); err == nil {
+		err = s.logIn(ctx, client, conn.RemoteAddr())
+	}
+	if err != nil {
+		closeConn()
+		return nil, nil, err
+	}
+	return client, closeConn, nil
 }
 
 // greet opens the conversation, encrypted as far as the options and the server want it.

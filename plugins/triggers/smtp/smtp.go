@@ -64,7 +64,7 @@ type smtp struct {
 }
 
 // New returns a trigger that sends mails through one server.
-func New(env sdk.Env, o Options) (trigger.Trigger, error) {
+func New(env sdk.Env, o Options) (*smtp, error) {
 	from, err := mail.ParseAddress(o.From)
 	if err != nil {
 		return nil, sdk.Invalid("from", "%q is no mail address: %v", o.From, err)
@@ -95,10 +95,32 @@ func New(env sdk.Env, o Options) (trigger.Trigger, error) {
 
 // Run sends one mail to all recipients over a connection of its own.
 func (s *smtp) Run(ctx context.Context, req trigger.Request) error {
-	if s.timeout > 0 {
-		var stop context.CancelFunc
-		ctx, stop = context.WithTimeout(ctx, s.timeout)
-		defer stop()
-	}
+	ctx, stop := s.limited(ctx)
+	defer stop()
 	return s.send(ctx, s.compose(req, time.Now()))
+}
+
+// Probe implements sdk.Prober: it connects, logs in and sends no mail.
+func (s *smtp) Probe(ctx context.Context, _ sdk.ProbeRequest) (sdk.ProbeResult, error) {
+	ctx, stop := s.limited(ctx)
+	defer stop()
+	client, closeConn, err := s.open(ctx)
+	if err != nil {
+		return sdk.ProbeResult{}, err
+	}
+	defer closeConn()
+	_ = client.Quit() // it has responded; saying goodbye is a courtesy
+	summary := "mail server " + s.server() + " responds"
+	if s.user != "" || s.pass != "" {
+		summary += " and accepts the login"
+	}
+	return sdk.ProbeResult{Summary: summary}, nil
+}
+
+// limited returns a context that ends after the timeout of one mail.
+func (s *smtp) limited(ctx context.Context) (context.Context, context.CancelFunc) {
+	if s.timeout > 0 {
+		return context.WithTimeout(ctx, s.timeout)
+	}
+	return context.WithCancel(ctx)
 }

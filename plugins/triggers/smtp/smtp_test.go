@@ -314,7 +314,7 @@ func TestPasswordIsNotInErrors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sender := instance.(*smtp)
+	sender := instance
 	client, err := sender.greet(t.Context(), conn)
 	if err != nil {
 		t.Fatal(err)

@@ -95,7 +95,11 @@ func (r *Registry) wrap(doing string, repo registry.Repository, err error) error
 		return sdk.WithKind(sdk.ErrUnavailable, fmt.Errorf("%s: %w", text, err))
 	}
 	if status.status == http.StatusUnauthorized || status.status == http.StatusForbidden {
-		return status.withKind(fmt.Errorf("%s: %w; %s", text, err, r.remedy(repo.Host)))
+		err = status.withKind(fmt.Errorf("%s: %w; %s", text, err, r.remedy(repo.Host)))
+		if r.defaultSource(r.server(repo.Host)) != "" {
+			err = sdk.WithRemedy(err, "log in anew (docker login), or out (docker logout) where the images are public")
+		}
+		return err
 	}
 	return status.withKind(fmt.Errorf("%s: %w", text, err))
 }
@@ -111,12 +115,17 @@ func hasKind(err error) bool {
 	return slices.ContainsFunc(kinds, func(kind error) bool { return errors.Is(err, kind) })
 }
 
+// server returns where images of host are looked up, which may be a mirror.
+func (r *Registry) server(host string) string {
+	if base, err := r.base(host); err == nil {
+		return base.Host
+	}
+	return host
+}
+
 // remedy says how to get access.
 func (r *Registry) remedy(host string) string {
-	server := host // which may be a mirror
-	if base, err := r.base(host); err == nil {
-		server = base.Host
-	}
+	server := r.server(host)
 	switch source := r.defaultSource(server); {
 	case source != "":
 		return fmt.Sprintf("check the credentials for %s in %s, which docker login writes, and whether they may read the repository", server, source)

@@ -50,13 +50,15 @@ type Config struct {
 	TokenHosts []string
 	// TokenHostsKey names the option that adds to TokenHosts; empty when the type has none.
 	TokenHostsKey string
+	// PublicImage is one that all clients may read, to probe the registry with; "" when none is known.
+	PublicImage string
 	// Keys names the options that hold credentials, such as "login and password".
 	// Empty means that the type has none.
 	Keys string
 }
 
-// Registry implements registry.Registry, registry.CredentialProvider and
-// registry.LimitReporter. It is safe for concurrent use.
+// Registry implements registry.Registry, registry.CredentialProvider,
+// registry.LimitReporter and sdk.Prober. It is safe for concurrent use.
 type Registry struct {
 	Config
 	shared     *Shared
