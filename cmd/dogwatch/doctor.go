@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -102,7 +101,7 @@ func (g *global) findings(ctx context.Context, cfg *config.Config, fit bool, f d
 	})
 	defer stop()
 	opt := doctor.Options{
-		Config: cfg, Version: version, Limit: f.timeout, Environ: os.Getenv, Contained: contained.Here(),
+		Config: cfg, Version: version, Limit: f.timeout, Contained: contained.Here(),
 		Observe: func(string) { responses.Add(1) },
 	}
 	logins := auth.New(auth.Options{Config: cfg, Log: hclog.NewNullLogger()})

@@ -8,17 +8,12 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/hashicorp/go-hclog"
-
 	"github.com/dogwatch/dogwatch/core/component"
 	"github.com/dogwatch/dogwatch/core/config"
 	"github.com/dogwatch/dogwatch/core/doctor"
 	"github.com/dogwatch/dogwatch/core/oneshot"
 	"github.com/dogwatch/dogwatch/core/plugin"
-	"github.com/dogwatch/dogwatch/plugins/watchers/docker"
-	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/kind"
-	"github.com/dogwatch/dogwatch/sdk/option"
 	"github.com/dogwatch/dogwatch/sdk/registry"
 )
 
@@ -64,29 +59,12 @@ func (s subject) Watchers() []doctor.Watcher {
 	var all []doctor.Watcher
 	for _, c := range s.instance.Watchers() {
 		w := doctor.Watcher{Component: s.component(&c.Component), Name: c.Name, Options: c.Options, List: c.List}
-		if c.Type == docker.Type().Name {
-			w.About = aboutDocker(c)
+		if c.Can(kind.CapProbe) {
+			w.Probe = c.Probe
 		}
 		all = append(all, w)
 	}
 	return all
-}
-
-// aboutDocker asks an engine who it is. Plugins are not asked such a thing by
-// the host, and a command may connect by itself.
-func aboutDocker(c *component.Watcher) func(context.Context) (string, error) {
-	return func(ctx context.Context) (string, error) {
-		o, err := option.Decode[docker.Options](c.Options)
-		if err != nil {
-			return "", err
-		}
-		d, err := docker.New(sdk.Env{Name: c.Name, Log: hclog.NewNullLogger(), UserAgent: "dogwatch/" + version, Warn: func(string) {}}, o)
-		if err != nil {
-			return "", err
-		}
-		defer d.Close()
-		return d.About(ctx)
-	}
 }
 
 func (s subject) Registries() []doctor.Registry {
@@ -110,8 +88,12 @@ func (s subject) Registries() []doctor.Registry {
 
 func (s subject) Triggers() []doctor.Component {
 	var all []doctor.Component
-	for _, c := range s.instance.Components(kind.Trigger) {
-		all = append(all, s.component(c))
+	for _, c := range s.instance.Triggers() {
+		t := s.component(&c.Component)
+		if c.Can(kind.CapProbe) {
+			t.Probe = c.Probe
+		}
+		all = append(all, t)
 	}
 	return all
 }

@@ -86,7 +86,7 @@ func (g *global) try(ctx context.Context, id, image string) error {
 		fmt.Fprintln(g.stdout, logging.Sanitize(redactor.String(said)))
 	}
 	if err != nil {
-		return fmt.Errorf("it does not work: %s", redactor.String(err.Error()))
+		return fmt.Errorf("it does not work: %s", redactor.String(testrun.ErrorText(err)))
 	}
 	fmt.Fprintf(g.stdout, "%s works (%s)\n", c.FullID(), brief(time.Since(began)))
 	return nil

@@ -43,7 +43,11 @@ func (h *handler) testComponent(k kind.Kind) http.HandlerFunc {
 		case errors.As(err, &invalid) && invalid.Fields[0].Field == "image", ctx.Err() != nil:
 			h.failWith(w, r, err)
 		default:
-			h.fail(w, r, http.StatusBadGateway, err.Error())
+			text := err.Error()
+			if result.Remedy != "" {
+				text += "; " + result.Remedy
+			}
+			h.fail(w, r, http.StatusBadGateway, text)
 		}
 	}
 }

@@ -50,6 +50,8 @@ type Component struct {
 	// Err is why it cannot be used.
 	Err      error
 	Warnings []string
+	// Probe asks its plugin whether it can do its work; nil when the plugin cannot tell.
+	Probe func(ctx context.Context) (sdk.ProbeResult, error)
 }
 
 // Watcher is a component that lists containers.
@@ -57,11 +59,9 @@ type Watcher struct {
 	Component
 	// Name is how its containers call it.
 	Name string
-	// Options are the values that may hold the path of a socket.
+	// Options say where the engine is.
 	Options map[string]any
 	List    func(ctx context.Context) ([]sdk.Container, error)
-	// About returns the engine and its version in words; nil when it cannot be asked.
-	About func(ctx context.Context) (string, error)
 }
 
 // Registry is a component that answers questions about images.
@@ -118,8 +118,6 @@ type Options struct {
 	Proxy func(*http.Request) (*url.URL, error)
 	// Free returns how many bytes may still be written below a folder.
 	Free func(folder string) (uint64, error)
-	// Environ is the value of an environment variable.
-	Environ func(name string) string
 }
 
 // grace is how much longer than its limit a question may take to notice that it is over.
@@ -144,7 +142,7 @@ func Examine(ctx context.Context, opt Options) []Finding {
 			plugins = loaded
 		} else {
 			wait.Go(func() { plugins = e.within(ctx, "plugins", e.plugins) })
-			triggers = e.triggers()
+			triggers = e.triggers(ctx)
 			var found []sdk.Container
 			watchers, found = e.watchers(ctx)
 			byContainers = e.images(ctx, found)
@@ -183,9 +181,6 @@ func (o Options) withDefaults() Options {
 	}
 	if o.Observe == nil {
 		o.Observe = func(string) {}
-	}
-	if o.Environ == nil {
-		o.Environ = func(string) string { return "" }
 	}
 	return o
 }

@@ -87,12 +87,11 @@ func TestBrokenWorlds(t *testing.T) {
 		"no login": {func(f *fake, _ *Options) {
 			f.registries[0].Ask = func(context.Context, string, string, string) error { return unauthorized }
 		}, []string{"> give it a login: dogwatch config docs registry.hub shows how"}, ""},
-		"wrong docker login": {func(f *fake, o *Options) {
-			o.Config.Registries.DockerConfig = "/d/config.json"
+		"an error with a remedy of its plugin": {func(f *fake, _ *Options) {
 			f.registries[0].Ask = func(context.Context, string, string, string) error {
-				return sdk.WithKind(sdk.ErrUnauthorized, errors.New("401: check the credentials for x in /d/config.json"))
+				return sdk.WithRemedy(sdk.WithKind(sdk.ErrUnauthorized, errors.New("401")), "log in anew")
 			}
-		}, []string{"in /d/config.json > log in anew (docker login), or out"}, ""},
+		}, []string{"fail registry.hub.public: 401 > log in anew"}, ""},
 		"image built here": {func(f *fake, _ *Options) {
 			f.registries[0].Ask = func(context.Context, string, string, string) error {
 				return sdk.WithKind(sdk.ErrNotFound, errors.New("404"))
@@ -129,15 +128,29 @@ func TestBrokenWorlds(t *testing.T) {
 			f.registries = f.registries[:1]
 			f.watchers[0].List = func(context.Context) ([]sdk.Container, error) { return nil, errors.New("refused") }
 		}, []string{"ok host registry-1.docker.io: answers", "ok clock: agrees with 1 registry host"}, "host ghcr.io"},
-		"no socket": {func(f *fake, o *Options) {
-			f.watchers[0].Options = map[string]any{"socket": filepath.Join(o.Config.Store.Path, "docker.sock")}
-			f.watchers[0].List = func(context.Context) ([]sdk.Container, error) { return nil, errors.New("no such socket") }
-		}, []string{"fail watcher.docker.local: no such socket > start the engine; if dogwatch runs in a container, mount the socket into it: DIR/docker.sock:DIR/docker.sock"}, ""},
-		"a folder for a socket": {func(f *fake, o *Options) {
-			o.Environ = func(string) string { return "unix://" + o.Config.Store.Path }
-			f.watchers[0].Options = map[string]any{"socket": "/nowhere.sock"}
-			f.watchers[0].List = func(context.Context) ([]sdk.Container, error) { return nil, errors.New("refused") }
-		}, []string{"> DIR is a folder: Docker makes one when it mounts a socket that does not exist"}, ""},
+		"no socket": {func(f *fake, _ *Options) {
+			f.watchers[0].List = func(context.Context) ([]sdk.Container, error) {
+				return nil, sdk.WithRemedy(errors.New("no such socket"), "start the engine")
+			}
+		}, []string{"fail watcher.docker.local: no such socket > start the engine"}, ""},
+		"an engine with a warning": {func(f *fake, _ *Options) {
+			f.watchers[0].Probe = func(context.Context) (sdk.ProbeResult, error) {
+				return sdk.ProbeResult{Summary: "Old/1", Warnings: []string{"too old"}}, nil
+			}
+		}, []string{"ok watcher.docker.local: 2 containers of Old/1", "warn watcher.docker.local: too old"}, ""},
+		"a trigger whose service is down": {func(f *fake, _ *Options) {
+			f.triggers[0].Probe = func(context.Context) (sdk.ProbeResult, error) {
+				return sdk.ProbeResult{}, sdk.WithRemedy(errors.New("refused"), "start it")
+			}
+		}, []string{"fail trigger.ntfy.phone: refused > start it"}, ""},
+		"a trigger whose service responds": {func(f *fake, _ *Options) {
+			f.triggers[0].Probe = func(context.Context) (sdk.ProbeResult, error) {
+				return sdk.ProbeResult{Summary: "connected", Warnings: []string{"slow"}}, nil
+			}
+		}, []string{"ok trigger.ntfy.phone: connected; to send a sample: dogwatch plugin test trigger.ntfy.phone", "warn trigger.ntfy.phone: slow"}, ""},
+		"a trigger whose service hangs": {func(f *fake, _ *Options) {
+			f.triggers[0].Probe = func(ctx context.Context) (sdk.ProbeResult, error) { <-ctx.Done(); return sdk.ProbeResult{}, ctx.Err() }
+		}, []string{"fail trigger.ntfy.phone: no answer of its service within 5s"}, ""},
 		"no containers": {func(f *fake, _ *Options) {
 			f.watchers[0].List = func(context.Context) ([]sdk.Container, error) { return nil, nil }
 		}, []string{"warn watcher.docker.local: no containers of Docker/28.5.1"}, "labels"},
@@ -244,34 +257,6 @@ func TestBounded(t *testing.T) {
 			t.Errorf("took %s", took)
 		}
 	})
-}
-
-func TestSocketAdvice(t *testing.T) {
-	who := identity{uid: 1000, groups: []int{1000}}
-	for name, c := range map[string]struct {
-		s    socket
-		who  identity
-		want string
-	}{
-		"root may":               {socket{known: true, mode: 0o660}, identity{}, ""},
-		"group may":              {socket{known: true, gid: 987654, mode: 0o660}, identity{1000, []int{987654}}, ""},
-		"all may":                {socket{known: true, mode: 0o666}, who, ""},
-		"owner may":              {socket{known: true, uid: 1000, mode: 0o600}, who, ""},
-		"owner may not":          {socket{path: "/s", known: true, uid: 1000, mode: 0o400}, who, "chmod u+w /s"},
-		"group may not":          {socket{path: "/s", known: true, gid: 1000, mode: 0o640}, who, "chmod g+w /s"},
-		"another group":          {socket{path: "/s", known: true, gid: 987654, mode: 0o660}, who, `/s belongs to group 987654, of which user 1000 is not: add group_add: ["987654"]`},
-		"root's alone":           {socket{path: "/s", known: true, mode: 0o660}, who, "only user 0 may use /s: use a socket proxy"},
-		"nobody but its owner":   {socket{path: "/s", known: true, uid: 5, gid: 987654, mode: 0o600}, who, "only user 5 may use /s"},
-		"missing":                {socket{path: "/s", missing: true}, who, "mount the socket into it: /s:/s"},
-		"something else":         {socket{path: "/s", other: true}, who, "is no socket"},
-		"in a forbidden folder":  {socket{path: "/s", hidden: true}, who, "a folder above /s may not be entered"},
-		"of an unknown platform": {socket{path: "/s"}, who, ""},
-	} {
-		got := c.s.advice(c.who)
-		if (c.want == "") != (got == "") || !strings.Contains(got, c.want) {
-			t.Errorf("%s: %q, want %q", name, got, c.want)
-		}
-	}
 }
 
 // TestStoreOfSomethingElse: the next start would not take it.

@@ -68,9 +68,11 @@ func healthy(t *testing.T) (*fake, Options) {
 	web, app := container("web", "", "nginx", map[string]string{"dogwatch.trigger.include": "ntfy.phone"}), container("app", "ghcr.io", "me/app", nil)
 	fine := func(context.Context, string, string, string) error { return nil }
 	f := &fake{
-		watchers: []Watcher{{Component: Component{ID: "watcher.docker.local", Default: true}, Name: "local",
-			List:  func(context.Context) ([]sdk.Container, error) { return []sdk.Container{web, app}, nil },
-			About: func(context.Context) (string, error) { return "Docker/28.5.1 (linux), API 1.51", nil }}},
+		watchers: []Watcher{{Component: Component{ID: "watcher.docker.local", Default: true, Probe: func(context.Context) (sdk.ProbeResult, error) {
+			return sdk.ProbeResult{Summary: "Docker/28.5.1 (linux), API 1.51"}, nil
+		}}, Name: "local",
+			List: func(context.Context) ([]sdk.Container, error) { return []sdk.Container{web, app}, nil },
+		}},
 		registries: []Registry{
 			{Component: Component{ID: "registry.hub.public", Default: true}, Ask: fine, Limits: func(context.Context) []registry.Limit {
 				return []registry.Limit{{Host: "registry-1.docker.io", Limit: 100, Remaining: 62, Window: 6 * time.Hour}}

@@ -105,19 +105,43 @@ func (e *examination) plugins(ctx context.Context) []Finding {
 	return append(one(subject, OK, fmt.Sprintf("%d built in, %d in %s", builtin, len(all)-builtin, e.Config.Plugins.Dir), ""), found...)
 }
 
-// triggers tells how each is configured; nothing is sent.
-func (e *examination) triggers() []Finding {
+// triggers reports how each is configured, and whether its service can be reached
+// where its plugin can tell; nothing is sent.
+func (e *examination) triggers(ctx context.Context) []Finding {
 	all := e.World.Triggers()
 	if len(all) == 0 {
 		return one("triggers", Warn, "none is configured: nobody is told of updates", "choose one: dogwatch config docs lists them")
 	}
-	var found []Finding
-	for _, t := range all {
-		if f := t.findings(); len(f) > 0 {
-			found = append(found, f...)
-			continue
+	return each(all, func(t Component) []Finding {
+		if t.Err != nil || t.Probe == nil {
+			return t.triggerFindings("configured")
 		}
-		found = append(found, Finding{Subject: t.ID, Level: OK, Detail: "configured; to send a sample: dogwatch plugin test " + t.ID})
+		return e.within(ctx, t.ID, func(ctx context.Context) []Finding {
+			probed, err := t.Probe(ctx)
+			if err != nil && ctx.Err() != nil {
+				err = fmt.Errorf("no answer of its service within %s", e.Limit)
+			}
+			if err != nil {
+				return append([]Finding{{Subject: t.ID, Level: Fail, Detail: err.Error(), Remedy: sdk.Remedy(err)}}, t.findings()...)
+			}
+			return append(t.triggerFindings(probed.Summary), warnings(t.ID, probed)...)
+		})
+	})
+}
+
+// triggerFindings are the findings, and that the trigger is well when there are none.
+func (c Component) triggerFindings(well string) []Finding {
+	if found := c.findings(); len(found) > 0 {
+		return found
+	}
+	return one(c.ID, OK, well+"; to send a sample: dogwatch plugin test "+c.ID, "")
+}
+
+// warnings are those of a probe that succeeded.
+func warnings(subject string, probed sdk.ProbeResult) []Finding {
+	var found []Finding
+	for _, w := range probed.Warnings {
+		found = append(found, Finding{Subject: subject, Level: Warn, Detail: w})
 	}
 	return found
 }

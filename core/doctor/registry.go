@@ -120,6 +120,7 @@ func (e *examination) ask(ctx context.Context, r Registry, samples []sample) []F
 // verdict says what an answer about an image means.
 func (e *examination) verdict(r Registry, image string, err error) []Finding {
 	var limited *sdk.RateLimitedError
+	remedy := sdk.Remedy(err) // the plugin knows better
 	switch {
 	case err == nil:
 		login := "with its options"
@@ -127,13 +128,12 @@ func (e *examination) verdict(r Registry, image string, err error) []Finding {
 			login = "without options of its own"
 		}
 		return one(r.ID, OK, fmt.Sprintf("answers %s for %s", login, image), "")
+	case remedy != "":
+		return one(r.ID, Fail, err.Error(), remedy)
 	case errors.As(err, &limited):
 		return one(r.ID, Warn, err.Error(), "check less often (cron), or give the registry a login: those have larger limits")
 	case errors.Is(err, sdk.ErrUnauthorized):
 		parts := strings.Split(r.ID, ".")
-		if file := e.Config.Registries.DockerConfig; file != "" && strings.Contains(err.Error(), file) {
-			return one(r.ID, Fail, err.Error(), "log in anew (docker login), or out (docker logout) where the images are public")
-		}
 		if r.Default {
 			return one(r.ID, Fail, err.Error(), fmt.Sprintf("give it a login: dogwatch config docs registry.%s shows how; a misspelt image is answered so, too", parts[1]))
 		}

@@ -4,9 +4,7 @@ package doctor
 
 import (
 	"fmt"
-	"io/fs"
 	"os"
-	"syscall"
 
 	"golang.org/x/sys/unix"
 )
@@ -23,15 +21,6 @@ func free(folder string) (uint64, error) {
 // mayWrite returns why a file or folder cannot be written by this process.
 func mayWrite(path string) error {
 	return unix.Faccessat(unix.AT_FDCWD, path, unix.W_OK, unix.AT_EACCESS)
-}
-
-// owner returns the user and the group of a file.
-func owner(info fs.FileInfo) (uid, gid int, known bool) {
-	s, known := info.Sys().(*syscall.Stat_t)
-	if !known {
-		return 0, 0, false
-	}
-	return int(s.Uid), int(s.Gid), true
 }
 
 // whoWeAre names the user of this process.

@@ -133,6 +133,9 @@ func (i *Instance) Watchers() []*component.Watcher { return i.components.Watcher
 // Registries returns every registry, by type and name.
 func (i *Instance) Registries() []*component.Registry { return i.components.Registries() }
 
+// Triggers returns every trigger, by type and name.
+func (i *Instance) Triggers() []*component.Trigger { return i.components.Triggers() }
+
 // RegistryFor returns the registry that serves a host, and the base URL of the host's API.
 func (i *Instance) RegistryFor(host string) (*component.Registry, string, bool) {
 	return i.components.RegistryFor(host)

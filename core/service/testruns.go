@@ -7,13 +7,16 @@ import (
 
 	"github.com/dogwatch/dogwatch/core/auth"
 	"github.com/dogwatch/dogwatch/core/testrun"
+	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 )
 
 // TestResult is what a test run showed, a failed one too.
 type TestResult struct {
 	testrun.Result
-	Took time.Duration
+	// Remedy is what to do about the error of a failed one; "" when nothing is known.
+	Remedy string
+	Took   time.Duration
 }
 
 // Test runs a test of a component, for real: a trigger sends a sample, a registry
@@ -32,7 +35,7 @@ func (s *Service) Test(ctx context.Context, actor auth.Actor, k kind.Kind, typ, 
 	}
 	began := s.opt.Now()
 	got, err := s.opt.TestRuns.Run(ctx, c, testrun.Request{Image: image, AnyHost: actor.Operator()})
-	return TestResult{Result: s.testResult(got), Took: s.opt.Now().Sub(began)}, s.safe(err)
+	return TestResult{Result: s.testResult(got), Remedy: s.opt.Redact(sdk.Remedy(err)), Took: s.opt.Now().Sub(began)}, s.safe(err)
 }
 
 // Preview returns the message that a test of a trigger would send, and sends

@@ -104,7 +104,16 @@ func (t *Runner) Run(ctx context.Context, c *component.Component, req Request) (
 	return Result{Response: response}, err
 }
 
-// watch lists the containers of a watcher.
+// ErrorText returns the text of an error of Run and what its plugin says to do about it.
+func ErrorText(err error) string {
+	text, remedy := err.Error(), sdk.Remedy(err)
+	if remedy == "" || strings.Contains(text, remedy) {
+		return text
+	}
+	return text + "; " + remedy
+}
+
+// watch lists the containers of a watcher, and probes it where its plugin can.
 func watch(ctx context.Context, w *component.Watcher) (string, error) {
 	listed, err := w.List(ctx)
 	if err != nil {
@@ -120,7 +129,15 @@ func watch(ctx context.Context, w *component.Watcher) (string, error) {
 	if len(listed) == 1 {
 		noun = "container"
 	}
-	return fmt.Sprintf("%d %s, %d of them running", len(listed), noun, running), nil
+	response := fmt.Sprintf("%d %s, %d of them running", len(listed), noun, running)
+	if w.Can(kind.CapProbe) {
+		found, err := w.Probe(ctx)
+		if err != nil {
+			return "", err
+		}
+		response += ", of " + found.Summary
+	}
+	return response, nil
 }
 
 // trigger runs a trigger with the containers of Sample, marked as a test.
@@ -175,43 +192,61 @@ func (r *recorder) result() Result {
 	return r.got
 }
 
-// wellKnown are images that the public registries surely have, by host.
-var wellKnown = map[string]string{
-	"docker.io":      "docker.io/library/hello-world:latest",
-	"ghcr.io":        "ghcr.io/home-assistant/home-assistant:stable",
-	"quay.io":        "quay.io/prometheus/prometheus:latest",
-	"public.ecr.aws": "public.ecr.aws/docker/library/hello-world:latest",
-}
-
-// registry resolves an image to its digest, by a request that counts as no pull.
-// Without an image it takes one that the registry has if it is a public one, and
-// else one that the registry can only report as missing. The response says in
-// words what was learnt.
+// registry probes a registry with an image, or with one of its own choice. The
+// response says in words what was learnt.
 func (t *Runner) registry(ctx context.Context, r *component.Registry, req Request) (response string, err error) {
-	text, named := req.Image, req.Image != ""
-	if !named {
-		if text, err = imageFor(r); err != nil {
+	var ref reference.Reference
+	image := ""
+	if req.Image != "" {
+		if ref, err = t.permitted(r, req); err != nil {
 			return "", err
 		}
+		image = ref.String()
 	}
-	ref, err := reference.Parse(text)
+	if r.Can(kind.CapProbe) {
+		found, err := r.Probe(ctx, ref.Domain, image)
+		return found.Summary, err
+	}
+	return resolve(ctx, r, ref, image)
+}
+
+// permitted returns the image of a request, if the registry serves its host and the client may name it.
+func (t *Runner) permitted(r *component.Registry, req Request) (reference.Reference, error) {
+	ref, err := reference.Parse(req.Image)
 	if err != nil {
-		return "", err
+		return ref, err
 	}
-	if owner, _, served := t.opt.Components.RegistryFor(ref.Domain); named && served && owner != r {
-		return "", fmt.Errorf("images of %s are asked of %s, not of %s", ref.Domain, owner.FullID(), r.FullID())
+	if owner, _, served := t.opt.Components.RegistryFor(ref.Domain); served && owner != r {
+		return ref, fmt.Errorf("images of %s are asked of %s, not of %s", ref.Domain, owner.FullID(), r.FullID())
 	}
-	if named && !req.AnyHost && !names(r, ref.Domain) && !t.opt.Used(ref.Domain) {
-		return "", fmt.Errorf("%w: only people who are logged in may have %s asked", ErrHost, ref.Domain)
+	if !req.AnyHost && !names(r, ref.Domain) && !t.opt.Used(ref.Domain) {
+		return ref, fmt.Errorf("%w: only people who are logged in may have %s asked", ErrHost, ref.Domain)
+	}
+	if ref.Tag == "" && ref.Digest == "" {
+		ref.Tag = "latest"
+	}
+	return ref, nil
+}
+
+// resolve stands in for the probe of a plugin that has none: it resolves an image to
+// its digest. Without one it takes an image that the registry does not have: to say
+// so, it must respond.
+func resolve(ctx context.Context, r *component.Registry, ref reference.Reference, image string) (string, error) {
+	chosen := image == ""
+	if chosen {
+		hosts := r.Hosts()
+		i := slices.IndexFunc(hosts, func(h registry.Host) bool { return !strings.Contains(h.Pattern, "*") })
+		if i < 0 {
+			return "", sdk.Invalid("image", "%s serves many hosts: name an image to ask it for", r.FullID())
+		}
+		ref = reference.Reference{Domain: hosts[i].Pattern, Path: "dogwatch/test", Tag: "latest"}
 	}
 	digest, err := r.Resolve(ctx, registry.Repository{Host: ref.Domain, Name: ref.Path, ScopeHints: []string{ref.Path}}, ref.Tag)
 	switch {
 	case err == nil:
-		return fmt.Sprintf("%s is %s", text, digest), nil
-	case errors.Is(err, sdk.ErrNotFound) && !named:
+		return fmt.Sprintf("%s is %s", image, digest), nil
+	case errors.Is(err, sdk.ErrNotFound) && chosen:
 		return "it answers; name an image of it to see one", nil
-	case errors.Is(err, sdk.ErrUnauthorized) && !named:
-		return "", fmt.Errorf("%w (many registries answer so for images they do not have: name an image of yours to be sure)", err)
 	}
 	return "", err
 }
@@ -219,21 +254,6 @@ func (t *Runner) registry(ctx context.Context, r *component.Registry, req Reques
 // names reports whether a registry names a host as one that it serves.
 func names(r *component.Registry, host string) bool {
 	return slices.ContainsFunc(r.Hosts(), func(h registry.Host) bool { return strings.EqualFold(h.Pattern, host) })
-}
-
-// imageFor returns an image to test a registry with.
-func imageFor(r *component.Registry) (string, error) {
-	hosts := r.Hosts()
-	for _, h := range hosts {
-		if known := wellKnown[h.Pattern]; known != "" {
-			return known, nil
-		}
-	}
-	i := slices.IndexFunc(hosts, func(h registry.Host) bool { return !strings.Contains(h.Pattern, "*") })
-	if i < 0 {
-		return "", fmt.Errorf("%s serves many hosts: name an image to ask it for", r.FullID())
-	}
-	return hosts[i].Pattern + "/dogwatch/test:latest", nil
 }
 
 // Sample returns two containers with updates, as templates and tests of triggers see them.

@@ -72,10 +72,10 @@ func testRealEngine(t *testing.T, engine *dockertest.Daemon, is flavour) {
 	})
 
 	t.Run("about", func(t *testing.T) {
-		about, err := watching.About(t.Context())
+		about, err := watching.Probe(t.Context(), sdk.ProbeRequest{})
 		check(t, err)
-		if !strings.HasPrefix(about, is.server) || !strings.Contains(about, ", API 1.") {
-			t.Errorf("the engine is %q", about)
+		if !strings.HasPrefix(about.Summary, is.server) || !strings.Contains(about.Summary, ", API 1.") {
+			t.Errorf("the engine is %q", about.Summary)
 		}
 	})
 

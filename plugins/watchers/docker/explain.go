@@ -21,6 +21,7 @@ import (
 type failure struct {
 	text   string // for people, with the remedy
 	kind   error  // one of the kinds of package sdk; nil means ErrUnavailable
+	remedy string // what to do besides; "" when text says it all
 	status int    // the HTTP status of an answer that says no; 0 when there is no answer
 }
 
@@ -44,13 +45,13 @@ func (e *explained) Is(target error) bool { return target == e.kind }
 func (e *engine) explain(q question, err error) error {
 	var already *explained
 	if errors.As(err, &already) {
-		return already
+		return sdk.WithRemedy(already, already.remedy)
 	}
 	f := e.understand(q, err)
 	if f.kind == nil {
 		f.kind = sdk.ErrUnavailable
 	}
-	return &explained{text: fmt.Sprintf("docker engine at %s: %s: %s", e.at, q.what, f.text), failure: f, asked: q, cause: err}
+	return sdk.WithRemedy(&explained{text: fmt.Sprintf("docker engine at %s: %s: %s", e.at, q.what, f.text), failure: f, asked: q, cause: err}, f.remedy)
 }
 
 func (e *engine) understand(q question, err error) failure {
@@ -136,6 +137,9 @@ func noConnection(at endpoint, err error) *failure {
 		f.text = fmt.Sprintf("no connection within %s: check the address and the firewall", dialTimeout)
 	default:
 		f.text = innermost(err).Error()
+	}
+	if at.network == "unix" {
+		f.remedy = statSocket(at.address).remedy(us())
 	}
 	return f
 }

@@ -7,12 +7,25 @@ import (
 	"strings"
 
 	"github.com/docker/docker/client"
+	"github.com/dogwatch/dogwatch/sdk"
 )
 
-// About returns what the engine says of itself, such as "Docker/28.5.1 (linux),
-// API 1.51". It costs one ping, which every socket proxy allows; what a proxy
-// hides is left out. Errors are those of List.
-func (d *Docker) About(ctx context.Context) (string, error) {
+// Probe implements sdk.Prober: it lists the containers and describes the engine.
+// It costs two requests. Errors are those of List.
+func (d *Docker) Probe(ctx context.Context, _ sdk.ProbeRequest) (sdk.ProbeResult, error) {
+	if _, err := d.engine.containers(ctx, d.all); err != nil {
+		return sdk.ProbeResult{}, err
+	}
+	about, err := d.about(ctx)
+	if err != nil || about == "" { // a socket proxy hides it
+		about = "an engine at " + d.engine.at.String()
+	}
+	return sdk.ProbeResult{Summary: about}, ctx.Err()
+}
+
+// about returns what the engine says of itself, such as "Docker/28.5.1 (linux),
+// API 1.51". It costs one ping; what a proxy hides is left out.
+func (d *Docker) about(ctx context.Context) (string, error) {
 	return ask(ctx, d.engine, askConnect, func(ctx context.Context, api *client.Client) (string, error) {
 		request, err := http.NewRequestWithContext(ctx, http.MethodGet, d.engine.url(api.ClientVersion(), "/_ping"), nil)
 		if err != nil {

@@ -11,19 +11,25 @@ import (
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
-func TestAbout(t *testing.T) {
+func TestProbe(t *testing.T) {
 	e := enginesim.New(enginesim.Config{})
 	d := watch(t, Options{Socket: serve(t, e)})
-	about, err := d.About(t.Context())
+	found, err := d.Probe(t.Context(), sdk.ProbeRequest{})
 	check(t, err)
-	if !strings.HasPrefix(about, "Docker/simulated (linux), API 1.") {
-		t.Errorf("the engine is %q", about)
+	if !strings.HasPrefix(found.Summary, "Docker/simulated (linux), API 1.") {
+		t.Errorf("the engine is %q", found.Summary)
 	}
-	if _, err := watch(t, Options{Socket: filepath.Join(socketDir(t), "none.sock")}).About(t.Context()); !errors.Is(err, sdk.ErrUnavailable) || !strings.Contains(err.Error(), "there is no such socket") {
-		t.Errorf("without an engine: %v", err)
+	none := filepath.Join(socketDir(t), "none.sock")
+	_, err = watch(t, Options{Socket: none}).Probe(t.Context(), sdk.ProbeRequest{})
+	if !errors.Is(err, sdk.ErrUnavailable) || !strings.Contains(err.Error(), "there is no such socket") || !strings.Contains(sdk.Remedy(err), "mount the socket into it: "+none) {
+		t.Errorf("without an engine: %v with the remedy %q", err, sdk.Remedy(err))
 	}
 	e.Fail(enginesim.Ping, enginesim.Fault{Status: http.StatusForbidden})
-	if _, err := d.About(t.Context()); !errors.Is(err, sdk.ErrUnauthorized) {
-		t.Errorf("behind a proxy that forbids it: %v", err)
+	if found, err := d.Probe(t.Context(), sdk.ProbeRequest{}); err != nil || !strings.HasPrefix(found.Summary, "an engine at unix://") {
+		t.Errorf("behind a proxy that forbids pings: %+v, %v", found, err)
+	}
+	e.Fail(enginesim.ListContainers, enginesim.Fault{Status: http.StatusForbidden})
+	if _, err := d.Probe(t.Context(), sdk.ProbeRequest{}); !errors.Is(err, sdk.ErrUnauthorized) {
+		t.Errorf("behind a proxy that forbids containers: %v", err)
 	}
 }

@@ -18,7 +18,7 @@ func TestProbeResolvesTheImage(t *testing.T) {
 		t.Fatal(err)
 	}
 	for image, want := range map[string]string{
-		host + "/team/app:1.0.0":       host + "/team/app:1.0.0 is " + digest,
+		host + "/team/app:1.0.0":     host + "/team/app:1.0.0 is " + digest,
 		host + "/team/app@" + digest: host + "/team/app@" + digest + " is " + digest,
 	} {
 		found, err := r.Probe(t.Context(), sdk.ProbeRequest{Image: image})
