@@ -36,7 +36,7 @@ var owners = map[string][]string{
 	"github.com/go-chi/chi/v5":               {"core/api"},
 	"github.com/prometheus/client_golang":    {"core/metrics"},
 	"github.com/hashicorp/go-plugin":         {"sdk/plugin", "internal/protocol", "internal/pluginclient", "core/plugin"},
-	"google.golang.org/grpc":                 {"sdk/plugin", "sdk/internal/inprocess", "sdk/proto", "internal/protocol", "internal/pluginclient", "core/plugin"},
+	"google.golang.org/grpc":                 {"sdk/plugin", "sdk/internal/server", "sdk/internal/inprocess", "sdk/proto", "internal/protocol", "internal/pluginclient", "core/plugin"},
 	"github.com/docker/docker":               {"plugins/watchers/docker"},
 	"github.com/aws/aws-sdk-go-v2":           {"plugins/registries/ecr"},
 	"github.com/eclipse/paho.mqtt.golang":    {"plugins/triggers/mqtt"},

@@ -106,6 +106,6 @@
 //   - plugintest.Answering is plugintest.Responding.
 //   - Where Case.Skip names them: the check "follow" of triggertest is "subscribe",
 //     the part "simple/trial" is "simple/test", and "answers" of registrytest is "responses".
-//   - plugin.Client, ClientPlugins, NewClient, HostTLS, Handshake, GiveBack and what
-//     belongs to them are gone: they are the host's.
+//   - plugin.Client, ClientPlugins, NewClient, HostTLS, ServeOn, Handshake, GiveBack and
+//     what belongs to them are gone: they are the host's, or plugintest serves in their place.
 package sdk

@@ -15,6 +15,7 @@ import (
 	"github.com/dogwatch/dogwatch/internal/protocol"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/internal/inprocess"
+	"github.com/dogwatch/dogwatch/sdk/internal/server"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 	"github.com/dogwatch/dogwatch/sdk/option"
 	"github.com/dogwatch/dogwatch/sdk/plugin"
@@ -293,20 +294,20 @@ type plainWatcher struct{}
 func (plainWatcher) List(context.Context) ([]watcher.Container, error) { return nil, nil }
 
 // A bundle that is stopped before it has begun to serve ends like any other.
-func TestServeOnStopsBeforeServing(t *testing.T) {
+func TestServerStopsBeforeServing(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
 	for range 5000 { // which of both comes first is up to the scheduler
-		if err := plugin.ServeOn(ctx, bufconn.Listen(1), newFakes().bundle(), hclog.NewNullLogger()); err != nil {
+		if err := server.Serve(ctx, bufconn.Listen(1), server.Bundle(newFakes().bundle()), hclog.NewNullLogger()); err != nil {
 			t.Fatal(err)
 		}
 	}
 }
 
-func TestServeOnRejectsDuplicateType(t *testing.T) {
+func TestServerRejectsDuplicateType(t *testing.T) {
 	b := newFakes().bundle()
 	b.Triggers = append(b.Triggers, b.Triggers[0])
-	if err := plugin.ServeOn(t.Context(), nil, b, nil); err == nil || !strings.Contains(err.Error(), `trigger type "fake" twice`) {
+	if err := server.Serve(t.Context(), nil, server.Bundle(b), nil); err == nil || !strings.Contains(err.Error(), `trigger type "fake" twice`) {
 		t.Errorf("got %v", err)
 	}
 }

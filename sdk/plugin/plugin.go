@@ -13,11 +13,11 @@ package plugin
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	goplugin "github.com/hashicorp/go-plugin"
 	"google.golang.org/grpc"
 
+	"github.com/dogwatch/dogwatch/sdk/internal/server"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 	"github.com/dogwatch/dogwatch/sdk/registry"
 	"github.com/dogwatch/dogwatch/sdk/trigger"
@@ -34,46 +34,16 @@ type Bundle struct {
 }
 
 // Types returns the descriptions of everything in the bundle, in its order.
-func (b Bundle) Types() []kind.Type {
-	var types []kind.Type
-	for _, t := range b.Watchers {
-		types = append(types, t.Type)
-	}
-	for _, t := range b.Registries {
-		types = append(types, t.Type)
-	}
-	for _, t := range b.Triggers {
-		types = append(types, t.Type)
-	}
-	return types
-}
-
-// check refuses a bundle with two types of one kind and name.
-func (b Bundle) check() error {
-	seen := map[typeKey]bool{}
-	for _, t := range b.Types() {
-		key := typeKey{t.Kind, t.Name}
-		if seen[key] {
-			return fmt.Errorf("the bundle lists %s type %q twice", t.Kind, t.Name)
-		}
-		seen[key] = true
-	}
-	return nil
-}
-
-type typeKey struct {
-	kind kind.Kind
-	name string
-}
+func (b Bundle) Types() []kind.Type { return server.Bundle(b).Types() }
 
 // adapter fits a bundle into go-plugin.
 type adapter struct {
 	goplugin.NetRPCUnsupportedPlugin
-	server *server
+	server *server.Server
 }
 
 func (a *adapter) GRPCServer(_ *goplugin.GRPCBroker, s *grpc.Server) error {
-	a.server.register(s)
+	a.server.Register(s)
 	return nil
 }
 

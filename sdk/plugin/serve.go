@@ -16,6 +16,7 @@ import (
 
 	"github.com/dogwatch/dogwatch/internal/idle"
 	"github.com/dogwatch/dogwatch/internal/protocol"
+	"github.com/dogwatch/dogwatch/sdk/internal/server"
 )
 
 const (
@@ -37,16 +38,17 @@ func Serve(b Bundle) {
 		explain(os.Stderr, filepath.Base(os.Args[0]), b)
 		os.Exit(1)
 	}
-	if err := b.check(); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
 	// Other plugins run as the same user.
 	if err := protectMemory(); err != nil {
 		fmt.Fprintln(os.Stderr, "protect the memory of this process:", err)
 	}
 	// The JSON form on the real stderr is what go-plugin's host side reads back.
 	log := hclog.New(&hclog.LoggerOptions{Level: hclog.Debug, Output: os.Stderr, JSONFormat: true})
+	s, err := server.New(server.Bundle(b), log)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
 
 	ctx, cancel := context.WithCancel(context.Background())
 	gone := make(chan struct{})
@@ -57,7 +59,6 @@ func Serve(b Bundle) {
 		}
 	}()
 
-	s := newServer(b, log)
 	idle.DropProgram() // what only setting up needed; the first call may come before the first idle time
 	memory := newIdleTimer(idle.Release)
 	defer memory.stop()
@@ -67,14 +68,11 @@ func Serve(b Bundle) {
 		Logger:           log,
 		TLSProvider:      processTLS,
 		GRPCServer: func(opts []grpc.ServerOption) *grpc.Server {
-			return grpc.NewServer(slices.Concat(opts, s.options(), memory.options())...)
+			return grpc.NewServer(slices.Concat(opts, s.Options(), memory.options())...)
 		},
 	})
 	closing, stop := context.WithTimeout(ctx, closeGrace)
-	s.instances.closeAll(closing)
-	if closing.Err() == nil {
-		s.receivers.Wait() // their calls are over
-	}
+	s.Close(closing)
 	stop()
 	cancel()
 	<-gone

@@ -1,4 +1,4 @@
-package plugin
+package server
 
 import (
 	"context"
@@ -14,7 +14,7 @@ import (
 
 // unary and stream see every call of the server: they survive its panics, make
 // a status of its error and make its response valid to encode.
-func (s *server) unary(ctx context.Context, req any, info *grpc.UnaryServerInfo, next grpc.UnaryHandler) (resp any, err error) {
+func (s *Server) unary(ctx context.Context, req any, info *grpc.UnaryServerInfo, next grpc.UnaryHandler) (resp any, err error) {
 	if !strings.HasPrefix(info.FullMethod, protocol.MethodPrefix) {
 		return next(ctx, req)
 	}
@@ -25,7 +25,7 @@ func (s *server) unary(ctx context.Context, req any, info *grpc.UnaryServerInfo,
 	return resp, err
 }
 
-func (s *server) stream(srv any, ss grpc.ServerStream, info *grpc.StreamServerInfo, next grpc.StreamHandler) (err error) {
+func (s *Server) stream(srv any, ss grpc.ServerStream, info *grpc.StreamServerInfo, next grpc.StreamHandler) (err error) {
 	if !strings.HasPrefix(info.FullMethod, protocol.MethodPrefix) {
 		return next(srv, ss)
 	}
@@ -35,7 +35,7 @@ func (s *server) stream(srv any, ss grpc.ServerStream, info *grpc.StreamServerIn
 
 // finish ends a call with a status. The value of a panic goes to the log only:
 // unlike the text of an error, it may hold anything.
-func (s *server) finish(method string, err *error) {
+func (s *Server) finish(method string, err *error) {
 	if p := recover(); p != nil {
 		call := strings.ReplaceAll(strings.TrimPrefix(method, protocol.MethodPrefix), "/", ".")
 		s.log.Error("panic", "call", call, "error", fmt.Sprint(p), "stack", string(debug.Stack()))

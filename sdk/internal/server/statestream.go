@@ -1,4 +1,4 @@
-package plugin
+package server
 
 import (
 	"context"
@@ -14,7 +14,7 @@ import (
 )
 
 // Follow serves a subscription: on the wire it has the name that it had in SDK 1.0.0.
-func (s *server) Follow(stream pluginv1.Trigger_FollowServer) error {
+func (s *Server) Follow(stream pluginv1.Trigger_FollowServer) error {
 	first, err := stream.Recv()
 	if err != nil {
 		return err

@@ -1,4 +1,4 @@
-package plugin
+package server
 
 import (
 	"context"
@@ -18,7 +18,7 @@ import (
 // a gRPC client accepts by default.
 const pageBytes = 1 << 20
 
-func (s *server) List(req *pluginv1.ListRequest, out pluginv1.Watcher_ListServer) error {
+func (s *Server) List(req *pluginv1.ListRequest, out pluginv1.Watcher_ListServer) error {
 	return serving(s, req.GetInstance(), func(_ *instance, w watcher.Watcher) error {
 		found, err := w.List(out.Context())
 		if err != nil {
@@ -35,7 +35,7 @@ func (s *server) List(req *pluginv1.ListRequest, out pluginv1.Watcher_ListServer
 	})
 }
 
-func (s *server) Watch(req *pluginv1.WatchRequest, out pluginv1.Watcher_WatchServer) error {
+func (s *Server) Watch(req *pluginv1.WatchRequest, out pluginv1.Watcher_WatchServer) error {
 	return serving(s, req.GetInstance(), func(i *instance, w watcher.EventWatcher) error {
 		ctx, cancel := context.WithCancel(out.Context())
 		defer cancel()
@@ -51,7 +51,7 @@ func (s *server) Watch(req *pluginv1.WatchRequest, out pluginv1.Watcher_WatchSer
 	})
 }
 
-func (s *server) Tags(req *pluginv1.TagsRequest, out pluginv1.Registry_TagsServer) error {
+func (s *Server) Tags(req *pluginv1.TagsRequest, out pluginv1.Registry_TagsServer) error {
 	return serving(s, req.GetInstance(), func(_ *instance, r registry.Registry) error {
 		list, err := r.Tags(out.Context(), protocol.DecodeRepository(req.GetRepository()), req.GetValidator())
 		if err != nil {
@@ -69,7 +69,7 @@ func (s *server) Tags(req *pluginv1.TagsRequest, out pluginv1.Registry_TagsServe
 	})
 }
 
-func (s *server) Resolve(ctx context.Context, req *pluginv1.ResolveRequest) (*pluginv1.ResolveResponse, error) {
+func (s *Server) Resolve(ctx context.Context, req *pluginv1.ResolveRequest) (*pluginv1.ResolveResponse, error) {
 	resp := &pluginv1.ResolveResponse{}
 	err := serving(s, req.GetInstance(), func(_ *instance, r registry.Registry) (err error) {
 		resp.Digest, err = r.Resolve(ctx, protocol.DecodeRepository(req.GetRepository()), req.GetTag())
@@ -78,7 +78,7 @@ func (s *server) Resolve(ctx context.Context, req *pluginv1.ResolveRequest) (*pl
 	return resp, err
 }
 
-func (s *server) Manifest(ctx context.Context, req *pluginv1.ManifestRequest) (*pluginv1.ManifestResponse, error) {
+func (s *Server) Manifest(ctx context.Context, req *pluginv1.ManifestRequest) (*pluginv1.ManifestResponse, error) {
 	var resp *pluginv1.ManifestResponse
 	err := serving(s, req.GetInstance(), func(_ *instance, r registry.Registry) error {
 		m, err := r.Manifest(ctx, protocol.DecodeRepository(req.GetRepository()), req.GetDigest(), protocol.DecodePlatform(req.GetPlatform()))
@@ -88,7 +88,7 @@ func (s *server) Manifest(ctx context.Context, req *pluginv1.ManifestRequest) (*
 	return resp, err
 }
 
-func (s *server) Credentials(ctx context.Context, req *pluginv1.CredentialsRequest) (*pluginv1.CredentialsResponse, error) {
+func (s *Server) Credentials(ctx context.Context, req *pluginv1.CredentialsRequest) (*pluginv1.CredentialsResponse, error) {
 	var resp *pluginv1.CredentialsResponse
 	err := serving(s, req.GetInstance(), func(_ *instance, p registry.CredentialProvider) error {
 		c, err := p.Credentials(ctx, protocol.DecodeRepository(req.GetRepository()))
@@ -98,7 +98,7 @@ func (s *server) Credentials(ctx context.Context, req *pluginv1.CredentialsReque
 	return resp, err
 }
 
-func (s *server) Limits(_ context.Context, req *pluginv1.LimitsRequest) (*pluginv1.LimitsResponse, error) {
+func (s *Server) Limits(_ context.Context, req *pluginv1.LimitsRequest) (*pluginv1.LimitsResponse, error) {
 	resp := &pluginv1.LimitsResponse{}
 	err := serving(s, req.GetInstance(), func(_ *instance, r registry.LimitReporter) error {
 		resp.Limits = protocol.EncodeLimits(r.Limits())
@@ -107,7 +107,7 @@ func (s *server) Limits(_ context.Context, req *pluginv1.LimitsRequest) (*plugin
 	return resp, err
 }
 
-func (s *server) Run(req *pluginv1.RunRequest, out pluginv1.Trigger_RunServer) error {
+func (s *Server) Run(req *pluginv1.RunRequest, out pluginv1.Trigger_RunServer) error {
 	return serving(s, req.GetInstance(), func(_ *instance, t trigger.Trigger) error {
 		steps := protocol.NewSender(out.Send)
 		defer steps.Close()

@@ -1,4 +1,6 @@
-package plugin
+// Package server is the plugin's side of the plugin protocol: it serves the
+// instances of a bundle over gRPC.
+package server
 
 import (
 	"context"
@@ -19,9 +21,9 @@ import (
 	"github.com/dogwatch/dogwatch/sdk/registry"
 )
 
-// server serves a bundle. It implements the service of every kind; which
+// Server serves a bundle. It implements the service of every kind; which
 // of them are registered depends on what the bundle holds.
-type server struct {
+type Server struct {
 	pluginv1.UnimplementedComponentServer
 	pluginv1.UnimplementedWatcherServer
 	pluginv1.UnimplementedRegistryServer
@@ -34,8 +36,13 @@ type server struct {
 	receivers sync.WaitGroup // of the messages to subscribers
 }
 
-func newServer(b Bundle, log hclog.Logger) *server {
-	s := &server{
+// New returns a server of b that logs to log. It refuses a bundle with two types
+// of one kind and name.
+func New(b Bundle, log hclog.Logger) (*Server, error) {
+	if err := b.check(); err != nil {
+		return nil, err
+	}
+	s := &Server{
 		bundle:    b,
 		log:       log,
 		create:    map[typeKey]func(sdk.Env, map[string]any) (any, error){},
@@ -50,11 +57,11 @@ func newServer(b Bundle, log hclog.Logger) *server {
 	for _, t := range b.Triggers {
 		s.create[typeKey{t.Kind, t.Name}] = func(e sdk.Env, o map[string]any) (any, error) { return t.New(e, o) }
 	}
-	return s
+	return s, nil
 }
 
-// options are what the server adds to the options that go-plugin sets.
-func (s *server) options() []grpc.ServerOption {
+// Options are what the server needs besides the options that go-plugin sets.
+func (s *Server) Options() []grpc.ServerOption {
 	return []grpc.ServerOption{
 		// One request carries all containers of a batch; the host sends without a limit too.
 		grpc.MaxRecvMsgSize(math.MaxInt32),
@@ -66,7 +73,8 @@ func (s *server) options() []grpc.ServerOption {
 	}
 }
 
-func (s *server) register(r grpc.ServiceRegistrar) {
+// Register adds the services of the bundle to r.
+func (s *Server) Register(r grpc.ServiceRegistrar) {
 	pluginv1.RegisterComponentServer(r, s)
 	if len(s.bundle.Watchers) > 0 {
 		pluginv1.RegisterWatcherServer(r, s)
@@ -79,28 +87,36 @@ func (s *server) register(r grpc.ServiceRegistrar) {
 	}
 }
 
-// ServeOn serves b to every client of l, in this process, until ctx ends:
-// running calls are then cancelled and waited for, and every instance is
-// closed. It is for tests, see package plugintest; a plugin calls Serve.
-func ServeOn(ctx context.Context, l net.Listener, b Bundle, log hclog.Logger) error {
-	if err := b.check(); err != nil {
+// Close releases every instance and waits for what still receives messages,
+// until ctx ends. The calls must have ended or end with their context.
+func (s *Server) Close(ctx context.Context) {
+	s.instances.closeAll(ctx)
+	if ctx.Err() == nil {
+		s.receivers.Wait() // their calls are over
+	}
+}
+
+// Serve serves b to every client of l, in this process, until ctx ends: running
+// calls are then cancelled and waited for, and every instance is closed. It is
+// for tests; a plugin's process is served by go-plugin.
+func Serve(ctx context.Context, l net.Listener, b Bundle, log hclog.Logger) error {
+	s, err := New(b, log)
+	if err != nil {
 		return err
 	}
-	s := newServer(b, log)
-	g := grpc.NewServer(append(s.options(), grpc.WaitForHandlers(true))...)
-	s.register(g)
+	g := grpc.NewServer(append(s.Options(), grpc.WaitForHandlers(true))...)
+	s.Register(g)
 	stop := context.AfterFunc(ctx, g.Stop)
 	defer stop()
-	err := g.Serve(l)
+	err = g.Serve(l)
 	if errors.Is(err, grpc.ErrServerStopped) { // ctx ended before it had begun
 		err = nil
 	}
-	s.instances.closeAll(context.WithoutCancel(ctx))
-	s.receivers.Wait()
+	s.Close(context.WithoutCancel(ctx))
 	return err
 }
 
-func (s *server) Describe(context.Context, *pluginv1.DescribeRequest) (*pluginv1.DescribeResponse, error) {
+func (s *Server) Describe(context.Context, *pluginv1.DescribeRequest) (*pluginv1.DescribeResponse, error) {
 	resp := &pluginv1.DescribeResponse{Version: s.bundle.Version, SdkVersion: sdk.Version}
 	for _, t := range s.bundle.Types() {
 		resp.Types = append(resp.Types, protocol.EncodeType(t))
@@ -108,7 +124,7 @@ func (s *server) Describe(context.Context, *pluginv1.DescribeRequest) (*pluginv1
 	return resp, nil
 }
 
-func (s *server) Configure(ctx context.Context, req *pluginv1.ConfigureRequest) (*pluginv1.ConfigureResponse, error) {
+func (s *Server) Configure(ctx context.Context, req *pluginv1.ConfigureRequest) (*pluginv1.ConfigureResponse, error) {
 	create, known := s.create[typeKey{kind.Kind(req.GetKind()), req.GetType()}]
 	if !known {
 		return nil, sdk.Invalid("type", "this plugin has no %s type %q", req.GetKind(), req.GetType())
@@ -129,7 +145,7 @@ func (s *server) Configure(ctx context.Context, req *pluginv1.ConfigureRequest) 
 	return resp, nil
 }
 
-func (s *server) env(id string, warned *warnings) sdk.Env {
+func (s *Server) env(id string, warned *warnings) sdk.Env {
 	agent := "dogwatch"
 	if s.bundle.Version != "" {
 		agent += "/" + s.bundle.Version
@@ -143,11 +159,11 @@ func (s *server) env(id string, warned *warnings) sdk.Env {
 	}
 }
 
-func (s *server) Release(ctx context.Context, req *pluginv1.ReleaseRequest) (*pluginv1.ReleaseResponse, error) {
+func (s *Server) Release(ctx context.Context, req *pluginv1.ReleaseRequest) (*pluginv1.ReleaseResponse, error) {
 	return &pluginv1.ReleaseResponse{}, s.instances.release(ctx, req.GetInstance())
 }
 
-func (s *server) Probe(ctx context.Context, req *pluginv1.ProbeRequest) (*pluginv1.ProbeResponse, error) {
+func (s *Server) Probe(ctx context.Context, req *pluginv1.ProbeRequest) (*pluginv1.ProbeResponse, error) {
 	resp := &pluginv1.ProbeResponse{}
 	err := serving(s, req.GetInstance(), func(_ *instance, p sdk.Prober) error {
 		found, err := p.Probe(ctx, protocol.DecodeProbe(req))
@@ -181,7 +197,7 @@ func (w *warnings) end() []string {
 
 // serving runs call with the instance id as a T. It counts as a call of the
 // instance until it returns.
-func serving[T any](s *server, id string, call func(*instance, T) error) error {
+func serving[T any](s *Server, id string, call func(*instance, T) error) error {
 	i, err := s.instances.use(id)
 	if err != nil {
 		return err
