@@ -34,7 +34,8 @@ type Component struct {
 	Usable bool
 	// Acts is true when it may change containers, see kind.CapEngine.
 	Acts bool
-	// Settings are its options, in words; every secret is masked.
+	// Settings are its options as they are written, every secret masked, where a
+	// method returns them.
 	Settings []Setting
 	// Hosts are what a registry serves, Limits what its hosts allow, where a method returns them.
 	Hosts  []string
@@ -46,11 +47,25 @@ type Component struct {
 // Key returns "trigger.smtp.main".
 func (c Component) Key() string { return string(c.Kind) + "." + c.ID }
 
-// Components returns the components of a kind by type and name, without Limits.
+// Components returns the components of a kind by type and name, without Limits and
+// Settings.
 func (s *Service) Components(actor auth.Actor, k kind.Kind) []Component {
 	var all []Component
 	for _, c := range s.opt.Components.All(k) {
 		all = append(all, s.component(actor, c))
+	}
+	return all
+}
+
+// ComponentsWithSettings returns the components of a kind by type and name with their
+// Settings. It reads the whole configuration of each, so that lists which do not
+// show it use Components.
+func (s *Service) ComponentsWithSettings(actor auth.Actor, k kind.Kind) []Component {
+	var all []Component
+	for _, c := range s.opt.Components.All(k) {
+		shown := s.component(actor, c)
+		shown.Settings = s.settings(c)
+		all = append(all, shown)
 	}
 	return all
 }
@@ -67,14 +82,15 @@ func (s *Service) Registries(ctx context.Context, actor auth.Actor) []Component 
 	return all
 }
 
-// Component returns a component with its Limits, whatever the letter case of type
-// and name, and whether there is one.
+// Component returns a component with its Limits and Settings, whatever the letter
+// case of type and name, and whether there is one.
 func (s *Service) Component(ctx context.Context, actor auth.Actor, k kind.Kind, typ, name string) (Component, bool) {
 	c, known := s.opt.Components.Get(k, typ, name)
 	if !known {
 		return Component{}, false
 	}
 	shown := s.component(actor, c)
+	shown.Settings = s.settings(c)
 	if r, known := s.opt.Components.Registry(c.ID()); known && k == kind.Registry {
 		shown.Limits = s.limits(r.RateLimits(ctx))
 	}
@@ -124,7 +140,6 @@ func (s *Service) component(actor auth.Actor, c *component.Component) Component 
 			}
 		}
 	}
-	v.Settings = s.settings(c)
 	return v
 }
 

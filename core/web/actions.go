@@ -77,14 +77,14 @@ func (u *UI) chosen(keys []string) []sdk.Container {
 	return found
 }
 
-// sure has the user confirm what may change containers.
-type sure struct {
+// confirmation has the user confirm what may change containers.
+type confirmation struct {
 	Trigger, Here string
 	Keys, Names   []string
 }
 
 func (u *UI) confirm(w http.ResponseWriter, r *http.Request, trigger string, chosen []sdk.Container) {
-	v := sure{Trigger: trigger, Here: localPath(r.PostFormValue("back"))}
+	v := confirmation{Trigger: trigger, Here: localPath(r.PostFormValue("back"))}
 	for i := range chosen {
 		v.Keys, v.Names = append(v.Keys, chosen[i].Watcher+"/"+chosen[i].Name), append(v.Names, nameOf(&chosen[i]))
 	}

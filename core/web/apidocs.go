@@ -295,7 +295,7 @@ func prose(text string) template.HTML {
 func (u *UI) showAPI(w http.ResponseWriter, r *http.Request) {
 	p, err := readAPI(u.OpenAPI)
 	if err != nil {
-		u.broken(w, r, "read the description of the interface", err)
+		u.internalError(w, r, "read the description of the interface", err)
 		return
 	}
 	u.show(w, r, http.StatusOK, "api", page{Title: "API", Nav: "settings", Content: p})

@@ -31,15 +31,16 @@ func (u *UI) componentRoutes(mux *http.ServeMux, k kind.Kind) {
 }
 
 func (u *UI) showKind(w http.ResponseWriter, r *http.Request, k kind.Kind) {
+	actor := u.actor(r)
 	var checks []event.Event
 	if k == kind.Watcher {
 		var err error
-		if checks, err = u.recentChecks(r.Context(), u.actor(r)); err != nil {
-			u.broken(w, r, "read the last checks", err)
+		if checks, err = u.recentChecks(r.Context(), actor); err != nil {
+			u.internalError(w, r, "read the last checks", err)
 			return
 		}
 	}
-	p := newKindPage(k, u.Service.Components(u.actor(r), k), lastChecks(checks))
+	p := newKindPage(k, u.Service.ComponentsWithSettings(actor, k), lastChecks(checks))
 	p.checking(runningChecks(checks, u.started), u.Service.Progress())
 	u.live(w, r, "components", page{Title: p.Title, Nav: kindPath(k)[1:], Live: follows(k), Content: p})
 }
@@ -141,7 +142,7 @@ func (u *UI) renderComponent(w http.ResponseWriter, r *http.Request, c service.C
 		p.Deliveries = deliveryRows(recent)
 	}
 	if err != nil {
-		u.broken(w, r, "read what became of "+c.ID, err)
+		u.internalError(w, r, "read what became of "+c.ID, err)
 		return
 	}
 	u.live(w, r, "component", page{Title: p.Title, Nav: kindPath(c.Kind)[1:], Live: follows(c.Kind), Content: p})

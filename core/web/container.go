@@ -277,7 +277,7 @@ func (u *UI) container(w http.ResponseWriter, r *http.Request) {
 	}
 	v, err := u.containerView(r.Context(), u.actor(r), rec)
 	if err != nil {
-		u.broken(w, r, "read the history of the container", err)
+		u.internalError(w, r, "read the history of the container", err)
 		return
 	}
 	if r.URL.Query().Get("why") != "" {

@@ -98,6 +98,10 @@ func (f fakeComponents) Components(_ auth.Actor, k kind.Kind) (of []service.Comp
 	return of
 }
 
+func (f fakeComponents) ComponentsWithSettings(actor auth.Actor, k kind.Kind) []service.Component {
+	return f.Components(actor, k)
+}
+
 func (f fakeComponents) Component(_ context.Context, _ auth.Actor, k kind.Kind, typ, name string) (service.Component, bool) {
 	i := slices.IndexFunc(f.all, func(c service.Component) bool { return c.Kind == k && c.Type == typ && c.Name == name })
 	if i < 0 {

@@ -175,7 +175,7 @@ type startPage struct{ Guide *guide }
 func (u *UI) showStart(w http.ResponseWriter, r *http.Request) {
 	g, err := u.guide(r.Context(), u.actor(r))
 	if err != nil {
-		u.broken(w, r, "read the last checks", err)
+		u.internalError(w, r, "read the last checks", err)
 		return
 	}
 	u.live(w, r, "start", page{Title: "Getting started", Nav: "overview", Live: followsAll, Content: startPage{g}})

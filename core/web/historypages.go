@@ -16,28 +16,29 @@ import (
 )
 
 func (u *UI) showHistory(w http.ResponseWriter, r *http.Request) {
+	actor := u.actor(r)
 	q, filter, wrong := parseHistory(r.URL.Query(), time.Local)
 	filter.Limit = historyPageSize + 1 // one more tells whether there is another page
-	found, err := u.Service.History(r.Context(), u.actor(r), filter)
+	found, err := u.Service.History(r.Context(), actor, filter)
 	if err != nil {
-		u.broken(w, r, "read the history", err)
+		u.internalError(w, r, "read the history", err)
 		return
 	}
 	var watchers []string
-	for _, c := range u.Service.Components(u.actor(r), kind.Watcher) {
+	for _, c := range u.Service.Components(actor, kind.Watcher) {
 		watchers = append(watchers, c.Name)
 	}
 	deliveries, err := u.deliveriesOf(r.Context(), found)
 	if err != nil {
-		u.broken(w, r, "read the deliveries", err)
+		u.internalError(w, r, "read the deliveries", err)
 		return
 	}
-	p := newHistoryPage(q, wrong, found, deliveries, watchers, u.triggerIDs(u.actor(r)))
+	p := newHistoryPage(q, wrong, found, deliveries, watchers, u.triggerIDs(actor))
 	u.live(w, r, "history", page{Title: "History", Nav: "history", Live: followsHistory, Content: p})
 }
 
-// spread is how far the ids of the deliveries on one page may lie apart for all to be looked up.
-const spread = 500
+// maxIDSpread is how far the ids of the deliveries on one page may lie apart for all to be looked up.
+const maxIDSpread = 500
 
 // deliveriesOf returns the deliveries that events are about, by id. Some may be missing.
 func (u *UI) deliveriesOf(ctx context.Context, events []event.Event) (map[int64]delivery.Delivery, error) {
@@ -53,7 +54,7 @@ func (u *UI) deliveriesOf(ctx context.Context, events []event.Event) (map[int64]
 	if last == 0 {
 		return nil, nil
 	}
-	found, err := u.Service.Deliveries(ctx, store.DeliveryFilter{Before: last + 1, Limit: int(min(last-first+1, spread))})
+	found, err := u.Service.Deliveries(ctx, store.DeliveryFilter{Before: last + 1, Limit: int(min(last-first+1, maxIDSpread))})
 	byID := make(map[int64]delivery.Delivery, len(found))
 	for _, d := range found {
 		byID[d.ID] = d
@@ -72,7 +73,7 @@ func (u *UI) showDeliveries(w http.ResponseWriter, r *http.Request) {
 	q, wrong := parseDeliveries(r.URL.Query())
 	found, err := u.Service.Deliveries(r.Context(), store.DeliveryFilter{State: q.State, Trigger: q.Trigger, Before: q.before, Limit: historyPageSize + 1})
 	if err != nil {
-		u.broken(w, r, "read the deliveries", err)
+		u.internalError(w, r, "read the deliveries", err)
 		return
 	}
 	p := newDeliveriesPage(q, wrong, found, u.triggerIDs(u.actor(r)))
@@ -103,7 +104,7 @@ func (u *UI) retryDelivery(w http.ResponseWriter, r *http.Request) {
 			Back: "To the deliveries", BackTo: "/deliveries",
 		})
 	case err != nil:
-		u.broken(w, r, "retry a delivery", err)
+		u.internalError(w, r, "retry a delivery", err)
 	default:
 		http.Redirect(w, r, u.path("/deliveries?retried="+strconv.FormatInt(id, 10)), http.StatusSeeOther)
 	}
@@ -167,7 +168,7 @@ func (u *UI) download(w http.ResponseWriter, r *http.Request, name string, next 
 		last, n, err := next(r.Context(), before, csvPage)
 		if err != nil && before == 0 && r.Context().Err() == nil {
 			h.Del("Content-Disposition")
-			u.broken(w, r, "read the "+name, err)
+			u.internalError(w, r, "read the "+name, err)
 			return
 		}
 		if err != nil {

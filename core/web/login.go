@@ -122,14 +122,14 @@ func (u *UI) login(w http.ResponseWriter, r *http.Request) {
 		p.Wrong = "The user or the password is wrong"
 		u.renderLogin(w, r, http.StatusUnauthorized, p)
 	default:
-		u.broken(w, r, "log somebody in", err)
+		u.internalError(w, r, "log somebody in", err)
 	}
 }
 
 func (u *UI) logout(w http.ResponseWriter, r *http.Request) {
 	elsewhere, err := u.Logins.Logout(w, r)
 	if err != nil {
-		u.broken(w, r, "log somebody out", err)
+		u.internalError(w, r, "log somebody out", err)
 		return
 	}
 	p := newLoginPage(u.Logins.Strategies(), "")

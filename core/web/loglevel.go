@@ -61,7 +61,7 @@ func (u *UI) setLogLevel(w http.ResponseWriter, r *http.Request) {
 			Title: "There is no such level", Detail: "Choose one of the list. Nothing was changed.", Back: "To the settings", BackTo: "/settings#log",
 		})
 	case err != nil:
-		u.broken(w, r, "change the level of the log", err)
+		u.internalError(w, r, "change the level of the log", err)
 	default:
 		http.Redirect(w, r, u.path("/settings#log"), http.StatusSeeOther)
 	}

@@ -237,7 +237,7 @@ func limitsOf(registries []service.Component, now time.Time) []string {
 func (u *UI) overview(w http.ResponseWriter, r *http.Request) {
 	v, err := u.overviewOf(r.Context(), u.actor(r))
 	if err != nil {
-		u.broken(w, r, "read the history", err)
+		u.internalError(w, r, "read the history", err)
 		return
 	}
 	if partial(r) {

@@ -152,7 +152,7 @@ func (u *UI) trustPlugin(w http.ResponseWriter, r *http.Request) {
 // pluginFailed renders the error of what a user wanted done with a plugin.
 func (u *UI) pluginFailed(w http.ResponseWriter, r *http.Request, doing string, err error) {
 	if !errors.Is(err, service.ErrNotFound) {
-		u.broken(w, r, doing, err)
+		u.internalError(w, r, doing, err)
 		return
 	}
 	u.renderError(w, r, http.StatusNotFound, problem{

@@ -181,8 +181,8 @@ func (u *UI) notFound(w http.ResponseWriter, r *http.Request) {
 	u.renderError(w, r, http.StatusNotFound, problem{Title: "There is no such page", Detail: "The address may be old, or mistyped."})
 }
 
-// broken responds with an error page when something failed inside Dogwatch; the log has the reason.
-func (u *UI) broken(w http.ResponseWriter, r *http.Request, doing string, err error) {
+// internalError responds with an error page when something failed inside Dogwatch; the log has the reason.
+func (u *UI) internalError(w http.ResponseWriter, r *http.Request, doing string, err error) {
 	if r.Context().Err() != nil {
 		return
 	}

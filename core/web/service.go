@@ -41,6 +41,7 @@ type ContainerService interface {
 // ComponentService is about the configured watchers, registries and triggers.
 type ComponentService interface {
 	Components(actor auth.Actor, k kind.Kind) []service.Component
+	ComponentsWithSettings(actor auth.Actor, k kind.Kind) []service.Component
 	Component(ctx context.Context, actor auth.Actor, k kind.Kind, typ, name string) (service.Component, bool)
 	Registries(ctx context.Context, actor auth.Actor) []service.Component
 	TriggersOf(actor auth.Actor, c sdk.Container) []service.Component

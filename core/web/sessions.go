@@ -60,7 +60,7 @@ func (u *UI) sessionsEnded(w http.ResponseWriter, r *http.Request, err error) {
 	case errors.Is(err, service.ErrNotFound):
 		u.renderError(w, r, http.StatusNotFound, problem{Title: "There is no such session", Detail: "It may have ended already.", Back: "To the settings", BackTo: "/settings"})
 	case err != nil:
-		u.broken(w, r, "end a session", err)
+		u.internalError(w, r, "end a session", err)
 	default:
 		http.Redirect(w, r, u.path("/settings#sessions"), http.StatusSeeOther)
 	}

@@ -64,12 +64,12 @@ func (u *UI) settings(w http.ResponseWriter, r *http.Request, status int, with f
 	p.Log = logOf(u.Service.LogLevel(), p.Settings)
 	var err error
 	if p.Tokens, err = u.tokensFor(r.Context(), actor); err != nil {
-		u.broken(w, r, "read the tokens", err)
+		u.internalError(w, r, "read the tokens", err)
 		return
 	}
 	with(p.Tokens)
 	if p.Sessions, err = u.sessionsFor(r.Context(), actor); err != nil {
-		u.broken(w, r, "read the sessions", err)
+		u.internalError(w, r, "read the sessions", err)
 		return
 	}
 	u.show(w, r, status, "settings", page{Title: "Settings", Nav: "settings", Content: p})

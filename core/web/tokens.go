@@ -92,7 +92,7 @@ func (u *UI) createToken(w http.ResponseWriter, r *http.Request) {
 	case errors.As(err, &invalid):
 		u.settings(w, r, http.StatusBadRequest, func(v *tokensView) { v.Wrong, v.Name, v.Scope = err.Error(), name, scope })
 	case err != nil:
-		u.broken(w, r, "make a token", err)
+		u.internalError(w, r, "make a token", err)
 	default:
 		u.settings(w, r, http.StatusOK, func(v *tokensView) { v.Made, v.Secret = name, secret })
 	}
@@ -113,7 +113,7 @@ func (u *UI) revokeToken(w http.ResponseWriter, r *http.Request) {
 	case errors.Is(err, service.ErrNotFound):
 		u.renderError(w, r, http.StatusNotFound, problem{Title: "There is no such token", Detail: "Somebody may have revoked it already.", Back: "To the settings", BackTo: "/settings"})
 	case err != nil:
-		u.broken(w, r, "revoke a token", err)
+		u.internalError(w, r, "revoke a token", err)
 	default:
 		http.Redirect(w, r, u.path("/settings#tokens"), http.StatusSeeOther)
 	}
