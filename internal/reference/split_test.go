@@ -121,7 +121,7 @@ func TestSplitAgreesWithTheDistributionGrammar(t *testing.T) {
 		digest[7:], strings.Repeat("p", 250), strings.Repeat("t", 128),
 	}
 	valid := 0
-	for range 100_000 {
+	for range 20_000 {
 		var text strings.Builder
 		for range 1 + random.IntN(6) {
 			text.WriteString(pieces[random.IntN(len(pieces))])
@@ -130,7 +130,7 @@ func TestSplitAgreesWithTheDistributionGrammar(t *testing.T) {
 			valid++
 		}
 	}
-	if valid < 5_000 {
+	if valid < 1_000 {
 		t.Errorf("only %d of the texts are references", valid)
 	}
 }

@@ -26,7 +26,7 @@ const (
 	// sessionName is how roles that are taken appear in AWS's logs.
 	sessionName = "dogwatch"
 	// localTimeout bounds a request to a service of the machine itself. Where
-	// there is none, the network may say so by silence only.
+	// there is none, a request may just get no response.
 	localTimeout = 5 * time.Second
 	dialTimeout  = time.Second
 	// processTimeout bounds a credential_process.

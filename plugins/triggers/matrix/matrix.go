@@ -121,8 +121,8 @@ func (m *matrix) resolve(ctx context.Context) (string, error) {
 	return said.RoomID, nil
 }
 
-// transaction is the same when a delivery is tried again, so that the server
-// sends it once: https://spec.matrix.org/latest/client-server-api/#transaction-identifiers.
+// transaction is the idempotency key: it is the same when a delivery is retried,
+// so that the server sends it once: https://spec.matrix.org/latest/client-server-api/#transaction-identifiers.
 // The text is part of it, for a store that starts anew counts its deliveries from one again.
 func transaction(req trigger.Request) string {
 	if req.Delivery == "" {

@@ -45,8 +45,8 @@ func subject(title string) string {
 	return title
 }
 
-// messageID is the same for each try of a delivery, so that a mail that was
-// accepted without a confirmation shows once.
+// messageID is the idempotency key: it is the same for each attempt of a delivery,
+// so that a mail that was accepted without a confirmation shows once.
 func (s *smtp) messageID(delivery string, now time.Time) string {
 	if delivery == "" {
 		delivery = now.Format(time.RFC3339Nano)

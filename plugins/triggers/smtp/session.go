@@ -29,7 +29,7 @@ func (s *smtp) send(ctx context.Context, m *gomail.Msg) error {
 	if err := s.deliver(ctx, client, m); err != nil {
 		return err
 	}
-	_ = client.Quit() // the mail has been accepted; saying goodbye is a courtesy
+	_ = client.Quit() // the mail has been accepted; an error changes nothing
 	return nil
 }
 

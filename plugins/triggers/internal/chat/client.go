@@ -17,7 +17,7 @@ import (
 	"github.com/dogwatch/dogwatch/sdk/httpclient"
 )
 
-// maxWait bounds what a service can make us wait.
+// maxWait bounds the wait that a service can ask for.
 const maxWait = 24 * time.Hour
 
 // Client speaks JSON with one chat service. It is safe for concurrent use.

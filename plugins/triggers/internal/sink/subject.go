@@ -11,12 +11,12 @@ import (
 	"github.com/dogwatch/dogwatch/sdk/triggertest"
 )
 
-// Subject is a trigger type under test, with the service that the test plays for it.
+// Subject is a trigger type under test, with a fake of its service.
 type Subject struct {
 	Type trigger.Type
 	// Options returns those of an instance that delivers to a service at url.
 	Options func(url string) map[string]any
-	// Service plays the service: it refuses what the real one refuses.
+	// Service starts the fake service, which refuses what the real one refuses.
 	Service func(t testing.TB) *Sink
 	// Show is what golden files have of a call; nil for Call.Pretty.
 	Show func(t *testing.T, c Call) string
@@ -44,7 +44,7 @@ func (s Subject) At(path string) Subject {
 // Working returns options of an instance whose service runs until the end of t.
 func (s Subject) Working(t *testing.T) map[string]any { return s.Options(s.Service(t).URL) }
 
-// Case is what the conformance kit wants to know of a type that speaks HTTP.
+// Case returns the case of the conformance kit for a type that uses HTTP.
 func (s Subject) Case(invalid []triggertest.Invalid) triggertest.Case {
 	return triggertest.Case{
 		Options: s.Working,

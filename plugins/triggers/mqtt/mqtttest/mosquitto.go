@@ -27,7 +27,7 @@ type Mosquitto struct {
 }
 
 // Start starts the broker of the system with more lines of
-// configuration, in which PORT stands for its port; "" is an open door on the
+// configuration, in which PORT stands for its port; "" is an open listener on the
 // loopback interface. It ends with the test, which is skipped when
 // there is no such program, and fails if DOGWATCH_TEST_REQUIRE lists "mosquitto".
 func Start(t testing.TB, config string) *Mosquitto {
