@@ -31,8 +31,8 @@ const (
 	oldestAPI = "1.24"
 )
 
-// engine asks one engine. The API version is negotiated with the first question
-// and again when the engine, having been exchanged, refuses it. All methods may be called concurrently.
+// engine is the client of one engine. The API version is negotiated with the first
+// request and again when another version of the engine refuses it. All methods may be called concurrently.
 type engine struct {
 	at        endpoint
 	userAgent string
@@ -51,36 +51,36 @@ func newEngine(at endpoint, userAgent string) *engine {
 
 func (e *engine) close() { e.transport.next.CloseIdleConnections() }
 
-// question is what is asked: the words for errors, and the setting of a socket proxy that allows it.
-type question struct{ what, allow string }
+// operation is what a request is for: the words for errors, and the setting of a socket proxy that allows it.
+type operation struct{ what, allow string }
 
 var (
-	askConnect = question{"connect", "PING"}
-	askEvents  = question{"follow events", "EVENTS"}
+	connecting = operation{"connect", "PING"}
+	readEvents = operation{"follow events", "EVENTS"}
 )
 
-// containers leaves out what has no id: nothing could be said of it.
+// containers leaves out what has no id: it could not be identified.
 func (e *engine) containers(ctx context.Context, all bool) ([]container.Summary, error) {
-	list, err := ask(ctx, e, question{"list containers", "CONTAINERS"}, func(ctx context.Context, api *client.Client) ([]container.Summary, error) {
+	list, err := request(ctx, e, operation{"list containers", "CONTAINERS"}, func(ctx context.Context, api *client.Client) ([]container.Summary, error) {
 		return api.ContainerList(ctx, container.ListOptions{All: all})
 	})
 	return slices.DeleteFunc(list, func(c container.Summary) bool { return c.ID == "" }), err
 }
 
 func (e *engine) container(ctx context.Context, id string) (container.InspectResponse, error) {
-	return ask(ctx, e, question{"inspect container " + short(id), "CONTAINERS"}, func(ctx context.Context, api *client.Client) (container.InspectResponse, error) {
+	return request(ctx, e, operation{"inspect container " + short(id), "CONTAINERS"}, func(ctx context.Context, api *client.Client) (container.InspectResponse, error) {
 		return api.ContainerInspect(ctx, id)
 	})
 }
 
 func (e *engine) images(ctx context.Context) ([]image.Summary, error) {
-	return ask(ctx, e, question{"list images", "IMAGES"}, func(ctx context.Context, api *client.Client) ([]image.Summary, error) {
+	return request(ctx, e, operation{"list images", "IMAGES"}, func(ctx context.Context, api *client.Client) ([]image.Summary, error) {
 		return api.ImageList(ctx, image.ListOptions{})
 	})
 }
 
 func (e *engine) image(ctx context.Context, id string) (image.InspectResponse, error) {
-	return ask(ctx, e, question{"inspect image " + short(id), "IMAGES"}, func(ctx context.Context, api *client.Client) (image.InspectResponse, error) {
+	return request(ctx, e, operation{"inspect image " + short(id), "IMAGES"}, func(ctx context.Context, api *client.Client) (image.InspectResponse, error) {
 		return api.ImageInspect(ctx, id)
 	})
 }
@@ -125,7 +125,7 @@ func (e *engine) events(ctx context.Context, since time.Time) (io.ReadCloser, er
 			err = context.DeadlineExceeded
 		}
 		cancel(nil)
-		return nil, e.explain(askEvents, err)
+		return nil, e.explain(readEvents, err)
 	}
 	return stream{body, func() { cancel(nil) }}, nil
 }
@@ -152,37 +152,37 @@ func (e *engine) url(version, path string) string {
 	return scheme + "://" + host + e.at.prefix + "/v" + version + path
 }
 
-// ask puts one question within the engine's time limit; errors are explained.
-func ask[T any](ctx context.Context, e *engine, q question, put func(context.Context, *client.Client) (T, error)) (T, error) {
+// request makes one request within the engine's timeout; errors are explained.
+func request[T any](ctx context.Context, e *engine, op operation, send func(context.Context, *client.Client) (T, error)) (T, error) {
 	limited, cancel := context.WithTimeout(ctx, e.timeout)
 	defer cancel()
-	answer, err := attempt(limited, e, func(api *client.Client) (T, error) { return put(limited, api) })
+	response, err := attempt(limited, e, func(api *client.Client) (T, error) { return send(limited, api) })
 	switch {
 	case err == nil:
-		return answer, nil
+		return response, nil
 	case ctx.Err() != nil:
-		return answer, fmt.Errorf("docker engine at %s: %s: %w", e.at, q.what, context.Cause(ctx))
+		return response, fmt.Errorf("docker engine at %s: %s: %w", e.at, op.what, context.Cause(ctx))
 	}
-	return answer, e.explain(q, err)
+	return response, e.explain(op, err)
 }
 
-// attempt connects and puts a question; once more if the engine has been exchanged
-// for one with which another API version has to be agreed.
-func attempt[T any](ctx context.Context, e *engine, put func(*client.Client) (T, error)) (T, error) {
+// attempt connects and sends a request; it retries once if another version of the
+// engine runs now, with which the API version has to be negotiated again.
+func attempt[T any](ctx context.Context, e *engine, send func(*client.Client) (T, error)) (T, error) {
 	var none T
 	api, err := e.connect(ctx)
 	if err != nil {
 		return none, err
 	}
-	answer, err := put(api)
+	response, err := send(api)
 	if !isVersionRefusal(err) {
-		return answer, err
+		return response, err
 	}
 	e.forget(api)
 	if api, err = e.connect(ctx); err != nil {
 		return none, err
 	}
-	return put(api)
+	return send(api)
 }
 
 // connect returns a client that speaks the engine's version.
@@ -200,11 +200,11 @@ func (e *engine) connect(ctx context.Context) (*client.Client, error) {
 	ping, err := api.Ping(ctx)
 	switch {
 	case err != nil:
-		return nil, e.explain(askConnect, err)
+		return nil, e.explain(connecting, err)
 	case ping.APIVersion == "":
-		return nil, e.explain(askConnect, &failure{text: "what answers there is no Docker Engine: check the address and the port"})
+		return nil, e.explain(connecting, &failure{text: "what answers there is no Docker Engine: check the address and the port"})
 	case versions.LessThan(ping.APIVersion, oldestAPI):
-		return nil, e.explain(askConnect, &failure{text: "its API version " + ping.APIVersion + " is older than " + oldestAPI + ": update the Docker Engine"})
+		return nil, e.explain(connecting, &failure{text: "its API version " + ping.APIVersion + " is older than " + oldestAPI + ": update the Docker Engine"})
 	}
 	api.NegotiateAPIVersionPing(ping)
 	e.mu.Lock()
@@ -237,8 +237,8 @@ func (e *engine) client() (*client.Client, error) {
 	)
 }
 
-// transport lets nothing but reads through, whatever the client library is asked to
-// do, and turns every way of not answering into a *failure.
+// transport sends read requests only, whatever the client library does, and turns
+// every failure into a *failure.
 type transport struct {
 	at     endpoint
 	next   *http.Transport

@@ -71,7 +71,7 @@ func (i *inspector) images(ctx context.Context, containers []container.Summary) 
 			all[id] = description{problem: err}
 		}
 		return all, nil
-	case err != nil && !answered(err) && !errors.Is(err, context.DeadlineExceeded):
+	case err != nil && !isResponse(err) && !errors.Is(err, context.DeadlineExceeded):
 		return nil, err
 	case err != nil: // one damaged image spoils the list for all, and some engines are slow to make it
 		i.log.Debug("images are asked for one by one", "error", err)
@@ -120,7 +120,7 @@ func (i *inspector) inspect(ctx context.Context, imageID string) (description, e
 	switch {
 	case hasStatus(err, http.StatusNotFound):
 		return description{problem: fmt.Errorf("image %s is no longer in the engine: recreate the container", short(imageID))}, nil
-	case answered(err):
+	case isResponse(err):
 		return description{problem: err}, nil
 	case err != nil:
 		return description{}, err
@@ -169,7 +169,7 @@ func (i *inspector) origin(ctx context.Context, containerID string) (string, err
 	}
 	got, err := i.engine.container(ctx, containerID)
 	switch {
-	case answered(err):
+	case isResponse(err):
 		i.log.Debug("the original image of a container is not known", "container", containerID, "error", err)
 		return "", nil
 	case err != nil:

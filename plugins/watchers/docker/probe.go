@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/docker/docker/client"
+
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
@@ -26,7 +27,7 @@ func (d *Docker) Probe(ctx context.Context, _ sdk.ProbeRequest) (sdk.ProbeResult
 // about returns what the engine says of itself, such as "Docker/28.5.1 (linux),
 // API 1.51". It costs one ping; what a proxy hides is left out.
 func (d *Docker) about(ctx context.Context) (string, error) {
-	return ask(ctx, d.engine, askConnect, func(ctx context.Context, api *client.Client) (string, error) {
+	return request(ctx, d.engine, connecting, func(ctx context.Context, api *client.Client) (string, error) {
 		request, err := http.NewRequestWithContext(ctx, http.MethodGet, d.engine.url(api.ClientVersion(), "/_ping"), nil)
 		if err != nil {
 			return "", err
@@ -37,7 +38,7 @@ func (d *Docker) about(ctx context.Context) (string, error) {
 			return "", err
 		}
 		defer response.Body.Close()
-		_, _ = io.CopyN(io.Discard, response.Body, maxMessage) // so that the connection can be used again
+		_, _ = io.CopyN(io.Discard, response.Body, maxMessage) // so that the connection is reused
 		var parts []string
 		if server := response.Header.Get("Server"); server != "" {
 			parts = append(parts, server)

@@ -17,23 +17,23 @@ import (
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
-// failure is why an engine did not answer.
+// failure is why an engine did not respond as it should.
 type failure struct {
-	text   string // for people, with the remedy
+	text   string // for the user, with the remedy
 	kind   error  // one of the kinds of package sdk; nil means ErrUnavailable
 	remedy string // what to do besides; "" when text says it all
-	status int    // the HTTP status of an answer that says no; 0 when there is no answer
+	status int    // the HTTP status of an error response; 0 when there is no response
 }
 
-// Error says nothing, because the client library replaces errors in whose text it
+// Error has a fixed text, because the client library replaces errors in whose text it
 // recognises something; explain finds the failure itself in what the library returns.
 func (f *failure) Error() string { return "no answer" }
 
-// explained is an error that people can read.
+// explained is an error with a text for the user.
 type explained struct {
 	text string
 	failure
-	asked question
+	op    operation
 	cause error
 }
 
@@ -42,19 +42,19 @@ func (e *explained) Unwrap() error        { return e.cause }
 func (e *explained) Is(target error) bool { return target == e.kind }
 
 // explain makes the error that leaves this package: who, doing what, why, and what to do about it.
-func (e *engine) explain(q question, err error) error {
+func (e *engine) explain(op operation, err error) error {
 	var already *explained
 	if errors.As(err, &already) {
 		return sdk.WithRemedy(already, already.remedy)
 	}
-	f := e.understand(q, err)
+	f := e.understand(op, err)
 	if f.kind == nil {
 		f.kind = sdk.ErrUnavailable
 	}
-	return sdk.WithRemedy(&explained{text: fmt.Sprintf("docker engine at %s: %s: %s", e.at, q.what, f.text), failure: f, asked: q, cause: err}, f.remedy)
+	return sdk.WithRemedy(&explained{text: fmt.Sprintf("docker engine at %s: %s: %s", e.at, op.what, f.text), failure: f, op: op, cause: err}, f.remedy)
 }
 
-func (e *engine) understand(q question, err error) failure {
+func (e *engine) understand(op operation, err error) failure {
 	var (
 		f       *failure
 		syntax  *json.SyntaxError
@@ -62,7 +62,7 @@ func (e *engine) understand(q question, err error) failure {
 	)
 	switch {
 	case errors.As(err, &f):
-		return f.advised(q)
+		return f.advised(op)
 	case errors.Is(err, context.DeadlineExceeded):
 		return failure{text: fmt.Sprintf("no answer within %s: the engine hangs or is overloaded", e.timeout)}
 	case errors.As(err, &syntax), errors.As(err, &badType):
@@ -74,11 +74,11 @@ func (e *engine) understand(q question, err error) failure {
 }
 
 // advised adds what to do to a refusal.
-func (f failure) advised(q question) failure {
+func (f failure) advised(op operation) failure {
 	switch f.status {
 	case http.StatusForbidden:
 		f.kind = sdk.ErrUnauthorized
-		f.text = fmt.Sprintf("forbidden (%s): allow it in the socket proxy, with %s=1 in most", f.text, q.allow)
+		f.text = fmt.Sprintf("forbidden (%s): allow it in the socket proxy, with %s=1 in most", f.text, op.allow)
 	case http.StatusUnauthorized:
 		f.kind = sdk.ErrUnauthorized
 		f.text = fmt.Sprintf("not authorized (%s): the engine wants to know its clients, see certfile and keyfile", f.text)
@@ -159,9 +159,9 @@ func isVersionRefusal(err error) bool {
 	return errors.As(err, &f) && f.status == http.StatusBadRequest && strings.Contains(f.text, "client version")
 }
 
-// answered reports whether it was the engine that said no, or a proxy that forbids.
-// Anything else means that asking more is useless for now.
-func answered(err error) bool {
+// isResponse reports whether an error is a response of the engine, or of a proxy that
+// forbids the request. With any other error further requests would fail as well.
+func isResponse(err error) bool {
 	var e *explained
 	if !errors.As(err, &e) {
 		return false
@@ -173,7 +173,7 @@ func answered(err error) bool {
 	return true
 }
 
-// hasStatus reports whether the engine, or a proxy, answered with an HTTP status.
+// hasStatus reports whether the engine, or a proxy, responded with an HTTP status.
 func hasStatus(err error, status int) bool {
 	var e *explained
 	return errors.As(err, &e) && e.status == status
@@ -182,5 +182,5 @@ func hasStatus(err error, status int) bool {
 // hasNoEvents reports whether the engine does not know events at all.
 func hasNoEvents(err error) bool {
 	var e *explained
-	return errors.As(err, &e) && e.asked == askEvents && (e.status == http.StatusNotFound || e.status == http.StatusNotImplemented)
+	return errors.As(err, &e) && e.op == readEvents && (e.status == http.StatusNotFound || e.status == http.StatusNotImplemented)
 }
