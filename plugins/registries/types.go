@@ -1,6 +1,8 @@
 package registries
 
 import (
+	"slices"
+
 	"github.com/dogwatch/dogwatch/internal/reference"
 	"github.com/dogwatch/dogwatch/plugins/registries/internal/oci"
 	"github.com/dogwatch/dogwatch/sdk/registry"
@@ -83,18 +85,13 @@ type (
 // are those that What's Up Docker has without configuration; other public
 // registries need none, since oci serves every host.
 func rows(shared *oci.Shared) []registry.Type {
+	return slices.Concat(servers(shared), services(shared))
+}
+
+// servers are the types of registries at an address that the operator gives, or
+// of one default address.
+func servers(shared *oci.Shared) []registry.Type {
 	return []registry.Type{
-		define[acrOptions](shared, row{
-			name: "acr", summary: "Azure Container Registry",
-			docs:  "https://learn.microsoft.com/azure/container-registry/container-registry-authentication",
-			hosts: []string{"*.azurecr.io", "*.azurecr.cn", "*.azurecr.us"},
-		}),
-		define[accountKnown](shared, row{
-			name: "alicr", summary: "Alibaba Cloud Container Registry",
-			docs:  "https://www.alibabacloud.com/help/en/acr/user-guide/configure-access-credentials",
-			hosts: alibabaHosts(),
-			help:  map[string]string{"login": "Alibaba Cloud account or RAM user", "password": "Access credential of the registry, which is not the password of the account"},
-		}),
 		define[accountOwn](shared, row{
 			name: "artifactory", summary: "JFrog Artifactory",
 			docs:    "https://jfrog.com/help/r/jfrog-artifactory-documentation/docker-registry",
@@ -110,32 +107,10 @@ func rows(shared *oci.Shared) []registry.Type {
 			name: "custom", summary: "A registry at an address of your own",
 			docs: "https://distribution.github.io/distribution/",
 		}),
-		define[accountFixed](shared, row{
-			name: "dhi", summary: "Docker Hardened Images", hosts: []string{"dhi.io"}, tokenHosts: []string{hubTokens},
-			docs: "https://docs.docker.com/dhi/how-to/use/",
-			help: map[string]string{"login": "Docker ID, or name of the organization of an organization access token", "password": "Password or access token of Docker Hub"},
-		}),
-		define[docrOptions](shared, row{
-			name: "docr", summary: "DigitalOcean Container Registry", hosts: []string{"registry.digitalocean.com"},
-			docs: "https://docs.digitalocean.com/products/container-registry/how-to/use-registry-docker-kubernetes/",
-		}),
 		define[accountOwn](shared, row{
 			name: "forgejo", summary: "Forgejo", address: "https://code.forgejo.org", public: true,
 			docs: "https://forgejo.org/docs/latest/user/packages/container/",
 			help: map[string]string{"password": "Password, or access token with read:package"},
-		}),
-		define[googleOptions](shared, row{
-			name: "gar", summary: "Google Artifact Registry", hosts: []string{"*.pkg.dev"},
-			docs: "https://cloud.google.com/artifact-registry/docs/docker/authentication",
-		}),
-		define[googleOptions](shared, row{
-			name: "gcr", summary: "Google Container Registry", hosts: []string{"gcr.io", "*.gcr.io"}, public: true,
-			docs: "https://cloud.google.com/artifact-registry/docs/docker/authentication",
-		}),
-		define[ghcrOptions](shared, row{
-			name: "ghcr", summary: "GitHub Container Registry", hosts: []string{github, "*." + github}, public: true,
-			image: github + "/home-assistant/home-assistant:stable",
-			docs:  "https://docs.github.com/packages/working-with-a-github-packages-registry/working-with-the-container-registry",
 		}),
 		define[accountOwn](shared, row{
 			name: "gitea", summary: "Gitea",
@@ -153,6 +128,55 @@ func rows(shared *oci.Shared) []registry.Type {
 			help:    map[string]string{"login": "User or robot account; in a compose file the $ of robot$name is written $$", "password": "Password, CLI secret or secret of the robot account", "url": "Address of Harbor, such as https://harbor.example.com"},
 			example: map[string]string{"login": "robot-reader", "url": "https://harbor.example.com"},
 		}),
+		define[gitlabOptions](shared, row{
+			name: "mau", summary: "mau.dev Container Registry", address: "https://dock.mau.dev",
+			docs: "https://docs.gitlab.com/user/packages/container_registry/authenticate_with_container_registry/",
+		}),
+		define[accountOwn](shared, row{
+			name: "nexus", summary: "Sonatype Nexus Repository",
+			docs:    "https://help.sonatype.com/en/docker-registry.html",
+			help:    map[string]string{"password": "Password, or pass code of a user token", "url": "Address of the Docker connector, such as https://nexus.example.com:5000"},
+			example: map[string]string{"url": "https://nexus.example.com:5000"},
+		}),
+	}
+}
+
+// services are the types of registries whose hosts have known names.
+func services(shared *oci.Shared) []registry.Type {
+	return []registry.Type{
+		define[acrOptions](shared, row{
+			name: "acr", summary: "Azure Container Registry",
+			docs:  "https://learn.microsoft.com/azure/container-registry/container-registry-authentication",
+			hosts: []string{"*.azurecr.io", "*.azurecr.cn", "*.azurecr.us"},
+		}),
+		define[accountKnown](shared, row{
+			name: "alicr", summary: "Alibaba Cloud Container Registry",
+			docs:  "https://www.alibabacloud.com/help/en/acr/user-guide/configure-access-credentials",
+			hosts: alibabaHosts(),
+			help:  map[string]string{"login": "Alibaba Cloud account or RAM user", "password": "Access credential of the registry, which is not the password of the account"},
+		}),
+		define[accountFixed](shared, row{
+			name: "dhi", summary: "Docker Hardened Images", hosts: []string{"dhi.io"}, tokenHosts: []string{hubTokens},
+			docs: "https://docs.docker.com/dhi/how-to/use/",
+			help: map[string]string{"login": "Docker ID, or name of the organization of an organization access token", "password": "Password or access token of Docker Hub"},
+		}),
+		define[docrOptions](shared, row{
+			name: "docr", summary: "DigitalOcean Container Registry", hosts: []string{"registry.digitalocean.com"},
+			docs: "https://docs.digitalocean.com/products/container-registry/how-to/use-registry-docker-kubernetes/",
+		}),
+		define[googleOptions](shared, row{
+			name: "gar", summary: "Google Artifact Registry", hosts: []string{"*.pkg.dev"},
+			docs: "https://cloud.google.com/artifact-registry/docs/docker/authentication",
+		}),
+		define[googleOptions](shared, row{
+			name: "gcr", summary: "Google Container Registry", hosts: []string{"gcr.io", "*.gcr.io"}, public: true,
+			docs: "https://cloud.google.com/artifact-registry/docs/docker/authentication",
+		}),
+		define[ghcrOptions](shared, row{
+			name: "ghcr", summary: "GitHub Container Registry", hosts: []string{github, "*." + github}, public: true,
+			image: github + "/home-assistant/home-assistant:stable",
+			docs:  "https://docs.github.com/packages/working-with-a-github-packages-registry/working-with-the-container-registry",
+		}),
 		define[hubOptions](shared, row{
 			name: "hub", summary: "Docker Hub", public: true,
 			docs:  "https://docs.docker.com/docker-hub/",
@@ -168,16 +192,6 @@ func rows(shared *oci.Shared) []registry.Type {
 		define[gatewayOptions](shared, row{
 			name: "lscr", summary: "LinuxServer.io", hosts: []string{"lscr.io"}, tokenHosts: []string{github},
 			docs: "https://docs.linuxserver.io/",
-		}),
-		define[gitlabOptions](shared, row{
-			name: "mau", summary: "mau.dev Container Registry", address: "https://dock.mau.dev",
-			docs: "https://docs.gitlab.com/user/packages/container_registry/authenticate_with_container_registry/",
-		}),
-		define[accountOwn](shared, row{
-			name: "nexus", summary: "Sonatype Nexus Repository",
-			docs:    "https://help.sonatype.com/en/docker-registry.html",
-			help:    map[string]string{"password": "Password, or pass code of a user token", "url": "Address of the Docker connector, such as https://nexus.example.com:5000"},
-			example: map[string]string{"url": "https://nexus.example.com:5000"},
 		}),
 		define[genericOptions](shared, row{
 			name: "oci", summary: "Any public registry, without configuration", hosts: []string{reference.AnyHost}, public: true,
