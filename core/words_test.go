@@ -73,9 +73,7 @@ var exceptions = []exception{
 // pending are the directories and files whose words are not the field's yet.
 // Remove the entry with the last word.
 var pending = []string{
-	"core/dispatch",
 	"core/doctor",
-	"core/metrics",
 	"core/plugin",
 }
 

@@ -129,18 +129,18 @@ func (m *killable) Recover(ctx context.Context, outcome func(delivery.Delivery) 
 
 // effects counts what reached the other side of a trigger, by offer.
 type effects struct {
-	mu     sync.Mutex
-	r      *rand.Rand
-	lossy  bool // outcomes get lost, too
-	world  *killable
-	counts map[string]int
+	mu      sync.Mutex
+	r       *rand.Rand
+	lossy   bool // outcomes get lost, too
+	process *killable
+	counts  map[string]int
 }
 
 // in moves the trigger to another process.
-func (e *effects) in(world *killable, lossy bool) {
+func (e *effects) in(process *killable, lossy bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.world, e.lossy = world, lossy
+	e.process, e.lossy = process, lossy
 }
 
 func offer(c sdk.Container) string { return c.Name + " " + c.Result.Tag }
@@ -148,7 +148,7 @@ func offer(c sdk.Container) string { return c.Name + " " + c.Result.Tag }
 func (e *effects) reply(_ context.Context, _ int, req trigger.Request) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.world.killed.Load() {
+	if e.process.killed.Load() {
 		return errKilled
 	}
 	switch p := e.r.IntN(10); {
@@ -165,7 +165,7 @@ func (e *effects) reply(_ context.Context, _ int, req trigger.Request) error {
 	}
 	e.done(req)
 	if e.lossy && e.r.IntN(10) == 0 {
-		e.world.kill() // done, and the process is killed before it records that
+		e.process.kill() // done, and the process is killed before it records that
 	}
 	return nil
 }
@@ -211,12 +211,12 @@ func live(t *testing.T, r *rand.Rand, lossy bool) {
 
 	boot := func(steps int64, lossy bool) {
 		b.start(func(s Store) Store {
-			world := killedAfter(steps, s)
-			world.lossy = lossy
+			process := killedAfter(steps, s)
+			process.lossy = lossy
 			for _, e := range all {
-				e.in(world, lossy)
+				e.in(process, lossy)
 			}
-			return world
+			return process
 		})
 	}
 	versions := map[string]int{}

@@ -108,7 +108,7 @@ type Dispatcher struct {
 	log  hclog.Logger
 	wake chan struct{}
 
-	// life ends some time after Run is told to stop, so that calls under way can end.
+	// life ends some time after the context of Run, so that calls under way can end.
 	life    context.Context
 	end     context.CancelFunc
 	workers sync.WaitGroup

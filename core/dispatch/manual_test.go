@@ -56,12 +56,12 @@ func TestRunNowRecordsBeforeTheCall(t *testing.T) {
 			b.checked(nil, minor("web"))
 			settle(time.Second)
 			b.stop()
-			var world *killable
-			b.start(func(s Store) Store { world = killedAfter(1<<30, s); world.lossy = true; return world })
+			var process *killable
+			b.start(func(s Store) Store { process = killedAfter(1<<30, s); process.lossy = true; return process })
 			engine.forget()
 			engine.respond(func(context.Context, int, trigger.Request) error {
 				equal(t, "states during the call", b.states("docker.local")[len(b.states("docker.local"))-1:], []string{"local/web sending"})
-				world.kill()
+				process.kill()
 				return errKilled
 			})
 			if err := b.RunNow(t.Context(), "docker.local", []sdk.Container{minor("web")}, false); !errors.Is(err, errKilled) {

@@ -29,7 +29,7 @@ func TestBusMergesAndNeverBlocks(t *testing.T) {
 	}
 }
 
-func TestBusWakesEveryReader(t *testing.T) {
+func TestBusWakeNotifiesEverySubscription(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var b Bus
 		var woken atomic.Int32
@@ -96,7 +96,7 @@ func TestBusWaitEndsWithItsContext(t *testing.T) {
 	}
 }
 
-func TestBusForgetsClosedReaders(t *testing.T) {
+func TestBusCloseEndsSubscription(t *testing.T) {
 	var b Bus
 	s, other := b.Subscribe(), b.Subscribe()
 	defer other.Close()
@@ -108,8 +108,8 @@ func TestBusForgetsClosedReaders(t *testing.T) {
 	}
 }
 
-// TestBusLosesNothing has writers count up and a reader that must always see the final count.
-func TestBusLosesNothing(t *testing.T) {
+// TestBusKeepsTheLastWakeUp has writers count up and a reader that must always see the final count.
+func TestBusKeepsTheLastWakeUp(t *testing.T) {
 	var b Bus
 	var written atomic.Int64
 	s := b.Subscribe()

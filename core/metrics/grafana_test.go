@@ -48,8 +48,8 @@ func (s selection) by(names ...string) map[string]int {
 	return groups
 }
 
-// TestGrafanaDashboard asks what each panel of the dashboard that users of
-// What's Up Docker have asks.
+// TestGrafanaDashboard runs the query of each panel of the dashboard that users of
+// What's Up Docker have.
 func TestGrafanaDashboard(t *testing.T) {
 	containers := series(parse(t, scraped(t, eventful(), State{Containers: each(fleet()...), Components: components()}))["wud_containers"])
 	t.Run("variables", func(t *testing.T) {
@@ -92,8 +92,8 @@ func TestGrafanaDashboard(t *testing.T) {
 	})
 }
 
-// TestQueriesOfOtherDashboards: the shapes of queries that are in use elsewhere.
-func TestQueriesOfOtherDashboards(t *testing.T) {
+// TestExpositionServesQueriesOfDashboards: the shapes of queries that are in use elsewhere.
+func TestExpositionServesQueriesOfDashboards(t *testing.T) {
 	families := parse(t, scraped(t, eventful(), State{Containers: each(fleet()...), Components: components()}))
 	containers := series(families["wud_containers"])
 	if by := containers.by("status"); by["running"] != 5 || by["exited"] != 1 {
@@ -129,8 +129,8 @@ func TestQueriesOfOtherDashboards(t *testing.T) {
 	}
 }
 
-// TestRemovedContainersLeaveNoSeries: alerts on a series that exists would never end.
-func TestRemovedContainersLeaveNoSeries(t *testing.T) {
+// TestExpositionDropsRemovedContainers: alerts on a series that exists would never end.
+func TestExpositionDropsRemovedContainers(t *testing.T) {
 	m := New("1", all)
 	scraped(t, m, State{Containers: each(fleet()...)})
 	if left := parse(t, scraped(t, m, State{}))["wud_containers"]; left != nil {

@@ -1,9 +1,9 @@
 // Package metrics counts what Dogwatch does and serves the counts to
 // Prometheus. No other package imports the Prometheus library.
 //
-// What happens is counted when it is told (Call, Plugin, Event). What merely is
-// (containers, components, what is owed to triggers) is read at each scrape, so
-// that nothing is kept per container and what is gone leaves no series behind.
+// Calls of plugins and events are counted when they happen (Call, Plugin, Event).
+// State (containers, components, pending deliveries) is read at each scrape, so
+// nothing is kept per container, and a removed one leaves no series behind.
 package metrics
 
 import (
@@ -24,7 +24,7 @@ import (
 
 // Options say what is collected.
 type Options struct {
-	// Enabled is false when nothing is collected; the handler then answers an empty page.
+	// Enabled is false when nothing is collected; the handler then serves an empty page.
 	Enabled bool
 	// WUD adds the metrics under the names of What's Up Docker, for existing dashboards.
 	WUD bool
@@ -94,7 +94,7 @@ func (m *Metrics) Call(instance, method string, took time.Duration, err error) {
 	}
 	m.requests.WithLabelValues(id, resultOf(err)).Inc()
 	m.requestSeconds.WithLabelValues(id).Observe(took.Seconds())
-	m.wud.answered(id, took)
+	m.wud.responded(id, took)
 }
 
 // resultOf names how a question to a registry ended.
@@ -130,7 +130,7 @@ func (m *Metrics) bundles() map[string]bundle {
 	return maps.Clone(m.plugins)
 }
 
-// Event counts what a stored event tells. Each event is to be told once.
+// Event counts a stored event. Each one must be passed in once.
 func (m *Metrics) Event(e event.Event) {
 	switch {
 	case !m.opt.Enabled:

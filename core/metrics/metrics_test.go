@@ -201,7 +201,7 @@ func labels(m *dto.Metric) map[string]string {
 	return set
 }
 
-func TestStandardMetricsAreThere(t *testing.T) {
+func TestExpositionHasProcessMetrics(t *testing.T) {
 	families := parse(t, scraped(t, New("1", all), State{}))
 	names := []string{"go_goroutines", "go_memstats_heap_alloc_bytes"}
 	if runtime.GOOS == "linux" {
@@ -214,7 +214,7 @@ func TestStandardMetricsAreThere(t *testing.T) {
 	}
 }
 
-func TestLabelsAreTheFlattenedFields(t *testing.T) {
+func TestWUDLabelsAreFlattenedFields(t *testing.T) {
 	for _, c := range append(fleet(), bare("w", "n"), sdk.Container{}) {
 		flat := map[string]string{}
 		for _, f := range c.Flatten() {
@@ -245,8 +245,8 @@ func TestLabelsAreTheFlattenedFields(t *testing.T) {
 	}
 }
 
-// TestUnknownIsTheWordUndefined: dashboards map that word to a dash.
-func TestUnknownIsTheWordUndefined(t *testing.T) {
+// TestWUDLabelOfUnknownIsUndefined: dashboards map that word to a dash.
+func TestWUDLabelOfUnknownIsUndefined(t *testing.T) {
 	family := parse(t, scraped(t, New("1", all), State{Containers: each(bare("local", "new"))}))["wud_containers"]
 	got := labels(family.GetMetric()[0])
 	for _, name := range []string{"include_tags", "exclude_tags", "transform_tags", "link_template", "trigger_include", "trigger_exclude",
@@ -265,7 +265,7 @@ func TestUnknownIsTheWordUndefined(t *testing.T) {
 	}
 }
 
-func TestSwitchedOff(t *testing.T) {
+func TestDisabledMetricsCollectNothing(t *testing.T) {
 	m := New("1", Options{WUD: true})
 	m.Call("registry.hub.public", "Tags", time.Second, nil)
 	m.Plugin("registry", true, 0)
@@ -281,7 +281,7 @@ func TestSwitchedOff(t *testing.T) {
 	checkContentType(t, w.Header())
 }
 
-func TestWithoutWUDNames(t *testing.T) {
+func TestMetricsWithoutWUDNames(t *testing.T) {
 	m := New("1", Options{Enabled: true})
 	m.Call("registry.hub.public", "Tags", time.Second, nil)
 	m.Event(event.Event{Type: event.TriggerSent, Payload: event.Payload{Delivery: &event.Delivery{Trigger: "smtp.main"}}})
@@ -294,7 +294,7 @@ func TestWithoutWUDNames(t *testing.T) {
 	}
 }
 
-func TestUnreadableState(t *testing.T) {
+func TestScrapeFailsWhenStateIsUnreadable(t *testing.T) {
 	w := httptest.NewRecorder()
 	New("1", all).Handler(func(context.Context) (State, error) { return State{}, errors.New("secret path /store") }).
 		ServeHTTP(w, httptest.NewRequest("GET", "/metrics", nil))
@@ -313,7 +313,7 @@ func checkContentType(t *testing.T, h http.Header) {
 	}
 }
 
-func TestResults(t *testing.T) {
+func TestCallResultOfError(t *testing.T) {
 	for want, err := range map[string]error{
 		"ok":           nil,
 		"canceled":     fmt.Errorf("hub: %w", context.Canceled),
@@ -329,8 +329,8 @@ func TestResults(t *testing.T) {
 	}
 }
 
-// TestConcurrently is for the race detector.
-func TestConcurrently(t *testing.T) {
+// TestMetricsAreConcurrent is for the race detector.
+func TestMetricsAreConcurrent(t *testing.T) {
 	m := New("1", all)
 	handler := m.Handler(func(context.Context) (State, error) { return State{Containers: each(fleet()...)}, nil })
 	var wait sync.WaitGroup

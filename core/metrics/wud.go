@@ -33,7 +33,7 @@ func newWUD() wud {
 	}
 }
 
-func (w wud) answered(registry string, took time.Duration) {
+func (w wud) responded(registry string, took time.Duration) {
 	typ, name, _ := strings.Cut(registry, ".")
 	w.responses.WithLabelValues(typ, name).Observe(took.Seconds())
 }
