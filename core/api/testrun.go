@@ -43,11 +43,7 @@ func (h *handler) testComponent(k kind.Kind) http.HandlerFunc {
 		case errors.As(err, &invalid) && invalid.Fields[0].Field == "image", ctx.Err() != nil:
 			h.failWith(w, r, err)
 		default:
-			text := err.Error()
-			if result.Remedy != "" {
-				text += "; " + result.Remedy
-			}
-			h.fail(w, r, http.StatusBadGateway, text)
+			h.fail(w, r, http.StatusBadGateway, err.Error())
 		}
 	}
 }

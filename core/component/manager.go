@@ -13,6 +13,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/config"
 	"github.com/dogwatch/dogwatch/core/plugin"
 	"github.com/dogwatch/dogwatch/internal/pluginclient"
+	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 	"github.com/dogwatch/dogwatch/sdk/option"
 )
@@ -232,7 +233,7 @@ func (m *Manager) keep(component typed, problems []config.Problem, known bool) {
 	}
 	m.problems = append(m.problems, problems...)
 	if len(fatal) > 0 {
-		c.state, c.err = Failed, errors.New(strings.Join(fatal, "; "))
+		c.state, c.err = Failed, &sdk.InvalidError{Fields: []sdk.FieldError{{Detail: strings.Join(fatal, "; ")}}}
 	}
 	c.valid = known && len(fatal) == 0
 }

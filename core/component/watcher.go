@@ -1,7 +1,6 @@
 package component
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -25,7 +24,7 @@ type Watcher struct {
 // whether its State is another one now.
 func (w *Watcher) SetReached(err error) (changed bool) {
 	if err != nil { // what shows it names the component already
-		err = errors.New(strings.TrimPrefix(err.Error(), w.FullID()+": "))
+		err = &reachError{strings.TrimPrefix(err.Error(), w.FullID()+": "), err}
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -34,6 +33,15 @@ func (w *Watcher) SetReached(err error) (changed bool) {
 	now, after := w.stateLocked()
 	return state != now || before != nil && after != nil && before.Error() != after.Error()
 }
+
+// reachError has another text than the error it wraps.
+type reachError struct {
+	text string
+	err  error
+}
+
+func (e *reachError) Error() string { return e.text }
+func (e *reachError) Unwrap() error { return e.err }
 
 func (w *Watcher) attach(bundle *plugin.Supervisor, _ kind.Type) {
 	w.Watcher = bundle.Watcher(w.FullID())

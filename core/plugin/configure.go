@@ -35,7 +35,7 @@ func (s *Supervisor) Configure(spec pluginclient.Instance, notify func(plugincli
 	case proc != nil:
 		s.configure(s.host.life, proc, in)
 	case blocked != nil:
-		notify(pluginclient.Configured{}, fmt.Errorf("plugin %s is %s: %w", s.bundle.name, s.Status().State, blocked))
+		notify(pluginclient.Configured{}, unavailable(fmt.Errorf("plugin %s is %s: %w", s.bundle.name, s.Status().State, blocked)))
 	}
 }
 

@@ -30,7 +30,7 @@ func (s *Supervisor) giveUp(state State, err error) {
 	s.mu.Unlock()
 	s.log.Error("plugin will not run", "state", string(state), "error", err)
 	s.set(state, err)
-	s.notifyAll(fmt.Errorf("plugin %s is %s: %w", s.bundle.name, state, err))
+	s.notifyAll(unavailable(fmt.Errorf("plugin %s is %s: %w", s.bundle.name, state, err)))
 }
 
 // handleExit records the exit of the process, or of an attempt to start one, and
@@ -51,7 +51,7 @@ func (s *Supervisor) handleExit(ctx context.Context, crashes *backoff, end proce
 	default:
 		s.log.Warn("plugin stopped; starting it again later", "error", err, "in", wait.Round(time.Millisecond))
 		s.set(Backoff, err)
-		s.notifyAll(fmt.Errorf("plugin %s is down: %w", s.bundle.name, err))
+		s.notifyAll(unavailable(fmt.Errorf("plugin %s is down: %w", s.bundle.name, err)))
 		s.awaitBackoff(ctx, wait)
 	}
 }

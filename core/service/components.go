@@ -30,6 +30,8 @@ type Component struct {
 	DocsURL string
 	// Default is true when it exists without being configured.
 	Default bool
+	// Remedy is what to do about the Error of its view; "" when there is none, or nothing is known.
+	Remedy string
 	// Usable is true when it may be called: its options are right, be its plugin up or not.
 	Usable bool
 	// Acts is true when it may change containers, see kind.CapEngine.
@@ -122,6 +124,9 @@ func (s *Service) component(actor auth.Actor, c *component.Component) Component 
 	v := Component{View: c.View(), Kind: c.Kind, Default: c.Default, Usable: c.Usable(), Acts: slices.Contains(c.Capabilities, kind.CapEngine)}
 	if actor.Operator() {
 		v.View = c.StoredView()
+	}
+	if state, err := c.State(); state == component.Failed {
+		v.Remedy = s.remedy(err)
 	}
 	if v.Configuration == nil {
 		v.Configuration = map[string]any{}

@@ -7,7 +7,6 @@ import (
 
 	"github.com/dogwatch/dogwatch/core/auth"
 	"github.com/dogwatch/dogwatch/core/testrun"
-	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 )
 
@@ -35,7 +34,7 @@ func (s *Service) Test(ctx context.Context, actor auth.Actor, k kind.Kind, typ, 
 	}
 	began := s.opt.Now()
 	got, err := s.opt.TestRuns.Run(ctx, c, testrun.Request{Image: image, AnyHost: actor.Operator()})
-	return TestResult{Result: s.testResult(got), Remedy: s.opt.Redact(sdk.Remedy(err)), Took: s.opt.Now().Sub(began)}, s.safe(err)
+	return TestResult{Result: s.testResult(got), Remedy: s.remedy(err), Took: s.opt.Now().Sub(began)}, s.safe(err)
 }
 
 // Preview returns the message that a test of a trigger would send, and sends

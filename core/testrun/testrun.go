@@ -237,7 +237,7 @@ func resolve(ctx context.Context, r *component.Registry, ref reference.Reference
 		hosts := r.Hosts()
 		i := slices.IndexFunc(hosts, func(h registry.Host) bool { return !strings.Contains(h.Pattern, "*") })
 		if i < 0 {
-			return "", sdk.Invalid("image", "%s serves many hosts: name an image to ask it for", r.FullID())
+			return "", fmt.Errorf("%s serves many hosts: name an image to ask it for", r.FullID())
 		}
 		ref = reference.Reference{Domain: hosts[i].Pattern, Path: "dogwatch/test", Tag: "latest"}
 	}

@@ -169,11 +169,9 @@ func (l *lastCheck) stateOf(s stateWord) stateWord {
 // componentPage is one component.
 type componentPage struct {
 	service.Component
-	Title string
-	Path  string
-	State stateWord
-	// Remedy says what to do about Error.
-	Remedy   string
+	Title    string
+	Path     string
+	State    stateWord
 	Given    []service.Setting
 	Defaults []service.Setting
 	YAML     string
@@ -203,14 +201,10 @@ type testView struct {
 	OK bool
 	// Verdict is one sentence.
 	Verdict string
-	Remedy  string
 }
 
 func newComponentPage(c service.Component, now time.Time) componentPage {
 	p := componentPage{Component: c, Title: c.ID, Path: componentPath(c), State: componentState(c.State)}
-	if c.State == component.Failed {
-		p.Remedy = remedy(c.Error, c.Kind)
-	}
 	for _, s := range c.Settings {
 		if s.Given() {
 			p.Given = append(p.Given, s)
@@ -236,9 +230,6 @@ func newComponentPage(c service.Component, now time.Time) componentPage {
 func (p *componentPage) checked(e event.Event) {
 	p.Last = checkOf(e)
 	p.State = p.Last.stateOf(p.State)
-	if p.Last.Failed && p.Remedy == "" {
-		p.Remedy = remedy(e.Check.Error, p.Kind)
-	}
 }
 
 func newTestView(c service.Component, result service.TestResult, err error) *testView {
@@ -247,42 +238,12 @@ func newTestView(c service.Component, result service.TestResult, err error) *tes
 	switch {
 	case !v.OK:
 		v.Verdict = "It does not work: " + err.Error()
-		v.Remedy = remedy(err.Error(), c.Kind)
 	case c.Kind == kind.Trigger:
 		v.Verdict = "The service took the message below (" + took + ")."
 	default:
 		v.Verdict = fmt.Sprintf("It works: %s (%s).", result.Response, took)
 	}
 	return v
-}
-
-// remedy guesses from the words of an error what a person can do about it.
-func remedy(text string, k kind.Kind) string {
-	text = strings.ToLower(text)
-	has := func(words ...string) bool {
-		return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(text, w) })
-	}
-	switch {
-	case has("docker.sock", "connect to the docker daemon", "/var/run/"):
-		return "Mount the socket of the engine into the container of Dogwatch, or set the address of a socket proxy, and see that its user may read it."
-	case has("401", "403", "unauthorized", "forbidden", "authentication", "credentials", "access denied"):
-		return "Check the login, password or token below: the other side refuses it. Secrets are read when Dogwatch starts, so restart it after a change."
-	case has("429", "too many requests", "rate limit"):
-		return "The other side asks for a pause. Dogwatch waits and tries again by itself; with a login most registries allow more."
-	case has("no such host", "dns", "lookup "):
-		return "The name cannot be resolved. Check its spelling, and the DNS of the container of Dogwatch."
-	case has("x509", "certificate", "tls"):
-		return "The certificate is not accepted. Mount the certificate authority into the container of Dogwatch, or correct the address."
-	case has("connection refused", "no route to host", "unreachable", "timeout", "deadline", "no answer"):
-		return "The other side does not answer. Check the address and port, and that the container of Dogwatch reaches it."
-	case has("is broken", "is untrusted", "is rejected", "is down", "plugin "):
-		return "Its plugin does not run: the page Plugins says why and can restart it."
-	case has("unknown " + string(k) + " type"):
-		return "Correct the type in the configuration, or put the executable that holds it into the folder of plugins."
-	case has("required", "want ", "unknown option", "invalid", "must "):
-		return "Correct the named setting and restart Dogwatch. To find every mistake at once, run: dogwatch config validate"
-	}
-	return ""
 }
 
 // limitRow is a limit in words.

@@ -44,8 +44,9 @@ func TestComponentListPages(t *testing.T) {
 }
 
 func TestWatcherPageOfUnreachableEngine(t *testing.T) {
+	local := configured(kind.Watcher, "docker", "local", component.Ready)
 	u := withFakes(t, func(f *fakeService) {
-		f.fakeComponents = fakeComponents{all: []service.Component{configured(kind.Watcher, "docker", "local", component.Ready)}}
+		f.fakeComponents = fakeComponents{all: []service.Component{local}}
 		f.fakeHistory = fakeHistory{events: []event.Event{
 			{ID: 2, At: noon, Type: event.CheckFailed, Subject: "local", Payload: event.Payload{Check: &event.Check{Watcher: "local", Error: "dial tcp: connection refused"}}},
 			{ID: 1, At: noon, Type: event.CheckFinished, Subject: "local", Payload: event.Payload{Check: &event.Check{Watcher: "local"}}},
@@ -54,7 +55,11 @@ func TestWatcherPageOfUnreachableEngine(t *testing.T) {
 	_, body := get(t, u, "/watchers")
 	contains(t, body, "1 watcher, 1 failed", "Check failed", "connection refused")
 	_, body = get(t, u, "/watchers/docker/local")
-	contains(t, body, "Check failed", "connection refused", "The other side does not answer")
+	contains(t, body, "Check failed", "connection refused")
+	local.State, local.Error, local.Remedy = component.Failed, "dial tcp: connection refused", "The other side does not answer."
+	u = withFakes(t, func(f *fakeService) { f.fakeComponents = fakeComponents{all: []service.Component{local}} })
+	_, body = get(t, u, "/watchers/docker/local")
+	contains(t, body, "Why it does not work", "connection refused", "The other side does not answer.")
 }
 
 func TestTriggerPage(t *testing.T) {
@@ -94,7 +99,7 @@ func TestRegistryPage(t *testing.T) {
 	window.Window, paused.PausedUntil, silent.PausedUntil = 6*time.Hour, sdk.TimeOf(noon.Add(time.Hour)), sdk.TimeOf(noon.Add(-time.Hour))
 	hub.Limits = []registry.Limit{window, paused, silent}
 	u := withFakes(t, func(f *fakeService) {
-		f.fakeComponents = fakeComponents{image: &image, failure: errors.New("hub.public: 401 Unauthorized"), all: []service.Component{hub}}
+		f.fakeComponents = fakeComponents{image: &image, failure: errors.New("hub.public: 401 Unauthorized"), result: service.TestResult{Remedy: "Check the login"}, all: []service.Component{hub}}
 	})
 	_, body := get(t, u, "/registries/hub/public")
 	contains(t, body, "12 of 100 requests left per 6 h", `low="20"`, `class="bad"`, "paused, goes on", "does not say what it allows", "Nothing is set")
@@ -119,25 +124,5 @@ func TestTestResultsExpire(t *testing.T) {
 	}
 	if last := all.of("trigger.smtp.main", noon.Add(testResultTime+1)); last.view != nil || len(all.last) != 0 {
 		t.Errorf("kept %+v", last)
-	}
-}
-
-func TestRemedy(t *testing.T) {
-	for text, want := range map[string]string{
-		"watcher.docker.local: Cannot connect to the Docker daemon at unix:///var/run/docker.sock": "socket",
-		"535 authentication failed":                         "Check the login",
-		"429 Too Many Requests":                             "asks for a pause",
-		"dial tcp: lookup mail: no such host":               "cannot be resolved",
-		"x509: certificate signed by unknown authority":     "certificate",
-		"dial tcp 10.0.0.1:25: connect: connection refused": "does not answer",
-		"plugin triggers is broken: it died 5 times":        "page Plugins",
-		`trigger.smtp: unknown trigger type "smtpp"`:        "Correct the type",
-		"trigger.smtp.main.port: want a whole number":       "Correct the named setting",
-		"something that nobody has thought of":              "",
-	} {
-		got := remedy(text, kind.Trigger)
-		if want == "" && got != "" || !strings.Contains(got, want) {
-			t.Errorf("%s: got %q, want %q", text, got, want)
-		}
 	}
 }

@@ -42,7 +42,11 @@ func (c *Client) explain(req *http.Request, doing string, err error) error {
 	if problem := tlsProblem(req.URL.Hostname(), err); problem != nil {
 		return fmt.Errorf("%s%w", prefix, problem)
 	}
-	return sdk.WithKind(sdk.ErrUnavailable, errors.New(prefix+c.hide.with(req).clean(withoutQuotes(err.Error()))))
+	unavailable := sdk.WithKind(sdk.ErrUnavailable, errors.New(prefix+c.hide.with(req).clean(withoutQuotes(err.Error()))))
+	if unknown := (*net.DNSError)(nil); errors.As(err, &unknown) {
+		return sdk.WithRemedy(unavailable, "The name cannot be resolved. Check its spelling, and the DNS of the container of Dogwatch.")
+	}
+	return unavailable
 }
 
 // kinded reports whether err was made by this package and says all there is to say.

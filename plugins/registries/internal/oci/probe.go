@@ -50,7 +50,7 @@ func (r *Registry) imageToProbe() (string, error) {
 	}
 	i := slices.IndexFunc(r.Config.Hosts, func(h registry.Host) bool { return !strings.Contains(h.Pattern, "*") })
 	if i < 0 {
-		return "", sdk.Invalid("image", "%s serves many hosts: name an image to ask it for", r.Instance)
+		return "", sdk.WithKind(sdk.ErrUnsupported, errors.New("it serves many hosts: name an image to ask it for"))
 	}
 	return r.Config.Hosts[i].Pattern + "/dogwatch/test:latest", nil
 }
