@@ -38,6 +38,7 @@ func TestSessionSettings(t *testing.T) {
 			t.Errorf("%v: %d %s", err, r.StatusCode, body)
 		}
 	}
+	fake.err = errors.New("disk on fire")
 	if r, _ := post(t, withFakes(t, func(f *fakeService) { f.fakeAccess = fake }), "/settings/sessions/end-others", nil); r.StatusCode != http.StatusInternalServerError {
 		t.Errorf("status %d", r.StatusCode)
 	}
