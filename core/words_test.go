@@ -234,7 +234,7 @@ func logMessage(node ast.Node) string {
 }
 
 // TestWordsAreTheFieldsWords holds the identifiers, comments, log messages,
-// file names and developers' documents of all packages against words.
+// file names, test scripts and developers' documents of all packages against words.
 func TestWordsAreTheFieldsWords(t *testing.T) {
 	v := newVocabulary()
 	waiting := map[string]bool{}
@@ -252,11 +252,18 @@ func TestWordsAreTheFieldsWords(t *testing.T) {
 		}
 		t.Errorf("%s:%d: %s", file, line, wrong)
 	}
-	for _, file := range sources(t, ".go", ".md") {
+	for _, file := range sources(t, ".go", ".md", ".txtar") {
 		report(file, 1, v.name(file, file))
 		switch {
 		case filepath.Ext(file) == ".go" && file != "core/words_test.go":
 			goWords(t, v, file, report)
+		case filepath.Ext(file) == ".txtar":
+			script, _, _ := strings.Cut(readSource(t, file), "\n-- ")
+			for i, line := range strings.Split(script, "\n") {
+				if strings.HasPrefix(line, "#") {
+					report(file, i+1, v.text(file, line))
+				}
+			}
 		case developerDocs.MatchString(file):
 			for i, line := range strings.Split(readSource(t, file), "\n") {
 				report(file, i+1, v.text(file, line))
