@@ -97,7 +97,10 @@ func TestRunNowWithoutARecord(t *testing.T) {
 		act, engine := simple(t, "docker.local", action)
 		b := open(t, act)
 		b.stop()
-		b.start(func(s Store) Store { full := killedAfter(1<<30, s); full.refuse.Store(true); return full })
+		var full *killable
+		b.start(func(s Store) Store { full = killedAfter(1<<30, s); return full })
+		settle(time.Second) // it has recovered
+		full.refuse.Store(true)
 		if err := b.RunNow(t.Context(), "docker.local", []sdk.Container{minor("web")}, false); err == nil || len(engine.got) > 0 {
 			t.Errorf("%d calls, error %v", len(engine.got), err)
 		}
