@@ -16,8 +16,8 @@ const (
 	// defaultPause is for registries that limit requests without saying for
 	// how long, or that limit them again right after the pause they asked for.
 	defaultPause = time.Minute
-	// longestPause is what a registry is believed: the longest that public ones count over.
-	longestPause = 6 * time.Hour
+	// maxPause bounds the pause that a registry asks for: the longest period that public ones count over.
+	maxPause = 6 * time.Hour
 	// failureBudget is how much time a host may cost without any response; then it
 	// gets no requests for a silentPause: a circuit breaker that keeps it from
 	// holding up the whole run.
@@ -25,7 +25,7 @@ const (
 	silentPause   = time.Minute
 )
 
-// limiter is the rate limiter of requests to registries: so many at a time to each
+// limiter keeps the rate limit of requests to registries: so many at a time to each
 // host and in total, and none to a host that asked for a pause.
 type limiter struct {
 	perHost int
@@ -180,7 +180,7 @@ func (l *limiter) learn(h *host, err error, took time.Duration, again bool) bool
 		short := limited.After > 0 && limited.After <= shortPause && !again
 		pause := limited.After
 		if !short {
-			pause = min(max(pause, defaultPause), longestPause)
+			pause = min(max(pause, defaultPause), maxPause)
 		}
 		h.pause(l.now().Add(pause), "limits requests", true)
 		return short

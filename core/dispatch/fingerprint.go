@@ -13,10 +13,10 @@ import (
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
-// fingerprint is what deliveries are deduplicated by, beside their trigger and
-// subject: the stored form of an update's key without the subject. Stores hold
-// fingerprints of every earlier version, so what is hashed here must stay as it
-// is: another value sends every message again.
+// fingerprint is what deliveries dedupe by, beside their trigger and subject: the
+// stored form of an update's key without the subject. Stores hold fingerprints of
+// every earlier version, so what is hashed here must stay as it is: another value
+// sends every message again.
 func fingerprint(c sdk.Container) string {
 	k := update.KeyOf(&c)
 	from, to := k.From(), k.To()
@@ -39,7 +39,7 @@ func batchFingerprint(t Trigger, e event.Event, batch []sdk.Container) string {
 	return hash(parts...)
 }
 
-// idempotencyKey is what receivers deduplicate by. It is the same for each
+// idempotencyKey is the idempotency key, by which receivers dedupe. It is the same for each
 // attempt, in whatever process, and for no other delivery: not of this store, nor
 // of one that counts from 1 again, nor of another installation that notifies the
 // same receiver. A delivery that is planned anew gets a new one.

@@ -18,7 +18,7 @@ const defaultCacheBytes = 32 << 20
 // CacheEntry is a response of a registry.
 type CacheEntry struct {
 	Key string
-	// Validator makes a request conditional, as an ETag does; "" when Body never changes.
+	// Validator is the ETag of a conditional request; "" when Body never changes.
 	Validator string
 	Body      []byte
 }

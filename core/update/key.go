@@ -14,7 +14,7 @@ import (
 
 // Key is the identity of an update: what is offered to whom. Two updates are the
 // same if and only if their keys are ==, whenever and in whatever process they
-// were found. The id of a container is not part of it, since a container gets
+// were found; events and deliveries dedupe by it. The id of a container is not part of it, since a container gets
 // another one each time it is recreated.
 type Key struct {
 	// Subject is "watcher/name"; see event.Subject.

@@ -95,8 +95,8 @@ type Repository struct {
 	Host string
 	// Name is the path: "library/nginx".
 	Name string
-	// ScopeHints are repositories of the same host, this one included, that are
-	// looked up in the same run: one token whose scope names them serves them all.
+	// ScopeHints are the token scope hints: repositories of the same host, this one
+	// included, that are looked up in the same run: one token whose scope names them serves them all.
 	ScopeHints []string
 }
 

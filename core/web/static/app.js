@@ -172,7 +172,7 @@
     }
   }, true);
 
-  // Keyboard shortcuts.
+  // Each keyboard shortcut of the list, and those that lead to another page.
   const rowNow = () => $('.row:focus-within') || $('.row.open');
   const move = by => {
     const rows = $$('.row');

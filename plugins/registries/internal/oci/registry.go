@@ -11,7 +11,7 @@
 //     expire, and one token is requested for all repositories of a run (token
 //     scope hints);
 //   - digests are requested with HEAD, which registries do not count as a pull;
-//   - lists of tags are requested conditionally, by their ETag.
+//   - lists of tags are read with a conditional request, by their ETag.
 //
 // All instances of a process share one Shared, and with it the tokens, the rate
 // limits and the bound on requests in flight.
