@@ -12,6 +12,7 @@ import (
 
 	"github.com/dogwatch/dogwatch/core/config"
 	"github.com/dogwatch/dogwatch/core/installation"
+	"github.com/dogwatch/dogwatch/internal/reference"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 )
@@ -102,7 +103,7 @@ func (g *global) containerNames(ctx context.Context) []cobra.Completion {
 	}
 	var names []cobra.Completion
 	for _, c := range containers {
-		names = append(names, cobra.CompletionWithDesc(printable(c.Name), printable(familiar(c.Image)+":"+c.Image.Tag.Value)))
+		names = append(names, cobra.CompletionWithDesc(printable(c.Name), printable(reference.Short(c.Image.Registry.Host, c.Image.Name)+":"+c.Image.Tag.Value)))
 	}
 	return names
 }

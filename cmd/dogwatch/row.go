@@ -8,6 +8,7 @@ import (
 	"unicode"
 
 	"github.com/dogwatch/dogwatch/core/tally"
+	"github.com/dogwatch/dogwatch/internal/reference"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
@@ -55,7 +56,7 @@ func rowsOf(containers []sdk.Container) []row {
 }
 
 func rowOf(c sdk.Container) row {
-	r := row{name: printable(c.Name), image: printable(familiar(c.Image)), update: printable(c.Image.Tag.Value), severity: upToDate, kind: "up to date"}
+	r := row{name: printable(c.Name), image: printable(reference.Short(c.Image.Registry.Host, c.Image.Name)), update: printable(c.Image.Tag.Value), severity: upToDate, kind: "up to date"}
 	if c.Watcher == "" {
 		r.name = "" // an image that no engine runs has no name of its own
 	}
@@ -102,17 +103,6 @@ func severityOf(kind string) (severity, string) {
 		return patchUpdate, kind
 	}
 	return otherUpdate, sdk.KindTag
-}
-
-// familiar writes an image the way a user types it: nginx, ghcr.io/owner/app.
-func familiar(img sdk.Image) string {
-	if img.Name == "" || img.Registry.Host == "" {
-		return img.Name
-	}
-	if img.Registry.Host == "docker.io" {
-		return strings.TrimPrefix(img.Name, "library/")
-	}
-	return img.Registry.Host + "/" + img.Name
 }
 
 // short returns the part of a digest that a reader compares.

@@ -13,6 +13,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/event"
 	"github.com/dogwatch/dogwatch/core/store"
 	"github.com/dogwatch/dogwatch/core/tally"
+	"github.com/dogwatch/dogwatch/internal/reference"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
@@ -102,11 +103,7 @@ func pullOf(c *sdk.Container) string {
 	if c.UpdateKind.Kind == sdk.KindTag && c.Result != nil && c.UpdateAvailable {
 		tag = c.Result.Tag
 	}
-	name := c.Image.Name
-	if host := c.Image.Registry.Host; host != "" && host != "docker.io" {
-		name = host + "/" + name
-	}
-	name = strings.TrimPrefix(name, "library/")
+	name := reference.Short(c.Image.Registry.Host, c.Image.Name)
 	switch {
 	case name == "" || tag == "":
 		return ""

@@ -10,6 +10,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/check"
 	"github.com/dogwatch/dogwatch/core/store"
 	"github.com/dogwatch/dogwatch/core/tally"
+	"github.com/dogwatch/dogwatch/internal/reference"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
@@ -45,17 +46,13 @@ type rows struct {
 func (m rows) of(rec *store.Record) row {
 	c := &rec.Container
 	r := row{
-		Key: c.Watcher + "/" + c.Name, Href: hrefOf(c), Name: cmp.Or(c.DisplayName, c.Name), Image: c.Image.Name,
+		Key: c.Watcher + "/" + c.Name, Href: hrefOf(c), Name: cmp.Or(c.DisplayName, c.Name), Image: reference.Short(c.Image.Registry.Host, c.Image.Name),
 		Current: shortTag(c.Image.Tag.Value), Kind: tally.Kind(c), Watcher: c.Watcher, Registry: c.Image.Registry.Host, Stack: stackOf(c), Status: c.Status,
 		Unchecked: tally.Unchecked(c),
 	}
 	if r.Image == "" {
 		r.Image = "no image name"
 	}
-	if r.Registry != "" && r.Registry != "docker.io" {
-		r.Image = r.Registry + "/" + r.Image
-	}
-	r.Image = strings.TrimPrefix(r.Image, "library/")
 	if r.Kind != "" && c.Result != nil {
 		r.New, r.Released, r.Seen = c.Result.Tag, check.Released(c, m.now), rec.FoundAt
 		if r.Kind == "digest" {

@@ -119,6 +119,16 @@ func (r Reference) Canonical() Reference {
 	return r
 }
 
+// Short returns the shortest name of a repository on a host, as users know it:
+// "nginx" for the official image of Docker Hub, or "" without a repository. It is
+// for display.
+func Short(host, repository string) string {
+	if host != "" && repository != "" && !IsHub(host) {
+		return Join(host, repository)
+	}
+	return strings.TrimPrefix(repository, officialPath+"/")
+}
+
 // Join returns the reference of a repository on a host. host is "" where none is
 // named, as watchers report the images of Docker Hub.
 func Join(host, repository string) string {

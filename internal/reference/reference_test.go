@@ -158,3 +158,20 @@ func BenchmarkParse(b *testing.B) {
 		}
 	}
 }
+
+func TestShortIsTheNameThatUsersWrite(t *testing.T) {
+	for _, c := range []struct{ host, repository, want string }{
+		{"docker.io", "library/nginx", "nginx"},
+		{"", "library/nginx", "nginx"},
+		{"", "nginx", "nginx"},
+		{"docker.io", "grafana/grafana", "grafana/grafana"},
+		{"ghcr.io", "owner/app", "ghcr.io/owner/app"},
+		{"quay.io", "library/app", "quay.io/library/app"},
+		{"localhost:5000", "app", "localhost:5000/app"},
+		{"ghcr.io", "", ""},
+	} {
+		if got := Short(c.host, c.repository); got != c.want {
+			t.Errorf("Short(%q, %q) = %q, want %q", c.host, c.repository, got, c.want)
+		}
+	}
+}

@@ -2,6 +2,8 @@ package migrate
 
 import (
 	"strings"
+
+	"github.com/dogwatch/dogwatch/internal/reference"
 )
 
 // diun reads the variables of https://crazymax.dev/diun/config/.
@@ -224,9 +226,10 @@ func diunRegistry(s scope, name, value string) setting {
 
 // registryOf returns the registry type of a host, and what it calls user and password.
 func registryOf(host string) (typ, user, password string) {
-	switch host {
-	case "docker.io", "index.docker.io", "registry-1.docker.io":
+	if reference.IsHub(host) {
 		return "hub", "login", "password"
+	}
+	switch host {
 	case "ghcr.io":
 		return "ghcr", "username", "token"
 	case "lscr.io":
