@@ -117,7 +117,7 @@ func (g *global) findings(ctx context.Context, cfg *config.Config, fit bool, f d
 			return nil, err
 		}
 		defer instance.Close()
-		opt.World, opt.Redact = subject{instance, cfg}, redactor.String
+		opt.Installation, opt.Redact = subject{instance, cfg}, redactor.String
 	}
 	return doctor.Examine(ctx, opt), nil
 }

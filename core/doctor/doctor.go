@@ -3,7 +3,7 @@
 //
 // It changes nothing, sends nothing and takes no lock, so it works beside a
 // Dogwatch that serves and without one. Every question has a time limit, and
-// those that do not need each other's answers are asked at once.
+// those that do not need each other's results are asked concurrently.
 package doctor
 
 import (
@@ -64,19 +64,17 @@ type Watcher struct {
 	List    func(ctx context.Context) ([]sdk.Container, error)
 }
 
-// Registry is a component that answers questions about images.
+// Registry is a component that looks images up. Its Probe chooses an image itself.
 type Registry struct {
 	Component
-	// Ask asks for the digest of an image, which counts as no pull.
-	Ask func(ctx context.Context, host, repository, tag string) error
-	// Try asks something without knowing an image, and returns what was learnt.
-	Try func(ctx context.Context) (string, error)
+	// Resolve finds the digest of an image, which counts as no pull.
+	Resolve func(ctx context.Context, host, repository, tag string) error
 	// Limits returns what the hosts said of their limits so far.
 	Limits func(ctx context.Context) []registry.Limit
 }
 
-// World is what is examined.
-type World interface {
+// Installation is what is examined: the components of a command.
+type Installation interface {
 	// Load prepares the components. Until it has returned there are none.
 	Load(ctx context.Context) error
 	Watchers() []Watcher
@@ -93,9 +91,9 @@ type World interface {
 // Options say what is examined and with what.
 type Options struct {
 	Config *config.Config
-	// World has the components; nil when the configuration is not fit to make any.
-	World   World
-	Version string
+	// Installation has the components; nil when the configuration is not fit to make any.
+	Installation Installation
+	Version      string
 	// Logins are the ways to log in; none means that the server is open to all.
 	Logins []string
 	// Limit is how long one question may take.
@@ -104,7 +102,7 @@ type Options struct {
 	Redact func(string) string
 	// Contained is true inside a container, where loopback addresses are its own.
 	Contained bool
-	// Observe is told of every question that was answered, if set; by several goroutines.
+	// Observe, if set, is called after every question; by several goroutines.
 	Observe func(subject string)
 
 	// What follows is the real thing when it is not set.
@@ -135,7 +133,7 @@ func Examine(ctx context.Context, opt Options) []Finding {
 		triggers               []Finding
 	)
 	wait.Go(func() { store = e.within(ctx, "store", e.store) })
-	if e.World != nil {
+	if e.Installation != nil {
 		wait.Go(func() { server = e.within(ctx, "server", e.server) })
 		loaded := e.within(ctx, "plugins", e.load)
 		if len(loaded) > 0 {
@@ -191,16 +189,16 @@ type examination struct{ Options }
 // within asks one question, for as long as the limit allows. A system call that
 // hangs, such as one on a network share that is gone, cannot be ended: it is
 // left behind, for the process ends with the examination.
-func (e *examination) within(ctx context.Context, subject string, ask func(context.Context) []Finding) []Finding {
+func (e *examination) within(ctx context.Context, subject string, examine func(context.Context) []Finding) []Finding {
 	defer e.Observe(subject)
 	limited, cancel := context.WithTimeout(ctx, e.Limit)
 	defer cancel()
-	answered := make(chan []Finding, 1)
-	go func() { answered <- ask(limited) }()
+	result := make(chan []Finding, 1)
+	go func() { result <- examine(limited) }()
 	late := time.NewTimer(e.Limit + grace)
 	defer late.Stop()
 	select {
-	case found := <-answered:
+	case found := <-result:
 		return found
 	case <-late.C:
 	case <-ctx.Done():
@@ -208,17 +206,17 @@ func (e *examination) within(ctx context.Context, subject string, ask func(conte
 	return one(subject, Fail, fmt.Sprintf("no answer within %s", e.Limit), "try again with a longer --timeout")
 }
 
-// each asks one question of every item at once, and returns the answers in the order of the items.
-func each[T any](items []T, ask func(T) []Finding) []Finding {
-	answers := make([][]Finding, len(items))
+// each examines every item concurrently, and returns the findings in the order of the items.
+func each[T any](items []T, examine func(T) []Finding) []Finding {
+	results := make([][]Finding, len(items))
 	var wait sync.WaitGroup
 	for i, item := range items {
-		wait.Go(func() { answers[i] = ask(item) })
+		wait.Go(func() { results[i] = examine(item) })
 	}
 	wait.Wait()
 	var all []Finding
-	for _, a := range answers {
-		all = append(all, a...)
+	for _, r := range results {
+		all = append(all, r...)
 	}
 	return all
 }

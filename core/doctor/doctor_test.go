@@ -21,8 +21,8 @@ import (
 
 var noon = time.Date(2026, 3, 29, 12, 0, 0, 0, time.UTC)
 
-// fake is a world in which all is well, unless a test says otherwise.
-func TestHealthy(t *testing.T) {
+// fake is an installation in which all is well, unless a test says otherwise.
+func TestExamineHealthyInstallation(t *testing.T) {
 	_, opt := healthy(t)
 	got := text(Examine(t.Context(), opt), opt.Config.Store.Path)
 	want := `ok configuration: 2 components in the environment
@@ -47,8 +47,8 @@ ok trigger.ntfy.phone: configured; to send a sample: dogwatch plugin test trigge
 	}
 }
 
-// TestBrokenWorlds breaks one thing at a time.
-func TestBrokenWorlds(t *testing.T) {
+// TestExamineFindsWhatIsBroken breaks one thing at a time.
+func TestExamineFindsWhatIsBroken(t *testing.T) {
 	unauthorized := sdk.WithKind(sdk.ErrUnauthorized, errors.New("registry.ghcr.private: find the digest of me/app: 401 (password hunter2)"))
 	for name, c := range map[string]struct {
 		change func(*fake, *Options)
@@ -74,31 +74,31 @@ func TestBrokenWorlds(t *testing.T) {
 		}, []string{"fail watcher.docker.local: no answer of the engine at nas.lan within 5s"}, ""},
 		"a registry of the machine, from a container": {func(_ *fake, o *Options) {
 			o.Contained = true
-			o.Transport = answers(func(*http.Request) (*http.Response, error) {
+			o.Transport = respond(func(*http.Request) (*http.Response, error) {
 				return nil, errors.New("dial tcp 127.0.0.1:5000: connect: connection refused")
 			})
 		}, []string{"fail host ghcr.io: cannot be reached: dial tcp 127.0.0.1:5000: connect: connection refused > 127.0.0.1 is this container itself: name the other container"}, ""},
 		"no network": {func(_ *fake, o *Options) {
-			o.Transport = answers(func(*http.Request) (*http.Response, error) { return nil, errors.New("connection refused") })
+			o.Transport = respond(func(*http.Request) (*http.Response, error) { return nil, errors.New("connection refused") })
 		}, []string{"fail host ghcr.io: cannot be reached: connection refused > check the network"}, "clock"},
 		"wrong login": {func(f *fake, _ *Options) {
-			f.registries[1].Ask = func(context.Context, string, string, string) error { return unauthorized }
+			f.registries[1].Resolve = func(context.Context, string, string, string) error { return unauthorized }
 		}, []string{"fail registry.ghcr.private: find the digest of me/app: 401 (password ***) > correct its login"}, ""},
 		"no login": {func(f *fake, _ *Options) {
-			f.registries[0].Ask = func(context.Context, string, string, string) error { return unauthorized }
+			f.registries[0].Resolve = func(context.Context, string, string, string) error { return unauthorized }
 		}, []string{"> give it a login: dogwatch config docs registry.hub shows how"}, ""},
 		"an error with a remedy of its plugin": {func(f *fake, _ *Options) {
-			f.registries[0].Ask = func(context.Context, string, string, string) error {
+			f.registries[0].Resolve = func(context.Context, string, string, string) error {
 				return sdk.WithRemedy(sdk.WithKind(sdk.ErrUnauthorized, errors.New("401")), "log in anew")
 			}
 		}, []string{"fail registry.hub.public: 401 > log in anew"}, ""},
 		"image built here": {func(f *fake, _ *Options) {
-			f.registries[0].Ask = func(context.Context, string, string, string) error {
+			f.registries[0].Resolve = func(context.Context, string, string, string) error {
 				return sdk.WithKind(sdk.ErrNotFound, errors.New("404"))
 			}
 		}, []string{"warn registry.hub.public: 404 > it answers"}, ""},
 		"limit reached": {func(f *fake, _ *Options) {
-			f.registries[0].Ask = func(context.Context, string, string, string) error {
+			f.registries[0].Resolve = func(context.Context, string, string, string) error {
 				return sdk.RateLimited(time.Hour, errors.New("429"))
 			}
 		}, []string{"warn registry.hub.public: 429 > check less often"}, ""},
@@ -112,7 +112,7 @@ func TestBrokenWorlds(t *testing.T) {
 		"a configured registry that is not used": {func(f *fake, _ *Options) {
 			f.registries[2].Default = false
 			f.registries[2].Limits = func(context.Context) []registry.Limit { return nil }
-			f.registries[2].Try = func(context.Context) (string, error) { return "it answers", nil }
+			f.registries[2].Probe = probed("it answers")
 		}, []string{"ok registry.quay.public: it answers"}, ""},
 		"a host that nothing serves": {func(f *fake, _ *Options) {
 			f.watchers[0].List = func(context.Context) ([]sdk.Container, error) {
@@ -208,7 +208,7 @@ func TestBrokenWorlds(t *testing.T) {
 				panic(err)
 			}
 		}, []string{"fail store: DIR is no folder"}, ""},
-		"configuration not fit": {func(_ *fake, o *Options) { o.World = nil }, []string{"ok store: "}, "server"},
+		"configuration not fit": {func(_ *fake, o *Options) { o.Installation = nil }, []string{"ok store: "}, "server"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f, opt := healthy(t)
@@ -221,7 +221,7 @@ func TestBrokenWorlds(t *testing.T) {
 				}
 			}
 			if c.gone != "" && strings.Contains(got, " "+c.gone+": ") {
-				t.Errorf("%s is told of in\n%s", c.gone, got)
+				t.Errorf("%s is a finding in\n%s", c.gone, got)
 			}
 			if strings.Contains(got, "hunter2") {
 				t.Errorf("a secret in\n%s", got)
@@ -230,9 +230,9 @@ func TestBrokenWorlds(t *testing.T) {
 	}
 }
 
-// TestBounded: what does not answer costs its limit and hides nothing else, even
+// TestExamineEndsAfterItsLimits: what does not answer costs its limit and hides nothing else, even
 // when it does not heed its context.
-func TestBounded(t *testing.T) {
+func TestExamineEndsAfterItsLimits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f, opt := healthy(t)
 		end := make(chan struct{})
@@ -242,7 +242,7 @@ func TestBounded(t *testing.T) {
 			List: func(context.Context) ([]sdk.Container, error) {
 				return []sdk.Container{container("web", "", "nginx", nil)}, nil
 			}})
-		f.registries[0].Ask = func(ctx context.Context, _, _, _ string) error { <-ctx.Done(); return ctx.Err() }
+		f.registries[0].Resolve = func(ctx context.Context, _, _, _ string) error { <-ctx.Done(); return ctx.Err() }
 		began := time.Now()
 		got := text(Examine(t.Context(), opt), opt.Config.Store.Path)
 		for _, want := range []string{

@@ -25,12 +25,12 @@ const (
 	// tokens, which are valid for minutes, are refused.
 	oddClock   = 30 * time.Second
 	wrongClock = 5 * time.Minute
-	// slowLookup is how long a name may take before somebody should look at it.
+	// slowLookup is how long a name may take before it is worth a warning.
 	slowLookup = 2 * time.Second
 )
 
 // images examines what the images of containers need: labels that are
-// understood, a clock that is right, hosts that answer and registries that let us ask.
+// understood, a clock that is right, hosts that respond and registries that grant access.
 func (e *examination) images(ctx context.Context, containers []sdk.Container) []Finding {
 	var hosts, registries []Finding
 	var clocks []time.Duration
@@ -43,7 +43,7 @@ func (e *examination) images(ctx context.Context, containers []sdk.Container) []
 
 // transport reaches a host as registries do. What it says is of no consequence
 // here, and a certificate that only the options of its registry make valid is none of
-// this question: the registry itself is asked, too.
+// this question: the registry itself is examined, too.
 func transport(proxy func(*http.Request) (*url.URL, error)) http.RoundTripper {
 	return &http.Transport{
 		Proxy: proxy, DisableKeepAlives: true, TLSClientConfig: &tls.Config{InsecureSkipVerify: true},
@@ -59,8 +59,8 @@ func (e *examination) hosts(ctx context.Context, containers []sdk.Container) ([]
 	found := each(e.addresses(containers), func(base *url.URL) []Finding {
 		subject := "host " + base.Host
 		return e.within(ctx, subject, func(ctx context.Context) []Finding {
-			f, ahead, told := e.host(ctx, subject, base)
-			if told {
+			f, ahead, known := e.host(ctx, subject, base)
+			if known {
 				mu.Lock()
 				defer mu.Unlock()
 				clocks = append(clocks, ahead)
@@ -80,12 +80,12 @@ func (e *examination) addresses(containers []sdk.Container) []*url.URL {
 		hosts = append(hosts, c.Image.Registry.Host)
 	}
 	configured := func(r Registry) bool { return !r.Default }
-	if len(containers) == 0 && !slices.ContainsFunc(e.World.Registries(), configured) {
+	if len(containers) == 0 && !slices.ContainsFunc(e.Installation.Registries(), configured) {
 		hosts = []string{reference.DefaultDomain} // what most images will come from
 	}
 	known := map[string]*url.URL{}
 	for _, host := range hosts {
-		_, base, served := e.World.RegistryOf(host)
+		_, base, served := e.Installation.RegistryOf(host)
 		if u, err := url.Parse(base); served && err == nil && u.Host != "" {
 			known[u.Scheme+u.Host] = &url.URL{Scheme: u.Scheme, Host: u.Host, Path: "/v2/"}
 		}
@@ -98,7 +98,7 @@ func (e *examination) addresses(containers []sdk.Container) []*url.URL {
 	return all
 }
 
-func (e *examination) host(ctx context.Context, subject string, base *url.URL) (found []Finding, ahead time.Duration, told bool) {
+func (e *examination) host(ctx context.Context, subject string, base *url.URL) (found []Finding, ahead time.Duration, known bool) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, base.String(), nil)
 	if err != nil {
 		return one(subject, Fail, err.Error(), ""), 0, false

@@ -119,7 +119,7 @@ func innermost(err error) error {
 	return err
 }
 
-// bytesOf writes a size as people say it.
+// bytesOf writes a size for readers.
 func bytesOf(n uint64) string {
 	value, unit := float64(n), ""
 	for _, next := range []string{"kB", "MB", "GB", "TB"} {

@@ -169,7 +169,7 @@ func (s *Supervisor) bringUp(ctx context.Context) (*process, error) {
 	if !b.builtin {
 		sum, err := s.host.verify(ctx, b)
 		s.mu.Lock()
-		s.bundle.checksum = sum // of a refused file, too: whoever trusts it says which one
+		s.bundle.checksum = sum // of a refused file, too: a user who trusts it says which one
 		s.mu.Unlock()
 		if err != nil {
 			return nil, err

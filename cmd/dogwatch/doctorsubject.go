@@ -13,6 +13,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/doctor"
 	"github.com/dogwatch/dogwatch/core/oneshot"
 	"github.com/dogwatch/dogwatch/core/plugin"
+	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 	"github.com/dogwatch/dogwatch/sdk/registry"
 )
@@ -70,15 +71,16 @@ func (s subject) Watchers() []doctor.Watcher {
 func (s subject) Registries() []doctor.Registry {
 	var all []doctor.Registry
 	for _, c := range s.instance.Registries() {
+		examined := s.component(&c.Component)
+		examined.Probe = func(ctx context.Context) (sdk.ProbeResult, error) {
+			tested, err := s.instance.Test(ctx, &c.Component, "")
+			return sdk.ProbeResult{Summary: tested.Response}, err
+		}
 		all = append(all, doctor.Registry{
-			Component: s.component(&c.Component),
-			Ask: func(ctx context.Context, host, repository, tag string) error {
+			Component: examined,
+			Resolve: func(ctx context.Context, host, repository, tag string) error {
 				_, err := c.Resolve(ctx, registry.Repository{Host: host, Name: repository, ScopeHints: []string{repository}}, tag)
 				return err
-			},
-			Try: func(ctx context.Context) (string, error) {
-				tested, err := s.instance.Test(ctx, &c.Component, "")
-				return tested.Response, err
 			},
 			Limits: c.RateLimits,
 		})

@@ -5,21 +5,17 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
-	"slices"
 	"strings"
 
-	"github.com/dogwatch/dogwatch/core/check"
 	"github.com/dogwatch/dogwatch/core/config"
 	"github.com/dogwatch/dogwatch/core/plugin"
-	"github.com/dogwatch/dogwatch/sdk"
-	"github.com/dogwatch/dogwatch/sdk/option"
 )
 
 // ErrNotServing means that no Dogwatch serves with this configuration.
 var ErrNotServing = errors.New("no Dogwatch is serving")
 
 // configuration tells what is wrong with the file and the environment as a
-// whole; what is wrong with a component is told with the component.
+// whole; what is wrong with a component is a finding of the component.
 func (e *examination) configuration() []Finding {
 	const subject = "configuration"
 	var found []Finding
@@ -59,7 +55,7 @@ func (e *examination) login() []Finding {
 // server tells whether a Dogwatch serves beside this one.
 func (e *examination) server(ctx context.Context) []Finding {
 	const subject = "server"
-	address, version, err := e.World.Serving(ctx)
+	address, version, err := e.Installation.Serving(ctx)
 	switch {
 	case errors.Is(err, ErrNotServing):
 		return one(subject, OK, "not serving now", "")
@@ -73,17 +69,17 @@ func (e *examination) server(ctx context.Context) []Finding {
 
 // load has no finding when all is well.
 func (e *examination) load(ctx context.Context) []Finding {
-	if err := e.World.Load(ctx); err != nil {
+	if err := e.Installation.Load(ctx); err != nil {
 		return one("plugins", Fail, "the plugins do not start: "+err.Error(), "")
 	}
 	return nil
 }
 
 // plugins tells which executables may not run. Those that are built in are no
-// files of their own that anybody could change.
+// files of their own that another user could change.
 func (e *examination) plugins(ctx context.Context) []Finding {
 	const subject = "plugins"
-	all, err := e.World.Plugins(ctx)
+	all, err := e.Installation.Plugins(ctx)
 	if err != nil {
 		return one(subject, Fail, err.Error(), "let the user of dogwatch read the folder, or set plugins.dir to another")
 	}
@@ -105,47 +101,6 @@ func (e *examination) plugins(ctx context.Context) []Finding {
 	return append(one(subject, OK, fmt.Sprintf("%d built in, %d in %s", builtin, len(all)-builtin, e.Config.Plugins.Dir), ""), found...)
 }
 
-// triggers reports how each is configured, and whether its service can be reached
-// where its plugin can tell; nothing is sent.
-func (e *examination) triggers(ctx context.Context) []Finding {
-	all := e.World.Triggers()
-	if len(all) == 0 {
-		return one("triggers", Warn, "none is configured: nobody is told of updates", "choose one: dogwatch config docs lists them")
-	}
-	return each(all, func(t Component) []Finding {
-		if t.Err != nil || t.Probe == nil {
-			return t.triggerFindings("configured")
-		}
-		return e.within(ctx, t.ID, func(ctx context.Context) []Finding {
-			probed, err := t.Probe(ctx)
-			if err != nil && ctx.Err() != nil {
-				err = fmt.Errorf("no answer of its service within %s", e.Limit)
-			}
-			if err != nil {
-				return append([]Finding{{Subject: t.ID, Level: Fail, Detail: err.Error(), Remedy: sdk.Remedy(err)}}, t.findings()...)
-			}
-			return append(t.triggerFindings(probed.Summary), warnings(t.ID, probed)...)
-		})
-	})
-}
-
-// triggerFindings are the findings, and that the trigger is well when there are none.
-func (c Component) triggerFindings(well string) []Finding {
-	if found := c.findings(); len(found) > 0 {
-		return found
-	}
-	return one(c.ID, OK, well+"; to send a sample: dogwatch plugin test "+c.ID, "")
-}
-
-// warnings are those of a probe that succeeded.
-func warnings(subject string, probed sdk.ProbeResult) []Finding {
-	var found []Finding
-	for _, w := range probed.Warnings {
-		found = append(found, Finding{Subject: subject, Level: Warn, Detail: w})
-	}
-	return found
-}
-
 // findings are what is wrong with the configuration of a component; none when nothing is.
 func (c Component) findings() []Finding {
 	var found []Finding
@@ -154,52 +109,6 @@ func (c Component) findings() []Finding {
 	}
 	for _, w := range c.Warnings {
 		found = append(found, Finding{Subject: c.ID, Level: Warn, Detail: strings.TrimPrefix(w, c.ID+".")})
-	}
-	return found
-}
-
-// labels tells what is wrong with single containers, whose labels are read as a check reads them.
-func (e *examination) labels(containers []sdk.Container) []Finding {
-	var ids []string
-	for _, t := range e.World.Triggers() {
-		ids = append(ids, strings.TrimPrefix(t.ID, "trigger."))
-	}
-	var found []Finding
-	for _, c := range containers {
-		subject := "container " + c.Watcher + "/" + c.Name
-		if c.Error != nil {
-			found = append(found, Finding{Subject: subject, Level: Fail, Detail: c.Error.Message})
-		}
-		wrong, odd := check.Lint(c.Labels, e.Config.Labels.Foreign)
-		for _, text := range wrong {
-			found = append(found, Finding{Subject: subject, Level: Fail, Detail: text})
-		}
-		for _, text := range append(odd, unknownTriggers(c.Labels, ids)...) {
-			found = append(found, Finding{Subject: subject, Level: Warn, Detail: text})
-		}
-	}
-	if len(found) == 0 && len(containers) > 0 {
-		return one("labels", OK, fmt.Sprintf("understood those of %s", count(len(containers), "container")), "")
-	}
-	return found
-}
-
-// unknownTriggers finds triggers in labels that are not configured.
-func unknownTriggers(labels map[string]string, ids []string) []string {
-	var found []string
-	for _, name := range []string{"dogwatch.trigger.include", "dogwatch.trigger.exclude", "wud.trigger.include", "wud.trigger.exclude"} {
-		for _, item := range strings.Split(labels[name], ",") {
-			id, _, _ := strings.Cut(item, ":")
-			id = strings.ToLower(strings.TrimSpace(id))
-			if id == "" || slices.Contains(ids, id) {
-				continue
-			}
-			text := fmt.Sprintf("label %s names the trigger %q, which is not configured", name, id)
-			if near := option.Suggest(id, ids); near != "" {
-				text += fmt.Sprintf(": did you mean %s?", near)
-			}
-			found = append(found, text)
-		}
 	}
 	return found
 }

@@ -16,7 +16,7 @@ import (
 func (e *examination) watchers(ctx context.Context) ([]Finding, []sdk.Container) {
 	var mu sync.Mutex
 	var all []sdk.Container
-	found := each(e.World.Watchers(), func(w Watcher) []Finding {
+	found := each(e.Installation.Watchers(), func(w Watcher) []Finding {
 		return e.within(ctx, w.ID, func(ctx context.Context) []Finding {
 			findings, listed := e.watcher(ctx, w)
 			mu.Lock()
@@ -79,5 +79,5 @@ func at(w Watcher) string {
 func expand(img *sdk.Image) {
 	if ref, err := reference.Parse(reference.Join(img.Registry.Host, img.Name)); err == nil {
 		img.Registry.Host, img.Name = ref.Domain, ref.Path
-	} // what cannot be read is told as the error of its container
+	} // what cannot be read is the error of its container
 }

@@ -10,14 +10,14 @@ import (
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
-// sample is an image that runs, to ask its registry about.
+// sample is an image that runs, to look up in its registry.
 type sample struct {
 	host, repository, tag string
 	// pulled is whether the engine got it from a registry, as opposed to built it.
 	pulled bool
 }
 
-// manySamples is how many images a registry is asked about until it knows one.
+// manySamples is how many images are looked up in a registry until it knows one.
 const manySamples = 3
 
 func (s sample) String() string { return s.host + "/" + s.repository + ":" + s.tag }
@@ -32,7 +32,7 @@ func (e *examination) registries(ctx context.Context, containers []sdk.Container
 		if host == "" || c.Image.Name == "" || c.Image.Tag.Value == "" {
 			continue
 		}
-		id, _, served := e.World.RegistryOf(host)
+		id, _, served := e.Installation.RegistryOf(host)
 		subject := "host " + host
 		if !served {
 			known := slices.ContainsFunc(orphans, func(f Finding) bool { return f.Subject == subject })
@@ -46,7 +46,7 @@ func (e *examination) registries(ctx context.Context, containers []sdk.Container
 			samples[id] = append(samples[id], s)
 		}
 	}
-	found := each(e.World.Registries(), func(r Registry) []Finding {
+	found := each(e.Installation.Registries(), func(r Registry) []Finding {
 		mine := samples[r.ID]
 		if len(mine) == 0 && r.Default {
 			return nil // not used
@@ -61,18 +61,18 @@ func (e *examination) registry(ctx context.Context, r Registry, samples []sample
 	if r.Err != nil {
 		return found
 	}
-	asked := each(byHost(samples), func(of []sample) []Finding { return e.ask(ctx, r, of) })
+	results := each(byHost(samples), func(of []sample) []Finding { return e.resolve(ctx, r, of) })
 	if len(samples) == 0 {
-		learnt, err := r.Try(ctx)
-		if asked = e.verdict(r, "", err); err == nil {
-			asked = one(r.ID, OK, learnt, "")
+		probed, err := r.Probe(ctx)
+		if results = e.verdict(r, "", err); err == nil {
+			results = append(one(r.ID, OK, probed.Summary, ""), warnings(r.ID, probed)...)
 		}
 	}
-	if text, level, remedy := budget(r.Limits(ctx), e.Now()); text != "" && asked[0].Level == OK {
-		asked[0].Detail += "; " + text
-		asked[0].Level, asked[0].Remedy = level, remedy
+	if text, level, remedy := budget(r.Limits(ctx), e.Now()); text != "" && results[0].Level == OK {
+		results[0].Detail += "; " + text
+		results[0].Level, results[0].Remedy = level, remedy
 	}
-	return append(asked, found...)
+	return append(results, found...)
 }
 
 // byHost groups samples, those that were pulled first and few of each host.
@@ -95,11 +95,11 @@ func byHost(samples []sample) [][]sample {
 	return groups
 }
 
-// ask asks about samples of one host until an answer is good, and returns that or the first.
-func (e *examination) ask(ctx context.Context, r Registry, samples []sample) []Finding {
+// resolve looks samples of one host up until a result is good, and returns that or the first.
+func (e *examination) resolve(ctx context.Context, r Registry, samples []sample) []Finding {
 	var first []Finding
 	for _, s := range samples {
-		err := r.Ask(ctx, s.host, s.repository, s.tag)
+		err := r.Resolve(ctx, s.host, s.repository, s.tag)
 		if err != nil && ctx.Err() != nil {
 			err = fmt.Errorf("no answer of %s within %s", s.host, e.Limit)
 		}
@@ -111,7 +111,7 @@ func (e *examination) ask(ctx context.Context, r Registry, samples []sample) []F
 			first = said
 		}
 		if !errors.Is(err, sdk.ErrNotFound) && !errors.Is(err, sdk.ErrUnauthorized) {
-			break // asking more is useless for now
+			break // more requests are useless for now
 		}
 	}
 	return first
