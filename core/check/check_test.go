@@ -255,8 +255,8 @@ func TestSetStatusDuringACheck(t *testing.T) {
 	})
 }
 
-// TestAnyPublicRegistry: a host without a component of its own is served by whatever serves all hosts.
-func TestAnyPublicRegistry(t *testing.T) {
+// TestUnknownHostIsServedByRegistryOfAllHosts: a host without a component of its own is served by whatever serves all hosts.
+func TestUnknownHostIsServedByRegistryOfAllHosts(t *testing.T) {
 	w := open(t, func(w *fixture, opt *Options) { opt.Registries = anyHost{w.hub} })
 	w.hub.tags["team/app"] = []string{"1.0", "1.1"}
 	w.engine.has(container("web", "registry.unheard.example:5000/team/app:1.0"))
@@ -338,8 +338,8 @@ func TestRunsHaveDistinctIDs(t *testing.T) {
 	}
 }
 
-// TestSlowPattern: rules that take too long fail their own container, and name the label.
-func TestSlowPattern(t *testing.T) {
+// TestSlowPatternFailsItsContainerAlone: rules that take too long fail their own container, and name the label.
+func TestSlowPatternFailsItsContainerAlone(t *testing.T) {
 	w := open(t)
 	w.hub.tags["library/nginx"] = []string{"1.25.0", strings.Repeat("a", 60) + "!"}
 	w.engine.has(container("slow", "nginx:1.25.0", `wud.tag.include=^(?=a)(a+)+$`), container("web", "nginx:1.25.0"))

@@ -8,7 +8,7 @@ import (
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
-func TestNormalise(t *testing.T) {
+func TestNormaliseContainers(t *testing.T) {
 	d1, d2 := digest("1"), digest("2")
 	for _, c := range []struct {
 		about                        string
@@ -63,8 +63,8 @@ func quiet(w *fixture) {
 	w.hub.digests["library/nginx:latest"] = digest("1")
 }
 
-// TestDiscovery follows one watcher through what can happen to its containers.
-func TestDiscovery(t *testing.T) {
+// TestDiscoverAddsChangesAndRemoves follows one watcher through what can happen to its containers.
+func TestDiscoverAddsChangesAndRemoves(t *testing.T) {
 	w := open(t)
 	quiet(w)
 	web, db := container("web", "nginx:1.25.0"), container("db", "nginx:latest")
@@ -110,10 +110,10 @@ func TestDiscovery(t *testing.T) {
 	step("back", []string{"container.added local/db"}, db)
 }
 
-// TestRenames: a container that keeps its id and changes its name was renamed,
+// TestDiscoverRenamedAndRecreatedContainers: a container that keeps its id and changes its name was renamed,
 // and its update is no event; one that takes the place of a container that is
 // gone was recreated, as compose does it.
-func TestRenames(t *testing.T) {
+func TestDiscoverRenamedAndRecreatedContainers(t *testing.T) {
 	w := open(t)
 	w.hub.tags["library/nginx"] = []string{"1.25.0", "1.26.0"}
 	web, db := container("web", "nginx:1.25.0"), container("db", "nginx:1.25.0")
@@ -208,9 +208,9 @@ func TestReplacedUnderOtherRules(t *testing.T) {
 	}
 }
 
-// TestOneEngineTwoWatchers: the container belongs to the first watcher of the
+// TestContainerBelongsToFirstOfTwoWatchers: the container belongs to the first watcher of the
 // configuration, whichever sees it first, and there is a warning.
-func TestOneEngineTwoWatchers(t *testing.T) {
+func TestContainerBelongsToFirstOfTwoWatchers(t *testing.T) {
 	w := open(t, func(w *fixture, _ *Options) { w.order = []string{"local", "second"} })
 	quiet(w)
 	w.engine.has(container("web", "nginx:1.25.0"))
@@ -239,8 +239,8 @@ func TestOneEngineTwoWatchers(t *testing.T) {
 	contains(t, "log", w.log.String(), "container second/web is seen by two watchers of the same engine; it stays with local: remove one of them")
 }
 
-// TestTakenOverDuringItsCheck: a check that has begun does not take a container back.
-func TestTakenOverDuringItsCheck(t *testing.T) {
+// TestContainerTakenOverDuringItsCheck: a check that has begun does not take a container back.
+func TestContainerTakenOverDuringItsCheck(t *testing.T) {
 	w := open(t, func(w *fixture, _ *Options) { w.order = []string{"local", "second"} })
 	w.hub.tags["library/nginx"] = []string{"1.25.0", "1.26.0"}
 	w.engine.has(container("web", "nginx:1.25.0"))

@@ -183,7 +183,7 @@ func TestExplainOfUncheckedParts(t *testing.T) {
 	}
 }
 
-func TestImages(t *testing.T) {
+func TestImagesChecksReferencesWithoutContainer(t *testing.T) {
 	w := open(t)
 	w.hub.tags["library/nginx"] = []string{"1.25.0", "1.26.0"}
 	got := w.Images(t.Context(), []string{"nginx:1.25.0", "NGINX", "nginx", "nginx:1.26.0", "nginx@" + digest("1"), "unserved.example/x:1"})

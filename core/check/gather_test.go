@@ -223,8 +223,8 @@ func (f failing) Commit(ctx context.Context, change event.Change) error {
 	return f.Store.Commit(ctx, change)
 }
 
-// TestProgress counts what has its result, and says when that is more.
-func TestProgress(t *testing.T) {
+// TestProgressCountsResults counts what has its result, and says when that is more.
+func TestProgressCountsResults(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var events []string
 		w, release, ended := hanging(t, func(at *fixture, o *Options) {

@@ -117,8 +117,8 @@ func TestDigestLabelIsHonouredEverywhere(t *testing.T) {
 	}
 }
 
-// TestBadLabels: each becomes an error that names the exact label, and nothing else.
-func TestBadLabels(t *testing.T) {
+// TestBadLabelsNameTheLabel: each becomes an error that names the exact label, and nothing else.
+func TestBadLabelsNameTheLabel(t *testing.T) {
 	long := strings.Repeat("x", 20<<10)
 	for _, c := range []struct {
 		label, value string

@@ -16,7 +16,7 @@ import (
 	"github.com/dogwatch/dogwatch/sdk/registry"
 )
 
-func TestReleased(t *testing.T) {
+func TestReleasedIgnoresImplausibleDates(t *testing.T) {
 	now := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
 	for title, tc := range map[string]struct {
 		made      time.Time
@@ -43,8 +43,8 @@ func TestReleased(t *testing.T) {
 	}
 }
 
-// TestReleaseOf is which dates are to be found out.
-func TestReleaseOf(t *testing.T) {
+// TestReleaseOfChoosesUpdatesWithoutDate is which dates are to be found out.
+func TestReleaseOfChoosesUpdatesWithoutDate(t *testing.T) {
 	offered := func(change func(*sdk.Container)) sdk.Container {
 		c := container("web", "ghcr.io/team/web:1.0.0")
 		c.UpdateAvailable, c.Result = true, &sdk.Result{Tag: "2.0.0"}
@@ -140,7 +140,7 @@ func (d *dating) known() (n int) {
 	return n
 }
 
-func TestDate(t *testing.T) {
+func TestDaterStoresReleaseDates(t *testing.T) {
 	date(t, func(d *dating) {
 		hub := d.offer("r.example", 2)
 		twin := container("twin", "r.example/team/app000:1.0.0")

@@ -87,7 +87,7 @@ func TestResultOfAFailedCheck(t *testing.T) {
 	}
 }
 
-func TestLinks(t *testing.T) {
+func TestLinksAreRenderedFromVersion(t *testing.T) {
 	for _, c := range []struct{ template, image, newest, link, resultLink, err string }{
 		{"https://r/${major}/${minor}/${patch}/${prerelease}?o=${original}&t=${transformed}&c=${container.name}", "foo/bar:1.2.3", "1.3.0-rc.1",
 			"https://r/1/2/3/?o=1.2.3&t=1.2.3&c=web", "https://r/1/3/0/rc?o=1.3.0-rc.1&t=1.3.0-rc.1&c=web", ""},

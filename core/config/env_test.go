@@ -88,9 +88,9 @@ func composed(value string) string {
 	return strings.ReplaceAll(value, "$$", "$")
 }
 
-// TestCorpusOddities: every oddity of the corpus works, or is refused in words
+// TestLoadExplainsOdditiesOfTheCorpus: every oddity of the corpus works, or is refused in words
 // that say what to do.
-func TestCorpusOddities(t *testing.T) {
+func TestLoadExplainsOdditiesOfTheCorpus(t *testing.T) {
 	data, err := os.ReadFile("testdata/corpus/env.json")
 	if err != nil {
 		t.Fatal(err)
@@ -106,7 +106,7 @@ func TestCorpusOddities(t *testing.T) {
 		{"numeric names", "WUD_TRIGGER_DISCORD_1_URL=https://discord.example.org", "trigger.discord.1 url"},
 		{"numeric names", "WUD_TRIGGER_TELEGRAM_1_BOTTOKEN=x", "trigger.telegram.1 bottoken"},
 		{"names that are provider types", "WUD_WATCHER_DOCKER_CRON=0 1 * * *", "watcher.docker.docker cron"},
-		{"a name with an underscore", "WUD_TRIGGER_DISCORD_INFRA_ALERTS_URL=https://discord.example.org", "trigger.discord.infra alerts.url"}, // an unknown option, see TestResolve
+		{"a name with an underscore", "WUD_TRIGGER_DISCORD_INFRA_ALERTS_URL=https://discord.example.org", "trigger.discord.infra alerts.url"}, // an unknown option, see TestResolveReportsMistakesOfOptions
 		{"inline comments", "WUD_LOG_LEVEL=info # Supported values: trace, debug", "error: log.level: want one of trace, debug, info, warn, error, fatal, got \"info # Supported values: trace, debug\" (env WUD_LOG_LEVEL); the comment is part of the value; remove it"},
 		{"quoted values", `WUD_LOG_LEVEL="DEBUG"`, `error: log.level: want one of trace, debug, info, warn, error, fatal, got "\"DEBUG\"" (env WUD_LOG_LEVEL); the quotation marks are part of the value; remove them`},
 		{"options that do not exist", "WUD_API_KEY=x", "warning: api.key: unknown setting (env WUD_API_KEY)"},
@@ -132,9 +132,9 @@ func TestCorpusOddities(t *testing.T) {
 	}
 }
 
-// TestSecretFileWins: of a value and its file What's Up Docker takes the file.
+// TestSecretFileOverridesValueOfWUDAlone: of a value and its file What's Up Docker takes the file.
 // In our own variables and in files, both are a mistake.
-func TestSecretFileWins(t *testing.T) {
+func TestSecretFileOverridesValueOfWUDAlone(t *testing.T) {
 	for _, prefix := range []string{"WUD_", "DOGWATCH_"} {
 		name := prefix + "TRIGGER_SMTP_MAIN_PASS"
 		c, err := Load(Input{Environ: []string{"HOME=/h", name + "=inline", name + "__FILE=/s"}, Open: memory(map[string]string{"s": "filed\n"})})
@@ -194,8 +194,8 @@ func golden(t *testing.T, name, got string) {
 	}
 }
 
-// TestEnvNameIsReadBack: the variable that is documented for a path sets that path.
-func TestEnvNameIsReadBack(t *testing.T) {
+// TestEnvNameRoundTrip: the variable that is documented for a path sets that path.
+func TestEnvNameRoundTrip(t *testing.T) {
 	paths := []string{"trigger.smtp.main.tls.verify", "registry.ecr.private.region", "watcher.docker.local.cron", "auth.basic.ana.hash"}
 	for _, o := range settingsSchema() {
 		paths = append(paths, o.Name)

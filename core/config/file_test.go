@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestRealFiles runs what the other tests do in memory against the operating system.
-func TestRealFiles(t *testing.T) {
+// TestLoadFromOperatingSystem runs what the other tests do in memory against the operating system.
+func TestLoadFromOperatingSystem(t *testing.T) {
 	folder := t.TempDir()
 	write := func(name, content string) string {
 		path := filepath.Join(folder, name)
@@ -47,7 +47,7 @@ func TestRealFiles(t *testing.T) {
 	}
 }
 
-func TestDataFolder(t *testing.T) {
+func TestDefaultStoreFolder(t *testing.T) {
 	none, store := memory(nil), memory(map[string]string{"store/wud.json": "{}"})
 	for want, in := range map[string]Input{
 		"/store":                          {Environ: []string{"HOME=/home/ana"}, Open: store},
@@ -65,7 +65,7 @@ func TestDataFolder(t *testing.T) {
 	}
 }
 
-func TestPluginMaps(t *testing.T) {
+func TestPluginPinsAndGrants(t *testing.T) {
 	p := Plugins{Pins: []string{"a-b=ABC", "c=d"}, Granted: []string{"a-b=Engine", "a-b=credentials"}}
 	if got := p.Checksums(); got["a-b"] != "abc" || got["c"] != "d" || len(got) != 2 {
 		t.Error(got)

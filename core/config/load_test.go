@@ -26,9 +26,9 @@ func memory(files map[string]string) func(string) (fs.File, error) {
 	return func(name string) (fs.File, error) { return m.Open(strings.TrimPrefix(name, "/")) }
 }
 
-// TestCases loads the files and variables of each archive and compares all
+// TestLoadCases loads the files and variables of each archive and compares all
 // that is understood and reported.
-func TestCases(t *testing.T) {
+func TestLoadCases(t *testing.T) {
 	archives, err := filepath.Glob("testdata/cases/*.txtar")
 	if err != nil || len(archives) == 0 {
 		t.Fatal("no cases", err)

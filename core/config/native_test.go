@@ -10,9 +10,9 @@ import (
 	"github.com/dogwatch/dogwatch/sdk/option"
 )
 
-// TestNative: what Native writes is read back as the same configuration,
+// TestNativeRoundTrip: what Native writes is read back as the same configuration,
 // secrets of files by the names of these.
-func TestNative(t *testing.T) {
+func TestNativeRoundTrip(t *testing.T) {
 	environ := []string{
 		"HOME=/home/ana", "WUD_SERVER_PORT=3001", "WUD_LOG_LEVEL=debug", "DOGWATCH_CHECK_TIMEOUT=1500", "WUD_PUBLIC_URL=https://ana:pw@example.org/",
 		"WUD_TRIGGER_SMTP_MAIN_HOST=mx", "WUD_TRIGGER_SMTP_MAIN_PORT=25", "WUD_TRIGGER_SMTP_MAIN_PASS__FILE=/secret (1)",
@@ -73,7 +73,7 @@ func TestNative(t *testing.T) {
 	}
 }
 
-func TestList(t *testing.T) {
+func TestListMasksSecrets(t *testing.T) {
 	c, err := loadFile("server: { port: 8080 }\ntrigger: { smtp: { main: { pass: hunter2 } } }\n")
 	if err != nil {
 		t.Fatal(err)

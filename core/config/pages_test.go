@@ -8,7 +8,7 @@ import (
 	"github.com/dogwatch/dogwatch/sdk/option"
 )
 
-func TestPages(t *testing.T) {
+func TestPagesOfTypes(t *testing.T) {
 	number, least := "8080", 1.0
 	types := []kind.Type{
 		{Kind: kind.Trigger, Name: "ntfy", Summary: "Publish", DocsURL: "https://example.org", Delivery: kind.AtLeastOnce, Capabilities: []string{kind.CapStateStream}, Options: option.Schema{

@@ -24,13 +24,13 @@ func exampleTypes(t testing.TB) ([]kind.Type, map[kind.Kind]option.Schema) {
 	}, map[kind.Kind]option.Schema{kind.Trigger: host}
 }
 
-func TestReference(t *testing.T) {
+func TestReferenceOfOptions(t *testing.T) {
 	golden(t, "testdata/reference.md", Reference(exampleTypes(t)))
 }
 
-// TestSample: the sample says what is the case anyway, in both senses: it is
+// TestSampleChangesNothing: the sample says what is the case anyway, in both senses: it is
 // all comment, and with the comment signs removed it changes nothing.
-func TestSample(t *testing.T) {
+func TestSampleChangesNothing(t *testing.T) {
 	sample, err := Sample(exampleTypes(t))
 	if err != nil {
 		t.Fatal(err)
@@ -78,7 +78,7 @@ func equal(a, b any) bool {
 	return a == b
 }
 
-func TestShow(t *testing.T) {
+func TestShowMasksSecrets(t *testing.T) {
 	const secret = "hunter2-and-more"
 	text := `
 server: { port: 8080 }

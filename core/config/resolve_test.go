@@ -32,7 +32,7 @@ func mailSchema(t testing.TB) option.Schema {
 	return s
 }
 
-func TestResolve(t *testing.T) {
+func TestResolveReportsMistakesOfOptions(t *testing.T) {
 	c, err := Load(Input{Open: memory(map[string]string{"s/pass": "hunter2\r\n"}), Environ: []string{
 		"HOME=/h",
 		"DOGWATCH_TRIGGER_SMTP_MAIN_HOSTT=mx",
@@ -112,7 +112,7 @@ func TestNearest(t *testing.T) {
 	}
 }
 
-func TestVerdict(t *testing.T) {
+func TestVerdictOfProblems(t *testing.T) {
 	warning, mistake := Problem{Message: "w"}, Problem{Message: "e", Level: Error}
 	for _, c := range []struct {
 		problems []Problem

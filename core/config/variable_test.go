@@ -8,7 +8,7 @@ import (
 	"github.com/dogwatch/dogwatch/sdk/option"
 )
 
-func TestVariable(t *testing.T) {
+func TestVariableNames(t *testing.T) {
 	schema := func(_ kind.Kind, typ string) (option.Schema, bool) {
 		return mailSchema(t), typ == "smtp" || typ == "docker"
 	}

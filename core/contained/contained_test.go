@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestExplain(t *testing.T) {
+func TestExplainNamesTheContainerItself(t *testing.T) {
 	for failure, want := range map[string]string{
 		"dial tcp 127.0.0.1:25: connect: connection refused":                                             "127.0.0.1 is this container itself: ",
 		"GET http://localhost:5000: dial tcp [::1]:5000: connect: connection refused":                    "localhost is this container itself: ",
@@ -23,7 +23,7 @@ func TestExplain(t *testing.T) {
 	}
 }
 
-func TestHere(t *testing.T) {
+func TestHereInPod(t *testing.T) {
 	t.Setenv("KUBERNETES_SERVICE_HOST", "10.0.0.1")
 	if !Here() {
 		t.Error("a pod is no container")

@@ -10,7 +10,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 )
 
-func TestLevels(t *testing.T) {
+func TestLevelsByComponent(t *testing.T) {
 	var out bytes.Buffer
 	log, err := New(Options{Level: "WARN", Levels: []string{"plugin=debug", "plugin.noisy=error", "check=trace"}, Output: &out})
 	if err != nil {
@@ -118,7 +118,7 @@ func TestParseLevel(t *testing.T) {
 	}
 }
 
-func TestJSON(t *testing.T) {
+func TestJSONIsRedacted(t *testing.T) {
 	var out bytes.Buffer
 	r := &Redactor{}
 	r.Add("hunter2")

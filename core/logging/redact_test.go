@@ -21,9 +21,9 @@ var secrets = []string{
 	"{\"type\": \"service_account\",\n \"private_key\": \"x\\ny\"}", "\x00\x01binary\xff\xfe",
 }
 
-// TestNoSecretSurvives logs each secret in every way that comes to mind and
+// TestLogHoldsNoSecret logs each secret in every way that comes to mind and
 // looks for it, and for each of its lines, in what was written.
-func TestNoSecretSurvives(t *testing.T) {
+func TestLogHoldsNoSecret(t *testing.T) {
 	for _, format := range []string{"text", "json"} {
 		for _, secret := range secrets {
 			if len(secret) < shortest {

@@ -9,7 +9,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/event"
 )
 
-func TestHistory(t *testing.T) {
+func TestHistoryFiltersEvents(t *testing.T) {
 	s := fresh(t)
 	var change event.Change
 	for i, e := range []event.Event{

@@ -90,7 +90,7 @@ func TestSessionsAreListed(t *testing.T) {
 	}
 }
 
-func TestTokens(t *testing.T) {
+func TestTokensAreAddedAndRevoked(t *testing.T) {
 	s := fresh(t)
 	add := func(name string, expires time.Time) Token {
 		made, err := s.AddToken(t.Context(), Token{Name: name, Hash: []byte("hash of " + name), Scope: "read", Creator: "ana", Created: start, Expires: expires})

@@ -7,7 +7,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/event"
 )
 
-func TestOutages(t *testing.T) {
+func TestOutagesFromEvents(t *testing.T) {
 	s := fresh(t)
 	watcher := func(subject string, typ event.Type, n int) event.Event {
 		return event.Event{At: start.Add(seconds(n)), Type: typ, Subject: subject, Payload: event.Payload{Watcher: &event.Watcher{Since: start.Add(seconds(n))}}}

@@ -98,7 +98,7 @@ func TestPatternIgnoresLongText(t *testing.T) {
 }
 
 // The same rules are compiled once, errors included, and only so many are kept.
-func TestCompilerRemembers(t *testing.T) {
+func TestCompilerCachesPatterns(t *testing.T) {
 	var c Compiler
 	rules := Rules{Include: `^1\.\d+$`}
 	first, err := c.Compile(rules)

@@ -114,7 +114,7 @@ func expand(word string) []string {
 }
 
 // What a careful person would do with the containers of real repositories.
-func TestCorpus(t *testing.T) {
+func TestSelectInCorpus(t *testing.T) {
 	repositories := readCorpus(t)
 	tags, containers := 0, 0
 	for _, r := range repositories {

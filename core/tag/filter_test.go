@@ -43,7 +43,7 @@ func TestTransform(t *testing.T) {
 }
 
 // One slash is a character like any other, though no tag has it; two are a slip.
-func TestHintAboutSlashesNeedsTwo(t *testing.T) {
+func TestFilterHintsAtSlashesAroundPattern(t *testing.T) {
 	for pattern, want := range map[string]string{"/^1/": "without slashes", "/": "", "/1": "", "1/": ""} {
 		f, err := compileFilter("include", pattern)
 		if err != nil {
@@ -55,7 +55,7 @@ func TestHintAboutSlashesNeedsTwo(t *testing.T) {
 	}
 }
 
-func TestWarnings(t *testing.T) {
+func TestSelectWarnings(t *testing.T) {
 	for _, c := range []struct {
 		rules   Rules
 		current string

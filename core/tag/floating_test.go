@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestFloats(t *testing.T) {
+func TestFloatsTagOfLessPrecision(t *testing.T) {
 	for _, test := range []struct {
 		current, tags string
 		want          bool

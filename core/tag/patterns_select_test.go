@@ -14,11 +14,11 @@ var updatePatterns = flag.Bool("update-patterns", false, "rewrite the answers in
 // harmless patterns exclude nothing that would be chosen otherwise.
 var harmless = map[string]bool{"with": true, "^*selenoid*$": true}
 
-// TestPatternsSelect chooses with every pattern that users put on containers,
+// TestSelectWithPatternsOfUsers chooses with every pattern that users put on containers,
 // among tags that such a repository may have, with traps that the pattern is
 // to keep out. A block of the file is the rule, the tags, and the answer for the
 // tag that runs.
-func TestPatternsSelect(t *testing.T) {
+func TestSelectWithPatternsOfUsers(t *testing.T) {
 	const path = "testdata/patterns-select.txt"
 	data, err := os.ReadFile(path)
 	if err != nil {

@@ -209,7 +209,7 @@ func (w property) isExplained() {
 	}
 }
 
-func TestProperties(t *testing.T) {
+func TestSelectProperties(t *testing.T) {
 	var selectors []*Selector
 	for _, r := range propertyRules {
 		selectors = append(selectors, mustCompile(t, r))
@@ -319,7 +319,7 @@ func TestOrderIsTransitive(t *testing.T) {
 }
 
 // Each tag of the corpus as the running one, with all properties.
-func TestCorpusProperties(t *testing.T) {
+func TestSelectPropertiesInCorpus(t *testing.T) {
 	r := rand.New(rand.NewPCG(13, 13))
 	s := mustCompile(t, Rules{})
 	for _, repository := range readCorpus(t) {

@@ -174,7 +174,7 @@ func TestNumberedSuffixes(t *testing.T) {
 	})
 }
 
-func TestStrictlyNewer(t *testing.T) {
+func TestSelectIsStrictlyNewer(t *testing.T) {
 	run(t, []scenario{
 		{Rules{}, "5.14.0.10000", "5.14.0.9383 5.14.0.10000", ""},
 		{Rules{}, "1.27", "1.27-perl 1.27 1.26", ""},

@@ -74,7 +74,7 @@ func TestParseTable(t *testing.T) {
 	}
 }
 
-func TestReadPieces(t *testing.T) {
+func TestParseVersionPieces(t *testing.T) {
 	for _, c := range []struct{ tag, prefix, numbers, family, suffixNumbers string }{
 		{"php8.2-fpm-alpine3.19", "php", "8.2.0", "-fpm-alpine#.#", "3 19"},
 		{"5.14.0.9383-ls245", "", "5.14.0", "-ls#", "245"},
@@ -159,7 +159,7 @@ func TestPrereleaseWords(t *testing.T) {
 }
 
 // Each tag is newer than the one before it.
-func TestOrder(t *testing.T) {
+func TestVersionOrder(t *testing.T) {
 	for _, tags := range [][]string{
 		{"1", "2", "9", "10", "100", "1000"},
 		{"1.9.0", "1.10.0-dev.1", "1.10.0-alpha.9", "1.10.0-alpha.10", "1.10.0-beta", "1.10.0-rc", "1.10.0-rc1", "1.10.0-rc.2", "1.10.0-rc9", "1.10.0-rc10", "1.10.0", "1.10.1"},
@@ -238,7 +238,7 @@ func TestDiff(t *testing.T) {
 	}
 }
 
-func TestParts(t *testing.T) {
+func TestVersionParts(t *testing.T) {
 	for _, c := range []struct {
 		tag, transform string
 		want           [4]string

@@ -93,7 +93,7 @@ var attacks = []struct{ src, want string }{
 }
 
 // Whatever a template tries, it ends within its budgets.
-func TestAttacks(t *testing.T) {
+func TestRenderEndsWithinItsBudgets(t *testing.T) {
 	vars := hostile(t)
 	for _, c := range attacks {
 		got, err := render(c.src, vars)
@@ -107,7 +107,7 @@ func TestAttacks(t *testing.T) {
 }
 
 // There is nothing behind a value but its own data.
-func TestNoWayOut(t *testing.T) {
+func TestRenderReachesNoPrototype(t *testing.T) {
 	vars := hostile(t)
 	for _, base := range []string{"container", "name", "count", "container.ports", "nothing?.x", "(/a/)", "new Date(0)", "new URL('http://h')", "[]", "({})", "String", "(x => x)"} {
 		for _, key := range []string{"constructor", "__proto__", "prototype", "__defineGetter__", "callee", "caller", "bind"} {
@@ -227,7 +227,7 @@ const defaultBody = `Container ${container.name} running with ${container.update
 	`${container.updateKind.kind} ${container.updateKind.remoteValue}${container.result && container.result.link ? "\n" + container.result.link : ""}`
 
 // Many regexes that are allowed one by one are refused together.
-func TestRegexesAreBoundedTogether(t *testing.T) {
+func TestParseBoundsAllRegexes(t *testing.T) {
 	one := `${a.match(/(?:` + strings.Repeat(`.?x`, 30) + `){0,10}!/)}`
 	if _, err := Parse(one); err != nil {
 		t.Error(err)

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// TestAttackCosts measures what the attacks of TestAttacks cost us. The race detector would be
+// TestAttackCosts measures what the attacks of TestRenderEndsWithinItsBudgets cost us. The race detector would be
 // measured along: it empties the pools that the regex engines live on.
 func TestAttackCosts(t *testing.T) {
 	vars := hostile(t)

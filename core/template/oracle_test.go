@@ -50,8 +50,8 @@ func render(src string, vars map[string]any) (string, error) {
 	return tmpl.Render(vars)
 }
 
-// TestOracle compares with what node made of the same templates: see testdata/oracle.mjs.
-func TestOracle(t *testing.T) {
+// TestRenderMatchesJavaScript compares with what node made of the same templates: see testdata/oracle.mjs.
+func TestRenderMatchesJavaScript(t *testing.T) {
 	var oracle struct {
 		Cases []struct{ Template, Want, Throws string }
 	}

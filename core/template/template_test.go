@@ -129,7 +129,7 @@ func TestEvalErrors(t *testing.T) {
 }
 
 // A failing placeholder leaves a gap, not the message out.
-func TestRenderKeepsTheRest(t *testing.T) {
+func TestRenderLeavesGapForFailedPlaceholder(t *testing.T) {
 	got, err := render("[${name}] ${foo} and ${container.missing.x}, ${count}${bar}", variables(t))
 	if want := "[my.app]  and , 2"; got != want {
 		t.Errorf("got %q, want %q", got, want)
@@ -140,7 +140,7 @@ func TestRenderKeepsTheRest(t *testing.T) {
 	}
 }
 
-func TestNames(t *testing.T) {
+func TestTemplateNames(t *testing.T) {
 	tmpl, err := Parse("${b.c} ${a} ${b} ${x.map(y => y + z)} ${Math.max(n)} ${typeof t} ${`${u}`} ${({v, k: w})} ${undefined}")
 	if err != nil {
 		t.Fatal(err)
@@ -152,14 +152,14 @@ func TestNames(t *testing.T) {
 }
 
 // A raw backtick breaks a template in JavaScript; here it is text.
-func TestRawBacktick(t *testing.T) {
+func TestRawBacktickIsText(t *testing.T) {
 	got, err := render("run `docker pull ${name}`", variables(t))
 	if want := "run `docker pull my.app`"; err != nil || got != want {
 		t.Errorf("got %q, %v, want %q", got, err, want)
 	}
 }
 
-func TestValue(t *testing.T) {
+func TestValueOfGoTypes(t *testing.T) {
 	type inner struct {
 		Zulu  string            `json:"zulu"`
 		Alpha *int              `json:"alpha"`

@@ -57,9 +57,9 @@ func rewriter(t testing.TB) Rewriter {
 	return Rewriter{WatcherTypes: []string{"docker"}, Schema: schemas(t)}
 }
 
-// TestFiles rewrites the first file of each archive and compares the diff and
+// TestMigrateFiles rewrites the first file of each archive and compares the diff and
 // the findings with the others.
-func TestFiles(t *testing.T) {
+func TestMigrateFiles(t *testing.T) {
 	archives, err := filepath.Glob("testdata/*.txtar")
 	if err != nil || len(archives) < 5 {
 		t.Fatal("too few archives", err)
@@ -99,8 +99,8 @@ func TestFiles(t *testing.T) {
 	}
 }
 
-// TestUnknownFiles: what cannot be rewritten is refused with the reason.
-func TestUnknownFiles(t *testing.T) {
+// TestMigrateRefusesUnknownFiles: what cannot be rewritten is refused with the reason.
+func TestMigrateRefusesUnknownFiles(t *testing.T) {
 	for name, data := range map[string]string{
 		"empty.yaml": "", "list.yaml": "- a\n", "other.yaml": "a: b\n", "two.yaml": "services: {}\n---\nservices: {}\n",
 		"tab.yaml": "services:\n\ta: b\n", "binary": "A=\x00\n", "latin1.yaml": "services: {a: {image: \"\xe9\"}}\n", "prose.txt": "Hello there.\n", "none.env": "# nothing\n",
@@ -112,7 +112,7 @@ func TestUnknownFiles(t *testing.T) {
 	}
 }
 
-func TestReferences(t *testing.T) {
+func TestMigrateVariableReferences(t *testing.T) {
 	got := strings.Join(References([]byte("a: $WUD_A ${WUD_B:-x} $$WUD_C $${WUD_D} ${wud_e} $ ${} $1 ${WUD_B}")), " ")
 	if got != "1 WUD_A WUD_B WUD_E" {
 		t.Error(got)
