@@ -28,7 +28,7 @@ type Delivery struct {
 	Subject     string `json:"subject"`
 	Fingerprint string `json:"fingerprint"`
 	// Manual is true for a run that a user started. It is never deduplicated, and
-	// no event was it planned for.
+	// Event is 0.
 	Manual bool `json:"manual,omitempty"`
 	// Event is the id of the event it was planned for, Run the check it came from.
 	Event int64  `json:"event"`
