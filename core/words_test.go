@@ -70,10 +70,6 @@ var exceptions = []exception{
 	{`Test\w*Together\w*`, "", "an adverb in the name of a behaviour"},
 }
 
-// pending are the directories and files whose words are not the field's yet.
-// Remove the entry with the last word.
-var pending = []string{}
-
 // developerDocs are the documents for readers of the code. Other documents are
 // texts for users.
 var developerDocs = regexp.MustCompile(`^(docs/plugins\.md|docs/performance\.md|examples/.*\.md)$`)
@@ -234,20 +230,10 @@ func logMessage(node ast.Node) string {
 // file names, test scripts and developers' documents of all packages against words.
 func TestWordsAreTheFieldsWords(t *testing.T) {
 	v := newVocabulary()
-	waiting := map[string]bool{}
 	report := func(file string, line int, wrong string) {
-		if wrong == "" {
-			return
+		if wrong != "" {
+			t.Errorf("%s:%d: %s", file, line, wrong)
 		}
-		for _, directory := range pending {
-			if in(file, directory) {
-				waiting[directory] = true
-				if os.Getenv("DOGWATCH_WORDS") != "pending" {
-					return
-				}
-			}
-		}
-		t.Errorf("%s:%d: %s", file, line, wrong)
 	}
 	for _, file := range sources(t, ".go", ".md", ".txtar") {
 		report(file, 1, v.name(file, file))
@@ -265,11 +251,6 @@ func TestWordsAreTheFieldsWords(t *testing.T) {
 			for i, line := range strings.Split(readSource(t, file), "\n") {
 				report(file, i+1, v.text(file, line))
 			}
-		}
-	}
-	for _, directory := range pending {
-		if !waiting[directory] {
-			t.Errorf("%s has the field's words: remove it from pending", directory)
 		}
 	}
 }
