@@ -2,7 +2,7 @@
 // command line.
 //
 //	                ┌────────────────────────── dogwatch serve ──────────────────────────┐
-//	YAML, env ─────►│ config ─► component ─► plugin (bundles, supervisors, facades)      │
+//	YAML, env ─────►│ config ─► component ─► plugin (bundles, supervisors, handles)      │
 //	                │                             │ gRPC, mTLS, unix socket              │
 //	cron, API ─────►│ schedule ─► check ─► store ◄┼► event log ─► dispatch               │
 //	                │                ▲            │      │            │                  │
