@@ -84,22 +84,24 @@ func TestUnchangedTags(t *testing.T) {
 	}
 }
 
-// liar answers that nothing has changed, whatever the request.
-type liar struct{ *fake }
+// unasked responds that nothing has changed, whatever the request.
+type unasked struct{ *fake }
 
-func (liar) Tags(context.Context, registry.Repository, string) (registry.TagList, error) {
+func (unasked) Tags(context.Context, registry.Repository, string) (registry.TagList, error) {
 	return registry.TagList{NotModified: true}, nil
 }
 
-type lying struct{ liar }
+type unaskedHost struct{ unasked }
 
-func (l lying) For(string) (Match, bool) { return Match{ID: "custom.liar", Registry: l.liar}, true }
+func (h unaskedHost) For(string) (Match, bool) {
+	return Match{ID: "custom.unasked", Registry: h.unasked}, true
+}
 
 func TestTagsNotModifiedUnasked(t *testing.T) {
-	w := open(t, func(w *fixture, opt *Options) { opt.Registries = lying{liar{w.hub}} })
+	w := open(t, func(w *fixture, opt *Options) { opt.Registries = unaskedHost{unasked{w.hub}} })
 	w.engine.has(container("web", "nginx:1.25.0"))
 	w.run()
-	contains(t, "error", message(w.get("id-web")), "custom.liar answered that the tags of library/nginx are unchanged, which it was not asked")
+	contains(t, "error", message(w.get("id-web")), "custom.unasked answered that the tags of library/nginx are unchanged, which it was not asked")
 }
 
 func TestTokenScopeHints(t *testing.T) {

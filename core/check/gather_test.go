@@ -265,7 +265,7 @@ func TestKillDuringLongCheckLosesNothing(t *testing.T) {
 					w := open(t, func(w *fixture, o *Options) {
 						_ = w.store.Close()
 						w.store = s
-						o.Store, o.Cache = &mortal{Store: s, left: kill}, cached{s}
+						o.Store, o.Cache = &killedStore{Store: s, left: kill}, cached{s}
 					})
 					var list []sdk.Container
 					for i := range 3 {
@@ -314,13 +314,13 @@ func TestKillDuringLongCheckLosesNothing(t *testing.T) {
 	}
 }
 
-// mortal is a store of a process that is killed after some commits.
-type mortal struct {
+// killedStore is a store of a process that is killed after some commits.
+type killedStore struct {
 	Store
 	left int
 }
 
-func (m *mortal) Commit(ctx context.Context, change event.Change) error {
+func (m *killedStore) Commit(ctx context.Context, change event.Change) error {
 	if m.left--; m.left < 0 {
 		return errors.New("killed")
 	}

@@ -40,7 +40,7 @@ func (p *pass) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	p.sawBroken(listed)
+	p.rememberBroken(listed)
 	if p.targets, err = p.reconcile(ctx, listed); err != nil {
 		return err
 	}
@@ -59,8 +59,8 @@ func (p *pass) startListing() {
 	}
 }
 
-// sawBroken remembers what the engine could not say of containers.
-func (p *pass) sawBroken(listed []sdk.Container) {
+// rememberBroken remembers what the engine could not say of containers.
+func (p *pass) rememberBroken(listed []sdk.Container) {
 	broken := map[string]string{}
 	for _, c := range listed {
 		if c.Error != nil {

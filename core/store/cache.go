@@ -90,7 +90,7 @@ func (s *Store) CachePut(ctx context.Context, entries ...CacheEntry) error {
 		return t.shrink(s.cache.limit)
 	}, nil)
 	if err != nil {
-		s.cache.giveBack(used)
+		s.cache.restore(used)
 	}
 	return err
 }
@@ -103,7 +103,7 @@ func (s *Store) flushCache(ctx context.Context) error {
 	}
 	err := s.write(ctx, "write the registry cache", func(t tx) error { return t.touch(used) }, nil)
 	if err != nil {
-		s.cache.giveBack(used)
+		s.cache.restore(used)
 	}
 	return err
 }
@@ -116,8 +116,8 @@ func (c *cache) take() map[string]time.Time {
 	return used
 }
 
-// giveBack keeps what could not be written, unless the entry was used again since.
-func (c *cache) giveBack(used map[string]time.Time) {
+// restore keeps what could not be written, unless the entry was used again since.
+func (c *cache) restore(used map[string]time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for key, at := range c.used {

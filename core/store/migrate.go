@@ -37,7 +37,7 @@ func embedded() ([]string, error) {
 // version, 0 for an empty one, or an error when it is not one of ours, is
 // damaged, or is later than version known.
 func inspect(ctx context.Context, path string, known int) (version int, err error) {
-	db, err := connect(path, 1, lookOnly(path))
+	db, err := connect(path, 1, readOnly(path))
 	if err != nil {
 		return 0, wrap(path, "open", err)
 	}

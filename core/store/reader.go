@@ -37,7 +37,7 @@ func Read(ctx context.Context, path string) (*Reader, error) {
 	if _, err := os.Stat(path); err != nil {
 		return nil, fmt.Errorf("store %s: read it: %w", path, err)
 	}
-	db, err := connect(path, 1, lookOnly(path))
+	db, err := connect(path, 1, readOnly(path))
 	if err != nil {
 		return nil, wrap(path, "open", err)
 	}
@@ -93,8 +93,8 @@ func (r *Reader) Containers(ctx context.Context) ([]sdk.Container, error) {
 	return all, err
 }
 
-// lookOnly are the settings of connections that write nothing.
-func lookOnly(path string) url.Values {
+// readOnly are the settings of connections that write nothing.
+func readOnly(path string) url.Values {
 	query := pragmas("busy_timeout(5000)")
 	query.Set("mode", "ro")
 	if _, err := os.Stat(path + "-wal"); errors.Is(err, fs.ErrNotExist) {
