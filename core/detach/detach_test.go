@@ -3,6 +3,7 @@ package detach_test
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -23,17 +24,17 @@ func TestGroupFinishesWorkWhoseCallerLeft(t *testing.T) {
 		var g detach.Group
 		ctx, leave := context.WithTimeout(t.Context(), time.Second)
 		defer leave()
-		done := false
+		var done atomic.Bool
 		err := g.Run(ctx, func() error {
 			time.Sleep(time.Minute)
-			done = true
+			done.Store(true)
 			return nil
 		})
-		if !errors.Is(err, context.DeadlineExceeded) || done {
-			t.Fatalf("the caller got %v, work done: %v", err, done)
+		if !errors.Is(err, context.DeadlineExceeded) || done.Load() {
+			t.Fatalf("the caller got %v, work done: %v", err, done.Load())
 		}
 		g.Stop()
-		if !done {
+		if !done.Load() {
 			t.Error("Stop did not wait for the work")
 		}
 	})
