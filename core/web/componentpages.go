@@ -140,6 +140,7 @@ func (u *UI) renderComponent(w http.ResponseWriter, r *http.Request, c service.C
 		var recent []delivery.Delivery
 		recent, err = u.Service.Deliveries(r.Context(), store.DeliveryFilter{Trigger: c.ID, Limit: recentDeliveries})
 		p.Deliveries = deliveryRows(recent)
+		addSteps(p.Deliveries, u.Service.DeliveryProgress())
 	}
 	if err != nil {
 		u.internalError(w, r, "read what became of "+c.ID, err)

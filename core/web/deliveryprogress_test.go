@@ -5,8 +5,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dogwatch/dogwatch/core/component"
 	"github.com/dogwatch/dogwatch/core/delivery"
 	"github.com/dogwatch/dogwatch/core/dispatch"
+	"github.com/dogwatch/dogwatch/core/service"
+	"github.com/dogwatch/dogwatch/sdk/kind"
 )
 
 func TestStepText(t *testing.T) {
@@ -28,6 +31,7 @@ func TestStepText(t *testing.T) {
 // TestPagesShowDeliveryProgress: the deliveries that are being sent, and the task of a manual run.
 func TestPagesShowDeliveryProgress(t *testing.T) {
 	u := withFakes(t, func(f *fakeService) {
+		f.fakeComponents = fakeComponents{all: []service.Component{configured(kind.Trigger, "docker", "local", component.Ready)}}
 		f.fakeHistory = fakeHistory{
 			deliveries: []delivery.Delivery{
 				{ID: 9, Trigger: "docker.local", Subject: "local/web", State: delivery.Sending, Manual: true, CreatedAt: noon},
@@ -39,10 +43,12 @@ func TestPagesShowDeliveryProgress(t *testing.T) {
 			},
 		}
 	})
-	_, body := get(t, u, "/deliveries")
-	contains(t, body, "on its way: pull: layer &lt;3&gt; (3 of 10)")
-	if strings.Contains(body, "stale") {
-		t.Error("a delivery that has ended shows progress")
+	for _, path := range []string{"/deliveries", "/triggers/docker/local"} {
+		_, body := get(t, u, path)
+		contains(t, body, "on its way: pull: layer &lt;3&gt; (3 of 10)")
+		if strings.Contains(body, "stale") {
+			t.Errorf("%s: a delivery that has ended shows progress", path)
+		}
 	}
 	for _, c := range []struct {
 		task  task
