@@ -3,6 +3,7 @@ package plugin
 import (
 	"context"
 	"strings"
+	"time"
 
 	"github.com/dogwatch/dogwatch/internal/pluginclient"
 	"github.com/dogwatch/dogwatch/sdk"
@@ -10,7 +11,7 @@ import (
 )
 
 // Watcher is a configured watcher as the core calls it. It implements
-// watcher.EventWatcher.
+// watcher.EventWatcher and watcher.Updater.
 type Watcher struct{ handle }
 
 // Watcher returns the handle of a watcher in this bundle.
@@ -71,4 +72,35 @@ func (w Watcher) Watch(ctx context.Context, emit func(watcher.Event)) error {
 	return w.call(ctx, "Watch", "", 0, noRetry, func(ctx context.Context, c *pluginclient.Client) error {
 		return c.Watcher(w.id).Watch(ctx, emit)
 	})
+}
+
+// planTimeout bounds a plan: some reads of the engine.
+const planTimeout = time.Minute
+
+// Plan implements watcher.Updater.
+func (w Watcher) Plan(ctx context.Context, req watcher.UpdateRequest) (plan watcher.Plan, err error) {
+	err = w.call(ctx, "Plan", "", planTimeout, retryOnce, func(ctx context.Context, c *pluginclient.Client) (err error) {
+		plan, err = c.Watcher(w.id).Plan(ctx, req)
+		return err
+	})
+	return plan, err
+}
+
+// Apply implements watcher.Updater. It is never repeated here: when the plugin's
+// process exits the outcome is not known, and Recover finds it out.
+func (w Watcher) Apply(ctx context.Context, op watcher.Operation, journal watcher.Journal) (outcome watcher.Outcome, err error) {
+	err = w.call(ctx, "Apply", "", 0, noRetry, func(ctx context.Context, c *pluginclient.Client) (err error) {
+		outcome, err = c.Watcher(w.id).Apply(ctx, op, journal)
+		return err
+	})
+	return outcome, err
+}
+
+// Recover implements watcher.Updater.
+func (w Watcher) Recover(ctx context.Context, op watcher.Operation, journal watcher.Journal) (outcome watcher.Outcome, err error) {
+	err = w.call(ctx, "Recover", "", 0, noRetry, func(ctx context.Context, c *pluginclient.Client) (err error) {
+		outcome, err = c.Watcher(w.id).Recover(ctx, op, journal)
+		return err
+	})
+	return outcome, err
 }

@@ -56,6 +56,10 @@ func pairs() map[string]pair {
 		"credentials": both(EncodeCredentials, DecodeCredentials),
 		"limit":       both(encodeLimit, decodeLimit),
 		"progress":    both(EncodeProgress, DecodeProgress),
+		"plan":        both(EncodePlan, DecodePlan),
+		"operation":   both(EncodeOperation, DecodeOperation),
+		"step":        both(EncodeStepProgress, DecodeStepProgress),
+		"outcome":     both(EncodeOutcome, DecodeOutcome),
 		"request": both(func(r trigger.Request) *pluginv1.RunRequest {
 			m, err := EncodeRequest("instance 0", r)
 			if err != nil {
@@ -241,7 +245,7 @@ func (f *filler) fill(v reflect.Value, path string) {
 		v.SetString(fmt.Sprintf("%s é %d", path, f.n))
 	case reflect.Bool:
 		v.SetBool(true)
-	case reflect.Int64:
+	case reflect.Int, reflect.Int64:
 		v.SetInt(int64(f.n))
 	case reflect.Float64:
 		v.SetFloat(float64(f.n) + 0.5)
@@ -300,6 +304,9 @@ func element(f protoreflect.FieldDescriptor, make func() protoreflect.Value, n *
 	case "google.protobuf.Timestamp":
 		*n++
 		return protoreflect.ValueOfMessage(encodeTime(sdk.TimeOf(time.UnixMilli(1700000000000 + int64(*n)))).ProtoReflect())
+	case "google.protobuf.Duration":
+		*n++
+		return protoreflect.ValueOfMessage(encodeDuration(time.Duration(*n) * time.Second).ProtoReflect())
 	default:
 		fillMessage(v.Message(), n)
 	}
@@ -313,6 +320,8 @@ func scalar(f protoreflect.FieldDescriptor, n *int) protoreflect.Value {
 		return protoreflect.ValueOfString(fmt.Sprintf("%s %d", f.Name(), *n))
 	case protoreflect.BoolKind:
 		return protoreflect.ValueOfBool(true)
+	case protoreflect.Int32Kind:
+		return protoreflect.ValueOfInt32(int32(*n))
 	case protoreflect.Int64Kind:
 		return protoreflect.ValueOfInt64(int64(*n))
 	case protoreflect.DoubleKind:

@@ -40,6 +40,7 @@ const (
 const (
 	CapProbe       = "probe"       // every kind offers it: an instance reports whether it can do its work
 	CapWatch       = "watch"       // watchers offer it: they report engine events
+	CapUpdate      = "update"      // watchers offer it: they replace containers by others with another image
 	CapCredentials = "credentials" // registries offer it: they grant credentials; triggers need it
 	CapLimits      = "limits"      // registries offer it: they report what their hosts allow
 	CapStateStream = "follow"      // triggers offer it: they subscribe to the state stream; the word is that of protocol 1

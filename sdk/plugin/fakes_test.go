@@ -31,6 +31,7 @@ type fakes struct {
 	list      func(context.Context) ([]watcher.Container, error)
 	watch     func(context.Context, func(watcher.Event)) error
 	tags      func(context.Context, registry.Repository, string) (registry.TagList, error)
+	apply     func(context.Context, watcher.Operation, watcher.Journal) (watcher.Outcome, error)
 
 	mu      sync.Mutex
 	created []string
@@ -106,6 +107,18 @@ func (f *fake) List(ctx context.Context) ([]watcher.Container, error) { return f
 
 func (f *fake) Watch(ctx context.Context, emit func(watcher.Event)) error {
 	return f.all.watch(ctx, emit)
+}
+
+func (f *fake) Plan(_ context.Context, req watcher.UpdateRequest) (watcher.Plan, error) {
+	return watcher.Plan{ContainerID: req.ContainerID, To: watcher.PlannedImage{Reference: req.Image.Reference}}, nil
+}
+
+func (f *fake) Apply(ctx context.Context, op watcher.Operation, j watcher.Journal) (watcher.Outcome, error) {
+	return f.all.apply(ctx, op, j)
+}
+
+func (f *fake) Recover(_ context.Context, op watcher.Operation, _ watcher.Journal) (watcher.Outcome, error) {
+	return watcher.Outcome{State: watcher.RolledBack, ContainerID: op.Request.ContainerID}, nil
 }
 
 func (f *fake) Hosts() []registry.Host {

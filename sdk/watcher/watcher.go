@@ -50,8 +50,9 @@ type Type struct {
 // option); T is what it returns, whose optional interfaces become capabilities.
 func Define[O any, T Watcher](name, summary string, create func(sdk.Env, O) (T, error), settings ...kind.Setting) Type {
 	offers := map[string]reflect.Type{
-		kind.CapProbe: reflect.TypeFor[sdk.Prober](),
-		kind.CapWatch: reflect.TypeFor[EventWatcher](),
+		kind.CapProbe:  reflect.TypeFor[sdk.Prober](),
+		kind.CapWatch:  reflect.TypeFor[EventWatcher](),
+		kind.CapUpdate: reflect.TypeFor[Updater](),
 	}
 	return Type{
 		Type: kind.Define[O, T](kind.Watcher, name, summary, offers, settings...),

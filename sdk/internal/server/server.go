@@ -33,7 +33,7 @@ type Server struct {
 	log       hclog.Logger
 	create    map[typeKey]func(sdk.Env, map[string]any) (any, error)
 	instances *instances
-	receivers sync.WaitGroup // of the messages to subscribers
+	receivers sync.WaitGroup // of the messages to subscribers and updaters
 }
 
 // New returns a server of b that logs to log. It refuses a bundle with two types

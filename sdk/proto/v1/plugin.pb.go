@@ -32,6 +32,7 @@ package pluginv1
 import (
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
+	durationpb "google.golang.org/protobuf/types/known/durationpb"
 	structpb "google.golang.org/protobuf/types/known/structpb"
 	timestamppb "google.golang.org/protobuf/types/known/timestamppb"
 	reflect "reflect"
@@ -3126,11 +3127,1452 @@ func (x *Ran) GetError() string {
 	return ""
 }
 
+type PlanRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Instance      string                 `protobuf:"bytes,1,opt,name=instance,proto3" json:"instance,omitempty"`
+	Update        *ImageUpdate           `protobuf:"bytes,2,opt,name=update,proto3" json:"update,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PlanRequest) Reset() {
+	*x = PlanRequest{}
+	mi := &file_plugin_proto_msgTypes[47]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PlanRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PlanRequest) ProtoMessage() {}
+
+func (x *PlanRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_plugin_proto_msgTypes[47]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PlanRequest.ProtoReflect.Descriptor instead.
+func (*PlanRequest) Descriptor() ([]byte, []int) {
+	return file_plugin_proto_rawDescGZIP(), []int{47}
+}
+
+func (x *PlanRequest) GetInstance() string {
+	if x != nil {
+		return x.Instance
+	}
+	return ""
+}
+
+func (x *PlanRequest) GetUpdate() *ImageUpdate {
+	if x != nil {
+		return x.Update
+	}
+	return nil
+}
+
+type PlanResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Plan          *Plan                  `protobuf:"bytes,1,opt,name=plan,proto3" json:"plan,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PlanResponse) Reset() {
+	*x = PlanResponse{}
+	mi := &file_plugin_proto_msgTypes[48]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PlanResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PlanResponse) ProtoMessage() {}
+
+func (x *PlanResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_plugin_proto_msgTypes[48]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PlanResponse.ProtoReflect.Descriptor instead.
+func (*PlanResponse) Descriptor() ([]byte, []int) {
+	return file_plugin_proto_rawDescGZIP(), []int{48}
+}
+
+func (x *PlanResponse) GetPlan() *Plan {
+	if x != nil {
+		return x.Plan
+	}
+	return nil
+}
+
+// ImageUpdate is a container and the image that it shall run.
+type ImageUpdate struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	ContainerId   string                 `protobuf:"bytes,1,opt,name=container_id,json=containerId,proto3" json:"container_id,omitempty"`
+	Image         *TargetImage           `protobuf:"bytes,2,opt,name=image,proto3" json:"image,omitempty"`
+	Rules         *UpdateRules           `protobuf:"bytes,3,opt,name=rules,proto3" json:"rules,omitempty"`
+	Credentials   *CredentialsResponse   `protobuf:"bytes,4,opt,name=credentials,proto3" json:"credentials,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ImageUpdate) Reset() {
+	*x = ImageUpdate{}
+	mi := &file_plugin_proto_msgTypes[49]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ImageUpdate) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ImageUpdate) ProtoMessage() {}
+
+func (x *ImageUpdate) ProtoReflect() protoreflect.Message {
+	mi := &file_plugin_proto_msgTypes[49]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ImageUpdate.ProtoReflect.Descriptor instead.
+func (*ImageUpdate) Descriptor() ([]byte, []int) {
+	return file_plugin_proto_rawDescGZIP(), []int{49}
+}
+
+func (x *ImageUpdate) GetContainerId() string {
+	if x != nil {
+		return x.ContainerId
+	}
+	return ""
+}
+
+func (x *ImageUpdate) GetImage() *TargetImage {
+	if x != nil {
+		return x.Image
+	}
+	return nil
+}
+
+func (x *ImageUpdate) GetRules() *UpdateRules {
+	if x != nil {
+		return x.Rules
+	}
+	return nil
+}
+
+func (x *ImageUpdate) GetCredentials() *CredentialsResponse {
+	if x != nil {
+		return x.Credentials
+	}
+	return nil
+}
+
+type TargetImage struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Reference     string                 `protobuf:"bytes,1,opt,name=reference,proto3" json:"reference,omitempty"` // "docker.io/library/nginx:1.26.0"
+	Digest        string                 `protobuf:"bytes,2,opt,name=digest,proto3" json:"digest,omitempty"`       // what is pulled; empty when id is set
+	Id            string                 `protobuf:"bytes,3,opt,name=id,proto3" json:"id,omitempty"`               // an image that is there already
+	Config        *ImageConfig           `protobuf:"bytes,4,opt,name=config,proto3" json:"config,omitempty"`       // when it is known before the pull
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *TargetImage) Reset() {
+	*x = TargetImage{}
+	mi := &file_plugin_proto_msgTypes[50]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *TargetImage) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*TargetImage) ProtoMessage() {}
+
+func (x *TargetImage) ProtoReflect() protoreflect.Message {
+	mi := &file_plugin_proto_msgTypes[50]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use TargetImage.ProtoReflect.Descriptor instead.
+func (*TargetImage) Descriptor() ([]byte, []int) {
+	return file_plugin_proto_rawDescGZIP(), []int{50}
+}
+
+func (x *TargetImage) GetReference() string {
+	if x != nil {
+		return x.Reference
+	}
+	return ""
+}
+
+func (x *TargetImage) GetDigest() string {
+	if x != nil {
+		return x.Digest
+	}
+	return ""
+}
+
+func (x *TargetImage) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+func (x *TargetImage) GetConfig() *ImageConfig {
+	if x != nil {
+		return x.Config
+	}
+	return nil
+}
+
+type ImageConfig struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	User          string                 `protobuf:"bytes,1,opt,name=user,proto3" json:"user,omitempty"`
+	Env           []string               `protobuf:"bytes,2,rep,name=env,proto3" json:"env,omitempty"`
+	Entrypoint    []string               `protobuf:"bytes,3,rep,name=entrypoint,proto3" json:"entrypoint,omitempty"`
+	Cmd           []string               `protobuf:"bytes,4,rep,name=cmd,proto3" json:"cmd,omitempty"`
+	WorkingDir    string                 `protobuf:"bytes,5,opt,name=working_dir,json=workingDir,proto3" json:"working_dir,omitempty"`
+	Labels        map[string]string      `protobuf:"bytes,6,rep,name=labels,proto3" json:"labels,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	ExposedPorts  []string               `protobuf:"bytes,7,rep,name=exposed_ports,json=exposedPorts,proto3" json:"exposed_ports,omitempty"`
+	Volumes       []string               `protobuf:"bytes,8,rep,name=volumes,proto3" json:"volumes,omitempty"`
+	StopSignal    string                 `protobuf:"bytes,9,opt,name=stop_signal,json=stopSignal,proto3" json:"stop_signal,omitempty"`
+	Healthcheck   []string               `protobuf:"bytes,10,rep,name=healthcheck,proto3" json:"healthcheck,omitempty"`
+	Platform      *Platform              `protobuf:"bytes,11,opt,name=platform,proto3" json:"platform,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ImageConfig) Reset() {
+	*x = ImageConfig{}
+	mi := &file_plugin_proto_msgTypes[51]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ImageConfig) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ImageConfig) ProtoMessage() {}
+
+func (x *ImageConfig) ProtoReflect() protoreflect.Message {
+	mi := &file_plugin_proto_msgTypes[51]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ImageConfig.ProtoReflect.Descriptor instead.
+func (*ImageConfig) Descriptor() ([]byte, []int) {
+	return file_plugin_proto_rawDescGZIP(), []int{51}
+}
+
+func (x *ImageConfig) GetUser() string {
+	if x != nil {
+		return x.User
+	}
+	return ""
+}
+
+func (x *ImageConfig) GetEnv() []string {
+	if x != nil {
+		return x.Env
+	}
+	return nil
+}
+
+func (x *ImageConfig) GetEntrypoint() []string {
+	if x != nil {
+		return x.Entrypoint
+	}
+	return nil
+}
+
+func (x *ImageConfig) GetCmd() []string {
+	if x != nil {
+		return x.Cmd
+	}
+	return nil
+}
+
+func (x *ImageConfig) GetWorkingDir() string {
+	if x != nil {
+		return x.WorkingDir
+	}
+	return ""
+}
+
+func (x *ImageConfig) GetLabels() map[string]string {
+	if x != nil {
+		return x.Labels
+	}
+	return nil
+}
+
+func (x *ImageConfig) GetExposedPorts() []string {
+	if x != nil {
+		return x.ExposedPorts
+	}
+	return nil
+}
+
+func (x *ImageConfig) GetVolumes() []string {
+	if x != nil {
+		return x.Volumes
+	}
+	return nil
+}
+
+func (x *ImageConfig) GetStopSignal() string {
+	if x != nil {
+		return x.StopSignal
+	}
+	return ""
+}
+
+func (x *ImageConfig) GetHealthcheck() []string {
+	if x != nil {
+		return x.Healthcheck
+	}
+	return nil
+}
+
+func (x *ImageConfig) GetPlatform() *Platform {
+	if x != nil {
+		return x.Platform
+	}
+	return nil
+}
+
+type UpdateRules struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Keep          int32                  `protobuf:"varint,1,opt,name=keep,proto3" json:"keep,omitempty"`
+	Prune         bool                   `protobuf:"varint,2,opt,name=prune,proto3" json:"prune,omitempty"`
+	DryRun        bool                   `protobuf:"varint,3,opt,name=dry_run,json=dryRun,proto3" json:"dry_run,omitempty"`
+	Health        *HealthGate            `protobuf:"bytes,4,opt,name=health,proto3" json:"health,omitempty"`
+	Acknowledged  []string               `protobuf:"bytes,5,rep,name=acknowledged,proto3" json:"acknowledged,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *UpdateRules) Reset() {
+	*x = UpdateRules{}
+	mi := &file_plugin_proto_msgTypes[52]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *UpdateRules) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*UpdateRules) ProtoMessage() {}
+
+func (x *UpdateRules) ProtoReflect() protoreflect.Message {
+	mi := &file_plugin_proto_msgTypes[52]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use UpdateRules.ProtoReflect.Descriptor instead.
+func (*UpdateRules) Descriptor() ([]byte, []int) {
+	return file_plugin_proto_rawDescGZIP(), []int{52}
+}
+
+func (x *UpdateRules) GetKeep() int32 {
+	if x != nil {
+		return x.Keep
+	}
+	return 0
+}
+
+func (x *UpdateRules) GetPrune() bool {
+	if x != nil {
+		return x.Prune
+	}
+	return false
+}
+
+func (x *UpdateRules) GetDryRun() bool {
+	if x != nil {
+		return x.DryRun
+	}
+	return false
+}
+
+func (x *UpdateRules) GetHealth() *HealthGate {
+	if x != nil {
+		return x.Health
+	}
+	return nil
+}
+
+func (x *UpdateRules) GetAcknowledged() []string {
+	if x != nil {
+		return x.Acknowledged
+	}
+	return nil
+}
+
+type HealthGate struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Http          string                 `protobuf:"bytes,1,opt,name=http,proto3" json:"http,omitempty"`
+	Tcp           string                 `protobuf:"bytes,2,opt,name=tcp,proto3" json:"tcp,omitempty"`
+	Command       []string               `protobuf:"bytes,3,rep,name=command,proto3" json:"command,omitempty"`
+	Window        *durationpb.Duration   `protobuf:"bytes,4,opt,name=window,proto3" json:"window,omitempty"`
+	Interval      *durationpb.Duration   `protobuf:"bytes,5,opt,name=interval,proto3" json:"interval,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *HealthGate) Reset() {
+	*x = HealthGate{}
+	mi := &file_plugin_proto_msgTypes[53]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *HealthGate) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*HealthGate) ProtoMessage() {}
+
+func (x *HealthGate) ProtoReflect() protoreflect.Message {
+	mi := &file_plugin_proto_msgTypes[53]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use HealthGate.ProtoReflect.Descriptor instead.
+func (*HealthGate) Descriptor() ([]byte, []int) {
+	return file_plugin_proto_rawDescGZIP(), []int{53}
+}
+
+func (x *HealthGate) GetHttp() string {
+	if x != nil {
+		return x.Http
+	}
+	return ""
+}
+
+func (x *HealthGate) GetTcp() string {
+	if x != nil {
+		return x.Tcp
+	}
+	return ""
+}
+
+func (x *HealthGate) GetCommand() []string {
+	if x != nil {
+		return x.Command
+	}
+	return nil
+}
+
+func (x *HealthGate) GetWindow() *durationpb.Duration {
+	if x != nil {
+		return x.Window
+	}
+	return nil
+}
+
+func (x *HealthGate) GetInterval() *durationpb.Duration {
+	if x != nil {
+		return x.Interval
+	}
+	return nil
+}
+
+type Plan struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	ContainerId   string                 `protobuf:"bytes,1,opt,name=container_id,json=containerId,proto3" json:"container_id,omitempty"`
+	Name          string                 `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	State         string                 `protobuf:"bytes,3,opt,name=state,proto3" json:"state,omitempty"` // identifies what the plan was made from
+	From          *PlannedImage          `protobuf:"bytes,4,opt,name=from,proto3" json:"from,omitempty"`
+	To            *PlannedImage          `protobuf:"bytes,5,opt,name=to,proto3" json:"to,omitempty"`
+	Steps         []*Step                `protobuf:"bytes,6,rep,name=steps,proto3" json:"steps,omitempty"`
+	Carried       []*PlanSetting         `protobuf:"bytes,7,rep,name=carried,proto3" json:"carried,omitempty"`
+	Changes       []*PlanChange          `protobuf:"bytes,8,rep,name=changes,proto3" json:"changes,omitempty"`
+	Warnings      []*Reason              `protobuf:"bytes,9,rep,name=warnings,proto3" json:"warnings,omitempty"`
+	Blocks        []*Reason              `protobuf:"bytes,10,rep,name=blocks,proto3" json:"blocks,omitempty"`
+	Dependents    []*Dependent           `protobuf:"bytes,11,rep,name=dependents,proto3" json:"dependents,omitempty"`
+	DownloadBytes int64                  `protobuf:"varint,12,opt,name=download_bytes,json=downloadBytes,proto3" json:"download_bytes,omitempty"` // -1 when it is not known
+	WritableBytes int64                  `protobuf:"varint,13,opt,name=writable_bytes,json=writableBytes,proto3" json:"writable_bytes,omitempty"` // -1 when it is not known
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Plan) Reset() {
+	*x = Plan{}
+	mi := &file_plugin_proto_msgTypes[54]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Plan) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Plan) ProtoMessage() {}
+
+func (x *Plan) ProtoReflect() protoreflect.Message {
+	mi := &file_plugin_proto_msgTypes[54]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Plan.ProtoReflect.Descriptor instead.
+func (*Plan) Descriptor() ([]byte, []int) {
+	return file_plugin_proto_rawDescGZIP(), []int{54}
+}
+
+func (x *Plan) GetContainerId() string {
+	if x != nil {
+		return x.ContainerId
+	}
+	return ""
+}
+
+func (x *Plan) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *Plan) GetState() string {
+	if x != nil {
+		return x.State
+	}
+	return ""
+}
+
+func (x *Plan) GetFrom() *PlannedImage {
+	if x != nil {
+		return x.From
+	}
+	return nil
+}
+
+func (x *Plan) GetTo() *PlannedImage {
+	if x != nil {
+		return x.To
+	}
+	return nil
+}
+
+func (x *Plan) GetSteps() []*Step {
+	if x != nil {
+		return x.Steps
+	}
+	return nil
+}
+
+func (x *Plan) GetCarried() []*PlanSetting {
+	if x != nil {
+		return x.Carried
+	}
+	return nil
+}
+
+func (x *Plan) GetChanges() []*PlanChange {
+	if x != nil {
+		return x.Changes
+	}
+	return nil
+}
+
+func (x *Plan) GetWarnings() []*Reason {
+	if x != nil {
+		return x.Warnings
+	}
+	return nil
+}
+
+func (x *Plan) GetBlocks() []*Reason {
+	if x != nil {
+		return x.Blocks
+	}
+	return nil
+}
+
+func (x *Plan) GetDependents() []*Dependent {
+	if x != nil {
+		return x.Dependents
+	}
+	return nil
+}
+
+func (x *Plan) GetDownloadBytes() int64 {
+	if x != nil {
+		return x.DownloadBytes
+	}
+	return 0
+}
+
+func (x *Plan) GetWritableBytes() int64 {
+	if x != nil {
+		return x.WritableBytes
+	}
+	return 0
+}
+
+type PlannedImage struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Reference     string                 `protobuf:"bytes,1,opt,name=reference,proto3" json:"reference,omitempty"`
+	Digest        string                 `protobuf:"bytes,2,opt,name=digest,proto3" json:"digest,omitempty"`
+	Id            string                 `protobuf:"bytes,3,opt,name=id,proto3" json:"id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PlannedImage) Reset() {
+	*x = PlannedImage{}
+	mi := &file_plugin_proto_msgTypes[55]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PlannedImage) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PlannedImage) ProtoMessage() {}
+
+func (x *PlannedImage) ProtoReflect() protoreflect.Message {
+	mi := &file_plugin_proto_msgTypes[55]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PlannedImage.ProtoReflect.Descriptor instead.
+func (*PlannedImage) Descriptor() ([]byte, []int) {
+	return file_plugin_proto_rawDescGZIP(), []int{55}
+}
+
+func (x *PlannedImage) GetReference() string {
+	if x != nil {
+		return x.Reference
+	}
+	return ""
+}
+
+func (x *PlannedImage) GetDigest() string {
+	if x != nil {
+		return x.Digest
+	}
+	return ""
+}
+
+func (x *PlannedImage) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+type Step struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Id            string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`     // unique in the plan
+	Code          string                 `protobuf:"bytes,2,opt,name=code,proto3" json:"code,omitempty"` // "pull", "rename", "create", …
+	Container     string                 `protobuf:"bytes,3,opt,name=container,proto3" json:"container,omitempty"`
+	Text          string                 `protobuf:"bytes,4,opt,name=text,proto3" json:"text,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Step) Reset() {
+	*x = Step{}
+	mi := &file_plugin_proto_msgTypes[56]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Step) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Step) ProtoMessage() {}
+
+func (x *Step) ProtoReflect() protoreflect.Message {
+	mi := &file_plugin_proto_msgTypes[56]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Step.ProtoReflect.Descriptor instead.
+func (*Step) Descriptor() ([]byte, []int) {
+	return file_plugin_proto_rawDescGZIP(), []int{56}
+}
+
+func (x *Step) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+func (x *Step) GetCode() string {
+	if x != nil {
+		return x.Code
+	}
+	return ""
+}
+
+func (x *Step) GetContainer() string {
+	if x != nil {
+		return x.Container
+	}
+	return ""
+}
+
+func (x *Step) GetText() string {
+	if x != nil {
+		return x.Text
+	}
+	return ""
+}
+
+type PlanSetting struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	Value         string                 `protobuf:"bytes,2,opt,name=value,proto3" json:"value,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PlanSetting) Reset() {
+	*x = PlanSetting{}
+	mi := &file_plugin_proto_msgTypes[57]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PlanSetting) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PlanSetting) ProtoMessage() {}
+
+func (x *PlanSetting) ProtoReflect() protoreflect.Message {
+	mi := &file_plugin_proto_msgTypes[57]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PlanSetting.ProtoReflect.Descriptor instead.
+func (*PlanSetting) Descriptor() ([]byte, []int) {
+	return file_plugin_proto_rawDescGZIP(), []int{57}
+}
+
+func (x *PlanSetting) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *PlanSetting) GetValue() string {
+	if x != nil {
+		return x.Value
+	}
+	return ""
+}
+
+type PlanChange struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	Before        string                 `protobuf:"bytes,2,opt,name=before,proto3" json:"before,omitempty"`
+	After         string                 `protobuf:"bytes,3,opt,name=after,proto3" json:"after,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PlanChange) Reset() {
+	*x = PlanChange{}
+	mi := &file_plugin_proto_msgTypes[58]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PlanChange) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PlanChange) ProtoMessage() {}
+
+func (x *PlanChange) ProtoReflect() protoreflect.Message {
+	mi := &file_plugin_proto_msgTypes[58]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PlanChange.ProtoReflect.Descriptor instead.
+func (*PlanChange) Descriptor() ([]byte, []int) {
+	return file_plugin_proto_rawDescGZIP(), []int{58}
+}
+
+func (x *PlanChange) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *PlanChange) GetBefore() string {
+	if x != nil {
+		return x.Before
+	}
+	return ""
+}
+
+func (x *PlanChange) GetAfter() string {
+	if x != nil {
+		return x.After
+	}
+	return ""
+}
+
+type Reason struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Code          string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
+	Text          string                 `protobuf:"bytes,2,opt,name=text,proto3" json:"text,omitempty"`
+	Acknowledge   bool                   `protobuf:"varint,3,opt,name=acknowledge,proto3" json:"acknowledge,omitempty"` // a block that a user may accept
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Reason) Reset() {
+	*x = Reason{}
+	mi := &file_plugin_proto_msgTypes[59]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Reason) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Reason) ProtoMessage() {}
+
+func (x *Reason) ProtoReflect() protoreflect.Message {
+	mi := &file_plugin_proto_msgTypes[59]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Reason.ProtoReflect.Descriptor instead.
+func (*Reason) Descriptor() ([]byte, []int) {
+	return file_plugin_proto_rawDescGZIP(), []int{59}
+}
+
+func (x *Reason) GetCode() string {
+	if x != nil {
+		return x.Code
+	}
+	return ""
+}
+
+func (x *Reason) GetText() string {
+	if x != nil {
+		return x.Text
+	}
+	return ""
+}
+
+func (x *Reason) GetAcknowledge() bool {
+	if x != nil {
+		return x.Acknowledge
+	}
+	return false
+}
+
+type Dependent struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	ContainerId   string                 `protobuf:"bytes,1,opt,name=container_id,json=containerId,proto3" json:"container_id,omitempty"`
+	Name          string                 `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	Relation      string                 `protobuf:"bytes,3,opt,name=relation,proto3" json:"relation,omitempty"`
+	Action        string                 `protobuf:"bytes,4,opt,name=action,proto3" json:"action,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Dependent) Reset() {
+	*x = Dependent{}
+	mi := &file_plugin_proto_msgTypes[60]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Dependent) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Dependent) ProtoMessage() {}
+
+func (x *Dependent) ProtoReflect() protoreflect.Message {
+	mi := &file_plugin_proto_msgTypes[60]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Dependent.ProtoReflect.Descriptor instead.
+func (*Dependent) Descriptor() ([]byte, []int) {
+	return file_plugin_proto_rawDescGZIP(), []int{60}
+}
+
+func (x *Dependent) GetContainerId() string {
+	if x != nil {
+		return x.ContainerId
+	}
+	return ""
+}
+
+func (x *Dependent) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *Dependent) GetRelation() string {
+	if x != nil {
+		return x.Relation
+	}
+	return ""
+}
+
+func (x *Dependent) GetAction() string {
+	if x != nil {
+		return x.Action
+	}
+	return ""
+}
+
+type UpdateRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Instance      string                 `protobuf:"bytes,1,opt,name=instance,proto3" json:"instance,omitempty"` // this and the next two are in the first message, which has nothing else
+	Operation     *Operation             `protobuf:"bytes,2,opt,name=operation,proto3" json:"operation,omitempty"`
+	Recover       bool                   `protobuf:"varint,3,opt,name=recover,proto3" json:"recover,omitempty"`
+	Stored        bool                   `protobuf:"varint,4,opt,name=stored,proto3" json:"stored,omitempty"` // answers a begin or an end
+	Stop          bool                   `protobuf:"varint,5,opt,name=stop,proto3" json:"stop,omitempty"`     // answers a begin: take no further step
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *UpdateRequest) Reset() {
+	*x = UpdateRequest{}
+	mi := &file_plugin_proto_msgTypes[61]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *UpdateRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*UpdateRequest) ProtoMessage() {}
+
+func (x *UpdateRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_plugin_proto_msgTypes[61]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use UpdateRequest.ProtoReflect.Descriptor instead.
+func (*UpdateRequest) Descriptor() ([]byte, []int) {
+	return file_plugin_proto_rawDescGZIP(), []int{61}
+}
+
+func (x *UpdateRequest) GetInstance() string {
+	if x != nil {
+		return x.Instance
+	}
+	return ""
+}
+
+func (x *UpdateRequest) GetOperation() *Operation {
+	if x != nil {
+		return x.Operation
+	}
+	return nil
+}
+
+func (x *UpdateRequest) GetRecover() bool {
+	if x != nil {
+		return x.Recover
+	}
+	return false
+}
+
+func (x *UpdateRequest) GetStored() bool {
+	if x != nil {
+		return x.Stored
+	}
+	return false
+}
+
+func (x *UpdateRequest) GetStop() bool {
+	if x != nil {
+		return x.Stop
+	}
+	return false
+}
+
+type Operation struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Id            string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"` // [a-z0-9]{1,20}
+	Update        *ImageUpdate           `protobuf:"bytes,2,opt,name=update,proto3" json:"update,omitempty"`
+	Plan          *Plan                  `protobuf:"bytes,3,opt,name=plan,proto3" json:"plan,omitempty"`
+	Steps         []*StepRecord          `protobuf:"bytes,4,rep,name=steps,proto3" json:"steps,omitempty"` // those that were begun, in that order
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Operation) Reset() {
+	*x = Operation{}
+	mi := &file_plugin_proto_msgTypes[62]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Operation) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Operation) ProtoMessage() {}
+
+func (x *Operation) ProtoReflect() protoreflect.Message {
+	mi := &file_plugin_proto_msgTypes[62]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Operation.ProtoReflect.Descriptor instead.
+func (*Operation) Descriptor() ([]byte, []int) {
+	return file_plugin_proto_rawDescGZIP(), []int{62}
+}
+
+func (x *Operation) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+func (x *Operation) GetUpdate() *ImageUpdate {
+	if x != nil {
+		return x.Update
+	}
+	return nil
+}
+
+func (x *Operation) GetPlan() *Plan {
+	if x != nil {
+		return x.Plan
+	}
+	return nil
+}
+
+func (x *Operation) GetSteps() []*StepRecord {
+	if x != nil {
+		return x.Steps
+	}
+	return nil
+}
+
+type StepRecord struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Step          *Step                  `protobuf:"bytes,1,opt,name=step,proto3" json:"step,omitempty"`
+	Ended         bool                   `protobuf:"varint,2,opt,name=ended,proto3" json:"ended,omitempty"`
+	Error         string                 `protobuf:"bytes,3,opt,name=error,proto3" json:"error,omitempty"`
+	Facts         map[string]string      `protobuf:"bytes,4,rep,name=facts,proto3" json:"facts,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"` // what the plugin noted for recovery
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *StepRecord) Reset() {
+	*x = StepRecord{}
+	mi := &file_plugin_proto_msgTypes[63]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *StepRecord) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*StepRecord) ProtoMessage() {}
+
+func (x *StepRecord) ProtoReflect() protoreflect.Message {
+	mi := &file_plugin_proto_msgTypes[63]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use StepRecord.ProtoReflect.Descriptor instead.
+func (*StepRecord) Descriptor() ([]byte, []int) {
+	return file_plugin_proto_rawDescGZIP(), []int{63}
+}
+
+func (x *StepRecord) GetStep() *Step {
+	if x != nil {
+		return x.Step
+	}
+	return nil
+}
+
+func (x *StepRecord) GetEnded() bool {
+	if x != nil {
+		return x.Ended
+	}
+	return false
+}
+
+func (x *StepRecord) GetError() string {
+	if x != nil {
+		return x.Error
+	}
+	return ""
+}
+
+func (x *StepRecord) GetFacts() map[string]string {
+	if x != nil {
+		return x.Facts
+	}
+	return nil
+}
+
+type UpdateResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Begin         *Step                  `protobuf:"bytes,1,opt,name=begin,proto3" json:"begin,omitempty"`
+	End           *StepRecord            `protobuf:"bytes,2,opt,name=end,proto3" json:"end,omitempty"`
+	Progress      *StepProgress          `protobuf:"bytes,3,opt,name=progress,proto3" json:"progress,omitempty"` // is not answered
+	Outcome       *Outcome               `protobuf:"bytes,4,opt,name=outcome,proto3" json:"outcome,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *UpdateResponse) Reset() {
+	*x = UpdateResponse{}
+	mi := &file_plugin_proto_msgTypes[64]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *UpdateResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*UpdateResponse) ProtoMessage() {}
+
+func (x *UpdateResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_plugin_proto_msgTypes[64]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use UpdateResponse.ProtoReflect.Descriptor instead.
+func (*UpdateResponse) Descriptor() ([]byte, []int) {
+	return file_plugin_proto_rawDescGZIP(), []int{64}
+}
+
+func (x *UpdateResponse) GetBegin() *Step {
+	if x != nil {
+		return x.Begin
+	}
+	return nil
+}
+
+func (x *UpdateResponse) GetEnd() *StepRecord {
+	if x != nil {
+		return x.End
+	}
+	return nil
+}
+
+func (x *UpdateResponse) GetProgress() *StepProgress {
+	if x != nil {
+		return x.Progress
+	}
+	return nil
+}
+
+func (x *UpdateResponse) GetOutcome() *Outcome {
+	if x != nil {
+		return x.Outcome
+	}
+	return nil
+}
+
+type StepProgress struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Message       string                 `protobuf:"bytes,1,opt,name=message,proto3" json:"message,omitempty"`
+	Current       int64                  `protobuf:"varint,2,opt,name=current,proto3" json:"current,omitempty"`
+	Total         int64                  `protobuf:"varint,3,opt,name=total,proto3" json:"total,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *StepProgress) Reset() {
+	*x = StepProgress{}
+	mi := &file_plugin_proto_msgTypes[65]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *StepProgress) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*StepProgress) ProtoMessage() {}
+
+func (x *StepProgress) ProtoReflect() protoreflect.Message {
+	mi := &file_plugin_proto_msgTypes[65]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use StepProgress.ProtoReflect.Descriptor instead.
+func (*StepProgress) Descriptor() ([]byte, []int) {
+	return file_plugin_proto_rawDescGZIP(), []int{65}
+}
+
+func (x *StepProgress) GetMessage() string {
+	if x != nil {
+		return x.Message
+	}
+	return ""
+}
+
+func (x *StepProgress) GetCurrent() int64 {
+	if x != nil {
+		return x.Current
+	}
+	return 0
+}
+
+func (x *StepProgress) GetTotal() int64 {
+	if x != nil {
+		return x.Total
+	}
+	return 0
+}
+
+type Outcome struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	State         string                 `protobuf:"bytes,1,opt,name=state,proto3" json:"state,omitempty"` // "updated", "unchanged", "rolled-back" or "broken"
+	Reason        *Reason                `protobuf:"bytes,2,opt,name=reason,proto3" json:"reason,omitempty"`
+	ContainerId   string                 `protobuf:"bytes,3,opt,name=container_id,json=containerId,proto3" json:"container_id,omitempty"`
+	Downtime      *durationpb.Duration   `protobuf:"bytes,4,opt,name=downtime,proto3" json:"downtime,omitempty"`
+	Kept          []string               `protobuf:"bytes,5,rep,name=kept,proto3" json:"kept,omitempty"`
+	Warnings      []*Reason              `protobuf:"bytes,6,rep,name=warnings,proto3" json:"warnings,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Outcome) Reset() {
+	*x = Outcome{}
+	mi := &file_plugin_proto_msgTypes[66]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Outcome) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Outcome) ProtoMessage() {}
+
+func (x *Outcome) ProtoReflect() protoreflect.Message {
+	mi := &file_plugin_proto_msgTypes[66]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Outcome.ProtoReflect.Descriptor instead.
+func (*Outcome) Descriptor() ([]byte, []int) {
+	return file_plugin_proto_rawDescGZIP(), []int{66}
+}
+
+func (x *Outcome) GetState() string {
+	if x != nil {
+		return x.State
+	}
+	return ""
+}
+
+func (x *Outcome) GetReason() *Reason {
+	if x != nil {
+		return x.Reason
+	}
+	return nil
+}
+
+func (x *Outcome) GetContainerId() string {
+	if x != nil {
+		return x.ContainerId
+	}
+	return ""
+}
+
+func (x *Outcome) GetDowntime() *durationpb.Duration {
+	if x != nil {
+		return x.Downtime
+	}
+	return nil
+}
+
+func (x *Outcome) GetKept() []string {
+	if x != nil {
+		return x.Kept
+	}
+	return nil
+}
+
+func (x *Outcome) GetWarnings() []*Reason {
+	if x != nil {
+		return x.Warnings
+	}
+	return nil
+}
+
 var File_plugin_proto protoreflect.FileDescriptor
 
 const file_plugin_proto_rawDesc = "" +
 	"\n" +
-	"\fplugin.proto\x12\x12dogwatch.plugin.v1\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\x11\n" +
+	"\fplugin.proto\x12\x12dogwatch.plugin.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\x11\n" +
 	"\x0fDescribeRequest\"\x81\x01\n" +
 	"\x10DescribeResponse\x12\x18\n" +
 	"\aversion\x18\x01 \x01(\tR\aversion\x12\x1f\n" +
@@ -3388,15 +4830,145 @@ const file_plugin_proto_rawDesc = "" +
 	"\fcontainer_id\x18\x03 \x01(\tR\vcontainerId\"+\n" +
 	"\x03Ran\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\x03R\x02id\x12\x14\n" +
-	"\x05error\x18\x02 \x01(\tR\x05error2\xde\x02\n" +
+	"\x05error\x18\x02 \x01(\tR\x05error\"b\n" +
+	"\vPlanRequest\x12\x1a\n" +
+	"\binstance\x18\x01 \x01(\tR\binstance\x127\n" +
+	"\x06update\x18\x02 \x01(\v2\x1f.dogwatch.plugin.v1.ImageUpdateR\x06update\"<\n" +
+	"\fPlanResponse\x12,\n" +
+	"\x04plan\x18\x01 \x01(\v2\x18.dogwatch.plugin.v1.PlanR\x04plan\"\xe9\x01\n" +
+	"\vImageUpdate\x12!\n" +
+	"\fcontainer_id\x18\x01 \x01(\tR\vcontainerId\x125\n" +
+	"\x05image\x18\x02 \x01(\v2\x1f.dogwatch.plugin.v1.TargetImageR\x05image\x125\n" +
+	"\x05rules\x18\x03 \x01(\v2\x1f.dogwatch.plugin.v1.UpdateRulesR\x05rules\x12I\n" +
+	"\vcredentials\x18\x04 \x01(\v2'.dogwatch.plugin.v1.CredentialsResponseR\vcredentials\"\x8c\x01\n" +
+	"\vTargetImage\x12\x1c\n" +
+	"\treference\x18\x01 \x01(\tR\treference\x12\x16\n" +
+	"\x06digest\x18\x02 \x01(\tR\x06digest\x12\x0e\n" +
+	"\x02id\x18\x03 \x01(\tR\x02id\x127\n" +
+	"\x06config\x18\x04 \x01(\v2\x1f.dogwatch.plugin.v1.ImageConfigR\x06config\"\xc2\x03\n" +
+	"\vImageConfig\x12\x12\n" +
+	"\x04user\x18\x01 \x01(\tR\x04user\x12\x10\n" +
+	"\x03env\x18\x02 \x03(\tR\x03env\x12\x1e\n" +
+	"\n" +
+	"entrypoint\x18\x03 \x03(\tR\n" +
+	"entrypoint\x12\x10\n" +
+	"\x03cmd\x18\x04 \x03(\tR\x03cmd\x12\x1f\n" +
+	"\vworking_dir\x18\x05 \x01(\tR\n" +
+	"workingDir\x12C\n" +
+	"\x06labels\x18\x06 \x03(\v2+.dogwatch.plugin.v1.ImageConfig.LabelsEntryR\x06labels\x12#\n" +
+	"\rexposed_ports\x18\a \x03(\tR\fexposedPorts\x12\x18\n" +
+	"\avolumes\x18\b \x03(\tR\avolumes\x12\x1f\n" +
+	"\vstop_signal\x18\t \x01(\tR\n" +
+	"stopSignal\x12 \n" +
+	"\vhealthcheck\x18\n" +
+	" \x03(\tR\vhealthcheck\x128\n" +
+	"\bplatform\x18\v \x01(\v2\x1c.dogwatch.plugin.v1.PlatformR\bplatform\x1a9\n" +
+	"\vLabelsEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\xac\x01\n" +
+	"\vUpdateRules\x12\x12\n" +
+	"\x04keep\x18\x01 \x01(\x05R\x04keep\x12\x14\n" +
+	"\x05prune\x18\x02 \x01(\bR\x05prune\x12\x17\n" +
+	"\adry_run\x18\x03 \x01(\bR\x06dryRun\x126\n" +
+	"\x06health\x18\x04 \x01(\v2\x1e.dogwatch.plugin.v1.HealthGateR\x06health\x12\"\n" +
+	"\facknowledged\x18\x05 \x03(\tR\facknowledged\"\xb6\x01\n" +
+	"\n" +
+	"HealthGate\x12\x12\n" +
+	"\x04http\x18\x01 \x01(\tR\x04http\x12\x10\n" +
+	"\x03tcp\x18\x02 \x01(\tR\x03tcp\x12\x18\n" +
+	"\acommand\x18\x03 \x03(\tR\acommand\x121\n" +
+	"\x06window\x18\x04 \x01(\v2\x19.google.protobuf.DurationR\x06window\x125\n" +
+	"\binterval\x18\x05 \x01(\v2\x19.google.protobuf.DurationR\binterval\"\xd9\x04\n" +
+	"\x04Plan\x12!\n" +
+	"\fcontainer_id\x18\x01 \x01(\tR\vcontainerId\x12\x12\n" +
+	"\x04name\x18\x02 \x01(\tR\x04name\x12\x14\n" +
+	"\x05state\x18\x03 \x01(\tR\x05state\x124\n" +
+	"\x04from\x18\x04 \x01(\v2 .dogwatch.plugin.v1.PlannedImageR\x04from\x120\n" +
+	"\x02to\x18\x05 \x01(\v2 .dogwatch.plugin.v1.PlannedImageR\x02to\x12.\n" +
+	"\x05steps\x18\x06 \x03(\v2\x18.dogwatch.plugin.v1.StepR\x05steps\x129\n" +
+	"\acarried\x18\a \x03(\v2\x1f.dogwatch.plugin.v1.PlanSettingR\acarried\x128\n" +
+	"\achanges\x18\b \x03(\v2\x1e.dogwatch.plugin.v1.PlanChangeR\achanges\x126\n" +
+	"\bwarnings\x18\t \x03(\v2\x1a.dogwatch.plugin.v1.ReasonR\bwarnings\x122\n" +
+	"\x06blocks\x18\n" +
+	" \x03(\v2\x1a.dogwatch.plugin.v1.ReasonR\x06blocks\x12=\n" +
+	"\n" +
+	"dependents\x18\v \x03(\v2\x1d.dogwatch.plugin.v1.DependentR\n" +
+	"dependents\x12%\n" +
+	"\x0edownload_bytes\x18\f \x01(\x03R\rdownloadBytes\x12%\n" +
+	"\x0ewritable_bytes\x18\r \x01(\x03R\rwritableBytes\"T\n" +
+	"\fPlannedImage\x12\x1c\n" +
+	"\treference\x18\x01 \x01(\tR\treference\x12\x16\n" +
+	"\x06digest\x18\x02 \x01(\tR\x06digest\x12\x0e\n" +
+	"\x02id\x18\x03 \x01(\tR\x02id\"\\\n" +
+	"\x04Step\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
+	"\x04code\x18\x02 \x01(\tR\x04code\x12\x1c\n" +
+	"\tcontainer\x18\x03 \x01(\tR\tcontainer\x12\x12\n" +
+	"\x04text\x18\x04 \x01(\tR\x04text\"7\n" +
+	"\vPlanSetting\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value\"N\n" +
+	"\n" +
+	"PlanChange\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x16\n" +
+	"\x06before\x18\x02 \x01(\tR\x06before\x12\x14\n" +
+	"\x05after\x18\x03 \x01(\tR\x05after\"R\n" +
+	"\x06Reason\x12\x12\n" +
+	"\x04code\x18\x01 \x01(\tR\x04code\x12\x12\n" +
+	"\x04text\x18\x02 \x01(\tR\x04text\x12 \n" +
+	"\vacknowledge\x18\x03 \x01(\bR\vacknowledge\"v\n" +
+	"\tDependent\x12!\n" +
+	"\fcontainer_id\x18\x01 \x01(\tR\vcontainerId\x12\x12\n" +
+	"\x04name\x18\x02 \x01(\tR\x04name\x12\x1a\n" +
+	"\brelation\x18\x03 \x01(\tR\brelation\x12\x16\n" +
+	"\x06action\x18\x04 \x01(\tR\x06action\"\xae\x01\n" +
+	"\rUpdateRequest\x12\x1a\n" +
+	"\binstance\x18\x01 \x01(\tR\binstance\x12;\n" +
+	"\toperation\x18\x02 \x01(\v2\x1d.dogwatch.plugin.v1.OperationR\toperation\x12\x18\n" +
+	"\arecover\x18\x03 \x01(\bR\arecover\x12\x16\n" +
+	"\x06stored\x18\x04 \x01(\bR\x06stored\x12\x12\n" +
+	"\x04stop\x18\x05 \x01(\bR\x04stop\"\xb8\x01\n" +
+	"\tOperation\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x127\n" +
+	"\x06update\x18\x02 \x01(\v2\x1f.dogwatch.plugin.v1.ImageUpdateR\x06update\x12,\n" +
+	"\x04plan\x18\x03 \x01(\v2\x18.dogwatch.plugin.v1.PlanR\x04plan\x124\n" +
+	"\x05steps\x18\x04 \x03(\v2\x1e.dogwatch.plugin.v1.StepRecordR\x05steps\"\xe1\x01\n" +
+	"\n" +
+	"StepRecord\x12,\n" +
+	"\x04step\x18\x01 \x01(\v2\x18.dogwatch.plugin.v1.StepR\x04step\x12\x14\n" +
+	"\x05ended\x18\x02 \x01(\bR\x05ended\x12\x14\n" +
+	"\x05error\x18\x03 \x01(\tR\x05error\x12?\n" +
+	"\x05facts\x18\x04 \x03(\v2).dogwatch.plugin.v1.StepRecord.FactsEntryR\x05facts\x1a8\n" +
+	"\n" +
+	"FactsEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\xe7\x01\n" +
+	"\x0eUpdateResponse\x12.\n" +
+	"\x05begin\x18\x01 \x01(\v2\x18.dogwatch.plugin.v1.StepR\x05begin\x120\n" +
+	"\x03end\x18\x02 \x01(\v2\x1e.dogwatch.plugin.v1.StepRecordR\x03end\x12<\n" +
+	"\bprogress\x18\x03 \x01(\v2 .dogwatch.plugin.v1.StepProgressR\bprogress\x125\n" +
+	"\aoutcome\x18\x04 \x01(\v2\x1b.dogwatch.plugin.v1.OutcomeR\aoutcome\"X\n" +
+	"\fStepProgress\x12\x18\n" +
+	"\amessage\x18\x01 \x01(\tR\amessage\x12\x18\n" +
+	"\acurrent\x18\x02 \x01(\x03R\acurrent\x12\x14\n" +
+	"\x05total\x18\x03 \x01(\x03R\x05total\"\xf9\x01\n" +
+	"\aOutcome\x12\x14\n" +
+	"\x05state\x18\x01 \x01(\tR\x05state\x122\n" +
+	"\x06reason\x18\x02 \x01(\v2\x1a.dogwatch.plugin.v1.ReasonR\x06reason\x12!\n" +
+	"\fcontainer_id\x18\x03 \x01(\tR\vcontainerId\x125\n" +
+	"\bdowntime\x18\x04 \x01(\v2\x19.google.protobuf.DurationR\bdowntime\x12\x12\n" +
+	"\x04kept\x18\x05 \x03(\tR\x04kept\x126\n" +
+	"\bwarnings\x18\x06 \x03(\v2\x1a.dogwatch.plugin.v1.ReasonR\bwarnings2\xde\x02\n" +
 	"\tComponent\x12U\n" +
 	"\bDescribe\x12#.dogwatch.plugin.v1.DescribeRequest\x1a$.dogwatch.plugin.v1.DescribeResponse\x12X\n" +
 	"\tConfigure\x12$.dogwatch.plugin.v1.ConfigureRequest\x1a%.dogwatch.plugin.v1.ConfigureResponse\x12R\n" +
 	"\aRelease\x12\".dogwatch.plugin.v1.ReleaseRequest\x1a#.dogwatch.plugin.v1.ReleaseResponse\x12L\n" +
-	"\x05Probe\x12 .dogwatch.plugin.v1.ProbeRequest\x1a!.dogwatch.plugin.v1.ProbeResponse2\xa6\x01\n" +
+	"\x05Probe\x12 .dogwatch.plugin.v1.ProbeRequest\x1a!.dogwatch.plugin.v1.ProbeResponse2\xc6\x02\n" +
 	"\aWatcher\x12K\n" +
 	"\x04List\x12\x1f.dogwatch.plugin.v1.ListRequest\x1a .dogwatch.plugin.v1.ListResponse0\x01\x12N\n" +
-	"\x05Watch\x12 .dogwatch.plugin.v1.WatchRequest\x1a!.dogwatch.plugin.v1.WatchResponse0\x012\xb3\x03\n" +
+	"\x05Watch\x12 .dogwatch.plugin.v1.WatchRequest\x1a!.dogwatch.plugin.v1.WatchResponse0\x01\x12I\n" +
+	"\x04Plan\x12\x1f.dogwatch.plugin.v1.PlanRequest\x1a .dogwatch.plugin.v1.PlanResponse\x12S\n" +
+	"\x06Update\x12!.dogwatch.plugin.v1.UpdateRequest\x1a\".dogwatch.plugin.v1.UpdateResponse(\x010\x012\xb3\x03\n" +
 	"\bRegistry\x12K\n" +
 	"\x04Tags\x12\x1f.dogwatch.plugin.v1.TagsRequest\x1a .dogwatch.plugin.v1.TagsResponse0\x01\x12R\n" +
 	"\aResolve\x12\".dogwatch.plugin.v1.ResolveRequest\x1a#.dogwatch.plugin.v1.ResolveResponse\x12U\n" +
@@ -3419,7 +4991,7 @@ func file_plugin_proto_rawDescGZIP() []byte {
 	return file_plugin_proto_rawDescData
 }
 
-var file_plugin_proto_msgTypes = make([]protoimpl.MessageInfo, 50)
+var file_plugin_proto_msgTypes = make([]protoimpl.MessageInfo, 72)
 var file_plugin_proto_goTypes = []any{
 	(*DescribeRequest)(nil),       // 0: dogwatch.plugin.v1.DescribeRequest
 	(*DescribeResponse)(nil),      // 1: dogwatch.plugin.v1.DescribeResponse
@@ -3468,48 +5040,71 @@ var file_plugin_proto_goTypes = []any{
 	(*WatcherState)(nil),          // 44: dogwatch.plugin.v1.WatcherState
 	(*AskRun)(nil),                // 45: dogwatch.plugin.v1.AskRun
 	(*Ran)(nil),                   // 46: dogwatch.plugin.v1.Ran
-	nil,                           // 47: dogwatch.plugin.v1.Container.LabelsEntry
-	nil,                           // 48: dogwatch.plugin.v1.RunRequest.CredentialsEntry
-	nil,                           // 49: dogwatch.plugin.v1.RunRequest.EnginesEntry
-	(*structpb.Struct)(nil),       // 50: google.protobuf.Struct
-	(*timestamppb.Timestamp)(nil), // 51: google.protobuf.Timestamp
+	(*PlanRequest)(nil),           // 47: dogwatch.plugin.v1.PlanRequest
+	(*PlanResponse)(nil),          // 48: dogwatch.plugin.v1.PlanResponse
+	(*ImageUpdate)(nil),           // 49: dogwatch.plugin.v1.ImageUpdate
+	(*TargetImage)(nil),           // 50: dogwatch.plugin.v1.TargetImage
+	(*ImageConfig)(nil),           // 51: dogwatch.plugin.v1.ImageConfig
+	(*UpdateRules)(nil),           // 52: dogwatch.plugin.v1.UpdateRules
+	(*HealthGate)(nil),            // 53: dogwatch.plugin.v1.HealthGate
+	(*Plan)(nil),                  // 54: dogwatch.plugin.v1.Plan
+	(*PlannedImage)(nil),          // 55: dogwatch.plugin.v1.PlannedImage
+	(*Step)(nil),                  // 56: dogwatch.plugin.v1.Step
+	(*PlanSetting)(nil),           // 57: dogwatch.plugin.v1.PlanSetting
+	(*PlanChange)(nil),            // 58: dogwatch.plugin.v1.PlanChange
+	(*Reason)(nil),                // 59: dogwatch.plugin.v1.Reason
+	(*Dependent)(nil),             // 60: dogwatch.plugin.v1.Dependent
+	(*UpdateRequest)(nil),         // 61: dogwatch.plugin.v1.UpdateRequest
+	(*Operation)(nil),             // 62: dogwatch.plugin.v1.Operation
+	(*StepRecord)(nil),            // 63: dogwatch.plugin.v1.StepRecord
+	(*UpdateResponse)(nil),        // 64: dogwatch.plugin.v1.UpdateResponse
+	(*StepProgress)(nil),          // 65: dogwatch.plugin.v1.StepProgress
+	(*Outcome)(nil),               // 66: dogwatch.plugin.v1.Outcome
+	nil,                           // 67: dogwatch.plugin.v1.Container.LabelsEntry
+	nil,                           // 68: dogwatch.plugin.v1.RunRequest.CredentialsEntry
+	nil,                           // 69: dogwatch.plugin.v1.RunRequest.EnginesEntry
+	nil,                           // 70: dogwatch.plugin.v1.ImageConfig.LabelsEntry
+	nil,                           // 71: dogwatch.plugin.v1.StepRecord.FactsEntry
+	(*structpb.Struct)(nil),       // 72: google.protobuf.Struct
+	(*timestamppb.Timestamp)(nil), // 73: google.protobuf.Timestamp
+	(*durationpb.Duration)(nil),   // 74: google.protobuf.Duration
 }
 var file_plugin_proto_depIdxs = []int32{
 	2,  // 0: dogwatch.plugin.v1.DescribeResponse.types:type_name -> dogwatch.plugin.v1.TypeInfo
 	3,  // 1: dogwatch.plugin.v1.TypeInfo.options:type_name -> dogwatch.plugin.v1.Option
-	50, // 2: dogwatch.plugin.v1.ConfigureRequest.options:type_name -> google.protobuf.Struct
+	72, // 2: dogwatch.plugin.v1.ConfigureRequest.options:type_name -> google.protobuf.Struct
 	6,  // 3: dogwatch.plugin.v1.ConfigureResponse.hosts:type_name -> dogwatch.plugin.v1.Host
 	12, // 4: dogwatch.plugin.v1.Container.image:type_name -> dogwatch.plugin.v1.Image
-	47, // 5: dogwatch.plugin.v1.Container.labels:type_name -> dogwatch.plugin.v1.Container.LabelsEntry
+	67, // 5: dogwatch.plugin.v1.Container.labels:type_name -> dogwatch.plugin.v1.Container.LabelsEntry
 	16, // 6: dogwatch.plugin.v1.Container.result:type_name -> dogwatch.plugin.v1.Result
 	17, // 7: dogwatch.plugin.v1.Container.check:type_name -> dogwatch.plugin.v1.CheckState
 	18, // 8: dogwatch.plugin.v1.Container.update_kind:type_name -> dogwatch.plugin.v1.UpdateKind
 	13, // 9: dogwatch.plugin.v1.Image.registry:type_name -> dogwatch.plugin.v1.ImageRegistry
 	14, // 10: dogwatch.plugin.v1.Image.tag:type_name -> dogwatch.plugin.v1.Tag
 	15, // 11: dogwatch.plugin.v1.Image.digest:type_name -> dogwatch.plugin.v1.Digest
-	51, // 12: dogwatch.plugin.v1.Image.created:type_name -> google.protobuf.Timestamp
-	51, // 13: dogwatch.plugin.v1.Result.created:type_name -> google.protobuf.Timestamp
-	51, // 14: dogwatch.plugin.v1.CheckState.at:type_name -> google.protobuf.Timestamp
-	51, // 15: dogwatch.plugin.v1.CheckState.postponed_until:type_name -> google.protobuf.Timestamp
+	73, // 12: dogwatch.plugin.v1.Image.created:type_name -> google.protobuf.Timestamp
+	73, // 13: dogwatch.plugin.v1.Result.created:type_name -> google.protobuf.Timestamp
+	73, // 14: dogwatch.plugin.v1.CheckState.at:type_name -> google.protobuf.Timestamp
+	73, // 15: dogwatch.plugin.v1.CheckState.postponed_until:type_name -> google.protobuf.Timestamp
 	16, // 16: dogwatch.plugin.v1.UpdateKind.result:type_name -> dogwatch.plugin.v1.Result
 	11, // 17: dogwatch.plugin.v1.ListResponse.containers:type_name -> dogwatch.plugin.v1.Container
-	51, // 18: dogwatch.plugin.v1.WatchResponse.at:type_name -> google.protobuf.Timestamp
+	73, // 18: dogwatch.plugin.v1.WatchResponse.at:type_name -> google.protobuf.Timestamp
 	24, // 19: dogwatch.plugin.v1.TagsRequest.repository:type_name -> dogwatch.plugin.v1.Repository
 	24, // 20: dogwatch.plugin.v1.ResolveRequest.repository:type_name -> dogwatch.plugin.v1.Repository
 	24, // 21: dogwatch.plugin.v1.ManifestRequest.repository:type_name -> dogwatch.plugin.v1.Repository
 	19, // 22: dogwatch.plugin.v1.ManifestRequest.platform:type_name -> dogwatch.plugin.v1.Platform
-	51, // 23: dogwatch.plugin.v1.ManifestResponse.created:type_name -> google.protobuf.Timestamp
+	73, // 23: dogwatch.plugin.v1.ManifestResponse.created:type_name -> google.protobuf.Timestamp
 	24, // 24: dogwatch.plugin.v1.CredentialsRequest.repository:type_name -> dogwatch.plugin.v1.Repository
 	35, // 25: dogwatch.plugin.v1.LimitsResponse.limits:type_name -> dogwatch.plugin.v1.Limit
-	51, // 26: dogwatch.plugin.v1.Limit.at:type_name -> google.protobuf.Timestamp
-	51, // 27: dogwatch.plugin.v1.Limit.paused_until:type_name -> google.protobuf.Timestamp
+	73, // 26: dogwatch.plugin.v1.Limit.at:type_name -> google.protobuf.Timestamp
+	73, // 27: dogwatch.plugin.v1.Limit.paused_until:type_name -> google.protobuf.Timestamp
 	11, // 28: dogwatch.plugin.v1.RunRequest.containers:type_name -> dogwatch.plugin.v1.Container
-	48, // 29: dogwatch.plugin.v1.RunRequest.credentials:type_name -> dogwatch.plugin.v1.RunRequest.CredentialsEntry
-	49, // 30: dogwatch.plugin.v1.RunRequest.engines:type_name -> dogwatch.plugin.v1.RunRequest.EnginesEntry
+	68, // 29: dogwatch.plugin.v1.RunRequest.credentials:type_name -> dogwatch.plugin.v1.RunRequest.CredentialsEntry
+	69, // 30: dogwatch.plugin.v1.RunRequest.engines:type_name -> dogwatch.plugin.v1.RunRequest.EnginesEntry
 	37, // 31: dogwatch.plugin.v1.RunRequest.event:type_name -> dogwatch.plugin.v1.Event
-	51, // 32: dogwatch.plugin.v1.Event.since:type_name -> google.protobuf.Timestamp
-	51, // 33: dogwatch.plugin.v1.Event.at:type_name -> google.protobuf.Timestamp
-	50, // 34: dogwatch.plugin.v1.Engine.options:type_name -> google.protobuf.Struct
+	73, // 32: dogwatch.plugin.v1.Event.since:type_name -> google.protobuf.Timestamp
+	73, // 33: dogwatch.plugin.v1.Event.at:type_name -> google.protobuf.Timestamp
+	72, // 34: dogwatch.plugin.v1.Engine.options:type_name -> google.protobuf.Struct
 	40, // 35: dogwatch.plugin.v1.RunResponse.progress:type_name -> dogwatch.plugin.v1.Progress
 	43, // 36: dogwatch.plugin.v1.FollowRequest.change:type_name -> dogwatch.plugin.v1.Change
 	46, // 37: dogwatch.plugin.v1.FollowRequest.ran:type_name -> dogwatch.plugin.v1.Ran
@@ -3517,39 +5112,75 @@ var file_plugin_proto_depIdxs = []int32{
 	11, // 39: dogwatch.plugin.v1.Change.removed:type_name -> dogwatch.plugin.v1.Container
 	11, // 40: dogwatch.plugin.v1.Change.put:type_name -> dogwatch.plugin.v1.Container
 	44, // 41: dogwatch.plugin.v1.Change.watchers:type_name -> dogwatch.plugin.v1.WatcherState
-	32, // 42: dogwatch.plugin.v1.RunRequest.CredentialsEntry.value:type_name -> dogwatch.plugin.v1.CredentialsResponse
-	38, // 43: dogwatch.plugin.v1.RunRequest.EnginesEntry.value:type_name -> dogwatch.plugin.v1.Engine
-	0,  // 44: dogwatch.plugin.v1.Component.Describe:input_type -> dogwatch.plugin.v1.DescribeRequest
-	4,  // 45: dogwatch.plugin.v1.Component.Configure:input_type -> dogwatch.plugin.v1.ConfigureRequest
-	7,  // 46: dogwatch.plugin.v1.Component.Release:input_type -> dogwatch.plugin.v1.ReleaseRequest
-	9,  // 47: dogwatch.plugin.v1.Component.Probe:input_type -> dogwatch.plugin.v1.ProbeRequest
-	20, // 48: dogwatch.plugin.v1.Watcher.List:input_type -> dogwatch.plugin.v1.ListRequest
-	22, // 49: dogwatch.plugin.v1.Watcher.Watch:input_type -> dogwatch.plugin.v1.WatchRequest
-	25, // 50: dogwatch.plugin.v1.Registry.Tags:input_type -> dogwatch.plugin.v1.TagsRequest
-	27, // 51: dogwatch.plugin.v1.Registry.Resolve:input_type -> dogwatch.plugin.v1.ResolveRequest
-	29, // 52: dogwatch.plugin.v1.Registry.Manifest:input_type -> dogwatch.plugin.v1.ManifestRequest
-	31, // 53: dogwatch.plugin.v1.Registry.Credentials:input_type -> dogwatch.plugin.v1.CredentialsRequest
-	33, // 54: dogwatch.plugin.v1.Registry.Limits:input_type -> dogwatch.plugin.v1.LimitsRequest
-	36, // 55: dogwatch.plugin.v1.Trigger.Run:input_type -> dogwatch.plugin.v1.RunRequest
-	41, // 56: dogwatch.plugin.v1.Trigger.Follow:input_type -> dogwatch.plugin.v1.FollowRequest
-	1,  // 57: dogwatch.plugin.v1.Component.Describe:output_type -> dogwatch.plugin.v1.DescribeResponse
-	5,  // 58: dogwatch.plugin.v1.Component.Configure:output_type -> dogwatch.plugin.v1.ConfigureResponse
-	8,  // 59: dogwatch.plugin.v1.Component.Release:output_type -> dogwatch.plugin.v1.ReleaseResponse
-	10, // 60: dogwatch.plugin.v1.Component.Probe:output_type -> dogwatch.plugin.v1.ProbeResponse
-	21, // 61: dogwatch.plugin.v1.Watcher.List:output_type -> dogwatch.plugin.v1.ListResponse
-	23, // 62: dogwatch.plugin.v1.Watcher.Watch:output_type -> dogwatch.plugin.v1.WatchResponse
-	26, // 63: dogwatch.plugin.v1.Registry.Tags:output_type -> dogwatch.plugin.v1.TagsResponse
-	28, // 64: dogwatch.plugin.v1.Registry.Resolve:output_type -> dogwatch.plugin.v1.ResolveResponse
-	30, // 65: dogwatch.plugin.v1.Registry.Manifest:output_type -> dogwatch.plugin.v1.ManifestResponse
-	32, // 66: dogwatch.plugin.v1.Registry.Credentials:output_type -> dogwatch.plugin.v1.CredentialsResponse
-	34, // 67: dogwatch.plugin.v1.Registry.Limits:output_type -> dogwatch.plugin.v1.LimitsResponse
-	39, // 68: dogwatch.plugin.v1.Trigger.Run:output_type -> dogwatch.plugin.v1.RunResponse
-	42, // 69: dogwatch.plugin.v1.Trigger.Follow:output_type -> dogwatch.plugin.v1.FollowResponse
-	57, // [57:70] is the sub-list for method output_type
-	44, // [44:57] is the sub-list for method input_type
-	44, // [44:44] is the sub-list for extension type_name
-	44, // [44:44] is the sub-list for extension extendee
-	0,  // [0:44] is the sub-list for field type_name
+	49, // 42: dogwatch.plugin.v1.PlanRequest.update:type_name -> dogwatch.plugin.v1.ImageUpdate
+	54, // 43: dogwatch.plugin.v1.PlanResponse.plan:type_name -> dogwatch.plugin.v1.Plan
+	50, // 44: dogwatch.plugin.v1.ImageUpdate.image:type_name -> dogwatch.plugin.v1.TargetImage
+	52, // 45: dogwatch.plugin.v1.ImageUpdate.rules:type_name -> dogwatch.plugin.v1.UpdateRules
+	32, // 46: dogwatch.plugin.v1.ImageUpdate.credentials:type_name -> dogwatch.plugin.v1.CredentialsResponse
+	51, // 47: dogwatch.plugin.v1.TargetImage.config:type_name -> dogwatch.plugin.v1.ImageConfig
+	70, // 48: dogwatch.plugin.v1.ImageConfig.labels:type_name -> dogwatch.plugin.v1.ImageConfig.LabelsEntry
+	19, // 49: dogwatch.plugin.v1.ImageConfig.platform:type_name -> dogwatch.plugin.v1.Platform
+	53, // 50: dogwatch.plugin.v1.UpdateRules.health:type_name -> dogwatch.plugin.v1.HealthGate
+	74, // 51: dogwatch.plugin.v1.HealthGate.window:type_name -> google.protobuf.Duration
+	74, // 52: dogwatch.plugin.v1.HealthGate.interval:type_name -> google.protobuf.Duration
+	55, // 53: dogwatch.plugin.v1.Plan.from:type_name -> dogwatch.plugin.v1.PlannedImage
+	55, // 54: dogwatch.plugin.v1.Plan.to:type_name -> dogwatch.plugin.v1.PlannedImage
+	56, // 55: dogwatch.plugin.v1.Plan.steps:type_name -> dogwatch.plugin.v1.Step
+	57, // 56: dogwatch.plugin.v1.Plan.carried:type_name -> dogwatch.plugin.v1.PlanSetting
+	58, // 57: dogwatch.plugin.v1.Plan.changes:type_name -> dogwatch.plugin.v1.PlanChange
+	59, // 58: dogwatch.plugin.v1.Plan.warnings:type_name -> dogwatch.plugin.v1.Reason
+	59, // 59: dogwatch.plugin.v1.Plan.blocks:type_name -> dogwatch.plugin.v1.Reason
+	60, // 60: dogwatch.plugin.v1.Plan.dependents:type_name -> dogwatch.plugin.v1.Dependent
+	62, // 61: dogwatch.plugin.v1.UpdateRequest.operation:type_name -> dogwatch.plugin.v1.Operation
+	49, // 62: dogwatch.plugin.v1.Operation.update:type_name -> dogwatch.plugin.v1.ImageUpdate
+	54, // 63: dogwatch.plugin.v1.Operation.plan:type_name -> dogwatch.plugin.v1.Plan
+	63, // 64: dogwatch.plugin.v1.Operation.steps:type_name -> dogwatch.plugin.v1.StepRecord
+	56, // 65: dogwatch.plugin.v1.StepRecord.step:type_name -> dogwatch.plugin.v1.Step
+	71, // 66: dogwatch.plugin.v1.StepRecord.facts:type_name -> dogwatch.plugin.v1.StepRecord.FactsEntry
+	56, // 67: dogwatch.plugin.v1.UpdateResponse.begin:type_name -> dogwatch.plugin.v1.Step
+	63, // 68: dogwatch.plugin.v1.UpdateResponse.end:type_name -> dogwatch.plugin.v1.StepRecord
+	65, // 69: dogwatch.plugin.v1.UpdateResponse.progress:type_name -> dogwatch.plugin.v1.StepProgress
+	66, // 70: dogwatch.plugin.v1.UpdateResponse.outcome:type_name -> dogwatch.plugin.v1.Outcome
+	59, // 71: dogwatch.plugin.v1.Outcome.reason:type_name -> dogwatch.plugin.v1.Reason
+	74, // 72: dogwatch.plugin.v1.Outcome.downtime:type_name -> google.protobuf.Duration
+	59, // 73: dogwatch.plugin.v1.Outcome.warnings:type_name -> dogwatch.plugin.v1.Reason
+	32, // 74: dogwatch.plugin.v1.RunRequest.CredentialsEntry.value:type_name -> dogwatch.plugin.v1.CredentialsResponse
+	38, // 75: dogwatch.plugin.v1.RunRequest.EnginesEntry.value:type_name -> dogwatch.plugin.v1.Engine
+	0,  // 76: dogwatch.plugin.v1.Component.Describe:input_type -> dogwatch.plugin.v1.DescribeRequest
+	4,  // 77: dogwatch.plugin.v1.Component.Configure:input_type -> dogwatch.plugin.v1.ConfigureRequest
+	7,  // 78: dogwatch.plugin.v1.Component.Release:input_type -> dogwatch.plugin.v1.ReleaseRequest
+	9,  // 79: dogwatch.plugin.v1.Component.Probe:input_type -> dogwatch.plugin.v1.ProbeRequest
+	20, // 80: dogwatch.plugin.v1.Watcher.List:input_type -> dogwatch.plugin.v1.ListRequest
+	22, // 81: dogwatch.plugin.v1.Watcher.Watch:input_type -> dogwatch.plugin.v1.WatchRequest
+	47, // 82: dogwatch.plugin.v1.Watcher.Plan:input_type -> dogwatch.plugin.v1.PlanRequest
+	61, // 83: dogwatch.plugin.v1.Watcher.Update:input_type -> dogwatch.plugin.v1.UpdateRequest
+	25, // 84: dogwatch.plugin.v1.Registry.Tags:input_type -> dogwatch.plugin.v1.TagsRequest
+	27, // 85: dogwatch.plugin.v1.Registry.Resolve:input_type -> dogwatch.plugin.v1.ResolveRequest
+	29, // 86: dogwatch.plugin.v1.Registry.Manifest:input_type -> dogwatch.plugin.v1.ManifestRequest
+	31, // 87: dogwatch.plugin.v1.Registry.Credentials:input_type -> dogwatch.plugin.v1.CredentialsRequest
+	33, // 88: dogwatch.plugin.v1.Registry.Limits:input_type -> dogwatch.plugin.v1.LimitsRequest
+	36, // 89: dogwatch.plugin.v1.Trigger.Run:input_type -> dogwatch.plugin.v1.RunRequest
+	41, // 90: dogwatch.plugin.v1.Trigger.Follow:input_type -> dogwatch.plugin.v1.FollowRequest
+	1,  // 91: dogwatch.plugin.v1.Component.Describe:output_type -> dogwatch.plugin.v1.DescribeResponse
+	5,  // 92: dogwatch.plugin.v1.Component.Configure:output_type -> dogwatch.plugin.v1.ConfigureResponse
+	8,  // 93: dogwatch.plugin.v1.Component.Release:output_type -> dogwatch.plugin.v1.ReleaseResponse
+	10, // 94: dogwatch.plugin.v1.Component.Probe:output_type -> dogwatch.plugin.v1.ProbeResponse
+	21, // 95: dogwatch.plugin.v1.Watcher.List:output_type -> dogwatch.plugin.v1.ListResponse
+	23, // 96: dogwatch.plugin.v1.Watcher.Watch:output_type -> dogwatch.plugin.v1.WatchResponse
+	48, // 97: dogwatch.plugin.v1.Watcher.Plan:output_type -> dogwatch.plugin.v1.PlanResponse
+	64, // 98: dogwatch.plugin.v1.Watcher.Update:output_type -> dogwatch.plugin.v1.UpdateResponse
+	26, // 99: dogwatch.plugin.v1.Registry.Tags:output_type -> dogwatch.plugin.v1.TagsResponse
+	28, // 100: dogwatch.plugin.v1.Registry.Resolve:output_type -> dogwatch.plugin.v1.ResolveResponse
+	30, // 101: dogwatch.plugin.v1.Registry.Manifest:output_type -> dogwatch.plugin.v1.ManifestResponse
+	32, // 102: dogwatch.plugin.v1.Registry.Credentials:output_type -> dogwatch.plugin.v1.CredentialsResponse
+	34, // 103: dogwatch.plugin.v1.Registry.Limits:output_type -> dogwatch.plugin.v1.LimitsResponse
+	39, // 104: dogwatch.plugin.v1.Trigger.Run:output_type -> dogwatch.plugin.v1.RunResponse
+	42, // 105: dogwatch.plugin.v1.Trigger.Follow:output_type -> dogwatch.plugin.v1.FollowResponse
+	91, // [91:106] is the sub-list for method output_type
+	76, // [76:91] is the sub-list for method input_type
+	76, // [76:76] is the sub-list for extension type_name
+	76, // [76:76] is the sub-list for extension extendee
+	0,  // [0:76] is the sub-list for field type_name
 }
 
 func init() { file_plugin_proto_init() }
@@ -3564,7 +5195,7 @@ func file_plugin_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_plugin_proto_rawDesc), len(file_plugin_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   50,
+			NumMessages:   72,
 			NumExtensions: 0,
 			NumServices:   4,
 		},

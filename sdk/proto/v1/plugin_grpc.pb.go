@@ -268,8 +268,10 @@ var Component_ServiceDesc = grpc.ServiceDesc{
 }
 
 const (
-	Watcher_List_FullMethodName  = "/dogwatch.plugin.v1.Watcher/List"
-	Watcher_Watch_FullMethodName = "/dogwatch.plugin.v1.Watcher/Watch"
+	Watcher_List_FullMethodName   = "/dogwatch.plugin.v1.Watcher/List"
+	Watcher_Watch_FullMethodName  = "/dogwatch.plugin.v1.Watcher/Watch"
+	Watcher_Plan_FullMethodName   = "/dogwatch.plugin.v1.Watcher/Plan"
+	Watcher_Update_FullMethodName = "/dogwatch.plugin.v1.Watcher/Update"
 )
 
 // WatcherClient is the client API for Watcher service.
@@ -280,6 +282,12 @@ type WatcherClient interface {
 	List(ctx context.Context, in *ListRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[ListResponse], error)
 	// Watch streams engine events; capability "watch".
 	Watch(ctx context.Context, in *WatchRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[WatchResponse], error)
+	// Plan says what an update of a container would do, and changes nothing; capability "update".
+	Plan(ctx context.Context, in *PlanRequest, opts ...grpc.CallOption) (*PlanResponse, error)
+	// Update carries out an operation or recovers one; capability "update". The host
+	// opens it by naming the operation and answers each "begin" and "end" with one
+	// "stored" once it has stored it. The last message is the outcome.
+	Update(ctx context.Context, opts ...grpc.CallOption) (grpc.BidiStreamingClient[UpdateRequest, UpdateResponse], error)
 }
 
 type watcherClient struct {
@@ -328,6 +336,29 @@ func (c *watcherClient) Watch(ctx context.Context, in *WatchRequest, opts ...grp
 // This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
 type Watcher_WatchClient = grpc.ServerStreamingClient[WatchResponse]
 
+func (c *watcherClient) Plan(ctx context.Context, in *PlanRequest, opts ...grpc.CallOption) (*PlanResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(PlanResponse)
+	err := c.cc.Invoke(ctx, Watcher_Plan_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *watcherClient) Update(ctx context.Context, opts ...grpc.CallOption) (grpc.BidiStreamingClient[UpdateRequest, UpdateResponse], error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	stream, err := c.cc.NewStream(ctx, &Watcher_ServiceDesc.Streams[2], Watcher_Update_FullMethodName, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	x := &grpc.GenericClientStream[UpdateRequest, UpdateResponse]{ClientStream: stream}
+	return x, nil
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type Watcher_UpdateClient = grpc.BidiStreamingClient[UpdateRequest, UpdateResponse]
+
 // WatcherServer is the server API for Watcher service.
 // All implementations must embed UnimplementedWatcherServer
 // for forward compatibility.
@@ -336,6 +367,12 @@ type WatcherServer interface {
 	List(*ListRequest, grpc.ServerStreamingServer[ListResponse]) error
 	// Watch streams engine events; capability "watch".
 	Watch(*WatchRequest, grpc.ServerStreamingServer[WatchResponse]) error
+	// Plan says what an update of a container would do, and changes nothing; capability "update".
+	Plan(context.Context, *PlanRequest) (*PlanResponse, error)
+	// Update carries out an operation or recovers one; capability "update". The host
+	// opens it by naming the operation and answers each "begin" and "end" with one
+	// "stored" once it has stored it. The last message is the outcome.
+	Update(grpc.BidiStreamingServer[UpdateRequest, UpdateResponse]) error
 	mustEmbedUnimplementedWatcherServer()
 }
 
@@ -351,6 +388,12 @@ func (UnimplementedWatcherServer) List(*ListRequest, grpc.ServerStreamingServer[
 }
 func (UnimplementedWatcherServer) Watch(*WatchRequest, grpc.ServerStreamingServer[WatchResponse]) error {
 	return status.Error(codes.Unimplemented, "method Watch not implemented")
+}
+func (UnimplementedWatcherServer) Plan(context.Context, *PlanRequest) (*PlanResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method Plan not implemented")
+}
+func (UnimplementedWatcherServer) Update(grpc.BidiStreamingServer[UpdateRequest, UpdateResponse]) error {
+	return status.Error(codes.Unimplemented, "method Update not implemented")
 }
 func (UnimplementedWatcherServer) mustEmbedUnimplementedWatcherServer() {}
 func (UnimplementedWatcherServer) testEmbeddedByValue()                 {}
@@ -395,13 +438,43 @@ func _Watcher_Watch_Handler(srv interface{}, stream grpc.ServerStream) error {
 // This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
 type Watcher_WatchServer = grpc.ServerStreamingServer[WatchResponse]
 
+func _Watcher_Plan_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(PlanRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(WatcherServer).Plan(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: Watcher_Plan_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(WatcherServer).Plan(ctx, req.(*PlanRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _Watcher_Update_Handler(srv interface{}, stream grpc.ServerStream) error {
+	return srv.(WatcherServer).Update(&grpc.GenericServerStream[UpdateRequest, UpdateResponse]{ServerStream: stream})
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type Watcher_UpdateServer = grpc.BidiStreamingServer[UpdateRequest, UpdateResponse]
+
 // Watcher_ServiceDesc is the grpc.ServiceDesc for Watcher service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
 var Watcher_ServiceDesc = grpc.ServiceDesc{
 	ServiceName: "dogwatch.plugin.v1.Watcher",
 	HandlerType: (*WatcherServer)(nil),
-	Methods:     []grpc.MethodDesc{},
+	Methods: []grpc.MethodDesc{
+		{
+			MethodName: "Plan",
+			Handler:    _Watcher_Plan_Handler,
+		},
+	},
 	Streams: []grpc.StreamDesc{
 		{
 			StreamName:    "List",
@@ -412,6 +485,12 @@ var Watcher_ServiceDesc = grpc.ServiceDesc{
 			StreamName:    "Watch",
 			Handler:       _Watcher_Watch_Handler,
 			ServerStreams: true,
+		},
+		{
+			StreamName:    "Update",
+			Handler:       _Watcher_Update_Handler,
+			ServerStreams: true,
+			ClientStreams: true,
 		},
 	},
 	Metadata: "plugin.proto",

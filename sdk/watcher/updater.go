@@ -1,0 +1,262 @@
+package watcher
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/dogwatch/dogwatch/sdk"
+)
+
+// Updater is a Watcher that can replace a container it lists by one that runs
+// another image. The host resolves the image, shows the plan, decides, and stores
+// each step before it is taken; after a crash it calls Recover. Its methods are
+// called concurrently, but never two of Apply and Recover for one container.
+type Updater interface {
+	// Plan says what Apply would do. It changes nothing and may be repeated. What
+	// keeps the update from being applied is in Plan.Blocks; an error means that
+	// the engine could not be asked.
+	Plan(ctx context.Context, req UpdateRequest) (Plan, error)
+	// Apply carries out the plan of an operation, one step after the other. If a step
+	// fails, or Journal.Begin returns ErrStop, it returns to the old container.
+	// The error means that the outcome is not known; the host calls Recover then.
+	Apply(ctx context.Context, op Operation, journal Journal) (Outcome, error)
+	// Recover looks at what an interrupted Apply left, finishes it or returns to the
+	// old container, and says what is true. It may be called again after an
+	// interrupted Recover.
+	Recover(ctx context.Context, op Operation, journal Journal) (Outcome, error)
+}
+
+// ErrStop is returned by Journal.Begin when no further step is to be taken,
+// since the operation was cancelled or the host stops.
+var ErrStop = errors.New("the operation is to stop before this step")
+
+// UpdateRequest is a container and the image that it shall run.
+type UpdateRequest struct {
+	// ContainerID is the engine's identifier, see Container.ID.
+	ContainerID string
+	Image       TargetImage
+	Rules       UpdateRules
+	// Credentials are for pulling the image; the zero value for none.
+	Credentials sdk.Credentials
+}
+
+// TargetImage is one exact image.
+type TargetImage struct {
+	// Reference is how users name the image, with its registry host and tag:
+	// "docker.io/library/nginx:1.26.0". The new container has it, with the digest
+	// if the reference of the old one has one.
+	Reference string
+	// Digest is what is pulled, checked and started: that of the manifest or of the
+	// index which the reference was resolved to. It is empty when ID is set.
+	Digest string
+	// ID is the engine's identifier of an image that is there already, which is not pulled: for a rollback.
+	ID string
+	// Config is the configuration of the image where the host knows it before the
+	// pull; nil when it does not.
+	Config *ImageConfig
+}
+
+// ImageConfig is what an image gives to containers that do not say otherwise. See
+// the OCI image specification, config.md.
+type ImageConfig struct {
+	User         string
+	Env          []string // "NAME=value"
+	Entrypoint   []string
+	Cmd          []string
+	WorkingDir   string
+	Labels       map[string]string
+	ExposedPorts []string // "80/tcp"
+	Volumes      []string // paths
+	StopSignal   string
+	// Healthcheck is the test as Docker writes it: "CMD-SHELL", "curl …"; nil for none.
+	Healthcheck []string
+	Platform    sdk.Platform
+}
+
+// UpdateRules are what configuration and labels ask of an update. Zero durations
+// mean the defaults of the watcher.
+type UpdateRules struct {
+	// Keep is how many stopped predecessors stay.
+	Keep int
+	// Prune removes images that no container uses after the update.
+	Prune bool
+	// DryRun ends after the pull.
+	DryRun bool
+	Health HealthGate
+	// Acknowledged are the codes of blocks that a user accepts, see Reason.Acknowledge.
+	Acknowledged []string
+}
+
+// HealthGate says when the new container counts as working. Without any probe it
+// is the HEALTHCHECK of the image or container, and without that its staying up.
+type HealthGate struct {
+	// HTTP is an address that must respond with a status below 400, TCP one that must
+	// accept a connection: "http://:8080/health", ":5432". A missing host is the container.
+	HTTP, TCP string
+	// Command runs in the container and must exit with 0.
+	Command []string
+	// Window is how long it may take to become healthy, Interval the time between two probes.
+	Window, Interval time.Duration
+}
+
+// Plan is what an update would do.
+type Plan struct {
+	// Container is the one to replace.
+	ContainerID, Name string
+	// State identifies what the plan was made from. Apply refuses with the block
+	// "changed" if the container differs by then.
+	State string
+	From  PlannedImage
+	To    PlannedImage
+	// Steps are taken in this order.
+	Steps []Step
+	// Carried are the settings that the new container takes over from the old one,
+	// since a user made them. Changes are the defaults that differ between the two images.
+	Carried []Setting
+	Changes []Change
+	// Warnings are what the user should know, Blocks what keeps the update from being applied.
+	Warnings []Reason
+	Blocks   []Reason
+	// Dependents are the containers that are recreated or restarted too.
+	Dependents []Dependent
+	Space      Space
+}
+
+// PlannedImage is an image of a plan. What is not known is empty.
+type PlannedImage struct {
+	Reference string
+	Digest    string
+	ID        string
+}
+
+// Step is one thing that Apply does.
+type Step struct {
+	// ID is unique in the plan: "create:web".
+	ID string
+	// Code is one of the Step… words.
+	Code string
+	// Container is the name of the container that it concerns; "" for none.
+	Container string
+	// Text says it to the user: "start the new web".
+	Text string
+}
+
+// The codes of steps. A plan has those it needs, in an order of its own.
+const (
+	StepPull    = "pull"
+	StepHook    = "hook" // a command in the container
+	StepRename  = "rename"
+	StepCreate  = "create"
+	StepConnect = "connect" // to a further network
+	StepStop    = "stop"
+	StepStart   = "start"
+	StepHealth  = "health"
+	StepRemove  = "remove"
+	StepPrune   = "prune"
+	StepRestart = "restart"
+	StepPause   = "pause"
+)
+
+// Setting is a configured value of a container: "env PATH", "port 80/tcp".
+type Setting struct{ Name, Value string }
+
+// Change is a value that differs between two images; "" when an image does not have it.
+type Change struct{ Name, Before, After string }
+
+// Reason is a warning or a block of a plan.
+type Reason struct {
+	// Code is stable: "data.writable-layer".
+	Code string
+	// Text is one sentence for the user, with the remedy if there is one.
+	Text string
+	// Acknowledge is true for a block that a user may accept: UpdateRules.Acknowledged.
+	Acknowledge bool
+}
+
+// Dependent is a container that depends on the one to replace.
+type Dependent struct {
+	ContainerID, Name string
+	// Relation says how: "network_mode", "pid", "ipc", "links", "depends_on".
+	Relation string
+	// Action is StepCreate or StepRestart.
+	Action string
+}
+
+// Space is what the update needs, in bytes. What is not known is -1.
+type Space struct {
+	// Download is the compressed size of the image; layers that are there already count too.
+	Download int64
+	// Writable is the size of what the container has written into itself.
+	Writable int64
+}
+
+// Operation is one update that is carried out.
+type Operation struct {
+	// ID is unique among all operations of an installation, and short enough for the
+	// name of a container: [a-z0-9]{1,20}.
+	ID      string
+	Request UpdateRequest
+	Plan    Plan
+	// Steps are those that were begun, in that order.
+	Steps []StepRecord
+}
+
+// StepRecord is a step that was begun.
+type StepRecord struct {
+	Step
+	// Ended is false for the step under way when Apply was interrupted: it may have
+	// been taken or not.
+	Ended bool
+	// Error says why it failed; "" when it did not.
+	Error string
+	// Facts are what the updater noted for Recover, such as the id of a new container.
+	Facts map[string]string
+}
+
+// Journal is how an updater keeps the host informed. Its methods are called by one
+// goroutine at a time.
+type Journal interface {
+	// Begin returns once the host has stored that the step begins, or ErrStop. No
+	// step is taken before that. Steps that return to the old container are not
+	// stopped any more.
+	Begin(ctx context.Context, s Step) error
+	// End stores how the step went: err is nil when it was taken. It returns once that is stored.
+	End(ctx context.Context, s Step, facts map[string]string, err error) error
+	// Progress says how far the step under way is. It may be lost, and never waits.
+	Progress(p StepProgress)
+}
+
+// StepProgress is how far a step is.
+type StepProgress struct {
+	Message        string
+	Current, Total int64 // bytes or probes; 0 when unknown
+}
+
+// Outcome is what is true at the end of an operation.
+type Outcome struct {
+	State OutcomeState
+	// Reason says why it was not Updated.
+	Reason Reason
+	// ContainerID is the container that has the name now.
+	ContainerID string
+	// Downtime is from when the old container had stopped until the new one had
+	// started; 0 when it did not run.
+	Downtime time.Duration
+	// Kept are the names of stopped predecessors.
+	Kept []string
+	// Warnings are what did not go well and changes nothing about the outcome: an
+	// image that could not be removed.
+	Warnings []Reason
+}
+
+// OutcomeState is one of the four ways in which an operation ends.
+type OutcomeState string
+
+// The states of an Outcome.
+const (
+	Updated    OutcomeState = "updated"
+	Unchanged  OutcomeState = "unchanged"   // nothing was done to the container
+	RolledBack OutcomeState = "rolled-back" // the old container is back as it was
+	Broken     OutcomeState = "broken"      // neither: the reason says what is left and what to do
+)
