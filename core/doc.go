@@ -42,7 +42,7 @@
 //	auth check dispatch statestream component
 //	plugin store wudstore metrics config/migrate lookup
 //	update
-//	config logging event delivery label tag tally template contained detach auth/oidctest
+//	config logging event delivery operation label tag tally template contained detach auth/oidctest
 //	regexcost
 //
 // check and dispatch declare the few methods they need of others as

@@ -39,6 +39,14 @@ const (
 	PluginDown   Type = "plugin.down"   // Plugin
 	PluginBroken Type = "plugin.broken" // Plugin
 
+	OperationQueued     Type = "operation.queued"     // Operation
+	OperationStarted    Type = "operation.started"    // Operation
+	OperationStep       Type = "operation.step"       // Operation: a step begins, or has ended
+	OperationSucceeded  Type = "operation.succeeded"  // Operation
+	OperationRolledBack Type = "operation.rolledback" // Operation: the container is as it was before
+	OperationFailed     Type = "operation.failed"     // Operation
+	OperationCancelled  Type = "operation.cancelled"  // Operation
+
 	LoginSucceeded Type = "auth.login"         // Login
 	LoginFailed    Type = "auth.failed"        // Login: wrong credentials, or an account that may not
 	LoggedOut      Type = "auth.logout"        // Login
@@ -52,12 +60,13 @@ const (
 // have no id; see Bus.Touch. Streams send progress with its type, and nothing with
 // the others.
 const (
-	CheckProgressed    Type = "check.progress"    // a check of a whole watcher goes on
-	ComponentChanged   Type = "component.changed" // a component became ready, or failed
-	DeliveryProgressed Type = "delivery.progress" // the trigger of a delivery under way reported a step
-	DeliveryChanged    Type = "delivery.changed"  // a delivery is pending, under way, or is to be tried again
-	PluginChanged      Type = "plugin.changed"    // a plugin is being started
-	WorkChanged        Type = "work.changed"      // work that a page started went on, or ended
+	CheckProgressed     Type = "check.progress"     // a check of a whole watcher goes on
+	ComponentChanged    Type = "component.changed"  // a component became ready, or failed
+	DeliveryProgressed  Type = "delivery.progress"  // the trigger of a delivery under way reported a step
+	DeliveryChanged     Type = "delivery.changed"   // a delivery is pending, under way, or is to be tried again
+	PluginChanged       Type = "plugin.changed"     // a plugin is being started
+	WorkChanged         Type = "work.changed"       // work that a page started went on, or ended
+	OperationProgressed Type = "operation.progress" // a step of an operation goes on
 )
 
 // Private reports whether a type says who logged in, or from where a setting
@@ -83,13 +92,14 @@ type Payload struct {
 	// From is the name of the container before it was renamed.
 	From string `json:"from,omitempty"`
 	// Aspect is what alone has changed about the container, where that is known.
-	Aspect   Aspect    `json:"aspect,omitempty"`
-	Check    *Check    `json:"check,omitempty"`
-	Watcher  *Watcher  `json:"watcher,omitempty"`
-	Delivery *Delivery `json:"delivery,omitempty"`
-	Plugin   *Plugin   `json:"plugin,omitempty"`
-	Login    *Login    `json:"login,omitempty"`
-	Setting  *Setting  `json:"setting,omitempty"`
+	Aspect    Aspect     `json:"aspect,omitempty"`
+	Check     *Check     `json:"check,omitempty"`
+	Watcher   *Watcher   `json:"watcher,omitempty"`
+	Delivery  *Delivery  `json:"delivery,omitempty"`
+	Plugin    *Plugin    `json:"plugin,omitempty"`
+	Login     *Login     `json:"login,omitempty"`
+	Setting   *Setting   `json:"setting,omitempty"`
+	Operation *Operation `json:"operation,omitempty"`
 }
 
 // Aspect is a part of a container.
@@ -136,6 +146,24 @@ type Delivery struct {
 	Manual   bool   `json:"manual,omitempty"`
 	Attempts int    `json:"attempts"`
 	Error    string `json:"error,omitempty"`
+}
+
+// Operation is how far an update or a rollback is. Subject is that of its container.
+type Operation struct {
+	ID   string `json:"id"`
+	Kind string `json:"kind"`
+	// From and To are the references of the images.
+	From string `json:"from"`
+	To   string `json:"to"`
+	// Actor is who began it, Trigger the trigger that did.
+	Actor   string `json:"actor,omitempty"`
+	Trigger string `json:"trigger,omitempty"`
+	// Step is the text of the step, Ended whether it has ended.
+	Step  string `json:"step,omitempty"`
+	Ended bool   `json:"ended,omitempty"`
+	// Code and Error say why the step failed, or the operation did not succeed.
+	Code  string `json:"code,omitempty"`
+	Error string `json:"error,omitempty"`
 }
 
 // Plugin is what became of a plugin.

@@ -8,7 +8,7 @@ import (
 )
 
 // RedactEvent returns an event without secrets in the texts that come from
-// elsewhere: errors, and the reason of a postponed check. Names, ids and all else
+// elsewhere: errors, the steps of operations, and the reason of a postponed check. Names, ids and all else
 // that clients match on stay as they are: a secret that is an everyday word must
 // not tear holes into them. The event that is passed in is not changed.
 func (s *Service) RedactEvent(e event.Event) event.Event {
@@ -45,6 +45,11 @@ func (s *Service) RedactEvent(e event.Event) event.Event {
 		l := *e.Login
 		l.Error = redact(l.Error)
 		e.Login = &l
+	}
+	if e.Operation != nil {
+		o := *e.Operation
+		o.Step, o.Error = redact(o.Step), redact(o.Error)
+		e.Operation = &o
 	}
 	return e
 }

@@ -40,6 +40,8 @@ var redacted = map[string]bool{
 	"Setting.To":                      false,
 	"Setting.User":                    false,
 	"Setting.Address":                 false,
+	"Operation.ID":                    false, "Operation.Kind": false, "Operation.From": false, "Operation.To": false,
+	"Operation.Actor": false, "Operation.Trigger": false, "Operation.Step": true, "Operation.Code": false, "Operation.Error": true,
 }
 
 // decided returns the decision about a text, or about what contains it.

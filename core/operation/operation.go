@@ -1,0 +1,87 @@
+// Package operation holds the updates and rollbacks that are carried out: what
+// was planned, which steps were taken, and how each ended. A watcher takes the
+// steps; see watcher.Updater.
+package operation
+
+import (
+	"time"
+
+	"github.com/dogwatch/dogwatch/sdk/watcher"
+)
+
+// Kind is what an operation does.
+type Kind string
+
+// The kinds.
+const (
+	Update   Kind = "update"
+	Rollback Kind = "rollback" // an update to the image that ran before
+)
+
+// State is how far an operation is.
+type State string
+
+// The states. An operation begins queued and ends in one of the last four.
+const (
+	Queued     State = "queued"
+	Running    State = "running"
+	Succeeded  State = "succeeded"
+	RolledBack State = "rolled-back" // the container is as it was before
+	Failed     State = "failed"      // see Error: nothing was done, or it needs a user
+	Cancelled  State = "cancelled"   // before anything was done to the container
+)
+
+// Ended reports whether the operation changes no more.
+func (s State) Ended() bool { return s != Queued && s != Running }
+
+// Operation is one container's update or rollback. Credentials are never part of it.
+type Operation struct {
+	// ID is [a-z0-9]{1,20}, and sorts by the time of creation.
+	ID   string `json:"id"`
+	Kind Kind   `json:"kind"`
+	// Watcher, Name and ContainerID are the container when the operation was queued.
+	Watcher     string `json:"watcher"`
+	Name        string `json:"name"`
+	ContainerID string `json:"containerId"`
+	// Project is the compose project of the container; "" for none. Operations of one
+	// project are carried out one after the other.
+	Project string `json:"project,omitempty"`
+	// Update is the text form of the update.Key; "" for a rollback.
+	Update string `json:"update,omitempty"`
+	// Actor is the user or token that began it; Trigger the id of the trigger that did.
+	Actor   string `json:"actor,omitempty"`
+	Trigger string `json:"trigger,omitempty"`
+
+	State State               `json:"state"`
+	Image watcher.TargetImage `json:"image"`
+	Rules watcher.UpdateRules `json:"rules"`
+	Plan  watcher.Plan        `json:"plan"`
+	Steps []Step              `json:"steps"`
+	// Outcome is what the watcher said at the end; nil before that, and for an
+	// operation that never reached the watcher.
+	Outcome *watcher.Outcome `json:"outcome,omitempty"`
+	// Error says why it did not succeed; "" while it may.
+	Error  string    `json:"error,omitempty"`
+	Queued time.Time `json:"queuedAt"`
+	Began  time.Time `json:"beganAt,omitzero"`
+	Ended  time.Time `json:"endedAt,omitzero"`
+}
+
+// Step is a step that was begun.
+type Step struct {
+	watcher.StepRecord
+	Began   time.Time `json:"beganAt"`
+	EndedAt time.Time `json:"endedAt,omitzero"`
+}
+
+// Filter selects operations; zero fields select all.
+type Filter struct {
+	// States selects those in one of these states.
+	States []State
+	// Watcher and Name select those of a container.
+	Watcher, Name string
+	// Before is the id below which to start, for the page after this one.
+	Before string
+	// Limit is at most how many; below 1 means 100.
+	Limit int
+}
