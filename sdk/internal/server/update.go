@@ -1,4 +1,4 @@
-package plugin
+package server
 
 import (
 	"context"
@@ -10,7 +10,7 @@ import (
 	"github.com/dogwatch/dogwatch/sdk/watcher"
 )
 
-func (s *server) Plan(ctx context.Context, req *pluginv1.PlanRequest) (*pluginv1.PlanResponse, error) {
+func (s *Server) Plan(ctx context.Context, req *pluginv1.PlanRequest) (*pluginv1.PlanResponse, error) {
 	resp := &pluginv1.PlanResponse{}
 	err := serving(s, req.GetInstance(), func(_ *instance, u watcher.Updater) error {
 		plan, err := u.Plan(ctx, protocol.DecodeUpdateRequest(req.GetUpdate()))
@@ -20,7 +20,7 @@ func (s *server) Plan(ctx context.Context, req *pluginv1.PlanRequest) (*pluginv1
 	return resp, err
 }
 
-func (s *server) Update(stream pluginv1.Watcher_UpdateServer) error {
+func (s *Server) Update(stream pluginv1.Watcher_UpdateServer) error {
 	first, err := stream.Recv()
 	if err != nil {
 		return err
