@@ -1,0 +1,110 @@
+package replace
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/docker/docker/api/types/container"
+
+	"github.com/dogwatch/dogwatch/sdk/watcher"
+)
+
+// dependent is a container that has to follow another one.
+type dependent struct {
+	Container
+	relation, action string
+}
+
+const (
+	composeProject   = "com.docker.compose.project"
+	composeService   = "com.docker.compose.service"
+	composeDependsOn = "com.docker.compose.depends_on"
+)
+
+// dependents returns the containers that are recreated with the target, each after
+// those that it depends on, and then those that are restarted.
+func dependents(f Facts) []dependent {
+	var recreated, restarted []dependent
+	met := map[string]bool{f.Target.ID: true}
+	queue := []Container{f.Target}
+	for len(queue) > 0 {
+		base := queue[0]
+		queue = queue[1:]
+		for _, c := range f.Others {
+			relation := relationTo(c, base)
+			if met[c.ID] || relation == "" {
+				continue
+			}
+			met[c.ID] = true
+			recreated = append(recreated, dependent{c, relation, watcher.StepCreate})
+			queue = append(queue, c)
+		}
+	}
+	for _, c := range f.Others {
+		if !met[c.ID] && c.Status() == Running && restartsWith(c, f.Target) {
+			restarted = append(restarted, dependent{c, "depends_on", watcher.StepRestart})
+		}
+	}
+	return append(recreated, restarted...)
+}
+
+// relationTo says how c depends on base so closely that it does not work with
+// another container in its place; "" when it does not.
+func relationTo(c, base Container) string {
+	if c.HostConfig == nil || BackupOf(base.Name(), c.Name()) {
+		return ""
+	}
+	switch {
+	case joins(string(c.HostConfig.NetworkMode), base):
+		return "network_mode"
+	case joins(string(c.HostConfig.PidMode), base):
+		return "pid"
+	case joins(string(c.HostConfig.IpcMode), base):
+		return "ipc"
+	case slices.ContainsFunc(c.HostConfig.Links, func(l string) bool {
+		name, _, _ := strings.Cut(strings.TrimPrefix(l, "/"), ":")
+		return name == base.Name()
+	}):
+		return "links"
+	}
+	return ""
+}
+
+func joins(mode string, base Container) bool {
+	id, found := strings.CutPrefix(mode, "container:")
+	return found && id != "" && (id == base.ID || id == base.Name() || len(id) >= 12 && strings.HasPrefix(base.ID, id))
+}
+
+// restartsWith reports whether compose is to restart c when base is recreated.
+func restartsWith(c, base Container) bool {
+	if c.Config == nil || base.Config == nil {
+		return false
+	}
+	project, service := base.Config.Labels[composeProject], base.Config.Labels[composeService]
+	if project == "" || service == "" || c.Config.Labels[composeProject] != project {
+		return false
+	}
+	for entry := range strings.SplitSeq(c.Config.Labels[composeDependsOn], ",") {
+		if parts := strings.Split(entry, ":"); len(parts) == 3 && parts[0] == service && parts[2] == "true" {
+			return true
+		}
+	}
+	return false
+}
+
+// Follow makes a spec refer to new containers where it refers to old ones by id.
+func (s Spec) Follow(ids map[string]string) {
+	follow := func(mode string) string {
+		if id, found := strings.CutPrefix(mode, "container:"); found {
+			for before, after := range ids {
+				if id == before || len(id) >= 12 && strings.HasPrefix(before, id) {
+					return "container:" + after
+				}
+			}
+		}
+		return mode
+	}
+	s.Host.NetworkMode = container.NetworkMode(follow(string(s.Host.NetworkMode)))
+	s.Host.PidMode = container.PidMode(follow(string(s.Host.PidMode)))
+	s.Host.IpcMode = container.IpcMode(follow(string(s.Host.IpcMode)))
+}

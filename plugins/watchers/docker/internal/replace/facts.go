@@ -1,0 +1,138 @@
+// Package replace says how a container is replaced by one that runs another image:
+// what the new one takes over, what keeps it from being replaced, and which steps
+// are taken in which order. It talks to no engine; see package docker for that.
+package replace
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/docker/docker/api/types/container"
+	"github.com/docker/docker/api/types/network"
+	dockerspec "github.com/moby/docker-image-spec/specs-go/v1"
+
+	"github.com/dogwatch/dogwatch/sdk/watcher"
+)
+
+// Container is what the engine says of a container. Its image is nil when the
+// engine has it no more.
+type Container struct {
+	container.InspectResponse
+	Image *Image
+}
+
+// Image is what the engine says of an image.
+type Image struct {
+	ID       string
+	Config   *dockerspec.DockerOCIImageConfig
+	Platform string // "linux/amd64"
+	// Tags and Digests are its names.
+	Tags, Digests []string
+}
+
+// Facts are what a plan is made from.
+type Facts struct {
+	Target Container
+	// Others are all other containers of the engine, without their images where
+	// they do not depend on Target.
+	Others []Container
+	// Networks are the names and ids of the engine's networks; nil when it does not say.
+	Networks []string
+	Engine   Engine
+	// Self is the id of the container that Dogwatch runs in; "" when it is in none.
+	Self string
+}
+
+// Engine is what matters of an engine.
+type Engine struct {
+	// ManyNetworks is true when a container can be connected to several networks as
+	// it is created, each with a MAC address (API 1.44).
+	ManyNetworks bool
+	Podman       bool
+	// ReadOnly says why the engine takes no changes from here; "" when it does.
+	ReadOnly string
+}
+
+// Name is the container's name.
+func (c Container) Name() string { return strings.TrimPrefix(c.InspectResponse.Name, "/") }
+
+// Status is one of the states in which a replaced container is left as it was.
+type Status string
+
+// The states.
+const (
+	Running Status = "running"
+	Paused  Status = "paused"
+	Stopped Status = "stopped"
+)
+
+// Status returns the state of the container. One that restarts counts as running.
+func (c Container) Status() Status {
+	switch s := c.State; {
+	case s == nil:
+		return Stopped
+	case s.Paused:
+		return Paused
+	case s.Running, s.Restarting:
+		return Running
+	}
+	return Stopped
+}
+
+// state identifies what a plan is made from, and says how the containers were: "web=running,app=paused;digest".
+func state(f Facts, deps []dependent, image watcher.TargetImage) string {
+	digest := sha256.New()
+	encode := json.NewEncoder(digest)
+	var status []string
+	add := func(c Container) {
+		status = append(status, c.Name()+"="+string(c.Status()))
+		volumes := map[string]string{}
+		for _, m := range c.Mounts {
+			volumes[m.Destination] = m.Name + m.Source
+		}
+		networks := map[string]*network.EndpointSettings{}
+		for _, e := range endpoints(c) {
+			networks[e.Name] = e.Settings
+		}
+		// Encoding what was decoded from JSON cannot fail.
+		_ = encode.Encode([]any{c.ID, c.InspectResponse.Image, c.Config, c.HostConfig, networks, volumes})
+	}
+	add(f.Target)
+	for _, d := range deps {
+		add(d.Container)
+	}
+	_ = encode.Encode([]string{image.Reference, image.Digest, image.ID})
+	return strings.Join(status, ",") + ";" + hex.EncodeToString(digest.Sum(nil))
+}
+
+// Statuses returns how the containers were when a plan was made, by name.
+func Statuses(p watcher.Plan) map[string]Status {
+	status, _, _ := strings.Cut(p.State, ";")
+	all := map[string]Status{}
+	for pair := range strings.SplitSeq(status, ",") {
+		if name, s, found := strings.Cut(pair, "="); found {
+			all[name] = Status(s)
+		}
+	}
+	return all
+}
+
+// Backup is the name that a container has while an operation replaces it, and afterwards if it is kept.
+func Backup(name, operation string) string { return name + backupInfix + operation }
+
+const backupInfix = "-dogwatch-"
+
+// BackupOf reports whether a name is that of a kept predecessor of the container called name.
+func BackupOf(name, backup string) bool {
+	id, found := strings.CutPrefix(backup, name+backupInfix)
+	return found && id != "" && len(id) <= 20 && !strings.ContainsFunc(id, func(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') })
+}
+
+// short is an id as engines show it.
+func short(id string) string { return id[:min(len(id), 12)] }
+
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

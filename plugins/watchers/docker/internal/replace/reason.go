@@ -1,0 +1,179 @@
+package replace
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/dogwatch/dogwatch/internal/reference"
+	"github.com/dogwatch/dogwatch/sdk/watcher"
+)
+
+// The codes of blocks.
+const (
+	BlockChanged   = "changed"
+	BlockSwarm     = "swarm"
+	BlockKube      = "kubernetes"
+	BlockPlatform  = "image.platform"
+	BlockImage     = "image.missing"
+	BlockData      = "data.writable-layer"
+	BlockRemove    = "autoremove"
+	BlockPodman    = "engine.podman"
+	BlockReadOnly  = "engine.readonly"
+	BlockSelf      = "self"
+	BlockNetwork   = "network.missing"
+	BlockDetached  = "network.detached"
+	BlockDependent = "dependent.image"
+)
+
+// The codes of warnings.
+const (
+	WarnDefaults   = "defaults.unknown"
+	WarnNoCheck    = "no-healthcheck"
+	WarnRestarting = "restarting"
+)
+
+// ignoredBytes is how much a container may have written into itself: pid files,
+// caches and the like are no data.
+const ignoredBytes = 1 << 20
+
+// blocks are what keeps the update from being applied, without those that the user accepted.
+func blocks(f Facts, deps []dependent, req watcher.UpdateRequest) []watcher.Reason {
+	var all []watcher.Reason
+	add := func(code, text string, args ...any) {
+		all = append(all, watcher.Reason{Code: code, Text: fmt.Sprintf(text, args...)})
+	}
+	if f.Engine.ReadOnly != "" {
+		add(BlockReadOnly, "%s", f.Engine.ReadOnly)
+	}
+	if f.Engine.Podman {
+		add(BlockPodman, "%s runs on Podman, whose containers are not replaced: use podman auto-update", f.Target.Name())
+	}
+	image := req.Image
+	if image.ID == "" && image.Digest == "" {
+		add(BlockImage, "the digest of %s is not known, so what would be started is not certain: check for updates again", image.Reference)
+	}
+	if old := f.Target.Image; old != nil && image.Config != nil && image.Config.Platform.Architecture != "" {
+		if platform := image.Config.Platform.OS + "/" + image.Config.Platform.Architecture; old.Platform != "" && platform != old.Platform {
+			add(BlockPlatform, "%s is for %s, and %s runs one for %s: choose an image for %s", image.Reference, platform, f.Target.Name(), old.Platform, old.Platform)
+		}
+	}
+	containerBlocks(f, f.Target, add)
+	for _, d := range deps {
+		if d.action == watcher.StepRestart {
+			continue
+		}
+		containerBlocks(f, d.Container, add)
+		if d.Image == nil || !named(d.Image, d.Config.Image) {
+			add(BlockDependent, "%s has to be recreated with %s, and its image %s is another one by now: update %s first", d.Name(), f.Target.Name(), d.Config.Image, d.Name())
+		}
+	}
+	if !slices.Contains(req.Rules.Acknowledged, BlockData) {
+		for _, c := range append([]Container{f.Target}, containers(deps)...) {
+			if c.SizeRw != nil && *c.SizeRw >= ignoredBytes {
+				all = append(all, watcher.Reason{Code: BlockData, Acknowledge: true, Text: fmt.Sprintf(
+					"%s has written %.1f MiB into itself (up to 1 MiB is ignored), which would be lost: move the data to a volume, or acknowledge %s", c.Name(), float64(*c.SizeRw)/(1<<20), BlockData)})
+			}
+		}
+	}
+	return all
+}
+
+// containers returns the dependents that are recreated.
+func containers(deps []dependent) (all []Container) {
+	for _, d := range deps {
+		if d.action == watcher.StepCreate {
+			all = append(all, d.Container)
+		}
+	}
+	return all
+}
+
+// containerBlocks are the reasons why one container cannot be recreated.
+func containerBlocks(f Facts, c Container, add func(code, text string, args ...any)) {
+	name := c.Name()
+	has := func(prefix string) bool {
+		return slices.ContainsFunc(sortedKeys(c.Config.Labels), func(l string) bool { return strings.HasPrefix(l, prefix) })
+	}
+	switch {
+	case f.Self != "" && f.Self == c.ID:
+		add(BlockSelf, "%s is Dogwatch itself, which would stop in the middle: update it with compose", name)
+	case has("com.docker.swarm.service"):
+		add(BlockSwarm, "%s is a task of Swarm, which would replace it again: use docker service update", name)
+	case has("io.kubernetes."):
+		add(BlockKube, "%s belongs to Kubernetes, which would replace it again: change its workload", name)
+	case c.HostConfig.AutoRemove:
+		add(BlockRemove, "the engine removes %s as soon as it stops (--rm), so it could not be brought back: recreate it without --rm", name)
+	}
+	if network := detached(c); network != "" {
+		add(BlockDetached, "%s was created with the network %s and left it; a new one would be connected to it: connect it, or recreate it", name, network)
+	}
+	for _, e := range endpoints(c) {
+		if f.Networks != nil && !slices.Contains(f.Networks, e.Name) {
+			add(BlockNetwork, "the network %s of %s does not exist any more: create it, or recreate the container", e.Name, name)
+		}
+	}
+}
+
+// warnings are what the user should know.
+func warnings(f Facts, req watcher.UpdateRequest) []watcher.Reason {
+	var all []watcher.Reason
+	c := f.Target
+	if c.Image == nil || c.Image.Config == nil {
+		all = append(all, watcher.Reason{Code: WarnDefaults, Text: fmt.Sprintf(
+			"the old image of %s is gone, so its defaults cannot be distinguished from what you set: all are kept", c.Name())})
+	}
+	if c.State != nil && c.State.Restarting {
+		all = append(all, watcher.Reason{Code: WarnRestarting, Text: fmt.Sprintf(
+			"%s keeps restarting, so a failed update returns to one that does not work either", c.Name())})
+	}
+	gate := req.Rules.Health
+	if c.Config.Healthcheck == nil && gate.HTTP == "" && gate.TCP == "" && len(gate.Command) == 0 &&
+		(req.Image.Config == nil || len(req.Image.Config.Healthcheck) == 0) {
+		all = append(all, watcher.Reason{Code: WarnNoCheck, Text: fmt.Sprintf(
+			"%s has no health check, so it counts as working when it stays up", c.Name())})
+	}
+	return all
+}
+
+// named reports whether a reference means the image now.
+func named(image *Image, text string) bool {
+	if strings.TrimPrefix(text, "sha256:") == strings.TrimPrefix(image.ID, "sha256:") {
+		return true
+	}
+	want, err := reference.Parse(text)
+	if err != nil {
+		return false
+	}
+	return slices.ContainsFunc(slices.Concat(image.Tags, image.Digests), func(name string) bool {
+		ref, err := reference.Parse(name)
+		if err != nil || ref.Canonical().Name() != want.Canonical().Name() {
+			return false
+		}
+		if want.Digest != "" {
+			return ref.Digest == want.Digest
+		}
+		return ref.Digest == "" && tag(ref) == tag(want)
+	})
+}
+
+func tag(r reference.Reference) string {
+	if r.Tag == "" {
+		return "latest"
+	}
+	return r.Tag
+}
+
+// digestOf returns the digest of the image's repository among "repository@digest".
+func digestOf(digests []string, text string) string {
+	want, err := reference.Parse(text)
+	if err != nil {
+		return ""
+	}
+	for _, d := range digests {
+		if ref, err := reference.Parse(d); err == nil && ref.Canonical().Name() == want.Canonical().Name() {
+			return ref.Digest
+		}
+	}
+	return ""
+}

@@ -1,0 +1,207 @@
+package replace
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/dogwatch/dogwatch/sdk/watcher"
+)
+
+const (
+	oldID  = "aaaaaaaaaaaabbbbbbbbbbbbccccccccccccddddddddddddeeeeeeeeeeeeffff"
+	volume = "1111111111112222222222223333333333334444444444445555555555556666"
+)
+
+// parse makes a container of what an engine's inspect says besides the defaults.
+func parse(t *testing.T, text string) Container {
+	t.Helper()
+	c := Container{Image: &Image{ID: "sha256:1", Platform: "linux/amd64", Tags: []string{"app:1"}}}
+	for _, part := range []string{
+		`{"Id":"` + oldID + `","Name":"/web","Image":"sha256:1","State":{"Running":true},"Config":{"Image":"app:1","Entrypoint":["/main"],"Cmd":["run"]},"HostConfig":{"NetworkMode":"none"}}`, text,
+	} {
+		if err := json.Unmarshal([]byte(part), &c.InspectResponse); err != nil {
+			t.Fatal(err)
+		}
+	}
+	defaults := `{"Env":["PATH=/bin","LEVEL=info"],"Entrypoint":["/main"],"Cmd":["run"],"User":"app","WorkingDir":"/app",
+		"Labels":{"version":"1"},"ExposedPorts":{"80/tcp":{}},"Volumes":{"/data":{}},"StopSignal":"SIGINT","Healthcheck":{"Test":["CMD","/check"]}}`
+	if err := json.Unmarshal([]byte(defaults), &c.Image.Config); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func TestMakeKeepsOnlyWhatTheUserSet(t *testing.T) {
+	for name, test := range map[string]struct{ inspect, config, host string }{
+		"defaults": {`{"Config":{"Hostname":"aaaaaaaaaaaa","Env":["PATH=/bin","LEVEL=info"],"Entrypoint":["/main"],"Cmd":["run"],"User":"app","WorkingDir":"/app",
+			"Labels":{"version":"1"},"ExposedPorts":{"80/tcp":{}},"Volumes":{"/data":{}},"StopSignal":"SIGINT","Healthcheck":{"Test":["CMD","/check"]}}}`, `{}`, `{}`},
+		"env":                      {`{"Config":{"Env":["LEVEL=debug","PATH=/bin"]}}`, `{"Env":["LEVEL=debug"]}`, `{}`},
+		"command":                  {`{"Config":{"Entrypoint":["/main"],"Cmd":["other"]}}`, `{"Cmd":["other"]}`, `{}`},
+		"entrypoint":               {`{"Config":{"Entrypoint":["/own"],"Cmd":["run"]}}`, `{"Entrypoint":["/own"],"Cmd":["run"]}`, `{}`},
+		"no entrypoint":            {`{"Config":{"Entrypoint":null,"Cmd":["/main","run"]}}`, `{"Entrypoint":[""],"Cmd":["/main","run"]}`, `{}`},
+		"same entrypoint, no cmd":  {`{"Config":{"Entrypoint":["/main"],"Cmd":null}}`, `{"Entrypoint":["/main"]}`, `{}`},
+		"hostname":                 {`{"Config":{"Hostname":"own"}}`, `{"Hostname":"own"}`, `{}`},
+		"labels":                   {`{"Config":{"Labels":{"version":"1","mine":"x"}}}`, `{"Labels":{"mine":"x"}}`, `{}`},
+		"overridden label":         {`{"Config":{"Labels":{"version":"mine"}}}`, `{"Labels":{"version":"mine"}}`, `{}`},
+		"label of compose":         {`{"Config":{"Labels":{"com.docker.compose.image":"sha256:1"}}}`, `{"Labels":{"com.docker.compose.image":"sha256:2"}}`, `{}`},
+		"health check off":         {`{"Config":{"Healthcheck":{"Test":["NONE"]}}}`, `{"Healthcheck":{"Test":["NONE"]}}`, `{}`},
+		"network of another":       {`{"Config":{"Hostname":"vpn","ExposedPorts":{"80/tcp":{}}},"HostConfig":{"NetworkMode":"container:x"}}`, `{}`, `{"NetworkMode":"container:x"}`},
+		"anonymous volume":         {`{"Mounts":[{"Type":"volume","Name":"` + volume + `","Destination":"/data","RW":true}]}`, `{}`, `{"Binds":["` + volume + `:/data"]}`},
+		"read-only anonymous":      {`{"Mounts":[{"Type":"volume","Name":"` + volume + `","Destination":"/data"}]}`, `{}`, `{"Binds":["` + volume + `:/data:ro"]}`},
+		"anonymous mount":          {`{"HostConfig":{"Mounts":[{"Type":"volume","Target":"/data"}]},"Mounts":[{"Type":"volume","Name":"` + volume + `","Destination":"/data","RW":true}]}`, `{}`, `{"Mounts":[{"Type":"volume","Source":"` + volume + `","Target":"/data"}]}`},
+		"volume carried once":      {`{"HostConfig":{"Binds":["` + volume + `:/data"]},"Mounts":[{"Type":"volume","Name":"` + volume + `","Destination":"/data","RW":true}]}`, `{}`, `{"Binds":["` + volume + `:/data"]}`},
+		"named volume, not listed": {`{"Mounts":[{"Type":"volume","Name":"data","Destination":"/data","RW":true}]}`, `{}`, `{}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := parse(t, test.inspect)
+			before, _ := json.Marshal(c)
+			spec := Make(c, Engine{}, "app:2", "sha256:2")
+			want := parse(t, `{"Config":{"Entrypoint":null,"Cmd":null},"HostConfig":`+test.host+`}`)
+			check(t, json.Unmarshal([]byte(test.config), want.Config))
+			want.Config.Image = "app:2"
+			// An empty collection is as good as none.
+			got, _ := json.Marshal([]any{pruned(t, spec.Config), pruned(t, spec.Host)})
+			wanted, _ := json.Marshal([]any{pruned(t, want.Config), pruned(t, want.HostConfig)})
+			if string(got) != string(wanted) {
+				t.Errorf("got  %s\nwant %s", got, wanted)
+			}
+			if after, _ := json.Marshal(c); string(after) != string(before) {
+				t.Error("the old container was changed")
+			}
+		})
+	}
+}
+
+// pruned is v without what is empty.
+func pruned(t *testing.T, v any) map[string]any {
+	t.Helper()
+	text, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all map[string]any
+	if err := json.Unmarshal(text, &all); err != nil {
+		t.Fatal(err)
+	}
+	for name, value := range all {
+		if s, _ := json.Marshal(value); slices.Contains([]string{`null`, `""`, `[]`, `{}`, `false`, `0`}, string(s)) {
+			delete(all, name)
+		}
+	}
+	return all
+}
+
+func TestMakeConnectsEveryNetworkWithWhatTheUserSet(t *testing.T) {
+	c := parse(t, `{"HostConfig":{"NetworkMode":"web"},"Config":{"MacAddress":"02:00:00:00:00:01"},"NetworkSettings":{"Networks":{
+		"back":{"IPAMConfig":{},"Aliases":["db-client","aaaaaaaaaaaa"],"IPAddress":"10.0.0.2","MacAddress":"02:42:0a:00:00:02","NetworkID":"n1","Gateway":"10.0.0.1"},
+		"web":{"IPAMConfig":{"IPv4Address":"10.1.0.9"},"Aliases":["aaaaaaaaaaaa"],"IPAddress":"10.1.0.9","MacAddress":"02:00:00:00:00:01","NetworkID":"n2"}}}}`)
+	one := Make(c, Engine{}, "app:2", "")
+	if len(one.Create) != 1 || len(one.Connect) != 1 || one.Create[0].Name != "web" || one.Connect[0].Name != "back" {
+		t.Fatalf("create %v, connect %v", one.Create, one.Connect)
+	}
+	web, back := one.Create[0].Settings, one.Connect[0].Settings
+	if web.IPAMConfig == nil || web.IPAMConfig.IPv4Address != "10.1.0.9" || len(web.Aliases) != 0 || web.IPAddress != "" || web.MacAddress != "" {
+		t.Errorf("web: %+v", web)
+	}
+	if back.IPAMConfig != nil || !slices.Equal(back.Aliases, []string{"db-client"}) || back.IPAddress != "" || back.MacAddress != "" || back.Gateway != "" {
+		t.Errorf("back: %+v", back)
+	}
+	if mac := one.Config.MacAddress; mac != "02:00:00:00:00:01" { //nolint:staticcheck // what old engines know
+		t.Errorf("MAC %q", mac)
+	}
+	many := Make(c, Engine{ManyNetworks: true}, "app:2", "")
+	if len(many.Create) != 2 || len(many.Connect) != 0 || many.Create[0].Settings.MacAddress != "02:00:00:00:00:01" || many.Create[1].Settings.MacAddress != "" {
+		t.Errorf("create %v, connect %v", many.Create, many.Connect)
+	}
+}
+
+func check(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func request() watcher.UpdateRequest {
+	return watcher.UpdateRequest{ContainerID: oldID, Image: watcher.TargetImage{Reference: "app:2", Digest: "sha256:2"}}
+}
+
+func codes(reasons []watcher.Reason) (all []string) {
+	for _, r := range reasons {
+		all = append(all, r.Code)
+	}
+	return all
+}
+
+func TestPlanBlocks(t *testing.T) {
+	for code, inspect := range map[string]string{
+		BlockSwarm:    `{"Config":{"Labels":{"com.docker.swarm.service.id":"x"}}}`,
+		BlockKube:     `{"Config":{"Labels":{"io.kubernetes.pod.name":"x"}}}`,
+		BlockRemove:   `{"HostConfig":{"AutoRemove":true}}`,
+		BlockData:     `{"SizeRw":1048576}`,
+		BlockDetached: `{"HostConfig":{"NetworkMode":"web"},"NetworkSettings":{"Networks":{"other":{}}}}`,
+		BlockNetwork:  `{"HostConfig":{"NetworkMode":"gone"},"NetworkSettings":{"Networks":{"gone":{}}}}`,
+		"":            `{"SizeRw":1048575}`,
+	} {
+		p := Plan(Facts{Target: parse(t, inspect), Networks: []string{"other"}}, request())
+		if got := strings.Join(codes(p.Blocks), ","); got != code {
+			t.Errorf("got %q, want %q", got, code)
+		}
+	}
+	acknowledged := request()
+	acknowledged.Rules.Acknowledged = []string{BlockData}
+	if p := Plan(Facts{Target: parse(t, `{"SizeRw":1048576}`)}, acknowledged); len(p.Blocks) != 0 {
+		t.Errorf("acknowledged: %v", p.Blocks)
+	}
+	for code, facts := range map[string]Facts{
+		BlockReadOnly: {Engine: Engine{ReadOnly: "no"}},
+		BlockPodman:   {Engine: Engine{Podman: true}},
+		BlockSelf:     {Self: oldID},
+	} {
+		facts.Target = parse(t, `{}`)
+		if got := codes(Plan(facts, request()).Blocks); !slices.Equal(got, []string{code}) {
+			t.Errorf("got %v, want %s", got, code)
+		}
+	}
+	other := request()
+	other.Image.Digest = ""
+	other.Image.Config = &watcher.ImageConfig{}
+	other.Image.Config.Platform.OS, other.Image.Config.Platform.Architecture = "linux", "arm64"
+	if got := codes(Plan(Facts{Target: parse(t, `{}`)}, other).Blocks); !slices.Equal(got, []string{BlockImage, BlockPlatform}) {
+		t.Errorf("got %v", got)
+	}
+}
+
+func TestPlanOrdersTheStepsOfDependents(t *testing.T) {
+	vpn := parse(t, `{"Id":"d1","Name":"/client","HostConfig":{"NetworkMode":"container:`+oldID+`"}}`)
+	second := parse(t, `{"Id":"d2","Name":"/second","HostConfig":{"PidMode":"container:client"},"State":{"Running":true,"Paused":true}}`)
+	p := Plan(Facts{Target: parse(t, `{}`), Others: []Container{second, vpn}}, request())
+	var got []string
+	for _, s := range p.Steps {
+		got = append(got, s.ID)
+	}
+	want := "pull rename:web create:web stop:second stop:client stop:web start:web health:web rename:client create:client start:client " +
+		"rename:second create:second start:second pause:second remove:second remove:client remove:web"
+	if strings.Join(got, " ") != want {
+		t.Errorf("got  %s\nwant %s", strings.Join(got, " "), want)
+	}
+	if status := Statuses(p); status["web"] != Running || status["second"] != Paused || len(status) != 3 {
+		t.Errorf("statuses %v", status)
+	}
+	if again := Plan(Facts{Target: parse(t, `{}`), Others: []Container{second, vpn}}, request()); again.State != p.State {
+		t.Error("the same facts have another state")
+	}
+	if other := Plan(Facts{Target: parse(t, `{"Config":{"Env":["A=b"]}}`), Others: []Container{second, vpn}}, request()); other.State == p.State {
+		t.Error("other facts have the same state")
+	}
+}
+
+func TestPlanShowsNoSecrets(t *testing.T) {
+	p := Plan(Facts{Target: parse(t, `{"Config":{"Env":["TOKEN=hunter2"],"Labels":{"auth":"hunter2"},"Cmd":["--password","hunter2"]}}`)}, request())
+	text, err := json.Marshal(p)
+	if err != nil || strings.Contains(string(text), "hunter2") || !strings.Contains(string(text), "env TOKEN") {
+		t.Errorf("%v %s", err, text)
+	}
+}

@@ -1,0 +1,199 @@
+package replace
+
+import (
+	"bytes"
+	"encoding/json"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/docker/docker/api/types/container"
+	"github.com/docker/docker/api/types/network"
+	"github.com/docker/docker/api/types/strslice"
+	"github.com/docker/go-connections/nat"
+)
+
+// Spec is a container to be created.
+type Spec struct {
+	Name string
+	// Config and Host are for the request that creates it.
+	Config *container.Config
+	Host   *container.HostConfig
+	// Create are the networks of that request, Connect those that it is connected to afterwards.
+	Create, Connect []Endpoint
+}
+
+// Endpoint is the connection to a network.
+type Endpoint struct {
+	Name     string
+	Settings *network.EndpointSettings
+}
+
+// composeImage is the label in which compose stores the id of a container's image;
+// it recreates a container that has another one.
+const composeImage = "com.docker.compose.image"
+
+// Make returns the container that takes the place of c with an image called reference,
+// whose id is imageID. It has what a user set: what equals a default of the old image
+// is left out, so that those of the new image apply. Nothing of c is changed or shared.
+func Make(c Container, engine Engine, reference, imageID string) Spec {
+	config, host := clone(c.Config), clone(c.HostConfig)
+	config.Image = reference
+	if c.Image != nil && c.Image.Config != nil {
+		dropDefaults(config, c.Image)
+	}
+	if _, found := config.Labels[composeImage]; found {
+		config.Labels[composeImage] = imageID
+	}
+	if config.Hostname == short(c.ID) {
+		config.Hostname = ""
+	}
+	keepVolumes(c, host)
+	spec := Spec{Name: c.Name(), Config: config, Host: host}
+	mac := config.MacAddress //nolint:staticcheck // engines before API 1.44 know nothing else
+	switch mode := host.NetworkMode; {
+	case mode.IsContainer():
+		// All of it is that of the other container.
+		config.Hostname, config.Domainname, config.ExposedPorts = "", "", nil
+		config.MacAddress = "" //nolint:staticcheck // as above
+	case mode.IsHost() && host.UTSMode.IsHost():
+		config.Hostname, config.Domainname = "", ""
+	}
+	all := endpoints(c)
+	if engine.ManyNetworks {
+		config.MacAddress = "" //nolint:staticcheck // as above
+		for i := range all {
+			if i == 0 && isPrimary(c, all[i].Name) {
+				all[i].Settings.MacAddress = mac
+			}
+		}
+		spec.Create = all
+		return spec
+	}
+	if len(all) > 0 {
+		spec.Create, spec.Connect = all[:1], all[1:]
+	}
+	return spec
+}
+
+// clone copies what is made of JSON.
+func clone[T any](v *T) *T {
+	out := new(T)
+	if v == nil {
+		return out
+	}
+	var text bytes.Buffer
+	// What was decoded from JSON can be encoded and decoded again.
+	_ = json.NewEncoder(&text).Encode(v)
+	_ = json.NewDecoder(&text).Decode(out)
+	return out
+}
+
+// dropDefaults removes from config what the image would give it anyway.
+func dropDefaults(config *container.Config, image *Image) {
+	defaults := image.Config
+	config.Env = slices.DeleteFunc(config.Env, func(e string) bool { return slices.Contains(defaults.Env, e) })
+	dropCommand(config, defaults.Entrypoint, defaults.Cmd)
+	if config.WorkingDir == defaults.WorkingDir {
+		config.WorkingDir = ""
+	}
+	if config.User == defaults.User {
+		config.User = ""
+	}
+	if config.StopSignal == defaults.StopSignal {
+		config.StopSignal = ""
+	}
+	for name, value := range defaults.Labels {
+		if config.Labels[name] == value {
+			delete(config.Labels, name)
+		}
+	}
+	for port := range defaults.ExposedPorts {
+		delete(config.ExposedPorts, nat.Port(port))
+	}
+	for path := range defaults.Volumes {
+		delete(config.Volumes, path)
+	}
+	if config.Healthcheck != nil && defaults.Healthcheck != nil && sameJSON(config.Healthcheck, defaults.Healthcheck) {
+		config.Healthcheck = nil
+	}
+	if slices.Equal(config.Shell, defaults.Shell) {
+		config.Shell = nil
+	}
+	if sameJSON(config.OnBuild, defaults.OnBuild) {
+		config.OnBuild = nil
+	}
+}
+
+// dropCommand follows how engines combine the two: a container without an entrypoint
+// of its own has the image's, and its command too if it has none.
+func dropCommand(config *container.Config, entrypoint, command []string) {
+	switch {
+	case len(config.Entrypoint) == 0 && len(entrypoint) > 0:
+		config.Entrypoint = strslice.StrSlice{""} // how an entrypoint is switched off
+	case !slices.Equal(config.Entrypoint, entrypoint):
+	case slices.Equal(config.Cmd, command):
+		config.Entrypoint, config.Cmd = nil, nil
+		config.ArgsEscaped = false
+	case len(config.Cmd) > 0:
+		config.Entrypoint = nil
+	}
+}
+
+func sameJSON(a, b any) bool {
+	var x, y any
+	one, _ := json.Marshal(a)
+	two, _ := json.Marshal(b)
+	_, _ = json.Unmarshal(one, &x), json.Unmarshal(two, &y)
+	return reflect.DeepEqual(x, y)
+}
+
+// keepVolumes gives the new container the anonymous volumes of the old one, which
+// would get new, empty ones otherwise.
+func keepVolumes(c Container, host *container.HostConfig) {
+	for _, m := range anonymous(c) {
+		mounted := slices.IndexFunc(host.Mounts, func(h mountSpec) bool { return h.Target == m.Destination })
+		if mounted >= 0 {
+			host.Mounts[mounted].Source = m.Name
+			continue
+		}
+		bind := m.Name + ":" + m.Destination
+		if !m.RW {
+			bind += ":ro"
+		}
+		host.Binds = append(host.Binds, bind)
+	}
+}
+
+// anonymous returns the volumes that have a name of the engine's and that nothing in HostConfig names.
+func anonymous(c Container) []container.MountPoint {
+	if c.HostConfig == nil {
+		return nil
+	}
+	var found []container.MountPoint
+	for _, m := range c.Mounts {
+		if m.Type != "volume" || !isVolumeID(m.Name) {
+			continue
+		}
+		named := slices.ContainsFunc(c.HostConfig.Binds, func(b string) bool { return strings.HasPrefix(b, m.Name+":") }) ||
+			slices.ContainsFunc(c.HostConfig.Mounts, func(h mountSpec) bool { return h.Source == m.Name })
+		if !named && ownVolume(c, m.Destination) {
+			found = append(found, m)
+		}
+	}
+	slices.SortFunc(found, func(a, b container.MountPoint) int { return strings.Compare(a.Destination, b.Destination) })
+	return found
+}
+
+// ownVolume reports whether a volume is the container's, not one that it has by volumes_from.
+func ownVolume(c Container, path string) bool {
+	if len(c.HostConfig.VolumesFrom) == 0 {
+		return true
+	}
+	_, found := c.Config.Volumes[path]
+	return found || slices.ContainsFunc(c.HostConfig.Mounts, func(h mountSpec) bool { return h.Target == path })
+}
+
+func isVolumeID(name string) bool {
+	return len(name) == 64 && !strings.ContainsFunc(name, func(r rune) bool { return (r < '0' || r > '9') && (r < 'a' || r > 'f') })
+}
