@@ -39,7 +39,7 @@
 //	service wiring
 //	testrun
 //	installation schedule
-//	auth check dispatch statestream component
+//	auth check dispatch statestream updater component
 //	plugin store wudstore metrics config/migrate lookup
 //	update
 //	config logging event delivery operation label tag tally template contained detach auth/oidctest
