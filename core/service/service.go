@@ -5,7 +5,7 @@
 // nothing else.
 //
 // A file holds one noun: containers, components, plugins, history, deliveries,
-// tokens, sessions, the log level, and what is known about the installation.
+// operations, tokens, sessions, the log level, and what is known about the installation.
 package service
 
 import (
@@ -23,11 +23,14 @@ import (
 	"github.com/dogwatch/dogwatch/core/delivery"
 	"github.com/dogwatch/dogwatch/core/dispatch"
 	"github.com/dogwatch/dogwatch/core/event"
+	"github.com/dogwatch/dogwatch/core/operation"
 	"github.com/dogwatch/dogwatch/core/plugin"
 	"github.com/dogwatch/dogwatch/core/store"
 	"github.com/dogwatch/dogwatch/core/testrun"
+	"github.com/dogwatch/dogwatch/core/updater"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/kind"
+	"github.com/dogwatch/dogwatch/sdk/watcher"
 )
 
 // The errors that callers tell apart with errors.Is.
@@ -100,6 +103,20 @@ type TestRuns interface {
 	Preview(ctx context.Context, t *component.Trigger) (testrun.Result, error)
 }
 
+// Updater plans, starts and cancels operations; see updater.Runner.
+type Updater interface {
+	Plan(ctx context.Context, req updater.Request) (watcher.Plan, error)
+	Start(ctx context.Context, req updater.Request) (operation.Operation, error)
+	Cancel(ctx context.Context, id string) error
+}
+
+// Operations reads operations, the newest first.
+type Operations interface {
+	Operations(ctx context.Context, f operation.Filter) ([]operation.Operation, error)
+	// Operation returns a store.ErrNotFound when there is none with this id.
+	Operation(ctx context.Context, id string) (operation.Operation, error)
+}
+
 // Options are what a Service needs.
 type Options struct {
 	Config     *config.Config
@@ -110,6 +127,9 @@ type Options struct {
 	Checks     Checks
 	Triggers   Triggers
 	TestRuns   TestRuns
+	// Updater and Operations are nil where nothing can be updated.
+	Updater    Updater
+	Operations Operations
 	Auth       *auth.Auth
 	// Redact blanks secrets in texts that come from elsewhere.
 	Redact func(string) string

@@ -1,0 +1,136 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/dogwatch/dogwatch/core/auth"
+	"github.com/dogwatch/dogwatch/core/event"
+	"github.com/dogwatch/dogwatch/core/operation"
+	"github.com/dogwatch/dogwatch/core/updater"
+	"github.com/dogwatch/dogwatch/sdk"
+	"github.com/dogwatch/dogwatch/sdk/watcher"
+)
+
+// fakeUpdater returns what it is given, and counts what is done with it.
+type fakeUpdater struct {
+	op      operation.Operation
+	failure error
+	started []updater.Request
+	done    int
+}
+
+func (f *fakeUpdater) Plan(context.Context, updater.Request) (watcher.Plan, error) {
+	return f.op.Plan, f.failure
+}
+
+func (f *fakeUpdater) Start(_ context.Context, req updater.Request) (operation.Operation, error) {
+	f.done++
+	f.started = append(f.started, req)
+	return f.op, f.failure
+}
+
+func (f *fakeUpdater) Cancel(context.Context, string) error { f.done++; return f.failure }
+
+func (f *fakeUpdater) Operations(context.Context, operation.Filter) ([]operation.Operation, error) {
+	return []operation.Operation{f.op}, nil
+}
+
+func (f *fakeUpdater) Operation(context.Context, string) (operation.Operation, error) {
+	return f.op, f.failure
+}
+
+// secretOperation has a secret in each text that comes from elsewhere.
+func secretOperation() operation.Operation {
+	reasons := []watcher.Reason{{Code: "c", Text: secret}}
+	return operation.Operation{
+		ID: "op1", Watcher: "local", Name: "web", Error: secret,
+		Image: watcher.TargetImage{Reference: "nginx:1", Config: &watcher.ImageConfig{Env: []string{secret}}},
+		Rules: watcher.UpdateRules{Health: watcher.HealthGate{HTTP: secret, Command: []string{secret}}},
+		Plan: watcher.Plan{
+			Steps: []watcher.Step{{ID: "pull", Text: secret}}, Carried: []watcher.Setting{{Name: "env A", Value: "of the user"}, {Name: "label b", Value: secret}},
+			Changes: []watcher.Change{{Name: "env C", Before: secret, After: secret}}, Warnings: reasons, Blocks: reasons,
+		},
+		Steps:   []operation.Step{{StepRecord: watcher.StepRecord{Step: watcher.Step{Text: secret}, Error: secret, Facts: map[string]string{"id": secret}}}},
+		Outcome: &watcher.Outcome{Reason: watcher.Reason{Code: "c", Text: secret}, Warnings: reasons},
+	}
+}
+
+func withContainer(t *testing.T, f *fakeUpdater) *Service {
+	t.Helper()
+	s, stored := newService(t, func(o *Options) { o.Updater, o.Operations = f, f })
+	if err := stored.Commit(t.Context(), event.Change{Put: []sdk.Container{{ID: "c1", Name: "web", Watcher: "local"}}}); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func TestOperationsRequireScopes(t *testing.T) {
+	f := &fakeUpdater{}
+	s := withContainer(t, f)
+	for _, actor := range []auth.Actor{unknown, reader} {
+		_, err := s.StartOperation(t.Context(), actor, Change{Container: "c1", Kind: operation.Update})
+		if !errors.Is(err, ErrForbidden) || !errors.Is(s.CancelOperation(t.Context(), actor, "op1"), ErrForbidden) || f.done > 0 {
+			t.Errorf("with the scope %s: %v, %d done", actor.Scope, err, f.done)
+		}
+	}
+	if _, err := s.Plan(t.Context(), unknown, Change{Container: "c1"}); !errors.Is(err, ErrForbidden) {
+		t.Errorf("a plan without a scope: %v", err)
+	}
+	if _, err := s.Plan(t.Context(), reader, Change{Container: "c1"}); err != nil {
+		t.Errorf("a plan of a reader: %v", err)
+	}
+	if _, err := s.StartOperation(t.Context(), loggedIn, Change{Container: "C1", Kind: operation.Rollback, Digest: "d", State: "s"}); err != nil {
+		t.Fatal(err)
+	}
+	if got := f.started[0]; got.Actor != "ana" || got.Container.ID != "c1" || got.Kind != operation.Rollback || got.Digest != "d" || got.State != "s" {
+		t.Errorf("started %+v", got)
+	}
+}
+
+func TestOperationsAreRedacted(t *testing.T) {
+	f := &fakeUpdater{op: secretOperation()}
+	s := withContainer(t, f)
+	plan, err := s.Plan(t.Context(), reader, Change{Container: "c1"})
+	started, err2 := s.StartOperation(t.Context(), writer, Change{Container: "c1"})
+	listed, err3 := s.Operations(t.Context(), operation.Filter{})
+	got, err4 := s.Operation(t.Context(), "op1")
+	if err := errors.Join(err, err2, err3, err4); err != nil {
+		t.Fatal(err)
+	}
+	for name, v := range map[string]any{"plan": plan, "started": started, "listed": listed[0], "one": got, "outcome": *got.Outcome} {
+		if text := fmt.Sprintf("%+v", v); strings.Contains(text, secret) || strings.Contains(text, "of the user") {
+			t.Errorf("the %s shows a secret: %s", name, text)
+		}
+	}
+	if before, after := fmt.Sprintf("%+v %+v", secretOperation().Plan, *secretOperation().Outcome), fmt.Sprintf("%+v %+v", f.op.Plan, *f.op.Outcome); before != after {
+		t.Error("the operation of the store was changed")
+	}
+}
+
+func TestOperationErrorsKeepTheirKind(t *testing.T) {
+	f := &fakeUpdater{}
+	s := withContainer(t, f)
+	for _, test := range []struct{ err, kind error }{
+		{&updater.BlockedError{Plan: secretOperation().Plan}, updater.ErrBlocked},
+		{&updater.ConflictError{Operation: secretOperation()}, updater.ErrConflict},
+		{fmt.Errorf("%w: %s", updater.ErrForbidden, secret), ErrForbidden},
+		{fmt.Errorf("%w: %s", updater.ErrNotFound, secret), ErrNotFound},
+		{fmt.Errorf("%w: %s", updater.ErrNoUpdate, secret), updater.ErrNoUpdate},
+	} {
+		f.failure = test.err
+		_, err := s.StartOperation(t.Context(), writer, Change{Container: "c1"})
+		if !errors.Is(err, test.kind) || strings.Contains(fmt.Sprintf("%v %+v", err, err), secret) {
+			t.Errorf("%T: %v", test.err, err)
+		}
+	}
+	if _, err := s.Operation(t.Context(), "op1"); errors.Is(err, ErrNotFound) {
+		t.Errorf("a failing store says that there is no operation: %v", err)
+	}
+	if _, err := s.Plan(t.Context(), writer, Change{Container: "missing"}); !errors.Is(err, ErrNotFound) {
+		t.Errorf("a missing container: %v", err)
+	}
+}
