@@ -25,11 +25,13 @@ var levels = map[auth.Scope][]string{
 		"GET /api/triggers", "GET /api/triggers/{type}/{name}", "GET /api/types/{kind}",
 		"GET /api/authentications", "GET /api/authentications/{type}/{name}", "GET /auth/user", "POST /auth/logout",
 		"GET /api/plugins", "GET /api/events", "GET /api/deliveries",
+		"POST /api/containers/{id}/plan", "GET /api/operations", "GET /api/operations/{id}",
 	},
 	auth.Write: {
 		"POST /api/log",
 		"POST /api/containers/watch", "POST /api/containers/{id}/watch", "DELETE /api/containers/{id}", "POST /api/containers/{id}/triggers/{type}/{name}",
 		"POST /api/triggers/{type}/{name}", "POST /api/plugins/{name}/restart", "POST /api/deliveries/{id}/retry",
+		"POST /api/containers/{id}/update", "POST /api/containers/{id}/rollback", "POST /api/operations/{id}/cancel",
 		"POST /api/watchers/{type}/{name}/test", "POST /api/registries/{type}/{name}/test", "POST /api/triggers/{type}/{name}/test",
 	},
 	auth.Manage: {"POST /api/plugins/{name}/trust", "GET /api/tokens", "POST /api/tokens", "DELETE /api/tokens/{id}", "GET /api/sessions", "DELETE /api/sessions/{id}"},

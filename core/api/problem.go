@@ -25,6 +25,11 @@ type problem struct {
 	Instance string  `json:"instance,omitempty"`
 	Error    string  `json:"error"`
 	Errors   []field `json:"errors,omitempty"`
+	// Code says why a container is not changed; Plan has the blocks, Operation is the
+	// one under way.
+	Code      string     `json:"code,omitempty"`
+	Plan      *Plan      `json:"plan,omitempty"`
+	Operation *Operation `json:"operation,omitempty"`
 }
 
 // field is what is wrong with one field of a request.
@@ -35,21 +40,26 @@ type field struct {
 
 // fail responds with an error (RFC 9457 problem details).
 func (h *handler) fail(w http.ResponseWriter, r *http.Request, status int, detail string, fields ...field) {
-	detail = h.Redact(detail)
-	for i := range fields {
-		fields[i].Detail = h.Redact(fields[i].Detail)
+	h.failProblem(w, r, problem{Status: status, Detail: detail, Errors: fields})
+}
+
+// failProblem responds with a problem, of which the caller gives the status, the
+// detail and what is particular to it.
+func (h *handler) failProblem(w http.ResponseWriter, r *http.Request, p problem) {
+	p.Type, p.Title, p.Instance = "about:blank", http.StatusText(p.Status), r.URL.Path
+	p.Detail = h.Redact(p.Detail)
+	p.Error = p.Detail
+	for i := range p.Errors {
+		p.Errors[i].Detail = h.Redact(p.Errors[i].Detail)
 	}
-	body, err := encode(problem{
-		Type: "about:blank", Title: http.StatusText(status), Status: status, Detail: detail,
-		Instance: r.URL.Path, Error: detail, Errors: fields,
-	})
+	body, err := encode(p)
 	if err != nil {
-		panic(fmt.Sprintf("encode a problem: %v", err)) // texts and a number; cannot fail
+		panic(fmt.Sprintf("encode a problem: %v", err)) // plain data; cannot fail
 	}
 	for _, ofSuccess := range []string{"ETag", "Content-Encoding", "Content-Length"} {
 		w.Header().Del(ofSuccess)
 	}
-	h.send(w, r, status, "application/problem+json", body)
+	h.send(w, r, p.Status, "application/problem+json", body)
 }
 
 // failWith responds with the status that belongs to an error. An error that

@@ -9,6 +9,7 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"github.com/dogwatch/dogwatch/core/auth"
+	"github.com/dogwatch/dogwatch/core/operation"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 )
 
@@ -55,6 +56,7 @@ func newRouter(opt Options, run context.Context) *handler {
 	h.authRoutes(s)
 	h.pluginRoutes(s)
 	h.eventRoutes(s)
+	h.operationRoutes(s)
 	return h
 }
 
@@ -135,6 +137,15 @@ func (h *handler) eventRoutes(s scopes) {
 	s.read.Get("/api/events", h.events)
 	s.read.Get("/api/deliveries", h.limitRendering(h.listDeliveries))
 	s.write.Post("/api/deliveries/{id}/retry", h.retryDelivery)
+}
+
+func (h *handler) operationRoutes(s scopes) {
+	s.read.Post("/api/containers/{id}/plan", h.planContainer)
+	s.write.Post("/api/containers/{id}/update", h.startOperation(operation.Update))
+	s.write.Post("/api/containers/{id}/rollback", h.startOperation(operation.Rollback))
+	s.read.Get("/api/operations", h.limitRendering(h.listOperations))
+	s.read.Get("/api/operations/{id}", h.getOperation)
+	s.write.Post("/api/operations/{id}/cancel", h.cancelOperation)
 }
 
 // fallback handles paths that are not the API's: with a page, if there are any.

@@ -75,6 +75,12 @@ func everyRoute(w *testServer) map[string]struct {
 		"GET /api/authentications/{type}/{name}":           {"/api/authentications/anonymous/anonymous", "", 200},
 		"POST /api/plugins/{name}/restart":                 {"/api/plugins/test/restart", "", 202},
 		"POST /api/plugins/{name}/trust":                   {"/api/plugins/test/trust", `{"sha256":"00"}`, 409},
+		"POST /api/containers/{id}/plan":                   {"/api/containers/" + id + "/plan", "", 200},
+		"POST /api/containers/{id}/update":                 {"/api/containers/" + id + "/update", "", 202},
+		"POST /api/containers/{id}/rollback":               {"/api/containers/" + id + "/rollback", "", 202},
+		"GET /api/operations":                              {"/api/operations", "", 200},
+		"GET /api/operations/{id}":                         {"/api/operations/op1", "", 200},
+		"POST /api/operations/{id}/cancel":                 {"/api/operations/op1/cancel", "", 202},
 		"POST /api/deliveries/{id}/retry":                  {fmt.Sprintf("/api/deliveries/%d/retry", w.addDelivery(delivery.Failed)), "", 202},
 	}
 }

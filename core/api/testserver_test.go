@@ -59,6 +59,7 @@ type testServer struct {
 	checks     *fakeChecks
 	components *component.Manager
 	triggers   *fakeTriggers
+	updates    *fakeUpdates
 	redactor   *logging.Redactor
 	log        *bytes.Buffer
 	url        string
@@ -84,7 +85,7 @@ func startWith(t testing.TB, p fixture, settings []string, change ...func(*testO
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &testServer{t: t, bus: new(event.Bus), checks: &fakeChecks{}, triggers: &fakeTriggers{}, redactor: p.redactor, log: new(bytes.Buffer)}
+	w := &testServer{t: t, bus: new(event.Bus), checks: &fakeChecks{}, triggers: &fakeTriggers{}, updates: &fakeUpdates{}, redactor: p.redactor, log: new(bytes.Buffer)}
 	w.store, err = store.Open(t.Context(), filepath.Join(folder, "store.db"), store.Options{Bus: w.bus})
 	if err != nil {
 		t.Fatal(err)
@@ -97,7 +98,7 @@ func startWith(t testing.TB, p fixture, settings []string, change ...func(*testO
 		},
 		app: service.Options{
 			Config: conf, Version: "1.2.3", Store: w.store, Components: p.manager, Plugins: noTrust{p.host}, Checks: w.checks,
-			Triggers: w.triggers, TestRuns: fakeTestRuns{}, Log: log,
+			Triggers: w.triggers, TestRuns: fakeTestRuns{}, Updater: w.updates, Operations: w.updates, Log: log,
 		},
 	}
 	for _, c := range change {

@@ -1,0 +1,211 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/dogwatch/dogwatch/core/event"
+	"github.com/dogwatch/dogwatch/core/operation"
+	"github.com/dogwatch/dogwatch/core/store"
+	"github.com/dogwatch/dogwatch/core/updater"
+	"github.com/dogwatch/dogwatch/sdk"
+	"github.com/dogwatch/dogwatch/sdk/watcher"
+)
+
+// fakeUpdates plans every update alike, and records what is started.
+type fakeUpdates struct {
+	mu      sync.Mutex
+	failure error
+	started []updater.Request
+	filter  operation.Filter
+}
+
+func (f *fakeUpdates) Plan(_ context.Context, req updater.Request) (watcher.Plan, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return planOf(req.Container), f.failure
+}
+
+func (f *fakeUpdates) Start(_ context.Context, req updater.Request) (operation.Operation, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.failure != nil {
+		return operation.Operation{}, f.failure
+	}
+	f.started = append(f.started, req)
+	op := operationOf(req.Container)
+	op.Kind, op.Actor, op.State, op.Steps, op.Outcome = req.Kind, req.Actor, operation.Queued, nil, nil
+	return op, nil
+}
+
+func (f *fakeUpdates) Cancel(_ context.Context, id string) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if id != "op1" {
+		return fmt.Errorf("operation %s: %w", id, updater.ErrNotFound)
+	}
+	return f.failure
+}
+
+func (f *fakeUpdates) Operations(_ context.Context, filter operation.Filter) ([]operation.Operation, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.filter = filter
+	return []operation.Operation{operationOf(nginx())}, nil
+}
+
+func (f *fakeUpdates) Operation(_ context.Context, id string) (operation.Operation, error) {
+	if id != "op1" {
+		return operation.Operation{}, store.ErrNotFound
+	}
+	return operationOf(nginx()), nil
+}
+
+// planOf returns a plan that fills every field.
+func planOf(c sdk.Container) watcher.Plan {
+	return watcher.Plan{
+		ContainerID: c.ID, Name: c.Name, State: "5d41",
+		From:       watcher.PlannedImage{Reference: "docker.io/library/nginx:1.25.0", Digest: "sha256:3e2b8c", ID: "sha256:d4"},
+		To:         watcher.PlannedImage{Reference: "docker.io/library/nginx:1.26.0", Digest: "sha256:9f"},
+		Steps:      []watcher.Step{{ID: "pull", Code: watcher.StepPull, Text: "pull the image"}, {ID: "stop:web", Code: watcher.StepStop, Container: "web", Text: "stop the old web"}},
+		Carried:    []watcher.Setting{{Name: "env DB_PASSWORD", Value: "s3cret"}, {Name: "port 80/tcp", Value: "8080"}},
+		Changes:    []watcher.Change{{Name: "env NGINX_VERSION", Before: "1.25.0", After: "1.26.0"}},
+		Warnings:   []watcher.Reason{{Code: "tag.floating", Text: "the tag moves"}},
+		Blocks:     []watcher.Reason{{Code: "data.writable-layer", Text: "12 MB were written into the container", Acknowledge: true}},
+		Dependents: []watcher.Dependent{{ContainerID: "d1", Name: "vpn", Relation: "network_mode", Action: watcher.StepCreate}},
+		Space:      watcher.Space{Download: 1 << 20, Writable: -1},
+	}
+}
+
+func operationOf(c sdk.Container) operation.Operation {
+	began := time.Date(2026, 3, 29, 1, 30, 0, 0, time.UTC)
+	plan := planOf(c)
+	return operation.Operation{
+		ID: "op1", Kind: operation.Update, Watcher: c.Watcher, Name: c.Name, ContainerID: c.ID, Project: "web", Actor: "ana", State: operation.RolledBack,
+		Plan: plan, Steps: []operation.Step{{StepRecord: watcher.StepRecord{Step: plan.Steps[0], Ended: true, Error: "no space"}, Began: began, EndedAt: began.Add(time.Second)}},
+		Outcome: &watcher.Outcome{State: watcher.RolledBack, Reason: watcher.Reason{Code: "pull.failed", Text: "no space"}, ContainerID: c.ID, Downtime: 1500 * time.Millisecond},
+		Error:   "no space", Queued: began, Began: began, Ended: began.Add(2 * time.Second),
+	}
+}
+
+func TestPlanOfContainer(t *testing.T) {
+	w := start(t, nil)
+	w.put(nginx())
+	got := decodeAs[Plan](w.do("POST", "/api/containers/"+nginx().ID+"/plan", `{"acknowledge":["x"]}`).want(200))
+	same(t, "carried", got.Carried, []Setting{{Name: "env DB_PASSWORD"}, {Name: "port 80/tcp", Value: "8080"}})
+	same(t, "blocks", got.Blocks, []Reason{{Code: "data.writable-layer", Text: "12 MB were written into the container", Acknowledge: true}})
+	if got.Space.Writable != nil || *got.Space.Download != 1<<20 || got.To.Digest != "sha256:9f" || len(got.Steps) != 2 {
+		t.Errorf("%+v", got)
+	}
+	w.do("POST", "/api/containers/"+nginx().ID+"/plan", `{"kind":"remove"}`).fails(400, "want update or rollback")
+	w.do("POST", "/api/containers/missing/plan", "").fails(404, "Container not found")
+}
+
+func TestStartOperation(t *testing.T) {
+	w := start(t, []string{"DOGWATCH_SERVER_BASEPATH=/dog"})
+	f := w.updates
+	w.put(nginx())
+	path := "/api/containers/" + nginx().ID
+	got := w.do("POST", path+"/update", `{"acknowledge":["data.writable-layer"],"digest":"sha256:9f","state":"5d41","dryRun":true}`).want(202)
+	if at := got.header.Get("Location"); at != "/dog/api/operations/op1" {
+		t.Errorf("Location is %q", at)
+	}
+	same(t, "state", decodeAs[Operation](got).State, operation.Queued)
+	w.do("POST", path+"/rollback", "").want(202)
+	if len(f.started) != 2 || f.started[1].Kind != operation.Rollback {
+		t.Fatalf("started %+v", f.started)
+	}
+	first := f.started[0]
+	if first.Kind != operation.Update || first.Container.ID != nginx().ID || first.Digest != "sha256:9f" || first.State != "5d41" || !first.Rules.DryRun ||
+		!slices.Equal(first.Rules.Acknowledged, []string{"data.writable-layer"}) {
+		t.Errorf("started %+v", first)
+	}
+}
+
+// TestChangeErrors: each reason has a status and a code of its own, and no secret.
+func TestChangeErrors(t *testing.T) {
+	w := start(t, nil)
+	f := w.updates
+	w.put(nginx())
+	for _, test := range []struct {
+		err    error
+		status int
+		code   string
+		text   string
+	}{
+		{&updater.BlockedError{Plan: planOf(nginx())}, 422, "blocked", "data.writable-layer"},
+		{&updater.ConflictError{Operation: operationOf(nginx())}, 409, "conflict", "operation op1 of local/nginx"},
+		{fmt.Errorf("%w: set watcher.docker.local.update to true", updater.ErrForbidden), 403, "forbidden", "watcher.docker.local.update"},
+		{updater.ErrUnsupported, 422, "unsupported", "cannot update"},
+		{updater.ErrNoUpdate, 409, "no-update", "no image"},
+		{updater.ErrChanged, 409, "changed", "changed since"},
+		{updater.ErrEnded, 409, "ended", "ended"},
+		{errors.New("the engine does not respond"), 502, "unreachable", "the engine does not respond"},
+	} {
+		f.failure = test.err
+		for _, path := range []string{"/api/containers/" + nginx().ID + "/update", "/api/operations/op1/cancel"} {
+			got := w.do("POST", path, "").fails(test.status, test.text)
+			p := decodeAs[problem](got)
+			if p.Code != test.code || (p.Plan != nil) != (test.code == "blocked") || (p.Operation != nil) != (test.code == "conflict") {
+				t.Errorf("%s for %v: %s", path, test.err, got.body)
+			}
+			if strings.Contains(string(got.body), "s3cret") {
+				t.Errorf("a secret is shown: %s", got.body)
+			}
+		}
+	}
+	f.failure = updater.ErrStopping
+	w.do("POST", "/api/containers/"+nginx().ID+"/update", "").fails(503, "stopping")
+}
+
+func TestOperationsFilter(t *testing.T) {
+	w := start(t, nil)
+	f := w.updates
+	w.put(nginx())
+	got := w.get("/api/operations?state=queued,running&container=" + nginx().ID + "&limit=7&before=op9").want(200)
+	same(t, "filter", f.filter, operation.Filter{States: []operation.State{operation.Queued, operation.Running}, Watcher: "local", Name: "nginx", Before: "op9", Limit: 7})
+	same(t, "number", len(got.list()), 1)
+	w.get("/api/operations?container=remote/gone").want(200)
+	same(t, "filter", f.filter, operation.Filter{Watcher: "remote", Name: "gone", Limit: defaultPage})
+	w.get("/api/operations?container=gone").fails(400, "container")
+	w.get("/api/operations?state=done").fails(400, "state", "rolled-back")
+	w.get("/api/operations?limit=0").fails(400, "limit")
+	w.get("/api/operations?colour=red").fails(400, "colour")
+}
+
+func TestGetAndCancelOperation(t *testing.T) {
+	w := start(t, nil)
+	got := decodeAs[Operation](w.get("/api/operations/op1").want(200))
+	if got.Outcome.Downtime != 1.5 || got.Outcome.Reason.Code != "pull.failed" || got.Steps[0].Error != "no space" || got.State != operation.RolledBack {
+		t.Errorf("%+v", got)
+	}
+	w.get("/api/operations/other").fails(404, "Operation not found")
+	w.do("POST", "/api/operations/other/cancel", "").fails(404, "Operation not found")
+	w.do("POST", "/api/operations/op1/cancel", "").want(202)
+}
+
+// TestUpdatesWithoutUpdater: where nothing can update there are no operations, and a reason.
+func TestUpdatesWithoutUpdater(t *testing.T) {
+	w := start(t, nil, func(o *testOptions) { o.app.Updater, o.app.Operations = nil, nil })
+	w.put(nginx())
+	same(t, "operations", string(w.get("/api/operations").want(200).body), "[]")
+	w.get("/api/operations/op1").fails(404)
+	w.do("POST", "/api/operations/op1/cancel", "").fails(404)
+	w.do("POST", "/api/containers/"+nginx().ID+"/update", "").fails(422, "local/nginx: the watcher cannot update")
+}
+
+// TestOperationEventsMatchTheDocument: events of operations are listed with what they carry.
+func TestOperationEventsMatchTheDocument(t *testing.T) {
+	w := start(t, nil)
+	w.commitEvents(event.Event{At: time.Now(), Type: event.OperationStep, Subject: "local/nginx", Payload: event.Payload{Operation: &event.Operation{
+		ID: "op1", Kind: "update", From: "nginx:1.25", To: "nginx:1.26", Actor: "ana", Trigger: "docker.local", Step: "pull", Ended: true, Code: "x", Error: "y"}}})
+	if got := w.get("/api/events").want(200).list(); len(got) != 1 || got[0]["operation"].(map[string]any)["id"] != "op1" {
+		t.Errorf("%v", got)
+	}
+}

@@ -1,0 +1,174 @@
+package api
+
+import (
+	"time"
+
+	"github.com/dogwatch/dogwatch/core/operation"
+	"github.com/dogwatch/dogwatch/sdk/watcher"
+)
+
+// Plan is a watcher.Plan as clients see it.
+type Plan struct {
+	Container  PlanContainer `json:"container"`
+	State      string        `json:"state"`
+	From       PlanImage     `json:"from"`
+	To         PlanImage     `json:"to"`
+	Steps      []PlanStep    `json:"steps"`
+	Carried    []Setting     `json:"carried"`
+	Changes    []ImageChange `json:"changes"`
+	Warnings   []Reason      `json:"warnings"`
+	Blocks     []Reason      `json:"blocks"`
+	Dependents []Dependent   `json:"dependents"`
+	Space      Space         `json:"space"`
+}
+
+// PlanContainer is the container that a plan replaces.
+type PlanContainer struct {
+	ID   string `json:"id"`
+	Name string `json:"name"`
+}
+
+// PlanImage is an image of a plan. What is not known is absent.
+type PlanImage struct {
+	Reference string `json:"reference,omitempty"`
+	Digest    string `json:"digest,omitempty"`
+	ID        string `json:"id,omitempty"`
+}
+
+// PlanStep is one step of a plan.
+type PlanStep struct {
+	ID        string `json:"id"`
+	Code      string `json:"code"`
+	Container string `json:"container,omitempty"`
+	Text      string `json:"text"`
+}
+
+// Setting is a setting that the new container takes over. That of an environment
+// variable has no value.
+type Setting struct {
+	Name  string `json:"name"`
+	Value string `json:"value,omitempty"`
+}
+
+// ImageChange is a default that differs between two images.
+type ImageChange struct {
+	Name   string `json:"name"`
+	Before string `json:"before,omitempty"`
+	After  string `json:"after,omitempty"`
+}
+
+// Reason is a warning, a block, or why an operation did not succeed.
+type Reason struct {
+	Code        string `json:"code"`
+	Text        string `json:"text"`
+	Acknowledge bool   `json:"acknowledge,omitempty"`
+}
+
+// Dependent is a container that is recreated or restarted too.
+type Dependent struct {
+	ID       string `json:"id"`
+	Name     string `json:"name"`
+	Relation string `json:"relation"`
+	Action   string `json:"action"`
+}
+
+// Space is what an update needs, in bytes; nil when that is not known.
+type Space struct {
+	Download *int64 `json:"download,omitempty"`
+	Writable *int64 `json:"writable,omitempty"`
+}
+
+// Operation is an operation.Operation as clients see it.
+type Operation struct {
+	ID        string          `json:"id"`
+	Kind      operation.Kind  `json:"kind"`
+	State     operation.State `json:"state"`
+	Watcher   string          `json:"watcher"`
+	Name      string          `json:"name"`
+	Container string          `json:"container"`
+	Project   string          `json:"project,omitempty"`
+	Actor     string          `json:"actor,omitempty"`
+	Trigger   string          `json:"trigger,omitempty"`
+	DryRun    bool            `json:"dryRun,omitempty"`
+	Plan      Plan            `json:"plan"`
+	Steps     []StepRecord    `json:"steps"`
+	Outcome   *Outcome        `json:"outcome,omitempty"`
+	Error     string          `json:"error,omitempty"`
+	QueuedAt  time.Time       `json:"queuedAt"`
+	BeganAt   time.Time       `json:"beganAt,omitzero"`
+	EndedAt   time.Time       `json:"endedAt,omitzero"`
+}
+
+// StepRecord is a step that was begun.
+type StepRecord struct {
+	PlanStep
+	Ended   bool      `json:"ended"`
+	Error   string    `json:"error,omitempty"`
+	BeganAt time.Time `json:"beganAt"`
+	EndedAt time.Time `json:"endedAt,omitzero"`
+}
+
+// Outcome is what is true at the end of an operation.
+type Outcome struct {
+	State     watcher.OutcomeState `json:"state"`
+	Reason    *Reason              `json:"reason,omitempty"`
+	Container string               `json:"container,omitempty"`
+	// Downtime is in seconds.
+	Downtime float64  `json:"downtime,omitempty"`
+	Kept     []string `json:"kept,omitempty"`
+	Warnings []Reason `json:"warnings,omitempty"`
+}
+
+func planView(p watcher.Plan) Plan {
+	return Plan{
+		Container: PlanContainer{ID: p.ContainerID, Name: p.Name}, State: p.State, From: PlanImage(p.From), To: PlanImage(p.To),
+		Steps:    each(p.Steps, func(s watcher.Step) PlanStep { return PlanStep(s) }),
+		Carried:  each(p.Carried, func(s watcher.Setting) Setting { return Setting(s) }),
+		Changes:  each(p.Changes, func(c watcher.Change) ImageChange { return ImageChange(c) }),
+		Warnings: reasonViews(p.Warnings), Blocks: reasonViews(p.Blocks),
+		Dependents: each(p.Dependents, func(d watcher.Dependent) Dependent {
+			return Dependent{ID: d.ContainerID, Name: d.Name, Relation: d.Relation, Action: d.Action}
+		}),
+		Space: Space{Download: known(p.Space.Download), Writable: known(p.Space.Writable)},
+	}
+}
+
+func operationView(op operation.Operation) Operation {
+	v := Operation{
+		ID: op.ID, Kind: op.Kind, State: op.State, Watcher: op.Watcher, Name: op.Name, Container: op.ContainerID, Project: op.Project,
+		Actor: op.Actor, Trigger: op.Trigger, DryRun: op.Rules.DryRun, Plan: planView(op.Plan), Error: op.Error,
+		QueuedAt: op.Queued, BeganAt: op.Began, EndedAt: op.Ended,
+		Steps: each(op.Steps, func(s operation.Step) StepRecord {
+			return StepRecord{PlanStep: PlanStep(s.Step), Ended: s.Ended, Error: s.Error, BeganAt: s.Began, EndedAt: s.EndedAt}
+		}),
+	}
+	if o := op.Outcome; o != nil {
+		v.Outcome = &Outcome{State: o.State, Container: o.ContainerID, Downtime: o.Downtime.Seconds(), Kept: o.Kept, Warnings: reasonViews(o.Warnings)}
+		if o.Reason.Code != "" {
+			reason := Reason(o.Reason)
+			v.Outcome.Reason = &reason
+		}
+	}
+	return v
+}
+
+func reasonViews(all []watcher.Reason) []Reason {
+	return each(all, func(r watcher.Reason) Reason { return Reason(r) })
+}
+
+// each returns what becomes of all; never nil, so that JSON has a list.
+func each[A, B any](all []A, view func(A) B) []B {
+	views := make([]B, len(all))
+	for i, a := range all {
+		views[i] = view(a)
+	}
+	return views
+}
+
+// known returns a size, or nil for one that is not known.
+func known(bytes int64) *int64 {
+	if bytes < 0 {
+		return nil
+	}
+	return &bytes
+}
