@@ -1,0 +1,129 @@
+package compose
+
+import (
+	"bytes"
+	"strings"
+)
+
+// entry is a variable of an env file.
+type entry struct {
+	key, value string
+	at         span
+	line       int
+	// simple is true for a value that means itself: nothing in it is interpolated or escaped.
+	simple bool
+}
+
+// parseEnv reads an env file. Where a variable stands twice, the last counts.
+func parseEnv(data []byte) []entry {
+	var all []entry
+	at, line := len(data)-len(bytes.TrimPrefix(data, []byte("\uFEFF"))), 1
+	for at < len(data) {
+		end, next := lineEnd(data, at)
+		if e, ok := parseEntry(data, at, end); ok {
+			e.line = line
+			all = append(all, e)
+			if e.at.to > end { // a quoted value of several lines
+				_, next = lineEnd(data, e.at.to)
+			}
+		}
+		line += bytes.Count(data[at:next], []byte("\n"))
+		at = next
+	}
+	return all
+}
+
+// lineEnd returns where the line of an index ends, and where the next one begins.
+func lineEnd(data []byte, at int) (end, next int) {
+	end, next = len(data), len(data)
+	if i := bytes.IndexByte(data[at:], '\n'); i >= 0 {
+		end, next = at+i, at+i+1
+	}
+	if end > at && data[end-1] == '\r' {
+		end--
+	}
+	return end, next
+}
+
+func parseEntry(data []byte, at, end int) (entry, bool) {
+	var e entry
+	at = skipBlanks(data, at, end)
+	if rest := data[at:end]; bytes.HasPrefix(rest, []byte("export ")) {
+		at = skipBlanks(data, at+len("export "), end)
+	}
+	i := bytes.IndexAny(data[at:end], "=:")
+	if i <= 0 || data[at] == '#' {
+		return e, false
+	}
+	e.key = strings.TrimRight(string(data[at:at+i]), " \t")
+	if nameLength(e.key) != len(e.key) {
+		return e, false
+	}
+	from := skipBlanks(data, at+i+1, end)
+	if from < end && (data[from] == '"' || data[from] == '\'') {
+		length := closing(data[from:])
+		if data[from] == '\'' {
+			length = 1 + bytes.IndexByte(data[from+1:], '\'')
+		}
+		if length < 1 {
+			return e, false
+		}
+		e.at = span{from + 1, from + length, data[from]}
+		e.value = string(data[e.at.from:e.at.to])
+		e.simple = !strings.ContainsAny(e.value, "\\\r\n") && (data[from] == '\'' || !strings.Contains(e.value, "$"))
+		return e, true
+	}
+	value := data[from:end]
+	if i := bytes.Index(value, []byte(" #")); i >= 0 {
+		value = value[:i]
+	}
+	if bytes.HasPrefix(value, []byte("#")) {
+		value = nil
+	}
+	value = bytes.TrimRight(value, " \t")
+	e.at, e.value = span{from, from + len(value), 0}, string(value)
+	e.simple = !strings.ContainsAny(e.value, "\\$\"'\t ")
+	return e, true
+}
+
+func skipBlanks(data []byte, at, end int) int {
+	for at < end && (data[at] == ' ' || data[at] == '\t') {
+		at++
+	}
+	return at
+}
+
+// variables are the env files of a project.
+type variables struct {
+	paths  []string
+	data   [][]byte
+	values map[string]source
+	absent string // an env file that the user named and that is not there
+}
+
+// source is where a variable has its value.
+type source struct {
+	entry
+	file int
+}
+
+func loadVariables(p Project, read Reader) (*variables, error) {
+	v := &variables{values: map[string]source{}}
+	for _, path := range p.EnvFiles {
+		data, err := read(path)
+		if err != nil {
+			if err := readError(path, err); codeOf(err) != FileMissing {
+				return nil, err
+			}
+			if p.Named {
+				v.absent = path
+			}
+			continue
+		}
+		v.paths, v.data = append(v.paths, path), append(v.data, data)
+		for _, e := range parseEnv(data) {
+			v.values[e.key] = source{e, len(v.paths) - 1}
+		}
+	}
+	return v, nil
+}
