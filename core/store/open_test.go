@@ -261,7 +261,9 @@ func fill(t *testing.T, path string) {
 	s := open(t, path)
 	ctx := t.Context()
 	must(t, s.Commit(ctx, event.Change{Put: []sdk.Container{container("local", "web", "1"), container("local", "db", "2")}, Events: happenings(2)}))
-	plan(t, s, offer("smtp.main", "local/web", "f1"), offer("smtp.main", "local/db", "f2"))
+	web := offer("smtp.main", "local/web", "f1")
+	web.Containers = []string{"1"}
+	plan(t, s, web, offer("smtp.main", "local/db", "f2"))
 	must(t, s.Finish(ctx, claim(t, s, "smtp.main", start).ID, delivery.Outcome{State: delivery.Failed, Error: "refused"}))
 	must(t, s.Trust(ctx, "file", []byte{1, 2, 3}))
 	must(t, s.CachePut(ctx, CacheEntry{Key: "tags", Validator: `"v"`, Body: tagList(50)}))

@@ -11,12 +11,19 @@
 package updater
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
+	"time"
 
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/dogwatch/dogwatch/core/event"
 	"github.com/dogwatch/dogwatch/core/operation"
 	"github.com/dogwatch/dogwatch/sdk"
+	"github.com/dogwatch/dogwatch/sdk/registry"
 	"github.com/dogwatch/dogwatch/sdk/watcher"
 )
 
@@ -81,4 +88,127 @@ type Request struct {
 	// confirmed. With a Digest, that image is used, whatever the tag is by now; with a
 	// State, Start fails with ErrChanged if the container is another one by now.
 	Digest, State string
+}
+
+// Watcher is what the runner needs to know of a watcher.
+type Watcher struct {
+	ID   string // "docker.local"
+	Name string
+	// Updates is whether its type can update, Allowed whether it is configured that it may.
+	Updates, Allowed bool
+	// Keep and Prune are its rules where no label says otherwise.
+	Keep    int
+	Prune   bool
+	Updater watcher.Updater
+}
+
+// Watchers gives the watchers that can be used.
+type Watchers interface {
+	// Named returns false for a watcher that is not configured. One whose plugin is down is known, and its calls fail.
+	Named(name string) (Watcher, bool)
+}
+
+// Registry answers about the images of a host.
+type Registry interface {
+	Resolve(ctx context.Context, repo registry.Repository, tag string) (digest string, err error)
+	// Credentials are zero where none are needed or known.
+	Credentials(ctx context.Context, repo registry.Repository) (sdk.Credentials, error)
+	// ImageConfig returns nil where the registry cannot tell.
+	ImageConfig(ctx context.Context, repo registry.Repository, digest string, platform sdk.Platform) (*watcher.ImageConfig, error)
+}
+
+// Registries finds the registry of a host. Its names are as references have them.
+type Registries interface {
+	For(host string) (Registry, bool)
+}
+
+// Containers gives what is stored now.
+type Containers interface {
+	ByName(watcher, name string) (sdk.Container, bool)
+}
+
+// Store is the durable side.
+type Store interface {
+	AddOperation(ctx context.Context, op operation.Operation, ev ...event.Event) error
+	ChangeOperation(ctx context.Context, from operation.State, op operation.Operation, ev ...event.Event) error
+	PutStep(ctx context.Context, id string, number int, step operation.Step, ev ...event.Event) error
+	Operation(ctx context.Context, id string) (operation.Operation, error)
+	Operations(ctx context.Context, f operation.Filter) ([]operation.Operation, error)
+	OpenOperations(ctx context.Context) ([]operation.Operation, error)
+	Tried(ctx context.Context, update string) (bool, error)
+}
+
+// Options configure a Runner.
+type Options struct {
+	Watchers   Watchers
+	Registries Registries
+	Containers Containers
+	Store      Store
+	Bus        *event.Bus
+	// AtOnce is how many operations run at the same time; below 1 means 2.
+	AtOnce int
+	// ForeignLabels is whether labels of other tools count.
+	ForeignLabels bool
+	// Redact blanks secrets in texts of plugins; nil when there are none.
+	Redact func(string) string
+	Log    hclog.Logger
+	Now    func() time.Time
+}
+
+const (
+	defaultAtOnce = 2
+	// drainTime is how long operations may go on during a graceful shutdown.
+	drainTime = 20 * time.Second
+	// storePause is the wait after the store refused something.
+	storePause = 10 * time.Second
+)
+
+// Runner carries out operations. Run is its actor; the other methods may be called
+// concurrently, before Run too.
+type Runner struct {
+	opt  Options
+	log  hclog.Logger
+	wake chan struct{}
+	// life ends some time after Run is to stop, so that steps under way can end.
+	life context.Context
+	end  context.CancelFunc
+	work sync.WaitGroup
+	ids  ids
+
+	mu       sync.Mutex
+	stopping bool
+	active   map[string]*active // by the id of the operation
+}
+
+// New returns a Runner.
+func New(opt Options) *Runner {
+	if opt.AtOnce < 1 {
+		opt.AtOnce = defaultAtOnce
+	}
+	if opt.Redact == nil {
+		opt.Redact = func(text string) string { return text }
+	}
+	r := &Runner{opt: opt, log: opt.Log.Named("updater"), wake: make(chan struct{}, 1), ids: ids{now: opt.Now}, active: map[string]*active{}}
+	r.life, r.end = context.WithCancel(context.Background())
+	return r
+}
+
+// Allowed returns nil when the containers of a watcher may be updated, and else an
+// ErrForbidden, ErrUnsupported or ErrNotFound that says what to do.
+func (r *Runner) Allowed(watcherName string) error {
+	_, err := r.watcher(watcherName)
+	return err
+}
+
+func (r *Runner) watcher(name string) (Watcher, error) {
+	w, known := r.opt.Watchers.Named(name)
+	switch {
+	case !known:
+		return w, fmt.Errorf("watcher %s: it is not configured: %w", name, sdk.ErrNotFound)
+	case !w.Updates:
+		return w, fmt.Errorf("watcher %s: %w: its type only lists containers", name, ErrUnsupported)
+	case !w.Allowed:
+		return w, fmt.Errorf("watcher %s: %w: set watcher.%s.update to true, or configure a docker or dockercompose trigger", name, ErrForbidden, w.ID)
+	}
+	return w, nil
 }

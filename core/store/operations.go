@@ -1,0 +1,146 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/dogwatch/dogwatch/core/event"
+	"github.com/dogwatch/dogwatch/core/operation"
+)
+
+// AddOperation stores a new operation as Queued, with its events, in one
+// transaction. It returns ErrConflict when its container has one that has not ended.
+func (s *Store) AddOperation(ctx context.Context, op operation.Operation, ev ...event.Event) error {
+	op.State = operation.Queued
+	return s.write(ctx, "add operation "+op.ID, func(t tx) error {
+		var other string
+		err := t.row("SELECT id FROM operations WHERE watcher = ? AND name = ? AND state IN ('queued', 'running')", op.Watcher, op.Name).Scan(&other)
+		if err == nil {
+			return fmt.Errorf("%s/%s has operation %s, which has not ended: %w", op.Watcher, op.Name, other, ErrConflict)
+		}
+		if !errors.Is(err, sql.ErrNoRows) {
+			return err
+		}
+		doc, err := encodeOperation(op)
+		if err != nil {
+			return err
+		}
+		if _, err := t.exec("INSERT INTO operations (id, kind, watcher, name, offer, state, updated_at, doc) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+			op.ID, string(op.Kind), op.Watcher, op.Name, op.Update, string(op.State), millis(s.now()), doc); err != nil {
+			return err
+		}
+		return s.append(t, ev)
+	}, s.bus.Wake)
+}
+
+// ChangeOperation stores an operation, but for its steps, with the events about the
+// change, in one transaction. It returns ErrNotFound for an unknown id, and
+// ErrConflict when the stored operation is not in state from.
+func (s *Store) ChangeOperation(ctx context.Context, from operation.State, op operation.Operation, ev ...event.Event) error {
+	return s.write(ctx, "change operation "+op.ID, func(t tx) error {
+		if err := t.inState(op.ID, from); err != nil {
+			return err
+		}
+		doc, err := encodeOperation(op)
+		if err != nil {
+			return err
+		}
+		if _, err := t.exec("UPDATE operations SET state = ?, updated_at = ?, doc = ? WHERE id = ?", string(op.State), millis(s.now()), doc, op.ID); err != nil {
+			return err
+		}
+		return s.append(t, ev)
+	}, s.bus.Wake)
+}
+
+// PutStep stores the step of a Running operation that has this number, counted from
+// 0, with the events about it, in one transaction. It returns ErrNotFound or
+// ErrConflict when there is no such operation, or it does not run.
+func (s *Store) PutStep(ctx context.Context, id string, number int, step operation.Step, ev ...event.Event) error {
+	return s.write(ctx, fmt.Sprintf("store step %d of operation %s", number, id), func(t tx) error {
+		if err := t.inState(id, operation.Running); err != nil {
+			return err
+		}
+		doc, err := encode(step)
+		if err != nil {
+			return err
+		}
+		if _, err := t.exec(`INSERT INTO operation_steps (operation, number, doc) VALUES (?, ?, ?)
+			ON CONFLICT (operation, number) DO UPDATE SET doc = excluded.doc`, id, number, string(doc)); err != nil {
+			return err
+		}
+		return s.append(t, ev)
+	}, s.bus.Wake)
+}
+
+// inState returns an error unless an operation is in a state.
+func (t tx) inState(id string, want operation.State) error {
+	var state operation.State
+	if err := t.row("SELECT state FROM operations WHERE id = ?", id).Scan(&state); err != nil {
+		return found(err, "operation %s", id)
+	}
+	if state != want {
+		return fmt.Errorf("operation %s is %s, not %s: %w", id, state, want, ErrConflict)
+	}
+	return nil
+}
+
+// encodeOperation leaves out the steps, which have rows of their own.
+func encodeOperation(op operation.Operation) (string, error) {
+	op.Steps = nil
+	doc, err := encode(op)
+	return string(doc), err
+}
+
+const operationColumns = `doc, (SELECT json_group_array(json(doc)) FROM (SELECT doc FROM operation_steps WHERE operation = operations.id ORDER BY number))`
+
+// Operations returns operations with their steps, newest first.
+func (s *Store) Operations(ctx context.Context, f operation.Filter) ([]operation.Operation, error) {
+	states, err := encode(append([]operation.State{}, f.States...))
+	if err != nil {
+		return nil, err
+	}
+	return query(ctx, s, "read operations", "SELECT "+operationColumns+` FROM operations
+		WHERE (?1 = '' OR id < ?1) AND (?2 = '[]' OR state IN (SELECT value FROM json_each(?2)))
+			AND (?3 = '' OR watcher = ?3) AND (?4 = '' OR name = ?4) ORDER BY id DESC LIMIT ?5`,
+		[]any{f.Before, string(states), f.Watcher, f.Name, orDefault(f.Limit)}, scanOperation)
+}
+
+// Operation returns one operation with its steps, or ErrNotFound.
+func (s *Store) Operation(ctx context.Context, id string) (operation.Operation, error) {
+	op, err := scanOperation(s.reader.QueryRowContext(ctx, "SELECT "+operationColumns+" FROM operations WHERE id = ?", id).Scan)
+	return op, s.wrap("read an operation", found(err, "operation %s", id))
+}
+
+// OpenOperations returns those that have not ended, in the order in which they were queued.
+func (s *Store) OpenOperations(ctx context.Context) ([]operation.Operation, error) {
+	return query(ctx, s, "read the operations that have not ended", "SELECT "+operationColumns+` FROM operations
+		WHERE state IN ('queued', 'running') ORDER BY id`, nil, scanOperation)
+}
+
+// Tried reports whether an update, in the text form of its key, did not work out
+// before: an operation for it failed or rolled back, or succeeded and a rollback of
+// the container followed.
+func (s *Store) Tried(ctx context.Context, update string) (bool, error) {
+	n, err := s.number(ctx, "read whether an update was tried", `SELECT EXISTS (SELECT 1 FROM operations AS o WHERE offer = ?1 AND offer <> '' AND (
+		state IN ('failed', 'rolled-back') OR state = 'succeeded' AND EXISTS (
+			SELECT 1 FROM operations AS r WHERE r.watcher = o.watcher AND r.name = o.name AND r.id > o.id
+				AND r.kind = 'rollback' AND r.state IN ('queued', 'running', 'succeeded'))))`, update)
+	return n > 0, err
+}
+
+func scanOperation(scan scanner) (op operation.Operation, err error) {
+	var doc, steps []byte
+	if err := scan(&doc, &steps); err != nil {
+		return op, err
+	}
+	if err := json.Unmarshal(doc, &op); err != nil {
+		return op, fmt.Errorf("operation %s: %w", op.ID, err)
+	}
+	if err := json.Unmarshal(steps, &op.Steps); err != nil {
+		return op, fmt.Errorf("steps of operation %s: %w", op.ID, err)
+	}
+	return op, nil
+}

@@ -1,0 +1,154 @@
+package updater
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/dogwatch/dogwatch/core/operation"
+	"github.com/dogwatch/dogwatch/core/update"
+	"github.com/dogwatch/dogwatch/sdk"
+	"github.com/dogwatch/dogwatch/sdk/registry"
+	"github.com/dogwatch/dogwatch/sdk/watcher"
+)
+
+// Plan says what an operation would do: the image is resolved to a digest, and the
+// watcher of the container looks. Nothing is changed or stored. What keeps it from
+// being carried out is in the plan's Blocks; an ErrForbidden, ErrUnsupported or
+// ErrNoUpdate means that it cannot be planned, and any other error that the registry
+// or the engine could not be reached.
+func (r *Runner) Plan(ctx context.Context, req Request) (watcher.Plan, error) {
+	p, err := r.plan(ctx, req)
+	return p.plan, err
+}
+
+// planned is a plan with what it was made from.
+type planned struct {
+	watcher Watcher
+	request watcher.UpdateRequest
+	plan    watcher.Plan
+}
+
+func (r *Runner) plan(ctx context.Context, req Request) (p planned, err error) {
+	c := req.Container
+	if p.watcher, err = r.watcher(c.Watcher); err != nil {
+		return p, err
+	}
+	rules, invalid := r.rules(p.watcher, c, req.Rules)
+	p.request = watcher.UpdateRequest{ContainerID: c.ID, Rules: rules}
+	if p.request.Image, err = r.image(ctx, req); err != nil {
+		return p, err
+	}
+	p.request.Credentials = r.credentials(ctx, c, p.request.Image)
+	p.plan, err = p.watcher.Updater.Plan(ctx, p.request)
+	if err != nil {
+		return p, fmt.Errorf("plan the %s of %s/%s: %w", req.Kind, c.Watcher, c.Name, err)
+	}
+	p.plan.Blocks = append(p.plan.Blocks, invalid...)
+	p.plan = withoutSecrets(p.plan)
+	return p, nil
+}
+
+// image returns the image that a container is to run.
+func (r *Runner) image(ctx context.Context, req Request) (watcher.TargetImage, error) {
+	if req.Kind == operation.Rollback {
+		return r.rollbackImage(ctx, req.Container)
+	}
+	c := req.Container
+	if !c.UpdateAvailable {
+		return watcher.TargetImage{}, fmt.Errorf("%s/%s: %w: nothing newer is known", c.Watcher, c.Name, ErrNoUpdate)
+	}
+	tag := update.KeyOf(&c).ToTag
+	image := watcher.TargetImage{Reference: reference(c, tag), Digest: req.Digest}
+	owner, repo, err := r.registry(c)
+	if err != nil {
+		return image, err
+	}
+	if image.Digest == "" {
+		if image.Digest, err = owner.Resolve(ctx, repo, tag); err != nil {
+			return image, fmt.Errorf("resolve %s: %w", image.Reference, err)
+		}
+	}
+	// The configuration only adds to what the plan shows; the plan is as good without it.
+	image.Config, err = owner.ImageConfig(ctx, repo, image.Digest, sdk.Platform{OS: c.Image.OS, Architecture: c.Image.Architecture, Variant: c.Image.Variant})
+	if err != nil {
+		r.log.Debug("read the configuration of an image", "image", image.Reference, "error", err)
+		image.Config = nil
+	}
+	return image, nil
+}
+
+// reference names an image of a container's repository as engines pull it.
+func reference(c sdk.Container, tag string) string {
+	return c.Image.Registry.Host + "/" + c.Image.Name + ":" + tag
+}
+
+func (r *Runner) registry(c sdk.Container) (Registry, registry.Repository, error) {
+	repo := registry.Repository{Host: c.Image.Registry.Host, Name: c.Image.Name, ScopeHints: []string{c.Image.Name}}
+	owner, known := r.opt.Registries.For(repo.Host)
+	if !known {
+		return nil, repo, fmt.Errorf("%s/%s: no registry is configured for %s: %w", c.Watcher, c.Name, repo.Host, sdk.ErrNotFound)
+	}
+	return owner, repo, nil
+}
+
+// credentials returns what the engine needs to pull an image. Without any, the pull
+// is anonymous, and its error says so if that is not enough.
+func (r *Runner) credentials(ctx context.Context, c sdk.Container, image watcher.TargetImage) sdk.Credentials {
+	if image.ID != "" {
+		return sdk.Credentials{}
+	}
+	owner, repo, err := r.registry(c)
+	if err != nil {
+		return sdk.Credentials{}
+	}
+	cred, err := owner.Credentials(ctx, repo)
+	if err != nil {
+		r.log.Warn("get the credentials for a pull", "image", image.Reference, "error", r.opt.Redact(err.Error()))
+	}
+	return cred
+}
+
+// rollbackImage returns the image that a container ran before its last update that
+// was not rolled back since.
+func (r *Runner) rollbackImage(ctx context.Context, c sdk.Container) (watcher.TargetImage, error) {
+	none := fmt.Errorf("%s/%s: %w: no update of it is known that could be rolled back", c.Watcher, c.Name, ErrNoUpdate)
+	before, undone := "", 0
+	for {
+		page, err := r.opt.Store.Operations(ctx, operation.Filter{Watcher: c.Watcher, Name: c.Name, States: []operation.State{operation.Succeeded}, Before: before})
+		if err != nil {
+			return watcher.TargetImage{}, err
+		}
+		if len(page) == 0 {
+			return watcher.TargetImage{}, none
+		}
+		for _, op := range page {
+			before = op.ID
+			switch {
+			case op.Rules.DryRun:
+			case op.Kind == operation.Rollback:
+				undone++
+			case undone > 0:
+				undone--
+			case op.Plan.From.ID == "":
+				return watcher.TargetImage{}, none
+			default:
+				return watcher.TargetImage{Reference: op.Plan.From.Reference, ID: op.Plan.From.ID}, nil
+			}
+		}
+	}
+}
+
+// withoutSecrets drops the values of a user's environment variables, which are never
+// stored or shown.
+func withoutSecrets(p watcher.Plan) watcher.Plan {
+	carried := make([]watcher.Setting, len(p.Carried))
+	for i, s := range p.Carried {
+		if strings.HasPrefix(s.Name, "env ") {
+			s.Value = ""
+		}
+		carried[i] = s
+	}
+	p.Carried = carried
+	return p
+}

@@ -1,0 +1,295 @@
+package updater
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/dogwatch/dogwatch/core/event"
+	"github.com/dogwatch/dogwatch/core/operation"
+	"github.com/dogwatch/dogwatch/sdk"
+	"github.com/dogwatch/dogwatch/sdk/watcher"
+)
+
+// active is an operation that this process carries out. Its fields are guarded by Runner.mu.
+type active struct {
+	op        operation.Operation
+	cancelled string // why it is to stop; "" when it is not
+	// recovering is true while it waits for its engine, which takes no slot.
+	recovering bool
+	progress   watcher.StepProgress
+	touched    time.Time
+}
+
+// Run recovers what an earlier process left and then carries out what is queued,
+// until ctx ends. It then waits for the steps under way, up to drainTime. An error
+// means that the store could not be read at the start.
+func (r *Runner) Run(ctx context.Context) error {
+	defer r.drain()
+	open, err := r.opt.Store.OpenOperations(ctx)
+	if err != nil {
+		if ctx.Err() != nil {
+			return nil
+		}
+		return fmt.Errorf("recover operations: %w", err)
+	}
+	for _, op := range open {
+		if op.State == operation.Running {
+			r.log.Info("recovering an operation that was under way at the last stop", "operation", op.ID, "container", op.Watcher+"/"+op.Name)
+			r.begin(op, true)
+		}
+	}
+	for ctx.Err() == nil {
+		pause := time.Minute // in case a wake-up is lost with the machine's sleep
+		if err := r.beginQueued(ctx); err != nil && ctx.Err() == nil {
+			r.log.Error("read the queued operations", "error", err)
+			pause = storePause
+		}
+		sleep(ctx, pause, r.wake)
+	}
+	return nil
+}
+
+// drain lets no operation begin and waits for those under way.
+func (r *Runner) drain() {
+	r.mu.Lock()
+	r.stopping = true
+	r.mu.Unlock()
+	timer := time.AfterFunc(drainTime, r.end)
+	defer timer.Stop()
+	r.work.Wait()
+	r.end()
+}
+
+func (r *Runner) isStopping() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.stopping
+}
+
+// Wake makes Run look for work.
+func (r *Runner) Wake() {
+	select {
+	case r.wake <- struct{}{}:
+	default:
+	}
+}
+
+// sleep waits until the pause is over, ctx ends or something wakes it.
+func sleep(ctx context.Context, pause time.Duration, wake <-chan struct{}) {
+	timer := time.NewTimer(pause)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case <-timer.C:
+	case <-wake:
+	}
+}
+
+// beginQueued begins those queued operations that may run now.
+func (r *Runner) beginQueued(ctx context.Context) error {
+	open, err := r.opt.Store.OpenOperations(ctx)
+	if err != nil {
+		return err
+	}
+	for _, op := range open {
+		if op.State == operation.Queued && r.mayBegin(op) {
+			r.begin(op, false)
+		}
+	}
+	return nil
+}
+
+// mayBegin reports whether there is room for an operation, and none under way that
+// concerns one of its containers or its project.
+func (r *Runner) mayBegin(op operation.Operation) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	running := 0
+	for _, a := range r.active {
+		if !a.recovering {
+			running++
+		}
+		if related(a.op, op) {
+			return false
+		}
+	}
+	return running < r.opt.AtOnce
+}
+
+// related reports whether two operations must not run at the same time.
+func related(a, b operation.Operation) bool {
+	if a.ID == b.ID {
+		return true
+	}
+	if a.Watcher != b.Watcher {
+		return false
+	}
+	if a.Project != "" && a.Project == b.Project {
+		return true
+	}
+	names := map[string]bool{a.Name: true}
+	for _, d := range a.Plan.Dependents {
+		names[d.Name] = true
+	}
+	if names[b.Name] {
+		return true
+	}
+	for _, d := range b.Plan.Dependents {
+		if names[d.Name] {
+			return true
+		}
+	}
+	return false
+}
+
+// begin carries out an operation in a goroutine of its own, which drain waits for.
+func (r *Runner) begin(op operation.Operation, interrupted bool) {
+	a := &active{op: op}
+	r.mu.Lock()
+	r.active[op.ID] = a
+	r.mu.Unlock()
+	r.work.Go(func() {
+		defer func() {
+			r.mu.Lock()
+			delete(r.active, op.ID)
+			r.mu.Unlock()
+			r.Wake()
+		}()
+		r.carryOut(a, op, interrupted)
+	})
+}
+
+// errShutdown keeps a step from being taken since Dogwatch stops.
+var errShutdown = errors.New("dogwatch stops before this step; the next start recovers the operation")
+
+// carryOut takes an operation to its end, unless Dogwatch stops before.
+func (r *Runner) carryOut(a *active, op operation.Operation, interrupted bool) {
+	if !interrupted {
+		var err error
+		if op, err = r.claim(op); err != nil {
+			if !errors.Is(err, errGaveUp) {
+				r.log.Error("begin an operation", "operation", op.ID, "error", err)
+			}
+			return
+		}
+	}
+	j := &journal{runner: r, active: a, op: &op}
+	outcome, err := r.attempt(j, interrupted)
+	for pause := time.Second; err != nil; pause = min(2*pause, time.Minute) {
+		if r.isStopping() || r.life.Err() != nil {
+			r.log.Info("an operation is left for the next start", "operation", op.ID, "error", r.opt.Redact(err.Error()))
+			return
+		}
+		r.log.Warn("the outcome of an operation is not known; recovering it", "operation", op.ID, "error", r.opt.Redact(err.Error()), "in", pause)
+		if _, known := r.opt.Watchers.Named(op.Watcher); !known || errors.Is(err, sdk.ErrUnsupported) {
+			outcome = watcher.Outcome{State: watcher.Broken, Reason: watcher.Reason{Code: "watcher", Text: "its outcome is not known, since watcher " + op.Watcher + " cannot update any more: look at the container"}}
+			break
+		}
+		r.waitToRecover(a, pause)
+		outcome, err = r.attempt(j, true)
+	}
+	r.finish(a, op, outcome)
+}
+
+// waitToRecover waits without taking a slot, and ends early at a shutdown.
+func (r *Runner) waitToRecover(a *active, pause time.Duration) {
+	r.set(a, func() { a.recovering = true })
+	for end := time.Now().Add(pause); time.Now().Before(end) && !r.isStopping(); {
+		sleep(r.life, min(pause, 200*time.Millisecond), nil)
+	}
+	r.set(a, func() { a.recovering = false })
+}
+
+func (r *Runner) set(_ *active, change func()) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	change()
+}
+
+// attempt has the watcher apply or recover an operation.
+func (r *Runner) attempt(j *journal, recover bool) (watcher.Outcome, error) {
+	w, known := r.opt.Watchers.Named(j.op.Watcher)
+	if !known {
+		return watcher.Outcome{}, fmt.Errorf("watcher %s: it is not configured any more: %w", j.op.Watcher, sdk.ErrNotFound)
+	}
+	if r.isStopping() {
+		return watcher.Outcome{}, errShutdown
+	}
+	job := watcher.Operation{ID: j.op.ID, Plan: j.op.Plan, Request: watcher.UpdateRequest{ContainerID: j.op.ContainerID, Image: j.op.Image, Rules: j.op.Rules}}
+	for _, s := range j.op.Steps {
+		job.Steps = append(job.Steps, s.StepRecord)
+	}
+	if c, known := r.opt.Containers.ByName(j.op.Watcher, j.op.Name); known {
+		job.Request.Credentials = r.credentials(r.life, c, j.op.Image)
+	}
+	if recover {
+		return w.Updater.Recover(r.life, job, j)
+	}
+	return w.Updater.Apply(r.life, job, j)
+}
+
+// errGaveUp ends an operation that is not to be begun any more; that is stored.
+var errGaveUp = errors.New("not begun")
+
+// claim stores that a queued operation runs. A container that was recreated since it
+// was queued, as by an operation before this one, is planned again, for the same image.
+func (r *Runner) claim(op operation.Operation) (operation.Operation, error) {
+	now := r.opt.Now()
+	c, known := r.opt.Containers.ByName(op.Watcher, op.Name)
+	w, err := r.watcher(op.Watcher)
+	switch {
+	case err == nil && !known:
+		err = fmt.Errorf("%s/%s: %w: the container is gone", op.Watcher, op.Name, ErrChanged)
+	case err == nil && c.ID != op.ContainerID:
+		request := watcher.UpdateRequest{ContainerID: c.ID, Image: op.Image, Rules: op.Rules, Credentials: r.credentials(r.life, c, op.Image)}
+		var plan watcher.Plan
+		if plan, err = w.Updater.Plan(r.life, request); err == nil && len(plan.Blocks) > 0 {
+			err = &BlockedError{Plan: plan}
+		}
+		op.ContainerID, op.Plan = c.ID, withoutSecrets(plan)
+	}
+	if err != nil {
+		text := r.opt.Redact(err.Error())
+		op.State, op.Error, op.Ended = operation.Failed, text, now
+		if err := r.opt.Store.ChangeOperation(r.life, operation.Queued, op, r.event(event.OperationFailed, op, event.Operation{Error: text})); err != nil {
+			return op, err
+		}
+		return op, errGaveUp
+	}
+	op.State, op.Began = operation.Running, now
+	return op, r.opt.Store.ChangeOperation(r.life, operation.Queued, op, r.event(event.OperationStarted, op, event.Operation{}))
+}
+
+// finish stores how an operation ended. While the store cannot be written it tries
+// again; what is not stored when Dogwatch stops is recovered at the next start.
+func (r *Runner) finish(a *active, op operation.Operation, outcome watcher.Outcome) {
+	outcome.Reason.Text = r.opt.Redact(outcome.Reason.Text)
+	op.Outcome, op.Ended, op.Error = &outcome, r.opt.Now(), outcome.Reason.Text
+	cancelled := ""
+	r.set(a, func() { cancelled = a.cancelled })
+	typ := event.OperationFailed
+	switch {
+	case outcome.State == watcher.Updated, outcome.State == watcher.Unchanged && op.Rules.DryRun && len(op.Steps) > 0 && op.Steps[len(op.Steps)-1].Error == "":
+		op.State, op.Error, typ = operation.Succeeded, "", event.OperationSucceeded
+	case outcome.State == watcher.RolledBack:
+		op.State, typ = operation.RolledBack, event.OperationRolledBack
+	case outcome.State == watcher.Unchanged && cancelled != "":
+		op.State, op.Error, typ = operation.Cancelled, cancelled, event.OperationCancelled
+	default:
+		op.State = operation.Failed
+	}
+	ev := r.event(typ, op, event.Operation{Code: outcome.Reason.Code, Error: op.Error})
+	for {
+		err := r.opt.Store.ChangeOperation(context.WithoutCancel(r.life), operation.Running, op, ev)
+		if err == nil {
+			return
+		}
+		r.log.Error("store the outcome of an operation", "operation", op.ID, "state", op.State, "error", err)
+		if r.isStopping() {
+			return
+		}
+		sleep(r.life, storePause, nil)
+	}
+}

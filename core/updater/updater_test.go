@@ -1,0 +1,360 @@
+package updater
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/dogwatch/dogwatch/core/event"
+	"github.com/dogwatch/dogwatch/core/operation"
+	"github.com/dogwatch/dogwatch/core/store"
+	"github.com/dogwatch/dogwatch/core/update"
+	"github.com/dogwatch/dogwatch/sdk"
+	"github.com/dogwatch/dogwatch/sdk/registry"
+	"github.com/dogwatch/dogwatch/sdk/watcher"
+)
+
+// engine is a watcher.Updater whose containers are in memory.
+type engine struct {
+	mu     sync.Mutex
+	blocks []watcher.Reason
+	// apply and recover are what the methods do; nil means to take all steps.
+	apply, recover func(context.Context, watcher.Operation, watcher.Journal) (watcher.Outcome, error)
+	applied        []string
+	recovered      []string
+	credentials    []sdk.Credentials
+}
+
+var steps = []watcher.Step{
+	{ID: "pull", Code: watcher.StepPull, Text: "pull the image"},
+	{ID: "stop:web", Code: watcher.StepStop, Container: "web", Text: "stop the old web"},
+	{ID: "start:web", Code: watcher.StepStart, Container: "web", Text: "start the new web"},
+}
+
+func (e *engine) Plan(_ context.Context, req watcher.UpdateRequest) (watcher.Plan, error) {
+	return watcher.Plan{
+		ContainerID: req.ContainerID, Name: "web", State: "s1", Steps: steps, Blocks: e.blocks,
+		From: watcher.PlannedImage{Reference: "docker.io/library/nginx:1.25.0", ID: "sha256:old"}, To: watcher.PlannedImage{Reference: req.Image.Reference, Digest: req.Image.Digest},
+		Carried: []watcher.Setting{{Name: "env PASSWORD", Value: "hunter2"}},
+	}, nil
+}
+
+func (e *engine) Apply(ctx context.Context, op watcher.Operation, j watcher.Journal) (watcher.Outcome, error) {
+	e.mu.Lock()
+	e.applied = append(e.applied, op.ID)
+	e.credentials = append(e.credentials, op.Request.Credentials)
+	e.mu.Unlock()
+	if e.apply != nil {
+		return e.apply(ctx, op, j)
+	}
+	return takeAll(ctx, op, j)
+}
+
+func (e *engine) Recover(ctx context.Context, op watcher.Operation, j watcher.Journal) (watcher.Outcome, error) {
+	e.mu.Lock()
+	e.recovered = append(e.recovered, op.ID)
+	e.mu.Unlock()
+	if e.recover != nil {
+		return e.recover(ctx, op, j)
+	}
+	return watcher.Outcome{State: watcher.RolledBack, Reason: watcher.Reason{Code: "interrupted", Text: "it was interrupted"}}, nil
+}
+
+func takeAll(ctx context.Context, op watcher.Operation, j watcher.Journal) (watcher.Outcome, error) {
+	for _, s := range op.Plan.Steps {
+		if err := j.Begin(ctx, s); errors.Is(err, watcher.ErrStop) {
+			return watcher.Outcome{State: watcher.Unchanged, Reason: watcher.Reason{Code: "stopped", Text: "it was stopped"}}, nil
+		} else if err != nil {
+			return watcher.Outcome{}, err
+		}
+		if err := j.End(ctx, s, map[string]string{"id": "new"}, nil); err != nil {
+			return watcher.Outcome{}, err
+		}
+	}
+	return watcher.Outcome{State: watcher.Updated, ContainerID: "new", Downtime: time.Second}, nil
+}
+
+// parts are what the runner needs, each with one of everything.
+type parts struct {
+	engine     *engine
+	forbidden  bool
+	containers map[string]sdk.Container
+}
+
+func (p *parts) Named(name string) (Watcher, bool) {
+	return Watcher{ID: "docker." + name, Name: name, Updates: true, Allowed: !p.forbidden, Updater: p.engine}, name == "local"
+}
+func (p *parts) For(string) (Registry, bool) { return p, true }
+func (p *parts) Resolve(context.Context, registry.Repository, string) (string, error) {
+	return "sha256:new", nil
+}
+func (p *parts) Credentials(context.Context, registry.Repository) (sdk.Credentials, error) {
+	return sdk.Credentials{Username: "ana", Password: "secret"}, nil
+}
+func (p *parts) ImageConfig(context.Context, registry.Repository, string, sdk.Platform) (*watcher.ImageConfig, error) {
+	return nil, nil
+}
+func (p *parts) ByName(_, name string) (sdk.Container, bool) {
+	c, known := p.containers[name]
+	return c, known
+}
+
+func container(name string) sdk.Container {
+	return sdk.Container{
+		ID: "id-" + name, Name: name, Watcher: "local", UpdateAvailable: true,
+		Image:      sdk.Image{Registry: sdk.Registry{Host: "docker.io"}, Name: "library/nginx", Tag: sdk.Tag{Value: "1.25.0"}},
+		Result:     &sdk.Result{Tag: "1.26.0"},
+		UpdateKind: sdk.UpdateKind{Kind: sdk.KindTag, LocalValue: "1.25.0", RemoteValue: "1.26.0"},
+	}
+}
+
+// fixture is a runner with a store of its own.
+type fixture struct {
+	*Runner
+	*parts
+	store *store.Store
+}
+
+func fresh(t *testing.T) *fixture {
+	t.Helper()
+	var bus event.Bus
+	s, err := store.Open(t.Context(), filepath.Join(t.TempDir(), "store.db"), store.Options{Bus: &bus})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	p := &parts{engine: &engine{}, containers: map[string]sdk.Container{"web": container("web"), "db": container("db")}}
+	return &fixture{Runner: p.runner(s, &bus), parts: p, store: s}
+}
+
+func (p *parts) runner(s *store.Store, bus *event.Bus) *Runner {
+	return New(Options{Watchers: p, Registries: p, Containers: p, Store: s, Bus: bus, Log: hclog.NewNullLogger(), Now: time.Now})
+}
+
+// run runs the runner until the end of the test, or until stop is called.
+func (f *fixture) run(t *testing.T) (stop func()) {
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		if err := f.Run(ctx); err != nil {
+			t.Error(err)
+		}
+	}()
+	stop = func() { cancel(); <-ended }
+	t.Cleanup(stop)
+	return stop
+}
+
+func (f *fixture) begin(t *testing.T, name string) operation.Operation {
+	t.Helper()
+	op, err := f.Start(t.Context(), Request{Container: f.containers[name], Kind: operation.Update, Actor: "ana"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return op
+}
+
+func (f *fixture) outcome(t *testing.T, id string) operation.Operation {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	op, err := f.Wait(ctx, id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return op
+}
+
+func TestUpdateIsStoredStepByStep(t *testing.T) {
+	f := fresh(t)
+	f.run(t)
+	op := f.outcome(t, f.begin(t, "web").ID)
+	if op.State != operation.Succeeded || len(op.Steps) != 3 || !op.Steps[2].Ended || op.Steps[2].Facts["id"] != "new" || op.Image.Digest != "sha256:new" || op.Image.Reference != "docker.io/library/nginx:1.26.0" {
+		t.Errorf("%+v", op)
+	}
+	if op.Plan.Carried[0].Value != "" {
+		t.Error("the value of an environment variable is stored")
+	}
+	if f.engine.credentials[0].Password != "secret" {
+		t.Error("the watcher has no credentials for the pull")
+	}
+	events, err := f.store.Events(t.Context(), 0, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var types []event.Type
+	for _, e := range events {
+		types = append(types, e.Type)
+	}
+	if len(types) != 9 || types[0] != event.OperationQueued || types[1] != event.OperationStarted || types[2] != event.OperationStep || types[8] != event.OperationSucceeded {
+		t.Errorf("events: %v", types)
+	}
+	if tried, err := f.Tried(t.Context(), update.KeyOf(new(container("web")))); tried || err != nil {
+		t.Errorf("tried %v, %v", tried, err)
+	}
+}
+
+func TestStartIsRefused(t *testing.T) {
+	f := fresh(t)
+	f.begin(t, "web")
+	request := Request{Container: container("web"), Kind: operation.Update}
+	var conflict *ConflictError
+	if _, err := f.Start(t.Context(), request); !errors.Is(err, ErrConflict) || !errors.As(err, &conflict) || conflict.Operation.Name != "web" {
+		t.Errorf("a second one: %v", err)
+	}
+	request.Container = container("db")
+	request.State = "s0"
+	if _, err := f.Start(t.Context(), request); !errors.Is(err, ErrChanged) {
+		t.Errorf("another state: %v", err)
+	}
+	request.State, request.Kind = "", operation.Rollback
+	if _, err := f.Start(t.Context(), request); !errors.Is(err, ErrNoUpdate) {
+		t.Errorf("nothing to roll back to: %v", err)
+	}
+	request.Kind = operation.Update
+	f.engine.blocks = []watcher.Reason{{Code: "data", Text: "it keeps data"}}
+	var blocked *BlockedError
+	if _, err := f.Start(t.Context(), request); !errors.Is(err, ErrBlocked) || !errors.As(err, &blocked) || blocked.Plan.Blocks[0].Code != "data" {
+		t.Errorf("blocks: %v", err)
+	}
+	f.forbidden = true
+	if _, err := f.Start(t.Context(), request); !errors.Is(err, ErrForbidden) {
+		t.Errorf("not allowed: %v", err)
+	}
+}
+
+func TestUnknownOutcomeIsRecovered(t *testing.T) {
+	f := fresh(t)
+	f.engine.apply = func(ctx context.Context, op watcher.Operation, j watcher.Journal) (watcher.Outcome, error) {
+		return watcher.Outcome{}, errors.Join(errors.New("the plugin is gone"), j.Begin(ctx, steps[1]))
+	}
+	f.run(t)
+	op := f.outcome(t, f.begin(t, "web").ID)
+	if op.State != operation.RolledBack || len(op.Steps) != 1 || len(f.engine.recovered) != 1 || op.Error == "" {
+		t.Errorf("%+v", op)
+	}
+	if tried, err := f.Tried(t.Context(), update.KeyOf(new(container("web")))); !tried || err != nil {
+		t.Errorf("tried %v, %v", tried, err)
+	}
+}
+
+// TestShutdownLeavesTheOperationToTheNextStart stops between two steps while no container is down.
+func TestShutdownLeavesTheOperationToTheNextStart(t *testing.T) {
+	f := fresh(t)
+	began, goOn := make(chan struct{}), make(chan struct{})
+	f.engine.apply = func(ctx context.Context, op watcher.Operation, j watcher.Journal) (watcher.Outcome, error) {
+		if err := j.Begin(ctx, steps[0]); err != nil {
+			return watcher.Outcome{}, err
+		}
+		close(began)
+		<-goOn
+		if err := j.End(ctx, steps[0], nil, nil); err != nil {
+			return watcher.Outcome{}, err
+		}
+		return watcher.Outcome{}, j.Begin(ctx, steps[1])
+	}
+	stop := f.run(t)
+	op := f.begin(t, "web")
+	<-began
+	go func() {
+		for !f.isStopping() {
+			time.Sleep(time.Millisecond)
+		}
+		close(goOn)
+	}()
+	stop()
+	left, err := f.store.Operation(t.Context(), op.ID)
+	if err != nil || left.State != operation.Running || len(left.Steps) != 1 || !left.Steps[0].Ended {
+		t.Fatalf("%v, %+v", err, left)
+	}
+	next := &fixture{Runner: f.parts.runner(f.store, f.Runner.opt.Bus), parts: f.parts, store: f.store}
+	next.run(t)
+	if op := next.outcome(t, op.ID); op.State != operation.RolledBack || len(f.engine.recovered) != 1 || len(f.engine.applied) != 1 {
+		t.Errorf("%+v, applied %v, recovered %v", op, f.engine.applied, f.engine.recovered)
+	}
+}
+
+// TestShutdownWaitsWhileAContainerIsDown: nothing stays stopped since Dogwatch stops.
+func TestShutdownWaitsWhileAContainerIsDown(t *testing.T) {
+	f := fresh(t)
+	began, goOn := make(chan struct{}), make(chan struct{})
+	f.engine.apply = func(ctx context.Context, op watcher.Operation, j watcher.Journal) (watcher.Outcome, error) {
+		if err := j.Begin(ctx, steps[1]); err != nil {
+			return watcher.Outcome{}, err
+		}
+		close(began)
+		<-goOn
+		if err := j.End(ctx, steps[1], nil, nil); err != nil {
+			return watcher.Outcome{}, err
+		}
+		return takeAll(ctx, watcher.Operation{Plan: watcher.Plan{Steps: steps[2:]}}, j)
+	}
+	stop := f.run(t)
+	op := f.begin(t, "web")
+	<-began
+	go func() {
+		for !f.isStopping() {
+			time.Sleep(time.Millisecond)
+		}
+		close(goOn)
+	}()
+	stop()
+	if left, err := f.store.Operation(t.Context(), op.ID); err != nil || left.State != operation.Succeeded {
+		t.Errorf("%v, %+v", err, left)
+	}
+}
+
+func TestCancel(t *testing.T) {
+	f := fresh(t)
+	queued := f.begin(t, "web")
+	if err := f.Cancel(t.Context(), queued.ID); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Cancel(t.Context(), queued.ID); !errors.Is(err, ErrEnded) {
+		t.Errorf("again: %v", err)
+	}
+	if err := f.Cancel(t.Context(), "none"); !errors.Is(err, ErrNotFound) {
+		t.Errorf("unknown: %v", err)
+	}
+	began, goOn := make(chan struct{}), make(chan struct{})
+	f.engine.apply = func(ctx context.Context, op watcher.Operation, j watcher.Journal) (watcher.Outcome, error) {
+		close(began)
+		<-goOn
+		return takeAll(ctx, op, j)
+	}
+	f.run(t)
+	op := f.begin(t, "web")
+	<-began
+	if err := f.Cancel(t.Context(), op.ID); err != nil {
+		t.Fatal(err)
+	}
+	close(goOn)
+	if op := f.outcome(t, op.ID); op.State != operation.Cancelled || len(op.Steps) != 0 {
+		t.Errorf("%+v", op)
+	}
+}
+
+func TestRollbackUsesTheImageBefore(t *testing.T) {
+	f := fresh(t)
+	f.run(t)
+	f.outcome(t, f.begin(t, "web").ID)
+	op, err := f.Start(t.Context(), Request{Container: container("web"), Kind: operation.Rollback})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if op = f.outcome(t, op.ID); op.State != operation.Succeeded || op.Image.ID != "sha256:old" || op.Image.Digest != "" {
+		t.Errorf("%+v", op)
+	}
+	if tried, err := f.Tried(t.Context(), update.KeyOf(new(container("web")))); !tried || err != nil {
+		t.Errorf("tried %v, %v", tried, err)
+	}
+	if _, err := f.Start(t.Context(), Request{Container: container("web"), Kind: operation.Rollback}); !errors.Is(err, ErrNoUpdate) {
+		t.Errorf("a second rollback: %v", err)
+	}
+}
