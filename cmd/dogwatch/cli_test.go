@@ -92,6 +92,7 @@ func build(dir string) error {
 //	receiver            start an HTTP server; what it receives is added to the file received
 //	containerid NAME FILE CONTAINER  put the beginning of the id of a container in the output of check into a variable
 //	for COMMAND ARG...  run a command with each of the arguments, all with the same good outcome
+//	updates             start a Dogwatch that plans and updates a few containers
 //	private             start a registry that shows nothing without a login and put its host into $PRIVATE
 //	dockerlogin FILE PW write what docker login keeps of the private registry's user with a password
 //	freeport            put a free port into $PORT
@@ -124,6 +125,7 @@ func TestScripts(t *testing.T) {
 			"exits":       exits,
 			"homelab":     startHomelab,
 			"upgrade":     upgrade,
+			"updates":     startUpdates,
 			"break":       breakEngine,
 			"asked":       awaitRequest,
 			"receiver":    startReceiver,

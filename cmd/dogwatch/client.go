@@ -17,6 +17,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/dogwatch/dogwatch/core/api"
 	"github.com/dogwatch/dogwatch/core/config"
 )
 
@@ -34,6 +35,11 @@ type client struct {
 	token string
 	// settings lead to the store, in which a temporary token can be made; nil when no command needs one.
 	settings *config.Config
+	// keeps is whether a temporary token is used for all requests until close, and
+	// kept is that token, which revoke ends.
+	keeps  bool
+	kept   string
+	revoke func() error
 }
 
 // newClient returns a client of the server of a configuration. It connects to nothing yet.
@@ -84,17 +90,25 @@ func (c *client) call(ctx context.Context, method, path string, into any) error 
 	return c.exchange(ctx, method, path, nil, into)
 }
 
-// post sends a value as JSON and ignores the body of the response.
-func (c *client) post(ctx context.Context, path string, given any) error {
+// post sends a value as JSON and decodes the response, unless into is nil.
+func (c *client) post(ctx context.Context, path string, given, into any) error {
 	text, err := json.Marshal(given)
 	if err != nil {
 		return err
 	}
-	return c.exchange(ctx, http.MethodPost, path, text, nil)
+	return c.exchange(ctx, http.MethodPost, path, text, into)
+}
+
+// close ends the temporary token of a client that keeps one.
+func (c *client) close() error {
+	if c.revoke == nil {
+		return nil
+	}
+	return c.revoke()
 }
 
 func (c *client) exchange(ctx context.Context, method, path string, text []byte, into any) (err error) {
-	res, err := c.send(ctx, method, path, text, "")
+	res, err := c.send(ctx, method, path, text, c.kept)
 	if err != nil {
 		return err
 	}
@@ -104,7 +118,11 @@ func (c *client) exchange(ctx context.Context, method, path string, text []byte,
 		if err != nil {
 			return fmt.Errorf("log in to %s: %w", c.base, err)
 		}
-		defer func() { err = errors.Join(err, revoke()) }()
+		if c.keeps {
+			c.kept, c.revoke = secret, revoke
+		} else {
+			defer func() { err = errors.Join(err, revoke()) }()
+		}
 		if res, err = c.send(ctx, method, path, text, secret); err != nil {
 			return err
 		}
@@ -164,14 +182,22 @@ func (c *client) send(ctx context.Context, method, path string, text []byte, sec
 
 // refusal returns the error of a response that is not a success.
 func (c *client) refusal(path, status string, body []byte) error {
-	var problem struct {
-		Detail string `json:"detail"`
-	}
-	if json.Unmarshal(body, &problem) == nil && problem.Detail != "" {
-		return errors.New(problem.Detail)
+	var refused refusedError
+	if json.Unmarshal(body, &refused) == nil && refused.Detail != "" {
+		return &refused
 	}
 	return fmt.Errorf("%s answered %s", c.base+path, status)
 }
+
+// refusedError is the problem document of a response.
+type refusedError struct {
+	Detail string `json:"detail"`
+	// Code says why a container is not changed; Plan has the blocks.
+	Code string    `json:"code"`
+	Plan *api.Plan `json:"plan"`
+}
+
+func (e *refusedError) Error() string { return e.Detail }
 
 // rootOf returns the error below those of net/http and net.
 func rootOf(err error) error {

@@ -25,6 +25,7 @@ const (
 	exitFailure = 1
 	exitUsage   = 2 // the command line itself is wrong
 	exitUpdates = 3 // check --exit-code: there are updates
+	exitBlocked = 3 // plan and update: something keeps an update from being carried out
 )
 
 func main() {

@@ -146,7 +146,7 @@ does. Where people have to log in this is for them, and for who may write the st
 func trustPlugin(ctx context.Context, cfg *config.Config, name, sha256 string) error {
 	c, err := newTrustedClient(cfg)
 	if err == nil && !cfg.AuthRequired {
-		err = c.post(ctx, pluginPath(name, "trust"), map[string]string{"sha256": sha256})
+		err = c.post(ctx, pluginPath(name, "trust"), map[string]string{"sha256": sha256}, nil)
 	}
 	if err != nil && !errors.Is(err, errNotServing) || err == nil && !cfg.AuthRequired {
 		return err

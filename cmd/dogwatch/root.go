@@ -80,7 +80,8 @@ what is missing. Every command explains itself: dogwatch help COMMAND.
 Settings come from a YAML file and from variables (dogwatch config docs lists all);
 without any it watches the local Docker socket.
 
-Exit codes: 0 done, 1 failed, 2 wrong command line, 3 updates (check --exit-code).`,
+Exit codes: 0 done, 1 failed, 2 wrong command line, 3 updates (check --exit-code)
+or blocked (plan, update, rollback).`,
 		Example: `  # what is out of date on this machine, or of these images
   dogwatch check
   dogwatch check nginx:1.25 postgres:15
@@ -106,6 +107,7 @@ Exit codes: 0 done, 1 failed, 2 wrong command line, 3 updates (check --exit-code
 		commands []*cobra.Command
 	}{
 		{"Watch:", []*cobra.Command{serve, newCheck(g), newExplain(g), newDemo(g)}},
+		{"Update:", []*cobra.Command{newPlan(g), newUpdate(g), newRollback(g), newOperations(g)}},
 		{"Set up:", []*cobra.Command{newDoctor(g), newConfig(g), newPlugin(g), newToken(g), newHashPassword(g)}},
 		{"Others:", []*cobra.Command{newHealthcheck(g), newVersion(g)}},
 	} {

@@ -1,0 +1,33 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/dogwatch/dogwatch/core/operation"
+)
+
+func newRollback(g *global) *cobra.Command {
+	f := updateFlags{kind: operation.Rollback}
+	cmd := &cobra.Command{
+		Use:   "rollback CONTAINER",
+		Short: "Return a container to the image before its last update",
+		Long: `Has the Dogwatch that is serving return a container to the image that it ran before
+its last update, in the same way as an update: with a plan, step by step, and with
+the present container back if it fails. That update is not made again by itself.
+
+Exit code 0: rolled back. 1: failed. 2: wrong command line. 3: blocked.`,
+		Example: `  # after a look at the plan
+  dogwatch rollback nginx
+
+  # in a script
+  dogwatch rollback nginx --yes --json`,
+		Args:              exactly(1),
+		ValidArgsFunction: first(g.containerNames),
+		RunE:              func(cmd *cobra.Command, args []string) error { return g.update(cmd.Context(), f, args) },
+	}
+	cmd.Flags().BoolVar(&f.plan, "plan", false, "print the plan and change nothing")
+	cmd.Flags().BoolVarP(&f.yes, "yes", "y", false, "do not ask; needed where there is no terminal")
+	cmd.Flags().StringSliceVar(&f.acknowledge, "acknowledge", nil, "accept the block with this `code`; may be repeated")
+	cmd.Flags().BoolVar(&f.json, "json", false, "print the plan or operation as the API does")
+	return cmd
+}
