@@ -237,10 +237,11 @@ func (e *engine) client() (*client.Client, error) {
 	)
 }
 
-// transport sends read requests only, whatever the client library does, and turns
-// every failure into a *failure.
+// transport sends read requests only, whatever the client library does, unless the
+// watcher may update containers. It turns every failure into a *failure.
 type transport struct {
 	at     endpoint
+	writes bool
 	next   *http.Transport
 	podman atomic.Bool
 }
@@ -270,8 +271,8 @@ func newTransport(at endpoint) *transport {
 
 // RoundTrip implements http.RoundTripper.
 func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
-	if r.Method != http.MethodGet && r.Method != http.MethodHead {
-		return nil, &failure{text: "a watcher only reads, and does not " + r.Method}
+	if r.Method != http.MethodGet && r.Method != http.MethodHead && !t.writes {
+		return nil, &failure{text: "a watcher only reads without its option update, and does not " + r.Method}
 	}
 	response, err := t.next.RoundTrip(r)
 	if err == nil {
@@ -282,7 +283,7 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, err
 	case err != nil:
 		return nil, noConnection(t.at, err)
-	case r.Method == http.MethodGet && response.StatusCode >= 300:
+	case r.Method != http.MethodHead && response.StatusCode >= 300:
 		defer response.Body.Close()
 		return nil, refusal(response)
 	}

@@ -1,7 +1,7 @@
 // Package docker watches the containers of a Docker Engine, or of anything that
 // speaks its API, such as Podman.
 //
-// It only ever reads (GET and HEAD), so it works behind a read-only socket proxy
+// Without the option update it only ever reads (GET and HEAD), so it works behind a read-only socket proxy
 // that allows containers, images, events and ping. One listing costs two requests:
 // the containers and the images; what cannot change about an image is requested once.
 //
@@ -32,6 +32,7 @@ type Options struct {
 	CertFile string `option:"certfile" help:"File with the client certificate for the engine (PEM); turns TLS on, needs keyfile"`
 	KeyFile  string `option:"keyfile" help:"File with the key of certfile (PEM)"`
 	WatchAll bool   `option:"watchall" default:"false" help:"List stopped containers too"`
+	Update   bool   `option:"update" default:"false" help:"Let Dogwatch replace containers by newer ones; the engine, or the socket proxy before it, must allow changes"`
 }
 
 // Type is the Docker watcher, as a bundle lists it. An instance called "local"
@@ -61,6 +62,7 @@ func New(env sdk.Env, o Options) (*Docker, error) {
 		env.Warn(w)
 	}
 	e := newEngine(at, env.UserAgent)
+	e.transport.writes = o.Update
 	return &Docker{
 		all:       o.WatchAll,
 		log:       env.Log,

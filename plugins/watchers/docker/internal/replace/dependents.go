@@ -48,6 +48,15 @@ func dependents(f Facts) []dependent {
 	return append(recreated, restarted...)
 }
 
+// Following returns the ids of the containers that are recreated with the target.
+func Following(f Facts) map[string]bool {
+	all := map[string]bool{}
+	for _, c := range containers(dependents(f)) {
+		all[c.ID] = true
+	}
+	return all
+}
+
 // relationTo says how c depends on base so closely that it does not work with
 // another container in its place; "" when it does not.
 func relationTo(c, base Container) string {

@@ -48,7 +48,7 @@ func Make(c Container, engine Engine, reference, imageID string) Spec {
 	if config.Hostname == short(c.ID) {
 		config.Hostname = ""
 	}
-	keepVolumes(c, host)
+	CarryVolumes(c, host)
 	spec := Spec{Name: c.Name(), Config: config, Host: host}
 	mac := config.MacAddress //nolint:staticcheck // engines before API 1.44 know nothing else
 	switch mode := host.NetworkMode; {
@@ -148,9 +148,9 @@ func sameJSON(a, b any) bool {
 	return reflect.DeepEqual(x, y)
 }
 
-// keepVolumes gives the new container the anonymous volumes of the old one, which
+// CarryVolumes gives the new container the anonymous volumes of the old one, which
 // would get new, empty ones otherwise.
-func keepVolumes(c Container, host *container.HostConfig) {
+func CarryVolumes(c Container, host *container.HostConfig) {
 	for _, m := range anonymous(c) {
 		mounted := slices.IndexFunc(host.Mounts, func(h mountSpec) bool { return h.Target == m.Destination })
 		if mounted >= 0 {

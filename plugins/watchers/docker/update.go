@@ -1,0 +1,220 @@
+package docker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"os"
+	"strings"
+
+	"github.com/docker/docker/api/types/container"
+	"github.com/docker/docker/api/types/network"
+	"github.com/docker/docker/api/types/versions"
+	"github.com/docker/docker/client"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/dogwatch/dogwatch/plugins/watchers/docker/internal/replace"
+	"github.com/dogwatch/dogwatch/sdk/watcher"
+)
+
+var _ watcher.Updater = (*Docker)(nil)
+
+// Plan implements watcher.Updater. It costs one request for each container of the engine.
+func (d *Docker) Plan(ctx context.Context, req watcher.UpdateRequest) (watcher.Plan, error) {
+	f, err := d.collect(ctx, req.ContainerID)
+	if err != nil {
+		return watcher.Plan{}, err
+	}
+	return replace.Plan(f, req), nil
+}
+
+// collect reads what a plan is made from.
+func (d *Docker) collect(ctx context.Context, id string) (f replace.Facts, err error) {
+	target, err := d.engine.sized(ctx, id)
+	if err != nil {
+		return f, err
+	}
+	if f.Target, err = d.withImage(ctx, target); err != nil {
+		return f, err
+	}
+	all, err := d.engine.containers(ctx, true)
+	if err != nil {
+		return f, err
+	}
+	if f.Others, err = d.others(ctx, all, target.ID); err != nil {
+		return f, err
+	}
+	following := replace.Following(f)
+	for i, c := range f.Others {
+		if !following[c.ID] {
+			continue
+		}
+		sized, err := d.engine.sized(ctx, c.ID)
+		if err == nil {
+			f.Others[i], err = d.withImage(ctx, sized)
+		}
+		if err != nil {
+			return f, err
+		}
+	}
+	if f.Networks, err = d.engine.networks(ctx); err != nil && !isResponse(err) { // a socket proxy may hide them
+		return f, err
+	}
+	if f.Engine, err = d.updating(ctx); err != nil {
+		return f, err
+	}
+	if hostname, err := os.Hostname(); err == nil {
+		for _, c := range all {
+			if hostname == short(c.ID) {
+				f.Self = c.ID
+			}
+		}
+	}
+	return f, nil
+}
+
+// others inspects all containers but one. Those that go away meanwhile are left out.
+func (d *Docker) others(ctx context.Context, all []container.Summary, but string) ([]replace.Container, error) {
+	found := make([]replace.Container, len(all))
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(concurrency)
+	for i, c := range all {
+		if c.ID == but {
+			continue
+		}
+		group.Go(func() error {
+			got, err := d.engine.container(ctx, c.ID)
+			if hasStatus(err, http.StatusNotFound) {
+				return nil
+			}
+			found[i] = replace.Container{InspectResponse: got}
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return nil, err
+	}
+	var present []replace.Container
+	for _, c := range found {
+		if c.ContainerJSONBase != nil && c.Config != nil && c.HostConfig != nil {
+			present = append(present, c)
+		}
+	}
+	return present, nil
+}
+
+// withImage adds the image of a container, if the engine still has it.
+func (d *Docker) withImage(ctx context.Context, c container.InspectResponse) (replace.Container, error) {
+	out := replace.Container{InspectResponse: c}
+	if c.ContainerJSONBase == nil || c.Config == nil || c.HostConfig == nil {
+		return out, errors.New("the engine does not describe the container: update the engine")
+	}
+	image, err := d.imageOf(ctx, c.Image)
+	if err != nil {
+		return out, err
+	}
+	out.Image = image
+	return out, nil
+}
+
+// imageOf returns an image; nil when there is none of that name.
+func (d *Docker) imageOf(ctx context.Context, name string) (*replace.Image, error) {
+	got, err := d.engine.image(ctx, name)
+	switch {
+	case hasStatus(err, http.StatusNotFound):
+		return nil, nil
+	case err != nil:
+		return nil, err
+	}
+	return &replace.Image{ID: got.ID, Config: got.Config, Platform: got.Os + "/" + got.Architecture, Tags: names(got.RepoTags), Digests: names(got.RepoDigests)}, nil
+}
+
+// updating says what the engine can do. Whether it takes changes is found out by
+// starting a container that does not exist.
+func (d *Docker) updating(ctx context.Context) (replace.Engine, error) {
+	e := replace.Engine{Podman: d.engine.podman.Load()}
+	api, err := d.engine.connect(ctx)
+	if err != nil {
+		return e, err
+	}
+	e.ManyNetworks = versions.GreaterThanOrEqualTo(api.ClientVersion(), "1.44")
+	if !d.engine.transport.writes {
+		e.ReadOnly = "this watcher only reads: set its option update to true to let it replace containers"
+		return e, nil
+	}
+	err = d.engine.change(ctx, operation{"check for permission", "POST"}, change{method: http.MethodPost, path: "/containers/dogwatch-permission-check/start"})
+	switch {
+	case hasStatus(err, http.StatusNotFound):
+	case hasStatus(err, http.StatusForbidden), hasStatus(err, http.StatusUnauthorized), hasStatus(err, http.StatusMethodNotAllowed):
+		e.ReadOnly = fmt.Sprintf("the engine at %s, or the socket proxy before it, takes no changes: allow POST, CONTAINERS, IMAGES and NETWORKS in the proxy", d.engine.at)
+	case err != nil:
+		return e, err
+	}
+	return e, nil
+}
+
+// sized inspects a container with the size of what it has written into itself, and
+// with the MAC address that a user gave it.
+func (e *engine) sized(ctx context.Context, id string) (container.InspectResponse, error) {
+	got, err := request(ctx, e, operation{"inspect container " + short(id), "CONTAINERS"}, func(ctx context.Context, api *client.Client) (container.InspectResponse, error) {
+		got, _, err := api.ContainerInspectWithRaw(ctx, id, true)
+		return got, err
+	})
+	if err != nil || got.Config == nil {
+		return got, err
+	}
+	api, err := e.connect(ctx)
+	if err != nil || versions.LessThan(api.ClientVersion(), "1.44") {
+		return got, err
+	}
+	// Newer versions do not distinguish it from one that the engine made; not all engines speak an older one.
+	var older container.InspectResponse
+	if err := e.change(ctx, operation{"inspect container " + short(id), "CONTAINERS"}, change{method: http.MethodGet, path: "/containers/" + id + "/json", version: "1.43", out: &older}); err == nil && older.Config != nil {
+		got.Config.MacAddress = older.Config.MacAddress //nolint:staticcheck // which is why the older version is used
+	}
+	return got, nil
+}
+
+func (e *engine) networks(ctx context.Context) ([]string, error) {
+	list, err := request(ctx, e, operation{"list networks", "NETWORKS"}, func(ctx context.Context, api *client.Client) ([]network.Summary, error) {
+		return api.NetworkList(ctx, network.ListOptions{})
+	})
+	var all []string
+	for _, n := range list {
+		all = append(all, n.Name)
+	}
+	return all, err
+}
+
+// target is the image reference of the new container: as the user wrote the old one,
+// without the host if that had none, and with the digest if that had one.
+func target(old string, image watcher.TargetImage) (string, error) {
+	ref, err := parseReference(image.Reference)
+	if err != nil {
+		return "", err
+	}
+	was, err := parseReference(old)
+	if err != nil {
+		return image.Reference, nil
+	}
+	if canonical := ref.Canonical(); was.Domain == "" && canonical.Domain == hubDomain {
+		ref.Domain, ref.Path = "", strings.TrimPrefix(canonical.Path, "library/")
+	}
+	ref.Digest = ""
+	if was.Digest != "" {
+		ref.Digest = image.Digest
+	}
+	return ref.String(), nil
+}
+
+const hubDomain = "docker.io"
+
+func query(pairs ...string) url.Values {
+	values := url.Values{}
+	for i := 0; i+1 < len(pairs); i += 2 {
+		values.Set(pairs[i], pairs[i+1])
+	}
+	return values
+}

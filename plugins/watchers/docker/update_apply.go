@@ -1,0 +1,371 @@
+package docker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/docker/docker/api/types/container"
+	"github.com/docker/docker/api/types/network"
+
+	"github.com/dogwatch/dogwatch/plugins/watchers/docker/internal/replace"
+	"github.com/dogwatch/dogwatch/sdk"
+	"github.com/dogwatch/dogwatch/sdk/watcher"
+)
+
+// The facts that steps note for Recover.
+const (
+	factNew      = "new"      // the id of the new container
+	factPrevious = "previous" // the image that the reference meant before
+	factImage    = "image"    // the id of the new image
+)
+
+// replacement is an operation that is carried out or recovered.
+type replacement struct {
+	*Docker
+	op      watcher.Operation
+	journal watcher.Journal
+	target  string // the image reference of the new container
+	imageID string // of the new image
+	// previous is the image that target meant before; "" for none.
+	previous string
+	// old and started are containers by name, created the new ones by the id of the old.
+	old      map[string]replace.Container
+	specs    map[string]replace.Spec
+	created  map[string]string
+	health   time.Duration
+	warnings []watcher.Reason
+}
+
+// Apply implements watcher.Updater.
+func (d *Docker) Apply(ctx context.Context, op watcher.Operation, journal watcher.Journal) (watcher.Outcome, error) {
+	f, err := d.collect(ctx, op.Request.ContainerID)
+	if errors.Is(err, sdk.ErrNotFound) {
+		return unchanged(op, replace.BlockChanged, "the container does not exist any more: list again"), nil
+	}
+	if err != nil {
+		return watcher.Outcome{}, err
+	}
+	plan := replace.Plan(f, op.Request)
+	switch {
+	case len(plan.Blocks) > 0:
+		return unchanged(op, plan.Blocks[0].Code, plan.Blocks[0].Text), nil
+	case plan.State != op.Plan.State:
+		return unchanged(op, replace.BlockChanged, plan.Name+" or what depends on it changed since this was planned: plan again"), nil
+	}
+	r, err := d.begin(f, op, journal)
+	if err != nil {
+		return unchanged(op, replace.BlockImage, err.Error()), nil
+	}
+	committed := false
+	for _, s := range plan.Steps {
+		err := r.step(ctx, s)
+		committed = committed || s.Code == watcher.StepRemove && !errors.Is(err, watcher.ErrStop)
+		var gone *journalError
+		switch {
+		case err == nil:
+		case ctx.Err() != nil, errors.As(err, &gone):
+			return watcher.Outcome{}, err
+		case committed, s.Code == watcher.StepPrune, s.Code == watcher.StepRestart && !errors.Is(err, watcher.ErrStop):
+			r.warn(s, err)
+		case s.Code == watcher.StepPull:
+			return unchanged(op, reasonCode(s, err), err.Error()), nil
+		default:
+			return r.back(ctx, s, err)
+		}
+	}
+	if op.Request.Rules.DryRun {
+		return unchanged(op, "dryrun", "the image was pulled, and "+plan.Name+" was left as it is (dryrun)"), nil
+	}
+	return r.updated(ctx)
+}
+
+func unchanged(op watcher.Operation, code, text string) watcher.Outcome {
+	return watcher.Outcome{State: watcher.Unchanged, Reason: watcher.Reason{Code: code, Text: text}, ContainerID: op.Request.ContainerID}
+}
+
+// begin makes the specs of all containers that are created, before any name changes.
+func (d *Docker) begin(f replace.Facts, op watcher.Operation, journal watcher.Journal) (*replacement, error) {
+	reference, err := target(f.Target.Config.Image, op.Request.Image)
+	if err != nil {
+		return nil, err
+	}
+	r := &replacement{
+		Docker: d, op: op, journal: journal, target: reference, imageID: op.Request.Image.ID, old: map[string]replace.Container{f.Target.Name(): f.Target},
+		specs: map[string]replace.Spec{}, created: map[string]string{},
+	}
+	r.specs[f.Target.Name()] = replace.Make(f.Target, f.Engine, reference, r.imageID)
+	following := replace.Following(f)
+	for _, c := range f.Others {
+		if following[c.ID] {
+			r.old[c.Name()] = c
+			r.specs[c.Name()] = replace.Make(c, f.Engine, c.Config.Image, c.InspectResponse.Image)
+		}
+	}
+	return r, nil
+}
+
+// journalError is a host that stores no steps any more.
+type journalError struct{ cause error }
+
+func (e *journalError) Error() string { return "store the step: " + e.cause.Error() }
+func (e *journalError) Unwrap() error { return e.cause }
+
+// step takes one step, after the host has stored that it begins.
+func (r *replacement) step(ctx context.Context, s watcher.Step) error {
+	switch err := r.journal.Begin(ctx, s); {
+	case errors.Is(err, watcher.ErrStop):
+		return err
+	case err != nil:
+		return &journalError{err}
+	}
+	facts, failed := r.take(ctx, s)
+	if err := r.journal.End(ctx, s, facts, failed); err != nil {
+		return &journalError{err}
+	}
+	return failed
+}
+
+func (r *replacement) take(ctx context.Context, s watcher.Step) (map[string]string, error) {
+	name := s.Container
+	switch s.Code {
+	case watcher.StepPull:
+		return r.pullImage(ctx)
+	case watcher.StepRename:
+		return r.rename(ctx, name)
+	case watcher.StepCreate:
+		return r.create(ctx, name)
+	case watcher.StepConnect:
+		return nil, r.connect(ctx, s)
+	case watcher.StepStop:
+		return nil, r.stop(ctx, r.old[name].InspectResponse)
+	case watcher.StepStart:
+		return nil, r.engine.post(ctx, "start "+name, "/containers/"+r.new(name)+"/start", nil, nil, nil)
+	case watcher.StepPause:
+		return nil, r.engine.post(ctx, "pause "+name, "/containers/"+r.new(name)+"/pause", nil, nil, nil)
+	case watcher.StepHealth:
+		return nil, r.healthy(ctx, name)
+	case watcher.StepRestart:
+		return nil, r.engine.post(ctx, "restart "+name, "/containers/"+name+"/restart", nil, nil, nil)
+	case watcher.StepRemove:
+		return nil, r.removeOld(ctx, name, r.old[name].ID)
+	case watcher.StepPrune:
+		return nil, r.prune(ctx)
+	}
+	return nil, fmt.Errorf("the step %s is not known", s.Code)
+}
+
+// new is the id of the container that takes the place of the one called name.
+func (r *replacement) new(name string) string { return r.created[r.old[name].ID] }
+
+// pullImage gets the image, unless it is there, and checks it.
+func (r *replacement) pullImage(ctx context.Context) (map[string]string, error) {
+	image := r.op.Request.Image
+	ref, err := parseReference(image.Reference)
+	if err != nil {
+		return nil, err
+	}
+	exact := ref.Name() + "@" + image.Digest
+	found, err := r.imageOf(ctx, exact)
+	if err == nil && found == nil {
+		if err := r.engine.pull(ctx, ref.Name(), image.Digest, r.op.Request.Credentials, r.journal.Progress); err != nil {
+			return nil, err
+		}
+		found, err = r.imageOf(ctx, exact)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if found == nil {
+		return nil, fmt.Errorf("the engine has no image %s after the pull: is its disk full?", exact)
+	}
+	if old := r.old[r.op.Plan.Name].Image; old != nil && old.Platform != found.Platform {
+		return nil, &coded{replace.BlockPlatform, fmt.Sprintf("%s is for %s, and %s runs one for %s", image.Reference, found.Platform, r.op.Plan.Name, old.Platform)}
+	}
+	r.imageID = found.ID
+	return map[string]string{factImage: found.ID}, nil
+}
+
+// rename gives the old container the name of a backup.
+func (r *replacement) rename(ctx context.Context, name string) (map[string]string, error) {
+	facts := map[string]string{"old": r.old[name].ID}
+	if name == r.op.Plan.Name {
+		was, err := r.imageOf(ctx, r.target)
+		if err != nil {
+			return nil, err
+		}
+		if was != nil {
+			r.previous = was.ID
+		}
+		facts[factPrevious] = r.previous
+	}
+	return facts, r.engine.post(ctx, "rename "+name, "/containers/"+r.old[name].ID+"/rename", query("name", replace.Backup(name, r.op.ID)), nil, nil)
+}
+
+// create creates the new container. Secrets are in the body only, never in the address.
+func (r *replacement) create(ctx context.Context, name string) (map[string]string, error) {
+	spec := r.specs[name]
+	image := r.old[name].InspectResponse.Image
+	if name == r.op.Plan.Name {
+		image = r.imageID
+		if err := r.tag(ctx, r.target, image); err != nil {
+			return nil, err
+		}
+		if _, found := spec.Config.Labels["com.docker.compose.image"]; found {
+			spec.Config.Labels["com.docker.compose.image"] = image
+		}
+	}
+	spec.Follow(r.created)
+	body := container.CreateRequest{Config: spec.Config, HostConfig: spec.Host}
+	if len(spec.Create) > 0 {
+		body.NetworkingConfig = &network.NetworkingConfig{EndpointsConfig: map[string]*network.EndpointSettings{}}
+		for _, e := range spec.Create {
+			body.NetworkingConfig.EndpointsConfig[e.Name] = e.Settings
+		}
+	}
+	var out container.CreateResponse
+	if err := r.engine.post(ctx, "create "+name, "/containers/create", query("name", name), body, &out); err != nil {
+		return nil, err
+	}
+	r.created[r.old[name].ID] = out.ID
+	facts := map[string]string{factNew: out.ID}
+	got, err := r.engine.container(ctx, out.ID)
+	if err == nil && got.Image != image {
+		err = fmt.Errorf("the reference %s came to mean another image: try again", spec.Config.Image)
+	}
+	return facts, err
+}
+
+// tag makes a reference mean an image. One with a digest means it already.
+func (r *replacement) tag(ctx context.Context, reference, imageID string) error {
+	ref, err := parseReference(reference)
+	if err != nil || ref.Digest != "" {
+		return err
+	}
+	tag := ref.Tag
+	if tag == "" {
+		tag = "latest"
+	}
+	return r.engine.post(ctx, "tag "+reference, "/images/"+imageID+"/tag", query("repo", ref.Name(), "tag", tag), nil, nil)
+}
+
+func (r *replacement) connect(ctx context.Context, s watcher.Step) error {
+	for _, e := range r.specs[s.Container].Connect {
+		if replace.ConnectID(s.Container, e.Name) == s.ID {
+			in := network.ConnectOptions{Container: r.new(s.Container), EndpointConfig: e.Settings}
+			return r.engine.post(ctx, s.Text, "/networks/"+e.Name+"/connect", nil, in, nil)
+		}
+	}
+	return fmt.Errorf("the network of step %s is not known", s.ID)
+}
+
+// stopMargin is how much longer a stop may take than the container's own timeout.
+const stopMargin = time.Minute
+
+// stop stops a container with its own signal and timeout.
+func (r *replacement) stop(ctx context.Context, c container.InspectResponse) error {
+	limit := 10 * time.Second
+	if c.Config != nil && c.Config.StopTimeout != nil {
+		limit = time.Duration(max(0, *c.Config.StopTimeout)) * time.Second
+	}
+	return r.engine.change(ctx, operation{"stop " + strings.TrimPrefix(c.Name, "/"), "POST"},
+		change{method: http.MethodPost, path: "/containers/" + c.ID + "/stop", limit: limit + stopMargin})
+}
+
+// removeOld removes a container that was replaced, or keeps it and removes older ones.
+// Volumes are not removed: the new container has them.
+func (r *replacement) removeOld(ctx context.Context, name, id string) error {
+	keep := r.op.Request.Rules.Keep
+	if keep <= 0 || name != r.op.Plan.Name {
+		return r.engine.remove(ctx, id, true, false)
+	}
+	// With the policy "always" the engine would start it with itself.
+	policy := map[string]any{"RestartPolicy": container.RestartPolicy{Name: container.RestartPolicyDisabled}}
+	if err := r.engine.post(ctx, "keep "+name, "/containers/"+id+"/update", nil, policy, nil); err != nil {
+		return err
+	}
+	backups, err := r.backups(ctx, name)
+	if err != nil {
+		return err
+	}
+	for _, c := range backups[min(keep, len(backups)):] {
+		if err := r.engine.remove(ctx, c.ID, false, false); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// backups returns the kept predecessors of a container, the newest first.
+func (r *replacement) backups(ctx context.Context, name string) ([]container.Summary, error) {
+	all, err := r.engine.containers(ctx, true)
+	all = slices.DeleteFunc(all, func(c container.Summary) bool { return !replace.BackupOf(name, containerName(c)) })
+	slices.SortFunc(all, func(a, b container.Summary) int { return int(b.Created - a.Created) })
+	return all, err
+}
+
+// prune removes the old image. The engine refuses to remove one that is used.
+func (r *replacement) prune(ctx context.Context) error {
+	id := r.op.Plan.From.ID
+	if id == r.imageID {
+		return nil
+	}
+	err := r.engine.change(ctx, operation{"remove image " + short(id), "DELETE"}, change{method: http.MethodDelete, path: "/images/" + id, limit: changeLimit})
+	if hasStatus(err, http.StatusConflict) || hasStatus(err, http.StatusNotFound) {
+		return nil
+	}
+	return err
+}
+
+func (r *replacement) warn(s watcher.Step, err error) {
+	r.warnings = append(r.warnings, watcher.Reason{Code: reasonCode(s, err), Text: s.Text + ": " + err.Error()})
+}
+
+// coded is an error with a code of its own.
+type coded struct{ code, text string }
+
+func (e *coded) Error() string { return e.text }
+
+// reasonCode says what an update failed with: the error's own code, or the step.
+func reasonCode(s watcher.Step, err error) string {
+	var c *coded
+	switch {
+	case errors.As(err, &c):
+		return c.code
+	case errors.Is(err, watcher.ErrStop):
+		return "cancelled"
+	}
+	return "step." + s.Code
+}
+
+// updated describes the end of a successful operation.
+func (r *replacement) updated(ctx context.Context) (watcher.Outcome, error) {
+	name := r.op.Plan.Name
+	out := watcher.Outcome{State: watcher.Updated, Warnings: r.warnings}
+	c, err := r.engine.container(ctx, name)
+	if err != nil {
+		return out, err
+	}
+	out.ContainerID, out.Downtime = c.ID, r.health
+	backups, err := r.backups(ctx, name)
+	for _, b := range backups {
+		out.Kept = append(out.Kept, containerName(b))
+	}
+	return out, err
+}
+
+// recreated returns the ids of the containers that the operation replaces, by name.
+func recreated(p watcher.Plan) map[string]string {
+	all := map[string]string{p.Name: p.ContainerID}
+	for _, d := range p.Dependents {
+		if d.Action == watcher.StepCreate {
+			all[d.Name] = d.ContainerID
+		}
+	}
+	return maps.Clone(all)
+}

@@ -1,0 +1,208 @@
+package docker
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/docker/docker/api/types/container"
+
+	"github.com/dogwatch/dogwatch/sdk/watcher"
+)
+
+const (
+	// liveness is how long a new container has to stay up at least.
+	liveness = 2 * time.Second
+	// healthWindow is how long it may take to become healthy, if nothing else is set.
+	healthWindow = 2 * time.Minute
+	// healthInterval is the time between two looks at it.
+	healthInterval = 500 * time.Millisecond
+	probeTimeout   = 5 * time.Second
+)
+
+// healthy waits until the new container works: until it is healthy, or a probe
+// succeeds, and in any case until it has been up for some time.
+func (r *replacement) healthy(ctx context.Context, name string) error {
+	gate := r.op.Request.Rules.Health
+	window, interval := gate.Window, gate.Interval
+	if window <= 0 {
+		window = healthWindow
+	}
+	if interval <= 0 {
+		interval = healthInterval
+	}
+	began := time.Now()
+	for probes := int64(1); ; probes++ {
+		c, err := r.engine.container(ctx, r.new(name))
+		if err != nil {
+			return err
+		}
+		r.downtime(ctx, name, c)
+		if err := alive(c); err != nil {
+			return err
+		}
+		ready, why := r.probe(ctx, c, gate)
+		if why == unhealthy {
+			return &coded{"unhealthy", name + " became unhealthy" + lastOutput(c)}
+		}
+		if ready && time.Since(began) >= liveness {
+			return nil
+		}
+		if !ready && time.Since(began) >= window {
+			return &coded{"unhealthy", fmt.Sprintf("%s was not healthy within %s: %s", name, window, why)}
+		}
+		r.journal.Progress(watcher.StepProgress{Message: why, Current: probes})
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-time.After(interval):
+		}
+	}
+}
+
+// downtime measures by the engine's clock for how long the container did not run.
+func (r *replacement) downtime(ctx context.Context, name string, c container.InspectResponse) {
+	if r.health > 0 || c.State == nil {
+		return
+	}
+	old, err := r.engine.container(ctx, r.old[name].ID)
+	if err != nil || old.State == nil {
+		return
+	}
+	stopped, err := time.Parse(time.RFC3339Nano, old.State.FinishedAt)
+	started, other := time.Parse(time.RFC3339Nano, c.State.StartedAt)
+	if err == nil && other == nil && started.After(stopped) {
+		r.health = started.Sub(stopped)
+	}
+}
+
+// alive reports a container that ended or was restarted.
+func alive(c container.InspectResponse) error {
+	switch {
+	case c.State == nil:
+		return nil
+	case c.RestartCount > 0 || c.State.Restarting:
+		return &coded{"exited", fmt.Sprintf("it ended with code %d and was restarted: see its log", c.State.ExitCode)}
+	case !c.State.Running:
+		return &coded{"exited", strings.TrimSpace(fmt.Sprintf("it ended with code %d: see its log. %s", c.State.ExitCode, c.State.Error))}
+	}
+	return nil
+}
+
+const unhealthy = "unhealthy"
+
+// probe reports whether a container works, and what it waits for otherwise.
+func (r *replacement) probe(ctx context.Context, c container.InspectResponse, gate watcher.HealthGate) (bool, string) {
+	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
+	defer cancel()
+	var err error
+	switch {
+	case gate.HTTP != "":
+		err = probeHTTP(ctx, gate.HTTP, address(c))
+	case gate.TCP != "":
+		err = probeTCP(ctx, gate.TCP, address(c))
+	case len(gate.Command) > 0:
+		err = r.probeCommand(ctx, c.ID, gate.Command)
+	case c.State != nil && c.State.Health != nil && c.State.Health.Status != container.NoHealthcheck:
+		return c.State.Health.Status == container.Healthy, string(c.State.Health.Status)
+	}
+	if err != nil {
+		return false, err.Error()
+	}
+	return true, "stays up"
+}
+
+// lastOutput is what the last health check wrote, shortened.
+func lastOutput(c container.InspectResponse) string {
+	if c.State == nil || c.State.Health == nil || len(c.State.Health.Log) == 0 {
+		return ""
+	}
+	output := strings.Join(strings.Fields(c.State.Health.Log[len(c.State.Health.Log)-1].Output), " ")
+	if output == "" {
+		return ""
+	}
+	return ": " + output[:min(len(output), 200)]
+}
+
+// address is where a container is reached.
+func address(c container.InspectResponse) string {
+	if c.NetworkSettings != nil {
+		for _, e := range c.NetworkSettings.Networks {
+			if e != nil && e.IPAddress != "" {
+				return e.IPAddress
+			}
+		}
+	}
+	return "127.0.0.1"
+}
+
+func probeHTTP(ctx context.Context, text, host string) error {
+	to, err := url.Parse(text)
+	if err != nil {
+		return fmt.Errorf("the probe's address is not one: %w", err)
+	}
+	if to.Hostname() == "" {
+		to.Host = net.JoinHostPort(host, to.Port())
+		if to.Port() == "" && strings.HasSuffix(to.Host, ":") {
+			to.Host = strings.TrimSuffix(to.Host, ":")
+		}
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, to.String(), nil)
+	if err != nil {
+		return err
+	}
+	transport := &http.Transport{DisableKeepAlives: true}
+	response, err := (&http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}).Do(request)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	if response.StatusCode >= http.StatusBadRequest {
+		return fmt.Errorf("it responds with %s", response.Status)
+	}
+	return nil
+}
+
+func probeTCP(ctx context.Context, text, host string) error {
+	if strings.HasPrefix(text, ":") {
+		text = net.JoinHostPort(host, text[1:])
+	}
+	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", text)
+	if err != nil {
+		return err
+	}
+	return conn.Close()
+}
+
+func (r *replacement) probeCommand(ctx context.Context, id string, command []string) error {
+	var made struct {
+		ID string `json:"Id"`
+	}
+	if err := r.engine.post(ctx, "run the probe", "/containers/"+id+"/exec", nil, container.ExecOptions{Cmd: command}, &made); err != nil {
+		return err
+	}
+	if err := r.engine.post(ctx, "run the probe", "/exec/"+made.ID+"/start", nil, container.ExecStartOptions{Detach: true}, nil); err != nil {
+		return err
+	}
+	for {
+		var state container.ExecInspect
+		if err := r.engine.change(ctx, operation{"inspect the probe", "EXEC"}, change{method: http.MethodGet, path: "/exec/" + made.ID + "/json", out: &state}); err != nil {
+			return err
+		}
+		if !state.Running {
+			if state.ExitCode != 0 {
+				return fmt.Errorf("the probe ends with code %d", state.ExitCode)
+			}
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
+}

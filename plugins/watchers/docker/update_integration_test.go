@@ -1,0 +1,379 @@
+package docker
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/docker/docker/api/types/container"
+	"github.com/docker/docker/api/types/mount"
+	"github.com/docker/docker/api/types/network"
+	"github.com/docker/go-connections/nat"
+
+	"github.com/dogwatch/dogwatch/plugins/watchers/docker/dockertest"
+	"github.com/dogwatch/dogwatch/plugins/watchers/docker/internal/replace"
+	"github.com/dogwatch/dogwatch/sdk/watcher"
+)
+
+// shape is how a container is made.
+type shape struct {
+	container.Config
+	Host    container.HostConfig
+	Net     map[string]*network.EndpointSettings // of the request that creates it
+	Connect map[string]*network.EndpointSettings // afterwards
+	stopped bool
+	paused  bool
+}
+
+// journal stores steps as a host does. It fails from the step failAt on, with fail.
+type journal struct {
+	mu     sync.Mutex
+	steps  []watcher.StepRecord
+	failAt int // the number of the call that fails first; 0 for none
+	fail   error
+	calls  int
+}
+
+func (j *journal) Begin(_ context.Context, s watcher.Step) error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.calls++; j.failAt > 0 && j.calls >= j.failAt && (j.fail != watcher.ErrStop || j.calls == j.failAt) {
+		return j.fail
+	}
+	j.steps = append(j.steps, watcher.StepRecord{Step: s})
+	return nil
+}
+
+func (j *journal) End(_ context.Context, _ watcher.Step, facts map[string]string, err error) error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.calls++; j.failAt > 0 && j.calls >= j.failAt && j.fail != watcher.ErrStop {
+		return j.fail
+	}
+	if len(j.steps) > 0 {
+		last := &j.steps[len(j.steps)-1]
+		last.Ended, last.Facts = true, maps.Clone(facts)
+		if err != nil {
+			last.Error = err.Error()
+		}
+	}
+	return nil
+}
+
+func (j *journal) Progress(watcher.StepProgress) {}
+
+// lab is an engine with an old and a new image.
+type lab struct {
+	*dockertest.Daemon
+	docker   *Docker
+	old, new string // image ids
+}
+
+func newLab(t *testing.T) *lab {
+	t.Helper()
+	engine := dockertest.Start(t)
+	l := &lab{Daemon: engine, docker: watch(t, Options{Socket: engine.Host, Update: true})}
+	l.old = engine.Image(t, "app:1", "ENV LEVEL=info", "ENV OLD=1", "LABEL version=1", "USER 0", "WORKDIR /old", "EXPOSE 80", "VOLUME /data", `CMD ["one"]`)
+	l.new = engine.Image(t, "app:2", "ENV LEVEL=warn", "ENV NEW=1", "LABEL version=2", "WORKDIR /new", "EXPOSE 81", "VOLUME /data", `CMD ["two"]`)
+	return l
+}
+
+func (l *lab) request(id string) watcher.UpdateRequest {
+	return watcher.UpdateRequest{ContainerID: id, Image: watcher.TargetImage{Reference: "docker.io/library/app:2", ID: l.new}}
+}
+
+// make creates a container of a shape.
+func (l *lab) make(t *testing.T, name, image string, s shape, run bool) string {
+	t.Helper()
+	config, host := s.Config, s.Host
+	config.Image = image
+	if host.NetworkMode == "" {
+		host.NetworkMode = "none"
+	}
+	created, err := l.API.ContainerCreate(t.Context(), &config, &host, &network.NetworkingConfig{EndpointsConfig: s.Net}, nil, name)
+	check(t, err)
+	for _, n := range slices.Sorted(maps.Keys(s.Connect)) {
+		check(t, l.API.NetworkConnect(t.Context(), n, created.ID, s.Connect[n]))
+	}
+	if run && !s.stopped {
+		check(t, l.API.ContainerStart(t.Context(), created.ID, container.StartOptions{}))
+	}
+	if run && s.paused {
+		check(t, l.API.ContainerPause(t.Context(), created.ID))
+	}
+	return created.ID
+}
+
+func (l *lab) inspect(t *testing.T, name string) container.InspectResponse {
+	t.Helper()
+	c, err := l.API.ContainerInspect(t.Context(), name)
+	check(t, err)
+	return c
+}
+
+// plan plans an update, which must not be blocked.
+func (l *lab) plan(t *testing.T, req watcher.UpdateRequest) watcher.Plan {
+	t.Helper()
+	p, err := l.docker.Plan(t.Context(), req)
+	check(t, err)
+	if len(p.Blocks) > 0 {
+		t.Fatalf("blocked: %v", p.Blocks)
+	}
+	return p
+}
+
+// settings is what can be set of a container, comparable with that of another one.
+func settings(t *testing.T, c container.InspectResponse) string {
+	t.Helper()
+	config, host := *c.Config, *c.HostConfig
+	if config.Hostname == short(c.ID) {
+		config.Hostname = ""
+	}
+	slices.Sort(config.Env)
+	networks := map[string]any{}
+	for name, e := range c.NetworkSettings.Networks {
+		aliases := slices.DeleteFunc(slices.Clone(e.Aliases), func(a string) bool { return a == short(c.ID) })
+		networks[name] = []any{e.IPAMConfig, slices.Concat([]string{}, aliases), slices.Concat([]string{}, e.Links), e.DriverOpts}
+	}
+	text, err := json.MarshalIndent([]any{config, host, networks}, "", " ")
+	check(t, err)
+	return string(text)
+}
+
+func shapes() map[string]shape {
+	yes, three, swap := true, 3, int64(64<<20)
+	on := func(net string, e *network.EndpointSettings) map[string]*network.EndpointSettings {
+		return map[string]*network.EndpointSettings{net: e}
+	}
+	host := func(h container.HostConfig) shape { return shape{Host: h} }
+	config := func(c container.Config) shape { return shape{Config: c} }
+	return map[string]shape{
+		"plain":           {},
+		"stopped":         {stopped: true},
+		"paused":          {paused: true},
+		"env":             config(container.Config{Env: []string{"MINE=1", "LEVEL=debug"}}),
+		"labels":          config(container.Config{Labels: map[string]string{"mine": "1", "version": "own"}}),
+		"command":         config(container.Config{Cmd: []string{"own"}}),
+		"entrypoint":      config(container.Config{Entrypoint: []string{"/main", "x"}}),
+		"no-entrypoint":   config(container.Config{Entrypoint: []string{""}, Cmd: []string{"/main", "y"}}),
+		"user":            config(container.Config{User: "1000:1000"}),
+		"workdir":         config(container.Config{WorkingDir: "/tmp"}),
+		"hostname":        config(container.Config{Hostname: "own", Domainname: "example.org"}),
+		"tty":             config(container.Config{Tty: true, OpenStdin: true}),
+		"stop":            config(container.Config{StopSignal: "SIGQUIT", StopTimeout: &three}),
+		"health-off":      config(container.Config{Healthcheck: &container.HealthConfig{Test: []string{"NONE"}}}),
+		"expose":          config(container.Config{ExposedPorts: nat.PortSet{"9000/udp": {}}}),
+		"volume":          config(container.Config{Volumes: map[string]struct{}{"/own": {}}}),
+		"restart":         host(container.HostConfig{RestartPolicy: container.RestartPolicy{Name: "on-failure", MaximumRetryCount: 3}}),
+		"restart-always":  host(container.HostConfig{RestartPolicy: container.RestartPolicy{Name: "always"}}),
+		"init":            host(container.HostConfig{Tmpfs: map[string]string{"/run": "size=1m"}}),
+		"named-volume":    host(container.HostConfig{Binds: []string{"data:/data"}}),
+		"bind":            host(container.HostConfig{Binds: []string{"/tmp:/host:ro"}}),
+		"mounts":          host(container.HostConfig{Mounts: []mount.Mount{{Type: mount.TypeVolume, Source: "other", Target: "/data"}, {Type: mount.TypeTmpfs, Target: "/t"}}}),
+		"anonymous-mount": host(container.HostConfig{Mounts: []mount.Mount{{Type: mount.TypeVolume, Target: "/anon"}}}),
+		"read-only":       host(container.HostConfig{ReadonlyRootfs: true}),
+		"privileged":      {Host: container.HostConfig{Privileged: true}, stopped: true}, // starting one takes rights that a test may not have
+		"caps":            host(container.HostConfig{CapAdd: []string{"NET_ADMIN"}, CapDrop: []string{"MKNOD"}}),
+		"security":        host(container.HostConfig{SecurityOpt: []string{"no-new-privileges"}}),
+		"devices":         host(container.HostConfig{Resources: container.Resources{Devices: []container.DeviceMapping{{PathOnHost: "/dev/null", PathInContainer: "/dev/own", CgroupPermissions: "rwm"}}}}),
+		"ulimits":         host(container.HostConfig{Resources: container.Resources{Ulimits: []*container.Ulimit{{Name: "nofile", Soft: 1024, Hard: 2048}}}}),
+		"shm":             host(container.HostConfig{ShmSize: swap}),
+		"dns":             host(container.HostConfig{DNS: []string{"192.0.2.1"}, DNSSearch: []string{"example.org"}, ExtraHosts: []string{"db:192.0.2.2"}}),
+		"groups":          host(container.HostConfig{GroupAdd: []string{"44"}, OomScoreAdj: 100}),
+		"log":             host(container.HostConfig{LogConfig: container.LogConfig{Type: "json-file", Config: map[string]string{"max-size": "1m"}}}),
+		"host-network":    {Host: container.HostConfig{NetworkMode: "host"}, stopped: true}, // its mount would outlive the engine
+		"host-pid":        host(container.HostConfig{PidMode: "host", IpcMode: "host"}),
+		"shareable-ipc":   host(container.HostConfig{IpcMode: "shareable"}),
+		"annotations":     config(container.Config{Labels: map[string]string{"com.docker.compose.project": "p", "com.docker.compose.service": "s"}}),
+		"oom":             host(container.HostConfig{Init: &yes, Tmpfs: map[string]string{"/cache": ""}}),
+		"network":         host(container.HostConfig{NetworkMode: "front"}),
+		"aliases":         {Host: container.HostConfig{NetworkMode: "front"}, Net: on("front", &network.EndpointSettings{Aliases: []string{"one", "two"}})},
+		"static":          {Host: container.HostConfig{NetworkMode: "front"}, Net: on("front", &network.EndpointSettings{IPAMConfig: &network.EndpointIPAMConfig{IPv4Address: "10.98.1.77"}})},
+		"mac":             {Config: container.Config{MacAddress: "02:11:22:33:44:55"}, Host: container.HostConfig{NetworkMode: "front"}}, //nolint:staticcheck // as engines of API 1.41 know it
+		"two-networks": {
+			Host: container.HostConfig{NetworkMode: "front"}, Net: on("front", &network.EndpointSettings{Aliases: []string{"web"}}),
+			Connect: on("back", &network.EndpointSettings{Aliases: []string{"app"}, IPAMConfig: &network.EndpointIPAMConfig{IPv4Address: "10.98.2.78"}}),
+		},
+	}
+}
+
+// TestUpdateLeavesWhatTheUserSet updates containers of many shapes, and holds each
+// against one that was created from the new image with the same settings.
+func TestUpdateLeavesWhatTheUserSet(t *testing.T) {
+	l := newLab(t)
+	for name, subnet := range map[string]string{"front": "10.98.1.0/24", "back": "10.98.2.0/24"} {
+		_, err := l.API.NetworkCreate(t.Context(), name, network.CreateOptions{Driver: "bridge", IPAM: &network.IPAM{Config: []network.IPAMConfig{{Subnet: subnet}}}})
+		check(t, err)
+	}
+	all := shapes()
+	if len(all) < 40 {
+		t.Errorf("%d shapes", len(all))
+	}
+	room := make(chan struct{}, 6)
+	t.Run("shapes", func(t *testing.T) {
+		for name, s := range all {
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				room <- struct{}{}
+				defer func() { <-room }()
+				l.testShape(t, name, s)
+			})
+		}
+	})
+}
+
+func (l *lab) testShape(t *testing.T, name string, s shape) {
+	id := l.make(t, name, "app:1", s, true)
+	before := l.inspect(t, id)
+	req := l.request(id)
+	plan := l.plan(t, req)
+	out, err := l.docker.Apply(t.Context(), watcher.Operation{ID: "op1", Request: req, Plan: plan}, &journal{})
+	check(t, err)
+	if out.State != watcher.Updated || len(out.Warnings) > 0 {
+		t.Fatalf("%+v", out)
+	}
+	want := l.inspect(t, l.make(t, "fresh-"+name, "app:2", s, false))
+	got := l.inspect(t, name)
+	if got.ID != out.ContainerID || got.ID == id || got.Image != l.new {
+		t.Errorf("the container is %s with the image %s", got.ID, got.Image)
+	}
+	if got.State.Status != before.State.Status {
+		t.Errorf("is %s, was %s", got.State.Status, before.State.Status)
+	}
+	for _, m := range before.Mounts { // no volume is lost
+		if !slices.ContainsFunc(got.Mounts, func(g container.MountPoint) bool {
+			return g.Destination == m.Destination && g.Name == m.Name && g.Source == m.Source
+		}) {
+			t.Errorf("mount %s is lost: %v", m.Destination, got.Mounts)
+		}
+	}
+	replace.CarryVolumes(replace.Container{InspectResponse: before}, want.HostConfig)
+	if g, w := settings(t, got), settings(t, want); g != w {
+		t.Errorf("got %s\nwant %s", g, w)
+	}
+	if left, err := l.API.ContainerInspect(t.Context(), id); err == nil {
+		t.Errorf("the old container is left as %s", left.Name)
+	}
+	check(t, l.API.ContainerRemove(t.Context(), name, container.RemoveOptions{Force: true}))
+	check(t, l.API.ContainerRemove(t.Context(), "fresh-"+name, container.RemoveOptions{}))
+}
+
+var errGone = errors.New("the host is gone")
+
+// TestUpdateInterruptedAnywhere stops the host at every call of the journal. After
+// Recover exactly one container has the name and runs, and nothing else is left.
+func TestUpdateInterruptedAnywhere(t *testing.T) {
+	l := newLab(t)
+	for call, updated := 1, false; !updated; call++ {
+		for _, fail := range []error{errGone, watcher.ErrStop} {
+			id := l.make(t, "web", "app:1", shape{}, true)
+			req := l.request(id)
+			op := watcher.Operation{ID: "op1", Request: req, Plan: l.plan(t, req)}
+			j := &journal{failAt: call, fail: fail}
+			out, err := l.docker.Apply(t.Context(), op, j)
+			if err != nil {
+				op.Steps = j.steps
+				again := &journal{steps: slices.Clone(j.steps)}
+				out, err = l.docker.Recover(t.Context(), op, again)
+				check(t, err)
+				op.Steps = again.steps
+				if second, err := l.docker.Recover(t.Context(), op, &journal{}); err != nil || second.State != out.State {
+					t.Errorf("call %d: recovered again: %+v, %v", call, second, err)
+				}
+			}
+			updated = call > len(op.Plan.Steps)*2
+			image := l.old
+			if out.State == watcher.Updated {
+				image = l.new
+			}
+			l.only(t, "web", image)
+			t.Logf("call %d, %v: %s (%s)", call, fail, out.State, out.Reason.Code)
+			if updated && out.State != watcher.Updated {
+				t.Errorf("not updated: %+v", out)
+			}
+			l.Remove(t, "web")
+		}
+	}
+}
+
+// only checks that one container is left, which runs.
+func (l *lab) only(t *testing.T, name, image string) {
+	t.Helper()
+	all, err := l.API.ContainerList(t.Context(), container.ListOptions{All: true})
+	check(t, err)
+	if len(all) != 1 || containerName(all[0]) != name || all[0].State != "running" || all[0].ImageID != image {
+		for _, c := range all {
+			t.Errorf("%s: %s, image %s, want one that runs %s", containerName(c), c.State, short(c.ImageID), short(image))
+		}
+	}
+}
+
+// TestUpdateReturnsFromAnImageThatFails covers images whose health check fails or never passes.
+func TestUpdateReturnsFromAnImageThatFails(t *testing.T) {
+	l := newLab(t)
+	for name, changes := range map[string][]string{
+		"exits":    {`ENTRYPOINT ["/missing"]`},
+		"fails":    {`HEALTHCHECK --interval=200ms --timeout=1s --retries=1 CMD ["/missing"]`},
+		"no-start": {`HEALTHCHECK --interval=1h --timeout=1s CMD ["/main"]`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l.new = l.Image(t, "app:bad-"+name, changes...)
+			id := l.make(t, "web", "app:1", shape{}, true)
+			defer l.Remove(t, "web")
+			before := settings(t, l.inspect(t, id))
+			req := l.request(id)
+			req.Rules.Health.Window = 3 * time.Second
+			out, err := l.docker.Apply(t.Context(), watcher.Operation{ID: "op1", Request: req, Plan: l.plan(t, req)}, &journal{})
+			check(t, err)
+			if out.State != watcher.RolledBack || out.Reason.Text == "" || strings.Contains(out.Reason.Text, "no answer") {
+				t.Errorf("%+v", out)
+			}
+			t.Log(out.Reason)
+			l.only(t, "web", l.old)
+			if after := l.inspect(t, "web"); after.ID != id || settings(t, after) != before {
+				t.Errorf("got %s\nwant %s", settings(t, after), before)
+			}
+		})
+	}
+}
+
+// TestUpdateRecreatesDependents covers containers in the network of the updated one.
+func TestUpdateRecreatesDependents(t *testing.T) {
+	l := newLab(t)
+	for name, bad := range map[string]bool{"updated": false, "back": true} {
+		t.Run(name, func(t *testing.T) {
+			vpn := l.make(t, "vpn", "app:1", shape{}, true)
+			client := l.make(t, "client", "app:1", shape{Host: container.HostConfig{NetworkMode: container.NetworkMode("container:" + vpn)}}, true)
+			req := l.request(vpn)
+			if bad {
+				req.Image.ID = l.Image(t, "app:bad", `ENTRYPOINT ["/missing"]`)
+			}
+			plan := l.plan(t, req)
+			out, err := l.docker.Apply(t.Context(), watcher.Operation{ID: "op1", Request: req, Plan: plan}, &journal{})
+			check(t, err)
+			main, follows := l.inspect(t, "vpn"), l.inspect(t, "client")
+			if want := map[bool]watcher.OutcomeState{false: watcher.Updated, true: watcher.RolledBack}[bad]; out.State != want {
+				t.Errorf("%+v", out)
+			}
+			if bad != (main.ID == vpn) || bad != (follows.ID == client) || !main.State.Running || !follows.State.Running {
+				t.Errorf("vpn is %s (%s), client %s (%s)", main.ID, main.State.Status, follows.ID, follows.State.Status)
+			}
+			if got := string(follows.HostConfig.NetworkMode); got != "container:"+main.ID {
+				t.Errorf("the client's network is %s", got)
+			}
+			all, err := l.API.ContainerList(t.Context(), container.ListOptions{All: true})
+			check(t, err)
+			if len(all) != 2 {
+				t.Errorf("%d containers are left", len(all))
+			}
+			l.Remove(t, "client")
+			l.Remove(t, "vpn")
+		})
+	}
+}

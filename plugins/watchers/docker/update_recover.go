@@ -1,0 +1,183 @@
+package docker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/docker/docker/api/types/container"
+
+	"github.com/dogwatch/dogwatch/plugins/watchers/docker/internal/replace"
+	"github.com/dogwatch/dogwatch/sdk/watcher"
+)
+
+// backPrefix begins the ids of steps that return to an old container.
+const backPrefix = "back:"
+
+// Recover implements watcher.Updater. Once all new containers worked it finishes
+// forward; before that it returns to the old ones. What is true is what the engine says.
+func (d *Docker) Recover(ctx context.Context, op watcher.Operation, journal watcher.Journal) (watcher.Outcome, error) {
+	r := &replacement{Docker: d, op: op, journal: journal, created: map[string]string{}, old: map[string]replace.Container{}}
+	begun := false
+	for _, s := range op.Steps {
+		begun = begun || s.Code != watcher.StepPull
+		if s.Facts[factPrevious] != "" {
+			r.previous = s.Facts[factPrevious]
+		}
+		if s.Facts[factImage] != "" {
+			r.imageID = s.Facts[factImage]
+		}
+	}
+	switch {
+	case !begun:
+		return unchanged(op, "interrupted", "the update of "+op.Plan.Name+" was interrupted before anything was changed"), nil
+	case worked(op):
+		return r.forward(ctx)
+	}
+	reference, err := target(op.Plan.From.Reference, op.Request.Image)
+	if err != nil {
+		return watcher.Outcome{}, err
+	}
+	r.target = reference
+	return r.back(ctx, watcher.Step{Code: "interrupted"}, errors.New("the update was interrupted"))
+}
+
+// worked reports whether all new containers worked when the operation was
+// interrupted. One that began to return to the old container goes on with that.
+func worked(op watcher.Operation) bool {
+	ended := map[string]bool{}
+	for _, s := range op.Steps {
+		if strings.HasPrefix(s.ID, backPrefix) {
+			return false
+		}
+		ended[s.ID] = s.Ended && s.Error == ""
+	}
+	for _, s := range op.Plan.Steps {
+		switch s.Code {
+		case watcher.StepRemove, watcher.StepPrune, watcher.StepRestart:
+		default:
+			if !ended[s.ID] {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// forward takes the steps that are left.
+func (r *replacement) forward(ctx context.Context) (watcher.Outcome, error) {
+	ids := recreated(r.op.Plan)
+	for name, id := range ids {
+		r.old[name] = replace.Container{InspectResponse: container.InspectResponse{ContainerJSONBase: &container.ContainerJSONBase{ID: id}}}
+	}
+	for _, s := range r.op.Plan.Steps {
+		if s.Code != watcher.StepRemove && s.Code != watcher.StepPrune {
+			continue
+		}
+		err := r.step(ctx, s)
+		var gone *journalError
+		switch {
+		case ctx.Err() != nil, errors.As(err, &gone), errors.Is(err, watcher.ErrStop):
+			return watcher.Outcome{}, err
+		case err != nil && !hasStatus(err, http.StatusNotFound):
+			r.warn(s, err)
+		}
+	}
+	return r.updated(ctx)
+}
+
+// back returns to the old containers, the updated one first since the others depend on it.
+func (r *replacement) back(ctx context.Context, failed watcher.Step, cause error) (watcher.Outcome, error) {
+	out := watcher.Outcome{
+		State: watcher.RolledBack, ContainerID: r.op.Plan.ContainerID, Warnings: r.warnings,
+		Reason: watcher.Reason{Code: reasonCode(failed, cause), Text: strings.TrimPrefix(failed.Text+": ", ": ") + cause.Error()},
+	}
+	if failed.Code == "interrupted" {
+		out.Reason.Code = failed.Code
+	}
+	statuses := replace.Statuses(r.op.Plan)
+	order := []watcher.Dependent{{Name: r.op.Plan.Name, ContainerID: r.op.Plan.ContainerID, Action: watcher.StepCreate}}
+	for _, d := range slices.Concat(order, r.op.Plan.Dependents) {
+		if d.Action != watcher.StepCreate {
+			continue
+		}
+		s := watcher.Step{ID: backPrefix + d.Name, Code: watcher.StepStart, Container: d.Name, Text: "return to the old " + d.Name}
+		if err := r.journal.Begin(ctx, s); err != nil && !errors.Is(err, watcher.ErrStop) {
+			return watcher.Outcome{}, &journalError{err}
+		}
+		failed := r.restore(ctx, d.Name, d.ContainerID, statuses[d.Name])
+		if err := r.journal.End(ctx, s, nil, failed); err != nil {
+			return watcher.Outcome{}, &journalError{err}
+		}
+		if ctx.Err() != nil {
+			return watcher.Outcome{}, failed
+		}
+		if failed != nil && !isResponse(failed) {
+			var c *coded
+			if !errors.As(failed, &c) {
+				return watcher.Outcome{}, failed // the engine is away: Recover tries again
+			}
+		}
+		if failed != nil {
+			out.State = watcher.Broken
+			out.Reason.Text += fmt.Sprintf("; and the old %s could not be brought back: %v: start it under its name %s or %s", d.Name, failed, d.Name, replace.Backup(d.Name, r.op.ID))
+		}
+	}
+	if r.previous != "" {
+		if err := r.tag(ctx, r.target, r.previous); err != nil {
+			r.warn(watcher.Step{Code: watcher.StepCreate, Text: "tag the old image again"}, err)
+			out.Warnings = r.warnings
+		}
+	}
+	return out, ctx.Err()
+}
+
+// restore makes the old container run under its name again, as it did, and removes
+// what was created in its place. Every step of it may have been taken already.
+func (r *replacement) restore(ctx context.Context, name, id string, status replace.Status) error {
+	old, err := r.engine.container(ctx, id)
+	if hasStatus(err, http.StatusNotFound) {
+		return &coded{"old.missing", "the old container " + short(id) + " does not exist any more"}
+	}
+	if err != nil {
+		return err
+	}
+	if strings.TrimPrefix(old.Name, "/") != name {
+		// What has the name was created after the old container had given it away.
+		holder, err := r.engine.container(ctx, name)
+		switch {
+		case hasStatus(err, http.StatusNotFound):
+		case err != nil:
+			return err
+		case holder.ID != id:
+			if holder.State != nil && holder.State.Running {
+				if err := r.stop(ctx, holder); err != nil {
+					return err
+				}
+			}
+			if err := r.engine.remove(ctx, holder.ID, true, true); err != nil {
+				return err
+			}
+		}
+		if err := r.engine.post(ctx, "rename "+name, "/containers/"+id+"/rename", query("name", name), nil, nil); err != nil {
+			return err
+		}
+		if old, err = r.engine.container(ctx, id); err != nil {
+			return err
+		}
+	}
+	now := replace.Container{InspectResponse: old}.Status()
+	if status != replace.Stopped && now == replace.Stopped {
+		if err := r.engine.post(ctx, "start "+name, "/containers/"+id+"/start", nil, nil, nil); err != nil {
+			return err
+		}
+		now = replace.Running
+	}
+	if status == replace.Paused && now == replace.Running {
+		return r.engine.post(ctx, "pause "+name, "/containers/"+id+"/pause", nil, nil, nil)
+	}
+	return nil
+}
