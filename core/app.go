@@ -25,6 +25,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/service"
 	"github.com/dogwatch/dogwatch/core/statestream"
 	"github.com/dogwatch/dogwatch/core/store"
+	"github.com/dogwatch/dogwatch/core/updater"
 	"github.com/dogwatch/dogwatch/core/web"
 	"github.com/dogwatch/dogwatch/core/wiring"
 	"github.com/dogwatch/dogwatch/core/wudstore"
@@ -66,6 +67,7 @@ type App struct {
 	dispatcher *dispatch.Dispatcher
 	metrics    *metrics.Metrics
 	auth       *auth.Auth
+	updater    *updater.Runner
 	scheduler  *schedule.Scheduler
 	service    *service.Service
 	// pageViews has room for one; a view that finds it full adds nothing.
@@ -110,6 +112,11 @@ func New(ctx context.Context, opt Options) (*App, error) {
 	a.dispatcher = dispatch.New(dispatch.Options{
 		Triggers: wiring.Triggers{Components: a.components}, Containers: wiring.Containers{Store: a.store}, Store: a.store, Bus: &a.bus,
 		Grants: wiring.Grants{Components: a.components}, NotStarted: plugin.NotStarted, Exited: plugin.Exited, Progressed: a.deliveryProgressed, Redact: opt.Redactor.String, Log: opt.Log, Now: opt.Now,
+	})
+	updates := wiring.Updates{Components: a.components}
+	a.updater = updater.New(updater.Options{
+		Watchers: updates, Registries: updates, Containers: wiring.Containers{Store: a.store}, Store: a.store, Bus: &a.bus,
+		Redact: opt.Redactor.String, Log: opt.Log, Now: opt.Now,
 	})
 	a.scheduler = schedule.NewScheduler(a.components, a.checker, opt.Log)
 	a.service = service.New(a.serviceOptions())
@@ -184,6 +191,13 @@ func (a *App) Run(ctx context.Context) error {
 			return nil
 		}
 		return a.dispatcher.Run(ctx)
+	})
+	g.Go(func() error {
+		// What was interrupted needs its watcher.
+		if a.components.Await(ctx) != nil {
+			return nil
+		}
+		return a.updater.Run(ctx)
 	})
 	g.Go(func() error {
 		// Without its configured registry an image would be looked up elsewhere.
@@ -299,7 +313,7 @@ func (a *App) pluginChanged(st plugin.Status) {
 func (a *App) serviceOptions() service.Options {
 	return service.Options{
 		Config: a.opt.Config, Version: a.opt.Version, Store: a.store, Components: a.components, Plugins: a.plugins,
-		Checks: a.scheduler, Triggers: a.dispatcher, TestRuns: wiring.TestRunner(a.components, wiring.Containers{Store: a.store}.Uses, a.opt.Log),
+		Checks: a.scheduler, Triggers: a.dispatcher, Updater: a.updater, Operations: a.store, TestRuns: wiring.TestRunner(a.components, wiring.Containers{Store: a.store}.Uses, a.opt.Log),
 		Auth: a.auth, Redact: a.opt.Redactor.String, Demo: a.opt.Demo, Log: a.opt.Log, Now: a.opt.Now,
 	}
 }
