@@ -14,7 +14,6 @@ type WatcherOptions struct {
 	WatchByDefault bool          `option:"watchbydefault" default:"true" help:"Watch containers that have no dogwatch.watch label"`
 	WatchEvents    bool          `option:"watchevents" default:"true" help:"Follow the engine's events, so that changes are seen at once"`
 	WatchAtStart   bool          `option:"watchatstart" default:"true" help:"Check when Dogwatch starts"`
-	Update         bool          `option:"update" default:"false" help:"Let Dogwatch replace containers by ones that run a newer image; without it nothing is changed"`
 	WatchDigest    string        `option:"watchdigest" help:"Has no effect" deprecated:"use the label dogwatch.watch.digest"`
 }
 

@@ -15,17 +15,15 @@ import (
 // Updates fits the components to updater.Watchers and updater.Registries.
 type Updates struct{ Components *component.Manager }
 
-// Named implements updater.Watchers. A configured docker or dockercompose trigger
-// allows updates, too: that is what it is there for.
+// Named implements updater.Watchers. Updates are allowed by the watcher's own option
+// update, since the plugin itself changes nothing without it.
 func (u Updates) Named(name string) (updater.Watcher, bool) {
 	w, known := u.Components.WatcherNamed(name)
 	if !known {
 		return updater.Watcher{}, false
 	}
-	acting := slices.ContainsFunc(u.Components.Triggers(), func(t *component.Trigger) bool { return t.Type == "docker" || t.Type == "dockercompose" })
-	return updater.Watcher{
-		ID: w.ID(), Name: w.Name, Updates: slices.Contains(w.Capabilities, kind.CapUpdate), Allowed: w.Settings.Update || acting, Updater: w,
-	}, true
+	allowed, _ := w.Options["update"].(bool)
+	return updater.Watcher{ID: w.ID(), Name: w.Name, Updates: slices.Contains(w.Capabilities, kind.CapUpdate), Allowed: allowed, Updater: w}, true
 }
 
 // For implements updater.Registries.

@@ -12,6 +12,9 @@ import (
 // another image. The host resolves the image, shows the plan, decides, and stores
 // each step before it is taken; after a crash it calls Recover. Its methods are
 // called concurrently, but never two of Apply and Recover for one container.
+//
+// The type has an option "update" (bool, false by default): without it the
+// instance changes nothing, and the host plans and applies nothing.
 type Updater interface {
 	// Plan says what Apply would do. It changes nothing and may be repeated. What
 	// keeps the update from being applied is in Plan.Blocks; an error means that
