@@ -262,6 +262,9 @@ func (r *Runner) claim(op operation.Operation) (operation.Operation, error) {
 	return op, r.opt.Store.ChangeOperation(r.life, operation.Queued, op, r.event(event.OperationStarted, op, event.Operation{}))
 }
 
+// dryRun is the code of the outcome of an update that ended after the pull, as its rules ask for.
+const dryRun = "dryrun"
+
 // finish stores how an operation ended. While the store cannot be written it tries
 // again; what is not stored when Dogwatch stops is recovered at the next start.
 func (r *Runner) finish(a *active, op operation.Operation, outcome watcher.Outcome) {
@@ -271,7 +274,7 @@ func (r *Runner) finish(a *active, op operation.Operation, outcome watcher.Outco
 	r.set(a, func() { cancelled = a.cancelled })
 	typ := event.OperationFailed
 	switch {
-	case outcome.State == watcher.Updated, outcome.State == watcher.Unchanged && op.Rules.DryRun && len(op.Steps) > 0 && op.Steps[len(op.Steps)-1].Error == "":
+	case outcome.State == watcher.Updated, outcome.State == watcher.Unchanged && op.Rules.DryRun && outcome.Reason.Code == dryRun:
 		op.State, op.Error, typ = operation.Succeeded, "", event.OperationSucceeded
 	case outcome.State == watcher.RolledBack:
 		op.State, typ = operation.RolledBack, event.OperationRolledBack

@@ -358,3 +358,21 @@ func TestRollbackUsesTheImageBefore(t *testing.T) {
 		t.Errorf("a second rollback: %v", err)
 	}
 }
+
+func TestDryRunSucceedsAndIsNothingToRollBack(t *testing.T) {
+	f := fresh(t)
+	f.engine.apply = func(context.Context, watcher.Operation, watcher.Journal) (watcher.Outcome, error) {
+		return watcher.Outcome{State: watcher.Unchanged, Reason: watcher.Reason{Code: "dryrun", Text: "the image was pulled"}}, nil
+	}
+	f.run(t)
+	op, err := f.Start(t.Context(), Request{Container: container("web"), Kind: operation.Update, Rules: watcher.UpdateRules{DryRun: true}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if op = f.outcome(t, op.ID); op.State != operation.Succeeded || op.Error != "" {
+		t.Errorf("%+v", op)
+	}
+	if _, err := f.Start(t.Context(), Request{Container: container("web"), Kind: operation.Rollback}); !errors.Is(err, ErrNoUpdate) {
+		t.Errorf("a rollback: %v", err)
+	}
+}
