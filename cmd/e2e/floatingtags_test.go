@@ -51,6 +51,7 @@ func TestFloatingAndPinnedTags(t *testing.T) {
 		return all
 	}
 	d.loaded()
+	get[[]sdk.Container](d, http.MethodPost, "/api/containers/watch") // ends with the check at start, which is not counted
 	for range 2 {
 		all := check(1)
 		if c := all["floating"]; c.UpdateAvailable || !c.Image.Tag.Floating || !c.Image.Digest.Watch {
@@ -79,6 +80,9 @@ func TestFloatingAndPinnedTags(t *testing.T) {
 	if _, page := d.request(http.MethodGet, "/containers/local/fixed", ""); strings.Contains(string(page), "floats") || strings.Contains(string(page), "<dt>Pinned</dt>") {
 		t.Errorf("fixed: %s", page)
 	}
+	// The view of its page has the release date of pinned's update looked up, with
+	// requests that are not those of a check.
+	eventually(t, "the release date is looked up", func() bool { return strings.Contains(d.said(), "found out the date of a release") })
 
 	sim.Push(repo, "16-alpine") // stands for another image now
 	now, _ := sim.Image(repo, "16-alpine")
