@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"os"
 	"strings"
 
 	"github.com/docker/docker/api/types/container"
@@ -65,13 +64,7 @@ func (d *Docker) collect(ctx context.Context, id string) (f replace.Facts, err e
 	if f.Engine, err = d.updating(ctx); err != nil {
 		return f, err
 	}
-	if hostname, err := os.Hostname(); err == nil {
-		for _, c := range all {
-			if hostname == short(c.ID) {
-				f.Self = c.ID
-			}
-		}
-	}
+	f.Self = self(all)
 	return f, nil
 }
 
@@ -172,7 +165,7 @@ func (e *engine) sized(ctx context.Context, id string) (container.InspectRespons
 	// Newer versions do not distinguish it from one that the engine made; not all engines speak an older one.
 	var older container.InspectResponse
 	if err := e.change(ctx, operation{"inspect container " + short(id), "CONTAINERS"}, change{method: http.MethodGet, path: "/containers/" + id + "/json", version: "1.43", out: &older}); err == nil && older.Config != nil {
-		got.Config.MacAddress = older.Config.MacAddress //nolint:staticcheck // which is why the older version is used
+		got.Config.MacAddress = older.Config.MacAddress //lint:ignore SA1019 which is why the older version is used
 	}
 	return got, nil
 }

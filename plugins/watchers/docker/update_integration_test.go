@@ -195,7 +195,7 @@ func shapes() map[string]shape {
 		"network":         host(container.HostConfig{NetworkMode: "front"}),
 		"aliases":         {Host: container.HostConfig{NetworkMode: "front"}, Net: on("front", &network.EndpointSettings{Aliases: []string{"one", "two"}})},
 		"static":          {Host: container.HostConfig{NetworkMode: "front"}, Net: on("front", &network.EndpointSettings{IPAMConfig: &network.EndpointIPAMConfig{IPv4Address: "10.98.1.77"}})},
-		"mac":             {Config: container.Config{MacAddress: "02:11:22:33:44:55"}, Host: container.HostConfig{NetworkMode: "front"}}, //nolint:staticcheck // as engines of API 1.41 know it
+		"mac":             {Config: container.Config{MacAddress: "02:11:22:33:44:55"}, Host: container.HostConfig{NetworkMode: "front"}}, //lint:ignore SA1019 as engines of API 1.41 know it
 		"two-networks": {
 			Host: container.HostConfig{NetworkMode: "front"}, Net: on("front", &network.EndpointSettings{Aliases: []string{"web"}}),
 			Connect: on("back", &network.EndpointSettings{Aliases: []string{"app"}, IPAMConfig: &network.EndpointIPAMConfig{IPv4Address: "10.98.2.78"}}),

@@ -108,7 +108,8 @@ func TestMakeConnectsEveryNetworkWithWhatTheUserSet(t *testing.T) {
 	if back.IPAMConfig != nil || !slices.Equal(back.Aliases, []string{"db-client"}) || back.IPAddress != "" || back.MacAddress != "" || back.Gateway != "" {
 		t.Errorf("back: %+v", back)
 	}
-	if mac := one.Config.MacAddress; mac != "02:00:00:00:00:01" { //nolint:staticcheck // what old engines know
+	//lint:ignore SA1019 what old engines know
+	if mac := one.Config.MacAddress; mac != "02:00:00:00:00:01" {
 		t.Errorf("MAC %q", mac)
 	}
 	many := Make(c, Engine{ManyNetworks: true}, "app:2", "")

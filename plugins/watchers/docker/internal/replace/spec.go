@@ -50,18 +50,19 @@ func Make(c Container, engine Engine, reference, imageID string) Spec {
 	}
 	CarryVolumes(c, host)
 	spec := Spec{Name: c.Name(), Config: config, Host: host}
-	mac := config.MacAddress //nolint:staticcheck // engines before API 1.44 know nothing else
+	mac := config.MacAddress //lint:ignore SA1019 engines before API 1.44 know nothing else
 	switch mode := host.NetworkMode; {
 	case mode.IsContainer():
 		// All of it is that of the other container.
 		config.Hostname, config.Domainname, config.ExposedPorts = "", "", nil
-		config.MacAddress = "" //nolint:staticcheck // as above
+		//lint:ignore SA1019 as above
+		config.MacAddress = ""
 	case mode.IsHost() && host.UTSMode.IsHost():
 		config.Hostname, config.Domainname = "", ""
 	}
 	all := endpoints(c)
 	if engine.ManyNetworks {
-		config.MacAddress = "" //nolint:staticcheck // as above
+		config.MacAddress = "" //lint:ignore SA1019 as above
 		for i := range all {
 			if i == 0 && isPrimary(c, all[i].Name) {
 				all[i].Settings.MacAddress = mac
