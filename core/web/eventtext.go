@@ -66,6 +66,10 @@ func subjectPath(e event.Event) string {
 	switch {
 	case e.Container != nil && e.Type != event.ContainerRemoved:
 		return "/containers/" + url.PathEscape(e.Container.Watcher) + "/" + url.PathEscape(e.Container.Name)
+	case kind == "operation":
+		if watcher, name, ok := strings.Cut(e.Subject, "/"); ok {
+			return "/containers/" + url.PathEscape(watcher) + "/" + url.PathEscape(name)
+		}
 	case kind == "trigger":
 		typ, name, ok := strings.Cut(e.Subject, ".")
 		if ok {
@@ -98,6 +102,8 @@ func describe(e event.Event) (said, class string) {
 		return describeLogin(e.Type, *e.Login)
 	case e.Watcher != nil:
 		return describeOutage(e)
+	case e.Operation != nil:
+		return describeOperation(e.Type, *e.Operation)
 	case e.Setting != nil:
 		return describeSetting(*e.Setting), ""
 	}

@@ -32,11 +32,12 @@ var topics = []topic{
 	{"updates", "Updates", []event.Type{event.UpdateFound, event.UpdateCleared}},
 	{"checks", "Checks", []event.Type{event.CheckFinished, event.CheckFailed, event.WatcherFailed, event.WatcherRecovered}},
 	{"containers", "Containers", []event.Type{event.ContainerAdded, event.ContainerReplaced, event.ContainerRenamed, event.ContainerChanged, event.ContainerRemoved}},
+	{"operations", "Operations", []event.Type{event.OperationStarted, event.OperationSucceeded, event.OperationRolledBack, event.OperationFailed, event.OperationCancelled}},
 	{"deliveries", "Deliveries", []event.Type{event.TriggerSent, event.TriggerFailed, event.TriggerSkipped}},
 	{"plugins", "Plugins", []event.Type{event.PluginUp, event.PluginDown, event.PluginBroken}},
 	{"logins", "Logins", []event.Type{event.LoginSucceeded, event.LoginFailed, event.LoggedOut, event.TokenCreated, event.TokenRevoked}},
 	{"settings", "Settings", []event.Type{event.SettingChanged}},
-	{failures, "Failures", []event.Type{event.CheckFailed, event.WatcherFailed, event.TriggerFailed, event.PluginDown, event.PluginBroken, event.LoginFailed}},
+	{failures, "Failures", []event.Type{event.CheckFailed, event.WatcherFailed, event.TriggerFailed, event.OperationRolledBack, event.OperationFailed, event.PluginDown, event.PluginBroken, event.LoginFailed}},
 }
 
 // historyQuery is what the URL selects of the history; every field is as it was written there.
@@ -67,7 +68,8 @@ func parseHistory(values url.Values, loc *time.Location) (q historyQuery, f even
 		f.Types = within(f.Types, event.TriggerSent, event.TriggerFailed, event.TriggerSkipped)
 	case q.Watcher != "":
 		f.Types = within(f.Types, event.UpdateFound, event.UpdateCleared, event.CheckFinished, event.CheckFailed, event.WatcherFailed, event.WatcherRecovered,
-			event.ContainerAdded, event.ContainerReplaced, event.ContainerRenamed, event.ContainerChanged, event.ContainerRemoved)
+			event.ContainerAdded, event.ContainerReplaced, event.ContainerRenamed, event.ContainerChanged, event.ContainerRemoved,
+			event.OperationStarted, event.OperationSucceeded, event.OperationRolledBack, event.OperationFailed, event.OperationCancelled)
 	case len(f.Types) == 0:
 		// That a check began is only of interest until it ends.
 		for _, t := range topics {

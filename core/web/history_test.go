@@ -37,7 +37,7 @@ func TestParseHistory(t *testing.T) {
 		{"", event.Filter{}, all, 0},
 		{"topic=updates", event.Filter{}, 2, 0},
 		{"topic=nonsense", event.Filter{}, all, 1},
-		{"watcher=local", event.Filter{Watcher: "local"}, 11, 0},
+		{"watcher=local", event.Filter{Watcher: "local"}, 16, 0},
 		{"watcher=local&topic=plugins", event.Filter{Watcher: "local"}, 1, 0},
 		{"trigger=smtp.main&watcher=local", event.Filter{Subject: "smtp.main"}, 3, 0},
 		{"trigger=smtp.main&topic=failures", event.Filter{Subject: "smtp.main"}, 1, 0},
@@ -105,6 +105,10 @@ func everyEvent() []event.Event {
 	login := func(t event.Type, l event.Login) event.Event {
 		return event.Event{Type: t, Subject: "ana", Payload: event.Payload{Login: &l}}
 	}
+	operation := func(t event.Type, o event.Operation) event.Event {
+		o.From, o.To, o.Actor = "nginx:1.25", "nginx:1.27", "ana"
+		return event.Event{Type: t, Subject: "local/nginx", Payload: event.Payload{Operation: &o}}
+	}
 	renamed := of(event.ContainerRenamed, c)
 	renamed.From = "old"
 	return []event.Event{
@@ -114,6 +118,10 @@ func everyEvent() []event.Event {
 		check(event.CheckFinished, event.Check{Single: true, Containers: 1}), check(event.CheckFailed, event.Check{Error: "engine gone"}),
 		sent(event.TriggerSent, event.Delivery{Attempts: 1}), sent(event.TriggerSent, event.Delivery{Attempts: 3}),
 		sent(event.TriggerFailed, event.Delivery{Attempts: 10, Error: "535"}), sent(event.TriggerSkipped, event.Delivery{}),
+		operation(event.OperationQueued, event.Operation{Kind: "update"}), operation(event.OperationStarted, event.Operation{Kind: "update"}),
+		operation(event.OperationStep, event.Operation{Kind: "update", Step: "start the new nginx"}), operation(event.OperationSucceeded, event.Operation{Kind: "rollback"}),
+		operation(event.OperationRolledBack, event.Operation{Kind: "update", Error: "it ended with code 1"}), operation(event.OperationFailed, event.Operation{Kind: "update", Error: "disk full"}),
+		operation(event.OperationCancelled, event.Operation{Kind: "update"}),
 		plugin(event.PluginUp, event.Plugin{}), plugin(event.PluginDown, event.Plugin{}), plugin(event.PluginDown, event.Plugin{Error: "died"}),
 		plugin(event.PluginBroken, event.Plugin{State: "untrusted", Error: "file changed"}),
 		login(event.LoginSucceeded, event.Login{Method: "basic.ana", Address: "10.0.0.1"}), login(event.LoginFailed, event.Login{Address: "10.0.0.1", Error: "wrong password"}),
@@ -128,6 +136,8 @@ func TestDescribeEvents(t *testing.T) {
 		"newer: 1.25 → 1.27 (minor)|minor", "newer: 1.25 was rebuilt (digest)|digest", "up to date with 1.25|ok",
 		"check began|", "check finished: 12 containers, 2 updates, 1 of them new, 1 failed, took 2s|partly", "check of one container finished: 1 container, nothing newer|",
 		"check failed: engine gone|failed", "sent|ok", "sent at attempt 3|ok", "failed after 10 attempts: 535|failed", "skipped: not worth sending any more|",
+		"update to nginx:1.27 is waiting, by ana|", "update to nginx:1.27 began, by ana|", "update: start the new nginx|", "rolled back: nginx:1.25 → nginx:1.27|ok",
+		"update to nginx:1.27 did not work, the old container is back: it ended with code 1|failed", "update to nginx:1.27 failed: disk full|failed", "update to nginx:1.27 was cancelled|",
 		"process is up|ok", "process stopped|", "process is down: died|failed", "will not run (untrusted): file changed|failed",
 		"logged in by basic.ana from 10.0.0.1|", "login refused from 10.0.0.1: wrong password|failed", "12 logins refused|failed", "logged out|", "created the token homepage (read)|", "revoked the token homepage|",
 		"changed from info to debug by ana from 10.0.0.1|",

@@ -16,7 +16,7 @@ const (
 	followsRegistries = "check component plugin"
 	followsTriggers   = "trigger delivery component plugin"
 	followsPlugins    = "plugin component"
-	followsHistory    = "container update check trigger plugin auth setting"
+	followsHistory    = "container update operation check trigger plugin auth setting"
 	followsDeliveries = "trigger delivery"
 )
 

@@ -22,7 +22,7 @@ var (
 	idOf     = regexp.MustCompile(`\bid="([^"]+)"`)
 	bodyOf   = regexp.MustCompile(`<body data-live="([^"]*)" data-last="(\d+)">`)
 	anyIDs   = regexp.MustCompile(`\bid="([^"]+)"`)
-	families = []string{"container", "update", "check", "trigger", "plugin", "component", "delivery", "auth", "setting"}
+	families = []string{"container", "update", "operation", "check", "trigger", "plugin", "component", "delivery", "auth", "setting"}
 )
 
 // partsOf are the parts of a page that its script keeps up to date.

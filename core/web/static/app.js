@@ -229,6 +229,7 @@
   // few; one that is visible again fetches what it missed.
   const types = {
     container: ['added', 'replaced', 'renamed', 'changed', 'removed'], update: ['found', 'cleared'], check: ['started', 'progress', 'finished', 'failed'],
+    operation: ['queued', 'started', 'step', 'succeeded', 'rolledback', 'failed', 'cancelled'],
     trigger: ['sent', 'failed', 'skipped'], plugin: ['up', 'down', 'broken', 'changed'], component: ['changed'], delivery: ['changed', 'progress'],
     auth: ['login', 'failed', 'logout', 'token.created', 'token.revoked'], setting: ['changed'], work: ['changed'],
   };

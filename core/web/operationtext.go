@@ -1,0 +1,39 @@
+package web
+
+import "github.com/dogwatch/dogwatch/core/event"
+
+// describeOperation says how far the replacement of a container is, and the class of its colour.
+func describeOperation(t event.Type, o event.Operation) (said, class string) {
+	name, done := "update", "updated"
+	if o.Kind == "rollback" {
+		name, done = "rollback", "rolled back"
+	}
+	by := ""
+	switch {
+	case o.Trigger != "":
+		by = ", by " + o.Trigger
+	case o.Actor != "":
+		by = ", by " + o.Actor
+	}
+	switch t {
+	case event.OperationQueued:
+		return name + " to " + o.To + " is waiting" + by, ""
+	case event.OperationStarted:
+		return name + " to " + o.To + " began" + by, ""
+	case event.OperationStep:
+		switch {
+		case o.Error != "":
+			return name + ": " + o.Step + ": failed: " + o.Error, "failed"
+		case o.Ended:
+			return name + ": " + o.Step + ": done", ""
+		}
+		return name + ": " + o.Step, ""
+	case event.OperationSucceeded:
+		return done + ": " + o.From + " → " + o.To, "ok"
+	case event.OperationRolledBack:
+		return name + " to " + o.To + " did not work, the old container is back: " + o.Error, "failed"
+	case event.OperationCancelled:
+		return name + " to " + o.To + " was cancelled", ""
+	}
+	return name + " to " + o.To + " failed: " + o.Error, "failed"
+}
