@@ -146,14 +146,14 @@ func TestStoppedCheckKeepsItsBacklog(t *testing.T) {
 // from ending at once when its context does.
 func TestCancelledRequestIsNoFailedCheck(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w, release, _ := hanging(t)
+		w, release, _ := hanging(t, func(w *fixture, _ *Options) {
+			w.host("slow.example").before = func(context.Context, string) error {
+				time.Sleep(time.Minute)
+				return nil
+			}
+		})
 		defer w.store.Close()
 		defer release()
-		slow := w.host("slow.example")
-		slow.before = func(context.Context, string) error {
-			time.Sleep(time.Minute)
-			return nil
-		}
 		ctx, stop := context.WithTimeout(t.Context(), storePause/2)
 		defer stop()
 		second := &engine{list: []sdk.Container{container("one", "nginx:1.25.0"), container("two", "hangs.example/team/app:1.0.0"), container("three", "slow.example/app:1.0")}}
