@@ -217,18 +217,25 @@ type TriggerClient struct {
 
 var _ trigger.Subscriber = TriggerClient{}
 
-// Run delivers once. Progress arrives through the request's report, one step at a time.
+// Run delivers once. Progress arrives through the request's report, one step at a
+// time. The operations that a run requests go to the request once it has succeeded.
 func (t TriggerClient) Run(ctx context.Context, req trigger.Request) error {
 	m, err := protocol.EncodeRequest(t.id, req)
 	if err != nil {
 		return err
 	}
+	var requested []*pluginv1.OperationRequest
 	in, err := t.client.Run(ctx, m)
-	return receive(in, err, func(r *pluginv1.RunResponse) {
+	err = receive(in, err, func(r *pluginv1.RunResponse) {
 		if r.GetProgress() != nil {
 			req.Report(protocol.DecodeProgress(r.GetProgress()))
 		}
+		requested = append(requested, r.GetOperations()...)
 	})
+	for i := 0; err == nil && i < len(requested); i++ {
+		err = req.Operate(ctx, protocol.DecodeOperationRequest(requested[i]))
+	}
+	return err
 }
 
 // receive hands every message of a stream that was opened with err to each.

@@ -60,6 +60,7 @@ func pairs() map[string]pair {
 		"operation":   both(EncodeOperation, DecodeOperation),
 		"step":        both(EncodeStepProgress, DecodeStepProgress),
 		"outcome":     both(EncodeOutcome, DecodeOutcome),
+		"requested":   both(EncodeOperationRequest, DecodeOperationRequest),
 		"request": both(func(r trigger.Request) *pluginv1.RunRequest {
 			m, err := EncodeRequest("instance 0", r)
 			if err != nil {

@@ -1,6 +1,7 @@
 package protocol
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
@@ -181,6 +182,7 @@ func EncodeRequest(id string, r trigger.Request) (*pluginv1.RunRequest, error) {
 		Body:     r.Body,
 		Batch:    r.Batch,
 		Test:     r.Test,
+		Operate:  r.CanOperate(),
 
 		Containers: each(r.Containers, EncodeContainer),
 	}
@@ -206,7 +208,11 @@ func EncodeRequest(id string, r trigger.Request) (*pluginv1.RunRequest, error) {
 	return m, nil
 }
 
-// DecodeRequest reads the message of a delivery.
+// errNoRun is returned by a request that no server has given to a trigger.
+var errNoRun = errors.New("the run has not begun")
+
+// DecodeRequest reads the message of a delivery. A request that takes operations
+// refuses them until its WithOperate is called.
 func DecodeRequest(m *pluginv1.RunRequest) trigger.Request {
 	r := trigger.Request{
 		Delivery: m.GetDelivery(),
@@ -219,6 +225,9 @@ func DecodeRequest(m *pluginv1.RunRequest) trigger.Request {
 	}
 	if e := m.GetEvent(); e != nil {
 		r.Event = &trigger.Event{Type: e.GetType(), Watcher: e.GetWatcher(), Error: e.GetError(), Since: decodeTime(e.GetSince()), At: decodeTime(e.GetAt())}
+	}
+	if m.GetOperate() {
+		r = r.WithOperate(func(trigger.OperationRequest) error { return errNoRun })
 	}
 	for host, c := range m.GetCredentials() {
 		if r.Credentials == nil {
@@ -245,6 +254,16 @@ func DecodeProgress(m *pluginv1.Progress) trigger.Progress {
 	return trigger.Progress{
 		ContainerID: m.GetContainerId(), Phase: m.GetPhase(), Message: m.GetMessage(), Current: m.GetCurrent(), Total: m.GetTotal(),
 	}
+}
+
+// EncodeOperationRequest makes the message of a request to update a container.
+func EncodeOperationRequest(o trigger.OperationRequest) *pluginv1.OperationRequest {
+	return &pluginv1.OperationRequest{ContainerId: o.ContainerID, Keep: int32(o.Keep), Prune: o.Prune, DryRun: o.DryRun}
+}
+
+// DecodeOperationRequest reads the message of a request to update a container.
+func DecodeOperationRequest(m *pluginv1.OperationRequest) trigger.OperationRequest {
+	return trigger.OperationRequest{ContainerID: m.GetContainerId(), Keep: int(m.GetKeep()), Prune: m.GetPrune(), DryRun: m.GetDryRun()}
 }
 
 // EncodeChange makes the message of a change of state.

@@ -38,7 +38,8 @@ type Request struct {
 	// Engines are how to reach the containers' engines, by watcher name; only with kind.CapEngine.
 	Engines map[string]Engine
 
-	report func(Progress)
+	report  func(Progress)
+	operate func(OperationRequest) error
 }
 
 // The types of an Event.

@@ -45,11 +45,13 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/internal/conform"
+	"github.com/dogwatch/dogwatch/sdk/kind"
 	"github.com/dogwatch/dogwatch/sdk/plugin"
 	"github.com/dogwatch/dogwatch/sdk/plugintest"
 	"github.com/dogwatch/dogwatch/sdk/trigger"
@@ -74,6 +76,8 @@ type Case struct {
 	Skip []string
 
 	timeout time.Duration // shorter in this package's own tests
+	// operates is whether the host takes operations from the type.
+	operates bool
 }
 
 // Failure is one way in which a delivery can fail.
@@ -96,6 +100,7 @@ type Invalid struct {
 // Run runs the checks as subtests of t.
 func Run(t *testing.T, typ trigger.Type, c Case) {
 	t.Helper()
+	c.operates = slices.Contains(typ.Capabilities, kind.CapOperate)
 	s := conform.Subject{
 		Bundle: bundle(typ),
 		Type:   typ.Type,
@@ -133,7 +138,7 @@ func Run(t *testing.T, typ trigger.Type, c Case) {
 func LeaksNothing(t *testing.T, typ trigger.Type, options map[string]any) {
 	t.Helper()
 	s := conform.Subject{Bundle: bundle(typ), Type: typ.Type}
-	in := Case{}.situation(t, options)
+	in := Case{operates: slices.Contains(typ.Capabilities, kind.CapOperate)}.situation(t, options)
 	p := conform.Start(t, s, in)
 	_ = p.Call(t.Context(), in.Calls[0])
 }
@@ -181,6 +186,9 @@ func (c Case) delivery(t *testing.T, req trigger.Request) conform.Call {
 			p.AddSecret("password for "+host, c.Password)
 		}
 		req := req.WithReport(func(step trigger.Progress) { p.Record("progress", step.Phase, step.Message) })
+		if c.operates && !req.Test {
+			req = req.WithOperate(func(trigger.OperationRequest) error { return nil })
+		}
 		return p.Client.Trigger(p.ID).Run(ctx, req)
 	}}
 }

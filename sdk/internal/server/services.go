@@ -112,7 +112,16 @@ func (s *Server) Run(req *pluginv1.RunRequest, out pluginv1.Trigger_RunServer) e
 		steps := protocol.NewSender(out.Send)
 		defer steps.Close()
 		report := func(p trigger.Progress) { steps.Send(&pluginv1.RunResponse{Progress: protocol.EncodeProgress(p)}) }
-		return t.Run(out.Context(), protocol.DecodeRequest(req).WithReport(report))
+		request := protocol.DecodeRequest(req).WithReport(report)
+		var requested operations
+		if request.CanOperate() {
+			request = request.WithOperate(requested.add)
+		}
+		err := t.Run(out.Context(), request)
+		if all := requested.close(); err == nil && len(all) > 0 {
+			steps.Send(&pluginv1.RunResponse{Operations: all})
+		}
+		return err
 	})
 }
 
