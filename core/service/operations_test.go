@@ -48,7 +48,7 @@ func secretOperation() operation.Operation {
 	reasons := []watcher.Reason{{Code: "c", Text: secret}}
 	return operation.Operation{
 		ID: "op1", Watcher: "local", Name: "web", Error: secret,
-		Image: watcher.TargetImage{Reference: "nginx:1", Config: &watcher.ImageConfig{Env: []string{secret}}},
+		Image: watcher.TargetImage{Reference: "nginx:1", Config: &sdk.ImageConfig{Env: []string{secret}}},
 		Rules: watcher.UpdateRules{Health: watcher.HealthGate{HTTP: secret, Command: []string{secret}}},
 		Plan: watcher.Plan{
 			Steps: []watcher.Step{{ID: "pull", Text: secret}}, Carried: []watcher.Setting{{Name: "env A", Value: "of the user"}, {Name: "label b", Value: secret}},

@@ -114,7 +114,7 @@ type Registry interface {
 	// Credentials are zero where none are needed or known.
 	Credentials(ctx context.Context, repo registry.Repository) (sdk.Credentials, error)
 	// ImageConfig returns nil where the registry cannot tell.
-	ImageConfig(ctx context.Context, repo registry.Repository, digest string, platform sdk.Platform) (*watcher.ImageConfig, error)
+	ImageConfig(ctx context.Context, repo registry.Repository, digest string, platform sdk.Platform) (*sdk.ImageConfig, error)
 }
 
 // Registries finds the registry of a host. Its names are as references have them.

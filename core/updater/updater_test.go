@@ -96,7 +96,7 @@ func (p *parts) Resolve(context.Context, registry.Repository, string) (string, e
 func (p *parts) Credentials(context.Context, registry.Repository) (sdk.Credentials, error) {
 	return sdk.Credentials{Username: "ana", Password: "secret"}, nil
 }
-func (p *parts) ImageConfig(context.Context, registry.Repository, string, sdk.Platform) (*watcher.ImageConfig, error) {
+func (p *parts) ImageConfig(context.Context, registry.Repository, string, sdk.Platform) (*sdk.ImageConfig, error) {
 	return nil, nil
 }
 func (p *parts) ByName(_, name string) (sdk.Container, bool) {

@@ -9,7 +9,6 @@ import (
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 	"github.com/dogwatch/dogwatch/sdk/registry"
-	"github.com/dogwatch/dogwatch/sdk/watcher"
 )
 
 // Updates fits the components to updater.Watchers and updater.Registries.
@@ -44,6 +43,6 @@ func (r imageRegistry) Credentials(ctx context.Context, repo registry.Repository
 }
 
 // ImageConfig implements updater.Registry: no registry tells yet.
-func (imageRegistry) ImageConfig(context.Context, registry.Repository, string, sdk.Platform) (*watcher.ImageConfig, error) {
+func (imageRegistry) ImageConfig(context.Context, registry.Repository, string, sdk.Platform) (*sdk.ImageConfig, error) {
 	return nil, nil
 }

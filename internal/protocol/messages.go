@@ -258,12 +258,12 @@ func DecodeProgress(m *pluginv1.Progress) trigger.Progress {
 
 // EncodeOperationRequest makes the message of a request to update a container.
 func EncodeOperationRequest(o trigger.OperationRequest) *pluginv1.OperationRequest {
-	return &pluginv1.OperationRequest{ContainerId: o.ContainerID, Keep: int32(o.Keep), Prune: o.Prune, DryRun: o.DryRun}
+	return &pluginv1.OperationRequest{ContainerId: o.ContainerID, Rules: encodeRules(o.Rules)}
 }
 
 // DecodeOperationRequest reads the message of a request to update a container.
 func DecodeOperationRequest(m *pluginv1.OperationRequest) trigger.OperationRequest {
-	return trigger.OperationRequest{ContainerID: m.GetContainerId(), Keep: int(m.GetKeep()), Prune: m.GetPrune(), DryRun: m.GetDryRun()}
+	return trigger.OperationRequest{ContainerID: m.GetContainerId(), Rules: decodeRules(m.GetRules())}
 }
 
 // EncodeChange makes the message of a change of state.

@@ -5,56 +5,77 @@ import (
 
 	"google.golang.org/protobuf/types/known/durationpb"
 
+	"github.com/dogwatch/dogwatch/sdk"
 	pluginv1 "github.com/dogwatch/dogwatch/sdk/proto/v1"
 	"github.com/dogwatch/dogwatch/sdk/watcher"
 )
 
 // EncodeUpdateRequest returns what to run where.
 func EncodeUpdateRequest(r watcher.UpdateRequest) *pluginv1.ImageUpdate {
-	h := r.Rules.Health
 	return &pluginv1.ImageUpdate{
 		ContainerId: r.ContainerID,
-		Image:       &pluginv1.TargetImage{Reference: r.Image.Reference, Digest: r.Image.Digest, Id: r.Image.ID, Config: encodeImageConfig(r.Image.Config)},
-		Rules: &pluginv1.UpdateRules{
-			Keep: int32(r.Rules.Keep), Prune: r.Rules.Prune, DryRun: r.Rules.DryRun, Acknowledged: r.Rules.Acknowledged,
-			Health: &pluginv1.HealthGate{Http: h.HTTP, Tcp: h.TCP, Command: h.Command, Window: encodeDuration(h.Window), Interval: encodeDuration(h.Interval)},
-		},
+		Image:       &pluginv1.TargetImage{Reference: r.Image.Reference, Digest: r.Image.Digest, Id: r.Image.ID, Config: EncodeImageConfig(r.Image.Config)},
+		Rules:       encodeRules(r.Rules),
 		Credentials: EncodeCredentials(r.Credentials),
 	}
 }
 
 // DecodeUpdateRequest reverses EncodeUpdateRequest.
 func DecodeUpdateRequest(m *pluginv1.ImageUpdate) watcher.UpdateRequest {
-	i, r := m.GetImage(), m.GetRules()
-	h := r.GetHealth()
+	i := m.GetImage()
 	return watcher.UpdateRequest{
 		ContainerID: m.GetContainerId(),
-		Image:       watcher.TargetImage{Reference: i.GetReference(), Digest: i.GetDigest(), ID: i.GetId(), Config: decodeImageConfig(i.GetConfig())},
-		Rules: watcher.UpdateRules{
-			Keep: int(r.GetKeep()), Prune: r.GetPrune(), DryRun: r.GetDryRun(), Acknowledged: r.GetAcknowledged(),
-			Health: watcher.HealthGate{HTTP: h.GetHttp(), TCP: h.GetTcp(), Command: h.GetCommand(), Window: decodeDuration(h.GetWindow()), Interval: decodeDuration(h.GetInterval())},
-		},
+		Image:       watcher.TargetImage{Reference: i.GetReference(), Digest: i.GetDigest(), ID: i.GetId(), Config: DecodeImageConfig(i.GetConfig())},
+		Rules:       decodeRules(m.GetRules()),
 		Credentials: DecodeCredentials(m.GetCredentials()),
 	}
 }
 
-func encodeImageConfig(c *watcher.ImageConfig) *pluginv1.ImageConfig {
+func encodeRules(r watcher.UpdateRules) *pluginv1.UpdateRules {
+	h := r.Health
+	m := &pluginv1.UpdateRules{
+		Keep: int32(r.Keep), Prune: r.Prune, DryRun: r.DryRun, Acknowledged: r.Acknowledged, StopSignal: r.StopSignal,
+		Health: &pluginv1.HealthGate{Http: h.HTTP, Tcp: h.TCP, Command: h.Command, Window: encodeDuration(h.Window), Interval: encodeDuration(h.Interval)},
+		Hooks:  &pluginv1.Hooks{Pre: r.Hooks.Pre, Post: r.Hooks.Post, Timeout: encodeDuration(r.Hooks.Timeout)},
+	}
+	if c := r.Compose; c != nil {
+		m.Compose = &pluginv1.ComposeRules{File: c.File, Label: c.Label, Backup: c.Backup, Command: c.Command}
+	}
+	return m
+}
+
+func decodeRules(m *pluginv1.UpdateRules) watcher.UpdateRules {
+	h, hooks := m.GetHealth(), m.GetHooks()
+	r := watcher.UpdateRules{
+		Keep: int(m.GetKeep()), Prune: m.GetPrune(), DryRun: m.GetDryRun(), Acknowledged: m.GetAcknowledged(), StopSignal: m.GetStopSignal(),
+		Health: watcher.HealthGate{HTTP: h.GetHttp(), TCP: h.GetTcp(), Command: h.GetCommand(), Window: decodeDuration(h.GetWindow()), Interval: decodeDuration(h.GetInterval())},
+		Hooks:  watcher.Hooks{Pre: hooks.GetPre(), Post: hooks.GetPost(), Timeout: decodeDuration(hooks.GetTimeout())},
+	}
+	if c := m.GetCompose(); c != nil {
+		r.Compose = &watcher.ComposeRules{File: c.GetFile(), Label: c.GetLabel(), Backup: c.GetBackup(), Command: c.GetCommand()}
+	}
+	return r
+}
+
+// EncodeImageConfig returns what an image gives to containers; nil for nil.
+func EncodeImageConfig(c *sdk.ImageConfig) *pluginv1.ImageConfig {
 	if c == nil {
 		return nil
 	}
 	return &pluginv1.ImageConfig{
 		User: c.User, Env: c.Env, Entrypoint: c.Entrypoint, Cmd: c.Cmd, WorkingDir: c.WorkingDir, Labels: c.Labels, ExposedPorts: c.ExposedPorts,
-		Volumes: c.Volumes, StopSignal: c.StopSignal, Healthcheck: c.Healthcheck, Platform: EncodePlatform(c.Platform),
+		Volumes: c.Volumes, StopSignal: c.StopSignal, Healthcheck: c.Healthcheck, Platform: EncodePlatform(c.Platform), Size: c.Size,
 	}
 }
 
-func decodeImageConfig(m *pluginv1.ImageConfig) *watcher.ImageConfig {
+// DecodeImageConfig reverses EncodeImageConfig.
+func DecodeImageConfig(m *pluginv1.ImageConfig) *sdk.ImageConfig {
 	if m == nil {
 		return nil
 	}
-	return &watcher.ImageConfig{
+	return &sdk.ImageConfig{
 		User: m.GetUser(), Env: m.GetEnv(), Entrypoint: m.GetEntrypoint(), Cmd: m.GetCmd(), WorkingDir: m.GetWorkingDir(), Labels: m.GetLabels(),
-		ExposedPorts: m.GetExposedPorts(), Volumes: m.GetVolumes(), StopSignal: m.GetStopSignal(), Healthcheck: m.GetHealthcheck(), Platform: DecodePlatform(m.GetPlatform()),
+		ExposedPorts: m.GetExposedPorts(), Volumes: m.GetVolumes(), StopSignal: m.GetStopSignal(), Healthcheck: m.GetHealthcheck(), Platform: DecodePlatform(m.GetPlatform()), Size: m.GetSize(),
 	}
 }
 
@@ -70,6 +91,8 @@ func EncodePlan(p watcher.Plan) *pluginv1.Plan {
 		Warnings:   each(p.Warnings, encodeReason),
 		Blocks:     each(p.Blocks, encodeReason),
 		Dependents: each(p.Dependents, encodeDependent), DownloadBytes: p.Space.Download, WritableBytes: p.Space.Writable,
+		Files:   each(p.Files, encodeFileChange),
+		Backups: each(p.Backups, encodeBackup),
 	}
 }
 
@@ -85,6 +108,8 @@ func DecodePlan(m *pluginv1.Plan) watcher.Plan {
 		Warnings:   each(m.GetWarnings(), decodeReason),
 		Blocks:     each(m.GetBlocks(), decodeReason),
 		Dependents: each(m.GetDependents(), decodeDependent),
+		Files:      each(m.GetFiles(), decodeFileChange),
+		Backups:    each(m.GetBackups(), decodeBackup),
 		Space:      watcher.Space{Download: m.GetDownloadBytes(), Writable: m.GetWritableBytes()},
 	}
 }
@@ -119,6 +144,22 @@ func encodeDependent(d watcher.Dependent) *pluginv1.Dependent {
 
 func decodeDependent(m *pluginv1.Dependent) watcher.Dependent {
 	return watcher.Dependent{ContainerID: m.GetContainerId(), Name: m.GetName(), Relation: m.GetRelation(), Action: m.GetAction()}
+}
+
+func encodeFileChange(c watcher.FileChange) *pluginv1.FileChange {
+	return &pluginv1.FileChange{Path: c.Path, Line: int32(c.Line), Diff: c.Diff}
+}
+
+func decodeFileChange(m *pluginv1.FileChange) watcher.FileChange {
+	return watcher.FileChange{Path: m.GetPath(), Line: int(m.GetLine()), Diff: m.GetDiff()}
+}
+
+func encodeBackup(b watcher.Backup) *pluginv1.Backup {
+	return &pluginv1.Backup{ContainerId: b.ContainerID, Name: b.Name, Image: b.Image, Created: encodeTime(b.Created), Size: b.Size}
+}
+
+func decodeBackup(m *pluginv1.Backup) watcher.Backup {
+	return watcher.Backup{ContainerID: m.GetContainerId(), Name: m.GetName(), Image: m.GetImage(), Created: decodeTime(m.GetCreated()), Size: m.GetSize()}
 }
 
 // EncodeStep returns a step on the wire.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/trigger"
+	"github.com/dogwatch/dogwatch/sdk/watcher"
 )
 
 // requesting runs a trigger for two containers on a host that takes operations, and
@@ -30,7 +31,7 @@ func requesting(t *testing.T, run func(context.Context, trigger.Request) error, 
 func accepting(trigger.OperationRequest) error { return nil }
 
 func TestOperationsReachTheHostAfterTheRun(t *testing.T) {
-	want := []trigger.OperationRequest{{ContainerID: "c2", Keep: 2, Prune: true}, {ContainerID: "c1", DryRun: true}}
+	want := []trigger.OperationRequest{{ContainerID: "c2", Rules: watcher.UpdateRules{Keep: 2, Prune: true, Compose: &watcher.ComposeRules{File: "/stack/compose.yaml", Backup: true}}}, {ContainerID: "c1", Rules: watcher.UpdateRules{DryRun: true}}}
 	ended := false
 	got, err := requesting(t, func(ctx context.Context, req trigger.Request) error {
 		for _, o := range want {
@@ -78,8 +79,8 @@ func TestOperateRefusesInvalidRequests(t *testing.T) {
 	for about, requests := range map[string][]trigger.OperationRequest{
 		"another container": {{ContainerID: "c3"}},
 		"no container":      {{}},
-		"negative keep":     {{ContainerID: "c1", Keep: -1}},
-		"one twice":         {{ContainerID: "c1"}, {ContainerID: "c1", DryRun: true}},
+		"negative keep":     {{ContainerID: "c1", Rules: watcher.UpdateRules{Keep: -1}}},
+		"one twice":         {{ContainerID: "c1"}, {ContainerID: "c1", Rules: watcher.UpdateRules{DryRun: true}}},
 	} {
 		t.Run(about, func(t *testing.T) {
 			got, err := requesting(t, func(ctx context.Context, req trigger.Request) (err error) {

@@ -6,18 +6,15 @@ import (
 	"slices"
 
 	"github.com/dogwatch/dogwatch/sdk"
+	"github.com/dogwatch/dogwatch/sdk/watcher"
 )
 
 // OperationRequest has the host update a container to the image that it is offered.
 type OperationRequest struct {
 	// ContainerID is a container of the Request.
 	ContainerID string
-	// Keep is how many stopped predecessors stay; the watcher and labels may ask for more.
-	Keep int
-	// Prune removes the image of before if nothing uses it.
-	Prune bool
-	// DryRun ends after the pull.
-	DryRun bool
+	// Rules are added to those of the watcher and of the container's labels.
+	Rules watcher.UpdateRules
 }
 
 // errNoOperations is returned where no operations are taken.
@@ -42,8 +39,8 @@ func (r Request) Operate(ctx context.Context, o OperationRequest) error {
 		return errNoOperations
 	case !slices.ContainsFunc(r.Containers, func(c sdk.Container) bool { return c.ID == o.ContainerID }):
 		return sdk.Invalid("container", "%q is not a container of this request", o.ContainerID)
-	case o.Keep < 0:
-		return sdk.Invalid("keep", "want how many predecessors stay, got %d", o.Keep)
+	case o.Rules.Keep < 0:
+		return sdk.Invalid("keep", "want how many predecessors stay, got %d", o.Rules.Keep)
 	}
 	return r.operate(o)
 }

@@ -57,24 +57,7 @@ type TargetImage struct {
 	ID string
 	// Config is the configuration of the image where the host knows it before the
 	// pull; nil when it does not.
-	Config *ImageConfig
-}
-
-// ImageConfig is what an image gives to containers that do not say otherwise. See
-// the OCI image specification, config.md.
-type ImageConfig struct {
-	User         string
-	Env          []string // "NAME=value"
-	Entrypoint   []string
-	Cmd          []string
-	WorkingDir   string
-	Labels       map[string]string
-	ExposedPorts []string // "80/tcp"
-	Volumes      []string // paths
-	StopSignal   string
-	// Healthcheck is the test as Docker writes it: "CMD-SHELL", "curl …"; nil for none.
-	Healthcheck []string
-	Platform    sdk.Platform
+	Config *sdk.ImageConfig
 }
 
 // UpdateRules are what configuration and labels ask of an update. Zero durations
@@ -89,6 +72,32 @@ type UpdateRules struct {
 	Health HealthGate
 	// Acknowledged are the codes of blocks that a user accepts, see Reason.Acknowledge.
 	Acknowledged []string
+	// StopSignal stops the old container instead of its own signal: "SIGINT"; "" for its own.
+	StopSignal string
+	Hooks      Hooks
+	// Compose has the image written into the compose file of the container; nil leaves the file alone.
+	Compose *ComposeRules
+}
+
+// Hooks are commands that run in the container, the first before the old one is
+// stopped, the second once the new one works. One that fails, or takes longer than
+// Timeout, returns to the old container.
+type Hooks struct {
+	Pre, Post []string
+	Timeout   time.Duration
+}
+
+// ComposeRules say how the compose file of a container is changed.
+type ComposeRules struct {
+	// File is the compose file of containers whose labels name none; "" for none.
+	File string
+	// Label is the label that names the compose file of a container; "" for the
+	// watcher's own ("dogwatch.compose.file").
+	Label string
+	// Backup keeps a copy of the file as it was before.
+	Backup bool
+	// Command has the compose command recreate the container, instead of the engine's API.
+	Command bool
 }
 
 // HealthGate says when the new container counts as working. Without any probe it
@@ -123,7 +132,11 @@ type Plan struct {
 	Blocks   []Reason
 	// Dependents are the containers that are recreated or restarted too.
 	Dependents []Dependent
-	Space      Space
+	// Files are the files that are changed.
+	Files []FileChange
+	// Backups are the stopped predecessors that are there now, the newest first.
+	Backups []Backup
+	Space   Space
 }
 
 // PlannedImage is an image of a plan. What is not known is empty.
@@ -148,6 +161,7 @@ type Step struct {
 // The codes of steps. A plan has those it needs, in an order of its own.
 const (
 	StepPull    = "pull"
+	StepEdit    = "edit" // of a compose file
 	StepHook    = "hook" // a command in the container
 	StepRename  = "rename"
 	StepCreate  = "create"
@@ -159,6 +173,8 @@ const (
 	StepPrune   = "prune"
 	StepRestart = "restart"
 	StepPause   = "pause"
+	// StepHandover has a helper container take the steps after it, since the container is the one that Dogwatch runs in.
+	StepHandover = "handover"
 )
 
 // Setting is a configured value of a container: "env PATH", "port 80/tcp".
@@ -186,9 +202,28 @@ type Dependent struct {
 	Action string
 }
 
+// FileChange is a change of a compose file, or of the .env file that it reads.
+type FileChange struct {
+	Path string
+	Line int
+	// Diff is a unified diff. It hides what else stands on the line.
+	Diff string
+}
+
+// Backup is a stopped predecessor of a container.
+type Backup struct {
+	ContainerID, Name string
+	// Image is the reference of its image.
+	Image string
+	// Created is when the predecessor was created.
+	Created sdk.Time
+	// Size is what it has written into itself, in bytes; -1 when it is not known.
+	Size int64
+}
+
 // Space is what the update needs, in bytes. What is not known is -1.
 type Space struct {
-	// Download is the compressed size of the image; layers that are there already count too.
+	// Download is the compressed size of the image, see sdk.ImageConfig; layers that are there already count too.
 	Download int64
 	// Writable is the size of what the container has written into itself.
 	Writable int64

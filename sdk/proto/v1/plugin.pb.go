@@ -2728,9 +2728,7 @@ func (x *RunResponse) GetOperations() []*OperationRequest {
 type OperationRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	ContainerId   string                 `protobuf:"bytes,1,opt,name=container_id,json=containerId,proto3" json:"container_id,omitempty"`
-	Keep          int32                  `protobuf:"varint,2,opt,name=keep,proto3" json:"keep,omitempty"`
-	Prune         bool                   `protobuf:"varint,3,opt,name=prune,proto3" json:"prune,omitempty"`
-	DryRun        bool                   `protobuf:"varint,4,opt,name=dry_run,json=dryRun,proto3" json:"dry_run,omitempty"`
+	Rules         *UpdateRules           `protobuf:"bytes,2,opt,name=rules,proto3" json:"rules,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2772,25 +2770,11 @@ func (x *OperationRequest) GetContainerId() string {
 	return ""
 }
 
-func (x *OperationRequest) GetKeep() int32 {
+func (x *OperationRequest) GetRules() *UpdateRules {
 	if x != nil {
-		return x.Keep
+		return x.Rules
 	}
-	return 0
-}
-
-func (x *OperationRequest) GetPrune() bool {
-	if x != nil {
-		return x.Prune
-	}
-	return false
-}
-
-func (x *OperationRequest) GetDryRun() bool {
-	if x != nil {
-		return x.DryRun
-	}
-	return false
+	return nil
 }
 
 type Progress struct {
@@ -3459,6 +3443,7 @@ type ImageConfig struct {
 	StopSignal    string                 `protobuf:"bytes,9,opt,name=stop_signal,json=stopSignal,proto3" json:"stop_signal,omitempty"`
 	Healthcheck   []string               `protobuf:"bytes,10,rep,name=healthcheck,proto3" json:"healthcheck,omitempty"`
 	Platform      *Platform              `protobuf:"bytes,11,opt,name=platform,proto3" json:"platform,omitempty"`
+	Size          int64                  `protobuf:"varint,12,opt,name=size,proto3" json:"size,omitempty"` // of all layers, compressed, in bytes; 0 when it is not known
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -3570,6 +3555,13 @@ func (x *ImageConfig) GetPlatform() *Platform {
 	return nil
 }
 
+func (x *ImageConfig) GetSize() int64 {
+	if x != nil {
+		return x.Size
+	}
+	return 0
+}
+
 type UpdateRules struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Keep          int32                  `protobuf:"varint,1,opt,name=keep,proto3" json:"keep,omitempty"`
@@ -3577,6 +3569,9 @@ type UpdateRules struct {
 	DryRun        bool                   `protobuf:"varint,3,opt,name=dry_run,json=dryRun,proto3" json:"dry_run,omitempty"`
 	Health        *HealthGate            `protobuf:"bytes,4,opt,name=health,proto3" json:"health,omitempty"`
 	Acknowledged  []string               `protobuf:"bytes,5,rep,name=acknowledged,proto3" json:"acknowledged,omitempty"`
+	StopSignal    string                 `protobuf:"bytes,6,opt,name=stop_signal,json=stopSignal,proto3" json:"stop_signal,omitempty"` // empty for the container's own
+	Hooks         *Hooks                 `protobuf:"bytes,7,opt,name=hooks,proto3" json:"hooks,omitempty"`
+	Compose       *ComposeRules          `protobuf:"bytes,8,opt,name=compose,proto3" json:"compose,omitempty"` // absent when compose files are left alone
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -3646,6 +3641,155 @@ func (x *UpdateRules) GetAcknowledged() []string {
 	return nil
 }
 
+func (x *UpdateRules) GetStopSignal() string {
+	if x != nil {
+		return x.StopSignal
+	}
+	return ""
+}
+
+func (x *UpdateRules) GetHooks() *Hooks {
+	if x != nil {
+		return x.Hooks
+	}
+	return nil
+}
+
+func (x *UpdateRules) GetCompose() *ComposeRules {
+	if x != nil {
+		return x.Compose
+	}
+	return nil
+}
+
+type Hooks struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Pre           []string               `protobuf:"bytes,1,rep,name=pre,proto3" json:"pre,omitempty"`
+	Post          []string               `protobuf:"bytes,2,rep,name=post,proto3" json:"post,omitempty"`
+	Timeout       *durationpb.Duration   `protobuf:"bytes,3,opt,name=timeout,proto3" json:"timeout,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Hooks) Reset() {
+	*x = Hooks{}
+	mi := &file_plugin_proto_msgTypes[54]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Hooks) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Hooks) ProtoMessage() {}
+
+func (x *Hooks) ProtoReflect() protoreflect.Message {
+	mi := &file_plugin_proto_msgTypes[54]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Hooks.ProtoReflect.Descriptor instead.
+func (*Hooks) Descriptor() ([]byte, []int) {
+	return file_plugin_proto_rawDescGZIP(), []int{54}
+}
+
+func (x *Hooks) GetPre() []string {
+	if x != nil {
+		return x.Pre
+	}
+	return nil
+}
+
+func (x *Hooks) GetPost() []string {
+	if x != nil {
+		return x.Post
+	}
+	return nil
+}
+
+func (x *Hooks) GetTimeout() *durationpb.Duration {
+	if x != nil {
+		return x.Timeout
+	}
+	return nil
+}
+
+type ComposeRules struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	File          string                 `protobuf:"bytes,1,opt,name=file,proto3" json:"file,omitempty"`   // of containers whose labels name none
+	Label         string                 `protobuf:"bytes,2,opt,name=label,proto3" json:"label,omitempty"` // that names the file; empty for the watcher's own
+	Backup        bool                   `protobuf:"varint,3,opt,name=backup,proto3" json:"backup,omitempty"`
+	Command       bool                   `protobuf:"varint,4,opt,name=command,proto3" json:"command,omitempty"` // the compose command recreates the container
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ComposeRules) Reset() {
+	*x = ComposeRules{}
+	mi := &file_plugin_proto_msgTypes[55]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ComposeRules) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ComposeRules) ProtoMessage() {}
+
+func (x *ComposeRules) ProtoReflect() protoreflect.Message {
+	mi := &file_plugin_proto_msgTypes[55]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ComposeRules.ProtoReflect.Descriptor instead.
+func (*ComposeRules) Descriptor() ([]byte, []int) {
+	return file_plugin_proto_rawDescGZIP(), []int{55}
+}
+
+func (x *ComposeRules) GetFile() string {
+	if x != nil {
+		return x.File
+	}
+	return ""
+}
+
+func (x *ComposeRules) GetLabel() string {
+	if x != nil {
+		return x.Label
+	}
+	return ""
+}
+
+func (x *ComposeRules) GetBackup() bool {
+	if x != nil {
+		return x.Backup
+	}
+	return false
+}
+
+func (x *ComposeRules) GetCommand() bool {
+	if x != nil {
+		return x.Command
+	}
+	return false
+}
+
 type HealthGate struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Http          string                 `protobuf:"bytes,1,opt,name=http,proto3" json:"http,omitempty"`
@@ -3659,7 +3803,7 @@ type HealthGate struct {
 
 func (x *HealthGate) Reset() {
 	*x = HealthGate{}
-	mi := &file_plugin_proto_msgTypes[54]
+	mi := &file_plugin_proto_msgTypes[56]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3671,7 +3815,7 @@ func (x *HealthGate) String() string {
 func (*HealthGate) ProtoMessage() {}
 
 func (x *HealthGate) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[54]
+	mi := &file_plugin_proto_msgTypes[56]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3684,7 +3828,7 @@ func (x *HealthGate) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HealthGate.ProtoReflect.Descriptor instead.
 func (*HealthGate) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{54}
+	return file_plugin_proto_rawDescGZIP(), []int{56}
 }
 
 func (x *HealthGate) GetHttp() string {
@@ -3737,13 +3881,15 @@ type Plan struct {
 	Dependents    []*Dependent           `protobuf:"bytes,11,rep,name=dependents,proto3" json:"dependents,omitempty"`
 	DownloadBytes int64                  `protobuf:"varint,12,opt,name=download_bytes,json=downloadBytes,proto3" json:"download_bytes,omitempty"` // -1 when it is not known
 	WritableBytes int64                  `protobuf:"varint,13,opt,name=writable_bytes,json=writableBytes,proto3" json:"writable_bytes,omitempty"` // -1 when it is not known
+	Files         []*FileChange          `protobuf:"bytes,14,rep,name=files,proto3" json:"files,omitempty"`
+	Backups       []*Backup              `protobuf:"bytes,15,rep,name=backups,proto3" json:"backups,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Plan) Reset() {
 	*x = Plan{}
-	mi := &file_plugin_proto_msgTypes[55]
+	mi := &file_plugin_proto_msgTypes[57]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3755,7 +3901,7 @@ func (x *Plan) String() string {
 func (*Plan) ProtoMessage() {}
 
 func (x *Plan) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[55]
+	mi := &file_plugin_proto_msgTypes[57]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3768,7 +3914,7 @@ func (x *Plan) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Plan.ProtoReflect.Descriptor instead.
 func (*Plan) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{55}
+	return file_plugin_proto_rawDescGZIP(), []int{57}
 }
 
 func (x *Plan) GetContainerId() string {
@@ -3862,6 +4008,156 @@ func (x *Plan) GetWritableBytes() int64 {
 	return 0
 }
 
+func (x *Plan) GetFiles() []*FileChange {
+	if x != nil {
+		return x.Files
+	}
+	return nil
+}
+
+func (x *Plan) GetBackups() []*Backup {
+	if x != nil {
+		return x.Backups
+	}
+	return nil
+}
+
+type FileChange struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Path          string                 `protobuf:"bytes,1,opt,name=path,proto3" json:"path,omitempty"`
+	Line          int32                  `protobuf:"varint,2,opt,name=line,proto3" json:"line,omitempty"`
+	Diff          string                 `protobuf:"bytes,3,opt,name=diff,proto3" json:"diff,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *FileChange) Reset() {
+	*x = FileChange{}
+	mi := &file_plugin_proto_msgTypes[58]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *FileChange) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*FileChange) ProtoMessage() {}
+
+func (x *FileChange) ProtoReflect() protoreflect.Message {
+	mi := &file_plugin_proto_msgTypes[58]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use FileChange.ProtoReflect.Descriptor instead.
+func (*FileChange) Descriptor() ([]byte, []int) {
+	return file_plugin_proto_rawDescGZIP(), []int{58}
+}
+
+func (x *FileChange) GetPath() string {
+	if x != nil {
+		return x.Path
+	}
+	return ""
+}
+
+func (x *FileChange) GetLine() int32 {
+	if x != nil {
+		return x.Line
+	}
+	return 0
+}
+
+func (x *FileChange) GetDiff() string {
+	if x != nil {
+		return x.Diff
+	}
+	return ""
+}
+
+type Backup struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	ContainerId   string                 `protobuf:"bytes,1,opt,name=container_id,json=containerId,proto3" json:"container_id,omitempty"`
+	Name          string                 `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	Image         string                 `protobuf:"bytes,3,opt,name=image,proto3" json:"image,omitempty"`
+	Created       *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=created,proto3" json:"created,omitempty"`
+	Size          int64                  `protobuf:"varint,5,opt,name=size,proto3" json:"size,omitempty"` // -1 when it is not known
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Backup) Reset() {
+	*x = Backup{}
+	mi := &file_plugin_proto_msgTypes[59]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Backup) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Backup) ProtoMessage() {}
+
+func (x *Backup) ProtoReflect() protoreflect.Message {
+	mi := &file_plugin_proto_msgTypes[59]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Backup.ProtoReflect.Descriptor instead.
+func (*Backup) Descriptor() ([]byte, []int) {
+	return file_plugin_proto_rawDescGZIP(), []int{59}
+}
+
+func (x *Backup) GetContainerId() string {
+	if x != nil {
+		return x.ContainerId
+	}
+	return ""
+}
+
+func (x *Backup) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *Backup) GetImage() string {
+	if x != nil {
+		return x.Image
+	}
+	return ""
+}
+
+func (x *Backup) GetCreated() *timestamppb.Timestamp {
+	if x != nil {
+		return x.Created
+	}
+	return nil
+}
+
+func (x *Backup) GetSize() int64 {
+	if x != nil {
+		return x.Size
+	}
+	return 0
+}
+
 type PlannedImage struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Reference     string                 `protobuf:"bytes,1,opt,name=reference,proto3" json:"reference,omitempty"`
@@ -3873,7 +4169,7 @@ type PlannedImage struct {
 
 func (x *PlannedImage) Reset() {
 	*x = PlannedImage{}
-	mi := &file_plugin_proto_msgTypes[56]
+	mi := &file_plugin_proto_msgTypes[60]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3885,7 +4181,7 @@ func (x *PlannedImage) String() string {
 func (*PlannedImage) ProtoMessage() {}
 
 func (x *PlannedImage) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[56]
+	mi := &file_plugin_proto_msgTypes[60]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3898,7 +4194,7 @@ func (x *PlannedImage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PlannedImage.ProtoReflect.Descriptor instead.
 func (*PlannedImage) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{56}
+	return file_plugin_proto_rawDescGZIP(), []int{60}
 }
 
 func (x *PlannedImage) GetReference() string {
@@ -3934,7 +4230,7 @@ type Step struct {
 
 func (x *Step) Reset() {
 	*x = Step{}
-	mi := &file_plugin_proto_msgTypes[57]
+	mi := &file_plugin_proto_msgTypes[61]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3946,7 +4242,7 @@ func (x *Step) String() string {
 func (*Step) ProtoMessage() {}
 
 func (x *Step) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[57]
+	mi := &file_plugin_proto_msgTypes[61]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3959,7 +4255,7 @@ func (x *Step) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Step.ProtoReflect.Descriptor instead.
 func (*Step) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{57}
+	return file_plugin_proto_rawDescGZIP(), []int{61}
 }
 
 func (x *Step) GetId() string {
@@ -4000,7 +4296,7 @@ type PlanSetting struct {
 
 func (x *PlanSetting) Reset() {
 	*x = PlanSetting{}
-	mi := &file_plugin_proto_msgTypes[58]
+	mi := &file_plugin_proto_msgTypes[62]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4012,7 +4308,7 @@ func (x *PlanSetting) String() string {
 func (*PlanSetting) ProtoMessage() {}
 
 func (x *PlanSetting) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[58]
+	mi := &file_plugin_proto_msgTypes[62]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4025,7 +4321,7 @@ func (x *PlanSetting) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PlanSetting.ProtoReflect.Descriptor instead.
 func (*PlanSetting) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{58}
+	return file_plugin_proto_rawDescGZIP(), []int{62}
 }
 
 func (x *PlanSetting) GetName() string {
@@ -4053,7 +4349,7 @@ type PlanChange struct {
 
 func (x *PlanChange) Reset() {
 	*x = PlanChange{}
-	mi := &file_plugin_proto_msgTypes[59]
+	mi := &file_plugin_proto_msgTypes[63]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4065,7 +4361,7 @@ func (x *PlanChange) String() string {
 func (*PlanChange) ProtoMessage() {}
 
 func (x *PlanChange) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[59]
+	mi := &file_plugin_proto_msgTypes[63]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4078,7 +4374,7 @@ func (x *PlanChange) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PlanChange.ProtoReflect.Descriptor instead.
 func (*PlanChange) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{59}
+	return file_plugin_proto_rawDescGZIP(), []int{63}
 }
 
 func (x *PlanChange) GetName() string {
@@ -4113,7 +4409,7 @@ type Reason struct {
 
 func (x *Reason) Reset() {
 	*x = Reason{}
-	mi := &file_plugin_proto_msgTypes[60]
+	mi := &file_plugin_proto_msgTypes[64]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4125,7 +4421,7 @@ func (x *Reason) String() string {
 func (*Reason) ProtoMessage() {}
 
 func (x *Reason) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[60]
+	mi := &file_plugin_proto_msgTypes[64]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4138,7 +4434,7 @@ func (x *Reason) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Reason.ProtoReflect.Descriptor instead.
 func (*Reason) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{60}
+	return file_plugin_proto_rawDescGZIP(), []int{64}
 }
 
 func (x *Reason) GetCode() string {
@@ -4174,7 +4470,7 @@ type Dependent struct {
 
 func (x *Dependent) Reset() {
 	*x = Dependent{}
-	mi := &file_plugin_proto_msgTypes[61]
+	mi := &file_plugin_proto_msgTypes[65]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4186,7 +4482,7 @@ func (x *Dependent) String() string {
 func (*Dependent) ProtoMessage() {}
 
 func (x *Dependent) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[61]
+	mi := &file_plugin_proto_msgTypes[65]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4199,7 +4495,7 @@ func (x *Dependent) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Dependent.ProtoReflect.Descriptor instead.
 func (*Dependent) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{61}
+	return file_plugin_proto_rawDescGZIP(), []int{65}
 }
 
 func (x *Dependent) GetContainerId() string {
@@ -4243,7 +4539,7 @@ type UpdateRequest struct {
 
 func (x *UpdateRequest) Reset() {
 	*x = UpdateRequest{}
-	mi := &file_plugin_proto_msgTypes[62]
+	mi := &file_plugin_proto_msgTypes[66]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4255,7 +4551,7 @@ func (x *UpdateRequest) String() string {
 func (*UpdateRequest) ProtoMessage() {}
 
 func (x *UpdateRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[62]
+	mi := &file_plugin_proto_msgTypes[66]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4268,7 +4564,7 @@ func (x *UpdateRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateRequest.ProtoReflect.Descriptor instead.
 func (*UpdateRequest) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{62}
+	return file_plugin_proto_rawDescGZIP(), []int{66}
 }
 
 func (x *UpdateRequest) GetInstance() string {
@@ -4318,7 +4614,7 @@ type Operation struct {
 
 func (x *Operation) Reset() {
 	*x = Operation{}
-	mi := &file_plugin_proto_msgTypes[63]
+	mi := &file_plugin_proto_msgTypes[67]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4330,7 +4626,7 @@ func (x *Operation) String() string {
 func (*Operation) ProtoMessage() {}
 
 func (x *Operation) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[63]
+	mi := &file_plugin_proto_msgTypes[67]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4343,7 +4639,7 @@ func (x *Operation) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Operation.ProtoReflect.Descriptor instead.
 func (*Operation) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{63}
+	return file_plugin_proto_rawDescGZIP(), []int{67}
 }
 
 func (x *Operation) GetId() string {
@@ -4386,7 +4682,7 @@ type StepRecord struct {
 
 func (x *StepRecord) Reset() {
 	*x = StepRecord{}
-	mi := &file_plugin_proto_msgTypes[64]
+	mi := &file_plugin_proto_msgTypes[68]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4398,7 +4694,7 @@ func (x *StepRecord) String() string {
 func (*StepRecord) ProtoMessage() {}
 
 func (x *StepRecord) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[64]
+	mi := &file_plugin_proto_msgTypes[68]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4411,7 +4707,7 @@ func (x *StepRecord) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StepRecord.ProtoReflect.Descriptor instead.
 func (*StepRecord) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{64}
+	return file_plugin_proto_rawDescGZIP(), []int{68}
 }
 
 func (x *StepRecord) GetStep() *Step {
@@ -4454,7 +4750,7 @@ type UpdateResponse struct {
 
 func (x *UpdateResponse) Reset() {
 	*x = UpdateResponse{}
-	mi := &file_plugin_proto_msgTypes[65]
+	mi := &file_plugin_proto_msgTypes[69]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4466,7 +4762,7 @@ func (x *UpdateResponse) String() string {
 func (*UpdateResponse) ProtoMessage() {}
 
 func (x *UpdateResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[65]
+	mi := &file_plugin_proto_msgTypes[69]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4479,7 +4775,7 @@ func (x *UpdateResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateResponse.ProtoReflect.Descriptor instead.
 func (*UpdateResponse) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{65}
+	return file_plugin_proto_rawDescGZIP(), []int{69}
 }
 
 func (x *UpdateResponse) GetBegin() *Step {
@@ -4521,7 +4817,7 @@ type StepProgress struct {
 
 func (x *StepProgress) Reset() {
 	*x = StepProgress{}
-	mi := &file_plugin_proto_msgTypes[66]
+	mi := &file_plugin_proto_msgTypes[70]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4533,7 +4829,7 @@ func (x *StepProgress) String() string {
 func (*StepProgress) ProtoMessage() {}
 
 func (x *StepProgress) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[66]
+	mi := &file_plugin_proto_msgTypes[70]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4546,7 +4842,7 @@ func (x *StepProgress) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StepProgress.ProtoReflect.Descriptor instead.
 func (*StepProgress) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{66}
+	return file_plugin_proto_rawDescGZIP(), []int{70}
 }
 
 func (x *StepProgress) GetMessage() string {
@@ -4584,7 +4880,7 @@ type Outcome struct {
 
 func (x *Outcome) Reset() {
 	*x = Outcome{}
-	mi := &file_plugin_proto_msgTypes[67]
+	mi := &file_plugin_proto_msgTypes[71]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4596,7 +4892,7 @@ func (x *Outcome) String() string {
 func (*Outcome) ProtoMessage() {}
 
 func (x *Outcome) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[67]
+	mi := &file_plugin_proto_msgTypes[71]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4609,7 +4905,7 @@ func (x *Outcome) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Outcome.ProtoReflect.Descriptor instead.
 func (*Outcome) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{67}
+	return file_plugin_proto_rawDescGZIP(), []int{71}
 }
 
 func (x *Outcome) GetState() string {
@@ -4892,12 +5188,10 @@ const file_plugin_proto_rawDesc = "" +
 	"\bprogress\x18\x01 \x01(\v2\x1c.dogwatch.plugin.v1.ProgressR\bprogress\x12D\n" +
 	"\n" +
 	"operations\x18\x02 \x03(\v2$.dogwatch.plugin.v1.OperationRequestR\n" +
-	"operations\"x\n" +
+	"operations\"l\n" +
 	"\x10OperationRequest\x12!\n" +
-	"\fcontainer_id\x18\x01 \x01(\tR\vcontainerId\x12\x12\n" +
-	"\x04keep\x18\x02 \x01(\x05R\x04keep\x12\x14\n" +
-	"\x05prune\x18\x03 \x01(\bR\x05prune\x12\x17\n" +
-	"\adry_run\x18\x04 \x01(\bR\x06dryRun\"\x8d\x01\n" +
+	"\fcontainer_id\x18\x01 \x01(\tR\vcontainerId\x125\n" +
+	"\x05rules\x18\x02 \x01(\v2\x1f.dogwatch.plugin.v1.UpdateRulesR\x05rules\"\x8d\x01\n" +
 	"\bProgress\x12!\n" +
 	"\fcontainer_id\x18\x01 \x01(\tR\vcontainerId\x12\x14\n" +
 	"\x05phase\x18\x02 \x01(\tR\x05phase\x12\x18\n" +
@@ -4940,7 +5234,7 @@ const file_plugin_proto_rawDesc = "" +
 	"\treference\x18\x01 \x01(\tR\treference\x12\x16\n" +
 	"\x06digest\x18\x02 \x01(\tR\x06digest\x12\x0e\n" +
 	"\x02id\x18\x03 \x01(\tR\x02id\x127\n" +
-	"\x06config\x18\x04 \x01(\v2\x1f.dogwatch.plugin.v1.ImageConfigR\x06config\"\xc2\x03\n" +
+	"\x06config\x18\x04 \x01(\v2\x1f.dogwatch.plugin.v1.ImageConfigR\x06config\"\xd6\x03\n" +
 	"\vImageConfig\x12\x12\n" +
 	"\x04user\x18\x01 \x01(\tR\x04user\x12\x10\n" +
 	"\x03env\x18\x02 \x03(\tR\x03env\x12\x1e\n" +
@@ -4957,23 +5251,37 @@ const file_plugin_proto_rawDesc = "" +
 	"stopSignal\x12 \n" +
 	"\vhealthcheck\x18\n" +
 	" \x03(\tR\vhealthcheck\x128\n" +
-	"\bplatform\x18\v \x01(\v2\x1c.dogwatch.plugin.v1.PlatformR\bplatform\x1a9\n" +
+	"\bplatform\x18\v \x01(\v2\x1c.dogwatch.plugin.v1.PlatformR\bplatform\x12\x12\n" +
+	"\x04size\x18\f \x01(\x03R\x04size\x1a9\n" +
 	"\vLabelsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\xac\x01\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\xba\x02\n" +
 	"\vUpdateRules\x12\x12\n" +
 	"\x04keep\x18\x01 \x01(\x05R\x04keep\x12\x14\n" +
 	"\x05prune\x18\x02 \x01(\bR\x05prune\x12\x17\n" +
 	"\adry_run\x18\x03 \x01(\bR\x06dryRun\x126\n" +
 	"\x06health\x18\x04 \x01(\v2\x1e.dogwatch.plugin.v1.HealthGateR\x06health\x12\"\n" +
-	"\facknowledged\x18\x05 \x03(\tR\facknowledged\"\xb6\x01\n" +
+	"\facknowledged\x18\x05 \x03(\tR\facknowledged\x12\x1f\n" +
+	"\vstop_signal\x18\x06 \x01(\tR\n" +
+	"stopSignal\x12/\n" +
+	"\x05hooks\x18\a \x01(\v2\x19.dogwatch.plugin.v1.HooksR\x05hooks\x12:\n" +
+	"\acompose\x18\b \x01(\v2 .dogwatch.plugin.v1.ComposeRulesR\acompose\"b\n" +
+	"\x05Hooks\x12\x10\n" +
+	"\x03pre\x18\x01 \x03(\tR\x03pre\x12\x12\n" +
+	"\x04post\x18\x02 \x03(\tR\x04post\x123\n" +
+	"\atimeout\x18\x03 \x01(\v2\x19.google.protobuf.DurationR\atimeout\"j\n" +
+	"\fComposeRules\x12\x12\n" +
+	"\x04file\x18\x01 \x01(\tR\x04file\x12\x14\n" +
+	"\x05label\x18\x02 \x01(\tR\x05label\x12\x16\n" +
+	"\x06backup\x18\x03 \x01(\bR\x06backup\x12\x18\n" +
+	"\acommand\x18\x04 \x01(\bR\acommand\"\xb6\x01\n" +
 	"\n" +
 	"HealthGate\x12\x12\n" +
 	"\x04http\x18\x01 \x01(\tR\x04http\x12\x10\n" +
 	"\x03tcp\x18\x02 \x01(\tR\x03tcp\x12\x18\n" +
 	"\acommand\x18\x03 \x03(\tR\acommand\x121\n" +
 	"\x06window\x18\x04 \x01(\v2\x19.google.protobuf.DurationR\x06window\x125\n" +
-	"\binterval\x18\x05 \x01(\v2\x19.google.protobuf.DurationR\binterval\"\xd9\x04\n" +
+	"\binterval\x18\x05 \x01(\v2\x19.google.protobuf.DurationR\binterval\"\xc5\x05\n" +
 	"\x04Plan\x12!\n" +
 	"\fcontainer_id\x18\x01 \x01(\tR\vcontainerId\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x14\n" +
@@ -4990,7 +5298,20 @@ const file_plugin_proto_rawDesc = "" +
 	"dependents\x18\v \x03(\v2\x1d.dogwatch.plugin.v1.DependentR\n" +
 	"dependents\x12%\n" +
 	"\x0edownload_bytes\x18\f \x01(\x03R\rdownloadBytes\x12%\n" +
-	"\x0ewritable_bytes\x18\r \x01(\x03R\rwritableBytes\"T\n" +
+	"\x0ewritable_bytes\x18\r \x01(\x03R\rwritableBytes\x124\n" +
+	"\x05files\x18\x0e \x03(\v2\x1e.dogwatch.plugin.v1.FileChangeR\x05files\x124\n" +
+	"\abackups\x18\x0f \x03(\v2\x1a.dogwatch.plugin.v1.BackupR\abackups\"H\n" +
+	"\n" +
+	"FileChange\x12\x12\n" +
+	"\x04path\x18\x01 \x01(\tR\x04path\x12\x12\n" +
+	"\x04line\x18\x02 \x01(\x05R\x04line\x12\x12\n" +
+	"\x04diff\x18\x03 \x01(\tR\x04diff\"\x9f\x01\n" +
+	"\x06Backup\x12!\n" +
+	"\fcontainer_id\x18\x01 \x01(\tR\vcontainerId\x12\x12\n" +
+	"\x04name\x18\x02 \x01(\tR\x04name\x12\x14\n" +
+	"\x05image\x18\x03 \x01(\tR\x05image\x124\n" +
+	"\acreated\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\acreated\x12\x12\n" +
+	"\x04size\x18\x05 \x01(\x03R\x04size\"T\n" +
 	"\fPlannedImage\x12\x1c\n" +
 	"\treference\x18\x01 \x01(\tR\treference\x12\x16\n" +
 	"\x06digest\x18\x02 \x01(\tR\x06digest\x12\x0e\n" +
@@ -5086,7 +5407,7 @@ func file_plugin_proto_rawDescGZIP() []byte {
 	return file_plugin_proto_rawDescData
 }
 
-var file_plugin_proto_msgTypes = make([]protoimpl.MessageInfo, 73)
+var file_plugin_proto_msgTypes = make([]protoimpl.MessageInfo, 77)
 var file_plugin_proto_goTypes = []any{
 	(*DescribeRequest)(nil),       // 0: dogwatch.plugin.v1.DescribeRequest
 	(*DescribeResponse)(nil),      // 1: dogwatch.plugin.v1.DescribeResponse
@@ -5142,142 +5463,153 @@ var file_plugin_proto_goTypes = []any{
 	(*TargetImage)(nil),           // 51: dogwatch.plugin.v1.TargetImage
 	(*ImageConfig)(nil),           // 52: dogwatch.plugin.v1.ImageConfig
 	(*UpdateRules)(nil),           // 53: dogwatch.plugin.v1.UpdateRules
-	(*HealthGate)(nil),            // 54: dogwatch.plugin.v1.HealthGate
-	(*Plan)(nil),                  // 55: dogwatch.plugin.v1.Plan
-	(*PlannedImage)(nil),          // 56: dogwatch.plugin.v1.PlannedImage
-	(*Step)(nil),                  // 57: dogwatch.plugin.v1.Step
-	(*PlanSetting)(nil),           // 58: dogwatch.plugin.v1.PlanSetting
-	(*PlanChange)(nil),            // 59: dogwatch.plugin.v1.PlanChange
-	(*Reason)(nil),                // 60: dogwatch.plugin.v1.Reason
-	(*Dependent)(nil),             // 61: dogwatch.plugin.v1.Dependent
-	(*UpdateRequest)(nil),         // 62: dogwatch.plugin.v1.UpdateRequest
-	(*Operation)(nil),             // 63: dogwatch.plugin.v1.Operation
-	(*StepRecord)(nil),            // 64: dogwatch.plugin.v1.StepRecord
-	(*UpdateResponse)(nil),        // 65: dogwatch.plugin.v1.UpdateResponse
-	(*StepProgress)(nil),          // 66: dogwatch.plugin.v1.StepProgress
-	(*Outcome)(nil),               // 67: dogwatch.plugin.v1.Outcome
-	nil,                           // 68: dogwatch.plugin.v1.Container.LabelsEntry
-	nil,                           // 69: dogwatch.plugin.v1.RunRequest.CredentialsEntry
-	nil,                           // 70: dogwatch.plugin.v1.RunRequest.EnginesEntry
-	nil,                           // 71: dogwatch.plugin.v1.ImageConfig.LabelsEntry
-	nil,                           // 72: dogwatch.plugin.v1.StepRecord.FactsEntry
-	(*structpb.Struct)(nil),       // 73: google.protobuf.Struct
-	(*timestamppb.Timestamp)(nil), // 74: google.protobuf.Timestamp
-	(*durationpb.Duration)(nil),   // 75: google.protobuf.Duration
+	(*Hooks)(nil),                 // 54: dogwatch.plugin.v1.Hooks
+	(*ComposeRules)(nil),          // 55: dogwatch.plugin.v1.ComposeRules
+	(*HealthGate)(nil),            // 56: dogwatch.plugin.v1.HealthGate
+	(*Plan)(nil),                  // 57: dogwatch.plugin.v1.Plan
+	(*FileChange)(nil),            // 58: dogwatch.plugin.v1.FileChange
+	(*Backup)(nil),                // 59: dogwatch.plugin.v1.Backup
+	(*PlannedImage)(nil),          // 60: dogwatch.plugin.v1.PlannedImage
+	(*Step)(nil),                  // 61: dogwatch.plugin.v1.Step
+	(*PlanSetting)(nil),           // 62: dogwatch.plugin.v1.PlanSetting
+	(*PlanChange)(nil),            // 63: dogwatch.plugin.v1.PlanChange
+	(*Reason)(nil),                // 64: dogwatch.plugin.v1.Reason
+	(*Dependent)(nil),             // 65: dogwatch.plugin.v1.Dependent
+	(*UpdateRequest)(nil),         // 66: dogwatch.plugin.v1.UpdateRequest
+	(*Operation)(nil),             // 67: dogwatch.plugin.v1.Operation
+	(*StepRecord)(nil),            // 68: dogwatch.plugin.v1.StepRecord
+	(*UpdateResponse)(nil),        // 69: dogwatch.plugin.v1.UpdateResponse
+	(*StepProgress)(nil),          // 70: dogwatch.plugin.v1.StepProgress
+	(*Outcome)(nil),               // 71: dogwatch.plugin.v1.Outcome
+	nil,                           // 72: dogwatch.plugin.v1.Container.LabelsEntry
+	nil,                           // 73: dogwatch.plugin.v1.RunRequest.CredentialsEntry
+	nil,                           // 74: dogwatch.plugin.v1.RunRequest.EnginesEntry
+	nil,                           // 75: dogwatch.plugin.v1.ImageConfig.LabelsEntry
+	nil,                           // 76: dogwatch.plugin.v1.StepRecord.FactsEntry
+	(*structpb.Struct)(nil),       // 77: google.protobuf.Struct
+	(*timestamppb.Timestamp)(nil), // 78: google.protobuf.Timestamp
+	(*durationpb.Duration)(nil),   // 79: google.protobuf.Duration
 }
 var file_plugin_proto_depIdxs = []int32{
 	2,  // 0: dogwatch.plugin.v1.DescribeResponse.types:type_name -> dogwatch.plugin.v1.TypeInfo
 	3,  // 1: dogwatch.plugin.v1.TypeInfo.options:type_name -> dogwatch.plugin.v1.Option
-	73, // 2: dogwatch.plugin.v1.ConfigureRequest.options:type_name -> google.protobuf.Struct
+	77, // 2: dogwatch.plugin.v1.ConfigureRequest.options:type_name -> google.protobuf.Struct
 	6,  // 3: dogwatch.plugin.v1.ConfigureResponse.hosts:type_name -> dogwatch.plugin.v1.Host
 	12, // 4: dogwatch.plugin.v1.Container.image:type_name -> dogwatch.plugin.v1.Image
-	68, // 5: dogwatch.plugin.v1.Container.labels:type_name -> dogwatch.plugin.v1.Container.LabelsEntry
+	72, // 5: dogwatch.plugin.v1.Container.labels:type_name -> dogwatch.plugin.v1.Container.LabelsEntry
 	16, // 6: dogwatch.plugin.v1.Container.result:type_name -> dogwatch.plugin.v1.Result
 	17, // 7: dogwatch.plugin.v1.Container.check:type_name -> dogwatch.plugin.v1.CheckState
 	18, // 8: dogwatch.plugin.v1.Container.update_kind:type_name -> dogwatch.plugin.v1.UpdateKind
 	13, // 9: dogwatch.plugin.v1.Image.registry:type_name -> dogwatch.plugin.v1.ImageRegistry
 	14, // 10: dogwatch.plugin.v1.Image.tag:type_name -> dogwatch.plugin.v1.Tag
 	15, // 11: dogwatch.plugin.v1.Image.digest:type_name -> dogwatch.plugin.v1.Digest
-	74, // 12: dogwatch.plugin.v1.Image.created:type_name -> google.protobuf.Timestamp
-	74, // 13: dogwatch.plugin.v1.Result.created:type_name -> google.protobuf.Timestamp
-	74, // 14: dogwatch.plugin.v1.CheckState.at:type_name -> google.protobuf.Timestamp
-	74, // 15: dogwatch.plugin.v1.CheckState.postponed_until:type_name -> google.protobuf.Timestamp
+	78, // 12: dogwatch.plugin.v1.Image.created:type_name -> google.protobuf.Timestamp
+	78, // 13: dogwatch.plugin.v1.Result.created:type_name -> google.protobuf.Timestamp
+	78, // 14: dogwatch.plugin.v1.CheckState.at:type_name -> google.protobuf.Timestamp
+	78, // 15: dogwatch.plugin.v1.CheckState.postponed_until:type_name -> google.protobuf.Timestamp
 	16, // 16: dogwatch.plugin.v1.UpdateKind.result:type_name -> dogwatch.plugin.v1.Result
 	11, // 17: dogwatch.plugin.v1.ListResponse.containers:type_name -> dogwatch.plugin.v1.Container
-	74, // 18: dogwatch.plugin.v1.WatchResponse.at:type_name -> google.protobuf.Timestamp
+	78, // 18: dogwatch.plugin.v1.WatchResponse.at:type_name -> google.protobuf.Timestamp
 	24, // 19: dogwatch.plugin.v1.TagsRequest.repository:type_name -> dogwatch.plugin.v1.Repository
 	24, // 20: dogwatch.plugin.v1.ResolveRequest.repository:type_name -> dogwatch.plugin.v1.Repository
 	24, // 21: dogwatch.plugin.v1.ManifestRequest.repository:type_name -> dogwatch.plugin.v1.Repository
 	19, // 22: dogwatch.plugin.v1.ManifestRequest.platform:type_name -> dogwatch.plugin.v1.Platform
-	74, // 23: dogwatch.plugin.v1.ManifestResponse.created:type_name -> google.protobuf.Timestamp
+	78, // 23: dogwatch.plugin.v1.ManifestResponse.created:type_name -> google.protobuf.Timestamp
 	24, // 24: dogwatch.plugin.v1.CredentialsRequest.repository:type_name -> dogwatch.plugin.v1.Repository
 	35, // 25: dogwatch.plugin.v1.LimitsResponse.limits:type_name -> dogwatch.plugin.v1.Limit
-	74, // 26: dogwatch.plugin.v1.Limit.at:type_name -> google.protobuf.Timestamp
-	74, // 27: dogwatch.plugin.v1.Limit.paused_until:type_name -> google.protobuf.Timestamp
+	78, // 26: dogwatch.plugin.v1.Limit.at:type_name -> google.protobuf.Timestamp
+	78, // 27: dogwatch.plugin.v1.Limit.paused_until:type_name -> google.protobuf.Timestamp
 	11, // 28: dogwatch.plugin.v1.RunRequest.containers:type_name -> dogwatch.plugin.v1.Container
-	69, // 29: dogwatch.plugin.v1.RunRequest.credentials:type_name -> dogwatch.plugin.v1.RunRequest.CredentialsEntry
-	70, // 30: dogwatch.plugin.v1.RunRequest.engines:type_name -> dogwatch.plugin.v1.RunRequest.EnginesEntry
+	73, // 29: dogwatch.plugin.v1.RunRequest.credentials:type_name -> dogwatch.plugin.v1.RunRequest.CredentialsEntry
+	74, // 30: dogwatch.plugin.v1.RunRequest.engines:type_name -> dogwatch.plugin.v1.RunRequest.EnginesEntry
 	37, // 31: dogwatch.plugin.v1.RunRequest.event:type_name -> dogwatch.plugin.v1.Event
-	74, // 32: dogwatch.plugin.v1.Event.since:type_name -> google.protobuf.Timestamp
-	74, // 33: dogwatch.plugin.v1.Event.at:type_name -> google.protobuf.Timestamp
-	73, // 34: dogwatch.plugin.v1.Engine.options:type_name -> google.protobuf.Struct
+	78, // 32: dogwatch.plugin.v1.Event.since:type_name -> google.protobuf.Timestamp
+	78, // 33: dogwatch.plugin.v1.Event.at:type_name -> google.protobuf.Timestamp
+	77, // 34: dogwatch.plugin.v1.Engine.options:type_name -> google.protobuf.Struct
 	41, // 35: dogwatch.plugin.v1.RunResponse.progress:type_name -> dogwatch.plugin.v1.Progress
 	40, // 36: dogwatch.plugin.v1.RunResponse.operations:type_name -> dogwatch.plugin.v1.OperationRequest
-	44, // 37: dogwatch.plugin.v1.FollowRequest.change:type_name -> dogwatch.plugin.v1.Change
-	47, // 38: dogwatch.plugin.v1.FollowRequest.ran:type_name -> dogwatch.plugin.v1.Ran
-	46, // 39: dogwatch.plugin.v1.FollowResponse.run:type_name -> dogwatch.plugin.v1.AskRun
-	11, // 40: dogwatch.plugin.v1.Change.removed:type_name -> dogwatch.plugin.v1.Container
-	11, // 41: dogwatch.plugin.v1.Change.put:type_name -> dogwatch.plugin.v1.Container
-	45, // 42: dogwatch.plugin.v1.Change.watchers:type_name -> dogwatch.plugin.v1.WatcherState
-	50, // 43: dogwatch.plugin.v1.PlanRequest.update:type_name -> dogwatch.plugin.v1.ImageUpdate
-	55, // 44: dogwatch.plugin.v1.PlanResponse.plan:type_name -> dogwatch.plugin.v1.Plan
-	51, // 45: dogwatch.plugin.v1.ImageUpdate.image:type_name -> dogwatch.plugin.v1.TargetImage
-	53, // 46: dogwatch.plugin.v1.ImageUpdate.rules:type_name -> dogwatch.plugin.v1.UpdateRules
-	32, // 47: dogwatch.plugin.v1.ImageUpdate.credentials:type_name -> dogwatch.plugin.v1.CredentialsResponse
-	52, // 48: dogwatch.plugin.v1.TargetImage.config:type_name -> dogwatch.plugin.v1.ImageConfig
-	71, // 49: dogwatch.plugin.v1.ImageConfig.labels:type_name -> dogwatch.plugin.v1.ImageConfig.LabelsEntry
-	19, // 50: dogwatch.plugin.v1.ImageConfig.platform:type_name -> dogwatch.plugin.v1.Platform
-	54, // 51: dogwatch.plugin.v1.UpdateRules.health:type_name -> dogwatch.plugin.v1.HealthGate
-	75, // 52: dogwatch.plugin.v1.HealthGate.window:type_name -> google.protobuf.Duration
-	75, // 53: dogwatch.plugin.v1.HealthGate.interval:type_name -> google.protobuf.Duration
-	56, // 54: dogwatch.plugin.v1.Plan.from:type_name -> dogwatch.plugin.v1.PlannedImage
-	56, // 55: dogwatch.plugin.v1.Plan.to:type_name -> dogwatch.plugin.v1.PlannedImage
-	57, // 56: dogwatch.plugin.v1.Plan.steps:type_name -> dogwatch.plugin.v1.Step
-	58, // 57: dogwatch.plugin.v1.Plan.carried:type_name -> dogwatch.plugin.v1.PlanSetting
-	59, // 58: dogwatch.plugin.v1.Plan.changes:type_name -> dogwatch.plugin.v1.PlanChange
-	60, // 59: dogwatch.plugin.v1.Plan.warnings:type_name -> dogwatch.plugin.v1.Reason
-	60, // 60: dogwatch.plugin.v1.Plan.blocks:type_name -> dogwatch.plugin.v1.Reason
-	61, // 61: dogwatch.plugin.v1.Plan.dependents:type_name -> dogwatch.plugin.v1.Dependent
-	63, // 62: dogwatch.plugin.v1.UpdateRequest.operation:type_name -> dogwatch.plugin.v1.Operation
-	50, // 63: dogwatch.plugin.v1.Operation.update:type_name -> dogwatch.plugin.v1.ImageUpdate
-	55, // 64: dogwatch.plugin.v1.Operation.plan:type_name -> dogwatch.plugin.v1.Plan
-	64, // 65: dogwatch.plugin.v1.Operation.steps:type_name -> dogwatch.plugin.v1.StepRecord
-	57, // 66: dogwatch.plugin.v1.StepRecord.step:type_name -> dogwatch.plugin.v1.Step
-	72, // 67: dogwatch.plugin.v1.StepRecord.facts:type_name -> dogwatch.plugin.v1.StepRecord.FactsEntry
-	57, // 68: dogwatch.plugin.v1.UpdateResponse.begin:type_name -> dogwatch.plugin.v1.Step
-	64, // 69: dogwatch.plugin.v1.UpdateResponse.end:type_name -> dogwatch.plugin.v1.StepRecord
-	66, // 70: dogwatch.plugin.v1.UpdateResponse.progress:type_name -> dogwatch.plugin.v1.StepProgress
-	67, // 71: dogwatch.plugin.v1.UpdateResponse.outcome:type_name -> dogwatch.plugin.v1.Outcome
-	60, // 72: dogwatch.plugin.v1.Outcome.reason:type_name -> dogwatch.plugin.v1.Reason
-	75, // 73: dogwatch.plugin.v1.Outcome.downtime:type_name -> google.protobuf.Duration
-	60, // 74: dogwatch.plugin.v1.Outcome.warnings:type_name -> dogwatch.plugin.v1.Reason
-	32, // 75: dogwatch.plugin.v1.RunRequest.CredentialsEntry.value:type_name -> dogwatch.plugin.v1.CredentialsResponse
-	38, // 76: dogwatch.plugin.v1.RunRequest.EnginesEntry.value:type_name -> dogwatch.plugin.v1.Engine
-	0,  // 77: dogwatch.plugin.v1.Component.Describe:input_type -> dogwatch.plugin.v1.DescribeRequest
-	4,  // 78: dogwatch.plugin.v1.Component.Configure:input_type -> dogwatch.plugin.v1.ConfigureRequest
-	7,  // 79: dogwatch.plugin.v1.Component.Release:input_type -> dogwatch.plugin.v1.ReleaseRequest
-	9,  // 80: dogwatch.plugin.v1.Component.Probe:input_type -> dogwatch.plugin.v1.ProbeRequest
-	20, // 81: dogwatch.plugin.v1.Watcher.List:input_type -> dogwatch.plugin.v1.ListRequest
-	22, // 82: dogwatch.plugin.v1.Watcher.Watch:input_type -> dogwatch.plugin.v1.WatchRequest
-	48, // 83: dogwatch.plugin.v1.Watcher.Plan:input_type -> dogwatch.plugin.v1.PlanRequest
-	62, // 84: dogwatch.plugin.v1.Watcher.Update:input_type -> dogwatch.plugin.v1.UpdateRequest
-	25, // 85: dogwatch.plugin.v1.Registry.Tags:input_type -> dogwatch.plugin.v1.TagsRequest
-	27, // 86: dogwatch.plugin.v1.Registry.Resolve:input_type -> dogwatch.plugin.v1.ResolveRequest
-	29, // 87: dogwatch.plugin.v1.Registry.Manifest:input_type -> dogwatch.plugin.v1.ManifestRequest
-	31, // 88: dogwatch.plugin.v1.Registry.Credentials:input_type -> dogwatch.plugin.v1.CredentialsRequest
-	33, // 89: dogwatch.plugin.v1.Registry.Limits:input_type -> dogwatch.plugin.v1.LimitsRequest
-	36, // 90: dogwatch.plugin.v1.Trigger.Run:input_type -> dogwatch.plugin.v1.RunRequest
-	42, // 91: dogwatch.plugin.v1.Trigger.Follow:input_type -> dogwatch.plugin.v1.FollowRequest
-	1,  // 92: dogwatch.plugin.v1.Component.Describe:output_type -> dogwatch.plugin.v1.DescribeResponse
-	5,  // 93: dogwatch.plugin.v1.Component.Configure:output_type -> dogwatch.plugin.v1.ConfigureResponse
-	8,  // 94: dogwatch.plugin.v1.Component.Release:output_type -> dogwatch.plugin.v1.ReleaseResponse
-	10, // 95: dogwatch.plugin.v1.Component.Probe:output_type -> dogwatch.plugin.v1.ProbeResponse
-	21, // 96: dogwatch.plugin.v1.Watcher.List:output_type -> dogwatch.plugin.v1.ListResponse
-	23, // 97: dogwatch.plugin.v1.Watcher.Watch:output_type -> dogwatch.plugin.v1.WatchResponse
-	49, // 98: dogwatch.plugin.v1.Watcher.Plan:output_type -> dogwatch.plugin.v1.PlanResponse
-	65, // 99: dogwatch.plugin.v1.Watcher.Update:output_type -> dogwatch.plugin.v1.UpdateResponse
-	26, // 100: dogwatch.plugin.v1.Registry.Tags:output_type -> dogwatch.plugin.v1.TagsResponse
-	28, // 101: dogwatch.plugin.v1.Registry.Resolve:output_type -> dogwatch.plugin.v1.ResolveResponse
-	30, // 102: dogwatch.plugin.v1.Registry.Manifest:output_type -> dogwatch.plugin.v1.ManifestResponse
-	32, // 103: dogwatch.plugin.v1.Registry.Credentials:output_type -> dogwatch.plugin.v1.CredentialsResponse
-	34, // 104: dogwatch.plugin.v1.Registry.Limits:output_type -> dogwatch.plugin.v1.LimitsResponse
-	39, // 105: dogwatch.plugin.v1.Trigger.Run:output_type -> dogwatch.plugin.v1.RunResponse
-	43, // 106: dogwatch.plugin.v1.Trigger.Follow:output_type -> dogwatch.plugin.v1.FollowResponse
-	92, // [92:107] is the sub-list for method output_type
-	77, // [77:92] is the sub-list for method input_type
-	77, // [77:77] is the sub-list for extension type_name
-	77, // [77:77] is the sub-list for extension extendee
-	0,  // [0:77] is the sub-list for field type_name
+	53, // 37: dogwatch.plugin.v1.OperationRequest.rules:type_name -> dogwatch.plugin.v1.UpdateRules
+	44, // 38: dogwatch.plugin.v1.FollowRequest.change:type_name -> dogwatch.plugin.v1.Change
+	47, // 39: dogwatch.plugin.v1.FollowRequest.ran:type_name -> dogwatch.plugin.v1.Ran
+	46, // 40: dogwatch.plugin.v1.FollowResponse.run:type_name -> dogwatch.plugin.v1.AskRun
+	11, // 41: dogwatch.plugin.v1.Change.removed:type_name -> dogwatch.plugin.v1.Container
+	11, // 42: dogwatch.plugin.v1.Change.put:type_name -> dogwatch.plugin.v1.Container
+	45, // 43: dogwatch.plugin.v1.Change.watchers:type_name -> dogwatch.plugin.v1.WatcherState
+	50, // 44: dogwatch.plugin.v1.PlanRequest.update:type_name -> dogwatch.plugin.v1.ImageUpdate
+	57, // 45: dogwatch.plugin.v1.PlanResponse.plan:type_name -> dogwatch.plugin.v1.Plan
+	51, // 46: dogwatch.plugin.v1.ImageUpdate.image:type_name -> dogwatch.plugin.v1.TargetImage
+	53, // 47: dogwatch.plugin.v1.ImageUpdate.rules:type_name -> dogwatch.plugin.v1.UpdateRules
+	32, // 48: dogwatch.plugin.v1.ImageUpdate.credentials:type_name -> dogwatch.plugin.v1.CredentialsResponse
+	52, // 49: dogwatch.plugin.v1.TargetImage.config:type_name -> dogwatch.plugin.v1.ImageConfig
+	75, // 50: dogwatch.plugin.v1.ImageConfig.labels:type_name -> dogwatch.plugin.v1.ImageConfig.LabelsEntry
+	19, // 51: dogwatch.plugin.v1.ImageConfig.platform:type_name -> dogwatch.plugin.v1.Platform
+	56, // 52: dogwatch.plugin.v1.UpdateRules.health:type_name -> dogwatch.plugin.v1.HealthGate
+	54, // 53: dogwatch.plugin.v1.UpdateRules.hooks:type_name -> dogwatch.plugin.v1.Hooks
+	55, // 54: dogwatch.plugin.v1.UpdateRules.compose:type_name -> dogwatch.plugin.v1.ComposeRules
+	79, // 55: dogwatch.plugin.v1.Hooks.timeout:type_name -> google.protobuf.Duration
+	79, // 56: dogwatch.plugin.v1.HealthGate.window:type_name -> google.protobuf.Duration
+	79, // 57: dogwatch.plugin.v1.HealthGate.interval:type_name -> google.protobuf.Duration
+	60, // 58: dogwatch.plugin.v1.Plan.from:type_name -> dogwatch.plugin.v1.PlannedImage
+	60, // 59: dogwatch.plugin.v1.Plan.to:type_name -> dogwatch.plugin.v1.PlannedImage
+	61, // 60: dogwatch.plugin.v1.Plan.steps:type_name -> dogwatch.plugin.v1.Step
+	62, // 61: dogwatch.plugin.v1.Plan.carried:type_name -> dogwatch.plugin.v1.PlanSetting
+	63, // 62: dogwatch.plugin.v1.Plan.changes:type_name -> dogwatch.plugin.v1.PlanChange
+	64, // 63: dogwatch.plugin.v1.Plan.warnings:type_name -> dogwatch.plugin.v1.Reason
+	64, // 64: dogwatch.plugin.v1.Plan.blocks:type_name -> dogwatch.plugin.v1.Reason
+	65, // 65: dogwatch.plugin.v1.Plan.dependents:type_name -> dogwatch.plugin.v1.Dependent
+	58, // 66: dogwatch.plugin.v1.Plan.files:type_name -> dogwatch.plugin.v1.FileChange
+	59, // 67: dogwatch.plugin.v1.Plan.backups:type_name -> dogwatch.plugin.v1.Backup
+	78, // 68: dogwatch.plugin.v1.Backup.created:type_name -> google.protobuf.Timestamp
+	67, // 69: dogwatch.plugin.v1.UpdateRequest.operation:type_name -> dogwatch.plugin.v1.Operation
+	50, // 70: dogwatch.plugin.v1.Operation.update:type_name -> dogwatch.plugin.v1.ImageUpdate
+	57, // 71: dogwatch.plugin.v1.Operation.plan:type_name -> dogwatch.plugin.v1.Plan
+	68, // 72: dogwatch.plugin.v1.Operation.steps:type_name -> dogwatch.plugin.v1.StepRecord
+	61, // 73: dogwatch.plugin.v1.StepRecord.step:type_name -> dogwatch.plugin.v1.Step
+	76, // 74: dogwatch.plugin.v1.StepRecord.facts:type_name -> dogwatch.plugin.v1.StepRecord.FactsEntry
+	61, // 75: dogwatch.plugin.v1.UpdateResponse.begin:type_name -> dogwatch.plugin.v1.Step
+	68, // 76: dogwatch.plugin.v1.UpdateResponse.end:type_name -> dogwatch.plugin.v1.StepRecord
+	70, // 77: dogwatch.plugin.v1.UpdateResponse.progress:type_name -> dogwatch.plugin.v1.StepProgress
+	71, // 78: dogwatch.plugin.v1.UpdateResponse.outcome:type_name -> dogwatch.plugin.v1.Outcome
+	64, // 79: dogwatch.plugin.v1.Outcome.reason:type_name -> dogwatch.plugin.v1.Reason
+	79, // 80: dogwatch.plugin.v1.Outcome.downtime:type_name -> google.protobuf.Duration
+	64, // 81: dogwatch.plugin.v1.Outcome.warnings:type_name -> dogwatch.plugin.v1.Reason
+	32, // 82: dogwatch.plugin.v1.RunRequest.CredentialsEntry.value:type_name -> dogwatch.plugin.v1.CredentialsResponse
+	38, // 83: dogwatch.plugin.v1.RunRequest.EnginesEntry.value:type_name -> dogwatch.plugin.v1.Engine
+	0,  // 84: dogwatch.plugin.v1.Component.Describe:input_type -> dogwatch.plugin.v1.DescribeRequest
+	4,  // 85: dogwatch.plugin.v1.Component.Configure:input_type -> dogwatch.plugin.v1.ConfigureRequest
+	7,  // 86: dogwatch.plugin.v1.Component.Release:input_type -> dogwatch.plugin.v1.ReleaseRequest
+	9,  // 87: dogwatch.plugin.v1.Component.Probe:input_type -> dogwatch.plugin.v1.ProbeRequest
+	20, // 88: dogwatch.plugin.v1.Watcher.List:input_type -> dogwatch.plugin.v1.ListRequest
+	22, // 89: dogwatch.plugin.v1.Watcher.Watch:input_type -> dogwatch.plugin.v1.WatchRequest
+	48, // 90: dogwatch.plugin.v1.Watcher.Plan:input_type -> dogwatch.plugin.v1.PlanRequest
+	66, // 91: dogwatch.plugin.v1.Watcher.Update:input_type -> dogwatch.plugin.v1.UpdateRequest
+	25, // 92: dogwatch.plugin.v1.Registry.Tags:input_type -> dogwatch.plugin.v1.TagsRequest
+	27, // 93: dogwatch.plugin.v1.Registry.Resolve:input_type -> dogwatch.plugin.v1.ResolveRequest
+	29, // 94: dogwatch.plugin.v1.Registry.Manifest:input_type -> dogwatch.plugin.v1.ManifestRequest
+	31, // 95: dogwatch.plugin.v1.Registry.Credentials:input_type -> dogwatch.plugin.v1.CredentialsRequest
+	33, // 96: dogwatch.plugin.v1.Registry.Limits:input_type -> dogwatch.plugin.v1.LimitsRequest
+	36, // 97: dogwatch.plugin.v1.Trigger.Run:input_type -> dogwatch.plugin.v1.RunRequest
+	42, // 98: dogwatch.plugin.v1.Trigger.Follow:input_type -> dogwatch.plugin.v1.FollowRequest
+	1,  // 99: dogwatch.plugin.v1.Component.Describe:output_type -> dogwatch.plugin.v1.DescribeResponse
+	5,  // 100: dogwatch.plugin.v1.Component.Configure:output_type -> dogwatch.plugin.v1.ConfigureResponse
+	8,  // 101: dogwatch.plugin.v1.Component.Release:output_type -> dogwatch.plugin.v1.ReleaseResponse
+	10, // 102: dogwatch.plugin.v1.Component.Probe:output_type -> dogwatch.plugin.v1.ProbeResponse
+	21, // 103: dogwatch.plugin.v1.Watcher.List:output_type -> dogwatch.plugin.v1.ListResponse
+	23, // 104: dogwatch.plugin.v1.Watcher.Watch:output_type -> dogwatch.plugin.v1.WatchResponse
+	49, // 105: dogwatch.plugin.v1.Watcher.Plan:output_type -> dogwatch.plugin.v1.PlanResponse
+	69, // 106: dogwatch.plugin.v1.Watcher.Update:output_type -> dogwatch.plugin.v1.UpdateResponse
+	26, // 107: dogwatch.plugin.v1.Registry.Tags:output_type -> dogwatch.plugin.v1.TagsResponse
+	28, // 108: dogwatch.plugin.v1.Registry.Resolve:output_type -> dogwatch.plugin.v1.ResolveResponse
+	30, // 109: dogwatch.plugin.v1.Registry.Manifest:output_type -> dogwatch.plugin.v1.ManifestResponse
+	32, // 110: dogwatch.plugin.v1.Registry.Credentials:output_type -> dogwatch.plugin.v1.CredentialsResponse
+	34, // 111: dogwatch.plugin.v1.Registry.Limits:output_type -> dogwatch.plugin.v1.LimitsResponse
+	39, // 112: dogwatch.plugin.v1.Trigger.Run:output_type -> dogwatch.plugin.v1.RunResponse
+	43, // 113: dogwatch.plugin.v1.Trigger.Follow:output_type -> dogwatch.plugin.v1.FollowResponse
+	99, // [99:114] is the sub-list for method output_type
+	84, // [84:99] is the sub-list for method input_type
+	84, // [84:84] is the sub-list for extension type_name
+	84, // [84:84] is the sub-list for extension extendee
+	0,  // [0:84] is the sub-list for field type_name
 }
 
 func init() { file_plugin_proto_init() }
@@ -5292,7 +5624,7 @@ func file_plugin_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_plugin_proto_rawDesc), len(file_plugin_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   73,
+			NumMessages:   77,
 			NumExtensions: 0,
 			NumServices:   4,
 		},

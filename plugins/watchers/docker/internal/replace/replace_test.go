@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/watcher"
 )
 
@@ -168,7 +169,7 @@ func TestPlanBlocks(t *testing.T) {
 	}
 	other := request()
 	other.Image.Digest = ""
-	other.Image.Config = &watcher.ImageConfig{}
+	other.Image.Config = &sdk.ImageConfig{}
 	other.Image.Config.Platform.OS, other.Image.Config.Platform.Architecture = "linux", "arm64"
 	if got := codes(Plan(Facts{Target: parse(t, `{}`)}, other).Blocks); !slices.Equal(got, []string{BlockImage, BlockPlatform}) {
 		t.Errorf("got %v", got)

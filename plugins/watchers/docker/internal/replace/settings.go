@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/watcher"
 )
 
@@ -64,7 +65,7 @@ func carried(c Container, spec Spec) []watcher.Setting {
 }
 
 // changes are the defaults that differ between two images; none when one of them is not known.
-func changes(image *Image, after *watcher.ImageConfig) []watcher.Change {
+func changes(image *Image, after *sdk.ImageConfig) []watcher.Change {
 	if image == nil || image.Config == nil || after == nil {
 		return nil
 	}
