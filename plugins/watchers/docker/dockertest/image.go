@@ -18,19 +18,66 @@ import (
 	"github.com/docker/docker/api/types/network"
 )
 
-// source is what the containers run: it waits to be stopped.
+// source is what the containers run. Without arguments it waits to be stopped; as a
+// health check it says what its pattern has at this call, the last letter from then on.
 const source = `package main
 
 import (
+	"fmt"
+	"io"
+	"net"
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 )
 
 func main() {
+	switch args := append(os.Args[1:], "", ""); args[0] {
+	case "serve": // ADDRESS TEXT: writes the text to each connection, until it is stopped
+		l, err := net.Listen("tcp", args[1])
+		fail(err)
+		go func() {
+			for {
+				conn, err := l.Accept()
+				fail(err)
+				io.WriteString(conn, args[2])
+				conn.Close()
+			}
+		}()
+		wait(0)
+	case "get": // ADDRESS: prints what is written to a connection
+		conn, err := net.Dial("tcp", args[1])
+		fail(err)
+		_, err = io.Copy(os.Stdout, conn)
+		fail(err)
+	case "slow": // DURATION: takes that long to stop
+		d, _ := time.ParseDuration(args[1])
+		wait(d)
+	case "health": // PATTERN: h for healthy, u for unhealthy
+		calls, _ := os.ReadFile("/calls")
+		os.WriteFile("/calls", append(calls, 'x'), 0o600)
+		if args[1][min(len(calls), len(args[1])-1)] == 'u' {
+			fmt.Println("not today")
+			os.Exit(1)
+		}
+	default:
+		wait(0)
+	}
+}
+
+func fail(err error) {
+	if err != nil {
+		fmt.Println(err)
+		os.Exit(1)
+	}
+}
+
+func wait(d time.Duration) {
 	stop := make(chan os.Signal, 1)
 	signal.Notify(stop, syscall.SIGTERM, os.Interrupt)
 	<-stop
+	time.Sleep(d)
 }
 `
 
