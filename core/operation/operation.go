@@ -51,6 +51,8 @@ type Operation struct {
 	// Actor is the user or token that began it; Trigger the id of the trigger that did.
 	Actor   string `json:"actor,omitempty"`
 	Trigger string `json:"trigger,omitempty"`
+	// Delivery is the id of the delivery of the Trigger, which finds its operation by that.
+	Delivery string `json:"delivery,omitempty"`
 
 	State State               `json:"state"`
 	Image watcher.TargetImage `json:"image"`
