@@ -1,0 +1,243 @@
+package e2e
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"strconv"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/dogwatch/dogwatch/core/operation"
+	"github.com/dogwatch/dogwatch/core/plugin"
+	"github.com/dogwatch/dogwatch/plugins/watchers/docker/dockertest"
+)
+
+// updateKills is how often each process is killed at each moment of an update: as
+// DOGWATCH_TEST_KILLS says, once where it says nothing. Ten times takes some minutes.
+func updateKills(t *testing.T) int {
+	text := os.Getenv("DOGWATCH_TEST_KILLS")
+	if text == "" {
+		return 1
+	}
+	n, err := strconv.Atoi(text)
+	must(t, err)
+	return n
+}
+
+// blows are the moments of an update at which something is killed: before and after
+// each request that changes something, and while the new container has to work.
+func blows() []moment {
+	all := []moment{{what: "health"}}
+	for _, what := range []string{"pull", "rename", "tag", "create", "stop", "start", "remove"} {
+		all = append(all, moment{what: what}, moment{what: what, answered: true})
+	}
+	return all
+}
+
+// TestKillDuringUpdate kills Dogwatch, its plugin, or one after the other at every
+// step of updates on a real engine. Afterwards one container of that name runs, the
+// operation says which, nothing is left over, and nothing was done twice.
+func TestKillDuringUpdate(t *testing.T) {
+	if testing.Short() {
+		t.Skip("short: kills processes")
+	}
+	engine, registry, repeat := dockertest.Start(t), startRegistry(t), updateKills(t)
+	t.Run("victims", func(t *testing.T) {
+		for _, victim := range []string{"host", "plugin", "both"} {
+			t.Run(victim, func(t *testing.T) {
+				t.Parallel()
+				k := newKilling(t, engine, registry, victim)
+				for n := range repeat {
+					for i, b := range blows() {
+						k.round(t, b, (n+i)%2 == 1)
+					}
+				}
+				k.d.stop()
+				t.Logf("%d kills: %v", len(blows())*repeat, k.ends)
+			})
+		}
+	})
+}
+
+// killing is an installation whose processes are killed during updates of one container.
+type killing struct {
+	victim string
+	p      *product
+	g      *gate
+	in     *installation
+	d      *daemon
+	// ends counts how the operations ended.
+	ends map[operation.State]int
+}
+
+func newKilling(t *testing.T, engine *dockertest.Daemon, registry, victim string) *killing {
+	g := newGate(t, engine)
+	k := &killing{victim: victim, g: g, p: newProduct(t, engine, registry+"/kill/"+victim), ends: map[operation.State]int{}}
+	k.p.float(t, "1.1.0")
+	k.in = install(t, "DOGWATCH_WATCHER_DOCKER_LOCAL_SOCKET="+g.socket, "DOGWATCH_WATCHER_DOCKER_LOCAL_CRON=0 0 1 1 *",
+		"DOGWATCH_WATCHER_DOCKER_LOCAL_UPDATE=true", "DOGWATCH_WATCHER_DOCKER_LOCAL_WATCHBYDEFAULT=false", "DOGWATCH_REGISTRY_CUSTOM_LAN_URL=http://"+registry)
+	k.d = k.in.start()
+	return k
+}
+
+// round has a container updated, and kills the victim at a moment of that. The tag of
+// the image is a new one, or one that came to mean another image.
+func (k *killing) round(t *testing.T, b moment, floating bool) {
+	t.Helper()
+	what := fmt.Sprintf("%s killed, %s, answered: %v, floating: %v", k.victim, b.what, b.answered, floating)
+	tag := "1.0.0"
+	if floating {
+		tag = "latest"
+		must(t, k.p.engine.API.ImageTag(t.Context(), k.p.repo+":1.0.0", k.p.repo+":latest"))
+	}
+	k.p.forget(t)
+	old := k.p.engine.Run(t, k.victim, k.p.repo+":"+tag, map[string]string{"dogwatch.watch": "true"})
+	k.d.watch()
+	if c := known(k.d, k.victim); !c.UpdateAvailable {
+		t.Fatalf("%s: no update: %s", what, show(c))
+	}
+	before := len(k.d.operations(k.victim))
+	k.g.take()
+	k.strike(t, b)
+	all := k.d.operations(k.victim)
+	if len(all) != before+1 {
+		t.Fatalf("%s: there are %d operations, want %d", what, len(all), before+1)
+	}
+	op := k.d.ended(all[0].ID)
+	k.ends[op.State]++
+	changes := k.g.take()
+	image := k.p.old
+	switch op.State {
+	case operation.Succeeded:
+		image = k.p.new
+	case operation.RolledBack:
+	case operation.Failed:
+		if b.what != "pull" || op.Outcome == nil || op.Outcome.Reason.Code != "interrupted" {
+			t.Errorf("%s: the operation is %s", what, says(op))
+		}
+	default:
+		t.Errorf("%s: the operation is %s", what, says(op))
+	}
+	only(t, k.p.engine, k.victim, image)
+	if c := containersOf(t, k.p.engine, k.victim)[0]; (c.ID == old) != (image == k.p.old) || op.Outcome != nil && op.Outcome.Container != c.ID {
+		t.Errorf("%s: container %s runs, the old one was %s; the operation is %s", what, c.ID, old, show(op.Outcome))
+	}
+	if floating {
+		got, err := k.p.engine.API.ImageInspect(t.Context(), k.p.repo+":latest")
+		if must(t, err); got.ID != image {
+			t.Errorf("%s: latest means %s, want %s", what, got.ID, image)
+		}
+	}
+	if count(changes, "pull") > 1 || count(changes, "create") > 1 || count(changes, "start") > 2 || count(changes, "rename") > 2 {
+		t.Errorf("%s: something was done twice: %v", what, steps(changes))
+	}
+	if ends := k.d.ends(op.ID); len(ends) != 1 {
+		t.Errorf("%s: its end was told %d times: %v", what, len(ends), ends)
+	}
+	if t.Failed() {
+		t.Fatalf("%s: changes %v; the operation is %s", what, steps(changes), says(op))
+	}
+	for _, c := range containersOf(t, k.p.engine, k.victim) {
+		k.p.engine.Remove(t, c.ID)
+	}
+}
+
+// strike begins the update and kills the victim when the moment comes. Afterwards
+// k.d is the daemon that runs.
+func (k *killing) strike(t *testing.T, b moment) {
+	t.Helper()
+	c := known(k.d, k.victim)
+	host, watcher, plugins := k.d.cmd.Process.Pid, pidOfBundle(k.d, "watcher"), get[[]plugin.Status](k.d, http.MethodGet, "/api/plugins")
+	pid := host
+	if k.victim == "plugin" {
+		pid = watcher
+	}
+	struck := k.arm(b, pid)
+	go func(d *daemon) { // the answer may never come
+		if resp, err := http.Post(d.url+"/api/containers/"+c.ID+"/update", "application/json", nil); err == nil {
+			resp.Body.Close()
+		}
+	}(k.d)
+	await(t, struck, b.what)
+	if k.victim == "plugin" {
+		k.g.on(nil)
+		return
+	}
+	<-k.d.done
+	for _, p := range plugins {
+		if p.PID != 0 {
+			eventually(t, "the plugins of a killed host are gone", func() bool { return ended(p.PID) })
+		}
+	}
+	k.g.on(nil)
+	if k.victim != "both" {
+		k.d = k.in.start()
+		return
+	}
+	// What recovers is killed at its first change, too, which may have been made or not.
+	arrived, release, made := make(chan struct{}), make(chan struct{}), rand.N(2) == 0
+	var first sync.Once
+	k.g.on(func(m moment) bool {
+		if m.what == "look" || m.what == "permission" || m.answered != made {
+			return true
+		}
+		pass := true
+		first.Do(func() {
+			close(arrived)
+			<-release
+			pass = false
+		})
+		return pass
+	})
+	k.d = k.in.start()
+	eventually(t, "the recovery changes something, or ends", func() bool {
+		select {
+		case <-arrived:
+			_ = syscall.Kill(pidOfBundle(k.d, "watcher"), syscall.SIGKILL)
+			return true
+		default:
+			all := k.d.operations(k.victim)
+			return len(all) > 0 && all[0].State.Ended()
+		}
+	})
+	k.g.on(nil)
+	close(release)
+}
+
+// arm has the gate kill a process at a moment. The request of that moment is lost
+// with the process, before or after the engine saw it.
+func (k *killing) arm(b moment, pid int) <-chan struct{} {
+	struck := make(chan struct{})
+	kill := sync.OnceFunc(func() {
+		_ = syscall.Kill(pid, syscall.SIGKILL)
+		close(struck)
+	})
+	k.g.on(func(m moment) bool {
+		switch {
+		case b.what == "health" && m.what == "start" && m.answered:
+			time.AfterFunc(rand.N(1500*time.Millisecond), kill)
+		case m.what == b.what && m.answered == b.answered:
+			if b.answered { // what the plugin says last may be stored or not
+				time.AfterFunc(rand.N(10*time.Millisecond), kill)
+				return true
+			}
+			kill()
+			return false
+		}
+		return true
+	})
+	return struck
+}
+
+func await(t testing.TB, done <-chan struct{}, what string) {
+	t.Helper()
+	select {
+	case <-done:
+	case <-time.After(maxWait):
+		t.Fatalf("the moment never came: %s", what)
+	}
+}
