@@ -109,14 +109,14 @@ func New(ctx context.Context, opt Options) (*App, error) {
 		Progressed: func() { a.bus.Touch(event.CheckProgressed) },
 	})
 	a.dater = check.NewDater(a.checker, wiring.Registries{Components: a.components}.Limits)
-	a.dispatcher = dispatch.New(dispatch.Options{
-		Triggers: wiring.Triggers{Components: a.components}, Containers: wiring.Containers{Store: a.store}, Store: a.store, Bus: &a.bus,
-		Grants: wiring.Grants{Components: a.components}, NotStarted: plugin.NotStarted, Exited: plugin.Exited, Progressed: a.deliveryProgressed, Redact: opt.Redactor.String, Log: opt.Log, Now: opt.Now,
-	})
 	updates := wiring.Updates{Components: a.components}
 	a.updater = updater.New(updater.Options{
 		Watchers: updates, Registries: updates, Containers: wiring.Containers{Store: a.store}, Store: a.store, Bus: &a.bus,
 		Redact: opt.Redactor.String, Log: opt.Log, Now: opt.Now,
+	})
+	a.dispatcher = dispatch.New(dispatch.Options{
+		Triggers: wiring.Triggers{Components: a.components}, Containers: wiring.Containers{Store: a.store}, Store: a.store, Bus: &a.bus, Updates: wiring.Operations{Runner: a.updater, Store: a.store},
+		Grants: wiring.Grants{Components: a.components}, NotStarted: plugin.NotStarted, Exited: plugin.Exited, Progressed: a.deliveryProgressed, Redact: opt.Redactor.String, Log: opt.Log, Now: opt.Now,
 	})
 	a.scheduler = schedule.NewScheduler(a.components, a.checker, opt.Log)
 	a.service = service.New(a.serviceOptions())

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/dogwatch/dogwatch/core/check"
 	"github.com/dogwatch/dogwatch/core/component"
 	"github.com/dogwatch/dogwatch/core/config"
@@ -64,7 +66,8 @@ func (a *App) CheckAndDeliver(ctx context.Context, names []string) (Delivered, e
 // Progress returns how far the checks are that are under way.
 func (a *App) Progress() []check.Progress { return a.checker.Progress() }
 
-// deliver runs the dispatcher until all that happened so far is planned and nothing is due.
+// deliver runs the dispatcher until all that happened so far is planned and nothing is
+// due, and the updater, for which deliveries wait.
 func (a *App) deliver(ctx context.Context) error {
 	last, err := a.store.LastEvent(ctx)
 	if err != nil {
@@ -72,7 +75,12 @@ func (a *App) deliver(ctx context.Context) error {
 	}
 	working, stop := context.WithCancel(ctx)
 	ended := make(chan error, 1)
-	go func() { ended <- a.dispatcher.Run(working) }()
+	go func() {
+		var both errgroup.Group
+		both.Go(func() error { return a.updater.Run(working) })
+		both.Go(func() error { return a.dispatcher.Run(working) })
+		ended <- both.Wait()
+	}()
 	ticker := time.NewTicker(deliveryPoll)
 	defer ticker.Stop()
 	for err == nil && ctx.Err() == nil {

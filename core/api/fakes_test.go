@@ -88,9 +88,9 @@ type triggerRun struct {
 	test       bool
 }
 
-func (f *fakeTriggers) RunNow(ctx context.Context, id string, containers []sdk.Container, test bool) error {
+func (f *fakeTriggers) RunNow(ctx context.Context, id string, containers []sdk.Container, how dispatch.Manual) error {
 	f.mu.Lock()
-	f.runs = append(f.runs, triggerRun{id, containers, test})
+	f.runs = append(f.runs, triggerRun{id, containers, how.Test})
 	f.mu.Unlock()
 	if f.run == nil {
 		return nil

@@ -45,8 +45,10 @@ type Trigger struct {
 	Outages bool
 	// AtMostOnce forbids repeating a call whose outcome is not known.
 	AtMostOnce bool
-	Messages   Messages
-	Runner     trigger.Trigger
+	// Operates is true when it may have containers updated; see trigger.Request.Operate.
+	Operates bool
+	Messages Messages
+	Runner   trigger.Trigger
 }
 
 // Triggers gives the configured triggers that can be used.
@@ -88,6 +90,8 @@ type Options struct {
 	Bus        *event.Bus
 	// Grants may be nil.
 	Grants Grants
+	// Updates may be nil: no trigger has containers updated then.
+	Updates Updates
 	// NotStarted reports that an error means the call was never made.
 	NotStarted func(error) bool
 	// Exited reports that an error means the trigger's own process exited during the call.
@@ -109,11 +113,15 @@ type Dispatcher struct {
 	wake chan struct{}
 
 	// life ends some time after the context of Run, so that calls under way can end.
-	life    context.Context
-	end     context.CancelFunc
-	workers sync.WaitGroup
-	manual  detach.Group
-	runs    runs
+	life context.Context
+	end  context.CancelFunc
+	// waits ends when a shutdown begins, which does not wait for updates: deliveries
+	// find theirs again at the next start.
+	waits    context.Context
+	endWaits context.CancelFunc
+	workers  sync.WaitGroup
+	manual   detach.Group
+	runs     runs
 	// beginning is held while a manual run is recorded, so that a recovery takes
 	// it for one under way.
 	beginning sync.Mutex
@@ -146,6 +154,7 @@ func New(opt Options) *Dispatcher {
 	}
 	d.runs = runs{log: d.log, redact: opt.Redact, changed: opt.Progressed, running: map[int64]*run{}}
 	d.life, d.end = context.WithCancel(context.Background())
+	d.waits, d.endWaits = context.WithCancel(d.life)
 	return d
 }
 
@@ -181,6 +190,7 @@ func (d *Dispatcher) planner() *event.Tailer {
 
 // drain waits for the calls under way, and cancels them after drainTime.
 func (d *Dispatcher) drain() {
+	d.endWaits()
 	timer := time.AfterFunc(drainTime, d.end)
 	defer timer.Stop()
 	d.manual.Stop()

@@ -64,6 +64,8 @@ type bench struct {
 	store *store.Store
 	bus   *event.Bus
 	path  string
+	// updates carries out what triggers request; nil for nothing.
+	updates Updates
 
 	mu       sync.Mutex
 	triggers []Trigger
@@ -93,7 +95,7 @@ func (b *bench) start(view func(Store) Store) {
 		seen = view(opened)
 	}
 	b.Dispatcher = New(Options{
-		Triggers: b, Containers: snapshot{opened}, Store: seen, Bus: b.bus, Log: hclog.NewNullLogger(), Now: time.Now,
+		Triggers: b, Containers: snapshot{opened}, Store: seen, Updates: b.updates, Bus: b.bus, Log: hclog.NewNullLogger(), Now: time.Now,
 		NotStarted: func(err error) bool { return errors.Is(err, errNotStarted) },
 		Exited:     func(err error) bool { return errors.Is(err, errExited) },
 	})

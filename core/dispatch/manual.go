@@ -14,17 +14,35 @@ import (
 	"github.com/dogwatch/dogwatch/sdk/trigger"
 )
 
+// Manual is how a user runs a trigger.
+type Manual struct {
+	// Test marks the run as a test, as with a container that is made up.
+	Test bool
+	// Actor is the user or token; "" without a login.
+	Actor string
+}
+
 // RunNow runs a trigger for containers at the request of a user: no threshold,
 // no include or exclude, no deduplication. The run is a delivery that is recorded
 // before it begins, so that a crash leaves a trace of it. RunNow returns when the
 // trigger has ended, or when ctx ends; the call goes on then, as half of it may be
 // done. An unknown id is an sdk.ErrNotFound.
-func (d *Dispatcher) RunNow(ctx context.Context, id string, containers []sdk.Container, test bool) error {
+//
+// A trigger that has containers updated takes only those that are stored, and RunNow
+// returns when their updates have ended.
+func (d *Dispatcher) RunNow(ctx context.Context, id string, containers []sdk.Container, how Manual) error {
 	t, known := d.opt.Triggers.Get(id)
 	if !known {
 		return fmt.Errorf("trigger %s: %w", id, sdk.ErrNotFound)
 	}
-	err := d.manual.Run(ctx, func() error { return d.runManually(t, containers, test) })
+	if d.operates(t) {
+		var err error
+		if containers, err = d.stored(t.ID, containers); err != nil {
+			return err
+		}
+		how.Test = false
+	}
+	err := d.manual.Run(ctx, func() error { return d.runManually(t, containers, how) })
 	if errors.Is(err, detach.ErrStopping) {
 		return sdk.WithKind(sdk.ErrUnavailable, err)
 	}
@@ -32,14 +50,25 @@ func (d *Dispatcher) RunNow(ctx context.Context, id string, containers []sdk.Con
 }
 
 // runManually records a run, runs it and records its outcome.
-func (d *Dispatcher) runManually(t Trigger, containers []sdk.Container, test bool) error {
+func (d *Dispatcher) runManually(t Trigger, containers []sdk.Container, how Manual) error {
 	begun, run, err := d.beginManually(t, containers)
 	if err != nil {
 		return fmt.Errorf("trigger %s was not run: %w", t.ID, err)
 	}
-	err = d.run(d.life, t, run, trigger.Request{Delivery: idempotencyKey(begun), Containers: containers, Test: test})
+	req := trigger.Request{Delivery: idempotencyKey(begun), Containers: containers, Test: how.Test}
+	if d.operates(t) {
+		var found updates
+		if err = d.operate(d.life, t, begun, how.Actor, run, req, &found); err == nil {
+			err = d.await(begun, &found)
+		}
+	} else {
+		err = d.run(d.life, t, run, req)
+	}
 	outcome := delivery.Outcome{State: delivery.Sent}
-	if err != nil {
+	switch {
+	case errors.Is(err, errStopping):
+		outcome = delivery.Outcome{State: delivery.Pending, Error: err.Error()}
+	case err != nil:
 		outcome = delivery.Outcome{State: delivery.Failed, Error: err.Error()}
 	}
 	if record := d.recorder(t, begun, outcome); record() {

@@ -18,7 +18,7 @@ func TestRunNow(t *testing.T) {
 		b := open(t, mail)
 		made := sdk.Container{ID: "123456789", Name: "container_test", UpdateKind: sdk.UpdateKind{Kind: "tag", LocalValue: "1.2.3", RemoteValue: "4.5.6", SemverDiff: "major"}}
 		for range 2 { // runs are not deduplicated
-			if err := b.RunNow(t.Context(), "smtp.main", []sdk.Container{made}, true); err != nil {
+			if err := b.RunNow(t.Context(), "smtp.main", []sdk.Container{made}, Manual{Test: true}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -27,11 +27,11 @@ func TestRunNow(t *testing.T) {
 			req.Body != "Container container_test running with tag 1.2.3 can be updated to tag 4.5.6" {
 			t.Errorf("request %+v", req)
 		}
-		if err := b.RunNow(t.Context(), "smtp.none", []sdk.Container{made}, true); !errors.Is(err, sdk.ErrNotFound) {
+		if err := b.RunNow(t.Context(), "smtp.none", []sdk.Container{made}, Manual{Test: true}); !errors.Is(err, sdk.ErrNotFound) {
 			t.Errorf("error %v", err)
 		}
 		inbox.respond(func(context.Context, int, trigger.Request) error { return errDown })
-		if err := b.RunNow(t.Context(), "smtp.main", []sdk.Container{made}, false); !errors.Is(err, sdk.ErrUnavailable) {
+		if err := b.RunNow(t.Context(), "smtp.main", []sdk.Container{made}, Manual{}); !errors.Is(err, sdk.ErrUnavailable) {
 			t.Errorf("error %v", err)
 		}
 		equal(t, "events", b.deliveryEvents(), []string{"trigger.sent smtp.main", "trigger.sent smtp.main", "trigger.failed smtp.main"})
@@ -40,7 +40,7 @@ func TestRunNow(t *testing.T) {
 			t.Errorf("two runs have the idempotency key %s", a)
 		}
 		b.stop()
-		if err := b.RunNow(t.Context(), "smtp.main", []sdk.Container{made}, true); !errors.Is(err, sdk.ErrUnavailable) {
+		if err := b.RunNow(t.Context(), "smtp.main", []sdk.Container{made}, Manual{Test: true}); !errors.Is(err, sdk.ErrUnavailable) {
 			t.Errorf("after the stop: %v", err)
 		}
 	})
@@ -64,7 +64,7 @@ func TestRunNowRecordsBeforeTheCall(t *testing.T) {
 				process.kill()
 				return errKilled
 			})
-			if err := b.RunNow(t.Context(), "docker.local", []sdk.Container{minor("web")}, false); !errors.Is(err, errKilled) {
+			if err := b.RunNow(t.Context(), "docker.local", []sdk.Container{minor("web")}, Manual{}); !errors.Is(err, errKilled) {
 				t.Errorf("error %v", err)
 			}
 			b.stop()
@@ -101,7 +101,7 @@ func TestRunNowWithoutARecord(t *testing.T) {
 		b.start(func(s Store) Store { full = killedAfter(1<<30, s); return full })
 		settle(time.Second) // it has recovered
 		full.refuse.Store(true)
-		if err := b.RunNow(t.Context(), "docker.local", []sdk.Container{minor("web")}, false); err == nil || len(engine.got) > 0 {
+		if err := b.RunNow(t.Context(), "docker.local", []sdk.Container{minor("web")}, Manual{}); err == nil || len(engine.got) > 0 {
 			t.Errorf("%d calls, error %v", len(engine.got), err)
 		}
 		b.stop()
@@ -130,7 +130,7 @@ func TestRunNowContinuesWhenCallerLeaves(t *testing.T) {
 		b := open(t, act)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		if err := b.RunNow(ctx, "docker.local", []sdk.Container{minor("web")}, false); !errors.Is(err, context.DeadlineExceeded) {
+		if err := b.RunNow(ctx, "docker.local", []sdk.Container{minor("web")}, Manual{}); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("error %v", err)
 		}
 		began := time.Now()
@@ -154,7 +154,9 @@ func TestRunNowCancelledAtShutdown(t *testing.T) {
 		}
 		b := open(t, act)
 		ended := make(chan error, 1)
-		go func() { ended <- b.RunNow(context.Background(), "docker.local", []sdk.Container{minor("web")}, false) }()
+		go func() {
+			ended <- b.RunNow(context.Background(), "docker.local", []sdk.Container{minor("web")}, Manual{})
+		}()
 		settle(time.Second)
 		began := time.Now()
 		b.stop()
@@ -175,7 +177,7 @@ func TestGrantsAreAttached(t *testing.T) {
 		b.opt.Grants = dockerGrants{}
 		b.checked([]sdk.Container{minor("web")})
 		settle(time.Second)
-		if err := b.RunNow(t.Context(), "docker.local", []sdk.Container{minor("web")}, false); err != nil {
+		if err := b.RunNow(t.Context(), "docker.local", []sdk.Container{minor("web")}, Manual{}); err != nil {
 			t.Error(err)
 		}
 		for _, req := range engine.got {

@@ -103,7 +103,7 @@ func TestProgressOfDeliveries(t *testing.T) {
 		var manual sync.WaitGroup
 		for _, name := range []string{"silent", "db"} {
 			manual.Go(func() {
-				if err := b.RunNow(context.Background(), "docker.local", []sdk.Container{minor(name)}, false); err != nil {
+				if err := b.RunNow(context.Background(), "docker.local", []sdk.Container{minor(name)}, Manual{}); err != nil {
 					t.Error(err)
 				}
 			})

@@ -30,6 +30,8 @@ func (d *Dispatcher) outcomeOfInterrupted(cut delivery.Delivery) delivery.Outcom
 		return delivery.Outcome{State: delivery.Sending}
 	}
 	switch t, known := d.opt.Triggers.Get(cut.Trigger); {
+	case known && d.operates(t) && cut.Attempts < maxAttempts: // which finds what it began
+		return delivery.Outcome{State: delivery.Pending, Error: cut.Error, NextAt: d.opt.Now().Add(retryAfterExit(cut.Attempts))}
 	case cut.Manual: // its user may no longer want it
 		return delivery.Outcome{State: delivery.Failed, Error: "outcome unknown: dogwatch stopped during the run, which is not repeated by itself"}
 	case !known:

@@ -36,9 +36,18 @@ func (d *Dispatcher) work(ctx context.Context, t Trigger) {
 			return
 		}
 		run := d.runs.begin(due)
-		outcome := d.attempt(d.life, t, due, run)
-		run.end()
-		d.record(ctx, t, due, outcome)
+		outcome, found := d.attempt(d.life, t, due, run)
+		if found == nil {
+			run.end()
+			d.record(ctx, t, due, outcome)
+			continue
+		}
+		d.workers.Go(func() { // what else is due for the trigger does not wait for updates
+			outcome := d.awaited(d.life, t, due, found)
+			run.end()
+			d.record(ctx, t, due, outcome)
+			d.Wake()
+		})
 	}
 }
 
@@ -87,26 +96,42 @@ func retryStore(ctx context.Context, write func() bool) {
 	}
 }
 
-// attempt calls the trigger for a delivery, and returns what follows from how it went.
-func (d *Dispatcher) attempt(ctx context.Context, t Trigger, due delivery.Delivery, run *run) delivery.Outcome {
+// attempt calls the trigger for a delivery, and returns what follows from how it went,
+// or the updates on which that depends.
+func (d *Dispatcher) attempt(ctx context.Context, t Trigger, due delivery.Delivery, run *run) (delivery.Outcome, *updates) {
 	if about, err := outageOf(due); about != nil {
-		return d.attemptOutage(ctx, t, due, run, about, err)
+		return d.attemptOutage(ctx, t, due, run, about, err), nil
 	}
 	var planned []sdk.Container
 	if err := json.Unmarshal(due.Payload, &planned); err != nil {
-		return delivery.Outcome{State: delivery.Failed, Error: fmt.Sprintf("read what was to be sent: %v", err)}
+		return delivery.Outcome{State: delivery.Failed, Error: fmt.Sprintf("read what was to be sent: %v", err)}, nil
+	}
+	if d.operates(t) {
+		return d.attemptUpdates(ctx, t, due, run, planned)
 	}
 	containers := d.current(planned)
+	if outcome, known := d.unsendable(ctx, t, due, containers); known {
+		return outcome, nil
+	}
+	return d.outcome(ctx, t, due, d.run(ctx, t, run, trigger.Request{Delivery: idempotencyKey(due), Containers: containers, Batch: due.Batch})), nil
+}
+
+// unsendable returns the outcome of a delivery for which the trigger is not called now.
+func (d *Dispatcher) unsendable(ctx context.Context, t Trigger, due delivery.Delivery, containers []sdk.Container) (outcome delivery.Outcome, known bool) {
 	switch {
 	case len(containers) == 0:
-		return delivery.Outcome{State: delivery.Skipped, Error: "the update is no longer available"}
+		return delivery.Outcome{State: delivery.Skipped, Error: "the update is no longer available"}, true
 	case d.superseded(t, due):
-		return delivery.Outcome{State: delivery.Skipped, Error: "a later check tells the same again"}
+		return delivery.Outcome{State: delivery.Skipped, Error: "a later check tells the same again"}, true
 	case ctx.Err() != nil:
-		return delivery.Outcome{State: delivery.Pending, Error: "dogwatch stopped before the call"}
+		return delivery.Outcome{State: delivery.Pending, Error: "dogwatch stopped before the call"}, true
 	}
-	return d.outcome(ctx, t, due, d.run(ctx, t, run, trigger.Request{Delivery: idempotencyKey(due), Containers: containers, Batch: due.Batch}))
+	return delivery.Outcome{}, false
 }
+
+// operates reports whether a trigger has containers updated. Running it again is safe,
+// as an update is begun once for each delivery.
+func (d *Dispatcher) operates(t Trigger) bool { return t.Operates && d.opt.Updates != nil }
 
 // outcome returns what follows from an error of a trigger, or from nil.
 func (d *Dispatcher) outcome(ctx context.Context, t Trigger, ended delivery.Delivery, err error) delivery.Outcome {
@@ -118,7 +143,7 @@ func (d *Dispatcher) outcome(ctx context.Context, t Trigger, ended delivery.Deli
 	switch {
 	case err == nil:
 		return delivery.Outcome{State: delivery.Sent}
-	case t.AtMostOnce && !d.opt.NotStarted(err):
+	case t.AtMostOnce && !d.operates(t) && !d.opt.NotStarted(err):
 		if stopped || unknown(err) {
 			err = fmt.Errorf("outcome unknown, not repeated: %w", err)
 		}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/dogwatch/dogwatch/core/auth"
 	"github.com/dogwatch/dogwatch/core/check"
+	"github.com/dogwatch/dogwatch/core/dispatch"
 	"github.com/dogwatch/dogwatch/core/event"
 	"github.com/dogwatch/dogwatch/core/store"
 	"github.com/dogwatch/dogwatch/sdk"
@@ -103,5 +104,5 @@ func (s *Service) RunTrigger(ctx context.Context, actor auth.Actor, typ, name st
 	if _, err := t.State(); err != nil && !t.Usable() {
 		return s.safe(err)
 	}
-	return s.safe(s.opt.Triggers.RunNow(ctx, t.ID(), containers, test))
+	return s.safe(s.opt.Triggers.RunNow(ctx, t.ID(), containers, dispatch.Manual{Test: test, Actor: actor.User}))
 }

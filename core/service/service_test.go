@@ -53,9 +53,11 @@ func (f *fakeParts) Explain(context.Context, sdk.Container) check.Explanation {
 	}
 }
 
-func (f *fakeParts) RunNow(context.Context, string, []sdk.Container, bool) error { return f.do("run") }
-func (f *fakeParts) Wake()                                                       {}
-func (f *fakeParts) DeliveryProgress() []dispatch.Progress                       { return nil }
+func (f *fakeParts) RunNow(context.Context, string, []sdk.Container, dispatch.Manual) error {
+	return f.do("run")
+}
+func (f *fakeParts) Wake()                                 {}
+func (f *fakeParts) DeliveryProgress() []dispatch.Progress { return nil }
 
 func (f *fakeParts) Run(_ context.Context, _ *component.Component, req testrun.Request) (testrun.Result, error) {
 	f.requests = append(f.requests, req)

@@ -61,7 +61,7 @@ func (p *fakeState) Events(_ context.Context, after int64, limit int) ([]event.E
 	return slices.Clone(page[:min(limit, len(page))]), p.broken
 }
 
-func (p *fakeState) run(_ context.Context, triggerID, containerID string) error {
+func (p *fakeState) run(_ context.Context, _, triggerID, containerID string) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.ran = append(p.ran, triggerID+" "+containerID)

@@ -46,8 +46,8 @@ type Options struct {
 	Watchers func() []string
 	Events   event.Log
 	Bus      *event.Bus
-	// Run runs a trigger on a container at the request of a subscriber.
-	Run func(ctx context.Context, triggerID, containerID string) error
+	// Run runs a trigger on a container at the request of a subscriber, whose id is by.
+	Run func(ctx context.Context, by, triggerID, containerID string) error
 	Log hclog.Logger
 }
 
@@ -171,7 +171,7 @@ func (h *Hub) run(ctx context.Context, s Subscriber, triggerID, containerID stri
 	}
 	log := h.log.With("trigger", triggerID, "container", containerID, "by", s.ID)
 	log.Info("running a trigger because another one asks for it")
-	err := h.opt.Run(ctx, triggerID, containerID)
+	err := h.opt.Run(ctx, s.ID, triggerID, containerID)
 	if err != nil && ctx.Err() == nil {
 		log.Error("the trigger that was asked for has failed", "error", err)
 	}

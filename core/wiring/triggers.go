@@ -45,7 +45,7 @@ func dispatchTrigger(c *component.Trigger) dispatch.Trigger {
 	messages, _ := dispatch.ParseMessages(o.SimpleTitle, o.SimpleBody, o.BatchTitle)
 	return dispatch.Trigger{
 		ID: c.ID(), Auto: o.Auto, Once: o.Once, IncludeByDefault: o.IncludeByDefault, Batch: o.Mode == component.ModeBatch,
-		Threshold: o.Threshold, AtMostOnce: c.Delivery == kind.AtMostOnce, Messages: messages, Runner: c,
+		Threshold: o.Threshold, AtMostOnce: c.Delivery == kind.AtMostOnce, Operates: slices.Contains(c.Capabilities, kind.CapOperate), Messages: messages, Runner: c,
 		Outages: slices.Contains(o.Events, component.EventWatcher),
 	}
 }
@@ -73,13 +73,14 @@ func Subscribers(components *component.Manager) func(context.Context) []statestr
 	}
 }
 
-// RunNow has the dispatcher run a trigger on a stored container, as a user may.
-func RunNow(d *dispatch.Dispatcher, s Containers) func(ctx context.Context, triggerID, containerID string) error {
-	return func(ctx context.Context, triggerID, containerID string) error {
+// RunNow has the dispatcher run a trigger on a stored container, as a user may, at the
+// request of a subscriber.
+func RunNow(d *dispatch.Dispatcher, s Containers) func(ctx context.Context, by, triggerID, containerID string) error {
+	return func(ctx context.Context, by, triggerID, containerID string) error {
 		c, known := s.ByID(containerID)
 		if !known {
 			return fmt.Errorf("container %s: %w", containerID, sdk.ErrNotFound)
 		}
-		return d.RunNow(ctx, triggerID, []sdk.Container{c}, false)
+		return d.RunNow(ctx, triggerID, []sdk.Container{c}, dispatch.Manual{Actor: by})
 	}
 }

@@ -1,0 +1,74 @@
+package wiring
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/dogwatch/dogwatch/core/dispatch"
+	"github.com/dogwatch/dogwatch/core/operation"
+	"github.com/dogwatch/dogwatch/core/update"
+	"github.com/dogwatch/dogwatch/core/updater"
+	"github.com/dogwatch/dogwatch/sdk"
+)
+
+// Operations fits the updater to dispatch.Updates.
+type Operations struct {
+	Runner *updater.Runner
+	Store  updater.Store
+}
+
+// Begin implements dispatch.Updates.
+func (o Operations) Begin(ctx context.Context, u dispatch.Update) (operation.Operation, error) {
+	op, err := o.Runner.Start(ctx, updater.Request{
+		Container: u.Container, Kind: operation.Update, Rules: u.Rules, Actor: u.Actor, Trigger: u.Trigger, Delivery: u.Delivery,
+	})
+	switch {
+	case err == nil:
+		return op, nil
+	case errors.Is(err, updater.ErrConflict), errors.Is(err, updater.ErrStopping):
+		err = sdk.WithKind(sdk.ErrUnavailable, err)
+	}
+	if name := u.Container.Watcher + "/" + u.Container.Name; !strings.Contains(err.Error(), name) {
+		err = fmt.Errorf("%s: %w", name, err)
+	}
+	return op, err
+}
+
+// Begun implements dispatch.Updates.
+func (o Operations) Begun(ctx context.Context, c sdk.Container, key string) ([]operation.Operation, error) {
+	all, err := o.Store.Operations(ctx, operation.Filter{Watcher: c.Watcher, Name: c.Name})
+	return slices.DeleteFunc(all, func(op operation.Operation) bool {
+		return op.Delivery != key && !strings.HasPrefix(op.Delivery, key+".")
+	}), err
+}
+
+// Wait implements dispatch.Updates.
+func (o Operations) Wait(ctx context.Context, id string) (operation.Operation, error) {
+	return o.Runner.Wait(ctx, id)
+}
+
+// Tried implements dispatch.Updates.
+func (o Operations) Tried(ctx context.Context, c sdk.Container) (string, error) {
+	key := update.KeyOf(&c)
+	tried, err := o.Runner.Tried(ctx, key)
+	if err != nil || !tried {
+		return "", err
+	}
+	all, err := o.Store.Operations(ctx, operation.Filter{
+		Watcher: c.Watcher, Name: c.Name, States: []operation.State{operation.Succeeded, operation.RolledBack, operation.Failed},
+	})
+	if err != nil {
+		return "", err
+	}
+	how := "did not work out before"
+	for _, op := range all {
+		if op.Kind == operation.Rollback && op.State == operation.Succeeded || op.Update == key.String() && op.State == operation.RolledBack {
+			how = "was rolled back on " + op.Ended.UTC().Format("2006-01-02 15:04 UTC")
+			break
+		}
+	}
+	return fmt.Sprintf("%s/%s is not updated to %s by itself: that %s; update it by hand to try again", c.Watcher, c.Name, c.UpdateKind.RemoteValue, how), nil
+}
