@@ -1,6 +1,8 @@
 package main
 
 import (
+	"os"
+
 	"github.com/dogwatch/dogwatch/core/plugin"
 	"github.com/dogwatch/dogwatch/plugins/registries"
 	"github.com/dogwatch/dogwatch/plugins/triggers"
@@ -22,6 +24,22 @@ func bundle(k kind.Kind) sdkplugin.Bundle {
 		b.Triggers = triggers.Types()
 	}
 	return b
+}
+
+// handoverArgs is the command line of the helper container that a watcher creates to
+// replace the container that Dogwatch runs in.
+var handoverArgs = []string{"plugin", "handover"}
+
+// serveHandover is the program of that container. What it writes to stdout is read by
+// the watcher.
+func serveHandover() int {
+	ctx, stop := interruptible()
+	defer stop()
+	if err := watchers.Handover(ctx, os.Stdout); err != nil {
+		complain(os.Stderr, err)
+		return exitFailure
+	}
+	return exitOK
 }
 
 // builtins describes the built-in bundles to the host, which starts each as

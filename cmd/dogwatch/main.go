@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"slices"
 	"syscall"
 	_ "time/tzdata" // an image FROM scratch has no time zones of its own
 
@@ -33,6 +34,9 @@ func main() {
 	if k, is := servesPlugin(os.Args[1:]); is {
 		sdkplugin.Serve(bundle(k))
 		return
+	}
+	if slices.Equal(os.Args[1:], handoverArgs) {
+		os.Exit(serveHandover())
 	}
 	program, is := standIn(os.Args[0])
 	if !is {

@@ -49,6 +49,10 @@ type Docker struct {
 	inspector *inspector
 	notified  notified
 	pause     func(ctx context.Context, attempt int) error
+	options   Options
+	// own returns the id of the container that this process runs in, command how it serves as a helper.
+	own     func(all []container.Summary) string
+	command func() ([]string, error)
 }
 
 // New makes a watcher of the engine that o names. It reads the TLS files but does
@@ -69,6 +73,9 @@ func New(env sdk.Env, o Options) (*Docker, error) {
 		engine:    e,
 		inspector: newInspector(e, env.Log),
 		pause:     backoff,
+		options:   o,
+		own:       self,
+		command:   helperCommand,
 	}, nil
 }
 

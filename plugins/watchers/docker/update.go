@@ -64,7 +64,9 @@ func (d *Docker) collect(ctx context.Context, id string) (f replace.Facts, err e
 	if f.Engine, err = d.updating(ctx); err != nil {
 		return f, err
 	}
-	f.Self = self(all)
+	f.Self = d.own(all)
+	f.Reach = d.reach(ctx, f)
+	f.NoHelper = d.noHelper(f)
 	return f, nil
 }
 

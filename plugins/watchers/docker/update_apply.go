@@ -62,6 +62,9 @@ func (d *Docker) Apply(ctx context.Context, op watcher.Operation, journal watche
 	if err != nil {
 		return unchanged(op, replace.BlockImage, err.Error()), nil
 	}
+	if replace.NeedsHelper(f) {
+		return r.handOver(ctx, f, plan)
+	}
 	committed := false
 	for _, s := range plan.Steps {
 		err := r.step(ctx, s)

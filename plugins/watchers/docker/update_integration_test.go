@@ -50,18 +50,22 @@ func (j *journal) Begin(_ context.Context, s watcher.Step) error {
 	return nil
 }
 
-func (j *journal) End(_ context.Context, _ watcher.Step, facts map[string]string, err error) error {
+func (j *journal) End(_ context.Context, s watcher.Step, facts map[string]string, err error) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if j.calls++; j.failAt > 0 && j.calls >= j.failAt && j.fail != watcher.ErrStop {
 		return j.fail
 	}
-	if len(j.steps) > 0 {
-		last := &j.steps[len(j.steps)-1]
-		last.Ended, last.Facts = true, maps.Clone(facts)
-		if err != nil {
-			last.Error = err.Error()
+	for i := len(j.steps) - 1; i >= 0; i-- {
+		step := &j.steps[i]
+		if step.ID != s.ID || step.Ended {
+			continue
 		}
+		step.Ended, step.Facts = true, maps.Clone(facts)
+		if err != nil {
+			step.Error = err.Error()
+		}
+		break
 	}
 	return nil
 }

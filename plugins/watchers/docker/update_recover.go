@@ -21,6 +21,9 @@ const backPrefix = "back:"
 // forward; before that it returns to the old ones. What is true is what the engine says.
 func (d *Docker) Recover(ctx context.Context, op watcher.Operation, journal watcher.Journal) (watcher.Outcome, error) {
 	r := &replacement{Docker: d, op: op, journal: journal, created: map[string]string{}, old: map[string]replace.Container{}}
+	if handedOver(op.Plan) {
+		return r.recoverHandover(ctx)
+	}
 	begun := false
 	for _, s := range op.Steps {
 		begun = begun || s.Code != watcher.StepPull

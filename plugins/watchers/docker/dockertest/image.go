@@ -7,9 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strings"
 	"sync"
 	"testing"
 
@@ -105,13 +108,25 @@ var program = sync.OnceValues(func() ([]byte, error) {
 // and returns its id. Changes are Dockerfile instructions, such as "LABEL version=2".
 func (d *Daemon) Image(t testing.TB, ref string, changes ...string) string {
 	t.Helper()
+	return d.ImageWith(t, ref, nil, changes...)
+}
+
+// ImageWith makes an image as Image does, with further programs: their content by path.
+func (d *Daemon) ImageWith(t testing.TB, ref string, programs map[string][]byte, changes ...string) string {
+	t.Helper()
 	main, err := program()
 	check(t, err)
 	var archive bytes.Buffer
 	w := tar.NewWriter(&archive)
-	check(t, w.WriteHeader(&tar.Header{Name: "main", Mode: 0o755, Size: int64(len(main))}))
-	_, err = w.Write(main)
-	check(t, err)
+	add := func(name string, content []byte) {
+		check(t, w.WriteHeader(&tar.Header{Name: name, Mode: 0o755, Size: int64(len(content))}))
+		_, err := w.Write(content)
+		check(t, err)
+	}
+	add("main", main)
+	for _, path := range slices.Sorted(maps.Keys(programs)) {
+		add(strings.TrimPrefix(path, "/"), programs[path])
+	}
 	check(t, w.Close())
 	response, err := d.API.ImageImport(t.Context(), image.ImportSource{Source: &archive, SourceName: "-"}, "",
 		image.ImportOptions{Changes: append([]string{`ENTRYPOINT ["/main"]`}, changes...)})

@@ -45,6 +45,11 @@ type Facts struct {
 	Engine   Engine
 	// Self is the id of the container that Dogwatch runs in; "" when it is in none.
 	Self string
+	// Reach are the ids of the containers through which Dogwatch reaches the engine,
+	// such as a socket proxy.
+	Reach map[string]bool
+	// NoHelper says why no helper container can be started; "" when it can.
+	NoHelper string
 }
 
 // Engine is what matters of an engine.

@@ -57,6 +57,9 @@ func steps(f Facts, deps []dependent, req watcher.UpdateRequest) []watcher.Step 
 	if req.Rules.DryRun {
 		return l
 	}
+	if NeedsHelper(f) {
+		return handover(l, f)
+	}
 	var recreated []Container
 	for _, d := range deps {
 		if d.action == watcher.StepCreate {

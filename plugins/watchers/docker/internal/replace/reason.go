@@ -21,6 +21,7 @@ const (
 	BlockPodman    = "engine.podman"
 	BlockReadOnly  = "engine.readonly"
 	BlockSelf      = "self"
+	BlockPath      = "engine.path"
 	BlockNetwork   = "network.missing"
 	BlockDetached  = "network.detached"
 	BlockDependent = "dependent.image"
@@ -58,6 +59,7 @@ func blocks(f Facts, deps []dependent, req watcher.UpdateRequest) []watcher.Reas
 			add(BlockPlatform, "%s is for %s, and %s runs one for %s: choose an image for %s", image.Reference, platform, f.Target.Name(), old.Platform, old.Platform)
 		}
 	}
+	helperBlocks(f, deps, add)
 	containerBlocks(f, f.Target, add)
 	for _, d := range deps {
 		if d.action == watcher.StepRestart {
@@ -96,8 +98,6 @@ func containerBlocks(f Facts, c Container, add func(code, text string, args ...a
 		return slices.ContainsFunc(sortedKeys(c.Config.Labels), func(l string) bool { return strings.HasPrefix(l, prefix) })
 	}
 	switch {
-	case f.Self != "" && f.Self == c.ID:
-		add(BlockSelf, "%s is Dogwatch itself, which would stop in the middle: update it with compose", name)
 	case has("com.docker.swarm.service"):
 		add(BlockSwarm, "%s is a task of Swarm, which would replace it again: use docker service update", name)
 	case has("io.kubernetes."):

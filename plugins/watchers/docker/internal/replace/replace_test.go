@@ -160,7 +160,7 @@ func TestPlanBlocks(t *testing.T) {
 	for code, facts := range map[string]Facts{
 		BlockReadOnly: {Engine: Engine{ReadOnly: "no"}},
 		BlockPodman:   {Engine: Engine{Podman: true}},
-		BlockSelf:     {Self: oldID},
+		BlockSelf:     {Self: oldID, NoHelper: "it has no image"},
 	} {
 		facts.Target = parse(t, `{}`)
 		if got := codes(Plan(facts, request()).Blocks); !slices.Equal(got, []string{code}) {

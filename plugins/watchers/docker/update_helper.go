@@ -1,0 +1,236 @@
+package docker
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/docker/docker/api/types/container"
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/dogwatch/dogwatch/sdk"
+	"github.com/dogwatch/dogwatch/sdk/watcher"
+)
+
+// line is a line of a helper's log.
+type line struct {
+	Begin    *watcher.Step         `json:"begin,omitempty"`
+	End      *watcher.StepRecord   `json:"end,omitempty"`
+	Progress *watcher.StepProgress `json:"progress,omitempty"`
+	Outcome  *watcher.Outcome      `json:"outcome,omitempty"`
+}
+
+// helperLog is what a helper's log says.
+type helperLog struct {
+	steps    []watcher.StepRecord
+	progress *watcher.StepProgress // of the step under way
+	outcome  *watcher.Outcome      // nil while there is none
+}
+
+// readHelper reads a log. Lines that are none of a helper's are left out.
+func readHelper(log []byte) helperLog {
+	var all helperLog
+	for text := range bytes.Lines(log) {
+		var l line
+		if json.Unmarshal(text, &l) == nil {
+			all.add(l)
+		}
+	}
+	return all
+}
+
+func (h *helperLog) add(l line) {
+	switch {
+	case l.Begin != nil:
+		h.steps, h.progress = append(h.steps, watcher.StepRecord{Step: *l.Begin}), nil
+	case l.End != nil:
+		h.progress = nil
+		for i := len(h.steps) - 1; i >= 0; i-- {
+			if h.steps[i].ID == l.End.ID && !h.steps[i].Ended {
+				h.steps[i] = *l.End
+				return
+			}
+		}
+	case l.Progress != nil:
+		h.progress = l.Progress
+	case l.Outcome != nil:
+		h.outcome = l.Outcome
+	}
+}
+
+// tail is the end of a log, for a log.
+func tail(log []byte) string {
+	const most = 400
+	return strings.TrimSpace(string(log[max(0, len(log)-most):]))
+}
+
+// helperJournal is the watcher.Journal of a helper: its log.
+type helperJournal struct {
+	helperLog
+	out  io.Writer
+	last time.Time // of the last progress
+}
+
+func (j *helperJournal) write(l line) error {
+	text, err := json.Marshal(l)
+	if err == nil {
+		_, err = j.out.Write(append(text, '\n'))
+	}
+	if err == nil {
+		j.add(l)
+	}
+	return err
+}
+
+// Begin implements watcher.Journal.
+func (j *helperJournal) Begin(ctx context.Context, s watcher.Step) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return j.write(line{Begin: &s})
+}
+
+// End implements watcher.Journal.
+func (j *helperJournal) End(_ context.Context, s watcher.Step, facts map[string]string, err error) error {
+	r := watcher.StepRecord{Step: s, Ended: true, Facts: facts}
+	if err != nil {
+		r.Error = err.Error()
+	}
+	return j.write(line{End: &r})
+}
+
+// Progress implements watcher.Journal.
+func (j *helperJournal) Progress(p watcher.StepProgress) {
+	if time.Since(j.last) < time.Second {
+		return
+	}
+	j.last = time.Now()
+	_ = j.write(line{Progress: &p}) // which may be lost
+}
+
+// Handover does what a helper container is for: it carries out the operation that is
+// in the environment, writes its steps and outcome to out, and leaves the container to
+// be removed. Run again after a crash it recovers. The error means that it did not finish.
+func Handover(ctx context.Context, out io.Writer) error {
+	var job handover
+	if err := json.Unmarshal([]byte(os.Getenv(handoverVariable)), &job); err != nil {
+		return fmt.Errorf("this is for helper containers of Dogwatch: the variable %s holds no operation: %w", handoverVariable, err)
+	}
+	log := hclog.New(&hclog.LoggerOptions{Output: os.Stderr})
+	d, err := New(sdk.Env{Log: log, UserAgent: job.UserAgent, Warn: func(message string) { log.Warn(message) }}, job.Options)
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	d.own = func([]container.Summary) string { return "" } // it is no part of what it replaces
+	var before []byte
+	if err := again(ctx, func() error { before, err = d.engine.logs(ctx, job.Helper); return err }); err != nil {
+		return err
+	}
+	j := &helperJournal{helperLog: readHelper(before), out: out}
+	if j.outcome == nil {
+		outcome, err := d.carryOut(ctx, job, j)
+		if err == nil {
+			err = j.write(line{Outcome: &outcome})
+		}
+		if err != nil {
+			return err
+		}
+	}
+	// It has run long enough: the engine is not to start it again.
+	policy := map[string]any{"RestartPolicy": container.RestartPolicy{Name: container.RestartPolicyDisabled}}
+	return again(ctx, func() error {
+		err := d.engine.post(ctx, "finish "+job.Helper, "/containers/"+job.Helper+"/update", nil, policy, nil)
+		if isResponse(err) { // such as that it is removed already
+			return nil
+		}
+		return err
+	})
+}
+
+const (
+	helperBackoff = time.Second
+	helperMaxWait = 30 * time.Second
+	// helperTries is how often an operation that has changed nothing yet is tried.
+	helperTries = 5
+)
+
+// again repeats what fails, until ctx ends: no other process can go on instead.
+func again(ctx context.Context, work func() error) error {
+	for wait := helperBackoff; ; wait = min(2*wait, helperMaxWait) {
+		err := work()
+		if err == nil {
+			return nil
+		}
+		fmt.Fprintln(os.Stderr, err)
+		if stopped := pause(ctx, wait); stopped != nil {
+			return errors.Join(err, stopped)
+		}
+	}
+}
+
+// carryOut applies an operation, and recovers it as often as it takes.
+func (d *Docker) carryOut(ctx context.Context, job handover, j *helperJournal) (out watcher.Outcome, err error) {
+	op := watcher.Operation{ID: job.Operation, Request: job.Request, Plan: job.Plan}
+	tries := 0
+	if len(j.steps) > 0 { // it was started again
+		if err := pause(ctx, helperSettle); err != nil {
+			return out, err
+		}
+	}
+	err = again(ctx, func() error {
+		if len(j.steps) == 0 {
+			begun, err := d.renamed(ctx, job.Plan)
+			if err == nil && !begun {
+				out, err = d.Apply(ctx, op, j)
+			} else if err == nil { // its log was lost in a crash
+				out, err = d.recoverHere(ctx, op, j)
+			}
+			if tries++; err != nil && tries >= helperTries && len(j.steps) == 0 && !begun {
+				out, err = unchanged(op, "interrupted", "the helper container could not begin: "+err.Error()), nil
+			}
+			return err
+		}
+		out, err = d.recoverHere(ctx, op, j)
+		return err
+	})
+	return out, err
+}
+
+// renamed reports whether the old container has another name than when it was planned.
+func (d *Docker) renamed(ctx context.Context, plan watcher.Plan) (bool, error) {
+	c, err := d.engine.container(ctx, plan.ContainerID)
+	if hasStatus(err, http.StatusNotFound) {
+		return true, nil
+	}
+	return err == nil && strings.TrimPrefix(c.Name, "/") != plan.Name, err
+}
+
+// recoverHere recovers by what the log of this helper says. The end of that may be
+// missing after a crash of the machine, but once the old container is gone the new one works.
+func (d *Docker) recoverHere(ctx context.Context, op watcher.Operation, j *helperJournal) (watcher.Outcome, error) {
+	_, err := d.engine.container(ctx, op.Plan.ContainerID)
+	if hasStatus(err, http.StatusNotFound) {
+		r := &replacement{Docker: d, op: op, journal: j}
+		out, err := r.updated(ctx)
+		if hasStatus(err, http.StatusNotFound) {
+			out.State, err = watcher.Broken, nil
+			out.Reason = watcher.Reason{Code: "old.missing", Text: "neither the old nor the new " + op.Plan.Name + " exists any more: create it with compose"}
+		}
+		return out, err
+	}
+	if err != nil {
+		return watcher.Outcome{}, err
+	}
+	// That it was handed over has begun it, whatever else is known.
+	begun := watcher.StepRecord{Step: watcher.Step{ID: watcher.StepHandover, Code: watcher.StepHandover}, Ended: true}
+	op.Steps = append([]watcher.StepRecord{begun}, j.steps...)
+	return d.Recover(ctx, op, j)
+}
