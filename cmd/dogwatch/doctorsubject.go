@@ -63,6 +63,9 @@ func (s subject) Watchers() []doctor.Watcher {
 		if c.Can(kind.CapProbe) {
 			w.Probe = c.Probe
 		}
+		if may, why := c.Updates(); may {
+			w.Updates = why
+		}
 		all = append(all, w)
 	}
 	return all
@@ -103,11 +106,8 @@ func (s subject) Triggers() []doctor.Component {
 // component returns how the configuration of a component went.
 func (s subject) component(c *component.Component) doctor.Component {
 	state, err := c.State()
-	switch state {
-	case component.Pending:
+	if state == component.Pending {
 		err = errors.New("its plugin has not answered")
-	case component.Unsupported:
-		err = nil // of which a warning tells
 	}
 	examined := doctor.Component{ID: c.FullID(), Default: c.Default, Err: err, Warnings: slices.Clone(c.View().Warnings)}
 	for _, p := range s.instance.Problems() {

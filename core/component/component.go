@@ -22,9 +22,6 @@ const (
 	Pending State = "starting" // its plugin has not responded yet
 	Ready   State = "ready"
 	Failed  State = "failed" // its configuration is wrong, its plugin cannot run, or a watcher's engine cannot be reached
-	// Unsupported is that of a type which this version does not have yet, though
-	// configurations do: nothing is wrong, and nothing happens.
-	Unsupported State = "unsupported"
 )
 
 // Component is what the kinds share: a Watcher, a Registry or a Trigger embeds
@@ -123,7 +120,7 @@ func (c *Component) view(configuration map[string]any) View {
 	defer c.mu.Unlock()
 	state, err := c.stateLocked()
 	v := View{ID: c.ID(), Type: c.Type, Name: c.Name, Configuration: configuration, State: state, Warnings: slices.Concat(c.hostWarnings, c.pluginWarnings)}
-	if err != nil && state != Unsupported { // which is a warning
+	if err != nil {
 		v.Error = err.Error()
 	}
 	return v

@@ -2,7 +2,6 @@ package component
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -47,6 +46,7 @@ type Manager struct {
 	registries []*Registry
 	triggers   []*Trigger
 	waiting    []config.Component // their type may be in a bundle that is not discovered yet
+	updating   string             // the trigger that lets watchers update; "" for none
 	problems   []config.Problem
 	// pending is how many components' plugins have not responded yet.
 	pending  int
@@ -73,6 +73,9 @@ func New(opt Options) *Manager {
 // exist by default. Sections of unknown types wait for Finish. It does not wait
 // for plugins; see Await.
 func (m *Manager) Load(sections []config.Component) {
+	m.mu.Lock()
+	m.updating = updatingTrigger(sections)
+	m.mu.Unlock()
 	for _, section := range sections {
 		if _, _, known := m.opt.Plugins.Find(section.Kind, section.Type); !known {
 			m.mu.Lock()
@@ -175,15 +178,10 @@ func (m *Manager) add(section config.Component, byDefault bool) {
 	c := component.base()
 	bundle, t, known := m.opt.Plugins.Find(section.Kind, section.Type)
 	var problems []config.Problem
-	later := config.NotYet(section.Kind, section.Type)
 	switch {
 	case known:
 		component.attach(bundle, t)
 		problems = append(m.resolve(component, t, section), m.grants(c, bundle, t)...)
-	case later != "":
-		c.state, c.err = Unsupported, errors.New(later)
-		c.masked, c.stored = map[string]any{}, map[string]any{}
-		problems = []config.Problem{{Key: c.FullID(), Source: anySource(section), Message: later, Level: config.Warning}}
 	default:
 		problems = append([]config.Problem{{Key: string(c.Kind) + "." + c.Type, Source: anySource(section), Message: m.unknownType(section), Level: config.Error}}, section.Problems...)
 	}
@@ -251,6 +249,15 @@ func (m *Manager) resolve(component typed, t kind.Type, section config.Component
 		} else {
 			c.Options[name] = v
 		}
+	}
+	if w, is := component.(*Watcher); is {
+		m.mu.Lock()
+		trigger := m.updating
+		m.mu.Unlock()
+		w.permit(section, t.Options, trigger)
+	}
+	if c.Kind == kind.Trigger && c.Type == composeType {
+		settings["mode"] = ModeBatch
 	}
 	m.opt.Secrets(t.Options.Secrets(c.Options)...)
 	c.masked = merge(host.Show(settings, true), t.Options.Show(c.Options, true))

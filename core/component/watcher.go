@@ -18,6 +18,10 @@ type Watcher struct {
 	plugin.Watcher
 	// Settings are the options that the host acts on.
 	Settings WatcherOptions
+	// decided is true when its section says whether it may update; permittedBy is the
+	// trigger that lets it, else. See Updates.
+	decided     bool
+	permittedBy string
 }
 
 // SetReached records whether the watcher's engine can be reached, and reports

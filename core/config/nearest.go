@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/dogwatch/dogwatch/sdk/kind"
 	"github.com/dogwatch/dogwatch/sdk/option"
 )
 
@@ -54,15 +53,6 @@ func synonym(name string, known []string) string {
 				return other
 			}
 		}
-	}
-	return ""
-}
-
-// NotYet says of a type that there will be, and that configurations of What's
-// Up Docker have, why it does nothing so far; "" for any other.
-func NotYet(k kind.Kind, typ string) string {
-	if k == kind.Trigger && (typ == "docker" || typ == "dockercompose") {
-		return "not yet supported: this version tells of updates and does not install them"
 	}
 	return ""
 }

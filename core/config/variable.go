@@ -47,8 +47,6 @@ func Variable(name, value string, watcherTypes []string, schema SchemaOf) (path 
 		var has bool
 		if known, has = schema(c.Kind, c.Type); !has && c.Kind == authKind {
 			return e.path + fileOf(e), nil
-		} else if later := NotYet(c.Kind, c.Type); !has && later != "" {
-			return "", &Problem{Key: c.Key(), Source: e.value.Source, Message: later}
 		} else if !has {
 			return "", &Problem{Key: string(c.Kind) + "." + c.Type, Source: e.value.Source, Message: "there is no " + string(c.Kind) + " type " + c.Type + " in this version"}
 		}

@@ -61,6 +61,8 @@ type Watcher struct {
 	Name string
 	// Options say where the engine is.
 	Options map[string]any
+	// Updates is why it may replace containers; "" when it may not.
+	Updates string
 	List    func(ctx context.Context) ([]sdk.Container, error)
 }
 

@@ -61,6 +61,9 @@ func (e *examination) watcher(ctx context.Context, w Watcher) ([]Finding, []sdk.
 			found = append(found, warnings(w.ID, probed)...)
 		}
 	}
+	if w.Updates != "" {
+		f.Detail += "; it may update them, since " + w.Updates
+	}
 	return append([]Finding{f}, found...), listed
 }
 

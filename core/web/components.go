@@ -105,8 +105,6 @@ func componentState(state component.State) stateWord {
 		return stateWord{"Ready", "ok"}
 	case component.Failed:
 		return stateWord{"Failed", "failed"}
-	case component.Unsupported:
-		return stateWord{"Not yet supported", "muted"}
 	}
 	return stateWord{"Starting", "muted"}
 }

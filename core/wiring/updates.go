@@ -14,14 +14,14 @@ import (
 // Updates fits the components to updater.Watchers and updater.Registries.
 type Updates struct{ Components *component.Manager }
 
-// Named implements updater.Watchers. Updates are allowed by the watcher's own option
-// update, since the plugin itself changes nothing without it.
+// Named implements updater.Watchers. Updates are allowed where the plugin gets the option
+// update, without which it changes nothing itself.
 func (u Updates) Named(name string) (updater.Watcher, bool) {
 	w, known := u.Components.WatcherNamed(name)
 	if !known {
 		return updater.Watcher{}, false
 	}
-	allowed, _ := w.Options["update"].(bool)
+	allowed, _ := w.Updates()
 	return updater.Watcher{ID: w.ID(), Name: w.Name, Updates: slices.Contains(w.Capabilities, kind.CapUpdate), Allowed: allowed, Updater: w}, true
 }
 

@@ -5,6 +5,8 @@ import (
 	"github.com/dogwatch/dogwatch/plugins/triggers/apprise"
 	"github.com/dogwatch/dogwatch/plugins/triggers/command"
 	"github.com/dogwatch/dogwatch/plugins/triggers/discord"
+	"github.com/dogwatch/dogwatch/plugins/triggers/docker"
+	"github.com/dogwatch/dogwatch/plugins/triggers/dockercompose"
 	"github.com/dogwatch/dogwatch/plugins/triggers/googlechat"
 	"github.com/dogwatch/dogwatch/plugins/triggers/gotify"
 	"github.com/dogwatch/dogwatch/plugins/triggers/http"
@@ -31,6 +33,8 @@ func Types() []trigger.Type {
 		apprise.Type(),
 		command.Type(),
 		discord.Type(),
+		docker.Type(),
+		dockercompose.Type(),
 		googlechat.Type(),
 		gotify.Type(),
 		http.Type(),

@@ -31,7 +31,7 @@ func TestTypesDoNotUseOptionsOfTheHost(t *testing.T) {
 
 // What does something, rather than say something, is not done twice.
 func TestActionsAreAtMostOnce(t *testing.T) {
-	actions := []string{"command"}
+	actions := []string{"command", "docker", "dockercompose"}
 	for _, typ := range Types() {
 		if atMostOnce := typ.Delivery == kind.AtMostOnce; atMostOnce != slices.Contains(actions, typ.Name) {
 			t.Errorf("%s: delivery %s", typ.Name, typ.Delivery)

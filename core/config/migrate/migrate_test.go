@@ -33,6 +33,7 @@ func schemas(t testing.TB) func(k kind.Kind, typ string) (option.Schema, bool) {
 		"trigger.slack":    "url:url token channel",
 		"trigger.mqtt":     "url:url user password clientid topic",
 		"trigger.command":  "cmd",
+		"trigger.docker":   "prune:bool auto:bool includebydefault:bool",
 		"trigger.http":     "url:url method",
 		"trigger.shoutrrr": "urls:list",
 		"trigger.mock":     "mock",
