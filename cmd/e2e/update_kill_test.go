@@ -45,6 +45,7 @@ func TestKillDuringUpdate(t *testing.T) {
 	if testing.Short() {
 		t.Skip("short: kills processes")
 	}
+	t.Parallel()
 	engine, registry, repeat := dockertest.Start(t), startRegistry(t), updateKills(t)
 	t.Run("victims", func(t *testing.T) {
 		for _, victim := range []string{"host", "plugin", "both"} {

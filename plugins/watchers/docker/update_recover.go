@@ -24,7 +24,7 @@ func (d *Docker) Recover(ctx context.Context, op watcher.Operation, journal watc
 	if handedOver(op.Plan) {
 		return r.recoverHandover(ctx)
 	}
-	begun := false
+	begun, ids := false, recreated(op.Plan)
 	for _, s := range op.Steps {
 		begun = begun || s.Code != watcher.StepPull
 		if s.Facts[factPrevious] != "" {
@@ -33,18 +33,22 @@ func (d *Docker) Recover(ctx context.Context, op watcher.Operation, journal watc
 		if s.Facts[factImage] != "" {
 			r.imageID = s.Facts[factImage]
 		}
+		if s.Facts[factNew] != "" {
+			r.created[ids[s.Container]] = s.Facts[factNew]
+		}
 	}
 	switch {
 	case !begun:
 		return unchanged(op, "interrupted", "the update of "+op.Plan.Name+" was interrupted before anything was changed"), nil
-	case worked(op):
-		return r.forward(ctx)
 	}
 	reference, err := target(op.Plan.From.Reference, op.Request.Image)
 	if err != nil {
 		return watcher.Outcome{}, err
 	}
 	r.target = reference
+	if worked(op) {
+		return r.forward(ctx)
+	}
 	return r.back(ctx, watcher.Step{Code: "interrupted"}, errors.New("the update was interrupted"))
 }
 
@@ -70,8 +74,21 @@ func worked(op watcher.Operation) bool {
 	return true
 }
 
-// forward takes the steps that are left.
+// forward takes the steps that are left. An engine that died meanwhile may have left
+// the new containers stopped.
 func (r *replacement) forward(ctx context.Context) (watcher.Outcome, error) {
+	for name, status := range replace.Statuses(r.op.Plan) {
+		c, err := r.engine.container(ctx, name)
+		if hasStatus(err, http.StatusNotFound) {
+			return r.back(ctx, watcher.Step{Code: "interrupted"}, errors.New("the new "+name+" was removed by somebody else"))
+		}
+		if err != nil {
+			return watcher.Outcome{}, err
+		}
+		if err := r.resume(ctx, c, status); err != nil {
+			r.warn(watcher.Step{Code: watcher.StepStart, Text: "start the new " + name + " again"}, err)
+		}
+	}
 	ids := recreated(r.op.Plan)
 	for name, id := range ids {
 		r.old[name] = replace.Container{InspectResponse: container.InspectResponse{ContainerJSONBase: &container.ContainerJSONBase{ID: id}}}
@@ -124,7 +141,12 @@ func (r *replacement) back(ctx context.Context, failed watcher.Step, cause error
 				return watcher.Outcome{}, failed // the engine is away: Recover tries again
 			}
 		}
-		if failed != nil {
+		switch {
+		case failed == nil:
+		case reasonCode(s, failed) == missing:
+			out.State = watcher.Broken
+			out.Reason.Text += "; and " + failed.Error()
+		default:
 			out.State = watcher.Broken
 			out.Reason.Text += fmt.Sprintf("; and the old %s could not be brought back: %v: start it under its name %s or %s", d.Name, failed, d.Name, replace.Backup(d.Name, r.op.ID))
 		}
@@ -143,7 +165,7 @@ func (r *replacement) back(ctx context.Context, failed watcher.Step, cause error
 func (r *replacement) restore(ctx context.Context, name, id string, status replace.Status) error {
 	old, err := r.engine.container(ctx, id)
 	if hasStatus(err, http.StatusNotFound) {
-		return &coded{"old.missing", "the old container " + short(id) + " does not exist any more"}
+		return r.withoutOld(ctx, name, id, status)
 	}
 	if err != nil {
 		return err
@@ -172,15 +194,43 @@ func (r *replacement) restore(ctx context.Context, name, id string, status repla
 			return err
 		}
 	}
-	now := replace.Container{InspectResponse: old}.Status()
+	return r.resume(ctx, old, status)
+}
+
+// resume makes a container run, or pauses it, if its status is another one.
+func (r *replacement) resume(ctx context.Context, c container.InspectResponse, status replace.Status) error {
+	name, now := strings.TrimPrefix(c.Name, "/"), replace.Container{InspectResponse: c}.Status()
 	if status != replace.Stopped && now == replace.Stopped {
-		if err := r.engine.post(ctx, "start "+name, "/containers/"+id+"/start", nil, nil, nil); err != nil {
+		if err := r.engine.post(ctx, "start "+name, "/containers/"+c.ID+"/start", nil, nil, nil); err != nil {
 			return err
 		}
 		now = replace.Running
 	}
 	if status == replace.Paused && now == replace.Running {
-		return r.engine.post(ctx, "pause "+name, "/containers/"+id+"/pause", nil, nil, nil)
+		return r.engine.post(ctx, "pause "+name, "/containers/"+c.ID+"/pause", nil, nil, nil)
 	}
 	return nil
+}
+
+// missing is the code of an old container that somebody else has removed.
+const missing = "old.missing"
+
+// withoutOld starts the new container where the old one does not exist any more:
+// one that may not work is better than none. It returns what to say about it.
+func (r *replacement) withoutOld(ctx context.Context, name, id string, status replace.Status) error {
+	gone := "the old container " + short(id) + " does not exist any more"
+	c, err := r.engine.container(ctx, r.created[id])
+	switch {
+	case r.created[id] == "", hasStatus(err, http.StatusNotFound):
+		return &coded{missing, gone + ", and there is no new one: create " + name + " again"}
+	case err != nil:
+		return err
+	}
+	if err := r.resume(ctx, c, status); err != nil {
+		if !isResponse(err) {
+			return err
+		}
+		return &coded{missing, gone + ", and the new one does not start: " + err.Error()}
+	}
+	return &coded{missing, gone + ", so the new one stays: look whether it works"}
 }

@@ -18,6 +18,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -47,6 +48,7 @@ type Daemon struct {
 	// serve returns the command that serves the engine at Host.
 	serve   func() *exec.Cmd
 	command *exec.Cmd
+	killed  bool
 	exited  chan struct{} // closed when the process has ended
 }
 
@@ -90,6 +92,9 @@ func prepare(t testing.TB) *Daemon {
 	check(t, err)
 	d := &Daemon{Host: "unix://" + filepath.Join(dir, "engine.sock"), dir: dir}
 	t.Cleanup(func() {
+		if d.killed {
+			d.unmount(t)
+		}
 		err := os.RemoveAll(dir)
 		// What tidies up after Podman's containers outlives the service for a moment.
 		for began := time.Now(); err != nil && time.Since(began) < tidyLimit; err = os.RemoveAll(dir) {
@@ -139,6 +144,29 @@ func (d *Daemon) Stop(t testing.TB) {
 		t.Logf("the engine does not stop, killing it")
 		check(t, d.command.Process.Kill())
 		<-d.exited
+	}
+}
+
+// Kill kills the engine, leaving its data and, until the next start, what it runs.
+func (d *Daemon) Kill(t testing.TB) {
+	t.Helper()
+	check(t, d.command.Process.Kill())
+	<-d.exited
+	// Its containerd died with it; the next one must not wait for that.
+	check(t, os.RemoveAll(filepath.Join(d.dir, "exec", "containerd", "containerd.pid")))
+	d.killed = true
+}
+
+// unmount removes the mounts that a killed engine has left.
+func (d *Daemon) unmount(t testing.TB) {
+	mounts, err := os.ReadFile("/proc/self/mounts")
+	check(t, err)
+	for line := range strings.Lines(string(mounts)) {
+		if fields := strings.Fields(line); len(fields) > 1 && strings.HasPrefix(fields[1], d.dir+"/") {
+			if err := syscall.Unmount(fields[1], syscall.MNT_DETACH); err != nil {
+				t.Logf("unmount %s: %v", fields[1], err)
+			}
+		}
 	}
 }
 

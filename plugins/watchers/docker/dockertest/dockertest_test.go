@@ -1,6 +1,10 @@
 package dockertest
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/docker/docker/api/types/container"
+)
 
 func TestDaemon(t *testing.T) {
 	t.Run("docker", func(t *testing.T) { restarted(t, Start(t), false) })
@@ -17,5 +21,22 @@ func restarted(t *testing.T, d *Daemon, runs bool) {
 	check(t, err)
 	if got.Image != id || got.State.Running != runs || got.Config.Labels["a"] != "b" || got.Config.Labels["version"] != "1" {
 		t.Errorf("%+v %+v", got.ContainerJSONBase, got.Config)
+	}
+}
+
+// TestDaemonStartsAfterKill tests that an engine that was killed comes back with its containers.
+func TestDaemonStartsAfterKill(t *testing.T) {
+	d := Start(t)
+	d.Image(t, "app:1")
+	id := d.Create(t, "web", "app:1", nil)
+	_, err := d.API.ContainerUpdate(t.Context(), id, container.UpdateConfig{RestartPolicy: container.RestartPolicy{Name: container.RestartPolicyAlways}})
+	check(t, err)
+	check(t, d.API.ContainerStart(t.Context(), id, container.StartOptions{}))
+	d.Kill(t)
+	d.Start(t)
+	got, err := d.API.ContainerInspect(t.Context(), id)
+	check(t, err)
+	if !got.State.Running {
+		t.Errorf("it is %s", got.State.Status)
 	}
 }
