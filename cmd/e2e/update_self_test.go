@@ -1,0 +1,166 @@
+package e2e
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/docker/docker/api/types/container"
+
+	"github.com/dogwatch/dogwatch/core/api"
+	"github.com/dogwatch/dogwatch/core/operation"
+	"github.com/dogwatch/dogwatch/plugins/watchers/docker/dockertest"
+)
+
+// contained is a Dogwatch in a container of the engine that it watches.
+type contained struct {
+	*daemon
+	engine *dockertest.Daemon
+	repo   string
+	binary []byte
+}
+
+// push pushes a version of Dogwatch's image and returns its id.
+func (c *contained) push(tag string, changes ...string) string {
+	c.t.Helper()
+	all := append([]string{`ENTRYPOINT ["/bin/dogwatch"]`, "LABEL version=" + tag, `HEALTHCHECK --interval=500ms --timeout=5s --start-period=30s --retries=3 CMD ["/bin/dogwatch","healthcheck"]`}, changes...)
+	id := c.engine.ImageWith(c.t, c.repo+":"+tag, map[string][]byte{"/bin/dogwatch": c.binary}, all...)
+	c.engine.Push(c.t, c.repo+":"+tag)
+	return id
+}
+
+// contain runs version 1.0.0 in a container called dogwatch.
+func contain(t *testing.T, env ...string) (c *contained, image string) {
+	t.Helper()
+	engine, registry := dockertest.Start(t), startRegistry(t)
+	dir := filepath.Dir(strings.TrimPrefix(engine.Host, "unix://"))
+	t.Cleanup(func() { // the network of the host, which outlives the engine
+		_ = syscall.Unmount(filepath.Join(dir, "exec", "netns", "default"), syscall.MNT_DETACH)
+	})
+	path, err := built()
+	must(t, err)
+	binary, err := os.ReadFile(path)
+	must(t, err)
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	must(t, err)
+	address := l.Addr().String()
+	must(t, l.Close())
+	_, port, _ := net.SplitHostPort(address)
+	c = &contained{daemon: &daemon{t: t, url: "http://" + address}, engine: engine, repo: registry + "/team/dogwatch", binary: binary}
+	image = c.push("1.0.0")
+	store := shortDir(t)
+	made, err := engine.API.ContainerCreate(t.Context(), &container.Config{Image: c.repo + ":1.0.0", Env: append([]string{
+		"DOGWATCH_STORE_PATH=/store", "DOGWATCH_SERVER_HOST=127.0.0.1", "DOGWATCH_SERVER_PORT=" + port,
+		"DOGWATCH_WATCHER_DOCKER_LOCAL_SOCKET=/run/engine/engine.sock", "DOGWATCH_WATCHER_DOCKER_LOCAL_CRON=0 0 1 1 *",
+		"DOGWATCH_REGISTRY_CUSTOM_LAN_URL=http://" + registry,
+	}, env...)}, &container.HostConfig{
+		NetworkMode: "host", ReadonlyRootfs: true, Binds: []string{dir + ":/run/engine", store + ":/store"},
+		RestartPolicy: container.RestartPolicy{Name: container.RestartPolicyUnlessStopped},
+	}, nil, nil, "dogwatch")
+	must(t, err)
+	must(t, engine.API.ContainerStart(t.Context(), made.ID, container.StartOptions{}))
+	t.Cleanup(func() {
+		if t.Failed() {
+			for _, one := range containersOf(t, engine, "dogwatch") {
+				t.Logf("%s is %s\n%s", one.Names[0], one.Status, tail(c.logs(one.ID), 30))
+			}
+		}
+	})
+	c.listening()
+	return c, image
+}
+
+func (c *contained) logs(id string) string {
+	stream, err := c.engine.API.ContainerLogs(c.t.Context(), id, container.LogsOptions{ShowStdout: true, ShowStderr: true})
+	if err != nil {
+		return err.Error()
+	}
+	defer stream.Close()
+	text, _ := io.ReadAll(stream)
+	return string(text)
+}
+
+// listening waits until a Dogwatch responds.
+func (c *contained) listening() {
+	c.t.Helper()
+	eventually(c.t, "dogwatch listens", func() bool {
+		resp, err := http.Get(c.url + "/health")
+		if err != nil {
+			return false
+		}
+		resp.Body.Close()
+		return resp.StatusCode == http.StatusOK
+	})
+}
+
+// outcome waits for the end of an operation, during which Dogwatch is away for a while.
+func (c *contained) outcome(id string) (op api.Operation) {
+	c.t.Helper()
+	eventually(c.t, "operation "+id+" ends", func() bool {
+		resp, err := http.Get(c.url + "/api/operations/" + id)
+		if err != nil {
+			return false
+		}
+		defer resp.Body.Close()
+		return json.NewDecoder(resp.Body).Decode(&op) == nil && op.State.Ended()
+	})
+	return op
+}
+
+// TestSelfUpdate has a Dogwatch in a container update itself: to versions that do not
+// work, after which the old one runs, and to one that does.
+func TestSelfUpdate(t *testing.T) {
+	if testing.Short() {
+		t.Skip("short: takes a minute")
+	}
+	c, image := contain(t, "DOGWATCH_WATCHER_DOCKER_LOCAL_UPDATE=true")
+	for i, v := range []struct {
+		name    string
+		changes []string
+		want    operation.State
+	}{
+		{"exits at once", []string{`ENTRYPOINT ["/main-is-missing"]`}, operation.RolledBack},
+		{"ends with an error", []string{`ENTRYPOINT ["/bin/dogwatch","nonsense"]`}, operation.RolledBack},
+		{"is never healthy", []string{`HEALTHCHECK --interval=200ms --timeout=1s --retries=2 CMD ["/bin/dogwatch","nonsense"]`}, operation.RolledBack},
+		{"works", nil, operation.Succeeded},
+	} {
+		next := c.push(fmt.Sprintf("1.%d.0", i+1), v.changes...)
+		c.watch()
+		if u := known(c.daemon, "dogwatch"); !u.UpdateAvailable {
+			t.Fatalf("%s: no update: %s", v.name, show(u))
+		}
+		if p := c.plan("dogwatch"); len(p.Blocks) > 0 {
+			t.Fatalf("%s: blocked: %v", v.name, p.Blocks)
+		}
+		began := time.Now()
+		op := c.outcome(c.begin("update", "dogwatch").ID)
+		t.Logf("%s: %.1f s, %s", v.name, time.Since(began).Seconds(), says(op))
+		if op.State != v.want {
+			t.Errorf("%s: the operation is %s", v.name, says(op))
+		}
+		if v.want == operation.Succeeded {
+			image = next
+			succeeded(t, op)
+			var steps []string
+			for _, s := range op.Steps {
+				steps = append(steps, s.ID)
+			}
+			if want := []string{"pull", "handover:dogwatch", "rename:dogwatch", "create:dogwatch", "stop:dogwatch", "start:dogwatch", "health:dogwatch", "remove:dogwatch"}; !slices.Equal(steps, want) {
+				t.Errorf("%s: steps %v", v.name, steps)
+			}
+		}
+		if ends := c.ends(op.ID); len(ends) != 1 {
+			t.Errorf("%s: ends %v", v.name, ends)
+		}
+		only(t, c.engine, "dogwatch", image)
+	}
+}
