@@ -44,7 +44,7 @@ func (f *fakeUpdates) Start(_ context.Context, req updater.Request) (operation.O
 	return op, nil
 }
 
-func (f *fakeUpdates) Cancel(_ context.Context, id string) error {
+func (f *fakeUpdates) Cancel(_ context.Context, id, _ string) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if id != "op1" {

@@ -45,6 +45,7 @@ const (
 	OperationSucceeded  Type = "operation.succeeded"  // Operation
 	OperationRolledBack Type = "operation.rolledback" // Operation: the container is as it was before
 	OperationFailed     Type = "operation.failed"     // Operation
+	OperationCancelling Type = "operation.cancelling" // Operation: a user wants it to stop
 	OperationCancelled  Type = "operation.cancelled"  // Operation
 
 	LoginSucceeded Type = "auth.login"         // Login
@@ -158,6 +159,8 @@ type Operation struct {
 	// Actor is who began it, Trigger the trigger that did.
 	Actor   string `json:"actor,omitempty"`
 	Trigger string `json:"trigger,omitempty"`
+	// By is who cancelled it.
+	By string `json:"by,omitempty"`
 	// Step is the text of the step, Ended whether it has ended.
 	Step  string `json:"step,omitempty"`
 	Ended bool   `json:"ended,omitempty"`

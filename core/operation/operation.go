@@ -54,6 +54,9 @@ type Operation struct {
 	// Delivery is the id of the delivery of the Trigger, which finds its operation by that.
 	Delivery string `json:"delivery,omitempty"`
 
+	// Cancel is the wish of a user that it stops; nil when there is none.
+	Cancel *Cancel `json:"cancel,omitempty"`
+
 	State State               `json:"state"`
 	Image watcher.TargetImage `json:"image"`
 	Rules watcher.UpdateRules `json:"rules"`
@@ -69,6 +72,13 @@ type Operation struct {
 	Ended  time.Time `json:"endedAt,omitzero"`
 }
 
+// Cancel is the wish of a user that an operation stops. It may come too late.
+type Cancel struct {
+	// By is the user or token.
+	By string    `json:"by,omitempty"`
+	At time.Time `json:"at"`
+}
+
 // Step is a step that was begun.
 type Step struct {
 	watcher.StepRecord
@@ -82,6 +92,8 @@ type Filter struct {
 	States []State
 	// Watcher and Name select those of a container.
 	Watcher, Name string
+	// Delivery selects those that this delivery asked for.
+	Delivery string
 	// Before is the id below which to start, for the page after this one.
 	Before string
 	// Limit is at most how many; below 1 means 100.

@@ -86,7 +86,7 @@ func (s *Service) CancelOperation(ctx context.Context, actor auth.Actor, id stri
 	if s.opt.Updater == nil {
 		return fmt.Errorf("cancel operation %.20q: %w", id, ErrNotFound)
 	}
-	if err := s.opt.Updater.Cancel(ctx, id); err != nil {
+	if err := s.opt.Updater.Cancel(ctx, id, actor.User); err != nil {
 		return s.changeError(err)
 	}
 	s.log.Info("operation cancelled", "id", id, "actor", actor.User, "address", actor.ClientAddress())

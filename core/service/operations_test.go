@@ -33,7 +33,7 @@ func (f *fakeUpdater) Start(_ context.Context, req updater.Request) (operation.O
 	return f.op, f.failure
 }
 
-func (f *fakeUpdater) Cancel(context.Context, string) error { f.done++; return f.failure }
+func (f *fakeUpdater) Cancel(context.Context, string, string) error { f.done++; return f.failure }
 
 func (f *fakeUpdater) Operations(context.Context, operation.Filter) ([]operation.Operation, error) {
 	return []operation.Operation{f.op}, nil

@@ -107,7 +107,7 @@ type TestRuns interface {
 type Updater interface {
 	Plan(ctx context.Context, req updater.Request) (watcher.Plan, error)
 	Start(ctx context.Context, req updater.Request) (operation.Operation, error)
-	Cancel(ctx context.Context, id string) error
+	Cancel(ctx context.Context, id, actor string) error
 }
 
 // Operations reads operations, the newest first.

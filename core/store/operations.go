@@ -9,17 +9,19 @@ import (
 
 	"github.com/dogwatch/dogwatch/core/event"
 	"github.com/dogwatch/dogwatch/core/operation"
+	"github.com/dogwatch/dogwatch/sdk/watcher"
 )
 
 // AddOperation stores a new operation as Queued, with its events, in one
-// transaction. It returns ErrConflict when its container has one that has not ended.
+// transaction. It returns ErrConflict when its container has one that has not ended,
+// or one of the same Delivery.
 func (s *Store) AddOperation(ctx context.Context, op operation.Operation, ev ...event.Event) error {
 	op.State = operation.Queued
 	return s.write(ctx, "add operation "+op.ID, func(t tx) error {
 		var other string
-		err := t.row("SELECT id FROM operations WHERE watcher = ? AND name = ? AND state IN ('queued', 'running')", op.Watcher, op.Name).Scan(&other)
+		err := t.row("SELECT id FROM operations WHERE watcher = ?1 AND name = ?2 AND (state IN ('queued', 'running') OR delivery = ?3 AND ?3 <> '')", op.Watcher, op.Name, op.Delivery).Scan(&other)
 		if err == nil {
-			return fmt.Errorf("%s/%s has operation %s, which has not ended: %w", op.Watcher, op.Name, other, ErrConflict)
+			return fmt.Errorf("%s/%s has operation %s, which has not ended or is of the same delivery: %w", op.Watcher, op.Name, other, ErrConflict)
 		}
 		if !errors.Is(err, sql.ErrNoRows) {
 			return err
@@ -28,8 +30,8 @@ func (s *Store) AddOperation(ctx context.Context, op operation.Operation, ev ...
 		if err != nil {
 			return err
 		}
-		if _, err := t.exec("INSERT INTO operations (id, kind, watcher, name, offer, state, updated_at, doc) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-			op.ID, string(op.Kind), op.Watcher, op.Name, op.Update, string(op.State), millis(s.now()), doc); err != nil {
+		if _, err := t.exec("INSERT INTO operations (id, kind, watcher, name, offer, delivery, state, updated_at, doc) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+			op.ID, string(op.Kind), op.Watcher, op.Name, op.Update, op.Delivery, string(op.State), millis(s.now()), doc); err != nil {
 			return err
 		}
 		return s.append(t, ev)
@@ -104,8 +106,8 @@ func (s *Store) Operations(ctx context.Context, f operation.Filter) ([]operation
 	}
 	return query(ctx, s, "read operations", "SELECT "+operationColumns+` FROM operations
 		WHERE (?1 = '' OR id < ?1) AND (?2 = '[]' OR state IN (SELECT value FROM json_each(?2)))
-			AND (?3 = '' OR watcher = ?3) AND (?4 = '' OR name = ?4) ORDER BY id DESC LIMIT ?5`,
-		[]any{f.Before, string(states), f.Watcher, f.Name, orDefault(f.Limit)}, scanOperation)
+			AND (?3 = '' OR watcher = ?3) AND (?4 = '' OR name = ?4) AND (?5 = '' OR delivery = ?5) ORDER BY id DESC LIMIT ?6`,
+		[]any{f.Before, string(states), f.Watcher, f.Name, f.Delivery, orDefault(f.Limit)}, scanOperation)
 }
 
 // Operation returns one operation with its steps, or ErrNotFound.
@@ -121,13 +123,13 @@ func (s *Store) OpenOperations(ctx context.Context) ([]operation.Operation, erro
 }
 
 // Tried reports whether an update, in the text form of its key, did not work out
-// before: an operation for it failed or rolled back, or succeeded and a rollback of
-// the container followed.
+// before: an operation for it changed the container and came back or left it broken,
+// or it succeeded and a rollback of the container followed.
 func (s *Store) Tried(ctx context.Context, update string) (bool, error) {
 	n, err := s.number(ctx, "read whether an update was tried", `SELECT EXISTS (SELECT 1 FROM operations AS o WHERE offer = ?1 AND offer <> '' AND (
-		state IN ('failed', 'rolled-back') OR state = 'succeeded' AND EXISTS (
+		state = 'rolled-back' OR state = 'failed' AND doc ->> '$.outcome.State' = ?2 OR state = 'succeeded' AND EXISTS (
 			SELECT 1 FROM operations AS r WHERE r.watcher = o.watcher AND r.name = o.name AND r.id > o.id
-				AND r.kind = 'rollback' AND r.state IN ('queued', 'running', 'succeeded'))))`, update)
+				AND r.kind = 'rollback' AND r.state IN ('queued', 'running', 'succeeded'))))`, update, string(watcher.Broken))
 	return n > 0, err
 }
 

@@ -25,13 +25,13 @@ type journal struct {
 func (j *journal) Begin(ctx context.Context, s watcher.Step) error {
 	r := j.runner
 	var stopping bool
-	var cancelled string
-	r.set(j.active, func() {
-		stopping, cancelled = r.stopping, j.active.cancelled
+	var cancel *operation.Cancel
+	r.set(func() {
+		stopping, cancel = r.stopping, j.active.cancel
 		j.active.progress = watcher.StepProgress{}
 	})
 	switch {
-	case cancelled != "" && !j.stopped && !j.returning():
+	case cancel != nil && !j.stopped && !j.returning():
 		j.stopped = true
 		return watcher.ErrStop
 	case stopping && !down(j.op.Steps):
@@ -72,7 +72,7 @@ func (j *journal) Progress(p watcher.StepProgress) {
 	r, now := j.runner, time.Now()
 	p.Message = r.opt.Redact(p.Message)
 	touch := false
-	r.set(j.active, func() {
+	r.set(func() {
 		j.active.progress = p
 		if touch = now.Sub(j.active.touched) >= progressPause; touch {
 			j.active.touched = now

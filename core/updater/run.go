@@ -14,12 +14,14 @@ import (
 
 // active is an operation that this process carries out. Its fields are guarded by Runner.mu.
 type active struct {
-	op        operation.Operation
-	cancelled string // why it is to stop; "" when it is not
+	op     operation.Operation
+	cancel *operation.Cancel // nil while it is not to stop
 	// recovering is true while it waits for its engine, which takes no slot.
 	recovering bool
-	progress   watcher.StepProgress
-	touched    time.Time
+	// left is who wants it to be recovered no more.
+	left     *operation.Cancel
+	progress watcher.StepProgress
+	touched  time.Time
 }
 
 // Run recovers what an earlier process left and then carries out what is queued,
@@ -37,12 +39,11 @@ func (r *Runner) Run(ctx context.Context) error {
 	for _, op := range open {
 		if op.State == operation.Running {
 			r.log.Info("recovering an operation that was under way at the last stop", "operation", op.ID, "container", op.Watcher+"/"+op.Name)
-			r.begin(op, true)
 		}
 	}
 	for ctx.Err() == nil {
 		pause := time.Minute // in case a wake-up is lost with the machine's sleep
-		if err := r.beginQueued(ctx); err != nil && ctx.Err() == nil {
+		if err := r.beginOpen(ctx); err != nil && ctx.Err() == nil {
 			r.log.Error("read the queued operations", "error", err)
 			pause = storePause
 		}
@@ -87,11 +88,17 @@ func sleep(ctx context.Context, pause time.Duration, wake <-chan struct{}) {
 	}
 }
 
-// beginQueued begins those queued operations that may run now.
-func (r *Runner) beginQueued(ctx context.Context) error {
+// beginOpen recovers the operations that an earlier process left, and begins those queued
+// ones that may run now.
+func (r *Runner) beginOpen(ctx context.Context) error {
 	open, err := r.opt.Store.OpenOperations(ctx)
 	if err != nil {
 		return err
+	}
+	for _, op := range open {
+		if op.State == operation.Running && !r.isActive(op.ID) {
+			r.begin(op, true)
+		}
 	}
 	for _, op := range open {
 		if op.State == operation.Queued && r.mayBegin(op) {
@@ -99,6 +106,11 @@ func (r *Runner) beginQueued(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+func (r *Runner) isActive(id string) (active bool) {
+	r.set(func() { _, active = r.active[id] })
+	return active
 }
 
 // mayBegin reports whether there is room for an operation, and none under way that
@@ -166,14 +178,18 @@ var errShutdown = errors.New("dogwatch stops before this step; the next start re
 
 // carryOut takes an operation to its end, unless Dogwatch stops before.
 func (r *Runner) carryOut(a *active, op operation.Operation, interrupted bool) {
-	if !interrupted {
-		var err error
-		if op, err = r.claim(op); err != nil {
-			if !errors.Is(err, errGaveUp) {
-				r.log.Error("begin an operation", "operation", op.ID, "error", err)
-			}
-			return
+	var err error
+	if interrupted {
+		op, err = r.reload(a, op)
+	} else {
+		op, err = r.claim(op)
+	}
+	if err != nil {
+		if !errors.Is(err, errGaveUp) && !r.isStopping() {
+			r.log.Error("begin an operation", "operation", op.ID, "error", err, "again in", storePause)
+			r.pause(storePause, func() bool { return false })
 		}
+		return
 	}
 	j := &journal{runner: r, active: a, op: &op}
 	outcome, err := r.attempt(j, interrupted)
@@ -187,22 +203,51 @@ func (r *Runner) carryOut(a *active, op operation.Operation, interrupted bool) {
 			outcome = watcher.Outcome{State: watcher.Broken, Reason: watcher.Reason{Code: "watcher", Text: "its outcome is not known, since watcher " + op.Watcher + " cannot update any more: look at the container"}}
 			break
 		}
-		r.waitToRecover(a, pause)
+		if left := r.waitToRecover(a, pause); left != nil {
+			text := "its outcome is not known, and " + nameOf(left) + " wants it to be recovered no more: the container is left as it is; look at it. The last error: " + err.Error()
+			outcome = watcher.Outcome{State: watcher.Broken, Reason: watcher.Reason{Code: "left", Text: text}}
+			break
+		}
 		outcome, err = r.attempt(j, true)
 	}
 	r.finish(a, op, outcome)
 }
 
-// waitToRecover waits without taking a slot, and ends early at a shutdown.
-func (r *Runner) waitToRecover(a *active, pause time.Duration) {
-	r.set(a, func() { a.recovering = true })
-	for end := time.Now().Add(pause); time.Now().Before(end) && !r.isStopping(); {
-		sleep(r.life, min(pause, 200*time.Millisecond), nil)
+// reload returns an operation that an earlier process left as it is stored now: it may
+// have been cancelled since.
+func (r *Runner) reload(a *active, op operation.Operation) (operation.Operation, error) {
+	op, err := r.opt.Store.Operation(r.life, op.ID)
+	if err == nil && op.State != operation.Running {
+		err = errGaveUp
 	}
-	r.set(a, func() { a.recovering = false })
+	r.set(func() {
+		if a.cancel == nil {
+			a.cancel = op.Cancel
+		}
+	})
+	return op, err
 }
 
-func (r *Runner) set(_ *active, change func()) {
+// waitToRecover waits without taking a slot, and ends early at a shutdown, and when a
+// user wants the operation to be recovered no more, which it returns.
+func (r *Runner) waitToRecover(a *active, pause time.Duration) (left *operation.Cancel) {
+	r.set(func() { a.recovering = true })
+	r.pause(pause, func() bool {
+		r.set(func() { left = a.left })
+		return left != nil
+	})
+	r.set(func() { a.recovering = false })
+	return left
+}
+
+// pause waits for some time, until a shutdown begins, or until it is over early.
+func (r *Runner) pause(d time.Duration, early func() bool) {
+	for end := time.Now().Add(d); time.Now().Before(end) && !r.isStopping() && !early(); {
+		sleep(r.life, min(d, 100*time.Millisecond), nil)
+	}
+}
+
+func (r *Runner) set(change func()) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	change()
@@ -270,20 +315,23 @@ const dryRun = "dryrun"
 func (r *Runner) finish(a *active, op operation.Operation, outcome watcher.Outcome) {
 	outcome.Reason.Text = r.opt.Redact(outcome.Reason.Text)
 	op.Outcome, op.Ended, op.Error = &outcome, r.opt.Now(), outcome.Reason.Text
-	cancelled := ""
-	r.set(a, func() { cancelled = a.cancelled })
+	r.set(func() { op.Cancel = a.cancel })
 	typ := event.OperationFailed
 	switch {
 	case outcome.State == watcher.Updated, outcome.State == watcher.Unchanged && op.Rules.DryRun && outcome.Reason.Code == dryRun:
 		op.State, op.Error, typ = operation.Succeeded, "", event.OperationSucceeded
 	case outcome.State == watcher.RolledBack:
 		op.State, typ = operation.RolledBack, event.OperationRolledBack
-	case outcome.State == watcher.Unchanged && cancelled != "":
-		op.State, op.Error, typ = operation.Cancelled, cancelled, event.OperationCancelled
+	case outcome.State == watcher.Unchanged && op.Cancel != nil:
+		op.State, op.Error, typ = operation.Cancelled, cancelledBy(op.Cancel), event.OperationCancelled
 	default:
 		op.State = operation.Failed
 	}
-	ev := r.event(typ, op, event.Operation{Code: outcome.Reason.Code, Error: op.Error})
+	more := event.Operation{Code: outcome.Reason.Code, Error: op.Error}
+	if op.Cancel != nil {
+		more.By = op.Cancel.By
+	}
+	ev := r.event(typ, op, more)
 	for {
 		err := r.opt.Store.ChangeOperation(context.WithoutCancel(r.life), operation.Running, op, ev)
 		if err == nil {

@@ -15,13 +15,17 @@ import (
 const projectLabel = "com.docker.compose.project"
 
 // Start plans and stores an operation as queued; Run carries it out, after those
-// queued before it that concern the same container or project. The errors are those
+// queued before it that concern the same container or project. When there is an
+// operation of the same container and Delivery, it returns that. The errors are those
 // of Plan, and ErrBlocked, ErrConflict, ErrChanged and ErrStopping.
 func (r *Runner) Start(ctx context.Context, req Request) (operation.Operation, error) {
 	if r.isStopping() {
 		return operation.Operation{}, ErrStopping
 	}
 	c := req.Container
+	if op, found, err := r.begun(ctx, req); err != nil || found {
+		return op, err
+	}
 	if err := r.conflict(ctx, c.Watcher, c.Name); err != nil {
 		return operation.Operation{}, err // before anything is asked
 	}
@@ -43,13 +47,29 @@ func (r *Runner) Start(ctx context.Context, req Request) (operation.Operation, e
 		op.Update = update.KeyOf(&c).String()
 	}
 	if err := r.opt.Store.AddOperation(ctx, op, r.event(event.OperationQueued, op, event.Operation{})); err != nil {
+		// Another one may have come in between.
+		if same, found, _ := r.begun(ctx, req); found {
+			return same, nil
+		}
 		if conflict := r.conflict(ctx, c.Watcher, c.Name); conflict != nil {
-			return operation.Operation{}, conflict // which came in between
+			return operation.Operation{}, conflict
 		}
 		return operation.Operation{}, err
 	}
 	r.Wake()
 	return op, nil
+}
+
+// begun returns the operation that the delivery of a request has begun already.
+func (r *Runner) begun(ctx context.Context, req Request) (op operation.Operation, found bool, err error) {
+	if req.Delivery == "" {
+		return op, false, nil
+	}
+	same, err := r.opt.Store.Operations(ctx, operation.Filter{Watcher: req.Container.Watcher, Name: req.Container.Name, Delivery: req.Delivery, Limit: 1})
+	if err != nil || len(same) == 0 {
+		return op, false, err
+	}
+	return same[0], true, nil
 }
 
 // conflict returns a *ConflictError when a container has an operation that has not ended.
@@ -61,45 +81,6 @@ func (r *Runner) conflict(ctx context.Context, watcherName, name string) error {
 		return err
 	}
 	return &ConflictError{Operation: open[0]}
-}
-
-// Cancel ends an operation that is queued, and has one that runs stop before its next
-// step and return to the old container. It does not wait for that. It returns
-// ErrNotFound or ErrEnded when there is nothing to cancel.
-func (r *Runner) Cancel(ctx context.Context, id string) error {
-	const by = "it was cancelled"
-	for { // an operation may begin in between
-		op, err := r.opt.Store.Operation(ctx, id)
-		switch {
-		case err != nil:
-			return notFound(id, err)
-		case op.State.Ended():
-			return fmt.Errorf("operation %s is %s: %w", id, op.State, ErrEnded)
-		case op.State == operation.Running:
-			return r.stop(id, by)
-		}
-		op.State, op.Error, op.Ended = operation.Cancelled, by, r.opt.Now()
-		err = r.opt.Store.ChangeOperation(ctx, operation.Queued, op, r.event(event.OperationCancelled, op, event.Operation{Error: by}))
-		if err == nil {
-			r.Wake()
-			return nil
-		}
-		if again, readErr := r.opt.Store.Operation(ctx, id); readErr != nil || again.State == operation.Queued {
-			return err
-		}
-	}
-}
-
-// stop has an operation that runs stop before its next step.
-func (r *Runner) stop(id, why string) error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	a, known := r.active[id]
-	if !known {
-		return fmt.Errorf("operation %s: it is to be recovered at the next start of dogwatch: %w", id, ErrStopping)
-	}
-	a.cancelled = why
-	return nil
 }
 
 // Wait returns an operation once it has ended. It reads the store each time that
@@ -119,7 +100,8 @@ func (r *Runner) Wait(ctx context.Context, id string) (operation.Operation, erro
 }
 
 // Tried reports whether an update did not work out before, so that it is not to be
-// tried again without a user: its operation failed or rolled back, or was rolled back later.
+// tried again without a user: its operation changed the container and came back, or left
+// it broken, or it was rolled back later. One that failed before anything was changed does not count.
 func (r *Runner) Tried(ctx context.Context, key update.Key) (bool, error) {
 	return r.opt.Store.Tried(ctx, key.String())
 }

@@ -84,7 +84,8 @@ type Request struct {
 	Rules watcher.UpdateRules
 	// Actor is the user or token that asks, Trigger the id of the trigger that does.
 	Actor, Trigger string
-	// Delivery is the id of the delivery of the Trigger; "" for none.
+	// Delivery is the id of the delivery of the Trigger; "" for none. A container has one
+	// operation at most for each: Start returns that instead of a second one.
 	Delivery string
 	// Digest and State are Plan.To.Digest and Plan.State of the plan that a user has
 	// confirmed. With a Digest, that image is used, whatever the tag is by now; with a

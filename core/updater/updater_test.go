@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -313,13 +314,13 @@ func TestShutdownWaitsWhileAContainerIsDown(t *testing.T) {
 func TestCancel(t *testing.T) {
 	f := fresh(t)
 	queued := f.begin(t, "web")
-	if err := f.Cancel(t.Context(), queued.ID); err != nil {
+	if err := f.Cancel(t.Context(), queued.ID, "ben"); err != nil {
 		t.Fatal(err)
 	}
-	if err := f.Cancel(t.Context(), queued.ID); !errors.Is(err, ErrEnded) {
+	if err := f.Cancel(t.Context(), queued.ID, "ben"); !errors.Is(err, ErrEnded) {
 		t.Errorf("again: %v", err)
 	}
-	if err := f.Cancel(t.Context(), "none"); !errors.Is(err, ErrNotFound) {
+	if err := f.Cancel(t.Context(), "none", "ben"); !errors.Is(err, ErrNotFound) {
 		t.Errorf("unknown: %v", err)
 	}
 	began, goOn := make(chan struct{}), make(chan struct{})
@@ -331,12 +332,25 @@ func TestCancel(t *testing.T) {
 	f.run(t)
 	op := f.begin(t, "web")
 	<-began
-	if err := f.Cancel(t.Context(), op.ID); err != nil {
+	if err := f.Cancel(t.Context(), op.ID, "ben"); err != nil {
 		t.Fatal(err)
 	}
 	close(goOn)
-	if op := f.outcome(t, op.ID); op.State != operation.Cancelled || len(op.Steps) != 0 {
+	if op := f.outcome(t, op.ID); op.State != operation.Cancelled || len(op.Steps) != 0 || op.Cancel.By != "ben" || op.Error != "it was cancelled by ben" {
 		t.Errorf("%+v", op)
+	}
+	events, err := f.store.Events(t.Context(), 0, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var cancelled []event.Type
+	for _, e := range events {
+		if e.Operation.By == "ben" {
+			cancelled = append(cancelled, e.Type)
+		}
+	}
+	if want := []event.Type{event.OperationCancelled, event.OperationCancelling, event.OperationCancelled}; !slices.Equal(cancelled, want) {
+		t.Errorf("events with who cancelled: %v, want %v", cancelled, want)
 	}
 }
 

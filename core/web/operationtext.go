@@ -33,7 +33,17 @@ func describeOperation(t event.Type, o event.Operation) (said, class string) {
 	case event.OperationRolledBack:
 		return name + " to " + o.To + " did not work, the old container is back: " + o.Error, "failed"
 	case event.OperationCancelled:
-		return name + " to " + o.To + " was cancelled", ""
+		return name + " to " + o.To + " was cancelled" + cancelledBy(o), ""
+	case event.OperationCancelling:
+		return name + " to " + o.To + " is to stop" + cancelledBy(o), ""
 	}
 	return name + " to " + o.To + " failed: " + o.Error, "failed"
+}
+
+// cancelledBy says who cancelled an operation.
+func cancelledBy(o event.Operation) string {
+	if o.By == "" {
+		return ""
+	}
+	return ", by " + o.By
 }

@@ -1,0 +1,63 @@
+package updater
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+
+	"github.com/dogwatch/dogwatch/core/event"
+	"github.com/dogwatch/dogwatch/core/operation"
+)
+
+// Cancel ends an operation that is queued, and has one that runs stop before its next
+// step and return to the old container. It does not wait for that; the wish is stored.
+// One whose watcher fails to recover it is given up: the container is left as it is.
+// It returns ErrNotFound or ErrEnded when there is nothing to cancel.
+func (r *Runner) Cancel(ctx context.Context, id, actor string) error {
+	wish := &operation.Cancel{By: actor, At: r.opt.Now()}
+	for { // an operation may begin in between
+		op, err := r.opt.Store.Operation(ctx, id)
+		switch {
+		case err != nil:
+			return notFound(id, err)
+		case op.State.Ended():
+			return fmt.Errorf("operation %s is %s: %w", id, op.State, ErrEnded)
+		}
+		from, typ := op.State, event.OperationCancelling
+		op.Cancel = wish
+		if from == operation.Queued {
+			op.State, op.Error, op.Ended, typ = operation.Cancelled, cancelledBy(wish), wish.At, event.OperationCancelled
+		}
+		err = r.opt.Store.ChangeOperation(ctx, from, op, r.event(typ, op, event.Operation{By: actor, Error: op.Error}))
+		if err == nil {
+			r.stop(id, wish)
+			r.Wake()
+			return nil
+		}
+		if again, readErr := r.opt.Store.Operation(ctx, id); readErr != nil || again.State == from {
+			return err
+		}
+	}
+}
+
+// stop has an operation of this process stop, whose wish is stored. One that is not
+// recovered yet finds the wish in the store.
+func (r *Runner) stop(id string, wish *operation.Cancel) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	a, known := r.active[id]
+	if !known {
+		return
+	}
+	a.cancel = wish
+	if a.recovering {
+		a.left = wish
+	}
+}
+
+// cancelledBy is the reason of an operation that was cancelled.
+func cancelledBy(c *operation.Cancel) string {
+	return "it was cancelled by " + nameOf(c)
+}
+
+func nameOf(c *operation.Cancel) string { return cmp.Or(c.By, "a user") }
