@@ -109,7 +109,7 @@ func New(ctx context.Context, opt Options) (*App, error) {
 		Progressed: func() { a.bus.Touch(event.CheckProgressed) },
 	})
 	a.dater = check.NewDater(a.checker, wiring.Registries{Components: a.components}.Limits)
-	updates := wiring.Updates{Components: a.components}
+	updates := wiring.Updates{Components: a.components, Cache: wiring.Cache{Store: a.store, Log: a.log}}
 	a.updater = updater.New(updater.Options{
 		Watchers: updates, Registries: updates, Containers: wiring.Containers{Store: a.store}, Store: a.store, Bus: &a.bus,
 		Redact: opt.Redactor.String, Log: opt.Log, Now: opt.Now,

@@ -285,11 +285,20 @@ func (f *fetcher) sameInside(ctx context.Context, g *group, img sdk.Image, remot
 	return err == nil && local.Digest == remote.Digest, err
 }
 
+// CachedManifest returns what a check has found behind a digest, without a request.
+func CachedManifest(ctx context.Context, cache Cache, repo registry.Repository, digest string, p sdk.Platform) (m registry.Manifest, found bool) {
+	_, body, cached := cache.Get(ctx, manifestKey(repo, digest, p))
+	return m, cached && json.Unmarshal(body, &m) == nil
+}
+
+func manifestKey(repo registry.Repository, digest string, p sdk.Platform) string {
+	return fmt.Sprintf("manifest %s/%s@%s %s/%s/%s", repo.Host, repo.Name, digest, p.OS, p.Architecture, p.Variant)
+}
+
 // manifest fetches what is behind a digest, once and for all.
 func (f *fetcher) manifest(ctx context.Context, g *group, digest string, p sdk.Platform) (registry.Manifest, error) {
-	var m registry.Manifest
-	key := fmt.Sprintf("manifest %s/%s@%s %s/%s/%s", g.repo.Host, g.repo.Name, digest, p.OS, p.Architecture, p.Variant)
-	if _, body, cached := f.opt.Cache.Get(ctx, key); cached && json.Unmarshal(body, &m) == nil {
+	m, cached := CachedManifest(ctx, f.opt.Cache, g.repo, digest, p)
+	if cached {
 		return m, nil
 	}
 	err := f.limiter.do(ctx, g.repo.Host, func(ctx context.Context) (err error) {
@@ -300,7 +309,7 @@ func (f *fetcher) manifest(ctx context.Context, g *group, digest string, p sdk.P
 		return m, err
 	}
 	if body, err := json.Marshal(m); err == nil {
-		f.opt.Cache.Put(ctx, key, "", body)
+		f.opt.Cache.Put(ctx, manifestKey(g.repo, digest, p), "", body)
 	}
 	return m, nil
 }

@@ -55,6 +55,15 @@ func (r Registry) Manifest(ctx context.Context, repo registry.Repository, digest
 	return m, err
 }
 
+// ImageConfig returns the configuration of an image; see registry.ConfigReader.
+func (r Registry) ImageConfig(ctx context.Context, repo registry.Repository, digest string, platform sdk.Platform) (config sdk.ImageConfig, err error) {
+	err = r.about(ctx, "ImageConfig", repo, func(ctx context.Context, c *pluginclient.Client) (err error) {
+		config, err = c.Registry(r.id).ImageConfig(ctx, repo, digest, platform)
+		return err
+	})
+	return config, err
+}
+
 // Credentials returns what an engine needs to pull from a repository.
 func (r Registry) Credentials(ctx context.Context, repo registry.Repository) (cred sdk.Credentials, err error) {
 	err = r.about(ctx, "Credentials", repo, func(ctx context.Context, c *pluginclient.Client) (err error) {

@@ -2,7 +2,9 @@ package updater
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/dogwatch/dogwatch/core/operation"
@@ -36,7 +38,8 @@ func (r *Runner) plan(ctx context.Context, req Request) (p planned, err error) {
 	}
 	rules, invalid := r.rules(p.watcher, c, req.Rules)
 	p.request = watcher.UpdateRequest{ContainerID: c.ID, Rules: rules}
-	if p.request.Image, err = r.image(ctx, req); err != nil {
+	var missing []watcher.Reason
+	if p.request.Image, missing, err = r.image(ctx, req); err != nil {
 		return p, err
 	}
 	p.request.Credentials = r.credentials(ctx, c, p.request.Image)
@@ -44,38 +47,42 @@ func (r *Runner) plan(ctx context.Context, req Request) (p planned, err error) {
 	if err != nil {
 		return p, fmt.Errorf("plan the %s of %s/%s: %w", req.Kind, c.Watcher, c.Name, err)
 	}
-	p.plan.Blocks = append(p.plan.Blocks, invalid...)
+	p.plan.Blocks = slices.Concat(p.plan.Blocks, missing, invalid)
 	p.plan = withoutSecrets(p.plan)
 	return p, nil
 }
 
-// image returns the image that a container is to run.
-func (r *Runner) image(ctx context.Context, req Request) (watcher.TargetImage, error) {
+// image returns the image that a container is to run, and why it cannot be pulled.
+func (r *Runner) image(ctx context.Context, req Request) (watcher.TargetImage, []watcher.Reason, error) {
 	if req.Kind == operation.Rollback {
-		return r.rollbackImage(ctx, req.Container)
+		image, err := r.rollbackImage(ctx, req.Container)
+		return image, nil, err
 	}
 	c := req.Container
 	if !c.UpdateAvailable {
-		return watcher.TargetImage{}, fmt.Errorf("%s/%s: %w: nothing newer is known", c.Watcher, c.Name, ErrNoUpdate)
+		return watcher.TargetImage{}, nil, fmt.Errorf("%s/%s: %w: nothing newer is known", c.Watcher, c.Name, ErrNoUpdate)
 	}
 	tag := update.KeyOf(&c).ToTag
 	image := watcher.TargetImage{Reference: reference(c, tag), Digest: req.Digest}
 	owner, repo, err := r.registry(c)
 	if err != nil {
-		return image, err
+		return image, nil, err
 	}
 	if image.Digest == "" {
 		if image.Digest, err = owner.Resolve(ctx, repo, tag); err != nil {
-			return image, fmt.Errorf("resolve %s: %w", image.Reference, err)
+			return image, nil, fmt.Errorf("resolve %s: %w", image.Reference, err)
 		}
 	}
-	// The configuration only adds to what the plan shows; the plan is as good without it.
+	// The configuration only adds to what the plan shows; the plan is as good without it. An image that
+	// is not there for the platform could not be pulled either.
 	image.Config, err = owner.ImageConfig(ctx, repo, image.Digest, sdk.Platform{OS: c.Image.OS, Architecture: c.Image.Architecture, Variant: c.Image.Variant})
-	if err != nil {
-		r.log.Debug("read the configuration of an image", "image", image.Reference, "error", err)
-		image.Config = nil
+	if errors.Is(err, sdk.ErrNotFound) {
+		return image, []watcher.Reason{{Code: "image.platform", Text: r.opt.Redact(err.Error())}}, nil
 	}
-	return image, nil
+	if err != nil {
+		r.log.Debug("read the configuration of an image", "image", image.Reference, "error", r.opt.Redact(err.Error()))
+	}
+	return image, nil, nil
 }
 
 // reference names an image of a container's repository as engines pull it.

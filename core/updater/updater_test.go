@@ -84,6 +84,8 @@ func takeAll(ctx context.Context, op watcher.Operation, j watcher.Journal) (watc
 type parts struct {
 	engine     *engine
 	forbidden  bool
+	config     *sdk.ImageConfig
+	noConfig   error
 	containers map[string]sdk.Container
 }
 
@@ -98,7 +100,7 @@ func (p *parts) Credentials(context.Context, registry.Repository) (sdk.Credentia
 	return sdk.Credentials{Username: "ana", Password: "secret"}, nil
 }
 func (p *parts) ImageConfig(context.Context, registry.Repository, string, sdk.Platform) (*sdk.ImageConfig, error) {
-	return nil, nil
+	return p.config, p.noConfig
 }
 func (p *parts) ByName(_, name string) (sdk.Container, bool) {
 	c, known := p.containers[name]
@@ -388,5 +390,31 @@ func TestDryRunSucceedsAndIsNothingToRollBack(t *testing.T) {
 	}
 	if _, err := f.Start(t.Context(), Request{Container: container("web"), Kind: operation.Rollback}); !errors.Is(err, ErrNoUpdate) {
 		t.Errorf("a rollback: %v", err)
+	}
+}
+
+// An image that is not there for the platform is a block before the pull; a registry
+// that does not say what is in an image takes nothing away from the plan.
+func TestPlanWithoutTheConfigurationOfTheImage(t *testing.T) {
+	for name, test := range map[string]struct {
+		err  error
+		want []string
+	}{
+		"none for the platform": {sdk.WithKind(sdk.ErrNotFound, errors.New("no image for linux/riscv64; there is linux/amd64")), []string{"image.platform"}},
+		"unreachable":           {sdk.WithKind(sdk.ErrUnavailable, errors.New("connection refused")), nil},
+		"schema 1":              {sdk.ErrUnsupported, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := fresh(t)
+			f.noConfig = test.err
+			p, err := f.Plan(t.Context(), Request{Container: container("web"), Kind: operation.Update})
+			var codes []string
+			for _, b := range p.Blocks {
+				codes = append(codes, b.Code)
+			}
+			if err != nil || !slices.Equal(codes, test.want) {
+				t.Errorf("%v, %v; want %v", p.Blocks, err, test.want)
+			}
+		})
 	}
 }

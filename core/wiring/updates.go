@@ -2,8 +2,11 @@ package wiring
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
 	"slices"
 
+	"github.com/dogwatch/dogwatch/core/check"
 	"github.com/dogwatch/dogwatch/core/component"
 	"github.com/dogwatch/dogwatch/core/updater"
 	"github.com/dogwatch/dogwatch/sdk"
@@ -12,7 +15,11 @@ import (
 )
 
 // Updates fits the components to updater.Watchers and updater.Registries.
-type Updates struct{ Components *component.Manager }
+type Updates struct {
+	Components *component.Manager
+	// Cache keeps the configurations of images, beside what checks keep there.
+	Cache check.Cache
+}
 
 // Named implements updater.Watchers. Updates are allowed where the plugin gets the option
 // update, without which it changes nothing itself.
@@ -28,11 +35,14 @@ func (u Updates) Named(name string) (updater.Watcher, bool) {
 // For implements updater.Registries.
 func (u Updates) For(host string) (updater.Registry, bool) {
 	r, _, served := u.Components.RegistryFor(host)
-	return imageRegistry{r}, served
+	return imageRegistry{r, u.Cache}, served
 }
 
 // imageRegistry fits a registry to updater.Registry.
-type imageRegistry struct{ *component.Registry }
+type imageRegistry struct {
+	*component.Registry
+	cache check.Cache
+}
 
 // Credentials implements updater.Registry.
 func (r imageRegistry) Credentials(ctx context.Context, repo registry.Repository) (sdk.Credentials, error) {
@@ -42,7 +52,26 @@ func (r imageRegistry) Credentials(ctx context.Context, repo registry.Repository
 	return r.Registry.Credentials(ctx, repo)
 }
 
-// ImageConfig implements updater.Registry: no registry tells yet.
-func (imageRegistry) ImageConfig(context.Context, registry.Repository, string, sdk.Platform) (*sdk.ImageConfig, error) {
-	return nil, nil
+// ImageConfig implements updater.Registry. The configuration never changes, so it is
+// fetched once; what a check has found already is not asked for again.
+func (r imageRegistry) ImageConfig(ctx context.Context, repo registry.Repository, digest string, platform sdk.Platform) (*sdk.ImageConfig, error) {
+	if !slices.Contains(r.Capabilities, kind.CapConfig) {
+		return nil, nil
+	}
+	key := fmt.Sprintf("config %s/%s@%s %s/%s/%s", repo.Host, repo.Name, digest, platform.OS, platform.Architecture, platform.Variant)
+	var c sdk.ImageConfig
+	if _, body, cached := r.cache.Get(ctx, key); cached && json.Unmarshal(body, &c) == nil {
+		return &c, nil
+	}
+	if m, known := check.CachedManifest(ctx, r.cache, repo, digest, platform); known {
+		digest = m.Digest // of the platform, which spares the index
+	}
+	c, err := r.Registry.ImageConfig(ctx, repo, digest, platform)
+	if err != nil {
+		return nil, err
+	}
+	if body, err := json.Marshal(c); err == nil {
+		r.cache.Put(ctx, key, "", body)
+	}
+	return &c, nil
 }

@@ -161,7 +161,10 @@ type RegistryClient struct {
 	client pluginv1.RegistryClient
 }
 
-var _ registry.CredentialProvider = RegistryClient{}
+var (
+	_ registry.CredentialProvider = RegistryClient{}
+	_ registry.ConfigReader       = RegistryClient{}
+)
 
 // Tags lists the tags of a repository.
 func (r RegistryClient) Tags(ctx context.Context, repo registry.Repository, validator string) (registry.TagList, error) {
@@ -192,6 +195,17 @@ func (r RegistryClient) Manifest(ctx context.Context, repo registry.Repository, 
 		Instance: r.id, Repository: protocol.EncodeRepository(repo), Digest: digest, Platform: protocol.EncodePlatform(platform),
 	})
 	return protocol.DecodeManifest(resp), err
+}
+
+// ImageConfig returns the configuration of an image. A registry that cannot read it is an sdk.ErrUnsupported.
+func (r RegistryClient) ImageConfig(ctx context.Context, repo registry.Repository, digest string, platform sdk.Platform) (sdk.ImageConfig, error) {
+	resp, err := r.client.ImageConfig(ctx, &pluginv1.ImageConfigRequest{
+		Instance: r.id, Repository: protocol.EncodeRepository(repo), Digest: digest, Platform: protocol.EncodePlatform(platform),
+	})
+	if err != nil || resp.GetConfig() == nil {
+		return sdk.ImageConfig{}, err
+	}
+	return *protocol.DecodeImageConfig(resp.GetConfig()), nil
 }
 
 // Credentials returns what an engine needs to pull. A registry that has none to grant is an sdk.ErrUnsupported.

@@ -121,6 +121,9 @@ func newLibrary(t *testing.T) library {
 	l.arm, err = random.Image(256, 2)
 	must(err)
 	created := time.Date(2025, 6, 7, 8, 9, 10, 0, time.UTC)
+	l.arm, err = mutate.ConfigFile(l.arm, &v1.ConfigFile{OS: "linux", Architecture: "arm", Variant: "v6", RootFS: configOf(t, l.arm).RootFS,
+		Config: v1.Config{User: "app", Env: []string{"A=b"}, ExposedPorts: map[string]struct{}{"80/tcp": {}}}})
+	must(err)
 	l.arm, err = mutate.CreatedAt(l.arm, v1.Time{Time: created})
 	must(err)
 	l.index = mutate.AppendManifests(empty.Index,
@@ -137,6 +140,28 @@ func newLibrary(t *testing.T) library {
 		must(remote.WriteIndex(ref, l.index, remote.WithContext(t.Context())))
 	}
 	return l
+}
+
+func configOf(t *testing.T, image v1.Image) *v1.ConfigFile {
+	t.Helper()
+	c, err := image.ConfigFile()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// size is that of the layers of the image for arm.
+func (l library) size(t *testing.T) (sum int64) {
+	t.Helper()
+	m, err := l.arm.Manifest()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, layer := range m.Layers {
+		sum += layer.Size
+	}
+	return sum
 }
 
 // check makes every request about both repositories.
@@ -168,6 +193,14 @@ func (l library) check(t *testing.T, r registry.Registry, host string) {
 		m, err := r.Manifest(t.Context(), repo, index.String(), sdk.Platform{OS: "linux", Architecture: "arm", Variant: "v7"})
 		if err != nil || m.Digest != arm.String() || m.Config != config.String() || m.Created.String() != "2025-06-07T08:09:10.000Z" {
 			t.Errorf("manifest of %s: %+v, %v; want %s, %s", name, m, err, arm, config)
+		}
+		reader, can := r.(registry.ConfigReader)
+		if !can {
+			t.Fatalf("%T reads no configurations of images", r)
+		}
+		c, err := reader.ImageConfig(t.Context(), repo, index.String(), sdk.Platform{OS: "linux", Architecture: "arm", Variant: "v7"})
+		if err != nil || c.User != "app" || !slices.Equal(c.Env, []string{"A=b"}) || !slices.Equal(c.ExposedPorts, []string{"80/tcp"}) || c.Size != l.size(t) {
+			t.Errorf("configuration of %s: %+v, %v", name, c, err)
 		}
 		_, err = r.Resolve(t.Context(), repo, "9.9.9")
 		if !errors.Is(err, sdk.ErrNotFound) {

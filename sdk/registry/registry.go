@@ -48,6 +48,17 @@ type LimitReporter interface {
 	Limits() []Limit
 }
 
+// ConfigReader is a Registry that can read the configuration of an image, so that
+// the host can show what an update changes before it is pulled.
+type ConfigReader interface {
+	// ImageConfig returns what the image for one platform behind a digest, which may be
+	// that of an index, gives to containers. The result never changes, so the host
+	// caches it. An image that is not there for the platform is an sdk.ErrNotFound;
+	// what is no image with a configuration that can be read, such as a manifest of
+	// schema 1, is an sdk.ErrUnsupported.
+	ImageConfig(ctx context.Context, repo Repository, digest string, platform sdk.Platform) (sdk.ImageConfig, error)
+}
+
 // Limit is the rate limit of a host.
 type Limit struct {
 	// Host is the host that the requests went to, with a port if it has one. It may differ from
@@ -129,6 +140,7 @@ func Define[O any, T Registry](name, summary string, create func(sdk.Env, O) (T,
 	offers := map[string]reflect.Type{
 		kind.CapCredentials: reflect.TypeFor[CredentialProvider](),
 		kind.CapLimits:      reflect.TypeFor[LimitReporter](),
+		kind.CapConfig:      reflect.TypeFor[ConfigReader](),
 		kind.CapProbe:       reflect.TypeFor[sdk.Prober](),
 	}
 	return Type{

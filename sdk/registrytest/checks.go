@@ -45,7 +45,7 @@ func (c Case) responses(t *testing.T, s conform.Subject) {
 	if service.Digest == "" {
 		t.Fatal("say what the tag of the working service stands for in Service.Digest")
 	}
-	p := conform.Start(t, s, service.situation())
+	p := conform.Start(t, s, service.situation(s.Type.Capabilities))
 	r, ctx, repo := p.Client.Registry(p.ID), t.Context(), service.Repository
 
 	list, err := r.Tags(ctx, repo, "")
@@ -75,6 +75,7 @@ func (c Case) responses(t *testing.T, s conform.Subject) {
 		t.Errorf("the manifest lacks its digest or that of its configuration: %+v", manifest)
 	}
 	c.credentials(t, s, p, repo)
+	c.config(t, s, p, service)
 	c.limits(t, s, p)
 }
 
@@ -86,6 +87,25 @@ func (c Case) credentials(t *testing.T, s conform.Subject, p *conform.Instance, 
 		}
 	} else if !errors.Is(err, sdk.ErrUnsupported) {
 		t.Errorf("a registry without the capability returned %v for its credentials", err)
+	}
+}
+
+func (c Case) config(t *testing.T, s conform.Subject, p *conform.Instance, service Service) {
+	config, err := p.Client.Registry(p.ID).ImageConfig(t.Context(), service.Repository, service.Digest, service.platform())
+	if !slices.Contains(s.Type.Capabilities, kind.CapConfig) {
+		if !errors.Is(err, sdk.ErrUnsupported) {
+			t.Errorf("a registry without the capability returned %v for the configuration of an image", err)
+		}
+		return
+	}
+	if err != nil {
+		t.Fatalf("configuration of %s: %v", service.Digest, err)
+	}
+	if want := service.platform(); config.Platform.OS != want.OS || config.Platform.Architecture != want.Architecture {
+		t.Errorf("the configuration is of an image for %+v; want %+v", config.Platform, want)
+	}
+	if config.Size < 0 {
+		t.Errorf("the image has a size of %d", config.Size)
 	}
 }
 
@@ -111,7 +131,7 @@ func (c Case) limits(t *testing.T, s conform.Subject, p *conform.Instance) {
 
 func (c Case) missing(t *testing.T, s conform.Subject) {
 	service := c.Working(t)
-	p := conform.Start(t, s, service.situation())
+	p := conform.Start(t, s, service.situation(s.Type.Capabilities))
 	elsewhere := service.Repository
 	elsewhere.Name, elsewhere.ScopeHints = "nosuch/repository", nil
 	request := func(name string, do func(pluginclient.RegistryClient) error) {
@@ -132,6 +152,12 @@ func (c Case) missing(t *testing.T, s conform.Subject) {
 		_, err := r.Resolve(t.Context(), elsewhere, service.Tag)
 		return err
 	})
+	if slices.Contains(s.Type.Capabilities, kind.CapConfig) {
+		request("configuration of a missing image", func(r pluginclient.RegistryClient) error {
+			_, err := r.ImageConfig(t.Context(), service.Repository, missingDigest, service.platform())
+			return err
+		})
+	}
 	request("resolve a missing tag", func(r pluginclient.RegistryClient) error {
 		_, err := r.Resolve(t.Context(), service.Repository, "nosuchtag")
 		return err

@@ -38,7 +38,7 @@
 //	probe       an instance that can be probed describes what responded
 //	hosts       the instance says which hosts it serves
 //	responses   tags are complete and unchanged under their validator, digests and manifests hold together
-//	missing     a repository and a tag that do not exist are sdk.ErrNotFound
+//	missing     a repository, a tag and an image that do not exist are sdk.ErrNotFound
 //
 // A part of a check is named with it: "errors/404", "cancel/manifest". Give
 // every secret option a recognisable value of at least six characters: the kit
@@ -49,12 +49,13 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"strings"
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/internal/conform"
+	"github.com/dogwatch/dogwatch/sdk/kind"
 	"github.com/dogwatch/dogwatch/sdk/plugin"
 	"github.com/dogwatch/dogwatch/sdk/plugintest"
 	"github.com/dogwatch/dogwatch/sdk/registry"
@@ -114,19 +115,19 @@ func Run(t *testing.T, typ registry.Type, c Case) {
 		Bundle: plugin.Bundle{Version: "test", Registries: []registry.Type{typ}},
 		Type:   typ.Type,
 		Working: func(t *testing.T) conform.Situation {
-			return c.Working(t).situation()
+			return c.Working(t).situation(typ.Capabilities)
 		},
 		Skip:    c.Skip,
 		Timeout: c.timeout,
 	}
 	if c.Hanging != nil {
 		s.Hanging = func(t *testing.T, reached func()) conform.Situation {
-			return c.Hanging(t, reached).situation()
+			return c.Hanging(t, reached).situation(typ.Capabilities)
 		}
 	}
 	for _, f := range c.Failing {
 		s.Failing = append(s.Failing, conform.Failure{Name: f.Name, Kind: f.Kind, Make: func(t *testing.T) conform.Situation {
-			return f.Service(t).situation()
+			return f.Service(t).situation(typ.Capabilities)
 		}})
 	}
 	for _, i := range c.Invalid {
@@ -168,15 +169,18 @@ func (s Service) platform() sdk.Platform {
 
 func (s Service) digest() string {
 	if s.Digest == "" {
-		return "sha256:" + strings.Repeat("0", 64)
+		return missingDigest
 	}
 	return s.Digest
 }
 
+// missingDigest is that of no content.
+const missingDigest = "sha256:0000000000000000000000000000000000000000000000000000000000000000"
+
 // situation is one request of each sort to the service.
-func (s Service) situation() conform.Situation {
+func (s Service) situation(capabilities []string) conform.Situation {
 	image := s.Repository.Host + "/" + s.Repository.Name + ":" + s.Tag
-	return conform.Situation{Options: s.Options, Image: image, Calls: []conform.Call{
+	in := conform.Situation{Options: s.Options, Image: image, Calls: []conform.Call{
 		{Name: "tags", Do: func(ctx context.Context, p *conform.Instance) error {
 			_, err := p.Client.Registry(p.ID).Tags(ctx, s.Repository, "")
 			return err
@@ -190,4 +194,11 @@ func (s Service) situation() conform.Situation {
 			return err
 		}},
 	}}
+	if slices.Contains(capabilities, kind.CapConfig) {
+		in.Calls = append(in.Calls, conform.Call{Name: "config", Do: func(ctx context.Context, p *conform.Instance) error {
+			_, err := p.Client.Registry(p.ID).ImageConfig(ctx, s.Repository, s.digest(), s.platform())
+			return err
+		}})
+	}
+	return in
 }

@@ -35,6 +35,7 @@ type broken struct {
 	tags     func(registry.TagList, error) (registry.TagList, error)
 	resolve  func(string, error) (string, error)
 	manifest func(registry.Manifest, error) (registry.Manifest, error)
+	config   func(sdk.ImageConfig, error) (sdk.ImageConfig, error)
 	limits   []registry.Limit
 }
 
@@ -70,6 +71,15 @@ func (s *shelf) Manifest(ctx context.Context, repo registry.Repository, digest s
 		return s.flaw.manifest(m, err)
 	}
 	return m, err
+}
+
+func (s *shelf) ImageConfig(ctx context.Context, repo registry.Repository, digest string, p sdk.Platform) (sdk.ImageConfig, error) {
+	var c sdk.ImageConfig
+	err := s.request(ctx, &c, "config", repo.Name, digest+p.Architecture)
+	if s.flaw.config != nil {
+		return s.flaw.config(c, err)
+	}
+	return c, err
 }
 
 func (s *shelf) Credentials(context.Context, registry.Repository) (sdk.Credentials, error) {
@@ -121,6 +131,7 @@ func keeper(t *testing.T) string {
 		"tags library/nginx v1":                      registry.TagList{NotModified: true, Validator: "v1"},
 		"resolve library/nginx 1.25.3":               digest,
 		"manifest library/nginx " + digest + "amd64": registry.Manifest{Digest: digest, Config: digest},
+		"config library/nginx " + digest + "amd64":   sdk.ImageConfig{Platform: sdk.Platform{OS: "linux", Architecture: "amd64"}, Size: 1 << 20},
 	}
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		result, known := results[r.URL.Query().Get("q")]
@@ -180,6 +191,13 @@ func TestRunFailsInvalidTypes(t *testing.T) {
 		"no configuration": bad("responses", "the manifest lacks", broken{manifest: func(m registry.Manifest, err error) (registry.Manifest, error) {
 			m.Config = ""
 			return m, err
+		}}),
+		"a configuration for another platform": bad("responses", "is of an image for", broken{config: func(c sdk.ImageConfig, err error) (sdk.ImageConfig, error) {
+			c.Platform.Architecture = "riscv64"
+			return c, err
+		}}),
+		"a missing image that has a configuration": bad("missing", "configuration of a missing image", broken{config: func(c sdk.ImageConfig, err error) (sdk.ImageConfig, error) {
+			return c, nil
 		}}),
 		"a limit of no host":  bad("responses", "a limit that cannot be", broken{limits: []registry.Limit{{Limit: 1}}}),
 		"limits out of order": bad("responses", "one per host, sorted", broken{limits: []registry.Limit{{Host: "b"}, {Host: "a"}}}),

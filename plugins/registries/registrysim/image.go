@@ -74,9 +74,9 @@ type index struct {
 
 type config struct {
 	sdk.Platform
-	Created string            `json:"created"`
-	Config  map[string]string `json:"config"`
-	RootFS  rootFS            `json:"rootfs"`
+	Created string         `json:"created"`
+	Config  map[string]any `json:"config"`
+	RootFS  rootFS         `json:"rootfs"`
 }
 
 type rootFS struct {
@@ -105,7 +105,7 @@ func (r *Registry) build(repo string, revision int) *content {
 	for _, platform := range r.options.Platforms {
 		layer := c.add(typeLayer, []byte(fmt.Sprintf("%s %d %s/%s%s", repo, revision, platform.OS, platform.Architecture, platform.Variant)))
 		conf := c.addJSON(typeConfig, config{
-			Platform: platform, Created: created.Format(time.RFC3339), Config: map[string]string{},
+			Platform: platform, Created: created.Format(time.RFC3339), Config: r.options.Config(repo, revision),
 			RootFS: rootFS{Type: "layers", DiffIDs: []string{layer.Digest}},
 		})
 		entry := c.addJSON(typeManifest, manifest{SchemaVersion: 2, MediaType: typeManifest, Config: conf, Layers: []descriptor{layer}})

@@ -63,6 +63,8 @@ type Options struct {
 	// pushed is the next one; always the same for the same. An hour after the one
 	// before, from the beginning of 2026, when nil.
 	Created func(revision int) time.Time
+	// Config is what the configuration of an image says under "config"; nothing when nil.
+	Config func(repo string, revision int) map[string]any
 	// Platforms are those of every image; amd64, arm64 and arm/v7 when empty.
 	Platforms []sdk.Platform
 }
@@ -101,6 +103,9 @@ func New(o Options) *Registry {
 	}
 	if o.Created == nil {
 		o.Created = func(revision int) time.Time { return firstRevision.Add(time.Duration(revision) * time.Hour) }
+	}
+	if o.Config == nil {
+		o.Config = func(string, int) map[string]any { return map[string]any{} }
 	}
 	if len(o.Platforms) == 0 {
 		o.Platforms = []sdk.Platform{

@@ -88,6 +88,16 @@ func (s *Server) Manifest(ctx context.Context, req *pluginv1.ManifestRequest) (*
 	return resp, err
 }
 
+func (s *Server) ImageConfig(ctx context.Context, req *pluginv1.ImageConfigRequest) (*pluginv1.ImageConfigResponse, error) {
+	resp := &pluginv1.ImageConfigResponse{}
+	err := serving(s, req.GetInstance(), func(_ *instance, r registry.ConfigReader) error {
+		c, err := r.ImageConfig(ctx, protocol.DecodeRepository(req.GetRepository()), req.GetDigest(), protocol.DecodePlatform(req.GetPlatform()))
+		resp.Config = protocol.EncodeImageConfig(&c)
+		return err
+	})
+	return resp, err
+}
+
 func (s *Server) Credentials(ctx context.Context, req *pluginv1.CredentialsRequest) (*pluginv1.CredentialsResponse, error) {
 	var resp *pluginv1.CredentialsResponse
 	err := serving(s, req.GetInstance(), func(_ *instance, p registry.CredentialProvider) error {

@@ -2135,6 +2135,118 @@ func (x *ManifestResponse) GetCreated() *timestamppb.Timestamp {
 	return nil
 }
 
+type ImageConfigRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Instance      string                 `protobuf:"bytes,1,opt,name=instance,proto3" json:"instance,omitempty"`
+	Repository    *Repository            `protobuf:"bytes,2,opt,name=repository,proto3" json:"repository,omitempty"`
+	Digest        string                 `protobuf:"bytes,3,opt,name=digest,proto3" json:"digest,omitempty"`
+	Platform      *Platform              `protobuf:"bytes,4,opt,name=platform,proto3" json:"platform,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ImageConfigRequest) Reset() {
+	*x = ImageConfigRequest{}
+	mi := &file_plugin_proto_msgTypes[31]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ImageConfigRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ImageConfigRequest) ProtoMessage() {}
+
+func (x *ImageConfigRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_plugin_proto_msgTypes[31]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ImageConfigRequest.ProtoReflect.Descriptor instead.
+func (*ImageConfigRequest) Descriptor() ([]byte, []int) {
+	return file_plugin_proto_rawDescGZIP(), []int{31}
+}
+
+func (x *ImageConfigRequest) GetInstance() string {
+	if x != nil {
+		return x.Instance
+	}
+	return ""
+}
+
+func (x *ImageConfigRequest) GetRepository() *Repository {
+	if x != nil {
+		return x.Repository
+	}
+	return nil
+}
+
+func (x *ImageConfigRequest) GetDigest() string {
+	if x != nil {
+		return x.Digest
+	}
+	return ""
+}
+
+func (x *ImageConfigRequest) GetPlatform() *Platform {
+	if x != nil {
+		return x.Platform
+	}
+	return nil
+}
+
+type ImageConfigResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Config        *ImageConfig           `protobuf:"bytes,1,opt,name=config,proto3" json:"config,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ImageConfigResponse) Reset() {
+	*x = ImageConfigResponse{}
+	mi := &file_plugin_proto_msgTypes[32]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ImageConfigResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ImageConfigResponse) ProtoMessage() {}
+
+func (x *ImageConfigResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_plugin_proto_msgTypes[32]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ImageConfigResponse.ProtoReflect.Descriptor instead.
+func (*ImageConfigResponse) Descriptor() ([]byte, []int) {
+	return file_plugin_proto_rawDescGZIP(), []int{32}
+}
+
+func (x *ImageConfigResponse) GetConfig() *ImageConfig {
+	if x != nil {
+		return x.Config
+	}
+	return nil
+}
+
 type CredentialsRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Instance      string                 `protobuf:"bytes,1,opt,name=instance,proto3" json:"instance,omitempty"`
@@ -2145,7 +2257,7 @@ type CredentialsRequest struct {
 
 func (x *CredentialsRequest) Reset() {
 	*x = CredentialsRequest{}
-	mi := &file_plugin_proto_msgTypes[31]
+	mi := &file_plugin_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2157,7 +2269,7 @@ func (x *CredentialsRequest) String() string {
 func (*CredentialsRequest) ProtoMessage() {}
 
 func (x *CredentialsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[31]
+	mi := &file_plugin_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2170,7 +2282,7 @@ func (x *CredentialsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CredentialsRequest.ProtoReflect.Descriptor instead.
 func (*CredentialsRequest) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{31}
+	return file_plugin_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *CredentialsRequest) GetInstance() string {
@@ -2197,7 +2309,7 @@ type CredentialsResponse struct {
 
 func (x *CredentialsResponse) Reset() {
 	*x = CredentialsResponse{}
-	mi := &file_plugin_proto_msgTypes[32]
+	mi := &file_plugin_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2209,7 +2321,7 @@ func (x *CredentialsResponse) String() string {
 func (*CredentialsResponse) ProtoMessage() {}
 
 func (x *CredentialsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[32]
+	mi := &file_plugin_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2222,7 +2334,7 @@ func (x *CredentialsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CredentialsResponse.ProtoReflect.Descriptor instead.
 func (*CredentialsResponse) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{32}
+	return file_plugin_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *CredentialsResponse) GetUsername() string {
@@ -2248,7 +2360,7 @@ type LimitsRequest struct {
 
 func (x *LimitsRequest) Reset() {
 	*x = LimitsRequest{}
-	mi := &file_plugin_proto_msgTypes[33]
+	mi := &file_plugin_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2260,7 +2372,7 @@ func (x *LimitsRequest) String() string {
 func (*LimitsRequest) ProtoMessage() {}
 
 func (x *LimitsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[33]
+	mi := &file_plugin_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2273,7 +2385,7 @@ func (x *LimitsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LimitsRequest.ProtoReflect.Descriptor instead.
 func (*LimitsRequest) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{33}
+	return file_plugin_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *LimitsRequest) GetInstance() string {
@@ -2292,7 +2404,7 @@ type LimitsResponse struct {
 
 func (x *LimitsResponse) Reset() {
 	*x = LimitsResponse{}
-	mi := &file_plugin_proto_msgTypes[34]
+	mi := &file_plugin_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2304,7 +2416,7 @@ func (x *LimitsResponse) String() string {
 func (*LimitsResponse) ProtoMessage() {}
 
 func (x *LimitsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[34]
+	mi := &file_plugin_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2317,7 +2429,7 @@ func (x *LimitsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LimitsResponse.ProtoReflect.Descriptor instead.
 func (*LimitsResponse) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{34}
+	return file_plugin_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *LimitsResponse) GetLimits() []*Limit {
@@ -2342,7 +2454,7 @@ type Limit struct {
 
 func (x *Limit) Reset() {
 	*x = Limit{}
-	mi := &file_plugin_proto_msgTypes[35]
+	mi := &file_plugin_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2354,7 +2466,7 @@ func (x *Limit) String() string {
 func (*Limit) ProtoMessage() {}
 
 func (x *Limit) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[35]
+	mi := &file_plugin_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2367,7 +2479,7 @@ func (x *Limit) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Limit.ProtoReflect.Descriptor instead.
 func (*Limit) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{35}
+	return file_plugin_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *Limit) GetHost() string {
@@ -2438,7 +2550,7 @@ type RunRequest struct {
 
 func (x *RunRequest) Reset() {
 	*x = RunRequest{}
-	mi := &file_plugin_proto_msgTypes[36]
+	mi := &file_plugin_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2450,7 +2562,7 @@ func (x *RunRequest) String() string {
 func (*RunRequest) ProtoMessage() {}
 
 func (x *RunRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[36]
+	mi := &file_plugin_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2463,7 +2575,7 @@ func (x *RunRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RunRequest.ProtoReflect.Descriptor instead.
 func (*RunRequest) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{36}
+	return file_plugin_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *RunRequest) GetInstance() string {
@@ -2556,7 +2668,7 @@ type Event struct {
 
 func (x *Event) Reset() {
 	*x = Event{}
-	mi := &file_plugin_proto_msgTypes[37]
+	mi := &file_plugin_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2568,7 +2680,7 @@ func (x *Event) String() string {
 func (*Event) ProtoMessage() {}
 
 func (x *Event) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[37]
+	mi := &file_plugin_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2581,7 +2693,7 @@ func (x *Event) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Event.ProtoReflect.Descriptor instead.
 func (*Event) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{37}
+	return file_plugin_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *Event) GetType() string {
@@ -2629,7 +2741,7 @@ type Engine struct {
 
 func (x *Engine) Reset() {
 	*x = Engine{}
-	mi := &file_plugin_proto_msgTypes[38]
+	mi := &file_plugin_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2641,7 +2753,7 @@ func (x *Engine) String() string {
 func (*Engine) ProtoMessage() {}
 
 func (x *Engine) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[38]
+	mi := &file_plugin_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2654,7 +2766,7 @@ func (x *Engine) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Engine.ProtoReflect.Descriptor instead.
 func (*Engine) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{38}
+	return file_plugin_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *Engine) GetType() string {
@@ -2681,7 +2793,7 @@ type RunResponse struct {
 
 func (x *RunResponse) Reset() {
 	*x = RunResponse{}
-	mi := &file_plugin_proto_msgTypes[39]
+	mi := &file_plugin_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2693,7 +2805,7 @@ func (x *RunResponse) String() string {
 func (*RunResponse) ProtoMessage() {}
 
 func (x *RunResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[39]
+	mi := &file_plugin_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2706,7 +2818,7 @@ func (x *RunResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RunResponse.ProtoReflect.Descriptor instead.
 func (*RunResponse) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{39}
+	return file_plugin_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *RunResponse) GetProgress() *Progress {
@@ -2735,7 +2847,7 @@ type OperationRequest struct {
 
 func (x *OperationRequest) Reset() {
 	*x = OperationRequest{}
-	mi := &file_plugin_proto_msgTypes[40]
+	mi := &file_plugin_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2747,7 +2859,7 @@ func (x *OperationRequest) String() string {
 func (*OperationRequest) ProtoMessage() {}
 
 func (x *OperationRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[40]
+	mi := &file_plugin_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2760,7 +2872,7 @@ func (x *OperationRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OperationRequest.ProtoReflect.Descriptor instead.
 func (*OperationRequest) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{40}
+	return file_plugin_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *OperationRequest) GetContainerId() string {
@@ -2790,7 +2902,7 @@ type Progress struct {
 
 func (x *Progress) Reset() {
 	*x = Progress{}
-	mi := &file_plugin_proto_msgTypes[41]
+	mi := &file_plugin_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2802,7 +2914,7 @@ func (x *Progress) String() string {
 func (*Progress) ProtoMessage() {}
 
 func (x *Progress) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[41]
+	mi := &file_plugin_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2815,7 +2927,7 @@ func (x *Progress) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Progress.ProtoReflect.Descriptor instead.
 func (*Progress) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{41}
+	return file_plugin_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *Progress) GetContainerId() string {
@@ -2864,7 +2976,7 @@ type FollowRequest struct {
 
 func (x *FollowRequest) Reset() {
 	*x = FollowRequest{}
-	mi := &file_plugin_proto_msgTypes[42]
+	mi := &file_plugin_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2876,7 +2988,7 @@ func (x *FollowRequest) String() string {
 func (*FollowRequest) ProtoMessage() {}
 
 func (x *FollowRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[42]
+	mi := &file_plugin_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2889,7 +3001,7 @@ func (x *FollowRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FollowRequest.ProtoReflect.Descriptor instead.
 func (*FollowRequest) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{42}
+	return file_plugin_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *FollowRequest) GetInstance() string {
@@ -2923,7 +3035,7 @@ type FollowResponse struct {
 
 func (x *FollowResponse) Reset() {
 	*x = FollowResponse{}
-	mi := &file_plugin_proto_msgTypes[43]
+	mi := &file_plugin_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2935,7 +3047,7 @@ func (x *FollowResponse) String() string {
 func (*FollowResponse) ProtoMessage() {}
 
 func (x *FollowResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[43]
+	mi := &file_plugin_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2948,7 +3060,7 @@ func (x *FollowResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FollowResponse.ProtoReflect.Descriptor instead.
 func (*FollowResponse) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{43}
+	return file_plugin_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *FollowResponse) GetNext() bool {
@@ -2977,7 +3089,7 @@ type Change struct {
 
 func (x *Change) Reset() {
 	*x = Change{}
-	mi := &file_plugin_proto_msgTypes[44]
+	mi := &file_plugin_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2989,7 +3101,7 @@ func (x *Change) String() string {
 func (*Change) ProtoMessage() {}
 
 func (x *Change) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[44]
+	mi := &file_plugin_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3002,7 +3114,7 @@ func (x *Change) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Change.ProtoReflect.Descriptor instead.
 func (*Change) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{44}
+	return file_plugin_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *Change) GetAll() bool {
@@ -3043,7 +3155,7 @@ type WatcherState struct {
 
 func (x *WatcherState) Reset() {
 	*x = WatcherState{}
-	mi := &file_plugin_proto_msgTypes[45]
+	mi := &file_plugin_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3055,7 +3167,7 @@ func (x *WatcherState) String() string {
 func (*WatcherState) ProtoMessage() {}
 
 func (x *WatcherState) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[45]
+	mi := &file_plugin_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3068,7 +3180,7 @@ func (x *WatcherState) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatcherState.ProtoReflect.Descriptor instead.
 func (*WatcherState) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{45}
+	return file_plugin_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *WatcherState) GetName() string {
@@ -3096,7 +3208,7 @@ type AskRun struct {
 
 func (x *AskRun) Reset() {
 	*x = AskRun{}
-	mi := &file_plugin_proto_msgTypes[46]
+	mi := &file_plugin_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3108,7 +3220,7 @@ func (x *AskRun) String() string {
 func (*AskRun) ProtoMessage() {}
 
 func (x *AskRun) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[46]
+	mi := &file_plugin_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3121,7 +3233,7 @@ func (x *AskRun) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AskRun.ProtoReflect.Descriptor instead.
 func (*AskRun) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{46}
+	return file_plugin_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *AskRun) GetId() int64 {
@@ -3155,7 +3267,7 @@ type Ran struct {
 
 func (x *Ran) Reset() {
 	*x = Ran{}
-	mi := &file_plugin_proto_msgTypes[47]
+	mi := &file_plugin_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3167,7 +3279,7 @@ func (x *Ran) String() string {
 func (*Ran) ProtoMessage() {}
 
 func (x *Ran) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[47]
+	mi := &file_plugin_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3180,7 +3292,7 @@ func (x *Ran) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Ran.ProtoReflect.Descriptor instead.
 func (*Ran) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{47}
+	return file_plugin_proto_rawDescGZIP(), []int{49}
 }
 
 func (x *Ran) GetId() int64 {
@@ -3207,7 +3319,7 @@ type PlanRequest struct {
 
 func (x *PlanRequest) Reset() {
 	*x = PlanRequest{}
-	mi := &file_plugin_proto_msgTypes[48]
+	mi := &file_plugin_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3219,7 +3331,7 @@ func (x *PlanRequest) String() string {
 func (*PlanRequest) ProtoMessage() {}
 
 func (x *PlanRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[48]
+	mi := &file_plugin_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3232,7 +3344,7 @@ func (x *PlanRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PlanRequest.ProtoReflect.Descriptor instead.
 func (*PlanRequest) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{48}
+	return file_plugin_proto_rawDescGZIP(), []int{50}
 }
 
 func (x *PlanRequest) GetInstance() string {
@@ -3258,7 +3370,7 @@ type PlanResponse struct {
 
 func (x *PlanResponse) Reset() {
 	*x = PlanResponse{}
-	mi := &file_plugin_proto_msgTypes[49]
+	mi := &file_plugin_proto_msgTypes[51]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3270,7 +3382,7 @@ func (x *PlanResponse) String() string {
 func (*PlanResponse) ProtoMessage() {}
 
 func (x *PlanResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[49]
+	mi := &file_plugin_proto_msgTypes[51]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3283,7 +3395,7 @@ func (x *PlanResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PlanResponse.ProtoReflect.Descriptor instead.
 func (*PlanResponse) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{49}
+	return file_plugin_proto_rawDescGZIP(), []int{51}
 }
 
 func (x *PlanResponse) GetPlan() *Plan {
@@ -3306,7 +3418,7 @@ type ImageUpdate struct {
 
 func (x *ImageUpdate) Reset() {
 	*x = ImageUpdate{}
-	mi := &file_plugin_proto_msgTypes[50]
+	mi := &file_plugin_proto_msgTypes[52]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3318,7 +3430,7 @@ func (x *ImageUpdate) String() string {
 func (*ImageUpdate) ProtoMessage() {}
 
 func (x *ImageUpdate) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[50]
+	mi := &file_plugin_proto_msgTypes[52]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3331,7 +3443,7 @@ func (x *ImageUpdate) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ImageUpdate.ProtoReflect.Descriptor instead.
 func (*ImageUpdate) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{50}
+	return file_plugin_proto_rawDescGZIP(), []int{52}
 }
 
 func (x *ImageUpdate) GetContainerId() string {
@@ -3374,7 +3486,7 @@ type TargetImage struct {
 
 func (x *TargetImage) Reset() {
 	*x = TargetImage{}
-	mi := &file_plugin_proto_msgTypes[51]
+	mi := &file_plugin_proto_msgTypes[53]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3386,7 +3498,7 @@ func (x *TargetImage) String() string {
 func (*TargetImage) ProtoMessage() {}
 
 func (x *TargetImage) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[51]
+	mi := &file_plugin_proto_msgTypes[53]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3399,7 +3511,7 @@ func (x *TargetImage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TargetImage.ProtoReflect.Descriptor instead.
 func (*TargetImage) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{51}
+	return file_plugin_proto_rawDescGZIP(), []int{53}
 }
 
 func (x *TargetImage) GetReference() string {
@@ -3450,7 +3562,7 @@ type ImageConfig struct {
 
 func (x *ImageConfig) Reset() {
 	*x = ImageConfig{}
-	mi := &file_plugin_proto_msgTypes[52]
+	mi := &file_plugin_proto_msgTypes[54]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3462,7 +3574,7 @@ func (x *ImageConfig) String() string {
 func (*ImageConfig) ProtoMessage() {}
 
 func (x *ImageConfig) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[52]
+	mi := &file_plugin_proto_msgTypes[54]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3475,7 +3587,7 @@ func (x *ImageConfig) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ImageConfig.ProtoReflect.Descriptor instead.
 func (*ImageConfig) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{52}
+	return file_plugin_proto_rawDescGZIP(), []int{54}
 }
 
 func (x *ImageConfig) GetUser() string {
@@ -3578,7 +3690,7 @@ type UpdateRules struct {
 
 func (x *UpdateRules) Reset() {
 	*x = UpdateRules{}
-	mi := &file_plugin_proto_msgTypes[53]
+	mi := &file_plugin_proto_msgTypes[55]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3590,7 +3702,7 @@ func (x *UpdateRules) String() string {
 func (*UpdateRules) ProtoMessage() {}
 
 func (x *UpdateRules) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[53]
+	mi := &file_plugin_proto_msgTypes[55]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3603,7 +3715,7 @@ func (x *UpdateRules) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateRules.ProtoReflect.Descriptor instead.
 func (*UpdateRules) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{53}
+	return file_plugin_proto_rawDescGZIP(), []int{55}
 }
 
 func (x *UpdateRules) GetKeep() int32 {
@@ -3673,7 +3785,7 @@ type Hooks struct {
 
 func (x *Hooks) Reset() {
 	*x = Hooks{}
-	mi := &file_plugin_proto_msgTypes[54]
+	mi := &file_plugin_proto_msgTypes[56]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3685,7 +3797,7 @@ func (x *Hooks) String() string {
 func (*Hooks) ProtoMessage() {}
 
 func (x *Hooks) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[54]
+	mi := &file_plugin_proto_msgTypes[56]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3698,7 +3810,7 @@ func (x *Hooks) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Hooks.ProtoReflect.Descriptor instead.
 func (*Hooks) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{54}
+	return file_plugin_proto_rawDescGZIP(), []int{56}
 }
 
 func (x *Hooks) GetPre() []string {
@@ -3734,7 +3846,7 @@ type ComposeRules struct {
 
 func (x *ComposeRules) Reset() {
 	*x = ComposeRules{}
-	mi := &file_plugin_proto_msgTypes[55]
+	mi := &file_plugin_proto_msgTypes[57]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3746,7 +3858,7 @@ func (x *ComposeRules) String() string {
 func (*ComposeRules) ProtoMessage() {}
 
 func (x *ComposeRules) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[55]
+	mi := &file_plugin_proto_msgTypes[57]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3759,7 +3871,7 @@ func (x *ComposeRules) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ComposeRules.ProtoReflect.Descriptor instead.
 func (*ComposeRules) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{55}
+	return file_plugin_proto_rawDescGZIP(), []int{57}
 }
 
 func (x *ComposeRules) GetFile() string {
@@ -3803,7 +3915,7 @@ type HealthGate struct {
 
 func (x *HealthGate) Reset() {
 	*x = HealthGate{}
-	mi := &file_plugin_proto_msgTypes[56]
+	mi := &file_plugin_proto_msgTypes[58]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3815,7 +3927,7 @@ func (x *HealthGate) String() string {
 func (*HealthGate) ProtoMessage() {}
 
 func (x *HealthGate) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[56]
+	mi := &file_plugin_proto_msgTypes[58]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3828,7 +3940,7 @@ func (x *HealthGate) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HealthGate.ProtoReflect.Descriptor instead.
 func (*HealthGate) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{56}
+	return file_plugin_proto_rawDescGZIP(), []int{58}
 }
 
 func (x *HealthGate) GetHttp() string {
@@ -3889,7 +4001,7 @@ type Plan struct {
 
 func (x *Plan) Reset() {
 	*x = Plan{}
-	mi := &file_plugin_proto_msgTypes[57]
+	mi := &file_plugin_proto_msgTypes[59]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3901,7 +4013,7 @@ func (x *Plan) String() string {
 func (*Plan) ProtoMessage() {}
 
 func (x *Plan) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[57]
+	mi := &file_plugin_proto_msgTypes[59]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3914,7 +4026,7 @@ func (x *Plan) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Plan.ProtoReflect.Descriptor instead.
 func (*Plan) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{57}
+	return file_plugin_proto_rawDescGZIP(), []int{59}
 }
 
 func (x *Plan) GetContainerId() string {
@@ -4033,7 +4145,7 @@ type FileChange struct {
 
 func (x *FileChange) Reset() {
 	*x = FileChange{}
-	mi := &file_plugin_proto_msgTypes[58]
+	mi := &file_plugin_proto_msgTypes[60]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4045,7 +4157,7 @@ func (x *FileChange) String() string {
 func (*FileChange) ProtoMessage() {}
 
 func (x *FileChange) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[58]
+	mi := &file_plugin_proto_msgTypes[60]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4058,7 +4170,7 @@ func (x *FileChange) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FileChange.ProtoReflect.Descriptor instead.
 func (*FileChange) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{58}
+	return file_plugin_proto_rawDescGZIP(), []int{60}
 }
 
 func (x *FileChange) GetPath() string {
@@ -4095,7 +4207,7 @@ type Backup struct {
 
 func (x *Backup) Reset() {
 	*x = Backup{}
-	mi := &file_plugin_proto_msgTypes[59]
+	mi := &file_plugin_proto_msgTypes[61]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4107,7 +4219,7 @@ func (x *Backup) String() string {
 func (*Backup) ProtoMessage() {}
 
 func (x *Backup) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[59]
+	mi := &file_plugin_proto_msgTypes[61]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4120,7 +4232,7 @@ func (x *Backup) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Backup.ProtoReflect.Descriptor instead.
 func (*Backup) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{59}
+	return file_plugin_proto_rawDescGZIP(), []int{61}
 }
 
 func (x *Backup) GetContainerId() string {
@@ -4169,7 +4281,7 @@ type PlannedImage struct {
 
 func (x *PlannedImage) Reset() {
 	*x = PlannedImage{}
-	mi := &file_plugin_proto_msgTypes[60]
+	mi := &file_plugin_proto_msgTypes[62]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4181,7 +4293,7 @@ func (x *PlannedImage) String() string {
 func (*PlannedImage) ProtoMessage() {}
 
 func (x *PlannedImage) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[60]
+	mi := &file_plugin_proto_msgTypes[62]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4194,7 +4306,7 @@ func (x *PlannedImage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PlannedImage.ProtoReflect.Descriptor instead.
 func (*PlannedImage) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{60}
+	return file_plugin_proto_rawDescGZIP(), []int{62}
 }
 
 func (x *PlannedImage) GetReference() string {
@@ -4230,7 +4342,7 @@ type Step struct {
 
 func (x *Step) Reset() {
 	*x = Step{}
-	mi := &file_plugin_proto_msgTypes[61]
+	mi := &file_plugin_proto_msgTypes[63]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4242,7 +4354,7 @@ func (x *Step) String() string {
 func (*Step) ProtoMessage() {}
 
 func (x *Step) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[61]
+	mi := &file_plugin_proto_msgTypes[63]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4255,7 +4367,7 @@ func (x *Step) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Step.ProtoReflect.Descriptor instead.
 func (*Step) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{61}
+	return file_plugin_proto_rawDescGZIP(), []int{63}
 }
 
 func (x *Step) GetId() string {
@@ -4296,7 +4408,7 @@ type PlanSetting struct {
 
 func (x *PlanSetting) Reset() {
 	*x = PlanSetting{}
-	mi := &file_plugin_proto_msgTypes[62]
+	mi := &file_plugin_proto_msgTypes[64]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4308,7 +4420,7 @@ func (x *PlanSetting) String() string {
 func (*PlanSetting) ProtoMessage() {}
 
 func (x *PlanSetting) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[62]
+	mi := &file_plugin_proto_msgTypes[64]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4321,7 +4433,7 @@ func (x *PlanSetting) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PlanSetting.ProtoReflect.Descriptor instead.
 func (*PlanSetting) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{62}
+	return file_plugin_proto_rawDescGZIP(), []int{64}
 }
 
 func (x *PlanSetting) GetName() string {
@@ -4349,7 +4461,7 @@ type PlanChange struct {
 
 func (x *PlanChange) Reset() {
 	*x = PlanChange{}
-	mi := &file_plugin_proto_msgTypes[63]
+	mi := &file_plugin_proto_msgTypes[65]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4361,7 +4473,7 @@ func (x *PlanChange) String() string {
 func (*PlanChange) ProtoMessage() {}
 
 func (x *PlanChange) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[63]
+	mi := &file_plugin_proto_msgTypes[65]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4374,7 +4486,7 @@ func (x *PlanChange) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PlanChange.ProtoReflect.Descriptor instead.
 func (*PlanChange) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{63}
+	return file_plugin_proto_rawDescGZIP(), []int{65}
 }
 
 func (x *PlanChange) GetName() string {
@@ -4409,7 +4521,7 @@ type Reason struct {
 
 func (x *Reason) Reset() {
 	*x = Reason{}
-	mi := &file_plugin_proto_msgTypes[64]
+	mi := &file_plugin_proto_msgTypes[66]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4421,7 +4533,7 @@ func (x *Reason) String() string {
 func (*Reason) ProtoMessage() {}
 
 func (x *Reason) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[64]
+	mi := &file_plugin_proto_msgTypes[66]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4434,7 +4546,7 @@ func (x *Reason) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Reason.ProtoReflect.Descriptor instead.
 func (*Reason) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{64}
+	return file_plugin_proto_rawDescGZIP(), []int{66}
 }
 
 func (x *Reason) GetCode() string {
@@ -4470,7 +4582,7 @@ type Dependent struct {
 
 func (x *Dependent) Reset() {
 	*x = Dependent{}
-	mi := &file_plugin_proto_msgTypes[65]
+	mi := &file_plugin_proto_msgTypes[67]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4482,7 +4594,7 @@ func (x *Dependent) String() string {
 func (*Dependent) ProtoMessage() {}
 
 func (x *Dependent) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[65]
+	mi := &file_plugin_proto_msgTypes[67]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4495,7 +4607,7 @@ func (x *Dependent) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Dependent.ProtoReflect.Descriptor instead.
 func (*Dependent) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{65}
+	return file_plugin_proto_rawDescGZIP(), []int{67}
 }
 
 func (x *Dependent) GetContainerId() string {
@@ -4539,7 +4651,7 @@ type UpdateRequest struct {
 
 func (x *UpdateRequest) Reset() {
 	*x = UpdateRequest{}
-	mi := &file_plugin_proto_msgTypes[66]
+	mi := &file_plugin_proto_msgTypes[68]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4551,7 +4663,7 @@ func (x *UpdateRequest) String() string {
 func (*UpdateRequest) ProtoMessage() {}
 
 func (x *UpdateRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[66]
+	mi := &file_plugin_proto_msgTypes[68]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4564,7 +4676,7 @@ func (x *UpdateRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateRequest.ProtoReflect.Descriptor instead.
 func (*UpdateRequest) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{66}
+	return file_plugin_proto_rawDescGZIP(), []int{68}
 }
 
 func (x *UpdateRequest) GetInstance() string {
@@ -4614,7 +4726,7 @@ type Operation struct {
 
 func (x *Operation) Reset() {
 	*x = Operation{}
-	mi := &file_plugin_proto_msgTypes[67]
+	mi := &file_plugin_proto_msgTypes[69]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4626,7 +4738,7 @@ func (x *Operation) String() string {
 func (*Operation) ProtoMessage() {}
 
 func (x *Operation) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[67]
+	mi := &file_plugin_proto_msgTypes[69]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4639,7 +4751,7 @@ func (x *Operation) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Operation.ProtoReflect.Descriptor instead.
 func (*Operation) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{67}
+	return file_plugin_proto_rawDescGZIP(), []int{69}
 }
 
 func (x *Operation) GetId() string {
@@ -4682,7 +4794,7 @@ type StepRecord struct {
 
 func (x *StepRecord) Reset() {
 	*x = StepRecord{}
-	mi := &file_plugin_proto_msgTypes[68]
+	mi := &file_plugin_proto_msgTypes[70]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4694,7 +4806,7 @@ func (x *StepRecord) String() string {
 func (*StepRecord) ProtoMessage() {}
 
 func (x *StepRecord) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[68]
+	mi := &file_plugin_proto_msgTypes[70]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4707,7 +4819,7 @@ func (x *StepRecord) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StepRecord.ProtoReflect.Descriptor instead.
 func (*StepRecord) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{68}
+	return file_plugin_proto_rawDescGZIP(), []int{70}
 }
 
 func (x *StepRecord) GetStep() *Step {
@@ -4750,7 +4862,7 @@ type UpdateResponse struct {
 
 func (x *UpdateResponse) Reset() {
 	*x = UpdateResponse{}
-	mi := &file_plugin_proto_msgTypes[69]
+	mi := &file_plugin_proto_msgTypes[71]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4762,7 +4874,7 @@ func (x *UpdateResponse) String() string {
 func (*UpdateResponse) ProtoMessage() {}
 
 func (x *UpdateResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[69]
+	mi := &file_plugin_proto_msgTypes[71]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4775,7 +4887,7 @@ func (x *UpdateResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateResponse.ProtoReflect.Descriptor instead.
 func (*UpdateResponse) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{69}
+	return file_plugin_proto_rawDescGZIP(), []int{71}
 }
 
 func (x *UpdateResponse) GetBegin() *Step {
@@ -4817,7 +4929,7 @@ type StepProgress struct {
 
 func (x *StepProgress) Reset() {
 	*x = StepProgress{}
-	mi := &file_plugin_proto_msgTypes[70]
+	mi := &file_plugin_proto_msgTypes[72]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4829,7 +4941,7 @@ func (x *StepProgress) String() string {
 func (*StepProgress) ProtoMessage() {}
 
 func (x *StepProgress) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[70]
+	mi := &file_plugin_proto_msgTypes[72]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4842,7 +4954,7 @@ func (x *StepProgress) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StepProgress.ProtoReflect.Descriptor instead.
 func (*StepProgress) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{70}
+	return file_plugin_proto_rawDescGZIP(), []int{72}
 }
 
 func (x *StepProgress) GetMessage() string {
@@ -4880,7 +4992,7 @@ type Outcome struct {
 
 func (x *Outcome) Reset() {
 	*x = Outcome{}
-	mi := &file_plugin_proto_msgTypes[71]
+	mi := &file_plugin_proto_msgTypes[73]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4892,7 +5004,7 @@ func (x *Outcome) String() string {
 func (*Outcome) ProtoMessage() {}
 
 func (x *Outcome) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[71]
+	mi := &file_plugin_proto_msgTypes[73]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4905,7 +5017,7 @@ func (x *Outcome) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Outcome.ProtoReflect.Descriptor instead.
 func (*Outcome) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{71}
+	return file_plugin_proto_rawDescGZIP(), []int{73}
 }
 
 func (x *Outcome) GetState() string {
@@ -5132,7 +5244,16 @@ const file_plugin_proto_rawDesc = "" +
 	"\x10ManifestResponse\x12\x16\n" +
 	"\x06digest\x18\x01 \x01(\tR\x06digest\x12\x16\n" +
 	"\x06config\x18\x02 \x01(\tR\x06config\x124\n" +
-	"\acreated\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\acreated\"p\n" +
+	"\acreated\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\acreated\"\xc2\x01\n" +
+	"\x12ImageConfigRequest\x12\x1a\n" +
+	"\binstance\x18\x01 \x01(\tR\binstance\x12>\n" +
+	"\n" +
+	"repository\x18\x02 \x01(\v2\x1e.dogwatch.plugin.v1.RepositoryR\n" +
+	"repository\x12\x16\n" +
+	"\x06digest\x18\x03 \x01(\tR\x06digest\x128\n" +
+	"\bplatform\x18\x04 \x01(\v2\x1c.dogwatch.plugin.v1.PlatformR\bplatform\"N\n" +
+	"\x13ImageConfigResponse\x127\n" +
+	"\x06config\x18\x01 \x01(\v2\x1f.dogwatch.plugin.v1.ImageConfigR\x06config\"p\n" +
 	"\x12CredentialsRequest\x12\x1a\n" +
 	"\binstance\x18\x01 \x01(\tR\binstance\x12>\n" +
 	"\n" +
@@ -5384,13 +5505,14 @@ const file_plugin_proto_rawDesc = "" +
 	"\x04List\x12\x1f.dogwatch.plugin.v1.ListRequest\x1a .dogwatch.plugin.v1.ListResponse0\x01\x12N\n" +
 	"\x05Watch\x12 .dogwatch.plugin.v1.WatchRequest\x1a!.dogwatch.plugin.v1.WatchResponse0\x01\x12I\n" +
 	"\x04Plan\x12\x1f.dogwatch.plugin.v1.PlanRequest\x1a .dogwatch.plugin.v1.PlanResponse\x12S\n" +
-	"\x06Update\x12!.dogwatch.plugin.v1.UpdateRequest\x1a\".dogwatch.plugin.v1.UpdateResponse(\x010\x012\xb3\x03\n" +
+	"\x06Update\x12!.dogwatch.plugin.v1.UpdateRequest\x1a\".dogwatch.plugin.v1.UpdateResponse(\x010\x012\x93\x04\n" +
 	"\bRegistry\x12K\n" +
 	"\x04Tags\x12\x1f.dogwatch.plugin.v1.TagsRequest\x1a .dogwatch.plugin.v1.TagsResponse0\x01\x12R\n" +
 	"\aResolve\x12\".dogwatch.plugin.v1.ResolveRequest\x1a#.dogwatch.plugin.v1.ResolveResponse\x12U\n" +
 	"\bManifest\x12#.dogwatch.plugin.v1.ManifestRequest\x1a$.dogwatch.plugin.v1.ManifestResponse\x12^\n" +
 	"\vCredentials\x12&.dogwatch.plugin.v1.CredentialsRequest\x1a'.dogwatch.plugin.v1.CredentialsResponse\x12O\n" +
-	"\x06Limits\x12!.dogwatch.plugin.v1.LimitsRequest\x1a\".dogwatch.plugin.v1.LimitsResponse2\xa8\x01\n" +
+	"\x06Limits\x12!.dogwatch.plugin.v1.LimitsRequest\x1a\".dogwatch.plugin.v1.LimitsResponse\x12^\n" +
+	"\vImageConfig\x12&.dogwatch.plugin.v1.ImageConfigRequest\x1a'.dogwatch.plugin.v1.ImageConfigResponse2\xa8\x01\n" +
 	"\aTrigger\x12H\n" +
 	"\x03Run\x12\x1e.dogwatch.plugin.v1.RunRequest\x1a\x1f.dogwatch.plugin.v1.RunResponse0\x01\x12S\n" +
 	"\x06Follow\x12!.dogwatch.plugin.v1.FollowRequest\x1a\".dogwatch.plugin.v1.FollowResponse(\x010\x01B4Z2github.com/dogwatch/dogwatch/sdk/proto/v1;pluginv1b\x06proto3"
@@ -5407,7 +5529,7 @@ func file_plugin_proto_rawDescGZIP() []byte {
 	return file_plugin_proto_rawDescData
 }
 
-var file_plugin_proto_msgTypes = make([]protoimpl.MessageInfo, 77)
+var file_plugin_proto_msgTypes = make([]protoimpl.MessageInfo, 79)
 var file_plugin_proto_goTypes = []any{
 	(*DescribeRequest)(nil),       // 0: dogwatch.plugin.v1.DescribeRequest
 	(*DescribeResponse)(nil),      // 1: dogwatch.plugin.v1.DescribeResponse
@@ -5440,176 +5562,183 @@ var file_plugin_proto_goTypes = []any{
 	(*ResolveResponse)(nil),       // 28: dogwatch.plugin.v1.ResolveResponse
 	(*ManifestRequest)(nil),       // 29: dogwatch.plugin.v1.ManifestRequest
 	(*ManifestResponse)(nil),      // 30: dogwatch.plugin.v1.ManifestResponse
-	(*CredentialsRequest)(nil),    // 31: dogwatch.plugin.v1.CredentialsRequest
-	(*CredentialsResponse)(nil),   // 32: dogwatch.plugin.v1.CredentialsResponse
-	(*LimitsRequest)(nil),         // 33: dogwatch.plugin.v1.LimitsRequest
-	(*LimitsResponse)(nil),        // 34: dogwatch.plugin.v1.LimitsResponse
-	(*Limit)(nil),                 // 35: dogwatch.plugin.v1.Limit
-	(*RunRequest)(nil),            // 36: dogwatch.plugin.v1.RunRequest
-	(*Event)(nil),                 // 37: dogwatch.plugin.v1.Event
-	(*Engine)(nil),                // 38: dogwatch.plugin.v1.Engine
-	(*RunResponse)(nil),           // 39: dogwatch.plugin.v1.RunResponse
-	(*OperationRequest)(nil),      // 40: dogwatch.plugin.v1.OperationRequest
-	(*Progress)(nil),              // 41: dogwatch.plugin.v1.Progress
-	(*FollowRequest)(nil),         // 42: dogwatch.plugin.v1.FollowRequest
-	(*FollowResponse)(nil),        // 43: dogwatch.plugin.v1.FollowResponse
-	(*Change)(nil),                // 44: dogwatch.plugin.v1.Change
-	(*WatcherState)(nil),          // 45: dogwatch.plugin.v1.WatcherState
-	(*AskRun)(nil),                // 46: dogwatch.plugin.v1.AskRun
-	(*Ran)(nil),                   // 47: dogwatch.plugin.v1.Ran
-	(*PlanRequest)(nil),           // 48: dogwatch.plugin.v1.PlanRequest
-	(*PlanResponse)(nil),          // 49: dogwatch.plugin.v1.PlanResponse
-	(*ImageUpdate)(nil),           // 50: dogwatch.plugin.v1.ImageUpdate
-	(*TargetImage)(nil),           // 51: dogwatch.plugin.v1.TargetImage
-	(*ImageConfig)(nil),           // 52: dogwatch.plugin.v1.ImageConfig
-	(*UpdateRules)(nil),           // 53: dogwatch.plugin.v1.UpdateRules
-	(*Hooks)(nil),                 // 54: dogwatch.plugin.v1.Hooks
-	(*ComposeRules)(nil),          // 55: dogwatch.plugin.v1.ComposeRules
-	(*HealthGate)(nil),            // 56: dogwatch.plugin.v1.HealthGate
-	(*Plan)(nil),                  // 57: dogwatch.plugin.v1.Plan
-	(*FileChange)(nil),            // 58: dogwatch.plugin.v1.FileChange
-	(*Backup)(nil),                // 59: dogwatch.plugin.v1.Backup
-	(*PlannedImage)(nil),          // 60: dogwatch.plugin.v1.PlannedImage
-	(*Step)(nil),                  // 61: dogwatch.plugin.v1.Step
-	(*PlanSetting)(nil),           // 62: dogwatch.plugin.v1.PlanSetting
-	(*PlanChange)(nil),            // 63: dogwatch.plugin.v1.PlanChange
-	(*Reason)(nil),                // 64: dogwatch.plugin.v1.Reason
-	(*Dependent)(nil),             // 65: dogwatch.plugin.v1.Dependent
-	(*UpdateRequest)(nil),         // 66: dogwatch.plugin.v1.UpdateRequest
-	(*Operation)(nil),             // 67: dogwatch.plugin.v1.Operation
-	(*StepRecord)(nil),            // 68: dogwatch.plugin.v1.StepRecord
-	(*UpdateResponse)(nil),        // 69: dogwatch.plugin.v1.UpdateResponse
-	(*StepProgress)(nil),          // 70: dogwatch.plugin.v1.StepProgress
-	(*Outcome)(nil),               // 71: dogwatch.plugin.v1.Outcome
-	nil,                           // 72: dogwatch.plugin.v1.Container.LabelsEntry
-	nil,                           // 73: dogwatch.plugin.v1.RunRequest.CredentialsEntry
-	nil,                           // 74: dogwatch.plugin.v1.RunRequest.EnginesEntry
-	nil,                           // 75: dogwatch.plugin.v1.ImageConfig.LabelsEntry
-	nil,                           // 76: dogwatch.plugin.v1.StepRecord.FactsEntry
-	(*structpb.Struct)(nil),       // 77: google.protobuf.Struct
-	(*timestamppb.Timestamp)(nil), // 78: google.protobuf.Timestamp
-	(*durationpb.Duration)(nil),   // 79: google.protobuf.Duration
+	(*ImageConfigRequest)(nil),    // 31: dogwatch.plugin.v1.ImageConfigRequest
+	(*ImageConfigResponse)(nil),   // 32: dogwatch.plugin.v1.ImageConfigResponse
+	(*CredentialsRequest)(nil),    // 33: dogwatch.plugin.v1.CredentialsRequest
+	(*CredentialsResponse)(nil),   // 34: dogwatch.plugin.v1.CredentialsResponse
+	(*LimitsRequest)(nil),         // 35: dogwatch.plugin.v1.LimitsRequest
+	(*LimitsResponse)(nil),        // 36: dogwatch.plugin.v1.LimitsResponse
+	(*Limit)(nil),                 // 37: dogwatch.plugin.v1.Limit
+	(*RunRequest)(nil),            // 38: dogwatch.plugin.v1.RunRequest
+	(*Event)(nil),                 // 39: dogwatch.plugin.v1.Event
+	(*Engine)(nil),                // 40: dogwatch.plugin.v1.Engine
+	(*RunResponse)(nil),           // 41: dogwatch.plugin.v1.RunResponse
+	(*OperationRequest)(nil),      // 42: dogwatch.plugin.v1.OperationRequest
+	(*Progress)(nil),              // 43: dogwatch.plugin.v1.Progress
+	(*FollowRequest)(nil),         // 44: dogwatch.plugin.v1.FollowRequest
+	(*FollowResponse)(nil),        // 45: dogwatch.plugin.v1.FollowResponse
+	(*Change)(nil),                // 46: dogwatch.plugin.v1.Change
+	(*WatcherState)(nil),          // 47: dogwatch.plugin.v1.WatcherState
+	(*AskRun)(nil),                // 48: dogwatch.plugin.v1.AskRun
+	(*Ran)(nil),                   // 49: dogwatch.plugin.v1.Ran
+	(*PlanRequest)(nil),           // 50: dogwatch.plugin.v1.PlanRequest
+	(*PlanResponse)(nil),          // 51: dogwatch.plugin.v1.PlanResponse
+	(*ImageUpdate)(nil),           // 52: dogwatch.plugin.v1.ImageUpdate
+	(*TargetImage)(nil),           // 53: dogwatch.plugin.v1.TargetImage
+	(*ImageConfig)(nil),           // 54: dogwatch.plugin.v1.ImageConfig
+	(*UpdateRules)(nil),           // 55: dogwatch.plugin.v1.UpdateRules
+	(*Hooks)(nil),                 // 56: dogwatch.plugin.v1.Hooks
+	(*ComposeRules)(nil),          // 57: dogwatch.plugin.v1.ComposeRules
+	(*HealthGate)(nil),            // 58: dogwatch.plugin.v1.HealthGate
+	(*Plan)(nil),                  // 59: dogwatch.plugin.v1.Plan
+	(*FileChange)(nil),            // 60: dogwatch.plugin.v1.FileChange
+	(*Backup)(nil),                // 61: dogwatch.plugin.v1.Backup
+	(*PlannedImage)(nil),          // 62: dogwatch.plugin.v1.PlannedImage
+	(*Step)(nil),                  // 63: dogwatch.plugin.v1.Step
+	(*PlanSetting)(nil),           // 64: dogwatch.plugin.v1.PlanSetting
+	(*PlanChange)(nil),            // 65: dogwatch.plugin.v1.PlanChange
+	(*Reason)(nil),                // 66: dogwatch.plugin.v1.Reason
+	(*Dependent)(nil),             // 67: dogwatch.plugin.v1.Dependent
+	(*UpdateRequest)(nil),         // 68: dogwatch.plugin.v1.UpdateRequest
+	(*Operation)(nil),             // 69: dogwatch.plugin.v1.Operation
+	(*StepRecord)(nil),            // 70: dogwatch.plugin.v1.StepRecord
+	(*UpdateResponse)(nil),        // 71: dogwatch.plugin.v1.UpdateResponse
+	(*StepProgress)(nil),          // 72: dogwatch.plugin.v1.StepProgress
+	(*Outcome)(nil),               // 73: dogwatch.plugin.v1.Outcome
+	nil,                           // 74: dogwatch.plugin.v1.Container.LabelsEntry
+	nil,                           // 75: dogwatch.plugin.v1.RunRequest.CredentialsEntry
+	nil,                           // 76: dogwatch.plugin.v1.RunRequest.EnginesEntry
+	nil,                           // 77: dogwatch.plugin.v1.ImageConfig.LabelsEntry
+	nil,                           // 78: dogwatch.plugin.v1.StepRecord.FactsEntry
+	(*structpb.Struct)(nil),       // 79: google.protobuf.Struct
+	(*timestamppb.Timestamp)(nil), // 80: google.protobuf.Timestamp
+	(*durationpb.Duration)(nil),   // 81: google.protobuf.Duration
 }
 var file_plugin_proto_depIdxs = []int32{
-	2,  // 0: dogwatch.plugin.v1.DescribeResponse.types:type_name -> dogwatch.plugin.v1.TypeInfo
-	3,  // 1: dogwatch.plugin.v1.TypeInfo.options:type_name -> dogwatch.plugin.v1.Option
-	77, // 2: dogwatch.plugin.v1.ConfigureRequest.options:type_name -> google.protobuf.Struct
-	6,  // 3: dogwatch.plugin.v1.ConfigureResponse.hosts:type_name -> dogwatch.plugin.v1.Host
-	12, // 4: dogwatch.plugin.v1.Container.image:type_name -> dogwatch.plugin.v1.Image
-	72, // 5: dogwatch.plugin.v1.Container.labels:type_name -> dogwatch.plugin.v1.Container.LabelsEntry
-	16, // 6: dogwatch.plugin.v1.Container.result:type_name -> dogwatch.plugin.v1.Result
-	17, // 7: dogwatch.plugin.v1.Container.check:type_name -> dogwatch.plugin.v1.CheckState
-	18, // 8: dogwatch.plugin.v1.Container.update_kind:type_name -> dogwatch.plugin.v1.UpdateKind
-	13, // 9: dogwatch.plugin.v1.Image.registry:type_name -> dogwatch.plugin.v1.ImageRegistry
-	14, // 10: dogwatch.plugin.v1.Image.tag:type_name -> dogwatch.plugin.v1.Tag
-	15, // 11: dogwatch.plugin.v1.Image.digest:type_name -> dogwatch.plugin.v1.Digest
-	78, // 12: dogwatch.plugin.v1.Image.created:type_name -> google.protobuf.Timestamp
-	78, // 13: dogwatch.plugin.v1.Result.created:type_name -> google.protobuf.Timestamp
-	78, // 14: dogwatch.plugin.v1.CheckState.at:type_name -> google.protobuf.Timestamp
-	78, // 15: dogwatch.plugin.v1.CheckState.postponed_until:type_name -> google.protobuf.Timestamp
-	16, // 16: dogwatch.plugin.v1.UpdateKind.result:type_name -> dogwatch.plugin.v1.Result
-	11, // 17: dogwatch.plugin.v1.ListResponse.containers:type_name -> dogwatch.plugin.v1.Container
-	78, // 18: dogwatch.plugin.v1.WatchResponse.at:type_name -> google.protobuf.Timestamp
-	24, // 19: dogwatch.plugin.v1.TagsRequest.repository:type_name -> dogwatch.plugin.v1.Repository
-	24, // 20: dogwatch.plugin.v1.ResolveRequest.repository:type_name -> dogwatch.plugin.v1.Repository
-	24, // 21: dogwatch.plugin.v1.ManifestRequest.repository:type_name -> dogwatch.plugin.v1.Repository
-	19, // 22: dogwatch.plugin.v1.ManifestRequest.platform:type_name -> dogwatch.plugin.v1.Platform
-	78, // 23: dogwatch.plugin.v1.ManifestResponse.created:type_name -> google.protobuf.Timestamp
-	24, // 24: dogwatch.plugin.v1.CredentialsRequest.repository:type_name -> dogwatch.plugin.v1.Repository
-	35, // 25: dogwatch.plugin.v1.LimitsResponse.limits:type_name -> dogwatch.plugin.v1.Limit
-	78, // 26: dogwatch.plugin.v1.Limit.at:type_name -> google.protobuf.Timestamp
-	78, // 27: dogwatch.plugin.v1.Limit.paused_until:type_name -> google.protobuf.Timestamp
-	11, // 28: dogwatch.plugin.v1.RunRequest.containers:type_name -> dogwatch.plugin.v1.Container
-	73, // 29: dogwatch.plugin.v1.RunRequest.credentials:type_name -> dogwatch.plugin.v1.RunRequest.CredentialsEntry
-	74, // 30: dogwatch.plugin.v1.RunRequest.engines:type_name -> dogwatch.plugin.v1.RunRequest.EnginesEntry
-	37, // 31: dogwatch.plugin.v1.RunRequest.event:type_name -> dogwatch.plugin.v1.Event
-	78, // 32: dogwatch.plugin.v1.Event.since:type_name -> google.protobuf.Timestamp
-	78, // 33: dogwatch.plugin.v1.Event.at:type_name -> google.protobuf.Timestamp
-	77, // 34: dogwatch.plugin.v1.Engine.options:type_name -> google.protobuf.Struct
-	41, // 35: dogwatch.plugin.v1.RunResponse.progress:type_name -> dogwatch.plugin.v1.Progress
-	40, // 36: dogwatch.plugin.v1.RunResponse.operations:type_name -> dogwatch.plugin.v1.OperationRequest
-	53, // 37: dogwatch.plugin.v1.OperationRequest.rules:type_name -> dogwatch.plugin.v1.UpdateRules
-	44, // 38: dogwatch.plugin.v1.FollowRequest.change:type_name -> dogwatch.plugin.v1.Change
-	47, // 39: dogwatch.plugin.v1.FollowRequest.ran:type_name -> dogwatch.plugin.v1.Ran
-	46, // 40: dogwatch.plugin.v1.FollowResponse.run:type_name -> dogwatch.plugin.v1.AskRun
-	11, // 41: dogwatch.plugin.v1.Change.removed:type_name -> dogwatch.plugin.v1.Container
-	11, // 42: dogwatch.plugin.v1.Change.put:type_name -> dogwatch.plugin.v1.Container
-	45, // 43: dogwatch.plugin.v1.Change.watchers:type_name -> dogwatch.plugin.v1.WatcherState
-	50, // 44: dogwatch.plugin.v1.PlanRequest.update:type_name -> dogwatch.plugin.v1.ImageUpdate
-	57, // 45: dogwatch.plugin.v1.PlanResponse.plan:type_name -> dogwatch.plugin.v1.Plan
-	51, // 46: dogwatch.plugin.v1.ImageUpdate.image:type_name -> dogwatch.plugin.v1.TargetImage
-	53, // 47: dogwatch.plugin.v1.ImageUpdate.rules:type_name -> dogwatch.plugin.v1.UpdateRules
-	32, // 48: dogwatch.plugin.v1.ImageUpdate.credentials:type_name -> dogwatch.plugin.v1.CredentialsResponse
-	52, // 49: dogwatch.plugin.v1.TargetImage.config:type_name -> dogwatch.plugin.v1.ImageConfig
-	75, // 50: dogwatch.plugin.v1.ImageConfig.labels:type_name -> dogwatch.plugin.v1.ImageConfig.LabelsEntry
-	19, // 51: dogwatch.plugin.v1.ImageConfig.platform:type_name -> dogwatch.plugin.v1.Platform
-	56, // 52: dogwatch.plugin.v1.UpdateRules.health:type_name -> dogwatch.plugin.v1.HealthGate
-	54, // 53: dogwatch.plugin.v1.UpdateRules.hooks:type_name -> dogwatch.plugin.v1.Hooks
-	55, // 54: dogwatch.plugin.v1.UpdateRules.compose:type_name -> dogwatch.plugin.v1.ComposeRules
-	79, // 55: dogwatch.plugin.v1.Hooks.timeout:type_name -> google.protobuf.Duration
-	79, // 56: dogwatch.plugin.v1.HealthGate.window:type_name -> google.protobuf.Duration
-	79, // 57: dogwatch.plugin.v1.HealthGate.interval:type_name -> google.protobuf.Duration
-	60, // 58: dogwatch.plugin.v1.Plan.from:type_name -> dogwatch.plugin.v1.PlannedImage
-	60, // 59: dogwatch.plugin.v1.Plan.to:type_name -> dogwatch.plugin.v1.PlannedImage
-	61, // 60: dogwatch.plugin.v1.Plan.steps:type_name -> dogwatch.plugin.v1.Step
-	62, // 61: dogwatch.plugin.v1.Plan.carried:type_name -> dogwatch.plugin.v1.PlanSetting
-	63, // 62: dogwatch.plugin.v1.Plan.changes:type_name -> dogwatch.plugin.v1.PlanChange
-	64, // 63: dogwatch.plugin.v1.Plan.warnings:type_name -> dogwatch.plugin.v1.Reason
-	64, // 64: dogwatch.plugin.v1.Plan.blocks:type_name -> dogwatch.plugin.v1.Reason
-	65, // 65: dogwatch.plugin.v1.Plan.dependents:type_name -> dogwatch.plugin.v1.Dependent
-	58, // 66: dogwatch.plugin.v1.Plan.files:type_name -> dogwatch.plugin.v1.FileChange
-	59, // 67: dogwatch.plugin.v1.Plan.backups:type_name -> dogwatch.plugin.v1.Backup
-	78, // 68: dogwatch.plugin.v1.Backup.created:type_name -> google.protobuf.Timestamp
-	67, // 69: dogwatch.plugin.v1.UpdateRequest.operation:type_name -> dogwatch.plugin.v1.Operation
-	50, // 70: dogwatch.plugin.v1.Operation.update:type_name -> dogwatch.plugin.v1.ImageUpdate
-	57, // 71: dogwatch.plugin.v1.Operation.plan:type_name -> dogwatch.plugin.v1.Plan
-	68, // 72: dogwatch.plugin.v1.Operation.steps:type_name -> dogwatch.plugin.v1.StepRecord
-	61, // 73: dogwatch.plugin.v1.StepRecord.step:type_name -> dogwatch.plugin.v1.Step
-	76, // 74: dogwatch.plugin.v1.StepRecord.facts:type_name -> dogwatch.plugin.v1.StepRecord.FactsEntry
-	61, // 75: dogwatch.plugin.v1.UpdateResponse.begin:type_name -> dogwatch.plugin.v1.Step
-	68, // 76: dogwatch.plugin.v1.UpdateResponse.end:type_name -> dogwatch.plugin.v1.StepRecord
-	70, // 77: dogwatch.plugin.v1.UpdateResponse.progress:type_name -> dogwatch.plugin.v1.StepProgress
-	71, // 78: dogwatch.plugin.v1.UpdateResponse.outcome:type_name -> dogwatch.plugin.v1.Outcome
-	64, // 79: dogwatch.plugin.v1.Outcome.reason:type_name -> dogwatch.plugin.v1.Reason
-	79, // 80: dogwatch.plugin.v1.Outcome.downtime:type_name -> google.protobuf.Duration
-	64, // 81: dogwatch.plugin.v1.Outcome.warnings:type_name -> dogwatch.plugin.v1.Reason
-	32, // 82: dogwatch.plugin.v1.RunRequest.CredentialsEntry.value:type_name -> dogwatch.plugin.v1.CredentialsResponse
-	38, // 83: dogwatch.plugin.v1.RunRequest.EnginesEntry.value:type_name -> dogwatch.plugin.v1.Engine
-	0,  // 84: dogwatch.plugin.v1.Component.Describe:input_type -> dogwatch.plugin.v1.DescribeRequest
-	4,  // 85: dogwatch.plugin.v1.Component.Configure:input_type -> dogwatch.plugin.v1.ConfigureRequest
-	7,  // 86: dogwatch.plugin.v1.Component.Release:input_type -> dogwatch.plugin.v1.ReleaseRequest
-	9,  // 87: dogwatch.plugin.v1.Component.Probe:input_type -> dogwatch.plugin.v1.ProbeRequest
-	20, // 88: dogwatch.plugin.v1.Watcher.List:input_type -> dogwatch.plugin.v1.ListRequest
-	22, // 89: dogwatch.plugin.v1.Watcher.Watch:input_type -> dogwatch.plugin.v1.WatchRequest
-	48, // 90: dogwatch.plugin.v1.Watcher.Plan:input_type -> dogwatch.plugin.v1.PlanRequest
-	66, // 91: dogwatch.plugin.v1.Watcher.Update:input_type -> dogwatch.plugin.v1.UpdateRequest
-	25, // 92: dogwatch.plugin.v1.Registry.Tags:input_type -> dogwatch.plugin.v1.TagsRequest
-	27, // 93: dogwatch.plugin.v1.Registry.Resolve:input_type -> dogwatch.plugin.v1.ResolveRequest
-	29, // 94: dogwatch.plugin.v1.Registry.Manifest:input_type -> dogwatch.plugin.v1.ManifestRequest
-	31, // 95: dogwatch.plugin.v1.Registry.Credentials:input_type -> dogwatch.plugin.v1.CredentialsRequest
-	33, // 96: dogwatch.plugin.v1.Registry.Limits:input_type -> dogwatch.plugin.v1.LimitsRequest
-	36, // 97: dogwatch.plugin.v1.Trigger.Run:input_type -> dogwatch.plugin.v1.RunRequest
-	42, // 98: dogwatch.plugin.v1.Trigger.Follow:input_type -> dogwatch.plugin.v1.FollowRequest
-	1,  // 99: dogwatch.plugin.v1.Component.Describe:output_type -> dogwatch.plugin.v1.DescribeResponse
-	5,  // 100: dogwatch.plugin.v1.Component.Configure:output_type -> dogwatch.plugin.v1.ConfigureResponse
-	8,  // 101: dogwatch.plugin.v1.Component.Release:output_type -> dogwatch.plugin.v1.ReleaseResponse
-	10, // 102: dogwatch.plugin.v1.Component.Probe:output_type -> dogwatch.plugin.v1.ProbeResponse
-	21, // 103: dogwatch.plugin.v1.Watcher.List:output_type -> dogwatch.plugin.v1.ListResponse
-	23, // 104: dogwatch.plugin.v1.Watcher.Watch:output_type -> dogwatch.plugin.v1.WatchResponse
-	49, // 105: dogwatch.plugin.v1.Watcher.Plan:output_type -> dogwatch.plugin.v1.PlanResponse
-	69, // 106: dogwatch.plugin.v1.Watcher.Update:output_type -> dogwatch.plugin.v1.UpdateResponse
-	26, // 107: dogwatch.plugin.v1.Registry.Tags:output_type -> dogwatch.plugin.v1.TagsResponse
-	28, // 108: dogwatch.plugin.v1.Registry.Resolve:output_type -> dogwatch.plugin.v1.ResolveResponse
-	30, // 109: dogwatch.plugin.v1.Registry.Manifest:output_type -> dogwatch.plugin.v1.ManifestResponse
-	32, // 110: dogwatch.plugin.v1.Registry.Credentials:output_type -> dogwatch.plugin.v1.CredentialsResponse
-	34, // 111: dogwatch.plugin.v1.Registry.Limits:output_type -> dogwatch.plugin.v1.LimitsResponse
-	39, // 112: dogwatch.plugin.v1.Trigger.Run:output_type -> dogwatch.plugin.v1.RunResponse
-	43, // 113: dogwatch.plugin.v1.Trigger.Follow:output_type -> dogwatch.plugin.v1.FollowResponse
-	99, // [99:114] is the sub-list for method output_type
-	84, // [84:99] is the sub-list for method input_type
-	84, // [84:84] is the sub-list for extension type_name
-	84, // [84:84] is the sub-list for extension extendee
-	0,  // [0:84] is the sub-list for field type_name
+	2,   // 0: dogwatch.plugin.v1.DescribeResponse.types:type_name -> dogwatch.plugin.v1.TypeInfo
+	3,   // 1: dogwatch.plugin.v1.TypeInfo.options:type_name -> dogwatch.plugin.v1.Option
+	79,  // 2: dogwatch.plugin.v1.ConfigureRequest.options:type_name -> google.protobuf.Struct
+	6,   // 3: dogwatch.plugin.v1.ConfigureResponse.hosts:type_name -> dogwatch.plugin.v1.Host
+	12,  // 4: dogwatch.plugin.v1.Container.image:type_name -> dogwatch.plugin.v1.Image
+	74,  // 5: dogwatch.plugin.v1.Container.labels:type_name -> dogwatch.plugin.v1.Container.LabelsEntry
+	16,  // 6: dogwatch.plugin.v1.Container.result:type_name -> dogwatch.plugin.v1.Result
+	17,  // 7: dogwatch.plugin.v1.Container.check:type_name -> dogwatch.plugin.v1.CheckState
+	18,  // 8: dogwatch.plugin.v1.Container.update_kind:type_name -> dogwatch.plugin.v1.UpdateKind
+	13,  // 9: dogwatch.plugin.v1.Image.registry:type_name -> dogwatch.plugin.v1.ImageRegistry
+	14,  // 10: dogwatch.plugin.v1.Image.tag:type_name -> dogwatch.plugin.v1.Tag
+	15,  // 11: dogwatch.plugin.v1.Image.digest:type_name -> dogwatch.plugin.v1.Digest
+	80,  // 12: dogwatch.plugin.v1.Image.created:type_name -> google.protobuf.Timestamp
+	80,  // 13: dogwatch.plugin.v1.Result.created:type_name -> google.protobuf.Timestamp
+	80,  // 14: dogwatch.plugin.v1.CheckState.at:type_name -> google.protobuf.Timestamp
+	80,  // 15: dogwatch.plugin.v1.CheckState.postponed_until:type_name -> google.protobuf.Timestamp
+	16,  // 16: dogwatch.plugin.v1.UpdateKind.result:type_name -> dogwatch.plugin.v1.Result
+	11,  // 17: dogwatch.plugin.v1.ListResponse.containers:type_name -> dogwatch.plugin.v1.Container
+	80,  // 18: dogwatch.plugin.v1.WatchResponse.at:type_name -> google.protobuf.Timestamp
+	24,  // 19: dogwatch.plugin.v1.TagsRequest.repository:type_name -> dogwatch.plugin.v1.Repository
+	24,  // 20: dogwatch.plugin.v1.ResolveRequest.repository:type_name -> dogwatch.plugin.v1.Repository
+	24,  // 21: dogwatch.plugin.v1.ManifestRequest.repository:type_name -> dogwatch.plugin.v1.Repository
+	19,  // 22: dogwatch.plugin.v1.ManifestRequest.platform:type_name -> dogwatch.plugin.v1.Platform
+	80,  // 23: dogwatch.plugin.v1.ManifestResponse.created:type_name -> google.protobuf.Timestamp
+	24,  // 24: dogwatch.plugin.v1.ImageConfigRequest.repository:type_name -> dogwatch.plugin.v1.Repository
+	19,  // 25: dogwatch.plugin.v1.ImageConfigRequest.platform:type_name -> dogwatch.plugin.v1.Platform
+	54,  // 26: dogwatch.plugin.v1.ImageConfigResponse.config:type_name -> dogwatch.plugin.v1.ImageConfig
+	24,  // 27: dogwatch.plugin.v1.CredentialsRequest.repository:type_name -> dogwatch.plugin.v1.Repository
+	37,  // 28: dogwatch.plugin.v1.LimitsResponse.limits:type_name -> dogwatch.plugin.v1.Limit
+	80,  // 29: dogwatch.plugin.v1.Limit.at:type_name -> google.protobuf.Timestamp
+	80,  // 30: dogwatch.plugin.v1.Limit.paused_until:type_name -> google.protobuf.Timestamp
+	11,  // 31: dogwatch.plugin.v1.RunRequest.containers:type_name -> dogwatch.plugin.v1.Container
+	75,  // 32: dogwatch.plugin.v1.RunRequest.credentials:type_name -> dogwatch.plugin.v1.RunRequest.CredentialsEntry
+	76,  // 33: dogwatch.plugin.v1.RunRequest.engines:type_name -> dogwatch.plugin.v1.RunRequest.EnginesEntry
+	39,  // 34: dogwatch.plugin.v1.RunRequest.event:type_name -> dogwatch.plugin.v1.Event
+	80,  // 35: dogwatch.plugin.v1.Event.since:type_name -> google.protobuf.Timestamp
+	80,  // 36: dogwatch.plugin.v1.Event.at:type_name -> google.protobuf.Timestamp
+	79,  // 37: dogwatch.plugin.v1.Engine.options:type_name -> google.protobuf.Struct
+	43,  // 38: dogwatch.plugin.v1.RunResponse.progress:type_name -> dogwatch.plugin.v1.Progress
+	42,  // 39: dogwatch.plugin.v1.RunResponse.operations:type_name -> dogwatch.plugin.v1.OperationRequest
+	55,  // 40: dogwatch.plugin.v1.OperationRequest.rules:type_name -> dogwatch.plugin.v1.UpdateRules
+	46,  // 41: dogwatch.plugin.v1.FollowRequest.change:type_name -> dogwatch.plugin.v1.Change
+	49,  // 42: dogwatch.plugin.v1.FollowRequest.ran:type_name -> dogwatch.plugin.v1.Ran
+	48,  // 43: dogwatch.plugin.v1.FollowResponse.run:type_name -> dogwatch.plugin.v1.AskRun
+	11,  // 44: dogwatch.plugin.v1.Change.removed:type_name -> dogwatch.plugin.v1.Container
+	11,  // 45: dogwatch.plugin.v1.Change.put:type_name -> dogwatch.plugin.v1.Container
+	47,  // 46: dogwatch.plugin.v1.Change.watchers:type_name -> dogwatch.plugin.v1.WatcherState
+	52,  // 47: dogwatch.plugin.v1.PlanRequest.update:type_name -> dogwatch.plugin.v1.ImageUpdate
+	59,  // 48: dogwatch.plugin.v1.PlanResponse.plan:type_name -> dogwatch.plugin.v1.Plan
+	53,  // 49: dogwatch.plugin.v1.ImageUpdate.image:type_name -> dogwatch.plugin.v1.TargetImage
+	55,  // 50: dogwatch.plugin.v1.ImageUpdate.rules:type_name -> dogwatch.plugin.v1.UpdateRules
+	34,  // 51: dogwatch.plugin.v1.ImageUpdate.credentials:type_name -> dogwatch.plugin.v1.CredentialsResponse
+	54,  // 52: dogwatch.plugin.v1.TargetImage.config:type_name -> dogwatch.plugin.v1.ImageConfig
+	77,  // 53: dogwatch.plugin.v1.ImageConfig.labels:type_name -> dogwatch.plugin.v1.ImageConfig.LabelsEntry
+	19,  // 54: dogwatch.plugin.v1.ImageConfig.platform:type_name -> dogwatch.plugin.v1.Platform
+	58,  // 55: dogwatch.plugin.v1.UpdateRules.health:type_name -> dogwatch.plugin.v1.HealthGate
+	56,  // 56: dogwatch.plugin.v1.UpdateRules.hooks:type_name -> dogwatch.plugin.v1.Hooks
+	57,  // 57: dogwatch.plugin.v1.UpdateRules.compose:type_name -> dogwatch.plugin.v1.ComposeRules
+	81,  // 58: dogwatch.plugin.v1.Hooks.timeout:type_name -> google.protobuf.Duration
+	81,  // 59: dogwatch.plugin.v1.HealthGate.window:type_name -> google.protobuf.Duration
+	81,  // 60: dogwatch.plugin.v1.HealthGate.interval:type_name -> google.protobuf.Duration
+	62,  // 61: dogwatch.plugin.v1.Plan.from:type_name -> dogwatch.plugin.v1.PlannedImage
+	62,  // 62: dogwatch.plugin.v1.Plan.to:type_name -> dogwatch.plugin.v1.PlannedImage
+	63,  // 63: dogwatch.plugin.v1.Plan.steps:type_name -> dogwatch.plugin.v1.Step
+	64,  // 64: dogwatch.plugin.v1.Plan.carried:type_name -> dogwatch.plugin.v1.PlanSetting
+	65,  // 65: dogwatch.plugin.v1.Plan.changes:type_name -> dogwatch.plugin.v1.PlanChange
+	66,  // 66: dogwatch.plugin.v1.Plan.warnings:type_name -> dogwatch.plugin.v1.Reason
+	66,  // 67: dogwatch.plugin.v1.Plan.blocks:type_name -> dogwatch.plugin.v1.Reason
+	67,  // 68: dogwatch.plugin.v1.Plan.dependents:type_name -> dogwatch.plugin.v1.Dependent
+	60,  // 69: dogwatch.plugin.v1.Plan.files:type_name -> dogwatch.plugin.v1.FileChange
+	61,  // 70: dogwatch.plugin.v1.Plan.backups:type_name -> dogwatch.plugin.v1.Backup
+	80,  // 71: dogwatch.plugin.v1.Backup.created:type_name -> google.protobuf.Timestamp
+	69,  // 72: dogwatch.plugin.v1.UpdateRequest.operation:type_name -> dogwatch.plugin.v1.Operation
+	52,  // 73: dogwatch.plugin.v1.Operation.update:type_name -> dogwatch.plugin.v1.ImageUpdate
+	59,  // 74: dogwatch.plugin.v1.Operation.plan:type_name -> dogwatch.plugin.v1.Plan
+	70,  // 75: dogwatch.plugin.v1.Operation.steps:type_name -> dogwatch.plugin.v1.StepRecord
+	63,  // 76: dogwatch.plugin.v1.StepRecord.step:type_name -> dogwatch.plugin.v1.Step
+	78,  // 77: dogwatch.plugin.v1.StepRecord.facts:type_name -> dogwatch.plugin.v1.StepRecord.FactsEntry
+	63,  // 78: dogwatch.plugin.v1.UpdateResponse.begin:type_name -> dogwatch.plugin.v1.Step
+	70,  // 79: dogwatch.plugin.v1.UpdateResponse.end:type_name -> dogwatch.plugin.v1.StepRecord
+	72,  // 80: dogwatch.plugin.v1.UpdateResponse.progress:type_name -> dogwatch.plugin.v1.StepProgress
+	73,  // 81: dogwatch.plugin.v1.UpdateResponse.outcome:type_name -> dogwatch.plugin.v1.Outcome
+	66,  // 82: dogwatch.plugin.v1.Outcome.reason:type_name -> dogwatch.plugin.v1.Reason
+	81,  // 83: dogwatch.plugin.v1.Outcome.downtime:type_name -> google.protobuf.Duration
+	66,  // 84: dogwatch.plugin.v1.Outcome.warnings:type_name -> dogwatch.plugin.v1.Reason
+	34,  // 85: dogwatch.plugin.v1.RunRequest.CredentialsEntry.value:type_name -> dogwatch.plugin.v1.CredentialsResponse
+	40,  // 86: dogwatch.plugin.v1.RunRequest.EnginesEntry.value:type_name -> dogwatch.plugin.v1.Engine
+	0,   // 87: dogwatch.plugin.v1.Component.Describe:input_type -> dogwatch.plugin.v1.DescribeRequest
+	4,   // 88: dogwatch.plugin.v1.Component.Configure:input_type -> dogwatch.plugin.v1.ConfigureRequest
+	7,   // 89: dogwatch.plugin.v1.Component.Release:input_type -> dogwatch.plugin.v1.ReleaseRequest
+	9,   // 90: dogwatch.plugin.v1.Component.Probe:input_type -> dogwatch.plugin.v1.ProbeRequest
+	20,  // 91: dogwatch.plugin.v1.Watcher.List:input_type -> dogwatch.plugin.v1.ListRequest
+	22,  // 92: dogwatch.plugin.v1.Watcher.Watch:input_type -> dogwatch.plugin.v1.WatchRequest
+	50,  // 93: dogwatch.plugin.v1.Watcher.Plan:input_type -> dogwatch.plugin.v1.PlanRequest
+	68,  // 94: dogwatch.plugin.v1.Watcher.Update:input_type -> dogwatch.plugin.v1.UpdateRequest
+	25,  // 95: dogwatch.plugin.v1.Registry.Tags:input_type -> dogwatch.plugin.v1.TagsRequest
+	27,  // 96: dogwatch.plugin.v1.Registry.Resolve:input_type -> dogwatch.plugin.v1.ResolveRequest
+	29,  // 97: dogwatch.plugin.v1.Registry.Manifest:input_type -> dogwatch.plugin.v1.ManifestRequest
+	33,  // 98: dogwatch.plugin.v1.Registry.Credentials:input_type -> dogwatch.plugin.v1.CredentialsRequest
+	35,  // 99: dogwatch.plugin.v1.Registry.Limits:input_type -> dogwatch.plugin.v1.LimitsRequest
+	31,  // 100: dogwatch.plugin.v1.Registry.ImageConfig:input_type -> dogwatch.plugin.v1.ImageConfigRequest
+	38,  // 101: dogwatch.plugin.v1.Trigger.Run:input_type -> dogwatch.plugin.v1.RunRequest
+	44,  // 102: dogwatch.plugin.v1.Trigger.Follow:input_type -> dogwatch.plugin.v1.FollowRequest
+	1,   // 103: dogwatch.plugin.v1.Component.Describe:output_type -> dogwatch.plugin.v1.DescribeResponse
+	5,   // 104: dogwatch.plugin.v1.Component.Configure:output_type -> dogwatch.plugin.v1.ConfigureResponse
+	8,   // 105: dogwatch.plugin.v1.Component.Release:output_type -> dogwatch.plugin.v1.ReleaseResponse
+	10,  // 106: dogwatch.plugin.v1.Component.Probe:output_type -> dogwatch.plugin.v1.ProbeResponse
+	21,  // 107: dogwatch.plugin.v1.Watcher.List:output_type -> dogwatch.plugin.v1.ListResponse
+	23,  // 108: dogwatch.plugin.v1.Watcher.Watch:output_type -> dogwatch.plugin.v1.WatchResponse
+	51,  // 109: dogwatch.plugin.v1.Watcher.Plan:output_type -> dogwatch.plugin.v1.PlanResponse
+	71,  // 110: dogwatch.plugin.v1.Watcher.Update:output_type -> dogwatch.plugin.v1.UpdateResponse
+	26,  // 111: dogwatch.plugin.v1.Registry.Tags:output_type -> dogwatch.plugin.v1.TagsResponse
+	28,  // 112: dogwatch.plugin.v1.Registry.Resolve:output_type -> dogwatch.plugin.v1.ResolveResponse
+	30,  // 113: dogwatch.plugin.v1.Registry.Manifest:output_type -> dogwatch.plugin.v1.ManifestResponse
+	34,  // 114: dogwatch.plugin.v1.Registry.Credentials:output_type -> dogwatch.plugin.v1.CredentialsResponse
+	36,  // 115: dogwatch.plugin.v1.Registry.Limits:output_type -> dogwatch.plugin.v1.LimitsResponse
+	32,  // 116: dogwatch.plugin.v1.Registry.ImageConfig:output_type -> dogwatch.plugin.v1.ImageConfigResponse
+	41,  // 117: dogwatch.plugin.v1.Trigger.Run:output_type -> dogwatch.plugin.v1.RunResponse
+	45,  // 118: dogwatch.plugin.v1.Trigger.Follow:output_type -> dogwatch.plugin.v1.FollowResponse
+	103, // [103:119] is the sub-list for method output_type
+	87,  // [87:103] is the sub-list for method input_type
+	87,  // [87:87] is the sub-list for extension type_name
+	87,  // [87:87] is the sub-list for extension extendee
+	0,   // [0:87] is the sub-list for field type_name
 }
 
 func init() { file_plugin_proto_init() }
@@ -5624,7 +5753,7 @@ func file_plugin_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_plugin_proto_rawDesc), len(file_plugin_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   77,
+			NumMessages:   79,
 			NumExtensions: 0,
 			NumServices:   4,
 		},

@@ -502,6 +502,7 @@ const (
 	Registry_Manifest_FullMethodName    = "/dogwatch.plugin.v1.Registry/Manifest"
 	Registry_Credentials_FullMethodName = "/dogwatch.plugin.v1.Registry/Credentials"
 	Registry_Limits_FullMethodName      = "/dogwatch.plugin.v1.Registry/Limits"
+	Registry_ImageConfig_FullMethodName = "/dogwatch.plugin.v1.Registry/ImageConfig"
 )
 
 // RegistryClient is the client API for Registry service.
@@ -518,6 +519,8 @@ type RegistryClient interface {
 	Credentials(ctx context.Context, in *CredentialsRequest, opts ...grpc.CallOption) (*CredentialsResponse, error)
 	// Limits returns the rate limits that hosts reported last, without a request to them; capability "limits".
 	Limits(ctx context.Context, in *LimitsRequest, opts ...grpc.CallOption) (*LimitsResponse, error)
+	// ImageConfig returns the configuration of the image for one platform behind a digest; capability "config".
+	ImageConfig(ctx context.Context, in *ImageConfigRequest, opts ...grpc.CallOption) (*ImageConfigResponse, error)
 }
 
 type registryClient struct {
@@ -587,6 +590,16 @@ func (c *registryClient) Limits(ctx context.Context, in *LimitsRequest, opts ...
 	return out, nil
 }
 
+func (c *registryClient) ImageConfig(ctx context.Context, in *ImageConfigRequest, opts ...grpc.CallOption) (*ImageConfigResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ImageConfigResponse)
+	err := c.cc.Invoke(ctx, Registry_ImageConfig_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // RegistryServer is the server API for Registry service.
 // All implementations must embed UnimplementedRegistryServer
 // for forward compatibility.
@@ -601,6 +614,8 @@ type RegistryServer interface {
 	Credentials(context.Context, *CredentialsRequest) (*CredentialsResponse, error)
 	// Limits returns the rate limits that hosts reported last, without a request to them; capability "limits".
 	Limits(context.Context, *LimitsRequest) (*LimitsResponse, error)
+	// ImageConfig returns the configuration of the image for one platform behind a digest; capability "config".
+	ImageConfig(context.Context, *ImageConfigRequest) (*ImageConfigResponse, error)
 	mustEmbedUnimplementedRegistryServer()
 }
 
@@ -625,6 +640,9 @@ func (UnimplementedRegistryServer) Credentials(context.Context, *CredentialsRequ
 }
 func (UnimplementedRegistryServer) Limits(context.Context, *LimitsRequest) (*LimitsResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method Limits not implemented")
+}
+func (UnimplementedRegistryServer) ImageConfig(context.Context, *ImageConfigRequest) (*ImageConfigResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ImageConfig not implemented")
 }
 func (UnimplementedRegistryServer) mustEmbedUnimplementedRegistryServer() {}
 func (UnimplementedRegistryServer) testEmbeddedByValue()                  {}
@@ -730,6 +748,24 @@ func _Registry_Limits_Handler(srv interface{}, ctx context.Context, dec func(int
 	return interceptor(ctx, in, info, handler)
 }
 
+func _Registry_ImageConfig_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ImageConfigRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(RegistryServer).ImageConfig(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: Registry_ImageConfig_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(RegistryServer).ImageConfig(ctx, req.(*ImageConfigRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // Registry_ServiceDesc is the grpc.ServiceDesc for Registry service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -752,6 +788,10 @@ var Registry_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "Limits",
 			Handler:    _Registry_Limits_Handler,
+		},
+		{
+			MethodName: "ImageConfig",
+			Handler:    _Registry_ImageConfig_Handler,
 		},
 	},
 	Streams: []grpc.StreamDesc{

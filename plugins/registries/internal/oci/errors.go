@@ -111,7 +111,7 @@ func hasKind(err error) bool {
 	if errors.As(err, &limited) || errors.As(err, &invalid) {
 		return true
 	}
-	kinds := []error{sdk.ErrUnauthorized, sdk.ErrNotFound, sdk.ErrUnavailable, context.Canceled}
+	kinds := []error{sdk.ErrUnauthorized, sdk.ErrNotFound, sdk.ErrUnavailable, sdk.ErrUnsupported, context.Canceled}
 	return slices.ContainsFunc(kinds, func(kind error) bool { return errors.Is(err, kind) })
 }
 

@@ -96,47 +96,65 @@ func (r *Registry) Manifest(ctx context.Context, repo registry.Repository, diges
 	if !isDigest(digest) {
 		return registry.Manifest{}, sdk.Invalid("digest", "%.140q is not a sha256 or sha512 digest", digest)
 	}
-	m, err := r.find(ctx, repo, digest, platform)
+	m, err := r.describe(ctx, repo, digest, platform)
 	if err != nil {
 		return registry.Manifest{}, r.wrap(fmt.Sprintf("read the manifest %s@%s", repo.Name, short(digest)), repo, err)
 	}
 	return m, nil
 }
 
+func (r *Registry) describe(ctx context.Context, repo registry.Repository, digest string, platform sdk.Platform) (registry.Manifest, error) {
+	image, err := r.find(ctx, repo, digest, platform)
+	if err != nil {
+		return registry.Manifest{}, err
+	}
+	m := registry.Manifest{Digest: image.digest, Created: parseCreated(image.created)}
+	if image.Config == nil {
+		return m, nil
+	}
+	m.Config = image.Config.Digest
+	m.Created = parseCreated(cmp.Or(image.Annotations[createdAnnotation], image.created))
+	if m.Created.IsZero() {
+		m.Created = r.created(ctx, repo, *image.Config)
+	}
+	return m, ctx.Err()
+}
+
+// found is the manifest of one platform.
+type found struct {
+	// document has no Config when the manifest cannot be read.
+	document
+	digest string
+	// created is what an index says of it; "" when it says nothing.
+	created string
+}
+
 // find follows indexes down to the manifest of a platform.
-func (r *Registry) find(ctx context.Context, repo registry.Repository, digest string, platform sdk.Platform) (registry.Manifest, error) {
+func (r *Registry) find(ctx context.Context, repo registry.Repository, digest string, platform sdk.Platform) (found, error) {
 	var created string
 	for range maxNesting {
 		req := request{repo: repo, method: http.MethodGet, path: "manifests/" + digest, accept: acceptManifest}
 		body, contentType, err := r.manifest(ctx, req)
 		if err != nil {
-			return registry.Manifest{}, err
+			return found{}, err
 		}
 		if err := verifyManifest(body, digest); err != nil {
-			return registry.Manifest{}, err
+			return found{}, err
 		}
 		d, readable := readDocument(body, contentType)
-		if !readable {
-			return registry.Manifest{Digest: digest, Created: parseCreated(created)}, nil
-		}
-		if d.Config != nil {
-			found := registry.Manifest{Digest: digest, Config: d.Config.Digest}
-			found.Created = parseCreated(cmp.Or(d.Annotations[createdAnnotation], created))
-			if found.Created.IsZero() {
-				found.Created = r.created(ctx, repo, *d.Config)
-			}
-			return found, ctx.Err()
+		if !readable || d.Config != nil {
+			return found{document: d, digest: digest, created: created}, nil
 		}
 		entry, err := choosePlatform(d.Manifests, platform)
 		if err != nil {
-			return registry.Manifest{}, err
+			return found{}, err
 		}
 		if !isDigest(entry.Digest) {
-			return registry.Manifest{}, protocolError("has an index with a malformed digest")
+			return found{}, protocolError("has an index with a malformed digest")
 		}
 		digest, created = entry.Digest, entry.Annotations[createdAnnotation]
 	}
-	return registry.Manifest{}, protocolError("has indexes nested deeper than %d", maxNesting)
+	return found{}, protocolError("has indexes nested deeper than %d", maxNesting)
 }
 
 // manifest returns the bytes behind a tag or digest and their content type.
@@ -158,6 +176,7 @@ type document struct {
 	Config      *descriptor       `json:"config"`
 	Manifests   []descriptor      `json:"manifests"`
 	FSLayers    json.RawMessage   `json:"fsLayers"`
+	Layers      json.RawMessage   `json:"layers"`
 	Annotations map[string]string `json:"annotations"`
 }
 
@@ -202,28 +221,34 @@ func isManifestType(kind string) bool {
 
 // created reads when an image was made from its configuration.
 func (r *Registry) created(ctx context.Context, repo registry.Repository, config descriptor) sdk.Time {
-	known := config.MediaType == typeOCIConfig || config.MediaType == typeDockerConfig
-	if !known || config.Size > maxConfig {
-		return sdk.Time{}
-	}
 	var image struct {
 		Created string `json:"created"`
 	}
-	req := request{repo: repo, method: http.MethodGet, path: "blobs/" + config.Digest, accept: "*/*"}
-	err := r.do(ctx, req, func(resp *http.Response) error {
-		body, err := httpclient.ReadAll(resp, maxConfig)
-		if err == nil {
-			err = verify(body, config.Digest)
-		}
-		if err == nil {
-			err = json.Unmarshal(body, &image)
-		}
-		return err
-	})
-	if err != nil {
+	if !isImageConfig(config) || config.Size > maxConfig || r.config(ctx, repo, config, &image) != nil {
 		return sdk.Time{}
 	}
 	return parseCreated(image.Created)
+}
+
+func isImageConfig(d descriptor) bool {
+	return d.MediaType == typeOCIConfig || d.MediaType == typeDockerConfig
+}
+
+// config reads the configuration of an image into v.
+func (r *Registry) config(ctx context.Context, repo registry.Repository, config descriptor, v any) error {
+	req := request{repo: repo, method: http.MethodGet, path: "blobs/" + config.Digest, accept: "*/*"}
+	var body []byte
+	err := r.do(ctx, req, func(resp *http.Response) (err error) {
+		body, err = httpclient.ReadAll(resp, maxConfig)
+		return err
+	})
+	if err == nil {
+		err = verify(body, config.Digest)
+	}
+	if err == nil && json.Unmarshal(body, v) != nil {
+		err = protocolError("has a configuration of the image that cannot be read")
+	}
+	return err
 }
 
 func parseCreated(text string) sdk.Time {

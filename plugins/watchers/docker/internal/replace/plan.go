@@ -23,6 +23,9 @@ func Plan(f Facts, req watcher.UpdateRequest) watcher.Plan {
 		Blocks:      blocks(f, deps, req),
 		Space:       watcher.Space{Download: -1, Writable: -1},
 	}
+	if image := req.Image.Config; image != nil && image.Size > 0 {
+		p.Space.Download = image.Size
+	}
 	if c.Image != nil {
 		p.From.Digest = digestOf(c.Image.Digests, c.Config.Image)
 	}
