@@ -1,0 +1,171 @@
+package e2e
+
+import (
+	"net/http"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/dogwatch/dogwatch/core/api"
+	"github.com/dogwatch/dogwatch/core/delivery"
+	"github.com/dogwatch/dogwatch/core/operation"
+	"github.com/dogwatch/dogwatch/plugins/triggers/mqtt/mqtttest"
+	"github.com/dogwatch/dogwatch/plugins/watchers/docker/dockertest"
+)
+
+// unhealthy is the health check of an image that never becomes healthy.
+const unhealthy = `HEALTHCHECK --interval=1s --timeout=1s --retries=2 CMD ["/main", "health", "u"]`
+
+// wudVariables are the variables of an installation of What's Up Docker that updates containers by itself.
+func wudVariables(socket, registry string, more ...string) []string {
+	return append([]string{
+		"WUD_WATCHER_LOCAL_SOCKET=" + socket, "WUD_WATCHER_LOCAL_CRON=0 0 1 1 *", "WUD_WATCHER_LOCAL_WATCHBYDEFAULT=false",
+		"WUD_REGISTRY_CUSTOM_LAN_URL=http://" + registry,
+		"WUD_TRIGGER_DOCKER_LOCAL_PRUNE=true", "WUD_TRIGGER_DOCKER_LOCAL_THRESHOLD=minor",
+	}, more...)
+}
+
+// deliveriesOf returns the deliveries for a container, the newest first.
+func (d *daemon) deliveriesOf(name string) (all []delivery.Delivery) {
+	d.t.Helper()
+	for _, due := range get[[]delivery.Delivery](d, http.MethodGet, "/api/deliveries?limit=1000") {
+		if due.Subject == "local/"+name {
+			all = append(all, due)
+		}
+	}
+	return all
+}
+
+// delivered waits until the newest delivery for a container is in a state.
+func (d *daemon) delivered(name, state string) delivery.Delivery {
+	d.t.Helper()
+	var all []delivery.Delivery
+	eventually(d.t, "the delivery for "+name+" is "+state, func() bool {
+		all = d.deliveriesOf(name)
+		return len(all) > 0 && all[0].State == state
+	})
+	return all[0]
+}
+
+// TestTriggerUpdatesContainers: with the variables of What's Up Docker alone, containers are
+// updated when a newer image is pushed, as thresholds and labels say. One that does not
+// work comes back and is not tried again by itself.
+func TestTriggerUpdatesContainers(t *testing.T) {
+	engine, registry, broker := dockertest.Start(t), startRegistry(t), mqtttest.Start(t, "")
+	home := mqtttest.Observe(t, broker.URL())
+	web, major := newProduct(t, engine, registry+"/team/web"), newProduct(t, engine, registry+"/team/major")
+	major.push(t, "2.0.0")
+	broken, out := newProduct(t, engine, registry+"/team/broken", unhealthy), newProduct(t, engine, registry+"/team/out")
+	for _, p := range []*product{web, major, broken, out} {
+		labels := map[string]string{"wud.watch": "true"}
+		name := p.repo[strings.LastIndex(p.repo, "/")+1:]
+		if p == out {
+			labels["wud.trigger.exclude"] = "docker.local"
+		}
+		engine.Run(t, name, p.repo+":1.0.0", labels)
+	}
+	in := install(t, wudVariables(strings.TrimPrefix(engine.Host, "unix://"), registry, "WUD_TRIGGER_MQTT_HOME_URL="+broker.URL(), "WUD_TRIGGER_MQTT_HOME_AUTO=false",
+		"WUD_TRIGGER_MQTT_HOME_HASS_ENABLED=true", "WUD_TRIGGER_MQTT_HOME_HASS_INSTALL=docker.local")...)
+	d := in.start()
+	d.watch()
+
+	d.delivered("web", delivery.Sent)
+	only(t, engine, "web", web.new)
+	op := d.operations("web")[0]
+	if succeeded(t, op); op.Trigger != "docker.local" || op.Actor != "" {
+		t.Errorf("web: trigger %q, actor %q", op.Trigger, op.Actor)
+	}
+	if failed := d.delivered("broken", delivery.Failed); !strings.Contains(failed.Error, "its old container is back") || !strings.Contains(failed.Error, "health") {
+		t.Errorf("broken: %s", failed.Error)
+	}
+	only(t, engine, "broken", broken.old)
+
+	d.watch()
+	d.settled()
+	if ops := d.operations("broken"); len(ops) != 1 || ops[0].State != operation.RolledBack {
+		t.Errorf("broken was tried again: %s", show(ops))
+	}
+	for name, image := range map[string]string{"major": major.old, "out": out.old} {
+		if only(t, engine, name, image); len(d.operations(name))+len(d.deliveriesOf(name)) > 0 {
+			t.Errorf("%s is not for the trigger", name)
+		}
+	}
+
+	// By hand there is no threshold, and what was rolled back is tried again.
+	run := func(name string) (int, string) {
+		status, body := d.request(http.MethodPost, "/api/containers/"+known(d, name).ID+"/triggers/docker/local", "")
+		return status, string(body)
+	}
+	if status, body := run("major"); status != http.StatusOK || body != "{}" {
+		t.Errorf("major: %d %s", status, body)
+	}
+	only(t, engine, "major", major.new)
+	if status, body := run("broken"); status != http.StatusInternalServerError || !strings.Contains(body, "its old container is back") {
+		t.Errorf("broken: %d %s", status, body)
+	}
+	only(t, engine, "broken", broken.old)
+	eventually(t, "major is known to be up to date", func() bool { return !known(d, "major").UpdateAvailable })
+	if status, body := run("major"); status != http.StatusInternalServerError || !strings.Contains(body, "nothing newer is known") {
+		t.Errorf("major, without an update: %d %s", status, body)
+	}
+	if status, body := d.request(http.MethodPost, "/api/triggers/docker/local", `{"id":"123","name":"made-up"}`); status != http.StatusInternalServerError || !strings.Contains(string(body), "none that is watched") {
+		t.Errorf("made up: %d %s", status, body)
+	}
+
+	// The Install button of Home Assistant.
+	home.UntilHas("homeassistant/update/wud_container_local_out/config", "wud/container/local/out/install")
+	home.Say("wud/container/local/out/install", "INSTALL", false)
+	home.UntilHas("wud/container/local/out", `"image_tag_value":"1.1.0"`)
+	only(t, engine, "out", out.new)
+	if op := d.operations("out")[0]; op.Actor != "mqtt.home" || op.Trigger != "docker.local" {
+		t.Errorf("out: trigger %q, actor %q", op.Trigger, op.Actor)
+	}
+	d.stop()
+}
+
+// TestKillDuringTriggeredUpdate: a delivery whose update a kill interrupts finds it again and begins no second one.
+func TestKillDuringTriggeredUpdate(t *testing.T) {
+	engine, registry := dockertest.Start(t), startRegistry(t)
+	web := newProduct(t, engine, registry+"/team/web")
+	engine.Run(t, "web", web.repo+":1.0.0", map[string]string{"wud.watch": "true"})
+	g := newGate(t, engine)
+	in := install(t, wudVariables(g.socket, registry)...)
+	d := in.start()
+	reached, release := make(chan struct{}), make(chan struct{})
+	g.on(func(m moment) bool {
+		if m.what != "create" || m.answered {
+			return true
+		}
+		close(reached)
+		<-release
+		return false
+	})
+	go func(url string) { // the response may never come
+		if resp, err := http.Post(url+"/api/containers/watch", "application/json", nil); err == nil {
+			resp.Body.Close()
+		}
+	}(d.url)
+	await(t, reached, "create")
+	must(t, d.cmd.Process.Signal(syscall.SIGKILL))
+	<-d.done
+	g.on(nil)
+	close(release)
+
+	d = in.start()
+	var ops []api.Operation
+	eventually(t, "the delivery has ended", func() bool {
+		all := d.deliveriesOf("web")
+		ops = d.operations("web")
+		return len(all) == 1 && (all[0].State == delivery.Sent || all[0].State == delivery.Failed) && len(ops) > 0 && ops[0].State.Ended()
+	})
+	if len(ops) != 1 {
+		t.Errorf("there are %d operations: %s", len(ops), show(ops))
+	}
+	image, state := web.new, delivery.Sent
+	if ops[0].State == operation.RolledBack {
+		image, state = web.old, delivery.Failed
+	}
+	d.delivered("web", state)
+	only(t, engine, "web", image)
+	d.stop()
+}
