@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -26,14 +27,20 @@ type contained struct {
 	*daemon
 	engine *dockertest.Daemon
 	repo   string
+	store  string // the folder of its database
 	binary []byte
 }
 
 // push pushes a version of Dogwatch's image and returns its id.
 func (c *contained) push(tag string, changes ...string) string {
 	c.t.Helper()
+	return c.pushProgram(tag, c.binary, changes...)
+}
+
+func (c *contained) pushProgram(tag string, program []byte, changes ...string) string {
+	c.t.Helper()
 	all := append([]string{`ENTRYPOINT ["/bin/dogwatch"]`, "LABEL version=" + tag, `HEALTHCHECK --interval=500ms --timeout=5s --start-period=30s --retries=3 CMD ["/bin/dogwatch","healthcheck"]`}, changes...)
-	id := c.engine.ImageWith(c.t, c.repo+":"+tag, map[string][]byte{"/bin/dogwatch": c.binary}, all...)
+	id := c.engine.ImageWith(c.t, c.repo+":"+tag, map[string][]byte{"/bin/dogwatch": program}, all...)
 	c.engine.Push(c.t, c.repo+":"+tag)
 	return id
 }
@@ -57,13 +64,13 @@ func contain(t *testing.T, env ...string) (c *contained, image string) {
 	_, port, _ := net.SplitHostPort(address)
 	c = &contained{daemon: &daemon{t: t, url: "http://" + address}, engine: engine, repo: registry + "/team/dogwatch", binary: binary}
 	image = c.push("1.0.0")
-	store := shortDir(t)
+	c.store = shortDir(t)
 	made, err := engine.API.ContainerCreate(t.Context(), &container.Config{Image: c.repo + ":1.0.0", Env: append([]string{
 		"DOGWATCH_STORE_PATH=/store", "DOGWATCH_SERVER_HOST=127.0.0.1", "DOGWATCH_SERVER_PORT=" + port,
 		"DOGWATCH_WATCHER_DOCKER_LOCAL_SOCKET=/run/engine/engine.sock", "DOGWATCH_WATCHER_DOCKER_LOCAL_CRON=0 0 1 1 *",
 		"DOGWATCH_REGISTRY_CUSTOM_LAN_URL=http://" + registry,
 	}, env...)}, &container.HostConfig{
-		NetworkMode: "host", ReadonlyRootfs: true, Binds: []string{dir + ":/run/engine", store + ":/store"},
+		NetworkMode: "host", ReadonlyRootfs: true, Binds: []string{dir + ":/run/engine", c.store + ":/store"},
 		RestartPolicy: container.RestartPolicy{Name: container.RestartPolicyUnlessStopped},
 	}, nil, nil, "dogwatch")
 	must(t, err)
@@ -162,5 +169,54 @@ func TestSelfUpdate(t *testing.T) {
 			t.Errorf("%s: ends %v", v.name, ends)
 		}
 		only(t, c.engine, "dogwatch", image)
+	}
+}
+
+// upgrading compiles a program whose store has a version more.
+func upgrading(t *testing.T) []byte {
+	t.Helper()
+	dir := shortDir(t)
+	migration, overlay, out := filepath.Join(dir, "later.sql"), filepath.Join(dir, "overlay.json"), filepath.Join(dir, "dogwatch")
+	must(t, os.WriteFile(migration, []byte("CREATE TABLE later (a);\n"), 0o600))
+	root, err := filepath.Abs(filepath.Join("..", ".."))
+	must(t, err)
+	text, err := json.Marshal(map[string]any{"Replace": map[string]string{filepath.Join(root, "core", "store", "migrations", "9999_later.sql"): migration}})
+	must(t, err)
+	must(t, os.WriteFile(overlay, text, 0o600))
+	cmd := exec.Command("go", "build", "-overlay", overlay, "-trimpath", "-ldflags", "-s -w", "-o", out, "./dogwatch")
+	cmd.Dir, cmd.Env = "..", append(os.Environ(), "CGO_ENABLED=0")
+	if said, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("build: %v\n%s", err, said)
+	}
+	program, err := os.ReadFile(out)
+	must(t, err)
+	return program
+}
+
+// TestSelfUpdateUndoesTheUpgradeOfTheStore has a newer version upgrade the store and
+// then not work: the old one cannot read what it left.
+func TestSelfUpdateUndoesTheUpgradeOfTheStore(t *testing.T) {
+	if testing.Short() {
+		t.Skip("short: builds the program once more")
+	}
+	c, image := contain(t, "DOGWATCH_WATCHER_DOCKER_LOCAL_UPDATE=true")
+	program := upgrading(t)
+	c.pushProgram("1.1.0", program, `HEALTHCHECK --interval=2s --timeout=1s --retries=2 CMD ["/bin/dogwatch","nonsense"]`)
+	c.watch()
+	op := c.outcome(c.begin("update", "dogwatch").ID)
+	if op.State != operation.RolledBack || op.Outcome == nil || op.Outcome.Reason.Code != "unhealthy" {
+		t.Errorf("the operation is %s", says(op))
+	}
+	only(t, c.engine, "dogwatch", image)
+	if left, err := filepath.Glob(filepath.Join(c.store, "*.undone")); err != nil || len(left) != 1 {
+		t.Errorf("the upgraded store is not kept: %v, %v", left, err)
+	}
+	image = c.pushProgram("1.2.0", program)
+	c.watch()
+	op = c.outcome(c.begin("update", "dogwatch").ID)
+	succeeded(t, op)
+	only(t, c.engine, "dogwatch", image)
+	if all := c.operations("dogwatch"); len(all) != 2 {
+		t.Errorf("there are %d operations", len(all))
 	}
 }

@@ -82,6 +82,16 @@ func Open(ctx context.Context, path string, opts Options) (*Store, error) {
 		return nil, fmt.Errorf("store %s: create the file (choose a place that dogwatch may write with store.path): %w", path, err)
 	}
 	version, err := inspect(ctx, path, len(migrations))
+	if errors.Is(err, ErrNewer) && !opts.AsIs {
+		kept, undone := undoUpgrade(ctx, path, len(migrations))
+		if undone != nil {
+			return nil, errors.Join(err, undone)
+		}
+		if kept != "" {
+			opts.Log.Warn("an update of dogwatch did not work out; the store is as it was before its upgrade", "path", path, "upgraded", kept)
+			version, err = inspect(ctx, path, len(migrations))
+		}
+	}
 	if err != nil {
 		return nil, err
 	}
