@@ -34,7 +34,7 @@ type Component struct {
 	Remedy string
 	// Usable is true when it may be called: its options are right, be its plugin up or not.
 	Usable bool
-	// Acts is true when it may change containers, see kind.CapEngine.
+	// Acts is true when it may change containers, see kind.CapEngine and kind.CapOperate.
 	Acts bool
 	// Settings are its options as they are written, every secret masked, where a
 	// method returns them.
@@ -121,7 +121,7 @@ func (s *Service) TriggersOf(actor auth.Actor, c sdk.Container) []Component {
 
 // component returns a component as an actor may see it.
 func (s *Service) component(actor auth.Actor, c *component.Component) Component {
-	v := Component{View: c.View(), Kind: c.Kind, Default: c.Default, Usable: c.Usable(), Acts: slices.Contains(c.Capabilities, kind.CapEngine)}
+	v := Component{View: c.View(), Kind: c.Kind, Default: c.Default, Usable: c.Usable(), Acts: c.Can(kind.CapEngine) || c.Can(kind.CapOperate)}
 	if actor.Operator() {
 		v.View = c.StoredView()
 	}

@@ -9,7 +9,7 @@ import (
 )
 
 // noActing says why what serves updating has no equivalent.
-const noActing = "Dogwatch tells of updates and does not install them"
+const noActing = "Dogwatch updates containers where a docker trigger is configured, which has options of its own"
 
 // watchtower reads the variables of
 // https://containrrr.dev/watchtower/arguments/ and of its successors.
@@ -52,9 +52,13 @@ func (r Rewriter) watchtower(s scope, v variable) (setting, bool) {
 		}
 		return none("has no effect when it is not true"), true
 	case "MONITOR_ONLY", "NO_RESTART":
-		return none("is what Dogwatch does: it " + strings.TrimPrefix(noActing, "Dogwatch ")), true
+		return none("is what Dogwatch does, unless a docker trigger is configured"), true
+	case "CLEANUP":
+		return none("set " + config.EnvName("trigger.docker.local.prune") + ": Dogwatch then updates containers by itself, as Watchtower does, and removes old images"), true
+	case "TIMEOUT":
+		return none("the stop timeout of each container counts"), true
 	case "NO_PULL":
-		return none("Dogwatch never pulls; set the label dogwatch.watch=false on what is built here"), true
+		return none("set the label dogwatch.watch=false on what is built here"), true
 	case "SCOPE", "DISABLE_CONTAINERS", "MONITOR_IMAGE_NAMES", "SKIP_IMAGE_NAMES", "LABEL_TAKE_PRECEDENCE":
 		return none("labels choose what is watched: set dogwatch.watch on the containers"), true
 	case "RUN_ONCE":
