@@ -20,6 +20,15 @@ type changeBody struct {
 	DryRun      bool           `json:"dryRun"`
 	Digest      string         `json:"digest"`
 	State       string         `json:"state"`
+	// Compose has the compose file changed too, see composeRules.
+	Compose string `json:"compose"`
+}
+
+// composeRules are what requests may ask for about compose files.
+var composeRules = map[string]*watcher.ComposeRules{
+	"":        nil, // what configuration says
+	"edit":    {Backup: true},
+	"command": {Backup: true, Command: true},
 }
 
 // change returns what a request asks for. It responds with an error and returns
@@ -36,9 +45,14 @@ func (h *handler) change(w http.ResponseWriter, r *http.Request, kind operation.
 		h.failWith(w, r, sdk.Invalid("kind", "want %s or %s, got %q", operation.Update, operation.Rollback, kind))
 		return service.Change{}, false
 	}
+	compose, known := composeRules[body.Compose]
+	if !known {
+		h.failWith(w, r, sdk.Invalid("compose", "want edit or command, got %q", body.Compose))
+		return service.Change{}, false
+	}
 	return service.Change{
 		Container: param(r, "id"), Kind: kind, Digest: body.Digest, State: body.State,
-		Rules: watcher.UpdateRules{Acknowledged: body.Acknowledge, DryRun: body.DryRun},
+		Rules: watcher.UpdateRules{Acknowledged: body.Acknowledge, DryRun: body.DryRun, Compose: compose},
 	}, true
 }
 

@@ -79,6 +79,8 @@ func planOf(c sdk.Container) watcher.Plan {
 		Warnings:   []watcher.Reason{{Code: "tag.floating", Text: "the tag moves"}},
 		Blocks:     []watcher.Reason{{Code: "data.writable-layer", Text: "12 MB were written into the container", Acknowledge: true}},
 		Dependents: []watcher.Dependent{{ContainerID: "d1", Name: "vpn", Relation: "network_mode", Action: watcher.StepCreate}},
+		Files:      []watcher.FileChange{{Path: "/stack/compose.yaml", Line: 4, Diff: "-    image: nginx:1.25.0\n+    image: nginx:1.26.0\n"}},
+		Backups:    []watcher.Backup{{ContainerID: "b1", Name: "web-before", Image: "nginx:1.24.0", Created: sdk.TimeOf(time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)), Size: -1}},
 		Space:      watcher.Space{Download: 1 << 20, Writable: -1},
 	}
 }
@@ -103,6 +105,10 @@ func TestPlanOfContainer(t *testing.T) {
 	if got.Space.Writable != nil || *got.Space.Download != 1<<20 || got.To.Digest != "sha256:9f" || len(got.Steps) != 2 {
 		t.Errorf("%+v", got)
 	}
+	if len(got.Files) != 1 || got.Files[0].Line != 4 || len(got.Backups) != 1 || got.Backups[0].Size != nil {
+		t.Errorf("%+v", got)
+	}
+	w.do("POST", "/api/containers/"+nginx().ID+"/plan", `{"compose":"up"}`).fails(400, "want edit or command")
 	w.do("POST", "/api/containers/"+nginx().ID+"/plan", `{"kind":"remove"}`).fails(400, "want update or rollback")
 	w.do("POST", "/api/containers/missing/plan", "").fails(404, "Container not found")
 }

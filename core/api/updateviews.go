@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/dogwatch/dogwatch/core/operation"
+	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/watcher"
 )
 
@@ -19,6 +20,8 @@ type Plan struct {
 	Warnings   []Reason      `json:"warnings"`
 	Blocks     []Reason      `json:"blocks"`
 	Dependents []Dependent   `json:"dependents"`
+	Files      []FileChange  `json:"files"`
+	Backups    []Backup      `json:"backups"`
 	Space      Space         `json:"space"`
 }
 
@@ -70,6 +73,23 @@ type Dependent struct {
 	Name     string `json:"name"`
 	Relation string `json:"relation"`
 	Action   string `json:"action"`
+}
+
+// FileChange is a change of a compose file, or of the .env file that it reads.
+type FileChange struct {
+	Path string `json:"path"`
+	Line int    `json:"line"`
+	Diff string `json:"diff"`
+}
+
+// Backup is a stopped predecessor of the container. What is not known is absent.
+type Backup struct {
+	ID      string   `json:"id"`
+	Name    string   `json:"name"`
+	Image   string   `json:"image"`
+	Created sdk.Time `json:"created,omitzero"`
+	// Size is what it has written into itself, in bytes.
+	Size *int64 `json:"size,omitempty"`
 }
 
 // Space is what an update needs, in bytes; nil when that is not known.
@@ -128,6 +148,10 @@ func planView(p watcher.Plan) Plan {
 		Warnings: reasonViews(p.Warnings), Blocks: reasonViews(p.Blocks),
 		Dependents: each(p.Dependents, func(d watcher.Dependent) Dependent {
 			return Dependent{ID: d.ContainerID, Name: d.Name, Relation: d.Relation, Action: d.Action}
+		}),
+		Files: each(p.Files, func(f watcher.FileChange) FileChange { return FileChange(f) }),
+		Backups: each(p.Backups, func(b watcher.Backup) Backup {
+			return Backup{ID: b.ContainerID, Name: b.Name, Image: b.Image, Created: b.Created, Size: known(b.Size)}
 		}),
 		Space: Space{Download: known(p.Space.Download), Writable: known(p.Space.Writable)},
 	}

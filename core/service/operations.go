@@ -155,6 +155,10 @@ func (s *Service) redactPlan(p watcher.Plan) watcher.Plan {
 	for i, c := range p.Changes {
 		p.Changes[i].Before, p.Changes[i].After = s.opt.Redact(c.Before), s.opt.Redact(c.After)
 	}
+	p.Files = slices.Clone(p.Files)
+	for i := range p.Files {
+		p.Files[i].Diff = s.opt.Redact(p.Files[i].Diff)
+	}
 	p.Warnings, p.Blocks = s.reasons(p.Warnings), s.reasons(p.Blocks)
 	return p
 }

@@ -53,6 +53,7 @@ func secretOperation() operation.Operation {
 		Plan: watcher.Plan{
 			Steps: []watcher.Step{{ID: "pull", Text: secret}}, Carried: []watcher.Setting{{Name: "env A", Value: "of the user"}, {Name: "label b", Value: secret}},
 			Changes: []watcher.Change{{Name: "env C", Before: secret, After: secret}}, Warnings: reasons, Blocks: reasons,
+			Files: []watcher.FileChange{{Path: "compose.yaml", Diff: secret}},
 		},
 		Steps:   []operation.Step{{StepRecord: watcher.StepRecord{Step: watcher.Step{Text: secret}, Error: secret, Facts: map[string]string{"id": secret}}}},
 		Outcome: &watcher.Outcome{Reason: watcher.Reason{Code: "c", Text: secret}, Warnings: reasons},
