@@ -33,6 +33,7 @@ type Options struct {
 	KeyFile  string `option:"keyfile" help:"File with the key of certfile (PEM)"`
 	WatchAll bool   `option:"watchall" default:"false" help:"List stopped containers too"`
 	Update   bool   `option:"update" default:"false" help:"Let Dogwatch replace containers by newer ones; the engine, or the socket proxy before it, must allow changes"`
+	Compose  string `option:"compose" default:"off" choices:"off,edit,command" help:"How a container of Docker Compose is updated to another tag: off leaves its compose file alone, edit writes the image into the file, command also has docker compose recreate the container"`
 }
 
 // Type is the Docker watcher, as a bundle lists it. An instance called "local"

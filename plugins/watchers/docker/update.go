@@ -26,6 +26,9 @@ func (d *Docker) Plan(ctx context.Context, req watcher.UpdateRequest) (watcher.P
 	if err != nil {
 		return watcher.Plan{}, err
 	}
+	if err := d.withCompose(ctx, &f, req); err != nil {
+		return watcher.Plan{}, err
+	}
 	return replace.Plan(f, req), nil
 }
 
@@ -197,8 +200,10 @@ func target(old string, image watcher.TargetImage) (string, error) {
 	if canonical := ref.Canonical(); was.Domain == "" && canonical.Domain == hubDomain {
 		ref.Domain, ref.Path = "", strings.TrimPrefix(canonical.Path, "library/")
 	}
-	ref.Digest = ""
-	if was.Digest != "" {
+	switch {
+	case was.Digest == "":
+		ref.Digest = ""
+	case image.Digest != "": // otherwise, of a rollback, the one that its reference has
 		ref.Digest = image.Digest
 	}
 	return ref.String(), nil

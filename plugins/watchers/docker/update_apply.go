@@ -40,6 +40,11 @@ type replacement struct {
 	created  map[string]string
 	health   time.Duration
 	warnings []watcher.Reason
+	// files is what becomes of the compose file, and editBegun whether it may be changed already.
+	files     replace.Compose
+	editBegun bool
+	// hash says what compose labels the new container with; nil when that is not known.
+	hash func(context.Context) (string, error)
 }
 
 // Apply implements watcher.Updater.
@@ -49,6 +54,9 @@ func (d *Docker) Apply(ctx context.Context, op watcher.Operation, journal watche
 		return unchanged(op, replace.BlockChanged, "the container does not exist any more: list again"), nil
 	}
 	if err != nil {
+		return watcher.Outcome{}, err
+	}
+	if err := d.withCompose(ctx, &f, op.Request); err != nil {
 		return watcher.Outcome{}, err
 	}
 	plan := replace.Plan(f, op.Request)
@@ -62,8 +70,11 @@ func (d *Docker) Apply(ctx context.Context, op watcher.Operation, journal watche
 	if err != nil {
 		return unchanged(op, replace.BlockImage, err.Error()), nil
 	}
+	r.files = f.Compose
+	r.composeHash(ctx)
 	if replace.NeedsHelper(f) {
-		return r.handOver(ctx, f, plan)
+		out, err := r.handOver(ctx, f, plan)
+		return r.uneditUnlessUpdated(ctx, out, err)
 	}
 	committed := false
 	for _, s := range plan.Steps {
@@ -76,7 +87,7 @@ func (d *Docker) Apply(ctx context.Context, op watcher.Operation, journal watche
 			return watcher.Outcome{}, err
 		case committed, s.Code == watcher.StepPrune, s.Code == watcher.StepRestart && !errors.Is(err, watcher.ErrStop):
 			r.warn(s, err)
-		case s.Code == watcher.StepPull:
+		case s.Code == watcher.StepPull, s.Code == watcher.StepEdit: // which leaves the file as it was
 			return unchanged(op, reasonCode(s, err), err.Error()), nil
 		default:
 			return r.back(ctx, s, err)
@@ -139,9 +150,15 @@ func (r *replacement) take(ctx context.Context, s watcher.Step) (map[string]stri
 	switch s.Code {
 	case watcher.StepPull:
 		return r.pullImage(ctx)
+	case watcher.StepEdit:
+		r.editBegun = true
+		return r.editFile()
 	case watcher.StepRename:
 		return r.rename(ctx, name)
 	case watcher.StepCreate:
+		if r.files.Command != nil {
+			return r.up(ctx, name)
+		}
 		return r.create(ctx, name)
 	case watcher.StepConnect:
 		return nil, r.connect(ctx, s)
@@ -222,6 +239,7 @@ func (r *replacement) create(ctx context.Context, name string) (map[string]strin
 		if _, found := spec.Config.Labels["com.docker.compose.image"]; found {
 			spec.Config.Labels["com.docker.compose.image"] = image
 		}
+		r.labelCompose(ctx, spec.Config.Labels)
 	}
 	spec.Follow(r.created)
 	body := container.CreateRequest{Config: spec.Config, HostConfig: spec.Host}

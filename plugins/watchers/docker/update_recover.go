@@ -21,12 +21,18 @@ const backPrefix = "back:"
 // forward; before that it returns to the old ones. What is true is what the engine says.
 func (d *Docker) Recover(ctx context.Context, op watcher.Operation, journal watcher.Journal) (watcher.Outcome, error) {
 	r := &replacement{Docker: d, op: op, journal: journal, created: map[string]string{}, old: map[string]replace.Container{}}
+	var err error
+	if r.files, err = replace.ComposeOf(op.Plan); err != nil {
+		return watcher.Outcome{}, err
+	}
+	r.editBegun = edited(op)
 	if handedOver(op.Plan) {
-		return r.recoverHandover(ctx)
+		out, err := r.recoverHandover(ctx)
+		return r.uneditUnlessUpdated(ctx, out, err)
 	}
 	begun, ids := false, recreated(op.Plan)
 	for _, s := range op.Steps {
-		begun = begun || s.Code != watcher.StepPull
+		begun = begun || s.Code != watcher.StepPull && s.Code != watcher.StepEdit
 		if s.Facts[factPrevious] != "" {
 			r.previous = s.Facts[factPrevious]
 		}
@@ -39,7 +45,9 @@ func (d *Docker) Recover(ctx context.Context, op watcher.Operation, journal watc
 	}
 	switch {
 	case !begun:
-		return unchanged(op, "interrupted", "the update of "+op.Plan.Name+" was interrupted before anything was changed"), nil
+		out := unchanged(op, "interrupted", "the update of "+op.Plan.Name+" was interrupted before its container was changed")
+		err := r.unedit(ctx, &out)
+		return out, err
 	}
 	reference, err := target(op.Plan.From.Reference, op.Request.Image)
 	if err != nil {
@@ -89,6 +97,7 @@ func (r *replacement) forward(ctx context.Context) (watcher.Outcome, error) {
 			r.warn(watcher.Step{Code: watcher.StepStart, Text: "start the new " + name + " again"}, err)
 		}
 	}
+	r.ensureEdited()
 	ids := recreated(r.op.Plan)
 	for name, id := range ids {
 		r.old[name] = replace.Container{InspectResponse: container.InspectResponse{ContainerJSONBase: &container.ContainerJSONBase{ID: id}}}
@@ -117,6 +126,9 @@ func (r *replacement) back(ctx context.Context, failed watcher.Step, cause error
 	}
 	if failed.Code == "interrupted" {
 		out.Reason.Code = failed.Code
+	}
+	if r.files.Command != nil {
+		return r.backByCommand(ctx, out)
 	}
 	statuses := replace.Statuses(r.op.Plan)
 	order := []watcher.Dependent{{Name: r.op.Plan.Name, ContainerID: r.op.Plan.ContainerID, Action: watcher.StepCreate}}
@@ -150,6 +162,9 @@ func (r *replacement) back(ctx context.Context, failed watcher.Step, cause error
 			out.State = watcher.Broken
 			out.Reason.Text += fmt.Sprintf("; and the old %s could not be brought back: %v: start it under its name %s or %s", d.Name, failed, d.Name, replace.Backup(d.Name, r.op.ID))
 		}
+	}
+	if err := r.unedit(ctx, &out); err != nil {
+		return watcher.Outcome{}, err
 	}
 	if r.previous != "" {
 		if err := r.tag(ctx, r.target, r.previous); err != nil {

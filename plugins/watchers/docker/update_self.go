@@ -132,8 +132,10 @@ func (r *replacement) helperSpec(ctx context.Context, f replace.Facts) (replace.
 	job.Request.ContainerID = f.Target.ID
 	job.Request.Image.ID, job.Request.Image.Config = r.imageID, nil
 	job.Request.Credentials = sdk.Credentials{}
+	// The compose file is changed by now, and it is not there where the helper runs.
+	job.Options.Compose, job.Request.Rules.Compose = "", nil
 	inner := f
-	inner.Self = ""
+	inner.Self, inner.Compose = "", replace.Compose{}
 	job.Plan = replace.Plan(inner, job.Request)
 	if len(job.Plan.Blocks) > 0 {
 		return replace.Spec{}, &coded{job.Plan.Blocks[0].Code, job.Plan.Blocks[0].Text}
@@ -170,7 +172,7 @@ var errLeaving = errors.New("a helper container goes on with the operation, and 
 func (r *replacement) follow(ctx context.Context, self string, s watcher.Step) (watcher.Outcome, error) {
 	var known []watcher.StepRecord
 	for _, step := range r.op.Steps {
-		if step.Code != watcher.StepPull && step.Code != watcher.StepHandover {
+		if step.Code != watcher.StepPull && step.Code != watcher.StepEdit && step.Code != watcher.StepHandover {
 			known = append(known, step)
 		}
 	}

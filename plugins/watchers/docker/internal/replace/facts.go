@@ -50,6 +50,8 @@ type Facts struct {
 	Reach map[string]bool
 	// NoHelper says why no helper container can be started; "" when it can.
 	NoHelper string
+	// Compose says how the compose file of Target follows.
+	Compose Compose
 }
 
 // Engine is what matters of an engine.
@@ -135,6 +137,12 @@ const backupInfix = "-dogwatch-"
 func BackupOf(name, backup string) bool {
 	id, found := strings.CutPrefix(backup, name+backupInfix)
 	return found && id != "" && len(id) <= 20 && !strings.ContainsFunc(id, func(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') })
+}
+
+// IsBackup reports whether a name is that of a kept predecessor of some container.
+func IsBackup(name string) bool {
+	at := strings.LastIndex(name, backupInfix)
+	return at > 0 && BackupOf(name[:at], name)
 }
 
 // short is an id as engines show it.

@@ -35,6 +35,7 @@ func Plan(f Facts, req watcher.UpdateRequest) watcher.Plan {
 	for _, d := range deps {
 		p.Dependents = append(p.Dependents, watcher.Dependent{ContainerID: d.ID, Name: d.Name(), Relation: d.relation, Action: d.action})
 	}
+	withCompose(&p, f, req)
 	return p
 }
 

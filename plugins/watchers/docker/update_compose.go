@@ -1,0 +1,314 @@
+package docker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"strconv"
+
+	"github.com/docker/docker/api/types/container"
+
+	"github.com/dogwatch/dogwatch/plugins/watchers/docker/internal/compose"
+	"github.com/dogwatch/dogwatch/plugins/watchers/docker/internal/replace"
+	"github.com/dogwatch/dogwatch/sdk/watcher"
+)
+
+// The labels of compose that are used here.
+const (
+	labelProject = "com.docker.compose.project"
+	labelService = "com.docker.compose.service"
+	labelNumber  = "com.docker.compose.container-number"
+	labelHash    = "com.docker.compose.config-hash"
+	labelOneOff  = "com.docker.compose.oneoff"
+	labelFile    = "dogwatch.compose.file"
+	labelFileWUD = "wud.compose.file"
+)
+
+// The values of the option compose.
+const (
+	composeOff     = "off"
+	composeEdit    = "edit"
+	composeCommand = "command"
+)
+
+// composeRules are those of the request, or of the watcher's option.
+func (d *Docker) composeRules(req watcher.UpdateRequest) *watcher.ComposeRules {
+	switch {
+	case req.Rules.Compose != nil:
+		return req.Rules.Compose
+	case d.options.Compose == "" || d.options.Compose == composeOff:
+		return nil
+	}
+	return &watcher.ComposeRules{Command: d.options.Compose == composeCommand}
+}
+
+// withCompose finds out how the compose file of the target follows. What keeps it
+// from following is part of the facts; the error is the engine's.
+func (d *Docker) withCompose(ctx context.Context, f *replace.Facts, req watcher.UpdateRequest) error {
+	rules := d.composeRules(req)
+	if rules == nil {
+		return nil
+	}
+	c := &f.Compose
+	c.Rules = rules
+	labels := f.Target.Config.Labels
+	managed := replace.Managed(f.Target)
+	named := labels[labelFile] != "" || labels[labelFileWUD] != "" || rules.Label != "" && labels[rules.Label] != ""
+	if c.Absent = !managed && !named && rules.File == ""; c.Absent {
+		return nil
+	}
+	err := d.edit(ctx, f, req)
+	var refused *compose.Error
+	switch {
+	case errors.As(err, &refused) && refused.Code == compose.ServiceUnknown && !managed && !named:
+		c.Absent = true // the configured file is for other containers
+		return nil
+	case errors.As(err, &refused):
+		problem := refused.Reason()
+		c.Problem = &problem
+		return nil
+	case err != nil || !managed:
+		if err == nil && rules.Command {
+			c.Problem = &watcher.Reason{Code: replace.BlockCommand, Text: f.Target.Name() + " was not started by compose, so compose cannot recreate it: use compose=edit"}
+		}
+		return err
+	}
+	return d.recreation(ctx, f)
+}
+
+// edit makes the change of the file, if its text changes.
+func (d *Docker) edit(ctx context.Context, f *replace.Facts, req watcher.UpdateRequest) error {
+	c, old := &f.Compose, f.Target.Config.Image
+	if !replace.Renames(old, req.Image.Reference) {
+		return nil
+	}
+	wanted, err := d.exact(ctx, req.Image)
+	if err != nil {
+		return err
+	}
+	labels := f.Target.Config.Labels
+	if file := labels[c.Rules.Label]; c.Rules.Label != "" && file != "" {
+		labels = maps.Clone(labels)
+		labels[labelFile] = file
+	}
+	project, err := compose.Locate(labels, c.Rules.File, nil)
+	if err != nil {
+		return err
+	}
+	if c.Edit, err = compose.Edit(project, old, wanted, nil); err != nil || c.Edit.Empty() {
+		return err
+	}
+	return c.Edit.Writable()
+}
+
+// exact returns the reference of an image with its digest, if that is known.
+func (d *Docker) exact(ctx context.Context, image watcher.TargetImage) (string, error) {
+	ref, err := parseReference(image.Reference)
+	if err != nil || ref.Digest != "" {
+		return image.Reference, nil // Edit says what is wrong with it
+	}
+	ref.Digest = image.Digest
+	if ref.Digest != "" || image.ID == "" {
+		return ref.String(), nil
+	}
+	found, err := d.imageOf(ctx, image.ID)
+	if err != nil || found == nil {
+		return ref.String(), err
+	}
+	for _, name := range found.Digests {
+		if other, err := parseReference(name); err == nil && other.Name() == ref.Name() {
+			ref.Digest = other.Digest
+		}
+	}
+	return ref.String(), nil
+}
+
+// recreation finds the other containers of the service, and how compose is called if it is to recreate the target.
+func (d *Docker) recreation(ctx context.Context, f *replace.Facts) error {
+	c, labels := &f.Compose, f.Target.Config.Labels
+	service, err := d.service(ctx, labels)
+	if err != nil {
+		return err
+	}
+	for _, s := range service {
+		if s.ID != f.Target.ID {
+			c.Siblings = append(c.Siblings, containerName(s))
+		}
+	}
+	if !c.Rules.Command {
+		return nil
+	}
+	if replace.NeedsHelper(*f) {
+		c.Problem = &watcher.Reason{Code: replace.BlockCommand, Text: "Dogwatch runs in " + f.Target.Name() + " or needs it, so compose would end in the middle: use compose=edit"}
+		return nil
+	}
+	block := func(text string) error {
+		c.Problem = &watcher.Reason{Code: replace.BlockCommand, Text: text}
+		return nil
+	}
+	if _, err := d.engine.at.dockerHost(); err != nil {
+		return block(err.Error())
+	}
+	command, err := d.composeFor(ctx, labels, len(service))
+	var refused *compose.Error
+	switch {
+	case errors.As(err, &refused):
+		problem := refused.Reason()
+		c.Problem = &problem
+	case err != nil:
+		return block(err.Error())
+	}
+	c.Command, c.Number = command, labels[labelNumber]
+	return nil
+}
+
+// composeFor returns the compose command for the project of a container.
+func (d *Docker) composeFor(ctx context.Context, labels map[string]string, scale int) (*compose.Command, error) {
+	labels = maps.Clone(labels)
+	delete(labels, labelFile) // which is the one to edit, not all that the project has
+	delete(labels, labelFileWUD)
+	project, err := compose.Locate(labels, "", nil)
+	if err != nil {
+		return nil, err
+	}
+	tool, err := compose.FindTool(ctx)
+	if err != nil {
+		return nil, err
+	}
+	command := compose.NewCommand(tool, project, labels[labelProject], scale)
+	return &command, nil
+}
+
+// service returns the containers of a compose service, except those of "compose run"
+// and kept predecessors.
+func (d *Docker) service(ctx context.Context, labels map[string]string) ([]container.Summary, error) {
+	all, err := d.engine.containers(ctx, true)
+	if err != nil {
+		return nil, err
+	}
+	var found []container.Summary
+	for _, c := range all {
+		if c.Labels[labelProject] == labels[labelProject] && c.Labels[labelService] == labels[labelService] && c.Labels[labelOneOff] != "True" && !replace.IsBackup(containerName(c)) {
+			found = append(found, c)
+		}
+	}
+	return found, nil
+}
+
+// dockerHost is the endpoint as DOCKER_HOST has it.
+func (e endpoint) dockerHost() (string, error) {
+	switch {
+	case e.network == "unix":
+		return "unix://" + e.address, nil
+	case e.tls == nil && e.prefix == "":
+		return "tcp://" + e.address, nil
+	}
+	return "", fmt.Errorf("compose is not called for an engine with TLS or a path (%s): use compose=edit", e)
+}
+
+// editFile takes the step that changes the compose file.
+func (r *replacement) editFile() (map[string]string, error) {
+	c := r.files.Edit
+	rules := r.composeRules(r.op.Request)
+	result, err := c.Apply(rules != nil && rules.Backup)
+	facts := map[string]string{"file": c.File, "inplace": strconv.FormatBool(result.InPlace)}
+	if result.Backup != "" {
+		facts["backup"] = result.Backup
+	}
+	return facts, withCode(err)
+}
+
+// withCode gives an error of package compose its code.
+func withCode(err error) error {
+	var refused *compose.Error
+	if errors.As(err, &refused) {
+		return &coded{refused.Code, refused.Error()}
+	}
+	return err
+}
+
+// ensureEdited repeats the edit before the operation ends well after a crash.
+func (r *replacement) ensureEdited() {
+	if _, err := r.files.Edit.Apply(false); err != nil {
+		r.warn(watcher.Step{Code: watcher.StepEdit, Text: "change " + r.files.Edit.File}, withCode(err))
+	}
+}
+
+// edited reports whether the step that changes the compose file was begun.
+func edited(op watcher.Operation) bool {
+	for _, s := range op.Steps {
+		if s.ID == watcher.StepEdit {
+			return true
+		}
+	}
+	return false
+}
+
+// unedit gives the compose file its old text back, and says in out if that failed:
+// the old container runs then all the same.
+func (r *replacement) unedit(ctx context.Context, out *watcher.Outcome) error {
+	c := r.files.Edit
+	if c.Empty() || !r.editBegun {
+		return nil
+	}
+	s := watcher.Step{ID: backPrefix + watcher.StepEdit, Code: watcher.StepEdit, Text: "write " + c.Old + " into " + c.File + " again"}
+	if err := r.journal.Begin(ctx, s); err != nil && !errors.Is(err, watcher.ErrStop) {
+		return &journalError{err}
+	}
+	failed := withCode(c.Undo())
+	if err := r.journal.End(ctx, s, nil, failed); err != nil {
+		return &journalError{err}
+	}
+	r.editBegun = false
+	if failed != nil {
+		r.warn(s, failed)
+		out.Warnings = r.warnings
+		out.Reason.Text += "; and the compose file still has the new image: " + failed.Error()
+	}
+	return nil
+}
+
+// uneditUnlessUpdated takes the edit back after an operation that a helper carried out.
+func (r *replacement) uneditUnlessUpdated(ctx context.Context, out watcher.Outcome, err error) (watcher.Outcome, error) {
+	if err != nil || out.State == watcher.Updated {
+		return out, err
+	}
+	err = r.unedit(ctx, &out)
+	return out, err
+}
+
+// composeHash runs "compose config --hash" before anything changes. Only if it is what the
+// old container's label says, the label of the new one can be made in the same way.
+func (r *replacement) composeHash(ctx context.Context) {
+	labels := r.old[r.op.Plan.Name].Config.Labels
+	if r.files.Edit.Empty() || r.files.Command != nil || labels[labelHash] == "" {
+		return
+	}
+	host, err := r.engine.at.dockerHost()
+	if err != nil {
+		return
+	}
+	command, err := r.composeFor(ctx, labels, 1)
+	if err != nil {
+		return
+	}
+	if hash, err := command.Hash(ctx, host); err == nil && hash == labels[labelHash] {
+		r.hash = func(ctx context.Context) (string, error) { return command.Hash(ctx, host) }
+	}
+}
+
+// labelCompose gives the new container the hash of its configuration, so that compose
+// takes it for its own. Without compose it keeps the old one, and the next
+// "compose up" recreates it once.
+func (r *replacement) labelCompose(ctx context.Context, labels map[string]string) {
+	if r.hash == nil {
+		return
+	}
+	hash, err := r.hash(ctx)
+	if err != nil {
+		r.log.Debug("compose says no hash of the new configuration", "error", err)
+		return
+	}
+	labels[labelHash] = hash
+}
