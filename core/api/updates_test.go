@@ -53,6 +53,14 @@ func (f *fakeUpdates) Cancel(_ context.Context, id, _ string) error {
 	return f.failure
 }
 
+func (*fakeUpdates) Allowed(string) error { return nil }
+
+func (*fakeUpdates) Previous(context.Context, sdk.Container) (string, error) { return "", nil }
+
+func (*fakeUpdates) Progress(string) (watcher.StepProgress, bool) {
+	return watcher.StepProgress{}, false
+}
+
 func (f *fakeUpdates) Operations(_ context.Context, filter operation.Filter) ([]operation.Operation, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

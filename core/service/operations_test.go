@@ -35,6 +35,16 @@ func (f *fakeUpdater) Start(_ context.Context, req updater.Request) (operation.O
 
 func (f *fakeUpdater) Cancel(context.Context, string, string) error { f.done++; return f.failure }
 
+func (f *fakeUpdater) Allowed(string) error { return f.failure }
+
+func (f *fakeUpdater) Previous(context.Context, sdk.Container) (string, error) {
+	return "nginx:1", f.failure
+}
+
+func (f *fakeUpdater) Progress(string) (watcher.StepProgress, bool) {
+	return watcher.StepProgress{Message: secret}, true
+}
+
 func (f *fakeUpdater) Operations(context.Context, operation.Filter) ([]operation.Operation, error) {
 	return []operation.Operation{f.op}, nil
 }
@@ -133,5 +143,27 @@ func TestOperationErrorsKeepTheirKind(t *testing.T) {
 	}
 	if _, err := s.Plan(t.Context(), writer, Change{Container: "missing"}); !errors.Is(err, ErrNotFound) {
 		t.Errorf("a missing container: %v", err)
+	}
+}
+
+func TestUpdatePermission(t *testing.T) {
+	f := &fakeUpdater{}
+	s := withContainer(t, f)
+	if got := s.UpdatePermission(writer, "local"); got != (Permission{Allowed: true}) {
+		t.Errorf("one that may write: %+v", got)
+	}
+	if got := s.UpdatePermission(reader, "local"); got != (Permission{}) {
+		t.Errorf("one that may read: %+v", got)
+	}
+	f.failure = fmt.Errorf("watcher local: %w: set watcher.docker.local.update to true", updater.ErrForbidden)
+	if got := s.UpdatePermission(writer, "local"); got != (Permission{Remedy: "set watcher.docker.local.update to true"}) {
+		t.Errorf("a watcher that may not: %+v", got)
+	}
+	f.failure = updater.ErrUnsupported
+	if got := s.UpdatePermission(writer, "local"); got != (Permission{}) {
+		t.Errorf("a watcher that cannot: %+v", got)
+	}
+	if p, _ := s.OperationProgress("op1"); strings.Contains(p.Message, secret) {
+		t.Errorf("the progress shows a secret: %s", p.Message)
 	}
 }

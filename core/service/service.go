@@ -108,6 +108,10 @@ type Updater interface {
 	Plan(ctx context.Context, req updater.Request) (watcher.Plan, error)
 	Start(ctx context.Context, req updater.Request) (operation.Operation, error)
 	Cancel(ctx context.Context, id, actor string) error
+	// Allowed returns nil when the containers of a watcher may be updated.
+	Allowed(watcherName string) error
+	Previous(ctx context.Context, c sdk.Container) (string, error)
+	Progress(id string) (watcher.StepProgress, bool)
 }
 
 // Operations reads operations, the newest first.

@@ -36,6 +36,12 @@ func (u *UI) act(w http.ResponseWriter, r *http.Request) {
 	case len(chosen) == 0:
 		u.renderError(w, r, http.StatusUnprocessableEntity, problem{Title: "Nothing was chosen", Detail: "Choose at least one container that still exists; then repeat it.", Back: "To the containers", BackTo: "/containers"})
 		return
+	case do == "update":
+		if newer := updatable(chosen); len(newer) > 0 {
+			chosen = newer // else the page of the plan says why not
+		}
+		u.redirect(w, r, selectionPath(chosen))
+		return
 	case do == "check":
 		started = u.checkSome(actor, chosen)
 	case do == "run":

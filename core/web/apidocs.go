@@ -71,7 +71,7 @@ type document struct {
 	}
 }
 
-type operation struct {
+type documentedOperation struct {
 	OperationID          string `yaml:"operationId"`
 	Tags                 []string
 	Summary, Description string
@@ -156,7 +156,7 @@ func readAPI(text []byte) (apiPage, error) {
 			if !slices.Contains(methods, m.Key) {
 				continue
 			}
-			var o operation
+			var o documentedOperation
 			if err := m.Value.Decode(&o); err != nil {
 				return p, fmt.Errorf("read %s %s: %w", m.Key, path.Key, err)
 			}
@@ -189,7 +189,7 @@ func (p *apiPage) add(tags []string, o apiOperation) {
 	p.Groups[i].Operations = append(p.Groups[i].Operations, o)
 }
 
-func (d *document) operation(method, path string, o operation) apiOperation {
+func (d *document) operation(method, path string, o documentedOperation) apiOperation {
 	shown := apiOperation{ID: o.OperationID, Method: method, Path: path, Summary: o.Summary, Description: o.Description}
 	for _, given := range o.Parameters {
 		if given.Ref != "" {

@@ -1,13 +1,11 @@
 package web
 
 import (
-	"context"
 	"net/http"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/dogwatch/dogwatch/core/auth"
 	"github.com/dogwatch/dogwatch/core/check"
 	"github.com/dogwatch/dogwatch/core/delivery"
 	"github.com/dogwatch/dogwatch/core/event"
@@ -45,6 +43,7 @@ type containerView struct {
 	History   []historyLine
 	// Floating, Watched and Pinned are those of the image's tag and digest.
 	Floating, Watched, Pinned bool
+	Changes                   changes
 	// Why is filled in on the page without script; else the page loads it later.
 	Why *whyView
 }
@@ -237,8 +236,8 @@ func (u *UI) record(w http.ResponseWriter, r *http.Request) *store.Record {
 	if !known {
 		if now := u.renamed(r.Context(), u.actor(r), watcher, name); now != nil {
 			to := hrefOf(now)
-			if strings.HasSuffix(r.URL.Path, "/why") {
-				to += "/why"
+			if parts := strings.Split(r.URL.Path, "/"); len(parts) > 4 {
+				to += "/" + parts[4] // its plan, or why it has this tag
 			}
 			if r.URL.RawQuery != "" {
 				to += "?" + r.URL.RawQuery
@@ -272,7 +271,7 @@ func (u *UI) container(w http.ResponseWriter, r *http.Request) {
 	if rec == nil {
 		return
 	}
-	v, err := u.containerView(r.Context(), u.actor(r), rec)
+	v, err := u.containerView(r, rec)
 	if err != nil {
 		u.internalError(w, r, "read the history of the container", err)
 		return
@@ -287,7 +286,8 @@ func (u *UI) container(w http.ResponseWriter, r *http.Request) {
 	u.show(w, r, http.StatusOK, "container", page{Title: v.Name, Nav: "containers", Live: followsContainers, Content: v})
 }
 
-func (u *UI) containerView(ctx context.Context, actor auth.Actor, rec *store.Record) (containerView, error) {
+func (u *UI) containerView(r *http.Request, rec *store.Record) (containerView, error) {
+	ctx, actor := r.Context(), u.actor(r)
 	u.Want(&rec.Container)
 	v := containerOf(rec, u.rows())
 	events, err := u.historyOf(ctx, actor, &rec.Container)
@@ -300,7 +300,8 @@ func (u *UI) containerView(ctx context.Context, actor auth.Actor, rec *store.Rec
 	}
 	v.History, v.Sent = happened(events, &rec.Container), sentOf(deliveries, &rec.Container)
 	v.Triggers = triggerChoices(u.Service.TriggersOf(actor, rec.Container))
-	return v, nil
+	v.Changes, err = u.changesOf(r, &rec.Container)
+	return v, err
 }
 
 // containerWhy renders the explanation, for which a registry may be needed.

@@ -78,21 +78,23 @@ type group struct {
 
 // listView is what the list shows.
 type listView struct {
-	Query     listQuery
-	Here      string
-	Sentence  string
-	Empty     bool // there are no containers at all
-	Shown     int
-	Version   uint64
-	Chips     []chip
-	Groups    []group
-	Grouped   bool
-	Watchers  []choice
-	Statuses  []choice
-	Registry  []choice
-	GroupBy   []choice
-	SortBy    []choice
-	Triggers  []triggerChoice
+	Query    listQuery
+	Here     string
+	Sentence string
+	Empty    bool // there are no containers at all
+	Shown    int
+	Version  uint64
+	Chips    []chip
+	Groups   []group
+	Grouped  bool
+	Watchers []choice
+	Statuses []choice
+	Registry []choice
+	GroupBy  []choice
+	SortBy   []choice
+	Triggers []triggerChoice
+	// Update is whether any of its containers can be updated.
+	Update    bool
 	HasFilter bool
 }
 
@@ -106,6 +108,7 @@ func listOf(records []*store.Record, q listQuery, make rows) listView {
 	words := strings.Fields(strings.ToLower(q.Search))
 	for _, rec := range records {
 		r := make.of(rec)
+		v.Update = v.Update || r.Update != ""
 		all.Add(&rec.Container)
 		watchers[r.Watcher], registries[r.Registry], statuses[r.Status] = true, true, true
 		for name := range rec.Container.Labels {
@@ -351,10 +354,25 @@ func triggerChoices(triggers []service.Component) []triggerChoice {
 
 func (u *UI) rows() rows { return rows{redact: u.Service.Redact, icon: u.assets.icon, now: u.Now()} }
 
+// rowsFor makes rows that say what is being updated, and what the user can update.
+func (u *UI) rowsFor(r *http.Request) rows {
+	make, actor, known := u.rows(), u.actor(r), map[string]bool{}
+	make.underWay = u.underWay(r.Context())
+	make.may = func(watcher string) bool {
+		may, seen := known[watcher]
+		if !seen {
+			may = u.Service.UpdatePermission(actor, watcher).Allowed
+			known[watcher] = may
+		}
+		return may
+	}
+	return make
+}
+
 func (u *UI) list(r *http.Request) listView {
 	snapshot := u.Service.Containers()
 	u.want(snapshot.All())
-	v := listOf(snapshot.All(), parseListQuery(r.URL.Query()), u.rows())
+	v := listOf(snapshot.All(), parseListQuery(r.URL.Query()), u.rowsFor(r))
 	v.Sentence = goingOn(v.Sentence, u.Service.Progress())
 	v.Version, v.Triggers = snapshot.Version(), triggerChoices(u.Service.Components(u.actor(r), kind.Trigger))
 	return v

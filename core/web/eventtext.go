@@ -67,9 +67,7 @@ func subjectPath(e event.Event) string {
 	case e.Container != nil && e.Type != event.ContainerRemoved:
 		return "/containers/" + url.PathEscape(e.Container.Watcher) + "/" + url.PathEscape(e.Container.Name)
 	case kind == "operation":
-		if watcher, name, ok := strings.Cut(e.Subject, "/"); ok {
-			return "/containers/" + url.PathEscape(watcher) + "/" + url.PathEscape(name)
-		}
+		return operationPath(e.Operation.ID)
 	case kind == "trigger":
 		typ, name, ok := strings.Cut(e.Subject, ".")
 		if ok {

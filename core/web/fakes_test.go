@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/dogwatch/dogwatch/core/auth"
@@ -13,6 +14,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/delivery"
 	"github.com/dogwatch/dogwatch/core/dispatch"
 	"github.com/dogwatch/dogwatch/core/event"
+	"github.com/dogwatch/dogwatch/core/operation"
 	"github.com/dogwatch/dogwatch/core/plugin"
 	"github.com/dogwatch/dogwatch/core/service"
 	"github.com/dogwatch/dogwatch/core/store"
@@ -20,6 +22,7 @@ import (
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 	"github.com/dogwatch/dogwatch/sdk/registry"
+	"github.com/dogwatch/dogwatch/sdk/watcher"
 )
 
 // fakeService is a Service of parts that tests replace.
@@ -29,13 +32,14 @@ type fakeService struct {
 	fakePlugins
 	fakeHistory
 	fakeAccess
+	*fakeOperations
 	*fakeSettings
 }
 
 // newFakeService has nothing, and was started an hour before noon.
 func newFakeService() *fakeService {
 	return &fakeService{
-		fakePlugins: fakePlugins{calls: &[]string{}}, fakeAccess: fakeAccess{forbidden: true}, fakeSettings: &fakeSettings{about: service.About{Version: "1.2.3", Started: noon.Add(-time.Hour)}, level: "info"},
+		fakePlugins: fakePlugins{calls: &[]string{}}, fakeOperations: &fakeOperations{}, fakeAccess: fakeAccess{forbidden: true}, fakeSettings: &fakeSettings{about: service.About{Version: "1.2.3", Started: noon.Add(-time.Hour)}, level: "info"},
 	}
 }
 
@@ -311,6 +315,70 @@ func (f *fakeSettings) SetLogLevel(_ context.Context, _ auth.Actor, level string
 	}
 	f.level = level
 	return nil
+}
+
+// fakeOperations has constant plans and operations, and records the changes and cancellations.
+type fakeOperations struct {
+	permission service.Permission
+	previous   string
+	plan       watcher.Plan
+	// planning and starting are the errors of plans and of starts.
+	planning, starting error
+	operations         []operation.Operation
+	stepProgress       watcher.StepProgress
+	started            []service.Change
+	cancelled          []string
+	cancelling         error
+	reading            error
+	planned            []service.Change
+	mu                 sync.Mutex
+}
+
+func (f *fakeOperations) UpdatePermission(auth.Actor, string) service.Permission { return f.permission }
+
+func (f *fakeOperations) PreviousImage(context.Context, sdk.Container) (string, error) {
+	return f.previous, f.reading
+}
+
+func (f *fakeOperations) Plan(_ context.Context, _ auth.Actor, change service.Change) (watcher.Plan, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.planned = append(f.planned, change)
+	return f.plan, f.planning
+}
+
+func (f *fakeOperations) StartOperation(_ context.Context, _ auth.Actor, change service.Change) (operation.Operation, error) {
+	f.started = append(f.started, change)
+	return operation.Operation{ID: "op9"}, f.starting
+}
+
+func (f *fakeOperations) CancelOperation(_ context.Context, _ auth.Actor, id string) error {
+	f.cancelled = append(f.cancelled, id)
+	return f.cancelling
+}
+
+func (f *fakeOperations) Operations(_ context.Context, q operation.Filter) ([]operation.Operation, error) {
+	var found []operation.Operation
+	for _, op := range f.operations {
+		if (q.Before == "" || op.ID < q.Before) && (q.Limit == 0 || len(found) < q.Limit) && (len(q.States) == 0 || slices.Contains(q.States, op.State)) &&
+			(q.Name == "" || op.Name == q.Name) && (q.Watcher == "" || op.Watcher == q.Watcher) {
+			found = append(found, op)
+		}
+	}
+	return found, f.reading
+}
+
+func (f *fakeOperations) Operation(_ context.Context, id string) (operation.Operation, error) {
+	for _, op := range f.operations {
+		if op.ID == id {
+			return op, f.reading
+		}
+	}
+	return operation.Operation{}, service.ErrNotFound
+}
+
+func (f *fakeOperations) OperationProgress(string) (watcher.StepProgress, bool) {
+	return f.stepProgress, true
 }
 
 // limit returns what a host allows.

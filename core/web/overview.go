@@ -14,6 +14,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/component"
 	"github.com/dogwatch/dogwatch/core/delivery"
 	"github.com/dogwatch/dogwatch/core/event"
+	"github.com/dogwatch/dogwatch/core/operation"
 	"github.com/dogwatch/dogwatch/core/plugin"
 	"github.com/dogwatch/dogwatch/core/service"
 	"github.com/dogwatch/dogwatch/core/store"
@@ -53,6 +54,8 @@ type overviewView struct {
 	Needs    []line
 	// Broken are other parts of Dogwatch itself that do not work.
 	Broken []line
+	// Operations are updates that are under way, or ended badly lately.
+	Operations []line
 	// Postponed are checks that wait for a registry's pause.
 	Postponed []line
 	Watchers  []watcherLine
@@ -278,6 +281,11 @@ func (u *UI) overviewOf(ctx context.Context, actor auth.Actor) (overviewView, er
 	}
 	// What cannot be watched comes first: nothing else is known to be right then.
 	v.Needs = slices.Concat(down, updatesOf(all), failuresOf(all), unsentOf(failed, pending))
+	ended, err := u.Service.Operations(ctx, operation.Filter{States: []operation.State{operation.Succeeded, operation.RolledBack, operation.Failed}, Limit: operationsShown})
+	if err != nil {
+		return v, err
+	}
+	v.Operations = operationsOf(u.underWay(ctx), ended, u.Now())
 	v.Postponed = postponedOf(all)
 	for _, k := range []kind.Kind{kind.Registry, kind.Trigger} {
 		v.Broken = append(v.Broken, componentsOf(u.Service.Components(actor, k))...)

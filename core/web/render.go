@@ -30,7 +30,9 @@ type page struct {
 	// Skip is the part that the first link skips to; "main" when empty.
 	Skip string
 	// Live are the families of events that the page follows.
-	Live    string
+	Live string
+	// Refresh has a browser without script load the page again and again.
+	Refresh bool
 	Content any
 
 	// The rest is filled in by show.

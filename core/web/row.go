@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/dogwatch/dogwatch/core/check"
+	"github.com/dogwatch/dogwatch/core/operation"
 	"github.com/dogwatch/dogwatch/core/store"
 	"github.com/dogwatch/dogwatch/core/tally"
 	"github.com/dogwatch/dogwatch/internal/reference"
@@ -29,8 +30,11 @@ type row struct {
 	// Released is when what is newer was made, as its image says, and Seen since when
 	// it is known here. Each is zero when that is not known.
 	Released, Seen time.Time
-	need           int
-	group          string
+	// Update is the page of the plan; "" where it cannot be updated. Doing is what an
+	// operation does to it now, whose page is DoingPath.
+	Update, Doing, DoingPath string
+	need                     int
+	group                    string
 	// HTML is the row, for those that are shown.
 	HTML template.HTML
 }
@@ -41,6 +45,10 @@ type rows struct {
 	redact func(string) string
 	icon   func(label, image string) string
 	now    time.Time
+	// underWay are the operations that have not ended, by key, and may reports whether
+	// containers of a watcher can be updated; each is nil where nothing is to be said of them.
+	underWay map[string]operation.Operation
+	may      func(watcher string) bool
 }
 
 func (m rows) of(rec *store.Record) row {
@@ -68,6 +76,11 @@ func (m rows) of(rec *store.Record) row {
 	}
 	if c.Check.Postponed() {
 		r.Postponed = "postponed until " + exactly(c.Check.PostponedUntil.Time) + ": " + m.redact(c.Check.PostponedReason)
+	}
+	if op, busy := m.underWay[r.Key]; busy {
+		r.Doing, r.DoingPath = doing(op), operationPath(op.ID)
+	} else if r.Kind != "" && m.may != nil && m.may(c.Watcher) {
+		r.Update = changePath(operation.Update, c)
 	}
 	r.need, r.Icon = urgency(&r), m.icon(c.DisplayIcon, c.Image.Name)
 	return r

@@ -39,6 +39,8 @@ func (u *UI) rowHTML(r *row) template.HTML {
 	}
 	b.raw(`<span class="age">`)
 	switch {
+	case r.Doing != "":
+		b.raw(`<a class="doing" href="`).text(u.path(r.DoingPath)).raw(`">`).text(r.Doing).raw(`</a>`)
 	case r.Failed != "":
 		b.raw(`<span class="bad" title="`).text(r.Failed).raw(`">`).text(r.Failed).raw(`</span>`)
 	case r.Postponed != "":
@@ -48,7 +50,11 @@ func (u *UI) rowHTML(r *row) template.HTML {
 	case !r.Seen.IsZero():
 		b.raw(`<span title="`).text(seenTitle(r.Seen)).raw(`">seen `).text(relative(u.Now().Sub(r.Seen))).raw(`</span>`)
 	}
-	b.raw(`</span></li>`)
+	b.raw(`</span>`)
+	if r.Update != "" {
+		b.raw(`<a class="button act" href="`).text(u.path(r.Update)).raw(`" data-update aria-label="Update `).text(r.Name).raw(`">Update</a>`)
+	}
+	b.raw(`</li>`)
 	return template.HTML(b.String())
 }
 

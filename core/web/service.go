@@ -9,11 +9,13 @@ import (
 	"github.com/dogwatch/dogwatch/core/delivery"
 	"github.com/dogwatch/dogwatch/core/dispatch"
 	"github.com/dogwatch/dogwatch/core/event"
+	"github.com/dogwatch/dogwatch/core/operation"
 	"github.com/dogwatch/dogwatch/core/service"
 	"github.com/dogwatch/dogwatch/core/store"
 	"github.com/dogwatch/dogwatch/core/testrun"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/kind"
+	"github.com/dogwatch/dogwatch/sdk/watcher"
 )
 
 // Service is the application that the pages show and change, by the nouns of its
@@ -23,6 +25,7 @@ type Service interface {
 	ComponentService
 	PluginService
 	HistoryService
+	OperationService
 	AccessService
 	SettingsService
 }
@@ -64,6 +67,18 @@ type HistoryService interface {
 	Deliveries(ctx context.Context, f store.DeliveryFilter) ([]delivery.Delivery, error)
 	DeliveryProgress() []dispatch.Progress
 	RetryDelivery(ctx context.Context, actor auth.Actor, id int64) error
+}
+
+// OperationService is about updates and rollbacks of containers.
+type OperationService interface {
+	UpdatePermission(actor auth.Actor, watcherName string) service.Permission
+	PreviousImage(ctx context.Context, c sdk.Container) (string, error)
+	Plan(ctx context.Context, actor auth.Actor, change service.Change) (watcher.Plan, error)
+	StartOperation(ctx context.Context, actor auth.Actor, change service.Change) (operation.Operation, error)
+	CancelOperation(ctx context.Context, actor auth.Actor, id string) error
+	Operations(ctx context.Context, f operation.Filter) ([]operation.Operation, error)
+	Operation(ctx context.Context, id string) (operation.Operation, error)
+	OperationProgress(id string) (watcher.StepProgress, bool)
 }
 
 // AccessService is about the API tokens and the sessions of logged-in users.

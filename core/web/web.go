@@ -20,6 +20,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/dogwatch/dogwatch/core/auth"
+	"github.com/dogwatch/dogwatch/core/operation"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 )
@@ -110,6 +111,16 @@ func (u *UI) router() http.Handler {
 	mux.HandleFunc("GET /containers/{id}", u.containerByID)
 	mux.HandleFunc("GET /containers/{watcher}/{name}", u.container)
 	mux.HandleFunc("GET /containers/{watcher}/{name}/why", u.containerWhy)
+	mux.HandleFunc("GET /containers/{watcher}/{name}/backups", u.containerBackups)
+	for _, k := range []operation.Kind{operation.Update, operation.Rollback} {
+		mux.HandleFunc("GET /containers/{watcher}/{name}/"+string(k), u.showPlan(k))
+		mux.HandleFunc("POST /containers/{watcher}/{name}/"+string(k), u.startChange(k))
+	}
+	mux.HandleFunc("GET /update", u.showSelection)
+	mux.HandleFunc("POST /update", u.startSelection)
+	mux.HandleFunc("GET /operations", u.showOperations)
+	mux.HandleFunc("GET /operations/{id}", u.showOperation)
+	mux.HandleFunc("POST /operations/{id}/cancel", u.cancelOperation)
 
 	for _, k := range kind.Kinds() {
 		u.componentRoutes(mux, k)

@@ -184,7 +184,7 @@
     row.scrollIntoView({ block: 'nearest' });
     if (!sheet.hidden && !row.classList.contains('open')) openSheet(name, true).then(() => name.focus());
   };
-  const places = { o: '/', c: '/containers', h: '/history', w: '/watchers', r: '/registries', t: '/triggers', p: '/plugins', s: '/settings' };
+  const places = { o: '/', c: '/containers', h: '/history', u: '/operations', w: '/watchers', r: '/registries', t: '/triggers', p: '/plugins', s: '/settings' };
   let went = 0;
   document.addEventListener('keydown', event => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
@@ -212,6 +212,7 @@
       case 'j': move(1); break;
       case 'k': move(-1); break;
       case 'x': if (row) $('input', row).click(); break;
+      case 'u': ($('#sheet [data-update], .solo [data-update]') || (row && $('[data-update]', row)))?.click(); break;
       case 'r': case 'c': {
         if ($('#check-one')) $('#check-one').click();
         else if (row) check(row.dataset.key);
@@ -229,7 +230,7 @@
   // few; one that is visible again fetches what it missed.
   const types = {
     container: ['added', 'replaced', 'renamed', 'changed', 'removed'], update: ['found', 'cleared'], check: ['started', 'progress', 'finished', 'failed'],
-    operation: ['queued', 'started', 'step', 'succeeded', 'rolledback', 'failed', 'cancelled'],
+    operation: ['queued', 'started', 'step', 'progress', 'succeeded', 'rolledback', 'failed', 'cancelled'],
     trigger: ['sent', 'failed', 'skipped'], plugin: ['up', 'down', 'broken', 'changed'], component: ['changed'], delivery: ['changed', 'progress'],
     auth: ['login', 'failed', 'logout', 'token.created', 'token.revoked'], setting: ['changed'], work: ['changed'],
   };
@@ -240,6 +241,7 @@
   let source, last = document.body.dataset.last, opened = 0, wait = 1000, timer, rested = 0;
   const soon = () => { timer ||= setTimeout(refresh, Math.max(100, rested + 500 - Date.now())); };
   const hear = event => {
+    if (event.type === 'operation.progress' && !$('[data-operation]')) return; // too much for other pages
     last = event.lastEventId || last;
     const { subject, from } = JSON.parse(event.data);
     if (subject && subject.includes('/')) changed.add(subject);
@@ -281,9 +283,9 @@
     try {
       const solo = $('.container'), own = solo && keys.includes(solo.dataset.key);
       if (of.delete('work')) await refreshWork();
-      if (any('container', 'update', 'check') && $('#list')) await refreshRows(keys);
+      if (any('container', 'update', 'check', 'operation') && $('#list')) await refreshRows(keys);
       if (any('container') && keys.length && $('[data-reload]')) location.reload(); // not for the mere beginning of the stream
-      if (own) htmx.ajax('GET', solo.dataset.why, { source: '#why', target: '#why', swap: 'innerHTML' });
+      if (own && any('container', 'update', 'check')) htmx.ajax('GET', solo.dataset.why, { source: '#why', target: '#why', swap: 'innerHTML' });
       if (own || any('check', 'trigger', 'delivery', 'setting') || !solo && of.size) await refreshParts(false);
     } catch { /* the connection is lost, and all is asked for once it is back */ }
     timer = 0;
@@ -352,7 +354,7 @@
   const settle = (now, next, announced) => {
     if (now.isEqualNode(next)) return;
     const olds = [...now.childNodes], news = [...next.childNodes];
-    const notice = () => announced.add(now.closest('li, tr, .thing, .change, .card') || now);
+    const notice = () => { if (!now.closest('[data-quiet]')) announced.add(now.closest('li, tr, .thing, .change, .card') || now); };
     if (olds.length !== news.length || olds.some((old, i) => old.nodeName !== news[i].nodeName || old.id !== news[i].id)) {
       now.replaceChildren(...news);
       notice();
@@ -389,9 +391,8 @@
   };
   // The rows of a log change in place; what is new or gone is counted, and shown when asked for.
   const settleLog = (now, next, announced) => {
-    const rows = new Map($$('tbody tr', next).map(row => [row.id, row])), number = id => +id.split('-')[1];
-    const shown = $$('tbody tr', now), newest = Math.max(...shown.map(row => number(row.id)));
-    const added = [...rows.keys()].filter(id => number(id) > newest).length;
+    const rows = new Map($$('tbody tr', next).map(row => [row.id, row])), shown = $$('tbody tr', now);
+    const known = [...rows.keys()].findIndex(id => shown.some(row => row.id === id)), added = known < 0 ? rows.size : known;
     const gone = shown.filter(row => !rows.has(row.id)).length;
     shown.forEach(row => { if (rows.has(row.id)) settle(row, rows.get(row.id), announced); });
     behind(added || gone, added ? (added === rows.size ? 'or more new' : 'new') : undefined);

@@ -1,0 +1,238 @@
+package web
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/dogwatch/dogwatch/core/operation"
+	"github.com/dogwatch/dogwatch/sdk"
+	"github.com/dogwatch/dogwatch/sdk/watcher"
+)
+
+// operationChoice is a filter of the list of operations.
+type operationChoice struct {
+	Name, Label string
+	states      []operation.State
+}
+
+var operationChoices = []operationChoice{
+	{"", "any", nil},
+	{"open", "under way", []operation.State{operation.Queued, operation.Running}},
+	{"succeeded", "succeeded", []operation.State{operation.Succeeded}},
+	{"rolled-back", "did not work", []operation.State{operation.RolledBack}},
+	{"failed", "failed", []operation.State{operation.Failed}},
+	{"cancelled", "cancelled", []operation.State{operation.Cancelled}},
+}
+
+// operationsPage is a page of updates and rollbacks, newest first.
+type operationsPage struct {
+	State, Container string
+	States           []operationChoice
+	Wrong            []string
+	Rows             []operationRow
+	Older, Newest    string
+	Filtered         bool
+}
+
+// operationRow is an operation in a list.
+type operationRow struct {
+	ID, About, Path, Link string
+	State                 stateWord
+	Said                  string
+	Error, By             string
+	At                    time.Time
+}
+
+type operationQuery struct{ State, Container, before string }
+
+func parseOperations(values url.Values) (q operationQuery, f operation.Filter, wrong []string) {
+	q = operationQuery{State: values.Get("state"), Container: strings.TrimSpace(values.Get("container")), before: values.Get("before")}
+	at := slices.IndexFunc(operationChoices, func(c operationChoice) bool { return c.Name == q.State })
+	if at < 0 {
+		wrong = append(wrong, fmt.Sprintf("There is no state %q: all operations are shown.", q.State))
+		q.State, at = "", 0
+	}
+	f = operation.Filter{States: operationChoices[at].states, Before: q.before, Limit: historyPageSize + 1}
+	if q.Container != "" {
+		var both bool
+		if f.Watcher, f.Name, both = strings.Cut(q.Container, "/"); !both {
+			f.Watcher, f.Name = "", q.Container
+		}
+	}
+	return q, f, wrong
+}
+
+func (q operationQuery) values(before string) string {
+	v := url.Values{}
+	for name, value := range map[string]string{"state": q.State, "container": q.Container, "before": before} {
+		if value != "" {
+			v.Set(name, value)
+		}
+	}
+	if len(v) == 0 {
+		return ""
+	}
+	return "?" + v.Encode()
+}
+
+func newOperationsPage(q operationQuery, wrong []string, found []operation.Operation) operationsPage {
+	p := operationsPage{State: q.State, Container: q.Container, States: operationChoices, Wrong: wrong, Filtered: q.values("") != ""}
+	if len(found) > historyPageSize {
+		found = found[:historyPageSize]
+		p.Older = q.values(found[historyPageSize-1].ID)
+	}
+	if q.before != "" {
+		p.Newest = "/operations" + q.values("")
+	}
+	p.Rows = operationRows(found)
+	return p
+}
+
+func operationRows(all []operation.Operation) []operationRow {
+	var rows []operationRow
+	for _, op := range all {
+		from, to := versionsOf(op.Plan.From, watcher.PlannedImage{Reference: op.Image.Reference, Digest: op.Image.Digest, ID: op.Image.ID})
+		row := operationRow{
+			ID: op.ID, About: op.Watcher + "/" + op.Name, Path: containerPath(op.Watcher, op.Name), Link: operationPath(op.ID), State: operationState(op),
+			Said: strings.ToLower(changeNoun(op.Kind)) + ", " + from + " → " + to, Error: op.Error, By: cmp.Or(op.Trigger, op.Actor),
+			At: op.Queued,
+		}
+		if op.State.Ended() {
+			row.At = op.Ended
+		} else if now := stepNow(op); now != "" {
+			row.Said += ": " + now
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+// stepNow is the step of an operation that is under way, or that was the last; "" before the first.
+func stepNow(op operation.Operation) string {
+	if len(op.Steps) == 0 {
+		return ""
+	}
+	return op.Steps[len(op.Steps)-1].Text
+}
+
+func (u *UI) showOperations(w http.ResponseWriter, r *http.Request) {
+	q, filter, wrong := parseOperations(r.URL.Query())
+	found, err := u.Service.Operations(r.Context(), filter)
+	if err != nil {
+		u.internalError(w, r, "read the operations", err)
+		return
+	}
+	p := newOperationsPage(q, wrong, found)
+	open := slices.ContainsFunc(found, func(op operation.Operation) bool { return !op.State.Ended() })
+	u.live(w, r, "operations", page{Title: "Operations", Nav: "history", Live: followsOperations, Refresh: open, Content: p})
+}
+
+// underWay returns the operations that have not ended, by "watcher/name".
+func (u *UI) underWay(ctx context.Context) map[string]operation.Operation {
+	open, err := u.Service.Operations(ctx, operation.Filter{States: []operation.State{operation.Queued, operation.Running}})
+	if err != nil {
+		u.Log.Warn("read the operations under way", "error", err) // pages show all else
+	}
+	byKey := make(map[string]operation.Operation, len(open))
+	for _, op := range open {
+		byKey[op.Watcher+"/"+op.Name] = op
+	}
+	return byKey
+}
+
+// doing says what is being done to a container: "updating: start the new web".
+func doing(op operation.Operation) string {
+	word := "updating"
+	if op.Kind == operation.Rollback {
+		word = "rolling back"
+	}
+	if op.State == operation.Queued {
+		return "waiting to be " + map[string]string{"updating": "updated", "rolling back": "rolled back"}[word]
+	}
+	return joined(": ", word, stepNow(op))
+}
+
+// shownEnds is how long the overview shows operations that ended badly.
+const shownEnds = 24 * time.Hour
+
+// operationsOf are sentences about operations that are under way or ended badly lately, newest first.
+func operationsOf(open map[string]operation.Operation, ended []operation.Operation, now time.Time) []line {
+	var lines []line
+	for _, key := range sortedKeys(open) {
+		op := open[key]
+		lines = append(lines, line{Kind: operationState(op).Class, Word: "under way", Text: op.Name + ": " + doing(op), To: operationPath(op.ID), Act: "See how it goes"})
+	}
+	newest := map[string]bool{}
+	for _, op := range ended {
+		key := op.Watcher + "/" + op.Name
+		if op.Ended.Before(now.Add(-shownEnds)) || newest[key] {
+			continue
+		}
+		newest[key] = true
+		if _, again := open[key]; again || op.State != operation.RolledBack && op.State != operation.Failed {
+			continue
+		}
+		said, _ := operationEnd(op)
+		lines = append(lines, line{Kind: "failed", Word: strings.ToLower(operationState(op).Word), Text: op.Name + ": " + said, To: operationPath(op.ID), Act: "See what happened"})
+	}
+	return lines
+}
+
+// operationsShown is how many ended operations the overview looks through, and
+// operationLines how many the page of a container shows.
+const (
+	operationsShown = 30
+	operationLines  = 5
+)
+
+// changes is what the page of a container says about its updates and rollbacks.
+type changes struct {
+	// Update and Rollback say which buttons there are, Previous to what a rollback returns.
+	Update, Rollback bool
+	Previous         string
+	// Remedy says what allows updates; "" when they are allowed, or cannot be.
+	Remedy string
+	// Doing is what is being done, at DoingPath.
+	Doing, DoingPath string
+	Rows             []operationRow
+	More             string
+	// Kept is whether there may be backups.
+	Kept bool
+}
+
+// changesOf returns what was and can be done to a container.
+func (u *UI) changesOf(r *http.Request, c *sdk.Container) (changes, error) {
+	permission := u.Service.UpdatePermission(u.actor(r), c.Watcher)
+	v := changes{Update: permission.Allowed && c.UpdateAvailable, Remedy: permission.Remedy}
+	found, err := u.Service.Operations(r.Context(), operation.Filter{Watcher: c.Watcher, Name: c.Name, Limit: operationLines + 1})
+	if err != nil {
+		return v, err
+	}
+	for _, op := range found {
+		switch {
+		case !op.State.Ended():
+			v.Doing, v.DoingPath = doing(op), operationPath(op.ID)
+			v.Update = false
+		case op.Outcome != nil && len(op.Outcome.Kept) > 0:
+			v.Kept = true
+		}
+	}
+	if len(found) > operationLines {
+		found, v.More = found[:operationLines], "/operations?container="+url.QueryEscape(c.Watcher+"/"+c.Name)
+	}
+	v.Rows = operationRows(found)
+	if permission.Allowed && v.Doing == "" && len(found) > 0 {
+		previous, err := u.Service.PreviousImage(r.Context(), *c)
+		if err != nil {
+			return v, err
+		}
+		v.Rollback, v.Previous = previous != "", tagOf(previous)
+	}
+	return v, nil
+}

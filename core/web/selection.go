@@ -1,0 +1,163 @@
+package web
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"sync"
+
+	"github.com/dogwatch/dogwatch/core/operation"
+	"github.com/dogwatch/dogwatch/core/service"
+	"github.com/dogwatch/dogwatch/core/updater"
+	"github.com/dogwatch/dogwatch/sdk"
+)
+
+// maxSelected is how many containers are updated by one form.
+const maxSelected = 100
+
+// selectionView is the page of several updates before they begin.
+type selectionView struct {
+	Plans []planLine
+	// Ready is how many can be updated.
+	Ready int
+}
+
+// planLine is the plan of one update, in short.
+type planLine struct {
+	Key, Name, Path, Href string
+	From, To              string
+	State, Digest         string
+	Warnings, Dependents  []string
+	// Problem says why it cannot be updated from here; "" when it can.
+	Problem string
+	// Acknowledge is whether its own page offers to accept that.
+	Acknowledge bool
+}
+
+// selectionPath is the page of several plans, or of the one where only one was chosen.
+func selectionPath(chosen []sdk.Container) string {
+	if len(chosen) == 1 {
+		return changePath(operation.Update, &chosen[0])
+	}
+	query := url.Values{}
+	for i := range chosen {
+		query.Add("c", chosen[i].Watcher+"/"+chosen[i].Name)
+	}
+	return "/update?" + query.Encode()
+}
+
+// showSelection renders the plans of all containers that the address names.
+func (u *UI) showSelection(w http.ResponseWriter, r *http.Request) {
+	chosen := u.chosen(r.URL.Query()["c"])
+	switch {
+	case len(chosen) == 0:
+		u.renderError(w, r, http.StatusUnprocessableEntity, problem{Title: "Nothing was chosen", Detail: "Choose at least one container that still exists; then repeat it.", Back: "To the containers", BackTo: "/containers"})
+		return
+	case len(chosen) > maxSelected:
+		u.renderError(w, r, http.StatusUnprocessableEntity, problem{Title: "Too much at once", Detail: fmt.Sprintf("At most %d containers are updated at once. Choose fewer.", maxSelected), Back: "To the containers", BackTo: "/containers"})
+		return
+	}
+	v := selectionView{Plans: u.planLines(r, chosen)}
+	for _, l := range v.Plans {
+		if l.Problem == "" {
+			v.Ready++
+		}
+	}
+	u.show(w, r, http.StatusOK, "selection", page{Title: "Update " + names(chosen), Nav: "containers", Content: v})
+}
+
+// planLines plans updates, a few at the same time.
+func (u *UI) planLines(r *http.Request, chosen []sdk.Container) []planLine {
+	actor := u.actor(r)
+	lines := make([]planLine, len(chosen))
+	var wait sync.WaitGroup
+	slots := make(chan struct{}, atOnce)
+	for i := range chosen {
+		slots <- struct{}{}
+		wait.Go(func() {
+			defer func() { <-slots }()
+			c := &chosen[i]
+			plan, err := u.Service.Plan(r.Context(), actor, service.Change{Container: c.ID, Kind: operation.Update})
+			l := &lines[i]
+			l.Key, l.Name, l.Path, l.Href = c.Watcher+"/"+c.Name, nameOf(c), changePath(operation.Update, c), hrefOf(c)
+			switch {
+			case errors.Is(err, updater.ErrNoUpdate):
+				l.Problem = "Nothing newer is known."
+			case err != nil:
+				l.Problem = sentenceOf(err.Error())
+			case !u.Service.UpdatePermission(actor, c.Watcher).Allowed:
+				l.Problem = "You may see plans, and not carry them out."
+			}
+			if err != nil {
+				return
+			}
+			l.From, l.To = versionsOf(plan.From, plan.To)
+			l.State, l.Digest = plan.State, plan.To.Digest
+			for _, b := range plan.Blocks {
+				l.Problem, l.Acknowledge = joined(" ", l.Problem, sentenceOf(b.Text)), l.Acknowledge || b.Acknowledge
+			}
+			for _, warning := range plan.Warnings {
+				l.Warnings = append(l.Warnings, warning.Text)
+			}
+			for _, d := range plan.Dependents {
+				l.Dependents = append(l.Dependents, d.Name)
+			}
+		})
+	}
+	wait.Wait()
+	return lines
+}
+
+// begunView says what became of the updates of a selection, where some did not begin.
+type begunView struct {
+	Begun  []pageLink
+	Failed []planLine
+}
+
+// startSelection begins the updates that the user has confirmed.
+func (u *UI) startSelection(w http.ResponseWriter, r *http.Request) {
+	if !u.form(w, r) {
+		return
+	}
+	chosen := u.chosen(r.PostForm["c"])
+	if len(chosen) == 0 || len(chosen) > maxSelected {
+		u.renderError(w, r, http.StatusUnprocessableEntity, problem{Title: "Nothing was chosen", Detail: fmt.Sprintf("Choose up to %d containers that still exist; then repeat it.", maxSelected), Back: "To the containers", BackTo: "/containers"})
+		return
+	}
+	var v begunView
+	for i := range chosen {
+		c := &chosen[i]
+		key := c.Watcher + "/" + c.Name
+		op, err := u.Service.StartOperation(r.Context(), u.actor(r), service.Change{
+			Container: c.ID, Kind: operation.Update, Digest: r.PostForm.Get("digest:" + key), State: r.PostForm.Get("state:" + key),
+		})
+		if err != nil {
+			_, said := refusal(err)
+			v.Failed = append(v.Failed, planLine{Key: key, Name: nameOf(c), Path: changePath(operation.Update, c), Problem: said})
+			continue
+		}
+		v.Begun = append(v.Begun, pageLink{Text: nameOf(c), To: operationPath(op.ID)})
+	}
+	if len(v.Failed) == 0 {
+		http.Redirect(w, r, u.path("/operations"), http.StatusSeeOther)
+		return
+	}
+	u.show(w, r, http.StatusConflict, "begun", page{Title: "Update " + names(chosen), Nav: "containers", Content: v})
+}
+
+// redirect leads from a form to another page, also where htmx has sent the form.
+func (u *UI) redirect(w http.ResponseWriter, r *http.Request, to string) {
+	if partial(r) {
+		w.Header().Set("HX-Redirect", u.path(to))
+		w.WriteHeader(http.StatusNoContent)
+		return
+	}
+	http.Redirect(w, r, u.path(to), http.StatusSeeOther)
+}
+
+// updatable returns those of containers that have an update.
+func updatable(chosen []sdk.Container) []sdk.Container {
+	return slices.DeleteFunc(slices.Clone(chosen), func(c sdk.Container) bool { return !c.UpdateAvailable })
+}
