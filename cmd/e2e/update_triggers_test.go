@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"net/http"
+	"os/exec"
 	"strings"
 	"syscall"
 	"testing"
@@ -168,4 +169,20 @@ func TestKillDuringTriggeredUpdate(t *testing.T) {
 	d.delivered("web", state)
 	only(t, engine, "web", image)
 	d.stop()
+}
+
+// TestCheckOnceUpdates: a check that delivers once, without serving, carries out the updates too.
+func TestCheckOnceUpdates(t *testing.T) {
+	engine, registry := dockertest.Start(t), startRegistry(t)
+	web := newProduct(t, engine, registry+"/team/web")
+	engine.Run(t, "web", web.repo+":1.0.0", map[string]string{"wud.watch": "true"})
+	in := install(t, wudVariables(strings.TrimPrefix(engine.Host, "unix://"), registry)...)
+	path, err := built()
+	must(t, err)
+	once := exec.Command(path, "check", "--trigger")
+	once.Env, once.Dir = in.env, in.store
+	if output, err := once.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, output)
+	}
+	only(t, engine, "web", web.new)
 }

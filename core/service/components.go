@@ -36,6 +36,8 @@ type Component struct {
 	Usable bool
 	// Acts is true when it may change containers, see kind.CapEngine and kind.CapOperate.
 	Acts bool
+	// Updates is true for a watcher that may replace containers, see component.Watcher.Updates.
+	Updates bool
 	// Settings are its options as they are written, every secret masked, where a
 	// method returns them.
 	Settings []Setting
@@ -138,6 +140,7 @@ func (s *Service) component(actor auth.Actor, c *component.Component) Component 
 	switch c.Kind {
 	case kind.Watcher:
 		v.Next = s.opt.Checks.Next(c.Name)
+		v.Updates, _ = c.Options["update"].(bool)
 	case kind.Registry:
 		if r, known := s.opt.Components.Registry(c.ID()); known {
 			for _, h := range r.Hosts() {

@@ -116,6 +116,9 @@ func facts(c service.Component) (all []string) {
 		if cron := valueOf(c, "cron"); cron != "" {
 			all = append(all, "checks at "+cron)
 		}
+		if c.Updates {
+			all = append(all, "may update containers")
+		}
 	case kind.Registry:
 		const shown = 3
 		all = append(all, strings.Join(c.Hosts[:min(shown, len(c.Hosts))], ", "))
