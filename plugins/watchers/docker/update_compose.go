@@ -93,6 +93,14 @@ func (d *Docker) edit(ctx context.Context, f *replace.Facts, req watcher.UpdateR
 		labels[labelFile] = file
 	}
 	project, err := compose.Locate(labels, c.Rules.File, nil)
+	var refused *compose.Error
+	if errors.As(err, &refused) && refused.Code == compose.FileMissing && c.Rules.File != "" {
+		// The configured file may be the same one at another path.
+		other, problem := compose.Locate(map[string]string{labelService: labels[labelService]}, c.Rules.File, nil)
+		if problem == nil {
+			project, err = other, nil
+		}
+	}
 	if err != nil {
 		return err
 	}
@@ -282,7 +290,7 @@ func (r *replacement) uneditUnlessUpdated(ctx context.Context, out watcher.Outco
 // old container's label says, the label of the new one can be made in the same way.
 func (r *replacement) composeHash(ctx context.Context) {
 	labels := r.old[r.op.Plan.Name].Config.Labels
-	if r.files.Edit.Empty() || r.files.Command != nil || labels[labelHash] == "" {
+	if r.files.Rules == nil || r.files.Command != nil || labels[labelHash] == "" {
 		return
 	}
 	host, err := r.engine.at.dockerHost()

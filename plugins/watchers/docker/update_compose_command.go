@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/docker/docker/api/types/container"
+	"github.com/docker/docker/api/types/events"
+	"github.com/docker/docker/api/types/filters"
 
 	"github.com/dogwatch/dogwatch/plugins/watchers/docker/internal/compose"
 	"github.com/dogwatch/dogwatch/plugins/watchers/docker/internal/replace"
@@ -38,11 +40,41 @@ func (r *replacement) up(ctx context.Context, name string) (map[string]string, e
 		return nil, fmt.Errorf("compose left %d new containers of %s: see its output", len(found), name)
 	}
 	r.created[old.ID] = found[0].ID
+	r.downtimeOf(ctx, old, found[0].ID)
 	facts := map[string]string{factNew: found[0].ID}
 	if found[0].ImageID != r.imageID {
 		return facts, fmt.Errorf("compose started another image than %s: is its pull policy always?", short(strings.TrimPrefix(r.imageID, "sha256:")))
 	}
 	return facts, nil
+}
+
+// downtimeOf finds out by the engine's events how long no container ran. The old one
+// is gone by now. It stays unknown where a proxy hides the events.
+func (r *replacement) downtimeOf(ctx context.Context, old replace.Container, id string) {
+	c, err := r.engine.container(ctx, id)
+	if err != nil || c.State == nil || old.State == nil {
+		return
+	}
+	since, err := time.Parse(time.RFC3339Nano, old.State.StartedAt)
+	started, err2 := time.Parse(time.RFC3339Nano, c.State.StartedAt)
+	api, err3 := r.engine.connect(ctx)
+	if err != nil || err2 != nil || err3 != nil || !started.After(since) {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, r.engine.timeout)
+	defer cancel()
+	messages, failed := api.Events(ctx, events.ListOptions{
+		Since: since.Format(time.RFC3339Nano), Until: started.Format(time.RFC3339Nano),
+		Filters: filters.NewArgs(filters.Arg("container", old.ID), filters.Arg("event", "die")),
+	})
+	for {
+		select {
+		case m := <-messages:
+			r.health = started.Sub(time.Unix(0, m.TimeNano))
+		case <-failed: // the end, too
+			return
+		}
+	}
 }
 
 func (r *replacement) callUp(ctx context.Context, start bool, extra time.Duration, secrets []string) error {

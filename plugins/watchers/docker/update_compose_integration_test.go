@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/docker/docker/api/types/container"
 
@@ -152,6 +153,7 @@ func TestPlanOfAComposeContainer(t *testing.T) {
 		plain           bool // not of compose
 		block, warning  string
 		files, readonly bool
+		moved           bool // not where the labels say
 	}{
 		"edit":              {text: composeText, rules: &watcher.ComposeRules{}, files: true},
 		"no rules":          {text: composeText, warning: "compose.unchanged"},
@@ -165,6 +167,7 @@ func TestPlanOfAComposeContainer(t *testing.T) {
 		"not of compose":    {text: composeText, plain: true, rules: &watcher.ComposeRules{}, warning: "compose.absent"},
 		"in another file":   {text: strings.ReplaceAll(composeText, "app:1", "db:1"), plain: true, rules: &watcher.ComposeRules{File: "FILE"}, warning: "compose.absent"},
 		"in the file":       {text: strings.Replace(composeText, "image: app:1", "image: db:1", 1), plain: true, rules: &watcher.ComposeRules{File: "FILE"}, files: true},
+		"at another path":   {text: composeText, moved: true, rules: &watcher.ComposeRules{File: "FILE"}, files: true},
 		"two of one image":  {text: composeText, plain: true, rules: &watcher.ComposeRules{File: "FILE"}, block: "service.ambiguous"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -178,6 +181,9 @@ func TestPlanOfAComposeContainer(t *testing.T) {
 			s := shape{}
 			if !c.plain {
 				s.Labels = p.labels()
+			}
+			if c.moved {
+				s.Labels["com.docker.compose.project.config_files"], s.Labels["com.docker.compose.project.working_dir"] = "/missing/compose.yml", "/missing"
 			}
 			id := l.make(t, "web", "app:1", s, true)
 			defer l.Remove(t, "web")
@@ -341,6 +347,17 @@ func TestComposeDoesNotRecreateAnEditedService(t *testing.T) {
 	if got := l.inspect(t, "home_other_1"); got.ID != other.ID {
 		t.Errorf("compose recreated the other service")
 	}
+	// A newer image under the same tag: Compose 1 has its id in the hash.
+	req = p.request(other.ID)
+	req.Image.Reference = "docker.io/library/app:1"
+	out, err = l.docker.Apply(t.Context(), watcher.Operation{ID: "op2", Request: req, Plan: l.plan(t, req)}, &journal{})
+	if check(t, err); out.State != watcher.Updated {
+		t.Fatalf("%+v", out)
+	}
+	p.compose(t, up...)
+	if got := l.inspect(t, "home_other_1"); got.ID != out.ContainerID || got.Image != l.new {
+		t.Errorf("compose made %s of the updated %s", got.ID, out.ContainerID)
+	}
 }
 
 // TestUpdateOfAScaledService updates two containers of one service, one after the other.
@@ -385,6 +402,9 @@ func TestComposeCommandRecreates(t *testing.T) {
 			}
 			t.Log(out, plan.Steps)
 			if want == watcher.Updated {
+				if out.Downtime <= 0 || out.Downtime > 30*time.Second {
+					t.Errorf("downtime %s", out.Downtime)
+				}
 				p.want(t, composeNew)
 				l.only(t, "home_web_1", l.new)
 			} else {
@@ -421,6 +441,45 @@ func TestComposeCommandInterruptedAnywhere(t *testing.T) {
 			p.want(t, composeText)
 		}
 		t.Logf("call %d: %s (%s)", call, out.State, out.Reason.Code)
+		l.Remove(t, "home_web_1")
+	}
+}
+
+// TestComposeCommandRecoversWhatComposeLeft kills compose in the middle: Debian's stops
+// the old container, renames it, and creates the new one beside it.
+func TestComposeCommandRecoversWhatComposeLeft(t *testing.T) {
+	l := newLab(t)
+	p := newProject(t, l, composeText)
+	for left, leave := range map[string]func(id string){
+		"nothing": func(string) {},
+		"stopped": func(id string) { check(t, l.API.ContainerStop(t.Context(), id, container.StopOptions{})) },
+		"renamed": func(id string) {
+			check(t, l.API.ContainerStop(t.Context(), id, container.StopOptions{}))
+			check(t, l.API.ContainerRename(t.Context(), id, short(id)+"_home_web_1"))
+		},
+		"both": func(id string) {
+			check(t, l.API.ContainerStop(t.Context(), id, container.StopOptions{}))
+			check(t, l.API.ContainerRename(t.Context(), id, short(id)+"_home_web_1"))
+			l.make(t, "home_web_1", "app:2", shape{Config: container.Config{Labels: l.inspect(t, id).Config.Labels}}, true)
+		},
+		"gone": func(id string) { l.Remove(t, id) },
+	} {
+		p.write(t, p.file, composeText)
+		p.up(t, "web")
+		id := l.inspect(t, "home_web_1").ID
+		req := p.request(id)
+		req.Rules.Compose.Command = true
+		op := watcher.Operation{ID: "op1", Request: req, Plan: l.plan(t, req)}
+		op.Steps = []watcher.StepRecord{{Step: op.Plan.Steps[0], Ended: true}, {Step: op.Plan.Steps[1]}}
+		p.write(t, p.file, composeNew)
+		leave(id)
+		out, err := l.docker.Recover(t.Context(), op, &journal{})
+		check(t, err)
+		if out.State != watcher.RolledBack || (out.ContainerID == id) != (left != "gone") {
+			t.Errorf("%s: %+v", left, out)
+		}
+		l.only(t, "home_web_1", l.old)
+		p.want(t, composeText)
 		l.Remove(t, "home_web_1")
 	}
 }

@@ -1,7 +1,6 @@
 package compose
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -118,7 +117,7 @@ func (c Command) Run(ctx context.Context, host string, secrets []string, args ..
 	cmd.Stdout, cmd.Stderr = output, output
 	cmd.WaitDelay = killWait
 	err := runGroup(cmd)
-	text := redact(output.String(), secrets)
+	text := redact(strings.ToValidUTF8(string(output.text), ""), secrets)
 	switch {
 	case ctx.Err() != nil:
 		return text, fmt.Errorf("%s was stopped: %w", strings.Join(c.Tool, " "), context.Cause(ctx))
@@ -129,14 +128,14 @@ func (c Command) Run(ctx context.Context, host string, secrets []string, args ..
 }
 
 // tail keeps the end of what is written.
-type tail struct{ bytes.Buffer }
+type tail struct{ text []byte }
 
 func (t *tail) Write(p []byte) (int, error) {
-	n, err := t.Buffer.Write(p)
-	if surplus := t.Len() - outputLimit; surplus > 0 {
-		t.Next(surplus)
+	t.text = append(t.text, p...)
+	if surplus := len(t.text) - outputLimit; surplus > 0 {
+		t.text = append([]byte(nil), t.text[surplus:]...)
 	}
-	return n, err
+	return len(p), nil
 }
 
 // redact removes colors, and hides secrets.
