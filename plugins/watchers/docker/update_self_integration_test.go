@@ -291,3 +291,36 @@ func TestUpdateOfWhatDogwatchDependsOn(t *testing.T) {
 		t.Errorf("%d containers are left", len(all))
 	}
 }
+
+// TestSelfUpdateEditsTheComposeFile covers the file of the own container, which has the
+// old image again if the new one does not work.
+func TestSelfUpdateEditsTheComposeFile(t *testing.T) {
+	k := newKennel(t)
+	good := k.new
+	for name, c := range map[string]struct {
+		image, steps, want string
+	}{
+		"works":         {good, "edit handover:dog rename:dog create:dog stop:dog start:dog health:dog remove:dog", "app:2"},
+		"does not work": {k.image(t, "app:bad", `ENTRYPOINT ["/missing"]`), "edit handover:dog rename:dog create:dog stop:dog start:dog back:dog back:edit", "app:1"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			file := filepath.Join(t.TempDir(), "compose.yaml")
+			text := "services:\n  dog:\n    image: %s # the watcher\n"
+			check(t, os.WriteFile(file, fmt.Appendf(nil, text, "app:1"), 0o600))
+			id := k.dog(t, shape{Config: container.Config{Labels: map[string]string{
+				labelProject: "p", labelService: "dog", "com.docker.compose.project.config_files": file, "com.docker.compose.project.working_dir": filepath.Dir(file),
+			}}})
+			req := k.request(id)
+			req.Image.ID = c.image
+			req.Rules.Compose = &watcher.ComposeRules{}
+			out, j := k.update(t, req, nil)
+			if j.text() != c.steps || len(out.Warnings) > 0 {
+				t.Errorf("%+v after %s", out, j.text())
+			}
+			if got, err := os.ReadFile(file); err != nil || string(got) != fmt.Sprintf(text, c.want) {
+				t.Errorf("the file is %s (%v)", got, err)
+			}
+			k.Remove(t, "dog")
+		})
+	}
+}
