@@ -112,7 +112,7 @@ func New(ctx context.Context, opt Options) (*App, error) {
 	updates := wiring.Updates{Components: a.components, Cache: wiring.Cache{Store: a.store, Log: a.log}}
 	a.updater = updater.New(updater.Options{
 		Watchers: updates, Registries: updates, Containers: wiring.Containers{Store: a.store}, Store: a.store, Bus: &a.bus,
-		Redact: opt.Redactor.String, Log: opt.Log, Now: opt.Now,
+		ForeignLabels: settings.Labels.Foreign, Redact: opt.Redactor.String, Log: opt.Log, Now: opt.Now,
 	})
 	a.dispatcher = dispatch.New(dispatch.Options{
 		Triggers: wiring.Triggers{Components: a.components}, Containers: wiring.Containers{Store: a.store}, Store: a.store, Bus: &a.bus, Updates: wiring.Operations{Runner: a.updater, Store: a.store},

@@ -1,6 +1,8 @@
 package label
 
 import (
+	"fmt"
+	"strconv"
 	"strings"
 )
 
@@ -31,17 +33,42 @@ func translateDrydock(full, value string) Translation {
 	case "group", "port.label", "source.repo", "inspect.tag.path", "inspect.tag.version-only":
 		return none("there is nothing of the kind")
 	case "action.auto":
-		return none("whether a trigger runs by itself is its option auto")
-	case "update.mode", "update.rollback-gate", "depends_on", "depends_on.action", "webhook.enabled", "security.gate":
-		return none("Dogwatch does not update containers by itself")
-	}
-	for _, group := range []string{"hook.", "rollback.", "runtime.", "compose.", "security."} {
-		if strings.HasPrefix(name, group) {
-			return none("Dogwatch does not update containers by itself")
+		if is, ok := flag(value); ok && !is {
+			return same(UpdateAuto, "false")
 		}
+		return none("whether a trigger runs by itself is its option auto")
+	case "rollback.window":
+		return drydockTime(ProbeWindow, value)
+	case "rollback.interval":
+		return drydockTime(ProbeInterval, value)
+	case "rollback.auto", "update.rollback-gate":
+		return none("an update that does not work always returns to the old container, and is not tried again by itself")
+	case "update.mode":
+		return none("how a container is updated depends on what it is, such as the socket proxy or Dogwatch itself")
+	case "depends_on", "depends_on.action":
+		return none("what shares the network, processes or IPC of a container, or depends on it in Compose, is found by itself")
+	case "webhook.enabled", "security.gate":
+		return none("there is nothing of the kind")
+	}
+	switch group, _, _ := strings.Cut(name, "."); group {
+	case "hook":
+		return none("its commands run in the container of Drydock, those of dogwatch.hook.pre and dogwatch.hook.post in the one that is updated")
+	case "compose":
+		return none("how compose files are edited is an option of the watcher or the trigger")
+	case "runtime", "security":
+		return none("there is nothing of the kind")
 	}
 	if strings.HasPrefix(strings.ToLower(name), "updatepolicy.") {
 		return none("an update is offered as soon as it is there; dogwatch.tag.exclude skips tags")
 	}
 	return misspelt(drydockPrefix, name, append(Names(), "notification.include", "notification.exclude", "action.include", "action.exclude")...)
+}
+
+// drydockTime: there it is in milliseconds.
+func drydockTime(name, value string) Translation {
+	millis, err := strconv.ParseUint(strings.TrimSpace(value), 10, 31)
+	if err != nil || millis == 0 {
+		return none(fmt.Sprintf("want milliseconds, got %.40q", value))
+	}
+	return same(name, strconv.FormatUint(millis, 10)+"ms")
 }

@@ -12,7 +12,7 @@ import (
 )
 
 // The prefixes of our labels and of those of What's Up Docker. Every label
-// exists under both; the first wins.
+// exists under both, but for those about updates; the first wins.
 const (
 	Prefix    = "dogwatch."
 	WUDPrefix = "wud."
@@ -40,7 +40,7 @@ var names = [...]string{
 }
 
 // Names returns all labels, without prefix.
-func Names() []string { return slices.Clone(names[:]) }
+func Names() []string { return of(Prefix) }
 
 // Rule is one thing that labels ask for.
 type Rule struct {
@@ -79,9 +79,9 @@ func (r *Reading) Get(name string) (Rule, bool) {
 // in the order Diun, Drydock, Watchtower. An empty value counts as absent.
 func Read(labels map[string]string, foreign bool) Reading {
 	var r Reading
-	for _, name := range names {
+	for _, name := range of(Prefix) {
 		for _, prefix := range []string{Prefix, WUDPrefix} {
-			if v := labels[prefix+name]; strings.TrimSpace(v) != "" {
+			if v := labels[prefix+name]; strings.TrimSpace(v) != "" && slices.Contains(of(prefix), name) {
 				r.rules = append(r.rules, Rule{Name: name, Value: v, Label: prefix + name})
 				break
 			}
@@ -101,11 +101,11 @@ func unknown(labels map[string]string) (found, private []string) {
 		for _, prefix := range []string{Prefix, WUDPrefix} {
 			rest, ours := strings.CutPrefix(name, prefix)
 			switch {
-			case !ours || Known(rest):
+			case !ours || slices.Contains(of(prefix), rest):
 			case Private(name):
 				private = append(private, "label "+name+": has no effect here; triggers are chosen by "+Prefix+TriggerInclude+" and "+Prefix+TriggerExclude)
 			default:
-				found = append(found, fmt.Sprintf("unknown label %s, ignored%s", name, suggestion(prefix, rest, names[:])))
+				found = append(found, fmt.Sprintf("unknown label %s, ignored%s", name, suggestion(prefix, rest, of(prefix))))
 			}
 		}
 	}
@@ -114,7 +114,7 @@ func unknown(labels map[string]string) (found, private []string) {
 	return found, private
 }
 
-// Known reports whether there is a label of that name, without prefix.
+// Known reports whether What's Up Docker has a label of that name, without prefix.
 func Known(name string) bool { return slices.Contains(names[:], name) }
 
 // Private reports whether a label that is not known may belong to others:

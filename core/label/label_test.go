@@ -54,22 +54,37 @@ func TestTranslate(t *testing.T) {
 		{"dd.registry.lookup.image", "x", "", "", "pulled from"},
 		{"dd.group", "x", "", "", "nothing of the kind"},
 		{"dd.action.auto", "x", "", "", "option auto"},
+		{"dd.action.auto", "false", UpdateAuto, "false", ""},
 		{"dd.updatePolicy.skipTags", "1", "", "", "dogwatch.tag.exclude"},
-		{"dd.hook.pre", "x", "", "", "does not update"},
-		{"dd.rollback.auto", "x", "", "", "does not update"},
-		{"dd.depends_on", "x", "", "", "does not update"},
+		{"dd.hook.pre", "x", "", "", "in the one that is updated"},
+		{"dd.rollback.auto", "false", "", "", "always returns"},
+		{"dd.rollback.window", "300000", ProbeWindow, "300000ms", ""},
+		{"dd.rollback.interval", "10000", ProbeInterval, "10000ms", ""},
+		{"dd.rollback.interval", "10s", "", "", "want milliseconds"},
+		{"dd.update.mode", "infrastructure", "", "", "depends on what it is"},
+		{"dd.compose.native", "x", "", "", "option of the watcher"},
+		{"dd.security.gate", "x", "", "", "nothing of the kind"},
+		{"dd.depends_on", "x", "", "", "found by itself"},
 		{"dd.wacth", "x", "", "", "did you mean dd.watch?"},
 		{wt + ".enable", "false", Watch, "false", ""},
 		{wt + ".no-pull", "true", Watch, "false", "not to be asked"},
 		{wt + ".no-pull", "false", "", "", ""},
 		{wt + ".no-pull", "eh", "", "", "want true or false"},
-		{wt + ".monitor-only", "true", "", "", "is what Dogwatch does"},
-		{wt + ".monitor-only", "false", "", "", "does not update"},
+		{wt + ".monitor-only", "true", UpdateAuto, "false", ""},
+		{wt + ".monitor-only", "false", "", "", "where a trigger does so"},
 		{wt + ".monitor-only", "eh", "", "", "want true or false"},
 		{wt + ".scope", "a", "", "", "dogwatch.watch chooses"},
 		{wt + ".cooldown-delay", "3d", "", "", "as soon as"},
-		{wt + ".depends-on", "db", "", "", "does not update"},
-		{wt + ".lifecycle.pre-update", "x", "", "", "no commands"},
+		{wt + ".depends-on", "db", "", "", "found by itself"},
+		{wt + ".stop-signal", "SIGINT", UpdateStopSignal, "SIGINT", ""},
+		{wt + ".lifecycle.pre-update", "dump", HookPre, "dump", "option hooks"},
+		{wt + ".lifecycle.post-update", "load", HookPost, "load", "option hooks"},
+		{wt + ".lifecycle.pre-update-timeout", "5", HookTimeout, "5m", ""},
+		{wt + ".lifecycle.post-update-timeout", "0", HookTimeout, "60m", "for ever"},
+		{wt + ".lifecycle.pre-update-timeout", "5m", "", "", "want minutes"},
+		{wt + ".lifecycle.pre-check", "x", "", "", "not around checks"},
+		{wt + ".lifecycle.uid", "0", "", "", "user of the container"},
+		{wt + ".lifecycle.other", "0", "", "", "around updates only"},
 		{wt + ".enabel", "x", "", "", "did you mean " + wt + ".enable?"},
 		{wt, "true", "", "", "behind the back"},
 	} {
@@ -164,7 +179,7 @@ func FuzzRead(f *testing.F) {
 		}
 		r := Read(labels, true)
 		for _, rule := range r.rules {
-			if !Known(rule.Name) || strings.TrimSpace(rule.Value) == "" || rule.Label == "" {
+			if !slices.Contains(Names(), rule.Name) || strings.TrimSpace(rule.Value) == "" || rule.Label == "" {
 				t.Errorf("rule %+v", rule)
 			}
 		}

@@ -1,6 +1,8 @@
 package label
 
 import (
+	"fmt"
+	"strconv"
 	"strings"
 )
 
@@ -24,11 +26,25 @@ func translateWatchtower(full, value string) Translation {
 		return none("every watcher sees all containers of its engine; dogwatch.watch chooses among them")
 	case "cooldown-delay":
 		return none("an update is offered as soon as it is there")
-	case "depends-on", "stop-signal", "container-chain", "ephemeral-orchestrator":
-		return none("Dogwatch does not update containers by itself")
+	case "stop-signal":
+		return same(UpdateStopSignal, value)
+	case "depends-on":
+		return none("what shares the network, processes or IPC of a container, or depends on it in Compose, is found by itself")
+	case "container-chain", "ephemeral-orchestrator":
+		return none("there is nothing of the kind")
+	case "lifecycle.pre-update":
+		return Translation{Name: HookPre, Value: value, Note: hooksNote}
+	case "lifecycle.post-update":
+		return Translation{Name: HookPost, Value: value, Note: hooksNote}
+	case "lifecycle.pre-update-timeout", "lifecycle.post-update-timeout":
+		return watchtowerTimeout(value)
+	case "lifecycle.pre-check", "lifecycle.post-check":
+		return none("commands run around updates only, not around checks")
+	case "lifecycle.uid", "lifecycle.gid":
+		return none("commands run as the user of the container")
 	}
 	if strings.HasPrefix(name, "lifecycle.") {
-		return none("Dogwatch runs no commands in containers")
+		return none("commands run around updates only: dogwatch.hook.pre and dogwatch.hook.post")
 	}
 	return misspelt(watchtowerPrefix, name, "enable", "monitor-only", "no-pull", "scope", "depends-on", "stop-signal", "cooldown-delay")
 }
@@ -52,7 +68,24 @@ func watchtowerMonitor(value string) Translation {
 	case !ok:
 		return notFlag(value)
 	case is:
-		return Translation{Note: "is what Dogwatch does by itself; dogwatch.trigger.exclude keeps triggers that act away"}
+		return same(UpdateAuto, "false")
 	}
-	return none("Dogwatch does not update containers by itself")
+	return none("containers are updated by themselves where a trigger does so")
 }
+
+// watchtowerTimeout: there it is in minutes, and 0 means none. One time holds for both commands here.
+func watchtowerTimeout(value string) Translation {
+	minutes, err := strconv.Atoi(strings.TrimSpace(value))
+	switch {
+	case err != nil || minutes < 0 || minutes > maxHookMinutes:
+		return none(fmt.Sprintf("want minutes, got %.40q", value))
+	case minutes == 0:
+		return Translation{Name: HookTimeout, Value: strconv.Itoa(maxHookMinutes) + "m", Note: "a command may not take for ever"}
+	}
+	return same(HookTimeout, strconv.Itoa(minutes)+"m")
+}
+
+// maxHookMinutes is the longest time that a command may take.
+const maxHookMinutes = 60
+
+const hooksNote = "it runs where the watcher's option hooks is true"

@@ -170,6 +170,7 @@ func (s *Service) redactOperation(op operation.Operation) operation.Operation {
 	op.Image.Config = nil
 	op.Rules.Health.Command = s.texts(op.Rules.Health.Command)
 	op.Rules.Health.HTTP = s.opt.Redact(op.Rules.Health.HTTP)
+	op.Rules.Hooks.Pre, op.Rules.Hooks.Post = s.texts(op.Rules.Hooks.Pre), s.texts(op.Rules.Hooks.Post)
 	op.Steps = slices.Clone(op.Steps)
 	for i := range op.Steps {
 		step := &op.Steps[i]

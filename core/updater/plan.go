@@ -36,8 +36,8 @@ func (r *Runner) plan(ctx context.Context, req Request) (p planned, err error) {
 	if p.watcher, err = r.watcher(c.Watcher); err != nil {
 		return p, err
 	}
-	rules, invalid := r.rules(p.watcher, c, req.Rules)
-	p.request = watcher.UpdateRequest{ContainerID: c.ID, Rules: rules}
+	rules := r.rules(p.watcher, req)
+	p.request = watcher.UpdateRequest{ContainerID: c.ID, Rules: rules.UpdateRules}
 	var missing []watcher.Reason
 	if p.request.Image, missing, err = r.image(ctx, req); err != nil {
 		return p, err
@@ -47,7 +47,8 @@ func (r *Runner) plan(ctx context.Context, req Request) (p planned, err error) {
 	if err != nil {
 		return p, fmt.Errorf("plan the %s of %s/%s: %w", req.Kind, c.Watcher, c.Name, err)
 	}
-	p.plan.Blocks = slices.Concat(p.plan.Blocks, missing, invalid)
+	p.plan.Blocks = slices.Concat(p.plan.Blocks, missing, rules.blocks)
+	p.plan.Warnings = slices.Concat(p.plan.Warnings, rules.warnings)
 	p.plan = withoutSecrets(p.plan)
 	return p, nil
 }

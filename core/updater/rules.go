@@ -1,15 +1,201 @@
 package updater
 
 import (
-	"github.com/dogwatch/dogwatch/sdk"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/dogwatch/dogwatch/core/label"
+	"github.com/dogwatch/dogwatch/sdk/option"
 	"github.com/dogwatch/dogwatch/sdk/watcher"
 )
 
-// rules returns what a request, the labels of a container and the configuration of
-// its watcher ask for together. Labels that cannot be read are blocks.
-func (r *Runner) rules(w Watcher, _ sdk.Container, request watcher.UpdateRules) (watcher.UpdateRules, []watcher.Reason) {
-	rules := request
-	rules.Keep = max(rules.Keep, w.Keep)
-	rules.Prune = rules.Prune || w.Prune
-	return rules, nil
+// The codes of what labels and the way of asking add to a plan.
+const (
+	BlockLabel  = "label.invalid"
+	BlockManual = "update.manual"
+	WarnHooks   = "hooks.off"
+)
+
+// The limits of what labels ask for.
+const (
+	maxKeep = 10
+	maxTime = time.Hour
+)
+
+// ruleSet is what a request, the labels of a container and the options of its watcher
+// ask for together, in this order.
+type ruleSet struct {
+	watcher.UpdateRules
+	given            label.Reading
+	blocks, warnings []watcher.Reason
+}
+
+// rules returns the rules of a request. Labels that cannot be read are blocks: a
+// container is not updated in another way than its user meant.
+func (r *Runner) rules(w Watcher, req Request) ruleSet {
+	s := ruleSet{UpdateRules: req.Rules, given: label.Read(req.Container.Labels, r.opt.ForeignLabels)}
+	s.Acknowledged = slices.Clone(req.Rules.Acknowledged)
+	s.Keep, s.Prune = max(s.Keep, w.Keep), s.Prune || w.Prune
+	s.health(req.Rules.Health)
+	read(&s, label.UpdateKeep, func(text string) (err error) { s.Keep, err = count(text); return err })
+	read(&s, label.UpdateAcknowledge, func(text string) (err error) {
+		codes, err := codes(text)
+		s.Acknowledged = append(s.Acknowledged, codes...)
+		return err
+	})
+	if s.StopSignal == "" {
+		read(&s, label.UpdateStopSignal, func(text string) (err error) { s.StopSignal, err = signal(text); return err })
+	}
+	s.hooks(w)
+	s.compose()
+	s.automatic(req)
+	return s
+}
+
+// read has a label read, if there is one.
+func read(s *ruleSet, name string, into func(text string) error) {
+	rule, given := s.given.Get(name)
+	if !given {
+		return
+	}
+	if err := into(strings.TrimSpace(rule.Value)); err != nil {
+		s.blocks = append(s.blocks, watcher.Reason{Code: BlockLabel, Text: fmt.Sprintf("label %s: %v", rule.Label, err)})
+	}
+}
+
+// health reads how the new container is probed, unless the request says so.
+func (s *ruleSet) health(own watcher.HealthGate) {
+	if own.HTTP == "" && own.TCP == "" && len(own.Command) == 0 {
+		read(s, label.ProbeHTTP, func(text string) (err error) { s.Health.HTTP, err = httpAddress(text); return err })
+		read(s, label.ProbeTCP, func(text string) (err error) { s.Health.TCP, err = tcpAddress(text); return err })
+		read(s, label.ProbeCommand, func(text string) (err error) { s.Health.Command, err = command(text); return err })
+	}
+	if own.Window == 0 {
+		read(s, label.ProbeWindow, func(text string) (err error) { s.Health.Window, err = duration(text); return err })
+	}
+	if own.Interval == 0 {
+		read(s, label.ProbeInterval, func(text string) (err error) { s.Health.Interval, err = duration(text); return err })
+	}
+}
+
+// hooks reads the commands of labels where the watcher runs them.
+func (s *ruleSet) hooks(w Watcher) {
+	if !w.Hooks {
+		for _, name := range []string{label.HookPre, label.HookPost} {
+			if rule, given := s.given.Get(name); given {
+				s.warnings = append(s.warnings, watcher.Reason{Code: WarnHooks, Text: fmt.Sprintf(
+					"the command of label %s does not run: set watcher.%s.hooks to true", rule.Label, w.ID)})
+			}
+		}
+		return
+	}
+	read(s, label.HookPre, func(text string) (err error) { s.Hooks.Pre, err = command(text); return err })
+	read(s, label.HookPost, func(text string) (err error) { s.Hooks.Post, err = command(text); return err })
+	read(s, label.HookTimeout, func(text string) (err error) { s.Hooks.Timeout, err = duration(text); return err })
+}
+
+// compose completes the rules about compose files: watchers read our label and that of
+// What's Up Docker themselves.
+func (s *ruleSet) compose() {
+	rule, given := s.given.Get(label.ComposeFile)
+	if s.Compose == nil || !given || label.Rank(rule.Label) <= label.Rank(label.WUDPrefix) {
+		return
+	}
+	rules := *s.Compose
+	rules.File = rule.Value
+	s.Compose = &rules
+}
+
+// automatic blocks a request of a trigger that ran by itself, where a label wants that.
+func (s *ruleSet) automatic(req Request) {
+	read(s, label.UpdateAuto, func(text string) error {
+		is, err := option.Option{Type: option.Bool}.Parse(text)
+		if err == nil && is == false && req.Trigger != "" && req.Actor == "" {
+			rule, _ := s.given.Get(label.UpdateAuto)
+			s.blocks = append(s.blocks, watcher.Reason{Code: BlockManual, Text: fmt.Sprintf("label %s lets only users update it: update it by hand", rule.Label)})
+		}
+		return err
+	})
+}
+
+func count(text string) (int, error) {
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 0 || n > maxKeep {
+		return 0, fmt.Errorf("want a number from 0 to %d, got %.40q", maxKeep, text)
+	}
+	return n, nil
+}
+
+func duration(text string) (time.Duration, error) {
+	v, err := option.Option{Type: option.Duration}.Parse(text)
+	d, _ := v.(time.Duration)
+	if err == nil && (d <= 0 || d > maxTime) {
+		err = fmt.Errorf(`want a time such as "30s", at most %s, got %.40q`, maxTime, text)
+	}
+	return d, err
+}
+
+var code = regexp.MustCompile(`^[a-z][a-z0-9.-]*$`)
+
+func codes(text string) (all []string, err error) {
+	for item := range strings.SplitSeq(text, ",") {
+		switch item = strings.TrimSpace(item); {
+		case item == "":
+		case !code.MatchString(item):
+			return nil, fmt.Errorf("want codes of blocks such as data.writable-layer, separated by commas, got %.40q", item)
+		default:
+			all = append(all, item)
+		}
+	}
+	return all, nil
+}
+
+var signalName = regexp.MustCompile(`^(SIG)?[A-Z][A-Z0-9+-]*$|^[1-9][0-9]?$`)
+
+func signal(text string) (string, error) {
+	name := strings.ToUpper(text)
+	if !signalName.MatchString(name) {
+		return "", fmt.Errorf("want the name of a signal such as SIGINT, got %.40q", text)
+	}
+	return name, nil
+}
+
+// command reads a command: a JSON list is run as it is, and anything else by a shell.
+func command(text string) ([]string, error) {
+	if !strings.HasPrefix(text, "[") {
+		return []string{"sh", "-c", text}, nil
+	}
+	var list []string
+	if err := json.Unmarshal([]byte(text), &list); err != nil {
+		return []string{"sh", "-c", text}, nil // such as [ -f /ready ]
+	}
+	if len(list) == 0 || list[0] == "" {
+		return nil, errors.New("want a command, got an empty list")
+	}
+	return list, nil
+}
+
+// httpAddress and tcpAddress do not repeat what they refuse, which may hold a password.
+func httpAddress(text string) (string, error) {
+	to, err := url.Parse(text)
+	if err != nil || to.Scheme != "http" && to.Scheme != "https" || to.Host == "" {
+		return "", errors.New("want an address such as http://:8080/health, in which a missing host is the container")
+	}
+	return text, nil
+}
+
+func tcpAddress(text string) (string, error) {
+	_, port, err := net.SplitHostPort(text)
+	if n, wrong := strconv.ParseUint(port, 10, 16); err != nil || wrong != nil || n == 0 {
+		return "", errors.New("want an address such as :5432, in which a missing host is the container")
+	}
+	return text, nil
 }

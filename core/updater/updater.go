@@ -100,8 +100,10 @@ type Watcher struct {
 	// Updates is whether its type can update, Allowed whether it is configured that it may.
 	Updates, Allowed bool
 	// Keep and Prune are its rules where no label says otherwise.
-	Keep    int
-	Prune   bool
+	Keep  int
+	Prune bool
+	// Hooks is whether the commands of labels run.
+	Hooks   bool
 	Updater watcher.Updater
 }
 

@@ -29,7 +29,13 @@ func (u Updates) Named(name string) (updater.Watcher, bool) {
 		return updater.Watcher{}, false
 	}
 	allowed, _ := w.Updates()
-	return updater.Watcher{ID: w.ID(), Name: w.Name, Updates: slices.Contains(w.Capabilities, kind.CapUpdate), Allowed: allowed, Updater: w}, true
+	keep, _ := w.Options["keep"].(int64)
+	prune, _ := w.Options["prune"].(bool)
+	hooks, _ := w.Options["hooks"].(bool)
+	return updater.Watcher{
+		ID: w.ID(), Name: w.Name, Updates: slices.Contains(w.Capabilities, kind.CapUpdate), Allowed: allowed, Updater: w,
+		Keep: int(keep), Prune: prune, Hooks: hooks,
+	}, true
 }
 
 // For implements updater.Registries.

@@ -32,6 +32,9 @@ type Options struct {
 	CertFile string `option:"certfile" help:"File with the client certificate for the engine (PEM); turns TLS on, needs keyfile"`
 	KeyFile  string `option:"keyfile" help:"File with the key of certfile (PEM)"`
 	WatchAll bool   `option:"watchall" default:"false" help:"List stopped containers too"`
+	Keep     int    `option:"keep" default:"0" min:"0" max:"10" help:"How many stopped predecessors of an updated container stay; the label dogwatch.update.keep decides for one"`
+	Prune    bool   `option:"prune" default:"false" help:"Remove images that no container uses after an update"`
+	Hooks    bool   `option:"hooks" default:"false" help:"Run the commands of the labels dogwatch.hook.pre and dogwatch.hook.post in containers that are updated"`
 	Update   bool   `option:"update" default:"false" help:"Let Dogwatch replace containers by newer ones; the engine, or the socket proxy before it, must allow changes"`
 	Compose  string `option:"compose" default:"off" choices:"off,edit,command" help:"How a container of Docker Compose is updated to another tag: off leaves its compose file alone, edit writes the image into the file, command also has docker compose recreate the container"`
 }
