@@ -70,7 +70,8 @@ func (d *Docker) collect(ctx context.Context, id string) (f replace.Facts, err e
 	f.Self = d.own(all)
 	f.Reach = d.reach(ctx, f)
 	f.NoHelper = d.noHelper(f)
-	return f, nil
+	f.Backups, err = d.kept(ctx, f.Target.Name(), all)
+	return f, err
 }
 
 // others inspects all containers but one. Those that go away meanwhile are left out.

@@ -5,9 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"net/http"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/docker/docker/api/types/container"
@@ -87,7 +84,7 @@ func (d *Docker) Apply(ctx context.Context, op watcher.Operation, journal watche
 			return watcher.Outcome{}, err
 		case committed, s.Code == watcher.StepPrune, s.Code == watcher.StepRestart && !errors.Is(err, watcher.ErrStop):
 			r.warn(s, err)
-		case s.Code == watcher.StepPull, s.Code == watcher.StepEdit: // which leaves the file as it was
+		case harmless(s): // a file that could not be edited is as it was
 			return unchanged(op, reasonCode(s, err), err.Error()), nil
 		default:
 			return r.back(ctx, s, err)
@@ -163,13 +160,15 @@ func (r *replacement) take(ctx context.Context, s watcher.Step) (map[string]stri
 	case watcher.StepConnect:
 		return nil, r.connect(ctx, s)
 	case watcher.StepStop:
-		return nil, r.stop(ctx, r.old[name].InspectResponse)
+		return nil, r.stopOld(ctx, name)
 	case watcher.StepStart:
 		return nil, r.engine.post(ctx, "start "+name, "/containers/"+r.new(name)+"/start", nil, nil, nil)
 	case watcher.StepPause:
 		return nil, r.engine.post(ctx, "pause "+name, "/containers/"+r.new(name)+"/pause", nil, nil, nil)
 	case watcher.StepHealth:
 		return nil, r.healthy(ctx, name)
+	case watcher.StepHook:
+		return nil, r.hook(ctx, s)
 	case watcher.StepRestart:
 		return nil, r.engine.post(ctx, "restart "+name, "/containers/"+name+"/restart", nil, nil, nil)
 	case watcher.StepRemove:
@@ -285,64 +284,6 @@ func (r *replacement) connect(ctx context.Context, s watcher.Step) error {
 	return fmt.Errorf("the network of step %s is not known", s.ID)
 }
 
-// stopMargin is how much longer a stop may take than the container's own timeout.
-const stopMargin = time.Minute
-
-// stop stops a container with its own signal and timeout.
-func (r *replacement) stop(ctx context.Context, c container.InspectResponse) error {
-	limit := 10 * time.Second
-	if c.Config != nil && c.Config.StopTimeout != nil {
-		limit = time.Duration(max(0, *c.Config.StopTimeout)) * time.Second
-	}
-	return r.engine.change(ctx, operation{"stop " + strings.TrimPrefix(c.Name, "/"), "POST"},
-		change{method: http.MethodPost, path: "/containers/" + c.ID + "/stop", limit: limit + stopMargin})
-}
-
-// removeOld removes a container that was replaced, or keeps it and removes older ones.
-// Volumes are not removed: the new container has them.
-func (r *replacement) removeOld(ctx context.Context, name, id string) error {
-	keep := r.op.Request.Rules.Keep
-	if keep <= 0 || name != r.op.Plan.Name {
-		return r.engine.remove(ctx, id, true, false)
-	}
-	// With the policy "always" the engine would start it with itself.
-	policy := map[string]any{"RestartPolicy": container.RestartPolicy{Name: container.RestartPolicyDisabled}}
-	if err := r.engine.post(ctx, "keep "+name, "/containers/"+id+"/update", nil, policy, nil); err != nil {
-		return err
-	}
-	backups, err := r.backups(ctx, name)
-	if err != nil {
-		return err
-	}
-	for _, c := range backups[min(keep, len(backups)):] {
-		if err := r.engine.remove(ctx, c.ID, false, false); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// backups returns the kept predecessors of a container, the newest first.
-func (r *replacement) backups(ctx context.Context, name string) ([]container.Summary, error) {
-	all, err := r.engine.containers(ctx, true)
-	all = slices.DeleteFunc(all, func(c container.Summary) bool { return !replace.BackupOf(name, containerName(c)) })
-	slices.SortFunc(all, func(a, b container.Summary) int { return int(b.Created - a.Created) })
-	return all, err
-}
-
-// prune removes the old image. The engine refuses to remove one that is used.
-func (r *replacement) prune(ctx context.Context) error {
-	id := r.op.Plan.From.ID
-	if id == r.imageID {
-		return nil
-	}
-	err := r.engine.change(ctx, operation{"remove image " + short(id), "DELETE"}, change{method: http.MethodDelete, path: "/images/" + id, limit: changeLimit})
-	if hasStatus(err, http.StatusConflict) || hasStatus(err, http.StatusNotFound) {
-		return nil
-	}
-	return err
-}
-
 func (r *replacement) warn(s watcher.Step, err error) {
 	r.warnings = append(r.warnings, watcher.Reason{Code: reasonCode(s, err), Text: s.Text + ": " + err.Error()})
 }
@@ -373,7 +314,7 @@ func (r *replacement) updated(ctx context.Context) (watcher.Outcome, error) {
 		return out, err
 	}
 	out.ContainerID, out.Downtime = c.ID, r.health
-	backups, err := r.backups(ctx, name)
+	backups, err := r.engine.backups(ctx, name)
 	for _, b := range backups {
 		out.Kept = append(out.Kept, containerName(b))
 	}

@@ -3,9 +3,11 @@ package docker
 import (
 	"context"
 	"fmt"
+	"maps"
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -27,7 +29,10 @@ const (
 // healthy waits until the new container works: until it is healthy, or a probe
 // succeeds, and in any case until it has been up for some time.
 func (r *replacement) healthy(ctx context.Context, name string) error {
-	gate := r.op.Request.Rules.Health
+	var gate watcher.HealthGate // dependents have their own health check, or none
+	if name == r.op.Plan.Name {
+		gate = r.op.Request.Rules.Health
+	}
 	window, interval := gate.Window, gate.Interval
 	if window <= 0 {
 		window = healthWindow
@@ -106,7 +111,7 @@ func (r *replacement) probe(ctx context.Context, c container.InspectResponse, ga
 	case gate.TCP != "":
 		err = probeTCP(ctx, gate.TCP, address(c))
 	case len(gate.Command) > 0:
-		err = r.probeCommand(ctx, c.ID, gate.Command)
+		err = r.execute(ctx, "the probe", c.ID, gate.Command)
 	case c.State != nil && c.State.Health != nil && c.State.Health.Status != container.NoHealthcheck:
 		return c.State.Health.Status == container.Healthy, string(c.State.Health.Status)
 	}
@@ -131,13 +136,13 @@ func lastOutput(c container.InspectResponse) string {
 // address is where a container is reached.
 func address(c container.InspectResponse) string {
 	if c.NetworkSettings != nil {
-		for _, e := range c.NetworkSettings.Networks {
-			if e != nil && e.IPAddress != "" {
+		for _, name := range slices.Sorted(maps.Keys(c.NetworkSettings.Networks)) {
+			if e := c.NetworkSettings.Networks[name]; e != nil && e.IPAddress != "" {
 				return e.IPAddress
 			}
 		}
 	}
-	return "127.0.0.1"
+	return "127.0.0.1" // it is in the network of the engine's machine
 }
 
 func probeHTTP(ctx context.Context, text, host string) error {
@@ -176,33 +181,4 @@ func probeTCP(ctx context.Context, text, host string) error {
 		return err
 	}
 	return conn.Close()
-}
-
-func (r *replacement) probeCommand(ctx context.Context, id string, command []string) error {
-	var made struct {
-		ID string `json:"Id"`
-	}
-	if err := r.engine.post(ctx, "run the probe", "/containers/"+id+"/exec", nil, container.ExecOptions{Cmd: command}, &made); err != nil {
-		return err
-	}
-	if err := r.engine.post(ctx, "run the probe", "/exec/"+made.ID+"/start", nil, container.ExecStartOptions{Detach: true}, nil); err != nil {
-		return err
-	}
-	for {
-		var state container.ExecInspect
-		if err := r.engine.change(ctx, operation{"inspect the probe", "EXEC"}, change{method: http.MethodGet, path: "/exec/" + made.ID + "/json", out: &state}); err != nil {
-			return err
-		}
-		if !state.Running {
-			if state.ExitCode != 0 {
-				return fmt.Errorf("the probe ends with code %d", state.ExitCode)
-			}
-			return nil
-		}
-		select {
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		case <-time.After(100 * time.Millisecond):
-		}
-	}
 }

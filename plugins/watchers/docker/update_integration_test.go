@@ -151,7 +151,7 @@ func settings(t *testing.T, c container.InspectResponse) string {
 }
 
 func shapes() map[string]shape {
-	yes, three, swap := true, 3, int64(64<<20)
+	yes, three, swap, pids := true, 3, int64(64<<20), int64(50)
 	on := func(net string, e *network.EndpointSettings) map[string]*network.EndpointSettings {
 		return map[string]*network.EndpointSettings{net: e}
 	}
@@ -196,6 +196,18 @@ func shapes() map[string]shape {
 		"shareable-ipc":   host(container.HostConfig{IpcMode: "shareable"}),
 		"annotations":     config(container.Config{Labels: map[string]string{"com.docker.compose.project": "p", "com.docker.compose.service": "s"}}),
 		"oom":             host(container.HostConfig{Init: &yes, Tmpfs: map[string]string{"/cache": ""}}),
+		"sysctls":         host(container.HostConfig{Sysctls: map[string]string{"net.ipv4.ip_unprivileged_port_start": "0"}}),
+		"limits":          host(container.HostConfig{Resources: container.Resources{Memory: 64 << 20, MemoryReservation: 32 << 20, NanoCPUs: 5e8, PidsLimit: &pids}}),
+		"cpu-shares":      host(container.HostConfig{Resources: container.Resources{CPUShares: 512, CpusetCpus: "0"}}),
+		"device-rules":    host(container.HostConfig{Resources: container.Resources{DeviceCgroupRules: []string{"c 1:3 rwm"}}}),
+		"uts-host":        host(container.HostConfig{UTSMode: "host"}),
+		"masked":          host(container.HostConfig{MaskedPaths: []string{"/proc/kcore"}, ReadonlyPaths: []string{"/proc/sys"}}),
+		"ports":           {Config: container.Config{ExposedPorts: nat.PortSet{"9000/tcp": {}}}, Host: container.HostConfig{NetworkMode: "front", PortBindings: nat.PortMap{"9000/tcp": {{HostIP: "127.0.0.1", HostPort: "18099"}}}}, stopped: true},
+		"publish-all":     {Host: container.HostConfig{NetworkMode: "front", PublishAllPorts: true}, stopped: true},
+		"volumes-from":    host(container.HostConfig{VolumesFrom: []string{"donor:ro"}}),
+		"attached":        config(container.Config{AttachStdout: true, AttachStderr: true}),
+		"link-local":      {Host: container.HostConfig{NetworkMode: "front"}, Net: on("front", &network.EndpointSettings{DriverOpts: map[string]string{"own": "1"}})},
+		"paused-network":  {Host: container.HostConfig{NetworkMode: "front"}, paused: true},
 		"network":         host(container.HostConfig{NetworkMode: "front"}),
 		"aliases":         {Host: container.HostConfig{NetworkMode: "front"}, Net: on("front", &network.EndpointSettings{Aliases: []string{"one", "two"}})},
 		"static":          {Host: container.HostConfig{NetworkMode: "front"}, Net: on("front", &network.EndpointSettings{IPAMConfig: &network.EndpointIPAMConfig{IPv4Address: "10.98.1.77"}})},
@@ -216,9 +228,11 @@ func TestUpdateLeavesWhatTheUserSet(t *testing.T) {
 		check(t, err)
 	}
 	all := shapes()
-	if len(all) < 40 {
+	if len(all) < 46 {
 		t.Errorf("%d shapes", len(all))
 	}
+	t.Logf("%d shapes", len(all))
+	l.make(t, "donor", "app:1", shape{Config: container.Config{Volumes: map[string]struct{}{"/donated": {}}}}, false)
 	room := make(chan struct{}, 6)
 	t.Run("shapes", func(t *testing.T) {
 		for name, s := range all {

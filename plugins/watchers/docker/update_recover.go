@@ -20,7 +20,7 @@ const backPrefix = "back:"
 // Recover implements watcher.Updater. Once all new containers worked it finishes
 // forward; before that it returns to the old ones. What is true is what the engine says.
 func (d *Docker) Recover(ctx context.Context, op watcher.Operation, journal watcher.Journal) (watcher.Outcome, error) {
-	r := &replacement{Docker: d, op: op, journal: journal, created: map[string]string{}, old: map[string]replace.Container{}}
+	r := &replacement{Docker: d, op: op, journal: journal, imageID: op.Request.Image.ID, created: map[string]string{}, old: map[string]replace.Container{}}
 	var err error
 	if r.files, err = replace.ComposeOf(op.Plan); err != nil {
 		return watcher.Outcome{}, err
@@ -30,21 +30,7 @@ func (d *Docker) Recover(ctx context.Context, op watcher.Operation, journal watc
 		out, err := r.recoverHandover(ctx)
 		return r.uneditUnlessUpdated(ctx, out, err)
 	}
-	begun, ids := false, recreated(op.Plan)
-	for _, s := range op.Steps {
-		begun = begun || s.Code != watcher.StepPull && s.Code != watcher.StepEdit
-		if s.Facts[factPrevious] != "" {
-			r.previous = s.Facts[factPrevious]
-		}
-		if s.Facts[factImage] != "" {
-			r.imageID = s.Facts[factImage]
-		}
-		if s.Facts[factNew] != "" {
-			r.created[ids[s.Container]] = s.Facts[factNew]
-		}
-	}
-	switch {
-	case !begun:
+	if !r.remember() {
 		out := unchanged(op, "interrupted", "the update of "+op.Plan.Name+" was interrupted before its container was changed")
 		err := r.unedit(ctx, &out)
 		return out, err
@@ -60,6 +46,37 @@ func (d *Docker) Recover(ctx context.Context, op watcher.Operation, journal watc
 	return r.back(ctx, watcher.Step{Code: "interrupted"}, errors.New("the update was interrupted"))
 }
 
+// remember takes what the steps noted, and reports whether they changed anything of the containers.
+func (r *replacement) remember() (changed bool) {
+	for name, id := range recreated(r.op.Plan) {
+		r.old[name] = replace.Container{InspectResponse: container.InspectResponse{ContainerJSONBase: &container.ContainerJSONBase{ID: id}}}
+	}
+	for _, s := range r.op.Steps {
+		changed = changed || !harmless(s.Step)
+		if s.Facts[factPrevious] != "" {
+			r.previous = s.Facts[factPrevious]
+		}
+		if s.Facts[factImage] != "" {
+			r.imageID = s.Facts[factImage]
+		}
+		if s.Facts[factNew] != "" {
+			r.created[r.old[s.Container].ID] = s.Facts[factNew]
+		}
+	}
+	return changed
+}
+
+// harmless reports whether a step changes nothing of the containers.
+func harmless(s watcher.Step) bool {
+	return s.Code == watcher.StepPull || s.Code == watcher.StepEdit || s.ID == replace.PreHookID(s.Container)
+}
+
+// trailing reports whether a step comes after all new containers work. That it fails
+// changes nothing about the outcome.
+func trailing(s watcher.Step) bool {
+	return s.Code == watcher.StepRemove || s.Code == watcher.StepPrune || s.Code == watcher.StepRestart
+}
+
 // worked reports whether all new containers worked when the operation was
 // interrupted. One that began to return to the old container goes on with that.
 func worked(op watcher.Operation) bool {
@@ -71,12 +88,8 @@ func worked(op watcher.Operation) bool {
 		ended[s.ID] = s.Ended && s.Error == ""
 	}
 	for _, s := range op.Plan.Steps {
-		switch s.Code {
-		case watcher.StepRemove, watcher.StepPrune, watcher.StepRestart:
-		default:
-			if !ended[s.ID] {
-				return false
-			}
+		if !trailing(s) && !ended[s.ID] {
+			return false
 		}
 	}
 	return true
@@ -98,12 +111,12 @@ func (r *replacement) forward(ctx context.Context) (watcher.Outcome, error) {
 		}
 	}
 	r.ensureEdited()
-	ids := recreated(r.op.Plan)
-	for name, id := range ids {
-		r.old[name] = replace.Container{InspectResponse: container.InspectResponse{ContainerJSONBase: &container.ContainerJSONBase{ID: id}}}
+	done := map[string]bool{}
+	for _, s := range r.op.Steps {
+		done[s.ID] = s.Ended && s.Error == ""
 	}
 	for _, s := range r.op.Plan.Steps {
-		if s.Code != watcher.StepRemove && s.Code != watcher.StepPrune {
+		if !trailing(s) || done[s.ID] {
 			continue
 		}
 		err := r.step(ctx, s)
@@ -186,21 +199,12 @@ func (r *replacement) restore(ctx context.Context, name, id string, status repla
 		return err
 	}
 	if strings.TrimPrefix(old.Name, "/") != name {
-		// What has the name was created after the old container had given it away.
-		holder, err := r.engine.container(ctx, name)
-		switch {
-		case hasStatus(err, http.StatusNotFound):
-		case err != nil:
+		if err := r.removeNew(ctx, name, id); err != nil {
+			var foreign *coded
+			if errors.As(err, &foreign) { // it runs at least, under the name that it has
+				return errors.Join(err, r.resume(ctx, old, status))
+			}
 			return err
-		case holder.ID != id:
-			if holder.State != nil && holder.State.Running {
-				if err := r.stop(ctx, holder); err != nil {
-					return err
-				}
-			}
-			if err := r.engine.remove(ctx, holder.ID, true, true); err != nil {
-				return err
-			}
 		}
 		if err := r.engine.post(ctx, "rename "+name, "/containers/"+id+"/rename", query("name", name), nil, nil); err != nil {
 			return err
@@ -248,4 +252,35 @@ func (r *replacement) withoutOld(ctx context.Context, name, id string, status re
 		return &coded{missing, gone + ", and the new one does not start: " + err.Error()}
 	}
 	return &coded{missing, gone + ", so the new one stays: look whether it works"}
+}
+
+// removeNew removes the container that was created in the place of the old one. One
+// of that name which the operation did not create stays.
+func (r *replacement) removeNew(ctx context.Context, name, old string) error {
+	holder, err := r.engine.container(ctx, name)
+	switch {
+	case hasStatus(err, http.StatusNotFound):
+		return nil
+	case err != nil:
+		return err
+	case holder.ID == old:
+		return nil
+	case !r.ours(name, holder):
+		return &coded{replace.BlockNameTaken, "another container, " + short(holder.ID) + ", has the name " + name + " by now: remove or rename it"}
+	}
+	if holder.State != nil && holder.State.Running {
+		if err := r.stop(ctx, holder); err != nil {
+			return err
+		}
+	}
+	return r.engine.remove(ctx, holder.ID, true, true)
+}
+
+// ours reports whether a container was created by this operation. If its id was not
+// stored since the creation was interrupted, it has never run and has the new image.
+func (r *replacement) ours(name string, c container.InspectResponse) bool {
+	if id := r.new(name); id != "" {
+		return c.ID == id
+	}
+	return c.State != nil && c.State.Status == container.StateCreated && c.Config != nil && (name != r.op.Plan.Name || c.Config.Image == r.target)
 }

@@ -90,11 +90,10 @@ func withCompose(p *watcher.Plan, f Facts, req watcher.UpdateRequest) {
 	}
 	if !c.Edit.Empty() {
 		p.Files = append(p.Files, watcher.FileChange{Path: c.Edit.File, Line: c.Edit.Line, Diff: c.Edit.Diff})
-		at := 0
-		if len(p.Steps) > 0 && p.Steps[0].Code == watcher.StepPull {
-			at = 1
-		}
-		p.Steps = slices.Insert(p.Steps, at, watcher.Step{
+		at := slices.IndexFunc(p.Steps, func(s watcher.Step) bool {
+			return s.Code != watcher.StepPull && s.ID != PreHookID(p.Name)
+		})
+		p.Steps = slices.Insert(p.Steps, max(at, 0), watcher.Step{
 			ID: watcher.StepEdit, Code: watcher.StepEdit, Text: fmt.Sprintf("write %s instead of %s into %s", c.Edit.New, c.Edit.Old, c.Edit.File),
 		})
 	}

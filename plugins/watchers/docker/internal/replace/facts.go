@@ -52,6 +52,8 @@ type Facts struct {
 	NoHelper string
 	// Compose says how the compose file of Target follows.
 	Compose Compose
+	// Backups are the kept predecessors of Target, the newest first.
+	Backups []watcher.Backup
 }
 
 // Engine is what matters of an engine.

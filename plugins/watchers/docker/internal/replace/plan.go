@@ -21,6 +21,7 @@ func Plan(f Facts, req watcher.UpdateRequest) watcher.Plan {
 		Changes:     changes(c.Image, req.Image.Config),
 		Warnings:    warnings(f, req),
 		Blocks:      blocks(f, deps, req),
+		Backups:     f.Backups,
 		Space:       watcher.Space{Download: -1, Writable: -1},
 	}
 	if image := req.Image.Config; image != nil && image.Size > 0 {
@@ -70,6 +71,10 @@ func steps(f Facts, deps []dependent, req watcher.UpdateRequest) []watcher.Step 
 			recreated = append(recreated, d.Container)
 		}
 	}
+	hooks := req.Rules.Hooks
+	if len(hooks.Pre) > 0 && f.Target.Status() == Running {
+		l = append(l, watcher.Step{ID: PreHookID(name), Code: watcher.StepHook, Container: name, Text: "run the hook in the old " + name})
+	}
 	create(&l, f.Target, f.Engine)
 	for i := len(recreated) - 1; i >= 0; i-- {
 		if d := recreated[i]; d.Status() != Stopped {
@@ -80,11 +85,15 @@ func steps(f Facts, deps []dependent, req watcher.UpdateRequest) []watcher.Step 
 		l.add(watcher.StepStop, name, "stop the old "+name)
 		l.add(watcher.StepStart, name, "start the new "+name)
 		l.add(watcher.StepHealth, name, healthText(name, req.Rules.Health))
+		if len(hooks.Post) > 0 {
+			l = append(l, watcher.Step{ID: watcher.StepHook + ":post:" + name, Code: watcher.StepHook, Container: name, Text: "run the hook in the new " + name})
+		}
 	}
 	for _, d := range recreated {
 		create(&l, d, f.Engine)
 		if d.Status() != Stopped {
 			l.add(watcher.StepStart, d.Name(), "start the new "+d.Name())
+			l.add(watcher.StepHealth, d.Name(), healthText(d.Name(), watcher.HealthGate{}))
 		}
 	}
 	for _, c := range append([]Container{f.Target}, recreated...) {
@@ -125,6 +134,9 @@ func create(l *list, c Container, engine Engine) {
 
 // ConnectID is the id of the step that connects a container to a network.
 func ConnectID(name, network string) string { return watcher.StepConnect + ":" + name + ":" + network }
+
+// PreHookID is the id of the step that runs a hook before anything is changed.
+func PreHookID(name string) string { return watcher.StepHook + ":pre:" + name }
 
 func healthText(name string, h watcher.HealthGate) string {
 	switch {

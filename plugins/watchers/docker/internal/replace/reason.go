@@ -25,6 +25,7 @@ const (
 	BlockNetwork   = "network.missing"
 	BlockDetached  = "network.detached"
 	BlockDependent = "dependent.image"
+	BlockNameTaken = "name.taken" // only as the reason of an outcome
 )
 
 // The codes of warnings.
