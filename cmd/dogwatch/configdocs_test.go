@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -68,13 +67,13 @@ func TestSampleConfiguration(t *testing.T) {
 // TestComposeExamples: what the compose files set means something, and the proxies allow
 // what the watcher asks of an engine and nothing else.
 func TestComposeExamples(t *testing.T) {
-	t.Run("reads", func(t *testing.T) { testComposeExample(t, "compose.yaml", 2, "CONTAINERS", "EVENTS", "IMAGES", "PING") })
+	t.Run("reads", func(t *testing.T) { testComposeExample(t, "compose.yaml", "CONTAINERS", "EVENTS", "IMAGES", "PING") })
 	t.Run("updates", func(t *testing.T) {
-		testComposeExample(t, "update.yaml", 3, "CONTAINERS", "EVENTS", "IMAGES", "NETWORKS", "PING", "POST")
+		testComposeExample(t, "update.yaml", "CONTAINERS", "EVENTS", "IMAGES", "NETWORKS", "PING", "POST")
 	})
 }
 
-func testComposeExample(t *testing.T, name string, components int, allows ...string) {
+func testComposeExample(t *testing.T, name string, allows ...string) {
 	t.Helper()
 	text, err := os.ReadFile("../../examples/compose/" + name)
 	if err != nil {
@@ -104,7 +103,7 @@ func testComposeExample(t *testing.T, name string, components int, allows ...str
 			environ[name] = secret
 		}
 	}
-	if out := validate(t, environ); !strings.HasPrefix(out, "no problems") || !strings.Contains(out, fmt.Sprintf("%d components configured", components)) {
+	if out := validate(t, environ); !strings.HasPrefix(out, "no problems") || !strings.Contains(out, "2 components configured") {
 		t.Error(out)
 	}
 	if got := compose.Services["dogwatch"].Healthcheck.Test; !slices.Equal(got, []string{"CMD", "dogwatch", "healthcheck"}) {

@@ -68,12 +68,12 @@ func restarting(_ *container.Config, h *container.HostConfig) {
 
 // at does something once, when a request comes to the gate. It returns a channel that
 // is closed when it is done. The request is dropped if do returns false.
-func (g *gate) at(what string, answered bool, do func() bool) <-chan struct{} {
+func (g *gate) at(what string, responded bool, do func() bool) <-chan struct{} {
 	done := make(chan struct{})
 	var once sync.Once
 	g.on(func(m moment) bool {
 		pass := true
-		if m.what == what && m.answered == answered {
+		if m.what == what && m.responded == responded {
 			once.Do(func() {
 				defer close(done)
 				pass = do()
@@ -95,31 +95,31 @@ func (a *actor) settle(t *testing.T, id string) operation.State {
 	}
 	only(t, a.engine, a.name, image)
 	if op.Outcome == nil || op.Outcome.State == watcher.Broken || len(a.d.ends(id)) != 1 {
-		t.Errorf("its end was told %d times", len(a.d.ends(id)))
+		t.Errorf("its end is in the log %d times", len(a.d.ends(id)))
 	}
 	t.Logf("changes %v; the operation is %s", steps(a.g.take()), says(op))
 	return op.State
 }
 
-// TestEngineDiesDuringUpdate kills the engine at steps of an update and starts it
+// TestEngineExitsDuringUpdate kills the engine at steps of an update and starts it
 // again: with a container that the engine starts with itself, and one that it does not.
-func TestEngineDiesDuringUpdate(t *testing.T) {
+func TestEngineExitsDuringUpdate(t *testing.T) {
 	t.Parallel()
 	engine, registry := dockertest.Start(t), startRegistry(t)
-	for _, b := range []moment{{what: "pull", answered: true}, {what: "create", answered: true}, {what: "stop"}, {what: "start", answered: true}, {what: "remove"}} {
+	for _, b := range []moment{{what: "pull", responded: true}, {what: "create", responded: true}, {what: "stop"}, {what: "start", responded: true}, {what: "remove"}} {
 		for _, restarts := range []bool{true, false} {
 			if restarts != (b.what == "create" || b.what == "remove") && updateKills(t) == 1 {
 				continue // half of them
 			}
-			t.Run(fmt.Sprintf("%s answered=%v restarts=%v", b.what, b.answered, restarts), func(t *testing.T) {
+			t.Run(fmt.Sprintf("%s responded=%v restarts=%v", b.what, b.responded, restarts), func(t *testing.T) {
 				options := []func(*container.Config, *container.HostConfig){}
 				if restarts {
 					options = append(options, restarting)
 				}
-				a := act(t, engine, registry, fmt.Sprintf("dies-%s-%v", b.what, restarts), nil, options...)
-				dead := a.g.at(b.what, b.answered, func() bool { engine.Kill(t); return false })
+				a := act(t, engine, registry, fmt.Sprintf("exits-%s-%v", b.what, restarts), nil, options...)
+				killed := a.g.at(b.what, b.responded, func() bool { engine.Kill(t); return false })
 				op := a.d.begin("update", a.name)
-				await(t, dead, b.what)
+				await(t, killed, b.what)
 				engine.Start(t)
 				if !restarts && b.what == "pull" { // nothing was done yet: the engine's own end stopped it
 					op = a.d.ended(op.ID)
@@ -235,9 +235,9 @@ func TestPortIsTakenDuringUpdate(t *testing.T) {
 		var taken net.Listener
 		a.g.on(func(m moment) bool {
 			switch {
-			case m.what == "start" && !m.answered && taken == nil:
+			case m.what == "start" && !m.responded && taken == nil:
 				taken, err = net.Listen("tcp", address)
-			case m.what == "start" && m.answered && taken != nil && !forGood:
+			case m.what == "start" && m.responded && taken != nil && !forGood:
 				taken.Close()
 			}
 			return true
@@ -302,12 +302,12 @@ func TestContainerIsRemovedDuringUpdate(t *testing.T) {
 func TestStopDuringUpdate(t *testing.T) {
 	t.Parallel()
 	engine, registry := dockertest.Start(t), startRegistry(t)
-	for _, b := range []moment{{what: "pull"}, {what: "rename"}, {what: "create", answered: true}, {what: "stop", answered: true}, {what: "start", answered: true}, {what: "remove"}} {
+	for _, b := range []moment{{what: "pull"}, {what: "rename"}, {what: "create", responded: true}, {what: "stop", responded: true}, {what: "start", responded: true}, {what: "remove"}} {
 		t.Run(b.what, func(t *testing.T) {
 			t.Parallel()
 			a := act(t, engine, registry, "stop-"+b.what, nil)
 			stopped := make(chan struct{})
-			a.g.at(b.what, b.answered, func() bool {
+			a.g.at(b.what, b.responded, func() bool {
 				go func() { defer close(stopped); a.d.stop() }()
 				time.Sleep(100 * time.Millisecond) // the signal comes during the step
 				return true

@@ -37,8 +37,8 @@ type moment struct {
 	what string
 	// method and path are the request, without the version of the API.
 	method, path string
-	// answered is false before the engine sees the request, and true afterwards.
-	answered bool
+	// responded is false before the engine sees the request, and true afterwards.
+	responded bool
 }
 
 var (
@@ -89,7 +89,7 @@ func newGate(t testing.TB, engine *dockertest.Daemon) *gate {
 	proxy.Transport = transport
 	proxy.ErrorHandler = func(http.ResponseWriter, *http.Request, error) { panic(http.ErrAbortHandler) } // as an engine that is away
 	pass := func(m moment) {
-		if m.what != "look" && m.what != "permission" && !m.answered {
+		if m.what != "look" && m.what != "permission" && !m.responded {
 			g.mu.Lock()
 			g.changes = append(g.changes, m)
 			g.mu.Unlock()
@@ -97,7 +97,7 @@ func newGate(t testing.TB, engine *dockertest.Daemon) *gate {
 	}
 	proxy.ModifyResponse = func(r *http.Response) error {
 		m := momentOf(r.Request)
-		m.answered = true
+		m.responded = true
 		if hook := g.hook.Load(); hook != nil && !(*hook)(m) {
 			return http.ErrAbortHandler
 		}

@@ -17,7 +17,7 @@ import (
 )
 
 // TestUpdateReturnsFromUnhealthyImages updates to images that do not work. The old
-// container is back, as it was, and that is told once. A good image after it is used.
+// container is back, as it was, and that is in the log once. A good image after it is used.
 func TestUpdateReturnsFromUnhealthyImages(t *testing.T) {
 	t.Parallel()
 	engine, registry := dockertest.Start(t), startRegistry(t)
@@ -36,7 +36,7 @@ func TestUpdateReturnsFromUnhealthyImages(t *testing.T) {
 				t.Errorf("the operation is %s", says(op))
 			}
 			if ends := a.d.ends(op.ID); len(ends) != 1 || ends[0] != event.OperationRolledBack {
-				t.Errorf("its end was told as %v", ends)
+				t.Errorf("its end is in the log as %v", ends)
 			}
 			only(t, engine, a.name, a.old)
 			if got := containersOf(t, engine, a.name)[0].ID; got != a.id {

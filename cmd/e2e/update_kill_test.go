@@ -33,7 +33,7 @@ func updateKills(t *testing.T) int {
 func blows() []moment {
 	all := []moment{{what: "health"}}
 	for _, what := range []string{"pull", "rename", "tag", "create", "stop", "start", "remove"} {
-		all = append(all, moment{what: what}, moment{what: what, answered: true})
+		all = append(all, moment{what: what}, moment{what: what, responded: true})
 	}
 	return all
 }
@@ -89,7 +89,7 @@ func newKilling(t *testing.T, engine *dockertest.Daemon, registry, victim string
 // the image is a new one, or one that came to mean another image.
 func (k *killing) round(t *testing.T, b moment, floating bool) {
 	t.Helper()
-	what := fmt.Sprintf("%s killed, %s, answered: %v, floating: %v", k.victim, b.what, b.answered, floating)
+	what := fmt.Sprintf("%s killed, %s, responded: %v, floating: %v", k.victim, b.what, b.responded, floating)
 	tag := "1.0.0"
 	if floating {
 		tag = "latest"
@@ -137,7 +137,7 @@ func (k *killing) round(t *testing.T, b moment, floating bool) {
 		t.Errorf("%s: something was done twice: %v", what, steps(changes))
 	}
 	if ends := k.d.ends(op.ID); len(ends) != 1 {
-		t.Errorf("%s: its end was told %d times: %v", what, len(ends), ends)
+		t.Errorf("%s: its end is in the log %d times: %v", what, len(ends), ends)
 	}
 	if t.Failed() {
 		t.Fatalf("%s: changes %v; the operation is %s", what, steps(changes), says(op))
@@ -183,7 +183,7 @@ func (k *killing) strike(t *testing.T, b moment) {
 	arrived, release, made := make(chan struct{}), make(chan struct{}), rand.N(2) == 0
 	var first sync.Once
 	k.g.on(func(m moment) bool {
-		if m.what == "look" || m.what == "permission" || m.answered != made {
+		if m.what == "look" || m.what == "permission" || m.responded != made {
 			return true
 		}
 		pass := true
@@ -219,10 +219,10 @@ func (k *killing) arm(b moment, pid int) <-chan struct{} {
 	})
 	k.g.on(func(m moment) bool {
 		switch {
-		case b.what == "health" && m.what == "start" && m.answered:
+		case b.what == "health" && m.what == "start" && m.responded:
 			time.AfterFunc(rand.N(1500*time.Millisecond), kill)
-		case m.what == b.what && m.answered == b.answered:
-			if b.answered { // what the plugin says last may be stored or not
+		case m.what == b.what && m.responded == b.responded:
+			if b.responded { // what the plugin says last may be stored or not
 				time.AfterFunc(rand.N(10*time.Millisecond), kill)
 				return true
 			}

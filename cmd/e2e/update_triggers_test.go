@@ -134,7 +134,7 @@ func TestKillDuringTriggeredUpdate(t *testing.T) {
 	d := in.start()
 	reached, release := make(chan struct{}), make(chan struct{})
 	g.on(func(m moment) bool {
-		if m.what != "create" || m.answered {
+		if m.what != "create" || m.responded {
 			return true
 		}
 		close(reached)

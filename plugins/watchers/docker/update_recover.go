@@ -95,13 +95,13 @@ func worked(op watcher.Operation) bool {
 	return true
 }
 
-// forward takes the steps that are left. An engine that died meanwhile may have left
+// forward takes the steps that are left. An engine that exited meanwhile may have left
 // the new containers stopped.
 func (r *replacement) forward(ctx context.Context) (watcher.Outcome, error) {
 	for name, status := range replace.Statuses(r.op.Plan) {
 		c, err := r.engine.container(ctx, name)
 		if hasStatus(err, http.StatusNotFound) {
-			return r.back(ctx, watcher.Step{Code: "interrupted"}, errors.New("the new "+name+" was removed by somebody else"))
+			return r.back(ctx, watcher.Step{Code: "interrupted"}, errors.New("the new "+name+" was removed by a user"))
 		}
 		if err != nil {
 			return watcher.Outcome{}, err
@@ -231,7 +231,7 @@ func (r *replacement) resume(ctx context.Context, c container.InspectResponse, s
 	return nil
 }
 
-// missing is the code of an old container that somebody else has removed.
+// missing is the code of an old container that a user has removed.
 const missing = "old.missing"
 
 // withoutOld starts the new container where the old one does not exist any more:

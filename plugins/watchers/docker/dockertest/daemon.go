@@ -152,7 +152,7 @@ func (d *Daemon) Kill(t testing.TB) {
 	t.Helper()
 	check(t, d.command.Process.Kill())
 	<-d.exited
-	// Its containerd died with it; the next one must not wait for that.
+	// Its containerd exited with it; the next one must not wait for that.
 	check(t, os.RemoveAll(filepath.Join(d.dir, "exec", "containerd", "containerd.pid")))
 	d.killed = true
 }
