@@ -2,7 +2,9 @@ package e2e
 
 import (
 	"net/http"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -168,6 +170,42 @@ func TestKillDuringTriggeredUpdate(t *testing.T) {
 	}
 	d.delivered("web", state)
 	only(t, engine, "web", image)
+	d.stop()
+}
+
+// TestTriggerEditsComposeFile: the dockercompose trigger writes the new tag into the file of
+// the container, and nothing else, and has the container replaced.
+func TestTriggerEditsComposeFile(t *testing.T) {
+	engine, registry := dockertest.Start(t), startRegistry(t)
+	web := newProduct(t, engine, registry+"/team/web")
+	text := "# the " + web.repo + ":1.0.0 of the house\nservices:\n  web:\n    image: \"" + web.repo + ":1.0.0\" # pinned\n  db:\n    image: " + web.repo + ":1.0.0-db\n"
+	file := filepath.Join(t.TempDir(), "compose.yaml")
+	must(t, os.WriteFile(file, []byte(text), 0o640))
+	engine.Run(t, "web", web.repo+":1.0.0", map[string]string{
+		"wud.watch": "true", "com.docker.compose.project": "house", "com.docker.compose.service": "web",
+		"com.docker.compose.project.config_files": "/elsewhere/compose.yaml", "wud.compose.file": file,
+	})
+	in := install(t,
+		"WUD_WATCHER_LOCAL_SOCKET="+strings.TrimPrefix(engine.Host, "unix://"), "WUD_WATCHER_LOCAL_CRON=0 0 1 1 *", "WUD_WATCHER_LOCAL_WATCHBYDEFAULT=false",
+		"WUD_REGISTRY_CUSTOM_LAN_URL=http://"+registry, "WUD_TRIGGER_DOCKERCOMPOSE_HOUSE_BACKUP=true")
+	d := in.start()
+	d.watch()
+	var all []delivery.Delivery
+	eventually(t, "the batch has ended", func() bool {
+		all = get[[]delivery.Delivery](d, http.MethodGet, "/api/deliveries")
+		return len(all) == 1 && all[0].State != delivery.Pending && all[0].State != delivery.Sending
+	})
+	if all[0].State != delivery.Sent || !all[0].Batch {
+		t.Errorf("the delivery is %s", show(all))
+	}
+	only(t, engine, "web", web.new)
+	edited, err := os.ReadFile(file)
+	if must(t, err); string(edited) != strings.Replace(text, `:1.0.0"`, `:1.1.0"`, 1) {
+		t.Errorf("the file is\n%s", edited)
+	}
+	if backup, err := os.ReadFile(file + ".back"); err != nil || string(backup) != text {
+		t.Errorf("the copy is %q, %v", backup, err)
+	}
 	d.stop()
 }
 
