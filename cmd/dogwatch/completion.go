@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"os"
 	"slices"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/dogwatch/dogwatch/core/api"
 	"github.com/dogwatch/dogwatch/core/config"
 	"github.com/dogwatch/dogwatch/core/installation"
 	"github.com/dogwatch/dogwatch/internal/reference"
@@ -31,6 +33,44 @@ func first(candidates func(context.Context) []cobra.Completion) completion {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
 		return matching(candidates(cmd.Context()), begun), cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+// others completes any number of arguments, with those that are not there yet.
+func others(candidates func(context.Context) []cobra.Completion) completion {
+	return func(cmd *cobra.Command, args []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		left := slices.DeleteFunc(candidates(cmd.Context()), func(c cobra.Completion) bool {
+			name, _, _ := strings.Cut(c, "\t")
+			return slices.Contains(args, name)
+		})
+		return matching(left, begun), cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+// operationIDs are the newest operations, or those that can still be cancelled.
+func (g *global) operationIDs(open bool) func(context.Context) []cobra.Completion {
+	return func(ctx context.Context) []cobra.Completion {
+		cfg, err := g.load(nil)
+		if err != nil {
+			return nil
+		}
+		c, err := newClient(cfg.Server)
+		if err != nil {
+			return nil
+		}
+		ctx, cancel := context.WithTimeout(ctx, quick)
+		defer cancel()
+		var all []api.Operation
+		if c.call(ctx, http.MethodGet, "/api/operations?limit=50", &all) != nil {
+			return nil
+		}
+		var ids []cobra.Completion
+		for _, op := range all {
+			if !open || !op.State.Ended() {
+				ids = append(ids, cobra.CompletionWithDesc(op.ID, printable(fmt.Sprintf("%s of %s/%s: %s", op.Kind, op.Watcher, op.Name, op.State))))
+			}
+		}
+		return ids
 	}
 }
 

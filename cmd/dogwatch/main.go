@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -65,17 +66,24 @@ func servesPlugin(args []string) (kind.Kind, bool) {
 // interruptible returns a context that the first interrupt or termination
 // signal ends; a second one exits at once.
 func interruptible() (context.Context, func()) {
-	ctx, cancel := context.WithCancel(context.Background())
+	ctx, cancel := context.WithCancelCause(context.Background())
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	go func() {
-		<-signals
-		cancel()
+		var cause error
+		if s := <-signals; s == syscall.SIGTERM {
+			cause = errTerminated
+		}
+		cancel(cause)
 		<-signals
 		os.Exit(exitFailure)
 	}()
-	return ctx, cancel
+	return ctx, func() { cancel(nil) }
 }
+
+// errTerminated is why the context of a command ended that was told to end, rather
+// than interrupted by its user.
+var errTerminated = errors.New("terminated")
 
 // run executes one command line and returns its exit code.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {

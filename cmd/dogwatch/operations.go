@@ -2,18 +2,15 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/url"
 	"text/tabwriter"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/dogwatch/dogwatch/core/api"
-	"github.com/dogwatch/dogwatch/core/operation"
 )
 
 func newOperations(g *global) *cobra.Command {
@@ -26,22 +23,69 @@ under way too; or shows the steps of one and how it ended.`,
 		Example: `  # what was updated, by whom, and how it went
   dogwatch operations
 
+  # the steps of one, and an end to it
+  dogwatch operations 1d8k2m0a
+  dogwatch operations cancel 1d8k2m0a
+
   # for a script
   dogwatch operations --json`,
 		Args: arguments(0, 1),
 		RunE: func(cmd *cobra.Command, args []string) error { return g.operations(cmd.Context(), asJSON, args) },
 	}
-	cmd.ValidArgsFunction = cobra.NoFileCompletions
+	cmd.ValidArgsFunction = first(g.operationIDs(false))
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print what the API does")
+	cmd.AddCommand(newOperationsCancel(g))
 	return cmd
 }
 
-func (g *global) operations(ctx context.Context, asJSON bool, args []string) error {
-	cfg, err := g.load(nil)
+func newOperationsCancel(g *global) *cobra.Command {
+	return &cobra.Command{
+		Use:   "cancel ID",
+		Short: "Stop an update or rollback before its next step",
+		Long: `Has the Dogwatch that is serving stop an operation before its next step. What was
+done already is taken back, so that the container is as it was before. One that is
+taking itself back goes on with that.
+
+Exit code 0: it will stop. 1: it cannot be cancelled, since it has ended.`,
+		Example: `  # the one that dogwatch operations lists as running
+  dogwatch operations cancel 1d8k2m0a
+
+  # upper and lower case do not matter
+  dogwatch operations cancel 1D8K2M0A`,
+		Args:              exactly(1),
+		ValidArgsFunction: first(g.operationIDs(true)),
+		RunE:              func(cmd *cobra.Command, args []string) error { return g.cancelOperation(cmd.Context(), args[0]) },
+	}
+}
+
+func (g *global) cancelOperation(ctx context.Context, id string) error {
+	c, err := g.trustedClient()
 	if err != nil {
 		return err
 	}
-	c, err := newTrustedClient(cfg)
+	var op api.Operation
+	if err := c.post(ctx, "/api/operations/"+url.PathEscape(id)+"/cancel", struct{}{}, &op); err != nil {
+		return err
+	}
+	text := sentenceOf(op)
+	if !op.State.Ended() {
+		text += "; it stops before its next step"
+	}
+	_, err = fmt.Fprintln(g.stdout, printable(text))
+	return err
+}
+
+// trustedClient returns a client for requests that need a login.
+func (g *global) trustedClient() (*client, error) {
+	cfg, err := g.load(nil)
+	if err != nil {
+		return nil, err
+	}
+	return newTrustedClient(cfg)
+}
+
+func (g *global) operations(ctx context.Context, asJSON bool, args []string) error {
+	c, err := g.trustedClient()
 	if err != nil {
 		return err
 	}
@@ -62,11 +106,11 @@ func (g *global) operations(ctx context.Context, asJSON bool, args []string) err
 	if asJSON {
 		return printJSON(g.stdout, op)
 	}
-	err = writePlan(g.stdout, styleOf(g.stdout), op.Watcher+"/"+op.Name, api.Plan{From: op.Plan.From, To: op.Plan.To})
+	err = writePlan(g.stdout, styleOf(g.stdout), op.Watcher+"/"+op.Name, api.Plan{From: op.Plan.From, To: op.Plan.To, Files: op.Plan.Files})
 	shown := stepPrinter{out: g.stdout}
 	shown.print(op)
-	_, err2 := fmt.Fprintln(g.stdout, printable(sentenceOf(op)))
-	return errors.Join(err, err2)
+	shown.end(op)
+	return err
 }
 
 func writeOperations(w io.Writer, all []api.Operation) error {
@@ -84,43 +128,4 @@ func writeOperations(w io.Writer, all []api.Operation) error {
 		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", op.ID, op.Kind, printable(op.Watcher+"/"+op.Name), printable(op.Plan.To.Reference), op.State, printable(by), op.QueuedAt.Local().Format("2006-01-02 15:04"))
 	}
 	return t.Flush()
-}
-
-// stepPrinter prints what is new about the steps of an operation.
-type stepPrinter struct {
-	out          io.Writer
-	began, ended int
-}
-
-func (p *stepPrinter) print(op api.Operation) {
-	for i, s := range op.Steps {
-		if i >= p.began {
-			fmt.Fprintf(p.out, "  … %s\n", printable(s.Text))
-			p.began = i + 1
-		}
-		if i < p.ended || !s.Ended {
-			continue
-		}
-		p.ended = i + 1
-		mark := "ok"
-		if s.Error != "" {
-			mark = "failed: " + s.Error
-		}
-		fmt.Fprintf(p.out, "    %s (%s)\n", printable(mark), brief(s.EndedAt.Sub(s.BeganAt)))
-	}
-}
-
-// sentenceOf says how far an operation is, or how it ended.
-func sentenceOf(op api.Operation) string {
-	text := fmt.Sprintf("%s of %s/%s: %s", op.Kind, op.Watcher, op.Name, op.State)
-	if op.State == operation.Succeeded && op.DryRun {
-		text += " (dry run: only the image was pulled)"
-	}
-	if op.Outcome != nil && op.Outcome.Downtime > 0 {
-		text += fmt.Sprintf(", down for %s", brief(time.Duration(op.Outcome.Downtime*float64(time.Second))))
-	}
-	if op.Error != "" {
-		text += ": " + op.Error
-	}
-	return text
 }

@@ -4,30 +4,29 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/dogwatch/dogwatch/core/api"
 	"github.com/dogwatch/dogwatch/core/lookup"
 	"github.com/dogwatch/dogwatch/core/operation"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
 func newPlan(g *global) *cobra.Command {
-	var asJSON, rollback bool
+	var rollback bool
+	f := updateFlags{plan: true, kind: operation.Update}
 	cmd := &cobra.Command{
 		Use:   "plan CONTAINER",
 		Short: "Say what the update of a container would do",
 		Long: `Asks the Dogwatch that is serving what an update would do, step by step, and changes
-nothing: the exact image, what is carried over, which defaults change, which other
-containers are concerned, and what keeps it from being carried out.
+nothing: the exact image, its size, what is carried over, which defaults and files change,
+which other containers are concerned, and what keeps it from being carried out.
 
-Exit code 0: it can be carried out. 1: it could not be planned. 3: it is blocked.`,
+Exit code 0: it can be carried out. 1: it could not be planned. 3: it is blocked or
+refused, or there is no update.`,
 		Example: `  # before an update
   dogwatch plan nginx
 
@@ -36,15 +35,18 @@ Exit code 0: it can be carried out. 1: it could not be planned. 3: it is blocked
 		Args:              exactly(1),
 		ValidArgsFunction: first(g.containerNames),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			f := updateFlags{plan: true, json: asJSON, kind: operation.Update}
 			if rollback {
 				f.kind = operation.Rollback
+			}
+			if err := f.check(args); err != nil {
+				return err
 			}
 			return g.update(cmd.Context(), f, args)
 		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print the plan as the API does, in a list")
+	cmd.Flags().BoolVar(&f.json, "json", false, "print the plan as the API does, in a list")
 	cmd.Flags().BoolVar(&rollback, "rollback", false, "plan the return to the image before the last update")
+	f.composeFlag(cmd)
 	return cmd
 }
 
@@ -114,66 +116,9 @@ type change struct {
 	DryRun      bool           `json:"dryRun,omitempty"`
 	Digest      string         `json:"digest,omitempty"`
 	State       string         `json:"state,omitempty"`
+	Compose     string         `json:"compose,omitempty"`
 }
 
 func containerPath(c sdk.Container, action string) string {
 	return "/api/containers/" + url.PathEscape(c.ID) + "/" + action
-}
-
-// writePlan writes a plan as text.
-func writePlan(w io.Writer, s style, name string, p api.Plan) error {
-	var b strings.Builder
-	b.WriteString(s.paint(printable(name), "1") + "  " + printable(p.From.Reference+arrow+p.To.Reference) + "\n")
-	if p.To.Digest != "" {
-		b.WriteString("  " + printable(p.To.Digest) + "\n")
-	}
-	section := func(title string, lines []string) {
-		if len(lines) == 0 {
-			return
-		}
-		b.WriteString(s.paint(title, "1") + "\n")
-		for _, line := range lines {
-			b.WriteString("  " + printable(line) + "\n")
-		}
-	}
-	var steps, carried, changes, dependents []string
-	for i, step := range p.Steps {
-		steps = append(steps, fmt.Sprintf("%d. %s", i+1, step.Text))
-	}
-	for _, c := range p.Carried {
-		carried = append(carried, strings.TrimSuffix(c.Name+" = "+c.Value, " = "))
-	}
-	for _, c := range p.Changes {
-		changes = append(changes, fmt.Sprintf("%s: %s → %s", c.Name, orNone(c.Before), orNone(c.After)))
-	}
-	for _, d := range p.Dependents {
-		dependents = append(dependents, fmt.Sprintf("%s (%s): %s", d.Name, d.Relation, d.Action))
-	}
-	section("Steps", steps)
-	section("Carried over", carried)
-	section("Defaults that change", changes)
-	section("Other containers", dependents)
-	section("Warnings", reasonLines(p.Warnings))
-	section("Blocked", reasonLines(p.Blocks))
-	_, err := io.WriteString(w, b.String())
-	return err
-}
-
-func orNone(text string) string {
-	if text == "" {
-		return "none"
-	}
-	return text
-}
-
-func reasonLines(reasons []api.Reason) []string {
-	var lines []string
-	for _, r := range reasons {
-		line := fmt.Sprintf("%s (%s)", r.Text, r.Code)
-		if r.Acknowledge {
-			line += "; accept it with --acknowledge " + r.Code
-		}
-		lines = append(lines, line)
-	}
-	return lines
 }

@@ -5,11 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"os"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
@@ -27,26 +25,28 @@ type updateFlags struct {
 	all         bool
 	step        string
 	acknowledge []string
+	compose     string
 	dryRun      bool
 	json        bool
 }
 
-// pollPause is the wait between two looks at an operation.
-const pollPause = 250 * time.Millisecond
-
-var updateSteps = []string{sdk.DiffPatch, sdk.DiffMinor, sdk.DiffMajor, sdk.KindDigest}
+var (
+	updateSteps  = []string{sdk.DiffPatch, sdk.DiffMinor, sdk.DiffMajor, sdk.KindDigest}
+	composeRules = []string{"edit", "command"}
+)
 
 func newUpdate(g *global) *cobra.Command {
 	f := updateFlags{kind: operation.Update}
 	cmd := &cobra.Command{
 		Use:   "update CONTAINER...",
 		Short: "Replace containers by ones that run the newer image",
-		Long: `Has the Dogwatch that is serving replace containers, one after the other: it shows
-the plan, asks for a yes, and prints each step. If one fails, or the new container
+		Long: `Has the Dogwatch that is serving replace containers, at most two at a time: it shows
+all plans, asks once for a yes, and prints each step. If one fails, or the new container
 does not become healthy, the old one is back. An operation goes on when this command
 is interrupted. The watcher must be allowed to update: watcher.TYPE.NAME.update.
 
-Exit code 0: updated. 1: rolled back, or failed. 2: wrong command line. 3: blocked.`,
+Exit code 0: all updated, or nothing to do with --all. 1: something was rolled back, or
+failed. 2: wrong command line. 3: something is blocked or refused, or has no update.`,
 		Example: `  # one container, after a look at the plan
   dogwatch update nginx
 
@@ -54,21 +54,14 @@ Exit code 0: updated. 1: rolled back, or failed. 2: wrong command line. 3: block
   dogwatch update --all --kind patch --yes
 
   # accept that what was written into the container is lost
-  dogwatch update nginx --acknowledge data.writable-layer`,
-		Args: func(_ *cobra.Command, args []string) error {
-			switch {
-			case f.all == (len(args) > 0):
-				return usage(errors.New("name containers, or use --all (see: dogwatch update --help)"))
-			case f.step != "" && !f.all:
-				return usage(errors.New("--kind is for --all"))
-			case f.step != "" && !slices.Contains(updateSteps, f.step):
-				return usage(fmt.Errorf("unknown kind %q: use %s", f.step, enumerate(updateSteps)))
-			}
-			return nil
-		},
+  dogwatch update nginx --acknowledge data.writable-layer
+
+  # write the new tag into the compose file too
+  dogwatch update nginx --compose`,
+		Args: func(_ *cobra.Command, args []string) error { return f.check(args) },
 		RunE: func(cmd *cobra.Command, args []string) error { return g.update(cmd.Context(), f, args) },
 	}
-	cmd.ValidArgsFunction = completeFlag(g.containerNames)
+	cmd.ValidArgsFunction = others(g.containerNames)
 	cmd.Flags().BoolVar(&f.plan, "plan", false, "print the plans and change nothing")
 	cmd.Flags().BoolVarP(&f.yes, "yes", "y", false, "do not ask; needed where there is no terminal")
 	cmd.Flags().BoolVar(&f.all, "all", false, "update every container that has an update")
@@ -76,14 +69,35 @@ Exit code 0: updated. 1: rolled back, or failed. 2: wrong command line. 3: block
 	cmd.Flags().StringSliceVar(&f.acknowledge, "acknowledge", nil, "accept the block with this `code`; may be repeated")
 	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "pull the image and go no further")
 	cmd.Flags().BoolVar(&f.json, "json", false, "print the plans or operations as the API does")
+	f.composeFlag(cmd)
 	_ = cmd.RegisterFlagCompletionFunc("kind", cobra.FixedCompletions(updateSteps, cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }
 
-// planned is a container with its plan.
-type planned struct {
-	container sdk.Container
-	plan      api.Plan
+func (f *updateFlags) composeFlag(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&f.compose, "compose", "", "write the image into the compose file too: edit, or with `how`=command have the compose command recreate the container")
+	cmd.Flags().Lookup("compose").NoOptDefVal = composeRules[0]
+	_ = cmd.RegisterFlagCompletionFunc("compose", cobra.FixedCompletions(composeRules, cobra.ShellCompDirectiveNoFileComp))
+}
+
+// check refuses flags and arguments that do not go together.
+func (f *updateFlags) check(args []string) error {
+	switch {
+	case f.all == (len(args) > 0):
+		return usage(errors.New("name containers, or use --all (see: dogwatch update --help)"))
+	case f.step != "" && !f.all:
+		return usage(errors.New("--kind is for --all"))
+	case f.step != "" && !slices.Contains(updateSteps, f.step):
+		return usage(fmt.Errorf("unknown kind %q: use %s", f.step, enumerate(updateSteps)))
+	case f.compose != "" && !slices.Contains(composeRules, f.compose):
+		return usage(fmt.Errorf("unknown way to change compose files %q: use %s", f.compose, enumerate(composeRules)))
+	}
+	return nil
+}
+
+// change is the body of a request that follows from the flags.
+func (f *updateFlags) change() change {
+	return change{Acknowledge: f.acknowledge, DryRun: f.dryRun, Compose: f.compose}
 }
 
 // update plans, asks and carries out, and chooses the exit code.
@@ -97,123 +111,66 @@ func (g *global) update(ctx context.Context, f updateFlags, names []string) (err
 	if err != nil {
 		return err
 	}
-	ready, plans, code := g.planAll(ctx, u, f, selected)
+	r := &round{global: g, updating: u, flags: f}
+	ready := r.planAll(ctx, selected)
 	if f.plan {
 		if f.json {
-			if err := printJSON(g.stdout, plans); err != nil {
-				return err
-			}
+			err = printJSON(g.stdout, r.plans)
 		}
-		return exit(code)
+		return errors.Join(err, exit(r.code()))
 	}
-	ended := []api.Operation{}
-	if len(ready) > 0 {
-		if err := g.confirm(f, len(ready)); err != nil {
-			return err
-		}
-	} else if len(selected) == 0 && !f.json {
+	if len(selected) == 0 && !f.json {
 		fmt.Fprintln(g.stdout, "nothing to update")
 	}
-	for _, p := range ready {
-		op, err := g.carryOut(ctx, u, f, p)
-		if op.ID != "" {
-			ended = append(ended, op)
-		}
-		if err != nil {
-			complain(g.stderr, fmt.Sprintf("%s: %v", p.container.Name, err))
-			code = exitFailure
-		} else if op.State != operation.Succeeded {
-			code = exitFailure
-		}
-		if ctx.Err() != nil {
-			break
-		}
-	}
-	if f.json {
-		if err := printJSON(g.stdout, ended); err != nil {
+	if len(ready) > 0 {
+		if err := g.confirm(ctx, f, ready); err != nil {
 			return err
 		}
+		r.carryOut(ctx, ready)
 	}
-	return exit(code)
-}
-
-// planAll plans for each container. It returns those that can be carried out, all
-// plans, and the exit code of what cannot.
-func (g *global) planAll(ctx context.Context, u *updating, f updateFlags, selected []sdk.Container) (ready []planned, plans []api.Plan, code int) {
-	plans = []api.Plan{}
-	for _, c := range selected {
-		var p api.Plan
-		if err := u.post(ctx, containerPath(c, "plan"), change{Kind: f.kind, Acknowledge: f.acknowledge}, &p); err != nil {
-			complain(g.stderr, fmt.Sprintf("%s: %v", c.Name, err))
-			code = exitFailure
-			continue
-		}
-		plans = append(plans, p)
-		if !f.json {
-			if err := writePlan(g.stdout, styleOf(g.stdout), c.Name, p); err != nil {
-				return nil, plans, exitFailure
-			}
-		}
-		if len(p.Blocks) == 0 {
-			ready = append(ready, planned{c, p})
-			continue
-		}
-		if f.json {
-			complain(g.stderr, c.Name+" is blocked: "+strings.Join(reasonLines(p.Blocks), "; "))
-		}
-		if code == exitOK {
-			code = exitBlocked
-		}
+	switch {
+	case f.json:
+		err = printJSON(g.stdout, r.ended())
+	case len(r.results) > 1:
+		err = r.writeResults(g.stdout)
 	}
-	return ready, plans, code
+	if err != nil {
+		return err
+	}
+	return exit(r.code())
 }
 
 // confirm asks the user on a terminal, unless that is not wanted.
-func (g *global) confirm(f updateFlags, n int) error {
+func (g *global) confirm(ctx context.Context, f updateFlags, ready []planned) error {
 	if f.yes {
 		return nil
 	}
 	if !term.IsTerminal(int(os.Stdin.Fd())) {
 		return usage(errors.New("there is no terminal to ask on: use --yes, or --plan to see what would be done"))
 	}
-	fmt.Fprintf(g.stderr, "Carry out the %s of %s? [y/N] ", f.kind, count(n, "container"))
-	line, _ := bufio.NewReader(os.Stdin).ReadString('\n')
-	switch strings.ToLower(strings.TrimSpace(line)) {
-	case "y", "yes":
-		return nil
+	what := count(len(ready), "container")
+	if len(ready) == 1 {
+		what = printable(ready[0].container.Name)
+	}
+	fmt.Fprintf(g.stderr, "Carry out the %s of %s? [y/N] ", f.kind, what)
+	answer := make(chan string, 1)
+	go func() { // reading cannot be broken off: it ends with the program
+		line, _ := bufio.NewReader(os.Stdin).ReadString('\n')
+		answer <- strings.ToLower(strings.TrimSpace(line))
+	}()
+	select {
+	case said := <-answer:
+		if said == "y" || said == "yes" {
+			return nil
+		}
+	case <-ctx.Done():
+		fmt.Fprintln(g.stderr)
 	}
 	return errors.New("nothing was changed")
 }
 
-// carryOut begins an operation and follows it to its end.
-func (g *global) carryOut(ctx context.Context, u *updating, f updateFlags, p planned) (op api.Operation, err error) {
-	wish := change{Acknowledge: f.acknowledge, DryRun: f.dryRun, Digest: p.plan.To.Digest, State: p.plan.State}
-	if err := u.post(ctx, containerPath(p.container, string(f.kind)), wish, &op); err != nil {
-		return op, err
-	}
-	out := g.stdout
-	if f.json {
-		out = g.stderr
-	}
-	shown := stepPrinter{out: out}
-	for {
-		shown.print(op)
-		if op.State.Ended() {
-			_, err = fmt.Fprintln(out, printable(sentenceOf(op)))
-			return op, err
-		}
-		select {
-		case <-ctx.Done():
-			return op, fmt.Errorf("operation %s goes on; see: dogwatch operations %s", op.ID, op.ID)
-		case <-time.After(pollPause):
-		}
-		var now api.Operation
-		if err := u.call(ctx, http.MethodGet, "/api/operations/"+op.ID, &now); err != nil {
-			if ctx.Err() != nil {
-				continue
-			}
-			return op, fmt.Errorf("operation %s goes on, and could not be followed: %w", op.ID, err)
-		}
-		op = now
-	}
+// planned is a container with its plan.
+type planned struct {
+	container sdk.Container
+	plan      api.Plan
 }

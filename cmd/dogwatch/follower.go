@@ -1,0 +1,242 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"net/http"
+	"net/url"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/dogwatch/dogwatch/core/api"
+	"github.com/dogwatch/dogwatch/core/operation"
+)
+
+const (
+	// pollPause is the wait between two looks at operations.
+	pollPause = 250 * time.Millisecond
+	// looks bounds the operations that are looked at between two pauses: the server
+	// carries out two at a time.
+	looks = 4
+	// patience is how long the server may be away, as when it starts again.
+	patience = time.Minute
+)
+
+// follower shows the steps of operations until they have ended.
+type follower struct {
+	client  *client
+	out     io.Writer
+	stderr  io.Writer
+	named   bool // whether lines say which container they are about
+	line    bool // whether progress is shown, in a line that is written over
+	open    []*result
+	printed map[string]*stepPrinter
+}
+
+func newFollower(c *client, out, stderr io.Writer, named bool) *follower {
+	_, is := terminal(out)
+	return &follower{client: c, out: out, stderr: stderr, named: named, line: is && os.Getenv("TERM") != "dumb", printed: map[string]*stepPrinter{}}
+}
+
+func (w *follower) add(res *result) {
+	p := &stepPrinter{out: w.out}
+	if w.named {
+		p.prefix = printable(res.op.Name) + ": "
+	}
+	w.open, w.printed[res.op.ID] = append(w.open, res), p
+}
+
+// follow yields each operation when it has ended, or with the reason why its end is
+// not known. The first interrupt says how to cancel what is under way; it goes on.
+func (w *follower) follow(ctx context.Context) iter.Seq2[*result, error] {
+	return func(yield func(*result, error) bool) {
+		interrupted := ctx.Done()
+		calls := context.WithoutCancel(ctx)
+		seen := time.Now()
+		for len(w.open) > 0 {
+			for _, res := range slices.Clone(w.open[:min(looks, len(w.open))]) {
+				err := w.look(calls, res)
+				switch {
+				case err == nil:
+					seen = time.Now()
+				case errors.Is(err, errNotServing) && time.Since(seen) < patience:
+					continue // it may start again, and finishes the operation then
+				default:
+					err = fmt.Errorf("operation %s goes on, and could not be followed: %w; see: dogwatch operations %s", res.op.ID, err, res.op.ID)
+				}
+				if err == nil && !res.op.State.Ended() {
+					continue
+				}
+				w.open = slices.DeleteFunc(w.open, func(other *result) bool { return other == res })
+				if !yield(res, err) {
+					return
+				}
+			}
+			w.rotate()
+			select {
+			case <-interrupted:
+				if context.Cause(ctx) == errTerminated {
+					w.leave(yield)
+					return
+				}
+				w.explain()
+				interrupted = nil
+			case <-time.After(pollPause):
+			}
+		}
+	}
+}
+
+// look asks how far an operation is and prints what is new.
+func (w *follower) look(ctx context.Context, res *result) error {
+	var now api.Operation
+	if err := w.client.call(ctx, http.MethodGet, "/api/operations/"+url.PathEscape(res.op.ID), &now); err != nil {
+		return err
+	}
+	res.op = now
+	w.clear()
+	w.printed[now.ID].print(now)
+	if now.State.Ended() {
+		w.printed[now.ID].end(now)
+		return nil
+	}
+	w.progress()
+	return nil
+}
+
+// rotate lets what is queued have its turn; what is under way stays in front.
+func (w *follower) rotate() {
+	running := func(res *result) bool { return res.op.State == operation.Running }
+	var first, rest []*result
+	for _, res := range w.open {
+		if running(res) {
+			first = append(first, res)
+		} else {
+			rest = append(rest, res)
+		}
+	}
+	if n := looks - len(first); n > 0 && len(rest) > n {
+		rest = append(rest[n:], rest[:n]...)
+	}
+	w.open = append(first, rest...)
+}
+
+// explain says, once, that the operations go on, and how to stop them.
+func (w *follower) explain() {
+	w.clear()
+	for _, res := range w.open {
+		fmt.Fprintf(w.stderr, "operation %s (%s) goes on; to cancel it: dogwatch operations cancel %s\n", res.op.ID, printable(res.op.Name), res.op.ID)
+	}
+	fmt.Fprintln(w.stderr, "interrupt again to stop waiting")
+}
+
+// leave gives up waiting, since this command is to end.
+func (w *follower) leave(yield func(*result, error) bool) {
+	w.clear()
+	for _, res := range w.open {
+		if !yield(res, fmt.Errorf("operation %s goes on; see: dogwatch operations %s", res.op.ID, res.op.ID)) {
+			return
+		}
+	}
+}
+
+// progress shows how far the steps under way are, on a terminal.
+func (w *follower) progress() {
+	if !w.line {
+		return
+	}
+	var parts []string
+	for _, res := range w.open {
+		if text := stepProgress(res.op); text != "" {
+			parts = append(parts, printable(w.printed[res.op.ID].prefix+text))
+		}
+	}
+	if len(parts) > 0 {
+		width, _ := terminal(w.out)
+		fmt.Fprintf(w.out, "\r\x1b[K%s", clip("    "+strings.Join(parts, "; "), width-gap))
+	}
+}
+
+// clear takes the line of progress away.
+func (w *follower) clear() {
+	if w.line {
+		fmt.Fprint(w.out, "\r\x1b[K")
+	}
+}
+
+// stepPrinter prints what is new about the steps of an operation.
+type stepPrinter struct {
+	out          io.Writer
+	prefix       string
+	began, ended int
+}
+
+func (p *stepPrinter) print(op api.Operation) {
+	for i, s := range op.Steps {
+		if i >= p.began {
+			fmt.Fprintf(p.out, "  … %s%s\n", p.prefix, printable(s.Text))
+			p.began = i + 1
+		}
+		if i < p.ended || !s.Ended {
+			continue
+		}
+		p.ended = i + 1
+		mark := "ok"
+		if s.Error != "" {
+			mark = "failed: " + s.Error
+		}
+		fmt.Fprintf(p.out, "    %s%s (%s)\n", p.prefix, printable(mark), brief(s.EndedAt.Sub(s.BeganAt)))
+	}
+}
+
+// end says how the operation ended, and what did not go well though it did.
+func (p *stepPrinter) end(op api.Operation) {
+	fmt.Fprintln(p.out, printable(sentenceOf(op)))
+	if op.Outcome == nil {
+		return
+	}
+	for _, line := range reasonLines(op.Outcome.Warnings) {
+		fmt.Fprintf(p.out, "  %s%s\n", p.prefix, printable(line))
+	}
+	if len(op.Outcome.Kept) > 0 {
+		fmt.Fprintf(p.out, "  %skept: %s\n", p.prefix, printable(strings.Join(op.Outcome.Kept, ", ")))
+	}
+}
+
+// sentenceOf says how far an operation is, or how it ended.
+func sentenceOf(op api.Operation) string {
+	text := fmt.Sprintf("%s of %s/%s: %s", op.Kind, op.Watcher, op.Name, op.State)
+	note := noteOf(op)
+	switch {
+	case note == "":
+		return text
+	case op.Error != "":
+		return text + ": " + note
+	}
+	return text + ", " + note
+}
+
+// noteOf is what there is to say of an operation beside its state.
+func noteOf(op api.Operation) string {
+	var parts []string
+	if op.State == operation.Succeeded && op.DryRun {
+		parts = append(parts, "dry run: only the image was pulled")
+	}
+	if op.Outcome != nil && op.Outcome.Downtime > 0 {
+		parts = append(parts, "down for "+brief(time.Duration(op.Outcome.Downtime*float64(time.Second))))
+	}
+	if op.Error != "" {
+		parts = append([]string{op.Error}, parts...)
+	}
+	return strings.Join(parts, ", ")
+}
+
+// stepProgress says how far the step under way is; "" when that is not known.
+func stepProgress(op api.Operation) string {
+	return ""
+}

@@ -1,0 +1,135 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/dogwatch/dogwatch/core/api"
+	"github.com/dogwatch/dogwatch/sdk/watcher"
+)
+
+// writePlan writes a plan as text.
+func writePlan(w io.Writer, s style, name string, p api.Plan) error {
+	var b strings.Builder
+	b.WriteString(s.paint(printable(name), "1") + "  " + printable(p.From.Reference+arrow+p.To.Reference) + "\n")
+	line := func(text string) { b.WriteString("  " + printable(text) + "\n") }
+	section := func(title string, lines []string) {
+		if len(lines) == 0 {
+			return
+		}
+		b.WriteString(s.paint(title, "1") + "\n")
+		for _, text := range lines {
+			line(text)
+		}
+	}
+	if p.From.Digest != "" {
+		line("from " + p.From.Digest)
+	}
+	if p.To.Digest != "" {
+		line("to   " + p.To.Digest)
+	}
+	if text := spaceText(p.Space); text != "" {
+		line(text)
+	}
+	section("Steps", stepLines(p.Steps))
+	section("Carried over", lines(p.Carried, func(c api.Setting) string { return strings.TrimSuffix(c.Name+" = "+c.Value, " = ") }))
+	section("Defaults that change", lines(p.Changes, func(c api.ImageChange) string {
+		return fmt.Sprintf("%s: %s → %s", c.Name, orNone(c.Before), orNone(c.After))
+	}))
+	section("Files that change", fileLines(p.Files))
+	section("Other containers", lines(p.Dependents, dependentText))
+	section("Kept predecessors", lines(p.Backups, backupText))
+	section("Warnings", reasonLines(p.Warnings))
+	section("Blocked", reasonLines(p.Blocks))
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func lines[T any](all []T, text func(T) string) []string {
+	texts := make([]string, len(all))
+	for i, v := range all {
+		texts[i] = text(v)
+	}
+	return texts
+}
+
+func stepLines(steps []api.PlanStep) []string {
+	texts := make([]string, len(steps))
+	for i, s := range steps {
+		texts[i] = fmt.Sprintf("%d. %s", i+1, s.Text)
+	}
+	return texts
+}
+
+// fileLines are the places that change, each with its diff below it.
+func fileLines(files []api.FileChange) (texts []string) {
+	for _, f := range files {
+		texts = append(texts, fmt.Sprintf("%s, line %d", f.Path, f.Line))
+		for diff := range strings.Lines(f.Diff) {
+			texts = append(texts, "  "+strings.TrimRight(diff, "\r\n"))
+		}
+	}
+	return texts
+}
+
+func dependentText(d api.Dependent) string {
+	what := map[string]string{watcher.StepCreate: "is recreated too", watcher.StepRestart: "is restarted too"}[d.Action]
+	if what == "" {
+		what = d.Action
+	}
+	return fmt.Sprintf("%s (%s) %s", d.Name, d.Relation, what)
+}
+
+func backupText(k api.Backup) string {
+	text := k.Name + "  " + k.Image
+	if !k.Created.IsZero() {
+		text += "  created " + k.Created.Local().Format("2006-01-02 15:04")
+	}
+	if k.Size != nil {
+		text += "  " + bytesText(*k.Size)
+	}
+	return text
+}
+
+func spaceText(s api.Space) string {
+	var parts []string
+	if s.Download != nil {
+		parts = append(parts, "download of up to "+bytesText(*s.Download))
+	}
+	if s.Writable != nil && *s.Writable > 0 {
+		parts = append(parts, bytesText(*s.Writable)+" written into the container")
+	}
+	return strings.Join(parts, ", ")
+}
+
+// bytesText writes a size for a reader: 512 bytes, 1.5 kB, 71.0 MB.
+func bytesText(n int64) string {
+	if n < 1000 {
+		return count(int(n), "byte")
+	}
+	size, unit := float64(n), ""
+	for _, unit = range []string{"kB", "MB", "GB", "TB"} {
+		if size /= 1000; size < 999.95 {
+			break
+		}
+	}
+	return fmt.Sprintf("%.1f %s", size, unit)
+}
+
+func orNone(text string) string {
+	if text == "" {
+		return "none"
+	}
+	return text
+}
+
+func reasonLines(reasons []api.Reason) []string {
+	return lines(reasons, func(r api.Reason) string {
+		text := fmt.Sprintf("%s (%s)", r.Text, r.Code)
+		if r.Acknowledge {
+			text += "; accept it with --acknowledge " + r.Code
+		}
+		return text
+	})
+}

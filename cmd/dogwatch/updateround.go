@@ -1,0 +1,248 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/dogwatch/dogwatch/core/api"
+	"github.com/dogwatch/dogwatch/core/operation"
+	"github.com/dogwatch/dogwatch/sdk"
+)
+
+// round is one run of plan, update or rollback over several containers.
+type round struct {
+	*global
+	*updating
+	flags   updateFlags
+	plans   []api.Plan
+	results []*result
+}
+
+// result is what became of one container.
+type result struct {
+	container sdk.Container
+	// to is the reference of the image; "" when nothing could be planned.
+	to string
+	// op is the operation; without an ID, it was never begun.
+	op api.Operation
+	// refusal says why there is none, or why its end is not known.
+	refusal string
+	code    int
+	// left means that --all leaves it out, since its watcher may not update.
+	left bool
+}
+
+// fail records that something went wrong with a container, and says it.
+func (r *round) fail(res *result, err error) {
+	res.code, res.refusal = exitFailure, err.Error()
+	var refused *refusedError
+	if errors.As(err, &refused) && slices.Contains(refusals, refused.Code) {
+		res.code = exitBlocked
+	}
+	if res.left = r.flags.all && refused != nil && slices.Contains(leavesOut, refused.Code); res.left {
+		if slices.ContainsFunc(r.results, func(other *result) bool { return other != res && other.left && other.refusal == res.refusal }) {
+			return // said already
+		}
+	}
+	complain(r.stderr, fmt.Sprintf("%s: %v", res.container.Name, err))
+}
+
+// refusals are the codes of responses that say that an update is not to be: it is not
+// allowed, there is none, or something stands against it.
+var refusals = []string{"blocked", "forbidden", "unsupported", "no-update", "conflict", "changed"}
+
+// leavesOut are the refusals of what --all does not mean.
+var leavesOut = []string{"forbidden", "unsupported", "no-update"}
+
+// code is the exit code: a failure is more than a refusal. What --all leaves out counts
+// when that is everything.
+func (r *round) code() int {
+	code, all := exitOK, !slices.ContainsFunc(r.results, func(res *result) bool { return !res.left })
+	for _, res := range r.results {
+		if res.left && !all {
+			continue
+		}
+		if res.code != exitOK && code != exitFailure {
+			code = res.code
+		}
+	}
+	return code
+}
+
+func (r *round) ended() []api.Operation {
+	ended := []api.Operation{}
+	for _, res := range r.results {
+		if res.op.ID != "" {
+			ended = append(ended, res.op)
+		}
+	}
+	return ended
+}
+
+// planAll plans for each container and shows the plans. It returns those that can be
+// carried out.
+func (r *round) planAll(ctx context.Context, selected []sdk.Container) (ready []planned) {
+	r.plans = []api.Plan{}
+	for _, c := range selected {
+		res := &result{container: c}
+		r.results = append(r.results, res)
+		p, err := r.planOf(ctx, c)
+		if err != nil {
+			r.fail(res, err)
+			continue
+		}
+		res.to = p.To.Reference
+		r.plans = append(r.plans, p)
+		if !r.flags.json {
+			if err := writePlan(r.stdout, styleOf(r.stdout), c.Name, p); err != nil {
+				r.fail(res, err)
+				continue
+			}
+		}
+		if len(p.Blocks) == 0 {
+			ready = append(ready, planned{c, p})
+			continue
+		}
+		r.block(res, p, r.flags.json)
+	}
+	return ready
+}
+
+func (r *round) planOf(ctx context.Context, c sdk.Container) (p api.Plan, err error) {
+	wish := r.flags.change()
+	wish.Kind = r.flags.kind
+	return p, r.post(ctx, containerPath(c, "plan"), wish, &p)
+}
+
+// block records that a container is blocked, and says it where the plan does not.
+func (r *round) block(res *result, p api.Plan, say bool) {
+	var codes []string
+	for _, b := range p.Blocks {
+		codes = append(codes, b.Code)
+	}
+	res.code, res.refusal = exitBlocked, "blocked: "+strings.Join(codes, ", ")
+	if say {
+		complain(r.stderr, res.container.Name+" is blocked: "+strings.Join(reasonLines(p.Blocks), "; "))
+	}
+}
+
+func (r *round) resultOf(c sdk.Container) *result {
+	i := slices.IndexFunc(r.results, func(res *result) bool { return res.container.ID == c.ID })
+	return r.results[i]
+}
+
+// carryOut begins the operations and follows them to their ends. A container that is
+// recreated with another one is another container by then: it is planned again once
+// that one is done.
+func (r *round) carryOut(ctx context.Context, ready []planned) {
+	now, later := inOrder(ready)
+	r.begin(ctx, now)
+	for _, p := range later {
+		res := r.resultOf(p.container)
+		if ctx.Err() != nil {
+			r.fail(res, errors.New("interrupted before it was begun"))
+			continue
+		}
+		again, err := r.replan(ctx, p)
+		if err != nil {
+			r.fail(res, err)
+			continue
+		}
+		if len(again.plan.Blocks) > 0 {
+			r.block(res, again.plan, true)
+			continue
+		}
+		r.begin(ctx, []planned{{p.container, again.plan}}, again.container)
+	}
+}
+
+// inOrder splits plans into those that can be begun at once, and those of containers
+// that one of the others recreates.
+func inOrder(ready []planned) (now, later []planned) {
+	for _, p := range ready {
+		recreated := slices.ContainsFunc(ready, func(other planned) bool {
+			return other.container.ID != p.container.ID && slices.ContainsFunc(other.plan.Dependents, func(d api.Dependent) bool { return d.ID == p.container.ID })
+		})
+		if recreated {
+			later = append(later, p)
+		} else {
+			now = append(now, p)
+		}
+	}
+	return now, later
+}
+
+// replan plans again for a container that has become another one.
+func (r *round) replan(ctx context.Context, p planned) (planned, error) {
+	if err := r.call(ctx, http.MethodGet, "/api/containers", &r.containers); err != nil {
+		return p, err
+	}
+	i := slices.IndexFunc(r.containers, func(c sdk.Container) bool {
+		return c.Watcher == p.container.Watcher && c.Name == p.container.Name
+	})
+	if i < 0 {
+		return p, errors.New("it is gone since the container that it depends on was updated")
+	}
+	p.container = r.containers[i]
+	var err error
+	p.plan, err = r.planOf(ctx, p.container)
+	return p, err
+}
+
+// begin starts operations and follows them. at are the containers as they are now,
+// where they differ from those that were planned first.
+func (r *round) begin(ctx context.Context, ready []planned, at ...sdk.Container) {
+	out := r.stdout
+	if r.flags.json {
+		out = r.stderr
+	}
+	w := newFollower(r.client, out, r.stderr, len(r.results) > 1)
+	for i, p := range ready {
+		res, c := r.resultOf(p.container), p.container
+		if i < len(at) {
+			c = at[i]
+		}
+		if ctx.Err() != nil {
+			r.fail(res, errors.New("interrupted before it was begun"))
+			continue
+		}
+		wish := r.flags.change()
+		wish.Digest, wish.State = p.plan.To.Digest, p.plan.State
+		// An interrupt is not to leave open whether it was begun.
+		if err := r.post(context.WithoutCancel(ctx), containerPath(c, string(r.flags.kind)), wish, &res.op); err != nil {
+			r.fail(res, err)
+			continue
+		}
+		w.add(res)
+	}
+	for res, err := range w.follow(ctx) {
+		if err != nil {
+			r.fail(res, err)
+		} else if res.op.State != operation.Succeeded {
+			res.code = exitFailure
+		}
+	}
+}
+
+// writeResults writes what became of each container.
+func (r *round) writeResults(w io.Writer) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "CONTAINER\tTO\tRESULT\tNOTE")
+	for _, res := range r.results {
+		state, note := "not begun", res.refusal
+		switch {
+		case res.op.ID != "" && res.refusal != "":
+			state = "unknown"
+		case res.op.ID != "":
+			state, note = string(res.op.State), noteOf(res.op)
+		}
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", printable(res.container.Watcher+"/"+res.container.Name), printable(res.to), state, printable(note))
+	}
+	return t.Flush()
+}
