@@ -170,6 +170,7 @@ func (r *replacement) back(ctx context.Context, failed watcher.Step, cause error
 		case failed == nil:
 		case reasonCode(s, failed) == missing:
 			out.State = watcher.Broken
+			r.editBegun = r.editBegun && d.Name != r.op.Plan.Name // the new one stays, so its file does too
 			out.Reason.Text += "; and " + failed.Error()
 		default:
 			out.State = watcher.Broken
