@@ -15,6 +15,7 @@ import (
 
 	"github.com/dogwatch/dogwatch/core/api"
 	"github.com/dogwatch/dogwatch/core/operation"
+	"github.com/dogwatch/dogwatch/sdk/watcher"
 )
 
 const (
@@ -238,5 +239,18 @@ func noteOf(op api.Operation) string {
 
 // stepProgress says how far the step under way is; "" when that is not known.
 func stepProgress(op api.Operation) string {
-	return ""
+	p := op.Progress
+	if p == nil || len(op.Steps) == 0 || op.Steps[len(op.Steps)-1].Ended {
+		return ""
+	}
+	text := p.Message
+	switch pulls := op.Steps[len(op.Steps)-1].Code == watcher.StepPull; {
+	case pulls && p.Total > 0:
+		text += fmt.Sprintf(" %s of %s", bytesText(p.Current), bytesText(p.Total))
+	case pulls && p.Current > 0:
+		text += " " + bytesText(p.Current)
+	case p.Total > 0:
+		text += fmt.Sprintf(" %d of %d", p.Current, p.Total)
+	}
+	return strings.TrimSpace(text)
 }

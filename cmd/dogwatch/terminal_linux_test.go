@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -142,5 +144,57 @@ func TestTerminalShowsProgress(t *testing.T) {
 	}
 	if err := cmd.Wait(); err != nil || !seen {
 		t.Errorf("%v: the terminal never said %q:\n%q", err, want, read.String())
+	}
+}
+
+// TestTerminalAsksBeforeAnUpdate: on a terminal update asks once, shows how far the pull
+// is in a line that goes away, and does nothing without a yes.
+func TestTerminalAsksBeforeAnUpdate(t *testing.T) {
+	for answer, code := range map[string]int{"y": 0, "n": 1, "": 1} {
+		t.Run("answer "+answer, func(t *testing.T) {
+			s := &updatesServer{}
+			server := httptest.NewServer(s.handler())
+			defer server.Close()
+			at, err := url.Parse(server.URL)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ours, theirs := pseudoTerminal(t, 100)
+			cmd := exec.CommandContext(t.Context(), filepath.Join(binaries, "dogwatch"), "update", "web")
+			cmd.Dir = t.TempDir()
+			cmd.Env = []string{"HOME=" + cmd.Dir, "DOGWATCH_STORE_PATH=" + cmd.Dir, "DOGWATCH_SERVER_PORT=" + at.Port(), "TERM=xterm"}
+			cmd.Stdin, cmd.Stdout, cmd.Stderr = theirs, theirs, theirs
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			theirs.Close()
+			const question = "Carry out the update of web? [y/N]"
+			var read strings.Builder
+			asked := false
+			for part := make([]byte, 4096); ; {
+				n, err := ours.Read(part)
+				read.Write(part[:n])
+				if !asked && strings.Contains(read.String(), question) {
+					asked = true
+					if _, err := ours.WriteString(answer + "\n"); err != nil {
+						t.Fatal(err)
+					}
+				}
+				if err != nil {
+					break // once the other end is closed
+				}
+			}
+			_ = cmd.Wait()
+			if got := cmd.ProcessState.ExitCode(); got != code || !asked {
+				t.Errorf("exit code %d, want %d:\n%q", got, code, read.String())
+			}
+			const progress = "\r\x1b[K    Downloading 1.2 MB of 12.3 MB\r\x1b[K"
+			if shown := strings.Contains(read.String(), progress); shown != (code == 0) {
+				t.Errorf("progress was shown: %t\n%q", shown, read.String())
+			}
+			if begun := len(s.operations) > 0; begun != (code == 0) {
+				t.Errorf("an operation was begun: %t", begun)
+			}
+		})
 	}
 }

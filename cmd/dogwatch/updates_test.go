@@ -189,6 +189,7 @@ func advance(op *api.Operation) {
 	case n < len(op.Plan.Steps):
 		op.State = operation.Running
 		op.Steps = append(op.Steps, api.StepRecord{PlanStep: op.Plan.Steps[n], BeganAt: at})
+		op.Progress = &api.StepProgress{Message: "Downloading", Current: 1_200_000, Total: 12_300_000}
 	case op.Name == "cache":
 		op.State, op.Error = operation.RolledBack, "the new cache exited with 1"
 	default:
@@ -270,6 +271,25 @@ func TestBytesText(t *testing.T) {
 	for n, want := range map[int64]string{0: "no bytes", 1: "1 byte", 999: "999 bytes", 1500: "1.5 kB", 71_000_000: "71.0 MB", 999_960: "1.0 MB", 2_340_000_000_000_000: "2340.0 TB"} {
 		if got := bytesText(n); got != want {
 			t.Errorf("%d: %q, want %q", n, got, want)
+		}
+	}
+}
+
+func TestStepProgress(t *testing.T) {
+	running := func(code string, p api.StepProgress) api.Operation {
+		return api.Operation{Progress: &p, Steps: []api.StepRecord{{PlanStep: api.PlanStep{Code: code}}}}
+	}
+	ended := running(watcher.StepPull, api.StepProgress{Message: "Downloading"})
+	ended.Steps[0].Ended = true
+	for want, op := range map[string]api.Operation{
+		"":                             ended,
+		"Downloading 1.2 MB of 3.0 MB": running(watcher.StepPull, api.StepProgress{Message: "Downloading", Current: 1_200_000, Total: 3_000_000}),
+		"Extracting":                   running(watcher.StepPull, api.StepProgress{Message: "Extracting"}),
+		"not healthy yet":              running(watcher.StepHealth, api.StepProgress{Message: "not healthy yet", Current: 3}),
+		"not healthy yet 3 of 9":       running(watcher.StepHealth, api.StepProgress{Message: "not healthy yet", Current: 3, Total: 9}),
+	} {
+		if got := stepProgress(op); got != want {
+			t.Errorf("%q, want %q", got, want)
 		}
 	}
 }

@@ -98,7 +98,7 @@ func (h *handler) listOperations(w http.ResponseWriter, r *http.Request) {
 		h.failWith(w, r, err)
 		return
 	}
-	h.respond(w, r, each(found, operationView))
+	h.respond(w, r, each(found, h.operationView))
 }
 
 // operationStates are the values of the parameter state.
@@ -144,8 +144,18 @@ func (h *handler) operationFilter(r *http.Request) (f operation.Filter, err erro
 
 func (h *handler) getOperation(w http.ResponseWriter, r *http.Request) {
 	if op, found := h.operation(w, r); found {
-		h.respond(w, r, operationView(op))
+		h.respond(w, r, h.operationView(op))
 	}
+}
+
+// operationView is the view of an operation with the progress of the step under way.
+func (h *handler) operationView(op operation.Operation) Operation {
+	v := operationView(op)
+	if p, underWay := h.Service.OperationProgress(op.ID); underWay && op.State == operation.Running && p != (watcher.StepProgress{}) {
+		progress := StepProgress(p)
+		v.Progress = &progress
+	}
+	return v
 }
 
 // operationID returns the id of the path, in which letter case does not matter.

@@ -24,6 +24,7 @@ type fakeUpdates struct {
 	failure error
 	started []updater.Request
 	filter  operation.Filter
+	running bool // whether the operation is under way
 }
 
 func (f *fakeUpdates) Plan(_ context.Context, req updater.Request) (watcher.Plan, error) {
@@ -57,8 +58,8 @@ func (*fakeUpdates) Allowed(string) error { return nil }
 
 func (*fakeUpdates) Previous(context.Context, sdk.Container) (string, error) { return "", nil }
 
-func (*fakeUpdates) Progress(string) (watcher.StepProgress, bool) {
-	return watcher.StepProgress{}, false
+func (f *fakeUpdates) Progress(string) (watcher.StepProgress, bool) {
+	return watcher.StepProgress{Message: "Downloading", Current: 3, Total: 10}, f.running
 }
 
 func (f *fakeUpdates) Operations(_ context.Context, filter operation.Filter) ([]operation.Operation, error) {
@@ -72,7 +73,11 @@ func (f *fakeUpdates) Operation(_ context.Context, id string) (operation.Operati
 	if id != "op1" {
 		return operation.Operation{}, store.ErrNotFound
 	}
-	return operationOf(nginx()), nil
+	op := operationOf(nginx())
+	if f.running {
+		op.State, op.Outcome, op.Error, op.Ended = operation.Running, nil, "", time.Time{}
+	}
+	return op, nil
 }
 
 // planOf returns a plan that fills every field.
@@ -221,5 +226,16 @@ func TestOperationEventsMatchTheDocument(t *testing.T) {
 		ID: "op1", Kind: "update", From: "nginx:1.25", To: "nginx:1.26", Actor: "ana", Trigger: "docker.local", Step: "pull", Ended: true, Code: "x", Error: "y"}}})
 	if got := w.get("/api/events").want(200).list(); len(got) != 1 || got[0]["operation"].(map[string]any)["id"] != "op1" {
 		t.Errorf("%v", got)
+	}
+}
+
+func TestOperationUnderWayHasProgress(t *testing.T) {
+	w := start(t, nil)
+	if got := decodeAs[Operation](w.get("/api/operations/op1").want(200)); got.Progress != nil {
+		t.Errorf("one that has ended: %+v", got.Progress)
+	}
+	w.updates.running = true
+	if got := decodeAs[Operation](w.get("/api/operations/op1").want(200)); got.Progress == nil || *got.Progress != (StepProgress{Message: "Downloading", Current: 3, Total: 10}) {
+		t.Errorf("one under way: %+v", got.Progress)
 	}
 }

@@ -112,6 +112,7 @@ type Operation struct {
 	DryRun    bool            `json:"dryRun,omitempty"`
 	Plan      Plan            `json:"plan"`
 	Steps     []StepRecord    `json:"steps"`
+	Progress  *StepProgress   `json:"progress,omitempty"`
 	Outcome   *Outcome        `json:"outcome,omitempty"`
 	Error     string          `json:"error,omitempty"`
 	QueuedAt  time.Time       `json:"queuedAt"`
@@ -126,6 +127,14 @@ type StepRecord struct {
 	Error   string    `json:"error,omitempty"`
 	BeganAt time.Time `json:"beganAt"`
 	EndedAt time.Time `json:"endedAt,omitzero"`
+}
+
+// StepProgress is how far the step under way is: bytes of a pull, probes of a health
+// check. What is not known is absent.
+type StepProgress struct {
+	Message string `json:"message,omitempty"`
+	Current int64  `json:"current,omitempty"`
+	Total   int64  `json:"total,omitempty"`
 }
 
 // Outcome is what is true at the end of an operation.
