@@ -59,11 +59,15 @@ func TestTriggerUpdatesContainers(t *testing.T) {
 	web, major := newProduct(t, engine, registry+"/team/web"), newProduct(t, engine, registry+"/team/major")
 	major.push(t, "2.0.0")
 	broken, out := newProduct(t, engine, registry+"/team/broken", unhealthy), newProduct(t, engine, registry+"/team/out")
-	for _, p := range []*product{web, major, broken, out} {
+	hand := newProduct(t, engine, registry+"/team/hand")
+	for _, p := range []*product{web, major, broken, out, hand} {
 		labels := map[string]string{"wud.watch": "true"}
 		name := p.repo[strings.LastIndex(p.repo, "/")+1:]
-		if p == out {
+		switch p {
+		case out:
 			labels["wud.trigger.exclude"] = "docker.local"
+		case hand:
+			labels["dogwatch.update.auto"] = "false"
 		}
 		engine.Run(t, name, p.repo+":1.0.0", labels)
 	}
@@ -83,6 +87,11 @@ func TestTriggerUpdatesContainers(t *testing.T) {
 	}
 	only(t, engine, "broken", broken.old)
 
+	if skipped := d.delivered("hand", delivery.Skipped); !strings.Contains(skipped.Error, "dogwatch.update.auto") {
+		t.Errorf("hand: %s", skipped.Error)
+	}
+	only(t, engine, "hand", hand.old)
+
 	d.watch()
 	d.settled()
 	if ops := d.operations("broken"); len(ops) != 1 || ops[0].State != operation.RolledBack {
@@ -99,10 +108,13 @@ func TestTriggerUpdatesContainers(t *testing.T) {
 		status, body := d.request(http.MethodPost, "/api/containers/"+known(d, name).ID+"/triggers/docker/local", "")
 		return status, string(body)
 	}
-	if status, body := run("major"); status != http.StatusOK || body != "{}" {
-		t.Errorf("major: %d %s", status, body)
+	for _, name := range []string{"major", "hand"} {
+		if status, body := run(name); status != http.StatusOK || body != "{}" {
+			t.Errorf("%s: %d %s", name, status, body)
+		}
 	}
 	only(t, engine, "major", major.new)
+	only(t, engine, "hand", hand.new)
 	if status, body := run("broken"); status != http.StatusInternalServerError || !strings.Contains(body, "its old container is back") {
 		t.Errorf("broken: %d %s", status, body)
 	}

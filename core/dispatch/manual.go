@@ -18,7 +18,7 @@ import (
 type Manual struct {
 	// Test marks the run as a test, as with a container that is made up.
 	Test bool
-	// Actor is the user or token; "" without a login.
+	// Actor is the user or token, or the trigger for which a user acts.
 	Actor string
 }
 

@@ -27,7 +27,7 @@ type Update struct {
 // Updates carries out what triggers request with trigger.Request.Operate.
 type Updates interface {
 	// Begin stores the operation of an update, which is carried out from then on. An
-	// error for which sdk.Retryable holds may be gone later.
+	// error for which sdk.Retryable holds may be gone later; an ErrByHand is for users.
 	Begin(ctx context.Context, u Update) (operation.Operation, error)
 	// Begun returns the operations of a container that were begun for an Update whose
 	// Delivery is key, or key, a dot and more; the newest first.
@@ -53,10 +53,9 @@ type updates struct {
 // recovered, and the delivery finds it at the next start.
 var errStopping = sdk.WithKind(sdk.ErrUnavailable, errors.New("dogwatch stops while the update is under way; what becomes of it is recorded after the next start"))
 
-// triedError is why an update is not tried again by itself.
-type triedError struct{ text string }
-
-func (e *triedError) Error() string { return e.text }
+// ErrByHand is the kind of errors about updates that only users begin: deliveries of them
+// are skipped, which is no failure.
+var ErrByHand = errors.New("the update is not begun by itself")
 
 // attemptUpdates is attempt for a trigger that has containers updated. The outcome is
 // that of the updates, for which the caller must await; they are nil when it is known.
@@ -137,7 +136,7 @@ func (d *Dispatcher) beginUpdate(ctx context.Context, t Trigger, due delivery.De
 		case err != nil:
 			return operation.Operation{}, sdk.WithKind(sdk.ErrUnavailable, err)
 		case tried != "":
-			return operation.Operation{}, &triedError{tried}
+			return operation.Operation{}, sdk.WithKind(ErrByHand, errors.New(tried))
 		}
 	}
 	u.Delivery = idempotencyKey(due)
@@ -178,11 +177,10 @@ func (d *Dispatcher) await(due delivery.Delivery, found *updates) error {
 // awaited returns the outcome of a delivery that had containers updated.
 func (d *Dispatcher) awaited(ctx context.Context, t Trigger, due delivery.Delivery, found *updates) delivery.Outcome {
 	err := d.await(due, found)
-	var tried *triedError
 	switch {
 	case errors.Is(err, errStopping):
 		return delivery.Outcome{State: delivery.Pending, Error: err.Error()}
-	case errors.As(err, &tried) && len(found.begun) == 0 && !sdk.Retryable(err):
+	case errors.Is(err, ErrByHand) && len(found.begun) == 0 && !sdk.Retryable(err):
 		return delivery.Outcome{State: delivery.Skipped, Error: err.Error()}
 	}
 	return d.outcome(ctx, t, due, err)

@@ -146,7 +146,8 @@ func TestDeliveryEndsAsItsUpdate(t *testing.T) {
 		}}, state: delivery.Sent, begins: 3},
 		"image not pulled": {hands: &hands{ends: ending(operation.Failed, &watcher.Outcome{State: watcher.Unchanged, Reason: watcher.Reason{Code: "pull"}}, "no space left")},
 			state: delivery.Failed, text: "no space left", begins: maxPulls},
-		"tried before": {hands: &hands{tried: "it was rolled back on Monday"}, state: delivery.Skipped, text: "on Monday"},
+		"for users only": {hands: &hands{refuse: func(int) error { return sdk.WithKind(ErrByHand, errors.New("a label lets only users update it")) }}, state: delivery.Skipped, text: "only users", begins: 1},
+		"tried before":   {hands: &hands{tried: "it was rolled back on Monday"}, state: delivery.Skipped, text: "on Monday"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {

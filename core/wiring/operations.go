@@ -12,6 +12,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/update"
 	"github.com/dogwatch/dogwatch/core/updater"
 	"github.com/dogwatch/dogwatch/sdk"
+	"github.com/dogwatch/dogwatch/sdk/watcher"
 )
 
 // Operations fits the updater to dispatch.Updates.
@@ -30,11 +31,19 @@ func (o Operations) Begin(ctx context.Context, u dispatch.Update) (operation.Ope
 		return op, nil
 	case errors.Is(err, updater.ErrConflict), errors.Is(err, updater.ErrStopping):
 		err = sdk.WithKind(sdk.ErrUnavailable, err)
+	case manualOnly(err):
+		err = sdk.WithKind(dispatch.ErrByHand, err)
 	}
 	if name := u.Container.Watcher + "/" + u.Container.Name; !strings.Contains(err.Error(), name) {
 		err = fmt.Errorf("%s: %w", name, err)
 	}
 	return op, err
+}
+
+// manualOnly reports whether a label that lets only users update is all that blocks an update.
+func manualOnly(err error) bool {
+	var blocked *updater.BlockedError
+	return errors.As(err, &blocked) && !slices.ContainsFunc(blocked.Plan.Blocks, func(r watcher.Reason) bool { return r.Code != updater.BlockManual })
 }
 
 // Begun implements dispatch.Updates.
