@@ -34,7 +34,7 @@ func socketDir(t *testing.T) string {
 	return dir
 }
 
-func check(t *testing.T, err error) {
+func check(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
@@ -57,7 +57,7 @@ func serve(t *testing.T, e *enginesim.Engine) string {
 }
 
 // watch makes a watcher called "local".
-func watch(t *testing.T, o Options) *Docker {
+func watch(t testing.TB, o Options) *Docker {
 	t.Helper()
 	d, err := New(sdk.Env{
 		Instance: "watcher.docker.local", Name: "local", UserAgent: "dogwatch/test",
@@ -69,7 +69,7 @@ func watch(t *testing.T, o Options) *Docker {
 	return d
 }
 
-type testLog struct{ t *testing.T }
+type testLog struct{ t testing.TB }
 
 func (l testLog) Write(p []byte) (int, error) {
 	l.t.Log(strings.TrimSpace(string(p)))
