@@ -20,6 +20,7 @@ import (
 	"github.com/dogwatch/dogwatch/internal/protocol"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/kind"
+	"github.com/dogwatch/dogwatch/sdk/option"
 	sdkplugin "github.com/dogwatch/dogwatch/sdk/plugin"
 	"github.com/dogwatch/dogwatch/sdk/registry"
 	"github.com/dogwatch/dogwatch/sdk/trigger"
@@ -164,6 +165,28 @@ func TestDefaultComponents(t *testing.T) {
 	}
 	if got := m.Triggers(); len(got) != 0 {
 		t.Errorf("triggers: %v", ids(got))
+	}
+}
+
+// TestEventsByDefault: persons want to know how an update ended, programs when they ask.
+func TestEventsByDefault(t *testing.T) {
+	for _, test := range []struct {
+		typ    string
+		values option.Values
+		want   []string
+	}{
+		{"smtp", option.Values{"auto": true}, []string{EventOperation}},
+		{"smtp", option.Values{"auto": false}, nil},
+		{"smtp", option.Values{"auto": true, "events": []string{"none"}}, []string{"none"}},
+		{"smtp", option.Values{"auto": false, "events": []string{EventWatcher}}, []string{EventWatcher}},
+		{"http", option.Values{"auto": true}, nil},
+		{"http", option.Values{"auto": true, "events": []string{EventOperation}}, []string{EventOperation}},
+	} {
+		trigger := Trigger{Component: Component{Type: test.typ}}
+		_, err := trigger.setSettings(test.values, &Options{ValidateTrigger: func(TriggerOptions) []config.Problem { return nil }})
+		if err != nil || !slices.Equal(trigger.Settings.Events, test.want) {
+			t.Errorf("%s with %v: %v, %v", test.typ, test.values, trigger.Settings.Events, err)
+		}
 	}
 }
 

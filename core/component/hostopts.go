@@ -21,6 +21,19 @@ type WatcherOptions struct {
 // whose engines cannot be reached.
 const EventWatcher = "watcher"
 
+// EventOperation among them asks for notifications of how updates and rollbacks ended.
+const EventOperation = "operation"
+
+// personal reports whether the messages of a type of trigger go to a person, who
+// wants to know how an update ended, and not to a program.
+func personal(typ string) bool {
+	switch typ {
+	case "apprise", "discord", "googlechat", "gotify", "matrix", "mattermost", "ntfy", "pushover", "rocketchat", "shoutrrr", "slack", "smtp", "teams", "telegram":
+		return true
+	}
+	return false
+}
+
 // ModeBatch is the mode of a trigger that runs once per check; the other one,
 // simple, runs once per container.
 const ModeBatch = "batch"
@@ -52,7 +65,7 @@ type TriggerOptions struct {
 	SimpleTitle      string   `option:"simpletitle" help:"Title template of one container"`
 	SimpleBody       string   `option:"simplebody" help:"Body template of one container"`
 	BatchTitle       string   `option:"batchtitle" help:"Title template of several containers"`
-	Events           []string `option:"events" choices:"watcher" help:"What else to notify of: watcher (its engine cannot be reached, and when it can be again)"`
+	Events           []string `option:"events" choices:"watcher,operation,none" help:"What else to notify of: watcher (its engine cannot be reached, and when it can be again), operation (how an update or a rollback ended), none; without it, operation where messages go to a person"`
 	IncludeByDefault bool     `option:"includebydefault" default:"true" help:"Run for containers that have no dogwatch.trigger.include label"`
 }
 

@@ -25,5 +25,8 @@ func (t *Trigger) setSettings(values option.Values, opt *Options) (_ []config.Pr
 	if t.Settings, err = option.Decode[TriggerOptions](values); err != nil {
 		return nil, err
 	}
+	if len(t.Settings.Events) == 0 && t.Settings.Auto && personal(t.Type) {
+		t.Settings.Events = []string{EventOperation}
+	}
 	return opt.ValidateTrigger(t.Settings), nil
 }

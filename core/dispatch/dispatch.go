@@ -43,6 +43,8 @@ type Trigger struct {
 	Threshold        string
 	// Outages is true when it is to be notified of engines that cannot be reached, whatever Auto says.
 	Outages bool
+	// Operations is true when it is to be notified of how updates and rollbacks ended.
+	Operations bool
 	// AtMostOnce forbids repeating a call whose outcome is not known.
 	AtMostOnce bool
 	// Operates is true when it may have containers updated; see trigger.Request.Operate.

@@ -18,19 +18,21 @@ import (
 // one outage there is one of each type, however often it is planned.
 func newOutageDelivery(t Trigger, e event.Event) delivery.Delivery {
 	about := trigger.Event{Type: string(e.Type), Watcher: e.Subject, Error: e.Watcher.Error, Since: sdk.TimeOf(e.Watcher.Since), At: sdk.TimeOf(e.At)}
+	return newEventDelivery(t, e, "watcher/"+e.Subject, hash(string(e.Type), about.Since.String()), about)
+}
+
+// newEventDelivery returns a delivery with an event as its payload. There is one for each fingerprint.
+func newEventDelivery(t Trigger, e event.Event, subject, fingerprint string, about trigger.Event) delivery.Delivery {
 	payload, err := json.Marshal(about)
 	if err != nil {
 		panic(fmt.Sprintf("encode an event: %v", err)) // plain data; cannot fail
 	}
-	return delivery.Delivery{
-		Trigger: t.ID, Subject: "watcher/" + e.Subject, Fingerprint: hash(string(e.Type), about.Since.String()),
-		Event: e.ID, Batch: true, Payload: payload,
-	}
+	return delivery.Delivery{Trigger: t.ID, Subject: subject, Fingerprint: fingerprint, Event: e.ID, Batch: true, Payload: payload}
 }
 
-// outageOf returns the event that is the payload of a delivery, or nil when its
+// eventOf returns the event that is the payload of a delivery, or nil when its
 // payload is a list of containers.
-func outageOf(d delivery.Delivery) (*trigger.Event, error) {
+func eventOf(d delivery.Delivery) (*trigger.Event, error) {
 	if !bytes.HasPrefix(d.Payload, []byte("{")) {
 		return nil, nil
 	}
@@ -39,8 +41,8 @@ func outageOf(d delivery.Delivery) (*trigger.Event, error) {
 	return about, err
 }
 
-// attemptOutage is attempt for a message about an outage; wrong is why its payload cannot be read.
-func (d *Dispatcher) attemptOutage(ctx context.Context, t Trigger, due delivery.Delivery, run *run, about *trigger.Event, wrong error) delivery.Outcome {
+// attemptEvent is attempt for a message about an event; wrong is why its payload cannot be read.
+func (d *Dispatcher) attemptEvent(ctx context.Context, t Trigger, due delivery.Delivery, run *run, about *trigger.Event, wrong error) delivery.Outcome {
 	switch {
 	case wrong != nil:
 		return delivery.Outcome{State: delivery.Failed, Error: fmt.Sprintf("read what was to be sent: %v", wrong)}
@@ -49,8 +51,16 @@ func (d *Dispatcher) attemptOutage(ctx context.Context, t Trigger, due delivery.
 	}
 	about.Error = d.opt.Redact(about.Error)
 	req := trigger.Request{Delivery: idempotencyKey(due), Event: about, Batch: true}
-	req.Title, req.Body = outageMessage(*about)
+	req.Title, req.Body = eventMessage(*about)
 	return d.outcome(ctx, t, due, t.Runner.Run(ctx, req.WithReport(run.report)))
+}
+
+// eventMessage returns title and body of a message about an event.
+func eventMessage(e trigger.Event) (title, body string) {
+	if e.Operation != "" {
+		return endMessage(e)
+	}
+	return outageMessage(e)
 }
 
 // outageMessage returns title and body of a message about an outage.

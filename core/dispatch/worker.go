@@ -99,8 +99,8 @@ func retryStore(ctx context.Context, write func() bool) {
 // attempt calls the trigger for a delivery, and returns what follows from how it went,
 // or the updates on which that depends.
 func (d *Dispatcher) attempt(ctx context.Context, t Trigger, due delivery.Delivery, run *run) (delivery.Outcome, *updates) {
-	if about, err := outageOf(due); about != nil {
-		return d.attemptOutage(ctx, t, due, run, about, err), nil
+	if about, err := eventOf(due); about != nil {
+		return d.attemptEvent(ctx, t, due, run, about, err), nil
 	}
 	var planned []sdk.Container
 	if err := json.Unmarshal(due.Payload, &planned); err != nil {

@@ -161,6 +161,8 @@ type Operation struct {
 	Trigger string `json:"trigger,omitempty"`
 	// By is who cancelled it.
 	By string `json:"by,omitempty"`
+	// Downtime is for how long the container did not run, such as "1.2s".
+	Downtime string `json:"downtime,omitempty"`
 	// Step is the text of the step, Ended whether it has ended.
 	Step  string `json:"step,omitempty"`
 	Ended bool   `json:"ended,omitempty"`

@@ -328,6 +328,9 @@ func (r *Runner) finish(a *active, op operation.Operation, outcome watcher.Outco
 		op.State = operation.Failed
 	}
 	more := event.Operation{Code: outcome.Reason.Code, Error: op.Error}
+	if outcome.Downtime > 0 {
+		more.Downtime = outcome.Downtime.Round(time.Millisecond).String()
+	}
 	if op.Cancel != nil {
 		more.By = op.Cancel.By
 	}

@@ -46,7 +46,7 @@ func dispatchTrigger(c *component.Trigger) dispatch.Trigger {
 	return dispatch.Trigger{
 		ID: c.ID(), Auto: o.Auto, Once: o.Once, IncludeByDefault: o.IncludeByDefault, Batch: o.Mode == component.ModeBatch,
 		Threshold: o.Threshold, AtMostOnce: c.Delivery == kind.AtMostOnce, Operates: slices.Contains(c.Capabilities, kind.CapOperate), Messages: messages, Runner: c,
-		Outages: slices.Contains(o.Events, component.EventWatcher),
+		Outages: slices.Contains(o.Events, component.EventWatcher), Operations: slices.Contains(o.Events, component.EventOperation),
 	}
 }
 

@@ -187,7 +187,8 @@ func EncodeRequest(id string, r trigger.Request) (*pluginv1.RunRequest, error) {
 		Containers: each(r.Containers, EncodeContainer),
 	}
 	if e := r.Event; e != nil {
-		m.Event = &pluginv1.Event{Type: e.Type, Watcher: e.Watcher, Error: e.Error, Since: encodeTime(e.Since), At: encodeTime(e.At)}
+		m.Event = &pluginv1.Event{Type: e.Type, Watcher: e.Watcher, Error: e.Error, Since: encodeTime(e.Since), At: encodeTime(e.At),
+			Container: e.Container, Operation: e.Operation, From: e.From, To: e.To, By: e.By, Kind: e.Kind, Downtime: e.Downtime}
 	}
 	for host, c := range r.Credentials {
 		if m.Credentials == nil {
@@ -224,7 +225,8 @@ func DecodeRequest(m *pluginv1.RunRequest) trigger.Request {
 		Containers: each(m.GetContainers(), DecodeContainer),
 	}
 	if e := m.GetEvent(); e != nil {
-		r.Event = &trigger.Event{Type: e.GetType(), Watcher: e.GetWatcher(), Error: e.GetError(), Since: decodeTime(e.GetSince()), At: decodeTime(e.GetAt())}
+		r.Event = &trigger.Event{Type: e.GetType(), Watcher: e.GetWatcher(), Error: e.GetError(), Since: decodeTime(e.GetSince()), At: decodeTime(e.GetAt()),
+			Container: e.GetContainer(), Operation: e.GetOperation(), From: e.GetFrom(), To: e.GetTo(), By: e.GetBy(), Kind: e.GetKind(), Downtime: e.GetDowntime()}
 	}
 	if m.GetOperate() {
 		r = r.WithOperate(func(trigger.OperationRequest) error { return errNoRun })

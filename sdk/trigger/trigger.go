@@ -46,6 +46,9 @@ type Request struct {
 const (
 	WatcherFailed    = "watcher.failed"    // its engine cannot be reached
 	WatcherRecovered = "watcher.recovered" // its engine can be reached again
+	UpdateApplied    = "update.applied"    // a container was updated, or rolled back at the request of a user
+	UpdateRolledBack = "update.rolledback" // that did not work, and the container is as it was before
+	UpdateFailed     = "update.failed"     // that did not work: the error says what is left
 )
 
 // Event is something other than an update that a trigger is configured to
@@ -55,11 +58,27 @@ type Event struct {
 	Type string `json:"event"`
 	// Watcher is the name of the watcher that it is about.
 	Watcher string `json:"watcher"`
-	// Error says why, for WatcherFailed.
+	// Error says why, for what failed.
 	Error string `json:"error,omitempty"`
 	// Since is when the outage began, At when the event was noted.
 	Since sdk.Time `json:"since,omitzero"`
 	At    sdk.Time `json:"at,omitzero"`
+	// Container is the name of the one that an operation updated, Operation its id.
+	Container string `json:"container,omitempty"`
+	Operation string `json:"operation,omitempty"`
+	// Kind is "update" or "rollback".
+	Kind string `json:"kind,omitempty"`
+	// Downtime is for how many seconds the container did not run.
+	Downtime float64 `json:"downtime,omitempty"`
+	// From and To are the references of the images, By the trigger or user.
+	From string `json:"from,omitempty"`
+	To   string `json:"to,omitempty"`
+	By   string `json:"by,omitempty"`
+}
+
+// Urgent reports whether a user should look at it soon: an update did not work.
+func (e *Event) Urgent() bool {
+	return e != nil && (e.Type == UpdateRolledBack || e.Type == UpdateFailed)
 }
 
 // Engine is how to reach the engine of a watcher: its type and options.

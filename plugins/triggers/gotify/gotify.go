@@ -74,9 +74,18 @@ func (g *gotify) Close() error {
 	return nil
 }
 
+// urgent is the least priority of an urgent message: with sound and vibrating.
+const urgent = 8
+
 // body makes the message of a delivery. Its extras are those of https://gotify.net/docs/msgextras.
 func (g *gotify) body(req trigger.Request) body {
 	b := body{Priority: g.priority}
+	if req.Event.Urgent() {
+		b.Priority = new(urgent)
+		if g.priority != nil {
+			b.Priority = new(max(urgent, *g.priority))
+		}
+	}
 	b.Title, _ = httpclient.TruncateBytes(req.Title, maxTitleBytes)
 	b.Message, _ = httpclient.TruncateBytes(message.Body(req), maxMessageBytes)
 	extras := map[string]any{}

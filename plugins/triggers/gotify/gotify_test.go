@@ -87,6 +87,14 @@ func TestPriority(t *testing.T) {
 	})
 }
 
+func TestUrgentPriority(t *testing.T) {
+	subject().At(base).Bodies(t, trigger.Request{Title: "T", Body: "B", Batch: true, Event: &trigger.Event{Type: trigger.UpdateFailed}}, map[string]sink.Body{
+		"none": {Want: `{"title":"T","message":"B","priority":8}`},
+		"low":  {Set: map[string]any{"priority": 2}, Want: `{"title":"T","message":"B","priority":8}`},
+		"high": {Set: map[string]any{"priority": 10}, Want: `{"title":"T","message":"B","priority":10}`},
+	})
+}
+
 // A response that is no success is a failure, whatever its body.
 func TestRefusals(t *testing.T) {
 	subject().At(base).Refusals(t, map[string]sink.Refusal{

@@ -103,6 +103,9 @@ func New(env sdk.Env, o Options) (trigger.Trigger, error) {
 	return &ntfy{http: client, url: o.URL.JoinPath("/").String(), header: o.Auth.header(), common: common}, nil
 }
 
+// urgent is the least priority of an urgent message: with sound, and above others.
+const urgent = 4
+
 // common is what is the same in every message.
 func (o Options) common() (body, error) {
 	b := body{Topic: o.Topic, Tags: o.Tags, Click: o.Click, Markdown: o.Markdown, Email: o.Email, Delay: o.Delay}
@@ -152,6 +155,9 @@ func (n *ntfy) Close() error {
 // body makes the message of a delivery, cut to what the server takes.
 func (n *ntfy) body(req trigger.Request) (body, error) {
 	b := n.common
+	if req.Event.Urgent() {
+		b.Priority = max(urgent, b.Priority)
+	}
 	if b.Click == "" {
 		b.Click = message.Link(req, maxClick)
 	}

@@ -78,6 +78,18 @@ func TestPayloads(t *testing.T) {
 	subject().With(map[string]any{"priority": 4, "tags": "whale,package"}).Payloads(t, "*.json")
 }
 
+func TestUrgentPriority(t *testing.T) {
+	for typ, priorities := range map[string]map[int]string{trigger.UpdateRolledBack: {0: "4", 1: "4", 5: "5"}, trigger.UpdateApplied: {1: "1"}} {
+		for set, want := range priorities {
+			req := trigger.Request{Title: "T", Body: "B", Batch: true, Event: &trigger.Event{Type: typ}}
+			got := subject().With(map[string]any{"priority": set}).Send(t, req)
+			if !strings.Contains(got.Pretty(t), `"priority": `+want) {
+				t.Errorf("%s with priority %d: %s", typ, set, got.Pretty(t))
+			}
+		}
+	}
+}
+
 func TestEverythingElse(t *testing.T) {
 	got := subject().With(map[string]any{
 		"icon": "https://example.org/dog.png", "click": "https://dogwatch.example.org", "markdown": true, "delay": "30m",

@@ -22,6 +22,9 @@ const (
 	maxURLBytes = 512
 )
 
+// high is the least priority of an urgent message: in quiet hours, too.
+const high = 1
+
 // emergency is the priority that is repeated until a recipient confirms it.
 const emergency = 2
 
@@ -126,6 +129,9 @@ func (p *pushover) form(req trigger.Request) url.Values {
 	v := url.Values{}
 	for name, values := range p.fields {
 		v[name] = values
+	}
+	if set, _ := strconv.Atoi(v.Get("priority")); req.Event.Urgent() && set < high {
+		v.Set("priority", strconv.Itoa(high))
 	}
 	if title, _ := httpclient.Truncate(strings.TrimSpace(req.Title), maxTitle); title != "" {
 		v.Set("title", title)

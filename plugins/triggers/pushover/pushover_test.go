@@ -157,6 +157,19 @@ func TestFields(t *testing.T) {
 	}
 }
 
+func TestUrgentPriority(t *testing.T) {
+	for set, want := range map[string]string{"0": "priority=1", "-2": "priority=1", "2": "priority=2"} {
+		options := map[string]any{"priority": set}
+		if set == "2" {
+			options["retry"], options["expire"] = 30, 60
+		}
+		req := trigger.Request{Title: "T", Body: "B", Batch: true, Event: &trigger.Event{Type: trigger.UpdateFailed}}
+		if got := lines(t, subject().With(options).Send(t, req)); !strings.Contains(got, want+"\n") {
+			t.Errorf("priority %s: %s", set, got)
+		}
+	}
+}
+
 // The items of a batch stand close together.
 func TestBatchIsCompact(t *testing.T) {
 	req := trigger.Request{Batch: true, Title: "2 updates", Body: "- one\nhttps://a\n\n- two\r\n\r\n"}

@@ -2657,11 +2657,18 @@ func (x *RunRequest) GetOperate() bool {
 
 type Event struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
-	Type          string                 `protobuf:"bytes,1,opt,name=type,proto3" json:"type,omitempty"` // "watcher.failed" or "watcher.recovered"
+	Type          string                 `protobuf:"bytes,1,opt,name=type,proto3" json:"type,omitempty"` // such as "watcher.failed" or "update.applied"
 	Watcher       string                 `protobuf:"bytes,2,opt,name=watcher,proto3" json:"watcher,omitempty"`
 	Error         string                 `protobuf:"bytes,3,opt,name=error,proto3" json:"error,omitempty"`
 	Since         *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=since,proto3" json:"since,omitempty"`
 	At            *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=at,proto3" json:"at,omitempty"`
+	Container     string                 `protobuf:"bytes,6,opt,name=container,proto3" json:"container,omitempty"`  // the name of the one that was updated or rolled back
+	Operation     string                 `protobuf:"bytes,7,opt,name=operation,proto3" json:"operation,omitempty"`  // the id
+	From          string                 `protobuf:"bytes,8,opt,name=from,proto3" json:"from,omitempty"`            // the reference of the image that ran before
+	To            string                 `protobuf:"bytes,9,opt,name=to,proto3" json:"to,omitempty"`                // and that of the one that was to run
+	By            string                 `protobuf:"bytes,10,opt,name=by,proto3" json:"by,omitempty"`               // the trigger or user
+	Kind          string                 `protobuf:"bytes,11,opt,name=kind,proto3" json:"kind,omitempty"`           // "update" or "rollback"
+	Downtime      float64                `protobuf:"fixed64,12,opt,name=downtime,proto3" json:"downtime,omitempty"` // seconds
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2729,6 +2736,55 @@ func (x *Event) GetAt() *timestamppb.Timestamp {
 		return x.At
 	}
 	return nil
+}
+
+func (x *Event) GetContainer() string {
+	if x != nil {
+		return x.Container
+	}
+	return ""
+}
+
+func (x *Event) GetOperation() string {
+	if x != nil {
+		return x.Operation
+	}
+	return ""
+}
+
+func (x *Event) GetFrom() string {
+	if x != nil {
+		return x.From
+	}
+	return ""
+}
+
+func (x *Event) GetTo() string {
+	if x != nil {
+		return x.To
+	}
+	return ""
+}
+
+func (x *Event) GetBy() string {
+	if x != nil {
+		return x.By
+	}
+	return ""
+}
+
+func (x *Event) GetKind() string {
+	if x != nil {
+		return x.Kind
+	}
+	return ""
+}
+
+func (x *Event) GetDowntime() float64 {
+	if x != nil {
+		return x.Downtime
+	}
+	return 0
 }
 
 type Engine struct {
@@ -5295,13 +5351,21 @@ const file_plugin_proto_rawDesc = "" +
 	"\x05value\x18\x02 \x01(\v2'.dogwatch.plugin.v1.CredentialsResponseR\x05value:\x028\x01\x1aV\n" +
 	"\fEnginesEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x120\n" +
-	"\x05value\x18\x02 \x01(\v2\x1a.dogwatch.plugin.v1.EngineR\x05value:\x028\x01\"\xa9\x01\n" +
+	"\x05value\x18\x02 \x01(\v2\x1a.dogwatch.plugin.v1.EngineR\x05value:\x028\x01\"\xc9\x02\n" +
 	"\x05Event\x12\x12\n" +
 	"\x04type\x18\x01 \x01(\tR\x04type\x12\x18\n" +
 	"\awatcher\x18\x02 \x01(\tR\awatcher\x12\x14\n" +
 	"\x05error\x18\x03 \x01(\tR\x05error\x120\n" +
 	"\x05since\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\x05since\x12*\n" +
-	"\x02at\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\x02at\"O\n" +
+	"\x02at\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\x02at\x12\x1c\n" +
+	"\tcontainer\x18\x06 \x01(\tR\tcontainer\x12\x1c\n" +
+	"\toperation\x18\a \x01(\tR\toperation\x12\x12\n" +
+	"\x04from\x18\b \x01(\tR\x04from\x12\x0e\n" +
+	"\x02to\x18\t \x01(\tR\x02to\x12\x0e\n" +
+	"\x02by\x18\n" +
+	" \x01(\tR\x02by\x12\x12\n" +
+	"\x04kind\x18\v \x01(\tR\x04kind\x12\x1a\n" +
+	"\bdowntime\x18\f \x01(\x01R\bdowntime\"O\n" +
 	"\x06Engine\x12\x12\n" +
 	"\x04type\x18\x01 \x01(\tR\x04type\x121\n" +
 	"\aoptions\x18\x02 \x01(\v2\x17.google.protobuf.StructR\aoptions\"\x8d\x01\n" +
