@@ -18,6 +18,7 @@ import (
 	"github.com/docker/docker/api/types/container"
 
 	"github.com/dogwatch/dogwatch/core/api"
+	"github.com/dogwatch/dogwatch/core/delivery"
 	"github.com/dogwatch/dogwatch/core/operation"
 	"github.com/dogwatch/dogwatch/plugins/watchers/docker/dockertest"
 )
@@ -218,5 +219,53 @@ func TestSelfUpdateUndoesTheUpgradeOfTheStore(t *testing.T) {
 	only(t, c.engine, "dogwatch", image)
 	if all := c.operations("dogwatch"); len(all) != 2 {
 		t.Errorf("there are %d operations", len(all))
+	}
+}
+
+// TestTriggerUpdatesDogwatch has the docker trigger of What's Up Docker's variables update
+// the Dogwatch that it runs in. What's Up Docker stops itself there and stays stopped.
+func TestTriggerUpdatesDogwatch(t *testing.T) {
+	if testing.Short() {
+		t.Skip("short: takes a minute")
+	}
+	c, _ := contain(t, "WUD_TRIGGER_DOCKER_LOCAL_PRUNE=true", "DOGWATCH_LOG_LEVEL=debug")
+	image := c.push("1.1.0")
+	began := time.Now()
+	c.watch()
+	var all []api.Operation
+	ended := func(n int) func() bool {
+		return func() bool {
+			resp, err := http.Get(c.url + "/api/operations?container=local/dogwatch&limit=10")
+			if err != nil {
+				return false
+			}
+			defer resp.Body.Close()
+			all = nil
+			return json.NewDecoder(resp.Body).Decode(&all) == nil && len(all) == n && all[0].State.Ended()
+		}
+	}
+	eventually(t, "the update ends", ended(1))
+	t.Logf("after %.1f s: %s", time.Since(began).Seconds(), says(all[0]))
+	if succeeded(t, all[0]); all[0].Trigger != "docker.local" {
+		t.Errorf("trigger %q", all[0].Trigger)
+	}
+	only(t, c.engine, "dogwatch", image)
+	c.delivered("dogwatch", delivery.Sent)
+	if sent := c.deliveriesOf("dogwatch"); len(sent) != 1 {
+		t.Errorf("there are %d deliveries", len(sent))
+	}
+
+	c.push("1.2.0", `HEALTHCHECK --interval=200ms --timeout=1s --retries=2 CMD ["/bin/dogwatch","nonsense"]`)
+	c.watch()
+	eventually(t, "the second update ends", ended(2))
+	if all[0].State != operation.RolledBack {
+		t.Errorf("the operation is %s", says(all[0]))
+	}
+	only(t, c.engine, "dogwatch", image)
+	c.delivered("dogwatch", delivery.Failed)
+	c.watch()
+	time.Sleep(3 * time.Second)
+	if ended(2)(); len(all) != 2 {
+		t.Errorf("it was tried again by itself: %d operations", len(all))
 	}
 }
