@@ -1,16 +1,21 @@
 package e2e
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -49,7 +54,13 @@ func (c *contained) pushProgram(tag string, program []byte, changes ...string) s
 // contain runs version 1.0.0 in a container called dogwatch.
 func contain(t *testing.T, env ...string) (c *contained, image string) {
 	t.Helper()
-	engine, registry := dockertest.Start(t), startRegistry(t)
+	return containAt(t, dockertest.Start(t), "/run/engine/engine.sock", env...)
+}
+
+// containAt runs one that reaches the engine at an address.
+func containAt(t *testing.T, engine *dockertest.Daemon, at string, env ...string) (c *contained, image string) {
+	t.Helper()
+	registry := startRegistry(t)
 	dir := filepath.Dir(strings.TrimPrefix(engine.Host, "unix://"))
 	t.Cleanup(func() { // the network of the host, which outlives the engine
 		_ = syscall.Unmount(filepath.Join(dir, "exec", "netns", "default"), syscall.MNT_DETACH)
@@ -68,7 +79,7 @@ func contain(t *testing.T, env ...string) (c *contained, image string) {
 	c.store = shortDir(t)
 	made, err := engine.API.ContainerCreate(t.Context(), &container.Config{Image: c.repo + ":1.0.0", Env: append([]string{
 		"DOGWATCH_STORE_PATH=/store", "DOGWATCH_SERVER_HOST=127.0.0.1", "DOGWATCH_SERVER_PORT=" + port,
-		"DOGWATCH_WATCHER_DOCKER_LOCAL_SOCKET=/run/engine/engine.sock", "DOGWATCH_WATCHER_DOCKER_LOCAL_CRON=0 0 1 1 *",
+		"DOGWATCH_WATCHER_DOCKER_LOCAL_SOCKET=" + at, "DOGWATCH_WATCHER_DOCKER_LOCAL_CRON=0 0 1 1 *",
 		"DOGWATCH_REGISTRY_CUSTOM_LAN_URL=http://" + registry,
 	}, env...)}, &container.HostConfig{
 		NetworkMode: "host", ReadonlyRootfs: true, Binds: []string{dir + ":/run/engine", c.store + ":/store"},
@@ -268,4 +279,42 @@ func TestTriggerUpdatesDogwatch(t *testing.T) {
 	if ended(2)(); len(all) != 2 {
 		t.Errorf("it was tried again by itself: %d operations", len(all))
 	}
+}
+
+// TestSelfUpdateThroughProxy has Dogwatch reach the engine through a proxy, which does
+// not let it read logs at first: the helper could not say how it ended.
+func TestSelfUpdateThroughProxy(t *testing.T) {
+	if testing.Short() {
+		t.Skip("short: takes a minute")
+	}
+	engine := dockertest.Start(t)
+	var open atomic.Bool
+	proxy := httputil.NewSingleHostReverseProxy(&url.URL{Scheme: "http", Host: "docker"})
+	proxy.FlushInterval = -1
+	proxy.Transport = &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, "unix", strings.TrimPrefix(engine.Host, "unix://"))
+	}}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasSuffix(r.URL.Path, "/logs") && !open.Load() {
+			http.Error(w, "denied", http.StatusForbidden)
+			return
+		}
+		proxy.ServeHTTP(w, r)
+	}))
+	t.Cleanup(func() { // Dogwatch follows events until the engine ends
+		server.Listener.Close()
+		server.CloseClientConnections()
+		server.Close()
+	})
+	c, image := containAt(t, engine, strings.Replace(server.URL, "http:", "tcp:", 1), "DOGWATCH_WATCHER_DOCKER_LOCAL_UPDATE=true")
+	next := c.push("1.1.0")
+	c.watch()
+	op := c.outcome(c.begin("update", "dogwatch").ID)
+	if op.State != operation.Failed || op.Outcome == nil || op.Outcome.Reason == nil || op.Outcome.Reason.Code != "step.handover" || !strings.Contains(op.Error, "forbidden") {
+		t.Errorf("without logs: %s", says(op))
+	}
+	only(t, c.engine, "dogwatch", image)
+	open.Store(true)
+	succeeded(t, c.outcome(c.begin("update", "dogwatch").ID))
+	only(t, c.engine, "dogwatch", next)
 }
