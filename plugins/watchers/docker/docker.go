@@ -11,6 +11,7 @@ package docker
 import (
 	"context"
 	"os"
+	"time"
 
 	"github.com/docker/docker/api/types/container"
 	"github.com/hashicorp/go-hclog"
@@ -54,6 +55,8 @@ type Docker struct {
 	notified  notified
 	pause     func(ctx context.Context, attempt int) error
 	options   Options
+	// liveness is how long a new container has to stay up at least.
+	liveness time.Duration
 	// own returns the id of the container that this process runs in, command how it serves as a helper.
 	own     func(all []container.Summary) string
 	command func() ([]string, error)
@@ -78,6 +81,7 @@ func New(env sdk.Env, o Options) (*Docker, error) {
 		inspector: newInspector(e, env.Log),
 		pause:     backoff,
 		options:   o,
+		liveness:  liveness,
 		own:       self,
 		command:   helperCommand,
 	}, nil

@@ -54,7 +54,7 @@ func (r *replacement) healthy(ctx context.Context, name string) error {
 		if why == unhealthy {
 			return &coded{"unhealthy", name + " became unhealthy" + lastOutput(c)}
 		}
-		if ready && time.Since(began) >= liveness {
+		if ready && time.Since(began) >= r.liveness {
 			return nil
 		}
 		if !ready && time.Since(began) >= window {
@@ -91,14 +91,18 @@ func alive(c container.InspectResponse) error {
 	case c.State == nil:
 		return nil
 	case c.RestartCount > 0 || c.State.Restarting:
-		return &coded{"exited", fmt.Sprintf("it ended with code %d and was restarted: see its log", c.State.ExitCode)}
+		return &coded{exited, fmt.Sprintf("it ended with code %d and was restarted: see its log", c.State.ExitCode)}
 	case !c.State.Running:
-		return &coded{"exited", strings.TrimSpace(fmt.Sprintf("it ended with code %d: see its log. %s", c.State.ExitCode, c.State.Error))}
+		return &coded{exited, strings.TrimSpace(fmt.Sprintf("it ended with code %d: see its log. %s", c.State.ExitCode, c.State.Error))}
 	}
 	return nil
 }
 
-const unhealthy = "unhealthy"
+// The codes of new containers that do not work.
+const (
+	unhealthy = "unhealthy"
+	exited    = "exited"
+)
 
 // probe reports whether a container works, and what it waits for otherwise.
 func (r *replacement) probe(ctx context.Context, c container.InspectResponse, gate watcher.HealthGate) (bool, string) {

@@ -95,19 +95,22 @@ func worked(op watcher.Operation) bool {
 	return true
 }
 
-// forward takes the steps that are left. An engine that exited meanwhile may have left
-// the new containers stopped.
+// forward takes the steps that are left. It returns to the old containers if a new one
+// does not run any more, unless some of several may be removed already.
 func (r *replacement) forward(ctx context.Context) (watcher.Outcome, error) {
-	for name, status := range replace.Statuses(r.op.Plan) {
-		c, err := r.engine.container(ctx, name)
-		if hasStatus(err, http.StatusNotFound) {
-			return r.back(ctx, watcher.Step{Code: "interrupted"}, errors.New("the new "+name+" was removed by a user"))
-		}
-		if err != nil {
+	all := inOrder(r.op.Plan)
+	removing := len(all) > 1 && slices.ContainsFunc(r.op.Steps, func(s watcher.StepRecord) bool { return s.Code == watcher.StepRemove })
+	for _, c := range all {
+		err := r.stillRuns(ctx, c.Name)
+		var said *coded
+		switch {
+		case err == nil:
+		case !errors.As(err, &said):
 			return watcher.Outcome{}, err
-		}
-		if err := r.resume(ctx, c, status); err != nil {
-			r.warn(watcher.Step{Code: watcher.StepStart, Text: "start the new " + name + " again"}, err)
+		case removing && said.code == exited:
+			r.warn(watcher.Step{Code: watcher.StepStart, Text: "start the new " + c.Name + " again"}, err)
+		default:
+			return r.back(ctx, watcher.Step{Code: "interrupted"}, err)
 		}
 	}
 	r.ensureEdited()
@@ -144,11 +147,7 @@ func (r *replacement) back(ctx context.Context, failed watcher.Step, cause error
 		return r.backByCommand(ctx, out)
 	}
 	statuses := replace.Statuses(r.op.Plan)
-	order := []watcher.Dependent{{Name: r.op.Plan.Name, ContainerID: r.op.Plan.ContainerID, Action: watcher.StepCreate}}
-	for _, d := range slices.Concat(order, r.op.Plan.Dependents) {
-		if d.Action != watcher.StepCreate {
-			continue
-		}
+	for _, d := range inOrder(r.op.Plan) {
 		s := watcher.Step{ID: backPrefix + d.Name, Code: watcher.StepStart, Container: d.Name, Text: "return to the old " + d.Name}
 		if err := r.journal.Begin(ctx, s); err != nil && !errors.Is(err, watcher.ErrStop) {
 			return watcher.Outcome{}, &journalError{err}
@@ -246,18 +245,24 @@ func (r *replacement) withoutOld(ctx context.Context, name, id string, status re
 	case err != nil:
 		return err
 	}
-	if err := r.resume(ctx, c, status); err != nil {
-		if !isResponse(err) {
-			return err
-		}
-		return &coded{missing, gone + ", and the new one does not start: " + err.Error()}
+	var ended *coded
+	switch err := r.keepUp(ctx, c, status); {
+	case errors.As(err, &ended):
+		return &coded{missing, gone + ", and " + ended.text}
+	case err != nil:
+		return err
 	}
 	return &coded{missing, gone + ", so the new one stays: look whether it works"}
 }
 
-// removeNew removes the container that was created in the place of the old one. One
-// of that name which the operation did not create stays.
+// removeNew removes the container that was created in the place of the old one,
+// whatever its name is by now. One of that name which the operation did not create stays.
 func (r *replacement) removeNew(ctx context.Context, name, old string) error {
+	if id := r.new(name); id != "" {
+		if err := r.discard(ctx, id); err != nil {
+			return err
+		}
+	}
 	holder, err := r.engine.container(ctx, name)
 	switch {
 	case hasStatus(err, http.StatusNotFound):
@@ -269,12 +274,22 @@ func (r *replacement) removeNew(ctx context.Context, name, old string) error {
 	case !r.ours(name, holder):
 		return &coded{replace.BlockNameTaken, "another container, " + short(holder.ID) + ", has the name " + name + " by now: remove or rename it"}
 	}
-	if holder.State != nil && holder.State.Running {
-		if err := r.stop(ctx, holder); err != nil {
-			return err
-		}
+	return r.discard(ctx, holder.ID)
+}
+
+// discard removes a new container with the volumes that only it has.
+func (r *replacement) discard(ctx context.Context, id string) error {
+	c, err := r.engine.container(ctx, id)
+	if hasStatus(err, http.StatusNotFound) {
+		return nil
 	}
-	return r.engine.remove(ctx, holder.ID, true, true)
+	if err == nil && c.State != nil && c.State.Running {
+		err = r.stop(ctx, c)
+	}
+	if err != nil {
+		return err
+	}
+	return r.engine.remove(ctx, id, true, true)
 }
 
 // ours reports whether a container was created by this operation. If its id was not

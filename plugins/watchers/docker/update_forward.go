@@ -1,0 +1,74 @@
+package docker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/docker/docker/api/types/container"
+
+	"github.com/dogwatch/dogwatch/plugins/watchers/docker/internal/replace"
+	"github.com/dogwatch/dogwatch/sdk/watcher"
+)
+
+// inOrder returns the containers that an operation replaces, the updated one first
+// and each after those that it depends on.
+func inOrder(p watcher.Plan) []watcher.Dependent {
+	all := append([]watcher.Dependent{{Name: p.Name, ContainerID: p.ContainerID, Action: watcher.StepCreate}}, p.Dependents...)
+	return slices.DeleteFunc(all, func(d watcher.Dependent) bool { return d.Action != watcher.StepCreate })
+}
+
+// stillRuns checks a new container that worked when the operation was interrupted. An
+// engine that was killed meanwhile may have left it stopped, then it is started again.
+// A coded error says why it is not there, or does not stay up.
+func (r *replacement) stillRuns(ctx context.Context, name string) error {
+	status := replace.Statuses(r.op.Plan)[name]
+	c, err := r.engine.container(ctx, name)
+	switch {
+	case hasStatus(err, http.StatusNotFound):
+		return &coded{"interrupted", "the new " + name + " was removed or renamed by another client"}
+	case err != nil:
+		return err
+	case c.ID != r.new(name):
+		return &coded{replace.BlockNameTaken, "another container, " + short(c.ID) + ", has the name " + name + " by now"}
+	case status == replace.Stopped:
+		return nil
+	}
+	return r.keepUp(ctx, c, status)
+}
+
+// keepUp makes a new container run, or pauses it, if its status is another one. A coded
+// error says why one that did not run does not stay up.
+func (r *replacement) keepUp(ctx context.Context, c container.InspectResponse, status replace.Status) error {
+	name, before := strings.TrimPrefix(c.Name, "/"), replace.Container{InspectResponse: c}.Status()
+	if err := r.resume(ctx, c, status); err != nil {
+		if isResponse(err) {
+			return &coded{exited, "the new " + name + " does not start any more: " + err.Error()}
+		}
+		return err
+	}
+	if status == replace.Stopped || before != replace.Stopped && (c.State == nil || !c.State.Restarting) {
+		return nil
+	}
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-time.After(r.liveness):
+	}
+	c, err := r.engine.container(ctx, c.ID)
+	if hasStatus(err, http.StatusNotFound) {
+		return &coded{"interrupted", "the new " + name + " was removed by another client"}
+	}
+	if err != nil {
+		return err
+	}
+	var ended *coded
+	if errors.As(alive(container.InspectResponse{ContainerJSONBase: &container.ContainerJSONBase{State: c.State}}), &ended) {
+		return &coded{exited, fmt.Sprintf("the new %s does not stay up any more: %v", name, ended)}
+	}
+	return nil
+}
