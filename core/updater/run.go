@@ -287,7 +287,10 @@ func (r *Runner) claim(op operation.Operation) (operation.Operation, error) {
 	switch {
 	case err == nil && !known:
 		err = fmt.Errorf("%s/%s: %w: the container is gone", op.Watcher, op.Name, ErrChanged)
-	case err == nil && c.ID != op.ContainerID:
+	case err == nil:
+		c.ID, err = r.renewed(r.life, c, op.ID)
+	}
+	if err == nil && c.ID != op.ContainerID {
 		request := watcher.UpdateRequest{ContainerID: c.ID, Image: op.Image, Rules: op.Rules, Credentials: r.credentials(r.life, c, op.Image)}
 		var plan watcher.Plan
 		if plan, err = w.Updater.Plan(r.life, request); err == nil && len(plan.Blocks) > 0 {

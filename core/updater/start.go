@@ -39,7 +39,7 @@ func (r *Runner) Start(ctx context.Context, req Request) (operation.Operation, e
 		return operation.Operation{}, &BlockedError{Plan: p.plan}
 	}
 	op := operation.Operation{
-		ID: r.ids.next(), Kind: req.Kind, Watcher: c.Watcher, Name: c.Name, ContainerID: c.ID, Project: c.Labels[projectLabel],
+		ID: r.ids.next(), Kind: req.Kind, Watcher: c.Watcher, Name: c.Name, ContainerID: p.request.ContainerID, Project: c.Labels[projectLabel],
 		Actor: req.Actor, Trigger: req.Trigger, Delivery: req.Delivery, State: operation.Queued,
 		Image: p.request.Image, Rules: p.request.Rules, Plan: p.plan, Queued: r.opt.Now(),
 	}

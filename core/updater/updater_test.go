@@ -364,7 +364,7 @@ func TestRollbackUsesTheImageBefore(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if op = f.outcome(t, op.ID); op.State != operation.Succeeded || op.Image.ID != "sha256:old" || op.Image.Digest != "" {
+	if op = f.outcome(t, op.ID); op.State != operation.Succeeded || op.Image.ID != "sha256:old" || op.Image.Digest != "" || op.ContainerID != "new" {
 		t.Errorf("%+v", op)
 	}
 	if tried, err := f.Tried(t.Context(), update.KeyOf(new(container("web")))); !tried || err != nil {
