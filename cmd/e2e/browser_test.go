@@ -125,10 +125,11 @@ func (b *tab) until(expression string) {
 	b.t.Fatalf("never: %s; the page says:\n%s", expression, js[string](b, "document.body.innerText"))
 }
 
-// settle waits until the page listens: a person is slower than its script.
+// settle waits until the page listens: a person is slower than its script. Before it
+// has painted for the first time, a browser drops the keys that are pressed.
 func (b *tab) settle() {
 	b.t.Helper()
-	b.until("document.readyState === 'complete'")
+	b.until("document.readyState === 'complete' && (!document.querySelector('script[src*=\"/app.\"]') || 'ready' in document.documentElement.dataset && performance.getEntriesByType('paint').length)")
 }
 
 // press types keys as a person does.

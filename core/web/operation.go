@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/dogwatch/dogwatch/core/auth"
 	"github.com/dogwatch/dogwatch/core/operation"
 	"github.com/dogwatch/dogwatch/core/service"
 	"github.com/dogwatch/dogwatch/core/updater"
@@ -56,7 +57,7 @@ type stepView struct {
 func operationOf(op operation.Operation, progress watcher.StepProgress) operationView {
 	v := operationView{
 		ID: op.ID, Title: changeNoun(op.Kind) + " of " + op.Name, Name: op.Name, Href: containerPath(op.Watcher, op.Name),
-		By: cmp.Or(op.Trigger, op.Actor), Queued: op.Queued, Began: op.Began, Over: op.Ended, Ended: op.State.Ended(), Steps: stepsOf(op, progress),
+		By: byOf(op), Queued: op.Queued, Began: op.Began, Over: op.Ended, Ended: op.State.Ended(), Steps: stepsOf(op, progress),
 	}
 	v.From, v.To = versionsOf(op.Plan.From, watcher.PlannedImage{Reference: op.Image.Reference, Digest: op.Image.Digest, ID: op.Image.ID})
 	v.State = operationState(op)
@@ -120,11 +121,27 @@ func operationEnd(op operation.Operation) (said string, bad bool) {
 		}
 		return op.Name + " runs " + to + " now.", false
 	case operation.RolledBack:
-		return joined(" ", to+" did not work, so the old container is back as it was.", sentenceOf(op.Error)), true
+		return because(to+" did not work, so the old container is back as it was", op.Error), true
 	case operation.Cancelled:
-		return joined(" ", "Nothing was done to the container.", sentenceOf(op.Error)), false
+		return because("Nothing was done to the container", op.Error), false
 	}
 	return sentenceOf(cmp.Or(op.Error, "it failed")), true
+}
+
+// because is a sentence with its reason, if that is known.
+func because(said, why string) string {
+	if why == "" {
+		return said + "."
+	}
+	return said + ". The reason: " + sentenceOf(why)
+}
+
+// byOf is who or what began an operation; "" where there is no login.
+func byOf(op operation.Operation) string {
+	if op.Trigger == "" && op.Actor == auth.AnonymousName {
+		return ""
+	}
+	return cmp.Or(op.Trigger, op.Actor)
 }
 
 // sentenceOf makes a sentence of an error, whose first word may be a name.

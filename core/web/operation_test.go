@@ -46,7 +46,7 @@ func took(id string, ended bool, failure string) func(*operation.Operation) {
 	}
 }
 
-func because(text string) func(*operation.Operation) {
+func failing(text string) func(*operation.Operation) {
 	return func(op *operation.Operation) { op.Error = text }
 }
 
@@ -87,11 +87,11 @@ func TestOperationPage(t *testing.T) {
 			[]string{"Cancel</button>", "Plan it again", "refresh", "to come</span>"},
 		},
 		"rolled back": {
-			updateOf("web", operation.RolledBack, took("pull", true, ""), took("start", true, "it ended with code 1"), because("the new web ended with code 1")), allowed,
-			[]string{">Did not work<", "1.1.0 did not work, so the old container is back as it was. the new web ended with code 1.", `href="/base/containers/local/web/update">Plan it again</a>`}, []string{"Roll back</a>", "to come</span>"},
+			updateOf("web", operation.RolledBack, took("pull", true, ""), took("start", true, "it ended with code 1"), failing("the new web ended with code 1")), allowed,
+			[]string{">Did not work<", "1.1.0 did not work, so the old container is back as it was. The reason: the new web ended with code 1.", `href="/base/containers/local/web/update">Plan it again</a>`}, []string{"Roll back</a>", "to come</span>"},
 		},
-		"failed":    {updateOf("web", operation.Failed, because("disk full")), allowed, []string{">Failed<", "disk full."}, []string{"Cancel</button>"}},
-		"cancelled": {updateOf("web", operation.Cancelled, because("it was cancelled by ana")), allowed, []string{">Cancelled<", "Nothing was done to the container. it was cancelled by ana."}, []string{"Cancel</button>"}},
+		"failed":    {updateOf("web", operation.Failed, failing("disk full")), allowed, []string{">Failed<", "disk full."}, []string{"Cancel</button>"}},
+		"cancelled": {updateOf("web", operation.Cancelled, failing("it was cancelled by ana")), allowed, []string{">Cancelled<", "Nothing was done to the container. The reason: it was cancelled by ana."}, []string{"Cancel</button>"}},
 		"rollback":  {updateOf("web", operation.Succeeded, asRollback), allowed, []string{"Rollback of web", ">Rolled back<"}, []string{"Roll back</a>"}},
 		"dry run":   {updateOf("web", operation.Succeeded, func(op *operation.Operation) { op.Rules.DryRun = true }), allowed, []string{">Dry run<", "nothing else was done"}, []string{"Roll back</a>"}},
 		"removed":   {updateOf("gone", operation.Succeeded), allowed, []string{"Update of gone"}, []string{"Roll back</a>", "containers/local/gone"}},
@@ -123,7 +123,7 @@ func TestOperationsPage(t *testing.T) {
 		f.operations = append(f.operations, op)
 	}
 	f.operations[0] = updateOf("db", operation.Running, took("pull", false, ""), func(op *operation.Operation) { op.ID, op.Actor, op.Trigger = "op999", "", "docker.local" })
-	f.operations[1] = updateOf("cache", operation.RolledBack, because("never healthy"), func(op *operation.Operation) { op.ID = "op998" })
+	f.operations[1] = updateOf("cache", operation.RolledBack, failing("never healthy"), func(op *operation.Operation) { op.ID = "op998" })
 	body := request(u, "GET", "/operations", nil).Body.String()
 	contains(t, body, "update, 1.0.0 → 1.1.0: the step pull", "docker.local", "never healthy", `href="/base/operations?before=op950"`, `id="operation-op999"`, `http-equiv="refresh"`)
 	if n := strings.Count(body, `<tr id="operation-`); n != historyPageSize {
@@ -180,11 +180,11 @@ func TestPagesShowOperationsUnderWay(t *testing.T) {
 	f.permission = service.Permission{Allowed: true}
 	f.operations = []operation.Operation{
 		updateOf("web", operation.Running, took("stop", false, "")),
-		updateOf("cache", operation.RolledBack, because("never healthy"), func(op *operation.Operation) { op.ID = "op0" }),
+		updateOf("cache", operation.RolledBack, failing("never healthy"), func(op *operation.Operation) { op.ID = "op0" }),
 		updateOf("old", operation.Failed, func(op *operation.Operation) { op.ID, op.Ended = "op00", noon.Add(-shownEnds-time.Minute) }),
 	}
 	body := request(u, "GET", "/", nil).Body.String()
-	contains(t, body, "<h2>Updates</h2>", "web: updating: the step stop", `<a href="/base/operations/op1">`, "cache: 1.1.0 did not work, so the old container is back as it was. never healthy.")
+	contains(t, body, "<h2>Updates</h2>", "web: updating: the step stop", `<a href="/base/operations/op1">`, "cache: 1.1.0 did not work, so the old container is back as it was. The reason: never healthy.")
 	if strings.Contains(body, "old:") {
 		t.Error("what failed long ago is shown")
 	}

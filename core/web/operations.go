@@ -1,7 +1,6 @@
 package web
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -100,7 +99,7 @@ func operationRows(all []operation.Operation) []operationRow {
 		from, to := versionsOf(op.Plan.From, watcher.PlannedImage{Reference: op.Image.Reference, Digest: op.Image.Digest, ID: op.Image.ID})
 		row := operationRow{
 			ID: op.ID, About: op.Watcher + "/" + op.Name, Path: containerPath(op.Watcher, op.Name), Link: operationPath(op.ID), State: operationState(op),
-			Said: strings.ToLower(changeNoun(op.Kind)) + ", " + from + " → " + to, Error: op.Error, By: cmp.Or(op.Trigger, op.Actor),
+			Said: strings.ToLower(changeNoun(op.Kind)) + ", " + from + " → " + to, Error: op.Error, By: byOf(op),
 			At: op.Queued,
 		}
 		if op.State.Ended() {
@@ -219,7 +218,10 @@ func (u *UI) changesOf(r *http.Request, c *sdk.Container) (changes, error) {
 		case !op.State.Ended():
 			v.Doing, v.DoingPath = doing(op), operationPath(op.ID)
 			v.Update = false
-		case op.Outcome != nil && len(op.Outcome.Kept) > 0:
+		case op.State == operation.Succeeded && op.ContainerID == c.ID && !op.Rules.DryRun: // the next check says what is newer
+			v.Update = false
+		}
+		if op.Outcome != nil && len(op.Outcome.Kept) > 0 {
 			v.Kept = true
 		}
 	}

@@ -39,7 +39,7 @@ func TestPlanPage(t *testing.T) {
 	body := request(u, "GET", "/containers/local/web/update", nil).Body.String()
 	contains(t, body, "<h1>Update web?</h1>", `<span class="tag">1.0.0</span>`, `<b class="tag">1.1.0</b>`, "<code>sha256:0123</code>", "Up to 80.0 MB to download. It has written 5.0 MB into itself.",
 		"<li>start the new web</li>", "env NGINX_VERSION", "<strong>torrent</strong> is recreated too", "<strong>cache</strong> is restarted too", `<span class="added">&#43;    image: nginx:1.1.0`, `<span class="gone">-    image: nginx:1.0.0`,
-		"What changes in /srv/compose.yaml", "2 settings of yours stay", "web has no health check", "web-before", "3.0 MB of its own", `name="state" value="state-1"`, `name="digest" value="sha256:0123"`,
+		"What changes in /srv/compose.yaml", "What stays: 2 settings of yours", "web has no health check", "web-before", "3.0 MB of its own", `name="state" value="state-1"`, `name="digest" value="sha256:0123"`,
 		`<form method="post" action="/base/containers/local/web/update"`, `id="confirm">Update</button>`)
 	if strings.Contains(body, "+++ b") || strings.Contains(body, "What keeps it from happening") {
 		t.Errorf("the page has too much: %s", body)
@@ -231,7 +231,7 @@ func TestChangePagesEscapeTextsFromElsewhere(t *testing.T) {
 		Warnings: reasons, Blocks: reasons, Dependents: []watcher.Dependent{{Name: evil, Relation: evil, Action: evil}}, Files: []watcher.FileChange{{Path: evil, Diff: "+" + evil}}, Backups: []watcher.Backup{{Name: evil, Image: evil}},
 	}
 	for _, state := range []operation.State{operation.Running, operation.Failed} {
-		op := updateOf("web", state, took(evil, false, ""), took("x", true, evil), because(evil), outcome(watcher.Outcome{Kept: []string{evil}, Warnings: reasons}))
+		op := updateOf("web", state, took(evil, false, ""), took("x", true, evil), failing(evil), outcome(watcher.Outcome{Kept: []string{evil}, Warnings: reasons}))
 		op.Plan, op.Trigger, op.Image.Reference = f.plan, evil, evil
 		for _, path := range []string{"/operations/op1", "/operations", "/", "/containers", "/containers/local/web", "/containers/local/two/update", "/update?c=local/web&c=local/two", "/operations?state=" + url.QueryEscape(evil) + "&container=" + url.QueryEscape(evil)} {
 			f.operations = []operation.Operation{op}

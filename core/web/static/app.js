@@ -398,4 +398,5 @@
     behind(added || gone, added ? (added === rows.size ? 'or more new' : 'new') : undefined);
   };
   document.addEventListener('animationend', event => event.target.classList.remove('changed'));
+  document.documentElement.dataset.ready = ''; // keys and links do what they should from here on
 })();

@@ -1,0 +1,184 @@
+package e2e
+
+import (
+	"archive/tar"
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/docker/docker/api/types/container"
+
+	"github.com/dogwatch/dogwatch/core/operation"
+	"github.com/dogwatch/dogwatch/plugins/watchers/docker/dockertest"
+)
+
+// fill has a container write so much into itself.
+func fill(t testing.TB, engine *dockertest.Daemon, name string, size int) {
+	t.Helper()
+	var file bytes.Buffer
+	w := tar.NewWriter(&file)
+	must(t, w.WriteHeader(&tar.Header{Name: "data", Mode: 0o600, Size: int64(size)}))
+	_, err := w.Write(bytes.Repeat([]byte("x"), size))
+	must(t, err)
+	must(t, w.Close())
+	must(t, engine.API.CopyToContainer(t.Context(), name, "/", &file, container.CopyToContainerOptions{}))
+}
+
+// shown requires that the page has no obstacles, fits, and reads well, on a desk and
+// on a small phone in both themes, and keeps what it looks like.
+func (b *tab) shown(name string) {
+	b.t.Helper()
+	b.settle()
+	for _, theme := range []string{"dark", "light"} {
+		b.prefers("prefers-color-scheme", theme)
+		for _, c := range js[[]string](b, contrasts) {
+			b.t.Errorf("%s, %s: %s", name, theme, c)
+		}
+		b.shot(name + "-" + theme)
+	}
+	b.size(360, 900)
+	b.shot(name + "-phone")
+	if over := js[int](b, "document.documentElement.scrollWidth - innerWidth"); over > 0 {
+		b.t.Errorf("%s on a phone is %d too wide", name, over)
+	}
+	b.size(1440, 900)
+	for _, found := range audit(b) {
+		b.t.Errorf("%s: %s", name, found)
+	}
+}
+
+// TestBrowserUpdatesContainers updates, rolls back and cancels on a real engine as a user of the pages does.
+func TestBrowserUpdatesContainers(t *testing.T) {
+	require(t, "chrome", "chromium")
+	engine, registry := dockertest.Start(t), startRegistry(t)
+	a := act(t, engine, registry, "web", nil)
+	bad := newProduct(t, engine, registry+"/team/bad", `HEALTHCHECK --interval=300ms --timeout=5s --retries=2 CMD ["/main", "health", "u"]`)
+	bad.run(t, "bad", "1.0.0")
+	for _, name := range []string{"data", "many"} {
+		newProduct(t, engine, registry+"/team/"+name).run(t, name, "1.0.0")
+	}
+	fill(t, engine, "data", 2<<20)
+	a.d.watch()
+	b := openTab(t, a.d.url)
+
+	// From the row, by key, to the plan; then each step as it is taken.
+	b.open("/containers")
+	b.until("document.querySelector('.row[data-key=\"local/web\"] [data-update]')?.checkVisibility()")
+	b.size(390, 844) // on a phone it is on the page of the container, two steps from any other
+	b.click(".row[data-key='local/web'] .name")
+	b.until("document.querySelector('.solo #update-one')?.checkVisibility()")
+	b.shot("container-phone")
+	b.size(1440, 900)
+	b.open("/containers")
+	b.settle()
+	js[any](b, "document.querySelector('.row[data-key=\"local/web\"] .name').focus()")
+	b.press("u")
+	b.until("location.pathname === '/containers/local/web/update'")
+	b.says("Update web?")
+	b.shown("plan")
+	held, release := make(chan struct{}, 1), make(chan struct{})
+	a.g.on(func(m moment) bool {
+		if m.what == "stop" && !m.responded {
+			held <- struct{}{}
+			<-release
+		}
+		return true
+	})
+	b.click("#confirm")
+	<-held
+	b.until("location.pathname.startsWith('/operations/')")
+	b.until("document.querySelector('[aria-current=step]')?.innerText.includes('stop the old web')")
+	b.stay()
+	b.shown("operation")
+	page := js[string](b, "location.pathname")
+	b.open("/containers")
+	b.until("document.querySelector('.row[data-key=\"local/web\"] .doing')?.innerText === 'updating: stop the old web'")
+	b.shown("list-updating")
+	b.open("/")
+	b.says("web: updating: stop the old web")
+	b.open(page)
+	b.stay()
+	a.g.on(nil)
+	close(release)
+	b.says("web runs 1.1.0 now.")
+	b.stayed("the page of the operation")
+	b.shown("updated")
+	only(t, engine, "web", a.new)
+
+	// The way back.
+	b.click("a.button[href$='/rollback']")
+	b.says("Roll back web?")
+	b.click("#confirm")
+	b.says("web runs 1.0.0 now.")
+	only(t, engine, "web", a.old)
+
+	// What does not work comes back, and the overview says so.
+	b.open("/containers/local/bad/update")
+	b.click("#confirm")
+	b.until("document.querySelector('#operation .kind.failed')?.innerText === 'Did not work'")
+	b.shown("rolledback")
+	only(t, engine, "bad", bad.old)
+	b.open("/")
+	b.says("did not work, so the old container is back as it was.")
+	b.shown("overview-rolledback")
+
+	// What keeps data inside itself has to be accepted.
+	b.open("/containers/local/data/update")
+	b.says("data.writable-layer")
+	b.shown("blocked")
+	b.click("#confirm")
+	if at := js[string](b, "location.pathname"); at != "/containers/local/data/update" {
+		t.Errorf("without the box, the form leads to %s", at)
+	}
+	b.click("input[name=ack]")
+	b.click("#confirm")
+	b.says("data runs 1.1.0 now.")
+
+	// Several at once.
+	a.d.watch()
+	b.open("/containers")
+	b.settle()
+	js[any](b, "['bad', 'many', 'web'].forEach(n => document.querySelector(`.row[data-key=\"local/${n}\"] input`).click())")
+	b.click("#bulk [value=update]")
+	b.until("location.pathname === '/update'")
+	b.says("Update 3 containers?")
+	b.shown("selection")
+	b.click("[id='c-local/bad']")
+	b.click("#confirm")
+	b.until("location.pathname === '/operations'")
+	for _, name := range []string{"web", "many"} {
+		if op := a.d.ended(a.d.operations(name)[0].ID); op.State != operation.Succeeded {
+			t.Errorf("the operation is %s", says(op))
+		}
+	}
+	b.until("[...document.querySelectorAll('#log .kind.ok')].length >= 4")
+	b.shown("operations")
+	if all := a.d.operations("bad"); len(all) != 1 {
+		t.Errorf("%d operations of what was not chosen any more", len(all))
+	}
+	b.open("/containers/local/many")
+	b.until("document.querySelector('.why')")
+	b.shown("sheet")
+	a.d.stop()
+}
+
+// TestBrowserShowsHowToAllowUpdates: where updating is not allowed there is no button, and the setting is named.
+func TestBrowserShowsHowToAllowUpdates(t *testing.T) {
+	require(t, "chrome", "chromium")
+	l := startLab(t, 3)
+	b := openTab(t, l.url)
+	b.open("/containers/local/c0000")
+	b.settle()
+	if text := js[string](b, "document.body.innerText"); !strings.Contains(text, "watcher.docker.local.update") {
+		t.Errorf("the page does not say how to allow it:\n%s", text)
+	}
+	if n := js[int](b, "document.querySelectorAll('[data-update]').length"); n != 0 {
+		t.Errorf("%d buttons that cannot work", n)
+	}
+	b.shot("not-allowed")
+	b.open("/containers")
+	b.settle()
+	if n := js[int](b, "document.querySelectorAll('[data-update], #bulk [value=update]').length"); n != 0 {
+		t.Errorf("%d buttons in the list that cannot work", n)
+	}
+}
