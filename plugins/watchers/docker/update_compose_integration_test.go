@@ -77,6 +77,7 @@ var composeNew = strings.Replace(composeText, `"app:1"`, `"app:2"`, 1)
 
 // TestUpdateEditsTheComposeFile covers the edit, its backup, and that it is taken back.
 func TestUpdateEditsTheComposeFile(t *testing.T) {
+	t.Parallel()
 	l := newLab(t)
 	t.Run("updated", func(t *testing.T) {
 		p := newProject(t, l, composeText)
@@ -145,6 +146,7 @@ func TestUpdateEditsTheComposeFile(t *testing.T) {
 
 // TestPlanOfAComposeContainer covers what keeps the file from being changed, and what is no reason for that.
 func TestPlanOfAComposeContainer(t *testing.T) {
+	t.Parallel()
 	l := newLab(t)
 	bad := strings.Replace(composeText, "  web:", "  web: [", 1)
 	for name, c := range map[string]struct {
@@ -247,6 +249,7 @@ func codes(reasons []watcher.Reason) string {
 
 // TestComposeFileAgreesAfterAnInterruption stops the host at every call of the journal.
 func TestComposeFileAgreesAfterAnInterruption(t *testing.T) {
+	t.Parallel()
 	l := newLab(t)
 	p := newProject(t, l, composeText)
 	for call, updated := 1, false; !updated; call++ {
@@ -316,6 +319,7 @@ func (p *project) compose(t *testing.T, args ...string) {
 
 // TestComposeDoesNotRecreateAnEditedService runs "docker-compose up" after an update.
 func TestComposeDoesNotRecreateAnEditedService(t *testing.T) {
+	t.Parallel()
 	l := newLab(t)
 	p := newProject(t, l, composeText)
 	dir := filepath.Dir(p.file)
@@ -362,6 +366,7 @@ func TestComposeDoesNotRecreateAnEditedService(t *testing.T) {
 
 // TestUpdateOfAScaledService updates two containers of one service, one after the other.
 func TestUpdateOfAScaledService(t *testing.T) {
+	t.Parallel()
 	l := newLab(t)
 	p := newProject(t, l, composeText)
 	p.up(t, "--scale", "web=2", "web")
@@ -381,6 +386,7 @@ func TestUpdateOfAScaledService(t *testing.T) {
 
 // TestComposeCommandRecreates covers updates by "docker-compose up": one that works, and one that does not.
 func TestComposeCommandRecreates(t *testing.T) {
+	t.Parallel()
 	l := newLab(t)
 	p := newProject(t, l, composeText)
 	l.Image(t, "app:bad", `HEALTHCHECK --interval=200ms --timeout=1s --retries=1 CMD ["/missing"]`)
@@ -421,6 +427,7 @@ func TestComposeCommandRecreates(t *testing.T) {
 
 // TestComposeCommandInterruptedAnywhere stops the host at every call of the journal.
 func TestComposeCommandInterruptedAnywhere(t *testing.T) {
+	t.Parallel()
 	l := newLab(t)
 	p := newProject(t, l, composeText)
 	for call, updated := 1, false; !updated; call++ {
@@ -448,6 +455,7 @@ func TestComposeCommandInterruptedAnywhere(t *testing.T) {
 // TestComposeCommandRecoversWhatComposeLeft kills compose in the middle: Debian's stops
 // the old container, renames it, and creates the new one beside it.
 func TestComposeCommandRecoversWhatComposeLeft(t *testing.T) {
+	t.Parallel()
 	l := newLab(t)
 	p := newProject(t, l, composeText)
 	for left, leave := range map[string]func(id string){

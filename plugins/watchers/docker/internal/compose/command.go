@@ -66,6 +66,9 @@ func (c Command) Up(start bool) []string {
 	} else {
 		args = append(args, "--no-start")
 	}
+	if len(c.Tool) > 1 { // the image is there, whatever the file's pull policy is; Compose 1 has neither
+		args = append(args, "--pull", "never")
+	}
 	if c.Scale > 1 { // otherwise compose removes all but as many as the file says
 		args = append(args, "--scale", c.Service+"="+strconv.Itoa(c.Scale))
 	}
