@@ -26,8 +26,12 @@ func (r *Runner) Start(ctx context.Context, req Request) (operation.Operation, e
 	if op, found, err := r.begun(ctx, req); err != nil || found {
 		return op, err
 	}
-	if err := r.conflict(ctx, c.Watcher, c.Name); err != nil {
-		return operation.Operation{}, err // before anything is asked
+	if err := r.conflict(ctx, c.Watcher, c.Name); err != nil { // before anything is asked
+		var conflict *ConflictError
+		if req.Delivery != "" && errors.As(err, &conflict) && conflict.Operation.Delivery == req.Delivery {
+			return conflict.Operation, nil // which has come in between
+		}
+		return operation.Operation{}, err
 	}
 	p, err := r.plan(ctx, req)
 	switch {
