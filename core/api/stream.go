@@ -182,6 +182,8 @@ func (h *handler) stateOf(t event.Type) []byte {
 		state = map[string]any{"checks": h.Service.Progress()}
 	case event.DeliveryProgressed:
 		state = map[string]any{"deliveries": h.Service.DeliveryProgress()}
+	case event.OperationProgressed:
+		state = map[string]any{"operations": h.Service.OperationsUnderWay()}
 	default:
 		return []byte("{}")
 	}

@@ -56,6 +56,9 @@ func (f *fakeUpdates) Cancel(_ context.Context, id, _ string) error {
 
 func (*fakeUpdates) Allowed(string) error { return nil }
 
+func (*fakeUpdates) UnderWay() []updater.Progress {
+	return []updater.Progress{{Operation: "o1", Step: "pull the image", Current: 3, Total: 10}}
+}
 func (*fakeUpdates) Previous(context.Context, sdk.Container) (string, error) { return "", nil }
 
 func (f *fakeUpdates) Progress(string) (watcher.StepProgress, bool) {

@@ -42,6 +42,8 @@ type Metrics struct {
 	requests       *prometheus.CounterVec
 	requestSeconds *prometheus.HistogramVec
 	deliveries     *prometheus.CounterVec
+	operations     *prometheus.CounterVec
+	downtime       prometheus.Histogram
 	wud            wud
 
 	mu      sync.Mutex
@@ -63,12 +65,14 @@ func New(version string, opt Options) *Metrics {
 		requests:       counter("dogwatch_registry_requests_total", "Questions to registries, by how they ended.", "registry", "result"),
 		requestSeconds: histogram("dogwatch_registry_request_duration_seconds", "How long questions to registries took.", []float64{.025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30}, "registry"),
 		deliveries:     counter("dogwatch_deliveries_total", "Runs of triggers that ended: sent, failed or skipped.", "trigger", "result"),
+		operations:     counter("dogwatch_operations_total", "Updates and rollbacks of containers that ended: succeeded, rolledback, failed or cancelled.", "kind", "result"),
+		downtime:       prometheus.NewHistogram(prometheus.HistogramOpts{Name: "dogwatch_operation_downtime_seconds", Help: "How long containers did not run while they were updated or rolled back.", Buckets: []float64{.25, .5, 1, 2.5, 5, 10, 30, 60, 120}}),
 		wud:            newWUD(),
 	}
 	if !opt.Enabled {
 		return m
 	}
-	m.registry.MustRegister(m.checks, m.checkSeconds, m.requests, m.requestSeconds, m.deliveries,
+	m.registry.MustRegister(m.checks, m.checkSeconds, m.requests, m.requestSeconds, m.deliveries, m.operations, m.downtime,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	if opt.WUD {
 		m.registry.MustRegister(m.wud.responses, m.wud.triggers)
@@ -138,6 +142,8 @@ func (m *Metrics) Event(e event.Event) {
 		m.check(e.Type, *e.Check)
 	case e.Delivery != nil:
 		m.delivery(e.Type, e.Delivery.Trigger)
+	case e.Operation != nil:
+		m.operation(e.Type, *e.Operation)
 	}
 }
 
@@ -154,6 +160,20 @@ func (m *Metrics) check(t event.Type, c event.Check) {
 	m.checks.WithLabelValues(c.Watcher, result).Inc()
 	if took, err := time.ParseDuration(c.Took); err == nil {
 		m.checkSeconds.WithLabelValues(c.Watcher).Observe(took.Seconds())
+	}
+}
+
+func (m *Metrics) operation(t event.Type, o event.Operation) {
+	results := map[event.Type]string{
+		event.OperationSucceeded: "succeeded", event.OperationRolledBack: "rolledback", event.OperationFailed: "failed", event.OperationCancelled: "cancelled",
+	}
+	result, ended := results[t]
+	if !ended {
+		return
+	}
+	m.operations.WithLabelValues(o.Kind, result).Inc()
+	if down, err := time.ParseDuration(o.Downtime); err == nil {
+		m.downtime.Observe(down.Seconds())
 	}
 }
 

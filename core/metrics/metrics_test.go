@@ -158,6 +158,11 @@ func eventful() *Metrics {
 		{Type: event.TriggerSent, Payload: event.Payload{Delivery: &event.Delivery{Trigger: "smtp.main"}}},
 		{Type: event.TriggerFailed, Payload: event.Payload{Delivery: &event.Delivery{Trigger: "smtp.main"}}},
 		{Type: event.TriggerSkipped, Payload: event.Payload{Delivery: &event.Delivery{Trigger: "ntfy.main"}}},
+		{Type: event.OperationStep, Payload: event.Payload{Operation: &event.Operation{Kind: "update", Ended: true}}},
+		{Type: event.OperationSucceeded, Payload: event.Payload{Operation: &event.Operation{Kind: "update", Downtime: "1.2s"}}},
+		{Type: event.OperationRolledBack, Payload: event.Payload{Operation: &event.Operation{Kind: "update", Downtime: "40s"}}},
+		{Type: event.OperationFailed, Payload: event.Payload{Operation: &event.Operation{Kind: "rollback"}}},
+		{Type: event.OperationCancelled, Payload: event.Payload{Operation: &event.Operation{Kind: "update"}}},
 		{Type: event.UpdateFound, Payload: event.Payload{Container: new(sdk.Container)}},
 	} {
 		m.Event(e)
@@ -166,7 +171,7 @@ func eventful() *Metrics {
 }
 
 func TestExposition(t *testing.T) {
-	text := own(scraped(t, eventful(), State{Containers: each(fleet()...), Components: components(), Limits: limits(), Pending: 3}))
+	text := own(scraped(t, eventful(), State{Containers: each(fleet()...), Components: components(), Limits: limits(), Pending: 3, Operations: 1}))
 	text = strings.ReplaceAll(text, goVersion(t, text), "GO")
 	parse(t, text)
 	const path = "testdata/exposition.txt"

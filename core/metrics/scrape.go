@@ -27,6 +27,8 @@ type State struct {
 	Limits []Limits
 	// Pending is how many deliveries wait to be sent.
 	Pending int
+	// Operations is how many updates and rollbacks are under way.
+	Operations int
 }
 
 // Limits are what the hosts of a registry allow.
@@ -107,6 +109,7 @@ func (s scrape) Collect(ch chan<- prometheus.Metric) {
 	}
 	gauge("dogwatch_build_info", "The running version; always 1.", 1, "version", s.metrics.version, "goversion", runtime.Version())
 	gauge("dogwatch_deliveries_pending", "Deliveries to triggers that wait to be sent.", float64(s.state.Pending))
+	gauge("dogwatch_operations_running", "Updates and rollbacks of containers that are under way.", float64(s.state.Operations))
 	for name, b := range s.metrics.bundles() {
 		gauge("dogwatch_plugin_up", "Whether the plugin's process answers calls.", oneIf(b.up), "bundle", name)
 		ch <- sample("dogwatch_plugin_restarts_total", "How often the plugin's process died.", prometheus.CounterValue, float64(b.restarts), "bundle", name)

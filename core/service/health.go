@@ -79,7 +79,7 @@ func (s *Service) MetricsState(ctx context.Context) (metrics.State, error) {
 		return metrics.State{}, err
 	}
 	records := s.opt.Store.Snapshot().All()
-	state := metrics.State{Pending: len(pending), Containers: func(yield func(*sdk.Container) bool) {
+	state := metrics.State{Pending: len(pending), Operations: len(s.OperationsUnderWay()), Containers: func(yield func(*sdk.Container) bool) {
 		for _, rec := range records {
 			if !yield(&rec.Container) {
 				return

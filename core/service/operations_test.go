@@ -37,6 +37,7 @@ func (f *fakeUpdater) Cancel(context.Context, string, string) error { f.done++; 
 
 func (f *fakeUpdater) Allowed(string) error { return f.failure }
 
+func (f *fakeUpdater) UnderWay() []updater.Progress { return nil }
 func (f *fakeUpdater) Previous(context.Context, sdk.Container) (string, error) {
 	return "nginx:1", f.failure
 }

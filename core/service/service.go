@@ -112,6 +112,7 @@ type Updater interface {
 	Allowed(watcherName string) error
 	Previous(ctx context.Context, c sdk.Container) (string, error)
 	Progress(id string) (watcher.StepProgress, bool)
+	UnderWay() []updater.Progress
 }
 
 // Operations reads operations, the newest first.

@@ -41,6 +41,14 @@ func (s *Service) PreviousImage(ctx context.Context, c sdk.Container) (string, e
 	return s.opt.Updater.Previous(ctx, c)
 }
 
+// OperationsUnderWay returns how far the operations under way are. Their texts are redacted.
+func (s *Service) OperationsUnderWay() []updater.Progress {
+	if s.opt.Updater == nil {
+		return nil
+	}
+	return s.opt.Updater.UnderWay()
+}
+
 // OperationProgress returns how far the step under way of an operation is; false when
 // it is not under way.
 func (s *Service) OperationProgress(id string) (watcher.StepProgress, bool) {

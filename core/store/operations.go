@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/dogwatch/dogwatch/core/event"
 	"github.com/dogwatch/dogwatch/core/operation"
@@ -145,4 +146,21 @@ func scanOperation(scan scanner) (op operation.Operation, err error) {
 		return op, fmt.Errorf("steps of operation %s: %w", op.ID, err)
 	}
 	return op, nil
+}
+
+// pruneOperations deletes the operations that ended before a time, but for those that
+// still say something about a container that exists. A rollback is kept for as long as
+// the update that it undid.
+func (t tx) pruneOperations(before time.Time) error {
+	const old = `SELECT o.id FROM operations AS o WHERE o.state NOT IN ('queued', 'running') AND o.updated_at < ?1 AND NOT (
+		EXISTS (SELECT 1 FROM containers AS c WHERE c.watcher = o.watcher AND c.name = o.name) AND (
+			o.state = 'succeeded' AND o.id >= coalesce((SELECT max(n.id) FROM operations AS n WHERE n.watcher = o.watcher AND n.name = o.name
+				AND n.state = 'succeeded' AND n.kind = 'update' AND coalesce(n.doc ->> '$.rules.DryRun', 0) = 0), '~')
+			OR o.id = coalesce((SELECT max(n.id) FROM operations AS n WHERE n.watcher = o.watcher AND n.name = o.name
+				AND (n.state = 'rolled-back' OR n.state = 'failed' AND n.doc ->> '$.outcome.State' = ?2)), '')))`
+	if _, err := t.exec("DELETE FROM operation_steps WHERE operation IN ("+old+")", millis(before), string(watcher.Broken)); err != nil {
+		return err
+	}
+	_, err := t.exec("DELETE FROM operations WHERE id IN ("+old+")", millis(before), string(watcher.Broken))
+	return err
 }

@@ -12,7 +12,9 @@ const remembered = 8
 // Prune deletes the events and the finished deliveries from before a time. It
 // keeps events that a cursor has not passed, and what users have been notified of about
 // containers that still exist, so that it is not sent again: the fingerprints of
-// the latest deliveries, and what was imported. Expired sessions go at once, and
+// the latest deliveries, and what was imported. Of operations it keeps those that have
+// not ended, and for containers that exist what a rollback returns to and what did not
+// work last, which is not to be tried again. Expired sessions go at once, and
 // tokens that expired before that time.
 func (s *Store) Prune(ctx context.Context, before time.Time) error {
 	if err := s.flushCache(ctx); err != nil {
@@ -36,6 +38,9 @@ func (s *Store) Prune(ctx context.Context, before time.Time) error {
 		_, err = t.exec(`DELETE FROM told WHERE told_at < ? AND container NOT IN (SELECT id FROM containers)
 			AND subject NOT IN (SELECT watcher || '/' || name FROM containers)`, millis(before))
 		if err != nil {
+			return err
+		}
+		if err := t.pruneOperations(before); err != nil {
 			return err
 		}
 		if _, err := t.exec("DELETE FROM sessions WHERE expires_at <= ?", millis(s.now())); err != nil {

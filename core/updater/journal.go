@@ -1,7 +1,9 @@
 package updater
 
 import (
+	"cmp"
 	"context"
+	"slices"
 	"time"
 
 	"github.com/dogwatch/dogwatch/core/event"
@@ -43,6 +45,7 @@ func (j *journal) Begin(ctx context.Context, s watcher.Step) error {
 		return err
 	}
 	j.op.Steps = append(j.op.Steps, step)
+	r.set(func() { j.active.step = s.Text })
 	return nil
 }
 
@@ -118,6 +121,29 @@ func (r *Runner) Progress(id string) (watcher.StepProgress, bool) {
 		return watcher.StepProgress{}, false
 	}
 	return a.progress, true
+}
+
+// Progress is how far the step under way of an operation is.
+type Progress struct {
+	// Operation is its id, Step the text of the step.
+	Operation string `json:"id"`
+	Step      string `json:"step,omitempty"`
+	Message   string `json:"message,omitempty"`
+	// Current of Total is done; 0 when that is not known.
+	Current int64 `json:"current,omitempty"`
+	Total   int64 `json:"total,omitempty"`
+}
+
+// UnderWay returns how far the operations under way are, in the order of their ids.
+func (r *Runner) UnderWay() []Progress {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	all := make([]Progress, 0, len(r.active))
+	for id, a := range r.active {
+		all = append(all, Progress{Operation: id, Step: a.step, Message: a.progress.Message, Current: a.progress.Current, Total: a.progress.Total})
+	}
+	slices.SortFunc(all, func(a, b Progress) int { return cmp.Compare(a.Operation, b.Operation) })
+	return all
 }
 
 // event returns an event about an operation: what says which one it is, and more.

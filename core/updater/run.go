@@ -20,6 +20,7 @@ type active struct {
 	recovering bool
 	// left is who wants it to be recovered no more.
 	left     *operation.Cancel
+	step     string // the text of the one under way
 	progress watcher.StepProgress
 	touched  time.Time
 }
