@@ -13,10 +13,13 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/docker/docker/api/types/container"
 	"github.com/docker/docker/api/types/image"
+	"github.com/docker/docker/api/types/network"
 	"github.com/google/go-containerregistry/pkg/registry"
 
 	"github.com/dogwatch/dogwatch/plugins/watchers/docker/dockertest"
+	"github.com/dogwatch/dogwatch/plugins/watchers/docker/internal/replace"
 	"github.com/dogwatch/dogwatch/sdk/watcher"
 )
 
@@ -35,6 +38,7 @@ func TestUpdatePullsByDigest(t *testing.T) {
 		return id, response.Header.Get("Docker-Content-Digest")
 	}
 	l := &lab{Daemon: engine, docker: watch(t, Options{Socket: engine.Host, Update: true})}
+	l.docker.liveness = soon
 	l.old, _ = push("1")
 	var digest string
 	l.new, digest = push("2")
@@ -69,57 +73,183 @@ func TestUpdatePullsByDigest(t *testing.T) {
 	}
 }
 
-// TestUpdateSurvivesEveryRefusal has the engine refuse each changing request in turn.
-func TestUpdateSurvivesEveryRefusal(t *testing.T) {
-	l := newLab(t)
+// behind returns a watcher of the engine that sees what handle passes on.
+func (l *lab) behind(t *testing.T, handle func(w http.ResponseWriter, r *http.Request, engine http.Handler)) *Docker {
+	t.Helper()
 	socket := strings.TrimPrefix(l.Host, "unix://")
-	var failAt, calls atomic.Int64
 	proxy := httputil.NewSingleHostReverseProxy(&url.URL{Scheme: "http", Host: "docker"})
-	proxy.Transport = &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+	transport := &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return (&net.Dialer{}).DialContext(ctx, "unix", socket)
 	}}
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if calls.Add(1) == failAt.Load() {
+	proxy.Transport = transport
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { handle(w, r, proxy) }))
+	t.Cleanup(func() {
+		server.Close()
+		transport.CloseIdleConnections()
+	})
+	d := watch(t, Options{Socket: server.URL, Update: true})
+	d.liveness = soon
+	return d
+}
+
+// stack is a container to update with what depends on it.
+type stack struct {
+	shape shape
+	// client is in the network of the container.
+	client bool
+	rules  watcher.UpdateRules
+	// reads has the requests refused, too, that change nothing.
+	reads bool
+}
+
+// TestUpdateSurvivesEveryRefusal has the engine refuse each request in turn, all of
+// them for the plain container, and those that change something for the others.
+func TestUpdateSurvivesEveryRefusal(t *testing.T) {
+	l := newLab(t)
+	l.bridge(t, "front", "10.98.5.0/24")
+	l.bridge(t, "back", "10.98.6.0/24")
+	always := container.RestartPolicy{Name: "always"}
+	for name, s := range map[string]stack{
+		"plain": {reads: true},
+		"networks": {shape: shape{Host: container.HostConfig{NetworkMode: "front"}, Connect: map[string]*network.EndpointSettings{
+			"back": {Aliases: []string{"app"}, IPAMConfig: &network.EndpointIPAMConfig{IPv4Address: "10.98.6.78"}},
+		}}},
+		"paused": {shape: shape{paused: true}},
+		"client": {client: true},
+		"keep":   {shape: shape{Host: container.HostConfig{RestartPolicy: always}}, rules: watcher.UpdateRules{Keep: 1, StopSignal: "SIGINT"}},
+		"hooks":  {rules: watcher.UpdateRules{Hooks: watcher.Hooks{Pre: []string{"/main", "health", "h"}, Post: []string{"/main", "health", "h"}}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			l := *l
+			for n := int64(1); l.refuse(t, name, s, n); n++ {
+			}
+		})
+	}
+}
+
+// refuse has the engine refuse the request number n of an update, and reports whether there was one.
+func (l *lab) refuse(t *testing.T, name string, s stack, n int64) bool {
+	var calls atomic.Int64
+	var refused atomic.Value
+	var on atomic.Bool
+	l.docker = l.behind(t, func(w http.ResponseWriter, r *http.Request, engine http.Handler) {
+		if on.Load() && (s.reads || r.Method != http.MethodGet && r.Method != http.MethodHead) && calls.Add(1) == n {
+			refused.Store(r.Method + " " + r.URL.Path)
 			http.Error(w, `{"message":"injected"}`, http.StatusInternalServerError)
 			return
 		}
-		proxy.ServeHTTP(w, r)
-	}))
-	t.Cleanup(server.Close)
-	l.docker = watch(t, Options{Socket: server.URL, Update: true})
-	for n := int64(1); ; n++ {
-		vpn := l.make(t, "web", "app:1", shape{}, true)
-		req := l.request(vpn)
-		failAt.Store(0)
-		op := watcher.Operation{ID: "op1", Request: req, Plan: l.plan(t, req)}
-		calls.Store(0)
-		failAt.Store(n)
-		j := &journal{}
-		out, err := l.docker.Apply(t.Context(), op, j)
-		reached := calls.Load() >= n
-		how := "applied"
-		if err != nil {
-			op.Steps = j.steps
-			if out, err = l.docker.Recover(t.Context(), op, &journal{}); err != nil {
-				t.Fatalf("call %d: recover: %v", n, err)
+		engine.ServeHTTP(w, r)
+	})
+	ids := map[string]string{name: l.make(t, name, "app:1", s.shape, true)}
+	if s.client {
+		ids[name+"-net"] = l.make(t, name+"-net", "app:1", shape{Host: container.HostConfig{NetworkMode: container.NetworkMode("container:" + ids[name])}}, true)
+	}
+	before := l.inspect(t, name)
+	req := l.request(ids[name])
+	req.Rules = s.rules
+	op := watcher.Operation{ID: "op1", Request: req, Plan: l.plan(t, req)}
+	on.Store(true)
+	j := &journal{}
+	out, err := l.docker.Apply(t.Context(), op, j)
+	how := "applied"
+	if err != nil {
+		op.Steps = j.steps
+		if out, err = l.docker.Recover(t.Context(), op, &journal{}); err != nil {
+			t.Fatalf("request %d: recover: %v", n, err)
+		}
+		how = "recovered"
+	}
+	on.Store(false)
+	t.Logf("request %d, %v: %s: %s (%s) %s %v", n, refused.Load(), how, out.State, out.Reason.Code, out.Reason.Text, out.Warnings)
+	if out.State == watcher.Broken {
+		t.Errorf("request %d: %+v", n, out)
+	}
+	all, err := l.API.ContainerList(t.Context(), container.ListOptions{All: true})
+	check(t, err)
+	for _, c := range all {
+		switch got := containerName(c); {
+		case got != name && !strings.HasPrefix(got, name+"-"):
+			continue
+		case replace.IsBackup(got):
+			if left := len(out.Warnings) > 0 || s.rules.Keep > 0; !left || out.State != watcher.Updated || c.State == "running" {
+				t.Errorf("request %d: %s is left %s", n, got, c.State)
 			}
-			how = "recovered"
+		case (out.State == watcher.Updated) == (c.ID == ids[got]) || ids[got] == "":
+			t.Errorf("request %d: %s has the id %s, was %s", n, got, short(c.ID), short(ids[got]))
+		case c.State != before.State.Status:
+			t.Errorf("request %d: %s is %s", n, got, c.State)
+		default:
+			delete(ids, got)
 		}
-		t.Logf("call %d: %s: %s (%s) %s %v", n, how, out.State, out.Reason.Code, out.Reason.Text, out.Warnings)
-		image := l.old
-		if out.State == watcher.Updated {
-			image = l.new
-		}
-		if len(out.Warnings) == 0 {
+		defer l.Remove(t, c.ID)
+	}
+	if len(ids) > 0 {
+		t.Errorf("request %d: missing: %v", n, ids)
+	}
+	if after := l.inspect(t, name); out.State != watcher.Updated && settings(t, after) != settings(t, before) {
+		t.Errorf("request %d: got %s\nwant %s", n, settings(t, after), settings(t, before))
+	}
+	return refused.Load() != nil
+}
+
+// TestUpdateSurvivesAKilledEngine kills the engine as a step begins. Once it is back,
+// one container is left and runs.
+func TestUpdateSurvivesAKilledEngine(t *testing.T) {
+	l := newLab(t)
+	for _, code := range []string{watcher.StepCreate, watcher.StepStop, watcher.StepStart, watcher.StepHealth, watcher.StepRemove} {
+		t.Run(code, func(t *testing.T) {
+			id := l.make(t, "web", "app:1", shape{Host: container.HostConfig{RestartPolicy: container.RestartPolicy{Name: "always"}}}, true)
+			req := l.request(id)
+			op := watcher.Operation{ID: "op1", Request: req, Plan: l.plan(t, req)}
+			j := &taking{journal: &journal{}, at: code, take: func(context.Context) { l.Kill(t) }}
+			out, err := l.docker.Apply(t.Context(), op, j)
+			l.Start(t)
+			if err != nil {
+				op.Steps = j.steps
+				out, err = l.docker.Recover(t.Context(), op, &journal{})
+				check(t, err)
+			}
+			t.Logf("%s: %s %s %v", code, out.State, out.Reason.Text, out.Warnings)
+			image := map[watcher.OutcomeState]string{watcher.RolledBack: l.old, watcher.Updated: l.new}[out.State]
 			l.only(t, "web", image)
-		}
-		for _, c := range []string{"web", "web-dogwatch-op1"} {
-			if _, err := l.API.ContainerInspect(t.Context(), c); err == nil {
-				l.Remove(t, c)
+			if policy := l.inspect(t, "web").HostConfig.RestartPolicy.Name; policy != "always" {
+				t.Errorf("the restart policy is %s", policy)
 			}
-		}
-		if !reached {
-			return
-		}
+			l.Remove(t, "web")
+		})
+	}
+}
+
+// TestUpdateLeavesTheContainerWhenThePullFails covers errors that come inside of a stream which began with success.
+func TestUpdateLeavesTheContainerWhenThePullFails(t *testing.T) {
+	l := newLab(t)
+	full := `{"status":"Pulling fs layer","id":"a"}` + "\n" + `{"errorDetail":{"message":"x"},"error":"write /var/lib/docker/tmp/GetImageBlob1: no space left on device"}` + "\n"
+	for name, test := range map[string]struct{ stream, says string }{
+		"disk full":         {full, "no space left on device"},
+		"connection broken": {`{"status":"Pulling fs layer","id":"a"}` + "\n" + `{"status":"Down`, "cut short"},
+		"nothing pulled":    {`{"status":"Pulling fs layer","id":"a"}` + "\n", "after the pull"},
+		"registry gone":     {"", "connection refused"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := *l
+			l.docker = l.behind(t, func(w http.ResponseWriter, r *http.Request, engine http.Handler) {
+				if strings.HasSuffix(r.URL.Path, "/images/create") && test.stream != "" {
+					_, err := io.WriteString(w, test.stream)
+					check(t, err)
+					return
+				}
+				engine.ServeHTTP(w, r)
+			})
+			id := l.make(t, "web", "app:1", shape{}, true)
+			defer l.Remove(t, "web")
+			req := watcher.UpdateRequest{ContainerID: id, Image: watcher.TargetImage{Reference: "127.0.0.1:1/app:2", Digest: "sha256:" + strings.Repeat("0", 64)}}
+			out, err := l.docker.Apply(t.Context(), watcher.Operation{ID: "op1", Request: req, Plan: l.plan(t, req)}, &journal{})
+			check(t, err)
+			if out.State != watcher.Unchanged || out.Reason.Code != "step.pull" || !strings.Contains(out.Reason.Text, test.says) {
+				t.Errorf("%+v", out)
+			}
+			l.only(t, "web", l.old)
+		})
 	}
 }

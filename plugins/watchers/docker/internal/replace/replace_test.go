@@ -184,8 +184,8 @@ func TestPlanOrdersTheStepsOfDependents(t *testing.T) {
 	for _, s := range p.Steps {
 		got = append(got, s.ID)
 	}
-	want := "pull rename:web create:web stop:second stop:client stop:web start:web health:web rename:client create:client start:client " +
-		"rename:second create:second start:second pause:second remove:second remove:client remove:web"
+	want := "pull rename:web create:web stop:second stop:client stop:web start:web health:web rename:client create:client start:client health:client " +
+		"rename:second create:second start:second health:second pause:second remove:second remove:client remove:web"
 	if strings.Join(got, " ") != want {
 		t.Errorf("got  %s\nwant %s", strings.Join(got, " "), want)
 	}
