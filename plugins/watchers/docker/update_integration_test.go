@@ -4,10 +4,13 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"maps"
+	"net/http"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -365,12 +368,18 @@ func TestUpdateReturnsFromAnImageThatFails(t *testing.T) {
 	}
 }
 
-// TestUpdateRecreatesDependents covers containers in the network of the updated one.
-func TestUpdateRecreatesDependents(t *testing.T) {
+// TestUpdateKeepsTheNetworkOfDependents: what is in the network of the updated container,
+// as behind a VPN, reaches a server through it after an update and after a return.
+func TestUpdateKeepsTheNetworkOfDependents(t *testing.T) {
 	l := newLab(t)
+	l.bridge(t, "front", "10.98.7.0/24")
+	l.make(t, "server", "app:1", shape{
+		Config: container.Config{Cmd: []string{"serve", ":8080", "hello"}}, Host: container.HostConfig{NetworkMode: "front"},
+		Net: map[string]*network.EndpointSettings{"front": {IPAMConfig: &network.EndpointIPAMConfig{IPv4Address: "10.98.7.9"}}},
+	}, true)
 	for name, bad := range map[string]bool{"updated": false, "back": true} {
 		t.Run(name, func(t *testing.T) {
-			vpn := l.make(t, "vpn", "app:1", shape{}, true)
+			vpn := l.make(t, "vpn", "app:1", shape{Host: container.HostConfig{NetworkMode: "front"}}, true)
 			client := l.make(t, "client", "app:1", shape{Host: container.HostConfig{NetworkMode: container.NetworkMode("container:" + vpn)}}, true)
 			req := l.request(vpn)
 			if bad {
@@ -389,13 +398,43 @@ func TestUpdateRecreatesDependents(t *testing.T) {
 			if got := string(follows.HostConfig.NetworkMode); got != "container:"+main.ID {
 				t.Errorf("the client's network is %s", got)
 			}
+			r := &replacement{Docker: l.docker}
+			if err := r.execute(t.Context(), "the client", "client", []string{"/main", "get", "10.98.7.9:8080"}); err != nil {
+				t.Error(err)
+			}
+			if err := r.execute(t.Context(), "the client", "client", []string{"/main", "get", "10.98.7.9:8081"}); err == nil {
+				t.Error("a port that nothing serves is reached")
+			}
 			all, err := l.API.ContainerList(t.Context(), container.ListOptions{All: true})
 			check(t, err)
-			if len(all) != 2 {
+			if len(all) != 3 {
 				t.Errorf("%d containers are left", len(all))
 			}
 			l.Remove(t, "client")
 			l.Remove(t, "vpn")
 		})
+	}
+}
+
+// TestPlanRequestsEachContainerOnce: a plan costs a request for each container of the
+// engine, since the list does not say whose processes or IPC one has, and few others.
+func TestPlanRequestsEachContainerOnce(t *testing.T) {
+	l := newLab(t)
+	web := l.make(t, "web", "app:1", shape{}, true)
+	count := func() (n int64) {
+		var calls atomic.Int64
+		l.docker = l.behind(t, func(w http.ResponseWriter, r *http.Request, engine http.Handler) {
+			calls.Add(1)
+			engine.ServeHTTP(w, r)
+		})
+		l.plan(t, l.request(web))
+		return calls.Load()
+	}
+	alone := count()
+	for i := range 10 {
+		l.make(t, fmt.Sprintf("other%d", i), "app:1", shape{}, false)
+	}
+	if got := count(); got != alone+10 || alone > 8 {
+		t.Errorf("%d requests alone, %d with ten others", alone, got)
 	}
 }
