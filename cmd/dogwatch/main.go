@@ -81,8 +81,8 @@ func interruptible() (context.Context, func()) {
 	return ctx, func() { cancel(nil) }
 }
 
-// errTerminated is why the context of a command ended that was told to end, rather
-// than interrupted by its user.
+// errTerminated is why the context of a command ended that received SIGTERM, rather
+// than an interrupt of its user.
 var errTerminated = errors.New("terminated")
 
 // run executes one command line and returns its exit code.

@@ -147,11 +147,11 @@ func TestTerminalShowsProgress(t *testing.T) {
 	}
 }
 
-// TestTerminalAsksBeforeAnUpdate: on a terminal update asks once, shows how far the pull
+// TestTerminalConfirmsAnUpdate: on a terminal update wants one yes, shows how far the pull
 // is in a line that goes away, and does nothing without a yes.
-func TestTerminalAsksBeforeAnUpdate(t *testing.T) {
-	for answer, code := range map[string]int{"y": 0, "n": 1, "": 1} {
-		t.Run("answer "+answer, func(t *testing.T) {
+func TestTerminalConfirmsAnUpdate(t *testing.T) {
+	for input, code := range map[string]int{"y": 0, "n": 1, "": 1} {
+		t.Run("input "+input, func(t *testing.T) {
 			s := &updatesServer{}
 			server := httptest.NewServer(s.handler())
 			defer server.Close()
@@ -170,13 +170,13 @@ func TestTerminalAsksBeforeAnUpdate(t *testing.T) {
 			theirs.Close()
 			const question = "Carry out the update of web? [y/N]"
 			var read strings.Builder
-			asked := false
+			questioned := false
 			for part := make([]byte, 4096); ; {
 				n, err := ours.Read(part)
 				read.Write(part[:n])
-				if !asked && strings.Contains(read.String(), question) {
-					asked = true
-					if _, err := ours.WriteString(answer + "\n"); err != nil {
+				if !questioned && strings.Contains(read.String(), question) {
+					questioned = true
+					if _, err := ours.WriteString(input + "\n"); err != nil {
 						t.Fatal(err)
 					}
 				}
@@ -185,7 +185,7 @@ func TestTerminalAsksBeforeAnUpdate(t *testing.T) {
 				}
 			}
 			_ = cmd.Wait()
-			if got := cmd.ProcessState.ExitCode(); got != code || !asked {
+			if got := cmd.ProcessState.ExitCode(); got != code || !questioned {
 				t.Errorf("exit code %d, want %d:\n%q", got, code, read.String())
 			}
 			const progress = "\r\x1b[K    Downloading 1.2 MB of 12.3 MB\r\x1b[K"

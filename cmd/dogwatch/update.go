@@ -153,13 +153,13 @@ func (g *global) confirm(ctx context.Context, f updateFlags, ready []planned) er
 		what = printable(ready[0].container.Name)
 	}
 	fmt.Fprintf(g.stderr, "Carry out the %s of %s? [y/N] ", f.kind, what)
-	answer := make(chan string, 1)
+	response := make(chan string, 1)
 	go func() { // reading cannot be broken off: it ends with the program
 		line, _ := bufio.NewReader(os.Stdin).ReadString('\n')
-		answer <- strings.ToLower(strings.TrimSpace(line))
+		response <- strings.ToLower(strings.TrimSpace(line))
 	}()
 	select {
-	case said := <-answer:
+	case said := <-response:
 		if said == "y" || said == "yes" {
 			return nil
 		}

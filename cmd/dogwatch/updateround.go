@@ -202,7 +202,7 @@ func (r *round) begin(ctx context.Context, ready []planned, at ...sdk.Container)
 	if r.flags.json {
 		out = r.stderr
 	}
-	w := newFollower(r.client, out, r.stderr, len(r.results) > 1)
+	w := newOperationWait(r.client, out, r.stderr, len(r.results) > 1)
 	for i, p := range ready {
 		res, c := r.resultOf(p.container), p.container
 		if i < len(at) {

@@ -235,7 +235,7 @@ func TestCancelEndsAnUpdateUnderWay(t *testing.T) {
 }
 
 // An interrupt says that the operation goes on and how to stop it, and the command goes
-// on too; being told to end ends it.
+// on too; SIGTERM ends it.
 func TestInterruptedUpdateGoesOn(t *testing.T) {
 	for name, test := range map[string]struct {
 		cause error

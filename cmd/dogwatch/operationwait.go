@@ -24,12 +24,12 @@ const (
 	// looks bounds the operations that are looked at between two pauses: the server
 	// carries out two at a time.
 	looks = 4
-	// patience is how long the server may be away, as when it starts again.
-	patience = time.Minute
+	// maxAway is how long the server may be away, as when it starts again.
+	maxAway = time.Minute
 )
 
-// follower shows the steps of operations until they have ended.
-type follower struct {
+// operationWait shows the steps of operations until they have ended.
+type operationWait struct {
 	client  *client
 	out     io.Writer
 	stderr  io.Writer
@@ -39,12 +39,12 @@ type follower struct {
 	printed map[string]*stepPrinter
 }
 
-func newFollower(c *client, out, stderr io.Writer, named bool) *follower {
+func newOperationWait(c *client, out, stderr io.Writer, named bool) *operationWait {
 	_, is := terminal(out)
-	return &follower{client: c, out: out, stderr: stderr, named: named, line: is && os.Getenv("TERM") != "dumb", printed: map[string]*stepPrinter{}}
+	return &operationWait{client: c, out: out, stderr: stderr, named: named, line: is && os.Getenv("TERM") != "dumb", printed: map[string]*stepPrinter{}}
 }
 
-func (w *follower) add(res *result) {
+func (w *operationWait) add(res *result) {
 	p := &stepPrinter{out: w.out}
 	if w.named {
 		p.prefix = printable(res.op.Name) + ": "
@@ -54,7 +54,7 @@ func (w *follower) add(res *result) {
 
 // follow yields each operation when it has ended, or with the reason why its end is
 // not known. The first interrupt says how to cancel what is under way; it goes on.
-func (w *follower) follow(ctx context.Context) iter.Seq2[*result, error] {
+func (w *operationWait) follow(ctx context.Context) iter.Seq2[*result, error] {
 	return func(yield func(*result, error) bool) {
 		interrupted := ctx.Done()
 		calls := context.WithoutCancel(ctx)
@@ -65,7 +65,7 @@ func (w *follower) follow(ctx context.Context) iter.Seq2[*result, error] {
 				switch {
 				case err == nil:
 					seen = time.Now()
-				case errors.Is(err, errNotServing) && time.Since(seen) < patience:
+				case errors.Is(err, errNotServing) && time.Since(seen) < maxAway:
 					continue // it may start again, and finishes the operation then
 				default:
 					err = fmt.Errorf("operation %s goes on, and could not be followed: %w; see: dogwatch operations %s", res.op.ID, err, res.op.ID)
@@ -94,7 +94,7 @@ func (w *follower) follow(ctx context.Context) iter.Seq2[*result, error] {
 }
 
 // look asks how far an operation is and prints what is new.
-func (w *follower) look(ctx context.Context, res *result) error {
+func (w *operationWait) look(ctx context.Context, res *result) error {
 	var now api.Operation
 	if err := w.client.call(ctx, http.MethodGet, "/api/operations/"+url.PathEscape(res.op.ID), &now); err != nil {
 		return err
@@ -111,7 +111,7 @@ func (w *follower) look(ctx context.Context, res *result) error {
 }
 
 // rotate lets what is queued have its turn; what is under way stays in front.
-func (w *follower) rotate() {
+func (w *operationWait) rotate() {
 	running := func(res *result) bool { return res.op.State == operation.Running }
 	var first, rest []*result
 	for _, res := range w.open {
@@ -128,7 +128,7 @@ func (w *follower) rotate() {
 }
 
 // explain says, once, that the operations go on, and how to stop them.
-func (w *follower) explain() {
+func (w *operationWait) explain() {
 	w.clear()
 	for _, res := range w.open {
 		fmt.Fprintf(w.stderr, "operation %s (%s) goes on; to cancel it: dogwatch operations cancel %s\n", res.op.ID, printable(res.op.Name), res.op.ID)
@@ -137,7 +137,7 @@ func (w *follower) explain() {
 }
 
 // leave gives up waiting, since this command is to end.
-func (w *follower) leave(yield func(*result, error) bool) {
+func (w *operationWait) leave(yield func(*result, error) bool) {
 	w.clear()
 	for _, res := range w.open {
 		if !yield(res, fmt.Errorf("operation %s goes on; see: dogwatch operations %s", res.op.ID, res.op.ID)) {
@@ -147,7 +147,7 @@ func (w *follower) leave(yield func(*result, error) bool) {
 }
 
 // progress shows how far the steps under way are, on a terminal.
-func (w *follower) progress() {
+func (w *operationWait) progress() {
 	if !w.line {
 		return
 	}
@@ -164,7 +164,7 @@ func (w *follower) progress() {
 }
 
 // clear takes the line of progress away.
-func (w *follower) clear() {
+func (w *operationWait) clear() {
 	if w.line {
 		fmt.Fprint(w.out, "\r\x1b[K")
 	}
