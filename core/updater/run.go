@@ -279,8 +279,8 @@ func (r *Runner) attempt(j *journal, recover bool) (watcher.Outcome, error) {
 // errGaveUp ends an operation that is not to be begun any more; that is stored.
 var errGaveUp = errors.New("not begun")
 
-// claim stores that a queued operation runs. A container that was recreated since it
-// was queued, as by an operation before this one, is planned again, for the same image.
+// claim stores that a queued operation runs. What an operation before it may have
+// changed since it was queued is planned again, for the same image.
 func (r *Runner) claim(op operation.Operation) (operation.Operation, error) {
 	now := r.opt.Now()
 	c, known := r.opt.Containers.ByName(op.Watcher, op.Name)
@@ -291,7 +291,11 @@ func (r *Runner) claim(op operation.Operation) (operation.Operation, error) {
 	case err == nil:
 		c.ID, err = r.renewed(r.life, c, op.ID)
 	}
-	if err == nil && c.ID != op.ContainerID {
+	overtaken := false
+	if err == nil {
+		c, overtaken, err = r.overtaken(op, c)
+	}
+	if err == nil && (overtaken || c.ID != op.ContainerID) {
 		request := watcher.UpdateRequest{ContainerID: c.ID, Image: op.Image, Rules: op.Rules, Credentials: r.credentials(r.life, c, op.Image)}
 		var plan watcher.Plan
 		if plan, err = w.Updater.Plan(r.life, request); err == nil && len(plan.Blocks) > 0 {

@@ -26,6 +26,7 @@ type engine struct {
 	blocks []watcher.Reason
 	// apply and recover are what the methods do; nil means to take all steps.
 	apply, recover func(context.Context, watcher.Operation, watcher.Journal) (watcher.Outcome, error)
+	planned        []string // the ids of containers
 	applied        []string
 	recovered      []string
 	credentials    []sdk.Credentials
@@ -38,6 +39,9 @@ var steps = []watcher.Step{
 }
 
 func (e *engine) Plan(_ context.Context, req watcher.UpdateRequest) (watcher.Plan, error) {
+	e.mu.Lock()
+	e.planned = append(e.planned, req.ContainerID)
+	e.mu.Unlock()
 	return watcher.Plan{
 		ContainerID: req.ContainerID, Name: "web", State: "s1", Steps: steps, Blocks: e.blocks,
 		From: watcher.PlannedImage{Reference: "docker.io/library/nginx:1.25.0", ID: "sha256:old"}, To: watcher.PlannedImage{Reference: req.Image.Reference, Digest: req.Image.Digest},
