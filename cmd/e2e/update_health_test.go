@@ -22,14 +22,17 @@ func TestUpdateReturnsFromUnhealthyImages(t *testing.T) {
 	t.Parallel()
 	engine, registry := dockertest.Start(t), startRegistry(t)
 	for name, c := range map[string]struct{ change, code string }{
-		"fails-late": {`HEALTHCHECK --interval=400ms --timeout=5s --retries=4 CMD ["/main", "health", "u"]`, "unhealthy"},
-		"flaps":      {`HEALTHCHECK --interval=800ms --timeout=5s --retries=1 CMD ["/main", "health", "huhuhuhuhuhuhuhu"]`, "unhealthy"},
-		"ends":       {`CMD ["get", "127.0.0.1:1"]`, "exited"},
-		"cannot-run": {`ENTRYPOINT ["/missing"]`, "step.start"},
+		"fails-late":  {`HEALTHCHECK --interval=400ms --timeout=5s --retries=4 CMD ["/main", "health", "u"]`, "unhealthy"},
+		"flaps":       {`HEALTHCHECK --interval=800ms --timeout=5s --retries=1 CMD ["/main", "health", "huhuhuhuhuhuhuhu"]`, "unhealthy"},
+		"ends":        {`CMD ["get", "127.0.0.1:1"]`, "exited"},
+		"never-ready": {`HEALTHCHECK --interval=1h --timeout=5s CMD ["/main", "health", "h"]`, "unhealthy"},
+		"cannot-run":  {`ENTRYPOINT ["/missing"]`, "step.start"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			a := act(t, engine, registry, name, []string{c.change})
+			a := act(t, engine, registry, name, []string{c.change}, func(c *container.Config, _ *container.HostConfig) {
+				c.Labels["dogwatch.probe.window"] = "15s"
+			})
 			op := a.d.ended(a.d.begin("update", a.name).ID)
 			t.Logf("the operation is %s", says(op))
 			if op.State != operation.RolledBack || op.Outcome == nil || op.Outcome.Reason.Code != c.code || op.Outcome.Container != a.id {
