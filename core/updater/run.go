@@ -352,6 +352,6 @@ func (r *Runner) finish(a *active, op operation.Operation, outcome watcher.Outco
 		if r.isStopping() {
 			return
 		}
-		sleep(r.life, storePause, nil)
+		r.pause(storePause, func() bool { return false })
 	}
 }
