@@ -3,6 +3,7 @@ package e2e
 import (
 	"archive/tar"
 	"bytes"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -36,10 +37,15 @@ func (b *tab) shown(name string) {
 		}
 		b.shot(name + "-" + theme)
 	}
-	b.size(360, 900)
+	for _, width := range []int64{195, 360} {
+		b.size(width, 900)
+		if over := js[int](b, "document.documentElement.scrollWidth - innerWidth"); over > 0 {
+			b.t.Errorf("%s at %d pixels is %d too wide", name, width, over)
+		}
+	}
 	b.shot(name + "-phone")
-	if over := js[int](b, "document.documentElement.scrollWidth - innerWidth"); over > 0 {
-		b.t.Errorf("%s on a phone is %d too wide", name, over)
+	for _, flaw := range js[[]string](b, fmt.Sprintf("(%s)(true)", flaws)) {
+		b.t.Errorf("%s on a phone: %s", name, flaw)
 	}
 	b.size(1440, 900)
 	for _, found := range audit(b) {
@@ -143,7 +149,7 @@ func TestBrowserUpdatesContainers(t *testing.T) {
 	b.until("location.pathname === '/update'")
 	b.says("Update 3 containers?")
 	b.shown("selection")
-	b.click("[id='c-local/bad']")
+	b.click(".choose input[value='local/bad']")
 	b.click("#confirm")
 	b.until("location.pathname === '/operations'")
 	for _, name := range []string{"web", "many"} {

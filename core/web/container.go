@@ -245,6 +245,9 @@ func (u *UI) record(w http.ResponseWriter, r *http.Request) *store.Record {
 			http.Redirect(w, r, u.path(to), http.StatusFound)
 			return nil
 		}
+		if u.renewed(w, r, watcher, name) {
+			return nil
+		}
 		u.renderError(w, r, http.StatusNotFound, problem{
 			Title: "This container is gone", Detail: "It was removed, or its watcher is not configured any more.", Back: "To the containers", BackTo: "/containers",
 		})

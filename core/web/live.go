@@ -17,7 +17,7 @@ const (
 	followsTriggers   = "trigger delivery component plugin"
 	followsPlugins    = "plugin component"
 	followsHistory    = "container update operation check trigger plugin auth setting"
-	followsOperations = "operation"
+	followsOperations = "operation container"
 	followsDeliveries = "trigger delivery"
 )
 

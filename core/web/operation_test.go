@@ -217,3 +217,21 @@ func TestVersionsOfImages(t *testing.T) {
 		}
 	}
 }
+
+// TestContainerPageWaitsForItsNewContainer: for some seconds after an update the watcher has not listed it yet.
+func TestContainerPageWaitsForItsNewContainer(t *testing.T) {
+	u, _ := withStore(t)
+	f := fakes(u).fakeOperations
+	f.operations = []operation.Operation{updateOf("web", operation.Succeeded)}
+	w := request(u, "GET", "/containers/local/web", nil)
+	if contains(t, w.Body.String(), "web was just recreated", "data-reload", `href="/base/operations/op1"`, `http-equiv="refresh"`); w.Code != http.StatusOK {
+		t.Errorf("status %d", w.Code)
+	}
+	if w := request(u, "GET", "/containers/local/web", nil, "HX-Request", "true"); w.Code != http.StatusNotFound {
+		t.Errorf("a part of it: %d", w.Code)
+	}
+	f.operations[0].Ended = noon.Add(-2 * relisted)
+	if w := request(u, "GET", "/containers/local/web", nil); w.Code != http.StatusNotFound {
+		t.Errorf("long after: %d", w.Code)
+	}
+}

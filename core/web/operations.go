@@ -238,3 +238,22 @@ func (u *UI) changesOf(r *http.Request, c *sdk.Container) (changes, error) {
 	}
 	return v, nil
 }
+
+// relisted is how long it may take until a watcher has listed a container that an operation recreated.
+const relisted = time.Minute
+
+// renewed responds for a container that is not known since an operation is
+// recreating it, or just has: its page loads again once the watcher has listed it. It
+// returns false when there is no such operation.
+func (u *UI) renewed(w http.ResponseWriter, r *http.Request, watcherName, name string) bool {
+	if r.Method != http.MethodGet || partial(r) {
+		return false
+	}
+	last, err := u.Service.Operations(r.Context(), operation.Filter{Watcher: watcherName, Name: name, Limit: 1})
+	if err != nil || len(last) == 0 || last[0].State.Ended() && last[0].Ended.Before(u.Now().Add(-relisted)) {
+		return false
+	}
+	v := struct{ Name, Link string }{name, operationPath(last[0].ID)}
+	u.show(w, r, http.StatusOK, "renewed", page{Title: name, Nav: "containers", Live: followsContainers, Refresh: true, Content: v})
+	return true
+}
