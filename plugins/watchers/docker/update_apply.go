@@ -36,6 +36,7 @@ type replacement struct {
 	specs    map[string]replace.Spec
 	created  map[string]string
 	health   time.Duration
+	machine  string // where the ports are reached that the engine publishes
 	warnings []watcher.Reason
 	// files is what becomes of the compose file, and editBegun whether it may be changed already.
 	files     replace.Compose
@@ -108,7 +109,7 @@ func (d *Docker) begin(f replace.Facts, op watcher.Operation, journal watcher.Jo
 	}
 	r := &replacement{
 		Docker: d, op: op, journal: journal, target: reference, imageID: op.Request.Image.ID, old: map[string]replace.Container{f.Target.Name(): f.Target},
-		specs: map[string]replace.Spec{}, created: map[string]string{},
+		specs: map[string]replace.Spec{}, created: map[string]string{}, machine: d.machine(f),
 	}
 	r.specs[f.Target.Name()] = replace.Make(f.Target, f.Engine, reference, r.imageID)
 	following := replace.Following(f)

@@ -3,11 +3,6 @@ package docker
 import (
 	"context"
 	"fmt"
-	"maps"
-	"net"
-	"net/http"
-	"net/url"
-	"slices"
 	"strings"
 	"time"
 
@@ -111,9 +106,9 @@ func (r *replacement) probe(ctx context.Context, c container.InspectResponse, ga
 	var err error
 	switch {
 	case gate.HTTP != "":
-		err = probeHTTP(ctx, gate.HTTP, address(c))
+		err = r.probeHTTP(ctx, gate.HTTP, c)
 	case gate.TCP != "":
-		err = probeTCP(ctx, gate.TCP, address(c))
+		err = r.probeTCP(ctx, gate.TCP, c)
 	case len(gate.Command) > 0:
 		err = r.execute(ctx, "the probe", c.ID, gate.Command)
 	case c.State != nil && c.State.Health != nil && c.State.Health.Status != container.NoHealthcheck:
@@ -135,54 +130,4 @@ func lastOutput(c container.InspectResponse) string {
 		return ""
 	}
 	return ": " + output[:min(len(output), 200)]
-}
-
-// address is where a container is reached.
-func address(c container.InspectResponse) string {
-	if c.NetworkSettings != nil {
-		for _, name := range slices.Sorted(maps.Keys(c.NetworkSettings.Networks)) {
-			if e := c.NetworkSettings.Networks[name]; e != nil && e.IPAddress != "" {
-				return e.IPAddress
-			}
-		}
-	}
-	return "127.0.0.1" // it is in the network of the engine's machine
-}
-
-func probeHTTP(ctx context.Context, text, host string) error {
-	to, err := url.Parse(text)
-	if err != nil {
-		return fmt.Errorf("the probe's address is not one: %w", err)
-	}
-	if to.Hostname() == "" {
-		to.Host = net.JoinHostPort(host, to.Port())
-		if to.Port() == "" && strings.HasSuffix(to.Host, ":") {
-			to.Host = strings.TrimSuffix(to.Host, ":")
-		}
-	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, to.String(), nil)
-	if err != nil {
-		return err
-	}
-	transport := &http.Transport{DisableKeepAlives: true}
-	response, err := (&http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}).Do(request)
-	if err != nil {
-		return err
-	}
-	defer response.Body.Close()
-	if response.StatusCode >= http.StatusBadRequest {
-		return fmt.Errorf("it responds with %s", response.Status)
-	}
-	return nil
-}
-
-func probeTCP(ctx context.Context, text, host string) error {
-	if strings.HasPrefix(text, ":") {
-		text = net.JoinHostPort(host, text[1:])
-	}
-	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", text)
-	if err != nil {
-		return err
-	}
-	return conn.Close()
 }

@@ -14,10 +14,14 @@ import (
 	"github.com/dogwatch/dogwatch/sdk/watcher"
 )
 
-// bridge creates a network.
+// bridge creates a network; without a subnet it has one that nothing else on the machine uses.
 func (l *lab) bridge(t *testing.T, name, subnet string) {
 	t.Helper()
-	_, err := l.API.NetworkCreate(t.Context(), name, network.CreateOptions{Driver: "bridge", IPAM: &network.IPAM{Config: []network.IPAMConfig{{Subnet: subnet}}}})
+	options := network.CreateOptions{Driver: "bridge"}
+	if subnet != "" {
+		options.IPAM = &network.IPAM{Config: []network.IPAMConfig{{Subnet: subnet}}}
+	}
+	_, err := l.API.NetworkCreate(t.Context(), name, options)
 	check(t, err)
 }
 
@@ -35,22 +39,29 @@ func (l *lab) apply(t *testing.T, id string, rules watcher.UpdateRules) (watcher
 // TestUpdateWaitsForTheProbe covers the probes of labels, each with one that succeeds and one that does not.
 func TestUpdateWaitsForTheProbe(t *testing.T) {
 	l := newLab(t)
-	l.bridge(t, "front", "10.98.3.0/24")
+	l.bridge(t, "front", "")
 	serving := shape{Config: container.Config{Cmd: []string{"serve", ":8080", "HTTP/1.0 204 No Content\r\n\r\n"}}, Host: container.HostConfig{NetworkMode: "front"}}
 	failing := serving
 	failing.Cmd = []string{"serve", ":8080", "HTTP/1.0 503 Not Yet\r\n\r\n"}
+	l.make(t, "vpn", "app:1", shape{Host: container.HostConfig{NetworkMode: "front"}}, true)
+	behind := serving
+	behind.Host.NetworkMode = "container:vpn"
+	apart := serving
+	apart.Host.NetworkMode = "none"
 	for name, test := range map[string]struct {
 		shape shape
 		gate  watcher.HealthGate
 		want  watcher.OutcomeState
 	}{
-		"http":            {serving, watcher.HealthGate{HTTP: "http://:8080/health"}, watcher.Updated},
-		"http status":     {failing, watcher.HealthGate{HTTP: "http://:8080/health"}, watcher.RolledBack},
-		"tcp":             {serving, watcher.HealthGate{TCP: ":8080"}, watcher.Updated},
-		"tcp refused":     {serving, watcher.HealthGate{TCP: ":8081"}, watcher.RolledBack},
-		"command":         {serving, watcher.HealthGate{Command: []string{"/main", "get", "127.0.0.1:8080"}}, watcher.Updated},
-		"command fails":   {serving, watcher.HealthGate{Command: []string{"/main", "get", "127.0.0.1:8081"}}, watcher.RolledBack},
-		"command missing": {serving, watcher.HealthGate{Command: []string{"/missing"}}, watcher.RolledBack},
+		"http":                {serving, watcher.HealthGate{HTTP: "http://:8080/health"}, watcher.Updated},
+		"http status":         {failing, watcher.HealthGate{HTTP: "http://:8080/health"}, watcher.RolledBack},
+		"tcp":                 {serving, watcher.HealthGate{TCP: ":8080"}, watcher.Updated},
+		"http behind another": {behind, watcher.HealthGate{HTTP: "http://:8080"}, watcher.Updated},
+		"tcp without network": {apart, watcher.HealthGate{TCP: ":8080"}, watcher.RolledBack},
+		"tcp refused":         {serving, watcher.HealthGate{TCP: ":8081"}, watcher.RolledBack},
+		"command":             {serving, watcher.HealthGate{Command: []string{"/main", "get", "127.0.0.1:8080"}}, watcher.Updated},
+		"command fails":       {serving, watcher.HealthGate{Command: []string{"/main", "get", "127.0.0.1:8081"}}, watcher.RolledBack},
+		"command missing":     {serving, watcher.HealthGate{Command: []string{"/missing"}}, watcher.RolledBack},
 	} {
 		t.Run(name, func(t *testing.T) {
 			id := l.make(t, "web", "app:1", test.shape, true)
@@ -66,7 +77,9 @@ func TestUpdateWaitsForTheProbe(t *testing.T) {
 			} else if out.Reason.Code != "unhealthy" || out.Reason.Text == "" {
 				t.Errorf("reason %+v", out.Reason)
 			}
-			l.only(t, "web", image)
+			if c := l.inspect(t, "web"); c.Image != image || !c.State.Running {
+				t.Errorf("it is %s, with the image %s", c.State.Status, c.Image)
+			}
 		})
 	}
 }

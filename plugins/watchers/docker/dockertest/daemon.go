@@ -24,6 +24,8 @@ import (
 	"time"
 
 	"github.com/docker/docker/api/types/container"
+	"github.com/docker/docker/api/types/filters"
+	"github.com/docker/docker/api/types/network"
 	"github.com/docker/docker/client"
 
 	"github.com/dogwatch/dogwatch/sdk/plugintest"
@@ -245,7 +247,7 @@ func (d *Daemon) log() string {
 	return string(content[max(0, len(content)-4096):])
 }
 
-// removeAll removes the containers, which would outlive the daemon's data.
+// removeAll removes the containers and networks, which would outlive the daemon's data.
 func (d *Daemon) removeAll(t testing.TB) {
 	ctx, cancel := context.WithTimeout(context.Background(), stopLimit)
 	defer cancel()
@@ -255,6 +257,15 @@ func (d *Daemon) removeAll(t testing.TB) {
 	}
 	for _, c := range all {
 		if err := d.API.ContainerRemove(ctx, c.ID, container.RemoveOptions{Force: true}); err != nil {
+			t.Logf("clean up: %v", err)
+		}
+	}
+	networks, err := d.API.NetworkList(ctx, network.ListOptions{Filters: filters.NewArgs(filters.Arg("type", "custom"))})
+	if err != nil {
+		t.Logf("clean up: %v", err)
+	}
+	for _, n := range networks {
+		if err := d.API.NetworkRemove(ctx, n.ID); err != nil {
 			t.Logf("clean up: %v", err)
 		}
 	}

@@ -2,8 +2,11 @@ package replace
 
 import (
 	"fmt"
+	"net/url"
 	"slices"
 	"strings"
+
+	"github.com/docker/go-connections/nat"
 
 	"github.com/dogwatch/dogwatch/internal/reference"
 	"github.com/dogwatch/dogwatch/sdk/watcher"
@@ -33,6 +36,7 @@ const (
 	WarnDefaults   = "defaults.unknown"
 	WarnNoCheck    = "no-healthcheck"
 	WarnRestarting = "restarting"
+	WarnProbe      = "probe.unreachable"
 )
 
 // ignoredBytes is how much a container may have written into itself: pid files,
@@ -129,12 +133,48 @@ func warnings(f Facts, req watcher.UpdateRequest) []watcher.Reason {
 			"%s keeps restarting, so a failed update returns to one that does not work either", c.Name())})
 	}
 	gate := req.Rules.Health
+	if port := outOfReach(f, gate); port != "" {
+		all = append(all, watcher.Reason{Code: WarnProbe, Text: fmt.Sprintf(
+			"Dogwatch is in no network of %s, which does not publish port %s, so the probe may not reach it: connect Dogwatch to one of them, or use a command as the probe", c.Name(), port)})
+	}
 	if c.Config.Healthcheck == nil && gate.HTTP == "" && gate.TCP == "" && len(gate.Command) == 0 &&
 		(req.Image.Config == nil || len(req.Image.Config.Healthcheck) == 0) {
 		all = append(all, watcher.Reason{Code: WarnNoCheck, Text: fmt.Sprintf(
 			"%s has no health check, so it counts as working when it stays up", c.Name())})
 	}
 	return all
+}
+
+// outOfReach returns the port of a probe that Dogwatch cannot reach from the networks
+// of its own container; "" if it can, or if that is not known.
+func outOfReach(f Facts, gate watcher.HealthGate) string {
+	port, found := strings.CutPrefix(gate.TCP, ":")
+	if to, err := url.Parse(gate.HTTP); gate.HTTP != "" && err == nil && to.Hostname() == "" {
+		if port, found = to.Port(), true; port == "" {
+			port = map[string]string{"https": "443"}[to.Scheme]
+		}
+		if port == "" {
+			port = "80"
+		}
+	}
+	at := slices.IndexFunc(f.Others, func(c Container) bool { return c.ID == f.Self })
+	mode := f.Target.HostConfig.NetworkMode
+	if !found || f.Self == "" || at < 0 || mode.IsHost() || mode.IsContainer() || f.Target.NetworkSettings == nil {
+		return ""
+	}
+	self := f.Others[at]
+	if self.HostConfig.NetworkMode.IsHost() || self.HostConfig.NetworkMode.IsContainer() || self.NetworkSettings == nil {
+		return ""
+	}
+	for name := range f.Target.NetworkSettings.Networks {
+		if _, shared := self.NetworkSettings.Networks[name]; shared {
+			return ""
+		}
+	}
+	if len(f.Target.HostConfig.PortBindings[nat.Port(port+"/tcp")]) > 0 {
+		return ""
+	}
+	return port
 }
 
 // named reports whether a reference means the image now.

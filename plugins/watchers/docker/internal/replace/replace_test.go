@@ -176,6 +176,36 @@ func TestPlanBlocks(t *testing.T) {
 	}
 }
 
+func TestPlanWarnsOfAProbeOutOfReach(t *testing.T) {
+	on := func(more string) string {
+		return `{"HostConfig":{"NetworkMode":"front"` + more + `},"NetworkSettings":{"Networks":{"front":{},"back":{}}}}`
+	}
+	self := func(mode, network string) string {
+		return `{"Id":"self","Name":"/dogwatch","HostConfig":{"NetworkMode":"` + mode + `"},"NetworkSettings":{"Networks":{"` + network + `":{}}}}`
+	}
+	for name, test := range map[string]struct {
+		target, self string
+		gate         watcher.HealthGate
+		want         bool
+	}{
+		"apart":           {on(""), self("own", "own"), watcher.HealthGate{TCP: ":5432"}, true},
+		"apart, http":     {on(""), self("own", "own"), watcher.HealthGate{HTTP: "http://:8080/x"}, true},
+		"own address":     {on(""), self("own", "own"), watcher.HealthGate{HTTP: "http://web:8080/x"}, false},
+		"command":         {on(""), self("own", "own"), watcher.HealthGate{Command: []string{"x"}}, false},
+		"shared":          {on(""), self("back", "back"), watcher.HealthGate{TCP: ":5432"}, false},
+		"on the machine":  {on(""), self("host", "host"), watcher.HealthGate{TCP: ":5432"}, false},
+		"published":       {on(`,"PortBindings":{"5432/tcp":[{"HostPort":"5432"}]}`), self("own", "own"), watcher.HealthGate{TCP: ":5432"}, false},
+		"other published": {on(`,"PortBindings":{"5433/tcp":[{"HostPort":"5432"}]}`), self("own", "own"), watcher.HealthGate{TCP: ":5432"}, true},
+	} {
+		req := request()
+		req.Rules.Health = test.gate
+		p := Plan(Facts{Target: parse(t, test.target), Others: []Container{parse(t, test.self)}, Self: "self"}, req)
+		if got := slices.Contains(codes(p.Warnings), WarnProbe); got != test.want {
+			t.Errorf("%s: warnings %v", name, p.Warnings)
+		}
+	}
+}
+
 func TestPlanOrdersTheStepsOfDependents(t *testing.T) {
 	vpn := parse(t, `{"Id":"d1","Name":"/client","HostConfig":{"NetworkMode":"container:`+oldID+`"}}`)
 	second := parse(t, `{"Id":"d2","Name":"/second","HostConfig":{"PidMode":"container:client"},"State":{"Running":true,"Paused":true}}`)
