@@ -110,14 +110,17 @@ type Operation struct {
 	Actor     string          `json:"actor,omitempty"`
 	Trigger   string          `json:"trigger,omitempty"`
 	DryRun    bool            `json:"dryRun,omitempty"`
-	Plan      Plan            `json:"plan"`
-	Steps     []StepRecord    `json:"steps"`
-	Progress  *StepProgress   `json:"progress,omitempty"`
-	Outcome   *Outcome        `json:"outcome,omitempty"`
-	Error     string          `json:"error,omitempty"`
-	QueuedAt  time.Time       `json:"queuedAt"`
-	BeganAt   time.Time       `json:"beganAt,omitzero"`
-	EndedAt   time.Time       `json:"endedAt,omitzero"`
+	// Acknowledged are the codes of blocks that a user accepted, CancelledBy is who wants it to stop.
+	Acknowledged []string      `json:"acknowledged,omitempty"`
+	CancelledBy  string        `json:"cancelledBy,omitempty"`
+	Plan         Plan          `json:"plan"`
+	Steps        []StepRecord  `json:"steps"`
+	Progress     *StepProgress `json:"progress,omitempty"`
+	Outcome      *Outcome      `json:"outcome,omitempty"`
+	Error        string        `json:"error,omitempty"`
+	QueuedAt     time.Time     `json:"queuedAt"`
+	BeganAt      time.Time     `json:"beganAt,omitzero"`
+	EndedAt      time.Time     `json:"endedAt,omitzero"`
 }
 
 // StepRecord is a step that was begun.
@@ -174,6 +177,10 @@ func operationView(op operation.Operation) Operation {
 		Steps: each(op.Steps, func(s operation.Step) StepRecord {
 			return StepRecord{PlanStep: PlanStep(s.Step), Ended: s.Ended, Error: s.Error, BeganAt: s.Began, EndedAt: s.EndedAt}
 		}),
+	}
+	v.Acknowledged = op.Rules.Acknowledged
+	if op.Cancel != nil {
+		v.CancelledBy = op.Cancel.By
 	}
 	if o := op.Outcome; o != nil {
 		v.Outcome = &Outcome{State: o.State, Container: o.ContainerID, Downtime: o.Downtime.Seconds(), Kept: o.Kept, Warnings: reasonViews(o.Warnings)}

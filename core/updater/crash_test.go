@@ -55,14 +55,14 @@ func (m *mortal) PutStep(ctx context.Context, id string, n int, s operation.Step
 	return m.write(func() error { return m.Store.PutStep(ctx, id, n, s, ev...) })
 }
 
-// world is what an engine has: the steps that were taken there. It survives its callers.
-type world struct {
+// machine is what an engine has: the steps that were taken there. It survives its callers.
+type machine struct {
 	mu      sync.Mutex
 	taken   []string
 	applied map[string]int // by operation
 }
 
-func (w *world) apply(ctx context.Context, op watcher.Operation, j watcher.Journal) (watcher.Outcome, error) {
+func (w *machine) apply(ctx context.Context, op watcher.Operation, j watcher.Journal) (watcher.Outcome, error) {
 	w.mu.Lock()
 	w.applied[op.ID]++
 	w.mu.Unlock()
@@ -81,7 +81,7 @@ func (w *world) apply(ctx context.Context, op watcher.Operation, j watcher.Journ
 }
 
 // recover returns to the old container unless everything was done.
-func (w *world) recover(_ context.Context, op watcher.Operation, _ watcher.Journal) (watcher.Outcome, error) {
+func (w *machine) recover(_ context.Context, op watcher.Operation, _ watcher.Journal) (watcher.Outcome, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, id := range w.taken {
@@ -116,7 +116,7 @@ func TestKillAtEveryWrite(t *testing.T) {
 
 func killedAt(t *testing.T, at int, after bool) (survived bool) {
 	f := fresh(t)
-	w := &world{applied: map[string]int{}}
+	w := &machine{applied: map[string]int{}}
 	f.engine.apply, f.engine.recover = w.apply, w.recover
 	request := Request{Container: f.containers["web"], Kind: operation.Update, Trigger: "docker.local", Delivery: "7"}
 
