@@ -31,7 +31,7 @@ func (o Operations) Begin(ctx context.Context, u dispatch.Update) (operation.Ope
 		return op, nil
 	case errors.Is(err, updater.ErrConflict), errors.Is(err, updater.ErrStopping):
 		err = sdk.WithKind(sdk.ErrUnavailable, err)
-	case manualOnly(err):
+	case leftToUsers(err):
 		err = sdk.WithKind(dispatch.ErrByHand, err)
 	}
 	if name := u.Container.Watcher + "/" + u.Container.Name; !strings.Contains(err.Error(), name) {
@@ -40,10 +40,13 @@ func (o Operations) Begin(ctx context.Context, u dispatch.Update) (operation.Ope
 	return op, err
 }
 
-// manualOnly reports whether a label that lets only users update is all that blocks an update.
-func manualOnly(err error) bool {
+// leftToUsers reports whether all that blocks an update is that the trigger is not
+// for this container: a label lets only users update it, or it has no compose file.
+func leftToUsers(err error) bool {
 	var blocked *updater.BlockedError
-	return errors.As(err, &blocked) && !slices.ContainsFunc(blocked.Plan.Blocks, func(r watcher.Reason) bool { return r.Code != updater.BlockManual })
+	return errors.As(err, &blocked) && !slices.ContainsFunc(blocked.Plan.Blocks, func(r watcher.Reason) bool {
+		return r.Code != updater.BlockManual && r.Code != watcher.BlockComposeAbsent
+	})
 }
 
 // Begun implements dispatch.Updates.

@@ -39,7 +39,7 @@ func encodeRules(r watcher.UpdateRules) *pluginv1.UpdateRules {
 		Hooks:  &pluginv1.Hooks{Pre: r.Hooks.Pre, Post: r.Hooks.Post, Timeout: encodeDuration(r.Hooks.Timeout)},
 	}
 	if c := r.Compose; c != nil {
-		m.Compose = &pluginv1.ComposeRules{File: c.File, Label: c.Label, Backup: c.Backup, Command: c.Command}
+		m.Compose = &pluginv1.ComposeRules{File: c.File, Label: c.Label, Backup: c.Backup, Command: c.Command, Required: c.Required}
 	}
 	return m
 }
@@ -52,7 +52,7 @@ func decodeRules(m *pluginv1.UpdateRules) watcher.UpdateRules {
 		Hooks:  watcher.Hooks{Pre: hooks.GetPre(), Post: hooks.GetPost(), Timeout: decodeDuration(hooks.GetTimeout())},
 	}
 	if c := m.GetCompose(); c != nil {
-		r.Compose = &watcher.ComposeRules{File: c.GetFile(), Label: c.GetLabel(), Backup: c.GetBackup(), Command: c.GetCommand()}
+		r.Compose = &watcher.ComposeRules{File: c.GetFile(), Label: c.GetLabel(), Backup: c.GetBackup(), Command: c.GetCommand(), Required: c.GetRequired()}
 	}
 	return r
 }

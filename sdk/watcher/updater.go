@@ -96,6 +96,9 @@ type ComposeRules struct {
 	Label string
 	// Backup keeps a copy of the file as it was before.
 	Backup bool
+	// Required blocks updates of containers that belong to no compose file, with
+	// BlockComposeAbsent. Without it they are updated as others.
+	Required bool
 	// Command has the compose command recreate the container, instead of the engine's API.
 	Command bool
 }
@@ -111,6 +114,9 @@ type HealthGate struct {
 	// Window is how long it may take to become healthy, Interval the time between two probes.
 	Window, Interval time.Duration
 }
+
+// BlockComposeAbsent is the code of a block: see ComposeRules.Required.
+const BlockComposeAbsent = "compose.absent"
 
 // Plan is what an update would do.
 type Plan struct {

@@ -167,6 +167,7 @@ func TestPlanOfAComposeContainer(t *testing.T) {
 		"another image":     {text: strings.Replace(composeText, "app:1", "app:7", 1), rules: &watcher.ComposeRules{}, block: "image.differs"},
 		"pinned, no digest": {text: strings.Replace(composeText, `"app:1"`, "app:1@sha256:"+strings.Repeat("1", 64), 1), rules: &watcher.ComposeRules{}, block: "digest.missing"},
 		"not of compose":    {text: composeText, plain: true, rules: &watcher.ComposeRules{}, warning: "compose.absent"},
+		"required":          {text: composeText, plain: true, rules: &watcher.ComposeRules{Required: true}, block: "compose.absent"},
 		"in another file":   {text: strings.ReplaceAll(composeText, "app:1", "db:1"), plain: true, rules: &watcher.ComposeRules{File: "FILE"}, warning: "compose.absent"},
 		"in the file":       {text: strings.Replace(composeText, "image: app:1", "image: db:1", 1), plain: true, rules: &watcher.ComposeRules{File: "FILE"}, files: true},
 		"at another path":   {text: composeText, moved: true, rules: &watcher.ComposeRules{File: "FILE"}, files: true},

@@ -3895,7 +3895,8 @@ type ComposeRules struct {
 	File          string                 `protobuf:"bytes,1,opt,name=file,proto3" json:"file,omitempty"`   // of containers whose labels name none
 	Label         string                 `protobuf:"bytes,2,opt,name=label,proto3" json:"label,omitempty"` // that names the file; empty for the watcher's own
 	Backup        bool                   `protobuf:"varint,3,opt,name=backup,proto3" json:"backup,omitempty"`
-	Command       bool                   `protobuf:"varint,4,opt,name=command,proto3" json:"command,omitempty"` // the compose command recreates the container
+	Command       bool                   `protobuf:"varint,4,opt,name=command,proto3" json:"command,omitempty"`   // the compose command recreates the container
+	Required      bool                   `protobuf:"varint,5,opt,name=required,proto3" json:"required,omitempty"` // a container without a compose file is not updated
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -3954,6 +3955,13 @@ func (x *ComposeRules) GetBackup() bool {
 func (x *ComposeRules) GetCommand() bool {
 	if x != nil {
 		return x.Command
+	}
+	return false
+}
+
+func (x *ComposeRules) GetRequired() bool {
+	if x != nil {
+		return x.Required
 	}
 	return false
 }
@@ -5454,12 +5462,13 @@ const file_plugin_proto_rawDesc = "" +
 	"\x05Hooks\x12\x10\n" +
 	"\x03pre\x18\x01 \x03(\tR\x03pre\x12\x12\n" +
 	"\x04post\x18\x02 \x03(\tR\x04post\x123\n" +
-	"\atimeout\x18\x03 \x01(\v2\x19.google.protobuf.DurationR\atimeout\"j\n" +
+	"\atimeout\x18\x03 \x01(\v2\x19.google.protobuf.DurationR\atimeout\"\x86\x01\n" +
 	"\fComposeRules\x12\x12\n" +
 	"\x04file\x18\x01 \x01(\tR\x04file\x12\x14\n" +
 	"\x05label\x18\x02 \x01(\tR\x05label\x12\x16\n" +
 	"\x06backup\x18\x03 \x01(\bR\x06backup\x12\x18\n" +
-	"\acommand\x18\x04 \x01(\bR\acommand\"\xb6\x01\n" +
+	"\acommand\x18\x04 \x01(\bR\acommand\x12\x1a\n" +
+	"\brequired\x18\x05 \x01(\bR\brequired\"\xb6\x01\n" +
 	"\n" +
 	"HealthGate\x12\x12\n" +
 	"\x04http\x18\x01 \x01(\tR\x04http\x12\x10\n" +

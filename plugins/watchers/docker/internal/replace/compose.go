@@ -16,7 +16,7 @@ import (
 const (
 	BlockCommand  = "compose.command"
 	WarnUnchanged = "compose.unchanged"
-	WarnAbsent    = "compose.absent"
+	WarnAbsent    = watcher.BlockComposeAbsent
 	WarnScaled    = "compose.scaled"
 	WarnRecreates = "compose.recreates"
 )
@@ -66,6 +66,8 @@ func withCompose(p *watcher.Plan, f Facts, req watcher.UpdateRequest) {
 		if Managed(f.Target) && Renames(f.Target.Config.Image, req.Image.Reference) {
 			warn(WarnUnchanged, "the compose file of %s is not changed, so the next docker compose up returns to the old image: set the watcher's option compose, or write %s there", p.Name, req.Image.Reference)
 		}
+	case c.Absent && c.Rules.Required:
+		p.Blocks = append(p.Blocks, watcher.Reason{Code: watcher.BlockComposeAbsent, Text: fmt.Sprintf("%s belongs to no compose file, so this trigger leaves it alone: name its file with the label dogwatch.compose.file, or use a docker trigger", p.Name)})
 	case c.Absent:
 		warn(WarnAbsent, "%s was not started by compose, so no compose file is changed", p.Name)
 	case c.Problem != nil:
