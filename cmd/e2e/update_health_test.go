@@ -31,7 +31,7 @@ func TestUpdateReturnsFromUnhealthyImages(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			a := act(t, engine, registry, name, []string{c.change}, func(c *container.Config, _ *container.HostConfig) {
-				c.Labels["dogwatch.probe.window"] = "15s"
+				c.Labels["dogwatch.probe.window"] = "10s"
 			})
 			op := a.d.ended(a.d.begin("update", a.name).ID)
 			t.Logf("the operation is %s", says(op))

@@ -54,11 +54,14 @@ func TestKillDuringUpdate(t *testing.T) {
 				k := newKilling(t, engine, registry, victim)
 				for n := range repeat {
 					for i, b := range blows() {
-						k.round(t, b, (n+i)%2 == 1)
+						if repeat == 1 && victim == "both" && b.responded {
+							continue // two kills take twice the time
+						}
+						k.round(t, b, (n+i/2)%2 == 1)
 					}
 				}
 				k.d.stop()
-				t.Logf("%d kills: %v", len(blows())*repeat, k.ends)
+				t.Logf("the updates ended %v", k.ends)
 			})
 		}
 	})
