@@ -5,7 +5,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"iter"
 	"net/http"
 	"net/http/httptest"
@@ -372,34 +371,4 @@ func FuzzLabelValues(f *testing.F) {
 			t.Errorf("the name came out as %q, want %q", labels(got[0])["name"], want)
 		}
 	})
-}
-
-func thousand() []sdk.Container {
-	var many []sdk.Container
-	for i := range 1000 {
-		many = append(many, container("local", fmt.Sprintf("app-%d", i)))
-	}
-	return many
-}
-
-func BenchmarkScrape(b *testing.B) {
-	m, many := eventful(), thousand()
-	handler := m.Handler(func(context.Context) (State, error) {
-		return State{Containers: each(many...), Components: components()}, nil
-	})
-	server := httptest.NewServer(handler)
-	defer server.Close()
-	b.ReportAllocs()
-	for b.Loop() {
-		resp, err := http.Get(server.URL)
-		if err != nil {
-			b.Fatal(err)
-		}
-		n, err := io.Copy(io.Discard, resp.Body)
-		if err != nil {
-			b.Fatal(err)
-		}
-		resp.Body.Close()
-		b.SetBytes(n)
-	}
 }
