@@ -20,6 +20,7 @@ const (
 	factNew      = "new"      // the id of the new container
 	factPrevious = "previous" // the image that the reference meant before
 	factImage    = "image"    // the id of the new image
+	factPolicy   = "policy"   // the restart policy of the old container
 )
 
 // replacement is an operation that is carried out or recovered.
@@ -161,6 +162,7 @@ func (r *replacement) take(ctx context.Context, s watcher.Step) (map[string]stri
 	case watcher.StepConnect:
 		return nil, r.connect(ctx, s)
 	case watcher.StepStop:
+		r.holdBack(ctx, name)
 		return nil, r.stopOld(ctx, name)
 	case watcher.StepStart:
 		return nil, r.engine.post(ctx, "start "+name, "/containers/"+r.new(name)+"/start", nil, nil, nil)
@@ -213,7 +215,7 @@ func (r *replacement) pullImage(ctx context.Context) (map[string]string, error) 
 
 // rename gives the old container the name of a backup.
 func (r *replacement) rename(ctx context.Context, name string) (map[string]string, error) {
-	facts := map[string]string{"old": r.old[name].ID}
+	facts := map[string]string{"old": r.old[name].ID, factPolicy: encodePolicy(r.old[name])}
 	if name == r.op.Plan.Name {
 		was, err := r.imageOf(ctx, r.target)
 		if err != nil {

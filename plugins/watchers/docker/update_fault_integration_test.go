@@ -205,6 +205,9 @@ func TestUpdateSurvivesAKilledEngine(t *testing.T) {
 			j := &taking{journal: &journal{}, at: code, take: func(context.Context) { l.Kill(t) }}
 			out, err := l.docker.Apply(t.Context(), op, j)
 			l.Start(t)
+			if left, err := l.API.ContainerInspect(t.Context(), "web-dogwatch-op1"); err == nil && left.State.Running && (code == watcher.StepHealth || code == watcher.StepRemove) {
+				t.Error("the engine started the old container beside the new one")
+			}
 			if err != nil {
 				op.Steps = j.steps
 				out, err = l.docker.Recover(t.Context(), op, &journal{})

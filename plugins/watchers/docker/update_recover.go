@@ -26,11 +26,12 @@ func (d *Docker) Recover(ctx context.Context, op watcher.Operation, journal watc
 		return watcher.Outcome{}, err
 	}
 	r.editBegun = edited(op)
+	changed := r.remember()
 	if handedOver(op.Plan) {
 		out, err := r.recoverHandover(ctx)
 		return r.uneditUnlessUpdated(ctx, out, err)
 	}
-	if !r.remember() {
+	if !changed {
 		out := unchanged(op, "interrupted", "the update of "+op.Plan.Name+" was interrupted before its container was changed")
 		err := r.unedit(ctx, &out)
 		return out, err
@@ -53,6 +54,9 @@ func (r *replacement) remember() (changed bool) {
 	}
 	for _, s := range r.op.Steps {
 		changed = changed || !harmless(s.Step)
+		if s.Facts[factPolicy] != "" {
+			r.old[s.Container] = withPolicy(r.old[s.Container], s.Facts[factPolicy])
+		}
 		if s.Facts[factPrevious] != "" {
 			r.previous = s.Facts[factPrevious]
 		}
@@ -212,6 +216,9 @@ func (r *replacement) restore(ctx context.Context, name, id string, status repla
 		if old, err = r.engine.container(ctx, id); err != nil {
 			return err
 		}
+	}
+	if err := r.releasePolicy(ctx, name, old); err != nil {
+		return err
 	}
 	return r.resume(ctx, old, status)
 }
