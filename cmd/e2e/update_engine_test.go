@@ -31,6 +31,8 @@ type actor struct {
 	name string
 	// id is the old container.
 	id string
+	// hook keeps what is sent about updates.
+	hook *inbox
 }
 
 // act runs a container of the old version and an installation that knows of the new
@@ -38,7 +40,9 @@ type actor struct {
 func act(t *testing.T, engine *dockertest.Daemon, registry, name string, changes []string, options ...func(*container.Config, *container.HostConfig)) *actor {
 	t.Helper()
 	a := &actor{product: newProduct(t, engine, registry+"/team/"+name, changes...), g: newGate(t, engine), name: name}
-	a.in = install(t, "DOGWATCH_WATCHER_DOCKER_LOCAL_SOCKET="+a.g.socket, "DOGWATCH_WATCHER_DOCKER_LOCAL_CRON=0 0 1 1 *",
+	hook, to := startSink(t)
+	a.hook = hook
+	a.in = install(t, "DOGWATCH_TRIGGER_HTTP_END_URL="+to, "DOGWATCH_TRIGGER_HTTP_END_EVENTS=operation", "DOGWATCH_WATCHER_DOCKER_LOCAL_SOCKET="+a.g.socket, "DOGWATCH_WATCHER_DOCKER_LOCAL_CRON=0 0 1 1 *",
 		"DOGWATCH_WATCHER_DOCKER_LOCAL_UPDATE=true", "DOGWATCH_WATCHER_DOCKER_LOCAL_WATCHBYDEFAULT=false", "DOGWATCH_REGISTRY_CUSTOM_LAN_URL=http://"+registry)
 	a.id = a.run(t, name, "1.0.0", options...)
 	a.d = a.in.start()

@@ -41,6 +41,8 @@ func TestUpdateReturnsFromUnhealthyImages(t *testing.T) {
 			if ends := a.d.ends(op.ID); len(ends) != 1 || ends[0] != event.OperationRolledBack {
 				t.Errorf("its end is in the log as %v", ends)
 			}
+			sent := func(event string) int { return strings.Count(strings.Join(a.hook.all(), "\n"), `"event":"`+event+`"`) }
+			eventually(t, "a message says that the old one is back", func() bool { return sent("update.rolledback") == 1 })
 			only(t, engine, a.name, a.old)
 			if got := containersOf(t, engine, a.name)[0].ID; got != a.id {
 				t.Errorf("container %s runs, it was %s", got, a.id)
@@ -54,6 +56,10 @@ func TestUpdateReturnsFromUnhealthyImages(t *testing.T) {
 			a.d.watch()
 			succeeded(t, a.d.ended(a.d.begin("update", a.name).ID))
 			only(t, engine, a.name, a.new)
+			eventually(t, "a message says that the newer one runs", func() bool { return sent("update.applied") == 1 })
+			if back, failed := sent("update.rolledback"), sent("update.failed"); back != 1 || failed != 0 {
+				t.Errorf("%d messages of a return, %d of a failure", back, failed)
+			}
 			a.d.stop()
 		})
 	}
