@@ -108,7 +108,7 @@ func (r *Runner) registry(c sdk.Container) (Registry, registry.Repository, error
 // credentials returns what the engine needs to pull an image. Without any, the pull
 // is anonymous, and its error says so if that is not enough.
 func (r *Runner) credentials(ctx context.Context, c sdk.Container, image watcher.TargetImage) sdk.Credentials {
-	if image.ID != "" {
+	if image.Digest == "" {
 		return sdk.Credentials{}
 	}
 	owner, repo, err := r.registry(c)
@@ -146,7 +146,7 @@ func (r *Runner) rollbackImage(ctx context.Context, c sdk.Container) (watcher.Ta
 			case op.Plan.From.ID == "":
 				return watcher.TargetImage{}, none
 			default:
-				return watcher.TargetImage{Reference: op.Plan.From.Reference, ID: op.Plan.From.ID}, nil
+				return watcher.TargetImage{Reference: op.Plan.From.Reference, ID: op.Plan.From.ID, Digest: op.Plan.From.Digest}, nil
 			}
 		}
 	}

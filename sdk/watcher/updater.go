@@ -51,9 +51,10 @@ type TargetImage struct {
 	// if the reference of the old one has one.
 	Reference string
 	// Digest is what is pulled, checked and started: that of the manifest or of the
-	// index which the reference was resolved to. It is empty when ID is set.
+	// index which the reference was resolved to. With an ID, it is pulled only
+	// if the engine does not have that image any more, and may be empty.
 	Digest string
-	// ID is the engine's identifier of an image that is there already, which is not pulled: for a rollback.
+	// ID is the engine's identifier of an image that ran before, which is not pulled if it is still there: for a rollback.
 	ID string
 	// Config is the configuration of the image where the host knows it before the
 	// pull; nil when it does not.

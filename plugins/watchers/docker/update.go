@@ -26,10 +26,26 @@ func (d *Docker) Plan(ctx context.Context, req watcher.UpdateRequest) (watcher.P
 	if err != nil {
 		return watcher.Plan{}, err
 	}
+	if req.Image, err = d.available(ctx, req.Image); err != nil {
+		return watcher.Plan{}, err
+	}
 	if err := d.withCompose(ctx, &f, req); err != nil {
 		return watcher.Plan{}, err
 	}
 	return replace.Plan(f, req), nil
+}
+
+// available returns the image as it is to be had: one that was removed meanwhile is
+// pulled again by its digest.
+func (d *Docker) available(ctx context.Context, image watcher.TargetImage) (watcher.TargetImage, error) {
+	if image.ID == "" {
+		return image, nil
+	}
+	found, err := d.imageOf(ctx, image.ID)
+	if err == nil && found == nil {
+		image.ID = ""
+	}
+	return image, err
 }
 
 // collect reads what a plan is made from.

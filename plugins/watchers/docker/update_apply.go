@@ -55,6 +55,9 @@ func (d *Docker) Apply(ctx context.Context, op watcher.Operation, journal watche
 	if err != nil {
 		return watcher.Outcome{}, err
 	}
+	if op.Request.Image, err = d.available(ctx, op.Request.Image); err != nil {
+		return watcher.Outcome{}, err
+	}
 	if err := d.withCompose(ctx, &f, op.Request); err != nil {
 		return watcher.Outcome{}, err
 	}

@@ -39,8 +39,8 @@ func TestUpdatePullsByDigest(t *testing.T) {
 	}
 	l := &lab{Daemon: engine, docker: watch(t, Options{Socket: engine.Host, Update: true})}
 	l.docker.liveness = soon
-	l.old, _ = push("1")
-	var digest string
+	var before, digest string
+	l.old, before = push("1")
 	l.new, digest = push("2")
 	_, err := engine.API.ImageRemove(t.Context(), host+"/team/app:2", image.RemoveOptions{})
 	check(t, err)
@@ -70,6 +70,17 @@ func TestUpdatePullsByDigest(t *testing.T) {
 	}
 	if _, err := engine.API.ImageInspect(t.Context(), l.old); err == nil {
 		t.Error("the old image is left")
+	}
+	req = watcher.UpdateRequest{ContainerID: l.inspect(t, "web").ID, Image: watcher.TargetImage{Reference: host + "/team/app:1", ID: l.old, Digest: before}}
+	if out := apply(); out.State != watcher.Updated {
+		t.Errorf("back to an image that was removed: %+v", out)
+	}
+	l.only(t, "web", l.old)
+	req = watcher.UpdateRequest{ContainerID: l.inspect(t, "web").ID, Image: watcher.TargetImage{Reference: host + "/team/app:3", ID: "sha256:" + strings.Repeat("0", 64)}}
+	plan, err := l.docker.Plan(t.Context(), req)
+	check(t, err)
+	if len(plan.Blocks) != 1 || plan.Blocks[0].Code != replace.BlockImage {
+		t.Errorf("an image that is not to be had: %+v", plan.Blocks)
 	}
 }
 

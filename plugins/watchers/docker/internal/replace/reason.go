@@ -57,7 +57,7 @@ func blocks(f Facts, deps []dependent, req watcher.UpdateRequest) []watcher.Reas
 	}
 	image := req.Image
 	if image.ID == "" && image.Digest == "" {
-		add(BlockImage, "the digest of %s is not known, so what would be started is not certain: check for updates again", image.Reference)
+		add(BlockImage, "the image %s is not on the engine, and its digest is not known, so it cannot be pulled: check for updates again", image.Reference)
 	}
 	if old := f.Target.Image; old != nil && image.Config != nil && image.Config.Platform.Architecture != "" {
 		if platform := image.Config.Platform.OS + "/" + image.Config.Platform.Architecture; old.Platform != "" && platform != old.Platform {
