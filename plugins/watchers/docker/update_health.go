@@ -86,7 +86,7 @@ func alive(c container.InspectResponse) error {
 	case c.State == nil:
 		return nil
 	case c.RestartCount > 0 || c.State.Restarting:
-		return &coded{exited, fmt.Sprintf("it ended with code %d and was restarted: see its log", c.State.ExitCode)}
+		return &coded{exited, "it ended and was restarted: see its log"}
 	case !c.State.Running:
 		return &coded{exited, strings.TrimSpace(fmt.Sprintf("it ended with code %d: see its log. %s", c.State.ExitCode, c.State.Error))}
 	}
