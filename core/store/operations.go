@@ -123,15 +123,15 @@ func (s *Store) OpenOperations(ctx context.Context) ([]operation.Operation, erro
 		WHERE state IN ('queued', 'running') ORDER BY id`, nil, scanOperation)
 }
 
-// Tried reports whether an update, in the text form of its key, did not work out
-// before: an operation for it changed the container and came back or left it broken,
+// Tried returns the updates of a container, in the text form of their keys, that did not
+// work out: an operation for it changed the container and came back or left it broken,
 // or it succeeded and a rollback of the container followed.
-func (s *Store) Tried(ctx context.Context, update string) (bool, error) {
-	n, err := s.number(ctx, "read whether an update was tried", `SELECT EXISTS (SELECT 1 FROM operations AS o WHERE offer = ?1 AND offer <> '' AND (
-		state = 'rolled-back' OR state = 'failed' AND doc ->> '$.outcome.State' = ?2 OR state = 'succeeded' AND EXISTS (
+func (s *Store) Tried(ctx context.Context, watcherName, name string) ([]string, error) {
+	return query(ctx, s, "read which updates were tried", `SELECT DISTINCT offer FROM operations AS o WHERE watcher = ?1 AND name = ?2 AND offer <> '' AND (
+		state = 'rolled-back' OR state = 'failed' AND doc ->> '$.outcome.State' = ?3 OR state = 'succeeded' AND EXISTS (
 			SELECT 1 FROM operations AS r WHERE r.watcher = o.watcher AND r.name = o.name AND r.id > o.id
-				AND r.kind = 'rollback' AND r.state IN ('queued', 'running', 'succeeded'))))`, update, string(watcher.Broken))
-	return n > 0, err
+				AND r.kind = 'rollback' AND r.state IN ('queued', 'running', 'succeeded')))`, []any{watcherName, name, string(watcher.Broken)},
+		func(scan scanner) (update string, err error) { return update, scan(&update) })
 }
 
 func scanOperation(scan scanner) (op operation.Operation, err error) {

@@ -87,6 +87,13 @@ const (
 	hexDigits  = "0123456789ABCDEF"
 )
 
+// SameTarget reports whether two updates lead a container to the same image, from
+// whichever it runs. Tags are of one build: a tag that was offered leads to what it
+// means, as in Equal.
+func (k Key) SameTarget(other Key) bool {
+	return k.Subject == other.Subject && k.Kind == other.Kind && k.To() == other.To()
+}
+
 // String returns the text form, which Parse reads:
 // "local/nginx,tag,1.25.0,,1.26.0,".
 func (k Key) String() string {

@@ -66,6 +66,15 @@ func TestOnlyWhatChangedTheContainerWasTried(t *testing.T) {
 			if tried, err := f.Tried(t.Context(), update.KeyOf(new(container("web")))); tried != test.tried || err != nil {
 				t.Errorf("tried %v, %v", tried, err)
 			}
+			other := update.KeyOf(new(container("web")))
+			other.FromTag = "0.9" // to which a user has rolled back meanwhile
+			if tried, err := f.Tried(t.Context(), other); tried != test.tried || err != nil {
+				t.Errorf("from another version: tried %v, %v", tried, err)
+			}
+			other.ToTag = "99.0"
+			if tried, err := f.Tried(t.Context(), other); tried || err != nil {
+				t.Errorf("to another version: tried %v, %v", tried, err)
+			}
 		})
 	}
 }

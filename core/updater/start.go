@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/dogwatch/dogwatch/core/event"
 	"github.com/dogwatch/dogwatch/core/operation"
@@ -103,11 +105,16 @@ func (r *Runner) Wait(ctx context.Context, id string) (operation.Operation, erro
 	}
 }
 
-// Tried reports whether an update did not work out before, so that it is not to be
+// Tried reports whether an update to the same image did not work out before, so that it is not to be
 // tried again without a user: its operation changed the container and came back, or left
 // it broken, or it was rolled back later. One that failed before anything was changed does not count.
 func (r *Runner) Tried(ctx context.Context, key update.Key) (bool, error) {
-	return r.opt.Store.Tried(ctx, key.String())
+	watcherName, name, _ := strings.Cut(key.Subject, "/")
+	tried, err := r.opt.Store.Tried(ctx, watcherName, name)
+	return slices.ContainsFunc(tried, func(text string) bool {
+		before, err := update.Parse(text)
+		return err == nil && before.SameTarget(key)
+	}), err
 }
 
 // notFound gives the store's error about an unknown operation the kind of this package.

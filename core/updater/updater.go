@@ -140,7 +140,7 @@ type Store interface {
 	Operation(ctx context.Context, id string) (operation.Operation, error)
 	Operations(ctx context.Context, f operation.Filter) ([]operation.Operation, error)
 	OpenOperations(ctx context.Context) ([]operation.Operation, error)
-	Tried(ctx context.Context, update string) (bool, error)
+	Tried(ctx context.Context, watcher, name string) ([]string, error)
 }
 
 // Options configure a Runner.

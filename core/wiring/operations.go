@@ -77,7 +77,8 @@ func (o Operations) Tried(ctx context.Context, c sdk.Container) (string, error) 
 	}
 	how := "did not work out before"
 	for _, op := range all {
-		if op.Kind == operation.Rollback && op.State == operation.Succeeded || op.Update == key.String() && op.State == operation.RolledBack {
+		before, err := update.Parse(op.Update) // a rollback has none
+		if op.Kind == operation.Rollback && op.State == operation.Succeeded || err == nil && before.SameTarget(key) && op.State == operation.RolledBack {
 			how = "was rolled back on " + op.Ended.UTC().Format("2006-01-02 15:04 UTC")
 			break
 		}
