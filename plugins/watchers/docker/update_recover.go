@@ -301,9 +301,13 @@ func (r *replacement) discard(ctx context.Context, id string) error {
 
 // ours reports whether a container was created by this operation. If its id was not
 // stored since the creation was interrupted, it has never run and has the new image.
+// What a helper container said last is lost with it: then the exact image decides.
 func (r *replacement) ours(name string, c container.InspectResponse) bool {
 	if id := r.new(name); id != "" {
 		return c.ID == id
+	}
+	if handedOver(r.op.Plan) && r.imageID != "" && name == r.op.Plan.Name && c.Image == r.imageID {
+		return true
 	}
 	return c.State != nil && c.State.Status == container.StateCreated && c.Config != nil && (name != r.op.Plan.Name || c.Config.Image == r.target)
 }

@@ -185,6 +185,12 @@ func (r *replacement) follow(ctx context.Context, self string, s watcher.Step) (
 			return watcher.Outcome{}, err
 		}
 		log, err := r.engine.logs(ctx, r.helper())
+		if hasStatus(err, http.StatusConflict) || hasStatus(err, http.StatusNotFound) { // it is being removed
+			if err := pause(ctx, helperPause); err != nil {
+				return watcher.Outcome{}, err
+			}
+			continue
+		}
 		if err != nil {
 			return watcher.Outcome{}, err
 		}
@@ -268,6 +274,9 @@ func (r *replacement) relay(ctx context.Context, known, steps []watcher.StepReco
 				return known, &journalError{err}
 			}
 			known[i] = s
+			if id := s.Facts[factNew]; id != "" && r.old[s.Container].ContainerJSONBase != nil { // for a return without the helper
+				r.created[r.old[s.Container].ID] = id
+			}
 		}
 	}
 	return known, nil
