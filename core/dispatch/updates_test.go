@@ -99,7 +99,7 @@ func (h *hands) names() (all []string) {
 // updating returns a bench with a trigger that requests the update of each container.
 func updating(t *testing.T, h *hands, change ...func(*Trigger)) (*bench, *sink) {
 	t.Helper()
-	docker, calls := simple(t, "docker.local", append(change, action, func(t *Trigger) { t.Operates = true })...)
+	docker, calls := simple(t, "docker.local", append([]func(*Trigger){action, func(t *Trigger) { t.Operates = true }}, change...)...)
 	calls.reply = operateAll
 	b := &bench{t: t, path: t.TempDir() + "/store.db", triggers: []Trigger{docker}, updates: h}
 	b.start(nil)
@@ -289,8 +289,7 @@ func TestRunNowUpdates(t *testing.T) {
 func TestOperateWithoutTheCapability(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h := &hands{}
-		b, _ := updating(t, h)
-		b.triggers[0].Operates = false
+		b, _ := updating(t, h, func(t *Trigger) { t.Operates = false })
 		b.checked([]sdk.Container{minor("web")})
 		settle(time.Hour)
 		if got := b.deliveries("docker.local"); len(h.requested) > 0 || len(got) != 1 || got[0].State != delivery.Failed || cmp.Or(got[0].Error, "-") == "-" {

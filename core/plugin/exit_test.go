@@ -130,8 +130,16 @@ func TestExitCostsOneCall(t *testing.T) {
 		if err := good.Run(t.Context(), trigger.Request{}); err != nil && !NotStarted(err) {
 			t.Fatalf("the next call is lost, too: %v", err)
 		}
+		eventually(t, "the exit is handled", func() bool {
+			now := h.bundles[0].Status().State
+			return now == Running || now == Backoff
+		})
+		before := h.bundles[0].Status().PID
 		h.bundles[0].Restart() // or it is broken at the fifth exit
-		eventually(t, "running", func() bool { return h.bundles[0].Status().State == Running })
+		eventually(t, "replaced", func() bool {
+			now := h.bundles[0].Status()
+			return now.State == Running && now.PID != before
+		})
 	}
 }
 
