@@ -128,8 +128,10 @@ func (h handle) attempt(ctx context.Context, r retry, fn func(context.Context, *
 		if err != nil {
 			return err
 		}
-		err = fn(ctx, p.client)
+		err = p.run(ctx, r, fn)
 		switch {
+		case errors.Is(err, errReplaced):
+			try--
 		case err == nil:
 			h.s.noteResponse(p)
 			return nil
@@ -151,6 +153,22 @@ func (h handle) attempt(ctx context.Context, r retry, fn func(context.Context, *
 			return err
 		}
 	}
+}
+
+// errReplaced is of a call that was not made, since its process is about to be replaced.
+var errReplaced = errors.New("the process is being replaced")
+
+// run makes a call, and counts it while a restart is to wait for it. Calls without
+// a deadline are streams, which restarts interrupt.
+func (p *process) run(ctx context.Context, r retry, fn func(context.Context, *pluginclient.Client) error) error {
+	if _, bounded := ctx.Deadline(); r == noRetry && bounded {
+		p.runs.Add(1)
+		defer p.runs.Add(-1)
+		if p.gone.Load() {
+			return errReplaced
+		}
+	}
+	return fn(ctx, p.client)
 }
 
 // running returns the live process, starting it when it is not needed so far.

@@ -134,13 +134,39 @@ func TestExitCostsOneCall(t *testing.T) {
 			now := h.bundles[0].Status().State
 			return now == Running || now == Backoff
 		})
-		before := h.bundles[0].Status().PID
 		h.bundles[0].Restart() // or it is broken at the fifth exit
+		eventually(t, "running", func() bool { return h.bundles[0].Status().State == Running })
+	}
+}
+
+// TestRestartLosesNoRun: what a trigger does is finished before its process is
+// replaced, and what comes next waits for the new one.
+func TestRestartLosesNoRun(t *testing.T) {
+	h := newHost(t, testOptions(t))
+	slow, err := configureTrigger(t, h, "trigger.act.slow", map[string]any{"do": "wait"})
+	must(t, err)
+	ctx, stop := context.WithCancel(t.Context())
+	var callers sync.WaitGroup
+	for range 4 {
+		callers.Go(func() {
+			for ctx.Err() == nil {
+				if err := slow.Run(t.Context(), trigger.Request{}); err != nil {
+					t.Errorf("a run is lost: %v", err)
+				}
+			}
+		})
+	}
+	for range 5 {
+		before := h.bundles[0].Status().PID
+		eventually(t, "it runs", func() bool { return h.bundles[0].Status().State == Running })
+		h.bundles[0].Restart()
 		eventually(t, "replaced", func() bool {
 			now := h.bundles[0].Status()
 			return now.State == Running && now.PID != before
 		})
 	}
+	stop()
+	callers.Wait()
 }
 
 // TestBySignal distinguishes what a user, a service manager or the kernel's memory

@@ -107,8 +107,11 @@ type act struct{ do string }
 func newAct(_ sdk.Env, o options) (*act, error) { return &act{o.Do}, nil }
 
 func (a *act) Run(context.Context, trigger.Request) error {
-	if a.do == "exit" {
+	switch a.do {
+	case "exit":
 		os.Exit(4)
+	case "wait":
+		time.Sleep(50 * time.Millisecond)
 	}
 	return nil
 }

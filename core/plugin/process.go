@@ -37,8 +37,11 @@ type process struct {
 	client *pluginclient.Client
 	owner  *goplugin.Client
 	rpc    goplugin.ClientProtocol
-	// gone is set when a call found that the process does not respond any more.
+	// gone is set when a call found that the process does not respond any more, or
+	// when it is to be replaced: it gets no more calls.
 	gone atomic.Bool
+	// runs is how many calls that cannot be repeated are under way.
+	runs atomic.Int32
 }
 
 // launch starts a bundle's process and shakes hands with it.
@@ -99,6 +102,23 @@ func (h *Host) launchOnce(ctx context.Context, b bundle, log hclog.Logger) (_ *p
 		return nil, fmt.Errorf("dispense: %w", err)
 	}
 	return &process{client: raw.(*pluginclient.Client), child: c, owner: owner, rpc: rpc}, nil
+}
+
+// awaitRuns returns when no call that cannot be repeated is under way, or after stopTimeout.
+func (p *process) awaitRuns(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, stopTimeout)
+	defer cancel()
+	ticker := time.NewTicker(5 * time.Millisecond)
+	defer ticker.Stop()
+	for p.runs.Load() > 0 {
+		select {
+		case <-ctx.Done():
+			return
+		case <-p.child.exited:
+			return
+		case <-ticker.C:
+		}
+	}
 }
 
 // kill ends the process and all that it started, at once. It may be called more than once.

@@ -86,6 +86,9 @@ func (s *Supervisor) Restart() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.restart = true
+	if s.proc != nil {
+		s.proc.gone.Store(true) // calls from now on wait for the next process
+	}
 	s.want()
 }
 
@@ -244,6 +247,7 @@ func (s *Supervisor) supervise(ctx context.Context, p *process) error {
 			s.restart = false
 			s.mu.Unlock()
 			if restart {
+				p.awaitRuns(ctx)
 				return nil
 			}
 		case <-ticker.C:
