@@ -1,0 +1,185 @@
+// Package policy decides what becomes of an update: whether it is offered, held
+// until something changes, or carried out automatically, and why. It is free of I/O
+// and state: the same input has the same decision, whenever and wherever it is asked.
+//
+// An update is a list of candidates, the versions that a check found newer than
+// what runs. Rules come from configuration and labels, each with its source; choices
+// are what users decided about one update or one container.
+package policy
+
+import (
+	"time"
+
+	"github.com/dogwatch/dogwatch/core/update"
+	"github.com/dogwatch/dogwatch/sdk"
+)
+
+// Mode is what happens to an update that nothing holds.
+type Mode string
+
+// The modes.
+const (
+	// Notify offers it: triggers notify of it, and those that act do as they are configured.
+	Notify Mode = "notify"
+	// Approve offers it, and triggers that act wait until a user approves it.
+	Approve Mode = "approve"
+	// Auto has the watcher carry it out.
+	Auto Mode = "auto"
+)
+
+// Setting is a value of a rule and where it comes from: "label dogwatch.update",
+// "policies.careful.minage", "watcher.docker.local.policy.minage", "policy.minage", or
+// "default" for what is not set.
+type Setting[T any] struct {
+	Value  T
+	Source string
+}
+
+// Rules are what configuration and labels ask for, for one container.
+type Rules struct {
+	Mode Setting[Mode]
+	// Threshold is the largest step that is offered: all, major, minor, patch,
+	// major-only, minor-only, or digest (only new images behind the same tag).
+	Threshold Setting[string]
+	// MinAge is how old a version must be to be offered; 0 is no limit.
+	MinAge Setting[time.Duration]
+	// Window is when updates are offered and carried out; an empty one is always open.
+	Window Setting[Window]
+	// Freeze is when they are not.
+	Freeze Setting[Freeze]
+	// Skip matches the tags and digests that are never offered; nil for none.
+	Skip Setting[Pattern]
+	// Problems are rules that cannot be read: the update is held with each of them.
+	Problems []Problem
+}
+
+// Problem is a rule that cannot be read, or that can never let an update pass.
+type Problem struct {
+	Source string
+	Text   string
+}
+
+// Window is a set of times that opens and closes again. Implementations are
+// immutable and comparable by their text.
+type Window interface {
+	// At reports whether it is open, and when that changes next; zero for never.
+	At(now time.Time) (open bool, until time.Time)
+	String() string
+}
+
+// Freeze is a set of times in which nothing is offered; see Window.
+type Freeze interface {
+	// At reports whether it is in force, and when that changes next; zero for never.
+	At(now time.Time) (frozen bool, until time.Time)
+	String() string
+}
+
+// Pattern matches tags and digests.
+type Pattern interface {
+	Match(text string) bool
+	String() string
+}
+
+// Candidate is a version that is newer than what runs.
+type Candidate struct {
+	// Tag is the tag to run; with Kind sdk.KindDigest it is the running one.
+	Tag    string
+	Digest string // with sdk.KindDigest: the new digest behind Tag
+	Kind   string // sdk.KindTag or sdk.KindDigest
+	Diff   string // the step: sdk.DiffMajor, sdk.DiffMinor, …; "" with sdk.KindDigest
+	// Created is when the image was made, as its registry says; zero when not known.
+	Created time.Time
+	// FirstSeen is when a check found it first. For a tag that is rebuilt again and
+	// again it is the first image since the one that runs.
+	FirstSeen time.Time
+}
+
+// Update is what a check found for a container.
+type Update struct {
+	Subject string // "local/nginx"
+	// Candidates are the newer versions, the newest first. A new digest behind the same tag comes last.
+	Candidates []Candidate
+}
+
+// Facts are what a decision depends on besides rules and choices.
+type Facts struct {
+	// MayUpdate is whether the watcher can and may carry out updates; Remedy what would allow it.
+	MayUpdate bool
+	Remedy    string
+	// CameBack reports whether a version was tried and rolled back; nil for none.
+	CameBack func(Candidate) bool
+}
+
+// ChoiceKind is what a user decided.
+type ChoiceKind string
+
+// The kinds of choices.
+const (
+	Skip     ChoiceKind = "skip"    // not this version: wait for the next
+	Snooze   ChoiceKind = "snooze"  // not until Until, or until the next version if that is zero
+	Approved ChoiceKind = "approve" // this version, whatever its age and the threshold: in the next window
+)
+
+// Choice is what a user decided about one update of one container. A container has at
+// most one of each version, and one Snooze of all versions.
+type Choice struct {
+	Subject string `json:"subject"`
+	// Update is the update that the user was shown. A Snooze with the zero Key is of all updates.
+	Update update.Key `json:"update"`
+	Kind   ChoiceKind `json:"kind"`
+	Until  sdk.Time   `json:"until,omitzero"`
+	// Actor is who decided, as in the log of operations; for a link in a message, which one.
+	Actor string   `json:"actor"`
+	At    sdk.Time `json:"at"`
+}
+
+// State is what became of an update.
+type State string
+
+// The states of a decision.
+const (
+	None      State = ""          // there is no update
+	Offered   State = "offered"   // triggers notify of it, users can carry it out
+	Held      State = "held"      // no trigger runs; Reasons say why
+	Automatic State = "automatic" // the watcher is to carry it out now
+)
+
+// The codes of reasons.
+const (
+	ReasonThreshold   = "threshold"     // larger than the rules allow
+	ReasonMinAge      = "age.min"       // too young; ends by itself
+	ReasonWindow      = "window.closed" // ends by itself
+	ReasonFreeze      = "freeze"        // ends by itself
+	ReasonSkipRule    = "skip.rule"     // its tag or digest matches
+	ReasonSkipped     = "choice.skip"
+	ReasonSnoozed     = "choice.snooze" // ends by itself if it has a date
+	ReasonApproval    = "approval"      // of an offered update: it waits for a user's approval
+	ReasonApproved    = "choice.approve"
+	ReasonAutomatic   = "auto"
+	ReasonCameBack    = "rolledback" // it was tried and did not work
+	ReasonForbidden   = "update.forbidden"
+	ReasonInvalidRule = "rule.invalid"
+)
+
+// Reason says why a decision is as it is.
+type Reason struct {
+	Code string
+	// Text is a sentence for users, without a full stop.
+	Text string
+	// Source is where the rule comes from, or the choice's actor.
+	Source string
+	// Until is when it ends by itself; zero when it does not.
+	Until time.Time
+}
+
+// Decision is what becomes of an update.
+type Decision struct {
+	State State
+	// Target is the version that is offered, held or to be carried out: the index of
+	// Update.Candidates; -1 when there is no update.
+	Target int
+	// Reasons are why, the one that ends last first. A held update has at least one.
+	Reasons []Reason
+	// Next is when time alone may change the decision; zero for never.
+	Next time.Time
+}
