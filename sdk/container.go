@@ -41,6 +41,66 @@ type Container struct {
 
 	UpdateAvailable bool       `json:"updateAvailable"`
 	UpdateKind      UpdateKind `json:"updateKind,omitzero"`
+
+	// Stack is the Compose project, or the stack of another orchestrator, that the container belongs to.
+	Stack string `json:"stack,omitempty"`
+	// Decision is what became of the update; nil while there is none.
+	Decision *Decision `json:"decision,omitempty"`
+	// IsSnoozed is true while a user wants no notification of the update, until
+	// SnoozedUntil or, if that is zero, until the next version.
+	IsSnoozed    bool `json:"isSnoozed,omitempty"`
+	SnoozedUntil Time `json:"snoozedUntil,omitzero"`
+	// IsCoolingDown is true while the update is younger than Delay, the age that is asked for.
+	IsCoolingDown    bool   `json:"isCoolingDown,omitempty"`
+	CoolingDownUntil Time   `json:"coolingDownUntil,omitzero"`
+	Delay            string `json:"delay,omitempty"` // "7d", as written in the rule
+}
+
+// The values of Decision.State.
+const (
+	StateOffered   = "offered"   // it can be carried out; triggers notify of it
+	StateHeld      = "held"      // no trigger runs; Reasons say why
+	StateAutomatic = "automatic" // it is carried out by itself
+)
+
+// Decision is what became of an update, by rules and by what users chose.
+type Decision struct {
+	State   string   `json:"state"`
+	Reasons []Reason `json:"reasons,omitempty"`
+	// Until is when time alone changes it next; zero for never.
+	Until Time `json:"until,omitzero"`
+	// OfferedAt is when the update was offered for the first time, which is when
+	// triggers were notified of it.
+	OfferedAt Time `json:"offeredAt,omitzero"`
+}
+
+// Reason says why a decision is as it is.
+type Reason struct {
+	// Code is stable: "age.min".
+	Code string `json:"code"`
+	Text string `json:"text"`
+	// Source is the rule or the user behind it: "label dogwatch.update.minage".
+	Source string `json:"source,omitempty"`
+	// Until is when it ends by itself; zero when it does not.
+	Until Time `json:"until,omitzero"`
+}
+
+// Levels are the newest versions of each step from the one that runs.
+type Levels struct {
+	Patch *Release `json:"patch,omitempty"`
+	Minor *Release `json:"minor,omitempty"`
+	Major *Release `json:"major,omitempty"`
+}
+
+// Release is a version that is newer than the one that runs.
+type Release struct {
+	Tag string `json:"tag"`
+	// Created is when its image was made, if its registry was asked.
+	Created Time `json:"created,omitzero"`
+	// FirstSeen is when a check found it first.
+	FirstSeen Time `json:"firstSeen,omitzero"`
+	// Link is the link to its release notes.
+	Link string `json:"link,omitempty"`
 }
 
 // Image is the image a container runs.
@@ -113,6 +173,8 @@ type Result struct {
 	Created Time   `json:"created,omitzero"`
 	// Link is the rendered link to the release notes of Tag.
 	Link string `json:"link,omitempty"`
+	// Levels are the newest versions of each step, Tag among them; nil when there is none.
+	Levels *Levels `json:"levels,omitempty"`
 }
 
 // ContainerError is the reason shown on a container.

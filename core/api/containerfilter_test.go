@@ -99,7 +99,13 @@ func TestEveryScalarFieldIsAFilter(t *testing.T) {
 	full.Error = &sdk.ContainerError{Message: "no"}
 	full.Image.Tag.Floating, full.Image.Digest.Pinned = true, true
 	full.Check.PostponedUntil, full.Check.PostponedReason = full.Check.At, "docker.io limits requests"
-	full.UpdateKind.Result = &sdk.Result{Tag: "1", Digest: "2", Link: "3", Created: full.Image.Created}
+	at := full.Image.Created
+	level := &sdk.Release{Tag: "1", Created: at, FirstSeen: at, Link: "3"}
+	levels := &sdk.Levels{Patch: level, Minor: level, Major: level}
+	full.UpdateKind.Result = &sdk.Result{Tag: "1", Digest: "2", Link: "3", Created: at, Levels: levels}
+	full.Result.Levels, full.Stack = levels, "shop"
+	full.Decision = &sdk.Decision{State: sdk.StateHeld, Until: at, OfferedAt: at}
+	full.IsSnoozed, full.SnoozedUntil, full.IsCoolingDown, full.CoolingDownUntil, full.Delay = true, at, true, at, "7d"
 	w.put(full, redis())
 	requested := 0
 	var filterBy func(prefix string, doc map[string]any)

@@ -49,6 +49,7 @@ func normalised(c *sdk.Container, ignore Fields) sdk.Container {
 	is.Labels, is.Image.Digest.Repos = nil, nil
 	is.Image.Created, is.Check.At, is.Check.PostponedUntil = cut(is.Image.Created), cut(is.Check.At), cut(is.Check.PostponedUntil)
 	is.Result, is.UpdateKind.Result = normalisedResult(is.Result), normalisedResult(is.UpdateKind.Result)
+	is.SnoozedUntil, is.CoolingDownUntil, is.Decision = cut(is.SnoozedUntil), cut(is.CoolingDownUntil), normalisedDecision(is.Decision)
 	if ignore&CheckTime != 0 {
 		is.Check.At = sdk.Time{}
 	}
@@ -64,6 +65,30 @@ func normalisedResult(r *sdk.Result) *sdk.Result {
 	}
 	is := *r
 	is.Created = cut(is.Created)
+	if l := r.Levels; l != nil {
+		is.Levels = &sdk.Levels{Patch: normalisedRelease(l.Patch), Minor: normalisedRelease(l.Minor), Major: normalisedRelease(l.Major)}
+	}
+	return &is
+}
+
+func normalisedRelease(r *sdk.Release) *sdk.Release {
+	if r == nil {
+		return nil
+	}
+	is := *r
+	is.Created, is.FirstSeen = cut(is.Created), cut(is.FirstSeen)
+	return &is
+}
+
+func normalisedDecision(d *sdk.Decision) *sdk.Decision {
+	if d == nil {
+		return nil
+	}
+	is := *d
+	is.Until, is.OfferedAt, is.Reasons = cut(is.Until), cut(is.OfferedAt), slices.Clone(is.Reasons)
+	for i := range is.Reasons {
+		is.Reasons[i].Until = cut(is.Reasons[i].Until)
+	}
 	return &is
 }
 

@@ -45,6 +45,8 @@ func set(field reflect.Value, n int) {
 		field.Set(reflect.ValueOf(sdk.TimeOf(anyTime.Add(time.Duration(n) * time.Hour))))
 	case map[string]string:
 		field.Set(reflect.ValueOf(map[string]string{"x": strings.Repeat("x", n)}))
+	case []sdk.Reason:
+		field.Set(reflect.ValueOf([]sdk.Reason{{Code: strings.Repeat("x", n)}}))
 	case []string:
 		field.Set(reflect.ValueOf([]string{strings.Repeat("x", n)}))
 	default:

@@ -34,6 +34,14 @@ func EncodeContainer(c sdk.Container) *pluginv1.Container {
 		Check:           encodeCheck(c.Check),
 		UpdateAvailable: c.UpdateAvailable,
 		UpdateKind:      encodeUpdateKind(c.UpdateKind),
+
+		Stack:            c.Stack,
+		Decision:         encodeDecision(c.Decision),
+		IsSnoozed:        c.IsSnoozed,
+		SnoozedUntil:     encodeTime(c.SnoozedUntil),
+		IsCoolingDown:    c.IsCoolingDown,
+		CoolingDownUntil: encodeTime(c.CoolingDownUntil),
+		Delay:            c.Delay,
 	}
 	if c.Error != nil {
 		m.Error = c.Error.Message
@@ -63,6 +71,14 @@ func DecodeContainer(m *pluginv1.Container) sdk.Container {
 		Check:           decodeCheck(m.GetCheck()),
 		UpdateAvailable: m.GetUpdateAvailable(),
 		UpdateKind:      decodeUpdateKind(m.GetUpdateKind()),
+
+		Stack:            m.GetStack(),
+		Decision:         decodeDecision(m.GetDecision()),
+		IsSnoozed:        m.GetIsSnoozed(),
+		SnoozedUntil:     decodeTime(m.GetSnoozedUntil()),
+		IsCoolingDown:    m.GetIsCoolingDown(),
+		CoolingDownUntil: decodeTime(m.GetCoolingDownUntil()),
+		Delay:            m.GetDelay(),
 	}
 	if m.GetError() != "" {
 		c.Error = &sdk.ContainerError{Message: m.GetError()}
@@ -158,14 +174,14 @@ func encodeResult(r *sdk.Result) *pluginv1.Result {
 	if r == nil {
 		return nil
 	}
-	return &pluginv1.Result{Tag: r.Tag, Digest: r.Digest, Created: encodeTime(r.Created), Link: r.Link}
+	return &pluginv1.Result{Tag: r.Tag, Digest: r.Digest, Created: encodeTime(r.Created), Link: r.Link, Levels: encodeLevels(r.Levels)}
 }
 
 func decodeResult(m *pluginv1.Result) *sdk.Result {
 	if m == nil {
 		return nil
 	}
-	return &sdk.Result{Tag: m.GetTag(), Digest: m.GetDigest(), Created: decodeTime(m.GetCreated()), Link: m.GetLink()}
+	return &sdk.Result{Tag: m.GetTag(), Digest: m.GetDigest(), Created: decodeTime(m.GetCreated()), Link: m.GetLink(), Levels: decodeLevels(m.GetLevels())}
 }
 
 func encodeUpdateKind(k sdk.UpdateKind) *pluginv1.UpdateKind {

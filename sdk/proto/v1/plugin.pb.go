@@ -751,29 +751,36 @@ func (x *ProbeResponse) GetWarnings() []string {
 // watcher sets id, name, status, labels, error and, of the image, id, host, name,
 // tag, repo, repos, pinned, platform and created; the host reads nothing else.
 type Container struct {
-	state           protoimpl.MessageState `protogen:"open.v1"`
-	Id              string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	Name            string                 `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
-	DisplayName     string                 `protobuf:"bytes,3,opt,name=display_name,json=displayName,proto3" json:"display_name,omitempty"`
-	DisplayIcon     string                 `protobuf:"bytes,4,opt,name=display_icon,json=displayIcon,proto3" json:"display_icon,omitempty"`
-	Status          string                 `protobuf:"bytes,5,opt,name=status,proto3" json:"status,omitempty"`
-	Watcher         string                 `protobuf:"bytes,6,opt,name=watcher,proto3" json:"watcher,omitempty"`
-	IncludeTags     string                 `protobuf:"bytes,7,opt,name=include_tags,json=includeTags,proto3" json:"include_tags,omitempty"`
-	ExcludeTags     string                 `protobuf:"bytes,8,opt,name=exclude_tags,json=excludeTags,proto3" json:"exclude_tags,omitempty"`
-	TransformTags   string                 `protobuf:"bytes,9,opt,name=transform_tags,json=transformTags,proto3" json:"transform_tags,omitempty"`
-	LinkTemplate    string                 `protobuf:"bytes,10,opt,name=link_template,json=linkTemplate,proto3" json:"link_template,omitempty"`
-	Link            string                 `protobuf:"bytes,11,opt,name=link,proto3" json:"link,omitempty"`
-	TriggerInclude  string                 `protobuf:"bytes,12,opt,name=trigger_include,json=triggerInclude,proto3" json:"trigger_include,omitempty"`
-	TriggerExclude  string                 `protobuf:"bytes,13,opt,name=trigger_exclude,json=triggerExclude,proto3" json:"trigger_exclude,omitempty"`
-	Image           *Image                 `protobuf:"bytes,14,opt,name=image,proto3" json:"image,omitempty"`
-	Labels          map[string]string      `protobuf:"bytes,15,rep,name=labels,proto3" json:"labels,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
-	Result          *Result                `protobuf:"bytes,16,opt,name=result,proto3" json:"result,omitempty"`
-	Error           string                 `protobuf:"bytes,17,opt,name=error,proto3" json:"error,omitempty"` // error.message; empty when there is none
-	Check           *CheckState            `protobuf:"bytes,18,opt,name=check,proto3" json:"check,omitempty"`
-	UpdateAvailable bool                   `protobuf:"varint,19,opt,name=update_available,json=updateAvailable,proto3" json:"update_available,omitempty"`
-	UpdateKind      *UpdateKind            `protobuf:"bytes,20,opt,name=update_kind,json=updateKind,proto3" json:"update_kind,omitempty"`
-	unknownFields   protoimpl.UnknownFields
-	sizeCache       protoimpl.SizeCache
+	state            protoimpl.MessageState `protogen:"open.v1"`
+	Id               string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	Name             string                 `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	DisplayName      string                 `protobuf:"bytes,3,opt,name=display_name,json=displayName,proto3" json:"display_name,omitempty"`
+	DisplayIcon      string                 `protobuf:"bytes,4,opt,name=display_icon,json=displayIcon,proto3" json:"display_icon,omitempty"`
+	Status           string                 `protobuf:"bytes,5,opt,name=status,proto3" json:"status,omitempty"`
+	Watcher          string                 `protobuf:"bytes,6,opt,name=watcher,proto3" json:"watcher,omitempty"`
+	IncludeTags      string                 `protobuf:"bytes,7,opt,name=include_tags,json=includeTags,proto3" json:"include_tags,omitempty"`
+	ExcludeTags      string                 `protobuf:"bytes,8,opt,name=exclude_tags,json=excludeTags,proto3" json:"exclude_tags,omitempty"`
+	TransformTags    string                 `protobuf:"bytes,9,opt,name=transform_tags,json=transformTags,proto3" json:"transform_tags,omitempty"`
+	LinkTemplate     string                 `protobuf:"bytes,10,opt,name=link_template,json=linkTemplate,proto3" json:"link_template,omitempty"`
+	Link             string                 `protobuf:"bytes,11,opt,name=link,proto3" json:"link,omitempty"`
+	TriggerInclude   string                 `protobuf:"bytes,12,opt,name=trigger_include,json=triggerInclude,proto3" json:"trigger_include,omitempty"`
+	TriggerExclude   string                 `protobuf:"bytes,13,opt,name=trigger_exclude,json=triggerExclude,proto3" json:"trigger_exclude,omitempty"`
+	Image            *Image                 `protobuf:"bytes,14,opt,name=image,proto3" json:"image,omitempty"`
+	Labels           map[string]string      `protobuf:"bytes,15,rep,name=labels,proto3" json:"labels,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	Result           *Result                `protobuf:"bytes,16,opt,name=result,proto3" json:"result,omitempty"`
+	Error            string                 `protobuf:"bytes,17,opt,name=error,proto3" json:"error,omitempty"` // error.message; empty when there is none
+	Check            *CheckState            `protobuf:"bytes,18,opt,name=check,proto3" json:"check,omitempty"`
+	UpdateAvailable  bool                   `protobuf:"varint,19,opt,name=update_available,json=updateAvailable,proto3" json:"update_available,omitempty"`
+	UpdateKind       *UpdateKind            `protobuf:"bytes,20,opt,name=update_kind,json=updateKind,proto3" json:"update_kind,omitempty"`
+	Stack            string                 `protobuf:"bytes,21,opt,name=stack,proto3" json:"stack,omitempty"`
+	Decision         *Decision              `protobuf:"bytes,22,opt,name=decision,proto3" json:"decision,omitempty"` // absent while there is none
+	IsSnoozed        bool                   `protobuf:"varint,23,opt,name=is_snoozed,json=isSnoozed,proto3" json:"is_snoozed,omitempty"`
+	SnoozedUntil     *timestamppb.Timestamp `protobuf:"bytes,24,opt,name=snoozed_until,json=snoozedUntil,proto3" json:"snoozed_until,omitempty"`
+	IsCoolingDown    bool                   `protobuf:"varint,25,opt,name=is_cooling_down,json=isCoolingDown,proto3" json:"is_cooling_down,omitempty"`
+	CoolingDownUntil *timestamppb.Timestamp `protobuf:"bytes,26,opt,name=cooling_down_until,json=coolingDownUntil,proto3" json:"cooling_down_until,omitempty"`
+	Delay            string                 `protobuf:"bytes,27,opt,name=delay,proto3" json:"delay,omitempty"`
+	unknownFields    protoimpl.UnknownFields
+	sizeCache        protoimpl.SizeCache
 }
 
 func (x *Container) Reset() {
@@ -946,6 +953,192 @@ func (x *Container) GetUpdateKind() *UpdateKind {
 	return nil
 }
 
+func (x *Container) GetStack() string {
+	if x != nil {
+		return x.Stack
+	}
+	return ""
+}
+
+func (x *Container) GetDecision() *Decision {
+	if x != nil {
+		return x.Decision
+	}
+	return nil
+}
+
+func (x *Container) GetIsSnoozed() bool {
+	if x != nil {
+		return x.IsSnoozed
+	}
+	return false
+}
+
+func (x *Container) GetSnoozedUntil() *timestamppb.Timestamp {
+	if x != nil {
+		return x.SnoozedUntil
+	}
+	return nil
+}
+
+func (x *Container) GetIsCoolingDown() bool {
+	if x != nil {
+		return x.IsCoolingDown
+	}
+	return false
+}
+
+func (x *Container) GetCoolingDownUntil() *timestamppb.Timestamp {
+	if x != nil {
+		return x.CoolingDownUntil
+	}
+	return nil
+}
+
+func (x *Container) GetDelay() string {
+	if x != nil {
+		return x.Delay
+	}
+	return ""
+}
+
+// Decision is what became of an update: "offered", "held" or "automatic".
+type Decision struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	State         string                 `protobuf:"bytes,1,opt,name=state,proto3" json:"state,omitempty"`
+	Reasons       []*DecisionReason      `protobuf:"bytes,2,rep,name=reasons,proto3" json:"reasons,omitempty"`
+	Until         *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=until,proto3" json:"until,omitempty"`
+	OfferedAt     *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=offered_at,json=offeredAt,proto3" json:"offered_at,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Decision) Reset() {
+	*x = Decision{}
+	mi := &file_plugin_proto_msgTypes[12]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Decision) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Decision) ProtoMessage() {}
+
+func (x *Decision) ProtoReflect() protoreflect.Message {
+	mi := &file_plugin_proto_msgTypes[12]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Decision.ProtoReflect.Descriptor instead.
+func (*Decision) Descriptor() ([]byte, []int) {
+	return file_plugin_proto_rawDescGZIP(), []int{12}
+}
+
+func (x *Decision) GetState() string {
+	if x != nil {
+		return x.State
+	}
+	return ""
+}
+
+func (x *Decision) GetReasons() []*DecisionReason {
+	if x != nil {
+		return x.Reasons
+	}
+	return nil
+}
+
+func (x *Decision) GetUntil() *timestamppb.Timestamp {
+	if x != nil {
+		return x.Until
+	}
+	return nil
+}
+
+func (x *Decision) GetOfferedAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.OfferedAt
+	}
+	return nil
+}
+
+type DecisionReason struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Code          string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
+	Text          string                 `protobuf:"bytes,2,opt,name=text,proto3" json:"text,omitempty"`
+	Source        string                 `protobuf:"bytes,3,opt,name=source,proto3" json:"source,omitempty"`
+	Until         *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=until,proto3" json:"until,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *DecisionReason) Reset() {
+	*x = DecisionReason{}
+	mi := &file_plugin_proto_msgTypes[13]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DecisionReason) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DecisionReason) ProtoMessage() {}
+
+func (x *DecisionReason) ProtoReflect() protoreflect.Message {
+	mi := &file_plugin_proto_msgTypes[13]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DecisionReason.ProtoReflect.Descriptor instead.
+func (*DecisionReason) Descriptor() ([]byte, []int) {
+	return file_plugin_proto_rawDescGZIP(), []int{13}
+}
+
+func (x *DecisionReason) GetCode() string {
+	if x != nil {
+		return x.Code
+	}
+	return ""
+}
+
+func (x *DecisionReason) GetText() string {
+	if x != nil {
+		return x.Text
+	}
+	return ""
+}
+
+func (x *DecisionReason) GetSource() string {
+	if x != nil {
+		return x.Source
+	}
+	return ""
+}
+
+func (x *DecisionReason) GetUntil() *timestamppb.Timestamp {
+	if x != nil {
+		return x.Until
+	}
+	return nil
+}
+
 type Image struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Id            string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
@@ -963,7 +1156,7 @@ type Image struct {
 
 func (x *Image) Reset() {
 	*x = Image{}
-	mi := &file_plugin_proto_msgTypes[12]
+	mi := &file_plugin_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -975,7 +1168,7 @@ func (x *Image) String() string {
 func (*Image) ProtoMessage() {}
 
 func (x *Image) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[12]
+	mi := &file_plugin_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -988,7 +1181,7 @@ func (x *Image) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Image.ProtoReflect.Descriptor instead.
 func (*Image) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{12}
+	return file_plugin_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *Image) GetId() string {
@@ -1065,7 +1258,7 @@ type ImageRegistry struct {
 
 func (x *ImageRegistry) Reset() {
 	*x = ImageRegistry{}
-	mi := &file_plugin_proto_msgTypes[13]
+	mi := &file_plugin_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1077,7 +1270,7 @@ func (x *ImageRegistry) String() string {
 func (*ImageRegistry) ProtoMessage() {}
 
 func (x *ImageRegistry) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[13]
+	mi := &file_plugin_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1090,7 +1283,7 @@ func (x *ImageRegistry) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ImageRegistry.ProtoReflect.Descriptor instead.
 func (*ImageRegistry) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{13}
+	return file_plugin_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *ImageRegistry) GetName() string {
@@ -1125,7 +1318,7 @@ type Tag struct {
 
 func (x *Tag) Reset() {
 	*x = Tag{}
-	mi := &file_plugin_proto_msgTypes[14]
+	mi := &file_plugin_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1137,7 +1330,7 @@ func (x *Tag) String() string {
 func (*Tag) ProtoMessage() {}
 
 func (x *Tag) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[14]
+	mi := &file_plugin_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1150,7 +1343,7 @@ func (x *Tag) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Tag.ProtoReflect.Descriptor instead.
 func (*Tag) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{14}
+	return file_plugin_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *Tag) GetValue() string {
@@ -1187,7 +1380,7 @@ type Digest struct {
 
 func (x *Digest) Reset() {
 	*x = Digest{}
-	mi := &file_plugin_proto_msgTypes[15]
+	mi := &file_plugin_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1199,7 +1392,7 @@ func (x *Digest) String() string {
 func (*Digest) ProtoMessage() {}
 
 func (x *Digest) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[15]
+	mi := &file_plugin_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1212,7 +1405,7 @@ func (x *Digest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Digest.ProtoReflect.Descriptor instead.
 func (*Digest) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{15}
+	return file_plugin_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *Digest) GetWatch() bool {
@@ -1256,13 +1449,14 @@ type Result struct {
 	Digest        string                 `protobuf:"bytes,2,opt,name=digest,proto3" json:"digest,omitempty"`
 	Created       *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=created,proto3" json:"created,omitempty"`
 	Link          string                 `protobuf:"bytes,4,opt,name=link,proto3" json:"link,omitempty"`
+	Levels        *Levels                `protobuf:"bytes,5,opt,name=levels,proto3" json:"levels,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Result) Reset() {
 	*x = Result{}
-	mi := &file_plugin_proto_msgTypes[16]
+	mi := &file_plugin_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1274,7 +1468,7 @@ func (x *Result) String() string {
 func (*Result) ProtoMessage() {}
 
 func (x *Result) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[16]
+	mi := &file_plugin_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1287,7 +1481,7 @@ func (x *Result) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Result.ProtoReflect.Descriptor instead.
 func (*Result) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{16}
+	return file_plugin_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *Result) GetTag() string {
@@ -1318,6 +1512,142 @@ func (x *Result) GetLink() string {
 	return ""
 }
 
+func (x *Result) GetLevels() *Levels {
+	if x != nil {
+		return x.Levels
+	}
+	return nil
+}
+
+// Levels are the newest versions of each step; absent where there is none.
+type Levels struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Patch         *Release               `protobuf:"bytes,1,opt,name=patch,proto3" json:"patch,omitempty"`
+	Minor         *Release               `protobuf:"bytes,2,opt,name=minor,proto3" json:"minor,omitempty"`
+	Major         *Release               `protobuf:"bytes,3,opt,name=major,proto3" json:"major,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Levels) Reset() {
+	*x = Levels{}
+	mi := &file_plugin_proto_msgTypes[19]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Levels) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Levels) ProtoMessage() {}
+
+func (x *Levels) ProtoReflect() protoreflect.Message {
+	mi := &file_plugin_proto_msgTypes[19]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Levels.ProtoReflect.Descriptor instead.
+func (*Levels) Descriptor() ([]byte, []int) {
+	return file_plugin_proto_rawDescGZIP(), []int{19}
+}
+
+func (x *Levels) GetPatch() *Release {
+	if x != nil {
+		return x.Patch
+	}
+	return nil
+}
+
+func (x *Levels) GetMinor() *Release {
+	if x != nil {
+		return x.Minor
+	}
+	return nil
+}
+
+func (x *Levels) GetMajor() *Release {
+	if x != nil {
+		return x.Major
+	}
+	return nil
+}
+
+type Release struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Tag           string                 `protobuf:"bytes,1,opt,name=tag,proto3" json:"tag,omitempty"`
+	Created       *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=created,proto3" json:"created,omitempty"`
+	FirstSeen     *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=first_seen,json=firstSeen,proto3" json:"first_seen,omitempty"`
+	Link          string                 `protobuf:"bytes,4,opt,name=link,proto3" json:"link,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Release) Reset() {
+	*x = Release{}
+	mi := &file_plugin_proto_msgTypes[20]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Release) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Release) ProtoMessage() {}
+
+func (x *Release) ProtoReflect() protoreflect.Message {
+	mi := &file_plugin_proto_msgTypes[20]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Release.ProtoReflect.Descriptor instead.
+func (*Release) Descriptor() ([]byte, []int) {
+	return file_plugin_proto_rawDescGZIP(), []int{20}
+}
+
+func (x *Release) GetTag() string {
+	if x != nil {
+		return x.Tag
+	}
+	return ""
+}
+
+func (x *Release) GetCreated() *timestamppb.Timestamp {
+	if x != nil {
+		return x.Created
+	}
+	return nil
+}
+
+func (x *Release) GetFirstSeen() *timestamppb.Timestamp {
+	if x != nil {
+		return x.FirstSeen
+	}
+	return nil
+}
+
+func (x *Release) GetLink() string {
+	if x != nil {
+		return x.Link
+	}
+	return ""
+}
+
 type CheckState struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	State string                 `protobuf:"bytes,1,opt,name=state,proto3" json:"state,omitempty"`
@@ -1331,7 +1661,7 @@ type CheckState struct {
 
 func (x *CheckState) Reset() {
 	*x = CheckState{}
-	mi := &file_plugin_proto_msgTypes[17]
+	mi := &file_plugin_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1343,7 +1673,7 @@ func (x *CheckState) String() string {
 func (*CheckState) ProtoMessage() {}
 
 func (x *CheckState) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[17]
+	mi := &file_plugin_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1356,7 +1686,7 @@ func (x *CheckState) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CheckState.ProtoReflect.Descriptor instead.
 func (*CheckState) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{17}
+	return file_plugin_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *CheckState) GetState() string {
@@ -1400,7 +1730,7 @@ type UpdateKind struct {
 
 func (x *UpdateKind) Reset() {
 	*x = UpdateKind{}
-	mi := &file_plugin_proto_msgTypes[18]
+	mi := &file_plugin_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1412,7 +1742,7 @@ func (x *UpdateKind) String() string {
 func (*UpdateKind) ProtoMessage() {}
 
 func (x *UpdateKind) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[18]
+	mi := &file_plugin_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1425,7 +1755,7 @@ func (x *UpdateKind) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateKind.ProtoReflect.Descriptor instead.
 func (*UpdateKind) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{18}
+	return file_plugin_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *UpdateKind) GetKind() string {
@@ -1474,7 +1804,7 @@ type Platform struct {
 
 func (x *Platform) Reset() {
 	*x = Platform{}
-	mi := &file_plugin_proto_msgTypes[19]
+	mi := &file_plugin_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1486,7 +1816,7 @@ func (x *Platform) String() string {
 func (*Platform) ProtoMessage() {}
 
 func (x *Platform) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[19]
+	mi := &file_plugin_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1499,7 +1829,7 @@ func (x *Platform) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Platform.ProtoReflect.Descriptor instead.
 func (*Platform) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{19}
+	return file_plugin_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *Platform) GetOs() string {
@@ -1532,7 +1862,7 @@ type ListRequest struct {
 
 func (x *ListRequest) Reset() {
 	*x = ListRequest{}
-	mi := &file_plugin_proto_msgTypes[20]
+	mi := &file_plugin_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1544,7 +1874,7 @@ func (x *ListRequest) String() string {
 func (*ListRequest) ProtoMessage() {}
 
 func (x *ListRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[20]
+	mi := &file_plugin_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1557,7 +1887,7 @@ func (x *ListRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListRequest.ProtoReflect.Descriptor instead.
 func (*ListRequest) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{20}
+	return file_plugin_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *ListRequest) GetInstance() string {
@@ -1576,7 +1906,7 @@ type ListResponse struct {
 
 func (x *ListResponse) Reset() {
 	*x = ListResponse{}
-	mi := &file_plugin_proto_msgTypes[21]
+	mi := &file_plugin_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1588,7 +1918,7 @@ func (x *ListResponse) String() string {
 func (*ListResponse) ProtoMessage() {}
 
 func (x *ListResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[21]
+	mi := &file_plugin_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1601,7 +1931,7 @@ func (x *ListResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListResponse.ProtoReflect.Descriptor instead.
 func (*ListResponse) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{21}
+	return file_plugin_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *ListResponse) GetContainers() []*Container {
@@ -1620,7 +1950,7 @@ type WatchRequest struct {
 
 func (x *WatchRequest) Reset() {
 	*x = WatchRequest{}
-	mi := &file_plugin_proto_msgTypes[22]
+	mi := &file_plugin_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1632,7 +1962,7 @@ func (x *WatchRequest) String() string {
 func (*WatchRequest) ProtoMessage() {}
 
 func (x *WatchRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[22]
+	mi := &file_plugin_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1645,7 +1975,7 @@ func (x *WatchRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchRequest.ProtoReflect.Descriptor instead.
 func (*WatchRequest) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{22}
+	return file_plugin_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *WatchRequest) GetInstance() string {
@@ -1667,7 +1997,7 @@ type WatchResponse struct {
 
 func (x *WatchResponse) Reset() {
 	*x = WatchResponse{}
-	mi := &file_plugin_proto_msgTypes[23]
+	mi := &file_plugin_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1679,7 +2009,7 @@ func (x *WatchResponse) String() string {
 func (*WatchResponse) ProtoMessage() {}
 
 func (x *WatchResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[23]
+	mi := &file_plugin_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1692,7 +2022,7 @@ func (x *WatchResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchResponse.ProtoReflect.Descriptor instead.
 func (*WatchResponse) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{23}
+	return file_plugin_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *WatchResponse) GetContainerId() string {
@@ -1734,7 +2064,7 @@ type Repository struct {
 
 func (x *Repository) Reset() {
 	*x = Repository{}
-	mi := &file_plugin_proto_msgTypes[24]
+	mi := &file_plugin_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1746,7 +2076,7 @@ func (x *Repository) String() string {
 func (*Repository) ProtoMessage() {}
 
 func (x *Repository) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[24]
+	mi := &file_plugin_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1759,7 +2089,7 @@ func (x *Repository) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Repository.ProtoReflect.Descriptor instead.
 func (*Repository) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{24}
+	return file_plugin_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *Repository) GetHost() string {
@@ -1794,7 +2124,7 @@ type TagsRequest struct {
 
 func (x *TagsRequest) Reset() {
 	*x = TagsRequest{}
-	mi := &file_plugin_proto_msgTypes[25]
+	mi := &file_plugin_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1806,7 +2136,7 @@ func (x *TagsRequest) String() string {
 func (*TagsRequest) ProtoMessage() {}
 
 func (x *TagsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[25]
+	mi := &file_plugin_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1819,7 +2149,7 @@ func (x *TagsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TagsRequest.ProtoReflect.Descriptor instead.
 func (*TagsRequest) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{25}
+	return file_plugin_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *TagsRequest) GetInstance() string {
@@ -1854,7 +2184,7 @@ type TagsResponse struct {
 
 func (x *TagsResponse) Reset() {
 	*x = TagsResponse{}
-	mi := &file_plugin_proto_msgTypes[26]
+	mi := &file_plugin_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1866,7 +2196,7 @@ func (x *TagsResponse) String() string {
 func (*TagsResponse) ProtoMessage() {}
 
 func (x *TagsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[26]
+	mi := &file_plugin_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1879,7 +2209,7 @@ func (x *TagsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TagsResponse.ProtoReflect.Descriptor instead.
 func (*TagsResponse) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{26}
+	return file_plugin_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *TagsResponse) GetTags() []string {
@@ -1914,7 +2244,7 @@ type ResolveRequest struct {
 
 func (x *ResolveRequest) Reset() {
 	*x = ResolveRequest{}
-	mi := &file_plugin_proto_msgTypes[27]
+	mi := &file_plugin_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1926,7 +2256,7 @@ func (x *ResolveRequest) String() string {
 func (*ResolveRequest) ProtoMessage() {}
 
 func (x *ResolveRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[27]
+	mi := &file_plugin_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1939,7 +2269,7 @@ func (x *ResolveRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResolveRequest.ProtoReflect.Descriptor instead.
 func (*ResolveRequest) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{27}
+	return file_plugin_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *ResolveRequest) GetInstance() string {
@@ -1972,7 +2302,7 @@ type ResolveResponse struct {
 
 func (x *ResolveResponse) Reset() {
 	*x = ResolveResponse{}
-	mi := &file_plugin_proto_msgTypes[28]
+	mi := &file_plugin_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1984,7 +2314,7 @@ func (x *ResolveResponse) String() string {
 func (*ResolveResponse) ProtoMessage() {}
 
 func (x *ResolveResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[28]
+	mi := &file_plugin_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1997,7 +2327,7 @@ func (x *ResolveResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResolveResponse.ProtoReflect.Descriptor instead.
 func (*ResolveResponse) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{28}
+	return file_plugin_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *ResolveResponse) GetDigest() string {
@@ -2019,7 +2349,7 @@ type ManifestRequest struct {
 
 func (x *ManifestRequest) Reset() {
 	*x = ManifestRequest{}
-	mi := &file_plugin_proto_msgTypes[29]
+	mi := &file_plugin_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2031,7 +2361,7 @@ func (x *ManifestRequest) String() string {
 func (*ManifestRequest) ProtoMessage() {}
 
 func (x *ManifestRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[29]
+	mi := &file_plugin_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2044,7 +2374,7 @@ func (x *ManifestRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ManifestRequest.ProtoReflect.Descriptor instead.
 func (*ManifestRequest) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{29}
+	return file_plugin_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *ManifestRequest) GetInstance() string {
@@ -2086,7 +2416,7 @@ type ManifestResponse struct {
 
 func (x *ManifestResponse) Reset() {
 	*x = ManifestResponse{}
-	mi := &file_plugin_proto_msgTypes[30]
+	mi := &file_plugin_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2098,7 +2428,7 @@ func (x *ManifestResponse) String() string {
 func (*ManifestResponse) ProtoMessage() {}
 
 func (x *ManifestResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[30]
+	mi := &file_plugin_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2111,7 +2441,7 @@ func (x *ManifestResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ManifestResponse.ProtoReflect.Descriptor instead.
 func (*ManifestResponse) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{30}
+	return file_plugin_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *ManifestResponse) GetDigest() string {
@@ -2147,7 +2477,7 @@ type ImageConfigRequest struct {
 
 func (x *ImageConfigRequest) Reset() {
 	*x = ImageConfigRequest{}
-	mi := &file_plugin_proto_msgTypes[31]
+	mi := &file_plugin_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2159,7 +2489,7 @@ func (x *ImageConfigRequest) String() string {
 func (*ImageConfigRequest) ProtoMessage() {}
 
 func (x *ImageConfigRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[31]
+	mi := &file_plugin_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2172,7 +2502,7 @@ func (x *ImageConfigRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ImageConfigRequest.ProtoReflect.Descriptor instead.
 func (*ImageConfigRequest) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{31}
+	return file_plugin_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *ImageConfigRequest) GetInstance() string {
@@ -2212,7 +2542,7 @@ type ImageConfigResponse struct {
 
 func (x *ImageConfigResponse) Reset() {
 	*x = ImageConfigResponse{}
-	mi := &file_plugin_proto_msgTypes[32]
+	mi := &file_plugin_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2224,7 +2554,7 @@ func (x *ImageConfigResponse) String() string {
 func (*ImageConfigResponse) ProtoMessage() {}
 
 func (x *ImageConfigResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[32]
+	mi := &file_plugin_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2237,7 +2567,7 @@ func (x *ImageConfigResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ImageConfigResponse.ProtoReflect.Descriptor instead.
 func (*ImageConfigResponse) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{32}
+	return file_plugin_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *ImageConfigResponse) GetConfig() *ImageConfig {
@@ -2257,7 +2587,7 @@ type CredentialsRequest struct {
 
 func (x *CredentialsRequest) Reset() {
 	*x = CredentialsRequest{}
-	mi := &file_plugin_proto_msgTypes[33]
+	mi := &file_plugin_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2269,7 +2599,7 @@ func (x *CredentialsRequest) String() string {
 func (*CredentialsRequest) ProtoMessage() {}
 
 func (x *CredentialsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[33]
+	mi := &file_plugin_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2282,7 +2612,7 @@ func (x *CredentialsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CredentialsRequest.ProtoReflect.Descriptor instead.
 func (*CredentialsRequest) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{33}
+	return file_plugin_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *CredentialsRequest) GetInstance() string {
@@ -2309,7 +2639,7 @@ type CredentialsResponse struct {
 
 func (x *CredentialsResponse) Reset() {
 	*x = CredentialsResponse{}
-	mi := &file_plugin_proto_msgTypes[34]
+	mi := &file_plugin_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2321,7 +2651,7 @@ func (x *CredentialsResponse) String() string {
 func (*CredentialsResponse) ProtoMessage() {}
 
 func (x *CredentialsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[34]
+	mi := &file_plugin_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2334,7 +2664,7 @@ func (x *CredentialsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CredentialsResponse.ProtoReflect.Descriptor instead.
 func (*CredentialsResponse) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{34}
+	return file_plugin_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *CredentialsResponse) GetUsername() string {
@@ -2360,7 +2690,7 @@ type LimitsRequest struct {
 
 func (x *LimitsRequest) Reset() {
 	*x = LimitsRequest{}
-	mi := &file_plugin_proto_msgTypes[35]
+	mi := &file_plugin_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2372,7 +2702,7 @@ func (x *LimitsRequest) String() string {
 func (*LimitsRequest) ProtoMessage() {}
 
 func (x *LimitsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[35]
+	mi := &file_plugin_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2385,7 +2715,7 @@ func (x *LimitsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LimitsRequest.ProtoReflect.Descriptor instead.
 func (*LimitsRequest) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{35}
+	return file_plugin_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *LimitsRequest) GetInstance() string {
@@ -2404,7 +2734,7 @@ type LimitsResponse struct {
 
 func (x *LimitsResponse) Reset() {
 	*x = LimitsResponse{}
-	mi := &file_plugin_proto_msgTypes[36]
+	mi := &file_plugin_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2416,7 +2746,7 @@ func (x *LimitsResponse) String() string {
 func (*LimitsResponse) ProtoMessage() {}
 
 func (x *LimitsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[36]
+	mi := &file_plugin_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2429,7 +2759,7 @@ func (x *LimitsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LimitsResponse.ProtoReflect.Descriptor instead.
 func (*LimitsResponse) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{36}
+	return file_plugin_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *LimitsResponse) GetLimits() []*Limit {
@@ -2454,7 +2784,7 @@ type Limit struct {
 
 func (x *Limit) Reset() {
 	*x = Limit{}
-	mi := &file_plugin_proto_msgTypes[37]
+	mi := &file_plugin_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2466,7 +2796,7 @@ func (x *Limit) String() string {
 func (*Limit) ProtoMessage() {}
 
 func (x *Limit) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[37]
+	mi := &file_plugin_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2479,7 +2809,7 @@ func (x *Limit) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Limit.ProtoReflect.Descriptor instead.
 func (*Limit) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{37}
+	return file_plugin_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *Limit) GetHost() string {
@@ -2550,7 +2880,7 @@ type RunRequest struct {
 
 func (x *RunRequest) Reset() {
 	*x = RunRequest{}
-	mi := &file_plugin_proto_msgTypes[38]
+	mi := &file_plugin_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2562,7 +2892,7 @@ func (x *RunRequest) String() string {
 func (*RunRequest) ProtoMessage() {}
 
 func (x *RunRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[38]
+	mi := &file_plugin_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2575,7 +2905,7 @@ func (x *RunRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RunRequest.ProtoReflect.Descriptor instead.
 func (*RunRequest) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{38}
+	return file_plugin_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *RunRequest) GetInstance() string {
@@ -2675,7 +3005,7 @@ type Event struct {
 
 func (x *Event) Reset() {
 	*x = Event{}
-	mi := &file_plugin_proto_msgTypes[39]
+	mi := &file_plugin_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2687,7 +3017,7 @@ func (x *Event) String() string {
 func (*Event) ProtoMessage() {}
 
 func (x *Event) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[39]
+	mi := &file_plugin_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2700,7 +3030,7 @@ func (x *Event) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Event.ProtoReflect.Descriptor instead.
 func (*Event) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{39}
+	return file_plugin_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *Event) GetType() string {
@@ -2797,7 +3127,7 @@ type Engine struct {
 
 func (x *Engine) Reset() {
 	*x = Engine{}
-	mi := &file_plugin_proto_msgTypes[40]
+	mi := &file_plugin_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2809,7 +3139,7 @@ func (x *Engine) String() string {
 func (*Engine) ProtoMessage() {}
 
 func (x *Engine) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[40]
+	mi := &file_plugin_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2822,7 +3152,7 @@ func (x *Engine) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Engine.ProtoReflect.Descriptor instead.
 func (*Engine) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{40}
+	return file_plugin_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *Engine) GetType() string {
@@ -2849,7 +3179,7 @@ type RunResponse struct {
 
 func (x *RunResponse) Reset() {
 	*x = RunResponse{}
-	mi := &file_plugin_proto_msgTypes[41]
+	mi := &file_plugin_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2861,7 +3191,7 @@ func (x *RunResponse) String() string {
 func (*RunResponse) ProtoMessage() {}
 
 func (x *RunResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[41]
+	mi := &file_plugin_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2874,7 +3204,7 @@ func (x *RunResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RunResponse.ProtoReflect.Descriptor instead.
 func (*RunResponse) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{41}
+	return file_plugin_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *RunResponse) GetProgress() *Progress {
@@ -2903,7 +3233,7 @@ type OperationRequest struct {
 
 func (x *OperationRequest) Reset() {
 	*x = OperationRequest{}
-	mi := &file_plugin_proto_msgTypes[42]
+	mi := &file_plugin_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2915,7 +3245,7 @@ func (x *OperationRequest) String() string {
 func (*OperationRequest) ProtoMessage() {}
 
 func (x *OperationRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[42]
+	mi := &file_plugin_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2928,7 +3258,7 @@ func (x *OperationRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OperationRequest.ProtoReflect.Descriptor instead.
 func (*OperationRequest) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{42}
+	return file_plugin_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *OperationRequest) GetContainerId() string {
@@ -2958,7 +3288,7 @@ type Progress struct {
 
 func (x *Progress) Reset() {
 	*x = Progress{}
-	mi := &file_plugin_proto_msgTypes[43]
+	mi := &file_plugin_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2970,7 +3300,7 @@ func (x *Progress) String() string {
 func (*Progress) ProtoMessage() {}
 
 func (x *Progress) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[43]
+	mi := &file_plugin_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2983,7 +3313,7 @@ func (x *Progress) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Progress.ProtoReflect.Descriptor instead.
 func (*Progress) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{43}
+	return file_plugin_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *Progress) GetContainerId() string {
@@ -3032,7 +3362,7 @@ type FollowRequest struct {
 
 func (x *FollowRequest) Reset() {
 	*x = FollowRequest{}
-	mi := &file_plugin_proto_msgTypes[44]
+	mi := &file_plugin_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3044,7 +3374,7 @@ func (x *FollowRequest) String() string {
 func (*FollowRequest) ProtoMessage() {}
 
 func (x *FollowRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[44]
+	mi := &file_plugin_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3057,7 +3387,7 @@ func (x *FollowRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FollowRequest.ProtoReflect.Descriptor instead.
 func (*FollowRequest) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{44}
+	return file_plugin_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *FollowRequest) GetInstance() string {
@@ -3091,7 +3421,7 @@ type FollowResponse struct {
 
 func (x *FollowResponse) Reset() {
 	*x = FollowResponse{}
-	mi := &file_plugin_proto_msgTypes[45]
+	mi := &file_plugin_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3103,7 +3433,7 @@ func (x *FollowResponse) String() string {
 func (*FollowResponse) ProtoMessage() {}
 
 func (x *FollowResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[45]
+	mi := &file_plugin_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3116,7 +3446,7 @@ func (x *FollowResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FollowResponse.ProtoReflect.Descriptor instead.
 func (*FollowResponse) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{45}
+	return file_plugin_proto_rawDescGZIP(), []int{49}
 }
 
 func (x *FollowResponse) GetNext() bool {
@@ -3145,7 +3475,7 @@ type Change struct {
 
 func (x *Change) Reset() {
 	*x = Change{}
-	mi := &file_plugin_proto_msgTypes[46]
+	mi := &file_plugin_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3157,7 +3487,7 @@ func (x *Change) String() string {
 func (*Change) ProtoMessage() {}
 
 func (x *Change) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[46]
+	mi := &file_plugin_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3170,7 +3500,7 @@ func (x *Change) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Change.ProtoReflect.Descriptor instead.
 func (*Change) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{46}
+	return file_plugin_proto_rawDescGZIP(), []int{50}
 }
 
 func (x *Change) GetAll() bool {
@@ -3211,7 +3541,7 @@ type WatcherState struct {
 
 func (x *WatcherState) Reset() {
 	*x = WatcherState{}
-	mi := &file_plugin_proto_msgTypes[47]
+	mi := &file_plugin_proto_msgTypes[51]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3223,7 +3553,7 @@ func (x *WatcherState) String() string {
 func (*WatcherState) ProtoMessage() {}
 
 func (x *WatcherState) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[47]
+	mi := &file_plugin_proto_msgTypes[51]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3236,7 +3566,7 @@ func (x *WatcherState) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatcherState.ProtoReflect.Descriptor instead.
 func (*WatcherState) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{47}
+	return file_plugin_proto_rawDescGZIP(), []int{51}
 }
 
 func (x *WatcherState) GetName() string {
@@ -3264,7 +3594,7 @@ type AskRun struct {
 
 func (x *AskRun) Reset() {
 	*x = AskRun{}
-	mi := &file_plugin_proto_msgTypes[48]
+	mi := &file_plugin_proto_msgTypes[52]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3276,7 +3606,7 @@ func (x *AskRun) String() string {
 func (*AskRun) ProtoMessage() {}
 
 func (x *AskRun) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[48]
+	mi := &file_plugin_proto_msgTypes[52]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3289,7 +3619,7 @@ func (x *AskRun) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AskRun.ProtoReflect.Descriptor instead.
 func (*AskRun) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{48}
+	return file_plugin_proto_rawDescGZIP(), []int{52}
 }
 
 func (x *AskRun) GetId() int64 {
@@ -3323,7 +3653,7 @@ type Ran struct {
 
 func (x *Ran) Reset() {
 	*x = Ran{}
-	mi := &file_plugin_proto_msgTypes[49]
+	mi := &file_plugin_proto_msgTypes[53]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3335,7 +3665,7 @@ func (x *Ran) String() string {
 func (*Ran) ProtoMessage() {}
 
 func (x *Ran) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[49]
+	mi := &file_plugin_proto_msgTypes[53]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3348,7 +3678,7 @@ func (x *Ran) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Ran.ProtoReflect.Descriptor instead.
 func (*Ran) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{49}
+	return file_plugin_proto_rawDescGZIP(), []int{53}
 }
 
 func (x *Ran) GetId() int64 {
@@ -3375,7 +3705,7 @@ type PlanRequest struct {
 
 func (x *PlanRequest) Reset() {
 	*x = PlanRequest{}
-	mi := &file_plugin_proto_msgTypes[50]
+	mi := &file_plugin_proto_msgTypes[54]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3387,7 +3717,7 @@ func (x *PlanRequest) String() string {
 func (*PlanRequest) ProtoMessage() {}
 
 func (x *PlanRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[50]
+	mi := &file_plugin_proto_msgTypes[54]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3400,7 +3730,7 @@ func (x *PlanRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PlanRequest.ProtoReflect.Descriptor instead.
 func (*PlanRequest) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{50}
+	return file_plugin_proto_rawDescGZIP(), []int{54}
 }
 
 func (x *PlanRequest) GetInstance() string {
@@ -3426,7 +3756,7 @@ type PlanResponse struct {
 
 func (x *PlanResponse) Reset() {
 	*x = PlanResponse{}
-	mi := &file_plugin_proto_msgTypes[51]
+	mi := &file_plugin_proto_msgTypes[55]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3438,7 +3768,7 @@ func (x *PlanResponse) String() string {
 func (*PlanResponse) ProtoMessage() {}
 
 func (x *PlanResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[51]
+	mi := &file_plugin_proto_msgTypes[55]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3451,7 +3781,7 @@ func (x *PlanResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PlanResponse.ProtoReflect.Descriptor instead.
 func (*PlanResponse) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{51}
+	return file_plugin_proto_rawDescGZIP(), []int{55}
 }
 
 func (x *PlanResponse) GetPlan() *Plan {
@@ -3474,7 +3804,7 @@ type ImageUpdate struct {
 
 func (x *ImageUpdate) Reset() {
 	*x = ImageUpdate{}
-	mi := &file_plugin_proto_msgTypes[52]
+	mi := &file_plugin_proto_msgTypes[56]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3486,7 +3816,7 @@ func (x *ImageUpdate) String() string {
 func (*ImageUpdate) ProtoMessage() {}
 
 func (x *ImageUpdate) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[52]
+	mi := &file_plugin_proto_msgTypes[56]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3499,7 +3829,7 @@ func (x *ImageUpdate) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ImageUpdate.ProtoReflect.Descriptor instead.
 func (*ImageUpdate) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{52}
+	return file_plugin_proto_rawDescGZIP(), []int{56}
 }
 
 func (x *ImageUpdate) GetContainerId() string {
@@ -3542,7 +3872,7 @@ type TargetImage struct {
 
 func (x *TargetImage) Reset() {
 	*x = TargetImage{}
-	mi := &file_plugin_proto_msgTypes[53]
+	mi := &file_plugin_proto_msgTypes[57]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3554,7 +3884,7 @@ func (x *TargetImage) String() string {
 func (*TargetImage) ProtoMessage() {}
 
 func (x *TargetImage) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[53]
+	mi := &file_plugin_proto_msgTypes[57]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3567,7 +3897,7 @@ func (x *TargetImage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TargetImage.ProtoReflect.Descriptor instead.
 func (*TargetImage) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{53}
+	return file_plugin_proto_rawDescGZIP(), []int{57}
 }
 
 func (x *TargetImage) GetReference() string {
@@ -3618,7 +3948,7 @@ type ImageConfig struct {
 
 func (x *ImageConfig) Reset() {
 	*x = ImageConfig{}
-	mi := &file_plugin_proto_msgTypes[54]
+	mi := &file_plugin_proto_msgTypes[58]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3630,7 +3960,7 @@ func (x *ImageConfig) String() string {
 func (*ImageConfig) ProtoMessage() {}
 
 func (x *ImageConfig) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[54]
+	mi := &file_plugin_proto_msgTypes[58]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3643,7 +3973,7 @@ func (x *ImageConfig) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ImageConfig.ProtoReflect.Descriptor instead.
 func (*ImageConfig) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{54}
+	return file_plugin_proto_rawDescGZIP(), []int{58}
 }
 
 func (x *ImageConfig) GetUser() string {
@@ -3746,7 +4076,7 @@ type UpdateRules struct {
 
 func (x *UpdateRules) Reset() {
 	*x = UpdateRules{}
-	mi := &file_plugin_proto_msgTypes[55]
+	mi := &file_plugin_proto_msgTypes[59]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3758,7 +4088,7 @@ func (x *UpdateRules) String() string {
 func (*UpdateRules) ProtoMessage() {}
 
 func (x *UpdateRules) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[55]
+	mi := &file_plugin_proto_msgTypes[59]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3771,7 +4101,7 @@ func (x *UpdateRules) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateRules.ProtoReflect.Descriptor instead.
 func (*UpdateRules) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{55}
+	return file_plugin_proto_rawDescGZIP(), []int{59}
 }
 
 func (x *UpdateRules) GetKeep() int32 {
@@ -3841,7 +4171,7 @@ type Hooks struct {
 
 func (x *Hooks) Reset() {
 	*x = Hooks{}
-	mi := &file_plugin_proto_msgTypes[56]
+	mi := &file_plugin_proto_msgTypes[60]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3853,7 +4183,7 @@ func (x *Hooks) String() string {
 func (*Hooks) ProtoMessage() {}
 
 func (x *Hooks) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[56]
+	mi := &file_plugin_proto_msgTypes[60]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3866,7 +4196,7 @@ func (x *Hooks) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Hooks.ProtoReflect.Descriptor instead.
 func (*Hooks) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{56}
+	return file_plugin_proto_rawDescGZIP(), []int{60}
 }
 
 func (x *Hooks) GetPre() []string {
@@ -3903,7 +4233,7 @@ type ComposeRules struct {
 
 func (x *ComposeRules) Reset() {
 	*x = ComposeRules{}
-	mi := &file_plugin_proto_msgTypes[57]
+	mi := &file_plugin_proto_msgTypes[61]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3915,7 +4245,7 @@ func (x *ComposeRules) String() string {
 func (*ComposeRules) ProtoMessage() {}
 
 func (x *ComposeRules) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[57]
+	mi := &file_plugin_proto_msgTypes[61]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3928,7 +4258,7 @@ func (x *ComposeRules) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ComposeRules.ProtoReflect.Descriptor instead.
 func (*ComposeRules) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{57}
+	return file_plugin_proto_rawDescGZIP(), []int{61}
 }
 
 func (x *ComposeRules) GetFile() string {
@@ -3979,7 +4309,7 @@ type HealthGate struct {
 
 func (x *HealthGate) Reset() {
 	*x = HealthGate{}
-	mi := &file_plugin_proto_msgTypes[58]
+	mi := &file_plugin_proto_msgTypes[62]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3991,7 +4321,7 @@ func (x *HealthGate) String() string {
 func (*HealthGate) ProtoMessage() {}
 
 func (x *HealthGate) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[58]
+	mi := &file_plugin_proto_msgTypes[62]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4004,7 +4334,7 @@ func (x *HealthGate) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HealthGate.ProtoReflect.Descriptor instead.
 func (*HealthGate) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{58}
+	return file_plugin_proto_rawDescGZIP(), []int{62}
 }
 
 func (x *HealthGate) GetHttp() string {
@@ -4065,7 +4395,7 @@ type Plan struct {
 
 func (x *Plan) Reset() {
 	*x = Plan{}
-	mi := &file_plugin_proto_msgTypes[59]
+	mi := &file_plugin_proto_msgTypes[63]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4077,7 +4407,7 @@ func (x *Plan) String() string {
 func (*Plan) ProtoMessage() {}
 
 func (x *Plan) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[59]
+	mi := &file_plugin_proto_msgTypes[63]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4090,7 +4420,7 @@ func (x *Plan) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Plan.ProtoReflect.Descriptor instead.
 func (*Plan) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{59}
+	return file_plugin_proto_rawDescGZIP(), []int{63}
 }
 
 func (x *Plan) GetContainerId() string {
@@ -4209,7 +4539,7 @@ type FileChange struct {
 
 func (x *FileChange) Reset() {
 	*x = FileChange{}
-	mi := &file_plugin_proto_msgTypes[60]
+	mi := &file_plugin_proto_msgTypes[64]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4221,7 +4551,7 @@ func (x *FileChange) String() string {
 func (*FileChange) ProtoMessage() {}
 
 func (x *FileChange) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[60]
+	mi := &file_plugin_proto_msgTypes[64]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4234,7 +4564,7 @@ func (x *FileChange) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FileChange.ProtoReflect.Descriptor instead.
 func (*FileChange) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{60}
+	return file_plugin_proto_rawDescGZIP(), []int{64}
 }
 
 func (x *FileChange) GetPath() string {
@@ -4271,7 +4601,7 @@ type Backup struct {
 
 func (x *Backup) Reset() {
 	*x = Backup{}
-	mi := &file_plugin_proto_msgTypes[61]
+	mi := &file_plugin_proto_msgTypes[65]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4283,7 +4613,7 @@ func (x *Backup) String() string {
 func (*Backup) ProtoMessage() {}
 
 func (x *Backup) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[61]
+	mi := &file_plugin_proto_msgTypes[65]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4296,7 +4626,7 @@ func (x *Backup) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Backup.ProtoReflect.Descriptor instead.
 func (*Backup) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{61}
+	return file_plugin_proto_rawDescGZIP(), []int{65}
 }
 
 func (x *Backup) GetContainerId() string {
@@ -4345,7 +4675,7 @@ type PlannedImage struct {
 
 func (x *PlannedImage) Reset() {
 	*x = PlannedImage{}
-	mi := &file_plugin_proto_msgTypes[62]
+	mi := &file_plugin_proto_msgTypes[66]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4357,7 +4687,7 @@ func (x *PlannedImage) String() string {
 func (*PlannedImage) ProtoMessage() {}
 
 func (x *PlannedImage) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[62]
+	mi := &file_plugin_proto_msgTypes[66]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4370,7 +4700,7 @@ func (x *PlannedImage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PlannedImage.ProtoReflect.Descriptor instead.
 func (*PlannedImage) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{62}
+	return file_plugin_proto_rawDescGZIP(), []int{66}
 }
 
 func (x *PlannedImage) GetReference() string {
@@ -4406,7 +4736,7 @@ type Step struct {
 
 func (x *Step) Reset() {
 	*x = Step{}
-	mi := &file_plugin_proto_msgTypes[63]
+	mi := &file_plugin_proto_msgTypes[67]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4418,7 +4748,7 @@ func (x *Step) String() string {
 func (*Step) ProtoMessage() {}
 
 func (x *Step) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[63]
+	mi := &file_plugin_proto_msgTypes[67]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4431,7 +4761,7 @@ func (x *Step) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Step.ProtoReflect.Descriptor instead.
 func (*Step) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{63}
+	return file_plugin_proto_rawDescGZIP(), []int{67}
 }
 
 func (x *Step) GetId() string {
@@ -4472,7 +4802,7 @@ type PlanSetting struct {
 
 func (x *PlanSetting) Reset() {
 	*x = PlanSetting{}
-	mi := &file_plugin_proto_msgTypes[64]
+	mi := &file_plugin_proto_msgTypes[68]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4484,7 +4814,7 @@ func (x *PlanSetting) String() string {
 func (*PlanSetting) ProtoMessage() {}
 
 func (x *PlanSetting) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[64]
+	mi := &file_plugin_proto_msgTypes[68]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4497,7 +4827,7 @@ func (x *PlanSetting) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PlanSetting.ProtoReflect.Descriptor instead.
 func (*PlanSetting) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{64}
+	return file_plugin_proto_rawDescGZIP(), []int{68}
 }
 
 func (x *PlanSetting) GetName() string {
@@ -4525,7 +4855,7 @@ type PlanChange struct {
 
 func (x *PlanChange) Reset() {
 	*x = PlanChange{}
-	mi := &file_plugin_proto_msgTypes[65]
+	mi := &file_plugin_proto_msgTypes[69]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4537,7 +4867,7 @@ func (x *PlanChange) String() string {
 func (*PlanChange) ProtoMessage() {}
 
 func (x *PlanChange) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[65]
+	mi := &file_plugin_proto_msgTypes[69]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4550,7 +4880,7 @@ func (x *PlanChange) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PlanChange.ProtoReflect.Descriptor instead.
 func (*PlanChange) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{65}
+	return file_plugin_proto_rawDescGZIP(), []int{69}
 }
 
 func (x *PlanChange) GetName() string {
@@ -4585,7 +4915,7 @@ type Reason struct {
 
 func (x *Reason) Reset() {
 	*x = Reason{}
-	mi := &file_plugin_proto_msgTypes[66]
+	mi := &file_plugin_proto_msgTypes[70]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4597,7 +4927,7 @@ func (x *Reason) String() string {
 func (*Reason) ProtoMessage() {}
 
 func (x *Reason) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[66]
+	mi := &file_plugin_proto_msgTypes[70]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4610,7 +4940,7 @@ func (x *Reason) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Reason.ProtoReflect.Descriptor instead.
 func (*Reason) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{66}
+	return file_plugin_proto_rawDescGZIP(), []int{70}
 }
 
 func (x *Reason) GetCode() string {
@@ -4646,7 +4976,7 @@ type Dependent struct {
 
 func (x *Dependent) Reset() {
 	*x = Dependent{}
-	mi := &file_plugin_proto_msgTypes[67]
+	mi := &file_plugin_proto_msgTypes[71]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4658,7 +4988,7 @@ func (x *Dependent) String() string {
 func (*Dependent) ProtoMessage() {}
 
 func (x *Dependent) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[67]
+	mi := &file_plugin_proto_msgTypes[71]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4671,7 +5001,7 @@ func (x *Dependent) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Dependent.ProtoReflect.Descriptor instead.
 func (*Dependent) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{67}
+	return file_plugin_proto_rawDescGZIP(), []int{71}
 }
 
 func (x *Dependent) GetContainerId() string {
@@ -4715,7 +5045,7 @@ type UpdateRequest struct {
 
 func (x *UpdateRequest) Reset() {
 	*x = UpdateRequest{}
-	mi := &file_plugin_proto_msgTypes[68]
+	mi := &file_plugin_proto_msgTypes[72]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4727,7 +5057,7 @@ func (x *UpdateRequest) String() string {
 func (*UpdateRequest) ProtoMessage() {}
 
 func (x *UpdateRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[68]
+	mi := &file_plugin_proto_msgTypes[72]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4740,7 +5070,7 @@ func (x *UpdateRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateRequest.ProtoReflect.Descriptor instead.
 func (*UpdateRequest) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{68}
+	return file_plugin_proto_rawDescGZIP(), []int{72}
 }
 
 func (x *UpdateRequest) GetInstance() string {
@@ -4790,7 +5120,7 @@ type Operation struct {
 
 func (x *Operation) Reset() {
 	*x = Operation{}
-	mi := &file_plugin_proto_msgTypes[69]
+	mi := &file_plugin_proto_msgTypes[73]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4802,7 +5132,7 @@ func (x *Operation) String() string {
 func (*Operation) ProtoMessage() {}
 
 func (x *Operation) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[69]
+	mi := &file_plugin_proto_msgTypes[73]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4815,7 +5145,7 @@ func (x *Operation) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Operation.ProtoReflect.Descriptor instead.
 func (*Operation) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{69}
+	return file_plugin_proto_rawDescGZIP(), []int{73}
 }
 
 func (x *Operation) GetId() string {
@@ -4858,7 +5188,7 @@ type StepRecord struct {
 
 func (x *StepRecord) Reset() {
 	*x = StepRecord{}
-	mi := &file_plugin_proto_msgTypes[70]
+	mi := &file_plugin_proto_msgTypes[74]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4870,7 +5200,7 @@ func (x *StepRecord) String() string {
 func (*StepRecord) ProtoMessage() {}
 
 func (x *StepRecord) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[70]
+	mi := &file_plugin_proto_msgTypes[74]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4883,7 +5213,7 @@ func (x *StepRecord) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StepRecord.ProtoReflect.Descriptor instead.
 func (*StepRecord) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{70}
+	return file_plugin_proto_rawDescGZIP(), []int{74}
 }
 
 func (x *StepRecord) GetStep() *Step {
@@ -4926,7 +5256,7 @@ type UpdateResponse struct {
 
 func (x *UpdateResponse) Reset() {
 	*x = UpdateResponse{}
-	mi := &file_plugin_proto_msgTypes[71]
+	mi := &file_plugin_proto_msgTypes[75]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4938,7 +5268,7 @@ func (x *UpdateResponse) String() string {
 func (*UpdateResponse) ProtoMessage() {}
 
 func (x *UpdateResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[71]
+	mi := &file_plugin_proto_msgTypes[75]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4951,7 +5281,7 @@ func (x *UpdateResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateResponse.ProtoReflect.Descriptor instead.
 func (*UpdateResponse) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{71}
+	return file_plugin_proto_rawDescGZIP(), []int{75}
 }
 
 func (x *UpdateResponse) GetBegin() *Step {
@@ -4993,7 +5323,7 @@ type StepProgress struct {
 
 func (x *StepProgress) Reset() {
 	*x = StepProgress{}
-	mi := &file_plugin_proto_msgTypes[72]
+	mi := &file_plugin_proto_msgTypes[76]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5005,7 +5335,7 @@ func (x *StepProgress) String() string {
 func (*StepProgress) ProtoMessage() {}
 
 func (x *StepProgress) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[72]
+	mi := &file_plugin_proto_msgTypes[76]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5018,7 +5348,7 @@ func (x *StepProgress) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StepProgress.ProtoReflect.Descriptor instead.
 func (*StepProgress) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{72}
+	return file_plugin_proto_rawDescGZIP(), []int{76}
 }
 
 func (x *StepProgress) GetMessage() string {
@@ -5056,7 +5386,7 @@ type Outcome struct {
 
 func (x *Outcome) Reset() {
 	*x = Outcome{}
-	mi := &file_plugin_proto_msgTypes[73]
+	mi := &file_plugin_proto_msgTypes[77]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5068,7 +5398,7 @@ func (x *Outcome) String() string {
 func (*Outcome) ProtoMessage() {}
 
 func (x *Outcome) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[73]
+	mi := &file_plugin_proto_msgTypes[77]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5081,7 +5411,7 @@ func (x *Outcome) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Outcome.ProtoReflect.Descriptor instead.
 func (*Outcome) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{73}
+	return file_plugin_proto_rawDescGZIP(), []int{77}
 }
 
 func (x *Outcome) GetState() string {
@@ -5187,7 +5517,7 @@ const file_plugin_proto_rawDesc = "" +
 	"\x05image\x18\x02 \x01(\tR\x05image\"E\n" +
 	"\rProbeResponse\x12\x18\n" +
 	"\asummary\x18\x01 \x01(\tR\asummary\x12\x1a\n" +
-	"\bwarnings\x18\x02 \x03(\tR\bwarnings\"\xba\x06\n" +
+	"\bwarnings\x18\x02 \x03(\tR\bwarnings\"\xf2\b\n" +
 	"\tContainer\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12!\n" +
@@ -5210,10 +5540,29 @@ const file_plugin_proto_rawDesc = "" +
 	"\x05check\x18\x12 \x01(\v2\x1e.dogwatch.plugin.v1.CheckStateR\x05check\x12)\n" +
 	"\x10update_available\x18\x13 \x01(\bR\x0fupdateAvailable\x12?\n" +
 	"\vupdate_kind\x18\x14 \x01(\v2\x1e.dogwatch.plugin.v1.UpdateKindR\n" +
-	"updateKind\x1a9\n" +
+	"updateKind\x12\x14\n" +
+	"\x05stack\x18\x15 \x01(\tR\x05stack\x128\n" +
+	"\bdecision\x18\x16 \x01(\v2\x1c.dogwatch.plugin.v1.DecisionR\bdecision\x12\x1d\n" +
+	"\n" +
+	"is_snoozed\x18\x17 \x01(\bR\tisSnoozed\x12?\n" +
+	"\rsnoozed_until\x18\x18 \x01(\v2\x1a.google.protobuf.TimestampR\fsnoozedUntil\x12&\n" +
+	"\x0fis_cooling_down\x18\x19 \x01(\bR\risCoolingDown\x12H\n" +
+	"\x12cooling_down_until\x18\x1a \x01(\v2\x1a.google.protobuf.TimestampR\x10coolingDownUntil\x12\x14\n" +
+	"\x05delay\x18\x1b \x01(\tR\x05delay\x1a9\n" +
 	"\vLabelsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\xcd\x02\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\xcb\x01\n" +
+	"\bDecision\x12\x14\n" +
+	"\x05state\x18\x01 \x01(\tR\x05state\x12<\n" +
+	"\areasons\x18\x02 \x03(\v2\".dogwatch.plugin.v1.DecisionReasonR\areasons\x120\n" +
+	"\x05until\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\x05until\x129\n" +
+	"\n" +
+	"offered_at\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\tofferedAt\"\x82\x01\n" +
+	"\x0eDecisionReason\x12\x12\n" +
+	"\x04code\x18\x01 \x01(\tR\x04code\x12\x12\n" +
+	"\x04text\x18\x02 \x01(\tR\x04text\x12\x16\n" +
+	"\x06source\x18\x03 \x01(\tR\x06source\x120\n" +
+	"\x05until\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\x05until\"\xcd\x02\n" +
 	"\x05Image\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12=\n" +
 	"\bregistry\x18\x02 \x01(\v2!.dogwatch.plugin.v1.ImageRegistryR\bregistry\x12\x12\n" +
@@ -5237,11 +5586,22 @@ const file_plugin_proto_rawDesc = "" +
 	"\x04repo\x18\x02 \x01(\tR\x04repo\x12\x14\n" +
 	"\x05value\x18\x03 \x01(\tR\x05value\x12\x14\n" +
 	"\x05repos\x18\x04 \x03(\tR\x05repos\x12\x16\n" +
-	"\x06pinned\x18\x05 \x01(\bR\x06pinned\"|\n" +
+	"\x06pinned\x18\x05 \x01(\bR\x06pinned\"\xb0\x01\n" +
 	"\x06Result\x12\x10\n" +
 	"\x03tag\x18\x01 \x01(\tR\x03tag\x12\x16\n" +
 	"\x06digest\x18\x02 \x01(\tR\x06digest\x124\n" +
 	"\acreated\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\acreated\x12\x12\n" +
+	"\x04link\x18\x04 \x01(\tR\x04link\x122\n" +
+	"\x06levels\x18\x05 \x01(\v2\x1a.dogwatch.plugin.v1.LevelsR\x06levels\"\xa1\x01\n" +
+	"\x06Levels\x121\n" +
+	"\x05patch\x18\x01 \x01(\v2\x1b.dogwatch.plugin.v1.ReleaseR\x05patch\x121\n" +
+	"\x05minor\x18\x02 \x01(\v2\x1b.dogwatch.plugin.v1.ReleaseR\x05minor\x121\n" +
+	"\x05major\x18\x03 \x01(\v2\x1b.dogwatch.plugin.v1.ReleaseR\x05major\"\xa0\x01\n" +
+	"\aRelease\x12\x10\n" +
+	"\x03tag\x18\x01 \x01(\tR\x03tag\x124\n" +
+	"\acreated\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\acreated\x129\n" +
+	"\n" +
+	"first_seen\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\tfirstSeen\x12\x12\n" +
 	"\x04link\x18\x04 \x01(\tR\x04link\"\xbe\x01\n" +
 	"\n" +
 	"CheckState\x12\x14\n" +
@@ -5602,7 +5962,7 @@ func file_plugin_proto_rawDescGZIP() []byte {
 	return file_plugin_proto_rawDescData
 }
 
-var file_plugin_proto_msgTypes = make([]protoimpl.MessageInfo, 79)
+var file_plugin_proto_msgTypes = make([]protoimpl.MessageInfo, 83)
 var file_plugin_proto_goTypes = []any{
 	(*DescribeRequest)(nil),       // 0: dogwatch.plugin.v1.DescribeRequest
 	(*DescribeResponse)(nil),      // 1: dogwatch.plugin.v1.DescribeResponse
@@ -5616,202 +5976,219 @@ var file_plugin_proto_goTypes = []any{
 	(*ProbeRequest)(nil),          // 9: dogwatch.plugin.v1.ProbeRequest
 	(*ProbeResponse)(nil),         // 10: dogwatch.plugin.v1.ProbeResponse
 	(*Container)(nil),             // 11: dogwatch.plugin.v1.Container
-	(*Image)(nil),                 // 12: dogwatch.plugin.v1.Image
-	(*ImageRegistry)(nil),         // 13: dogwatch.plugin.v1.ImageRegistry
-	(*Tag)(nil),                   // 14: dogwatch.plugin.v1.Tag
-	(*Digest)(nil),                // 15: dogwatch.plugin.v1.Digest
-	(*Result)(nil),                // 16: dogwatch.plugin.v1.Result
-	(*CheckState)(nil),            // 17: dogwatch.plugin.v1.CheckState
-	(*UpdateKind)(nil),            // 18: dogwatch.plugin.v1.UpdateKind
-	(*Platform)(nil),              // 19: dogwatch.plugin.v1.Platform
-	(*ListRequest)(nil),           // 20: dogwatch.plugin.v1.ListRequest
-	(*ListResponse)(nil),          // 21: dogwatch.plugin.v1.ListResponse
-	(*WatchRequest)(nil),          // 22: dogwatch.plugin.v1.WatchRequest
-	(*WatchResponse)(nil),         // 23: dogwatch.plugin.v1.WatchResponse
-	(*Repository)(nil),            // 24: dogwatch.plugin.v1.Repository
-	(*TagsRequest)(nil),           // 25: dogwatch.plugin.v1.TagsRequest
-	(*TagsResponse)(nil),          // 26: dogwatch.plugin.v1.TagsResponse
-	(*ResolveRequest)(nil),        // 27: dogwatch.plugin.v1.ResolveRequest
-	(*ResolveResponse)(nil),       // 28: dogwatch.plugin.v1.ResolveResponse
-	(*ManifestRequest)(nil),       // 29: dogwatch.plugin.v1.ManifestRequest
-	(*ManifestResponse)(nil),      // 30: dogwatch.plugin.v1.ManifestResponse
-	(*ImageConfigRequest)(nil),    // 31: dogwatch.plugin.v1.ImageConfigRequest
-	(*ImageConfigResponse)(nil),   // 32: dogwatch.plugin.v1.ImageConfigResponse
-	(*CredentialsRequest)(nil),    // 33: dogwatch.plugin.v1.CredentialsRequest
-	(*CredentialsResponse)(nil),   // 34: dogwatch.plugin.v1.CredentialsResponse
-	(*LimitsRequest)(nil),         // 35: dogwatch.plugin.v1.LimitsRequest
-	(*LimitsResponse)(nil),        // 36: dogwatch.plugin.v1.LimitsResponse
-	(*Limit)(nil),                 // 37: dogwatch.plugin.v1.Limit
-	(*RunRequest)(nil),            // 38: dogwatch.plugin.v1.RunRequest
-	(*Event)(nil),                 // 39: dogwatch.plugin.v1.Event
-	(*Engine)(nil),                // 40: dogwatch.plugin.v1.Engine
-	(*RunResponse)(nil),           // 41: dogwatch.plugin.v1.RunResponse
-	(*OperationRequest)(nil),      // 42: dogwatch.plugin.v1.OperationRequest
-	(*Progress)(nil),              // 43: dogwatch.plugin.v1.Progress
-	(*FollowRequest)(nil),         // 44: dogwatch.plugin.v1.FollowRequest
-	(*FollowResponse)(nil),        // 45: dogwatch.plugin.v1.FollowResponse
-	(*Change)(nil),                // 46: dogwatch.plugin.v1.Change
-	(*WatcherState)(nil),          // 47: dogwatch.plugin.v1.WatcherState
-	(*AskRun)(nil),                // 48: dogwatch.plugin.v1.AskRun
-	(*Ran)(nil),                   // 49: dogwatch.plugin.v1.Ran
-	(*PlanRequest)(nil),           // 50: dogwatch.plugin.v1.PlanRequest
-	(*PlanResponse)(nil),          // 51: dogwatch.plugin.v1.PlanResponse
-	(*ImageUpdate)(nil),           // 52: dogwatch.plugin.v1.ImageUpdate
-	(*TargetImage)(nil),           // 53: dogwatch.plugin.v1.TargetImage
-	(*ImageConfig)(nil),           // 54: dogwatch.plugin.v1.ImageConfig
-	(*UpdateRules)(nil),           // 55: dogwatch.plugin.v1.UpdateRules
-	(*Hooks)(nil),                 // 56: dogwatch.plugin.v1.Hooks
-	(*ComposeRules)(nil),          // 57: dogwatch.plugin.v1.ComposeRules
-	(*HealthGate)(nil),            // 58: dogwatch.plugin.v1.HealthGate
-	(*Plan)(nil),                  // 59: dogwatch.plugin.v1.Plan
-	(*FileChange)(nil),            // 60: dogwatch.plugin.v1.FileChange
-	(*Backup)(nil),                // 61: dogwatch.plugin.v1.Backup
-	(*PlannedImage)(nil),          // 62: dogwatch.plugin.v1.PlannedImage
-	(*Step)(nil),                  // 63: dogwatch.plugin.v1.Step
-	(*PlanSetting)(nil),           // 64: dogwatch.plugin.v1.PlanSetting
-	(*PlanChange)(nil),            // 65: dogwatch.plugin.v1.PlanChange
-	(*Reason)(nil),                // 66: dogwatch.plugin.v1.Reason
-	(*Dependent)(nil),             // 67: dogwatch.plugin.v1.Dependent
-	(*UpdateRequest)(nil),         // 68: dogwatch.plugin.v1.UpdateRequest
-	(*Operation)(nil),             // 69: dogwatch.plugin.v1.Operation
-	(*StepRecord)(nil),            // 70: dogwatch.plugin.v1.StepRecord
-	(*UpdateResponse)(nil),        // 71: dogwatch.plugin.v1.UpdateResponse
-	(*StepProgress)(nil),          // 72: dogwatch.plugin.v1.StepProgress
-	(*Outcome)(nil),               // 73: dogwatch.plugin.v1.Outcome
-	nil,                           // 74: dogwatch.plugin.v1.Container.LabelsEntry
-	nil,                           // 75: dogwatch.plugin.v1.RunRequest.CredentialsEntry
-	nil,                           // 76: dogwatch.plugin.v1.RunRequest.EnginesEntry
-	nil,                           // 77: dogwatch.plugin.v1.ImageConfig.LabelsEntry
-	nil,                           // 78: dogwatch.plugin.v1.StepRecord.FactsEntry
-	(*structpb.Struct)(nil),       // 79: google.protobuf.Struct
-	(*timestamppb.Timestamp)(nil), // 80: google.protobuf.Timestamp
-	(*durationpb.Duration)(nil),   // 81: google.protobuf.Duration
+	(*Decision)(nil),              // 12: dogwatch.plugin.v1.Decision
+	(*DecisionReason)(nil),        // 13: dogwatch.plugin.v1.DecisionReason
+	(*Image)(nil),                 // 14: dogwatch.plugin.v1.Image
+	(*ImageRegistry)(nil),         // 15: dogwatch.plugin.v1.ImageRegistry
+	(*Tag)(nil),                   // 16: dogwatch.plugin.v1.Tag
+	(*Digest)(nil),                // 17: dogwatch.plugin.v1.Digest
+	(*Result)(nil),                // 18: dogwatch.plugin.v1.Result
+	(*Levels)(nil),                // 19: dogwatch.plugin.v1.Levels
+	(*Release)(nil),               // 20: dogwatch.plugin.v1.Release
+	(*CheckState)(nil),            // 21: dogwatch.plugin.v1.CheckState
+	(*UpdateKind)(nil),            // 22: dogwatch.plugin.v1.UpdateKind
+	(*Platform)(nil),              // 23: dogwatch.plugin.v1.Platform
+	(*ListRequest)(nil),           // 24: dogwatch.plugin.v1.ListRequest
+	(*ListResponse)(nil),          // 25: dogwatch.plugin.v1.ListResponse
+	(*WatchRequest)(nil),          // 26: dogwatch.plugin.v1.WatchRequest
+	(*WatchResponse)(nil),         // 27: dogwatch.plugin.v1.WatchResponse
+	(*Repository)(nil),            // 28: dogwatch.plugin.v1.Repository
+	(*TagsRequest)(nil),           // 29: dogwatch.plugin.v1.TagsRequest
+	(*TagsResponse)(nil),          // 30: dogwatch.plugin.v1.TagsResponse
+	(*ResolveRequest)(nil),        // 31: dogwatch.plugin.v1.ResolveRequest
+	(*ResolveResponse)(nil),       // 32: dogwatch.plugin.v1.ResolveResponse
+	(*ManifestRequest)(nil),       // 33: dogwatch.plugin.v1.ManifestRequest
+	(*ManifestResponse)(nil),      // 34: dogwatch.plugin.v1.ManifestResponse
+	(*ImageConfigRequest)(nil),    // 35: dogwatch.plugin.v1.ImageConfigRequest
+	(*ImageConfigResponse)(nil),   // 36: dogwatch.plugin.v1.ImageConfigResponse
+	(*CredentialsRequest)(nil),    // 37: dogwatch.plugin.v1.CredentialsRequest
+	(*CredentialsResponse)(nil),   // 38: dogwatch.plugin.v1.CredentialsResponse
+	(*LimitsRequest)(nil),         // 39: dogwatch.plugin.v1.LimitsRequest
+	(*LimitsResponse)(nil),        // 40: dogwatch.plugin.v1.LimitsResponse
+	(*Limit)(nil),                 // 41: dogwatch.plugin.v1.Limit
+	(*RunRequest)(nil),            // 42: dogwatch.plugin.v1.RunRequest
+	(*Event)(nil),                 // 43: dogwatch.plugin.v1.Event
+	(*Engine)(nil),                // 44: dogwatch.plugin.v1.Engine
+	(*RunResponse)(nil),           // 45: dogwatch.plugin.v1.RunResponse
+	(*OperationRequest)(nil),      // 46: dogwatch.plugin.v1.OperationRequest
+	(*Progress)(nil),              // 47: dogwatch.plugin.v1.Progress
+	(*FollowRequest)(nil),         // 48: dogwatch.plugin.v1.FollowRequest
+	(*FollowResponse)(nil),        // 49: dogwatch.plugin.v1.FollowResponse
+	(*Change)(nil),                // 50: dogwatch.plugin.v1.Change
+	(*WatcherState)(nil),          // 51: dogwatch.plugin.v1.WatcherState
+	(*AskRun)(nil),                // 52: dogwatch.plugin.v1.AskRun
+	(*Ran)(nil),                   // 53: dogwatch.plugin.v1.Ran
+	(*PlanRequest)(nil),           // 54: dogwatch.plugin.v1.PlanRequest
+	(*PlanResponse)(nil),          // 55: dogwatch.plugin.v1.PlanResponse
+	(*ImageUpdate)(nil),           // 56: dogwatch.plugin.v1.ImageUpdate
+	(*TargetImage)(nil),           // 57: dogwatch.plugin.v1.TargetImage
+	(*ImageConfig)(nil),           // 58: dogwatch.plugin.v1.ImageConfig
+	(*UpdateRules)(nil),           // 59: dogwatch.plugin.v1.UpdateRules
+	(*Hooks)(nil),                 // 60: dogwatch.plugin.v1.Hooks
+	(*ComposeRules)(nil),          // 61: dogwatch.plugin.v1.ComposeRules
+	(*HealthGate)(nil),            // 62: dogwatch.plugin.v1.HealthGate
+	(*Plan)(nil),                  // 63: dogwatch.plugin.v1.Plan
+	(*FileChange)(nil),            // 64: dogwatch.plugin.v1.FileChange
+	(*Backup)(nil),                // 65: dogwatch.plugin.v1.Backup
+	(*PlannedImage)(nil),          // 66: dogwatch.plugin.v1.PlannedImage
+	(*Step)(nil),                  // 67: dogwatch.plugin.v1.Step
+	(*PlanSetting)(nil),           // 68: dogwatch.plugin.v1.PlanSetting
+	(*PlanChange)(nil),            // 69: dogwatch.plugin.v1.PlanChange
+	(*Reason)(nil),                // 70: dogwatch.plugin.v1.Reason
+	(*Dependent)(nil),             // 71: dogwatch.plugin.v1.Dependent
+	(*UpdateRequest)(nil),         // 72: dogwatch.plugin.v1.UpdateRequest
+	(*Operation)(nil),             // 73: dogwatch.plugin.v1.Operation
+	(*StepRecord)(nil),            // 74: dogwatch.plugin.v1.StepRecord
+	(*UpdateResponse)(nil),        // 75: dogwatch.plugin.v1.UpdateResponse
+	(*StepProgress)(nil),          // 76: dogwatch.plugin.v1.StepProgress
+	(*Outcome)(nil),               // 77: dogwatch.plugin.v1.Outcome
+	nil,                           // 78: dogwatch.plugin.v1.Container.LabelsEntry
+	nil,                           // 79: dogwatch.plugin.v1.RunRequest.CredentialsEntry
+	nil,                           // 80: dogwatch.plugin.v1.RunRequest.EnginesEntry
+	nil,                           // 81: dogwatch.plugin.v1.ImageConfig.LabelsEntry
+	nil,                           // 82: dogwatch.plugin.v1.StepRecord.FactsEntry
+	(*structpb.Struct)(nil),       // 83: google.protobuf.Struct
+	(*timestamppb.Timestamp)(nil), // 84: google.protobuf.Timestamp
+	(*durationpb.Duration)(nil),   // 85: google.protobuf.Duration
 }
 var file_plugin_proto_depIdxs = []int32{
 	2,   // 0: dogwatch.plugin.v1.DescribeResponse.types:type_name -> dogwatch.plugin.v1.TypeInfo
 	3,   // 1: dogwatch.plugin.v1.TypeInfo.options:type_name -> dogwatch.plugin.v1.Option
-	79,  // 2: dogwatch.plugin.v1.ConfigureRequest.options:type_name -> google.protobuf.Struct
+	83,  // 2: dogwatch.plugin.v1.ConfigureRequest.options:type_name -> google.protobuf.Struct
 	6,   // 3: dogwatch.plugin.v1.ConfigureResponse.hosts:type_name -> dogwatch.plugin.v1.Host
-	12,  // 4: dogwatch.plugin.v1.Container.image:type_name -> dogwatch.plugin.v1.Image
-	74,  // 5: dogwatch.plugin.v1.Container.labels:type_name -> dogwatch.plugin.v1.Container.LabelsEntry
-	16,  // 6: dogwatch.plugin.v1.Container.result:type_name -> dogwatch.plugin.v1.Result
-	17,  // 7: dogwatch.plugin.v1.Container.check:type_name -> dogwatch.plugin.v1.CheckState
-	18,  // 8: dogwatch.plugin.v1.Container.update_kind:type_name -> dogwatch.plugin.v1.UpdateKind
-	13,  // 9: dogwatch.plugin.v1.Image.registry:type_name -> dogwatch.plugin.v1.ImageRegistry
-	14,  // 10: dogwatch.plugin.v1.Image.tag:type_name -> dogwatch.plugin.v1.Tag
-	15,  // 11: dogwatch.plugin.v1.Image.digest:type_name -> dogwatch.plugin.v1.Digest
-	80,  // 12: dogwatch.plugin.v1.Image.created:type_name -> google.protobuf.Timestamp
-	80,  // 13: dogwatch.plugin.v1.Result.created:type_name -> google.protobuf.Timestamp
-	80,  // 14: dogwatch.plugin.v1.CheckState.at:type_name -> google.protobuf.Timestamp
-	80,  // 15: dogwatch.plugin.v1.CheckState.postponed_until:type_name -> google.protobuf.Timestamp
-	16,  // 16: dogwatch.plugin.v1.UpdateKind.result:type_name -> dogwatch.plugin.v1.Result
-	11,  // 17: dogwatch.plugin.v1.ListResponse.containers:type_name -> dogwatch.plugin.v1.Container
-	80,  // 18: dogwatch.plugin.v1.WatchResponse.at:type_name -> google.protobuf.Timestamp
-	24,  // 19: dogwatch.plugin.v1.TagsRequest.repository:type_name -> dogwatch.plugin.v1.Repository
-	24,  // 20: dogwatch.plugin.v1.ResolveRequest.repository:type_name -> dogwatch.plugin.v1.Repository
-	24,  // 21: dogwatch.plugin.v1.ManifestRequest.repository:type_name -> dogwatch.plugin.v1.Repository
-	19,  // 22: dogwatch.plugin.v1.ManifestRequest.platform:type_name -> dogwatch.plugin.v1.Platform
-	80,  // 23: dogwatch.plugin.v1.ManifestResponse.created:type_name -> google.protobuf.Timestamp
-	24,  // 24: dogwatch.plugin.v1.ImageConfigRequest.repository:type_name -> dogwatch.plugin.v1.Repository
-	19,  // 25: dogwatch.plugin.v1.ImageConfigRequest.platform:type_name -> dogwatch.plugin.v1.Platform
-	54,  // 26: dogwatch.plugin.v1.ImageConfigResponse.config:type_name -> dogwatch.plugin.v1.ImageConfig
-	24,  // 27: dogwatch.plugin.v1.CredentialsRequest.repository:type_name -> dogwatch.plugin.v1.Repository
-	37,  // 28: dogwatch.plugin.v1.LimitsResponse.limits:type_name -> dogwatch.plugin.v1.Limit
-	80,  // 29: dogwatch.plugin.v1.Limit.at:type_name -> google.protobuf.Timestamp
-	80,  // 30: dogwatch.plugin.v1.Limit.paused_until:type_name -> google.protobuf.Timestamp
-	11,  // 31: dogwatch.plugin.v1.RunRequest.containers:type_name -> dogwatch.plugin.v1.Container
-	75,  // 32: dogwatch.plugin.v1.RunRequest.credentials:type_name -> dogwatch.plugin.v1.RunRequest.CredentialsEntry
-	76,  // 33: dogwatch.plugin.v1.RunRequest.engines:type_name -> dogwatch.plugin.v1.RunRequest.EnginesEntry
-	39,  // 34: dogwatch.plugin.v1.RunRequest.event:type_name -> dogwatch.plugin.v1.Event
-	80,  // 35: dogwatch.plugin.v1.Event.since:type_name -> google.protobuf.Timestamp
-	80,  // 36: dogwatch.plugin.v1.Event.at:type_name -> google.protobuf.Timestamp
-	79,  // 37: dogwatch.plugin.v1.Engine.options:type_name -> google.protobuf.Struct
-	43,  // 38: dogwatch.plugin.v1.RunResponse.progress:type_name -> dogwatch.plugin.v1.Progress
-	42,  // 39: dogwatch.plugin.v1.RunResponse.operations:type_name -> dogwatch.plugin.v1.OperationRequest
-	55,  // 40: dogwatch.plugin.v1.OperationRequest.rules:type_name -> dogwatch.plugin.v1.UpdateRules
-	46,  // 41: dogwatch.plugin.v1.FollowRequest.change:type_name -> dogwatch.plugin.v1.Change
-	49,  // 42: dogwatch.plugin.v1.FollowRequest.ran:type_name -> dogwatch.plugin.v1.Ran
-	48,  // 43: dogwatch.plugin.v1.FollowResponse.run:type_name -> dogwatch.plugin.v1.AskRun
-	11,  // 44: dogwatch.plugin.v1.Change.removed:type_name -> dogwatch.plugin.v1.Container
-	11,  // 45: dogwatch.plugin.v1.Change.put:type_name -> dogwatch.plugin.v1.Container
-	47,  // 46: dogwatch.plugin.v1.Change.watchers:type_name -> dogwatch.plugin.v1.WatcherState
-	52,  // 47: dogwatch.plugin.v1.PlanRequest.update:type_name -> dogwatch.plugin.v1.ImageUpdate
-	59,  // 48: dogwatch.plugin.v1.PlanResponse.plan:type_name -> dogwatch.plugin.v1.Plan
-	53,  // 49: dogwatch.plugin.v1.ImageUpdate.image:type_name -> dogwatch.plugin.v1.TargetImage
-	55,  // 50: dogwatch.plugin.v1.ImageUpdate.rules:type_name -> dogwatch.plugin.v1.UpdateRules
-	34,  // 51: dogwatch.plugin.v1.ImageUpdate.credentials:type_name -> dogwatch.plugin.v1.CredentialsResponse
-	54,  // 52: dogwatch.plugin.v1.TargetImage.config:type_name -> dogwatch.plugin.v1.ImageConfig
-	77,  // 53: dogwatch.plugin.v1.ImageConfig.labels:type_name -> dogwatch.plugin.v1.ImageConfig.LabelsEntry
-	19,  // 54: dogwatch.plugin.v1.ImageConfig.platform:type_name -> dogwatch.plugin.v1.Platform
-	58,  // 55: dogwatch.plugin.v1.UpdateRules.health:type_name -> dogwatch.plugin.v1.HealthGate
-	56,  // 56: dogwatch.plugin.v1.UpdateRules.hooks:type_name -> dogwatch.plugin.v1.Hooks
-	57,  // 57: dogwatch.plugin.v1.UpdateRules.compose:type_name -> dogwatch.plugin.v1.ComposeRules
-	81,  // 58: dogwatch.plugin.v1.Hooks.timeout:type_name -> google.protobuf.Duration
-	81,  // 59: dogwatch.plugin.v1.HealthGate.window:type_name -> google.protobuf.Duration
-	81,  // 60: dogwatch.plugin.v1.HealthGate.interval:type_name -> google.protobuf.Duration
-	62,  // 61: dogwatch.plugin.v1.Plan.from:type_name -> dogwatch.plugin.v1.PlannedImage
-	62,  // 62: dogwatch.plugin.v1.Plan.to:type_name -> dogwatch.plugin.v1.PlannedImage
-	63,  // 63: dogwatch.plugin.v1.Plan.steps:type_name -> dogwatch.plugin.v1.Step
-	64,  // 64: dogwatch.plugin.v1.Plan.carried:type_name -> dogwatch.plugin.v1.PlanSetting
-	65,  // 65: dogwatch.plugin.v1.Plan.changes:type_name -> dogwatch.plugin.v1.PlanChange
-	66,  // 66: dogwatch.plugin.v1.Plan.warnings:type_name -> dogwatch.plugin.v1.Reason
-	66,  // 67: dogwatch.plugin.v1.Plan.blocks:type_name -> dogwatch.plugin.v1.Reason
-	67,  // 68: dogwatch.plugin.v1.Plan.dependents:type_name -> dogwatch.plugin.v1.Dependent
-	60,  // 69: dogwatch.plugin.v1.Plan.files:type_name -> dogwatch.plugin.v1.FileChange
-	61,  // 70: dogwatch.plugin.v1.Plan.backups:type_name -> dogwatch.plugin.v1.Backup
-	80,  // 71: dogwatch.plugin.v1.Backup.created:type_name -> google.protobuf.Timestamp
-	69,  // 72: dogwatch.plugin.v1.UpdateRequest.operation:type_name -> dogwatch.plugin.v1.Operation
-	52,  // 73: dogwatch.plugin.v1.Operation.update:type_name -> dogwatch.plugin.v1.ImageUpdate
-	59,  // 74: dogwatch.plugin.v1.Operation.plan:type_name -> dogwatch.plugin.v1.Plan
-	70,  // 75: dogwatch.plugin.v1.Operation.steps:type_name -> dogwatch.plugin.v1.StepRecord
-	63,  // 76: dogwatch.plugin.v1.StepRecord.step:type_name -> dogwatch.plugin.v1.Step
-	78,  // 77: dogwatch.plugin.v1.StepRecord.facts:type_name -> dogwatch.plugin.v1.StepRecord.FactsEntry
-	63,  // 78: dogwatch.plugin.v1.UpdateResponse.begin:type_name -> dogwatch.plugin.v1.Step
-	70,  // 79: dogwatch.plugin.v1.UpdateResponse.end:type_name -> dogwatch.plugin.v1.StepRecord
-	72,  // 80: dogwatch.plugin.v1.UpdateResponse.progress:type_name -> dogwatch.plugin.v1.StepProgress
-	73,  // 81: dogwatch.plugin.v1.UpdateResponse.outcome:type_name -> dogwatch.plugin.v1.Outcome
-	66,  // 82: dogwatch.plugin.v1.Outcome.reason:type_name -> dogwatch.plugin.v1.Reason
-	81,  // 83: dogwatch.plugin.v1.Outcome.downtime:type_name -> google.protobuf.Duration
-	66,  // 84: dogwatch.plugin.v1.Outcome.warnings:type_name -> dogwatch.plugin.v1.Reason
-	34,  // 85: dogwatch.plugin.v1.RunRequest.CredentialsEntry.value:type_name -> dogwatch.plugin.v1.CredentialsResponse
-	40,  // 86: dogwatch.plugin.v1.RunRequest.EnginesEntry.value:type_name -> dogwatch.plugin.v1.Engine
-	0,   // 87: dogwatch.plugin.v1.Component.Describe:input_type -> dogwatch.plugin.v1.DescribeRequest
-	4,   // 88: dogwatch.plugin.v1.Component.Configure:input_type -> dogwatch.plugin.v1.ConfigureRequest
-	7,   // 89: dogwatch.plugin.v1.Component.Release:input_type -> dogwatch.plugin.v1.ReleaseRequest
-	9,   // 90: dogwatch.plugin.v1.Component.Probe:input_type -> dogwatch.plugin.v1.ProbeRequest
-	20,  // 91: dogwatch.plugin.v1.Watcher.List:input_type -> dogwatch.plugin.v1.ListRequest
-	22,  // 92: dogwatch.plugin.v1.Watcher.Watch:input_type -> dogwatch.plugin.v1.WatchRequest
-	50,  // 93: dogwatch.plugin.v1.Watcher.Plan:input_type -> dogwatch.plugin.v1.PlanRequest
-	68,  // 94: dogwatch.plugin.v1.Watcher.Update:input_type -> dogwatch.plugin.v1.UpdateRequest
-	25,  // 95: dogwatch.plugin.v1.Registry.Tags:input_type -> dogwatch.plugin.v1.TagsRequest
-	27,  // 96: dogwatch.plugin.v1.Registry.Resolve:input_type -> dogwatch.plugin.v1.ResolveRequest
-	29,  // 97: dogwatch.plugin.v1.Registry.Manifest:input_type -> dogwatch.plugin.v1.ManifestRequest
-	33,  // 98: dogwatch.plugin.v1.Registry.Credentials:input_type -> dogwatch.plugin.v1.CredentialsRequest
-	35,  // 99: dogwatch.plugin.v1.Registry.Limits:input_type -> dogwatch.plugin.v1.LimitsRequest
-	31,  // 100: dogwatch.plugin.v1.Registry.ImageConfig:input_type -> dogwatch.plugin.v1.ImageConfigRequest
-	38,  // 101: dogwatch.plugin.v1.Trigger.Run:input_type -> dogwatch.plugin.v1.RunRequest
-	44,  // 102: dogwatch.plugin.v1.Trigger.Follow:input_type -> dogwatch.plugin.v1.FollowRequest
-	1,   // 103: dogwatch.plugin.v1.Component.Describe:output_type -> dogwatch.plugin.v1.DescribeResponse
-	5,   // 104: dogwatch.plugin.v1.Component.Configure:output_type -> dogwatch.plugin.v1.ConfigureResponse
-	8,   // 105: dogwatch.plugin.v1.Component.Release:output_type -> dogwatch.plugin.v1.ReleaseResponse
-	10,  // 106: dogwatch.plugin.v1.Component.Probe:output_type -> dogwatch.plugin.v1.ProbeResponse
-	21,  // 107: dogwatch.plugin.v1.Watcher.List:output_type -> dogwatch.plugin.v1.ListResponse
-	23,  // 108: dogwatch.plugin.v1.Watcher.Watch:output_type -> dogwatch.plugin.v1.WatchResponse
-	51,  // 109: dogwatch.plugin.v1.Watcher.Plan:output_type -> dogwatch.plugin.v1.PlanResponse
-	71,  // 110: dogwatch.plugin.v1.Watcher.Update:output_type -> dogwatch.plugin.v1.UpdateResponse
-	26,  // 111: dogwatch.plugin.v1.Registry.Tags:output_type -> dogwatch.plugin.v1.TagsResponse
-	28,  // 112: dogwatch.plugin.v1.Registry.Resolve:output_type -> dogwatch.plugin.v1.ResolveResponse
-	30,  // 113: dogwatch.plugin.v1.Registry.Manifest:output_type -> dogwatch.plugin.v1.ManifestResponse
-	34,  // 114: dogwatch.plugin.v1.Registry.Credentials:output_type -> dogwatch.plugin.v1.CredentialsResponse
-	36,  // 115: dogwatch.plugin.v1.Registry.Limits:output_type -> dogwatch.plugin.v1.LimitsResponse
-	32,  // 116: dogwatch.plugin.v1.Registry.ImageConfig:output_type -> dogwatch.plugin.v1.ImageConfigResponse
-	41,  // 117: dogwatch.plugin.v1.Trigger.Run:output_type -> dogwatch.plugin.v1.RunResponse
-	45,  // 118: dogwatch.plugin.v1.Trigger.Follow:output_type -> dogwatch.plugin.v1.FollowResponse
-	103, // [103:119] is the sub-list for method output_type
-	87,  // [87:103] is the sub-list for method input_type
-	87,  // [87:87] is the sub-list for extension type_name
-	87,  // [87:87] is the sub-list for extension extendee
-	0,   // [0:87] is the sub-list for field type_name
+	14,  // 4: dogwatch.plugin.v1.Container.image:type_name -> dogwatch.plugin.v1.Image
+	78,  // 5: dogwatch.plugin.v1.Container.labels:type_name -> dogwatch.plugin.v1.Container.LabelsEntry
+	18,  // 6: dogwatch.plugin.v1.Container.result:type_name -> dogwatch.plugin.v1.Result
+	21,  // 7: dogwatch.plugin.v1.Container.check:type_name -> dogwatch.plugin.v1.CheckState
+	22,  // 8: dogwatch.plugin.v1.Container.update_kind:type_name -> dogwatch.plugin.v1.UpdateKind
+	12,  // 9: dogwatch.plugin.v1.Container.decision:type_name -> dogwatch.plugin.v1.Decision
+	84,  // 10: dogwatch.plugin.v1.Container.snoozed_until:type_name -> google.protobuf.Timestamp
+	84,  // 11: dogwatch.plugin.v1.Container.cooling_down_until:type_name -> google.protobuf.Timestamp
+	13,  // 12: dogwatch.plugin.v1.Decision.reasons:type_name -> dogwatch.plugin.v1.DecisionReason
+	84,  // 13: dogwatch.plugin.v1.Decision.until:type_name -> google.protobuf.Timestamp
+	84,  // 14: dogwatch.plugin.v1.Decision.offered_at:type_name -> google.protobuf.Timestamp
+	84,  // 15: dogwatch.plugin.v1.DecisionReason.until:type_name -> google.protobuf.Timestamp
+	15,  // 16: dogwatch.plugin.v1.Image.registry:type_name -> dogwatch.plugin.v1.ImageRegistry
+	16,  // 17: dogwatch.plugin.v1.Image.tag:type_name -> dogwatch.plugin.v1.Tag
+	17,  // 18: dogwatch.plugin.v1.Image.digest:type_name -> dogwatch.plugin.v1.Digest
+	84,  // 19: dogwatch.plugin.v1.Image.created:type_name -> google.protobuf.Timestamp
+	84,  // 20: dogwatch.plugin.v1.Result.created:type_name -> google.protobuf.Timestamp
+	19,  // 21: dogwatch.plugin.v1.Result.levels:type_name -> dogwatch.plugin.v1.Levels
+	20,  // 22: dogwatch.plugin.v1.Levels.patch:type_name -> dogwatch.plugin.v1.Release
+	20,  // 23: dogwatch.plugin.v1.Levels.minor:type_name -> dogwatch.plugin.v1.Release
+	20,  // 24: dogwatch.plugin.v1.Levels.major:type_name -> dogwatch.plugin.v1.Release
+	84,  // 25: dogwatch.plugin.v1.Release.created:type_name -> google.protobuf.Timestamp
+	84,  // 26: dogwatch.plugin.v1.Release.first_seen:type_name -> google.protobuf.Timestamp
+	84,  // 27: dogwatch.plugin.v1.CheckState.at:type_name -> google.protobuf.Timestamp
+	84,  // 28: dogwatch.plugin.v1.CheckState.postponed_until:type_name -> google.protobuf.Timestamp
+	18,  // 29: dogwatch.plugin.v1.UpdateKind.result:type_name -> dogwatch.plugin.v1.Result
+	11,  // 30: dogwatch.plugin.v1.ListResponse.containers:type_name -> dogwatch.plugin.v1.Container
+	84,  // 31: dogwatch.plugin.v1.WatchResponse.at:type_name -> google.protobuf.Timestamp
+	28,  // 32: dogwatch.plugin.v1.TagsRequest.repository:type_name -> dogwatch.plugin.v1.Repository
+	28,  // 33: dogwatch.plugin.v1.ResolveRequest.repository:type_name -> dogwatch.plugin.v1.Repository
+	28,  // 34: dogwatch.plugin.v1.ManifestRequest.repository:type_name -> dogwatch.plugin.v1.Repository
+	23,  // 35: dogwatch.plugin.v1.ManifestRequest.platform:type_name -> dogwatch.plugin.v1.Platform
+	84,  // 36: dogwatch.plugin.v1.ManifestResponse.created:type_name -> google.protobuf.Timestamp
+	28,  // 37: dogwatch.plugin.v1.ImageConfigRequest.repository:type_name -> dogwatch.plugin.v1.Repository
+	23,  // 38: dogwatch.plugin.v1.ImageConfigRequest.platform:type_name -> dogwatch.plugin.v1.Platform
+	58,  // 39: dogwatch.plugin.v1.ImageConfigResponse.config:type_name -> dogwatch.plugin.v1.ImageConfig
+	28,  // 40: dogwatch.plugin.v1.CredentialsRequest.repository:type_name -> dogwatch.plugin.v1.Repository
+	41,  // 41: dogwatch.plugin.v1.LimitsResponse.limits:type_name -> dogwatch.plugin.v1.Limit
+	84,  // 42: dogwatch.plugin.v1.Limit.at:type_name -> google.protobuf.Timestamp
+	84,  // 43: dogwatch.plugin.v1.Limit.paused_until:type_name -> google.protobuf.Timestamp
+	11,  // 44: dogwatch.plugin.v1.RunRequest.containers:type_name -> dogwatch.plugin.v1.Container
+	79,  // 45: dogwatch.plugin.v1.RunRequest.credentials:type_name -> dogwatch.plugin.v1.RunRequest.CredentialsEntry
+	80,  // 46: dogwatch.plugin.v1.RunRequest.engines:type_name -> dogwatch.plugin.v1.RunRequest.EnginesEntry
+	43,  // 47: dogwatch.plugin.v1.RunRequest.event:type_name -> dogwatch.plugin.v1.Event
+	84,  // 48: dogwatch.plugin.v1.Event.since:type_name -> google.protobuf.Timestamp
+	84,  // 49: dogwatch.plugin.v1.Event.at:type_name -> google.protobuf.Timestamp
+	83,  // 50: dogwatch.plugin.v1.Engine.options:type_name -> google.protobuf.Struct
+	47,  // 51: dogwatch.plugin.v1.RunResponse.progress:type_name -> dogwatch.plugin.v1.Progress
+	46,  // 52: dogwatch.plugin.v1.RunResponse.operations:type_name -> dogwatch.plugin.v1.OperationRequest
+	59,  // 53: dogwatch.plugin.v1.OperationRequest.rules:type_name -> dogwatch.plugin.v1.UpdateRules
+	50,  // 54: dogwatch.plugin.v1.FollowRequest.change:type_name -> dogwatch.plugin.v1.Change
+	53,  // 55: dogwatch.plugin.v1.FollowRequest.ran:type_name -> dogwatch.plugin.v1.Ran
+	52,  // 56: dogwatch.plugin.v1.FollowResponse.run:type_name -> dogwatch.plugin.v1.AskRun
+	11,  // 57: dogwatch.plugin.v1.Change.removed:type_name -> dogwatch.plugin.v1.Container
+	11,  // 58: dogwatch.plugin.v1.Change.put:type_name -> dogwatch.plugin.v1.Container
+	51,  // 59: dogwatch.plugin.v1.Change.watchers:type_name -> dogwatch.plugin.v1.WatcherState
+	56,  // 60: dogwatch.plugin.v1.PlanRequest.update:type_name -> dogwatch.plugin.v1.ImageUpdate
+	63,  // 61: dogwatch.plugin.v1.PlanResponse.plan:type_name -> dogwatch.plugin.v1.Plan
+	57,  // 62: dogwatch.plugin.v1.ImageUpdate.image:type_name -> dogwatch.plugin.v1.TargetImage
+	59,  // 63: dogwatch.plugin.v1.ImageUpdate.rules:type_name -> dogwatch.plugin.v1.UpdateRules
+	38,  // 64: dogwatch.plugin.v1.ImageUpdate.credentials:type_name -> dogwatch.plugin.v1.CredentialsResponse
+	58,  // 65: dogwatch.plugin.v1.TargetImage.config:type_name -> dogwatch.plugin.v1.ImageConfig
+	81,  // 66: dogwatch.plugin.v1.ImageConfig.labels:type_name -> dogwatch.plugin.v1.ImageConfig.LabelsEntry
+	23,  // 67: dogwatch.plugin.v1.ImageConfig.platform:type_name -> dogwatch.plugin.v1.Platform
+	62,  // 68: dogwatch.plugin.v1.UpdateRules.health:type_name -> dogwatch.plugin.v1.HealthGate
+	60,  // 69: dogwatch.plugin.v1.UpdateRules.hooks:type_name -> dogwatch.plugin.v1.Hooks
+	61,  // 70: dogwatch.plugin.v1.UpdateRules.compose:type_name -> dogwatch.plugin.v1.ComposeRules
+	85,  // 71: dogwatch.plugin.v1.Hooks.timeout:type_name -> google.protobuf.Duration
+	85,  // 72: dogwatch.plugin.v1.HealthGate.window:type_name -> google.protobuf.Duration
+	85,  // 73: dogwatch.plugin.v1.HealthGate.interval:type_name -> google.protobuf.Duration
+	66,  // 74: dogwatch.plugin.v1.Plan.from:type_name -> dogwatch.plugin.v1.PlannedImage
+	66,  // 75: dogwatch.plugin.v1.Plan.to:type_name -> dogwatch.plugin.v1.PlannedImage
+	67,  // 76: dogwatch.plugin.v1.Plan.steps:type_name -> dogwatch.plugin.v1.Step
+	68,  // 77: dogwatch.plugin.v1.Plan.carried:type_name -> dogwatch.plugin.v1.PlanSetting
+	69,  // 78: dogwatch.plugin.v1.Plan.changes:type_name -> dogwatch.plugin.v1.PlanChange
+	70,  // 79: dogwatch.plugin.v1.Plan.warnings:type_name -> dogwatch.plugin.v1.Reason
+	70,  // 80: dogwatch.plugin.v1.Plan.blocks:type_name -> dogwatch.plugin.v1.Reason
+	71,  // 81: dogwatch.plugin.v1.Plan.dependents:type_name -> dogwatch.plugin.v1.Dependent
+	64,  // 82: dogwatch.plugin.v1.Plan.files:type_name -> dogwatch.plugin.v1.FileChange
+	65,  // 83: dogwatch.plugin.v1.Plan.backups:type_name -> dogwatch.plugin.v1.Backup
+	84,  // 84: dogwatch.plugin.v1.Backup.created:type_name -> google.protobuf.Timestamp
+	73,  // 85: dogwatch.plugin.v1.UpdateRequest.operation:type_name -> dogwatch.plugin.v1.Operation
+	56,  // 86: dogwatch.plugin.v1.Operation.update:type_name -> dogwatch.plugin.v1.ImageUpdate
+	63,  // 87: dogwatch.plugin.v1.Operation.plan:type_name -> dogwatch.plugin.v1.Plan
+	74,  // 88: dogwatch.plugin.v1.Operation.steps:type_name -> dogwatch.plugin.v1.StepRecord
+	67,  // 89: dogwatch.plugin.v1.StepRecord.step:type_name -> dogwatch.plugin.v1.Step
+	82,  // 90: dogwatch.plugin.v1.StepRecord.facts:type_name -> dogwatch.plugin.v1.StepRecord.FactsEntry
+	67,  // 91: dogwatch.plugin.v1.UpdateResponse.begin:type_name -> dogwatch.plugin.v1.Step
+	74,  // 92: dogwatch.plugin.v1.UpdateResponse.end:type_name -> dogwatch.plugin.v1.StepRecord
+	76,  // 93: dogwatch.plugin.v1.UpdateResponse.progress:type_name -> dogwatch.plugin.v1.StepProgress
+	77,  // 94: dogwatch.plugin.v1.UpdateResponse.outcome:type_name -> dogwatch.plugin.v1.Outcome
+	70,  // 95: dogwatch.plugin.v1.Outcome.reason:type_name -> dogwatch.plugin.v1.Reason
+	85,  // 96: dogwatch.plugin.v1.Outcome.downtime:type_name -> google.protobuf.Duration
+	70,  // 97: dogwatch.plugin.v1.Outcome.warnings:type_name -> dogwatch.plugin.v1.Reason
+	38,  // 98: dogwatch.plugin.v1.RunRequest.CredentialsEntry.value:type_name -> dogwatch.plugin.v1.CredentialsResponse
+	44,  // 99: dogwatch.plugin.v1.RunRequest.EnginesEntry.value:type_name -> dogwatch.plugin.v1.Engine
+	0,   // 100: dogwatch.plugin.v1.Component.Describe:input_type -> dogwatch.plugin.v1.DescribeRequest
+	4,   // 101: dogwatch.plugin.v1.Component.Configure:input_type -> dogwatch.plugin.v1.ConfigureRequest
+	7,   // 102: dogwatch.plugin.v1.Component.Release:input_type -> dogwatch.plugin.v1.ReleaseRequest
+	9,   // 103: dogwatch.plugin.v1.Component.Probe:input_type -> dogwatch.plugin.v1.ProbeRequest
+	24,  // 104: dogwatch.plugin.v1.Watcher.List:input_type -> dogwatch.plugin.v1.ListRequest
+	26,  // 105: dogwatch.plugin.v1.Watcher.Watch:input_type -> dogwatch.plugin.v1.WatchRequest
+	54,  // 106: dogwatch.plugin.v1.Watcher.Plan:input_type -> dogwatch.plugin.v1.PlanRequest
+	72,  // 107: dogwatch.plugin.v1.Watcher.Update:input_type -> dogwatch.plugin.v1.UpdateRequest
+	29,  // 108: dogwatch.plugin.v1.Registry.Tags:input_type -> dogwatch.plugin.v1.TagsRequest
+	31,  // 109: dogwatch.plugin.v1.Registry.Resolve:input_type -> dogwatch.plugin.v1.ResolveRequest
+	33,  // 110: dogwatch.plugin.v1.Registry.Manifest:input_type -> dogwatch.plugin.v1.ManifestRequest
+	37,  // 111: dogwatch.plugin.v1.Registry.Credentials:input_type -> dogwatch.plugin.v1.CredentialsRequest
+	39,  // 112: dogwatch.plugin.v1.Registry.Limits:input_type -> dogwatch.plugin.v1.LimitsRequest
+	35,  // 113: dogwatch.plugin.v1.Registry.ImageConfig:input_type -> dogwatch.plugin.v1.ImageConfigRequest
+	42,  // 114: dogwatch.plugin.v1.Trigger.Run:input_type -> dogwatch.plugin.v1.RunRequest
+	48,  // 115: dogwatch.plugin.v1.Trigger.Follow:input_type -> dogwatch.plugin.v1.FollowRequest
+	1,   // 116: dogwatch.plugin.v1.Component.Describe:output_type -> dogwatch.plugin.v1.DescribeResponse
+	5,   // 117: dogwatch.plugin.v1.Component.Configure:output_type -> dogwatch.plugin.v1.ConfigureResponse
+	8,   // 118: dogwatch.plugin.v1.Component.Release:output_type -> dogwatch.plugin.v1.ReleaseResponse
+	10,  // 119: dogwatch.plugin.v1.Component.Probe:output_type -> dogwatch.plugin.v1.ProbeResponse
+	25,  // 120: dogwatch.plugin.v1.Watcher.List:output_type -> dogwatch.plugin.v1.ListResponse
+	27,  // 121: dogwatch.plugin.v1.Watcher.Watch:output_type -> dogwatch.plugin.v1.WatchResponse
+	55,  // 122: dogwatch.plugin.v1.Watcher.Plan:output_type -> dogwatch.plugin.v1.PlanResponse
+	75,  // 123: dogwatch.plugin.v1.Watcher.Update:output_type -> dogwatch.plugin.v1.UpdateResponse
+	30,  // 124: dogwatch.plugin.v1.Registry.Tags:output_type -> dogwatch.plugin.v1.TagsResponse
+	32,  // 125: dogwatch.plugin.v1.Registry.Resolve:output_type -> dogwatch.plugin.v1.ResolveResponse
+	34,  // 126: dogwatch.plugin.v1.Registry.Manifest:output_type -> dogwatch.plugin.v1.ManifestResponse
+	38,  // 127: dogwatch.plugin.v1.Registry.Credentials:output_type -> dogwatch.plugin.v1.CredentialsResponse
+	40,  // 128: dogwatch.plugin.v1.Registry.Limits:output_type -> dogwatch.plugin.v1.LimitsResponse
+	36,  // 129: dogwatch.plugin.v1.Registry.ImageConfig:output_type -> dogwatch.plugin.v1.ImageConfigResponse
+	45,  // 130: dogwatch.plugin.v1.Trigger.Run:output_type -> dogwatch.plugin.v1.RunResponse
+	49,  // 131: dogwatch.plugin.v1.Trigger.Follow:output_type -> dogwatch.plugin.v1.FollowResponse
+	116, // [116:132] is the sub-list for method output_type
+	100, // [100:116] is the sub-list for method input_type
+	100, // [100:100] is the sub-list for extension type_name
+	100, // [100:100] is the sub-list for extension extendee
+	0,   // [0:100] is the sub-list for field type_name
 }
 
 func init() { file_plugin_proto_init() }
@@ -5826,7 +6203,7 @@ func file_plugin_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_plugin_proto_rawDesc), len(file_plugin_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   79,
+			NumMessages:   83,
 			NumExtensions: 0,
 			NumServices:   4,
 		},
