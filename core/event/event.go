@@ -18,7 +18,7 @@ const (
 	ContainerAdded    Type = "container.added"    // Container
 	ContainerReplaced Type = "container.replaced" // Container: same watcher and name, new id
 	ContainerRenamed  Type = "container.renamed"  // Container, From: same id, new name
-	ContainerChanged  Type = "container.changed"  // Container, Aspect: status, labels, check state or release date
+	ContainerChanged  Type = "container.changed"  // Container, Aspect: status, labels, check state, release date, decision or levels
 	ContainerRemoved  Type = "container.removed"  // Container, as it was last
 
 	UpdateFound   Type = "update.found"   // Container: something newer, different from what was known
@@ -113,6 +113,12 @@ const Released Aspect = "released"
 // Postponed is that a check waits for a pause that a registry asked for, or does
 // so no more. What is known of the container's update is as before.
 const Postponed Aspect = "postponed"
+
+// Decided is what became of the same update: offered, held or automatic.
+const Decided Aspect = "decision"
+
+// Leveled is the newest version of a step other than the one that is offered.
+const Leveled Aspect = "levels"
 
 // Check is how a run went.
 type Check struct {
