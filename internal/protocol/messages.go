@@ -185,6 +185,9 @@ func EncodeRequest(id string, r trigger.Request) (*pluginv1.RunRequest, error) {
 		Operate:  r.CanOperate(),
 
 		Containers: each(r.Containers, EncodeContainer),
+		Actions: each(r.Actions, func(a trigger.Action) *pluginv1.Action {
+			return &pluginv1.Action{ContainerId: a.ContainerID, Kind: a.Kind, Label: a.Label, Url: a.URL}
+		}),
 	}
 	if e := r.Event; e != nil {
 		m.Event = &pluginv1.Event{Type: e.Type, Watcher: e.Watcher, Error: e.Error, Since: encodeTime(e.Since), At: encodeTime(e.At),
@@ -223,6 +226,9 @@ func DecodeRequest(m *pluginv1.RunRequest) trigger.Request {
 		Test:     m.GetTest(),
 
 		Containers: each(m.GetContainers(), DecodeContainer),
+		Actions: each(m.GetActions(), func(a *pluginv1.Action) trigger.Action {
+			return trigger.Action{ContainerID: a.GetContainerId(), Kind: a.GetKind(), Label: a.GetLabel(), URL: a.GetUrl()}
+		}),
 	}
 	if e := m.GetEvent(); e != nil {
 		r.Event = &trigger.Event{Type: e.GetType(), Watcher: e.GetWatcher(), Error: e.GetError(), Since: decodeTime(e.GetSince()), At: decodeTime(e.GetAt()),

@@ -31,6 +31,9 @@ type Request struct {
 	// Event is what the request is about when that is no update; Containers is
 	// empty then, and Batch true. Nil otherwise.
 	Event *Event
+	// Actions are what a reader of the message can decide about the containers, in the
+	// order in which to offer it. There are none unless the host is configured to send them.
+	Actions []Action
 	// Test marks a sample message that a user sends to try the trigger.
 	Test bool
 	// Credentials are registry credentials by registry host; only with kind.CapCredentials.
