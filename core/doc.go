@@ -41,6 +41,7 @@
 //	installation schedule
 //	auth check dispatch statestream updater component
 //	plugin store wudstore metrics config/migrate lookup
+//	link
 //	policy
 //	update
 //	config logging event delivery operation label tag tally template contained detach auth/oidctest

@@ -12,6 +12,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"unicode"
+
+	"github.com/dogwatch/dogwatch/internal/linktoken"
 )
 
 // Blank stands where a secret stood.
@@ -21,12 +23,12 @@ const Blank = "***"
 // blanking shorter ones would make the log unreadable and hide nothing.
 const shortest = 4
 
-// Redactor blanks every secret it was given, in each spelling in which it may
+// Redactor blanks the tokens of signed links, and every secret it was given, in each spelling in which it may
 // turn up: plain, escaped for JSON, Go or the terminal, escaped for URLs, and in
 // Base64 (also as part of a longer text, as in an Authorization header). It
 // works on whole log entries: a secret that is cut in two is not found. All
 // methods may be called concurrently; those of a nil *Redactor, but for Add,
-// blank nothing.
+// blank tokens only.
 type Redactor struct {
 	mu       sync.Mutex
 	known    map[string]bool
@@ -70,6 +72,7 @@ func (r *Redactor) Add(secrets ...string) {
 // String returns text with every secret blanked: for errors that leave the
 // process other than by the log.
 func (r *Redactor) String(text string) string {
+	text = linktoken.Blank(text, Blank)
 	if r == nil {
 		return text
 	}

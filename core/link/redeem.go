@@ -1,0 +1,116 @@
+package link
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/dogwatch/dogwatch/core/policy"
+	"github.com/dogwatch/dogwatch/core/update"
+	"github.com/dogwatch/dogwatch/sdk"
+)
+
+// longestSnooze bounds the date that the form of a link may ask for.
+const longestSnooze = 366 * 24 * time.Hour
+
+// Shown is what the page of a link shows.
+type Shown struct {
+	Link
+	// Container is as it is stored now. It is empty when Known is false.
+	Container sdk.Container
+	Known     bool
+	// Use is when the link was used, for an ErrUsed.
+	Use Use
+}
+
+// Actor returns who decides with a link, for the log of what was decided.
+func (l Link) Actor() string { return "link of trigger " + l.Trigger }
+
+// Show returns what a token stands for, and changes nothing. Next to ErrExpired,
+// ErrRevoked, ErrUsed and ErrGone it returns what is known of the link.
+func (l *Links) Show(ctx context.Context, token string) (Shown, error) {
+	signed, err := verify(l.key, token)
+	if err != nil {
+		return Shown{}, ErrInvalid
+	}
+	shown := Shown{Link: signed}
+	watcher, name, _ := strings.Cut(signed.Update.Subject, "/")
+	shown.Container, shown.Known = l.opt.Containers.ByName(watcher, name)
+	// A link that was used says so even after it has expired, as long as that is known.
+	var used bool
+	if shown.Use, used, err = l.opt.Store.LinkUse(ctx, signed.nonce[:]); err != nil {
+		return shown, err
+	}
+	switch {
+	case used:
+		return shown, ErrUsed
+	case signed.generation != l.generation(signed.Trigger):
+		return shown, ErrRevoked
+	case !l.opt.Now().Before(signed.Expires):
+		return shown, ErrExpired
+	case !shown.Known || !offers(&shown.Container, signed.Update):
+		return shown, ErrGone
+	}
+	return shown, nil
+}
+
+// Redeem decides what a token stands for. A snooze ends at until, or with the next
+// version if that is zero; other links take none. The errors are those of Show,
+// ErrChoice, and those of the choices, after which the link can be used again.
+//
+// The choice is recorded before the use of the link. After a crash in between the link
+// can be used once more, which records the same choice again: that has no effect.
+func (l *Links) Redeem(ctx context.Context, token string, until time.Time) (Shown, error) {
+	l.redeeming.Lock()
+	defer l.redeeming.Unlock()
+	shown, err := l.Show(ctx, token)
+	if err != nil {
+		return shown, err
+	}
+	now := l.opt.Now()
+	switch {
+	case until.IsZero():
+	case shown.Action != policy.Snooze:
+		return shown, sdk.WithKind(ErrChoice, fmt.Errorf("only a snooze has an end"))
+	case !until.After(now):
+		return shown, sdk.WithKind(ErrChoice, fmt.Errorf("the snooze would have ended already: choose a later date"))
+	case until.After(now.Add(longestSnooze)):
+		return shown, sdk.WithKind(ErrChoice, fmt.Errorf("the snooze would last for more than a year: choose an earlier date, or skip the version"))
+	}
+	// What is decided must not be lost when the browser is closed.
+	ctx = context.WithoutCancel(ctx)
+	if err := l.opt.Choices.Choose(ctx, shown.Actor(), shown.Update.Subject, shown.Update, shown.Action, until); err != nil {
+		return shown, err
+	}
+	shown.Use = Use{Nonce: shown.nonce[:], Trigger: shown.Trigger, Action: string(shown.Action), At: now, Expires: shown.Expires}
+	if err := l.opt.Store.UseLink(ctx, shown.Use); err != nil {
+		return shown, fmt.Errorf("the choice is made, but not that the link was used: %w", err)
+	}
+	return shown, nil
+}
+
+// offers reports whether an update is one that a container has now: what it is
+// offered, or the newest version of a level. Tags are of one build, see update.Key.
+func offers(c *sdk.Container, key update.Key) bool {
+	if !c.UpdateAvailable {
+		return false
+	}
+	now := update.KeyOf(c)
+	if now.FromTag != key.FromTag || now.FromDigest != key.FromDigest {
+		return false
+	}
+	if now.SameTarget(key) {
+		return true
+	}
+	if c.Result == nil || c.Result.Levels == nil || key.Kind != sdk.KindTag {
+		return false
+	}
+	levels := c.Result.Levels
+	for _, r := range []*sdk.Release{levels.Patch, levels.Minor, levels.Major} {
+		if r != nil && r.Tag == key.ToTag {
+			return true
+		}
+	}
+	return false
+}

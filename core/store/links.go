@@ -1,0 +1,78 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"time"
+
+	"github.com/dogwatch/dogwatch/core/event"
+	"github.com/dogwatch/dogwatch/core/link"
+)
+
+// usedLinksKept is for how long the use of a link is remembered after it has expired. It
+// is long, because a clock that is set back makes a link good again.
+const usedLinksKept = 30 * 24 * time.Hour
+
+// LinkKey implements link.Store.
+func (s *Store) LinkKey(ctx context.Context, fresh []byte) (key []byte, err error) {
+	err = s.write(ctx, "make the key of links", func(t tx) error {
+		if _, err := t.exec("INSERT INTO link_key (id, key) VALUES (1, ?) ON CONFLICT DO NOTHING", fresh); err != nil {
+			return err
+		}
+		return t.row("SELECT key FROM link_key").Scan(&key)
+	}, nil)
+	return key, err
+}
+
+// LinkGenerations implements link.Store.
+func (s *Store) LinkGenerations(ctx context.Context) (map[string]uint64, error) {
+	type row struct {
+		trigger    string
+		generation int64
+	}
+	rows, err := query(ctx, s, "read which links were revoked", "SELECT trigger, generation FROM link_generations", nil, func(scan scanner) (r row, err error) {
+		return r, scan(&r.trigger, &r.generation)
+	})
+	all := map[string]uint64{}
+	for _, r := range rows {
+		all[r.trigger] = uint64(r.generation)
+	}
+	return all, err
+}
+
+// RevokeLinks implements link.Store.
+func (s *Store) RevokeLinks(ctx context.Context, trigger string, ev ...event.Event) error {
+	return s.write(ctx, "revoke links", func(t tx) error {
+		if _, err := t.exec(`INSERT INTO link_generations (trigger, generation) VALUES (?, 1)
+			ON CONFLICT DO UPDATE SET generation = generation + 1`, trigger); err != nil {
+			return err
+		}
+		return s.append(t, ev)
+	}, s.bus.Wake)
+}
+
+// LinkUse implements link.Store.
+func (s *Store) LinkUse(ctx context.Context, nonce []byte) (link.Use, bool, error) {
+	u := link.Use{Nonce: nonce}
+	var at, expires int64
+	err := s.reader.QueryRowContext(ctx, "SELECT trigger, action, used_at, expires_at FROM links_used WHERE nonce = ?", nonce).
+		Scan(&u.Trigger, &u.Action, &at, &expires)
+	if errors.Is(err, sql.ErrNoRows) {
+		return link.Use{}, false, nil
+	}
+	u.At, u.Expires = instant(at), instant(expires)
+	return u, err == nil, s.wrap("read whether a link was used", err)
+}
+
+// UseLink implements link.Store. What is known of links that have expired goes.
+func (s *Store) UseLink(ctx context.Context, u link.Use) error {
+	return s.write(ctx, "record the use of a link", func(t tx) error {
+		if _, err := t.exec("DELETE FROM links_used WHERE expires_at < ?", millis(s.now().Add(-usedLinksKept))); err != nil {
+			return err
+		}
+		_, err := t.exec("INSERT INTO links_used (nonce, trigger, action, used_at, expires_at) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+			u.Nonce, u.Trigger, u.Action, millis(u.At), millis(u.Expires))
+		return err
+	}, nil)
+}

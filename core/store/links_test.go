@@ -1,0 +1,45 @@
+package store
+
+import (
+	"bytes"
+	"testing"
+	"time"
+
+	"github.com/dogwatch/dogwatch/core/link"
+)
+
+func TestLinkKeyIsMadeOnce(t *testing.T) {
+	s := fresh(t)
+	first, err := s.LinkKey(t.Context(), []byte("first"))
+	must(t, err)
+	again, err := s.LinkKey(t.Context(), []byte("second"))
+	must(t, err)
+	if string(first) != "first" || !bytes.Equal(first, again) {
+		t.Errorf("the key is %q, then %q", first, again)
+	}
+}
+
+func TestLinkUseIsForgottenLongAfterItsEnd(t *testing.T) {
+	s := fresh(t)
+	now := s.now()
+	add := func(nonce string, expires time.Time) {
+		t.Helper()
+		must(t, s.UseLink(t.Context(), link.Use{Nonce: []byte(nonce), Trigger: "ntfy.main", Action: "skip", At: now, Expires: expires}))
+	}
+	used := func(nonce string) bool {
+		t.Helper()
+		u, known, err := s.LinkUse(t.Context(), []byte(nonce))
+		must(t, err)
+		if known && (u.Trigger != "ntfy.main" || u.Action != "skip" || !u.At.Equal(now.Truncate(time.Millisecond))) {
+			t.Errorf("use %+v", u)
+		}
+		return known
+	}
+	add("old", now.Add(-usedLinksKept-time.Hour))
+	add("ended", now.Add(-time.Hour))
+	add("new", now.Add(time.Hour))
+	add("new", now.Add(2*time.Hour))
+	if used("old") || !used("ended") || !used("new") || used("none") {
+		t.Errorf("old %t, ended %t, new %t, none %t", used("old"), used("ended"), used("new"), used("none"))
+	}
+}
