@@ -38,14 +38,14 @@ func TestSlowDecisionIsBounded(t *testing.T) {
 	for rule, r := range map[string]Rules{
 		"include": {Include: `^(?=1)`}, "exclude": {Exclude: `^(?=x)`, Include: `^(?:1.?.?.?){1,20}`}, "transform": {Transform: `^(1.*)$ => $1`, Exclude: `z`},
 	} {
-		d := decision{Selector: mustCompile(t, r), ctx: t.Context(), candidate: new(version), best: new(version), deadline: time.Now().Add(-time.Second)}
+		d := decision{Selector: mustCompile(t, r), ctx: t.Context(), candidate: new(version), deadline: time.Now().Add(-time.Second)}
 		err := d.run([]string{"1"}, nil)
 		var bad *RuleError
 		if !errors.Is(err, ErrTimeout) || !errors.As(err, &bad) || bad.Rule != rule {
 			t.Errorf("%+v: %v", r, err)
 		}
 	}
-	d := decision{Selector: mustCompile(t, Rules{}), ctx: t.Context(), candidate: new(version), best: new(version), deadline: time.Now().Add(-time.Second)}
+	d := decision{Selector: mustCompile(t, Rules{}), ctx: t.Context(), candidate: new(version), deadline: time.Now().Add(-time.Second)}
 	if err := d.run([]string{"1"}, nil); err != nil {
 		t.Errorf("without patterns: %v", err)
 	}

@@ -10,26 +10,24 @@ import (
 // decision is one run of a Selector over the tags of a repository.
 type decision struct {
 	*Selector
-	ctx        context.Context
-	current    string
-	isVersion  bool
-	running    version // the current tag
-	raw        layout  // of the current tag, untransformed
-	elsewhere  bool    // the include pattern asks for another family
-	months     bool    // the current tag is a year and a month: 22.04, 23.10
-	how        reading
-	candidate  *version
-	best       *version
-	stands     standing // of the candidate
-	bestStands standing
-	bestTag    string
-	kept       int // tags that are newer on the current base
-	offBase    int // and on another one
-	drop       baseDrop
-	filtered   int // tags that passed the filters
-	prefixed   int // of these, tags with the current prefix
-	relatives  int // of these, tags of the current family
-	deadline   time.Time
+	ctx       context.Context
+	current   string
+	isVersion bool
+	running   version // the current tag
+	raw       layout  // of the current tag, untransformed
+	elsewhere bool    // the include pattern asks for another family
+	months    bool    // the current tag is a year and a month: 22.04, 23.10
+	how       reading
+	candidate *version
+	stands    standing // of the candidate
+	newer     ranking
+	kept      int // tags that are newer on the current base
+	offBase   int // and on another one
+	drop      baseDrop
+	filtered  int // tags that passed the filters
+	prefixed  int // of these, tags with the current prefix
+	relatives int // of these, tags of the current family
+	deadline  time.Time
 }
 
 // layout is what the prefix and number-count rules see: the untransformed tag.
@@ -55,8 +53,8 @@ func layoutOf(tag string) layout {
 
 // decide is the one decision behind Select and Explain. It calls note, if any, with
 // each tag and what became of it.
-func (s *Selector) decide(ctx context.Context, current string, tags []string, note func(*decision, string, Reason)) (Selection, error) {
-	d := decision{Selector: s, ctx: ctx, current: current, candidate: new(version), best: new(version), raw: layoutOf(current)}
+func (s *Selector) decide(ctx context.Context, current string, tags, known []string, note func(*decision, string, Reason)) (Selection, error) {
+	d := decision{Selector: s, ctx: ctx, current: current, candidate: new(version), raw: layoutOf(current), newer: ranking{known: known}}
 	d.deadline = time.Now().Add(matchBudget)
 	text, matched, err := s.transform.apply(current)
 	if err != nil {
@@ -130,7 +128,8 @@ func (d *decision) lookElsewhere(tags []string) error {
 		return err
 	}
 	d.elsewhere = d.relatives == 0 && d.filtered > 0
-	d.kept, d.filtered, d.prefixed, d.relatives = 0, 0, 0, 0
+	d.kept, d.offBase, d.filtered, d.prefixed, d.relatives = 0, 0, 0, 0, 0
+	d.newer = ranking{known: d.newer.known}
 	return nil
 }
 
@@ -139,20 +138,22 @@ func (d *decision) read(v *version, text string) bool { return v.read(text, d.ho
 
 // selection returns the outcome of a run.
 func (d *decision) selection() (Selection, error) {
-	switch dropped := d.bestStands == offBase || d.bestStands == rebuilt; {
-	case dropped:
-		return Selection{Tag: d.bestTag, Newer: true, Kept: d.kept + d.offBase, LeftBase: d.running.base.text}, nil
-	case d.kept > 0:
-		return Selection{Tag: d.bestTag, Newer: true, Kept: d.kept}, nil
+	if candidates, stands := d.candidates(); len(candidates) > 0 {
+		sel := Selection{Tag: candidates[0].Tag, Newer: true, Kept: d.kept, Candidates: candidates}
+		if stands == offBase || stands == rebuilt {
+			sel.Kept, sel.LeftBase = d.kept+d.offBase, d.running.base.text
+		}
+		return sel, nil
 	}
 	next, err := d.afterDrop()
 	if err != nil || next == "" {
 		return Selection{Tag: d.current}, err
 	}
-	return Selection{Tag: next, Newer: true, Kept: 1, LeftBase: d.running.base.text}, nil
+	only := []Candidate{{Tag: next, Diff: d.Diff(d.current, next)}}
+	return Selection{Tag: next, Newer: true, Kept: 1, LeftBase: d.running.base.text, Candidates: only}, nil
 }
 
-// run judges the tags and remembers the best.
+// run judges the tags and ranks those that are newer.
 func (d *decision) run(tags []string, note func(*decision, string, Reason)) error {
 	slowest := d.slowest()
 	for i, tag := range tags {
@@ -164,15 +165,12 @@ func (d *decision) run(tags []string, note func(*decision, string, Reason)) erro
 			return err
 		}
 		if reason == ReasonNewer || reason == ReasonBase {
-			first := d.kept+d.offBase == 0
 			if reason == ReasonNewer {
 				d.kept++
 			} else {
 				d.offBase++
 			}
-			if first || d.better(tag) {
-				d.best, d.candidate, d.bestTag, d.bestStands = d.candidate, d.best, tag, d.stands
-			}
+			d.rank(tag)
 		}
 		if note != nil {
 			note(d, tag, reason)

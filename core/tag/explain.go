@@ -49,10 +49,10 @@ type Verdict struct {
 const maxVerdicts = 1000
 
 // Explain makes the decision of Select and says why, tag by tag. Its errors are those of Select.
-func (s *Selector) Explain(ctx context.Context, current string, tags []string) (Explanation, error) {
+func (s *Selector) Explain(ctx context.Context, current string, tags []string, known ...string) (Explanation, error) {
 	var e Explanation
 	var kept, dropped int
-	sel, err := s.decide(ctx, current, tags, func(d *decision, tag string, r Reason) {
+	sel, err := s.decide(ctx, current, tags, known, func(d *decision, tag string, r Reason) {
 		n := &dropped
 		if r == ReasonNewer || r == ReasonBase {
 			n = &kept

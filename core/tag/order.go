@@ -16,19 +16,19 @@ func (d *decision) related(v *version) bool {
 	return false
 }
 
-// better reports whether the candidate is better than the best so far. It is a total
+// better reports whether x is better than y. It is a total
 // order, so that the order of the tags does not matter: what stands higher, then the newer
 // version, then what is most like the current tag, then the shorter and the lower text.
-func (d *decision) better(tag string) bool {
-	a, b := d.candidate, d.best
-	if d.stands != d.bestStands {
-		return d.stands > d.bestStands
+func (d *decision) better(x, y ranked) bool {
+	a, b := x.version, y.version
+	if x.stands != y.stands {
+		return x.stands > y.stands
 	}
 	if c := compareCore(a, b); c != 0 {
 		return c > 0
 	}
-	if x, y := sameFamily(a, &d.running), sameFamily(b, &d.running); x != y {
-		return x
+	if same := sameFamily(a, &d.running); same != sameFamily(b, &d.running) {
+		return same
 	}
 	if c := len(a.family) - len(b.family); c != 0 {
 		return c < 0
@@ -45,19 +45,19 @@ func (d *decision) better(tag string) bool {
 	if c := compareLists(a.numbers, b.numbers); c != 0 {
 		return c > 0
 	}
-	if x, y := a.prefix == d.running.prefix, b.prefix == d.running.prefix; x != y {
-		return x
+	if same := a.prefix == d.running.prefix; same != (b.prefix == d.running.prefix) {
+		return same
 	}
 	if d.transform != nil {
 		// Tags that a transform makes equal: 4.40.9 and 4.40.10 by "^(\d+\.\d+)".
-		if c := compareUntransformed(tag, d.bestTag); c != 0 {
+		if c := compareUntransformed(x.tag, y.tag); c != 0 {
 			return c > 0
 		}
 	}
-	if len(tag) != len(d.bestTag) {
-		return len(tag) < len(d.bestTag)
+	if len(x.tag) != len(y.tag) {
+		return len(x.tag) < len(y.tag)
 	}
-	return tag < d.bestTag
+	return x.tag < y.tag
 }
 
 // compareUntransformed compares two tags as they are; one that is no version is lower.

@@ -25,6 +25,16 @@ type Selection struct {
 	Kept     int      // how many tags are newer and allowed
 	LeftBase string   // the base of the current tag (alpine3.19) when Tag is on another one, because nothing newer is on this
 	Warnings []string // what the owner of the container should know: rules that have no effect, no tags left
+
+	// Candidates are the newer tags that may be offered, the best first, which is Tag. There
+	// are at most MaxCandidates of each level, and known ones.
+	Candidates []Candidate
+}
+
+// Candidate is a tag that may be offered.
+type Candidate struct {
+	Tag  string
+	Diff string // the step from the current tag; see Selector.Diff
 }
 
 // Compile prepares rules. The error is a *RuleError. Rules that compile and yet can
@@ -92,8 +102,9 @@ func (s *Selector) Parts(tag string) (major, minor, patch, prerelease string) {
 // Select returns the best of the tags for a container that runs current, whatever their
 // order. It never returns a tag that is not strictly newer. The error is that of ctx, or a
 // *RuleError wrapping ErrTimeout; the rules then cannot be applied to this repository.
-func (s *Selector) Select(ctx context.Context, current string, tags []string) (Selection, error) {
-	return s.decide(ctx, current, tags, nil)
+// Tags that are known stay candidates while they are newer, however many are better.
+func (s *Selector) Select(ctx context.Context, current string, tags []string, known ...string) (Selection, error) {
+	return s.decide(ctx, current, tags, known, nil)
 }
 
 // read reads a transformed text. Without an include pattern, the numbers of runtimes

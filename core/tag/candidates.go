@@ -1,0 +1,126 @@
+package tag
+
+import "slices"
+
+// MaxCandidates is how many candidates a Selection has of each level at most, besides known ones.
+const MaxCandidates = 30
+
+// The levels that share the room for candidates: the first number that differs from the current tag's.
+const (
+	majorLevel = iota
+	minorLevel
+	patchLevel // and whatever is less
+	levels
+)
+
+// ranked is a newer tag among others.
+type ranked struct {
+	*version
+	tag    string
+	stands standing
+}
+
+// ranking has the best of the newer tags.
+type ranking struct {
+	best  [levels][]ranked // of each level, the best first
+	extra []ranked         // known ones for which there was no room
+	known []string
+}
+
+// level returns the level of v.
+func (d *decision) level(v *version) int {
+	switch {
+	case v.part(0) != d.running.part(0):
+		return majorLevel
+	case v.part(1) != d.running.part(1):
+		return minorLevel
+	}
+	return patchLevel
+}
+
+// rank puts the tag just judged in its place. Its version is kept, so that the
+// next tag is read into another one.
+func (d *decision) rank(tag string) {
+	r := ranked{version: d.candidate, tag: tag, stands: d.stands}
+	list := &d.newer.best[d.level(r.version)]
+	spare := (*version)(nil)
+	if full := len(*list) == MaxCandidates; full {
+		last := (*list)[MaxCandidates-1]
+		if !d.better(r, last) {
+			if d.newer.isKnown(tag) {
+				d.newer.extra = append(d.newer.extra, r)
+				d.candidate = new(version)
+			}
+			return
+		}
+		if *list = (*list)[:MaxCandidates-1]; d.newer.isKnown(last.tag) {
+			d.newer.extra = append(d.newer.extra, last)
+		} else {
+			spare = last.version
+		}
+	}
+	if spare == nil {
+		spare = new(version)
+	}
+	at, _ := slices.BinarySearchFunc(*list, r, d.compare)
+	*list = slices.Insert(*list, at, r)
+	d.candidate = spare
+}
+
+// compare orders ranked tags, the best first. No two are equal.
+func (d *decision) compare(a, b ranked) int {
+	switch {
+	case a.tag == b.tag:
+		return 0
+	case d.better(a, b):
+		return -1
+	}
+	return 1
+}
+
+func (r *ranking) isKnown(tag string) bool { return slices.Contains(r.known, tag) }
+
+// candidates returns the tags that may be offered, the best first, and how that stands
+// to the current tag. Where the current base has newer versions, those on other bases
+// are none. Of several tags of one version the best counts.
+func (d *decision) candidates() (list []Candidate, best standing) {
+	all := slices.Concat(d.newer.best[majorLevel], d.newer.best[minorLevel], d.newer.best[patchLevel], d.newer.extra)
+	if len(all) == 0 {
+		return nil, behind
+	}
+	slices.SortFunc(all, d.compare)
+	best = all[0].stands
+	var before ranked
+	diff := d.differ()
+	for _, r := range all {
+		if r.stands == offBase && best == ahead || r.stands == rebuilt && best != rebuilt || r.tag == before.tag || before.version != nil && sameVersion(r.version, before.version) {
+			continue
+		}
+		before = r
+		list = append(list, Candidate{Tag: r.tag, Diff: diff(r.tag)})
+	}
+	return list, best
+}
+
+// differ returns Diff from the current tag, for many tags.
+func (d *decision) differ() func(tag string) string {
+	var from, to version
+	if !d.Selector.read(&from, d.Transform(d.current)) {
+		return func(string) string { return "unknown" }
+	}
+	return func(tag string) string {
+		if !d.Selector.read(&to, d.Transform(tag)) {
+			return "unknown"
+		}
+		return difference(&from, &to)
+	}
+}
+
+// sameVersion reports whether two tags are of one version: it was built
+// in several flavours, and not again.
+func sameVersion(a, b *version) bool {
+	if compareCore(a, b) != 0 {
+		return false
+	}
+	return !sameFamily(a, b) || compareLists(a.release(), b.release()) != 0 || compareLists(a.numbers, b.numbers) == 0
+}
