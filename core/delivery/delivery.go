@@ -36,7 +36,9 @@ type Delivery struct {
 	Batch bool   `json:"batch"`
 	// Containers are the ids of the containers it is about.
 	Containers []string `json:"containers"`
-	State      string   `json:"state"`
+	// Again marks, while it is planned, a delivery that is wanted only if the same one was skipped before.
+	Again bool   `json:"-"`
+	State string `json:"state"`
 	// Attempts counts the claims, the running one included.
 	Attempts  int       `json:"attempts"`
 	NextAt    time.Time `json:"nextAt"`

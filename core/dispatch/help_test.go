@@ -183,6 +183,12 @@ func (b *bench) report(check event.Check, found []sdk.Container, known ...sdk.Co
 	b.commit(all, events...)
 }
 
+// decide stores what became of the update of a container.
+func (b *bench) decide(c sdk.Container) {
+	b.t.Helper()
+	b.commit([]sdk.Container{c}, event.Event{Type: event.ContainerChanged, Subject: event.Subject(c), Payload: event.Payload{Container: &c, Aspect: event.Decided}})
+}
+
 // states returns "subject state" of all deliveries of a trigger, oldest first.
 func (b *bench) states(id string) (list []string) {
 	b.t.Helper()

@@ -3,6 +3,7 @@ package dispatch
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/dogwatch/dogwatch/core/delivery"
 	"github.com/dogwatch/dogwatch/core/event"
@@ -15,11 +16,9 @@ import (
 // that a check of one container found are in the batch of the next whole one.
 func plan(events []event.Event, triggers []Trigger, now Containers) []delivery.Delivery {
 	var pending []delivery.Delivery
-	known := findings{found: map[string]sdk.Container{}, now: now}
+	known := findings{found: map[string]sdk.Container{}, levels: map[string][]string{}, now: now}
 	for _, e := range events {
-		if e.Type == event.UpdateFound && e.Container != nil {
-			known.found[e.Run+" "+e.Container.ID] = *e.Container
-		}
+		known.note(e)
 		for _, t := range triggers {
 			if t.Outages && e.Watcher != nil && (e.Type == event.WatcherFailed || e.Type == event.WatcherRecovered) {
 				pending = append(pending, newOutageDelivery(t, e))
@@ -38,12 +37,10 @@ func plan(events []event.Event, triggers []Trigger, now Containers) []delivery.D
 // planOne returns the deliveries of one trigger that follow from one event.
 func planOne(e event.Event, t Trigger, known findings) (pending []delivery.Delivery) {
 	switch {
-	case e.Type == event.UpdateFound && e.Container != nil && t.Once && !t.Batch:
-		if c := *e.Container; accepts(t, c) {
-			pending = append(pending, newDelivery(t, e, event.Subject(c), fingerprint(c), c))
-		}
+	case e.Container != nil && t.Once && !t.Batch && (e.Type == event.UpdateFound || e.Type == event.ContainerChanged):
+		pending = append(pending, planChange(e, t, *e.Container)...)
 	case e.Type == event.CheckFinished && e.Check != nil && t.Batch && !e.Check.Single:
-		if batch := known.accepted(t, e, offered(t, *e.Check)); len(batch) > 0 {
+		if batch := known.accepted(t, e, known.offered(t, e)); len(batch) > 0 {
 			pending = append(pending, newDelivery(t, e, "batch/"+e.Check.Watcher, batchFingerprint(t, e, batch), batch...))
 		}
 	case e.Type == event.CheckFinished && e.Check != nil && !t.Batch && !t.Once:
@@ -54,31 +51,84 @@ func planOne(e event.Event, t Trigger, known findings) (pending []delivery.Deliv
 	return pending
 }
 
-// offered returns the ids of the containers with an update of which a check notifies a trigger.
-func offered(t Trigger, check event.Check) []string {
-	if t.Once {
-		return check.Found
+// planChange returns the delivery that follows when the update of a container was found,
+// or was decided anew, or when the newest version of a smaller step is another one.
+func planChange(e event.Event, t Trigger, c sdk.Container) []delivery.Delivery {
+	update, accepted := offeredTo(t, c)
+	if !c.UpdateAvailable || !accepted {
+		return nil
 	}
-	return check.Updates
+	d := newDelivery(t, e, event.Subject(update), fingerprint(update), update)
+	switch {
+	case e.Type == event.UpdateFound:
+	case e.Aspect == event.Decided:
+		d.Again = true
+	case e.Aspect == event.Leveled && update.Result.Tag != c.Result.Tag:
+	default:
+		return nil
+	}
+	return []delivery.Delivery{d}
 }
 
 // findings are the containers that a check reports: as it found them, for they
 // may have been recreated since, or as they are now.
 type findings struct {
-	found map[string]sdk.Container // by run and id
-	now   Containers
+	found  map[string]sdk.Container // by run and id
+	levels map[string][]string      // by run and id: event.Payload.Levels
+	now    Containers
 }
 
-// accepted returns those of the containers with an update that a trigger accepts.
+func (f findings) note(e event.Event) {
+	if e.Container == nil {
+		return
+	}
+	key := e.Run + " " + e.Container.ID
+	if e.Type == event.UpdateFound {
+		f.found[key] = *e.Container
+	}
+	if len(e.Levels) > 0 {
+		f.levels[key] = e.Levels
+	}
+}
+
+// offered returns the ids of the containers with an update of which a check notifies a
+// trigger in batch mode.
+func (f findings) offered(t Trigger, e event.Event) []string {
+	if !t.Once {
+		return e.Check.Updates
+	}
+	ids := slices.Clone(e.Check.Found)
+	for _, id := range e.Check.Updates {
+		if len(f.levels[e.Run+" "+id]) > 0 && !slices.Contains(ids, id) {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
+// accepted returns those of the containers with an update that a trigger accepts. With
+// "once" the newest version of a smaller step is among them when it was found by this check.
 func (f findings) accepted(t Trigger, e event.Event, ids []string) []sdk.Container {
 	var list []sdk.Container
 	for _, id := range ids {
-		c, known := f.found[e.Run+" "+id]
+		key := e.Run + " " + id
+		c, known := f.found[key]
+		isNew := known || slices.Contains(e.Check.Found, id)
 		if !known {
 			c, known = f.now.ByID(id)
 		}
-		if known && c.UpdateAvailable && accepts(t, c) {
-			list = append(list, c)
+		if !known || !c.UpdateAvailable {
+			continue
+		}
+		update, accepted := offeredTo(t, c)
+		if accepted && t.Once {
+			accepted = isNew
+			if update.Result != nil && c.Result != nil && update.Result.Tag != c.Result.Tag {
+				accepted = slices.Contains(f.levels[key], update.UpdateKind.SemverDiff)
+			}
+		}
+		if accepted {
+			list = append(list, update)
 		}
 	}
 	return list

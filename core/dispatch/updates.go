@@ -67,7 +67,7 @@ func (d *Dispatcher) attemptUpdates(ctx context.Context, t Trigger, due delivery
 			return d.outcome(ctx, t, due, sdk.WithKind(sdk.ErrUnavailable, err)), nil
 		}
 	}
-	containers := d.current(planned)
+	containers := d.current(t, due, planned)
 	switch {
 	case len(found.begun) > 0 && (len(containers) == 0 || due.Manual):
 		return delivery.Outcome{}, found

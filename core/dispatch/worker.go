@@ -109,7 +109,7 @@ func (d *Dispatcher) attempt(ctx context.Context, t Trigger, due delivery.Delive
 	if d.operates(t) {
 		return d.attemptUpdates(ctx, t, due, run, planned)
 	}
-	containers := d.current(planned)
+	containers := d.current(t, due, planned)
 	if outcome, known := d.unsendable(ctx, t, due, containers); known {
 		return outcome, nil
 	}
@@ -162,15 +162,23 @@ func unknown(err error) bool {
 }
 
 // current drops the containers whose update is another one since the delivery was
-// planned. A container stays itself when it is renamed or recreated.
-func (d *Dispatcher) current(planned []sdk.Container) []sdk.Container {
+// planned, or held. A container stays itself when it is renamed or recreated.
+func (d *Dispatcher) current(t Trigger, due delivery.Delivery, planned []sdk.Container) []sdk.Container {
 	var still []sdk.Container
 	for _, c := range planned {
 		now, known := d.opt.Containers.ByID(c.ID)
 		if !known {
 			now, known = d.opt.Containers.ByName(c.Watcher, c.Name)
 		}
-		if known && update.Equal(&now, &c) {
+		if !known {
+			continue
+		}
+		if !due.Manual { // users run triggers whatever is decided, and whatever the thresholds
+			if now, known = offeredTo(t, now); !known {
+				continue
+			}
+		}
+		if update.Equal(&now, &c) {
 			still = append(still, now)
 		}
 	}

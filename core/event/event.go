@@ -93,7 +93,9 @@ type Payload struct {
 	// From is the name of the container before it was renamed.
 	From string `json:"from,omitempty"`
 	// Aspect is what alone has changed about the container, where that is known.
-	Aspect    Aspect     `json:"aspect,omitempty"`
+	Aspect Aspect `json:"aspect,omitempty"`
+	// Levels are the steps ("minor") whose newest version is another one than before.
+	Levels    []string   `json:"levels,omitempty"`
 	Check     *Check     `json:"check,omitempty"`
 	Watcher   *Watcher   `json:"watcher,omitempty"`
 	Delivery  *Delivery  `json:"delivery,omitempty"`

@@ -25,7 +25,7 @@ type DeliveryFilter struct {
 // Plan adds deliveries and moves the reader's cursor to the id of the event they
 // were planned for, in one transaction; a cursor never moves back. Deliveries are
 // deduplicated by trigger, subject and fingerprint: one that was planned before is
-// left alone, unless it was skipped: then it is pending again. One for the same
+// left alone, unless it was skipped: then it is pending again; with Again, only such a one is planned. One for the same
 // containers under another subject is left alone, too, for they may have been
 // renamed since. It returns how many are newly pending. ID, State, Attempts and the
 // times are the store's to set, except NextAt, where zero means now.
@@ -39,6 +39,14 @@ func (s *Store) Plan(ctx context.Context, reader string, cursor int64, ds []deli
 			}
 			if d.NextAt.IsZero() {
 				d.NextAt = now
+			}
+			if d.Again {
+				n, err := t.replan(d, string(containers), now)
+				if err != nil {
+					return err
+				}
+				planned += n
+				continue
 			}
 			result, err := t.exec(`INSERT INTO deliveries
 				(trigger, subject, fingerprint, event, run, batch, containers, state, attempts, next_at, created_at, updated_at, error, payload)
@@ -73,6 +81,19 @@ func (s *Store) Plan(ctx context.Context, reader string, cursor int64, ds []deli
 		return 0, err
 	}
 	return planned, nil
+}
+
+// replan makes a delivery pending that was skipped, and returns how many there were.
+func (t tx) replan(d delivery.Delivery, containers string, now time.Time) (int, error) {
+	result, err := t.exec(`UPDATE deliveries SET event = ?, run = ?, containers = ?, state = 'pending', attempts = 0,
+			next_at = ?, updated_at = ?, error = '', payload = ?
+		WHERE trigger = ? AND subject = ? AND fingerprint = ? AND state = 'skipped'`,
+		d.Event, d.Run, containers, millis(d.NextAt), millis(now), blob(d.Payload), d.Trigger, d.Subject, d.Fingerprint)
+	if err != nil {
+		return 0, fmt.Errorf("for trigger %s about %s: %w", d.Trigger, d.Subject, err)
+	}
+	n, err := result.RowsAffected()
+	return int(n), err
 }
 
 // Claim takes the trigger's oldest due delivery: it returns it as Sending, with
