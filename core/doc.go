@@ -45,7 +45,7 @@
 //	policy
 //	update
 //	config logging event delivery operation label tag tally template contained detach auth/oidctest
-//	regexcost
+//	regexcost policy/window
 //
 // check and dispatch declare the few methods they need of others as
 // interfaces; wiring fits the implementations to them.
