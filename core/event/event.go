@@ -222,6 +222,9 @@ type Change struct {
 	Put []sdk.Container
 	// Remove deletes containers by id; unknown ids are ignored.
 	Remove []string
+	// Candidates are the newer versions that were found for containers, by subject,
+	// encoded; nil forgets those of a subject.
+	Candidates map[string][]byte
 	// Events are appended in order.
 	Events []Event
 }

@@ -83,15 +83,15 @@ type Pattern interface {
 // Candidate is a version that is newer than what runs.
 type Candidate struct {
 	// Tag is the tag to run; with Kind sdk.KindDigest it is the running one.
-	Tag    string
-	Digest string // with sdk.KindDigest: the new digest behind Tag
-	Kind   string // sdk.KindTag or sdk.KindDigest
-	Diff   string // the step: sdk.DiffMajor, sdk.DiffMinor, …; "" with sdk.KindDigest
+	Tag    string `json:"tag"`
+	Digest string `json:"digest,omitempty"` // with sdk.KindDigest: the new digest behind Tag
+	Kind   string `json:"kind"`             // sdk.KindTag or sdk.KindDigest
+	Diff   string `json:"diff,omitempty"`   // the step: sdk.DiffMajor, sdk.DiffMinor, …; "" with sdk.KindDigest
 	// Created is when the image was made, as its registry says; zero when not known.
-	Created time.Time
+	Created time.Time `json:"created,omitzero"`
 	// FirstSeen is when a check found it first. For a tag that is rebuilt again and
 	// again it is the first image since the one that runs.
-	FirstSeen time.Time
+	FirstSeen time.Time `json:"firstSeen,omitzero"`
 }
 
 // Update is what a check found for a container.

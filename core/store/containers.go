@@ -66,6 +66,9 @@ func (s *Store) apply(t tx, ch event.Change) (d diff, err error) {
 	}); err != nil {
 		return d, err
 	}
+	if err := t.putCandidates(ch.Candidates); err != nil {
+		return d, err
+	}
 	return d, s.append(t, ch.Events)
 }
 
@@ -256,10 +259,21 @@ func encode(v any) ([]byte, error) {
 func clone(c sdk.Container) sdk.Container {
 	c.Labels = maps.Clone(c.Labels)
 	c.Image.Digest.Repos = slices.Clone(c.Image.Digest.Repos)
-	c.Result = cloned(c.Result)
+	c.Result = clonedResult(c.Result)
 	c.Error = cloned(c.Error)
-	c.UpdateKind.Result = cloned(c.UpdateKind.Result)
+	c.UpdateKind.Result = clonedResult(c.UpdateKind.Result)
+	if c.Decision = cloned(c.Decision); c.Decision != nil {
+		c.Decision.Reasons = slices.Clone(c.Decision.Reasons)
+	}
 	return c
+}
+
+func clonedResult(r *sdk.Result) *sdk.Result {
+	if r = cloned(r); r == nil || r.Levels == nil {
+		return r
+	}
+	r.Levels = &sdk.Levels{Patch: cloned(r.Levels.Patch), Minor: cloned(r.Levels.Minor), Major: cloned(r.Levels.Major)}
+	return r
 }
 
 func cloned[T any](p *T) *T {

@@ -206,17 +206,20 @@ func TestCommitRefusesIncompleteContainersWhole(t *testing.T) {
 func TestSnapshotIsIndependentOfCallers(t *testing.T) {
 	s := fresh(t)
 	c := container("local", "web", "1")
+	c.Decision = &sdk.Decision{State: sdk.StateHeld, Reasons: []sdk.Reason{{Code: "age.min"}}}
+	c.Result.Levels = &sdk.Levels{Minor: &sdk.Release{Tag: "1.26.0"}}
 	want := clone(c)
 	must(t, s.Commit(t.Context(), put(c)))
 	old := s.Snapshot()
 	spoil := func(c sdk.Container) {
 		c.Labels["x"], c.Result.Tag, c.Error.Message, c.Image.Digest.Repos[0] = "spoilt", "spoilt", "spoilt", "spoilt"
+		c.Result.Levels.Minor.Tag, c.Decision.State, c.Decision.Reasons[0].Code = "spoilt", "spoilt", "spoilt"
 	}
 	spoil(c)
 	copies, err := s.Containers(t.Context())
 	must(t, err)
 	spoil(copies[0])
-	if r, _ := old.Get("1"); !reflect.DeepEqual(r.Container.Labels, want.Labels) || *r.Container.Result != *want.Result ||
+	if r, _ := old.Get("1"); !reflect.DeepEqual(r.Container.Labels, want.Labels) || !reflect.DeepEqual(r.Container.Result, want.Result) || !reflect.DeepEqual(r.Container.Decision, want.Decision) ||
 		*r.Container.Error != *want.Error || r.Container.Image.Digest.Repos[0] != want.Image.Digest.Repos[0] {
 		t.Error("a caller changed what is stored")
 	}

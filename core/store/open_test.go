@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -260,7 +261,8 @@ func TestEveryReleasedFileOpens(t *testing.T) {
 func fill(t *testing.T, path string) {
 	s := open(t, path)
 	ctx := t.Context()
-	must(t, s.Commit(ctx, event.Change{Put: []sdk.Container{container("local", "web", "1"), container("local", "db", "2")}, Events: happenings(2)}))
+	must(t, s.Commit(ctx, event.Change{Put: []sdk.Container{container("local", "web", "1"), container("local", "db", "2")}, Events: happenings(2),
+		Candidates: map[string][]byte{"local/web": encoded(t, webFound)}}))
 	web := offer("smtp.main", "local/web", "f1")
 	web.Containers = []string{"1"}
 	plan(t, s, web, offer("smtp.main", "local/db", "f2"))
@@ -292,6 +294,10 @@ func full(t *testing.T, s *Store) {
 	}
 	if events, err := s.Events(ctx, 0, 0); err != nil || len(events) != 2 || events[0].Container.Name != "web" {
 		t.Errorf("events %+v, %v", events, err)
+	}
+	// A file from before candidates has none.
+	if all, err := s.Candidates(ctx); err != nil || len(all) > 1 || len(all) == 1 && !reflect.DeepEqual(all["local/web"], webFound) {
+		t.Errorf("candidates %+v, %v", all, err)
 	}
 	if at, err := s.Cursor(ctx, "dispatch"); err != nil || at != 1 {
 		t.Errorf("cursor %d, %v", at, err)
