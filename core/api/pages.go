@@ -16,8 +16,8 @@ type Pages interface {
 	Refuse(w http.ResponseWriter, r *http.Request, status int, why string)
 }
 
-// page serves a page. It requires a login, but for the pages to log in and out
-// and for static files.
+// page serves a page. It requires a login, but for the pages to log in and out, for
+// those of signed links, and for static files.
 func (h *handler) page(w http.ResponseWriter, r *http.Request) {
 	parts := pathOf(r)
 	next := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -39,7 +39,7 @@ func (h *handler) page(w http.ResponseWriter, r *http.Request) {
 		first = parts[0]
 	}
 	switch {
-	case first == "login", first == "logout", first == "static", first == "favicon.ico", first == "theme":
+	case first == "login", first == "logout", first == "static", first == "favicon.ico", first == "theme", first == "decide":
 		next(w, r)
 	case r.Method == http.MethodGet, r.Method == http.MethodHead:
 		h.require(auth.Read)(next).ServeHTTP(w, r)

@@ -34,9 +34,11 @@ func TestPages(t *testing.T) {
 			t.Errorf("%s: %d to %q, want %q", path, got.status, got.header.Get("Location"), to)
 		}
 	}
-	for _, path := range []string{"/login", "/logout", "/static/app.css", "/favicon.ico"} {
+	for _, path := range []string{"/login", "/logout", "/static/app.css", "/favicon.ico", "/decide/dwl_aB-_"} {
 		same(t, path, string(w.get(path).want(200).body), "page "+path)
 	}
+	same(t, "link", string(w.do("POST", "/decide/dwl_aB-_", "").want(200).body), "page /decide/dwl_aB-_")
+	w.do("POST", "/decide/dwl_aB-_", "", "Sec-Fetch-Site", "cross-site").fails(403)
 	same(t, "page", string(w.get("/containers", ana...).want(200).body), "page /containers ana")
 	w.do("POST", "/containers/act", "").want(http.StatusSeeOther)
 	same(t, "form", string(w.do("POST", "/containers/act", "", ana...).want(200).body), "page /containers/act ana")

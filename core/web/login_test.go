@@ -155,7 +155,7 @@ func TestRefuseRendersLoginPage(t *testing.T) {
 	u := withLogins(t, fakeLogins{strategies: []auth.Strategy{byProvider}})
 	w := httptest.NewRecorder()
 	u.Refuse(w, httptest.NewRequest(http.MethodGet, "/x", nil), http.StatusUnauthorized, "ünal "+evil)
-	if w.Code != http.StatusUnauthorized || w.Header().Get("Content-Security-Policy") != policy {
+	if w.Code != http.StatusUnauthorized || w.Header().Get("Content-Security-Policy") != contentPolicy {
 		t.Errorf("%d, %v", w.Code, w.Header())
 	}
 	mustBeInert(t, w.Body.String())

@@ -33,6 +33,8 @@ type Options struct {
 	Service  Service
 	// Logins lets users in and out, and knows the actor of a request.
 	Logins Logins
+	// Links redeem the links of messages; nil where none are sent.
+	Links Links
 	// FrameAncestors are the origins of other sites that may show the pages in
 	// frames, as a content security policy names them.
 	FrameAncestors []string
@@ -142,6 +144,8 @@ func (u *UI) router() http.Handler {
 	mux.HandleFunc("POST /settings/sessions/end-others", u.endOtherSessions)
 	mux.HandleFunc("GET /start", u.showStart)
 
+	mux.HandleFunc("GET /decide/{token}", u.showDecision)
+	mux.HandleFunc("POST /decide/{token}", u.decide)
 	mux.HandleFunc("GET /login", u.showLogin)
 	mux.HandleFunc("POST /login", u.login)
 	mux.HandleFunc("POST /logout", u.logout)
@@ -157,8 +161,8 @@ func (u *UI) router() http.Handler {
 // maxForm is the largest form, in bytes.
 const maxForm = 100 << 10
 
-// policy lets pages load what is ours, and nothing else.
-const policy = "default-src 'self'; script-src 'self'; style-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'self'"
+// contentPolicy lets pages load what is ours, and nothing else.
+const contentPolicy = "default-src 'self'; script-src 'self'; style-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'self'"
 
 // ServeHTTP responds with a page.
 func (u *UI) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -186,10 +190,10 @@ func (u *UI) loaded(w http.ResponseWriter) bool {
 // of other sites, where a user could be led to press an invisible button (clickjacking).
 func (u *UI) protect(h http.Header) {
 	if len(u.FrameAncestors) == 0 {
-		h.Set("Content-Security-Policy", policy)
+		h.Set("Content-Security-Policy", contentPolicy)
 		h.Set("X-Frame-Options", "SAMEORIGIN") // which knows no list: RFC 7034, section 2.3.2.3
 	} else {
-		h.Set("Content-Security-Policy", policy+" "+strings.Join(u.FrameAncestors, " "))
+		h.Set("Content-Security-Policy", contentPolicy+" "+strings.Join(u.FrameAncestors, " "))
 	}
 	h.Set("Referrer-Policy", "same-origin")
 	h.Set("X-Content-Type-Options", "nosniff")

@@ -1,0 +1,223 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/dogwatch/dogwatch/core/link"
+	"github.com/dogwatch/dogwatch/core/policy"
+	"github.com/dogwatch/dogwatch/core/tally"
+	"github.com/dogwatch/dogwatch/internal/reference"
+	"github.com/dogwatch/dogwatch/sdk"
+)
+
+// Links redeem the signed links of messages; see link.Links.
+type Links interface {
+	Show(ctx context.Context, token string) (link.Shown, error)
+	Redeem(ctx context.Context, token string, until time.Time) (link.Shown, error)
+}
+
+// decidePage asks for what a link stands for, or says what has become of it. Who has
+// the link needs no login, so the page shows the update of the link and nothing else.
+type decidePage struct {
+	Theme string
+	// Title says what the page is about. Done and Wrong are sentences; one of them
+	// stands where there is nothing to ask.
+	Title, Done, Wrong string
+	// Path takes the form; "" when there is nothing to ask.
+	Path, Button, Meaning string
+	Name, Image           string
+	From, To, Kind        string
+	// Link is the page of the release.
+	Link string
+	// Reasons say what holds the update now.
+	Reasons []string
+	// Snoozes are until when; nil for other actions.
+	Snoozes []snoozeChoice
+	// Trigger is whose message the link is in, Expires when it ends.
+	Trigger string
+	Expires time.Time
+}
+
+// snoozeChoice is how long to snooze. 0 days are until the next version.
+type snoozeChoice struct {
+	Days  int
+	Label string
+	Usual bool
+}
+
+var snoozeChoices = []snoozeChoice{
+	{1, "for a day", false}, {3, "for three days", false}, {7, "for a week", true}, {30, "for a month", false}, {0, "until the next version", false},
+}
+
+// showDecision shows what a link stands for. It changes nothing: scanners, previews and
+// prefetching proxies open every link of a message.
+func (u *UI) showDecision(w http.ResponseWriter, r *http.Request) {
+	token := r.PathValue("token")
+	switch {
+	case token == link.SampleToken:
+		u.renderDecision(w, r, http.StatusOK, decidePage{Title: "The links work", Done: "This link is in a sample message, so there is nothing to decide. In a message about an update it leads to a page that asks for your decision"})
+		return
+	case u.Links == nil:
+		u.renderDecision(w, r, http.StatusNotFound, linksOff)
+		return
+	}
+	shown, err := u.Links.Show(r.Context(), token)
+	if err != nil {
+		u.renderLinkError(w, r, shown, err)
+		return
+	}
+	u.renderDecision(w, r, http.StatusOK, u.question(shown, token))
+}
+
+var linksOff = decidePage{Title: "Links are off", Wrong: "This Dogwatch accepts no links of messages: its settings links.enabled or public.url are not set. Open its pages to decide about updates"}
+
+// decide does what a link stands for.
+func (u *UI) decide(w http.ResponseWriter, r *http.Request) {
+	if u.Links == nil {
+		u.renderDecision(w, r, http.StatusNotFound, linksOff)
+		return
+	}
+	if !u.form(w, r) {
+		return
+	}
+	token := r.PathValue("token")
+	until, ok := u.snoozeEnd(r.PostFormValue("days"))
+	if !ok {
+		u.renderDecision(w, r, http.StatusUnprocessableEntity, decidePage{Title: "Nothing was decided", Wrong: "The form is not understood. Open the link again"})
+		return
+	}
+	shown, err := u.Links.Redeem(r.Context(), token, until)
+	log := u.Log.With("trigger", shown.Trigger, "container", shown.Update.Subject, "action", shown.Action, "address", u.actor(r).ClientAddress())
+	switch {
+	case errors.Is(err, link.ErrChoice):
+		p := u.question(shown, token)
+		p.Wrong = capital(err.Error())
+		u.renderDecision(w, r, http.StatusUnprocessableEntity, p)
+		return
+	case err != nil:
+		log.Info("a link was refused", "error", err)
+		u.renderLinkError(w, r, shown, err)
+		return
+	}
+	log.Info("decided with a link")
+	p := u.about(shown)
+	p.Title, p.Done = doneTitles[shown.Action], u.doneSentence(shown, until)
+	u.renderDecision(w, r, http.StatusOK, p)
+}
+
+// snoozeEnd returns when a snooze ends that lasts so many days, as a form has them.
+func (u *UI) snoozeEnd(days string) (until time.Time, ok bool) {
+	if days == "" || days == "0" {
+		return time.Time{}, true
+	}
+	n, err := strconv.ParseUint(days, 10, 16)
+	return u.Now().AddDate(0, 0, int(n)), err == nil
+}
+
+// about returns a page about the update of a link, without its question.
+func (u *UI) about(shown link.Shown) decidePage {
+	c, k := &shown.Container, shown.Update
+	p := decidePage{From: shortTag(k.FromTag), To: shortTag(k.ToTag), Trigger: shown.Trigger}
+	if k.Kind == sdk.KindDigest {
+		p.From, p.To = shortTag(k.FromTag), "rebuilt: "+shortDigest(k.ToDigest)
+	}
+	_, p.Name, _ = strings.Cut(k.Subject, "/")
+	if !shown.Known {
+		return p
+	}
+	p.Name, p.Image = nameOf(c), reference.Short(c.Image.Registry.Host, c.Image.Name)
+	if c.Result != nil && c.Result.Tag == k.ToTag {
+		p.Kind, p.Link = tally.Kind(c), safeLink(c.Result.Link)
+	}
+	if c.Decision != nil {
+		for _, reason := range c.Decision.Reasons {
+			text := capital(u.Service.Redact(reason.Text))
+			if !reason.Until.IsZero() {
+				text += ", until " + exactly(reason.Until.Time)
+			}
+			p.Reasons = append(p.Reasons, text)
+		}
+	}
+	return p
+}
+
+// question returns the page with the question of a link.
+func (u *UI) question(shown link.Shown, token string) decidePage {
+	p := u.about(shown)
+	p.Path, p.Expires = "/decide/"+token, shown.Expires
+	switch shown.Action {
+	case policy.Approved:
+		p.Title, p.Button = "Approve the update of "+p.Name+"?", "Approve"
+		p.Meaning = "This version is then taken whatever its age, in the next window if there is one"
+	case policy.Skip:
+		p.Title, p.Button = "Skip this version of "+p.Name+"?", "Skip this version"
+		p.Meaning = "It is not offered again. The next version is"
+	case policy.Snooze:
+		p.Title, p.Button, p.Snoozes = "Snooze the update of "+p.Name+"?", "Snooze", snoozeChoices
+		p.Meaning = "It is not offered in the meantime, and then once more"
+	}
+	return p
+}
+
+var doneTitles = map[policy.ChoiceKind]string{policy.Approved: "Approved", policy.Skip: "Skipped", policy.Snooze: "Snoozed"}
+
+// doneSentence says what follows from a decision.
+func (u *UI) doneSentence(shown link.Shown, until time.Time) string {
+	switch {
+	case shown.Action == policy.Approved:
+		return "The update is approved. You can close this page"
+	case shown.Action == policy.Skip:
+		return "This version is not offered again, the next one is. You can close this page"
+	case until.IsZero():
+		return "It is offered again with the next version. You can close this page"
+	}
+	return "It is offered again from " + exactly(until) + " on. You can close this page"
+}
+
+// linkErrors are the statuses and titles of the reasons for which a link is refused.
+var linkErrors = []struct {
+	err    error
+	status int
+	title  string
+	help   string
+}{
+	{link.ErrInvalid, http.StatusNotFound, "This link is not valid", "Copy all of it from the message, or open the pages of Dogwatch to decide"},
+	{link.ErrExpired, http.StatusGone, "This link has expired", "A later message has another one, and the pages of Dogwatch let you decide too"},
+	{link.ErrRevoked, http.StatusGone, "This link was revoked", "Open the pages of Dogwatch to decide"},
+	{link.ErrGone, http.StatusGone, "There is nothing to decide any more", "What this link is about is no longer offered: the container was updated or removed, or there is something newer"},
+}
+
+// renderLinkError says why a link is refused.
+func (u *UI) renderLinkError(w http.ResponseWriter, r *http.Request, shown link.Shown, err error) {
+	p := u.about(shown)
+	if errors.Is(err, link.ErrUsed) {
+		kind := policy.ChoiceKind(shown.Use.Action)
+		p.Title = doneTitles[kind]
+		p.Done = "This link was used on " + exactly(shown.Use.At) + ", and works once. To change that, open the pages of Dogwatch"
+		u.renderDecision(w, r, http.StatusGone, p)
+		return
+	}
+	for _, known := range linkErrors {
+		if errors.Is(err, known.err) {
+			p.Title, p.Wrong = known.title, known.help
+			u.renderDecision(w, r, known.status, p)
+			return
+		}
+	}
+	if r.Context().Err() != nil {
+		return
+	}
+	u.Log.Error("redeem a link", "trigger", shown.Trigger, "container", shown.Update.Subject, "error", err)
+	u.renderDecision(w, r, http.StatusInternalServerError, decidePage{Title: "This did not work", Wrong: "Dogwatch could not do it; its log has the details. Try the link again later"})
+}
+
+func (u *UI) renderDecision(w http.ResponseWriter, r *http.Request, status int, p decidePage) {
+	p.Theme = theme(r)
+	w.Header().Set("X-Robots-Tag", "noindex, nofollow")
+	u.render(w, r, status, "decide", "decide.html", p)
+}
