@@ -1,0 +1,183 @@
+package policy
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/dogwatch/dogwatch/sdk"
+)
+
+// Decide returns what becomes of an update at a time. The newest version that
+// nothing excludes is the target; where there is none, the update is held for the reasons
+// of the version that comes next. The order of candidates matters, that of choices does not.
+func Decide(u Update, r Rules, f Facts, choices []Choice, now time.Time) Decision {
+	if len(u.Candidates) == 0 {
+		return Decision{Target: -1}
+	}
+	c := &circumstances{update: u, rules: r, facts: f, choices: sorted(choices), now: now}
+	target, held := c.target()
+	d := Decision{Target: target}
+	if c.accepted != nil {
+		d.Reasons = append(d.Reasons, reasonOfChoice(ReasonApproved, "approved", *c.accepted, c.now))
+	} else {
+		held = append(held, c.snoozes()...)
+	}
+	held = append(held, c.times()...)
+	held = append(held, c.problems()...)
+	if len(held) > 0 {
+		d.State, d.Reasons = Held, append(d.Reasons, held...)
+	} else {
+		c.conclude(&d)
+	}
+	slices.SortStableFunc(d.Reasons, byEnd)
+	d.Next = c.next
+	return d
+}
+
+// circumstances are what one decision depends on.
+type circumstances struct {
+	update  Update
+	rules   Rules
+	facts   Facts
+	choices []Choice
+	now     time.Time
+	// accepted is the approval of the target, if there is one.
+	accepted *Choice
+	next     time.Time // when time alone may change something; zero for never
+}
+
+// sorted returns choices in an order of their own, the latest first.
+func sorted(choices []Choice) []Choice {
+	return slices.SortedFunc(slices.Values(choices), func(a, b Choice) int {
+		return cmp.Or(b.At.Compare(a.At.Time), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Update.String(), b.Update.String()), a.Until.Compare(b.Until.Time), cmp.Compare(a.Actor, b.Actor))
+	})
+}
+
+// byEnd puts what does not end by itself first, and then what ends last.
+func byEnd(a, b Reason) int {
+	switch {
+	case a.Until.IsZero() != b.Until.IsZero():
+		if a.Until.IsZero() {
+			return -1
+		}
+		return 1
+	case !a.Until.Equal(b.Until):
+		return b.Until.Compare(a.Until)
+	}
+	return cmp.Or(cmp.Compare(a.Code, b.Code), cmp.Compare(a.Text, b.Text))
+}
+
+// changes notes when time alone may change the decision.
+func (c *circumstances) changes(at time.Time) {
+	if at.After(c.now) && (c.next.IsZero() || at.Before(c.next)) {
+		c.next = at
+	}
+}
+
+// target returns the candidate that the decision is about, and why it is held, if it is.
+func (c *circumstances) target() (int, []Reason) {
+	excluded := make([][]Reason, len(c.update.Candidates))
+	for i := range c.update.Candidates {
+		excluded[i] = c.excludes(i)
+	}
+	if approval, i := c.approval(); i >= 0 {
+		c.accepted = &approval
+		return i, nil
+	}
+	if i := slices.IndexFunc(excluded, func(r []Reason) bool { return len(r) == 0 }); i >= 0 {
+		return i, nil
+	}
+	// What only waits is what users will be offered next.
+	for _, fits := range []func(Reason) bool{
+		func(r Reason) bool { return !r.Until.IsZero() },
+		func(r Reason) bool { return r.Code != ReasonThreshold },
+		func(Reason) bool { return true },
+	} {
+		if i := slices.IndexFunc(excluded, func(all []Reason) bool {
+			return !slices.ContainsFunc(all, func(r Reason) bool { return !fits(r) })
+		}); i >= 0 {
+			return i, excluded[i]
+		}
+	}
+	return 0, excluded[0]
+}
+
+// approval returns the latest approval and its candidate; -1 when there is none, or when a
+// user decided otherwise since.
+func (c *circumstances) approval() (Choice, int) {
+	for _, choice := range c.choices {
+		i := c.chosen(choice)
+		if choice.Kind != Approved || i < 0 {
+			continue
+		}
+		if slices.ContainsFunc(c.choices, func(later Choice) bool {
+			return later.Kind != Approved && later.At.After(choice.At.Time) && (c.covers(later, i) || c.isWhole(later))
+		}) {
+			return Choice{}, -1
+		}
+		return choice, i
+	}
+	return Choice{}, -1
+}
+
+// times returns why nothing may happen now, whatever the update is.
+func (c *circumstances) times() (held []Reason) {
+	if freeze := c.rules.Freeze; freeze.Value != nil {
+		frozen, until := freeze.Value.At(c.now)
+		c.changes(until)
+		if frozen {
+			held = append(held, Reason{Code: ReasonFreeze, Text: "updates are frozen: " + freeze.Value.String(), Source: freeze.Source, Until: until})
+		}
+	}
+	if window := c.rules.Window; window.Value != nil {
+		open, until := window.Value.At(c.now)
+		c.changes(until)
+		if !open {
+			held = append(held, Reason{Code: ReasonWindow, Text: "it waits for the next window: " + window.Value.String(), Source: window.Source, Until: until})
+		}
+	}
+	return held
+}
+
+func (c *circumstances) problems() (held []Reason) {
+	for _, p := range c.rules.Problems {
+		held = append(held, Reason{Code: ReasonInvalidRule, Text: p.Text, Source: p.Source})
+	}
+	return held
+}
+
+// conclude decides about a target that nothing holds.
+func (c *circumstances) conclude(d *Decision) {
+	d.State = Offered
+	mode := c.rules.Mode
+	approved := c.accepted != nil
+	if !approved && c.facts.CameBack != nil && c.facts.CameBack(c.update.Candidates[d.Target]) {
+		d.Reasons = append(d.Reasons, Reason{Code: ReasonCameBack, Text: "it was tried and rolled back, so it is not tried again by itself"})
+		return
+	}
+	switch {
+	case !approved && mode.Value == Approve:
+		d.Reasons = append(d.Reasons, Reason{Code: ReasonApproval, Text: "it waits for the approval of a user", Source: mode.Source})
+	case !approved && mode.Value != Auto:
+	case !c.facts.MayUpdate:
+		text := "the watcher may not update containers"
+		if c.facts.Remedy != "" {
+			text += ": " + c.facts.Remedy
+		}
+		d.Reasons = append(d.Reasons, Reason{Code: ReasonForbidden, Text: text, Source: mode.Source})
+	default:
+		d.State = Automatic
+		if !approved {
+			d.Reasons = append(d.Reasons, Reason{Code: ReasonAutomatic, Text: "it is carried out automatically", Source: mode.Source})
+		}
+	}
+}
+
+// is reports whether a candidate has a tag or, if it is a new image of the same tag, a digest.
+func (c Candidate) is(tag, digest string) bool {
+	if c.Kind == sdk.KindDigest {
+		return c.Digest == digest
+	}
+	return c.Tag == tag
+}

@@ -1,0 +1,230 @@
+package policy
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/dogwatch/dogwatch/core/update"
+	"github.com/dogwatch/dogwatch/sdk"
+)
+
+const day = 24 * time.Hour
+
+// noon is the time of the situations.
+var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+
+// version returns a candidate whose image is days old and was found at once.
+func version(tag, diff string, days float64) Candidate {
+	at := noon.Add(-time.Duration(days * float64(day)))
+	return Candidate{Tag: tag, Kind: sdk.KindTag, Diff: diff, Created: at, FirstSeen: at}
+}
+
+// rebuild returns a new image of the same tag.
+func rebuild(digest string, made, seen float64) Candidate {
+	return Candidate{
+		Tag: "latest", Digest: digest, Kind: sdk.KindDigest,
+		Created: noon.Add(-time.Duration(made * float64(day))), FirstSeen: noon.Add(-time.Duration(seen * float64(day))),
+	}
+}
+
+func set[T any](v T, source string) Setting[T] { return Setting[T]{Value: v, Source: source} }
+
+// choice is one of ana's, made a number of hours before noon.
+func choice(kind ChoiceKind, version string, hours float64) Choice {
+	c := Choice{Subject: "local/web", Kind: kind, Actor: "ana", At: sdk.TimeOf(noon.Add(-time.Duration(hours * float64(time.Hour))))}
+	switch {
+	case strings.HasPrefix(version, "sha256:"):
+		c.Update = update.Key{Subject: "local/web", Kind: sdk.KindDigest, FromTag: "latest", ToTag: "latest", ToDigest: version}
+	case version != "":
+		c.Update = update.Key{Subject: "local/web", Kind: sdk.KindTag, FromTag: "8.1.0", ToTag: version}
+	}
+	return c
+}
+
+func (c Choice) until(days float64) Choice {
+	c.Until = sdk.TimeOf(noon.Add(time.Duration(days * float64(day))))
+	return c
+}
+
+// times is open, or frozen, from one time until another.
+type times struct{ from, to time.Time }
+
+func (s times) At(now time.Time) (in bool, until time.Time) {
+	switch {
+	case now.Before(s.from):
+		return false, s.from
+	case now.Before(s.to):
+		return true, s.to
+	}
+	return false, time.Time{}
+}
+
+func (s times) String() string { return s.from.Format("01-02") + ".." + s.to.Format("01-02") }
+
+func span(from, to float64) times {
+	return times{noon.Add(time.Duration(from * float64(day))), noon.Add(time.Duration(to * float64(day)))}
+}
+
+type contains string
+
+func (p contains) Match(text string) bool { return strings.Contains(text, string(p)) }
+func (p contains) String() string         { return string(p) }
+
+// String is how the tests write a decision: state, target, codes, days until it changes.
+func describe(u Update, d Decision) string {
+	if d.Target < 0 {
+		return "nothing"
+	}
+	target := u.Candidates[d.Target]
+	text := string(d.State) + " " + target.Tag
+	if target.Kind == sdk.KindDigest {
+		text = string(d.State) + " " + target.Digest
+	}
+	for _, r := range d.Reasons {
+		text += " " + r.Code
+		if !r.Until.IsZero() {
+			text += fmt.Sprintf("(%g)", r.Until.Sub(noon).Hours()/24)
+		}
+	}
+	if !d.Next.IsZero() {
+		text += fmt.Sprintf(" next %g", d.Next.Sub(noon).Hours()/24)
+	}
+	return text
+}
+
+var (
+	major = version("9.0.0", sdk.DiffMajor, 30)
+	minor = version("8.2.1", sdk.DiffMinor, 10)
+	older = version("8.2.0", sdk.DiffMinor, 20)
+	patch = version("8.1.4", sdk.DiffPatch, 5)
+	all   = []Candidate{major, minor, older, patch}
+)
+
+func TestDecide(t *testing.T) {
+	auto := Rules{Mode: set(Auto, "label dogwatch.update")}
+	approve := Rules{Mode: set(Approve, "policy.update")}
+	threshold := func(text string) Rules { return Rules{Threshold: set(text, "policy.threshold")} }
+	minAge := func(days float64) Rules {
+		return Rules{MinAge: set(time.Duration(days*float64(day)), "policy.minage")}
+	}
+	window := func(r Rules, from, to float64) Rules {
+		r.Window = set[Window](span(from, to), "policy.window")
+		return r
+	}
+	freeze := func(r Rules, from, to float64) Rules {
+		r.Freeze = set[Freeze](span(from, to), "policy.freeze")
+		return r
+	}
+	skip := func(text string) Rules { return Rules{Skip: set[Pattern](contains(text), "policy.skip")} }
+	both := minAge(7)
+	both.Threshold = set("minor", "policy.threshold")
+	may, mayNot := Facts{MayUpdate: true}, Facts{Remedy: "set watcher.docker.local.update to true"}
+	back := Facts{MayUpdate: true, CameBack: func(c Candidate) bool { return c.Tag == "9.0.0" }}
+	young := []Candidate{version("8.2.3", sdk.DiffMinor, 1), version("8.2.2", sdk.DiffMinor, 6), older}
+	unknownAge := []Candidate{{Tag: "8.2.3", Kind: sdk.KindTag, Diff: sdk.DiffMinor, FirstSeen: noon.Add(-2 * day)}}
+	for _, c := range []struct {
+		about      string
+		candidates []Candidate
+		rules      Rules
+		facts      Facts
+		choices    []Choice
+		want       string
+	}{
+		{"no update", nil, Rules{}, may, nil, "nothing"},
+		{"no rules", all, Rules{}, may, nil, "offered 9.0.0"},
+		{"a digest, no rules", []Candidate{rebuild("sha256:b", 1, 1)}, Rules{}, may, nil, "offered sha256:b"},
+
+		{"notify", all, Rules{Mode: set(Notify, "x")}, may, nil, "offered 9.0.0"},
+		{"approve", all, approve, may, nil, "offered 9.0.0 approval"},
+		{"auto", all, auto, may, nil, "automatic 9.0.0 auto"},
+		{"auto where the watcher may not", all, auto, mayNot, nil, "offered 9.0.0 update.forbidden"},
+		{"auto of a digest", []Candidate{rebuild("sha256:b", 1, 1)}, auto, may, nil, "automatic sha256:b auto"},
+		{"auto, was rolled back", all, auto, back, nil, "offered 9.0.0 rolledback"},
+		{"notify, was rolled back", all, Rules{}, back, nil, "offered 9.0.0 rolledback"},
+		{"auto, another version was rolled back", []Candidate{minor}, auto, back, nil, "automatic 8.2.1 auto"},
+
+		{"threshold all", all, threshold("all"), may, nil, "offered 9.0.0"},
+		{"threshold major", all, threshold("major"), may, nil, "offered 9.0.0"},
+		{"threshold minor", all, threshold("minor"), may, nil, "offered 8.2.1"},
+		{"threshold patch", all, threshold("patch"), may, nil, "offered 8.1.4"},
+		{"threshold major-only, only minors", []Candidate{minor}, threshold("major-only"), may, nil, "held 8.2.1 threshold"},
+		{"threshold minor-only", all, threshold("minor-only"), may, nil, "offered 8.2.1"},
+		{"threshold patch, only a major one", []Candidate{major}, threshold("patch"), may, nil, "held 9.0.0 threshold"},
+		{"threshold patch, of a digest", []Candidate{rebuild("sha256:b", 1, 1)}, threshold("patch"), may, nil, "offered sha256:b"},
+		{"threshold digest", []Candidate{minor, rebuild("sha256:b", 1, 1)}, threshold("digest"), may, nil, "offered sha256:b"},
+		{"threshold digest, only versions", all, threshold("digest"), may, nil, "held 9.0.0 threshold"},
+		{"threshold of a step that is not known", []Candidate{version("x", sdk.DiffUnknown, 1)}, threshold("patch"), may, nil, "offered x"},
+
+		{"age: old enough", []Candidate{older}, minAge(7), may, nil, "offered 8.2.0"},
+		{"age: the newest that is old enough", young, minAge(7), may, nil, "offered 8.2.0 next 1"},
+		{"age: none is old enough", young[:2], minAge(7), may, nil, "held 8.2.3 age.min(6) next 1"},
+		{"age: the exact time", []Candidate{version("8.2.3", sdk.DiffMinor, 7)}, minAge(7), may, nil, "offered 8.2.3"},
+		{"age: counted from the first sight", unknownAge, minAge(7), may, nil, "held 8.2.3 age.min(5) next 5"},
+		{"age: not known at all", []Candidate{{Tag: "1", Kind: sdk.KindTag}}, minAge(7), may, nil, "held 1 age.min(7) next 7"},
+		{"age: made in the future", []Candidate{version("8.2.3", sdk.DiffMinor, -3)}, minAge(7), may, nil, "held 8.2.3 age.min(10) next 10"},
+		{"age: rebuilt daily, first rebuild long ago", []Candidate{rebuild("sha256:b", 0.5, 8)}, minAge(7), may, nil, "offered sha256:b"},
+		{"age: rebuilt daily, first rebuild of late", []Candidate{rebuild("sha256:b", 0.5, 3)}, minAge(7), may, nil, "held sha256:b age.min(4) next 4"},
+		{"age: rebuilt long ago, found now", []Candidate{rebuild("sha256:b", 30, 0)}, minAge(7), may, nil, "offered sha256:b"},
+		{"age and threshold", []Candidate{major, version("8.2.3", sdk.DiffMinor, 1), patch}, both, may, nil, "held 8.2.3 age.min(6) next 2"},
+
+		{"skip: a pattern", all, skip("9."), may, nil, "offered 8.2.1"},
+		{"skip: a pattern for all", []Candidate{minor, older}, skip("8."), may, nil, "held 8.2.1 skip.rule"},
+		{"skip: a pattern for a digest", []Candidate{rebuild("sha256:bad", 1, 1)}, skip("sha256:bad"), may, nil, "held sha256:bad skip.rule"},
+
+		{"window open", all, window(Rules{}, -1, 1), may, nil, "offered 9.0.0 next 1"},
+		{"window closed", all, window(Rules{}, 2, 3), may, nil, "held 9.0.0 window.closed(2) next 2"},
+		{"window over for ever", all, window(Rules{}, -3, -2), may, nil, "held 9.0.0 window.closed"},
+		{"auto in a window", all, window(auto, -1, 1), may, nil, "automatic 9.0.0 auto next 1"},
+		{"auto before a window", all, window(auto, 2, 3), may, nil, "held 9.0.0 window.closed(2) next 2"},
+		{"freeze", all, freeze(Rules{}, -1, 4), may, nil, "held 9.0.0 freeze(4) next 4"},
+		{"before a freeze", all, freeze(Rules{}, 1, 4), may, nil, "offered 9.0.0 next 1"},
+		{"freeze and window", all, freeze(window(Rules{}, 2, 3), -1, 4), may, nil, "held 9.0.0 freeze(4) window.closed(2) next 2"},
+		{"window closed and too young", young[:1], window(minAge(7), 2, 3), may, nil, "held 8.2.3 age.min(6) window.closed(2) next 2"},
+
+		{"skipped: the other steps stay", all, Rules{}, may, []Choice{choice(Skip, "9.0.0", 1)}, "offered 8.2.1"},
+		{"skipped: older ones of the step, too", []Candidate{minor, older}, Rules{}, may, []Choice{choice(Skip, "8.2.1", 1)}, "held 8.2.1 choice.skip"},
+		{"skipped: the next version comes", []Candidate{version("8.2.2", sdk.DiffMinor, 0), minor, older}, Rules{}, may, []Choice{choice(Skip, "8.2.1", 1)}, "offered 8.2.2"},
+		{"skipped: a digest", []Candidate{rebuild("sha256:b", 1, 1)}, Rules{}, may, []Choice{choice(Skip, "sha256:b", 1)}, "held sha256:b choice.skip"},
+		{"skipped: the next digest", []Candidate{rebuild("sha256:c", 1, 1)}, Rules{}, may, []Choice{choice(Skip, "sha256:b", 1)}, "offered sha256:c"},
+		{"skipped for another container", all, Rules{}, may, []Choice{{Subject: "local/db", Kind: Skip, Update: choice(Skip, "9.0.0", 1).Update}}, "offered 9.0.0"},
+		{"skipped: auto does not take it", []Candidate{minor}, auto, may, []Choice{choice(Skip, "8.2.1", 1)}, "held 8.2.1 choice.skip"},
+
+		{"snoozed until a date", all, Rules{}, may, []Choice{choice(Snooze, "", 1).until(3)}, "held 9.0.0 choice.snooze(3) next 3"},
+		{"snoozed until a date that is past", all, Rules{}, may, []Choice{choice(Snooze, "", 99).until(-1)}, "offered 9.0.0"},
+		{"snoozed until the next version", []Candidate{minor}, Rules{}, may, []Choice{choice(Snooze, "8.2.1", 1)}, "held 8.2.1 choice.snooze"},
+		{"snoozed, and the next version came", []Candidate{version("8.2.2", sdk.DiffMinor, 0), minor}, Rules{}, may, []Choice{choice(Snooze, "8.2.1", 1)}, "offered 8.2.2"},
+		{"one version snoozed until a date", []Candidate{minor}, Rules{}, may, []Choice{choice(Snooze, "8.2.1", 1).until(3)}, "held 8.2.1 choice.snooze(3) next 3"},
+		{"a digest snoozed until a date", []Candidate{rebuild("sha256:b", 1, 1)}, Rules{}, may, []Choice{choice(Snooze, "sha256:b", 1).until(3)}, "held sha256:b choice.snooze(3) next 3"},
+
+		{"approved", all, approve, may, []Choice{choice(Approved, "9.0.0", 1)}, "automatic 9.0.0 choice.approve"},
+		{"approved in mode notify", all, Rules{}, may, []Choice{choice(Approved, "9.0.0", 1)}, "automatic 9.0.0 choice.approve"},
+		{"approved: a smaller step", all, Rules{}, may, []Choice{choice(Approved, "8.2.1", 1)}, "automatic 8.2.1 choice.approve"},
+		{"approved though too young", young, minAge(7), may, []Choice{choice(Approved, "8.2.3", 1)}, "automatic 8.2.3 choice.approve next 1"},
+		{"approved beyond the threshold", all, threshold("patch"), may, []Choice{choice(Approved, "9.0.0", 1)}, "automatic 9.0.0 choice.approve"},
+		{"approved where the watcher may not", all, approve, mayNot, []Choice{choice(Approved, "9.0.0", 1)}, "offered 9.0.0 choice.approve update.forbidden"},
+		{"approved, outside the window", all, window(approve, 2, 3), may, []Choice{choice(Approved, "9.0.0", 1)}, "held 9.0.0 choice.approve window.closed(2) next 2"},
+		{"approved after it was rolled back", all, auto, back, []Choice{choice(Approved, "9.0.0", 1)}, "automatic 9.0.0 choice.approve"},
+		{"approved a version that is gone", []Candidate{minor}, approve, may, []Choice{choice(Approved, "8.2.0", 1)}, "offered 8.2.1 approval"},
+		{"approved, then snoozed", all, approve, may, []Choice{choice(Approved, "9.0.0", 2), choice(Snooze, "", 1).until(3)}, "held 9.0.0 choice.snooze(3) next 3"},
+		{"snoozed, then approved", all, approve, may, []Choice{choice(Approved, "9.0.0", 1), choice(Snooze, "", 2).until(3)}, "automatic 9.0.0 choice.approve"},
+
+		{"a rule that cannot be read", all, Rules{Problems: []Problem{{"label dogwatch.update.window", "bad"}}}, may, nil, "held 9.0.0 rule.invalid"},
+		{"the same, approved", all, Rules{Problems: []Problem{{"label dogwatch.update.window", "bad"}}}, may, []Choice{choice(Approved, "9.0.0", 1)}, "held 9.0.0 choice.approve rule.invalid"},
+	} {
+		u := Update{Subject: "local/web", Candidates: c.candidates}
+		got := Decide(u, c.rules, c.facts, c.choices, noon)
+		if text := describe(u, got); text != c.want {
+			t.Errorf("%s:\n got %s\nwant %s", c.about, text, c.want)
+		}
+		for _, r := range got.Reasons {
+			if r.Text == "" || strings.HasSuffix(r.Text, ".") {
+				t.Errorf("%s: %s has the sentence %q", c.about, r.Code, r.Text)
+			}
+		}
+		if got.State == Held && len(got.Reasons) == 0 {
+			t.Errorf("%s: it is held without a reason", c.about)
+		}
+	}
+}
