@@ -3,6 +3,7 @@ package window
 import (
 	"iter"
 	"slices"
+	"sync/atomic"
 	"time"
 )
 
@@ -20,6 +21,14 @@ type calendar struct {
 	text     string
 	always   bool // the rules cover every minute
 	lookBack int  // the days that the longest span reaches into, besides its own
+	// latest is what at returned last: until then it holds for all containers that share the rule.
+	latest atomic.Pointer[state]
+}
+
+// state is whether times from since until until are inside.
+type state struct {
+	inside       bool
+	since, until time.Time
 }
 
 // rule is the same spans of time on each of its days.
@@ -48,14 +57,15 @@ func newCalendar(rules []rule, location *time.Location, text string) *calendar {
 
 // isAlways reports whether the rules cover every minute, without those of single dates.
 func (c *calendar) isAlways() bool {
-	every := *c
-	every.rules = slices.DeleteFunc(slices.Clone(c.rules), func(r rule) bool {
+	every := calendar{rules: slices.DeleteFunc(slices.Clone(c.rules), func(r rule) bool {
 		_, single := r.days.(dates)
 		return single
-	})
+	})}
 	first := dayOf(2000, time.January, 1) // of a leap year
-	for s := range every.spans(first, first+horizonDays) {
-		return s.start <= (first+c.lookBack)*minutesPerDay && s.end >= (first+horizonDays-1)*minutesPerDay
+	for s := range every.spans(first-c.lookBack, first+horizonDays) {
+		if s.end > first*minutesPerDay {
+			return s.start <= first*minutesPerDay && s.end >= (first+horizonDays)*minutesPerDay
+		}
 	}
 	return false
 }
@@ -75,15 +85,21 @@ func (c *calendar) at(now time.Time) (inside bool, until time.Time) {
 	if c.always {
 		return true, time.Time{}
 	}
+	if s := c.latest.Load(); s != nil && !now.Before(s.since) && (s.until.IsZero() || now.Before(s.until)) {
+		return s.inside, s.until
+	}
+	s := &state{since: now}
 	for i := range c.intervals(now) {
-		switch {
-		case i.start.After(now):
-			return false, i.start
-		case i.end.After(now):
-			return true, i.end
+		if i.end.After(now) {
+			s.inside, s.until = !i.start.After(now), i.start
+			if s.inside {
+				s.until = i.end
+			}
+			break
 		}
 	}
-	return false, time.Time{}
+	c.latest.Store(s)
+	return s.inside, s.until
 }
 
 // empty reports whether there are no times at all.
