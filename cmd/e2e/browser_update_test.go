@@ -60,10 +60,11 @@ func TestBrowserUpdatesContainers(t *testing.T) {
 	a := act(t, engine, registry, "web", nil)
 	bad := newProduct(t, engine, registry+"/team/bad", `HEALTHCHECK --interval=300ms --timeout=5s --retries=2 CMD ["/main", "health", "u"]`)
 	bad.run(t, "bad", "1.0.0")
-	for _, name := range []string{"data", "many"} {
+	for _, name := range []string{"data", "many", "store"} {
 		newProduct(t, engine, registry+"/team/"+name).run(t, name, "1.0.0")
 	}
 	fill(t, engine, "data", 2<<20)
+	fill(t, engine, "store", 3<<20)
 	a.d.watch()
 	b := openTab(t, a.d.url)
 
@@ -140,24 +141,26 @@ func TestBrowserUpdatesContainers(t *testing.T) {
 	b.click("#confirm")
 	b.says("data runs 1.1.0 now.")
 
-	// Several at once.
+	// Several at once, of which one is to lose what it keeps inside itself.
 	a.d.watch()
 	b.open("/containers")
 	b.settle()
-	js[any](b, "['bad', 'many', 'web'].forEach(n => document.querySelector(`.row[data-key=\"local/${n}\"] input`).click())")
+	js[any](b, "['bad', 'many', 'store', 'web'].forEach(n => document.querySelector(`.row[data-key=\"local/${n}\"] input`).click())")
 	b.click("#bulk [value=update]")
 	b.until("location.pathname === '/update'")
-	b.says("Update 3 containers?")
+	b.says("Update 4 containers?")
+	b.says("store has written 3.0 MiB into itself")
 	b.shown("selection")
 	b.click(".choose input[value='local/bad']")
+	b.click(".choose .about input[value='local/store']")
 	b.click("#confirm")
 	b.until("location.pathname === '/operations'")
-	for _, name := range []string{"web", "many"} {
+	for _, name := range []string{"web", "many", "store"} {
 		if op := a.d.ended(a.d.operations(name)[0].ID); op.State != operation.Succeeded {
 			t.Errorf("the operation is %s", says(op))
 		}
 	}
-	b.until("[...document.querySelectorAll('#log .kind.ok')].length >= 4")
+	b.until("[...document.querySelectorAll('#log .kind.ok')].length >= 5")
 	b.shown("operations")
 	if all := a.d.operations("bad"); len(all) != 1 {
 		t.Errorf("%d operations of what was not chosen any more", len(all))

@@ -214,6 +214,10 @@ const flaws = `small => {
 	const name = e => e.tagName.toLowerCase() + (e.id ? '#' + e.id : '') + [...e.classList].map(c => '.' + c).join('') + ' "' + (e.textContent || e.getAttribute('aria-label') || e.name || '').trim().slice(0, 30) + '"';
 	const over = document.documentElement.scrollWidth - innerWidth;
 	if (over > 0) bad.push('it is ' + over + ' too wide');
+	// Only the filters of the list of containers, lines to paste and diffs may scroll sideways.
+	if (small) for (const e of document.querySelectorAll('main *')) {
+		if (e.scrollWidth > e.clientWidth + 1 && /auto|scroll/.test(getComputedStyle(e).overflowX) && !e.matches('pre, code, .finder, .chips')) bad.push(name(e) + ' scrolls sideways');
+	}
 	const words = document.body.innerText.match(/.{0,30}(\bundefined\b|\bNaN\b|<nil>|<no value>|%!|0001-01-01).{0,30}/);
 	if (words) bad.push('it says ' + words[0]);
 	if (!location.pathname.endsWith('/api') && /\bnull\b/.test(document.body.innerText)) bad.push('it says null');

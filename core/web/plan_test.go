@@ -189,10 +189,17 @@ func TestSelectionPage(t *testing.T) {
 		}
 	}
 	body := request(u, "GET", "/update?c=local/one&c=local/two&c=local/gone", nil).Body.String()
-	contains(t, body, "<h1>Update 2 containers?</h1>", `name="c" value="local/one"`, `name="state:local/two" value="state-1"`, `name="digest:local/two" value="sha256:0123"`, "With it: torrent, cache.", "web has no health check", `id="confirm">Update </button>`)
-	f.plan.Blocks = []watcher.Reason{{Code: "data.writable-layer", Text: "it has written into itself", Acknowledge: true}}
+	contains(t, body, "<h1>Update 2 containers?</h1>", `name="c" value="local/one"`, `name="state:local/two" value="state-1"`, `name="digest:local/two" value="sha256:0123"`, "With it: torrent, cache.", "web has no health check", "Up to 80.0 MB to download.", `id="confirm">Update</button>`)
+	data, swarm := watcher.Reason{Code: "data.writable-layer", Text: "it has written 2.0 MiB into itself", Acknowledge: true}, watcher.Reason{Code: "swarm", Text: "use docker service update"}
+	f.plan.Blocks = []watcher.Reason{data, data} // as of a dependent
 	body = request(u, "GET", "/update?c=local/one&c=local/two", nil).Body.String()
-	contains(t, body, "None of them can be updated now.", "it has written into itself.", "Its plan, where you can accept that")
+	contains(t, body, "it has written 2.0 MiB into itself.", `<input type="checkbox" name="c" value="local/two"> I know that`, `id="confirm">Update the chosen</button>`)
+	if n := strings.Count(body, `<input type="hidden" name="ack:local/two" value="data.writable-layer">`); n != 1 || strings.Contains(body, "checked>") {
+		t.Errorf("the consent is there %d times, or given: %s", n, body)
+	}
+	f.plan.Blocks = []watcher.Reason{data, swarm}
+	body = request(u, "GET", "/update?c=local/one&c=local/two", nil).Body.String()
+	contains(t, body, "None of them can be updated now.", "it has written 2.0 MiB into itself.", "use docker service update.")
 	if strings.Contains(body, `id="confirm"`) || strings.Contains(body, "checkbox") {
 		t.Errorf("what is blocked can be confirmed: %s", body)
 	}
@@ -204,11 +211,12 @@ func TestSelectionPage(t *testing.T) {
 func TestConfirmSelection(t *testing.T) {
 	u, _ := withStore(t, a("one", newer("1.1.0", "minor")), a("two", newer("1.1.0", "minor")))
 	f := fakes(u).fakeOperations
-	form := url.Values{"c": {"local/one", "local/two"}, "state:local/one": {"s1"}, "digest:local/one": {"d1"}, "state:local/two": {"s2"}, "digest:local/two": {"d2"}}
+	form := url.Values{"c": {"local/one", "local/two"}, "state:local/one": {"s1"}, "digest:local/one": {"d1"}, "state:local/two": {"s2"}, "digest:local/two": {"d2"}, "ack:local/two": {"data.writable-layer"}, "ack:local/three": {"swarm"}}
 	if w := request(u, "POST", "/update", form); w.Code != http.StatusSeeOther || w.Header().Get("Location") != "/base/operations" {
 		t.Errorf("%d %s", w.Code, w.Header().Get("Location"))
 	}
-	if len(f.started) != 2 || f.started[0].Container != "id-one" || f.started[0].State != "s1" || f.started[1].Digest != "d2" || f.started[1].State != "s2" {
+	if len(f.started) != 2 || f.started[0].Container != "id-one" || f.started[0].State != "s1" || f.started[1].Digest != "d2" || f.started[1].State != "s2" ||
+		len(f.started[0].Rules.Acknowledged) > 0 || len(f.started[1].Rules.Acknowledged) != 1 || f.started[1].Rules.Acknowledged[0] != "data.writable-layer" {
 		t.Errorf("started %+v", f.started)
 	}
 	f.starting = fmt.Errorf("local/one: %w", updater.ErrChanged)

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -8,6 +9,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/dogwatch/dogwatch/core/auth"
 	"github.com/dogwatch/dogwatch/core/operation"
 	"github.com/dogwatch/dogwatch/core/service"
 	"github.com/dogwatch/dogwatch/core/updater"
@@ -20,8 +22,9 @@ const maxSelected = 100
 // selectionView is the page of several updates before they begin.
 type selectionView struct {
 	Plans []planLine
-	// Ready is how many can be updated.
-	Ready int
+	// Ready is how many can be updated as they are, Acceptable how many once the user
+	// accepts what keeps them from it.
+	Ready, Acceptable int
 }
 
 // planLine is the plan of one update, in short.
@@ -30,10 +33,13 @@ type planLine struct {
 	From, To              string
 	State, Digest         string
 	Warnings, Dependents  []string
+	// Download is a size in words; "" where it is not known or nothing.
+	Download string
 	// Problem says why it cannot be updated from here; "" when it can.
 	Problem string
-	// Acknowledge is whether its own page offers to accept that.
-	Acknowledge bool
+	// Blocks are what keeps it from being updated until the user accepts it, Codes
+	// what they are called, each once.
+	Blocks, Codes []string
 }
 
 // selectionPath is the page of several plans, or of the one where only one was chosen.
@@ -61,7 +67,11 @@ func (u *UI) showSelection(w http.ResponseWriter, r *http.Request) {
 	}
 	v := selectionView{Plans: u.planLines(r, chosen)}
 	for _, l := range v.Plans {
-		if l.Problem == "" {
+		switch {
+		case l.Problem != "":
+		case len(l.Codes) > 0:
+			v.Acceptable++
+		default:
 			v.Ready++
 		}
 	}
@@ -78,36 +88,46 @@ func (u *UI) planLines(r *http.Request, chosen []sdk.Container) []planLine {
 		slots <- struct{}{}
 		wait.Go(func() {
 			defer func() { <-slots }()
-			c := &chosen[i]
-			plan, err := u.Service.Plan(r.Context(), actor, service.Change{Container: c.ID, Kind: operation.Update})
-			l := &lines[i]
-			l.Key, l.Name, l.Path, l.Href = c.Watcher+"/"+c.Name, nameOf(c), changePath(operation.Update, c), hrefOf(c)
-			switch {
-			case errors.Is(err, updater.ErrNoUpdate):
-				l.Problem = "Nothing newer is known."
-			case err != nil:
-				l.Problem = sentenceOf(err.Error())
-			case !u.Service.UpdatePermission(actor, c.Watcher).Allowed:
-				l.Problem = "You may see plans, and not carry them out."
-			}
-			if err != nil {
-				return
-			}
-			l.From, l.To = versionsOf(plan.From, plan.To)
-			l.State, l.Digest = plan.State, plan.To.Digest
-			for _, b := range plan.Blocks {
-				l.Problem, l.Acknowledge = joined(" ", l.Problem, sentenceOf(b.Text)), l.Acknowledge || b.Acknowledge
-			}
-			for _, warning := range plan.Warnings {
-				l.Warnings = append(l.Warnings, warning.Text)
-			}
-			for _, d := range plan.Dependents {
-				l.Dependents = append(l.Dependents, d.Name)
-			}
+			lines[i] = u.planLine(r.Context(), actor, &chosen[i])
 		})
 	}
 	wait.Wait()
 	return lines
+}
+
+// planLine plans the update of one container.
+func (u *UI) planLine(ctx context.Context, actor auth.Actor, c *sdk.Container) planLine {
+	l := planLine{Key: c.Watcher + "/" + c.Name, Name: nameOf(c), Path: changePath(operation.Update, c), Href: hrefOf(c)}
+	plan, err := u.Service.Plan(ctx, actor, service.Change{Container: c.ID, Kind: operation.Update})
+	switch {
+	case errors.Is(err, updater.ErrNoUpdate):
+		l.Problem = "Nothing newer is known."
+		return l
+	case err != nil:
+		l.Problem = sentenceOf(err.Error())
+		return l
+	case !u.Service.UpdatePermission(actor, c.Watcher).Allowed:
+		l.Problem = "You may see plans, and not carry them out."
+	}
+	l.From, l.To = versionsOf(plan.From, plan.To)
+	l.State, l.Digest, l.Download = plan.State, plan.To.Digest, bytesWord(plan.Space.Download)
+	for _, b := range plan.Blocks {
+		if !b.Acknowledge {
+			l.Problem = joined(" ", l.Problem, sentenceOf(b.Text))
+			continue
+		}
+		l.Blocks = append(l.Blocks, sentenceOf(b.Text))
+		if !slices.Contains(l.Codes, b.Code) {
+			l.Codes = append(l.Codes, b.Code)
+		}
+	}
+	for _, warning := range plan.Warnings {
+		l.Warnings = append(l.Warnings, warning.Text)
+	}
+	for _, d := range plan.Dependents {
+		l.Dependents = append(l.Dependents, d.Name)
+	}
+	return l
 }
 
 // begunView says what became of the updates of a selection, where some did not begin.
@@ -130,9 +150,9 @@ func (u *UI) startSelection(w http.ResponseWriter, r *http.Request) {
 	for i := range chosen {
 		c := &chosen[i]
 		key := c.Watcher + "/" + c.Name
-		op, err := u.Service.StartOperation(r.Context(), u.actor(r), service.Change{
-			Container: c.ID, Kind: operation.Update, Digest: r.PostForm.Get("digest:" + key), State: r.PostForm.Get("state:" + key),
-		})
+		change := service.Change{Container: c.ID, Kind: operation.Update, Digest: r.PostForm.Get("digest:" + key), State: r.PostForm.Get("state:" + key)}
+		change.Rules.Acknowledged = r.PostForm["ack:"+key] // to choose it was to accept them
+		op, err := u.Service.StartOperation(r.Context(), u.actor(r), change)
 		if err != nil {
 			_, said := refusal(err)
 			v.Failed = append(v.Failed, planLine{Key: key, Name: nameOf(c), Path: changePath(operation.Update, c), Problem: said})
