@@ -49,8 +49,11 @@ type circumstances struct {
 
 // sorted returns choices in an order of their own, the latest first.
 func sorted(choices []Choice) []Choice {
+	if len(choices) < 2 {
+		return choices
+	}
 	return slices.SortedFunc(slices.Values(choices), func(a, b Choice) int {
-		return cmp.Or(b.At.Compare(a.At.Time), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Update.String(), b.Update.String()), a.Until.Compare(b.Until.Time), cmp.Compare(a.Actor, b.Actor))
+		return cmp.Or(b.At.Compare(a.At.Time), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Update.ToTag, b.Update.ToTag), cmp.Compare(a.Update.ToDigest, b.Update.ToDigest), a.Until.Compare(b.Until.Time), cmp.Compare(a.Actor, b.Actor))
 	})
 }
 

@@ -34,7 +34,8 @@ func (c *circumstances) excludes(i int) (reasons []Reason) {
 	return reasons
 }
 
-// oldEnough returns when a candidate has the age that is asked for, and a sentence about it.
+// oldEnough returns when a candidate has the age that is asked for and, if it has not, a
+// sentence about it.
 func (c *circumstances) oldEnough(candidate Candidate) (time.Time, string) {
 	age := c.rules.MinAge.Value
 	if age <= 0 {
@@ -47,10 +48,14 @@ func (c *circumstances) oldEnough(candidate Candidate) (time.Time, string) {
 	if began.IsZero() {
 		began, how = c.now, "is first seen now"
 	}
+	at := began.Add(age)
+	if !at.After(c.now) {
+		return at, ""
+	}
 	if how != "is first seen now" {
 		how += " " + began.In(c.now.Location()).Format("2006-01-02 15:04")
 	}
-	return began.Add(age), fmt.Sprintf("%s %s, and must be %s old", candidate.name(), how, FormatAge(age))
+	return at, fmt.Sprintf("%s %s, and must be %s old", candidate.name(), how, FormatAge(age))
 }
 
 // chosen returns the candidate that a choice is about; -1 when it is none of them.
