@@ -18,6 +18,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/contained"
 	"github.com/dogwatch/dogwatch/core/dispatch"
 	"github.com/dogwatch/dogwatch/core/event"
+	"github.com/dogwatch/dogwatch/core/link"
 	"github.com/dogwatch/dogwatch/core/logging"
 	"github.com/dogwatch/dogwatch/core/metrics"
 	"github.com/dogwatch/dogwatch/core/plugin"
@@ -68,6 +69,7 @@ type App struct {
 	metrics    *metrics.Metrics
 	auth       *auth.Auth
 	updater    *updater.Runner
+	links      *link.Links // nil when messages have none
 	scheduler  *schedule.Scheduler
 	service    *service.Service
 	// pageViews has room for one; a view that finds it full adds nothing.
@@ -114,9 +116,13 @@ func New(ctx context.Context, opt Options) (*App, error) {
 		Watchers: updates, Registries: updates, Containers: wiring.Containers{Store: a.store}, Store: a.store, Bus: &a.bus,
 		ForeignLabels: settings.Labels.Foreign, Redact: opt.Redactor.String, Log: opt.Log, Now: opt.Now,
 	})
+	if err := a.makeLinks(ctx, nil); err != nil {
+		a.Close()
+		return nil, err
+	}
 	a.dispatcher = dispatch.New(dispatch.Options{
 		Triggers: wiring.Triggers{Components: a.components}, Containers: wiring.Containers{Store: a.store}, Store: a.store, Bus: &a.bus, Updates: wiring.Operations{Runner: a.updater, Store: a.store},
-		Grants: wiring.Grants{Components: a.components}, NotStarted: plugin.NotStarted, Exited: plugin.Exited, Progressed: a.deliveryProgressed, Redact: opt.Redactor.String, Log: opt.Log, Now: opt.Now,
+		Grants: wiring.Grants{Components: a.components}, Links: a.messageLinks(), NotStarted: plugin.NotStarted, Exited: plugin.Exited, Progressed: a.deliveryProgressed, Redact: opt.Redactor.String, Log: opt.Log, Now: opt.Now,
 	})
 	a.scheduler = schedule.NewScheduler(a.components, a.checker, opt.Log)
 	a.service = service.New(a.serviceOptions())
@@ -313,7 +319,7 @@ func (a *App) pluginChanged(st plugin.Status) {
 func (a *App) serviceOptions() service.Options {
 	return service.Options{
 		Config: a.opt.Config, Version: a.opt.Version, Store: a.store, Components: a.components, Plugins: a.plugins,
-		Checks: a.scheduler, Triggers: a.dispatcher, Updater: a.updater, Operations: a.store, TestRuns: wiring.TestRunner(a.components, wiring.Containers{Store: a.store}.Uses, a.opt.Log),
+		Checks: a.scheduler, Triggers: a.dispatcher, Updater: a.updater, Operations: a.store, TestRuns: wiring.TestRunner(a.components, wiring.Containers{Store: a.store}.Uses, a.messageLinks(), a.opt.Log),
 		Auth: a.auth, Redact: a.opt.Redactor.String, Demo: a.opt.Demo, Log: a.opt.Log, Now: a.opt.Now,
 	}
 }
@@ -328,7 +334,7 @@ func (a *App) apiOptions(pages api.Pages) api.Options {
 func (a *App) webOptions() web.Options {
 	return web.Options{
 		BasePath: a.opt.Config.Server.BasePath, FrameAncestors: a.opt.Config.Server.Frames, Version: a.opt.Version,
-		Service: a.service, Logins: a.auth, OpenAPI: api.Document(), PageViewed: a.pageViewed,
+		Service: a.service, Logins: a.auth, Links: a.pageLinks(), OpenAPI: api.Document(), PageViewed: a.pageViewed,
 		TaskChanged: func() { a.bus.Touch(event.WorkChanged) }, Want: a.dater.Want, Log: a.opt.Log, Now: a.opt.Now,
 	}
 }

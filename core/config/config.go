@@ -55,6 +55,7 @@ type Settings struct {
 	Check      Check      `option:"check"`
 	Registries Registries `option:"registries"`
 	Labels     Labels     `option:"labels"`
+	Links      Links      `option:"links"`
 	// PublicURL is nil when it is not set.
 	PublicURL *url.URL `option:"public.url,alias=publicurl" help:"Address under which people reach the server, used in links"`
 }
@@ -186,6 +187,12 @@ type Check struct {
 // Labels is which labels of containers count.
 type Labels struct {
 	Foreign bool `option:"foreign" default:"false" help:"Heed the labels of Diun (diun.*), Drydock (dd.*) and Watchtower (com.centurylinklabs.watchtower.*), too, where no dogwatch.* or wud.* label says otherwise"`
+}
+
+// Links are the signed links of messages; see package link.
+type Links struct {
+	Enabled bool          `option:"enabled" default:"true" help:"Send links in messages with which their reader approves, skips or snoozes an update, once, without a login; public.url must be set"`
+	Expiry  time.Duration `option:"expiry" default:"168h" help:"For how long such a link is good"`
 }
 
 // Registries are the settings of all registries together. After Load

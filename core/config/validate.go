@@ -90,6 +90,9 @@ func isOrigin(text string) bool {
 	return (strings.EqualFold(scheme, "http") || strings.EqualFold(scheme, "https")) && isHost(strings.TrimPrefix(host, "*."))
 }
 
+// maxLinkExpiry bounds for how long who has a link can use it.
+const maxLinkExpiry = 90 * 24 * time.Hour
+
 // checkSettings looks at what a schema cannot say.
 func (l *loader) checkSettings() {
 	l.checkServer(&l.config.Server)
@@ -107,6 +110,10 @@ func (l *loader) checkSettings() {
 	if s.Check.Timeout < time.Second {
 		l.fault("check.timeout", "want at least 1s", "")
 		s.Check.Timeout = 30 * time.Second
+	}
+	if s.Links.Expiry < time.Minute || s.Links.Expiry > maxLinkExpiry {
+		l.fault("links.expiry", "want 1m to 2160h (90 days)", "")
+		s.Links.Expiry = 7 * 24 * time.Hour
 	}
 	s.Log.Levels = slices.DeleteFunc(s.Log.Levels, func(entry string) bool {
 		name, level, _ := strings.Cut(entry, "=")

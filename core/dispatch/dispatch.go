@@ -84,6 +84,14 @@ type Grants interface {
 	Attach(ctx context.Context, triggerID string, req *trigger.Request)
 }
 
+// Links are what readers of a message can decide about its containers.
+type Links interface {
+	// For returns the links about the update of a container for a message of a trigger.
+	For(triggerID string, c *sdk.Container) []trigger.Action
+	// Sample returns links with which nothing is decided, for a sample message.
+	Sample(c *sdk.Container) []trigger.Action
+}
+
 // Options configure a Dispatcher.
 type Options struct {
 	Triggers   Triggers
@@ -94,6 +102,8 @@ type Options struct {
 	Grants Grants
 	// Updates may be nil: no trigger has containers updated then.
 	Updates Updates
+	// Links may be nil: no message has any then.
+	Links Links
 	// NotStarted reports that an error means the call was never made.
 	NotStarted func(error) bool
 	// Exited reports that an error means the trigger's own process exited during the call.

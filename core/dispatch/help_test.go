@@ -66,6 +66,9 @@ type bench struct {
 	path  string
 	// updates carries out what triggers request; nil for nothing.
 	updates Updates
+	// links are those of messages, redact blanks secrets; nil for none.
+	links  Links
+	redact func(string) string
 
 	mu       sync.Mutex
 	triggers []Trigger
@@ -95,7 +98,7 @@ func (b *bench) start(view func(Store) Store) {
 		seen = view(opened)
 	}
 	b.Dispatcher = New(Options{
-		Triggers: b, Containers: snapshot{opened}, Store: seen, Updates: b.updates, Bus: b.bus, Log: hclog.NewNullLogger(), Now: time.Now,
+		Triggers: b, Containers: snapshot{opened}, Store: seen, Updates: b.updates, Links: b.links, Redact: b.redact, Bus: b.bus, Log: hclog.NewNullLogger(), Now: time.Now,
 		NotStarted: func(err error) bool { return errors.Is(err, errNotStarted) },
 		Exited:     func(err error) bool { return errors.Is(err, errExited) },
 	})

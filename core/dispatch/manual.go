@@ -104,7 +104,9 @@ func subjectOf(containers []sdk.Container) string {
 }
 
 // Send renders the messages of a trigger and runs it for containers, marked as a
-// test: without grants, and without a record.
-func Send(ctx context.Context, t Trigger, containers []sdk.Container, log hclog.Logger) error {
-	return send(ctx, t, trigger.Request{Delivery: delivery.NewManualFingerprint(), Containers: containers, Test: true}, log)
+// test: without grants, and without a record. Links may be nil.
+func Send(ctx context.Context, t Trigger, containers []sdk.Container, links Links, log hclog.Logger) error {
+	req := trigger.Request{Delivery: delivery.NewManualFingerprint(), Containers: containers, Test: true}
+	attachLinks(t.ID, &req, links)
+	return send(ctx, t, req, log)
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/dogwatch/dogwatch/core/template"
 	"github.com/dogwatch/dogwatch/sdk"
+	"github.com/dogwatch/dogwatch/sdk/trigger"
 )
 
 // Messages are the templates of a trigger.
@@ -43,7 +44,7 @@ func ParseMessages(title, body, batchTitle string) (Messages, error) {
 func (m Messages) Lint() []sdk.FieldError {
 	container := template.ShapeOf(reflect.TypeFor[sdk.Container]())
 	one := map[string]*template.Shape{"container": container}
-	for name := range variables(sdk.Container{}, nil) {
+	for name := range variables(sdk.Container{}, nil, nil) {
 		if name != "container" {
 			one[name] = template.Text
 		}
@@ -64,9 +65,9 @@ func (m Messages) Lint() []sdk.FieldError {
 
 // render returns title and body. Text is returned next to an error: a
 // placeholder that fails is left empty and the rest is rendered.
-func (m Messages) render(containers []sdk.Container, batch bool) (title, body string, err error) {
+func (m Messages) render(containers []sdk.Container, batch bool, actions ...trigger.Action) (title, body string, err error) {
 	if !batch && len(containers) == 1 {
-		return m.one(containers[0])
+		return m.one(containers[0], actions)
 	}
 	list := make([]any, len(containers))
 	for i, c := range containers {
@@ -76,15 +77,15 @@ func (m Messages) render(containers []sdk.Container, batch bool) (title, body st
 	errs := []error{wrapped("batch title", err)}
 	var items []string
 	for i, c := range containers {
-		text, err := m.Body.Render(variables(c, list[i]))
+		text, err := m.Body.Render(variables(c, list[i], actions))
 		errs = append(errs, wrapped("body of "+c.Name, err))
 		items = append(items, "- "+text+"\n")
 	}
 	return title, strings.Join(items, "\n"), errors.Join(errs...)
 }
 
-func (m Messages) one(c sdk.Container) (title, body string, err error) {
-	vars := variables(c, plain(c))
+func (m Messages) one(c sdk.Container, actions []trigger.Action) (title, body string, err error) {
+	vars := variables(c, plain(c), actions)
 	title, titleErr := m.Title.Render(vars)
 	body, bodyErr := m.Body.Render(vars)
 	return title, body, errors.Join(wrapped("title", titleErr), wrapped("body", bodyErr))
@@ -118,16 +119,24 @@ func result(c sdk.Container) *sdk.Result {
 	return c.Result
 }
 
-// variables are what templates of one container can read: the container, and
-// the short names of older versions of WUD.
-func variables(c sdk.Container, container any) map[string]any {
+// variables are what templates of one container can read: the container, the short
+// names of older versions of WUD, and the links with which to decide, which are
+// empty where there are none.
+func variables(c sdk.Container, container any, actions []trigger.Action) map[string]any {
 	link := ""
 	if r := result(c); r != nil {
 		link = r.Link
 	}
-	return map[string]any{
+	vars := map[string]any{
+		"approveUrl": "", "skipUrl": "", "snoozeUrl": "",
 		"container": container, "id": c.ID, "name": c.Name, "watcher": c.Watcher, "link": link,
 		"kind": cmp.Or(c.UpdateKind.Kind, sdk.KindUnknown), "semver": c.UpdateKind.SemverDiff,
 		"local": c.UpdateKind.LocalValue, "remote": c.UpdateKind.RemoteValue,
 	}
+	for _, a := range actions {
+		if name := a.Kind + "Url"; a.ContainerID == c.ID && vars[name] == "" {
+			vars[name] = a.URL
+		}
+	}
+	return vars
 }

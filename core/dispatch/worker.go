@@ -73,6 +73,7 @@ func (d *Dispatcher) record(ctx context.Context, t Trigger, ended delivery.Deliv
 
 // recorder logs an outcome and returns what stores it, and reports whether it could.
 func (d *Dispatcher) recorder(t Trigger, ended delivery.Delivery, outcome delivery.Outcome) func() bool {
+	outcome.Error = d.opt.Redact(outcome.Error) // a service may repeat the message, and the links in it
 	events := d.logOutcome(t, ended, outcome)
 	return func() bool {
 		err := d.opt.Store.Finish(context.WithoutCancel(d.life), ended.ID, outcome, events...)
@@ -192,18 +193,36 @@ func (d *Dispatcher) superseded(t Trigger, due delivery.Delivery) bool {
 	return !t.Once && !due.Manual && d.reminded[reminder{t.ID, due.Subject}] > due.Event
 }
 
-// run attaches the grants of a trigger to a request and sends it.
+// run attaches the grants of a trigger to a request, and the links of its readers, and sends it.
 func (d *Dispatcher) run(ctx context.Context, t Trigger, run *run, req trigger.Request) error {
 	if d.opt.Grants != nil {
 		d.opt.Grants.Attach(ctx, t.ID, &req)
 	}
+	if !t.Operates { // which has no reader
+		attachLinks(t.ID, &req, d.opt.Links)
+	}
 	return send(ctx, t, req.WithReport(run.report), d.log)
+}
+
+// attachLinks completes a request with what its readers can decide. Links are made for
+// each attempt anew, since they are stored nowhere.
+func attachLinks(id string, req *trigger.Request, links Links) {
+	if links == nil {
+		return
+	}
+	for i := range req.Containers {
+		if req.Test {
+			req.Actions = append(req.Actions, links.Sample(&req.Containers[i])...)
+		} else {
+			req.Actions = append(req.Actions, links.For(id, &req.Containers[i])...)
+		}
+	}
 }
 
 // send renders the messages and calls the trigger.
 func send(ctx context.Context, t Trigger, req trigger.Request, log hclog.Logger) error {
 	var err error
-	req.Title, req.Body, err = t.Messages.render(req.Containers, req.Batch)
+	req.Title, req.Body, err = t.Messages.render(req.Containers, req.Batch, req.Actions...)
 	if err != nil {
 		// A message with a gap is better than none.
 		log.Warn("render a template", "trigger", t.ID, "error", err)

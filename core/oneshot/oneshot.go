@@ -143,7 +143,7 @@ func (i *Instance) RegistryFor(host string) (*component.Registry, string, bool) 
 
 // Test runs a test of a component; see testrun.Runner.
 func (i *Instance) Test(ctx context.Context, c *component.Component, image string) (testrun.Result, error) {
-	return wiring.TestRunner(i.components, nil, i.opt.Log).Run(ctx, c, testrun.Request{Image: image, AnyHost: true})
+	return wiring.TestRunner(i.components, nil, nil, i.opt.Log).Run(ctx, c, testrun.Request{Image: image, AnyHost: true})
 }
 
 // Calls returns how many calls of plugins have ended so far.

@@ -39,7 +39,9 @@ type Options struct {
 	Trigger func(*component.Trigger) dispatch.Trigger
 	// Used reports whether a container that is known has its image from a host.
 	Used func(host string) bool
-	Log  hclog.Logger
+	// Links are those of sample messages; nil for none.
+	Links dispatch.Links
+	Log   hclog.Logger
 }
 
 // Runner runs tests of components. Its methods may be called concurrently.
@@ -158,7 +160,9 @@ func (t *Runner) send(ctx context.Context, tested dispatch.Trigger, r *recorder)
 		containers = containers[:1]
 	}
 	tested.Runner = r
-	err := detach.Run(ctx, func() error { return dispatch.Send(context.WithoutCancel(ctx), tested, containers, t.opt.Log) })
+	err := detach.Run(ctx, func() error {
+		return dispatch.Send(context.WithoutCancel(ctx), tested, containers, t.opt.Links, t.opt.Log)
+	})
 	result := r.result()
 	for _, odd := range tested.Messages.Lint() {
 		result.Warnings = append(result.Warnings, odd.Field+": "+odd.Detail)

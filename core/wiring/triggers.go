@@ -50,9 +50,10 @@ func dispatchTrigger(c *component.Trigger) dispatch.Trigger {
 	}
 }
 
-// TestRunner returns what runs tests of components; used reports whether a known container has its image from a host.
-func TestRunner(components *component.Manager, used func(host string) bool, log hclog.Logger) *testrun.Runner {
-	return testrun.New(testrun.Options{Components: components, Trigger: dispatchTrigger, Used: used, Log: log})
+// TestRunner returns what runs tests of components; used reports whether a known
+// container has its image from a host. Sample messages have links if there are any.
+func TestRunner(components *component.Manager, used func(host string) bool, links dispatch.Links, log hclog.Logger) *testrun.Runner {
+	return testrun.New(testrun.Options{Components: components, Trigger: dispatchTrigger, Used: used, Links: links, Log: log})
 }
 
 // Subscribers waits until every component is configured and returns the triggers that take a state stream.

@@ -1,0 +1,40 @@
+package core
+
+import (
+	"context"
+
+	"github.com/dogwatch/dogwatch/core/dispatch"
+	"github.com/dogwatch/dogwatch/core/link"
+	"github.com/dogwatch/dogwatch/core/web"
+	"github.com/dogwatch/dogwatch/core/wiring"
+)
+
+// makeLinks makes the signed links of messages: there are none until users can reach
+// the server under an address that is known, and choices can be recorded.
+func (a *App) makeLinks(ctx context.Context, choices link.Choices) (err error) {
+	settings := a.opt.Config
+	if !settings.Links.Enabled || settings.PublicURL == nil || !settings.Server.Enabled || choices == nil {
+		return nil
+	}
+	a.links, err = link.New(ctx, link.Options{
+		URL: settings.PublicURL, Expiry: settings.Links.Expiry, Store: a.store, Containers: wiring.Containers{Store: a.store},
+		Choices: choices, MayApprove: wiring.MayApprove(func(watcher string) bool { return a.updater.Allowed(watcher) == nil }), Now: a.opt.Now,
+	})
+	return err
+}
+
+// messageLinks returns the links for messages; nil when there are none.
+func (a *App) messageLinks() dispatch.Links {
+	if a.links == nil {
+		return nil
+	}
+	return a.links
+}
+
+// pageLinks returns the links for pages; nil when there are none.
+func (a *App) pageLinks() web.Links {
+	if a.links == nil {
+		return nil
+	}
+	return a.links
+}
