@@ -21,7 +21,7 @@ var layers = [][]string{
 	{"core/testrun"},
 	{"core/installation", "core/schedule"},
 	{"core/auth", "core/check", "core/dispatch", "core/statestream", "core/updater", "core/component"},
-	{"core/plugin", "core/store", "core/wudstore", "core/metrics", "core/config/migrate", "core/lookup"},
+	{"core/plugin", "core/preview", "core/store", "core/wudstore", "core/metrics", "core/config/migrate", "core/lookup"},
 	{"core/link"},
 	{"core/policy"},
 	{"core/update"},

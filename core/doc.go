@@ -40,7 +40,7 @@
 //	testrun
 //	installation schedule
 //	auth check dispatch statestream updater component
-//	plugin store wudstore metrics config/migrate lookup
+//	plugin preview store wudstore metrics config/migrate lookup
 //	link
 //	policy
 //	update

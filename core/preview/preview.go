@@ -1,0 +1,232 @@
+// Package preview says what rules make of the updates that are known: what becomes of
+// each, when the next windows are, and what would become of them with another rule. It is
+// free of I/O, as package policy is, and for the command line and the pages.
+package preview
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/dogwatch/dogwatch/core/policy"
+	"github.com/dogwatch/dogwatch/core/policy/window"
+	"github.com/dogwatch/dogwatch/sdk"
+)
+
+// openings is how many windows are shown.
+const openings = 3
+
+// Subject is a container and what its update is decided with.
+type Subject struct {
+	Running string // the tag that runs
+	Update  policy.Update
+	Rules   policy.Rules
+	Facts   policy.Facts
+	Choices []policy.Choice
+}
+
+// Preview is what rules make of the updates of containers.
+type Preview struct {
+	Counts
+	Containers []Container `json:"containers"`
+}
+
+// Counts are how many updates are in which state.
+type Counts struct {
+	Offered   int `json:"offered"`
+	Held      int `json:"held"`
+	Automatic int `json:"automatic"`
+	// Current are the containers without an update.
+	Current int `json:"current"`
+}
+
+// String returns "3 offered, 5 held"; what there is none of is left out.
+func (c Counts) String() string {
+	var parts []string
+	for _, part := range []struct {
+		n    int
+		text string
+	}{{c.Offered, "offered"}, {c.Held, "held"}, {c.Automatic, "automatic"}, {c.Current, "without an update"}} {
+		if part.n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", part.n, part.text))
+		}
+	}
+	if len(parts) == 0 {
+		return "no containers"
+	}
+	return strings.Join(parts, ", ")
+}
+
+// Container is what becomes of the update of one container.
+type Container struct {
+	Name    string `json:"name"` // "local/nginx"
+	Running string `json:"running"`
+	// Target is the version that is offered or held; "" when there is none.
+	Target string `json:"target,omitempty"`
+	// State is that of a decision; "" when there is no update.
+	State   string       `json:"state,omitempty"`
+	Reasons []sdk.Reason `json:"reasons,omitempty"`
+	Until   sdk.Time     `json:"until,omitzero"`
+	Rules   []Rule       `json:"rules,omitempty"`
+	// Windows are the next openings, one that is open now included, for a container whose
+	// rules have any.
+	Windows []Opening `json:"windows,omitempty"`
+	// NeverOpens is why there are none.
+	NeverOpens string `json:"neverOpens,omitempty"`
+}
+
+// Rule is a rule that is set, and where.
+type Rule struct {
+	Name   string `json:"name"`
+	Value  string `json:"value"`
+	Source string `json:"source"`
+}
+
+// Opening is a time in which updates pass.
+type Opening struct {
+	From sdk.Time `json:"from"`
+	// Until is zero for one that does not end.
+	Until sdk.Time `json:"until,omitzero"`
+}
+
+// Of decides about the updates of all subjects.
+func Of(subjects []Subject, now time.Time) Preview {
+	p := Preview{Containers: make([]Container, 0, len(subjects))}
+	for _, s := range subjects {
+		d := policy.Decide(s.Update, s.Rules, s.Facts, s.Choices, now)
+		c := Container{Name: s.Update.Subject, Running: s.Running, State: string(d.State), Until: sdk.TimeOf(d.Next), Rules: Rules(s.Rules)}
+		if d.Target >= 0 {
+			c.Target = targetOf(s.Update.Candidates[d.Target])
+		}
+		for _, r := range d.Reasons {
+			c.Reasons = append(c.Reasons, sdk.Reason{Code: r.Code, Text: r.Text, Source: r.Source, Until: sdk.TimeOf(r.Until)})
+		}
+		if s.Rules.Window.Value != nil || s.Rules.Freeze.Value != nil {
+			for _, o := range window.Next(s.Rules.Window.Value, s.Rules.Freeze.Value, now, openings) {
+				c.Windows = append(c.Windows, Opening{sdk.TimeOf(o.Start), sdk.TimeOf(o.End)})
+			}
+		}
+		if problem, never := s.Rules.NeverOpens(now); never {
+			c.NeverOpens = problem.Text
+		}
+		p.count(d.State)
+		p.Containers = append(p.Containers, c)
+	}
+	slices.SortStableFunc(p.Containers, func(a, b Container) int {
+		return cmp.Or(cmp.Compare(rank(a.State), rank(b.State)), cmp.Compare(a.Name, b.Name))
+	})
+	return p
+}
+
+func (c *Counts) count(state policy.State) {
+	switch state {
+	case policy.Offered:
+		c.Offered++
+	case policy.Held:
+		c.Held++
+	case policy.Automatic:
+		c.Automatic++
+	default:
+		c.Current++
+	}
+}
+
+// rank puts first what users look for.
+func rank(state string) int {
+	return slices.Index([]string{string(policy.Automatic), string(policy.Offered), string(policy.Held), string(policy.None)}, state)
+}
+
+func targetOf(c policy.Candidate) string {
+	if c.Kind != sdk.KindDigest {
+		return c.Tag
+	}
+	if _, hex, found := strings.Cut(c.Digest, ":"); found {
+		return c.Tag + "@" + hex[:min(len(hex), 12)]
+	}
+	return c.Tag
+}
+
+// With returns subjects as they would be with other rules, each written as "minage=7d".
+// The zone is that of windows without one.
+func With(subjects []Subject, rules []string, zone *time.Location) ([]Subject, error) {
+	changed := slices.Clone(subjects)
+	for _, text := range rules {
+		name, value, found := strings.Cut(text, "=")
+		name = strings.ToLower(strings.TrimSpace(name))
+		if !found {
+			return nil, fmt.Errorf("rule %q has no value: write it like minage=7d", text)
+		}
+		for i := range changed {
+			if err := changed[i].Rules.Set(name, value, "this rule", zone); err != nil {
+				return nil, fmt.Errorf("rule %s: %w", name, err)
+			}
+		}
+		// The error does not depend on there being containers.
+		if err := new(policy.Rules).Set(name, value, "", zone); err != nil {
+			return nil, fmt.Errorf("rule %s: %w", name, err)
+		}
+	}
+	return changed, nil
+}
+
+// Rules returns the rules that are set.
+func Rules(r policy.Rules) []Rule {
+	var all []Rule
+	add := func(name, value, source string) {
+		if value != "" && source != "" && source != "default" {
+			all = append(all, Rule{name, value, source})
+		}
+	}
+	add(policy.RuleUpdate, string(r.Mode.Value), r.Mode.Source)
+	add(policy.RuleThreshold, r.Threshold.Value, r.Threshold.Source)
+	if r.MinAge.Value > 0 {
+		add(policy.RuleMinAge, policy.FormatAge(r.MinAge.Value), r.MinAge.Source)
+	}
+	if r.Window.Value != nil {
+		add(policy.RuleWindow, r.Window.Value.String(), r.Window.Source)
+	}
+	if r.Freeze.Value != nil {
+		add(policy.RuleFreeze, r.Freeze.Value.String(), r.Freeze.Source)
+	}
+	if r.Skip.Value != nil {
+		add(policy.RuleSkip, r.Skip.Value.String(), r.Skip.Source)
+	}
+	for _, p := range r.Problems {
+		all = append(all, Rule{"problem", p.Text, p.Source})
+	}
+	return all
+}
+
+// Use is a rule and the containers that it is for.
+type Use struct {
+	Rule
+	Counts
+	Containers []string `json:"containers"`
+}
+
+// Uses returns every rule that is set for a container, by its source, with what becomes of
+// the updates of those containers now.
+func (p Preview) Uses() []Use {
+	var all []Use
+	for _, c := range p.Containers {
+		for _, r := range c.Rules {
+			i := slices.IndexFunc(all, func(u Use) bool { return u.Rule == r })
+			if i < 0 {
+				i = len(all)
+				all = append(all, Use{Rule: r})
+			}
+			all[i].count(policy.State(c.State))
+			all[i].Containers = append(all[i].Containers, c.Name)
+		}
+	}
+	order := append(policy.RuleNames(), "problem")
+	slices.SortStableFunc(all, func(a, b Use) int {
+		return cmp.Or(cmp.Compare(slices.Index(order, a.Name), slices.Index(order, b.Name)), cmp.Compare(a.Source, b.Source), cmp.Compare(a.Value, b.Value))
+	})
+	for i := range all {
+		slices.Sort(all[i].Containers)
+	}
+	return all
+}

@@ -1,0 +1,134 @@
+package preview_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/dogwatch/dogwatch/core/policy"
+	"github.com/dogwatch/dogwatch/core/preview"
+	"github.com/dogwatch/dogwatch/sdk"
+)
+
+// now is a Monday.
+func now() time.Time { return time.Date(2026, time.November, 23, 12, 0, 0, 0, time.UTC) }
+
+// subject is a container with an update of an age and its rules.
+func subject(t *testing.T, name string, age time.Duration, rules ...string) preview.Subject {
+	t.Helper()
+	s := preview.Subject{Running: "1.0", Update: policy.Update{Subject: name}, Facts: policy.Facts{MayUpdate: true}}
+	if age > 0 {
+		s.Update.Candidates = []policy.Candidate{{Tag: "1.1", Kind: sdk.KindTag, Diff: sdk.DiffMinor, Created: now().Add(-age)}}
+	}
+	for _, rule := range rules {
+		rule, value, _ := strings.Cut(rule, "=")
+		if err := s.Rules.Set(rule, value, "policy."+rule, time.UTC); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return s
+}
+
+func fleet(t *testing.T) []preview.Subject {
+	const day = 24 * time.Hour
+	return []preview.Subject{
+		subject(t, "local/held", 10*day, "window=Sat 02:00-05:00"),
+		subject(t, "local/young", 2*day),
+		subject(t, "local/old", 30*day, "minage=7d"),
+		subject(t, "local/auto", 30*day, "update=auto"),
+		subject(t, "local/current", 0, "minage=7d"),
+	}
+}
+
+func TestOf(t *testing.T) {
+	p := preview.Of(fleet(t), now())
+	if got, want := p.String(), "2 offered, 1 held, 1 automatic, 1 without an update"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	var order []string
+	for _, c := range p.Containers {
+		order = append(order, c.Name+" "+c.State+" "+c.Target)
+	}
+	want := []string{"local/auto automatic 1.1", "local/old offered 1.1", "local/young offered 1.1", "local/held held 1.1", "local/current  "}
+	if !slices.Equal(order, want) {
+		t.Errorf("got %q, want %q", order, want)
+	}
+	held := p.Containers[3]
+	if len(held.Windows) != 3 || held.Windows[0].From.Format(time.DateTime) != "2026-11-28 02:00:00" || held.Windows[0].Until.Sub(held.Windows[0].From.Time) != 3*time.Hour {
+		t.Errorf("windows: got %v", held.Windows)
+	}
+	if len(held.Reasons) != 1 || held.Reasons[0].Code != policy.ReasonWindow || !held.Until.Equal(held.Windows[0].From.Time) {
+		t.Errorf("got %+v", held)
+	}
+	if got := fmt.Sprint(held.Rules); got != "[{window Sat 02:00-05:00 UTC policy.window}]" {
+		t.Errorf("rules: got %s", got)
+	}
+	if p.Containers[0].Windows != nil {
+		t.Errorf("windows without such a rule: %v", p.Containers[0].Windows)
+	}
+	if got := preview.Of(nil, now()).String(); got != "no containers" {
+		t.Errorf("none: got %q", got)
+	}
+}
+
+func TestWithAnotherRule(t *testing.T) {
+	subjects := fleet(t)
+	for _, test := range []struct {
+		rules []string
+		want  string
+	}{
+		{[]string{"minage=7d"}, "1 offered, 2 held, 1 automatic, 1 without an update"},
+		{[]string{"minage=7d", " Window = always"}, "2 offered, 1 held, 1 automatic, 1 without an update"},
+		{[]string{"threshold=patch"}, "4 held, 1 without an update"},
+	} {
+		changed, err := preview.With(subjects, test.rules, time.UTC)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := preview.Of(changed, now()).String(); got != test.want {
+			t.Errorf("%q: got %q, want %q", test.rules, got, test.want)
+		}
+	}
+	if got := preview.Of(subjects, now()).String(); got != "2 offered, 1 held, 1 automatic, 1 without an update" {
+		t.Errorf("the rules themselves have changed: %s", got)
+	}
+}
+
+func TestWithSaysWhatIsWrong(t *testing.T) {
+	for rule, want := range map[string]string{
+		"minage":    "write it like minage=7d",
+		"minags=7d": "did you mean minage?",
+		"minage=7":  "rule minage: \"7\" has no unit",
+	} {
+		for _, subjects := range [][]preview.Subject{nil, fleet(t)} {
+			if _, err := preview.With(subjects, []string{rule}, time.UTC); err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%q of %d: got %v, want %q", rule, len(subjects), err, want)
+			}
+		}
+	}
+}
+
+func TestUses(t *testing.T) {
+	var got []string
+	for _, u := range preview.Of(fleet(t), now()).Uses() {
+		got = append(got, fmt.Sprintf("%s=%s %v: %s", u.Name, u.Value, u.Containers, u.Counts))
+	}
+	want := []string{
+		"update=auto [local/auto]: 1 automatic",
+		"minage=7d [local/current local/old]: 1 offered, 1 without an update",
+		"window=Sat 02:00-05:00 UTC [local/held]: 1 held",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q\nwant %q", got, want)
+	}
+}
+
+func TestNeverOpens(t *testing.T) {
+	s := subject(t, "local/nginx", time.Hour, "window=0 2 24 12 *", "freeze=12-20..01-05")
+	c := preview.Of([]preview.Subject{s}, now()).Containers[0]
+	if len(c.Windows) > 0 || !strings.Contains(c.NeverOpens, "for ever") {
+		t.Errorf("got %+v", c)
+	}
+}
