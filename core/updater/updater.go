@@ -150,8 +150,17 @@ type Options struct {
 	Containers Containers
 	Store      Store
 	Bus        *event.Bus
+	// Listed has the containers of a watcher listed now, and the one with the id checked:
+	// an operation has changed them. It returns when ctx ends at the latest. Nil leaves it
+	// to the next check.
+	Listed func(ctx context.Context, watcher, id string) error
 	// AtOnce is how many operations run at the same time; below 1 means 2.
 	AtOnce int
+	// Silence is how long a watcher that recovers an operation may say nothing before the
+	// call is ended and made again. Zero means ten minutes, which is longer than most
+	// containers take to stop. LeaveTime is that time once a user has cancelled the
+	// operation; zero means 30 seconds.
+	Silence, LeaveTime time.Duration
 	// ForeignLabels is whether labels of other tools count.
 	ForeignLabels bool
 	// Redact blanks secrets in texts of plugins; nil when there are none.
@@ -161,11 +170,14 @@ type Options struct {
 }
 
 const (
-	defaultAtOnce = 2
-	// drainTime is how long operations may go on during a graceful shutdown.
-	drainTime = 20 * time.Second
+	defaultAtOnce    = 2
+	defaultDrainTime = 20 * time.Second
 	// storePause is the wait after the store refused something.
 	storePause = 10 * time.Second
+	// listTime is how long the end of an operation waits for its containers to be listed.
+	listTime         = 3 * time.Second
+	defaultSilence   = 10 * time.Minute
+	defaultLeaveTime = 30 * time.Second
 )
 
 // Runner carries out operations. Run is its actor; the other methods may be called
@@ -179,6 +191,8 @@ type Runner struct {
 	end  context.CancelFunc
 	work sync.WaitGroup
 	ids  ids
+	// drainTime is how long operations may go on during a graceful shutdown.
+	drainTime time.Duration
 
 	mu       sync.Mutex
 	stopping bool
@@ -190,10 +204,19 @@ func New(opt Options) *Runner {
 	if opt.AtOnce < 1 {
 		opt.AtOnce = defaultAtOnce
 	}
+	if opt.Silence <= 0 {
+		opt.Silence = defaultSilence
+	}
+	if opt.LeaveTime <= 0 {
+		opt.LeaveTime = defaultLeaveTime
+	}
+	if opt.Listed == nil {
+		opt.Listed = func(context.Context, string, string) error { return nil }
+	}
 	if opt.Redact == nil {
 		opt.Redact = func(text string) string { return text }
 	}
-	r := &Runner{opt: opt, log: opt.Log.Named("updater"), wake: make(chan struct{}, 1), ids: ids{now: opt.Now}, active: map[string]*active{}}
+	r := &Runner{opt: opt, log: opt.Log.Named("updater"), wake: make(chan struct{}, 1), ids: ids{now: opt.Now}, drainTime: defaultDrainTime, active: map[string]*active{}}
 	r.life, r.end = context.WithCancel(context.Background())
 	return r
 }
