@@ -33,7 +33,7 @@ var (
 	ErrConflict = errors.New("an operation is under way")
 	// ErrBlocked: the plan has blocks; see BlockedError.
 	ErrBlocked = errors.New("the update is blocked")
-	// ErrForbidden: the watcher may not update. The text names the setting that allows it.
+	// ErrForbidden: the watcher may not update; see ForbiddenError.
 	ErrForbidden = errors.New("updating is not allowed")
 	// ErrUnsupported: the type of the watcher cannot update.
 	ErrUnsupported = errors.New("the watcher cannot update")
@@ -48,6 +48,20 @@ var (
 	// ErrStopping: Dogwatch is stopping and begins nothing any more.
 	ErrStopping = errors.New("dogwatch is stopping")
 )
+
+// ForbiddenError is an ErrForbidden.
+type ForbiddenError struct {
+	Watcher string
+	// Why says why the watcher may not update, and Remedy which setting lets it.
+	Why, Remedy string
+}
+
+func (e *ForbiddenError) Error() string {
+	return fmt.Sprintf("watcher %s: %v, since %s: %s", e.Watcher, ErrForbidden, e.Why, e.Remedy)
+}
+
+// Is makes errors.Is find ErrForbidden.
+func (e *ForbiddenError) Is(target error) bool { return target == ErrForbidden }
 
 // ConflictError is an ErrConflict.
 type ConflictError struct {
@@ -99,6 +113,8 @@ type Watcher struct {
 	Name string
 	// Updates is whether its type can update, Allowed whether it is configured that it may.
 	Updates, Allowed bool
+	// Why says why it may or may not, and Remedy what lets it; see ForbiddenError.
+	Why, Remedy string
 	// Keep and Prune are its rules where no label says otherwise.
 	Keep  int
 	Prune bool
@@ -236,7 +252,7 @@ func (r *Runner) watcher(name string) (Watcher, error) {
 	case !w.Updates:
 		return w, fmt.Errorf("watcher %s: %w: its type only lists containers", name, ErrUnsupported)
 	case !w.Allowed:
-		return w, fmt.Errorf("watcher %s: %w: set watcher.%s.update to true, or configure a docker or dockercompose trigger", name, ErrForbidden, w.ID)
+		return w, &ForbiddenError{Watcher: name, Why: w.Why, Remedy: w.Remedy}
 	}
 	return w, nil
 }

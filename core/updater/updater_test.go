@@ -98,7 +98,7 @@ type parts struct {
 }
 
 func (p *parts) Named(name string) (Watcher, bool) {
-	return Watcher{ID: "docker." + name, Name: name, Updates: true, Allowed: !p.forbidden, Updater: p.engine}, name == "local"
+	return Watcher{ID: "docker." + name, Name: name, Updates: true, Allowed: !p.forbidden, Why: "its option update is false", Remedy: "set it", Updater: p.engine}, name == "local"
 }
 func (p *parts) For(string) (Registry, bool) { return p, true }
 func (p *parts) Resolve(context.Context, registry.Repository, string) (string, error) {
@@ -248,7 +248,7 @@ func TestStartIsRefused(t *testing.T) {
 		t.Errorf("blocks: %v", err)
 	}
 	f.forbidden = true
-	if _, err := f.Start(t.Context(), request); !errors.Is(err, ErrForbidden) {
+	if _, err := f.Start(t.Context(), request); !errors.Is(err, ErrForbidden) || err.Error() != "watcher local: updating is not allowed, since its option update is false: set it" {
 		t.Errorf("not allowed: %v", err)
 	}
 }

@@ -61,7 +61,7 @@ func TestPullCommand(t *testing.T) {
 	}
 }
 
-// TestOldIDLeadsToContainer: what was recreated keeps its page, whoever did it.
+// TestOldIDLeadsToContainer: what was recreated keeps its page, also after compose recreated it.
 func TestOldIDLeadsToContainer(t *testing.T) {
 	u, _ := withStore(t, a("web"))
 	f := fakes(u)
