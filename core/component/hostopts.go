@@ -14,6 +14,7 @@ type WatcherOptions struct {
 	WatchByDefault bool          `option:"watchbydefault" default:"true" help:"Watch containers that have no dogwatch.watch label"`
 	WatchEvents    bool          `option:"watchevents" default:"true" help:"Follow the engine's events, so that changes are seen at once"`
 	WatchAtStart   bool          `option:"watchatstart" default:"true" help:"Check when Dogwatch starts"`
+	Policy         string        `option:"policy" help:"Name of the policy (policies.NAME) of its containers, unless their label dogwatch.policy names another"`
 	WatchDigest    string        `option:"watchdigest" help:"Has no effect" deprecated:"use the label dogwatch.watch.digest"`
 }
 

@@ -30,6 +30,8 @@ type Config struct {
 	// those of the file in its order, then those of the environment by the names
 	// of their variables.
 	Components []Component
+	// Policies are the named policies, by name.
+	Policies map[string]Policy
 	// Auth holds the auth.<type>.<name> sections, which are ways to log in.
 	Auth []Component
 	// AuthRequired reports whether any way to log in but the anonymous one is written,
@@ -55,7 +57,9 @@ type Settings struct {
 	Check      Check      `option:"check"`
 	Registries Registries `option:"registries"`
 	Labels     Labels     `option:"labels"`
-	Links      Links      `option:"links"`
+	// Policy is the rules of containers for which nothing else says more.
+	Policy Policy `option:"policy"`
+	Links  Links  `option:"links"`
 	// PublicURL is nil when it is not set.
 	PublicURL *url.URL `option:"public.url,alias=publicurl" help:"Address under which people reach the server, used in links"`
 }

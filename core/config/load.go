@@ -43,7 +43,7 @@ func Load(in Input) (*Config, error) {
 	}
 	l := &loader{
 		open: open, environ: in.Environ, schema: settingsSchema(),
-		raw: map[string]Value{}, index: map[string]int{}, unknown: map[string]bool{},
+		raw: map[string]Value{}, index: map[string]int{}, policies: map[string]map[string]Value{}, unknown: map[string]bool{},
 	}
 	var file []entry
 	if name, by := in.findFile(open); name != "" {
@@ -55,6 +55,7 @@ func Load(in Input) (*Config, error) {
 	l.config.WUDFile = wudFile(in.Environ)
 	l.merge(file, env, flagEntries(in.Flags))
 	l.settings()
+	l.namedPolicies()
 	l.unsetComponents(empty)
 	l.config.AuthRequired = l.login
 	c := &l.config
@@ -66,15 +67,16 @@ func Load(in Input) (*Config, error) {
 
 // loader carries one Load.
 type loader struct {
-	open    openFunc
-	environ []string
-	schema  option.Schema // of the settings
-	config  Config
-	raw     map[string]Value // settings as they were written
-	index   map[string]int   // place of a component in its list, by key
-	unknown map[string]bool  // unknown sections that were already reported
-	login   bool             // whether a way to log in was written
-	fatal   bool
+	open     openFunc
+	environ  []string
+	schema   option.Schema // of the settings
+	config   Config
+	raw      map[string]Value            // settings as they were written
+	index    map[string]int              // place of a component in its list, by key
+	policies map[string]map[string]Value // rules of named policies as they were written
+	unknown  map[string]bool             // unknown sections that were already reported
+	login    bool                        // whether a way to log in was written
+	fatal    bool
 }
 
 // ruling are the sections whose wrong settings must not be replaced by

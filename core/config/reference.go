@@ -39,6 +39,10 @@ letters, digits and ` + "`-`" + `, but no underscore. ` + "`DOGWATCH_TRIGGER_MOC
 When the first part is a type of watcher and at least two more parts follow, it is the type; else it is the name. So
 ` + "`DOGWATCH_WATCHER_DOCKER_CRON`" + ` sets the option ` + "`cron`" + ` of a watcher called ` + "`docker`" + `.
 
+**Policies** say which updates are offered, and when: the section ` + "`policy`" + ` for all containers, and as many named ones as you like,
+` + "`policies.careful.minage: 7d` (`DOGWATCH_POLICIES_CAREFUL_MINAGE`)" + `, with the same keys. A container has the one that its label ` + "`dogwatch.policy`" + ` names, else
+the one of its watcher; what that leaves open is taken from ` + "`policy`" + `, and labels of the container come before both. [Policies](policies.md) has the rest.
+
 **Secrets in files.** Put ` + "`__FILE`" + ` behind a variable (` + "`__file`" + ` behind a key) and the value is read from the file it names,
 without its last line break; 64 KiB at most. Setting a value and its file is a mistake.
 

@@ -38,6 +38,8 @@ func (l *loader) place(path string, v Value) {
 	switch {
 	case slices.Contains(componentSections(), section):
 		l.placeOption(path, v)
+	case section == policiesSection:
+		l.placePolicy(path, v)
 	case l.isSetting(path):
 		l.raw[path] = v
 	case v.V == "" && l.isGroup(path), strings.HasPrefix(section, extensionPrefix):
@@ -73,7 +75,7 @@ func (l *loader) reportUnknown(path, source string) {
 			sameEnd = append(sameEnd, o.Name)
 		}
 	}
-	sections = append(sections, componentSections()...)
+	sections = append(sections, append(componentSections(), policiesSection)...)
 	section, rest, nested := strings.Cut(path, ".")
 	switch near := option.Suggest(path, names); {
 	case l.isGroup(path):

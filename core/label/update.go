@@ -10,7 +10,17 @@ const (
 	ProbeWindow   = "probe.window"
 	ProbeInterval = "probe.interval"
 	// UpdateAuto is false for a container that is updated only when a user asks.
-	UpdateAuto        = "update.auto"
+	UpdateAuto = "update.auto"
+	// Policy names the policy whose rules count; those below are rules of one container.
+	Policy          = "policy"
+	Update          = "update"
+	UpdateThreshold = "update.threshold"
+	UpdateMinAge    = "update.minage"
+	UpdateWindow    = "update.window"
+	UpdateFreeze    = "update.freeze"
+	UpdateSkip      = "update.skip"
+	UpdateZone      = "update.zone"
+
 	UpdateKeep        = "update.keep"
 	UpdateAcknowledge = "update.acknowledge"
 	UpdateStopSignal  = "update.stopsignal"
@@ -22,6 +32,7 @@ const (
 var updateNames = [...]string{
 	ProbeHTTP, ProbeTCP, ProbeCommand, ProbeWindow, ProbeInterval, UpdateAuto, UpdateKeep, UpdateAcknowledge, UpdateStopSignal,
 	HookPre, HookPost, HookTimeout,
+	Policy, Update, UpdateThreshold, UpdateMinAge, UpdateWindow, UpdateFreeze, UpdateSkip, UpdateZone,
 }
 
 // of returns the labels that a prefix has, without it.

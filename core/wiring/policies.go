@@ -1,0 +1,117 @@
+package wiring
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/dogwatch/dogwatch/core/component"
+	"github.com/dogwatch/dogwatch/core/config"
+	"github.com/dogwatch/dogwatch/core/label"
+	"github.com/dogwatch/dogwatch/core/policy"
+	"github.com/dogwatch/dogwatch/sdk"
+	"github.com/dogwatch/dogwatch/sdk/option"
+)
+
+// Policies gives containers their rules: those of their labels, then those of the policy
+// that a label or their watcher names, then those of the setting policy.
+type Policies struct {
+	Config *config.Config
+	// PolicyOf returns the name of the policy of a watcher, and the source of that; "" for none.
+	PolicyOf func(watcher string) (name, source string)
+
+	resolver policy.Resolver
+}
+
+// labelRules are the labels of rules, by rule.
+var labelRules = map[string]string{
+	policy.RuleUpdate: label.Update, policy.RuleThreshold: label.UpdateThreshold, policy.RuleMinAge: label.UpdateMinAge, policy.RuleWindow: label.UpdateWindow,
+	policy.RuleFreeze: label.UpdateFreeze, policy.RuleSkip: label.UpdateSkip, policy.RuleZone: label.UpdateZone,
+}
+
+// Rules returns the rules of a container.
+func (p *Policies) Rules(c sdk.Container) policy.Rules {
+	given := label.Read(c.Labels, p.Config.Labels.Foreign)
+	sources, values := map[string]string{}, map[string]string{}
+	for rule, name := range labelRules {
+		if r, found := given.Get(name); found {
+			values[rule], sources[rule] = r.Value, "label "+r.Label
+		}
+	}
+	layers := []policy.Layer{{Values: values, Source: func(rule string) string { return sources[rule] }}}
+	var problem *policy.Problem
+	if name, source := p.named(given, c.Watcher); name != "" {
+		if named, known := p.Config.Policies[name]; known {
+			layers = append(layers, p.layer("policies."+name, named))
+		} else {
+			problem = &policy.Problem{Source: source, Text: p.unknown(name, source)}
+		}
+	}
+	rules := p.resolver.Resolve(append(layers, p.layer("policy", p.Config.Policy))...)
+	if problem != nil {
+		rules.Problems = append(slices.Clone(rules.Problems), *problem)
+	}
+	if r, found := given.Get(label.UpdateAuto); found && strings.EqualFold(strings.TrimSpace(r.Value), "false") && rules.Mode.Value == policy.Auto {
+		rules.Mode = policy.Setting[policy.Mode]{Value: policy.Approve, Source: "label " + r.Label}
+	}
+	return rules
+}
+
+// named returns the name of the policy of a container.
+func (p *Policies) named(given label.Reading, watcher string) (name, source string) {
+	if r, found := given.Get(label.Policy); found {
+		return strings.ToLower(strings.TrimSpace(r.Value)), "label " + r.Label
+	}
+	if p.PolicyOf == nil {
+		return "", ""
+	}
+	return p.PolicyOf(watcher)
+}
+
+func (p *Policies) layer(prefix string, rules config.Policy) policy.Layer {
+	return policy.Layer{Values: rules.Values(), Source: func(rule string) string { return prefix + "." + rule }}
+}
+
+func (p *Policies) unknown(name, source string) string {
+	names := slices.Sorted(maps.Keys(p.Config.Policies))
+	text := fmt.Sprintf("%s: there is no policy %q", source, name)
+	switch near := option.Suggest(name, names); {
+	case near != "":
+		return text + ": did you mean " + near + "?"
+	case len(names) == 0:
+		return text + ": set policies." + name + ", or remove it"
+	}
+	return text + "; policies are " + strings.Join(names, ", ")
+}
+
+// Problems returns what is wrong with the rules of the configuration, for logs and reports.
+func (p *Policies) Problems(now time.Time) (problems []config.Problem) {
+	check := func(prefix string, rules config.Policy) {
+		read := p.resolver.Resolve(p.layer(prefix, rules))
+		for _, found := range read.Problems {
+			problems = append(problems, config.Problem{Key: found.Source, Message: strings.TrimPrefix(found.Text, found.Source+": "), Level: config.Error})
+		}
+		if never, found := read.NeverOpens(now); found {
+			problems = append(problems, config.Problem{Key: never.Source, Message: never.Text, Level: config.Error})
+		}
+	}
+	check("policy", p.Config.Policy)
+	for _, name := range slices.Sorted(maps.Keys(p.Config.Policies)) {
+		check("policies."+name, p.Config.Policies[name])
+	}
+	return problems
+}
+
+// PolicyOf returns the policy that the option of a watcher names.
+func PolicyOf(components *component.Manager) func(watcher string) (name, source string) {
+	return func(watcher string) (string, string) {
+		for _, w := range components.Watchers() {
+			if w.Name == watcher && w.Settings.Policy != "" {
+				return strings.ToLower(w.Settings.Policy), w.FullID() + ".policy"
+			}
+		}
+		return "", ""
+	}
+}

@@ -1,0 +1,68 @@
+package wiring
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/dogwatch/dogwatch/core/config"
+	"github.com/dogwatch/dogwatch/core/policy"
+	"github.com/dogwatch/dogwatch/sdk"
+)
+
+func policies() *Policies {
+	c := &config.Config{Policies: map[string]config.Policy{"careful": {Update: "approve", MinAge: "7d"}, "night": {Window: "daily 02:00-05:00"}}}
+	c.Policy.Threshold = "minor"
+	return &Policies{Config: c, PolicyOf: func(watcher string) (string, string) {
+		if watcher == "nas" {
+			return "night", "watcher.docker.nas.policy"
+		}
+		return "", ""
+	}}
+}
+
+func TestRulesOfContainers(t *testing.T) {
+	for about, c := range map[string]struct {
+		watcher string
+		labels  map[string]string
+		want    string
+	}{
+		"configuration":            {"local", nil, "notify default, minor policy.threshold, 0s default"},
+		"label":                    {"local", map[string]string{"dogwatch.update": "auto", "dogwatch.update.threshold": "patch"}, "auto label dogwatch.update, patch label dogwatch.update.threshold, 0s default"},
+		"policy of a label":        {"local", map[string]string{"dogwatch.policy": "Careful"}, "approve policies.careful.update, minor policy.threshold, 168h0m0s policies.careful.minage"},
+		"policy of the watcher":    {"nas", nil, "notify default, minor policy.threshold, 0s default, daily 02:00-05:00"},
+		"label beside a policy":    {"nas", map[string]string{"dogwatch.update.minage": "1d"}, "notify default, minor policy.threshold, 24h0m0s label dogwatch.update.minage, daily 02:00-05:00"},
+		"label before the watcher": {"nas", map[string]string{"dogwatch.policy": "careful"}, "approve policies.careful.update, minor policy.threshold, 168h0m0s policies.careful.minage"},
+		"not by itself":            {"local", map[string]string{"dogwatch.update": "auto", "dogwatch.update.auto": "false"}, "approve label dogwatch.update.auto, minor policy.threshold, 0s default"},
+		"unknown policy":           {"local", map[string]string{"dogwatch.policy": "carefull"}, "notify default, minor policy.threshold, 0s default; label dogwatch.policy: there is no policy \"carefull\": did you mean careful?"},
+	} {
+		r := policies().Rules(sdk.Container{Watcher: c.watcher, Name: "web", Labels: c.labels})
+		got := string(r.Mode.Value) + " " + r.Mode.Source + ", " + r.Threshold.Value + " " + r.Threshold.Source + ", " + r.MinAge.Value.String() + " " + r.MinAge.Source
+		if r.Window.Value != nil {
+			got += ", " + r.Window.Value.String()
+		}
+		for _, p := range r.Problems {
+			got += "; " + p.Text
+		}
+		if got != c.want && !strings.HasPrefix(got, c.want+" ") {
+			t.Errorf("%s:\n got %s\nwant %s", about, got, c.want)
+		}
+	}
+}
+
+func TestPolicyProblemsNameTheSetting(t *testing.T) {
+	p := policies()
+	p.Config.Policies["never"] = config.Policy{Window: "2026-12-24 02:00-05:00", Freeze: "12-20..01-05"}
+	p.Config.Policies["wrong"] = config.Policy{MinAge: "soon"}
+	var keys []string
+	for _, problem := range p.Problems(time.Date(2026, 11, 20, 0, 0, 0, 0, time.UTC)) {
+		keys = append(keys, problem.Key)
+	}
+	if got := strings.Join(keys, " "); !strings.Contains(got, "policies.wrong.minage") || strings.Contains(got, "careful") {
+		t.Errorf("problems of %s", got)
+	}
+	rules := p.Rules(sdk.Container{Labels: map[string]string{"dogwatch.policy": "wrong"}})
+	if len(rules.Problems) != 1 || rules.Mode.Value != policy.Notify {
+		t.Errorf("rules %+v", rules)
+	}
+}
