@@ -31,7 +31,6 @@ import (
 	"github.com/dogwatch/dogwatch/core/wiring"
 	"github.com/dogwatch/dogwatch/core/wudstore"
 	"github.com/dogwatch/dogwatch/internal/idle"
-	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 )
 
@@ -108,16 +107,13 @@ func New(ctx context.Context, opt Options) (*App, error) {
 	a.checker = check.New(check.Options{
 		Registries: wiring.Registries{Components: a.components}, Store: a.store, Cache: wiring.Cache{Store: a.store, Log: a.log},
 		Limits: check.Limits{PerHost: settings.Check.PerHost, Total: settings.Check.Total}, ForeignLabels: settings.Labels.Foreign, WatchFloating: settings.Check.Floating,
-		Order: a.components.WatcherNames, Reached: a.reached, AlreadyNotified: a.store.AlreadyNotified, Log: opt.Log, Now: opt.Now,
+		Order: a.components.WatcherNames, Reached: a.reached, AlreadyNotified: a.store.AlreadyNotified, Candidates: a.store.Candidates, Log: opt.Log, Now: opt.Now,
 		Progressed: func() { a.bus.Touch(event.CheckProgressed) },
 	})
 	a.dater = check.NewDater(a.checker, wiring.Registries{Components: a.components}.Limits)
 	updates := wiring.Updates{Components: a.components, Cache: wiring.Cache{Store: a.store, Log: a.log}}
 	a.updater = updater.New(updater.Options{
 		Watchers: updates, Registries: updates, Containers: wiring.Containers{Store: a.store}, Store: a.store, Bus: &a.bus,
-		Listed: func(ctx context.Context, watcher, id string) error {
-			return a.scheduler.WatchOne(ctx, sdk.Container{Watcher: watcher, ID: id})
-		},
 		ForeignLabels: settings.Labels.Foreign, Redact: opt.Redactor.String, Log: opt.Log, Now: opt.Now,
 	})
 	if err := a.makeLinks(ctx, nil); err != nil {

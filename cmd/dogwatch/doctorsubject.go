@@ -63,7 +63,9 @@ func (s subject) Watchers() []doctor.Watcher {
 		if c.Can(kind.CapProbe) {
 			w.Probe = c.Probe
 		}
-		w.MayUpdate, w.Updates = c.Updates()
+		if may, why := c.Updates(); may {
+			w.Updates = why
+		}
 		all = append(all, w)
 	}
 	return all

@@ -2,7 +2,7 @@
 // their policies, fetch as little as possible from their registries, decide what is
 // newer, and commit what was found together with its events.
 //
-// Everything that decides (policy.go, discover.go, response.go, transition.go) is free of I/O;
+// Everything that decides (policy.go, discover.go, response.go, candidates.go, decide.go, transition.go) is free of I/O;
 // everything that waits (pass.go, gather.go, fetch.go, limiter.go, releasedate.go) is bounded by a
 // context and by limits per host.
 package check
@@ -12,11 +12,13 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/dogwatch/dogwatch/core/event"
+	"github.com/dogwatch/dogwatch/core/policy"
 	"github.com/dogwatch/dogwatch/core/tag"
 	"github.com/dogwatch/dogwatch/core/update"
 	"github.com/dogwatch/dogwatch/sdk"
@@ -96,6 +98,13 @@ type Options struct {
 	// Reached, if set, is called with whether the engine of a watcher answered,
 	// after each request to it. It must not block.
 	Reached func(watcher string, err error)
+	// Candidates returns the versions that earlier checks found, by subject; nil when none are kept.
+	Candidates func(ctx context.Context) (map[string]policy.Found, error)
+	// Rules, Facts and Choices are what updates are decided by; see policy.Decide. Each may
+	// be nil, and none may wait for the Checker.
+	Rules   func(sdk.Container) policy.Rules
+	Facts   func(sdk.Container) policy.Facts
+	Choices func(name string) []policy.Choice
 	// Order returns the names of the watchers, in configuration order.
 	Order func() []string
 	Log   hclog.Logger
@@ -117,6 +126,9 @@ type Checker struct {
 	// commitLock is held from reading what is stored until what follows from it
 	// is stored: two watchers of one engine must not both own a container.
 	commitLock sync.Mutex
+	// found is what is known of updates, by subject; nil until it is read. commitLock guards it.
+	found map[string]policy.Found
+	dater atomic.Pointer[Dater] // nil when no dates are fetched
 
 	mu       sync.Mutex
 	watchers map[string]*state

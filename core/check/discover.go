@@ -7,6 +7,7 @@ import (
 
 	"github.com/dogwatch/dogwatch/core/event"
 	"github.com/dogwatch/dogwatch/core/label"
+	"github.com/dogwatch/dogwatch/core/policy"
 	"github.com/dogwatch/dogwatch/core/update"
 	"github.com/dogwatch/dogwatch/internal/reference"
 	"github.com/dogwatch/dogwatch/sdk"
@@ -15,10 +16,13 @@ import (
 // target is a container on its way through a check.
 type target struct {
 	container sdk.Container
-	policy    policy
+	policy    labelPolicy
 	match     Match
 	explained bool // whether every tag gets a verdict
-	response  response
+	// known is what the last check found, and rules those by which its update is decided.
+	known    policy.Found
+	rules    policy.Rules
+	response response
 }
 
 // discovery is what listing a watcher's containers led to.
@@ -142,19 +146,27 @@ func inherit(s *target, before *sdk.Container) {
 	if a.Digest.Watch != b.Digest.Watch {
 		return
 	}
-	if new(policy).rulesOf(label.Read(before.Labels, s.policy.foreign)) != s.policy.rules {
+	if new(labelPolicy).rulesOf(label.Read(before.Labels, s.policy.foreign)) != s.policy.rules {
 		return
 	}
-	c.Result, c.Check, c.UpdateAvailable, c.UpdateKind = before.Result, before.Check, before.UpdateAvailable, before.UpdateKind
-	if !rebuilt {
-		c.Image.Digest.Value = before.Image.Digest.Value
+	value := c.Image.Digest.Value
+	carry(c, before)
+	if rebuilt {
+		c.Image.Digest.Value = value
 	}
-	c.Link = before.Link
-	c.Error = before.Error
+	c.Check, c.Error = before.Check, before.Error
+}
+
+// carry copies what was found and decided, which another goroutine may have done anew.
+func carry(to, from *sdk.Container) {
+	to.Result, to.UpdateAvailable, to.UpdateKind, to.Link = from.Result, from.UpdateAvailable, from.UpdateKind, from.Link
+	to.Image.Digest.Value = from.Image.Digest.Value
+	to.Decision, to.IsSnoozed, to.SnoozedUntil = from.Decision, from.IsSnoozed, from.SnoozedUntil
+	to.IsCoolingDown, to.CoolingDownUntil, to.Delay = from.IsCoolingDown, from.CoolingDownUntil, from.Delay
 }
 
 // target completes a listed container: its image's name, its registry and its policy.
-func (c *Checker) target(found sdk.Container, p policy) *target {
+func (c *Checker) target(found sdk.Container, p labelPolicy) *target {
 	s := &target{policy: p}
 	s.policy.floating = c.opt.WatchFloating
 	unnamed := normalise(&found.Image)

@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
+	"github.com/dogwatch/dogwatch/core/event"
 	"github.com/dogwatch/dogwatch/core/label"
 	"github.com/dogwatch/dogwatch/internal/reference"
 	"github.com/dogwatch/dogwatch/sdk"
@@ -52,7 +54,14 @@ func (c *Checker) Explain(ctx context.Context, container sdk.Container) Explanat
 	if broken {
 		container.Error = &sdk.ContainerError{Message: problem}
 	}
-	return c.explain(ctx, c.target(container, c.policy(container.Labels, true)))
+	s := c.target(container, c.policy(container.Labels, true))
+	c.commitLock.Lock()
+	if known, err := c.known(ctx); err == nil { // else everything is seen for the first time
+		s.known = known[event.Subject(s.container)]
+	}
+	c.commitLock.Unlock()
+	s.rules = c.rules(s.container)
+	return c.explain(ctx, s)
 }
 
 // ExplainImage does the same for an image that no engine runs, such as "nginx:1.25".
@@ -75,7 +84,7 @@ func (c *Checker) Images(ctx context.Context, references []string) []sdk.Contain
 	for _, text := range references {
 		s, err := c.imageTarget(text)
 		if err != nil {
-			s = &target{container: sdk.Container{Name: text}, policy: policy{fatal: []string{err.Error()}}}
+			s = &target{container: sdk.Container{Name: text}, policy: labelPolicy{fatal: []string{err.Error()}}}
 		}
 		targets = append(targets, s)
 	}
@@ -84,7 +93,7 @@ func (c *Checker) Images(ctx context.Context, references []string) []sdk.Contain
 	var checked []sdk.Container
 	for _, s := range targets {
 		s.response.err = cmp.Or(s.response.err, incomparable(s.container.Image))
-		checked = append(checked, withResponse(s.container, s.policy, s.response, at))
+		checked = append(checked, c.judged(s, at.Time))
 	}
 	return checked
 }
@@ -116,11 +125,20 @@ func (c *Checker) imageTarget(text string) (*target, error) {
 	return c.target(sdk.Container{Name: text, Image: img}, policyOf(nil, true, false)), nil
 }
 
+// judged returns the container of a target as a check would store it.
+func (c *Checker) judged(s *target, now time.Time) sdk.Container {
+	after := withResponse(s.container, s.policy, s.response, sdk.TimeOf(now))
+	if s.response.err != nil {
+		return after
+	}
+	return c.decided(s.container, after, s.policy, candidates(after.Image, s.response, s.known, s.rules.MinAge.Value, now), now)
+}
+
 func (c *Checker) explain(ctx context.Context, s *target) Explanation {
 	s.explained = true
 	c.fetch.fetchAll(ctx, []*target{s})
 	// The decision is that of a check, so that the explanation cannot differ from it.
-	after := withResponse(s.container, s.policy, s.response, sdk.TimeOf(c.opt.Now()))
+	after := c.judged(s, c.opt.Now())
 	// Of what is postponed only the check keeps what was known before; this is about now.
 	if after.Check.Postponed() {
 		after.Error = &sdk.ContainerError{Message: s.response.err.Error()}

@@ -29,7 +29,9 @@ type response struct {
 	why *tag.Explanation
 	// digest is what is known of the digest behind the running tag; nil when it was not fetched.
 	digest *digestResponse
-	err    error
+	// created is when the images of candidates were made, by tag, where that was fetched.
+	created map[string]sdk.Time
+	err     error
 }
 
 // digestResponse compares the running image with what is behind its tag.
@@ -191,10 +193,10 @@ func (s *target) choose(ctx context.Context, tags []string) {
 	var err error
 	if s.explained {
 		var why tag.Explanation
-		why, err = s.policy.selector.Explain(ctx, s.container.Image.Tag.Value, tags)
+		why, err = s.policy.selector.Explain(ctx, s.container.Image.Tag.Value, tags, s.known.Tags()...)
 		s.response.why, s.response.selection = &why, why.Selection
 	} else {
-		s.response.selection, err = s.policy.selector.Select(ctx, s.container.Image.Tag.Value, tags)
+		s.response.selection, err = s.policy.selector.Select(ctx, s.container.Image.Tag.Value, tags, s.known.Tags()...)
 	}
 	if err != nil {
 		s.response.err = s.policy.blame(err)

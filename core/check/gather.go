@@ -66,7 +66,10 @@ func (p *pass) settle(ctx context.Context, ready map[*target]bool, last bool) er
 		return fmt.Errorf("read the stored containers: %w", err)
 	}
 	now := p.own(stored)
-	change := p.change(now, ready)
+	change, err := p.change(now, ready)
+	if err != nil {
+		return err
+	}
 	for i := range change.Put {
 		now[change.Put[i].ID] = &change.Put[i]
 	}
@@ -76,7 +79,7 @@ func (p *pass) settle(ctx context.Context, ready map[*target]bool, last bool) er
 		p.sum(now, found)
 		change.Events = append(change.Events, p.runEvent(event.CheckFinished))
 	}
-	if err := p.opt.Store.Commit(ctx, change); err != nil {
+	if err := p.commit(ctx, change); err != nil {
 		return fmt.Errorf("store what was found: %w", err)
 	}
 	p.reported(found, last)
@@ -96,7 +99,8 @@ func (p *pass) own(stored []sdk.Container) map[string]*sdk.Container {
 }
 
 // change is what follows from the responses of the targets that are ready and still stored.
-func (p *pass) change(now map[string]*sdk.Container, ready map[*target]bool) event.Change {
+// The caller holds commitLock.
+func (p *pass) change(now map[string]*sdk.Container, ready map[*target]bool) (event.Change, error) {
 	var change event.Change
 	at := sdk.TimeOf(p.opt.Now())
 	for _, s := range p.targets {
@@ -104,21 +108,28 @@ func (p *pass) change(now map[string]*sdk.Container, ready map[*target]bool) eve
 		if have == nil || !ready[s] {
 			continue
 		}
-		if have.Result != nil && s.container.Result != nil && have.Result.Tag == s.container.Result.Tag {
-			s.container.Result = have.Result // which may have got its date meanwhile
+		if have.Result != nil && s.container.Result != nil {
+			carry(&s.container, have) // which may have got its date or another decision meanwhile
 		}
 		before, after := s.container, withResponse(s.container, s.policy, s.response, at)
+		if s.response.err == nil {
+			name := event.Subject(after)
+			found := candidates(after.Image, s.response, p.found[name], s.rules.MinAge.Value, at.Time)
+			after = p.decided(before, after, s.policy, found, at.Time)
+			if err := p.remember(&change, name, found); err != nil {
+				return change, err
+			}
+		}
 		p.logOutcome(s, after)
 		change.Put = append(change.Put, after)
 		if t, changed := transition(before, after); changed {
 			if t == event.UpdateFound && p.notified.covers(after, s.response.digest) {
 				t = event.ContainerChanged
 			}
-			kept := after // so that only what an event carries is kept
-			change.Events = append(change.Events, event.Event{Type: t, Subject: event.Subject(after), Payload: event.Payload{Container: &kept, Aspect: aspect(before, after)}})
+			change.Events = append(change.Events, became(t, before, after))
 		}
 	}
-	return change
+	return change, nil
 }
 
 // sum fills in the report, from the containers as they are when the check ends.
@@ -139,10 +150,10 @@ func (p *pass) sum(now map[string]*sdk.Container, found backlog) {
 		if tally.Failed(c) {
 			p.report.Failed++
 		}
-		if c.UpdateAvailable && !postponed && c.Check.State != sdk.CheckFailed {
+		if isOffered(c) && !postponed && c.Check.State != sdk.CheckFailed {
 			p.report.Updates = append(p.report.Updates, c.ID)
 		}
-		if c.UpdateAvailable && found.has(c) {
+		if isOffered(c) && found.has(c) {
 			p.report.Found = append(p.report.Found, c.ID)
 		}
 	}

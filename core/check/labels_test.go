@@ -63,7 +63,7 @@ func TestCorpusLabels(t *testing.T) {
 }
 
 // outcomes lists what a policy asks for and complains about, one thing a line.
-func outcomes(p policy) string {
+func outcomes(p labelPolicy) string {
 	var b strings.Builder
 	for _, r := range p.sources {
 		fmt.Fprintf(&b, "\t%s = %s\n", r.Name, r.Value)

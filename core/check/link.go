@@ -1,6 +1,7 @@
 package check
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/dogwatch/dogwatch/core/label"
@@ -8,12 +9,12 @@ import (
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
-// link renders the link of the running tag and that of the result. A template
-// that fails becomes the container's error, and half a link is none.
-func link(c *sdk.Container, p policy) {
+// link renders the links of the running tag, of the result and of the newest
+// version of each step. With an error there are none: half a link is none.
+func link(c *sdk.Container, p labelPolicy) error {
 	c.Link = ""
 	if p.link == nil {
-		return
+		return nil
 	}
 	var container any
 	var err error
@@ -32,9 +33,21 @@ func link(c *sdk.Container, p policy) {
 		return text
 	}
 	running, newest := render(c.Image.Tag.Value), render(c.Result.Tag)
-	if err != nil {
-		complain(c, "label "+p.source(label.LinkTemplate)+": "+err.Error())
-		return
+	var levels sdk.Levels
+	if l := c.Result.Levels; l != nil {
+		for _, r := range []struct{ from, to **sdk.Release }{{&l.Major, &levels.Major}, {&l.Minor, &levels.Minor}, {&l.Patch, &levels.Patch}} {
+			if from := *r.from; from != nil {
+				with := *from
+				with.Link = render(with.Tag)
+				*r.to = &with
+			}
+		}
 	}
-	c.Link, c.Result.Link = running, newest
+	if err != nil {
+		return fmt.Errorf("label %s: %w", p.source(label.LinkTemplate), err)
+	}
+	if c.Link, c.Result.Link = running, newest; c.Result.Levels != nil {
+		c.Result.Levels = &levels
+	}
+	return nil
 }

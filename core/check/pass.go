@@ -80,12 +80,22 @@ func (p *pass) reconcile(ctx context.Context, listed []sdk.Container) ([]*target
 	if err != nil {
 		return nil, fmt.Errorf("read the stored containers: %w", err)
 	}
+	known, err := p.known(ctx)
+	if err != nil {
+		return nil, err
+	}
 	found := p.discover(p.watcher, listed, stored)
 	if change := found.change; len(change.Put)+len(change.Remove) > 0 {
 		p.stamp(change.Events)
-		if err := p.opt.Store.Commit(ctx, change); err != nil {
+		if err := p.moveCandidates(&change); err != nil {
+			return nil, err
+		}
+		if err := p.commit(ctx, change); err != nil {
 			return nil, fmt.Errorf("store the containers: %w", err)
 		}
+	}
+	for _, s := range found.targets {
+		s.known, s.rules = known[event.Subject(s.container)], p.rules(s.container)
 	}
 	if p.only != "" {
 		return slices.DeleteFunc(found.targets, func(s *target) bool { return s.container.ID != p.only }), nil

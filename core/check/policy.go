@@ -35,8 +35,8 @@ type Rule struct {
 // IsDefault reports whether no label sets the rule.
 func (r Rule) IsDefault() bool { return r.Source == defaultSource }
 
-// policy is what a container's labels ask for, compiled.
-type policy struct {
+// labelPolicy is what a container's labels ask for, compiled.
+type labelPolicy struct {
 	watch bool
 	// digest is whether a new digest counts; nil leaves it to the kind of tag.
 	digest *bool
@@ -65,18 +65,18 @@ type compiler func(tag.Rules) (*tag.Selector, error)
 
 // policyOf reads the labels of a container, those of other tools only if
 // foreign is set. A wrong label is reported in the policy and never hides the container.
-func policyOf(labelled map[string]string, watchByDefault, foreign bool) policy {
+func policyOf(labelled map[string]string, watchByDefault, foreign bool) labelPolicy {
 	return readPolicy(labelled, watchByDefault, foreign, tag.Compile)
 }
 
 // policy is policyOf with the options of the checker, which remembers what it has compiled.
-func (c *Checker) policy(labelled map[string]string, watchByDefault bool) policy {
+func (c *Checker) policy(labelled map[string]string, watchByDefault bool) labelPolicy {
 	return readPolicy(labelled, watchByDefault, c.opt.ForeignLabels, c.selectors.Compile)
 }
 
-func readPolicy(labelled map[string]string, watchByDefault, foreign bool, compile compiler) policy {
+func readPolicy(labelled map[string]string, watchByDefault, foreign bool, compile compiler) labelPolicy {
 	given := label.Read(labelled, foreign)
-	p := policy{foreign: foreign, notes: given.Notes}
+	p := labelPolicy{foreign: foreign, notes: given.Notes}
 	p.watch = watched(p.flag(given, label.Watch), watchByDefault, len(p.wrong) > 0)
 	p.digest = p.flag(given, label.WatchDigest)
 	p.rules = p.rulesOf(given)
@@ -100,7 +100,7 @@ func watched(label *bool, byDefault, unreadable bool) bool {
 }
 
 // rulesOf reads the labels that decide which tags count.
-func (p *policy) rulesOf(given label.Reading) tag.Rules {
+func (p *labelPolicy) rulesOf(given label.Reading) tag.Rules {
 	prerelease := p.flag(given, label.TagPrerelease)
 	return tag.Rules{
 		Include:    p.text(given, label.TagInclude),
@@ -110,7 +110,7 @@ func (p *policy) rulesOf(given label.Reading) tag.Rules {
 	}
 }
 
-func (p *policy) compile(compile compiler) {
+func (p *labelPolicy) compile(compile compiler) {
 	var err error
 	if p.selector, err = compile(p.rules); err != nil {
 		p.fatal = append(p.fatal, p.blame(err).Error())
@@ -134,7 +134,7 @@ func (p *policy) compile(compile compiler) {
 }
 
 // blame names the label behind an error of the tag rules.
-func (p *policy) blame(err error) error {
+func (p *labelPolicy) blame(err error) error {
 	var rule *tag.RuleError
 	if !errors.As(err, &rule) {
 		return err
@@ -143,7 +143,7 @@ func (p *policy) blame(err error) error {
 }
 
 // source returns the full name of the label that a value came from.
-func (p *policy) source(name string) string {
+func (p *labelPolicy) source(name string) string {
 	for _, r := range p.sources {
 		if r.Name == name {
 			return strings.TrimPrefix(r.Source, "label ")
@@ -153,7 +153,7 @@ func (p *policy) source(name string) string {
 }
 
 // text returns the value of a label, named without prefix; "" when it is absent.
-func (p *policy) text(given label.Reading, name string) string {
+func (p *labelPolicy) text(given label.Reading, name string) string {
 	rule, found := given.Get(name)
 	if found {
 		p.sources = append(p.sources, Rule{Name: name, Value: rule.Value, Source: "label " + rule.Label})
@@ -162,7 +162,7 @@ func (p *policy) text(given label.Reading, name string) string {
 }
 
 // flag returns the value of a label that is true or false; nil when it is absent or wrong.
-func (p *policy) flag(given label.Reading, name string) *bool {
+func (p *labelPolicy) flag(given label.Reading, name string) *bool {
 	text := p.text(given, name)
 	if text == "" {
 		return nil
@@ -178,7 +178,7 @@ func (p *policy) flag(given label.Reading, name string) *bool {
 
 // spacedLabels finds lists of triggers that begin or end with white space,
 // which as in WUD is part of the id or of the threshold there.
-func spacedLabels(p *policy) []string {
+func spacedLabels(p *labelPolicy) []string {
 	var found []string
 	for _, r := range p.sources {
 		if (r.Name == label.TriggerInclude || r.Name == label.TriggerExclude) && strings.TrimSpace(r.Value) != r.Value {
@@ -192,7 +192,7 @@ func spacedLabels(p *policy) []string {
 const defaultSource = "default"
 
 // byDefault are the rules of an image that no label sets, for explanations.
-func (p *policy) byDefault(img sdk.Image) []Rule {
+func (p *labelPolicy) byDefault(img sdk.Image) []Rule {
 	var rules []Rule
 	add := func(name, value string) {
 		if !slices.ContainsFunc(p.sources, func(r Rule) bool { return r.Name == name }) {
@@ -215,7 +215,7 @@ func (p *policy) byDefault(img sdk.Image) []Rule {
 
 // watchesDigest is whether a new digest behind the running tag counts as an
 // update. What has no tag has none that could move.
-func (p *policy) watchesDigest(img sdk.Image) bool {
+func (p *labelPolicy) watchesDigest(img sdk.Image) bool {
 	switch {
 	case untagged(img):
 		return false
@@ -226,7 +226,7 @@ func (p *policy) watchesDigest(img sdk.Image) bool {
 }
 
 // apply writes what the labels say into the container.
-func (p *policy) apply(c *sdk.Container) {
+func (p *labelPolicy) apply(c *sdk.Container) {
 	c.IncludeTags, c.ExcludeTags, c.TransformTags = p.rules.Include, p.rules.Exclude, p.rules.Transform
 	c.LinkTemplate = p.linkTemplate
 	c.TriggerInclude, c.TriggerExclude = p.triggerInclude, p.triggerExclude

@@ -14,19 +14,21 @@ import (
 func TestEveryLabel(t *testing.T) {
 	for _, c := range []struct {
 		label, value string
-		read         func(sdk.Container, policy) string
+		read         func(sdk.Container, labelPolicy) string
 	}{
-		{"tag.include", `^1\.`, func(c sdk.Container, _ policy) string { return c.IncludeTags }},
-		{"tag.exclude", `-rc`, func(c sdk.Container, _ policy) string { return c.ExcludeTags }},
-		{"tag.transform", `^v(.*)$ => $1`, func(c sdk.Container, _ policy) string { return c.TransformTags }},
-		{"link.template", "https://r.example/${major}", func(c sdk.Container, _ policy) string { return c.LinkTemplate }},
-		{"display.name", "My app", func(c sdk.Container, _ policy) string { return c.DisplayName }},
-		{"display.icon", "si:nginx", func(c sdk.Container, _ policy) string { return c.DisplayIcon }},
-		{"trigger.include", "smtp.main:minor", func(c sdk.Container, _ policy) string { return c.TriggerInclude }},
-		{"trigger.exclude", "docker.local", func(c sdk.Container, _ policy) string { return c.TriggerExclude }},
-		{"watch", "false", func(_ sdk.Container, p policy) string { return map[bool]string{false: "false"}[p.watch] }},
-		{"watch.digest", "true", func(c sdk.Container, _ policy) string { return map[bool]string{true: "true"}[c.Image.Digest.Watch] }},
-		{"tag.prerelease", "true", func(_ sdk.Container, p policy) string { return map[bool]string{true: "true"}[p.rules.Prerelease] }},
+		{"tag.include", `^1\.`, func(c sdk.Container, _ labelPolicy) string { return c.IncludeTags }},
+		{"tag.exclude", `-rc`, func(c sdk.Container, _ labelPolicy) string { return c.ExcludeTags }},
+		{"tag.transform", `^v(.*)$ => $1`, func(c sdk.Container, _ labelPolicy) string { return c.TransformTags }},
+		{"link.template", "https://r.example/${major}", func(c sdk.Container, _ labelPolicy) string { return c.LinkTemplate }},
+		{"display.name", "My app", func(c sdk.Container, _ labelPolicy) string { return c.DisplayName }},
+		{"display.icon", "si:nginx", func(c sdk.Container, _ labelPolicy) string { return c.DisplayIcon }},
+		{"trigger.include", "smtp.main:minor", func(c sdk.Container, _ labelPolicy) string { return c.TriggerInclude }},
+		{"trigger.exclude", "docker.local", func(c sdk.Container, _ labelPolicy) string { return c.TriggerExclude }},
+		{"watch", "false", func(_ sdk.Container, p labelPolicy) string { return map[bool]string{false: "false"}[p.watch] }},
+		{"watch.digest", "true", func(c sdk.Container, _ labelPolicy) string {
+			return map[bool]string{true: "true"}[c.Image.Digest.Watch]
+		}},
+		{"tag.prerelease", "true", func(_ sdk.Container, p labelPolicy) string { return map[bool]string{true: "true"}[p.rules.Prerelease] }},
 	} {
 		for _, prefix := range []string{"dogwatch.", "wud."} {
 			found := container("web", "nginx:1.25.0", prefix+c.label+"="+c.value)

@@ -3,6 +3,7 @@ package check
 import (
 	"context"
 	"errors"
+	"reflect"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -43,7 +44,7 @@ func TestRateLimitPostponesCheck(t *testing.T) {
 			if now.Check != was.Check || message(now) != message(was) || now.UpdateAvailable != was.UpdateAvailable || now.UpdateKind != was.UpdateKind {
 				t.Errorf("%s is now\n%+v, was\n%+v", id, now, was)
 			}
-			if was.Result != nil && *now.Result != *was.Result {
+			if !reflect.DeepEqual(now.Result, was.Result) {
 				t.Errorf("%s has now %+v, had %+v", id, now.Result, was.Result)
 			}
 		}

@@ -15,7 +15,7 @@ func remove(ids ...string) event.Change { return event.Change{Remove: ids} }
 var noon = sdk.TimeOf(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC))
 
 // running is a container as discovery leaves it, with the policy of its labels.
-func running(image string, labels ...string) (sdk.Container, policy) {
+func running(image string, labels ...string) (sdk.Container, labelPolicy) {
 	c := container("web", image, labels...)
 	p := policyOf(c.Labels, true, false)
 	if err := normalise(&c.Image); err != nil {
@@ -24,6 +24,15 @@ func running(image string, labels ...string) (sdk.Container, policy) {
 	p.apply(&c)
 	c.UpdateKind.Kind, c.Check.State = sdk.KindUnknown, sdk.CheckNever
 	return c, p
+}
+
+// linked is withResponse with the links of what it found.
+func linked(c sdk.Container, p labelPolicy, r response, at sdk.Time) sdk.Container {
+	c = withResponse(c, p, r, at)
+	if err := link(&c, p); err != nil {
+		complain(&c, err.Error())
+	}
+	return c
 }
 
 func TestWithResponse(t *testing.T) {
@@ -99,7 +108,7 @@ func TestLinksAreRenderedFromVersion(t *testing.T) {
 		{"https://r/${container.image.tag}", "foo/bar:1.0", "1.1", "", "", "label dogwatch.link.template: container.image.tag has several values: write one of container.image.tag.value"},
 	} {
 		before, p := running(c.image, "dogwatch.link.template="+c.template)
-		got := withResponse(before, p, response{selection: tag.Selection{Tag: c.newest, Newer: c.newest != ""}}, noon)
+		got := linked(before, p, response{selection: tag.Selection{Tag: c.newest, Newer: c.newest != ""}}, noon)
 		if got.Link != c.link || got.Result.Link != c.resultLink {
 			t.Errorf("%s: %q %q", c.template, got.Link, got.Result.Link)
 		}
@@ -113,5 +122,5 @@ func TestLinksAreRenderedFromVersion(t *testing.T) {
 	}
 	// A wrong template joins what else is wrong.
 	before, p := running("foo/bar:1.0", "dogwatch.link.template=${container.a.b}", "dogwatch.watch.digest=perhaps")
-	contains(t, "error", message(withResponse(before, p, response{}, noon)), "label dogwatch.watch.digest: ", "; label dogwatch.link.template: ")
+	contains(t, "error", message(linked(before, p, response{}, noon)), "label dogwatch.watch.digest: ", "; label dogwatch.link.template: ")
 }

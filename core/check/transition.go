@@ -10,8 +10,10 @@ import (
 // a failed check failed again, if only for another reason, is no change.
 func transition(before, after sdk.Container) (event.Type, bool) {
 	switch {
-	case after.UpdateAvailable && !update.Equal(&before, &after):
+	case isOffered(&after) && (!update.Equal(&before, &after) || before.Decision != nil && before.Decision.OfferedAt.IsZero()):
 		return event.UpdateFound, true
+	case after.UpdateAvailable && !update.Equal(&before, &after): // held
+		return event.ContainerChanged, true
 	case before.UpdateAvailable && !after.UpdateAvailable:
 		return event.UpdateCleared, true
 	case before.Check.Postponed() != after.Check.Postponed():
@@ -24,16 +26,34 @@ func transition(before, after sdk.Container) (event.Type, bool) {
 		return event.ContainerChanged, true
 	case after.Check.State == sdk.CheckOK && message(before) != message(after):
 		return event.ContainerChanged, true
+	case !sameDecision(&before, &after) || len(newLevels(&before, &after)) > 0:
+		return event.ContainerChanged, true
 	}
 	return "", false
+}
+
+// became returns the event of what a container became.
+func became(t event.Type, before, after sdk.Container) event.Event {
+	e := event.Event{Type: t, Subject: event.Subject(after), Payload: event.Payload{Container: &after, Levels: newLevels(&before, &after)}}
+	if t == event.ContainerChanged {
+		e.Aspect = aspect(before, after)
+	}
+	return e
 }
 
 // aspect names what alone differs between a container before and after a check,
 // where there is a name for it.
 func aspect(before, after sdk.Container) event.Aspect {
-	if before.Check.Postponed() != after.Check.Postponed() && before.Check.State == after.Check.State &&
-		message(before) == message(after) && before.UpdateAvailable == after.UpdateAvailable {
+	postponed := before.Check.Postponed() != after.Check.Postponed()
+	switch {
+	case message(before) != message(after):
+	case postponed && before.Check.State == after.Check.State && before.UpdateAvailable == after.UpdateAvailable:
 		return event.Postponed
+	case postponed || before.Check.State != after.Check.State && before.Check.State != sdk.CheckNever || !after.UpdateAvailable || before.UpdateKind.SemverDiff != after.UpdateKind.SemverDiff && update.Equal(&before, &after):
+	case !update.Equal(&before, &after) || !sameDecision(&before, &after):
+		return event.Decided
+	case len(newLevels(&before, &after)) > 0:
+		return event.Leveled
 	}
 	return ""
 }

@@ -61,11 +61,8 @@ func (e *examination) watcher(ctx context.Context, w Watcher) ([]Finding, []sdk.
 			found = append(found, warnings(w.ID, probed)...)
 		}
 	}
-	switch {
-	case w.MayUpdate:
+	if w.Updates != "" {
 		f.Detail += "; it may update them, since " + w.Updates
-	case w.Updates != "":
-		f.Detail += "; it may not update them, since " + w.Updates
 	}
 	return append([]Finding{f}, found...), listed
 }

@@ -20,6 +20,7 @@ var redacted = map[string]bool{
 	"Container":                       false,
 	"From":                            false,
 	"Aspect":                          false,
+	"Levels":                          false,
 	"Check.Watcher":                   false,
 	"Check.Updates":                   false,
 	"Check.Found":                     false,

@@ -1,0 +1,199 @@
+package check
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"slices"
+	"time"
+
+	"github.com/dogwatch/dogwatch/core/event"
+	"github.com/dogwatch/dogwatch/core/policy"
+	"github.com/dogwatch/dogwatch/sdk"
+)
+
+// maxPerLevel is how many candidates of each step are kept: by them an update is decided
+// again, and only those known since long have an age.
+const maxPerLevel = 10
+
+// known returns what the last checks found, by name. The caller holds commitLock.
+func (c *Checker) known(ctx context.Context) (map[string]policy.Found, error) {
+	if c.found != nil {
+		return c.found, nil
+	}
+	found := map[string]policy.Found{}
+	if c.opt.Candidates != nil {
+		var err error
+		if found, err = c.opt.Candidates(ctx); err != nil {
+			return nil, fmt.Errorf("read the stored candidates: %w", err)
+		}
+	}
+	c.found = found
+	return found, nil
+}
+
+// remember adds what was found of a container to a change, if it differs from what is known.
+// The caller holds commitLock and calls remembered once the change is stored.
+func (c *Checker) remember(change *event.Change, name string, found policy.Found) error {
+	before, known := c.found[name]
+	if len(found.Candidates) == 0 && !known || known && reflect.DeepEqual(before, found) {
+		return nil
+	}
+	var doc []byte
+	if len(found.Candidates) > 0 {
+		var err error
+		if doc, err = json.Marshal(found); err != nil {
+			return fmt.Errorf("encode the candidates of %s: %w", name, err)
+		}
+	}
+	if change.Candidates == nil {
+		change.Candidates = map[string][]byte{}
+	}
+	change.Candidates[name] = doc
+	return nil
+}
+
+// commit stores a change and, once that is done, knows its candidates. The caller holds commitLock.
+func (c *Checker) commit(ctx context.Context, change event.Change) error {
+	if err := c.opt.Store.Commit(ctx, change); err != nil {
+		return err
+	}
+	for name, doc := range change.Candidates {
+		var found policy.Found
+		if doc == nil || json.Unmarshal(doc, &found) != nil {
+			delete(c.found, name)
+			continue
+		}
+		c.found[name] = found
+	}
+	return nil
+}
+
+// candidates returns what a response offers a container: newer tags, the best first, and
+// a new digest behind the running tag last. What was known before keeps the dates it has;
+// minAge is the age that rules ask for.
+func candidates(img sdk.Image, r response, before policy.Found, minAge time.Duration, now time.Time) policy.Found {
+	now = sdk.TimeOf(now).Time
+	known := map[string]policy.Candidate{}
+	for _, c := range before.Candidates {
+		if c.Kind == sdk.KindTag {
+			known[c.Tag] = c
+		}
+	}
+	var levels [3][]policy.Candidate
+	for _, found := range r.selection.Candidates {
+		c := policy.Candidate{Tag: found.Tag, Kind: sdk.KindTag, Diff: found.Diff, FirstSeen: now}
+		if k, is := known[c.Tag]; is {
+			c.FirstSeen, c.Created = k.FirstSeen, k.Created
+		}
+		if made := r.created[c.Tag]; !made.IsZero() {
+			c.Created = made.Time
+		}
+		levels[levelOf(c.Diff)] = append(levels[levelOf(c.Diff)], c)
+	}
+	keep := map[string]bool{}
+	for _, level := range levels {
+		for _, c := range retain(level, minAge, now) {
+			keep[c.Tag] = true
+		}
+	}
+	var found policy.Found
+	for _, c := range r.selection.Candidates {
+		if keep[c.Tag] {
+			level := levels[levelOf(c.Diff)]
+			found.Candidates = append(found.Candidates, level[slices.IndexFunc(level, func(k policy.Candidate) bool { return k.Tag == c.Tag })])
+		}
+	}
+	if d := r.digest; d != nil && !d.same {
+		found.From = cmp.Or(img.Digest.Repo, img.ID)
+		found.Candidates = append(found.Candidates, rebuild(img.Tag.Value, found.From, d, before, now))
+	}
+	return found
+}
+
+// rebuild returns the candidate of a new digest behind the running tag. As long as the same
+// image runs, its age is that of the first such digest: a tag that is rebuilt
+// every day would never be old enough.
+func rebuild(tag, from string, d *digestResponse, before policy.Found, now time.Time) policy.Candidate {
+	c := policy.Candidate{Tag: tag, Digest: d.remote, Kind: sdk.KindDigest, FirstSeen: now}
+	if believable(d.created, now) {
+		c.Created = d.created.Time
+	}
+	i := slices.IndexFunc(before.Candidates, func(k policy.Candidate) bool { return k.Kind == sdk.KindDigest && k.Tag == tag })
+	if i < 0 {
+		return c
+	}
+	if first := before.Candidates[i]; before.From == from || first.Digest == d.remote {
+		c.FirstSeen = first.FirstSeen
+		if !first.Created.IsZero() || first.Digest != d.remote {
+			c.Created = first.Created
+		}
+	}
+	return c
+}
+
+// levelOf returns the index of a step: what is less than a minor one shares the last.
+func levelOf(diff string) int {
+	switch diff {
+	case sdk.DiffMajor:
+		return 0
+	case sdk.DiffMinor:
+		return 1
+	}
+	return 2
+}
+
+// retain chooses maxPerLevel of the candidates of a level, the newest first, so that their
+// ages are spread up to the one that is asked for: were only the newest kept, a version
+// that is published every day would never be known for a month. Without such a rule, the
+// older they are the farther they may be apart.
+func retain(level []policy.Candidate, minAge time.Duration, now time.Time) []policy.Candidate {
+	if len(level) <= maxPerLevel {
+		return level
+	}
+	level = slices.Clone(level)
+	age := func(i int) time.Duration {
+		c := level[i]
+		if !c.Created.IsZero() {
+			return now.Sub(c.Created)
+		}
+		// Of those that are as old as each other the first are worth more, as their dates may be fetched.
+		return now.Sub(c.FirstSeen) + time.Duration(i)*time.Minute
+	}
+	for minAge > 0 && len(level) > maxPerLevel && age(len(level)-2) >= minAge {
+		level = level[:len(level)-1]
+	}
+	for len(level) > maxPerLevel {
+		least, at := 0.0, 0
+		for i := 1; i < len(level)-1; i++ {
+			step := float64(age(i+1) - age(i-1))
+			if minAge <= 0 {
+				step /= float64(max(age(i-1), 0) + 24*time.Hour)
+			}
+			if at == 0 || step < least {
+				least, at = step, i
+			}
+		}
+		level = slices.Delete(level, at, at+1)
+	}
+	return level
+}
+
+// moveCandidates lets renamed containers keep their candidates. The caller holds commitLock.
+func (c *Checker) moveCandidates(change *event.Change) error {
+	for _, e := range change.Events {
+		if e.Container == nil || e.From == "" {
+			continue
+		}
+		old := *e.Container
+		old.Name = e.From
+		if found, known := c.found[event.Subject(old)]; known {
+			if err := c.remember(change, event.Subject(*e.Container), found); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,187 @@
+package check
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/dogwatch/dogwatch/core/event"
+	"github.com/dogwatch/dogwatch/core/policy"
+	"github.com/dogwatch/dogwatch/core/update"
+	"github.com/dogwatch/dogwatch/sdk"
+)
+
+// decision is what became of an update, and what it was decided by.
+type decision struct {
+	policy.Decision
+	rules policy.Rules
+}
+
+// decide asks the policy about the update of a container.
+func (c *Checker) decide(of *sdk.Container, found policy.Found, now time.Time) decision {
+	d := decision{rules: c.rules(*of)}
+	if len(found.Candidates) == 0 {
+		d.Target = -1
+		return d
+	}
+	name := event.Subject(*of)
+	var facts policy.Facts
+	if c.opt.Facts != nil {
+		facts = c.opt.Facts(*of)
+	}
+	var choices []policy.Choice
+	if c.opt.Choices != nil {
+		choices = c.opt.Choices(name)
+	}
+	d.Decision = policy.Decide(policy.Update{Subject: name, Candidates: found.Candidates}, d.rules, facts, choices, now)
+	return d
+}
+
+// rules returns the rules of a container.
+func (c *Checker) rules(of sdk.Container) policy.Rules {
+	if c.opt.Rules == nil {
+		return policy.Rules{}
+	}
+	return c.opt.Rules(of)
+}
+
+// decided returns a checked container with its decision, and with its links. before is the
+// container as it was: an update that was offered stays so since then.
+func (c *Checker) decided(before, after sdk.Container, p labelPolicy, found policy.Found, now time.Time) sdk.Container {
+	after = withDecision(before, after, found, c.decide(&after, found, now), now)
+	if err := link(&after, p); err != nil {
+		complain(&after, err.Error())
+	}
+	return after
+}
+
+// withDecision returns a container with what was decided about its update, without links.
+func withDecision(before, c sdk.Container, found policy.Found, d decision, now time.Time) sdk.Container {
+	c.IsSnoozed, c.SnoozedUntil, c.IsCoolingDown, c.CoolingDownUntil, c.Delay = false, sdk.Time{}, false, sdk.Time{}, ""
+	if c.Decision = nil; d.Target < 0 {
+		return c
+	}
+	offer(&c, found.Candidates[d.Target], found.From)
+	c.Result.Levels = levels(found.Candidates)
+	made := sdk.Decision{State: string(d.State), Until: sdk.TimeOf(d.Next)}
+	for _, r := range d.Reasons {
+		made.Reasons = append(made.Reasons, sdk.Reason{Code: r.Code, Text: r.Text, Source: r.Source, Until: sdk.TimeOf(r.Until)})
+		switch {
+		case r.Code == policy.ReasonSnoozed && d.State == policy.Held:
+			c.IsSnoozed, c.SnoozedUntil = true, sdk.TimeOf(r.Until)
+		case r.Code == policy.ReasonMinAge && d.State == policy.Held:
+			c.IsCoolingDown, c.CoolingDownUntil = true, sdk.TimeOf(r.Until)
+		}
+	}
+	if age := d.rules.MinAge.Value; age > 0 {
+		c.Delay = policy.FormatAge(age)
+	}
+	c.Decision = &made
+	made.OfferedAt = offeredAt(&before, &c, now)
+	return c
+}
+
+// offeredAt returns when the update of a container was offered first, zero if it never
+// was. Before there were decisions every update was offered at once.
+func offeredAt(before, after *sdk.Container, now time.Time) sdk.Time {
+	if update.Equal(before, after) {
+		switch was := before.Decision; {
+		case was == nil:
+			return sdk.TimeOf(cmp.Or(before.Check.At.Time, now))
+		case !was.OfferedAt.IsZero():
+			return was.OfferedAt
+		}
+	}
+	if !isOffered(after) {
+		return sdk.Time{}
+	}
+	return sdk.TimeOf(now)
+}
+
+// isOffered reports whether triggers are notified of the update of a container.
+func isOffered(c *sdk.Container) bool {
+	return c.UpdateAvailable && (c.Decision == nil || c.Decision.State != sdk.StateHeld)
+}
+
+// offer makes a candidate the update of a container. from is the digest with which a
+// digest was compared.
+func offer(c *sdk.Container, of policy.Candidate, from string) {
+	c.UpdateAvailable = true
+	result := sdk.Result{Tag: of.Tag, Digest: of.Digest, Created: sdk.TimeOf(of.Created)}
+	if was := c.Result; was != nil && was.Tag == of.Tag && was.Digest == of.Digest && !was.Created.IsZero() {
+		result.Created = was.Created // of the digest itself, not of the first since the one that runs
+	}
+	c.Result = &result
+	if of.Kind == sdk.KindDigest {
+		c.Image.Digest.Value = from
+		c.UpdateKind = sdk.UpdateKind{Kind: sdk.KindDigest, LocalValue: from, RemoteValue: of.Digest}
+		return
+	}
+	c.UpdateKind = sdk.UpdateKind{Kind: sdk.KindTag, LocalValue: c.Image.Tag.Value, RemoteValue: of.Tag, SemverDiff: of.Diff}
+}
+
+// levels returns the newest candidate of each step; nil when there is none.
+func levels(candidates []policy.Candidate) *sdk.Levels {
+	var l sdk.Levels
+	any := false
+	for _, c := range candidates {
+		var at **sdk.Release
+		switch c.Diff {
+		case sdk.DiffMajor:
+			at = &l.Major
+		case sdk.DiffMinor:
+			at = &l.Minor
+		case sdk.DiffPatch, sdk.DiffPrerelease:
+			at = &l.Patch
+		}
+		if c.Kind == sdk.KindTag && at != nil && *at == nil {
+			*at = &sdk.Release{Tag: c.Tag, Created: sdk.TimeOf(c.Created), FirstSeen: sdk.TimeOf(c.FirstSeen)}
+			any = true
+		}
+	}
+	if !any {
+		return nil
+	}
+	return &l
+}
+
+// sameDecision reports whether two states of a container have the same decision about the
+// same update. One from before there were decisions is as one that needed no reason.
+func sameDecision(before, after *sdk.Container) bool {
+	a, b := before.Decision, after.Decision
+	switch {
+	case a == nil && b == nil:
+		return true
+	case a == nil:
+		return update.Equal(before, after) && b.State == sdk.StateOffered && len(b.Reasons) == 0
+	case b == nil:
+		return false
+	}
+	return a.State == b.State && a.Until.Equal(b.Until.Time) && a.OfferedAt.Equal(b.OfferedAt.Time) &&
+		slices.EqualFunc(a.Reasons, b.Reasons, func(x, y sdk.Reason) bool {
+			return x.Code == y.Code && x.Text == y.Text && x.Source == y.Source && x.Until.Equal(y.Until.Time)
+		})
+}
+
+// newLevels returns the steps whose newest version is another one than before. Before
+// there were decisions it was not known.
+func newLevels(before, after *sdk.Container) []string {
+	if !after.UpdateAvailable || after.Result == nil || after.Result.Levels == nil || before.Decision == nil && before.UpdateAvailable {
+		return nil
+	}
+	var was sdk.Levels
+	if before.Result != nil && before.Result.Levels != nil {
+		was = *before.Result.Levels
+	}
+	is := after.Result.Levels
+	var steps []string
+	for _, l := range []struct {
+		step    string
+		was, is *sdk.Release
+	}{{sdk.DiffMajor, was.Major, is.Major}, {sdk.DiffMinor, was.Minor, is.Minor}, {sdk.DiffPatch, was.Patch, is.Patch}} {
+		if l.is != nil && (l.was == nil || l.was.Tag != l.is.Tag) {
+			steps = append(steps, l.step)
+		}
+	}
+	return steps
+}

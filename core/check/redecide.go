@@ -1,0 +1,91 @@
+package check
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/dogwatch/dogwatch/core/event"
+	"github.com/dogwatch/dogwatch/core/policy"
+	"github.com/dogwatch/dogwatch/core/update"
+	"github.com/dogwatch/dogwatch/sdk"
+)
+
+// Redecide decides all known updates again, with the candidates of their last check and
+// without any request, and stores the decisions that are others now. It is for when a
+// choice or a rule has changed, or the time has come that a decision names.
+func (c *Checker) Redecide(ctx context.Context) error {
+	c.commitLock.Lock()
+	defer c.commitLock.Unlock()
+	stored, err := c.opt.Store.Containers(ctx)
+	if err != nil {
+		return fmt.Errorf("read the stored containers: %w", err)
+	}
+	known, err := c.known(ctx)
+	if err != nil {
+		return err
+	}
+	earlier, err := c.alreadyNotified(ctx)
+	if err != nil {
+		return err
+	}
+	now := c.opt.Now()
+	var change event.Change
+	for _, before := range stored {
+		found := known[event.Subject(before)]
+		if !before.UpdateAvailable || len(found.Candidates) == 0 {
+			continue // which the next check decides
+		}
+		after := withDecision(before, before, found, c.decide(&before, found, now), now)
+		_ = link(&after, c.policy(after.Labels, true)) // what is wrong with it is in the error of the container since its check
+		if !update.Changed(&before, &after, 0) {
+			continue
+		}
+		change.Put = append(change.Put, after)
+		if t, changed := transition(before, after); changed {
+			if t == event.UpdateFound && earlier.covers(after, nil) {
+				t = event.ContainerChanged
+			}
+			e := became(t, before, after)
+			e.At = now
+			change.Events = append(change.Events, e)
+		}
+	}
+	if len(change.Put) == 0 {
+		return nil
+	}
+	if err := c.commit(ctx, change); err != nil {
+		return fmt.Errorf("store what was decided: %w", err)
+	}
+	for _, e := range change.Events {
+		c.log.Info("an update was decided again", "container", e.Subject, "update", e.Container.Result.Tag, "state", e.Container.Decision.State)
+		if e.Type == event.UpdateFound {
+			c.addToBacklog(*e.Container)
+		}
+	}
+	return nil
+}
+
+// Preview returns the stored containers with an update as they would be with other rules.
+// It stores nothing.
+func (c *Checker) Preview(ctx context.Context, rules func(sdk.Container) policy.Rules) ([]sdk.Container, error) {
+	c.commitLock.Lock()
+	defer c.commitLock.Unlock()
+	stored, err := c.opt.Store.Containers(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("read the stored containers: %w", err)
+	}
+	known, err := c.known(ctx)
+	if err != nil {
+		return nil, err
+	}
+	other := &Checker{opt: c.opt}
+	other.opt.Rules = rules
+	now := c.opt.Now()
+	var all []sdk.Container
+	for _, before := range stored {
+		if found := known[event.Subject(before)]; before.UpdateAvailable && len(found.Candidates) > 0 {
+			all = append(all, withDecision(before, before, found, other.decide(&before, found, now), now))
+		}
+	}
+	return all, nil
+}
