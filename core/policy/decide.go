@@ -16,10 +16,13 @@ func Decide(u Update, r Rules, f Facts, choices []Choice, now time.Time) Decisio
 		return Decision{Target: -1}
 	}
 	c := &circumstances{update: u, rules: r, facts: f, choices: sorted(choices), now: now}
+	for _, choice := range c.choices {
+		c.about = append(c.about, c.chosen(choice))
+	}
 	target, held := c.target()
 	d := Decision{Target: target}
 	if c.accepted != nil {
-		d.Reasons = append(d.Reasons, reasonOfChoice(ReasonApproved, "approved", *c.accepted, c.now))
+		d.Reasons = append(d.Reasons, reasonOfChoice(ReasonApproved, "approved", *c.accepted, c.now, true))
 	} else {
 		held = append(held, c.snoozes()...)
 	}
@@ -41,7 +44,9 @@ type circumstances struct {
 	rules   Rules
 	facts   Facts
 	choices []Choice
+	about   []int // the candidates that the choices are about; -1 for none
 	now     time.Time
+	scratch [4]Reason
 	// accepted is the approval of the target, if there is one.
 	accepted *Choice
 	next     time.Time // when time alone may change something; zero for never
@@ -80,44 +85,39 @@ func (c *circumstances) changes(at time.Time) {
 
 // target returns the candidate that the decision is about, and why it is held, if it is.
 func (c *circumstances) target() (int, []Reason) {
-	excluded := make([][]Reason, len(c.update.Candidates))
+	excluded := make([]exclusion, len(c.update.Candidates))
 	for i := range c.update.Candidates {
-		excluded[i] = c.excludes(i)
+		excluded[i] = c.excluded(i)
 	}
 	if approval, i := c.approval(); i >= 0 {
 		c.accepted = &approval
 		return i, nil
 	}
-	if i := slices.IndexFunc(excluded, func(r []Reason) bool { return len(r) == 0 }); i >= 0 {
-		return i, nil
-	}
 	// What only waits is what users will be offered next.
-	for _, fits := range []func(Reason) bool{
-		func(r Reason) bool { return !r.Until.IsZero() },
-		func(r Reason) bool { return r.Code != ReasonThreshold },
-		func(Reason) bool { return true },
+	for _, fits := range []func(exclusion) bool{
+		func(e exclusion) bool { return !e.any },
+		func(e exclusion) bool { return !e.endless },
+		func(e exclusion) bool { return !e.threshold },
 	} {
-		if i := slices.IndexFunc(excluded, func(all []Reason) bool {
-			return !slices.ContainsFunc(all, func(r Reason) bool { return !fits(r) })
-		}); i >= 0 {
-			return i, excluded[i]
+		if i := slices.IndexFunc(excluded, fits); i >= 0 {
+			return i, c.excludes(i, nil, true)
 		}
 	}
-	return 0, excluded[0]
+	return 0, c.excludes(0, nil, true)
 }
 
 // approval returns the latest approval and its candidate; -1 when there is none, or when a
 // user decided otherwise since.
 func (c *circumstances) approval() (Choice, int) {
-	for _, choice := range c.choices {
-		i := c.chosen(choice)
+	for n, choice := range c.choices {
+		i := c.about[n]
 		if choice.Kind != Approved || i < 0 {
 			continue
 		}
-		if slices.ContainsFunc(c.choices, func(later Choice) bool {
-			return later.Kind != Approved && later.At.After(choice.At.Time) && (c.covers(later, i) || c.isWhole(later))
-		}) {
-			return Choice{}, -1
+		for m, later := range c.choices {
+			if later.Kind != Approved && later.At.After(choice.At.Time) && (c.covers(m, i) || c.isWhole(later)) {
+				return Choice{}, -1
+			}
 		}
 		return choice, i
 	}

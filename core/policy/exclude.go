@@ -9,53 +9,71 @@ import (
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
-// excludes returns why a candidate is not offered, whatever the others are.
-func (c *circumstances) excludes(i int) (reasons []Reason) {
+// exclusion sums up why a candidate is not offered, whatever the others are.
+type exclusion struct {
+	any       bool
+	endless   bool // it does not end by itself
+	threshold bool
+}
+
+// excluded sums up what excludes returns, without the sentences: most are never read.
+func (c *circumstances) excluded(i int) (e exclusion) {
+	for _, r := range c.excludes(i, c.scratch[:0], false) {
+		e.any, e.endless, e.threshold = true, e.endless || r.Until.IsZero(), e.threshold || r.Code == ReasonThreshold
+	}
+	return e
+}
+
+// excludes appends why a candidate is not offered, with sentences if they are to be read.
+func (c *circumstances) excludes(i int, reasons []Reason, sentences bool) []Reason {
 	candidate := c.update.Candidates[i]
 	if skip := c.rules.Skip; skip.Value != nil && (skip.Value.Match(candidate.Tag) || candidate.Digest != "" && skip.Value.Match(candidate.Digest)) {
-		reasons = append(reasons, Reason{Code: ReasonSkipRule, Text: fmt.Sprintf("%s matches %s, which is skipped", candidate.name(), skip.Value), Source: skip.Source})
+		reason := Reason{Code: ReasonSkipRule, Source: skip.Source}
+		if sentences {
+			reason.Text = fmt.Sprintf("%s matches %s, which is skipped", candidate.name(), skip.Value)
+		}
+		reasons = append(reasons, reason)
 	}
 	if limit := c.rules.Threshold; !Passes(limit.Value, candidate.Kind, candidate.Diff) {
-		reasons = append(reasons, Reason{Code: ReasonThreshold, Text: fmt.Sprintf("%s is a %s update, and the threshold is %s", candidate.Tag, step(candidate), limit.Value), Source: limit.Source})
+		reason := Reason{Code: ReasonThreshold, Source: limit.Source}
+		if sentences {
+			reason.Text = fmt.Sprintf("%s is a %s update, and the threshold is %s", candidate.Tag, step(candidate), limit.Value)
+		}
+		reasons = append(reasons, reason)
 	}
-	for _, choice := range c.choices {
+	for n, choice := range c.choices {
 		switch {
-		case choice.Kind == Skip && c.covers(choice, i):
-			reasons = append(reasons, reasonOfChoice(ReasonSkipped, "skipped", choice, c.now))
-		case choice.Kind == Snooze && c.covers(choice, i) && c.inForce(choice):
+		case choice.Kind == Skip && c.covers(n, i):
+			reasons = append(reasons, reasonOfChoice(ReasonSkipped, "skipped", choice, c.now, sentences))
+		case choice.Kind == Snooze && c.covers(n, i) && c.inForce(choice):
 			c.changes(choice.Until.Time)
-			reasons = append(reasons, reasonOfChoice(ReasonSnoozed, "snoozed", choice, c.now))
+			reasons = append(reasons, reasonOfChoice(ReasonSnoozed, "snoozed", choice, c.now, sentences))
 		}
 	}
-	if at, text := c.oldEnough(candidate); at.After(c.now) {
-		c.changes(at)
-		reasons = append(reasons, Reason{Code: ReasonMinAge, Text: text, Source: c.rules.MinAge.Source, Until: at})
+	if age := c.rules.MinAge; age.Value > 0 {
+		began, how := c.began(candidate)
+		if at := began.Add(age.Value); at.After(c.now) {
+			c.changes(at)
+			reason := Reason{Code: ReasonMinAge, Source: age.Source, Until: at}
+			if sentences {
+				reason.Text = fmt.Sprintf("%s %s, and must be %s old", candidate.name(), how(), FormatAge(age.Value))
+			}
+			reasons = append(reasons, reason)
+		}
 	}
 	return reasons
 }
 
-// oldEnough returns when a candidate has the age that is asked for and, if it has not, a
-// sentence about it.
-func (c *circumstances) oldEnough(candidate Candidate) (time.Time, string) {
-	age := c.rules.MinAge.Value
-	if age <= 0 {
-		return time.Time{}, ""
+// began returns the time from which the age of a candidate counts, and how to say it.
+func (c *circumstances) began(candidate Candidate) (time.Time, func() string) {
+	at, did := candidate.Created, "was made"
+	if at.IsZero() || candidate.Kind == sdk.KindDigest && !candidate.FirstSeen.IsZero() && candidate.FirstSeen.Before(at) {
+		at, did = candidate.FirstSeen, "was first seen"
 	}
-	began, how := candidate.Created, "was made"
-	if began.IsZero() || candidate.Kind == sdk.KindDigest && !candidate.FirstSeen.IsZero() && candidate.FirstSeen.Before(began) {
-		began, how = candidate.FirstSeen, "was first seen"
+	if at.IsZero() {
+		return c.now, func() string { return "is first seen now" }
 	}
-	if began.IsZero() {
-		began, how = c.now, "is first seen now"
-	}
-	at := began.Add(age)
-	if !at.After(c.now) {
-		return at, ""
-	}
-	if how != "is first seen now" {
-		how += " " + began.In(c.now.Location()).Format("2006-01-02 15:04")
-	}
-	return at, fmt.Sprintf("%s %s, and must be %s old", candidate.name(), how, FormatAge(age))
+	return at, func() string { return did + " " + at.In(c.now.Location()).Format("2006-01-02 15:04") }
 }
 
 // chosen returns the candidate that a choice is about; -1 when it is none of them.
@@ -70,8 +88,8 @@ func (c *circumstances) chosen(choice Choice) int {
 
 // covers reports whether a choice against one version counts for a candidate: it is that
 // one, or an older one of the same step.
-func (c *circumstances) covers(choice Choice, i int) bool {
-	at := c.chosen(choice)
+func (c *circumstances) covers(choice, i int) bool {
+	at := c.about[choice]
 	return at >= 0 && at <= i && c.update.Candidates[at].Diff == c.update.Candidates[i].Diff && c.update.Candidates[at].Kind == c.update.Candidates[i].Kind
 }
 
@@ -80,7 +98,7 @@ func (c *circumstances) snoozes() (held []Reason) {
 	for _, choice := range c.choices {
 		if c.isWhole(choice) && c.inForce(choice) {
 			c.changes(choice.Until.Time)
-			held = append(held, reasonOfChoice(ReasonSnoozed, "snoozed", choice, c.now))
+			held = append(held, reasonOfChoice(ReasonSnoozed, "snoozed", choice, c.now, true))
 		}
 	}
 	return held
@@ -96,7 +114,11 @@ func (c *circumstances) inForce(choice Choice) bool {
 	return choice.Kind != Snooze || choice.Until.IsZero() || choice.Until.After(c.now)
 }
 
-func reasonOfChoice(code, did string, choice Choice, now time.Time) Reason {
+func reasonOfChoice(code, did string, choice Choice, now time.Time, sentence bool) Reason {
+	reason := Reason{Code: code, Source: choice.Actor, Until: choice.Until.Time}
+	if !sentence {
+		return reason
+	}
 	text := "it was " + did
 	if choice.Actor != "" {
 		text += " by " + choice.Actor
@@ -107,7 +129,8 @@ func reasonOfChoice(code, did string, choice Choice, now time.Time) Reason {
 	case choice.Kind == Snooze:
 		text += " until " + choice.Until.In(now.Location()).Format("2006-01-02 15:04")
 	}
-	return Reason{Code: code, Text: text, Source: choice.Actor, Until: choice.Until.Time}
+	reason.Text = text
+	return reason
 }
 
 // Passes reports whether a threshold lets an update of a kind (sdk.KindTag, …) and a step

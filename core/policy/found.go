@@ -2,6 +2,8 @@ package policy
 
 import (
 	"encoding/json"
+	"slices"
+	"time"
 
 	"github.com/dogwatch/dogwatch/sdk"
 )
@@ -27,4 +29,16 @@ func (f Found) Tags() []string {
 		}
 	}
 	return tags
+}
+
+// Offer notes when a candidate is offered, and reports whether that is for the first time:
+// then users are notified of it. An update that was held meanwhile, or gave way to another
+// one, is known from before. The candidates of f stay as they are.
+func (f Found) Offer(target int, now time.Time) (Found, bool) {
+	if !f.Candidates[target].OfferedAt.IsZero() {
+		return f, false
+	}
+	f.Candidates = slices.Clone(f.Candidates)
+	f.Candidates[target].OfferedAt = now
+	return f, true
 }

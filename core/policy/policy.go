@@ -92,6 +92,8 @@ type Candidate struct {
 	// FirstSeen is when a check found it first. For a tag that is rebuilt again and
 	// again it is the first image since the one that runs.
 	FirstSeen time.Time `json:"firstSeen,omitzero"`
+	// OfferedAt is when it was offered first; zero if it never was. See Found.Offer.
+	OfferedAt time.Time `json:"offeredAt,omitzero"`
 }
 
 // Update is what a check found for a container.
