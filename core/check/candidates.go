@@ -145,40 +145,54 @@ func levelOf(diff string) int {
 	return 2
 }
 
-// retain chooses maxPerLevel of the candidates of a level, the newest first, so that their
-// ages are spread up to the one that is asked for: were only the newest kept, a version
-// that is published every day would never be known for a month. Without such a rule, the
-// older they are the farther they may be apart.
+// usualAge is how old candidates are kept where no rule asks for an age.
+const usualAge = 14 * 24 * time.Hour
+
+// retain chooses maxPerLevel of the candidates of a level, the newest first. Were only the
+// newest kept, a version that is published every day would never be known for a month: so
+// of each part of the time up to the age that is asked for, the first one stays.
 func retain(level []policy.Candidate, minAge time.Duration, now time.Time) []policy.Candidate {
 	if len(level) <= maxPerLevel {
 		return level
 	}
-	level = slices.Clone(level)
-	age := func(i int) time.Duration {
-		c := level[i]
-		if !c.Created.IsZero() {
-			return now.Sub(c.Created)
+	minAge = cmp.Or(minAge, usualAge)
+	// What is new and comes after a known one was left out before, so since when it exists is not known.
+	isNew := func(c policy.Candidate) bool { return c.FirstSeen.Equal(now) }
+	if i := slices.IndexFunc(level, func(c policy.Candidate) bool { return !isNew(c) }); i >= 0 {
+		level = append(slices.Clone(level[:i]), slices.DeleteFunc(slices.Clone(level[i:]), isNew)...)
+	}
+	began := func(c policy.Candidate) time.Time {
+		if c.Created.IsZero() {
+			return c.FirstSeen
 		}
-		// Of those that are as old as each other the first are worth more, as their dates may be fetched.
-		return now.Sub(c.FirstSeen) + time.Duration(i)*time.Minute
+		return c.Created
 	}
-	for minAge > 0 && len(level) > maxPerLevel && age(len(level)-2) >= minAge {
-		level = level[:len(level)-1]
-	}
-	for len(level) > maxPerLevel {
-		least, at := 0.0, 0
-		for i := 1; i < len(level)-1; i++ {
-			step := float64(age(i+1) - age(i-1))
-			if minAge <= 0 {
-				step /= float64(max(age(i-1), 0) + 24*time.Hour)
-			}
-			if at == 0 || step < least {
-				least, at = step, i
+	keep, rest := []int{0}, []int{} // by index
+	for i := 1; i < len(level); i++ {
+		at := began(level[i])
+		part := at.Truncate(max(minAge/(maxPerLevel-4), time.Minute))
+		first := !slices.ContainsFunc(level[i+1:], func(older policy.Candidate) bool {
+			o := began(older)
+			return !o.Before(part) && !o.After(at)
+		})
+		if first && len(keep) < maxPerLevel {
+			keep = append(keep, i)
+		} else {
+			rest = append(rest, i)
+		}
+		if first && now.Sub(at) >= minAge {
+			for i++; i < len(level); i++ {
+				rest = append(rest, i)
 			}
 		}
-		level = slices.Delete(level, at, at+1)
 	}
-	return level
+	keep = append(keep, rest[:min(len(rest), maxPerLevel-len(keep))]...)
+	slices.Sort(keep)
+	kept := make([]policy.Candidate, len(keep))
+	for i, at := range keep {
+		kept[i] = level[at]
+	}
+	return kept
 }
 
 // moveCandidates lets renamed containers keep their candidates. The caller holds commitLock.
