@@ -15,6 +15,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/auth"
 	"github.com/dogwatch/dogwatch/core/config"
 	"github.com/dogwatch/dogwatch/core/plugin"
+	"github.com/dogwatch/dogwatch/core/policy"
 	"github.com/dogwatch/dogwatch/core/store"
 	"github.com/dogwatch/dogwatch/sdk"
 )
@@ -48,6 +49,18 @@ func Containers(ctx context.Context, settings *config.Config) (all []sdk.Contain
 		return err
 	})
 	return all, err
+}
+
+// Updates returns the containers that were recorded and the versions that the last checks
+// found for them, by subject, without changing anything.
+func Updates(ctx context.Context, settings *config.Config) (all []sdk.Container, found map[string]policy.Found, err error) {
+	err = read(ctx, settings.StoreFile(), func(r *store.Reader) error {
+		if all, err = r.Containers(ctx); err == nil {
+			found, err = r.Candidates(ctx)
+		}
+		return err
+	})
+	return all, found, err
 }
 
 // read opens a database read-only; without one nothing is read, and that is no error.

@@ -1,0 +1,211 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/dogwatch/dogwatch/core/config"
+	"github.com/dogwatch/dogwatch/core/event"
+	"github.com/dogwatch/dogwatch/core/installation"
+	"github.com/dogwatch/dogwatch/core/lookup"
+	"github.com/dogwatch/dogwatch/core/policy"
+	"github.com/dogwatch/dogwatch/core/policy/window"
+	"github.com/dogwatch/dogwatch/core/preview"
+	"github.com/dogwatch/dogwatch/sdk"
+	"github.com/dogwatch/dogwatch/sdk/kind"
+)
+
+func newPolicy(g *global) *cobra.Command {
+	return newGroup("policy", "Show which updates are offered or held, and by which rules",
+		`Rules of the configuration and of labels decide whether an update is offered, held
+until something changes, or carried out. These commands read what the last check has
+stored, and change nothing.`,
+		`  # what is held, why, and until when
+  dogwatch policy preview
+
+  # what would a minimum age of a week change?
+  dogwatch policy preview --rule minage=7d
+
+  # every rule, where it is set, and for what
+  dogwatch policy list`,
+		newPolicyPreview(g), newPolicyList(g))
+}
+
+func newPolicyPreview(g *global) *cobra.Command {
+	var asJSON bool
+	var rules []string
+	cmd := &cobra.Command{
+		Use:   "preview [CONTAINER]...",
+		Short: "Say what becomes of updates now, or with another rule",
+		Long: `Says of each container, or of those named, whether its update is offered, held or carried
+out, why, until when, and when its next three windows are. With --rule it says what would
+become of them if that rule were set for all of them, and what is different. Rules are
+update, threshold, minage, window, freeze and skip.
+
+Exit code 0: it is shown. 1: there is no such container, or the rule cannot be read.`,
+		Example: `  # what is held, why, and until when
+  dogwatch policy preview
+
+  # when is the next window of one container?
+  dogwatch policy preview nginx
+
+  # a rule, before it is set
+  dogwatch policy preview --rule minage=7d --rule 'window=Sat,Sun 02:00-05:00'`,
+		Args:              cobra.ArbitraryArgs,
+		ValidArgsFunction: others(g.containerNames),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return g.previewPolicy(cmd.Context(), args, rules, asJSON)
+		},
+	}
+	cmd.Flags().StringArrayVar(&rules, "rule", nil, "show what this `rule` would change, such as minage=7d; may be repeated")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print the preview for a script")
+	_ = cmd.RegisterFlagCompletionFunc("rule", func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		var names []cobra.Completion
+		for _, name := range policy.RuleNames() {
+			names = append(names, name+"=")
+		}
+		return names, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
+	})
+	return cmd
+}
+
+func newPolicyList(g *global) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "list",
+		Short: "List the rules that are set, where, and for which containers",
+		Long: `Lists each rule that configuration or labels set, where, for how many containers, and
+what becomes of their updates now. A named policy that no container uses is named, too.`,
+		Example: `  # is the freeze in force, and for what?
+  dogwatch policy list
+
+  # the containers of each rule, for a script
+  dogwatch policy list --json | jq '.[] | {name, value, containers}'`,
+		Args: exactly(0),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			subjects, cfg, err := g.decisionSubjects(cmd.Context(), nil)
+			if err != nil {
+				return err
+			}
+			uses := preview.Of(subjects, time.Now()).Uses()
+			if asJSON {
+				return printJSON(g.stdout, uses)
+			}
+			return writeUses(g.stdout, uses, unusedPolicies(cfg, uses))
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print the rules for a script")
+	return cmd
+}
+
+func (g *global) previewPolicy(ctx context.Context, names, rules []string, asJSON bool) error {
+	subjects, cfg, err := g.decisionSubjects(ctx, names)
+	if err != nil {
+		return err
+	}
+	now := time.Now()
+	is := preview.Of(subjects, now)
+	if len(rules) == 0 {
+		if asJSON {
+			return printJSON(g.stdout, is)
+		}
+		return writePreview(g.stdout, styleOf(g.stdout), is, nil)
+	}
+	zone, err := zoneOf(cfg)
+	if err != nil {
+		return err
+	}
+	changed, err := preview.With(subjects, rules, zone)
+	if err != nil {
+		return usage(err)
+	}
+	would := preview.Of(changed, now)
+	if asJSON {
+		return printJSON(g.stdout, would)
+	}
+	return writePreview(g.stdout, styleOf(g.stdout), would, &is)
+}
+
+// zoneOf returns the time zone of windows without one.
+func zoneOf(cfg *config.Config) (*time.Location, error) {
+	if cfg.Policy.Zone == "" {
+		return time.Local, nil
+	}
+	zone, err := window.Zone(cfg.Policy.Zone)
+	if err != nil {
+		return nil, fmt.Errorf("policy.zone: %w", err)
+	}
+	return zone, nil
+}
+
+// decisionSubjects returns the containers of these names, or all, with what their updates
+// are decided with.
+func (g *global) decisionSubjects(ctx context.Context, names []string) ([]preview.Subject, *config.Config, error) {
+	cfg, err := g.load(nil)
+	if err != nil {
+		return nil, nil, err
+	}
+	all, found, err := installation.Updates(ctx, cfg)
+	if err != nil {
+		return nil, nil, err
+	}
+	if len(all) == 0 {
+		return nil, nil, errors.New("no containers are recorded yet: let dogwatch serve make its first check")
+	}
+	containers := all
+	if len(names) > 0 {
+		containers = nil
+		for _, name := range names {
+			c, err := lookup.One(all, name)
+			if err != nil {
+				return nil, nil, err
+			}
+			if !slices.ContainsFunc(containers, func(known sdk.Container) bool { return known.ID == c.ID }) {
+				containers = append(containers, c)
+			}
+		}
+	}
+	rules := rulesOf(cfg)
+	var subjects []preview.Subject
+	for _, c := range containers {
+		subject := event.Subject(c)
+		subjects = append(subjects, preview.Subject{
+			Running: c.Image.Tag.Value,
+			Update:  policy.Update{Subject: subject, Candidates: found[subject].Candidates},
+			Rules:   rules(c),
+			Facts:   factsOf(cfg, c),
+		})
+	}
+	return subjects, cfg, nil
+}
+
+// factsOf returns what is known of a container without the Dogwatch that is serving: whether
+// its watcher may update, by its configuration, and whether its update was rolled back,
+// by its last decision.
+func factsOf(cfg *config.Config, c sdk.Container) policy.Facts {
+	f := policy.Facts{Remedy: "set its option update to true"}
+	for _, section := range cfg.Components {
+		if section.Kind == kind.Watcher && section.Name == c.Watcher {
+			f.MayUpdate = section.Options["update"].V == "true" || section.Options["update"].V == true
+		}
+	}
+	if d := c.Decision; d != nil && c.Result != nil {
+		for _, r := range d.Reasons {
+			switch r.Code {
+			case policy.ReasonForbidden:
+				f.MayUpdate = false
+			case policy.ReasonAutomatic:
+				f.MayUpdate = true
+			case policy.ReasonCameBack:
+				tag, digest := c.Result.Tag, c.Result.Digest
+				f.CameBack = func(is policy.Candidate) bool { return is.Tag == tag && is.Digest == digest }
+			}
+		}
+	}
+	return f
+}

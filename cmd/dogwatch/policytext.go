@@ -1,0 +1,155 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/dogwatch/dogwatch/core/preview"
+	"github.com/dogwatch/dogwatch/sdk"
+)
+
+// writePreview writes what becomes of updates; was is what becomes of them without the
+// rules that are tried, nil when none is.
+func writePreview(w io.Writer, s style, p preview.Preview, was *preview.Preview) error {
+	states := map[string]string{}
+	if was != nil {
+		for _, c := range was.Containers {
+			states[c.Name] = stateOf(c)
+		}
+	}
+	var b strings.Builder
+	for _, c := range p.Containers {
+		if c.State == "" && len(p.Containers) > 1 {
+			continue
+		}
+		b.WriteString(s.paint(printable(c.Name), "1"))
+		if c.Target != "" {
+			b.WriteString("  " + printable(c.Running+" -> "+c.Target))
+		}
+		state := stateOf(c)
+		b.WriteString("  " + state)
+		if before := states[c.Name]; was != nil && before != state {
+			b.WriteString(", now " + before)
+		}
+		b.WriteString("\n")
+		for _, r := range c.Reasons {
+			for _, line := range wrap(printable(reasonLine(r)), s.width-2*gap) {
+				b.WriteString(strings.Repeat(" ", 2*gap) + line + "\n")
+			}
+		}
+	}
+	if b.Len() > 0 {
+		b.WriteString("\n")
+	}
+	b.WriteString(windowLines(p))
+	if was == nil {
+		b.WriteString(s.paint(p.String(), "1") + "\n")
+	} else {
+		fmt.Fprintf(&b, "now: %s\n%s\n", was.Counts, s.paint("with this rule: "+p.String(), "1"))
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func stateOf(c preview.Container) string {
+	if c.State == "" {
+		return "no update"
+	}
+	return c.State
+}
+
+// reasonLine says why, where that comes from and until when.
+func reasonLine(r sdk.Reason) string {
+	text := r.Text
+	if r.Source != "" && !strings.Contains(text, r.Source) {
+		text += " (" + r.Source + ")"
+	}
+	if !r.Until.IsZero() {
+		text += ", until " + moment(r.Until.Time)
+	}
+	return text
+}
+
+func moment(t time.Time) string { return t.Local().Format("Mon 2006-01-02 15:04") }
+
+// windowLines lists the next windows, each once with the containers it is for.
+func windowLines(p preview.Preview) string {
+	type group struct{ openings, containers []string }
+	var groups []group
+	for _, c := range p.Containers {
+		openings := openingTexts(c)
+		if len(openings) == 0 {
+			continue
+		}
+		i := slices.IndexFunc(groups, func(g group) bool { return slices.Equal(g.openings, openings) })
+		if i < 0 {
+			i = len(groups)
+			groups = append(groups, group{openings: openings})
+		}
+		groups[i].containers = append(groups[i].containers, c.Name)
+	}
+	var b strings.Builder
+	for _, g := range groups {
+		const named = 3
+		names := g.containers
+		if more := len(names) - named; more > 0 {
+			names = append(slices.Clone(names[:named]), fmt.Sprintf("%d more", more))
+		}
+		fmt.Fprintf(&b, "windows of %s\n", printable(strings.Join(names, ", ")))
+		for _, text := range g.openings {
+			b.WriteString("    " + printable(text) + "\n")
+		}
+	}
+	if b.Len() > 0 {
+		b.WriteString("\n")
+	}
+	return b.String()
+}
+
+func openingTexts(c preview.Container) []string {
+	if c.NeverOpens != "" {
+		return []string{"never: " + c.NeverOpens}
+	}
+	var texts []string
+	for _, o := range c.Windows {
+		text := moment(o.From.Time)
+		switch end := o.Until.Local(); {
+		case o.Until.IsZero():
+			text = "from " + text + " on"
+		case end.YearDay() == o.From.Local().YearDay() && end.Sub(o.From.Time) < 24*time.Hour:
+			text += " to " + end.Format("15:04")
+		default:
+			text += " to " + moment(end)
+		}
+		texts = append(texts, text)
+	}
+	return texts
+}
+
+// writeUses writes rules as a table, and the named policies that no container uses.
+func writeUses(w io.Writer, uses []preview.Use, unused []string) error {
+	if len(uses) == 0 && len(unused) == 0 {
+		_, err := fmt.Fprintln(w, "no rules are set: every update is offered at once")
+		return err
+	}
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	if len(uses) > 0 {
+		fmt.Fprintln(t, "RULE\tVALUE\tSOURCE\tCONTAINERS\tUPDATES")
+	}
+	for _, u := range uses {
+		fmt.Fprintf(t, "%s\t%s\t%s\t%d\t%s\n", u.Name, printable(u.Value), printable(u.Source), len(u.Containers), u.Counts)
+	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	for _, name := range unused {
+		if _, err := fmt.Fprintf(w, "no container uses %s\n", printable(name)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
