@@ -87,6 +87,9 @@ func candidates(img sdk.Image, r response, before policy.Found, minAge time.Dura
 		c := policy.Candidate{Tag: found.Tag, Kind: sdk.KindTag, Diff: found.Diff, FirstSeen: now}
 		if k, is := known[c.Tag]; is {
 			c.FirstSeen, c.Created = k.FirstSeen, k.Created
+			if before.Tag == img.Tag.Value {
+				c.OfferedAt = k.OfferedAt
+			}
 		}
 		if made := r.created[c.Tag]; !made.IsZero() {
 			c.Created = made.Time
@@ -99,7 +102,7 @@ func candidates(img sdk.Image, r response, before policy.Found, minAge time.Dura
 			keep[c.Tag] = true
 		}
 	}
-	var found policy.Found
+	found := policy.Found{Tag: img.Tag.Value}
 	for _, c := range r.selection.Candidates {
 		if keep[c.Tag] {
 			level := levels[levelOf(c.Diff)]
@@ -129,6 +132,9 @@ func rebuild(tag, from string, d *digestResponse, before policy.Found, now time.
 		c.FirstSeen = first.FirstSeen
 		if !first.Created.IsZero() || first.Digest != d.remote {
 			c.Created = first.Created
+		}
+		if before.From == from && first.Digest == d.remote {
+			c.OfferedAt = first.OfferedAt
 		}
 	}
 	return c

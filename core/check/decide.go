@@ -45,21 +45,23 @@ func (c *Checker) rules(of sdk.Container) policy.Rules {
 	return c.opt.Rules(of)
 }
 
-// decided returns a checked container with its decision, and with its links. before is the
-// container as it was: an update that was offered stays so since then.
-func (c *Checker) decided(before, after sdk.Container, p labelPolicy, found policy.Found, now time.Time) sdk.Container {
-	after = withDecision(before, after, found, c.decide(&after, found, now), now)
+// decided returns a checked container with its decision, and with its links, and what
+// withDecision returns. before is the container as it was: an update that was offered stays so since then.
+func (c *Checker) decided(before, after sdk.Container, p labelPolicy, found policy.Found, now time.Time) (sdk.Container, policy.Found, bool) {
+	after, found, again := withDecision(before, after, found, c.decide(&after, found, now), now)
 	if err := link(&after, p); err != nil {
 		complain(&after, err.Error())
 	}
-	return after
+	return after, found, again
 }
 
-// withDecision returns a container with what was decided about its update, without links.
-func withDecision(before, c sdk.Container, found policy.Found, d decision, now time.Time) sdk.Container {
+// withDecision returns a container with what was decided about its update, without links;
+// what was found, with the time at which that update was offered first; and whether it was
+// offered before, perhaps until it gave way to another one that was not snoozed or skipped.
+func withDecision(before, c sdk.Container, found policy.Found, d decision, now time.Time) (decided sdk.Container, offered policy.Found, again bool) {
 	c.IsSnoozed, c.SnoozedUntil, c.IsCoolingDown, c.CoolingDownUntil, c.Delay = false, sdk.Time{}, false, sdk.Time{}, ""
 	if c.Decision = nil; d.Target < 0 {
-		return c
+		return c, found, false
 	}
 	offer(&c, found.Candidates[d.Target], found.From)
 	c.Result.Levels = levels(found.Candidates)
@@ -77,8 +79,14 @@ func withDecision(before, c sdk.Container, found policy.Found, d decision, now t
 		c.Delay = policy.FormatAge(age)
 	}
 	c.Decision = &made
-	made.OfferedAt = offeredAt(&before, &c, now)
-	return c
+	if at := found.Candidates[d.Target].OfferedAt; !at.IsZero() {
+		made.OfferedAt = sdk.TimeOf(at)
+		return c, found, true
+	}
+	if made.OfferedAt = offeredAt(&before, &c, now); !made.OfferedAt.IsZero() {
+		found, _ = found.Offer(d.Target, made.OfferedAt.Time)
+	}
+	return c, found, false
 }
 
 // offeredAt returns when the update of a container was offered first, zero if it never

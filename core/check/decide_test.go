@@ -258,6 +258,42 @@ func TestRedecide(t *testing.T) {
 	})
 }
 
+// TestOfferedOnce: an update that gives way to a smaller one while it is snoozed or skipped
+// was offered already when it is back.
+func TestOfferedOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := openRules(t, "team/app:1.0.0", "1.0.0", "1.1.0", "2.0.0")
+		defer d.store.Close()
+		d.run()
+		d.expect("found", "offered 2.0.0", "container.added", "update.found major,minor")
+		since := d.get("id-web").Decision.OfferedAt
+		choice := policy.Choice{Subject: "local/web", Kind: policy.Snooze, Update: keyOf(d), Until: sdk.TimeOf(time.Now().Add(time.Hour)), Actor: "user ana", At: sdk.TimeOf(time.Now())}
+		d.choices = []policy.Choice{choice}
+		time.Sleep(time.Minute)
+		d.redecide()
+		d.expect("snoozed", "offered 1.1.0", "update.found")
+		time.Sleep(time.Hour)
+		d.redecide()
+		d.expect("and over", "offered 2.0.0", "container.changed decision")
+		if got := d.get("id-web").Decision.OfferedAt; !got.Equal(since.Time) {
+			t.Errorf("offered at %s, want %s", got, since)
+		}
+		choice.Kind, choice.Until = policy.Skip, sdk.Time{}
+		d.choices = []policy.Choice{choice}
+		d.run()
+		d.expect("skipped", "offered 1.1.0", "container.changed decision")
+		d.choices = nil
+		d.run()
+		d.expect("undone", "offered 2.0.0", "container.changed decision")
+
+		recreated := container("web", "team/app:1.1.0")
+		recreated.ID = "id-web"
+		d.engine.has(recreated)
+		d.run()
+		d.expect("from another version", "offered 2.0.0", "container.changed", "update.found major")
+	})
+}
+
 func keyOf(d *ruled) update.Key {
 	c := d.get("id-web")
 	return update.KeyOf(&c)

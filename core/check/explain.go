@@ -131,7 +131,8 @@ func (c *Checker) judged(s *target, now time.Time) sdk.Container {
 	if s.response.err != nil {
 		return after
 	}
-	return c.decided(s.container, after, s.policy, candidates(after.Image, s.response, s.known, s.rules.MinAge.Value, now), now)
+	after, _, _ = c.decided(s.container, after, s.policy, candidates(after.Image, s.response, s.known, s.rules.MinAge.Value, now), now)
+	return after
 }
 
 func (c *Checker) explain(ctx context.Context, s *target) Explanation {

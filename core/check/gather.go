@@ -112,10 +112,11 @@ func (p *pass) change(now map[string]*sdk.Container, ready map[*target]bool) (ev
 			carry(&s.container, have) // which may have got its date or another decision meanwhile
 		}
 		before, after := s.container, withResponse(s.container, s.policy, s.response, at)
+		again := false
 		if s.response.err == nil {
 			name := event.Subject(after)
 			found := candidates(after.Image, s.response, p.found[name], s.rules.MinAge.Value, at.Time)
-			after = p.decided(before, after, s.policy, found, at.Time)
+			after, found, again = p.decided(before, after, s.policy, found, at.Time)
 			if err := p.remember(&change, name, found); err != nil {
 				return change, err
 			}
@@ -123,7 +124,7 @@ func (p *pass) change(now map[string]*sdk.Container, ready map[*target]bool) (ev
 		p.logOutcome(s, after)
 		change.Put = append(change.Put, after)
 		if t, changed := transition(before, after); changed {
-			if t == event.UpdateFound && p.notified.covers(after, s.response.digest) {
+			if t == event.UpdateFound && (again || p.notified.covers(after, s.response.digest)) {
 				t = event.ContainerChanged
 			}
 			change.Events = append(change.Events, became(t, before, after))

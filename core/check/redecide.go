@@ -35,14 +35,17 @@ func (c *Checker) Redecide(ctx context.Context) error {
 		if !before.UpdateAvailable || len(found.Candidates) == 0 {
 			continue // which the next check decides
 		}
-		after := withDecision(before, before, found, c.decide(&before, found, now), now)
+		after, found, again := withDecision(before, before, found, c.decide(&before, found, now), now)
 		_ = link(&after, c.policy(after.Labels, true)) // what is wrong with it is in the error of the container since its check
 		if !update.Changed(&before, &after, 0) {
 			continue
 		}
+		if err := c.remember(&change, event.Subject(after), found); err != nil {
+			return err
+		}
 		change.Put = append(change.Put, after)
 		if t, changed := transition(before, after); changed {
-			if t == event.UpdateFound && earlier.covers(after, nil) {
+			if t == event.UpdateFound && (again || earlier.covers(after, nil)) {
 				t = event.ContainerChanged
 			}
 			e := became(t, before, after)
@@ -84,7 +87,8 @@ func (c *Checker) Preview(ctx context.Context, rules func(sdk.Container) policy.
 	var all []sdk.Container
 	for _, before := range stored {
 		if found := known[event.Subject(before)]; before.UpdateAvailable && len(found.Candidates) > 0 {
-			all = append(all, withDecision(before, before, found, other.decide(&before, found, now), now))
+			after, _, _ := withDecision(before, before, found, other.decide(&before, found, now), now)
+			all = append(all, after)
 		}
 	}
 	return all, nil

@@ -13,7 +13,9 @@ import (
 type Found struct {
 	// From is the digest of the running image with which a new digest behind
 	// its tag was compared; "" if none was.
-	From       string      `json:"from,omitempty"`
+	From string `json:"from,omitempty"`
+	// Tag is the running tag: offered from another one, a version is another update.
+	Tag        string      `json:"tag,omitempty"`
 	Candidates []Candidate `json:"candidates"`
 }
 
