@@ -128,7 +128,7 @@ func variables(c sdk.Container, container any, actions []trigger.Action) map[str
 		link = r.Link
 	}
 	vars := map[string]any{
-		"approveUrl": "", "skipUrl": "", "snoozeUrl": "",
+		"approveUrl": "", "skipUrl": "", "snoozeUrl": "", "decideUrl": "",
 		"container": container, "id": c.ID, "name": c.Name, "watcher": c.Watcher, "link": link,
 		"kind": cmp.Or(c.UpdateKind.Kind, sdk.KindUnknown), "semver": c.UpdateKind.SemverDiff,
 		"local": c.UpdateKind.LocalValue, "remote": c.UpdateKind.RemoteValue,

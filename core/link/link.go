@@ -149,7 +149,7 @@ func (l *Links) actions(containerID string, mayApprove bool, token func(policy.C
 		kind    policy.ChoiceKind
 		sdkKind string
 		label   string
-	}{{policy.Approved, trigger.ActionApprove, "Approve"}, {policy.Skip, trigger.ActionSkip, "Skip"}, {policy.Snooze, trigger.ActionSnooze, "Snooze"}} {
+	}{{policy.Approved, trigger.ActionApprove, "Approve"}, {policy.Skip, trigger.ActionSkip, "Skip"}, {policy.Snooze, trigger.ActionSnooze, "Snooze"}, {Any, trigger.ActionDecide, "Decide"}} {
 		if a.kind == policy.Approved && !mayApprove {
 			continue
 		}

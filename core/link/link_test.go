@@ -121,7 +121,7 @@ func TestForReturnsOneLinkForEachAction(t *testing.T) {
 			t.Errorf("action %+v", a)
 		}
 	}
-	if !slices.Equal(kinds, []string{trigger.ActionApprove, trigger.ActionSkip, trigger.ActionSnooze}) {
+	if !slices.Equal(kinds, []string{trigger.ActionApprove, trigger.ActionSkip, trigger.ActionSnooze, trigger.ActionDecide}) {
 		t.Errorf("links to %v", kinds)
 	}
 	none := f.container
@@ -131,7 +131,7 @@ func TestForReturnsOneLinkForEachAction(t *testing.T) {
 	}
 	f.opt.MayApprove = func(*sdk.Container) bool { return false }
 	f.restart()
-	if got := f.For("ntfy.main", &f.container); len(got) != 2 || got[0].Kind != trigger.ActionSkip {
+	if got := f.For("ntfy.main", &f.container); len(got) != 3 || got[0].Kind != trigger.ActionSkip {
 		t.Errorf("where nothing can be approved there are %+v", got)
 	}
 }
@@ -147,7 +147,7 @@ func TestRedeemDecidesOnce(t *testing.T) {
 	if len(f.choices) > 0 {
 		t.Fatalf("looking at a link decided %+v", f.choices)
 	}
-	if _, err := f.Redeem(t.Context(), token, time.Time{}); err != nil {
+	if _, err := f.Redeem(t.Context(), token, "", time.Time{}); err != nil {
 		t.Fatal(err)
 	}
 	want := choice{"link of trigger ntfy.main", update.KeyOf(&f.container), policy.Approved, time.Time{}}
@@ -155,12 +155,12 @@ func TestRedeemDecidesOnce(t *testing.T) {
 		t.Fatalf("chosen is %+v", f.choices)
 	}
 	f.restart()
-	shown, err := f.Redeem(t.Context(), token, time.Time{})
+	shown, err := f.Redeem(t.Context(), token, "", time.Time{})
 	if !errors.Is(err, link.ErrUsed) || !shown.Use.At.Equal(start) || shown.Use.Action != "approve" || len(f.choices) != 1 {
 		t.Errorf("used again: %+v, %v, %d choices", shown.Use, err, len(f.choices))
 	}
 	// Another link, of the same message too, is another one.
-	if _, err := f.Redeem(t.Context(), f.token("ntfy.main", trigger.ActionSkip), time.Time{}); err != nil {
+	if _, err := f.Redeem(t.Context(), f.token("ntfy.main", trigger.ActionSkip), "", time.Time{}); err != nil {
 		t.Error(err)
 	}
 }
@@ -173,7 +173,7 @@ func TestRedeemConcurrently(t *testing.T) {
 	var done atomic.Int32
 	for range 16 {
 		wg.Go(func() {
-			if _, err := f.Redeem(t.Context(), token, time.Time{}); err == nil {
+			if _, err := f.Redeem(t.Context(), token, "", time.Time{}); err == nil {
 				done.Add(1)
 			} else if !errors.Is(err, link.ErrUsed) {
 				t.Error(err)
@@ -191,11 +191,11 @@ func TestRedeemFailedChoice(t *testing.T) {
 	f := newFixture(t)
 	token := f.token("ntfy.main", trigger.ActionSkip)
 	f.err = errors.New("disk full")
-	if _, err := f.Redeem(t.Context(), token, time.Time{}); !errors.Is(err, f.err) {
+	if _, err := f.Redeem(t.Context(), token, "", time.Time{}); !errors.Is(err, f.err) {
 		t.Fatal(err)
 	}
 	f.err = nil
-	if _, err := f.Redeem(t.Context(), token, time.Time{}); err != nil {
+	if _, err := f.Redeem(t.Context(), token, "", time.Time{}); err != nil {
 		t.Error(err)
 	}
 }
@@ -211,16 +211,43 @@ func TestRedeemAfterCrash(t *testing.T) {
 	token := f.token("ntfy.main", trigger.ActionApprove)
 	f.opt.Store = brokenUse{f.store}
 	f.restart()
-	if _, err := f.Redeem(t.Context(), token, time.Time{}); err == nil {
+	if _, err := f.Redeem(t.Context(), token, "", time.Time{}); err == nil {
 		t.Fatal("the use of the link was not recorded, and that is no error")
 	}
 	f.opt.Store = f.store
 	f.restart()
-	if _, err := f.Redeem(t.Context(), token, time.Time{}); err != nil {
+	if _, err := f.Redeem(t.Context(), token, "", time.Time{}); err != nil {
 		t.Fatal(err)
 	}
 	if len(f.choices) != 2 || f.choices[0] != f.choices[1] {
 		t.Errorf("choices %+v", f.choices)
+	}
+}
+
+// A link stands for one action, or lets the reader choose one.
+func TestRedeemChosenAction(t *testing.T) {
+	f := newFixture(t)
+	skip := f.token("ntfy.main", trigger.ActionSkip)
+	for _, other := range []policy.ChoiceKind{policy.Approved, policy.Snooze, link.Any, "undo"} {
+		if _, err := f.Redeem(t.Context(), skip, other, time.Time{}); !errors.Is(err, link.ErrChoice) {
+			t.Errorf("%s with a link to skip: %v", other, err)
+		}
+	}
+	decide := f.token("ntfy.main", trigger.ActionDecide)
+	for _, none := range []policy.ChoiceKind{"", link.Any, "undo"} {
+		if _, err := f.Redeem(t.Context(), decide, none, time.Time{}); !errors.Is(err, link.ErrChoice) {
+			t.Errorf("%q with a link to decide: %v", none, err)
+		}
+	}
+	if len(f.choices) > 0 {
+		t.Fatalf("chosen is %+v", f.choices)
+	}
+	shown, err := f.Redeem(t.Context(), decide, policy.Snooze, start.Add(time.Hour))
+	if err != nil || shown.Use.Action != "snooze" || len(f.choices) != 1 || f.choices[0].kind != policy.Snooze {
+		t.Errorf("%+v, %v, %+v", shown.Use, err, f.choices)
+	}
+	if _, err := f.Redeem(t.Context(), decide, policy.Skip, time.Time{}); !errors.Is(err, link.ErrUsed) {
+		t.Errorf("a second choice: %v", err)
 	}
 }
 
@@ -237,7 +264,7 @@ func TestSnoozeBounds(t *testing.T) {
 		"more than a year":   {trigger.ActionSnooze, 400 * 24 * time.Hour, false},
 		"a skip with a date": {trigger.ActionSkip, time.Hour, false},
 	} {
-		_, err := f.Redeem(t.Context(), f.token("ntfy.main", c.action), start.Add(c.until))
+		_, err := f.Redeem(t.Context(), f.token("ntfy.main", c.action), "", start.Add(c.until))
 		if (err == nil) != c.ok || !c.ok && !errors.Is(err, link.ErrChoice) {
 			t.Errorf("%s: %v", title, err)
 		}
@@ -255,20 +282,20 @@ func TestShowExpired(t *testing.T) {
 		t.Errorf("a second before its end: %v", err)
 	}
 	f.advance(time.Second)
-	if _, err := f.Redeem(t.Context(), token, time.Time{}); !errors.Is(err, link.ErrExpired) || len(f.choices) > 0 {
+	if _, err := f.Redeem(t.Context(), token, "", time.Time{}); !errors.Is(err, link.ErrExpired) || len(f.choices) > 0 {
 		t.Errorf("at its end: %v", err)
 	}
 	// A clock that was wrong and is set back makes it good again, but not a used one.
 	f.advance(-time.Hour)
-	if _, err := f.Redeem(t.Context(), token, time.Time{}); err != nil {
+	if _, err := f.Redeem(t.Context(), token, "", time.Time{}); err != nil {
 		t.Error(err)
 	}
 	f.advance(8 * 24 * time.Hour)
-	if _, err := f.Redeem(t.Context(), f.token("ntfy.main", trigger.ActionSkip), time.Time{}); err != nil { // which prunes
+	if _, err := f.Redeem(t.Context(), f.token("ntfy.main", trigger.ActionSkip), "", time.Time{}); err != nil { // which prunes
 		t.Fatal(err)
 	}
 	f.advance(-8 * 24 * time.Hour)
-	if _, err := f.Redeem(t.Context(), token, time.Time{}); !errors.Is(err, link.ErrUsed) {
+	if _, err := f.Redeem(t.Context(), token, "", time.Time{}); !errors.Is(err, link.ErrUsed) {
 		t.Errorf("used, expired, and the clock set back: %v", err)
 	}
 }
@@ -323,7 +350,7 @@ func TestShowGone(t *testing.T) {
 		f := newFixture(t)
 		token := f.token("ntfy.main", trigger.ActionSkip)
 		f.change(c.now)
-		if _, err := f.Redeem(t.Context(), token, time.Time{}); !errors.Is(err, c.want) {
+		if _, err := f.Redeem(t.Context(), token, "", time.Time{}); !errors.Is(err, c.want) {
 			t.Errorf("%s: %v, want %v", title, err, c.want)
 		}
 	}

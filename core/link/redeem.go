@@ -20,6 +20,8 @@ type Shown struct {
 	// Container is as it is stored now. It is empty when Known is false.
 	Container sdk.Container
 	Known     bool
+	// MayApprove is whether approval has an effect.
+	MayApprove bool
 	// Use is when the link was used, for an ErrUsed.
 	Use Use
 }
@@ -37,6 +39,7 @@ func (l *Links) Show(ctx context.Context, token string) (Shown, error) {
 	shown := Shown{Link: signed}
 	watcher, name, _ := strings.Cut(signed.Update.Subject, "/")
 	shown.Container, shown.Known = l.opt.Containers.ByName(watcher, name)
+	shown.MayApprove = shown.Known && l.opt.MayApprove(&shown.Container)
 	// A link that was used says so even after it has expired, as long as that is known.
 	var used bool
 	if shown.Use, used, err = l.opt.Store.LinkUse(ctx, signed.nonce[:]); err != nil {
@@ -55,13 +58,14 @@ func (l *Links) Show(ctx context.Context, token string) (Shown, error) {
 	return shown, nil
 }
 
-// Redeem decides what a token stands for. A snooze ends at until, or with the next
-// version if that is zero; other links take none. The errors are those of Show,
+// Redeem decides what a token stands for: action, which may be "" for a link that stands
+// for one. A snooze ends at until, or with the next version if that is zero; other
+// actions take none. The errors are those of Show,
 // ErrChoice, and those of the choices, after which the link can be used again.
 //
 // The choice is recorded before the use of the link. After a crash in between the link
 // can be used once more, which records the same choice again: that has no effect.
-func (l *Links) Redeem(ctx context.Context, token string, until time.Time) (Shown, error) {
+func (l *Links) Redeem(ctx context.Context, token string, action policy.ChoiceKind, until time.Time) (Shown, error) {
 	l.redeeming.Lock()
 	defer l.redeeming.Unlock()
 	shown, err := l.Show(ctx, token)
@@ -69,9 +73,14 @@ func (l *Links) Redeem(ctx context.Context, token string, until time.Time) (Show
 		return shown, err
 	}
 	now := l.opt.Now()
+	if action == "" {
+		action = shown.Action
+	}
 	switch {
+	case action != shown.Action && shown.Action != Any, action != policy.Approved && action != policy.Skip && action != policy.Snooze:
+		return shown, sdk.WithKind(ErrChoice, fmt.Errorf("this link does not stand for that: choose one of the buttons"))
 	case until.IsZero():
-	case shown.Action != policy.Snooze:
+	case action != policy.Snooze:
 		return shown, sdk.WithKind(ErrChoice, fmt.Errorf("only a snooze has an end"))
 	case !until.After(now):
 		return shown, sdk.WithKind(ErrChoice, fmt.Errorf("the snooze would have ended already: choose a later date"))
@@ -80,10 +89,10 @@ func (l *Links) Redeem(ctx context.Context, token string, until time.Time) (Show
 	}
 	// What is decided must not be lost when the browser is closed.
 	ctx = context.WithoutCancel(ctx)
-	if err := l.opt.Choices.Choose(ctx, shown.Actor(), shown.Update.Subject, shown.Update, shown.Action, until); err != nil {
+	if err := l.opt.Choices.Choose(ctx, shown.Actor(), shown.Update.Subject, shown.Update, action, until); err != nil {
 		return shown, err
 	}
-	shown.Use = Use{Nonce: shown.nonce[:], Trigger: shown.Trigger, Action: string(shown.Action), At: now, Expires: shown.Expires}
+	shown.Use = Use{Nonce: shown.nonce[:], Trigger: shown.Trigger, Action: string(action), At: now, Expires: shown.Expires}
 	if err := l.opt.Store.UseLink(ctx, shown.Use); err != nil {
 		return shown, fmt.Errorf("the choice is made, but not that the link was used: %w", err)
 	}

@@ -43,7 +43,10 @@ const (
 // errMalformed: a text is no token.
 var errMalformed = errors.New("malformed")
 
-var actionCodes = []policy.ChoiceKind{1: policy.Approved, 2: policy.Skip, 3: policy.Snooze}
+// Any is the action of a link whose page lets the reader choose one.
+const Any policy.ChoiceKind = "any"
+
+var actionCodes = []policy.ChoiceKind{1: policy.Approved, 2: policy.Skip, 3: policy.Snooze, 4: Any}
 
 var kindCodes = []string{1: sdk.KindTag, 2: sdk.KindDigest}
 

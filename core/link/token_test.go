@@ -34,7 +34,7 @@ func anyLink(r *rand.Rand) Link {
 		return string(b)
 	}
 	l := Link{
-		Action: actionCodes[1+r.IntN(3)], Trigger: text(), generation: r.Uint64N(1 << 40),
+		Action: actionCodes[1+r.IntN(4)], Trigger: text(), generation: r.Uint64N(1 << 40),
 		Update:  update.Key{Kind: kindCodes[1+r.IntN(2)], Subject: text(), FromTag: text(), FromDigest: text(), ToTag: text(), ToDigest: text()},
 		Expires: time.Unix(r.Int64N(1<<34), 0).UTC(),
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"net/url"
 	"strconv"
 	"strings"
 	"time"
@@ -18,7 +19,7 @@ import (
 // Links redeem the signed links of messages; see link.Links.
 type Links interface {
 	Show(ctx context.Context, token string) (link.Shown, error)
-	Redeem(ctx context.Context, token string, until time.Time) (link.Shown, error)
+	Redeem(ctx context.Context, token string, action policy.ChoiceKind, until time.Time) (link.Shown, error)
 }
 
 // decidePage asks for what a link stands for, or says what has become of it. Who has
@@ -29,18 +30,34 @@ type decidePage struct {
 	// stands where there is nothing to ask.
 	Title, Done, Wrong string
 	// Path takes the form; "" when there is nothing to ask.
-	Path, Button, Meaning string
-	Name, Image           string
-	From, To, Kind        string
+	Path           string
+	Buttons        []decideButton
+	Name, Image    string
+	From, To, Kind string
 	// Link is the page of the release.
 	Link string
 	// Reasons say what holds the update now.
 	Reasons []string
-	// Snoozes are until when; nil for other actions.
+	// Snoozes are until when.
 	Snoozes []snoozeChoice
 	// Trigger is whose message the link is in, Expires when it ends.
 	Trigger string
 	Expires time.Time
+}
+
+// decideButton is one thing that can be decided, and what follows from it.
+type decideButton struct {
+	Action         policy.ChoiceKind
+	Label, Meaning string
+	// Snoozes is true for the one that takes until when.
+	Snoozes bool
+}
+
+// decideButtons are all that a link can stand for.
+var decideButtons = []decideButton{
+	{policy.Approved, "Approve", "this version is taken whatever its age, in the next window if there is one", false},
+	{policy.Skip, "Skip this version", "it is not offered again, and the next version is", false},
+	{policy.Snooze, "Snooze", "it is not offered in the meantime, and then once more", true},
 }
 
 // snoozeChoice is how long to snooze. 0 days are until the next version.
@@ -86,13 +103,13 @@ func (u *UI) decide(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	token := r.PathValue("token")
-	until, ok := u.snoozeEnd(r.PostFormValue("days"))
+	until, ok := u.snoozeEnd(r.PostForm)
 	if !ok {
 		u.renderDecision(w, r, http.StatusUnprocessableEntity, decidePage{Title: "Nothing was decided", Wrong: "The form is not understood. Open the link again"})
 		return
 	}
-	shown, err := u.Links.Redeem(r.Context(), token, until)
-	log := u.Log.With("trigger", shown.Trigger, "container", shown.Update.Subject, "action", shown.Action, "address", u.actor(r).ClientAddress())
+	shown, err := u.Links.Redeem(r.Context(), token, policy.ChoiceKind(r.PostFormValue("action")), until)
+	log := u.Log.With("trigger", shown.Trigger, "container", shown.Update.Subject, "action", shown.Use.Action, "address", u.actor(r).ClientAddress())
 	switch {
 	case errors.Is(err, link.ErrChoice):
 		p := u.question(shown, token)
@@ -106,13 +123,16 @@ func (u *UI) decide(w http.ResponseWriter, r *http.Request) {
 	}
 	log.Info("decided with a link")
 	p := u.about(shown)
-	p.Title, p.Done = doneTitles[shown.Action], u.doneSentence(shown, until)
+	chosen := policy.ChoiceKind(shown.Use.Action)
+	p.Title, p.Done = doneTitles[chosen], doneSentence(chosen, until)
 	u.renderDecision(w, r, http.StatusOK, p)
 }
 
-// snoozeEnd returns when a snooze ends that lasts so many days, as a form has them.
-func (u *UI) snoozeEnd(days string) (until time.Time, ok bool) {
-	if days == "" || days == "0" {
+// snoozeEnd returns when a snooze ends, as a form says. The form of several actions
+// has that for the others too.
+func (u *UI) snoozeEnd(form url.Values) (until time.Time, ok bool) {
+	days := form.Get("days")
+	if days == "" || days == "0" || form.Get("action") != "" && form.Get("action") != string(policy.Snooze) {
 		return time.Time{}, true
 	}
 	n, err := strconv.ParseUint(days, 10, 16)
@@ -149,17 +169,21 @@ func (u *UI) about(shown link.Shown) decidePage {
 // question returns the page with the question of a link.
 func (u *UI) question(shown link.Shown, token string) decidePage {
 	p := u.about(shown)
-	p.Path, p.Expires = "/decide/"+token, shown.Expires
+	p.Path, p.Expires, p.Snoozes = "/decide/"+token, shown.Expires, snoozeChoices
+	for _, b := range decideButtons {
+		if b.Action == shown.Action || shown.Action == link.Any && (b.Action != policy.Approved || shown.MayApprove) {
+			p.Buttons = append(p.Buttons, b)
+		}
+	}
 	switch shown.Action {
 	case policy.Approved:
-		p.Title, p.Button = "Approve the update of "+p.Name+"?", "Approve"
-		p.Meaning = "This version is then taken whatever its age, in the next window if there is one"
+		p.Title = "Approve the update of " + p.Name + "?"
 	case policy.Skip:
-		p.Title, p.Button = "Skip this version of "+p.Name+"?", "Skip this version"
-		p.Meaning = "It is not offered again. The next version is"
+		p.Title = "Skip this version of " + p.Name + "?"
 	case policy.Snooze:
-		p.Title, p.Button, p.Snoozes = "Snooze the update of "+p.Name+"?", "Snooze", snoozeChoices
-		p.Meaning = "It is not offered in the meantime, and then once more"
+		p.Title = "Snooze the update of " + p.Name + "?"
+	default:
+		p.Title = "What about the update of " + p.Name + "?"
 	}
 	return p
 }
@@ -167,11 +191,11 @@ func (u *UI) question(shown link.Shown, token string) decidePage {
 var doneTitles = map[policy.ChoiceKind]string{policy.Approved: "Approved", policy.Skip: "Skipped", policy.Snooze: "Snoozed"}
 
 // doneSentence says what follows from a decision.
-func (u *UI) doneSentence(shown link.Shown, until time.Time) string {
+func doneSentence(chosen policy.ChoiceKind, until time.Time) string {
 	switch {
-	case shown.Action == policy.Approved:
+	case chosen == policy.Approved:
 		return "The update is approved. You can close this page"
-	case shown.Action == policy.Skip:
+	case chosen == policy.Skip:
 		return "This version is not offered again, the next one is. You can close this page"
 	case until.IsZero():
 		return "It is offered again with the next version. You can close this page"

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -29,9 +30,10 @@ func (f *fakeLinks) Show(_ context.Context, token string) (link.Shown, error) {
 	return f.shown, f.err
 }
 
-func (f *fakeLinks) Redeem(ctx context.Context, token string, until time.Time) (link.Shown, error) {
+func (f *fakeLinks) Redeem(ctx context.Context, token string, action policy.ChoiceKind, until time.Time) (link.Shown, error) {
 	shown, err := f.Show(ctx, token)
 	if err == nil {
+		shown.Use.Action = string(cmp.Or(action, f.shown.Action))
 		f.redeemed = append(f.redeemed, until)
 	}
 	return shown, err
@@ -111,6 +113,23 @@ func TestDecideByForm(t *testing.T) {
 		if strings.Contains(body, "<form") {
 			t.Error("the page asks again")
 		}
+	}
+}
+
+func TestDecidePageLetsChoose(t *testing.T) {
+	u, f := withLink(t, link.Any)
+	_, body := openLink(t, u, http.MethodGet, "/decide/good", nil)
+	contains(t, body, "What about the update of web?", `value="skip"`, `value="snooze"`, `<option value="7" selected>`)
+	if strings.Contains(body, `value="approve"`) {
+		t.Error("the page offers to approve what nothing can carry out")
+	}
+	f.shown.MayApprove = true
+	_, body = openLink(t, u, http.MethodGet, "/decide/good", nil)
+	contains(t, body, `<button name="action" value="approve" class="first">Approve</button>`)
+	_, body = openLink(t, u, http.MethodPost, "/decide/good", url.Values{"action": {"skip"}, "days": {"7"}})
+	contains(t, body, "Skipped", "This version is not offered again")
+	if len(f.redeemed) != 1 || !f.redeemed[0].IsZero() {
+		t.Errorf("skipped until %v", f.redeemed)
 	}
 }
 

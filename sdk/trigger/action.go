@@ -5,6 +5,7 @@ const (
 	ActionApprove = "approve" // have this update carried out
 	ActionSkip    = "skip"    // not this version
 	ActionSnooze  = "snooze"  // not now
+	ActionDecide  = "decide"  // any of these, as the page lets the reader choose: for services with room for one link
 )
 
 // Action is something that a reader of a message can decide about an update, by
