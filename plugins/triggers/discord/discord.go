@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/dogwatch/dogwatch/plugins/triggers/internal/chat"
+	shared "github.com/dogwatch/dogwatch/plugins/triggers/internal/message"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/httpclient"
 	"github.com/dogwatch/dogwatch/sdk/kind"
@@ -24,6 +25,10 @@ const (
 	maxFieldValue  = 1024
 	maxUsername    = 80
 	maxAvatarURL   = 2048
+	maxButtonURL   = 512
+	maxButtonLabel = 80
+	// maxButtons is that of five rows, of which each is of one container.
+	maxButtons = 15
 )
 
 // Options configures one discord trigger.
@@ -56,6 +61,21 @@ type message struct {
 	Username  string  `json:"username,omitempty"`
 	AvatarURL string  `json:"avatar_url,omitempty"`
 	Embeds    []embed `json:"embeds"`
+	// Components are rows of buttons: https://docs.discord.com/developers/components/reference#action-row.
+	Components []row `json:"components,omitempty"`
+}
+
+type row struct {
+	Type       int      `json:"type"`
+	Components []button `json:"components"`
+}
+
+// button opens a page, as every web hook may have it.
+type button struct {
+	Type  int    `json:"type"`
+	Style int    `json:"style"`
+	Label string `json:"label"`
+	URL   string `json:"url"`
 }
 
 type embed struct {
@@ -116,7 +136,11 @@ func address(hook *url.URL, thread string) string {
 
 // Run posts one message.
 func (d *discord) Run(ctx context.Context, req trigger.Request) error {
-	_, err := d.client.Send(ctx, http.MethodPost, d.url, nil, d.message(req))
+	m, address := d.message(req), d.url
+	if len(m.Components) > 0 {
+		address += "&with_components=true" // without it they are ignored; the address has a query
+	}
+	_, err := d.client.Send(ctx, http.MethodPost, address, nil, m)
 	return err
 }
 
@@ -138,7 +162,29 @@ func (d *discord) message(req trigger.Request) message {
 	}
 	m := d.frame
 	m.Embeds = []embed{card}
+	m.Components = rows(req)
 	return m
+}
+
+// The numbers of https://docs.discord.com/developers/components/reference#component-object-component-types.
+const (
+	typeRow    = 1
+	typeButton = 2
+	styleLink  = 5
+)
+
+// rows are the buttons to decide about the updates of a message, a row for each container.
+func rows(req trigger.Request) []row {
+	var all []row
+	for _, actions := range shared.Buttons(req, maxButtonURL, maxButtons) {
+		r := row{Type: typeRow}
+		for _, a := range actions {
+			label, _ := httpclient.Truncate(a.Label, maxButtonLabel)
+			r.Components = append(r.Components, button{typeButton, styleLink, label, a.URL})
+		}
+		all = append(all, r)
+	}
+	return all
 }
 
 func fit(text string, limit int) string {

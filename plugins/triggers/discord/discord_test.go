@@ -60,6 +60,15 @@ func wrong(c sink.Call) string {
 				Value string `json:"value"`
 			} `json:"fields"`
 		} `json:"embeds"`
+		Components []struct {
+			Type       int `json:"type"`
+			Components []struct {
+				Type  int    `json:"type"`
+				Style int    `json:"style"`
+				Label string `json:"label"`
+				URL   string `json:"url"`
+			} `json:"components"`
+		} `json:"components"`
 	}
 	if problem := c.Strict(&m); problem != "" {
 		return problem
@@ -78,6 +87,19 @@ func wrong(c sink.Call) string {
 	}
 	if !good(m.Username, 80) || !good(m.AvatarURL, 2048) || len(m.Embeds) != 1 {
 		return "username, avatar_url or embeds"
+	}
+	if len(m.Components) > 5 || (len(m.Components) > 0) != strings.HasSuffix(c.URI, "&with_components=true") {
+		return "components"
+	}
+	for _, r := range m.Components {
+		if r.Type != 1 || len(r.Components) == 0 || len(r.Components) > 5 {
+			return "action row"
+		}
+		for _, b := range r.Components {
+			if b.Type != 2 || b.Style != 5 || !good(&b.Label, 80) || !good(&b.URL, 512) {
+				return "button"
+			}
+		}
 	}
 	total = 0
 	for _, e := range m.Embeds {

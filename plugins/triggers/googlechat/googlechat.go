@@ -9,6 +9,7 @@ import (
 	"net/url"
 
 	"github.com/dogwatch/dogwatch/plugins/triggers/internal/chat"
+	shared "github.com/dogwatch/dogwatch/plugins/triggers/internal/message"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/httpclient"
 	"github.com/dogwatch/dogwatch/sdk/kind"
@@ -82,7 +83,7 @@ func New(env sdk.Env, o Options) (trigger.Trigger, error) {
 
 // Run posts one message.
 func (g *googlechat) Run(ctx context.Context, req trigger.Request) error {
-	m := message{Text: text(chat.Of(req, g.disableTitle)), Thread: g.thread}
+	m := message{Text: text(chat.Of(req, g.disableTitle), shared.Lines(req, maxURL, " · ", link)), Thread: g.thread}
 	_, err := g.client.Send(ctx, http.MethodPost, g.url, nil, m)
 	return err
 }
@@ -93,9 +94,16 @@ func (g *googlechat) Close() error {
 	return nil
 }
 
-func text(m chat.Message) string {
+// maxURL is how long a link is.
+const maxURL = 1000
+
+// link is a link in Chat's markup.
+func link(label, address string) string { return "<" + address + "|" + label + ">" }
+
+// text is a message with its title in bold, and lines of links below.
+func text(m chat.Message, links string) string {
 	title := chat.Wrap("*", m.Title, "*")
-	whole := func(body string) string { return chat.Join(title, body) }
+	whole := func(body string) string { return chat.Join(title, body) + links }
 	return whole(chat.Fit(m.Body, func(body string) bool { return chat.Units(whole(body)) <= maxText }))
 }
 

@@ -94,7 +94,7 @@ func TestOptions(t *testing.T) {
 }
 
 func TestLimits(t *testing.T) {
-	long := func(body string) string { return text(chat.Message{Title: "T", Body: body}) }
+	long := func(body string) string { return text(chat.Message{Title: "T", Body: body}, "") }
 	sink.Cuts(t, long, map[string]sink.Cut{
 		"fits":  {Body: strings.Repeat("é", 4091), Want: "*T*\n\n" + strings.Repeat("é", 4091)},
 		"cut":   {Body: strings.Repeat("é", 4092), Want: "*T*\n\n" + strings.Repeat("é", 4090) + "…"},
@@ -114,5 +114,5 @@ func TestRefusals(t *testing.T) {
 }
 
 func FuzzText(f *testing.F) {
-	sink.FuzzText(f, maxText, sink.UTF16, func(req trigger.Request) string { return text(chat.Of(req, false)) })
+	sink.FuzzText(f, maxText, sink.UTF16, func(req trigger.Request) string { return text(chat.Of(req, false), "") })
 }

@@ -2,6 +2,7 @@
 package gotify
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"net/url"
@@ -87,16 +88,26 @@ func (g *gotify) body(req trigger.Request) body {
 		}
 	}
 	b.Title, _ = httpclient.TruncateBytes(req.Title, maxTitleBytes)
-	b.Message, _ = httpclient.TruncateBytes(message.Body(req), maxMessageBytes)
+	links := message.Lines(req, maxClick, "\n", g.link)
+	b.Message, _ = httpclient.TruncateBytes(message.Body(req), maxMessageBytes-len(links))
+	b.Message += links
 	extras := map[string]any{}
 	if g.markdown {
 		extras["client::display"] = map[string]any{"contentType": "text/markdown"}
 	}
-	if link := message.Link(req, maxClick); link != "" {
+	if link := cmp.Or(message.Decide(req, maxClick), message.Link(req, maxClick)); link != "" {
 		extras["client::notification"] = map[string]any{"click": map[string]any{"url": link}}
 	}
 	if len(extras) > 0 {
 		b.Extras = extras
 	}
 	return b
+}
+
+// link writes a link in the text of a message. Apps make links of addresses by themselves.
+func (g *gotify) link(label, address string) string {
+	if g.markdown {
+		return "[" + label + "](" + address + ")"
+	}
+	return label + ": " + address
 }

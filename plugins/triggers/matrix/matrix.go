@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/dogwatch/dogwatch/plugins/triggers/internal/chat"
+	"github.com/dogwatch/dogwatch/plugins/triggers/internal/message"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/httpclient"
 	"github.com/dogwatch/dogwatch/sdk/kind"
@@ -23,6 +24,9 @@ import (
 // maxContentBytes leaves some of the 65,536 bytes of an event to what servers
 // add to it: https://spec.matrix.org/latest/client-server-api/#size-limits.
 const maxContentBytes = 60_000
+
+// maxURL is how long a link is.
+const maxURL = 1000
 
 // Options configures one matrix trigger.
 type Options struct {
@@ -83,7 +87,7 @@ func New(env sdk.Env, o Options) (trigger.Trigger, error) {
 
 // Run sends one message.
 func (m *matrix) Run(ctx context.Context, req trigger.Request) error {
-	c, err := m.content(chat.Of(req, m.disableTitle))
+	c, err := m.content(chat.Of(req, m.disableTitle), req)
 	if err != nil {
 		return err
 	}
@@ -128,31 +132,40 @@ func transaction(req trigger.Request) string {
 	if req.Delivery == "" {
 		return rand.Text()
 	}
-	sum := sha256.Sum256([]byte(req.Delivery + "\x00" + req.Title + "\x00" + req.Body))
+	text := req.Title + "\x00" + req.Body
+	for _, a := range req.Actions { // each attempt has its own links
+		text = strings.ReplaceAll(text, a.URL, a.Kind)
+	}
+	sum := sha256.Sum256([]byte(req.Delivery + "\x00" + text))
 	return hex.EncodeToString(sum[:16])
 }
 
 // content makes the content of a message, with a body as long as fits.
-func (m *matrix) content(text chat.Message) (content, error) {
+func (m *matrix) content(text chat.Message, req trigger.Request) (content, error) {
+	plain := message.Lines(req, maxURL, "\n", func(label, address string) string { return label + ": " + address })
+	rich := message.Lines(req, maxURL, "\n", func(label, address string) string {
+		return `<a href="` + html.EscapeString(address) + `">` + html.EscapeString(label) + "</a>"
+	})
 	var problem error
 	body := chat.Fit(text.Body, func(body string) bool {
-		encoded, err := httpclient.EncodeJSON(m.with(text.Title, body))
+		encoded, err := httpclient.EncodeJSON(m.with(text.Title, body, plain, rich))
 		if err != nil {
 			problem = err
 		}
 		return len(encoded) <= maxContentBytes
 	})
-	return m.with(text.Title, body), problem
+	return m.with(text.Title, body, plain, rich), problem
 }
 
-func (m *matrix) with(title, body string) content {
+// with makes a content of a title, a body, and lines of links in both forms.
+func (m *matrix) with(title, body, plain, rich string) content {
 	bold := chat.Wrap("<strong>", html.EscapeString(title), "</strong>")
 	return content{
 		MsgType: m.msgType,
-		Body:    chat.Join(title, body),
+		Body:    chat.Join(title, body) + plain,
 		Format:  "org.matrix.custom.html",
 		// Clients make no line of a line end in HTML.
-		FormattedBody: strings.ReplaceAll(chat.Join(bold, html.EscapeString(body)), "\n", "<br>"),
+		FormattedBody: strings.ReplaceAll(chat.Join(bold, html.EscapeString(body))+rich, "\n", "<br>"),
 	}
 }
 

@@ -65,7 +65,9 @@ func service(t testing.TB) *sink.Sink {
 
 // markup is what the tests' messages have of the tags that clients show:
 // https://spec.matrix.org/latest/client-server-api/#mroommessage-msgtypes.
-var markup = regexp.MustCompile(`^(?:<strong>([^<>]*)</strong>)?((?:<br>|[^<>])*)$`)
+var markup = regexp.MustCompile(`^(?:<strong>([^<>]*)</strong>)?((?:<br>|<a href="[^<>"]*">[^<>]*</a>|[^<>])*)$`)
+
+var linkTag = regexp.MustCompile(`<a href="([^<>"]*)">([^<>]*)</a>`)
 
 // wrong says what is wrong with a request, by the specification.
 func wrong(c sink.Call) string {
@@ -90,7 +92,7 @@ func wrong(c sink.Call) string {
 	if !markup.MatchString(m.FormattedBody) || strings.Contains(m.FormattedBody, "\n") {
 		return "formatted_body"
 	}
-	plain := strings.NewReplacer("<strong>", "", "</strong>", "", "<br>", "\n").Replace(m.FormattedBody)
+	plain := strings.NewReplacer("<strong>", "", "</strong>", "", "<br>", "\n").Replace(linkTag.ReplaceAllString(m.FormattedBody, "$2: $1"))
 	if html.UnescapeString(plain) != m.Body {
 		return "formatted_body says something else than body"
 	}
@@ -155,7 +157,7 @@ func TestLimits(t *testing.T) {
 		"dogs":   strings.Repeat("🐕", 70_000),
 		"<":      strings.Repeat("<", 70_000),
 	} {
-		c, err := (&matrix{msgType: "m.text"}).content(chat.Message{Title: "T", Body: body})
+		c, err := (&matrix{msgType: "m.text"}).content(chat.Message{Title: "T", Body: body}, trigger.Request{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -184,7 +186,7 @@ func TestRefusals(t *testing.T) {
 func FuzzContent(f *testing.F) {
 	f.Add("title", "<b>body</b>\n&amp;")
 	f.Fuzz(func(t *testing.T, title, body string) {
-		c, err := (&matrix{msgType: "m.text"}).content(chat.Of(trigger.Request{Title: title, Body: body}, false))
+		c, err := (&matrix{msgType: "m.text"}).content(chat.Of(trigger.Request{Title: title, Body: body}, false), trigger.Request{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -197,4 +199,15 @@ func FuzzContent(f *testing.F) {
 			t.Errorf("%s: %s", problem, encoded)
 		}
 	})
+}
+
+// Each attempt has links of its own, which make no other transaction.
+func TestLinksAreNoOtherTransaction(t *testing.T) {
+	request := func(token string) trigger.Request {
+		address := "https://h/decide/" + token
+		return trigger.Request{Delivery: "1", Title: "T", Body: "see " + address, Actions: []trigger.Action{{Kind: trigger.ActionSkip, URL: address}}}
+	}
+	if transaction(request("a")) != transaction(request("b")) {
+		t.Error("two attempts are two transactions")
+	}
 }

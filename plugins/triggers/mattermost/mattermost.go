@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/dogwatch/dogwatch/plugins/triggers/internal/chat"
+	shared "github.com/dogwatch/dogwatch/plugins/triggers/internal/message"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/httpclient"
 	"github.com/dogwatch/dogwatch/sdk/kind"
@@ -86,7 +87,7 @@ func New(env sdk.Env, o Options) (trigger.Trigger, error) {
 // Run posts one message.
 func (m *mattermost) Run(ctx context.Context, req trigger.Request) error {
 	post := m.frame
-	post.Text = text(chat.Of(req, m.disableTitle))
+	post.Text = text(chat.Of(req, m.disableTitle), shared.Lines(req, maxURL, " · ", link))
 	_, err := m.client.Send(ctx, http.MethodPost, m.url, nil, post)
 	return err
 }
@@ -97,9 +98,16 @@ func (m *mattermost) Close() error {
 	return nil
 }
 
-func text(m chat.Message) string {
+// maxURL is how long a link is.
+const maxURL = 1000
+
+// link is a link as Markdown.
+func link(label, address string) string { return "[" + label + "](" + address + ")" }
+
+// text is a message with its title in bold, and lines of links below.
+func text(m chat.Message, links string) string {
 	title := chat.Wrap("**", m.Title, "**")
-	whole := func(body string) string { return chat.Join(title, body) }
+	whole := func(body string) string { return chat.Join(title, body) + links }
 	return whole(chat.Fit(m.Body, func(body string) bool { return chat.Units(whole(body)) <= maxText }))
 }
 

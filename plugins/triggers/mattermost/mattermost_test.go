@@ -81,7 +81,7 @@ func TestOptions(t *testing.T) {
 }
 
 func TestLimits(t *testing.T) {
-	long := func(body string) string { return text(chat.Message{Title: "T", Body: body}) }
+	long := func(body string) string { return text(chat.Message{Title: "T", Body: body}, "") }
 	sink.Cuts(t, long, map[string]sink.Cut{
 		"fits":  {Body: strings.Repeat("é", 16_376), Want: "**T**\n\n" + strings.Repeat("é", 16_376)},
 		"cut":   {Body: strings.Repeat("é", 16_377), Want: "**T**\n\n" + strings.Repeat("é", 16_375) + "…"},
@@ -102,5 +102,5 @@ func TestRefusals(t *testing.T) {
 }
 
 func FuzzText(f *testing.F) {
-	sink.FuzzText(f, maxText, utf8.RuneCountInString, func(req trigger.Request) string { return text(chat.Of(req, false)) })
+	sink.FuzzText(f, maxText, utf8.RuneCountInString, func(req trigger.Request) string { return text(chat.Of(req, false), "") })
 }

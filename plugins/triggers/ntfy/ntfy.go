@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/url"
 	"regexp"
+	"slices"
 
 	"github.com/dogwatch/dogwatch/plugins/triggers/internal/message"
 	"github.com/dogwatch/dogwatch/sdk"
@@ -33,7 +34,7 @@ type Options struct {
 	Tags     []string `option:"tags" help:"Tags or emoji short codes shown with the message"`
 	Icon     *url.URL `option:"icon" help:"Address of a PNG or JPEG picture to show with the message"`
 	Click    string   `option:"click" help:"Address to open on a tap, instead of the release notes of the update"`
-	Actions  string   `option:"actions,secret" help:"Up to three buttons, as ntfy documents them: view, Open, https://example.org; http, Restart, https://…, headers.Authorization=… or a JSON array"`
+	Actions  string   `option:"actions,secret" help:"Up to three buttons, in the place of those to approve, skip or snooze an update, as ntfy documents them: view, Open, https://example.org; http, Restart, https://…, headers.Authorization=… or a JSON array"`
 	Markdown bool     `option:"markdown" default:"false" help:"Show the message as Markdown, for templates written in it"`
 	Email    string   `option:"email" help:"Address to which the server mails the message as well"`
 	Delay    string   `option:"delay" help:"When the server passes the message on, such as 30m, 9am or tomorrow, 10am: after 10 seconds to 3 days"`
@@ -160,6 +161,12 @@ func (n *ntfy) body(req trigger.Request) (body, error) {
 	}
 	if b.Click == "" {
 		b.Click = message.Link(req, maxClick)
+	}
+	if rows := message.Buttons(req, maxClick, maxActions-len(b.Actions)); len(rows) > 0 {
+		b.Actions = slices.Clone(b.Actions) // which are those of every message
+		for _, a := range slices.Concat(rows...) {
+			b.Actions = append(b.Actions, action{Action: "view", Label: a.Label, URL: a.URL, Clear: true})
+		}
 	}
 	b.Title, _ = httpclient.Truncate(req.Title, maxTitle)
 	for limit := maxMessageBytes; ; {

@@ -31,6 +31,9 @@ const emergency = 2
 // linkTitle is shown instead of the link to the release notes.
 const linkTitle = "Release notes"
 
+// decideTitle is shown instead of the link to decide about the update, whose page has the release notes.
+const decideTitle = "Approve, skip or snooze"
+
 // Options configures one pushover trigger.
 type Options struct {
 	User      string   `option:"user,required,secret" help:"Key of the user or group to notify" example:"user-key"`
@@ -141,7 +144,10 @@ func (p *pushover) form(req trigger.Request) url.Values {
 		text = compact(text)
 	}
 	v.Set("message", p.fit(text))
-	if link := message.Link(req, maxURLBytes); link != "" {
+	if link := message.Decide(req, maxURLBytes); link != "" {
+		v.Set("url", link)
+		v.Set("url_title", decideTitle)
+	} else if link := message.Link(req, maxURLBytes); link != "" {
 		v.Set("url", link)
 		v.Set("url_title", linkTitle)
 	}

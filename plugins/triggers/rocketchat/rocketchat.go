@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/dogwatch/dogwatch/plugins/triggers/internal/chat"
+	shared "github.com/dogwatch/dogwatch/plugins/triggers/internal/message"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/httpclient"
 	"github.com/dogwatch/dogwatch/sdk/kind"
@@ -98,7 +99,7 @@ func New(env sdk.Env, o Options) (trigger.Trigger, error) {
 // Run posts one message.
 func (r *rocketchat) Run(ctx context.Context, req trigger.Request) error {
 	m := r.frame
-	m.Text = text(chat.Of(req, r.disableTitle))
+	m.Text = text(chat.Of(req, r.disableTitle), shared.Lines(req, maxURL, " · ", link))
 	_, err := r.client.Send(ctx, http.MethodPost, r.url, r.header, m)
 	return err
 }
@@ -109,8 +110,15 @@ func (r *rocketchat) Close() error {
 	return nil
 }
 
-func text(m chat.Message) string {
-	whole := func(body string) string { return chat.Join(m.Title, body) }
+// maxURL is how long a link is.
+const maxURL = 1000
+
+// link is a link in Rocket.Chat's markup.
+func link(label, address string) string { return "[" + label + "](" + address + ")" }
+
+// text is a message with lines of links below.
+func text(m chat.Message, links string) string {
+	whole := func(body string) string { return chat.Join(m.Title, body) + links }
 	return whole(chat.Fit(m.Body, func(body string) bool { return chat.Units(whole(body)) <= maxText }))
 }
 

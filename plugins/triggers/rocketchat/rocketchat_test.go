@@ -89,7 +89,7 @@ func TestOptions(t *testing.T) {
 }
 
 func TestLimits(t *testing.T) {
-	long := func(body string) string { return text(chat.Message{Title: "T", Body: body}) }
+	long := func(body string) string { return text(chat.Message{Title: "T", Body: body}, "") }
 	sink.Cuts(t, long, map[string]sink.Cut{
 		"fits":  {Body: strings.Repeat("é", 4997), Want: "T\n\n" + strings.Repeat("é", 4997)},
 		"cut":   {Body: strings.Repeat("é", 4998), Want: "T\n\n" + strings.Repeat("é", 4996) + "…"},
@@ -131,5 +131,5 @@ func TestWait(t *testing.T) {
 }
 
 func FuzzText(f *testing.F) {
-	sink.FuzzText(f, maxText, sink.UTF16, func(req trigger.Request) string { return text(chat.Of(req, false)) })
+	sink.FuzzText(f, maxText, sink.UTF16, func(req trigger.Request) string { return text(chat.Of(req, false), "") })
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/dogwatch/dogwatch/plugins/triggers/internal/chat"
+	shared "github.com/dogwatch/dogwatch/plugins/triggers/internal/message"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/httpclient"
 	"github.com/dogwatch/dogwatch/sdk/kind"
@@ -46,8 +47,23 @@ type slack struct {
 
 // message is the body of both requests.
 type message struct {
-	Channel string `json:"channel,omitempty"`
-	Text    string `json:"text"`
+	Channel     string       `json:"channel,omitempty"`
+	Text        string       `json:"text"`
+	Attachments []attachment `json:"attachments,omitempty"`
+}
+
+// attachment is a row of link buttons. Those of blocks would have Slack call an app for
+// each press, which an incoming web hook has not:
+// https://docs.slack.dev/legacy/legacy-messaging/legacy-making-messages-interactive.
+type attachment struct {
+	Fallback string   `json:"fallback"`
+	Actions  []button `json:"actions"`
+}
+
+type button struct {
+	Type string `json:"type"`
+	Text string `json:"text"`
+	URL  string `json:"url"`
 }
 
 // New returns a trigger that posts to one channel.
@@ -97,7 +113,7 @@ func (o Options) check() error {
 
 // Run posts one message.
 func (s *slack) Run(ctx context.Context, req trigger.Request) error {
-	m := message{Channel: s.channel, Text: text(chat.Of(req, s.disableTitle))}
+	m := message{Channel: s.channel, Text: text(chat.Of(req, s.disableTitle)), Attachments: attachments(req)}
 	_, err := s.client.Send(ctx, http.MethodPost, s.url, s.header, m)
 	return err
 }
@@ -106,6 +122,25 @@ func (s *slack) Run(ctx context.Context, req trigger.Request) error {
 func (s *slack) Close() error {
 	s.client.Close()
 	return nil
+}
+
+const (
+	// maxButtons is of twenty attachments, of which each is of one container.
+	maxButtons = 60
+	maxURL     = 3000
+)
+
+// attachments are the buttons to decide about the updates of a message, one for each container.
+func attachments(req trigger.Request) []attachment {
+	var all []attachment
+	for _, row := range shared.Buttons(req, maxURL, maxButtons) {
+		a := attachment{Fallback: "Approve, skip or snooze it on the pages of Dogwatch"}
+		for _, b := range row {
+			a.Actions = append(a.Actions, button{"button", b.Label, b.URL})
+		}
+		all = append(all, a)
+	}
+	return all
 }
 
 // text is a message with its title in bold. A cut falls between two

@@ -3,6 +3,7 @@ package slack
 import (
 	"net/http"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -82,6 +83,8 @@ func wrong(c sink.Call) string {
 	var m struct {
 		Channel *string `json:"channel"`
 		Text    string  `json:"text"`
+
+		Attachments []attachment `json:"attachments"`
 	}
 	switch problem := c.Strict(&m); {
 	case problem != "" || c.Method != "POST" || c.Header.Get("Content-Type") != "application/json; charset=utf-8":
@@ -92,6 +95,8 @@ func wrong(c sink.Call) string {
 		return "no_text"
 	case sink.UTF16(m.Text) > 40_000:
 		return "msg_too_long"
+	case len(m.Attachments) > 100, slices.ContainsFunc(m.Attachments, func(a attachment) bool { return a.Fallback == "" || len(a.Actions) == 0 || len(a.Actions) > 5 }):
+		return "invalid_attachments"
 	case control.MatchString(m.Text):
 		return "invalid_blocks"
 	}

@@ -9,6 +9,7 @@ import (
 
 	gomail "github.com/wneessen/go-mail"
 
+	"github.com/dogwatch/dogwatch/plugins/triggers/internal/message"
 	"github.com/dogwatch/dogwatch/sdk/httpclient"
 	"github.com/dogwatch/dogwatch/sdk/trigger"
 )
@@ -17,19 +18,25 @@ import (
 // below the 998 characters of RFC 5322 section 2.1.1.
 const maxSubject = 250
 
-// compose makes the mail of a delivery: plain text in UTF-8.
+// compose makes the mail of a delivery: plain text in UTF-8, and the same with buttons
+// if there is something to decide.
 func (s *smtp) compose(req trigger.Request, now time.Time) *gomail.Msg {
 	m := gomail.NewMsg(gomail.WithNoDefaultUserAgent())
 	m.FromMailAddress(s.from)
 	m.ToMailAddress(s.to...)
 	m.Subject(subject(req.Title))
 	m.SetDateWithValue(now)
-	m.SetMessageIDWithValue(s.messageID(req.Delivery, now))
+	id := s.messageID(req.Delivery, now)
+	m.SetMessageIDWithValue(id)
+	m.SetBoundary(id[:32])                             // which no text can guess
 	m.SetGenHeader("Auto-Submitted", "auto-generated") // RFC 3834: prevents automatic replies
 	if s.agent != "" {
 		m.SetUserAgent(s.agent)
 	}
-	m.SetBodyString(gomail.TypeTextPlain, req.Body)
+	m.SetBodyString(gomail.TypeTextPlain, req.Body+message.Lines(req, maxLink, "\n", func(label, address string) string { return label + ": " + address }))
+	if html := page(req); html != "" {
+		m.AddAlternativeString(gomail.TypeTextHTML, html)
+	}
 	return m
 }
 

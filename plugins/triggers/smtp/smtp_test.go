@@ -4,10 +4,7 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
-	"io"
 	"maps"
-	"mime"
-	"mime/quotedprintable"
 	"net"
 	"net/mail"
 	"regexp"
@@ -133,26 +130,6 @@ func TestMails(t *testing.T) {
 			}
 			golden.Check(t, name+".eml", strings.ReplaceAll(text, "\r\n", "\n"))
 		})
-	}
-}
-
-// checkText compares subject and text with the request.
-func checkText(t *testing.T, m *mail.Message, req trigger.Request) {
-	t.Helper()
-	got, err := new(mime.WordDecoder).DecodeHeader(m.Header.Get("Subject"))
-	if want := subject(req.Title); got != want || err != nil {
-		t.Errorf("subject %q, %v, want %q", got, err, want)
-	}
-	if got := m.Header.Get("Content-Type"); got != "text/plain; charset=UTF-8" {
-		t.Errorf("content type %q", got)
-	}
-	text, err := io.ReadAll(quotedprintable.NewReader(m.Body))
-	if err != nil {
-		t.Fatal(err)
-	}
-	unix := func(s string) string { return strings.TrimRight(strings.ReplaceAll(s, "\r\n", "\n"), "\n") }
-	if unix(string(text)) != unix(req.Body) {
-		t.Errorf("text %.200q, want %.200q", text, req.Body)
 	}
 }
 

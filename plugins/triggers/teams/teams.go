@@ -24,6 +24,9 @@ const (
 	// https://learn.microsoft.com/en-us/connectors/teams/#known-issues-and-limitations-with-actions
 	maxPayloadBytes = 25_000
 	maxLink         = 1000
+	// maxButtons is how many actions Teams shows of a card, without that for the release notes:
+	// https://learn.microsoft.com/en-us/microsoftteams/platform/task-modules-and-cards/cards/cards-reference
+	maxButtons = 5
 )
 
 // Options configures one teams trigger.
@@ -139,9 +142,14 @@ func (t *teams) card(title, body string, req trigger.Request) payload {
 	if body != "" {
 		c.Body = append(c.Body, textBlock{Type: "TextBlock", Text: paragraphs(body), Wrap: true})
 	}
+	for _, row := range message.Buttons(req, maxLink, maxButtons) {
+		for _, a := range row {
+			c.Actions = append(c.Actions, openURL{"Action.OpenUrl", a.Label, a.URL})
+		}
+	}
 	if link := link(req); link != "" {
 		// An address in the text of a card cannot be followed.
-		c.Actions = []openURL{{"Action.OpenUrl", "Release notes", link}}
+		c.Actions = append(c.Actions, openURL{"Action.OpenUrl", "Release notes", link})
 	}
 	return payload{"message", []attachment{{"application/vnd.microsoft.card.adaptive", c}}}
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"strings"
 	"testing"
 
@@ -36,12 +37,22 @@ func wrong(c sink.Call) string {
 		Text                string `json:"text"`
 		ParseMode           string `json:"parse_mode"`
 		DisableNotification bool   `json:"disable_notification"`
+		ReplyMarkup         struct {
+			Rows [][]button `json:"inline_keyboard"`
+		} `json:"reply_markup"`
 	}
 	if problem := c.Strict(&m); problem != "" || c.Method != "POST" {
 		return "wrong parameter: " + problem
 	}
 	if m.ChatID != chatID || m.MessageThreadID != nil && *m.MessageThreadID < 1 {
 		return "chat not found"
+	}
+	for _, row := range m.ReplyMarkup.Rows {
+		for _, b := range row {
+			if u, err := url.Parse(b.URL); err != nil || !strings.Contains(u.Hostname(), ".") || b.Text == "" || len(row) > 8 {
+				return fmt.Sprintf("inline keyboard button URL '%s' is invalid: Wrong HTTP URL", b.URL)
+			}
+		}
 	}
 	plain, err := read(m.ParseMode, m.Text)
 	if err != nil {

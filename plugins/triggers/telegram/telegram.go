@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/dogwatch/dogwatch/plugins/triggers/internal/chat"
+	"github.com/dogwatch/dogwatch/plugins/triggers/internal/message"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/httpclient"
 	"github.com/dogwatch/dogwatch/sdk/kind"
@@ -37,18 +38,19 @@ func Type() trigger.Type {
 type telegram struct {
 	client       *chat.Client
 	url          string
-	frame        message
+	frame        payload
 	markup       markup
 	disableTitle bool
 }
 
-// message is the body of the request.
-type message struct {
-	ChatID              string `json:"chat_id"`
-	MessageThreadID     int    `json:"message_thread_id,omitempty"`
-	Text                string `json:"text"`
-	ParseMode           string `json:"parse_mode"`
-	DisableNotification bool   `json:"disable_notification,omitempty"`
+// payload is the body of the request.
+type payload struct {
+	ChatID              string    `json:"chat_id"`
+	MessageThreadID     int       `json:"message_thread_id,omitempty"`
+	Text                string    `json:"text"`
+	ParseMode           string    `json:"parse_mode"`
+	DisableNotification bool      `json:"disable_notification,omitempty"`
+	ReplyMarkup         *keyboard `json:"reply_markup,omitempty"`
 }
 
 // New returns a trigger that sends to one chat.
@@ -73,7 +75,7 @@ func New(env sdk.Env, o Options) (trigger.Trigger, error) {
 	t := &telegram{
 		client:       client,
 		url:          strings.TrimSuffix(o.APIURL.String(), "/") + "/bot" + token + "/sendMessage",
-		frame:        message{ChatID: chatID, DisableNotification: o.DisableNotification},
+		frame:        payload{ChatID: chatID, DisableNotification: o.DisableNotification},
 		markup:       markdown,
 		disableTitle: o.DisableTitle,
 	}
@@ -91,7 +93,16 @@ func New(env sdk.Env, o Options) (trigger.Trigger, error) {
 func (t *telegram) Run(ctx context.Context, req trigger.Request) error {
 	m := t.frame
 	m.Text = t.markup.text(chat.Of(req, t.disableTitle))
+	m.ReplyMarkup = keyboardOf(req)
 	_, err := t.client.Send(ctx, http.MethodPost, t.url, nil, m)
+	if m.ReplyMarkup != nil && refusesButtons(err) {
+		// Telegram wants a host with a public name, and refuses the message as a whole.
+		links := message.Lines(req, maxURL, "\n", func(label, address string) string { return label + ": " + address })
+		text := chat.Of(req, t.disableTitle)
+		text.Body += links
+		m.ReplyMarkup, m.Text = nil, t.markup.text(text)
+		_, err = t.client.Send(ctx, http.MethodPost, t.url, nil, m)
+	}
 	return err
 }
 

@@ -59,7 +59,7 @@ func TestDefaultTemplatesArrive(t *testing.T) {
 	} {
 		for _, format := range []string{"Markdown", "HTML"} {
 			for _, untitled := range []bool{false, true} {
-				var sent message
+				var sent payload
 				call := subject().With(map[string]any{"messageformat": format, "disabletitle": untitled}).Send(t, req)
 				if problem := call.Strict(&sent); problem != "" {
 					t.Fatal(problem)
@@ -187,4 +187,18 @@ func FuzzText(f *testing.F) {
 			}
 		}
 	})
+}
+
+// A Dogwatch in a home network often has no public name: the message arrives all the same.
+func TestButtonsThatTelegramRefuses(t *testing.T) {
+	req := triggertest.Request("nginx")
+	address := "http://nas:3000/decide/dwl_token"
+	req.Actions = []trigger.Action{{ContainerID: req.Containers[0].ID, Kind: trigger.ActionSkip, Label: "Skip", URL: address}}
+	var sent payload
+	if problem := subject().Send(t, req).Strict(&sent); problem != "" {
+		t.Fatal(problem)
+	}
+	if got, err := read(sent.ParseMode, sent.Text); err != nil || !strings.HasSuffix(got, req.Body+"\n\nSkip: "+address) || sent.ReplyMarkup != nil {
+		t.Errorf("%q, %v, %v", got, sent.ReplyMarkup, err)
+	}
 }

@@ -39,7 +39,8 @@ func Check(t *testing.T, name, got string) {
 }
 
 // Requests are the deliveries that every trigger is tried with, by name:
-// simple, batch, unicode, empty, long and event.
+// simple, batch, unicode, empty, long and event, and links and batchlinks, whose
+// readers can decide.
 func Requests() map[string]trigger.Request {
 	unicode := triggertest.Request("nginx")
 	unicode.Title = "Über 🐕 \"quoted\" <b>&amp;</b> \\ ${x} *_~"
@@ -52,12 +53,30 @@ func Requests() map[string]trigger.Request {
 	long.Body = strings.Repeat("A \"long\" line, with é and 🐕.\n", 1<<10)
 	long.Containers[0].Result.Link = "https://example.org/" + strings.Repeat("x", 1<<12)
 
+	batchlinks := triggertest.Request("nginx", "redis")
+	batchlinks.Containers[1].ID = "redis"
 	return map[string]trigger.Request{
-		"simple":  triggertest.Request("nginx"),
-		"batch":   triggertest.Request("nginx", "redis"),
-		"unicode": unicode,
-		"empty":   {Delivery: "delivery-1", Containers: []sdk.Container{{}}},
-		"long":    long,
-		"event":   triggertest.Event(),
+		"links":      withLinks(triggertest.Request("nginx")),
+		"batchlinks": withLinks(batchlinks),
+		"simple":     triggertest.Request("nginx"),
+		"batch":      triggertest.Request("nginx", "redis"),
+		"unicode":    unicode,
+		"empty":      {Delivery: "delivery-1", Containers: []sdk.Container{{}}},
+		"long":       long,
+		"event":      triggertest.Event(),
 	}
+}
+
+// withLinks returns a request with all actions about its containers.
+func withLinks(req trigger.Request) trigger.Request {
+	for _, c := range req.Containers {
+		for _, a := range []trigger.Action{
+			{Kind: trigger.ActionApprove, Label: "Approve"}, {Kind: trigger.ActionSkip, Label: "Skip"},
+			{Kind: trigger.ActionSnooze, Label: "Snooze"}, {Kind: trigger.ActionDecide, Label: "Decide"},
+		} {
+			a.ContainerID, a.URL = c.ID, "https://dogwatch.example.org/decide/dwl_"+strings.Repeat("Ab-_", 50)+c.Name+"-"+a.Kind
+			req.Actions = append(req.Actions, a)
+		}
+	}
+	return req
 }
