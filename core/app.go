@@ -31,6 +31,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/wiring"
 	"github.com/dogwatch/dogwatch/core/wudstore"
 	"github.com/dogwatch/dogwatch/internal/idle"
+	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 )
 
@@ -114,6 +115,9 @@ func New(ctx context.Context, opt Options) (*App, error) {
 	updates := wiring.Updates{Components: a.components, Cache: wiring.Cache{Store: a.store, Log: a.log}}
 	a.updater = updater.New(updater.Options{
 		Watchers: updates, Registries: updates, Containers: wiring.Containers{Store: a.store}, Store: a.store, Bus: &a.bus,
+		Listed: func(ctx context.Context, watcher, id string) error {
+			return a.scheduler.WatchOne(ctx, sdk.Container{Watcher: watcher, ID: id})
+		},
 		ForeignLabels: settings.Labels.Foreign, Redact: opt.Redactor.String, Log: opt.Log, Now: opt.Now,
 	})
 	if err := a.makeLinks(ctx, nil); err != nil {

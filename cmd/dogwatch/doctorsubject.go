@@ -63,9 +63,7 @@ func (s subject) Watchers() []doctor.Watcher {
 		if c.Can(kind.CapProbe) {
 			w.Probe = c.Probe
 		}
-		if may, why := c.Updates(); may {
-			w.Updates = why
-		}
+		w.MayUpdate, w.Updates = c.Updates()
 		all = append(all, w)
 	}
 	return all

@@ -119,7 +119,7 @@ func (s *updatesServer) plan(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if json.NewDecoder(r.Body).Decode(&body) != nil || strings.HasPrefix(name, "off") {
-		respond(w, http.StatusForbidden, map[string]string{"detail": "watcher local: updating is not allowed: set watcher.docker.local.update to true", "code": "forbidden"})
+		respond(w, http.StatusForbidden, map[string]string{"detail": "watcher local: updating is not allowed, since its option update is false: set watcher.docker.local.update to true", "code": "forbidden"})
 		return
 	}
 	respond(w, http.StatusOK, s.planOf(name, body.Acknowledge))

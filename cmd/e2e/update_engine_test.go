@@ -212,7 +212,11 @@ func TestPullFailsDuringUpdate(t *testing.T) {
 		only(t, engine, a.name, a.old)
 	}
 	a.g.on(nil)
-	succeeded(t, a.d.ended(a.d.begin("update", a.name).ID)) // it was not the container's fault
+	op := a.d.ended(a.d.begin("update", a.name).ID) // it was not the container's fault
+	succeeded(t, op)
+	if id := known(a.d, a.name).ID; op.Outcome != nil && id != op.Outcome.Container {
+		t.Errorf("at its end %s is known as %s, want %s", a.name, id, op.Outcome.Container)
+	}
 	only(t, engine, a.name, a.new)
 	a.d.stop()
 }

@@ -42,7 +42,7 @@ func (w *Watcher) permit(section config.Component, schema option.Schema, trigger
 }
 
 // Updates reports whether the watcher may replace containers, and why; why is "" when
-// its type cannot.
+// its type cannot. Pages, the API and doctor say so in these words.
 func (w *Watcher) Updates() (may bool, why string) {
 	may, has := w.Options[optionUpdate].(bool)
 	switch {
@@ -54,4 +54,16 @@ func (w *Watcher) Updates() (may bool, why string) {
 		return may, fmt.Sprintf("neither its option %s nor a trigger of type docker or dockercompose is set", optionUpdate)
 	}
 	return false, ""
+}
+
+// UpdateRemedy says what lets the watcher replace containers; "" when it may, or its type
+// cannot. An option that forbids it counts more than any trigger.
+func (w *Watcher) UpdateRemedy() string {
+	switch may, why := w.Updates(); {
+	case may || why == "":
+		return ""
+	case w.decided:
+		return fmt.Sprintf("set %s.%s to true", w.FullID(), optionUpdate)
+	}
+	return fmt.Sprintf("set %s.%s to true, or configure a docker or dockercompose trigger", w.FullID(), optionUpdate)
 }

@@ -61,9 +61,11 @@ type Watcher struct {
 	Name string
 	// Options say where the engine is.
 	Options map[string]any
-	// Updates is why it may replace containers; "" when it may not.
-	Updates string
-	List    func(ctx context.Context) ([]sdk.Container, error)
+	// MayUpdate is whether it may replace containers, and Updates why or why not; "" when
+	// its type cannot.
+	MayUpdate bool
+	Updates   string
+	List      func(ctx context.Context) ([]sdk.Container, error)
 }
 
 // Registry is a component that looks images up. Its Probe chooses an image itself.

@@ -138,6 +138,11 @@ func TestExamineFindsWhatIsBroken(t *testing.T) {
 				return sdk.ProbeResult{Summary: "Old/1", Warnings: []string{"too old"}}, nil
 			}
 		}, []string{"ok watcher.docker.local: 2 containers of Old/1", "warn watcher.docker.local: too old"}, ""},
+		"a watcher that may update": {func(f *fake, _ *Options) {
+			f.watchers[0].MayUpdate, f.watchers[0].Updates = true, "its option update is true"
+		}, []string{"ok watcher.docker.local: 2 containers of Docker/28.5.1 (linux), API 1.51; it may update them, since its option update is true"}, ""},
+		"a watcher that may not update": {func(f *fake, _ *Options) { f.watchers[0].Updates = "its option update is false" },
+			[]string{"ok watcher.docker.local: 2 containers of Docker/28.5.1 (linux), API 1.51; it may not update them, since its option update is false"}, ""},
 		"a trigger whose service is down": {func(f *fake, _ *Options) {
 			f.triggers[0].Probe = func(context.Context) (sdk.ProbeResult, error) {
 				return sdk.ProbeResult{}, sdk.WithRemedy(errors.New("refused"), "start it")

@@ -61,8 +61,11 @@ func (e *examination) watcher(ctx context.Context, w Watcher) ([]Finding, []sdk.
 			found = append(found, warnings(w.ID, probed)...)
 		}
 	}
-	if w.Updates != "" {
+	switch {
+	case w.MayUpdate:
 		f.Detail += "; it may update them, since " + w.Updates
+	case w.Updates != "":
+		f.Detail += "; it may not update them, since " + w.Updates
 	}
 	return append([]Finding{f}, found...), listed
 }

@@ -153,11 +153,11 @@ func TestUpdatePermission(t *testing.T) {
 	if got := s.UpdatePermission(writer, "local"); got != (Permission{Allowed: true}) {
 		t.Errorf("one that may write: %+v", got)
 	}
-	if got := s.UpdatePermission(reader, "local"); got != (Permission{}) {
+	if got := s.UpdatePermission(reader, "local"); got != (Permission{Why: "only a login, or a token that may write, allows to update containers"}) {
 		t.Errorf("one that may read: %+v", got)
 	}
-	f.failure = fmt.Errorf("watcher local: %w: set watcher.docker.local.update to true", updater.ErrForbidden)
-	if got := s.UpdatePermission(writer, "local"); got != (Permission{Remedy: "set watcher.docker.local.update to true"}) {
+	f.failure = fmt.Errorf("plan it: %w", &updater.ForbiddenError{Watcher: "local", Why: "its option update is " + secret, Remedy: "set watcher.docker.local.update to true"})
+	if got := s.UpdatePermission(writer, "local"); got != (Permission{Why: "its option update is ***", Remedy: "set watcher.docker.local.update to true"}) {
 		t.Errorf("a watcher that may not: %+v", got)
 	}
 	f.failure = updater.ErrUnsupported

@@ -3,7 +3,6 @@ package service
 import (
 	"context"
 	"errors"
-	"strings"
 
 	"github.com/dogwatch/dogwatch/core/auth"
 	"github.com/dogwatch/dogwatch/core/updater"
@@ -15,8 +14,9 @@ import (
 type Permission struct {
 	// Allowed is true when the actor may, and the watcher too.
 	Allowed bool
-	// Remedy says what allows it to the watcher; "" when something else is missing.
-	Remedy string
+	// Why says why not, where that is known: to the watcher, whose Remedy names the setting
+	// that allows it, or to the actor.
+	Why, Remedy string
 }
 
 // UpdatePermission returns whether an actor can update the containers of a watcher.
@@ -24,12 +24,17 @@ func (s *Service) UpdatePermission(actor auth.Actor, watcherName string) Permiss
 	if s.opt.Updater == nil {
 		return Permission{}
 	}
-	err := s.opt.Updater.Allowed(watcherName)
-	if errors.Is(err, updater.ErrForbidden) {
-		_, remedy, _ := strings.Cut(err.Error(), updater.ErrForbidden.Error()+": ")
-		return Permission{Remedy: s.opt.Redact(remedy)}
+	var forbidden *updater.ForbiddenError
+	switch err := s.opt.Updater.Allowed(watcherName); {
+	case errors.As(err, &forbidden):
+		return Permission{Why: s.opt.Redact(forbidden.Why), Remedy: s.opt.Redact(forbidden.Remedy)}
+	case err != nil:
+		return Permission{}
 	}
-	return Permission{Allowed: err == nil && actor.Scope >= auth.Write}
+	if err := allow(actor, auth.Write, "update containers"); err != nil {
+		return Permission{Why: err.Error()}
+	}
+	return Permission{Allowed: true}
 }
 
 // PreviousImage returns the reference of the image to which a rollback of a container

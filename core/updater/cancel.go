@@ -11,7 +11,8 @@ import (
 
 // Cancel ends an operation that is queued, and has one that runs stop before its next
 // step and return to the old container. It does not wait for that; the wish is stored.
-// One whose watcher fails to recover it is given up: the container is left as it is.
+// One whose watcher fails to recover it, or says nothing about that any more, is given
+// up: the container is left as it is.
 // It returns ErrNotFound or ErrEnded when there is nothing to cancel.
 func (r *Runner) Cancel(ctx context.Context, id, actor string) error {
 	wish := &operation.Cancel{By: actor, At: r.opt.Now()}
@@ -50,8 +51,9 @@ func (r *Runner) stop(id string, wish *operation.Cancel) {
 		return
 	}
 	a.cancel = wish
-	if a.recovering {
+	if a.recovering || a.quiet != nil {
 		a.left = wish
+		r.spoke(a)
 	}
 }
 

@@ -30,6 +30,7 @@ func (j *journal) Begin(ctx context.Context, s watcher.Step) error {
 	var cancel *operation.Cancel
 	r.set(func() {
 		stopping, cancel = r.stopping, j.active.cancel
+		r.spoke(j.active)
 		j.active.progress = watcher.StepProgress{}
 	})
 	switch {
@@ -52,6 +53,7 @@ func (j *journal) Begin(ctx context.Context, s watcher.Step) error {
 // End implements watcher.Journal.
 func (j *journal) End(ctx context.Context, s watcher.Step, facts map[string]string, failed error) error {
 	r := j.runner
+	r.set(func() { r.spoke(j.active) })
 	for i := len(j.op.Steps) - 1; i >= 0; i-- {
 		step := j.op.Steps[i]
 		if step.ID != s.ID || step.Ended {
@@ -77,6 +79,7 @@ func (j *journal) Progress(p watcher.StepProgress) {
 	touch := false
 	r.set(func() {
 		j.active.progress = p
+		r.spoke(j.active)
 		if touch = now.Sub(j.active.touched) >= progressPause; touch {
 			j.active.touched = now
 		}

@@ -1,6 +1,7 @@
 package updater
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -19,14 +20,16 @@ type active struct {
 	// recovering is true while it waits for its engine, which takes no slot.
 	recovering bool
 	// left is who wants it to be recovered no more.
-	left     *operation.Cancel
+	left *operation.Cancel
+	// quiet ends a call of Recover that says nothing for too long; nil when there is none.
+	quiet    *time.Timer
 	step     string // the text of the one under way
 	progress watcher.StepProgress
 	touched  time.Time
 }
 
 // Run recovers what an earlier process left and then carries out what is queued,
-// until ctx ends. It then waits for the steps under way, up to drainTime. An error
+// until ctx ends. It then waits for the steps under way, up to a limit. An error
 // means that the store could not be read at the start.
 func (r *Runner) Run(ctx context.Context) error {
 	defer r.drain()
@@ -58,7 +61,7 @@ func (r *Runner) drain() {
 	r.mu.Lock()
 	r.stopping = true
 	r.mu.Unlock()
-	timer := time.AfterFunc(drainTime, r.end)
+	timer := time.AfterFunc(r.drainTime, r.end)
 	defer timer.Stop()
 	r.work.Wait()
 	r.end()
@@ -193,25 +196,9 @@ func (r *Runner) carryOut(a *active, op operation.Operation, interrupted bool) {
 		return
 	}
 	j := &journal{runner: r, active: a, op: &op}
-	outcome, err := r.attempt(j, interrupted)
-	for pause := time.Second; err != nil; pause = min(2*pause, time.Minute) {
-		if r.isStopping() || r.life.Err() != nil {
-			r.log.Info("an operation is left for the next start", "operation", op.ID, "error", r.opt.Redact(err.Error()))
-			return
-		}
-		r.log.Warn("the outcome of an operation is not known; recovering it", "operation", op.ID, "error", r.opt.Redact(err.Error()), "in", pause)
-		if _, known := r.opt.Watchers.Named(op.Watcher); !known || errors.Is(err, sdk.ErrUnsupported) {
-			outcome = watcher.Outcome{State: watcher.Broken, Reason: watcher.Reason{Code: "watcher", Text: "its outcome is not known, since watcher " + op.Watcher + " cannot update any more: look at the container"}}
-			break
-		}
-		if left := r.waitToRecover(a, pause); left != nil {
-			text := "its outcome is not known, and " + nameOf(left) + " wants it to be recovered no more: the container is left as it is; look at it. The last error: " + err.Error()
-			outcome = watcher.Outcome{State: watcher.Broken, Reason: watcher.Reason{Code: "left", Text: text}}
-			break
-		}
-		outcome, err = r.attempt(j, true)
+	if outcome, known := r.outcome(j, interrupted); known {
+		r.finish(a, op, outcome)
 	}
-	r.finish(a, op, outcome)
 }
 
 // reload returns an operation that an earlier process left as it is stored now: it may
@@ -227,18 +214,6 @@ func (r *Runner) reload(a *active, op operation.Operation) (operation.Operation,
 		}
 	})
 	return op, err
-}
-
-// waitToRecover waits without taking a slot, and ends early at a shutdown, and when a
-// user wants the operation to be recovered no more, which it returns.
-func (r *Runner) waitToRecover(a *active, pause time.Duration) (left *operation.Cancel) {
-	r.set(func() { a.recovering = true })
-	r.pause(pause, func() bool {
-		r.set(func() { left = a.left })
-		return left != nil
-	})
-	r.set(func() { a.recovering = false })
-	return left
 }
 
 // pause waits for some time, until a shutdown begins, or until it is over early.
@@ -271,7 +246,7 @@ func (r *Runner) attempt(j *journal, recover bool) (watcher.Outcome, error) {
 		job.Request.Credentials = r.credentials(r.life, c, j.op.Image)
 	}
 	if recover {
-		return w.Updater.Recover(r.life, job, j)
+		return r.recover(w, job, j)
 	}
 	return w.Updater.Apply(r.life, job, j)
 }
@@ -343,6 +318,12 @@ func (r *Runner) finish(a *active, op operation.Operation, outcome watcher.Outco
 		more.By = op.Cancel.By
 	}
 	ev := r.event(typ, op, more)
+	if op.State == operation.Succeeded {
+		r.listAgain(op)
+	} else {
+		// Only once it is stored: what it did not update is offered again, and must not be begun by itself.
+		defer r.listAgain(op)
+	}
 	for {
 		err := r.opt.Store.ChangeOperation(context.WithoutCancel(r.life), operation.Running, op, ev)
 		if err == nil {
@@ -353,5 +334,20 @@ func (r *Runner) finish(a *active, op operation.Operation, outcome watcher.Outco
 			return
 		}
 		r.pause(storePause, func() bool { return false })
+	}
+}
+
+// listAgain has the containers listed that an operation may have changed, so that clients
+// that learn of its end find the new ids. It waits a little for that; what takes longer
+// or fails is left to the next check.
+func (r *Runner) listAgain(op operation.Operation) {
+	if op.Outcome.State == watcher.Unchanged || r.isStopping() {
+		return
+	}
+	ctx, cancel := context.WithTimeout(r.life, listTime)
+	defer cancel()
+	id := cmp.Or(op.Outcome.ContainerID, op.ContainerID)
+	if err := r.opt.Listed(ctx, op.Watcher, id); err != nil {
+		r.log.Debug("list the containers after an operation", "operation", op.ID, "error", r.opt.Redact(err.Error()))
 	}
 }

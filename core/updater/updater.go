@@ -33,7 +33,7 @@ var (
 	ErrConflict = errors.New("an operation is under way")
 	// ErrBlocked: the plan has blocks; see BlockedError.
 	ErrBlocked = errors.New("the update is blocked")
-	// ErrForbidden: the watcher may not update. The text names the setting that allows it.
+	// ErrForbidden: the watcher may not update; see ForbiddenError.
 	ErrForbidden = errors.New("updating is not allowed")
 	// ErrUnsupported: the type of the watcher cannot update.
 	ErrUnsupported = errors.New("the watcher cannot update")
@@ -48,6 +48,20 @@ var (
 	// ErrStopping: Dogwatch is stopping and begins nothing any more.
 	ErrStopping = errors.New("dogwatch is stopping")
 )
+
+// ForbiddenError is an ErrForbidden.
+type ForbiddenError struct {
+	Watcher string
+	// Why says why the watcher may not update, and Remedy which setting lets it.
+	Why, Remedy string
+}
+
+func (e *ForbiddenError) Error() string {
+	return fmt.Sprintf("watcher %s: %v, since %s: %s", e.Watcher, ErrForbidden, e.Why, e.Remedy)
+}
+
+// Is makes errors.Is find ErrForbidden.
+func (e *ForbiddenError) Is(target error) bool { return target == ErrForbidden }
 
 // ConflictError is an ErrConflict.
 type ConflictError struct {
@@ -99,6 +113,8 @@ type Watcher struct {
 	Name string
 	// Updates is whether its type can update, Allowed whether it is configured that it may.
 	Updates, Allowed bool
+	// Why says why it may or may not, and Remedy what lets it; see ForbiddenError.
+	Why, Remedy string
 	// Keep and Prune are its rules where no label says otherwise.
 	Keep  int
 	Prune bool
@@ -150,8 +166,17 @@ type Options struct {
 	Containers Containers
 	Store      Store
 	Bus        *event.Bus
+	// Listed has the containers of a watcher listed now, and the one with the id checked:
+	// an operation has changed them. It returns when ctx ends at the latest. Nil leaves it
+	// to the next check.
+	Listed func(ctx context.Context, watcher, id string) error
 	// AtOnce is how many operations run at the same time; below 1 means 2.
 	AtOnce int
+	// Silence is how long a watcher that recovers an operation may say nothing before the
+	// call is ended and made again. Zero means ten minutes, which is longer than most
+	// containers take to stop. LeaveTime is that time once a user has cancelled the
+	// operation; zero means 30 seconds.
+	Silence, LeaveTime time.Duration
 	// ForeignLabels is whether labels of other tools count.
 	ForeignLabels bool
 	// Redact blanks secrets in texts of plugins; nil when there are none.
@@ -161,11 +186,14 @@ type Options struct {
 }
 
 const (
-	defaultAtOnce = 2
-	// drainTime is how long operations may go on during a graceful shutdown.
-	drainTime = 20 * time.Second
+	defaultAtOnce    = 2
+	defaultDrainTime = 20 * time.Second
 	// storePause is the wait after the store refused something.
 	storePause = 10 * time.Second
+	// listTime is how long the end of an operation waits for its containers to be listed.
+	listTime         = 3 * time.Second
+	defaultSilence   = 10 * time.Minute
+	defaultLeaveTime = 30 * time.Second
 )
 
 // Runner carries out operations. Run is its actor; the other methods may be called
@@ -179,6 +207,8 @@ type Runner struct {
 	end  context.CancelFunc
 	work sync.WaitGroup
 	ids  ids
+	// drainTime is how long operations may go on during a graceful shutdown.
+	drainTime time.Duration
 
 	mu       sync.Mutex
 	stopping bool
@@ -190,10 +220,19 @@ func New(opt Options) *Runner {
 	if opt.AtOnce < 1 {
 		opt.AtOnce = defaultAtOnce
 	}
+	if opt.Silence <= 0 {
+		opt.Silence = defaultSilence
+	}
+	if opt.LeaveTime <= 0 {
+		opt.LeaveTime = defaultLeaveTime
+	}
+	if opt.Listed == nil {
+		opt.Listed = func(context.Context, string, string) error { return nil }
+	}
 	if opt.Redact == nil {
 		opt.Redact = func(text string) string { return text }
 	}
-	r := &Runner{opt: opt, log: opt.Log.Named("updater"), wake: make(chan struct{}, 1), ids: ids{now: opt.Now}, active: map[string]*active{}}
+	r := &Runner{opt: opt, log: opt.Log.Named("updater"), wake: make(chan struct{}, 1), ids: ids{now: opt.Now}, drainTime: defaultDrainTime, active: map[string]*active{}}
 	r.life, r.end = context.WithCancel(context.Background())
 	return r
 }
@@ -213,7 +252,7 @@ func (r *Runner) watcher(name string) (Watcher, error) {
 	case !w.Updates:
 		return w, fmt.Errorf("watcher %s: %w: its type only lists containers", name, ErrUnsupported)
 	case !w.Allowed:
-		return w, fmt.Errorf("watcher %s: %w: set watcher.%s.update to true, or configure a docker or dockercompose trigger", name, ErrForbidden, w.ID)
+		return w, &ForbiddenError{Watcher: name, Why: w.Why, Remedy: w.Remedy}
 	}
 	return w, nil
 }

@@ -91,10 +91,14 @@ type parts struct {
 	config     *sdk.ImageConfig
 	noConfig   error
 	containers map[string]sdk.Container
+	// listed is what happens when containers are to be listed again.
+	listed func(ctx context.Context, watcher, id string) error
+	// silence and leaveTime are the options of these names.
+	silence, leaveTime time.Duration
 }
 
 func (p *parts) Named(name string) (Watcher, bool) {
-	return Watcher{ID: "docker." + name, Name: name, Updates: true, Allowed: !p.forbidden, Updater: p.engine}, name == "local"
+	return Watcher{ID: "docker." + name, Name: name, Updates: true, Allowed: !p.forbidden, Why: "its option update is false", Remedy: "set it", Updater: p.engine}, name == "local"
 }
 func (p *parts) For(string) (Registry, bool) { return p, true }
 func (p *parts) Resolve(context.Context, registry.Repository, string) (string, error) {
@@ -109,6 +113,13 @@ func (p *parts) ImageConfig(context.Context, registry.Repository, string, sdk.Pl
 func (p *parts) ByName(_, name string) (sdk.Container, bool) {
 	c, known := p.containers[name]
 	return c, known
+}
+
+func (p *parts) listAgain(ctx context.Context, watcher, id string) error {
+	if p.listed == nil {
+		return nil
+	}
+	return p.listed(ctx, watcher, id)
 }
 
 func container(name string) sdk.Container {
@@ -129,18 +140,24 @@ type fixture struct {
 
 func fresh(t *testing.T) *fixture {
 	t.Helper()
+	return freshWith(t, &parts{})
+}
+
+// freshWith returns one with parts whose settings a test has chosen.
+func freshWith(t *testing.T, p *parts) *fixture {
+	t.Helper()
 	var bus event.Bus
 	s, err := store.Open(t.Context(), filepath.Join(t.TempDir(), "store.db"), store.Options{Bus: &bus})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { s.Close() })
-	p := &parts{engine: &engine{}, containers: map[string]sdk.Container{"web": container("web"), "db": container("db")}}
+	p.engine, p.containers = &engine{}, map[string]sdk.Container{"web": container("web"), "db": container("db")}
 	return &fixture{Runner: p.runner(s, &bus), parts: p, store: s}
 }
 
 func (p *parts) runner(s *store.Store, bus *event.Bus) *Runner {
-	return New(Options{Watchers: p, Registries: p, Containers: p, Store: s, Bus: bus, Log: hclog.NewNullLogger(), Now: time.Now})
+	return New(Options{Watchers: p, Registries: p, Containers: p, Store: s, Bus: bus, Listed: p.listAgain, Silence: p.silence, LeaveTime: p.leaveTime, Log: hclog.NewNullLogger(), Now: time.Now})
 }
 
 // run runs the runner until the end of the test, or until stop is called.
@@ -231,7 +248,7 @@ func TestStartIsRefused(t *testing.T) {
 		t.Errorf("blocks: %v", err)
 	}
 	f.forbidden = true
-	if _, err := f.Start(t.Context(), request); !errors.Is(err, ErrForbidden) {
+	if _, err := f.Start(t.Context(), request); !errors.Is(err, ErrForbidden) || err.Error() != "watcher local: updating is not allowed, since its option update is false: set it" {
 		t.Errorf("not allowed: %v", err)
 	}
 }

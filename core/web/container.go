@@ -259,14 +259,14 @@ func (u *UI) record(w http.ResponseWriter, r *http.Request) *store.Record {
 // containerByID leads from the id of the engine, which changes when a container
 // is recreated, to the page that stays.
 func (u *UI) containerByID(w http.ResponseWriter, r *http.Request) {
-	rec, known := u.Service.Containers().Get(r.PathValue("id"))
-	if !known {
+	to := u.pathOf(r.Context(), u.actor(r), r.PathValue("id"))
+	if to == "" {
 		u.renderError(w, r, http.StatusNotFound, problem{
-			Title: "This container is gone", Detail: "It was removed or recreated since.", Back: "To the containers", BackTo: "/containers",
+			Title: "This container is gone", Detail: "It was removed since, or never known.", Back: "To the containers", BackTo: "/containers",
 		})
 		return
 	}
-	http.Redirect(w, r, u.path(hrefOf(&rec.Container)), http.StatusFound)
+	http.Redirect(w, r, u.path(to), http.StatusFound)
 }
 
 func (u *UI) container(w http.ResponseWriter, r *http.Request) {

@@ -6,7 +6,9 @@ import (
 	"testing"
 
 	"github.com/dogwatch/dogwatch/core/event"
+	"github.com/dogwatch/dogwatch/core/operation"
 	"github.com/dogwatch/dogwatch/sdk"
+	"github.com/dogwatch/dogwatch/sdk/watcher"
 )
 
 func TestContainerPage(t *testing.T) {
@@ -56,5 +58,21 @@ func TestPullCommand(t *testing.T) {
 		if got := pullOf(&c); got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
+	}
+}
+
+// TestOldIDLeadsToContainer: what was recreated keeps its page, also after compose recreated it.
+func TestOldIDLeadsToContainer(t *testing.T) {
+	u, _ := withStore(t, a("web"))
+	f := fakes(u)
+	f.operations = []operation.Operation{updateOf("web", operation.Succeeded, func(op *operation.Operation) { op.ContainerID = "id-planned" }, outcome(watcher.Outcome{ContainerID: "id-made"}))}
+	f.events = []event.Event{{ID: 1, Type: event.ContainerReplaced, Payload: event.Payload{Container: &sdk.Container{ID: "id-composed", Watcher: "local", Name: "web"}}}}
+	for _, id := range []string{"id-web", "id-planned", "id-made", "id-composed"} {
+		if w := request(u, "GET", "/containers/"+id, nil); w.Code != http.StatusFound || w.Header().Get("Location") != "/base/containers/local/web" {
+			t.Errorf("%s: %d to %q", id, w.Code, w.Header().Get("Location"))
+		}
+	}
+	if w := request(u, "GET", "/containers/id-none", nil); w.Code != http.StatusNotFound || !strings.Contains(w.Body.String(), "This container is gone") {
+		t.Errorf("an unknown id: %d %s", w.Code, w.Body)
 	}
 }

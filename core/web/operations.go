@@ -195,8 +195,8 @@ type changes struct {
 	// Update and Rollback say which buttons there are, Previous to what a rollback returns.
 	Update, Rollback bool
 	Previous         string
-	// Remedy says what allows updates; "" when they are allowed, or cannot be.
-	Remedy string
+	// Forbidden says why updates are not allowed, and what allows them; see forbiddenText.
+	Forbidden string
 	// Doing is what is being done, at DoingPath.
 	Doing, DoingPath string
 	Rows             []operationRow
@@ -208,7 +208,7 @@ type changes struct {
 // changesOf returns what was and can be done to a container.
 func (u *UI) changesOf(r *http.Request, c *sdk.Container) (changes, error) {
 	permission := u.Service.UpdatePermission(u.actor(r), c.Watcher)
-	v := changes{Update: permission.Allowed && c.UpdateAvailable, Remedy: permission.Remedy}
+	v := changes{Update: permission.Allowed && c.UpdateAvailable, Forbidden: forbiddenText(permission)}
 	found, err := u.Service.Operations(r.Context(), operation.Filter{Watcher: c.Watcher, Name: c.Name, Limit: operationLines + 1})
 	if err != nil {
 		return v, err

@@ -36,8 +36,8 @@ type planView struct {
 	Notice string
 	// Confirm is whether there is a button, Acknowledge whether boxes have to be checked before.
 	Confirm, Acknowledge bool
-	// Remedy says what allows updates.
-	Remedy string
+	// Forbidden says why there is no button for this user, and what allows it.
+	Forbidden string
 	// Compose is what was chosen for the compose file: "edit" or ""; OfferCompose whether it can be.
 	Compose      string
 	OfferCompose bool
@@ -162,7 +162,7 @@ func (u *UI) renderPlan(w http.ResponseWriter, r *http.Request, status int, rec 
 	v := planOf(change.Kind, c, plan, accepted)
 	v.Notice = notice
 	permission := u.Service.UpdatePermission(actor, c.Watcher)
-	v.Confirm, v.Remedy = v.Confirm && permission.Allowed, permission.Remedy
+	v.Confirm, v.Forbidden = v.Confirm && permission.Allowed, forbiddenText(permission)
 	v.OfferCompose = v.OfferCompose && permission.Allowed
 	if change.Rules.Compose != nil {
 		v.Compose = "edit"
@@ -205,6 +205,15 @@ func (u *UI) startChange(kind operation.Kind) http.HandlerFunc {
 			u.renderRefusal(w, r, nameOf(&rec.Container)+" is as it was", err, "To "+nameOf(&rec.Container), hrefOf(&rec.Container))
 		}
 	}
+}
+
+// forbiddenText says why a user cannot update the containers of a watcher, and what
+// allows it; "" when they can, or their watcher never could.
+func forbiddenText(p service.Permission) string {
+	if p.Allowed || p.Why == "" {
+		return ""
+	}
+	return "It cannot be updated from here, since " + sentenceOf(joined(": ", p.Why, p.Remedy))
 }
 
 // containerBackups renders the stopped predecessors of a container, which only its engine knows.

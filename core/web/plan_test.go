@@ -45,8 +45,8 @@ func TestPlanPage(t *testing.T) {
 		t.Errorf("the page has too much: %s", body)
 	}
 	contains(t, request(u, "GET", "/containers/local/web/rollback", nil).Body.String(), "<h1>Roll back web?</h1>", `id="confirm">Roll back</button>`)
-	f.permission = service.Permission{Remedy: "set watcher.docker.local.update to true"}
-	if body := request(u, "GET", "/containers/local/web/update", nil).Body.String(); strings.Contains(body, `id="confirm"`) || !strings.Contains(body, "To do this from here, set watcher.docker.local.update to true.") {
+	f.permission = service.Permission{Why: "its option update is false", Remedy: "set watcher.docker.local.update to true"}
+	if body := request(u, "GET", "/containers/local/web/update", nil).Body.String(); strings.Contains(body, `id="confirm"`) || !strings.Contains(body, "It cannot be updated from here, since its option update is false: set watcher.docker.local.update to true.") {
 		t.Errorf("where updates are not allowed: %s", body)
 	}
 }
@@ -143,7 +143,7 @@ func TestPlanCannotBeMade(t *testing.T) {
 func TestContainerPageOffersChanges(t *testing.T) {
 	u, _ := withStore(t, a("web", newer("1.1.0", "minor")), a("calm"))
 	f := fakes(u).fakeOperations
-	const update, rollback, remedy = `id="update-one"`, "Roll back to 1.0.0</a>", "To update it from here, set it."
+	const update, rollback, remedy = `id="update-one"`, "Roll back to 1.0.0</a>", "It cannot be updated from here, since it is not set: set it."
 	page := func(name string) string { return request(u, "GET", "/containers/local/"+name, nil).Body.String() }
 	for what, test := range map[string]struct {
 		permission service.Permission
@@ -153,8 +153,8 @@ func TestContainerPageOffersChanges(t *testing.T) {
 	}{
 		"allowed":     {service.Permission{Allowed: true}, nil, "web", []string{update}},
 		"updated":     {service.Permission{Allowed: true}, []operation.Operation{updateOf("calm", operation.Succeeded)}, "calm", []string{rollback}},
-		"not allowed": {service.Permission{Remedy: "set it"}, nil, "web", []string{remedy}},
-		"no update":   {service.Permission{Remedy: "set it"}, nil, "calm", nil},
+		"not allowed": {service.Permission{Why: "it is not set", Remedy: "set it"}, nil, "web", []string{remedy}},
+		"no update":   {service.Permission{Why: "it is not set", Remedy: "set it"}, nil, "calm", nil},
 		"read only":   {service.Permission{}, []operation.Operation{updateOf("web", operation.Succeeded)}, "web", nil},
 	} {
 		f.permission, f.operations, f.previous = test.permission, test.operations, "web:1.0.0"
@@ -232,7 +232,7 @@ func TestConfirmSelection(t *testing.T) {
 func TestChangePagesEscapeTextsFromElsewhere(t *testing.T) {
 	u, _ := withStore(t, a("web", newer("1.1.0", "minor")), a("two", newer("1.1.0", "minor")))
 	f := fakes(u).fakeOperations
-	f.permission, f.previous, f.stepProgress = service.Permission{Allowed: true, Remedy: evil}, "x:"+evil, watcher.StepProgress{Message: evil}
+	f.permission, f.previous, f.stepProgress = service.Permission{Allowed: true, Why: evil, Remedy: evil}, "x:"+evil, watcher.StepProgress{Message: evil}
 	reasons, image := []watcher.Reason{{Code: evil, Text: evil, Acknowledge: true}}, watcher.PlannedImage{Reference: evil, Digest: evil, ID: evil}
 	f.plan = watcher.Plan{
 		Name: evil, State: evil, From: image, To: image, Steps: []watcher.Step{{ID: evil, Text: evil}}, Carried: []watcher.Setting{{Name: evil, Value: evil}}, Changes: []watcher.Change{{Name: evil, Before: evil, After: evil}},

@@ -5,12 +5,15 @@ import (
 
 	"github.com/dogwatch/dogwatch/core/auth"
 	"github.com/dogwatch/dogwatch/core/event"
+	"github.com/dogwatch/dogwatch/core/operation"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
 const (
 	// recentRenames is how many renames are looked through for an old name.
 	recentRenames = 200
+	// recentIDs is how many events, and how many operations, are looked through for an old id.
+	recentIDs = 500
 	// maxNames is how many names of one container its history goes back.
 	maxNames = 5
 )
@@ -72,4 +75,34 @@ func (u *UI) renamed(ctx context.Context, actor auth.Actor, watcher, name string
 		name = next
 	}
 	return nil
+}
+
+// pathOf returns the page of the container that has an id, or had it before it was
+// recreated; "" when there is none.
+func (u *UI) pathOf(ctx context.Context, actor auth.Actor, id string) string {
+	now := u.Service.Containers()
+	if rec, known := now.Get(id); known {
+		return hrefOf(&rec.Container)
+	}
+	done, err := u.Service.Operations(ctx, operation.Filter{Limit: recentIDs})
+	if err != nil {
+		u.Log.Warn("look for the operation that recreated a container", "id", id, "error", err)
+	}
+	for _, op := range done {
+		if op.ContainerID == id || op.Outcome != nil && op.Outcome.ContainerID == id {
+			return containerPath(op.Watcher, op.Name) // which knows when it has another name by now, or is not listed yet
+		}
+	}
+	found, err := u.Service.History(ctx, actor, event.Filter{
+		Types: []event.Type{event.ContainerAdded, event.ContainerReplaced, event.ContainerRenamed}, Limit: recentIDs,
+	})
+	if err != nil {
+		u.Log.Warn("look for the name of a container", "id", id, "error", err)
+	}
+	for _, e := range found {
+		if c := e.Container; c != nil && c.ID == id {
+			return hrefOf(c)
+		}
+	}
+	return ""
 }

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -106,8 +107,9 @@ func (u *UI) planLine(ctx context.Context, actor auth.Actor, c *sdk.Container) p
 	case err != nil:
 		l.Problem = sentenceOf(err.Error())
 		return l
-	case !u.Service.UpdatePermission(actor, c.Watcher).Allowed:
-		l.Problem = "You may see plans, and not carry them out."
+	}
+	if permission := u.Service.UpdatePermission(actor, c.Watcher); !permission.Allowed {
+		l.Problem = cmp.Or(forbiddenText(permission), "It cannot be updated from here.")
 	}
 	l.From, l.To = versionsOf(plan.From, plan.To)
 	l.State, l.Digest, l.Download = plan.State, plan.To.Digest, bytesWord(plan.Space.Download)

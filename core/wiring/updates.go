@@ -28,12 +28,12 @@ func (u Updates) Named(name string) (updater.Watcher, bool) {
 	if !known {
 		return updater.Watcher{}, false
 	}
-	allowed, _ := w.Updates()
+	allowed, why := w.Updates()
 	keep, _ := w.Options["keep"].(int64)
 	prune, _ := w.Options["prune"].(bool)
 	hooks, _ := w.Options["hooks"].(bool)
 	return updater.Watcher{
-		ID: w.ID(), Name: w.Name, Updates: slices.Contains(w.Capabilities, kind.CapUpdate), Allowed: allowed, Updater: w,
+		ID: w.ID(), Name: w.Name, Updates: slices.Contains(w.Capabilities, kind.CapUpdate), Allowed: allowed, Why: why, Remedy: w.UpdateRemedy(), Updater: w,
 		Keep: int(keep), Prune: prune, Hooks: hooks,
 	}, true
 }

@@ -12,7 +12,8 @@ import (
 )
 
 // Probe implements sdk.Prober: it lists the containers and describes the engine.
-// It costs two requests. Errors are those of List.
+// It costs two requests, and one more where the watcher may update, since a socket
+// proxy may still forbid that. Errors are those of List.
 func (d *Docker) Probe(ctx context.Context, _ sdk.ProbeRequest) (sdk.ProbeResult, error) {
 	if _, err := d.engine.containers(ctx, d.all); err != nil {
 		return sdk.ProbeResult{}, err
@@ -21,7 +22,13 @@ func (d *Docker) Probe(ctx context.Context, _ sdk.ProbeRequest) (sdk.ProbeResult
 	if err != nil || about == "" { // a socket proxy hides it
 		about = "an engine at " + d.engine.at.String()
 	}
-	return sdk.ProbeResult{Summary: about}, ctx.Err()
+	result := sdk.ProbeResult{Summary: about}
+	if d.engine.transport.writes {
+		if can, err := d.updating(ctx); err == nil && can.ReadOnly != "" {
+			result.Warnings = append(result.Warnings, can.ReadOnly)
+		}
+	}
+	return result, ctx.Err()
 }
 
 // about returns what the engine says of itself, such as "Docker/28.5.1 (linux),

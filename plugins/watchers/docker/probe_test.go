@@ -19,6 +19,14 @@ func TestProbe(t *testing.T) {
 	if !strings.HasPrefix(found.Summary, "Docker/simulated (linux), API 1.") {
 		t.Errorf("the engine is %q", found.Summary)
 	}
+	if len(found.Warnings) > 0 {
+		t.Errorf("a watcher that only reads warns of %q", found.Warnings)
+	}
+	found, err = watch(t, Options{Socket: d.options.Socket, Update: true}).Probe(t.Context(), sdk.ProbeRequest{})
+	check(t, err)
+	if len(found.Warnings) != 1 || !strings.Contains(found.Warnings[0], "takes no changes: allow POST, CONTAINERS, IMAGES and NETWORKS in the proxy") {
+		t.Errorf("one that may update an engine that takes no changes warns of %q", found.Warnings)
+	}
 	none := filepath.Join(socketDir(t), "none.sock")
 	_, err = watch(t, Options{Socket: none}).Probe(t.Context(), sdk.ProbeRequest{})
 	if !errors.Is(err, sdk.ErrUnavailable) || !strings.Contains(err.Error(), "there is no such socket") || !strings.Contains(sdk.Remedy(err), "mount the socket into it: "+none) {
