@@ -2,6 +2,7 @@ package label
 
 import (
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 )
@@ -58,10 +59,54 @@ func translateDrydock(full, value string) Translation {
 	case "runtime", "security":
 		return none("there is nothing of the kind")
 	}
-	if strings.HasPrefix(strings.ToLower(name), "updatepolicy.") {
-		return none("an update is offered as soon as it is there; dogwatch.tag.exclude skips tags")
+	if rule, is := strings.CutPrefix(strings.ToLower(name), "updatepolicy."); is {
+		return drydockPolicy(rule, value)
 	}
 	return misspelt(drydockPrefix, name, append(Names(), "notification.include", "notification.exclude", "action.include", "action.exclude")...)
+}
+
+// drydockAge is how old it wants updates to be where only the mode is written.
+const drydockAge = "7d"
+
+// drydockPolicy translates a rule below dd.updatePolicy. A mode counts together with
+// the days: see Reading.add.
+func drydockPolicy(rule, value string) Translation {
+	switch rule {
+	case "maturitymode":
+		switch strings.ToLower(strings.TrimSpace(value)) {
+		case "mature":
+			return same(UpdateMinAge, drydockAge)
+		case "all":
+			return same(UpdateMinAge, noAge)
+		}
+		return none(fmt.Sprintf("want all or mature, got %.40q", value))
+	case "maturityminagedays":
+		days, err := strconv.ParseUint(strings.TrimSpace(value), 10, 12)
+		if err != nil || days == 0 {
+			return none(fmt.Sprintf("want days, got %.40q", value))
+		}
+		return same(UpdateMinAge, strconv.FormatUint(days, 10)+"d")
+	case "skiptags", "skipdigests":
+		return same(UpdateSkip, exactly(value))
+	}
+	return misspelt(drydockPrefix, "updatePolicy."+rule, "updatePolicy.maturityMode", "updatePolicy.maturityMinAgeDays", "updatePolicy.skipTags", "updatePolicy.skipDigests")
+}
+
+// exactly writes a list, separated by commas, as an expression that matches its items.
+func exactly(list string) string {
+	var all []string
+	for item := range strings.SplitSeq(list, ",") {
+		if item = strings.TrimSpace(item); item != "" {
+			all = append(all, regexp.QuoteMeta(item))
+		}
+	}
+	switch len(all) {
+	case 0:
+		return ""
+	case 1:
+		return "^" + all[0] + "$"
+	}
+	return "^(" + strings.Join(all, "|") + ")$"
 }
 
 // drydockTime: there it is in milliseconds.

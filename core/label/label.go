@@ -48,8 +48,8 @@ type Rule struct {
 	Name string
 	// Value is never blank, and written as ours is.
 	Value string
-	// Label is the full name of the label that asks: "diun.include_tags". Lists
-	// of triggers may come from several, whose names are then joined by " and ".
+	// Label is the full name of the label that asks: "diun.include_tags". Lists of triggers
+	// and of what is skipped may come from several, whose names are then joined by " and ".
 	Label string
 }
 
@@ -164,8 +164,12 @@ func (r *Reading) add(rule Rule, own, family int) {
 	case at >= family && (rule.Name == TriggerInclude || rule.Name == TriggerExclude):
 		r.rules[at].Value += "," + rule.Value
 		r.rules[at].Label += " and " + rule.Label
-	case at >= family && rule.Name == Watch && rule.Value == "false":
-		r.rules[at] = rule // whatever else it says, it is not to be watched
+	case at >= family && rule.Name == UpdateSkip:
+		r.rules[at].Value += "|" + rule.Value
+		r.rules[at].Label += " and " + rule.Label
+	case at >= family && rule.Name == Watch && rule.Value == "false", at >= family && rule.Name == UpdateMinAge && rule.Value == noAge:
+		r.rules[at] = rule // whatever else it says, it is not to be watched, or not to wait
+	case at >= family && rule.Name == UpdateMinAge: // the days were read before the mode
 	case at < own || r.rules[at].Value != rule.Value:
 		r.Notes = append(r.Notes, "label "+rule.Label+": not used, since "+r.rules[at].Label+" is set")
 	}

@@ -55,7 +55,15 @@ func TestTranslate(t *testing.T) {
 		{"dd.group", "x", "", "", "nothing of the kind"},
 		{"dd.action.auto", "x", "", "", "option auto"},
 		{"dd.action.auto", "false", UpdateAuto, "false", ""},
-		{"dd.updatePolicy.skipTags", "1", "", "", "dogwatch.tag.exclude"},
+		{"dd.updatePolicy.skipTags", "1.2", UpdateSkip, `^1\.2$`, ""},
+		{"dd.updatePolicy.skipTags", "1.2, 1.3,", UpdateSkip, `^(1\.2|1\.3)$`, ""},
+		{"dd.updatePolicy.skipDigests", "sha256:a", UpdateSkip, "^sha256:a$", ""},
+		{"dd.updatePolicy.maturityMode", "Mature", UpdateMinAge, "7d", ""},
+		{"dd.updatepolicy.maturitymode", "all", UpdateMinAge, "0", ""},
+		{"dd.updatePolicy.maturityMode", "old", "", "", "want all or mature"},
+		{"dd.updatePolicy.maturityMinAgeDays", " 14", UpdateMinAge, "14d", ""},
+		{"dd.updatePolicy.maturityMinAgeDays", "2w", "", "", "want days"},
+		{"dd.updatePolicy.skipTag", "1", "", "", "skipTags?"},
 		{"dd.hook.pre", "x", "", "", "in the one that is updated"},
 		{"dd.rollback.auto", "false", "", "", "always returns"},
 		{"dd.rollback.window", "300000", ProbeWindow, "300000ms", ""},
@@ -74,7 +82,9 @@ func TestTranslate(t *testing.T) {
 		{wt + ".monitor-only", "false", "", "", "where a trigger does so"},
 		{wt + ".monitor-only", "eh", "", "", "want true or false"},
 		{wt + ".scope", "a", "", "", "dogwatch.watch chooses"},
-		{wt + ".cooldown-delay", "3d", "", "", "as soon as"},
+		{wt + ".cooldown-delay", "3d", UpdateMinAge, "3d", ""},
+		{wt + ".cooldown-delay", "2M", UpdateMinAge, "60d", ""},
+		{wt + ".cooldown-delay", "0", UpdateMinAge, "0", ""},
 		{wt + ".depends-on", "db", "", "", "found by itself"},
 		{wt + ".stop-signal", "SIGINT", UpdateStopSignal, "SIGINT", ""},
 		{wt + ".lifecycle.pre-update", "dump", HookPre, "dump", "option hooks"},
@@ -184,4 +194,34 @@ func FuzzRead(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestRulesOfOneTool: the mode of Drydock counts with its days, and its lists add up.
+func TestRulesOfOneTool(t *testing.T) {
+	const days, mode = "dd.updatePolicy.maturityMinAgeDays", "dd.updatePolicy.maturityMode"
+	for about, c := range map[string]struct {
+		labels map[string]string
+		name   string
+		want   Rule
+	}{
+		"mature with days":  {map[string]string{mode: "mature", days: "14"}, UpdateMinAge, Rule{UpdateMinAge, "14d", days}},
+		"mature":            {map[string]string{mode: "mature"}, UpdateMinAge, Rule{UpdateMinAge, "7d", mode}},
+		"all with days":     {map[string]string{mode: "all", days: "14"}, UpdateMinAge, Rule{UpdateMinAge, "0", mode}},
+		"days":              {map[string]string{days: "14"}, UpdateMinAge, Rule{UpdateMinAge, "14d", days}},
+		"ours":              {map[string]string{mode: "all", days: "14", "dogwatch.update.minage": "2d"}, UpdateMinAge, Rule{UpdateMinAge, "2d", "dogwatch.update.minage"}},
+		"tags and digests":  {map[string]string{"dd.updatePolicy.skipTags": "1,2", "dd.updatePolicy.skipDigests": "sha256:a"}, UpdateSkip, Rule{UpdateSkip, "^sha256:a$|^(1|2)$", "dd.updatePolicy.skipDigests and dd.updatePolicy.skipTags"}},
+		"tags against ours": {map[string]string{"dd.updatePolicy.skipTags": "1,2", "dogwatch.update.skip": "x"}, UpdateSkip, Rule{UpdateSkip, "x", "dogwatch.update.skip"}},
+	} {
+		r := Read(c.labels, true)
+		if got, _ := r.Get(c.name); got != c.want {
+			t.Errorf("%s: %+v, want %+v", about, got, c.want)
+		}
+		if len(r.Notes) != 0 && !strings.Contains(about, "ours") {
+			t.Errorf("%s: %q", about, r.Notes)
+		}
+	}
+	r := Read(map[string]string{mode: "mature"}, false)
+	if _, found := r.Get(UpdateMinAge); found {
+		t.Error("labels of other tools count though they are not to")
+	}
 }

@@ -29,6 +29,9 @@ const (
 	HookTimeout       = "hook.timeout"
 )
 
+// noAge is a minimum age that every version has.
+const noAge = "0"
+
 var updateNames = [...]string{
 	ProbeHTTP, ProbeTCP, ProbeCommand, ProbeWindow, ProbeInterval, UpdateAuto, UpdateKeep, UpdateAcknowledge, UpdateStopSignal,
 	HookPre, HookPost, HookTimeout,

@@ -25,7 +25,7 @@ func translateWatchtower(full, value string) Translation {
 	case "scope":
 		return none("every watcher sees all containers of its engine; dogwatch.watch chooses among them")
 	case "cooldown-delay":
-		return none("an update is offered as soon as it is there")
+		return same(UpdateMinAge, watchtowerAge(value))
 	case "stop-signal":
 		return same(UpdateStopSignal, value)
 	case "depends-on":
@@ -47,6 +47,17 @@ func translateWatchtower(full, value string) Translation {
 		return none("commands run around updates only: dogwatch.hook.pre and dogwatch.hook.post")
 	}
 	return misspelt(watchtowerPrefix, name, "enable", "monitor-only", "no-pull", "scope", "depends-on", "stop-signal", "cooldown-delay")
+}
+
+// watchtowerAge writes months, which end with a capital M, as days. All else is
+// written as here.
+func watchtowerAge(value string) string {
+	value = strings.TrimSpace(value)
+	months, is := strings.CutSuffix(value, "M")
+	if n, err := strconv.ParseUint(months, 10, 6); is && err == nil {
+		return strconv.FormatUint(30*n, 10) + "d"
+	}
+	return value
 }
 
 // watchtowerNoPull: such an image is compared with what the engine has, and its

@@ -219,3 +219,29 @@ func FuzzFile(f *testing.F) {
 }
 
 func writeFile(name string, data []byte) error { return os.WriteFile(name, data, 0o644) }
+
+// TestDrydockRulesOfWatchers: the days of Drydock count where the mode is mature.
+func TestDrydockRulesOfWatchers(t *testing.T) {
+	const mode, days = "DD_WATCHER_NAS_MATURITY_MODE=", "DD_WATCHER_NAS_MATURITY_MIN_AGE_DAYS="
+	for _, c := range []struct {
+		environ []string
+		want    string
+	}{
+		{[]string{mode + "mature", days + "14"}, "DOGWATCH_POLICY_MINAGE=14d"},
+		{[]string{mode + "mature"}, "DOGWATCH_POLICY_MINAGE=7d"},
+		{[]string{mode + "all", days + "14"}, ""},
+		{[]string{mode + "old"}, ""},
+		{[]string{days + "x"}, ""},
+		{[]string{"DD_WATCHER_NAS_MAINTENANCE_WINDOW_TZ=UTC", "DD_WATCHER_NAS_MAINTENANCE_WINDOW=0 2 * * 6"}, "DOGWATCH_POLICY_ZONE=UTC DOGWATCH_POLICY_WINDOW=0 2 * * 6"},
+	} {
+		environ, findings := rewriter(t).Environ(c.environ)
+		if got := strings.Join(environ, " "); got != c.want {
+			t.Errorf("%v: %q, %+v", c.environ, got, findings)
+		}
+		for _, f := range findings {
+			if f.To == "" && f.Note == "" {
+				t.Errorf("%s is left without a word", f.Name)
+			}
+		}
+	}
+}

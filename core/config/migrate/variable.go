@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/dogwatch/dogwatch/core/config"
+	"github.com/dogwatch/dogwatch/core/label"
 )
 
 // variable is one that was found.
@@ -181,6 +182,9 @@ func (r Rewriter) drydock(s scope, v variable) (setting, bool) {
 	if !is || imageOf(s.image) != "drydock" && !s.has("DD_WATCHER_", "DD_REGISTRY_", "DD_TRIGGER_", "DD_ACTION_", "DD_NOTIFICATION_") {
 		return setting{}, false
 	}
+	if set, is := drydockRule(s, v, rest); is {
+		return set, true
+	}
 	for _, section := range []string{"ACTION_", "NOTIFICATION_"} {
 		if component, found := strings.CutPrefix(rest, section); found {
 			rest = "TRIGGER_" + component
@@ -198,6 +202,41 @@ func (r Rewriter) drydock(s scope, v variable) (setting, bool) {
 		return none("there is nothing of the kind"), true
 	}
 	return to(path, v.value), true
+}
+
+// drydockRule reads the rules of a watcher, which are settings for all watchers here.
+func drydockRule(s scope, v variable, rest string) (setting, bool) {
+	const all = "counts for all watchers; policies and the option policy of a watcher tell them apart"
+	const mode, days = "_MATURITY_MODE", "_MATURITY_MIN_AGE_DAYS"
+	if !strings.HasPrefix(rest, "WATCHER_") {
+		return setting{}, false
+	}
+	switch {
+	case strings.HasSuffix(rest, mode):
+		_, given := s.get("DD_" + strings.TrimSuffix(rest, mode) + days)
+		t, _ := label.Translate("dd.updatePolicy.maturityMode", v.value)
+		switch {
+		case t.Name == "" && !v.open:
+			return none(t.Note), true
+		case t.Value == "0" || given:
+			return none("a version must be as old as policy.minage says, if it is set"), true
+		}
+		return but("policy.minage", t.Value, all), true
+	case strings.HasSuffix(rest, days):
+		if is, given := s.get("DD_" + strings.TrimSuffix(rest, days) + mode); given && !strings.EqualFold(strings.TrimSpace(is), "mature") {
+			return none("counts only where the mode is mature"), true
+		}
+		t, _ := label.Translate("dd.updatePolicy.maturityMinAgeDays", v.value)
+		if t.Name == "" && !v.open {
+			return none(t.Note), true
+		}
+		return but("policy.minage", t.Value, all), true
+	case strings.HasSuffix(rest, "_MAINTENANCE_WINDOW"):
+		return but("policy.window", v.value, "updates are offered in it, and checks go on; it opens for an hour at each of its times; "+all), true
+	case strings.HasSuffix(rest, "_MAINTENANCE_WINDOW_TZ"):
+		return to("policy.zone", v.value), true
+	}
+	return setting{}, false
 }
 
 // drydockAuto: besides true and false it knows all, oninclude, onauto and none.

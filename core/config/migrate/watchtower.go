@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/dogwatch/dogwatch/core/config"
+	"github.com/dogwatch/dogwatch/core/label"
 )
 
 // noActing says why what serves updating has no equivalent.
@@ -78,7 +79,7 @@ func (r Rewriter) watchtower(s scope, v variable) (setting, bool) {
 	case "WARN_ON_HEAD_FAILURE":
 		return none("a check that fails always says why"), true
 	case "COOLDOWN_DELAY":
-		return none("an update is told of as soon as it is there"), true
+		return watchtowerAge(v.value), true
 	}
 	return none(noActing), true
 }
@@ -123,6 +124,12 @@ func watchtowerNotification(name, value string) setting {
 		return none("a trigger exists as soon as one of its options is set")
 	}
 	return none("there is nothing of the kind")
+}
+
+// watchtowerAge: months end with a capital M there.
+func watchtowerAge(value string) setting {
+	t, _ := label.Translate("com.centurylinklabs.watchtower.cooldown-delay", value)
+	return to("policy.minage", t.Value)
 }
 
 // shoutrrr: addresses are separated by spaces there and by commas here.
