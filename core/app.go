@@ -16,6 +16,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/component"
 	"github.com/dogwatch/dogwatch/core/config"
 	"github.com/dogwatch/dogwatch/core/contained"
+	"github.com/dogwatch/dogwatch/core/decision"
 	"github.com/dogwatch/dogwatch/core/dispatch"
 	"github.com/dogwatch/dogwatch/core/event"
 	"github.com/dogwatch/dogwatch/core/link"
@@ -66,6 +67,7 @@ type App struct {
 	components *component.Manager
 	checker    *check.Checker
 	dater      *check.Dater
+	decisions  *decision.Loop
 	dispatcher *dispatch.Dispatcher
 	metrics    *metrics.Metrics
 	auth       *auth.Auth
@@ -108,10 +110,13 @@ func New(ctx context.Context, opt Options) (*App, error) {
 	a.checker = check.New(check.Options{
 		Registries: wiring.Registries{Components: a.components}, Store: a.store, Cache: wiring.Cache{Store: a.store, Log: a.log},
 		Limits: check.Limits{PerHost: settings.Check.PerHost, Total: settings.Check.Total}, ForeignLabels: settings.Labels.Foreign, WatchFloating: settings.Check.Floating,
-		Order: a.components.WatcherNames, Reached: a.reached, AlreadyNotified: a.store.AlreadyNotified, Candidates: a.store.Candidates, Log: opt.Log, Now: opt.Now,
+		Order: a.components.WatcherNames, Reached: a.reached, AlreadyNotified: a.store.AlreadyNotified, Candidates: a.store.Candidates, Rules: a.rules().Rules, Facts: a.updateFacts, Log: opt.Log, Now: opt.Now,
 		Progressed: func() { a.bus.Touch(event.CheckProgressed) },
 	})
 	a.dater = check.NewDater(a.checker, wiring.Registries{Components: a.components}.Limits)
+	a.decisions = decision.New(decision.Options{
+		Redecide: a.checker.Redecide, Next: wiring.Containers{Store: a.store}.NextDecision, Bus: &a.bus, Log: opt.Log, Now: opt.Now,
+	})
 	updates := wiring.Updates{Components: a.components, Cache: wiring.Cache{Store: a.store, Log: a.log}}
 	a.updater = updater.New(updater.Options{
 		Watchers: updates, Registries: updates, Containers: wiring.Containers{Store: a.store}, Store: a.store, Bus: &a.bus,
@@ -216,6 +221,7 @@ func (a *App) Run(ctx context.Context) error {
 		}
 		return a.dater.Run(ctx)
 	})
+	g.Go(func() error { return a.decide(ctx) })
 	g.Go(func() error { return hub.Run(ctx, wiring.Subscribers(a.components)) })
 	g.Go(func() error { return a.count(ctx) })
 	g.Go(func() error { return a.housekeep(ctx) })

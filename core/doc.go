@@ -39,7 +39,7 @@
 //	service wiring
 //	testrun
 //	installation schedule
-//	auth check dispatch statestream updater component
+//	auth check decision dispatch statestream updater component
 //	plugin preview store wudstore metrics config/migrate lookup
 //	link
 //	policy

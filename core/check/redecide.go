@@ -5,9 +5,7 @@ import (
 	"fmt"
 
 	"github.com/dogwatch/dogwatch/core/event"
-	"github.com/dogwatch/dogwatch/core/policy"
 	"github.com/dogwatch/dogwatch/core/update"
-	"github.com/dogwatch/dogwatch/sdk"
 )
 
 // Redecide decides all known updates again, with the candidates of their last check and
@@ -66,30 +64,4 @@ func (c *Checker) Redecide(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-// Preview returns the stored containers with an update as they would be with other rules.
-// It stores nothing.
-func (c *Checker) Preview(ctx context.Context, rules func(sdk.Container) policy.Rules) ([]sdk.Container, error) {
-	c.commitLock.Lock()
-	defer c.commitLock.Unlock()
-	stored, err := c.opt.Store.Containers(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("read the stored containers: %w", err)
-	}
-	known, err := c.known(ctx)
-	if err != nil {
-		return nil, err
-	}
-	other := &Checker{opt: c.opt}
-	other.opt.Rules = rules
-	now := c.opt.Now()
-	var all []sdk.Container
-	for _, before := range stored {
-		if found := known[event.Subject(before)]; before.UpdateAvailable && len(found.Candidates) > 0 {
-			after, _, _ := withDecision(before, before, found, other.decide(&before, found, now), now)
-			all = append(all, after)
-		}
-	}
-	return all, nil
 }

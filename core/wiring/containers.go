@@ -3,6 +3,7 @@ package wiring
 import (
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/dogwatch/dogwatch/core/store"
 	"github.com/dogwatch/dogwatch/sdk"
@@ -39,4 +40,14 @@ func (s Containers) Shared() []*sdk.Container {
 		all[i] = &r.Container
 	}
 	return all
+}
+
+// NextDecision returns when time alone changes a decision next; zero for never.
+func (s Containers) NextDecision() (next time.Time) {
+	for _, r := range s.Snapshot().All() {
+		if d := r.Container.Decision; d != nil && !d.Until.IsZero() && (next.IsZero() || d.Until.Before(next)) {
+			next = d.Until.Time
+		}
+	}
+	return next
 }

@@ -1,0 +1,58 @@
+package core
+
+import (
+	"context"
+
+	"github.com/dogwatch/dogwatch/core/policy"
+	"github.com/dogwatch/dogwatch/core/update"
+	"github.com/dogwatch/dogwatch/core/wiring"
+	"github.com/dogwatch/dogwatch/sdk"
+	"github.com/dogwatch/dogwatch/sdk/kind"
+)
+
+// rules returns the rules of containers.
+func (a *App) rules() *wiring.Policies {
+	return &wiring.Policies{Config: a.opt.Config, PolicyOf: wiring.PolicyOf(a.components)}
+}
+
+// updateFacts returns what a decision about the update of a container depends on besides rules and choices.
+func (a *App) updateFacts(c sdk.Container) (f policy.Facts) {
+	for _, w := range a.components.Watchers() {
+		if w.Name == c.Watcher {
+			f.MayUpdate, _ = w.Updates()
+			f.MayUpdate = f.MayUpdate && w.Can(kind.CapUpdate)
+			f.Remedy = w.UpdateRemedy()
+		}
+	}
+	if !f.MayUpdate {
+		return f
+	}
+	f.CameBack = func(candidate policy.Candidate) bool {
+		tried, err := a.updater.Tried(context.Background(), candidateKey(&c, candidate))
+		if err != nil {
+			a.log.Warn("read whether an update was tried before", "container", c.Name, "error", err)
+		}
+		return tried
+	}
+	return f
+}
+
+// candidateKey returns the key of the update of a container to a candidate.
+func candidateKey(c *sdk.Container, to policy.Candidate) update.Key {
+	is := *c
+	is.UpdateKind = sdk.UpdateKind{Kind: to.Kind, LocalValue: c.Image.Tag.Value, RemoteValue: to.Tag}
+	if to.Kind == sdk.KindDigest {
+		is.UpdateKind.LocalValue, is.UpdateKind.RemoteValue = c.Image.Digest.Value, to.Digest
+	}
+	is.Result = &sdk.Result{Tag: to.Tag, Digest: to.Digest}
+	return update.KeyOf(&is)
+}
+
+// decide has updates decided again whenever it is time, until ctx ends.
+func (a *App) decide(ctx context.Context) error {
+	// The rules of a container depend on its watcher.
+	if a.components.Await(ctx) != nil {
+		return nil
+	}
+	return a.decisions.Run(ctx)
+}
