@@ -5,6 +5,7 @@ import (
 
 	"github.com/dogwatch/dogwatch/core/dispatch"
 	"github.com/dogwatch/dogwatch/core/link"
+	"github.com/dogwatch/dogwatch/core/service"
 	"github.com/dogwatch/dogwatch/core/web"
 	"github.com/dogwatch/dogwatch/core/wiring"
 )
@@ -33,6 +34,14 @@ func (a *App) messageLinks() dispatch.Links {
 
 // pageLinks returns the links for pages; nil when there are none.
 func (a *App) pageLinks() web.Links {
+	if a.links == nil {
+		return nil
+	}
+	return a.links
+}
+
+// revocableLinks returns the links for the application; nil when there are none.
+func (a *App) revocableLinks() service.Links {
 	if a.links == nil {
 		return nil
 	}

@@ -31,7 +31,7 @@ var levels = map[auth.Scope][]string{
 		"POST /api/log",
 		"POST /api/containers/watch", "POST /api/containers/{id}/watch", "DELETE /api/containers/{id}", "POST /api/containers/{id}/triggers/{type}/{name}",
 		"POST /api/triggers/{type}/{name}", "POST /api/plugins/{name}/restart", "POST /api/deliveries/{id}/retry",
-		"POST /api/containers/{id}/update", "POST /api/containers/{id}/rollback", "POST /api/operations/{id}/cancel",
+		"POST /api/containers/{id}/update", "POST /api/containers/{id}/rollback", "POST /api/operations/{id}/cancel", "DELETE /api/links",
 		"POST /api/watchers/{type}/{name}/test", "POST /api/registries/{type}/{name}/test", "POST /api/triggers/{type}/{name}/test",
 	},
 	auth.Manage: {"POST /api/plugins/{name}/trust", "GET /api/tokens", "POST /api/tokens", "DELETE /api/tokens/{id}", "GET /api/sessions", "DELETE /api/sessions/{id}"},

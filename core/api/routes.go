@@ -124,6 +124,7 @@ func (h *handler) authRoutes(s scopes) {
 	s.manage.Post("/api/tokens", h.createToken)
 	s.manage.Delete("/api/tokens/{id}", h.deleteToken)
 	s.manage.Get("/api/sessions", h.listSessions)
+	s.write.Delete("/api/links", h.revokeLinks)
 	s.manage.Delete("/api/sessions/{id}", h.deleteSession)
 }
 

@@ -57,6 +57,7 @@ func everyRoute(w *testServer) map[string]struct {
 		"DELETE /api/tokens/{id}":        {"/api/tokens/999999", "", 403},
 		"GET /api/sessions":              {"/api/sessions", "", 403},
 		"DELETE /api/sessions/{id}":      {"/api/sessions/0123456789abcdef", "", 403},
+		"DELETE /api/links":              {"/api/links?trigger=ntfy.main", "", 422}, // public.url is not set
 
 		"POST /api/containers/watch":                       {"/api/containers/watch", "", 200},
 		"GET /api/containers/{id}":                         {"/api/containers/" + id, "", 200},

@@ -53,6 +53,7 @@ const (
 	LoggedOut      Type = "auth.logout"        // Login
 	TokenCreated   Type = "auth.token.created" // Login
 	TokenRevoked   Type = "auth.token.revoked" // Login
+	LinksRevoked   Type = "auth.links.revoked" // Login: those in messages that were sent so far
 
 	SettingChanged Type = "setting.changed" // Setting: at run time, until the next start
 )
@@ -195,6 +196,8 @@ type Login struct {
 	// Token and Scope are of a token that was created or revoked.
 	Token string `json:"token,omitempty"`
 	Scope string `json:"scope,omitempty"`
+	// Trigger is whose links were revoked; "" for those of all.
+	Trigger string `json:"trigger,omitempty"`
 	// By is who ended the session of a user from elsewhere.
 	By string `json:"by,omitempty"`
 	// Error is why a login was refused.

@@ -31,6 +31,7 @@ var redacted = map[string]bool{
 	"Delivery.Error":                  true,
 	"Plugin.State":                    false,
 	"Plugin.Error":                    true,
+	"Login.Trigger":                   false,
 	"Login.Method":                    false,
 	"Login.Address":                   false,
 	"Login.Token":                     false,

@@ -136,6 +136,8 @@ type Options struct {
 	Updater    Updater
 	Operations Operations
 	Auth       *auth.Auth
+	// Links is nil where messages have none.
+	Links Links
 	// Redact blanks secrets in texts that come from elsewhere.
 	Redact func(string) string
 	// Demo is true when the engine and the registries are simulated.

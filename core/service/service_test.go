@@ -100,6 +100,7 @@ func TestServiceRequiresScopes(t *testing.T) {
 			return s.RunTrigger(ctx, a, "smtp", "main", []sdk.Container{c}, false)
 		}},
 		"see tokens":         {auth.Manage, func(ctx context.Context, a auth.Actor) error { _, err := s.Tokens(ctx, a); return err }},
+		"revoke links":       {auth.Write, func(ctx context.Context, a auth.Actor) error { return s.RevokeLinks(ctx, a, "") }},
 		"revoke token":       {auth.Manage, func(ctx context.Context, a auth.Actor) error { return s.RevokeToken(ctx, a, 1) }},
 		"see sessions":       {auth.Manage, func(ctx context.Context, a auth.Actor) error { _, err := s.Sessions(ctx, a); return err }},
 		"end session":        {auth.Manage, func(ctx context.Context, a auth.Actor) error { return s.EndSession(ctx, a, "x") }},

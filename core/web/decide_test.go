@@ -6,14 +6,18 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/dogwatch/dogwatch/core/component"
 	"github.com/dogwatch/dogwatch/core/link"
 	"github.com/dogwatch/dogwatch/core/policy"
+	"github.com/dogwatch/dogwatch/core/service"
 	"github.com/dogwatch/dogwatch/core/update"
 	"github.com/dogwatch/dogwatch/sdk"
+	"github.com/dogwatch/dogwatch/sdk/kind"
 )
 
 // fakeLinks know one link, "good".
@@ -187,5 +191,22 @@ func TestDecidePageOfSampleMessage(t *testing.T) {
 		if resp, body := openLink(t, u, method, "/decide/good", url.Values{}); resp.StatusCode != http.StatusNotFound || !strings.Contains(body, "Links are off") {
 			t.Errorf("%s: %d\n%s", method, resp.StatusCode, body)
 		}
+	}
+}
+
+func TestSettingsRevokeLinks(t *testing.T) {
+	var revoked []string
+	u := withFakes(t, func(f *fakeService) {
+		f.fakeComponents = fakeComponents{all: []service.Component{configured(kind.Trigger, "ntfy", "main", component.Ready)}}
+		f.fakeAccess.links = &revoked
+	})
+	_, body := get(t, u, "/settings")
+	contains(t, body, "Links in messages", `<option value="ntfy.main">`)
+	resp, body := post(t, u, "/settings/links/revoke", url.Values{"trigger": {"ntfy.main"}})
+	if contains(t, body, "The links are revoked"); resp.StatusCode != http.StatusOK || !slices.Equal(revoked, []string{"ntfy.main"}) {
+		t.Errorf("%d, revoked %v", resp.StatusCode, revoked)
+	}
+	if _, body := get(t, withFakes(t, nil), "/settings"); strings.Contains(body, "Links in messages") {
+		t.Error("there is nothing to revoke")
 	}
 }

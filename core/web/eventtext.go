@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"net/url"
 	"strconv"
 	"strings"
@@ -251,6 +252,8 @@ func describeLogin(t event.Type, l event.Login) (said, class string) {
 		said = "logged out"
 	case event.TokenCreated:
 		said = "created the token " + l.Token + " (" + l.Scope + ")"
+	case event.LinksRevoked:
+		said = "revoked the links of " + cmp.Or(l.Trigger, "all messages")
 	default:
 		said = "revoked the token " + l.Token
 	}

@@ -250,6 +250,7 @@ type fakeAccess struct {
 	tokens    []store.Token
 	sessions  []auth.Session
 	calls     *[]string
+	links     *[]string // whose links were revoked; nil where messages have none
 	err       error
 }
 
@@ -276,6 +277,13 @@ func (f fakeAccess) CreateToken(_ context.Context, _ auth.Actor, name, scope str
 		end = expires.Format(time.DateOnly)
 	}
 	return madeSecret, store.Token{}, f.do(name + " " + scope + " " + end)
+}
+
+func (f fakeAccess) HasLinks() bool { return f.links != nil }
+
+func (f fakeAccess) RevokeLinks(_ context.Context, _ auth.Actor, triggerID string) error {
+	*f.links = append(*f.links, triggerID)
+	return nil
 }
 
 func (f fakeAccess) RevokeToken(_ context.Context, _ auth.Actor, id int64) error {

@@ -86,6 +86,8 @@ type AccessService interface {
 	Tokens(ctx context.Context, actor auth.Actor) ([]store.Token, error)
 	CreateToken(ctx context.Context, actor auth.Actor, name, scope string, expires time.Time) (secret string, made store.Token, err error)
 	RevokeToken(ctx context.Context, actor auth.Actor, id int64) error
+	HasLinks() bool
+	RevokeLinks(ctx context.Context, actor auth.Actor, triggerID string) error
 	Sessions(ctx context.Context, actor auth.Actor) ([]auth.Session, error)
 	EndSession(ctx context.Context, actor auth.Actor, id string) error
 	EndOtherSessions(ctx context.Context, actor auth.Actor) error

@@ -16,6 +16,8 @@ type settingsPage struct {
 	// Counts are the components, for small screens, whose navigation has no room for them.
 	Counts []navCount
 	Tokens *tokensView
+	// Links is nil where messages have none.
+	Links *linksView
 	// Sessions is nil for a user who may not see them.
 	Sessions *sessionsView
 }
@@ -72,5 +74,6 @@ func (u *UI) settings(w http.ResponseWriter, r *http.Request, status int, with f
 		u.internalError(w, r, "read the sessions", err)
 		return
 	}
+	p.Links = u.linksFor(r)
 	u.show(w, r, status, "settings", page{Title: "Settings", Nav: "settings", Content: p})
 }

@@ -141,6 +141,7 @@ func (u *UI) router() http.Handler {
 	mux.HandleFunc("POST /settings/tokens", u.createToken)
 	mux.HandleFunc("POST /settings/tokens/{id}/revoke", u.revokeToken)
 	mux.HandleFunc("POST /settings/sessions/{id}/end", u.endSession)
+	mux.HandleFunc("POST /settings/links/revoke", u.revokeLinks)
 	mux.HandleFunc("POST /settings/sessions/end-others", u.endOtherSessions)
 	mux.HandleFunc("GET /start", u.showStart)
 
