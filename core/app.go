@@ -175,7 +175,7 @@ func (a *App) Close() {
 func (a *App) Run(ctx context.Context) error {
 	stored := wiring.Containers{Store: a.store}
 	hub, err := statestream.New(ctx, statestream.Options{
-		Containers: stored.Shared, Watchers: a.components.WatcherNames, Events: a.store, Bus: &a.bus,
+		Containers: stored.Shared, Watchers: a.components.WatcherNames, Operations: a.updater.States, Events: a.store, Bus: &a.bus,
 		Run: wiring.RunNow(a.dispatcher, stored), Log: a.opt.Log,
 	})
 	if err != nil {

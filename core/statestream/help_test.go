@@ -25,6 +25,7 @@ type fakeState struct {
 	containers map[string]*sdk.Container
 	events     []event.Event
 	broken     error
+	operations []trigger.OperationState
 	ran        []string
 }
 
@@ -32,7 +33,7 @@ func newFakeState() *fakeState { return &fakeState{containers: map[string]*sdk.C
 
 func (p *fakeState) options(log io.Writer) Options {
 	return Options{
-		Containers: p.all, Watchers: func() []string { return []string{"local", "remote"} }, Events: p, Bus: &p.bus,
+		Containers: p.all, Watchers: func() []string { return []string{"local", "remote"} }, Operations: p.underWay, Events: p, Bus: &p.bus,
 		Run: p.run, Log: hclog.New(&hclog.LoggerOptions{Output: log, Level: hclog.Debug}),
 	}
 }
@@ -59,6 +60,20 @@ func (p *fakeState) Events(_ context.Context, after int64, limit int) ([]event.E
 	defer p.mu.Unlock()
 	page := p.events[after:]
 	return slices.Clone(page[:min(limit, len(page))]), p.broken
+}
+
+func (p *fakeState) underWay() []trigger.OperationState {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.operations
+}
+
+// progress replaces the operations under way.
+func (p *fakeState) progress(all ...trigger.OperationState) {
+	p.mu.Lock()
+	p.operations = all
+	p.mu.Unlock()
+	p.bus.Touch(event.OperationProgressed)
 }
 
 func (p *fakeState) run(_ context.Context, _, triggerID, containerID string) error {
@@ -164,6 +179,9 @@ func summary(c trigger.Change) string {
 	list("+", c.Put)
 	for _, w := range c.Watchers {
 		parts = append(parts, fmt.Sprintf("%s=%v", w.Name, w.Checking))
+	}
+	for _, o := range c.Operations {
+		parts = append(parts, fmt.Sprintf("%s/%s:%v %d", o.Watcher, o.Name, o.Running, o.Percent))
 	}
 	return strings.Join(parts, " ")
 }

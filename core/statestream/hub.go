@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -44,8 +45,10 @@ type Options struct {
 	Containers func() []*sdk.Container
 	// Watchers returns the names of all watchers.
 	Watchers func() []string
-	Events   event.Log
-	Bus      *event.Bus
+	// Operations returns those under way; nil when there never are any.
+	Operations func() []trigger.OperationState
+	Events     event.Log
+	Bus        *event.Bus
 	// Run runs a trigger on a container at the request of a subscriber, whose id is by.
 	Run func(ctx context.Context, by, triggerID, containerID string) error
 	Log hclog.Logger
@@ -65,10 +68,16 @@ type Hub struct {
 	changed chan struct{}
 }
 
+// progressPause is the least time between two changes of one operation's progress.
+const progressPause = 250 * time.Millisecond
+
 // New returns a Hub that knows the containers of this moment: a subscriber is
 // sent the removal of those that are gone when its stream begins. No check may
 // be running yet. The error is that of the event log.
 func New(ctx context.Context, opt Options) (*Hub, error) {
+	if opt.Operations == nil {
+		opt.Operations = func() []trigger.OperationState { return nil }
+	}
 	h := &Hub{opt: opt, log: opt.Log.Named("statestream"), checking: map[string]bool{}, changed: make(chan struct{})}
 	h.tail = event.NewTailer(event.TailOptions{Log: opt.Events, Bus: opt.Bus, Handle: h.note, Woken: h.notify, Logger: h.log})
 	if err := h.tail.CatchUp(ctx); err != nil {
@@ -95,8 +104,23 @@ func (h *Hub) Run(ctx context.Context, subscribers func(context.Context) []Subsc
 			wait.Go(func() { h.serve(ctx, s) })
 		}
 	})
+	wait.Go(func() { h.followProgress(ctx) })
 	h.tail.Run(ctx)
 	return nil
+}
+
+// followProgress has views compare anew when the progress of operations changes, which
+// is not in the log.
+func (h *Hub) followProgress(ctx context.Context) {
+	sub := h.opt.Bus.SubscribeAll()
+	defer sub.Close()
+	_, seen := h.opt.Bus.Touched(0)
+	for sub.Wait(ctx) == nil {
+		types, now := h.opt.Bus.Touched(seen)
+		if seen = now; slices.Contains(types, event.OperationProgressed) {
+			h.notify()
+		}
+	}
 }
 
 // note keeps which watchers are checking.

@@ -2,6 +2,7 @@ package statestream
 
 import (
 	"context"
+	"time"
 
 	"github.com/dogwatch/dogwatch/core/update"
 	"github.com/dogwatch/dogwatch/sdk"
@@ -16,9 +17,19 @@ type view struct {
 	all        bool                      // the next change holds everything
 	containers map[string]*sdk.Container // by id
 	checking   map[string]bool           // by watcher
+	operations map[subject]progress
 	// leaving are the removals of the latest change. Only its asking for the next
 	// one shows that the subscriber has taken them.
 	leaving []*sdk.Container
+}
+
+// subject is the container of an operation.
+type subject struct{ watcher, name string }
+
+// progress is what was sent of an operation, and when.
+type progress struct {
+	percent int
+	at      time.Time
 }
 
 func newView(h *Hub, s Subscriber) *view {
@@ -39,15 +50,32 @@ func (v *view) Next(ctx context.Context) (trigger.Change, error) {
 	}
 	for {
 		watchers, changed := v.hub.watchers()
-		if c, any := v.change(v.hub.opt.Containers(), watchers); any {
+		c, any := v.change(v.hub.opt.Containers(), watchers)
+		var later time.Duration
+		if c.Operations, later = v.progressed(c.All, v.hub.opt.Operations()); any || len(c.Operations) > 0 {
 			return c, nil
 		}
-		select {
-		case <-changed:
-		case <-ctx.Done():
-			return trigger.Change{}, ctx.Err()
+		if err := wait(ctx, changed, later); err != nil {
+			return trigger.Change{}, err
 		}
 	}
+}
+
+// wait returns when there may be a change, or after some time unless that is 0.
+func wait(ctx context.Context, changed <-chan struct{}, later time.Duration) error {
+	var due <-chan time.Time
+	if later > 0 {
+		timer := time.NewTimer(later)
+		defer timer.Stop()
+		due = timer.C
+	}
+	select {
+	case <-changed:
+	case <-due:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	return nil
 }
 
 // Run implements trigger.StateStream.
@@ -85,4 +113,36 @@ func (v *view) change(containers []*sdk.Container, watchers []trigger.WatcherSta
 	}
 	v.containers, v.checking, v.all = now, checking, false
 	return c, c.All || len(c.Put)+len(c.Removed)+len(c.Watchers) > 0
+}
+
+// progressed returns which operations differ from what was sent last, and takes them as
+// sent. Progress that comes too soon after the last is sent after the time that it returns.
+func (v *view) progressed(all bool, operations []trigger.OperationState) (changed []trigger.OperationState, later time.Duration) {
+	now, sent := time.Now(), make(map[subject]progress, len(operations))
+	for _, op := range operations {
+		key := subject{op.Watcher, op.Name}
+		was, known := v.operations[key]
+		wait := progressPause - now.Sub(was.at)
+		switch {
+		case !all && known && was.percent == op.Percent:
+			sent[key] = was
+		case !all && known && wait > 0:
+			sent[key] = was
+			if later == 0 || wait < later {
+				later = wait
+			}
+		default:
+			sent[key] = progress{op.Percent, now}
+			changed = append(changed, op)
+		}
+	}
+	if !all {
+		for key := range v.operations {
+			if _, running := sent[key]; !running {
+				changed = append(changed, trigger.OperationState{Watcher: key.watcher, Name: key.name})
+			}
+		}
+	}
+	v.operations = sent
+	return changed, later
 }

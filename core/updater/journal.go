@@ -1,9 +1,7 @@
 package updater
 
 import (
-	"cmp"
 	"context"
-	"slices"
 	"time"
 
 	"github.com/dogwatch/dogwatch/core/event"
@@ -36,6 +34,7 @@ func (j *journal) Begin(ctx context.Context, s watcher.Step) error {
 	switch {
 	case cancel != nil && !j.stopped && !j.returning():
 		j.stopped = true
+		r.set(func() { j.active.taken = -1 })
 		return watcher.ErrStop
 	case stopping && !down(j.op.Steps):
 		return errShutdown
@@ -59,6 +58,7 @@ func (j *journal) End(ctx context.Context, s watcher.Step, facts map[string]stri
 		if step.ID != s.ID || step.Ended {
 			continue
 		}
+		r.set(func() { j.active.took(failed) })
 		step.Ended, step.Facts, step.EndedAt = true, facts, r.opt.Now()
 		if failed != nil {
 			step.Error = r.opt.Redact(failed.Error())
@@ -112,41 +112,6 @@ func down(steps []operation.Step) bool {
 		}
 	}
 	return len(stopped) > 0
-}
-
-// Progress returns how far the step under way of an operation is; false when it is
-// not under way. It changes with touches of event.OperationProgressed.
-func (r *Runner) Progress(id string) (watcher.StepProgress, bool) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	a, known := r.active[id]
-	if !known {
-		return watcher.StepProgress{}, false
-	}
-	return a.progress, true
-}
-
-// Progress is how far the step under way of an operation is.
-type Progress struct {
-	// Operation is its id, Step the text of the step.
-	Operation string `json:"id"`
-	Step      string `json:"step,omitempty"`
-	Message   string `json:"message,omitempty"`
-	// Current of Total is done; 0 when that is not known.
-	Current int64 `json:"current,omitempty"`
-	Total   int64 `json:"total,omitempty"`
-}
-
-// UnderWay returns how far the operations under way are, in the order of their ids.
-func (r *Runner) UnderWay() []Progress {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	all := make([]Progress, 0, len(r.active))
-	for id, a := range r.active {
-		all = append(all, Progress{Operation: id, Step: a.step, Message: a.progress.Message, Current: a.progress.Current, Total: a.progress.Total})
-	}
-	slices.SortFunc(all, func(a, b Progress) int { return cmp.Compare(a.Operation, b.Operation) })
-	return all
 }
 
 // event returns an event about an operation: what says which one it is, and more.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/dogwatch/dogwatch/core/event"
 	"github.com/dogwatch/dogwatch/core/operation"
+	"github.com/dogwatch/dogwatch/sdk/trigger"
 	"github.com/dogwatch/dogwatch/sdk/watcher"
 )
 
@@ -42,5 +43,64 @@ func TestProgressIsLimited(t *testing.T) {
 	}
 	for len(f.UnderWay()) > 0 {
 		time.Sleep(time.Millisecond)
+	}
+}
+
+func TestPercentOfAnOperation(t *testing.T) {
+	half := watcher.StepProgress{Current: 50, Total: 100}
+	for name, c := range map[string]struct {
+		active active
+		want   int
+	}{
+		"begun":          {active{steps: 4}, 0},
+		"in a step":      {active{steps: 4, progress: half}, 12},
+		"one taken":      {active{steps: 4, taken: 1, progress: half}, 37},
+		"all taken":      {active{steps: 4, taken: 4}, 100},
+		"more than all":  {active{steps: 4, taken: 9}, 100},
+		"over the total": {active{steps: 4, progress: watcher.StepProgress{Current: 200, Total: 100}}, 25},
+		"returning":      {active{steps: 4, taken: -1, progress: half}, -1},
+		"no steps":       {active{}, -1},
+	} {
+		if got := c.active.percent(); got != c.want {
+			t.Errorf("%s: %d, want %d", name, got, c.want)
+		}
+	}
+	a := active{steps: 2}
+	a.took(nil)
+	if a.percent() != 50 {
+		t.Errorf("%d after one step", a.percent())
+	}
+	a.took(context.Canceled)
+	a.took(nil)
+	if a.percent() != -1 {
+		t.Errorf("%d after a step that failed", a.percent())
+	}
+}
+
+// TestStatesAreThoseUnderWay: triggers see an operation from its begin until its end, which is notified of.
+func TestStatesAreThoseUnderWay(t *testing.T) {
+	f := fresh(t)
+	sub := f.Runner.opt.Bus.SubscribeAll()
+	defer sub.Close()
+	f.engine.apply = func(ctx context.Context, op watcher.Operation, j watcher.Journal) (watcher.Outcome, error) {
+		all := f.States()
+		if want := (trigger.OperationState{Watcher: "local", Name: "web", Running: true}); len(all) != 1 || all[0] != want {
+			t.Errorf("%+v, want %+v", all, want)
+		}
+		return takeAll(ctx, op, j)
+	}
+	f.run(t)
+	f.begin(t, "web")
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	for ended := false; !ended; {
+		if err := sub.Wait(ctx); err != nil {
+			t.Fatal(err)
+		}
+		all, err := f.store.Operations(ctx, operation.Filter{States: []operation.State{operation.Succeeded}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ended = len(all) == 1 && len(f.States()) == 0
 	}
 }

@@ -19,6 +19,7 @@ const recoverStep = "find out what the interruption left"
 // long as its outcome is not known. It returns false when Dogwatch stops before: the
 // next start goes on then.
 func (r *Runner) outcome(j *journal, interrupted bool) (watcher.Outcome, bool) {
+	r.set(func() { j.active.steps = len(j.op.Plan.Steps) })
 	out, err := r.attempt(j, interrupted)
 	for pause := time.Second; err != nil; pause = min(2*pause, time.Minute) {
 		text := r.opt.Redact(err.Error())
@@ -45,7 +46,9 @@ func broken(code, text string) watcher.Outcome {
 
 // show replaces what is shown of an operation under way.
 func (r *Runner) show(j *journal, step, message string) {
-	r.set(func() { j.active.step, j.active.progress = step, watcher.StepProgress{Message: message} })
+	r.set(func() {
+		j.active.step, j.active.progress, j.active.taken = step, watcher.StepProgress{Message: message}, -1
+	})
 	r.opt.Bus.Touch(event.OperationProgressed)
 }
 

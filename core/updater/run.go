@@ -22,10 +22,12 @@ type active struct {
 	// left is who wants it to be recovered no more.
 	left *operation.Cancel
 	// quiet ends a call of Recover that says nothing for too long; nil when there is none.
-	quiet    *time.Timer
-	step     string // the text of the one under way
-	progress watcher.StepProgress
-	touched  time.Time
+	quiet *time.Timer
+	step  string // the text of the one under way
+	// taken of the steps of the plan have ended; -1 once it returns to the old container.
+	taken, steps int
+	progress     watcher.StepProgress
+	touched      time.Time
 }
 
 // Run recovers what an earlier process left and then carries out what is queued,
@@ -171,6 +173,7 @@ func (r *Runner) begin(op operation.Operation, interrupted bool) {
 			r.mu.Lock()
 			delete(r.active, op.ID)
 			r.mu.Unlock()
+			r.opt.Bus.Touch(event.OperationProgressed)
 			r.Wake()
 		}()
 		r.carryOut(a, op, interrupted)

@@ -280,6 +280,9 @@ func EncodeChange(c trigger.Change) *pluginv1.Change {
 	for _, w := range c.Watchers {
 		m.Watchers = append(m.Watchers, &pluginv1.WatcherState{Name: w.Name, Checking: w.Checking})
 	}
+	for _, o := range c.Operations {
+		m.Operations = append(m.Operations, &pluginv1.OperationState{Watcher: o.Watcher, Name: o.Name, Running: o.Running, Percent: int32(o.Percent)})
+	}
 	return m
 }
 
@@ -288,6 +291,9 @@ func DecodeChange(m *pluginv1.Change) trigger.Change {
 	c := trigger.Change{All: m.GetAll(), Removed: each(m.GetRemoved(), DecodeContainer), Put: each(m.GetPut(), DecodeContainer)}
 	for _, w := range m.GetWatchers() {
 		c.Watchers = append(c.Watchers, trigger.WatcherState{Name: w.GetName(), Checking: w.GetChecking()})
+	}
+	for _, o := range m.GetOperations() {
+		c.Operations = append(c.Operations, trigger.OperationState{Watcher: o.GetWatcher(), Name: o.GetName(), Running: o.GetRunning(), Percent: int(o.GetPercent())})
 	}
 	return c
 }

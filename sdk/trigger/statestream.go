@@ -32,7 +32,7 @@ type StateStream interface {
 
 // Change is how the state differs from the changes before it. Removals come first.
 type Change struct {
-	// All is true when Put and Watchers are the whole state: whatever else a
+	// All is true when Put, Watchers and Operations are the whole state: whatever else a
 	// subscriber remembers no longer exists.
 	All bool
 	// Removed are the containers that no longer exist, as they were sent last. One
@@ -44,6 +44,18 @@ type Change struct {
 	Put []sdk.Container
 	// Watchers are the watchers whose state is new or changed.
 	Watchers []WatcherState
+	// Operations are the updates and rollbacks of containers that began, went on or ended.
+	Operations []OperationState
+}
+
+// OperationState is how far the update or rollback of a container is.
+type OperationState struct {
+	// Watcher and Name are those of the container, whose id may change meanwhile.
+	Watcher, Name string
+	// Running is false once it has ended.
+	Running bool
+	// Percent is how much of it is done, 0 to 100; -1 when that is not known.
+	Percent int
 }
 
 // WatcherState is what a watcher is doing.

@@ -96,9 +96,9 @@ func busy() []trigger.Change {
 	idle, checking := trigger.WatcherState{Name: "local"}, trigger.WatcherState{Name: "local", Checking: true}
 	return []trigger.Change{
 		{All: true, Put: append(first, nginx), Watchers: []trigger.WatcherState{idle, {Name: "remote"}}},
-		{Watchers: []trigger.WatcherState{checking}},
+		{Watchers: []trigger.WatcherState{checking}, Operations: []trigger.OperationState{{Watcher: "local", Name: "nginx", Running: true, Percent: 40}, {Watcher: "remote", Name: "nosuch", Running: true, Percent: -1}}},
 		{Removed: []sdk.Container{nginx}, Put: []sdk.Container{renamed, again}},
-		{Removed: first, Watchers: []trigger.WatcherState{idle}},
+		{Removed: first, Watchers: []trigger.WatcherState{idle}, Operations: []trigger.OperationState{{Watcher: "local", Name: "nginx"}}},
 		{Removed: []sdk.Container{renamed, again}},
 	}
 }

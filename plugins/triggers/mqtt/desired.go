@@ -28,7 +28,7 @@ func (sub *subscription) desired() []message {
 	sub.topics = map[string]string{}
 	for i, topic := range sub.names.containers(containers) {
 		sub.topics[topic] = containers[i].ID
-		all = append(all, sub.messages(cards[i], topic, slices.Contains(sub.queue, topic))...)
+		all = append(all, sub.messages(cards[i], topic, sub.workOn(containers[i], topic))...)
 	}
 	if sub.hass != nil {
 		all = append(all, sub.summary(containers)...)
@@ -40,20 +40,28 @@ func (sub *subscription) desired() []message {
 type card struct {
 	sdk.Container
 	topic string
-	busy  bool
+	work  work
 	all   []message
 }
 
+// workOn returns whether a container is being updated, or waits for that here.
+func (sub *subscription) workOn(c sdk.Container, topic string) work {
+	if op, running := sub.operations[subject{c.Watcher, c.Name}]; running {
+		return work{busy: true, percent: op.Percent}
+	}
+	return work{busy: slices.Contains(sub.queue, topic), percent: -1}
+}
+
 // messages returns what the broker should retain of a container.
-func (sub *subscription) messages(c *card, topic string, busy bool) []message {
-	if c.topic == topic && c.busy == busy {
+func (sub *subscription) messages(c *card, topic string, w work) []message {
+	if c.topic == topic && c.work == w {
 		return c.all
 	}
-	c.topic, c.busy, c.all = topic, busy, nil
+	c.topic, c.work, c.all = topic, w, nil
 	if sub.hass != nil && sub.hass.discovery {
 		c.all = append(c.all, sub.hass.container(c.Container, topic))
 	}
-	c.all = append(c.all, message{topic, state(c.Container, sub.exclude, busy)})
+	c.all = append(c.all, message{topic, state(c.Container, sub.exclude, w)})
 	return c.all
 }
 

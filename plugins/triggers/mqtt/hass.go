@@ -14,10 +14,8 @@ import (
 const install = "INSTALL"
 
 const (
-	// runningTag reads the installed version from a container's state.
-	runningTag = `{{ value_json.image_tag_value }}`
-	// runningTagAndProgress does so and says whether it is being replaced.
-	runningTagAndProgress = `{{ {"installed_version": value_json.image_tag_value, "in_progress": value_json.in_progress | default(false)} | to_json }}`
+	// runningTag reads the installed version from a container's state, whether it is being replaced and how far that is.
+	runningTag = `{{ {"installed_version": value_json.image_tag_value, "in_progress": value_json.in_progress | default(false), "update_percentage": value_json.update_percentage | default(none)} | to_json }}`
 	// newestVersion reads the version to offer: the digest, cut as WUD does, where that is what is new, else the tag.
 	newestVersion = `{% set digest = (value_json.result_digest | default("", true))[:15] %}` +
 		`{% if value_json.update_kind_kind == "digest" %}{{ digest }}` +
@@ -114,7 +112,7 @@ func (h *hass) container(c sdk.Container, topic string) message {
 		d.ReleaseURL = c.Result.Link
 	}
 	if h.install != "" {
-		d.ValueTemplate, d.CommandTopic, d.PayloadInstall = runningTagAndProgress, command(topic), install
+		d.CommandTopic, d.PayloadInstall = command(topic), install
 	}
 	return h.announce(update, topic, d)
 }

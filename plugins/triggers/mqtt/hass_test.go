@@ -216,7 +216,7 @@ func FuzzDiscovery(f *testing.F) {
 				t.Errorf("%q: %s", name, problem)
 			}
 		}
-		if !json.Valid(state(c, nil, true)) {
+		if !json.Valid(state(c, nil, work{busy: true, percent: 40})) {
 			t.Errorf("%q: the state is no JSON", name)
 		}
 	})

@@ -118,7 +118,7 @@ func (m *mqtt) Run(ctx context.Context, req trigger.Request) error {
 	defer leave()
 	var all []message
 	for _, c := range req.Containers {
-		all = append(all, message{m.names.container(c), state(c, m.exclude, false)})
+		all = append(all, message{m.names.container(c), state(c, m.exclude, idle)})
 	}
 	if req.Event != nil {
 		payload, err := httpclient.EncodeJSON(note.EventOf(req))

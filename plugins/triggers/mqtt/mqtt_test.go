@@ -116,16 +116,16 @@ func TestStates(t *testing.T) {
 		}
 		var got strings.Builder
 		for _, c := range req.Containers {
-			fmt.Fprintf(&got, "%s\n%s\n", names{root: "wud/container"}.container(c), state(c, nil, false))
+			fmt.Fprintf(&got, "%s\n%s\n", names{root: "wud/container"}.container(c), state(c, nil, idle))
 		}
 		golden.Check(t, "state-"+name+".txt", got.String())
 	}
 	c := triggertest.Container("nginx")
 	c.Labels = map[string]string{"traefik.rule": "x", "team": "web"}
-	got := string(state(c, []string{"labels_traefik*", "image_id", "link"}, true))
+	got := string(state(c, []string{"labels_traefik*", "image_id", "link"}, work{busy: true, percent: 40}))
 	for text, want := range map[string]bool{
 		"labels_traefik_rule": false, `"image_id"`: false, `"link"`: false, `"labels_team":"web"`: true,
-		`"link_template"`: false, `"result_link"`: true, `"in_progress":true`: true, "check_at": false, `"check_state":"ok"`: true,
+		`"link_template"`: false, `"result_link"`: true, `"in_progress":true,"update_percentage":40`: true, "check_at": false, `"check_state":"ok"`: true,
 	} {
 		if strings.Contains(got, text) != want {
 			t.Errorf("%s: %v, want %v in %s", text, !want, want, got)

@@ -9,24 +9,41 @@ import (
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
-// inProgress is the key that says that a container is being updated.
-const inProgress = "in_progress"
+// The keys that say that a container is being updated, and how far that is, as Home
+// Assistant has them.
+const (
+	inProgress = "in_progress"
+	percentage = "update_percentage"
+)
+
+// work is whether a container is being updated.
+type work struct {
+	busy bool
+	// percent is how far that is; below 0 when it is not known.
+	percent int
+}
+
+// idle is the work of a container that is left alone.
+var idle = work{percent: -1}
 
 // state is what is published of a container: its flat form as one JSON object.
 // When it was checked is left out: that alone is no change.
-func state(c sdk.Container, exclude []string, busy bool) []byte {
+func state(c sdk.Container, exclude []string, w work) []byte {
 	flat := slices.DeleteFunc(c.Flatten(), func(f sdk.Flat) bool {
 		return f.Key == "check_at" || excluded(f.Key, exclude)
 	})
-	if busy {
+	if w.busy {
 		flat = append(flat, sdk.Flat{Key: inProgress, Value: true})
+		if w.percent >= 0 {
+			flat = append(flat, sdk.Flat{Key: percentage, Value: w.percent})
+		}
 	}
 	var b bytes.Buffer
 	values := json.NewEncoder(&b)
 	values.SetEscapeHTML(false)
 	write := func(v any) {
 		if err := values.Encode(v); err != nil {
-			panic("encode the state of a container: " + err.Error()) // texts and truths always have a JSON form
+			panic("encode the state of a container: " + err.Error()) // texts, numbers and truths always have a JSON form
 		}
 		b.Truncate(b.Len() - 1) // the newline
 	}

@@ -33,6 +33,8 @@ type subscription struct {
 	cards    map[string]*card // by container id
 	watchers map[string]trigger.WatcherState
 	topics   map[string]string // container id by topic, as published last
+	// operations are those under way.
+	operations map[subject]trigger.OperationState
 
 	births   chan struct{} // birth messages: Home Assistant has started
 	commands chan string   // topics of containers to update
@@ -41,6 +43,9 @@ type subscription struct {
 	ended    chan struct{}
 }
 
+// subject is the container of an operation.
+type subject struct{ watcher, name string }
+
 // Subscribe keeps what the broker retains equal to the state of the stream until
 // ctx or the stream ends, and returns why. It reconnects to a lost broker with a
 // backoff.
@@ -48,7 +53,7 @@ func (m *mqtt) Subscribe(ctx context.Context, stream trigger.StateStream) error 
 	ctx, cancel := context.WithCancelCause(ctx)
 	sub := &subscription{
 		mqtt: m, stream: stream, changes: make(chan trigger.Change),
-		cards: map[string]*card{}, watchers: map[string]trigger.WatcherState{},
+		cards: map[string]*card{}, watchers: map[string]trigger.WatcherState{}, operations: map[subject]trigger.OperationState{},
 		births: make(chan struct{}, 1), commands: make(chan string, maxCommands), ended: make(chan struct{}, 1),
 	}
 	sub.wait.Go(func() { cancel(sub.receive(ctx)) })
@@ -193,6 +198,7 @@ func (sub *subscription) take(ctx context.Context, c trigger.Change) error {
 		sub.known = true
 		clear(sub.cards)
 		clear(sub.watchers)
+		clear(sub.operations)
 	}
 	var gone []string
 	for _, was := range c.Removed {
@@ -208,6 +214,13 @@ func (sub *subscription) take(ctx context.Context, c trigger.Change) error {
 	}
 	for _, w := range c.Watchers {
 		sub.watchers[w.Name] = w
+	}
+	for _, o := range c.Operations {
+		if of := (subject{o.Watcher, o.Name}); o.Running {
+			sub.operations[of] = o
+		} else {
+			delete(sub.operations, of)
+		}
 	}
 	return sub.retained.mayHold(ctx, gone)
 }

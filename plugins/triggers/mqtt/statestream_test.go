@@ -285,6 +285,35 @@ func TestInstall(t *testing.T) {
 	})
 }
 
+// TestOperationsOfOthersAreShown: an update that was begun elsewhere is in progress too,
+// also while its container has no id that is known.
+func TestOperationsOfOthersAreShown(t *testing.T) {
+	onEach(t, func(t *testing.T, b broker) {
+		o := mqtttest.Observe(t, b.URL())
+		i := subscribe(t, withHass(b.URL()))
+		state := func(running bool, percent int) trigger.Change {
+			return trigger.Change{Operations: []trigger.OperationState{{Watcher: "local", Name: "nginx", Running: running, Percent: percent}}}
+		}
+		i.send(all(named("1", "nginx"), named("2", "my.app")))
+		untilPublished(o, 2)
+		i.send(state(true, 0))
+		o.UntilHas(nginxTopic, `"in_progress":true,"update_percentage":0`)
+		i.send(trigger.Change{Removed: []sdk.Container{named("1", "nginx")}})
+		i.send(trigger.Change{Put: []sdk.Container{named("3", "nginx")}})
+		i.send(state(true, 60))
+		o.UntilHas(nginxTopic, `"in_progress":true,"update_percentage":60`)
+		i.send(state(true, -1)) // it returns to the old container
+		o.Until("the percentage is not known", func(retained map[string]string, _ []string) bool {
+			return strings.Contains(retained[nginxTopic], `"in_progress":true`) && !strings.Contains(retained[nginxTopic], "update_percentage")
+		})
+		i.send(state(false, 0))
+		o.Until("no update is under way", func(retained map[string]string, _ []string) bool {
+			return retained[nginxTopic] != "" && !strings.Contains(retained[nginxTopic]+retained["wud/container/local/my-app"], "in_progress")
+		})
+		i.stop()
+	})
+}
+
 // A command that the broker retains is ignored at every new connection.
 func TestInstallIgnoresRetainedCommands(t *testing.T) {
 	b := newFake(t)
