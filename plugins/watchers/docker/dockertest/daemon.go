@@ -12,6 +12,7 @@
 package dockertest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -56,15 +57,18 @@ type Daemon struct {
 
 // Start starts a Docker Engine that ends with the test. The test is skipped where there
 // can be none, and fails there if the environment's DOGWATCH_TEST_REQUIRE lists "docker".
+// DOGWATCH_TEST_DOCKERD is the dockerd to use, if not the first in PATH: another version
+// of the engine, with the same containerd and runc.
 func Start(t testing.TB) *Daemon {
 	t.Helper()
-	need(t, "docker", "dockerd", "containerd", "runc")
+	program := cmp.Or(os.Getenv("DOGWATCH_TEST_DOCKERD"), "dockerd")
+	need(t, "docker", program, "containerd", "runc")
 	d := prepare(t)
 	// The machine's own configuration is for another daemon.
 	config := filepath.Join(d.dir, "config.json")
 	check(t, os.WriteFile(config, []byte("{}"), 0o600))
 	d.serve = func() *exec.Cmd {
-		return exec.Command("dockerd",
+		return exec.Command(program,
 			"--data-root", filepath.Join(d.dir, "data"), "--exec-root", filepath.Join(d.dir, "exec"), "--pidfile", d.pidPath(),
 			"--host", d.Host, "--config-file", config,
 			"--bridge", "none", "--iptables=false", "--storage-driver", "vfs")
