@@ -105,7 +105,9 @@ func (g *global) findings(ctx context.Context, cfg *config.Config, fit bool, f d
 		Observe: func(string) { responses.Add(1) },
 	}
 	logins := auth.New(auth.Options{Config: cfg, Log: hclog.NewNullLogger()})
-	cfg.Problems = append(cfg.Problems, logins.Problems()...)
+	policies := policiesOf(cfg)
+	opt.Rules = policies.Rules
+	cfg.Problems = append(append(cfg.Problems, logins.Problems()...), policies.Problems(began)...)
 	for _, method := range logins.Methods() {
 		if !logins.Open() {
 			opt.Logins = append(opt.Logins, method.ID())

@@ -15,8 +15,11 @@ import (
 )
 
 // rulesOf returns what finds the rules of containers.
-func rulesOf(cfg *config.Config) func(sdk.Container) policy.Rules {
-	policies := &wiring.Policies{Config: cfg, PolicyOf: func(watcher string) (name, source string) {
+func rulesOf(cfg *config.Config) func(sdk.Container) policy.Rules { return policiesOf(cfg).Rules }
+
+// policiesOf returns the rules of a configuration, for where no watcher runs.
+func policiesOf(cfg *config.Config) *wiring.Policies {
+	return &wiring.Policies{Config: cfg, PolicyOf: func(watcher string) (name, source string) {
 		for _, section := range cfg.Components {
 			if given, is := section.Options["policy"].V.(string); is && section.Kind == kind.Watcher && section.Name == watcher {
 				return strings.ToLower(given), section.Key() + ".policy"
@@ -24,7 +27,6 @@ func rulesOf(cfg *config.Config) func(sdk.Container) policy.Rules {
 		}
 		return "", ""
 	}}
-	return policies.Rules
 }
 
 // unusedPolicies returns the named policies of which no container has a rule.

@@ -18,6 +18,7 @@ import (
 
 	"github.com/dogwatch/dogwatch/core/config"
 	"github.com/dogwatch/dogwatch/core/plugin"
+	"github.com/dogwatch/dogwatch/core/policy"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/registry"
 )
@@ -98,6 +99,8 @@ type Options struct {
 	// Installation has the components; nil when the configuration is not fit to make any.
 	Installation Installation
 	Version      string
+	// Rules returns the rules about updates of a container; nil for none.
+	Rules func(sdk.Container) policy.Rules
 	// Logins are the ways to log in; none means that the server is open to all.
 	Logins []string
 	// Limit is how long one question may take.

@@ -30,6 +30,7 @@ func (e *examination) labels(containers []sdk.Container) []Finding {
 			found = append(found, Finding{Subject: subject, Level: Warn, Detail: text})
 		}
 	}
+	found = append(found, e.rules(containers)...)
 	if len(found) == 0 && len(containers) > 0 {
 		return one("labels", OK, fmt.Sprintf("understood those of %s", count(len(containers), "container")), "")
 	}
