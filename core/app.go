@@ -222,6 +222,7 @@ func (a *App) Run(ctx context.Context) error {
 		return a.dater.Run(ctx)
 	})
 	g.Go(func() error { return a.decide(ctx) })
+	g.Go(func() error { return a.updateAutomatically(ctx) })
 	g.Go(func() error { return hub.Run(ctx, wiring.Subscribers(a.components)) })
 	g.Go(func() error { return a.count(ctx) })
 	g.Go(func() error { return a.housekeep(ctx) })

@@ -19,7 +19,7 @@ var layers = [][]string{
 	{"core/api", "core/doctor", "core/oneshot", "core/web"},
 	{"core/service", "core/wiring"},
 	{"core/testrun"},
-	{"core/installation", "core/schedule"},
+	{"core/automatic", "core/installation", "core/schedule"},
 	{"core/auth", "core/check", "core/decision", "core/dispatch", "core/statestream", "core/updater", "core/component"},
 	{"core/plugin", "core/preview", "core/store", "core/wudstore", "core/metrics", "core/config/migrate", "core/lookup"},
 	{"core/link"},

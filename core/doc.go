@@ -38,7 +38,7 @@
 //	api doctor oneshot web
 //	service wiring
 //	testrun
-//	installation schedule
+//	automatic installation schedule
 //	auth check decision dispatch statestream updater component
 //	plugin preview store wudstore metrics config/migrate lookup
 //	link

@@ -1,0 +1,39 @@
+package core
+
+import (
+	"context"
+	"time"
+
+	"github.com/dogwatch/dogwatch/core/automatic"
+	"github.com/dogwatch/dogwatch/core/wiring"
+)
+
+// redecidePause is the wait after the store could not be read or written at the start.
+const redecidePause = 10 * time.Second
+
+// updateAutomatically begins the updates that are decided to be carried out. Rules, choices
+// and windows may be others than when the program stopped, so all is decided again first.
+func (a *App) updateAutomatically(ctx context.Context) error {
+	// Whether a watcher may update is known once it is configured.
+	if a.components.Await(ctx) != nil {
+		return nil
+	}
+	for {
+		err := a.checker.Redecide(ctx)
+		if err == nil {
+			break
+		}
+		if ctx.Err() == nil {
+			a.log.Error("decide again what becomes of updates", "error", err)
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(redecidePause):
+		}
+	}
+	return automatic.New(automatic.Options{
+		Containers: wiring.Containers{Store: a.store}.Shared, Operations: a.store, Updater: a.updater, Bus: &a.bus,
+		Redact: a.opt.Redactor.String, Log: a.opt.Log, Now: a.opt.Now,
+	}).Run(ctx)
+}
