@@ -22,6 +22,8 @@ type tab struct {
 	t   testing.TB
 	ctx context.Context
 	url string
+	// scriptless is true when the browser runs no script, so that pages are ready without.
+	scriptless bool
 
 	mu       sync.Mutex
 	problems []string
@@ -129,6 +131,10 @@ func (b *tab) until(expression string) {
 // has painted for the first time, a browser drops the keys that are pressed.
 func (b *tab) settle() {
 	b.t.Helper()
+	if b.scriptless {
+		b.until("document.readyState === 'complete'")
+		return
+	}
 	b.until("document.readyState === 'complete' && (!document.querySelector('script[src*=\"/app.\"]') || 'ready' in document.documentElement.dataset && performance.getEntriesByType('paint').length)")
 }
 

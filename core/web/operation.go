@@ -87,6 +87,9 @@ func operationState(op operation.Operation) stateWord {
 	case operation.Queued:
 		return stateWord{"Waiting", "muted"}
 	case operation.Running:
+		if op.Cancel != nil {
+			return stateWord{"Stopping", "minor"}
+		}
 		if op.Kind == operation.Rollback {
 			return stateWord{"Rolling back", "minor"}
 		}
@@ -100,6 +103,9 @@ func operationState(op operation.Operation) stateWord {
 		}
 		return stateWord{"Updated", "ok"}
 	case operation.RolledBack:
+		if wasStopped(op) {
+			return stateWord{"Cancelled", "muted"}
+		}
 		return stateWord{"Did not work", "failed"}
 	case operation.Cancelled:
 		return stateWord{"Cancelled", "muted"}
@@ -114,13 +120,19 @@ func operationEnd(op operation.Operation) (said string, bad bool) {
 	case operation.Queued:
 		return "It begins when others of its project have ended, and something is free.", false
 	case operation.Running:
-		return "", false
+		if op.Cancel == nil {
+			return "", false
+		}
+		return "It stops before its next step" + stoppedBy(op, ", as %s asked") + ", and the old container runs again.", false
 	case operation.Succeeded:
 		if op.Rules.DryRun {
 			return "The image was pulled, and nothing else was done, as asked.", false
 		}
 		return op.Name + " runs " + to + " now.", false
 	case operation.RolledBack:
+		if wasStopped(op) {
+			return "It was cancelled" + stoppedBy(op, ", by %s") + ". The old container runs again as it was.", false
+		}
 		return because(to+" did not work, so the old container is back as it was", op.Error), true
 	case operation.Cancelled:
 		return because("Nothing was done to the container", op.Error), false
@@ -255,8 +267,7 @@ func operationPath(id string) string { return "/operations/" + url.PathEscape(id
 
 // operationNotices are the sentences that the address of the page can select.
 var operationNotices = map[string]string{
-	"already":   "This was under way already, so nothing else was begun.",
-	"cancelled": "It stops before its next step, and the old container runs again.",
+	"already": "This was under way already, so nothing else was begun.",
 }
 
 func (u *UI) showOperation(w http.ResponseWriter, r *http.Request) {
@@ -286,7 +297,9 @@ func (u *UI) offer(r *http.Request, op operation.Operation, v *operationView) er
 	if !u.Service.UpdatePermission(actor, op.Watcher).Allowed {
 		return nil
 	}
-	if v.Cancel = !v.Ended; v.Cancel || !known {
+	// An operation that cannot be recovered is given up only when it is cancelled again.
+	v.Cancel = !v.Ended && (op.Cancel == nil || u.Now().Sub(op.Cancel.At) > cancelAgain)
+	if !v.Ended || !known {
 		return nil
 	}
 	newest, err := u.Service.Operations(r.Context(), operation.Filter{Watcher: op.Watcher, Name: op.Name, Limit: 1})
@@ -322,24 +335,6 @@ func (u *UI) operationMissing(w http.ResponseWriter, r *http.Request) {
 	u.renderError(w, r, http.StatusNotFound, problem{
 		Title: "There is no such operation", Detail: "Operations that ended are forgotten after a while.", Back: "To the operations", BackTo: "/operations",
 	})
-}
-
-func (u *UI) cancelOperation(w http.ResponseWriter, r *http.Request) {
-	if !u.form(w, r) {
-		return
-	}
-	id := strings.ToLower(r.PathValue("id"))
-	err := u.Service.CancelOperation(r.Context(), u.actor(r), id)
-	switch {
-	case err == nil:
-		http.Redirect(w, r, u.path(operationPath(id)+"?did=cancelled"), http.StatusSeeOther)
-	case errors.Is(err, service.ErrNotFound):
-		u.operationMissing(w, r)
-	case errors.Is(err, updater.ErrEnded): // its page says how
-		http.Redirect(w, r, u.path(operationPath(id)), http.StatusSeeOther)
-	default:
-		u.renderRefusal(w, r, "It could not be cancelled", err, "To the operation", operationPath(id))
-	}
 }
 
 // renderRefusal responds with why a change of a container was not begun or cancelled.

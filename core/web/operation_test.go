@@ -90,7 +90,11 @@ func TestOperationPage(t *testing.T) {
 			updateOf("web", operation.RolledBack, took("pull", true, ""), took("start", true, "it ended with code 1"), failing("the new web ended with code 1")), allowed,
 			[]string{">Did not work<", "1.1.0 did not work, so the old container is back as it was. The reason: the new web ended with code 1.", `href="/base/containers/local/web/update">Plan it again</a>`}, []string{"Roll back</a>", "to come</span>"},
 		},
-		"failed":    {updateOf("web", operation.Failed, failing("disk full")), allowed, []string{">Failed<", "disk full."}, []string{"Cancel</button>"}},
+		"failed": {updateOf("web", operation.Failed, failing("disk full")), allowed, []string{">Failed<", "disk full."}, []string{"Cancel</button>"}},
+		"stopped": {
+			updateOf("web", operation.RolledBack, failing("start it: the operation is to stop before this step"), outcome(watcher.Outcome{Reason: watcher.Reason{Code: "cancelled"}}), func(op *operation.Operation) { op.Cancel = &operation.Cancel{By: "ana"} }), allowed,
+			[]string{">Cancelled<", "It was cancelled, by ana. The old container runs again as it was."}, []string{"Did not work", "did not work", "is to stop before"},
+		},
 		"cancelled": {updateOf("web", operation.Cancelled, failing("it was cancelled by ana")), allowed, []string{">Cancelled<", "Nothing was done to the container. The reason: it was cancelled by ana."}, []string{"Cancel</button>"}},
 		"rollback":  {updateOf("web", operation.Succeeded, asRollback), allowed, []string{"Rollback of web", ">Rolled back<"}, []string{"Roll back</a>"}},
 		"dry run":   {updateOf("web", operation.Succeeded, func(op *operation.Operation) { op.Rules.DryRun = true }), allowed, []string{">Dry run<", "nothing else was done"}, []string{"Roll back</a>"}},
@@ -155,7 +159,7 @@ func TestCancelOperation(t *testing.T) {
 		code int
 		to   string
 	}{
-		{nil, http.StatusSeeOther, "/base/operations/op1?did=cancelled"},
+		{nil, http.StatusSeeOther, "/base/operations/op1"},
 		{updater.ErrEnded, http.StatusSeeOther, "/base/operations/op1"},
 		{service.ErrNotFound, http.StatusNotFound, ""},
 		{service.ErrForbidden, http.StatusForbidden, ""},
@@ -167,7 +171,14 @@ func TestCancelOperation(t *testing.T) {
 			t.Errorf("%v: %d to %q: %s", test.err, w.Code, w.Header().Get("Location"), w.Body)
 		}
 	}
-	contains(t, request(u, "GET", "/operations/op1?did=cancelled", nil).Body.String(), operationNotices["cancelled"])
+	f.operations[0].Cancel = &operation.Cancel{By: "ana", At: noon.Add(-time.Second)}
+	body := request(u, "GET", "/operations/op1", nil).Body.String()
+	contains(t, body, ">Stopping<", "It stops before its next step, as ana asked, and the old container runs again.")
+	if strings.Contains(body, "Cancel</button>") {
+		t.Errorf("what is stopping can be cancelled: %s", body)
+	}
+	f.operations[0].Cancel.At = noon.Add(-time.Hour) // it cannot be recovered, and is given up
+	contains(t, request(u, "GET", "/operations/op1", nil).Body.String(), ">Stopping<", "Cancel</button>")
 	if w := request(u, "GET", "/operations/op7", nil); w.Code != http.StatusNotFound {
 		t.Errorf("one that there is not: %d", w.Code)
 	}

@@ -102,6 +102,9 @@ func operationRows(all []operation.Operation) []operationRow {
 			Said: strings.ToLower(changeNoun(op.Kind)) + ", " + from + " → " + to, Error: op.Error, By: byOf(op),
 			At: op.Queued,
 		}
+		if wasStopped(op) {
+			row.Error = ""
+		}
 		if op.State.Ended() {
 			row.At = op.Ended
 		} else if now := stepNow(op); now != "" {
@@ -174,7 +177,7 @@ func operationsOf(open map[string]operation.Operation, ended []operation.Operati
 			continue
 		}
 		newest[key] = true
-		if _, again := open[key]; again || op.State != operation.RolledBack && op.State != operation.Failed {
+		if _, again := open[key]; again || wasStopped(op) || op.State != operation.RolledBack && op.State != operation.Failed {
 			continue
 		}
 		said, _ := operationEnd(op)

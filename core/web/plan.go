@@ -228,9 +228,14 @@ func (u *UI) containerBackups(w http.ResponseWriter, r *http.Request) {
 	}
 	backups, err := u.backups(r.Context(), r, &rec.Container)
 	v := struct {
+		changes
+		Href    string
 		Backups []backupLine
 		Failed  string
-	}{Backups: backups}
+	}{Href: hrefOf(&rec.Container), Backups: backups}
+	if err == nil {
+		v.changes, err = u.changesOf(r, &rec.Container)
+	}
 	if err != nil {
 		v.Failed = sentenceOf(err.Error())
 	}

@@ -74,7 +74,7 @@ func TestPlanOffersComposeFile(t *testing.T) {
 	f.plan, f.permission = fullPlan(), service.Permission{Allowed: true}
 	f.plan.Warnings = []watcher.Reason{{Code: unchangedCompose, Text: "the compose file keeps 1.0.0"}}
 	contains(t, request(u, "GET", "/containers/local/web/update", nil).Body.String(), `href="/base/containers/local/web/update?compose=edit"`)
-	contains(t, request(u, "GET", "/containers/local/web/update?compose=edit", nil).Body.String(), `<input type="hidden" name="compose" value="edit">`)
+	contains(t, request(u, "GET", "/containers/local/web/update?compose=edit", nil).Body.String(), `<input type="hidden" name="compose" value="edit">`, `href="/base/containers/local/web/update">Leave the compose file as it is</a>`)
 	if all := f.planned; all[0].Rules.Compose != nil || all[1].Rules.Compose == nil || !all[1].Rules.Compose.Backup {
 		t.Errorf("planned %+v", all)
 	}
@@ -167,8 +167,8 @@ func TestContainerPageOffersChanges(t *testing.T) {
 	}
 	f.operations = []operation.Operation{updateOf("web", operation.Succeeded, outcome(watcher.Outcome{Kept: []string{"web-before"}}))}
 	contains(t, page("web"), "Kept backups", `hx-get="/base/containers/local/web/backups"`)
-	f.plan = fullPlan()
-	contains(t, request(u, "GET", "/containers/local/web/backups", nil, "HX-Request", "true").Body.String(), "web-before", "nginx:0.9", "3.0 MB of its own")
+	f.plan, f.permission = fullPlan(), service.Permission{Allowed: true}
+	contains(t, request(u, "GET", "/containers/local/web/backups", nil, "HX-Request", "true").Body.String(), "web-before", "nginx:0.9", "3.0 MB of its own", `href="/base/containers/local/web/rollback">Roll back to 1.0.0</a>`)
 }
 
 func TestSelectionPage(t *testing.T) {
