@@ -12,7 +12,6 @@ import (
 	"errors"
 	"fmt"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
@@ -128,7 +127,6 @@ type Checker struct {
 	commitLock sync.Mutex
 	// found is what is known of updates, by subject; nil until it is read. commitLock guards it.
 	found map[string]policy.Found
-	dater atomic.Pointer[Dater] // nil when no dates are fetched
 
 	mu       sync.Mutex
 	watchers map[string]*state

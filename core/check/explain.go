@@ -33,7 +33,9 @@ type Explanation struct {
 	Result          *sdk.Result    `json:"result,omitempty"`
 	UpdateAvailable bool           `json:"updateAvailable"`
 	UpdateKind      sdk.UpdateKind `json:"updateKind,omitzero"`
-	Error           string         `json:"error,omitempty"`
+	// Decision is what becomes of the update.
+	Decision *sdk.Decision `json:"decision,omitempty"`
+	Error    string        `json:"error,omitempty"`
 }
 
 // Verdict says what became of one tag.
@@ -146,8 +148,8 @@ func (c *Checker) explain(ctx context.Context, s *target) Explanation {
 	}
 	e := Explanation{
 		ID: after.ID, Name: after.Name, Image: named(after.Image), Registry: s.match.ID,
-		Rules: append(slices.Clone(s.policy.sources), s.policy.byDefault(after.Image)...), Warnings: slices.Concat(s.policy.warnings, s.policy.wrong, s.policy.notes), Tags: []Verdict{},
-		Result: after.Result, UpdateAvailable: after.UpdateAvailable, UpdateKind: after.UpdateKind, Error: message(after),
+		Rules: slices.Concat(s.policy.sources, rulesOfUpdates(s.rules), s.policy.byDefault(after.Image)), Warnings: slices.Concat(s.policy.warnings, s.policy.wrong, s.policy.notes), Tags: []Verdict{},
+		Result: after.Result, UpdateAvailable: after.UpdateAvailable, UpdateKind: after.UpdateKind, Decision: after.Decision, Error: message(after),
 		Summary: summary(after, s),
 	}
 	if why := s.response.why; why != nil {
@@ -213,6 +215,7 @@ func summary(c sdk.Container, s *target) []string {
 	switch kind := c.UpdateKind.Kind; {
 	case kind == sdk.KindTag:
 		add("So %s can be updated to %s (%s).", strings.TrimPrefix(c.Name, "/"), c.Result.Tag, c.UpdateKind.SemverDiff)
+		say = append(say, otherLevels(c)...)
 	case kind == sdk.KindDigest:
 		add("So there is a newer image of the same tag.")
 	case !img.Tag.Semver && !untagged(img) && s.response.digest == nil:
@@ -220,6 +223,7 @@ func summary(c sdk.Container, s *target) []string {
 	default:
 		add("So nothing newer is known.")
 	}
+	say = append(say, decisionSentences(c.Decision)...)
 	if c.Error != nil {
 		add("What a label asks for was left out: %s.", c.Error.Message)
 	}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/dogwatch/dogwatch/core/label"
 	"github.com/dogwatch/dogwatch/core/tag"
@@ -19,6 +20,9 @@ import (
 // scope hints. How many of them share a token is for the registry to decide; this
 // only keeps a request short.
 const maxScopeHints = 120
+
+// thresholdDigest is the threshold that excludes every other tag.
+const thresholdDigest = "digest"
 
 // response is what a registry said about one container.
 type response struct {
@@ -49,6 +53,7 @@ type digestResponse struct {
 type fetcher struct {
 	opt     Options
 	limiter *limiter
+	dater   atomic.Pointer[Dater] // nil when no dates are fetched
 }
 
 func newFetcher(opt Options) *fetcher {
@@ -145,13 +150,16 @@ func withoutDigest(img sdk.Image) bool { return img.Digest.Repo == "" && len(img
 // the digest behind each tag that is watched by digest.
 func (f *fetcher) group(ctx context.Context, g *group) {
 	f.selections(ctx, g)
+	for _, s := range g.targets {
+		f.dates(ctx, s)
+	}
 	type resolved struct {
 		digest string
 		err    error
 	}
 	digests := map[string]resolved{}
 	for _, s := range g.targets {
-		if s.response.err != nil || s.response.selection.Newer || !wantsDigest(s) {
+		if s.response.err != nil || s.response.selection.Newer && s.rules.Threshold.Value != thresholdDigest || !wantsDigest(s) {
 			continue
 		}
 		name := s.container.Image.Tag.Value

@@ -97,10 +97,12 @@ func (r refusal) Error() string { return string(r) }
 // NewDater returns a Dater that makes its requests as the checker does. limits returns what
 // the hosts of a registry, by its id, allow; see registry.LimitReporter.
 func NewDater(c *Checker, limits func(ctx context.Context, registry string) []registry.Limit) *Dater {
-	return &Dater{
+	d := &Dater{
 		checker: c, limits: limits, log: c.log.Named("date"), wake: make(chan struct{}, 1),
 		hosts: map[string]*dates{}, waiting: map[release]bool{}, results: map[release]dateResult{},
 	}
+	c.fetch.dater.Store(d)
+	return d
 }
 
 // releaseOf returns the release that a container is offered, and whether its date is to be found out.

@@ -1,0 +1,67 @@
+package check
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/dogwatch/dogwatch/core/policy"
+	"github.com/dogwatch/dogwatch/core/preview"
+	"github.com/dogwatch/dogwatch/sdk"
+)
+
+// rulesOfUpdates returns the rules by which updates are decided, named as their labels are.
+func rulesOfUpdates(r policy.Rules) []Rule {
+	var all []Rule
+	for _, rule := range preview.Rules(r) {
+		if rule.Name != policy.RuleUpdate {
+			rule.Name = "update." + rule.Name
+		}
+		all = append(all, Rule(rule))
+	}
+	return all
+}
+
+// otherLevels says which other steps than the one of the update have newer versions.
+func otherLevels(c sdk.Container) []string {
+	l := c.Result.Levels
+	if l == nil {
+		return nil
+	}
+	var others []string
+	for _, level := range []struct {
+		step string
+		is   *sdk.Release
+	}{{sdk.DiffMajor, l.Major}, {sdk.DiffMinor, l.Minor}, {sdk.DiffPatch, l.Patch}} {
+		if level.is != nil && level.is.Tag != c.Result.Tag {
+			others = append(others, fmt.Sprintf("%s (%s)", level.is.Tag, level.step))
+		}
+	}
+	if len(others) == 0 {
+		return nil
+	}
+	return []string{"Newer as well: " + strings.Join(others, ", ") + "."}
+}
+
+// decisionSentences says what becomes of an update, where that is not just that it is offered.
+func decisionSentences(d *sdk.Decision) []string {
+	if d == nil || d.State == sdk.StateOffered && len(d.Reasons) == 0 {
+		return nil
+	}
+	var say []string
+	for i, r := range d.Reasons {
+		text := r.Text
+		if i == 0 {
+			text = "The update is " + d.State + ": " + r.Text
+		} else {
+			text = strings.ToUpper(text[:min(1, len(text))]) + text[min(1, len(text)):]
+		}
+		if r.Source != "" {
+			text += " (" + r.Source + ")"
+		}
+		if !r.Until.IsZero() {
+			text += ", until " + r.Until.UTC().Format("2006-01-02 15:04 UTC")
+		}
+		say = append(say, text+".")
+	}
+	return say
+}
