@@ -26,7 +26,7 @@ func (c *circumstances) excluded(i int) (e exclusion) {
 
 // excludes appends why a candidate is not offered, with sentences if they are to be read.
 func (c *circumstances) excludes(i int, reasons []Reason, sentences bool) []Reason {
-	candidate := c.update.Candidates[i]
+	candidate := &c.update.Candidates[i]
 	if skip := c.rules.Skip; skip.Value != nil && (skip.Value.Match(candidate.Tag) || candidate.Digest != "" && skip.Value.Match(candidate.Digest)) {
 		reason := Reason{Code: ReasonSkipRule, Source: skip.Source}
 		if sentences {
@@ -37,7 +37,7 @@ func (c *circumstances) excludes(i int, reasons []Reason, sentences bool) []Reas
 	if limit := c.rules.Threshold; !Passes(limit.Value, candidate.Kind, candidate.Diff) {
 		reason := Reason{Code: ReasonThreshold, Source: limit.Source}
 		if sentences {
-			reason.Text = fmt.Sprintf("%s is a %s update, and the threshold is %s", candidate.Tag, step(candidate), limit.Value)
+			reason.Text = fmt.Sprintf("%s is a %s update, and the threshold is %s", candidate.Tag, step(*candidate), limit.Value)
 		}
 		reasons = append(reasons, reason)
 	}
@@ -51,12 +51,15 @@ func (c *circumstances) excludes(i int, reasons []Reason, sentences bool) []Reas
 		}
 	}
 	if age := c.rules.MinAge; age.Value > 0 {
-		began, how := c.began(candidate)
+		began, did := c.began(candidate)
 		if at := began.Add(age.Value); at.After(c.now) {
 			c.changes(at)
 			reason := Reason{Code: ReasonMinAge, Source: age.Source, Until: at}
 			if sentences {
-				reason.Text = fmt.Sprintf("%s %s, and must be %s old", candidate.name(), how(), FormatAge(age.Value))
+				if did != firstSeenNow {
+					did += " " + began.In(c.now.Location()).Format("2006-01-02 15:04")
+				}
+				reason.Text = fmt.Sprintf("%s %s, and must be %s old", candidate.name(), did, FormatAge(age.Value))
 			}
 			reasons = append(reasons, reason)
 		}
@@ -64,16 +67,18 @@ func (c *circumstances) excludes(i int, reasons []Reason, sentences bool) []Reas
 	return reasons
 }
 
-// began returns the time from which the age of a candidate counts, and how to say it.
-func (c *circumstances) began(candidate Candidate) (time.Time, func() string) {
-	at, did := candidate.Created, "was made"
+const firstSeenNow = "is first seen now"
+
+// began returns the time from which the age of a candidate counts, and what happened then.
+func (c *circumstances) began(candidate *Candidate) (at time.Time, did string) {
+	at, did = candidate.Created, "was made"
 	if at.IsZero() || candidate.Kind == sdk.KindDigest && !candidate.FirstSeen.IsZero() && candidate.FirstSeen.Before(at) {
 		at, did = candidate.FirstSeen, "was first seen"
 	}
 	if at.IsZero() {
-		return c.now, func() string { return "is first seen now" }
+		return c.now, firstSeenNow
 	}
-	return at, func() string { return did + " " + at.In(c.now.Location()).Format("2006-01-02 15:04") }
+	return at, did
 }
 
 // chosen returns the candidate that a choice is about; -1 when it is none of them.

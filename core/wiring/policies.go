@@ -12,6 +12,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/label"
 	"github.com/dogwatch/dogwatch/core/policy"
 	"github.com/dogwatch/dogwatch/sdk"
+	"github.com/dogwatch/dogwatch/sdk/kind"
 	"github.com/dogwatch/dogwatch/sdk/option"
 )
 
@@ -100,6 +101,16 @@ func (p *Policies) Problems(now time.Time) (problems []config.Problem) {
 	check("policy", p.Config.Policy)
 	for _, name := range slices.Sorted(maps.Keys(p.Config.Policies)) {
 		check("policies."+name, p.Config.Policies[name])
+	}
+	for _, c := range p.Config.Components {
+		name, is := c.Options["policy"].V.(string)
+		if name = strings.ToLower(strings.TrimSpace(name)); !is || name == "" || c.Kind != kind.Watcher {
+			continue
+		}
+		if _, known := p.Config.Policies[name]; !known {
+			source := c.Key() + ".policy"
+			problems = append(problems, config.Problem{Key: source, Source: c.Options["policy"].Source, Message: strings.TrimPrefix(p.unknown(name, source), source+": "), Level: config.Error})
+		}
 	}
 	return problems
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/config"
 	"github.com/dogwatch/dogwatch/core/policy"
 	"github.com/dogwatch/dogwatch/sdk"
+	"github.com/dogwatch/dogwatch/sdk/kind"
 )
 
 func policies() *Policies {
@@ -54,11 +55,14 @@ func TestPolicyProblemsNameTheSetting(t *testing.T) {
 	p := policies()
 	p.Config.Policies["never"] = config.Policy{Window: "2026-12-24 02:00-05:00", Freeze: "12-20..01-05"}
 	p.Config.Policies["wrong"] = config.Policy{MinAge: "soon"}
+	for name, of := range map[string]string{"nas": "Careful", "vps": "carefull", "local": ""} {
+		p.Config.Components = append(p.Config.Components, config.Component{Kind: kind.Watcher, Type: "docker", Name: name, Options: map[string]config.Value{"policy": {V: of}}})
+	}
 	var keys []string
 	for _, problem := range p.Problems(time.Date(2026, 11, 20, 0, 0, 0, 0, time.UTC)) {
 		keys = append(keys, problem.Key)
 	}
-	if got := strings.Join(keys, " "); !strings.Contains(got, "policies.wrong.minage") || strings.Contains(got, "careful") {
+	if got := strings.Join(keys, " "); !strings.Contains(got, "policies.wrong.minage") || !strings.Contains(got, "watcher.docker.vps.policy") || strings.Contains(got, "careful") || strings.Contains(got, "nas") || strings.Contains(got, "local") {
 		t.Errorf("problems of %s", got)
 	}
 	rules := p.Rules(sdk.Container{Labels: map[string]string{"dogwatch.policy": "wrong"}})
