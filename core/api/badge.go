@@ -57,28 +57,33 @@ func (h *handler) badge(w http.ResponseWriter, r *http.Request) {
 	h.send(w, r, http.StatusOK, "image/svg+xml; charset=utf-8", image)
 }
 
-// badgeText returns a summary in a few words, and the colour of the worst of it.
+// badgeText returns a summary in a few words, and the colour of the worst of it. Updates
+// that are held are named and need no one.
 func badgeText(s summary) (message, colour string) {
+	open := s.Updates - s.Held
 	switch {
-	case s.Major > 0:
+	case open > 0 && s.Major > 0:
 		colour = red
-	case s.Minor > 0:
+	case open > 0 && s.Minor > 0:
 		colour = yellow
-	case s.Updates > 0:
+	case open > 0:
 		colour = blue
 	case s.Failed > 0 || s.FailedWatchers > 0:
 		colour = orange
-	case s.UpToDate > 0:
+	case s.UpToDate > 0 || s.Held > 0:
 		colour = green
 	default:
 		colour = grey
 	}
 	var parts []string
 	switch {
-	case s.Updates == 1:
+	case open == 1:
 		parts = append(parts, "1 update")
-	case s.Updates > 1:
-		parts = append(parts, fmt.Sprintf("%d updates", s.Updates))
+	case open > 1:
+		parts = append(parts, fmt.Sprintf("%d updates", open))
+	}
+	if s.Held > 0 {
+		parts = append(parts, fmt.Sprintf("%d held", s.Held))
 	}
 	if s.Failed > 0 {
 		parts = append(parts, fmt.Sprintf("%d failed", s.Failed))

@@ -46,7 +46,7 @@ func (h *handler) parseContainerFilter(r *http.Request) (containerFilter, error)
 	}
 	f.after, f.text = given["after"], strings.ToLower(given["q"])
 	for key, want := range given {
-		path, isField := h.fields[key]
+		path, isField := h.fields[fieldOf(key)]
 		switch label, isLabel := strings.CutPrefix(key, labelPrefix); {
 		case isLabel:
 			f.equal = append(f.equal, condition{label: label, want: want})
@@ -159,10 +159,19 @@ func (p fieldPath) text(c *sdk.Container) string {
 	return v.Interface().(sdk.Time).String()
 }
 
+// fieldOf returns the path of the field that a parameter names: decision=held is short for
+// decision.state=held.
+func fieldOf(key string) string {
+	if key == "decision" {
+		return "decision.state"
+	}
+	return key
+}
+
 // knownField refuses what neither is a field of containers nor a parameter of their list.
 func (h *handler) knownField(key string) error {
 	label, isLabel := strings.CutPrefix(key, labelPrefix)
-	_, isField := h.fields[key]
+	_, isField := h.fields[fieldOf(key)]
 	reserved := []string{"limit", "after", "q"}
 	switch {
 	case isLabel && label != "", isField, slices.Contains(reserved, key):

@@ -16,7 +16,9 @@ func TestFilters(t *testing.T) {
 	third := nginx()
 	third.ID, third.Name, third.DisplayName, third.UpdateAvailable, third.Result, third.UpdateKind = "third", "proxy", "Proxy", false, nil, sdk.UpdateKind{}
 	third.Labels = map[string]string{"com.docker.compose.project": "other"}
-	w.put(nginx(), redis(), third)
+	held := nginx()
+	held.Decision = &sdk.Decision{State: sdk.StateHeld}
+	w.put(held, redis(), third)
 	all := []string{"nginx", "proxy", "redis"}
 	for query, want := range map[string][]string{
 		"":                                       all,
@@ -36,6 +38,9 @@ func TestFilters(t *testing.T) {
 		"updateKind.kind=tag":                    {"nginx"},
 		"updateKind.semverDiff=minor":            {"nginx"},
 		"result.tag=1.26.0":                      {"nginx"},
+		"decision=held":                          {"nginx"},
+		"decision.state=held":                    {"nginx"},
+		"decision=offered":                       {},
 		"result.tag=":                            {},
 		"error.message=the%20registry%20answered%20404": {"redis"},
 		"check.state=failed":                            {"redis"},

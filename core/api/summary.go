@@ -20,7 +20,11 @@ type summary struct {
 	Prerelease int `json:"prerelease"`
 	Digest     int `json:"digest"`
 	// Other are new tags whose distance from the running one has no name.
-	Other     int `json:"other"`
+	Other int `json:"other"`
+	// Offered, Held and Automatic are what became of the updates, and their sum is Updates.
+	Offered   int `json:"offered"`
+	Held      int `json:"held"`
+	Automatic int `json:"automatic"`
 	UpToDate  int `json:"upToDate"`
 	Failed    int `json:"failed"`
 	Unchecked int `json:"unchecked"`
@@ -50,6 +54,7 @@ func (h *handler) summary(w http.ResponseWriter, r *http.Request) {
 func summaryOf(s service.Summary) summary {
 	return summary{
 		Containers: s.All, Updates: s.Updates, Major: s.Major, Minor: s.Minor, Patch: s.Patch, Prerelease: s.Prerelease, Digest: s.Digest, Other: s.Others,
+		Offered: s.Offered, Held: s.Held, Automatic: s.Automatic,
 		UpToDate: s.Current, Failed: s.Failed, Unchecked: s.Unchecked, Postponed: s.Postponed, FailedWatchers: s.FailedWatchers,
 		LastCheck: sdk.TimeOf(s.LastCheck), NextCheck: sdk.TimeOf(s.NextCheck),
 	}

@@ -155,6 +155,14 @@ func (s scrape) containers(gauge func(name, help string, value float64, labels .
 		gauge("dogwatch_containers", "Watched containers by what can be updated: none, major, minor, patch, prerelease, digest or unknown; unchecked and failed have no known update.",
 			float64(n), "watcher", g.watcher, "change", g.change)
 	}
+	for name, n := range watched {
+		for _, of := range []struct {
+			state string
+			n     int
+		}{{sdk.StateOffered, n.Offered}, {sdk.StateHeld, n.Held}, {sdk.StateAutomatic, n.Automatic}} {
+			gauge("dogwatch_updates", "Containers with an update, by what became of it: offered, held or automatic.", float64(of.n), "watcher", name, "state", of.state)
+		}
+	}
 	for _, c := range s.state.Components {
 		if s.metrics.opt.WUD && c.Kind == kind.Watcher {
 			total := 0

@@ -40,7 +40,19 @@ func Kind(c *sdk.Container) string {
 	return Other
 }
 
-// Counts are numbers of containers. Updates is the sum of the kinds. Failed
+// State is what became of an update: sdk.StateOffered, StateHeld or StateAutomatic; ""
+// when there is none. One that was found before there were decisions is offered.
+func State(c *sdk.Container) string {
+	switch {
+	case !c.UpdateAvailable:
+		return ""
+	case c.Decision == nil || c.Decision.State == "":
+		return sdk.StateOffered
+	}
+	return c.Decision.State
+}
+
+// Counts are numbers of containers. Updates is the sum of the kinds, and of Offered, Held and Automatic. Failed
 // counts containers of Updates, too; Unchecked and Current count neither.
 // Postponed are all those whose check waits for a registry's pause: they may be
 // counted as Updates, Unchecked or Current as well.
@@ -48,6 +60,7 @@ type Counts struct {
 	All, Updates, Failed, Unchecked, Current        int
 	Postponed                                       int
 	Major, Minor, Patch, Prerelease, Digest, Others int
+	Offered, Held, Automatic                        int
 }
 
 // Add counts one more container.
@@ -71,6 +84,15 @@ func (n *Counts) Add(c *sdk.Container) {
 	}
 	if kind != "" {
 		n.Updates++
+	}
+	switch State(c) {
+	case "":
+	case sdk.StateHeld:
+		n.Held++
+	case sdk.StateAutomatic:
+		n.Automatic++
+	default:
+		n.Offered++
 	}
 	if c.Check.Postponed() {
 		n.Postponed++

@@ -21,6 +21,11 @@ func TestCounts(t *testing.T) {
 	again.Check.PostponedUntil = waiting.Check.PostponedUntil
 	wrong := container(sdk.CheckOK, true, "", "")
 	wrong.Check.PostponedUntil = waiting.Check.PostponedUntil
+	decided := func(state string) *sdk.Container {
+		c := container(sdk.CheckOK, false, sdk.KindTag, sdk.DiffPatch)
+		c.Decision = &sdk.Decision{State: state}
+		return c
+	}
 	for _, c := range []struct {
 		name string
 		of   *sdk.Container
@@ -31,17 +36,20 @@ func TestCounts(t *testing.T) {
 		{"without a state", container("", false, "", ""), Counts{All: 1, Unchecked: 1}},
 		{"failed", container(sdk.CheckFailed, true, "", ""), Counts{All: 1, Failed: 1}},
 		{"failed, without saying why", container(sdk.CheckFailed, false, "", ""), Counts{All: 1, Failed: 1}},
-		{"failed, with the update of before", container(sdk.CheckFailed, true, sdk.KindTag, sdk.DiffMajor), Counts{All: 1, Failed: 1, Updates: 1, Major: 1}},
+		{"failed, with the update of before", container(sdk.CheckFailed, true, sdk.KindTag, sdk.DiffMajor), Counts{All: 1, Failed: 1, Updates: 1, Major: 1, Offered: 1}},
 		{"wrong label", container(sdk.CheckOK, true, "", ""), Counts{All: 1, Failed: 1}},
-		{"wrong label, with an update", container(sdk.CheckOK, true, sdk.KindTag, sdk.DiffMinor), Counts{All: 1, Failed: 1, Updates: 1, Minor: 1}},
+		{"wrong label, with an update", container(sdk.CheckOK, true, sdk.KindTag, sdk.DiffMinor), Counts{All: 1, Failed: 1, Updates: 1, Minor: 1, Offered: 1}},
 		{"wrong label, never checked", container(sdk.CheckNever, true, "", ""), Counts{All: 1, Failed: 1}},
 		{"postponed", waiting, Counts{All: 1, Current: 1, Postponed: 1}},
 		{"failed, and postponed since", again, Counts{All: 1, Postponed: 1}},
 		{"postponed, with a wrong label", wrong, Counts{All: 1, Failed: 1, Postponed: 1}},
-		{"patch", container(sdk.CheckOK, false, sdk.KindTag, sdk.DiffPatch), Counts{All: 1, Updates: 1, Patch: 1}},
-		{"prerelease", container(sdk.CheckOK, false, sdk.KindTag, sdk.DiffPrerelease), Counts{All: 1, Updates: 1, Prerelease: 1}},
-		{"digest", container(sdk.CheckOK, false, sdk.KindDigest, sdk.DiffMajor), Counts{All: 1, Updates: 1, Digest: 1}},
-		{"no distance", container(sdk.CheckOK, false, sdk.KindTag, sdk.DiffUnknown), Counts{All: 1, Updates: 1, Others: 1}},
+		{"patch", container(sdk.CheckOK, false, sdk.KindTag, sdk.DiffPatch), Counts{All: 1, Updates: 1, Patch: 1, Offered: 1}},
+		{"prerelease", container(sdk.CheckOK, false, sdk.KindTag, sdk.DiffPrerelease), Counts{All: 1, Updates: 1, Prerelease: 1, Offered: 1}},
+		{"digest", container(sdk.CheckOK, false, sdk.KindDigest, sdk.DiffMajor), Counts{All: 1, Updates: 1, Digest: 1, Offered: 1}},
+		{"offered", decided(sdk.StateOffered), Counts{All: 1, Updates: 1, Patch: 1, Offered: 1}},
+		{"held", decided(sdk.StateHeld), Counts{All: 1, Updates: 1, Patch: 1, Held: 1}},
+		{"automatic", decided(sdk.StateAutomatic), Counts{All: 1, Updates: 1, Patch: 1, Automatic: 1}},
+		{"no distance", container(sdk.CheckOK, false, sdk.KindTag, sdk.DiffUnknown), Counts{All: 1, Updates: 1, Others: 1, Offered: 1}},
 	} {
 		var got Counts
 		if got.Add(c.of); got != c.want {
