@@ -13,6 +13,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/api"
 	"github.com/dogwatch/dogwatch/core/auth"
 	"github.com/dogwatch/dogwatch/core/check"
+	"github.com/dogwatch/dogwatch/core/choice"
 	"github.com/dogwatch/dogwatch/core/component"
 	"github.com/dogwatch/dogwatch/core/config"
 	"github.com/dogwatch/dogwatch/core/contained"
@@ -65,6 +66,7 @@ type App struct {
 	store      *store.Store
 	plugins    *plugin.Host
 	components *component.Manager
+	choices    *choice.Choices
 	checker    *check.Checker
 	dater      *check.Dater
 	decisions  *decision.Loop
@@ -107,7 +109,16 @@ func New(ctx context.Context, opt Options) (*App, error) {
 		Plugins: a.plugins, Log: opt.Log, Secrets: opt.Redactor.Add, ValidateWatcher: wiring.ValidateWatcher, ValidateTrigger: wiring.ValidateTrigger, MaskAll: settings.Server.MaskAll,
 		Changed: func(*component.Component) { a.bus.Touch(event.ComponentChanged) },
 	})
+	a.report(a.rules().Problems(opt.Now()))
+	a.choices, err = choice.New(ctx, choice.Options{
+		Store: a.store, Now: opt.Now, Changed: func(ctx context.Context, _ string) error { return a.checker.Redecide(ctx) },
+	})
+	if err != nil {
+		a.Close()
+		return nil, err
+	}
 	a.checker = check.New(check.Options{
+		Choices:    a.choices.Of,
 		Registries: wiring.Registries{Components: a.components}, Store: a.store, Cache: wiring.Cache{Store: a.store, Log: a.log},
 		Limits: check.Limits{PerHost: settings.Check.PerHost, Total: settings.Check.Total}, ForeignLabels: settings.Labels.Foreign, WatchFloating: settings.Check.Floating,
 		Order: a.components.WatcherNames, Reached: a.reached, AlreadyNotified: a.store.AlreadyNotified, Candidates: a.store.Candidates, Rules: a.rules().Rules, Facts: a.updateFacts, Log: opt.Log, Now: opt.Now,
@@ -125,7 +136,7 @@ func New(ctx context.Context, opt Options) (*App, error) {
 		},
 		ForeignLabels: settings.Labels.Foreign, Redact: opt.Redactor.String, Log: opt.Log, Now: opt.Now,
 	})
-	if err := a.makeLinks(ctx, nil); err != nil {
+	if err := a.makeLinks(ctx); err != nil {
 		a.Close()
 		return nil, err
 	}
@@ -330,7 +341,7 @@ func (a *App) pluginChanged(st plugin.Status) {
 func (a *App) serviceOptions() service.Options {
 	return service.Options{
 		Config: a.opt.Config, Version: a.opt.Version, Store: a.store, Components: a.components, Plugins: a.plugins,
-		Checks: a.scheduler, Triggers: a.dispatcher, Updater: a.updater, Operations: a.store, Links: a.revocableLinks(), TestRuns: wiring.TestRunner(a.components, wiring.Containers{Store: a.store}.Uses, a.messageLinks(), a.opt.Log),
+		Checks: a.scheduler, Triggers: a.dispatcher, Updater: a.updater, Operations: a.store, Choices: a.choices, Links: a.revocableLinks(), TestRuns: wiring.TestRunner(a.components, wiring.Containers{Store: a.store}.Uses, a.messageLinks(), a.opt.Log),
 		Auth: a.auth, Redact: a.opt.Redactor.String, Demo: a.opt.Demo, Log: a.opt.Log, Now: a.opt.Now,
 	}
 }

@@ -22,7 +22,7 @@ var layers = [][]string{
 	{"core/automatic", "core/installation", "core/schedule"},
 	{"core/auth", "core/check", "core/decision", "core/dispatch", "core/statestream", "core/updater", "core/component"},
 	{"core/plugin", "core/preview", "core/store", "core/wudstore", "core/metrics", "core/config/migrate", "core/lookup"},
-	{"core/link"},
+	{"core/choice", "core/link"},
 	{"core/policy"},
 	{"core/update"},
 	{"core/config", "core/logging", "core/event", "core/delivery", "core/operation", "core/label", "core/tag", "core/tally", "core/template", "core/contained", "core/detach", "core/auth/oidctest"},

@@ -11,15 +11,15 @@ import (
 )
 
 // makeLinks makes the signed links of messages: there are none until users can reach
-// the server under an address that is known, and choices can be recorded.
-func (a *App) makeLinks(ctx context.Context, choices link.Choices) (err error) {
+// the server under an address that is known.
+func (a *App) makeLinks(ctx context.Context) (err error) {
 	settings := a.opt.Config
-	if !settings.Links.Enabled || settings.PublicURL == nil || !settings.Server.Enabled || choices == nil {
+	if !settings.Links.Enabled || settings.PublicURL == nil || !settings.Server.Enabled {
 		return nil
 	}
 	a.links, err = link.New(ctx, link.Options{
 		URL: settings.PublicURL, Expiry: settings.Links.Expiry, Store: a.store, Containers: wiring.Containers{Store: a.store},
-		Choices: choices, MayApprove: wiring.MayApprove(func(watcher string) bool { return a.updater.Allowed(watcher) == nil }), Now: a.opt.Now,
+		Choices: a.choices, MayApprove: wiring.MayApprove(func(watcher string) bool { return a.updater.Allowed(watcher) == nil }), Now: a.opt.Now,
 	})
 	return err
 }

@@ -57,6 +57,7 @@ func newRouter(opt Options, run context.Context) *handler {
 	h.pluginRoutes(s)
 	h.eventRoutes(s)
 	h.operationRoutes(s)
+	h.choiceRoutes(s)
 	return h
 }
 
@@ -147,6 +148,15 @@ func (h *handler) operationRoutes(s scopes) {
 	s.read.Get("/api/operations", h.limitRendering(h.listOperations))
 	s.read.Get("/api/operations/{id}", h.getOperation)
 	s.write.Post("/api/operations/{id}/cancel", h.cancelOperation)
+}
+
+func (h *handler) choiceRoutes(s scopes) {
+	s.read.Get("/api/choices", h.listChoices)
+	s.read.Get("/api/containers/{id}/decision", h.getDecision)
+	s.write.Post("/api/containers/{id}/decision", h.decide)
+	s.write.Delete("/api/containers/{id}/decision", h.undoChoices)
+	s.write.Post("/api/containers/{id}/snooze", h.snooze)
+	s.write.Delete("/api/containers/{id}/snooze", h.undoChoices)
 }
 
 // fallback handles paths that are not the API's: with a page, if there are any.

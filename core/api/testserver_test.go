@@ -19,6 +19,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/dogwatch/dogwatch/core/auth"
+	"github.com/dogwatch/dogwatch/core/choice"
 	"github.com/dogwatch/dogwatch/core/component"
 	"github.com/dogwatch/dogwatch/core/config"
 	"github.com/dogwatch/dogwatch/core/event"
@@ -90,6 +91,10 @@ func startWith(t testing.TB, p fixture, settings []string, change ...func(*testO
 	if err != nil {
 		t.Fatal(err)
 	}
+	choices, err := choice.New(t.Context(), choice.Options{Store: w.store, Now: time.Now})
+	if err != nil {
+		t.Fatal(err)
+	}
 	log := hclog.New(&hclog.LoggerOptions{Output: w.log, Level: hclog.LevelFromString(conf.Log.Level), Mutex: new(sync.Mutex)})
 	o := testOptions{
 		Options: Options{
@@ -98,7 +103,7 @@ func startWith(t testing.TB, p fixture, settings []string, change ...func(*testO
 		},
 		app: service.Options{
 			Config: conf, Version: "1.2.3", Store: w.store, Components: p.manager, Plugins: noTrust{p.host}, Checks: w.checks,
-			Triggers: w.triggers, TestRuns: fakeTestRuns{}, Updater: w.updates, Operations: w.updates, Log: log,
+			Triggers: w.triggers, TestRuns: fakeTestRuns{}, Updater: w.updates, Operations: w.updates, Choices: choices, Log: log,
 		},
 	}
 	for _, c := range change {

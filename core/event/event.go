@@ -48,6 +48,9 @@ const (
 	OperationCancelling Type = "operation.cancelling" // Operation: a user wants it to stop
 	OperationCancelled  Type = "operation.cancelled"  // Operation
 
+	ChoiceMade   Type = "choice.made"   // Choice: a user decided about an update
+	ChoiceUndone Type = "choice.undone" // Choice
+
 	LoginSucceeded Type = "auth.login"         // Login
 	LoginFailed    Type = "auth.failed"        // Login: wrong credentials, or an account that may not
 	LoggedOut      Type = "auth.logout"        // Login
@@ -104,6 +107,7 @@ type Payload struct {
 	Login     *Login     `json:"login,omitempty"`
 	Setting   *Setting   `json:"setting,omitempty"`
 	Operation *Operation `json:"operation,omitempty"`
+	Choice    *Choice    `json:"choice,omitempty"`
 }
 
 // Aspect is a part of a container.
@@ -138,6 +142,16 @@ type Check struct {
 	Single bool   `json:"single,omitempty"`
 	Took   string `json:"took,omitempty"`
 	Error  string `json:"error,omitempty"`
+}
+
+// Choice is what a user decided about an update. Subject is that of the container.
+type Choice struct {
+	// Action is "skip", "snooze" or "approve".
+	Action string `json:"action"`
+	// Version is the tag or the digest; "" for all versions.
+	Version string   `json:"version,omitempty"`
+	Until   sdk.Time `json:"until,omitzero"`
+	Actor   string   `json:"actor"`
 }
 
 // Watcher is an outage of a watcher's engine. Subject is the watcher's name.

@@ -135,6 +135,9 @@ type Choice struct {
 	At    sdk.Time `json:"at"`
 }
 
+// Version returns the tag or the digest that a choice is about; "" for all versions.
+func (c Choice) Version() string { return c.Update.To() }
+
 // State is what became of an update.
 type State string
 

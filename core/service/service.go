@@ -5,7 +5,7 @@
 // nothing else.
 //
 // A file holds one noun: containers, components, plugins, history, deliveries,
-// operations, tokens, sessions, the log level, and what is known about the installation.
+// operations, choices, tokens, sessions, the log level, and what is known about the installation.
 package service
 
 import (
@@ -138,6 +138,8 @@ type Options struct {
 	Auth       *auth.Auth
 	// Links is nil where messages have none.
 	Links Links
+	// Choices is nil where nothing can be decided.
+	Choices Choices
 	// Redact blanks secrets in texts that come from elsewhere.
 	Redact func(string) string
 	// Demo is true when the engine and the registries are simulated.

@@ -263,6 +263,7 @@ func fill(t *testing.T, path string) {
 	ctx := t.Context()
 	must(t, s.Commit(ctx, event.Change{Put: []sdk.Container{container("local", "web", "1"), container("local", "db", "2")}, Events: happenings(2),
 		Candidates: map[string][]byte{"local/web": encoded(t, webFound)}}))
+	must(t, s.PutChoice(ctx, webChoice))
 	web := offer("smtp.main", "local/web", "f1")
 	web.Containers = []string{"1"}
 	plan(t, s, web, offer("smtp.main", "local/db", "f2"))
@@ -296,6 +297,9 @@ func full(t *testing.T, s *Store) {
 		t.Errorf("events %+v, %v", events, err)
 	}
 	// A file from before candidates has none.
+	if all, err := s.Choices(ctx); err != nil || len(all) > 1 || len(all) == 1 && !reflect.DeepEqual(all[0], webChoice) {
+		t.Errorf("choices %+v, %v", all, err)
+	}
 	if all, err := s.Candidates(ctx); err != nil || len(all) > 1 || len(all) == 1 && !reflect.DeepEqual(all["local/web"], webFound) {
 		t.Errorf("candidates %+v, %v", all, err)
 	}

@@ -43,6 +43,9 @@ func (s *Store) Prune(ctx context.Context, before time.Time) error {
 		if _, err := t.exec("DELETE FROM candidates WHERE subject NOT IN (SELECT watcher || '/' || name FROM containers)"); err != nil {
 			return err
 		}
+		if err := t.pruneChoices(millis(before)); err != nil {
+			return err
+		}
 		if err := t.pruneOperations(before); err != nil {
 			return err
 		}

@@ -105,8 +105,36 @@ func describe(e event.Event) (said, class string) {
 		return describeOperation(e.Type, *e.Operation)
 	case e.Setting != nil:
 		return describeSetting(*e.Setting), ""
+	case e.Choice != nil:
+		return describeChoice(e.Type, *e.Choice), ""
 	}
 	return string(e.Type), ""
+}
+
+// describeDecision says what became of the update of a container.
+func describeDecision(c sdk.Container) string {
+	said := "update " + c.Decision.State
+	if c.Result != nil {
+		said = c.Result.Tag + " " + c.Decision.State
+	}
+	if c.Decision.State == sdk.StateHeld && len(c.Decision.Reasons) > 0 {
+		said += ": " + c.Decision.Reasons[0].Text
+	}
+	return said
+}
+
+func describeChoice(t event.Type, c event.Choice) string {
+	said := map[string]string{"skip": "skipped", "snooze": "snoozed", "approve": "approved"}[c.Action]
+	if t == event.ChoiceUndone {
+		said = "no longer " + said
+	}
+	if c.Version != "" {
+		said = c.Version + " " + said
+	}
+	if !c.Until.IsZero() && t != event.ChoiceUndone {
+		said += " until " + c.Until.Local().Format("2006-01-02 15:04")
+	}
+	return said + " by " + c.Actor
 }
 
 func describeContainer(t event.Type, a event.Aspect, c sdk.Container) (string, string) {
@@ -122,8 +150,11 @@ func describeContainer(t event.Type, a event.Aspect, c sdk.Container) (string, s
 	case event.ContainerRemoved:
 		return "gone", ""
 	}
-	if a == event.Postponed {
+	switch {
+	case a == event.Postponed:
 		return postponed(c), ""
+	case (a == event.Decided || a == event.Leveled) && c.Decision != nil:
+		return describeDecision(c), ""
 	}
 	if c.Error != nil && c.Check.State == sdk.CheckFailed {
 		return "check failed: " + c.Error.Message, "failed"

@@ -1,0 +1,181 @@
+package choice_test
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/dogwatch/dogwatch/core/choice"
+	"github.com/dogwatch/dogwatch/core/event"
+	"github.com/dogwatch/dogwatch/core/policy"
+	"github.com/dogwatch/dogwatch/core/store"
+	"github.com/dogwatch/dogwatch/core/update"
+	"github.com/dogwatch/dogwatch/sdk"
+)
+
+var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+
+func key(version string) update.Key {
+	return update.Key{Subject: "local/web", Kind: sdk.KindTag, FromTag: "8.1.0", ToTag: version}
+}
+
+// bench has choices on a real store.
+type bench struct {
+	*choice.Choices
+	t       *testing.T
+	store   *store.Store
+	path    string
+	changed []string
+	failing error
+}
+
+func open(t *testing.T) *bench {
+	b := &bench{t: t, path: filepath.Join(t.TempDir(), "store.db")}
+	b.start()
+	t.Cleanup(func() { b.store.Close() })
+	return b
+}
+
+func (b *bench) start() {
+	b.t.Helper()
+	var err error
+	if b.store, err = store.Open(context.Background(), b.path, store.Options{Bus: new(event.Bus), Log: hclog.NewNullLogger()}); err != nil {
+		b.t.Fatal(err)
+	}
+	b.Choices, err = choice.New(context.Background(), choice.Options{Store: b.store, Now: func() time.Time { return noon }, Changed: func(_ context.Context, subject string) error {
+		b.changed = append(b.changed, subject)
+		return b.failing
+	}})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+func (b *bench) choose(version string, kind policy.ChoiceKind, until time.Time) error {
+	k := update.Key{}
+	if version != "" {
+		k = key(version)
+	}
+	return b.Choose(context.Background(), "ana", "local/web", k, kind, until)
+}
+
+func (b *bench) text() string {
+	var all []string
+	for _, c := range b.Of("local/web") {
+		all = append(all, string(c.Kind)+" "+c.Version())
+	}
+	return strings.Join(all, ", ")
+}
+
+// TestChoicesSurviveARestart, and the last one about a version counts.
+func TestChoicesSurviveARestart(t *testing.T) {
+	b := open(t)
+	for _, c := range []struct {
+		version string
+		kind    policy.ChoiceKind
+		until   time.Time
+	}{{"9.0.0", policy.Skip, time.Time{}}, {"8.2.1", policy.Snooze, time.Time{}}, {"9.0.0", policy.Approved, time.Time{}}, {"", policy.Snooze, noon.Add(time.Hour)}} {
+		if err := b.choose(c.version, c.kind, c.until); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := "snooze 8.2.1, approve 9.0.0, snooze "
+	if got := b.text(); got != want {
+		t.Errorf("choices %q, want %q", got, want)
+	}
+	if len(b.changed) != 4 {
+		t.Errorf("decided again %v", b.changed)
+	}
+	b.store.Close()
+	b.start()
+	for _, part := range strings.Split(want, ", ") {
+		if !strings.Contains(b.text(), part) {
+			t.Errorf("after a restart %q is gone: %q", part, b.text())
+		}
+	}
+	if n, err := b.Undo(context.Background(), "ben", "local/web"); n != 3 || err != nil || b.text() != "" || len(b.All()) != 0 {
+		t.Errorf("undone %d, %v, left %q", n, err, b.text())
+	}
+	if n, err := b.Undo(context.Background(), "ben", "local/web"); n != 0 || err != nil {
+		t.Errorf("undone again: %d, %v", n, err)
+	}
+	events, err := b.store.Events(context.Background(), 0, 100)
+	if err != nil || len(events) != 7 {
+		t.Fatalf("%d events, %v", len(events), err)
+	}
+	if last := events[6]; last.Type != event.ChoiceUndone || last.Choice.Actor != "ben" || last.Subject != "local/web" {
+		t.Errorf("the last event is %+v", last)
+	}
+}
+
+func TestChooseRefuses(t *testing.T) {
+	b := open(t)
+	other := key("9.0.0")
+	other.Subject = "local/db"
+	for about, c := range map[string]struct {
+		key   update.Key
+		kind  policy.ChoiceKind
+		until time.Time
+		field string
+	}{
+		"unknown action":          {key("9.0.0"), "ignore", time.Time{}, "action"},
+		"another container":       {other, policy.Skip, time.Time{}, "version"},
+		"to skip everything":      {update.Key{}, policy.Skip, time.Time{}, "version"},
+		"to approve everything":   {update.Key{}, policy.Approved, time.Time{}, "version"},
+		"to snooze all for ever":  {update.Key{}, policy.Snooze, time.Time{}, "until"},
+		"a snooze that has ended": {key("9.0.0"), policy.Snooze, noon, "until"},
+		"a snooze without end":    {key("9.0.0"), policy.Snooze, noon.AddDate(6, 0, 0), "until"},
+		"to skip until a date":    {key("9.0.0"), policy.Skip, noon.Add(time.Hour), "until"},
+		"to approve until a date": {key("9.0.0"), policy.Approved, noon.Add(time.Hour), "until"},
+	} {
+		var invalid *sdk.InvalidError
+		err := b.Choose(context.Background(), "ana", "local/web", c.key, c.kind, c.until)
+		if !errors.As(err, &invalid) || len(invalid.Fields) != 1 || invalid.Fields[0].Field != c.field {
+			t.Errorf("%s: %v", about, err)
+		}
+	}
+	if b.text() != "" || len(b.changed) > 0 {
+		t.Errorf("choices %q, decided again %v", b.text(), b.changed)
+	}
+}
+
+// TestChooseStoresWhenDecidingFails: what is stored counts from the next check.
+func TestChooseKeepsAChoiceThatCouldNotBeDecided(t *testing.T) {
+	b := open(t)
+	b.failing = errors.New("the store is full")
+	if err := b.choose("9.0.0", policy.Skip, time.Time{}); err == nil || !strings.Contains(err.Error(), "is stored") || b.text() != "skip 9.0.0" {
+		t.Errorf("%v, choices %q", err, b.text())
+	}
+	b.failing = nil
+	b.store.Close()
+	if err := b.choose("8.2.1", policy.Skip, time.Time{}); err == nil || b.text() != "skip 9.0.0" {
+		t.Errorf("with a closed store: %v, choices %q", err, b.text())
+	}
+}
+
+// TestChooseConcurrently: memory and store agree on who was last.
+func TestChooseConcurrently(t *testing.T) {
+	b := open(t)
+	b.Choices, _ = choice.New(context.Background(), choice.Options{Store: b.store, Now: func() time.Time { return noon }})
+	var all sync.WaitGroup
+	for i := range 20 {
+		all.Go(func() {
+			kind := []policy.ChoiceKind{policy.Skip, policy.Snooze, policy.Approved}[i%3]
+			if err := b.choose("9.0.0", kind, time.Time{}); err != nil {
+				t.Error(err)
+			}
+			_ = b.Of("local/web")
+		})
+	}
+	all.Wait()
+	stored, err := b.store.Choices(context.Background())
+	if err != nil || len(stored) != 1 || len(b.Of("local/web")) != 1 || stored[0] != b.Of("local/web")[0] {
+		t.Errorf("stored %+v, %v; in memory %+v", stored, err, b.Of("local/web"))
+	}
+}
