@@ -1,3 +1,3 @@
 // Package wiring fits one part of the core to the small interface that another
-// part declares. Each adapter is a few lines; none decides anything.
+// part declares. Each adapter is a few lines.
 package wiring

@@ -26,18 +26,24 @@ func (o Operations) Begin(ctx context.Context, u dispatch.Update) (operation.Ope
 	op, err := o.Runner.Start(ctx, updater.Request{
 		Container: u.Container, Kind: operation.Update, Rules: u.Rules, Actor: u.Actor, Trigger: u.Trigger, Delivery: u.Delivery,
 	})
+	return op, beginError(u.Container, err)
+}
+
+// beginError gives an error of updater.Runner.Start the kind by which deliveries are
+// tried again or left to users, and the name of the container.
+func beginError(c sdk.Container, err error) error {
 	switch {
 	case err == nil:
-		return op, nil
+		return nil
 	case errors.Is(err, updater.ErrConflict), errors.Is(err, updater.ErrStopping):
 		err = sdk.WithKind(sdk.ErrUnavailable, err)
 	case leftToUsers(err):
 		err = sdk.WithKind(dispatch.ErrByHand, err)
 	}
-	if name := u.Container.Watcher + "/" + u.Container.Name; !strings.Contains(err.Error(), name) {
+	if name := c.Watcher + "/" + c.Name; !strings.Contains(err.Error(), name) {
 		err = fmt.Errorf("%s: %w", name, err)
 	}
-	return op, err
+	return err
 }
 
 // leftToUsers reports whether all that blocks an update is that the trigger is not

@@ -1,0 +1,85 @@
+package wiring
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/dogwatch/dogwatch/core/component"
+	"github.com/dogwatch/dogwatch/core/config"
+	"github.com/dogwatch/dogwatch/sdk"
+	"github.com/dogwatch/dogwatch/sdk/kind"
+)
+
+func TestValidateWatcher(t *testing.T) {
+	for cron, wrong := range map[string]bool{"0 * * * *": false, "*/5 0 * * * *": false, "0 25 * * *": true, "hourly": true, "": true} {
+		problems := ValidateWatcher(component.WatcherOptions{Cron: cron})
+		if wrong != (len(problems) == 1) || wrong && (problems[0].Key != "cron" || problems[0].Level != config.Error || problems[0].Message == "") {
+			t.Errorf("%q: %+v", cron, problems)
+		}
+	}
+}
+
+// TestValidateTrigger: a template that cannot be read is an error, and one that is misspelt a warning.
+func TestValidateTrigger(t *testing.T) {
+	right := component.TriggerOptions{SimpleTitle: "${container.name}", SimpleBody: "body", BatchTitle: "${count} updates"}
+	for name, c := range map[string]struct {
+		change func(*component.TriggerOptions)
+		key    string
+		level  config.Level
+		text   string
+	}{
+		"right":    {change: func(*component.TriggerOptions) {}},
+		"unclosed": {change: func(o *component.TriggerOptions) { o.SimpleBody = "${container.name" }, key: "simplebody", level: config.Error},
+		"misspelt": {change: func(o *component.TriggerOptions) { o.SimpleTitle = "${container.nmae}" }, key: "simpletitle", level: config.Warning, text: "nmae"},
+	} {
+		o := right
+		c.change(&o)
+		problems := ValidateTrigger(o)
+		if c.key == "" {
+			if len(problems) > 0 {
+				t.Errorf("%s: %+v", name, problems)
+			}
+			continue
+		}
+		if len(problems) != 1 || problems[0].Key != c.key || problems[0].Level != c.level || !strings.Contains(problems[0].Message, c.text) {
+			t.Errorf("%s: %+v", name, problems)
+		}
+	}
+}
+
+func TestPluginVars(t *testing.T) {
+	if vars := PluginVars(&config.Config{}); vars != nil {
+		t.Error(vars)
+	}
+	var c config.Config
+	c.Registries.DockerConfig = "/etc/docker/config.json"
+	vars := PluginVars(&c)
+	if got := vars[string(kind.Registry)]; len(vars) != 1 || len(got) != 1 || got[0] != "DOGWATCH_REGISTRIES_DOCKERCONFIG=/etc/docker/config.json" {
+		t.Error(vars)
+	}
+}
+
+// TestTriggerOfTheDispatcher: which options and capabilities mean what.
+func TestTriggerOfTheDispatcher(t *testing.T) {
+	c := &component.Trigger{
+		Component: component.Component{Kind: kind.Trigger, Type: "docker", Name: "local", Capabilities: []string{kind.CapOperate}},
+		Settings:  component.TriggerOptions{Mode: component.ModeBatch, Threshold: "minor", Events: []string{component.EventWatcher, component.EventOperation}},
+		Delivery:  kind.AtMostOnce,
+	}
+	got := dispatchTrigger(c)
+	if got.ID != "docker.local" || !got.Batch || got.Threshold != "minor" || !got.AtMostOnce || !got.Operates || !got.Outages || !got.Operations || got.Auto || got.Once {
+		t.Errorf("%+v", got)
+	}
+	c.Capabilities, c.Delivery, c.Settings = nil, kind.AtLeastOnce, component.TriggerOptions{Auto: true, Once: true, IncludeByDefault: true, Mode: "simple", Events: []string{"none"}}
+	got = dispatchTrigger(c)
+	if got.Batch || got.AtMostOnce || got.Operates || got.Outages || got.Operations || !got.Auto || !got.Once || !got.IncludeByDefault {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestOptionProblemsKeepTheirFields(t *testing.T) {
+	got := optionProblems([]sdk.FieldError{{Field: "a", Detail: "x"}, {Field: "b", Detail: "y"}}, config.Warning)
+	if len(got) != 2 || got[1] != (config.Problem{Key: "b", Message: "y", Level: config.Warning}) {
+		t.Errorf("%+v", got)
+	}
+}
