@@ -19,7 +19,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -96,11 +95,14 @@ func prepare(t testing.TB) *Daemon {
 	// The paths of unix sockets are limited to 107 characters, which t.TempDir exceeds.
 	dir, err := os.MkdirTemp("", "dw")
 	check(t, err)
+	check(t, own(dir))
+	sweep(t)
 	d := &Daemon{Host: "unix://" + filepath.Join(dir, "engine.sock"), dir: dir}
 	t.Cleanup(func() {
 		if d.killed {
-			d.unmount(t)
+			unmount(t, dir)
 		}
+		removeBridges(t, dir)
 		err := os.RemoveAll(dir)
 		// What tidies up after Podman's containers outlives the service for a moment.
 		for began := time.Now(); err != nil && time.Since(began) < tidyLimit; err = os.RemoveAll(dir) {
@@ -161,19 +163,6 @@ func (d *Daemon) Kill(t testing.TB) {
 	// Its containerd exited with it; the next one must not wait for that.
 	check(t, os.RemoveAll(filepath.Join(d.dir, "exec", "containerd", "containerd.pid")))
 	d.killed = true
-}
-
-// unmount removes the mounts that a killed engine has left.
-func (d *Daemon) unmount(t testing.TB) {
-	mounts, err := os.ReadFile("/proc/self/mounts")
-	check(t, err)
-	for line := range strings.Lines(string(mounts)) {
-		if fields := strings.Fields(line); len(fields) > 1 && strings.HasPrefix(fields[1], d.dir+"/") {
-			if err := syscall.Unmount(fields[1], syscall.MNT_DETACH); err != nil {
-				t.Logf("unmount %s: %v", fields[1], err)
-			}
-		}
-	}
 }
 
 // Restart stops the engine and starts it again over the same data, at the same address.
