@@ -21,9 +21,9 @@ func (m memory) Get(_ context.Context, key string) (string, []byte, bool) {
 }
 func (m memory) Put(_ context.Context, key, _ string, body []byte) { m[key] = body }
 
-// TestImageConfigIsAskedForOnce: what the cache has is not requested, and a registry that
+// TestImageConfigIsRequestedOnce: what the cache has is not requested, and a registry that
 // cannot tell is not requested at all. The registry has no plugin: a request would panic.
-func TestImageConfigIsAskedForOnce(t *testing.T) {
+func TestImageConfigIsRequestedOnce(t *testing.T) {
 	repo := registry.Repository{Host: "docker.io", Name: "library/nginx"}
 	platform := sdk.Platform{OS: "linux", Architecture: "arm", Variant: "v7"}
 	body, err := json.Marshal(sdk.ImageConfig{User: "app"})
