@@ -54,7 +54,11 @@ func (g *global) try(ctx context.Context, id, image string) error {
 			kinds = neededFor([]string{image})
 		}
 	}
-	instance, redactor, err := g.newOneShot(kinds...)
+	loaded := kinds
+	if slices.Equal(kinds, []kind.Kind{kind.Trigger}) { // it may be one that has watchers update
+		loaded = []kind.Kind{kind.Trigger, kind.Watcher}
+	}
+	instance, redactor, err := g.newOneShot(loaded...)
 	if err != nil {
 		return err
 	}
@@ -126,6 +130,9 @@ func shown(c *component.Component, r testrun.Result) string {
 	said := fmt.Sprintf("title: %s\nbody:  %s", r.Title, strings.ReplaceAll(r.Body, "\n", "\n       "))
 	for _, warning := range r.Warnings {
 		said += "\nwarning: " + warning
+	}
+	if r.Response != "" {
+		said += "\n" + r.Response
 	}
 	return said
 }

@@ -37,6 +37,8 @@ type Options struct {
 	Components Components
 	// Trigger is a trigger as the dispatcher runs it.
 	Trigger func(*component.Trigger) dispatch.Trigger
+	// Updaters returns the watchers whose type can replace containers.
+	Updaters func() []Updater
 	// Used reports whether a container that is known has its image from a host.
 	Used func(host string) bool
 	// Links are those of sample messages; nil for none.
@@ -57,7 +59,8 @@ type Result struct {
 	Body  string `json:"body,omitempty"`
 	// Warnings are what the templates of a trigger misspell.
 	Warnings []string `json:"warnings,omitempty"`
-	// Response says in words what a registry or a watcher returned.
+	// Response says in words what a registry or a watcher returned, and for a trigger that
+	// has containers updated whether that is possible.
 	Response string `json:"answer,omitempty"`
 }
 
@@ -142,10 +145,15 @@ func watch(ctx context.Context, w *component.Watcher) (string, error) {
 	return response, nil
 }
 
-// trigger runs a trigger with the containers of Sample, marked as a test.
+// trigger runs a trigger with the containers of Sample, marked as a test. One that has
+// containers updated requests nothing then, so what it depends on is tested.
 func (t *Runner) trigger(ctx context.Context, c *component.Trigger) (Result, error) {
 	tested := t.opt.Trigger(c)
-	return t.send(ctx, tested, &recorder{next: tested.Runner})
+	result, err := t.send(ctx, tested, &recorder{next: tested.Runner})
+	if err == nil && slices.Contains(c.Capabilities, kind.CapOperate) {
+		result.Response, err = t.updates(ctx)
+	}
+	return result, err
 }
 
 // Preview returns the message that Run would send with a trigger, and sends nothing.

@@ -239,7 +239,7 @@ func newTestView(c service.Component, result service.TestResult, err error) *tes
 	switch {
 	case !v.OK:
 		v.Verdict = "It does not work: " + err.Error()
-	case c.Kind == kind.Trigger:
+	case c.Kind == kind.Trigger && result.Response == "":
 		v.Verdict = "The service took the message below (" + took + ")."
 	default:
 		v.Verdict = fmt.Sprintf("It works: %s (%s).", result.Response, took)

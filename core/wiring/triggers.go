@@ -53,7 +53,19 @@ func dispatchTrigger(c *component.Trigger) dispatch.Trigger {
 // TestRunner returns what runs tests of components; used reports whether a known
 // container has its image from a host. Sample messages have links if there are any.
 func TestRunner(components *component.Manager, used func(host string) bool, links dispatch.Links, log hclog.Logger) *testrun.Runner {
-	return testrun.New(testrun.Options{Components: components, Trigger: dispatchTrigger, Used: used, Links: links, Log: log})
+	return testrun.New(testrun.Options{Components: components, Trigger: dispatchTrigger, Updaters: updaters(components), Used: used, Links: links, Log: log})
+}
+
+// updaters returns the watchers that can replace containers.
+func updaters(components *component.Manager) func() []testrun.Updater {
+	return func() (all []testrun.Updater) {
+		for _, w := range components.Watchers() {
+			if w.Can(kind.CapUpdate) {
+				all = append(all, w)
+			}
+		}
+		return all
+	}
 }
 
 // Subscribers waits until every component is configured and returns the triggers that take a state stream.
