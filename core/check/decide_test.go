@@ -220,7 +220,7 @@ func TestRedecide(t *testing.T) {
 		if want := time.Now().Add(7 * 24 * time.Hour).Truncate(time.Millisecond); !until.Equal(want) {
 			t.Fatalf("until %s, want %s", until, want)
 		}
-		time.Sleep(until.Sub(time.Now()) - time.Minute)
+		time.Sleep(time.Until(until.Time) - time.Minute)
 		d.redecide()
 		d.expect("a minute before", "held 1.1.0 age.min")
 		time.Sleep(time.Minute)

@@ -54,7 +54,7 @@ func commitForEver(path string) error {
 		c := container("local", fmt.Sprint("n", step%7), fmt.Sprint("id", step%11))
 		c.Status = run
 		e := event.Event{Type: event.UpdateFound, Subject: event.Subject(c), Run: run, Payload: event.Payload{Container: &c}}
-		if err := s.Commit(ctx, event.Change{Put: []sdk.Container{c}, Events: []event.Event{e, e}}); err != nil {
+		if err := s.Commit(ctx, event.Change{Put: []sdk.Container{c}, Events: []event.Event{e, e}, Candidates: map[string][]byte{"local/last": fmt.Appendf(nil, `{"from": %q}`, run)}}); err != nil {
 			return err
 		}
 		ds := []delivery.Delivery{{Trigger: "a", Subject: run, Event: step}, {Trigger: "b", Subject: run, Event: step}}
@@ -98,6 +98,9 @@ func TestKillDuringWritesLosesNothing(t *testing.T) {
 		}
 		if newest != strconv.FormatInt(last/2, 10) {
 			t.Fatalf("containers are at step %s, events at %d", newest, last/2)
+		}
+		if known, err := s.Candidates(ctx); err != nil || known["local/last"].From != newest {
+			t.Fatalf("candidates are at step %s, containers at %s: %v", known["local/last"].From, newest, err)
 		}
 		cursor, err := s.Cursor(ctx, "dispatch")
 		must(t, err)
