@@ -13,6 +13,7 @@ import (
 	"github.com/docker/docker/api/types/container"
 	"github.com/docker/docker/api/types/mount"
 	"github.com/docker/docker/api/types/network"
+	"github.com/docker/docker/api/types/versions"
 	"github.com/docker/go-connections/nat"
 
 	"github.com/dogwatch/dogwatch/plugins/watchers/docker/internal/replace"
@@ -100,6 +101,11 @@ func TestUpdateLeavesWhatTheUserSet(t *testing.T) {
 	if len(all) < 46 {
 		t.Errorf("%d shapes", len(all))
 	}
+	for name, s := range newerShapes() {
+		if versions.GreaterThanOrEqualTo(l.API.ClientVersion(), s.since) {
+			all[name] = s
+		}
+	}
 	t.Logf("%d shapes", len(all))
 	l.make(t, "donor", "app:1", shape{Config: container.Config{Volumes: map[string]struct{}{"/donated": {}}}}, false)
 	room := make(chan struct{}, 6)
@@ -135,7 +141,7 @@ func (l *lab) testShape(t *testing.T, name string, s shape) {
 	}
 	for _, m := range before.Mounts { // no volume is lost
 		if !slices.ContainsFunc(got.Mounts, func(g container.MountPoint) bool {
-			return g.Destination == m.Destination && g.Name == m.Name && g.Source == m.Source
+			return g.Destination == m.Destination && g.Name == m.Name && (g.Source == m.Source || m.Type == mount.TypeImage) // each has a copy of it
 		}) {
 			t.Errorf("mount %s is lost: %v", m.Destination, got.Mounts)
 		}
@@ -143,6 +149,11 @@ func (l *lab) testShape(t *testing.T, name string, s shape) {
 	replace.CarryVolumes(replace.Container{InspectResponse: before}, want.HostConfig)
 	if g, w := settings(t, got), settings(t, want); g != w {
 		t.Errorf("got %s\nwant %s", g, w)
+	}
+	for name, asked := range s.Net { // unlike those above, it is not told apart from what an engine chose
+		if asked.MacAddress != "" && got.NetworkSettings.Networks[name].MacAddress != asked.MacAddress {
+			t.Errorf("the MAC address on %s is %s, want %s", name, got.NetworkSettings.Networks[name].MacAddress, asked.MacAddress)
+		}
 	}
 	if left, err := l.API.ContainerInspect(t.Context(), id); err == nil {
 		t.Errorf("the old container is left as %s", left.Name)

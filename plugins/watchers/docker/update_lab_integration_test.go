@@ -24,6 +24,7 @@ type shape struct {
 	Connect map[string]*network.EndpointSettings // afterwards
 	stopped bool
 	paused  bool
+	since   string // the API version that knows it; "" for all
 }
 
 // journal stores steps as a host does. It fails from the step failAt on, with fail.
@@ -142,7 +143,7 @@ func settings(t *testing.T, c container.InspectResponse) string {
 	networks := map[string]any{}
 	for name, e := range c.NetworkSettings.Networks {
 		aliases := slices.DeleteFunc(slices.Clone(e.Aliases), func(a string) bool { return a == short(c.ID) })
-		networks[name] = []any{e.IPAMConfig, slices.Concat([]string{}, aliases), slices.Concat([]string{}, e.Links), e.DriverOpts}
+		networks[name] = []any{e.IPAMConfig, slices.Concat([]string{}, aliases), slices.Concat([]string{}, e.Links), e.DriverOpts, e.GwPriority}
 	}
 	text, err := json.MarshalIndent([]any{config, host, networks}, "", " ")
 	check(t, err)

@@ -1,6 +1,8 @@
 package replace
 
 import (
+	"bytes"
+	"net"
 	"slices"
 	"strings"
 
@@ -54,6 +56,20 @@ func isPrimary(c Container, name string) bool {
 	}
 	e := c.NetworkSettings.Networks[name]
 	return name == mode || e != nil && e.NetworkID != "" && e.NetworkID == mode
+}
+
+// ownMAC returns the MAC address of a network other than the first, if a user may have
+// set it. Engines do not tell, but most before API 1.48 make theirs from the IP address.
+// Later ones are random: kept, they do no harm, while one that was set and is lost does.
+func ownMAC(e *network.EndpointSettings) string {
+	if e == nil {
+		return ""
+	}
+	mac, err := net.ParseMAC(e.MacAddress)
+	if err != nil || bytes.Equal(mac, append(net.HardwareAddr{0x02, 0x42}, net.ParseIP(e.IPAddress).To4()...)) {
+		return ""
+	}
+	return e.MacAddress
 }
 
 // detached returns the network that a container was created with and left; "" for none.

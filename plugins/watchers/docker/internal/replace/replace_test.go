@@ -119,6 +119,31 @@ func TestMakeConnectsEveryNetworkWithWhatTheUserSet(t *testing.T) {
 	}
 }
 
+// TestMakeKeepsTheMACOfEveryNetwork tests engines that take one with each network, but
+// tell only of the first whether a user has set it.
+func TestMakeKeepsTheMACOfEveryNetwork(t *testing.T) {
+	for name, test := range map[string]struct{ endpoint, want string }{
+		"set":                  {`{"IPAddress":"10.0.0.2","MacAddress":"52:54:00:12:34:56"}`, "52:54:00:12:34:56"},
+		"set, not started yet": {`{"MacAddress":"52:54:00:12:34:56"}`, "52:54:00:12:34:56"},
+		"made of the address":  {`{"IPAddress":"10.0.0.2","MacAddress":"02:42:0a:00:00:02"}`, ""},
+		"of another address":   {`{"IPAddress":"10.0.0.2","MacAddress":"02:42:0a:00:00:03"}`, "02:42:0a:00:00:03"},
+		"none":                 {`{"IPAddress":"10.0.0.2","MacAddress":""}`, ""},
+		"no endpoint":          {`null`, ""},
+	} {
+		c := parse(t, `{"HostConfig":{"NetworkMode":"web"},"NetworkSettings":{"Networks":{
+			"web":{"IPAddress":"10.1.0.9","MacAddress":"92:00:00:00:00:01"},"back":`+test.endpoint+`}}}`)
+		spec := Make(c, Engine{ManyNetworks: true}, "app:2", "")
+		if web, back := spec.Create[0].Settings.MacAddress, spec.Create[1].Settings.MacAddress; web != "" || back != test.want {
+			t.Errorf("%s: web has %q, back %q, want %q", name, web, back, test.want)
+		}
+		for _, e := range append(Make(c, Engine{}, "app:2", "").Connect, Make(c, Engine{}, "app:2", "").Create...) {
+			if e.Settings.MacAddress != "" {
+				t.Errorf("%s: an engine that takes none is sent %q for %s", name, e.Settings.MacAddress, e.Name)
+			}
+		}
+	}
+}
+
 func check(t *testing.T, err error) {
 	t.Helper()
 	if err != nil {

@@ -64,8 +64,10 @@ func Make(c Container, engine Engine, reference, imageID string) Spec {
 	if engine.ManyNetworks {
 		config.MacAddress = "" //lint:ignore SA1019 as above
 		for i := range all {
-			if i == 0 && isPrimary(c, all[i].Name) {
+			if isPrimary(c, all[i].Name) {
 				all[i].Settings.MacAddress = mac
+			} else {
+				all[i].Settings.MacAddress = ownMAC(c.NetworkSettings.Networks[all[i].Name])
 			}
 		}
 		spec.Create = all
