@@ -166,6 +166,8 @@ func (d *Docker) recreation(ctx context.Context, f *replace.Facts) error {
 		c.Problem = &problem
 	case err != nil:
 		return block(err.Error())
+	case command.Misfit(f.Engine.ManyNetworks) != "":
+		return block(command.Misfit(f.Engine.ManyNetworks))
 	}
 	c.Command, c.Number = command, labels[labelNumber]
 	return nil
@@ -185,6 +187,7 @@ func (d *Docker) composeFor(ctx context.Context, labels map[string]string, scale
 		return nil, err
 	}
 	command := compose.NewCommand(tool, project, labels[labelProject], scale)
+	command.First = compose.IsFirst(ctx, tool)
 	return &command, nil
 }
 

@@ -6,8 +6,11 @@ import (
 	"time"
 
 	"github.com/docker/docker/api/types/container"
+	"github.com/docker/docker/api/types/versions"
 
+	"github.com/dogwatch/dogwatch/plugins/watchers/docker/internal/compose"
 	"github.com/dogwatch/dogwatch/plugins/watchers/docker/internal/replace"
+	"github.com/dogwatch/dogwatch/sdk/plugintest"
 	"github.com/dogwatch/dogwatch/sdk/watcher"
 )
 
@@ -16,6 +19,7 @@ func TestComposeCommandRecreates(t *testing.T) {
 	t.Parallel()
 	l := newLab(t)
 	p := newProject(t, l, composeText)
+	p.needRecreation(t)
 	l.Image(t, "app:bad", `HEALTHCHECK --interval=200ms --timeout=1s --retries=1 CMD ["/missing"]`)
 	for name, want := range map[string]watcher.OutcomeState{"2": watcher.Updated, "bad": watcher.RolledBack} {
 		t.Run(name, func(t *testing.T) {
@@ -57,6 +61,7 @@ func TestComposeCommandInterruptedAnywhere(t *testing.T) {
 	t.Parallel()
 	l := newLab(t)
 	p := newProject(t, l, composeText)
+	p.needRecreation(t)
 	for call, updated := 1, false; !updated; call++ {
 		p.write(t, p.file, composeText)
 		p.up(t, "web")
@@ -85,6 +90,7 @@ func TestComposeCommandRecoversWhatComposeLeft(t *testing.T) {
 	t.Parallel()
 	l := newLab(t)
 	p := newProject(t, l, composeText)
+	p.needRecreation(t)
 	for left, leave := range map[string]func(id string){
 		"nothing": func(string) {},
 		"stopped": func(id string) { check(t, l.API.ContainerStop(t.Context(), id, container.StopOptions{})) },
@@ -117,6 +123,29 @@ func TestComposeCommandRecoversWhatComposeLeft(t *testing.T) {
 		p.want(t, composeText)
 		l.Remove(t, "home_web_1")
 	}
+}
+
+// needRecreation skips a test where this compose cannot recreate containers of this
+// engine, after it has seen that the plan says so.
+func (p *project) needRecreation(t *testing.T) {
+	t.Helper()
+	tool, err := compose.FindTool(t.Context())
+	if err != nil {
+		plugintest.Skip(t, "docker", err)
+	}
+	modern := versions.GreaterThanOrEqualTo(p.lab.API.ClientVersion(), "1.44")
+	why := compose.Command{First: compose.IsFirst(t.Context(), tool)}.Misfit(modern)
+	if why == "" {
+		return
+	}
+	req := p.request(p.make(t))
+	req.Rules.Compose.Command = true
+	plan, err := p.lab.docker.Plan(t.Context(), req)
+	check(t, err)
+	if len(plan.Blocks) != 1 || plan.Blocks[0].Code != replace.BlockCommand || plan.Blocks[0].Text != why {
+		t.Errorf("%+v", plan.Blocks)
+	}
+	t.Skip(why)
 }
 
 // TestComposeCommandIsNotThere plans where there is no compose.

@@ -25,6 +25,8 @@ type Command struct {
 	EnvFiles   []string `json:",omitempty"`
 	// Scale is how many containers the service has.
 	Scale int
+	// First is true for Compose 1, the one in Python.
+	First bool `json:",omitempty"`
 }
 
 // findLimit bounds how long the command may take to say its version.
@@ -41,6 +43,26 @@ func FindTool(ctx context.Context) ([]string, error) {
 		return []string{"docker-compose"}, nil
 	}
 	return nil, errors.New("neither docker compose nor docker-compose is there where Dogwatch runs: add it to the image, or use compose=edit")
+}
+
+// IsFirst reports whether a tool is Compose 1. A docker-compose may be either.
+func IsFirst(ctx context.Context, tool []string) bool {
+	if len(tool) > 1 {
+		return false
+	}
+	ctx, cancel := context.WithTimeout(ctx, findLimit)
+	defer cancel()
+	version, err := exec.CommandContext(ctx, tool[0], "version", "--short").Output()
+	return err == nil && strings.HasPrefix(string(version), "1.")
+}
+
+// Misfit says why this compose cannot recreate a container; "" when it can. modern is
+// true for engines since 25 (API 1.44): they leave out what Compose 1 reads of an image.
+func (c Command) Misfit(modern bool) string {
+	if c.First && modern {
+		return "docker-compose 1 cannot recreate containers of Docker Engine 25 or later: install Compose 2, or use compose=edit"
+	}
+	return ""
 }
 
 // NewCommand returns the command for a located project; name is the project's.
@@ -66,7 +88,7 @@ func (c Command) Up(start bool) []string {
 	} else {
 		args = append(args, "--no-start")
 	}
-	if len(c.Tool) > 1 { // the image is there, whatever the file's pull policy is; Compose 1 has neither
+	if !c.First { // the image is there, whatever the file's pull policy is; Compose 1 has neither
 		args = append(args, "--pull", "never")
 	}
 	if c.Scale > 1 { // otherwise compose removes all but as many as the file says

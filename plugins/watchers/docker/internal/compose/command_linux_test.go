@@ -28,7 +28,7 @@ func TestCommandNamesTheProject(t *testing.T) {
 	for want, args := range map[string][]string{
 		"up --no-deps --no-build --detach --pull never --scale web=3 web":   c.Up(true),
 		"up --no-deps --no-build --no-start --pull never --scale web=3 web": c.Up(false),
-		"up --no-deps --no-build --detach web":                              Command{Tool: []string{"docker-compose"}, Service: "web", Scale: 1}.Up(true),
+		"up --no-deps --no-build --detach web":                              Command{Tool: []string{"docker-compose"}, Service: "web", Scale: 1, First: true}.Up(true),
 	} {
 		out, err := c.Run(t.Context(), "unix:///x", nil, args...)
 		want = "compose --project-name home --project-directory " + c.WorkingDir + " --file a.yml --file b.yml --env-file my.env " + want
