@@ -150,9 +150,9 @@ func (l *lab) testShape(t *testing.T, name string, s shape) {
 	if g, w := settings(t, got), settings(t, want); g != w {
 		t.Errorf("got %s\nwant %s", g, w)
 	}
-	for name, asked := range s.Net { // unlike those above, it is not told apart from what an engine chose
-		if asked.MacAddress != "" && got.NetworkSettings.Networks[name].MacAddress != asked.MacAddress {
-			t.Errorf("the MAC address on %s is %s, want %s", name, got.NetworkSettings.Networks[name].MacAddress, asked.MacAddress)
+	for name, wanted := range s.Net { // not one of the settings: an engine chooses one too
+		if wanted.MacAddress != "" && got.NetworkSettings.Networks[name].MacAddress != wanted.MacAddress {
+			t.Errorf("the MAC address on %s is %s, want %s", name, got.NetworkSettings.Networks[name].MacAddress, wanted.MacAddress)
 		}
 	}
 	if left, err := l.API.ContainerInspect(t.Context(), id); err == nil {

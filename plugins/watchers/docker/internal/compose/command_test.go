@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestCompose1IsToldApart tests a docker-compose of either version, and what follows from it.
-func TestCompose1IsToldApart(t *testing.T) {
+// TestCompose1IsRecognized tests a docker-compose of either version, and what follows from it.
+func TestCompose1IsRecognized(t *testing.T) {
 	for version, first := range map[string]bool{"1.29.2": true, "2.38.2": false, "v2.1.0": false, "10.0.0": false, "": false} {
 		dir := t.TempDir()
 		if err := os.WriteFile(filepath.Join(dir, "docker-compose"), []byte("#!/bin/sh\necho "+version+"\n"), 0o700); err != nil {
