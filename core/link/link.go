@@ -66,8 +66,8 @@ type Containers interface {
 
 // Choices records what users decide.
 type Choices interface {
-	// Choose records a choice about an update. To record the same again is no error and
-	// has no effect. A zero until ends a snooze with the next version.
+	// Choose records a choice about an update in the place of one that was made before. A
+	// zero until ends a snooze with the next version.
 	Choose(ctx context.Context, actor, subject string, key update.Key, kind policy.ChoiceKind, until time.Time) error
 }
 

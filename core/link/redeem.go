@@ -64,7 +64,7 @@ func (l *Links) Show(ctx context.Context, token string) (Shown, error) {
 // ErrChoice, and those of the choices, after which the link can be used again.
 //
 // The choice is recorded before the use of the link. After a crash in between the link
-// can be used once more, which records the same choice again: that has no effect.
+// can be used once more, and the choice takes the place of the same one.
 func (l *Links) Redeem(ctx context.Context, token string, action policy.ChoiceKind, until time.Time) (Shown, error) {
 	l.redeeming.Lock()
 	defer l.redeeming.Unlock()
