@@ -84,7 +84,6 @@ func TestBrowserUpdatesByKeyboard(t *testing.T) {
 	b.follow("#confirm")
 	b.says("web runs 1.0.0 now.")
 	only(t, engine, "web", a.old)
-	a.d.stop()
 }
 
 // TestBrowserFollowsRecreatedContainer: the page of a container stays while its id
@@ -108,7 +107,6 @@ func TestBrowserFollowsRecreatedContainer(t *testing.T) {
 		b.open("/containers/" + id)
 		b.until("location.pathname === '/containers/local/web' && document.querySelector('#facts')?.innerText.includes(" + quoted(now) + ") && document.querySelector('.why')")
 	}
-	a.d.stop()
 }
 
 // composed labels a container as compose does for the service of a file.
@@ -157,7 +155,6 @@ func TestBrowserPlansComposeFile(t *testing.T) {
 	if got, err := os.ReadFile(file); err != nil || string(got) != strings.Replace(text, ":1.0.0", ":1.1.0", 1) {
 		t.Errorf("the compose file is %q, %v", got, err)
 	}
-	a.d.stop()
 }
 
 // TestBrowserListsBackups: predecessors that are kept are on the page with the space that
@@ -183,7 +180,6 @@ func TestBrowserListsBackups(t *testing.T) {
 	b.shown("rollback")
 	b.click("#confirm")
 	b.says("web runs 1.0.0 now.")
-	a.d.stop()
 }
 
 // TestBrowserUpdatesWithoutScript goes from the list to the plan, the operation and back
@@ -256,5 +252,4 @@ func TestBrowserUpdatesWithoutScript(t *testing.T) {
 	if all := a.d.operations("web"); len(all) != 2 {
 		t.Errorf("%d operations of web, which was not chosen any more", len(all))
 	}
-	a.d.stop()
 }

@@ -4,6 +4,8 @@ import (
 	"archive/tar"
 	"bytes"
 	"fmt"
+	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 
@@ -169,6 +171,43 @@ func TestBrowserUpdatesContainers(t *testing.T) {
 	b.until("document.querySelector('.why')")
 	b.shown("sheet")
 	a.d.stop()
+}
+
+// TestBrowserSaysWhyUpdatesAreNotAllowed: the page and doctor give the same reason, and the
+// page the setting that allows it; what only the engine forbids is in the plan.
+func TestBrowserSaysWhyUpdatesAreNotAllowed(t *testing.T) {
+	require(t, "chrome", "chromium")
+	engine, registry := dockertest.Start(t), startRegistry(t)
+	a := act(t, engine, registry, "web", nil)
+	a.d.stop()
+	b := openTab(t, "")
+	for _, c := range []struct{ update, why, remedy string }{
+		{"", "neither its option update nor a trigger of type docker or dockercompose is set", ": set watcher.docker.local.update to true, or configure a docker or dockercompose trigger."},
+		{"false", "its option update is false", ": set watcher.docker.local.update to true."},
+	} {
+		env := slices.DeleteFunc(slices.Clone(a.in.env), func(v string) bool { return strings.HasPrefix(v, "DOGWATCH_WATCHER_DOCKER_LOCAL_UPDATE=") })
+		if c.update != "" {
+			env = append(env, "DOGWATCH_WATCHER_DOCKER_LOCAL_UPDATE="+c.update)
+		}
+		in := &installation{t: t, store: a.in.store, env: env}
+		d := in.start()
+		b.url = d.url
+		b.open("/containers/local/web")
+		b.says("It cannot be updated from here, since " + c.why + c.remedy)
+		b.until("document.querySelector('.why')")
+		b.open("/containers/local/web/update")
+		b.says("since " + c.why + c.remedy)
+		d.stop()
+		path, err := built()
+		must(t, err)
+		cmd := exec.Command(path, "doctor")
+		cmd.Env, cmd.Dir = in.env, in.store
+		said, _ := cmd.CombinedOutput() // it fails for other reasons, as without the internet
+		if out := string(said); !strings.Contains(strings.Join(strings.Fields(out), " "), "it may not update them, since "+c.why) {
+			t.Errorf("doctor says nothing of %q:\n%s", c.why, out)
+		}
+	}
+	b.forgive() // a page that says why not has another status
 }
 
 // TestBrowserShowsHowToAllowUpdates: where updating is not allowed there is no button, and the setting is named.

@@ -166,7 +166,7 @@ func sentenceOf(text string) string {
 }
 
 // stepsOf are the steps of an operation: those that were begun, then those of its
-// plan that are to come, unless it has ended or returns to the old container.
+// plan that are to come, unless it has ended, stops, or returns to the old container.
 func stepsOf(op operation.Operation, progress watcher.StepProgress) []stepView {
 	var all []stepView
 	begun, returns := map[string]bool{}, false
@@ -187,7 +187,7 @@ func stepsOf(op operation.Operation, progress watcher.StepProgress) []stepView {
 		}
 		all = append(all, v)
 	}
-	if op.State.Ended() || returns {
+	if op.State.Ended() || returns || op.Cancel != nil {
 		return all
 	}
 	for _, s := range op.Plan.Steps {
