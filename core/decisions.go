@@ -15,6 +15,11 @@ func (a *App) rules() *wiring.Policies {
 	return &wiring.Policies{Config: a.opt.Config, PolicyOf: wiring.PolicyOf(a.components)}
 }
 
+// subjects returns what the updates of containers are decided with.
+func (a *App) subjects() wiring.Subjects {
+	return wiring.Subjects{Store: a.store, Rules: a.rules().Rules, Facts: a.updateFacts, Choices: a.choices.Of, ZoneName: a.opt.Config.Policy.Zone}
+}
+
 // updateFacts returns what a decision about the update of a container depends on besides rules and choices.
 func (a *App) updateFacts(c sdk.Container) (f policy.Facts) {
 	for _, w := range a.components.Watchers() {

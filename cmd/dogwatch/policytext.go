@@ -6,10 +6,8 @@ import (
 	"slices"
 	"strings"
 	"text/tabwriter"
-	"time"
 
 	"github.com/dogwatch/dogwatch/core/preview"
-	"github.com/dogwatch/dogwatch/sdk"
 )
 
 // writePreview writes what becomes of updates; was is what becomes of them without the
@@ -37,7 +35,7 @@ func writePreview(w io.Writer, s style, p preview.Preview, was *preview.Preview)
 		}
 		b.WriteString("\n")
 		for _, r := range c.Reasons {
-			for _, line := range wrap(printable(reasonLine(r)), s.width-2*gap) {
+			for _, line := range wrap(printable(preview.Sentence(r)), s.width-2*gap) {
 				b.WriteString(strings.Repeat(" ", 2*gap) + line + "\n")
 			}
 		}
@@ -62,72 +60,27 @@ func stateOf(c preview.Container) string {
 	return c.State
 }
 
-// reasonLine says why, where that comes from and until when.
-func reasonLine(r sdk.Reason) string {
-	text := r.Text
-	if r.Source != "" && !strings.Contains(text, r.Source) {
-		text += " (" + r.Source + ")"
-	}
-	if !r.Until.IsZero() {
-		text += ", until " + moment(r.Until.Time)
-	}
-	return text
-}
-
-func moment(t time.Time) string { return t.Local().Format("Mon 2006-01-02 15:04") }
-
 // windowLines lists the next windows, each once with the containers it is for.
 func windowLines(p preview.Preview) string {
-	type group struct{ openings, containers []string }
-	var groups []group
-	for _, c := range p.Containers {
-		openings := openingTexts(c)
-		if len(openings) == 0 {
-			continue
-		}
-		i := slices.IndexFunc(groups, func(g group) bool { return slices.Equal(g.openings, openings) })
-		if i < 0 {
-			i = len(groups)
-			groups = append(groups, group{openings: openings})
-		}
-		groups[i].containers = append(groups[i].containers, c.Name)
-	}
 	var b strings.Builder
-	for _, g := range groups {
+	for _, windows := range p.Windows() {
 		const named = 3
-		names := g.containers
+		names := windows.Containers
 		if more := len(names) - named; more > 0 {
 			names = append(slices.Clone(names[:named]), fmt.Sprintf("%d more", more))
 		}
 		fmt.Fprintf(&b, "windows of %s\n", printable(strings.Join(names, ", ")))
-		for _, text := range g.openings {
-			b.WriteString("    " + printable(text) + "\n")
+		if windows.NeverOpens != "" {
+			b.WriteString("    never: " + printable(windows.NeverOpens) + "\n")
+		}
+		for _, opening := range windows.Openings {
+			b.WriteString("    " + opening.String() + "\n")
 		}
 	}
 	if b.Len() > 0 {
 		b.WriteString("\n")
 	}
 	return b.String()
-}
-
-func openingTexts(c preview.Container) []string {
-	if c.NeverOpens != "" {
-		return []string{"never: " + c.NeverOpens}
-	}
-	var texts []string
-	for _, o := range c.Windows {
-		text := moment(o.From.Time)
-		switch end := o.Until.Local(); {
-		case o.Until.IsZero():
-			text = "from " + text + " on"
-		case end.YearDay() == o.From.Local().YearDay() && end.Sub(o.From.Time) < 24*time.Hour:
-			text += " to " + end.Format("15:04")
-		default:
-			text += " to " + moment(end)
-		}
-		texts = append(texts, text)
-	}
-	return texts
 }
 
 // writeUses writes rules as a table, and the named policies that no container uses.

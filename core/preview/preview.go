@@ -91,6 +91,33 @@ type Opening struct {
 	Until sdk.Time `json:"until,omitzero"`
 }
 
+// String says from when until when, in the time zone of the machine.
+func (o Opening) String() string {
+	from, until := o.From.Local(), o.Until.Local()
+	switch {
+	case o.Until.IsZero():
+		return "from " + Moment(from) + " on"
+	case from.YearDay() == until.YearDay() && until.Sub(from) < 24*time.Hour:
+		return Moment(from) + " to " + until.Format("15:04")
+	}
+	return Moment(from) + " to " + Moment(until)
+}
+
+// Moment writes a time as previews do, in the time zone of the machine.
+func Moment(t time.Time) string { return t.Local().Format("Mon 2006-01-02 15:04") }
+
+// Sentence says of a reason where it comes from and until when it lasts.
+func Sentence(r sdk.Reason) string {
+	text := r.Text
+	if r.Source != "" && !strings.Contains(text, r.Source) {
+		text += " (" + r.Source + ")"
+	}
+	if !r.Until.IsZero() {
+		text += ", until " + Moment(r.Until.Time)
+	}
+	return text
+}
+
 // Of decides about the updates of all subjects.
 func Of(subjects []Subject, now time.Time) Preview {
 	p := Preview{Containers: make([]Container, 0, len(subjects))}
@@ -195,6 +222,31 @@ func Rules(r policy.Rules) []Rule {
 	}
 	for _, p := range r.Problems {
 		all = append(all, Rule{"problem", p.Text, p.Source})
+	}
+	return all
+}
+
+// Windows are the next openings that containers have in common.
+type Windows struct {
+	Openings []Opening
+	// NeverOpens is why there are none.
+	NeverOpens string
+	Containers []string
+}
+
+// Windows returns the next openings, each once, in the order of the containers.
+func (p Preview) Windows() []Windows {
+	var all []Windows
+	for _, c := range p.Containers {
+		if len(c.Windows) == 0 && c.NeverOpens == "" {
+			continue
+		}
+		i := slices.IndexFunc(all, func(w Windows) bool { return w.NeverOpens == c.NeverOpens && slices.Equal(w.Openings, c.Windows) })
+		if i < 0 {
+			i = len(all)
+			all = append(all, Windows{Openings: c.Windows, NeverOpens: c.NeverOpens})
+		}
+		all[i].Containers = append(all[i].Containers, c.Name)
 	}
 	return all
 }

@@ -135,7 +135,9 @@ type Options struct {
 	// Updater and Operations are nil where nothing can be updated.
 	Updater    Updater
 	Operations Operations
-	Auth       *auth.Auth
+	// Policies is nil where no decisions are made.
+	Policies Policies
+	Auth     *auth.Auth
 	// Links is nil where messages have none.
 	Links Links
 	// Choices is nil where nothing can be decided.

@@ -34,6 +34,7 @@ type fakeService struct {
 	fakeAccess
 	*fakeOperations
 	*fakeSettings
+	fakePolicies
 }
 
 // newFakeService has nothing, and was started an hour before noon.

@@ -11,6 +11,8 @@ import (
 	"github.com/dogwatch/dogwatch/core/delivery"
 	"github.com/dogwatch/dogwatch/core/event"
 	"github.com/dogwatch/dogwatch/core/plugin"
+	"github.com/dogwatch/dogwatch/core/policy"
+	policypreview "github.com/dogwatch/dogwatch/core/preview"
 	"github.com/dogwatch/dogwatch/core/service"
 	"github.com/dogwatch/dogwatch/core/testrun"
 	"github.com/dogwatch/dogwatch/sdk"
@@ -44,6 +46,10 @@ func evilTexts(f *fakeService) {
 		history.events = append(history.events, e)
 	}
 	f.fakeHistory = history
+	f.fakePolicies = fakePolicies{subjects: []policypreview.Subject{{
+		Running: evil, Update: policy.Update{Subject: evil, Candidates: []policy.Candidate{{Tag: evil, Kind: sdk.KindTag, Diff: evil}}},
+		Rules: policy.Rules{Problems: []policy.Problem{{Source: evil, Text: evil}}},
+	}}}
 	f.fakeSettings = &fakeSettings{about: service.About{Version: evil, ConfigFile: evil, Problems: []string{evil}, Settings: []service.Setting{{Name: evil, Value: evil, Help: evil, Source: evil}}}}
 }
 
@@ -53,6 +59,7 @@ func TestPagesEscapeTextsFromElsewhere(t *testing.T) {
 	for _, path := range []string{
 		"/watchers", "/registries", "/triggers", "/watchers/mock/main", "/registries/mock/main", "/triggers/mock/main",
 		"/plugins", "/plugins?did=restarted&to=" + url.QueryEscape(evil), "/history", "/deliveries", "/settings", "/settings/api", "/start",
+		"/policies", "/policies?rule=" + url.QueryEscape(evil) + "&value=" + url.QueryEscape(evil), "/policies?rule=minage&value=7d",
 		"/history?topic=" + url.QueryEscape(evil) + "&watcher=" + url.QueryEscape(evil) + "&q=" + url.QueryEscape(evil) + "&since=" + url.QueryEscape(evil),
 		"/deliveries?state=" + url.QueryEscape(evil) + "&trigger=" + url.QueryEscape(evil), "/triggers/mock/" + url.PathEscape(evil),
 	} {
@@ -76,7 +83,7 @@ func TestPagesOfEmptyInstallation(t *testing.T) {
 	for path, want := range map[string]string{
 		"/watchers": "No watcher is configured", "/registries": "No registry is configured", "/triggers": "DOGWATCH_TRIGGER_NTFY_MAIN_TOPIC=my-updates",
 		"/plugins": "0 plugins", "/history": "Nothing has happened yet", "/deliveries": "No trigger is configured", "/settings": "1.2.3",
-		"/settings/api": "/api/containers", "/start": "No watcher is configured",
+		"/policies": "No container has an update", "/settings/api": "/api/containers", "/start": "No watcher is configured",
 	} {
 		code, body := get(t, u, path)
 		if code != http.StatusOK {

@@ -28,6 +28,7 @@ type Service interface {
 	OperationService
 	AccessService
 	SettingsService
+	PolicyService
 }
 
 // ContainerService is about the containers and their checks.
@@ -91,6 +92,11 @@ type AccessService interface {
 	Sessions(ctx context.Context, actor auth.Actor) ([]auth.Session, error)
 	EndSession(ctx context.Context, actor auth.Actor, id string) error
 	EndOtherSessions(ctx context.Context, actor auth.Actor) error
+}
+
+// PolicyService is about the rules of updates.
+type PolicyService interface {
+	PreviewPolicies(ctx context.Context, rules []string) (service.PolicyPreview, error)
 }
 
 // SettingsService is about the program itself.

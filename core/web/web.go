@@ -137,6 +137,7 @@ func (u *UI) router() http.Handler {
 	mux.HandleFunc("POST /deliveries/{id}/retry", u.retryDelivery)
 	mux.HandleFunc("GET /settings", u.showSettings)
 	mux.HandleFunc("GET /settings/api", u.showAPI)
+	mux.HandleFunc("GET /policies", u.showPolicies)
 	mux.HandleFunc("POST /settings/log", u.setLogLevel)
 	mux.HandleFunc("POST /settings/tokens", u.createToken)
 	mux.HandleFunc("POST /settings/tokens/{id}/revoke", u.revokeToken)
