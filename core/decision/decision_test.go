@@ -3,6 +3,7 @@ package decision
 import (
 	"context"
 	"errors"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -15,6 +16,7 @@ import (
 // running is a Loop with a clock that a test can set.
 type running struct {
 	*Loop
+	mu      sync.Mutex // guards what follows
 	bus     event.Bus
 	next    time.Time // what decisions name, until they are made
 	later   time.Time // what they name then
@@ -36,13 +38,16 @@ func begin(t *testing.T, next, later time.Duration) *running {
 	}
 	r.Loop = New(Options{
 		Redecide: func(context.Context) error {
+			now := r.now()
+			r.mu.Lock()
+			defer r.mu.Unlock()
 			r.decided = append(r.decided, time.Since(r.start))
-			if r.err == nil && !r.next.IsZero() && !r.next.After(r.now()) {
+			if r.err == nil && !r.next.IsZero() && !r.next.After(now) {
 				r.next, r.later = r.later, time.Time{}
 			}
 			return r.err
 		},
-		Next: func() time.Time { return r.next }, Bus: &r.bus, Log: hclog.NewNullLogger(), Now: r.now,
+		Next: r.first, Bus: &r.bus, Log: hclog.NewNullLogger(), Now: r.now,
 	})
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
@@ -57,11 +62,30 @@ func begin(t *testing.T, next, later time.Duration) *running {
 	return r
 }
 
-func (r *running) now() time.Time { return time.Now().Add(r.skew) }
+func (r *running) now() time.Time {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return time.Now().Add(r.skew)
+}
+
+func (r *running) first() time.Time {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.next
+}
+
+// set changes what a Loop finds.
+func (r *running) set(change func()) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	change()
+}
 
 func (r *running) expect(t *testing.T, title string, at ...time.Duration) {
 	t.Helper()
 	synctest.Wait()
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	if len(r.decided) != len(at) {
 		t.Fatalf("%s: decided at %v, want %v", title, r.decided, at)
 	}
@@ -90,7 +114,7 @@ func TestLoopNoticesWhatChanges(t *testing.T) {
 		defer r.stop()
 		time.Sleep(10 * time.Hour)
 		r.expect(t, "nothing to wait for", 0)
-		r.next = r.start.Add(11 * time.Hour)
+		r.set(func() { r.next = r.start.Add(11 * time.Hour) })
 		r.bus.Wake() // by the commit of a check
 		synctest.Wait()
 		r.expect(t, "a commit alone decides nothing", 0)
@@ -105,9 +129,9 @@ func TestLoopRetries(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := begin(t, time.Hour, 0)
 		defer r.stop()
-		r.err = errors.New("disk full")
+		r.set(func() { r.err = errors.New("disk full") })
 		time.Sleep(time.Hour + 150*time.Second)
-		r.err = nil
+		r.set(func() { r.err = nil })
 		time.Sleep(10 * time.Hour)
 		r.expect(t, "once a minute", 0, time.Hour, time.Hour+time.Minute, time.Hour+2*time.Minute, time.Hour+3*time.Minute)
 	})
@@ -118,13 +142,14 @@ func TestLoopFollowsTheClock(t *testing.T) {
 		r := begin(t, 10*time.Hour, 0)
 		defer r.stop()
 		time.Sleep(90 * time.Minute)
-		r.skew = 9 * time.Hour // the host slept
+		r.set(func() { r.skew = 9 * time.Hour }) // the host slept
 		time.Sleep(30 * time.Minute)
 		r.expect(t, "set forward", 0, 2*time.Hour)
-		r.next = r.now().Add(20 * time.Hour)
+		later := r.now().Add(20 * time.Hour)
+		r.set(func() { r.next = later })
 		r.bus.Wake()
 		synctest.Wait()
-		r.skew = 4 * time.Hour // and was set right
+		r.set(func() { r.skew = 4 * time.Hour }) // and was set right
 		time.Sleep(24 * time.Hour)
 		r.expect(t, "set back", 0, 2*time.Hour)
 		time.Sleep(time.Hour)
