@@ -150,10 +150,11 @@ func (g *global) decisionSubjects(ctx context.Context, names []string) ([]previe
 	if err != nil {
 		return nil, nil, err
 	}
-	all, found, err := installation.Updates(ctx, cfg)
+	stored, err := installation.Updates(ctx, cfg)
 	if err != nil {
 		return nil, nil, err
 	}
+	all := stored.Containers
 	if len(all) == 0 {
 		return nil, nil, errors.New("no containers are recorded yet: let dogwatch serve make its first check")
 	}
@@ -176,9 +177,10 @@ func (g *global) decisionSubjects(ctx context.Context, names []string) ([]previe
 		subject := event.Subject(c)
 		subjects = append(subjects, preview.Subject{
 			Running: c.Image.Tag.Value,
-			Update:  policy.Update{Subject: subject, Candidates: found[subject].Candidates},
+			Update:  policy.Update{Subject: subject, Candidates: stored.Found[subject].Candidates},
 			Rules:   rules(c),
 			Facts:   factsOf(cfg, c),
+			Choices: slices.DeleteFunc(slices.Clone(stored.Choices), func(choice policy.Choice) bool { return choice.Subject != subject }),
 		})
 	}
 	return subjects, cfg, nil

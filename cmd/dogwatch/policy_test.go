@@ -12,6 +12,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/policy"
 	"github.com/dogwatch/dogwatch/core/preview"
 	"github.com/dogwatch/dogwatch/core/store"
+	updatekey "github.com/dogwatch/dogwatch/core/update"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
@@ -43,6 +44,10 @@ func storeUpdates(t *testing.T, ages map[string]int, labels map[string]map[strin
 	if err := s.Commit(t.Context(), change); err != nil {
 		t.Fatal(err)
 	}
+	skipped := policy.Choice{Subject: "local/skipped", Kind: policy.Skip, Actor: "ana", Update: updatekey.Key{Subject: "local/skipped", Kind: sdk.KindTag, FromTag: "1.0", ToTag: "1.1"}, At: sdk.TimeOf(time.Now())}
+	if err := s.PutChoice(t.Context(), skipped); err != nil {
+		t.Fatal(err)
+	}
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +64,7 @@ func runRoot(t *testing.T, args ...string) (string, error) {
 }
 
 func TestPolicyPreview(t *testing.T) {
-	storeUpdates(t, map[string]int{"young": 2, "old": 30, "shut": 30, "current": 0}, map[string]map[string]string{
+	storeUpdates(t, map[string]int{"young": 2, "old": 30, "shut": 30, "skipped": 30, "current": 0}, map[string]map[string]string{
 		"shut": {"dogwatch.update.window": "0 2 29 2 * UTC"},
 	})
 	out, err := runRoot(t, "policy", "preview")
@@ -68,7 +73,7 @@ func TestPolicyPreview(t *testing.T) {
 	}
 	for _, want := range []string{
 		"local/young  1.0 -> 1.1  offered\n", "local/shut  1.0 -> 1.1  held\n", "(label dogwatch.update.window), until ",
-		"windows of local/shut\n", "2 offered, 1 held, 1 without an update\n",
+		"windows of local/shut\n", "local/skipped  1.0 -> 1.1  held\n    it was skipped by ana\n", "2 offered, 2 held, 1 without an update\n",
 	} {
 		if !strings.Contains(out, want) {
 			t.Errorf("got %s\nwant %q", out, want)
@@ -82,7 +87,7 @@ func TestPolicyPreview(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"local/young  1.0 -> 1.1  held, now offered\n", "local/old  1.0 -> 1.1  offered\n", "now: 2 offered, 1 held", "with this rule: 1 offered, 2 held"} {
+	for _, want := range []string{"local/young  1.0 -> 1.1  held, now offered\n", "local/old  1.0 -> 1.1  offered\n", "now: 2 offered, 2 held", "with this rule: 1 offered, 3 held"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("with a rule: got %s\nwant %q", out, want)
 		}

@@ -51,16 +51,29 @@ func Containers(ctx context.Context, settings *config.Config) (all []sdk.Contain
 	return all, err
 }
 
-// Updates returns the containers that were recorded and the versions that the last checks
-// found for them, by subject, without changing anything.
-func Updates(ctx context.Context, settings *config.Config) (all []sdk.Container, found map[string]policy.Found, err error) {
+// Decided is what updates are decided with, as it is stored.
+type Decided struct {
+	Containers []sdk.Container
+	// Found are the versions that the last checks found, by subject.
+	Found map[string]policy.Found
+	// Choices are what users decided.
+	Choices []policy.Choice
+}
+
+// Updates returns what updates are decided with, without changing anything. Without a
+// database there is nothing.
+func Updates(ctx context.Context, settings *config.Config) (d Decided, err error) {
 	err = read(ctx, settings.StoreFile(), func(r *store.Reader) error {
-		if all, err = r.Containers(ctx); err == nil {
-			found, err = r.Candidates(ctx)
+		if d.Containers, err = r.Containers(ctx); err != nil {
+			return err
 		}
+		if d.Found, err = r.Candidates(ctx); err != nil {
+			return err
+		}
+		d.Choices, err = r.Choices(ctx)
 		return err
 	})
-	return all, found, err
+	return d, err
 }
 
 // read opens a database read-only; without one nothing is read, and that is no error.

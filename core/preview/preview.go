@@ -109,10 +109,10 @@ func Moment(t time.Time) string { return t.Local().Format("Mon 2006-01-02 15:04"
 // Sentence says of a reason where it comes from and until when it lasts.
 func Sentence(r sdk.Reason) string {
 	text := r.Text
-	if r.Source != "" && !strings.Contains(text, r.Source) {
+	if r.Source != "" && r.Source != policy.DefaultSource && !strings.Contains(text, r.Source) {
 		text += " (" + r.Source + ")"
 	}
-	if !r.Until.IsZero() {
+	if !r.Until.IsZero() && r.Code != policy.ReasonSnoozed { // which says it itself
 		text += ", until " + Moment(r.Until.Time)
 	}
 	return text
@@ -202,7 +202,7 @@ func With(subjects []Subject, rules []string, zone *time.Location) ([]Subject, e
 func Rules(r policy.Rules) []Rule {
 	var all []Rule
 	add := func(name, value, source string) {
-		if value != "" && source != "" && source != "default" {
+		if value != "" && source != "" && source != policy.DefaultSource {
 			all = append(all, Rule{name, value, source})
 		}
 	}

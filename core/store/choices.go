@@ -15,6 +15,15 @@ func (s *Store) Choices(ctx context.Context) ([]policy.Choice, error) {
 	return query(ctx, s, "read choices", "SELECT subject, offer, kind, until, actor, chosen_at FROM choices ORDER BY subject, chosen_at", nil, readChoice)
 }
 
+// Choices returns what users decided about updates.
+func (r *Reader) Choices(ctx context.Context) ([]policy.Choice, error) {
+	const version = 11
+	if err := r.since(version, "choices"); err != nil {
+		return nil, err
+	}
+	return r.store.Choices(ctx)
+}
+
 func readChoice(scan scanner) (c policy.Choice, err error) {
 	var offer, kind string
 	var until, at int64
