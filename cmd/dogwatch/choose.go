@@ -28,7 +28,8 @@ func newSkip(g *global) *cobra.Command {
 		Use:   "skip CONTAINER...",
 		Short: "Do not offer this version of a container; wait for the next",
 		Long: `Has the Dogwatch that is serving hold the update of a container, and offer the next
-version that comes. The choice is kept when the container is recreated; undo takes it back.`,
+version that comes. The choice is kept when the container is recreated; undo takes it
+back.`,
 		Example: `  # not this one
   dogwatch skip nginx
 
@@ -41,9 +42,9 @@ func newSnooze(g *global) *cobra.Command {
 	return newChoose(g, choice{Action: "snooze"}, &cobra.Command{
 		Use:   "snooze CONTAINER...",
 		Short: "Hold the update of a container until a date or the next version",
-		Long: `Has the Dogwatch that is serving hold every update of a container until the date, or for as
-long as --until says; without it, hold this version until the next one. The choice is kept
-when the container is recreated; undo takes it back.`,
+		Long: `Has the Dogwatch that is serving hold every update of a container until the date, or
+for as long as --until says; without it, hold this version until the next one. The choice
+is kept when the container is recreated; undo takes it back.`,
 		Example: `  # not before Monday
   dogwatch snooze nginx --until 2026-11-30
 
@@ -72,7 +73,8 @@ func newUndo(g *global) *cobra.Command {
 		Use:   "undo CONTAINER...",
 		Short: "Take back what was chosen about the update of a container",
 		Long: `Has the Dogwatch that is serving forget that the update of a container was skipped,
-snoozed or approved. Rules decide again. What has been carried out is returned by rollback.`,
+snoozed or approved. Rules decide again. What has been carried out is returned by
+rollback.`,
 		Example: `  # it was skipped by mistake
   dogwatch undo nginx
 
