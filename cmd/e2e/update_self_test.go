@@ -130,7 +130,7 @@ func (c *contained) outcome(id string) (op api.Operation) {
 			return false
 		}
 		defer resp.Body.Close()
-		return json.NewDecoder(resp.Body).Decode(&op) == nil && op.State.Ended()
+		return resp.StatusCode == http.StatusOK && json.NewDecoder(resp.Body).Decode(&op) == nil && op.State.Ended()
 	})
 	return op
 }
