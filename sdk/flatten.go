@@ -3,6 +3,7 @@ package sdk
 import (
 	"bytes"
 	"encoding/json"
+	"strconv"
 	"strings"
 )
 
@@ -16,7 +17,8 @@ type Flat struct {
 
 // Flatten returns the container as a list of keys and values, as MQTT messages,
 // environment variables and metric labels need it. Each level of the JSON form
-// becomes a part of the key, in snake case, joined by "_"; what is absent from
+// becomes a part of the key, in snake case, joined by "_"; an item of a list is its
+// number, from 0; what is absent from
 // the JSON form is absent here. The order is that of the JSON form. Of two
 // labels with the same key the last one, in the order of their names, wins.
 func (c Container) Flatten() []Flat {
@@ -40,18 +42,28 @@ type flattener struct {
 // value adds the next value of the decoder under key.
 func (f *flattener) value(key string) {
 	token := f.token()
-	if token != json.Delim('{') {
+	switch token {
+	case json.Delim('{'):
+		for f.decoder.More() {
+			f.value(below(key, snake(f.token().(string))))
+		}
+	case json.Delim('['):
+		for i := 0; f.decoder.More(); i++ {
+			f.value(below(key, strconv.Itoa(i)))
+		}
+	default:
 		f.add(key, token)
 		return
 	}
-	for f.decoder.More() {
-		name := snake(f.token().(string))
-		if key != "" {
-			name = key + "_" + name
-		}
-		f.value(name)
+	f.token() // the closing brace or bracket
+}
+
+// below returns the key of what is called name within key.
+func below(key, name string) string {
+	if key == "" {
+		return name
 	}
-	f.token() // the closing brace
+	return key + "_" + name
 }
 
 func (f *flattener) token() json.Token {

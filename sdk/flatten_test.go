@@ -93,3 +93,16 @@ func BenchmarkFlatten(b *testing.B) {
 		c.Flatten()
 	}
 }
+
+func TestFlattenNumbersTheItemsOfLists(t *testing.T) {
+	c := Container{Decision: &Decision{State: StateHeld, Reasons: []Reason{{Code: "age.min", Text: "young"}, {Code: "freeze", Text: "frozen"}}}}
+	got := map[string]any{}
+	for _, f := range c.Flatten() {
+		got[f.Key] = f.Value
+	}
+	for key, want := range map[string]any{"decision_state": "held", "decision_reasons_0_code": "age.min", "decision_reasons_1_text": "frozen"} {
+		if got[key] != want {
+			t.Errorf("%s is %v, want %v", key, got[key], want)
+		}
+	}
+}

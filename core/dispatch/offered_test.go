@@ -96,6 +96,7 @@ func TestPlanOfLevels(t *testing.T) {
 		want    []string
 	}{
 		{"simple", Trigger{Once: true, Threshold: "minor"}, []event.Event{changed}, []string{"x.t local/a [id-a] @2"}},
+		{"simple, only the major one is new", Trigger{Once: true, Threshold: "minor"}, []event.Event{found}, nil},
 		{"simple, without threshold", Trigger{Once: true}, []event.Event{changed}, nil},
 		{"batch", Trigger{Once: true, Batch: true, Threshold: "minor"}, []event.Event{changed, finished(3, "r", event.Check{Updates: []string{"id-a"}})}, []string{"x.t batch/local [id-a] @3"}},
 		{"batch of another step", Trigger{Once: true, Batch: true, Threshold: "patch"}, []event.Event{changed, finished(3, "r", event.Check{Updates: []string{"id-a"}})}, nil},

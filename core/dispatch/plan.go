@@ -59,11 +59,13 @@ func planChange(e event.Event, t Trigger, c sdk.Container) []delivery.Delivery {
 		return nil
 	}
 	d := newDelivery(t, e, event.Subject(update), fingerprint(update), update)
+	smaller := update.Result != nil && c.Result != nil && update.Result.Tag != c.Result.Tag
+	isNew := !smaller || slices.Contains(e.Levels, update.UpdateKind.SemverDiff)
 	switch {
-	case e.Type == event.UpdateFound:
+	case e.Type == event.UpdateFound && isNew:
 	case e.Aspect == event.Decided:
 		d.Again = true
-	case e.Aspect == event.Leveled && update.Result.Tag != c.Result.Tag:
+	case e.Aspect == event.Leveled && smaller && isNew:
 	default:
 		return nil
 	}

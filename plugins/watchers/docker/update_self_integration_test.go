@@ -39,6 +39,9 @@ var dogwatch = sync.OnceValues(func() ([]byte, error) {
 type kennel struct {
 	*lab
 	program []byte
+	// began is the watcher that began the update, for what happens meanwhile: the
+	// one of lab is replaced by each that recovers.
+	began *Docker
 }
 
 func newKennel(t *testing.T) *kennel {
@@ -79,6 +82,7 @@ func (k *kennel) update(t *testing.T, req watcher.UpdateRequest, during func(op 
 	t.Helper()
 	own := k.inspect(t, "dog").ID
 	k.docker = k.in(t, own)
+	k.began = k.docker
 	op := watcher.Operation{ID: "op1", Request: req, Plan: k.plan(t, req)}
 	j := &journal{}
 	if during != nil {
@@ -207,7 +211,7 @@ func TestSelfUpdateSurvivesKilledHelper(t *testing.T) {
 						if err != nil || !c.State.Running {
 							continue
 						}
-						log, err := k.docker.engine.logs(ctx, c.ID)
+						log, err := k.began.engine.logs(ctx, c.ID)
 						if err == nil && strings.Contains(string(log), `{"begin":{"ID":"`+step+`"`) {
 							kill(t, c)
 							killed = nil
