@@ -17,7 +17,7 @@ func TestFilters(t *testing.T) {
 	third.ID, third.Name, third.DisplayName, third.UpdateAvailable, third.Result, third.UpdateKind = "third", "proxy", "Proxy", false, nil, sdk.UpdateKind{}
 	third.Labels = map[string]string{"com.docker.compose.project": "other"}
 	held := nginx()
-	held.Decision = &sdk.Decision{State: sdk.StateHeld}
+	held.Decision, held.Stack = &sdk.Decision{State: sdk.StateHeld}, "web"
 	w.put(held, redis(), third)
 	all := []string{"nginx", "proxy", "redis"}
 	for query, want := range map[string][]string{
@@ -41,6 +41,8 @@ func TestFilters(t *testing.T) {
 		"decision=held":                          {"nginx"},
 		"decision.state=held":                    {"nginx"},
 		"decision=offered":                       {},
+		"stack=web":                              {"nginx"},
+		"stack=other":                            {},
 		"result.tag=":                            {},
 		"error.message=the%20registry%20answered%20404": {"redis"},
 		"check.state=failed":                            {"redis"},

@@ -1,6 +1,7 @@
 package check
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -187,6 +188,7 @@ func (c *Checker) target(found sdk.Container, p labelPolicy) *target {
 		}
 	}
 	s.policy.apply(&found)
+	found.Stack = cmp.Or(found.Stack, label.Stack(found.Labels))
 	if found.Check.State == "" {
 		found.Check.State = sdk.CheckNever
 	}

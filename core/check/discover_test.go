@@ -110,6 +110,19 @@ func TestDiscoverAddsChangesAndRemoves(t *testing.T) {
 	step("back", []string{"container.added local/db"}, db)
 }
 
+// TestDiscoverReadsTheStack: of the labels of Compose and others, unless the watcher knows it.
+func TestDiscoverReadsTheStack(t *testing.T) {
+	w := open(t)
+	quiet(w)
+	web, db := container("web", "nginx:1.25.0", "com.docker.compose.project=shop"), container("db", "nginx:latest", "com.docker.stack.namespace=swarm")
+	db.Stack = "cluster"
+	w.engine.has(web, db)
+	w.run()
+	if a, b := w.get("id-web").Stack, w.get("id-db").Stack; a != "shop" || b != "cluster" {
+		t.Errorf("the stacks are %q and %q", a, b)
+	}
+}
+
 // TestDiscoverRenamedAndRecreatedContainers: a container that keeps its id and changes its name was renamed,
 // and its update is no event; one that takes the place of a container that is
 // gone was recreated, as compose does it.

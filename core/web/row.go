@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/dogwatch/dogwatch/core/check"
+	"github.com/dogwatch/dogwatch/core/label"
 	"github.com/dogwatch/dogwatch/core/operation"
 	"github.com/dogwatch/dogwatch/core/store"
 	"github.com/dogwatch/dogwatch/core/tally"
@@ -120,9 +121,10 @@ func hrefOf(c *sdk.Container) string {
 	return "/containers/" + url.PathEscape(c.Watcher) + "/" + url.PathEscape(c.Name)
 }
 
-// stackOf is the compose project or swarm stack of a container, "" when it is in none.
+// stackOf is the compose project or swarm stack of a container, "" when it is in none. What
+// an earlier version has stored has labels only.
 func stackOf(c *sdk.Container) string {
-	return cmp.Or(c.Labels["com.docker.compose.project"], c.Labels["com.docker.stack.namespace"], c.Labels["io.podman.compose.project"])
+	return cmp.Or(c.Stack, label.Stack(c.Labels))
 }
 
 // shortDigest is the beginning of a digest, enough to tell two apart.
