@@ -59,6 +59,7 @@ func (l *Loop) Run(ctx context.Context) error {
 	defer timer.Stop()
 	next := l.opt.Now() // when to decide
 	var last time.Time  // when that was done
+	failed := false     // whether it did not work out then
 	for {
 		select {
 		case <-ctx.Done():
@@ -69,14 +70,17 @@ func (l *Loop) Run(ctx context.Context) error {
 		case <-timer.C:
 		}
 		if now := l.opt.Now(); !next.IsZero() && !next.After(now) {
-			if err := l.opt.Redecide(ctx); err != nil && ctx.Err() == nil {
+			err := l.opt.Redecide(ctx)
+			if failed = err != nil; failed && ctx.Err() == nil {
 				l.log.Error("updates could not be decided again", "error", err)
 			}
 			last = now
 		}
 		next = l.opt.Next()
-		if again := last.Add(pause); !next.IsZero() && !next.After(last) && !last.After(l.opt.Now()) {
-			next = again // it failed, or the clock was set back
+		again := last.Add(pause)
+		overdue := !next.IsZero() && !next.After(last) && !last.After(l.opt.Now()) // the clock was set back, or it failed
+		if overdue || failed && (next.IsZero() || next.After(again)) {
+			next = again
 		}
 		timer.Reset(l.sleep(next))
 	}

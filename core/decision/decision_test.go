@@ -137,6 +137,23 @@ func TestLoopRetries(t *testing.T) {
 	})
 }
 
+// TestLoopRetriesAfterAWakeUp: of a choice that could not be decided about no decision names a time.
+func TestLoopRetriesAfterAWakeUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := begin(t, 0, 0)
+		defer r.stop()
+		time.Sleep(time.Hour)
+		r.set(func() { r.err = errors.New("disk full") })
+		r.Wake()
+		r.bus.Wake()
+		time.Sleep(90 * time.Second)
+		r.set(func() { r.err, r.next = nil, r.start.Add(20*time.Hour) })
+		r.bus.Wake()
+		time.Sleep(10 * time.Hour)
+		r.expect(t, "once a minute until it works", 0, time.Hour, time.Hour+time.Minute, time.Hour+2*time.Minute)
+	})
+}
+
 func TestLoopFollowsTheClock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := begin(t, 10*time.Hour, 0)
