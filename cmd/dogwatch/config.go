@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/hashicorp/go-hclog"
 	"github.com/spf13/cobra"
@@ -54,6 +55,7 @@ anything found, a misspelt option too, makes the exit code 1.`,
 				return err
 			}
 			problems := append(cfg.Problems, auth.New(auth.Options{Config: cfg, Log: hclog.NewNullLogger()}).Problems()...)
+			problems = append(problems, policiesOf(cfg).Problems(time.Now())...)
 			instance, redactor, err := g.newOneShotWith(cfg, kind.Kinds()...)
 			if err == nil {
 				err = instance.Load(cmd.Context())
