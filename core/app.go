@@ -110,13 +110,7 @@ func New(ctx context.Context, opt Options) (*App, error) {
 		Changed: func(*component.Component) { a.bus.Touch(event.ComponentChanged) },
 	})
 	a.report(a.rules().Problems(opt.Now()))
-	a.choices, err = choice.New(ctx, choice.Options{
-		Store: a.store, Now: opt.Now, Changed: func(ctx context.Context, _ string) error { return a.checker.Redecide(ctx) },
-	})
-	if err != nil {
-		a.Close()
-		return nil, err
-	}
+	a.choices = choice.New(choice.Options{Store: a.store, Now: opt.Now, Changed: a.decideAgain})
 	a.checker = check.New(check.Options{
 		Choices:    a.choices.Of,
 		Registries: wiring.Registries{Components: a.components}, Store: a.store, Cache: wiring.Cache{Store: a.store, Log: a.log},

@@ -53,6 +53,15 @@ func candidateKey(c *sdk.Container, to policy.Candidate) update.Key {
 	return update.KeyOf(&is)
 }
 
+// decideAgain decides again what becomes of updates, as a user made a choice. That is
+// stored: if it cannot be decided now, the loop tries until it can.
+func (a *App) decideAgain(ctx context.Context) {
+	if err := a.checker.Redecide(ctx); err != nil {
+		a.log.Error("a choice is stored, and decided about later", "error", err)
+		a.decisions.Wake()
+	}
+}
+
 // decide has updates decided again whenever it is time, until ctx ends.
 func (a *App) decide(ctx context.Context) error {
 	// The rules of a container depend on its watcher.

@@ -41,7 +41,8 @@
 //	automatic installation schedule
 //	auth check decision dispatch statestream updater component
 //	plugin preview store wudstore metrics config/migrate lookup
-//	choice link
+//	link
+//	choice
 //	policy
 //	update
 //	config logging event delivery operation label tag tally template contained detach auth/oidctest

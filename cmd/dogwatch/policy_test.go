@@ -45,7 +45,7 @@ func storeUpdates(t *testing.T, ages map[string]int, labels map[string]map[strin
 		t.Fatal(err)
 	}
 	skipped := policy.Choice{Subject: "local/skipped", Kind: policy.Skip, Actor: "ana", Update: updatekey.Key{Subject: "local/skipped", Kind: sdk.KindTag, FromTag: "1.0", ToTag: "1.1"}, At: sdk.TimeOf(time.Now())}
-	if err := s.PutChoice(t.Context(), skipped); err != nil {
+	if err := s.PutChoice(t.Context(), skipped, nil); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.Close(); err != nil {

@@ -91,10 +91,7 @@ func startWith(t testing.TB, p fixture, settings []string, change ...func(*testO
 	if err != nil {
 		t.Fatal(err)
 	}
-	choices, err := choice.New(t.Context(), choice.Options{Store: w.store, Now: time.Now})
-	if err != nil {
-		t.Fatal(err)
-	}
+	choices := choice.New(choice.Options{Store: w.store, Now: time.Now})
 	log := hclog.New(&hclog.LoggerOptions{Output: w.log, Level: hclog.LevelFromString(conf.Log.Level), Mutex: new(sync.Mutex)})
 	o := testOptions{
 		Options: Options{

@@ -20,12 +20,25 @@ import (
 // maxSnooze is the longest snooze.
 const maxSnooze = 5 * 366 * 24 * time.Hour
 
+// Use is that of the signed link of a message with which a user decided; see core/link.
+type Use struct {
+	Nonce []byte
+	// Trigger is whose message it was in, Action what was decided with it.
+	Trigger, Action string
+	At              time.Time
+	// Expires is when the link would have: until then the use is remembered.
+	Expires time.Time
+}
+
 // Store keeps choices.
 type Store interface {
-	// Choices returns all choices.
-	Choices(ctx context.Context) ([]policy.Choice, error)
-	// PutChoice stores a choice in place of those of the same container and version, with events.
-	PutChoice(ctx context.Context, c policy.Choice, ev ...event.Event) error
+	// ChoicesBySubject returns all choices as of the last commit. It is cheap, and what it
+	// returns must not be changed.
+	ChoicesBySubject() map[string][]policy.Choice
+	// PutChoice stores a choice in place of that of the same container and version, with
+	// the use of a link, if it was made with one, and events: all of that, or nothing. It fails
+	// when the link was used before.
+	PutChoice(ctx context.Context, c policy.Choice, with *Use, ev ...event.Event) error
 	// DeleteChoices deletes the choices of a container, with events.
 	DeleteChoices(ctx context.Context, subject string, ev ...event.Event) error
 }
@@ -33,57 +46,52 @@ type Store interface {
 // Options configure Choices.
 type Options struct {
 	Store Store
-	// Changed, if set, decides again about a container after its choices have changed. An
-	// error is of that only: the choice holds.
-	Changed func(ctx context.Context, subject string) error
+	// Changed, if set, is called after a choice has been stored: it decides again, at once or
+	// as soon as that is possible.
+	Changed func(ctx context.Context)
 	Now     func() time.Time
 }
 
 // Choices are the choices of all containers. Its methods may be called concurrently.
 type Choices struct {
 	opt Options
-	// changing is held while a choice is stored, so that memory and store agree on the last one.
-	changing sync.Mutex
-
-	mu  sync.RWMutex
-	all map[string][]policy.Choice // by subject
+	// undoing is held from reading choices until they are deleted, and while one is stored: the
+	// events name all that were deleted.
+	undoing sync.Mutex
 }
 
-// New reads the stored choices.
-func New(ctx context.Context, opt Options) (*Choices, error) {
-	stored, err := opt.Store.Choices(ctx)
-	if err != nil {
-		return nil, err
-	}
-	c := &Choices{opt: opt, all: map[string][]policy.Choice{}}
-	for _, one := range stored {
-		c.all[one.Subject] = append(c.all[one.Subject], one)
-	}
-	return c, nil
-}
+// New returns the choices of a store.
+func New(opt Options) *Choices { return &Choices{opt: opt} }
 
 // Of returns the choices about a container, by its subject. It does not wait for the store.
 func (c *Choices) Of(subject string) []policy.Choice {
-	c.mu.RLock()
-	defer c.mu.RUnlock()
-	return slices.Clone(c.all[subject])
+	return slices.Clone(c.opt.Store.ChoicesBySubject()[subject])
 }
 
 // All returns the choices of all containers, by subject and then the latest first.
 func (c *Choices) All() []policy.Choice {
-	c.mu.RLock()
-	defer c.mu.RUnlock()
+	stored := c.opt.Store.ChoicesBySubject()
 	var all []policy.Choice
-	for _, subject := range slices.Sorted(maps.Keys(c.all)) {
-		all = append(all, slices.SortedFunc(slices.Values(c.all[subject]), func(a, b policy.Choice) int { return b.At.Compare(a.At.Time) })...)
+	for _, subject := range slices.Sorted(maps.Keys(stored)) {
+		all = append(all, slices.SortedFunc(slices.Values(stored[subject]), func(a, b policy.Choice) int { return b.At.Compare(a.At.Time) })...)
 	}
 	return all
 }
 
-// Choose stores what a user decided about an update, and has it decided again. With the
-// zero Key a snooze is of every update of the container. The error is an *sdk.InvalidError
-// that names what cannot be.
+// Choose stores what a user decided about an update, and has it decided again. A snooze
+// with an end holds every update of the container, whichever version it was made for; one
+// without lasts until the next version. The error is an *sdk.InvalidError that names what
+// cannot be.
 func (c *Choices) Choose(ctx context.Context, actor, subject string, key update.Key, kind policy.ChoiceKind, until time.Time) error {
+	return c.choose(ctx, nil, actor, subject, key, kind, until)
+}
+
+// ChooseWith is Choose for who has a signed link, whose use is stored with the choice.
+func (c *Choices) ChooseWith(ctx context.Context, link Use, actor, subject string, key update.Key, kind policy.ChoiceKind, until time.Time) error {
+	return c.choose(ctx, &link, actor, subject, key, kind, until)
+}
+
+func (c *Choices) choose(ctx context.Context, with *Use, actor, subject string, key update.Key, kind policy.ChoiceKind, until time.Time) error {
 	now := c.opt.Now()
 	whole := key == (update.Key{})
 	switch {
@@ -102,17 +110,16 @@ func (c *Choices) Choose(ctx context.Context, actor, subject string, key update.
 	case until.Sub(now) > maxSnooze:
 		return sdk.Invalid("until", "want five years at most: skip the version instead")
 	}
+	if !until.IsZero() {
+		key = update.Key{}
+	}
 	chosen := policy.Choice{Subject: subject, Update: key, Kind: kind, Until: sdk.TimeOf(until), Actor: actor, At: sdk.TimeOf(now)}
-	return c.change(ctx, subject, func() error {
-		err := c.opt.Store.PutChoice(ctx, chosen, event.Event{At: now, Type: event.ChoiceMade, Subject: subject, Payload: event.Payload{Choice: &event.Choice{
+	return c.change(ctx, func(ctx context.Context) error {
+		err := c.opt.Store.PutChoice(ctx, chosen, with, event.Event{At: now, Type: event.ChoiceMade, Subject: subject, Payload: event.Payload{Choice: &event.Choice{
 			Action: string(kind), Version: chosen.Version(), Until: chosen.Until, Actor: actor}}})
 		if err != nil {
 			return fmt.Errorf("store what was decided about %s: %w", subject, err)
 		}
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		rest := slices.DeleteFunc(slices.Clone(c.all[subject]), func(have policy.Choice) bool { return have.Version() == chosen.Version() })
-		c.all[subject] = append(rest, chosen)
 		return nil
 	})
 }
@@ -120,7 +127,7 @@ func (c *Choices) Choose(ctx context.Context, actor, subject string, key update.
 // Undo deletes the choices about a container, and returns how many there were.
 func (c *Choices) Undo(ctx context.Context, actor, subject string) (int, error) {
 	undone := 0
-	err := c.change(ctx, subject, func() error {
+	err := c.change(ctx, func(ctx context.Context) error {
 		had := c.Of(subject)
 		if undone = len(had); undone == 0 {
 			return nil
@@ -133,25 +140,19 @@ func (c *Choices) Undo(ctx context.Context, actor, subject string) (int, error) 
 		if err := c.opt.Store.DeleteChoices(ctx, subject, events...); err != nil {
 			return fmt.Errorf("undo what was decided about %s: %w", subject, err)
 		}
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		delete(c.all, subject)
 		return nil
 	})
 	return undone, err
 }
 
-// change stores a change and has the container decided again.
-func (c *Choices) change(ctx context.Context, subject string, store func() error) error {
+// change stores a change and has updates decided again.
+func (c *Choices) change(ctx context.Context, store func(context.Context) error) error {
 	ctx = context.WithoutCancel(ctx) // half of it is done when the client goes
-	c.changing.Lock()
-	err := store()
-	c.changing.Unlock()
-	if err != nil || c.opt.Changed == nil {
-		return err
+	c.undoing.Lock()
+	err := store(ctx)
+	c.undoing.Unlock()
+	if err == nil && c.opt.Changed != nil {
+		c.opt.Changed(ctx)
 	}
-	if err := c.opt.Changed(ctx, subject); err != nil {
-		return fmt.Errorf("what was decided about %s is stored and counts from the next check: %w", subject, err)
-	}
-	return nil
+	return err
 }

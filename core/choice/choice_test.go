@@ -31,8 +31,7 @@ type bench struct {
 	t       *testing.T
 	store   *store.Store
 	path    string
-	changed []string
-	failing error
+	changed int
 }
 
 func open(t *testing.T) *bench {
@@ -48,13 +47,7 @@ func (b *bench) start() {
 	if b.store, err = store.Open(context.Background(), b.path, store.Options{Bus: new(event.Bus), Log: hclog.NewNullLogger()}); err != nil {
 		b.t.Fatal(err)
 	}
-	b.Choices, err = choice.New(context.Background(), choice.Options{Store: b.store, Now: func() time.Time { return noon }, Changed: func(_ context.Context, subject string) error {
-		b.changed = append(b.changed, subject)
-		return b.failing
-	}})
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	b.Choices = choice.New(choice.Options{Store: b.store, Now: func() time.Time { return noon }, Changed: func(context.Context) { b.changed++ }})
 }
 
 func (b *bench) choose(version string, kind policy.ChoiceKind, until time.Time) error {
@@ -85,12 +78,12 @@ func TestChoicesSurviveARestart(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	want := "snooze 8.2.1, approve 9.0.0, snooze "
+	want := "snooze , snooze 8.2.1, approve 9.0.0"
 	if got := b.text(); got != want {
 		t.Errorf("choices %q, want %q", got, want)
 	}
-	if len(b.changed) != 4 {
-		t.Errorf("decided again %v", b.changed)
+	if b.changed != 4 {
+		t.Errorf("decided again %d times", b.changed)
 	}
 	b.store.Close()
 	b.start()
@@ -140,29 +133,62 @@ func TestChooseRefuses(t *testing.T) {
 			t.Errorf("%s: %v", about, err)
 		}
 	}
-	if b.text() != "" || len(b.changed) > 0 {
-		t.Errorf("choices %q, decided again %v", b.text(), b.changed)
+	if b.text() != "" || b.changed > 0 {
+		t.Errorf("choices %q, decided again %d times", b.text(), b.changed)
 	}
 }
 
-// TestChooseStoresWhenDecidingFails: what is stored counts from the next check.
-func TestChooseKeepsAChoiceThatCouldNotBeDecided(t *testing.T) {
+// TestChooseFails: what is not stored is not decided about.
+func TestChooseFails(t *testing.T) {
 	b := open(t)
-	b.failing = errors.New("the store is full")
-	if err := b.choose("9.0.0", policy.Skip, time.Time{}); err == nil || !strings.Contains(err.Error(), "is stored") || b.text() != "skip 9.0.0" {
-		t.Errorf("%v, choices %q", err, b.text())
-	}
-	b.failing = nil
 	b.store.Close()
-	if err := b.choose("8.2.1", policy.Skip, time.Time{}); err == nil || b.text() != "skip 9.0.0" {
-		t.Errorf("with a closed store: %v, choices %q", err, b.text())
+	if err := b.choose("8.2.1", policy.Skip, time.Time{}); err == nil || b.text() != "" || b.changed > 0 {
+		t.Errorf("with a closed store: %v, choices %q, decided again %d times", err, b.text(), b.changed)
+	}
+}
+
+// TestDatedSnoozeIsOfEveryVersion, whichever it was made for, with a link or without.
+func TestDatedSnoozeIsOfEveryVersion(t *testing.T) {
+	b := open(t)
+	until := noon.Add(time.Hour)
+	for title, snooze := range map[string]func() error{
+		"of a version": func() error { return b.choose("9.0.0", policy.Snooze, until) },
+		"of all":       func() error { return b.choose("", policy.Snooze, until) },
+		"with a link": func() error {
+			return b.ChooseWith(context.Background(), choice.Use{Nonce: []byte("n"), Expires: until}, "link of trigger ntfy.main", "local/web", key("9.0.0"), policy.Snooze, until)
+		},
+	} {
+		if err := snooze(); err != nil {
+			t.Errorf("%s: %v", title, err)
+		}
+		if all := b.Of("local/web"); len(all) != 1 || all[0].Version() != "" || !all[0].Until.Equal(until) {
+			t.Errorf("%s: %+v", title, all)
+		}
+	}
+}
+
+// TestChooseWithStoresTheUseOfTheLink with the choice: both, or neither.
+func TestChooseWithStoresTheUseOfTheLink(t *testing.T) {
+	b := open(t)
+	use := choice.Use{Nonce: []byte("nonce"), Trigger: "ntfy.main", Action: "skip", At: noon, Expires: noon.Add(time.Hour)}
+	with := func(version string) error {
+		return b.ChooseWith(context.Background(), use, "link of trigger ntfy.main", "local/web", key(version), policy.Skip, time.Time{})
+	}
+	if err := with("9.0.0"); err != nil {
+		t.Fatal(err)
+	}
+	if got, known, err := b.store.LinkUse(context.Background(), use.Nonce); err != nil || !known || got.Action != "skip" || !got.At.Equal(noon) {
+		t.Errorf("use %+v, %t, %v", got, known, err)
+	}
+	if err := with("8.2.1"); err == nil || b.text() != "skip 9.0.0" || b.changed != 1 {
+		t.Errorf("a link that was used: %v, choices %q, decided again %d times", err, b.text(), b.changed)
 	}
 }
 
 // TestChooseConcurrently: memory and store agree on who was last.
 func TestChooseConcurrently(t *testing.T) {
 	b := open(t)
-	b.Choices, _ = choice.New(context.Background(), choice.Options{Store: b.store, Now: func() time.Time { return noon }})
+	b.Choices = choice.New(choice.Options{Store: b.store, Now: func() time.Time { return noon }})
 	var all sync.WaitGroup
 	for i := range 20 {
 		all.Go(func() {

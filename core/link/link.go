@@ -16,6 +16,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/dogwatch/dogwatch/core/choice"
 	"github.com/dogwatch/dogwatch/core/event"
 	"github.com/dogwatch/dogwatch/core/policy"
 	"github.com/dogwatch/dogwatch/core/update"
@@ -36,14 +37,7 @@ var (
 var ErrChoice = errors.New("this cannot be chosen")
 
 // Use is what became of a link that was used.
-type Use struct {
-	Nonce []byte
-	// Trigger is whose message it was in, Action what was decided with it.
-	Trigger, Action string
-	At              time.Time
-	// Expires is when the link would have: until then the use is remembered.
-	Expires time.Time
-}
+type Use = choice.Use
 
 // Store keeps what must outlive the process.
 type Store interface {
@@ -55,8 +49,6 @@ type Store interface {
 	RevokeLinks(ctx context.Context, trigger string, ev ...event.Event) error
 	// LinkUse returns the use of a link, if it was used.
 	LinkUse(ctx context.Context, nonce []byte) (Use, bool, error)
-	// UseLink records a use.
-	UseLink(ctx context.Context, u Use) error
 }
 
 // Containers gives what is stored now.
@@ -66,9 +58,10 @@ type Containers interface {
 
 // Choices records what users decide.
 type Choices interface {
-	// Choose records a choice about an update in the place of one that was made before. A
-	// zero until ends a snooze with the next version.
-	Choose(ctx context.Context, actor, subject string, key update.Key, kind policy.ChoiceKind, until time.Time) error
+	// ChooseWith records a choice about an update in the place of one that was made before, and
+	// the use of the link with which it is made: both, or neither. A zero until ends a snooze
+	// with the next version.
+	ChooseWith(ctx context.Context, link Use, actor, subject string, key update.Key, kind policy.ChoiceKind, until time.Time) error
 }
 
 // Options are what Links need.

@@ -81,14 +81,20 @@ func (f *fixture) ByName(watcher, name string) (sdk.Container, bool) {
 	return f.container, watcher == f.container.Watcher && name == f.container.Name
 }
 
-func (f *fixture) Choose(_ context.Context, actor, subject string, key update.Key, kind policy.ChoiceKind, until time.Time) error {
+func (f *fixture) ChooseWith(ctx context.Context, use link.Use, actor, subject string, key update.Key, kind policy.ChoiceKind, until time.Time) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	if f.err == nil {
+		f.err = f.store.PutChoice(ctx, policy.Choice{Subject: subject, Update: key, Kind: kind, Actor: actor, At: sdk.TimeOf(f.clock())}, &use)
+	}
+	if f.err != nil {
+		return f.err
+	}
 	if subject != key.Subject {
 		f.t.Errorf("subject %q of the update of %q", subject, key.Subject)
 	}
 	f.choices = append(f.choices, choice{actor, key, kind, until})
-	return f.err
+	return nil
 }
 
 // token returns the token of the link of a kind for the container, in a message of a trigger.
@@ -197,30 +203,6 @@ func TestRedeemFailedChoice(t *testing.T) {
 	f.err = nil
 	if _, err := f.Redeem(t.Context(), token, "", time.Time{}); err != nil {
 		t.Error(err)
-	}
-}
-
-// brokenUse is a store whose process is killed before the use of a link is recorded.
-type brokenUse struct{ *store.Store }
-
-func (brokenUse) UseLink(context.Context, link.Use) error { return errors.New("killed") }
-
-// After a crash between choice and use the same link records the same choice, and no other.
-func TestRedeemAfterCrash(t *testing.T) {
-	f := newFixture(t)
-	token := f.token("ntfy.main", trigger.ActionApprove)
-	f.opt.Store = brokenUse{f.store}
-	f.restart()
-	if _, err := f.Redeem(t.Context(), token, "", time.Time{}); err == nil {
-		t.Fatal("the use of the link was not recorded, and that is no error")
-	}
-	f.opt.Store = f.store
-	f.restart()
-	if _, err := f.Redeem(t.Context(), token, "", time.Time{}); err != nil {
-		t.Fatal(err)
-	}
-	if len(f.choices) != 2 || f.choices[0] != f.choices[1] {
-		t.Errorf("choices %+v", f.choices)
 	}
 }
 

@@ -60,11 +60,8 @@ func (l *Links) Show(ctx context.Context, token string) (Shown, error) {
 
 // Redeem decides what a token stands for: action, which may be "" for a link that stands
 // for one. A snooze ends at until, or with the next version if that is zero; other
-// actions take none. The errors are those of Show,
-// ErrChoice, and those of the choices, after which the link can be used again.
-//
-// The choice is recorded before the use of the link. After a crash in between the link
-// can be used once more, and the choice takes the place of the same one.
+// actions take none. The errors are those of Show, ErrChoice, and those of the choices,
+// after which the link can be used again: it is used if and only if the choice is made.
 func (l *Links) Redeem(ctx context.Context, token string, action policy.ChoiceKind, until time.Time) (Shown, error) {
 	l.redeeming.Lock()
 	defer l.redeeming.Unlock()
@@ -89,13 +86,11 @@ func (l *Links) Redeem(ctx context.Context, token string, action policy.ChoiceKi
 	}
 	// What is decided must not be lost when the browser is closed.
 	ctx = context.WithoutCancel(ctx)
-	if err := l.opt.Choices.Choose(ctx, shown.Actor(), shown.Update.Subject, shown.Update, action, until); err != nil {
+	use := Use{Nonce: shown.nonce[:], Trigger: shown.Trigger, Action: string(action), At: now, Expires: shown.Expires}
+	if err := l.opt.Choices.ChooseWith(ctx, use, shown.Actor(), shown.Update.Subject, shown.Update, action, until); err != nil {
 		return shown, err
 	}
-	shown.Use = Use{Nonce: shown.nonce[:], Trigger: shown.Trigger, Action: string(action), At: now, Expires: shown.Expires}
-	if err := l.opt.Store.UseLink(ctx, shown.Use); err != nil {
-		return shown, fmt.Errorf("the choice is made, but not that the link was used: %w", err)
-	}
+	shown.Use = use
 	return shown, nil
 }
 

@@ -2,17 +2,23 @@ package store
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 
+	"github.com/dogwatch/dogwatch/core/choice"
 	"github.com/dogwatch/dogwatch/core/event"
 	"github.com/dogwatch/dogwatch/core/policy"
 	"github.com/dogwatch/dogwatch/core/update"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
+// ChoicesBySubject implements choice.Store.
+func (s *Store) ChoicesBySubject() map[string][]policy.Choice { return *s.choices.Load() }
+
 // Choices returns what users decided about updates.
 func (s *Store) Choices(ctx context.Context) ([]policy.Choice, error) {
-	return query(ctx, s, "read choices", "SELECT subject, offer, kind, until, actor, chosen_at FROM choices ORDER BY subject, chosen_at", nil, readChoice)
+	all, err := readChoices(ctx, s.reader)
+	return all, s.wrap("read choices", err)
 }
 
 // Choices returns what users decided about updates.
@@ -24,48 +30,120 @@ func (r *Reader) Choices(ctx context.Context) ([]policy.Choice, error) {
 	return r.store.Choices(ctx)
 }
 
-func readChoice(scan scanner) (c policy.Choice, err error) {
-	var offer, kind string
-	var until, at int64
-	if err := scan(&c.Subject, &offer, &kind, &until, &c.Actor, &at); err != nil {
-		return c, err
+// readChoices returns what the file has, by subject and time. What this version cannot
+// read is left out.
+func readChoices(ctx context.Context, from interface {
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+}) (all []policy.Choice, err error) {
+	rows, err := from.QueryContext(ctx, "SELECT subject, offer, kind, until, actor, chosen_at FROM choices ORDER BY subject, chosen_at")
+	if err != nil {
+		return nil, err
 	}
-	if offer != "" {
-		if c.Update, err = update.Parse(offer); err != nil {
-			return c, fmt.Errorf("choice about %s: %w", c.Subject, err)
+	defer rows.Close()
+	for rows.Next() {
+		var c policy.Choice
+		var offer, kind string
+		var until, at int64
+		if err := rows.Scan(&c.Subject, &offer, &kind, &until, &c.Actor, &at); err != nil {
+			return nil, err
 		}
+		if offer != "" {
+			if c.Update, err = update.Parse(offer); err != nil {
+				continue
+			}
+		}
+		c.Kind, c.Until, c.At = policy.ChoiceKind(kind), sdk.TimeOf(instant(until)), sdk.TimeOf(instant(at))
+		all = append(all, c)
 	}
-	c.Kind, c.Until, c.At = policy.ChoiceKind(kind), sdk.TimeOf(instant(until)), sdk.TimeOf(instant(at))
-	return c, nil
+	return all, rows.Err()
 }
 
-// PutChoice stores a choice in place of that of the same container and version, with its events.
-func (s *Store) PutChoice(ctx context.Context, c policy.Choice, ev ...event.Event) error {
+func bySubject(all []policy.Choice) map[string][]policy.Choice {
+	choices := map[string][]policy.Choice{}
+	for _, c := range all {
+		choices[c.Subject] = append(choices[c.Subject], c)
+	}
+	return choices
+}
+
+// choicesBySubject returns the choices of the file as memory is to have them.
+func (t tx) choicesBySubject() (map[string][]policy.Choice, error) {
+	all, err := readChoices(t.ctx, t.conn)
+	return bySubject(all), err
+}
+
+// loadChoices fills the memory from the file.
+func (s *Store) loadChoices(ctx context.Context) error {
+	all, err := readChoices(ctx, s.reader)
+	choices := bySubject(all)
+	s.choices.Store(&choices)
+	return s.wrap("read choices", err)
+}
+
+// changeChoices runs fn as one transaction, and brings the memory up to date.
+func (s *Store) changeChoices(ctx context.Context, doing string, fn func(tx) error) error {
+	var after map[string][]policy.Choice
+	return s.write(ctx, doing, func(t tx) (err error) {
+		if err = fn(t); err == nil {
+			after, err = t.choicesBySubject()
+		}
+		return err
+	}, func() {
+		s.choices.Store(&after)
+		s.bus.Wake()
+	})
+}
+
+// PutChoice implements choice.Store.
+func (s *Store) PutChoice(ctx context.Context, c policy.Choice, with *choice.Use, ev ...event.Event) error {
+	return s.changeChoices(ctx, "store a choice", func(t tx) error {
+		if with != nil {
+			if err := s.useLink(t, *with); err != nil {
+				return err
+			}
+		}
+		if err := t.putChoice(c); err != nil {
+			return err
+		}
+		return s.append(t, ev)
+	})
+}
+
+func (t tx) putChoice(c policy.Choice) error {
 	offer := ""
 	if c.Update != (update.Key{}) {
 		offer = c.Update.String()
 	}
-	return s.write(ctx, "store a choice", func(t tx) error {
-		if _, err := t.exec("INSERT OR REPLACE INTO choices (subject, version, offer, kind, until, actor, chosen_at) VALUES (?, ?, ?, ?, ?, ?, ?)",
-			c.Subject, c.Version(), offer, string(c.Kind), millis(c.Until.Time), c.Actor, millis(c.At.Time)); err != nil {
-			return err
-		}
-		return s.append(t, ev)
-	}, s.bus.Wake)
+	_, err := t.exec("INSERT OR REPLACE INTO choices (subject, version, offer, kind, until, actor, chosen_at) VALUES (?, ?, ?, ?, ?, ?, ?)",
+		c.Subject, c.Version(), offer, string(c.Kind), millis(c.Until.Time), c.Actor, millis(c.At.Time))
+	return err
 }
 
-// DeleteChoices deletes the choices about a container, with its events.
+// DeleteChoices implements choice.Store.
 func (s *Store) DeleteChoices(ctx context.Context, subject string, ev ...event.Event) error {
-	return s.write(ctx, "delete choices", func(t tx) error {
+	return s.changeChoices(ctx, "delete choices", func(t tx) error {
 		if _, err := t.exec("DELETE FROM choices WHERE subject = ?", subject); err != nil {
 			return err
 		}
 		return s.append(t, ev)
-	}, s.bus.Wake)
+	})
 }
 
-// pruneChoices deletes those of containers that are gone and whose time is over.
+// pruneChoices deletes the choices that have been without effect since a time: those that
+// have ended, those of containers that were gone by then, and those about a version that
+// their container had reached by then, or that its registry had no more.
 func (t tx) pruneChoices(before int64) error {
-	_, err := t.exec("DELETE FROM choices WHERE max(chosen_at, until) < ? AND subject NOT IN (SELECT watcher || '/' || name FROM containers)", before)
-	return err
+	if _, err := t.exec("DELETE FROM choices WHERE until > 0 AND until < ?", before); err != nil {
+		return err
+	}
+	_, err := t.exec(`DELETE FROM choices WHERE max(chosen_at, until) < ?1
+		AND NOT EXISTS (SELECT 1 FROM events WHERE events.subject = choices.subject AND at >= ?1 AND type IN (?2, ?3, ?4))
+		AND (subject NOT IN (SELECT watcher || '/' || name FROM containers) OR version <> '' AND NOT EXISTS (
+			SELECT 1 FROM candidates AS f, json_each(f.doc, '$.candidates') AS k WHERE f.subject = choices.subject
+				AND CASE k.value ->> '$.kind' WHEN ?5 THEN k.value ->> '$.digest' ELSE k.value ->> '$.tag' END = choices.version))`,
+		before, string(event.ContainerRemoved), string(event.ContainerReplaced), string(event.UpdateCleared), sdk.KindDigest)
+	if err != nil {
+		return fmt.Errorf("choices: %w", err)
+	}
+	return nil
 }

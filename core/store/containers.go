@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/dogwatch/dogwatch/core/event"
+	"github.com/dogwatch/dogwatch/core/policy"
 	"github.com/dogwatch/dogwatch/core/update"
 	"github.com/dogwatch/dogwatch/sdk"
 )
@@ -69,6 +70,15 @@ func (s *Store) apply(t tx, ch event.Change) (d diff, err error) {
 	if err := t.putCandidates(ch.Candidates); err != nil {
 		return d, err
 	}
+	moved, err := s.moveChoices(t, ch, d.next)
+	if err != nil {
+		return d, fmt.Errorf("move choices: %w", err)
+	}
+	if moved {
+		if d.choices, err = t.choicesBySubject(); err != nil {
+			return d, err
+		}
+	}
 	return d, s.append(t, ch.Events)
 }
 
@@ -77,15 +87,19 @@ func (s *Store) applied(d diff) {
 	if d.next != nil {
 		s.snap.Store(d.next)
 	}
+	if d.choices != nil {
+		s.choices.Store(&d.choices)
+	}
 	s.bus.Wake()
 }
 
 // diff is what a change means for the file and for memory.
 type diff struct {
-	gone    []string  // ids to delete
-	changed []row     // to write whole
-	checked []*Record // only their check time moved
-	next    *Snapshot // nil when the containers are as before
+	gone    []string                   // ids to delete
+	changed []row                      // to write whole
+	checked []*Record                  // only their check time moved
+	next    *Snapshot                  // nil when the containers are as before
+	choices map[string][]policy.Choice // nil when they are as before
 }
 
 // row is a record with the forms that only the file holds.
@@ -226,7 +240,7 @@ func (s *Store) load(ctx context.Context) error {
 	}
 	// A random start keeps a browser's entity tag of an earlier process from matching by chance.
 	s.snap.Store(newSnapshot(rand.Uint64(), records))
-	return nil
+	return s.loadChoices(ctx)
 }
 
 func decode(doc, repos []byte, checked time.Time) (*Record, error) {

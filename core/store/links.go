@@ -6,8 +6,8 @@ import (
 	"errors"
 	"time"
 
+	"github.com/dogwatch/dogwatch/core/choice"
 	"github.com/dogwatch/dogwatch/core/event"
-	"github.com/dogwatch/dogwatch/core/link"
 )
 
 // usedLinksKept is for how long the use of a link is remembered after it has expired. It
@@ -53,26 +53,25 @@ func (s *Store) RevokeLinks(ctx context.Context, trigger string, ev ...event.Eve
 }
 
 // LinkUse implements link.Store.
-func (s *Store) LinkUse(ctx context.Context, nonce []byte) (link.Use, bool, error) {
-	u := link.Use{Nonce: nonce}
+func (s *Store) LinkUse(ctx context.Context, nonce []byte) (choice.Use, bool, error) {
+	u := choice.Use{Nonce: nonce}
 	var at, expires int64
 	err := s.reader.QueryRowContext(ctx, "SELECT trigger, action, used_at, expires_at FROM links_used WHERE nonce = ?", nonce).
 		Scan(&u.Trigger, &u.Action, &at, &expires)
 	if errors.Is(err, sql.ErrNoRows) {
-		return link.Use{}, false, nil
+		return choice.Use{}, false, nil
 	}
 	u.At, u.Expires = instant(at), instant(expires)
 	return u, err == nil, s.wrap("read whether a link was used", err)
 }
 
-// UseLink implements link.Store. What is known of links that have expired goes.
-func (s *Store) UseLink(ctx context.Context, u link.Use) error {
-	return s.write(ctx, "record the use of a link", func(t tx) error {
-		if _, err := t.exec("DELETE FROM links_used WHERE expires_at < ?", millis(s.now().Add(-usedLinksKept))); err != nil {
-			return err
-		}
-		_, err := t.exec("INSERT INTO links_used (nonce, trigger, action, used_at, expires_at) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
-			u.Nonce, u.Trigger, u.Action, millis(u.At), millis(u.Expires))
+// useLink records the use of a link, with the choice that was made with it. It fails
+// when the link was used before. What is known of links that have expired goes.
+func (s *Store) useLink(t tx, u choice.Use) error {
+	if _, err := t.exec("DELETE FROM links_used WHERE expires_at < ?", millis(s.now().Add(-usedLinksKept))); err != nil {
 		return err
-	}, nil)
+	}
+	_, err := t.exec("INSERT INTO links_used (nonce, trigger, action, used_at, expires_at) VALUES (?, ?, ?, ?, ?)",
+		u.Nonce, u.Trigger, u.Action, millis(u.At), millis(u.Expires))
+	return err
 }

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/dogwatch/dogwatch/core/link"
+	"github.com/dogwatch/dogwatch/core/choice"
 )
 
 func TestLinkKeyIsMadeOnce(t *testing.T) {
@@ -21,10 +21,13 @@ func TestLinkKeyIsMadeOnce(t *testing.T) {
 
 func TestLinkUseIsForgottenLongAfterItsEnd(t *testing.T) {
 	s := fresh(t)
-	now := s.now()
+	now, choices := s.now(), 0
 	add := func(nonce string, expires time.Time) {
 		t.Helper()
-		must(t, s.UseLink(t.Context(), link.Use{Nonce: []byte(nonce), Trigger: "ntfy.main", Action: "skip", At: now, Expires: expires}))
+		choices++
+		c := webChoice
+		c.Update.ToTag = nonce
+		must(t, s.PutChoice(t.Context(), c, &choice.Use{Nonce: []byte(nonce), Trigger: "ntfy.main", Action: "skip", At: now, Expires: expires}))
 	}
 	used := func(nonce string) bool {
 		t.Helper()
@@ -38,7 +41,12 @@ func TestLinkUseIsForgottenLongAfterItsEnd(t *testing.T) {
 	add("old", now.Add(-usedLinksKept-time.Hour))
 	add("ended", now.Add(-time.Hour))
 	add("new", now.Add(time.Hour))
-	add("new", now.Add(2*time.Hour))
+	if err := s.PutChoice(t.Context(), webChoice, &choice.Use{Nonce: []byte("new"), At: now, Expires: now}); err == nil {
+		t.Error("a link is used twice")
+	}
+	if got, err := s.Choices(t.Context()); err != nil || len(got) != choices || len(s.ChoicesBySubject()["local/web"]) != choices {
+		t.Errorf("choices %+v, %v; in memory %+v", got, err, s.ChoicesBySubject())
+	}
 	if used("old") || !used("ended") || !used("new") || used("none") {
 		t.Errorf("old %t, ended %t, new %t, none %t", used("old"), used("ended"), used("new"), used("none"))
 	}

@@ -263,7 +263,7 @@ func fill(t *testing.T, path string) {
 	ctx := t.Context()
 	must(t, s.Commit(ctx, event.Change{Put: []sdk.Container{container("local", "web", "1"), container("local", "db", "2")}, Events: happenings(2),
 		Candidates: map[string][]byte{"local/web": encoded(t, webFound)}}))
-	must(t, s.PutChoice(ctx, webChoice))
+	must(t, s.PutChoice(ctx, webChoice, nil))
 	web := offer("smtp.main", "local/web", "f1")
 	web.Containers = []string{"1"}
 	plan(t, s, web, offer("smtp.main", "local/db", "f2"))

@@ -20,7 +20,7 @@ func (s *Store) Prune(ctx context.Context, before time.Time) error {
 	if err := s.flushCache(ctx); err != nil {
 		return err
 	}
-	return s.write(ctx, "delete what is old", func(t tx) error {
+	return s.changeChoices(ctx, "delete what is old", func(t tx) error {
 		if _, err := t.exec(`DELETE FROM events WHERE at < ?
 			AND id <= (SELECT coalesce(min(event), 9223372036854775807) FROM cursors)`, millis(before)); err != nil {
 			return err
@@ -54,5 +54,5 @@ func (s *Store) Prune(ctx context.Context, before time.Time) error {
 		}
 		_, err = t.exec("DELETE FROM tokens WHERE expires_at > 0 AND expires_at < ?", millis(before))
 		return err
-	}, nil)
+	})
 }

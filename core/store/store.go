@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/dogwatch/dogwatch/core/event"
+	"github.com/dogwatch/dogwatch/core/policy"
 	"github.com/hashicorp/go-hclog"
 	"modernc.org/sqlite"
 )
@@ -50,7 +51,9 @@ type Store struct {
 	now    func() time.Time
 	log    hclog.Logger
 	snap   atomic.Pointer[Snapshot] // replaced only by the holder of the writer
-	cache  cache
+	// choices are those of the file, by subject, replaced as snap is.
+	choices atomic.Pointer[map[string][]policy.Choice]
+	cache   cache
 }
 
 // Open opens the store at path, creating the file (mode 0600) and its folder

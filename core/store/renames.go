@@ -1,0 +1,145 @@
+package store
+
+import (
+	"time"
+
+	"github.com/dogwatch/dogwatch/core/event"
+	"github.com/dogwatch/dogwatch/core/policy"
+	"github.com/dogwatch/dogwatch/core/update"
+	"github.com/dogwatch/dogwatch/sdk"
+)
+
+const (
+	// renameUndone is for how long a container that is new under a name is taken for the
+	// one that had it: engines and Compose rename the old one, and make the new one then.
+	renameUndone = time.Hour
+	// recentEvents is how many events at most are looked through for that.
+	recentEvents = 2000
+)
+
+// moveChoices lets choices follow their containers in a change, and reports whether any
+// was moved. A container that has another name than before takes its choices with it, but
+// for approvals that were acted on, and unless another container has its old name now: then
+// that one was recreated. Of one that is new under a name from which choices were taken
+// shortly before, the same is true, so that it gets them back.
+func (s *Store) moveChoices(t tx, ch event.Change, next *Snapshot) (moved bool, err error) {
+	choices := s.ChoicesBySubject()
+	if len(choices) == 0 || next == nil {
+		return false, nil
+	}
+	old := s.snap.Load()
+	var moves []policy.Choice // with their new subjects
+	var fresh []string
+	seen := map[string]bool{}
+	for i := range ch.Put {
+		id := ch.Put[i].ID
+		is, stays := next.byID[id]
+		if seen[id] || !stays {
+			continue
+		}
+		seen[id] = true
+		was, known := old.byID[id]
+		to := event.Subject(is.Container)
+		if !known {
+			if _, recreated := old.byName[identityOf(&is.Container)]; !recreated && len(choices[to]) == 0 {
+				fresh = append(fresh, to)
+			}
+			continue
+		}
+		if identityOf(&was.Container) == identityOf(&is.Container) {
+			continue
+		}
+		if taker, taken := next.byName[identityOf(&was.Container)]; taken && old.byID[taker.Container.ID] == nil {
+			continue
+		}
+		for _, c := range choices[event.Subject(was.Container)] {
+			if used, err := t.isUsed(c, &was.Container); err != nil {
+				return false, err
+			} else if used {
+				continue
+			}
+			if _, err := t.exec("DELETE FROM choices WHERE subject = ? AND version = ?", c.Subject, c.Version()); err != nil {
+				return false, err
+			}
+			moves = append(moves, about(c, to))
+		}
+	}
+	returned, err := s.returning(t, fresh, next)
+	if err != nil {
+		return false, err
+	}
+	moves = append(moves, returned...)
+	for _, c := range moves {
+		if err := t.putChoice(c); err != nil {
+			return false, err
+		}
+	}
+	return len(moves) > 0, nil
+}
+
+// returning returns copies of the choices that were taken along from the names of new
+// containers. Who took them keeps them; an approval has one effect only, so that it is
+// copied if that container is gone.
+func (s *Store) returning(t tx, fresh []string, next *Snapshot) (back []policy.Choice, err error) {
+	if len(fresh) == 0 {
+		return nil, nil
+	}
+	rows, err := t.conn.QueryContext(t.ctx, `SELECT subject, doc ->> '$.from', doc ->> '$.container.watcher' FROM events
+		WHERE id > (SELECT max(id) FROM events) - ? AND at >= ? AND type = ? ORDER BY id`, recentEvents, millis(s.now().Add(-renameUndone)), string(event.ContainerRenamed))
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	takers := map[string]string{} // by the subject before
+	for rows.Next() {
+		var to, from, watcher string
+		if err := rows.Scan(&to, &from, &watcher); err != nil {
+			return nil, err
+		}
+		takers[event.Subject(sdk.Container{Watcher: watcher, Name: from})] = to
+	}
+	present := map[string]bool{}
+	for _, r := range next.all {
+		present[event.Subject(r.Container)] = true
+	}
+	for _, subject := range fresh {
+		taker := takers[subject]
+		for _, c := range s.ChoicesBySubject()[taker] {
+			if c.Kind != policy.Approved || !present[taker] {
+				back = append(back, about(c, subject))
+			}
+		}
+	}
+	return back, rows.Err()
+}
+
+// isUsed reports whether a choice is an approval with which an update of the container has begun.
+func (t tx) isUsed(c policy.Choice, of *sdk.Container) (used bool, err error) {
+	if c.Kind != policy.Approved {
+		return false, nil
+	}
+	rows, err := t.conn.QueryContext(t.ctx, "SELECT offer FROM operations WHERE watcher = ? AND name = ? AND kind = 'update' AND updated_at >= ?",
+		of.Watcher, of.Name, millis(c.At.Time))
+	if err != nil {
+		return false, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var offer string
+		if err := rows.Scan(&offer); err != nil {
+			return false, err
+		}
+		key, err := update.Parse(offer)
+		used = used || err == nil && key.SameTarget(c.Update)
+	}
+	return used, rows.Err()
+}
+
+// about returns a choice as one about another container.
+func about(c policy.Choice, subject string) policy.Choice {
+	c.Subject = subject
+	if c.Update != (update.Key{}) {
+		c.Update.Subject = subject
+	}
+	return c
+}
