@@ -10,6 +10,7 @@ import (
 
 // TestBrowserComponentPages looks at the pages beside the containers and presses their buttons.
 func TestBrowserComponentPages(t *testing.T) {
+	t.Parallel()
 	require(t, "chrome", "chromium")
 	hash, err := bcrypt.GenerateFromPassword([]byte("correct horse"), bcrypt.MinCost)
 	must(t, err)

@@ -13,6 +13,7 @@ import (
 // TestBrowserActionsTakeTwoSteps does what can be done from the overview: each control
 // is in front of the user after at most two steps, on a desk and on a phone.
 func TestBrowserActionsTakeTwoSteps(t *testing.T) {
+	t.Parallel()
 	require(t, "chrome", "chromium")
 	env := galleryEnv(t, galleryFleet(t))
 	d := lock(t, env)
@@ -137,6 +138,7 @@ func TestBrowserListInteractionBudget(t *testing.T) {
 
 // TestBrowserHonoursSystemPreferences looks at pages as users set their systems to show them.
 func TestBrowserHonoursSystemPreferences(t *testing.T) {
+	t.Parallel()
 	require(t, "chrome", "chromium")
 	l := startLab(t, 12)
 	b := openTab(t, l.url)

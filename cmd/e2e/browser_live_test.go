@@ -45,6 +45,7 @@ func (l *lab) hold() (release func()) {
 
 // TestBrowserShowsProgressOfAPIChecks holds a check of the API in the middle and looks at who says that it runs.
 func TestBrowserShowsProgressOfAPIChecks(t *testing.T) {
+	t.Parallel()
 	require(t, "chrome", "chromium")
 	l := startLab(t, 3)
 	b := openTab(t, l.url)
@@ -68,6 +69,7 @@ func TestBrowserShowsProgressOfAPIChecks(t *testing.T) {
 
 // TestBrowserMarksPendingTestRun holds what a page asks a registry for, and looks at what waits for it.
 func TestBrowserMarksPendingTestRun(t *testing.T) {
+	t.Parallel()
 	require(t, "chrome", "chromium")
 	l := startLab(t, 1)
 	b := openTab(t, l.url)
@@ -87,6 +89,7 @@ func TestBrowserMarksPendingTestRun(t *testing.T) {
 
 // TestBrowserHistoryUpdatesLive has new rows wait behind a bar, and rows that are there change in place.
 func TestBrowserHistoryUpdatesLive(t *testing.T) {
+	t.Parallel()
 	require(t, "chrome", "chromium")
 	var broken atomic.Bool
 	hook := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -158,6 +161,7 @@ func TestBrowserHistoryUpdatesLive(t *testing.T) {
 
 // TestBrowserPluginPageUpdatesLive restarts a plugin from elsewhere.
 func TestBrowserPluginPageUpdatesLive(t *testing.T) {
+	t.Parallel()
 	require(t, "chrome", "chromium")
 	l := startLab(t, 1)
 	b := openTab(t, l.url)
@@ -178,6 +182,7 @@ func TestBrowserPluginPageUpdatesLive(t *testing.T) {
 // TestBrowserReconnectsAfterRestart stops the program under a page, behind a proxy that
 // then answers for it, changes something meanwhile, and starts it again.
 func TestBrowserReconnectsAfterRestart(t *testing.T) {
+	t.Parallel()
 	require(t, "chrome", "chromium")
 	f := newFleet(t, 3, registrysim.Options{})
 	port, err := net.Listen("tcp", "127.0.0.1:0")

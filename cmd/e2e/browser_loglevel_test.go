@@ -5,6 +5,7 @@ import "testing"
 // TestBrowserLogLevel changes the level of the log on the settings page of a
 // phone, and finds the change in the history.
 func TestBrowserLogLevel(t *testing.T) {
+	t.Parallel()
 	require(t, "chrome", "chromium")
 	l := startLab(t, 1)
 	b := openTab(t, l.url)

@@ -40,6 +40,7 @@ func (b *tab) follow(selector string) {
 // TestBrowserUpdatesByKeyboard cancels an update, carries it out and rolls it back
 // without a mouse.
 func TestBrowserUpdatesByKeyboard(t *testing.T) {
+	t.Parallel()
 	require(t, "chrome", "chromium")
 	engine, registry := dockertest.Start(t), startRegistry(t)
 	a := act(t, engine, registry, "web", nil)
@@ -89,6 +90,7 @@ func TestBrowserUpdatesByKeyboard(t *testing.T) {
 // TestBrowserFollowsRecreatedContainer: the page of a container stays while its id
 // changes, and the old id leads to it.
 func TestBrowserFollowsRecreatedContainer(t *testing.T) {
+	t.Parallel()
 	require(t, "chrome", "chromium")
 	engine, registry := dockertest.Start(t), startRegistry(t)
 	a := act(t, engine, registry, "web", nil)
@@ -123,6 +125,7 @@ func composed(service, file string) func(*container.Config, *container.HostConfi
 // TestBrowserPlansComposeFile: the plan offers to change the compose file too, shows what
 // changes, and names the mount that is missing.
 func TestBrowserPlansComposeFile(t *testing.T) {
+	t.Parallel()
 	require(t, "chrome", "chromium")
 	engine, registry := dockertest.Start(t), startRegistry(t)
 	file := filepath.Join(t.TempDir(), "compose.yaml")
@@ -160,6 +163,7 @@ func TestBrowserPlansComposeFile(t *testing.T) {
 // TestBrowserListsBackups: predecessors that are kept are on the page with the space that
 // they take, and so is the way back.
 func TestBrowserListsBackups(t *testing.T) {
+	t.Parallel()
 	require(t, "chrome", "chromium")
 	engine, registry := dockertest.Start(t), startRegistry(t)
 	a := act(t, engine, registry, "web", nil, func(c *container.Config, _ *container.HostConfig) {
@@ -185,6 +189,7 @@ func TestBrowserListsBackups(t *testing.T) {
 // TestBrowserUpdatesWithoutScript goes from the list to the plan, the operation and back
 // to the old image in a browser that runs no script.
 func TestBrowserUpdatesWithoutScript(t *testing.T) {
+	t.Parallel()
 	require(t, "chrome", "chromium")
 	engine, registry := dockertest.Start(t), startRegistry(t)
 	a := act(t, engine, registry, "web", nil)

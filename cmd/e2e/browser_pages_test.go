@@ -55,6 +55,7 @@ func startLab(t *testing.T, n int, more ...string) *lab {
 }
 
 func TestBrowserListAndFilter(t *testing.T) {
+	t.Parallel()
 	require(t, "chrome", "chromium")
 	l := startLab(t, 12)
 	b := openTab(t, l.url)
@@ -88,6 +89,7 @@ func TestBrowserListAndFilter(t *testing.T) {
 }
 
 func TestBrowserWithoutScript(t *testing.T) {
+	t.Parallel()
 	require(t, "chrome", "chromium")
 	l := startLab(t, 3)
 	page, err := http.Get(l.url + "/containers?state=major")
@@ -106,6 +108,7 @@ func TestBrowserWithoutScript(t *testing.T) {
 }
 
 func TestBrowserLiveUpdate(t *testing.T) {
+	t.Parallel()
 	require(t, "chrome", "chromium")
 	l := startLab(t, 12)
 	b := openTab(t, l.url)
@@ -143,6 +146,7 @@ func TestBrowserLiveUpdate(t *testing.T) {
 }
 
 func TestBrowserContainerAndTrigger(t *testing.T) {
+	t.Parallel()
 	require(t, "chrome", "chromium")
 	l := startLab(t, 6)
 	b := openTab(t, l.url)
@@ -181,6 +185,7 @@ func TestBrowserContainerAndTrigger(t *testing.T) {
 }
 
 func TestBrowserKeyboard(t *testing.T) {
+	t.Parallel()
 	require(t, "chrome", "chromium")
 	l := startLab(t, 6)
 	b := openTab(t, l.url)
@@ -220,6 +225,7 @@ func TestBrowserKeyboard(t *testing.T) {
 }
 
 func TestBrowserPagesFitInBothThemes(t *testing.T) {
+	t.Parallel()
 	require(t, "chrome", "chromium")
 	l := startLab(t, 12)
 	b := openTab(t, l.url)
@@ -273,6 +279,7 @@ const contrasts = `(() => {
 
 // TestBrowserEscapesForeignTexts shows what strangers wrote: in names, labels, tags and errors.
 func TestBrowserEscapesForeignTexts(t *testing.T) {
+	t.Parallel()
 	require(t, "chrome", "chromium")
 	l := startLab(t, 1)
 	const script = `"><img src=x onerror="document.title='owned'"><script>document.title='owned'</script>`
@@ -320,6 +327,7 @@ func inert(b *tab, path string) {
 
 // TestBrowserShowsLostConnection stops the program under a page.
 func TestBrowserShowsLostConnection(t *testing.T) {
+	t.Parallel()
 	require(t, "chrome", "chromium")
 	l := startLab(t, 1)
 	b := openTab(t, l.url)

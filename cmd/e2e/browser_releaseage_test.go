@@ -19,6 +19,7 @@ const ages = "[...document.querySelectorAll('.row:has(.kind) .age')].map(e => e.
 // TestBrowserFetchesReleaseAgeOnPageView: the age of a release is fetched on the first page view, once,
 // and appears in that page. It counts as no update.
 func TestBrowserFetchesReleaseAgeOnPageView(t *testing.T) {
+	t.Parallel()
 	require(t, "chrome", "chromium")
 	l := newFleet(t, 2, registrysim.Options{})
 	l.registry(0).Push(l.repo(0), "2.0.0")

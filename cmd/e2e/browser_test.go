@@ -35,7 +35,7 @@ func openTab(t testing.TB, url string) *tab {
 	t.Helper()
 	require(t, "chrome", "chromium")
 	path := "chromium"
-	ctx, stop := context.WithTimeout(context.Background(), 3*maxWait)
+	ctx, stop := context.WithTimeout(context.Background(), 10*maxWait)
 	t.Cleanup(stop)
 	// Without its sandbox it also runs where the user is root, as in containers.
 	ctx, stop = chromedp.NewExecAllocator(ctx, chromedp.Headless, chromedp.NoSandbox, chromedp.DisableGPU, chromedp.NoFirstRun, chromedp.ExecPath(path))
@@ -117,7 +117,7 @@ func js[T any](b *tab, expression string, options ...chromedp.EvaluateOption) T 
 // until waits until an expression is true.
 func (b *tab) until(expression string) {
 	b.t.Helper()
-	for end := time.Now().Add(maxWait / 2); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(maxWait); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
 		// An error is a page that is being left.
 		if is, err := chromedp.Run(b.ctx, chromedp.Evaluate[bool]("!!("+expression+")")); err == nil && is {
 			return

@@ -57,6 +57,7 @@ func (b *tab) shown(name string) {
 
 // TestBrowserUpdatesContainers updates, rolls back and cancels on a real engine as a user of the pages does.
 func TestBrowserUpdatesContainers(t *testing.T) {
+	t.Parallel()
 	require(t, "chrome", "chromium")
 	engine, registry := dockertest.Start(t), startRegistry(t)
 	a := act(t, engine, registry, "web", nil)
@@ -176,6 +177,7 @@ func TestBrowserUpdatesContainers(t *testing.T) {
 // TestBrowserSaysWhyUpdatesAreNotAllowed: the page and doctor give the same reason, and the
 // page the setting that allows it; what only the engine forbids is in the plan.
 func TestBrowserSaysWhyUpdatesAreNotAllowed(t *testing.T) {
+	t.Parallel()
 	require(t, "chrome", "chromium")
 	engine, registry := dockertest.Start(t), startRegistry(t)
 	a := act(t, engine, registry, "web", nil)
@@ -212,6 +214,7 @@ func TestBrowserSaysWhyUpdatesAreNotAllowed(t *testing.T) {
 
 // TestBrowserShowsHowToAllowUpdates: where updating is not allowed there is no button, and the setting is named.
 func TestBrowserShowsHowToAllowUpdates(t *testing.T) {
+	t.Parallel()
 	require(t, "chrome", "chromium")
 	l := startLab(t, 3)
 	b := openTab(t, l.url)

@@ -20,6 +20,7 @@ import (
 // is used once the user may read. That an old one is renewed takes a minute, so
 // it is tested with the type alone, where a test has its own clock.
 func TestECRRefusedAuthorizationIsNotRenewed(t *testing.T) {
+	t.Parallel()
 	all := vendors()
 	v := all[slices.IndexFunc(all, func(v vendor) bool { return v.typ == "ecr" })]
 	n := newInternet(t, "")
@@ -74,6 +75,7 @@ func TestECRRefusedAuthorizationIsNotRenewed(t *testing.T) {
 // TestECREveryRegion: one instance serves the private registries of every account
 // and region, under all their names, each region with a token of its own.
 func TestECREveryRegion(t *testing.T) {
+	t.Parallel()
 	n := newInternet(t, "")
 	engine := enginesim.New(enginesim.Config{})
 	var fetched sync.Map // region: how often its API was

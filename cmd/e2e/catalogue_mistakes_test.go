@@ -15,6 +15,7 @@ import (
 // TestConfigurationMistakesNameComponentAndOption configures one component of every type with a mistake, beside some
 // without: each mistake is reported with its component and option, and spoils nothing else.
 func TestConfigurationMistakesNameComponentAndOption(t *testing.T) {
+	t.Parallel()
 	for name, spell := range map[string]func(*testing.T, []section) []string{"file": asFile, "variables": asVariables} {
 		t.Run(name, func(t *testing.T) {
 			c := newCatalogue(t)
@@ -94,6 +95,7 @@ func (c *catalogue) works(t *testing.T, d *daemon, right []section) {
 // check says whose it is and what to mend, sends the login to no other host, and
 // repeats it nowhere.
 func TestWrongRegistryLoginsAreReported(t *testing.T) {
+	t.Parallel()
 	c := newCatalogue(t)
 	c.net = newInternet(t, c.net.login)
 	strict := slices.Clone(c.vendors)

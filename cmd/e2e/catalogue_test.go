@@ -176,6 +176,7 @@ func golden(t *testing.T, name, got string) {
 
 // TestEveryComponentType configures one component of every type, in each of the two ways, and uses them all.
 func TestEveryComponentType(t *testing.T) {
+	t.Parallel()
 	for name, spell := range map[string]func(*testing.T, []section) []string{"file": asFile, "variables": asVariables} {
 		t.Run(name, func(t *testing.T) {
 			c := newCatalogue(t)

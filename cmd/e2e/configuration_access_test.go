@@ -125,6 +125,7 @@ var showing = []string{
 // and looks for every secret: only those who run the installation see any, and
 // of these only the two that the contract has them see.
 func TestConfigurationAccess(t *testing.T) {
+	t.Parallel()
 	const password = "a-password-of-the-test"
 	open := canaryInstallation(t).start()
 	locked := canaryInstallation(t, "DOGWATCH_AUTH_BASIC_ANA_USER=ana", "DOGWATCH_AUTH_BASIC_ANA_HASH="+password,

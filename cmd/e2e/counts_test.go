@@ -16,6 +16,7 @@ import (
 // tell the same numbers of the same containers, of which some have a failed
 // check, a wrong label, or one of these and an update.
 func TestCountsAgreeEverywhere(t *testing.T) {
+	t.Parallel()
 	f := newFleet(t, 0, registrysim.Options{}, registrysim.Options{Auth: registrysim.Basic, Users: map[string]string{"ana": "x"}, Private: func(string) bool { return true }})
 	nonsense := map[string]string{"dogwatch.link.template": "https://example.org/${container.name.nonsense()}"}
 	for _, a := range []struct {

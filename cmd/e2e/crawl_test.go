@@ -22,6 +22,7 @@ var (
 // TestCrawlFindsNoBrokenLink follows every link from the overview on, as
 // a user without script does, and then tries every component.
 func TestCrawlFindsNoBrokenLink(t *testing.T) {
+	t.Parallel()
 	l := startLab(t, 3, "DOGWATCH_TRIGGER_HTTP_CLOSED_URL=http://127.0.0.1:1/", "DOGWATCH_TRIGGER_HTTP_CLOSED_AUTH_TYPE=BASIC",
 		"DOGWATCH_TRIGGER_HTTP_CLOSED_AUTH_USER=ana", "DOGWATCH_TRIGGER_HTTP_CLOSED_AUTH_PASSWORD="+secret,
 		"DOGWATCH_TRIGGER_NTFY_WRONG_TOPIK=typo", "DOGWATCH_REGISTRY_CUSTOM_LAN_URL=http://127.0.0.1:1", "DOGWATCH_PUBLIC_URL=http://ana:"+secret+"@localhost")

@@ -14,6 +14,7 @@ import (
 // one HEAD more; a container pinned by digest is compared by the version that the
 // engine knows; API and page show both.
 func TestFloatingAndPinnedTags(t *testing.T) {
+	t.Parallel()
 	f := newFleet(t, 0, registrysim.Options{})
 	sim, repo := f.registries[0], "library/postgres"
 	sim.Push(repo, "16-alpine", "16.3-alpine", "16.4-alpine", "16.4", "latest")

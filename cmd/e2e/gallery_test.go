@@ -3,6 +3,7 @@ package e2e
 import (
 	"fmt"
 	"os"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -123,23 +124,20 @@ func (h houses) sights() []sight {
 // TestGallery looks at every page in every state, in both themes, on a desk and on
 // a phone. With DOGWATCH_TEST_SHOTS it leaves a picture of each.
 func TestGallery(t *testing.T) {
+	t.Parallel()
 	require(t, "chrome", "chromium")
-	h := openHouses(t)
-	b := openTab(t, "")
-	began := time.Now()
-	only := os.Getenv("DOGWATCH_TEST_SIGHT")
-	for _, s := range h.sights() {
-		if only != "" && !strings.HasPrefix(s.name, only) {
-			continue
-		}
-		for _, width := range []int64{1440, 390} {
-			if s.desk && width < 960 {
-				continue
+	h, only := openHouses(t), os.Getenv("DOGWATCH_TEST_SIGHT")
+	for _, width := range []int64{1440, 390} {
+		t.Run(strconv.FormatInt(width, 10), func(t *testing.T) {
+			t.Parallel()
+			b := openTab(t, "")
+			for _, s := range h.sights() {
+				if strings.HasPrefix(s.name, only) && (!s.desk || width >= 960) {
+					b.look(s, width)
+				}
 			}
-			b.look(s, width)
-		}
+		})
 	}
-	t.Logf("walked in %s", time.Since(began).Round(time.Second/10))
 }
 
 // look opens a page at a width and says what is wrong with it.

@@ -127,6 +127,7 @@ func (s *stuck) check(d *daemon) (ended chan struct{}) {
 // the other two are right in the API and on the page within two seconds of the
 // check's beginning; progress is sent, and the batch waits for the end.
 func TestHungRegistryDelaysNoOther(t *testing.T) {
+	t.Parallel()
 	s := newStuck(t)
 	d := s.install().start()
 	progress := d.progress()
@@ -193,6 +194,7 @@ func TestHungRegistryDelaysNoOther(t *testing.T) {
 // notified at once and is not notified again; the batch that is pending for it
 // comes with the next check.
 func TestKillDuringLongCheck(t *testing.T) {
+	t.Parallel()
 	s := newStuck(t)
 	in := s.install()
 	d := in.start()

@@ -86,6 +86,7 @@ func listenSMTP(t *testing.T, r *receiver) int {
 // at most crashGap later. A message may come once more for it, not twice; the
 // copies carry one idempotency key, and no other message has the same.
 func TestKillHostAndPluginDuringDelivery(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("short: kills processes")
 	}

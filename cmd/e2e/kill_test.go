@@ -76,6 +76,7 @@ func (w *witness) done(update string) int {
 }
 
 func TestKillDuringCheckOrDelivery(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("short: kills processes hundreds of times")
 	}

@@ -70,6 +70,7 @@ func (d *daemon) submit(path string, form url.Values) (int, string) {
 // TestLinksOfMessages decides with the buttons of messages, where everything else
 // requires a login: a link shows, acts once, and is of no use after that, kill or not.
 func TestLinksOfMessages(t *testing.T) {
+	t.Parallel()
 	address, messages := ntfyServer(t)
 	hash, err := bcrypt.GenerateFromPassword([]byte("right"), bcrypt.MinCost)
 	must(t, err)

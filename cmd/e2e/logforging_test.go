@@ -20,6 +20,7 @@ var entryForm = regexp.MustCompile(`^[0-9-]{10}T[0-9:.]+(Z|[+-][0-9]{4}) \[[A-Z]
 // keys and values, which the author of an image sets, hold line feeds, escape
 // sequences and bidirectional controls.
 func TestLabelsCannotForgeLogOrTerminal(t *testing.T) {
+	t.Parallel()
 	const forged = "2026-01-01T00:00:00.000Z [ERROR] auth: login failed: client=10.0.0.1"
 	f := newFleet(t, 1, registrysim.Options{ETags: true})
 	labels := map[string]string{"dogwatch.display.name": "\x1b]0;title\x07\u202eevil"}

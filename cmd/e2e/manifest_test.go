@@ -64,6 +64,7 @@ func stubRegistry(t *testing.T, repositories map[string]stubManifest) (host stri
 // TestUnreadableManifest: another digest behind the tag is an update,
 // whatever the manifest is; a registry that cannot be asked for it is a failure.
 func TestUnreadableManifest(t *testing.T) {
+	t.Parallel()
 	broken := func(w http.ResponseWriter, _ *http.Request) { panic(http.ErrAbortHandler) }
 	repositories := map[string]stubManifest{
 		"signed":    {contentType: "application/vnd.docker.distribution.manifest.v1+prettyjws", body: sign(schema1), digest: enginesim.Digest(schema1)},

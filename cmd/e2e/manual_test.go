@@ -59,6 +59,7 @@ func (d *daemon) logged(parts ...string) bool {
 // TestProgressOfAPlugin: what a trigger's process reports reaches the log, the
 // stream of events and the page, coalesced and with the last step.
 func TestProgressOfAPlugin(t *testing.T) {
+	t.Parallel()
 	d := hangingTrigger(t).start()
 	c := get[[]sdk.Container](d, http.MethodPost, "/api/containers/watch")[0]
 	steps := d.stream("delivery.progress")
@@ -84,6 +85,7 @@ func TestProgressOfAPlugin(t *testing.T) {
 // TestKillDuringManualRun: a manual run that is killed with Dogwatch is in the
 // history after the next start, as one whose outcome is unknown, and not repeated.
 func TestKillDuringManualRun(t *testing.T) {
+	t.Parallel()
 	in := hangingTrigger(t)
 	d := in.start()
 	c := get[[]sdk.Container](d, http.MethodPost, "/api/containers/watch")[0]

@@ -17,6 +17,7 @@ import (
 // A broker holds what Dogwatch knows, with the variables and topics of WUD: while
 // it runs, after the trigger's process was killed, and when it has stopped.
 func TestMQTTBrokerStateFollowsDogwatch(t *testing.T) {
+	t.Parallel()
 	broker := mqtttest.Start(t, "")
 	o := mqtttest.Observe(t, broker.URL())
 	f := newFleet(t, 3, registrysim.Options{})

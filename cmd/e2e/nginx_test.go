@@ -31,6 +31,7 @@ import (
 // TestDocumentedNginxConfigurations runs the configurations of the documentation in front of the built
 // program: pages, logins and the stream of events go through as they should.
 func TestDocumentedNginxConfigurations(t *testing.T) {
+	t.Parallel()
 	require(t, "nginx", "nginx")
 	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "reverseproxy.md"))
 	must(t, err)

@@ -28,6 +28,7 @@ const toProvider = "a[href*='/auth/oidc/home/redirect']"
 
 // TestOIDCLoginAndLogoutInBrowser is a day with a provider: in, a token, the sessions, and out of everything.
 func TestOIDCLoginAndLogoutInBrowser(t *testing.T) {
+	t.Parallel()
 	require(t, "chrome", "chromium")
 	p := newIdentityProvider(t)
 	p.up()
@@ -104,6 +105,7 @@ func TestOIDCLoginAndLogoutInBrowser(t *testing.T) {
 
 // TestOIDCProviderDownAtStart: Dogwatch starts, says so on the login page, and goes on once the provider is there.
 func TestOIDCProviderDownAtStart(t *testing.T) {
+	t.Parallel()
 	require(t, "chrome", "chromium")
 	p := newIdentityProvider(t)
 	d := install(t, p.env()...).start()
@@ -124,6 +126,7 @@ func TestOIDCProviderDownAtStart(t *testing.T) {
 
 // TestOIDCProviderDownDuringLogin: a user who is at the provider when it goes down gets an error page, and may try again.
 func TestOIDCProviderDownDuringLogin(t *testing.T) {
+	t.Parallel()
 	p := newIdentityProvider(t)
 	p.up()
 	d := install(t, p.env()...).start()
@@ -151,6 +154,7 @@ func TestOIDCProviderDownDuringLogin(t *testing.T) {
 
 // TestOIDCRejectsWrongTokens: a wrong issuer, a wrong clock, other keys.
 func TestOIDCRejectsWrongTokens(t *testing.T) {
+	t.Parallel()
 	p := newIdentityProvider(t)
 	p.up()
 	d := install(t, p.env()...).start()
@@ -184,6 +188,7 @@ func TestOIDCRejectsWrongTokens(t *testing.T) {
 
 // TestOIDCBehindReverseProxy: under a path, behind a proxy that speaks TLS.
 func TestOIDCBehindReverseProxy(t *testing.T) {
+	t.Parallel()
 	require(t, "chrome", "chromium")
 	p := newIdentityProvider(t)
 	p.up()

@@ -23,6 +23,7 @@ const sdk1 = "4a6dbcf0c4ed3cf782f301c452107533e339eeac"
 // TestPluginOfSDK1 uses plugins that were built with SDK 1.0.0: they are
 // configured, run, restarted, and accepted again after their file has changed.
 func TestPluginOfSDK1(t *testing.T) {
+	t.Parallel()
 	source := checkout(t, sdk1, "go.mod", "go.sum", "sdk", "examples/trigger-file", "cmd/e2e/testdata/acts")
 	plugins, lines := shortDir(t), filepath.Join(shortDir(t), "updates.log")
 	for name, dir := range map[string]string{"trigger-file": "examples/trigger-file", "trigger-acts": "cmd/e2e/testdata/acts"} {

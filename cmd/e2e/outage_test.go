@@ -18,6 +18,7 @@ import (
 // meanwhile. Everything that monitoring reads says so, a trigger with that
 // option is notified once of each, and another one is not.
 func TestEngineOutageIsNotifiedOnce(t *testing.T) {
+	t.Parallel()
 	engine := dockertest.Start(t)
 	hook, hookURL := startSink(t)
 	quiet, quietURL := startSink(t)

@@ -40,6 +40,7 @@ exit 1
 // plugin as one user without rights: it cannot read the secrets in the environment or memory
 // of the host and of other plugins, and everything works all the same.
 func TestPluginCannotReadOtherProcesses(t *testing.T) {
+	t.Parallel()
 	if os.Getuid() != 0 {
 		plugintest.Skip(t, "root", "only root can become another user")
 	}

@@ -116,6 +116,7 @@ func startSink(t *testing.T) (*inbox, string) {
 // TestUpdateIsNotifiedOnceOnRealEngine is the whole main job on a real engine and a real registry:
 // containers run, a newer tag is pushed, and every trigger is notified, once.
 func TestUpdateIsNotifiedOnceOnRealEngine(t *testing.T) {
+	t.Parallel()
 	engine := dockertest.Start(t)
 	registry := startRegistry(t)
 	mail, mailPort := startMail(t)

@@ -15,6 +15,7 @@ import (
 // TestRegistryTestRefusesForeignHosts: a token may test registries at hosts that
 // containers use or that the configuration names, a logged-in user at any.
 func TestRegistryTestRefusesForeignHosts(t *testing.T) {
+	t.Parallel()
 	const password = "a-password-of-the-test"
 	f := newFleet(t, 1, registrysim.Options{})
 	var requests atomic.Int32

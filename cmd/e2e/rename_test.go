@@ -13,6 +13,7 @@ import (
 // TestRenamedContainerKeepsHistory: docker rename is one event, no notification, and the
 // page of the old name leads to that of the new one, with all that happened.
 func TestRenamedContainerKeepsHistory(t *testing.T) {
+	t.Parallel()
 	f := newFleet(t, 1, registrysim.Options{})
 	f.registry(0).Push(f.repo(0), "2.0.0")
 	d := install(t, append(f.env(), "DOGWATCH_TRIGGER_MOCK_MAIN_MOCK=told")...).start()

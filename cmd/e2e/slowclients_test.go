@@ -58,11 +58,11 @@ func TestSlowClientsAreBounded(t *testing.T) {
 			var most float64
 			var took []time.Duration
 			// First what they have asked for is answered, as far as it can be sent.
-			for range 20 {
+			for range 10 {
 				most = max(most, pss(t, d.cmd.Process.Pid))
 				time.Sleep(100 * time.Millisecond)
 			}
-			for range 21 {
+			for range 11 {
 				most = max(most, pss(t, d.cmd.Process.Pid))
 				took = append(took, d.healthy(t))
 				time.Sleep(50 * time.Millisecond)

@@ -17,6 +17,7 @@ import (
 
 // TestSwitchOfAStack switches a whole stack by the image line of its compose file.
 func TestSwitchOfAStack(t *testing.T) {
+	t.Parallel()
 	s := newHousehold(t)
 	hook, hookURL := startSink(t)
 	batch, batchURL := startSink(t)

@@ -18,6 +18,7 @@ import (
 // large it is and for which platform, and the engine still has the old one alone. The
 // command line says the same, and updates.
 func TestPlanShowsTheImageBeforeThePull(t *testing.T) {
+	t.Parallel()
 	engine, registry := dockertest.Start(t), startRegistry(t)
 	a := act(t, engine, registry, "shown", []string{"ENV VERSION=1.1.0", "EXPOSE 80", "VOLUME /data", "USER 65534",
 		`HEALTHCHECK --interval=400ms CMD ["/main", "health", "h"]`})

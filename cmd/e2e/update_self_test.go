@@ -138,6 +138,7 @@ func (c *contained) outcome(id string) (op api.Operation) {
 // TestSelfUpdate has a Dogwatch in a container update itself: to versions that do not
 // work, after which the old one runs, and to one that does.
 func TestSelfUpdate(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("short: takes a minute")
 	}
@@ -208,6 +209,7 @@ func upgrading(t *testing.T) []byte {
 // TestSelfUpdateUndoesTheUpgradeOfTheStore has a newer version upgrade the store and
 // then not work: the old one cannot read what it left.
 func TestSelfUpdateUndoesTheUpgradeOfTheStore(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("short: builds the program once more")
 	}
@@ -236,6 +238,7 @@ func TestSelfUpdateUndoesTheUpgradeOfTheStore(t *testing.T) {
 // TestTriggerUpdatesDogwatch has the docker trigger of What's Up Docker's variables update
 // the Dogwatch that it runs in. What's Up Docker stops itself there and stays stopped.
 func TestTriggerUpdatesDogwatch(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("short: takes a minute")
 	}
@@ -284,6 +287,7 @@ func TestTriggerUpdatesDogwatch(t *testing.T) {
 // TestSelfUpdateThroughProxy has Dogwatch reach the engine through a proxy, which does
 // not let it read logs at first: the helper could not say how it ended.
 func TestSelfUpdateThroughProxy(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("short: takes a minute")
 	}

@@ -13,6 +13,7 @@ import (
 // TestKillDuringSelfUpdate kills the helper, Dogwatch or the engine at every step of
 // updates of Dogwatch itself. Afterwards one Dogwatch runs, and it knows how the update ended.
 func TestKillDuringSelfUpdate(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("short: kills processes")
 	}

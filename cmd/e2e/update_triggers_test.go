@@ -54,6 +54,7 @@ func (d *daemon) delivered(name, state string) delivery.Delivery {
 // updated when a newer image is pushed, as thresholds and labels say. One that does not
 // work comes back and is not tried again by itself.
 func TestTriggerUpdatesContainers(t *testing.T) {
+	t.Parallel()
 	engine, registry, broker := dockertest.Start(t), startRegistry(t), mqtttest.Start(t, "")
 	home := mqtttest.Observe(t, broker.URL())
 	web, major := newProduct(t, engine, registry+"/team/web"), newProduct(t, engine, registry+"/team/major")
@@ -140,6 +141,7 @@ func TestTriggerUpdatesContainers(t *testing.T) {
 
 // TestKillDuringTriggeredUpdate: a delivery whose update a kill interrupts finds it again and begins no second one.
 func TestKillDuringTriggeredUpdate(t *testing.T) {
+	t.Parallel()
 	engine, registry := dockertest.Start(t), startRegistry(t)
 	web := newProduct(t, engine, registry+"/team/web")
 	engine.Run(t, "web", web.repo+":1.0.0", map[string]string{"wud.watch": "true"})
@@ -188,6 +190,7 @@ func TestKillDuringTriggeredUpdate(t *testing.T) {
 // TestTriggerEditsComposeFile: the dockercompose trigger writes the new tag into the file of
 // the container, and nothing else, and has the container replaced.
 func TestTriggerEditsComposeFile(t *testing.T) {
+	t.Parallel()
 	engine, registry := dockertest.Start(t), startRegistry(t)
 	web := newProduct(t, engine, registry+"/team/web")
 	text := "# the " + web.repo + ":1.0.0 of the house\nservices:\n  web:\n    image: \"" + web.repo + ":1.0.0\" # pinned\n  db:\n    image: " + web.repo + ":1.0.0-db\n"
@@ -223,6 +226,7 @@ func TestTriggerEditsComposeFile(t *testing.T) {
 
 // TestCheckOnceUpdates: a check that delivers once, without serving, carries out the updates too.
 func TestCheckOnceUpdates(t *testing.T) {
+	t.Parallel()
 	engine, registry := dockertest.Start(t), startRegistry(t)
 	web := newProduct(t, engine, registry+"/team/web")
 	engine.Run(t, "web", web.repo+":1.0.0", map[string]string{"wud.watch": "true"})

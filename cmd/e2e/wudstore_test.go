@@ -84,6 +84,7 @@ func wudFile(t *testing.T, records []map[string]any) []byte {
 // variables: its containers are there at once under their ids, what it notified
 // of is not notified again by any trigger, and everything else is.
 func TestSwitchFromWUD(t *testing.T) {
+	t.Parallel()
 	for _, watcher := range []string{"local", "server"} { // renamed at the switch, too
 		t.Run(watcher, func(t *testing.T) { switchFromWUD(t, watcher) })
 	}
@@ -198,6 +199,7 @@ func switchFromWUD(t *testing.T, watcher string) {
 
 // TestSwitchFromWUDWithDamagedStore: a file that cannot be used is reported in one message, and nothing else suffers.
 func TestSwitchFromWUDWithDamagedStore(t *testing.T) {
+	t.Parallel()
 	f := newFleet(t, 1, registrysim.Options{})
 	f.registry(0).Push(f.repo(0), "1.1.0")
 	hook, hookURL := startSink(t)
