@@ -35,6 +35,7 @@ type flavour struct {
 
 // TestRealEngine runs against a dockerd and a Podman of its own, and a registry that it pushes to and pulls from.
 func TestRealEngine(t *testing.T) {
+	t.Parallel()
 	t.Run("docker", func(t *testing.T) { testRealEngine(t, dockertest.Start(t), flavour{server: "Docker/"}) })
 	t.Run("podman", func(t *testing.T) {
 		testRealEngine(t, dockertest.StartPodman(t), flavour{domain: "docker.io", namespace: "library/", server: "Libpod/", digests: true, dropsTag: true, runs: true})

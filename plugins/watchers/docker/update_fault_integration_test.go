@@ -25,6 +25,7 @@ import (
 
 // TestUpdatePullsByDigest covers the pull, the digest that is not there, dry run, prune and keep.
 func TestUpdatePullsByDigest(t *testing.T) {
+	t.Parallel()
 	engine := dockertest.Start(t)
 	server := httptest.NewServer(registry.New(registry.Logger(log.New(io.Discard, "", 0))))
 	t.Cleanup(server.Close)
@@ -116,6 +117,7 @@ type stack struct {
 // TestUpdateSurvivesEveryRefusal has the engine refuse each request in turn, all of
 // them for the plain container, and those that change something for the others.
 func TestUpdateSurvivesEveryRefusal(t *testing.T) {
+	t.Parallel()
 	l := newLab(t)
 	l.bridge(t, "front", "10.98.5.0/24")
 	l.bridge(t, "back", "10.98.6.0/24")
@@ -207,6 +209,7 @@ func (l *lab) refuse(t *testing.T, name string, s stack, n int64) bool {
 // TestUpdateSurvivesAKilledEngine kills the engine as a step begins. Once it is back,
 // one container is left and runs.
 func TestUpdateSurvivesAKilledEngine(t *testing.T) {
+	t.Parallel()
 	l := newLab(t)
 	for _, code := range []string{watcher.StepCreate, watcher.StepStop, watcher.StepStart, watcher.StepHealth, watcher.StepRemove} {
 		t.Run(code, func(t *testing.T) {
@@ -237,6 +240,7 @@ func TestUpdateSurvivesAKilledEngine(t *testing.T) {
 
 // TestUpdateLeavesTheContainerWhenThePullFails covers errors that come inside of a stream which began with success.
 func TestUpdateLeavesTheContainerWhenThePullFails(t *testing.T) {
+	t.Parallel()
 	l := newLab(t)
 	full := `{"status":"Pulling fs layer","id":"a"}` + "\n" + `{"errorDetail":{"message":"x"},"error":"write /var/lib/docker/tmp/GetImageBlob1: no space left on device"}` + "\n"
 	for name, test := range map[string]struct{ stream, says string }{

@@ -49,6 +49,7 @@ func (l *lab) spoil(t *testing.T, name string) {
 // TestRecoverGoesForwardOnlyToAContainerThatRuns: the host is gone once the new
 // container has worked, and something happens to it before the host is back.
 func TestRecoverGoesForwardOnlyToAContainerThatRuns(t *testing.T) {
+	t.Parallel()
 	l := newLab(t)
 	for name, test := range map[string]struct {
 		removed bool // the old container, before the host was gone

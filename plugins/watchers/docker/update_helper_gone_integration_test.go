@@ -10,6 +10,7 @@ import (
 // TestRecoverWithoutItsHelper: the helper container was removed once it had created the
 // new container, and had said so.
 func TestRecoverWithoutItsHelper(t *testing.T) {
+	t.Parallel()
 	l := newLab(t)
 	id := l.make(t, "web", "app:1", shape{}, true)
 	req := l.request(id)

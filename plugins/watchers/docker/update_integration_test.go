@@ -92,6 +92,7 @@ func shapes() map[string]shape {
 // TestUpdateLeavesWhatTheUserSet updates containers of many shapes, and holds each
 // against one that was created from the new image with the same settings.
 func TestUpdateLeavesWhatTheUserSet(t *testing.T) {
+	t.Parallel()
 	l := newLab(t)
 	for name, subnet := range map[string]string{"front": "10.98.1.0/24", "back": "10.98.2.0/24"} {
 		_, err := l.API.NetworkCreate(t.Context(), name, network.CreateOptions{Driver: "bridge", IPAM: &network.IPAM{Config: []network.IPAMConfig{{Subnet: subnet}}}})
@@ -167,6 +168,7 @@ var errGone = errors.New("the host is gone")
 // TestUpdateInterruptedAnywhere stops the host at every call of the journal. After
 // Recover exactly one container has the name and runs, and nothing else is left.
 func TestUpdateInterruptedAnywhere(t *testing.T) {
+	t.Parallel()
 	l := newLab(t)
 	for call, updated := 1, false; !updated; call++ {
 		for _, fail := range []error{errGone, watcher.ErrStop} {
@@ -214,6 +216,7 @@ func (l *lab) only(t *testing.T, name, image string) {
 
 // TestUpdateReturnsFromAnImageThatFails covers images whose health check fails or never passes.
 func TestUpdateReturnsFromAnImageThatFails(t *testing.T) {
+	t.Parallel()
 	l := newLab(t)
 	for name, changes := range map[string][]string{
 		"exits":    {`ENTRYPOINT ["/missing"]`},
@@ -244,6 +247,7 @@ func TestUpdateReturnsFromAnImageThatFails(t *testing.T) {
 // TestUpdateKeepsTheNetworkOfDependents: what is in the network of the updated container,
 // as behind a VPN, reaches a server through it after an update and after a return.
 func TestUpdateKeepsTheNetworkOfDependents(t *testing.T) {
+	t.Parallel()
 	l := newLab(t)
 	l.bridge(t, "front", "10.98.7.0/24")
 	l.make(t, "server", "app:1", shape{
@@ -292,6 +296,7 @@ func TestUpdateKeepsTheNetworkOfDependents(t *testing.T) {
 // TestPlanRequestsEachContainerOnce: a plan costs a request for each container of the
 // engine, since the list does not say whose processes or IPC one has, and few others.
 func TestPlanRequestsEachContainerOnce(t *testing.T) {
+	t.Parallel()
 	l := newLab(t)
 	web := l.make(t, "web", "app:1", shape{}, true)
 	count := func() (n int64) {

@@ -11,6 +11,7 @@ import (
 
 // TestPodmanIsRefused by name, in the plan and when an operation is carried out.
 func TestPodmanIsRefused(t *testing.T) {
+	t.Parallel()
 	engine := dockertest.StartPodman(t)
 	engine.Image(t, "localhost/app:1")
 	latest := engine.Image(t, "localhost/app:2", "LABEL version=2")

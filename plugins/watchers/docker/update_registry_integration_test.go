@@ -60,6 +60,7 @@ func privateRegistry(t *testing.T) string {
 
 // TestUpdatePullsFromAPrivateRegistry with credentials that are in one header of one request, and nowhere else.
 func TestUpdatePullsFromAPrivateRegistry(t *testing.T) {
+	t.Parallel()
 	host := privateRegistry(t)
 	l := &lab{Daemon: dockertest.Start(t)}
 	ann := base64.URLEncoding.EncodeToString([]byte(`{"username":"ann","password":"swordfish-77"}`))

@@ -38,6 +38,7 @@ func (l *lab) apply(t *testing.T, id string, rules watcher.UpdateRules) (watcher
 
 // TestUpdateWaitsForTheProbe covers the probes of labels, each with one that succeeds and one that does not.
 func TestUpdateWaitsForTheProbe(t *testing.T) {
+	t.Parallel()
 	l := newLab(t)
 	l.bridge(t, "front", "")
 	serving := shape{Config: container.Config{Cmd: []string{"serve", ":8080", "HTTP/1.0 204 No Content\r\n\r\n"}}, Host: container.HostConfig{NetworkMode: "front"}}
@@ -86,6 +87,7 @@ func TestUpdateWaitsForTheProbe(t *testing.T) {
 
 // TestUpdateRunsHooks in the old container before anything changes, and in the new one once it works.
 func TestUpdateRunsHooks(t *testing.T) {
+	t.Parallel()
 	l := newLab(t)
 	works, fails := []string{"/main", "health", "h"}, []string{"/main", "health", "u"}
 	for name, test := range map[string]struct {
@@ -134,6 +136,7 @@ func TestUpdateRunsHooks(t *testing.T) {
 
 // TestUpdateStopsWithTheSignalOfTheRules: the program ends by SIGINT, and ignores its own signal.
 func TestUpdateStopsWithTheSignalOfTheRules(t *testing.T) {
+	t.Parallel()
 	l := newLab(t)
 	limit := 30
 	for _, policy := range []container.RestartPolicyMode{"no", "always"} {
@@ -151,6 +154,7 @@ func TestUpdateStopsWithTheSignalOfTheRules(t *testing.T) {
 // TestUpdateKeepsPredecessors covers how many stay, that they stay stopped when the
 // engine starts again, and what becomes of their images.
 func TestUpdateKeepsPredecessors(t *testing.T) {
+	t.Parallel()
 	l := newLab(t)
 	always := shape{Host: container.HostConfig{RestartPolicy: container.RestartPolicy{Name: "always"}}}
 	id := l.make(t, "web", "app:1", always, true)
@@ -195,6 +199,7 @@ func TestUpdateKeepsPredecessors(t *testing.T) {
 // TestUpdateLeavesForeignContainersAlone: one that took the name in the middle stays,
 // and the old one runs again.
 func TestUpdateLeavesForeignContainersAlone(t *testing.T) {
+	t.Parallel()
 	l := newLab(t)
 	id := l.make(t, "web", "app:1", shape{}, true)
 	req := l.request(id)
@@ -228,6 +233,7 @@ func (j *taking) Begin(ctx context.Context, s watcher.Step) error {
 
 // TestUpdateFollowsEveryRelation covers what depends on the updated container, with an image that works and one that does not.
 func TestUpdateFollowsEveryRelation(t *testing.T) {
+	t.Parallel()
 	l := newLab(t)
 	l.bridge(t, "front", "10.98.4.0/24")
 	labels := func(service, dependsOn string) map[string]string {
@@ -292,6 +298,7 @@ func TestUpdateFollowsEveryRelation(t *testing.T) {
 
 // TestUpdateReturnsWhenADependentDoesNotWork, together with it.
 func TestUpdateReturnsWhenADependentDoesNotWork(t *testing.T) {
+	t.Parallel()
 	l := newLab(t)
 	base := l.make(t, "base", "app:1", shape{}, true)
 	client := l.make(t, "client", "app:1", shape{Config: container.Config{Healthcheck: &container.HealthConfig{Test: []string{"CMD", "/missing"}, Interval: 200 * time.Millisecond, Retries: 1}}, Host: container.HostConfig{NetworkMode: container.NetworkMode("container:" + base)}}, true)

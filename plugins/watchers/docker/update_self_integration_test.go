@@ -27,7 +27,7 @@ var dogwatch = sync.OnceValues(func() ([]byte, error) {
 	}
 	defer os.RemoveAll(dir)
 	binary := filepath.Join(dir, "dogwatch")
-	build := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", binary, "github.com/dogwatch/dogwatch/cmd/dogwatch")
+	build := exec.Command("go", "build", "-trimpath", "-tags", "grpcnotrace", "-ldflags", "-s -w", "-o", binary, "github.com/dogwatch/dogwatch/cmd/dogwatch")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if output, err := build.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("build dogwatch: %w: %s", err, output)
@@ -126,6 +126,7 @@ func (j *journal) text() string {
 
 // TestSelfUpdate covers the ends of an update of the own container.
 func TestSelfUpdate(t *testing.T) {
+	t.Parallel()
 	k := newKennel(t)
 	for name, c := range map[string]struct {
 		changes []string
@@ -186,6 +187,7 @@ func TestSelfUpdate(t *testing.T) {
 // TestSelfUpdateSurvivesKilledHelper kills the helper at every step: the engine starts it
 // again after a crash, and the Dogwatch that runs does what is left if it was removed.
 func TestSelfUpdateSurvivesKilledHelper(t *testing.T) {
+	t.Parallel()
 	k := newKennel(t)
 	kills := map[string]func(t *testing.T, c container.InspectResponse){
 		"crash": func(_ *testing.T, c container.InspectResponse) { _ = syscall.Kill(c.State.Pid, syscall.SIGKILL) },
@@ -238,6 +240,7 @@ func TestSelfUpdateSurvivesKilledHelper(t *testing.T) {
 
 // TestSelfUpdateSurvivesKilledHost stops the host at every call of the journal.
 func TestSelfUpdateSurvivesKilledHost(t *testing.T) {
+	t.Parallel()
 	k := newKennel(t)
 	for call, interrupted := 1, true; interrupted; call++ {
 		id := k.dog(t, shape{})
@@ -280,6 +283,7 @@ func TestSelfUpdateSurvivesKilledHost(t *testing.T) {
 // TestUpdateOfWhatDogwatchDependsOn covers the container whose network Dogwatch joins,
 // and the socket proxy.
 func TestUpdateOfWhatDogwatchDependsOn(t *testing.T) {
+	t.Parallel()
 	k := newKennel(t)
 	vpn := k.make(t, "vpn", "app:1", shape{}, true)
 	dog := k.dog(t, shape{Host: container.HostConfig{NetworkMode: container.NetworkMode("container:" + vpn)}})
@@ -299,6 +303,7 @@ func TestUpdateOfWhatDogwatchDependsOn(t *testing.T) {
 // TestSelfUpdateEditsTheComposeFile covers the file of the own container, which has the
 // old image again if the new one does not work.
 func TestSelfUpdateEditsTheComposeFile(t *testing.T) {
+	t.Parallel()
 	k := newKennel(t)
 	good := k.new
 	for name, c := range map[string]struct {
