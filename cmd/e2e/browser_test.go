@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -150,8 +151,16 @@ func (b *tab) escape() { b.press(kb.Escape) }
 func (b *tab) click(selector string) {
 	b.t.Helper()
 	b.settle()
-	b.do(chromedp.Click(chromedp.CSS(selector)))
+	err := errNoNode
+	// A live update may replace the element between being found and being clicked.
+	for tries := 0; tries < 5 && err != nil && strings.Contains(err.Error(), errNoNode.Error()); tries++ {
+		err = chromedp.Do(b.ctx, chromedp.Click(chromedp.CSS(selector)))
+	}
+	must(b.t, err)
 }
+
+// errNoNode is what Chromium responds when an element has gone.
+var errNoNode = errors.New("Could not find node")
 
 // says reports whether the page has a text, as users see it.
 func (b *tab) says(text string) {

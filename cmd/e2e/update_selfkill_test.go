@@ -64,7 +64,7 @@ func TestKillDuringSelfUpdate(t *testing.T) {
 func (c *contained) strike(t *testing.T, id, victim, step string) bool {
 	t.Helper()
 	helper := "dogwatch-dogwatch-" + id + "-helper"
-	for began := time.Now(); time.Since(began) < maxWait; {
+	for began := time.Now(); time.Since(began) < maxWait; time.Sleep(5 * time.Millisecond) {
 		h, err := c.engine.API.ContainerInspect(t.Context(), helper)
 		if err != nil {
 			if time.Since(began) > 10*time.Second {
