@@ -1,0 +1,81 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/dogwatch/dogwatch/internal/scaffold"
+	"github.com/dogwatch/dogwatch/sdk/kind"
+)
+
+func newPluginNew(g *global) *cobra.Command {
+	var language, dir, source string
+	cmd := &cobra.Command{
+		Use:   "new KIND NAME",
+		Short: "Start a plugin of your own",
+		Long: `Writes the folder of a new plugin with one type: a module that builds, passes its
+tests and runs at once. It holds the conformance kit, a service to try it with, a
+script that builds releases, and a README with its configuration. KIND is trigger,
+registry or watcher; NAME is the name of the type, as in trigger.NAME.main.
+
+A module of Go takes the SDK from the checkout that this program was built from,
+from that of --sdk, or from the release that this program is.`,
+		Example: `  # the folder trigger-lamp
+  dogwatch plugin new trigger lamp
+
+  # with a checkout of Dogwatch, and elsewhere
+  dogwatch plugin new watcher shelf --sdk ~/src/dogwatch --dir ~/src/shelf`,
+		Args: exactly(2),
+		ValidArgsFunction: first(func(context.Context) []cobra.Completion {
+			var kinds []cobra.Completion
+			for _, k := range kind.Kinds() {
+				kinds = append(kinds, string(k))
+			}
+			return kinds
+		}),
+		RunE: func(_ *cobra.Command, args []string) error {
+			return g.newPluginFolder(args[0], args[1], language, dir, source)
+		},
+	}
+	languages := scaffold.Languages(kind.Trigger)
+	cmd.Flags().StringVar(&language, "lang", languages[0], "`language`: "+strings.Join(languages, ", "))
+	cmd.Flags().StringVar(&dir, "dir", "", "`folder` to make (default: KIND-NAME)")
+	cmd.Flags().StringVar(&source, "sdk", "", "`folder` with a checkout of Dogwatch, whose SDK the plugin uses")
+	_ = cmd.RegisterFlagCompletionFunc("lang", cobra.FixedCompletions(languages, cobra.ShellCompDirectiveNoFileComp))
+	_ = cmd.MarkFlagDirname("dir")
+	_ = cmd.MarkFlagDirname("sdk")
+	return cmd
+}
+
+func (g *global) newPluginFolder(kindName, name, language, dir, source string) error {
+	k, err := scaffold.ParseKind(kindName)
+	if err != nil {
+		return usage(err)
+	}
+	p := scaffold.Plugin{Kind: k, Name: name, Language: language, Dir: dir}
+	var taken []string
+	for _, t := range bundle(k).Types() {
+		taken = append(taken, t.Name)
+	}
+	if err := p.Check(taken); err != nil {
+		return usage(err)
+	}
+	if p.Dir == "" {
+		p.Dir = p.ID()
+	}
+	if p.SDK, err = scaffold.FindSDK(source); err != nil {
+		return err
+	}
+	files, err := p.Write()
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(g.stdout, "made %s with %s\n\nnext:\n  cd %s\n", p.Dir, strings.Join(files, ", "), p.Dir)
+	for _, command := range p.Next() {
+		fmt.Fprintf(g.stdout, "  %s\n", command)
+	}
+	return nil
+}

@@ -1,0 +1,118 @@
+package e2e
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+)
+
+// scaffolded are the plugins that TestNewPlugins makes, with the options of their
+// one component: %s is a service.
+var scaffolded = []struct{ kind, name, options string }{
+	{"watcher", "shelf", "url: %s/list.json"},
+	{"registry", "feed", "host: images.example.com, url: %s/feed"},
+	{"trigger", "lamp", "url: %s/hook"},
+}
+
+// TestNewPlugins has "plugin new" make a plugin of each kind. Each builds and
+// passes its tests with the modules that are here, and together they do what
+// Dogwatch is for: the watcher's container, the registry's newer tag, the trigger's message.
+func TestNewPlugins(t *testing.T) {
+	program, err := built()
+	must(t, err)
+	source, err := filepath.Abs(filepath.Join("..", ".."))
+	must(t, err)
+	work, plugins := t.TempDir(), shortDir(t)
+	service, posted := newShelf(t)
+	config := "plugins: {dir: " + plugins + "}\n"
+	for _, p := range scaffolded {
+		t.Run(p.kind, func(t *testing.T) {
+			inFolder(t, work, program, "plugin", "new", p.kind, p.name, "--sdk", source)
+			id := p.kind + "-" + p.name
+			dir := filepath.Join(work, id)
+			if unformatted := inFolder(t, dir, "gofmt", "-l", "."); unformatted != "" {
+				t.Errorf("gofmt would change %s", unformatted)
+			}
+			inFolder(t, dir, "go", "vet", "./...")
+			inFolder(t, dir, "go", "test", "./...")
+			inFolder(t, dir, "./build.sh")
+			built := filepath.Join(dir, "plugins", id)
+			info, err := os.Stat(built)
+			must(t, err)
+			if info.Size() > maxPluginSize {
+				t.Errorf("%s has %.1f MB, more than %.1f", id, float64(info.Size())/1e6, maxPluginSize/1e6)
+			}
+			copyFile(t, built, filepath.Join(plugins, id))
+		})
+		config += fmt.Sprintf("%s: {%s: {main: {"+p.options+"}}}\n", p.kind, p.name, service)
+	}
+	if t.Failed() {
+		return
+	}
+	file := filepath.Join(t.TempDir(), "dogwatch.yaml")
+	must(t, os.WriteFile(file, []byte(config), 0o644))
+	d := install(t, "DOGWATCH_CONFIG="+file).start()
+	eventually(t, "the trigger posts the update", func() bool { return posted.Load() != nil })
+	for _, want := range []string{`"containers":["web"]`, "1.25.3", "1.26.0", `"test":false`} {
+		if message := *posted.Load(); !strings.Contains(message, want) {
+			t.Errorf("the message lacks %s: %s", want, message)
+		}
+	}
+	t.Run("memory", func(t *testing.T) {
+		type plugin struct {
+			Name string
+			PID  int
+		}
+		for _, p := range get[[]plugin](d, http.MethodGet, "/api/plugins") {
+			if p.PID != 0 {
+				t.Logf("%s: PSS %.1f MiB", p.Name, pss(t, p.PID))
+			}
+		}
+	})
+}
+
+// newShelf is the service behind the plugins: a list with a container, a feed with a
+// newer tag than it runs, and a hook. posted is the last message to the hook.
+func newShelf(t *testing.T) (url string, posted *atomic.Pointer[string]) {
+	posted = &atomic.Pointer[string]{}
+	digest := func(digit string) string { return "sha256:" + strings.Repeat(digit, 64) }
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/list.json":
+			fmt.Fprintf(w, `[{"id": "1", "name": "web", "host": "images.example.com", "image": "team/app", "tag": "1.25.3", "digest": %q}]`, digest("1"))
+		case "/feed/team/app.json":
+			fmt.Fprintf(w, `{"tags": {"1.25.3": {"digest": %q, "config": %q}, "1.26.0": {"digest": %q, "config": %q}}}`, digest("1"), digest("2"), digest("3"), digest("4"))
+		case "/hook":
+			text, _ := io.ReadAll(r.Body)
+			message := string(text)
+			posted.Store(&message)
+		default:
+			http.NotFound(w, r)
+		}
+	}))
+	t.Cleanup(server.Close)
+	return server.URL, posted
+}
+
+// inFolder runs a command in a folder, with the modules of this machine alone, and
+// returns what it prints.
+func inFolder(t *testing.T, dir, name string, args ...string) string {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), name, args...)
+	cmd.Dir, cmd.Env = dir, append(os.Environ(), "GOPROXY=off", "GOFLAGS=-mod=readonly", "GOWORK=off")
+	output, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%s %s: %v\n%s", name, strings.Join(args, " "), err, output)
+	}
+	return string(output)
+}
+
+// maxPluginSize is the size in bytes that a stripped plugin may have.
+const maxPluginSize = 15e6
