@@ -74,6 +74,9 @@ type Decision struct {
 	OfferedAt Time `json:"offeredAt,omitzero"`
 }
 
+// ReasonApproval is the code of the reason of an offered update that waits for a user's approval.
+const ReasonApproval = "approval"
+
 // Reason says why a decision is as it is.
 type Reason struct {
 	// Code is stable: "age.min".

@@ -157,8 +157,8 @@ const (
 	ReasonFreeze      = "freeze"        // ends by itself
 	ReasonSkipRule    = "skip.rule"     // its tag or digest matches
 	ReasonSkipped     = "choice.skip"
-	ReasonSnoozed     = "choice.snooze" // ends by itself if it has a date
-	ReasonApproval    = "approval"      // of an offered update: it waits for a user's approval
+	ReasonSnoozed     = "choice.snooze"    // ends by itself if it has a date
+	ReasonApproval    = sdk.ReasonApproval // of an offered update: it waits for a user's approval
 	ReasonApproved    = "choice.approve"
 	ReasonAutomatic   = "auto"
 	ReasonCameBack    = "rolledback" // it was tried and did not work

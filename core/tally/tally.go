@@ -4,7 +4,11 @@
 // they agree.
 package tally
 
-import "github.com/dogwatch/dogwatch/sdk"
+import (
+	"slices"
+
+	"github.com/dogwatch/dogwatch/sdk"
+)
 
 // Failed reports whether the operator has to mend something: the last check failed,
 // or a label is wrong. Such a container may have an update all the same. One whose
@@ -52,6 +56,12 @@ func State(c *sdk.Container) string {
 	return c.Decision.State
 }
 
+// Approval reports whether an offered update waits for a user's approval.
+func Approval(c *sdk.Container) bool {
+	return State(c) == sdk.StateOffered && c.Decision != nil &&
+		slices.ContainsFunc(c.Decision.Reasons, func(r sdk.Reason) bool { return r.Code == sdk.ReasonApproval })
+}
+
 // Counts are numbers of containers. Updates is the sum of the kinds, and of Offered, Held and Automatic. Failed
 // counts containers of Updates, too; Unchecked and Current count neither.
 // Postponed are all those whose check waits for a registry's pause: they may be
@@ -61,6 +71,8 @@ type Counts struct {
 	Postponed                                       int
 	Major, Minor, Patch, Prerelease, Digest, Others int
 	Offered, Held, Automatic                        int
+	// Approval are those of Offered that wait for a user's approval.
+	Approval int
 }
 
 // Add counts one more container.
@@ -93,6 +105,9 @@ func (n *Counts) Add(c *sdk.Container) {
 		n.Automatic++
 	default:
 		n.Offered++
+		if Approval(c) {
+			n.Approval++
+		}
 	}
 	if c.Check.Postponed() {
 		n.Postponed++

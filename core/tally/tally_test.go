@@ -26,6 +26,8 @@ func TestCounts(t *testing.T) {
 		c.Decision = &sdk.Decision{State: state}
 		return c
 	}
+	waits := decided(sdk.StateOffered)
+	waits.Decision.Reasons = []sdk.Reason{{Code: "approval"}}
 	for _, c := range []struct {
 		name string
 		of   *sdk.Container
@@ -49,6 +51,7 @@ func TestCounts(t *testing.T) {
 		{"offered", decided(sdk.StateOffered), Counts{All: 1, Updates: 1, Patch: 1, Offered: 1}},
 		{"held", decided(sdk.StateHeld), Counts{All: 1, Updates: 1, Patch: 1, Held: 1}},
 		{"automatic", decided(sdk.StateAutomatic), Counts{All: 1, Updates: 1, Patch: 1, Automatic: 1}},
+		{"to approve", waits, Counts{All: 1, Updates: 1, Patch: 1, Offered: 1, Approval: 1}},
 		{"no distance", container(sdk.CheckOK, false, sdk.KindTag, sdk.DiffUnknown), Counts{All: 1, Updates: 1, Others: 1, Offered: 1}},
 	} {
 		var got Counts

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"context"
 	"net/http"
 	"slices"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/check"
 	"github.com/dogwatch/dogwatch/core/delivery"
 	"github.com/dogwatch/dogwatch/core/event"
+	policypreview "github.com/dogwatch/dogwatch/core/preview"
 	"github.com/dogwatch/dogwatch/core/store"
 	"github.com/dogwatch/dogwatch/core/tally"
 	"github.com/dogwatch/dogwatch/internal/reference"
@@ -207,6 +209,25 @@ type whyView struct {
 	Kept     []check.Verdict
 	// More is how many tags are not shown.
 	More int
+	// Openings are the next windows for updates, if a rule sets one; NeverOpens says why there is none.
+	Openings   []policypreview.Opening
+	NeverOpens string
+}
+
+// why explains the tag of a container, and when its updates may be offered.
+func (u *UI) why(ctx context.Context, c sdk.Container) *whyView {
+	v := whyOf(u.Service.Explain(ctx, c))
+	policies, err := u.Service.PreviewPolicies(ctx, nil)
+	if err != nil {
+		u.Log.Warn("the next windows of a container cannot be read", "container", event.Subject(c), "error", err)
+		return v
+	}
+	for _, w := range policies.Now.Windows() {
+		if slices.Contains(w.Containers, event.Subject(c)) {
+			v.Openings, v.NeverOpens = w.Openings, w.NeverOpens
+		}
+	}
+	return v
 }
 
 func whyOf(e check.Explanation) *whyView {
@@ -280,7 +301,7 @@ func (u *UI) container(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if r.URL.Query().Get("why") != "" {
-		v.Why = whyOf(u.Service.Explain(r.Context(), rec.Container))
+		v.Why = u.why(r.Context(), rec.Container)
 	}
 	if v.Sheet = partial(r); v.Sheet {
 		u.fragment(w, r, "container", "container", v)
@@ -317,5 +338,5 @@ func (u *UI) containerWhy(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, u.path(hrefOf(&rec.Container)+"?why=1"), http.StatusFound)
 		return
 	}
-	u.fragment(w, r, "container", "why", whyOf(u.Service.Explain(r.Context(), rec.Container)))
+	u.fragment(w, r, "container", "why", u.why(r.Context(), rec.Container))
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/service"
 	"github.com/dogwatch/dogwatch/core/store"
 	"github.com/dogwatch/dogwatch/core/tally"
+	"github.com/dogwatch/dogwatch/sdk"
 )
 
 // listQuery is what the address of the list says.
@@ -167,7 +168,9 @@ func inState(r *row, state string) bool {
 	case "postponed":
 		return r.Postponed != ""
 	case "current":
-		return !r.needs() && !r.Unchecked
+		return r.Kind == "" && r.Failed == "" && !r.Unchecked
+	case "approval", sdk.StateHeld, sdk.StateAutomatic:
+		return r.filter() == state
 	}
 	return r.Kind == state
 }
@@ -236,7 +239,8 @@ func compareBool(a, b bool) int {
 
 func (q listQuery) chips(t tally.Counts) []chip {
 	all := []chip{
-		{Word: "all", Count: t.All}, {Word: "updates", Class: "updates", Count: t.Updates}, {Word: "major", Class: "major", Count: t.Major}, {Word: "minor", Class: "minor", Count: t.Minor},
+		{Word: "all", Count: t.All}, {Word: "updates", Class: "updates", Count: t.Updates}, {Word: "to approve", Class: "approval", Count: t.Approval},
+		{Word: "held", Class: sdk.StateHeld, Count: t.Held}, {Word: "automatic", Class: sdk.StateAutomatic, Count: t.Automatic}, {Word: "major", Class: "major", Count: t.Major}, {Word: "minor", Class: "minor", Count: t.Minor},
 		{Word: "patch", Class: "patch", Count: t.Patch}, {Word: "prerelease", Class: "prerelease", Count: t.Prerelease}, {Word: "rebuilt", Class: "digest", Count: t.Digest},
 		{Word: "newer", Class: "other", Count: t.Others}, {Word: "failed", Class: "failed", Count: t.Failed}, {Word: "postponed", Class: "postponed", Count: t.Postponed}, {Word: "up to date", Class: "current", Count: t.Current},
 	}
@@ -257,8 +261,11 @@ func sentence(t tally.Counts, parts ...string) string {
 	if t.All == 0 && len(parts) == 0 {
 		return "No containers yet"
 	}
-	if t.Updates > 0 {
-		parts = append(parts, plural(t.Updates, "update"))
+	if open := t.Updates - t.Held; open > 0 {
+		parts = append(parts, plural(open, "update"))
+	}
+	if t.Held > 0 {
+		parts = append(parts, fmt.Sprintf("%d held", t.Held))
 	}
 	if t.Failed > 0 {
 		parts = append(parts, fmt.Sprintf("%d failed", t.Failed))

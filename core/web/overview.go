@@ -19,6 +19,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/service"
 	"github.com/dogwatch/dogwatch/core/store"
 	"github.com/dogwatch/dogwatch/core/tally"
+	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 )
 
@@ -56,6 +57,8 @@ type overviewView struct {
 	Broken []line
 	// Operations are updates that are under way, or ended badly lately.
 	Operations []line
+	// Waiting are updates that rules and choices hold, and those that are carried out by rule.
+	Waiting []line
 	// Postponed are checks that wait for a registry's pause.
 	Postponed []line
 	Watchers  []watcherLine
@@ -74,7 +77,7 @@ type watcherLine struct {
 	Bad        bool
 }
 
-// updatesOf are sentences about the containers, worst first.
+// updatesOf are sentences about the updates that are offered, worst first.
 func updatesOf(all []row) []line {
 	kinds := []struct{ class, noun string }{
 		{"major", "major update"}, {"minor", "minor update"}, {"patch", "patch"}, {"prerelease", "prerelease"}, {"digest", "rebuilt image"}, {"other", "newer version"},
@@ -83,7 +86,7 @@ func updatesOf(all []row) []line {
 	for _, k := range kinds {
 		of := slices.Collect(func(yield func(row) bool) {
 			for _, r := range all {
-				if r.Kind == k.class && !yield(r) {
+				if r.Kind == k.class && r.filter() == sdk.StateOffered && !yield(r) {
 					return
 				}
 			}
@@ -280,13 +283,13 @@ func (u *UI) overviewOf(ctx context.Context, actor auth.Actor) (overviewView, er
 		return v, err
 	}
 	// What cannot be watched comes first: nothing else is known to be right then.
-	v.Needs = slices.Concat(down, updatesOf(all), failuresOf(all), unsentOf(failed, pending))
+	v.Needs = slices.Concat(down, approvalsOf(all), updatesOf(all), failuresOf(all), unsentOf(failed, pending))
 	ended, err := u.Service.Operations(ctx, operation.Filter{States: []operation.State{operation.Succeeded, operation.RolledBack, operation.Failed}, Limit: operationsShown})
 	if err != nil {
 		return v, err
 	}
 	v.Operations = operationsOf(u.underWay(ctx), ended, u.Now())
-	v.Postponed = postponedOf(all)
+	v.Waiting, v.Postponed = waitingOf(all, u.Now()), postponedOf(all)
 	for _, k := range []kind.Kind{kind.Registry, kind.Trigger} {
 		v.Broken = append(v.Broken, componentsOf(u.Service.Components(actor, k))...)
 	}

@@ -11,6 +11,8 @@ import (
 	"net/http"
 	"path"
 	"strings"
+
+	policypreview "github.com/dogwatch/dogwatch/core/preview"
 )
 
 //go:embed templates
@@ -74,6 +76,7 @@ func (u *UI) functions() template.FuncMap {
 		"path":     u.path,
 		"asset":    u.assetPath,
 		"ago":      u.ago,
+		"moment":   policypreview.Moment,
 		"kindWord": kindWord,
 		"link":     safeLink,
 		"plural":   plural,

@@ -31,6 +31,8 @@ type row struct {
 	// Released is when what is newer was made, as its image says, and Seen since when
 	// it is known here. Each is zero when that is not known.
 	Released, Seen time.Time
+	// What became of the update.
+	decision
 	// Update is the page of the plan; "" where it cannot be updated. Doing is what an
 	// operation does to it now, whose page is DoingPath.
 	Update, Doing, DoingPath string
@@ -68,6 +70,9 @@ func (m rows) of(rec *store.Record) row {
 			r.New = shortDigest(c.UpdateKind.RemoteValue)
 		}
 	}
+	if r.Kind != "" {
+		r.decision = decisionOf(c, m.redact)
+	}
 	if tally.Failed(c) {
 		r.Mislabelled = c.Check.State == sdk.CheckOK
 		r.Failed = "The check failed"
@@ -95,26 +100,34 @@ func (r *row) since() time.Time {
 	return r.Released
 }
 
-// urgency orders rows by how much they need the user.
+// urgency orders rows by how much they need the user: what a rule holds or carries out
+// by itself comes after all that a user has to decide or to mend.
 func urgency(r *row) int {
+	switch {
+	case r.Approval:
+		return 0
+	case r.Failed != "" && r.State != sdk.StateOffered:
+		return 2
+	case r.State == sdk.StateHeld || r.State == sdk.StateAutomatic:
+		return 6
+	}
 	switch r.Kind {
 	case "major":
-		return 0
-	case "minor":
-		return 2
-	case "patch", "prerelease":
-		return 3
-	case "digest", "other":
-		return 4
-	}
-	if r.Failed != "" {
 		return 1
+	case "minor":
+		return 3
+	case "patch", "prerelease":
+		return 4
+	case "digest", "other":
+		return 5
 	}
-	return 5
+	return 7
 }
 
-// needs reports whether a row is more than "up to date".
-func (r *row) needs() bool { return r.Kind != "" || r.Failed != "" }
+// needs reports whether a user has to decide about a row or to mend it.
+func (r *row) needs() bool {
+	return r.Kind != "" && r.State != sdk.StateHeld && r.State != sdk.StateAutomatic || r.Failed != ""
+}
 
 // hrefOf is the page of a container, below the base path.
 func hrefOf(c *sdk.Container) string {

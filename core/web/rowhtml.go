@@ -4,6 +4,8 @@ import (
 	"html/template"
 	"strings"
 	"time"
+
+	"github.com/dogwatch/dogwatch/sdk"
 )
 
 // rowHTML returns a row as HTML: one item of the list. It is written here rather
@@ -21,6 +23,9 @@ func (u *UI) rowHTML(r *row) template.HTML {
 	b.raw(`</span><span class="tags"><span class="tag">`).cut(r.Current).raw(`</span>`)
 	if r.New != "" {
 		b.raw(`<span class="to"> → </span><b class="tag">`).cut(r.New).raw(`</b>`)
+		for _, tag := range r.Also {
+			b.raw(`<span class="also">, or `).text(tag).raw(`</span>`)
+		}
 	}
 	b.raw(`</span>`)
 	switch {
@@ -43,6 +48,8 @@ func (u *UI) rowHTML(r *row) template.HTML {
 		b.raw(`<a class="doing" href="`).text(u.path(r.DoingPath)).raw(`">`).text(r.Doing).raw(`</a>`)
 	case r.Failed != "":
 		b.raw(`<span class="bad" title="`).text(r.Failed).raw(`">`).text(r.Failed).raw(`</span>`)
+	case r.State == sdk.StateHeld || r.State == sdk.StateAutomatic || r.Approval:
+		b.raw(`<span title="`).text(strings.Join(r.Reasons, ". ")).raw(`">`).text(r.brief(u.Now())).raw(`</span>`)
 	case r.Postponed != "":
 		b.raw(`<span title="`).text(r.Postponed).raw(`">`).text(r.Postponed).raw(`</span>`)
 	case !r.Released.IsZero():
