@@ -107,6 +107,9 @@ func writePlugins(w io.Writer, all []plugin.Status) error {
 		if p.Error != "" {
 			fmt.Fprintf(w, "\n%s: %s\n", printable(p.Name), printable(p.Error))
 		}
+		if p.Note != "" {
+			fmt.Fprintf(w, "\n%s: %s\n", printable(p.Name), printable(p.Note))
+		}
 	}
 	return nil
 }

@@ -89,6 +89,9 @@ func (g *global) try(ctx context.Context, id, image string) error {
 	if said := shown(c, result); said != "" {
 		fmt.Fprintln(g.stdout, logging.Sanitize(redactor.String(said)))
 	}
+	if name, note := instance.PluginNote(c.Kind, c.Type); note != "" {
+		fmt.Fprintf(g.stdout, "note: %s was %s\n", printable(name), note)
+	}
 	if err != nil {
 		return fmt.Errorf("it does not work: %s", redactor.String(testrun.ErrorText(err)))
 	}

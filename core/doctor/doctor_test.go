@@ -184,8 +184,9 @@ func TestExamineFindsWhatIsBroken(t *testing.T) {
 		}, []string{"fail trigger.smtp.a: trigger.smtp.a.host: is required", "warn trigger.smtp.b: prt: unknown option: did you mean port?"}, ""},
 		"no trigger": {func(f *fake, _ *Options) { f.triggers = nil }, []string{"warn triggers: none is configured: nobody is told of updates"}, ""},
 		"plugins": {func(f *fake, _ *Options) {
-			f.bundles = append(f.bundles, plugin.Status{Name: "mine", State: plugin.Untrusted, Error: "its file changed: run: dogwatch plugin trust mine"}, plugin.Status{Name: "other", State: plugin.Stopped, Types: make([]plugin.TypeName, 1)})
-		}, []string{"ok plugins: 1 built in, 2 in DIR/plugins", "fail plugin mine: untrusted: its file changed: run: dogwatch plugin trust mine", "ok plugin other: may run, and holds 1 type"}, ""},
+			f.bundles = append(f.bundles, plugin.Status{Name: "mine", State: plugin.Untrusted, Error: "its file changed: run: dogwatch plugin trust mine"}, plugin.Status{Name: "other", State: plugin.Stopped, Types: make([]plugin.TypeName, 1)},
+				plugin.Status{Name: "old", State: plugin.Stopped, Types: make([]plugin.TypeName, 2), Note: "built with SDK 1.0.0"})
+		}, []string{"ok plugins: 1 built in, 3 in DIR/plugins", "fail plugin mine: untrusted: its file changed: run: dogwatch plugin trust mine", "ok plugin other: may run, and holds 1 type", "ok plugin old: may run, and holds 2 types; built with SDK 1.0.0"}, ""},
 		"plugins that do not start": {func(f *fake, _ *Options) { f.load = func(context.Context) error { return errors.New("no memory") } },
 			[]string{"fail plugins: the plugins do not start: no memory"}, "watcher.docker.local"},
 		"beside another": {func(f *fake, _ *Options) {

@@ -95,7 +95,11 @@ func (e *examination) plugins(ctx context.Context) []Finding {
 				builtin++
 				continue
 			}
-			found = append(found, Finding{Subject: of, Level: OK, Detail: fmt.Sprintf("may run, and holds %s", count(len(p.Types), "type"))})
+			detail := fmt.Sprintf("may run, and holds %s", count(len(p.Types), "type"))
+			if p.Note != "" {
+				detail += "; " + p.Note
+			}
+			found = append(found, Finding{Subject: of, Level: OK, Detail: detail})
 		}
 	}
 	return append(one(subject, OK, fmt.Sprintf("%d built in, %d in %s", builtin, len(all)-builtin, e.Config.Plugins.Dir), ""), found...)

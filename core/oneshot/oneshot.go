@@ -121,6 +121,16 @@ func (i *Instance) Discover(ctx context.Context) error {
 // Types returns the known types of a kind, by name.
 func (i *Instance) Types(k kind.Kind) []kind.Type { return i.plugins.Types(k) }
 
+// PluginNote returns the name of the plugin that holds a type, and what a user should
+// know of it although it works; "" for nothing.
+func (i *Instance) PluginNote(k kind.Kind, typ string) (name, note string) {
+	if s, _, known := i.plugins.Find(k, typ); known {
+		status := s.Status()
+		return status.Name, status.Note
+	}
+	return "", ""
+}
+
 // Problems returns what is wrong with the components.
 func (i *Instance) Problems() []config.Problem { return i.components.Problems() }
 

@@ -78,8 +78,12 @@ func (s *Supervisor) describe(ctx context.Context, p *process) error {
 		}
 	}
 	s.mu.Lock()
-	s.version, s.held = d.Version, d.Types
+	before := s.sdk
+	s.version, s.sdk, s.held = d.Version, d.SDKVersion, d.Types
 	s.mu.Unlock()
+	if before != d.SDKVersion {
+		s.logSDK(d.SDKVersion)
+	}
 	return nil
 }
 

@@ -73,11 +73,15 @@ type Options struct {
 
 // Status is a bundle as users see it.
 type Status struct {
-	Name     string     `json:"name"`
-	Builtin  bool       `json:"builtin"`
-	State    State      `json:"state"`
-	Error    string     `json:"error,omitempty"`
-	Version  string     `json:"version,omitempty"`
+	Name    string `json:"name"`
+	Builtin bool   `json:"builtin"`
+	State   State  `json:"state"`
+	Error   string `json:"error,omitempty"`
+	Version string `json:"version,omitempty"`
+	// SDK is the version of the SDK that a third-party bundle was built with, as it says.
+	SDK string `json:"sdk,omitempty"`
+	// Note is what a user should know although the bundle runs: its SDK is of another time.
+	Note     string     `json:"note,omitempty"`
 	Types    []TypeName `json:"types"`
 	PID      int        `json:"pid,omitempty"`
 	Restarts int        `json:"restarts"`

@@ -54,7 +54,8 @@ func (h *Host) launch(ctx context.Context, b bundle, log hclog.Logger) (*process
 			return p, nil
 		}
 		silent := time.Since(began) >= startTimeout
-		if silent || ctx.Err() != nil || errors.Is(err, goplugin.ErrChecksumsDoNotMatch) {
+		var useless *rejectedError
+		if silent || ctx.Err() != nil || errors.Is(err, goplugin.ErrChecksumsDoNotMatch) || errors.As(err, &useless) {
 			break
 		}
 	}
@@ -95,7 +96,7 @@ func (h *Host) launchOnce(ctx context.Context, b bundle, log hclog.Logger) (_ *p
 	defer context.AfterFunc(ctx, func() { _ = c.Kill(ctx) })()
 	rpc, err := owner.Client()
 	if err != nil {
-		return nil, err
+		return nil, explainProtocol(b.name, err)
 	}
 	raw, err := rpc.Dispense(protocol.PluginName)
 	if err != nil {

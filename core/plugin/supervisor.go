@@ -37,6 +37,7 @@ type Supervisor struct {
 	since     time.Time
 	restarts  int
 	version   string
+	sdk       string // what the plugin says that it was built with
 	held      []kind.Type
 	proc      *process
 	wanted    bool
@@ -60,7 +61,7 @@ func (s *Supervisor) Status() Status {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	st := Status{
-		Name: s.bundle.name, Builtin: s.bundle.builtin, State: s.state, Version: s.version,
+		Name: s.bundle.name, Builtin: s.bundle.builtin, State: s.state, Version: s.version, SDK: s.sdk, Note: sdkNote(s.sdk),
 		Restarts: s.restarts, SHA256: hex.EncodeToString(s.bundle.checksum), Since: sdk.TimeOf(s.since),
 		Types: []TypeName{}, Grants: s.host.opt.Grants[s.bundle.name],
 	}

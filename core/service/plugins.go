@@ -29,7 +29,7 @@ func (s *Service) Plugins() []Plugin {
 }
 
 func (s *Service) plugin(b plugin.Status) Plugin {
-	b.Error = s.opt.Redact(b.Error)
+	b.Error, b.SDK, b.Note = s.opt.Redact(b.Error), s.opt.Redact(b.SDK), s.opt.Redact(b.Note)
 	return Plugin{Status: b, Memory: residentMemory(b.PID)}
 }
 
