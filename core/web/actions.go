@@ -42,6 +42,12 @@ func (u *UI) act(w http.ResponseWriter, r *http.Request) {
 		}
 		u.redirect(w, r, selectionPath(chosen))
 		return
+	case do == "decide":
+		if newer := updatable(chosen); len(newer) > 0 {
+			chosen = newer
+		}
+		u.redirect(w, r, chooserPath(chosen, r.PostFormValue("back"), nil))
+		return
 	case do == "check":
 		started = u.checkSome(actor, chosen)
 	case do == "run":

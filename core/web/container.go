@@ -46,6 +46,11 @@ type containerView struct {
 	// Floating, Watched and Pinned are those of the image's tag and digest.
 	Floating, Watched, Pinned bool
 	Changes                   changes
+	// Choose is the form to decide about its update; nil where there is nothing to decide, or
+	// the user may not. Made is what was decided, MayUndo whether the user may undo that.
+	Choose  *chooser
+	Made    []madeChoice
+	MayUndo bool
 	// Why is filled in on the page without script; else the page loads it later.
 	Why *whyView
 }
@@ -324,6 +329,10 @@ func (u *UI) containerView(r *http.Request, rec *store.Record) (containerView, e
 	}
 	v.History, v.Sent = happened(events, &rec.Container), sentOf(deliveries, &rec.Container)
 	v.Triggers = triggerChoices(u.Service.TriggersOf(actor, rec.Container))
+	if v.Choose = u.chooserOf(r, []sdk.Container{rec.Container}, nil); v.Choose != nil {
+		v.Choose.Back = v.Here
+	}
+	v.Made, v.MayUndo = madeOf(u.Service.ChoicesOf(event.Subject(rec.Container)), &rec.Container, u.Now()), u.mayChoose(r)
 	v.Changes, err = u.changesOf(r, &rec.Container)
 	return v, err
 }

@@ -93,7 +93,9 @@ type listView struct {
 	SortBy   []choice
 	Triggers []triggerChoice
 	// Update is whether any of its containers can be updated.
-	Update    bool
+	Update bool
+	// Decide is whether the user can decide about updates.
+	Decide    bool
 	HasFilter bool
 }
 

@@ -30,6 +30,7 @@ func (u *UI) list(r *http.Request) listView {
 	u.want(snapshot.All())
 	v := listOf(snapshot.All(), parseListQuery(r.URL.Query()), u.rowsFor(r))
 	v.Sentence = goingOn(v.Sentence, u.Service.Progress())
+	v.Decide = u.mayChoose(r)
 	v.Version, v.Triggers = snapshot.Version(), triggerChoices(u.Service.Components(u.actor(r), kind.Trigger))
 	return v
 }

@@ -2,6 +2,7 @@ package web
 
 import (
 	"fmt"
+	"net/http"
 	"slices"
 
 	"github.com/dogwatch/dogwatch/core/delivery"
@@ -40,8 +41,13 @@ func addSteps(rows []deliveryRow, steps []dispatch.Progress) {
 }
 
 // tasksView is what pages show of the tasks: a running one with the latest step of its trigger.
-func (u *UI) tasksView() tasksView {
+func (u *UI) tasksView(r *http.Request) tasksView {
 	v := u.tasks.view()
+	if !u.mayChoose(r) {
+		for i := range v.Tasks {
+			v.Tasks[i].Undo = nil
+		}
+	}
 	if !v.Running {
 		return v
 	}

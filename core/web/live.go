@@ -10,13 +10,13 @@ import (
 // The families of events that a page follows, as its Live names them: the
 // first words of the types of events.
 const (
-	followsContainers = "container update operation check trigger delivery"
+	followsContainers = "container update choice operation check trigger delivery"
 	followsAll        = followsContainers + " component plugin"
 	followsWatchers   = "check component plugin"
 	followsRegistries = "check component plugin"
 	followsTriggers   = "trigger delivery component plugin"
 	followsPlugins    = "plugin component"
-	followsHistory    = "container update operation check trigger plugin auth setting"
+	followsHistory    = "container update choice operation check trigger plugin auth setting"
 	followsOperations = "operation container"
 	followsDeliveries = "trigger delivery"
 )

@@ -21,6 +21,9 @@ type policiesPage struct {
 	Uses       []policyUse
 	Updates    []policyUpdate
 	Windows    []policypreview.Windows
+	// Choices are what users decided, MayUndo whether this one may undo that.
+	Choices []choiceRow
+	MayUndo bool
 }
 
 // policyUse is a rule that is set.
@@ -91,6 +94,7 @@ func (u *UI) showPolicies(w http.ResponseWriter, r *http.Request) {
 	}
 	p := newPoliciesPage(found)
 	p.Rule, p.Value = name, value
+	p.Choices, p.MayUndo = u.choiceRows(), u.mayChoose(r)
 	status := http.StatusOK
 	if unreadable != nil {
 		p.Wrong, status = []string{unreadable.Error()}, http.StatusBadRequest

@@ -102,7 +102,7 @@ func partial(r *http.Request) bool { return r.Header.Get("HX-Request") == "true"
 
 // show responds with a whole page; name is that of its template file.
 func (u *UI) show(w http.ResponseWriter, r *http.Request, status int, name string, p page) {
-	p.User, p.Theme, p.Version, p.Here, p.Work, p.Last = u.userName(r), theme(r), u.Version, here(r), u.tasksView(), lastOf(r)
+	p.User, p.Theme, p.Version, p.Here, p.Work, p.Last = u.userName(r), theme(r), u.Version, here(r), u.tasksView(r), lastOf(r)
 	u.render(w, r, status, name, "layout.html", p)
 }
 
@@ -171,7 +171,7 @@ func (u *UI) renderError(w http.ResponseWriter, r *http.Request, status int, p p
 	}
 	switch {
 	case partial(r) && strings.HasSuffix(r.Header.Get("HX-Target"), "#work"):
-		v := u.tasksView()
+		v := u.tasksView(r)
 		v.Tasks = append(v.Tasks, task{Title: p.Title, Sentence: p.Detail, Failed: true, Ended: u.Now()})
 		u.render(w, r, status, "problem", "work", v)
 		return
@@ -214,7 +214,7 @@ func (u *UI) form(w http.ResponseWriter, r *http.Request) bool {
 // with the page that the form came from.
 func (u *UI) done(w http.ResponseWriter, r *http.Request) {
 	if partial(r) {
-		u.fragment(w, r, "problem", "work", u.tasksView())
+		u.fragment(w, r, "problem", "work", u.tasksView(r))
 		return
 	}
 	http.Redirect(w, r, u.path(localPath(r.PostFormValue("back"))), http.StatusSeeOther)

@@ -10,6 +10,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/dispatch"
 	"github.com/dogwatch/dogwatch/core/event"
 	"github.com/dogwatch/dogwatch/core/operation"
+	"github.com/dogwatch/dogwatch/core/policy"
 	"github.com/dogwatch/dogwatch/core/service"
 	"github.com/dogwatch/dogwatch/core/store"
 	"github.com/dogwatch/dogwatch/core/testrun"
@@ -29,6 +30,7 @@ type Service interface {
 	AccessService
 	SettingsService
 	PolicyService
+	ChoiceService
 }
 
 // ContainerService is about the containers and their checks.
@@ -97,6 +99,14 @@ type AccessService interface {
 // PolicyService is about the rules of updates.
 type PolicyService interface {
 	PreviewPolicies(ctx context.Context, rules []string) (service.PolicyPreview, error)
+}
+
+// ChoiceService is about what users decided about updates.
+type ChoiceService interface {
+	Choose(ctx context.Context, actor auth.Actor, choice service.Choice) error
+	UndoChoices(ctx context.Context, actor auth.Actor, container string) (int, error)
+	ChoicesOf(subject string) []policy.Choice
+	AllChoices() []policy.Choice
 }
 
 // SettingsService is about the program itself.

@@ -28,6 +28,10 @@ type task struct {
 	Sentence string
 	Failed   bool
 	Ended    time.Time
+	// Undo are the keys of the containers about which a choice was made that can be undone,
+	// and Back is the page where it was made.
+	Undo []string
+	Back string
 
 	// trigger is the id of the trigger that it runs, if it does, subjects those of
 	// the containers that it runs it for.
@@ -87,6 +91,23 @@ func (w *tasks) start(of task, run func(ctx context.Context, step func()) (sente
 	return true
 }
 
+// note shows something that was done at once, as a task that has ended. The oldest that
+// ended gives way where there are too many.
+func (w *tasks) note(of task) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.tidy()
+	if len(w.all) >= maxTasks {
+		if i := slices.IndexFunc(w.all, func(t *task) bool { return !t.Running() }); i >= 0 {
+			w.all = slices.Delete(w.all, i, i+1)
+		}
+	}
+	w.last++
+	of.ID, of.Ended = w.last, w.now()
+	w.all = append(w.all, &of)
+	w.changed()
+}
+
 // change changes a task, and reports that it did.
 func (w *tasks) change(do func()) {
 	w.mu.Lock()
@@ -127,7 +148,7 @@ func (w *tasks) dismiss(id int) {
 }
 
 func (u *UI) showTasks(w http.ResponseWriter, r *http.Request) {
-	u.fragment(w, r, "problem", "work", u.tasksView())
+	u.fragment(w, r, "problem", "work", u.tasksView(r))
 }
 
 func (u *UI) dismissTask(w http.ResponseWriter, r *http.Request) {

@@ -118,6 +118,8 @@ func (u *UI) router() http.Handler {
 		mux.HandleFunc("GET /containers/{watcher}/{name}/"+string(k), u.showPlan(k))
 		mux.HandleFunc("POST /containers/{watcher}/{name}/"+string(k), u.startChange(k))
 	}
+	mux.HandleFunc("GET /choose", u.showChooser)
+	mux.HandleFunc("POST /choose", u.choose)
 	mux.HandleFunc("GET /update", u.showSelection)
 	mux.HandleFunc("POST /update", u.startSelection)
 	mux.HandleFunc("GET /operations", u.showOperations)

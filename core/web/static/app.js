@@ -229,7 +229,7 @@
   // Events (SSE). Only a visible page holds a connection, of which browsers allow
   // few; one that is visible again fetches what it missed.
   const types = {
-    container: ['added', 'replaced', 'renamed', 'changed', 'removed'], update: ['found', 'cleared'], check: ['started', 'progress', 'finished', 'failed'],
+    container: ['added', 'replaced', 'renamed', 'changed', 'removed'], update: ['found', 'cleared'], choice: ['made', 'undone'], check: ['started', 'progress', 'finished', 'failed'],
     operation: ['queued', 'started', 'step', 'progress', 'succeeded', 'rolledback', 'failed', 'cancelled'],
     trigger: ['sent', 'failed', 'skipped'], plugin: ['up', 'down', 'broken', 'changed'], component: ['changed'], delivery: ['changed', 'progress'],
     auth: ['login', 'failed', 'logout', 'token.created', 'token.revoked'], setting: ['changed'], work: ['changed'],
