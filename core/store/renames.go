@@ -64,7 +64,7 @@ func (s *Store) moveChoices(t tx, ch event.Change, next *Snapshot) (moved bool, 
 			moves = append(moves, about(c, to))
 		}
 	}
-	returned, err := s.returning(t, fresh, next)
+	returned, err := s.returning(t, fresh)
 	if err != nil {
 		return false, err
 	}
@@ -77,10 +77,9 @@ func (s *Store) moveChoices(t tx, ch event.Change, next *Snapshot) (moved bool, 
 	return len(moves) > 0, nil
 }
 
-// returning returns copies of the choices that were taken along from the names of new
-// containers. Who took them keeps them; an approval has one effect only, so that it is
-// copied if that container is gone.
-func (s *Store) returning(t tx, fresh []string, next *Snapshot) (back []policy.Choice, err error) {
+// returning returns the choices that were taken along from the names of new containers. The
+// container that took them keeps them, too, but for approvals: those are for one update.
+func (s *Store) returning(t tx, fresh []string) (back []policy.Choice, err error) {
 	if len(fresh) == 0 {
 		return nil, nil
 	}
@@ -98,19 +97,20 @@ func (s *Store) returning(t tx, fresh []string, next *Snapshot) (back []policy.C
 		}
 		takers[event.Subject(sdk.Container{Watcher: watcher, Name: from})] = to
 	}
-	present := map[string]bool{}
-	for _, r := range next.all {
-		present[event.Subject(r.Container)] = true
+	if err := rows.Err(); err != nil {
+		return nil, err
 	}
 	for _, subject := range fresh {
-		taker := takers[subject]
-		for _, c := range s.ChoicesBySubject()[taker] {
-			if c.Kind != policy.Approved || !present[taker] {
-				back = append(back, about(c, subject))
+		for _, c := range s.ChoicesBySubject()[takers[subject]] {
+			if c.Kind == policy.Approved {
+				if _, err := t.exec("DELETE FROM choices WHERE subject = ? AND version = ?", c.Subject, c.Version()); err != nil {
+					return nil, err
+				}
 			}
+			back = append(back, about(c, subject))
 		}
 	}
-	return back, rows.Err()
+	return back, nil
 }
 
 // isUsed reports whether a choice is an approval with which an update of the container has begun.
