@@ -1,6 +1,7 @@
 package store
 
 import (
+	"slices"
 	"time"
 
 	"github.com/dogwatch/dogwatch/core/event"
@@ -19,9 +20,10 @@ const (
 
 // moveChoices lets choices follow their containers in a change, and reports whether any
 // was moved. A container that has another name than before takes its choices with it, but
-// for approvals that were acted on, and unless another container has its old name now: then
-// that one was recreated. Of one that is new under a name from which choices were taken
-// shortly before, the same is true, so that it gets them back.
+// for approvals that were acted on. It takes none when another container has its old name
+// now, or will have it since an operation is under way: then it was recreated. Of one that
+// is new under a name from which choices were taken shortly before, the same is true, so
+// that it gets them back.
 func (s *Store) moveChoices(t tx, ch event.Change, next *Snapshot) (moved bool, err error) {
 	choices := s.ChoicesBySubject()
 	if len(choices) == 0 || next == nil {
@@ -41,7 +43,7 @@ func (s *Store) moveChoices(t tx, ch event.Change, next *Snapshot) (moved bool, 
 		was, known := old.byID[id]
 		to := event.Subject(is.Container)
 		if !known {
-			if _, recreated := old.byName[identityOf(&is.Container)]; !recreated && len(choices[to]) == 0 {
+			if _, recreated := old.byName[identityOf(&is.Container)]; !recreated {
 				fresh = append(fresh, to)
 			}
 			continue
@@ -50,6 +52,14 @@ func (s *Store) moveChoices(t tx, ch event.Change, next *Snapshot) (moved bool, 
 			continue
 		}
 		if taker, taken := next.byName[identityOf(&was.Container)]; taken && old.byID[taker.Container.ID] == nil {
+			continue
+		}
+		var open int
+		if err := t.row("SELECT count(*) FROM operations WHERE watcher = ? AND name = ? AND state IN ('queued', 'running')",
+			was.Container.Watcher, was.Container.Name).Scan(&open); err != nil {
+			return false, err
+		}
+		if open > 0 {
 			continue
 		}
 		for _, c := range choices[event.Subject(was.Container)] {
@@ -101,7 +111,11 @@ func (s *Store) returning(t tx, fresh []string) (back []policy.Choice, err error
 		return nil, err
 	}
 	for _, subject := range fresh {
-		for _, c := range s.ChoicesBySubject()[takers[subject]] {
+		all := s.ChoicesBySubject()
+		for _, c := range all[takers[subject]] {
+			if slices.ContainsFunc(all[subject], func(later policy.Choice) bool { return later.Version() == c.Version() }) {
+				continue
+			}
 			if c.Kind == policy.Approved {
 				if _, err := t.exec("DELETE FROM choices WHERE subject = ? AND version = ?", c.Subject, c.Version()); err != nil {
 					return nil, err

@@ -113,7 +113,7 @@ func TestChoicesFollowARenamedContainer(t *testing.T) {
 }
 
 // TestUsedApprovalStaysWithItsName: with it an operation began, which must not begin again
-// for the predecessor that the operation renames, nor under a later name.
+// under another name. While one is under way, all choices stay: the container is replaced.
 func TestUsedApprovalStaysWithItsName(t *testing.T) {
 	s := fresh(t)
 	must(t, s.Commit(t.Context(), event.Change{Put: []sdk.Container{local("web", "1")}}))
@@ -122,7 +122,13 @@ func TestUsedApprovalStaysWithItsName(t *testing.T) {
 	key := update.Key{Subject: "local/web", Kind: sdk.KindTag, FromTag: "1.25.1", ToTag: "9.0.0"}
 	must(t, s.AddOperation(t.Context(), operation.Operation{ID: "1", Kind: operation.Update, Watcher: "local", Name: "web", Update: key.String()}))
 	must(t, s.Commit(t.Context(), renaming(s, local("web-dogwatch-1", "1"))))
-	if got, want := written(t, s), "web-dogwatch-1:approve 8.0.0, web:approve 9.0.0"; got != want {
-		t.Errorf("choices %s, want %s", got, want)
+	if got, want := written(t, s), "web:approve 8.0.0, web:approve 9.0.0"; got != want {
+		t.Errorf("choices %s during the operation, want %s", got, want)
+	}
+	must(t, s.Commit(t.Context(), renaming(s, local("web", "1"))))
+	must(t, s.ChangeOperation(t.Context(), operation.Queued, operation.Operation{ID: "1", State: operation.RolledBack}))
+	must(t, s.Commit(t.Context(), renaming(s, local("www", "1"))))
+	if got, want := written(t, s), "web:approve 9.0.0, www:approve 8.0.0"; got != want {
+		t.Errorf("choices %s after it, want %s", got, want)
 	}
 }
