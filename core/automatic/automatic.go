@@ -13,6 +13,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
@@ -173,6 +174,11 @@ func (r *Runner) advance(ctx context.Context, stack []*sdk.Container, now time.T
 		if !isDue(c, now) {
 			continue
 		}
+		if predecessor, err := r.isPredecessor(ctx, c); err != nil {
+			return false, again, err
+		} else if predecessor {
+			continue
+		}
 		begin := r.purpose(c)
 		tried := begunFor(operations[c.ID], begin)
 		switch {
@@ -205,6 +211,20 @@ func (r *Runner) advance(ctx context.Context, stack []*sdk.Container, now time.T
 		}
 	}
 	return false, again, nil
+}
+
+// isPredecessor reports whether a container is the old one of an operation: it is listed
+// under another name while it is being replaced, and afterwards if it is kept. After an
+// operation that did not work out it may still be stored under that name, which has the
+// id of the operation.
+func (r *Runner) isPredecessor(ctx context.Context, c *sdk.Container) (bool, error) {
+	all, err := r.opt.Operations.Operations(ctx, operation.Filter{Watcher: c.Watcher, ContainerID: c.ID, Limit: memberOperations})
+	if err != nil {
+		return false, fmt.Errorf("read the operations of %s: %w", event.Subject(*c), err)
+	}
+	return slices.ContainsFunc(all, func(op operation.Operation) bool {
+		return op.Name != c.Name && (!op.State.Ended() || op.State == operation.Succeeded || strings.Contains(c.Name, op.ID))
+	}), nil
 }
 
 // begin begins one update. If it cannot begin now, it returns when to try again; that

@@ -332,3 +332,24 @@ func TestRunBeginsWhatIsDecidedLater(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestPredecessorIsNotUpdated: the old container of an operation is listed under another name.
+func TestPredecessorIsNotUpdated(t *testing.T) {
+	for state, want := range map[operation.State]string{operation.Queued: "", operation.Succeeded: "", operation.RolledBack: "renamed"} {
+		old, renamed := due("web-dogwatch-00000a"), due("renamed")
+		ids := map[*sdk.Container]string{old: "00000a", renamed: "00000b"}
+		f := fresh(t, old, renamed)
+		for _, c := range []*sdk.Container{old, renamed} {
+			op := operation.Operation{ID: ids[c], Kind: operation.Update, Watcher: "local", Name: "was-" + c.Name, ContainerID: c.ID}
+			if err := f.store.AddOperation(t.Context(), op); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if state != operation.Queued {
+			f.end(t, state, nil)
+		}
+		if got := f.look(t); got != want {
+			t.Errorf("after an operation that is %s %q is updated, want %q", state, got, want)
+		}
+	}
+}

@@ -92,6 +92,8 @@ type Filter struct {
 	States []State
 	// Watcher and Name select those of a container.
 	Watcher, Name string
+	// ContainerID selects those of the container that has, or had, this id.
+	ContainerID string
 	// Delivery selects those that this delivery asked for.
 	Delivery string
 	// Before is the id below which to start, for the page after this one.
