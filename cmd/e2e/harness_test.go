@@ -32,7 +32,7 @@ var filePlugin = sync.OnceValues(func() (string, error) {
 	return build(filepath.Join("..", "..", "examples", "trigger-file"), ".", "trigger-file")
 })
 
-func build(dir, target, name string) (string, error) {
+func build(dir, target, name string, flags ...string) (string, error) {
 	out, err := os.MkdirTemp("", "dwbin")
 	if err != nil {
 		return "", err
@@ -42,7 +42,8 @@ func build(dir, target, name string) (string, error) {
 		return "", err
 	}
 	path := filepath.Join(out, name)
-	cmd := exec.Command("go", "build", "-trimpath", "-tags", "grpcnotrace", "-ldflags", "-s -w", "-o", path, target)
+	args := append([]string{"build", "-trimpath", "-tags", "grpcnotrace", "-ldflags", "-s -w", "-o", path}, flags...)
+	cmd := exec.Command("go", append(args, target)...)
 	cmd.Dir, cmd.Env = dir, append(os.Environ(), "CGO_ENABLED=0")
 	if output, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("build %s: %w: %s", name, err, output)

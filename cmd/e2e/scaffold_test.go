@@ -25,6 +25,7 @@ var scaffolded = []struct{ kind, name, options string }{
 // passes its tests with the modules that are here, and together they do what
 // Dogwatch is for: the watcher's container, the registry's newer tag, the trigger's message.
 func TestNewPlugins(t *testing.T) {
+	t.Parallel()
 	program, err := built()
 	must(t, err)
 	source, err := filepath.Abs(filepath.Join("..", ".."))
