@@ -329,6 +329,9 @@ func (u *UI) containerView(r *http.Request, rec *store.Record) (containerView, e
 	}
 	v.History, v.Sent = happened(events, &rec.Container), sentOf(deliveries, &rec.Container)
 	v.Triggers = triggerChoices(u.Service.TriggersOf(actor, rec.Container))
+	one := []row{v.row}
+	u.follow(ctx, actor, one)
+	v.Follows = one[0].Follows
 	if v.Choose = u.chooserOf(r, []sdk.Container{rec.Container}, nil); v.Choose != nil {
 		v.Choose.Back = v.Here
 	}

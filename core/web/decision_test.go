@@ -6,7 +6,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/dogwatch/dogwatch/core/operation"
 	"github.com/dogwatch/dogwatch/core/policy"
+	policypreview "github.com/dogwatch/dogwatch/core/preview"
+	"github.com/dogwatch/dogwatch/core/service"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
@@ -93,7 +96,7 @@ func TestOverviewSeparatesDecisions(t *testing.T) {
 			t.Errorf("%s needs the user:\n%s", name, needs)
 		}
 	}
-	for _, want := range []string{">2 updates, too young, the next one in 6 d<", ">1 update, skipped<", ">1 update by rule<", "/containers?state=held"} {
+	for _, want := range []string{">2 updates, too young, the next one in 6 d<", ">1 update, skipped<", ">1 update, carried out as soon as it is their turn<", "/containers?state=held"} {
 		if !strings.Contains(rest, want) {
 			t.Errorf("the rest lacks %q:\n%s", want, rest)
 		}
@@ -117,5 +120,58 @@ func TestContainerPageShowsItsDecision(t *testing.T) {
 				t.Errorf("%s lacks %q:\n%s", name, text, body)
 			}
 		}
+	}
+}
+
+// TestOverviewSaysWhatComes has what failed first, and says when held updates are carried out.
+func TestOverviewSaysWhatComes(t *testing.T) {
+	approved := sdk.Reason{Code: policy.ReasonApproved, Text: "it was approved by ana", Source: "ana"}
+	shut := func(d time.Duration) sdk.Reason {
+		return sdk.Reason{Code: policy.ReasonWindow, Text: "it waits for the next window: Sat 02:00-05:00", Source: "policy.window", Until: sdk.TimeOf(noon.Add(d))}
+	}
+	waits := sdk.Reason{Code: policy.ReasonApproval, Text: "it waits for the approval of a user"}
+	all := []sdk.Container{
+		a("approved", newer("1.1.0", "minor"), decidedAs(sdk.StateHeld, approved, shut(72*time.Hour))),
+		a("shut", newer("1.1.0", "minor"), decidedAs(sdk.StateHeld, shut(96*time.Hour))),
+		a("told", newer("1.1.0", "minor"), decidedAs(sdk.StateHeld, shut(120*time.Hour))),
+		a("back", newer("1.1.0", "minor"), decidedAs(sdk.StateOffered, sdk.Reason{Code: policy.ReasonCameBack, Text: "it was tried and rolled back"})),
+		a("waits", newer("1.0.1", "patch"), decidedAs(sdk.StateOffered, waits)), a("open", newer("1.0.1", "patch")), a("broken", failed("503")),
+	}
+	u, _ := withStore(t, all...)
+	f := fakes(u)
+	f.subjects = []policypreview.Subject{
+		{Running: "1.0.0", Update: policy.Update{Subject: "local/shut"}, Rules: policy.Rules{Mode: policy.Setting[policy.Mode]{Value: policy.Auto, Source: "policy.update"}}},
+		{Running: "1.0.0", Update: policy.Update{Subject: "local/told"}},
+	}
+	order := func(body string, want ...string) {
+		t.Helper()
+		at := 0
+		for _, text := range want {
+			next := strings.Index(body, text)
+			if next < at {
+				t.Errorf("%q is missing, or comes too early, in\n%s", text, body)
+			}
+			at = next
+		}
+	}
+	body := request(u, "GET", "/", nil).Body.String()
+	order(body, "Needs you", ">1 update rolled back<", "503", ">1 update to approve<", ">1 patch<", "Held or automatic", ">3 updates, outside its window, the next one in 3 d<")
+	if strings.Contains(body, "carried out") {
+		t.Errorf("what the watcher may not update is carried out: %s", body)
+	}
+
+	f.permission = service.Permission{Allowed: true}
+	body = request(u, "GET", "/", nil).Body.String()
+	order(body, ">1 update, outside its window, the next one in 5 d<", ">told<", ">2 updates, the first carried out in 3 d<", ">approved<", ">shut<")
+	body = request(u, "GET", "/containers/local/approved", nil).Body.String()
+	order(body, "It was approved by ana", "Then it is carried out.")
+	if body = request(u, "GET", "/containers/local/told", nil).Body.String(); strings.Contains(body, "Then it is carried out") {
+		t.Error("what is only offered is carried out")
+	}
+
+	f.operations = []operation.Operation{updateOf("back", operation.RolledBack, failing("never healthy"))}
+	body = request(u, "GET", "/", nil).Body.String()
+	if order(body, "Needs you", "never healthy", "503"); strings.Contains(body, "1 update rolled back") || strings.Contains(body, "<h2>Updates</h2>") {
+		t.Errorf("it says twice what did not work: %s", body)
 	}
 }

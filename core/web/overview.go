@@ -55,7 +55,7 @@ type overviewView struct {
 	Needs    []line
 	// Broken are other parts of Dogwatch itself that do not work.
 	Broken []line
-	// Operations are updates that are under way, or ended badly lately.
+	// Operations are updates that are under way.
 	Operations []line
 	// Waiting are updates that rules and choices hold, and those that are carried out by rule.
 	Waiting []line
@@ -86,7 +86,7 @@ func updatesOf(all []row) []line {
 	for _, k := range kinds {
 		of := slices.Collect(func(yield func(row) bool) {
 			for _, r := range all {
-				if r.Kind == k.class && r.filter() == sdk.StateOffered && !yield(r) {
+				if r.Kind == k.class && r.filter() == sdk.StateOffered && !r.CameBack() && !yield(r) {
 					return
 				}
 			}
@@ -282,13 +282,21 @@ func (u *UI) overviewOf(ctx context.Context, actor auth.Actor) (overviewView, er
 	if err != nil {
 		return v, err
 	}
-	// What cannot be watched comes first: nothing else is known to be right then.
-	v.Needs = slices.Concat(down, approvalsOf(all), updatesOf(all), failuresOf(all), unsentOf(failed, pending))
 	ended, err := u.Service.Operations(ctx, operation.Filter{States: []operation.State{operation.Succeeded, operation.RolledBack, operation.Failed}, Limit: operationsShown})
 	if err != nil {
 		return v, err
 	}
-	v.Operations = operationsOf(u.underWay(ctx), ended, u.Now())
+	u.follow(ctx, actor, all)
+	open := u.underWay(ctx)
+	v.Operations = operationsOf(open, ended, u.Now())
+	said := map[string]bool{}
+	for _, op := range ended {
+		said[op.Watcher+"/"+op.Name] = said[op.Watcher+"/"+op.Name] || !op.Ended.Before(u.Now().Add(-shownEnds))
+	}
+	bad := v.Operations[len(open):] // what is under way comes first, and needs no user
+	v.Operations = v.Operations[:len(open):len(open)]
+	// What cannot be watched comes first: nothing else is known to be right then.
+	v.Needs = slices.Concat(down, bad, cameBackOf(all, said), failuresOf(all), approvalsOf(all), updatesOf(all), unsentOf(failed, pending))
 	v.Waiting, v.Postponed = waitingOf(all, u.Now()), postponedOf(all)
 	for _, k := range []kind.Kind{kind.Registry, kind.Trigger} {
 		v.Broken = append(v.Broken, componentsOf(u.Service.Components(actor, k))...)

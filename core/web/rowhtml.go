@@ -4,8 +4,6 @@ import (
 	"html/template"
 	"strings"
 	"time"
-
-	"github.com/dogwatch/dogwatch/sdk"
 )
 
 // rowHTML returns a row as HTML: one item of the list. It is written here rather
@@ -48,7 +46,7 @@ func (u *UI) rowHTML(r *row) template.HTML {
 		b.raw(`<a class="doing" href="`).text(u.path(r.DoingPath)).raw(`">`).text(r.Doing).raw(`</a>`)
 	case r.Failed != "":
 		b.raw(`<span class="bad" title="`).text(r.Failed).raw(`">`).text(r.Failed).raw(`</span>`)
-	case r.State == sdk.StateHeld || r.State == sdk.StateAutomatic || r.Approval:
+	case r.brief(u.Now()) != "":
 		b.raw(`<span title="`).text(strings.Join(r.Reasons, ". ")).raw(`">`).text(r.brief(u.Now())).raw(`</span>`)
 	case r.Postponed != "":
 		b.raw(`<span title="`).text(r.Postponed).raw(`">`).text(r.Postponed).raw(`</span>`)
