@@ -74,7 +74,7 @@ func variableOutcome(name, value string) string {
 	open := func(file string) (fs.File, error) {
 		return fstest.MapFS{"run/secrets/x": {Data: []byte("secret\n")}}.Open(strings.TrimPrefix(file, "/"))
 	}
-	cfg, err := config.Load(config.Input{Environ: []string{"HOME=/h", name + "=" + value}, WatcherTypes: watcherTypes(), Open: open})
+	cfg, err := config.Load(config.Input{Environ: []string{"HOME=/h", name + "=" + value}, WatcherTypes: watcherTypes(), DockerOptions: dockerOptions(), Open: open})
 	var b strings.Builder
 	problems := cfg.Problems
 	if err != nil {

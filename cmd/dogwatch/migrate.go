@@ -62,7 +62,7 @@ func newRewriter() migrate.Rewriter {
 // migrateEnvironment prints the configuration as a file of ours.
 func (g *global) migrateEnvironment() error {
 	environ, findings := newRewriter().Environ(os.Environ())
-	cfg, err := config.Load(config.Input{File: g.file, Environ: environ, WatcherTypes: watcherTypes()})
+	cfg, err := config.Load(config.Input{File: g.file, Environ: environ, WatcherTypes: watcherTypes(), DockerOptions: dockerOptions()})
 	var invalid *config.InvalidError
 	if err != nil && !errors.As(err, &invalid) {
 		return err

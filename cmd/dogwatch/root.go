@@ -193,7 +193,12 @@ func (g *global) load(flags map[string]any) (*config.Config, error) {
 		}
 		flags["log.level"] = g.logLevel
 	}
-	return config.Load(config.Input{File: g.file, Environ: os.Environ(), Flags: flags, WatcherTypes: watcherTypes()})
+	return config.Load(config.Input{File: g.file, Environ: os.Environ(), Flags: flags, WatcherTypes: watcherTypes(), DockerOptions: dockerOptions()})
+}
+
+func dockerOptions() option.Schema {
+	schema, _ := schemaOf(kind.Watcher, "docker")
+	return schema
 }
 
 func watcherTypes() []string {

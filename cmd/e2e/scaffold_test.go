@@ -14,11 +14,14 @@ import (
 )
 
 // scaffolded are the plugins that TestNewPlugins makes, with the options of their
-// one component: %s is a service.
-var scaffolded = []struct{ kind, name, options string }{
-	{"watcher", "shelf", "url: %s/list.json"},
-	{"registry", "feed", "host: images.example.com, url: %s/feed"},
-	{"trigger", "lamp", "url: %s/hook"},
+// one component.
+var scaffolded = []struct {
+	kind, name string
+	options    map[string]string
+}{
+	{"watcher", "shelf", map[string]string{"URL": "/list.json"}},
+	{"registry", "feed", map[string]string{"HOST": "images.example.com", "URL": "/feed"}},
+	{"trigger", "lamp", map[string]string{"URL": "/hook"}},
 }
 
 // TestNewPlugins has "plugin new" make a plugin of each kind. Each builds and
@@ -32,7 +35,7 @@ func TestNewPlugins(t *testing.T) {
 	must(t, err)
 	work, plugins := t.TempDir(), shortDir(t)
 	service, posted := newShelf(t)
-	config := "plugins: {dir: " + plugins + "}\n"
+	env := []string{"DOGWATCH_PLUGINS_DIR=" + plugins}
 	for _, p := range scaffolded {
 		t.Run(p.kind, func(t *testing.T) {
 			inFolder(t, work, program, "plugin", "new", p.kind, p.name, "--sdk", source)
@@ -52,14 +55,17 @@ func TestNewPlugins(t *testing.T) {
 			}
 			copyFile(t, built, filepath.Join(plugins, id))
 		})
-		config += fmt.Sprintf("%s: {%s: {main: {"+p.options+"}}}\n", p.kind, p.name, service)
+		for option, value := range p.options {
+			if option == "URL" {
+				value = service + value
+			}
+			env = append(env, strings.ToUpper("DOGWATCH_"+p.kind+"_"+p.name+"_MAIN_"+option)+"="+value)
+		}
 	}
 	if t.Failed() {
 		return
 	}
-	file := filepath.Join(t.TempDir(), "dogwatch.yaml")
-	must(t, os.WriteFile(file, []byte(config), 0o644))
-	d := install(t, "DOGWATCH_CONFIG="+file).start()
+	d := install(t, env...).start()
 	eventually(t, "the trigger posts the update", func() bool { return posted.Load() != nil })
 	for _, want := range []string{`"containers":["web"]`, "1.25.3", "1.26.0", `"test":false`} {
 		if message := *posted.Load(); !strings.Contains(message, want) {

@@ -83,7 +83,7 @@ func isServiceLink(name, value string) bool {
 // What's Up Docker, of which only those remain that have no twin. Empty
 // variables, which compose files make of unset ones, count as not set and are
 // returned apart.
-func readEnv(environ, watcherTypes []string) (set, empty []entry, problems []Problem) {
+func readEnv(environ, watcherTypes []string, docker option.Schema) (set, empty []entry, problems []Problem) {
 	sorted := slices.Sorted(slices.Values(environ))
 	native := map[string]bool{}
 	for _, wud := range []bool{false, true} {
@@ -96,7 +96,7 @@ func readEnv(environ, watcherTypes []string) (set, empty []entry, problems []Pro
 			case configVariable, TokenVariable, wudPrefix + "VERSION", wudPrefix + wudStoreFile:
 				continue
 			}
-			path, problem := envPath(name, watcherTypes)
+			path, problem := envPath(name, watcherTypes, docker)
 			if problem != nil {
 				problems = append(problems, *problem)
 				continue
@@ -116,8 +116,9 @@ func readEnv(environ, watcherTypes []string) (set, empty []entry, problems []Pro
 	return set, empty, problems
 }
 
-// envPath returns the path of a variable, with its "__file".
-func envPath(name string, watcherTypes []string) (string, *Problem) {
+// envPath returns the path of a variable, with its "__file". docker are the options of
+// Docker watchers, whose variables need not name the type.
+func envPath(name string, watcherTypes []string, docker option.Schema) (string, *Problem) {
 	key := strings.ToLower(name)
 	wud := isWUD(name)
 	key = key[strings.IndexByte(key, '_')+1:]
@@ -138,8 +139,18 @@ func envPath(name string, watcherTypes []string) (string, *Problem) {
 		near := slices.Concat([]string{"watcher", option.Suggest(rest[0], watcherTypes)}, rest[1:])
 		return "", &Problem{Key: strings.Join(slices.Concat([]string{"watcher"}, rest[:2]), "."), Source: "env " + name, Level: Error,
 			Message: "unknown watcher type " + rest[0], Remedy: "did you mean " + EnvName(strings.Join(near, ".")) + "?"}
+	case typed && len(docker) > 0 && !hasGroup(docker, rest[1]): // a type that is not built in
 	default:
 		rest = slices.Concat([]string{dockerType}, rest)
 	}
 	return "watcher." + strings.Join(rest, ".") + suffix, nil
+}
+
+// hasGroup reports whether a schema has options whose names start with a word and a dot.
+func hasGroup(schema option.Schema, word string) bool {
+	return slices.ContainsFunc(schema, func(o option.Option) bool {
+		return slices.ContainsFunc(append([]string{o.Name}, o.Aliases...), func(name string) bool {
+			return strings.HasPrefix(name, word+".")
+		})
+	})
 }

@@ -202,7 +202,7 @@ func TestEnvNameRoundTrip(t *testing.T) {
 	}
 	for _, path := range paths {
 		for _, name := range []string{EnvName(path), wudName(path), strings.ToLower(EnvName(path)), EnvName(path) + "__FILE"} {
-			got, problem := envPath(name, []string{"docker"})
+			got, problem := envPath(name, []string{"docker"}, nil)
 			if problem != nil || strings.TrimSuffix(got, fileSuffix) != path {
 				t.Errorf("%s is read as %s (%v), want %s", name, got, problem, path)
 			}
@@ -298,5 +298,29 @@ func TestWUDFile(t *testing.T) {
 		if err != nil || c.WUDFile != want || len(c.Problems) > 0 {
 			t.Errorf("%q: %q, %v, %v", variable, c.WUDFile, c.Problems, err)
 		}
+	}
+}
+
+// TestEnvPathOfOtherWatcherTypes: a type of a third party is known by its place, since
+// Docker watchers have no option of so many words; a group of theirs would have.
+func TestEnvPathOfOtherWatcherTypes(t *testing.T) {
+	docker := option.Schema{{Name: "socket"}, {Name: "cron"}, {Name: "tls.cafile", Aliases: []string{"cert.ca"}}}
+	for name, want := range map[string]string{
+		"DOGWATCH_WATCHER_JSONFILE_LAB_PATH":        "watcher.jsonfile.lab.path",
+		"DOGWATCH_WATCHER_JSONFILE_LAB_TLS_CAFILE":  "watcher.jsonfile.lab.tls.cafile",
+		"DOGWATCH_WATCHER_JSONFILE_LAB_TOKEN__FILE": "watcher.jsonfile.lab.token__file",
+		"DOGWATCH_WATCHER_LOCAL_SOCKET":             "watcher.docker.local.socket",
+		"DOGWATCH_WATCHER_LOCAL_TLS_CAFILE":         "watcher.docker.local.tls.cafile",
+		"DOGWATCH_WATCHER_LOCAL_TLS_CAFIEL":         "watcher.docker.local.tls.cafiel",
+		"DOGWATCH_WATCHER_LOCAL_CERT_CA":            "watcher.docker.local.cert.ca",
+		"DOGWATCH_WATCHER_DOCKER_LOCAL_TLS_CAFILE":  "watcher.docker.local.tls.cafile",
+		"WUD_WATCHER_LOCAL_SOME_PATH":               "watcher.docker.local.some.path",
+	} {
+		if got, problem := envPath(name, []string{"docker"}, docker); got != want || problem != nil {
+			t.Errorf("%s is read as %q (%v), want %q", name, got, problem, want)
+		}
+	}
+	if got, problem := envPath("DOGWATCH_WATCHER_DOKCER_LOCAL_PORT", []string{"docker"}, docker); got != "" || problem == nil {
+		t.Errorf("a type that is almost a known one is read as %q", got)
 	}
 }

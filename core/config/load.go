@@ -25,6 +25,10 @@ type Input struct {
 	// DOGWATCH_WATCHER_DOCKER_LOCAL_CRON (type, name, option) from
 	// DOGWATCH_WATCHER_LOCAL_CRON (name, option).
 	WatcherTypes []string
+	// DockerOptions are the options of Docker watchers. They tell DOGWATCH_WATCHER_LOCAL_TLS_CAFILE
+	// (name, option) from DOGWATCH_WATCHER_JSONFILE_LAB_PATH, whose type is that of a
+	// third party. Without them the former is assumed.
+	DockerOptions option.Schema
 	// Open opens a file for reading; nil means that of the operating system,
 	// for regular files and folders only.
 	Open func(name string) (fs.File, error)
@@ -50,7 +54,7 @@ func Load(in Input) (*Config, error) {
 		l.config.File = name
 		file = l.readFile(name, by)
 	}
-	env, empty, problems := readEnv(in.Environ, in.WatcherTypes)
+	env, empty, problems := readEnv(in.Environ, in.WatcherTypes, in.DockerOptions)
 	l.report(problems...)
 	l.config.WUDFile = wudFile(in.Environ)
 	l.merge(file, env, flagEntries(in.Flags))

@@ -24,7 +24,8 @@ func Variable(name, value string, watcherTypes []string, schema SchemaOf) (path 
 	case wudPrefix + wudStoreFile:
 		return "", &Problem{Source: "env " + name, Message: "names the file of What's Up Docker that the first start imports", Remedy: "keep it until then"}
 	}
-	path, problem = envPath(name, watcherTypes)
+	docker, _ := schema(kind.Watcher, dockerType)
+	path, problem = envPath(name, watcherTypes, docker)
 	if problem != nil {
 		return "", problem
 	}
