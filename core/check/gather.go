@@ -101,7 +101,7 @@ func (p *pass) own(stored []sdk.Container) map[string]*sdk.Container {
 // change is what follows from the responses of the targets that are ready and still stored.
 // The caller holds commitLock.
 func (p *pass) change(now map[string]*sdk.Container, ready map[*target]bool) (event.Change, error) {
-	var change event.Change
+	change := event.Change{Put: make([]sdk.Container, 0, len(ready))}
 	at := sdk.TimeOf(p.opt.Now())
 	for _, s := range p.targets {
 		have := now[s.container.ID]

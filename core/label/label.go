@@ -101,7 +101,7 @@ func unknown(labels map[string]string) (found, private []string) {
 		for _, prefix := range []string{Prefix, WUDPrefix} {
 			rest, ours := strings.CutPrefix(name, prefix)
 			switch {
-			case !ours || slices.Contains(of(prefix), rest):
+			case !ours || isOf(prefix, rest):
 			case Private(name):
 				private = append(private, "label "+name+": has no effect here; triggers are chosen by "+Prefix+TriggerInclude+" and "+Prefix+TriggerExclude)
 			default:

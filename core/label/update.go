@@ -45,3 +45,8 @@ func of(prefix string) []string {
 	}
 	return slices.Concat(names[:], updateNames[:])
 }
+
+// isOf reports whether of has a name.
+func isOf(prefix, name string) bool {
+	return slices.Contains(names[:], name) || prefix != WUDPrefix && slices.Contains(updateNames[:], name)
+}
