@@ -135,7 +135,7 @@ func New(ctx context.Context, opt Options) (*App, error) {
 		return nil, err
 	}
 	a.dispatcher = dispatch.New(dispatch.Options{
-		Triggers: wiring.Triggers{Components: a.components}, Containers: wiring.Containers{Store: a.store}, Store: a.store, Bus: &a.bus, Updates: wiring.Operations{Runner: a.updater, Store: a.store},
+		Triggers: wiring.Triggers{Components: a.components}, Containers: wiring.Containers{Store: a.store}, Stored: wiring.Containers{Store: a.store}.Shared, Store: a.store, Bus: &a.bus, Updates: wiring.Operations{Runner: a.updater, Store: a.store},
 		Grants: wiring.Grants{Components: a.components}, Links: a.messageLinks(), NotStarted: plugin.NotStarted, Exited: plugin.Exited, Progressed: a.deliveryProgressed, Redact: opt.Redactor.String, Log: opt.Log, Now: opt.Now,
 	})
 	a.scheduler = schedule.NewScheduler(a.components, a.checker, opt.Log)

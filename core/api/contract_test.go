@@ -349,7 +349,7 @@ func TestTypesListOptions(t *testing.T) {
 		options[o.(map[string]any)["name"].(string)] = o.(map[string]any)
 	}
 	same(t, "an option of the type", options["port"], map[string]any{"name": "port", "type": "int", "help": "Port", "required": true, "secret": false, "min": 1, "max": 65535})
-	same(t, "an option of all triggers", options["mode"]["choices"], any([]any{"simple", "batch"}))
+	same(t, "an option of all triggers", options["mode"]["choices"], any([]any{"simple", "batch", "summary"}))
 	if options["pass"]["secret"] != true || options["pass"]["default"] != nil {
 		t.Errorf("pass: %v", options["pass"])
 	}

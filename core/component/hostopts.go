@@ -39,6 +39,10 @@ func personal(typ string) bool {
 // simple, runs once per container.
 const ModeBatch = "batch"
 
+// ModeSummary is the mode of a trigger that sends one message at set times, with what was
+// done since the last and what is to be decided.
+const ModeSummary = "summary"
+
 // Parts of the default templates. An update of a digest names the image, since the
 // tag stays what it is, and twelve digits of a digest are enough to tell two apart.
 const (
@@ -54,18 +58,24 @@ const (
 	defaultTitle = `New ${container.updateKind.kind} ` + rebuilt + `found for container ${container.name}`
 	defaultBody  = `Container ${container.name} running ` + rebuiltImage + `with ${container.updateKind.kind} ` + shortLocal +
 		` can be updated to ${container.updateKind.kind} ` + shortRemote + `${container.result && container.result.link ? "\n" + container.result.link : ""}`
-	defaultBatchTitle = "${containers.length} updates available"
+	defaultBatchTitle   = "${containers.length} updates available"
+	defaultSummaryTitle = "Dogwatch: ${headline}"
+	defaultSummaryBody  = "${text}"
 )
 
 // TriggerOptions are what every trigger has, whatever its type: the host acts on them.
 type TriggerOptions struct {
 	Auto             bool     `option:"auto" default:"true" help:"Run when an update is found; false: only when asked"`
 	Threshold        string   `option:"threshold" default:"all" choices:"all,major,minor,patch,major-only,minor-only" help:"Largest difference of versions to act on"`
-	Mode             string   `option:"mode" default:"simple" choices:"simple,batch" help:"simple: once per container; batch: once per check, with all containers"`
+	Mode             string   `option:"mode" default:"simple" choices:"simple,batch,summary" help:"simple: once per container; batch: once per check, with all containers; summary: at set times, with what was done and what is to be decided"`
 	Once             bool     `option:"once" default:"true" help:"Run once per update; false: at every check for as long as the update is available"`
 	SimpleTitle      string   `option:"simpletitle" help:"Title template of one container"`
 	SimpleBody       string   `option:"simplebody" help:"Body template of one container"`
 	BatchTitle       string   `option:"batchtitle" help:"Title template of several containers"`
+	Summary          string   `option:"summary" default:"daily 08:00" help:"When to send a summary, with mode summary: daily 08:00, Mon 8am, weekdays 18:30 Europe/Paris, or a cron expression"`
+	SummaryEmpty     bool     `option:"summaryempty" default:"false" help:"Send a summary even when nothing was done and nothing is to be decided"`
+	SummaryTitle     string   `option:"summarytitle" help:"Title template of a summary"`
+	SummaryBody      string   `option:"summarybody" help:"Body template of a summary"`
 	Events           []string `option:"events" choices:"watcher,operation,none" help:"What else to notify of: watcher (its engine cannot be reached, and when it can be again), operation (how an update or a rollback ended), none; without it, operation where messages go to a person"`
 	IncludeByDefault bool     `option:"includebydefault" default:"true" help:"Run for containers that have no dogwatch.trigger.include label"`
 }
@@ -87,6 +97,10 @@ func HostOptions(k kind.Kind) option.Schema {
 				s[i].Default = ptr(defaultBody)
 			case "batchtitle":
 				s[i].Default = ptr(defaultBatchTitle)
+			case "summarytitle":
+				s[i].Default = ptr(defaultSummaryTitle)
+			case "summarybody":
+				s[i].Default = ptr(defaultSummaryBody)
 			}
 		}
 	}

@@ -67,3 +67,10 @@ type Outcome struct {
 	// NextAt is used with Pending; the zero time means now.
 	NextAt time.Time
 }
+
+// Summary is until when the summaries of a trigger have come.
+type Summary struct {
+	// Due is when the last one was due, Event the id of the last event that it took into account.
+	Due   time.Time
+	Event int64
+}

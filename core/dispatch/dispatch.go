@@ -41,6 +41,10 @@ type Trigger struct {
 	IncludeByDefault bool
 	Batch            bool
 	Threshold        string
+	// Summary is when it sends a summary instead of messages about each update; nil for never.
+	Summary Moments
+	// SummaryEmpty is true when it sends one even if there is nothing to tell.
+	SummaryEmpty bool
 	// Outages is true when it is to be notified of engines that cannot be reached, whatever Auto says.
 	Outages bool
 	// Operations is true when it is to be notified of how updates and rollbacks ended.
@@ -71,6 +75,8 @@ type Store interface {
 	EventsBefore(ctx context.Context, before int64, limit int) ([]event.Event, error)
 	Cursor(ctx context.Context, reader string) (int64, error)
 	Plan(ctx context.Context, reader string, cursor int64, ds []delivery.Delivery) (int, error)
+	LastSummary(ctx context.Context, trigger string) (delivery.Summary, error)
+	PlanSummary(ctx context.Context, trigger string, upTo delivery.Summary, ds ...delivery.Delivery) error
 	Claim(ctx context.Context, trigger string, now time.Time) (delivery.Delivery, bool, error)
 	Begin(ctx context.Context, d delivery.Delivery) (delivery.Delivery, error)
 	Finish(ctx context.Context, id int64, outcome delivery.Outcome, ev ...event.Event) error
@@ -96,8 +102,10 @@ type Links interface {
 type Options struct {
 	Triggers   Triggers
 	Containers Containers
-	Store      Store
-	Bus        *event.Bus
+	// Stored returns all that is stored now, for summaries; it is not changed. Nil for nothing.
+	Stored func() []*sdk.Container
+	Store  Store
+	Bus    *event.Bus
 	// Grants may be nil.
 	Grants Grants
 	// Updates may be nil: no trigger has containers updated then.
@@ -144,6 +152,8 @@ type Dispatcher struct {
 	pausedUntil map[string]time.Time
 	// reminded is the latest event for which a trigger without "once" has a delivery.
 	reminded map[reminder]int64
+	// summarized is until when the summaries of triggers have come, as the store has it.
+	summarized map[string]delivery.Summary
 }
 
 // reminder is an update of which a trigger is notified at each check.
@@ -157,12 +167,16 @@ func New(opt Options) *Dispatcher {
 	if opt.Redact == nil {
 		opt.Redact = func(text string) string { return text }
 	}
+	if opt.Stored == nil {
+		opt.Stored = func() []*sdk.Container { return nil }
+	}
 	if opt.Progressed == nil {
 		opt.Progressed = func() {}
 	}
 	d := &Dispatcher{
 		opt: opt, log: opt.Log.Named("dispatch"), wake: make(chan struct{}, 1),
 		busy: map[string]bool{}, pausedUntil: map[string]time.Time{}, reminded: map[reminder]int64{},
+		summarized: map[string]delivery.Summary{},
 	}
 	d.runs = runs{log: d.log, redact: opt.Redact, changed: opt.Progressed, running: map[int64]*run{}}
 	d.life, d.end = context.WithCancel(context.Background())
@@ -267,6 +281,14 @@ func (d *Dispatcher) remember(pending []delivery.Delivery) {
 func (d *Dispatcher) deliver(ctx context.Context) time.Duration {
 	wait := maxIdle
 	for _, t := range d.opt.Triggers.All() {
+		if t.Summary != nil {
+			next, err := d.summarize(ctx, t)
+			if err != nil && ctx.Err() == nil {
+				d.log.Error("plan a summary", "trigger", t.ID, "error", err)
+				next = storePause
+			}
+			wait = min(wait, next)
+		}
 		due, any, err := d.due(ctx, t.ID)
 		switch {
 		case err != nil && ctx.Err() == nil:

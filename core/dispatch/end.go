@@ -34,10 +34,12 @@ func endOf(e event.Event) (string, bool) {
 }
 
 // notifiesEnd reports whether a trigger is notified of the end of an operation: one that
-// wants to be, unless the labels of the container exclude it. Triggers that have
+// wants to be, unless the labels of the container exclude it. What worked can wait for the
+// summary of a trigger that sends summaries. Triggers that have
 // containers updated are not run for that.
 func notifiesEnd(t Trigger, e event.Event, now Containers) bool {
-	if _, ended := endOf(e); !ended || !t.Operations || t.Operates {
+	typ, ended := endOf(e)
+	if !ended || !t.Operations || t.Operates || t.Summary != nil && typ == trigger.UpdateApplied {
 		return false
 	}
 	watcherName, name, _ := strings.Cut(e.Subject, "/")

@@ -30,7 +30,10 @@ const (
 
 func messages(t testing.TB, title, body, batch string) Messages {
 	t.Helper()
-	m, err := ParseMessages(cmp.Or(title, defaultTitle), cmp.Or(body, defaultBody), cmp.Or(batch, defaultBatch))
+	m, err := ParseMessages(Templates{
+		SimpleTitle: cmp.Or(title, defaultTitle), SimpleBody: cmp.Or(body, defaultBody), BatchTitle: cmp.Or(batch, defaultBatch),
+		SummaryTitle: "Dogwatch: ${headline}", SummaryBody: "${text}",
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,6 +69,8 @@ type bench struct {
 	path  string
 	// updates carries out what triggers request; nil for nothing.
 	updates Updates
+	// stored are the containers of summaries.
+	stored []*sdk.Container
 	// links are those of messages, redact blanks secrets; nil for none.
 	links  Links
 	redact func(string) string
@@ -98,7 +103,7 @@ func (b *bench) start(view func(Store) Store) {
 		seen = view(opened)
 	}
 	b.Dispatcher = New(Options{
-		Triggers: b, Containers: snapshot{opened}, Store: seen, Updates: b.updates, Links: b.links, Redact: b.redact, Bus: b.bus, Log: hclog.NewNullLogger(), Now: time.Now,
+		Triggers: b, Containers: snapshot{opened}, Stored: func() []*sdk.Container { return b.stored }, Store: seen, Updates: b.updates, Links: b.links, Redact: b.redact, Bus: b.bus, Log: hclog.NewNullLogger(), Now: time.Now,
 		NotStarted: func(err error) bool { return errors.Is(err, errNotStarted) },
 		Exited:     func(err error) bool { return errors.Is(err, errExited) },
 	})

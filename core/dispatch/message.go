@@ -14,18 +14,25 @@ import (
 
 // Messages are the templates of a trigger.
 type Messages struct {
-	Title, Body, BatchTitle *template.Template
+	Title, Body, BatchTitle   *template.Template
+	SummaryTitle, SummaryBody *template.Template
 }
 
-// ParseMessages parses the three templates. The error is an *sdk.InvalidError
+// Templates are the texts of templates, by the option that has them.
+type Templates struct{ SimpleTitle, SimpleBody, BatchTitle, SummaryTitle, SummaryBody string }
+
+// ParseMessages parses templates. The error is an *sdk.InvalidError
 // that names the option of each one that is wrong.
-func ParseMessages(title, body, batchTitle string) (Messages, error) {
+func ParseMessages(t Templates) (Messages, error) {
 	var m Messages
 	var wrong []sdk.FieldError
 	for _, f := range []struct {
 		option, text string
 		into         **template.Template
-	}{{"simpletitle", title, &m.Title}, {"simplebody", body, &m.Body}, {"batchtitle", batchTitle, &m.BatchTitle}} {
+	}{
+		{"simpletitle", t.SimpleTitle, &m.Title}, {"simplebody", t.SimpleBody, &m.Body}, {"batchtitle", t.BatchTitle, &m.BatchTitle},
+		{"summarytitle", t.SummaryTitle, &m.SummaryTitle}, {"summarybody", t.SummaryBody, &m.SummaryBody},
+	} {
 		parsed, err := template.Parse(f.text)
 		if err != nil {
 			wrong = append(wrong, sdk.FieldError{Field: f.option, Detail: err.Error()})
@@ -50,12 +57,16 @@ func (m Messages) Lint() []sdk.FieldError {
 		}
 	}
 	several := map[string]*template.Shape{"containers": template.ListOf(container), "count": template.Number}
+	summed := map[string]*template.Shape{"headline": template.Text, "text": template.Text, "since": template.Text, "until": template.Text}
+	for _, count := range []string{"updated", "failed", "approval", "offered", "automatic", "held"} {
+		summed[count] = template.Number
+	}
 	var odd []sdk.FieldError
 	for _, f := range []struct {
 		option   string
 		template *template.Template
 		vars     map[string]*template.Shape
-	}{{"simpletitle", m.Title, one}, {"simplebody", m.Body, one}, {"batchtitle", m.BatchTitle, several}} {
+	}{{"simpletitle", m.Title, one}, {"simplebody", m.Body, one}, {"batchtitle", m.BatchTitle, several}, {"summarytitle", m.SummaryTitle, summed}, {"summarybody", m.SummaryBody, summed}} {
 		for _, problem := range f.template.Lint(f.vars) {
 			odd = append(odd, sdk.FieldError{Field: f.option, Detail: problem})
 		}
@@ -89,6 +100,18 @@ func (m Messages) one(c sdk.Container, actions []trigger.Action) (title, body st
 	title, titleErr := m.Title.Render(vars)
 	body, bodyErr := m.Body.Render(vars)
 	return title, body, errors.Join(wrapped("title", titleErr), wrapped("body", bodyErr))
+}
+
+// summary returns title and body of a summary. Text is returned next to an error, as of render.
+func (m Messages) summary(s summary, e trigger.Event) (title, body string, err error) {
+	n := e.Summary
+	vars := map[string]any{
+		"headline": s.headline(), "text": s.text(), "since": e.Since.String(), "until": e.At.String(),
+		"updated": n.Updated, "failed": n.Failed, "approval": n.Approval, "offered": n.Offered, "automatic": n.Automatic, "held": n.Held,
+	}
+	title, titleErr := m.SummaryTitle.Render(vars)
+	body, bodyErr := m.SummaryBody.Render(vars)
+	return title, body, errors.Join(wrapped("summary title", titleErr), wrapped("summary body", bodyErr))
 }
 
 func wrapped(what string, err error) error {

@@ -83,7 +83,7 @@ func TestRenderLeavesGapWhenTemplateFails(t *testing.T) {
 }
 
 func TestParseMessages(t *testing.T) {
-	_, err := ParseMessages("${", "fine", "${1 +}")
+	_, err := ParseMessages(Templates{SimpleTitle: "${", SimpleBody: "fine", BatchTitle: "${1 +}"})
 	var invalid *sdk.InvalidError
 	if !errors.As(err, &invalid) || len(invalid.Fields) != 2 || invalid.Fields[0].Field != "simpletitle" || invalid.Fields[1].Field != "batchtitle" {
 		t.Errorf("error %v", err)

@@ -52,6 +52,13 @@ func (d *Dispatcher) attemptEvent(ctx context.Context, t Trigger, due delivery.D
 	about.Error = d.opt.Redact(about.Error)
 	req := trigger.Request{Delivery: idempotencyKey(due), Event: about, Batch: true}
 	req.Title, req.Body = eventMessage(*about)
+	if about.Type == trigger.SummaryDue {
+		var p summaryPayload
+		if err := json.Unmarshal(due.Payload, &p); err != nil {
+			return delivery.Outcome{State: delivery.Failed, Error: fmt.Sprintf("read what was to be sent: %v", err)}
+		}
+		req.Title, req.Body = d.opt.Redact(p.Title), d.opt.Redact(p.Body)
+	}
 	return d.outcome(ctx, t, due, t.Runner.Run(ctx, req.WithReport(run.report)))
 }
 

@@ -13,7 +13,8 @@ import (
 // plan returns the deliveries that follow from events. A trigger in simple mode
 // gets one when an update is found, one in batch mode when the check of the whole
 // watcher ends; without "once" both get one at the end of every check. Updates
-// that a check of one container found are in the batch of the next whole one.
+// that a check of one container found are in the batch of the next whole one. For one in
+// summary mode, see summarize.
 func plan(events []event.Event, triggers []Trigger, now Containers) []delivery.Delivery {
 	var pending []delivery.Delivery
 	known := findings{found: map[string]sdk.Container{}, levels: map[string][]string{}, now: now}
@@ -26,7 +27,7 @@ func plan(events []event.Event, triggers []Trigger, now Containers) []delivery.D
 			if notifiesEnd(t, e, now) {
 				pending = append(pending, newEndDelivery(t, e))
 			}
-			if t.Auto {
+			if t.Auto && t.Summary == nil {
 				pending = append(pending, planOne(e, t, known)...)
 			}
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/component"
 	"github.com/dogwatch/dogwatch/core/config"
 	"github.com/dogwatch/dogwatch/core/dispatch"
+	"github.com/dogwatch/dogwatch/core/policy/window"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 	"github.com/dogwatch/dogwatch/sdk/option"
@@ -44,7 +45,8 @@ type Component struct {
 	// Hosts are what a registry serves, Limits what its hosts allow, where a method returns them.
 	Hosts  []string
 	Limits []registry.Limit
-	// Next is when a watcher is checked next; zero when that is not planned.
+	// Next is when a watcher is checked next, and, where a method returns Settings of one, when
+	// a trigger sends its next summary; zero when that is not planned.
 	Next time.Time
 }
 
@@ -97,6 +99,11 @@ func (s *Service) Component(ctx context.Context, actor auth.Actor, k kind.Kind, 
 	shown.Settings = s.settings(c)
 	if r, known := s.opt.Components.Registry(c.ID()); known && k == kind.Registry {
 		shown.Limits = s.limits(r.RateLimits(ctx))
+	}
+	if t, known := s.opt.Components.Trigger(c.ID()); known && k == kind.Trigger && t.Settings.Auto && t.Settings.Mode == component.ModeSummary {
+		if moments, err := window.ParseMoments(t.Settings.Summary, nil); err == nil {
+			shown.Next = moments.Next(s.opt.Now())
+		}
 	}
 	return shown, true
 }

@@ -33,41 +33,11 @@ func (s *Store) Plan(ctx context.Context, reader string, cursor int64, ds []deli
 	err = s.write(ctx, "plan deliveries", func(t tx) error {
 		now := s.now()
 		for _, d := range ds {
-			containers, err := encode(append([]string{}, d.Containers...))
+			n, err := t.plan(d, now)
 			if err != nil {
 				return err
 			}
-			if d.NextAt.IsZero() {
-				d.NextAt = now
-			}
-			if d.Again {
-				n, err := t.replan(d, string(containers), now)
-				if err != nil {
-					return err
-				}
-				planned += n
-				continue
-			}
-			result, err := t.exec(`INSERT INTO deliveries
-				(trigger, subject, fingerprint, event, run, batch, containers, state, attempts, next_at, created_at, updated_at, error, payload)
-				SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, 'pending', 0, ?8, ?9, ?10, '', ?11
-				WHERE NOT EXISTS (SELECT 1 FROM deliveries WHERE trigger = ?1 AND fingerprint = ?3
-					AND subject <> ?2 AND containers = ?7 AND containers <> '[]' AND state <> 'skipped')
-				ON CONFLICT (trigger, subject, fingerprint) DO UPDATE SET
-					event = excluded.event, run = excluded.run, batch = excluded.batch, containers = excluded.containers,
-					state = 'pending', attempts = 0, next_at = excluded.next_at, updated_at = excluded.updated_at,
-					error = '', payload = excluded.payload
-				WHERE state = 'skipped'`,
-				d.Trigger, d.Subject, d.Fingerprint, d.Event, d.Run, d.Batch, string(containers),
-				millis(d.NextAt), millis(now), millis(now), blob(d.Payload))
-			if err != nil {
-				return fmt.Errorf("for trigger %s about %s: %w", d.Trigger, d.Subject, err)
-			}
-			n, err := result.RowsAffected()
-			if err != nil {
-				return err
-			}
-			planned += int(n)
+			planned += n
 		}
 		_, err := t.exec(`INSERT INTO cursors (reader, event) VALUES (?, ?)
 			ON CONFLICT (reader) DO UPDATE SET event = max(event, excluded.event)`, reader, cursor)
@@ -81,6 +51,37 @@ func (s *Store) Plan(ctx context.Context, reader string, cursor int64, ds []deli
 		return 0, err
 	}
 	return planned, nil
+}
+
+// plan adds a delivery, unless it was planned before, and returns how many are newly pending.
+func (t tx) plan(d delivery.Delivery, now time.Time) (int, error) {
+	containers, err := encode(append([]string{}, d.Containers...))
+	if err != nil {
+		return 0, err
+	}
+	if d.NextAt.IsZero() {
+		d.NextAt = now
+	}
+	if d.Again {
+		return t.replan(d, string(containers), now)
+	}
+	result, err := t.exec(`INSERT INTO deliveries
+		(trigger, subject, fingerprint, event, run, batch, containers, state, attempts, next_at, created_at, updated_at, error, payload)
+		SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, 'pending', 0, ?8, ?9, ?10, '', ?11
+		WHERE NOT EXISTS (SELECT 1 FROM deliveries WHERE trigger = ?1 AND fingerprint = ?3
+			AND subject <> ?2 AND containers = ?7 AND containers <> '[]' AND state <> 'skipped')
+		ON CONFLICT (trigger, subject, fingerprint) DO UPDATE SET
+			event = excluded.event, run = excluded.run, batch = excluded.batch, containers = excluded.containers,
+			state = 'pending', attempts = 0, next_at = excluded.next_at, updated_at = excluded.updated_at,
+			error = '', payload = excluded.payload
+		WHERE state = 'skipped'`,
+		d.Trigger, d.Subject, d.Fingerprint, d.Event, d.Run, d.Batch, string(containers),
+		millis(d.NextAt), millis(now), millis(now), blob(d.Payload))
+	if err != nil {
+		return 0, fmt.Errorf("for trigger %s about %s: %w", d.Trigger, d.Subject, err)
+	}
+	n, err := result.RowsAffected()
+	return int(n), err
 }
 
 // replan makes a delivery pending that was skipped, and returns how many there were.

@@ -264,6 +264,7 @@ func fill(t *testing.T, path string) {
 	must(t, s.Commit(ctx, event.Change{Put: []sdk.Container{container("local", "web", "1"), container("local", "db", "2")}, Events: happenings(2),
 		Candidates: map[string][]byte{"local/web": encoded(t, webFound)}}))
 	must(t, s.PutChoice(ctx, webChoice, nil))
+	must(t, s.PlanSummary(ctx, "ntfy.phone", webSummary))
 	web := offer("smtp.main", "local/web", "f1")
 	web.Containers = []string{"1"}
 	plan(t, s, web, offer("smtp.main", "local/db", "f2"))
@@ -274,6 +275,9 @@ func fill(t *testing.T, path string) {
 	must(t, err)
 	must(t, s.Close())
 }
+
+// webSummary is in every file that can have it.
+var webSummary = delivery.Summary{Due: start, Event: 2}
 
 // notified is in every file that can have it.
 var notified = update.Notified{Container: "1", Subject: "local/web", Tag: "1.25.0", Remote: "1.26.0"}
@@ -299,6 +303,9 @@ func full(t *testing.T, s *Store) {
 	// A file from before candidates has none.
 	if all, err := s.Choices(ctx); err != nil || len(all) > 1 || len(all) == 1 && !reflect.DeepEqual(all[0], webChoice) {
 		t.Errorf("choices %+v, %v", all, err)
+	}
+	if last, err := s.LastSummary(ctx, "ntfy.phone"); err != nil || last != (delivery.Summary{}) && (!last.Due.Equal(start) || last.Event != 2) {
+		t.Errorf("the last summary is %+v, %v", last, err)
 	}
 	if all, err := s.Candidates(ctx); err != nil || len(all) > 1 || len(all) == 1 && !reflect.DeepEqual(all["local/web"], webFound) {
 		t.Errorf("candidates %+v, %v", all, err)

@@ -33,7 +33,7 @@ func (f fakeTrigger) Run(_ context.Context, req trigger.Request) error {
 // newRunner returns a Runner whose triggers are as given.
 func newRunner(t *testing.T, batch bool, runner trigger.Trigger, title string) *Runner {
 	t.Helper()
-	messages, err := dispatch.ParseMessages(title, "body of ${container.name}", "${count} updates")
+	messages, err := dispatch.ParseMessages(dispatch.Templates{SimpleTitle: title, SimpleBody: "body of ${container.name}", BatchTitle: "${count} updates"})
 	if err != nil {
 		t.Fatal(err)
 	}

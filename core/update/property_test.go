@@ -266,7 +266,7 @@ func (s *system) failure() error {
 
 // All and Get are the configured triggers: one that sends every update once.
 func (s *system) All() []dispatch.Trigger {
-	m, err := dispatch.ParseMessages("title", "body", "batch")
+	m, err := dispatch.ParseMessages(dispatch.Templates{SimpleTitle: "title", SimpleBody: "body", BatchTitle: "batch"})
 	if err != nil {
 		s.t.Error(err)
 	}

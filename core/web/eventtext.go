@@ -44,6 +44,9 @@ func aboutOf(d delivery.Delivery) string {
 	if watcher, batch := strings.CutPrefix(d.Subject, "batch/"); batch && d.Batch {
 		return plural(len(d.Containers), "container") + " of " + watcher
 	}
+	if d.Subject == "summary" {
+		return "a summary"
+	}
 	if d.Manual {
 		return d.Subject + ", asked for by hand"
 	}
@@ -54,6 +57,8 @@ func aboutOf(d delivery.Delivery) string {
 func deliveryPath(d delivery.Delivery) string {
 	watcher, name, _ := strings.Cut(d.Subject, "/")
 	switch {
+	case d.Subject == "summary":
+		return "/containers?state=updates"
 	case d.Batch:
 		return "/containers?watcher=" + url.QueryEscape(name)
 	case d.Manual && (watcher == "" || name == ""): // a test with a made-up container

@@ -6,6 +6,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/component"
 	"github.com/dogwatch/dogwatch/core/config"
 	"github.com/dogwatch/dogwatch/core/dispatch"
+	"github.com/dogwatch/dogwatch/core/policy/window"
 	"github.com/dogwatch/dogwatch/core/schedule"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/kind"
@@ -29,12 +30,20 @@ func ValidateWatcher(o component.WatcherOptions) []config.Problem {
 	return nil
 }
 
+// templates are those of a trigger.
+func templates(o component.TriggerOptions) dispatch.Templates {
+	return dispatch.Templates{SimpleTitle: o.SimpleTitle, SimpleBody: o.SimpleBody, BatchTitle: o.BatchTitle, SummaryTitle: o.SummaryTitle, SummaryBody: o.SummaryBody}
+}
+
 // ValidateTrigger checks the options of a trigger that the dispatcher understands.
 func ValidateTrigger(o component.TriggerOptions) []config.Problem {
-	messages, err := dispatch.ParseMessages(o.SimpleTitle, o.SimpleBody, o.BatchTitle)
+	messages, err := dispatch.ParseMessages(templates(o))
 	var invalid *sdk.InvalidError
 	if errors.As(err, &invalid) {
 		return optionProblems(invalid.Fields, config.Error)
+	}
+	if _, err := window.ParseMoments(o.Summary, nil); err != nil && o.Summary != "" {
+		return []config.Problem{{Key: "summary", Message: err.Error(), Level: config.Error}}
 	}
 	return optionProblems(messages.Lint(), config.Warning)
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/dogwatch/dogwatch/core/component"
 	"github.com/dogwatch/dogwatch/core/dispatch"
+	"github.com/dogwatch/dogwatch/core/policy/window"
 	"github.com/dogwatch/dogwatch/core/statestream"
 	"github.com/dogwatch/dogwatch/core/testrun"
 	"github.com/dogwatch/dogwatch/sdk"
@@ -42,12 +43,18 @@ func (t Triggers) Get(id string) (dispatch.Trigger, bool) {
 func dispatchTrigger(c *component.Trigger) dispatch.Trigger {
 	o := c.Settings
 	// The templates were checked when the component was made.
-	messages, _ := dispatch.ParseMessages(o.SimpleTitle, o.SimpleBody, o.BatchTitle)
-	return dispatch.Trigger{
+	messages, _ := dispatch.ParseMessages(templates(o))
+	t := dispatch.Trigger{
 		ID: c.ID(), Auto: o.Auto, Once: o.Once, IncludeByDefault: o.IncludeByDefault, Batch: o.Mode == component.ModeBatch,
 		Threshold: o.Threshold, AtMostOnce: c.Delivery == kind.AtMostOnce, Operates: slices.Contains(c.Capabilities, kind.CapOperate), Messages: messages, Runner: c,
 		Outages: slices.Contains(o.Events, component.EventWatcher), Operations: slices.Contains(o.Events, component.EventOperation),
 	}
+	if o.Mode == component.ModeSummary && o.Auto && !t.Operates { // a trigger that updates containers has no reader
+		if moments, err := window.ParseMoments(o.Summary, nil); err == nil {
+			t.Summary, t.SummaryEmpty = moments, o.SummaryEmpty
+		}
+	}
+	return t
 }
 
 // TestRunner returns what runs tests of components; used reports whether a known

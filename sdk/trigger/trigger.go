@@ -52,6 +52,7 @@ const (
 	UpdateApplied    = "update.applied"    // a container was updated, or rolled back at the request of a user
 	UpdateRolledBack = "update.rolledback" // that did not work, and the container is as it was before
 	UpdateFailed     = "update.failed"     // that did not work: the error says what is left
+	SummaryDue       = "summary"           // what was done since the last one, and what is to be decided
 )
 
 // Event is something other than an update that a trigger is configured to
@@ -63,7 +64,7 @@ type Event struct {
 	Watcher string `json:"watcher"`
 	// Error says why, for what failed.
 	Error string `json:"error,omitempty"`
-	// Since is when the outage began, At when the event was noted.
+	// Since is when the outage or the time of a summary began, At when the event was noted.
 	Since sdk.Time `json:"since,omitzero"`
 	At    sdk.Time `json:"at,omitzero"`
 	// Container is the name of the one that an operation updated, Operation its id.
@@ -77,6 +78,19 @@ type Event struct {
 	From string `json:"from,omitempty"`
 	To   string `json:"to,omitempty"`
 	By   string `json:"by,omitempty"`
+	// Summary is what a SummaryDue counts; its texts are Title and Body of the request.
+	Summary *Summary `json:"summary,omitempty"`
+}
+
+// Summary counts containers: those updated and those whose update did not work within a
+// time, and those with an update at its end, by what became of it.
+type Summary struct {
+	Updated   int `json:"updated"`
+	Failed    int `json:"failed"`
+	Approval  int `json:"approval"` // offered, and waiting for a user's approval
+	Offered   int `json:"offered"`
+	Automatic int `json:"automatic"`
+	Held      int `json:"held"`
 }
 
 // Urgent reports whether a user should look at it soon: an update did not work.

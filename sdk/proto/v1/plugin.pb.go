@@ -3075,6 +3075,7 @@ type Event struct {
 	By            string                 `protobuf:"bytes,10,opt,name=by,proto3" json:"by,omitempty"`               // the trigger or user
 	Kind          string                 `protobuf:"bytes,11,opt,name=kind,proto3" json:"kind,omitempty"`           // "update" or "rollback"
 	Downtime      float64                `protobuf:"fixed64,12,opt,name=downtime,proto3" json:"downtime,omitempty"` // seconds
+	Summary       *Summary               `protobuf:"bytes,13,opt,name=summary,proto3" json:"summary,omitempty"`     // of the type "summary"
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -3193,6 +3194,99 @@ func (x *Event) GetDowntime() float64 {
 	return 0
 }
 
+func (x *Event) GetSummary() *Summary {
+	if x != nil {
+		return x.Summary
+	}
+	return nil
+}
+
+// Summary counts containers: those updated and those whose update did not work since
+// the last one, and those with an update now, by what became of it.
+type Summary struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Updated       int32                  `protobuf:"varint,1,opt,name=updated,proto3" json:"updated,omitempty"`
+	Failed        int32                  `protobuf:"varint,2,opt,name=failed,proto3" json:"failed,omitempty"`
+	Approval      int32                  `protobuf:"varint,3,opt,name=approval,proto3" json:"approval,omitempty"`
+	Offered       int32                  `protobuf:"varint,4,opt,name=offered,proto3" json:"offered,omitempty"`
+	Automatic     int32                  `protobuf:"varint,5,opt,name=automatic,proto3" json:"automatic,omitempty"`
+	Held          int32                  `protobuf:"varint,6,opt,name=held,proto3" json:"held,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Summary) Reset() {
+	*x = Summary{}
+	mi := &file_plugin_proto_msgTypes[45]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Summary) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Summary) ProtoMessage() {}
+
+func (x *Summary) ProtoReflect() protoreflect.Message {
+	mi := &file_plugin_proto_msgTypes[45]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Summary.ProtoReflect.Descriptor instead.
+func (*Summary) Descriptor() ([]byte, []int) {
+	return file_plugin_proto_rawDescGZIP(), []int{45}
+}
+
+func (x *Summary) GetUpdated() int32 {
+	if x != nil {
+		return x.Updated
+	}
+	return 0
+}
+
+func (x *Summary) GetFailed() int32 {
+	if x != nil {
+		return x.Failed
+	}
+	return 0
+}
+
+func (x *Summary) GetApproval() int32 {
+	if x != nil {
+		return x.Approval
+	}
+	return 0
+}
+
+func (x *Summary) GetOffered() int32 {
+	if x != nil {
+		return x.Offered
+	}
+	return 0
+}
+
+func (x *Summary) GetAutomatic() int32 {
+	if x != nil {
+		return x.Automatic
+	}
+	return 0
+}
+
+func (x *Summary) GetHeld() int32 {
+	if x != nil {
+		return x.Held
+	}
+	return 0
+}
+
 type Engine struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Type          string                 `protobuf:"bytes,1,opt,name=type,proto3" json:"type,omitempty"`
@@ -3203,7 +3297,7 @@ type Engine struct {
 
 func (x *Engine) Reset() {
 	*x = Engine{}
-	mi := &file_plugin_proto_msgTypes[45]
+	mi := &file_plugin_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3215,7 +3309,7 @@ func (x *Engine) String() string {
 func (*Engine) ProtoMessage() {}
 
 func (x *Engine) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[45]
+	mi := &file_plugin_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3228,7 +3322,7 @@ func (x *Engine) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Engine.ProtoReflect.Descriptor instead.
 func (*Engine) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{45}
+	return file_plugin_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *Engine) GetType() string {
@@ -3255,7 +3349,7 @@ type RunResponse struct {
 
 func (x *RunResponse) Reset() {
 	*x = RunResponse{}
-	mi := &file_plugin_proto_msgTypes[46]
+	mi := &file_plugin_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3267,7 +3361,7 @@ func (x *RunResponse) String() string {
 func (*RunResponse) ProtoMessage() {}
 
 func (x *RunResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[46]
+	mi := &file_plugin_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3280,7 +3374,7 @@ func (x *RunResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RunResponse.ProtoReflect.Descriptor instead.
 func (*RunResponse) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{46}
+	return file_plugin_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *RunResponse) GetProgress() *Progress {
@@ -3309,7 +3403,7 @@ type OperationRequest struct {
 
 func (x *OperationRequest) Reset() {
 	*x = OperationRequest{}
-	mi := &file_plugin_proto_msgTypes[47]
+	mi := &file_plugin_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3321,7 +3415,7 @@ func (x *OperationRequest) String() string {
 func (*OperationRequest) ProtoMessage() {}
 
 func (x *OperationRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[47]
+	mi := &file_plugin_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3334,7 +3428,7 @@ func (x *OperationRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OperationRequest.ProtoReflect.Descriptor instead.
 func (*OperationRequest) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{47}
+	return file_plugin_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *OperationRequest) GetContainerId() string {
@@ -3364,7 +3458,7 @@ type Progress struct {
 
 func (x *Progress) Reset() {
 	*x = Progress{}
-	mi := &file_plugin_proto_msgTypes[48]
+	mi := &file_plugin_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3376,7 +3470,7 @@ func (x *Progress) String() string {
 func (*Progress) ProtoMessage() {}
 
 func (x *Progress) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[48]
+	mi := &file_plugin_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3389,7 +3483,7 @@ func (x *Progress) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Progress.ProtoReflect.Descriptor instead.
 func (*Progress) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{48}
+	return file_plugin_proto_rawDescGZIP(), []int{49}
 }
 
 func (x *Progress) GetContainerId() string {
@@ -3438,7 +3532,7 @@ type FollowRequest struct {
 
 func (x *FollowRequest) Reset() {
 	*x = FollowRequest{}
-	mi := &file_plugin_proto_msgTypes[49]
+	mi := &file_plugin_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3450,7 +3544,7 @@ func (x *FollowRequest) String() string {
 func (*FollowRequest) ProtoMessage() {}
 
 func (x *FollowRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[49]
+	mi := &file_plugin_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3463,7 +3557,7 @@ func (x *FollowRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FollowRequest.ProtoReflect.Descriptor instead.
 func (*FollowRequest) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{49}
+	return file_plugin_proto_rawDescGZIP(), []int{50}
 }
 
 func (x *FollowRequest) GetInstance() string {
@@ -3497,7 +3591,7 @@ type FollowResponse struct {
 
 func (x *FollowResponse) Reset() {
 	*x = FollowResponse{}
-	mi := &file_plugin_proto_msgTypes[50]
+	mi := &file_plugin_proto_msgTypes[51]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3509,7 +3603,7 @@ func (x *FollowResponse) String() string {
 func (*FollowResponse) ProtoMessage() {}
 
 func (x *FollowResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[50]
+	mi := &file_plugin_proto_msgTypes[51]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3522,7 +3616,7 @@ func (x *FollowResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FollowResponse.ProtoReflect.Descriptor instead.
 func (*FollowResponse) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{50}
+	return file_plugin_proto_rawDescGZIP(), []int{51}
 }
 
 func (x *FollowResponse) GetNext() bool {
@@ -3552,7 +3646,7 @@ type Change struct {
 
 func (x *Change) Reset() {
 	*x = Change{}
-	mi := &file_plugin_proto_msgTypes[51]
+	mi := &file_plugin_proto_msgTypes[52]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3564,7 +3658,7 @@ func (x *Change) String() string {
 func (*Change) ProtoMessage() {}
 
 func (x *Change) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[51]
+	mi := &file_plugin_proto_msgTypes[52]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3577,7 +3671,7 @@ func (x *Change) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Change.ProtoReflect.Descriptor instead.
 func (*Change) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{51}
+	return file_plugin_proto_rawDescGZIP(), []int{52}
 }
 
 func (x *Change) GetAll() bool {
@@ -3627,7 +3721,7 @@ type OperationState struct {
 
 func (x *OperationState) Reset() {
 	*x = OperationState{}
-	mi := &file_plugin_proto_msgTypes[52]
+	mi := &file_plugin_proto_msgTypes[53]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3639,7 +3733,7 @@ func (x *OperationState) String() string {
 func (*OperationState) ProtoMessage() {}
 
 func (x *OperationState) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[52]
+	mi := &file_plugin_proto_msgTypes[53]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3652,7 +3746,7 @@ func (x *OperationState) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OperationState.ProtoReflect.Descriptor instead.
 func (*OperationState) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{52}
+	return file_plugin_proto_rawDescGZIP(), []int{53}
 }
 
 func (x *OperationState) GetWatcher() string {
@@ -3693,7 +3787,7 @@ type WatcherState struct {
 
 func (x *WatcherState) Reset() {
 	*x = WatcherState{}
-	mi := &file_plugin_proto_msgTypes[53]
+	mi := &file_plugin_proto_msgTypes[54]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3705,7 +3799,7 @@ func (x *WatcherState) String() string {
 func (*WatcherState) ProtoMessage() {}
 
 func (x *WatcherState) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[53]
+	mi := &file_plugin_proto_msgTypes[54]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3718,7 +3812,7 @@ func (x *WatcherState) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatcherState.ProtoReflect.Descriptor instead.
 func (*WatcherState) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{53}
+	return file_plugin_proto_rawDescGZIP(), []int{54}
 }
 
 func (x *WatcherState) GetName() string {
@@ -3746,7 +3840,7 @@ type AskRun struct {
 
 func (x *AskRun) Reset() {
 	*x = AskRun{}
-	mi := &file_plugin_proto_msgTypes[54]
+	mi := &file_plugin_proto_msgTypes[55]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3758,7 +3852,7 @@ func (x *AskRun) String() string {
 func (*AskRun) ProtoMessage() {}
 
 func (x *AskRun) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[54]
+	mi := &file_plugin_proto_msgTypes[55]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3771,7 +3865,7 @@ func (x *AskRun) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AskRun.ProtoReflect.Descriptor instead.
 func (*AskRun) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{54}
+	return file_plugin_proto_rawDescGZIP(), []int{55}
 }
 
 func (x *AskRun) GetId() int64 {
@@ -3805,7 +3899,7 @@ type Ran struct {
 
 func (x *Ran) Reset() {
 	*x = Ran{}
-	mi := &file_plugin_proto_msgTypes[55]
+	mi := &file_plugin_proto_msgTypes[56]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3817,7 +3911,7 @@ func (x *Ran) String() string {
 func (*Ran) ProtoMessage() {}
 
 func (x *Ran) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[55]
+	mi := &file_plugin_proto_msgTypes[56]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3830,7 +3924,7 @@ func (x *Ran) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Ran.ProtoReflect.Descriptor instead.
 func (*Ran) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{55}
+	return file_plugin_proto_rawDescGZIP(), []int{56}
 }
 
 func (x *Ran) GetId() int64 {
@@ -3857,7 +3951,7 @@ type PlanRequest struct {
 
 func (x *PlanRequest) Reset() {
 	*x = PlanRequest{}
-	mi := &file_plugin_proto_msgTypes[56]
+	mi := &file_plugin_proto_msgTypes[57]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3869,7 +3963,7 @@ func (x *PlanRequest) String() string {
 func (*PlanRequest) ProtoMessage() {}
 
 func (x *PlanRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[56]
+	mi := &file_plugin_proto_msgTypes[57]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3882,7 +3976,7 @@ func (x *PlanRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PlanRequest.ProtoReflect.Descriptor instead.
 func (*PlanRequest) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{56}
+	return file_plugin_proto_rawDescGZIP(), []int{57}
 }
 
 func (x *PlanRequest) GetInstance() string {
@@ -3908,7 +4002,7 @@ type PlanResponse struct {
 
 func (x *PlanResponse) Reset() {
 	*x = PlanResponse{}
-	mi := &file_plugin_proto_msgTypes[57]
+	mi := &file_plugin_proto_msgTypes[58]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3920,7 +4014,7 @@ func (x *PlanResponse) String() string {
 func (*PlanResponse) ProtoMessage() {}
 
 func (x *PlanResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[57]
+	mi := &file_plugin_proto_msgTypes[58]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3933,7 +4027,7 @@ func (x *PlanResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PlanResponse.ProtoReflect.Descriptor instead.
 func (*PlanResponse) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{57}
+	return file_plugin_proto_rawDescGZIP(), []int{58}
 }
 
 func (x *PlanResponse) GetPlan() *Plan {
@@ -3956,7 +4050,7 @@ type ImageUpdate struct {
 
 func (x *ImageUpdate) Reset() {
 	*x = ImageUpdate{}
-	mi := &file_plugin_proto_msgTypes[58]
+	mi := &file_plugin_proto_msgTypes[59]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3968,7 +4062,7 @@ func (x *ImageUpdate) String() string {
 func (*ImageUpdate) ProtoMessage() {}
 
 func (x *ImageUpdate) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[58]
+	mi := &file_plugin_proto_msgTypes[59]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3981,7 +4075,7 @@ func (x *ImageUpdate) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ImageUpdate.ProtoReflect.Descriptor instead.
 func (*ImageUpdate) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{58}
+	return file_plugin_proto_rawDescGZIP(), []int{59}
 }
 
 func (x *ImageUpdate) GetContainerId() string {
@@ -4024,7 +4118,7 @@ type TargetImage struct {
 
 func (x *TargetImage) Reset() {
 	*x = TargetImage{}
-	mi := &file_plugin_proto_msgTypes[59]
+	mi := &file_plugin_proto_msgTypes[60]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4036,7 +4130,7 @@ func (x *TargetImage) String() string {
 func (*TargetImage) ProtoMessage() {}
 
 func (x *TargetImage) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[59]
+	mi := &file_plugin_proto_msgTypes[60]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4049,7 +4143,7 @@ func (x *TargetImage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TargetImage.ProtoReflect.Descriptor instead.
 func (*TargetImage) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{59}
+	return file_plugin_proto_rawDescGZIP(), []int{60}
 }
 
 func (x *TargetImage) GetReference() string {
@@ -4100,7 +4194,7 @@ type ImageConfig struct {
 
 func (x *ImageConfig) Reset() {
 	*x = ImageConfig{}
-	mi := &file_plugin_proto_msgTypes[60]
+	mi := &file_plugin_proto_msgTypes[61]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4112,7 +4206,7 @@ func (x *ImageConfig) String() string {
 func (*ImageConfig) ProtoMessage() {}
 
 func (x *ImageConfig) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[60]
+	mi := &file_plugin_proto_msgTypes[61]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4125,7 +4219,7 @@ func (x *ImageConfig) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ImageConfig.ProtoReflect.Descriptor instead.
 func (*ImageConfig) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{60}
+	return file_plugin_proto_rawDescGZIP(), []int{61}
 }
 
 func (x *ImageConfig) GetUser() string {
@@ -4228,7 +4322,7 @@ type UpdateRules struct {
 
 func (x *UpdateRules) Reset() {
 	*x = UpdateRules{}
-	mi := &file_plugin_proto_msgTypes[61]
+	mi := &file_plugin_proto_msgTypes[62]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4240,7 +4334,7 @@ func (x *UpdateRules) String() string {
 func (*UpdateRules) ProtoMessage() {}
 
 func (x *UpdateRules) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[61]
+	mi := &file_plugin_proto_msgTypes[62]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4253,7 +4347,7 @@ func (x *UpdateRules) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateRules.ProtoReflect.Descriptor instead.
 func (*UpdateRules) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{61}
+	return file_plugin_proto_rawDescGZIP(), []int{62}
 }
 
 func (x *UpdateRules) GetKeep() int32 {
@@ -4323,7 +4417,7 @@ type Hooks struct {
 
 func (x *Hooks) Reset() {
 	*x = Hooks{}
-	mi := &file_plugin_proto_msgTypes[62]
+	mi := &file_plugin_proto_msgTypes[63]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4335,7 +4429,7 @@ func (x *Hooks) String() string {
 func (*Hooks) ProtoMessage() {}
 
 func (x *Hooks) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[62]
+	mi := &file_plugin_proto_msgTypes[63]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4348,7 +4442,7 @@ func (x *Hooks) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Hooks.ProtoReflect.Descriptor instead.
 func (*Hooks) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{62}
+	return file_plugin_proto_rawDescGZIP(), []int{63}
 }
 
 func (x *Hooks) GetPre() []string {
@@ -4385,7 +4479,7 @@ type ComposeRules struct {
 
 func (x *ComposeRules) Reset() {
 	*x = ComposeRules{}
-	mi := &file_plugin_proto_msgTypes[63]
+	mi := &file_plugin_proto_msgTypes[64]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4397,7 +4491,7 @@ func (x *ComposeRules) String() string {
 func (*ComposeRules) ProtoMessage() {}
 
 func (x *ComposeRules) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[63]
+	mi := &file_plugin_proto_msgTypes[64]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4410,7 +4504,7 @@ func (x *ComposeRules) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ComposeRules.ProtoReflect.Descriptor instead.
 func (*ComposeRules) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{63}
+	return file_plugin_proto_rawDescGZIP(), []int{64}
 }
 
 func (x *ComposeRules) GetFile() string {
@@ -4461,7 +4555,7 @@ type HealthGate struct {
 
 func (x *HealthGate) Reset() {
 	*x = HealthGate{}
-	mi := &file_plugin_proto_msgTypes[64]
+	mi := &file_plugin_proto_msgTypes[65]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4473,7 +4567,7 @@ func (x *HealthGate) String() string {
 func (*HealthGate) ProtoMessage() {}
 
 func (x *HealthGate) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[64]
+	mi := &file_plugin_proto_msgTypes[65]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4486,7 +4580,7 @@ func (x *HealthGate) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HealthGate.ProtoReflect.Descriptor instead.
 func (*HealthGate) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{64}
+	return file_plugin_proto_rawDescGZIP(), []int{65}
 }
 
 func (x *HealthGate) GetHttp() string {
@@ -4547,7 +4641,7 @@ type Plan struct {
 
 func (x *Plan) Reset() {
 	*x = Plan{}
-	mi := &file_plugin_proto_msgTypes[65]
+	mi := &file_plugin_proto_msgTypes[66]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4559,7 +4653,7 @@ func (x *Plan) String() string {
 func (*Plan) ProtoMessage() {}
 
 func (x *Plan) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[65]
+	mi := &file_plugin_proto_msgTypes[66]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4572,7 +4666,7 @@ func (x *Plan) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Plan.ProtoReflect.Descriptor instead.
 func (*Plan) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{65}
+	return file_plugin_proto_rawDescGZIP(), []int{66}
 }
 
 func (x *Plan) GetContainerId() string {
@@ -4691,7 +4785,7 @@ type FileChange struct {
 
 func (x *FileChange) Reset() {
 	*x = FileChange{}
-	mi := &file_plugin_proto_msgTypes[66]
+	mi := &file_plugin_proto_msgTypes[67]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4703,7 +4797,7 @@ func (x *FileChange) String() string {
 func (*FileChange) ProtoMessage() {}
 
 func (x *FileChange) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[66]
+	mi := &file_plugin_proto_msgTypes[67]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4716,7 +4810,7 @@ func (x *FileChange) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FileChange.ProtoReflect.Descriptor instead.
 func (*FileChange) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{66}
+	return file_plugin_proto_rawDescGZIP(), []int{67}
 }
 
 func (x *FileChange) GetPath() string {
@@ -4753,7 +4847,7 @@ type Backup struct {
 
 func (x *Backup) Reset() {
 	*x = Backup{}
-	mi := &file_plugin_proto_msgTypes[67]
+	mi := &file_plugin_proto_msgTypes[68]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4765,7 +4859,7 @@ func (x *Backup) String() string {
 func (*Backup) ProtoMessage() {}
 
 func (x *Backup) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[67]
+	mi := &file_plugin_proto_msgTypes[68]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4778,7 +4872,7 @@ func (x *Backup) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Backup.ProtoReflect.Descriptor instead.
 func (*Backup) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{67}
+	return file_plugin_proto_rawDescGZIP(), []int{68}
 }
 
 func (x *Backup) GetContainerId() string {
@@ -4827,7 +4921,7 @@ type PlannedImage struct {
 
 func (x *PlannedImage) Reset() {
 	*x = PlannedImage{}
-	mi := &file_plugin_proto_msgTypes[68]
+	mi := &file_plugin_proto_msgTypes[69]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4839,7 +4933,7 @@ func (x *PlannedImage) String() string {
 func (*PlannedImage) ProtoMessage() {}
 
 func (x *PlannedImage) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[68]
+	mi := &file_plugin_proto_msgTypes[69]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4852,7 +4946,7 @@ func (x *PlannedImage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PlannedImage.ProtoReflect.Descriptor instead.
 func (*PlannedImage) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{68}
+	return file_plugin_proto_rawDescGZIP(), []int{69}
 }
 
 func (x *PlannedImage) GetReference() string {
@@ -4888,7 +4982,7 @@ type Step struct {
 
 func (x *Step) Reset() {
 	*x = Step{}
-	mi := &file_plugin_proto_msgTypes[69]
+	mi := &file_plugin_proto_msgTypes[70]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4900,7 +4994,7 @@ func (x *Step) String() string {
 func (*Step) ProtoMessage() {}
 
 func (x *Step) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[69]
+	mi := &file_plugin_proto_msgTypes[70]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4913,7 +5007,7 @@ func (x *Step) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Step.ProtoReflect.Descriptor instead.
 func (*Step) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{69}
+	return file_plugin_proto_rawDescGZIP(), []int{70}
 }
 
 func (x *Step) GetId() string {
@@ -4954,7 +5048,7 @@ type PlanSetting struct {
 
 func (x *PlanSetting) Reset() {
 	*x = PlanSetting{}
-	mi := &file_plugin_proto_msgTypes[70]
+	mi := &file_plugin_proto_msgTypes[71]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4966,7 +5060,7 @@ func (x *PlanSetting) String() string {
 func (*PlanSetting) ProtoMessage() {}
 
 func (x *PlanSetting) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[70]
+	mi := &file_plugin_proto_msgTypes[71]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4979,7 +5073,7 @@ func (x *PlanSetting) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PlanSetting.ProtoReflect.Descriptor instead.
 func (*PlanSetting) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{70}
+	return file_plugin_proto_rawDescGZIP(), []int{71}
 }
 
 func (x *PlanSetting) GetName() string {
@@ -5007,7 +5101,7 @@ type PlanChange struct {
 
 func (x *PlanChange) Reset() {
 	*x = PlanChange{}
-	mi := &file_plugin_proto_msgTypes[71]
+	mi := &file_plugin_proto_msgTypes[72]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5019,7 +5113,7 @@ func (x *PlanChange) String() string {
 func (*PlanChange) ProtoMessage() {}
 
 func (x *PlanChange) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[71]
+	mi := &file_plugin_proto_msgTypes[72]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5032,7 +5126,7 @@ func (x *PlanChange) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PlanChange.ProtoReflect.Descriptor instead.
 func (*PlanChange) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{71}
+	return file_plugin_proto_rawDescGZIP(), []int{72}
 }
 
 func (x *PlanChange) GetName() string {
@@ -5067,7 +5161,7 @@ type Reason struct {
 
 func (x *Reason) Reset() {
 	*x = Reason{}
-	mi := &file_plugin_proto_msgTypes[72]
+	mi := &file_plugin_proto_msgTypes[73]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5079,7 +5173,7 @@ func (x *Reason) String() string {
 func (*Reason) ProtoMessage() {}
 
 func (x *Reason) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[72]
+	mi := &file_plugin_proto_msgTypes[73]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5092,7 +5186,7 @@ func (x *Reason) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Reason.ProtoReflect.Descriptor instead.
 func (*Reason) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{72}
+	return file_plugin_proto_rawDescGZIP(), []int{73}
 }
 
 func (x *Reason) GetCode() string {
@@ -5128,7 +5222,7 @@ type Dependent struct {
 
 func (x *Dependent) Reset() {
 	*x = Dependent{}
-	mi := &file_plugin_proto_msgTypes[73]
+	mi := &file_plugin_proto_msgTypes[74]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5140,7 +5234,7 @@ func (x *Dependent) String() string {
 func (*Dependent) ProtoMessage() {}
 
 func (x *Dependent) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[73]
+	mi := &file_plugin_proto_msgTypes[74]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5153,7 +5247,7 @@ func (x *Dependent) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Dependent.ProtoReflect.Descriptor instead.
 func (*Dependent) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{73}
+	return file_plugin_proto_rawDescGZIP(), []int{74}
 }
 
 func (x *Dependent) GetContainerId() string {
@@ -5197,7 +5291,7 @@ type UpdateRequest struct {
 
 func (x *UpdateRequest) Reset() {
 	*x = UpdateRequest{}
-	mi := &file_plugin_proto_msgTypes[74]
+	mi := &file_plugin_proto_msgTypes[75]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5209,7 +5303,7 @@ func (x *UpdateRequest) String() string {
 func (*UpdateRequest) ProtoMessage() {}
 
 func (x *UpdateRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[74]
+	mi := &file_plugin_proto_msgTypes[75]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5222,7 +5316,7 @@ func (x *UpdateRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateRequest.ProtoReflect.Descriptor instead.
 func (*UpdateRequest) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{74}
+	return file_plugin_proto_rawDescGZIP(), []int{75}
 }
 
 func (x *UpdateRequest) GetInstance() string {
@@ -5272,7 +5366,7 @@ type Operation struct {
 
 func (x *Operation) Reset() {
 	*x = Operation{}
-	mi := &file_plugin_proto_msgTypes[75]
+	mi := &file_plugin_proto_msgTypes[76]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5284,7 +5378,7 @@ func (x *Operation) String() string {
 func (*Operation) ProtoMessage() {}
 
 func (x *Operation) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[75]
+	mi := &file_plugin_proto_msgTypes[76]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5297,7 +5391,7 @@ func (x *Operation) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Operation.ProtoReflect.Descriptor instead.
 func (*Operation) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{75}
+	return file_plugin_proto_rawDescGZIP(), []int{76}
 }
 
 func (x *Operation) GetId() string {
@@ -5340,7 +5434,7 @@ type StepRecord struct {
 
 func (x *StepRecord) Reset() {
 	*x = StepRecord{}
-	mi := &file_plugin_proto_msgTypes[76]
+	mi := &file_plugin_proto_msgTypes[77]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5352,7 +5446,7 @@ func (x *StepRecord) String() string {
 func (*StepRecord) ProtoMessage() {}
 
 func (x *StepRecord) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[76]
+	mi := &file_plugin_proto_msgTypes[77]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5365,7 +5459,7 @@ func (x *StepRecord) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StepRecord.ProtoReflect.Descriptor instead.
 func (*StepRecord) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{76}
+	return file_plugin_proto_rawDescGZIP(), []int{77}
 }
 
 func (x *StepRecord) GetStep() *Step {
@@ -5408,7 +5502,7 @@ type UpdateResponse struct {
 
 func (x *UpdateResponse) Reset() {
 	*x = UpdateResponse{}
-	mi := &file_plugin_proto_msgTypes[77]
+	mi := &file_plugin_proto_msgTypes[78]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5420,7 +5514,7 @@ func (x *UpdateResponse) String() string {
 func (*UpdateResponse) ProtoMessage() {}
 
 func (x *UpdateResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[77]
+	mi := &file_plugin_proto_msgTypes[78]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5433,7 +5527,7 @@ func (x *UpdateResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateResponse.ProtoReflect.Descriptor instead.
 func (*UpdateResponse) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{77}
+	return file_plugin_proto_rawDescGZIP(), []int{78}
 }
 
 func (x *UpdateResponse) GetBegin() *Step {
@@ -5475,7 +5569,7 @@ type StepProgress struct {
 
 func (x *StepProgress) Reset() {
 	*x = StepProgress{}
-	mi := &file_plugin_proto_msgTypes[78]
+	mi := &file_plugin_proto_msgTypes[79]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5487,7 +5581,7 @@ func (x *StepProgress) String() string {
 func (*StepProgress) ProtoMessage() {}
 
 func (x *StepProgress) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[78]
+	mi := &file_plugin_proto_msgTypes[79]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5500,7 +5594,7 @@ func (x *StepProgress) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StepProgress.ProtoReflect.Descriptor instead.
 func (*StepProgress) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{78}
+	return file_plugin_proto_rawDescGZIP(), []int{79}
 }
 
 func (x *StepProgress) GetMessage() string {
@@ -5538,7 +5632,7 @@ type Outcome struct {
 
 func (x *Outcome) Reset() {
 	*x = Outcome{}
-	mi := &file_plugin_proto_msgTypes[79]
+	mi := &file_plugin_proto_msgTypes[80]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5550,7 +5644,7 @@ func (x *Outcome) String() string {
 func (*Outcome) ProtoMessage() {}
 
 func (x *Outcome) ProtoReflect() protoreflect.Message {
-	mi := &file_plugin_proto_msgTypes[79]
+	mi := &file_plugin_proto_msgTypes[80]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5563,7 +5657,7 @@ func (x *Outcome) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Outcome.ProtoReflect.Descriptor instead.
 func (*Outcome) Descriptor() ([]byte, []int) {
-	return file_plugin_proto_rawDescGZIP(), []int{79}
+	return file_plugin_proto_rawDescGZIP(), []int{80}
 }
 
 func (x *Outcome) GetState() string {
@@ -5877,7 +5971,7 @@ const file_plugin_proto_rawDesc = "" +
 	"\fcontainer_id\x18\x01 \x01(\tR\vcontainerId\x12\x12\n" +
 	"\x04kind\x18\x02 \x01(\tR\x04kind\x12\x14\n" +
 	"\x05label\x18\x03 \x01(\tR\x05label\x12\x10\n" +
-	"\x03url\x18\x04 \x01(\tR\x03url\"\xc9\x02\n" +
+	"\x03url\x18\x04 \x01(\tR\x03url\"\x80\x03\n" +
 	"\x05Event\x12\x12\n" +
 	"\x04type\x18\x01 \x01(\tR\x04type\x12\x18\n" +
 	"\awatcher\x18\x02 \x01(\tR\awatcher\x12\x14\n" +
@@ -5891,7 +5985,15 @@ const file_plugin_proto_rawDesc = "" +
 	"\x02by\x18\n" +
 	" \x01(\tR\x02by\x12\x12\n" +
 	"\x04kind\x18\v \x01(\tR\x04kind\x12\x1a\n" +
-	"\bdowntime\x18\f \x01(\x01R\bdowntime\"O\n" +
+	"\bdowntime\x18\f \x01(\x01R\bdowntime\x125\n" +
+	"\asummary\x18\r \x01(\v2\x1b.dogwatch.plugin.v1.SummaryR\asummary\"\xa3\x01\n" +
+	"\aSummary\x12\x18\n" +
+	"\aupdated\x18\x01 \x01(\x05R\aupdated\x12\x16\n" +
+	"\x06failed\x18\x02 \x01(\x05R\x06failed\x12\x1a\n" +
+	"\bapproval\x18\x03 \x01(\x05R\bapproval\x12\x18\n" +
+	"\aoffered\x18\x04 \x01(\x05R\aoffered\x12\x1c\n" +
+	"\tautomatic\x18\x05 \x01(\x05R\tautomatic\x12\x12\n" +
+	"\x04held\x18\x06 \x01(\x05R\x04held\"O\n" +
 	"\x06Engine\x12\x12\n" +
 	"\x04type\x18\x01 \x01(\tR\x04type\x121\n" +
 	"\aoptions\x18\x02 \x01(\v2\x17.google.protobuf.StructR\aoptions\"\x8d\x01\n" +
@@ -6128,7 +6230,7 @@ func file_plugin_proto_rawDescGZIP() []byte {
 	return file_plugin_proto_rawDescData
 }
 
-var file_plugin_proto_msgTypes = make([]protoimpl.MessageInfo, 85)
+var file_plugin_proto_msgTypes = make([]protoimpl.MessageInfo, 86)
 var file_plugin_proto_goTypes = []any{
 	(*DescribeRequest)(nil),       // 0: dogwatch.plugin.v1.DescribeRequest
 	(*DescribeResponse)(nil),      // 1: dogwatch.plugin.v1.DescribeResponse
@@ -6175,190 +6277,192 @@ var file_plugin_proto_goTypes = []any{
 	(*RunRequest)(nil),            // 42: dogwatch.plugin.v1.RunRequest
 	(*Action)(nil),                // 43: dogwatch.plugin.v1.Action
 	(*Event)(nil),                 // 44: dogwatch.plugin.v1.Event
-	(*Engine)(nil),                // 45: dogwatch.plugin.v1.Engine
-	(*RunResponse)(nil),           // 46: dogwatch.plugin.v1.RunResponse
-	(*OperationRequest)(nil),      // 47: dogwatch.plugin.v1.OperationRequest
-	(*Progress)(nil),              // 48: dogwatch.plugin.v1.Progress
-	(*FollowRequest)(nil),         // 49: dogwatch.plugin.v1.FollowRequest
-	(*FollowResponse)(nil),        // 50: dogwatch.plugin.v1.FollowResponse
-	(*Change)(nil),                // 51: dogwatch.plugin.v1.Change
-	(*OperationState)(nil),        // 52: dogwatch.plugin.v1.OperationState
-	(*WatcherState)(nil),          // 53: dogwatch.plugin.v1.WatcherState
-	(*AskRun)(nil),                // 54: dogwatch.plugin.v1.AskRun
-	(*Ran)(nil),                   // 55: dogwatch.plugin.v1.Ran
-	(*PlanRequest)(nil),           // 56: dogwatch.plugin.v1.PlanRequest
-	(*PlanResponse)(nil),          // 57: dogwatch.plugin.v1.PlanResponse
-	(*ImageUpdate)(nil),           // 58: dogwatch.plugin.v1.ImageUpdate
-	(*TargetImage)(nil),           // 59: dogwatch.plugin.v1.TargetImage
-	(*ImageConfig)(nil),           // 60: dogwatch.plugin.v1.ImageConfig
-	(*UpdateRules)(nil),           // 61: dogwatch.plugin.v1.UpdateRules
-	(*Hooks)(nil),                 // 62: dogwatch.plugin.v1.Hooks
-	(*ComposeRules)(nil),          // 63: dogwatch.plugin.v1.ComposeRules
-	(*HealthGate)(nil),            // 64: dogwatch.plugin.v1.HealthGate
-	(*Plan)(nil),                  // 65: dogwatch.plugin.v1.Plan
-	(*FileChange)(nil),            // 66: dogwatch.plugin.v1.FileChange
-	(*Backup)(nil),                // 67: dogwatch.plugin.v1.Backup
-	(*PlannedImage)(nil),          // 68: dogwatch.plugin.v1.PlannedImage
-	(*Step)(nil),                  // 69: dogwatch.plugin.v1.Step
-	(*PlanSetting)(nil),           // 70: dogwatch.plugin.v1.PlanSetting
-	(*PlanChange)(nil),            // 71: dogwatch.plugin.v1.PlanChange
-	(*Reason)(nil),                // 72: dogwatch.plugin.v1.Reason
-	(*Dependent)(nil),             // 73: dogwatch.plugin.v1.Dependent
-	(*UpdateRequest)(nil),         // 74: dogwatch.plugin.v1.UpdateRequest
-	(*Operation)(nil),             // 75: dogwatch.plugin.v1.Operation
-	(*StepRecord)(nil),            // 76: dogwatch.plugin.v1.StepRecord
-	(*UpdateResponse)(nil),        // 77: dogwatch.plugin.v1.UpdateResponse
-	(*StepProgress)(nil),          // 78: dogwatch.plugin.v1.StepProgress
-	(*Outcome)(nil),               // 79: dogwatch.plugin.v1.Outcome
-	nil,                           // 80: dogwatch.plugin.v1.Container.LabelsEntry
-	nil,                           // 81: dogwatch.plugin.v1.RunRequest.CredentialsEntry
-	nil,                           // 82: dogwatch.plugin.v1.RunRequest.EnginesEntry
-	nil,                           // 83: dogwatch.plugin.v1.ImageConfig.LabelsEntry
-	nil,                           // 84: dogwatch.plugin.v1.StepRecord.FactsEntry
-	(*structpb.Struct)(nil),       // 85: google.protobuf.Struct
-	(*timestamppb.Timestamp)(nil), // 86: google.protobuf.Timestamp
-	(*durationpb.Duration)(nil),   // 87: google.protobuf.Duration
+	(*Summary)(nil),               // 45: dogwatch.plugin.v1.Summary
+	(*Engine)(nil),                // 46: dogwatch.plugin.v1.Engine
+	(*RunResponse)(nil),           // 47: dogwatch.plugin.v1.RunResponse
+	(*OperationRequest)(nil),      // 48: dogwatch.plugin.v1.OperationRequest
+	(*Progress)(nil),              // 49: dogwatch.plugin.v1.Progress
+	(*FollowRequest)(nil),         // 50: dogwatch.plugin.v1.FollowRequest
+	(*FollowResponse)(nil),        // 51: dogwatch.plugin.v1.FollowResponse
+	(*Change)(nil),                // 52: dogwatch.plugin.v1.Change
+	(*OperationState)(nil),        // 53: dogwatch.plugin.v1.OperationState
+	(*WatcherState)(nil),          // 54: dogwatch.plugin.v1.WatcherState
+	(*AskRun)(nil),                // 55: dogwatch.plugin.v1.AskRun
+	(*Ran)(nil),                   // 56: dogwatch.plugin.v1.Ran
+	(*PlanRequest)(nil),           // 57: dogwatch.plugin.v1.PlanRequest
+	(*PlanResponse)(nil),          // 58: dogwatch.plugin.v1.PlanResponse
+	(*ImageUpdate)(nil),           // 59: dogwatch.plugin.v1.ImageUpdate
+	(*TargetImage)(nil),           // 60: dogwatch.plugin.v1.TargetImage
+	(*ImageConfig)(nil),           // 61: dogwatch.plugin.v1.ImageConfig
+	(*UpdateRules)(nil),           // 62: dogwatch.plugin.v1.UpdateRules
+	(*Hooks)(nil),                 // 63: dogwatch.plugin.v1.Hooks
+	(*ComposeRules)(nil),          // 64: dogwatch.plugin.v1.ComposeRules
+	(*HealthGate)(nil),            // 65: dogwatch.plugin.v1.HealthGate
+	(*Plan)(nil),                  // 66: dogwatch.plugin.v1.Plan
+	(*FileChange)(nil),            // 67: dogwatch.plugin.v1.FileChange
+	(*Backup)(nil),                // 68: dogwatch.plugin.v1.Backup
+	(*PlannedImage)(nil),          // 69: dogwatch.plugin.v1.PlannedImage
+	(*Step)(nil),                  // 70: dogwatch.plugin.v1.Step
+	(*PlanSetting)(nil),           // 71: dogwatch.plugin.v1.PlanSetting
+	(*PlanChange)(nil),            // 72: dogwatch.plugin.v1.PlanChange
+	(*Reason)(nil),                // 73: dogwatch.plugin.v1.Reason
+	(*Dependent)(nil),             // 74: dogwatch.plugin.v1.Dependent
+	(*UpdateRequest)(nil),         // 75: dogwatch.plugin.v1.UpdateRequest
+	(*Operation)(nil),             // 76: dogwatch.plugin.v1.Operation
+	(*StepRecord)(nil),            // 77: dogwatch.plugin.v1.StepRecord
+	(*UpdateResponse)(nil),        // 78: dogwatch.plugin.v1.UpdateResponse
+	(*StepProgress)(nil),          // 79: dogwatch.plugin.v1.StepProgress
+	(*Outcome)(nil),               // 80: dogwatch.plugin.v1.Outcome
+	nil,                           // 81: dogwatch.plugin.v1.Container.LabelsEntry
+	nil,                           // 82: dogwatch.plugin.v1.RunRequest.CredentialsEntry
+	nil,                           // 83: dogwatch.plugin.v1.RunRequest.EnginesEntry
+	nil,                           // 84: dogwatch.plugin.v1.ImageConfig.LabelsEntry
+	nil,                           // 85: dogwatch.plugin.v1.StepRecord.FactsEntry
+	(*structpb.Struct)(nil),       // 86: google.protobuf.Struct
+	(*timestamppb.Timestamp)(nil), // 87: google.protobuf.Timestamp
+	(*durationpb.Duration)(nil),   // 88: google.protobuf.Duration
 }
 var file_plugin_proto_depIdxs = []int32{
 	2,   // 0: dogwatch.plugin.v1.DescribeResponse.types:type_name -> dogwatch.plugin.v1.TypeInfo
 	3,   // 1: dogwatch.plugin.v1.TypeInfo.options:type_name -> dogwatch.plugin.v1.Option
-	85,  // 2: dogwatch.plugin.v1.ConfigureRequest.options:type_name -> google.protobuf.Struct
+	86,  // 2: dogwatch.plugin.v1.ConfigureRequest.options:type_name -> google.protobuf.Struct
 	6,   // 3: dogwatch.plugin.v1.ConfigureResponse.hosts:type_name -> dogwatch.plugin.v1.Host
 	14,  // 4: dogwatch.plugin.v1.Container.image:type_name -> dogwatch.plugin.v1.Image
-	80,  // 5: dogwatch.plugin.v1.Container.labels:type_name -> dogwatch.plugin.v1.Container.LabelsEntry
+	81,  // 5: dogwatch.plugin.v1.Container.labels:type_name -> dogwatch.plugin.v1.Container.LabelsEntry
 	18,  // 6: dogwatch.plugin.v1.Container.result:type_name -> dogwatch.plugin.v1.Result
 	21,  // 7: dogwatch.plugin.v1.Container.check:type_name -> dogwatch.plugin.v1.CheckState
 	22,  // 8: dogwatch.plugin.v1.Container.update_kind:type_name -> dogwatch.plugin.v1.UpdateKind
 	12,  // 9: dogwatch.plugin.v1.Container.decision:type_name -> dogwatch.plugin.v1.Decision
-	86,  // 10: dogwatch.plugin.v1.Container.snoozed_until:type_name -> google.protobuf.Timestamp
-	86,  // 11: dogwatch.plugin.v1.Container.cooling_down_until:type_name -> google.protobuf.Timestamp
+	87,  // 10: dogwatch.plugin.v1.Container.snoozed_until:type_name -> google.protobuf.Timestamp
+	87,  // 11: dogwatch.plugin.v1.Container.cooling_down_until:type_name -> google.protobuf.Timestamp
 	13,  // 12: dogwatch.plugin.v1.Decision.reasons:type_name -> dogwatch.plugin.v1.DecisionReason
-	86,  // 13: dogwatch.plugin.v1.Decision.until:type_name -> google.protobuf.Timestamp
-	86,  // 14: dogwatch.plugin.v1.Decision.offered_at:type_name -> google.protobuf.Timestamp
-	86,  // 15: dogwatch.plugin.v1.DecisionReason.until:type_name -> google.protobuf.Timestamp
+	87,  // 13: dogwatch.plugin.v1.Decision.until:type_name -> google.protobuf.Timestamp
+	87,  // 14: dogwatch.plugin.v1.Decision.offered_at:type_name -> google.protobuf.Timestamp
+	87,  // 15: dogwatch.plugin.v1.DecisionReason.until:type_name -> google.protobuf.Timestamp
 	15,  // 16: dogwatch.plugin.v1.Image.registry:type_name -> dogwatch.plugin.v1.ImageRegistry
 	16,  // 17: dogwatch.plugin.v1.Image.tag:type_name -> dogwatch.plugin.v1.Tag
 	17,  // 18: dogwatch.plugin.v1.Image.digest:type_name -> dogwatch.plugin.v1.Digest
-	86,  // 19: dogwatch.plugin.v1.Image.created:type_name -> google.protobuf.Timestamp
-	86,  // 20: dogwatch.plugin.v1.Result.created:type_name -> google.protobuf.Timestamp
+	87,  // 19: dogwatch.plugin.v1.Image.created:type_name -> google.protobuf.Timestamp
+	87,  // 20: dogwatch.plugin.v1.Result.created:type_name -> google.protobuf.Timestamp
 	19,  // 21: dogwatch.plugin.v1.Result.levels:type_name -> dogwatch.plugin.v1.Levels
 	20,  // 22: dogwatch.plugin.v1.Levels.patch:type_name -> dogwatch.plugin.v1.Release
 	20,  // 23: dogwatch.plugin.v1.Levels.minor:type_name -> dogwatch.plugin.v1.Release
 	20,  // 24: dogwatch.plugin.v1.Levels.major:type_name -> dogwatch.plugin.v1.Release
-	86,  // 25: dogwatch.plugin.v1.Release.created:type_name -> google.protobuf.Timestamp
-	86,  // 26: dogwatch.plugin.v1.Release.first_seen:type_name -> google.protobuf.Timestamp
-	86,  // 27: dogwatch.plugin.v1.CheckState.at:type_name -> google.protobuf.Timestamp
-	86,  // 28: dogwatch.plugin.v1.CheckState.postponed_until:type_name -> google.protobuf.Timestamp
+	87,  // 25: dogwatch.plugin.v1.Release.created:type_name -> google.protobuf.Timestamp
+	87,  // 26: dogwatch.plugin.v1.Release.first_seen:type_name -> google.protobuf.Timestamp
+	87,  // 27: dogwatch.plugin.v1.CheckState.at:type_name -> google.protobuf.Timestamp
+	87,  // 28: dogwatch.plugin.v1.CheckState.postponed_until:type_name -> google.protobuf.Timestamp
 	18,  // 29: dogwatch.plugin.v1.UpdateKind.result:type_name -> dogwatch.plugin.v1.Result
 	11,  // 30: dogwatch.plugin.v1.ListResponse.containers:type_name -> dogwatch.plugin.v1.Container
-	86,  // 31: dogwatch.plugin.v1.WatchResponse.at:type_name -> google.protobuf.Timestamp
+	87,  // 31: dogwatch.plugin.v1.WatchResponse.at:type_name -> google.protobuf.Timestamp
 	28,  // 32: dogwatch.plugin.v1.TagsRequest.repository:type_name -> dogwatch.plugin.v1.Repository
 	28,  // 33: dogwatch.plugin.v1.ResolveRequest.repository:type_name -> dogwatch.plugin.v1.Repository
 	28,  // 34: dogwatch.plugin.v1.ManifestRequest.repository:type_name -> dogwatch.plugin.v1.Repository
 	23,  // 35: dogwatch.plugin.v1.ManifestRequest.platform:type_name -> dogwatch.plugin.v1.Platform
-	86,  // 36: dogwatch.plugin.v1.ManifestResponse.created:type_name -> google.protobuf.Timestamp
+	87,  // 36: dogwatch.plugin.v1.ManifestResponse.created:type_name -> google.protobuf.Timestamp
 	28,  // 37: dogwatch.plugin.v1.ImageConfigRequest.repository:type_name -> dogwatch.plugin.v1.Repository
 	23,  // 38: dogwatch.plugin.v1.ImageConfigRequest.platform:type_name -> dogwatch.plugin.v1.Platform
-	60,  // 39: dogwatch.plugin.v1.ImageConfigResponse.config:type_name -> dogwatch.plugin.v1.ImageConfig
+	61,  // 39: dogwatch.plugin.v1.ImageConfigResponse.config:type_name -> dogwatch.plugin.v1.ImageConfig
 	28,  // 40: dogwatch.plugin.v1.CredentialsRequest.repository:type_name -> dogwatch.plugin.v1.Repository
 	41,  // 41: dogwatch.plugin.v1.LimitsResponse.limits:type_name -> dogwatch.plugin.v1.Limit
-	86,  // 42: dogwatch.plugin.v1.Limit.at:type_name -> google.protobuf.Timestamp
-	86,  // 43: dogwatch.plugin.v1.Limit.paused_until:type_name -> google.protobuf.Timestamp
+	87,  // 42: dogwatch.plugin.v1.Limit.at:type_name -> google.protobuf.Timestamp
+	87,  // 43: dogwatch.plugin.v1.Limit.paused_until:type_name -> google.protobuf.Timestamp
 	11,  // 44: dogwatch.plugin.v1.RunRequest.containers:type_name -> dogwatch.plugin.v1.Container
-	81,  // 45: dogwatch.plugin.v1.RunRequest.credentials:type_name -> dogwatch.plugin.v1.RunRequest.CredentialsEntry
-	82,  // 46: dogwatch.plugin.v1.RunRequest.engines:type_name -> dogwatch.plugin.v1.RunRequest.EnginesEntry
+	82,  // 45: dogwatch.plugin.v1.RunRequest.credentials:type_name -> dogwatch.plugin.v1.RunRequest.CredentialsEntry
+	83,  // 46: dogwatch.plugin.v1.RunRequest.engines:type_name -> dogwatch.plugin.v1.RunRequest.EnginesEntry
 	44,  // 47: dogwatch.plugin.v1.RunRequest.event:type_name -> dogwatch.plugin.v1.Event
 	43,  // 48: dogwatch.plugin.v1.RunRequest.actions:type_name -> dogwatch.plugin.v1.Action
-	86,  // 49: dogwatch.plugin.v1.Event.since:type_name -> google.protobuf.Timestamp
-	86,  // 50: dogwatch.plugin.v1.Event.at:type_name -> google.protobuf.Timestamp
-	85,  // 51: dogwatch.plugin.v1.Engine.options:type_name -> google.protobuf.Struct
-	48,  // 52: dogwatch.plugin.v1.RunResponse.progress:type_name -> dogwatch.plugin.v1.Progress
-	47,  // 53: dogwatch.plugin.v1.RunResponse.operations:type_name -> dogwatch.plugin.v1.OperationRequest
-	61,  // 54: dogwatch.plugin.v1.OperationRequest.rules:type_name -> dogwatch.plugin.v1.UpdateRules
-	51,  // 55: dogwatch.plugin.v1.FollowRequest.change:type_name -> dogwatch.plugin.v1.Change
-	55,  // 56: dogwatch.plugin.v1.FollowRequest.ran:type_name -> dogwatch.plugin.v1.Ran
-	54,  // 57: dogwatch.plugin.v1.FollowResponse.run:type_name -> dogwatch.plugin.v1.AskRun
-	11,  // 58: dogwatch.plugin.v1.Change.removed:type_name -> dogwatch.plugin.v1.Container
-	11,  // 59: dogwatch.plugin.v1.Change.put:type_name -> dogwatch.plugin.v1.Container
-	53,  // 60: dogwatch.plugin.v1.Change.watchers:type_name -> dogwatch.plugin.v1.WatcherState
-	52,  // 61: dogwatch.plugin.v1.Change.operations:type_name -> dogwatch.plugin.v1.OperationState
-	58,  // 62: dogwatch.plugin.v1.PlanRequest.update:type_name -> dogwatch.plugin.v1.ImageUpdate
-	65,  // 63: dogwatch.plugin.v1.PlanResponse.plan:type_name -> dogwatch.plugin.v1.Plan
-	59,  // 64: dogwatch.plugin.v1.ImageUpdate.image:type_name -> dogwatch.plugin.v1.TargetImage
-	61,  // 65: dogwatch.plugin.v1.ImageUpdate.rules:type_name -> dogwatch.plugin.v1.UpdateRules
-	38,  // 66: dogwatch.plugin.v1.ImageUpdate.credentials:type_name -> dogwatch.plugin.v1.CredentialsResponse
-	60,  // 67: dogwatch.plugin.v1.TargetImage.config:type_name -> dogwatch.plugin.v1.ImageConfig
-	83,  // 68: dogwatch.plugin.v1.ImageConfig.labels:type_name -> dogwatch.plugin.v1.ImageConfig.LabelsEntry
-	23,  // 69: dogwatch.plugin.v1.ImageConfig.platform:type_name -> dogwatch.plugin.v1.Platform
-	64,  // 70: dogwatch.plugin.v1.UpdateRules.health:type_name -> dogwatch.plugin.v1.HealthGate
-	62,  // 71: dogwatch.plugin.v1.UpdateRules.hooks:type_name -> dogwatch.plugin.v1.Hooks
-	63,  // 72: dogwatch.plugin.v1.UpdateRules.compose:type_name -> dogwatch.plugin.v1.ComposeRules
-	87,  // 73: dogwatch.plugin.v1.Hooks.timeout:type_name -> google.protobuf.Duration
-	87,  // 74: dogwatch.plugin.v1.HealthGate.window:type_name -> google.protobuf.Duration
-	87,  // 75: dogwatch.plugin.v1.HealthGate.interval:type_name -> google.protobuf.Duration
-	68,  // 76: dogwatch.plugin.v1.Plan.from:type_name -> dogwatch.plugin.v1.PlannedImage
-	68,  // 77: dogwatch.plugin.v1.Plan.to:type_name -> dogwatch.plugin.v1.PlannedImage
-	69,  // 78: dogwatch.plugin.v1.Plan.steps:type_name -> dogwatch.plugin.v1.Step
-	70,  // 79: dogwatch.plugin.v1.Plan.carried:type_name -> dogwatch.plugin.v1.PlanSetting
-	71,  // 80: dogwatch.plugin.v1.Plan.changes:type_name -> dogwatch.plugin.v1.PlanChange
-	72,  // 81: dogwatch.plugin.v1.Plan.warnings:type_name -> dogwatch.plugin.v1.Reason
-	72,  // 82: dogwatch.plugin.v1.Plan.blocks:type_name -> dogwatch.plugin.v1.Reason
-	73,  // 83: dogwatch.plugin.v1.Plan.dependents:type_name -> dogwatch.plugin.v1.Dependent
-	66,  // 84: dogwatch.plugin.v1.Plan.files:type_name -> dogwatch.plugin.v1.FileChange
-	67,  // 85: dogwatch.plugin.v1.Plan.backups:type_name -> dogwatch.plugin.v1.Backup
-	86,  // 86: dogwatch.plugin.v1.Backup.created:type_name -> google.protobuf.Timestamp
-	75,  // 87: dogwatch.plugin.v1.UpdateRequest.operation:type_name -> dogwatch.plugin.v1.Operation
-	58,  // 88: dogwatch.plugin.v1.Operation.update:type_name -> dogwatch.plugin.v1.ImageUpdate
-	65,  // 89: dogwatch.plugin.v1.Operation.plan:type_name -> dogwatch.plugin.v1.Plan
-	76,  // 90: dogwatch.plugin.v1.Operation.steps:type_name -> dogwatch.plugin.v1.StepRecord
-	69,  // 91: dogwatch.plugin.v1.StepRecord.step:type_name -> dogwatch.plugin.v1.Step
-	84,  // 92: dogwatch.plugin.v1.StepRecord.facts:type_name -> dogwatch.plugin.v1.StepRecord.FactsEntry
-	69,  // 93: dogwatch.plugin.v1.UpdateResponse.begin:type_name -> dogwatch.plugin.v1.Step
-	76,  // 94: dogwatch.plugin.v1.UpdateResponse.end:type_name -> dogwatch.plugin.v1.StepRecord
-	78,  // 95: dogwatch.plugin.v1.UpdateResponse.progress:type_name -> dogwatch.plugin.v1.StepProgress
-	79,  // 96: dogwatch.plugin.v1.UpdateResponse.outcome:type_name -> dogwatch.plugin.v1.Outcome
-	72,  // 97: dogwatch.plugin.v1.Outcome.reason:type_name -> dogwatch.plugin.v1.Reason
-	87,  // 98: dogwatch.plugin.v1.Outcome.downtime:type_name -> google.protobuf.Duration
-	72,  // 99: dogwatch.plugin.v1.Outcome.warnings:type_name -> dogwatch.plugin.v1.Reason
-	38,  // 100: dogwatch.plugin.v1.RunRequest.CredentialsEntry.value:type_name -> dogwatch.plugin.v1.CredentialsResponse
-	45,  // 101: dogwatch.plugin.v1.RunRequest.EnginesEntry.value:type_name -> dogwatch.plugin.v1.Engine
-	0,   // 102: dogwatch.plugin.v1.Component.Describe:input_type -> dogwatch.plugin.v1.DescribeRequest
-	4,   // 103: dogwatch.plugin.v1.Component.Configure:input_type -> dogwatch.plugin.v1.ConfigureRequest
-	7,   // 104: dogwatch.plugin.v1.Component.Release:input_type -> dogwatch.plugin.v1.ReleaseRequest
-	9,   // 105: dogwatch.plugin.v1.Component.Probe:input_type -> dogwatch.plugin.v1.ProbeRequest
-	24,  // 106: dogwatch.plugin.v1.Watcher.List:input_type -> dogwatch.plugin.v1.ListRequest
-	26,  // 107: dogwatch.plugin.v1.Watcher.Watch:input_type -> dogwatch.plugin.v1.WatchRequest
-	56,  // 108: dogwatch.plugin.v1.Watcher.Plan:input_type -> dogwatch.plugin.v1.PlanRequest
-	74,  // 109: dogwatch.plugin.v1.Watcher.Update:input_type -> dogwatch.plugin.v1.UpdateRequest
-	29,  // 110: dogwatch.plugin.v1.Registry.Tags:input_type -> dogwatch.plugin.v1.TagsRequest
-	31,  // 111: dogwatch.plugin.v1.Registry.Resolve:input_type -> dogwatch.plugin.v1.ResolveRequest
-	33,  // 112: dogwatch.plugin.v1.Registry.Manifest:input_type -> dogwatch.plugin.v1.ManifestRequest
-	37,  // 113: dogwatch.plugin.v1.Registry.Credentials:input_type -> dogwatch.plugin.v1.CredentialsRequest
-	39,  // 114: dogwatch.plugin.v1.Registry.Limits:input_type -> dogwatch.plugin.v1.LimitsRequest
-	35,  // 115: dogwatch.plugin.v1.Registry.ImageConfig:input_type -> dogwatch.plugin.v1.ImageConfigRequest
-	42,  // 116: dogwatch.plugin.v1.Trigger.Run:input_type -> dogwatch.plugin.v1.RunRequest
-	49,  // 117: dogwatch.plugin.v1.Trigger.Follow:input_type -> dogwatch.plugin.v1.FollowRequest
-	1,   // 118: dogwatch.plugin.v1.Component.Describe:output_type -> dogwatch.plugin.v1.DescribeResponse
-	5,   // 119: dogwatch.plugin.v1.Component.Configure:output_type -> dogwatch.plugin.v1.ConfigureResponse
-	8,   // 120: dogwatch.plugin.v1.Component.Release:output_type -> dogwatch.plugin.v1.ReleaseResponse
-	10,  // 121: dogwatch.plugin.v1.Component.Probe:output_type -> dogwatch.plugin.v1.ProbeResponse
-	25,  // 122: dogwatch.plugin.v1.Watcher.List:output_type -> dogwatch.plugin.v1.ListResponse
-	27,  // 123: dogwatch.plugin.v1.Watcher.Watch:output_type -> dogwatch.plugin.v1.WatchResponse
-	57,  // 124: dogwatch.plugin.v1.Watcher.Plan:output_type -> dogwatch.plugin.v1.PlanResponse
-	77,  // 125: dogwatch.plugin.v1.Watcher.Update:output_type -> dogwatch.plugin.v1.UpdateResponse
-	30,  // 126: dogwatch.plugin.v1.Registry.Tags:output_type -> dogwatch.plugin.v1.TagsResponse
-	32,  // 127: dogwatch.plugin.v1.Registry.Resolve:output_type -> dogwatch.plugin.v1.ResolveResponse
-	34,  // 128: dogwatch.plugin.v1.Registry.Manifest:output_type -> dogwatch.plugin.v1.ManifestResponse
-	38,  // 129: dogwatch.plugin.v1.Registry.Credentials:output_type -> dogwatch.plugin.v1.CredentialsResponse
-	40,  // 130: dogwatch.plugin.v1.Registry.Limits:output_type -> dogwatch.plugin.v1.LimitsResponse
-	36,  // 131: dogwatch.plugin.v1.Registry.ImageConfig:output_type -> dogwatch.plugin.v1.ImageConfigResponse
-	46,  // 132: dogwatch.plugin.v1.Trigger.Run:output_type -> dogwatch.plugin.v1.RunResponse
-	50,  // 133: dogwatch.plugin.v1.Trigger.Follow:output_type -> dogwatch.plugin.v1.FollowResponse
-	118, // [118:134] is the sub-list for method output_type
-	102, // [102:118] is the sub-list for method input_type
-	102, // [102:102] is the sub-list for extension type_name
-	102, // [102:102] is the sub-list for extension extendee
-	0,   // [0:102] is the sub-list for field type_name
+	87,  // 49: dogwatch.plugin.v1.Event.since:type_name -> google.protobuf.Timestamp
+	87,  // 50: dogwatch.plugin.v1.Event.at:type_name -> google.protobuf.Timestamp
+	45,  // 51: dogwatch.plugin.v1.Event.summary:type_name -> dogwatch.plugin.v1.Summary
+	86,  // 52: dogwatch.plugin.v1.Engine.options:type_name -> google.protobuf.Struct
+	49,  // 53: dogwatch.plugin.v1.RunResponse.progress:type_name -> dogwatch.plugin.v1.Progress
+	48,  // 54: dogwatch.plugin.v1.RunResponse.operations:type_name -> dogwatch.plugin.v1.OperationRequest
+	62,  // 55: dogwatch.plugin.v1.OperationRequest.rules:type_name -> dogwatch.plugin.v1.UpdateRules
+	52,  // 56: dogwatch.plugin.v1.FollowRequest.change:type_name -> dogwatch.plugin.v1.Change
+	56,  // 57: dogwatch.plugin.v1.FollowRequest.ran:type_name -> dogwatch.plugin.v1.Ran
+	55,  // 58: dogwatch.plugin.v1.FollowResponse.run:type_name -> dogwatch.plugin.v1.AskRun
+	11,  // 59: dogwatch.plugin.v1.Change.removed:type_name -> dogwatch.plugin.v1.Container
+	11,  // 60: dogwatch.plugin.v1.Change.put:type_name -> dogwatch.plugin.v1.Container
+	54,  // 61: dogwatch.plugin.v1.Change.watchers:type_name -> dogwatch.plugin.v1.WatcherState
+	53,  // 62: dogwatch.plugin.v1.Change.operations:type_name -> dogwatch.plugin.v1.OperationState
+	59,  // 63: dogwatch.plugin.v1.PlanRequest.update:type_name -> dogwatch.plugin.v1.ImageUpdate
+	66,  // 64: dogwatch.plugin.v1.PlanResponse.plan:type_name -> dogwatch.plugin.v1.Plan
+	60,  // 65: dogwatch.plugin.v1.ImageUpdate.image:type_name -> dogwatch.plugin.v1.TargetImage
+	62,  // 66: dogwatch.plugin.v1.ImageUpdate.rules:type_name -> dogwatch.plugin.v1.UpdateRules
+	38,  // 67: dogwatch.plugin.v1.ImageUpdate.credentials:type_name -> dogwatch.plugin.v1.CredentialsResponse
+	61,  // 68: dogwatch.plugin.v1.TargetImage.config:type_name -> dogwatch.plugin.v1.ImageConfig
+	84,  // 69: dogwatch.plugin.v1.ImageConfig.labels:type_name -> dogwatch.plugin.v1.ImageConfig.LabelsEntry
+	23,  // 70: dogwatch.plugin.v1.ImageConfig.platform:type_name -> dogwatch.plugin.v1.Platform
+	65,  // 71: dogwatch.plugin.v1.UpdateRules.health:type_name -> dogwatch.plugin.v1.HealthGate
+	63,  // 72: dogwatch.plugin.v1.UpdateRules.hooks:type_name -> dogwatch.plugin.v1.Hooks
+	64,  // 73: dogwatch.plugin.v1.UpdateRules.compose:type_name -> dogwatch.plugin.v1.ComposeRules
+	88,  // 74: dogwatch.plugin.v1.Hooks.timeout:type_name -> google.protobuf.Duration
+	88,  // 75: dogwatch.plugin.v1.HealthGate.window:type_name -> google.protobuf.Duration
+	88,  // 76: dogwatch.plugin.v1.HealthGate.interval:type_name -> google.protobuf.Duration
+	69,  // 77: dogwatch.plugin.v1.Plan.from:type_name -> dogwatch.plugin.v1.PlannedImage
+	69,  // 78: dogwatch.plugin.v1.Plan.to:type_name -> dogwatch.plugin.v1.PlannedImage
+	70,  // 79: dogwatch.plugin.v1.Plan.steps:type_name -> dogwatch.plugin.v1.Step
+	71,  // 80: dogwatch.plugin.v1.Plan.carried:type_name -> dogwatch.plugin.v1.PlanSetting
+	72,  // 81: dogwatch.plugin.v1.Plan.changes:type_name -> dogwatch.plugin.v1.PlanChange
+	73,  // 82: dogwatch.plugin.v1.Plan.warnings:type_name -> dogwatch.plugin.v1.Reason
+	73,  // 83: dogwatch.plugin.v1.Plan.blocks:type_name -> dogwatch.plugin.v1.Reason
+	74,  // 84: dogwatch.plugin.v1.Plan.dependents:type_name -> dogwatch.plugin.v1.Dependent
+	67,  // 85: dogwatch.plugin.v1.Plan.files:type_name -> dogwatch.plugin.v1.FileChange
+	68,  // 86: dogwatch.plugin.v1.Plan.backups:type_name -> dogwatch.plugin.v1.Backup
+	87,  // 87: dogwatch.plugin.v1.Backup.created:type_name -> google.protobuf.Timestamp
+	76,  // 88: dogwatch.plugin.v1.UpdateRequest.operation:type_name -> dogwatch.plugin.v1.Operation
+	59,  // 89: dogwatch.plugin.v1.Operation.update:type_name -> dogwatch.plugin.v1.ImageUpdate
+	66,  // 90: dogwatch.plugin.v1.Operation.plan:type_name -> dogwatch.plugin.v1.Plan
+	77,  // 91: dogwatch.plugin.v1.Operation.steps:type_name -> dogwatch.plugin.v1.StepRecord
+	70,  // 92: dogwatch.plugin.v1.StepRecord.step:type_name -> dogwatch.plugin.v1.Step
+	85,  // 93: dogwatch.plugin.v1.StepRecord.facts:type_name -> dogwatch.plugin.v1.StepRecord.FactsEntry
+	70,  // 94: dogwatch.plugin.v1.UpdateResponse.begin:type_name -> dogwatch.plugin.v1.Step
+	77,  // 95: dogwatch.plugin.v1.UpdateResponse.end:type_name -> dogwatch.plugin.v1.StepRecord
+	79,  // 96: dogwatch.plugin.v1.UpdateResponse.progress:type_name -> dogwatch.plugin.v1.StepProgress
+	80,  // 97: dogwatch.plugin.v1.UpdateResponse.outcome:type_name -> dogwatch.plugin.v1.Outcome
+	73,  // 98: dogwatch.plugin.v1.Outcome.reason:type_name -> dogwatch.plugin.v1.Reason
+	88,  // 99: dogwatch.plugin.v1.Outcome.downtime:type_name -> google.protobuf.Duration
+	73,  // 100: dogwatch.plugin.v1.Outcome.warnings:type_name -> dogwatch.plugin.v1.Reason
+	38,  // 101: dogwatch.plugin.v1.RunRequest.CredentialsEntry.value:type_name -> dogwatch.plugin.v1.CredentialsResponse
+	46,  // 102: dogwatch.plugin.v1.RunRequest.EnginesEntry.value:type_name -> dogwatch.plugin.v1.Engine
+	0,   // 103: dogwatch.plugin.v1.Component.Describe:input_type -> dogwatch.plugin.v1.DescribeRequest
+	4,   // 104: dogwatch.plugin.v1.Component.Configure:input_type -> dogwatch.plugin.v1.ConfigureRequest
+	7,   // 105: dogwatch.plugin.v1.Component.Release:input_type -> dogwatch.plugin.v1.ReleaseRequest
+	9,   // 106: dogwatch.plugin.v1.Component.Probe:input_type -> dogwatch.plugin.v1.ProbeRequest
+	24,  // 107: dogwatch.plugin.v1.Watcher.List:input_type -> dogwatch.plugin.v1.ListRequest
+	26,  // 108: dogwatch.plugin.v1.Watcher.Watch:input_type -> dogwatch.plugin.v1.WatchRequest
+	57,  // 109: dogwatch.plugin.v1.Watcher.Plan:input_type -> dogwatch.plugin.v1.PlanRequest
+	75,  // 110: dogwatch.plugin.v1.Watcher.Update:input_type -> dogwatch.plugin.v1.UpdateRequest
+	29,  // 111: dogwatch.plugin.v1.Registry.Tags:input_type -> dogwatch.plugin.v1.TagsRequest
+	31,  // 112: dogwatch.plugin.v1.Registry.Resolve:input_type -> dogwatch.plugin.v1.ResolveRequest
+	33,  // 113: dogwatch.plugin.v1.Registry.Manifest:input_type -> dogwatch.plugin.v1.ManifestRequest
+	37,  // 114: dogwatch.plugin.v1.Registry.Credentials:input_type -> dogwatch.plugin.v1.CredentialsRequest
+	39,  // 115: dogwatch.plugin.v1.Registry.Limits:input_type -> dogwatch.plugin.v1.LimitsRequest
+	35,  // 116: dogwatch.plugin.v1.Registry.ImageConfig:input_type -> dogwatch.plugin.v1.ImageConfigRequest
+	42,  // 117: dogwatch.plugin.v1.Trigger.Run:input_type -> dogwatch.plugin.v1.RunRequest
+	50,  // 118: dogwatch.plugin.v1.Trigger.Follow:input_type -> dogwatch.plugin.v1.FollowRequest
+	1,   // 119: dogwatch.plugin.v1.Component.Describe:output_type -> dogwatch.plugin.v1.DescribeResponse
+	5,   // 120: dogwatch.plugin.v1.Component.Configure:output_type -> dogwatch.plugin.v1.ConfigureResponse
+	8,   // 121: dogwatch.plugin.v1.Component.Release:output_type -> dogwatch.plugin.v1.ReleaseResponse
+	10,  // 122: dogwatch.plugin.v1.Component.Probe:output_type -> dogwatch.plugin.v1.ProbeResponse
+	25,  // 123: dogwatch.plugin.v1.Watcher.List:output_type -> dogwatch.plugin.v1.ListResponse
+	27,  // 124: dogwatch.plugin.v1.Watcher.Watch:output_type -> dogwatch.plugin.v1.WatchResponse
+	58,  // 125: dogwatch.plugin.v1.Watcher.Plan:output_type -> dogwatch.plugin.v1.PlanResponse
+	78,  // 126: dogwatch.plugin.v1.Watcher.Update:output_type -> dogwatch.plugin.v1.UpdateResponse
+	30,  // 127: dogwatch.plugin.v1.Registry.Tags:output_type -> dogwatch.plugin.v1.TagsResponse
+	32,  // 128: dogwatch.plugin.v1.Registry.Resolve:output_type -> dogwatch.plugin.v1.ResolveResponse
+	34,  // 129: dogwatch.plugin.v1.Registry.Manifest:output_type -> dogwatch.plugin.v1.ManifestResponse
+	38,  // 130: dogwatch.plugin.v1.Registry.Credentials:output_type -> dogwatch.plugin.v1.CredentialsResponse
+	40,  // 131: dogwatch.plugin.v1.Registry.Limits:output_type -> dogwatch.plugin.v1.LimitsResponse
+	36,  // 132: dogwatch.plugin.v1.Registry.ImageConfig:output_type -> dogwatch.plugin.v1.ImageConfigResponse
+	47,  // 133: dogwatch.plugin.v1.Trigger.Run:output_type -> dogwatch.plugin.v1.RunResponse
+	51,  // 134: dogwatch.plugin.v1.Trigger.Follow:output_type -> dogwatch.plugin.v1.FollowResponse
+	119, // [119:135] is the sub-list for method output_type
+	103, // [103:119] is the sub-list for method input_type
+	103, // [103:103] is the sub-list for extension type_name
+	103, // [103:103] is the sub-list for extension extendee
+	0,   // [0:103] is the sub-list for field type_name
 }
 
 func init() { file_plugin_proto_init() }
@@ -6373,7 +6477,7 @@ func file_plugin_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_plugin_proto_rawDesc), len(file_plugin_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   85,
+			NumMessages:   86,
 			NumExtensions: 0,
 			NumServices:   4,
 		},
