@@ -14,8 +14,8 @@ import (
 const install = "INSTALL"
 
 const (
-	// runningTag reads the installed version from a container's state, whether it is being replaced and how far that is.
-	runningTag = `{{ {"installed_version": value_json.image_tag_value, "in_progress": value_json.in_progress | default(false), "update_percentage": value_json.update_percentage | default(none)} | to_json }}`
+	// runningTag reads the installed version from a container's state, whether it is being replaced, how far that is and what is decided about its update.
+	runningTag = `{{ {"installed_version": value_json.image_tag_value, "in_progress": value_json.in_progress | default(false), "update_percentage": value_json.update_percentage | default(none), "release_summary": value_json.release_summary | default("")} | to_json }}`
 	// newestVersion reads the version to offer: the digest, cut as WUD does, where that is what is new, else the tag.
 	newestVersion = `{% set digest = (value_json.result_digest | default("", true))[:15] %}` +
 		`{% if value_json.update_kind_kind == "digest" %}{{ digest }}` +

@@ -14,6 +14,10 @@ import (
 const (
 	inProgress = "in_progress"
 	percentage = "update_percentage"
+	// summaryKey says what is decided about an update that is not simply offered.
+	summaryKey = "release_summary"
+	// maxSummary is how long Home Assistant lets that be, in characters.
+	maxSummary = 255
 )
 
 // work is whether a container is being updated.
@@ -38,6 +42,9 @@ func state(c sdk.Container, exclude []string, w work) []byte {
 			flat = append(flat, sdk.Flat{Key: percentage, Value: w.percent})
 		}
 	}
+	if said := decided(c); said != "" && !excluded(summaryKey, exclude) {
+		flat = append(flat, sdk.Flat{Key: summaryKey, Value: said})
+	}
 	var b bytes.Buffer
 	values := json.NewEncoder(&b)
 	values.SetEscapeHTML(false)
@@ -58,6 +65,39 @@ func state(c sdk.Container, exclude []string, w work) []byte {
 	}
 	b.WriteByte('}')
 	return bytes.Clone(b.Bytes()) // without the buffer's spare room, as it is kept
+}
+
+// decided says what is decided about the update of a container: why it is held and until when, or who
+// carries it out. It is empty for one that is simply offered.
+func decided(c sdk.Container) string {
+	d := c.Decision
+	if d == nil || !c.UpdateAvailable {
+		return ""
+	}
+	var text string
+	switch {
+	case d.State == sdk.StateHeld:
+		text = "Held"
+	case d.State == sdk.StateAutomatic:
+		text = "Updated by rule"
+	case slices.ContainsFunc(d.Reasons, func(r sdk.Reason) bool { return r.Code == sdk.ReasonApproval }):
+		text = "Waits for approval"
+	default:
+		return ""
+	}
+	for i, r := range d.Reasons {
+		if r.Code == sdk.ReasonApproval {
+			continue
+		}
+		text += map[bool]string{true: ": ", false: "; "}[i == 0] + r.Text
+		if !r.Until.IsZero() {
+			text += ", until " + r.Until.Local().Format("Mon 2006-01-02 15:04")
+		}
+	}
+	if runes := []rune(text); len(runes) > maxSummary {
+		text = string(runes[:maxSummary-1]) + "…"
+	}
+	return text
 }
 
 func excluded(key string, exclude []string) bool {

@@ -1,0 +1,42 @@
+package mqtt
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/dogwatch/dogwatch/sdk"
+)
+
+func TestStateSaysWhatIsDecided(t *testing.T) {
+	until := time.Date(2026, time.November, 29, 2, 0, 0, 0, time.Local)
+	young := sdk.Reason{Code: "age.min", Text: "it is 1 day old", Until: sdk.TimeOf(until)}
+	for _, c := range []struct {
+		name     string
+		decision *sdk.Decision
+		want     string
+	}{
+		{"found before there were decisions", nil, ""},
+		{"offered", &sdk.Decision{State: sdk.StateOffered, Reasons: []sdk.Reason{{Code: "update.forbidden", Text: "no"}}}, ""},
+		{"to approve", &sdk.Decision{State: sdk.StateOffered, Reasons: []sdk.Reason{{Code: sdk.ReasonApproval, Text: "it waits"}}}, "Waits for approval"},
+		{"automatic", &sdk.Decision{State: sdk.StateAutomatic, Reasons: []sdk.Reason{{Code: "auto", Text: "the rules ask for it"}}}, "Updated by rule: the rules ask for it"},
+		{"held", &sdk.Decision{State: sdk.StateHeld, Reasons: []sdk.Reason{young, {Code: "choice.skip", Text: "ana skipped it"}}}, "Held: it is 1 day old, until Sun 2026-11-29 02:00; ana skipped it"},
+		{"long", &sdk.Decision{State: sdk.StateHeld, Reasons: []sdk.Reason{{Text: strings.Repeat("ü", 400)}}}, "Held: " + strings.Repeat("ü", maxSummary-7) + "…"},
+	} {
+		container := sdk.Container{Name: "web", UpdateAvailable: true, Decision: c.decision}
+		var got map[string]any
+		if err := json.Unmarshal(state(container, nil, idle), &got); err != nil {
+			t.Fatal(err)
+		}
+		text, _ := got[summaryKey].(string)
+		if text != c.want || utf8.RuneCountInString(text) > maxSummary {
+			t.Errorf("%s: %q, want %q", c.name, text, c.want)
+		}
+		container.UpdateAvailable = false
+		if text := string(state(container, nil, idle)); strings.Contains(text, summaryKey) {
+			t.Errorf("%s without an update: %s", c.name, text)
+		}
+	}
+}
