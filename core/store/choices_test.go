@@ -2,8 +2,10 @@ package store
 
 import (
 	"context"
+	"fmt"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"testing"
 	"time"
 
@@ -51,7 +53,7 @@ func TestChoicesOfOneVersion(t *testing.T) {
 // gone for long, and those about versions that were reached, or withdrawn, long ago.
 func TestPruneChoices(t *testing.T) {
 	at := func(days int) time.Time { return start.AddDate(0, 0, days) }
-	about := func(name string, day, until int, key update.Key) policy.Choice {
+	made := func(name string, day, until int, key update.Key) policy.Choice {
 		c := policy.Choice{Subject: "local/" + name, Kind: policy.Skip, Actor: "ana", At: sdk.TimeOf(at(day)), Update: key}
 		if until > 0 {
 			c.Kind, c.Until = policy.Snooze, sdk.TimeOf(at(until))
@@ -66,44 +68,53 @@ func TestPruneChoices(t *testing.T) {
 	}
 	digest := update.Key{Kind: sdk.KindDigest, FromTag: "1.25.0", FromDigest: "sha256:old", ToTag: "1.25.0", ToDigest: "sha256:new"}
 	const today = 100 // and 90 days before is the time
-	for title, c := range map[string]struct {
+	cases := map[string]struct {
 		choice policy.Choice
 		event  event.Type // on day 50, if any
 		kept   bool
 	}{
-		"gone, made long ago":                {about("gone", 1, 0, tag("2.0.0")), "", false},
-		"gone since day 50":                  {about("gone", 1, 0, tag("2.0.0")), event.ContainerRemoved, true},
-		"gone, made lately":                  {about("gone", 20, 0, tag("2.0.0")), "", true},
-		"gone, snoozed until lately":         {about("gone", 1, 50, update.Key{}), "", true},
-		"still found":                        {about("web", 1, 0, tag("2.0.0")), "", true},
-		"the image is still found":           {about("web", 1, 0, digest), "", true},
-		"reached":                            {about("web", 1, 0, tag("1.25.0")), "", false},
-		"reached on day 50":                  {about("web", 1, 0, tag("1.25.0")), event.ContainerReplaced, true},
-		"reached by another container":       {about("web", 1, 0, tag("1.24.0")), event.UpdateCleared, true},
-		"withdrawn":                          {about("web", 1, 0, tag("1.99.0")), "", false},
-		"withdrawn, and chosen lately":       {about("web", 20, 0, tag("1.99.0")), "", true},
-		"a snooze of all that goes on":       {about("web", 1, 200, update.Key{}), "", true},
-		"a snooze of all that ended":         {about("web", 1, 5, update.Key{}), "", false},
-		"a snooze of a version that ended":   {about("web", 1, 5, tag("2.0.0")), "", false},
-		"a snooze that ended lately":         {about("web", 1, 50, update.Key{}), "", true},
-		"a snooze until the next, and found": {about("web", 1, 0, tag("1.26.0")), "", true},
-	} {
-		t.Run(title, func(t *testing.T) {
-			s := fresh(t, func(o *Options) { o.Now = func() time.Time { return at(today) } })
-			ctx := t.Context()
-			ch := put(container("local", "web", "1"))
-			ch.Candidates = map[string][]byte{"local/web": encoded(t, webFound)}
-			if c.event != "" {
-				ch.Events = []event.Event{{At: at(50), Type: c.event, Subject: c.choice.Subject}}
-			}
-			must(t, s.Commit(ctx, ch))
-			must(t, s.PutChoice(ctx, c.choice, nil))
-			must(t, s.Prune(ctx, at(today-90)))
-			got, err := s.Choices(ctx)
-			must(t, err)
-			if (len(got) == 1) != c.kept || len(s.ChoicesBySubject()) != len(got) {
-				t.Errorf("left are %+v, in memory %+v", got, s.ChoicesBySubject())
-			}
-		})
+		"gone, made long ago":                {made("gone", 1, 0, tag("2.0.0")), "", false},
+		"gone since day 50":                  {made("gone", 1, 0, tag("2.0.0")), event.ContainerRemoved, true},
+		"gone, made lately":                  {made("gone", 20, 0, tag("2.0.0")), "", true},
+		"gone, snoozed until lately":         {made("gone", 1, 50, update.Key{}), "", true},
+		"still found":                        {made("web", 1, 0, tag("2.0.0")), "", true},
+		"the image is still found":           {made("web", 1, 0, digest), "", true},
+		"reached":                            {made("web", 1, 0, tag("1.25.0")), "", false},
+		"reached on day 50":                  {made("web", 1, 0, tag("1.25.0")), event.ContainerReplaced, true},
+		"reached by another container":       {made("web", 1, 0, tag("1.24.0")), event.UpdateCleared, true},
+		"withdrawn":                          {made("web", 1, 0, tag("1.99.0")), "", false},
+		"withdrawn, and chosen lately":       {made("web", 20, 0, tag("1.99.0")), "", true},
+		"a snooze of all that goes on":       {made("web", 1, 200, update.Key{}), "", true},
+		"a snooze of all that ended":         {made("web", 1, 5, update.Key{}), "", false},
+		"a snooze of a version that ended":   {made("web", 1, 5, tag("2.0.0")), "", false},
+		"a snooze that ended lately":         {made("web", 1, 50, update.Key{}), "", true},
+		"a snooze until the next, and found": {made("web", 1, 0, tag("1.26.0")), "", true},
+	}
+	s := fresh(t, func(o *Options) { o.Now = func() time.Time { return at(today) } })
+	ctx := t.Context()
+	change := event.Change{Candidates: map[string][]byte{}}
+	subjects := map[string]string{} // by title: each case has a container of its own, or none
+	for title, c := range cases {
+		name := fmt.Sprint("c", len(subjects))
+		subject := "local/" + name
+		if c.choice.Subject == "local/web" {
+			change.Put = append(change.Put, container("local", name, name))
+			change.Candidates[subject] = encoded(t, webFound)
+		}
+		if c.event != "" {
+			change.Events = append(change.Events, event.Event{At: at(50), Type: c.event, Subject: subject})
+		}
+		must(t, s.PutChoice(ctx, about(c.choice, subject), nil))
+		subjects[title] = subject
+	}
+	must(t, s.Commit(ctx, change))
+	must(t, s.Prune(ctx, at(today-90)))
+	stored, err := s.Choices(ctx)
+	must(t, err)
+	for title, c := range cases {
+		kept := slices.ContainsFunc(stored, func(of policy.Choice) bool { return of.Subject == subjects[title] })
+		if inMemory := len(s.ChoicesBySubject()[subjects[title]]) > 0; kept != c.kept || inMemory != kept {
+			t.Errorf("%s: kept %t, in memory %t, want %t", title, kept, inMemory, c.kept)
+		}
 	}
 }
