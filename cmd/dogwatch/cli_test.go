@@ -166,7 +166,7 @@ type scene struct {
 }
 
 func startHomelab(ts *testscript.TestScript, _ bool, _ []string) {
-	lab, err := openHomelab()
+	lab, err := openHomelab(nil)
 	ts.Check(err)
 	ts.Defer(func() { _ = lab.close() })
 	for _, variable := range lab.environment() {

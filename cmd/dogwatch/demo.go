@@ -69,7 +69,7 @@ func (g *global) demo(ctx context.Context, flags map[string]any) error {
 	if err := os.Mkdir(filepath.Join(dir, "plugins"), 0o700); err != nil {
 		return err
 	}
-	lab, err := openHomelab()
+	lab, err := openHomelab(demoRules)
 	if err != nil {
 		return err
 	}
@@ -79,7 +79,7 @@ func (g *global) demo(ctx context.Context, flags map[string]any) error {
 		flags["log.level"] = g.logLevel
 	}
 	cfg, err := config.Load(config.Input{
-		Environ: append(lab.environment(), addressOf(os.Environ())...), Flags: flags, WatcherTypes: watcherTypes(), DockerOptions: dockerOptions(),
+		Environ: slices.Concat(lab.environment(), demoPolicies(), addressOf(os.Environ())), Flags: flags, WatcherTypes: watcherTypes(), DockerOptions: dockerOptions(),
 		Open: func(string) (fs.File, error) { return nil, fs.ErrNotExist },
 	})
 	if err != nil {

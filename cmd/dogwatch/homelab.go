@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -90,8 +91,25 @@ var demoApps = []app{
 	{name: "wiki", site: hubSite, repo: "requarks/wiki", running: "2.5.304", tags: "2.5.304 2.5.305", labels: map[string]string{"dogwatch.tag.include": `^(2\.\d+`}},
 }
 
-// openHomelab starts the engine and the registries on free ports of this machine.
-func openHomelab() (*homelab, error) {
+// demoRules are the labels of the demo that hold updates or have them approved, by container.
+var demoRules = map[string]map[string]string{
+	"database":       {"dogwatch.policy": "weekend"},
+	"home-assistant": {"dogwatch.policy": "careful"},
+	"metrics":        {"dogwatch.update.threshold": "minor"},
+	"movies":         {"dogwatch.update.minage": "6w"},
+}
+
+// demoPolicies are the policies that those labels name.
+func demoPolicies() []string {
+	return []string{
+		"DOGWATCH_POLICIES_CAREFUL_UPDATE=approve",
+		"DOGWATCH_POLICIES_WEEKEND_WINDOW=Sat,Sun 02:00-05:00",
+	}
+}
+
+// openHomelab starts the engine and the registries on free ports of this machine. rules are
+// further labels of containers.
+func openHomelab(rules map[string]map[string]string) (*homelab, error) {
 	lab := &homelab{engine: enginesim.New(enginesim.Config{}), sites: map[string]*site{}, apps: slices.Clone(demoApps)}
 	for name, options := range map[string]registrysim.Options{
 		hubSite:   {Auth: registrysim.Token, ETags: true, Latency: 30 * time.Millisecond},
@@ -112,7 +130,7 @@ func openHomelab() (*homelab, error) {
 	}
 	lab.sites[hubSite].prefix, lab.sites[ghcrSite].prefix, lab.sites[quaySite].prefix = "", "ghcr.io/", "quay.io/"
 	for _, a := range lab.apps {
-		if err := lab.install(a); err != nil {
+		if err := lab.install(a, rules[a.name]); err != nil {
 			return nil, errors.Join(err, lab.close())
 		}
 	}
@@ -154,8 +172,8 @@ func (l *homelab) close() error {
 	return errors.Join(errs...)
 }
 
-// install pushes the images of an app and runs the one it runs.
-func (l *homelab) install(a app) error {
+// install pushes the images of an app and runs the one it runs, with further labels.
+func (l *homelab) install(a app, rules map[string]string) error {
 	s := l.sites[a.site]
 	s.Push(a.repository(), strings.Fields(a.tags)...)
 	ref, err := l.pull(a, a.running)
@@ -163,9 +181,8 @@ func (l *homelab) install(a app) error {
 		return err
 	}
 	labels := map[string]string{"com.docker.compose.project": "homelab", "com.docker.compose.service": a.name}
-	for name, value := range a.labels {
-		labels[name] = value
-	}
+	maps.Copy(labels, a.labels)
+	maps.Copy(labels, rules)
 	if _, err := l.engine.Create(enginesim.Container{Name: a.name, Image: ref, Labels: labels}); err != nil {
 		return err
 	}

@@ -48,7 +48,7 @@ func pseudoTerminal(t *testing.T, columns uint16) (ours, theirs *os.File) {
 // TestTerminal runs check on a real terminal: it has colours unless they are
 // not wanted, and nothing is wider than it.
 func TestTerminal(t *testing.T) {
-	lab, err := openHomelab()
+	lab, err := openHomelab(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,7 +104,7 @@ func TestTerminal(t *testing.T) {
 
 // TestTerminalShowsProgress: while a registry hangs, the terminal shows how many containers are checked.
 func TestTerminalShowsProgress(t *testing.T) {
-	lab, err := openHomelab()
+	lab, err := openHomelab(nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -179,6 +179,8 @@ func TestBrowserContainerAndTrigger(t *testing.T) {
 	b.click("#bulk [value=check]")
 	b.says("Checked: 3 updates")
 
+	t.Run("choices", func(t *testing.T) { decideOnPages(t, b) })
+
 	b.open("/containers/local/nobody")
 	b.says("This container is gone")
 	b.forgive() // of the 404

@@ -69,6 +69,8 @@ func (h houses) sights() []sight {
 		{name: "container-current", of: h.twelve, path: container("dns")},
 		{name: "container-gone", of: h.twelve, path: container("nobody")},
 		{name: "container-why", of: h.twelve, path: container("sonarr") + "?why=1"},
+		{name: "choose", of: h.twelve, path: "/choose?c=local/jellyfin"},
+		{name: "choose-several", of: h.twelve, path: "/choose?c=local/jellyfin&c=local/sonarr&c=local/worker"},
 		{name: "watchers", of: h.twelve, path: "/watchers"},
 		{name: "watchers-broken", of: h.none, path: "/watchers"},
 		{name: "registries", of: h.twelve, path: "/registries"},
@@ -105,6 +107,12 @@ func (h houses) sights() []sight {
 			b.click("#check-one")
 			b.until("document.querySelector('#work form')")
 		}},
+		{name: "container-skipped", of: h.twelve, path: container("jellyfin"), set: func(b *tab) {
+			b.click(".container [value=skip]")
+			b.until("document.querySelector('#decide [value=undo]') && document.querySelector('#work [value=undo]')")
+		}},
+		{name: "containers-held", of: h.twelve, path: "/containers?state=held"},
+		{name: "policies", of: h.twelve, path: "/policies"},
 		{name: "login", of: h.locked, path: "/login"},
 		{name: "login-wrong", of: h.locked, path: "/login", set: func(b *tab) { b.login("wrong", ".door [role=alert]") }},
 		{name: "overview-logged-in", of: h.locked, path: "/login", set: func(b *tab) { b.login(lockPassword, ".who") }},

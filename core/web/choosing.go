@@ -51,7 +51,7 @@ type chooserItem struct {
 
 // madeChoice is what was decided about the updates of a container.
 type madeChoice struct {
-	Words string // "skipped 9.0.0"
+	Words string // "Skipped 9.0.0"
 	By    string
 	At    time.Time
 	// Until is when it ends; zero when it does not by itself.
@@ -131,13 +131,13 @@ func madeOf(all []policy.Choice, of *sdk.Container, now time.Time) []madeChoice 
 		m := madeChoice{By: c.Actor, At: c.At.Time, Until: c.Until.Time}
 		switch {
 		case c.Kind == policy.Skip:
-			m.Words = "skipped " + version
+			m.Words = "Skipped " + version
 		case c.Kind == policy.Approved:
-			m.Words = "approved " + version
+			m.Words = "Approved " + version
 		case m.Until.IsZero():
-			m.Words = "snoozed " + version + " until the next version"
+			m.Words = "Snoozed " + version + " until the next version"
 		default:
-			m.Words = "snoozed"
+			m.Words = "Snoozed"
 		}
 		made = append(made, m)
 	}

@@ -357,6 +357,7 @@
     const notice = () => { if (!now.closest('[data-quiet]')) announced.add(now.closest('li, tr, .thing, .change, .card') || now); };
     if (olds.length !== news.length || olds.some((old, i) => old.nodeName !== news[i].nodeName || old.id !== news[i].id)) {
       now.replaceChildren(...news);
+      htmx.process(now); // its forms
       notice();
     } else {
       olds.forEach((old, i) => {
