@@ -49,6 +49,8 @@ type Store interface {
 	RevokeLinks(ctx context.Context, trigger string, ev ...event.Event) error
 	// LinkUse returns the use of a link, if it was used.
 	LinkUse(ctx context.Context, nonce []byte) (Use, bool, error)
+	// RenamedTo returns the name that a container got when it lost a name; "" when that is not known.
+	RenamedTo(ctx context.Context, watcher, name string) (string, error)
 }
 
 // Containers gives what is stored now.

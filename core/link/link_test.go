@@ -338,6 +338,32 @@ func TestShowGone(t *testing.T) {
 	}
 }
 
+// TestRedeemAfterRename: a link follows the container of its message.
+func TestRedeemAfterRename(t *testing.T) {
+	f := newFixture(t)
+	token := f.token("ntfy.main", trigger.ActionSkip)
+	renamed := nginx("1.26.0")
+	for _, name := range []string{"web", "www"} {
+		from := renamed.Name
+		renamed.Name = name
+		c := renamed
+		if err := f.store.Commit(t.Context(), event.Change{Events: []event.Event{{Type: event.ContainerRenamed, Subject: event.Subject(c), Payload: event.Payload{Container: &c, From: from}}}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	f.change(renamed)
+	if _, err := f.Redeem(t.Context(), token, "", time.Time{}); err != nil || len(f.choices) != 1 || f.choices[0].key != update.KeyOf(&renamed) {
+		t.Errorf("%v, chosen is %+v", err, f.choices)
+	}
+	elsewhere := f.token("ntfy.main", trigger.ActionSkip)
+	moved := renamed
+	moved.Watcher = "nas"
+	f.change(moved)
+	if _, err := f.Redeem(t.Context(), elsewhere, "", time.Time{}); !errors.Is(err, link.ErrGone) {
+		t.Errorf("another watcher has the name: %v", err)
+	}
+}
+
 // A link is of one Dogwatch: another has another key.
 func TestShowForeign(t *testing.T) {
 	a, b := newFixture(t), newFixture(t)

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/dogwatch/dogwatch/core/event"
 	"github.com/dogwatch/dogwatch/core/policy"
 	"github.com/dogwatch/dogwatch/core/update"
 	"github.com/dogwatch/dogwatch/sdk"
@@ -37,8 +38,9 @@ func (l *Links) Show(ctx context.Context, token string) (Shown, error) {
 		return Shown{}, ErrInvalid
 	}
 	shown := Shown{Link: signed}
-	watcher, name, _ := strings.Cut(signed.Update.Subject, "/")
-	shown.Container, shown.Known = l.opt.Containers.ByName(watcher, name)
+	if err := l.find(ctx, &shown); err != nil {
+		return shown, err
+	}
 	shown.MayApprove = shown.Known && l.opt.MayApprove(&shown.Container)
 	// A link that was used says so even after it has expired, as long as that is known.
 	var used bool
@@ -52,10 +54,29 @@ func (l *Links) Show(ctx context.Context, token string) (Shown, error) {
 		return shown, ErrRevoked
 	case !l.opt.Now().Before(signed.Expires):
 		return shown, ErrExpired
-	case !shown.Known || !offers(&shown.Container, signed.Update):
+	case !shown.Known || !offers(&shown.Container, shown.Update):
 		return shown, ErrGone
 	}
 	return shown, nil
+}
+
+// maxRenames is how often a container may have been renamed since a link was sent.
+const maxRenames = 5
+
+// find finds the container of a link, also if it was renamed since. The update is then one
+// of the new name.
+func (l *Links) find(ctx context.Context, shown *Shown) (err error) {
+	watcher, name, _ := strings.Cut(shown.Update.Subject, "/")
+	for range maxRenames {
+		if shown.Container, shown.Known = l.opt.Containers.ByName(watcher, name); shown.Known {
+			shown.Update.Subject = event.Subject(shown.Container)
+			return nil
+		}
+		if name, err = l.opt.Store.RenamedTo(ctx, watcher, name); err != nil || name == "" {
+			return err
+		}
+	}
+	return nil
 }
 
 // Redeem decides what a token stands for: action, which may be "" for a link that stands

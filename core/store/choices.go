@@ -137,7 +137,7 @@ func (t tx) pruneChoices(before int64) error {
 		return err
 	}
 	_, err := t.exec(`DELETE FROM choices WHERE max(chosen_at, until) < ?1
-		AND NOT EXISTS (SELECT 1 FROM events WHERE events.subject = choices.subject AND at >= ?1 AND type IN (?2, ?3, ?4))
+		AND subject NOT IN (SELECT subject FROM events WHERE at >= ?1 AND type IN (?2, ?3, ?4))
 		AND (subject NOT IN (SELECT watcher || '/' || name FROM containers) OR version <> '' AND NOT EXISTS (
 			SELECT 1 FROM candidates AS f, json_each(f.doc, '$.candidates') AS k WHERE f.subject = choices.subject
 				AND CASE k.value ->> '$.kind' WHEN ?5 THEN k.value ->> '$.digest' ELSE k.value ->> '$.tag' END = choices.version))`,

@@ -1,6 +1,9 @@
 package store
 
 import (
+	"context"
+	"database/sql"
+	"errors"
 	"slices"
 	"time"
 
@@ -16,6 +19,8 @@ const (
 	renameUndone = time.Hour
 	// recentEvents is how many events at most are looked through for that.
 	recentEvents = 2000
+	// renamesWithin is how many are looked through for a name that a link has.
+	renamesWithin = 20_000
 )
 
 // moveChoices lets choices follow their containers in a change, and reports whether any
@@ -125,6 +130,17 @@ func (s *Store) returning(t tx, fresh []string) (back []policy.Choice, err error
 		}
 	}
 	return back, nil
+}
+
+// RenamedTo returns the name that a container of a watcher got when it last lost a name;
+// "" when that is not known.
+func (s *Store) RenamedTo(ctx context.Context, watcher, name string) (to string, err error) {
+	row := s.reader.QueryRowContext(ctx, `SELECT doc ->> '$.container.name' FROM events WHERE id > (SELECT max(id) FROM events) - ? AND type = ?
+		AND doc ->> '$.from' = ? AND doc ->> '$.container.watcher' = ? ORDER BY id DESC LIMIT 1`, renamesWithin, string(event.ContainerRenamed), name, watcher)
+	if err = row.Scan(&to); errors.Is(err, sql.ErrNoRows) {
+		return "", nil
+	}
+	return to, s.wrap("read the new name of a container", err)
 }
 
 // isUsed reports whether a choice is an approval with which an update of the container has begun.
