@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -68,7 +69,11 @@ func (g *global) findTypes(ctx context.Context, name string) ([]kind.Type, error
 	if len(found) > 0 {
 		return found, nil
 	}
-	return nil, fmt.Errorf("unknown type %q%s (types: %s)", name, nearest(typ, known), strings.Join(known, ", "))
+	message := fmt.Sprintf("unknown type %q%s (types: %s)", name, nearest(typ, known), strings.Join(known, ", "))
+	if why := instance.UnusablePlugins(); why != "" {
+		message += "; " + why
+	}
+	return nil, errors.New(message)
 }
 
 // typesNamed returns the types of a name, and the names of all.

@@ -345,7 +345,11 @@ func (m *Manager) unknownType(section config.Component) string {
 	if near := option.Suggest(section.Type, names); near != "" {
 		message += fmt.Sprintf(": did you mean %s?", near)
 	}
-	return message + fmt.Sprintf(" (available: %s; third-party types come from executables in plugins.dir)", strings.Join(names, ", "))
+	message += fmt.Sprintf(" (available: %s; third-party types come from executables in plugins.dir)", strings.Join(names, ", "))
+	if why := m.opt.Plugins.Unusable(); why != "" {
+		message += "; " + why
+	}
+	return message
 }
 
 func anySource(section config.Component) string {

@@ -236,6 +236,9 @@ func (i *Instance) ExplainImage(ctx context.Context, reference string) check.Exp
 	return i.checker.ExplainImage(ctx, reference)
 }
 
+// UnusablePlugins says why executables in plugins.dir cannot be used; see plugin.Host.Unusable.
+func (i *Instance) UnusablePlugins() string { return i.plugins.Unusable() }
+
 // Plugins returns the state of every bundle, after starting the executables in
 // plugins.dir that may run to learn what they hold.
 func (i *Instance) Plugins(ctx context.Context) ([]plugin.Status, error) {

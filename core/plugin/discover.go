@@ -24,12 +24,14 @@ func (h *Host) Discover(ctx context.Context) error {
 		return err
 	}
 	var seen []*Supervisor
+	var before *Supervisor
 	for _, b := range found {
 		if _, taken := h.Bundle(b.name); taken {
 			h.log.Error("plugin passed over: its name belongs to a built-in bundle, so rename the file", "bundle", b.name)
 			continue
 		}
 		s := newSupervisor(h, b, nil)
+		s.before, before = before, s
 		h.add(s)
 		s.mu.Lock()
 		s.want()
@@ -63,11 +65,16 @@ func (s *Supervisor) settled(ctx context.Context) error {
 
 // describe reads the types that a third-party bundle holds and refuses clashes.
 func (s *Supervisor) describe(ctx context.Context, p *process) error {
-	ctx, cancel := context.WithTimeout(ctx, configureTimeout)
+	timed, cancel := context.WithTimeout(ctx, configureTimeout)
 	defer cancel()
-	d, err := p.client.Describe(ctx)
+	d, err := p.client.Describe(timed)
 	if err != nil {
 		return fmt.Errorf("ask plugin %s what it holds: %w", s.bundle.name, err)
+	}
+	for first := s.before; first != nil; first = first.before { // of two that hold the same type the first by name counts
+		if err := first.settled(ctx); err != nil {
+			return err
+		}
 	}
 	if len(d.Types) == 0 {
 		return &rejectedError{fmt.Errorf("plugin %s holds no types", s.bundle.name)}

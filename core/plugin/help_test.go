@@ -33,6 +33,8 @@ func TestMain(m *testing.M) {
 	switch {
 	case os.Getenv(protocol.Handshake().MagicCookieKey) != "" && len(os.Args) > 1 && os.Args[1] == "exit":
 		os.Exit(3)
+	case os.Getenv("TEST_WIRE") != "":
+		os.Exit(wireMain(strings.Fields(os.Getenv("TEST_WIRE"))))
 	case os.Getenv(protocol.Handshake().MagicCookieKey) != "":
 		sdkplugin.Serve(testBundle())
 	case os.Getenv("TEST_HOST_DIR") != "":

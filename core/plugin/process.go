@@ -69,7 +69,7 @@ func (h *Host) launchOnce(ctx context.Context, b bundle, log hclog.Logger) (_ *p
 	}
 	cmd := exec.Command(b.path, b.args...)
 	harden(cmd)
-	c := &child{cmd: cmd, exited: make(chan struct{})}
+	c, wrote := &child{cmd: cmd, exited: make(chan struct{})}, &lastLines{}
 	config := &goplugin.ClientConfig{
 		HandshakeConfig:  protocol.Handshake(),
 		VersionedPlugins: pluginclient.ClientPlugins(),
@@ -84,25 +84,31 @@ func (h *Host) launchOnce(ctx context.Context, b bundle, log hclog.Logger) (_ *p
 		SkipHostEnv:      true,
 		StartTimeout:     startTimeout,
 		Logger:           bridge{log, h.opt.Log},
+		Stderr:           wrote,
 		GRPCDialOptions:  []grpc.DialOption{grpc.WithReadBufferSize(8 << 10), grpc.WithWriteBufferSize(8 << 10)},
 	}
 	owner := goplugin.NewClient(config)
 	defer func() {
 		if err != nil {
 			_ = c.Kill(ctx)
-			owner.Kill()
+			owner.Kill() // returns when all that the process wrote is read
+			err = explainStart(b, c, wrote, err)
 		}
 	}()
 	defer context.AfterFunc(ctx, func() { _ = c.Kill(ctx) })()
 	rpc, err := owner.Client()
 	if err != nil {
-		return nil, explainProtocol(b.name, err)
+		return nil, err
 	}
 	raw, err := rpc.Dispense(protocol.PluginName)
 	if err != nil {
 		return nil, fmt.Errorf("dispense: %w", err)
 	}
-	return &process{client: raw.(*pluginclient.Client), child: c, owner: owner, rpc: rpc}, nil
+	p := &process{client: raw.(*pluginclient.Client), child: c, owner: owner, rpc: rpc}
+	if !b.builtin {
+		err = checkHealth(b, p)
+	}
+	return p, err
 }
 
 // awaitRuns returns when no call that cannot be repeated is under way, or after stopTimeout.

@@ -30,6 +30,8 @@ type Supervisor struct {
 
 	// wake makes the actor read wanted and restart again.
 	wake chan struct{}
+	// before is the third-party bundle whose name comes before; nil for the first.
+	before *Supervisor
 
 	mu        sync.Mutex
 	state     State
@@ -171,6 +173,9 @@ func (s *Supervisor) idle() {
 func (s *Supervisor) bringUp(ctx context.Context) (*process, error) {
 	b := s.bundle
 	if !b.builtin {
+		if err := usable(b); err != nil {
+			return nil, err
+		}
 		sum, err := s.host.verify(ctx, b)
 		s.mu.Lock()
 		s.bundle.checksum = sum // of a refused file, too: a user who trusts it says which one
@@ -182,7 +187,7 @@ func (s *Supervisor) bringUp(ctx context.Context) (*process, error) {
 	}
 	p, err := s.host.launch(ctx, b, s.log)
 	if err != nil {
-		return nil, err
+		return nil, s.host.redacted(err)
 	}
 	if !b.builtin {
 		if err := s.describe(ctx, p); err != nil {

@@ -5,10 +5,8 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -24,6 +22,7 @@ type bundle struct {
 	args     []string
 	env      []string // names of variables that it sees besides those all see
 	checksum []byte   // third parties: of the file that was verified last
+	copyOf   string   // third parties: the file whose name it has, with an extension
 }
 
 // untrustedError says why an executable may not run.
@@ -33,28 +32,6 @@ func (e *untrustedError) Error() string { return e.reason }
 
 func untrusted(format string, args ...any) error {
 	return &untrustedError{fmt.Sprintf(format, args...)}
-}
-
-// findBundles lists the executables directly inside dir. Hidden files and
-// files that are not executable are passed over; a folder that does not exist holds none.
-func findBundles(dir string) ([]bundle, error) {
-	entries, err := os.ReadDir(dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("read plugins.dir: %w", err)
-	}
-	var found []bundle
-	for _, e := range entries {
-		info, err := e.Info()
-		if err != nil || strings.HasPrefix(e.Name(), ".") || e.IsDir() || !runnable(info) {
-			continue
-		}
-		name := strings.TrimSuffix(e.Name(), ".exe")
-		found = append(found, bundle{name: name, path: filepath.Join(dir, e.Name())})
-	}
-	return found, nil
 }
 
 // verify decides whether the executable may run now, and returns its checksum,

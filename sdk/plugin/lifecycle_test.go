@@ -106,6 +106,28 @@ func TestConfigureValidateOnlyKeepsNoInstance(t *testing.T) {
 	}
 }
 
+// lamp is closed without a result, as many authors write it.
+type lamp struct{ closed chan<- string }
+
+func (lamp) Run(context.Context, trigger.Request) error { return nil }
+
+func (l lamp) Close() { l.closed <- "lamp" }
+
+func TestCloseMayHaveNoResult(t *testing.T) {
+	closed := make(chan string, 1)
+	define := trigger.Define("lamp", "Is closed", func(sdk.Env, struct{}) (lamp, error) { return lamp{closed}, nil })
+	c := inprocess.Serve(t, plugin.Bundle{Triggers: []trigger.Type{define}}, io.Discard)
+	if _, err := c.Configure(t.Context(), pluginclient.Instance{ID: "trigger.lamp.main", Kind: kind.Trigger, Type: "lamp"}); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Release(t.Context(), "trigger.lamp.main"); err != nil {
+		t.Fatal(err)
+	}
+	if len(closed) != 1 {
+		t.Error("it was not closed when it was released")
+	}
+}
+
 func wantLabel(label string) func(context.Context, *fake, trigger.Request) error {
 	return func(_ context.Context, f *fake, _ trigger.Request) error {
 		if f.label != label {

@@ -119,9 +119,13 @@ func (t *instances) closeAll(ctx context.Context) {
 	}
 }
 
+// closeImpl closes what has a Close method, be it with or without a result.
 func closeImpl(impl any) error {
-	if c, ok := impl.(io.Closer); ok {
+	switch c := impl.(type) {
+	case io.Closer:
 		return c.Close()
+	case interface{ Close() }:
+		c.Close()
 	}
 	return nil
 }

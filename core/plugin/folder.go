@@ -1,0 +1,98 @@
+package plugin
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// findBundles lists the programs directly inside dir, sorted by name: executable files, and those
+// that only lack the permission, so that the user is notified. Hidden files are
+// passed over; a folder that does not exist holds none.
+func findBundles(dir string) ([]bundle, error) {
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read plugins.dir: %w", err)
+	}
+	names := map[string]bool{}
+	for _, e := range entries {
+		names[e.Name()] = !e.IsDir()
+	}
+	var found []bundle
+	for _, e := range entries {
+		info, err := e.Info()
+		path := filepath.Join(dir, e.Name())
+		if err != nil || strings.HasPrefix(e.Name(), ".") || e.IsDir() || !runnable(info) && !lacksPermission(path, info) {
+			continue
+		}
+		found = append(found, bundle{name: strings.TrimSuffix(e.Name(), ".exe"), path: path, copyOf: original(e.Name(), names)})
+	}
+	return found, nil
+}
+
+// original returns the file of which name is a copy, as lamp.bak or lamp~ is of lamp; "" when there is none.
+func original(name string, names map[string]bool) string {
+	for i := len(name) - 1; i > 0; i-- {
+		if (name[i] == '.' || name[i] == '~') && names[name[:i]] {
+			return name[:i]
+		}
+	}
+	return ""
+}
+
+// usable refuses files that are in the folder and do not count as plugins.
+func usable(b bundle) error {
+	info, err := os.Lstat(b.path)
+	if err != nil {
+		return nil // what follows says so
+	}
+	if b.copyOf != "" {
+		if _, err := os.Lstat(filepath.Join(filepath.Dir(b.path), b.copyOf)); err == nil {
+			return &rejectedError{fmt.Errorf("it counts as a copy of %s, since it has that name and an extension, and is not started: move it out of plugins.dir, or give it another name", b.copyOf)}
+		}
+	}
+	if info.Mode().IsRegular() && !runnable(info) {
+		return &rejectedError{fmt.Errorf("its file is not executable: run chmod +x %s, and then dogwatch plugin restart %s", b.path, b.name)}
+	}
+	return nil
+}
+
+// lacksPermission reports whether a file that is not executable is a program all the same.
+func lacksPermission(path string, info fs.FileInfo) bool {
+	if !info.Mode().IsRegular() {
+		return false
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	start := make([]byte, 4)
+	n, _ := io.ReadFull(f, start)
+	return strings.HasPrefix(string(start[:n]), "#!") || string(start[:n]) == "\x7fELF"
+}
+
+// Unusable says of each third-party bundle that cannot be used now why that is, for
+// a message about a type that no bundle holds; "" when all are well.
+func (h *Host) Unusable() string {
+	var all []string
+	for _, st := range h.Bundles() {
+		switch st.State {
+		case Untrusted, Rejected, Broken, Backoff:
+			if !st.Builtin {
+				all = append(all, fmt.Sprintf("%s is %s: %s", st.Name, st.State, st.Error))
+			}
+		}
+	}
+	if len(all) == 0 {
+		return ""
+	}
+	return "not usable in plugins.dir (see dogwatch plugin list): " + strings.Join(all, "; ")
+}

@@ -1,0 +1,136 @@
+package plugin
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"regexp"
+	"runtime"
+	"strings"
+	"sync"
+	"syscall"
+
+	goplugin "github.com/hashicorp/go-plugin"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+)
+
+const (
+	// keptLines and keptText bound what is remembered of what a plugin writes to stderr.
+	keptLines = 32
+	keptText  = 300
+	// shownLines is how many of the last lines an error has where none of them tells the cause.
+	shownLines = 3
+)
+
+// lastLines remembers the last lines that a process wrote to stderr. go-plugin
+// writes each line, or piece of a long one, and its end in calls of their own.
+type lastLines struct {
+	mu    sync.Mutex
+	lines []string
+}
+
+func (l *lastLines) Write(p []byte) (int, error) {
+	text := strings.ToValidUTF8(strings.TrimRight(string(p[:min(len(p), keptText)]), " \t\r\n"), "\uFFFD")
+	if text == "" {
+		return len(p), nil
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.lines = append(l.lines, text)
+	if len(l.lines) > keptLines {
+		l.lines = l.lines[1:]
+	}
+	return len(p), nil
+}
+
+// crashLine is the line of a crash that says why: Go's panics, Python's and Node's exceptions.
+var crashLine = regexp.MustCompile(`^(panic|fatal error|[\w.]*(Error|Exception)( \[\w+\])?): .`)
+
+// String is the line that says why the process ended, or else its last lines.
+func (l *lastLines) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for i := len(l.lines) - 1; i >= 0; i-- {
+		if crashLine.MatchString(l.lines[i]) {
+			return l.lines[i]
+		}
+	}
+	var last []string
+	for _, line := range l.lines[max(0, len(l.lines)-shownLines):] {
+		var entry struct {
+			Message string `json:"@message"`
+		}
+		if json.Unmarshal([]byte(line), &entry) == nil && entry.Message != "" {
+			line = entry.Message
+		}
+		last = append(last, line)
+	}
+	return strings.Join(last, " | ")
+}
+
+var (
+	// noHandshake is go-plugin's error for a first line that is no handshake.
+	noHandshake = regexp.MustCompile(`^Unrecognized remote plugin message: (.*)`)
+	// badHandshake is its error for one with parts that it does not know.
+	badHandshake = regexp.MustCompile(`^(error parsing core protocol version|incompatible core API version|Error parsing protocol version|unsupported plugin protocol|unknown address type|error parsing server cert)`)
+)
+
+// explainStart says why a process did not become a plugin, in words of its own
+// where it left some. The process has ended.
+func explainStart(b bundle, c *child, wrote *lastLines, err error) error {
+	if err := explainProtocol(b.name, err); !isPlain(err) {
+		return err
+	}
+	text := err.Error()
+	first := noHandshake.FindStringSubmatch(text)
+	switch {
+	case errors.Is(err, goplugin.ErrChecksumsDoNotMatch):
+		return err
+	case errors.Is(err, syscall.ENOEXEC):
+		return &rejectedError{fmt.Errorf("plugin %s is no program for %s/%s, and no script either: the first line of a script names its interpreter, as #!/usr/bin/env node does", b.name, runtime.GOOS, runtime.GOARCH)}
+	case errors.Is(err, fs.ErrNotExist) && c.pid() == 0:
+		return fmt.Errorf("%w: if the file is there, then what runs it is not: the interpreter in the first line of a script, or the loader of a program for another system", err)
+	case first != nil && first[1] != "":
+		return &rejectedError{fmt.Errorf("plugin %s is no plugin of Dogwatch: its first line on stdout is %q, and has to be the handshake, such as 1|1|unix|/path/of/its/socket|grpc", b.name, clip(first[1]))}
+	case badHandshake.MatchString(text):
+		line, _, _ := strings.Cut(text, "\n")
+		return &rejectedError{fmt.Errorf("plugin %s is no plugin of Dogwatch, or writes its handshake in another way than docs/plugins-other-languages.md says: %s", b.name, line)}
+	case strings.HasPrefix(text, "timeout while waiting for plugin to start"):
+		err = fmt.Errorf("it wrote no handshake to stdout within %s", startTimeout)
+	case first != nil || strings.HasPrefix(text, "plugin exited before we could connect"):
+		err = fmt.Errorf("it ended before it wrote its handshake to stdout (%s)", c.cmd.ProcessState)
+	}
+	if said := wrote.String(); said != "" {
+		err = fmt.Errorf("%w; it wrote to stderr: %s", err, said)
+	}
+	return err
+}
+
+func isPlain(err error) bool {
+	var useless *rejectedError
+	return !errors.As(err, &useless)
+}
+
+func clip(text string) string {
+	if len(text) > keptText {
+		return strings.ToValidUTF8(text[:keptText], "") + "…"
+	}
+	return text
+}
+
+// checkHealth refuses a plugin that cannot be asked whether it lives: it would be
+// killed as one that hangs as soon as it missed some pings.
+func checkHealth(b bundle, p *process) error {
+	err := ping(p)
+	switch status.Code(err) {
+	case codes.OK:
+		return nil
+	case codes.Unimplemented, codes.NotFound:
+		return &rejectedError{fmt.Errorf(`plugin %s does not say whether it lives: it must serve grpc.health.v1.Health, with SERVING for the service "plugin"`, b.name)}
+	case codes.Unavailable:
+		return fmt.Errorf("it cannot be reached at the socket of its handshake, with the certificate that it was given: %s", status.Convert(err).Message())
+	}
+	return fmt.Errorf("ask it whether it lives: %w", err)
+}
