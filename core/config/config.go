@@ -58,8 +58,9 @@ type Settings struct {
 	Registries Registries `option:"registries"`
 	Labels     Labels     `option:"labels"`
 	// Policy is the rules of containers for which nothing else says more.
-	Policy Policy `option:"policy"`
-	Links  Links  `option:"links"`
+	Policy  Policy  `option:"policy"`
+	Updates Updates `option:"updates"`
+	Links   Links   `option:"links"`
 	// PublicURL is nil when it is not set.
 	PublicURL *url.URL `option:"public.url,alias=publicurl" help:"Address under which people reach the server, used in links"`
 }
@@ -191,6 +192,11 @@ type Check struct {
 // Labels is which labels of containers count.
 type Labels struct {
 	Foreign bool `option:"foreign" default:"false" help:"Heed the labels of Diun (diun.*), Drydock (dd.*) and Watchtower (com.centurylinklabs.watchtower.*), too, where no dogwatch.* or wud.* label says otherwise"`
+}
+
+// Updates are the updates that are carried out by rule, or since a user approved them.
+type Updates struct {
+	AtOnce int `option:"atonce" default:"2" min:"1" max:"20" help:"How many updates that rules ask for, or users have approved, run at once; of one stack always one"`
 }
 
 // Links are the signed links of messages; see package link.
