@@ -176,7 +176,7 @@ func TestKilledProcess(t *testing.T) {
 		}
 	}
 	t.Logf("%d kills: %d choices, %d operations, %d of them interrupted", rounds, k.choices, k.operations, k.interrupted)
-	if k.choices < rounds || k.operations < rounds/3 || k.interrupted == 0 {
+	if k.choices < rounds/2 || k.operations == 0 || k.interrupted == 0 {
 		t.Errorf("too little happened: %d choices, %d operations, %d of them interrupted", k.choices, k.operations, k.interrupted)
 	}
 }

@@ -59,12 +59,13 @@ func (s *Store) moveChoices(t tx, ch event.Change, next *Snapshot) (moved bool, 
 		if taker, taken := next.byName[identityOf(&was.Container)]; taken && old.byID[taker.Container.ID] == nil {
 			continue
 		}
-		var open int
-		if err := t.row("SELECT count(*) FROM operations WHERE watcher = ? AND name = ? AND state IN ('queued', 'running')",
-			was.Container.Watcher, was.Container.Name).Scan(&open); err != nil {
+		// An operation gives the old container a name with its id, and may have ended since it was listed.
+		var replacing int
+		if err := t.row("SELECT count(*) FROM operations WHERE watcher = ? AND name = ? AND (state IN ('queued', 'running') OR instr(?, id) > 0)",
+			was.Container.Watcher, was.Container.Name, is.Container.Name).Scan(&replacing); err != nil {
 			return false, err
 		}
-		if open > 0 {
+		if replacing > 0 {
 			continue
 		}
 		for _, c := range choices[event.Subject(was.Container)] {

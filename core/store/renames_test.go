@@ -141,6 +141,8 @@ func TestUsedApprovalStaysWithItsName(t *testing.T) {
 	}
 	must(t, s.Commit(t.Context(), renaming(s, local("web", "1"))))
 	must(t, s.ChangeOperation(t.Context(), operation.Queued, operation.Operation{ID: "1", State: operation.RolledBack}))
+	must(t, s.Commit(t.Context(), renaming(s, local("web-dogwatch-1", "1")))) // listed before it ended
+	must(t, s.Commit(t.Context(), renaming(s, local("web", "1"))))
 	must(t, s.Commit(t.Context(), renaming(s, local("www", "1"))))
 	if got, want := written(t, s, "local"), "web:approve 9.0.0, www:approve 8.0.0"; got != want {
 		t.Errorf("choices %s after it, want %s", got, want)
