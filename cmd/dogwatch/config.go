@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -111,22 +112,28 @@ func newConfigShow(g *global) *cobra.Command {
 		Use:   "show",
 		Short: "Print the configuration with the place each value comes from",
 		Long: `Prints what was configured as YAML, each value with the place it comes from: a line
-of the file, a variable, or a file that holds a secret. Secrets are masked.`,
+of the file, a variable, or a file that holds a secret. Secrets are masked. So is
+every value of a type that is not known: executables in plugins.dir that may run are
+started for a moment when something of theirs is configured.`,
 		Example: `  # what was set
   dogwatch config show
 
   # everything that can be set, defaults too, for a script
   dogwatch config show --all --json`,
 		Args: exactly(0),
-		RunE: func(*cobra.Command, []string) error {
+		RunE: func(cmd *cobra.Command, _ []string) error {
 			cfg, fit, err := g.loadWhatever()
 			if err != nil {
 				return err
 			}
+			schema := schemaOf
+			if fit {
+				schema = g.schemaWithPlugins(cmd.Context(), cfg)
+			}
 			if asJSON {
-				err = printJSON(g.stdout, config.List(cfg, schemaOf, all))
+				err = printJSON(g.stdout, config.List(cfg, schema, all))
 			} else {
-				err = g.show(cfg, all)
+				err = g.show(cfg, schema, all)
 			}
 			if err == nil && !fit {
 				g.printErrors(cfg.Problems)
@@ -140,8 +147,39 @@ of the file, a variable, or a file that holds a secret. Secrets are masked.`,
 	return cmd
 }
 
-func (g *global) show(cfg *config.Config, all bool) error {
-	text, err := config.Show(cfg, schemaOf, all)
+// schemaWithPlugins is schemaOf that knows the types of third parties, too. A plugin
+// that cannot be started is none: what is written then is masked.
+func (g *global) schemaWithPlugins(ctx context.Context, cfg *config.Config) config.SchemaOf {
+	foreign := slices.ContainsFunc(cfg.Components, func(c config.Component) bool {
+		_, builtin := schemaOf(c.Kind, c.Type)
+		return !builtin
+	})
+	if !foreign {
+		return schemaOf
+	}
+	instance, _, err := g.newOneShotWith(cfg, kind.Kinds()...)
+	if err != nil {
+		return schemaOf
+	}
+	defer instance.Close()
+	_ = instance.Discover(ctx)
+	known := map[string]option.Schema{}
+	for _, k := range kind.Kinds() {
+		for _, t := range instance.Types(k) {
+			known[string(k)+"."+t.Name] = append(component.HostOptions(k), t.Options...)
+		}
+	}
+	return func(k kind.Kind, typ string) (option.Schema, bool) {
+		if s, builtin := schemaOf(k, typ); builtin {
+			return s, true
+		}
+		s, found := known[string(k)+"."+typ]
+		return s, found
+	}
+}
+
+func (g *global) show(cfg *config.Config, schema config.SchemaOf, all bool) error {
+	text, err := config.Show(cfg, schema, all)
 	if err != nil {
 		return err
 	}

@@ -27,7 +27,8 @@ func newConfigDocs(g *global) *cobra.Command {
 		Use:   "docs [TYPE]",
 		Short: "Print the documentation of everything that can be set",
 		Long: `Prints the documentation of the settings, or of a type such as trigger.ntfy with
-all its options, their variables and an example.`,
+all its options, their variables and an example. The types are those that are built
+in; plugin describe knows those of executables in plugins.dir, too.`,
 		Example: `  # everything, page by page
   dogwatch config docs
 
@@ -82,9 +83,12 @@ func typePage(name string) (string, error) {
 		}
 		return pages[len(pages)-1].Text, nil
 	}
-	err := fmt.Errorf("there is no type %q", name)
+	err := fmt.Errorf("there is no built-in type %q", name)
 	if near := option.Suggest(strings.ToLower(name), names); near != "" {
 		err = fmt.Errorf("%w: did you mean %s?", err, near)
+	}
+	if k, typ := splitType(name); k != "" && typ != "" {
+		return "", usage(fmt.Errorf("%w (of a type in plugins.dir: dogwatch plugin describe %s)", err, name))
 	}
 	return "", usage(err)
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/dogwatch/dogwatch/core"
 	"github.com/dogwatch/dogwatch/core/config"
+	"github.com/dogwatch/dogwatch/sdk/kind"
 )
 
 // demoStep is how often something happens in the simulated homelab.
@@ -22,6 +23,7 @@ const demoStep = 12 * time.Second
 
 func newDemo(g *global) *cobra.Command {
 	var port int
+	var plugins string
 	cmd := &cobra.Command{
 		Use:   "demo",
 		Short: "Serve with a simulated engine and simulated registries",
@@ -29,22 +31,33 @@ func newDemo(g *global) *cobra.Command {
 containers, and the registries of their images, where new versions appear now and
 then. It needs no engine and no network, and leaves nothing behind. Of the
 configuration only the variables of the address count: DOGWATCH_SERVER_HOST and
-DOGWATCH_SERVER_PORT.`,
+DOGWATCH_SERVER_PORT; with --plugins, those of the types of your plugins, too.`,
 		Example: `  # on port 3000
   dogwatch demo
 
   # beside a Dogwatch that serves
-  dogwatch demo --port 3001`,
+  dogwatch demo --port 3001
+
+  # with a plugin that is being written; DOGWATCH_TRIGGER_LAMP_MAIN_URL is set
+  dogwatch demo --plugins trigger-lamp/plugins`,
 		Args: exactly(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			flags := map[string]any{}
 			if cmd.Flags().Changed("port") {
 				flags["server.port"] = port
 			}
+			if plugins != "" {
+				if info, err := os.Stat(plugins); err != nil || !info.IsDir() {
+					return usage(fmt.Errorf("--plugins %s: there is no such folder", plugins))
+				}
+				flags["plugins.dir"] = plugins
+			}
 			return g.demo(cmd.Context(), flags)
 		},
 	}
 	cmd.Flags().IntVarP(&port, "port", "p", 3000, "port to listen on")
+	cmd.Flags().StringVar(&plugins, "plugins", "", "`folder` with executables of plugins to use, too")
+	_ = cmd.MarkFlagDirname("plugins")
 	return cmd
 }
 
@@ -56,6 +69,19 @@ func addressOf(environ []string) []string {
 	return slices.DeleteFunc(slices.Clone(environ), func(v string) bool {
 		name, _, _ := strings.Cut(v, "=")
 		return !slices.Contains(addressVariables, strings.ToUpper(name))
+	})
+}
+
+// thirdParty returns the variables of an environment that configure types which are not built in.
+func thirdParty(environ []string) []string {
+	return slices.DeleteFunc(slices.Clone(environ), func(v string) bool {
+		name, _, _ := strings.Cut(v, "=")
+		words := strings.Split(strings.ToLower(name), "_")
+		if len(words) < 5 || words[0] != "dogwatch" || !slices.Contains(kind.Kinds(), kind.Kind(words[1])) {
+			return true
+		}
+		_, builtin := schemaOf(kind.Kind(words[1]), words[2])
+		return builtin
 	})
 }
 
@@ -78,8 +104,12 @@ func (g *global) demo(ctx context.Context, flags map[string]any) error {
 	if g.logLevel != "" {
 		flags["log.level"] = g.logLevel
 	}
+	environ := slices.Concat(lab.environment(), demoPolicies(), addressOf(os.Environ()))
+	if flags["plugins.dir"] != nil {
+		environ = append(environ, thirdParty(os.Environ())...)
+	}
 	cfg, err := config.Load(config.Input{
-		Environ: slices.Concat(lab.environment(), demoPolicies(), addressOf(os.Environ())), Flags: flags, WatcherTypes: watcherTypes(), DockerOptions: dockerOptions(),
+		Environ: environ, Flags: flags, WatcherTypes: watcherTypes(), DockerOptions: dockerOptions(),
 		Open: func(string) (fs.File, error) { return nil, fs.ErrNotExist },
 	})
 	if err != nil {

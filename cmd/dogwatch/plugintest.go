@@ -17,14 +17,18 @@ import (
 	"github.com/dogwatch/dogwatch/sdk/kind"
 )
 
+// testLimit is how long a test may take unless the user says otherwise.
+const testLimit = time.Minute
+
 func newPluginTest(g *global) *cobra.Command {
-	return &cobra.Command{
+	var limit time.Duration
+	cmd := &cobra.Command{
 		Use:   "test ID [IMAGE|CONTAINER]",
 		Short: "Try a configured component",
 		Long: `Tries one configured component for real: a trigger sends a sample, a registry is
 asked for the digest of an image, or of that of a container, a watcher for its
 containers. The id is kind.type.name; the kind may be left out where the rest
-says enough.`,
+says enough. What takes longer than --timeout is ended.`,
 		Example: `  # send a sample mail
   dogwatch plugin test trigger.smtp.main
 
@@ -41,9 +45,20 @@ says enough.`,
 			if len(args) == 2 {
 				image = args[1]
 			}
-			return g.try(cmd.Context(), args[0], image)
+			if limit <= 0 {
+				return usage(fmt.Errorf("--timeout %s: want more than 0", limit))
+			}
+			ctx, cancel := context.WithTimeout(cmd.Context(), limit)
+			defer cancel()
+			err := g.try(ctx, args[0], image)
+			if err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) {
+				return fmt.Errorf("%s was not done after %s: --timeout gives it longer (%w)", args[0], limit, err)
+			}
+			return err
 		},
 	}
+	cmd.Flags().DurationVar(&limit, "timeout", testLimit, "longest `time` for the test, the start of plugins included")
+	return cmd
 }
 
 func (g *global) try(ctx context.Context, id, image string) error {

@@ -149,7 +149,7 @@ type Plugins struct {
 	Trust string `option:"trust" default:"first-use" choices:"first-use,pinned" help:"Which executables run: first-use remembers a file when it is first seen and refuses it once it changes, pinned runs only those in checksums"`
 	// Pins and Granted are written as lists of name=value; see Checksums and Grants.
 	Pins    []string `option:"checksums" help:"SHA-256 of executables, as name=checksum"`
-	Granted []string `option:"grants" help:"Capabilities given to executables, as name=capability: credentials, engine"`
+	Granted []string `option:"grants" help:"Capabilities given to executables, as name=capability: credentials, engine, operate, run"`
 	Env     []string `option:"env" help:"Names of environment variables that plugins may see"`
 }
 

@@ -70,6 +70,12 @@ func TestPluginPinsAndGrants(t *testing.T) {
 	if got := p.Checksums(); got["a-b"] != "abc" || got["c"] != "d" || len(got) != 2 {
 		t.Error(got)
 	}
+	for capability, want := range map[string]bool{"credentials": true, "engine": true, "operate": true, "run": true, "fly": false, "probe": false} {
+		c, _ := Load(Input{Environ: []string{"HOME=/h", "DOGWATCH_PLUGINS_GRANTS=a-b=" + capability}, Open: memory(nil)})
+		if refused := len(c.Problems) > 0; refused == want {
+			t.Errorf("the grant of %s: %v", capability, c.Problems)
+		}
+	}
 	if got := p.Grants()["a-b"]; len(got) != 2 || got[0] != "engine" || got[1] != "credentials" {
 		t.Error(got)
 	}

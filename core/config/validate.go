@@ -170,11 +170,11 @@ func (l *loader) checkPlugins(p Plugins) {
 			l.fault("plugins.checksums", fmt.Sprintf("want name=SHA-256 in 64 hexadecimal digits, got %q", pin), "dogwatch plugin checksum FILE prints it")
 		}
 	}
-	capabilities := []string{kind.CapCredentials, kind.CapEngine}
+	capabilities := []string{kind.CapCredentials, kind.CapEngine, kind.CapOperate, kind.CapRun}
 	for _, grant := range p.Granted {
 		name, capability, _ := strings.Cut(grant, "=")
 		if name == "" || !slices.Contains(capabilities, strings.ToLower(capability)) {
-			l.fault("plugins.grants", fmt.Sprintf("want name=capability, got %q", grant), "the capabilities are "+strings.Join(capabilities, " and "))
+			l.fault("plugins.grants", fmt.Sprintf("want name=capability, got %q", grant), "the capabilities are "+strings.Join(capabilities, ", "))
 		}
 	}
 	for _, name := range p.Env {
