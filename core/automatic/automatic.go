@@ -174,11 +174,6 @@ func (r *Runner) advance(ctx context.Context, stack []*sdk.Container, now time.T
 		if !isDue(c, now) {
 			continue
 		}
-		if predecessor, err := r.isPredecessor(ctx, c); err != nil {
-			return false, again, err
-		} else if predecessor {
-			continue
-		}
 		begin := r.purpose(c)
 		tried := begunFor(operations[c.ID], begin)
 		switch {
@@ -201,6 +196,11 @@ func (r *Runner) advance(ctx context.Context, stack []*sdk.Container, now time.T
 				continue
 			}
 			return false, again, nil
+		}
+		if predecessor, err := r.isPredecessor(ctx, c); err != nil {
+			return false, again, err
+		} else if predecessor {
+			continue
 		}
 		begun, refused := r.begin(ctx, c, begin, now)
 		if !refused.until.IsZero() && (again.IsZero() || refused.until.Before(again)) {
