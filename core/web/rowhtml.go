@@ -47,7 +47,7 @@ func (u *UI) rowHTML(r *row) template.HTML {
 	case r.Failed != "":
 		b.raw(`<span class="bad" title="`).text(r.Failed).raw(`">`).text(r.Failed).raw(`</span>`)
 	case r.brief(u.Now()) != "":
-		b.raw(`<span title="`).text(strings.Join(r.Reasons, ". ")).raw(`">`).text(r.brief(u.Now())).raw(`</span>`)
+		b.raw(`<span class="decided" title="`).text(strings.Join(r.Reasons, ". ")).raw(`">`).text(r.brief(u.Now())).raw(`</span>`)
 	case r.Postponed != "":
 		b.raw(`<span title="`).text(r.Postponed).raw(`">`).text(r.Postponed).raw(`</span>`)
 	case !r.Released.IsZero():
