@@ -304,7 +304,7 @@ const root = ".."
 
 // sources returns the files of the repository with one of the extensions, by
 // their slash-separated path from its root. Generated code and test data of
-// other projects are left out.
+// other projects are left out, and what npm installs.
 func sources(t *testing.T, extensions ...string) []string {
 	t.Helper()
 	var all []string
@@ -318,7 +318,7 @@ func sources(t *testing.T, extensions ...string) []string {
 		}
 		file = filepath.ToSlash(file)
 		if entry.IsDir() {
-			if name := entry.Name(); name == "axe" || name == "corpus" || len(name) > 2 && strings.HasPrefix(name, ".") {
+			if name := entry.Name(); name == "axe" || name == "corpus" || name == "node_modules" || len(name) > 2 && strings.HasPrefix(name, ".") {
 				return filepath.SkipDir
 			}
 			return nil
