@@ -186,6 +186,7 @@ func (w *wire) Run(req *pluginv1.RunRequest, out grpc.ServerStreamingServer[plug
 		text, _ := json.Marshal(w.options)
 		return status.Error(codes.Internal, string(text))
 	case "hang":
+		fmt.Fprintln(os.Stderr, "hangs now")
 		<-out.Context().Done()
 		fmt.Fprintln(os.Stderr, "was cancelled")
 		return out.Context().Err()
