@@ -181,7 +181,7 @@ func (a *App) Run(ctx context.Context) error {
 	stored := wiring.Containers{Store: a.store}
 	hub, err := statestream.New(ctx, statestream.Options{
 		Containers: stored.Shared, Watchers: a.components.WatcherNames, Operations: a.updater.States, Events: a.store, Bus: &a.bus,
-		Run: wiring.RunNow(a.dispatcher, stored), Log: a.opt.Log,
+		Run: wiring.RunNow(a.dispatcher, stored), Decide: wiring.Decide(a.choices, stored, a.opt.Now), Log: a.opt.Log,
 	})
 	if err != nil {
 		return err

@@ -248,6 +248,7 @@ var abilities = map[string]string{
 	kind.CapStateStream: "is kept informed of all containers, whatever it delivers",
 	kind.CapEngine:      "reaches the engine of the watcher",
 	kind.CapRun:         "can have other triggers run",
+	kind.CapDecide:      "can decide about updates for its users",
 	kind.CapOperate:     "has containers updated by their watchers",
 }
 

@@ -32,6 +32,8 @@ type Subscriber struct {
 	ID string // "mqtt.main"
 	// MayRun is whether it may have other triggers run.
 	MayRun bool
+	// MayDecide is whether it may decide about updates.
+	MayDecide bool
 	// Usable reports whether it may be called; see component.Component.
 	Usable func() bool
 	// Subscribe takes the stream until ctx ends, or returns why it cannot.
@@ -51,7 +53,9 @@ type Options struct {
 	Bus        *event.Bus
 	// Run runs a trigger on a container at the request of a subscriber, whose id is by.
 	Run func(ctx context.Context, by, triggerID, containerID string) error
-	Log hclog.Logger
+	// Decide does what a user of a subscriber's system decided about the update of a container. It may be nil.
+	Decide func(ctx context.Context, by, containerID, action string) error
+	Log    hclog.Logger
 }
 
 // Hub serves the state streams of all subscribers. It reads the event log once
@@ -186,6 +190,22 @@ func (h *Hub) handleEnd(ctx context.Context, s Subscriber, err error) {
 	default:
 		h.log.Warn("trigger cannot be kept informed and will be tried again", "trigger", s.ID, "error", err)
 	}
+}
+
+// decide does what a user of a subscriber's system decided, and logs it.
+func (h *Hub) decide(ctx context.Context, s Subscriber, containerID, action string) error {
+	if !s.MayDecide || h.opt.Decide == nil {
+		return fmt.Errorf("%s an update: %s may not decide about updates", action, s.ID)
+	}
+	log := h.log.With("action", action, "container", containerID, "by", s.ID)
+	err := h.opt.Decide(ctx, s.ID, containerID, action)
+	switch {
+	case err == nil:
+		log.Info("decided about an update because a subscriber asks for it")
+	case ctx.Err() == nil:
+		log.Warn("what a subscriber asks for cannot be decided", "error", err)
+	}
+	return err
 }
 
 // run runs a trigger for a subscriber, and logs it.

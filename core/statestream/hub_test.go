@@ -198,6 +198,18 @@ func TestSubscriberRunsOtherTriggersIfItMay(t *testing.T) {
 		if err := w.Run(t.Context(), "docker.local", "1"); err == nil || len(p.ran) != 2 {
 			t.Errorf("a subscriber without the capability: got %v", err)
 		}
+		var decided []string
+		w.(*view).hub.opt.Decide = func(_ context.Context, by, containerID, action string) error {
+			decided = append(decided, by+" "+containerID+" "+action)
+			return nil
+		}
+		if err := w.(trigger.Decider).Decide(t.Context(), "1", "skip"); err == nil || decided != nil {
+			t.Errorf("a subscriber without the capability decided %q, %v", decided, err)
+		}
+		w.(*view).subscriber.MayDecide = true
+		if err := w.(trigger.Decider).Decide(t.Context(), "1", "skip"); err != nil || !slices.Equal(decided, []string{"mqtt.main 1 skip"}) {
+			t.Errorf("decided %q, %v", decided, err)
+		}
 	})
 }
 

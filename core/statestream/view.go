@@ -83,6 +83,11 @@ func (v *view) Run(ctx context.Context, triggerID, containerID string) error {
 	return v.hub.run(ctx, v.subscriber, triggerID, containerID)
 }
 
+// Decide implements trigger.Decider.
+func (v *view) Decide(ctx context.Context, containerID, action string) error {
+	return v.hub.decide(ctx, v.subscriber, containerID, action)
+}
+
 // change returns how the state of now differs from what was sent last, and takes it as sent.
 func (v *view) change(containers []*sdk.Container, watchers []trigger.WatcherState) (c trigger.Change, any bool) {
 	c.All = v.all

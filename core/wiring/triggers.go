@@ -4,16 +4,22 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/dogwatch/dogwatch/core/choice"
 	"github.com/dogwatch/dogwatch/core/component"
 	"github.com/dogwatch/dogwatch/core/dispatch"
+	"github.com/dogwatch/dogwatch/core/event"
+	"github.com/dogwatch/dogwatch/core/policy"
 	"github.com/dogwatch/dogwatch/core/policy/window"
 	"github.com/dogwatch/dogwatch/core/statestream"
 	"github.com/dogwatch/dogwatch/core/testrun"
+	"github.com/dogwatch/dogwatch/core/update"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/kind"
+	"github.com/dogwatch/dogwatch/sdk/trigger"
 )
 
 // Triggers fits the components to dispatch.Triggers.
@@ -85,7 +91,7 @@ func Subscribers(components *component.Manager) func(context.Context) []statestr
 		for _, c := range components.Triggers() {
 			if slices.Contains(c.Capabilities, kind.CapStateStream) {
 				all = append(all, statestream.Subscriber{
-					ID: c.ID(), MayRun: slices.Contains(c.Capabilities, kind.CapRun), Usable: c.Usable, Subscribe: c.Subscribe,
+					ID: c.ID(), MayRun: slices.Contains(c.Capabilities, kind.CapRun), MayDecide: slices.Contains(c.Capabilities, kind.CapDecide), Usable: c.Usable, Subscribe: c.Subscribe,
 				})
 			}
 		}
@@ -102,5 +108,26 @@ func RunNow(d *dispatch.Dispatcher, s Containers) func(ctx context.Context, by, 
 			return fmt.Errorf("container %s: %w", containerID, sdk.ErrNotFound)
 		}
 		return d.RunNow(ctx, triggerID, []sdk.Container{c}, dispatch.Manual{Actor: by})
+	}
+}
+
+// snoozedFor is how long a snooze of a subscriber lasts, which cannot say that.
+const snoozedFor = 7 * 24 * time.Hour
+
+// Decide stores what a user of a subscriber's system decided about the update of a container.
+func Decide(choices *choice.Choices, s Containers, now func() time.Time) func(ctx context.Context, by, containerID, action string) error {
+	return func(ctx context.Context, by, containerID, action string) error {
+		c, known := s.ByID(containerID)
+		switch {
+		case !known:
+			return fmt.Errorf("container %s: %w", containerID, sdk.ErrNotFound)
+		case !c.UpdateAvailable:
+			return fmt.Errorf("%s %s: there is no update", action, event.Subject(c))
+		}
+		key, until := update.KeyOf(&c), time.Time{}
+		if action == trigger.ActionSnooze {
+			key, until = update.Key{}, now().Add(snoozedFor)
+		}
+		return choices.Choose(ctx, "trigger "+by, event.Subject(c), key, policy.ChoiceKind(action), until)
 	}
 }

@@ -91,12 +91,23 @@ func (p *publisher) serve(ctx context.Context, stream grpc.BidiStreamingClient[p
 	})
 }
 
-// run runs a trigger and sends the result.
+// run runs a trigger, or decides about an update, and sends the result.
 func (p *publisher) run(ctx context.Context, r *pluginv1.AskRun) {
 	defer func() { <-p.runs }()
 	result := &pluginv1.Ran{Id: r.GetId()}
-	if err := p.state.Run(ctx, r.GetTrigger(), r.GetContainerId()); err != nil {
+	if err := p.perform(ctx, r); err != nil {
 		result.Error = protocol.Clip(err.Error())
 	}
 	p.out.Send(&pluginv1.FollowRequest{Ran: result})
+}
+
+func (p *publisher) perform(ctx context.Context, r *pluginv1.AskRun) error {
+	if r.GetDecision() == "" {
+		return p.state.Run(ctx, r.GetTrigger(), r.GetContainerId())
+	}
+	decider, can := p.state.(trigger.Decider)
+	if !can {
+		return errors.New("this host does not let subscribers decide about updates")
+	}
+	return decider.Decide(ctx, r.GetContainerId(), r.GetDecision())
 }

@@ -47,6 +47,7 @@ const (
 	CapStateStream = "follow"      // triggers offer it: they subscribe to the state stream; the word is that of protocol 1
 	CapEngine      = "engine"      // triggers need it: how to reach the watcher's engine
 	CapRun         = "run"         // subscribers need it: to have other triggers run
+	CapDecide      = "decide"      // subscribers need it: to decide about updates for their users
 	CapOperate     = "operate"     // triggers need it: to have containers updated
 )
 

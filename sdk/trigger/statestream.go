@@ -30,6 +30,16 @@ type StateStream interface {
 	Run(ctx context.Context, triggerID, containerID string) error
 }
 
+// Decider is a StateStream through which a Subscriber can decide about updates, which each
+// stream of this version is: assert it. Concurrency is that of Run.
+type Decider interface {
+	// Decide does what a user of the other system decided about the update of a container, by its id,
+	// and returns when that is stored. It needs kind.CapDecide. The action is the Kind of an
+	// Action: ActionApprove and ActionSkip are about the version that the container has as its update
+	// now, ActionSnooze is for a week. The error has a text and no kind.
+	Decide(ctx context.Context, containerID, action string) error
+}
+
 // Change is how the state differs from the changes before it. Removals come first.
 type Change struct {
 	// All is true when Put, Watchers and Operations are the whole state: whatever else a

@@ -60,6 +60,7 @@ func (sub *subscription) messages(c *card, topic string, w work) []message {
 	c.topic, c.work, c.all = topic, w, nil
 	if sub.hass != nil && sub.hass.discovery {
 		c.all = append(c.all, sub.hass.container(c.Container, topic))
+		c.all = append(c.all, sub.hass.buttons(c.Container, topic)...)
 	}
 	c.all = append(c.all, message{topic, state(c.Container, sub.exclude, w)})
 	return c.all

@@ -29,12 +29,13 @@ type hass struct {
 	prefix    string
 	discovery bool
 	install   string // the trigger behind the Install button; "" for no button
+	decide    bool   // whether there are buttons with which to decide
 	version   string
 }
 
 // discovery is the configuration of an entity, in the words of
 // https://www.home-assistant.io/integrations/mqtt/#mqtt-discovery and of the
-// pages of update, sensor and binary_sensor.
+// pages of update, sensor, binary_sensor and button.
 type discovery struct {
 	UniqueID              string `json:"unique_id"`
 	DefaultEntityID       string `json:"default_entity_id"`
@@ -42,7 +43,7 @@ type discovery struct {
 	Device                device `json:"device"`
 	Origin                origin `json:"origin"`
 	Icon                  string `json:"icon"`
-	StateTopic            string `json:"state_topic"`
+	StateTopic            string `json:"state_topic,omitempty"`
 	ForceUpdate           bool   `json:"force_update,omitempty"`
 	ValueTemplate         string `json:"value_template,omitempty"`
 	LatestVersionTopic    string `json:"latest_version_topic,omitempty"`
@@ -52,6 +53,7 @@ type discovery struct {
 	CommandTopic          string `json:"command_topic,omitempty"`
 	PayloadInstall        string `json:"payload_install,omitempty"`
 	DeviceClass           string `json:"device_class,omitempty"`
+	PayloadPress          string `json:"payload_press,omitempty"`
 	PayloadOn             string `json:"payload_on,omitempty"`
 	PayloadOff            string `json:"payload_off,omitempty"`
 }
@@ -75,6 +77,7 @@ const (
 	update      = "update"
 	sensor      = "sensor"
 	binary      = "binary_sensor"
+	button      = "button"
 )
 
 // announce makes the discovery of an entity.
@@ -83,7 +86,9 @@ func (h *hass) announce(component, topic string, d discovery) message {
 	d.DefaultEntityID = component + "." + d.UniqueID
 	d.Device = device{Identifiers: []string{"wud"}, Manufacturer: "wud", Model: "wud", Name: "wud", SWVersion: h.version}
 	d.Origin = origin{Name: "Dogwatch", SWVersion: h.version}
-	d.StateTopic = topic
+	if component != button { // which has no state
+		d.StateTopic = topic
+	}
 	if d.Icon == "" {
 		d.Icon = defaultIcon
 	}

@@ -23,6 +23,11 @@ const maxWait = 30 * time.Second
 type stream struct {
 	changes chan trigger.Change
 	run     func(ctx context.Context, triggerID, containerID string) error
+	decide  func(containerID, action string) error
+}
+
+func (s *stream) Decide(_ context.Context, containerID, action string) error {
+	return s.decide(containerID, action)
 }
 
 func (s *stream) Next(ctx context.Context) (trigger.Change, error) {
@@ -52,6 +57,7 @@ func subscribe(t *testing.T, options map[string]any) *instance {
 	t.Helper()
 	i := &instance{t: t, stream: &stream{changes: make(chan trigger.Change)}}
 	i.stream.run = func(context.Context, string, string) error { return errors.New("nothing is to be run here") }
+	i.stream.decide = func(string, string) error { return errors.New("nothing is to be decided here") }
 	i.TriggerInstance = plugintest.Trigger(t, Type(), options)
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)

@@ -42,13 +42,14 @@ type Hass struct {
 	Enabled   bool   `option:"enabled" default:"false" help:"Publish counts, what watchers do and whether Dogwatch is online, for Home Assistant"`
 	Prefix    string `option:"prefix" default:"homeassistant" help:"Discovery prefix of Home Assistant"`
 	Discovery *bool  `option:"discovery" help:"Announce entities to Home Assistant; without it as hass.enabled"`
+	Decide    bool   `option:"decide" default:"false" help:"Announce buttons to approve, skip and snooze the update of a container; whoever may publish to the broker can press them"`
 	Install   string `option:"install" help:"Trigger that the Install button of Home Assistant runs, such as docker.local; whoever may publish to the broker can press it; without it there is no button"`
 }
 
 // Type is what the bundle lists.
 func Type() trigger.Type {
 	return trigger.Define("mqtt", "Publish the state of all containers to an MQTT broker and to Home Assistant", New,
-		kind.Needs(kind.CapRun), kind.Docs("https://www.home-assistant.io/integrations/update.mqtt/"))
+		kind.Needs(kind.CapRun), kind.Needs(kind.CapDecide), kind.Docs("https://www.home-assistant.io/integrations/update.mqtt/"))
 }
 
 // mqtt is one configured trigger. Its connection is shared by Subscribe and Run.
@@ -77,7 +78,7 @@ func New(env sdk.Env, o Options) (*mqtt, error) {
 	if o.Hass.Enabled {
 		_, version, _ := strings.Cut(env.UserAgent, "/")
 		m.names.reserved = true
-		m.hass = &hass{names: m.names, prefix: o.Hass.Prefix, discovery: o.Hass.Discovery == nil || *o.Hass.Discovery, install: strings.ToLower(o.Hass.Install), version: version}
+		m.hass = &hass{names: m.names, prefix: o.Hass.Prefix, discovery: o.Hass.Discovery == nil || *o.Hass.Discovery, install: strings.ToLower(o.Hass.Install), decide: o.Hass.Decide, version: version}
 		m.connection.will = message{m.names.status(), []byte(offline)}
 	}
 	return m, nil
@@ -100,6 +101,9 @@ func (o Options) check() error {
 		if !o.Hass.Enabled {
 			return sdk.Invalid("hass.install", "has no effect without hass.enabled")
 		}
+	}
+	if o.Hass.Decide && !o.Hass.Enabled {
+		return sdk.Invalid("hass.decide", "has no effect without hass.enabled")
 	}
 	if slices.Contains(o.Exclude, "*") {
 		return sdk.Invalid("exclude", "leaves nothing to publish")

@@ -38,6 +38,7 @@ type subscription struct {
 
 	births   chan struct{} // birth messages: Home Assistant has started
 	commands chan string   // topics of containers to update
+	presses  chan press    // buttons that were pressed
 	queue    []string      // those topics, the first of which is under way when busy
 	busy     bool
 	ended    chan struct{}
@@ -54,7 +55,7 @@ func (m *mqtt) Subscribe(ctx context.Context, stream trigger.StateStream) error 
 	sub := &subscription{
 		mqtt: m, stream: stream, changes: make(chan trigger.Change),
 		cards: map[string]*card{}, watchers: map[string]trigger.WatcherState{}, operations: map[subject]trigger.OperationState{},
-		births: make(chan struct{}, 1), commands: make(chan string, maxCommands), ended: make(chan struct{}, 1),
+		births: make(chan struct{}, 1), commands: make(chan string, maxCommands), presses: make(chan press, maxCommands), ended: make(chan struct{}, 1),
 	}
 	sub.wait.Go(func() { cancel(sub.receive(ctx)) })
 	backoff, quiet := minBackoff, false
@@ -155,6 +156,8 @@ func (sub *subscription) serve(ctx context.Context, s *session) error {
 			}
 		case topic := <-sub.commands:
 			sub.enqueue(topic)
+		case p := <-sub.presses:
+			sub.decideAbout(ctx, p)
 		case <-sub.ended:
 			sub.queue, sub.busy = sub.queue[1:], false
 		case <-sub.retained.stale:
@@ -177,6 +180,9 @@ func (sub *subscription) listen(ctx context.Context, s *session) error {
 		default:
 		}
 	})
+	if err == nil && sub.hass.decide {
+		err = sub.listenDecisions(ctx, s)
+	}
 	if err != nil || sub.hass.install == "" {
 		return err
 	}
@@ -207,10 +213,14 @@ func (sub *subscription) take(ctx context.Context, c trigger.Change) error {
 		gone = append(gone, topic)
 		if sub.hass != nil && sub.hass.discovery {
 			gone = append(gone, sub.hass.announcement(update, topic))
+			gone = append(gone, sub.hass.buttonAnnouncements(topic)...)
 		}
 	}
 	for _, is := range c.Put {
 		sub.cards[is.ID] = &card{Container: is}
+		if sub.hass != nil && c.All { // an earlier process may have announced buttons of an update that is gone
+			gone = append(gone, sub.hass.buttonAnnouncements(sub.names.container(is))...)
+		}
 	}
 	for _, w := range c.Watchers {
 		sub.watchers[w.Name] = w

@@ -44,6 +44,7 @@ func TestSubscribePublishesTheState(t *testing.T) {
 		"plain":   {nil, 2},
 		"hass":    {map[string]any{"hass.enabled": "true"}, 20},
 		"install": {map[string]any{"hass.enabled": "true", "hass.install": "Docker.Local", "hass.prefix": "ha", "topic": "home"}, 20},
+		"decide":  {map[string]any{"hass.enabled": "true", "hass.decide": "true"}, 23},
 		"values":  {map[string]any{"hass.enabled": "true", "hass.discovery": "false", "exclude": "labels_*,image_*"}, 10},
 	} {
 		t.Run(name, func(t *testing.T) {

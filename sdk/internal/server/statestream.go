@@ -96,13 +96,24 @@ func (s *stateStream) Next(ctx context.Context) (trigger.Change, error) {
 
 // Run implements trigger.StateStream.
 func (s *stateStream) Run(ctx context.Context, triggerID, containerID string) error {
+	return s.request(ctx, &pluginv1.AskRun{Trigger: triggerID, ContainerId: containerID})
+}
+
+// Decide implements trigger.Decider.
+func (s *stateStream) Decide(ctx context.Context, containerID, action string) error {
+	return s.request(ctx, &pluginv1.AskRun{ContainerId: containerID, Decision: action})
+}
+
+// request has the host do something, and waits for the result.
+func (s *stateStream) request(ctx context.Context, run *pluginv1.AskRun) error {
 	result := make(chan error, 1)
 	s.mu.Lock()
 	s.runID++
 	id := s.runID
 	s.runs[id] = result
 	s.mu.Unlock()
-	s.out.Send(&pluginv1.FollowResponse{Run: &pluginv1.AskRun{Id: id, Trigger: triggerID, ContainerId: containerID}})
+	run.Id = id
+	s.out.Send(&pluginv1.FollowResponse{Run: run})
 	defer func() {
 		s.mu.Lock()
 		defer s.mu.Unlock()

@@ -3830,10 +3830,13 @@ func (x *WatcherState) GetChecking() bool {
 }
 
 type AskRun struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`          // chosen by the plugin, for the result
-	Trigger       string                 `protobuf:"bytes,2,opt,name=trigger,proto3" json:"trigger,omitempty"` // "docker.local"
-	ContainerId   string                 `protobuf:"bytes,3,opt,name=container_id,json=containerId,proto3" json:"container_id,omitempty"`
+	state       protoimpl.MessageState `protogen:"open.v1"`
+	Id          int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`          // chosen by the plugin, for the result
+	Trigger     string                 `protobuf:"bytes,2,opt,name=trigger,proto3" json:"trigger,omitempty"` // "docker.local"
+	ContainerId string                 `protobuf:"bytes,3,opt,name=container_id,json=containerId,proto3" json:"container_id,omitempty"`
+	// What a user decided about the update of the container: "approve", "skip" or "snooze",
+	// for a week. No trigger runs then; capability "decide".
+	Decision      string `protobuf:"bytes,4,opt,name=decision,proto3" json:"decision,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -3885,6 +3888,13 @@ func (x *AskRun) GetTrigger() string {
 func (x *AskRun) GetContainerId() string {
 	if x != nil {
 		return x.ContainerId
+	}
+	return ""
+}
+
+func (x *AskRun) GetDecision() string {
+	if x != nil {
+		return x.Decision
 	}
 	return ""
 }
@@ -6033,11 +6043,12 @@ const file_plugin_proto_rawDesc = "" +
 	"\apercent\x18\x04 \x01(\x05R\apercent\">\n" +
 	"\fWatcherState\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x1a\n" +
-	"\bchecking\x18\x02 \x01(\bR\bchecking\"U\n" +
+	"\bchecking\x18\x02 \x01(\bR\bchecking\"q\n" +
 	"\x06AskRun\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\x03R\x02id\x12\x18\n" +
 	"\atrigger\x18\x02 \x01(\tR\atrigger\x12!\n" +
-	"\fcontainer_id\x18\x03 \x01(\tR\vcontainerId\"+\n" +
+	"\fcontainer_id\x18\x03 \x01(\tR\vcontainerId\x12\x1a\n" +
+	"\bdecision\x18\x04 \x01(\tR\bdecision\"+\n" +
 	"\x03Ran\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\x03R\x02id\x12\x14\n" +
 	"\x05error\x18\x02 \x01(\tR\x05error\"b\n" +
