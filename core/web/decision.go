@@ -37,7 +37,7 @@ type decision struct {
 var reasonWords = map[string]string{
 	policy.ReasonThreshold:   "too large a step",
 	policy.ReasonMinAge:      "too young",
-	policy.ReasonWindow:      "outside its window",
+	policy.ReasonWindow:      "window closed",
 	policy.ReasonFreeze:      "freeze",
 	policy.ReasonSkipRule:    "skipped by a rule",
 	policy.ReasonSkipped:     "skipped",

@@ -155,14 +155,14 @@ func TestOverviewSaysWhatComes(t *testing.T) {
 		}
 	}
 	body := request(u, "GET", "/", nil).Body.String()
-	order(body, "Needs you", ">1 update rolled back<", "503", ">1 update to approve<", ">1 patch<", "Held or automatic", ">3 updates, outside its window, the next one in 3 d<")
+	order(body, "Needs you", ">1 update rolled back<", "503", ">1 update to approve<", ">1 patch<", "Held or automatic", ">3 updates, window closed, the next one in 3 d<")
 	if strings.Contains(body, "carried out") {
 		t.Errorf("what the watcher may not update is carried out: %s", body)
 	}
 
 	f.permission = service.Permission{Allowed: true}
 	body = request(u, "GET", "/", nil).Body.String()
-	order(body, ">1 update, outside its window, the next one in 5 d<", ">told<", ">2 updates, the first carried out in 3 d<", ">approved<", ">shut<")
+	order(body, ">1 update, window closed, the next one in 5 d<", ">told<", ">2 updates, the first carried out in 3 d<", ">approved<", ">shut<")
 	body = request(u, "GET", "/containers/local/approved", nil).Body.String()
 	order(body, "It was approved by ana", "Then it is carried out.")
 	if body = request(u, "GET", "/containers/local/told", nil).Body.String(); strings.Contains(body, "Then it is carried out") {
