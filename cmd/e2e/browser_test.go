@@ -2,7 +2,6 @@ package e2e
 
 import (
 	"context"
-	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -151,16 +150,16 @@ func (b *tab) escape() { b.press(kb.Escape) }
 func (b *tab) click(selector string) {
 	b.t.Helper()
 	b.settle()
-	err := errNoNode
+	err := chromedp.Do(b.ctx, chromedp.Click(chromedp.CSS(selector)))
 	// A live update may replace the element between being found and being clicked.
-	for tries := 0; tries < 5 && err != nil && strings.Contains(err.Error(), errNoNode.Error()); tries++ {
+	for tries := 1; tries < 5 && err != nil && strings.Contains(err.Error(), noNode); tries++ {
 		err = chromedp.Do(b.ctx, chromedp.Click(chromedp.CSS(selector)))
 	}
 	must(b.t, err)
 }
 
-// errNoNode is what Chromium responds when an element has gone.
-var errNoNode = errors.New("Could not find node")
+// noNode is what Chromium responds when an element has gone.
+const noNode = "Could not find node"
 
 // says reports whether the page has a text, as users see it.
 func (b *tab) says(text string) {
