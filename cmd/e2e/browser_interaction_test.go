@@ -128,6 +128,11 @@ func TestBrowserListInteractionBudget(t *testing.T) {
 	nodes := js[int](b, "document.querySelectorAll('*').length")
 	b.escape()
 	b.until("document.activeElement.matches('.row .name')")
+	// So it is when a live update replaces the row while the sheet is fetched.
+	js[any](b, "(row => { row.querySelector('.name').click(); row.replaceWith(row.cloneNode(true)) })(document.activeElement.closest('.row'))")
+	b.until("document.activeElement.matches('#sheet h1')")
+	b.escape()
+	b.until("document.activeElement.matches('.row .name')")
 	seen := func(bottom string) int {
 		return js[int](b, "scrollTo(0, 0), [...document.querySelectorAll('.row .name')].filter(e => e.getBoundingClientRect().bottom <= "+bottom+").length")
 	}

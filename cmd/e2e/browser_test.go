@@ -51,8 +51,8 @@ func openTab(t testing.TB, url string) *tab {
 			if err != nil {
 				return
 			}
-			if m.Source == "network" && strings.Contains(m.URL, "/api/events") {
-				continue // a stream whose server ends; the page sees to it
+			if m.Source == "network" && (strings.Contains(m.URL, "/api/events") || strings.Contains(m.Text, "ERR_CONNECTION_REFUSED")) {
+				continue // the server ends, and the stream with it; the page sees to both
 			}
 			if m.IsException() || m.Type == "error" || m.Source == "security" {
 				b.mu.Lock()

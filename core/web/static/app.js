@@ -14,15 +14,17 @@
   const typing = target => target.closest('input:not([type=checkbox]), select, textarea, [contenteditable]');
   // With the target as source, a newer request replaces one under way (hx-sync).
   const load = (url, target, swap = 'outerHTML') => htmx.ajax('GET', url, { source: target, target, swap });
+  const rowOf = key => $$('.row').find(row => row.dataset.key === key);
   const listURL = () => ($('#list') || { dataset: {} }).dataset.here || '/containers';
 
   // The sheet: on a desk a container opens beside its list.
   const openSheet = async (link, push) => {
     const href = link.getAttribute('href');
-    const row = link.closest('.row');
-    row?.setAttribute('aria-busy', 'true');
+    const before = link.closest('.row');
+    before?.setAttribute('aria-busy', 'true');
     await load(href, '#sheet', 'innerHTML');
-    row?.removeAttribute('aria-busy');
+    before?.removeAttribute('aria-busy');
+    const row = before && rowOf(before.dataset.key); // a live update may have replaced it meanwhile
     sheet.hidden = false;
     document.body.classList.add('beside');
     $$('.row.open').forEach(row => row.classList.remove('open'));
@@ -182,7 +184,7 @@
     const name = $('.name', row);
     name.focus();
     row.scrollIntoView({ block: 'nearest' });
-    if (!sheet.hidden && !row.classList.contains('open')) openSheet(name, true).then(() => name.focus());
+    if (!sheet.hidden && !row.classList.contains('open')) openSheet(name, true).then(() => $('.row.open .name')?.focus());
   };
   const places = { o: '/', c: '/containers', h: '/history', u: '/operations', w: '/watchers', r: '/registries', t: '/triggers', p: '/plugins', s: '/settings' };
   let went = 0;
@@ -326,7 +328,7 @@
     const next = new Map($$('.row', part).map(row => [row.dataset.key, row]));
     const announced = [];
     for (const key of keys) {
-      const row = $$('.row').find(row => row.dataset.key === key), fresh = next.get(key);
+      const row = rowOf(key), fresh = next.get(key);
       if (!row || !fresh) {
         if (row || fresh) waiting.add(key);
         continue;
