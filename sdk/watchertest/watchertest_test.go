@@ -149,7 +149,7 @@ func TestRunFailsInvalidTypes(t *testing.T) {
 		"one id twice":  list(`the id "2" is empty or stands for two`, func(_ *yard, c *watcher.Container) { c.ID = "2" }),
 		"slash in name": list(`has the name "/nginx"`, func(_ *yard, c *watcher.Container) { c.Name = "/nginx" }),
 		"no status":     list("has no status", func(_ *yard, c *watcher.Container) { c.Status = "" }),
-		"no host":       list("incomplete image", func(_ *yard, c *watcher.Container) { c.Image.Host = "" }),
+		"no image":      list("incomplete image", func(_ *yard, c *watcher.Container) { c.Image.Name = "" }),
 		"no tag":        list("incomplete image", func(_ *yard, c *watcher.Container) { c.Image.Tag = "" }),
 		"not the same": list("finds something else", func(y *yard, c *watcher.Container) {
 			y.n++

@@ -1,0 +1,158 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/dogwatch/dogwatch/sdk"
+	"github.com/dogwatch/dogwatch/sdk/plugintest"
+	"github.com/dogwatch/dogwatch/sdk/trigger"
+	"github.com/dogwatch/dogwatch/sdk/triggertest"
+)
+
+func settings(format string) func(url string) map[string]any {
+	return func(url string) map[string]any {
+		return map[string]any{"format": format, "url": url, "repository": "ana/homelab", "token": "recognisable-token", "files": "web/compose.yaml,web.container"}
+	}
+}
+
+func TestConformance(t *testing.T) {
+	for _, format := range []string{"gitea", "github"} {
+		options := settings(format)
+		failures := triggertest.HTTPFailures(options)
+		t.Run(format, func(t *testing.T) {
+			triggertest.Run(t, giteaType(), triggertest.Case{
+				Options: func(t *testing.T) map[string]any { return options(newForge(t, format).url) },
+				Hanging: func(t *testing.T, reached func()) map[string]any { return options(plugintest.Hanging(t, reached)) },
+				Failing: append(failures, triggertest.Failure{Name: "no such file", Kind: sdk.ErrNotFound, Options: func(t *testing.T) map[string]any {
+					o := options(newForge(t, format).url)
+					o["files"] = "nosuchfile.yaml"
+					return o
+				}}),
+				Invalid: []triggertest.Invalid{
+					{Field: "url", Set: map[string]any{"url": "ftp://example.com"}},
+					{Field: "url", Set: map[string]any{"url": nil, "format": "gitea"}},
+					{Field: "repository", Set: map[string]any{"repository": "homelab"}},
+					{Field: "repository", Set: map[string]any{"repository": "ana/homelab/../other"}},
+					{Field: "files", Set: map[string]any{"files": "../compose.yaml"}},
+					{Field: "files", Set: map[string]any{"files": nil, "issues": false}},
+				},
+			})
+		})
+	}
+}
+
+// TestUpdateBecomesPullRequest: in each service, one branch and one pull request, however
+// often it is delivered and wherever a try before it ended.
+func TestUpdateBecomesPullRequest(t *testing.T) {
+	for _, format := range []string{"gitea", "github"} {
+		t.Run(format, func(t *testing.T) {
+			f := newForge(t, format)
+			run := plugintest.Trigger(t, giteaType(), settings(format)(f.url)).Run
+			req := triggertest.Request("nginx", "nginx", "redis")
+			failures := 0
+			for f.failAfter = 1; run(t.Context(), req) != nil; f.failAfter++ { // each request after the first so many fails
+				failures++
+			}
+			f.failAfter = 0
+			if err := run(t.Context(), req); err != nil {
+				t.Fatal(err)
+			}
+			if failures < 5 {
+				t.Errorf("only %d tries failed", failures)
+			}
+			branch := ""
+			for name := range f.branches {
+				if name != "main" {
+					branch = name
+				}
+			}
+			if len(f.branches) != 2 || !strings.HasPrefix(branch, "dogwatch-nginx-1-27-0-") {
+				t.Fatalf("there are the branches %v", f.branches)
+			}
+			if f.branches["main"]["web/compose.yaml"] != compose {
+				t.Error("the file was changed on the default branch")
+			}
+			if got, want := f.branches[branch]["web/compose.yaml"], strings.Replace(compose, "nginx:1.25.3", "nginx:1.27.0", 1); got != want {
+				t.Errorf("the file is now:\n%s", got)
+			}
+			if got, want := f.branches[branch]["web.container"], strings.Replace(quadlet, ":1.25.3", ":1.27.0", 1); got != want {
+				t.Errorf("the quadlet is now:\n%s", got)
+			}
+			const title = "Update nginx from 1.25.3 to 1.27.0"
+			if len(f.pulls) != 1 || f.pulls[0]["title"] != title || f.pulls[0]["head"] != branch || f.pulls[0]["base"] != "main" {
+				t.Fatalf("there are the pull requests %v", f.pulls)
+			}
+			body, _ := f.pulls[0]["body"].(string)
+			if want := "Dogwatch found `1.27.0` for:\n\n- `local/nginx`\n- `local/nginx`\n\nRelease notes: <https://example.org/nginx/1.27.0>\n"; body != want {
+				t.Errorf("the pull request says %q, want %q", body, want)
+			}
+			if len(f.issues) != 1 || f.issues[0]["title"] != "Update redis from 1.25.3 to 1.27.0" {
+				t.Errorf("there are the issues %v", f.issues)
+			}
+			if f.commits != 2 {
+				t.Errorf("there are %d commits", f.commits)
+			}
+		})
+	}
+}
+
+func TestNothingIsMade(t *testing.T) {
+	sample := triggertest.Request("nginx")
+	sample.Test = true
+	merged := triggertest.Request("nginx")
+	merged.Containers[0].UpdateKind.LocalValue, merged.Containers[0].UpdateKind.RemoteValue = "1.24.0", "1.25.3"
+	for name, req := range map[string]trigger.Request{"sample": sample, "merged": merged, "event": triggertest.Event()} {
+		f := newForge(t, "gitea")
+		if err := plugintest.Trigger(t, giteaType(), settings("gitea")(f.url)).Run(t.Context(), req); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if len(f.branches) != 1 || len(f.pulls) != 0 || len(f.issues) != 0 {
+			t.Errorf("%s: made %v, %v, %v", name, f.branches, f.pulls, f.issues)
+		}
+	}
+}
+
+func TestEdit(t *testing.T) {
+	tag := change{image: "docker.io/library/nginx", from: "1.25.3", to: "1.27.0", digest: "sha256:new"}
+	other := change{image: "ghcr.io/team/app", from: "1", to: "2"}
+	digest := change{image: "docker.io/library/nginx", from: "sha256:old", to: "sha256:new"}
+	for _, c := range []struct {
+		change     change
+		text, want string
+		current    bool
+	}{
+		{tag, "image: nginx:1.25.3", "image: nginx:1.27.0", false},
+		{tag, "    image:  \"docker.io/library/nginx:1.25.3\" # ours", "    image:  \"docker.io/library/nginx:1.27.0\" # ours", false},
+		{tag, "- image: 'nginx:1.25.3'\r\n", "- image: 'nginx:1.27.0'\r\n", false},
+		{tag, "  image: &web nginx:1.25.3\n", "  image: &web nginx:1.27.0\n", false},
+		{tag, "[Container]\nImage=docker.io/library/nginx:1.25.3\n", "[Container]\nImage=docker.io/library/nginx:1.27.0\n", false},
+		{tag, "image: nginx:1.25.3@sha256:old", "image: nginx:1.27.0@sha256:new", false},
+		{tag, "image: nginx:1.27.0", "image: nginx:1.27.0", true},
+		{tag, "image: nginx:1.25.3-alpine", "image: nginx:1.25.3-alpine", false},
+		{tag, "image: other/nginx:1.25.3", "image: other/nginx:1.25.3", false},
+		{tag, "image: nginx:${TAG}", "image: nginx:${TAG}", false},
+		{tag, "# image: nginx:1.25.3", "# image: nginx:1.25.3", false},
+		{tag, "x-image: nginx:1.25.3", "x-image: nginx:1.25.3", false},
+		{other, "image: ghcr.io/team/app:1", "image: ghcr.io/team/app:2", false},
+		{other, "image: ghcr.io/team/app:1@sha256:old", "image: ghcr.io/team/app:1@sha256:old", false}, // of what there is no digest
+		{digest, "image: nginx@sha256:old", "image: nginx@sha256:new", false},
+		{digest, "image: nginx:1.27@sha256:old", "image: nginx:1.27@sha256:new", false},
+		{digest, "image: nginx:latest", "image: nginx:latest", false},
+	} {
+		if got, current := c.change.edit(c.text); got != c.want || current != c.current {
+			t.Errorf("%q becomes %q, %v; want %q, %v", c.text, got, current, c.want, c.current)
+		}
+	}
+}
+
+// What comes from labels and registries is text, and no Markdown.
+func TestBodyHoldsNoMarkup(t *testing.T) {
+	req := triggertest.Request("nginx")
+	req.Containers[0].Name = "a`\n# big @all `b"
+	req.Containers[0].Result.Link = "https://example.org/> <img src=x>"
+	c := changesOf(req.Containers)[0]
+	if want := "Dogwatch found `1.27.0` for:\n\n- `local/a# big @all b`\n"; c.body() != want {
+		t.Errorf("got %q, want %q", c.body(), want)
+	}
+}
