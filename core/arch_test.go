@@ -46,7 +46,7 @@ var owners = map[string][]string{
 	"github.com/wneessen/go-mail":            {"plugins/triggers/smtp"},
 	"github.com/netresearch/go-cron":         {"core/schedule"},
 	"github.com/dlclark/regexp2":             {"core/tag", "core/tally", "core/template"},
-	"go.yaml.in/yaml/v3":                     {"core/config", "core/web", "plugins/watchers/docker/internal/compose"},
+	"go.yaml.in/yaml/v3":                     {"core/config", "core/web", "internal/gallery", "plugins/watchers/docker/internal/compose"},
 	"github.com/coreos/go-oidc/v3":           {"core/auth"},
 	"golang.org/x/oauth2":                    {"core/auth"},
 	"github.com/tg123/go-htpasswd":           {"core/auth"},

@@ -16,6 +16,7 @@ import (
 
 //go:generate go run . config docs --output ../../docs/configuration.md
 //go:generate go run . config docs --dir ../../docs/providers
+//go:generate go run ../../internal/gallery/generate ../..
 
 func newConfigDocs(g *global) *cobra.Command {
 	var format, output, dir string

@@ -1,0 +1,178 @@
+package gallery_test
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/dogwatch/dogwatch/internal/gallery"
+	"github.com/dogwatch/dogwatch/sdk"
+	"github.com/dogwatch/dogwatch/sdk/kind"
+)
+
+const root = "../.."
+
+// TestPageIsCurrent: docs/plugins/gallery.md is what its references say, and they lead somewhere.
+func TestPageIsCurrent(t *testing.T) {
+	plugins, err := gallery.Read(root+"/docs/plugins/gallery.yaml", root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := gallery.Page(plugins)
+	text, err := os.ReadFile(root + "/docs/plugins/gallery.md")
+	if err != nil || string(text) != page {
+		t.Errorf("docs/plugins/gallery.md is not current: run go generate ./cmd/dogwatch (%v)", err)
+	}
+	for _, link := range regexp.MustCompile(`\]\((\.\.[^)#]*)(#[^)]*)?\)`).FindAllStringSubmatch(page, -1) {
+		target, err := os.ReadFile(filepath.Join(root, "docs", "plugins", link[1]))
+		if err != nil && !isFolder(filepath.Join(root, "docs", "plugins", link[1])) {
+			t.Errorf("the page links to %s, which is not there", link[1])
+		}
+		if link[2] == "#build-and-install" && !strings.Contains(string(target), "\n## Build and install\n") {
+			t.Errorf("%s does not say how to build it", link[1])
+		}
+	}
+}
+
+func isFolder(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
+
+// TestExamplesAreListed: each plugin of this repository that is a module is in the gallery.
+func TestExamplesAreListed(t *testing.T) {
+	plugins, err := gallery.Read(root+"/docs/plugins/gallery.yaml", root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	modules, err := filepath.Glob(root + "/examples/*/go.mod")
+	if err != nil || len(modules) == 0 {
+		t.Fatalf("found %q, %v", modules, err)
+	}
+	for _, module := range modules {
+		dir := filepath.Dir(module)
+		source := "examples/" + filepath.Base(dir)
+		i := slices.IndexFunc(plugins, func(p gallery.Plugin) bool { return p.Source == source })
+		if i < 0 {
+			t.Errorf("%s is not in docs/plugins/gallery.yaml", source)
+			continue
+		}
+		p := plugins[i]
+		code, err := os.ReadFile(filepath.Join(dir, "main.go"))
+		if err != nil || !strings.Contains(string(code), string(p.Kind)+`.Define("`+p.Type+`",`) {
+			t.Errorf("%s does not define %s.%s (%v)", source, p.Kind, p.Type, err)
+		}
+	}
+}
+
+const lamp = `- name: lamp
+  kind: trigger
+  type: lamp
+  does: lights a lamp
+  license: Apache-2.0 OR MIT
+  source: https://git.example.org/ana/lamp
+  install: ghcr.io/ana/lamp:1
+  sdk: 2.0.0
+`
+
+const shelf = `- name: watcher-shelf
+  kind: watcher
+  type: shelf
+  does: looks at a shelf
+  license: MIT
+  source: shelf
+`
+
+// read reads references in a repository with the plugin shelf and changes to its files.
+func read(t *testing.T, references string, files map[string]string) ([]gallery.Plugin, error) {
+	t.Helper()
+	dir := t.TempDir()
+	all := map[string]string{
+		"gallery.yaml": references, "shelf/main.go": "package main",
+		"shelf/README.md": "watcher:\n  shelf:\n    main:\n\nDOGWATCH_WATCHER_SHELF_MAIN_URL",
+	}
+	for name, text := range files {
+		all[name] = text
+	}
+	for name, text := range all {
+		if text == "" {
+			continue
+		}
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return gallery.Read(filepath.Join(dir, "gallery.yaml"), dir)
+}
+
+func TestPageIsSorted(t *testing.T) {
+	plugins, err := read(t, lamp+strings.NewReplacer("lamp", "bell").Replace(lamp)+shelf, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, p := range plugins {
+		names = append(names, p.Name)
+	}
+	if want := []string{"watcher-shelf", "bell", "lamp"}; !slices.Equal(names, want) {
+		t.Errorf("got %q, want %q", names, want)
+	}
+	page := gallery.Page(plugins)
+	for _, want := range []string{
+		"## Watchers\n", "## Triggers\n",
+		"| [watcher-shelf](../../shelf) | `watcher.shelf` | looks at a shelf | [build it](../../shelf/README.md#build-and-install) | MIT | " + sdk.Version + " |\n",
+		"| [lamp](https://git.example.org/ana/lamp) | `trigger.lamp` | lights a lamp | `ghcr.io/ana/lamp:1` | Apache-2.0 OR MIT | 2.0.0 |\n",
+	} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page lacks %q:\n%s", want, page)
+		}
+	}
+	if strings.Contains(page, "## Registr") {
+		t.Error("the page has a heading without plugins")
+	}
+	registries := gallery.Page([]gallery.Plugin{{Kind: kind.Registry}})
+	if !strings.Contains(registries, "## Registries\n") {
+		t.Errorf("got %s", registries)
+	}
+}
+
+// TestBrokenReferencesAreRefused: with the name of the plugin and the key.
+func TestBrokenReferencesAreRefused(t *testing.T) {
+	with := func(text, old, to string) string { return strings.Replace(text, old, to, 1) }
+	for what, c := range map[string]struct {
+		references string
+		files      map[string]string
+		want       string
+	}{
+		"no name":           {with(lamp, "name: lamp", "name:"), nil, `reference 1, "": name: want`},
+		"unknown key":       {lamp + "  autor: ana\n", nil, "autor"},
+		"unknown kind":      {with(lamp, "kind: trigger", "kind: triger"), nil, `"lamp": kind: want one of [watcher registry trigger], got "triger"`},
+		"no type":           {with(lamp, "type: lamp", "type: Lamp-2"), nil, `"lamp": type: want`},
+		"says nothing":      {with(lamp, "does: lights a lamp", "does:"), nil, `"lamp": does: want`},
+		"breaks the table":  {with(lamp, "lights a lamp", "lights | lamps"), nil, `"lamp": does: want`},
+		"no license":        {with(lamp, "license: Apache-2.0 OR MIT", "license: see README"), nil, `"lamp": license: want`},
+		"no SDK":            {with(lamp, "sdk: 2.0.0", "sdk: latest"), nil, `"lamp": sdk: want`},
+		"source in clear":   {with(lamp, "https://git", "http://git"), nil, `"lamp": source: want`},
+		"user in source":    {with(lamp, "https://git", "https://ana:s3cret@git"), nil, `"lamp": source: want`},
+		"install with code": {with(lamp, "lamp:1", "lamp:1`x"), nil, `"lamp": install: want`},
+		"the same type":     {lamp + with(lamp, "name: lamp", "name: other"), nil, `"other": type: trigger.lamp is that of "lamp"`},
+		"own SDK":           {shelf + "  sdk: 2.0.0\n", nil, `"watcher-shelf": sdk: leave it out`},
+		"no folder":         {with(shelf, "source: shelf", "source: shelves"), nil, `"watcher-shelf": source: there is no program in the folder "shelves"`},
+		"no source":         {with(shelf, "source: shelf", "source:"), map[string]string{"main.go": "package main"}, `source: there is no program in the folder ""`},
+		"no program":        {shelf, map[string]string{"shelf/main.go": ""}, `source: there is no program`},
+		"no README":         {shelf, map[string]string{"shelf/README.md": ""}, `source: the folder shelf has no README.md`},
+		"no YAML":           {shelf, map[string]string{"shelf/README.md": "DOGWATCH_WATCHER_SHELF_MAIN_URL"}, `README.md of shelf lacks its YAML`},
+		"no variables":      {shelf, map[string]string{"shelf/README.md": "watcher:\n  shelf:\n"}, `README.md of shelf lacks its variables ("DOGWATCH_WATCHER_SHELF_")`},
+	} {
+		if _, err := read(t, c.references, c.files); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: got %v, want %s", what, err, c.want)
+		}
+	}
+}
