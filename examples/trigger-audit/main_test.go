@@ -105,7 +105,7 @@ func TestDeliveryIsWrittenOnce(t *testing.T) {
 func TestRotationKeepsTheChain(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "audit.jsonl")
 	a := &audit{options: options{Path: path, Keep: 3}, limit: 900, turn: make(chan struct{}, 1)}
-	const last = 12
+	const last = 24
 	for i := range last {
 		for range 2 { // also of an entry that is the last of an old file
 			if err := a.Run(t.Context(), delivery(fmt.Sprint(i), "web")); err != nil {

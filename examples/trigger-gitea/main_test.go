@@ -1,8 +1,11 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/plugintest"
@@ -154,5 +157,28 @@ func TestBodyHoldsNoMarkup(t *testing.T) {
 	c := changesOf(req.Containers)[0]
 	if want := "Dogwatch found `1.27.0` for:\n\n- `local/a# big @all b`\n"; c.body() != want {
 		t.Errorf("got %q, want %q", c.body(), want)
+	}
+}
+
+// A delivery that waits for another one ends with its context.
+func TestWaitingEndsWithItsContext(t *testing.T) {
+	reached := make(chan struct{}, 1)
+	g, err := giteaType().New(sdk.Env{}, settings("gitea")(plugintest.Hanging(t, func() { reached <- struct{}{} })))
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := g.Run
+	first, endFirst := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- run(first, triggertest.Request("nginx")) }()
+	<-reached
+	second, endSecond := context.WithTimeout(t.Context(), 10*time.Millisecond)
+	defer endSecond()
+	if err := run(second, triggertest.Request("nginx")); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("got %v", err)
+	}
+	endFirst()
+	if err := <-ended; !errors.Is(err, context.Canceled) {
+		t.Errorf("the first delivery: %v", err)
 	}
 }
