@@ -182,7 +182,7 @@ func (p Plugin) files() ([]file, error) {
 			return nil, fmt.Errorf("read the templates of %s: %w", p.Language, err)
 		}
 	}
-	modules, err := p.SDK.files(p.ID())
+	modules, err := p.SDK.files(p.ID(), p.Dir)
 	return append(files, modules...), err
 }
 

@@ -142,3 +142,38 @@ func TestModuleFile(t *testing.T) {
 		t.Errorf("in a folder: got\n%s", got)
 	}
 }
+
+// TestModuleWithinTheCheckout: it can be committed, since it says nothing of the machine.
+func TestModuleWithinTheCheckout(t *testing.T) {
+	checkout := t.TempDir()
+	for name, text := range map[string]string{
+		"go.mod":                       "module github.com/dogwatch/dogwatch\n",
+		"examples/trigger-file/go.mod": "module github.com/dogwatch/dogwatch/examples/trigger-file\n\nreplace github.com/dogwatch/dogwatch => ../..\n",
+		"examples/trigger-file/go.sum": "",
+	} {
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(checkout, name)), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(checkout, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	sdk, err := scaffold.FindSDK(checkout)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for dir, want := range map[string]string{
+		filepath.Join(checkout, "examples", "trigger-lamp"): "../..",
+		filepath.Join(t.TempDir(), "trigger-lamp"):          checkout,
+		checkout + "-other":                                 checkout,
+	} {
+		p := scaffold.Plugin{Kind: kind.Trigger, Name: "lamp", Language: "go", Dir: dir, SDK: sdk}
+		if _, err := p.Write(); err != nil {
+			t.Fatal(err)
+		}
+		text, err := os.ReadFile(filepath.Join(dir, "go.mod"))
+		if err != nil || !strings.HasSuffix(string(text), "\nreplace github.com/dogwatch/dogwatch => "+want+"\n") {
+			t.Errorf("%s: want %s, got %v\n%s", dir, want, err, text)
+		}
+	}
+}

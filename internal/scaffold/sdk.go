@@ -63,7 +63,8 @@ const reference = "examples/trigger-file"
 
 // files returns go.mod and, for an SDK in a folder, go.sum. They are those of a
 // plugin of the same checkout: the go command needs no network and changes nothing.
-func (s SDK) files(name string) ([]file, error) {
+// dir is the folder of the plugin.
+func (s SDK) files(name, dir string) ([]file, error) {
 	if s.Dir == "" {
 		return []file{{"go.mod", fmt.Sprintf("module %s\n\ngo 1.26.0\n\nrequire %s %s\n", name, sdkModule, s.Version)}}, nil
 	}
@@ -98,8 +99,23 @@ func (s SDK) files(name string) ([]file, error) {
 // To use a published one, remove the next line and run:
 //
 //	go get ` + sdkModule + `@latest && go mod tidy
-replace ` + sdkModule + " => " + quoted(s.Dir) + "\n"
+replace ` + sdkModule + " => " + quoted(s.seenFrom(dir)) + "\n"
 	return []file{{"go.mod", text}, {"go.sum", sums}}, nil
+}
+
+// seenFrom returns the path of the SDK for a plugin in dir: a relative one within the checkout, which
+// may then be anywhere.
+func (s SDK) seenFrom(dir string) string {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return s.Dir
+	}
+	up, err := filepath.Rel(dir, s.Dir)
+	up = filepath.ToSlash(up)
+	if err != nil || strings.ReplaceAll(up+"/", "../", "") != "" {
+		return s.Dir
+	}
+	return up
 }
 
 // quoted writes a path as go.mod wants it.
