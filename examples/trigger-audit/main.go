@@ -38,7 +38,7 @@ func auditType() trigger.Type {
 
 // options are the schema that the host documents and checks.
 type options struct {
-	Path    string `option:"path,required" help:"Absolute path of the record; its folder must exist" example:"/store/audit.jsonl"`
+	Path    string `option:"path,required" help:"Absolute path of the record; its folder must exist" example:"/var/log/dogwatch/audit.jsonl"`
 	MaxSize int    `option:"maxsize" default:"10" min:"1" max:"4096" help:"Megabytes after which a new file is begun; the old one is called PATH.1, the one before PATH.2"`
 	Keep    int    `option:"keep" default:"9" min:"0" max:"999" help:"How many old files are kept; 0 keeps all of them"`
 }
@@ -52,7 +52,7 @@ type audit struct {
 
 func newAudit(_ sdk.Env, o options) (*audit, error) {
 	if !filepath.IsAbs(o.Path) {
-		return nil, sdk.Invalid("path", "want an absolute path, such as /store/audit.jsonl, got %q", o.Path)
+		return nil, sdk.Invalid("path", "want an absolute path, such as /var/log/dogwatch/audit.jsonl, got %q", o.Path)
 	}
 	dir := filepath.Dir(o.Path)
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {

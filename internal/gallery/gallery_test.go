@@ -42,7 +42,8 @@ func isFolder(path string) bool {
 	return err == nil && info.IsDir()
 }
 
-// TestExamplesAreListed: each plugin of this repository that is a module is in the gallery.
+// TestExamplesAreListed: each plugin of this repository that is a module is in the gallery, and
+// its README has its options.
 func TestExamplesAreListed(t *testing.T) {
 	plugins, err := gallery.Read(root+"/docs/plugins/gallery.yaml", root)
 	if err != nil {
@@ -64,6 +65,15 @@ func TestExamplesAreListed(t *testing.T) {
 		code, err := os.ReadFile(filepath.Join(dir, "main.go"))
 		if err != nil || !strings.Contains(string(code), string(p.Kind)+`.Define("`+p.Type+`",`) {
 			t.Errorf("%s does not define %s.%s (%v)", source, p.Kind, p.Type, err)
+		}
+		readme, err := os.ReadFile(filepath.Join(dir, "README.md"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, option := range regexp.MustCompile("`option:\"([a-z0-9.]+)").FindAllStringSubmatch(string(code), -1) {
+			if !strings.Contains(string(readme), "`"+option[1]+"`") {
+				t.Errorf("README.md of %s lacks the option %s", source, option[1])
+			}
 		}
 	}
 }
