@@ -19,14 +19,14 @@ var layers = [][]string{
 	{"core/api", "core/doctor", "core/oneshot", "core/web"},
 	{"core/service", "core/wiring"},
 	{"core/testrun"},
-	{"core/automatic", "core/installation", "core/schedule"},
+	{"core/automatic", "core/install", "core/installation", "core/schedule"},
 	{"core/auth", "core/check", "core/decision", "core/dispatch", "core/statestream", "core/updater", "core/component"},
 	{"core/plugin", "core/preview", "core/store", "core/wudstore", "core/metrics", "core/config/migrate", "core/lookup"},
 	{"core/link"},
 	{"core/choice"},
 	{"core/policy"},
 	{"core/update"},
-	{"core/config", "core/logging", "core/event", "core/delivery", "core/operation", "core/label", "core/tag", "core/tally", "core/template", "core/contained", "core/detach", "core/auth/oidctest"},
+	{"core/artifact", "core/config", "core/logging", "core/event", "core/delivery", "core/operation", "core/label", "core/tag", "core/tally", "core/template", "core/contained", "core/detach", "core/auth/oidctest"},
 	{"core/regexcost", "core/policy/window"},
 }
 
@@ -50,6 +50,8 @@ var owners = map[string][]string{
 	"github.com/coreos/go-oidc/v3":           {"core/auth"},
 	"golang.org/x/oauth2":                    {"core/auth"},
 	"github.com/tg123/go-htpasswd":           {"core/auth"},
+	"oras.land/oras-go/v2":                   {"core/artifact"},
+	"aead.dev/minisign":                      {"core/artifact"},
 	"github.com/google/go-containerregistry": {},
 	"github.com/getkin/kin-openapi":          {},
 }

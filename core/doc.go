@@ -38,14 +38,14 @@
 //	api doctor oneshot web
 //	service wiring
 //	testrun
-//	automatic installation schedule
+//	automatic install installation schedule
 //	auth check decision dispatch statestream updater component
 //	plugin preview store wudstore metrics config/migrate lookup
 //	link
 //	choice
 //	policy
 //	update
-//	config logging event delivery operation label tag tally template contained detach auth/oidctest
+//	artifact config logging event delivery operation label tag tally template contained detach auth/oidctest
 //	regexcost policy/window
 //
 // check and dispatch declare the few methods they need of others as

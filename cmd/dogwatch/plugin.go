@@ -32,7 +32,8 @@ does not run until somebody trusts it.`,
   # what a type can, and whether a component works
   dogwatch plugin describe trigger.smtp
   dogwatch plugin test trigger.smtp.main`,
-		newPluginList(g), newPluginDescribe(g), newPluginTest(g), newPluginTrust(g), newPluginChecksum(g), newPluginRestart(g), newPluginNew(g))
+		newPluginList(g), newPluginDescribe(g), newPluginTest(g), newPluginTrust(g), newPluginChecksum(g), newPluginRestart(g), newPluginNew(g),
+		newPluginInstall(g), newPluginRemove(g), newPluginRollback(g))
 }
 
 func newPluginList(g *global) *cobra.Command {

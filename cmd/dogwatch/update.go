@@ -142,17 +142,23 @@ func (g *global) update(ctx context.Context, f updateFlags, names []string) (err
 
 // confirm asks the user on a terminal, unless that is not wanted.
 func (g *global) confirm(ctx context.Context, f updateFlags, ready []planned) error {
-	if f.yes {
-		return nil
-	}
-	if !term.IsTerminal(int(os.Stdin.Fd())) {
-		return usage(errors.New("there is no terminal to ask on: use --yes, or --plan to see what would be done"))
-	}
 	what := count(len(ready), "container")
 	if len(ready) == 1 {
 		what = printable(ready[0].container.Name)
 	}
-	fmt.Fprintf(g.stderr, "Carry out the %s of %s? [y/N] ", f.kind, what)
+	return g.agree(ctx, f.yes, fmt.Sprintf("Carry out the %s of %s?", f.kind, what), ", or --plan to see what would be done")
+}
+
+// agree asks the user on a terminal, unless yes is set. without is what else there
+// is to do without a terminal.
+func (g *global) agree(ctx context.Context, yes bool, question, without string) error {
+	if yes {
+		return nil
+	}
+	if !term.IsTerminal(int(os.Stdin.Fd())) {
+		return usage(errors.New("there is no terminal to ask on: use --yes" + without))
+	}
+	fmt.Fprintf(g.stderr, "%s [y/N] ", question)
 	response := make(chan string, 1)
 	go func() { // reading cannot be broken off: it ends with the program
 		line, _ := bufio.NewReader(os.Stdin).ReadString('\n')

@@ -1,0 +1,93 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/dogwatch/dogwatch/core/artifact"
+	"github.com/dogwatch/dogwatch/core/config"
+	"github.com/dogwatch/dogwatch/core/contained"
+	"github.com/dogwatch/dogwatch/core/install"
+	"github.com/dogwatch/dogwatch/core/logging"
+	"github.com/dogwatch/dogwatch/core/plugin"
+	"github.com/dogwatch/dogwatch/sdk/kind"
+)
+
+// approved is a plugin.TrustStore for a file that the user has just agreed to start.
+type approved struct{}
+
+func (approved) Checksum(context.Context, string) ([]byte, bool, error) { return nil, false, nil }
+func (approved) Trust(context.Context, string, []byte) error            { return nil }
+
+// describeFile starts the only executable of a folder for a moment, as Dogwatch
+// starts plugins, and returns what it says of itself.
+func describeFile(ctx context.Context, cfg *config.Config, dir, name string, log hclog.Logger, redactor *logging.Redactor) (artifact.Plugin, error) {
+	none := artifact.Plugin{}
+	host, err := plugin.New(plugin.Options{
+		Builtins: builtins(), Dir: dir, Env: cfg.Plugins.Env, RunDirs: []string{os.TempDir(), cfg.Store.Path}, Trust: approved{},
+		Log: log, Contained: contained.Here(), Redact: redactor.String,
+	})
+	if err != nil {
+		return none, err
+	}
+	defer host.Close()
+	if err := host.Discover(ctx); err != nil {
+		return none, err
+	}
+	s, found := host.Bundle(name)
+	if !found {
+		return none, fmt.Errorf("%s is not executable", name)
+	}
+	st := s.Status()
+	if len(st.Types) == 0 {
+		return none, errors.New(st.Error)
+	}
+	p := artifact.Plugin{Name: name, Version: st.Version, SDK: st.SDK}
+	for _, t := range st.Types {
+		p.Types = append(p.Types, string(t.Kind)+"."+t.Type)
+		if _, described, known := host.Find(t.Kind, t.Type); known && t.Kind == kind.Trigger {
+			p.Capabilities = append(p.Capabilities, sensitive(described.Capabilities)...)
+		}
+	}
+	slices.Sort(p.Types)
+	slices.Sort(p.Capabilities)
+	p.Capabilities = slices.Compact(p.Capabilities)
+	return p, nil
+}
+
+// verifyClaims starts a plugin that the user agreed to, before it is put in its place,
+// and compares what it says to what its artifact said. What the artifact left out is
+// completed.
+func (p pluginFolder) verifyClaims(ctx context.Context, s *install.Staged) error {
+	said, err := describeFile(ctx, p.cfg, filepath.Dir(s.Path), s.Name, p.logins.log, p.logins.redactor)
+	if err != nil {
+		return fmt.Errorf("%s does not start as a plugin, and is not installed: %w", s.Name, err)
+	}
+	claimed := sensitive(s.Capabilities)
+	for _, c := range said.Capabilities {
+		if len(s.Types) > 0 && !slices.Contains(claimed, c) {
+			return fmt.Errorf("%s wants the capability %s, of which its artifact says nothing, and is not installed", s.Name, c)
+		}
+	}
+	if slices.Sort(s.Types); len(s.Types) > 0 && !slices.Equal(s.Types, said.Types) {
+		return fmt.Errorf("%s holds %s, and its artifact says %s: it is not installed", s.Name, strings.Join(said.Types, " "), strings.Join(s.Types, " "))
+	}
+	if len(s.Types) == 0 {
+		fmt.Fprintf(p.g.stdout, "%-14s %s\n%-14s %s\n", "types", printable(strings.Join(said.Types, " ")), "wants", wanted(said.Capabilities))
+		s.Types, s.Capabilities = said.Types, said.Capabilities
+	}
+	if s.Version == "" {
+		s.Version = said.Version
+	}
+	if s.SDK == "" {
+		s.SDK = said.SDK
+	}
+	return nil
+}

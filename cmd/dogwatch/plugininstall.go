@@ -1,0 +1,324 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/dogwatch/dogwatch/core/artifact"
+	"github.com/dogwatch/dogwatch/core/config"
+	"github.com/dogwatch/dogwatch/core/install"
+	"github.com/dogwatch/dogwatch/core/installation"
+	"github.com/dogwatch/dogwatch/sdk/kind"
+)
+
+// fetchLimit is how long fetching a plugin may take unless the user says otherwise.
+const fetchLimit = 5 * time.Minute
+
+// installFlags are the flags of install and update.
+type installFlags struct {
+	name, digest, sha256, key string
+	newKey, replace, yes      bool
+	maxSize                   int64 // MiB
+	timeout                   time.Duration
+}
+
+func (f *installFlags) common(cmd *cobra.Command) {
+	cmd.Flags().BoolVarP(&f.yes, "yes", "y", false, "install without asking")
+	cmd.Flags().Int64Var(&f.maxSize, "max-size", artifact.MaxSize>>20, "largest size in `MiB`")
+	cmd.Flags().DurationVar(&f.timeout, "timeout", fetchLimit, "longest `time` for fetching")
+}
+
+func newPluginInstall(g *global) *cobra.Command {
+	var f installFlags
+	cmd := &cobra.Command{
+		Use:   "install REF",
+		Short: "Install a plugin from a registry, an address or a file",
+		Long: `Fetches a plugin and puts it into plugins.dir. REF is an artifact in a registry,
+with the login that the configuration has for it; an https:// address, with the
+SHA-256 of its file; or a file. Of an artifact for several platforms the one for
+this system is taken.
+
+Size, checksum and the publisher's signature are verified first, and what the plugin
+is and wants is shown before it is installed. The publisher's key is remembered: from
+then on nothing else is accepted under that name. The file before is kept for
+dogwatch plugin rollback.`,
+		Example: `  # from a registry
+  dogwatch plugin install ghcr.io/me/trigger-lamp:1.0.0
+
+  # only if the publisher signed it with this key of minisign
+  dogwatch plugin install ghcr.io/me/trigger-lamp:1.0.0 --key RWQf6LRCGA9i53mlYecO4IzT51TGPpvWucNSCh1CBM0QTaLn73Y7GFO3
+
+  # from an address, and from a file
+  dogwatch plugin install https://example.org/trigger-lamp --sha256 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
+  dogwatch plugin install ./trigger-lamp`,
+		Args: exactly(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			r, err := f.request(args[0])
+			if err != nil {
+				return usage(err)
+			}
+			return g.withPlugins(cmd.Context(), f, func(ctx context.Context, p pluginFolder) error { return p.install(ctx, r) })
+		},
+	}
+	f.common(cmd)
+	cmd.Flags().StringVar(&f.name, "name", "", "`name` of the file in plugins.dir, instead of the artifact's own")
+	cmd.Flags().StringVar(&f.digest, "digest", "", "the only `digest` of the artifact that is accepted, sha256:…")
+	cmd.Flags().StringVar(&f.sha256, "sha256", "", "the only `checksum` of the file at an address that is accepted")
+	cmd.Flags().StringVar(&f.key, "key", "", "the publisher's `key`, of minisign or cosign (ECDSA P-256), or its file: what it did not sign is refused")
+	cmd.Flags().BoolVar(&f.newKey, "new-key", false, "accept --key instead of the one that is remembered")
+	cmd.Flags().BoolVar(&f.replace, "replace", false, "replace a file that was put there by hand")
+	return cmd
+}
+
+// request reads what the flags say about a reference.
+func (f *installFlags) request(ref string) (install.Request, error) {
+	source, err := artifact.ParseSource(ref)
+	if err != nil {
+		return install.Request{}, err
+	}
+	r := install.Request{Source: source, Replace: f.replace, NewKey: f.newKey, Want: artifact.Want{Name: f.name, Digest: f.digest}}
+	switch {
+	case f.sha256 != "" && f.digest != "":
+		return r, errors.New("--sha256 and --digest exclude each other")
+	case f.sha256 != "" && source.Image != nil:
+		return r, errors.New("--sha256 is for addresses and files: an artifact in a registry has a --digest")
+	case f.newKey && f.key == "":
+		return r, errors.New("--new-key needs --key: the publisher's new key")
+	case f.maxSize <= 0 || f.timeout <= 0:
+		return r, errors.New("--max-size and --timeout: want more than 0")
+	}
+	if f.sha256 != "" {
+		r.Want.Digest = "sha256:" + strings.ToLower(strings.TrimPrefix(f.sha256, "sha256:"))
+	}
+	if f.key != "" {
+		if r.Want.Key, err = artifact.ParseKey(f.key); err != nil {
+			return r, fmt.Errorf("--key: %w", err)
+		}
+	}
+	return r, nil
+}
+
+// pluginFolder is the folder of the plugins with what a command needs to change it.
+type pluginFolder struct {
+	*install.Folder
+	g      *global
+	cfg    *config.Config
+	flags  installFlags
+	logins *registryLogins
+}
+
+// withPlugins locks the folder of the plugins for a command. Errors show no secret.
+func (g *global) withPlugins(ctx context.Context, f installFlags, use func(context.Context, pluginFolder) error) error {
+	cfg, err := g.load(nil)
+	if err != nil {
+		return err
+	}
+	logins, err := g.registryLogins(cfg)
+	if err != nil {
+		return err
+	}
+	defer logins.Close()
+	folder, err := install.Open(ctx, cfg.Plugins.Dir)
+	if err != nil {
+		return err
+	}
+	defer folder.Close()
+	err = use(ctx, pluginFolder{Folder: folder, g: g, cfg: cfg, flags: f, logins: logins})
+	var code *exitError
+	if err == nil || errors.As(err, &code) {
+		return err
+	}
+	return errors.New(logins.redactor.String(err.Error()))
+}
+
+func (p pluginFolder) fetcher() artifact.Fetcher {
+	return artifact.Fetcher{Logins: p.logins, Limit: p.flags.maxSize << 20, Platform: artifact.Here()}
+}
+
+// install fetches, shows, asks and installs.
+func (p pluginFolder) install(ctx context.Context, r install.Request) error {
+	s, err := p.fetch(ctx, r)
+	if err != nil {
+		return err
+	}
+	if s.Current() {
+		fmt.Fprintf(p.g.stdout, "%s is installed already (sha256 %s)\n", printable(s.Name), s.SHA256)
+		return p.trust(ctx, s.Name, s.SHA256)
+	}
+	p.show(p.g.stdout, s)
+	if err := p.g.agree(ctx, p.flags.yes, "Install "+printable(s.Name)+"?", " if this is what you want"); err != nil {
+		return err
+	}
+	if err := p.verifyClaims(ctx, s); err != nil {
+		return err
+	}
+	if err := p.Install(s); err != nil {
+		return err
+	}
+	fmt.Fprintf(p.g.stdout, "installed %s\n", printable(s.Name))
+	if err := p.trust(ctx, s.Name, s.SHA256); err != nil {
+		return err
+	}
+	p.showNext(p.g.stdout, s)
+	return nil
+}
+
+func (p pluginFolder) fetch(ctx context.Context, r install.Request) (*install.Staged, error) {
+	timed, cancel := context.WithTimeout(ctx, p.flags.timeout)
+	defer cancel()
+	stop := spinner(p.g.stderr, func() string { return "Fetching " + r.Source.String() })
+	defer stop()
+	s, err := p.Fetch(timed, p.fetcher(), r)
+	if err != nil && ctx.Err() == nil && errors.Is(timed.Err(), context.DeadlineExceeded) {
+		err = fmt.Errorf("%s did not come within %s: --timeout gives it longer (%w)", r.Source, p.flags.timeout, err)
+	}
+	return s, err
+}
+
+// show writes what is about to be installed.
+func (p pluginFolder) show(w io.Writer, s *install.Staged) {
+	line := func(what, text string) {
+		if text != "" {
+			fmt.Fprintf(w, "%-14s %s\n", what, printable(text))
+		}
+	}
+	line("plugin", strings.TrimSpace(s.Name+" "+s.Version))
+	line("from", s.Ref)
+	if s.Digest != "sha256:"+s.SHA256 {
+		line("digest", s.Digest)
+	}
+	line("sha256", s.SHA256)
+	line("size", fmt.Sprintf("%.2f MB", float64(s.Size)/1e6))
+	line("platform", cmp.Or(s.Platform, "any"))
+	line("sdk", s.SDK)
+	switch {
+	case s.Key.IsZero():
+		line("signature", "none that could be verified: whoever could change the artifact could change the plugin")
+	case s.FirstKey() && s.Carried:
+		line("signature", "holds, by the key "+s.Key.String()+", which came with the plugin and is seen for the first time")
+	case s.FirstKey():
+		line("signature", "holds, by the key "+s.Key.String()+" that was given")
+	default:
+		line("signature", "holds, by the key "+s.Key.String()+" that was remembered")
+	}
+	line("key", s.Key.Text())
+	if len(s.Types) > 0 {
+		line("types", strings.Join(s.Types, " "))
+		line("wants", wanted(s.Capabilities))
+	}
+	if s.Before != nil {
+		line("replaces", cmp.Or(s.Before.Version, s.Before.Ref))
+	}
+}
+
+// wanted names the capabilities of a plugin that a user has to grant.
+func wanted(capabilities []string) string {
+	return printable(cmp.Or(strings.Join(sensitive(capabilities), " "), "no capabilities"))
+}
+
+// sensitive returns the capabilities that are only given to plugins that a user grants them to.
+func sensitive(capabilities []string) []string {
+	var all []string
+	for _, c := range capabilities {
+		if slices.Contains([]string{kind.CapCredentials, kind.CapEngine, kind.CapOperate, kind.CapRun}, c) {
+			all = append(all, c)
+		}
+	}
+	return all
+}
+
+// trust has the Dogwatch that serves accept the new file, where another one was trusted.
+func (p pluginFolder) trust(ctx context.Context, name, sum string) error {
+	if p.cfg.Plugins.Trust == "pinned" || p.cfg.Plugins.Checksums()[name] != "" {
+		if p.cfg.Plugins.Checksums()[name] != sum {
+			fmt.Fprintf(p.g.stdout, "\nplugins.checksums decides what runs: set\n  plugins:\n    checksums: { %s: %s }\n", printable(name), sum)
+		}
+		return nil
+	}
+	known, seen, err := installation.TrustStore(p.cfg.StoreFile()).Checksum(ctx, name)
+	if err != nil || !seen || fmt.Sprintf("%x", known) == sum {
+		return err // a file that is seen for the first time is trusted when it starts
+	}
+	if err := trustPlugin(ctx, p.cfg, name, sum); err != nil {
+		return fmt.Errorf("%s is installed and not trusted yet: %w; run: dogwatch plugin trust %s %s", name, err, name, sum)
+	}
+	return nil
+}
+
+// showNext says what is left to do.
+func (p pluginFolder) showNext(w io.Writer, s *install.Staged) {
+	var missing []string
+	for _, c := range sensitive(s.Capabilities) {
+		if !slices.Contains(p.cfg.Plugins.Grants()[s.Name], c) {
+			missing = append(missing, s.Name+"="+c)
+		}
+	}
+	if len(missing) > 0 {
+		fmt.Fprintf(w, "\nto grant what it wants, add to the configuration:\n  plugins:\n    grants: [%s]\n", printable(strings.Join(missing, ", ")))
+	}
+	if s.Before != nil {
+		return
+	}
+	for _, t := range s.Types {
+		fmt.Fprintf(w, "\nits options: dogwatch plugin describe %s\n", printable(t))
+	}
+	fmt.Fprintln(w, "\nconfigure what it offers, and restart Dogwatch")
+}
+
+func newPluginRemove(g *global) *cobra.Command {
+	return &cobra.Command{
+		Use:   "remove NAME",
+		Short: "Remove a plugin that was installed",
+		Long: `Removes a plugin that dogwatch plugin install put into plugins.dir, and the version
+before it, and forgets its publisher's key. A Dogwatch that serves has it until it is
+restarted.`,
+		Example: `  # what there is
+  dogwatch plugin list
+
+  # away with it
+  dogwatch plugin remove trigger-lamp`,
+		Args: exactly(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return g.withPlugins(cmd.Context(), installFlags{}, func(_ context.Context, p pluginFolder) error {
+				if err := p.Remove(args[0]); err != nil {
+					return err
+				}
+				fmt.Fprintf(g.stdout, "removed %s\n", printable(args[0]))
+				return nil
+			})
+		},
+	}
+}
+
+func newPluginRollback(g *global) *cobra.Command {
+	return &cobra.Command{
+		Use:   "rollback NAME",
+		Short: "Go back to the version of a plugin before",
+		Long: `Exchanges a plugin with the version that the last installation or update replaced. A
+second rollback takes it back.`,
+		Example: `  # after an update that does not work
+  dogwatch plugin rollback trigger-lamp
+
+  # and which state it is in now
+  dogwatch plugin list`,
+		Args: exactly(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return g.withPlugins(cmd.Context(), installFlags{}, func(ctx context.Context, p pluginFolder) error {
+				pin, err := p.Rollback(args[0])
+				if err != nil {
+					return err
+				}
+				fmt.Fprintf(g.stdout, "%s is %s again\n", printable(args[0]), printable(cmp.Or(pin.Version, pin.Ref, pin.SHA256)))
+				return p.trust(ctx, args[0], pin.SHA256)
+			})
+		},
+	}
+}

@@ -1,0 +1,268 @@
+// Package install looks after the folder of third-party plugins: it puts what
+// package artifact fetched in its place, keeps the one before, removes, and goes
+// back. What it installed, and the key of each publisher, is in a file beside the
+// plugins. A plugin is replaced by one rename, and what a command was about to do is
+// written down first: after a kill at any line there is the old file or the new one,
+// and the next command clears up.
+package install
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/dogwatch/dogwatch/core/artifact"
+	"github.com/dogwatch/dogwatch/sdk"
+)
+
+// The names in the folder, all hidden, so that none of them is a plugin.
+const (
+	pinFile   = ".installed.json"
+	lockFile  = ".installed.lock"
+	stageName = ".install"
+	oldSuffix = ".old"
+)
+
+// Pin is what is known of an installed file.
+type Pin struct {
+	Ref          string   `json:"ref"`
+	Digest       string   `json:"digest"`
+	SHA256       string   `json:"sha256"`
+	Version      string   `json:"version,omitempty"`
+	SDK          string   `json:"sdk,omitempty"`
+	Platform     string   `json:"platform,omitempty"`
+	Types        []string `json:"types,omitempty"`
+	Capabilities []string `json:"capabilities,omitempty"`
+	Installed    sdk.Time `json:"installed"`
+	Key          string   `json:"key,omitempty"` // of the publisher; "" when it is not signed
+}
+
+// entry is a plugin in the file of pins.
+type entry struct {
+	Pin
+	// Previous is what Rollback goes back to.
+	Previous *Pin `json:"previous,omitempty"`
+	// Next is what is being put in place.
+	Next *Pin `json:"next,omitempty"`
+	// Removing is true while the plugin is being removed.
+	Removing bool `json:"removing,omitempty"`
+}
+
+// Status is an installed plugin as users see it.
+type Status struct {
+	Name string `json:"name"`
+	Pin
+	// KeyName is the publisher's key in short; "" without one.
+	KeyName string `json:"keyName,omitempty"`
+	// Previous is the version, or the reference, that Rollback goes back to; "" for none.
+	Previous string `json:"previous,omitempty"`
+	// Available is a newer reference than Ref; "" when none is known.
+	Available string `json:"available,omitempty"`
+	// Changed reports that the file is missing, or is not the one that was installed.
+	Changed bool `json:"changed,omitempty"`
+}
+
+// Folder is the locked folder of the plugins. It is for one goroutine.
+type Folder struct {
+	dir  string
+	lock *os.File
+	all  map[string]*entry
+	now  func() time.Time
+}
+
+// Open makes the folder if need be, waits until no other process changes it, and
+// completes what was interrupted. The caller closes it.
+func Open(ctx context.Context, dir string) (*Folder, error) {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, fmt.Errorf("make plugins.dir: %w", err)
+	}
+	lock, err := acquire(ctx, filepath.Join(dir, lockFile))
+	if err != nil {
+		return nil, fmt.Errorf("lock plugins.dir %s: %w", dir, err)
+	}
+	f := &Folder{dir: dir, lock: lock, now: time.Now}
+	if f.all, err = readPins(dir); err == nil {
+		err = f.recover()
+	}
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+// Close removes what was fetched and not installed, and lets others in.
+func (f *Folder) Close() {
+	_ = os.RemoveAll(f.stage()) // the next command tries again
+	f.lock.Close()
+}
+
+func (f *Folder) stage() string               { return filepath.Join(f.dir, stageName) }
+func (f *Folder) path(name string) string     { return filepath.Join(f.dir, name) }
+func (f *Folder) previous(name string) string { return filepath.Join(f.dir, "."+name+".previous") }
+func (f *Folder) setAside(name string) string { return filepath.Join(f.stage(), name+oldSuffix) }
+
+func readPins(dir string) (map[string]*entry, error) {
+	path := filepath.Join(dir, pinFile)
+	data, err := os.ReadFile(path)
+	all := map[string]*entry{}
+	if errors.Is(err, fs.ErrNotExist) {
+		return all, nil
+	}
+	if err == nil {
+		err = json.Unmarshal(data, &all)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read what is installed (%s): %w: mend the file, or remove it and install the plugins again", path, err)
+	}
+	maps.DeleteFunc(all, func(name string, e *entry) bool { return e == nil || artifact.CheckName(name) != nil })
+	return all, nil
+}
+
+// save writes the pins so that a reader sees the file before or the file after.
+func (f *Folder) save() error {
+	data, err := json.MarshalIndent(f.all, "", "  ")
+	if err != nil {
+		return err
+	}
+	path := filepath.Join(f.dir, pinFile)
+	if err := writeSynced(path+".new", append(data, '\n')); err != nil {
+		return fmt.Errorf("record what is installed: %w", err)
+	}
+	if err := os.Rename(path+".new", path); err != nil {
+		return fmt.Errorf("record what is installed: %w", err)
+	}
+	return syncFolder(f.dir)
+}
+
+// recover completes what a command began that was killed.
+func (f *Folder) recover() error {
+	changed := false
+	for name, e := range f.all {
+		switch {
+		case e.Removing:
+			if err := f.unlink(name); err != nil {
+				return err
+			}
+			delete(f.all, name)
+			changed = true
+		case e.Next != nil:
+			if err := f.settle(name, e); err != nil {
+				return err
+			}
+			changed = true
+		}
+	}
+	if err := os.RemoveAll(f.stage()); err != nil {
+		return fmt.Errorf("clear up after an interrupted command: %w", err)
+	}
+	if err := os.Remove(filepath.Join(f.dir, pinFile+".new")); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("clear up after an interrupted command: %w", err)
+	}
+	if !changed {
+		return nil
+	}
+	return f.save()
+}
+
+// settle makes the pin of a plugin agree with the file that is there. It does not save.
+func (f *Folder) settle(name string, e *entry) error {
+	next := e.Next
+	e.Next = nil
+	if sum, err := checksum(f.path(name)); err != nil || sum != next.SHA256 {
+		if e.SHA256 == "" { // it was the first of its name, and has not come
+			delete(f.all, name)
+		}
+		return nil
+	}
+	aside := f.setAside(name)
+	switch err := os.Rename(aside, f.previous(name)); {
+	case err == nil:
+		before := e.Pin
+		e.Previous = &before
+	case !errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("keep the version before: %w", err)
+	}
+	e.Pin = *next
+	return nil
+}
+
+// Installed returns what is installed, by name.
+func (f *Folder) Installed() []Status { return statuses(f.dir, f.all) }
+
+// Read returns what is installed in a folder, by name, without waiting for a command
+// that changes it.
+func Read(dir string) ([]Status, error) {
+	all, err := readPins(dir)
+	return statuses(dir, all), err
+}
+
+func statuses(dir string, all map[string]*entry) []Status {
+	var found []Status
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		e := all[name]
+		st := Status{Name: name, Pin: e.Pin, KeyName: keyName(e.Key)}
+		if e.Previous != nil {
+			st.Previous = cmp.Or(e.Previous.Version, e.Previous.Ref)
+		}
+		sum, err := checksum(filepath.Join(dir, name))
+		st.Changed = err != nil || sum != e.SHA256
+		found = append(found, st)
+	}
+	return found
+}
+
+func keyName(text string) string {
+	if text == "" {
+		return ""
+	}
+	k, err := artifact.ParseKey(text)
+	if err != nil {
+		return ""
+	}
+	return k.String()
+}
+
+// find returns the entry of a plugin that was installed.
+func (f *Folder) find(name string) (*entry, error) {
+	e, known := f.all[name]
+	if !known {
+		return nil, fmt.Errorf("%s was not installed by dogwatch plugin install (dogwatch plugin list shows what there is)", name)
+	}
+	return e, nil
+}
+
+// Remove takes a plugin, and the version before it, out of the folder, and forgets
+// its publisher's key.
+func (f *Folder) Remove(name string) error {
+	e, err := f.find(name)
+	if err != nil {
+		return err
+	}
+	e.Removing = true
+	if err := f.save(); err != nil {
+		return err
+	}
+	if err := f.unlink(name); err != nil {
+		return err
+	}
+	delete(f.all, name)
+	return f.save()
+}
+
+func (f *Folder) unlink(name string) error {
+	for _, path := range []string{f.path(name), f.previous(name)} {
+		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("remove %s: %w", name, err)
+		}
+	}
+	return nil
+}
