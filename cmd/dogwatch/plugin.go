@@ -111,8 +111,24 @@ func writePlugins(w io.Writer, all []plugin.Status) error {
 		if p.Note != "" {
 			fmt.Fprintf(w, "\n%s: %s\n", printable(p.Name), printable(p.Note))
 		}
+		writeIsolation(w, p)
 	}
 	return nil
+}
+
+// writeIsolation says what a third-party plugin may not do, and which capabilities it asks for in vain.
+func writeIsolation(w io.Writer, p plugin.Status) {
+	if p.Builtin {
+		return
+	}
+	if p.Isolation != nil {
+		fmt.Fprintf(w, "\n%s: %s\n", printable(p.Name), printable(p.Isolation.String()))
+	}
+	for _, capability := range p.Requested {
+		if !slices.Contains(p.Grants, capability) {
+			fmt.Fprintf(w, "\n%s: asks for %s; to grant it, add %s=%s to plugins.grants\n", printable(p.Name), capability, printable(p.Name), capability)
+		}
+	}
 }
 
 func newPluginTrust(g *global) *cobra.Command {

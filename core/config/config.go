@@ -11,9 +11,14 @@
 package config
 
 import (
+	"cmp"
+	"errors"
+	"fmt"
 	"net/netip"
 	"net/url"
+	"os/user"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 
@@ -151,6 +156,10 @@ type Plugins struct {
 	Pins    []string `option:"checksums" help:"SHA-256 of executables, as name=checksum"`
 	Granted []string `option:"grants" help:"Capabilities given to executables, as name=capability: credentials, engine, operate, run"`
 	Env     []string `option:"env" help:"Names of environment variables that plugins may see"`
+	// Isolated, Opened and RunAs are about what the system lets executables do; see Paths and User.
+	Isolated bool     `option:"isolated" default:"true" help:"Let executables that are registries or triggers reach only the network, their own folder, what their options name and what programs need of the system, where the kernel can (Linux)"`
+	Opened   []string `option:"paths" help:"Further folders and files that executables may read and write, as name=/path"`
+	RunAs    string   `option:"user" help:"User that executables run as when Dogwatch is root, as a name, a number or number:group; not set, they run as root"`
 }
 
 // Checksums returns the pinned SHA-256 of executables, in lower-case hexadecimal, by file name.
@@ -161,6 +170,43 @@ func (p Plugins) Checksums() map[string]string {
 		sums[name] = strings.ToLower(sum)
 	}
 	return sums
+}
+
+// Paths returns the folders and files opened to executables, by file name.
+func (p Plugins) Paths() map[string][]string {
+	paths := map[string][]string{}
+	for _, opened := range p.Opened {
+		name, path, _ := strings.Cut(opened, "=")
+		paths[name] = append(paths[name], path)
+	}
+	return paths
+}
+
+// User returns the numbers of the user that executables run as, and of the group; set is false when there is none.
+func (p Plugins) User() (uid, gid uint32, set bool, err error) {
+	if p.RunAs == "" {
+		return 0, 0, false, nil
+	}
+	name, group, _ := strings.Cut(p.RunAs, ":")
+	id, err := strconv.ParseUint(name, 10, 32)
+	if err != nil {
+		known, err := user.Lookup(name)
+		if err != nil {
+			return 0, 0, false, fmt.Errorf("no user is called %q here", name)
+		}
+		name = known.Uid
+		group = cmp.Or(group, known.Gid)
+		if id, err = strconv.ParseUint(name, 10, 32); err != nil {
+			return 0, 0, false, errors.New("users have no numbers on this system")
+		}
+	}
+	of := id // of a number without a group
+	if group != "" {
+		if of, err = strconv.ParseUint(group, 10, 32); err != nil {
+			return 0, 0, false, fmt.Errorf("want the number of a group after the colon, got %q", group)
+		}
+	}
+	return uint32(id), uint32(of), true, nil
 }
 
 // Grants returns the capabilities given to executables (see kind.CapCredentials

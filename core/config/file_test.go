@@ -3,6 +3,7 @@ package config
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -66,7 +67,22 @@ func TestDefaultStoreFolder(t *testing.T) {
 }
 
 func TestPluginPinsAndGrants(t *testing.T) {
-	p := Plugins{Pins: []string{"a-b=ABC", "c=d"}, Granted: []string{"a-b=Engine", "a-b=credentials"}}
+	p := Plugins{Opened: []string{"a=/b", "a=/c=d", "e=/f"}}
+	if got := p.Paths(); len(got) != 2 || !slices.Equal(got["a"], []string{"/b", "/c=d"}) || !slices.Equal(got["e"], []string{"/f"}) {
+		t.Errorf("paths are %v", got)
+	}
+	for text, want := range map[string][2]uint32{"65534": {65534, 65534}, "1000:20": {1000, 20}, "root": {0, 0}, "root:7": {0, 7}} {
+		uid, gid, set, err := Plugins{RunAs: text}.User()
+		if err != nil || !set || uid != want[0] || gid != want[1] {
+			t.Errorf("user %q: %d:%d, %v, %v", text, uid, gid, set, err)
+		}
+	}
+	for _, text := range []string{"no-such-user", "1:x", "-1", "1:-1"} {
+		if _, _, set, err := (Plugins{RunAs: text}).User(); err == nil || set {
+			t.Errorf("user %q is accepted", text)
+		}
+	}
+	p = Plugins{Pins: []string{"a-b=ABC", "c=d"}, Granted: []string{"a-b=Engine", "a-b=credentials"}}
 	if got := p.Checksums(); got["a-b"] != "abc" || got["c"] != "d" || len(got) != 2 {
 		t.Error(got)
 	}

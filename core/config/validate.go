@@ -177,6 +177,14 @@ func (l *loader) checkPlugins(p Plugins) {
 			l.fault("plugins.grants", fmt.Sprintf("want name=capability, got %q", grant), "the capabilities are "+strings.Join(capabilities, ", "))
 		}
 	}
+	for _, opened := range p.Opened {
+		if name, path, _ := strings.Cut(opened, "="); name == "" || !filepath.IsAbs(path) {
+			l.fault("plugins.paths", fmt.Sprintf("want name=/path with an absolute path, got %q", opened), "name the file of the plugin, as in trigger-file=/var/log/updates")
+		}
+	}
+	if _, _, _, err := p.User(); err != nil {
+		l.fault("plugins.user", err.Error(), "want a name, a number such as 65534, or number:group")
+	}
 	for _, name := range p.Env {
 		if !variableForm().MatchString(name) {
 			l.fault("plugins.env", fmt.Sprintf("want names of environment variables, got %q", name), "")

@@ -19,6 +19,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/config"
 	"github.com/dogwatch/dogwatch/core/plugin"
 	"github.com/dogwatch/dogwatch/core/policy"
+	"github.com/dogwatch/dogwatch/internal/sandbox"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/registry"
 )
@@ -109,6 +110,8 @@ type Options struct {
 	Redact func(string) string
 	// Contained is true inside a container, where loopback addresses are its own.
 	Contained bool
+	// Kernel says what the kernel can restrict plugins by, and whether that is files, too.
+	Kernel func() (said string, files bool)
 	// Observe, if set, is called after every question; by several goroutines.
 	Observe func(subject string)
 
@@ -177,6 +180,12 @@ func (o Options) withDefaults() Options {
 	}
 	if o.Transport == nil {
 		o.Transport = transport(o.Proxy)
+	}
+	if o.Kernel == nil {
+		o.Kernel = func() (string, bool) {
+			has := sandbox.Probe()
+			return has.String(), has.Landlock > 0
+		}
 	}
 	if o.Free == nil {
 		o.Free = free

@@ -99,10 +99,29 @@ func (e *examination) plugins(ctx context.Context) []Finding {
 			if p.Note != "" {
 				detail += "; " + p.Note
 			}
+			if p.Isolation != nil {
+				detail += "; " + p.Isolation.String()
+			}
 			found = append(found, Finding{Subject: of, Level: OK, Detail: detail})
 		}
 	}
+	if len(all) > builtin {
+		found = append(e.isolation(), found...)
+	}
 	return append(one(subject, OK, fmt.Sprintf("%d built in, %d in %s", builtin, len(all)-builtin, e.Config.Plugins.Dir), ""), found...)
+}
+
+// isolation tells what the kernel can restrict executables in plugins.dir by.
+func (e *examination) isolation() []Finding {
+	const subject = "isolation"
+	said, files := e.Kernel()
+	switch {
+	case !e.Config.Plugins.Isolated:
+		return one(subject, Warn, "off: executables in plugins.dir have all rights of Dogwatch", "leave out plugins.isolated")
+	case !files:
+		return one(subject, Warn, "the kernel restricts "+said, "executables in plugins.dir reach the files of Dogwatch; trust only those that you would run as its user")
+	}
+	return one(subject, OK, "the kernel restricts "+said, "")
 }
 
 // findings are what is wrong with the configuration of a component; none when nothing is.

@@ -150,7 +150,7 @@ func (h handle) attempt(ctx context.Context, r retry, fn func(context.Context, *
 			h.s.reconfigure(ctx, p, h.id)
 		default:
 			h.s.noteResponse(p)
-			return err
+			return p.explainIsolation(h.s.bundle.name, err)
 		}
 	}
 }

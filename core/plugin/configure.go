@@ -32,6 +32,8 @@ func (s *Supervisor) Configure(spec pluginclient.Instance, notify func(plugincli
 	}
 	s.mu.Unlock()
 	switch {
+	case proc != nil && !proc.confined.covers(s.host, spec):
+		s.Restart() // as a process that may do what this instance needs
 	case proc != nil:
 		s.configure(s.host.life, proc, in)
 	case blocked != nil:
@@ -56,7 +58,7 @@ func (s *Supervisor) configure(ctx context.Context, p *process, in *instance) {
 	for i, warning := range got.Warnings {
 		got.Warnings[i] = s.host.opt.Redact(warning)
 	}
-	in.notify(got, s.host.redacted(err))
+	in.notify(got, s.host.redacted(p.explainIsolation(s.bundle.name, err)))
 }
 
 // reconfigure configures an instance again that a process does not know.

@@ -3,6 +3,7 @@ package plugin
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/dogwatch/dogwatch/sdk/kind"
 )
@@ -97,14 +98,18 @@ func (s *Supervisor) describe(ctx context.Context, p *process) error {
 // MissingGrants returns the sensitive capabilities that t asks for and this bundle is not granted.
 func (s *Supervisor) MissingGrants(t kind.Type) []string {
 	var missing []string
-	if t.Kind != kind.Trigger {
-		return nil
-	}
-	for _, c := range t.Capabilities {
-		offered := c == kind.CapStateStream || c == kind.CapProbe
-		if !offered && !s.Granted(c) {
+	for _, c := range s.requested(t) {
+		if !s.Granted(c) {
 			missing = append(missing, c)
 		}
 	}
 	return missing
+}
+
+// requested returns the sensitive capabilities that t asks for.
+func (s *Supervisor) requested(t kind.Type) []string {
+	if t.Kind != kind.Trigger || s.bundle.builtin {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(t.Capabilities), func(c string) bool { return c == kind.CapStateStream || c == kind.CapProbe })
 }

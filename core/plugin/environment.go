@@ -14,7 +14,7 @@ var passedEnv = []string{
 }
 
 // environment is what a bundle's process sees.
-func (h *Host) environment(b bundle) []string {
+func (h *Host) environment(b bundle, c *confinement) []string {
 	// A soft memory limit far above the live heap, an eager collector and few
 	// threads keep a small process small; see docs/performance.md.
 	env := []string{"GOGC=50", "GOMEMLIMIT=64MiB", "GOMAXPROCS=2", goplugin.EnvUnixSocketDir + "=" + h.runDir}
@@ -28,5 +28,5 @@ func (h *Host) environment(b bundle) []string {
 	if b.builtin {
 		env = append(env, h.opt.Vars[b.name]...) // of two settings the later counts
 	}
-	return env
+	return append(env, c.environment()...)
 }

@@ -9,9 +9,13 @@ import (
 )
 
 // harden makes the kernel end the process with its host, and keeps terminal
-// signals, such as an interrupt, from reaching it before the host can stop it.
-func harden(cmd *exec.Cmd) {
+// signals, such as an interrupt, from reaching it before the host can stop it. It
+// runs as the user of its confinement.
+func harden(cmd *exec.Cmd, c *confinement) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setpgid: true}
+	if c != nil && c.user != nil {
+		cmd.SysProcAttr.Credential = &syscall.Credential{Uid: c.user.UID, Gid: c.user.GID}
+	}
 }
 
 // killGroup ends the process and all that it started.

@@ -38,7 +38,7 @@ func hostMain(dir string) int {
 	}
 	// A program that does not watch its parent, as one without the SDK does not.
 	plain := exec.Command("sleep", "600")
-	harden(plain)
+	harden(plain, nil)
 	if err := plain.Start(); err != nil {
 		fmt.Println(err)
 		return 1

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
@@ -54,6 +55,8 @@ type Options struct {
 	// Vars are variables of single built-in bundles, by their names, as NAME=value.
 	// They come before what Builtin.Env lets through.
 	Vars map[string][]string
+	// Isolation says what third-party bundles may do to the system.
+	Isolation Isolation
 	// RunDirs are folders to try for the private folder of sockets, best first.
 	RunDirs []string
 	// Contained is true inside a container, where loopback addresses are its own.
@@ -88,6 +91,12 @@ type Status struct {
 	SHA256   string     `json:"sha256,omitempty"`
 	Since    sdk.Time   `json:"since"`
 	Grants   []string   `json:"grants,omitempty"`
+	// Requested are the capabilities that a third-party bundle asks for; those not in Grants it does not get.
+	Requested []string `json:"requested,omitempty"`
+	// Isolation is what its process may not do; nil before the first one of a bundle.
+	Isolation *Isolated `json:"isolation,omitempty"`
+	// Output are the last lines that its process wrote to stderr when it could not be started.
+	Output []string `json:"output,omitempty"`
 }
 
 // TypeName names a type that a bundle holds.
@@ -118,6 +127,8 @@ type Host struct {
 
 	mu      sync.Mutex
 	bundles []*Supervisor
+	// launches counts the folders of processes.
+	launches atomic.Int64
 
 	life context.Context
 	stop context.CancelFunc
@@ -150,6 +161,9 @@ func New(opt Options) (*Host, error) {
 	}
 	if opt.Observe == nil {
 		opt.Observe = func(string, string, time.Duration, error) {}
+	}
+	if opt.Isolation.User != nil { // the folder of the store is closed to others
+		opt.RunDirs = append([]string{os.TempDir()}, opt.RunDirs...)
 	}
 	dir, err := makeRunDir(opt.RunDirs)
 	if err != nil {

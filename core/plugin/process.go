@@ -42,15 +42,18 @@ type process struct {
 	gone atomic.Bool
 	// runs is how many calls that cannot be repeated are under way.
 	runs atomic.Int32
+	// confined is what the process may do, isolated the same in words.
+	confined *confinement
+	isolated *Isolated
 }
 
-// launch starts a bundle's process and shakes hands with it.
-func (h *Host) launch(ctx context.Context, b bundle, log hclog.Logger) (*process, error) {
+// launch starts a bundle's process, for instances with these specs, and shakes hands with it.
+func (h *Host) launch(ctx context.Context, b bundle, specs []pluginclient.Instance, log hclog.Logger) (*process, error) {
 	var err error
 	for range handshakeTries {
 		began := time.Now()
 		var p *process
-		if p, err = h.launchOnce(ctx, b, log); err == nil {
+		if p, err = h.launchOnce(ctx, b, specs, log); err == nil {
 			return p, nil
 		}
 		silent := time.Since(began) >= startTimeout
@@ -62,20 +65,24 @@ func (h *Host) launch(ctx context.Context, b bundle, log hclog.Logger) (*process
 	return nil, fmt.Errorf("start %s: %w", b.name, err)
 }
 
-func (h *Host) launchOnce(ctx context.Context, b bundle, log hclog.Logger) (_ *process, err error) {
+func (h *Host) launchOnce(ctx context.Context, b bundle, specs []pluginclient.Instance, log hclog.Logger) (_ *process, err error) {
 	secured, key, err := pluginclient.HostTLS()
 	if err != nil {
 		return nil, err
 	}
 	cmd := exec.Command(b.path, b.args...)
-	harden(cmd)
-	c, wrote := &child{cmd: cmd, exited: make(chan struct{})}, &lastLines{}
+	confined, why, err := h.confine(b, specs)
+	if err != nil {
+		return nil, fmt.Errorf("prepare its isolation: %w", err)
+	}
+	harden(cmd, confined)
+	c, wrote := &child{cmd: cmd, confined: confined, exited: make(chan struct{})}, &lastLines{}
 	config := &goplugin.ClientConfig{
 		HandshakeConfig:  protocol.Handshake(),
 		VersionedPlugins: pluginclient.ClientPlugins(),
 		RunnerFunc: func(_ hclog.Logger, spec *exec.Cmd, _ string) (runner.Runner, error) {
 			// Of two settings the later counts: sockets are in our folder, whose path is short enough.
-			cmd.Env = slices.Concat(spec.Env, h.environment(b), key)
+			cmd.Env = slices.Concat(spec.Env, h.environment(b, confined), key)
 			return c, checkSum(b)
 		},
 		UnixSocketConfig: &goplugin.UnixSocketConfig{TempDir: h.runDir},
@@ -92,7 +99,8 @@ func (h *Host) launchOnce(ctx context.Context, b bundle, log hclog.Logger) (_ *p
 		if err != nil {
 			_ = c.Kill(ctx)
 			owner.Kill() // returns when all that the process wrote is read
-			err = explainStart(b, c, wrote, err)
+			confined.remove()
+			err = &startError{explainStart(b, c, wrote, err), wrote.last()}
 		}
 	}()
 	defer context.AfterFunc(ctx, func() { _ = c.Kill(ctx) })()
@@ -104,7 +112,7 @@ func (h *Host) launchOnce(ctx context.Context, b bundle, log hclog.Logger) (_ *p
 	if err != nil {
 		return nil, fmt.Errorf("dispense: %w", err)
 	}
-	p := &process{client: raw.(*pluginclient.Client), child: c, owner: owner, rpc: rpc}
+	p := &process{client: raw.(*pluginclient.Client), child: c, owner: owner, rpc: rpc, confined: confined, isolated: confined.isolated(h.opt.Isolation, why)}
 	if !b.builtin {
 		err = checkHealth(b, p)
 	}
@@ -138,10 +146,14 @@ func (p *process) stop() {
 	defer timer.Stop()
 	p.owner.Kill()
 	p.kill()
+	p.confined.remove()
 }
 
 // release frees what belongs to a process that has ended: its connection and its socket.
-func (p *process) release() { p.owner.Kill() }
+func (p *process) release() {
+	p.owner.Kill()
+	p.confined.remove()
+}
 
 // killedFromOutside waits for the end of a process and reports whether it was a
 // signal that the process itself does not raise when it crashes.

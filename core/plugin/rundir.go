@@ -36,7 +36,8 @@ func tryRunDir(parent string) (string, error) {
 		return "", err
 	}
 	// Some network file systems cannot hold sockets.
-	l, err := net.Listen("unix", filepath.Join(dir, "probe"))
+	// The name is as long as those of plugins get, in the folder of a process.
+	l, err := net.Listen("unix", filepath.Join(dir, "9999-plugin1234567890"))
 	if err != nil {
 		os.RemoveAll(dir)
 		return "", err

@@ -25,6 +25,8 @@ const outputGrace = time.Second
 type child struct {
 	cmd            *exec.Cmd
 	stdout, stderr *os.File
+	// confined is what it may do.
+	confined *confinement
 	// exited closes when the process has ended; cmd.ProcessState is set by then.
 	exited chan struct{}
 
@@ -66,6 +68,9 @@ func (c *child) start() error {
 	defer c.mu.Unlock()
 	if c.killed {
 		return context.Canceled
+	}
+	if c.confined != nil {
+		return c.confined.start(c)
 	}
 	return c.cmd.Start()
 }

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -43,6 +44,13 @@ func (l *lastLines) Write(p []byte) (int, error) {
 		l.lines = l.lines[1:]
 	}
 	return len(p), nil
+}
+
+// last returns the lines that are remembered.
+func (l *lastLines) last() []string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Clone(l.lines)
 }
 
 // crashLine is the line of a crash that says why: Go's panics, Python's and Node's exceptions.
@@ -102,10 +110,37 @@ func explainStart(b bundle, c *child, wrote *lastLines, err error) error {
 	case first != nil || strings.HasPrefix(text, "plugin exited before we could connect"):
 		err = fmt.Errorf("it ended before it wrote its handshake to stdout (%s)", c.cmd.ProcessState)
 	}
-	if said := wrote.String(); said != "" {
+	said := wrote.String()
+	hint := c.confined.hint(b.name, err.Error()+said)
+	if said != "" {
 		err = fmt.Errorf("%w; it wrote to stderr: %s", err, said)
 	}
+	if hint != "" {
+		err = fmt.Errorf("%w%s", err, hint)
+	}
 	return err
+}
+
+// startError is why a process did not become a plugin, with what it wrote last.
+type startError struct {
+	error
+	output []string
+}
+
+func (e *startError) Unwrap() error { return e.error }
+
+// noteOutput remembers what a process wrote that could not be started; nothing when it could.
+func (s *Supervisor) noteOutput(err error) {
+	var failed *startError
+	var output []string
+	if errors.As(err, &failed) {
+		for _, line := range failed.output {
+			output = append(output, s.host.opt.Redact(line))
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.output = output
 }
 
 func isPlain(err error) bool {

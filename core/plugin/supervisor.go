@@ -11,6 +11,7 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/dogwatch/dogwatch/internal/pluginclient"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 )
@@ -41,6 +42,8 @@ type Supervisor struct {
 	version   string
 	sdk       string // what the plugin says that it was built with
 	held      []kind.Type
+	isolated  *Isolated // of its last process
+	output    []string  // of the process that could not be started last
 	proc      *process
 	wanted    bool
 	restart   bool
@@ -65,11 +68,14 @@ func (s *Supervisor) Status() Status {
 	st := Status{
 		Name: s.bundle.name, Builtin: s.bundle.builtin, State: s.state, Version: s.version, SDK: s.sdk, Note: sdkNote(s.sdk),
 		Restarts: s.restarts, SHA256: hex.EncodeToString(s.bundle.checksum), Since: sdk.TimeOf(s.since),
-		Types: []TypeName{}, Grants: s.host.opt.Grants[s.bundle.name],
+		Types: []TypeName{}, Grants: s.host.opt.Grants[s.bundle.name], Isolation: s.isolated, Output: s.output,
 	}
 	for _, t := range s.held {
 		st.Types = append(st.Types, TypeName{t.Kind, t.Name})
+		st.Requested = append(st.Requested, s.requested(t)...)
 	}
+	slices.Sort(st.Requested)
+	st.Requested = slices.Compact(st.Requested)
 	if s.err != nil {
 		st.Error = s.err.Error()
 	}
@@ -185,20 +191,10 @@ func (s *Supervisor) bringUp(ctx context.Context) (*process, error) {
 		}
 		b.checksum = sum
 	}
-	p, err := s.host.launch(ctx, b, s.log)
+	p, all, err := s.launch(ctx, b)
 	if err != nil {
-		return nil, s.host.redacted(err)
+		return nil, err
 	}
-	if !b.builtin {
-		if err := s.describe(ctx, p); err != nil {
-			p.stop()
-			return nil, err
-		}
-	}
-	s.mu.Lock()
-	s.proc = p
-	all := slices.Clone(s.instances)
-	s.mu.Unlock()
 	if len(all) == 0 && !b.builtin {
 		p.stop()
 		return nil, nil
@@ -207,6 +203,43 @@ func (s *Supervisor) bringUp(ctx context.Context) (*process, error) {
 		s.configure(ctx, p, in)
 	}
 	return p, nil
+}
+
+// launch starts a process that may do what the instances need, learns what it holds
+// and returns the instances. One that came meanwhile may need another process.
+func (s *Supervisor) launch(ctx context.Context, b bundle) (*process, []*instance, error) {
+	for {
+		p, err := s.host.launch(ctx, b, s.specs(), s.log)
+		s.noteOutput(err)
+		if err != nil {
+			return nil, nil, s.host.redacted(err)
+		}
+		if !b.builtin {
+			if err := s.describe(ctx, p); err != nil {
+				p.stop()
+				return nil, nil, err
+			}
+		}
+		s.mu.Lock()
+		all := slices.Clone(s.instances)
+		s.isolated = p.isolated
+		if !slices.ContainsFunc(all, func(in *instance) bool { return !p.confined.covers(s.host, in.spec) }) {
+			s.proc = p
+			s.mu.Unlock()
+			return p, all, nil
+		}
+		s.mu.Unlock()
+		p.stop()
+	}
+}
+
+func (s *Supervisor) specs() (all []pluginclient.Instance) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, in := range s.instances {
+		all = append(all, in.spec)
+	}
+	return all
 }
 
 // awaitWanted returns once a process is wanted, and false when ctx ended.
@@ -257,6 +290,12 @@ func (s *Supervisor) supervise(ctx context.Context, p *process) error {
 				return nil
 			}
 		case <-ticker.C:
+			if p.confined.outdated() {
+				s.log.Info("plugin is restarted: a file of the system that it reads was replaced")
+				p.gone.Store(true)
+				p.awaitRuns(ctx)
+				return nil
+			}
 			if err := ping(p); err == nil {
 				missed = 0
 			} else if missed++; missed >= maxMissedPings {

@@ -30,7 +30,21 @@ func (s *Service) Plugins() []Plugin {
 
 func (s *Service) plugin(b plugin.Status) Plugin {
 	b.Error, b.SDK, b.Note = s.opt.Redact(b.Error), s.opt.Redact(b.SDK), s.opt.Redact(b.Note)
+	if b.Isolation != nil {
+		shown := *b.Isolation
+		shown.Paths, shown.Lacks = s.redactAll(shown.Paths), s.redactAll(shown.Lacks)
+		b.Isolation = &shown
+	}
+	b.Output = s.redactAll(b.Output)
 	return Plugin{Status: b, Memory: residentMemory(b.PID)}
+}
+
+func (s *Service) redactAll(texts []string) []string {
+	var all []string
+	for _, text := range texts {
+		all = append(all, s.opt.Redact(text))
+	}
+	return all
 }
 
 // bundle finds a plugin by its name, whatever the letter case.

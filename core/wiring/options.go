@@ -6,6 +6,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/component"
 	"github.com/dogwatch/dogwatch/core/config"
 	"github.com/dogwatch/dogwatch/core/dispatch"
+	"github.com/dogwatch/dogwatch/core/plugin"
 	"github.com/dogwatch/dogwatch/core/policy/window"
 	"github.com/dogwatch/dogwatch/core/schedule"
 	"github.com/dogwatch/dogwatch/sdk"
@@ -20,6 +21,25 @@ func PluginVars(c *config.Config) map[string][]string {
 		return nil
 	}
 	return map[string][]string{string(kind.Registry): {config.EnvName(key) + "=" + c.Registries.DockerConfig}}
+}
+
+// unprivileged is the customary number of a user, and of a group, without rights.
+const unprivileged = 65534
+
+// Isolation returns what third-party bundles may do to the system.
+func Isolation(c *config.Config) plugin.Isolation {
+	iso := plugin.Isolation{Off: !c.Plugins.Isolated, Paths: c.Plugins.Paths(), Private: []string{c.Store.Path, c.StoreFile()}}
+	if c.File != "" {
+		iso.Private = append(iso.Private, c.File)
+	}
+	uid, gid, set, err := c.Plugins.User()
+	if err != nil { // which is reported as a problem of the configuration; until it is mended they are not root's
+		uid, gid, set = unprivileged, unprivileged, true
+	}
+	if set {
+		iso.User = &plugin.User{UID: uid, GID: gid}
+	}
+	return iso
 }
 
 // ValidateWatcher checks the options of a watcher that the scheduler understands.
