@@ -156,11 +156,14 @@ func (s *systemd) systemctl(caller context.Context, words ...string) (string, er
 		return "", sdk.WithRemedy(fmt.Errorf("unit %s was not ready within %v; systemd goes on with it", unit, s.Timeout), "raise timeout if it needs longer")
 	}
 	text := cmp.Or(problem.line(), err.Error())
-	err = sdk.WithRemedy(fmt.Errorf("unit %s: %s", unit, text), "look at: journalctl --unit "+unit)
-	if strings.Contains(text, "Access denied") || strings.Contains(text, "authentication required") {
+	err = fmt.Errorf("unit %s: %s", unit, text)
+	switch {
+	case strings.Contains(text, "Access denied"), strings.Contains(text, "authentication required"):
 		err = sdk.WithKind(sdk.ErrUnauthorized, err)
+	case strings.Contains(text, "systemd as init system"), strings.Contains(text, "connect to bus"):
+		return "", sdk.WithRemedy(sdk.WithKind(sdk.ErrUnavailable, err), "run Dogwatch where systemd runs, not in a container")
 	}
-	return "", err
+	return "", sdk.WithRemedy(err, "look at: journalctl --unit "+unit)
 }
 
 // output keeps the beginning of what a program writes.

@@ -59,6 +59,7 @@ func TestConformance(t *testing.T) {
 		Failing: []triggertest.Failure{
 			{Name: "exit code", Options: failing("echo 'Job for nginx.service failed.' >&2; exit 1")},
 			{Name: "refused", Kind: sdk.ErrUnauthorized, Options: failing("echo 'Failed to restart nginx.service: Access denied' >&2; exit 4")},
+			{Name: "no systemd", Kind: sdk.ErrUnavailable, Options: failing(`echo "System has not been booted with systemd as init system (PID 1). Can't operate." >&2; exit 1`)},
 			{Name: "timeout", Options: func(t *testing.T) map[string]any {
 				options := settings(t, "exec sleep 600")
 				options["timeout"] = "20ms"
