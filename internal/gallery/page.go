@@ -11,8 +11,9 @@ var titles = map[kind.Kind]string{kind.Watcher: "Watchers", kind.Registry: "Regi
 
 const heading = `# Gallery of plugins
 
-Plugins that add something to Dogwatch. [Plugins](../plugins.md) says how to install, trust and configure one. A plugin runs as the user of
-Dogwatch: look at its source before you trust it. That one is listed here says no more than that its reference is complete.
+Plugins that add something to Dogwatch. ` + "`dogwatch plugin install REFERENCE`" + ` [installs](../plugins-install.md) one, and
+[Plugins](../plugins.md) says how to trust and configure it. It is a program that runs beside Dogwatch: look at its source first. That one is
+listed here says no more than that its reference is complete.
 
 `
 
