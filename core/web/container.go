@@ -151,23 +151,27 @@ func happened(events []event.Event, c *sdk.Container) []historyLine {
 		if len(lines) == historyLines {
 			break
 		}
+		if e.Choice != nil {
+			lines = append(lines, historyLine{At: e.At, Words: describeChoice(e.Type, *e.Choice)})
+			continue
+		}
 		if e.Container == nil || e.Container.Watcher != c.Watcher {
 			continue
 		}
 		line := historyLine{At: e.At}
 		switch e.Type {
 		case event.ContainerAdded:
-			line.Words = "was found, running " + shortTag(e.Container.Image.Tag.Value)
+			line.Words = "It was found, running " + shortTag(e.Container.Image.Tag.Value)
 		case event.ContainerReplaced:
-			line.Words = "was recreated, running " + shortTag(e.Container.Image.Tag.Value)
+			line.Words = "It was recreated, running " + shortTag(e.Container.Image.Tag.Value)
 		case event.ContainerRenamed:
-			line.Words = "was renamed, from " + e.From
+			line.Words = "It was renamed, from " + e.From
 		case event.ContainerRemoved:
-			line.Words = "was removed"
+			line.Words = "It was removed"
 		case event.UpdateFound:
-			line.Words = "has a newer version: " + found(e.Container)
+			line.Words = "It has a newer version: " + found(e.Container)
 		case event.UpdateCleared:
-			line.Words = "is up to date again"
+			line.Words = "It is up to date again"
 		case event.ContainerChanged:
 			line.Words, line.Bad = changed(e)
 		default:
@@ -193,17 +197,19 @@ func changed(e event.Event) (words string, bad bool) {
 	c := e.Container
 	switch {
 	case e.Aspect == event.Postponed && c.Check.Postponed():
-		return "could not be asked about; its " + postponed(*c), false
+		return "It could not be asked about; its " + postponed(*c), false
 	case e.Aspect == event.Postponed:
-		return "was " + postponed(*c), false
+		return "It was " + postponed(*c), false
+	case (e.Aspect == event.Decided || e.Aspect == event.Leveled) && c.Decision != nil:
+		return describeDecision(*c), false
 	case c.Error != nil:
-		return "has a problem: " + c.Error.Message, true
+		return "It has a problem: " + c.Error.Message, true
 	case c.Check.State == sdk.CheckFailed:
-		return "could not be checked", true
+		return "It could not be checked", true
 	case c.Status != "":
-		return "changed; it is " + c.Status, false
+		return "It changed; it is " + c.Status, false
 	}
-	return "changed", false
+	return "It changed", false
 }
 
 // whyView is an explanation as users read it.

@@ -76,3 +76,18 @@ func TestOldIDLeadsToContainer(t *testing.T) {
 		t.Errorf("an unknown id: %d %s", w.Code, w.Body)
 	}
 }
+
+func TestContainerHistoryNamesDecisions(t *testing.T) {
+	c := &sdk.Container{Watcher: "local", Name: "web", Status: "running", Result: &sdk.Result{Tag: "2.0.0"},
+		Decision: &sdk.Decision{State: sdk.StateHeld, Reasons: []sdk.Reason{{Code: "skipped", Text: "it was skipped by ann"}}}}
+	all := happened([]event.Event{
+		{Type: event.ChoiceMade, Payload: event.Payload{Choice: &event.Choice{Action: "skip", Version: "2.0.0", Actor: "ann"}}},
+		{Type: event.ContainerChanged, Payload: event.Payload{Container: c, Aspect: event.Decided}},
+		{Type: event.ContainerChanged, Payload: event.Payload{Container: c}},
+	}, c)
+	for i, want := range []string{"2.0.0 skipped by ann", "2.0.0 held: it was skipped by ann", "It changed; it is running"} {
+		if all[i].Words != want {
+			t.Errorf("got %q, want %q", all[i].Words, want)
+		}
+	}
+}
