@@ -2,6 +2,7 @@ package docker
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -37,22 +38,17 @@ func (r *replacement) healthy(ctx context.Context, name string) error {
 	}
 	began := time.Now()
 	for probes := int64(1); ; probes++ {
-		c, err := r.engine.container(ctx, r.new(name))
-		if err != nil {
+		ready, why, err := r.works(ctx, name, gate)
+		switch {
+		case ctx.Err() != nil:
+			return context.Cause(ctx)
+		case err != nil && (!unanswered(err) || time.Since(began) >= window):
 			return err
-		}
-		r.downtime(ctx, name, c)
-		if err := alive(c); err != nil {
-			return err
-		}
-		ready, why := r.probe(ctx, c, gate)
-		if why == unhealthy {
-			return &coded{"unhealthy", name + " became unhealthy" + lastOutput(c)}
-		}
-		if ready && time.Since(began) >= r.liveness {
+		case err != nil: // that the engine hangs, or is restarted, does not mean that the container fails
+			why = err.Error()
+		case ready && time.Since(began) >= r.liveness:
 			return nil
-		}
-		if !ready && time.Since(began) >= window {
+		case !ready && time.Since(began) >= window:
 			return &coded{"unhealthy", fmt.Sprintf("%s was not healthy within %s: %s", name, window, why)}
 		}
 		r.journal.Progress(watcher.StepProgress{Message: why, Current: probes})
@@ -62,6 +58,29 @@ func (r *replacement) healthy(ctx context.Context, name string) error {
 		case <-time.After(interval):
 		}
 	}
+}
+
+// works looks once whether the new container works, and what it waits for otherwise.
+func (r *replacement) works(ctx context.Context, name string, gate watcher.HealthGate) (bool, string, error) {
+	c, err := r.engine.container(ctx, r.new(name))
+	if err != nil {
+		return false, "", err
+	}
+	r.downtime(ctx, name, c)
+	if err := alive(c); err != nil {
+		return false, "", err
+	}
+	ready, why := r.probe(ctx, c, gate)
+	if why == unhealthy {
+		return false, "", &coded{"unhealthy", name + " became unhealthy" + lastOutput(c)}
+	}
+	return ready, why, nil
+}
+
+// unanswered reports whether an error is that the engine, or a proxy, did not respond.
+func unanswered(err error) bool {
+	var said *coded
+	return !errors.As(err, &said) && !isResponse(err)
 }
 
 // downtime measures by the engine's clock for how long the container did not run.

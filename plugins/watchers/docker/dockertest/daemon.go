@@ -165,6 +165,18 @@ func (d *Daemon) Kill(t testing.TB) {
 	d.killed = true
 }
 
+// Pause has the engine hang, connections and all, until Resume. What it runs goes on.
+func (d *Daemon) Pause(t testing.TB) {
+	t.Helper()
+	check(t, d.command.Process.Signal(syscall.SIGSTOP))
+}
+
+// Resume lets a paused engine go on, with the requests that came meanwhile.
+func (d *Daemon) Resume(t testing.TB) {
+	t.Helper()
+	check(t, d.command.Process.Signal(syscall.SIGCONT))
+}
+
 // Restart stops the engine and starts it again over the same data, at the same address.
 func (d *Daemon) Restart(t testing.TB) {
 	t.Helper()
