@@ -22,9 +22,13 @@ script that builds releases, and a README with its configuration. KIND is trigge
 registry or watcher; NAME is the name of the type, as in trigger.NAME.main.
 
 A module of Go takes the SDK from the checkout that this program was built from,
-from that of --sdk, or from the release that this program is.`,
+from that of --sdk, or from the release that this program is. A trigger in another
+language copies its helper from the checkout; it has no tests yet.`,
 		Example: `  # the folder trigger-lamp
   dogwatch plugin new trigger lamp
+
+  # in another language
+  dogwatch plugin new trigger lamp --lang python --dir lamp
 
   # with a checkout of Dogwatch, and elsewhere
   dogwatch plugin new watcher shelf --sdk ~/src/dogwatch --dir ~/src/shelf`,

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+
+	"github.com/dogwatch/dogwatch/sdk/plugintest"
 )
 
 // scaffolded are the plugins that TestNewPlugins makes, with the options of their
@@ -83,6 +85,28 @@ func TestNewPlugins(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestNewPluginInPython makes a trigger in Python, builds it and has it deliver a sample.
+func TestNewPluginInPython(t *testing.T) {
+	t.Parallel()
+	require(t, "python", "protoc")
+	if output, err := exec.CommandContext(t.Context(), "/usr/bin/python3", "-c", "import grpc, google.protobuf").CombinedOutput(); err != nil {
+		plugintest.Skip(t, "python", string(output))
+	}
+	program, err := built()
+	must(t, err)
+	source, err := filepath.Abs(filepath.Join("..", ".."))
+	must(t, err)
+	service, posted := newShelf(t)
+	dir := filepath.Join(shortDir(t), "lamp")
+	inFolder(t, filepath.Dir(dir), program, "plugin", "new", "trigger", "bulb", "--lang", "python", "--dir", dir, "--sdk", source)
+	inFolder(t, dir, "./build.sh")
+	must(t, os.WriteFile(filepath.Join(dir, "dogwatch.yaml"), fmt.Appendf(nil, "plugins: {dir: plugins}\ntrigger: {bulb: {main: {url: %q}}}\n", service+"/hook"), 0o600))
+	output := inFolder(t, dir, program, "--config", "dogwatch.yaml", "plugin", "test", "trigger.bulb.main")
+	if message := posted.Load(); !strings.Contains(output, "trigger.bulb.main works") || message == nil || !strings.Contains(*message, "test-web") {
+		t.Errorf("got %s; posted %v", output, message)
+	}
 }
 
 // newShelf is the service behind the plugins: a list with a container, a feed with a

@@ -34,9 +34,6 @@ type Plugin struct {
 	SDK SDK
 }
 
-// Languages returns the languages in which plugins of a kind can be started.
-func Languages(kind.Kind) []string { return []string{"go"} }
-
 // nameForm is narrower than that of package kind: a name starts with a letter,
 // as words of commands and variables do, and leaves room for the names of sockets.
 var nameForm = regexp.MustCompile(`^[a-z][a-z0-9]{0,31}$`)
@@ -150,6 +147,9 @@ type file struct{ name, text string }
 
 // files fills in the templates: those of the language, then those of the kind.
 func (p Plugin) files() ([]file, error) {
+	if e, other := examples[p.Language]; other {
+		return e.files(p)
+	}
 	fill, err := p.replacer()
 	if err != nil {
 		return nil, err
@@ -212,6 +212,9 @@ func (p Plugin) replacer() (*strings.Replacer, error) {
 
 // Next are the commands with which an author goes on, in the folder.
 func (p Plugin) Next() []string {
+	if e, other := examples[p.Language]; other {
+		return append(slices.Clone(e.next), "dogwatch --config dogwatch.yaml plugin test "+p.component())
+	}
 	commands := []string{"go test ./...", "./build.sh", "go run ./sample &", "dogwatch --config dogwatch.yaml plugin test " + p.component()}
 	if p.SDK.Dir == "" {
 		commands = append([]string{"go mod tidy"}, commands...)

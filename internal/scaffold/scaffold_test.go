@@ -30,6 +30,9 @@ func TestParseKind(t *testing.T) {
 func TestCheck(t *testing.T) {
 	for _, c := range []struct{ name, language, want string }{
 		{"lamp", "go", ""},
+		{"lamp", "node", ""},
+		{"lamp", "python", ""},
+		{"lamp", "pyhton", `did you mean "python"?`},
 		{"lamp2", "go", ""},
 		{"", "go", `"" cannot be the name`},
 		{"My_Lamp", "go", `did you mean "mylamp"?`},
@@ -175,5 +178,65 @@ func TestModuleWithinTheCheckout(t *testing.T) {
 		if err != nil || !strings.HasSuffix(string(text), "\nreplace github.com/dogwatch/dogwatch => "+want+"\n") {
 			t.Errorf("%s: want %s, got %v\n%s", dir, want, err, text)
 		}
+	}
+}
+
+func TestCheckRefusesLanguageOfOtherKinds(t *testing.T) {
+	p := scaffold.Plugin{Kind: kind.Registry, Name: "feed", Language: "node"}
+	if err := p.Check(nil); err == nil || !strings.Contains(err.Error(), "a registry in node is not offered yet (languages of a registry: go)") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestWriteCopiesExampleOfLanguage makes a plugin from a checkout with an example and its
+// helper: the example gets the names of the plugin, the helper stays as it is.
+func TestWriteCopiesExampleOfLanguage(t *testing.T) {
+	checkout := t.TempDir()
+	for name, text := range map[string]string{
+		"go.mod":                                        "module github.com/dogwatch/dogwatch\n",
+		"examples/trigger-node/main.js":                 "require('../../sdk/node'); lamp: 'trigger-node'",
+		"examples/trigger-node/package.json":            `{"name": "trigger-node", "integrity": "lamp"}`,
+		"examples/trigger-node/README.md":               "of the example",
+		"examples/trigger-node/node_modules/a/index.js": "not ours",
+		"sdk/node/index.js":                             "lamp",
+		"sdk/proto/v1/plugin.proto":                     "lamp",
+		"sdk/proto/v1/plugin.pb.go":                     "package pluginv1",
+	} {
+		path := filepath.Join(checkout, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	sdk, err := scaffold.FindSDK(checkout)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := scaffold.Plugin{Kind: kind.Trigger, Name: "bulb", Language: "node", Dir: filepath.Join(t.TempDir(), "bulb"), SDK: sdk}
+	names, err := p.Write()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := []string{"README.md", "dogwatch.yaml", "main.js", "package.json", "sdk/node/index.js", "sdk/proto/v1/plugin.proto"}; !slices.Equal(names, want) {
+		t.Errorf("got %q, want %q", names, want)
+	}
+	for name, want := range map[string]string{
+		"main.js":           "require('./sdk/node'); bulb: 'trigger-bulb'",
+		"package.json":      `{"name": "trigger-bulb", "integrity": "lamp"}`,
+		"sdk/node/index.js": "lamp",
+	} {
+		if got, err := os.ReadFile(filepath.Join(p.Dir, name)); err != nil || string(got) != want {
+			t.Errorf("%s: got %q, %v; want %q", name, got, err, want)
+		}
+	}
+	p.Dir, p.Language = filepath.Join(t.TempDir(), "bulb"), "python"
+	if _, err := p.Write(); err == nil || !strings.Contains(err.Error(), "which the checkout in --sdk must have") {
+		t.Errorf("of a checkout without the example: got %v", err)
+	}
+	p.SDK = scaffold.SDK{Version: "v1.2.3"}
+	if _, err := p.Write(); err == nil || !strings.Contains(err.Error(), "say where one is with --sdk") {
+		t.Errorf("without a checkout: got %v", err)
 	}
 }
