@@ -117,7 +117,7 @@ func newShelf(t *testing.T) (url string, posted *atomic.Pointer[string]) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case "/list.json":
-			fmt.Fprintf(w, `[{"id": "1", "name": "web", "host": "images.example.com", "image": "team/app", "tag": "1.25.3", "digest": %q}]`, digest("1"))
+			fmt.Fprintf(w, `[{"id": "1", "name": "web", "image": "images.example.com/team/app:1.25.3", "digest": %q}]`, digest("1"))
 		case "/feed/team/app.json":
 			fmt.Fprintf(w, `{"tags": {"1.25.3": {"digest": %q, "config": %q}, "1.26.0": {"digest": %q, "config": %q}}}`, digest("1"), digest("2"), digest("3"), digest("4"))
 		case "/hook":

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"path"
 	"strings"
@@ -95,7 +94,7 @@ func at(document any, path string) any {
 // container describes the item at a place in the list, which begins with 1.
 func (l *list) container(place int, i item) watcher.Container {
 	c := watcher.Container{Name: strings.TrimLeft(i.name, "/"), Status: "running", Labels: i.labels}
-	image, err := split(i.reference)
+	image, err := watcher.ParseImage(i.reference)
 	if err != nil {
 		c.Name, c.Error = cmp.Or(c.Name, fmt.Sprintf("item-%d", place)), fmt.Sprintf("item %d of the list: %v", place, err)
 		return c
@@ -103,29 +102,4 @@ func (l *list) container(place int, i item) watcher.Container {
 	c.Name, image.Tag, image.Platform = cmp.Or(c.Name, path.Base(image.Name)), cmp.Or(i.version, image.Tag), l.platform
 	c.Image = image
 	return c
-}
-
-// split takes an image reference to pieces; the host adds what belongs to short names.
-func split(reference string) (watcher.Image, error) {
-	if reference == "" || strings.ContainsAny(reference, " \t") {
-		return watcher.Image{}, errors.New("want an image reference, such as ghcr.io/team/app:1.2.3")
-	}
-	var i watcher.Image
-	name, digest, pinned := strings.Cut(reference, "@")
-	if colon := strings.LastIndex(name, ":"); colon > strings.LastIndex(name, "/") {
-		name, i.Tag = name[:colon], name[colon+1:]
-	}
-	i.Name = name
-	if host, path, found := strings.Cut(name, "/"); found && (strings.ContainsAny(host, ".:") || host == "localhost") {
-		i.Host, i.Name = host, path
-	}
-	if i.Name == "" || pinned && !strings.Contains(digest, ":") {
-		return i, fmt.Errorf("%q is no image reference", reference)
-	}
-	if pinned {
-		i.Digest, i.Pinned, i.Digests = digest, true, []string{name + "@" + digest}
-	} else if i.Tag == "" {
-		i.Tag = "latest"
-	}
-	return i, nil
 }

@@ -115,14 +115,6 @@ func line(c watcher.Container) string {
 	return text + c.Error
 }
 
-func TestSplitRefusesWhatIsNoReference(t *testing.T) {
-	for _, reference := range []string{"", ":1.2", "ghcr.io/", "nginx@latest", "two words", "localhost/"} {
-		if image, err := split(reference); err == nil {
-			t.Errorf("%q is taken for %+v", reference, image)
-		}
-	}
-}
-
 func TestProbeCountsUsableItems(t *testing.T) {
 	w := plugintest.Watcher(t, listType(), map[string]any{"url": serve(t, `["nginx", 7]`)})
 	found, err := w.Probe(t.Context(), sdk.ProbeRequest{})
