@@ -34,10 +34,10 @@ func releasesType() registry.Type {
 type options struct {
 	Host        string   `option:"host,required" help:"Made-up host of the image references that are looked up here: HOST/owner/project:1.2.3" example:"releases.github"`
 	Format      string   `option:"format" default:"github" choices:"github,gitea,atom,json" help:"What the address serves: the API of GitHub or of Gitea and Forgejo, an Atom feed, or other JSON"`
-	URL         *url.URL `option:"url" help:"Address of the service, or of a feed, in which {repository} stands for owner/project; GitHub's unless it is set" example:"https://codeberg.org"`
+	URL         *url.URL `option:"url" default:"https://api.github.com" help:"Address of the service, or of a feed, in which {repository} stands for owner/project" example:"https://codeberg.org"`
 	Token       string   `option:"token,secret" help:"Token that is sent as Authorization: Bearer; GitHub allows 60 requests an hour without one"`
 	Prereleases bool     `option:"prereleases" default:"false" help:"Offer pre-releases too"`
-	Pattern     string   `option:"pattern" help:"Regular expression that finds the version in a release's tag or title; its first group if it has one" example:"^release-(.*)"`
+	Pattern     string   `option:"pattern" default:".+" help:"Regular expression that finds the version in a release's tag or title; its first group if it has one" example:"^release-(.*)"`
 	Items       string   `option:"items" help:"Format json: where the array of releases is, keys with dots between them; without it the document is the array"`
 	Version     string   `option:"version" default:"version" help:"Format json: where a release has its version"`
 	Date        string   `option:"date" default:"date" help:"Format json: where a release has its date, in the form of ISO 8601"`
@@ -62,24 +62,19 @@ type recent struct {
 }
 
 func newReleases(env sdk.Env, o options) (*releases, error) {
-	r := &releases{options: o, recently: map[string]recent{}}
+	pattern, err := regexp.Compile(o.Pattern)
 	switch {
-	case o.URL == nil && o.Format == "github":
-		r.URL = &url.URL{Scheme: "https", Host: "api.github.com"}
-	case o.URL == nil:
-		return nil, sdk.Invalid("url", "want the address of the service; only GitHub's is known")
+	case err != nil:
+		return nil, sdk.Invalid("pattern", "%v", err)
 	case o.URL.Scheme != "http" && o.URL.Scheme != "https":
 		return nil, sdk.Invalid("url", "want an address that starts with http:// or https://")
-	}
-	if strings.ContainsAny(o.Host, "/*@ ") || o.Host != strings.ToLower(o.Host) || !strings.ContainsAny(o.Host, ".:") {
+	case o.Format != "github" && o.URL.Host == "api.github.com":
+		return nil, sdk.Invalid("url", "want the address of the service, which is not GitHub for format %s", o.Format)
+	case strings.ContainsAny(o.Host, "/*@ ") || o.Host != strings.ToLower(o.Host) || !strings.ContainsAny(o.Host, ".:"):
 		return nil, sdk.Invalid("host", "want a host in lower case with a dot, such as releases.github, got %q", o.Host)
 	}
-	var err error
-	if r.pattern, err = regexp.Compile(o.Pattern); err != nil {
-		return nil, sdk.Invalid("pattern", "%v", err)
-	}
-	r.client, err = httpclient.New(env, o.Options, o.Token)
-	return r, err
+	client, err := httpclient.New(env, o.Options, o.Token)
+	return &releases{options: o, pattern: pattern, client: client, recently: map[string]recent{}}, err
 }
 
 // Hosts says which image references are looked up here.

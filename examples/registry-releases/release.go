@@ -115,14 +115,11 @@ var tagForm = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$`)
 // add appends a release, unless its name holds no version. Its digest is another
 // one when it was published anew, or with other files.
 func (r *releases) add(list []release, name, published string, files []any) []release {
-	if r.Pattern != "" {
-		match := r.pattern.FindStringSubmatch(name)
-		if match == nil {
-			return list
-		}
-		name = match[min(1, len(match)-1)]
+	match := r.pattern.FindStringSubmatch(name)
+	if match == nil {
+		return list
 	}
-	name = strings.ReplaceAll(strings.TrimSpace(name), "+", "-") // a tag of an image has no build metadata
+	name = strings.ReplaceAll(strings.TrimSpace(match[min(1, len(match)-1)]), "+", "-") // a tag of an image has no build metadata
 	if !tagForm.MatchString(name) {
 		return list
 	}

@@ -9,6 +9,7 @@ import (
 	"unicode"
 
 	"github.com/dogwatch/dogwatch/sdk"
+	"github.com/dogwatch/dogwatch/sdk/watcher"
 )
 
 // change is an update of an image, whatever containers run it.
@@ -47,20 +48,17 @@ var lineForm = regexp.MustCompile(`(?m)^(\s*(?:- +)?(?:image *: *(?:&\S+ +)?|Ima
 func (c change) edit(text string) (edited string, current bool) {
 	edited = lineForm.ReplaceAllStringFunc(text, func(line string) string {
 		parts := lineForm.FindStringSubmatch(line)
-		name, digest, _ := strings.Cut(parts[2], "@")
-		tag := "latest"
-		if colon := strings.LastIndex(name, ":"); colon > strings.LastIndex(name, "/") {
-			name, tag = name[:colon], name[colon+1:]
-		}
+		image, err := watcher.ParseImage(parts[2])
+		name := strings.TrimPrefix(image.Host+"/"+image.Name, "/")
 		switch {
-		case full(name) != c.image:
-		case tag == c.to || digest == c.to:
+		case err != nil || bare(name) != bare(c.image): // written with a variable, or another image
+		case image.Tag == c.to || image.Digest == c.to:
 			current = true
-		case digest != "" && digest == c.from:
-			return strings.TrimSuffix(line, digest) + c.to
-		case tag == c.from && digest == "":
+		case image.Digest == c.from:
+			return strings.TrimSuffix(line, c.from) + c.to
+		case image.Tag == c.from && !image.Pinned:
 			return parts[1] + name + ":" + c.to
-		case tag == c.from && c.digest != "":
+		case image.Tag == c.from && c.digest != "":
 			return parts[1] + name + ":" + c.to + "@" + c.digest
 		}
 		return line
@@ -68,21 +66,13 @@ func (c change) edit(text string) (edited string, current bool) {
 	return edited, current
 }
 
-// full writes the name of an image with its host.
-func full(name string) string {
-	host, _, found := strings.Cut(name, "/")
-	switch {
-	case !found:
-		return "docker.io/library/" + name
-	case strings.ContainsAny(host, ".:") || host == "localhost":
-		return name
-	}
-	return "docker.io/" + name
+// bare writes the name of an image as users know it: nginx for docker.io/library/nginx.
+func bare(name string) string {
+	return strings.TrimPrefix(strings.TrimPrefix(name, "docker.io/"), "library/")
 }
 
 func (c change) title() string {
-	image := strings.TrimPrefix(strings.TrimPrefix(c.image, "docker.io/"), "library/")
-	return plain(fmt.Sprintf("Update %s from %s to %s", image, c.from, c.to))
+	return plain(fmt.Sprintf("Update %s from %s to %s", bare(c.image), c.from, c.to))
 }
 
 func (c change) body() string {

@@ -117,9 +117,10 @@ func TestNothingIsMade(t *testing.T) {
 }
 
 func TestEdit(t *testing.T) {
-	tag := change{image: "docker.io/library/nginx", from: "1.25.3", to: "1.27.0", digest: "sha256:new"}
+	old, fresh := "sha256:"+strings.Repeat("a", 64), "sha256:"+strings.Repeat("b", 64)
+	tag := change{image: "docker.io/library/nginx", from: "1.25.3", to: "1.27.0", digest: fresh}
 	other := change{image: "ghcr.io/team/app", from: "1", to: "2"}
-	digest := change{image: "docker.io/library/nginx", from: "sha256:old", to: "sha256:new"}
+	digest := change{image: "docker.io/library/nginx", from: old, to: fresh}
 	for _, c := range []struct {
 		change     change
 		text, want string
@@ -130,7 +131,7 @@ func TestEdit(t *testing.T) {
 		{tag, "- image: 'nginx:1.25.3'\r\n", "- image: 'nginx:1.27.0'\r\n", false},
 		{tag, "  image: &web nginx:1.25.3\n", "  image: &web nginx:1.27.0\n", false},
 		{tag, "[Container]\nImage=docker.io/library/nginx:1.25.3\n", "[Container]\nImage=docker.io/library/nginx:1.27.0\n", false},
-		{tag, "image: nginx:1.25.3@sha256:old", "image: nginx:1.27.0@sha256:new", false},
+		{tag, "image: nginx:1.25.3@" + old, "image: nginx:1.27.0@" + fresh, false},
 		{tag, "image: nginx:1.27.0", "image: nginx:1.27.0", true},
 		{tag, "image: nginx:1.25.3-alpine", "image: nginx:1.25.3-alpine", false},
 		{tag, "image: other/nginx:1.25.3", "image: other/nginx:1.25.3", false},
@@ -138,9 +139,9 @@ func TestEdit(t *testing.T) {
 		{tag, "# image: nginx:1.25.3", "# image: nginx:1.25.3", false},
 		{tag, "x-image: nginx:1.25.3", "x-image: nginx:1.25.3", false},
 		{other, "image: ghcr.io/team/app:1", "image: ghcr.io/team/app:2", false},
-		{other, "image: ghcr.io/team/app:1@sha256:old", "image: ghcr.io/team/app:1@sha256:old", false}, // of what there is no digest
-		{digest, "image: nginx@sha256:old", "image: nginx@sha256:new", false},
-		{digest, "image: nginx:1.27@sha256:old", "image: nginx:1.27@sha256:new", false},
+		{other, "image: ghcr.io/team/app:1@" + old, "image: ghcr.io/team/app:1@" + old, false}, // of what there is no digest
+		{digest, "image: nginx@" + old, "image: nginx@" + fresh, false},
+		{digest, "image: nginx:1.27@" + old, "image: nginx:1.27@" + fresh, false},
 		{digest, "image: nginx:latest", "image: nginx:latest", false},
 	} {
 		if got, current := c.change.edit(c.text); got != c.want || current != c.current {

@@ -78,6 +78,31 @@ func TestExamplesAreListed(t *testing.T) {
 	}
 }
 
+// TestExampleModulesAreAlike: they require the same, so that a new version of a dependency comes to all of them.
+func TestExampleModulesAreAlike(t *testing.T) {
+	modules, err := filepath.Glob(root + "/examples/*/go.mod")
+	if err != nil || len(modules) < 2 {
+		t.Fatalf("found %q, %v", modules, err)
+	}
+	for _, name := range []string{"go.mod", "go.sum"} {
+		var first string
+		for _, module := range modules {
+			dir := filepath.Dir(module)
+			text, err := os.ReadFile(filepath.Join(dir, name))
+			if err != nil {
+				t.Fatal(err)
+			}
+			requires := strings.Replace(string(text), "/examples/"+filepath.Base(dir)+"\n", "/examples/\n", 1)
+			if first == "" {
+				first = requires
+			}
+			if requires != first {
+				t.Errorf("%s of %s is not that of %s", name, dir, filepath.Dir(modules[0]))
+			}
+		}
+	}
+}
+
 const lamp = `- name: lamp
   kind: trigger
   type: lamp
