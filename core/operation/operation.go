@@ -28,7 +28,7 @@ const (
 	Succeeded  State = "succeeded"
 	RolledBack State = "rolled-back" // the container is as it was before
 	Failed     State = "failed"      // see Error: nothing was done, or it needs a user
-	Cancelled  State = "cancelled"   // before anything was done to the container
+	Cancelled  State = "cancelled"   // as a user wished: the container is as it was before
 )
 
 // Ended reports whether the operation changes no more.

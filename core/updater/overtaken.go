@@ -15,13 +15,14 @@ const listedWithin = 10 * time.Second
 // have changed its container or what depends on that, so that its plan is out of date.
 // It returns the container as it is then.
 func (r *Runner) overtaken(op operation.Operation, c sdk.Container) (sdk.Container, bool, error) {
-	ended, err := r.opt.Store.Operations(r.life, operation.Filter{Watcher: op.Watcher, States: []operation.State{operation.Succeeded, operation.RolledBack, operation.Failed}})
+	ended, err := r.opt.Store.Operations(r.life, operation.Filter{Watcher: op.Watcher, States: []operation.State{operation.Succeeded, operation.RolledBack, operation.Failed, operation.Cancelled}})
 	if err != nil {
 		return c, false, err
 	}
 	overtaken := false
 	for _, other := range ended {
-		if !other.Ended.After(op.Queued) || !related(other, op) {
+		untouched := other.State == operation.Cancelled && other.Outcome == nil
+		if untouched || !other.Ended.After(op.Queued) || !related(other, op) {
 			continue
 		}
 		overtaken = true

@@ -306,10 +306,10 @@ func (r *Runner) finish(a *active, op operation.Operation, outcome watcher.Outco
 	switch {
 	case outcome.State == watcher.Updated, outcome.State == watcher.Unchanged && op.Rules.DryRun && outcome.Reason.Code == dryRun:
 		op.State, op.Error, typ = operation.Succeeded, "", event.OperationSucceeded
+	case op.Cancel != nil && (outcome.State == watcher.Unchanged || outcome.State == watcher.RolledBack && outcome.Reason.Code == watcher.ReasonCancelled):
+		op.State, op.Error, typ = operation.Cancelled, cancelledBy(op.Cancel), event.OperationCancelled
 	case outcome.State == watcher.RolledBack:
 		op.State, typ = operation.RolledBack, event.OperationRolledBack
-	case outcome.State == watcher.Unchanged && op.Cancel != nil:
-		op.State, op.Error, typ = operation.Cancelled, cancelledBy(op.Cancel), event.OperationCancelled
 	default:
 		op.State = operation.Failed
 	}

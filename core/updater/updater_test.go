@@ -296,6 +296,43 @@ func TestCancel(t *testing.T) {
 	}
 }
 
+// TestCancelAfterAStep cancels an operation that has begun to change its container: it is
+// cancelled if that alone had it return, and may be begun again by itself.
+func TestCancelAfterAStep(t *testing.T) {
+	for _, c := range []struct {
+		code  string
+		state operation.State
+		tried bool
+	}{
+		{watcher.ReasonCancelled, operation.Cancelled, false},
+		{"step.start", operation.RolledBack, true}, // it did not work before it could stop
+	} {
+		t.Run(c.code, func(t *testing.T) {
+			f := fresh(t)
+			began, goOn := make(chan struct{}), make(chan struct{})
+			f.engine.apply = func(context.Context, watcher.Operation, watcher.Journal) (watcher.Outcome, error) {
+				close(began)
+				<-goOn
+				return watcher.Outcome{State: watcher.RolledBack, Reason: watcher.Reason{Code: c.code, Text: "it returned"}}, nil
+			}
+			f.run(t)
+			op := f.begin(t, "web")
+			<-began
+			if err := f.Cancel(t.Context(), op.ID, "ben"); err != nil {
+				t.Fatal(err)
+			}
+			close(goOn)
+			web := container("web")
+			if op := f.outcome(t, op.ID); op.State != c.state {
+				t.Errorf("the operation is %s, want %s", op.State, c.state)
+			}
+			if tried, err := f.Tried(t.Context(), update.KeyOf(&web)); err != nil || tried != c.tried {
+				t.Errorf("tried: %t, %v; want %t", tried, err, c.tried)
+			}
+		})
+	}
+}
+
 func TestRollbackUsesTheImageBefore(t *testing.T) {
 	f := fresh(t)
 	f.run(t)

@@ -11,19 +11,16 @@ import (
 	"github.com/dogwatch/dogwatch/core/operation"
 	"github.com/dogwatch/dogwatch/core/service"
 	"github.com/dogwatch/dogwatch/core/updater"
+	"github.com/dogwatch/dogwatch/sdk/watcher"
 )
 
 // cancelAgain is how long an operation that was cancelled has no button for that.
 const cancelAgain = 30 * time.Second
 
-// reasonCancelled is the code of the outcome of an operation that returned to the old
-// container since a user cancelled it.
-const reasonCancelled = "cancelled"
-
-// wasStopped reports whether an operation returned to the old container for no other
-// reason than that a user cancelled it.
+// wasStopped reports whether an operation that a user cancelled had begun to change the
+// container, and returned to the old one.
 func wasStopped(op operation.Operation) bool {
-	return op.State == operation.RolledBack && op.Cancel != nil && op.Outcome != nil && op.Outcome.Reason.Code == reasonCancelled
+	return op.State == operation.Cancelled && op.Outcome != nil && op.Outcome.State == watcher.RolledBack
 }
 
 // stoppedBy fills in who cancelled an operation; "" where there is no login.

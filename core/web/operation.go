@@ -103,9 +103,6 @@ func operationState(op operation.Operation) stateWord {
 		}
 		return stateWord{"Updated", "ok"}
 	case operation.RolledBack:
-		if wasStopped(op) {
-			return stateWord{"Cancelled", "muted"}
-		}
 		return stateWord{"Did not work", "failed"}
 	case operation.Cancelled:
 		return stateWord{"Cancelled", "muted"}
@@ -130,11 +127,11 @@ func operationEnd(op operation.Operation) (said string, bad bool) {
 		}
 		return op.Name + " runs " + to + " now.", false
 	case operation.RolledBack:
+		return because(to+" did not work, so the old container is back as it was", op.Error), true
+	case operation.Cancelled:
 		if wasStopped(op) {
 			return "It was cancelled" + stoppedBy(op, ", by %s") + ". The old container runs again as it was.", false
 		}
-		return because(to+" did not work, so the old container is back as it was", op.Error), true
-	case operation.Cancelled:
 		return because("Nothing was done to the container", op.Error), false
 	}
 	return sentenceOf(cmp.Or(op.Error, "it failed")), true

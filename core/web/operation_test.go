@@ -92,7 +92,7 @@ func TestOperationPage(t *testing.T) {
 		},
 		"failed": {updateOf("web", operation.Failed, failing("disk full")), allowed, []string{">Failed<", "disk full."}, []string{"Cancel</button>"}},
 		"stopped": {
-			updateOf("web", operation.RolledBack, failing("start it: the operation is to stop before this step"), outcome(watcher.Outcome{Reason: watcher.Reason{Code: "cancelled"}}), func(op *operation.Operation) { op.Cancel = &operation.Cancel{By: "ana"} }), allowed,
+			updateOf("web", operation.Cancelled, failing("it was cancelled by ana"), outcome(watcher.Outcome{State: watcher.RolledBack, Reason: watcher.Reason{Code: watcher.ReasonCancelled}}), func(op *operation.Operation) { op.Cancel = &operation.Cancel{By: "ana"} }), allowed,
 			[]string{">Cancelled<", "It was cancelled, by ana. The old container runs again as it was."}, []string{"Did not work", "did not work", "is to stop before"},
 		},
 		"cancelled": {updateOf("web", operation.Cancelled, failing("it was cancelled by ana")), allowed, []string{">Cancelled<", "Nothing was done to the container. The reason: it was cancelled by ana."}, []string{"Cancel</button>"}},

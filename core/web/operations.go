@@ -177,7 +177,7 @@ func operationsOf(open map[string]operation.Operation, ended []operation.Operati
 			continue
 		}
 		newest[key] = true
-		if _, again := open[key]; again || wasStopped(op) || op.State != operation.RolledBack && op.State != operation.Failed {
+		if _, again := open[key]; again || op.State != operation.RolledBack && op.State != operation.Failed {
 			continue
 		}
 		said, _ := operationEnd(op)

@@ -31,9 +31,6 @@ func describeOperation(t event.Type, o event.Operation) (said, class string) {
 	case event.OperationSucceeded:
 		return done + ": " + o.From + " → " + o.To, "ok"
 	case event.OperationRolledBack:
-		if o.Code == reasonCancelled {
-			return name + " to " + o.To + " was cancelled" + cancelledBy(o) + ", the old container is back", ""
-		}
 		return name + " to " + o.To + " did not work, the old container is back: " + o.Error, "failed"
 	case event.OperationCancelled:
 		return name + " to " + o.To + " was cancelled" + cancelledBy(o), ""

@@ -34,6 +34,11 @@ type Updater interface {
 // since the operation was cancelled or the host stops.
 var ErrStop = errors.New("the operation is to stop before this step")
 
+// ReasonCancelled is the code of the reason of an outcome, RolledBack or Unchanged, to
+// which nothing led but ErrStop. An operation that a user cancelled counts as cancelled
+// then, and as one that did not work otherwise.
+const ReasonCancelled = "cancelled"
+
 // UpdateRequest is a container and the image that it shall run.
 type UpdateRequest struct {
 	// ContainerID is the engine's identifier, see Container.ID.

@@ -306,7 +306,7 @@ func reasonCode(s watcher.Step, err error) string {
 	case errors.As(err, &c):
 		return c.code
 	case errors.Is(err, watcher.ErrStop):
-		return "cancelled"
+		return watcher.ReasonCancelled
 	}
 	return "step." + s.Code
 }
