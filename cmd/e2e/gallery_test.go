@@ -88,6 +88,7 @@ func (h houses) sights() []sight {
 		{name: "plugins", of: h.twelve, path: "/plugins", set: func(b *tab) {
 			js[any](b, "document.querySelector('details').open = true")
 		}},
+		{name: "plugin-type", of: h.twelve, path: "/plugins/types/trigger/smtp?name=main&o.host=mx.example.org&o.port=many"},
 		{name: "plugins-restarted", of: h.twelve, path: "/plugins?did=restarted&to=trigger"},
 		{name: "history", of: h.twelve, path: "/history"},
 		{name: "history-none", of: h.twelve, path: "/history?q=nothing-has-this-name"},

@@ -161,6 +161,7 @@ func smtp() service.Component {
 // fakePlugins are constant plugins that record what was done with them.
 type fakePlugins struct {
 	all   []service.Plugin
+	types []kind.Type
 	calls *[]string
 	err   error
 }

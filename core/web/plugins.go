@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 
 	"github.com/dogwatch/dogwatch/core/plugin"
 	"github.com/dogwatch/dogwatch/core/service"
@@ -21,8 +22,9 @@ type pluginPage struct {
 // pluginRow is a plugin in words.
 type pluginRow struct {
 	service.Plugin
-	// Types are what it holds: "trigger smtp".
-	Types []string
+	// Types are what it holds, Missing the capabilities that it asks for in vain.
+	Types   []pluginType
+	Missing []string
 	// Anchor is its place on the page, Path the start of its addresses.
 	Anchor, Path string
 	State        stateWord
@@ -32,6 +34,9 @@ type pluginRow struct {
 	// Trust is true when the file can be accepted, by the user who sees the page.
 	Trust bool
 }
+
+// pluginType is a type that a plugin holds: "trigger smtp".
+type pluginType struct{ Name, Path string }
 
 func newPluginPage(all []service.Plugin, said string, operator bool) pluginPage {
 	p := pluginPage{Said: said, Rows: make([]pluginRow, len(all))}
@@ -61,7 +66,12 @@ func newPluginPage(all []service.Plugin, said string, operator bool) pluginPage 
 func newPluginRow(b service.Plugin, operator bool) pluginRow {
 	row := pluginRow{Plugin: b, Anchor: b.Name, Path: "/plugins/" + url.PathEscape(b.Name), Memory: bytesWord(b.Memory)}
 	for _, t := range b.Types {
-		row.Types = append(row.Types, string(t.Kind)+" "+t.Type)
+		row.Types = append(row.Types, pluginType{string(t.Kind) + " " + t.Type, typePath(t.Kind, t.Type)})
+	}
+	for _, capability := range b.Requested {
+		if !slices.Contains(b.Grants, capability) {
+			row.Missing = append(row.Missing, capability)
+		}
 	}
 	switch b.State {
 	case plugin.Running:

@@ -59,6 +59,7 @@ type ComponentService interface {
 // PluginService is about the bundles and their processes.
 type PluginService interface {
 	Plugins() []service.Plugin
+	Types(k kind.Kind) []kind.Type
 	RestartPlugin(actor auth.Actor, name string) (service.Plugin, error)
 	TrustPlugin(ctx context.Context, actor auth.Actor, name, sha256 string) (service.Plugin, error)
 }

@@ -130,6 +130,7 @@ func (u *UI) router() http.Handler {
 		u.componentRoutes(mux, k)
 	}
 	mux.HandleFunc("GET /plugins", u.showPlugins)
+	mux.HandleFunc("GET /plugins/types/{kind}/{type}", u.showType)
 	mux.HandleFunc("POST /plugins/{name}/restart", u.restartPlugin)
 	mux.HandleFunc("POST /plugins/{name}/trust", u.trustPlugin)
 	mux.HandleFunc("GET /history", u.showHistory)
