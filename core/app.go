@@ -53,7 +53,9 @@ type Options struct {
 	Demo bool
 	// Listening, if set, is called with the address of the HTTP server once it listens.
 	Listening func(net.Addr)
-	Now       func() time.Time
+	// Logins, if set, finds the logins with which plugins are fetched.
+	Logins func() RegistryLogins
+	Now    func() time.Time
 }
 
 // App is the running Dogwatch: it builds every part, hands each what it needs,
@@ -65,6 +67,7 @@ type App struct {
 	lock       *store.Lock
 	store      *store.Store
 	plugins    *plugin.Host
+	installer  *installer
 	components *component.Manager
 	choices    *choice.Choices
 	checker    *check.Checker
@@ -105,6 +108,7 @@ func New(ctx context.Context, opt Options) (*App, error) {
 		a.lock.Release()
 		return nil, err
 	}
+	a.installer = &installer{config: settings, trust: a.store, logins: opt.Logins}
 	a.components = component.New(component.Options{
 		Plugins: a.plugins, Log: opt.Log, Secrets: opt.Redactor.Add, ValidateWatcher: wiring.ValidateWatcher, ValidateTrigger: wiring.ValidateTrigger, MaskAll: settings.Server.MaskAll,
 		Changed: func(*component.Component) { a.bus.Touch(event.ComponentChanged) },
@@ -245,6 +249,7 @@ func (a *App) load(ctx context.Context) {
 
 // discover looks for third-party plugins and then completes the components.
 func (a *App) discover(ctx context.Context) error {
+	a.installPlugins(ctx)
 	if err := a.plugins.Discover(ctx); err != nil && ctx.Err() == nil {
 		a.log.Error("look for plugins", "error", err)
 	}
@@ -255,7 +260,7 @@ func (a *App) discover(ctx context.Context) error {
 	if a.components.Await(ctx) != nil {
 		return nil
 	}
-	return config.Verdict(slices.Concat(a.opt.Config.Problems, a.auth.Problems(), a.components.Problems()), true)
+	return config.Verdict(slices.Concat(a.opt.Config.Problems, a.installer.Problems(), a.auth.Problems(), a.components.Problems()), true)
 }
 
 // forgetWatchers removes the containers of watchers that are not configured any more.
@@ -334,7 +339,7 @@ func (a *App) pluginChanged(st plugin.Status) {
 
 func (a *App) serviceOptions() service.Options {
 	return service.Options{
-		Config: a.opt.Config, Version: a.opt.Version, Store: a.store, Components: a.components, Plugins: a.plugins,
+		Config: a.opt.Config, Version: a.opt.Version, Store: a.store, Components: a.components, Plugins: a.plugins, Installs: a.installer,
 		Checks: a.scheduler, Triggers: a.dispatcher, Updater: a.updater, Operations: a.store, Policies: a.subjects(), Choices: a.choices, Links: a.revocableLinks(), TestRuns: wiring.TestRunner(a.components, wiring.Containers{Store: a.store}.Uses, a.messageLinks(), a.opt.Log),
 		Auth: a.auth, Redact: a.opt.Redactor.String, Demo: a.opt.Demo, Log: a.opt.Log, Now: a.opt.Now,
 	}

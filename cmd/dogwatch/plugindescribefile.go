@@ -17,6 +17,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/install"
 	"github.com/dogwatch/dogwatch/core/logging"
 	"github.com/dogwatch/dogwatch/core/plugin"
+	"github.com/dogwatch/dogwatch/core/wiring"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 )
 
@@ -31,7 +32,7 @@ func (approved) Trust(context.Context, string, []byte) error            { return
 func describeFile(ctx context.Context, cfg *config.Config, dir, name string, log hclog.Logger, redactor *logging.Redactor) (artifact.Plugin, error) {
 	none := artifact.Plugin{}
 	host, err := plugin.New(plugin.Options{
-		Builtins: builtins(), Dir: dir, Env: cfg.Plugins.Env, RunDirs: []string{os.TempDir(), cfg.Store.Path}, Trust: approved{},
+		Builtins: builtins(), Dir: dir, Env: cfg.Plugins.Env, Isolation: wiring.Isolation(cfg), RunDirs: []string{os.TempDir(), cfg.Store.Path}, Trust: approved{},
 		Log: log, Contained: contained.Here(), Redact: redactor.String,
 	})
 	if err != nil {

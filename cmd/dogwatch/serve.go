@@ -88,6 +88,7 @@ func (g *global) serve(ctx context.Context, cfg *config.Config, opt core.Options
 		opt.Listening = func(at net.Addr) { log.Info("open " + openAt(cfg.Settings, at)) }
 	}
 	opt.Config, opt.Builtins, opt.Version, opt.Log, opt.Redactor = cfg, builtins(), version, log, redactor
+	opt.Logins = func() core.RegistryLogins { return &registryLogins{cfg: cfg, log: log, redactor: redactor} }
 	app, err := core.New(ctx, opt)
 	if err != nil {
 		return err

@@ -23,8 +23,9 @@ import (
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
-// startRegistry runs a real registry on a free port of the loopback interface and returns its host.
-func startRegistry(t *testing.T) string {
+// startRegistry runs a real registry on a free port of the loopback interface and returns
+// its host. extra are further sections of its configuration.
+func startRegistry(t *testing.T, extra ...string) string {
 	t.Helper()
 	require(t, "registry", "docker-registry")
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -34,7 +35,7 @@ func startRegistry(t *testing.T) string {
 	dir := t.TempDir()
 	config := filepath.Join(dir, "config.yml")
 	must(t, os.WriteFile(config, fmt.Appendf(nil,
-		"version: 0.1\nlog: {level: error}\nstorage: {filesystem: {rootdirectory: %s}}\nhttp: {addr: %q}\n", dir, host), 0o600))
+		"version: 0.1\nlog: {level: error}\nstorage: {filesystem: {rootdirectory: %s}}\nhttp: {addr: %q}\n%s", dir, host, strings.Join(extra, "\n")), 0o600))
 	cmd := exec.Command("docker-registry", "serve", config)
 	var log bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &log, &log
@@ -52,7 +53,7 @@ func startRegistry(t *testing.T) string {
 			return false
 		}
 		resp.Body.Close()
-		return resp.StatusCode == http.StatusOK
+		return resp.StatusCode == http.StatusOK || len(extra) > 0 && resp.StatusCode == http.StatusUnauthorized
 	})
 	return host
 }

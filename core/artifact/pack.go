@@ -48,6 +48,12 @@ func NewSigner(data []byte, password string) (*Signer, error) {
 	return &s, nil
 }
 
+// Key is the public key.
+func (s *Signer) Key() Key {
+	public, _ := s.private.Public().(minisign.PublicKey)
+	return Key{minisign: &public, text: public.String()}
+}
+
 // Encrypted reports whether the file of a private key needs a password.
 func Encrypted(data []byte) bool { return minisign.IsEncrypted(data) }
 
@@ -157,8 +163,7 @@ func describe(f *os.File, p Plugin, signer *Signer) (ocispec.Descriptor, map[str
 		annotationTypes: strings.Join(p.Types, " "), annotationCapabilities: strings.Join(p.Capabilities, " "),
 	}
 	if signer != nil {
-		public, _ := signer.private.Public().(minisign.PublicKey)
-		annotations[annotationKey] = public.String()
+		annotations[annotationKey] = signer.Key().Text()
 		annotations[annotationSignature] = string(reader.SignWithComments(signer.private, signedFor(p), "signature of a plugin of dogwatch"))
 	}
 	for key, value := range annotations {

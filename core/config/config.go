@@ -160,6 +160,8 @@ type Plugins struct {
 	Isolated bool     `option:"isolated" default:"true" help:"Let executables that are registries or triggers reach only the network, their own folder, what their options name and what programs need of the system, where the kernel can (Linux)"`
 	Opened   []string `option:"paths" help:"Further folders and files that executables may read and write, as name=/path"`
 	RunAs    string   `option:"user" help:"User that executables run as when Dogwatch is root, as a name, a number or number:group; not set, they run as root"`
+	// Installs are written as texts of name=value pairs; see Declared.
+	Installs []string `option:"install" help:"Plugins that are installed at the start where they are missing, or other than this: each with name, ref (an artifact in a registry, or an https:// address), and if need be digest (sha256:...) and key (of the publisher, or its file); in the environment as name=lamp ref=ghcr.io/me/lamp:1.0"`
 }
 
 // Checksums returns the pinned SHA-256 of executables, in lower-case hexadecimal, by file name.

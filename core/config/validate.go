@@ -185,6 +185,7 @@ func (l *loader) checkPlugins(p Plugins) {
 	if _, _, _, err := p.User(); err != nil {
 		l.fault("plugins.user", err.Error(), "want a name, a number such as 65534, or number:group")
 	}
+	l.checkInstalls(p)
 	for _, name := range p.Env {
 		if !variableForm().MatchString(name) {
 			l.fault("plugins.env", fmt.Sprintf("want names of environment variables, got %q", name), "")

@@ -119,6 +119,8 @@ func (w *yamlWalk) value(n, key *yaml.Node, path string, depth int) {
 		w.add(path, "", key)
 	case n.Kind == yaml.ScalarNode:
 		w.add(path, n.Value, key)
+	case n.Kind == yaml.SequenceNode && path == installSetting:
+		w.addList(path, w.installs(n, depth), true, key)
 	case n.Kind == yaml.SequenceNode:
 		items, ok := w.list(n, "", depth)
 		w.addList(path, items, ok, key)

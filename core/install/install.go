@@ -183,29 +183,34 @@ func (f *Folder) settle(name string, e *entry) error {
 		}
 		return nil
 	}
-	aside := f.setAside(name)
-	switch err := os.Rename(aside, f.previous(name)); {
-	case err == nil:
+	if err := os.Rename(f.setAside(name), f.previous(name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("keep the version before: %w", err)
+	}
+	if kept, err := checksum(f.previous(name)); err == nil && kept == e.SHA256 && kept != next.SHA256 {
 		before := e.Pin
 		e.Previous = &before
-	case !errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("keep the version before: %w", err)
 	}
 	e.Pin = *next
 	return nil
 }
 
 // Installed returns what is installed, by name.
-func (f *Folder) Installed() []Status { return statuses(f.dir, f.all) }
-
-// Read returns what is installed in a folder, by name, without waiting for a command
-// that changes it.
-func Read(dir string) ([]Status, error) {
-	all, err := readPins(dir)
-	return statuses(dir, all), err
+func (f *Folder) Installed() []Status {
+	all := statuses(f.all)
+	for i := range all {
+		all[i].Changed = f.sound(all[i].Name) == ""
+	}
+	return all
 }
 
-func statuses(dir string, all map[string]*entry) []Status {
+// Read returns what is installed in a folder, by name, without waiting for a command
+// that changes it, and without looking at the files.
+func Read(dir string) ([]Status, error) {
+	all, err := readPins(dir)
+	return statuses(all), err
+}
+
+func statuses(all map[string]*entry) []Status {
 	var found []Status
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		e := all[name]
@@ -213,8 +218,6 @@ func statuses(dir string, all map[string]*entry) []Status {
 		if e.Previous != nil {
 			st.Previous = cmp.Or(e.Previous.Version, e.Previous.Ref)
 		}
-		sum, err := checksum(filepath.Join(dir, name))
-		st.Changed = err != nil || sum != e.SHA256
 		found = append(found, st)
 	}
 	return found

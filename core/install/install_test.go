@@ -269,6 +269,11 @@ func TestKillLeavesTheOldOrTheNew(t *testing.T) {
 		}
 		f := open(t, dir)
 		found := f.Installed()
+		for range 2 {
+			if _, err := f.Rollback("lamp"); err != nil {
+				t.Fatalf("after the kill: %v", err)
+			}
+		}
 		f.Close()
 		if len(found) != 1 || found[0].Changed || found[0].Previous == "" {
 			t.Fatalf("after the kill installed is %+v", found)

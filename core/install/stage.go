@@ -52,7 +52,7 @@ func (f *Folder) Fetch(ctx context.Context, fetcher artifact.Fetcher, r Request)
 			return nil, err
 		}
 	}
-	if err := os.MkdirAll(f.stage(), 0o700); err != nil {
+	if err := os.MkdirAll(f.stage(), 0o755); err != nil {
 		return nil, fmt.Errorf("make room for what is fetched: %w", err)
 	}
 	got, file, err := f.fetchOnce(ctx, fetcher, r)
@@ -164,7 +164,7 @@ func (f *Folder) Rollback(name string) (Pin, error) {
 	if next.Key == "" {
 		next.Key = e.Key
 	}
-	if err := os.MkdirAll(f.stage(), 0o700); err != nil {
+	if err := os.MkdirAll(f.stage(), 0o755); err != nil {
 		return Pin{}, err
 	}
 	staged := filepath.Join(f.stage(), name)
@@ -188,10 +188,11 @@ func (f *Folder) put(name, staged string, next *Pin) error {
 	if err := f.save(); err != nil {
 		return err
 	}
-	err := linkOrCopy(f.path(name), f.setAside(name))
-	if errors.Is(err, fs.ErrNotExist) || e.SHA256 == next.SHA256 { // there is nothing worth keeping
-		_ = os.Remove(f.setAside(name))
-		err = nil
+	var err error
+	if e.SHA256 != next.SHA256 { // else there is nothing worth keeping
+		if err = linkOrCopy(f.path(name), f.setAside(name)); errors.Is(err, fs.ErrNotExist) {
+			err = nil
+		}
 	}
 	if err == nil {
 		err = os.Rename(staged, f.path(name))

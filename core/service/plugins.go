@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/dogwatch/dogwatch/core/auth"
+	"github.com/dogwatch/dogwatch/core/config"
+	"github.com/dogwatch/dogwatch/core/install"
 	"github.com/dogwatch/dogwatch/core/plugin"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 )
@@ -17,15 +19,35 @@ type Plugin struct {
 	plugin.Status
 	// Memory is what its process occupies, in bytes; 0 when that is not known.
 	Memory int64
+	// Installed is how it came there; nil for one that was put there by hand.
+	Installed *install.Status
 }
 
 // Plugins returns the plugins, built-in ones first.
 func (s *Service) Plugins() []Plugin {
 	var all []Plugin
+	var installed []install.Status
+	if s.opt.Installs != nil {
+		installed = s.opt.Installs.Installed()
+	}
 	for _, b := range s.opt.Plugins.Bundles() {
-		all = append(all, s.plugin(b))
+		p := s.plugin(b)
+		for i := range installed {
+			if !b.Builtin && installed[i].Name == b.Name {
+				p.Installed = &installed[i]
+			}
+		}
+		all = append(all, p)
 	}
 	return all
+}
+
+// installProblems returns what of plugins.install could not be installed.
+func (s *Service) installProblems() []config.Problem {
+	if s.opt.Installs == nil {
+		return nil
+	}
+	return s.opt.Installs.Problems()
 }
 
 func (s *Service) plugin(b plugin.Status) Plugin {

@@ -23,6 +23,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/delivery"
 	"github.com/dogwatch/dogwatch/core/dispatch"
 	"github.com/dogwatch/dogwatch/core/event"
+	"github.com/dogwatch/dogwatch/core/install"
 	"github.com/dogwatch/dogwatch/core/operation"
 	"github.com/dogwatch/dogwatch/core/plugin"
 	"github.com/dogwatch/dogwatch/core/store"
@@ -73,6 +74,13 @@ type Plugins interface {
 	Types(k kind.Kind) []kind.Type
 	Find(k kind.Kind, typ string) (*plugin.Supervisor, kind.Type, bool)
 	Trust(ctx context.Context, name, sha256 string) error
+}
+
+// Installs are the plugins that were installed from somewhere.
+type Installs interface {
+	Installed() []install.Status
+	// Problems are those of what plugins.install asks for.
+	Problems() []config.Problem
 }
 
 // Checks checks containers now. A check goes on when the context of the caller
@@ -128,6 +136,7 @@ type Options struct {
 	Version    string
 	Store      Store
 	Components Components
+	Installs   Installs // nil when nothing can be installed
 	Plugins    Plugins
 	Checks     Checks
 	Triggers   Triggers

@@ -1,0 +1,55 @@
+package install
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/dogwatch/dogwatch/core/artifact"
+)
+
+// Wanted is a plugin that has to be there.
+type Wanted struct {
+	Name, Ref string
+	// Digest and Key are "" for any; Key is as artifact.ParseKey reads it.
+	Digest, Key string
+}
+
+// Ensure installs a plugin that is missing, or is another one than wanted, and
+// reports whether it did. With or without an error it returns the SHA-256 of what
+// is in its place and was installed by this package; "" for nothing.
+func (f *Folder) Ensure(ctx context.Context, fetcher artifact.Fetcher, w Wanted) (sum string, changed bool, err error) {
+	r := Request{Want: artifact.Want{Name: w.Name, Digest: w.Digest}}
+	if r.Source, err = artifact.ParseSource(w.Ref); err != nil {
+		return f.sound(w.Name), false, err
+	}
+	if w.Key != "" {
+		if r.Want.Key, err = artifact.ParseKey(w.Key); err != nil {
+			return f.sound(w.Name), false, fmt.Errorf("key: %w", err)
+		}
+		r.NewKey = true // a user who may write the configuration decides
+	}
+	sum = f.sound(w.Name)
+	if e := f.all[w.Name]; sum != "" && e.Ref == r.Source.String() && (w.Digest == "" || e.Digest == w.Digest) && (w.Key == "" || e.Key == r.Want.Key.Text()) {
+		return sum, false, nil
+	}
+	s, err := f.Fetch(ctx, fetcher, r)
+	if err != nil {
+		return sum, false, err
+	}
+	if err := f.Install(s); err != nil {
+		return f.sound(w.Name), false, err
+	}
+	return s.SHA256, true, nil
+}
+
+// sound returns the SHA-256 of a plugin that is as it was installed.
+func (f *Folder) sound(name string) string {
+	e, known := f.all[name]
+	if !known {
+		return ""
+	}
+	if sum, err := checksum(f.path(name)); err != nil || sum != e.SHA256 {
+		return ""
+	}
+	return e.SHA256
+}
