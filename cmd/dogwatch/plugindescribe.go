@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,6 +15,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/component"
 	"github.com/dogwatch/dogwatch/core/config"
 	"github.com/dogwatch/dogwatch/core/oneshot"
+	"github.com/dogwatch/dogwatch/core/plugin"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 	"github.com/dogwatch/dogwatch/sdk/option"
 )
@@ -41,18 +43,37 @@ plugins.dir are known, too; config docs prints a page with an example.`,
 				if i > 0 {
 					fmt.Fprintln(g.stdout)
 				}
-				if err := writeType(g.stdout, t); err != nil {
+				if err := writeType(g.stdout, t.Type); err != nil {
 					return err
 				}
+				writeHolder(g.stdout, t.holder)
 			}
 			return nil
 		},
 	}
 }
 
+// heldType is a type and the plugin that holds it.
+type heldType struct {
+	kind.Type
+	holder plugin.Status
+}
+
+// writeHolder tells of the third-party plugin that holds a type; of a built-in one there is nothing to tell.
+func writeHolder(w io.Writer, p plugin.Status) {
+	if p.Builtin {
+		return
+	}
+	fmt.Fprintf(w, "\nPlugin %s, version %s, SDK %s\n", printable(p.Name), printable(cmp.Or(p.Version, "not known")), printable(cmp.Or(p.SDK, "not known")))
+	if p.Note != "" {
+		fmt.Fprintf(w, "It was %s\n", printable(p.Note))
+	}
+	writeIsolation(w, p)
+}
+
 // findTypes returns the types of a name, of the built-in ones and, when there
 // is none, of those in plugins.dir.
-func (g *global) findTypes(ctx context.Context, name string) ([]kind.Type, error) {
+func (g *global) findTypes(ctx context.Context, name string) ([]heldType, error) {
 	instance, _, err := g.newOneShot(kind.Kinds()...)
 	if err != nil {
 		return nil, err
@@ -77,7 +98,7 @@ func (g *global) findTypes(ctx context.Context, name string) ([]kind.Type, error
 }
 
 // typesNamed returns the types of a name, and the names of all.
-func typesNamed(instance *oneshot.Instance, k kind.Kind, typ string) (found []kind.Type, known []string) {
+func typesNamed(instance *oneshot.Instance, k kind.Kind, typ string) (found []heldType, known []string) {
 	for _, of := range kind.Kinds() {
 		for _, t := range instance.Types(of) {
 			if k != "" && k != of {
@@ -85,7 +106,8 @@ func typesNamed(instance *oneshot.Instance, k kind.Kind, typ string) (found []ki
 			}
 			known = append(known, t.Name)
 			if t.Name == strings.ToLower(typ) {
-				found = append(found, t)
+				holder, _ := instance.Holder(of, t.Name)
+				found = append(found, heldType{t, holder})
 			}
 		}
 	}

@@ -121,6 +121,15 @@ func (i *Instance) Discover(ctx context.Context) error {
 // Types returns the known types of a kind, by name.
 func (i *Instance) Types(k kind.Kind) []kind.Type { return i.plugins.Types(k) }
 
+// Holder returns the state of the plugin that holds a type.
+func (i *Instance) Holder(k kind.Kind, typ string) (plugin.Status, bool) {
+	s, _, known := i.plugins.Find(k, typ)
+	if !known {
+		return plugin.Status{}, false
+	}
+	return s.Status(), true
+}
+
 // PluginNote returns the name of the plugin that holds a type, and what a user should
 // know of it although it works; "" for nothing.
 func (i *Instance) PluginNote(k kind.Kind, typ string) (name, note string) {
