@@ -235,6 +235,7 @@ func (a *App) Run(ctx context.Context) error {
 	g.Go(func() error { return hub.Run(ctx, wiring.Subscribers(a.components)) })
 	g.Go(func() error { return a.count(ctx) })
 	g.Go(func() error { return a.housekeep(ctx) })
+	g.Go(func() error { return a.lookForPlugins(ctx) })
 	g.Go(func() error { return releaseWhenIdle(ctx, &a.bus, a.pageViews, idle.Release) })
 	return g.Wait()
 }

@@ -25,8 +25,8 @@ var layers = [][]string{
 	{"core/link"},
 	{"core/choice"},
 	{"core/policy"},
-	{"core/update"},
-	{"core/artifact", "core/config", "core/logging", "core/event", "core/delivery", "core/operation", "core/label", "core/tag", "core/tally", "core/template", "core/contained", "core/detach", "core/auth/oidctest"},
+	{"core/artifact", "core/update"},
+	{"core/config", "core/logging", "core/event", "core/delivery", "core/operation", "core/label", "core/tag", "core/tally", "core/template", "core/contained", "core/detach", "core/auth/oidctest"},
 	{"core/regexcost", "core/policy/window"},
 }
 

@@ -44,8 +44,8 @@
 //	link
 //	choice
 //	policy
-//	update
-//	artifact config logging event delivery operation label tag tally template contained detach auth/oidctest
+//	artifact update
+//	config logging event delivery operation label tag tally template contained detach auth/oidctest
 //	regexcost policy/window
 //
 // check and dispatch declare the few methods they need of others as

@@ -33,7 +33,7 @@ does not run until somebody trusts it.`,
   dogwatch plugin describe trigger.smtp
   dogwatch plugin test trigger.smtp.main`,
 		newPluginList(g), newPluginDescribe(g), newPluginTest(g), newPluginTrust(g), newPluginChecksum(g), newPluginRestart(g), newPluginNew(g),
-		newPluginInstall(g), newPluginRemove(g), newPluginRollback(g), newPluginPackage(g))
+		newPluginInstall(g), newPluginRemove(g), newPluginRollback(g), newPluginPackage(g), newPluginUpdate(g), newPluginOutdated(g))
 }
 
 func newPluginList(g *global) *cobra.Command {

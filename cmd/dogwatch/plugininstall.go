@@ -280,8 +280,8 @@ func newPluginRemove(g *global) *cobra.Command {
 		Long: `Removes a plugin that dogwatch plugin install put into plugins.dir, and the version
 before it, and forgets its publisher's key. A Dogwatch that serves has it until it is
 restarted.`,
-		Example: `  # what there is
-  dogwatch plugin list
+		Example: `  # what was installed
+  dogwatch plugin outdated
 
   # away with it
   dogwatch plugin remove trigger-lamp`,

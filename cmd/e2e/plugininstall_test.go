@@ -73,7 +73,7 @@ trigger: { file: { main: { path: %q } } }
 	p := publisher{i, host + "/me/trigger-file"}
 	p.publish(t, "1.0.0", key)
 	p.publish(t, "2.0.0", key)
-	p.publish(t, "3.0.0", stranger)
+	t.Run("by commands", func(t *testing.T) { updateByCommands(t, p, stranger, host, password) })
 
 	runs := func(d *daemon, version string) {
 		t.Helper()
@@ -115,4 +115,27 @@ trigger: { file: { main: { path: %q } } }
 	if found, err := filepath.Glob(filepath.Join(i.store, "plugins", ".install", "*")); err != nil || len(found) > 0 {
 		t.Errorf("left over: %v, %v", found, err)
 	}
+}
+
+// updateByCommands installs 1.0.0, updates it to 2.0.0, and refuses 3.0.0, which it
+// publishes with another key.
+func updateByCommands(t *testing.T, p publisher, stranger, host, password string) {
+	i := install(t, "DOGWATCH_REGISTRY_CUSTOM_HOME_URL=http://"+host, "DOGWATCH_REGISTRY_CUSTOM_HOME_LOGIN=ann", "DOGWATCH_REGISTRY_CUSTOM_HOME_PASSWORD="+password)
+	says := func(want string, code int, args ...string) {
+		t.Helper()
+		stdout, stderr, got := i.run(args...)
+		if text := stdout + stderr; got != code || !strings.Contains(text, want) || strings.Contains(text, password) {
+			t.Fatalf("%v: %d, want %d and %q: %s", args, got, code, want, text)
+		}
+	}
+	says("which came with the plugin and is seen for the first time", 0, "plugin", "install", p.repo+":1.0.0", "--yes")
+	says(p.repo+":2.0.0", 0, "plugin", "outdated")
+	says("that was remembered", 0, "plugin", "update", "--all", "--yes")
+	says("nothing to update", 0, "plugin", "update", "trigger-file")
+	p.publish(t, "3.0.0", stranger)
+	says("it is signed by another key", 1, "plugin", "update", "trigger-file", "--yes")
+	says("2.0.0", 0, "plugin", "outdated")
+	says("trigger-file is 1.0.0 again", 0, "plugin", "rollback", "trigger-file")
+	says("removed trigger-file", 0, "plugin", "remove", "trigger-file")
+	says("no plugin was installed", 0, "plugin", "outdated")
 }

@@ -72,7 +72,7 @@ func repository(ctx context.Context, logins Logins, ref reference.Reference) (*r
 func explain(err error, ref reference.Reference) error {
 	var response *errcode.ErrorResponse
 	switch {
-	case errors.Is(err, errdef.ErrNotFound):
+	case errors.Is(err, errdef.ErrNotFound), errors.As(err, &response) && response.StatusCode == http.StatusNotFound:
 		return errors.New("the registry has no such artifact")
 	case errors.As(err, &response) && (response.StatusCode == http.StatusUnauthorized || response.StatusCode == http.StatusForbidden):
 		return fmt.Errorf("the registry refuses access (%d): configure a registry component for %s with a login that may read it, or log in with docker login", response.StatusCode, ref.Domain)

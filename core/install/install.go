@@ -238,7 +238,7 @@ func keyName(text string) string {
 func (f *Folder) find(name string) (*entry, error) {
 	e, known := f.all[name]
 	if !known {
-		return nil, fmt.Errorf("%s was not installed by dogwatch plugin install (dogwatch plugin list shows what there is)", name)
+		return nil, fmt.Errorf("%s was not installed by dogwatch plugin install (dogwatch plugin outdated shows what was)", name)
 	}
 	return e, nil
 }

@@ -1,0 +1,153 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/dogwatch/dogwatch/core/artifact"
+	"github.com/dogwatch/dogwatch/core/config"
+	"github.com/dogwatch/dogwatch/core/install"
+)
+
+func newPluginOutdated(g *global) *cobra.Command {
+	var asJSON bool
+	timeout := time.Minute
+	cmd := &cobra.Command{
+		Use:   "outdated",
+		Short: "List installed plugins, and newer versions of them",
+		Long: `Lists the plugins that dogwatch plugin install or plugins.install put into plugins.dir,
+where they come from, whose key signed them, and what is newer: a newer tag of the
+same form, or another artifact under the same tag. Plugins from addresses and files
+have no newer versions that could be found.`,
+		Example: `  # a table
+  dogwatch plugin outdated
+
+  # for a script
+  dogwatch plugin outdated --json`,
+		Args: exactly(0),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if timeout <= 0 {
+				return usage(errors.New("--timeout: want more than 0"))
+			}
+			return g.withPlugins(cmd.Context(), installFlags{}, func(ctx context.Context, p pluginFolder) error {
+				all := p.Installed()
+				timed, cancel := context.WithTimeout(ctx, timeout)
+				defer cancel()
+				stop := spinner(g.stderr, func() string { return "Looking for newer versions of " + count(len(all), "plugin") })
+				failed := install.FindNewer(timed, p.logins, all)
+				stop()
+				var err error
+				if asJSON {
+					err = printJSON(g.stdout, append([]install.Status{}, all...))
+				} else {
+					err = writeInstalled(g.stdout, all)
+				}
+				return errors.Join(err, failed)
+			})
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print the list as JSON")
+	cmd.Flags().DurationVar(&timeout, "timeout", timeout, "longest `time` for looking")
+	return cmd
+}
+
+func writeInstalled(w io.Writer, all []install.Status) error {
+	if len(all) == 0 {
+		_, err := fmt.Fprintln(w, "no plugin was installed by dogwatch plugin install or plugins.install")
+		return err
+	}
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "NAME\tVERSION\tNEWER\tKEY\tFROM")
+	for _, st := range all {
+		newer := cmp.Or(st.Available, "-")
+		if st.Changed {
+			newer = "file changed or missing: install it again"
+		}
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", printable(st.Name), printable(cmp.Or(st.Version, "-")), printable(newer), cmp.Or(st.KeyName, "unsigned"), printable(st.Ref))
+	}
+	return t.Flush()
+}
+
+func newPluginUpdate(g *global) *cobra.Command {
+	var f installFlags
+	var all bool
+	cmd := &cobra.Command{
+		Use:   "update [NAME…]",
+		Short: "Update installed plugins to newer versions",
+		Long: `Installs the newer version that dogwatch plugin outdated shows, of the named plugins
+or with --all of each that has one. The signature has to be by the key that is
+remembered. One that plugins.install names is updated there. What fails is said at
+the end and stops none of the others.`,
+		Example: `  # one
+  dogwatch plugin update trigger-lamp
+
+  # all of them, without asking
+  dogwatch plugin update --all --yes`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			switch {
+			case all && len(args) > 0:
+				return usage(errors.New("--all and names exclude each other"))
+			case !all && len(args) == 0:
+				return usage(errors.New("say which plugins, or --all"))
+			case f.maxSize <= 0 || f.timeout <= 0:
+				return usage(errors.New("--max-size and --timeout: want more than 0"))
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return g.withPlugins(cmd.Context(), f, func(ctx context.Context, p pluginFolder) error { return p.update(ctx, args) })
+		},
+	}
+	f.common(cmd)
+	cmd.Flags().BoolVar(&all, "all", false, "update every plugin that has a newer version")
+	return cmd
+}
+
+// update updates the named plugins, or all when none is named.
+func (p pluginFolder) update(ctx context.Context, names []string) error {
+	installed := p.Installed()
+	var wrong []error
+	for _, name := range names {
+		if !slices.ContainsFunc(installed, func(st install.Status) bool { return st.Name == name }) {
+			wrong = append(wrong, fmt.Errorf("%s was not installed by dogwatch plugin install (dogwatch plugin outdated shows what was)", name))
+		}
+	}
+	chosen := slices.DeleteFunc(installed, func(st install.Status) bool { return len(names) > 0 && !slices.Contains(names, st.Name) })
+	timed, cancel := context.WithTimeout(ctx, p.flags.timeout)
+	wrong = append(wrong, install.FindNewer(timed, p.logins, chosen))
+	cancel()
+	updated := false
+	for _, st := range chosen {
+		if st.Available == "" {
+			continue
+		}
+		updated = true
+		if err := p.updateOne(ctx, st); err != nil {
+			wrong = append(wrong, fmt.Errorf("update %s: %w", st.Name, err))
+		}
+	}
+	if !updated && errors.Join(wrong...) == nil {
+		fmt.Fprintln(p.g.stdout, "nothing to update")
+	}
+	return errors.Join(wrong...)
+}
+
+func (p pluginFolder) updateOne(ctx context.Context, st install.Status) error {
+	if slices.ContainsFunc(p.cfg.Plugins.Declared(), func(i config.Install) bool { return i.Name == st.Name }) {
+		return fmt.Errorf("plugins.install names it: write %s there, and restart Dogwatch", strings.TrimSpace(st.Available))
+	}
+	source, err := artifact.ParseSource("oci://" + st.Available)
+	if err != nil {
+		return err
+	}
+	return p.install(ctx, install.Request{Source: source, Want: artifact.Want{Name: st.Name}})
+}
