@@ -187,6 +187,14 @@ func TestExamineFindsWhatIsBroken(t *testing.T) {
 			f.bundles = append(f.bundles, plugin.Status{Name: "mine", State: plugin.Untrusted, Error: "its file changed: run: dogwatch plugin trust mine"}, plugin.Status{Name: "other", State: plugin.Stopped, Types: make([]plugin.TypeName, 1)},
 				plugin.Status{Name: "old", State: plugin.Stopped, Types: make([]plugin.TypeName, 2), Note: "built with SDK 1.0.0"})
 		}, []string{"ok plugins: 1 built in, 3 in DIR/plugins", "fail plugin mine: untrusted: its file changed: run: dogwatch plugin trust mine", "ok plugin other: may run, and holds 1 type", "ok plugin old: may run, and holds 2 types; built with SDK 1.0.0"}, ""},
+		"plugins that are declared": {func(_ *fake, o *Options) {
+			o.Config.Plugins.Dir = t.TempDir()
+			o.Config.Plugins.Installs = []string{"name=lamp ref=ghcr.io/me/lamp:2", "name=none ref=me/none:1", "name=same ref=me/same:1"}
+			pins := `{"lamp": {"ref": "ghcr.io/me/lamp:1"}, "same": {"ref": "docker.io/me/same:1"}}`
+			if err := os.WriteFile(filepath.Join(o.Config.Plugins.Dir, ".installed.json"), []byte(pins), 0o600); err != nil {
+				panic(err)
+			}
+		}, []string{"warn plugin lamp: ghcr.io/me/lamp:1 is installed, and plugins.install says ghcr.io/me/lamp:2 > restart", "fail plugin none: is in plugins.install, and not installed > restart"}, "plugin same"},
 		"plugins that do not start": {func(f *fake, _ *Options) { f.load = func(context.Context) error { return errors.New("no memory") } },
 			[]string{"fail plugins: the plugins do not start: no memory"}, "watcher.docker.local"},
 		"beside another": {func(f *fake, _ *Options) {

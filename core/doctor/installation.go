@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"slices"
 	"strings"
 
 	"github.com/dogwatch/dogwatch/core/config"
+	"github.com/dogwatch/dogwatch/core/install"
 	"github.com/dogwatch/dogwatch/core/plugin"
 )
 
@@ -108,7 +110,32 @@ func (e *examination) plugins(ctx context.Context) []Finding {
 	if len(all) > builtin {
 		found = append(e.isolation(), found...)
 	}
+	found = append(found, e.declared()...)
 	return append(one(subject, OK, fmt.Sprintf("%d built in, %d in %s", builtin, len(all)-builtin, e.Config.Plugins.Dir), ""), found...)
+}
+
+// declared tells which plugins of plugins.install are not there as it says.
+func (e *examination) declared() []Finding {
+	declared := e.Config.Plugins.Declared()
+	if len(declared) == 0 {
+		return nil
+	}
+	const remedy = "restart the Dogwatch that serves, which installs it; its log says why it could not, and so does dogwatch plugin install"
+	installed, err := install.Read(e.Config.Plugins.Dir)
+	if err != nil {
+		return one("plugins.install", Fail, err.Error(), "")
+	}
+	var found []Finding
+	for _, d := range declared {
+		i := slices.IndexFunc(installed, func(st install.Status) bool { return st.Name == d.Name })
+		switch {
+		case i < 0:
+			found = append(found, Finding{Subject: "plugin " + d.Name, Level: Fail, Detail: "is in plugins.install, and not installed", Remedy: remedy})
+		case !installed[i].Is(d.Ref, d.Digest):
+			found = append(found, Finding{Subject: "plugin " + d.Name, Level: Warn, Detail: fmt.Sprintf("%s is installed, and plugins.install says %s", installed[i].Ref, d.Ref), Remedy: remedy})
+		}
+	}
+	return found
 }
 
 // isolation tells what the kernel can restrict executables in plugins.dir by.

@@ -29,7 +29,7 @@ func (f *Folder) Ensure(ctx context.Context, fetcher artifact.Fetcher, w Wanted)
 		r.NewKey = true // a user who may write the configuration decides
 	}
 	sum = f.sound(w.Name)
-	if e := f.all[w.Name]; sum != "" && e.Ref == r.Source.String() && (w.Digest == "" || e.Digest == w.Digest) && (w.Key == "" || e.Key == r.Want.Key.Text()) {
+	if e := f.all[w.Name]; sum != "" && e.Is(w.Ref, w.Digest) && (w.Key == "" || e.Key == r.Want.Key.Text()) {
 		return sum, false, nil
 	}
 	s, err := f.Fetch(ctx, fetcher, r)
@@ -40,6 +40,12 @@ func (f *Folder) Ensure(ctx context.Context, fetcher artifact.Fetcher, w Wanted)
 		return f.sound(w.Name), false, err
 	}
 	return s.SHA256, true, nil
+}
+
+// Is reports whether a reference and a digest, "" for any, are those that were installed.
+func (p Pin) Is(ref, digest string) bool {
+	source, err := artifact.ParseSource(ref)
+	return err == nil && p.Ref == source.String() && (digest == "" || p.Digest == digest)
 }
 
 // sound returns the SHA-256 of a plugin that is as it was installed.

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/dogwatch/dogwatch/core/auth"
+	"github.com/dogwatch/dogwatch/core/install"
 	"github.com/dogwatch/dogwatch/core/plugin"
 	"github.com/dogwatch/dogwatch/core/service"
 	"github.com/dogwatch/dogwatch/sdk"
@@ -35,6 +36,17 @@ func TestPluginPage(t *testing.T) {
 		`action="/base/plugins/my-plugin/trust"><input type="hidden" name="sha256" value="`+strings.Repeat("ab", 32)+`">`, `action="/base/plugins/triggers/restart"`, "Not needed", "Not trusted", "Broken", strings.Repeat("ab", 32), "engine")
 	if n := strings.Count(body, "/trust\""); n != 1 {
 		t.Errorf("%d plugins can be trusted", n)
+	}
+}
+
+func TestPluginPageShowsWhatWasInstalled(t *testing.T) {
+	all := somePlugins()
+	all[2].Installed = &install.Status{Name: "my-plugin", Pin: install.Pin{Ref: "ghcr.io/me/lamp:1.0"}, KeyName: "minisign 12AB", Previous: "0.9", Available: "ghcr.io/me/lamp:1.1"}
+	u := withFakes(t, func(f *fakeService) { f.fakePlugins = fakePlugins{all: all} })
+	_, body := get(t, u, "/plugins")
+	contains(t, body, "<dd class=\"tag wrap\">ghcr.io/me/lamp:1.0</dd>", "by minisign 12AB", "0.9", "A newer version is available: <code>ghcr.io/me/lamp:1.1</code>", "dogwatch plugin update my-plugin")
+	if n := strings.Count(body, "A newer version"); n != 1 {
+		t.Errorf("%d plugins have a newer version", n)
 	}
 }
 
