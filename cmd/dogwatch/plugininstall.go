@@ -22,6 +22,9 @@ import (
 // fetchLimit is how long fetching a plugin may take unless the user says otherwise.
 const fetchLimit = 5 * time.Minute
 
+// lockLimit is how long to wait for another command that changes the folder.
+const lockLimit = 30 * time.Second
+
 // installFlags are the flags of install and update.
 type installFlags struct {
 	name, digest, sha256, key string
@@ -126,7 +129,9 @@ func (g *global) withPlugins(ctx context.Context, f installFlags, use func(conte
 		return err
 	}
 	defer logins.Close()
-	folder, err := install.Open(ctx, cfg.Plugins.Dir)
+	waiting, cancel := context.WithTimeout(ctx, lockLimit)
+	folder, err := install.Open(waiting, cfg.Plugins.Dir)
+	cancel()
 	if err != nil {
 		return err
 	}

@@ -38,26 +38,44 @@ have no newer versions that could be found.`,
 			if timeout <= 0 {
 				return usage(errors.New("--timeout: want more than 0"))
 			}
-			return g.withPlugins(cmd.Context(), installFlags{}, func(ctx context.Context, p pluginFolder) error {
-				all := p.Installed()
-				timed, cancel := context.WithTimeout(ctx, timeout)
-				defer cancel()
-				stop := spinner(g.stderr, func() string { return "Looking for newer versions of " + count(len(all), "plugin") })
-				failed := install.FindNewer(timed, p.logins, all)
-				stop()
-				var err error
-				if asJSON {
-					err = printJSON(g.stdout, append([]install.Status{}, all...))
-				} else {
-					err = writeInstalled(g.stdout, all)
-				}
-				return errors.Join(err, failed)
-			})
+			return g.outdated(cmd.Context(), timeout, asJSON)
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the list as JSON")
 	cmd.Flags().DurationVar(&timeout, "timeout", timeout, "longest `time` for looking")
 	return cmd
+}
+
+// outdated changes nothing, and waits for no command that does.
+func (g *global) outdated(ctx context.Context, timeout time.Duration, asJSON bool) error {
+	cfg, err := g.load(nil)
+	if err != nil {
+		return err
+	}
+	all, err := install.Read(cfg.Plugins.Dir)
+	if err != nil {
+		return err
+	}
+	install.FindChanged(cfg.Plugins.Dir, all)
+	logins, err := g.registryLogins(cfg)
+	if err != nil {
+		return err
+	}
+	defer logins.Close()
+	timed, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	stop := spinner(g.stderr, func() string { return "Looking for newer versions of " + count(len(all), "plugin") })
+	failed := install.FindNewer(timed, logins, all)
+	stop()
+	if asJSON {
+		err = printJSON(g.stdout, append([]install.Status{}, all...))
+	} else {
+		err = writeInstalled(g.stdout, all)
+	}
+	if failed != nil {
+		err = errors.Join(err, errors.New(logins.redactor.String(failed.Error())))
+	}
+	return err
 }
 
 func writeInstalled(w io.Writer, all []install.Status) error {

@@ -197,10 +197,16 @@ func (f *Folder) settle(name string, e *entry) error {
 // Installed returns what is installed, by name.
 func (f *Folder) Installed() []Status {
 	all := statuses(f.all)
-	for i := range all {
-		all[i].Changed = f.sound(all[i].Name) == ""
-	}
+	FindChanged(f.dir, all)
 	return all
+}
+
+// FindChanged completes Changed of what is installed in a folder.
+func FindChanged(dir string, all []Status) {
+	for i := range all {
+		sum, err := checksum(filepath.Join(dir, all[i].Name))
+		all[i].Changed = err != nil || sum != all[i].SHA256
+	}
 }
 
 // Read returns what is installed in a folder, by name, without waiting for a command
