@@ -1,8 +1,12 @@
 package artifact_test
 
 import (
+	"io"
+	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/google/go-containerregistry/pkg/v1/layout"
 
 	"github.com/dogwatch/dogwatch/core/artifact"
 )
@@ -43,5 +47,46 @@ func TestLookForNewer(t *testing.T) {
 	must(t, err)
 	if _, err := artifact.LookForNewer(t.Context(), plain{}, gone, first); err == nil || !strings.Contains(err.Error(), "the registry has no such artifact") {
 		t.Errorf("a repository that is gone: %v", err)
+	}
+}
+
+// TestWriteLayout: what is written is a layout that other tools read.
+func TestWriteLayout(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "oci")
+	signer, _ := newSigner(t)
+	both := []artifact.Built{lamp(write(t, script)), lamp(write(t, script+"# arm"))}
+	both[0].Platform, both[1].Platform = "linux/amd64", "linux/arm/v7"
+	digests := map[string]string{}
+	for _, tag := range []string{"1", "1", "2"} { // the same once more changes nothing
+		digest, err := artifact.WriteLayout(t.Context(), dir, tag, both, signer)
+		must(t, err)
+		digests[tag] = digest
+	}
+	l, err := layout.FromPath(dir)
+	must(t, err)
+	index, err := l.ImageIndex()
+	must(t, err)
+	m, err := index.IndexManifest()
+	must(t, err)
+	if len(m.Manifests) != 2 || m.Manifests[0].Digest.String() != digests["1"] || m.Manifests[0].Annotations["org.opencontainers.image.ref.name"] != "1" {
+		t.Fatalf("its index is %+v", m)
+	}
+	root, err := index.ImageIndex(m.Manifests[0].Digest)
+	must(t, err)
+	images, err := root.IndexManifest()
+	must(t, err)
+	if len(images.Manifests) != 2 || images.Manifests[1].Platform.String() != "linux/arm/v7" {
+		t.Errorf("the artifact is %+v", images)
+	}
+	image, err := root.Image(images.Manifests[1].Digest)
+	must(t, err)
+	layers, err := image.Layers()
+	must(t, err)
+	r, err := layers[0].Compressed()
+	must(t, err)
+	defer r.Close()
+	text, err := io.ReadAll(r)
+	if err != nil || string(text) != script+"# arm" {
+		t.Errorf("the executable is %q, %v", text, err)
 	}
 }

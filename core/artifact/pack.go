@@ -17,8 +17,6 @@ import (
 	"github.com/opencontainers/go-digest"
 	specs "github.com/opencontainers/image-spec/specs-go"
 	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
-	"oras.land/oras-go/v2"
-	"oras.land/oras-go/v2/content/oci"
 	"oras.land/oras-go/v2/errdef"
 
 	"github.com/dogwatch/dogwatch/internal/reference"
@@ -77,17 +75,24 @@ func Push(ctx context.Context, logins Logins, ref reference.Reference, all []Bui
 // WriteLayout packs executables into the folder of an OCI layout, and returns the
 // digest of the artifact.
 func WriteLayout(ctx context.Context, dir, tag string, all []Built, signer *Signer) (string, error) {
-	layout, err := oci.NewWithContext(ctx, dir)
+	l, err := newLayout(dir)
 	if err != nil {
-		return "", fmt.Errorf("%s: %w", dir, err)
+		return "", fmt.Errorf("make the folder of the layout: %w", err)
 	}
-	desc, err := pack(ctx, layout, tag, all, signer)
+	desc, err := pack(ctx, l, tag, all, signer)
 	return desc.Digest.String(), err
+}
+
+// store is where an artifact goes: a repository of a registry, or a layout.
+type store interface {
+	Exists(ctx context.Context, desc ocispec.Descriptor) (bool, error)
+	Push(ctx context.Context, desc ocispec.Descriptor, r io.Reader) error
+	Tag(ctx context.Context, desc ocispec.Descriptor, tag string) error
 }
 
 // pack makes one manifest for each executable and, unless there is only one for
 // any platform, an index over them.
-func pack(ctx context.Context, target oras.Target, tag string, all []Built, signer *Signer) (ocispec.Descriptor, error) {
+func pack(ctx context.Context, target store, tag string, all []Built, signer *Signer) (ocispec.Descriptor, error) {
 	var manifests []ocispec.Descriptor
 	for _, b := range all {
 		if err := CheckName(b.Name); err != nil {
@@ -103,19 +108,15 @@ func pack(ctx context.Context, target oras.Target, tag string, all []Built, sign
 	if len(manifests) > 1 || root.Platform != nil {
 		index := ocispec.Index{Versioned: specs.Versioned{SchemaVersion: 2}, MediaType: ocispec.MediaTypeImageIndex, ArtifactType: TypePlugin, Manifests: manifests,
 			Annotations: map[string]string{annotationTitle: all[0].Name, annotationVersion: all[0].Version}}
-		data, err := json.Marshal(index)
-		if err != nil {
-			return root, err
-		}
-		root = ocispec.Descriptor{MediaType: ocispec.MediaTypeImageIndex, ArtifactType: TypePlugin, Digest: digest.FromBytes(data), Size: int64(len(data))}
-		if err := push(ctx, target, root, bytes.NewReader(data)); err != nil {
+		var err error
+		if root, err = pushJSON(ctx, target, ocispec.MediaTypeImageIndex, index); err != nil {
 			return root, err
 		}
 	}
 	return root, target.Tag(ctx, root, tag)
 }
 
-func packOne(ctx context.Context, target oras.Target, b Built, signer *Signer) (ocispec.Descriptor, error) {
+func packOne(ctx context.Context, target store, b Built, signer *Signer) (ocispec.Descriptor, error) {
 	f, err := os.Open(b.File)
 	if err != nil {
 		return ocispec.Descriptor{}, err
@@ -128,11 +129,17 @@ func packOne(ctx context.Context, target oras.Target, b Built, signer *Signer) (
 	if err := push(ctx, target, layer, f); err != nil {
 		return layer, err
 	}
-	desc, err := oras.PackManifest(ctx, target, oras.PackManifestVersion1_1, TypePlugin, oras.PackManifestOptions{Layers: []ocispec.Descriptor{layer}, ManifestAnnotations: annotations})
+	config := ocispec.DescriptorEmptyJSON
+	if err := push(ctx, target, config, bytes.NewReader(config.Data)); err != nil {
+		return layer, err
+	}
+	desc, err := pushJSON(ctx, target, ocispec.MediaTypeImageManifest, ocispec.Manifest{
+		Versioned: specs.Versioned{SchemaVersion: 2}, MediaType: ocispec.MediaTypeImageManifest, ArtifactType: TypePlugin,
+		Config: config, Layers: []ocispec.Descriptor{layer}, Annotations: annotations,
+	})
 	if err != nil {
 		return desc, err
 	}
-	desc.Annotations = nil // they are in the manifest
 	if b.Platform != "" {
 		p, err := ParsePlatform(b.Platform)
 		if err != nil {
@@ -176,8 +183,18 @@ func describe(f *os.File, p Plugin, signer *Signer) (ocispec.Descriptor, map[str
 	return layer, annotations, nil
 }
 
+// pushJSON stores a manifest or an index of plugins, and returns what it is.
+func pushJSON(ctx context.Context, target store, mediaType string, v any) (ocispec.Descriptor, error) {
+	data, err := json.Marshal(v)
+	if err != nil {
+		return ocispec.Descriptor{}, err
+	}
+	desc := ocispec.Descriptor{MediaType: mediaType, ArtifactType: TypePlugin, Digest: digest.FromBytes(data), Size: int64(len(data))}
+	return desc, push(ctx, target, desc, bytes.NewReader(data))
+}
+
 // push stores content unless it is there.
-func push(ctx context.Context, target oras.Target, desc ocispec.Descriptor, from io.Reader) error {
+func push(ctx context.Context, target store, desc ocispec.Descriptor, from io.Reader) error {
 	if there, err := target.Exists(ctx, desc); err == nil && there {
 		return nil
 	}
