@@ -16,7 +16,7 @@ const module = "github.com/dogwatch/dogwatch/"
 // only what is in a layer below its own.
 var layers = [][]string{
 	{"core"},
-	{"core/api", "core/doctor", "core/oneshot", "core/web"},
+	{"core/api", "core/doctor", "core/oneshot", "core/verify", "core/web"},
 	{"core/service", "core/wiring"},
 	{"core/testrun"},
 	{"core/automatic", "core/install", "core/installation", "core/schedule"},
@@ -39,7 +39,7 @@ var owners = map[string][]string{
 	"github.com/go-chi/chi/v5":               {"core/api"},
 	"github.com/prometheus/client_golang":    {"core/metrics"},
 	"github.com/hashicorp/go-plugin":         {"sdk/plugin", "internal/protocol", "internal/pluginclient", "core/plugin"},
-	"google.golang.org/grpc":                 {"sdk/plugin", "sdk/internal/server", "sdk/internal/inprocess", "sdk/proto", "internal/protocol", "internal/pluginclient", "core/plugin"},
+	"google.golang.org/grpc":                 {"sdk/plugin", "sdk/internal/server", "sdk/internal/inprocess", "sdk/proto", "internal/protocol", "internal/pluginclient", "internal/wireplugin", "core/plugin"},
 	"github.com/docker/docker":               {"plugins/watchers/docker"},
 	"github.com/aws/aws-sdk-go-v2":           {"plugins/registries/ecr"},
 	"github.com/eclipse/paho.mqtt.golang":    {"plugins/triggers/mqtt"},

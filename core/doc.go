@@ -35,7 +35,7 @@
 // Packages depend downwards only, in this order, which arch_test.go asserts:
 //
 //	core
-//	api doctor oneshot web
+//	api doctor oneshot verify web
 //	service wiring
 //	testrun
 //	automatic install installation schedule

@@ -32,7 +32,7 @@ does not run until somebody trusts it.`,
   # what a type can, and whether a component works
   dogwatch plugin describe trigger.smtp
   dogwatch plugin test trigger.smtp.main`,
-		newPluginList(g), newPluginDescribe(g), newPluginTest(g), newPluginTrust(g), newPluginChecksum(g), newPluginRestart(g), newPluginNew(g),
+		newPluginList(g), newPluginDescribe(g), newPluginTest(g), newPluginTrust(g), newPluginChecksum(g), newPluginRestart(g), newPluginNew(g), newPluginVerify(g),
 		newPluginInstall(g), newPluginRemove(g), newPluginRollback(g), newPluginPackage(g), newPluginUpdate(g), newPluginOutdated(g))
 }
 

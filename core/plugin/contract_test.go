@@ -16,6 +16,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/dogwatch/dogwatch/internal/pluginclient"
+	"github.com/dogwatch/dogwatch/internal/wireplugin"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 	"github.com/dogwatch/dogwatch/sdk/trigger"
@@ -33,7 +34,7 @@ func newWired(t *testing.T, how string) *wired {
 	opt := testOptions(t)
 	opt.Builtins, opt.Dir = nil, shortDir(t)
 	opt.Log = hclog.New(&hclog.LoggerOptions{Output: &w.log, Level: hclog.Debug, JSONFormat: true})
-	wirePlugin(t, opt.Dir, "mine", how)
+	wireplugin.Write(t, opt.Dir, "mine", how)
 	w.h = newHost(t, opt)
 	must(t, w.h.Discover(t.Context()))
 	w.s, _ = w.h.Bundle("mine")

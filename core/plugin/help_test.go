@@ -21,6 +21,7 @@ import (
 
 	"github.com/dogwatch/dogwatch/internal/pluginclient"
 	"github.com/dogwatch/dogwatch/internal/protocol"
+	"github.com/dogwatch/dogwatch/internal/wireplugin"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 	sdkplugin "github.com/dogwatch/dogwatch/sdk/plugin"
@@ -34,8 +35,8 @@ func TestMain(m *testing.M) {
 	switch {
 	case os.Getenv(protocol.Handshake().MagicCookieKey) != "" && len(os.Args) > 1 && os.Args[1] == "exit":
 		os.Exit(3)
-	case os.Getenv("TEST_WIRE") != "":
-		os.Exit(wireMain(strings.Fields(os.Getenv("TEST_WIRE"))))
+	case os.Getenv(wireplugin.Variable) != "":
+		os.Exit(wireplugin.Main())
 	case os.Getenv(protocol.Handshake().MagicCookieKey) != "":
 		sdkplugin.Serve(testBundle())
 	case os.Getenv("TEST_HOST_DIR") != "":

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dogwatch/dogwatch/internal/wireplugin"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 )
 
@@ -20,7 +21,7 @@ func TestStartFailureIsExplained(t *testing.T) {
 		}
 	}
 	wired := func(how string) func(*testing.T, string) {
-		return func(t *testing.T, dir string) { wirePlugin(t, dir, "mine", how) }
+		return func(t *testing.T, dir string) { wireplugin.Write(t, dir, "mine", how) }
 	}
 	for name, c := range map[string]struct {
 		arrange func(*testing.T, string)
@@ -84,11 +85,11 @@ func TestStartFailureBlanksSecrets(t *testing.T) {
 func TestWhatCountsInTheFolder(t *testing.T) {
 	opt := testOptions(t)
 	opt.Builtins, opt.Dir = nil, shortDir(t)
-	wirePlugin(t, opt.Dir, "lamp", "x")
-	wirePlugin(t, opt.Dir, "lamp.bak", "x")
-	wirePlugin(t, opt.Dir, "lamp~", "x")
-	wirePlugin(t, opt.Dir, "lantern", "x")
-	wirePlugin(t, opt.Dir, "plain", "x")
+	wireplugin.Write(t, opt.Dir, "lamp", "x")
+	wireplugin.Write(t, opt.Dir, "lamp.bak", "x")
+	wireplugin.Write(t, opt.Dir, "lamp~", "x")
+	wireplugin.Write(t, opt.Dir, "lantern", "x")
+	wireplugin.Write(t, opt.Dir, "plain", "x")
 	must(t, os.Chmod(filepath.Join(opt.Dir, "plain"), 0o644))
 	for _, other := range []string{"README.md", "lamp.sha256", ".lamp.swp"} {
 		must(t, os.WriteFile(filepath.Join(opt.Dir, other), []byte("text"), 0o644))
@@ -120,7 +121,7 @@ func TestWhatCountsInTheFolder(t *testing.T) {
 func TestFileRunsOnceItIsExecutable(t *testing.T) {
 	opt := testOptions(t)
 	opt.Builtins, opt.Dir = nil, shortDir(t)
-	wirePlugin(t, opt.Dir, "plain", "x")
+	wireplugin.Write(t, opt.Dir, "plain", "x")
 	must(t, os.Chmod(filepath.Join(opt.Dir, "plain"), 0o644))
 	h := newHost(t, opt)
 	must(t, h.Discover(t.Context()))

@@ -133,20 +133,30 @@ func checkOwner(path string) error {
 	if err != nil {
 		return fmt.Errorf("look at the executable: %w", err)
 	}
-	if !info.Mode().IsRegular() {
-		return untrusted("it is not a regular file: put the executable itself into plugins.dir, not a link")
-	}
 	dir, err := os.Stat(filepath.Dir(path))
 	if err != nil {
 		return fmt.Errorf("look at plugins.dir: %w", err)
 	}
-	for _, f := range []os.FileInfo{info, dir} {
-		if f.Mode().Perm()&0o022 != 0 {
-			return untrusted("%s can be changed by others: run chmod go-w on it", f.Name())
-		}
-		if !ownedByUs(f) {
-			return untrusted("%s belongs to another user: it must belong to root or to the user of dogwatch", f.Name())
-		}
+	if err := checkFile(info); err != nil {
+		return err
+	}
+	return checkMode(dir)
+}
+
+func checkFile(info os.FileInfo) error {
+	if !info.Mode().IsRegular() {
+		return untrusted("it is not a regular file: put the executable itself into plugins.dir, not a link")
+	}
+	return checkMode(info)
+}
+
+// checkMode refuses what others may change.
+func checkMode(info os.FileInfo) error {
+	if info.Mode().Perm()&0o022 != 0 {
+		return untrusted("%s can be changed by others: run chmod go-w on it", info.Name())
+	}
+	if !ownedByUs(info) {
+		return untrusted("%s belongs to another user: it must belong to root or to the user of dogwatch", info.Name())
 	}
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"io"
 
 	"google.golang.org/grpc"
+	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/dogwatch/dogwatch/internal/protocol"
 	"github.com/dogwatch/dogwatch/sdk"
@@ -52,7 +53,19 @@ type Description struct {
 
 // Describe asks what is in the bundle.
 func (c *Client) Describe(ctx context.Context) (Description, error) {
-	resp, err := c.component.Describe(ctx, &pluginv1.DescribeRequest{})
+	return c.describe(ctx, &pluginv1.DescribeRequest{})
+}
+
+// DescribeAsLater asks as a later version of the protocol might: with a field
+// that the plugin cannot know, and has to ignore.
+func (c *Client) DescribeAsLater(ctx context.Context) (Description, error) {
+	req := &pluginv1.DescribeRequest{}
+	req.ProtoReflect().SetUnknown(protowire.AppendVarint(protowire.AppendTag(nil, 1000, protowire.VarintType), 1))
+	return c.describe(ctx, req)
+}
+
+func (c *Client) describe(ctx context.Context, req *pluginv1.DescribeRequest) (Description, error) {
+	resp, err := c.component.Describe(ctx, req)
 	if err != nil {
 		return Description{}, err
 	}

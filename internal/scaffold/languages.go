@@ -106,6 +106,7 @@ The folder sdk is a copy of the helper of Dogwatch: an author changes the main f
 
 `+"```sh"+`
 %[4]s
+dogwatch plugin verify plugins/%[1]s   # checks that it is a plugin as it should be
 dogwatch --config dogwatch.yaml plugin test trigger.%[2]s.main   # wants a server at the url
 `+"```"+`
 

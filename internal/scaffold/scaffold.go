@@ -213,7 +213,7 @@ func (p Plugin) replacer() (*strings.Replacer, error) {
 // Next are the commands with which an author goes on, in the folder.
 func (p Plugin) Next() []string {
 	if e, other := examples[p.Language]; other {
-		return append(slices.Clone(e.next), "dogwatch --config dogwatch.yaml plugin test "+p.component())
+		return append(slices.Clone(e.next), "dogwatch plugin verify plugins/"+p.ID(), "dogwatch --config dogwatch.yaml plugin test "+p.component())
 	}
 	commands := []string{"go test ./...", "./build.sh", "go run ./sample &", "dogwatch --config dogwatch.yaml plugin test " + p.component()}
 	if p.SDK.Dir == "" {

@@ -79,6 +79,9 @@ function serve(bundle) {
       if (!type) throw new DeliveryError(grpc.status.NOT_FOUND, `no trigger type ${request.type}`);
       const options = wire.struct(request.options);
       blank = blanker(type, options);
+      for (const [name, option] of Object.entries(type.options || {})) {
+        if (option.required && (options[name] === undefined || options[name] === '')) throw invalid(name, 'is required');
+      }
       const warnings = type.validate ? await type.validate(options) : [];
       if (!request.validateOnly) instances.set(request.instance, { type, options, blank, log: logger(request.instance, blank) });
       done(null, { warnings: warnings || [] });

@@ -145,6 +145,9 @@ class _Server:
             context.abort(grpc.StatusCode.NOT_FOUND, f"no trigger type {request.type}")
         instance = _Instance(request.instance, self.triggers[request.type], json_format.MessageToDict(request.options))
         try:
+            for name, option in instance.kind.get("options", {}).items():
+                if option.get("required") and instance.options.get(name) in (None, ""):
+                    raise invalid(name, "is required")
             validate = instance.kind.get("validate")
             warnings = validate(instance.options) if validate else None
         except Exception as err:  # of the author's code

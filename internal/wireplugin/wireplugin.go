@@ -1,6 +1,7 @@
-//go:build unix
-
-package plugin
+// Package wireplugin is a plugin for tests that is written as in another language: with
+// gRPC alone, from what docs/plugins-other-languages.md says. It has faults and habits
+// as a test wants.
+package wireplugin
 
 import (
 	"context"
@@ -15,9 +16,11 @@ import (
 	"math/big"
 	"net"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -32,24 +35,38 @@ import (
 	pluginv1 "github.com/dogwatch/dogwatch/sdk/proto/v1"
 )
 
-// wirePlugin puts a plugin into dir that is written as in another language: with
-// gRPC alone, from what docs/plugins-other-languages.md says. how are its faults and habits.
-func wirePlugin(t testing.TB, dir, name, how string) {
+// Variable is that which tells the program of a test to be the plugin: its TestMain
+// calls Main where it is set.
+const Variable = "TEST_WIRE"
+
+// Write puts the plugin into dir, as a script that starts the program of the test. how
+// are its faults and habits, separated by spaces. It returns its path.
+func Write(t testing.TB, dir, name, how string) string {
 	t.Helper()
 	exe, err := os.Executable()
-	must(t, err)
-	script := fmt.Sprintf("#!/bin/sh\nTEST_WIRE='%s' exec '%s'\n", how, exe)
-	must(t, os.WriteFile(filepath.Join(dir, name), []byte(script), 0o755))
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, name)
+	script := fmt.Sprintf("#!/bin/sh\n%s='%s' exec '%s'\n", Variable, how, exe)
+	if err := os.WriteFile(path, []byte(script), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return path
 }
+
+// Main is the plugin; it returns the exit code.
+func Main() int { return wireMain(strings.Fields(os.Getenv(Variable))) }
 
 // wire is such a plugin. It holds the trigger type "wire".
 type wire struct {
 	pluginv1.UnimplementedComponentServer
 	pluginv1.UnimplementedTriggerServer
 	grpc_health_v1.UnimplementedHealthServer
-	how     []string
-	ended   chan struct{}
-	options map[string]any // of the instance; nil before it is configured
+	how       []string
+	ended     chan struct{}
+	described atomic.Int32   // how often it described itself
+	options   map[string]any // of the instance; nil before it is configured
 }
 
 func (w *wire) is(habit string) bool { return slices.Contains(w.how, habit) }
@@ -58,6 +75,17 @@ func wireMain(how []string) int {
 	w := &wire{how: how, ended: make(chan struct{})}
 	if os.Getenv("DOGWATCH_PLUGIN") != "6f3d0c1a-watch" {
 		return 1
+	}
+	switch {
+	case w.is("exits"):
+		fmt.Fprintln(os.Stderr, "the lamp is missing")
+		return 3
+	case w.is("panics"):
+		panic("no lamp")
+	case w.is("forks"):
+		if err := exec.Command("/bin/sleep", "60").Start(); err != nil {
+			return 1
+		}
 	}
 	path := filepath.Join(os.Getenv("PLUGIN_UNIX_SOCKET_DIR"), fmt.Sprintf("wire%d", os.Getpid()))
 	l, err := net.Listen("unix", path)
@@ -148,10 +176,19 @@ func (w *wire) Check(_ context.Context, req *grpc_health_v1.HealthCheckRequest) 
 	return &grpc_health_v1.HealthCheckResponse{Status: grpc_health_v1.HealthCheckResponse_SERVING}, nil
 }
 
-func (w *wire) Describe(context.Context, *pluginv1.DescribeRequest) (*pluginv1.DescribeResponse, error) {
+func (w *wire) Describe(_ context.Context, req *pluginv1.DescribeRequest) (*pluginv1.DescribeResponse, error) {
 	var types []*pluginv1.TypeInfo
 	if !w.is("holds-nothing") {
 		types = []*pluginv1.TypeInfo{{Kind: "trigger", Type: "wire", Summary: strings.Join(os.Environ(), "\n"), Delivery: "at-most-once"}}
+	}
+	if w.is("serves") {
+		types = w.served()
+	}
+	if w.is("strict") && len(req.ProtoReflect().GetUnknown()) > 0 {
+		return nil, status.Error(codes.InvalidArgument, "unknown field")
+	}
+	if w.described.Add(1) > 1 && w.is("fickle") {
+		types[0].Summary = "Something else"
 	}
 	return &pluginv1.DescribeResponse{Version: "wire", Types: types}, nil
 }
@@ -165,13 +202,22 @@ func (w *wire) Configure(_ context.Context, req *pluginv1.ConfigureRequest) (*pl
 		}
 		return nil, s.Err()
 	}
-	if !req.GetValidateOnly() {
+	if w.is("refuses") && req.GetOptions().GetFields()["url"] != nil {
+		return nil, status.Error(codes.InvalidArgument, "not this way")
+	}
+	if w.is("nameless") && req.GetOptions().GetFields()["url"] == nil {
+		return nil, status.Error(codes.Internal, "nil pointer")
+	}
+	if !req.GetValidateOnly() || w.is("keeps") {
 		w.options = req.GetOptions().AsMap()
 	}
 	return &pluginv1.ConfigureResponse{Warnings: []string{"of configure"}}, nil
 }
 
 func (w *wire) Release(context.Context, *pluginv1.ReleaseRequest) (*pluginv1.ReleaseResponse, error) {
+	if w.is("clings") {
+		return nil, status.Error(codes.NotFound, "no such instance")
+	}
 	return &pluginv1.ReleaseResponse{}, nil
 }
 
@@ -202,6 +248,9 @@ func (w *wire) Run(req *pluginv1.RunRequest, out grpc.ServerStreamingServer[plug
 	}
 	if w.options == nil {
 		return status.Error(codes.FailedPrecondition, "not configured")
+	}
+	if w.is("serves") {
+		return w.send(out.Context())
 	}
 	for code := codes.Code(0); code <= codes.Unauthenticated; code++ {
 		if code.String() == word {

@@ -1,0 +1,143 @@
+package verify_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/dogwatch/dogwatch/core/plugin"
+	"github.com/dogwatch/dogwatch/core/verify"
+	"github.com/dogwatch/dogwatch/internal/wireplugin"
+)
+
+func TestMain(m *testing.M) {
+	if os.Getenv(wireplugin.Variable) != "" {
+		os.Exit(wireplugin.Main())
+	}
+	os.Exit(m.Run())
+}
+
+func run(t *testing.T, file string) verify.Report {
+	t.Helper()
+	exe, err := os.Executable() // which the script of a wire plugin starts
+	if err != nil {
+		t.Fatal(err)
+	}
+	isolation := plugin.Isolation{Paths: map[string][]string{"trigger-wire": {filepath.Dir(exe)}}}
+	report, err := verify.Run(t.Context(), verify.Options{File: file, Isolation: isolation})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return report
+}
+
+// of returns the result of a check; the worst of several.
+func of(r verify.Report, check string) (found verify.Result) {
+	for _, c := range r.Results {
+		if c.Check == check && found.Verdict != verify.Failed {
+			found = c
+		}
+	}
+	return found
+}
+
+func TestGoodPlugin(t *testing.T) {
+	t.Parallel()
+	for _, how := range []string{"serves", "serves auto-mtls"} {
+		r := run(t, wireplugin.Write(t, t.TempDir(), "trigger-wire", how))
+		if !r.OK() || len(r.Results) != 14 || len(r.Types) != 1 || r.Types[0] != "trigger.wire" || len(r.SHA256) != 64 {
+			t.Errorf("%s: %+v", how, r)
+		}
+		for _, c := range r.Results {
+			if c.Verdict != verify.OK {
+				t.Errorf("%s: %s is %s: %s", how, c.Check, c.Verdict, c.Text)
+			}
+		}
+	}
+}
+
+// TestBrokenPlugins has a plugin for each way of being broken, and wants it to be
+// named, with a remedy, by the check that is about it.
+func TestBrokenPlugins(t *testing.T) {
+	t.Parallel()
+	for how, want := range map[string]struct{ check, text string }{
+		"greets":                    {"handshake", `its first line on stdout is "hello"`},
+		"protocol-2":                {"handshake", "update Dogwatch, or install an older version"},
+		"exits":                     {"handshake", "it wrote to stderr: the lamp is missing"},
+		"panics":                    {"handshake", "panic: no lamp"},
+		"auto-mtls padded":          {"handshake", "error parsing server cert"},
+		"auto-mtls other-name":      {"tls", "not localhost"},
+		"no-tls":                    {"tls", "with the certificate that it was given"},
+		"no-health":                 {"health", "must serve grpc.health.v1.Health"},
+		"holds-nothing":             {"describe", "it holds no types"},
+		"serves no-summary":         {"describe", "it has no summary"},
+		"serves named-wrong":        {"describe", `its name is "Wire!"`},
+		"serves of-no-kind":         {"describe", `its kind is "lamp"`},
+		"serves delivers-twice":     {"describe", `its delivery is "twice"`},
+		"serves no-help":            {"describe", "option url: it has no help text"},
+		"serves option-named-wrong": {"describe", `option "The URL"`},
+		"serves open-token":         {"describe", "option token: it is not marked as a secret"},
+		"serves default-wrong":      {"describe", `option level: its default "a lot" does not fit`},
+		"serves type-unknown":       {"describe", `its type is "colour"`},
+		"serves twice":              {"describe", "it is held twice"},
+		"serves strict":             {"unknown fields", "a field that it does not know"},
+		"serves fickle":             {"unknown fields", "otherwise the second time"},
+		"serves stays":              {"shutdown", "was killed"},
+		"serves forks":              {"shutdown", "processes that it started still ran"},
+		"serves nameless":           {"options", `without its required option url it answered "nil pointer"`},
+		"serves refuses":            {"configure", "not this way"},
+		"serves keeps":              {"configure", "only validated can be used"},
+		"serves sleeps":             {"call", "did not answer within 10s"},
+		"serves optimist":           {"errors", "reports success, though the server answered 500"},
+		"serves kindless":           {"errors", "the error has no kind"},
+		"serves deaf":               {"cancel", "its request went on"},
+		"serves clings":             {"release", "no such instance"},
+		"serves leaks":              {"secrets", "the value of a secret option"},
+		"serves quotes":             {"secrets", "the value of a secret option"},
+	} {
+		t.Run(how, func(t *testing.T) {
+			t.Parallel()
+			r := run(t, wireplugin.Write(t, t.TempDir(), "trigger-wire", how))
+			got := of(r, want.check)
+			if r.OK() || got.Verdict != verify.Failed || !strings.Contains(got.Text, want.text) {
+				t.Errorf("%s is %s: %s; want %q", want.check, got.Verdict, got.Text, want.text)
+			}
+			for _, c := range r.Results {
+				if c.Verdict == verify.Failed && c.Check != want.check {
+					t.Errorf("%s failed, too: %s", c.Check, c.Text)
+				}
+			}
+		})
+	}
+}
+
+func TestBrokenFiles(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for name, c := range map[string]struct {
+		text string
+		mode os.FileMode
+		want string
+	}{
+		"plain":    {"#!/bin/sh\n", 0o644, "not executable"},
+		"open":     {"#!/bin/sh\n", 0o777, "can be changed by others"},
+		"document": {"A text\n", 0o755, "no program for"},
+		"orphan":   {"#!/no/such/interpreter\n", 0o755, "the interpreter in the first line"},
+	} {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(c.text), c.mode); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chmod(path, c.mode); err != nil {
+			t.Fatal(err)
+		}
+		r := run(t, path)
+		if last := r.Results[len(r.Results)-1]; r.OK() || !strings.Contains(of(r, "file").Text+of(r, "handshake").Text, c.want) {
+			t.Errorf("%s: %+v", name, last)
+		}
+	}
+	if r := run(t, filepath.Join(dir, "missing")); r.OK() {
+		t.Error("a file that is not there is well")
+	}
+}
