@@ -36,10 +36,13 @@ type subject struct {
 func (e *exam) exercise(ctx context.Context, t kind.Type) {
 	s := &subject{exam: e, typ: t, name: fullName(t)}
 	all := []string{checkOptions, checkConfigure, checkCall, checkErrors, checkCancel, checkRelease, checkSecrets}
-	works := newServer(200)
+	works, err := newServer(200)
+	if err != nil {
+		e.skip(all, s.name, err.Error())
+		return
+	}
 	defer works.close()
-	var err error
-	if s.config, err = e.configuration(t, works.URL); err != nil {
+	if s.config, err = e.configuration(t, works.url); err != nil {
 		e.skip(all, s.name, "give what it needs with --set NAME=VALUE: "+err.Error())
 		return
 	}
@@ -178,7 +181,11 @@ func (s *subject) failing(ctx context.Context) {
 		return
 	}
 	for _, status := range []int{500, 401, 404} {
-		fails := newServer(status)
+		fails, err := newServer(status)
+		if err != nil {
+			s.skip([]string{checkErrors}, s.name, err.Error())
+			return
+		}
 		err, used := s.with(ctx, fails)
 		fails.close()
 		if !used {
@@ -199,7 +206,7 @@ func (s *subject) failing(ctx context.Context) {
 // with configures the instance for a server and calls it once; used is false when the
 // server was not asked.
 func (s *subject) with(ctx context.Context, to *server) (err error, used bool) {
-	config, err := s.configuration(s.typ, to.URL)
+	config, err := s.configuration(s.typ, to.url)
 	if err != nil {
 		return err, false
 	}
@@ -217,9 +224,13 @@ func (s *subject) cancelled(ctx context.Context) {
 		s.skip([]string{checkCancel}, s.name, "it asks no server here")
 		return
 	}
-	hanging := newServer(hangs)
+	hanging, err := newServer(hangs)
+	if err != nil {
+		s.skip([]string{checkCancel}, s.name, err.Error())
+		return
+	}
 	defer hanging.close()
-	config, err := s.configuration(s.typ, hanging.URL)
+	config, err := s.configuration(s.typ, hanging.url)
 	if err == nil {
 		s.config.secrets = append(s.config.secrets, config.secrets...)
 		_, err = s.configure(ctx, s.instance(config))

@@ -3,15 +3,17 @@ package verify
 import (
 	"fmt"
 	"io"
+	"net"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"sync"
 )
 
 // server is a service on this machine that answers everything with one status.
 type server struct {
-	*httptest.Server
+	// url is its address.
+	url  string
+	http http.Server
 	// reached gets a value for each request, left one for each whose client went away.
 	reached, left chan struct{}
 }
@@ -19,9 +21,13 @@ type server struct {
 // hangs is the status of a server that never answers.
 const hangs = 0
 
-func newServer(status int) *server {
-	s := &server{reached: make(chan struct{}, 100), left: make(chan struct{}, 100)}
-	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+func newServer(status int) (*server, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, fmt.Errorf("listen for what the plugin sends: %w", err)
+	}
+	s := &server{url: "http://" + l.Addr().String(), reached: make(chan struct{}, 100), left: make(chan struct{}, 100)}
+	s.http.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		// That the client went away is only seen once the body is read.
 		body, _ := io.ReadAll(io.LimitReader(r.Body, 1<<20))
 		note(s.reached)
@@ -39,17 +45,15 @@ func newServer(status int) *server {
 		// An error that quotes the answer shows whatever secret was sent.
 		fmt.Fprintf(w, "%s %s\n%s\n", r.Method, r.URL, body)
 		_ = r.Header.Write(w)
-	}))
-	return s
+	})
+	go func() { _ = s.http.Serve(l) }() // until close
+	return s, nil
 }
 
 func (s *server) wasReached() bool { return len(s.reached) > 0 }
 
 // close ends the server and what still waits for it.
-func (s *server) close() {
-	s.CloseClientConnections()
-	s.Close()
-}
+func (s *server) close() { _ = s.http.Close() }
 
 func note(to chan struct{}) {
 	select {
