@@ -69,8 +69,9 @@ type bench struct {
 	path  string
 	// updates carries out what triggers request; nil for nothing.
 	updates Updates
-	// stored are the containers of summaries.
-	stored []*sdk.Container
+	// stored are the containers of summaries, which list changes.
+	storedMu sync.Mutex
+	stored   []*sdk.Container
 	// links are those of messages, redact blanks secrets; nil for none.
 	links  Links
 	redact func(string) string
@@ -79,6 +80,19 @@ type bench struct {
 	triggers []Trigger
 	runs     int
 	stop     func()
+}
+
+// list changes which containers are stored.
+func (b *bench) list(all ...*sdk.Container) {
+	b.storedMu.Lock()
+	defer b.storedMu.Unlock()
+	b.stored = all
+}
+
+func (b *bench) listed() []*sdk.Container {
+	b.storedMu.Lock()
+	defer b.storedMu.Unlock()
+	return b.stored
 }
 
 // open makes a bench with triggers and runs its Dispatcher.
@@ -103,7 +117,7 @@ func (b *bench) start(view func(Store) Store) {
 		seen = view(opened)
 	}
 	b.Dispatcher = New(Options{
-		Triggers: b, Containers: snapshot{opened}, Stored: func() []*sdk.Container { return b.stored }, Store: seen, Updates: b.updates, Links: b.links, Redact: b.redact, Bus: b.bus, Log: hclog.NewNullLogger(), Now: time.Now,
+		Triggers: b, Containers: snapshot{opened}, Stored: b.listed, Store: seen, Updates: b.updates, Links: b.links, Redact: b.redact, Bus: b.bus, Log: hclog.NewNullLogger(), Now: time.Now,
 		NotStarted: func(err error) bool { return errors.Is(err, errNotStarted) },
 		Exited:     func(err error) bool { return errors.Is(err, errExited) },
 	})
@@ -262,6 +276,19 @@ func (s *sink) respond(reply func(ctx context.Context, n int, req trigger.Reques
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.reply = reply
+}
+
+// all returns what it got so far, and times when.
+func (s *sink) all() []trigger.Request {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.got)
+}
+
+func (s *sink) times() []time.Time {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.at)
 }
 
 // forget empties the sink.

@@ -38,28 +38,28 @@ func TestSummaryListsUpdatesByState(t *testing.T) {
 		defer func() { b.stop() }()
 		excluded := minor("excluded")
 		excluded.TriggerExclude = "ntfy.phone"
-		b.stored = []*sdk.Container{
+		b.list(
 			with(minor("offered"), sdk.StateOffered), with(excluded, sdk.StateOffered),
 			with(minor("waits"), sdk.StateOffered, sdk.Reason{Code: sdk.ReasonApproval}),
 			with(withUpdate("auto", "1.0.0", "1.0.1", sdk.DiffPatch), sdk.StateAutomatic),
 			with(moved("rebuilt"), sdk.StateOffered),
 			with(minor("young"), sdk.StateHeld, sdk.Reason{Code: policy.ReasonMinAge, Text: "it is 1 day old"}),
-			{Name: "fine", Watcher: "local"},
-		}
+			&sdk.Container{Name: "fine", Watcher: "local"},
+		)
 		settle(time.Minute)
 		b.checked([]sdk.Container{minor("offered")})
 		b.ended(event.OperationSucceeded, event.Operation{ID: "1", Kind: "update", Actor: "rule policy.update"})
 		settle(7 * time.Hour)
-		if len(got.got) != 0 {
-			t.Fatalf("sent before its time: %+v", got.got[0])
+		if len(got.all()) != 0 {
+			t.Fatalf("sent before its time: %+v", got.all()[0])
 		}
 		b.ended(event.OperationRolledBack, event.Operation{ID: "2", Kind: "update", Error: "it ended with code 1\nand more"})
 		settle(2 * time.Hour)
 		// Of what did not work the trigger is notified at once, too.
-		if len(got.got) != 2 || got.got[0].Event.Type != trigger.UpdateRolledBack {
-			t.Fatalf("%d messages", len(got.got))
+		if len(got.all()) != 2 || got.all()[0].Event.Type != trigger.UpdateRolledBack {
+			t.Fatalf("%d messages", len(got.all()))
 		}
-		r := got.got[1]
+		r := got.all()[1]
 		want := `Did not work:
 - web: nginx:1.25.0 → nginx:1.26.0: it ended with code 1
 
@@ -85,20 +85,20 @@ Held:
 		if *r.Event.Summary != (trigger.Summary{Updated: 1, Failed: 1, Approval: 1, Offered: 2, Automatic: 1, Held: 1}) || r.Event.Type != trigger.SummaryDue || len(r.Containers) != 0 || !r.Batch {
 			t.Errorf("%+v %+v", r, r.Event.Summary)
 		}
-		if at := got.at[1]; at.Hour() != 8 || at.Minute() != 0 {
+		if at := got.times()[1]; at.Hour() != 8 || at.Minute() != 0 {
 			t.Errorf("sent at %v", at)
 		}
 		// The next one does not repeat what was done.
-		b.stored = b.stored[:1]
+		b.list(b.listed()[0])
 		settle(24 * time.Hour)
-		if n := len(got.got); n != 3 || got.got[2].Body != "Offered:\n- offered: 1.0.0 → 1.1.0 (minor)\n" {
-			t.Errorf("%d messages; the last: %s", n, got.got[n-1].Body)
+		if n := len(got.all()); n != 3 || got.all()[2].Body != "Offered:\n- offered: 1.0.0 → 1.1.0 (minor)\n" {
+			t.Errorf("%d messages; the last: %s", n, got.all()[n-1].Body)
 		}
 		// With nothing to tell, nothing is sent.
-		b.stored = []*sdk.Container{with(minor("young"), sdk.StateHeld)}
+		b.list(with(minor("young"), sdk.StateHeld))
 		settle(48 * time.Hour)
-		if n := len(got.got); n != 3 {
-			t.Errorf("an empty summary was sent: %s", got.got[n-1].Body)
+		if n := len(got.all()); n != 3 {
+			t.Errorf("an empty summary was sent: %s", got.all()[n-1].Body)
 		}
 	})
 }
@@ -107,7 +107,7 @@ func TestSummaryIsSentOnceAfterDaysOff(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		phone, got := simple(t, "ntfy.phone", summed(t))
 		b := open(t, phone)
-		b.stored = []*sdk.Container{with(minor("web"), sdk.StateOffered)}
+		b.list(with(minor("web"), sdk.StateOffered))
 		settle(9 * time.Hour)
 		b.stop()
 		settle(5 * 24 * time.Hour)
@@ -117,10 +117,10 @@ func TestSummaryIsSentOnceAfterDaysOff(t *testing.T) {
 		b.start(nil)
 		settle(time.Minute)
 		b.stop()
-		if n := len(got.got); n != 2 {
+		if n := len(got.all()); n != 2 {
 			t.Errorf("%d summaries, want one of the first day and one of the days off", n)
 		}
-		if since, at := got.got[1].Event.Since, got.got[1].Event.At; at.Sub(since.Time) != 5*24*time.Hour {
+		if since, at := got.all()[1].Event.Since, got.all()[1].Event.At; at.Sub(since.Time) != 5*24*time.Hour {
 			t.Errorf("the second is about %v to %v", since, at)
 		}
 	})
@@ -132,8 +132,8 @@ func TestEmptySummaryIsSentOnRequest(t *testing.T) {
 		b := open(t, phone)
 		defer b.stop()
 		settle(9 * time.Hour)
-		if len(got.got) != 1 || got.got[0].Title != "Dogwatch: nothing to do" || !strings.HasPrefix(got.got[0].Body, "Nothing was done") {
-			t.Errorf("%+v", got.got)
+		if len(got.all()) != 1 || got.all()[0].Title != "Dogwatch: nothing to do" || !strings.HasPrefix(got.all()[0].Body, "Nothing was done") {
+			t.Errorf("%+v", got.all())
 		}
 	})
 }
@@ -161,11 +161,11 @@ func TestSummarySurvivesAFailingStore(t *testing.T) {
 		calls := 0
 		b := open(t, phone)
 		b.stop()
-		b.stored = []*sdk.Container{with(minor("web"), sdk.StateOffered)}
+		b.list(with(minor("web"), sdk.StateOffered))
 		b.start(func(s Store) Store { return failingStore{s, &calls} })
 		defer func() { b.stop() }()
 		settle(4*24*time.Hour + 9*time.Hour)
-		if n := len(got.got); n != 5 {
+		if n := len(got.all()); n != 5 {
 			t.Errorf("%d summaries in five days", n)
 		}
 	})
