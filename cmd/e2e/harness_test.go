@@ -235,7 +235,13 @@ func (d *daemon) containers() []sdk.Container {
 // eventually waits for a condition.
 func eventually(t testing.TB, what string, is func() bool) {
 	t.Helper()
-	for end := time.Now().Add(maxWait); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+	within(t, maxWait, what, is)
+}
+
+// within waits longer, or less long, for something to be so.
+func within(t testing.TB, limit time.Duration, what string, is func() bool) {
+	t.Helper()
+	for end := time.Now().Add(limit); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
 		if is() {
 			return
 		}

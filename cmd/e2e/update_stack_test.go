@@ -101,7 +101,7 @@ func TestComposeStackUpdatesItself(t *testing.T) {
 	d.watch()
 	// Like What's Up Docker's, the trigger runs once for all that a check has found.
 	var given delivery.Delivery
-	eventually(t, "the delivery has ended", func() bool {
+	within(t, 3*maxWait, "the delivery has ended", func() bool { // with five updates, one of which fails slowly
 		all := get[[]delivery.Delivery](d, http.MethodGet, "/api/deliveries")
 		if len(all) == 0 {
 			return false // it is planned after the check

@@ -44,13 +44,19 @@ func TestRateLimitsOfAllRegistries(t *testing.T) {
 		section(kind.Registry, "limited", "many", map[string]string{"many": "1000"}),
 		section(kind.Registry, "limited", "wrong", map[string]string{"hang": "perhaps"}))
 	all := m.Registries()
-	got := map[string]string{}
-	for i, limits := range RateLimits(t.Context(), all) {
-		if len(limits) > 0 {
-			got[all[i].ID()] = fmt.Sprint(len(limits), " ", limits[0].Host, " ", limits[0].Limit)
+	want := map[string]string{"limited.one": "1 0.one.test 100", "limited.two": "1 0.two.test 100", "limited.many": "256 0.many.test 100"}
+	var got map[string]string
+	for range 5 { // on a busy machine a response may come too late
+		got = map[string]string{}
+		for i, limits := range RateLimits(t.Context(), all) {
+			if len(limits) > 0 {
+				got[all[i].ID()] = fmt.Sprint(len(limits), " ", limits[0].Host, " ", limits[0].Limit)
+			}
+		}
+		if maps.Equal(got, want) {
+			break
 		}
 	}
-	want := map[string]string{"limited.one": "1 0.one.test 100", "limited.two": "1 0.two.test 100", "limited.many": "256 0.many.test 100"}
 	if !maps.Equal(got, want) {
 		t.Errorf("limits %v, want %v", got, want)
 	}
