@@ -53,6 +53,7 @@ type Docker struct {
 	engine    *engine
 	inspector *inspector
 	notified  notified
+	replacing replacing
 	pause     func(ctx context.Context, attempt int) error
 	options   Options
 	// liveness is how long a new container has to stay up at least.
@@ -93,7 +94,8 @@ func (d *Docker) Close() error {
 	return nil
 }
 
-// List returns the running containers, or all of them with the option watchall.
+// List returns the running containers, or all of them with the option watchall. One that
+// is being replaced has its own name, until the new one has it.
 //
 // Image.Tag is the tag as written; it is "latest" for a reference with neither
 // tag nor digest, which is what the engine takes it for. For one that is pinned by
@@ -104,6 +106,7 @@ func (d *Docker) List(ctx context.Context) ([]watcher.Container, error) {
 	if err != nil {
 		return nil, err
 	}
+	found = d.replacing.apparent(found)
 	images, err := d.inspector.images(ctx, found)
 	if err != nil {
 		return nil, err

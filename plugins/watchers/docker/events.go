@@ -156,7 +156,7 @@ func (r *eventReader) catchUp(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for _, e := range r.docker.notified.missed(containers, r.again) {
+	for _, e := range r.docker.notified.missed(r.docker.replacing.apparent(containers), r.again) {
 		r.emit(e)
 	}
 	return nil

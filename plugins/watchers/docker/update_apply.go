@@ -72,6 +72,7 @@ func (d *Docker) Apply(ctx context.Context, op watcher.Operation, journal watche
 	if err != nil {
 		return unchanged(op, replace.BlockImage, err.Error()), nil
 	}
+	defer d.replacing.begin(r)()
 	r.files = f.Compose
 	r.composeHash(ctx)
 	if replace.NeedsHelper(f) {

@@ -34,6 +34,7 @@ type journal struct {
 	failAt int // the number of the call that fails first; 0 for none
 	fail   error
 	calls  int
+	begun  func(watcher.Step) // nil, or called as each step begins
 }
 
 func (j *journal) Begin(_ context.Context, s watcher.Step) error {
@@ -43,6 +44,9 @@ func (j *journal) Begin(_ context.Context, s watcher.Step) error {
 		return j.fail
 	}
 	j.steps = append(j.steps, watcher.StepRecord{Step: s})
+	if j.begun != nil {
+		j.begun(s)
+	}
 	return nil
 }
 

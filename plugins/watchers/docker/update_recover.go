@@ -27,6 +27,7 @@ func (d *Docker) Recover(ctx context.Context, op watcher.Operation, journal watc
 	}
 	r.editBegun = edited(op)
 	changed := r.remember()
+	defer d.replacing.begin(r)()
 	if handedOver(op.Plan) {
 		out, err := r.recoverHandover(ctx)
 		return r.uneditUnlessUpdated(ctx, out, err)

@@ -2,6 +2,7 @@ package docker
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -168,8 +169,18 @@ func TestUpdateKeepsPredecessors(t *testing.T) {
 		if want := min(i, 1); len(plan.Backups) != want || want == 1 && (plan.Backups[0].Size < 0 || plan.Backups[0].Image == "" || plan.Backups[0].Created.IsZero()) {
 			t.Errorf("update %d: backups %+v", i, plan.Backups)
 		}
-		out, err := l.docker.Apply(t.Context(), watcher.Operation{ID: "op" + string(rune('1'+i)), Request: req, Plan: plan}, &journal{})
+		renamed := false
+		out, err := l.docker.Apply(t.Context(), watcher.Operation{ID: "op" + string(rune('1'+i)), Request: req, Plan: plan}, &journal{begun: func(s watcher.Step) {
+			renamed = renamed || s.Code == watcher.StepRename
+			listed := list(t, l.docker)
+			if _, found := listed["web"]; len(listed) > 1 || len(listed) == 1 && !found || s.Code == watcher.StepCreate && !found {
+				t.Errorf("update %d: at %s: listed %v", i, s.Code, slices.Sorted(maps.Keys(listed)))
+			}
+		}})
 		check(t, err)
+		if !renamed {
+			t.Errorf("update %d: steps without %s", i, watcher.StepRename)
+		}
 		if out.State != watcher.Updated || len(out.Kept) != 1 || len(out.Warnings) > 0 {
 			t.Errorf("update %d: %+v", i, out)
 		}
