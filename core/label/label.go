@@ -87,11 +87,25 @@ func Read(labels map[string]string, foreign bool) Reading {
 			}
 		}
 	}
+	r.readDelay(labels)
 	r.Unknown, r.Notes = unknown(labels)
 	if foreign {
 		r.readForeign(labels)
 	}
 	return r
+}
+
+// readDelay adds the minimum age of What's Up Docker, unless a label of ours sets one.
+func (r *Reading) readDelay(labels map[string]string) {
+	if _, set := r.Get(UpdateMinAge); set {
+		return
+	}
+	for _, name := range delays {
+		if v := labels[WUDPrefix+name]; strings.TrimSpace(v) != "" {
+			r.rules = append(r.rules, Rule{Name: UpdateMinAge, Value: v, Label: WUDPrefix + name})
+			return
+		}
+	}
 }
 
 // unknown finds labels of ours that are not read, and those below wud.trigger

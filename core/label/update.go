@@ -46,7 +46,14 @@ func of(prefix string) []string {
 	return slices.Concat(names[:], updateNames[:])
 }
 
-// isOf reports whether of has a name.
+// delays are the labels of What's Up Docker 9 for the minimum age, without prefix:
+// https://github.com/getwud/wud
+var delays = [...]string{"watch.delay", "tag.delay"}
+
+// isOf reports whether a prefix has a label of that name.
 func isOf(prefix, name string) bool {
-	return slices.Contains(names[:], name) || prefix != WUDPrefix && slices.Contains(updateNames[:], name)
+	if prefix == WUDPrefix {
+		return slices.Contains(names[:], name) || slices.Contains(delays[:], name)
+	}
+	return slices.Contains(names[:], name) || slices.Contains(updateNames[:], name)
 }
