@@ -15,6 +15,7 @@ type WatcherOptions struct {
 	WatchEvents    bool          `option:"watchevents" default:"true" help:"Follow the engine's events, so that changes are seen at once"`
 	WatchAtStart   bool          `option:"watchatstart" default:"true" help:"Check when Dogwatch starts"`
 	Policy         string        `option:"policy" help:"Name of the policy (policies.NAME) of its containers, unless their label dogwatch.policy names another"`
+	Delay          string        `option:"delay" help:"Minimum age of updates of its containers, such as 3d; a policy or a label may set another"`
 	WatchDigest    string        `option:"watchdigest" help:"Has no effect" deprecated:"use the label dogwatch.watch.digest"`
 }
 

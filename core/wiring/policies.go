@@ -17,7 +17,7 @@ import (
 )
 
 // Policies gives containers their rules: those of their labels, then those of the policy
-// that a label or their watcher names, then those of the setting policy.
+// that a label or their watcher names, then the delay of their watcher, then those of the setting policy.
 type Policies struct {
 	Config *config.Config
 	// PolicyOf returns the name of the policy of a watcher, and the source of that; "" for none.
@@ -50,6 +50,9 @@ func (p *Policies) Rules(c sdk.Container) policy.Rules {
 			problem = &policy.Problem{Source: source, Text: p.unknown(name, source)}
 		}
 	}
+	if delay, source := p.delay(c.Watcher); delay != "" {
+		layers = append(layers, delayed(delay, source))
+	}
 	rules := p.resolver.Resolve(append(layers, p.layer("policy", p.Config.Policy))...)
 	if problem != nil {
 		rules.Problems = append(slices.Clone(rules.Problems), *problem)
@@ -71,6 +74,28 @@ func (p *Policies) named(given label.Reading, watcher string) (name, source stri
 	return p.PolicyOf(watcher)
 }
 
+// delay returns the minimum age that the section of a watcher sets, in the word of
+// What's Up Docker 9; "" for none.
+func (p *Policies) delay(watcher string) (delay, source string) {
+	for _, c := range p.Config.Components {
+		if c.Kind == kind.Watcher && c.Name == watcher {
+			return delayOf(c), c.Key() + "." + delayOption
+		}
+	}
+	return "", ""
+}
+
+const delayOption = "delay"
+
+func delayOf(c config.Component) string {
+	text, _ := c.Options[delayOption].V.(string)
+	return strings.TrimSpace(text)
+}
+
+func delayed(delay, source string) policy.Layer {
+	return policy.Layer{Values: map[string]string{policy.RuleMinAge: delay}, Source: func(string) string { return source }}
+}
+
 func (p *Policies) layer(prefix string, rules config.Policy) policy.Layer {
 	return policy.Layer{Values: rules.Values(), Source: func(rule string) string { return prefix + "." + rule }}
 }
@@ -89,8 +114,8 @@ func (p *Policies) unknown(name, source string) string {
 
 // Problems returns what is wrong with the rules of the configuration, for logs and reports.
 func (p *Policies) Problems(now time.Time) (problems []config.Problem) {
-	check := func(prefix string, rules config.Policy) {
-		read := p.resolver.Resolve(p.layer(prefix, rules))
+	checkLayer := func(layer policy.Layer) {
+		read := p.resolver.Resolve(layer)
 		for _, found := range read.Problems {
 			problems = append(problems, config.Problem{Key: found.Source, Message: strings.TrimPrefix(found.Text, found.Source+": "), Level: config.Error})
 		}
@@ -98,11 +123,15 @@ func (p *Policies) Problems(now time.Time) (problems []config.Problem) {
 			problems = append(problems, config.Problem{Key: never.Source, Message: never.Text, Level: config.Error})
 		}
 	}
+	check := func(prefix string, rules config.Policy) { checkLayer(p.layer(prefix, rules)) }
 	check("policy", p.Config.Policy)
 	for _, name := range slices.Sorted(maps.Keys(p.Config.Policies)) {
 		check("policies."+name, p.Config.Policies[name])
 	}
 	for _, c := range p.Config.Components {
+		if delay := delayOf(c); delay != "" && c.Kind == kind.Watcher {
+			checkLayer(delayed(delay, c.Key()+"."+delayOption))
+		}
 		name, is := c.Options["policy"].V.(string)
 		if name = strings.ToLower(strings.TrimSpace(name)); !is || name == "" || c.Kind != kind.Watcher {
 			continue

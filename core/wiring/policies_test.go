@@ -22,6 +22,30 @@ func policies() *Policies {
 	}}
 }
 
+// TestDelayOfWatcher sets a minimum age as What's Up Docker 9 does.
+func TestDelayOfWatcher(t *testing.T) {
+	section := func(delay string) config.Component {
+		return config.Component{Kind: kind.Watcher, Type: "docker", Name: "local", Options: map[string]config.Value{"delay": {V: delay}}}
+	}
+	p := &Policies{Config: &config.Config{Components: []config.Component{section("3d")}}}
+	p.Config.Policy.MinAge = "7d"
+	for name, want := range map[string]string{"local": "watcher.docker.local.delay", "nas": "policy.minage"} {
+		if got := p.Rules(sdk.Container{Watcher: name}).MinAge; got.Source != want {
+			t.Errorf("%s: %+v, want that of %s", name, got, want)
+		}
+	}
+	if got := p.Rules(sdk.Container{Watcher: "local", Labels: map[string]string{"wud.watch.delay": "1d"}}).MinAge; got.Source != "label wud.watch.delay" {
+		t.Errorf("with a label: %+v", got)
+	}
+	if found := p.Problems(time.Now()); len(found) != 0 {
+		t.Errorf("got %v", found)
+	}
+	p.Config.Components[0] = section("3 apples")
+	if found := p.Problems(time.Now()); len(found) != 1 || found[0].Key != "watcher.docker.local.delay" {
+		t.Errorf("got %v", found)
+	}
+}
+
 func TestRulesOfContainers(t *testing.T) {
 	for about, c := range map[string]struct {
 		watcher string
