@@ -44,9 +44,9 @@
 //	link
 //	choice
 //	policy
-//	artifact update
+//	artifact history update
 //	config logging event delivery operation label tag tally template contained detach auth/oidctest
-//	regexcost policy/window
+//	chart regexcost policy/window
 //
 // check and dispatch declare the few methods they need of others as
 // interfaces; wiring fits the implementations to them.

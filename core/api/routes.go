@@ -83,6 +83,7 @@ func (h *handler) systemRoutes(s scopes) {
 	s.read.Get("/api/ready", h.ready)
 	s.read.Get("/api/openapi.yaml", h.openAPI)
 	s.read.Get("/api/summary", h.summary)
+	s.read.Get("/api/history", h.limitRendering(h.updateHistory))
 	s.read.Get("/api/badge.svg", h.badge)
 }
 

@@ -34,6 +34,7 @@ func everyRoute(w *testServer) map[string]struct {
 		"GET /api/ready":           {"/api/ready", "", 503}, // two triggers of the fixture are misconfigured
 		"GET /api/openapi.yaml":    {"/api/openapi.yaml", "", 200},
 		"GET /api/summary":         {"/api/summary", "", 200},
+		"GET /api/history":         {"/api/history", "", 200},
 		"GET /api/badge.svg":       {"/api/badge.svg", "", 200},
 		"GET /api/containers":      {"/api/containers", "", 200},
 		"GET /api/types/{kind}":    {"/api/types/trigger", "", 200},

@@ -23,6 +23,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/delivery"
 	"github.com/dogwatch/dogwatch/core/dispatch"
 	"github.com/dogwatch/dogwatch/core/event"
+	"github.com/dogwatch/dogwatch/core/history"
 	"github.com/dogwatch/dogwatch/core/install"
 	"github.com/dogwatch/dogwatch/core/operation"
 	"github.com/dogwatch/dogwatch/core/plugin"
@@ -51,6 +52,7 @@ type Store interface {
 	Commit(ctx context.Context, change event.Change) error
 	History(ctx context.Context, f event.Filter) ([]event.Event, error)
 	LastEvent(ctx context.Context) (int64, error)
+	Changes(ctx context.Context, after int64, limit int) ([]history.Change, error)
 	Deliveries(ctx context.Context, f store.DeliveryFilter) ([]delivery.Delivery, error)
 	Retry(ctx context.Context, id int64) error
 }
@@ -168,6 +170,7 @@ type Service struct {
 	started time.Time
 	// leveling is held while the log level changes.
 	leveling sync.Mutex
+	updates  updateHistory
 }
 
 // New returns the application. It starts nothing.
