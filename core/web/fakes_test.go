@@ -14,6 +14,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/delivery"
 	"github.com/dogwatch/dogwatch/core/dispatch"
 	"github.com/dogwatch/dogwatch/core/event"
+	"github.com/dogwatch/dogwatch/core/history"
 	"github.com/dogwatch/dogwatch/core/operation"
 	"github.com/dogwatch/dogwatch/core/plugin"
 	"github.com/dogwatch/dogwatch/core/service"
@@ -206,6 +207,7 @@ type fakeHistory struct {
 	err        error
 	filters    *[]event.Filter
 	steps      []dispatch.Progress
+	days       []history.Day
 }
 
 func (f fakeHistory) DeliveryProgress() []dispatch.Progress { return f.steps }

@@ -61,8 +61,10 @@ type overviewView struct {
 	Waiting []line
 	// Postponed are checks that wait for a registry's pause.
 	Postponed []line
-	Watchers  []watcherLine
-	Limits    []string
+	// Behind is nil while there is nothing to see.
+	Behind   *behindView
+	Watchers []watcherLine
+	Limits   []string
 	// Guide says what to do next, while something is missing.
 	Guide *guide
 }
@@ -310,6 +312,11 @@ func (u *UI) overviewOf(ctx context.Context, actor auth.Actor) (overviewView, er
 	waiting, cancel := context.WithTimeout(ctx, limitWait)
 	defer cancel()
 	v.Limits = limitsOf(u.Service.Registries(waiting, actor), u.Now())
+	days, err := u.Service.UpdateHistory(ctx)
+	if err != nil {
+		return v, err
+	}
+	v.Behind = behindOf(days)
 	v.Guide, err = u.guide(ctx, actor)
 	return v, err
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/delivery"
 	"github.com/dogwatch/dogwatch/core/dispatch"
 	"github.com/dogwatch/dogwatch/core/event"
+	"github.com/dogwatch/dogwatch/core/history"
 	"github.com/dogwatch/dogwatch/core/operation"
 	"github.com/dogwatch/dogwatch/core/policy"
 	"github.com/dogwatch/dogwatch/core/service"
@@ -68,6 +69,7 @@ type PluginService interface {
 type HistoryService interface {
 	History(ctx context.Context, actor auth.Actor, f event.Filter) ([]event.Event, error)
 	LastEvent(ctx context.Context) (int64, error)
+	UpdateHistory(ctx context.Context) ([]history.Day, error)
 	Deliveries(ctx context.Context, f store.DeliveryFilter) ([]delivery.Delivery, error)
 	DeliveryProgress() []dispatch.Progress
 	RetryDelivery(ctx context.Context, actor auth.Actor, id int64) error
