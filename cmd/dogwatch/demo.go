@@ -100,6 +100,9 @@ func (g *global) demo(ctx context.Context, flags map[string]any) error {
 		return err
 	}
 	defer lab.close()
+	if err := lab.remember(ctx, dir, time.Now()); err != nil {
+		return err
+	}
 	flags["store.path"] = dir
 	if g.logLevel != "" {
 		flags["log.level"] = g.logLevel

@@ -57,6 +57,8 @@ type app struct {
 	// upgrade is a tag to which a user updates the container while the demo runs.
 	upgrade string
 	labels  map[string]string
+	// id is that of its container.
+	id string
 }
 
 // repository returns the repository of the app as its registry knows it.
@@ -129,8 +131,8 @@ func openHomelab(rules map[string]map[string]string) (*homelab, error) {
 		s.prefix = "localhost:" + port + "/"
 	}
 	lab.sites[hubSite].prefix, lab.sites[ghcrSite].prefix, lab.sites[quaySite].prefix = "", "ghcr.io/", "quay.io/"
-	for _, a := range lab.apps {
-		if err := lab.install(a, rules[a.name]); err != nil {
+	for i := range lab.apps {
+		if err := lab.install(&lab.apps[i], rules[lab.apps[i].name]); err != nil {
 			return nil, errors.Join(err, lab.close())
 		}
 	}
@@ -173,17 +175,18 @@ func (l *homelab) close() error {
 }
 
 // install pushes the images of an app and runs the one it runs, with further labels.
-func (l *homelab) install(a app, rules map[string]string) error {
+func (l *homelab) install(a *app, rules map[string]string) error {
 	s := l.sites[a.site]
 	s.Push(a.repository(), strings.Fields(a.tags)...)
-	ref, err := l.pull(a, a.running)
+	ref, err := l.pull(*a, a.running)
 	if err != nil {
 		return err
 	}
 	labels := map[string]string{"com.docker.compose.project": "homelab", "com.docker.compose.service": a.name}
 	maps.Copy(labels, a.labels)
 	maps.Copy(labels, rules)
-	if _, err := l.engine.Create(enginesim.Container{Name: a.name, Image: ref, Labels: labels}); err != nil {
+	a.labels = labels
+	if a.id, err = l.engine.Create(enginesim.Container{Name: a.name, Image: ref, Labels: labels}); err != nil {
 		return err
 	}
 	if a.rebuilt {

@@ -78,7 +78,7 @@ func behindOf(days []history.Day) *behindView {
 	first, last := days[0], days[len(days)-1]
 	v := &behindView{
 		First: date(first), Last: "today",
-		Sentence: fmt.Sprintf("%s now, %d on %s; most were %d, on %s.", plural(last.Updates, "update"), first.Updates, date(first), most.Updates, date(most)),
+		Sentence: fmt.Sprintf("%s now, those held included; %d on %s; most were %d, on %s.", plural(last.Updates, "update"), first.Updates, date(first), most.Updates, date(most)),
 	}
 	if missing := fewDays - len(days); missing > 0 {
 		v.First = shortDate(last, 1-fewDays)

@@ -23,7 +23,7 @@ func TestOverviewShowsHowFarBehind(t *testing.T) {
 	u := withFakes(t, func(f *fakeService) { f.fakeHistory = fakeHistory{days: daysUntil(1, 1, 3, 2)} })
 	_, body := get(t, u, "/")
 	first := noon.AddDate(0, 0, -3)
-	contains(t, body, "2 updates now, 1 on "+first.Format("2 Jan")+"; most were 3, on "+noon.AddDate(0, 0, -1).Format("2 Jan")+".",
+	contains(t, body, "2 updates now, those held included; 1 on "+first.Format("2 Jan")+"; most were 3, on "+noon.AddDate(0, 0, -1).Format("2 Jan")+".",
 		`<title id="behind-size-title">Updates by day, By size</title>`, `Now: 2 major.</desc>`, `Now: 2 less than 7 days.</desc>`, `viewBox="0 0 14 1000"`,
 		"<span>"+noon.AddDate(0, 0, 1-fewDays).Format("2 Jan")+"</span><span>today</span>")
 	if rows := strings.Count(body, `<th scope="row">`); rows != 3 {
