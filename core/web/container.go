@@ -46,6 +46,8 @@ type containerView struct {
 	// Floating, Watched and Pinned are those of the image's tag and digest.
 	Floating, Watched, Pinned bool
 	Changes                   changes
+	// Versions is nil while only one is known.
+	Versions *versionsView
 	// Choose is the form to decide about its update; nil where there is nothing to decide, or
 	// the user may not. Made is what was decided, MayUndo whether the user may undo that.
 	Choose  *chooser
@@ -334,6 +336,7 @@ func (u *UI) containerView(r *http.Request, rec *store.Record) (containerView, e
 		return v, err
 	}
 	v.History, v.Sent = happened(events, &rec.Container), sentOf(deliveries, &rec.Container)
+	v.Versions = versionLineOf(events, &rec.Container, u.Now())
 	v.Triggers = triggerChoices(u.Service.TriggersOf(actor, rec.Container))
 	one := []row{v.row}
 	u.follow(ctx, actor, one)

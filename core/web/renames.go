@@ -23,7 +23,7 @@ const (
 func (u *UI) historyOf(ctx context.Context, actor auth.Actor, c *sdk.Container) (all []event.Event, err error) {
 	f := event.Filter{SkipReleased: true, Subject: event.Subject(*c)}
 	for range maxNames {
-		f.Limit = 2*historyLines - len(all)
+		f.Limit = versionEvents - len(all)
 		found, err := u.Service.History(ctx, actor, f)
 		if err != nil {
 			return nil, err
@@ -36,7 +36,7 @@ func (u *UI) historyOf(ctx context.Context, actor auth.Actor, c *sdk.Container) 
 				break
 			}
 		}
-		if next == "" || len(all) >= 2*historyLines {
+		if next == "" || len(all) >= versionEvents {
 			break
 		}
 		f.Subject = event.Subject(sdk.Container{Watcher: c.Watcher, Name: next})

@@ -77,6 +77,7 @@ func (u *UI) functions() template.FuncMap {
 		"asset":    u.assetPath,
 		"ago":      u.ago,
 		"moment":   policypreview.Moment,
+		"day":      day,
 		"kindWord": kindWord,
 		"link":     safeLink,
 		"plural":   plural,
