@@ -27,7 +27,7 @@ var layers = [][]string{
 	{"core/policy"},
 	{"core/artifact", "core/history", "core/update"},
 	{"core/config", "core/logging", "core/event", "core/delivery", "core/operation", "core/label", "core/tag", "core/tally", "core/template", "core/contained", "core/detach", "core/auth/oidctest"},
-	{"core/chart", "core/regexcost", "core/policy/window"},
+	{"core/budget", "core/chart", "core/regexcost", "core/policy/window"},
 }
 
 // owners are the packages that may import a heavy dependency; no other may.

@@ -16,6 +16,7 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/dogwatch/dogwatch/core/budget"
 	"github.com/dogwatch/dogwatch/core/event"
 	"github.com/dogwatch/dogwatch/core/policy"
 	"github.com/dogwatch/dogwatch/core/tag"
@@ -84,6 +85,8 @@ type Options struct {
 	Store      Store
 	Cache      Cache
 	Limits     Limits
+	// Budget counts the requests to each host, and knows how many some of them get; nil for one without allowances.
+	Budget *budget.Book
 	// ForeignLabels makes the labels of other tools count; see label.Read.
 	ForeignLabels bool
 	// WatchFloating makes the digests behind floating versions count where no label says otherwise.
@@ -141,6 +144,8 @@ type state struct {
 	backlog   backlog
 	// broken says of containers what their engine could not say, by id.
 	broken map[string]string
+	// costs are how many requests the last check of all made at most, by host.
+	costs map[string]int
 	// outage is nil while the engine answers.
 	outage *Outage
 }
@@ -159,6 +164,9 @@ type run struct {
 func New(opt Options) *Checker {
 	if opt.Reached == nil {
 		opt.Reached = func(string, error) {}
+	}
+	if opt.Budget == nil {
+		opt.Budget = budget.NewBook(nil, opt.Now)
 	}
 	return &Checker{opt: opt, log: opt.Log.Named("check"), fetch: newFetcher(opt), watchers: map[string]*state{}, warned: map[string]bool{}}
 }

@@ -81,7 +81,10 @@ func (f *fetcher) fetchEach(ctx context.Context, targets []*target, done func([]
 	if len(rest) > 0 {
 		done(rest)
 	}
-	for _, groups := range hosts {
+	for name, groups := range hosts {
+		if f.opt.Budget.Of(name).Allowance.Requests > 0 {
+			oldestFirst(groups)
+		}
 		queue := make(chan *group, len(groups))
 		for _, g := range groups {
 			queue <- g

@@ -17,6 +17,7 @@ const storePause = 500 * time.Millisecond
 // gather fetches the responses of registries about the targets and stores each as
 // it arrives: a registry that hangs holds up no container but its own.
 func (p *pass) gather(ctx context.Context) error {
+	p.estimate()
 	fetching, stop := context.WithCancel(ctx)
 	done := make(chan []*target, len(p.targets)) // with room for all: fetching does not wait for the store
 	go func() {

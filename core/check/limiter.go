@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/dogwatch/dogwatch/core/budget"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
@@ -30,6 +31,7 @@ const (
 type limiter struct {
 	perHost int
 	total   chan struct{}
+	budget  *budget.Book
 	now     func() time.Time
 
 	mu    sync.Mutex
@@ -48,7 +50,7 @@ type host struct {
 }
 
 func newLimiter(opt Options) *limiter {
-	return &limiter{perHost: max(opt.Limits.PerHost, 1), total: make(chan struct{}, max(opt.Limits.Total, 1)), now: opt.Now, hosts: map[string]*host{}}
+	return &limiter{perHost: max(opt.Limits.PerHost, 1), total: make(chan struct{}, max(opt.Limits.Total, 1)), budget: opt.Budget, now: opt.Now, hosts: map[string]*host{}}
 }
 
 func (l *limiter) host(name string) *host {
@@ -70,6 +72,10 @@ func (l *limiter) do(ctx context.Context, name string, request func(context.Cont
 	for again := false; ; again = true {
 		leave, err := l.enter(ctx, name, h)
 		if err != nil {
+			return err
+		}
+		if err := l.take(name); err != nil {
+			leave()
 			return err
 		}
 		began := l.now()

@@ -22,6 +22,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/dogwatch/dogwatch/core/budget"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 	"github.com/dogwatch/dogwatch/sdk/option"
 )
@@ -233,8 +234,21 @@ type Check struct {
 	PerHost int           `option:"perhost" default:"8" min:"1" max:"64" help:"Questions to one registry host at a time"`
 	Total   int           `option:"total" default:"32" min:"1" max:"256" help:"Questions to all registries at a time"`
 	Timeout time.Duration `option:"timeout" default:"30s" help:"How long one question may take"`
+	// Budgets are read by Allowances.
+	Budgets []string `option:"budgets" help:"How many questions hosts of images get in a period of time, such as registry.example.org=1000/h, for those that allow few and do not say so; a check that needs more is spread over several"`
 	// Floating is about containers whose labels do not say.
 	Floating bool `option:"floating" default:"true" help:"Watch the digest behind versions that float, such as 16-alpine where there is 16.4-alpine; the label dogwatch.watch.digest decides for one container"`
+}
+
+// Allowances returns the Budgets by host. What Load has reported of them is left out.
+func (c Check) Allowances() map[string]budget.Allowance {
+	all := map[string]budget.Allowance{}
+	for _, text := range c.Budgets {
+		if host, a, err := budget.Parse(text); err == nil {
+			all[host] = a
+		}
+	}
+	return all
 }
 
 // Labels is which labels of containers count.

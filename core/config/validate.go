@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/dogwatch/dogwatch/core/budget"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 )
 
@@ -111,6 +112,20 @@ func (l *loader) checkSettings() {
 		l.fault("check.timeout", "want at least 1s", "")
 		s.Check.Timeout = 30 * time.Second
 	}
+	given := map[string]bool{}
+	s.Check.Budgets = slices.DeleteFunc(s.Check.Budgets, func(text string) bool {
+		host, _, err := budget.Parse(text)
+		switch {
+		case err != nil:
+			l.fault("check.budgets", err.Error(), "for example docker.io=100/6h")
+		case given[host]:
+			l.fault("check.budgets", fmt.Sprintf("%s has more than one budget", host), "leave one of them")
+		default:
+			given[host] = true
+			return false
+		}
+		return true
+	})
 	if s.Links.Expiry < time.Minute || s.Links.Expiry > maxLinkExpiry {
 		l.fault("links.expiry", "want 1m to 2160h (90 days)", "")
 		s.Links.Expiry = 7 * 24 * time.Hour

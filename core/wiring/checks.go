@@ -2,11 +2,14 @@ package wiring
 
 import (
 	"context"
+	"time"
 
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/dogwatch/dogwatch/core/budget"
 	"github.com/dogwatch/dogwatch/core/check"
 	"github.com/dogwatch/dogwatch/core/component"
+	"github.com/dogwatch/dogwatch/core/config"
 	"github.com/dogwatch/dogwatch/core/store"
 	"github.com/dogwatch/dogwatch/sdk/registry"
 )
@@ -30,6 +33,11 @@ func (r Registries) Limits(ctx context.Context, id string) []registry.Limit {
 		return nil
 	}
 	return c.RateLimits(ctx)
+}
+
+// Budget returns the book of the requests to registries, with what is configured of them.
+func Budget(c *config.Config, now func() time.Time) *budget.Book {
+	return budget.NewBook(c.Check.Allowances(), now)
 }
 
 // Cache fits the store to check.Cache. A cache that fails costs requests
