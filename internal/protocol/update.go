@@ -62,10 +62,14 @@ func EncodeImageConfig(c *sdk.ImageConfig) *pluginv1.ImageConfig {
 	if c == nil {
 		return nil
 	}
-	return &pluginv1.ImageConfig{
+	m := &pluginv1.ImageConfig{
 		User: c.User, Env: c.Env, Entrypoint: c.Entrypoint, Cmd: c.Cmd, WorkingDir: c.WorkingDir, Labels: c.Labels, ExposedPorts: c.ExposedPorts,
-		Volumes: c.Volumes, StopSignal: c.StopSignal, Healthcheck: c.Healthcheck, Platform: EncodePlatform(c.Platform), Size: c.Size,
+		Volumes: c.Volumes, StopSignal: c.StopSignal, Healthcheck: c.Healthcheck, Platform: EncodePlatform(c.Platform), Size: c.Size, Base: c.Base,
 	}
+	for _, l := range c.Layers {
+		m.Layers = append(m.Layers, &pluginv1.Layer{Digest: l.Digest, Size: l.Size})
+	}
+	return m
 }
 
 // DecodeImageConfig reverses EncodeImageConfig.
@@ -73,10 +77,14 @@ func DecodeImageConfig(m *pluginv1.ImageConfig) *sdk.ImageConfig {
 	if m == nil {
 		return nil
 	}
-	return &sdk.ImageConfig{
+	c := &sdk.ImageConfig{
 		User: m.GetUser(), Env: m.GetEnv(), Entrypoint: m.GetEntrypoint(), Cmd: m.GetCmd(), WorkingDir: m.GetWorkingDir(), Labels: m.GetLabels(),
-		ExposedPorts: m.GetExposedPorts(), Volumes: m.GetVolumes(), StopSignal: m.GetStopSignal(), Healthcheck: m.GetHealthcheck(), Platform: DecodePlatform(m.GetPlatform()), Size: m.GetSize(),
+		ExposedPorts: m.GetExposedPorts(), Volumes: m.GetVolumes(), StopSignal: m.GetStopSignal(), Healthcheck: m.GetHealthcheck(), Platform: DecodePlatform(m.GetPlatform()), Size: m.GetSize(), Base: m.GetBase(),
 	}
+	for _, l := range m.GetLayers() {
+		c.Layers = append(c.Layers, sdk.Layer{Digest: l.GetDigest(), Size: l.GetSize()})
+	}
+	return c
 }
 
 // EncodePlan returns a plan on the wire.

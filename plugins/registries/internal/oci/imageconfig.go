@@ -66,8 +66,9 @@ func (r *Registry) imageConfig(ctx context.Context, repo registry.Repository, di
 		User: c.User, Env: c.Env, Entrypoint: c.Entrypoint, Cmd: c.Cmd, WorkingDir: c.WorkingDir, Labels: c.Labels,
 		ExposedPorts: slices.Sorted(maps.Keys(c.ExposedPorts)), Volumes: slices.Sorted(maps.Keys(c.Volumes)), StopSignal: c.StopSignal,
 		Platform: sdk.Platform{OS: read.OS, Architecture: read.Architecture, Variant: read.Variant},
-		Size:     layersSize(image.Layers),
+		Base:     image.Annotations[baseAnnotation],
 	}
+	config.Layers, config.Size = layers(image.Layers)
 	if len(c.Healthcheck.Test) > 0 && c.Healthcheck.Test[0] != "NONE" {
 		config.Healthcheck = c.Healthcheck.Test
 	}
@@ -78,24 +79,30 @@ func unsupported(format string, args ...any) error {
 	return sdk.WithKind(sdk.ErrUnsupported, fmt.Errorf(format, args...))
 }
 
-// layersSize is the compressed size of all layers; 0 when the manifest does not say
-// it, or says what cannot be. A layer that occurs twice is downloaded once.
-func layersSize(list json.RawMessage) int64 {
-	var layers []descriptor
-	if json.Unmarshal(list, &layers) != nil {
-		return 0
+// maxLayers is how many layers an image has at most; engines take 127.
+const maxLayers = 500
+
+// layers are the layers of an image and their compressed size; nil and 0 when the
+// manifest does not say it, or says what cannot be. A layer that occurs twice is
+// downloaded once, and is in the list once.
+func layers(list json.RawMessage) ([]sdk.Layer, int64) {
+	var all []descriptor
+	if json.Unmarshal(list, &all) != nil || len(all) > maxLayers {
+		return nil, 0
 	}
+	var found []sdk.Layer
 	var sum int64
 	counted := map[string]bool{}
-	for _, l := range layers {
+	for _, l := range all {
 		if counted[l.Digest] {
 			continue
 		}
 		counted[l.Digest] = true
 		if l.Size < 0 || sum+l.Size < sum {
-			return 0
+			return nil, 0
 		}
 		sum += l.Size
+		found = append(found, sdk.Layer{Digest: l.Digest, Size: l.Size})
 	}
-	return sum
+	return found, sum
 }

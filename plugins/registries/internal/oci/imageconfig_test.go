@@ -23,13 +23,13 @@ func TestImageConfig(t *testing.T) {
 	for _, platform := range image.Platforms {
 		for _, digest := range []string{image.Digest, platform.Digest} {
 			got, err := r.ImageConfig(t.Context(), app(), digest, platform.Platform)
-			if got.Size <= 0 {
-				t.Errorf("%v: the size is %d", platform.Platform, got.Size)
+			if got.Size <= 0 || len(got.Layers) != 1 || got.Layers[0].Size != got.Size || !isDigest(got.Layers[0].Digest) {
+				t.Errorf("%v: the size is %d, the layers are %v", platform.Platform, got.Size, got.Layers)
 			}
 			want := sdk.ImageConfig{
 				User: "app", Env: []string{"PATH=/bin", "REPO=team/app"}, Entrypoint: []string{"/app"}, WorkingDir: "/srv", Labels: map[string]string{"a": "b"},
 				ExposedPorts: []string{"443/tcp", "80/tcp"}, Volumes: []string{"/data"}, StopSignal: "SIGINT", Healthcheck: []string{"CMD", "/app", "-ok"},
-				Platform: platform.Platform, Size: got.Size,
+				Platform: platform.Platform, Size: got.Size, Layers: got.Layers,
 			}
 			if err != nil || !reflect.DeepEqual(got, want) {
 				t.Errorf("%v of %s:\ngot  %+v, %v\nwant %+v", platform.Platform, digest, got, err, want)
@@ -79,27 +79,30 @@ func TestImageConfigFormats(t *testing.T) {
 		name  string
 		build func(s *store) string
 		kind  error
-		want  string // the size and the health check, or a part of the error
+		want  string // the size, the health check, how many layers and the base, or a part of the error
 	}{
 		{"docker", func(s *store) string {
-			return s.add(manifest(typeDockerConfig, s.add(healthy), `,"layers":[{"digest":"a","size":5},{"digest":"b","size":7}]`))
-		}, nil, "12 []"},
+			return s.add(manifest(typeDockerConfig, s.add(healthy), `,"layers":[{"digest":"a","size":5},{"digest":"b","size":7}],"annotations":{"org.opencontainers.image.base.name":"debian:12"}`))
+		}, nil, "12 [] 2 debian:12"},
 		{"OCI", func(s *store) string {
 			return s.add(manifest(typeOCIConfig, s.add(healthy), `,"layers":[{"digest":"a","size":5},{"digest":"a","size":5}]`))
-		}, nil, "5 []"},
+		}, nil, "5 [] 1 "},
 		{"a health check that was taken away", func(s *store) string {
 			return s.add(manifest(typeOCIConfig, s.add(`{"config":{"Healthcheck":{"Test":["NONE"]}}}`), ""))
-		}, nil, "0 []"},
+		}, nil, "0 [] 0 "},
 		{"sizes that cannot be", func(s *store) string {
 			return s.add(manifest(typeOCIConfig, s.add(healthy), `,"layers":[{"digest":"a","size":-5}]`))
-		}, nil, "0 []"},
+		}, nil, "0 [] 0 "},
 		{"sizes that overflow", func(s *store) string {
 			return s.add(manifest(typeOCIConfig, s.add(healthy), `,"layers":[{"digest":"a","size":9223372036854775807},{"digest":"b","size":1}]`))
-		}, nil, "0 []"},
+		}, nil, "0 [] 0 "},
+		{"more layers than can be", func(s *store) string {
+			return s.add(manifest(typeOCIConfig, s.add(healthy), `,"layers":[{}`+strings.Repeat(",{}", maxLayers)+`]`))
+		}, nil, "0 [] 0 "},
 		{"layers that are none", func(s *store) string {
 			return s.add(manifest(typeOCIConfig, s.add(healthy), `,"layers":"many"`))
-		}, nil, "0 []"},
-		{"no config at all", func(s *store) string { return s.add(manifest(typeOCIConfig, s.add(`{}`), "")) }, nil, "0 []"},
+		}, nil, "0 [] 0 "},
+		{"no config at all", func(s *store) string { return s.add(manifest(typeOCIConfig, s.add(`{}`), "")) }, nil, "0 [] 0 "},
 		{"schema 1", func(s *store) string { return s.add(`{"schemaVersion":1,"fsLayers":[]}`) }, sdk.ErrUnsupported, "cannot be read"},
 		{"a chart", func(s *store) string {
 			return s.add(manifest("application/vnd.cncf.helm.config.v1+json", s.add(healthy), ""))
@@ -132,7 +135,7 @@ func TestImageConfigFormats(t *testing.T) {
 				}
 				return
 			}
-			if text := fmt.Sprint(got.Size, " ", got.Healthcheck); err != nil || text != test.want {
+			if text := fmt.Sprintf("%d %v %d %s", got.Size, got.Healthcheck, len(got.Layers), got.Base); err != nil || text != test.want {
 				t.Errorf("%s, %v; want %s", text, err, test.want)
 			}
 		})

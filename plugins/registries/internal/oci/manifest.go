@@ -35,6 +35,7 @@ const (
 	maxNesting = 3
 
 	createdAnnotation = "org.opencontainers.image.created"
+	baseAnnotation    = "org.opencontainers.image.base.name"
 	digestHeader      = "Docker-Content-Digest"
 )
 
