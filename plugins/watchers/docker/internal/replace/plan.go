@@ -2,6 +2,7 @@ package replace
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/dogwatch/dogwatch/sdk/watcher"
 )
@@ -10,6 +11,7 @@ import (
 func Plan(f Facts, req watcher.UpdateRequest) watcher.Plan {
 	deps := dependents(f)
 	c := f.Target
+	spec := Make(c, f.Engine, req.Image.Reference, "")
 	p := watcher.Plan{
 		ContainerID: c.ID,
 		Name:        c.Name(),
@@ -17,9 +19,9 @@ func Plan(f Facts, req watcher.UpdateRequest) watcher.Plan {
 		From:        watcher.PlannedImage{Reference: c.Config.Image, ID: c.InspectResponse.Image},
 		To:          watcher.PlannedImage{Reference: req.Image.Reference, Digest: req.Image.Digest, ID: req.Image.ID},
 		Steps:       steps(f, deps, req),
-		Carried:     carried(c, Make(c, f.Engine, req.Image.Reference, "")),
+		Carried:     carried(c, spec),
 		Changes:     changes(c.Image, req.Image.Config),
-		Warnings:    warnings(f, req),
+		Warnings:    slices.Concat(warnings(f, req), imageWarnings(c, spec, req.Image.Config)),
 		Blocks:      blocks(f, deps, req),
 		Backups:     f.Backups,
 		Space:       watcher.Space{Download: -1, Writable: -1},

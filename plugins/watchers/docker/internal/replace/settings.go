@@ -4,6 +4,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/docker/docker/api/types/container"
+	dockerspec "github.com/moby/docker-image-spec/specs-go/v1"
+
+	"github.com/dogwatch/dogwatch/internal/imagediff"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/watcher"
 )
@@ -64,63 +68,71 @@ func carried(c Container, spec Spec) []watcher.Setting {
 	return all
 }
 
-// changes are the defaults that differ between two images; none when one of them is not known.
+// changes are the defaults that differ between two images, without what the engine does
+// not say of the one that runs; none when one of them is not known.
 func changes(image *Image, after *sdk.ImageConfig) []watcher.Change {
 	if image == nil || image.Config == nil || after == nil {
 		return nil
 	}
-	before := image.Config
 	var all []watcher.Change
-	add := func(name, a, b string) {
-		if a != b {
-			all = append(all, watcher.Change{Name: name, Before: a, After: b})
+	for _, c := range imagediff.Compare(defaults(image.Config), comparable(*after)).Changes {
+		all = append(all, watcher.Change{Name: c.Title(), Before: c.Before, After: c.After})
+	}
+	return all
+}
+
+// imageWarnings say which of those changes may break a container: those that its own
+// settings and mounts leave to the image.
+func imageWarnings(c Container, own Spec, after *sdk.ImageConfig) []watcher.Reason {
+	if c.Image == nil || c.Image.Config == nil || after == nil {
+		return nil
+	}
+	left := func(config sdk.ImageConfig) sdk.ImageConfig {
+		if own.Config.User != "" {
+			config.User = ""
 		}
-	}
-	add("user", before.User, after.User)
-	add("entrypoint", strings.Join(before.Entrypoint, " "), strings.Join(after.Entrypoint, " "))
-	add("command", strings.Join(before.Cmd, " "), strings.Join(after.Cmd, " "))
-	add("working directory", before.WorkingDir, after.WorkingDir)
-	add("stop signal", before.StopSignal, after.StopSignal)
-	check := ""
-	if before.Healthcheck != nil {
-		check = strings.Join(before.Healthcheck.Test, " ")
-	}
-	add("health check", check, strings.Join(after.Healthcheck, " "))
-	sets := func(kind string, a, b map[string]string) {
-		for _, name := range sortedKeys(union(a, b)) {
-			add(kind+" "+name, a[name], b[name])
+		if own.Config.WorkingDir != "" {
+			config.WorkingDir = ""
 		}
+		if len(own.Config.Entrypoint) > 0 { // which drops the command of the image too
+			config.Entrypoint, config.Cmd = nil, nil
+		}
+		if len(own.Config.Cmd) > 0 {
+			config.Cmd = nil
+		}
+		if own.Config.Healthcheck != nil {
+			config.Healthcheck = nil
+		}
+		config.Env = slices.DeleteFunc(slices.Clone(config.Env), func(e string) bool {
+			name, _, _ := strings.Cut(e, "=")
+			return slices.ContainsFunc(own.Config.Env, func(o string) bool { return strings.HasPrefix(o, name+"=") })
+		})
+		config.Volumes = slices.DeleteFunc(slices.Clone(config.Volumes), func(v string) bool {
+			return slices.ContainsFunc(c.Mounts, func(m container.MountPoint) bool { return m.Destination == v })
+		})
+		return config
 	}
-	sets("env", pairs(before.Env), pairs(after.Env))
-	sets("port", present(sortedKeys(before.ExposedPorts)), present(after.ExposedPorts))
-	sets("volume", present(sortedKeys(before.Volumes)), present(after.Volumes))
+	var all []watcher.Reason
+	for _, w := range imagediff.Compare(left(defaults(c.Image.Config)), left(comparable(*after))).Warnings {
+		all = append(all, watcher.Reason{Code: w.Code, Text: c.Name() + " " + w.Text})
+	}
 	return all
 }
 
-func pairs(env []string) map[string]string {
-	all := map[string]string{}
-	for _, e := range env {
-		name, value, _ := strings.Cut(e, "=")
-		all[name] = value
-	}
-	return all
+// comparable is a configuration without what the engine does not say of the image that runs.
+func comparable(c sdk.ImageConfig) sdk.ImageConfig {
+	c.Labels, c.Platform, c.Base, c.Size, c.Layers = nil, sdk.Platform{}, "", 0, nil
+	return c
 }
 
-func present(names []string) map[string]string {
-	all := map[string]string{}
-	for _, n := range names {
-		all[n] = n
+// defaults are what an image gives to containers, as the engine says it.
+func defaults(c *dockerspec.DockerOCIImageConfig) sdk.ImageConfig {
+	all := sdk.ImageConfig{
+		User: c.User, Env: c.Env, Entrypoint: c.Entrypoint, Cmd: c.Cmd, WorkingDir: c.WorkingDir, StopSignal: c.StopSignal,
+		ExposedPorts: sortedKeys(c.ExposedPorts), Volumes: sortedKeys(c.Volumes),
 	}
-	return all
-}
-
-func union(a, b map[string]string) map[string]string {
-	all := map[string]string{}
-	for n := range a {
-		all[n] = n
-	}
-	for n := range b {
-		all[n] = n
+	if c.Healthcheck != nil && len(c.Healthcheck.Test) > 0 && c.Healthcheck.Test[0] != "NONE" {
+		all.Healthcheck = c.Healthcheck.Test
 	}
 	return all
 }
