@@ -63,6 +63,18 @@ func TestBudgetSpreadsChecks(t *testing.T) {
 	})
 }
 
+// TestDaterLeavesHalfOfTheBudget to checks.
+func TestDaterLeavesHalfOfTheBudget(t *testing.T) {
+	date(t, func(d *dating) {
+		hub := d.offer("r.example", 12)
+		d.Checker.fetch.limiter.budget = budget.NewBook(map[string]budget.Allowance{"r.example": {Requests: 20, Per: time.Hour}}, time.Now)
+		d.look()
+		if n, use := len(hub.requests()), d.Checker.fetch.limiter.budget.Of("r.example"); n != use.Used || n < 10 || n > 12 {
+			t.Errorf("%d requests were made, and the use is %+v; want half of 20", n, use)
+		}
+	})
+}
+
 // TestCostsAreTheRequests compares the estimate with the requests of a check without a budget.
 func TestCostsAreTheRequests(t *testing.T) {
 	w := open(t)

@@ -297,6 +297,9 @@ func (d *Dater) spare(ctx context.Context, match Match, host string) (limited bo
 	if wait, _, reason := limiter.pause(limiter.host(host)); wait > 0 {
 		return false, refusal("it " + reason)
 	}
+	if u := limiter.budget.Of(host); u.Allowance.Requests > 0 && u.Left()*spareShare < u.Allowance.Requests {
+		return true, "less than half of its budget is left"
+	}
 	base, err := url.Parse(match.URL)
 	if err != nil {
 		return false, refusal("its address is unknown")

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"html/template"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/dogwatch/dogwatch/core/chart"
@@ -22,7 +23,14 @@ type behindView struct {
 	First, Last string
 	Pictures    []picture
 	// Days are those whose numbers differ from those of the day before, newest first.
-	Days []history.Day
+	Days []dayRow
+}
+
+// dayRow is a day in words.
+type dayRow struct {
+	Date        string
+	Updates     int
+	Sizes, Ages string
 }
 
 // picture is a chart with what stands beside it.
@@ -90,17 +98,31 @@ func behindOf(days []history.Day) *behindView {
 			before = days[i-1]
 		}
 		if before.Date = d.Date; d != before {
-			v.Days = append(v.Days, d)
+			v.Days = append(v.Days, dayRow{Date: date(d), Updates: d.Updates, Sizes: countsOf(d, sizes()), Ages: countsOf(d, ages())})
 		}
 	}
 	return v
+}
+
+// countsOf are the bands of a day that count something: "major: 2, minor: 7", or "none".
+func countsOf(d history.Day, bands []band) string {
+	var counts []string
+	for _, b := range bands {
+		if n := b.of(d); n > 0 {
+			counts = append(counts, fmt.Sprintf("%s: %d", b.word, n))
+		}
+	}
+	if len(counts) == 0 {
+		return "none"
+	}
+	return strings.Join(counts, ", ")
 }
 
 func pictureOf(id, title string, days []history.Day, bands []band) picture {
 	p := picture{Title: title}
 	missing := max(0, fewDays-len(days))
 	var drawn []chart.Band
-	description := plural(len(days), "day") + ", from " + date(days[0]) + " until today. Now: "
+	description := plural(len(days), "day") + ", from " + date(days[0]) + " until today. Now "
 	for _, b := range bands {
 		values := make([]int, missing, missing+len(days))
 		for _, d := range days {
@@ -115,7 +137,7 @@ func pictureOf(id, title string, days []history.Day, bands []band) picture {
 		if len(p.Legend) > 1 {
 			description += ", "
 		}
-		description += fmt.Sprintf("%d %s", now, b.word)
+		description += fmt.Sprintf("%s: %d", b.word, now)
 	}
 	svg, top := chart.Stack(chart.Text{ID: "behind-" + id, Title: "Updates by day, " + title, Description: description + "."}, drawn)
 	p.SVG, p.Top = template.HTML(svg), top // chart escapes its texts

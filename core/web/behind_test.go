@@ -24,8 +24,9 @@ func TestOverviewShowsHowFarBehind(t *testing.T) {
 	_, body := get(t, u, "/")
 	first := noon.AddDate(0, 0, -3)
 	contains(t, body, "2 updates now, those held included; 1 on "+first.Format("2 Jan")+"; most were 3, on "+noon.AddDate(0, 0, -1).Format("2 Jan")+".",
-		`<title id="behind-size-title">Updates by day, By size</title>`, `Now: 2 major.</desc>`, `Now: 2 less than 7 days.</desc>`, `viewBox="0 0 14 1000"`,
+		`<title id="behind-size-title">Updates by day, By size</title>`, `Now major: 2.</desc>`, `Now less than 7 days: 2.</desc>`, `viewBox="0 0 14 1000"`,
 		"<span>"+noon.AddDate(0, 0, 1-fewDays).Format("2 Jan")+"</span><span>today</span>")
+	contains(t, body, "<td>2</td><td>major: 2</td><td>less than 7 days: 2</td>")
 	if rows := strings.Count(body, `<th scope="row">`); rows != 3 {
 		t.Errorf("the table has %d rows, want those of the 3 days that differ", rows)
 	}
