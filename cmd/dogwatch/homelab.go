@@ -120,7 +120,7 @@ func openHomelab(rules map[string]map[string]string) (*homelab, error) {
 		homeSite:  {Auth: registrysim.Basic, Users: map[string]string{homeUser: homePassword}, Latency: 5 * time.Millisecond},
 		atticSite: {},
 	} {
-		options.Created = lab.releases(name, time.Now())
+		options.Created, options.Config = lab.releases(name, time.Now()), imageOf
 		s := &site{Registry: registrysim.New(options)}
 		var err error
 		if s.at, err = s.Start(); err != nil {
@@ -161,6 +161,20 @@ func (l *homelab) releases(site string, now time.Time) func(revision int) time.T
 		}
 		return now.Add(-youngest - oldest/time.Duration(total)*time.Duration(total-revision))
 	}
+}
+
+// imageOf is what an image gives to containers. Every third has another user and a volume,
+// so that there is something to compare.
+func imageOf(repo string, revision int) map[string]any {
+	_, name, _ := strings.Cut(repo, "/")
+	config := map[string]any{
+		"Env": []string{"PATH=/usr/local/bin:/usr/bin:/bin", fmt.Sprintf("BUILD=%d", 4100+revision)}, "Entrypoint": []string{"/usr/bin/" + name},
+		"ExposedPorts": map[string]any{"8080/tcp": struct{}{}, "9090/tcp": struct{}{}}, "Labels": map[string]string{"org.opencontainers.image.title": name},
+	}
+	if revision%3 == 0 {
+		config["User"], config["Volumes"], config["ExposedPorts"] = "app", map[string]any{"/data": struct{}{}}, map[string]any{"8080/tcp": struct{}{}}
+	}
+	return config
 }
 
 func (l *homelab) close() error {

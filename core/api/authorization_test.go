@@ -25,7 +25,7 @@ var levels = map[auth.Scope][]string{
 		"GET /api/triggers", "GET /api/triggers/{type}/{name}", "GET /api/types/{kind}",
 		"GET /api/authentications", "GET /api/authentications/{type}/{name}", "GET /auth/user", "POST /auth/logout",
 		"GET /api/plugins", "GET /api/events", "GET /api/deliveries",
-		"POST /api/containers/{id}/plan", "GET /api/operations", "GET /api/operations/{id}",
+		"POST /api/containers/{id}/plan", "GET /api/containers/{id}/diff", "GET /api/operations", "GET /api/operations/{id}",
 		"GET /api/choices", "GET /api/containers/{id}/decision",
 	},
 	auth.Write: {

@@ -143,6 +143,7 @@ func (h *handler) eventRoutes(s scopes) {
 }
 
 func (h *handler) operationRoutes(s scopes) {
+	s.read.Get("/api/containers/{id}/diff", h.diffContainer)
 	s.read.Post("/api/containers/{id}/plan", h.planContainer)
 	s.write.Post("/api/containers/{id}/update", h.startOperation(operation.Update))
 	s.write.Post("/api/containers/{id}/rollback", h.startOperation(operation.Rollback))

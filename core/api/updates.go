@@ -198,7 +198,7 @@ func (h *handler) failChange(w http.ResponseWriter, r *http.Request, err error) 
 		p.Code, p.Operation = "conflict", &view
 	case errors.Is(err, service.ErrForbidden):
 		p.Status, p.Code = http.StatusForbidden, "forbidden"
-	case errors.Is(err, updater.ErrUnsupported):
+	case errors.Is(err, updater.ErrUnsupported), errors.Is(err, sdk.ErrUnsupported):
 		p.Status, p.Code = http.StatusUnprocessableEntity, "unsupported"
 	case errors.Is(err, updater.ErrNoUpdate):
 		p.Code = "no-update"

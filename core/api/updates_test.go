@@ -14,6 +14,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/operation"
 	"github.com/dogwatch/dogwatch/core/store"
 	"github.com/dogwatch/dogwatch/core/updater"
+	"github.com/dogwatch/dogwatch/internal/imagediff"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/watcher"
 )
@@ -58,6 +59,14 @@ func (*fakeUpdates) Allowed(string) error { return nil }
 
 func (*fakeUpdates) UnderWay() []updater.Progress {
 	return []updater.Progress{{Operation: "o1", Step: "pull the image", Current: 3, Total: 10}}
+}
+func (*fakeUpdates) ImageDiff(context.Context, sdk.Container) (updater.ImageDiff, error) {
+	before := sdk.ImageConfig{User: "app", Size: 9, ExposedPorts: []string{"8080/tcp"}, Layers: []sdk.Layer{{Digest: "sha256:1", Size: 9}}}
+	after := sdk.ImageConfig{Size: 12, Volumes: []string{"/data"}, Layers: []sdk.Layer{{Digest: "sha256:1", Size: 9}, {Digest: "sha256:2", Size: 3}}}
+	return updater.ImageDiff{
+		From: watcher.PlannedImage{Reference: "nginx:1.25.0", Digest: "sha256:old"}, To: watcher.PlannedImage{Reference: "nginx:1.26.0", Digest: "sha256:new"},
+		Diff: imagediff.Compare(before, after),
+	}, nil
 }
 func (*fakeUpdates) Previous(context.Context, sdk.Container) (string, error) { return "", nil }
 
@@ -127,6 +136,22 @@ func TestPlanOfContainer(t *testing.T) {
 	w.do("POST", "/api/containers/"+nginx().ID+"/plan", `{"compose":"up"}`).fails(400, "want edit or command")
 	w.do("POST", "/api/containers/"+nginx().ID+"/plan", `{"kind":"remove"}`).fails(400, "want update or rollback")
 	w.do("POST", "/api/containers/missing/plan", "").fails(404, "Container not found")
+}
+
+func TestImageDiffOfContainer(t *testing.T) {
+	w := start(t, nil)
+	w.put(nginx())
+	got := decodeAs[ImageDiff](w.do("GET", "/api/containers/"+nginx().ID+"/diff", "").want(200))
+	same(t, "layers", got.Layers, &imagediff.Layers{Before: 1, After: 2, Shared: 1, Download: 3})
+	var codes []string
+	for _, warning := range got.Warnings {
+		codes = append(codes, warning.Code)
+	}
+	same(t, "warnings", codes, []string{"image.user", "image.volume", "image.port"})
+	if got.From.Digest != "sha256:old" || got.To.Reference != "nginx:1.26.0" || len(got.Changes) != 3 {
+		t.Errorf("%+v", got)
+	}
+	w.do("GET", "/api/containers/missing/diff", "").fails(404, "Container not found")
 }
 
 func TestStartOperation(t *testing.T) {

@@ -11,6 +11,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/event"
 	"github.com/dogwatch/dogwatch/core/operation"
 	"github.com/dogwatch/dogwatch/core/updater"
+	"github.com/dogwatch/dogwatch/internal/imagediff"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/watcher"
 )
@@ -38,6 +39,10 @@ func (f *fakeUpdater) Cancel(context.Context, string, string) error { f.done++; 
 func (f *fakeUpdater) Allowed(string) error { return f.failure }
 
 func (f *fakeUpdater) UnderWay() []updater.Progress { return nil }
+func (f *fakeUpdater) ImageDiff(context.Context, sdk.Container) (updater.ImageDiff, error) {
+	change := imagediff.Change{Kind: imagediff.Env, Name: "TOKEN", After: secret}
+	return updater.ImageDiff{Diff: imagediff.Diff{Changes: []imagediff.Change{change}, Warnings: []imagediff.Warning{{Code: "image.user", Text: "runs as " + secret}}}}, f.failure
+}
 func (f *fakeUpdater) Previous(context.Context, sdk.Container) (string, error) {
 	return "nginx:1", f.failure
 }
@@ -113,7 +118,11 @@ func TestOperationsAreRedacted(t *testing.T) {
 	if err := errors.Join(err, err2, err3, err4); err != nil {
 		t.Fatal(err)
 	}
-	for name, v := range map[string]any{"plan": plan, "started": started, "listed": listed[0], "one": got, "outcome": *got.Outcome} {
+	diff, err := s.ImageDiff(t.Context(), reader, "c1")
+	if err != nil || len(diff.Changes) != 1 || len(diff.Warnings) != 1 {
+		t.Fatalf("%+v, %v", diff, err)
+	}
+	for name, v := range map[string]any{"diff": diff, "plan": plan, "started": started, "listed": listed[0], "one": got, "outcome": *got.Outcome} {
 		if text := fmt.Sprintf("%+v", v); strings.Contains(text, secret) || strings.Contains(text, "of the user") {
 			t.Errorf("the %s shows a secret: %s", name, text)
 		}

@@ -126,6 +126,7 @@ type Updater interface {
 	// Allowed returns nil when the containers of a watcher may be updated.
 	Allowed(watcherName string) error
 	Previous(ctx context.Context, c sdk.Container) (string, error)
+	ImageDiff(ctx context.Context, c sdk.Container) (updater.ImageDiff, error)
 	Progress(id string) (watcher.StepProgress, bool)
 	UnderWay() []updater.Progress
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/service"
 	"github.com/dogwatch/dogwatch/core/store"
 	"github.com/dogwatch/dogwatch/core/testrun"
+	"github.com/dogwatch/dogwatch/core/updater"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 	"github.com/dogwatch/dogwatch/sdk/registry"
@@ -335,16 +336,15 @@ type fakeOperations struct {
 	permission service.Permission
 	previous   string
 	plan       watcher.Plan
+	diff       updater.ImageDiff
 	// planning and starting are the errors of plans and of starts.
-	planning, starting error
-	operations         []operation.Operation
-	stepProgress       watcher.StepProgress
-	started            []service.Change
-	cancelled          []string
-	cancelling         error
-	reading            error
-	planned            []service.Change
-	mu                 sync.Mutex
+	planning, starting  error
+	operations          []operation.Operation
+	stepProgress        watcher.StepProgress
+	cancelled           []string
+	cancelling, reading error
+	planned, started    []service.Change
+	mu                  sync.Mutex
 }
 
 func (f *fakeOperations) UpdatePermission(auth.Actor, string) service.Permission { return f.permission }

@@ -15,6 +15,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/service"
 	"github.com/dogwatch/dogwatch/core/store"
 	"github.com/dogwatch/dogwatch/core/testrun"
+	"github.com/dogwatch/dogwatch/core/updater"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 	"github.com/dogwatch/dogwatch/sdk/watcher"
@@ -79,6 +80,7 @@ type HistoryService interface {
 type OperationService interface {
 	UpdatePermission(actor auth.Actor, watcherName string) service.Permission
 	PreviousImage(ctx context.Context, c sdk.Container) (string, error)
+	ImageDiff(ctx context.Context, actor auth.Actor, id string) (updater.ImageDiff, error)
 	Plan(ctx context.Context, actor auth.Actor, change service.Change) (watcher.Plan, error)
 	StartOperation(ctx context.Context, actor auth.Actor, change service.Change) (operation.Operation, error)
 	CancelOperation(ctx context.Context, actor auth.Actor, id string) error

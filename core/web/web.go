@@ -114,6 +114,7 @@ func (u *UI) router() http.Handler {
 	mux.HandleFunc("GET /containers/{watcher}/{name}", u.container)
 	mux.HandleFunc("GET /containers/{watcher}/{name}/why", u.containerWhy)
 	mux.HandleFunc("GET /containers/{watcher}/{name}/backups", u.containerBackups)
+	mux.HandleFunc("GET /containers/{watcher}/{name}/diff", u.showImageDiff)
 	for _, k := range []operation.Kind{operation.Update, operation.Rollback} {
 		mux.HandleFunc("GET /containers/{watcher}/{name}/"+string(k), u.showPlan(k))
 		mux.HandleFunc("POST /containers/{watcher}/{name}/"+string(k), u.startChange(k))

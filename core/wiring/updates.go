@@ -64,7 +64,7 @@ func (r imageRegistry) ImageConfig(ctx context.Context, repo registry.Repository
 	if !slices.Contains(r.Capabilities, kind.CapConfig) {
 		return nil, nil
 	}
-	key := fmt.Sprintf("config %s/%s@%s %s/%s/%s", repo.Host, repo.Name, digest, platform.OS, platform.Architecture, platform.Variant)
+	key := fmt.Sprintf("image config %s/%s@%s %s/%s/%s", repo.Host, repo.Name, digest, platform.OS, platform.Architecture, platform.Variant)
 	var c sdk.ImageConfig
 	if _, body, cached := r.cache.Get(ctx, key); cached && json.Unmarshal(body, &c) == nil {
 		return &c, nil

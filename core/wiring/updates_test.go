@@ -30,7 +30,7 @@ func TestImageConfigIsRequestedOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cache := memory{"config docker.io/library/nginx@sha256:new linux/arm/v7": body}
+	cache := memory{"image config docker.io/library/nginx@sha256:new linux/arm/v7": body}
 	able := imageRegistry{&component.Registry{Component: component.Component{Capabilities: []string{kind.CapConfig}}}, cache}
 	got, err := able.ImageConfig(t.Context(), repo, "sha256:new", platform)
 	if err != nil || got == nil || got.User != "app" {

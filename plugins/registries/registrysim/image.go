@@ -96,7 +96,7 @@ func (r *Registry) publish(repo string, revision int) *content {
 	return c
 }
 
-// build makes an image: for each platform a layer, a configuration and a
+// build makes an image: for each platform a layer of the repository and one of the image, a configuration and a
 // manifest, and an index over them with an attestation as BuildKit adds.
 func (r *Registry) build(repo string, revision int) *content {
 	c := &content{documents: map[string]document{}}
@@ -104,11 +104,12 @@ func (r *Registry) build(repo string, revision int) *content {
 	list := index{SchemaVersion: 2, MediaType: typeIndex}
 	for _, platform := range r.options.Platforms {
 		layer := c.add(typeLayer, []byte(fmt.Sprintf("%s %d %s/%s%s", repo, revision, platform.OS, platform.Architecture, platform.Variant)))
+		base := c.add(typeLayer, []byte(fmt.Sprintf("%s %s/%s%s", repo, platform.OS, platform.Architecture, platform.Variant)))
 		conf := c.addJSON(typeConfig, config{
 			Platform: platform, Created: created.Format(time.RFC3339), Config: r.options.Config(repo, revision),
-			RootFS: rootFS{Type: "layers", DiffIDs: []string{layer.Digest}},
+			RootFS: rootFS{Type: "layers", DiffIDs: []string{base.Digest, layer.Digest}},
 		})
-		entry := c.addJSON(typeManifest, manifest{SchemaVersion: 2, MediaType: typeManifest, Config: conf, Layers: []descriptor{layer}})
+		entry := c.addJSON(typeManifest, manifest{SchemaVersion: 2, MediaType: typeManifest, Config: conf, Layers: []descriptor{base, layer}})
 		entry.Platform = &platform
 		list.Manifests = append(list.Manifests, entry)
 		c.platforms = append(c.platforms, PlatformImage{Platform: platform, Digest: entry.Digest, Config: conf.Digest, Created: created})

@@ -49,7 +49,7 @@ func TestImagesAreValid(t *testing.T) {
 					t.Errorf("%v: %s, %+v, %v; want %+v", platform, digest, config, err, p)
 				}
 				layers, err := image.Layers()
-				if err != nil || len(layers) != 1 {
+				if err != nil || len(layers) != 2 {
 					t.Fatalf("%d layers, %v", len(layers), err)
 				}
 				if _, err := layers[0].Compressed(); err != nil {

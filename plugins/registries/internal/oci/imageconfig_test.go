@@ -23,7 +23,7 @@ func TestImageConfig(t *testing.T) {
 	for _, platform := range image.Platforms {
 		for _, digest := range []string{image.Digest, platform.Digest} {
 			got, err := r.ImageConfig(t.Context(), app(), digest, platform.Platform)
-			if got.Size <= 0 || len(got.Layers) != 1 || got.Layers[0].Size != got.Size || !isDigest(got.Layers[0].Digest) {
+			if got.Size <= 0 || len(got.Layers) != 2 || got.Layers[0].Size+got.Layers[1].Size != got.Size || !isDigest(got.Layers[0].Digest) {
 				t.Errorf("%v: the size is %d, the layers are %v", platform.Platform, got.Size, got.Layers)
 			}
 			want := sdk.ImageConfig{

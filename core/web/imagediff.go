@@ -1,0 +1,49 @@
+package web
+
+import (
+	"net/http"
+
+	"github.com/dogwatch/dogwatch/core/updater"
+	"github.com/dogwatch/dogwatch/internal/imagediff"
+)
+
+// imageDiffView is the page of what an update changes in the image.
+type imageDiffView struct {
+	Name, Href string
+	From, To   string // versions
+	Image      string
+	Diff       updater.ImageDiff
+	Before     string // sizes
+	After      string
+	Download   string
+	// Defaults are what changes but labels, which few containers read.
+	Defaults, Labels []imagediff.Change
+}
+
+// showImageDiff renders what the update of a container changes in its image. The
+// registry is asked only when a user opens the page: reading a manifest may count as a pull.
+func (u *UI) showImageDiff(w http.ResponseWriter, r *http.Request) {
+	rec := u.record(w, r)
+	if rec == nil {
+		return
+	}
+	c := &rec.Container
+	d, err := u.Service.ImageDiff(r.Context(), u.actor(r), c.ID)
+	if err != nil {
+		u.renderRefusal(w, r, "The images of "+nameOf(c)+" cannot be compared", err, "To "+nameOf(c), hrefOf(c))
+		return
+	}
+	v := imageDiffView{Name: nameOf(c), Href: hrefOf(c), Image: repositoryOf(d.From.Reference), Diff: d, Before: bytesWord(d.Size.Before), After: bytesWord(d.Size.After)}
+	v.From, v.To = versionsOf(d.From, d.To)
+	if d.Layers != nil {
+		v.Download = bytesWord(d.Layers.Download)
+	}
+	for _, change := range d.Changes {
+		if change.Kind == imagediff.Label {
+			v.Labels = append(v.Labels, change)
+			continue
+		}
+		v.Defaults = append(v.Defaults, change)
+	}
+	u.show(w, r, http.StatusOK, "imagediff", page{Title: "What changes in " + v.Name, Nav: "containers", Content: v})
+}
