@@ -195,6 +195,8 @@ func (s *Supervisor) running(ctx context.Context, not *process) (*process, error
 			return nil, context.Cause(ctx)
 		case <-s.host.life.Done():
 			return nil, unavailable(errors.New("dogwatch is stopping"))
+		case <-s.life.Done():
+			return nil, unavailable(fmt.Errorf("plugin %s was removed", s.bundle.name))
 		case <-changed:
 		}
 	}

@@ -16,12 +16,17 @@ type instance struct {
 
 	mu   sync.Mutex
 	proc *process // the process that configured it last
+	// released is true once another instance has its ID, or none.
+	released bool
 }
 
 // Configure keeps an instance configured from now on, in this process and in
-// each that follows. notify gets the outcome each time; it must not block.
+// each that follows. It replaces the instance of the same ID, whose calls under
+// way are let finish. notify gets the outcome each time; it must not block.
 func (s *Supervisor) Configure(spec pluginclient.Instance, notify func(pluginclient.Configured, error)) {
 	in := &instance{spec: spec, notify: notify}
+	before := s.forget(spec.ID)
+	before.release()
 	s.mu.Lock()
 	s.instances = append(s.instances, in)
 	s.want()
@@ -35,7 +40,7 @@ func (s *Supervisor) Configure(spec pluginclient.Instance, notify func(plugincli
 	case proc != nil && !proc.confined.covers(s.host, spec):
 		s.Restart() // as a process that may do what this instance needs
 	case proc != nil:
-		s.configure(s.host.life, proc, in)
+		s.configure(s.life, proc, in)
 	case blocked != nil:
 		notify(pluginclient.Configured{}, unavailable(fmt.Errorf("plugin %s is %s: %w", s.bundle.name, s.Status().State, blocked)))
 	}
@@ -45,7 +50,7 @@ func (s *Supervisor) Configure(spec pluginclient.Instance, notify func(plugincli
 func (s *Supervisor) configure(ctx context.Context, p *process, in *instance) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	if in.proc == p {
+	if in.proc == p || in.released {
 		return
 	}
 	timed, cancel := context.WithTimeout(ctx, configureTimeout)
@@ -78,6 +83,103 @@ func (s *Supervisor) reconfigure(ctx context.Context, p *process, id string) {
 	in.proc = nil
 	in.mu.Unlock()
 	s.configure(ctx, p, in)
+}
+
+// Validate has the plugin check an instance without keeping it: the process that runs
+// if it may do what the instance needs, else one for that alone. The error is an
+// *sdk.InvalidError for wrong options; one that is sdk.ErrUnavailable says nothing of them.
+func (s *Supervisor) Validate(ctx context.Context, spec pluginclient.Instance) error {
+	ctx, cancel := context.WithTimeout(ctx, startTimeout+configureTimeout)
+	defer cancel()
+	spec.ValidateOnly = true
+	s.mu.Lock()
+	b, p := s.bundle, s.proc
+	if s.state != Running || p.gone.Load() || !p.confined.covers(s.host, spec) {
+		p = nil
+	}
+	s.mu.Unlock()
+	if p == nil {
+		if !b.builtin {
+			sum, err := s.host.verify(ctx, b)
+			if err != nil {
+				return unavailable(err)
+			}
+			b.checksum = sum
+		}
+		var err error
+		if p, err = s.host.launchOnce(ctx, b, []pluginclient.Instance{spec}, s.log); err != nil {
+			return unavailable(s.host.redacted(err))
+		}
+		defer p.stop()
+	}
+	_, err := p.client.Configure(ctx, spec)
+	return s.host.redacted(p.explainIsolation(s.bundle.name, err))
+}
+
+// Release ends an instance: no process has it from now on. Its calls under way are
+// let finish, but are not waited for longer than stopTimeout. A process that nothing
+// needs any more is stopped.
+func (s *Supervisor) Release(id string) {
+	in := s.forget(id)
+	if in == nil {
+		return
+	}
+	p := in.release()
+	s.mu.Lock()
+	live := p != nil && s.proc == p
+	idle := live && len(s.instances) == 0
+	s.mu.Unlock()
+	if live {
+		ctx, cancel := context.WithTimeout(s.life, stopTimeout)
+		defer cancel()
+		if err := p.client.Release(ctx, id); err != nil {
+			s.log.Warn("an instance that is not configured any more still works", "instance", id, "error", s.host.redacted(err))
+		}
+	}
+	if idle {
+		s.rest(p)
+	}
+}
+
+// forget takes the instance with an ID out of those that processes have; nil when there is none.
+func (s *Supervisor) forget(id string) (found *instance) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.instances = slices.DeleteFunc(slices.Clone(s.instances), func(in *instance) bool {
+		if in.spec.ID == id {
+			found = in
+			return true
+		}
+		return false
+	})
+	return found
+}
+
+// release waits for a configuration under way and allows no other. It returns the
+// process that has the instance; nil when none has.
+func (in *instance) release() *process {
+	if in == nil {
+		return nil
+	}
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	in.released = true
+	return in.proc
+}
+
+// rest stops a process that has no instances, until one comes.
+func (s *Supervisor) rest(p *process) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.proc != p || len(s.instances) > 0 {
+		return
+	}
+	s.wanted, s.restart = false, true
+	p.gone.Store(true)
+	select {
+	case s.wake <- struct{}{}:
+	default:
+	}
 }
 
 // notifyAll reports to every instance that it is not available.

@@ -20,40 +20,68 @@ func (h *Host) Discover(ctx context.Context) error {
 	if h.opt.Dir == "" {
 		return nil
 	}
-	found, err := findBundles(h.opt.Dir)
+	listed, err := list(h.opt.Dir)
 	if err != nil {
 		return err
 	}
-	var seen []*Supervisor
-	var before *Supervisor
+	_, err = h.update(ctx, listed)
+	return err
+}
+
+// update makes the third-party bundles those of the folder, and returns whether any
+// came, went or changed. Those that did are settled then.
+func (h *Host) update(ctx context.Context, listed []file) (changed bool, err error) {
+	found, err := findBundles(h.opt.Dir)
+	if err != nil {
+		return false, err
+	}
+	h.mu.Lock()
+	before := h.listed
+	h.listed = listed
+	h.mu.Unlock()
+	for _, s := range h.supervisors() {
+		if !s.bundle.builtin && !slices.ContainsFunc(found, s.bundle.same) {
+			h.log.Info("plugin is removed: its file is gone", "bundle", s.bundle.name)
+			h.remove(s)
+			changed = true
+		}
+	}
+	var touched []*Supervisor
+	var last *Supervisor
 	for _, b := range found {
-		if _, taken := h.Bundle(b.name); taken {
+		have, taken := h.Bundle(b.name)
+		switch {
+		case !taken:
+			s := newSupervisor(h, b, nil)
+			s.before, last = last, s
+			h.add(s)
+			s.mu.Lock()
+			s.want()
+			s.mu.Unlock()
+			touched = append(touched, s)
+		case have.bundle.builtin:
 			h.log.Error("plugin passed over: its name belongs to a built-in bundle, so rename the file", "bundle", b.name)
-			continue
+		case changedFile(b, before, listed):
+			h.log.Info("plugin is started again: its file changed", "bundle", b.name)
+			have.Restart()
+			touched = append(touched, have)
 		}
-		s := newSupervisor(h, b, nil)
-		s.before, before = before, s
-		h.add(s)
-		s.mu.Lock()
-		s.want()
-		s.mu.Unlock()
-		seen = append(seen, s)
 	}
-	for _, s := range seen {
+	for _, s := range touched {
 		if err := s.settled(ctx); err != nil {
-			return err
+			return true, err
 		}
 	}
-	return nil
+	return changed || len(touched) > 0, nil
 }
 
 // settled waits until the first start of a bundle has ended one way or the other.
 func (s *Supervisor) settled(ctx context.Context) error {
 	for {
 		s.mu.Lock()
-		state, changed, wanted := s.state, s.changed, s.wanted
+		state, changed, wanted, pending := s.state, s.changed, s.wanted, s.pending
 		s.mu.Unlock()
-		if state != Starting && !(state == Stopped && wanted) {
+		if state != Starting && !(state == Stopped && wanted) && !pending {
 			return nil
 		}
 		select {

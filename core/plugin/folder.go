@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -35,6 +36,47 @@ func findBundles(dir string) ([]bundle, error) {
 		found = append(found, bundle{name: strings.TrimSuffix(e.Name(), ".exe"), path: path, copyOf: original(e.Name(), names)})
 	}
 	return found, nil
+}
+
+// same reports whether another bundle of the folder is this one: that of the same
+// name that counts as the same, as a copy or not.
+func (b bundle) same(other bundle) bool {
+	return b.name == other.name && b.path == other.path && b.copyOf == other.copyOf
+}
+
+// file is an entry of the folder of plugins: what shows that it became another one.
+type file struct {
+	name string
+	info fs.FileInfo
+}
+
+func (f file) same(other file) bool {
+	return f.name == other.name && f.info.Size() == other.info.Size() && f.info.ModTime().Equal(other.info.ModTime()) &&
+		f.info.Mode() == other.info.Mode() && os.SameFile(f.info, other.info)
+}
+
+// list reads the folder of plugins, sorted by name. One that does not exist is empty.
+func list(dir string) ([]file, error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("read plugins.dir: %w", err)
+	}
+	var all []file
+	for _, e := range entries {
+		if info, err := e.Info(); err == nil { // else it is gone again
+			all = append(all, file{e.Name(), info})
+		}
+	}
+	return all, nil
+}
+
+// changedFile reports whether the file of a bundle is another one now than before.
+func changedFile(b bundle, before, now []file) bool {
+	in := func(all []file) int {
+		return slices.IndexFunc(all, func(f file) bool { return f.name == filepath.Base(b.path) })
+	}
+	i, j := in(before), in(now)
+	return i < 0 || j < 0 || !before[i].same(now[j])
 }
 
 // original returns the file of which name is a copy, as lamp.bak or lamp~ is of lamp; "" when there is none.

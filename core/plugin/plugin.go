@@ -127,6 +127,8 @@ type Host struct {
 
 	mu      sync.Mutex
 	bundles []*Supervisor
+	// listed is what the folder of plugins held when it was read last.
+	listed []file
 	// launches counts the folders of processes.
 	launches atomic.Int64
 
@@ -182,7 +184,27 @@ func (h *Host) add(s *Supervisor) {
 	h.mu.Lock()
 	h.bundles = append(h.bundles, s)
 	h.mu.Unlock()
-	h.wait.Go(func() { s.run(h.life) })
+	h.wait.Go(func() {
+		defer close(s.done)
+		s.run(s.life)
+	})
+}
+
+// remove ends a bundle and waits for its process, which may end what it does first.
+func (h *Host) remove(s *Supervisor) {
+	h.mu.Lock()
+	h.bundles = slices.DeleteFunc(slices.Clone(h.bundles), func(other *Supervisor) bool { return other == s })
+	h.mu.Unlock()
+	s.mu.Lock()
+	p := s.proc
+	s.mu.Unlock()
+	if p != nil {
+		p.gone.Store(true)
+		p.awaitRuns(h.life)
+	}
+	s.end()
+	<-s.done
+	s.notifyAll(unavailable(fmt.Errorf("plugin %s was removed from plugins.dir", s.bundle.name)))
 }
 
 // Close stops every process and waits for it. Calls in flight have up to five seconds.

@@ -33,6 +33,11 @@ type Supervisor struct {
 	wake chan struct{}
 	// before is the third-party bundle whose name comes before; nil for the first.
 	before *Supervisor
+	// life ends when the bundle is removed, or its host is closed; done closes once
+	// its process has ended then.
+	life context.Context
+	end  context.CancelFunc
+	done chan struct{}
 
 	mu        sync.Mutex
 	state     State
@@ -47,6 +52,7 @@ type Supervisor struct {
 	proc      *process
 	wanted    bool
 	restart   bool
+	pending   bool // a restart was requested and has not begun
 	responded bool
 	instances []*instance
 	// changed is closed and replaced whenever state changes.
@@ -55,10 +61,12 @@ type Supervisor struct {
 
 // newSupervisor returns the supervisor of a stopped bundle; types are what it is known to hold.
 func newSupervisor(h *Host, b bundle, types []kind.Type) *Supervisor {
-	return &Supervisor{
-		host: h, bundle: b, held: types, log: h.log.Named(b.name),
+	s := &Supervisor{
+		host: h, bundle: b, held: types, log: h.log.Named(b.name), done: make(chan struct{}),
 		wake: make(chan struct{}, 1), state: Stopped, since: h.opt.Now(), changed: make(chan struct{}),
 	}
+	s.life, s.end = context.WithCancel(h.life)
+	return s
 }
 
 // Status returns the bundle as users see it.
@@ -94,7 +102,7 @@ func (s *Supervisor) Granted(capability string) bool {
 func (s *Supervisor) Restart() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.restart = true
+	s.restart, s.pending = true, true
 	if s.proc != nil {
 		s.proc.gone.Store(true) // calls from now on wait for the next process
 	}
@@ -138,6 +146,7 @@ func (s *Supervisor) set(state State, err error) {
 func (s *Supervisor) run(ctx context.Context) {
 	var crashes backoff
 	for s.awaitWanted(ctx, &crashes) {
+		s.begin()
 		s.set(Starting, nil)
 		started := s.host.opt.Now()
 		proc, err := s.bringUp(ctx)
@@ -164,6 +173,13 @@ func (s *Supervisor) run(ctx context.Context) {
 		}
 		s.handleExit(ctx, &crashes, end, err)
 	}
+}
+
+// begin notes that the restart that was requested, if any, begins.
+func (s *Supervisor) begin() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.pending = false
 }
 
 // idle returns to Stopped after a start that only served to learn what the bundle holds.

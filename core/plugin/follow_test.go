@@ -1,0 +1,171 @@
+//go:build unix
+
+package plugin
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/dogwatch/dogwatch/sdk"
+	"github.com/dogwatch/dogwatch/sdk/kind"
+)
+
+// follow discovers plugins and follows the folder until the test ends. What it
+// returns gets a value after each change.
+func follow(t *testing.T, h *Host) <-chan struct{} {
+	t.Helper()
+	must(t, h.Discover(t.Context()))
+	ctx, cancel := context.WithCancel(t.Context())
+	changes, done := make(chan struct{}, 16), make(chan struct{})
+	go func() {
+		defer close(done)
+		h.Follow(ctx, func() { changes <- struct{}{} })
+	}()
+	t.Cleanup(func() { cancel(); <-done })
+	return changes
+}
+
+func await(t *testing.T, changes <-chan struct{}) {
+	t.Helper()
+	select {
+	case <-changes:
+	case <-time.After(time.Minute):
+		t.Fatal("the change was not noticed")
+	}
+}
+
+func TestFollowNewChangedAndRemovedFiles(t *testing.T) {
+	opt := testOptions(t)
+	opt.Builtins, opt.Dir = nil, filepath.Join(shortDir(t), "plugins") // which does not exist yet
+	h := newHost(t, opt)
+	changes := follow(t, h)
+
+	must(t, os.Mkdir(opt.Dir, 0o755))
+	path := copyPlugin(t, opt.Dir, "mine")
+	await(t, changes)
+	s, known := h.Bundle("mine")
+	if !known {
+		t.Fatalf("a new file is not noticed: %+v", h.Bundles())
+	}
+	if st := s.Status(); st.State != Stopped || len(st.Types) != 2 {
+		t.Fatalf("a new file: %+v", st)
+	}
+	i, err := configureWatcher(t, h, "watcher.probe.a", nil)
+	must(t, err)
+	first := pidOf(t, i)
+
+	body, err := os.ReadFile(path)
+	must(t, err)
+	must(t, os.WriteFile(path+".new", append(body, "changed"...), 0o644)) // not executable: no plugin yet
+	must(t, os.Chmod(path+".new", 0o755))
+	must(t, os.Rename(path+".new", path))
+	await(t, changes)
+	if st := s.Status(); st.State != Untrusted {
+		t.Fatalf("a file that changed: %+v", st)
+	}
+	must(t, h.Trust(t.Context(), "mine", s.Status().SHA256))
+	eventually(t, "running", func() bool { return s.Status().State == Running })
+	if second := pidOf(t, i); second == first {
+		t.Error("the process is the one of the file before")
+	}
+
+	must(t, os.Remove(path))
+	await(t, changes)
+	if all := h.Bundles(); len(all) != 0 {
+		t.Fatalf("after its file was removed there is %+v", all)
+	}
+	if _, err := i.List(t.Context()); !errors.Is(err, sdk.ErrUnavailable) {
+		t.Errorf("a call to a removed plugin: %v", err)
+	}
+	if _, _, known := h.Find(kind.Watcher, "probe"); known {
+		t.Error("its types are still known")
+	}
+}
+
+// TestFollowWaitsUntilWritten: a file that is copied into the folder is incomplete at first.
+func TestFollowWaitsUntilWritten(t *testing.T) {
+	opt, _ := thirdParty(t)
+	h := newHost(t, opt)
+	changes := follow(t, h)
+	exe, err := os.Executable()
+	must(t, err)
+	body, err := os.ReadFile(exe)
+	must(t, err)
+	f, err := os.OpenFile(filepath.Join(opt.Dir, "slow"), os.O_CREATE|os.O_WRONLY, 0o755)
+	must(t, err)
+	defer f.Close()
+	for part := range 8 {
+		_, err := f.Write(body[part*len(body)/8 : (part+1)*len(body)/8])
+		must(t, err)
+		if part < 7 {
+			time.Sleep(followEvery / 2)
+		}
+		if _, known := h.Bundle("slow"); known {
+			t.Fatalf("started after part %d of 8", part+1)
+		}
+	}
+	must(t, f.Close())
+	await(t, changes)
+	s, _ := h.Bundle("slow")
+	// Its types are those of the other file, which is how to tell that it was started.
+	if st := s.Status(); st.State != Rejected || st.Restarts != 0 {
+		t.Errorf("the file that was written slowly: %+v", st)
+	}
+}
+
+func TestFollowLeavesBuiltinsAndTheirProcesses(t *testing.T) {
+	opt := testOptions(t)
+	opt.Dir = shortDir(t)
+	h := newHost(t, opt)
+	i, err := configureWatcher(t, h, "watcher.probe.a", nil)
+	must(t, err)
+	pid := pidOf(t, i)
+	changes := follow(t, h)
+	must(t, os.WriteFile(filepath.Join(opt.Dir, "broken"), []byte("#!/bin/sh\nexit 1\n"), 0o755))
+	await(t, changes)
+	if again := pidOf(t, i); again != pid {
+		t.Errorf("the built-in process was replaced: %d, then %d", pid, again)
+	}
+}
+
+func TestConfigureReplacesInstanceOfSameID(t *testing.T) {
+	h := newHost(t, testOptions(t))
+	_, err := configureWatcher(t, h, "watcher.probe.a", map[string]any{"do": "fail"})
+	must(t, err)
+	w, err := configureWatcher(t, h, "watcher.probe.a", nil)
+	must(t, err)
+	pid := pidOf(t, w)
+	w.s.Restart()
+	if again := pidOf(t, w); again == pid {
+		t.Error("the process was not replaced")
+	}
+	if n := len(w.s.specs()); n != 1 {
+		t.Errorf("%d instances of one ID", n)
+	}
+}
+
+func TestReleaseStopsProcessThatNothingNeeds(t *testing.T) {
+	h := newHost(t, testOptions(t))
+	one, err := configureWatcher(t, h, "watcher.probe.a", nil)
+	must(t, err)
+	other, err := configureWatcher(t, h, "watcher.probe.b", nil)
+	must(t, err)
+	pid := pidOf(t, one)
+	s := one.s
+	s.Release("watcher.probe.a")
+	if _, err := one.List(t.Context()); err == nil {
+		t.Error("a released instance responds")
+	}
+	if again := pidOf(t, other); again != pid {
+		t.Errorf("the other instance has another process: %d, then %d", pid, again)
+	}
+	s.Release("watcher.probe.b")
+	eventually(t, "stopped", func() bool { return s.Status().State == Stopped && s.Status().PID == 0 })
+	again, err := configureWatcher(t, h, "watcher.probe.b", nil)
+	must(t, err)
+	pidOf(t, again)
+}
