@@ -8,6 +8,8 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/dogwatch/dogwatch/core/config"
+	"github.com/dogwatch/dogwatch/core/plugin"
 	"github.com/dogwatch/dogwatch/internal/pluginclient"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/kind"
@@ -42,6 +44,12 @@ type Component struct {
 	masked, stored map[string]any
 	// valid is true when the host found no mistake in its options, so that the plugin got them.
 	valid bool
+	// section is what it was made of, and bundle holds its type typ, if it is known.
+	section config.Component
+	bundle  *plugin.Supervisor
+	typ     kind.Type
+	// problems is guarded by the manager.
+	problems []config.Problem
 	// hostWarnings are what the host finds unusual in its section.
 	hostWarnings []string
 

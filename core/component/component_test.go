@@ -115,7 +115,7 @@ func section(k kind.Kind, typ, name string, options map[string]string) config.Co
 }
 
 // load makes a manager of the sections and waits until every plugin has responded.
-func load(t *testing.T, opt Options, sections ...config.Component) *Manager {
+func load(t testing.TB, opt Options, sections ...config.Component) *Manager {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "dw")
 	if err != nil {

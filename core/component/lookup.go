@@ -14,8 +14,8 @@ func (m *Manager) All(k kind.Kind) []*Component {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	var of []*Component
-	for _, c := range m.all {
-		if c.Kind == k {
+	for _, listed := range m.all {
+		if c := listed.base(); c.Kind == k {
 			of = append(of, c)
 		}
 	}

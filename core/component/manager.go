@@ -12,7 +12,6 @@ import (
 	"github.com/dogwatch/dogwatch/core/config"
 	"github.com/dogwatch/dogwatch/core/plugin"
 	"github.com/dogwatch/dogwatch/internal/pluginclient"
-	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 	"github.com/dogwatch/dogwatch/sdk/option"
 )
@@ -38,16 +37,17 @@ type Manager struct {
 	opt Options
 	log hclog.Logger
 
+	applying sync.Mutex // of Apply
+
 	mu sync.Mutex
 	// all are the components of every kind in the order of the configuration, and
 	// those of each kind once more.
-	all        []*Component
+	all        []typed
 	watchers   []*Watcher
 	registries []*Registry
 	triggers   []*Trigger
 	waiting    []config.Component // their type may be in a bundle that is not discovered yet
 	updating   string             // the trigger that lets watchers update; "" for none
-	problems   []config.Problem
 	// pending is how many components' plugins have not responded yet.
 	pending  int
 	finished bool
@@ -145,97 +145,6 @@ func (m *Manager) defaults(configured []config.Component) []config.Component {
 	return sections
 }
 
-// typed is a component of one kind while it is made: what differs between the kinds.
-type typed interface {
-	based
-	// attach connects it to the bundle that holds its type.
-	attach(*plugin.Supervisor, kind.Type)
-	// setSettings decodes and validates the host's own options.
-	setSettings(option.Values, *Options) ([]config.Problem, error)
-	// configured records the plugin's response to the configuration.
-	configured(pluginclient.Configured, error)
-}
-
-// newTyped returns a component of the section's kind.
-func newTyped(section config.Component, byDefault bool) typed {
-	var t typed
-	switch section.Kind {
-	case kind.Watcher:
-		t = &Watcher{}
-	case kind.Registry:
-		t = &Registry{}
-	default:
-		t = &Trigger{}
-	}
-	c := t.base()
-	c.Kind, c.Type, c.Name, c.Default, c.state = section.Kind, section.Type, section.Name, byDefault, Pending
-	return t
-}
-
-// add makes a component of a section and has its plugin configure it.
-func (m *Manager) add(section config.Component, byDefault bool) {
-	component := newTyped(section, byDefault)
-	c := component.base()
-	bundle, t, known := m.opt.Plugins.Find(section.Kind, section.Type)
-	var problems []config.Problem
-	switch {
-	case known:
-		component.attach(bundle, t)
-		problems = append(m.resolve(component, t, section), m.grants(c, bundle, t)...)
-	default:
-		problems = append([]config.Problem{{Key: string(c.Kind) + "." + c.Type, Source: anySource(section), Message: m.unknownType(section), Level: config.Error}}, section.Problems...)
-	}
-	if m.keep(component, problems, known); !c.valid {
-		return
-	}
-	m.count(func() { m.pending++ })
-	first := sync.OnceFunc(func() { m.count(func() { m.pending-- }) })
-	spec := pluginclient.Instance{ID: c.FullID(), Kind: c.Kind, Type: c.Type, Options: c.Options}
-	bundle.Configure(spec, func(got pluginclient.Configured, err error) {
-		component.configured(got, err)
-		m.configured(c, got, err)
-		first()
-		m.opt.Changed(c)
-	})
-}
-
-// keep records a component and its problems. One whose type is known is valid unless a problem is an error.
-func (m *Manager) keep(component typed, problems []config.Problem, known bool) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	c := component.base()
-	switch component := component.(type) {
-	case *Watcher:
-		for _, other := range m.watchers {
-			if other.Name == c.Name {
-				problems = append(problems, config.Problem{Key: c.FullID(), Level: config.Error,
-					Message: fmt.Sprintf("there is a watcher named %q already (%s); containers are told apart by the watcher's name", c.Name, other.ID())})
-			}
-		}
-		m.watchers = append(m.watchers, component)
-	case *Registry:
-		m.registries = append(m.registries, component)
-	case *Trigger:
-		m.triggers = append(m.triggers, component)
-	}
-	m.all = append(m.all, c)
-	var fatal []string
-	for _, p := range problems {
-		if p.Level == config.Error {
-			fatal = append(fatal, p.String())
-			m.log.Error("component is misconfigured", "component", c.FullID(), "error", p.String())
-		} else {
-			c.hostWarnings = append(c.hostWarnings, p.String())
-			m.log.Warn("configuration", "component", c.FullID(), "problem", p.String())
-		}
-	}
-	m.problems = append(m.problems, problems...)
-	if len(fatal) > 0 {
-		c.state, c.err = Failed, &sdk.InvalidError{Fields: []sdk.FieldError{{Detail: strings.Join(fatal, "; ")}}}
-	}
-	c.valid = known && len(fatal) == 0
-}
-
 // resolve checks a section against the host's options and those of its type.
 func (m *Manager) resolve(component typed, t kind.Type, section config.Component) []config.Problem {
 	c := component.base()
@@ -321,19 +230,22 @@ func (m *Manager) configured(c *Component, got pluginclient.Configured, err erro
 		if f.Field != "" {
 			key += "." + f.Field
 		}
-		if i := config.Suggesting(m.problems, key); i >= 0 && c.Options[f.Field] == nil {
-			m.problems[i].Level = config.Error // it is one mistake
+		if i := config.Suggesting(c.problems, key); i >= 0 && c.Options[f.Field] == nil {
+			c.problems[i].Level = config.Error // it is one mistake
 			continue
 		}
-		m.problems = append(m.problems, config.Problem{Key: key, Message: f.Detail, Level: config.Error})
+		c.problems = append(c.problems, config.Problem{Key: key, Message: f.Detail, Level: config.Error})
 	}
 }
 
-// Problems returns everything found wrong so far.
-func (m *Manager) Problems() []config.Problem {
+// Problems returns everything found wrong with the components there are.
+func (m *Manager) Problems() (all []config.Problem) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return slices.Clone(m.problems)
+	for _, c := range m.all {
+		all = append(all, c.base().problems...)
+	}
+	return all
 }
 
 func (m *Manager) unknownType(section config.Component) string {

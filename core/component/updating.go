@@ -32,13 +32,19 @@ func updatingTrigger(sections []config.Component) (id string) {
 
 // permit lets a watcher update whose section does not say whether it may, when a trigger permits that.
 func (w *Watcher) permit(section config.Component, schema option.Schema, trigger string) {
-	if _, has := schema.Find(optionUpdate); !has {
-		return
-	}
 	_, w.decided = section.Options[optionUpdate]
-	if !w.decided && trigger != "" {
-		w.permittedBy, w.Options[optionUpdate] = trigger, true
+	if w.permittedBy = w.permission(section, schema, trigger); w.permittedBy != "" {
+		w.Options[optionUpdate] = true
 	}
+}
+
+// permission returns the trigger that lets a watcher of a section update; "" for none.
+func (*Watcher) permission(section config.Component, schema option.Schema, trigger string) string {
+	_, has := schema.Find(optionUpdate)
+	if _, decided := section.Options[optionUpdate]; !has || decided {
+		return ""
+	}
+	return trigger
 }
 
 // Updates reports whether the watcher may replace containers, and why; why is "" when

@@ -14,10 +14,13 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"net/netip"
 	"net/url"
 	"os/user"
 	"path/filepath"
+	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -286,6 +289,12 @@ type Component struct {
 
 // ID returns "smtp.main".
 func (c Component) ID() string { return c.Type + "." + c.Name }
+
+// Same reports whether another section says the same, wherever it is written.
+func (c Component) Same(other Component) bool {
+	return c.Key() == other.Key() && maps.EqualFunc(c.Options, other.Options, func(a, b Value) bool { return reflect.DeepEqual(a.V, b.V) }) &&
+		slices.EqualFunc(c.Problems, other.Problems, func(a, b Problem) bool { return a.Key == b.Key && a.Message == b.Message })
+}
 
 // Key returns "trigger.smtp.main".
 func (c Component) Key() string { return string(c.Kind) + "." + c.ID() }
