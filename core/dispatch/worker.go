@@ -26,6 +26,11 @@ func (d *Dispatcher) work(ctx context.Context, t Trigger) {
 		d.Wake()
 	}()
 	for ctx.Err() == nil && !d.paused(t.ID) {
+		// It may be configured otherwise by now, or not at all.
+		t, known := d.opt.Triggers.Get(t.ID)
+		if !known {
+			return
+		}
 		due, any, err := d.opt.Store.Claim(d.life, t.ID, d.opt.Now())
 		if err != nil {
 			d.log.Error("claim a delivery", "trigger", t.ID, "error", err)

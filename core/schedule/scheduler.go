@@ -9,7 +9,6 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
-	"github.com/dogwatch/dogwatch/core/budget"
 	"github.com/dogwatch/dogwatch/core/check"
 	"github.com/dogwatch/dogwatch/core/component"
 	"github.com/dogwatch/dogwatch/core/detach"
@@ -37,13 +36,24 @@ type Scheduler struct {
 	end    context.CancelFunc
 	checks detach.Group
 
+	// renew makes Run look for watchers again.
+	renew chan struct{}
+
 	mu        sync.Mutex
-	schedules map[string]*Schedule
+	schedules map[*component.Watcher]*running
+}
+
+// running is a schedule that is followed.
+type running struct {
+	*Schedule
+	// end ends the schedule and the checks that it has begun.
+	end  context.CancelFunc
+	done chan struct{}
 }
 
 // NewScheduler returns the scheduler of all watchers; Run starts it.
 func NewScheduler(components *component.Manager, checker *check.Checker, log hclog.Logger) *Scheduler {
-	s := &Scheduler{components: components, checker: checker, log: log, schedules: map[string]*Schedule{}}
+	s := &Scheduler{components: components, checker: checker, log: log, renew: make(chan struct{}, 1), schedules: map[*component.Watcher]*running{}}
 	s.life, s.end = context.WithCancel(context.Background())
 	return s
 }
@@ -59,12 +69,49 @@ func (s *Scheduler) Run(ctx context.Context) error {
 	if s.components.Await(ctx) == nil {
 		s.start(ctx, &wait)
 	}
-	<-ctx.Done()
+	for ctx.Err() == nil {
+		select {
+		case <-ctx.Done():
+		case <-s.renew:
+			s.start(ctx, &wait)
+		}
+	}
 	timer := time.AfterFunc(stopTime, s.end)
 	defer timer.Stop()
 	wait.Wait()
 	s.checks.Stop()
 	return nil
+}
+
+// Renew follows the schedules of watchers that are new or configured otherwise. Those of
+// others that are gone have ended, and so have the checks that they began, when it
+// returns or ctx ends.
+func (s *Scheduler) Renew(ctx context.Context) {
+	for _, one := range s.gone() {
+		one.end()
+		select {
+		case <-one.done:
+		case <-ctx.Done():
+		}
+	}
+	select {
+	case s.renew <- struct{}{}:
+	default:
+	}
+}
+
+// gone takes the schedules of watchers that are not configured any more out of those there are.
+func (s *Scheduler) gone() (all []*running) {
+	watchers := s.components.Watchers()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for w, one := range s.schedules {
+		if !slices.Contains(watchers, w) {
+			all = append(all, one)
+			delete(s.schedules, w)
+		}
+	}
+	return all
 }
 
 // ready waits until every component is configured, since the images of a
@@ -82,29 +129,35 @@ func (s *Scheduler) ready(ctx context.Context) {
 func (s *Scheduler) start(ctx context.Context, wait *sync.WaitGroup) {
 	for _, w := range s.components.Watchers() {
 		s.mu.Lock()
-		_, scheduled := s.schedules[w.Name]
+		_, scheduled := s.schedules[w]
 		s.mu.Unlock()
-		if scheduled {
-			continue
+		times, err := ParseCron(w.Settings.Cron)
+		if scheduled || err != nil || !w.Usable() {
+			continue // what is wrong was reported when the component was made
 		}
-		if one := s.schedule(w); one != nil {
-			wait.Go(func() { _ = one.Run(ctx) })
-		}
+		// Checks outlive ctx for a while, but not the watcher.
+		ctx, end := context.WithCancel(ctx)
+		life, stop := context.WithCancel(s.life)
+		one := &running{Schedule: s.schedule(life, w, times), end: func() { end(); stop() }, done: make(chan struct{})}
+		s.mu.Lock()
+		s.schedules[w] = one
+		s.mu.Unlock()
+		wait.Go(func() {
+			defer close(one.done)
+			defer one.end()
+			_ = one.Run(ctx)
+		})
 	}
 }
 
-// schedule returns the schedule of a watcher, or nil for one that cannot be used.
-func (s *Scheduler) schedule(w *component.Watcher) *Schedule {
-	times, err := ParseCron(w.Settings.Cron)
-	if err != nil || !w.Usable() {
-		return nil // reported when the component was made
-	}
+// schedule returns the schedule of a watcher, whose checks end with life.
+func (s *Scheduler) schedule(life context.Context, w *component.Watcher, times Times) *Schedule {
 	opt := Options{
 		Name: w.Name, Times: times, Jitter: w.Settings.Jitter, AtStart: w.Settings.WatchAtStart, Log: s.log,
-		Check:   func(context.Context) { s.watch(w, s.checker.Run) },
-		Changed: func(context.Context) { s.watch(w, s.checker.Fresh) },
+		Check:   func(context.Context) { s.watch(life, w, s.checker.Run) },
+		Changed: func(context.Context) { s.watch(life, w, s.checker.Fresh) },
 		Failing: func() bool { _, failing := s.checker.Outage(w.Name); return failing },
-		Probe:   func(context.Context) error { return s.probe(w) },
+		Probe:   func(context.Context) error { return s.probe(life, w) },
 		Status: func(ctx context.Context, id, status string) {
 			if err := s.checker.SetStatus(ctx, w.Name, id, status); err != nil && ctx.Err() == nil {
 				s.log.Error("record the status of a container", "watcher", w.Name, "container", id, "error", err)
@@ -114,24 +167,20 @@ func (s *Scheduler) schedule(w *component.Watcher) *Schedule {
 	if w.Settings.WatchEvents && slices.Contains(w.Capabilities, kind.CapWatch) {
 		opt.Watch = w.Watch
 	}
-	one := New(opt)
-	s.mu.Lock()
-	s.schedules[w.Name] = one
-	s.mu.Unlock()
-	return one
+	return New(opt)
 }
 
 // watch checks one watcher now. What goes wrong is logged and recorded by the checker.
-func (s *Scheduler) watch(w *component.Watcher, run func(context.Context, check.Watcher) (event.Check, error)) {
+func (s *Scheduler) watch(life context.Context, w *component.Watcher, run func(context.Context, check.Watcher) (event.Check, error)) {
 	_ = s.checks.Do(func() error {
-		_, err := run(s.life, CheckWatcher(w))
+		_, err := run(life, CheckWatcher(w))
 		return err
 	})
 }
 
 // probe reports whether the engine of one watcher responds.
-func (s *Scheduler) probe(w *component.Watcher) error {
-	return s.checks.Do(func() error { return s.checker.Probe(s.life, CheckWatcher(w)) })
+func (s *Scheduler) probe(life context.Context, w *component.Watcher) error {
+	return s.checks.Do(func() error { return s.checker.Probe(life, CheckWatcher(w)) })
 }
 
 // CheckWatcher returns a watcher as the checker takes it.
@@ -143,17 +192,16 @@ func CheckWatcher(w *component.Watcher) check.Watcher {
 func (s *Scheduler) Next(watcher string) time.Time {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if one := s.schedules[watcher]; one != nil {
-		return one.Next()
+	for w, one := range s.schedules {
+		if w.Name == watcher {
+			return one.Next()
+		}
 	}
 	return time.Time{}
 }
 
 // Progress returns how far the checks of whole watchers are; see check.Checker.
 func (s *Scheduler) Progress() []check.Progress { return s.checker.Progress() }
-
-// Budgets returns what is known of the requests to hosts; see check.Checker.
-func (s *Scheduler) Budgets() []budget.Forecast { return s.checker.Budgets() }
 
 // WatchAll checks every watcher now and returns when all are done, or when ctx
 // ends; the checks go on then. A watcher that fails has its check recorded as
@@ -164,7 +212,7 @@ func (s *Scheduler) WatchAll(ctx context.Context) error {
 		var wait sync.WaitGroup
 		for _, w := range s.components.Watchers() {
 			if w.Usable() {
-				wait.Go(func() { s.watch(w, s.checker.Run) })
+				wait.Go(func() { s.watch(s.life, w, s.checker.Run) })
 			}
 		}
 		wait.Wait()

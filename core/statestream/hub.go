@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -30,6 +31,9 @@ const (
 // Subscriber is a configured trigger that takes a state stream.
 type Subscriber struct {
 	ID string // "mqtt.main"
+	// Component is the trigger as it is configured: another one of the same ID is
+	// another subscriber.
+	Component any
 	// MayRun is whether it may have other triggers run.
 	MayRun bool
 	// MayDecide is whether it may decide about updates.
@@ -65,6 +69,8 @@ type Hub struct {
 	log   hclog.Logger
 	began []*sdk.Container
 	tail  *event.Tailer
+	// renew makes Run call for the subscribers again.
+	renew chan struct{}
 
 	mu       sync.Mutex
 	checking map[string]bool // by watcher
@@ -82,7 +88,7 @@ func New(ctx context.Context, opt Options) (*Hub, error) {
 	if opt.Operations == nil {
 		opt.Operations = func() []trigger.OperationState { return nil }
 	}
-	h := &Hub{opt: opt, log: opt.Log.Named("statestream"), checking: map[string]bool{}, changed: make(chan struct{})}
+	h := &Hub{opt: opt, log: opt.Log.Named("statestream"), checking: map[string]bool{}, changed: make(chan struct{}), renew: make(chan struct{}, 1)}
 	h.tail = event.NewTailer(event.TailOptions{Log: opt.Events, Bus: opt.Bus, Handle: h.note, Woken: h.notify, Logger: h.log})
 	if err := h.tail.CatchUp(ctx); err != nil {
 		return nil, err
@@ -92,25 +98,60 @@ func New(ctx context.Context, opt Options) (*Hub, error) {
 }
 
 // Run serves the streams until ctx ends, and waits for the subscribers to end. It
-// calls subscribers once; until that returns, it only follows the event log. It
-// returns at once when there are none.
+// calls subscribers at the start and after each Renew. Until there is one, it does
+// nothing.
 func (h *Hub) Run(ctx context.Context, subscribers func(context.Context) []Subscriber) error {
-	ctx, stop := context.WithCancel(ctx)
 	var wait sync.WaitGroup
 	defer wait.Wait()
-	defer stop()
-	wait.Go(func() {
+	served, following := map[any]context.CancelFunc{}, false
+	for {
 		all := subscribers(ctx)
-		if len(all) == 0 {
-			stop()
+		gone := maps.Clone(served)
+		for _, s := range all {
+			delete(gone, s.key())
+		}
+		for key, end := range gone {
+			end()
+			delete(served, key)
 		}
 		for _, s := range all {
+			if served[s.key()] != nil {
+				continue
+			}
+			ctx, end := context.WithCancel(ctx)
+			served[s.key()] = end
 			wait.Go(func() { h.serve(ctx, s) })
 		}
-	})
-	wait.Go(func() { h.followProgress(ctx) })
-	h.tail.Run(ctx)
-	return nil
+		if len(all) > 0 && !following {
+			following = true
+			wait.Go(func() { h.followProgress(ctx) })
+			wait.Go(func() { h.tail.Run(ctx) })
+		}
+		select {
+		case <-ctx.Done():
+			for _, end := range served {
+				end()
+			}
+			return nil
+		case <-h.renew:
+		}
+	}
+}
+
+// key tells subscribers apart.
+func (s Subscriber) key() any {
+	if s.Component != nil {
+		return s.Component
+	}
+	return s.ID
+}
+
+// Renew says that there may be other subscribers than before.
+func (h *Hub) Renew() {
+	select {
+	case h.renew <- struct{}{}:
+	default:
+	}
 }
 
 // followProgress has views compare anew when the progress of operations changes, which

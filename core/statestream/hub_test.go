@@ -7,6 +7,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -148,15 +149,61 @@ func TestHubCallsAFailingSubscriberWithBackoff(t *testing.T) {
 	})
 }
 
-func TestHubWithoutSubscribersReturns(t *testing.T) {
-	p := newFakeState()
-	h, err := New(t.Context(), p.options(io.Discard))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := h.Run(t.Context(), func(context.Context) []Subscriber { return nil }); err != nil {
-		t.Error(err)
-	}
+// TestHubRenewsSubscribers: one that is configured otherwise is another one, and one
+// that stays goes on with the stream it has.
+func TestHubRenewsSubscribers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newFakeState()
+		h, err := New(t.Context(), p.options(io.Discard))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var mu sync.Mutex
+		var log []string
+		note := func(text string) {
+			mu.Lock()
+			defer mu.Unlock()
+			log = append(log, text)
+		}
+		subscriber := func(id string, version int) Subscriber {
+			name := fmt.Sprint(id, version)
+			return Subscriber{ID: id, Component: name, Usable: func() bool { return true }, Subscribe: func(ctx context.Context, _ trigger.StateStream) error {
+				note("+" + name)
+				<-ctx.Done()
+				note("-" + name)
+				return ctx.Err()
+			}}
+		}
+		var all []Subscriber
+		ctx, stop := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		go func() {
+			ended <- h.Run(ctx, func(context.Context) []Subscriber { mu.Lock(); defer mu.Unlock(); return all })
+		}()
+		renew := func(next []Subscriber, want ...string) {
+			t.Helper()
+			mu.Lock()
+			all, log = next, nil
+			mu.Unlock()
+			h.Renew()
+			synctest.Wait()
+			mu.Lock()
+			defer mu.Unlock()
+			if slices.Sort(log); !slices.Equal(log, want) {
+				t.Errorf("got %v, want %v", log, want)
+			}
+		}
+		renew(nil)
+		renew([]Subscriber{subscriber("a", 1), subscriber("b", 1)}, "+a1", "+b1")
+		renew([]Subscriber{subscriber("a", 1), subscriber("b", 2)}, "+b2", "-b1")
+		renew([]Subscriber{subscriber("b", 2)}, "-a1")
+		renew(nil, "-b2")
+		renew([]Subscriber{subscriber("c", 1)}, "+c1")
+		stop()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
 }
 
 func TestHubSurvivesABrokenLog(t *testing.T) {

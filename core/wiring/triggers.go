@@ -91,7 +91,7 @@ func Subscribers(components *component.Manager) func(context.Context) []statestr
 		for _, c := range components.Triggers() {
 			if slices.Contains(c.Capabilities, kind.CapStateStream) {
 				all = append(all, statestream.Subscriber{
-					ID: c.ID(), MayRun: slices.Contains(c.Capabilities, kind.CapRun), MayDecide: slices.Contains(c.Capabilities, kind.CapDecide), Usable: c.Usable, Subscribe: c.Subscribe,
+					ID: c.ID(), Component: c, MayRun: slices.Contains(c.Capabilities, kind.CapRun), MayDecide: slices.Contains(c.Capabilities, kind.CapDecide), Usable: c.Usable, Subscribe: c.Subscribe,
 				})
 			}
 		}
