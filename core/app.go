@@ -3,6 +3,7 @@ package core
 import (
 	"context"
 	"net"
+	"os"
 	"path/filepath"
 	"slices"
 	"time"
@@ -24,6 +25,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/logging"
 	"github.com/dogwatch/dogwatch/core/metrics"
 	"github.com/dogwatch/dogwatch/core/plugin"
+	"github.com/dogwatch/dogwatch/core/reload"
 	"github.com/dogwatch/dogwatch/core/schedule"
 	"github.com/dogwatch/dogwatch/core/service"
 	"github.com/dogwatch/dogwatch/core/statestream"
@@ -36,9 +38,6 @@ import (
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 )
-
-// retention is how long events and finished deliveries are kept.
-const retention = 90 * 24 * time.Hour
 
 // Options configure an App.
 type Options struct {
@@ -53,6 +52,12 @@ type Options struct {
 	Demo bool
 	// Listening, if set, is called with the address of the HTTP server once it listens.
 	Listening func(net.Addr)
+	// Reload, if set, reads the configuration anew, and Hangups has a value for each
+	// signal to do so.
+	Reload  func() (*config.Config, error)
+	Hangups <-chan os.Signal
+	// Started, if set, is called when everything is built and the server listens.
+	Started func()
 	// Logins, if set, finds the logins with which plugins are fetched.
 	Logins func() RegistryLogins
 	Now    func() time.Time
@@ -79,6 +84,9 @@ type App struct {
 	updater    *updater.Runner
 	links      *link.Links // nil when messages have none
 	scheduler  *schedule.Scheduler
+	streams    *statestream.Hub // from Run on
+	reloader   *reload.Reloader
+	restarts   chan *config.Config
 	service    *service.Service
 	// pageViews has room for one; a view that finds it full adds nothing.
 	pageViews chan struct{}
@@ -89,7 +97,7 @@ func New(ctx context.Context, opt Options) (*App, error) {
 	if opt.Now == nil {
 		opt.Now = time.Now
 	}
-	a := &App{opt: opt, log: opt.Log.Named("app"), pageViews: make(chan struct{}, 1)}
+	a := &App{opt: opt, log: opt.Log.Named("app"), pageViews: make(chan struct{}, 1), restarts: make(chan *config.Config, 1)}
 	settings := opt.Config
 	var err error
 	path := settings.StoreFile()
@@ -113,6 +121,7 @@ func New(ctx context.Context, opt Options) (*App, error) {
 		Plugins: a.plugins, Log: opt.Log, Secrets: opt.Redactor.Add, ValidateWatcher: wiring.ValidateWatcher, ValidateTrigger: wiring.ValidateTrigger, MaskAll: settings.Server.MaskAll,
 		Changed: func(*component.Component) { a.bus.Touch(event.ComponentChanged) },
 	})
+	a.reloader = reload.New(settings, a.reloadOptions())
 	a.report(a.rules().Problems(opt.Now()))
 	a.choices = choice.New(choice.Options{Store: a.store, Now: opt.Now, Changed: a.decideAgain})
 	a.checker = check.New(check.Options{
@@ -183,7 +192,8 @@ func (a *App) Close() {
 // schedules, running checks, deliveries under way.
 func (a *App) Run(ctx context.Context) error {
 	stored := wiring.Containers{Store: a.store}
-	hub, err := statestream.New(ctx, statestream.Options{
+	var err error
+	a.streams, err = statestream.New(ctx, statestream.Options{
 		Containers: stored.Shared, Watchers: a.components.WatcherNames, Operations: a.updater.States, Events: a.store, Bus: &a.bus,
 		Run: wiring.RunNow(a.dispatcher, stored), Decide: wiring.Decide(a.choices, stored, a.opt.Now), Log: a.opt.Log,
 	})
@@ -196,6 +206,9 @@ func (a *App) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if a.opt.Started != nil {
+		a.opt.Started()
+	}
 	g, ctx := errgroup.WithContext(ctx)
 	if server != nil {
 		if a.opt.Listening != nil {
@@ -207,7 +220,13 @@ func (a *App) Run(ctx context.Context) error {
 		a.log.Error("forget the containers of watchers that are not configured any more", "error", err)
 	}
 	a.load(ctx)
-	g.Go(func() error { return a.discover(ctx) })
+	g.Go(func() error {
+		if err := a.discover(ctx); err != nil || ctx.Err() != nil {
+			return err
+		}
+		a.plugins.Follow(ctx, func() { a.reloader.Again(ctx) })
+		return nil
+	})
 	g.Go(func() error { return a.scheduler.Run(ctx) })
 	g.Go(func() error {
 		// A trigger that is not configured yet must not miss what is planned.
@@ -232,10 +251,11 @@ func (a *App) Run(ctx context.Context) error {
 	})
 	g.Go(func() error { return a.decide(ctx) })
 	g.Go(func() error { return a.updateAutomatically(ctx) })
-	g.Go(func() error { return hub.Run(ctx, wiring.Subscribers(a.components)) })
+	g.Go(func() error { return a.streams.Run(ctx, wiring.Subscribers(a.components)) })
 	g.Go(func() error { return a.count(ctx) })
 	g.Go(func() error { return a.housekeep(ctx) })
 	g.Go(func() error { return a.lookForPlugins(ctx) })
+	g.Go(func() error { return a.reloadOnRequest(ctx) })
 	g.Go(func() error { return releaseWhenIdle(ctx, &a.bus, a.pageViews, idle.Release) })
 	return g.Wait()
 }
@@ -255,10 +275,10 @@ func (a *App) discover(ctx context.Context) error {
 		a.log.Error("look for plugins", "error", err)
 	}
 	a.components.Finish()
-	if !a.opt.Strict {
+	if a.components.Await(ctx) != nil {
 		return nil
 	}
-	if a.components.Await(ctx) != nil {
+	if !a.opt.Strict {
 		return nil
 	}
 	return config.Verdict(slices.Concat(a.opt.Config.Problems, a.installer.Problems(), a.auth.Problems(), a.components.Problems()), true)
@@ -267,10 +287,11 @@ func (a *App) discover(ctx context.Context) error {
 // forgetWatchers removes the containers of watchers that are not configured any more.
 func (a *App) forgetWatchers(ctx context.Context) error {
 	known := map[string]bool{}
-	for _, c := range a.opt.Config.Components {
+	configured := a.reloader.Current().Components
+	for _, c := range configured {
 		known[c.Name] = known[c.Name] || c.Kind == "watcher"
 	}
-	if !slices.ContainsFunc(a.opt.Config.Components, func(c config.Component) bool { return c.Kind == "watcher" }) {
+	if !slices.ContainsFunc(configured, func(c config.Component) bool { return c.Kind == "watcher" }) {
 		return nil // the default watcher keeps whatever an earlier configuration left
 	}
 	var change event.Change
@@ -284,33 +305,6 @@ func (a *App) forgetWatchers(ctx context.Context) error {
 		return nil
 	}
 	return a.store.Commit(ctx, change)
-}
-
-// count counts every event from now on.
-func (a *App) count(ctx context.Context) error {
-	event.NewTailer(event.TailOptions{Log: a.store, Bus: &a.bus, Logger: a.log, Handle: func(_ context.Context, page []event.Event) error {
-		for _, e := range page {
-			a.metrics.Event(e)
-		}
-		return nil
-	}}).Run(ctx)
-	return nil
-}
-
-// housekeep prunes the store once a day.
-func (a *App) housekeep(ctx context.Context) error {
-	ticker := time.NewTicker(24 * time.Hour)
-	defer ticker.Stop()
-	for {
-		if err := a.store.Prune(ctx, a.opt.Now().Add(-retention)); err != nil && ctx.Err() == nil {
-			a.log.Error("prune the store", "error", err)
-		}
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-ticker.C:
-		}
-	}
 }
 
 // reached notes whether the engine of a watcher answered.
@@ -340,9 +334,9 @@ func (a *App) pluginChanged(st plugin.Status) {
 
 func (a *App) serviceOptions() service.Options {
 	return service.Options{
-		Config: a.opt.Config, Version: a.opt.Version, Store: a.store, Components: a.components, Plugins: a.plugins, Installs: a.installer,
+		Config: a.reloader.Current, Version: a.opt.Version, Store: a.store, Components: a.components, Plugins: a.plugins, Installs: a.installer,
 		Checks: a.scheduler, Triggers: a.dispatcher, Updater: a.updater, Operations: a.store, Policies: a.subjects(), Choices: a.choices, Links: a.revocableLinks(), TestRuns: wiring.TestRunner(a.components, wiring.Containers{Store: a.store}.Uses, a.messageLinks(), a.opt.Log),
-		Auth: a.auth, Redact: a.opt.Redactor.String, Demo: a.opt.Demo, Log: a.opt.Log, Now: a.opt.Now,
+		Auth: a.auth, Reloader: a.reloader, Redact: a.opt.Redactor.String, Demo: a.opt.Demo, Log: a.opt.Log, Now: a.opt.Now,
 	}
 }
 

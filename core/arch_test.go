@@ -19,7 +19,7 @@ var layers = [][]string{
 	{"core/api", "core/doctor", "core/oneshot", "core/verify", "core/web"},
 	{"core/service", "core/wiring"},
 	{"core/testrun"},
-	{"core/automatic", "core/install", "core/installation", "core/schedule"},
+	{"core/automatic", "core/install", "core/installation", "core/reload", "core/schedule"},
 	{"core/auth", "core/check", "core/decision", "core/dispatch", "core/statestream", "core/updater", "core/component"},
 	{"core/plugin", "core/preview", "core/store", "core/wudstore", "core/metrics", "core/config/migrate", "core/lookup"},
 	{"core/link"},

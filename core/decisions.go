@@ -12,12 +12,12 @@ import (
 
 // rules returns the rules of containers.
 func (a *App) rules() *wiring.Policies {
-	return &wiring.Policies{Config: a.opt.Config, PolicyOf: wiring.PolicyOf(a.components)}
+	return &wiring.Policies{Config: a.reloader.Current, PolicyOf: wiring.PolicyOf(a.components)}
 }
 
 // subjects returns what the updates of containers are decided with.
 func (a *App) subjects() wiring.Subjects {
-	return wiring.Subjects{Store: a.store, Rules: a.rules().Rules, Facts: a.updateFacts, Choices: a.choices.Of, ZoneName: a.opt.Config.Policy.Zone}
+	return wiring.Subjects{Store: a.store, Rules: a.rules().Rules, Facts: a.updateFacts, Choices: a.choices.Of, ZoneName: func() string { return a.reloader.Current().Policy.Zone }}
 }
 
 // updateFacts returns what a decision about the update of a container depends on besides rules and choices.

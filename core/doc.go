@@ -38,7 +38,7 @@
 //	api doctor oneshot verify web
 //	service wiring
 //	testrun
-//	automatic install installation schedule
+//	automatic install installation reload schedule
 //	auth check decision dispatch statestream updater component
 //	plugin preview store wudstore metrics config/migrate lookup
 //	link

@@ -34,7 +34,7 @@ wins. The variables of What's Up Docker (WUD_…) are understood, too.`,
 
   # move a compose file of another tool over
   dogwatch config migrate compose.yaml`,
-		newConfigValidate(g), newConfigShow(g), newConfigDocs(g), newConfigMigrate(g))
+		newConfigValidate(g), newConfigDiff(g), newConfigShow(g), newConfigDocs(g), newConfigMigrate(g))
 }
 
 func newConfigValidate(g *global) *cobra.Command {

@@ -26,7 +26,7 @@ const (
 	exitOK      = 0
 	exitFailure = 1
 	exitUsage   = 2 // the command line itself is wrong
-	exitUpdates = 3 // check --exit-code: there are updates
+	exitUpdates = 3 // check --exit-code: there are updates; config diff: there are differences
 	exitBlocked = 3 // plan and update: something keeps an update from being carried out
 )
 

@@ -275,7 +275,7 @@ func (p pluginFolder) showNext(w io.Writer, s *install.Staged) {
 	for _, t := range s.Types {
 		fmt.Fprintf(w, "\nits options: dogwatch plugin describe %s\n", printable(t))
 	}
-	fmt.Fprintln(w, "\nconfigure what it offers, and restart Dogwatch")
+	fmt.Fprintln(w, "\nconfigure what it offers, and run dogwatch reload")
 }
 
 func newPluginRemove(g *global) *cobra.Command {
@@ -283,8 +283,8 @@ func newPluginRemove(g *global) *cobra.Command {
 		Use:   "remove NAME",
 		Short: "Remove a plugin that was installed",
 		Long: `Removes a plugin that dogwatch plugin install put into plugins.dir, and the version
-before it, and forgets its publisher's key. A Dogwatch that serves has it until it is
-restarted.`,
+before it, and forgets its publisher's key. A Dogwatch that serves notices within two
+seconds that it is gone.`,
 		Example: `  # what was installed
   dogwatch plugin outdated
 

@@ -161,7 +161,7 @@ func (p pluginFolder) update(ctx context.Context, names []string) error {
 
 func (p pluginFolder) updateOne(ctx context.Context, st install.Status) error {
 	if slices.ContainsFunc(p.cfg.Plugins.Declared(), func(i config.Install) bool { return i.Name == st.Name }) {
-		return fmt.Errorf("plugins.install names it: write %s there, and restart Dogwatch", strings.TrimSpace(st.Available))
+		return fmt.Errorf("plugins.install names it: write %s there, and run dogwatch reload", strings.TrimSpace(st.Available))
 	}
 	source, err := artifact.ParseSource("oci://" + st.Available)
 	if err != nil {

@@ -6,11 +6,14 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"os/signal"
 	"runtime/debug"
 	"strconv"
 	"strings"
+	"syscall"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/term"
 
 	"github.com/dogwatch/dogwatch/core"
 	"github.com/dogwatch/dogwatch/core/config"
@@ -50,7 +53,7 @@ on port 3000.`,
 			if err != nil {
 				return err
 			}
-			return g.serve(cmd.Context(), cfg, core.Options{Strict: strict})
+			return g.serve(cmd.Context(), cfg, core.Options{Strict: strict, Reload: func() (*config.Config, error) { return g.load(flags) }})
 		},
 	}
 	cmd.Flags().BoolVar(&strict, "strict", false, "stop when anything in the configuration is wrong, even a misspelt option")
@@ -58,14 +61,46 @@ on port 3000.`,
 	return cmd
 }
 
-// serve runs Dogwatch until ctx ends. Of the options it completes what every
-// server has in common.
+// serve runs Dogwatch until ctx ends, with other configurations when it is reloaded and
+// everything has to restart for that. Of the options it completes what every server has
+// in common.
 func (g *global) serve(ctx context.Context, cfg *config.Config, opt core.Options) error {
 	if opt.Strict {
 		if err := config.Verdict(cfg.Problems, true); err != nil {
 			return err
 		}
 	}
+	hangups := make(chan os.Signal, 1)
+	if opt.Reload != nil && !endsWithTerminal() {
+		signal.Notify(hangups, syscall.SIGHUP)
+		defer signal.Stop(hangups)
+	}
+	opt.Hangups = hangups
+	var before *config.Config // with which it ran, until it has started with cfg
+	for {
+		opt.Started = func() { before = nil }
+		err := g.serveWith(ctx, cfg, opt)
+		var again *core.RestartError
+		switch {
+		case errors.As(err, &again):
+			before, cfg = cfg, again.Config
+		case err != nil && before != nil && ctx.Err() == nil:
+			fmt.Fprintf(g.stderr, "dogwatch: cannot start with the configuration that was reloaded, and goes on with the one before: %v\n", err)
+			before, cfg = nil, before
+		default:
+			return err
+		}
+	}
+}
+
+// endsWithTerminal reports whether the end of a terminal (SIGHUP) ends this process: it
+// was started there by hand, and is no service, nor the first process of a container.
+func endsWithTerminal() bool {
+	return os.Getpid() != 1 && term.IsTerminal(int(os.Stdin.Fd()))
+}
+
+// serveWith runs Dogwatch with one configuration.
+func (g *global) serveWith(ctx context.Context, cfg *config.Config, opt core.Options) error {
 	log, redactor, err := g.logger(cfg)
 	if err != nil {
 		return err
@@ -96,6 +131,10 @@ func (g *global) serve(ctx context.Context, cfg *config.Config, opt core.Options
 	defer app.Close()
 	err = app.Run(ctx)
 	var invalid *config.InvalidError
+	var again *core.RestartError
+	if errors.As(err, &again) {
+		return err
+	}
 	if errors.As(err, &invalid) {
 		return fmt.Errorf("the configuration is wrong and --strict is set:\n%w", err)
 	}

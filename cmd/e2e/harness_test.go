@@ -112,6 +112,8 @@ type daemon struct {
 	cmd  *exec.Cmd
 	url  string
 	done chan struct{}
+	// addresses are where it listens: one, and another after each restart within the process.
+	addresses chan string
 
 	mu  sync.Mutex
 	log bytes.Buffer
@@ -122,13 +124,12 @@ func (i *installation) start() *daemon {
 	i.t.Helper()
 	path, err := built()
 	must(i.t, err)
-	d := &daemon{t: i.t, cmd: exec.Command(path, "serve"), done: make(chan struct{})}
+	d := &daemon{t: i.t, cmd: exec.Command(path, "serve"), done: make(chan struct{}), addresses: make(chan string, 16)}
 	d.cmd.Env, d.cmd.Dir, d.cmd.SysProcAttr = i.env, i.store, as(i.user)
 	stderr, err := d.cmd.StderrPipe()
 	must(i.t, err)
 	must(i.t, d.cmd.Start())
-	address := make(chan string, 1)
-	go d.read(stderr, address)
+	go d.read(stderr)
 	i.t.Cleanup(func() {
 		_ = d.cmd.Process.Kill()
 		<-d.done
@@ -138,15 +139,21 @@ func (i *installation) start() *daemon {
 			i.t.Logf("log of dogwatch:\n%s", tail(d.log.String(), 60))
 		}
 	})
+	d.listens()
+	return d
+}
+
+// listens waits until it listens, at the start or after a restart within the process.
+func (d *daemon) listens() {
+	d.t.Helper()
 	select {
-	case a := <-address:
+	case a := <-d.addresses:
 		d.url = "http://" + a
 	case <-d.done:
-		i.t.Fatal("dogwatch ended before it listened")
+		d.t.Fatal("dogwatch ended before it listened")
 	case <-time.After(maxWait):
-		i.t.Fatal("dogwatch does not listen")
+		d.t.Fatal("dogwatch does not listen")
 	}
-	return d
 }
 
 // as makes a process run as a user; 0 changes nothing.
@@ -162,8 +169,8 @@ func tail(text string, lines int) string {
 	return strings.Join(all[max(len(all)-lines, 0):], "\n")
 }
 
-// read keeps the log and finds the address in it.
-func (d *daemon) read(stderr io.Reader, address chan<- string) {
+// read keeps the log and finds the addresses in it.
+func (d *daemon) read(stderr io.Reader) {
 	defer close(d.done)
 	scanner := bufio.NewScanner(stderr)
 	scanner.Buffer(nil, 1<<20)
@@ -178,7 +185,7 @@ func (d *daemon) read(stderr io.Reader, address chan<- string) {
 			Address string `json:"address"`
 		}
 		if json.Unmarshal(line, &entry) == nil && entry.Message == "listening" {
-			address <- entry.Address
+			d.addresses <- entry.Address
 		}
 	}
 	_ = d.cmd.Wait()

@@ -29,7 +29,7 @@ var levels = map[auth.Scope][]string{
 		"GET /api/choices", "GET /api/containers/{id}/decision",
 	},
 	auth.Write: {
-		"POST /api/log",
+		"POST /api/log", "GET /api/reload", "POST /api/reload",
 		"POST /api/containers/watch", "POST /api/containers/{id}/watch", "DELETE /api/containers/{id}", "POST /api/containers/{id}/triggers/{type}/{name}",
 		"POST /api/triggers/{type}/{name}", "POST /api/plugins/{name}/restart", "POST /api/deliveries/{id}/retry",
 		"POST /api/containers/{id}/update", "POST /api/containers/{id}/rollback", "POST /api/operations/{id}/cancel", "DELETE /api/links",

@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/dogwatch/dogwatch/core/budget"
 	"github.com/dogwatch/dogwatch/core/check"
 	"github.com/dogwatch/dogwatch/core/dispatch"
 	"github.com/dogwatch/dogwatch/core/plugin"
@@ -28,7 +27,6 @@ type fakeChecks struct {
 	watchOne func(sdk.Container) error
 	explain  func(sdk.Container) check.Explanation
 	next     time.Time
-	budgets  []budget.Forecast
 	progress atomic.Pointer[[]check.Progress]
 }
 
@@ -73,8 +71,6 @@ func (f *fakeChecks) Progress() []check.Progress {
 	}
 	return []check.Progress{}
 }
-
-func (f *fakeChecks) Budgets() []budget.Forecast { return f.budgets }
 
 // fakeTriggers records what is run.
 type fakeTriggers struct {

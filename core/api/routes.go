@@ -79,6 +79,8 @@ func (h *handler) systemRoutes(s scopes) {
 	s.read.Get("/api/server", h.server)
 	s.read.Get("/api/log", h.logLevel)
 	s.write.Post("/api/log", h.setLogLevel)
+	s.write.Get("/api/reload", h.previewReload)
+	s.write.Post("/api/reload", h.reload)
 	s.read.Get("/api/store", h.store)
 	s.read.Get("/api/ready", h.ready)
 	s.read.Get("/api/openapi.yaml", h.openAPI)

@@ -99,7 +99,7 @@ func startWith(t testing.TB, p fixture, settings []string, change ...func(*testO
 			Redact: p.redactor.String, Log: log, Now: time.Now,
 		},
 		app: service.Options{
-			Config: conf, Version: "1.2.3", Store: w.store, Components: p.manager, Plugins: noTrust{p.host}, Checks: w.checks,
+			Config: func() *config.Config { return conf }, Version: "1.2.3", Store: w.store, Components: p.manager, Plugins: noTrust{p.host}, Checks: w.checks,
 			Triggers: w.triggers, TestRuns: fakeTestRuns{}, Updater: w.updates, Operations: w.updates, Choices: choices, Log: log,
 		},
 	}

@@ -49,6 +49,12 @@ without its last line break; 64 KiB at most. Setting a value and its file is a m
 **Values.** ` + "A duration is written `30s` or `1m30s`, or as a number of milliseconds; a list as a YAML list or separated by commas. " + `An empty
 variable counts as not set. A section whose name starts with ` + "`x-`" + ` is yours, for YAML anchors. A mistyped key switches nothing off: it is reported with the nearest known one.
 
+**Reloading.** ` + "`dogwatch reload`" + `, the signal ` + "`SIGHUP`" + ` (` + "`docker kill --signal HUP dogwatch`" + `) and the page of the settings have the Dogwatch that
+serves read the file, and the files of secrets, anew; ` + "`dogwatch config diff`" + ` says before what that would change. A configuration with a mistake changes
+nothing, and the log, the command and the page say which. Of watchers, registries and triggers only those restart that are new or different, and deliveries
+under way are completed; policies count at once. When another setting differs, everything restarts within the process, in a few seconds; if it cannot start
+so, it goes on as before. A process keeps its environment: what you set there needs a new start, or a new container.
+
 **Coming from What's Up Docker?** Every ` + "`WUD_…`" + ` variable is read as the ` + "`DOGWATCH_…`" + ` one; if both are set, ours wins. Watchers have
 no type there: ` + "`WUD_WATCHER_LOCAL_CRON`" + `; of a value and its ` + "`__FILE`" + ` the file counts. ` + "`WUD_STORE_FILE`" + ` names the file that the first start imports.
 

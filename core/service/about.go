@@ -40,7 +40,7 @@ type About struct {
 
 // About returns what is known about the installation.
 func (s *Service) About() About {
-	c := s.opt.Config
+	c := s.opt.Config()
 	about := About{Version: s.opt.Version, ConfigFile: c.File, Started: s.started, Demo: s.opt.Demo}
 	own := *c
 	own.Components, own.Auth = nil, nil

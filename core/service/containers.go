@@ -39,7 +39,7 @@ func (s *Service) Container(id string) (*store.Record, error) {
 // error is an ErrNotFound when there is none with this id, and an ErrForbidden when
 // the configuration (server.feature.delete) or the scope of the actor does not allow it.
 func (s *Service) DeleteContainer(ctx context.Context, actor auth.Actor, id string) error {
-	if !s.opt.Config.Server.Feature.Delete {
+	if !s.opt.Config().Server.Feature.Delete {
 		return sdk.WithKind(ErrForbidden, errors.New("deleting containers is switched off by server.feature.delete"))
 	}
 	rec, err := s.Container(id)

@@ -17,7 +17,6 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/dogwatch/dogwatch/core/auth"
-	"github.com/dogwatch/dogwatch/core/budget"
 	"github.com/dogwatch/dogwatch/core/check"
 	"github.com/dogwatch/dogwatch/core/component"
 	"github.com/dogwatch/dogwatch/core/config"
@@ -67,8 +66,6 @@ type Components interface {
 	Get(k kind.Kind, typ, name string) (*component.Component, bool)
 	Registry(id string) (*component.Registry, bool)
 	Trigger(id string) (*component.Trigger, bool)
-	// RegistryFor returns the registry that serves a host of images.
-	RegistryFor(host string) (c *component.Registry, url string, served bool)
 	Problems() []config.Problem
 }
 
@@ -98,8 +95,6 @@ type Checks interface {
 	Next(watcher string) time.Time
 	// Progress returns how far the checks of whole watchers are that are under way.
 	Progress() []check.Progress
-	// Budgets returns what is known of the requests to hosts of images.
-	Budgets() []budget.Forecast
 }
 
 // Triggers runs triggers now.
@@ -140,7 +135,8 @@ type Operations interface {
 
 // Options are what a Service needs.
 type Options struct {
-	Config     *config.Config
+	// Config returns the configuration that counts now.
+	Config     func() *config.Config
 	Version    string
 	Store      Store
 	Components Components
@@ -155,6 +151,8 @@ type Options struct {
 	// Policies is nil where no decisions are made.
 	Policies Policies
 	Auth     *auth.Auth
+	// Reloader is nil where the configuration is not read anew.
+	Reloader Reloader
 	// Links is nil where messages have none.
 	Links Links
 	// Choices is nil where nothing can be decided.

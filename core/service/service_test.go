@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"github.com/dogwatch/dogwatch/core/auth"
-	"github.com/dogwatch/dogwatch/core/budget"
 	"github.com/dogwatch/dogwatch/core/check"
 	"github.com/dogwatch/dogwatch/core/component"
+	"github.com/dogwatch/dogwatch/core/config"
 	"github.com/dogwatch/dogwatch/core/dispatch"
 	"github.com/dogwatch/dogwatch/core/event"
 	"github.com/dogwatch/dogwatch/core/plugin"
@@ -46,7 +46,6 @@ func (f *fakeParts) WatchAll(context.Context) error                { return f.do
 func (f *fakeParts) WatchOne(context.Context, sdk.Container) error { return f.do("check one") }
 func (f *fakeParts) Next(string) time.Time                         { return time.Time{} }
 func (f *fakeParts) Progress() []check.Progress                    { return nil }
-func (f *fakeParts) Budgets() []budget.Forecast                    { return nil }
 
 func (f *fakeParts) Explain(context.Context, sdk.Container) check.Explanation {
 	return check.Explanation{
@@ -73,7 +72,9 @@ func (f *fakeParts) Preview(context.Context, *component.Trigger) (testrun.Result
 func withParts(parts *fakeParts) func(*Options) {
 	return func(o *Options) {
 		o.Components, o.Plugins, o.Checks, o.Triggers, o.TestRuns = parts, parts, parts, parts, parts
-		o.Config.Server.Feature.Delete = true
+		c := &config.Config{}
+		c.Server.Feature.Delete = true
+		o.Config = func() *config.Config { return c }
 	}
 }
 

@@ -310,6 +310,9 @@ func describeLogin(t event.Type, l event.Login) (said, class string) {
 
 func describeSetting(s event.Setting) string {
 	said := "changed from " + s.From + " to " + s.To
+	if s.From == "" { // of the whole configuration
+		said = "reloaded (" + s.To + ")"
+	}
 	if s.User != "" {
 		said += " by " + s.User
 	}

@@ -313,24 +313,6 @@ func (f fakeAccess) EndSession(_ context.Context, _ auth.Actor, id string) error
 
 func (f fakeAccess) EndOtherSessions(context.Context, auth.Actor) error { return f.do("others") }
 
-// fakeSettings are settings of no program.
-type fakeSettings struct {
-	about service.About
-	level string
-}
-
-func (f *fakeSettings) About() service.About { return f.about }
-
-func (f *fakeSettings) LogLevel() string { return f.level }
-
-func (f *fakeSettings) SetLogLevel(_ context.Context, _ auth.Actor, level string) error {
-	if level == "loud" {
-		return sdk.Invalid("level", "want another")
-	}
-	f.level = level
-	return nil
-}
-
 // fakeOperations has constant plans and operations, and records the changes and cancellations.
 type fakeOperations struct {
 	permission service.Permission

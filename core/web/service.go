@@ -12,6 +12,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/history"
 	"github.com/dogwatch/dogwatch/core/operation"
 	"github.com/dogwatch/dogwatch/core/policy"
+	"github.com/dogwatch/dogwatch/core/reload"
 	"github.com/dogwatch/dogwatch/core/service"
 	"github.com/dogwatch/dogwatch/core/store"
 	"github.com/dogwatch/dogwatch/core/testrun"
@@ -119,4 +120,6 @@ type SettingsService interface {
 	About() service.About
 	LogLevel() string
 	SetLogLevel(ctx context.Context, actor auth.Actor, level string) error
+	PreviewReload(ctx context.Context, actor auth.Actor) (reload.Result, error)
+	ReloadConfiguration(ctx context.Context, actor auth.Actor) (reload.Result, error)
 }

@@ -1,12 +1,15 @@
 package web
 
 import (
+	"context"
 	"net/http"
 	"net/url"
 	"strings"
 	"testing"
 
+	"github.com/dogwatch/dogwatch/core/auth"
 	"github.com/dogwatch/dogwatch/core/service"
+	"github.com/dogwatch/dogwatch/sdk"
 )
 
 func TestSettingsPage(t *testing.T) {
@@ -42,4 +45,23 @@ func TestLogLevelSettings(t *testing.T) {
 	if res, body := post(t, u, "/settings/log", url.Values{"level": {"loud"}}); res.StatusCode != http.StatusUnprocessableEntity || settings.level != "debug" {
 		t.Errorf("%d, level %s: %s", res.StatusCode, settings.level, body)
 	}
+}
+
+// fakeSettings are settings of no program.
+type fakeSettings struct {
+	fakeReload
+	about service.About
+	level string
+}
+
+func (f *fakeSettings) About() service.About { return f.about }
+
+func (f *fakeSettings) LogLevel() string { return f.level }
+
+func (f *fakeSettings) SetLogLevel(_ context.Context, _ auth.Actor, level string) error {
+	if level == "loud" {
+		return sdk.Invalid("level", "want another")
+	}
+	f.level = level
+	return nil
 }

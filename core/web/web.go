@@ -142,6 +142,8 @@ func (u *UI) router() http.Handler {
 	mux.HandleFunc("GET /settings", u.showSettings)
 	mux.HandleFunc("GET /settings/api", u.showAPI)
 	mux.HandleFunc("GET /policies", u.showPolicies)
+	mux.HandleFunc("GET /settings/reload", u.showReload)
+	mux.HandleFunc("POST /settings/reload", u.reload)
 	mux.HandleFunc("POST /settings/log", u.setLogLevel)
 	mux.HandleFunc("POST /settings/tokens", u.createToken)
 	mux.HandleFunc("POST /settings/tokens/{id}/revoke", u.revokeToken)

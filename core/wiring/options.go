@@ -2,7 +2,9 @@ package wiring
 
 import (
 	"errors"
+	"slices"
 
+	"github.com/dogwatch/dogwatch/core/auth"
 	"github.com/dogwatch/dogwatch/core/component"
 	"github.com/dogwatch/dogwatch/core/config"
 	"github.com/dogwatch/dogwatch/core/dispatch"
@@ -11,6 +13,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/schedule"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/kind"
+	"github.com/dogwatch/dogwatch/sdk/option"
 )
 
 // PluginVars returns the environment variables of built-in bundles, by name: they
@@ -40,6 +43,17 @@ func Isolation(c *config.Config) plugin.Isolation {
 		iso.User = &plugin.User{UID: uid, GID: gid}
 	}
 	return iso
+}
+
+// Schema returns the options of the types that a host knows now, and of the ways to log in.
+func Schema(plugins *plugin.Host) config.SchemaOf {
+	return func(k kind.Kind, typ string) (option.Schema, bool) {
+		if k == "auth" {
+			return auth.Schema(typ)
+		}
+		_, t, known := plugins.Find(k, typ)
+		return slices.Concat(component.HostOptions(k), t.Options), known
+	}
 }
 
 // ValidateWatcher checks the options of a watcher that the scheduler understands.

@@ -19,11 +19,24 @@ import (
 // Policies gives containers their rules: those of their labels, then those of the policy
 // that a label or their watcher names, then the delay of their watcher, then those of the setting policy.
 type Policies struct {
-	Config *config.Config
+	// Config returns the configuration that counts now.
+	Config func() *config.Config
 	// PolicyOf returns the name of the policy of a watcher, and the source of that; "" for none.
 	PolicyOf func(watcher string) (name, source string)
 
 	resolver policy.Resolver
+}
+
+// PoliciesOf returns the rules of a configuration, for where no watcher runs.
+func PoliciesOf(cfg *config.Config) *Policies {
+	return &Policies{Config: func() *config.Config { return cfg }, PolicyOf: func(watcher string) (name, source string) {
+		for _, section := range cfg.Components {
+			if given, is := section.Options["policy"].V.(string); is && section.Kind == kind.Watcher && section.Name == watcher {
+				return strings.ToLower(given), section.Key() + ".policy"
+			}
+		}
+		return "", ""
+	}}
 }
 
 // labelRules are the labels of rules, by rule.
@@ -34,7 +47,7 @@ var labelRules = map[string]string{
 
 // Rules returns the rules of a container.
 func (p *Policies) Rules(c sdk.Container) policy.Rules {
-	given := label.Read(c.Labels, p.Config.Labels.Foreign)
+	given := label.Read(c.Labels, p.Config().Labels.Foreign)
 	sources, values := map[string]string{}, map[string]string{}
 	for rule, name := range labelRules {
 		if r, found := given.Get(name); found {
@@ -44,7 +57,7 @@ func (p *Policies) Rules(c sdk.Container) policy.Rules {
 	layers := []policy.Layer{{Values: values, Source: func(rule string) string { return sources[rule] }}}
 	var problem *policy.Problem
 	if name, source := p.named(given, c.Watcher); name != "" {
-		if named, known := p.Config.Policies[name]; known {
+		if named, known := p.Config().Policies[name]; known {
 			layers = append(layers, p.layer("policies."+name, named))
 		} else {
 			problem = &policy.Problem{Source: source, Text: p.unknown(name, source)}
@@ -53,7 +66,7 @@ func (p *Policies) Rules(c sdk.Container) policy.Rules {
 	if delay, source := p.delay(c.Watcher); delay != "" {
 		layers = append(layers, delayed(delay, source))
 	}
-	rules := p.resolver.Resolve(append(layers, p.layer("policy", p.Config.Policy))...)
+	rules := p.resolver.Resolve(append(layers, p.layer("policy", p.Config().Policy))...)
 	if problem != nil {
 		rules.Problems = append(slices.Clone(rules.Problems), *problem)
 	}
@@ -77,7 +90,7 @@ func (p *Policies) named(given label.Reading, watcher string) (name, source stri
 // delay returns the minimum age that the section of a watcher sets, in the word of
 // What's Up Docker 9; "" for none.
 func (p *Policies) delay(watcher string) (delay, source string) {
-	for _, c := range p.Config.Components {
+	for _, c := range p.Config().Components {
 		if c.Kind == kind.Watcher && c.Name == watcher {
 			return delayOf(c), c.Key() + "." + delayOption
 		}
@@ -101,7 +114,7 @@ func (p *Policies) layer(prefix string, rules config.Policy) policy.Layer {
 }
 
 func (p *Policies) unknown(name, source string) string {
-	names := slices.Sorted(maps.Keys(p.Config.Policies))
+	names := slices.Sorted(maps.Keys(p.Config().Policies))
 	text := fmt.Sprintf("%s: there is no policy %q", source, name)
 	switch near := option.Suggest(name, names); {
 	case near != "":
@@ -124,11 +137,11 @@ func (p *Policies) Problems(now time.Time) (problems []config.Problem) {
 		}
 	}
 	check := func(prefix string, rules config.Policy) { checkLayer(p.layer(prefix, rules)) }
-	check("policy", p.Config.Policy)
-	for _, name := range slices.Sorted(maps.Keys(p.Config.Policies)) {
-		check("policies."+name, p.Config.Policies[name])
+	check("policy", p.Config().Policy)
+	for _, name := range slices.Sorted(maps.Keys(p.Config().Policies)) {
+		check("policies."+name, p.Config().Policies[name])
 	}
-	for _, c := range p.Config.Components {
+	for _, c := range p.Config().Components {
 		if delay := delayOf(c); delay != "" && c.Kind == kind.Watcher {
 			checkLayer(delayed(delay, c.Key()+"."+delayOption))
 		}
@@ -136,7 +149,7 @@ func (p *Policies) Problems(now time.Time) (problems []config.Problem) {
 		if name = strings.ToLower(strings.TrimSpace(name)); !is || name == "" || c.Kind != kind.Watcher {
 			continue
 		}
-		if _, known := p.Config.Policies[name]; !known {
+		if _, known := p.Config().Policies[name]; !known {
 			source := c.Key() + ".policy"
 			problems = append(problems, config.Problem{Key: source, Source: c.Options["policy"].Source, Message: strings.TrimPrefix(p.unknown(name, source), source+": "), Level: config.Error})
 		}

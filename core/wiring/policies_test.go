@@ -14,7 +14,7 @@ import (
 func policies() *Policies {
 	c := &config.Config{Policies: map[string]config.Policy{"careful": {Update: "approve", MinAge: "7d"}, "night": {Window: "daily 02:00-05:00"}}}
 	c.Policy.Threshold = "minor"
-	return &Policies{Config: c, PolicyOf: func(watcher string) (string, string) {
+	return &Policies{Config: func() *config.Config { return c }, PolicyOf: func(watcher string) (string, string) {
 		if watcher == "nas" {
 			return "night", "watcher.docker.nas.policy"
 		}
@@ -27,8 +27,8 @@ func TestDelayOfWatcher(t *testing.T) {
 	section := func(delay string) config.Component {
 		return config.Component{Kind: kind.Watcher, Type: "docker", Name: "local", Options: map[string]config.Value{"delay": {V: delay}}}
 	}
-	p := &Policies{Config: &config.Config{Components: []config.Component{section("3d")}}}
-	p.Config.Policy.MinAge = "7d"
+	p := PoliciesOf(&config.Config{Components: []config.Component{section("3d")}})
+	p.Config().Policy.MinAge = "7d"
 	for name, want := range map[string]string{"local": "watcher.docker.local.delay", "nas": "policy.minage"} {
 		if got := p.Rules(sdk.Container{Watcher: name}).MinAge; got.Source != want {
 			t.Errorf("%s: %+v, want that of %s", name, got, want)
@@ -40,7 +40,7 @@ func TestDelayOfWatcher(t *testing.T) {
 	if found := p.Problems(time.Now()); len(found) != 0 {
 		t.Errorf("got %v", found)
 	}
-	p.Config.Components[0] = section("3 apples")
+	p.Config().Components[0] = section("3 apples")
 	if found := p.Problems(time.Now()); len(found) != 1 || found[0].Key != "watcher.docker.local.delay" {
 		t.Errorf("got %v", found)
 	}
@@ -77,10 +77,10 @@ func TestRulesOfContainers(t *testing.T) {
 
 func TestPolicyProblemsNameTheSetting(t *testing.T) {
 	p := policies()
-	p.Config.Policies["never"] = config.Policy{Window: "2026-12-24 02:00-05:00", Freeze: "12-20..01-05"}
-	p.Config.Policies["wrong"] = config.Policy{MinAge: "soon"}
+	p.Config().Policies["never"] = config.Policy{Window: "2026-12-24 02:00-05:00", Freeze: "12-20..01-05"}
+	p.Config().Policies["wrong"] = config.Policy{MinAge: "soon"}
 	for name, of := range map[string]string{"nas": "Careful", "vps": "carefull", "local": ""} {
-		p.Config.Components = append(p.Config.Components, config.Component{Kind: kind.Watcher, Type: "docker", Name: name, Options: map[string]config.Value{"policy": {V: of}}})
+		p.Config().Components = append(p.Config().Components, config.Component{Kind: kind.Watcher, Type: "docker", Name: name, Options: map[string]config.Value{"policy": {V: of}}})
 	}
 	var keys []string
 	for _, problem := range p.Problems(time.Date(2026, 11, 20, 0, 0, 0, 0, time.UTC)) {

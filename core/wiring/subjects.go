@@ -19,8 +19,8 @@ type Subjects struct {
 	Facts func(sdk.Container) policy.Facts
 	// Choices is nil where users cannot decide.
 	Choices func(subject string) []policy.Choice
-	// ZoneName is the setting policy.zone.
-	ZoneName string
+	// ZoneName returns the setting policy.zone.
+	ZoneName func() string
 }
 
 // Subjects implements service.Policies.
@@ -49,7 +49,7 @@ func (s Subjects) Subjects(ctx context.Context) ([]preview.Subject, error) {
 // Zone implements service.Policies. A zone that does not exist is reported where
 // the configuration is read.
 func (s Subjects) Zone() *time.Location {
-	if zone, err := window.Zone(s.ZoneName); err == nil {
+	if zone, err := window.Zone(s.ZoneName()); err == nil {
 		return zone
 	}
 	return time.Local

@@ -128,7 +128,7 @@ or, in the environment:
 ## Install and release
 
 The one file plugins/%[1]s is the release, with its checksum: sha256sum plugins/%[1]s. Put it into the folder that
-plugins.dir names and restart Dogwatch. File and folder must belong to root or to the user of Dogwatch, and no other user
+plugins.dir names; Dogwatch notices it within two seconds. File and folder must belong to root or to the user of Dogwatch, and no other user
 may write to them. Replace a file that is in use with mv, not with cp.
 
 Choose a license and put its text into LICENSE: without one, others may not use it.
