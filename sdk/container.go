@@ -119,6 +119,9 @@ type Image struct {
 	OS           string `json:"os,omitempty"`
 	Variant      string `json:"variant,omitempty"`
 	Created      Time   `json:"created,omitzero"`
+	// Version is the version of the image as its label says it, whatever its tag: "1.27.2" of
+	// latest; "" when it is not known.
+	Version string `json:"version,omitempty"`
 }
 
 // Registry says where an image comes from.
@@ -174,6 +177,9 @@ type Result struct {
 	Tag     string `json:"tag,omitempty"`
 	Digest  string `json:"digest,omitempty"`
 	Created Time   `json:"created,omitzero"`
+	// Version is the version of the image behind Digest, as the image says it; "" when it is not
+	// known, and where Tag says it.
+	Version string `json:"version,omitempty"`
 	// Link is the rendered link to the release notes of Tag.
 	Link string `json:"link,omitempty"`
 	// Levels are the newest versions of each step, Tag among them; nil when there is none.

@@ -163,6 +163,9 @@ func (l *homelab) releases(site string, now time.Time) func(revision int) time.T
 	}
 }
 
+// versionLabel says the version of an image.
+const versionLabel = "org.opencontainers.image.version"
+
 // imageOf is what an image gives to containers. Every third has another user and a volume,
 // so that there is something to compare.
 func imageOf(repo string, revision int) map[string]any {
@@ -170,6 +173,9 @@ func imageOf(repo string, revision int) map[string]any {
 	config := map[string]any{
 		"Env": []string{"PATH=/usr/local/bin:/usr/bin:/bin", fmt.Sprintf("BUILD=%d", 4100+revision)}, "Entrypoint": []string{"/usr/bin/" + name},
 		"ExposedPorts": map[string]any{"8080/tcp": struct{}{}, "9090/tcp": struct{}{}}, "Labels": map[string]string{"org.opencontainers.image.title": name},
+	}
+	if repo == "uptime/monitor" || repo == "shop/worker" { // whose tags say no version
+		config["Labels"] = map[string]string{versionLabel: fmt.Sprintf("1.%d.%d", revision/10, revision%10)}
 	}
 	if revision%3 == 0 {
 		config["User"], config["Volumes"], config["ExposedPorts"] = "app", map[string]any{"/data": struct{}{}}, map[string]any{"8080/tcp": struct{}{}}
@@ -197,6 +203,9 @@ func (l *homelab) install(a *app, rules map[string]string) error {
 		return err
 	}
 	labels := map[string]string{"com.docker.compose.project": "homelab", "com.docker.compose.service": a.name}
+	if image, known := s.Image(a.repository(), a.running); known && image.Platforms[0].Labels[versionLabel] != "" {
+		labels[versionLabel] = image.Platforms[0].Labels[versionLabel]
+	}
 	maps.Copy(labels, a.labels)
 	maps.Copy(labels, rules)
 	a.labels = labels

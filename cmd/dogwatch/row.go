@@ -74,6 +74,10 @@ func rowOf(c sdk.Container) row {
 		r.severity, r.kind = checkFailed, "failed"
 	case kind == sdk.KindDigest:
 		r.severity, r.kind = digestUpdate, sdk.KindDigest
+		if running, offered := tally.Versions(&c); running != "" {
+			r.update += printable(fmt.Sprintf(" (%s → %s)", running, offered))
+			break
+		}
 		r.update += fmt.Sprintf(" %s → %s", short(c.UpdateKind.LocalValue), short(c.UpdateKind.RemoteValue))
 	case kind != "":
 		r.severity, r.kind = severityOf(kind)

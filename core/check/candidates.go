@@ -111,7 +111,7 @@ func candidates(img sdk.Image, r response, before policy.Found, minAge time.Dura
 	}
 	if d := r.digest; d != nil && !d.same {
 		found.From = cmp.Or(img.Digest.Repo, img.ID)
-		found.Candidates = append(found.Candidates, rebuild(img.Tag.Value, found.From, d, before, now))
+		found.Candidates = append(found.Candidates, rebuild(img, found.From, d, before, now))
 	}
 	return found
 }
@@ -119,8 +119,9 @@ func candidates(img sdk.Image, r response, before policy.Found, minAge time.Dura
 // rebuild returns the candidate of a new digest behind the running tag. As long as the same
 // image runs, its age is that of the first such digest: a tag that is rebuilt
 // every day would never be old enough.
-func rebuild(tag, from string, d *digestResponse, before policy.Found, now time.Time) policy.Candidate {
-	c := policy.Candidate{Tag: tag, Digest: d.remote, Kind: sdk.KindDigest, FirstSeen: now}
+func rebuild(img sdk.Image, from string, d *digestResponse, before policy.Found, now time.Time) policy.Candidate {
+	tag := img.Tag.Value
+	c := policy.Candidate{Tag: tag, Digest: d.remote, Version: d.version, Kind: sdk.KindDigest, Diff: rebuiltDiff(img.Version, d.version), FirstSeen: now}
 	if believable(d.created, now) {
 		c.Created = d.created.Time
 	}

@@ -115,14 +115,14 @@ func isOffered(c *sdk.Container) bool {
 // digest was compared.
 func offer(c *sdk.Container, of policy.Candidate, from string) {
 	c.UpdateAvailable = true
-	result := sdk.Result{Tag: of.Tag, Digest: of.Digest, Created: sdk.TimeOf(of.Created)}
+	result := sdk.Result{Tag: of.Tag, Digest: of.Digest, Version: of.Version, Created: sdk.TimeOf(of.Created)}
 	if was := c.Result; was != nil && was.Tag == of.Tag && was.Digest == of.Digest && !was.Created.IsZero() {
 		result.Created = was.Created // of the digest itself, not of the first since the one that runs
 	}
 	c.Result = &result
 	if of.Kind == sdk.KindDigest {
 		c.Image.Digest.Value = from
-		c.UpdateKind = sdk.UpdateKind{Kind: sdk.KindDigest, LocalValue: from, RemoteValue: of.Digest}
+		c.UpdateKind = sdk.UpdateKind{Kind: sdk.KindDigest, LocalValue: from, RemoteValue: of.Digest, SemverDiff: of.Diff}
 		return
 	}
 	c.UpdateKind = sdk.UpdateKind{Kind: sdk.KindTag, LocalValue: c.Image.Tag.Value, RemoteValue: of.Tag, SemverDiff: of.Diff}

@@ -187,6 +187,7 @@ func (c *Checker) target(found sdk.Container, p labelPolicy) *target {
 			s.policy.fatal = append(s.policy.fatal, fmt.Sprintf("no registry serves %s: configure one with that host", found.Image.Registry.Host))
 		}
 	}
+	found.Image.Version = runningVersion(&found)
 	s.policy.apply(&found)
 	found.Stack = cmp.Or(found.Stack, label.Stack(found.Labels))
 	if found.Check.State == "" {

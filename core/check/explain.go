@@ -10,6 +10,7 @@ import (
 
 	"github.com/dogwatch/dogwatch/core/event"
 	"github.com/dogwatch/dogwatch/core/label"
+	"github.com/dogwatch/dogwatch/core/tally"
 	"github.com/dogwatch/dogwatch/internal/reference"
 	"github.com/dogwatch/dogwatch/sdk"
 )
@@ -218,6 +219,9 @@ func summary(c sdk.Container, s *target) []string {
 		say = append(say, otherLevels(c)...)
 	case kind == sdk.KindDigest:
 		add("So there is a newer image of the same tag.")
+		if running, offered := tally.Versions(&c); running != "" {
+			add("By their labels, %s runs and %s is offered.", running, offered)
+		}
 	case !img.Tag.Semver && !untagged(img) && s.response.digest == nil:
 		add("So nothing was compared, and whether there is anything newer is not known.")
 	default:

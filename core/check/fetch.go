@@ -47,6 +47,8 @@ type digestResponse struct {
 	// same is true when the running image is what the digest means for its platform.
 	same    bool
 	created sdk.Time
+	// version is what the image behind remote says of its version; "" when it is not known.
+	version string
 }
 
 // fetcher sends requests to registries, each of them once per run.
@@ -284,7 +286,7 @@ func (f *fetcher) compare(ctx context.Context, g *group, img sdk.Image, digest s
 	if !same && slices.Contains(own, img.ID) {
 		same, err = f.sameInside(ctx, g, img, m)
 	}
-	return &digestResponse{remote: digest, inside: []string{m.Digest, m.Config}, same: same, created: m.Created}, err
+	return &digestResponse{remote: digest, inside: []string{m.Digest, m.Config}, same: same, created: m.Created, version: versionOf(m.Version)}, err
 }
 
 // sameInside is for engines whose image id is the digest of the index

@@ -35,11 +35,12 @@ func withResponse(c sdk.Container, p labelPolicy, r response, at sdk.Time) sdk.C
 		if !d.same {
 			c.Image.Digest.Value = cmp.Or(c.Image.Digest.Repo, c.Image.ID)
 			c.UpdateAvailable = true
-			c.UpdateKind = sdk.UpdateKind{Kind: sdk.KindDigest, LocalValue: c.Image.Digest.Value, RemoteValue: d.remote}
+			result.Version = d.version
+			c.UpdateKind = sdk.UpdateKind{Kind: sdk.KindDigest, LocalValue: c.Image.Digest.Value, RemoteValue: d.remote, SemverDiff: rebuiltDiff(c.Image.Version, d.version)}
 		}
 	}
 	if r.selection.Newer {
-		result.Tag = r.selection.Tag
+		result.Tag, result.Version = r.selection.Tag, ""
 		if before != nil && before.Tag == result.Tag {
 			result.Created = before.Created // which checks do not fetch; see Dater
 		}

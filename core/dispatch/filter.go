@@ -70,9 +70,9 @@ const thresholdAll = "all"
 var thresholds = []string{thresholdAll, "major", "minor", "patch", "major-only", "minor-only"}
 
 // passes reports whether an update is small enough for a threshold. Only
-// steps between versions are measured; everything else passes.
+// steps between versions are measured, those of a rebuilt tag where both are known; everything else passes.
 func passes(threshold string, u sdk.UpdateKind) bool {
-	if u.Kind != sdk.KindTag || u.SemverDiff == "" || u.SemverDiff == sdk.DiffUnknown {
+	if u.Kind != sdk.KindTag && u.Kind != sdk.KindDigest || u.SemverDiff == "" || u.SemverDiff == sdk.DiffUnknown {
 		return true
 	}
 	switch threshold {

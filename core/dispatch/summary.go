@@ -272,6 +272,9 @@ func endLine(e event.Event) string {
 // updateLine says which update a container has.
 func updateLine(c sdk.Container) string {
 	u := c.UpdateKind
+	if running, offered := tally.Versions(&c); running != "" {
+		return fmt.Sprintf("%s: %s (%s → %s)", c.Name, c.Image.Tag.Value, running, offered)
+	}
 	if u.Kind == sdk.KindDigest {
 		return fmt.Sprintf("%s: %s was rebuilt", c.Name, c.Image.Tag.Value)
 	}

@@ -140,12 +140,12 @@ func reasonOfChoice(code, did string, choice Choice, now time.Time, sentence boo
 
 // Passes reports whether a threshold lets an update of a kind (sdk.KindTag, …) and a step
 // (sdk.DiffMajor, …) through. Only steps between versions are measured; every threshold
-// but one lets a new digest of the same tag through, and "digest" nothing else.
+// but one lets a new digest of the same tag through whose version is not known, and "digest" nothing else.
 func Passes(threshold, kind, diff string) bool {
 	switch {
 	case threshold == "digest":
 		return kind == sdk.KindDigest
-	case kind != sdk.KindTag || diff == "" || diff == sdk.DiffUnknown:
+	case kind != sdk.KindTag && kind != sdk.KindDigest || diff == "" || diff == sdk.DiffUnknown:
 		return true
 	}
 	switch threshold {

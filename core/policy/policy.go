@@ -86,7 +86,9 @@ type Candidate struct {
 	Tag    string `json:"tag"`
 	Digest string `json:"digest,omitempty"` // with sdk.KindDigest: the new digest behind Tag
 	Kind   string `json:"kind"`             // sdk.KindTag or sdk.KindDigest
-	Diff   string `json:"diff,omitempty"`   // the step: sdk.DiffMajor, sdk.DiffMinor, …; "" with sdk.KindDigest
+	Diff   string `json:"diff,omitempty"`   // the step: sdk.DiffMajor, sdk.DiffMinor, …; "" with sdk.KindDigest unless both versions are known
+	// Version is that of the image, with sdk.KindDigest; "" when it is not known.
+	Version string `json:"version,omitempty"`
 	// Created is when the image was made, as its registry says; zero when not known.
 	Created time.Time `json:"created,omitzero"`
 	// FirstSeen is when a check found it first. For a tag that is rebuilt again and

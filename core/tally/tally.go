@@ -44,6 +44,15 @@ func Kind(c *sdk.Container) string {
 	return Other
 }
 
+// Versions returns the versions of the running and of the offered image behind one tag; ""
+// when there is no such update, one of them is not known, or they are the same.
+func Versions(c *sdk.Container) (running, offered string) {
+	if Kind(c) != sdk.KindDigest || c.Result == nil || c.Image.Version == "" || c.Result.Version == "" || c.Image.Version == c.Result.Version {
+		return "", ""
+	}
+	return c.Image.Version, c.Result.Version
+}
+
 // State is what became of an update: sdk.StateOffered, StateHeld or StateAutomatic; ""
 // when there is none. One that was found before there were decisions is offered.
 func State(c *sdk.Container) string {

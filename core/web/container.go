@@ -39,6 +39,7 @@ type containerView struct {
 	Platform  string
 	ID        string
 	Digest    string
+	Version   string // of the image that runs
 	Labels    []labelLine
 	Triggers  []triggerChoice
 	Sent      []sentLine
@@ -80,7 +81,7 @@ type historyLine struct {
 // containerOf makes the page of a stored container.
 func containerOf(rec *store.Record, make rows) containerView {
 	c := &rec.Container
-	v := containerView{row: make.of(rec), FirstSeen: rec.FirstSeen, CheckedAt: rec.CheckedAt, ID: c.ID, Digest: c.Image.Digest.Repo}
+	v := containerView{row: make.of(rec), FirstSeen: rec.FirstSeen, CheckedAt: rec.CheckedAt, ID: c.ID, Digest: c.Image.Digest.Repo, Version: c.Image.Version}
 	v.Floating, v.Watched, v.Pinned = c.Image.Tag.Floating, c.Image.Digest.Watch, c.Image.Digest.Pinned
 	v.Here, v.List = v.Href, "/containers"
 	v.Pull = pullOf(c)

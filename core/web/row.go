@@ -68,6 +68,9 @@ func (m rows) of(rec *store.Record) row {
 		r.New, r.Released, r.Seen = c.Result.Tag, check.Released(c, m.now), rec.FoundAt
 		if r.Kind == "digest" {
 			r.New = shortDigest(c.UpdateKind.RemoteValue)
+			if running, offered := tally.Versions(c); running != "" {
+				r.Current, r.New = r.Current+" ("+running+")", offered
+			}
 		}
 	}
 	if r.Kind != "" {

@@ -144,6 +144,7 @@ func encodeImage(i sdk.Image) *pluginv1.Image {
 		Os:           i.OS,
 		Variant:      i.Variant,
 		Created:      encodeTime(i.Created),
+		Version:      i.Version,
 	}
 }
 
@@ -159,6 +160,7 @@ func decodeImage(m *pluginv1.Image) sdk.Image {
 		OS:           m.GetOs(),
 		Variant:      m.GetVariant(),
 		Created:      decodeTime(m.GetCreated()),
+		Version:      m.GetVersion(),
 	}
 }
 
@@ -174,14 +176,14 @@ func encodeResult(r *sdk.Result) *pluginv1.Result {
 	if r == nil {
 		return nil
 	}
-	return &pluginv1.Result{Tag: r.Tag, Digest: r.Digest, Created: encodeTime(r.Created), Link: r.Link, Levels: encodeLevels(r.Levels)}
+	return &pluginv1.Result{Tag: r.Tag, Digest: r.Digest, Created: encodeTime(r.Created), Link: r.Link, Levels: encodeLevels(r.Levels), Version: r.Version}
 }
 
 func decodeResult(m *pluginv1.Result) *sdk.Result {
 	if m == nil {
 		return nil
 	}
-	return &sdk.Result{Tag: m.GetTag(), Digest: m.GetDigest(), Created: decodeTime(m.GetCreated()), Link: m.GetLink(), Levels: decodeLevels(m.GetLevels())}
+	return &sdk.Result{Tag: m.GetTag(), Digest: m.GetDigest(), Created: decodeTime(m.GetCreated()), Link: m.GetLink(), Levels: decodeLevels(m.GetLevels()), Version: m.GetVersion()}
 }
 
 func encodeUpdateKind(k sdk.UpdateKind) *pluginv1.UpdateKind {

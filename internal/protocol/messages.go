@@ -114,12 +114,12 @@ func DecodeRepository(m *pluginv1.Repository) registry.Repository {
 
 // EncodeManifest makes the message of a manifest.
 func EncodeManifest(m registry.Manifest) *pluginv1.ManifestResponse {
-	return &pluginv1.ManifestResponse{Digest: m.Digest, Config: m.Config, Created: encodeTime(m.Created)}
+	return &pluginv1.ManifestResponse{Digest: m.Digest, Config: m.Config, Created: encodeTime(m.Created), Version: m.Version}
 }
 
 // DecodeManifest reads the message of a manifest.
 func DecodeManifest(m *pluginv1.ManifestResponse) registry.Manifest {
-	return registry.Manifest{Digest: m.GetDigest(), Config: m.GetConfig(), Created: decodeTime(m.GetCreated())}
+	return registry.Manifest{Digest: m.GetDigest(), Config: m.GetConfig(), Created: decodeTime(m.GetCreated()), Version: m.GetVersion()}
 }
 
 // EncodeCredentials makes the message of credentials.

@@ -126,6 +126,9 @@ type Manifest struct {
 	// is "" when the manifest cannot be read.
 	Config  string
 	Created sdk.Time
+	// Version is what the image says of its version (org.opencontainers.image.version), where that
+	// was found without a request for it alone; "" when it is not known.
+	Version string
 }
 
 // Type is one implementation of a registry, as a bundle lists it.

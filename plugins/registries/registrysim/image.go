@@ -31,6 +31,8 @@ type PlatformImage struct {
 	// Digest is that of its manifest, Config that of its configuration.
 	Digest, Config string
 	Created        time.Time
+	// Labels are those of its configuration.
+	Labels map[string]string
 }
 
 // part is one document of an image.
@@ -102,17 +104,19 @@ func (r *Registry) build(repo string, revision int) *content {
 	c := &content{documents: map[string]document{}}
 	created := r.options.Created(revision)
 	list := index{SchemaVersion: 2, MediaType: typeIndex}
+	settings := r.options.Config(repo, revision)
+	labels, _ := settings["Labels"].(map[string]string)
 	for _, platform := range r.options.Platforms {
 		layer := c.add(typeLayer, []byte(fmt.Sprintf("%s %d %s/%s%s", repo, revision, platform.OS, platform.Architecture, platform.Variant)))
 		base := c.add(typeLayer, []byte(fmt.Sprintf("%s %s/%s%s", repo, platform.OS, platform.Architecture, platform.Variant)))
 		conf := c.addJSON(typeConfig, config{
-			Platform: platform, Created: created.Format(time.RFC3339), Config: r.options.Config(repo, revision),
+			Platform: platform, Created: created.Format(time.RFC3339), Config: settings,
 			RootFS: rootFS{Type: "layers", DiffIDs: []string{base.Digest, layer.Digest}},
 		})
 		entry := c.addJSON(typeManifest, manifest{SchemaVersion: 2, MediaType: typeManifest, Config: conf, Layers: []descriptor{base, layer}})
 		entry.Platform = &platform
 		list.Manifests = append(list.Manifests, entry)
-		c.platforms = append(c.platforms, PlatformImage{Platform: platform, Digest: entry.Digest, Config: conf.Digest, Created: created})
+		c.platforms = append(c.platforms, PlatformImage{Platform: platform, Digest: entry.Digest, Config: conf.Digest, Created: created, Labels: labels})
 	}
 	proof := c.addJSON(typeManifest, manifest{SchemaVersion: 2, MediaType: typeManifest, Config: c.addJSON(typeConfig, struct{}{}), Layers: []descriptor{}})
 	proof.Platform = &sdk.Platform{OS: "unknown", Architecture: "unknown"}

@@ -1150,6 +1150,7 @@ type Image struct {
 	Os            string                 `protobuf:"bytes,7,opt,name=os,proto3" json:"os,omitempty"`
 	Variant       string                 `protobuf:"bytes,8,opt,name=variant,proto3" json:"variant,omitempty"`
 	Created       *timestamppb.Timestamp `protobuf:"bytes,9,opt,name=created,proto3" json:"created,omitempty"`
+	Version       string                 `protobuf:"bytes,10,opt,name=version,proto3" json:"version,omitempty"` // as the image says it; empty when it is not known
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1245,6 +1246,13 @@ func (x *Image) GetCreated() *timestamppb.Timestamp {
 		return x.Created
 	}
 	return nil
+}
+
+func (x *Image) GetVersion() string {
+	if x != nil {
+		return x.Version
+	}
+	return ""
 }
 
 type ImageRegistry struct {
@@ -1450,6 +1458,7 @@ type Result struct {
 	Created       *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=created,proto3" json:"created,omitempty"`
 	Link          string                 `protobuf:"bytes,4,opt,name=link,proto3" json:"link,omitempty"`
 	Levels        *Levels                `protobuf:"bytes,5,opt,name=levels,proto3" json:"levels,omitempty"`
+	Version       string                 `protobuf:"bytes,6,opt,name=version,proto3" json:"version,omitempty"` // of the image behind digest, as it says; empty when it is not known
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1517,6 +1526,13 @@ func (x *Result) GetLevels() *Levels {
 		return x.Levels
 	}
 	return nil
+}
+
+func (x *Result) GetVersion() string {
+	if x != nil {
+		return x.Version
+	}
+	return ""
 }
 
 // Levels are the newest versions of each step; absent where there is none.
@@ -2410,6 +2426,7 @@ type ManifestResponse struct {
 	Digest        string                 `protobuf:"bytes,1,opt,name=digest,proto3" json:"digest,omitempty"`
 	Config        string                 `protobuf:"bytes,2,opt,name=config,proto3" json:"config,omitempty"`
 	Created       *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=created,proto3" json:"created,omitempty"`
+	Version       string                 `protobuf:"bytes,4,opt,name=version,proto3" json:"version,omitempty"` // as the image says it; empty when it is not known
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2463,6 +2480,13 @@ func (x *ManifestResponse) GetCreated() *timestamppb.Timestamp {
 		return x.Created
 	}
 	return nil
+}
+
+func (x *ManifestResponse) GetVersion() string {
+	if x != nil {
+		return x.Version
+	}
+	return ""
 }
 
 type ImageConfigRequest struct {
@@ -5886,7 +5910,7 @@ const file_plugin_proto_rawDesc = "" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x12\n" +
 	"\x04text\x18\x02 \x01(\tR\x04text\x12\x16\n" +
 	"\x06source\x18\x03 \x01(\tR\x06source\x120\n" +
-	"\x05until\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\x05until\"\xcd\x02\n" +
+	"\x05until\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\x05until\"\xe7\x02\n" +
 	"\x05Image\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12=\n" +
 	"\bregistry\x18\x02 \x01(\v2!.dogwatch.plugin.v1.ImageRegistryR\bregistry\x12\x12\n" +
@@ -5896,7 +5920,9 @@ const file_plugin_proto_rawDesc = "" +
 	"\farchitecture\x18\x06 \x01(\tR\farchitecture\x12\x0e\n" +
 	"\x02os\x18\a \x01(\tR\x02os\x12\x18\n" +
 	"\avariant\x18\b \x01(\tR\avariant\x124\n" +
-	"\acreated\x18\t \x01(\v2\x1a.google.protobuf.TimestampR\acreated\"I\n" +
+	"\acreated\x18\t \x01(\v2\x1a.google.protobuf.TimestampR\acreated\x12\x18\n" +
+	"\aversion\x18\n" +
+	" \x01(\tR\aversion\"I\n" +
 	"\rImageRegistry\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x10\n" +
 	"\x03url\x18\x02 \x01(\tR\x03url\x12\x12\n" +
@@ -5910,13 +5936,14 @@ const file_plugin_proto_rawDesc = "" +
 	"\x04repo\x18\x02 \x01(\tR\x04repo\x12\x14\n" +
 	"\x05value\x18\x03 \x01(\tR\x05value\x12\x14\n" +
 	"\x05repos\x18\x04 \x03(\tR\x05repos\x12\x16\n" +
-	"\x06pinned\x18\x05 \x01(\bR\x06pinned\"\xb0\x01\n" +
+	"\x06pinned\x18\x05 \x01(\bR\x06pinned\"\xca\x01\n" +
 	"\x06Result\x12\x10\n" +
 	"\x03tag\x18\x01 \x01(\tR\x03tag\x12\x16\n" +
 	"\x06digest\x18\x02 \x01(\tR\x06digest\x124\n" +
 	"\acreated\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\acreated\x12\x12\n" +
 	"\x04link\x18\x04 \x01(\tR\x04link\x122\n" +
-	"\x06levels\x18\x05 \x01(\v2\x1a.dogwatch.plugin.v1.LevelsR\x06levels\"\xa1\x01\n" +
+	"\x06levels\x18\x05 \x01(\v2\x1a.dogwatch.plugin.v1.LevelsR\x06levels\x12\x18\n" +
+	"\aversion\x18\x06 \x01(\tR\aversion\"\xa1\x01\n" +
 	"\x06Levels\x121\n" +
 	"\x05patch\x18\x01 \x01(\v2\x1b.dogwatch.plugin.v1.ReleaseR\x05patch\x121\n" +
 	"\x05minor\x18\x02 \x01(\v2\x1b.dogwatch.plugin.v1.ReleaseR\x05minor\x121\n" +
@@ -5988,11 +6015,12 @@ const file_plugin_proto_rawDesc = "" +
 	"repository\x18\x02 \x01(\v2\x1e.dogwatch.plugin.v1.RepositoryR\n" +
 	"repository\x12\x16\n" +
 	"\x06digest\x18\x03 \x01(\tR\x06digest\x128\n" +
-	"\bplatform\x18\x04 \x01(\v2\x1c.dogwatch.plugin.v1.PlatformR\bplatform\"x\n" +
+	"\bplatform\x18\x04 \x01(\v2\x1c.dogwatch.plugin.v1.PlatformR\bplatform\"\x92\x01\n" +
 	"\x10ManifestResponse\x12\x16\n" +
 	"\x06digest\x18\x01 \x01(\tR\x06digest\x12\x16\n" +
 	"\x06config\x18\x02 \x01(\tR\x06config\x124\n" +
-	"\acreated\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\acreated\"\xc2\x01\n" +
+	"\acreated\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\acreated\x12\x18\n" +
+	"\aversion\x18\x04 \x01(\tR\aversion\"\xc2\x01\n" +
 	"\x12ImageConfigRequest\x12\x1a\n" +
 	"\binstance\x18\x01 \x01(\tR\binstance\x12>\n" +
 	"\n" +

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"mime"
 	"net/http"
+	"path"
 	"strings"
 	"time"
 
@@ -35,6 +36,8 @@ const (
 	maxNesting = 3
 
 	createdAnnotation = "org.opencontainers.image.created"
+	versionLabel      = "org.opencontainers.image.version" // of a configuration, and an annotation of a manifest
+	refNameLabel      = "org.opencontainers.image.ref.name"
 	baseAnnotation    = "org.opencontainers.image.base.name"
 	digestHeader      = "Docker-Content-Digest"
 )
@@ -115,8 +118,11 @@ func (r *Registry) describe(ctx context.Context, repo registry.Repository, diges
 	}
 	m.Config = image.Config.Digest
 	m.Created = parseCreated(cmp.Or(image.Annotations[createdAnnotation], image.created))
-	if m.Created.IsZero() {
-		m.Created = r.created(ctx, repo, *image.Config)
+	m.Version = image.Annotations[versionLabel]
+	if m.Created.IsZero() { // and only then the configuration is read, which may say the version too
+		var version string
+		m.Created, version = r.created(ctx, repo, *image.Config)
+		m.Version = cmp.Or(m.Version, version)
 	}
 	return m, ctx.Err()
 }
@@ -220,15 +226,22 @@ func isManifestType(kind string) bool {
 	return strings.HasPrefix(kind, "application/vnd.oci.image.") || strings.HasPrefix(kind, "application/vnd.docker.distribution.manifest.")
 }
 
-// created reads when an image was made from its configuration.
-func (r *Registry) created(ctx context.Context, repo registry.Repository, config descriptor) sdk.Time {
+// created reads when an image was made, and which version it says it is, from its configuration.
+func (r *Registry) created(ctx context.Context, repo registry.Repository, config descriptor) (made sdk.Time, version string) {
 	var image struct {
 		Created string `json:"created"`
+		Config  struct {
+			Labels map[string]string
+		} `json:"config"`
 	}
 	if !isImageConfig(config) || config.Size > maxConfig || r.config(ctx, repo, config, &image) != nil {
-		return sdk.Time{}
+		return sdk.Time{}, ""
 	}
-	return parseCreated(image.Created)
+	labels := image.Config.Labels
+	if labels[refNameLabel] == "ubuntu" && path.Base(repo.Name) != "ubuntu" {
+		return parseCreated(image.Created), "" // the version of what it is built on, whose labels it inherits
+	}
+	return parseCreated(image.Created), labels[versionLabel]
 }
 
 func isImageConfig(d descriptor) bool {

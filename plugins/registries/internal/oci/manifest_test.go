@@ -100,6 +100,29 @@ func TestManifest(t *testing.T) {
 	}
 }
 
+// The version costs no request: it is in what is read for the date.
+func TestManifestVersion(t *testing.T) {
+	labels := map[string]string{versionLabel: "1.27.3"}
+	sim, r := newSim(registrysim.Options{Config: func(string, int) map[string]any { return map[string]any{"Labels": labels} }})
+	image, _ := sim.Image("team/app", "latest")
+	sim.ResetCounts()
+	m, err := r.Manifest(t.Context(), app(), image.Digest, image.Platforms[0].Platform)
+	if got := sim.Counts(); err != nil || m.Version != "1.27.3" || got.Total != 3 || got.Manifests != 2 || got.Blobs != 1 {
+		t.Errorf("%+v, %v, after %+v", m, err, got)
+	}
+
+	s := &store{}
+	annotated := s.add(fmt.Sprintf(`{"config":{"mediaType":%q,"digest":%q,"size":6},"annotations":{"org.opencontainers.image.created":"2025-03-04T05:06:07Z",%q:"2.0.0"}}`,
+		typeOCIConfig, digestOf([]byte("not there"), ""), versionLabel))
+	inherited := s.add(fmt.Sprintf(`{"config":{"mediaType":%q,"digest":%q,"size":6}}`,
+		typeOCIConfig, s.add(fmt.Sprintf(`{"config":{"Labels":{%q:"22.04",%q:"ubuntu"}}}`, versionLabel, refNameLabel))))
+	for digest, want := range map[string]string{annotated: "2.0.0", inherited: ""} {
+		if m, err := newRegistry(internet{simHost: s}).Manifest(t.Context(), app(), digest, sdk.Platform{}); err != nil || m.Version != want {
+			t.Errorf("version %q, %v; want %q", m.Version, err, want)
+		}
+	}
+}
+
 // store serves documents by digest, as one content type.
 type store struct {
 	documents   map[string]string
