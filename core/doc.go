@@ -44,7 +44,7 @@
 //	link
 //	choice
 //	policy
-//	artifact history update
+//	artifact history notes update
 //	config logging event delivery operation label tag tally template contained detach auth/oidctest
 //	budget chart regexcost policy/window
 //

@@ -1,0 +1,126 @@
+package notes
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/dogwatch/dogwatch/sdk"
+)
+
+// maxNotes is how many releases are shown at once.
+const maxNotes = 50
+
+// running returns the version that a container runs: its tag, or what a label says
+// where the tag has none or is less precise; "" when neither says one.
+func running(c *sdk.Container) string {
+	tagged, ok := parseVersion(c.Image.Tag.Value, "")
+	for _, label := range versionLabels {
+		text := c.Labels[label]
+		if v, labelled := parseVersion(text, ""); labelled && len(text) <= maxName && (!ok || tagged.covers(v)) {
+			return text
+		}
+	}
+	if ok {
+		return c.Image.Tag.Value
+	}
+	return ""
+}
+
+// offered returns the version that a container is offered; "" when its tag says none.
+func offered(c *sdk.Container) string {
+	if _, ok := parseVersion(c.Result.Tag, ""); ok && c.UpdateKind.Kind == sdk.KindTag {
+		return c.Result.Tag
+	}
+	return ""
+}
+
+// choose takes the releases between the versions.
+func (n *Notes) choose(all []release, r Repository) {
+	name := r.Path[strings.LastIndexByte(r.Path, '/')+1:]
+	from, hasFrom := parseVersion(n.Running, name)
+	to, hasTo := parseVersion(n.Offered, name)
+	if !hasFrom && !hasTo {
+		return
+	}
+	type candidate struct {
+		release
+		version
+	}
+	var candidates []candidate
+	reached := false
+	for _, one := range all {
+		v, ok := parseVersion(one.Tag, name)
+		if !ok {
+			continue
+		}
+		v.prerelease = v.prerelease || one.Prerelease
+		isTo := hasTo && to.covers(v)
+		switch {
+		case hasFrom && v.compare(from) <= 0:
+			reached = true
+		case hasTo && v.compare(to) > 0 && !isTo:
+		case v.prerelease && !(hasTo && to.prerelease):
+		case !hasFrom && !isTo: // what came before it is not known to be new
+		default:
+			candidates = append(candidates, candidate{one, v})
+		}
+	}
+	slices.SortStableFunc(candidates, func(a, b candidate) int { return b.compare(a.version) })
+	n.Incomplete = hasFrom && !reached && len(all) > 0 || len(candidates) > maxNotes
+	for _, c := range candidates[:min(len(candidates), maxNotes)] {
+		note := Note{Version: c.Tag, Name: c.Name, Date: sdk.Time{Time: c.At}, URL: r.pageURL(c.Tag), Body: c.Body, Truncated: c.Cut}
+		note.Breaking, note.Action = warnings(c.Body)
+		n.Notes = append(n.Notes, note)
+	}
+}
+
+var (
+	breaking = regexp.MustCompile(`(?i)\bbreaking\b|\bbackwards?[- ]incompatible|^[-*+ ]*\w+(\([^)]*\))?!:|\b(removed|dropped) support\b`)
+	action   = regexp.MustCompile(`(?i)\b(actions? required|required actions?|you (must|need to|have to)|must be (migrated|updated|changed|run)|manual (migration|steps?|intervention|action)|before (you )?(upgrad|updat)ing|migration (guide|required)|upgrade notes?)\b`)
+	harmless = regexp.MustCompile(`(?i)\b(no|non|not an?y?|without( any)?|zero)[- ]+(known )?(breaking|actions?|manual)`)
+)
+
+const (
+	// maxWarnings is how many warnings of each kind are taken from a release, and
+	// maxWarning how long each may be, in bytes.
+	maxWarnings = 5
+	maxWarning  = 240
+)
+
+// warnings returns the lines of notes that warn of a breaking change, and those that
+// demand something. Below a heading that warns, these are its items.
+func warnings(body string) (breaks, actions []string) {
+	var under *[]string
+	add := func(to *[]string, line string) {
+		line = cut(strings.Trim(line, "#*-+>_ \t"), maxWarning)
+		if line != "" && len(*to) < maxWarnings && !slices.Contains(*to, line) {
+			*to = append(*to, line)
+		}
+	}
+	for line := range strings.Lines(body) {
+		line = strings.TrimSpace(line)
+		if line == "" || harmless.MatchString(line) {
+			continue
+		}
+		var kind *[]string
+		switch {
+		case breaking.MatchString(line):
+			kind = &breaks
+		case action.MatchString(line):
+			kind = &actions
+		}
+		heading := strings.HasPrefix(line, "#") || strings.HasPrefix(line, "**") && strings.HasSuffix(line, "**")
+		switch {
+		case heading:
+			if under = kind; kind != nil {
+				add(kind, line)
+			}
+		case kind != nil:
+			add(kind, line)
+		case under != nil && strings.IndexAny(line, "-*+") == 0:
+			add(under, line)
+		}
+	}
+	return breaks, actions
+}
