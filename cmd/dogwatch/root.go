@@ -106,7 +106,7 @@ or blocked (plan, update, rollback).`,
 		title    string
 		commands []*cobra.Command
 	}{
-		{"Watch:", []*cobra.Command{serve, newCheck(g), newExplain(g), newDemo(g)}},
+		{"Watch:", []*cobra.Command{serve, newCheck(g), newExplain(g), newNotes(g), newDemo(g)}},
 		{"Update:", []*cobra.Command{newDiff(g), newPlan(g), newUpdate(g), newRollback(g), newOperations(g)}},
 		{"Decide:", []*cobra.Command{newPolicy(g), newApprove(g), newSkip(g), newSnooze(g), newUndo(g)}},
 		{"Set up:", []*cobra.Command{newDoctor(g), newConfig(g), newReload(g), newPlugin(g), newToken(g), newHashPassword(g)}},

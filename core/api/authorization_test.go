@@ -20,7 +20,7 @@ var levels = map[auth.Scope][]string{
 	},
 	auth.Read: {
 		"GET /metrics", "GET /api/server", "GET /api/log", "GET /api/store", "GET /api/ready", "GET /api/openapi.yaml", "GET /api/summary", "GET /api/history", "GET /api/badge.svg",
-		"GET /api/containers", "GET /api/containers/{id}", "GET /api/containers/{id}/explain", "GET /api/containers/{id}/triggers",
+		"GET /api/containers", "GET /api/containers/{id}", "GET /api/containers/{id}/explain", "GET /api/containers/{id}/notes", "GET /api/containers/{id}/triggers",
 		"GET /api/watchers", "GET /api/watchers/{type}/{name}", "GET /api/registries", "GET /api/registries/{type}/{name}",
 		"GET /api/triggers", "GET /api/triggers/{type}/{name}", "GET /api/types/{kind}",
 		"GET /api/authentications", "GET /api/authentications/{type}/{name}", "GET /auth/user", "POST /auth/logout",

@@ -70,6 +70,7 @@ type Settings struct {
 	Policy  Policy  `option:"policy"`
 	Updates Updates `option:"updates"`
 	Links   Links   `option:"links"`
+	Notes   Notes   `option:"notes"`
 	// PublicURL is nil when it is not set.
 	PublicURL *url.URL `option:"public.url,alias=publicurl" help:"Address under which people reach the server, used in links"`
 }

@@ -155,6 +155,8 @@ type Options struct {
 	Reloader Reloader
 	// Links is nil where messages have none.
 	Links Links
+	// Notes is nil where release notes are switched off.
+	Notes Notes
 	// Choices is nil where nothing can be decided.
 	Choices Choices
 	// Redact blanks secrets in texts that come from elsewhere.

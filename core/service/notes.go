@@ -1,0 +1,24 @@
+package service
+
+import (
+	"context"
+
+	"github.com/dogwatch/dogwatch/core/notes"
+	"github.com/dogwatch/dogwatch/sdk"
+)
+
+// Notes reads release notes; see notes.Reader.
+type Notes interface {
+	Of(ctx context.Context, c *sdk.Container) notes.Notes
+}
+
+// Notes returns the release notes of what a container is offered. Hosts of repositories
+// are asked where the notes that are stored are too old.
+func (s *Service) Notes(ctx context.Context, c sdk.Container) notes.Notes {
+	if s.opt.Notes == nil {
+		return notes.Notes{Notes: []notes.Note{}, Reason: "release notes are switched off by notes.enabled"}
+	}
+	n := s.opt.Notes.Of(ctx, &c)
+	n.Reason = s.opt.Redact(n.Reason)
+	return n
+}
