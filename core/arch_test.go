@@ -51,6 +51,8 @@ var owners = map[string][]string{
 	"golang.org/x/oauth2":                    {"core/auth"},
 	"github.com/tg123/go-htpasswd":           {"core/auth"},
 	"oras.land/oras-go/v2":                   {"core/artifact"},
+	"github.com/yuin/goldmark":               {"core/notes"},
+	"github.com/microcosm-cc/bluemonday":     {"core/notes"},
 	"aead.dev/minisign":                      {"core/artifact"},
 	"github.com/google/go-containerregistry": {},
 	"github.com/getkin/kin-openapi":          {},

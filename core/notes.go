@@ -8,11 +8,14 @@ import (
 	"github.com/dogwatch/dogwatch/core/wiring"
 )
 
-// releaseNotes returns the reader of release notes; nil when they are switched off.
+// releaseNotes returns the reader of release notes, simulated in the demo; nil when they are switched off.
 func (a *App) releaseNotes() service.Notes {
 	settings := a.opt.Config.Notes
-	if !settings.Enabled || a.opt.Demo {
+	switch {
+	case !settings.Enabled:
 		return nil
+	case a.opt.Demo:
+		return notes.Simulated{}
 	}
 	forges := map[string]notes.Forge{}
 	var allowed []string

@@ -51,7 +51,7 @@ type bench struct {
 	requests []*http.Request
 }
 
-func newBench(t *testing.T, serve http.HandlerFunc, change ...func(*Options)) *bench {
+func newBench(t testing.TB, serve http.HandlerFunc, change ...func(*Options)) *bench {
 	t.Helper()
 	b := &bench{memory: &memory{bodies: map[string][]byte{}, etags: map[string]string{}}, now: time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)}
 	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -56,6 +56,8 @@ type containerView struct {
 	MayUndo bool
 	// Why is filled in on the page without script; else the page loads it later.
 	Why *whyView
+	// Notes are filled in on the page without script, likewise.
+	Notes *notesView
 }
 
 // labelLine is one label.
@@ -316,6 +318,9 @@ func (u *UI) container(w http.ResponseWriter, r *http.Request) {
 	}
 	if r.URL.Query().Get("why") != "" {
 		v.Why = u.why(r.Context(), rec.Container)
+	}
+	if r.URL.Query().Get("notes") != "" {
+		v.Notes = u.notes(r.Context(), rec.Container)
 	}
 	if v.Sheet = partial(r); v.Sheet {
 		u.fragment(w, r, "container", "container", v)

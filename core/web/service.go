@@ -10,6 +10,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/dispatch"
 	"github.com/dogwatch/dogwatch/core/event"
 	"github.com/dogwatch/dogwatch/core/history"
+	"github.com/dogwatch/dogwatch/core/notes"
 	"github.com/dogwatch/dogwatch/core/operation"
 	"github.com/dogwatch/dogwatch/core/policy"
 	"github.com/dogwatch/dogwatch/core/reload"
@@ -42,6 +43,7 @@ type ContainerService interface {
 	CheckAll(ctx context.Context, actor auth.Actor) error
 	CheckOne(ctx context.Context, actor auth.Actor, c sdk.Container) error
 	Explain(ctx context.Context, c sdk.Container) check.Explanation
+	Notes(ctx context.Context, c sdk.Container) notes.Notes
 	NextCheck(watcher string) time.Time
 	Progress() []check.Progress
 	Redact(text string) string

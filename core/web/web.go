@@ -20,6 +20,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/dogwatch/dogwatch/core/auth"
+	"github.com/dogwatch/dogwatch/core/notes"
 	"github.com/dogwatch/dogwatch/core/operation"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/kind"
@@ -56,7 +57,9 @@ type UI struct {
 	Options
 	// load reads what assets and pages hold at the first page view: without one
 	// they would take megabytes of memory for nothing.
-	load        func() error
+	load func() error
+	// markdown makes HTML of release notes, likewise.
+	markdown    func() *notes.Renderer
 	assets      assets
 	pages       pages
 	started     time.Time
@@ -80,7 +83,7 @@ func New(opt Options) *UI {
 		opt.Want = func(*sdk.Container) {}
 	}
 	opt.Log = opt.Log.Named("web")
-	u := &UI{Options: opt, tasks: newTasks(opt.Now, opt.TaskChanged), started: opt.Now()}
+	u := &UI{Options: opt, markdown: sync.OnceValue(notes.NewRenderer), tasks: newTasks(opt.Now, opt.TaskChanged), started: opt.Now()}
 	u.load = sync.OnceValue(u.read)
 	u.routes = u.router()
 	return u
@@ -113,6 +116,7 @@ func (u *UI) router() http.Handler {
 	mux.HandleFunc("GET /containers/{id}", u.containerByID)
 	mux.HandleFunc("GET /containers/{watcher}/{name}", u.container)
 	mux.HandleFunc("GET /containers/{watcher}/{name}/why", u.containerWhy)
+	mux.HandleFunc("GET /containers/{watcher}/{name}/notes", u.containerNotes)
 	mux.HandleFunc("GET /containers/{watcher}/{name}/backups", u.containerBackups)
 	mux.HandleFunc("GET /containers/{watcher}/{name}/diff", u.showImageDiff)
 	for _, k := range []operation.Kind{operation.Update, operation.Rollback} {

@@ -1,0 +1,59 @@
+package web
+
+import (
+	"context"
+	"html/template"
+	"net/http"
+
+	"github.com/dogwatch/dogwatch/core/notes"
+	"github.com/dogwatch/dogwatch/sdk"
+)
+
+// notesView are the release notes of what a container is offered.
+type notesView struct {
+	Reason     string
+	Lines      []noteLine
+	Incomplete bool
+}
+
+// noteLine is a release. Open is true while all of it is shown.
+type noteLine struct {
+	notes.Note
+	HTML template.HTML
+	Open bool
+}
+
+const (
+	// openNotes is how many releases are unfolded at first.
+	openNotes = 1
+	// renderedNotes is how many releases are shown with their text, which takes a
+	// millisecond each; of older ones there are the warnings, and a link to their pages.
+	renderedNotes = 10
+)
+
+// notes reads the release notes of a container.
+func (u *UI) notes(ctx context.Context, c sdk.Container) *notesView {
+	n := u.Service.Notes(ctx, c)
+	v := &notesView{Reason: capital(n.Reason), Incomplete: n.Incomplete}
+	for i, one := range n.Notes {
+		line := noteLine{Note: one, Open: i < openNotes}
+		if i < renderedNotes {
+			line.HTML = template.HTML(u.markdown().HTML(one.Body)) // sanitised
+		}
+		v.Lines = append(v.Lines, line)
+	}
+	return v
+}
+
+// containerNotes renders the release notes, for which their host may be needed.
+func (u *UI) containerNotes(w http.ResponseWriter, r *http.Request) {
+	rec := u.record(w, r)
+	if rec == nil {
+		return
+	}
+	if !partial(r) {
+		http.Redirect(w, r, u.path(hrefOf(&rec.Container)+"?notes=1"), http.StatusFound)
+		return
+	}
+	u.fragment(w, r, "container", "notes", u.notes(r.Context(), rec.Container))
+}
