@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -32,6 +33,9 @@ type release struct {
 	At         time.Time `json:"at,omitzero"`
 	Prerelease bool      `json:"prerelease,omitempty"`
 	Cut        bool      `json:"cut,omitempty"`
+	// Breaking and Action are found once, since that takes longer than all else.
+	Breaking []string `json:"breaking,omitempty"`
+	Action   []string `json:"action,omitempty"`
 }
 
 // listURL returns the address of the list of releases, the newest first:
@@ -185,9 +189,13 @@ func decodeReleases(in io.Reader) ([]release, error) {
 			r.At = w.Released
 		}
 		text := strings.TrimSpace(w.Body + w.Description)
-		r.Body = cut(text, min(maxBody, left))
+		r.Body = cut(text, max(0, min(maxBody, left)))
 		r.Cut = len(r.Body) < len(text)
+		r.Breaking, r.Action = warnings(r.Body)
 		left -= len(r.Body)
+		for _, line := range slices.Concat(r.Breaking, r.Action) {
+			left -= len(line)
+		}
 		all = append(all, r)
 	}
 	return all, nil
