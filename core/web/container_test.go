@@ -91,14 +91,3 @@ func TestContainerHistoryNamesDecisions(t *testing.T) {
 		}
 	}
 }
-
-func TestReleaseNotes(t *testing.T) {
-	u, _ := withStore(t, a("web", newer("1.1.0", "minor")))
-	page := request(u, "GET", "/containers/local/web/notes", nil, "HX-Request", "true").Body.String()
-	contains(t, page, "v2.0.0", "breaking", "<h5>Breaking changes</h5>", `href="https://github.com/a/b/releases/tag/v2.0.0"`, "There may be older ones")
-	for _, never := range []string{evil, "javascript:"} {
-		if strings.Contains(page, never) {
-			t.Errorf("the notes hold %q:\n%s", never, page)
-		}
-	}
-}

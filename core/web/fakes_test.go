@@ -15,7 +15,6 @@ import (
 	"github.com/dogwatch/dogwatch/core/dispatch"
 	"github.com/dogwatch/dogwatch/core/event"
 	"github.com/dogwatch/dogwatch/core/history"
-	"github.com/dogwatch/dogwatch/core/notes"
 	"github.com/dogwatch/dogwatch/core/operation"
 	"github.com/dogwatch/dogwatch/core/plugin"
 	"github.com/dogwatch/dogwatch/core/service"
@@ -81,13 +80,6 @@ func (f fakeContainers) Explain(_ context.Context, c sdk.Container) check.Explan
 		Name: c.Name, Summary: []string{"So nothing newer is known."}, Rules: []check.Rule{{Name: "tag.include", Value: "^1", Source: "label dogwatch.tag.include"}, {Name: "tag.exclude", Value: "none", Source: "default"}},
 		Tags: []check.Verdict{{Tag: "1.1.0", Kept: true, Reason: "newest", Detail: "it is the newest"}, {Tag: evil, Reason: "older", Detail: evil}},
 	}
-}
-
-func (f fakeContainers) Notes(context.Context, sdk.Container) notes.Notes {
-	return notes.Notes{Repository: "https://github.com/a/b", Incomplete: true, Notes: []notes.Note{
-		{Version: "v2.0.0", Date: sdk.Time{Time: noon}, URL: "https://github.com/a/b/releases/tag/v2.0.0", Body: "## Breaking changes\n\n- gone " + evil, Breaking: []string{"gone " + evil}},
-		{Version: evil, URL: "javascript:alert(1)", Body: evil},
-	}}
 }
 
 func (f fakeContainers) NextCheck(string) time.Time { return time.Time{} }

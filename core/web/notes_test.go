@@ -1,0 +1,28 @@
+package web
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/dogwatch/dogwatch/core/notes"
+	"github.com/dogwatch/dogwatch/sdk"
+)
+
+func (f fakeContainers) Notes(context.Context, sdk.Container) notes.Notes {
+	return notes.Notes{Repository: "https://github.com/a/b", Incomplete: true, Notes: []notes.Note{
+		{Version: "v2.0.0", Date: sdk.Time{Time: noon}, URL: "https://github.com/a/b/releases/tag/v2.0.0", Body: "## Breaking changes\n\n- gone " + evil, Breaking: []string{"gone " + evil}},
+		{Version: evil, URL: "javascript:alert(1)", Body: evil},
+	}}
+}
+
+func TestReleaseNotes(t *testing.T) {
+	u, _ := withStore(t, a("web", newer("1.1.0", "minor")))
+	page := request(u, "GET", "/containers/local/web/notes", nil, "HX-Request", "true").Body.String()
+	contains(t, page, "v2.0.0", "breaking", "<h5>Breaking changes</h5>", `href="https://github.com/a/b/releases/tag/v2.0.0"`, "There may be older ones")
+	for _, never := range []string{evil, "javascript:"} {
+		if strings.Contains(page, never) {
+			t.Errorf("the notes hold %q:\n%s", never, page)
+		}
+	}
+}
