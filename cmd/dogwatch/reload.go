@@ -24,8 +24,8 @@ same go on undisturbed; those that are new or different start. Policies count at
 When any other setting differs, everything restarts within the process. A configuration
 with a mistake changes nothing, and the exit code is 1.
 
-The signal SIGHUP does the same (docker kill --signal HUP dogwatch). The environment of a process does not change: what is
-set there needs a new start.`,
+The signal SIGHUP does the same (docker kill --signal HUP dogwatch). The environment of
+a process does not change: what is set there needs a new start.`,
 		Example: `  # after dogwatch config diff has said what it would change
   dogwatch reload
 
