@@ -81,7 +81,7 @@ func rowOf(c sdk.Container) row {
 		r.update += fmt.Sprintf(" %s → %s", short(c.UpdateKind.LocalValue), short(c.UpdateKind.RemoteValue))
 	case kind != "":
 		r.severity, r.kind = severityOf(kind)
-		r.update = printable(c.UpdateKind.LocalValue + " → " + c.UpdateKind.RemoteValue)
+		r.update = printable(c.UpdateKind.LocalValue + " → " + c.UpdateKind.RemoteValue + tally.Also(&c))
 	case c.Check.Postponed():
 		r.severity, r.kind = checkFailed, postponed
 	case c.Check.State == sdk.CheckNever:

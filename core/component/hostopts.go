@@ -58,7 +58,7 @@ const (
 const (
 	defaultTitle = `New ${container.updateKind.kind} ` + rebuilt + `found for container ${container.name}`
 	defaultBody  = `Container ${container.name} running ` + rebuiltImage + `with ${container.updateKind.kind} ` + shortLocal +
-		` can be updated to ${container.updateKind.kind} ` + shortRemote + `${container.result && container.result.link ? "\n" + container.result.link : ""}`
+		` can be updated to ${container.updateKind.kind} ` + shortRemote + `${also}${container.result && container.result.link ? "\n" + container.result.link : ""}`
 	defaultBatchTitle   = "${containers.length} updates available"
 	defaultSummaryTitle = "Dogwatch: ${headline}"
 	defaultSummaryBody  = "${text}"

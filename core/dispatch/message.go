@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"strings"
 
+	"github.com/dogwatch/dogwatch/core/tally"
 	"github.com/dogwatch/dogwatch/core/template"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/trigger"
@@ -154,7 +155,7 @@ func variables(c sdk.Container, container any, actions []trigger.Action) map[str
 		"approveUrl": "", "skipUrl": "", "snoozeUrl": "", "decideUrl": "",
 		"container": container, "id": c.ID, "name": c.Name, "watcher": c.Watcher, "link": link,
 		"kind": cmp.Or(c.UpdateKind.Kind, sdk.KindUnknown), "semver": c.UpdateKind.SemverDiff,
-		"local": c.UpdateKind.LocalValue, "remote": c.UpdateKind.RemoteValue,
+		"local": c.UpdateKind.LocalValue, "remote": c.UpdateKind.RemoteValue, "also": tally.Also(&c),
 	}
 	for _, a := range actions {
 		if name := a.Kind + "Url"; a.ContainerID == c.ID && vars[name] == "" {

@@ -64,6 +64,16 @@ func TestMessageVariablesOfOldWUD(t *testing.T) {
 	}
 }
 
+// TestMessageNamesOtherSteps: a newer major version is named beside the minor one.
+func TestMessageNamesOtherSteps(t *testing.T) {
+	c := withUpdate("web", "8.0.0", "8.2.1", "minor")
+	c.Result.Levels = &sdk.Levels{Minor: &sdk.Release{Tag: "8.2.1"}, Major: &sdk.Release{Tag: "9.0"}}
+	_, body, err := messages(t, "", "to ${remote}${also}", "").render([]sdk.Container{c}, false)
+	if err != nil || body != "to 8.2.1, or 9.0" {
+		t.Errorf("%q %v", body, err)
+	}
+}
+
 // TestRenderLeavesGapWhenTemplateFails: the text has a gap, and the rest of it is sent.
 func TestRenderLeavesGapWhenTemplateFails(t *testing.T) {
 	m := messages(t, "update of ${container.name}: ${nosuch}", "${container.a.b}!", "${containers[7].name} in ${count}")

@@ -53,6 +53,28 @@ func Versions(c *sdk.Container) (running, offered string) {
 	return c.Image.Version, c.Result.Version
 }
 
+// Others are the newest versions of each step (patch, minor, major) but the one that is the
+// update, the smallest step first: 9.0 where the update is 8.2.1.
+func Others(c *sdk.Container) (tags []string) {
+	if !c.UpdateAvailable || c.Result == nil || c.Result.Levels == nil {
+		return nil
+	}
+	for _, r := range []*sdk.Release{c.Result.Levels.Patch, c.Result.Levels.Minor, c.Result.Levels.Major} {
+		if r != nil && r.Tag != c.Result.Tag && !slices.Contains(tags, r.Tag) {
+			tags = append(tags, r.Tag)
+		}
+	}
+	return tags
+}
+
+// Also returns Others as what follows the version of an update: ", or 9.0"; "" for none.
+func Also(c *sdk.Container) (text string) {
+	for _, tag := range Others(c) {
+		text += ", or " + tag
+	}
+	return text
+}
+
 // State is what became of an update: sdk.StateOffered, StateHeld or StateAutomatic; ""
 // when there is none. One that was found before there were decisions is offered.
 func State(c *sdk.Container) string {

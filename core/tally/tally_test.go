@@ -60,3 +60,26 @@ func TestCounts(t *testing.T) {
 		}
 	}
 }
+
+func TestOthers(t *testing.T) {
+	release := func(tag string) *sdk.Release { return &sdk.Release{Tag: tag} }
+	for about, c := range map[string]struct {
+		levels *sdk.Levels
+		want   string
+	}{
+		"no levels":          {nil, ""},
+		"only the update":    {&sdk.Levels{Minor: release("8.2.1")}, ""},
+		"a major beside it":  {&sdk.Levels{Minor: release("8.2.1"), Major: release("9.0")}, ", or 9.0"},
+		"all three":          {&sdk.Levels{Patch: release("8.1.9"), Minor: release("8.2.1"), Major: release("9.0")}, ", or 8.1.9, or 9.0"},
+		"the same tag twice": {&sdk.Levels{Patch: release("8.1.9"), Minor: release("8.1.9")}, ", or 8.1.9"},
+	} {
+		container := sdk.Container{UpdateAvailable: true, Result: &sdk.Result{Tag: "8.2.1", Levels: c.levels}}
+		if got := Also(&container); got != c.want {
+			t.Errorf("%s: %q, want %q", about, got, c.want)
+		}
+		container.UpdateAvailable = false
+		if got := Also(&container); got != "" {
+			t.Errorf("%s, without update: %q", about, got)
+		}
+	}
+}

@@ -56,7 +56,7 @@ func reasonWord(code string) string {
 
 // decisionOf says what became of the update of a container. What labels and plugins wrote goes through redact.
 func decisionOf(c *sdk.Container, redact func(string) string) decision {
-	d := decision{State: tally.State(c), Approval: tally.Approval(c), Also: otherLevels(c)}
+	d := decision{State: tally.State(c), Approval: tally.Approval(c), Also: tally.Others(c)}
 	if d.State == "" || c.Decision == nil {
 		return d
 	}
@@ -68,20 +68,6 @@ func decisionOf(c *sdk.Container, redact func(string) string) decision {
 		d.Reasons = append(d.Reasons, capital(redact(policypreview.Sentence(r))))
 	}
 	return d
-}
-
-// otherLevels are the newest versions of each step but the one that is offered or held, the smallest step first.
-func otherLevels(c *sdk.Container) []string {
-	if !c.UpdateAvailable || c.Result == nil || c.Result.Levels == nil {
-		return nil
-	}
-	var tags []string
-	for _, r := range []*sdk.Release{c.Result.Levels.Patch, c.Result.Levels.Minor, c.Result.Levels.Major} {
-		if r != nil && r.Tag != c.Result.Tag && !slices.Contains(tags, r.Tag) {
-			tags = append(tags, r.Tag)
-		}
-	}
-	return tags
 }
 
 // brief says in a few words what became of an update that is not simply offered.
