@@ -109,7 +109,8 @@ func TestEveryScalarFieldIsAFilter(t *testing.T) {
 	at := full.Image.Created
 	level := &sdk.Release{Tag: "1", Created: at, FirstSeen: at, Link: "3"}
 	levels := &sdk.Levels{Patch: level, Minor: level, Major: level}
-	full.UpdateKind.Result = &sdk.Result{Tag: "1", Digest: "2", Link: "3", Created: at, Levels: levels}
+	full.UpdateKind.Result = &sdk.Result{Tag: "1", Digest: "2", Link: "3", Created: at, Levels: levels, Version: "1.0.1"}
+	full.Image.Version, full.Result.Version = "1.0.0", "1.0.1"
 	full.Result.Levels, full.Stack = levels, "shop"
 	full.Decision = &sdk.Decision{State: sdk.StateHeld, Until: at, OfferedAt: at}
 	full.IsSnoozed, full.SnoozedUntil, full.IsCoolingDown, full.CoolingDownUntil, full.Delay = true, at, true, at, "7d"
