@@ -46,6 +46,19 @@ func (h *handler) component(w http.ResponseWriter, r *http.Request, k kind.Kind)
 type registryView struct {
 	component.View
 	RateLimits []rateLimit `json:"rateLimits,omitempty"`
+	Requests   []hostUse   `json:"requests,omitempty"`
+}
+
+// hostUse are the requests to a host of images that a registry serves.
+type hostUse struct {
+	Host string `json:"host"`
+	// Used are those of the last WindowSeconds.
+	Used          int   `json:"used"`
+	WindowSeconds int64 `json:"windowSeconds"`
+	Next          int   `json:"next"`
+	// Budget is 0 where there is none.
+	Budget    int      `json:"budget,omitempty"`
+	FullUntil sdk.Time `json:"fullUntil,omitzero"`
 }
 
 type rateLimit struct {
@@ -67,6 +80,9 @@ func viewOfRegistry(c service.Component) registryView {
 			shown.Limit, shown.Remaining = &l.Limit, &l.Remaining
 		}
 		view.RateLimits = append(view.RateLimits, shown)
+	}
+	for _, b := range c.Budgets {
+		view.Requests = append(view.Requests, hostUse{Host: b.Host, Used: b.Used, WindowSeconds: int64(b.Period() / time.Second), Next: b.Next, Budget: b.Allowance.Requests, FullUntil: sdk.TimeOf(b.FullUntil)})
 	}
 	return view
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/dogwatch/dogwatch/core/budget"
 	"github.com/dogwatch/dogwatch/core/check"
 	"github.com/dogwatch/dogwatch/core/dispatch"
 	"github.com/dogwatch/dogwatch/core/plugin"
@@ -27,6 +28,7 @@ type fakeChecks struct {
 	watchOne func(sdk.Container) error
 	explain  func(sdk.Container) check.Explanation
 	next     time.Time
+	budgets  []budget.Forecast
 	progress atomic.Pointer[[]check.Progress]
 }
 
@@ -71,6 +73,8 @@ func (f *fakeChecks) Progress() []check.Progress {
 	}
 	return []check.Progress{}
 }
+
+func (f *fakeChecks) Budgets() []budget.Forecast { return f.budgets }
 
 // fakeTriggers records what is run.
 type fakeTriggers struct {

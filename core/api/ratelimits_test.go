@@ -4,6 +4,9 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/dogwatch/dogwatch/core/budget"
 )
 
 // What a registry's hosts allow is a field of the registry, and absent where nothing is known.
@@ -43,5 +46,26 @@ func TestRegistryRateLimits(t *testing.T) {
 	}
 	if strings.Contains(text, `dogwatch_registry_rate_limit{host="auth.docker.io"`) {
 		t.Error("the metrics have a limit that no registry stated")
+	}
+}
+
+// What checks request of hosts is a field of the registry that serves them, and in the metrics.
+func TestRegistryRequests(t *testing.T) {
+	w := start(t, nil)
+	w.checks.budgets = []budget.Forecast{
+		{Use: budget.Use{Host: "example.org", Allowance: budget.Allowance{Requests: 100, Per: 6 * time.Hour}, Used: 100, FullUntil: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}, Next: 12},
+		{Use: budget.Use{Host: "nowhere.example.com", Used: 3}, Next: 3},
+	}
+	shown := ""
+	for _, item := range w.get("/api/registries").want(200).list() {
+		if got, _ := json.Marshal(item["requests"]); item["requests"] != nil {
+			shown += string(got)
+		}
+	}
+	if want := `{"budget":100,"fullUntil":"2026-01-02T03:04:05.000Z","host":"example.org","next":12,"used":100,"windowSeconds":21600}`; strings.Count(shown, want) != 1 {
+		t.Errorf("the registries show %s, want once %s", shown, want)
+	}
+	if text := string(w.get("/metrics").want(200).body); !strings.Contains(text, `dogwatch_registry_requests_used{host="example.org"} 100`) {
+		t.Error("the metrics lack what was used")
 	}
 }

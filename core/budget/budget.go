@@ -85,8 +85,26 @@ type Use struct {
 	FullUntil time.Time
 }
 
+// Period returns over how long Used were made.
+func (u Use) Period() time.Duration {
+	if u.Allowance.Per == 0 {
+		return unlimitedPer
+	}
+	return u.Allowance.Per
+}
+
 // Left returns how many requests may be made now; it means something only with an Allowance.
 func (u Use) Left() int { return max(0, u.Allowance.Requests-u.Used) }
+
+// Forecast is the use of a host, and what will be wanted of it.
+type Forecast struct {
+	Use
+	// Next is how many requests the next checks make at most.
+	Next int
+}
+
+// Spreads reports whether the next checks want more than they may have now.
+func (f Forecast) Spreads() bool { return f.Allowance.Requests > 0 && f.Next > f.Left() }
 
 // Book counts requests by host. Its methods may be called concurrently.
 type Book struct {
@@ -166,11 +184,7 @@ func (b *Book) Hosts() []string {
 // length is that of a part. A period has one part less than there are slots, so that the
 // oldest part is as a whole outside of it when its slot is used again.
 func (c *count) length() time.Duration {
-	per := c.allowed.Per
-	if per == 0 {
-		per = unlimitedPer
-	}
-	return per / (parts - 1)
+	return Use{Allowance: c.allowed}.Period() / (parts - 1)
 }
 
 // used returns how many requests were made in the period before now, and when the next is allowed if

@@ -10,22 +10,10 @@ import (
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
-// HostBudget is what is known of the requests to a host of images: "docker.io". A
-// request is one question about a repository; a long list of tags may take several
-// of HTTP. None of them is a pull where the registry counts those apart.
-type HostBudget struct {
-	budget.Use
-	// Next is how many requests the next checks of all watchers make at most, going by
-	// the last ones in this process.
-	Next int
-}
-
-// Spreads reports whether the next checks want more than they may have now.
-func (b HostBudget) Spreads() bool { return b.Allowance.Requests > 0 && b.Next > b.Left() }
-
 // Budgets returns the hosts to which requests were made, or which have an allowance, in the
-// order of their names.
-func (c *Checker) Budgets() []HostBudget {
+// order of their names. Next goes by the last checks of all watchers in this process. A request
+// is one question about a repository; a long list of tags may take several of HTTP.
+func (c *Checker) Budgets() []budget.Forecast {
 	next := map[string]int{}
 	c.mu.Lock()
 	for _, st := range c.watchers {
@@ -37,9 +25,9 @@ func (c *Checker) Budgets() []HostBudget {
 	for _, host := range c.opt.Budget.Hosts() {
 		next[host] += 0
 	}
-	var all []HostBudget
+	var all []budget.Forecast
 	for _, host := range slices.Sorted(maps.Keys(next)) {
-		all = append(all, HostBudget{Use: c.opt.Budget.Of(host), Next: next[host]})
+		all = append(all, budget.Forecast{Use: c.opt.Budget.Of(host), Next: next[host]})
 	}
 	return all
 }

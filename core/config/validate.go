@@ -117,7 +117,7 @@ func (l *loader) checkSettings() {
 		host, _, err := budget.Parse(text)
 		switch {
 		case err != nil:
-			l.fault("check.budgets", err.Error(), "for example docker.io=100/6h")
+			l.fault("check.budgets", err.Error(), "")
 		case given[host]:
 			l.fault("check.budgets", fmt.Sprintf("%s has more than one budget", host), "leave one of them")
 		default:

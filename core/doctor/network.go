@@ -38,7 +38,7 @@ func (e *examination) images(ctx context.Context, containers []sdk.Container) []
 	wait.Go(func() { hosts, clocks = e.hosts(ctx, containers) })
 	registries = e.registries(ctx, containers)
 	wait.Wait()
-	return slices.Concat(e.labels(containers), clock(clocks), hosts, registries)
+	return slices.Concat(e.labels(containers), clock(clocks), hosts, registries, e.budgets(containers))
 }
 
 // transport reaches a host as registries do. What it says is of no consequence

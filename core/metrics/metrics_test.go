@@ -20,6 +20,7 @@ import (
 	"github.com/prometheus/common/expfmt"
 	"github.com/prometheus/common/model"
 
+	"github.com/dogwatch/dogwatch/core/budget"
 	"github.com/dogwatch/dogwatch/core/event"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/kind"
@@ -103,6 +104,14 @@ func limits() []Limits {
 	}
 }
 
+// budgets are of a host that has one, and of one that has none.
+func budgets() []budget.Forecast {
+	return []budget.Forecast{
+		{Use: budget.Use{Host: "docker.io", Allowance: budget.Allowance{Requests: 100, Per: 6 * time.Hour}, Used: 92}, Next: 12},
+		{Use: budget.Use{Host: "ghcr.io", Used: 7}, Next: 7},
+	}
+}
+
 // scraped returns what a scrape of m answers.
 func scraped(t testing.TB, m *Metrics, state State) string {
 	t.Helper()
@@ -170,7 +179,7 @@ func eventful() *Metrics {
 }
 
 func TestExposition(t *testing.T) {
-	text := own(scraped(t, eventful(), State{Containers: each(fleet()...), Components: components(), Limits: limits(), Pending: 3, Operations: 1}))
+	text := own(scraped(t, eventful(), State{Containers: each(fleet()...), Components: components(), Limits: limits(), Budgets: budgets(), Pending: 3, Operations: 1}))
 	text = strings.ReplaceAll(text, goVersion(t, text), "GO")
 	parse(t, text)
 	const path = "testdata/exposition.txt"

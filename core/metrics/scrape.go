@@ -12,6 +12,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/common/expfmt"
 
+	"github.com/dogwatch/dogwatch/core/budget"
 	"github.com/dogwatch/dogwatch/core/tally"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/kind"
@@ -25,6 +26,8 @@ type State struct {
 	Components []Component
 	// Limits are what the hosts of registries allow.
 	Limits []Limits
+	// Budgets are the requests to hosts of images.
+	Budgets []budget.Forecast
 	// Pending is how many deliveries wait to be sent.
 	Pending int
 	// Operations is how many updates and rollbacks are under way.
@@ -118,6 +121,7 @@ func (s scrape) Collect(ch chan<- prometheus.Metric) {
 		gauge("dogwatch_component_failed", "Whether the component cannot be used.", oneIf(c.Failed), "id", string(c.Kind)+"."+c.Type+"."+c.Name)
 	}
 	s.limits(gauge)
+	s.budgets(gauge)
 	s.containers(gauge)
 }
 
@@ -134,6 +138,17 @@ func (s scrape) limits(gauge func(name, help string, value float64, labels ...st
 				paused = float64(l.PausedUntil.UnixMilli()) / 1000
 			}
 			gauge("dogwatch_registry_paused_until_seconds", "Until when the registry's host is not asked, in seconds since 1970; 0 when it may be.", paused, labels...)
+		}
+	}
+}
+
+func (s scrape) budgets(gauge func(name, help string, value float64, labels ...string)) {
+	for _, b := range s.state.Budgets {
+		gauge("dogwatch_registry_requests_used", "Questions about images of the host in the period of its budget, or in the last hour where it has none.", float64(b.Used), "host", b.Host)
+		gauge("dogwatch_registry_requests_next", "Questions that the next checks of all watchers ask at most.", float64(b.Next), "host", b.Host)
+		if b.Allowance.Requests > 0 {
+			gauge("dogwatch_registry_requests_budget", "Questions that check.budgets allows in the period of the budget.", float64(b.Allowance.Requests), "host", b.Host)
+			gauge("dogwatch_registry_requests_budget_seconds", "How long the period of the budget is.", b.Allowance.Per.Seconds(), "host", b.Host)
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/dogwatch/dogwatch/core/budget"
 	"github.com/dogwatch/dogwatch/core/check"
 	"github.com/dogwatch/dogwatch/core/component"
 	"github.com/dogwatch/dogwatch/core/detach"
@@ -202,6 +203,9 @@ func (s *Scheduler) Next(watcher string) time.Time {
 
 // Progress returns how far the checks of whole watchers are; see check.Checker.
 func (s *Scheduler) Progress() []check.Progress { return s.checker.Progress() }
+
+// Budgets returns what is known of the requests to hosts; see check.Checker.
+func (s *Scheduler) Budgets() []budget.Forecast { return s.checker.Budgets() }
 
 // WatchAll checks every watcher now and returns when all are done, or when ctx
 // ends; the checks go on then. A watcher that fails has its check recorded as

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/dogwatch/dogwatch/core/auth"
+	"github.com/dogwatch/dogwatch/core/budget"
 	"github.com/dogwatch/dogwatch/core/component"
 	"github.com/dogwatch/dogwatch/core/config"
 	"github.com/dogwatch/dogwatch/core/dispatch"
@@ -45,6 +46,8 @@ type Component struct {
 	// Hosts are what a registry serves, Limits what its hosts allow, where a method returns them.
 	Hosts  []string
 	Limits []registry.Limit
+	// Budgets are the requests to the hosts of images that a registry serves.
+	Budgets []budget.Forecast
 	// Next is when a watcher is checked next, and, where a method returns Settings of one, when
 	// a trigger sends its next summary; zero when that is not planned.
 	Next time.Time
@@ -154,8 +157,19 @@ func (s *Service) component(actor auth.Actor, c *component.Component) Component 
 				v.Hosts = append(v.Hosts, h.Pattern)
 			}
 		}
+		v.Budgets = s.budgets(c.ID())
 	}
 	return v
+}
+
+// budgets are those of the hosts that a registry serves.
+func (s *Service) budgets(id string) (all []budget.Forecast) {
+	for _, f := range s.opt.Checks.Budgets() {
+		if r, _, served := s.opt.Components.RegistryFor(f.Host); served && r.ID() == id {
+			all = append(all, f)
+		}
+	}
+	return all
 }
 
 // limits returns limits without secrets in the texts of a plugin.

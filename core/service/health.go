@@ -92,6 +92,7 @@ func (s *Service) MetricsState(ctx context.Context) (metrics.State, error) {
 			state.Components = append(state.Components, metrics.Component{Kind: k, Type: c.Type, Name: c.Name, Failed: condition == component.Failed})
 		}
 	}
+	state.Budgets = s.opt.Checks.Budgets()
 	registries := s.opt.Components.Registries()
 	for i, limits := range component.RateLimits(ctx, registries) {
 		state.Limits = append(state.Limits, metrics.Limits{Registry: registries[i].ID(), Hosts: limits})

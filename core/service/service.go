@@ -17,6 +17,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/dogwatch/dogwatch/core/auth"
+	"github.com/dogwatch/dogwatch/core/budget"
 	"github.com/dogwatch/dogwatch/core/check"
 	"github.com/dogwatch/dogwatch/core/component"
 	"github.com/dogwatch/dogwatch/core/config"
@@ -66,6 +67,8 @@ type Components interface {
 	Get(k kind.Kind, typ, name string) (*component.Component, bool)
 	Registry(id string) (*component.Registry, bool)
 	Trigger(id string) (*component.Trigger, bool)
+	// RegistryFor returns the registry that serves a host of images.
+	RegistryFor(host string) (c *component.Registry, url string, served bool)
 	Problems() []config.Problem
 }
 
@@ -95,6 +98,8 @@ type Checks interface {
 	Next(watcher string) time.Time
 	// Progress returns how far the checks of whole watchers are that are under way.
 	Progress() []check.Progress
+	// Budgets returns what is known of the requests to hosts of images.
+	Budgets() []budget.Forecast
 }
 
 // Triggers runs triggers now.

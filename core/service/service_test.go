@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/dogwatch/dogwatch/core/auth"
+	"github.com/dogwatch/dogwatch/core/budget"
 	"github.com/dogwatch/dogwatch/core/check"
 	"github.com/dogwatch/dogwatch/core/component"
 	"github.com/dogwatch/dogwatch/core/config"
@@ -46,6 +47,7 @@ func (f *fakeParts) WatchAll(context.Context) error                { return f.do
 func (f *fakeParts) WatchOne(context.Context, sdk.Container) error { return f.do("check one") }
 func (f *fakeParts) Next(string) time.Time                         { return time.Time{} }
 func (f *fakeParts) Progress() []check.Progress                    { return nil }
+func (f *fakeParts) Budgets() []budget.Forecast                    { return nil }
 
 func (f *fakeParts) Explain(context.Context, sdk.Container) check.Explanation {
 	return check.Explanation{

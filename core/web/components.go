@@ -125,6 +125,9 @@ func facts(c service.Component) (all []string) {
 		if more := len(c.Hosts) - shown; more > 0 {
 			all = append(all, fmt.Sprintf("and %d more", more))
 		}
+		for _, f := range c.Budgets {
+			all = append(all, f.Host+": "+newBudgetRow(f, time.Time{}).Brief)
+		}
 	case kind.Trigger:
 		if mode := valueOf(c, "mode"); mode == "batch" {
 			all = append(all, "one message per check")
@@ -178,6 +181,7 @@ type componentPage struct {
 	YAML     string
 	Env      string
 	Limits   []limitRow
+	Budgets  []budgetRow
 	Last     *lastCheck
 	// Running is true while a watcher is being checked, and Going how far that is.
 	Running bool
@@ -223,6 +227,9 @@ func newComponentPage(c service.Component, now time.Time) componentPage {
 	}
 	for _, l := range c.Limits {
 		p.Limits = append(p.Limits, newLimitRow(l, now))
+	}
+	for _, f := range c.Budgets {
+		p.Budgets = append(p.Budgets, newBudgetRow(f, now))
 	}
 	return p
 }

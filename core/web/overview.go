@@ -311,7 +311,8 @@ func (u *UI) overviewOf(ctx context.Context, actor auth.Actor) (overviewView, er
 	v.Watchers = watchersOf(names, events, u.started, u.Service.Progress(), u.Service.NextCheck)
 	waiting, cancel := context.WithTimeout(ctx, limitWait)
 	defer cancel()
-	v.Limits = limitsOf(u.Service.Registries(waiting, actor), u.Now())
+	registries := u.Service.Registries(waiting, actor)
+	v.Limits = append(limitsOf(registries, u.Now()), budgetsOf(registries, u.Now())...)
 	days, err := u.Service.UpdateHistory(ctx)
 	if err != nil {
 		return v, err
