@@ -187,7 +187,7 @@ func (b *tab) look(s sight, width int64) {
 	}
 	b.until("document.readyState === 'complete'")
 	if !s.slow {
-		b.until("!document.querySelector('.lazy')")
+		b.until("!document.querySelector('.lazy:not([hx-trigger=revealed])')") // what is read when it is scrolled to may wait
 	}
 	if !js[bool](b, "!!document.querySelector('dialog[open]')") {
 		b.press(kb.Tab) // from now on the browser shows where the focus is

@@ -61,7 +61,11 @@ func newReloading(t *testing.T, containers int, env ...string) *reloading {
 	r := &reloading{fleet: newFleet(t, containers, registrysim.Options{}), t: t, file: filepath.Join(shortDir(t), "dogwatch.yaml"), hook: newHook(t)}
 	r.write(r.trigger("first"))
 	r.daemon = install(t, append(append(r.env(), "DOGWATCH_CONFIG="+r.file), env...)...).start()
-	eventually(t, "the first check", func() bool { return len(r.containers()) == containers })
+	// A check that is requested while one is under way is that one.
+	eventually(t, "the end of the first check", func() bool {
+		all := fmt.Sprint(get[any](r.daemon, http.MethodGet, "/api/events?limit=100"))
+		return len(r.containers()) == containers && strings.Contains(all, "check.finished")
+	})
 	return r
 }
 
