@@ -59,7 +59,7 @@ func (h houses) sights() []sight {
 		}},
 		{name: "containers-sheet", of: h.twelve, path: "/containers", desk: true, set: func(b *tab) {
 			b.click(".row[data-key='local/sonarr'] .name")
-			b.until("document.querySelector('#sheet h1') && !document.querySelector('#sheet .lazy')")
+			b.until("document.querySelector('#sheet h1') && !document.querySelector('#sheet .lazy:not([hx-trigger=revealed])')")
 		}},
 		{name: "containers-changes", of: h.twelve, path: "/containers", set: func(b *tab) {
 			js[any](b, "const bar = document.getElementById('behind'); bar.hidden = false; bar.querySelector('span').textContent = '2 changes'; undefined")
