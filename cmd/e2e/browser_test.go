@@ -147,15 +147,32 @@ func (b *tab) press(keys string) {
 
 func (b *tab) escape() { b.press(kb.Escape) }
 
+// click clicks an element as a person does: again if the click went elsewhere, as a
+// live update may move or replace the element between being found and being clicked.
 func (b *tab) click(selector string) {
 	b.t.Helper()
 	b.settle()
-	err := chromedp.Do(b.ctx, chromedp.Click(chromedp.CSS(selector)))
-	// A live update may replace the element between being found and being clicked.
-	for tries := 1; tries < 5 && err != nil && strings.Contains(err.Error(), noNode); tries++ {
-		err = chromedp.Do(b.ctx, chromedp.Click(chromedp.CSS(selector)))
+	for tries := 1; ; tries++ {
+		if !b.scriptless {
+			js[any](b, "window.clicked = false; addEventListener('click', e => { window.clicked = !!e.target.closest("+quoted(selector+", label")+") }, {capture: true, once: true})")
+		}
+		err := chromedp.Do(b.ctx, chromedp.Click(chromedp.CSS(selector)))
+		if err == nil && b.scriptless || err == nil && !b.missed() {
+			return
+		}
+		if err != nil && (tries == 5 || !strings.Contains(err.Error(), noNode)) {
+			b.t.Fatalf("click on %s: %v", selector, err)
+		}
+		if tries == 5 {
+			b.t.Fatalf("%d clicks on %s went elsewhere", tries, selector)
+		}
 	}
-	must(b.t, err)
+}
+
+// missed reports whether the last click went elsewhere. A page that is being left was hit.
+func (b *tab) missed() bool {
+	missed, err := chromedp.Run(b.ctx, chromedp.Evaluate[bool]("window.clicked === false"))
+	return err == nil && missed
 }
 
 // noNode is what Chromium responds when an element has gone.

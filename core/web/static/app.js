@@ -277,6 +277,12 @@
   addEventListener('pagehide', disconnect);
   addEventListener('pageshow', connect);
 
+  // While a pointer is down nothing is replaced: browsers make no click of a press on
+  // one element and a release on another. A release may happen where no page hears of it.
+  let pressed, released;
+  addEventListener('pointerdown', () => { pressed ||= new Promise(resolve => { released = resolve; setTimeout(resolve, 2000); }); }, true);
+  for (const type of ['pointerup', 'pointercancel']) addEventListener(type, () => setTimeout(() => { released?.(); pressed = undefined; }), true);
+
   // One refresh at a time, for all events that were received since the last one.
   const refresh = async () => {
     const of = new Set(heard), keys = [...changed], any = (...families) => families.some(family => of.has(family));
@@ -299,7 +305,9 @@
     if (answer.status === 401) location.reload(); // logged out meanwhile
     if (answer.status === 404 && !closeSheet(true)) location.reload(); // gone: the page says so
     if (!answer.ok) return null;
-    return new DOMParser().parseFromString(await answer.text(), 'text/html');
+    const text = await answer.text();
+    await pressed;
+    return new DOMParser().parseFromString(text, 'text/html');
   };
   const behind = (count, noun = count === 1 ? 'change' : 'changes') => {
     const bar = $('#behind'), text = count + ' ' + noun;
