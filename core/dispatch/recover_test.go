@@ -42,14 +42,14 @@ func pauses(calls []time.Time) (list []time.Duration) {
 func killedInCall(b *bench, inbox *sink, wait time.Duration) {
 	b.t.Helper()
 	var dying *killable
+	inbox.respond(func(context.Context, int, trigger.Request) error { // before it starts, as it may send at once
+		dying.kill()
+		return errKilled
+	})
 	b.start(func(s Store) Store {
 		dying = killedAfter(1<<30, s)
 		dying.lossy = true
 		return dying
-	})
-	inbox.respond(func(context.Context, int, trigger.Request) error {
-		dying.kill()
-		return errKilled
 	})
 	settle(wait)
 	b.stop()
