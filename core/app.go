@@ -256,7 +256,7 @@ func (a *App) Run(ctx context.Context) error {
 	g.Go(func() error { return a.housekeep(ctx) })
 	g.Go(func() error { return a.lookForPlugins(ctx) })
 	g.Go(func() error { return a.reloadOnRequest(ctx) })
-	g.Go(func() error { return releaseWhenIdle(ctx, &a.bus, a.pageViews, idle.Release) })
+	g.Go(func() error { return releaseWhenIdle(ctx, &a.bus, a.pageViews, idle.Release, idle.DropProgram) })
 	return g.Wait()
 }
 

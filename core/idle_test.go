@@ -14,9 +14,11 @@ func TestReleaseWhenIdle(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		var bus event.Bus
-		var released atomic.Int32
+		var released, trimmed atomic.Int32
 		ended, pageViews := make(chan error), make(chan struct{})
-		go func() { ended <- releaseWhenIdle(ctx, &bus, pageViews, func() { released.Add(1) }) }()
+		go func() {
+			ended <- releaseWhenIdle(ctx, &bus, pageViews, func() { released.Add(1) }, func() { trimmed.Add(1) })
+		}()
 		pass := func(d time.Duration, want int32) {
 			t.Helper()
 			time.Sleep(d)
@@ -30,6 +32,16 @@ func TestReleaseWhenIdle(t *testing.T) {
 		for range 5 {
 			bus.Wake()
 			pass(idleAfterEvent/2, 2) // busy
+		}
+		if got := trimmed.Load(); got != 5 {
+			t.Errorf("the program was trimmed %d times while it worked, want 5", got)
+		}
+		for range 5 {
+			bus.Wake()
+			pass(trimEvery/5, 2) // events come faster than it trims
+		}
+		if got := trimmed.Load(); got != 6 {
+			t.Errorf("the program was trimmed %d times, want 6: at most every %v", got, trimEvery)
 		}
 		pass(idleAfterEvent, 3)
 		pass(time.Hour, 3) // there is nothing more to release

@@ -49,6 +49,38 @@ func TestIdleTimerReleasesMemoryAfterLastCall(t *testing.T) {
 	})
 }
 
+func TestIdleTimerKeepsMemoryDuringCalls(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var released atomic.Int32
+		r := newIdleTimer(func() { released.Add(1) })
+		defer r.stop()
+		call := func(took time.Duration) {
+			info := &grpc.UnaryServerInfo{FullMethod: protocol.MethodPrefix + "Registry/Digest"}
+			_, err := r.unary(t.Context(), nil, info, func(context.Context, any) (any, error) {
+				time.Sleep(took)
+				return nil, nil
+			})
+			if err != nil {
+				t.Error(err)
+			}
+		}
+		go call(time.Minute)
+		go call(time.Second) // ends while the other one is under way
+		time.Sleep(30 * time.Second)
+		if err := r.stream(nil, nil, nil, func(any, grpc.ServerStream) error { return nil }); err != nil {
+			t.Error(err)
+		}
+		time.Sleep(29 * time.Second)
+		if got := released.Load(); got != 0 {
+			t.Errorf("memory was released %d times during a call", got)
+		}
+		time.Sleep(2 * time.Second)
+		if got := released.Load(); got != 1 {
+			t.Errorf("memory was released %d times after the calls, want 1", got)
+		}
+	})
+}
+
 // silentStream is a call whose messages are empty.
 type silentStream struct{ grpc.ServerStream }
 
