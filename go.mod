@@ -8,7 +8,6 @@ require (
 	github.com/aws/aws-sdk-go-v2/config v1.33.11
 	github.com/aws/aws-sdk-go-v2/credentials v1.20.11
 	github.com/aws/aws-sdk-go-v2/feature/ec2/imds v1.20.7
-	github.com/aws/aws-sdk-go-v2/service/ecr v1.65.0
 	github.com/aws/aws-sdk-go-v2/service/signin v1.11.0
 	github.com/aws/aws-sdk-go-v2/service/sso v1.38.5
 	github.com/aws/aws-sdk-go-v2/service/ssooidc v1.43.5
