@@ -7,10 +7,11 @@ package artifact
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"runtime"
 	"slices"
 	"strings"
+
+	"github.com/dogwatch/dogwatch/internal/lazyregexp"
 )
 
 // The media types of a plugin artifact. Its manifest has the artifact type, the
@@ -113,7 +114,7 @@ func (p Platform) suits(other Platform) int {
 	return 0
 }
 
-var nameForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$`)
+var nameForm = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$`)
 
 // CheckName refuses names that are no file directly inside a folder, or a hidden one.
 func CheckName(name string) error {
@@ -122,7 +123,7 @@ func CheckName(name string) error {
 		return errors.New("the artifact does not say its name: give one with --name")
 	case strings.ContainsAny(name, `/\`):
 		return fmt.Errorf("the name %q leaves the folder of the plugins: refused", name)
-	case !nameForm.MatchString(name):
+	case !nameForm().MatchString(name):
 		return fmt.Errorf("the name %q is none of a plugin: want up to 100 letters, digits, dots, - and _, the first one a letter or a digit", name)
 	}
 	return nil

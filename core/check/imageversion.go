@@ -2,9 +2,9 @@ package check
 
 import (
 	"path"
-	"regexp"
 
 	"github.com/dogwatch/dogwatch/core/tag"
+	"github.com/dogwatch/dogwatch/internal/lazyregexp"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
@@ -17,11 +17,11 @@ const (
 
 // versionText is what a version looks like. Labels come from the makers of images: what is
 // longer, or has other characters, is no version.
-var versionText = regexp.MustCompile(`^[0-9A-Za-z][0-9A-Za-z.+_~-]{0,63}$`)
+var versionText = lazyregexp.New(`^[0-9A-Za-z][0-9A-Za-z.+_~-]{0,63}$`)
 
 // versionOf returns a text if it can be a version, and else "".
 func versionOf(text string) string {
-	if !versionText.MatchString(text) {
+	if !versionText().MatchString(text) {
 		return ""
 	}
 	return text

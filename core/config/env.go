@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dogwatch/dogwatch/internal/lazyregexp"
 	"github.com/dogwatch/dogwatch/sdk/option"
 )
 
@@ -72,7 +73,7 @@ func hasPrefixFold(s, prefix string) bool {
 
 // serviceLink matches the variables that Kubernetes and old Docker links make
 // for a service that happens to be called dogwatch or wud.
-var serviceLink = form(`^(DOGWATCH|WUD)_(SERVICE_HOST|SERVICE_PORT(_[A-Z0-9_]+)?|PORT_\d+_(TCP|UDP)(_(PROTO|PORT|ADDR))?)$`)
+var serviceLink = lazyregexp.New(`^(DOGWATCH|WUD)_(SERVICE_HOST|SERVICE_PORT(_[A-Z0-9_]+)?|PORT_\d+_(TCP|UDP)(_(PROTO|PORT|ADDR))?)$`)
 
 func isServiceLink(name, value string) bool {
 	isPort := strings.EqualFold(name, nativePrefix+"PORT") || strings.EqualFold(name, wudPrefix+"PORT")

@@ -7,6 +7,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/dogwatch/dogwatch/internal/lazyregexp"
 	"github.com/dogwatch/dogwatch/sdk/option"
 )
 
@@ -84,8 +85,8 @@ func (w *yamlWalk) installs(n *yaml.Node, depth int) []string {
 	return items
 }
 
-var digestForm = form(`^(sha256:[0-9a-f]{64})?$`)
-var installNameForm = form(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$`)
+var digestForm = lazyregexp.New(`^(sha256:[0-9a-f]{64})?$`)
+var installNameForm = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$`)
 
 // parseInstall reads a text of name=value pairs, or says what is wrong with it.
 func parseInstall(text string) (i Install, problem, remedy string) {

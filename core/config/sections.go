@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dogwatch/dogwatch/internal/lazyregexp"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 	"github.com/dogwatch/dogwatch/sdk/option"
 )
@@ -144,8 +145,8 @@ func (l *loader) settings() {
 }
 
 var (
-	typeForm = form(`^[a-z0-9]+$`)
-	nameForm = form(`^[a-z0-9][a-z0-9-]*$`)
+	typeForm = lazyregexp.New(`^[a-z0-9]+$`)
+	nameForm = lazyregexp.New(`^[a-z0-9][a-z0-9-]*$`)
 )
 
 // placeOption gives v to its component. "trigger.mock.example: true", or without

@@ -5,14 +5,13 @@ import (
 	"net"
 	"path"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/dogwatch/dogwatch/core/budget"
+	"github.com/dogwatch/dogwatch/internal/lazyregexp"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 )
 
@@ -60,16 +59,10 @@ func (l *loader) warn(key, message, remedy string) {
 	l.report(Problem{Key: key, Source: l.config.sources[key], Message: message, Remedy: remedy, Level: Warning})
 }
 
-// form compiles a pattern when it is first used: the processes of plugins link
-// this package, and read no configuration.
-func form(pattern string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
-}
-
 var (
-	hostForm     = form(`^[A-Za-z0-9_]([A-Za-z0-9_.-]*[A-Za-z0-9_])?$`)
-	checksumForm = form(`^[^=/\\]+=[0-9A-Fa-f]{64}$`)
-	variableForm = form(`^[A-Za-z_][A-Za-z0-9_]*$`)
+	hostForm     = lazyregexp.New(`^[A-Za-z0-9_]([A-Za-z0-9_.-]*[A-Za-z0-9_])?$`)
+	checksumForm = lazyregexp.New(`^[^=/\\]+=[0-9A-Fa-f]{64}$`)
+	variableForm = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]*$`)
 )
 
 func isHost(text string) bool { return net.ParseIP(text) != nil || hostForm().MatchString(text) }

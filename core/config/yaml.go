@@ -11,6 +11,8 @@ import (
 	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/dogwatch/dogwatch/internal/lazyregexp"
 )
 
 // The limits of a configuration file. Aliases count each time they are used,
@@ -272,8 +274,8 @@ func notText(file string, data []byte) *Problem {
 }
 
 var (
-	yamlLine   = form(`^yaml: (?:line (\d+): )?(.*)$`)
-	yamlAnchor = form(`^unknown anchor '(.*)' referenced$`)
+	yamlLine   = lazyregexp.New(`^yaml: (?:line (\d+): )?(.*)$`)
+	yamlAnchor = lazyregexp.New(`^unknown anchor '(.*)' referenced$`)
 )
 
 // syntaxProblem words an error of the YAML parser. An unquoted password that

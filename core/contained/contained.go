@@ -3,9 +3,9 @@ package contained
 
 import (
 	"os"
-	"regexp"
 	"strings"
-	"sync"
+
+	"github.com/dogwatch/dogwatch/internal/lazyregexp"
 )
 
 // marks are files that engines put into containers: Docker, and Podman.
@@ -23,9 +23,7 @@ func Here() bool {
 }
 
 // loopback matches a loopback address with a port.
-var loopback = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?:^|[^\w.-])(localhost|127\.\d+\.\d+\.\d+|\[::1\]):\d+`)
-})
+var loopback = lazyregexp.New(`(?:^|[^\w.-])(localhost|127\.\d+\.\d+\.\d+|\[::1\]):\d+`)
 
 // Explain says what a failed connection means inside a container when it went to
 // the container's own loopback address; "" when it did not.

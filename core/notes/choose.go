@@ -1,10 +1,10 @@
 package notes
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/dogwatch/dogwatch/internal/lazyregexp"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
@@ -75,9 +75,9 @@ func (n *Notes) choose(all []release, r Repository) {
 }
 
 var (
-	breaking = regexp.MustCompile(`(?i)\bbreaking\b|\bbackwards?[- ]incompatible|^[-*+ ]*\w+(\([^)]*\))?!:|\b(removed|dropped) support\b`)
-	action   = regexp.MustCompile(`(?i)\b(actions? required|required actions?|you (must|need to|have to)|must be (migrated|updated|changed|run)|manual (migration|steps?|intervention|action)|before (you )?(upgrad|updat)ing|migration (guide|required)|upgrade notes?)\b`)
-	harmless = regexp.MustCompile(`(?i)\b(no|non|not an?y?|without( any)?|zero)[- ]+(known )?(breaking|actions?|manual)`)
+	breaking = lazyregexp.New(`(?i)\bbreaking\b|\bbackwards?[- ]incompatible|^[-*+ ]*\w+(\([^)]*\))?!:|\b(removed|dropped) support\b`)
+	action   = lazyregexp.New(`(?i)\b(actions? required|required actions?|you (must|need to|have to)|must be (migrated|updated|changed|run)|manual (migration|steps?|intervention|action)|before (you )?(upgrad|updat)ing|migration (guide|required)|upgrade notes?)\b`)
+	harmless = lazyregexp.New(`(?i)\b(no|non|not an?y?|without( any)?|zero)[- ]+(known )?(breaking|actions?|manual)`)
 )
 
 const (
@@ -99,14 +99,14 @@ func warnings(body string) (breaks, actions []string) {
 	}
 	for line := range strings.Lines(body) {
 		line = strings.TrimSpace(line)
-		if line == "" || harmless.MatchString(line) {
+		if line == "" || harmless().MatchString(line) {
 			continue
 		}
 		var kind *[]string
 		switch {
-		case breaking.MatchString(line):
+		case breaking().MatchString(line):
 			kind = &breaks
-		case action.MatchString(line):
+		case action().MatchString(line):
 			kind = &actions
 		}
 		heading := strings.HasPrefix(line, "#") || strings.HasPrefix(line, "**") && strings.HasSuffix(line, "**")

@@ -2,9 +2,10 @@ package notes
 
 import (
 	"cmp"
-	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/dogwatch/dogwatch/internal/lazyregexp"
 )
 
 // version is what a tag or the name of a release says in numbers.
@@ -16,10 +17,10 @@ type version struct {
 // versionText is a version behind what release tags have in front: v1.2.3,
 // release-1.2, grafana-11.0.0, RELEASE.2024-01-02. A name with more words, such as
 // that of a chart in the same repository, is none.
-var versionText = regexp.MustCompile(`^(?:([A-Za-z]+)[-_./@ ]?)?[vV]?(\d{1,9}(?:[._-]\d{1,9})*)(.*)$`)
+var versionText = lazyregexp.New(`^(?:([A-Za-z]+)[-_./@ ]?)?[vV]?(\d{1,9}(?:[._-]\d{1,9})*)(.*)$`)
 
 // prereleaseWord begins what follows the numbers of a version before its release.
-var prereleaseWord = regexp.MustCompile(`(?i)^[-_.+]?(alpha|beta|rc|pre|dev|nightly|snapshot|canary|next|edge|[ab]\d)`)
+var prereleaseWord = lazyregexp.New(`(?i)^[-_.+]?(alpha|beta|rc|pre|dev|nightly|snapshot|canary|next|edge|[ab]\d)`)
 
 // parseVersion reads a version; name is what a tag may begin with beside the usual words.
 // It is false for a text without one, such as latest.
@@ -28,11 +29,11 @@ func parseVersion(text, name string) (version, bool) {
 	if name != "" && len(text) > len(name) && strings.EqualFold(text[:len(name)], name) {
 		text = strings.TrimLeft(text[len(name):], "-_./@ ")
 	}
-	m := versionText.FindStringSubmatch(text)
+	m := versionText().FindStringSubmatch(text)
 	if m == nil || !isVersionPrefix(m[1]) {
 		return version{}, false
 	}
-	v := version{prerelease: prereleaseWord.MatchString(m[3])}
+	v := version{prerelease: prereleaseWord().MatchString(m[3])}
 	for _, number := range strings.FieldsFunc(m[2], func(r rune) bool { return strings.ContainsRune("._-", r) }) {
 		n, err := strconv.Atoi(number)
 		if err != nil {

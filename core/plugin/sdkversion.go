@@ -2,15 +2,15 @@ package plugin
 
 import (
 	"fmt"
-	"regexp"
 	"strconv"
 
+	"github.com/dogwatch/dogwatch/internal/lazyregexp"
 	"github.com/dogwatch/dogwatch/internal/protocol"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
 // sdkForm is a version of the SDK for Go. Plugins in other languages say something else, or nothing.
-var sdkForm = regexp.MustCompile(`^(\d{1,9})\.(\d{1,9})\.\d{1,9}$`)
+var sdkForm = lazyregexp.New(`^(\d{1,9})\.(\d{1,9})\.\d{1,9}$`)
 
 // sdkRelation is how the SDK of a plugin relates to the one of this host.
 type sdkRelation int
@@ -24,7 +24,7 @@ const (
 // compareSDK compares the SDK that a plugin was built with to own. A patch changes
 // nothing, and an older minor version lacks only what the plugin does not use.
 func compareSDK(built, own string) sdkRelation {
-	b, o := sdkForm.FindStringSubmatch(built), sdkForm.FindStringSubmatch(own)
+	b, o := sdkForm().FindStringSubmatch(built), sdkForm().FindStringSubmatch(own)
 	if b == nil || o == nil {
 		return sameSDK
 	}
@@ -64,11 +64,11 @@ func (s *Supervisor) logSDK(built string) {
 
 // otherProtocol is go-plugin's error for a plugin that speaks none of our protocols.
 // It names the oldest that the plugin speaks.
-var otherProtocol = regexp.MustCompile(`incompatible API version with plugin\. Plugin version: (\d+)`)
+var otherProtocol = lazyregexp.New(`incompatible API version with plugin\. Plugin version: (\d+)`)
 
 // explainProtocol makes a *rejectedError of the error for a plugin of another protocol.
 func explainProtocol(name string, err error) error {
-	match := otherProtocol.FindStringSubmatch(err.Error())
+	match := otherProtocol().FindStringSubmatch(err.Error())
 	if match == nil {
 		return err
 	}

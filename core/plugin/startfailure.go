@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -15,6 +14,8 @@ import (
 	goplugin "github.com/hashicorp/go-plugin"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+
+	"github.com/dogwatch/dogwatch/internal/lazyregexp"
 )
 
 const (
@@ -54,14 +55,14 @@ func (l *lastLines) last() []string {
 }
 
 // crashLine is the line of a crash that says why: Go's panics, Python's and Node's exceptions.
-var crashLine = regexp.MustCompile(`^(panic|fatal error|[\w.]*(Error|Exception)( \[\w+\])?): .`)
+var crashLine = lazyregexp.New(`^(panic|fatal error|[\w.]*(Error|Exception)( \[\w+\])?): .`)
 
 // String is the line that says why the process ended, or else its last lines.
 func (l *lastLines) String() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for i := len(l.lines) - 1; i >= 0; i-- {
-		if crashLine.MatchString(l.lines[i]) {
+		if crashLine().MatchString(l.lines[i]) {
 			return l.lines[i]
 		}
 	}
@@ -80,9 +81,9 @@ func (l *lastLines) String() string {
 
 var (
 	// noHandshake is go-plugin's error for a first line that is no handshake.
-	noHandshake = regexp.MustCompile(`^Unrecognized remote plugin message: (.*)`)
+	noHandshake = lazyregexp.New(`^Unrecognized remote plugin message: (.*)`)
 	// badHandshake is its error for one with parts that it does not know.
-	badHandshake = regexp.MustCompile(`^(error parsing core protocol version|incompatible core API version|Error parsing protocol version|unsupported plugin protocol|unknown address type|error parsing server cert)`)
+	badHandshake = lazyregexp.New(`^(error parsing core protocol version|incompatible core API version|Error parsing protocol version|unsupported plugin protocol|unknown address type|error parsing server cert)`)
 )
 
 // explainStart says why a process did not become a plugin, in words of its own
@@ -92,7 +93,7 @@ func explainStart(b bundle, c *child, wrote *lastLines, err error) error {
 		return err
 	}
 	text := err.Error()
-	first := noHandshake.FindStringSubmatch(text)
+	first := noHandshake().FindStringSubmatch(text)
 	switch {
 	case errors.Is(err, goplugin.ErrChecksumsDoNotMatch):
 		return err
@@ -102,7 +103,7 @@ func explainStart(b bundle, c *child, wrote *lastLines, err error) error {
 		return fmt.Errorf("%w: if the file is there, then what runs it is not: the interpreter in the first line of a script, or the loader of a program for another system", err)
 	case first != nil && first[1] != "":
 		return &rejectedError{fmt.Errorf("plugin %s is no plugin of Dogwatch: its first line on stdout is %q, and has to be the handshake, such as 1|1|unix|/path/of/its/socket|grpc", b.name, clip(first[1]))}
-	case badHandshake.MatchString(text):
+	case badHandshake().MatchString(text):
 		line, _, _ := strings.Cut(text, "\n")
 		return &rejectedError{fmt.Errorf("plugin %s is no plugin of Dogwatch, or writes its handshake in another way than docs/plugins-other-languages.md says: %s", b.name, line)}
 	case strings.HasPrefix(text, "timeout while waiting for plugin to start"):

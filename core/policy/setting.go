@@ -12,6 +12,7 @@ import (
 
 	"github.com/dogwatch/dogwatch/core/policy/window"
 	"github.com/dogwatch/dogwatch/core/regexcost"
+	"github.com/dogwatch/dogwatch/internal/lazyregexp"
 	"github.com/dogwatch/dogwatch/sdk/option"
 )
 
@@ -96,7 +97,7 @@ func oneOf(text string, words ...string) (string, error) {
 
 var ageUnits = map[string]time.Duration{"w": 7 * 24 * time.Hour, "d": 24 * time.Hour, "h": time.Hour, "m": time.Minute}
 
-var ageParts = regexp.MustCompile(`^(\d{1,5})([wdhm])`)
+var ageParts = lazyregexp.New(`^(\d{1,5})([wdhm])`)
 
 // ParseAge reads a duration in weeks, days, hours and minutes: "7d", "36h", "1w2d". "0" is none.
 func ParseAge(text string) (age time.Duration, err error) {
@@ -105,7 +106,7 @@ func ParseAge(text string) (age time.Duration, err error) {
 		return 0, nil
 	}
 	for rest := strings.ToLower(text); rest != ""; {
-		found := ageParts.FindStringSubmatch(rest)
+		found := ageParts().FindStringSubmatch(rest)
 		if found == nil {
 			return 0, unreadableAge(text)
 		}

@@ -6,13 +6,13 @@ import (
 	"fmt"
 	"net"
 	"net/url"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/dogwatch/dogwatch/core/label"
+	"github.com/dogwatch/dogwatch/internal/lazyregexp"
 	"github.com/dogwatch/dogwatch/sdk/option"
 	"github.com/dogwatch/dogwatch/sdk/watcher"
 )
@@ -143,13 +143,13 @@ func duration(text string) (time.Duration, error) {
 	return d, err
 }
 
-var code = regexp.MustCompile(`^[a-z][a-z0-9.-]*$`)
+var code = lazyregexp.New(`^[a-z][a-z0-9.-]*$`)
 
 func codes(text string) (all []string, err error) {
 	for item := range strings.SplitSeq(text, ",") {
 		switch item = strings.TrimSpace(item); {
 		case item == "":
-		case !code.MatchString(item):
+		case !code().MatchString(item):
 			return nil, fmt.Errorf("want codes of blocks such as data.writable-layer, separated by commas, got %.40q", item)
 		default:
 			all = append(all, item)
@@ -158,11 +158,11 @@ func codes(text string) (all []string, err error) {
 	return all, nil
 }
 
-var signalName = regexp.MustCompile(`^(SIG)?[A-Z][A-Z0-9+-]*$|^[1-9][0-9]?$`)
+var signalName = lazyregexp.New(`^(SIG)?[A-Z][A-Z0-9+-]*$|^[1-9][0-9]?$`)
 
 func signal(text string) (string, error) {
 	name := strings.ToUpper(text)
-	if !signalName.MatchString(name) {
+	if !signalName().MatchString(name) {
 		return "", fmt.Errorf("want the name of a signal such as SIGINT, got %.40q", text)
 	}
 	return name, nil

@@ -4,20 +4,20 @@ import (
 	"context"
 	"fmt"
 	"reflect"
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/dogwatch/dogwatch/internal/lazyregexp"
 	"github.com/dogwatch/dogwatch/internal/pluginclient"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 	"github.com/dogwatch/dogwatch/sdk/option"
 )
 
 var (
-	typeForm   = regexp.MustCompile(`^[a-z0-9]+$`)
-	optionForm = regexp.MustCompile(`^[a-z][a-z0-9]*(\.[a-z][a-z0-9]*)*$`)
+	typeForm   = lazyregexp.New(`^[a-z0-9]+$`)
+	optionForm = lazyregexp.New(`^[a-z][a-z0-9]*(\.[a-z][a-z0-9]*)*$`)
 	// secretName is what options are called that hold something to keep.
-	secretName = regexp.MustCompile(`(^|\.)(password|passwd|token|secret|apikey)$`)
+	secretName = lazyregexp.New(`(^|\.)(password|passwd|token|secret|apikey)$`)
 )
 
 // optionTypes are the types that protocol 1 has.
@@ -63,7 +63,7 @@ func mistakes(t kind.Type) (wrong []string) {
 	if !slices.Contains(kind.Kinds(), t.Kind) {
 		say("its kind is %q: want watcher, registry or trigger", t.Kind)
 	}
-	if !typeForm.MatchString(t.Name) {
+	if !typeForm().MatchString(t.Name) {
 		say("its name is %q: want letters a-z and digits alone, as it is part of variables", t.Name)
 	}
 	if t.Summary == "" {
@@ -75,7 +75,7 @@ func mistakes(t kind.Type) (wrong []string) {
 	seen := map[string]bool{}
 	for _, o := range t.Options {
 		switch {
-		case !optionForm.MatchString(o.Name):
+		case !optionForm().MatchString(o.Name):
 			say("option %q: want a name of lower-case words with dots between them", o.Name)
 		case seen[o.Name]:
 			say("option %s: it is there twice", o.Name)
@@ -83,7 +83,7 @@ func mistakes(t kind.Type) (wrong []string) {
 			say("option %s: its type is %q, which protocol 1 does not have", o.Name, o.Type)
 		case o.Help == "":
 			say("option %s: it has no help text", o.Name)
-		case secretName.MatchString(o.Name) && !o.Secret:
+		case secretName().MatchString(o.Name) && !o.Secret:
 			say("option %s: it is not marked as a secret, so that pages and logs would show it", o.Name)
 		}
 		seen[o.Name] = true

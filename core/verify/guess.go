@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"net/url"
 	"path/filepath"
-	"regexp"
 	"strings"
 
+	"github.com/dogwatch/dogwatch/internal/lazyregexp"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 	"github.com/dogwatch/dogwatch/sdk/option"
 )
@@ -53,7 +53,7 @@ func (e *exam) configuration(t kind.Type, server string) (configuration, error) 
 }
 
 // pathName is what options are called that name a file or a folder.
-var pathName = regexp.MustCompile(`(^|\.)(path|file|folder|dir)$`)
+var pathName = lazyregexp.New(`(^|\.)(path|file|folder|dir)$`)
 
 // isAddress reports whether an option is where a service is.
 func isAddress(o option.Option) bool {
@@ -74,7 +74,7 @@ func (e *exam) guess(o option.Option, server string) string {
 		return ""
 	case len(o.Choices) > 0:
 		return o.Choices[0]
-	case strings.HasPrefix(o.Example, "/") || o.Example == "" && pathName.MatchString(o.Name): // nothing of this machine is read or written
+	case strings.HasPrefix(o.Example, "/") || o.Example == "" && pathName().MatchString(o.Name): // nothing of this machine is read or written
 		return filepath.Join(e.dir, "verify-"+filepath.Base(cmp.Or(o.Example, o.Name)))
 	case o.Example != "":
 		return o.Example

@@ -10,10 +10,10 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/dogwatch/dogwatch/internal/lazyregexp"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 	"github.com/dogwatch/dogwatch/sdk/option"
 )
@@ -36,7 +36,7 @@ type Plugin struct {
 
 // nameForm is narrower than that of package kind: a name starts with a letter,
 // as words of commands and variables do, and leaves room for the names of sockets.
-var nameForm = regexp.MustCompile(`^[a-z][a-z0-9]{0,31}$`)
+var nameForm = lazyregexp.New(`^[a-z][a-z0-9]{0,31}$`)
 
 // ParseKind reads a kind as users write it.
 func ParseKind(word string) (kind.Kind, error) {
@@ -53,7 +53,7 @@ func ParseKind(word string) (kind.Kind, error) {
 // Check refuses a plugin that could not be written or used. taken are the types
 // of its kind that are built in.
 func (p Plugin) Check(taken []string) error {
-	if !nameForm.MatchString(p.Name) {
+	if !nameForm().MatchString(p.Name) {
 		return fmt.Errorf("%q cannot be the name of a type: it is part of the names of variables, so want up to 32 of a-z and 0-9, a letter first%s", p.Name, meant(plain(p.Name)))
 	}
 	if slices.Contains(taken, p.Name) {

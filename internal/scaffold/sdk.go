@@ -6,10 +6,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"runtime"
 	"runtime/debug"
 	"strings"
+
+	"github.com/dogwatch/dogwatch/internal/lazyregexp"
 )
 
 // sdkModule is the module that holds the SDK.
@@ -24,7 +25,7 @@ type SDK struct {
 }
 
 // releaseForm is a version that the Go command finds by its tag.
-var releaseForm = regexp.MustCompile(`^v[0-9]+\.[0-9]+\.[0-9]+$`)
+var releaseForm = lazyregexp.New(`^v[0-9]+\.[0-9]+\.[0-9]+$`)
 
 // FindSDK returns the SDK in dir. Without a folder it is what this program was
 // built from: its checkout while that is there, or its release.
@@ -37,7 +38,7 @@ func FindSDK(dir string) (SDK, error) {
 			return found, nil
 		}
 	}
-	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Path == sdkModule && releaseForm.MatchString(info.Main.Version) {
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Path == sdkModule && releaseForm().MatchString(info.Main.Version) {
 		return SDK{Version: info.Main.Version}, nil
 	}
 	return SDK{}, errors.New("this program is not a published release, and the checkout that it was built from is not here: say where one is with --sdk (git clone https://" + sdkModule + " makes one)")

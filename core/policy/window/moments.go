@@ -3,9 +3,10 @@ package window
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
 	"time"
+
+	"github.com/dogwatch/dogwatch/internal/lazyregexp"
 )
 
 const momentsExample = `"daily 08:00", "Mon 08:00 Europe/Paris"`
@@ -14,13 +15,13 @@ const momentsExample = `"daily 08:00", "Mon 08:00 Europe/Paris"`
 type Moments struct{ minutes Window }
 
 // timeSpan is what a moment has not.
-var timeSpan = regexp.MustCompile(`\d(am|pm)?-\d| for `)
+var timeSpan = lazyregexp.New(`\d(am|pm)?-\d| for `)
 
 // ParseMoments reads when something happens: "daily 08:00", "weekdays 7am", "first Sunday
 // 09:00; Wed 18:00 Europe/Paris", or a cron expression. Days and zones are those of Parse.
 func ParseMoments(text string, zone *time.Location) (Moments, error) {
 	c, err := parse(text, zone, func(text string) (part, error) {
-		if timeSpan.MatchString(strings.ToLower(text)) && !cronStart.MatchString(strings.Fields(text)[0]) {
+		if timeSpan().MatchString(strings.ToLower(text)) && !cronStart().MatchString(strings.Fields(text)[0]) {
 			return part{}, errors.New("it says from when until when, and a single time is wanted")
 		}
 		p, err := parseWindow(text + " for 1m")

@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"strings"
 	"time"
+
+	"github.com/dogwatch/dogwatch/internal/lazyregexp"
 )
 
 const (
@@ -41,14 +43,14 @@ func Parse(text string, zone *time.Location) (Window, error) {
 // ("2026-12-20..2027-01-05") or of every year ("12-20..01-05"), several joined by a
 // semicolon, with a time zone at the end; "none" is never in force. See Parse for the zone.
 func ParseFreeze(text string, zone *time.Location) (Freeze, error) {
-	c, err := parse(between.ReplaceAllString(text, ".."), zone, parseDates)
+	c, err := parse(between().ReplaceAllString(text, ".."), zone, parseDates)
 	if err != nil {
 		return Freeze{}, fmt.Errorf("freeze %.100q: %w; freezes are written like %s", text, err, freezeExample)
 	}
 	return Freeze{c}, nil
 }
 
-var between = regexp.MustCompile(`(?i) +(to|until|-|–|—) +`)
+var between = lazyregexp.New(`(?i) +(to|until|-|–|—) +`)
 
 // part is what one part of a text means. Its text says it in full.
 type part struct {
@@ -57,15 +59,15 @@ type part struct {
 }
 
 var spaces = []struct {
-	pattern *regexp.Regexp
+	pattern func() *regexp.Regexp
 	with    string
 }{
-	{regexp.MustCompile(`[\p{Z}\s]+`), " "},
-	{regexp.MustCompile(`[–—]| (?i:to|until) `), "-"},
-	{regexp.MustCompile(` ?- ?`), "-"},
-	{regexp.MustCompile(` ?\.\. ?`), ".."},
-	{regexp.MustCompile(`(?i) ?, ?(and )?| and `), ","},
-	{regexp.MustCompile(`(?i)(\d) (h|hours?|m|min|minutes?|d|days?|am|pm)\b`), "$1$2"},
+	{lazyregexp.New(`[\p{Z}\s]+`), " "},
+	{lazyregexp.New(`[–—]| (?i:to|until) `), "-"},
+	{lazyregexp.New(` ?- ?`), "-"},
+	{lazyregexp.New(` ?\.\. ?`), ".."},
+	{lazyregexp.New(`(?i) ?, ?(and )?| and `), ","},
+	{lazyregexp.New(`(?i)(\d) (h|hours?|m|min|minutes?|d|days?|am|pm)\b`), "$1$2"},
 }
 
 // parse reads parts joined by semicolons and the time zone at the end.
@@ -74,7 +76,7 @@ func parse(text string, zone *time.Location, read func(text string) (part, error
 		return nil, fmt.Errorf("it is longer than %d characters", maxText)
 	}
 	for _, s := range spaces {
-		text = s.pattern.ReplaceAllString(text, s.with)
+		text = s.pattern().ReplaceAllString(text, s.with)
 	}
 	text = strings.TrimRight(strings.TrimSpace(text), "; ")
 	if text == "" {
@@ -109,11 +111,11 @@ func parse(text string, zone *time.Location, read func(text string) (part, error
 	return newCalendar(rules, zone, text), nil
 }
 
-var zoneName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_+/-]*$`)
+var zoneName = lazyregexp.New(`^[A-Za-z][A-Za-z0-9_+/-]*$`)
 
 // isZone reports whether the last word of a text, after the others, is meant as a time zone.
 func isZone(word, before string) bool {
-	if strings.HasPrefix(word, "+") || !zoneName.MatchString(word) {
+	if strings.HasPrefix(word, "+") || !zoneName().MatchString(word) {
 		return strings.HasPrefix(word, "+")
 	}
 	if _, err := parseSpans(word); err == nil {

@@ -3,12 +3,12 @@ package window
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/dogwatch/dogwatch/internal/lazyregexp"
 	"github.com/dogwatch/dogwatch/sdk/option"
 )
 
@@ -18,8 +18,8 @@ var (
 		"last": 1 << 0, "first": 1 << 1, "1st": 1 << 1, "second": 1 << 2, "2nd": 1 << 2,
 		"third": 1 << 3, "3rd": 1 << 3, "fourth": 1 << 4, "4th": 1 << 4, "fifth": 1 << 5, "5th": 1 << 5,
 	}
-	ofTheMonth = regexp.MustCompile(`(?i) of (the|each|every) month\b`)
-	cronStart  = regexp.MustCompile(`^[0-9*?][0-9*?,/-]*$`)
+	ofTheMonth = lazyregexp.New(`(?i) of (the|each|every) month\b`)
+	cronStart  = lazyregexp.New(`^[0-9*?][0-9*?,/-]*$`)
 )
 
 // parseWindow reads one part of a window.
@@ -41,7 +41,7 @@ func parseWindow(text string) (part, error) {
 	if n := len(words); n > 2 && strings.EqualFold(words[n-2], "for") {
 		words, length = words[:n-2], words[n-1]
 	}
-	if cronStart.MatchString(words[0]) && len(words) > 2 {
+	if cronStart().MatchString(words[0]) && len(words) > 2 {
 		return parseCron(words, length)
 	}
 	times := words[len(words)-1]
@@ -51,7 +51,7 @@ func parseWindow(text string) (part, error) {
 	if _, err := parseWeekdays(times); err == nil {
 		return part{}, fmt.Errorf("%q does not say from when until when", text)
 	}
-	set, err := parseDays(ofTheMonth.ReplaceAllString(" "+strings.Join(words[:len(words)-1], " "), ""))
+	set, err := parseDays(ofTheMonth().ReplaceAllString(" "+strings.Join(words[:len(words)-1], " "), ""))
 	if err != nil {
 		return part{}, err
 	}
@@ -223,7 +223,7 @@ func joined(spans []span) []span {
 	return apart
 }
 
-var clock = regexp.MustCompile(`^(\d{1,2})(?::(\d\d))?(am|pm)?$`)
+var clock = lazyregexp.New(`^(\d{1,2})(?::(\d\d))?(am|pm)?$`)
 
 // parseTime reads a time of day: "02:00", "2am", "11:30pm", "noon", "midnight", "24:00".
 func parseTime(text string) (minute int, err error) {
@@ -234,7 +234,7 @@ func parseTime(text string) (minute int, err error) {
 	case "midnight":
 		return 0, nil
 	}
-	found := clock.FindStringSubmatch(lower)
+	found := clock().FindStringSubmatch(lower)
 	if found == nil {
 		return 0, fmt.Errorf("%q is not a time of day: write it like 02:00 or 2am", text)
 	}
@@ -254,13 +254,13 @@ func parseTime(text string) (minute int, err error) {
 	return hour*60 + minute, nil
 }
 
-var lengthPart = regexp.MustCompile(`^(\d{1,6})(days?|d|hours?|h|minutes?|min|m)`)
+var lengthPart = lazyregexp.New(`^(\d{1,6})(days?|d|hours?|h|minutes?|min|m)`)
 
 // parseLength reads for how long a window is open, in minutes.
 func parseLength(text string) (minutes int, err error) {
 	const longest = 7 * minutesPerDay
 	for rest := strings.ToLower(text); rest != ""; {
-		found := lengthPart.FindStringSubmatch(rest)
+		found := lengthPart().FindStringSubmatch(rest)
 		if found == nil {
 			return 0, fmt.Errorf("%q is not a duration: write it like 3h or 90m", text)
 		}

@@ -3,11 +3,10 @@ package docker
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
+	"github.com/dogwatch/dogwatch/internal/lazyregexp"
 	"github.com/dogwatch/dogwatch/internal/reference"
 )
 
@@ -71,7 +70,7 @@ func repoDigest(ref reference.Reference, digests []string) string {
 	return first
 }
 
-var idForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(?:sha256:)?[0-9a-f]{4,64}$`) })
+var idForm = lazyregexp.New(`^(?:sha256:)?[0-9a-f]{4,64}$`)
 
 // isID reports whether the text by which a container names its image is the image's
 // identifier, whole or shortened, rather than a reference.
