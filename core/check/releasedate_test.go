@@ -148,6 +148,7 @@ func TestDaterStoresReleaseDates(t *testing.T) {
 		d.check()
 		equal(t, "requests of checks", hub.requests(), []string{"tags team/app000", "tags team/app001"})
 		_, last := d.events(0)
+		hub.most = 0 // checks list the tags of several repositories at once
 
 		d.look()
 		equal(t, "requests of a page view", hub.requests(), []string{
@@ -282,6 +283,7 @@ func TestDaterLeavesHalfOfTheLimit(t *testing.T) {
 func TestDatesPerHour(t *testing.T) {
 	date(t, func(d *dating) {
 		hub := d.offer("r.example", 2*datesPerHour+1)
+		hub.most = 0 // checks list the tags of several repositories at once
 		for hours, want := range []int{datesPerHour, 2 * datesPerHour, 2*datesPerHour + 1} {
 			d.look()
 			if d.known() != want {
