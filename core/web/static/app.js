@@ -269,7 +269,7 @@
       wait = Math.min(2 * wait, 30000);
     });
     follows.forEach(family => types[family].forEach(type => own.addEventListener(family + '.' + type, hear)));
-    own.addEventListener('reset', event => { last = event.lastEventId; location.reload(); });
+    own.addEventListener('reset', event => { last = event.lastEventId; reload(); });
   };
   const disconnect = () => { source?.close(); source = undefined; };
   connect();
@@ -283,6 +283,12 @@
   addEventListener('pointerdown', () => { pressed ||= new Promise(resolve => { released = resolve; setTimeout(resolve, 2000); }); }, true);
   for (const type of ['pointerup', 'pointercancel']) addEventListener(type, () => setTimeout(() => { released?.(); pressed = undefined; }), true);
 
+  // A reload would cancel the way to the next page, as after logging out.
+  let left = 0;
+  addEventListener('submit', event => { if (!event.defaultPrevented) left = Date.now(); });
+  addEventListener('click', event => { if (!event.defaultPrevented && event.target.closest('a[href]')) left = Date.now(); });
+  const reload = () => { if (Date.now() - left > 5000) location.reload(); };
+
   // One refresh at a time, for all events that were received since the last one.
   const refresh = async () => {
     const of = new Set(heard), keys = [...changed], any = (...families) => families.some(family => of.has(family));
@@ -292,7 +298,7 @@
       const solo = $('.container'), own = solo && keys.includes(solo.dataset.key);
       if (of.delete('work')) await refreshWork();
       if (any('container', 'update', 'check', 'operation') && $('#list')) await refreshRows(keys);
-      if (any('container') && keys.length && $('[data-reload]')) location.reload(); // not for the mere beginning of the stream
+      if (any('container') && keys.length && $('[data-reload]')) reload(); // not for the mere beginning of the stream
       if (own && any('container', 'update', 'check')) htmx.ajax('GET', solo.dataset.why, { source: '#why', target: '#why', swap: 'innerHTML' });
       if (own || any('check', 'trigger', 'delivery', 'setting') || !solo && of.size) await refreshParts(false);
     } catch { /* the connection is lost, and all is asked for once it is back */ }
@@ -302,8 +308,8 @@
   };
   const fetchPart = async url => {
     const answer = await fetch(url, { headers: { 'HX-Request': 'true' } });
-    if (answer.status === 401) location.reload(); // logged out meanwhile
-    if (answer.status === 404 && !closeSheet(true)) location.reload(); // gone: the page says so
+    if (answer.status === 401) reload(); // logged out meanwhile
+    if (answer.status === 404 && !closeSheet(true)) reload(); // gone: the page says so
     if (!answer.ok) return null;
     const text = await answer.text();
     await pressed;
