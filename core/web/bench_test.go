@@ -1,10 +1,13 @@
 package web
 
 import (
+	"context"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/dogwatch/dogwatch/core/notes"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
@@ -42,5 +45,31 @@ func BenchmarkRows(b *testing.B) {
 	u, _ := withStore(b, fleet(500)...)
 	for b.Loop() {
 		request(u, "GET", "/containers/rows?c=local/app001&c=local/app002", nil, "Accept-Encoding", "gzip")
+	}
+}
+
+// withNotes is a service whose containers all have the notes given.
+type withNotes struct {
+	Service
+	notes notes.Notes
+}
+
+func (s withNotes) Notes(context.Context, sdk.Container) notes.Notes { return s.notes }
+
+// BenchmarkContainerWithNotes is the page of a container without script, with the
+// notes of 50 releases in it; core/notes measures how long the cache takes for those.
+func BenchmarkContainerWithNotes(b *testing.B) {
+	u, _ := withStore(b, fleet(500)...)
+	n := notes.Notes{Repository: "https://github.com/a/b"}
+	body := "## Changes\n\n" + strings.Repeat("- a line with `code` and [a link](https://a.example/1)\n", 50)
+	for i := range 50 {
+		n.Notes = append(n.Notes, notes.Note{Version: fmt.Sprintf("v1.%d", 50-i), Body: body})
+	}
+	u.Service = withNotes{u.Service, n}
+	if page := request(u, "GET", "/containers/local/app000?notes=1", nil).Body.String(); !strings.Contains(page, "v1.50") {
+		b.Fatal("the page shows no notes")
+	}
+	for b.Loop() {
+		request(u, "GET", "/containers/local/app000?notes=1", nil, "Accept-Encoding", "gzip")
 	}
 }
