@@ -95,18 +95,17 @@ func (d *Docker) Close() error {
 }
 
 // List returns the running containers, or all of them with the option watchall. One that
-// is being replaced has its own name, until the new one has it.
+// is being replaced has its own name and is listed, until the new one has it and runs.
 //
 // Image.Tag is the tag as written; it is "latest" for a reference with neither
 // tag nor digest, which is what the engine takes it for. For one that is pinned by
 // digest alone it is the tag of the same repository under which the engine knows the
 // image, and "" if that is none or several. Errors are of the kinds ErrUnavailable and ErrUnauthorized.
 func (d *Docker) List(ctx context.Context) ([]watcher.Container, error) {
-	found, err := d.engine.containers(ctx, d.all)
+	found, err := d.containers(ctx)
 	if err != nil {
 		return nil, err
 	}
-	found = d.replacing.apparent(found)
 	images, err := d.inspector.images(ctx, found)
 	if err != nil {
 		return nil, err

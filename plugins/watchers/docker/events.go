@@ -152,11 +152,11 @@ func (r *eventReader) read(ctx context.Context) error {
 // catchUp notifies the host of what it missed before the stream, which is open
 // already, so that nothing falls between the two.
 func (r *eventReader) catchUp(ctx context.Context) error {
-	containers, err := r.docker.engine.containers(ctx, r.docker.all)
+	containers, err := r.docker.containers(ctx)
 	if err != nil {
 		return err
 	}
-	for _, e := range r.docker.notified.missed(r.docker.replacing.apparent(containers), r.again) {
+	for _, e := range r.docker.notified.missed(containers, r.again) {
 		r.emit(e)
 	}
 	return nil

@@ -1,6 +1,7 @@
 package docker
 
 import (
+	"context"
 	"sync"
 
 	"github.com/docker/docker/api/types/container"
@@ -16,7 +17,11 @@ type replacing struct {
 }
 
 // predecessor is an old container: the name that it had and the one it has meanwhile.
-type predecessor struct{ name, meanwhile string }
+// stopped is true when it did not run before the operation.
+type predecessor struct {
+	name, meanwhile string
+	stopped         bool
+}
 
 // begin adds the old containers of an operation, and returns how to end that.
 func (p *replacing) begin(r *replacement) (end func()) {
@@ -25,13 +30,14 @@ func (p *replacing) begin(r *replacement) (end func()) {
 	if p.old == nil {
 		p.old = map[string]predecessor{}
 	}
+	before := replace.Statuses(r.op.Plan)
 	var ids []string
 	for name, c := range r.old {
 		if c.ContainerJSONBase == nil {
 			continue
 		}
 		ids = append(ids, c.ID)
-		p.old[c.ID] = predecessor{name, replace.Backup(name, r.op.ID)}
+		p.old[c.ID] = predecessor{name: name, meanwhile: replace.Backup(name, r.op.ID), stopped: before[name] == replace.Stopped}
 	}
 	return func() {
 		p.mu.Lock()
@@ -42,28 +48,64 @@ func (p *replacing) begin(r *replacement) (end func()) {
 	}
 }
 
-// apparent returns containers as users know them: an old one that is being replaced has
-// its name until another container has that, and is left out from then on. What is left
-// over after an operation is not changed, whatever its name.
-func (p *replacing) apparent(all []container.Summary) []container.Summary {
+// containers returns what the watcher watches, as users know it: all containers, or those
+// that run. One that is being replaced belongs to them although the engine stopped it.
+func (d *Docker) containers(ctx context.Context) ([]container.Summary, error) {
+	replacing := d.replacing.any()
+	found, err := d.engine.containers(ctx, d.all || replacing)
+	if err != nil {
+		return nil, err
+	}
+	// Without an operation the engine itself left out what does not run.
+	return d.replacing.apparent(found, d.all || !replacing), nil
+}
+
+// any reports whether an operation is under way.
+func (p *replacing) any() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if len(p.old) == 0 {
-		return all
-	}
+	return len(p.old) > 0
+}
+
+// apparent returns containers as users know them: an old one that is being replaced has
+// its name until another container has that, and is left out from then on. What is left
+// over after an operation is not changed, whatever its name. Unless stopped ones are
+// wanted, a new container counts when it runs, and until then the old one does.
+func (p *replacing) apparent(found []container.Summary, stopped bool) []container.Summary {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	wanted := func(c container.Summary) bool { return stopped || runs(c) }
 	taken := map[string]bool{}
-	for _, c := range all {
-		taken[containerName(c)] = true
+	for _, c := range found {
+		if wanted(c) {
+			taken[containerName(c)] = true
+		}
 	}
-	shown := make([]container.Summary, 0, len(all))
-	for _, c := range all {
-		if old, found := p.old[c.ID]; found && containerName(c) == old.meanwhile {
-			if taken[old.name] {
+	shown := make([]container.Summary, 0, len(found))
+	for _, c := range found {
+		old, replaced := p.old[c.ID]
+		switch {
+		case replaced && containerName(c) == old.meanwhile:
+			if taken[old.name] || !stopped && old.stopped {
 				continue
 			}
 			c.Names = []string{"/" + old.name}
+		case replaced && old.stopped, !replaced:
+			if !wanted(c) {
+				continue
+			}
 		}
 		shown = append(shown, c)
 	}
 	return shown
+}
+
+// runs reports whether the engine lists a container among those that run
+// (https://docs.docker.com/reference/api/engine/version/v1.51/#tag/Container/operation/ContainerList).
+func runs(c container.Summary) bool {
+	switch c.State {
+	case container.StateRunning, container.StatePaused, container.StateRestarting:
+		return true
+	}
+	return false
 }

@@ -40,6 +40,26 @@ func TestPredecessorIsListedUnderItsNameUntilItIsReplaced(t *testing.T) {
 	expect("renamed", map[string]string{"home-dogwatch-1": "", "web": old})
 	next := create(t, e, enginesim.Container{Name: "web", Image: "nginx:1.25"})
 	expect("replaced", map[string]string{"home-dogwatch-1": "", "web": next})
+	check(t, e.Stop("web-dogwatch-op1"))
+	check(t, e.Stop("web"))
+	expect("between old and new", map[string]string{"home-dogwatch-1": "", "web": old})
+	check(t, e.Start("web"))
+	expect("started", map[string]string{"home-dogwatch-1": "", "web": next})
+	check(t, e.Start("web-dogwatch-op1"))
 	end()
 	expect("ended", map[string]string{"home-dogwatch-1": "", "web": next, "web-dogwatch-op1": old})
+}
+
+func TestReplacingAStoppedContainer(t *testing.T) {
+	stopped := container.Summary{ID: "old", Names: []string{"/web-dogwatch-op1"}, State: container.StateExited}
+	var r replacing
+	defer r.begin(&replacement{op: watcher.Operation{ID: "op1", Plan: watcher.Plan{State: "web=stopped;0"}}, old: map[string]replace.Container{
+		"web": {InspectResponse: container.InspectResponse{ContainerJSONBase: &container.ContainerJSONBase{ID: "old"}}},
+	}})()
+	if got := r.apparent([]container.Summary{stopped}, false); len(got) != 0 {
+		t.Errorf("a container that did not run before is listed as %v", got[0].Names)
+	}
+	if got := r.apparent([]container.Summary{stopped}, true); len(got) != 1 || containerName(got[0]) != "web" {
+		t.Errorf("with stopped ones: %v, want web", got)
+	}
 }

@@ -136,9 +136,14 @@ func Backup(name, operation string) string { return name + backupInfix + operati
 const backupInfix = "-dogwatch-"
 
 // BackupOf reports whether a name is that of a kept predecessor of the container called name.
+// A short number is no id of an operation, but what compose appends to PROJECT-dogwatch,
+// its name for a service called dogwatch.
 func BackupOf(name, backup string) bool {
 	id, found := strings.CutPrefix(backup, name+backupInfix)
-	return found && id != "" && len(id) <= 20 && !strings.ContainsFunc(id, func(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') })
+	if len(id) <= 6 && strings.Trim(id, "0123456789") == "" {
+		return false
+	}
+	return found && len(id) <= 20 && !strings.ContainsFunc(id, func(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') })
 }
 
 // IsBackup reports whether a name is that of a kept predecessor of some container.

@@ -106,3 +106,20 @@ func TestHelperReachesTheEngineAndNothingElse(t *testing.T) {
 		t.Errorf("networks %s %+v %+v", h.NetworkMode, s.Create, s.Connect)
 	}
 }
+
+func TestBackupOf(t *testing.T) {
+	for backup, want := range map[string]bool{
+		"web-dogwatch-0mijk2a3bxq7z": true,
+		"web-dogwatch-op1":           true,
+		"web-dogwatch-1":             false, // compose's name for the first container of a service called dogwatch
+		"web-dogwatch-12":            false,
+		"web-dogwatch-":              false,
+		"web-dogwatch-1-x":           false,
+		"web":                        false,
+		"other-dogwatch-op1":         false,
+	} {
+		if got := BackupOf("web", backup); got != want {
+			t.Errorf("%s: %v, want %v", backup, got, want)
+		}
+	}
+}
