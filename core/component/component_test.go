@@ -166,24 +166,25 @@ func TestDefaultComponents(t *testing.T) {
 	}
 }
 
-// TestEventsByDefault: persons want to know how an update ended, programs when they ask.
+// TestEventsByDefault: a type whose messages users read gets the ends of updates.
 func TestEventsByDefault(t *testing.T) {
+	messages := kind.Type{Name: "lamp", Capabilities: []string{kind.CapProbe, kind.CapMessages}}
 	for _, test := range []struct {
-		typ    string
+		typ    kind.Type
 		values option.Values
 		want   []string
 	}{
-		{"smtp", option.Values{"auto": true}, []string{EventOperation}},
-		{"smtp", option.Values{"auto": false}, nil},
-		{"smtp", option.Values{"auto": true, "events": []string{"none"}}, []string{"none"}},
-		{"smtp", option.Values{"auto": false, "events": []string{EventWatcher}}, []string{EventWatcher}},
-		{"http", option.Values{"auto": true}, nil},
-		{"http", option.Values{"auto": true, "events": []string{EventOperation}}, []string{EventOperation}},
+		{messages, option.Values{"auto": true}, []string{EventOperation}},
+		{messages, option.Values{"auto": false}, nil},
+		{messages, option.Values{"auto": true, "events": []string{"none"}}, []string{"none"}},
+		{messages, option.Values{"auto": false, "events": []string{EventWatcher}}, []string{EventWatcher}},
+		{kind.Type{Name: "http"}, option.Values{"auto": true}, nil},
+		{kind.Type{Name: "http"}, option.Values{"auto": true, "events": []string{EventOperation}}, []string{EventOperation}},
 	} {
-		trigger := Trigger{Component: Component{Type: test.typ}}
+		trigger := Trigger{Component: Component{Type: test.typ.Name, typ: test.typ}}
 		_, err := trigger.setSettings(test.values, &Options{ValidateTrigger: func(TriggerOptions) []config.Problem { return nil }})
 		if err != nil || !slices.Equal(trigger.Settings.Events, test.want) {
-			t.Errorf("%s with %v: %v, %v", test.typ, test.values, trigger.Settings.Events, err)
+			t.Errorf("%s with %v: %v, %v", test.typ.Name, test.values, trigger.Settings.Events, err)
 		}
 	}
 }

@@ -26,16 +26,6 @@ const EventWatcher = "watcher"
 // EventOperation among them asks for notifications of how updates and rollbacks ended.
 const EventOperation = "operation"
 
-// personal reports whether the messages of a type of trigger go to a person, who
-// wants to know how an update ended, and not to a program.
-func personal(typ string) bool {
-	switch typ {
-	case "apprise", "discord", "googlechat", "gotify", "matrix", "mattermost", "ntfy", "pushover", "rocketchat", "shoutrrr", "slack", "smtp", "teams", "telegram":
-		return true
-	}
-	return false
-}
-
 // ModeBatch is the mode of a trigger that runs once per check; the other one,
 // simple, runs once per container.
 const ModeBatch = "batch"

@@ -1,6 +1,8 @@
 package component
 
 import (
+	"slices"
+
 	"github.com/dogwatch/dogwatch/core/config"
 	"github.com/dogwatch/dogwatch/core/plugin"
 	"github.com/dogwatch/dogwatch/sdk/kind"
@@ -25,7 +27,7 @@ func (t *Trigger) setSettings(values option.Values, opt *Options) (_ []config.Pr
 	if t.Settings, err = option.Decode[TriggerOptions](values); err != nil {
 		return nil, err
 	}
-	if len(t.Settings.Events) == 0 && t.Settings.Auto && personal(t.Type) {
+	if len(t.Settings.Events) == 0 && t.Settings.Auto && slices.Contains(t.typ.Capabilities, kind.CapMessages) {
 		t.Settings.Events = []string{EventOperation}
 	}
 	return opt.ValidateTrigger(t.Settings), nil

@@ -249,6 +249,7 @@ var abilities = map[string]string{
 	kind.CapEngine:      "reaches the engine of the watcher",
 	kind.CapRun:         "can have other triggers run",
 	kind.CapDecide:      "can decide about updates for its users",
+	kind.CapMessages:    "sends messages that people read; unless `events` is set, they hear how updates ended, too",
 	kind.CapOperate:     "has containers updated by their watchers",
 }
 

@@ -139,5 +139,7 @@ func (s *Supervisor) requested(t kind.Type) []string {
 	if t.Kind != kind.Trigger || s.bundle.builtin {
 		return nil
 	}
-	return slices.DeleteFunc(slices.Clone(t.Capabilities), func(c string) bool { return c == kind.CapStateStream || c == kind.CapProbe })
+	return slices.DeleteFunc(slices.Clone(t.Capabilities), func(c string) bool {
+		return c == kind.CapStateStream || c == kind.CapProbe || c == kind.CapMessages
+	})
 }

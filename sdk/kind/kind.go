@@ -49,6 +49,7 @@ const (
 	CapRun         = "run"         // subscribers need it: to have other triggers run
 	CapDecide      = "decide"      // subscribers need it: to decide about updates for their users
 	CapOperate     = "operate"     // triggers need it: to have containers updated
+	CapMessages    = "messages"    // triggers say it of themselves: users read what they send, see Messages
 )
 
 // Type describes one implementation of a kind.
@@ -82,6 +83,12 @@ func Deliver(d Delivery) Setting { return func(t *Type) { t.Delivery = d } }
 // Needs asks the host for a capability.
 func Needs(capability string) Setting {
 	return func(t *Type) { t.Capabilities = append(t.Capabilities, capability) }
+}
+
+// Messages says that users read what a trigger sends. They want to know how an update
+// ended, too: unless a user sets events, the trigger gets the events of operations.
+func Messages() Setting {
+	return func(t *Type) { t.Capabilities = append(t.Capabilities, CapMessages) }
 }
 
 var nameForm = regexp.MustCompile(`^[a-z0-9]+$`)

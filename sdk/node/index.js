@@ -44,7 +44,7 @@ function describe(bundle) {
   return {
     version: bundle.version, sdkVersion: 'node',
     types: Object.entries(bundle.triggers).map(([type, t]) => ({
-      kind: 'trigger', type, summary: t.summary, delivery: t.delivery || 'at-least-once',
+      kind: 'trigger', type, summary: t.summary, delivery: t.delivery || 'at-least-once', capabilities: t.capabilities || [],
       options: Object.entries(t.options || {}).map(([name, o]) => ({ type: 'string', ...o, name, default: o.default === undefined ? undefined : String(o.default) })),
     })),
   };
@@ -61,7 +61,7 @@ function statusOf(err, blank) {
 }
 
 /**
- * serve serves a bundle { version, triggers: { type: { summary, delivery, options, validate, run } } }
+ * serve serves a bundle { version, triggers: { type: { summary, delivery, capabilities, options, validate, run } } }
  * until Dogwatch ends it. validate(options) and run(request, { options, log, signal, progress }) may be async.
  */
 function serve(bundle) {

@@ -37,7 +37,7 @@ type Options struct {
 
 // Type is what the bundle lists.
 func Type() trigger.Type {
-	return trigger.Define("apprise", "Notify through an Apprise API server", New, kind.Docs("https://appriseit.com/api/"))
+	return trigger.Define("apprise", "Notify through an Apprise API server", New, kind.Docs("https://appriseit.com/api/"), kind.Messages())
 }
 
 type apprise struct {

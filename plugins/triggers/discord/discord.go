@@ -45,7 +45,7 @@ type Options struct {
 // Type is what the bundle lists.
 func Type() trigger.Type {
 	return trigger.Define("discord", "Post to a Discord channel through a web hook", New,
-		kind.Docs("https://docs.discord.com/developers/resources/webhook#execute-webhook"))
+		kind.Docs("https://docs.discord.com/developers/resources/webhook#execute-webhook"), kind.Messages())
 }
 
 type discord struct {

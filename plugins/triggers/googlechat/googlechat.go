@@ -38,7 +38,7 @@ type Options struct {
 // Type is what the bundle lists.
 func Type() trigger.Type {
 	return trigger.Define("googlechat", "Post to a Google Chat space through a web hook", New,
-		kind.Docs("https://developers.google.com/workspace/chat/quickstart/webhooks"))
+		kind.Docs("https://developers.google.com/workspace/chat/quickstart/webhooks"), kind.Messages())
 }
 
 type googlechat struct {

@@ -33,7 +33,7 @@ type Options struct {
 
 // Type is what the bundle lists.
 func Type() trigger.Type {
-	return trigger.Define("gotify", "Send a message to a Gotify server", New, kind.Docs("https://gotify.net/docs/"))
+	return trigger.Define("gotify", "Send a message to a Gotify server", New, kind.Docs("https://gotify.net/docs/"), kind.Messages())
 }
 
 type gotify struct {

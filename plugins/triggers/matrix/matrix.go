@@ -41,7 +41,7 @@ type Options struct {
 // Type is what the bundle lists.
 func Type() trigger.Type {
 	return trigger.Define("matrix", "Send a message to a Matrix room", New,
-		kind.Docs("https://spec.matrix.org/latest/client-server-api/"))
+		kind.Docs("https://spec.matrix.org/latest/client-server-api/"), kind.Messages())
 }
 
 type matrix struct {

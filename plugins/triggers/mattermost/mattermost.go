@@ -37,7 +37,7 @@ type Options struct {
 // Type is what the bundle lists.
 func Type() trigger.Type {
 	return trigger.Define("mattermost", "Post to a Mattermost channel through a web hook", New,
-		kind.Docs("https://developers.mattermost.com/integrate/webhooks/incoming/"))
+		kind.Docs("https://developers.mattermost.com/integrate/webhooks/incoming/"), kind.Messages())
 }
 
 type mattermost struct {

@@ -51,7 +51,7 @@ type Auth struct {
 
 // Type is what the bundle lists.
 func Type() trigger.Type {
-	return trigger.Define("ntfy", "Publish to an ntfy topic", New, kind.Docs("https://docs.ntfy.sh/"))
+	return trigger.Define("ntfy", "Publish to an ntfy topic", New, kind.Docs("https://docs.ntfy.sh/"), kind.Messages())
 }
 
 type ntfy struct {

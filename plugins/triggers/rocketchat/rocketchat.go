@@ -56,7 +56,7 @@ type Parse struct {
 // Type is what the bundle lists.
 func Type() trigger.Type {
 	return trigger.Define("rocketchat", "Post to a Rocket.Chat room", New,
-		kind.Docs("https://developer.rocket.chat/apidocs/post-message"))
+		kind.Docs("https://developer.rocket.chat/apidocs/post-message"), kind.Messages())
 }
 
 type rocketchat struct {

@@ -30,7 +30,7 @@ type Options struct {
 
 // Type is what the bundle lists.
 func Type() trigger.Type {
-	return trigger.Define("shoutrrr", "Send a message to a service that Shoutrrr knows", New, kind.Docs("https://shoutrrr.nickfedor.com/latest/services/overview/"))
+	return trigger.Define("shoutrrr", "Send a message to a service that Shoutrrr knows", New, kind.Docs("https://shoutrrr.nickfedor.com/latest/services/overview/"), kind.Messages())
 }
 
 type shoutrrr struct {

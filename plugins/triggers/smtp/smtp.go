@@ -9,6 +9,7 @@ import (
 
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/httpclient"
+	"github.com/dogwatch/dogwatch/sdk/kind"
 	"github.com/dogwatch/dogwatch/sdk/trigger"
 )
 
@@ -46,7 +47,7 @@ const (
 
 // Type is what the bundle lists.
 func Type() trigger.Type {
-	return trigger.Define("smtp", "Send a mail", New)
+	return trigger.Define("smtp", "Send a mail", New, kind.Messages())
 }
 
 type smtp struct {

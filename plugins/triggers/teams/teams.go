@@ -39,7 +39,7 @@ type Options struct {
 // Type is what the bundle lists.
 func Type() trigger.Type {
 	return trigger.Define("teams", "Post a card to Microsoft Teams through a workflow", New,
-		kind.Docs("https://support.microsoft.com/office/create-incoming-webhooks-with-workflows-for-microsoft-teams-8ae491c7-0394-4861-ba59-055e33f75498"))
+		kind.Docs("https://support.microsoft.com/office/create-incoming-webhooks-with-workflows-for-microsoft-teams-8ae491c7-0394-4861-ba59-055e33f75498"), kind.Messages())
 }
 
 type teams struct {

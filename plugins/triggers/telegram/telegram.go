@@ -32,7 +32,7 @@ type Options struct {
 // Type is what the bundle lists.
 func Type() trigger.Type {
 	return trigger.Define("telegram", "Send a message with a Telegram bot", New,
-		kind.Docs("https://core.telegram.org/bots/api#sendmessage"))
+		kind.Docs("https://core.telegram.org/bots/api#sendmessage"), kind.Messages())
 }
 
 type telegram struct {

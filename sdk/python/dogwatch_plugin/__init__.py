@@ -137,7 +137,8 @@ class _Server:
                     o["default"] = str(o["default"])
                 options.append(plugin_pb2.Option(name=option, **o))
             types.append(plugin_pb2.TypeInfo(kind="trigger", type=name, summary=kind["summary"], options=options,
-                                             delivery=kind.get("delivery", "at-least-once")))
+                                             delivery=kind.get("delivery", "at-least-once"),
+                                             capabilities=kind.get("capabilities", [])))
         return plugin_pb2.DescribeResponse(version=self.version, sdk_version="python", types=types)
 
     def configure(self, request, context):
