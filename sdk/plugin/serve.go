@@ -60,7 +60,7 @@ func Serve(b Bundle) {
 	}()
 
 	idle.DropProgram() // what only setting up needed; the first call may come before the first idle time
-	memory := newIdleTimer(idle.Release)
+	memory := newIdleTimer(idle.Release, idle.DropProgram)
 	defer memory.stop()
 	goplugin.Serve(&goplugin.ServeConfig{
 		HandshakeConfig:  handshake,
