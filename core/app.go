@@ -32,6 +32,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/store"
 	"github.com/dogwatch/dogwatch/core/updater"
 	"github.com/dogwatch/dogwatch/core/web"
+	"github.com/dogwatch/dogwatch/core/webhook"
 	"github.com/dogwatch/dogwatch/core/wiring"
 	"github.com/dogwatch/dogwatch/core/wudstore"
 	"github.com/dogwatch/dogwatch/internal/idle"
@@ -84,7 +85,8 @@ type App struct {
 	updater    *updater.Runner
 	links      *link.Links // nil when messages have none
 	scheduler  *schedule.Scheduler
-	streams    *statestream.Hub // from Run on
+	webhooks   *webhook.Receiver // nil when none is configured
+	streams    *statestream.Hub  // from Run on
 	reloader   *reload.Reloader
 	restarts   chan *config.Config
 	service    *service.Service
@@ -152,6 +154,7 @@ func New(ctx context.Context, opt Options) (*App, error) {
 		Grants: wiring.Grants{Components: a.components}, Links: a.messageLinks(), NotStarted: plugin.NotStarted, Exited: plugin.Exited, Progressed: a.deliveryProgressed, Redact: opt.Redactor.String, Log: opt.Log, Now: opt.Now,
 	})
 	a.scheduler = schedule.NewScheduler(a.components, a.checker, opt.Log)
+	a.makeWebhooks()
 	a.service = service.New(a.serviceOptions())
 	a.importWUD(ctx)
 	return a, nil
@@ -249,6 +252,7 @@ func (a *App) Run(ctx context.Context) error {
 		}
 		return a.dater.Run(ctx)
 	})
+	g.Go(func() error { return a.receiveWebhooks(ctx) })
 	g.Go(func() error { return a.decide(ctx) })
 	g.Go(func() error { return a.updateAutomatically(ctx) })
 	g.Go(func() error { return a.streams.Run(ctx, wiring.Subscribers(a.components)) })
@@ -335,7 +339,7 @@ func (a *App) pluginChanged(st plugin.Status) {
 func (a *App) serviceOptions() service.Options {
 	return service.Options{
 		Config: a.reloader.Current, Version: a.opt.Version, Store: a.store, Components: a.components, Plugins: a.plugins, Installs: a.installer,
-		Checks: a.scheduler, Triggers: a.dispatcher, Updater: a.updater, Operations: a.store, Policies: a.subjects(), Choices: a.choices, Links: a.revocableLinks(), Notes: a.releaseNotes(), TestRuns: wiring.TestRunner(a.components, wiring.Containers{Store: a.store}.Uses, a.messageLinks(), a.opt.Log),
+		Checks: a.scheduler, Triggers: a.dispatcher, Updater: a.updater, Operations: a.store, Policies: a.subjects(), Choices: a.choices, Links: a.revocableLinks(), Notes: a.releaseNotes(), Webhooks: a.receiver(), TestRuns: wiring.TestRunner(a.components, wiring.Containers{Store: a.store}.Uses, a.messageLinks(), a.opt.Log),
 		Auth: a.auth, Reloader: a.reloader, Redact: a.opt.Redactor.String, Demo: a.opt.Demo, Log: a.opt.Log, Now: a.opt.Now,
 	}
 }

@@ -38,7 +38,7 @@
 //	api doctor oneshot verify web
 //	service wiring
 //	testrun
-//	automatic install installation reload schedule
+//	automatic install installation reload schedule webhook
 //	auth check decision dispatch statestream updater component
 //	plugin preview store wudstore metrics config/migrate lookup
 //	link

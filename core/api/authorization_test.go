@@ -17,6 +17,7 @@ var levels = map[auth.Scope][]string{
 	auth.Nothing: {
 		"GET /", "GET /health", "GET /api/health", "GET /api/app", "GET /auth/strategies", "POST /auth/login", "POST /auth/remember",
 		"GET /auth/oidc/{name}/redirect", "GET /auth/oidc/{name}/cb",
+		"POST /api/webhooks/{name}", "POST /api/webhooks/{name}/check",
 	},
 	auth.Read: {
 		"GET /metrics", "GET /api/server", "GET /api/log", "GET /api/store", "GET /api/ready", "GET /api/openapi.yaml", "GET /api/summary", "GET /api/history", "GET /api/badge.svg",
@@ -26,7 +27,7 @@ var levels = map[auth.Scope][]string{
 		"GET /api/authentications", "GET /api/authentications/{type}/{name}", "GET /auth/user", "POST /auth/logout",
 		"GET /api/plugins", "GET /api/events", "GET /api/deliveries",
 		"POST /api/containers/{id}/plan", "GET /api/containers/{id}/diff", "GET /api/operations", "GET /api/operations/{id}",
-		"GET /api/choices", "GET /api/containers/{id}/decision",
+		"GET /api/choices", "GET /api/containers/{id}/decision", "GET /api/webhooks",
 	},
 	auth.Write: {
 		"POST /api/log", "GET /api/reload", "POST /api/reload",

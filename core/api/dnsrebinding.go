@@ -17,11 +17,11 @@ import (
 // refuseForeignHosts protects against DNS rebinding: a page of another site can
 // have its own name resolve to this server's address, and would then be of the
 // same origin for the browser. Requests for names that are not this server's are
-// refused, except for its health.
+// refused, except for its health and for webhooks, whose secret no page has.
 func (h *handler) refuseForeignHosts(next http.Handler) http.Handler {
 	own := ownNames(h)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if host := hostOf(r.Host); !isHealth(r) && !isLocal(host) && !slices.Contains(own, host) && !slices.Contains(own, "*") {
+		if host := hostOf(r.Host); !isHealth(r) && !isWebhook(r) && !isLocal(host) && !slices.Contains(own, host) && !slices.Contains(own, "*") {
 			h.misdirected(w, r, host)
 			return
 		}
@@ -32,6 +32,10 @@ func (h *handler) refuseForeignHosts(next http.Handler) http.Handler {
 func isHealth(r *http.Request) bool {
 	path := chi.RouteContext(r.Context()).RoutePath
 	return path == "/health" || path == "/api/health"
+}
+
+func isWebhook(r *http.Request) bool {
+	return r.Method == http.MethodPost && strings.HasPrefix(chi.RouteContext(r.Context()).RoutePath, "/api/webhooks/")
 }
 
 // ownNames are the host names that the configuration gives this server, and the machine's.

@@ -58,6 +58,7 @@ func newRouter(opt Options, run context.Context) *handler {
 	h.eventRoutes(s)
 	h.operationRoutes(s)
 	h.choiceRoutes(s)
+	h.webhookRoutes(s)
 	return h
 }
 
@@ -162,6 +163,13 @@ func (h *handler) choiceRoutes(s scopes) {
 	s.write.Delete("/api/containers/{id}/decision", h.undoChoices)
 	s.write.Post("/api/containers/{id}/snooze", h.snooze)
 	s.write.Delete("/api/containers/{id}/snooze", h.undoChoices)
+}
+
+// webhookRoutes are open: those that call them have the secret of a webhook.
+func (h *handler) webhookRoutes(s scopes) {
+	s.read.Get("/api/webhooks", h.listWebhooks)
+	s.open.Post("/api/webhooks/{name}", h.receiveWebhook)
+	s.open.Post("/api/webhooks/{name}/check", h.checkByWebhook)
 }
 
 // fallback handles paths that are not the API's: with a page, if there are any.

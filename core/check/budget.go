@@ -68,7 +68,7 @@ func (p *pass) estimate() {
 			p.log.Info("a check is spread over several, as its budget is used up before its end", "watcher", p.watcher.Name, "host", host, "needs", costs[host], "left", left, "budget", use.Allowance)
 		}
 	}
-	if p.only != "" {
+	if len(p.only) > 0 {
 		return
 	}
 	p.mu.Lock()

@@ -219,13 +219,18 @@ func (c *Checker) lead(ctx context.Context, w Watcher, st *state, r *run) {
 		c.mu.Unlock()
 		close(r.done)
 	}()
-	r.report, r.err = c.run(ctx, w, "")
+	r.report, r.err = c.run(ctx, w, nil)
 }
 
 // One lists the watcher's containers, as Run does, but sends requests to registries about
 // one container only. It returns ErrNotListed when the engine has it no more.
 func (c *Checker) One(ctx context.Context, w Watcher, id string) error {
-	report, err := c.run(ctx, w, id)
+	return c.Some(ctx, w, []string{id})
+}
+
+// Some is One for several containers. It returns ErrNotListed when the engine has none of them any more.
+func (c *Checker) Some(ctx context.Context, w Watcher, ids []string) error {
+	report, err := c.run(ctx, w, ids)
 	if err == nil && report.Containers == 0 {
 		return ErrNotListed
 	}
@@ -265,8 +270,8 @@ func (c *Checker) runID(watcher string, began time.Time) string {
 }
 
 // run makes one pass over a watcher's containers and records it.
-func (c *Checker) run(ctx context.Context, w Watcher, only string) (event.Check, error) {
-	report := event.Check{Watcher: w.Name, Single: only != ""}
+func (c *Checker) run(ctx context.Context, w Watcher, only []string) (event.Check, error) {
+	report := event.Check{Watcher: w.Name, Single: len(only) > 0}
 	leave, err := c.enter(ctx, w.Name)
 	if err != nil {
 		return report, fmt.Errorf("check %s: %w", w.Name, err)
@@ -277,7 +282,7 @@ func (c *Checker) run(ctx context.Context, w Watcher, only string) (event.Check,
 	log := c.log.With("watcher", w.Name, "run", p.id)
 	log.Debug("check started")
 	if err = p.run(ctx); err != nil {
-		report = event.Check{Watcher: w.Name, Single: only != "", Error: err.Error()} // the next one reports what was found
+		report = event.Check{Watcher: w.Name, Single: len(only) > 0, Error: err.Error()} // the next one reports what was found
 		log.Error("check failed", "error", err)
 		// The run failed, perhaps because ctx ended: its end is recorded all the same.
 		if err := c.opt.Store.Commit(context.WithoutCancel(ctx), event.Change{Events: []event.Event{p.runEvent(event.CheckFailed)}}); err != nil {

@@ -11,12 +11,12 @@ import (
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
-// pass is one run on its way: a whole watcher, or one container only.
+// pass is one run on its way: a whole watcher, or some containers only.
 type pass struct {
 	*Checker
 	watcher Watcher
 	id      string
-	only    string // the container that is checked; "" means all
+	only    []string // the containers that are checked; none means all
 	began   time.Time
 	report  *event.Check
 	// targets are the containers to check, in the order of the watcher.
@@ -54,7 +54,7 @@ func (p *pass) run(ctx context.Context) error {
 func (p *pass) startListing() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if st := p.state(p.watcher.Name); st.running != nil && p.only == "" {
+	if st := p.state(p.watcher.Name); st.running != nil && len(p.only) == 0 {
 		st.running.listing = true
 	}
 }
@@ -97,8 +97,8 @@ func (p *pass) reconcile(ctx context.Context, listed []sdk.Container) ([]*target
 	for _, s := range found.targets {
 		s.known, s.rules = known[event.Subject(s.container)], p.rules(s.container)
 	}
-	if p.only != "" {
-		return slices.DeleteFunc(found.targets, func(s *target) bool { return s.container.ID != p.only }), nil
+	if len(p.only) > 0 {
+		return slices.DeleteFunc(found.targets, func(s *target) bool { return !slices.Contains(p.only, s.container.ID) }), nil
 	}
 	return found.targets, nil
 }

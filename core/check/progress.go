@@ -30,7 +30,7 @@ func (c *Checker) Progress() []Progress {
 
 // advance notes that more containers have their result, and says that a whole check goes on.
 func (p *pass) advance(more int) {
-	if p.only != "" {
+	if len(p.only) > 0 {
 		return
 	}
 	p.mu.Lock()

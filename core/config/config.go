@@ -67,10 +67,11 @@ type Settings struct {
 	Registries Registries `option:"registries"`
 	Labels     Labels     `option:"labels"`
 	// Policy is the rules of containers for which nothing else says more.
-	Policy  Policy  `option:"policy"`
-	Updates Updates `option:"updates"`
-	Links   Links   `option:"links"`
-	Notes   Notes   `option:"notes"`
+	Policy   Policy   `option:"policy"`
+	Updates  Updates  `option:"updates"`
+	Links    Links    `option:"links"`
+	Notes    Notes    `option:"notes"`
+	Webhooks Webhooks `option:"webhooks"`
 	// PublicURL is nil when it is not set.
 	PublicURL *url.URL `option:"public.url,alias=publicurl" help:"Address under which people reach the server, used in links"`
 }

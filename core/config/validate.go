@@ -120,6 +120,7 @@ func (l *loader) checkSettings() {
 		return true
 	})
 	l.checkNotes(&s.Notes)
+	l.checkWebhooks(&s.Webhooks)
 	if s.Links.Expiry < time.Minute || s.Links.Expiry > maxLinkExpiry {
 		l.fault("links.expiry", "want 1m to 2160h (90 days)", "")
 		s.Links.Expiry = 7 * 24 * time.Hour

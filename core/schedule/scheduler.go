@@ -234,6 +234,15 @@ func (s *Scheduler) WatchOne(ctx context.Context, container sdk.Container) error
 	return s.checks.Run(ctx, func() error { return s.checker.One(s.life, CheckWatcher(w), container.ID) })
 }
 
+// WatchSome is WatchOne for several containers of one watcher.
+func (s *Scheduler) WatchSome(ctx context.Context, watcher string, ids []string) error {
+	w, known := s.components.WatcherNamed(watcher)
+	if !known {
+		return fmt.Errorf("check what was pushed: there is no watcher %q any more", watcher)
+	}
+	return s.checks.Run(ctx, func() error { return s.checker.Some(s.life, CheckWatcher(w), ids) })
+}
+
 // Explain says why a container has the result it has.
 func (s *Scheduler) Explain(ctx context.Context, container sdk.Container) check.Explanation {
 	return s.checker.Explain(ctx, container)

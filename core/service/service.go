@@ -162,6 +162,8 @@ type Options struct {
 	Links Links
 	// Notes is nil where release notes are switched off.
 	Notes Notes
+	// Webhooks is nil where there are none.
+	Webhooks Webhooks
 	// Choices is nil where nothing can be decided.
 	Choices Choices
 	// Redact blanks secrets in texts that come from elsewhere.

@@ -1,0 +1,66 @@
+package api
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"strconv"
+
+	"github.com/go-chi/chi/v5"
+
+	"github.com/dogwatch/dogwatch/core/webhook"
+)
+
+// receiveWebhook takes in what a registry or CI sends. The secret of the webhook stands for a login.
+func (h *handler) receiveWebhook(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		h.failWith(w, r, err)
+		return
+	}
+	receipt, err := h.Service.ReceiveWebhook(chi.URLParam(r, "name"), r.Header, r.URL.Query().Get("token"), body)
+	switch {
+	case err != nil:
+		h.failWebhook(w, r, err)
+	case receipt.State == webhook.Waiting:
+		h.respondStatus(w, r, http.StatusAccepted, receipt)
+	default:
+		h.respond(w, r, receipt)
+	}
+}
+
+// checkByWebhook checks what a request of CI names, and responds with what was found.
+func (h *handler) checkByWebhook(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		h.failWith(w, r, err)
+		return
+	}
+	results, err := h.Service.CheckByWebhook(r.Context(), chi.URLParam(r, "name"), r.Header, r.URL.Query().Get("token"), body)
+	if err != nil {
+		h.failWebhook(w, r, err)
+		return
+	}
+	h.respond(w, r, results)
+}
+
+func (h *handler) listWebhooks(w http.ResponseWriter, r *http.Request) {
+	h.respond(w, r, h.Service.Webhooks())
+}
+
+func (h *handler) failWebhook(w http.ResponseWriter, r *http.Request, err error) {
+	switch {
+	case errors.Is(err, webhook.ErrUnknown):
+		h.fail(w, r, http.StatusNotFound, err.Error())
+	case errors.Is(err, webhook.ErrSecret):
+		w.Header().Set("WWW-Authenticate", "Bearer")
+		h.fail(w, r, http.StatusUnauthorized, err.Error())
+	case errors.Is(err, webhook.ErrMalformed):
+		h.fail(w, r, http.StatusBadRequest, err.Error())
+	case errors.Is(err, webhook.ErrBusy):
+		w.Header().Set("Retry-After", strconv.Itoa(int(webhook.RetryAfter.Seconds())))
+		h.fail(w, r, http.StatusTooManyRequests, err.Error())
+	default:
+		h.failWith(w, r, err)
+	}
+}

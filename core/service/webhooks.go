@@ -1,0 +1,46 @@
+package service
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/dogwatch/dogwatch/core/webhook"
+)
+
+// Webhooks receives what registries and CI send; see webhook.Receiver.
+type Webhooks interface {
+	Receive(name string, header http.Header, token string, body []byte) (webhook.Receipt, error)
+	CheckNow(ctx context.Context, name string, header http.Header, token string, body []byte) ([]webhook.Result, error)
+	Hooks() []webhook.Status
+}
+
+// ReceiveWebhook takes a delivery of the webhook of a name in, if it has the secret of
+// that: no login is needed. The errors are those of webhook.Receiver.
+func (s *Service) ReceiveWebhook(name string, header http.Header, token string, body []byte) (webhook.Receipt, error) {
+	if s.opt.Webhooks == nil {
+		return webhook.Receipt{}, webhook.ErrUnknown
+	}
+	receipt, err := s.opt.Webhooks.Receive(name, header, token, body)
+	receipt.Reason = s.opt.Redact(receipt.Reason)
+	return receipt, s.safe(err)
+}
+
+// CheckByWebhook checks what a request of CI names, which has the secret of a webhook.
+func (s *Service) CheckByWebhook(ctx context.Context, name string, header http.Header, token string, body []byte) ([]webhook.Result, error) {
+	if s.opt.Webhooks == nil {
+		return nil, webhook.ErrUnknown
+	}
+	results, err := s.opt.Webhooks.CheckNow(ctx, name, header, token, body)
+	for i := range results {
+		results[i].Error = s.opt.Redact(results[i].Error)
+	}
+	return results, s.safe(err)
+}
+
+// Webhooks returns the webhooks with their latest deliveries, without secrets.
+func (s *Service) Webhooks() []webhook.Status {
+	if s.opt.Webhooks == nil {
+		return []webhook.Status{}
+	}
+	return s.opt.Webhooks.Hooks()
+}

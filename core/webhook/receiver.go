@@ -1,0 +1,326 @@
+package webhook
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/dogwatch/dogwatch/sdk"
+)
+
+// The errors of Receive and CheckNow that callers tell apart with errors.Is.
+var (
+	// ErrUnknown: there is no hook of this name.
+	ErrUnknown = errors.New("there is no webhook of this name: webhooks.secrets has none")
+	// ErrSecret: the secret is missing or wrong.
+	ErrSecret = errors.New("the secret of the webhook is missing or wrong")
+	// ErrMalformed: the body cannot be understood. The text says why.
+	ErrMalformed = errors.New("the delivery cannot be understood")
+	// ErrBusy: as many repositories as may wait are waiting.
+	ErrBusy = errors.New("too many repositories wait for their check")
+)
+
+const (
+	// debounce is how long a check waits for more deliveries: one push of an image for
+	// several platforms is several events.
+	debounce = 300 * time.Millisecond
+	// maxWaiting bounds the repositories that wait for their check.
+	maxWaiting = 64
+	// maxChecks bounds the checks of CheckNow at a time.
+	maxChecks = 4
+	// replayWindow is for how long a delivery counts once, and maxSeen how many are remembered.
+	replayWindow = 15 * time.Minute
+	maxSeen      = 1000
+	// maxRecent is how many deliveries the page shows of each hook.
+	maxRecent = 20
+	// RetryAfter is when one more may be sent after an ErrBusy.
+	RetryAfter = 5 * time.Second
+)
+
+// Hook is one address that deliveries are sent to.
+type Hook struct {
+	Name, Secret string
+	// Host is the registry in the names of containers' images; "" when deliveries name it so.
+	Host string
+	// URLToken is true when the secret may be in the address, as ?token=….
+	URLToken bool
+}
+
+// Options are what a Receiver needs.
+type Options struct {
+	Hooks []Hook
+	// Containers returns the stored containers.
+	Containers func() []sdk.Container
+	// Check checks containers of one watcher now.
+	Check func(ctx context.Context, watcher string, ids []string) error
+	Log   hclog.Logger
+	Now   func() time.Time
+}
+
+// Receiver receives deliveries, and checks what they concern. Its methods may be
+// called concurrently. What waits is lost when the process ends: the next planned
+// check finds it.
+type Receiver struct {
+	opt    Options
+	log    hclog.Logger
+	wake   chan struct{}
+	checks chan struct{} // one for each CheckNow under way
+
+	mu      sync.Mutex
+	waiting map[Image][]*Receipt
+	seen    map[string]time.Time
+	recent  map[string][]*Receipt
+	counts  map[Count]int
+}
+
+// Receipt is what became of a delivery.
+type Receipt struct {
+	At time.Time `json:"at"`
+	// Format is which sender it was of; "" when it was refused.
+	Format string `json:"format,omitempty"`
+	// Images are what it names, without tags.
+	Images []string `json:"images"`
+	// Containers are those that run one of these, as watcher/name: they are checked.
+	Containers []string `json:"containers"`
+	// State is waiting, checked, failed, ignored, duplicate or refused.
+	State string `json:"state"`
+	// Reason says why, where nothing was checked.
+	Reason string `json:"reason,omitempty"`
+	// Validation is what Azure Event Grid wants to have back.
+	Validation string `json:"validationResponse,omitempty"`
+}
+
+// The states of a receipt.
+const (
+	Waiting   = "waiting"
+	Checked   = "checked"
+	Failed    = "failed"
+	Ignored   = "ignored"
+	Duplicate = "duplicate"
+	Refused   = "refused"
+)
+
+// Count is what deliveries are counted by.
+type Count struct{ Hook, State string }
+
+// Status is a hook with its latest deliveries, the newest first. It holds no secret.
+type Status struct {
+	Name     string    `json:"name"`
+	Host     string    `json:"host,omitempty"`
+	URLToken bool      `json:"urlToken"`
+	Recent   []Receipt `json:"recent"`
+}
+
+// New returns a Receiver. Run must be called.
+func New(opt Options) *Receiver {
+	return &Receiver{
+		opt: opt, log: opt.Log.Named("webhook"), wake: make(chan struct{}, 1), checks: make(chan struct{}, maxChecks),
+		waiting: map[Image][]*Receipt{}, seen: map[string]time.Time{}, recent: map[string][]*Receipt{}, counts: map[Count]int{},
+	}
+}
+
+// hook returns the hook of a name whose secret a request has.
+func (r *Receiver) hook(name string, header http.Header, token string, body []byte) (Hook, error) {
+	at := slices.IndexFunc(r.opt.Hooks, func(h Hook) bool { return strings.EqualFold(h.Name, name) })
+	if at < 0 {
+		return Hook{}, ErrUnknown
+	}
+	h := r.opt.Hooks[at]
+	if !h.authentic(header, token, body) {
+		r.note(h.Name, &Receipt{At: r.opt.Now(), State: Refused, Reason: ErrSecret.Error(), Images: []string{}, Containers: []string{}})
+		return h, ErrSecret
+	}
+	return h, nil
+}
+
+// Receive takes a delivery in. What it concerns is checked soon, unless the same
+// delivery was received already. The error is an ErrUnknown, ErrSecret, ErrMalformed or ErrBusy.
+func (r *Receiver) Receive(name string, header http.Header, token string, body []byte) (Receipt, error) {
+	h, err := r.hook(name, header, token, body)
+	if err != nil {
+		return Receipt{}, err
+	}
+	receipt := &Receipt{At: r.opt.Now(), State: Ignored, Images: []string{}, Containers: []string{}}
+	defer func() { r.note(h.Name, receipt) }()
+	d, err := Parse(header, body)
+	if err != nil {
+		receipt.State, receipt.Reason = Refused, err.Error()
+		return Receipt{}, fmt.Errorf("%w: %w", ErrMalformed, err)
+	}
+	receipt.Format, receipt.Reason, receipt.Validation = d.Format, d.Ignored, d.Validation
+	if len(d.Images) == 0 {
+		return *receipt, nil
+	}
+	images := d.Images
+	for i := range images {
+		if h.Host != "" {
+			images[i].Host = h.Host
+		}
+		receipt.Images = append(receipt.Images, images[i].String())
+	}
+	var concerned []Image
+	for _, image := range images {
+		if found := r.containers(image); len(found) > 0 {
+			concerned = append(concerned, image)
+			for _, c := range found {
+				receipt.Containers = append(receipt.Containers, c.Watcher+"/"+c.Name)
+			}
+		}
+	}
+	if len(concerned) == 0 {
+		receipt.Reason = "no container runs an image of " + strings.Join(receipt.Images, ", ")
+		return *receipt, nil
+	}
+	return r.enqueue(h, d.ID, concerned, receipt)
+}
+
+// enqueue has the repositories of a delivery wait for their check.
+func (r *Receiver) enqueue(h Hook, id string, images []Image, receipt *Receipt) (Receipt, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	now := r.opt.Now()
+	for key, at := range r.seen {
+		if now.Sub(at) >= replayWindow {
+			delete(r.seen, key)
+		}
+	}
+	key := h.Name + " " + id
+	if _, again := r.seen[key]; again {
+		receipt.State, receipt.Reason = Duplicate, "the same delivery was received already"
+		return *receipt, nil
+	}
+	more := 0
+	for _, image := range images {
+		if _, waits := r.waiting[image]; !waits {
+			more++
+		}
+	}
+	if len(r.waiting)+more > maxWaiting || len(r.seen) >= maxSeen {
+		receipt.State, receipt.Reason = Refused, ErrBusy.Error()
+		return Receipt{}, ErrBusy
+	}
+	r.seen[key] = now
+	receipt.State = Waiting
+	for _, image := range images {
+		r.waiting[image] = append(r.waiting[image], receipt)
+	}
+	select {
+	case r.wake <- struct{}{}:
+	default:
+	}
+	return *receipt, nil
+}
+
+// containers returns the containers of an image's repository.
+func (r *Receiver) containers(image Image) []sdk.Container {
+	return slices.DeleteFunc(r.opt.Containers(), func(c sdk.Container) bool { return !image.concerns(c.Image.Registry.Host, c.Image.Name) })
+}
+
+// note remembers and logs a receipt.
+func (r *Receiver) note(hook string, receipt *Receipt) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.counts[Count{hook, receipt.State}]++
+	all := r.recent[hook]
+	if receipt.State == Refused && len(all) > 0 && all[0].State == Refused && all[0].Reason == receipt.Reason {
+		all[0] = receipt // a flood leaves the others on the page, and the log readable
+		return
+	}
+	all = append([]*Receipt{receipt}, all...)
+	r.recent[hook] = all[:min(len(all), maxRecent)]
+	r.log.Info("delivery received", "webhook", hook, "state", receipt.State, "format", receipt.Format, "images", receipt.Images, "containers", receipt.Containers, "reason", receipt.Reason)
+}
+
+// Run checks what deliveries concern, until ctx ends.
+func (r *Receiver) Run(ctx context.Context) error {
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-r.wake:
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(debounce):
+		}
+		r.mu.Lock()
+		waiting := r.waiting
+		r.waiting = map[Image][]*Receipt{}
+		r.mu.Unlock()
+		var all []sdk.Container
+		for image := range waiting {
+			all = append(all, r.containers(image)...)
+		}
+		state, reason := Checked, ""
+		if err := r.check(ctx, all); err != nil {
+			r.log.Warn("check what was pushed", "error", err)
+			state, reason = Failed, err.Error()
+		}
+		r.mu.Lock()
+		for _, receipts := range waiting {
+			for _, receipt := range receipts {
+				receipt.State, receipt.Reason = state, reason
+			}
+		}
+		r.mu.Unlock()
+	}
+}
+
+// check checks containers, those of a watcher together and the watchers side by side.
+func (r *Receiver) check(ctx context.Context, containers []sdk.Container) error {
+	ids := map[string][]string{}
+	for _, c := range containers {
+		if !slices.Contains(ids[c.Watcher], c.ID) {
+			ids[c.Watcher] = append(ids[c.Watcher], c.ID)
+		}
+	}
+	var wait sync.WaitGroup
+	var mu sync.Mutex
+	var failed []error
+	for watcher, of := range ids {
+		wait.Go(func() {
+			if err := r.opt.Check(ctx, watcher, of); err != nil {
+				mu.Lock()
+				defer mu.Unlock()
+				failed = append(failed, err)
+			}
+		})
+	}
+	wait.Wait()
+	return errors.Join(failed...)
+}
+
+// Hooks returns the hooks by name.
+func (r *Receiver) Hooks() []Status {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	all := []Status{}
+	for _, h := range r.opt.Hooks {
+		s := Status{Name: h.Name, Host: h.Host, URLToken: h.URLToken, Recent: []Receipt{}}
+		for _, receipt := range r.recent[h.Name] {
+			s.Recent = append(s.Recent, *receipt)
+		}
+		all = append(all, s)
+	}
+	slices.SortFunc(all, func(a, b Status) int { return strings.Compare(a.Name, b.Name) })
+	return all
+}
+
+// Counts returns how many deliveries there were since the start.
+func (r *Receiver) Counts() map[Count]int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	all := map[Count]int{}
+	for k, n := range r.counts {
+		all[k] = n
+	}
+	return all
+}

@@ -1,0 +1,50 @@
+package core
+
+import (
+	"context"
+
+	"github.com/dogwatch/dogwatch/core/service"
+	"github.com/dogwatch/dogwatch/core/webhook"
+	"github.com/dogwatch/dogwatch/sdk"
+)
+
+// makeWebhooks makes what receives deliveries; nothing when no webhook is configured.
+func (a *App) makeWebhooks() {
+	var hooks []webhook.Hook
+	for _, h := range a.opt.Config.Webhooks.Hooks() {
+		a.opt.Redactor.Add(h.Secret)
+		hooks = append(hooks, webhook.Hook{Name: h.Name, Secret: h.Secret, Host: h.Host, URLToken: h.URLToken})
+	}
+	if len(hooks) == 0 {
+		return
+	}
+	a.webhooks = webhook.New(webhook.Options{
+		Hooks: hooks, Containers: a.containers, Check: a.scheduler.WatchSome, Log: a.opt.Log, Now: a.opt.Now,
+	})
+}
+
+// receiver returns what receives deliveries; nil when no webhook is configured.
+func (a *App) receiver() service.Webhooks {
+	if a.webhooks == nil {
+		return nil
+	}
+	return a.webhooks
+}
+
+// receiveWebhooks checks what deliveries concern, until ctx ends.
+func (a *App) receiveWebhooks(ctx context.Context) error {
+	// Without its configured registry an image would be looked up elsewhere.
+	if a.webhooks == nil || a.components.Await(ctx) != nil {
+		return nil
+	}
+	return a.webhooks.Run(ctx)
+}
+
+// containers returns the stored containers.
+func (a *App) containers() []sdk.Container {
+	var all []sdk.Container
+	for _, r := range a.store.Snapshot().All() {
+		all = append(all, r.Container)
+	}
+	return all
+}
