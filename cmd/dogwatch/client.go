@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"net/url"
@@ -33,6 +34,8 @@ type client struct {
 	http *http.Client
 	// token is sent to a server that demands a login; "" when there is none.
 	token string
+	// header is sent besides.
+	header http.Header
 	// settings lead to the store, in which a temporary token can be made; nil when no command needs one.
 	settings *config.Config
 	// keeps is whether a temporary token is used for all requests until close, and
@@ -167,6 +170,7 @@ func (c *client) send(ctx context.Context, method, path string, text []byte, sec
 	if len(text) > 0 {
 		req.Header.Set("Content-Type", "application/json")
 	}
+	maps.Copy(req.Header, c.header)
 	if secret != "" {
 		req.Header.Set("Authorization", "Bearer "+secret)
 	}

@@ -109,7 +109,7 @@ or blocked (plan, update, rollback).`,
 		{"Watch:", []*cobra.Command{serve, newCheck(g), newExplain(g), newNotes(g), newDemo(g)}},
 		{"Update:", []*cobra.Command{newDiff(g), newPlan(g), newUpdate(g), newRollback(g), newOperations(g)}},
 		{"Decide:", []*cobra.Command{newPolicy(g), newApprove(g), newSkip(g), newSnooze(g), newUndo(g)}},
-		{"Set up:", []*cobra.Command{newDoctor(g), newConfig(g), newReload(g), newPlugin(g), newToken(g), newHashPassword(g)}},
+		{"Set up:", []*cobra.Command{newDoctor(g), newConfig(g), newReload(g), newPlugin(g), newWebhook(g), newToken(g), newHashPassword(g)}},
 		{"Others:", []*cobra.Command{newHealthcheck(g), newVersion(g)}},
 	} {
 		root.AddGroup(&cobra.Group{ID: group.title, Title: group.title})

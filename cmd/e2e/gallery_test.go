@@ -98,6 +98,8 @@ func (h houses) sights() []sight {
 		{name: "deliveries", of: h.twelve, path: "/deliveries"},
 		{name: "deliveries-0", of: h.five, path: "/deliveries"},
 		{name: "settings", of: h.twelve, path: "/settings"},
+		{name: "settings-webhooks", of: h.twelve, path: "/settings/webhooks"},
+		{name: "settings-webhooks-none", of: h.five, path: "/settings/webhooks"},
 		{name: "api", of: h.twelve, path: "/settings/api", set: func(b *tab) {
 			js[any](b, "[...document.querySelectorAll('details')].slice(0, 2).forEach(d => { d.open = true })")
 		}},

@@ -65,6 +65,7 @@ func TestBodyReadDeadline(t *testing.T) {
 	for name, w := range map[string]*testServer{"open": start(t, nil, quick), "locked": startWithLogin(t, nil, quick)} {
 		w.put(nginx(), redis())
 		var all sync.WaitGroup
+		open := make(chan struct{}, 250) // the server limits the connections of one client
 		for _, line := range requests(t, w) {
 			for what, rest := range map[string]string{
 				"nothing of it":      "Content-Length: 1000\r\n\r\n",
@@ -75,6 +76,8 @@ func TestBodyReadDeadline(t *testing.T) {
 				"after 100 Continue": "Expect: 100-continue\r\nContent-Length: 1000\r\n\r\n",
 			} {
 				all.Go(func() {
+					open <- struct{}{}
+					defer func() { <-open }()
 					began := time.Now()
 					conn := w.dial(t, line+" HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n"+rest)
 					if !ended(conn, 10*time.Second) {

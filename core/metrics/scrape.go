@@ -19,6 +19,12 @@ import (
 	"github.com/dogwatch/dogwatch/sdk/registry"
 )
 
+// Webhook is how many deliveries to a webhook there were since the start, by what they were at first.
+type Webhook struct {
+	Name, State string
+	Deliveries  int
+}
+
 // State is what a scrape reads rather than counts.
 type State struct {
 	// Containers are those stored now. They are only read, and only during the scrape.
@@ -28,6 +34,8 @@ type State struct {
 	Limits []Limits
 	// Budgets are the requests to hosts of images.
 	Budgets []budget.Forecast
+	// Webhooks are the deliveries to webhooks.
+	Webhooks []Webhook
 	// Pending is how many deliveries wait to be sent.
 	Pending int
 	// Operations is how many updates and rollbacks are under way.
@@ -119,6 +127,9 @@ func (s scrape) Collect(ch chan<- prometheus.Metric) {
 	}
 	for _, c := range s.state.Components {
 		gauge("dogwatch_component_failed", "Whether the component cannot be used.", oneIf(c.Failed), "id", string(c.Kind)+"."+c.Type+"."+c.Name)
+	}
+	for _, w := range s.state.Webhooks {
+		ch <- sample("dogwatch_webhook_deliveries_total", "Deliveries to webhooks, by whether they waited for their check or why not.", prometheus.CounterValue, float64(w.Deliveries), "webhook", w.Name, "state", w.State)
 	}
 	s.limits(gauge)
 	s.budgets(gauge)

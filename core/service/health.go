@@ -93,6 +93,11 @@ func (s *Service) MetricsState(ctx context.Context) (metrics.State, error) {
 		}
 	}
 	state.Budgets = s.opt.Checks.Budgets()
+	if s.opt.Webhooks != nil {
+		for of, n := range s.opt.Webhooks.Counts() {
+			state.Webhooks = append(state.Webhooks, metrics.Webhook{Name: of.Hook, State: of.State, Deliveries: n})
+		}
+	}
 	registries := s.opt.Components.Registries()
 	for i, limits := range component.RateLimits(ctx, registries) {
 		state.Limits = append(state.Limits, metrics.Limits{Registry: registries[i].ID(), Hosts: limits})

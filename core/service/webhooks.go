@@ -12,6 +12,7 @@ type Webhooks interface {
 	Receive(name string, header http.Header, token string, body []byte) (webhook.Receipt, error)
 	CheckNow(ctx context.Context, name string, header http.Header, token string, body []byte) ([]webhook.Result, error)
 	Hooks() []webhook.Status
+	Counts() map[webhook.Count]int
 }
 
 // ReceiveWebhook takes a delivery of the webhook of a name in, if it has the secret of
@@ -42,5 +43,11 @@ func (s *Service) Webhooks() []webhook.Status {
 	if s.opt.Webhooks == nil {
 		return []webhook.Status{}
 	}
-	return s.opt.Webhooks.Hooks()
+	all := s.opt.Webhooks.Hooks()
+	for _, h := range all {
+		for i := range h.Recent {
+			h.Recent[i].Reason = s.opt.Redact(h.Recent[i].Reason)
+		}
+	}
+	return all
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/store"
 	"github.com/dogwatch/dogwatch/core/testrun"
 	"github.com/dogwatch/dogwatch/core/updater"
+	"github.com/dogwatch/dogwatch/core/webhook"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 	"github.com/dogwatch/dogwatch/sdk/watcher"
@@ -124,4 +125,5 @@ type SettingsService interface {
 	SetLogLevel(ctx context.Context, actor auth.Actor, level string) error
 	PreviewReload(ctx context.Context, actor auth.Actor) (reload.Result, error)
 	ReloadConfiguration(ctx context.Context, actor auth.Actor) (reload.Result, error)
+	Webhooks() []webhook.Status
 }

@@ -148,6 +148,7 @@ func (u *UI) router() http.Handler {
 	mux.HandleFunc("GET /policies", u.showPolicies)
 	mux.HandleFunc("GET /settings/reload", u.showReload)
 	mux.HandleFunc("POST /settings/reload", u.reload)
+	mux.HandleFunc("GET /settings/webhooks", u.showWebhooks)
 	mux.HandleFunc("POST /settings/log", u.setLogLevel)
 	mux.HandleFunc("POST /settings/tokens", u.createToken)
 	mux.HandleFunc("POST /settings/tokens/{id}/revoke", u.revokeToken)

@@ -90,7 +90,7 @@ func TestOneCheckOfOneRepository(t *testing.T) {
 		"ghcr":         {"ghcr.io", "codertocat/hello-world-docker", "X-Hub-Signature-256", "sha256=%s"},
 		"harbor":       {"hub.harbor.com", "test-webhook/debian", "Authorization", secret},
 		"quay":         {"quay.io", "mynamespace/repository", "", ""},
-		"gitlab":       {"registry.gitlab.com", "gitlab-org/gitlab-test/web", "X-Gitlab-Token", secret},
+		"gitlab":       {"registry.gitlab.com", "gitlab-org/gitlab-test", "X-Gitlab-Token", secret},
 		"gitlab-own":   {"registry.lan:5050", "gitlab-org/gitlab-test", "X-Gitlab-Token", secret},
 		"gitea":        {"git.example.org:3000", "sysadmin/app", "X-Gitea-Signature", "%s"},
 		"forgejo":      {"codeberg.org", "me/tools/app", "X-Forgejo-Signature", "%s"},
