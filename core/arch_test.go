@@ -52,7 +52,7 @@ var owners = map[string][]string{
 	"github.com/tg123/go-htpasswd":           {"core/auth"},
 	"oras.land/oras-go/v2":                   {"core/artifact"},
 	"github.com/yuin/goldmark":               {"core/notes"},
-	"github.com/microcosm-cc/bluemonday":     {"core/notes"},
+	"github.com/microcosm-cc/bluemonday":     {},
 	"aead.dev/minisign":                      {"core/artifact"},
 	"github.com/google/go-containerregistry": {},
 	"github.com/getkin/kin-openapi":          {},
