@@ -14,7 +14,7 @@ mkdir -p "$root/bin" "$root/etc/ssl/certs" "$root/store" "$root/tmp"
 if [ -n "${BINARY:-}" ]; then
 	cp "$BINARY" "$root/bin/dogwatch"
 else
-	CGO_ENABLED=0 GOOS=linux go build -trimpath -tags grpcnotrace -ldflags "-s -w -X main.version=${VERSION:-dev}" -o "$root/bin/dogwatch" ./cmd/dogwatch
+	GOOS=linux sh cmd/dogwatch/build.sh "$root/bin/dogwatch"
 fi
 # The names under which health checks that were written for other images find it.
 ln -s dogwatch "$root/bin/curl"

@@ -33,13 +33,16 @@ func BenchmarkProgram(b *testing.B) {
 			if _, err := os.Stat("/proc/self/smaps_rollup"); err != nil {
 				b.Skip("this system does not tell how much memory processes share")
 			}
-			_, err := built()
+			path, err := built()
+			must(b, err)
+			program, err := os.Stat(path)
 			must(b, err)
 			m := medians{}
 			for range b.N {
 				measure(b, s, m)
 			}
 			m.report(b)
+			b.ReportMetric(float64(program.Size())/(1<<20), "MB-program")
 		})
 	}
 }

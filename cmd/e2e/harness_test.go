@@ -25,7 +25,16 @@ import (
 const maxWait = 60 * time.Second
 
 // built compiles the program once per test binary, as it is shipped.
-var built = sync.OnceValues(func() (string, error) { return build("..", "./dogwatch", "dogwatch") })
+var built = sync.OnceValues(func() (string, error) {
+	path, err := buildPath("dogwatch")
+	if err != nil {
+		return "", err
+	}
+	if output, err := exec.Command("sh", filepath.Join("..", "dogwatch", "build.sh"), path).CombinedOutput(); err != nil {
+		return "", fmt.Errorf("build dogwatch: %w: %s", err, output)
+	}
+	return path, nil
+})
 
 // filePlugin compiles the example of a third-party plugin, a module of its own.
 var filePlugin = sync.OnceValues(func() (string, error) {
@@ -33,15 +42,10 @@ var filePlugin = sync.OnceValues(func() (string, error) {
 })
 
 func build(dir, target, name string, flags ...string) (string, error) {
-	out, err := os.MkdirTemp("", "dwbin")
+	path, err := buildPath(name)
 	if err != nil {
 		return "", err
 	}
-	cleanup.add(out)
-	if err := os.Chmod(out, 0o755); err != nil { // some tests run it as another user
-		return "", err
-	}
-	path := filepath.Join(out, name)
 	args := append([]string{"build", "-trimpath", "-tags", "grpcnotrace", "-ldflags", "-s -w", "-o", path}, flags...)
 	cmd := exec.Command("go", append(args, target)...)
 	cmd.Dir, cmd.Env = dir, append(os.Environ(), "CGO_ENABLED=0")
@@ -49,6 +53,16 @@ func build(dir, target, name string, flags ...string) (string, error) {
 		return "", fmt.Errorf("build %s: %w: %s", name, err, output)
 	}
 	return path, nil
+}
+
+// buildPath returns where a program is to be built, which another user may run.
+func buildPath(name string) (string, error) {
+	out, err := os.MkdirTemp("", "dwbin")
+	if err != nil {
+		return "", err
+	}
+	cleanup.add(out)
+	return filepath.Join(out, name), os.Chmod(out, 0o755)
 }
 
 // cleanup removes what outlives single tests.

@@ -27,9 +27,7 @@ var dogwatch = sync.OnceValues(func() ([]byte, error) {
 	}
 	defer os.RemoveAll(dir)
 	binary := filepath.Join(dir, "dogwatch")
-	build := exec.Command("go", "build", "-trimpath", "-tags", "grpcnotrace", "-ldflags", "-s -w", "-o", binary, "github.com/dogwatch/dogwatch/cmd/dogwatch")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if output, err := build.CombinedOutput(); err != nil {
+	if output, err := exec.Command("sh", "../../../cmd/dogwatch/build.sh", binary).CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("build dogwatch: %w: %s", err, output)
 	}
 	return os.ReadFile(binary)
