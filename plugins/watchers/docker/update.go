@@ -57,6 +57,9 @@ func (d *Docker) collect(ctx context.Context, id string) (f replace.Facts, err e
 	if f.Target, err = d.withImage(ctx, target); err != nil {
 		return f, err
 	}
+	if err := d.withWritten(ctx, &f.Target); err != nil {
+		return f, err
+	}
 	all, err := d.engine.containers(ctx, true)
 	if err != nil {
 		return f, err
@@ -72,6 +75,9 @@ func (d *Docker) collect(ctx context.Context, id string) (f replace.Facts, err e
 		sized, err := d.engine.sized(ctx, c.ID)
 		if err == nil {
 			f.Others[i], err = d.withImage(ctx, sized)
+		}
+		if err == nil {
+			err = d.withWritten(ctx, &f.Others[i])
 		}
 		if err != nil {
 			return f, err

@@ -265,6 +265,9 @@ func (r *replacement) create(ctx context.Context, name string) (map[string]strin
 	if err == nil && got.Image != image {
 		err = fmt.Errorf("the reference %s came to mean another image: try again", spec.Config.Image)
 	}
+	if err == nil {
+		err = r.placeFiles(ctx, name)
+	}
 	return facts, err
 }
 

@@ -24,7 +24,8 @@ type change struct {
 	version      string // of the API; "" for the negotiated one
 	query        url.Values
 	header       http.Header
-	in, out      any           // JSON; nil for none
+	in, out      any           // JSON; nil for none. An out that is an io.Writer takes the response as it is
+	content      []byte        // instead of in: a tar archive
 	limit        time.Duration // 0 for that of the engine
 }
 
@@ -39,10 +40,13 @@ func (e *engine) change(ctx context.Context, op operation, c change) error {
 	response, err := attempt(limited, e, func(api *client.Client) (*http.Response, error) { return e.send(limited, api, c) })
 	if err == nil {
 		defer response.Body.Close()
-		if c.out != nil {
-			err = json.NewDecoder(response.Body).Decode(c.out)
-		} else {
+		switch out := c.out.(type) {
+		case nil:
 			_, err = io.Copy(io.Discard, response.Body)
+		case io.Writer:
+			_, err = io.Copy(out, response.Body)
+		default:
+			err = json.NewDecoder(response.Body).Decode(out)
 		}
 	}
 	var f *failure
@@ -64,6 +68,9 @@ func (e *engine) send(ctx context.Context, api *client.Client, c change) (*http.
 		}
 		body = bytes.NewReader(text)
 	}
+	if c.content != nil {
+		body = bytes.NewReader(c.content)
+	}
 	version := c.version
 	if version == "" {
 		version = api.ClientVersion()
@@ -79,6 +86,9 @@ func (e *engine) send(ctx context.Context, api *client.Client, c change) (*http.
 	request.Header.Set("User-Agent", e.userAgent)
 	if c.in != nil {
 		request.Header.Set("Content-Type", "application/json")
+	}
+	if c.content != nil {
+		request.Header.Set("Content-Type", "application/x-tar")
 	}
 	return e.transport.RoundTrip(request)
 }

@@ -129,6 +129,7 @@ func TestUpdateSurvivesEveryRefusal(t *testing.T) {
 		}}},
 		"paused": {shape: shape{paused: true}},
 		"client": {client: true},
+		"files":  {shape: shape{files: map[string]string{"/app.conf": "level: debug"}}, reads: true},
 		"keep":   {shape: shape{Host: container.HostConfig{RestartPolicy: always}}, rules: watcher.UpdateRules{Keep: 1, StopSignal: "SIGINT"}},
 		"hooks":  {rules: watcher.UpdateRules{Hooks: watcher.Hooks{Pre: []string{"/main", "health", "h"}, Post: []string{"/main", "health", "h"}}}},
 	} {
@@ -199,6 +200,11 @@ func (l *lab) refuse(t *testing.T, name string, s stack, n int64) bool {
 	}
 	if len(ids) > 0 {
 		t.Errorf("request %d: missing: %v", n, ids)
+	}
+	for path := range s.shape.files {
+		if l.read(t, name, path) == "" {
+			t.Errorf("request %d: %s is lost", n, path)
+		}
 	}
 	if after := l.inspect(t, name); out.State != watcher.Updated && settings(t, after) != settings(t, before) {
 		t.Errorf("request %d: got %s\nwant %s", n, settings(t, after), settings(t, before))

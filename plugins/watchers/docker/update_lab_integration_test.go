@@ -22,6 +22,7 @@ type shape struct {
 	Host    container.HostConfig
 	Net     map[string]*network.EndpointSettings // of the request that creates it
 	Connect map[string]*network.EndpointSettings // afterwards
+	files   map[string]string                    // put into it before it starts, as compose does
 	stopped bool
 	paused  bool
 	since   string // the API version that knows it; "" for all
@@ -108,6 +109,9 @@ func (l *lab) make(t *testing.T, name, image string, s shape, run bool) string {
 	check(t, err)
 	for _, n := range slices.Sorted(maps.Keys(s.Connect)) {
 		check(t, l.API.NetworkConnect(t.Context(), n, created.ID, s.Connect[n]))
+	}
+	if len(s.files) > 0 {
+		l.put(t, created.ID, s.files)
 	}
 	if run && !s.stopped {
 		check(t, l.API.ContainerStart(t.Context(), created.ID, container.StartOptions{}))

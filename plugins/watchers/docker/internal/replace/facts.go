@@ -22,7 +22,8 @@ import (
 // engine has it no more.
 type Container struct {
 	container.InspectResponse
-	Image *Image
+	Image   *Image
+	Written Written
 }
 
 // Image is what the engine says of an image.
@@ -108,7 +109,7 @@ func state(f Facts, deps []dependent, image watcher.TargetImage) string {
 			networks[e.Name] = e.Settings
 		}
 		// Encoding what was decoded from JSON cannot fail.
-		_ = encode.Encode([]any{c.ID, c.InspectResponse.Image, c.Config, c.HostConfig, networks, volumes})
+		_ = encode.Encode([]any{c.ID, c.InspectResponse.Image, c.Config, c.HostConfig, networks, volumes, Placed(c), c.Written.Hidden != ""})
 	}
 	add(f.Target)
 	for _, d := range deps {

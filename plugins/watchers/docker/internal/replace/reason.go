@@ -20,6 +20,7 @@ const (
 	BlockPlatform  = "image.platform"
 	BlockImage     = "image.missing"
 	BlockData      = "data.writable-layer"
+	BlockFiles     = "files.unknown"
 	BlockRemove    = "autoremove"
 	BlockPodman    = "engine.podman"
 	BlockReadOnly  = "engine.readonly"
@@ -75,11 +76,21 @@ func blocks(f Facts, deps []dependent, req watcher.UpdateRequest) []watcher.Reas
 			add(BlockDependent, "%s has to be recreated with %s, and its image %s is another one by now: update %s first", d.Name(), f.Target.Name(), d.Config.Image, d.Name())
 		}
 	}
+	for _, c := range append([]Container{f.Target}, containers(deps)...) {
+		if c.Written.Hidden != "" && f.Compose.Command == nil && !slices.Contains(req.Rules.Acknowledged, BlockFiles) {
+			all = append(all, watcher.Reason{Code: BlockFiles, Acknowledge: true, Text: fmt.Sprintf(
+				"whether compose put files into %s, which would be lost, is not known: %s, or acknowledge %s", c.Name(), c.Written.Hidden, BlockFiles)})
+		}
+	}
 	if !slices.Contains(req.Rules.Acknowledged, BlockData) {
 		for _, c := range append([]Container{f.Target}, containers(deps)...) {
 			if c.SizeRw != nil && *c.SizeRw >= ignoredBytes {
+				most := c.Written.largest()
+				if most != "" {
+					most = " (" + most + ")"
+				}
 				all = append(all, watcher.Reason{Code: BlockData, Acknowledge: true, Text: fmt.Sprintf(
-					"%s has written %.1f MiB into itself (up to 1 MiB is ignored), which would be lost: move the data to a volume, or acknowledge %s", c.Name(), float64(*c.SizeRw)/(1<<20), BlockData)})
+					"%s has written %.1f MiB into itself (up to 1 MiB is ignored), which would be lost%s: move the data to a volume, or acknowledge %s", c.Name(), float64(*c.SizeRw)/(1<<20), most, BlockData)})
 			}
 		}
 	}

@@ -49,6 +49,9 @@ func carried(c Container, spec Spec) []watcher.Setting {
 		}
 		add(string(m.Type)+" "+m.Destination, source)
 	}
+	for _, f := range Placed(c) {
+		add("file "+f.Path, sizeText(f.Size))
+	}
 	var ports []watcher.Setting
 	for port, bindings := range spec.Host.PortBindings {
 		for _, b := range bindings {
