@@ -42,7 +42,9 @@ func carried(c Container, spec Spec) []watcher.Setting {
 	if spec.Config.Healthcheck != nil {
 		add("health check", "")
 	}
-	for _, m := range c.Mounts {
+	mounts := slices.Clone(c.Mounts) // the engine has no order
+	slices.SortFunc(mounts, func(a, b container.MountPoint) int { return strings.Compare(a.Destination, b.Destination) })
+	for _, m := range mounts {
 		source := m.Name
 		if source == "" {
 			source = m.Source
