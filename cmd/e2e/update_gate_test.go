@@ -58,6 +58,8 @@ var (
 		{"start", "POST", regexp.MustCompile(`^/containers/[^/]+/start$`)},
 		{"remove", "DELETE", regexp.MustCompile(`^/containers/`)},
 		{"connect", "POST", regexp.MustCompile(`^/networks/[^/]+/connect$`)},
+		{"files", "PUT", regexp.MustCompile(`^/containers/[^/]+/archive$`)},
+		{"hook", "POST", regexp.MustCompile(`^/exec/[^/]+/start$`)},
 	}
 )
 
