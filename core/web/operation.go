@@ -103,6 +103,9 @@ func operationState(op operation.Operation) stateWord {
 		}
 		return stateWord{"Updated", "ok"}
 	case operation.RolledBack:
+		if wasInterrupted(op) {
+			return stateWord{"Interrupted", "failed"}
+		}
 		return stateWord{"Did not work", "failed"}
 	case operation.Cancelled:
 		return stateWord{"Cancelled", "muted"}
@@ -127,6 +130,9 @@ func operationEnd(op operation.Operation) (said string, bad bool) {
 		}
 		return op.Name + " runs " + to + " now.", false
 	case operation.RolledBack:
+		if wasInterrupted(op) {
+			return because("It did not come to its end, so the old container is back as it was", op.Error), true
+		}
 		return because(to+" did not work, so the old container is back as it was", op.Error), true
 	case operation.Cancelled:
 		if wasStopped(op) {
@@ -135,6 +141,12 @@ func operationEnd(op operation.Operation) (said string, bad bool) {
 		return because("Nothing was done to the container", op.Error), false
 	}
 	return sentenceOf(cmp.Or(op.Error, "it failed")), true
+}
+
+// wasInterrupted reports whether an operation returned to the old container since
+// Dogwatch or the engine ended in the middle of it, not since the new image failed.
+func wasInterrupted(op operation.Operation) bool {
+	return op.Outcome != nil && op.Outcome.Reason.Code == watcher.ReasonInterrupted
 }
 
 // because is a sentence with its reason, if that is known.

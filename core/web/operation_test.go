@@ -90,6 +90,10 @@ func TestOperationPage(t *testing.T) {
 			updateOf("web", operation.RolledBack, took("pull", true, ""), took("start", true, "it ended with code 1"), failing("the new web ended with code 1")), allowed,
 			[]string{">Did not work<", "1.1.0 did not work, so the old container is back as it was. The reason: the new web ended with code 1.", `href="/base/containers/local/web/update">Plan it again</a>`}, []string{"Roll back</a>", "to come</span>"},
 		},
+		"interrupted": {
+			updateOf("web", operation.RolledBack, failing("the update was interrupted"), outcome(watcher.Outcome{State: watcher.RolledBack, Reason: watcher.Reason{Code: watcher.ReasonInterrupted}})), allowed,
+			[]string{">Interrupted<", "It did not come to its end, so the old container is back as it was. The reason: the update was interrupted.", ">Plan it again</a>"}, []string{"did not work"},
+		},
 		"failed": {updateOf("web", operation.Failed, failing("disk full")), allowed, []string{">Failed<", "disk full."}, []string{"Cancel</button>"}},
 		"stopped": {
 			updateOf("web", operation.Cancelled, failing("it was cancelled by ana"), outcome(watcher.Outcome{State: watcher.RolledBack, Reason: watcher.Reason{Code: watcher.ReasonCancelled}}), func(op *operation.Operation) { op.Cancel = &operation.Cancel{By: "ana"} }), allowed,

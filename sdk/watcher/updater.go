@@ -39,6 +39,10 @@ var ErrStop = errors.New("the operation is to stop before this step")
 // then, and as one that did not work otherwise.
 const ReasonCancelled = "cancelled"
 
+// ReasonInterrupted is the code of the reason of an outcome of Recover, RolledBack or
+// Unchanged, to which the end of a process led and not the new image.
+const ReasonInterrupted = "interrupted"
+
 // UpdateRequest is a container and the image that it shall run.
 type UpdateRequest struct {
 	// ContainerID is the engine's identifier, see Container.ID.

@@ -30,7 +30,7 @@ func (r *replacement) stillRuns(ctx context.Context, name string) error {
 	c, err := r.engine.container(ctx, name)
 	switch {
 	case hasStatus(err, http.StatusNotFound):
-		return &coded{"interrupted", "the new " + name + " was removed or renamed by another client"}
+		return &coded{watcher.ReasonInterrupted, "the new " + name + " was removed or renamed by another client"}
 	case err != nil:
 		return err
 	case c.ID != r.new(name):
@@ -61,7 +61,7 @@ func (r *replacement) keepUp(ctx context.Context, c container.InspectResponse, s
 	}
 	c, err := r.engine.container(ctx, c.ID)
 	if hasStatus(err, http.StatusNotFound) {
-		return &coded{"interrupted", "the new " + name + " was removed by another client"}
+		return &coded{watcher.ReasonInterrupted, "the new " + name + " was removed by another client"}
 	}
 	if err != nil {
 		return err

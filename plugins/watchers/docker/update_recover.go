@@ -33,7 +33,7 @@ func (d *Docker) Recover(ctx context.Context, op watcher.Operation, journal watc
 		return r.uneditUnlessUpdated(ctx, out, err)
 	}
 	if !changed {
-		out := unchanged(op, "interrupted", "the update of "+op.Plan.Name+" was interrupted before its container was changed")
+		out := unchanged(op, watcher.ReasonInterrupted, "the update of "+op.Plan.Name+" was interrupted before its container was changed")
 		err := r.unedit(ctx, &out)
 		return out, err
 	}
@@ -45,7 +45,7 @@ func (d *Docker) Recover(ctx context.Context, op watcher.Operation, journal watc
 	if worked(op) {
 		return r.forward(ctx)
 	}
-	return r.back(ctx, watcher.Step{Code: "interrupted"}, errors.New("the update was interrupted"))
+	return r.back(ctx, watcher.Step{Code: watcher.ReasonInterrupted}, errors.New("the update was interrupted"))
 }
 
 // remember takes what the steps noted, and reports whether they changed anything of the containers.
@@ -115,7 +115,7 @@ func (r *replacement) forward(ctx context.Context) (watcher.Outcome, error) {
 		case removing && said.code == exited:
 			r.warn(watcher.Step{Code: watcher.StepStart, Text: "start the new " + c.Name + " again"}, err)
 		default:
-			return r.back(ctx, watcher.Step{Code: "interrupted"}, err)
+			return r.back(ctx, watcher.Step{Code: watcher.ReasonInterrupted}, err)
 		}
 	}
 	r.ensureEdited()
@@ -145,7 +145,7 @@ func (r *replacement) back(ctx context.Context, failed watcher.Step, cause error
 		State: watcher.RolledBack, ContainerID: r.op.Plan.ContainerID, Warnings: r.warnings,
 		Reason: watcher.Reason{Code: reasonCode(failed, cause), Text: strings.TrimPrefix(failed.Text+": ", ": ") + cause.Error()},
 	}
-	if failed.Code == "interrupted" {
+	if failed.Code == watcher.ReasonInterrupted {
 		out.Reason.Code = failed.Code
 	}
 	if r.files.Command != nil {

@@ -315,7 +315,7 @@ func (r *replacement) recoverHandover(ctx context.Context) (watcher.Outcome, err
 	}
 	switch {
 	case begun == nil:
-		return unchanged(r.op, "interrupted", "the update of "+r.op.Plan.Name+" was interrupted before anything was changed"), nil
+		return unchanged(r.op, watcher.ReasonInterrupted, "the update of "+r.op.Plan.Name+" was interrupted before anything was changed"), nil
 	case begun.Facts[factOutcome] != "":
 		var out watcher.Outcome
 		if err := json.Unmarshal([]byte(begun.Facts[factOutcome]), &out); err != nil {
@@ -362,12 +362,12 @@ func (r *replacement) withoutHelper(ctx context.Context, self string, s watcher.
 		}
 		out, err = r.updated(ctx)
 	case untouched:
-		out = unchanged(r.op, "interrupted", cause.Error())
+		out = unchanged(r.op, watcher.ReasonInterrupted, cause.Error())
 	default:
 		if r.target, err = target(r.op.Plan.From.Reference, r.op.Request.Image); err != nil {
 			return out, err
 		}
-		out, err = r.back(ctx, watcher.Step{Code: "interrupted"}, cause)
+		out, err = r.back(ctx, watcher.Step{Code: watcher.ReasonInterrupted}, cause)
 	}
 	if err != nil {
 		return watcher.Outcome{}, err
