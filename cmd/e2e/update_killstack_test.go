@@ -79,10 +79,10 @@ func (k *killing) stack(t *testing.T) {
 		if len(containersOf(t, engine, client)) > 0 {
 			engine.Remove(t, client)
 		}
-		made := k.compose(t, k.victim, conf, &container.Config{Image: k.p.repo + ":" + tag, Labels: map[string]string{
+		made := runWithFile(t, engine, k.victim, conf, &container.Config{Image: k.p.repo + ":" + tag, Labels: map[string]string{
 			"dogwatch.watch": "true", "dogwatch.hook.pre": `["/main","health","h"]`, "dogwatch.hook.post": `["/main","health","h"]`,
 		}}, "front", "back")
-		k.compose(t, client, conf, &container.Config{Image: image}, "container:"+made)
+		runWithFile(t, engine, client, conf, &container.Config{Image: image}, "container:"+made)
 		return made
 	}
 	k.holds = func(t *testing.T) {
@@ -105,10 +105,9 @@ func (k *killing) stack(t *testing.T) {
 	}
 }
 
-// compose makes and starts a container with a file, as compose does with a config.
-func (k *killing) compose(t *testing.T, name, conf string, config *container.Config, first string, more ...string) string {
+// runWithFile makes and starts a container with the file /app.conf, as compose does with a config.
+func runWithFile(t testing.TB, engine *dockertest.Daemon, name, conf string, config *container.Config, first string, more ...string) string {
 	t.Helper()
-	engine := k.p.engine
 	made, err := engine.API.ContainerCreate(t.Context(), config, &container.HostConfig{NetworkMode: container.NetworkMode(first)}, nil, nil, name)
 	must(t, err)
 	for _, n := range more {

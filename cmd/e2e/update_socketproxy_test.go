@@ -150,8 +150,7 @@ func TestSocketProxies(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			g := newGate(t, engine)
 			p := newProduct(t, engine, registry+"/proxy/"+name)
-			old := p.run(t, name, "1.0.0", func(_ *container.Config, h *container.HostConfig) { h.NetworkMode = "front" })
-			must(t, engine.API.NetworkConnect(t.Context(), "back", old, nil))
+			runWithFile(t, engine, name, "mine", &container.Config{Image: p.repo + ":1.0.0", Labels: map[string]string{"dogwatch.watch": "true"}}, "front", "back")
 			in := install(t, "DOGWATCH_WATCHER_LOCAL_HOST=127.0.0.1", "DOGWATCH_WATCHER_LOCAL_PORT="+socketProxy(t, g.socket, rules), "DOGWATCH_WATCHER_LOCAL_CRON=0 0 1 1 *",
 				"DOGWATCH_WATCHER_LOCAL_UPDATE=true", "DOGWATCH_WATCHER_LOCAL_WATCHBYDEFAULT=false", "DOGWATCH_REGISTRY_CUSTOM_LAN_URL=http://"+registry)
 			d := in.start()
@@ -183,7 +182,10 @@ func TestSocketProxies(t *testing.T) {
 			if len(got.NetworkSettings.Networks) != 2 {
 				t.Errorf("it has the networks %s", show(got.NetworkSettings.Networks))
 			}
-			want := []string{"pull", "rename", "tag", "create", "connect", "stop", "start", "remove", "rename", "tag", "create", "connect", "stop", "start", "remove"}
+			if file := fileOf(t, engine, name, "/app.conf"); file != "mine" {
+				t.Errorf("the file of compose is %q", file)
+			}
+			want := []string{"pull", "rename", "tag", "create", "files", "connect", "stop", "start", "remove", "rename", "tag", "create", "files", "connect", "stop", "start", "remove"}
 			if all := steps(g.take()); !slices.Equal(all, want) {
 				t.Errorf("changes %v, want %v", all, want)
 			}
