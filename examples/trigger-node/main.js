@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 'use strict';
 // A Dogwatch plugin with one type of trigger, "lamp", which posts each update to a URL.
-const { serve, invalid, unavailable, unauthorized } = require('../../sdk/node');
+const { serve, invalid } = require('../../sdk/node');
 
 serve({
   version: '1.0.0',
@@ -16,22 +16,14 @@ serve({
       validate(options) {
         if (!/^https?:/.test(options.url)) throw invalid('url', `want an address that begins with http:// or https://, got ${options.url}`);
       },
-      async run(request, { options, log, signal }) {
+      // What call.json throws says whether another try may help.
+      async run(request, call) {
+        const { url, token } = call.options;
         for (const c of request.containers) {
-          let response;
-          try {
-            response = await fetch(options.url, {
-              method: 'POST', signal,
-              headers: { 'content-type': 'application/json', ...(options.token ? { authorization: `Bearer ${options.token}` } : {}) },
-              body: JSON.stringify({ id: request.delivery, name: c.name, from: c.updateKind && c.updateKind.localValue, to: c.updateKind && c.updateKind.remoteValue }),
-            });
-          } catch (err) {
-            throw unavailable(`post to the lamp: ${err.cause ? err.cause.message : err.message}`);
-          }
-          const text = await response.text();
-          if (response.status === 401 || response.status === 403) throw unauthorized(`the lamp answered ${response.status}: ${text}`);
-          if (!response.ok) throw unavailable(`the lamp answered ${response.status}: ${text}`);
-          log.info('the lamp blinked', { container: c.name });
+          call.progress({ phase: 'post', message: c.name });
+          const { localValue: from, remoteValue: to } = c.updateKind || {};
+          await call.json(url, { method: 'POST', token, body: { id: request.delivery, name: c.name, from, to } });
+          call.log.info('the lamp blinked', { container: c.name });
         }
       },
     },

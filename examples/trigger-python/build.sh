@@ -1,13 +1,12 @@
 #!/bin/sh
 # Makes plugins/trigger-python, one file that any python3 with grpc and protobuf runs.
-# Needs protoc (Debian: protobuf-compiler). PYTHON is the interpreter in its first line.
+# PYTHON is the interpreter in its first line.
 set -eu
 cd "$(dirname "$0")"
 sdk=../../sdk
 made=$(mktemp -d)
 trap 'rm -rf "$made"' EXIT
 cp -r main.py "$sdk/python/dogwatch_plugin" "$made"
-protoc -I "$sdk/proto/v1" --python_out="$made/dogwatch_plugin" plugin.proto health.proto controller.proto details.proto
 mv "$made/main.py" "$made/__main__.py"
 rm -rf "$made/dogwatch_plugin/__pycache__"
 mkdir -p plugins

@@ -1,68 +1,132 @@
 'use strict';
-// Triggers for Dogwatch in JavaScript: an author writes options and run, and calls serve.
+// Plugins for Dogwatch in JavaScript: an author writes options and what is done with them, and calls serve.
 const fs = require('fs');
 const path = require('path');
 const grpc = require('@grpc/grpc-js');
 const wire = require('./wire');
+const errors = require('./errors');
+const model = require('./model');
+const { instanceOf, callOf, testCall } = require('./call');
 
-const answered = { domain: 'dogwatch', reason: 'ANSWERED' };
+const kinds = { trigger: 'triggers', watcher: 'watchers', registry: 'registries' };
 
-/** DeliveryError is what validate and run throw. Any other error counts as a mistake of the plugin. */
-class DeliveryError extends Error {
-  constructor(code, text, details) { super(text); this.code = code; this.extra = details; }
-}
-const info = ['google.rpc.ErrorInfo', answered];
-/** invalid: an option has a wrong value. */
-const invalid = (field, text) => new DeliveryError(grpc.status.INVALID_ARGUMENT, `${field}: ${text}`,
-  [['google.rpc.BadRequest', { fieldViolations: [{ field, description: text }] }]]);
-/** unavailable: worth another try. */
-const unavailable = (text) => new DeliveryError(grpc.status.UNAVAILABLE, text, [info]);
-/** unauthorized: credentials are missing, wrong or not enough. */
-const unauthorized = (text) => new DeliveryError(grpc.status.UNAUTHENTICATED, text, []);
-/** notFound: what an option names does not exist. */
-const notFound = (text) => new DeliveryError(grpc.status.NOT_FOUND, text, []);
-/** limited: the other side wants no request for some seconds. */
-const limited = (text, seconds) => new DeliveryError(grpc.status.RESOURCE_EXHAUSTED, text,
-  [['google.rpc.RetryInfo', { retryDelay: { seconds: Math.ceil(seconds) } }]]);
-
-/** logger writes lines in the form that Dogwatch reads, without the secrets. */
-function logger(module, blank) {
-  const at = (level) => (message, fields = {}) => process.stderr.write(blank(JSON.stringify({
-    ...fields, '@level': level, '@message': String(message), '@module': module, '@timestamp': new Date().toISOString().replace('Z', '000Z'),
-  })) + '\n');
-  return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') };
-}
-
-/** blanker replaces the values of secret options in texts; JSON has them escaped. */
-function blanker(type, options) {
-  const secrets = Object.entries(type.options || {}).filter(([name, o]) => o.secret && options[name])
-    .flatMap(([name]) => [String(options[name]), JSON.stringify(String(options[name])).slice(1, -1)]);
-  return (text) => secrets.reduce((t, s) => t.split(s).join('***'), String(text));
-}
-
-function describe(bundle) {
+/** typeInfo is what a type says of itself. */
+function typeInfo(kind, type, t) {
+  const can = [...(t.capabilities || []), ...(t.watch ? ['watch'] : [])];
   return {
-    version: bundle.version, sdkVersion: 'node',
-    types: Object.entries(bundle.triggers).map(([type, t]) => ({
-      kind: 'trigger', type, summary: t.summary, delivery: t.delivery || 'at-least-once', capabilities: t.capabilities || [],
-      options: Object.entries(t.options || {}).map(([name, o]) => ({ type: 'string', ...o, name, default: o.default === undefined ? undefined : String(o.default) })),
-    })),
+    kind, type, summary: t.summary, delivery: kind === 'trigger' ? t.delivery || 'at-least-once' : '', capabilities: can,
+    options: Object.entries(t.options || {}).map(([name, o]) => ({ type: 'string', ...o, name, default: o.default === undefined ? undefined : String(o.default) })),
   };
 }
 
-/** statusOf is the status of what a plugin's own code threw. */
-function statusOf(err, blank) {
-  const text = blank(err.message || err).slice(0, 16384);
-  if (err instanceof DeliveryError) {
-    const details = (err.extra || []).map(([name, d]) => [name, JSON.parse(blank(JSON.stringify(d)))]);
-    return wire.status(err.code, text, details);
+function describe(bundle) {
+  const types = Object.entries(kinds).flatMap(([kind, list]) => Object.entries(bundle[list] || {}).map(([type, t]) => typeInfo(kind, type, t)));
+  return { version: bundle.version, sdkVersion: 'node', types };
+}
+
+/** component serves what every plugin has: its description, and its instances. */
+function component(bundle, instances) {
+  async function configure({ request }, done) {
+    let blank = String;
+    try {
+      const type = (bundle[kinds[request.kind]] || {})[request.type];
+      if (!type) throw errors.notFound(`no ${request.kind} type ${request.type}`);
+      const instance = instanceOf(request.instance, type, wire.struct(request.options));
+      ({ blank } = instance);
+      const { options } = instance;
+      for (const [name, option] of Object.entries(type.options || {})) {
+        if (option.required && (options[name] === undefined || options[name] === '')) throw errors.invalid(name, 'is required');
+      }
+      const warnings = (type.validate && await type.validate(options)) || [];
+      const hosts = (type.hosts ? type.hosts(options) : []).map(model.host);
+      if (!request.validateOnly) {
+        drop(request.instance);
+        instances.set(request.instance, instance);
+      }
+      done(null, { warnings, hosts });
+    } catch (err) { done(errors.statusOf(err, blank)); }
   }
-  return wire.status(grpc.status.INTERNAL, text);
+  function drop(name) {
+    const old = instances.get(name);
+    instances.delete(name);
+    if (old) old.replaced.abort();
+  }
+  return {
+    Describe: (_, done) => done(null, describe(bundle)),
+    Configure: configure,
+    Release: ({ request }, done) => { drop(request.instance); done(null, {}); },
+  };
+}
+
+/** handlers make what grpc-js calls of what is done for an instance. */
+function handlers(instances, stopping) {
+  function begin(call) {
+    const instance = instances.get(call.request.instance);
+    if (!instance) return {};
+    const given = new AbortController();
+    call.on('cancelled', () => given.abort());
+    for (const other of [stopping.signal, instance.replaced.signal]) {
+      other.addEventListener('abort', () => given.abort(), { once: true, signal: given.signal });
+    }
+    return { instance, signal: given.signal };
+  }
+  /** failed is the status of what was thrown; a call that was given up has its own. */
+  const failed = (err, { instance, signal }) => errors.statusOf(signal.aborted ? errors.cancelled() : err, instance.blank);
+  return {
+    unary: (work) => async (call, done) => {
+      const begun = begin(call);
+      if (!begun.instance) return done(errors.unknown());
+      try {
+        done(null, await work(begun.instance.type, call.request, callOf(begun.instance, begun.signal)));
+      } catch (err) { done(failed(err, begun)); }
+    },
+    stream: (work) => async (call) => {
+      const begun = begin(call);
+      if (!begun.instance) return call.emit('error', errors.unknown());
+      try {
+        await work(begun.instance.type, call.request, (more) => callOf(begun.instance, begun.signal, more), (message) => call.write(message), begun.instance);
+        call.end();
+      } catch (err) {
+        if (!call.cancelled) call.emit('error', failed(err, begun));
+      }
+    },
+  };
+}
+
+/** services are those of the kinds. */
+function services({ unary, stream }) {
+  return {
+    Trigger: {
+      Run: stream((type, request, call, send) => type.run(request, call({ progress: (p) => send({ progress: p }) }))),
+    },
+    Watcher: {
+      List: stream(async (type, _, call, send) => {
+        const found = await type.list(call());
+        for (const page of model.pages(found.map(model.container), 50)) send({ containers: page });
+      }),
+      Watch: stream(async (type, _, call, send, { replaced }) => {
+        if (type.watch) await type.watch(call(), (e) => send(model.event(e)));
+        if (replaced.signal.aborted) throw errors.unavailable('configured anew; watch again');
+      }),
+    },
+    Registry: {
+      Tags: stream(async (type, request, call, send) => {
+        const found = model.tagList(await type.tags(request.repository, call({ validator: request.validator })));
+        let more = { validator: found.validator, notModified: found.notModified };
+        for (const tags of model.pages(found.tags || [], 2000)) {
+          send({ tags, ...more });
+          more = {};
+        }
+      }),
+      Resolve: unary(async (type, r, call) => ({ digest: await type.resolve(r.repository, r.tag, call) })),
+      Manifest: unary(async (type, r, call) => (type.manifest ? model.manifest(await type.manifest(r.repository, r.digest, r.platform, call)) : { digest: r.digest })),
+    },
+  };
 }
 
 /**
- * serve serves a bundle { version, triggers: { type: { summary, delivery, capabilities, options, validate, run } } }
- * until Dogwatch ends it. validate(options) and run(request, { options, log, signal, progress }) may be async.
+ * serve serves a bundle { version, triggers, watchers, registries }, each of types by name, until Dogwatch ends it.
+ * README.md says what a type is.
  */
 function serve(bundle) {
   if (process.env.DOGWATCH_PLUGIN !== '6f3d0c1a-watch') {
@@ -71,50 +135,16 @@ function serve(bundle) {
   }
   const instances = new Map();
   const stopping = new AbortController();
-
-  async function configure({ request }, done) {
-    let blank = String;
-    try {
-      const type = bundle.triggers[request.type];
-      if (!type) throw new DeliveryError(grpc.status.NOT_FOUND, `no trigger type ${request.type}`);
-      const options = wire.struct(request.options);
-      blank = blanker(type, options);
-      for (const [name, option] of Object.entries(type.options || {})) {
-        if (option.required && (options[name] === undefined || options[name] === '')) throw invalid(name, 'is required');
-      }
-      const warnings = type.validate ? await type.validate(options) : [];
-      if (!request.validateOnly) instances.set(request.instance, { type, options, blank, log: logger(request.instance, blank) });
-      done(null, { warnings: warnings || [] });
-    } catch (err) { done(statusOf(err, blank)); }
-  }
-
-  async function run(call) {
-    const instance = instances.get(call.request.instance);
-    if (!instance) return call.emit('error', wire.status(grpc.status.FAILED_PRECONDITION, 'not configured in this plugin'));
-    const { type, options, log, blank } = instance;
-    const cancelled = new AbortController();
-    call.on('cancelled', () => cancelled.abort());
-    const signal = AbortSignal.any ? AbortSignal.any([cancelled.signal, stopping.signal]) : cancelled.signal;
-    try {
-      await type.run(call.request, { options, log, signal, progress: (p) => call.write({ progress: p }) });
-      call.end();
-    } catch (err) {
-      if (!call.cancelled) call.emit('error', signal.aborted ? wire.status(grpc.status.CANCELLED, 'given up', [info]) : statusOf(err, blank));
-    }
-  }
-
   const server = new grpc.Server();
   const end = () => {
     stopping.abort();
     server.tryShutdown(() => process.exit(0));
     setTimeout(() => process.exit(0), 1500).unref();
   };
-  server.addService(wire.service('dogwatch.plugin.v1.Component'), {
-    Describe: (_, done) => done(null, describe(bundle)),
-    Configure: configure,
-    Release: ({ request }, done) => { instances.delete(request.instance); done(null, {}); },
-  });
-  server.addService(wire.service('dogwatch.plugin.v1.Trigger'), { Run: run });
+  server.addService(wire.service('dogwatch.plugin.v1.Component'), component(bundle, instances));
+  for (const [name, methods] of Object.entries(services(handlers(instances, stopping)))) {
+    server.addService(wire.service(`dogwatch.plugin.v1.${name}`), methods);
+  }
   server.addService(wire.service('grpc.health.v1.Health'), {
     Check: ({ request }, done) => (request.service === 'plugin' ? done(null, { status: 'SERVING' }) : done(wire.status(grpc.status.NOT_FOUND, 'unknown service'))),
   });
@@ -133,4 +163,5 @@ function serve(bundle) {
   setInterval(() => { if (process.ppid !== parent) process.exit(1); }, 1000).unref();
 }
 
-module.exports = { serve, invalid, unavailable, unauthorized, notFound, limited, DeliveryError };
+const { CallError, invalid, unavailable, unauthorized, notFound, limited, ofStatus } = errors;
+module.exports = { serve, testCall, parseImage: model.parseImage, CallError, invalid, unavailable, unauthorized, notFound, limited, ofStatus };

@@ -1,7 +1,11 @@
 'use strict';
-// The messages and services of the protocol, read from the protos that the bundler puts in as texts.
+// The messages and services of the protocol, read from the protos, which the bundler puts in as texts.
+const fs = require('fs');
 const grpc = require('@grpc/grpc-js');
 const protobuf = require('protobufjs');
+
+// Tests run without the bundler.
+require('module')._extensions['.proto'] = (module, file) => { module.exports = fs.readFileSync(file, 'utf8'); };
 
 const root = new protobuf.Root();
 for (const name of ['any', 'duration', 'struct', 'timestamp']) {

@@ -1,5 +1,6 @@
 // Command generate writes the Go code of the plugin protocol, with protoc from
-// the PATH and the code generators pinned in go.mod.
+// the PATH and the code generators pinned in go.mod, and the descriptors that plugins
+// in Python read.
 package main
 
 import (
@@ -26,6 +27,11 @@ func generate() error {
 		if err := run("go", "build", "-o", filepath.Join(dir, filepath.Base(tool)), tool); err != nil {
 			return err
 		}
+	}
+	err = run("protoc", "--include_imports", "--descriptor_set_out=../../python/dogwatch_plugin/protocol.binpb",
+		"plugin.proto", "health.proto", "controller.proto", "details.proto")
+	if err != nil {
+		return err
 	}
 	return run("protoc",
 		"--plugin", filepath.Join(dir, "protoc-gen-go"), "--plugin", filepath.Join(dir, "protoc-gen-go-grpc"),

@@ -1,7 +1,5 @@
-"""Triggers for Dogwatch in Python: an author writes options and run, and calls serve."""
+"""Plugins for Dogwatch in Python: an author writes options and what is done with them, and calls serve."""
 
-import datetime
-import json
 import os
 import sys
 import threading
@@ -11,212 +9,143 @@ from concurrent import futures
 import grpc
 from google.protobuf import json_format
 
-from . import controller_pb2, details_pb2, health_pb2, plugin_pb2
+from . import model, wire
+from .call import Call, Instance, test_call
+from .errors import CallError, cancelled, fail, invalid, limited, not_found, of_status, unauthorized, unavailable
+from .model import parse_image
 
-MAX_TEXT = 16384
+__all__ = ["serve", "test_call", "parse_image", "CallError", "invalid", "limited", "not_found", "of_status", "unauthorized", "unavailable"]
 
-
-class DeliveryError(Exception):
-    """What validate and run raise. Any other exception counts as a mistake of the plugin."""
-
-    def __init__(self, code, text, *details):
-        super().__init__(text)
-        self.code, self.extra = code, details
-
-
-def _answered():
-    return details_pb2.ErrorInfo(domain="dogwatch", reason="ANSWERED")
-
-
-def invalid(field, text):
-    """An option has a wrong value."""
-    violation = details_pb2.BadRequest.FieldViolation(field=field, description=text)
-    return DeliveryError(grpc.StatusCode.INVALID_ARGUMENT, f"{field}: {text}", details_pb2.BadRequest(field_violations=[violation]))
-
-
-def unavailable(text):
-    """Worth another try."""
-    return DeliveryError(grpc.StatusCode.UNAVAILABLE, text, _answered())
-
-
-def unauthorized(text):
-    """Credentials are missing, wrong or not enough."""
-    return DeliveryError(grpc.StatusCode.UNAUTHENTICATED, text)
-
-
-def not_found(text):
-    """What an option names does not exist."""
-    return DeliveryError(grpc.StatusCode.NOT_FOUND, text)
-
-
-def limited(text, seconds):
-    """The other side wants no request for some seconds."""
-    wait = details_pb2.RetryInfo()
-    wait.retry_delay.FromSeconds(int(seconds) + 1)
-    return DeliveryError(grpc.StatusCode.RESOURCE_EXHAUSTED, text, wait)
-
-
-class Call:
-    """What run gets beside the request: the options of its instance, a log, and whether it is given up."""
-
-    def __init__(self, instance, context):
-        self.options, self.log = instance.options, instance.log
-        self.cancelled = threading.Event()
-        self._callbacks = []
-        self._lock = threading.Lock()
-        if not context.add_callback(self._end):
-            self._end()
-
-    def on_cancel(self, callback):
-        """callback is called when the call is given up or has ended."""
-        with self._lock:
-            if not self.cancelled.is_set():
-                self._callbacks.append(callback)
-                return
-        callback()
-
-    def _end(self):
-        with self._lock:
-            self.cancelled.set()
-            callbacks, self._callbacks = self._callbacks, []
-        for callback in callbacks:
-            callback()
-
-
-class Log:
-    """Writes lines in the form that Dogwatch reads, without the secrets."""
-
-    def __init__(self, module, blank):
-        self._module, self._blank = module, blank
-
-    def _write(self, level, message, fields):
-        now = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
-        line = {**fields, "@level": level, "@message": str(message), "@module": self._module, "@timestamp": now}
-        sys.stderr.write(self._blank(json.dumps(line, default=str)) + "\n")
-        sys.stderr.flush()
-
-    def debug(self, message, **fields):
-        self._write("debug", message, fields)
-
-    def info(self, message, **fields):
-        self._write("info", message, fields)
-
-    def warn(self, message, **fields):
-        self._write("warn", message, fields)
-
-    def error(self, message, **fields):
-        self._write("error", message, fields)
-
-
-class _Instance:
-    def __init__(self, name, kind, options):
-        self.kind, self.options = kind, options
-        secrets = [str(options[n]) for n, o in kind.get("options", {}).items() if o.get("secret") and options.get(n)]
-        self._secrets = [form for s in secrets for form in (s, json.dumps(s)[1:-1])]
-        self.log = Log(name, self.blank)
-
-    def blank(self, text):
-        for secret in self._secrets:
-            text = text.replace(secret, "***")
-        return text
+COMPONENT, HEALTH, CONTROLLER = "dogwatch.plugin.v1.Component", "grpc.health.v1.Health", "plugin.GRPCController"
 
 
 class _Server:
-    def __init__(self, version, triggers):
-        self.version, self.triggers = version, triggers
+    def __init__(self, version, kinds):
+        self.version, self.kinds = version, kinds
         self.instances = {}
         self.ended = threading.Event()
 
     def describe(self, _request, _context):
         types = []
-        for name, kind in self.triggers.items():
-            options = []
-            for option, o in kind.get("options", {}).items():
-                o = {"type": "string", **o}
-                if "default" in o:
-                    o["default"] = str(o["default"])
-                options.append(plugin_pb2.Option(name=option, **o))
-            types.append(plugin_pb2.TypeInfo(kind="trigger", type=name, summary=kind["summary"], options=options,
-                                             delivery=kind.get("delivery", "at-least-once"),
-                                             capabilities=kind.get("capabilities", [])))
-        return plugin_pb2.DescribeResponse(version=self.version, sdk_version="python", types=types)
+        for kind, held in self.kinds.items():
+            for name, t in held.items():
+                options = []
+                for option, o in t.get("options", {}).items():
+                    o = {"type": "string", **o}
+                    if "default" in o:
+                        o["default"] = str(o["default"])
+                    options.append(wire.message("Option")(name=option, **o))
+                can = list(t.get("capabilities", [])) + (["watch"] if "watch" in t else [])
+                delivery = t.get("delivery", "at-least-once") if kind == "trigger" else ""
+                types.append(wire.message("TypeInfo")(kind=kind, type=name, summary=t["summary"], options=options, delivery=delivery, capabilities=can))
+        return wire.message("DescribeResponse")(version=self.version, sdk_version="python", types=types)
 
     def configure(self, request, context):
-        if request.type not in self.triggers:
-            context.abort(grpc.StatusCode.NOT_FOUND, f"no trigger type {request.type}")
-        instance = _Instance(request.instance, self.triggers[request.type], json_format.MessageToDict(request.options))
+        held = self.kinds.get(request.kind, {})
+        if request.type not in held:
+            context.abort(grpc.StatusCode.NOT_FOUND, f"no {request.kind} type {request.type}")
+        instance = Instance(request.instance, held[request.type], model.options(held[request.type], json_format.MessageToDict(request.options)))
+        t, options = instance.kind, instance.options
         try:
-            for name, option in instance.kind.get("options", {}).items():
-                if option.get("required") and instance.options.get(name) in (None, ""):
+            for name, option in t.get("options", {}).items():
+                if option.get("required") and options.get(name) in (None, ""):
                     raise invalid(name, "is required")
-            validate = instance.kind.get("validate")
-            warnings = validate(instance.options) if validate else None
+            warnings = t["validate"](options) if "validate" in t else None
+            hosts = model.hosts(t["hosts"](options) if "hosts" in t else ())
         except Exception as err:  # of the author's code
-            _fail(context, err, instance.blank)
+            fail(context, err, instance.blank)
         if not request.validate_only:
+            self._drop(request.instance)
             self.instances[request.instance] = instance
-        return plugin_pb2.ConfigureResponse(warnings=warnings or [])
+        return wire.message("ConfigureResponse")(warnings=warnings or [], hosts=hosts)
 
     def release(self, request, _context):
-        self.instances.pop(request.instance, None)
-        return plugin_pb2.ReleaseResponse()
+        self._drop(request.instance)
+        return wire.message("ReleaseResponse")()
 
-    def run(self, request, context):
+    def _drop(self, name):
+        old = self.instances.pop(name, None)
+        if old:
+            old.replace()
+
+    def call(self, request, context, work):
+        """Yields what work(type, call) yields, and ends with the status of what it raises."""
         instance = self.instances.get(request.instance)
         if instance is None:
             context.abort(grpc.StatusCode.FAILED_PRECONDITION, "not configured in this plugin")
+        call = Call(instance, getattr(request, "validator", ""))
+        instance.calls.add(call)
+        if not context.add_callback(call.end):
+            call.end()
         try:
-            for step in instance.kind["run"](request, Call(instance, context)) or ():
-                yield plugin_pb2.RunResponse(progress=plugin_pb2.Progress(**step))
+            yield from work(instance.kind, call)
+            if instance.replaced:
+                raise unavailable("configured anew")
         except Exception as err:  # of the author's code
-            _fail(context, err, instance.blank)
+            fail(context, cancelled() if call.cancelled.is_set() and not instance.replaced else err, instance.blank)
+        finally:
+            instance.calls.discard(call)
+
+    def run(self, request, context):
+        def work(t, call):
+            for step in t["run"](request, call) or ():
+                yield wire.message("RunResponse")(progress=wire.message("Progress")(**step))
+        return self.call(request, context, work)
+
+    def list(self, request, context):
+        def work(t, call):
+            for page in model.pages([model.container(c) for c in t["list"](call)], 50):
+                yield wire.message("ListResponse")(containers=page)
+        return self.call(request, context, work)
+
+    def watch(self, request, context):
+        return self.call(request, context, lambda t, call: (model.event(e) for e in t["watch"](call)))
+
+    def tags(self, request, context):
+        def work(t, call):
+            found = model.tag_list(t["tags"](request.repository, call))
+            for page in model.pages(found.pop("tags", []), 2000):
+                yield wire.message("TagsResponse")(tags=page, **found)
+                found = {}
+        return self.call(request, context, work)
+
+    def resolve(self, request, context):
+        def work(t, call):
+            yield wire.message("ResolveResponse")(digest=t["resolve"](request.repository, request.tag, call))
+        return next(self.call(request, context, work))
+
+    def manifest(self, request, context):
+        def work(t, call):
+            known = t["manifest"](request.repository, request.digest, request.platform, call) if "manifest" in t else {"digest": request.digest}
+            yield model.manifest(known)
+        return next(self.call(request, context, work))
 
     def check(self, request, context):
         if request.service != "plugin":
             context.abort(grpc.StatusCode.NOT_FOUND, "unknown service")
-        return health_pb2.HealthCheckResponse(status=health_pb2.HealthCheckResponse.SERVING)
+        return wire.response(HEALTH, "Check", status="SERVING")
 
     def shutdown(self, _request, _context):
         self.ended.set()
-        return controller_pb2.Empty()
+        return wire.response(CONTROLLER, "Shutdown")
+
+    def handlers(self):
+        yield wire.handler(COMPONENT, Describe=self.describe, Configure=self.configure, Release=self.release)
+        yield wire.handler("dogwatch.plugin.v1.Trigger", Run=self.run)
+        yield wire.handler("dogwatch.plugin.v1.Watcher", List=self.list, Watch=self.watch)
+        yield wire.handler("dogwatch.plugin.v1.Registry", Tags=self.tags, Resolve=self.resolve, Manifest=self.manifest)
+        yield wire.handler(HEALTH, Check=self.check)
+        yield wire.handler(CONTROLLER, Shutdown=self.shutdown)
 
 
-def _fail(context, err, blank):
-    text = blank(str(err) or type(err).__name__)[:MAX_TEXT]
-    if not isinstance(err, DeliveryError):
-        context.abort(grpc.StatusCode.INTERNAL, text)
-    status = details_pb2.Status(code=err.code.value[0], message=text)
-    for detail in err.extra:
-        for violation in getattr(detail, "field_violations", ()):
-            violation.description = blank(violation.description)
-        status.details.add().Pack(detail)
-    context.set_trailing_metadata((("grpc-status-details-bin", status.SerializeToString()),))
-    context.abort(err.code, text)
-
-
-def _service(name, **methods):
-    handlers = {}
-    for method, (call, request, stream) in methods.items():
-        make = grpc.unary_stream_rpc_method_handler if stream else grpc.unary_unary_rpc_method_handler
-        handlers[method] = make(call, request_deserializer=request.FromString, response_serializer=lambda m: m.SerializeToString())
-    return grpc.method_handlers_generic_handler(name, handlers)
-
-
-def serve(version, triggers):
-    """Serves triggers, by type name, until Dogwatch ends the process. Each is a dict with summary,
-    options, run(request, call) and, where wanted, delivery and validate(options)."""
+def serve(version, triggers=None, watchers=None, registries=None):
+    """Serves types, by their names, until Dogwatch ends the process. README.md says what a type is."""
     if os.environ.get("DOGWATCH_PLUGIN") != "6f3d0c1a-watch":
         sys.exit(f"This is a Dogwatch plugin, version {version}. Put it into the folder that plugins.dir names.")
-    s = _Server(version, triggers)
-    # Runs that hang must not keep the question whether the plugin lives from its answer.
+    s = _Server(version, {"trigger": triggers or {}, "watcher": watchers or {}, "registry": registries or {}})
+    # Calls that hang must not keep the question whether the plugin lives from its answer.
     server = grpc.server(futures.ThreadPoolExecutor(max_workers=64))
-    server.add_generic_rpc_handlers((
-        _service("dogwatch.plugin.v1.Component", Describe=(s.describe, plugin_pb2.DescribeRequest, False),
-                 Configure=(s.configure, plugin_pb2.ConfigureRequest, False), Release=(s.release, plugin_pb2.ReleaseRequest, False)),
-        _service("dogwatch.plugin.v1.Trigger", Run=(s.run, plugin_pb2.RunRequest, True)),
-        _service("grpc.health.v1.Health", Check=(s.check, health_pb2.HealthCheckRequest, False)),
-        _service("plugin.GRPCController", Shutdown=(s.shutdown, controller_pb2.Empty, False)),
-    ))
+    server.add_generic_rpc_handlers(tuple(s.handlers()))
     cert = os.environ["PLUGIN_CLIENT_CERT"].encode()
     key = os.environ.pop("DOGWATCH_PLUGIN_KEY").encode()  # what the plugin starts must not have it
     socket = os.path.join(os.environ["PLUGIN_UNIX_SOCKET_DIR"], f"python{os.getpid()}")
@@ -230,4 +159,4 @@ def serve(version, triggers):
             os._exit(1)
     time.sleep(0.05)  # the answer to Shutdown is on its way
     server.stop(1).wait(1.4)
-    os._exit(0)  # threads of runs that do not end are no reason to stay
+    os._exit(0)  # threads of calls that do not end are no reason to stay
