@@ -16,19 +16,19 @@ func newPluginNew(g *global) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "new KIND NAME",
 		Short: "Start a plugin of your own",
-		Long: `Writes the folder of a new plugin with one type: a module that builds, passes its
+		Long: `Writes the folder of a new plugin with one type: a project that builds, passes its
 tests and runs at once. It holds the conformance kit, a service to try it with, a
 script that builds releases, and a README with its configuration. KIND is trigger,
 registry or watcher; NAME is the name of the type, as in trigger.NAME.main.
 
 A module of Go takes the SDK from the checkout that this program was built from,
-from that of --sdk, or from the release that this program is. A trigger in another
-language copies its helper from the checkout; it has no tests yet.`,
+from that of --sdk, or from the release that this program is. A plugin in another
+language carries a copy of its helper, which is in this program.`,
 		Example: `  # the folder trigger-lamp
   dogwatch plugin new trigger lamp
 
   # in another language
-  dogwatch plugin new trigger lamp --lang python --dir lamp
+  dogwatch plugin new registry feed --lang python
 
   # with a checkout of Dogwatch, and elsewhere
   dogwatch plugin new watcher shelf --sdk ~/src/dogwatch --dir ~/src/shelf`,
@@ -44,7 +44,7 @@ language copies its helper from the checkout; it has no tests yet.`,
 			return g.newPluginFolder(args[0], args[1], language, dir, source)
 		},
 	}
-	languages := scaffold.Languages(kind.Trigger)
+	languages := scaffold.Languages()
 	cmd.Flags().StringVar(&language, "lang", languages[0], "`language`: "+strings.Join(languages, ", "))
 	cmd.Flags().StringVar(&dir, "dir", "", "`folder` to make (default: KIND-NAME)")
 	cmd.Flags().StringVar(&source, "sdk", "", "`folder` with a checkout of Dogwatch, whose SDK the plugin uses")
@@ -70,8 +70,13 @@ func (g *global) newPluginFolder(kindName, name, language, dir, source string) e
 	if p.Dir == "" {
 		p.Dir = p.ID()
 	}
-	if p.SDK, err = scaffold.FindSDK(source); err != nil {
-		return err
+	switch {
+	case language == scaffold.Languages()[0]:
+		if p.SDK, err = scaffold.FindSDK(source); err != nil {
+			return err
+		}
+	case source != "":
+		return usage(fmt.Errorf("--sdk is for modules of Go: a plugin in %s carries a copy of its helper, which is in this program", language))
 	}
 	files, err := p.Write()
 	if err != nil {

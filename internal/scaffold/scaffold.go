@@ -18,7 +18,10 @@ import (
 	"github.com/dogwatch/dogwatch/sdk/option"
 )
 
-//go:embed go
+// Every plugin has the files of common, those of its language, and those of its kind: all
+// plugins of a kind do the same, with the same options, so that their texts are in kinds.
+//
+//go:embed common kinds go node python
 var templates embed.FS
 
 // Plugin is a plugin that does not exist yet.
@@ -30,7 +33,7 @@ type Plugin struct {
 	Language string
 	// Dir is the folder to make.
 	Dir string
-	// SDK is where a module of Go finds the SDK.
+	// SDK is where a module of Go finds the SDK; other languages carry a copy of their helper.
 	SDK SDK
 }
 
@@ -59,15 +62,11 @@ func (p Plugin) Check(taken []string) error {
 	if slices.Contains(taken, p.Name) {
 		return fmt.Errorf("%s type %s is built in, and no other can have its name: choose another, such as my%[2]s", p.Kind, p.Name)
 	}
-	languages := Languages(p.Kind)
+	languages := Languages()
 	if slices.Contains(languages, p.Language) {
 		return nil
 	}
-	known := strings.Join(languages, ", ")
-	if slices.Contains(Languages(kind.Trigger), p.Language) {
-		return fmt.Errorf("a %s in %s is not offered yet (languages of a %[1]s: %[3]s)", p.Kind, p.Language, known)
-	}
-	return fmt.Errorf("unknown language %q%s (languages: %s)", p.Language, meant(option.Suggest(p.Language, languages)), known)
+	return fmt.Errorf("unknown language %q%s (languages: %s)", p.Language, meant(option.Suggest(p.Language, languages)), strings.Join(languages, ", "))
 }
 
 // plain is the valid name that is nearest to one that is not; "" when nothing is left of it.
@@ -145,81 +144,72 @@ func (p Plugin) Write() ([]string, error) {
 // file is one file of the folder.
 type file struct{ name, text string }
 
-// files fills in the templates: those of the language, then those of the kind.
+// files fills in the templates, and adds what the language needs of the SDK.
 func (p Plugin) files() ([]file, error) {
-	if e, other := examples[p.Language]; other {
-		return e.files(p)
-	}
 	fill, err := p.replacer()
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("read the templates of %s: %w", p.Language, err)
 	}
 	var files []file
-	for _, folder := range []string{"common", string(p.Kind)} {
-		root := path.Join(p.Language, folder)
-		err := fs.WalkDir(templates, root, func(name string, d fs.DirEntry, err error) error {
-			switch {
-			case err != nil:
-				return err
-			case d.IsDir() && d.Name() == "text":
-				return fs.SkipDir
-			case d.IsDir():
-				return nil
-			}
-			text, err := templates.ReadFile(name)
-			if err != nil {
-				return err
-			}
+	for root, target := range map[string]string{"common": "", p.Language + "/common": "", p.Language + "/" + string(p.Kind): "", "kinds/" + string(p.Kind) + "/sample": "sample"} {
+		if _, err := fs.Stat(templates, root); errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		err := walk(templates, root, func(name, text string) {
 			// Go code would be compiled under its own name, and a name with a dot not be embedded.
-			name = strings.TrimSuffix(strings.TrimPrefix(name, root+"/"), ".tmpl")
+			name = strings.TrimSuffix(name, ".tmpl")
 			if name == "gitignore" {
 				name = ".gitignore"
 			}
-			files = append(files, file{name, fill.Replace(string(text))})
-			return nil
+			files = append(files, file{path.Join(target, name), fill.Replace(text)})
 		})
 		if err != nil {
 			return nil, fmt.Errorf("read the templates of %s: %w", p.Language, err)
 		}
 	}
-	modules, err := p.SDK.files(p.ID(), p.Dir)
-	return append(files, modules...), err
+	more := p.helper
+	if p.Language == golang {
+		more = func() ([]file, error) { return p.SDK.files(p.ID(), p.Dir) }
+	}
+	own, err := more()
+	return append(files, own...), err
 }
 
 // sample is what commands try a component of each kind with, besides its name.
 var sample = map[kind.Kind]string{kind.Registry: " images.example.com/team/app:1.25.3"}
 
-// replacer fills in a template. The texts of a kind have names of their own in them.
+// lists is what a bundle calls the types of a kind.
+var lists = map[kind.Kind]string{kind.Watcher: "watchers", kind.Registry: "registries", kind.Trigger: "triggers"}
+
+// replacer fills in a template. The texts of a language and of a kind have names of their own in them.
 func (p Plugin) replacer() (*strings.Replacer, error) {
 	words := []string{
 		"@id@", p.ID(), "@kind@", string(p.Kind), "@name@", p.Name, "@NAME@", strings.ToUpper(p.Name),
-		"@test@", p.component(),
+		"@test@", p.component(), "@sdk@", p.SDK.advice(), "@list@", lists[p.Kind],
 	}
 	names := strings.NewReplacer(words...)
-	for _, text := range []string{"about", "yaml", "env", "options"} {
-		content, err := templates.ReadFile(path.Join(p.Language, string(p.Kind), "text", text))
+	for _, folder := range []string{p.Language + "/text", "kinds/" + string(p.Kind) + "/text"} {
+		err := walk(templates, folder, func(name, text string) {
+			filled := names.Replace(text)
+			if name == "about" {
+				filled = strings.TrimSpace(filled)
+			}
+			words = append(words, "@"+name+"@", filled)
+		})
 		if err != nil {
-			return nil, fmt.Errorf("read the templates of %s: %w", p.Language, err)
+			return nil, err
 		}
-		filled := names.Replace(string(content))
-		if text == "about" {
-			filled = strings.TrimSpace(filled)
-		}
-		words = append(words, "@"+text+"@", filled)
 	}
-	return strings.NewReplacer(append(words, "@sdk@", p.SDK.advice())...), nil
+	return strings.NewReplacer(words...), nil
 }
 
 // Next are the commands with which an author goes on, in the folder.
 func (p Plugin) Next() []string {
-	if e, other := examples[p.Language]; other {
-		return append(slices.Clone(e.next), "dogwatch plugin verify plugins/"+p.ID(), "dogwatch --config dogwatch.yaml plugin test "+p.component())
+	next := append(slices.Clone(commands[p.Language]), "dogwatch --config dogwatch.yaml plugin test "+p.component())
+	if p.Language == golang && p.SDK.Dir == "" {
+		next = append([]string{"go mod tidy"}, next...)
 	}
-	commands := []string{"go test ./...", "./build.sh", "go run ./sample &", "dogwatch --config dogwatch.yaml plugin test " + p.component()}
-	if p.SDK.Dir == "" {
-		commands = append([]string{"go mod tidy"}, commands...)
-	}
-	return commands
+	return next
 }
 
 // component is what commands try.

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Builds the plugin. Without an argument: plugins/@id@, for this machine. With
-# a version, ./build.sh 1.0.0: a release in dist/, for several platforms, with checksums.
+# a version, ./build.sh 1.0.0: a release in dist/, for several platforms, with checksums, and packed.
 set -eu
 cd "$(dirname "$0")"
 export CGO_ENABLED=0
@@ -30,3 +30,5 @@ done
 cd dist
 sha256sum @id@-* >SHA256SUMS
 cat SHA256SUMS
+cd ..
+"${DOGWATCH:-dogwatch}" plugin package dist/@id@-"$1"-* --output dist/oci
