@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"path/filepath"
 	"time"
@@ -46,6 +47,14 @@ func (h *Host) Try(ctx context.Context, path string, specs []pluginclient.Instan
 		return nil, err
 	}
 	return &Unsupervised{Client: p.client, p: p}, nil
+}
+
+// Addr is the socket at which it serves; nil when it has ended.
+func (u *Unsupervised) Addr() net.Addr {
+	if r := u.p.owner.ReattachConfig(); r != nil {
+		return r.Addr
+	}
+	return nil
 }
 
 // Exited is closed once the process has ended.

@@ -69,7 +69,7 @@ func (r Report) OK() bool {
 const (
 	checkFile      = "file"      // regular, executable, closed to others
 	checkHandshake = "handshake" // the first line on stdout, in time, with a protocol that the host speaks
-	checkTLS       = "tls"       // the connection is secured with the certificate that it was given
+	checkTLS       = "tls"       // the connection is secured with the certificate that it was given, for the host alone
 	checkHealth    = "health"    // it can be asked whether it lives
 	checkDescribe  = "describe"  // what it holds is complete, and always the same
 	checkUnknown   = "unknown fields"
@@ -152,9 +152,9 @@ func (e *exam) start(ctx context.Context) []kind.Type {
 		e.skip(stages[at+1:], "", "it did not start")
 		return nil
 	}
-	for _, stage := range stages[:3] {
-		e.ok(stage, "", "")
-	}
+	e.ok(checkHandshake, "", "")
+	e.secured(ctx, process)
+	e.ok(checkHealth, "", "")
 	held, types, err := e.describe(ctx, process.Client)
 	switch {
 	case err != nil:
@@ -165,6 +165,15 @@ func (e *exam) start(ctx context.Context) []kind.Type {
 	}
 	e.shutdown(process.Close())
 	return types
+}
+
+// secured connects to its socket as another program of this machine could.
+func (e *exam) secured(ctx context.Context, process *plugin.Unsupervised) {
+	if servesStrangers(ctx, process.Addr()) {
+		e.failed(checkTLS, "", "it serves clients that do not show the certificate of Dogwatch", "require a certificate of the client, and verify it with PLUGIN_CLIENT_CERT")
+		return
+	}
+	e.ok(checkTLS, "", "")
 }
 
 // unknownFields has it describe itself to a later version of the host.

@@ -69,6 +69,7 @@ func TestBrokenPlugins(t *testing.T) {
 		"auto-mtls padded":          {"handshake", "error parsing server cert"},
 		"auto-mtls other-name":      {"tls", "not localhost"},
 		"no-tls":                    {"tls", "with the certificate that it was given"},
+		"serves any-client":         {"tls", "clients that do not show the certificate"},
 		"no-health":                 {"health", "must serve grpc.health.v1.Health"},
 		"holds-nothing":             {"describe", "it holds no types"},
 		"serves no-summary":         {"describe", "it has no summary"},

@@ -129,6 +129,9 @@ func (w *wire) tls() (*tls.Config, string, error) {
 	pool := x509.NewCertPool()
 	pool.AppendCertsFromPEM([]byte(certPEM))
 	config := &tls.Config{ClientAuth: tls.RequireAndVerifyClientCert, ClientCAs: pool}
+	if w.is("any-client") {
+		config.ClientAuth = tls.NoClientCert
+	}
 	switch {
 	case w.is("no-tls"):
 		return nil, "", nil
