@@ -93,10 +93,65 @@ func finds(name string, right func(string) bool) func(*testing.T) {
 
 func hasPEM(text string) bool { return strings.HasPrefix(text, "-----BEGIN ") }
 
-// TestOtherLanguages proves each sentence of a list in docs/plugins-other-languages.md,
-// named here by its beginning, with a plugin that is written from that page.
+// elsewhere is a proof by another test, which has to be in the file.
+func elsewhere(file, test string) func(*testing.T) {
+	return func(t *testing.T) {
+		text, err := os.ReadFile(file)
+		must(t, err)
+		if !strings.Contains(string(text), "\nfunc "+test+"(") {
+			t.Errorf("%s has no %s", file, test)
+		}
+	}
+}
+
+// sentencesOf returns the items of lists and the sentences of paragraphs in a page.
+func sentencesOf(page string) (all []string) {
+	paragraph := ""
+	end := func() {
+		for paragraph != "" {
+			at := strings.Index(paragraph, ". ")
+			if at < 0 {
+				at = len(paragraph) - 1
+			}
+			all = append(all, strings.TrimSpace(paragraph[:at]))
+			paragraph = strings.TrimSpace(paragraph[at+1:])
+		}
+	}
+	for _, line := range strings.Split(page, "\n") {
+		item, isItem := strings.CutPrefix(line, "- ")
+		switch {
+		case isItem:
+			end()
+			all = append(all, item)
+		case line == "" || strings.HasPrefix(line, "#"):
+			end()
+		default:
+			paragraph += line + " "
+		}
+	}
+	end()
+	return all
+}
+
+// TestOtherLanguages proves each sentence of docs/plugins-other-languages.md, named here by
+// its beginning, with a plugin that is written from that page or by the test that is named.
 func TestOtherLanguages(t *testing.T) {
 	sentences := map[string]func(*testing.T){
+		"A plugin is any executable":                     works("x"),
+		"For JavaScript and Python a helper":             elsewhere("../../cmd/e2e/scaffold_test.go", "TestNewPlugins"),
+		"[`examples/trigger-node`]":                      elsewhere("examples_test.go", "TestExamplesInOtherLanguages"),
+		"For another language, this page":                works("x"), // whose plugin is written from it
+		"`dogwatch plugin verify FILE` checks":           elsewhere("../verify/verify_test.go", "TestBrokenPlugins"),
+		"The protos are in one folder":                   protosAreThere,
+		"What a plugin writes to stderr":                 elsewhere("startfailure_test.go", "TestStartFailureIsExplained"),
+		"With the simple way there is no":                works("x"), // which makes none
+		"Remove the key from":                            elsewhere("examples_test.go", "TestHelpersByHand"),
+		"A trigger whose messages people":                elsewhere("../component/component_test.go", "TestEventsByDefault"),
+		"Details travel as":                              itsUnavailable,
+		"Dogwatch blanks the secrets":                    elsewhere("startfailure_test.go", "TestStartFailureBlanksSecrets"),
+		"When Dogwatch is killed":                        elsewhere("orphan_test.go", "TestKilledHostLeavesNoOrphansAndItsRunDirIsRemoved"),
+		"Elsewhere a plugin has to look":                 elsewhere("../../sdk/plugin/orphan_test.go", "TestOrphanedNoticesNewParent"),
+		"A `SIGKILL` of the plugin":                      elsewhere("plugin_test.go", "TestKilledPluginRestartsAtOnce"),
 		"Dogwatch sets `DOGWATCH_PLUGIN=6f3d0c1a-watch`": finds("DOGWATCH_PLUGIN", func(v string) bool { return v == "6f3d0c1a-watch" }),
 		"`PLUGIN_PROTOCOL_VERSIONS` lists":               finds("PLUGIN_PROTOCOL_VERSIONS", func(v string) bool { return slices.Contains(strings.Split(v, ","), "1") }),
 		"`PLUGIN_UNIX_SOCKET_DIR` is":                    finds("PLUGIN_UNIX_SOCKET_DIR", func(v string) bool { return filepath.IsAbs(v) && len(v)+1+20 <= 107 && maxSocketDir+1+20 <= 107 }),
@@ -142,11 +197,7 @@ func TestOtherLanguages(t *testing.T) {
 	body, err := os.ReadFile("../../docs/plugins-other-languages.md")
 	must(t, err)
 	left := 0
-	for _, line := range strings.Split(string(body), "\n") {
-		sentence, isItem := strings.CutPrefix(line, "- ")
-		if !isItem {
-			continue
-		}
+	for _, sentence := range sentencesOf(string(body)) {
 		left++
 		proven := false
 		for begin, prove := range sentences {
@@ -161,6 +212,17 @@ func TestOtherLanguages(t *testing.T) {
 	}
 	if left != len(sentences) {
 		t.Errorf("the page has %d sentences and the table %d", left, len(sentences))
+	}
+}
+
+// protosAreThere: the folder has what the page names, and each service that is needed.
+func protosAreThere(t *testing.T) {
+	for name, service := range map[string]string{"plugin": "Component", "health": "Health", "controller": "GRPCController", "details": ""} {
+		text, err := os.ReadFile("../../sdk/proto/v1/" + name + ".proto")
+		must(t, err)
+		if service != "" && !strings.Contains(string(text), "service "+service+" {") {
+			t.Errorf("%s.proto has no service %s", name, service)
+		}
 	}
 }
 

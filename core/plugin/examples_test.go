@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -120,5 +121,29 @@ func testExample(t *testing.T, name, typ string, body []byte) {
 	}
 	if strings.Contains(log.String(), "failed to exit gracefully") {
 		t.Error("it had to be killed")
+	}
+}
+
+// TestHelpersByHand starts the plugins of examples that are not Go by hand: they say what they
+// are. Started by a host, they do not hand its key on.
+func TestHelpersByHand(t *testing.T) {
+	for lang, helper := range map[string]string{"node": "../../sdk/node/index.js", "python": "../../sdk/python/dogwatch_plugin/__init__.py"} {
+		t.Run(lang, func(t *testing.T) {
+			text, err := os.ReadFile(helper)
+			must(t, err)
+			if removed := map[string]string{"node": "delete process.env.DOGWATCH_PLUGIN_KEY", "python": `os.environ.pop("DOGWATCH_PLUGIN_KEY")`}[lang]; !strings.Contains(string(text), removed) {
+				t.Errorf("%s leaves the key in the environment", helper)
+			}
+			name := "trigger-" + lang
+			path := filepath.Join("..", "..", "examples", name, "plugins", name)
+			if _, err := os.Stat(path); err != nil {
+				plugintest.Skip(t, lang, "examples/"+name+" is not built")
+			}
+			output, err := exec.CommandContext(t.Context(), path).CombinedOutput()
+			var exit *exec.ExitError
+			if !errors.As(err, &exit) || exit.ExitCode() != 1 || !strings.Contains(string(output), "This is a Dogwatch plugin, version 1.0.0") {
+				t.Errorf("it ended with %v and said %s", err, output)
+			}
+		})
 	}
 }
