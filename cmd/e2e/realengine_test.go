@@ -246,7 +246,7 @@ func swapped(t *testing.T, d *daemon, plugins string) {
 	}
 }
 
-func copyFile(t *testing.T, from, to string) {
+func copyFile(t testing.TB, from, to string) {
 	t.Helper()
 	body, err := os.ReadFile(from)
 	must(t, err)

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -55,7 +56,6 @@ func TestNewPlugins(t *testing.T) {
 		}, []string{"--lang", "python"}, [][]string{{"./build.sh"}, {"./test.sh"}}},
 	} {
 		t.Run(language, func(t *testing.T) {
-			t.Parallel()
 			work, plugins := t.TempDir(), shortDir(t)
 			for _, p := range scaffolded {
 				id := p.kind + "-" + p.name
@@ -72,7 +72,6 @@ func TestNewPlugins(t *testing.T) {
 			}
 			trigger := filepath.Join(work, "trigger-lamp")
 			inFolder(t, trigger, "./build.sh", "1.2.3")
-			inFolder(t, work, program, "plugin", "describe", filepath.Join(trigger, "plugins", "trigger-lamp"))
 			if index, err := os.ReadFile(filepath.Join(trigger, "dist", "oci", "index.json")); err != nil || !strings.Contains(string(index), "1.2.3") {
 				t.Errorf("the release is %s, %v", index, err)
 			}
@@ -160,7 +159,7 @@ func inFolder(t *testing.T, dir, name string, args ...string) string {
 	cmd := exec.CommandContext(t.Context(), name, args...)
 	program, err := built()
 	must(t, err)
-	cmd.Dir, cmd.Env = dir, append(os.Environ(), "GOPROXY=off", "GOFLAGS=-mod=readonly", "GOWORK=off", "DOGWATCH="+program)
+	cmd.Dir, cmd.Env = dir, append(os.Environ(), "GOPROXY=off", "GOFLAGS=-mod=readonly", "GOWORK=off", "DOGWATCH="+program, "PLATFORMS="+runtime.GOOS+"/"+runtime.GOARCH)
 	output, err := cmd.CombinedOutput()
 	if err != nil {
 		t.Fatalf("%s %s: %v\n%s", name, strings.Join(args, " "), err, output)

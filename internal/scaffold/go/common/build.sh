@@ -23,7 +23,7 @@ go vet ./...
 go test ./...
 rm -rf dist
 mkdir dist
-for platform in linux/amd64 linux/arm64 linux/arm; do
+for platform in ${PLATFORMS:-linux/amd64 linux/arm64 linux/arm}; do
 	export GOOS="${platform%/*}" GOARCH="${platform#*/}"
 	compile "dist/@id@-$1-$GOOS-$GOARCH" "$1"
 done

@@ -1,0 +1,41 @@
+package e2e
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestUnusablePluginsAreNamed: where a type is not known, commands name each file in the
+// folder that may hold it, what is the matter with it, and the command that shows more.
+func TestUnusablePluginsAreNamed(t *testing.T) {
+	t.Parallel()
+	folder := shortDir(t)
+	for name, file := range map[string]struct {
+		text string
+		mode os.FileMode
+	}{
+		"crashing": {"#!/bin/sh\necho 'the lamp is missing' >&2\nexit 1\n", 0o755},
+		"greeting": {"#!/bin/sh\necho hello\n", 0o755},
+		"plain":    {"#!/bin/sh\n", 0o644},
+		"open":     {"#!/bin/sh\n", 0o777},
+	} {
+		path := filepath.Join(folder, name)
+		must(t, os.WriteFile(path, []byte(file.text), file.mode))
+		must(t, os.Chmod(path, file.mode)) // whatever the umask
+	}
+	in := install(t, "DOGWATCH_PLUGINS_DIR="+folder, "DOGWATCH_TRIGGER_LAMP_MAIN_URL=http://lamp.example.com")
+	for _, args := range [][]string{{"plugin", "test", "trigger.lamp.main"}, {"plugin", "describe", "trigger.lamp"}, {"config", "validate"}} {
+		stdout, stderr, code := in.run(args...)
+		said := stdout + stderr
+		if code == 0 {
+			t.Errorf("%q succeeds: %s", args, said)
+		}
+		for _, want := range []string{"dogwatch plugin list", "crashing is ", "the lamp is missing", "greeting is rejected", `its first line on stdout is "hello"`, "plain is rejected", "chmod +x", "open is "} {
+			if !strings.Contains(said, want) {
+				t.Errorf("%q does not say %q: %s", args, want, said)
+			}
+		}
+	}
+}
