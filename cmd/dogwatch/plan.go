@@ -12,6 +12,7 @@ import (
 
 	"github.com/dogwatch/dogwatch/core/lookup"
 	"github.com/dogwatch/dogwatch/core/operation"
+	"github.com/dogwatch/dogwatch/core/tally"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
@@ -83,7 +84,7 @@ func (u *updating) selected(f updateFlags, names []string) ([]sdk.Container, err
 	var found []sdk.Container
 	if f.all {
 		for _, c := range u.containers {
-			if c.UpdateAvailable && (f.step == "" || stepOf(c) == f.step) {
+			if c.UpdateAvailable && (f.step == "" || isStep(&c, f.step)) {
 				found = append(found, c)
 			}
 		}
@@ -101,12 +102,10 @@ func (u *updating) selected(f updateFlags, names []string) ([]sdk.Container, err
 	return found, nil
 }
 
-// stepOf returns how large the step to the newer image is: major, minor, patch, digest.
-func stepOf(c sdk.Container) string {
-	if c.UpdateKind.Kind == sdk.KindTag {
-		return c.UpdateKind.SemverDiff
-	}
-	return c.UpdateKind.Kind
+// isStep reports whether an update is of a step: major, minor, patch, or digest, which is
+// every new image of the same tag, whatever its version.
+func isStep(c *sdk.Container, step string) bool {
+	return tally.Kind(c) == step || step == sdk.KindDigest && tally.Rebuilt(c)
 }
 
 // change is the body of requests to plan, update and roll back.

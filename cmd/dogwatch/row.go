@@ -72,8 +72,8 @@ func rowOf(c sdk.Container) row {
 	switch kind := tally.Kind(&c); {
 	case c.Check.State == sdk.CheckFailed:
 		r.severity, r.kind = checkFailed, "failed"
-	case kind == sdk.KindDigest:
-		r.severity, r.kind = digestUpdate, sdk.KindDigest
+	case tally.Rebuilt(&c):
+		r.severity, r.kind = severityOf(kind)
 		if running, offered := tally.Versions(&c); running != "" {
 			r.update += printable(fmt.Sprintf(" (%s → %s)", running, offered))
 			break
@@ -105,6 +105,8 @@ func severityOf(kind string) (severity, string) {
 		return minorUpdate, kind
 	case sdk.DiffPatch, sdk.DiffPrerelease:
 		return patchUpdate, kind
+	case sdk.KindDigest:
+		return digestUpdate, kind
 	}
 	return otherUpdate, sdk.KindTag
 }

@@ -54,7 +54,7 @@ func stateOf(c *sdk.Container) State {
 	switch {
 	case s.Kind == "":
 		return s
-	case s.Kind == sdk.KindDigest:
+	case tally.Rebuilt(c):
 		s.Newer = c.UpdateKind.RemoteValue
 		if c.UpdateKind.LocalValue != "" {
 			s.Running = c.UpdateKind.LocalValue

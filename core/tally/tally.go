@@ -28,26 +28,32 @@ func Unchecked(c *sdk.Container) bool {
 // Other is the Kind of a new tag whose distance from the running one has no name.
 const Other = "other"
 
-// Kind is how much an update changes: sdk.DiffMajor, DiffMinor, DiffPatch,
-// DiffPrerelease, sdk.KindDigest or Other; "" when there is no update.
+// Kind is how much an update changes: sdk.DiffMajor, DiffMinor, DiffPatch or
+// DiffPrerelease; where the step is not known, sdk.KindDigest for a new image behind the
+// same tag, and Other for a new tag; "" when there is no update.
 func Kind(c *sdk.Container) string {
-	switch {
-	case !c.UpdateAvailable:
+	if !c.UpdateAvailable {
 		return ""
-	case c.UpdateKind.Kind == sdk.KindDigest:
-		return sdk.KindDigest
 	}
 	switch d := c.UpdateKind.SemverDiff; d {
 	case sdk.DiffMajor, sdk.DiffMinor, sdk.DiffPatch, sdk.DiffPrerelease:
 		return d
 	}
+	if Rebuilt(c) {
+		return sdk.KindDigest
+	}
 	return Other
+}
+
+// Rebuilt reports whether an update is a new image behind the tag that runs.
+func Rebuilt(c *sdk.Container) bool {
+	return c.UpdateAvailable && c.UpdateKind.Kind == sdk.KindDigest
 }
 
 // Versions returns the versions of the running and of the offered image behind one tag; ""
 // when there is no such update, one of them is not known, or they are the same.
 func Versions(c *sdk.Container) (running, offered string) {
-	if Kind(c) != sdk.KindDigest || c.Result == nil || c.Image.Version == "" || c.Result.Version == "" || c.Image.Version == c.Result.Version {
+	if !Rebuilt(c) || c.Result == nil || c.Image.Version == "" || c.Result.Version == "" || c.Image.Version == c.Result.Version {
 		return "", ""
 	}
 	return c.Image.Version, c.Result.Version

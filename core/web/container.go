@@ -188,14 +188,17 @@ func happened(events []event.Event, c *sdk.Container) []historyLine {
 }
 
 func found(c *sdk.Container) string {
-	kind := tally.Kind(c)
-	if kind == "digest" {
-		return shortDigest(c.UpdateKind.RemoteValue) + " (rebuilt)"
+	kind := " (" + kindWord(tally.Kind(c)) + ")"
+	if _, offered := tally.Versions(c); offered != "" {
+		return offered + kind
+	}
+	if tally.Rebuilt(c) {
+		return shortDigest(c.UpdateKind.RemoteValue) + kind
 	}
 	if c.Result == nil {
 		return "unknown"
 	}
-	return c.Result.Tag + " (" + kindWord(kind) + ")"
+	return c.Result.Tag + kind
 }
 
 func changed(e event.Event) (words string, bad bool) {

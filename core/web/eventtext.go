@@ -9,6 +9,7 @@ import (
 
 	"github.com/dogwatch/dogwatch/core/delivery"
 	"github.com/dogwatch/dogwatch/core/event"
+	"github.com/dogwatch/dogwatch/core/tally"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
@@ -187,6 +188,9 @@ func imageOf(c sdk.Container) string {
 
 // step writes an update: "1.25 → 1.27 (minor)".
 func step(c sdk.Container) string {
+	if running, offered := tally.Versions(&c); running != "" {
+		return c.Image.Tag.Value + " (" + running + " → " + offered + ")"
+	}
 	if c.UpdateKind.Kind == sdk.KindDigest {
 		return c.Image.Tag.Value + " was rebuilt (digest)"
 	}
@@ -198,12 +202,11 @@ func step(c sdk.Container) string {
 }
 
 func updateClass(c sdk.Container) string {
-	if c.UpdateKind.Kind == sdk.KindDigest {
-		return "digest"
-	}
-	switch d := c.UpdateKind.SemverDiff; d {
-	case sdk.DiffMajor, sdk.DiffMinor, sdk.DiffPatch:
+	switch d := c.UpdateKind.SemverDiff; {
+	case d == sdk.DiffMajor, d == sdk.DiffMinor, d == sdk.DiffPatch:
 		return d
+	case c.UpdateKind.Kind == sdk.KindDigest:
+		return "digest"
 	}
 	return "minor"
 }

@@ -66,7 +66,7 @@ func (m rows) of(rec *store.Record) row {
 	}
 	if r.Kind != "" && c.Result != nil {
 		r.New, r.Released, r.Seen = c.Result.Tag, check.Released(c, m.now), rec.FoundAt
-		if r.Kind == "digest" {
+		if tally.Rebuilt(c) {
 			r.New = shortDigest(c.UpdateKind.RemoteValue)
 			if running, offered := tally.Versions(c); running != "" {
 				r.Current, r.New = r.Current+" ("+running+")", offered
