@@ -14,11 +14,17 @@ import (
 const install = "INSTALL"
 
 const (
+	// versioned finds out whether the versions of the images are shown instead of their tag: both
+	// where a tag was rebuilt, and else that of a tag such as latest while nothing is newer.
+	versioned = `{% set running = value_json.image_version | default("", true) %}{% set next = value_json.result_version | default("", true) %}` +
+		`{% set rebuilt = value_json.update_kind_kind == "digest" %}` +
+		`{% set versioned = running != "" and (next not in ["", running] if rebuilt else not value_json.image_tag_semver and not value_json.update_available) %}`
 	// runningTag reads the installed version from a container's state, whether it is being replaced, how far that is and what is decided about its update.
-	runningTag = `{{ {"installed_version": value_json.image_tag_value, "in_progress": value_json.in_progress | default(false), "update_percentage": value_json.update_percentage | default(none), "release_summary": value_json.release_summary | default("")} | to_json }}`
-	// newestVersion reads the version to offer: the digest, cut as WUD does, where that is what is new, else the tag.
-	newestVersion = `{% set digest = (value_json.result_digest | default("", true))[:15] %}` +
-		`{% if value_json.update_kind_kind == "digest" %}{{ digest }}` +
+	runningTag = versioned + `{{ {"installed_version": running if versioned else value_json.image_tag_value, "in_progress": value_json.in_progress | default(false), "update_percentage": value_json.update_percentage | default(none), "release_summary": value_json.release_summary | default("")} | to_json }}`
+	// newestVersion reads the version to offer: where a tag was rebuilt the version of its image, or the digest, cut as WUD does; else the tag.
+	newestVersion = versioned + `{% set digest = (value_json.result_digest | default("", true))[:15] %}` +
+		`{% if versioned %}{{ next if rebuilt else running }}` +
+		`{% elif rebuilt %}{{ digest }}` +
 		`{% elif value_json.result_tag is defined %}{{ value_json.result_tag }}` +
 		`{% else %}{{ digest or value_json.image_tag_value }}{% endif %}`
 )
