@@ -1,6 +1,7 @@
 package notes
 
 import (
+	"path"
 	"slices"
 	"strings"
 
@@ -11,13 +12,12 @@ import (
 // maxNotes is how many releases are shown at once.
 const maxNotes = 50
 
-// running returns the version that a container runs: its tag, or what a label says
-// where the tag has none or is less precise; "" when neither says one.
+// running returns the version that a container runs: its tag, or that of its image where
+// the tag has none or is less precise; "" when neither says one.
 func running(c *sdk.Container) string {
-	tagged, ok := parseVersion(c.Image.Tag.Value, "")
-	for _, label := range versionLabels {
-		text := c.Labels[label]
-		if v, labelled := parseVersion(text, ""); labelled && len(text) <= maxName && (!ok || tagged.covers(v)) {
+	tagged, ok := parseVersion(c.Image.Tag.Value)
+	for _, text := range []string{c.Image.Version, c.Labels[oldVersionLabel]} {
+		if v, labelled := parseVersion(text); labelled && len(text) <= maxName && (!ok || tagged.covers(v)) {
 			return text
 		}
 	}
@@ -27,35 +27,51 @@ func running(c *sdk.Container) string {
 	return ""
 }
 
-// offered returns the version that a container is offered; "" when its tag says none.
+// offered returns the version that a container is offered: the newer tag, or that of the new
+// image behind its tag; "" when that is not known.
 func offered(c *sdk.Container) string {
-	if _, ok := parseVersion(c.Result.Tag, ""); ok && c.UpdateKind.Kind == sdk.KindTag {
-		return c.Result.Tag
+	text := c.Result.Tag
+	if c.UpdateKind.Kind != sdk.KindTag {
+		text = c.Result.Version
+	}
+	if _, ok := parseVersion(text); ok {
+		return text
 	}
 	return ""
 }
 
-// choose takes the releases between the versions.
-func (n *Notes) choose(all []release, r Repository) {
-	name := r.Path[strings.LastIndexByte(r.Path, '/')+1:]
-	from, hasFrom := parseVersion(n.Running, name)
-	to, hasTo := parseVersion(n.Offered, name)
+// names are what tags of a repository may begin with before the version of an image: the name of
+// the repository, and where there are several in it, that of the image.
+func names(r Repository, c *sdk.Container) []string {
+	return []string{path.Base(r.Path), path.Base(c.Image.Name)}
+}
+
+// candidate is a release with its version.
+type candidate struct {
+	release
+	version
+}
+
+// reaches reports whether releases are all that are shown, so that older ones are not needed.
+func (n *Notes) reaches(all []release, names []string) bool {
+	candidates, reached := n.between(all, names)
+	return reached || len(candidates) > maxNotes || n.Running == "" && (n.Offered == "" || len(candidates) > 0)
+}
+
+// between returns the releases between the versions, and whether there are older ones.
+func (n *Notes) between(all []release, names []string) (candidates []candidate, reached bool) {
+	from, hasFrom := parseVersion(n.Running, names...)
+	to, hasTo := parseVersion(n.Offered, names...)
 	if !hasFrom && !hasTo {
-		return
+		return nil, false
 	}
-	type candidate struct {
-		release
-		version
-	}
-	var candidates []candidate
-	reached := false
 	for _, one := range all {
-		v, ok := parseVersion(one.Tag, name)
+		v, ok := parseVersion(one.Tag, names...)
 		if !ok {
 			continue
 		}
 		v.prerelease = v.prerelease || one.Prerelease
-		isTo := hasTo && to.covers(v)
+		isTo := hasTo && to.covers(v) && (!to.prerelease || v.compare(to) <= 0)
 		switch {
 		case hasFrom && v.compare(from) <= 0:
 			reached = true
@@ -67,6 +83,13 @@ func (n *Notes) choose(all []release, r Repository) {
 		}
 	}
 	slices.SortStableFunc(candidates, func(a, b candidate) int { return b.compare(a.version) })
+	return candidates, reached
+}
+
+// choose takes the releases between the versions.
+func (n *Notes) choose(all []release, r Repository, names []string) {
+	candidates, reached := n.between(all, names)
+	_, hasFrom := parseVersion(n.Running, names...)
 	n.Incomplete = hasFrom && !reached && len(all) > 0 || len(candidates) > maxNotes
 	for _, c := range candidates[:min(len(candidates), maxNotes)] {
 		note := Note{Version: c.Tag, Name: c.Name, Date: sdk.Time{Time: c.At}, URL: r.pageURL(c.Tag), Body: c.Body, Truncated: c.Cut, Breaking: c.Breaking, Action: c.Action}

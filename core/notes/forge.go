@@ -17,12 +17,16 @@ import (
 const (
 	// maxResponse bounds what is read of the list of releases, in bytes.
 	maxResponse = 16 << 20
+	// maxPages is how many pages of that list are read.
+	maxPages = 5
 	// maxReleases is how many releases of a repository are kept, maxBody how long the text
 	// of each may be, and maxTotal of all: 200 KB stored, whatever they are. In bytes.
-	maxReleases = 100
+	maxReleases = 300
 	maxBody     = 16 << 10
 	maxTotal    = 160 << 10
 	maxName     = 200
+	// sizeOfRelease is about what a release takes besides its texts.
+	sizeOfRelease = 64
 )
 
 // release is a release as it is kept.
@@ -38,10 +42,18 @@ type release struct {
 	Action   []string `json:"action,omitempty"`
 }
 
-// listURL returns the address of the list of releases, the newest first:
-// https://docs.github.com/en/rest/releases/releases, https://docs.gitlab.com/api/releases/
+// listURL returns the address of a page of the list of releases, the newest first; the first is 1.
+// Sources: https://docs.github.com/en/rest/releases/releases, https://docs.gitlab.com/api/releases/
 // and https://codeberg.org/api/swagger.
-func (r Repository) listURL() string {
+func (r Repository) listURL(page int) string {
+	address := r.firstURL()
+	if page > 1 {
+		address += "&page=" + strconv.Itoa(page)
+	}
+	return address
+}
+
+func (r Repository) firstURL() string {
 	switch r.Forge {
 	case GitHub:
 		base := "https://api.github.com"
@@ -76,13 +88,22 @@ var (
 	errMissing     = errors.New("it does not exist, or is private")
 )
 
-// fetch returns the releases of a repository, and the validator of the response. The error is
-// errNotModified when they are as they were with validator, errMissing, or a *limitError.
-// until is when the host may be asked again, if this response used up what it allows.
-func fetch(ctx context.Context, client *http.Client, r Repository, token, validator string, now time.Time) (all []release, etag string, until time.Time, err error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, r.listURL(), nil)
+// page is what a response with a page of the list of releases says.
+type page struct {
+	releases []release
+	// more is whether there are pages after it.
+	more bool
+	etag string
+	// until is when the host may be asked again, if this response used up what it allows.
+	until time.Time
+}
+
+// fetch returns a page of the releases of a repository, of texts as long as room in bytes. The
+// error is errNotModified when the page is as it was with validator, errMissing, or a *limitError.
+func fetch(ctx context.Context, client *http.Client, r Repository, number, room int, token, validator string, now time.Time) (p page, err error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, r.listURL(number), nil)
 	if err != nil {
-		return nil, "", until, err
+		return p, err
 	}
 	req.Header.Set("Accept", "application/json")
 	req.Header.Set("User-Agent", "dogwatch")
@@ -104,27 +125,34 @@ func fetch(ctx context.Context, client *http.Client, r Repository, token, valida
 		if errors.Is(err, errInside) {
 			err = errInside
 		}
-		return nil, "", until, err
+		return p, err
 	}
 	defer res.Body.Close()
-	until = limitedUntil(res, now)
+	p.until = limitedUntil(res, now)
 	switch {
 	case res.StatusCode == http.StatusNotModified:
-		return nil, validator, until, errNotModified
-	case res.StatusCode == http.StatusTooManyRequests, res.StatusCode == http.StatusForbidden && !until.IsZero():
-		if until.IsZero() {
-			until = now.Add(time.Minute)
+		return p, errNotModified
+	case res.StatusCode == http.StatusTooManyRequests, res.StatusCode == http.StatusForbidden && !p.until.IsZero():
+		if p.until.IsZero() {
+			p.until = now.Add(time.Minute)
 		}
-		return nil, "", until, &limitError{until: until}
+		return p, &limitError{until: p.until}
 	case res.StatusCode == http.StatusUnauthorized:
-		return nil, "", until, fmt.Errorf("it wants a login: see notes.tokens")
+		return p, fmt.Errorf("it wants a login: see notes.tokens")
 	case res.StatusCode == http.StatusNotFound, res.StatusCode == http.StatusForbidden, res.StatusCode == http.StatusGone:
-		return nil, "", until, errMissing
+		return p, errMissing
 	case res.StatusCode != http.StatusOK:
-		return nil, "", until, fmt.Errorf("it answered %s", res.Status)
+		return p, fmt.Errorf("it answered %s", res.Status)
 	}
-	all, err = decodeReleases(io.LimitReader(res.Body, maxResponse))
-	return all, res.Header.Get("ETag"), until, err
+	p.etag, p.more = res.Header.Get("ETag"), hasNext(res.Header)
+	p.releases, err = decodeReleases(io.LimitReader(res.Body, maxResponse), room)
+	return p, err
+}
+
+// hasNext reports whether a response names a page after it, as all forges do:
+// https://docs.github.com/en/rest/using-the-rest-api/using-pagination-in-the-rest-api.
+func hasNext(header http.Header) bool {
+	return slices.ContainsFunc(header.Values("Link"), func(link string) bool { return strings.Contains(link, `rel="next"`) })
 }
 
 // maxLimit bounds for how long a host is left alone.
@@ -165,14 +193,14 @@ type wireRelease struct {
 	Released    time.Time `json:"released_at"`      // GitLab
 }
 
-// decodeReleases reads the list of releases one by one, cutting each.
-func decodeReleases(in io.Reader) ([]release, error) {
+// decodeReleases reads the list of releases one by one, cutting each, and all to about the room
+// in bytes.
+func decodeReleases(in io.Reader, room int) ([]release, error) {
 	decoder := json.NewDecoder(in)
 	if start, err := decoder.Token(); err != nil || start != json.Delim('[') {
 		return nil, errors.New("its list of releases is not understood")
 	}
 	var all []release
-	left := maxTotal
 	for decoder.More() && len(all) < maxReleases {
 		var w wireRelease
 		if err := decoder.Decode(&w); err != nil {
@@ -189,16 +217,22 @@ func decodeReleases(in io.Reader) ([]release, error) {
 			r.At = w.Released
 		}
 		text := strings.TrimSpace(w.Body + w.Description)
-		r.Body = cut(text, max(0, min(maxBody, left)))
+		r.Body = cut(text, max(0, min(maxBody, room)))
 		r.Cut = len(r.Body) < len(text)
 		r.Breaking, r.Action = warnings(r.Body)
-		left -= len(r.Body)
-		for _, line := range slices.Concat(r.Breaking, r.Action) {
-			left -= len(line)
-		}
+		room -= r.size()
 		all = append(all, r)
 	}
 	return all, nil
+}
+
+// size is about what a release takes in the cache, in bytes.
+func (r *release) size() int {
+	size := sizeOfRelease + len(r.Tag) + len(r.Name) + len(r.Body)
+	for _, line := range slices.Concat(r.Breaking, r.Action) {
+		size += len(line)
+	}
+	return size
 }
 
 // cut shortens a text to a number of bytes, at the end of a line if one is near.

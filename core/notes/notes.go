@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
@@ -121,7 +122,7 @@ func (r *Reader) Of(ctx context.Context, c *sdk.Container) Notes {
 		return n
 	}
 	n.Repository, n.FoundBy = repository.URL(), by
-	kept, err := r.releases(ctx, repository)
+	kept, err := r.releases(ctx, repository, func(all []release) bool { return n.reaches(all, names(repository, c)) })
 	n.FetchedAt = sdk.Time{Time: kept.At}
 	if err != nil {
 		n.Reason = fmt.Sprintf("the releases of %s cannot be read: %v", n.Repository, err)
@@ -129,7 +130,7 @@ func (r *Reader) Of(ctx context.Context, c *sdk.Container) Notes {
 			n.Reason += "; these are of " + kept.At.UTC().Format("2 Jan 15:04 UTC")
 		}
 	}
-	n.choose(kept.Releases, repository)
+	n.choose(kept.Releases, repository, names(repository, c))
 	switch {
 	case n.Reason != "" || len(n.Notes) > 0:
 	case len(kept.Releases) == 0:
@@ -148,10 +149,38 @@ type kept struct {
 	At       time.Time `json:"at"`
 	Missing  bool      `json:"missing,omitempty"`
 	Releases []release `json:"releases"`
+	// Pages is how many pages of the list of the host Releases are, and More whether there are others.
+	Pages int  `json:"pages"`
+	More  bool `json:"more,omitempty"`
+}
+
+// room returns how many bytes of text can be added.
+func (k *kept) room() int {
+	room := maxTotal
+	for i := range k.Releases {
+		room -= k.Releases[i].size()
+	}
+	return room
+}
+
+// add adds a page. Between two requests releases move from one page to the next.
+func (k *kept) add(p page) {
+	for _, one := range p.releases {
+		if len(k.Releases) < maxReleases && !slices.ContainsFunc(k.Releases, func(have release) bool { return have.Tag == one.Tag }) {
+			k.Releases = append(k.Releases, one)
+		}
+	}
+	k.Pages++
+	k.More = p.more && len(p.releases) > 0
+}
+
+// lacks reports whether there are pages that are needed and not kept.
+func (k *kept) lacks(enough func([]release) bool) bool {
+	return k.More && k.Pages < maxPages && len(k.Releases) < maxReleases && !enough(k.Releases)
 }
 
 // keyPrefix begins the keys of the cache, with the version of what is kept.
-const keyPrefix = "notes/1/"
+const keyPrefix = "notes/2/"
 
 func keyOf(r Repository) string { return keyPrefix + string(r.Forge) + "/" + r.Host + "/" + r.Path }
 
@@ -173,11 +202,12 @@ func (r *Reader) fit(k kept) (bool, error) {
 	return age < fresh, nil
 }
 
-// releases returns the releases of a repository. With an error they may be older ones.
-func (r *Reader) releases(ctx context.Context, repository Repository) (kept, error) {
+// releases returns the releases of a repository, as many of the newest as are enough. With an
+// error they may be older ones, or too few.
+func (r *Reader) releases(ctx context.Context, repository Repository, enough func([]release) bool) (kept, error) {
 	have, found := r.cached(ctx, repository)
 	if found {
-		if fit, err := r.fit(have); fit {
+		if fit, err := r.fit(have); fit && !have.lacks(enough) {
 			return have, err
 		}
 	}
@@ -187,39 +217,62 @@ func (r *Reader) releases(ctx context.Context, repository Repository) (kept, err
 	case <-ctx.Done():
 		return have, ctx.Err()
 	}
+	fit := false
 	if have, found = r.cached(ctx, repository); found { // another reader may have fetched them
-		if fit, err := r.fit(have); fit {
+		var err error
+		if fit, err = r.fit(have); fit && !have.lacks(enough) {
 			return have, err
 		}
 	}
-	if err := r.blockedBy(repository.Host); err != nil {
-		return have, err
-	}
-	now := r.opt.Now()
-	all, etag, until, err := fetch(ctx, r.client, repository, r.opt.Tokens[repository.Host], have.ETag, now)
-	var limit *limitError
-	switch {
-	case err == nil:
-		have = kept{ETag: etag, Releases: all}
-	case errors.Is(err, errNotModified):
-		err = nil
-	case errors.Is(err, errMissing):
-		have = kept{Missing: true}
-	case ctx.Err() != nil:
-		return have, ctx.Err()
-	case !errors.As(err, &limit):
-		r.opt.Log.Debug("the releases of a repository cannot be read", "repository", repository.URL(), "error", err)
-		r.block(repository.Host, now.Add(retryAfter), err)
-		return have, err
-	}
-	if !until.IsZero() {
-		r.block(repository.Host, until, &limitError{until: until})
-	}
-	if limit == nil {
+	if !fit {
+		now := r.opt.Now()
+		p, err := r.page(ctx, repository, 1, maxTotal, have.ETag)
+		switch {
+		case err == nil:
+			have = kept{ETag: p.etag}
+			have.add(p)
+		case errors.Is(err, errMissing):
+			have = kept{At: now, Missing: true}
+			r.put(ctx, repository, have)
+			return have, err
+		case !errors.Is(err, errNotModified):
+			return have, err
+		}
 		have.At = now
 		r.put(ctx, repository, have)
 	}
-	return have, err
+	for have.lacks(enough) {
+		p, err := r.page(ctx, repository, have.Pages+1, have.room(), "")
+		if err != nil {
+			return have, err
+		}
+		have.add(p)
+		r.put(ctx, repository, have)
+	}
+	return have, nil
+}
+
+// page asks the host of a repository for a page of its releases, unless it is to be left alone.
+// The errors are those of fetch.
+func (r *Reader) page(ctx context.Context, repository Repository, number, room int, validator string) (page, error) {
+	if err := r.blockedBy(repository.Host); err != nil {
+		return page{}, err
+	}
+	now := r.opt.Now()
+	p, err := fetch(ctx, r.client, repository, number, room, r.opt.Tokens[repository.Host], validator, now)
+	var limit *limitError
+	switch {
+	case err == nil, errors.Is(err, errNotModified), errors.Is(err, errMissing), errors.As(err, &limit):
+	case errors.Is(ctx.Err(), context.Canceled): // the reader has gone
+		return p, ctx.Err()
+	default:
+		r.opt.Log.Debug("the releases of a repository cannot be read", "repository", repository.URL(), "error", err)
+		r.block(repository.Host, now.Add(retryAfter), err)
+	}
+	if !p.until.IsZero() {
+		r.block(repository.Host, p.until, &limitError{until: p.until})
+	}
+	return p, err
 }
 
 func (r *Reader) put(ctx context.Context, repository Repository, k kept) {

@@ -36,19 +36,15 @@ func (r Repository) URL() string { return "https://" + r.Host + "/" + r.Path }
 // schema that came before it (http://label-schema.org/rc1).
 var sourceLabels = []string{"org.opencontainers.image.source", "org.opencontainers.image.url", "org.label-schema.vcs-url", "org.opencontainers.image.documentation", "org.label-schema.url"}
 
-// versionLabels say which version an image is.
-var versionLabels = []string{"org.opencontainers.image.version", "org.label-schema.version"}
+// oldVersionLabel says which version an image is, in the schema that came before that of the
+// OCI; see sdk.Image.Version for that one.
+const oldVersionLabel = "org.label-schema.version"
 
-// Find returns where the source of the image of a container is, and what says so: the name of a
-// label, "link" for the link to its release notes, or "image" for the table of well-known
-// images. It is false when nothing names a repository of a forge. forges are those of hosts
-// that the operator names.
+// Find returns where the source of an image of a container is, and what says so: "link" for the
+// link to its release notes, which the operator writes; "image" for the table of well-known
+// images; or the name of a label. It is false when nothing names a repository of a forge.
+// forges are those of hosts that the operator names.
 func Find(c *sdk.Container, forges map[string]Forge) (r Repository, by string, found bool) {
-	for _, label := range sourceLabels {
-		if r, found = parseRepository(c.Labels[label], forges); found {
-			return r, label, true
-		}
-	}
 	links := []string{c.Link}
 	if c.Result != nil {
 		links = append(links, c.Result.Link)
@@ -58,8 +54,13 @@ func Find(c *sdk.Container, forges map[string]Forge) (r Repository, by string, f
 			return r, "link", true
 		}
 	}
-	if path, known := wellKnown[reference.Short(c.Image.Registry.Host, c.Image.Name)]; known {
+	if path := wellKnownRepository(reference.Short(c.Image.Registry.Host, c.Image.Name)); path != "" {
 		return Repository{Forge: GitHub, Host: "github.com", Path: path}, "image", true
+	}
+	for _, label := range sourceLabels {
+		if r, found = parseRepository(c.Labels[label], forges); found {
+			return r, label, true
+		}
 	}
 	return Repository{}, "", false
 }

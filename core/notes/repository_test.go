@@ -50,7 +50,7 @@ func TestParseRepository(t *testing.T) {
 
 func TestFindOrder(t *testing.T) {
 	c := &sdk.Container{Labels: map[string]string{"org.opencontainers.image.url": "https://github.com/of/url"}, Link: "https://github.com/of/link/releases", Image: sdk.Image{Name: "library/nginx", Registry: sdk.Registry{Host: "docker.io"}}}
-	for _, want := range []string{"of/source", "of/url", "of/link", "nginx/nginx", ""} {
+	for _, want := range []string{"of/link", "nginx/nginx", "of/source", "of/url", ""} {
 		if want == "of/source" {
 			c.Labels["org.opencontainers.image.source"] = "https://github.com/of/source"
 		}
@@ -58,14 +58,14 @@ func TestFindOrder(t *testing.T) {
 			t.Errorf("%s was found by %s, want %s", r.Path, by, want)
 		}
 		switch want {
-		case "of/source":
-			delete(c.Labels, "org.opencontainers.image.source")
-		case "of/url":
-			c.Labels = nil
 		case "of/link":
 			c.Link = ""
 		case "nginx/nginx":
 			c.Image.Name = "me/unknown"
+		case "of/source":
+			delete(c.Labels, "org.opencontainers.image.source")
+		case "of/url":
+			c.Labels = map[string]string{}
 		}
 	}
 }
@@ -76,10 +76,10 @@ func TestVersions(t *testing.T) {
 			t.Errorf("%q is a version: %t", text, got)
 		}
 	}
-	rising := []string{"1.2.3-rc.1", "v1.2.3", "1.2.10", "1.10", "2"}
+	rising := []string{"1.2.3-beta.2", "1.2.3-beta.10", "1.2.3-rc.1", "v1.2.3", "1.2.10", "1.10", "2"}
 	for i := range rising[1:] {
-		a, _ := parseVersion(rising[i], "")
-		b, _ := parseVersion(rising[i+1], "")
+		a, _ := parseVersion(rising[i])
+		b, _ := parseVersion(rising[i+1])
 		if a.compare(b) >= 0 || b.compare(a) <= 0 {
 			t.Errorf("%s is not below %s", rising[i], rising[i+1])
 		}
@@ -102,7 +102,7 @@ func TestChoose(t *testing.T) {
 	}
 	for _, test := range tests {
 		n := Notes{Running: test.running, Offered: test.offered}
-		n.choose(all, Repository{Forge: GitHub, Host: "github.com", Path: "a/app"})
+		n.choose(all, Repository{Forge: GitHub, Host: "github.com", Path: "a/app"}, []string{"app"})
 		if versions(n) != test.want || n.Incomplete != test.incomplete {
 			t.Errorf("%s to %s: %q, incomplete %t", test.running, test.offered, versions(n), n.Incomplete)
 		}

@@ -12,6 +12,8 @@ import (
 type version struct {
 	numbers    []int
 	prerelease bool
+	// stage is what follows the numbers of a prerelease: "-beta.2".
+	stage string
 }
 
 // versionText is a version behind what release tags have in front: v1.2.3,
@@ -19,21 +21,31 @@ type version struct {
 // that of a chart in the same repository, is none.
 var versionText = lazyregexp.New(`^(?:([A-Za-z]+)[-_./@ ]?)?[vV]?(\d{1,9}(?:[._-]\d{1,9})*)(.*)$`)
 
+// commit is the hash of a commit, which images of branches have as their version. One
+// without any letter cannot be told from a number.
+var commit = lazyregexp.New(`^[0-9]+[a-f][0-9a-f]*$`)
+
 // prereleaseWord begins what follows the numbers of a version before its release.
 var prereleaseWord = lazyregexp.New(`(?i)^[-_.+]?(alpha|beta|rc|pre|dev|nightly|snapshot|canary|next|edge|[ab]\d)`)
 
-// parseVersion reads a version; name is what a tag may begin with beside the usual words.
+// parseVersion reads a version; names are what a tag may begin with beside the usual words.
 // It is false for a text without one, such as latest.
-func parseVersion(text, name string) (version, bool) {
+func parseVersion(text string, names ...string) (version, bool) {
 	text = strings.TrimSpace(text)
-	if name != "" && len(text) > len(name) && strings.EqualFold(text[:len(name)], name) {
-		text = strings.TrimLeft(text[len(name):], "-_./@ ")
+	for _, name := range names {
+		if name != "" && len(text) > len(name) && strings.EqualFold(text[:len(name)], name) {
+			text = strings.TrimLeft(text[len(name):], "-_./@ ")
+			break
+		}
 	}
 	m := versionText().FindStringSubmatch(text)
-	if m == nil || !isVersionPrefix(m[1]) {
+	if m == nil || !isVersionPrefix(m[1]) || commit().MatchString(text) {
 		return version{}, false
 	}
 	v := version{prerelease: prereleaseWord().MatchString(m[3])}
+	if v.prerelease {
+		v.stage = strings.ToLower(m[3])
+	}
 	for _, number := range strings.FieldsFunc(m[2], func(r rune) bool { return strings.ContainsRune("._-", r) }) {
 		n, err := strconv.Atoi(number)
 		if err != nil {
@@ -61,11 +73,36 @@ func (v version) compare(other version) int {
 	}
 	switch {
 	case v.prerelease == other.prerelease:
-		return 0
+		return compareStages(v.stage, other.stage)
 	case v.prerelease:
 		return -1
 	}
 	return 1
+}
+
+// compareStages compares word by word, and number by number: -beta.2 is below -beta.10.
+func compareStages(a, b string) int {
+	for a != "" && b != "" {
+		numberA, numberB := digits(a), digits(b)
+		if numberA == "" || numberB == "" {
+			if a[0] != b[0] {
+				return cmp.Compare(a[0], b[0])
+			}
+			a, b = a[1:], b[1:]
+			continue
+		}
+		a, b = a[len(numberA):], b[len(numberB):]
+		numberA, numberB = strings.TrimLeft(numberA, "0"), strings.TrimLeft(numberB, "0")
+		if order := cmp.Or(len(numberA)-len(numberB), strings.Compare(numberA, numberB)); order != 0 {
+			return order
+		}
+	}
+	return len(a) - len(b)
+}
+
+// digits returns the digits that a text begins with.
+func digits(text string) string {
+	return text[:len(text)-len(strings.TrimLeft(text, "0123456789"))]
 }
 
 func (v version) number(i int) int {

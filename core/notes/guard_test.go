@@ -1,0 +1,106 @@
+package notes
+
+import (
+	"context"
+	"crypto/tls"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"strings"
+	"testing"
+
+	"golang.org/x/net/dns/dnsmessage"
+)
+
+// nameServer answers questions for any name with an address, and returns a resolver that asks it.
+func nameServer(t *testing.T, address string) *net.Resolver {
+	t.Helper()
+	conn, err := net.ListenPacket("udp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { conn.Close() })
+	ip := netip.MustParseAddr(address)
+	go func() {
+		buffer := make([]byte, 1500)
+		for {
+			n, from, err := conn.ReadFrom(buffer)
+			if err != nil {
+				return
+			}
+			var m dnsmessage.Message
+			if m.Unpack(buffer[:n]) != nil {
+				continue
+			}
+			m.Response, m.Additionals = true, nil
+			header := dnsmessage.ResourceHeader{Name: m.Questions[0].Name, Class: dnsmessage.ClassINET}
+			switch {
+			case m.Questions[0].Type == dnsmessage.TypeA && ip.Is4():
+				m.Answers = []dnsmessage.Resource{{Header: header, Body: &dnsmessage.AResource{A: ip.As4()}}}
+			case m.Questions[0].Type == dnsmessage.TypeAAAA && ip.Is6():
+				m.Answers = []dnsmessage.Resource{{Header: header, Body: &dnsmessage.AAAAResource{AAAA: ip.As16()}}}
+			}
+			if answer, err := m.Pack(); err == nil {
+				_, _ = conn.WriteTo(answer, from)
+			}
+		}
+	}()
+	return &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return (&net.Dialer{}).DialContext(ctx, "udp", conn.LocalAddr().String())
+	}}
+}
+
+// TestGuardChecksResolvedAddress: a public name that resolves to an address inside the network
+// when it is dialled is refused, whatever it resolved to before.
+func TestGuardChecksResolvedAddress(t *testing.T) {
+	server := httptest.NewTLSServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("a request came inside") }))
+	defer server.Close()
+	_, port, _ := net.SplitHostPort(server.Listener.Addr().String())
+	before := net.DefaultResolver
+	defer func() { net.DefaultResolver = before }()
+	for _, address := range []string{"127.0.0.1", "10.0.0.1", "169.254.169.254", "::1", "::ffff:127.0.0.1", "::ffff:10.0.0.1", "64:ff9b::7f00:1", "fd00::1"} {
+		net.DefaultResolver = nameServer(t, address)
+		host := "gitea.rebind.example:" + port
+		b := newBench(t, nil, func(o *Options) { o.Transport = nil })
+		if n := b.Of(t.Context(), updating("https://"+host+"/a/b", "1.0", "2.0")); !strings.Contains(n.Reason, "inside the network") {
+			t.Errorf("%s: %q", address, n.Reason)
+		}
+	}
+}
+
+// TestGuardAllowsListedHost: the name that the operator lists may be inside.
+func TestGuardAllowsListedHost(t *testing.T) {
+	asked := 0
+	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		asked++
+		list(w, "v2.0", "v1.0")
+	}))
+	defer server.Close()
+	_, port, _ := net.SplitHostPort(server.Listener.Addr().String())
+	before := net.DefaultResolver
+	defer func() { net.DefaultResolver = before }()
+	net.DefaultResolver = nameServer(t, "127.0.0.1")
+	host := "git.inside.example:" + port
+	transport := &http.Transport{DialContext: (&guard{allowed: map[string]bool{host: true}}).dial, TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}
+	b := newBench(t, nil, func(o *Options) {
+		o.Forges, o.Transport = map[string]Forge{host: Gitea}, transport
+	})
+	if n := b.Of(t.Context(), updating("https://"+host+"/a/b", "1.0", "2.0")); versions(n) != "v2.0" || asked != 1 {
+		t.Errorf("%q, reason %q", versions(n), n.Reason)
+	}
+}
+
+// TestGuardRefusesRedirectsInside: a host cannot send the reader into the network.
+func TestGuardRefusesRedirectsInside(t *testing.T) {
+	for _, to := range []string{"https://127.0.0.1/x", "https://[::ffff:10.0.0.1]/x", "https://169.254.169.254/latest/meta-data", "http://gitlab.com/x", "https://gitlab.com:8443/x", "//10.0.0.1/x"} {
+		b := hosts(t, func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Location", to)
+			w.WriteHeader(http.StatusFound)
+		})
+		n := b.Of(t.Context(), updating("https://gitlab.com/a/b", "1.0", "2.0"))
+		if !strings.Contains(n.Reason, "it redirects to another host") || len(b.requests) != 1 {
+			t.Errorf("%s: %d requests, reason %q", to, len(b.requests), n.Reason)
+		}
+	}
+}
