@@ -78,6 +78,7 @@ type App struct {
 	choices    *choice.Choices
 	checker    *check.Checker
 	dater      *check.Dater
+	notes      service.Notes // nil when they are switched off
 	decisions  *decision.Loop
 	dispatcher *dispatch.Dispatcher
 	metrics    *metrics.Metrics
@@ -149,9 +150,10 @@ func New(ctx context.Context, opt Options) (*App, error) {
 		a.Close()
 		return nil, err
 	}
+	a.notes = a.releaseNotes()
 	a.dispatcher = dispatch.New(dispatch.Options{
 		Triggers: wiring.Triggers{Components: a.components}, Containers: wiring.Containers{Store: a.store}, Stored: wiring.Containers{Store: a.store}.Shared, Store: a.store, Bus: &a.bus, Updates: wiring.Operations{Runner: a.updater, Store: a.store},
-		Grants: wiring.Grants{Components: a.components}, Links: a.messageLinks(), NotStarted: plugin.NotStarted, Exited: plugin.Exited, Progressed: a.deliveryProgressed, Redact: opt.Redactor.String, Log: opt.Log, Now: opt.Now,
+		Grants: wiring.Grants{Components: a.components}, Links: a.messageLinks(), Notes: a.noteExcerpts(), NotStarted: plugin.NotStarted, Exited: plugin.Exited, Progressed: a.deliveryProgressed, Redact: opt.Redactor.String, Log: opt.Log, Now: opt.Now,
 	})
 	a.scheduler = schedule.NewScheduler(a.components, a.checker, opt.Log)
 	a.makeWebhooks()
@@ -339,7 +341,7 @@ func (a *App) pluginChanged(st plugin.Status) {
 func (a *App) serviceOptions() service.Options {
 	return service.Options{
 		Config: a.reloader.Current, Version: a.opt.Version, Store: a.store, Components: a.components, Plugins: a.plugins, Installs: a.installer,
-		Checks: a.scheduler, Triggers: a.dispatcher, Updater: a.updater, Operations: a.store, Policies: a.subjects(), Choices: a.choices, Links: a.revocableLinks(), Notes: a.releaseNotes(), Webhooks: a.receiver(), TestRuns: wiring.TestRunner(a.components, wiring.Containers{Store: a.store}.Uses, a.messageLinks(), a.opt.Log),
+		Checks: a.scheduler, Triggers: a.dispatcher, Updater: a.updater, Operations: a.store, Policies: a.subjects(), Choices: a.choices, Links: a.revocableLinks(), Notes: a.notes, Webhooks: a.receiver(), TestRuns: wiring.TestRunner(a.components, wiring.Containers{Store: a.store}.Uses, a.messageLinks(), a.opt.Log),
 		Auth: a.auth, Reloader: a.reloader, Redact: a.opt.Redactor.String, Demo: a.opt.Demo, Log: a.opt.Log, Now: a.opt.Now,
 	}
 }

@@ -1,11 +1,14 @@
 package core
 
 import (
+	"context"
 	"strings"
+	"sync"
 
 	"github.com/dogwatch/dogwatch/core/notes"
 	"github.com/dogwatch/dogwatch/core/service"
 	"github.com/dogwatch/dogwatch/core/wiring"
+	"github.com/dogwatch/dogwatch/sdk"
 )
 
 // releaseNotes returns the reader of release notes, simulated in the demo; nil when they are switched off.
@@ -34,4 +37,16 @@ func (a *App) releaseNotes() service.Notes {
 		Allowed: allowed, Forges: forges, Tokens: tokens,
 		Cache: wiring.Cache{Store: a.store, Log: a.log}, Log: a.opt.Log.Named("notes"), Now: a.opt.Now,
 	})
+}
+
+// noteExcerpts returns what makes excerpts of release notes for messages; nil when they are
+// switched off. What it needs is made when the first message wants them.
+func (a *App) noteExcerpts() func(ctx context.Context, c *sdk.Container) string {
+	if a.notes == nil {
+		return nil
+	}
+	renderer := sync.OnceValue(notes.NewRenderer)
+	return func(ctx context.Context, c *sdk.Container) string {
+		return renderer().Excerpt(a.notes.Of(ctx, c))
+	}
 }

@@ -35,11 +35,12 @@ const ModeBatch = "batch"
 const ModeSummary = "summary"
 
 // Parts of the default templates. An update of a digest names the image, since the
-// tag stays what it is, and twelve digits of a digest are enough to tell two apart.
+// tag stays what it is, with its versions where they are known: nginx:latest (1.27.2 → 1.27.3).
+// Twelve digits of a digest are enough to tell two apart.
 const (
 	rebuilt      = `${container.updateKind.kind === "digest" && container.image.name ? "of " + ` + shortImage + ` + " " : ""}`
 	rebuiltImage = `${container.updateKind.kind === "digest" && container.image.name ? ` + shortImage + ` + " " : ""}`
-	shortImage   = `container.image.name.replace(/^library\//, "") + ":" + container.image.tag.value`
+	shortImage   = `container.image.name.replace(/^library\//, "") + ":" + container.image.tag.value + (versions ? " (" + versions + ")" : "")`
 	shortLocal   = `${container.updateKind.kind === "digest" ? String(container.updateKind.localValue).replace(/^.*:/, "").slice(0, 12) : container.updateKind.localValue}`
 	shortRemote  = `${container.updateKind.kind === "digest" ? String(container.updateKind.remoteValue).replace(/^.*:/, "").slice(0, 12) : container.updateKind.remoteValue}`
 )

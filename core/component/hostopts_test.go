@@ -31,6 +31,8 @@ func TestDefaultMessages(t *testing.T) {
 		return sdk.Container{Name: "web", UpdateKind: u, Image: sdk.Image{Name: name, Tag: sdk.Tag{Value: "latest"}}}
 	}
 	rebuilt := sdk.UpdateKind{Kind: sdk.KindDigest, LocalValue: digest("a"), RemoteValue: digest("b")}
+	versioned := container("library/nginx", rebuilt)
+	versioned.Image.Version = "1.27.2"
 	linked := container("team/app", sdk.UpdateKind{Kind: sdk.KindTag, LocalValue: "1.0.0-digest", RemoteValue: "1.1.0"})
 	linked.Result = &sdk.Result{Tag: "1.1.0", Link: "https://example.org/1.1.0"}
 	for _, c := range []struct {
@@ -38,6 +40,8 @@ func TestDefaultMessages(t *testing.T) {
 		of          sdk.Container
 		title, body string
 	}{
+		{"digest of known versions", versioned, "New digest of nginx:latest (1.27.2 → 1.27.3) found for container web",
+			"Container web running nginx:latest (1.27.2 → 1.27.3) with digest aaaaaaaaaaaa can be updated to digest bbbbbbbbbbbb"},
 		{"digest", container("library/nginx", rebuilt), "New digest of nginx:latest found for container web",
 			"Container web running nginx:latest with digest aaaaaaaaaaaa can be updated to digest bbbbbbbbbbbb"},
 		{"digest of a simulated container", container("", rebuilt), "New digest found for container web",
@@ -45,6 +49,10 @@ func TestDefaultMessages(t *testing.T) {
 		{"version", linked, "New tag found for container web",
 			"Container web running with tag 1.0.0-digest can be updated to tag 1.1.0\nhttps://example.org/1.1.0"},
 	} {
+		versions := ""
+		if c.of.Image.Version != "" {
+			versions = "1.27.2 → 1.27.3"
+		}
 		value, err := template.Value(c.of)
 		if err != nil {
 			t.Fatal(err)
@@ -55,7 +63,7 @@ func TestDefaultMessages(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%s: %v", option, err)
 			}
-			if got, err := parsed.Render(map[string]any{"container": value, "also": ""}); err != nil || got != want {
+			if got, err := parsed.Render(map[string]any{"container": value, "also": "", "versions": versions}); err != nil || got != want {
 				t.Errorf("%s, %s: %v\n got  %s\n want %s", c.name, option, err, got, want)
 			}
 		}

@@ -112,6 +112,9 @@ type Options struct {
 	Updates Updates
 	// Links may be nil: no message has any then.
 	Links Links
+	// Notes returns an excerpt of the release notes of what a container is offered, "" for none;
+	// nil when they are switched off.
+	Notes func(ctx context.Context, c *sdk.Container) string
 	// NotStarted reports that an error means the call was never made.
 	NotStarted func(error) bool
 	// Exited reports that an error means the trigger's own process exited during the call.

@@ -75,6 +75,8 @@ type bench struct {
 	// links are those of messages, redact blanks secrets; nil for none.
 	links  Links
 	redact func(string) string
+	// notes are what messages have of release notes; nil for none.
+	notes func(ctx context.Context, c *sdk.Container) string
 
 	mu       sync.Mutex
 	triggers []Trigger
@@ -117,7 +119,7 @@ func (b *bench) start(view func(Store) Store) {
 		seen = view(opened)
 	}
 	b.Dispatcher = New(Options{
-		Triggers: b, Containers: snapshot{opened}, Stored: b.listed, Store: seen, Updates: b.updates, Links: b.links, Redact: b.redact, Bus: b.bus, Log: hclog.NewNullLogger(), Now: time.Now,
+		Triggers: b, Containers: snapshot{opened}, Stored: b.listed, Store: seen, Updates: b.updates, Links: b.links, Notes: b.notes, Redact: b.redact, Bus: b.bus, Log: hclog.NewNullLogger(), Now: time.Now,
 		NotStarted: func(err error) bool { return errors.Is(err, errNotStarted) },
 		Exited:     func(err error) bool { return errors.Is(err, errExited) },
 	})

@@ -108,5 +108,6 @@ func subjectOf(containers []sdk.Container) string {
 func Send(ctx context.Context, t Trigger, containers []sdk.Container, links Links, log hclog.Logger) error {
 	req := trigger.Request{Delivery: delivery.NewManualFingerprint(), Containers: containers, Test: true}
 	attachLinks(t.ID, &req, links)
+	t.Messages.notes = sampleNotes(containers)
 	return send(ctx, t, req, log)
 }

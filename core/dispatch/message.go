@@ -17,6 +17,9 @@ import (
 type Messages struct {
 	Title, Body, BatchTitle   *template.Template
 	SummaryTitle, SummaryBody *template.Template
+
+	// notes are the excerpts of release notes, by the id of their container.
+	notes map[string]string
 }
 
 // Templates are the texts of templates, by the option that has them.
@@ -52,7 +55,7 @@ func ParseMessages(t Templates) (Messages, error) {
 func (m Messages) Lint() []sdk.FieldError {
 	container := template.ShapeOf(reflect.TypeFor[sdk.Container]())
 	one := map[string]*template.Shape{"container": container}
-	for name := range variables(sdk.Container{}, nil, nil) {
+	for name := range (Messages{}).variables(sdk.Container{}, nil, nil) {
 		if name != "container" {
 			one[name] = template.Text
 		}
@@ -89,7 +92,7 @@ func (m Messages) render(containers []sdk.Container, batch bool, actions ...trig
 	errs := []error{wrapped("batch title", err)}
 	var items []string
 	for i, c := range containers {
-		text, err := m.Body.Render(variables(c, list[i], actions))
+		text, err := m.Body.Render(m.variables(c, list[i], actions))
 		errs = append(errs, wrapped("body of "+c.Name, err))
 		items = append(items, "- "+text+"\n")
 	}
@@ -97,7 +100,7 @@ func (m Messages) render(containers []sdk.Container, batch bool, actions ...trig
 }
 
 func (m Messages) one(c sdk.Container, actions []trigger.Action) (title, body string, err error) {
-	vars := variables(c, plain(c), actions)
+	vars := m.variables(c, plain(c), actions)
 	title, titleErr := m.Title.Render(vars)
 	body, bodyErr := m.Body.Render(vars)
 	return title, body, errors.Join(wrapped("title", titleErr), wrapped("body", bodyErr))
@@ -144,9 +147,9 @@ func result(c sdk.Container) *sdk.Result {
 }
 
 // variables are what templates of one container can read: the container, the short
-// names of older versions of WUD, and the links with which to decide, which are
-// empty where there are none.
-func variables(c sdk.Container, container any, actions []trigger.Action) map[string]any {
+// names of older versions of WUD, an excerpt of the release notes, and the links with which
+// to decide; the last two are empty where there are none.
+func (m Messages) variables(c sdk.Container, container any, actions []trigger.Action) map[string]any {
 	link := ""
 	if r := result(c); r != nil {
 		link = r.Link
@@ -156,6 +159,10 @@ func variables(c sdk.Container, container any, actions []trigger.Action) map[str
 		"container": container, "id": c.ID, "name": c.Name, "watcher": c.Watcher, "link": link,
 		"kind": cmp.Or(c.UpdateKind.Kind, sdk.KindUnknown), "semver": c.UpdateKind.SemverDiff,
 		"local": c.UpdateKind.LocalValue, "remote": c.UpdateKind.RemoteValue, "also": tally.Also(&c),
+		"versions": "", "notes": m.notes[c.ID],
+	}
+	if running, offered := tally.Versions(&c); running != "" {
+		vars["versions"] = running + " → " + offered
 	}
 	for _, a := range actions {
 		if name := a.Kind + "Url"; a.ContainerID == c.ID && vars[name] == "" {

@@ -106,7 +106,7 @@ func TestLintNamesMisspeltVariables(t *testing.T) {
 	want := []sdk.FieldError{
 		{Field: "simpletitle", Detail: "unknown field container.nmae: did you mean container.name?"},
 		{Field: "simpletitle", Detail: "unknown field container.updatekind: did you mean container.updateKind?"},
-		{Field: "simplebody", Detail: `unknown name "lokal": did you mean local? (known: also, approveUrl, container, decideUrl, id, kind, link, local, name, remote, semver, skipUrl, snoozeUrl, watcher)`},
+		{Field: "simplebody", Detail: `unknown name "lokal": did you mean local? (known: also, approveUrl, container, decideUrl, id, kind, link, local, name, notes, remote, semver, skipUrl, snoozeUrl, versions, watcher)`},
 		{Field: "batchtitle", Detail: `unknown name "watcher" (known: containers, count)`},
 		{Field: "batchtitle", Detail: "unknown field c.dispalyName: did you mean c.displayName?"},
 	}

@@ -206,6 +206,7 @@ func (d *Dispatcher) run(ctx context.Context, t Trigger, run *run, req trigger.R
 	if !t.Operates { // which has no reader
 		attachLinks(t.ID, &req, d.opt.Links)
 	}
+	t.Messages.notes = d.notes(ctx, t.Messages, req.Containers)
 	return send(ctx, t, req.WithReport(run.report), d.log)
 }
 
