@@ -119,8 +119,8 @@ type Image struct {
 	OS           string `json:"os,omitempty"`
 	Variant      string `json:"variant,omitempty"`
 	Created      Time   `json:"created,omitzero"`
-	// Version is the version of the image as its label says it, whatever its tag: "1.27.2" of
-	// latest; "" when it is not known.
+	// Version is the version of the image, whatever its tag: "1.27.2" of latest. Its label says it, or
+	// else the tag with the same digest; "" when it is not known.
 	Version string `json:"version,omitempty"`
 }
 
@@ -177,8 +177,8 @@ type Result struct {
 	Tag     string `json:"tag,omitempty"`
 	Digest  string `json:"digest,omitempty"`
 	Created Time   `json:"created,omitzero"`
-	// Version is the version of the image behind Digest, as the image says it; "" when it is not
-	// known, and where Tag says it.
+	// Version is the version of the image behind Digest, as the image says it, or else the tag with
+	// that digest; "" when it is not known, and where Tag says it.
 	Version string `json:"version,omitempty"`
 	// Link is the rendered link to the release notes of Tag.
 	Link string `json:"link,omitempty"`

@@ -30,7 +30,7 @@ func (f *fetcher) dates(ctx context.Context, s *target) {
 			if requests++; requests > maxDatesPerCheck {
 				return
 			}
-			made, refused := d.created(ctx, release{img.Registry.Host, img.Name, c.Tag, img.Platform()})
+			made, refused := d.created(ctx, release{host: img.Registry.Host, name: img.Name, tag: c.Tag, platform: img.Platform()})
 			if refused {
 				return
 			}

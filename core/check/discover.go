@@ -162,6 +162,9 @@ func inherit(s *target, before *sdk.Container) {
 func carry(to, from *sdk.Container) {
 	to.Result, to.UpdateAvailable, to.UpdateKind, to.Link = from.Result, from.UpdateAvailable, from.UpdateKind, from.Link
 	to.Image.Digest.Value = from.Image.Digest.Value
+	if to.Image.Version == "" && to.Image.Digest.Repo == from.Image.Digest.Repo {
+		to.Image.Version = from.Image.Version // which another tag says; see fetcher.versions
+	}
 	to.Decision, to.IsSnoozed, to.SnoozedUntil = from.Decision, from.IsSnoozed, from.SnoozedUntil
 	to.IsCoolingDown, to.CoolingDownUntil, to.Delay = from.IsCoolingDown, from.CoolingDownUntil, from.Delay
 }

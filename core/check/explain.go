@@ -220,7 +220,7 @@ func summary(c sdk.Container, s *target) []string {
 	case kind == sdk.KindDigest:
 		add("So there is a newer image of the same tag.")
 		if running, offered := tally.Versions(&c); running != "" {
-			add("By their labels, %s runs and %s is offered.", running, offered)
+			add("By their labels, or tags with the same digest, %s runs and %s is offered.", running, offered)
 		}
 	case !img.Tag.Semver && !untagged(img) && s.response.digest == nil:
 		add("So nothing was compared, and whether there is anything newer is not known.")

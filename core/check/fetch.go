@@ -180,6 +180,7 @@ func (f *fetcher) group(ctx context.Context, g *group) {
 			s.response.digest, s.response.err = f.compare(ctx, g, s.container.Image, r.digest)
 		}
 	}
+	f.versions(ctx, g)
 }
 
 // selections chooses among the tags of a repository, for every container that

@@ -2,6 +2,7 @@ package check
 
 import (
 	"path"
+	"strings"
 
 	"github.com/dogwatch/dogwatch/core/tag"
 	"github.com/dogwatch/dogwatch/internal/lazyregexp"
@@ -15,13 +16,19 @@ const (
 	ubuntu       = "ubuntu"
 )
 
-// versionText is what a version looks like. Labels come from the makers of images: what is
+// versionText is what a version is made of. Labels come from the makers of images: what is
 // longer, or has other characters, is no version.
 var versionText = lazyregexp.New(`^[0-9A-Za-z][0-9A-Za-z.+_~-]{0,63}$`)
 
-// versionOf returns a text if it can be a version, and else "".
+// isUbuntuVersion reports whether a version may be one of Ubuntu: a year, and April or October.
+func isUbuntuVersion(version string) bool {
+	return len(version) == len("24.04") && (strings.HasSuffix(version, ".04") || strings.HasSuffix(version, ".10"))
+}
+
+// versionOf returns a text if it is a version, and else "": for names of branches, which
+// images that are built of them have as their version, and for hashes of commits.
 func versionOf(text string) string {
-	if !versionText().MatchString(text) {
+	if !versionText().MatchString(text) || !new(tag.Selector).IsVersion(text) {
 		return ""
 	}
 	return text
@@ -29,13 +36,14 @@ func versionOf(text string) string {
 
 // runningVersion is the version of the image that a container runs, by its labels, which
 // engines copy from the image; "" when it is not known. Images inherit the labels of the
-// image that they are built on: where those name Ubuntu, which labels its own, the version
-// is of that.
+// image that they are built on: where those name Ubuntu, which labels its own, a version of
+// Ubuntu is of that.
 func runningVersion(c *sdk.Container) string {
-	if c.Labels[refNameLabel] == ubuntu && path.Base(c.Image.Name) != ubuntu {
+	version := c.Labels[versionLabel]
+	if c.Labels[refNameLabel] == ubuntu && path.Base(c.Image.Name) != ubuntu && isUbuntuVersion(version) {
 		return ""
 	}
-	return versionOf(c.Labels[versionLabel])
+	return versionOf(version)
 }
 
 // rebuiltDiff is the step between the versions of two images of one tag: sdk.DiffMajor, …;

@@ -12,7 +12,7 @@ import (
 func TestVersionOfHostileLabels(t *testing.T) {
 	for text, want := range map[string]string{
 		"1.27.3": "1.27.3", "v2.0.0-rc.1+build_5": "v2.0.0-rc.1+build_5", "2024.11.0": "2024.11.0", "": "",
-		"<b>1.0</b>": "", "1.0\x1b[31m": "", "1.0\n": "", "latest and greatest": "", "-1": "", strings.Repeat("1", 65): "", "1\u202e0": "",
+		"<b>1.0</b>": "", "1.0\x1b[31m": "", "1.0\n": "", "latest and greatest": "", "main": "", "nightly": "", "7e3f2a1b": "", "0123abcdef": "", "-1": "", strings.Repeat("1", 65): "", "1\u202e0": "",
 	} {
 		if got := versionOf(text); got != want {
 			t.Errorf("%q gives %q, want %q", text, got, want)
@@ -23,7 +23,8 @@ func TestVersionOfHostileLabels(t *testing.T) {
 func TestRunningVersion(t *testing.T) {
 	for _, test := range []struct{ image, refName, version, want string }{
 		{"library/nginx", "", "1.27.2", "1.27.2"},
-		{"team/app", "ubuntu", "22.04", ""}, // inherited
+		{"team/app", "ubuntu", "22.04", ""},               // inherited
+		{"library/mariadb", "ubuntu", "11.4.2", "11.4.2"}, // of its own
 		{"library/ubuntu", "ubuntu", "22.04", "22.04"},
 		{"team/app", "main", "3.1", "3.1"},
 		{"team/app", "", "", ""},

@@ -54,8 +54,8 @@ func believable(at sdk.Time, now time.Time) bool {
 	return at.Year() >= oldestYear && !at.After(now.Add(clockSkew))
 }
 
-// Dater finds out when newer tags were made, for those who look at them: checks
-// do not, for it takes a pull. It makes one request to a host at a time, and
+// Dater finds out when newer tags were made, and which versions are behind tags that do
+// not say it, for those who look at them: checks do not, for a date takes a pull. It makes one request to a host at a time, and
 // leaves alone those that have little to spare. Its methods may be called concurrently.
 type Dater struct {
 	checker *Checker
@@ -69,10 +69,12 @@ type Dater struct {
 	results map[release]dateResult
 }
 
-// release is what has a date: the image for a platform behind a tag.
+// release is what has a date: the image for a platform behind a tag. With a digest, it is what
+// has a version: the image with that digest, which is or was behind the tag.
 type release struct {
 	host, name, tag string
 	platform        sdk.Platform
+	digest          string
 }
 
 // dates is what is wanted of a host.
@@ -110,16 +112,18 @@ func releaseOf(c *sdk.Container) (r release, undated bool) {
 	if !c.UpdateAvailable || c.UpdateKind.Kind != sdk.KindTag || c.Result == nil || !c.Result.Created.IsZero() {
 		return release{}, false
 	}
-	return release{c.Image.Registry.Host, c.Image.Name, c.Result.Tag, c.Image.Platform()}, true
+	return release{host: c.Image.Registry.Host, name: c.Image.Name, tag: c.Result.Tag, platform: c.Image.Platform()}, true
 }
 
 // Want is for page views: if the date of its update is not
 // known, it is found out while Run runs, and stored. Want returns at once.
 func (d *Dater) Want(c *sdk.Container) {
-	r, undated := releaseOf(c)
-	if !undated {
-		return
+	if r, undated := releaseOf(c); undated {
+		d.want(r)
 	}
+}
+
+func (d *Dater) want(r release) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if a, fetched := d.results[r]; d.waiting[r] || fetched && a.made.IsZero() && (a.again.IsZero() || d.now().Before(a.again)) {
@@ -178,7 +182,11 @@ func (d *Dater) work(ctx context.Context, h *dates) {
 		if !any {
 			return
 		}
-		err := d.date(ctx, h, r)
+		find := d.date
+		if r.digest != "" {
+			find = d.version
+		}
+		err := find(ctx, h, r)
 		d.done(h, r, err != nil)
 		if ctx.Err() != nil {
 			return
@@ -265,12 +273,8 @@ func (d *Dater) fetch(ctx context.Context, h *dates, r release) (sdk.Time, error
 	if !served {
 		return sdk.Time{}, refusal("no registry serves it")
 	}
-	limited, refused := d.spare(ctx, match, r.host)
-	switch {
-	case refused != "":
+	if refused := d.permit(ctx, h, match, r.host); refused != "" {
 		return sdk.Time{}, refused
-	case !limited && !d.take(h):
-		return sdk.Time{}, refusal("it was asked for enough of them this hour")
 	}
 	f := d.checker.fetch
 	g := &group{match: match, repo: registry.Repository{Host: r.host, Name: r.name, ScopeHints: []string{r.name}}}
@@ -283,11 +287,23 @@ func (d *Dater) fetch(ctx context.Context, h *dates, r release) (sdk.Time, error
 		return sdk.Time{}, err
 	}
 	// Up to here it was no pull, and by now the host may have said what is left.
-	if _, refused = d.spare(ctx, match, r.host); refused != "" {
+	if _, refused := d.spare(ctx, match, r.host); refused != "" {
 		return sdk.Time{}, refused
 	}
 	m, err := f.manifest(ctx, g, digest, r.platform)
 	return m.Created, err
+}
+
+// permit says why a host gets no request now; "" when it may get one, which is counted.
+func (d *Dater) permit(ctx context.Context, h *dates, match Match, host string) refusal {
+	limited, refused := d.spare(ctx, match, host)
+	switch {
+	case refused != "":
+		return refused
+	case !limited && !d.take(h):
+		return refusal("it was asked for enough of them this hour")
+	}
+	return ""
 }
 
 // spare says why a host is to be left alone; "" when it is not. limited is whether

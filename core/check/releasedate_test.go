@@ -69,7 +69,7 @@ func TestReleaseOfChoosesUpdatesWithoutDate(t *testing.T) {
 		if undated != tc.want {
 			t.Errorf("%s: to be found out %t", title, undated)
 		}
-		if want := (release{"ghcr.io", "team/web", "2.0.0", sdk.Platform{OS: "linux", Architecture: "amd64"}}); undated && r != want {
+		if want := (release{host: "ghcr.io", name: "team/web", tag: "2.0.0", platform: sdk.Platform{OS: "linux", Architecture: "amd64"}}); undated && r != want {
 			t.Errorf("%s: %+v, want %+v", title, r, want)
 		}
 	}

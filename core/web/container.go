@@ -335,6 +335,7 @@ func (u *UI) container(w http.ResponseWriter, r *http.Request) {
 func (u *UI) containerView(r *http.Request, rec *store.Record) (containerView, error) {
 	ctx, actor := r.Context(), u.actor(r)
 	u.Want(&rec.Container)
+	u.WantVersions(&rec.Container)
 	v := containerOf(rec, u.rows())
 	events, err := u.historyOf(ctx, actor, &rec.Container)
 	if err != nil {

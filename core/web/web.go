@@ -48,8 +48,11 @@ type Options struct {
 	// Want, if set, is called with every container of a page view, so that the
 	// release date of its newer version is fetched. It returns at once.
 	Want func(c *sdk.Container)
-	Log  hclog.Logger
-	Now  func() time.Time
+	// WantVersions, if set, is called with the container of its own page, so that the versions behind
+	// its tag are found out. It must not wait.
+	WantVersions func(c *sdk.Container)
+	Log          hclog.Logger
+	Now          func() time.Time
 }
 
 // UI serves the requests for pages, for paths without the base path.
@@ -81,6 +84,9 @@ func New(opt Options) *UI {
 	}
 	if opt.Want == nil {
 		opt.Want = func(*sdk.Container) {}
+	}
+	if opt.WantVersions == nil {
+		opt.WantVersions = func(*sdk.Container) {}
 	}
 	opt.Log = opt.Log.Named("web")
 	u := &UI{Options: opt, markdown: sync.OnceValue(notes.NewRenderer), tasks: newTasks(opt.Now, opt.TaskChanged), started: opt.Now()}

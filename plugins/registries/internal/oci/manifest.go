@@ -237,11 +237,16 @@ func (r *Registry) created(ctx context.Context, repo registry.Repository, config
 	if !isImageConfig(config) || config.Size > maxConfig || r.config(ctx, repo, config, &image) != nil {
 		return sdk.Time{}, ""
 	}
-	labels := image.Config.Labels
-	if labels[refNameLabel] == "ubuntu" && path.Base(repo.Name) != "ubuntu" {
-		return parseCreated(image.Created), "" // the version of what it is built on, whose labels it inherits
+	version = image.Config.Labels[versionLabel]
+	if image.Config.Labels[refNameLabel] == "ubuntu" && path.Base(repo.Name) != "ubuntu" && isUbuntuVersion(version) {
+		version = "" // of what it is built on, whose labels it inherits
 	}
-	return parseCreated(image.Created), labels[versionLabel]
+	return parseCreated(image.Created), version
+}
+
+// isUbuntuVersion reports whether a version may be one of Ubuntu: a year, and April or October.
+func isUbuntuVersion(version string) bool {
+	return len(version) == len("24.04") && (strings.HasSuffix(version, ".04") || strings.HasSuffix(version, ".10"))
 }
 
 func isImageConfig(d descriptor) bool {
