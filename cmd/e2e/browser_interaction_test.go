@@ -15,7 +15,7 @@ import (
 func TestBrowserActionsTakeTwoSteps(t *testing.T) {
 	t.Parallel()
 	require(t, "chrome", "chromium")
-	env := galleryEnv(t, galleryFleet(t))
+	env := galleryEnv(t, galleryFleet(t, nil))
 	d := lock(t, env)
 	b := openTab(t, d.url)
 	b.open("/login")

@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -56,13 +57,15 @@ var galleryApps = []struct {
 // unchecked is a container without a check: its registry does not answer.
 const unchecked = "newcomer"
 
-// galleryFleet runs the containers of the gallery.
-func galleryFleet(t testing.TB) *fleet {
+// galleryFleet runs the containers of the gallery, with the sources that some of them name.
+func galleryFleet(t testing.TB, sources map[string]string) *fleet {
 	t.Helper()
 	f := newFleet(t, 0, registrysim.Options{}, registrysim.Options{Auth: registrysim.Basic, Users: map[string]string{"ana": "x"}, Private: func(string) bool { return true }}, registrysim.Options{})
 	for _, a := range galleryApps {
 		f.registries[a.registry].Push(a.repo, a.running)
-		f.run(t, a.name, a.registry, a.repo, a.running, a.stack, a.labels)
+		labels := map[string]string{"org.opencontainers.image.source": sources[a.name]}
+		maps.Copy(labels, a.labels)
+		f.run(t, a.name, a.registry, a.repo, a.running, a.stack, labels)
 		if a.newer != "" {
 			f.registries[a.registry].Push(a.repo, a.newer)
 		}
@@ -114,10 +117,12 @@ func openHouses(t *testing.T) houses {
 	h.many = install(t, crowd.env()...).start()
 	h.many.waitFor(500)
 
-	f := galleryFleet(t)
+	noted, sources := galleryNotes(t)
+	f := galleryFleet(t, sources)
 	must(t, f.engine.Pause("passwords"))
 	must(t, f.engine.Stop("dns"))
 	env := append(galleryEnv(t, f), "DOGWATCH_WATCHER_DOCKER_LOCAL_WATCHALL=true", "DOGWATCH_WEBHOOKS_SECRETS=ghcr=secret-of-the-gallery,lab=another-secret-of-it", "DOGWATCH_WEBHOOKS_HOSTS=lab=localhost:5000")
+	env = append(env, noted...)
 	twelve := install(t, env...)
 	galleryPast(t, twelve)
 	h.twelve = twelve.start()

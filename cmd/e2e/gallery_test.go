@@ -75,6 +75,10 @@ func (h houses) sights() []sight {
 		{name: "container-current", of: h.twelve, path: container("dns")},
 		{name: "container-gone", of: h.twelve, path: container("nobody")},
 		{name: "container-why", of: h.twelve, path: container("sonarr") + "?why=1"},
+		{name: "container-notes", of: h.twelve, path: container("sonarr") + "?notes=1"},
+		{name: "container-notes-hostile", of: h.twelve, path: container("home-assistant") + "?notes=1", set: func(b *tab) {
+			js[any](b, "document.querySelectorAll('.notes details').forEach((d, i) => { d.open = i < 2 })")
+		}},
 		{name: "choose", of: h.twelve, path: "/choose?c=local/jellyfin"},
 		{name: "choose-several", of: h.twelve, path: "/choose?c=local/jellyfin&c=local/sonarr&c=local/worker"},
 		{name: "watchers", of: h.twelve, path: "/watchers"},
