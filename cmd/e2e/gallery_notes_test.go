@@ -26,8 +26,11 @@ func galleryNotes(t testing.TB) (env []string, sources map[string]string) {
 	hostile := "# <script>alert(1)</script>\n\n<img src=x onerror=alert(1)> ![x](https://tracker.example/p.gif) [click](javascript:alert(1)) <style>*{display:none}</style>\n\n" +
 		"# " + strings.Repeat("a-heading-without-a-space", 20) + "\n\n" + strings.Repeat("| wide ", 40) + "|\n" + strings.Repeat("|--", 40) + "|\n" + strings.Repeat("| "+strings.Repeat("x", 60)+" ", 40) + "|\n\n```\n" + strings.Repeat("code ", 200) + "\n```\n\n" +
 		strings.Repeat("> ", 40) + "deep\n\n" + strings.Repeat("https://example.org/"+strings.Repeat("path", 60)+"\n\n", 3) + "BREAKING: " + strings.Repeat("w", 400) + "\n"
-	for i := range 60 {
-		add("long", fmt.Sprintf("2024.11.%d", 60-i), hostile+strings.Repeat("- one more line of very long notes\n", 400))
+	for _, tag := range []string{"2024.11.2", "2024.11.1"} {
+		add("long", tag, hostile+strings.Repeat("- one more line of very long notes\n", 400))
+	}
+	for i := range 58 {
+		add("long", fmt.Sprintf("2024.10.%d", 58-i), strings.Repeat("- one more line of very long notes\n", 400))
 	}
 	add("long", "2024.9.3", "")
 	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -26,7 +26,7 @@ func (r *Renderer) Excerpt(n Notes) string {
 	}{{"Breaking", func(n Note) []string { return n.Breaking }}, {"To do", func(n Note) []string { return n.Action }}} {
 		for _, note := range n.Notes {
 			for _, line := range kind.lines(note) {
-				b.WriteString(kind.word + " (" + note.Version + "): " + r.plain(line) + "\n")
+				b.WriteString(kind.word + " (" + note.Version + "): " + r.Plain(line) + "\n")
 			}
 		}
 	}
@@ -41,7 +41,7 @@ func (r *Renderer) Excerpt(n Notes) string {
 		if !note.Date.IsZero() {
 			b.WriteString(" (" + note.Date.UTC().Format("2 Jan 2006") + ")")
 		}
-		b.WriteString("\n" + r.plain(note.Body) + "\n")
+		b.WriteString("\n" + r.Plain(note.Body) + "\n")
 	}
 	return shorten(strings.TrimSpace(b.String()))
 }
@@ -58,9 +58,9 @@ func shorten(excerpt string) string {
 	return strings.TrimSpace(short) + "\n…"
 }
 
-// plain returns the text of Markdown: a line for each paragraph, heading and item, without
+// Plain returns the text of Markdown: a line for each paragraph, heading and item, without
 // markup, images, addresses and HTML.
-func (r *Renderer) plain(markdown string) string {
+func (r *Renderer) Plain(markdown string) string {
 	source := []byte(markdown)
 	var b strings.Builder
 	newLine := func() {

@@ -36,7 +36,7 @@ func NewRenderer() *Renderer {
 
 // HTML returns the HTML of Markdown: text, lists, tables, code and links to other sites, which
 // open beside the page. There are no images, which would tell their host who reads, no forms,
-// no styles, and nothing of HTML that is written in the Markdown. Headings are below level 3.
+// no styles, and nothing of HTML that is written in the Markdown. Headings are below level 2.
 func (r *Renderer) HTML(markdown string) string {
 	var b bytes.Buffer
 	if err := r.markdown.Convert([]byte(markdown), &b); err != nil {
@@ -51,6 +51,7 @@ type plain struct{}
 
 // Transform implements parser.ASTTransformer.
 func (plain) Transform(document *ast.Document, _ text.Reader, _ parser.Context) {
+	fit := headings(document)
 	_ = ast.Walk(document, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
 		if !entering {
 			return ast.WalkContinue, nil
@@ -58,7 +59,7 @@ func (plain) Transform(document *ast.Document, _ text.Reader, _ parser.Context) 
 		n.RemoveAttributes()
 		switch n := n.(type) {
 		case *ast.Heading:
-			n.Level = min(n.Level+3, 6)
+			n.Level = fit(n.Level)
 		case *ast.FencedCodeBlock:
 			n.Info = nil // the language, a class
 		case *ast.List:
@@ -66,6 +67,32 @@ func (plain) Transform(document *ast.Document, _ text.Reader, _ parser.Context) 
 		}
 		return ast.WalkContinue, nil
 	})
+}
+
+// pageLevel is the level of the heading of a page above the text.
+const pageLevel = 2
+
+// headings returns what makes the levels of the headings of a document, one after the other, those
+// of a part of a page: they begin below pageLevel, whatever its author begins with, and skip none.
+func headings(document *ast.Document) func(level int) int {
+	var used [7]bool
+	_ = ast.Walk(document, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
+		if h, is := n.(*ast.Heading); is && entering {
+			used[h.Level] = true
+		}
+		return ast.WalkContinue, nil
+	})
+	last := pageLevel
+	return func(level int) int {
+		fit := pageLevel + 1
+		for above := 1; above < level; above++ {
+			if used[above] {
+				fit++
+			}
+		}
+		last = min(fit, last+1, len(used)-1)
+		return last
+	}
 }
 
 // links renders the nodes that lead elsewhere or are HTML. Their

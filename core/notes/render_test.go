@@ -33,7 +33,7 @@ func unsafe(t *testing.T, rendered string) (found []string) {
 			continue
 		}
 		token := z.Token()
-		if !strings.Contains(" p br hr h4 h5 h6 ul ol li blockquote pre code em strong del table thead tbody tr th td a ", " "+token.Data+" ") || kind == html.CommentToken || kind == html.DoctypeToken {
+		if !strings.Contains(" p br hr h3 h4 h5 h6 ul ol li blockquote pre code em strong del table thead tbody tr th td a ", " "+token.Data+" ") || kind == html.CommentToken || kind == html.DoctypeToken {
 			found = append(found, token.String())
 		}
 		for _, a := range token.Attr {
@@ -51,7 +51,7 @@ func unsafe(t *testing.T, rendered string) (found []string) {
 // sanitiser returns the policy of an independent library for what notes may have.
 func sanitiser() *bluemonday.Policy {
 	p := bluemonday.NewPolicy()
-	p.AllowElements("p", "br", "hr", "h4", "h5", "h6", "ul", "ol", "li", "blockquote", "pre", "code", "em", "strong", "del", "table", "thead", "tbody", "tr", "th", "td")
+	p.AllowElements("p", "br", "hr", "h3", "h4", "h5", "h6", "ul", "ol", "li", "blockquote", "pre", "code", "em", "strong", "del", "table", "thead", "tbody", "tr", "th", "td")
 	p.AllowAttrs("href").OnElements("a")
 	p.AllowURLSchemes("http", "https")
 	p.RequireParseableURLs(true)
@@ -112,7 +112,7 @@ func FuzzHTML(f *testing.F) {
 func TestHTML(t *testing.T) {
 	r, p := NewRenderer(), sanitiser()
 	got := r.HTML("# New\n\n- **fast** `x`\n- see https://a.example/1\n\n| a | b |\n|--|--|\n| 1 | 2 |")
-	for _, want := range []string{"<h4>New</h4>", "<strong>fast</strong>", "<code>x</code>", `href="https://a.example/1"`, `rel="nofollow noreferrer noopener"`, "<td>1</td>"} {
+	for _, want := range []string{"<h3>New</h3>", "<strong>fast</strong>", "<code>x</code>", `href="https://a.example/1"`, `rel="nofollow noreferrer noopener"`, "<td>1</td>"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %s in %s", want, got)
 		}
@@ -120,5 +120,24 @@ func TestHTML(t *testing.T) {
 	// Deep nesting stays bounded: a note is 16 KB at most.
 	for _, text := range []string{strings.Repeat("> ", maxBody/2), strings.Repeat("[", maxBody), strings.Repeat("*a_", maxBody/3), strings.Repeat("- ", maxBody/2)} {
 		checkHTML(t, p, text, r.HTML(text))
+	}
+}
+
+// TestHeadings: they begin below that of the page and skip no level.
+func TestHeadings(t *testing.T) {
+	for markdown, want := range map[string]string{
+		"# a\n## b\n### c\n## d": "3 4 5 4", "## a\n### b\n## c": "3 4 3", "#### a\n#### b": "3 3", "### a\n# b\n### c\n###### d": "3 3 4 5",
+		"###### a\n# b\n## c\n### d\n#### e\n##### f\n###### g": "3 3 4 5 6 6 6", "- # a\n- ## b": "3 4", "none": "",
+	} {
+		var levels []string
+		z := html.NewTokenizer(strings.NewReader(NewRenderer().HTML(markdown)))
+		for z.Next() != html.ErrorToken {
+			if token := z.Token(); token.Type == html.StartTagToken && strings.HasPrefix(token.Data, "h") {
+				levels = append(levels, token.Data[1:])
+			}
+		}
+		if got := strings.Join(levels, " "); got != want {
+			t.Errorf("%q has the levels %q, want %q", markdown, got, want)
+		}
 	}
 }

@@ -37,12 +37,21 @@ func (u *UI) notes(ctx context.Context, c sdk.Container) *notesView {
 	v := &notesView{Reason: capital(n.Reason), Incomplete: n.Incomplete}
 	for i, one := range n.Notes {
 		line := noteLine{Note: one, Open: i < openNotes}
+		line.Breaking, line.Action = u.plainLines(one.Breaking), u.plainLines(one.Action)
 		if i < renderedNotes {
 			line.HTML = template.HTML(u.markdown().HTML(one.Body)) // sanitised
 		}
 		v.Lines = append(v.Lines, line)
 	}
 	return v
+}
+
+// plainLines returns the text of lines of Markdown.
+func (u *UI) plainLines(lines []string) (plain []string) {
+	for _, line := range lines {
+		plain = append(plain, u.markdown().Plain(line))
+	}
+	return plain
 }
 
 // containerNotes renders the release notes, for which their host may be needed.

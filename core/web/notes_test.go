@@ -19,7 +19,7 @@ func (f fakeContainers) Notes(context.Context, sdk.Container) notes.Notes {
 func TestReleaseNotes(t *testing.T) {
 	u, _ := withStore(t, a("web", newer("1.1.0", "minor")))
 	page := request(u, "GET", "/containers/local/web/notes", nil, "HX-Request", "true").Body.String()
-	contains(t, page, "v2.0.0", "breaking", "<h5>Breaking changes</h5>", `href="https://github.com/a/b/releases/tag/v2.0.0"`, "There may be older ones")
+	contains(t, page, "v2.0.0", "breaking", "<h3>Breaking changes</h3>", `href="https://github.com/a/b/releases/tag/v2.0.0"`, "There may be older ones")
 	for _, never := range []string{evil, "javascript:"} {
 		if strings.Contains(page, never) {
 			t.Errorf("the notes hold %q:\n%s", never, page)
