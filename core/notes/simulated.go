@@ -21,8 +21,8 @@ func (Simulated) Of(_ context.Context, c *sdk.Container) Notes {
 		r, by = Repository{Forge: GitHub, Host: "github.com", Path: "example/simulated"}, "image"
 	}
 	n = Notes{Repository: r.URL(), FoundBy: by, Running: running(c), Offered: offered(c), Notes: []Note{}}
-	tag := c.Result.Tag
-	if n.Offered == "" {
+	tag := n.Offered
+	if tag == "" {
 		n.Reason = "not known: neither the tag nor a label says which version is offered"
 		return n
 	}
