@@ -139,6 +139,7 @@ func encodeLimit(l registry.Limit) *pluginv1.Limit {
 	return &pluginv1.Limit{
 		Host: l.Host, Limit: l.Limit, Remaining: l.Remaining, WindowSeconds: int64(l.Window / time.Second),
 		Source: l.Source, At: encodeTime(l.At), PausedUntil: encodeTime(l.PausedUntil),
+		Pulls: l.Pulls, ResetsAt: encodeTime(l.ResetsAt),
 	}
 }
 
@@ -149,6 +150,7 @@ func decodeLimit(m *pluginv1.Limit) registry.Limit {
 	return registry.Limit{
 		Host: m.GetHost(), Limit: m.GetLimit(), Remaining: m.GetRemaining(), Window: time.Duration(m.GetWindowSeconds()) * time.Second,
 		Source: m.GetSource(), At: decodeTime(m.GetAt()), PausedUntil: decodeTime(m.GetPausedUntil()),
+		Pulls: m.GetPulls(), ResetsAt: decodeTime(m.GetResetsAt()),
 	}
 }
 

@@ -99,6 +99,8 @@ func (c *Client) Close() { c.http.CloseIdleConnections() }
 // Link-local, multicast and unspecified addresses and the metadata services of
 // clouds are never connected to, under whatever name. Behind a proxy, names are
 // the proxy's to look up and are not checked.
+//
+// Every request that is sent is counted in the context of req, see sdk.CountRequests.
 func (c *Client) Do(req *http.Request) (*http.Response, error) {
 	if req.URL.Scheme != "http" && req.URL.Scheme != "https" {
 		return nil, sdk.Invalid("url", "must start with http:// or https://")

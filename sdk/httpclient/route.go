@@ -127,6 +127,7 @@ func newRoutes(n network, base *http.Transport) *routes {
 
 // RoundTrip implements http.RoundTripper for requests whose context has a redirect chain.
 func (r *routes) RoundTrip(req *http.Request) (*http.Response, error) {
+	sdk.Requested(req.Context(), req.URL.Host, 1)
 	j := req.Context().Value(redirectChainKey{}).(*redirectChain)
 	outward := j.outward || j.public.Load() && !returns(req)
 	via, err := r.proxy(req)

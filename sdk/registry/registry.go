@@ -17,6 +17,10 @@ import (
 //
 // An error is one of the sdk kinds: sdk.ErrUnauthorized, sdk.ErrNotFound,
 // sdk.ErrUnavailable or an *sdk.RateLimitedError.
+//
+// The host keeps the budgets of hosts by the requests of each call. Clients of package
+// httpclient count them; what makes requests in another way calls sdk.Requested for each,
+// or else the host takes every call for one request.
 type Registry interface {
 	// Hosts returns which hosts of image references this instance serves.
 	Hosts() []Host
@@ -76,6 +80,11 @@ type Limit struct {
 	At sdk.Time
 	// PausedUntil is the time before which the host wants no requests; zero when it takes them.
 	PausedUntil sdk.Time
+	// Pulls is true when the host counts pulls only: what reads manifests, but neither
+	// lists of tags nor lookups of their digests.
+	Pulls bool
+	// ResetsAt is when Remaining is Limit again; zero when the host did not say.
+	ResetsAt sdk.Time
 }
 
 // Host is a host that a registry serves.

@@ -7,9 +7,11 @@ import (
 	"strings"
 
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/metadata"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/dogwatch/dogwatch/internal/protocol"
+	"github.com/dogwatch/dogwatch/sdk"
 )
 
 // unary and stream see every call of the server: they survive its panics, make
@@ -19,6 +21,8 @@ func (s *Server) unary(ctx context.Context, req any, info *grpc.UnaryServerInfo,
 		return next(ctx, req)
 	}
 	defer s.finish(info.FullMethod, &err)
+	ctx, report := s.counted(ctx, info.FullMethod)
+	defer report(func(md metadata.MD) { _ = grpc.SetTrailer(ctx, md) })
 	if resp, err = next(ctx, req); err == nil {
 		protocol.MakeValid(resp.(proto.Message))
 	}
@@ -30,7 +34,28 @@ func (s *Server) stream(srv any, ss grpc.ServerStream, info *grpc.StreamServerIn
 		return next(srv, ss)
 	}
 	defer s.finish(info.FullMethod, &err)
-	return next(srv, validStream{ss})
+	ctx, report := s.counted(ss.Context(), info.FullMethod)
+	defer report(ss.SetTrailer)
+	return next(srv, validStream{ss, ctx})
+}
+
+// counted returns a context that counts the requests of a call to a registry, and what reports
+// them when it ends. A process in which nothing has ever counted a request reports none: its
+// registries may make theirs without counting them.
+func (s *Server) counted(ctx context.Context, method string) (counting context.Context, report func(setTrailer func(metadata.MD))) {
+	if !strings.HasPrefix(method, protocol.RegistryService) {
+		return ctx, func(func(metadata.MD)) {}
+	}
+	ctx, made := sdk.CountRequests(ctx)
+	return ctx, func(setTrailer func(metadata.MD)) {
+		hosts, known := made.ByHost()
+		if known {
+			s.counts.Store(true)
+		}
+		if s.counts.Load() {
+			setTrailer(protocol.EncodeRequests(hosts))
+		}
+	}
 }
 
 // finish ends a call with a status. The value of a panic goes to the log only:
@@ -46,7 +71,12 @@ func (s *Server) finish(method string, err *error) {
 	}
 }
 
-type validStream struct{ grpc.ServerStream }
+type validStream struct {
+	grpc.ServerStream
+	ctx context.Context
+}
+
+func (s validStream) Context() context.Context { return s.ctx }
 
 func (s validStream) SendMsg(m any) error {
 	protocol.MakeValid(m.(proto.Message))

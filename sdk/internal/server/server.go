@@ -10,6 +10,7 @@ import (
 	"net"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/hashicorp/go-hclog"
 	"google.golang.org/grpc"
@@ -34,6 +35,7 @@ type Server struct {
 	create    map[typeKey]func(sdk.Env, map[string]any) (any, error)
 	instances *instances
 	receivers sync.WaitGroup // of the messages to subscribers and updaters
+	counts    atomic.Bool    // a registry of this process has counted a request
 }
 
 // New returns a server of b that logs to log. It refuses a bundle with two types

@@ -508,6 +508,10 @@ const (
 // RegistryClient is the client API for Registry service.
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
+//
+// Any call may end with the trailing metadata "dogwatch-requests": one value "host n" for each host
+// to which it made n requests of HTTP, or one empty value when it made none. Without that the host
+// takes it for one request to the host of the repository.
 type RegistryClient interface {
 	// Tags streams pages of tags; the first page carries the validator.
 	Tags(ctx context.Context, in *TagsRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[TagsResponse], error)
@@ -603,6 +607,10 @@ func (c *registryClient) ImageConfig(ctx context.Context, in *ImageConfigRequest
 // RegistryServer is the server API for Registry service.
 // All implementations must embed UnimplementedRegistryServer
 // for forward compatibility.
+//
+// Any call may end with the trailing metadata "dogwatch-requests": one value "host n" for each host
+// to which it made n requests of HTTP, or one empty value when it made none. Without that the host
+// takes it for one request to the host of the repository.
 type RegistryServer interface {
 	// Tags streams pages of tags; the first page carries the validator.
 	Tags(*TagsRequest, grpc.ServerStreamingServer[TagsResponse]) error

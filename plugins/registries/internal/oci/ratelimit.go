@@ -79,7 +79,7 @@ func (r *Registry) Limits() []registry.Limit {
 // recordLimit records the rate limit that a response reports for its host. One
 // from another host, after a redirect, is ignored.
 func (r *Registry) recordLimit(to *url.URL, user string, resp *http.Response) {
-	if l, reported := limitIn(resp.Header); reported && resp.Request.URL.Host == to.Host {
+	if l, reported := limitIn(resp.Header, time.Now()); reported && resp.Request.URL.Host == to.Host {
 		r.shared.host(to).setLimit(user, l)
 		r.limitHosts.add(account{to, user})
 	}
@@ -129,7 +129,8 @@ func (h *host) limit(user string, now time.Time) (registry.Limit, bool) {
 // one: those of Docker Hub (https://docs.docker.com/docker-hub/usage/pulls/) and of
 // GitLab, which follow a draft of the IETF (draft-ietf-httpapi-ratelimit-headers-03),
 // or those of GitHub (https://docs.github.com/rest/using-the-rest-api/rate-limits-for-the-rest-api).
-func limitIn(h http.Header) (registry.Limit, bool) {
+// The header with whom it counts is Docker Hub's, which counts pulls and not requests.
+func limitIn(h http.Header, now time.Time) (registry.Limit, bool) {
 	for _, prefix := range []string{"RateLimit-", "X-RateLimit-"} {
 		limit, window, ok := quota(h.Get(prefix + "Limit"))
 		remaining, _, also := quota(h.Get(prefix + "Remaining"))
@@ -137,9 +138,29 @@ func limitIn(h http.Header) (registry.Limit, bool) {
 			continue
 		}
 		source, _ := httpclient.Truncate(clean(h.Get("Docker-RateLimit-Source"), nil), maxSource)
-		return registry.Limit{Limit: limit, Remaining: min(remaining, limit), Window: window, Source: source}, true
+		return registry.Limit{
+			Limit: limit, Remaining: min(remaining, limit), Window: window, Source: source,
+			Pulls: source != "", ResetsAt: resetIn(h.Get(prefix+"Reset"), now),
+		}, true
 	}
 	return registry.Limit{}, false
+}
+
+// resetIn reads when a limit begins anew, which the draft has as seconds from now, GitHub
+// and GitLab as seconds since 1970; zero when that is no time of the next month.
+func resetIn(text string, now time.Time) sdk.Time {
+	n, err := strconv.ParseInt(strings.TrimSpace(text), 10, 64)
+	if err != nil || n <= 0 {
+		return sdk.Time{}
+	}
+	in := n
+	if n > int64(maxWindow/time.Second) {
+		in = n - now.Unix()
+	}
+	if in <= 0 || in > int64(maxWindow/time.Second) {
+		return sdk.Time{}
+	}
+	return sdk.TimeOf(now.Add(time.Duration(in) * time.Second))
 }
 
 // quota reads "100;w=21600", or "100, 100;w=21600, 1000;w=86400": the first number

@@ -22,21 +22,26 @@ func headers(pairs ...string) http.Header {
 	return h
 }
 
+// limitsRead is when the headers of TestLimitIn are read.
+var limitsRead = time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)
+
 func TestLimitIn(t *testing.T) {
 	for name, test := range map[string]struct {
 		header http.Header
 		want   registry.Limit // none when zero
 	}{
 		"docker hub": {headers("RateLimit-Limit", "100;w=21600", "RateLimit-Remaining", "76;w=21600", "Docker-RateLimit-Source", "192.0.2.7"),
-			registry.Limit{Limit: 100, Remaining: 76, Window: 6 * time.Hour, Source: "192.0.2.7"}},
+			registry.Limit{Limit: 100, Remaining: 76, Window: 6 * time.Hour, Source: "192.0.2.7", Pulls: true}},
 		"used up":                 {headers("RateLimit-Limit", "200; w=60", "RateLimit-Remaining", "0"), registry.Limit{Limit: 200, Window: time.Minute}},
-		"github":                  {headers("X-RateLimit-Limit", "5000", "X-RateLimit-Remaining", "4999", "X-RateLimit-Reset", "1700000000"), registry.Limit{Limit: 5000, Remaining: 4999}},
+		"github":                  {headers("X-RateLimit-Limit", "5000", "X-RateLimit-Remaining", "4999", "X-RateLimit-Reset", fmt.Sprint(limitsRead.Add(time.Hour).Unix())), registry.Limit{Limit: 5000, Remaining: 4999, ResetsAt: sdk.TimeOf(limitsRead.Add(time.Hour))}},
+		"the draft":               {headers("RateLimit-Limit", "60", "RateLimit-Remaining", "3", "RateLimit-Reset", "42"), registry.Limit{Limit: 60, Remaining: 3, ResetsAt: sdk.TimeOf(limitsRead.Add(42 * time.Second))}},
+		"a reset that is over":    {headers("X-RateLimit-Limit", "60", "X-RateLimit-Remaining", "3", "X-RateLimit-Reset", "1700000000"), registry.Limit{Limit: 60, Remaining: 3}},
 		"both":                    {headers("RateLimit-Limit", "100", "RateLimit-Remaining", "1", "X-RateLimit-Limit", "7", "X-RateLimit-Remaining", "7"), registry.Limit{Limit: 100, Remaining: 1}},
 		"several windows":         {headers("RateLimit-Limit", "10, 10;w=1, 1000;w=3600", "RateLimit-Remaining", "9"), registry.Limit{Limit: 10, Remaining: 9, Window: time.Second}},
 		"window of another limit": {headers("RateLimit-Limit", "10, 1000;w=3600", "RateLimit-Remaining", "9"), registry.Limit{Limit: 10, Remaining: 9}},
 		"more left than allowed":  {headers("RateLimit-Limit", "10", "RateLimit-Remaining", "11"), registry.Limit{Limit: 10, Remaining: 10}},
 		"a window without end":    {headers("RateLimit-Limit", "10;w=9223372036854775807", "RateLimit-Remaining", "1"), registry.Limit{Limit: 10, Remaining: 1, Window: maxWindow}},
-		"an odd source":           {headers("RateLimit-Limit", "10", "RateLimit-Remaining", "1", "Docker-RateLimit-Source", "a\tb\x01"+strings.Repeat("c", 100)), registry.Limit{Limit: 10, Remaining: 1, Source: "a b" + strings.Repeat("c", 60) + "…"}},
+		"an odd source":           {headers("RateLimit-Limit", "10", "RateLimit-Remaining", "1", "Docker-RateLimit-Source", "a\tb\x01"+strings.Repeat("c", 100)), registry.Limit{Limit: 10, Remaining: 1, Source: "a b" + strings.Repeat("c", 60) + "…", Pulls: true}},
 		"half":                    {headers("RateLimit-Limit", "100;w=21600"), registry.Limit{}},
 		"nothing allowed":         {headers("RateLimit-Limit", "0", "RateLimit-Remaining", "0"), registry.Limit{}},
 		"negative":                {headers("RateLimit-Limit", "10", "RateLimit-Remaining", "-1"), registry.Limit{}},
@@ -44,7 +49,7 @@ func TestLimitIn(t *testing.T) {
 		"beyond all numbers":      {headers("RateLimit-Limit", "99999999999999", "RateLimit-Remaining", "1"), registry.Limit{}},
 		"nothing":                 {nil, registry.Limit{}},
 	} {
-		if got, ok := limitIn(test.header); got != test.want || ok != (test.want != registry.Limit{}) {
+		if got, ok := limitIn(test.header, limitsRead); got != test.want || ok != (test.want != registry.Limit{}) {
 			t.Errorf("%s: %+v, %v; want %+v", name, got, ok, test.want)
 		}
 	}
@@ -55,7 +60,7 @@ func FuzzLimitIn(f *testing.F) {
 	f.Add("10, 10;w=1, 1000;w=3600", "9", "")
 	f.Fuzz(func(t *testing.T, limit, remaining, source string) {
 		h := http.Header{"Ratelimit-Limit": {limit}, "Ratelimit-Remaining": {remaining}, "Docker-Ratelimit-Source": {source}}
-		l, ok := limitIn(h)
+		l, ok := limitIn(h, limitsRead)
 		if !ok {
 			return
 		}
