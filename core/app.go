@@ -130,7 +130,7 @@ func New(ctx context.Context, opt Options) (*App, error) {
 	a.checker = check.New(check.Options{
 		Choices:    a.choices.Of,
 		Registries: wiring.Registries{Components: a.components}, Store: a.store, Cache: wiring.Cache{Store: a.store, Log: a.log},
-		Limits: check.Limits{PerHost: settings.Check.PerHost, Total: settings.Check.Total}, Budget: wiring.Budget(settings, opt.Now), ForeignLabels: settings.Labels.Foreign, WatchFloating: settings.Check.Floating,
+		Limits: check.Limits{PerHost: settings.Check.PerHost, Total: settings.Check.Total}, Budget: wiring.Budget(ctx, settings, a.store, a.log, opt.Now), Reports: wiring.Registries{Components: a.components}.Limits, SaveRequests: a.store.SaveRequests, ForeignLabels: settings.Labels.Foreign, WatchFloating: settings.Check.Floating,
 		Order: a.components.WatcherNames, Reached: a.reached, AlreadyNotified: a.store.AlreadyNotified, Candidates: a.store.Candidates, Rules: a.rules().Rules, Facts: a.updateFacts, Log: opt.Log, Now: opt.Now,
 		Progressed: func() { a.bus.Touch(event.CheckProgressed) },
 	})
@@ -138,7 +138,7 @@ func New(ctx context.Context, opt Options) (*App, error) {
 	a.decisions = decision.New(decision.Options{
 		Redecide: a.checker.Redecide, Next: wiring.Containers{Store: a.store}.NextDecision, Bus: &a.bus, Log: opt.Log, Now: opt.Now,
 	})
-	updates := wiring.Updates{Components: a.components, Cache: wiring.Cache{Store: a.store, Log: a.log}}
+	updates := wiring.Updates{Components: a.components, Cache: wiring.Cache{Store: a.store, Log: a.log}, Pull: a.checker.Pull}
 	a.updater = updater.New(updater.Options{
 		Watchers: updates, Registries: updates, Containers: wiring.Containers{Store: a.store}, Store: a.store, Bus: &a.bus,
 		Listed: func(ctx context.Context, watcher, id string) error {
@@ -187,6 +187,9 @@ func (a *App) pluginOptions() plugin.Options {
 // Close releases what New opened. It waits for every process to end.
 func (a *App) Close() {
 	a.plugins.Close()
+	if a.checker != nil {
+		a.checker.SaveRequests(context.Background())
+	}
 	if err := a.store.Close(); err != nil {
 		a.log.Error("close the store", "error", err)
 	}

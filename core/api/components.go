@@ -59,6 +59,12 @@ type hostUse struct {
 	// Budget is 0 where there is none.
 	Budget    int      `json:"budget,omitempty"`
 	FullUntil sdk.Time `json:"fullUntil,omitzero"`
+	// Left is nil where nothing limits the requests.
+	Left      *int `json:"left,omitempty"`
+	Estimated bool `json:"estimated,omitempty"`
+	// Reported and ReportedLeft are what the host itself says; 0 and nil when it says nothing of requests.
+	Reported     int  `json:"reported,omitempty"`
+	ReportedLeft *int `json:"reportedLeft,omitempty"`
 }
 
 type rateLimit struct {
@@ -70,19 +76,29 @@ type rateLimit struct {
 	Source        string   `json:"source,omitempty"`
 	At            sdk.Time `json:"at,omitzero"`
 	PausedUntil   sdk.Time `json:"pausedUntil,omitzero"`
+	// Pulls is true when reads of manifests count and nothing else.
+	Pulls    bool     `json:"pulls,omitempty"`
+	ResetsAt sdk.Time `json:"resetsAt,omitzero"`
 }
 
 func viewOfRegistry(c service.Component) registryView {
 	view := registryView{View: c.View}
 	for _, l := range c.Limits {
-		shown := rateLimit{Host: l.Host, WindowSeconds: int64(l.Window / time.Second), Source: l.Source, At: l.At, PausedUntil: l.PausedUntil}
+		shown := rateLimit{Host: l.Host, WindowSeconds: int64(l.Window / time.Second), Source: l.Source, At: l.At, PausedUntil: l.PausedUntil, Pulls: l.Pulls, ResetsAt: l.ResetsAt}
 		if l.Limit > 0 {
 			shown.Limit, shown.Remaining = &l.Limit, &l.Remaining
 		}
 		view.RateLimits = append(view.RateLimits, shown)
 	}
 	for _, b := range c.Budgets {
-		view.Requests = append(view.Requests, hostUse{Host: b.Host, Used: b.Used, WindowSeconds: int64(b.Period() / time.Second), Next: b.Next, Budget: b.Allowance.Requests, FullUntil: sdk.TimeOf(b.FullUntil)})
+		use := hostUse{Host: b.Host, Used: b.Used, WindowSeconds: int64(b.Period() / time.Second), Next: b.Next, Budget: b.Allowance.Requests, FullUntil: sdk.TimeOf(b.FullUntil), Estimated: b.Estimated}
+		if b.Limited() {
+			use.Left = new(b.Left())
+		}
+		if b.Reported.Requests > 0 && !b.Reported.Pulls {
+			use.Reported, use.ReportedLeft = b.Reported.Requests, new(b.LeftAsReported())
+		}
+		view.Requests = append(view.Requests, use)
 	}
 	return view
 }

@@ -4,11 +4,8 @@ package budget
 
 import (
 	"fmt"
-	"maps"
-	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 )
 
@@ -31,13 +28,24 @@ type Allowance struct {
 	Per      time.Duration
 }
 
-// String returns "100 requests in 6h".
+// String returns "100 requests in 6h", without a period when that is not known.
 func (a Allowance) String() string {
-	per := strings.TrimSuffix(strings.TrimSuffix(a.Per.String(), "0s"), "0m")
-	if a.Requests == 1 {
-		return "1 request in " + per
+	if a.Per == 0 {
+		return requests(a.Requests)
 	}
-	return strconv.Itoa(a.Requests) + " requests in " + per
+	return requests(a.Requests) + " in " + Length(a.Per)
+}
+
+// Length returns a length of time without the minutes and seconds that are 0: "6h", "10m".
+func Length(d time.Duration) string {
+	text := d.String()
+	if cut, whole := strings.CutSuffix(text, "m0s"); whole {
+		text = cut + "m"
+	}
+	if cut, whole := strings.CutSuffix(text, "h0m"); whole {
+		text = cut + "h"
+	}
+	return text
 }
 
 // Parse reads "docker.io=100/6h": a host as it stands in names of images, and its allowance. The
@@ -72,138 +80,4 @@ func period(text string) (time.Duration, error) {
 		text = "1" + text
 	}
 	return time.ParseDuration(text)
-}
-
-// Use is what is known of the requests to a host.
-type Use struct {
-	Host string
-	// Allowance is the zero value where none is set; then Used are those of the last hour.
-	Allowance Allowance
-	// Used is how many requests were made in the period that ends now.
-	Used int
-	// FullUntil is when the next request may be made; zero when that is now.
-	FullUntil time.Time
-}
-
-// Period returns over how long Used were made.
-func (u Use) Period() time.Duration {
-	if u.Allowance.Per == 0 {
-		return unlimitedPer
-	}
-	return u.Allowance.Per
-}
-
-// Left returns how many requests may be made now; it means something only with an Allowance.
-func (u Use) Left() int { return max(0, u.Allowance.Requests-u.Used) }
-
-// Forecast is the use of a host, and what will be wanted of it.
-type Forecast struct {
-	Use
-	// Next is how many requests the next checks make at most.
-	Next int
-}
-
-// Spreads reports whether the next checks want more than they may have now.
-func (f Forecast) Spreads() bool { return f.Allowance.Requests > 0 && f.Next > f.Left() }
-
-// Book counts requests by host. Its methods may be called concurrently.
-type Book struct {
-	now func() time.Time
-
-	mu    sync.Mutex
-	hosts map[string]*count
-}
-
-// count has the requests of one host.
-type count struct {
-	allowed Allowance
-	// made are the requests by part of the period: the number of the part since 1970, and how many.
-	made [parts]struct {
-		part int64
-		n    int
-	}
-}
-
-// NewBook returns a Book of hosts with allowances, by the names of the hosts in lower case.
-func NewBook(allowed map[string]Allowance, now func() time.Time) *Book {
-	b := &Book{now: now, hosts: map[string]*count{}}
-	for host, a := range allowed {
-		b.hosts[host] = &count{allowed: a}
-	}
-	return b
-}
-
-// Take counts a request to a host. When its allowance is used up, it counts nothing, and
-// returns when the next request may be made.
-func (b *Book) Take(host string) (fullUntil time.Time) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	host = strings.ToLower(host)
-	c, known := b.hosts[host]
-	if !known {
-		if len(b.hosts) >= maxHosts {
-			maps.DeleteFunc(b.hosts, func(_ string, c *count) bool { return c.allowed == Allowance{} })
-		}
-		c = &count{}
-		b.hosts[host] = c
-	}
-	now := b.now()
-	if _, full := c.used(now); !full.IsZero() {
-		return full
-	}
-	part := now.UnixNano() / int64(c.length())
-	slot := &c.made[part%parts]
-	if slot.part != part {
-		slot.part, slot.n = part, 0
-	}
-	slot.n++
-	return time.Time{}
-}
-
-// Of returns the use of one host.
-func (b *Book) Of(host string) Use {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	host = strings.ToLower(host)
-	c, known := b.hosts[host]
-	if !known {
-		return Use{Host: host}
-	}
-	u := Use{Host: host, Allowance: c.allowed}
-	u.Used, u.FullUntil = c.used(b.now())
-	return u
-}
-
-// Hosts returns the hosts that have an allowance or got a request, in their order.
-func (b *Book) Hosts() []string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return slices.Sorted(maps.Keys(b.hosts))
-}
-
-// length is that of a part. A period has one part less than there are slots, so that the
-// oldest part is as a whole outside of it when its slot is used again.
-func (c *count) length() time.Duration {
-	return Use{Allowance: c.allowed}.Period() / (parts - 1)
-}
-
-// used returns how many requests were made in the period before now, and when the next is allowed if
-// that is not now. A part counts as long as any of it is in the period.
-func (c *count) used(now time.Time) (n int, fullUntil time.Time) {
-	length := c.length()
-	current := now.UnixNano() / int64(length)
-	oldest := int64(0)
-	for _, made := range c.made {
-		if made.n == 0 || made.part <= current-parts {
-			continue
-		}
-		n += made.n
-		if oldest == 0 || made.part < oldest {
-			oldest = made.part
-		}
-	}
-	if c.allowed.Requests > 0 && n >= c.allowed.Requests {
-		fullUntil = time.Unix(0, (oldest+parts)*int64(length)).UTC()
-	}
-	return n, fullUntil
 }

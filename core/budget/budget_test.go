@@ -7,6 +7,15 @@ import (
 	"time"
 )
 
+// take makes one request, if that is allowed.
+func take(b *Book, host string) (fullUntil time.Time) {
+	taken, full := b.Take(host, false)
+	if full.IsZero() {
+		taken.Done(nil, false)
+	}
+	return full
+}
+
 var noon = time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)
 
 func TestParse(t *testing.T) {
@@ -28,6 +37,17 @@ func TestParse(t *testing.T) {
 	}
 }
 
+func TestAllowanceInWords(t *testing.T) {
+	for want, a := range map[string]Allowance{
+		"100 requests in 6h": {100, 6 * time.Hour}, "1 request in 10m": {1, 10 * time.Minute}, "5 requests in 1m30s": {5, 90 * time.Second}, "5 requests in 10s": {5, 10 * time.Second},
+		"5 requests in 20h30m": {5, 20*time.Hour + 30*time.Minute}, "7 requests": {7, 0},
+	} {
+		if got := a.String(); got != want {
+			t.Errorf("%d in %v is %q, want %q", a.Requests, a.Per, got, want)
+		}
+	}
+}
+
 func FuzzParse(f *testing.F) {
 	for _, s := range []string{"docker.io=100/6h", "a=1/m", "=/", "a=1/999999h"} {
 		f.Add(s)
@@ -44,12 +64,12 @@ func TestBookRefusesWhatIsTooMuch(t *testing.T) {
 	now := noon
 	b := NewBook(map[string]Allowance{"docker.io": {3, time.Hour}}, func() time.Time { return now })
 	for i := range 3 {
-		if full := b.Take("Docker.io"); !full.IsZero() {
+		if full := take(b, "Docker.io"); !full.IsZero() {
 			t.Fatalf("request %d has to wait until %v", i, full)
 		}
 		now = now.Add(10 * time.Minute)
 	}
-	full := b.Take("docker.io")
+	full := take(b, "docker.io")
 	if u := b.Of("docker.io"); u.Used != 3 || u.Left() != 0 || !u.FullUntil.Equal(full) || full.IsZero() {
 		t.Errorf("the use is %+v, and the next request at %v", u, full)
 	}
@@ -57,11 +77,11 @@ func TestBookRefusesWhatIsTooMuch(t *testing.T) {
 		t.Errorf("the next request is at %v, want it from %v to %v", full, least, most)
 	}
 	now = full
-	if again := b.Take("docker.io"); !again.IsZero() {
+	if again := take(b, "docker.io"); !again.IsZero() {
 		t.Errorf("at the time that was said, it is %v", again)
 	}
 	for range 10_000 { // counted, not bounded
-		if full := b.Take("ghcr.io"); !full.IsZero() {
+		if full := take(b, "ghcr.io"); !full.IsZero() {
 			t.Fatal("a host without an allowance has to wait")
 		}
 	}
@@ -73,9 +93,9 @@ func TestBookRefusesWhatIsTooMuch(t *testing.T) {
 		t.Errorf("after two hours the use is %+v", u)
 	}
 	for i := range 3 * maxHosts {
-		b.Take(strings.Repeat("x", i+1))
+		take(b, strings.Repeat("x", i+1))
 	}
-	if hosts := b.Hosts(); len(hosts) > maxHosts || b.Of("docker.io").Allowance.Requests != 3 {
+	if hosts := b.Plan(nil); len(hosts) > maxHosts || b.Of("docker.io").Allowance.Requests != 3 {
 		t.Errorf("%d hosts are counted", len(hosts))
 	}
 }
@@ -90,7 +110,7 @@ func TestNoPeriodHasMore(t *testing.T) {
 		var made []time.Time
 		for range 500 {
 			now = now.Add(time.Duration(rnd.Int64N(int64(a.Per) / 8)))
-			if b.Take("x").IsZero() {
+			if take(b, "x").IsZero() {
 				made = append(made, now)
 			}
 		}

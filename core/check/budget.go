@@ -1,9 +1,12 @@
 package check
 
 import (
+	"context"
 	"fmt"
 	"maps"
+	"net/url"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/dogwatch/dogwatch/core/budget"
@@ -11,35 +14,27 @@ import (
 )
 
 // Budgets returns the hosts to which requests were made, or which have an allowance, in the
-// order of their names. Next goes by the last checks of all watchers in this process. A request
-// is one question about a repository; a long list of tags may take several of HTTP.
+// order of their names. Next goes by the last checks of all watchers in this process.
 func (c *Checker) Budgets() []budget.Forecast {
 	next := map[string]int{}
 	c.mu.Lock()
 	for _, st := range c.watchers {
-		for host, n := range st.costs {
-			next[host] += n
+		for host, n := range st.questions {
+			next[strings.ToLower(host)] += n
 		}
 	}
 	c.mu.Unlock()
-	for _, host := range c.opt.Budget.Hosts() {
-		next[host] += 0
-	}
-	var all []budget.Forecast
-	for _, host := range slices.Sorted(maps.Keys(next)) {
-		all = append(all, budget.Forecast{Use: c.opt.Budget.Of(host), Next: next[host]})
-	}
-	return all
+	return c.opt.Budget.Plan(next)
 }
 
-// costsOf returns how many requests it takes at most to check targets, by host: one for the tags
-// of a repository, and one for each tag whose digest is watched.
-func costsOf(targets []*target) map[string]int {
-	costs, seen := map[string]int{}, map[string]bool{}
+// questionsOf returns how many questions it takes at most to check targets, by host: one for the
+// tags of a repository, and one for each tag whose digest is watched.
+func questionsOf(targets []*target) map[string]int {
+	questions, seen := map[string]int{}, map[string]bool{}
 	count := func(host, key string) {
 		if !seen[key] {
 			seen[key] = true
-			costs[host]++
+			questions[host]++
 		}
 	}
 	for _, s := range targets {
@@ -55,17 +50,18 @@ func costsOf(targets []*target) map[string]int {
 			count(img.Registry.Host, repository+":"+img.Tag.Value)
 		}
 	}
-	return costs
+	return questions
 }
 
-// estimate remembers what a check of a whole watcher costs, and says where that is more than
+// estimate remembers what a check of a whole watcher asks, and says where that is more than
 // may be asked now: the rest is postponed, and goes first the next time.
-func (p *pass) estimate() {
-	costs := costsOf(p.targets)
-	for _, host := range slices.Sorted(maps.Keys(costs)) {
-		use := p.opt.Budget.Of(host)
-		if left := use.Left(); use.Allowance.Requests > 0 && costs[host] > left {
-			p.log.Info("a check is spread over several, as its budget is used up before its end", "watcher", p.watcher.Name, "host", host, "needs", costs[host], "left", left, "budget", use.Allowance)
+func (p *pass) estimate(ctx context.Context) {
+	questions := questionsOf(p.targets)
+	for _, host := range slices.Sorted(maps.Keys(questions)) {
+		p.fetch.limiter.readReport(ctx, host)
+		use, needs := p.opt.Budget.Of(host), p.opt.Budget.Cost(host, questions[host])
+		if left := use.Left(); use.Limited() && needs > left {
+			p.log.Info("a check is spread over several, as what its host allows is used up before its end", "watcher", p.watcher.Name, "host", host, "needs", needs, "left", left, "allowed", allowed(use))
 		}
 	}
 	if len(p.only) > 0 {
@@ -73,7 +69,15 @@ func (p *pass) estimate() {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.state(p.watcher.Name).costs = costs
+	p.state(p.watcher.Name).questions = questions
+}
+
+// allowed says what leaves a host the fewest requests, and who says so.
+func allowed(u budget.Use) string {
+	if u.ByReport() {
+		return fmt.Sprintf("%s, as it reports", u.Reported)
+	}
+	return fmt.Sprintf("%s (check.budgets)", u.Allowance)
 }
 
 // oldestFirst has those repositories asked about first whose last check is longest ago,
@@ -91,13 +95,64 @@ func oldestFirst(groups []*group) {
 	slices.SortStableFunc(groups, func(a, b *group) int { return checked(a).Compare(checked(b)) })
 }
 
-// take takes a request from the budget of a host. When that is used up, the request is
-// postponed until there is one again.
-func (l *limiter) take(host string) error {
-	until := l.budget.Take(host)
+// take takes what a question costs from what a host allows. When that is used up, the question is
+// postponed until there is something again.
+func (l *limiter) take(host string, pull bool) (budget.Taken, error) {
+	taken, until := l.budget.Take(host, pull)
 	if until.IsZero() {
-		return nil
+		return taken, nil
 	}
-	reason := fmt.Sprintf("%s has no request left of its budget, %s (check.budgets)", host, l.budget.Of(host).Allowance)
-	return &postponedError{until: until, reason: reason, error: sdk.WithKind(sdk.ErrUnavailable, fmt.Errorf("%s: not asked again before %s", reason, until.UTC().Format("2006-01-02 15:04:05 MST")))}
+	use := l.budget.Of(host)
+	reason := fmt.Sprintf("%s has no request left of its budget, %s", host, allowed(use))
+	if pull && use.Reported.Pulls && use.LeftAsReported() == 0 {
+		reason = fmt.Sprintf("%s has no pull left, as it reports", host)
+	}
+	return taken, &postponedError{until: until, reason: reason, error: sdk.WithKind(sdk.ErrUnavailable, fmt.Errorf("%s: not asked again before %s", reason, until.UTC().Format("2006-01-02 15:04:05 MST")))}
+}
+
+// reportPause is how long a report of a host is good enough while requests are made to it.
+const reportPause = time.Second
+
+// readReport passes on what a host said of its limit, which its plugin knows without a request.
+func (l *limiter) readReport(ctx context.Context, name string) {
+	h, now := l.host(name), l.now()
+	l.mu.Lock()
+	again := now.Sub(h.reportRead) >= reportPause
+	if again {
+		h.reportRead = now
+	}
+	l.mu.Unlock()
+	match, served := l.registries.For(name)
+	if l.reports == nil || !again || !served {
+		return
+	}
+	api := apiHost(match)
+	for _, r := range l.reports(ctx, match.ID) {
+		if strings.EqualFold(r.Host, api) {
+			l.budget.Report(name, budget.Report{
+				Allowance: budget.Allowance{Requests: int(r.Limit), Per: r.Window}, Remaining: int(r.Remaining), At: r.At.Time, ResetsAt: r.ResetsAt.Time, Pulls: r.Pulls,
+			})
+		}
+	}
+}
+
+// count counts what a question cost. What went to the host of the registry's API went to the
+// host of images, whose names users know.
+func (l *limiter) count(taken budget.Taken, name string, made *sdk.Requests) {
+	hosts, known := made.ByHost()
+	if match, served := l.registries.For(name); served {
+		if api := apiHost(match); api != "" && !strings.EqualFold(api, name) && hosts[api] > 0 {
+			hosts[name] += hosts[api]
+			delete(hosts, api)
+		}
+	}
+	taken.Done(hosts, known)
+}
+
+// apiHost is where the requests of a registry go; "" when that is not known.
+func apiHost(m Match) string {
+	if base, err := url.Parse(m.URL); err == nil {
+		return base.Host
+	}
+	return ""
 }

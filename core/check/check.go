@@ -87,6 +87,11 @@ type Options struct {
 	Limits     Limits
 	// Budget counts the requests to each host, and knows how many some of them get; nil for one without allowances.
 	Budget *budget.Book
+	// Reports returns what the hosts of a registry, by its id, said last of their limits, without
+	// a request to them; see registry.LimitReporter. Nil for nothing.
+	Reports func(ctx context.Context, registry string) []registry.Limit
+	// SaveRequests, if set, keeps what the Budget has counted, at most twice a second.
+	SaveRequests func(ctx context.Context, all []budget.Saved) error
 	// ForeignLabels makes the labels of other tools count; see label.Read.
 	ForeignLabels bool
 	// WatchFloating makes the digests behind floating versions count where no label says otherwise.
@@ -144,8 +149,8 @@ type state struct {
 	backlog   backlog
 	// broken says of containers what their engine could not say, by id.
 	broken map[string]string
-	// costs are how many requests the last check of all made at most, by host.
-	costs map[string]int
+	// questions are how many the last check of all asked at most, by host.
+	questions map[string]int
 	// outage is nil while the engine answers.
 	outage *Outage
 }

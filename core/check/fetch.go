@@ -58,6 +58,12 @@ type fetcher struct {
 	dater   atomic.Pointer[Dater] // nil when no dates are fetched
 }
 
+// Pull makes a request that reads a manifest, within what its host allows and as the requests
+// of checks are counted.
+func (c *Checker) Pull(ctx context.Context, host string, request func(context.Context) error) error {
+	return c.fetch.limiter.pull(ctx, host, request)
+}
+
 func newFetcher(opt Options) *fetcher {
 	return &fetcher{opt: opt, limiter: newLimiter(opt)}
 }
@@ -84,7 +90,7 @@ func (f *fetcher) fetchEach(ctx context.Context, targets []*target, done func([]
 		done(rest)
 	}
 	for name, groups := range hosts {
-		if f.opt.Budget.Of(name).Allowance.Requests > 0 {
+		if f.opt.Budget.Of(name).Limited() {
 			oldestFirst(groups)
 		}
 		queue := make(chan *group, len(groups))
@@ -317,7 +323,7 @@ func (f *fetcher) manifest(ctx context.Context, g *group, digest string, p sdk.P
 	if cached {
 		return m, nil
 	}
-	err := f.limiter.do(ctx, g.repo.Host, func(ctx context.Context) (err error) {
+	err := f.limiter.pull(ctx, g.repo.Host, func(ctx context.Context) (err error) {
 		m, err = g.match.Registry.Manifest(ctx, g.repo, digest, p)
 		return err
 	})

@@ -17,7 +17,7 @@ const storePause = 500 * time.Millisecond
 // gather fetches the responses of registries about the targets and stores each as
 // it arrives: a registry that hangs holds up no container but its own.
 func (p *pass) gather(ctx context.Context) error {
-	p.estimate()
+	p.estimate(ctx)
 	fetching, stop := context.WithCancel(ctx)
 	done := make(chan []*target, len(p.targets)) // with room for all: fetching does not wait for the store
 	go func() {
@@ -84,7 +84,22 @@ func (p *pass) settle(ctx context.Context, ready map[*target]bool, last bool) er
 		return fmt.Errorf("store what was found: %w", err)
 	}
 	p.reported(found, last)
+	p.SaveRequests(ctx)
 	return nil
+}
+
+// SaveRequests keeps what was counted of requests since it was last called. What is lost when it
+// fails is counted too little after the next start, which is only logged.
+func (c *Checker) SaveRequests(ctx context.Context) {
+	if c.opt.SaveRequests == nil {
+		return
+	}
+	c.Budgets() // with what the next checks cost
+	if all, changed := c.opt.Budget.Saved(); changed {
+		if err := c.opt.SaveRequests(ctx, all); err != nil && ctx.Err() == nil {
+			c.log.Warn("keep how many requests were made", "error", err)
+		}
+	}
 }
 
 // own returns the watcher's containers, by id. Since the check began a person

@@ -9,6 +9,7 @@ import (
 
 	"github.com/dogwatch/dogwatch/core/budget"
 	"github.com/dogwatch/dogwatch/sdk"
+	"github.com/dogwatch/dogwatch/sdk/registry"
 )
 
 const (
@@ -33,6 +34,9 @@ type limiter struct {
 	total   chan struct{}
 	budget  *budget.Book
 	now     func() time.Time
+	// registries and reports say where requests go, and what is reported there; see Options.
+	registries Registries
+	reports    func(ctx context.Context, registry string) []registry.Limit
 
 	mu    sync.Mutex
 	hosts map[string]*host
@@ -47,10 +51,12 @@ type host struct {
 	reason  string        // why
 	limited bool          // it asked for that itself
 	silent  time.Duration // what requests without any response have cost since the last response
+	// reportRead is when it was last read what the host reports.
+	reportRead time.Time
 }
 
 func newLimiter(opt Options) *limiter {
-	return &limiter{perHost: max(opt.Limits.PerHost, 1), total: make(chan struct{}, max(opt.Limits.Total, 1)), budget: opt.Budget, now: opt.Now, hosts: map[string]*host{}}
+	return &limiter{perHost: max(opt.Limits.PerHost, 1), total: make(chan struct{}, max(opt.Limits.Total, 1)), budget: opt.Budget, now: opt.Now, registries: opt.Registries, reports: opt.Reports, hosts: map[string]*host{}}
 }
 
 func (l *limiter) host(name string) *host {
@@ -64,23 +70,36 @@ func (l *limiter) host(name string) *host {
 	return h
 }
 
-// do makes one request to a host within the limits. When the host asks for a short
+// do asks one question to a host within the limits. When the host asks for a short
 // pause, the request is retried once after it; when it asks for more, every
 // request to it fails at once until then.
 func (l *limiter) do(ctx context.Context, name string, request func(context.Context) error) error {
+	return l.ask(ctx, name, false, request)
+}
+
+// pull is do for what counts as a pull to a host that counts those: the read of a manifest.
+func (l *limiter) pull(ctx context.Context, name string, request func(context.Context) error) error {
+	return l.ask(ctx, name, true, request)
+}
+
+func (l *limiter) ask(ctx context.Context, name string, pull bool, request func(context.Context) error) error {
 	h := l.host(name)
 	for again := false; ; again = true {
 		leave, err := l.enter(ctx, name, h)
 		if err != nil {
 			return err
 		}
-		if err := l.take(name); err != nil {
+		taken, err := l.take(name, pull)
+		if err != nil {
 			leave()
 			return err
 		}
 		began := l.now()
-		err = request(ctx)
+		counted, made := sdk.CountRequests(ctx)
+		err = request(counted)
 		took := l.now().Sub(began)
+		l.count(taken, name, made)
+		l.readReport(ctx, name)
 		// Learnt before the slot is released: the next request must see the pause.
 		repeat := ctx.Err() == nil && l.learn(h, err, took, again)
 		leave()

@@ -190,7 +190,7 @@ func TestCancelledRequestFreesItsSlots(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				q := newLimiter(Options{Limits: c.limits, Budget: budget.NewBook(nil, time.Now), Now: time.Now})
+				q := newLimiter(Options{Limits: c.limits, Budget: budget.NewBook(nil, time.Now), Now: time.Now, Registries: &fixture{}})
 				var wait sync.WaitGroup
 				var mu sync.Mutex
 				underWay, most, requests := 0, 0, 0

@@ -240,7 +240,7 @@ type Check struct {
 	Total   int           `option:"total" default:"32" min:"1" max:"256" help:"Questions to all registries at a time"`
 	Timeout time.Duration `option:"timeout" default:"30s" help:"How long one question may take"`
 	// Budgets are read by Allowances.
-	Budgets []string `option:"budgets" help:"How many questions hosts of images get in a period of time, such as registry.example.org=1000/h, for those that allow few and do not say so; a check that needs more is spread over several"`
+	Budgets []string `option:"budgets" help:"How many requests hosts of images get in a period of time, such as registry.example.org=1000/h, for those that allow few and do not say so; a check that needs more is spread over several"`
 	// Floating is about containers whose labels do not say.
 	Floating bool `option:"floating" default:"true" help:"Watch the digest behind versions that float, such as 16-alpine where there is 16.4-alpine; the label dogwatch.watch.digest decides for one container"`
 }

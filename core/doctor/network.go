@@ -14,6 +14,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/dogwatch/dogwatch/core/budget"
 	"github.com/dogwatch/dogwatch/core/contained"
 	"github.com/dogwatch/dogwatch/internal/reference"
 	"github.com/dogwatch/dogwatch/sdk"
@@ -38,7 +39,7 @@ func (e *examination) images(ctx context.Context, containers []sdk.Container) []
 	wait.Go(func() { hosts, clocks = e.hosts(ctx, containers) })
 	registries = e.registries(ctx, containers)
 	wait.Wait()
-	return slices.Concat(e.labels(containers), clock(clocks), hosts, registries, e.budgets(containers))
+	return slices.Concat(e.labels(containers), clock(clocks), hosts, registries, e.budgets(ctx, containers))
 }
 
 // transport reaches a host as registries do. What it says is of no consequence
@@ -178,8 +179,8 @@ func clock(ahead []time.Duration) []Finding {
 	return one(subject, OK, "agrees with "+count(len(ahead), "registry host"), "")
 }
 
-// budget says what is left of the limits of a registry, and whether that is little.
-func budget(limits []registry.Limit, now time.Time) (text string, level Level, remedy string) {
+// limitsLeft says what is left of the limits of a registry, and whether that is little.
+func limitsLeft(limits []registry.Limit, now time.Time) (text string, level Level, remedy string) {
 	level = OK
 	var parts []string
 	slices.SortFunc(limits, func(a, b registry.Limit) int { return cmp.Compare(a.Host, b.Host) })
@@ -191,9 +192,13 @@ func budget(limits []registry.Limit, now time.Time) (text string, level Level, r
 		if l.Limit <= 0 {
 			continue
 		}
-		part := fmt.Sprintf("%d of %d requests left", l.Remaining, l.Limit)
+		of := "requests"
+		if l.Pulls {
+			of = "pulls"
+		}
+		part := fmt.Sprintf("%d of %d %s left", l.Remaining, l.Limit, of)
 		if l.Window > 0 {
-			part += " per " + strings.TrimSuffix(strings.TrimSuffix(l.Window.String(), "0s"), "0m")
+			part += " per " + budget.Length(l.Window)
 		}
 		if l.Remaining*10 <= l.Limit {
 			level = Warn

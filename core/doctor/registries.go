@@ -68,7 +68,7 @@ func (e *examination) registry(ctx context.Context, r Registry, samples []sample
 			results = append(one(r.ID, OK, probed.Summary, ""), warnings(r.ID, probed)...)
 		}
 	}
-	if text, level, remedy := budget(r.Limits(ctx), e.Now()); text != "" && results[0].Level == OK {
+	if text, level, remedy := limitsLeft(r.Limits(ctx), e.Now()); text != "" && results[0].Level == OK {
 		results[0].Detail += "; " + text
 		results[0].Level, results[0].Remedy = level, remedy
 	}

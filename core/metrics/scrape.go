@@ -155,10 +155,13 @@ func (s scrape) limits(gauge func(name, help string, value float64, labels ...st
 
 func (s scrape) budgets(gauge func(name, help string, value float64, labels ...string)) {
 	for _, b := range s.state.Budgets {
-		gauge("dogwatch_registry_requests_used", "Questions about images of the host in the period of its budget, or in the last hour where it has none.", float64(b.Used), "host", b.Host)
-		gauge("dogwatch_registry_requests_next", "Questions that the next checks of all watchers ask at most.", float64(b.Next), "host", b.Host)
+		gauge("dogwatch_registry_requests_used", "Requests to the host in the period of its budget, or in the last hour where it has none.", float64(b.Used), "host", b.Host)
+		gauge("dogwatch_registry_requests_next", "About how many requests the next checks of all watchers make.", float64(b.Next), "host", b.Host)
+		if b.Limited() {
+			gauge("dogwatch_registry_requests_left", "Requests that may be made now, by the budget and by what the host reports.", float64(b.Left()), "host", b.Host)
+		}
 		if b.Allowance.Requests > 0 {
-			gauge("dogwatch_registry_requests_budget", "Questions that check.budgets allows in the period of the budget.", float64(b.Allowance.Requests), "host", b.Host)
+			gauge("dogwatch_registry_requests_budget", "Requests that check.budgets allows in the period of the budget.", float64(b.Allowance.Requests), "host", b.Host)
 			gauge("dogwatch_registry_requests_budget_seconds", "How long the period of the budget is.", b.Allowance.Per.Seconds(), "host", b.Host)
 		}
 	}

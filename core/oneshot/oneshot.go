@@ -15,6 +15,7 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/dogwatch/dogwatch/core/budget"
 	"github.com/dogwatch/dogwatch/core/check"
 	"github.com/dogwatch/dogwatch/core/component"
 	"github.com/dogwatch/dogwatch/core/config"
@@ -75,7 +76,7 @@ func New(opt Options, kinds ...kind.Kind) (*Instance, error) {
 	i.components = component.New(component.Options{Plugins: i.plugins, Log: opt.Log, Secrets: opt.Redactor.Add, ValidateWatcher: wiring.ValidateWatcher, ValidateTrigger: wiring.ValidateTrigger, MaskAll: true})
 	i.checker = check.New(check.Options{
 		Registries: wiring.Registries{Components: i.components}, Store: i.memory, Cache: i.memory,
-		Limits: check.Limits{PerHost: settings.Check.PerHost, Total: settings.Check.Total}, Budget: wiring.Budget(settings, opt.Now), ForeignLabels: settings.Labels.Foreign, WatchFloating: settings.Check.Floating,
+		Limits: check.Limits{PerHost: settings.Check.PerHost, Total: settings.Check.Total}, Budget: budget.NewBook(settings.Check.Allowances(), opt.Now), Reports: wiring.Registries{Components: i.components}.Limits, ForeignLabels: settings.Labels.Foreign, WatchFloating: settings.Check.Floating,
 		Order: i.components.WatcherNames, Log: opt.Log, Now: opt.Now,
 	})
 	return i, nil

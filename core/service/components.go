@@ -165,7 +165,7 @@ func (s *Service) component(actor auth.Actor, c *component.Component) Component 
 // budgets are those of the hosts that a registry serves.
 func (s *Service) budgets(id string) (all []budget.Forecast) {
 	for _, f := range s.opt.Checks.Budgets() {
-		if r, _, served := s.opt.Components.RegistryFor(f.Host); served && r.ID() == id {
+		if r, _, served := s.opt.Components.RegistryFor(f.For); served && r.ID() == id {
 			all = append(all, f)
 		}
 	}

@@ -126,7 +126,7 @@ func facts(c service.Component) (all []string) {
 			all = append(all, fmt.Sprintf("and %d more", more))
 		}
 		for _, f := range c.Budgets {
-			all = append(all, f.Host+": "+newBudgetRow(f, time.Time{}).Brief)
+			all = append(all, f.Host+": "+f.Brief())
 		}
 	case kind.Trigger:
 		if mode := valueOf(c, "mode"); mode == "batch" {
@@ -271,7 +271,11 @@ func newLimitRow(l registry.Limit, now time.Time) limitRow {
 	case l.Limit > 0:
 		row.LowMark = l.Limit / 5
 		row.Low = l.Remaining < row.LowMark
-		row.Said = fmt.Sprintf("%d of %d requests left", l.Remaining, l.Limit)
+		of := "requests"
+		if l.Pulls {
+			of = "pulls"
+		}
+		row.Said = fmt.Sprintf("%d of %d %s left", l.Remaining, l.Limit, of)
 		if l.Window > 0 {
 			row.Said += " per " + span(l.Window)
 		}

@@ -235,7 +235,7 @@ func limitsOf(registries []service.Component, now time.Time) []string {
 			case l.PausedUntil.After(now):
 				said = append(said, fmt.Sprintf("%s asked for a pause; it is asked again %s.", l.Host, relative(now.Sub(l.PausedUntil.Time))))
 			case l.Limit > 0:
-				said = append(said, fmt.Sprintf("%s: %d of %s left.", l.Host, l.Remaining, plural(int(l.Limit), "request")))
+				said = append(said, fmt.Sprintf("%s: %s.", l.Host, newLimitRow(l, now).Said))
 			}
 		}
 	}
@@ -312,7 +312,7 @@ func (u *UI) overviewOf(ctx context.Context, actor auth.Actor) (overviewView, er
 	waiting, cancel := context.WithTimeout(ctx, limitWait)
 	defer cancel()
 	registries := u.Service.Registries(waiting, actor)
-	v.Limits = append(limitsOf(registries, u.Now()), budgetsOf(registries, u.Now())...)
+	v.Limits = append(limitsOf(registries, u.Now()), budgetsOf(registries)...)
 	days, err := u.Service.UpdateHistory(ctx)
 	if err != nil {
 		return v, err

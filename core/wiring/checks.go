@@ -35,9 +35,16 @@ func (r Registries) Limits(ctx context.Context, id string) []registry.Limit {
 	return c.RateLimits(ctx)
 }
 
-// Budget returns the book of the requests to registries, with what is configured of them.
-func Budget(c *config.Config, now func() time.Time) *budget.Book {
-	return budget.NewBook(c.Check.Allowances(), now)
+// Budget returns the book of the requests to registries, with what is configured of them and
+// those that were made before this start.
+func Budget(ctx context.Context, c *config.Config, s *store.Store, log hclog.Logger, now func() time.Time) *budget.Book {
+	b := budget.NewBook(c.Check.Allowances(), now)
+	all, err := s.Requests(ctx)
+	if err != nil {
+		log.Warn("read how many requests were made before this start; they do not count", "error", err)
+	}
+	b.Load(all)
+	return b
 }
 
 // Cache fits the store to check.Cache. A cache that fails costs requests

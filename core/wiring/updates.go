@@ -19,6 +19,8 @@ type Updates struct {
 	Components *component.Manager
 	// Cache keeps the configurations of images, beside what checks keep there.
 	Cache check.Cache
+	// Pull makes a request that reads a manifest, see check.Checker.
+	Pull func(ctx context.Context, host string, request func(context.Context) error) error
 }
 
 // Named implements updater.Watchers. Updates are allowed where the plugin gets the option
@@ -41,13 +43,14 @@ func (u Updates) Named(name string) (updater.Watcher, bool) {
 // For implements updater.Registries.
 func (u Updates) For(host string) (updater.Registry, bool) {
 	r, _, served := u.Components.RegistryFor(host)
-	return imageRegistry{r, u.Cache}, served
+	return imageRegistry{r, u.Cache, u.Pull}, served
 }
 
 // imageRegistry fits a registry to updater.Registry.
 type imageRegistry struct {
 	*component.Registry
 	cache check.Cache
+	pull  func(ctx context.Context, host string, request func(context.Context) error) error
 }
 
 // Credentials implements updater.Registry.
@@ -72,7 +75,10 @@ func (r imageRegistry) ImageConfig(ctx context.Context, repo registry.Repository
 	if m, known := check.CachedManifest(ctx, r.cache, repo, digest, platform); known {
 		digest = m.Digest // of the platform, which spares the index
 	}
-	c, err := r.Registry.ImageConfig(ctx, repo, digest, platform)
+	err := r.pull(ctx, repo.Host, func(ctx context.Context) (err error) {
+		c, err = r.Registry.ImageConfig(ctx, repo, digest, platform)
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}

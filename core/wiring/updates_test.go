@@ -22,7 +22,7 @@ func (m memory) Get(_ context.Context, key string) (string, []byte, bool) {
 func (m memory) Put(_ context.Context, key, _ string, body []byte) { m[key] = body }
 
 // TestImageConfigIsRequestedOnce: what the cache has is not requested, and a registry that
-// cannot tell is not requested at all. The registry has no plugin: a request would panic.
+// cannot tell is not requested at all. There is nothing to make a request with: it would panic.
 func TestImageConfigIsRequestedOnce(t *testing.T) {
 	repo := registry.Repository{Host: "docker.io", Name: "library/nginx"}
 	platform := sdk.Platform{OS: "linux", Architecture: "arm", Variant: "v7"}
@@ -31,12 +31,12 @@ func TestImageConfigIsRequestedOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	cache := memory{"image config docker.io/library/nginx@sha256:new linux/arm/v7": body}
-	able := imageRegistry{&component.Registry{Component: component.Component{Capabilities: []string{kind.CapConfig}}}, cache}
+	able := imageRegistry{&component.Registry{Component: component.Component{Capabilities: []string{kind.CapConfig}}}, cache, nil}
 	got, err := able.ImageConfig(t.Context(), repo, "sha256:new", platform)
 	if err != nil || got == nil || got.User != "app" {
 		t.Errorf("from the cache: %+v, %v", got, err)
 	}
-	unable := imageRegistry{&component.Registry{}, cache}
+	unable := imageRegistry{&component.Registry{}, cache, nil}
 	if got, err := unable.ImageConfig(t.Context(), repo, "sha256:new", platform); err != nil || got != nil {
 		t.Errorf("without the capability: %+v, %v", got, err)
 	}

@@ -1,0 +1,94 @@
+package budget
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Saved is what is kept of a host over a restart.
+type Saved struct {
+	Host      string
+	For       string
+	Made      []Made
+	Estimated bool   `json:",omitempty"`
+	Reported  Report `json:",omitzero"`
+	Since     int    `json:",omitempty"`
+	Questions int    `json:",omitempty"`
+	Requests  int    `json:",omitempty"`
+	Next      int    `json:",omitempty"`
+}
+
+// Made are N requests that were made before a time, in the part of a period that ends then.
+type Made struct {
+	Before time.Time
+	N      int
+}
+
+// Saved returns what is to be kept of all hosts, and whether that has changed since the last call
+// that returned true. It is of no more than 256 hosts, each with 60 numbers at most.
+func (b *Book) Saved() (all []Saved, changed bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if !b.changed {
+		return nil, false
+	}
+	b.changed = false
+	now := b.now()
+	for _, host := range slices.Sorted(maps.Keys(b.hosts)) {
+		c := b.hosts[host]
+		s := Saved{Host: host, For: c.of, Estimated: c.estimated, Reported: c.reported, Since: c.since, Questions: c.questions, Requests: c.requests, Next: c.next}
+		length := int64(c.length())
+		for _, made := range c.made {
+			if made.n > 0 && made.part > now.UnixNano()/length-parts {
+				s.Made = append(s.Made, Made{Before: time.Unix(0, (made.part+1)*length).UTC(), N: made.n})
+			}
+		}
+		if len(s.Made) > 0 || s.Next > 0 || c.reported.Requests > 0 && now.Before(c.reported.until()) {
+			all = append(all, s)
+		}
+	}
+	return all, true
+}
+
+// Load adds what another Book has saved, whatever the allowances were then. What is older than
+// the period of a host does not count, nor what is later than now, after a clock was set back.
+func (b *Book) Load(all []Saved) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	now := b.now()
+	for _, s := range all {
+		host := strings.ToLower(s.Host)
+		if _, known := b.hosts[host]; !known && len(b.hosts) >= maxHosts || s.Questions < 0 || s.Requests < 0 || s.Since < 0 {
+			continue
+		}
+		c := b.count(host, s.For)
+		c.estimated, c.questions, c.requests, c.next = s.Estimated, s.Questions, s.Requests, s.Next
+		if !s.Reported.At.After(now) {
+			c.reported, c.since = s.Reported, s.Since
+		}
+		for _, made := range s.Made {
+			at := made.Before.Add(-1)
+			if at.After(now) {
+				at = now // within the part that was not over yet
+			}
+			length := int64(c.length())
+			if made.N > 0 && made.Before.Before(now.Add(maxPer)) && at.UnixNano()/length > now.UnixNano()/length-parts {
+				c.add(at, made.N)
+			}
+		}
+	}
+}
+
+// Forecasts returns what is saved, as it is now with the given allowances.
+func Forecasts(allowed map[string]Allowance, saved []Saved, now time.Time) []Forecast {
+	b := NewBook(allowed, func() time.Time { return now })
+	b.Load(saved)
+	var all []Forecast
+	for _, host := range slices.Sorted(maps.Keys(b.hosts)) {
+		c := b.hosts[host]
+		all = append(all, Forecast{Use: c.use(host, now), Next: c.next})
+	}
+	return all
+}
