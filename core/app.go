@@ -187,9 +187,7 @@ func (a *App) pluginOptions() plugin.Options {
 // Close releases what New opened. It waits for every process to end.
 func (a *App) Close() {
 	a.plugins.Close()
-	if a.checker != nil {
-		a.checker.SaveRequests(context.Background())
-	}
+	a.saveRequests()
 	if err := a.store.Close(); err != nil {
 		a.log.Error("close the store", "error", err)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/dogwatch/dogwatch/core/auth"
 	"github.com/dogwatch/dogwatch/core/operation"
+	"github.com/dogwatch/dogwatch/core/webhook"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 )
 
@@ -28,6 +29,8 @@ type handler struct {
 	rendering  semaphore
 	// misdirectedLog limits the log of requests for foreign host names.
 	misdirectedLog logSampler
+	// guesses limits wrong secrets of webhooks.
+	guesses webhook.Guesses
 }
 
 // newHandler returns the router behind its middleware.

@@ -13,9 +13,8 @@ import (
 
 // receiveWebhook takes in what a registry or CI sends. The secret of the webhook stands for a login.
 func (h *handler) receiveWebhook(w http.ResponseWriter, r *http.Request) {
-	body, err := io.ReadAll(r.Body)
-	if err != nil {
-		h.failWith(w, r, err)
+	body, allowed := h.readWebhook(w, r)
+	if !allowed {
 		return
 	}
 	receipt, err := h.Service.ReceiveWebhook(chi.URLParam(r, "name"), r.Header, r.URL.Query().Get("token"), body)
@@ -31,9 +30,8 @@ func (h *handler) receiveWebhook(w http.ResponseWriter, r *http.Request) {
 
 // checkByWebhook checks what a request of CI names, and responds with what was found.
 func (h *handler) checkByWebhook(w http.ResponseWriter, r *http.Request) {
-	body, err := io.ReadAll(r.Body)
-	if err != nil {
-		h.failWith(w, r, err)
+	body, allowed := h.readWebhook(w, r)
+	if !allowed {
 		return
 	}
 	results, err := h.Service.CheckByWebhook(r.Context(), chi.URLParam(r, "name"), r.Header, r.URL.Query().Get("token"), body)
@@ -42,6 +40,21 @@ func (h *handler) checkByWebhook(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	h.respond(w, r, results)
+}
+
+// readWebhook returns the body of a request that may try a secret. Otherwise it responds and returns false.
+func (h *handler) readWebhook(w http.ResponseWriter, r *http.Request) (body []byte, allowed bool) {
+	if wait := h.guesses.Wait(h.actor(r).Address, h.Now()); wait > 0 {
+		w.Header().Set("Retry-After", strconv.Itoa(int(wait.Seconds())+1))
+		h.fail(w, r, http.StatusTooManyRequests, "too many wrong secrets came from this network; wait, and correct the secret of the sender")
+		return nil, false
+	}
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		h.failWith(w, r, err)
+		return nil, false
+	}
+	return body, true
 }
 
 func (h *handler) listWebhooks(w http.ResponseWriter, r *http.Request) {
@@ -53,6 +66,7 @@ func (h *handler) failWebhook(w http.ResponseWriter, r *http.Request, err error)
 	case errors.Is(err, webhook.ErrUnknown):
 		h.fail(w, r, http.StatusNotFound, err.Error())
 	case errors.Is(err, webhook.ErrSecret):
+		h.guesses.Wrong(h.actor(r).Address, h.Now())
 		w.Header().Set("WWW-Authenticate", "Bearer")
 		h.fail(w, r, http.StatusUnauthorized, err.Error())
 	case errors.Is(err, webhook.ErrMalformed):

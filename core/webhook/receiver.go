@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -38,6 +39,8 @@ const (
 	// replayWindow is for how long a delivery counts once, and maxSeen how many are remembered.
 	replayWindow = 15 * time.Minute
 	maxSeen      = 1000
+	// repeatWindow is that for senders whose next delivery about an image may be the same to the byte.
+	repeatWindow = 10 * time.Second
 	// maxRecent is how many deliveries the page shows of each hook.
 	maxRecent = 20
 	// RetryAfter is when one more may be sent after an ErrBusy.
@@ -75,7 +78,7 @@ type Receiver struct {
 
 	mu      sync.Mutex
 	waiting map[Image][]*Receipt
-	seen    map[string]time.Time
+	seen    map[string]time.Time // until when a delivery is a duplicate
 	recent  map[string][]*Receipt
 	counts  map[Count]int
 }
@@ -178,20 +181,16 @@ func (r *Receiver) Receive(name string, header http.Header, token string, body [
 		receipt.Reason = "no container runs an image of " + strings.Join(receipt.Images, ", ")
 		return *receipt, nil
 	}
-	return r.enqueue(h, d.ID, concerned, receipt)
+	return r.enqueue(h, d, concerned, receipt)
 }
 
 // enqueue has the repositories of a delivery wait for their check.
-func (r *Receiver) enqueue(h Hook, id string, images []Image, receipt *Receipt) (Receipt, error) {
+func (r *Receiver) enqueue(h Hook, d Delivery, images []Image, receipt *Receipt) (Receipt, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	now := r.opt.Now()
-	for key, at := range r.seen {
-		if now.Sub(at) >= replayWindow {
-			delete(r.seen, key)
-		}
-	}
-	key := h.Name + " " + id
+	maps.DeleteFunc(r.seen, func(_ string, until time.Time) bool { return !now.Before(until) })
+	key := h.Name + " " + d.ID
 	if _, again := r.seen[key]; again {
 		receipt.State, receipt.Reason = Duplicate, "the same delivery was received already"
 		return *receipt, nil
@@ -206,7 +205,10 @@ func (r *Receiver) enqueue(h Hook, id string, images []Image, receipt *Receipt) 
 		receipt.State, receipt.Reason = Refused, ErrBusy.Error()
 		return Receipt{}, ErrBusy
 	}
-	r.seen[key] = now
+	r.seen[key] = now.Add(replayWindow)
+	if d.Repeats {
+		r.seen[key] = now.Add(repeatWindow)
+	}
 	receipt.State = Waiting
 	for _, image := range images {
 		r.waiting[image] = append(r.waiting[image], receipt)

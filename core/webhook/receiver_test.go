@@ -132,6 +132,9 @@ func TestOneCheckOfOneRepository(t *testing.T) {
 				if got := b.Hooks()[0].Recent[0]; got.State != Checked {
 					t.Errorf("afterwards: %+v", got)
 				}
+				if header.Get("X-GitHub-Delivery") != "" {
+					header.Set("X-GitHub-Delivery", "another") // which the signature does not cover
+				}
 				again, err := b.Receive("HOOK", header, token, body) // replayed
 				time.Sleep(2 * time.Second)
 				if err != nil || again.State != Duplicate || len(b.checked) != 2 {
@@ -198,6 +201,23 @@ func TestPushesAreCheckedTogether(t *testing.T) {
 		time.Sleep(time.Second)
 		synctest.Wait()
 		if !slices.Equal(b.checked, []string{"local: a b"}) {
+			t.Errorf("checks: %q", b.checked)
+		}
+	})
+}
+
+// TestSamePushAgainIsChecked: a sender whose deliveries are the same to the byte is heard each time.
+func TestSamePushAgainIsChecked(t *testing.T) {
+	receive(t, []Hook{{Name: "hook", Secret: secret}}, []sdk.Container{running("local", "a", "docker.io", "library/a")}, func(b *bench) {
+		for range 3 {
+			receipt, err := b.Receive("hook", with(nil, "Authorization", secret), "", []byte(`{"image":"a"}`))
+			if err != nil || receipt.State != Waiting {
+				t.Errorf("%+v, %v", receipt, err)
+			}
+			time.Sleep(time.Minute)
+			synctest.Wait()
+		}
+		if len(b.checked) != 3 {
 			t.Errorf("checks: %q", b.checked)
 		}
 	})

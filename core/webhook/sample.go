@@ -50,11 +50,11 @@ func Sample(format, image, secret string) (http.Header, []byte, error) {
 	case "ghcr":
 		header.Set("X-GitHub-Event", "package")
 		header.Set("X-GitHub-Delivery", id)
-		body = object{"action": "published", "package": object{"name": name, "namespace": owner, "package_type": "CONTAINER"}}
+		body = object{"action": "published", "id": id, "package": object{"name": name, "namespace": owner, "package_type": "CONTAINER"}}
 	case "gitea":
 		header.Set("X-Gitea-Event", "package")
 		header.Set("X-Gitea-Delivery", id)
-		body = object{"action": "created", "package": object{"type": "container", "name": name, "owner": object{"login": owner}, "html_url": "https://" + of.Host + "/" + owner}}
+		body = object{"action": "created", "id": id, "package": object{"type": "container", "name": name, "owner": object{"login": owner}, "html_url": "https://" + of.Host + "/" + owner}}
 	default:
 		return nil, nil, fmt.Errorf("there is no format %q: want one of %s", format, strings.Join(Formats(), ", "))
 	}

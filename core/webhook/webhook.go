@@ -50,8 +50,11 @@ func (i Image) concerns(host, name string) bool {
 type Delivery struct {
 	// Format is which sender it is of: one of Formats.
 	Format string
-	// ID is the sender's own id of the delivery, or else the digest of its body.
+	// ID is the sender's own id of the delivery, or else the digest of its body. Ids in headers
+	// do not count: a signature does not cover them, so that replays could have others.
 	ID string
+	// Repeats is true when two pushes of an image may have the same ID.
+	Repeats bool
 	// Images are those that were pushed, each repository once.
 	Images []Image
 	// Ignored is why a delivery with no images has none, such as "a ping".
@@ -83,11 +86,9 @@ func Parse(header http.Header, body []byte) (Delivery, error) {
 		return d, errors.New(`the body is of no known sender; a plain one is {"image": "ghcr.io/owner/name:tag"}`)
 	}
 	if d.ID == "" {
-		d.ID = strings.TrimSpace(header.Get("X-GitHub-Delivery") + header.Get("X-Gitea-Delivery") + header.Get("X-Gitlab-Event-UUID"))
-	}
-	if d.ID == "" {
 		sum := sha256.Sum256(body)
 		d.ID = hex.EncodeToString(sum[:])
+		d.Repeats = d.Format == "plain" || d.Format == "quay" || d.Format == "gitea"
 	}
 	if len(d.Images) == 0 && d.Ignored == "" {
 		d.Ignored = "a delivery that names no image"

@@ -1,0 +1,64 @@
+package api
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/dogwatch/dogwatch/core/webhook"
+	"github.com/dogwatch/dogwatch/sdk"
+)
+
+const hookSecret = "the-secret-of-the-hook"
+
+// withHook has a webhook of the name ci, and no containers.
+func withHook(o *testOptions) {
+	o.app.Webhooks = webhook.New(webhook.Options{
+		Hooks: []webhook.Hook{{Name: "ci", Secret: hookSecret}}, Containers: func() []sdk.Container { return nil }, Log: hclog.NewNullLogger(), Now: time.Now,
+	})
+}
+
+// TestWebhookGuessesAreLimited: whoever tries many secrets is told to wait, and nobody is told more.
+func TestWebhookGuessesAreLimited(t *testing.T) {
+	w := start(t, nil, withHook)
+	right, body := "Bearer "+hookSecret, `{"image":"nginx"}`
+	w.do(http.MethodPost, "/api/webhooks/ci", body, "Authorization", right).want(200)
+	statuses := map[int]int{}
+	for i := range 40 {
+		path := "/api/webhooks/ci" + strings.Repeat("/check", i%2)
+		r := w.do(http.MethodPost, path, body, "Authorization", "Bearer guess")
+		statuses[r.status]++
+		if strings.Contains(string(r.body), hookSecret) {
+			t.Errorf("the response has the secret: %s", r.body)
+		}
+	}
+	if statuses[401] != 20 || statuses[429] != 20 {
+		t.Errorf("the responses of 40 guesses are %v", statuses)
+	}
+	if r := w.do(http.MethodPost, "/api/webhooks/ci", body, "Authorization", right); r.status != 429 || r.header.Get("Retry-After") == "" {
+		t.Errorf("after that, the right secret gets %d, to be tried after %q s", r.status, r.header.Get("Retry-After"))
+	}
+}
+
+// TestWebhookRefusesBodies that are too large, no JSON or of no sender, whatever type they say.
+func TestWebhookRefusesBodies(t *testing.T) {
+	w := start(t, nil, withHook)
+	for name, c := range map[string]struct {
+		body, kind string
+		status     int
+	}{
+		"a form":      {"payload=%7B%7D", "application/x-www-form-urlencoded", 400},
+		"megabytes":   {`{"image":"` + strings.Repeat("a", 3<<20) + `"}`, "application/json", 413},
+		"nothing":     {"", "application/json", 400},
+		"of no one":   {`{"a":1}`, "application/json", 400},
+		"as text":     {`{"image":"nginx"}`, "text/plain", 200},
+		"without one": {`{"image":"nginx"}`, "", 200},
+	} {
+		if r := w.do(http.MethodPost, "/api/webhooks/ci", c.body, "Authorization", hookSecret, "Content-Type", c.kind); r.status != c.status {
+			t.Errorf("%s: %d, want %d: %s", name, r.status, c.status, r.body)
+		}
+	}
+}
