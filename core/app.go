@@ -177,7 +177,7 @@ func (a *App) pluginOptions() plugin.Options {
 	settings := a.opt.Config
 	return plugin.Options{
 		Builtins: a.opt.Builtins, Dir: settings.Plugins.Dir, Pinned: settings.Plugins.Trust == "pinned",
-		Checksums: settings.Plugins.Checksums(), Grants: settings.Plugins.Grants(), Env: settings.Plugins.Env,
+		Checksums: settings.Plugins.Checksums(), Grants: wiring.PluginGrants(settings, a.log), Env: settings.Plugins.Env,
 		Isolation: wiring.Isolation(settings), RunDirs: []string{settings.Store.Path}, Trust: a.store, Log: a.opt.Log, Now: a.opt.Now,
 		RegistryTimeout: settings.Check.Timeout, Contained: contained.Here(), Changed: a.pluginChanged, Observe: a.metrics.Call,
 		Redact: a.opt.Redactor.String, Vars: wiring.PluginVars(settings),

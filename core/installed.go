@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -61,6 +62,30 @@ func (i *installer) Installed() []install.Status {
 		}
 	}
 	return all
+}
+
+// grantLimit is how long a change of what is granted waits for a command that installs.
+const grantLimit = 10 * time.Second
+
+// Grant implements service.Installs. The plugin is started again once the folder is read anew.
+func (i *installer) Grant(ctx context.Context, name, capability string, granted bool) error {
+	ctx, cancel := context.WithTimeout(ctx, grantLimit)
+	defer cancel()
+	folder, err := install.Open(ctx, i.config.Plugins.Dir)
+	if err != nil {
+		return err
+	}
+	defer folder.Close()
+	var has []string
+	for _, st := range folder.Installed() {
+		if st.Name == name {
+			has = slices.DeleteFunc(slices.Clone(st.Granted), func(c string) bool { return c == capability })
+		}
+	}
+	if granted {
+		has = append(has, capability)
+	}
+	return folder.Grant(name, has)
 }
 
 // lookForPlugins looks once a day for newer versions of what is installed.

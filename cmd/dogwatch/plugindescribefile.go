@@ -74,15 +74,15 @@ func (p pluginFolder) verifyClaims(ctx context.Context, s *install.Staged) error
 	claimed := sensitive(s.Capabilities)
 	for _, c := range said.Capabilities {
 		if len(s.Types) > 0 && !slices.Contains(claimed, c) {
-			return fmt.Errorf("%s wants the capability %s, of which its artifact says nothing, and is not installed", s.Name, c)
+			return fmt.Errorf("%s asks for the capability %s, of which its artifact says nothing, and is not installed", s.Name, c)
 		}
 	}
 	if slices.Sort(s.Types); len(s.Types) > 0 && !slices.Equal(s.Types, said.Types) {
 		return fmt.Errorf("%s holds %s, and its artifact says %s: it is not installed", s.Name, strings.Join(said.Types, " "), strings.Join(s.Types, " "))
 	}
 	if len(s.Types) == 0 {
-		fmt.Fprintf(p.g.stdout, "%-14s %s\n%-14s %s\n", "types", printable(strings.Join(said.Types, " ")), "wants", wanted(said.Capabilities))
 		s.Types, s.Capabilities = said.Types, said.Capabilities
+		fmt.Fprintf(p.g.stdout, "%-14s %s\n%-14s %s\n", "types", printable(strings.Join(said.Types, " ")), "asks for", printable(p.askedFor(s)))
 	}
 	if s.Version == "" {
 		s.Version = said.Version

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"time"
 
@@ -16,7 +15,6 @@ import (
 	"github.com/dogwatch/dogwatch/core/config"
 	"github.com/dogwatch/dogwatch/core/install"
 	"github.com/dogwatch/dogwatch/core/installation"
-	"github.com/dogwatch/dogwatch/sdk/kind"
 )
 
 // fetchLimit is how long fetching a plugin may take unless the user says otherwise.
@@ -28,6 +26,7 @@ const lockLimit = 30 * time.Second
 // installFlags are the flags of install and update.
 type installFlags struct {
 	name, digest, sha256, key string
+	grants                    []string
 	newKey, replace, yes      bool
 	maxSize                   int64 // MiB
 	timeout                   time.Duration
@@ -35,6 +34,7 @@ type installFlags struct {
 
 func (f *installFlags) common(cmd *cobra.Command) {
 	cmd.Flags().BoolVarP(&f.yes, "yes", "y", false, "install without asking")
+	cmd.Flags().StringSliceVar(&f.grants, "grant", nil, "`capabilities` to grant of those that it asks for: "+strings.Join(config.Grantable(), ", "))
 	cmd.Flags().Int64Var(&f.maxSize, "max-size", artifact.MaxSize>>20, "largest size in `MiB`")
 	cmd.Flags().DurationVar(&f.timeout, "timeout", fetchLimit, "longest `time` for fetching")
 }
@@ -52,12 +52,18 @@ this system is taken.
 Size, checksum and the publisher's signature are verified first, and what the plugin
 is and wants is shown before it is installed. The publisher's key is remembered: from
 then on nothing else is accepted under that name. The file before is kept for
-dogwatch plugin rollback.`,
+dogwatch plugin rollback.
+
+A plugin has only those of the capabilities it asks for that you grant: you are asked
+for each, or --grant names them. dogwatch plugin grants shows and changes them later.`,
 		Example: `  # from a registry
   dogwatch plugin install ghcr.io/me/trigger-lamp:1.0.0
 
   # only if the publisher signed it with this key of minisign
   dogwatch plugin install ghcr.io/me/trigger-lamp:1.0.0 --key RWQf6LRCGA9i53mlYecO4IzT51TGPpvWucNSCh1CBM0QTaLn73Y7GFO3
+
+  # with the logins of registries, which it asks for
+  dogwatch plugin install ghcr.io/me/trigger-pull:1.0.0 --grant credentials
 
   # from an address, and from a file
   dogwatch plugin install https://example.org/trigger-lamp --sha256 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
@@ -81,6 +87,14 @@ dogwatch plugin rollback.`,
 	return cmd
 }
 
+// check refuses what no plugin could be installed with.
+func (f *installFlags) check() error {
+	if f.maxSize <= 0 || f.timeout <= 0 {
+		return errors.New("--max-size and --timeout: want more than 0")
+	}
+	return grantable("--grant", f.grants)
+}
+
 // request reads what the flags say about a reference.
 func (f *installFlags) request(ref string) (install.Request, error) {
 	source, err := artifact.ParseSource(ref)
@@ -95,8 +109,9 @@ func (f *installFlags) request(ref string) (install.Request, error) {
 		return r, errors.New("--sha256 is for addresses and files: an artifact in a registry has a --digest")
 	case f.newKey && f.key == "":
 		return r, errors.New("--new-key needs --key: the publisher's new key")
-	case f.maxSize <= 0 || f.timeout <= 0:
-		return r, errors.New("--max-size and --timeout: want more than 0")
+	}
+	if err := f.check(); err != nil {
+		return r, err
 	}
 	if f.sha256 != "" {
 		r.Want.Digest = "sha256:" + strings.ToLower(strings.TrimPrefix(f.sha256, "sha256:"))
@@ -156,6 +171,11 @@ func (p pluginFolder) install(ctx context.Context, r install.Request) error {
 	}
 	if s.Current() {
 		fmt.Fprintf(p.g.stdout, "%s is installed already (sha256 %s)\n", printable(s.Name), s.SHA256)
+		if len(p.flags.grants) > 0 {
+			if err := p.changeGrants(s.Name, p.flags.grants, nil); err != nil {
+				return err
+			}
+		}
 		return p.trust(ctx, s.Name, s.SHA256)
 	}
 	p.show(p.g.stdout, s)
@@ -163,6 +183,9 @@ func (p pluginFolder) install(ctx context.Context, r install.Request) error {
 		return err
 	}
 	if err := p.verifyClaims(ctx, s); err != nil {
+		return err
+	}
+	if err := p.grant(ctx, s); err != nil {
 		return err
 	}
 	if err := p.Install(s); err != nil {
@@ -217,27 +240,11 @@ func (p pluginFolder) show(w io.Writer, s *install.Staged) {
 	line("key", s.Key.Text())
 	if len(s.Types) > 0 {
 		line("types", strings.Join(s.Types, " "))
-		line("wants", wanted(s.Capabilities))
+		line("asks for", p.askedFor(s))
 	}
 	if s.Before != nil {
 		line("replaces", cmp.Or(s.Before.Version, s.Before.Ref))
 	}
-}
-
-// wanted names the capabilities of a plugin that a user has to grant.
-func wanted(capabilities []string) string {
-	return printable(cmp.Or(strings.Join(sensitive(capabilities), " "), "no capabilities"))
-}
-
-// sensitive returns the capabilities that are only given to plugins that a user grants them to.
-func sensitive(capabilities []string) []string {
-	var all []string
-	for _, c := range capabilities {
-		if slices.Contains([]string{kind.CapCredentials, kind.CapEngine, kind.CapOperate, kind.CapRun}, c) {
-			all = append(all, c)
-		}
-	}
-	return all
 }
 
 // trust has the Dogwatch that serves accept the new file, where another one was trusted.
@@ -260,15 +267,6 @@ func (p pluginFolder) trust(ctx context.Context, name, sum string) error {
 
 // showNext says what is left to do.
 func (p pluginFolder) showNext(w io.Writer, s *install.Staged) {
-	var missing []string
-	for _, c := range sensitive(s.Capabilities) {
-		if !slices.Contains(p.cfg.Plugins.Grants()[s.Name], c) {
-			missing = append(missing, s.Name+"="+c)
-		}
-	}
-	if len(missing) > 0 {
-		fmt.Fprintf(w, "\nto grant what it wants, add to the configuration:\n  plugins:\n    grants: [%s]\n", printable(strings.Join(missing, ", ")))
-	}
 	if s.Before != nil {
 		return
 	}

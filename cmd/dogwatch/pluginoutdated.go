@@ -103,8 +103,9 @@ func newPluginUpdate(g *global) *cobra.Command {
 		Short: "Update installed plugins to newer versions",
 		Long: `Installs the newer version that dogwatch plugin outdated shows, of the named plugins
 or with --all of each that has one. The signature has to be by the key that is
-remembered. One that plugins.install names is updated there. What fails is said at
-the end and stops none of the others.`,
+remembered. What was granted stays granted; if the newer version asks for more, you
+are asked, or --grant names it: otherwise it does not get it. One that plugins.install
+names is updated there. What fails is said at the end and stops none of the others.`,
 		Example: `  # one
   dogwatch plugin update trigger-lamp
 
@@ -116,8 +117,9 @@ the end and stops none of the others.`,
 				return usage(errors.New("--all and names exclude each other"))
 			case !all && len(args) == 0:
 				return usage(errors.New("say which plugins, or --all"))
-			case f.maxSize <= 0 || f.timeout <= 0:
-				return usage(errors.New("--max-size and --timeout: want more than 0"))
+			}
+			if err := f.check(); err != nil {
+				return usage(err)
 			}
 			return nil
 		},

@@ -155,9 +155,20 @@ func (g *global) agree(ctx context.Context, yes bool, question, without string) 
 	if yes {
 		return nil
 	}
-	if !term.IsTerminal(int(os.Stdin.Fd())) {
+	if !interactive() {
 		return usage(errors.New("there is no terminal to ask on: use --yes" + without))
 	}
+	if g.says(ctx, question) {
+		return nil
+	}
+	return errors.New("nothing was changed")
+}
+
+// interactive reports whether there is a terminal to ask on.
+func interactive() bool { return term.IsTerminal(int(os.Stdin.Fd())) }
+
+// says asks a question on the terminal, and reports whether the answer is yes.
+func (g *global) says(ctx context.Context, question string) bool {
 	fmt.Fprintf(g.stderr, "%s [y/N] ", question)
 	response := make(chan string, 1)
 	go func() { // reading cannot be broken off: it ends with the program
@@ -166,13 +177,11 @@ func (g *global) agree(ctx context.Context, yes bool, question, without string) 
 	}()
 	select {
 	case said := <-response:
-		if said == "y" || said == "yes" {
-			return nil
-		}
+		return said == "y" || said == "yes"
 	case <-ctx.Done():
 		fmt.Fprintln(g.stderr)
+		return false
 	}
-	return errors.New("nothing was changed")
 }
 
 // planned is a container with its plan.

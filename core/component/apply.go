@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"sync"
 
 	"github.com/hashicorp/go-hclog"
@@ -138,7 +139,7 @@ func (m *Manager) compare(before []typed, sections []config.Component) (wanted [
 func (m *Manager) unchanged(component typed, section config.Component, byDefault bool, updating string) bool {
 	c := component.base()
 	bundle, t, _ := m.opt.Plugins.Find(section.Kind, section.Type)
-	if c.Default != byDefault || !c.section.Same(section) || c.bundle != bundle || !reflect.DeepEqual(c.typ, t) {
+	if c.Default != byDefault || !c.section.Same(section) || c.bundle != bundle || !reflect.DeepEqual(c.typ, t) || bundle != nil && !slices.Equal(c.missing, bundle.MissingGrants(t)) {
 		return false
 	}
 	w, is := component.(*Watcher)

@@ -36,6 +36,8 @@ type Component struct {
 	Default bool
 	// Capabilities are those of the type, less what was not granted.
 	Capabilities []string
+	// missing are those that were not granted.
+	missing []string
 	// Options are the options that the plugin was given.
 	Options option.Values
 

@@ -200,6 +200,7 @@ func (m *Manager) settings(component typed, values option.Values) []config.Probl
 // grants records the sensitive capabilities that a type asks for and does not get.
 func (m *Manager) grants(c *Component, bundle *plugin.Supervisor, t kind.Type) []config.Problem {
 	missing := bundle.MissingGrants(t)
+	c.missing = missing
 	var problems []config.Problem
 	for _, capability := range t.Capabilities {
 		if !slices.Contains(missing, capability) {
@@ -209,7 +210,7 @@ func (m *Manager) grants(c *Component, bundle *plugin.Supervisor, t kind.Type) [
 		name := bundle.Status().Name
 		problems = append(problems, config.Problem{Key: c.FullID(), Level: config.Warning,
 			Message: fmt.Sprintf("asks for the capability %q and does not get it", capability),
-			Remedy:  fmt.Sprintf("to grant it, add %s=%s to plugins.grants", name, capability)})
+			Remedy:  fmt.Sprintf("to grant it, run: dogwatch plugin grants %s --grant %s; or add %s=%s to plugins.grants", name, capability, name, capability)})
 	}
 	return problems
 }

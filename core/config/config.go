@@ -160,14 +160,14 @@ type Plugins struct {
 	Trust string `option:"trust" default:"first-use" choices:"first-use,pinned" help:"Which executables run: first-use remembers a file when it is first seen and refuses it once it changes, pinned runs only those in checksums"`
 	// Pins and Granted are written as lists of name=value; see Checksums and Grants.
 	Pins    []string `option:"checksums" help:"SHA-256 of executables, as name=checksum"`
-	Granted []string `option:"grants" help:"Capabilities given to executables, as name=capability: credentials, engine, operate, run"`
+	Granted []string `option:"grants" help:"Capabilities given to executables, as name=capability: credentials, engine, operate, run, decide"`
 	Env     []string `option:"env" help:"Names of environment variables that plugins may see"`
 	// Isolated, Opened and RunAs are about what the system lets executables do; see Paths and User.
 	Isolated bool     `option:"isolated" default:"true" help:"Let executables that are registries or triggers reach only the network, their own folder, what their options name and what programs need of the system, where the kernel can (Linux)"`
 	Opened   []string `option:"paths" help:"Further folders and files that executables may read and write, as name=/path"`
 	RunAs    string   `option:"user" help:"User that executables run as when Dogwatch is root, as a name, a number or number:group; not set, they run as root"`
 	// Installs are written as texts of name=value pairs; see Declared.
-	Installs []string `option:"install" help:"Plugins that are installed at the start where they are missing, or other than this: each with name, ref (an artifact in a registry, or an https:// address), and if need be digest (sha256:...) and key (of the publisher, or its file); in the environment as name=lamp ref=ghcr.io/me/lamp:1.0"`
+	Installs []string `option:"install" help:"Plugins that are installed at the start where they are missing, or other than this: each with name, ref (an artifact in a registry, or an https:// address), and if need be digest (sha256:...), key (of the publisher, or its file) and grants (capabilities); in the environment as name=lamp ref=ghcr.io/me/lamp:1.0"`
 }
 
 // Checksums returns the pinned SHA-256 of executables, in lower-case hexadecimal, by file name.
@@ -217,13 +217,18 @@ func (p Plugins) User() (uid, gid uint32, set bool, err error) {
 	return uint32(id), uint32(of), true, nil
 }
 
-// Grants returns the capabilities given to executables (see kind.CapCredentials
-// and kind.CapEngine), by file name.
+// Grants returns the capabilities that the configuration gives to executables (see
+// Grantable), by file name.
 func (p Plugins) Grants() map[string][]string {
 	grants := map[string][]string{}
 	for _, g := range p.Granted {
 		name, capability, _ := strings.Cut(g, "=")
 		grants[name] = append(grants[name], strings.ToLower(capability))
+	}
+	for _, i := range p.Declared() {
+		if len(i.Grants) > 0 {
+			grants[i.Name] = append(grants[i.Name], i.Grants...)
+		}
 	}
 	return grants
 }

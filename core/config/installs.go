@@ -24,23 +24,29 @@ type Install struct {
 	Digest string
 	// Key is the publisher's, or its file; "" for the one that is first seen.
 	Key string
+	// Grants are the capabilities that it is given.
+	Grants []string
 }
 
 // installFields are the fields of an Install as they are written.
-var installFields = []string{"name", "ref", "digest", "key"}
+var installFields = []string{"name", "ref", "digest", "key", "grants"}
 
-func (i *Install) field(name string) *string {
+// grantSeparator is between the capabilities of a text: a comma is between plugins.
+const grantSeparator = "+"
+
+func (i *Install) set(name, value string) {
 	switch name {
 	case "name":
-		return &i.Name
+		i.Name = value
 	case "ref":
-		return &i.Ref
+		i.Ref = value
 	case "digest":
-		return &i.Digest
+		i.Digest = strings.ToLower(value)
 	case "key":
-		return &i.Key
+		i.Key = value
+	case "grants":
+		i.Grants = strings.FieldsFunc(strings.ToLower(value), func(r rune) bool { return r == '+' || r == ',' })
 	}
-	return nil
 }
 
 // Declared returns the plugins of plugins.install. Those that are malformed were
@@ -74,6 +80,9 @@ func (w *yamlWalk) installs(n *yaml.Node, depth int) []string {
 		var fields []string
 		for _, p := range w.pairs(item, depth+1) {
 			value := resolveAlias(p.value)
+			if p.name == "grants" && value.Kind == yaml.SequenceNode {
+				value = w.joined(value, depth+1)
+			}
 			if value.Kind != yaml.ScalarNode || strings.ContainsAny(strings.TrimSpace(value.Value), " \t\n") {
 				w.fault(p.key, fmt.Sprintf("%s of %s is one text without spaces", p.name, installSetting), "")
 				continue
@@ -83,6 +92,22 @@ func (w *yamlWalk) installs(n *yaml.Node, depth int) []string {
 		items = append(items, strings.Join(fields, " "))
 	}
 	return items
+}
+
+// joined returns a list of texts as one text.
+func (w *yamlWalk) joined(list *yaml.Node, depth int) *yaml.Node {
+	var items []string
+	for _, item := range list.Content {
+		if !w.enter(item, depth) {
+			break
+		}
+		item = resolveAlias(item)
+		if item.Kind != yaml.ScalarNode {
+			return item // which is refused
+		}
+		items = append(items, strings.TrimSpace(item.Value))
+	}
+	return &yaml.Node{Kind: yaml.ScalarNode, Value: strings.Join(items, grantSeparator), Line: list.Line, Column: list.Column}
 }
 
 var digestForm = lazyregexp.New(`^(sha256:[0-9a-f]{64})?$`)
@@ -100,9 +125,13 @@ func parseInstall(text string) (i Install, problem, remedy string) {
 			}
 			return i, fmt.Sprintf("%q is no field of a plugin", name), remedy
 		}
-		*i.field(name) = value
+		i.set(name, value)
 	}
-	i.Digest = strings.ToLower(i.Digest)
+	for _, capability := range i.Grants {
+		if !slices.Contains(Grantable(), capability) {
+			return i, fmt.Sprintf("the grants of %s name %q, which is no capability", i.Name, capability), "the capabilities are " + strings.Join(Grantable(), ", ")
+		}
+	}
 	switch {
 	case i.Name == "" || i.Ref == "":
 		return i, "a plugin lacks its name or its ref", "write name: trigger-lamp and ref: ghcr.io/me/trigger-lamp:1.0"

@@ -12,7 +12,6 @@ import (
 
 	"github.com/dogwatch/dogwatch/core/budget"
 	"github.com/dogwatch/dogwatch/internal/lazyregexp"
-	"github.com/dogwatch/dogwatch/sdk/kind"
 )
 
 // storeFolder is the folder of the database in a container.
@@ -180,11 +179,10 @@ func (l *loader) checkPlugins(p Plugins) {
 			l.fault("plugins.checksums", fmt.Sprintf("want name=SHA-256 in 64 hexadecimal digits, got %q", pin), "dogwatch plugin checksum FILE prints it")
 		}
 	}
-	capabilities := []string{kind.CapCredentials, kind.CapEngine, kind.CapOperate, kind.CapRun}
 	for _, grant := range p.Granted {
 		name, capability, _ := strings.Cut(grant, "=")
-		if name == "" || !slices.Contains(capabilities, strings.ToLower(capability)) {
-			l.fault("plugins.grants", fmt.Sprintf("want name=capability, got %q", grant), "the capabilities are "+strings.Join(capabilities, ", "))
+		if name == "" || !slices.Contains(Grantable(), strings.ToLower(capability)) {
+			l.fault("plugins.grants", fmt.Sprintf("want name=capability, got %q", grant), "the capabilities are "+strings.Join(Grantable(), ", "))
 		}
 	}
 	for _, opened := range p.Opened {

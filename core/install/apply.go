@@ -36,6 +36,7 @@ func (f *Folder) Ensure(ctx context.Context, fetcher artifact.Fetcher, w Wanted)
 	if err != nil {
 		return sum, false, err
 	}
+	s.Grants = s.KeptGrants()
 	if err := f.Install(s); err != nil {
 		return f.sound(w.Name), false, err
 	}

@@ -52,6 +52,8 @@ type entry struct {
 	Previous *Pin `json:"previous,omitempty"`
 	// Next is what is being put in place.
 	Next *Pin `json:"next,omitempty"`
+	// Granted are the capabilities that users granted to it.
+	Granted []string `json:"granted,omitempty"`
 	// Removing is true while the plugin is being removed.
 	Removing bool `json:"removing,omitempty"`
 }
@@ -66,6 +68,8 @@ type Status struct {
 	Previous string `json:"previous,omitempty"`
 	// Available is a newer reference than Ref; "" when none is known.
 	Available string `json:"available,omitempty"`
+	// Granted are the capabilities that users granted to it, besides those of the configuration.
+	Granted []string `json:"granted,omitempty"`
 	// Changed reports that the file is missing, or is not the one that was installed.
 	Changed bool `json:"changed,omitempty"`
 }
@@ -220,7 +224,7 @@ func statuses(all map[string]*entry) []Status {
 	var found []Status
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		e := all[name]
-		st := Status{Name: name, Pin: e.Pin, KeyName: keyName(e.Key)}
+		st := Status{Name: name, Pin: e.Pin, KeyName: keyName(e.Key), Granted: e.Granted}
 		if e.Previous != nil {
 			st.Previous = cmp.Or(e.Previous.Version, e.Previous.Ref)
 		}

@@ -31,6 +31,8 @@ type Staged struct {
 	Path string
 	// Before is what it replaces; nil for nothing that was installed.
 	Before *Pin
+	// Grants are the capabilities that it is to have once it is installed; KeptGrants unless a user decides.
+	Grants []string
 	folder *Folder
 }
 
@@ -137,13 +139,14 @@ func (f *Folder) mayReplace(name string, replace bool) error {
 	return nil
 }
 
-// Install puts a staged executable in its place by one rename, and keeps the one before.
+// Install puts a staged executable in its place by one rename, with what it is granted,
+// and keeps the one before.
 func (f *Folder) Install(s *Staged) error {
 	next := &Pin{
 		Ref: s.Ref, Digest: s.Digest, SHA256: s.SHA256, Version: s.Version, SDK: s.SDK, Platform: s.Platform,
 		Types: s.Types, Capabilities: s.Capabilities, Installed: sdk.TimeOf(f.now()), Key: s.Key.Text(),
 	}
-	return f.put(s.Name, s.Path, next)
+	return f.put(s.Name, s.Path, next, sorted(s.Grants))
 }
 
 // Rollback exchanges a plugin with the version before it. The key of the publisher
@@ -171,11 +174,12 @@ func (f *Folder) Rollback(name string) (Pin, error) {
 	if err := linkOrCopy(f.previous(name), staged); err != nil {
 		return Pin{}, fmt.Errorf("%s: %w", name, err)
 	}
-	return next, f.put(name, staged, &next)
+	return next, f.put(name, staged, &next, e.Granted)
 }
 
 // put records what is about to happen, renames, and records what happened.
-func (f *Folder) put(name, staged string, next *Pin) error {
+// After a kill in between, what is there has no more than both versions were granted.
+func (f *Folder) put(name, staged string, next *Pin, grants []string) error {
 	e, known := f.all[name]
 	if !known {
 		e = &entry{}
@@ -184,7 +188,7 @@ func (f *Folder) put(name, staged string, next *Pin) error {
 		}
 		f.all[name] = e
 	}
-	e.Next = next
+	e.Next, e.Granted = next, both(e.Granted, grants)
 	if err := f.save(); err != nil {
 		return err
 	}
@@ -202,6 +206,9 @@ func (f *Folder) put(name, staged string, next *Pin) error {
 	}
 	if settled := f.settle(name, e); err == nil {
 		err = settled
+	}
+	if err == nil {
+		e.Granted = grants
 	}
 	if err != nil {
 		err = fmt.Errorf("install %s: %w", name, err)

@@ -28,16 +28,22 @@ func (h *Host) Discover(ctx context.Context) error {
 	return err
 }
 
-// update makes the third-party bundles those of the folder, and returns whether any
-// came, went or changed. Those that did are settled then.
+// sameGrants compares capabilities in any order.
+func sameGrants(a, b []string) bool {
+	return slices.Equal(slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b)))
+}
+
+// update makes the third-party bundles those of the folder, with what they are granted
+// now, and returns whether any came, went or changed. Those that did are settled then.
 func (h *Host) update(ctx context.Context, listed []file) (changed bool, err error) {
 	found, err := findBundles(h.opt.Dir)
 	if err != nil {
 		return false, err
 	}
+	granted := h.opt.Grants()
 	h.mu.Lock()
-	before := h.listed
-	h.listed = listed
+	before, grantedBefore := h.listed, h.granted
+	h.listed, h.granted = listed, granted
 	h.mu.Unlock()
 	for _, s := range h.supervisors() {
 		if !s.bundle.builtin && !slices.ContainsFunc(found, s.bundle.same) {
@@ -63,6 +69,10 @@ func (h *Host) update(ctx context.Context, listed []file) (changed bool, err err
 			h.log.Error("plugin passed over: its name belongs to a built-in bundle, so rename the file", "bundle", b.name)
 		case changedFile(b, before, listed):
 			h.log.Info("plugin is started again: its file changed", "bundle", b.name)
+			have.Restart()
+			touched = append(touched, have)
+		case !sameGrants(grantedBefore[b.name], granted[b.name]): // what isolates its process may differ
+			h.log.Info("plugin is started again: it is granted something else", "bundle", b.name, "grants", granted[b.name])
 			have.Restart()
 			touched = append(touched, have)
 		}

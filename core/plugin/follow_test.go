@@ -7,6 +7,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"sync"
 	"testing"
 	"time"
 
@@ -177,4 +178,46 @@ func TestReleaseStopsProcessThatNothingNeeds(t *testing.T) {
 	again, err := configureWatcher(t, h, "watcher.probe.b", nil)
 	must(t, err)
 	pidOf(t, again)
+}
+
+// TestFollowGrants: a plugin is started again with what it is granted or no more granted
+// while it runs, and no other one is.
+func TestFollowGrants(t *testing.T) {
+	opt := testOptions(t)
+	opt.Builtins, opt.Dir = nil, shortDir(t)
+	var mu sync.Mutex
+	var granted []string
+	opt.Grants = func() map[string][]string {
+		mu.Lock()
+		defer mu.Unlock()
+		return map[string][]string{"mine": granted}
+	}
+	copyPlugin(t, opt.Dir, "mine")
+	h := newHost(t, opt)
+	changes := follow(t, h)
+	s, _ := h.Bundle("mine")
+	i, err := configureWatcher(t, h, "watcher.probe.a", nil)
+	must(t, err)
+	pid := pidOf(t, i)
+	for n, grants := range [][]string{{kind.CapCredentials}, nil} {
+		mu.Lock()
+		granted = grants
+		mu.Unlock()
+		must(t, os.WriteFile(filepath.Join(opt.Dir, ".installed.json"), []byte{byte('0' + n)}, 0o644))
+		await(t, changes)
+		if s.Granted(kind.CapCredentials) != (len(grants) > 0) || len(s.Status().Grants) != len(grants) {
+			t.Errorf("granted %v: %+v", grants, s.Status())
+		}
+		now := pidOf(t, i)
+		if now == pid {
+			t.Errorf("granted %v: the process goes on with the rights it had", grants)
+		}
+		pid = now
+	}
+	must(t, os.WriteFile(filepath.Join(opt.Dir, ".installed.json"), []byte("another plugin's"), 0o644))
+	select {
+	case <-changes:
+		t.Error("it is started again though nothing of it changed")
+	case <-time.After(4 * followEvery):
+	}
 }

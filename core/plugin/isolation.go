@@ -85,7 +85,7 @@ func (h *Host) confine(b bundle, specs []pluginclient.Instance) (_ *confinement,
 		return &confinement{rules: sandbox.Rules{KeepCapabilities: true}}, "", nil
 	case b.builtin:
 		return nil, "", nil
-	case slices.Contains(h.opt.Grants[b.name], kind.CapEngine):
+	case slices.Contains(h.grants(b.name), kind.CapEngine):
 		return nil, "it is granted the engine, and with it the machine", nil
 	case slices.ContainsFunc(specs, isWatcher):
 		return nil, "it is a watcher, which needs its engine", nil

@@ -193,7 +193,8 @@ func TestWhoIsIsolated(t *testing.T) {
 		"built-in trigger": {bundle: bundle{name: "trigger", builtin: true}},
 	} {
 		opt := testOptions(t)
-		opt.Isolation, opt.Grants = test.iso, map[string][]string{"mine": {test.grants}}
+		opt.Isolation = test.iso
+		opt.Grants = func() map[string][]string { return map[string][]string{"mine": {test.grants}} }
 		c, why, err := newHost(t, opt).confine(test.bundle, test.specs)
 		must(t, err)
 		if (c != nil && len(c.rules.Read) > 0) != test.files || !strings.HasPrefix(why, test.why) || (why == "") != (test.why == "") {

@@ -48,8 +48,8 @@ type Options struct {
 	Pinned bool
 	// Checksums are hexadecimal SHA-256 sums by bundle name.
 	Checksums map[string]string
-	// Grants are capabilities by third-party bundle name.
-	Grants map[string][]string
+	// Grants returns the capabilities by third-party bundle name, as they are now; nil for none.
+	Grants func() map[string][]string
 	// Env are names of further environment variables that plugins may see.
 	Env []string
 	// Vars are variables of single built-in bundles, by their names, as NAME=value.
@@ -127,8 +127,10 @@ type Host struct {
 
 	mu      sync.Mutex
 	bundles []*Supervisor
-	// listed is what the folder of plugins held when it was read last.
-	listed []file
+	// listed is what the folder of plugins held when it was read last, granted what the
+	// configuration and the users granted then.
+	listed  []file
+	granted map[string][]string
 	// launches counts the folders of processes.
 	launches atomic.Int64
 
@@ -158,6 +160,9 @@ func New(opt Options) (*Host, error) {
 	if opt.Redact == nil {
 		opt.Redact = func(text string) string { return text }
 	}
+	if opt.Grants == nil {
+		opt.Grants = func() map[string][]string { return nil }
+	}
 	if opt.Changed == nil {
 		opt.Changed = func(Status) {}
 	}
@@ -171,7 +176,7 @@ func New(opt Options) (*Host, error) {
 	if err != nil {
 		return nil, err
 	}
-	h := &Host{opt: opt, log: opt.Log.Named("plugin"), runDir: dir, after: time.After}
+	h := &Host{opt: opt, log: opt.Log.Named("plugin"), runDir: dir, granted: opt.Grants(), after: time.After}
 	h.life, h.stop = context.WithCancel(context.Background())
 	for _, b := range opt.Builtins {
 		h.add(newSupervisor(h, bundle{name: b.Name, builtin: true, path: opt.Executable, args: b.Args, env: b.Env}, b.Types))
@@ -259,6 +264,13 @@ func (h *Host) Bundle(name string) (*Supervisor, bool) {
 		}
 	}
 	return nil, false
+}
+
+// grants returns the capabilities that a third-party bundle is given.
+func (h *Host) grants(name string) []string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.granted[name]
 }
 
 func (h *Host) supervisors() []*Supervisor {

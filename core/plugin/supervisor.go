@@ -76,7 +76,7 @@ func (s *Supervisor) Status() Status {
 	st := Status{
 		Name: s.bundle.name, Builtin: s.bundle.builtin, State: s.state, Version: s.version, SDK: s.sdk, Note: sdkNote(s.sdk),
 		Restarts: s.restarts, SHA256: hex.EncodeToString(s.bundle.checksum), Since: sdk.TimeOf(s.since),
-		Types: []TypeName{}, Grants: s.host.opt.Grants[s.bundle.name], Isolation: s.isolated, Output: s.output,
+		Types: []TypeName{}, Grants: s.host.grants(s.bundle.name), Isolation: s.isolated, Output: s.output,
 	}
 	for _, t := range s.held {
 		st.Types = append(st.Types, TypeName{t.Kind, t.Name})
@@ -95,7 +95,7 @@ func (s *Supervisor) Status() Status {
 
 // Granted reports whether the bundle may have a sensitive capability.
 func (s *Supervisor) Granted(capability string) bool {
-	return s.bundle.builtin || slices.Contains(s.host.opt.Grants[s.bundle.name], capability)
+	return s.bundle.builtin || slices.Contains(s.host.grants(s.bundle.name), capability)
 }
 
 // Restart starts the bundle again, whatever state it is in, and forgets earlier crashes.

@@ -212,7 +212,7 @@ func TestMissingGrants(t *testing.T) {
 	}{"no grant": {nil, 1}, "granted": {map[string][]string{"mine": {"credentials"}}, 0}} {
 		t.Run(name, func(t *testing.T) {
 			opt, _ := thirdParty(t)
-			opt.Grants = c.grants
+			opt.Grants = func() map[string][]string { return c.grants }
 			h := newHost(t, opt)
 			must(t, h.Discover(t.Context()))
 			s, typ, found := h.Find(kind.Trigger, "act")

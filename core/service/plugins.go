@@ -115,6 +115,23 @@ func (s *Service) TrustPlugin(ctx context.Context, actor auth.Actor, name, sha25
 	return s.plugin(b.Status()), nil
 }
 
+// GrantPlugin gives a capability to an installed plugin, or takes it away, and has it
+// started again. The error is an ErrNotFound when no plugin of that name was installed,
+// an ErrForbidden unless the actor is an operator, and any other one when that cannot be.
+func (s *Service) GrantPlugin(ctx context.Context, actor auth.Actor, name, capability string, granted bool) error {
+	b, err := s.bundle(name)
+	if err == nil {
+		err = allowOperator(actor, "say what plugins are granted")
+	}
+	if err == nil && s.opt.Installs == nil {
+		err = fmt.Errorf("plugin %q: %w", name, ErrNotFound)
+	}
+	if err == nil {
+		err = s.safe(s.opt.Installs.Grant(ctx, b.Status().Name, capability, granted))
+	}
+	return err
+}
+
 // Types returns the known types of a kind, sorted by name.
 func (s *Service) Types(k kind.Kind) []kind.Type { return s.opt.Plugins.Types(k) }
 

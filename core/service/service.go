@@ -86,6 +86,8 @@ type Installs interface {
 	Installed() []install.Status
 	// Problems are those of what plugins.install asks for.
 	Problems() []config.Problem
+	// Grant gives a capability to what was installed under a name, or takes it away.
+	Grant(ctx context.Context, name, capability string, granted bool) error
 }
 
 // Checks checks containers now. A check goes on when the context of the caller

@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"slices"
 
+	"github.com/dogwatch/dogwatch/core/config"
 	"github.com/dogwatch/dogwatch/core/plugin"
 	"github.com/dogwatch/dogwatch/core/service"
 )
@@ -22,9 +23,12 @@ type pluginPage struct {
 // pluginRow is a plugin in words.
 type pluginRow struct {
 	service.Plugin
-	// Types are what it holds, Missing the capabilities that it asks for in vain.
-	Types   []pluginType
+	// Types are what it holds.
+	Types []pluginType
+	// Missing are the capabilities that it asks for in vain, Grants those that the user
+	// who sees the page can grant or take away.
 	Missing []string
+	Grants  []pluginGrant
 	// Anchor is its place on the page, Path the start of its addresses.
 	Anchor, Path string
 	State        stateWord
@@ -33,6 +37,29 @@ type pluginRow struct {
 	Memory string
 	// Trust is true when the file can be accepted, by the user who sees the page.
 	Trust bool
+}
+
+// pluginGrant is a capability that an installed plugin asks for.
+type pluginGrant struct {
+	Name, Gives string
+	// Granted is true when it has it.
+	Granted bool
+}
+
+// pluginGrants returns what can be granted to a plugin that was installed: what the
+// configuration grants is changed there.
+func pluginGrants(b service.Plugin) []pluginGrant {
+	if b.Installed == nil {
+		return nil
+	}
+	var all []pluginGrant
+	for _, c := range b.Requested {
+		byUser := slices.Contains(b.Installed.Granted, c)
+		if has := slices.Contains(b.Status.Grants, c); byUser || !has {
+			all = append(all, pluginGrant{c, config.Gives(c), byUser})
+		}
+	}
+	return all
 }
 
 // pluginType is a type that a plugin holds: "trigger smtp".
@@ -68,8 +95,11 @@ func newPluginRow(b service.Plugin, operator bool) pluginRow {
 	for _, t := range b.Types {
 		row.Types = append(row.Types, pluginType{string(t.Kind) + " " + t.Type, typePath(t.Kind, t.Type)})
 	}
+	if operator {
+		row.Grants = pluginGrants(b)
+	}
 	for _, capability := range b.Requested {
-		if !slices.Contains(b.Grants, capability) {
+		if !slices.Contains(b.Status.Grants, capability) {
 			row.Missing = append(row.Missing, capability)
 		}
 	}
@@ -116,6 +146,8 @@ func bytesWord(n int64) string {
 var pluginSaid = map[string]string{
 	"restarted": "%s is being restarted.",
 	"trusted":   "%s is trusted as it is now and is being started.",
+	"granted":   "%s gets it, and is being started again.",
+	"revoked":   "%s has it no more, and is being started again.",
 }
 
 func (u *UI) showPlugins(w http.ResponseWriter, r *http.Request) {
@@ -156,6 +188,27 @@ func (u *UI) trustPlugin(w http.ResponseWriter, r *http.Request) {
 		u.pluginFailed(w, r, "trust the plugin", err)
 	default:
 		u.renderError(w, r, http.StatusConflict, problem{Title: "The plugin cannot be trusted", Detail: err.Error(), Back: "To the plugins", BackTo: "/plugins"})
+	}
+}
+
+func (u *UI) grantPlugin(w http.ResponseWriter, r *http.Request) {
+	if !u.form(w, r) {
+		return
+	}
+	granted, did := r.PostFormValue("granted") == "true", "revoked"
+	if granted {
+		did = "granted"
+	}
+	err := u.Service.GrantPlugin(r.Context(), u.actor(r), r.PathValue("name"), r.PostFormValue("capability"), granted)
+	switch {
+	case err == nil:
+		u.pluginDone(w, r, did, r.PathValue("name"))
+	case errors.Is(err, service.ErrForbidden):
+		u.renderError(w, r, http.StatusForbidden, problem{Title: "This is for people who are logged in", Detail: "A token cannot say what plugins are granted.", Back: "To the plugins", BackTo: "/plugins"})
+	case errors.Is(err, service.ErrNotFound):
+		u.pluginFailed(w, r, "change what the plugin is granted", err)
+	default:
+		u.renderError(w, r, http.StatusConflict, problem{Title: "What the plugin is granted was not changed", Detail: err.Error(), Back: "To the plugins", BackTo: "/plugins"})
 	}
 }
 

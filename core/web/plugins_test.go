@@ -50,6 +50,54 @@ func TestPluginPageShowsWhatWasInstalled(t *testing.T) {
 	}
 }
 
+// installedPlugin has a plugin that was granted one of the two capabilities it asks for.
+func installedPlugin(b service.Plugin) service.Plugin {
+	b.Installed = &install.Status{Name: b.Name, Pin: install.Pin{Ref: "ghcr.io/me/lamp:1.0"}, Granted: []string{"credentials"}}
+	b.Requested, b.Grants = []string{"credentials", "engine", "run"}, []string{"credentials", "run"}
+	return b
+}
+
+func TestGrantPlugin(t *testing.T) {
+	done := []string{}
+	all := somePlugins()
+	all[2] = installedPlugin(all[2])
+	fake := fakePlugins{all: all, calls: &done}
+	u := withFakes(t, func(f *fakeService) { f.fakePlugins = fake })
+	_, body := get(t, u, "/plugins")
+	contains(t, body, ">Grant engine</button>", "It asks for your container engine, and with it the machine.", ">Take away credentials</button>", "It has the logins of your registries.")
+	if strings.Contains(body, "away run") {
+		t.Error("what the configuration grants can be taken away on the page")
+	}
+	for _, granted := range []string{"true", "false"} {
+		r, _ := post(t, u, "/plugins/my-plugin/grant", url.Values{"capability": {"engine"}, "granted": {granted}})
+		if r.StatusCode != http.StatusSeeOther {
+			t.Errorf("status %d", r.StatusCode)
+		}
+		_, body := get(t, u, strings.TrimPrefix(r.Header.Get("Location"), "/base"))
+		contains(t, body, "is being started again.")
+	}
+	if !slices.Equal(done, []string{"grant my-plugin engine true", "grant my-plugin engine false"}) {
+		t.Errorf("done: %q", done)
+	}
+	token := func(r *http.Request) *http.Request {
+		return r.WithContext(auth.With(r.Context(), auth.Identity{User: "ci", Method: "token", Scope: auth.Write}))
+	}
+	_, body = respond(t, u, token(httptest.NewRequest(http.MethodGet, "/plugins", nil)))
+	if strings.Contains(body, "/grant\"") {
+		t.Error("the page offers it to a token")
+	}
+	status, body := respond(t, u, token(httptest.NewRequest(http.MethodPost, "/plugins/my-plugin/grant?capability=engine&granted=true", nil)))
+	if status != http.StatusForbidden || len(done) != 2 {
+		t.Errorf("status %d, done %q", status, done)
+	}
+	contains(t, body, "A token cannot say what plugins are granted.")
+	fake.err = errors.New("it does not ask for that")
+	u = withFakes(t, func(f *fakeService) { f.fakePlugins = fake })
+	if r, body := post(t, u, "/plugins/my-plugin/grant", url.Values{"capability": {"x"}}); r.StatusCode != http.StatusConflict || !strings.Contains(body, "it does not ask for that") {
+		t.Errorf("status %d: %s", r.StatusCode, body)
+	}
+}
+
 func TestRestartAndTrustPlugin(t *testing.T) {
 	done := []string{}
 	fake := fakePlugins{all: somePlugins(), calls: &done}

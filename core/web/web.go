@@ -144,6 +144,7 @@ func (u *UI) router() http.Handler {
 	mux.HandleFunc("GET /plugins/types/{kind}/{type}", u.showType)
 	mux.HandleFunc("POST /plugins/{name}/restart", u.restartPlugin)
 	mux.HandleFunc("POST /plugins/{name}/trust", u.trustPlugin)
+	mux.HandleFunc("POST /plugins/{name}/grant", u.grantPlugin)
 	mux.HandleFunc("GET /history", u.showHistory)
 	mux.HandleFunc("GET /history.csv", u.historyCSV)
 	mux.HandleFunc("GET /deliveries", u.showDeliveries)

@@ -4,10 +4,13 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/hashicorp/go-hclog"
+
 	"github.com/dogwatch/dogwatch/core/auth"
 	"github.com/dogwatch/dogwatch/core/component"
 	"github.com/dogwatch/dogwatch/core/config"
 	"github.com/dogwatch/dogwatch/core/dispatch"
+	"github.com/dogwatch/dogwatch/core/install"
 	"github.com/dogwatch/dogwatch/core/plugin"
 	"github.com/dogwatch/dogwatch/core/policy/window"
 	"github.com/dogwatch/dogwatch/core/schedule"
@@ -24,6 +27,26 @@ func PluginVars(c *config.Config) map[string][]string {
 		return nil
 	}
 	return map[string][]string{string(kind.Registry): {config.EnvName(key) + "=" + c.Registries.DockerConfig}}
+}
+
+// PluginGrants returns what the configuration, and users at installation, granted to
+// third-party bundles, by name, whenever it is called.
+func PluginGrants(c *config.Config, log hclog.Logger) func() map[string][]string {
+	return func() map[string][]string {
+		granted := c.Plugins.Grants()
+		recorded, err := install.Grants(c.Plugins.Dir)
+		if err != nil {
+			log.Error("read what is granted to plugins", "error", err)
+		}
+		for name, capabilities := range recorded {
+			granted[name] = append(granted[name], capabilities...)
+		}
+		for name, capabilities := range granted {
+			slices.Sort(capabilities)
+			granted[name] = slices.Compact(capabilities)
+		}
+		return granted
+	}
 }
 
 // unprivileged is the customary number of a user, and of a group, without rights.
