@@ -199,6 +199,9 @@ func (c *confinement) isolated(iso Isolation, why string) *Isolated {
 	}
 	if c.held.Files > 0 {
 		state.Holds = append(state.Holds, fmt.Sprintf("files (Landlock, version %d)", c.held.Files))
+		if c.held.Files < sandbox.UnixSockets {
+			state.Lacks = append(state.Lacks, fmt.Sprintf("connections to sockets in the file system, such as that of an engine: the kernel has that from version %d of Landlock on", sandbox.UnixSockets))
+		}
 	}
 	if c.held.Calls {
 		state.Holds = append(state.Holds, "system calls (seccomp)")

@@ -20,6 +20,7 @@ import (
 
 	"github.com/dogwatch/dogwatch/internal/pluginclient"
 	"github.com/dogwatch/dogwatch/internal/sandbox"
+	"github.com/dogwatch/dogwatch/internal/sandbox/sandboxtest"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 	"github.com/dogwatch/dogwatch/sdk/plugintest"
 	"github.com/dogwatch/dogwatch/sdk/trigger"
@@ -123,7 +124,8 @@ func TestIsolatedPluginReachesOnlyWhatItNeeds(t *testing.T) {
 		}
 	}
 	st := s.Status().Isolation
-	if st == nil || len(st.Lacks) > 0 || !slices.Contains(st.Holds, "system calls (seccomp)") || !slices.Contains(st.Paths, granted) || !slices.Contains(st.Paths, named) {
+	sockets := strings.Contains(fmt.Sprint(st.Lacks), "connections to sockets in the file system")
+	if st == nil || len(st.Lacks) > 1 || sockets != (has.Landlock < sandbox.UnixSockets) || !slices.Contains(st.Holds, "system calls (seccomp)") || !slices.Contains(st.Paths, granted) || !slices.Contains(st.Paths, named) {
 		t.Errorf("the status says %+v", st)
 	}
 	if want := fmt.Sprintf("files (Landlock, version %d)", has.Landlock); !slices.Contains(st.Holds, want) {
@@ -270,5 +272,61 @@ func TestReplacedSystemFileIsNoticed(t *testing.T) {
 	later := &confinement{seen: []seenFile{{path: path}}, held: c.held}
 	if !later.outdated() {
 		t.Error("a file has come")
+	}
+}
+
+// withoutLandlock makes a run of this test binary the child of TestPluginRunsWithoutLandlock.
+const withoutLandlock = "DOGWATCH_TEST_WITHOUT_LANDLOCK"
+
+// TestPluginRunsWithoutLandlock: where the kernel lacks it, or an engine forbids it, a
+// plugin does its work, keeps the other limits, and its status says what does not hold.
+func TestPluginRunsWithoutLandlock(t *testing.T) {
+	if says := os.Getenv(withoutLandlock); says != "" {
+		runsWithoutLandlock(t, says)
+		return
+	}
+	own, err := os.Executable()
+	must(t, err)
+	for errno, says := range map[unix.Errno]string{
+		unix.ENOSYS: "kernel without Landlock", unix.EOPNOTSUPP: "the kernel was started without Landlock", unix.EPERM: "the container engine forbids Landlock",
+	} {
+		cmd := exec.Command(own, "-test.run=^TestPluginRunsWithoutLandlock$")
+		cmd.Env = append(os.Environ(), withoutLandlock+"="+says)
+		var output bytes.Buffer
+		cmd.Stdout, cmd.Stderr = &output, &output
+		done := make(chan struct{})
+		err := sandbox.Thread(func() error {
+			if err := sandboxtest.Forbid(errno, sandboxtest.Landlock()...); err != nil {
+				return err
+			}
+			return cmd.Start()
+		}, func() { <-done })
+		if errors.Is(err, errors.ErrUnsupported) {
+			t.Skip(err)
+		}
+		must(t, err)
+		err = cmd.Wait()
+		close(done)
+		if err != nil || !bytes.Contains(output.Bytes(), []byte("PASS")) {
+			t.Errorf("%v: %v: %s", errno, err, output.Bytes())
+		}
+	}
+}
+
+func runsWithoutLandlock(t *testing.T, says string) {
+	opt, _ := thirdParty(t)
+	h := newHost(t, opt)
+	must(t, h.Discover(t.Context()))
+	for text, works := range map[string]bool{"try own": true, "try start": true, "try ptrace": false, "try mount /": false} {
+		i, err := configureTrigger(t, h, "trigger.act."+text, map[string]any{"do": text})
+		must(t, err)
+		if err := i.Run(t.Context(), trigger.Request{}); (err == nil) != works {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+	s, _ := h.Bundle("mine")
+	st := s.Status().Isolation
+	if st == nil || !slices.Contains(st.Holds, "system calls (seccomp)") || strings.Contains(st.String(), "Landlock, version") || !strings.Contains(st.String(), "not restricted: files: not available: "+says) {
+		t.Errorf("the status says %v", st)
 	}
 }

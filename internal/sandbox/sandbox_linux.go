@@ -33,12 +33,17 @@ func Enter(r Rules) (Held, error) {
 	}
 	if len(r.Read)+len(r.Write) > 0 {
 		version, err := landlockVersion()
-		if err != nil {
+		if err == nil {
+			err = restrictFiles(version, r.Read, r.Write)
+		}
+		switch {
+		case err == nil:
+			held.Files = version
+		case unavailable(err):
 			held.Lacks = append(held.Lacks, "files: "+whyNoLandlock(err))
-		} else if err := restrictFiles(version, r.Read, r.Write); err != nil {
+		default:
 			return held, fmt.Errorf("restrict files with Landlock: %w", err)
 		}
-		held.Files = version
 	}
 	if !r.KeepCapabilities && os.Geteuid() == 0 {
 		if err := dropCapabilities(); err != nil {
@@ -50,12 +55,19 @@ func Enter(r Rules) (Held, error) {
 	switch err := filterCalls(); {
 	case errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOSYS):
 		held.Lacks = append(held.Lacks, "system calls: kernel without seccomp filters")
+	case unavailable(err):
+		held.Lacks = append(held.Lacks, "system calls: the container engine forbids further seccomp filters")
 	case err != nil:
 		return held, fmt.Errorf("filter system calls: %w", err)
 	default:
 		held.Calls = true
 	}
 	return held, nil
+}
+
+// unavailable reports whether a kernel lacks a system call, or what runs the container forbids it.
+func unavailable(err error) bool {
+	return errors.Is(err, unix.ENOSYS) || errors.Is(err, unix.EOPNOTSUPP) || errors.Is(err, unix.EPERM) || errors.Is(err, unix.EACCES)
 }
 
 // Thread calls start on a thread of its own and returns its error; if that is nil
