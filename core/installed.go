@@ -10,8 +10,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/hashicorp/go-hclog"
-
 	"github.com/dogwatch/dogwatch/core/artifact"
 	"github.com/dogwatch/dogwatch/core/config"
 	"github.com/dogwatch/dogwatch/core/install"
@@ -38,7 +36,6 @@ type installer struct {
 
 	mu       sync.Mutex
 	problems []config.Problem
-	newer    map[string]install.Status // by name, as of the last look
 }
 
 // Problems returns what could not be installed.
@@ -53,13 +50,6 @@ func (i *installer) Installed() []install.Status {
 	all, err := install.Read(i.config.Plugins.Dir)
 	if err != nil {
 		return nil // plugins.install, or the next command, reports it
-	}
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	for n := range all {
-		if seen := i.newer[all[n].Name]; seen.Ref == all[n].Ref && seen.Digest == all[n].Digest {
-			all[n].Available = seen.Available
-		}
 	}
 	return all
 }
@@ -86,52 +76,6 @@ func (i *installer) Grant(ctx context.Context, name, capability string, granted 
 		has = append(has, capability)
 	}
 	return folder.Grant(name, has)
-}
-
-// lookForPlugins looks once a day for newer versions of what is installed.
-func (a *App) lookForPlugins(ctx context.Context) error {
-	if a.components.Await(ctx) != nil { // after what plugins.install names was installed
-		return nil
-	}
-	ticker := time.NewTicker(24 * time.Hour)
-	defer ticker.Stop()
-	for {
-		a.installer.look(ctx, a.log)
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-ticker.C:
-		}
-	}
-}
-
-// look records what is newer, and logs what was not known before.
-func (i *installer) look(ctx context.Context, log hclog.Logger) {
-	all := i.Installed()
-	if len(all) == 0 || i.logins == nil {
-		return
-	}
-	ctx, cancel := context.WithTimeout(ctx, installLimit)
-	defer cancel()
-	logins := i.logins()
-	defer logins.Close()
-	before := map[string]string{}
-	for _, st := range all {
-		before[st.Name] = st.Available
-	}
-	if err := install.FindNewer(ctx, logins, all); err != nil && ctx.Err() == nil {
-		log.Warn("look for newer versions of plugins", "error", err)
-	}
-	newer := map[string]install.Status{}
-	for _, st := range all {
-		newer[st.Name] = st
-		if st.Available != "" && st.Available != before[st.Name] {
-			log.Info("a newer version of a plugin is available", "name", st.Name, "ref", st.Ref, "newer", st.Available)
-		}
-	}
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	i.newer = newer
 }
 
 func (i *installer) fail(name string, err error) {

@@ -65,7 +65,7 @@ func (g *global) outdated(ctx context.Context, timeout time.Duration, asJSON boo
 	timed, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	stop := spinner(g.stderr, func() string { return "Looking for newer versions of " + count(len(all), "plugin") })
-	failed := install.FindNewer(timed, logins, all)
+	failed := install.FindNewer(timed, logins, time.Now(), all)
 	stop()
 	if asJSON {
 		err = printJSON(g.stdout, append([]install.Status{}, all...))
@@ -143,7 +143,7 @@ func (p pluginFolder) update(ctx context.Context, names []string) error {
 	}
 	chosen := slices.DeleteFunc(installed, func(st install.Status) bool { return len(names) > 0 && !slices.Contains(names, st.Name) })
 	timed, cancel := context.WithTimeout(ctx, p.flags.timeout)
-	wrong = append(wrong, install.FindNewer(timed, p.logins, chosen))
+	wrong = append(wrong, install.FindNewer(timed, p.logins, time.Now(), chosen))
 	cancel()
 	updated := false
 	for _, st := range chosen {

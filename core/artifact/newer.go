@@ -14,9 +14,9 @@ const maxTags = 20_000
 // Newer is what is newer than an artifact that is installed.
 type Newer struct {
 	// Ref is the newer reference: with another tag, or the same where the tag was moved; "" for none.
-	Ref string
+	Ref string `json:"ref"`
 	// Digest is that of Ref.
-	Digest string
+	Digest string `json:"digest"`
 }
 
 // LookForNewer looks for a newer version of an artifact with a digest: a newer tag of

@@ -174,7 +174,7 @@ func TestEventsByDefault(t *testing.T) {
 		values option.Values
 		want   []string
 	}{
-		{messages, option.Values{"auto": true}, []string{EventOperation}},
+		{messages, option.Values{"auto": true}, []string{EventOperation, EventPlugin}},
 		{messages, option.Values{"auto": false}, nil},
 		{messages, option.Values{"auto": true, "events": []string{"none"}}, []string{"none"}},
 		{messages, option.Values{"auto": false, "events": []string{EventWatcher}}, []string{EventWatcher}},

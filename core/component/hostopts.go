@@ -26,6 +26,9 @@ const EventWatcher = "watcher"
 // EventOperation among them asks for notifications of how updates and rollbacks ended.
 const EventOperation = "operation"
 
+// EventPlugin among them asks for notifications of newer versions of installed plugins.
+const EventPlugin = "plugin"
+
 // ModeBatch is the mode of a trigger that runs once per check; the other one,
 // simple, runs once per container.
 const ModeBatch = "batch"
@@ -68,7 +71,7 @@ type TriggerOptions struct {
 	SummaryEmpty     bool     `option:"summaryempty" default:"false" help:"Send a summary even when nothing was done and nothing is to be decided"`
 	SummaryTitle     string   `option:"summarytitle" help:"Title template of a summary"`
 	SummaryBody      string   `option:"summarybody" help:"Body template of a summary"`
-	Events           []string `option:"events" choices:"watcher,operation,none" help:"What else to notify of: watcher (its engine cannot be reached, and when it can be again), operation (how an update or a rollback ended), none; without it, operation where messages go to a person"`
+	Events           []string `option:"events" choices:"watcher,operation,plugin,none" help:"What else to notify of: watcher (its engine cannot be reached, and when it can be again), operation (how an update or a rollback ended), plugin (a newer version of an installed plugin), none; without it, operation and plugin where messages go to a person"`
 	IncludeByDefault bool     `option:"includebydefault" default:"true" help:"Run for containers that have no dogwatch.trigger.include label"`
 }
 

@@ -28,7 +28,7 @@ func (t *Trigger) setSettings(values option.Values, opt *Options) (_ []config.Pr
 		return nil, err
 	}
 	if len(t.Settings.Events) == 0 && t.Settings.Auto && slices.Contains(t.typ.Capabilities, kind.CapMessages) {
-		t.Settings.Events = []string{EventOperation}
+		t.Settings.Events = []string{EventOperation, EventPlugin}
 	}
 	return opt.ValidateTrigger(t.Settings), nil
 }

@@ -49,6 +49,8 @@ type Trigger struct {
 	Outages bool
 	// Operations is true when it is to be notified of how updates and rollbacks ended.
 	Operations bool
+	// Plugins is true when it is to be notified of newer versions of installed plugins.
+	Plugins bool
 	// AtMostOnce forbids repeating a call whose outcome is not known.
 	AtMostOnce bool
 	// Operates is true when it may have containers updated; see trigger.Request.Operate.

@@ -64,8 +64,11 @@ func (d *Dispatcher) attemptEvent(ctx context.Context, t Trigger, due delivery.D
 
 // eventMessage returns title and body of a message about an event.
 func eventMessage(e trigger.Event) (title, body string) {
-	if e.Operation != "" {
+	switch {
+	case e.Operation != "":
 		return endMessage(e)
+	case e.Type == trigger.PluginOutdated:
+		return outdatedMessage(e)
 	}
 	return outageMessage(e)
 }

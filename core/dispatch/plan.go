@@ -24,6 +24,9 @@ func plan(events []event.Event, triggers []Trigger, now Containers) []delivery.D
 			if t.Outages && e.Watcher != nil && (e.Type == event.WatcherFailed || e.Type == event.WatcherRecovered) {
 				pending = append(pending, newOutageDelivery(t, e))
 			}
+			if t.Plugins && !t.Operates && e.Plugin != nil && e.Type == event.PluginOutdated {
+				pending = append(pending, newOutdatedDelivery(t, e))
+			}
 			if notifiesEnd(t, e, now) {
 				pending = append(pending, newEndDelivery(t, e))
 			}

@@ -39,6 +39,8 @@ const (
 	PluginDown   Type = "plugin.down"   // Plugin
 	PluginBroken Type = "plugin.broken" // Plugin
 
+	PluginOutdated Type = "plugin.outdated" // Plugin, From and To: a newer version was found, once for each
+
 	OperationQueued     Type = "operation.queued"     // Operation
 	OperationStarted    Type = "operation.started"    // Operation
 	OperationStep       Type = "operation.step"       // Operation: a step begins, or has ended
@@ -196,8 +198,12 @@ type Operation struct {
 
 // Plugin is what became of a plugin.
 type Plugin struct {
-	State string `json:"state"`
+	State string `json:"state,omitempty"`
 	Error string `json:"error,omitempty"`
+	// From and To are the references of what is installed and of what is newer, Digest is that of To.
+	From   string `json:"from,omitempty"`
+	To     string `json:"to,omitempty"`
+	Digest string `json:"digest,omitempty"`
 }
 
 // Login is who came, or gave a token away. It holds no secret, nor the name of

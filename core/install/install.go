@@ -54,6 +54,9 @@ type entry struct {
 	Next *Pin `json:"next,omitempty"`
 	// Granted are the capabilities that users granted to it.
 	Granted []string `json:"granted,omitempty"`
+	// Newer is what was newer when it was looked for last, Looked when that was.
+	Newer  *artifact.Newer `json:"newer,omitempty"`
+	Looked sdk.Time        `json:"looked,omitzero"`
 	// Removing is true while the plugin is being removed.
 	Removing bool `json:"removing,omitempty"`
 }
@@ -66,8 +69,12 @@ type Status struct {
 	KeyName string `json:"keyName,omitempty"`
 	// Previous is the version, or the reference, that Rollback goes back to; "" for none.
 	Previous string `json:"previous,omitempty"`
-	// Available is a newer reference than Ref; "" when none is known.
-	Available string `json:"available,omitempty"`
+	// Available is a newer reference than Ref, or the same where its tag was moved, and
+	// AvailableDigest its digest; "" when none is known.
+	Available       string `json:"available,omitempty"`
+	AvailableDigest string `json:"availableDigest,omitempty"`
+	// Looked is when a newer version was looked for last; zero for never.
+	Looked sdk.Time `json:"looked,omitzero"`
 	// Granted are the capabilities that users granted to it, besides those of the configuration.
 	Granted []string `json:"granted,omitempty"`
 	// Changed reports that the file is missing, or is not the one that was installed.
@@ -194,7 +201,7 @@ func (f *Folder) settle(name string, e *entry) error {
 		before := e.Pin
 		e.Previous = &before
 	}
-	e.Pin = *next
+	e.Pin, e.Newer, e.Looked = *next, nil, sdk.Time{}
 	return nil
 }
 
@@ -224,7 +231,10 @@ func statuses(all map[string]*entry) []Status {
 	var found []Status
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		e := all[name]
-		st := Status{Name: name, Pin: e.Pin, KeyName: keyName(e.Key), Granted: e.Granted}
+		st := Status{Name: name, Pin: e.Pin, KeyName: keyName(e.Key), Granted: e.Granted, Looked: e.Looked}
+		if e.Newer != nil {
+			st.Available, st.AvailableDigest = e.Newer.Ref, e.Newer.Digest
+		}
 		if e.Previous != nil {
 			st.Previous = cmp.Or(e.Previous.Version, e.Previous.Ref)
 		}

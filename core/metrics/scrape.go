@@ -36,6 +36,8 @@ type State struct {
 	Budgets []budget.Forecast
 	// Webhooks are the deliveries to webhooks.
 	Webhooks []Webhook
+	// Installed are the plugins that were installed.
+	Installed []Installed
 	// Pending is how many deliveries wait to be sent.
 	Pending int
 	// Operations is how many updates and rollbacks are under way.
@@ -47,6 +49,12 @@ type Limits struct {
 	// Registry is the id of the registry: "hub.public".
 	Registry string
 	Hosts    []registry.Limit
+}
+
+// Installed is an installed plugin, and whether there is a newer version of it.
+type Installed struct {
+	Name     string
+	Outdated bool
 }
 
 // Component is a configured watcher, registry or trigger.
@@ -124,6 +132,9 @@ func (s scrape) Collect(ch chan<- prometheus.Metric) {
 	for name, b := range s.metrics.bundles() {
 		gauge("dogwatch_plugin_up", "Whether the plugin's process answers calls.", oneIf(b.up), "bundle", name)
 		ch <- sample("dogwatch_plugin_restarts_total", "How often the plugin's process died.", prometheus.CounterValue, float64(b.restarts), "bundle", name)
+	}
+	for _, p := range s.state.Installed {
+		gauge("dogwatch_plugin_outdated", "Whether there is a newer version of the installed plugin.", oneIf(p.Outdated), "bundle", p.Name)
 	}
 	for _, c := range s.state.Components {
 		gauge("dogwatch_component_failed", "Whether the component cannot be used.", oneIf(c.Failed), "id", string(c.Kind)+"."+c.Type+"."+c.Name)

@@ -98,6 +98,11 @@ func (s *Service) MetricsState(ctx context.Context) (metrics.State, error) {
 			state.Webhooks = append(state.Webhooks, metrics.Webhook{Name: of.Hook, State: of.State, Deliveries: n})
 		}
 	}
+	if s.opt.Installs != nil {
+		for _, p := range s.opt.Installs.Installed() {
+			state.Installed = append(state.Installed, metrics.Installed{Name: p.Name, Outdated: p.Available != ""})
+		}
+	}
 	registries := s.opt.Components.Registries()
 	for i, limits := range component.RateLimits(ctx, registries) {
 		state.Limits = append(state.Limits, metrics.Limits{Registry: registries[i].ID(), Hosts: limits})

@@ -269,6 +269,8 @@ func describePlugin(t event.Type, p event.Plugin) (string, string) {
 	switch t {
 	case event.PluginUp:
 		return "process is up", "ok"
+	case event.PluginOutdated:
+		return "a newer version is available: " + p.To, ""
 	case event.PluginBroken:
 		return "will not run (" + p.State + "): " + p.Error, "failed"
 	}

@@ -35,7 +35,7 @@ var topics = []topic{
 	{"containers", "Containers", []event.Type{event.ContainerAdded, event.ContainerReplaced, event.ContainerRenamed, event.ContainerChanged, event.ContainerRemoved}},
 	{"operations", "Operations", []event.Type{event.OperationStarted, event.OperationSucceeded, event.OperationRolledBack, event.OperationFailed, event.OperationCancelled}},
 	{"deliveries", "Deliveries", []event.Type{event.TriggerSent, event.TriggerFailed, event.TriggerSkipped}},
-	{"plugins", "Plugins", []event.Type{event.PluginUp, event.PluginDown, event.PluginBroken}},
+	{"plugins", "Plugins", []event.Type{event.PluginUp, event.PluginDown, event.PluginBroken, event.PluginOutdated}},
 	{"logins", "Logins", []event.Type{event.LoginSucceeded, event.LoginFailed, event.LoggedOut, event.TokenCreated, event.TokenRevoked}},
 	{"settings", "Settings", []event.Type{event.SettingChanged}},
 	{failures, "Failures", []event.Type{event.CheckFailed, event.WatcherFailed, event.TriggerFailed, event.OperationRolledBack, event.OperationFailed, event.PluginDown, event.PluginBroken, event.LoginFailed}},

@@ -55,6 +55,8 @@ type overviewView struct {
 	Needs    []line
 	// Broken are other parts of Dogwatch itself that do not work.
 	Broken []line
+	// Outdated are sentences about newer versions of plugins.
+	Outdated []string
 	// Operations are updates that are under way.
 	Operations []line
 	// Waiting are updates that rules and choices hold, and those that are carried out by rule.
@@ -226,6 +228,17 @@ func pluginsOf(of []service.Plugin) []line {
 	return lines
 }
 
+// outdatedOf are sentences about installed plugins of which there is a newer version.
+func outdatedOf(of []service.Plugin) []string {
+	var said []string
+	for _, p := range of {
+		if p.Installed != nil && p.Installed.Available != "" {
+			said = append(said, fmt.Sprintf("Plugin %s: a newer version is available, %s.", p.Name, p.Installed.Available))
+		}
+	}
+	return said
+}
+
 // limitsOf are sentences about what hosts of registries still allow.
 func limitsOf(registries []service.Component, now time.Time) []string {
 	var said []string
@@ -303,7 +316,8 @@ func (u *UI) overviewOf(ctx context.Context, actor auth.Actor) (overviewView, er
 	for _, k := range []kind.Kind{kind.Registry, kind.Trigger} {
 		v.Broken = append(v.Broken, componentsOf(u.Service.Components(actor, k))...)
 	}
-	v.Broken = append(v.Broken, pluginsOf(u.Service.Plugins())...)
+	plugins := u.Service.Plugins()
+	v.Broken, v.Outdated = append(v.Broken, pluginsOf(plugins)...), outdatedOf(plugins)
 	var names []string
 	for _, c := range watchers {
 		names = append(names, c.Name)

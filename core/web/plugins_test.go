@@ -48,6 +48,8 @@ func TestPluginPageShowsWhatWasInstalled(t *testing.T) {
 	if n := strings.Count(body, "A newer version"); n != 1 {
 		t.Errorf("%d plugins have a newer version", n)
 	}
+	_, body = get(t, u, "/")
+	contains(t, body, "<li>Plugin my-plugin: a newer version is available, ghcr.io/me/lamp:1.1.")
 }
 
 // installedPlugin has a plugin that was granted one of the two capabilities it asks for.

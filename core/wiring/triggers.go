@@ -54,6 +54,7 @@ func dispatchTrigger(c *component.Trigger) dispatch.Trigger {
 		ID: c.ID(), Auto: o.Auto, Once: o.Once, IncludeByDefault: o.IncludeByDefault, Batch: o.Mode == component.ModeBatch,
 		Threshold: o.Threshold, AtMostOnce: c.Delivery == kind.AtMostOnce, Operates: slices.Contains(c.Capabilities, kind.CapOperate), Messages: messages, Runner: c,
 		Outages: slices.Contains(o.Events, component.EventWatcher), Operations: slices.Contains(o.Events, component.EventOperation),
+		Plugins: slices.Contains(o.Events, component.EventPlugin),
 	}
 	if o.Mode == component.ModeSummary && o.Auto && !t.Operates { // a trigger that updates containers has no reader
 		if moments, err := window.ParseMoments(o.Summary, nil); err == nil {

@@ -52,6 +52,7 @@ const (
 	UpdateApplied    = "update.applied"    // a container was updated, or rolled back at the request of a user
 	UpdateRolledBack = "update.rolledback" // that did not work, and the container is as it was before
 	UpdateFailed     = "update.failed"     // that did not work: the error says what is left
+	PluginOutdated   = "plugin.outdated"   // a newer version of an installed plugin was found
 	SummaryDue       = "summary"           // what was done since the last one, and what is to be decided
 )
 
@@ -74,7 +75,9 @@ type Event struct {
 	Kind string `json:"kind,omitempty"`
 	// Downtime is for how many seconds the container did not run.
 	Downtime float64 `json:"downtime,omitempty"`
-	// From and To are the references of the images, By the trigger or user.
+	// Plugin is the name of an installed plugin of which there is a newer version.
+	Plugin string `json:"plugin,omitempty"`
+	// From and To are the references of the images, or of the plugin's versions, By the trigger or user.
 	From string `json:"from,omitempty"`
 	To   string `json:"to,omitempty"`
 	By   string `json:"by,omitempty"`

@@ -79,7 +79,7 @@ func environment(base []string, req trigger.Request, payload []byte) (variables,
 		add("event", e.Type)
 		add("watcher", e.Watcher)
 		add("error", e.Error)
-		for _, v := range [][2]string{{"container", e.Container}, {"operation", e.Operation}, {"from", e.From}, {"to", e.To}, {"by", e.By}} {
+		for _, v := range [][2]string{{"container", e.Container}, {"operation", e.Operation}, {"from", e.From}, {"to", e.To}, {"by", e.By}, {"plugin", e.Plugin}} {
 			if v[1] != "" {
 				add(v[0], v[1])
 			}

@@ -1,6 +1,8 @@
 package kafka
 
 import (
+	"cmp"
+
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"github.com/dogwatch/dogwatch/plugins/triggers/internal/message"
@@ -16,7 +18,7 @@ const idempotencyHeader = "idempotency-key"
 func records(req trigger.Request) ([]*kgo.Record, error) {
 	if req.Event != nil {
 		value, err := httpclient.EncodeJSON(message.EventOf(req))
-		r := &kgo.Record{Key: []byte(req.Event.Watcher), Value: value}
+		r := &kgo.Record{Key: []byte(cmp.Or(req.Event.Watcher, req.Event.Plugin)), Value: value}
 		if req.Delivery != "" {
 			r.Headers = []kgo.RecordHeader{{Key: idempotencyHeader, Value: []byte(req.Delivery)}}
 		}

@@ -3116,6 +3116,7 @@ type Event struct {
 	Kind          string                 `protobuf:"bytes,11,opt,name=kind,proto3" json:"kind,omitempty"`           // "update" or "rollback"
 	Downtime      float64                `protobuf:"fixed64,12,opt,name=downtime,proto3" json:"downtime,omitempty"` // seconds
 	Summary       *Summary               `protobuf:"bytes,13,opt,name=summary,proto3" json:"summary,omitempty"`     // of the type "summary"
+	Plugin        string                 `protobuf:"bytes,14,opt,name=plugin,proto3" json:"plugin,omitempty"`       // the name of an installed plugin of which there is a newer version: from and to are its references
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -3239,6 +3240,13 @@ func (x *Event) GetSummary() *Summary {
 		return x.Summary
 	}
 	return nil
+}
+
+func (x *Event) GetPlugin() string {
+	if x != nil {
+		return x.Plugin
+	}
+	return ""
 }
 
 // Summary counts containers: those updated and those whose update did not work since
@@ -6095,7 +6103,7 @@ const file_plugin_proto_rawDesc = "" +
 	"\fcontainer_id\x18\x01 \x01(\tR\vcontainerId\x12\x12\n" +
 	"\x04kind\x18\x02 \x01(\tR\x04kind\x12\x14\n" +
 	"\x05label\x18\x03 \x01(\tR\x05label\x12\x10\n" +
-	"\x03url\x18\x04 \x01(\tR\x03url\"\x80\x03\n" +
+	"\x03url\x18\x04 \x01(\tR\x03url\"\x98\x03\n" +
 	"\x05Event\x12\x12\n" +
 	"\x04type\x18\x01 \x01(\tR\x04type\x12\x18\n" +
 	"\awatcher\x18\x02 \x01(\tR\awatcher\x12\x14\n" +
@@ -6110,7 +6118,8 @@ const file_plugin_proto_rawDesc = "" +
 	" \x01(\tR\x02by\x12\x12\n" +
 	"\x04kind\x18\v \x01(\tR\x04kind\x12\x1a\n" +
 	"\bdowntime\x18\f \x01(\x01R\bdowntime\x125\n" +
-	"\asummary\x18\r \x01(\v2\x1b.dogwatch.plugin.v1.SummaryR\asummary\"\xa3\x01\n" +
+	"\asummary\x18\r \x01(\v2\x1b.dogwatch.plugin.v1.SummaryR\asummary\x12\x16\n" +
+	"\x06plugin\x18\x0e \x01(\tR\x06plugin\"\xa3\x01\n" +
 	"\aSummary\x12\x18\n" +
 	"\aupdated\x18\x01 \x01(\x05R\aupdated\x12\x16\n" +
 	"\x06failed\x18\x02 \x01(\x05R\x06failed\x12\x1a\n" +
