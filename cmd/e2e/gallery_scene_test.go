@@ -105,9 +105,12 @@ type houses struct {
 func openHouses(t *testing.T) houses {
 	t.Helper()
 	var h houses
-	h.none = install(t, "DOGWATCH_WATCHER_DOCKER_LOCAL_SOCKET=/var/run/nobody-made-this.sock").start()
+	changed, mistaken := configured(t, "policies: { slow: { delay: 3d } }\n"), configured(t, "")
+	h.none = install(t, "DOGWATCH_WATCHER_DOCKER_LOCAL_SOCKET=/var/run/nobody-made-this.sock", "DOGWATCH_CONFIG="+changed).start()
 	h.empty = install(t, newFleet(t, 0, registrysim.Options{}).env()...).start()
-	h.five = install(t, newFleet(t, 5, registrysim.Options{}).env()...).start()
+	h.five = install(t, append(newFleet(t, 5, registrysim.Options{}).env(), "DOGWATCH_CONFIG="+mistaken)...).start()
+	must(t, os.WriteFile(changed, []byte("policies: { slow: { delay: 7d } }\ntrigger: { ntfy: { phone: { topic: updates } } }\n"), 0o600))
+	must(t, os.WriteFile(mistaken, []byte("trigger: { ntfy: { phone: { topik: updates } } }\n"), 0o600))
 	h.five.waitFor(5)
 
 	crowd := newFleet(t, 500, registrysim.Options{})
@@ -196,6 +199,14 @@ func (d *daemon) waitFor(n int) {
 		}
 		return len(all) >= n
 	})
+}
+
+// configured writes the file of a configuration.
+func configured(t *testing.T, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "dogwatch.yaml")
+	must(t, os.WriteFile(path, []byte(text), 0o600))
+	return path
 }
 
 // galleryPlugins is a folder with a plugin that runs and one that may not.

@@ -102,6 +102,9 @@ func (h houses) sights() []sight {
 		{name: "deliveries", of: h.twelve, path: "/deliveries"},
 		{name: "deliveries-0", of: h.five, path: "/deliveries"},
 		{name: "settings", of: h.twelve, path: "/settings"},
+		{name: "settings-reload", of: h.none, path: "/settings/reload"},
+		{name: "settings-reload-mistaken", of: h.five, path: "/settings/reload"},
+		{name: "settings-reload-none", of: h.twelve, path: "/settings/reload"},
 		{name: "settings-webhooks", of: h.twelve, path: "/settings/webhooks"},
 		{name: "settings-webhooks-none", of: h.five, path: "/settings/webhooks"},
 		{name: "api", of: h.twelve, path: "/settings/api", set: func(b *tab) {

@@ -44,15 +44,24 @@ func (p publisher) publish(t *testing.T, version, key string) {
 	}
 }
 
+// lockedPassword is that of the user ann in a registry with a login.
+const lockedPassword = "recognisable-s3cret"
+
+// startLockedRegistry starts a real registry that only ann may use, and returns its host.
+func startLockedRegistry(t *testing.T) string {
+	t.Helper()
+	htpasswd := filepath.Join(t.TempDir(), "htpasswd")
+	must(t, os.WriteFile(htpasswd, []byte("ann:$2y$05$TOiSsp6h8S6T0RPFrkx5eu/pzLMuqxAs1gkd..v3BvHYHoWyWDtxK\n"), 0o600))
+	return startRegistry(t, fmt.Sprintf("auth: {htpasswd: {realm: test, path: %q}}", htpasswd))
+}
+
 // TestPluginsComeFromARegistry starts with an empty folder: what plugins.install names is
 // fetched from a real registry with a login, runs, is updated, taken back, and stays when
 // the next version is signed by another key.
 func TestPluginsComeFromARegistry(t *testing.T) {
 	t.Parallel()
-	const password = "recognisable-s3cret"
-	htpasswd := filepath.Join(t.TempDir(), "htpasswd")
-	must(t, os.WriteFile(htpasswd, []byte("ann:$2y$05$TOiSsp6h8S6T0RPFrkx5eu/pzLMuqxAs1gkd..v3BvHYHoWyWDtxK\n"), 0o600))
-	host := startRegistry(t, fmt.Sprintf("auth: {htpasswd: {realm: test, path: %q}}", htpasswd))
+	const password = lockedPassword
+	host := startLockedRegistry(t)
 	key, public := newKey(t)
 	stranger, _ := newKey(t)
 	config := filepath.Join(t.TempDir(), "dogwatch.yaml")
