@@ -7,7 +7,8 @@ import "github.com/hashicorp/go-hclog"
 // it had in the plugin ("trigger.smtp.main"), or else under the bundle's.
 type bridge struct {
 	hclog.Logger
-	root hclog.Logger
+	root  hclog.Logger
+	flood *flood
 }
 
 // Named keeps go-plugin from adding the name of the executable, which for
@@ -21,7 +22,7 @@ func (b bridge) Warn(msg string, args ...any)  { b.emit(hclog.Warn, msg, args) }
 func (b bridge) Error(msg string, args ...any) { b.emit(hclog.Error, msg, args) }
 
 func (b bridge) emit(level hclog.Level, msg string, args []any) {
-	log := b.Logger
+	log, size := b.Logger, len(msg)
 	kept := make([]any, 0, len(args))
 	for i := 0; i+1 < len(args); i += 2 {
 		switch args[i] {
@@ -32,7 +33,13 @@ func (b bridge) emit(level hclog.Level, msg string, args []any) {
 		case "timestamp": // the host's own stands at the beginning of the line
 		default:
 			kept = append(kept, args[i], args[i+1])
+			if text, ok := args[i+1].(string); ok {
+				size += len(text)
+			}
 		}
+	}
+	if level >= b.GetLevel() && !b.flood.admits(b.Logger, size) {
+		return
 	}
 	log.Log(level, msg, kept...)
 }

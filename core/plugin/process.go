@@ -77,6 +77,10 @@ func (h *Host) launchOnce(ctx context.Context, b bundle, specs []pluginclient.In
 	}
 	harden(cmd, confined)
 	c, wrote := &child{cmd: cmd, confined: confined, exited: make(chan struct{})}, &lastLines{}
+	var limit *flood
+	if !b.builtin {
+		limit = &flood{now: time.Now}
+	}
 	config := &goplugin.ClientConfig{
 		HandshakeConfig:  protocol.Handshake(),
 		VersionedPlugins: pluginclient.ClientPlugins(),
@@ -90,7 +94,7 @@ func (h *Host) launchOnce(ctx context.Context, b bundle, specs []pluginclient.In
 		TLSConfig:        secured,
 		SkipHostEnv:      true,
 		StartTimeout:     startTimeout,
-		Logger:           bridge{log, h.opt.Log},
+		Logger:           bridge{log, h.opt.Log, limit},
 		Stderr:           wrote,
 		GRPCDialOptions:  []grpc.DialOption{grpc.WithReadBufferSize(8 << 10), grpc.WithWriteBufferSize(8 << 10)},
 	}
