@@ -37,6 +37,8 @@ func TestMain(m *testing.M) {
 		os.Exit(3)
 	case os.Getenv(wireplugin.Variable) != "":
 		os.Exit(wireplugin.Main())
+	case os.Getenv(protocol.Handshake().MagicCookieKey) != "" && strings.HasPrefix(filepath.Base(os.Args[0]), "many"):
+		sdkplugin.Serve(sdkplugin.Bundle{Version: "1.0.0", Triggers: []trigger.Type{trigger.Define(filepath.Base(os.Args[0]), "Acts", newAct)}})
 	case os.Getenv(protocol.Handshake().MagicCookieKey) != "":
 		sdkplugin.Serve(testBundle())
 	case os.Getenv("TEST_HOST_DIR") != "":
