@@ -56,7 +56,7 @@ func (o *outdated) look(ctx context.Context) {
 	before, err := install.Read(o.dir)
 	before = slices.DeleteFunc(before, func(st install.Status) bool {
 		now := o.now()
-		return now.Sub(st.Looked.Time) < lookEvery || now.Sub(o.tried[st.Name]) < lookEvery
+		return now.Sub(st.CheckedAt.Time) < lookEvery || now.Sub(o.tried[st.Name]) < lookEvery
 	})
 	if err != nil || len(before) == 0 { // what is wrong with the folder the next command reports
 		return

@@ -79,12 +79,12 @@ func TestNewerPluginIsFoundOnce(t *testing.T) {
 			record: func(_ context.Context, c event.Change) error { found = append(found, c.Events...); return nil },
 		}
 	}
-	look := func(o *outdated, asks bool, want string) {
+	look := func(o *outdated, requested bool, want string) {
 		t.Helper()
 		found = nil
 		before := requests.Load()
 		o.look(t.Context())
-		if (requests.Load() > before) != asks {
+		if (requests.Load() > before) != requested {
 			t.Errorf("%d requests", requests.Load()-before)
 		}
 		got := ""

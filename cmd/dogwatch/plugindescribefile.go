@@ -82,7 +82,7 @@ func (p pluginFolder) verifyClaims(ctx context.Context, s *install.Staged) error
 	}
 	if len(s.Types) == 0 {
 		s.Types, s.Capabilities = said.Types, said.Capabilities
-		fmt.Fprintf(p.g.stdout, "%-14s %s\n%-14s %s\n", "types", printable(strings.Join(said.Types, " ")), "asks for", printable(p.askedFor(s)))
+		fmt.Fprintf(p.g.stdout, "%-14s %s\n%-14s %s\n", "types", printable(strings.Join(said.Types, " ")), "asks for", printable(p.requested(s)))
 	}
 	if s.Version == "" {
 		s.Version = said.Version

@@ -37,8 +37,8 @@ func sensitive(capabilities []string) []string {
 	return slices.DeleteFunc(slices.Clone(capabilities), func(c string) bool { return !slices.Contains(config.Grantable(), c) })
 }
 
-// askedFor names the capabilities that a plugin asks for, and which of them it has already.
-func (p pluginFolder) askedFor(s *install.Staged) string {
+// requested names the capabilities that a plugin asks for, and which of them it has already.
+func (p pluginFolder) requested(s *install.Staged) string {
 	var all []string
 	for _, c := range sensitive(s.Capabilities) {
 		switch {
@@ -55,15 +55,15 @@ func (p pluginFolder) askedFor(s *install.Staged) string {
 // grant settles what a plugin that is about to be installed is granted: what it was
 // before, what the flags name, and what a user agrees to. The rest is held back.
 func (p pluginFolder) grant(ctx context.Context, s *install.Staged) error {
-	asked := sensitive(s.Capabilities)
+	wanted := sensitive(s.Capabilities)
 	for _, c := range p.flags.grants {
-		if !slices.Contains(asked, c) {
-			return usage(fmt.Errorf("--grant: %s does not ask for the capability %s, and is not installed (it asks for %s)", s.Name, c, cmp.Or(strings.Join(asked, ", "), "none")))
+		if !slices.Contains(wanted, c) {
+			return usage(fmt.Errorf("--grant: %s does not ask for the capability %s, and is not installed (it asks for %s)", s.Name, c, cmp.Or(strings.Join(wanted, ", "), "none")))
 		}
 	}
 	s.Grants = s.KeptGrants()
 	var held []string
-	for _, c := range asked {
+	for _, c := range wanted {
 		switch {
 		case slices.Contains(s.Grants, c) || slices.Contains(p.cfg.Plugins.Grants()[s.Name], c):
 		case slices.Contains(p.flags.grants, c),

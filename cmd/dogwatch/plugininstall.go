@@ -240,7 +240,7 @@ func (p pluginFolder) show(w io.Writer, s *install.Staged) {
 	line("key", s.Key.Text())
 	if len(s.Types) > 0 {
 		line("types", strings.Join(s.Types, " "))
-		line("asks for", p.askedFor(s))
+		line("asks for", p.requested(s))
 	}
 	if s.Before != nil {
 		line("replaces", cmp.Or(s.Before.Version, s.Before.Ref))

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"golang.org/x/crypto/bcrypt"
 
@@ -105,11 +106,11 @@ type houses struct {
 func openHouses(t *testing.T) houses {
 	t.Helper()
 	var h houses
-	changed, mistaken := configured(t, "policies: { slow: { delay: 3d } }\n"), configured(t, "")
+	changed, mistaken := configured(t, "policies: { slow: { minage: 3d } }\n"), configured(t, "")
 	h.none = install(t, "DOGWATCH_WATCHER_DOCKER_LOCAL_SOCKET=/var/run/nobody-made-this.sock", "DOGWATCH_CONFIG="+changed).start()
 	h.empty = install(t, newFleet(t, 0, registrysim.Options{}).env()...).start()
 	h.five = install(t, append(newFleet(t, 5, registrysim.Options{}).env(), "DOGWATCH_CONFIG="+mistaken)...).start()
-	must(t, os.WriteFile(changed, []byte("policies: { slow: { delay: 7d } }\ntrigger: { ntfy: { phone: { topic: updates } } }\n"), 0o600))
+	must(t, os.WriteFile(changed, []byte("policies: { slow: { minage: 7d } }\ntrigger: { ntfy: { phone: { topic: updates } } }\n"), 0o600))
 	must(t, os.WriteFile(mistaken, []byte("trigger: { ntfy: { phone: { topik: updates } } }\n"), 0o600))
 	h.five.waitFor(5)
 
@@ -218,5 +219,9 @@ func galleryPlugins(t *testing.T) string {
 	copyFile(t, compiled, filepath.Join(dir, "trigger-acts"))
 	copyFile(t, compiled, filepath.Join(dir, "trigger-open-to-others"))
 	must(t, os.Chmod(filepath.Join(dir, "trigger-open-to-others"), 0o777))
+	// One was installed, and has a newer version, which is known since an hour ago.
+	must(t, os.WriteFile(filepath.Join(dir, ".installed.json"), fmt.Appendf(nil, `{"trigger-acts": {"ref": "ghcr.io/me/trigger-acts:1.0.0", "version": "1.0.0",
+		"types": ["trigger.acts"], "capabilities": ["engine"], "newer": {"ref": "ghcr.io/me/trigger-acts:1.1.0"}, "checkedAt": %q}}`,
+		time.Now().Add(-time.Hour).UTC().Format(time.RFC3339)), 0o644))
 	return dir
 }

@@ -2,6 +2,8 @@ package e2e
 
 import (
 	"context"
+	"io"
+	"log"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
@@ -26,7 +28,7 @@ func TestPluginThatLies(t *testing.T) {
 	t.Parallel()
 	compiled, err := actsPlugin()
 	must(t, err)
-	server := httptest.NewServer(registry.New())
+	server := httptest.NewServer(registry.New(registry.Logger(log.New(io.Discard, "", 0))))
 	defer server.Close()
 	host := strings.TrimPrefix(server.URL, "http://")
 	i := install(t, "DOGWATCH_REGISTRY_CUSTOM_HOME_URL="+server.URL)

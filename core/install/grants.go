@@ -47,15 +47,15 @@ func (f *Folder) Grant(name string, capabilities []string) error {
 	}
 	for _, c := range capabilities {
 		if len(e.Types) > 0 && !slices.Contains(e.Capabilities, c) {
-			return fmt.Errorf("%s does not ask for the capability %q%s", name, c, asks(e.Capabilities))
+			return fmt.Errorf("%s does not ask for the capability %q%s", name, c, requested(e.Capabilities))
 		}
 	}
 	e.Granted = sorted(capabilities)
 	return f.save()
 }
 
-// asks says what a plugin asks for.
-func asks(capabilities []string) string {
+// requested says what a plugin asks for.
+func requested(capabilities []string) string {
 	if len(capabilities) == 0 {
 		return ": it asks for none"
 	}

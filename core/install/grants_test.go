@@ -14,14 +14,14 @@ import (
 	"github.com/dogwatch/dogwatch/core/install"
 )
 
-// asking installs a plugin that asks for capabilities and is granted some of them.
-func asking(t *testing.T, f *install.Folder, path string, key artifact.Key, asks, grants []string) *install.Staged {
+// requesting installs a plugin that asks for capabilities and is granted some of them.
+func requesting(t *testing.T, f *install.Folder, path string, key artifact.Key, capabilities, grants []string) *install.Staged {
 	t.Helper()
 	r := request(path)
 	r.Want.Key = key
 	s, err := stage(t.Context(), f, r)
 	must(t, err)
-	s.Types, s.Capabilities = []string{"trigger.lamp"}, asks
+	s.Types, s.Capabilities = []string{"trigger.lamp"}, capabilities
 	s.Grants = append(s.KeptGrants(), grants...)
 	must(t, f.Install(s))
 	return s
@@ -42,12 +42,12 @@ func TestGrantsStayWithThePublisher(t *testing.T) {
 	key, err := artifact.ParseKey(public.String())
 	must(t, err)
 
-	asking(t, f, release(t, "lamp", "1", &private), key, []string{"credentials", "run"}, []string{"run", "credentials"})
+	requesting(t, f, release(t, "lamp", "1", &private), key, []string{"credentials", "run"}, []string{"run", "credentials"})
 	if got := granted(t, dir); got != "credentials run" {
 		t.Errorf("granted %q", got)
 	}
 	// The next version asks for one less and one more: it keeps what it asks for still.
-	asking(t, f, release(t, "lamp", "2", &private), key, []string{"credentials", "engine"}, nil)
+	requesting(t, f, release(t, "lamp", "2", &private), key, []string{"credentials", "engine"}, nil)
 	if got := granted(t, dir); got != "credentials" {
 		t.Errorf("after an update %q", got)
 	}
@@ -75,12 +75,12 @@ func TestGrantsStayWithThePublisher(t *testing.T) {
 	}
 }
 
-// TestGrantsOfUnsignedFiles: whoever made a file that is not signed is not known.
+// TestGrantsOfUnsignedFiles: who made a file that is not signed is not known.
 func TestGrantsOfUnsignedFiles(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "plugins")
 	f := open(t, dir)
-	asking(t, f, release(t, "lamp", "1", nil), artifact.Key{}, []string{"run"}, []string{"run"})
-	asking(t, f, release(t, "lamp", "2", nil), artifact.Key{}, []string{"run"}, nil)
+	requesting(t, f, release(t, "lamp", "1", nil), artifact.Key{}, []string{"run"}, []string{"run"})
+	requesting(t, f, release(t, "lamp", "2", nil), artifact.Key{}, []string{"run"}, nil)
 	if got := granted(t, dir); got != "" {
 		t.Errorf("another file keeps %q", got)
 	}
@@ -89,7 +89,7 @@ func TestGrantsOfUnsignedFiles(t *testing.T) {
 func TestGrantAndRevoke(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "plugins")
 	f := open(t, dir)
-	asking(t, f, release(t, "lamp", "1", nil), artifact.Key{}, []string{"run"}, nil)
+	requesting(t, f, release(t, "lamp", "1", nil), artifact.Key{}, []string{"run"}, nil)
 	if err := f.Grant("lamp", []string{"engine"}); err == nil || !strings.Contains(err.Error(), `does not ask for the capability "engine": it asks for run`) {
 		t.Errorf("a capability that it does not ask for: %v", err)
 	}
@@ -112,7 +112,7 @@ func TestGrantAndRevoke(t *testing.T) {
 func TestGrantsThatOthersCanWrite(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "plugins")
 	f := open(t, dir)
-	asking(t, f, release(t, "lamp", "1", nil), artifact.Key{}, []string{"run"}, []string{"run"})
+	requesting(t, f, release(t, "lamp", "1", nil), artifact.Key{}, []string{"run"}, []string{"run"})
 	must(t, os.Chmod(filepath.Join(dir, ".installed.json"), 0o666))
 	if all, err := install.Grants(dir); err == nil || len(all) > 0 {
 		t.Errorf("a file that others can write grants %v, %v", all, err)

@@ -54,9 +54,9 @@ type entry struct {
 	Next *Pin `json:"next,omitempty"`
 	// Granted are the capabilities that users granted to it.
 	Granted []string `json:"granted,omitempty"`
-	// Newer is what was newer when it was looked for last, Looked when that was.
-	Newer  *artifact.Newer `json:"newer,omitempty"`
-	Looked sdk.Time        `json:"looked,omitzero"`
+	// Newer is what was newer when it was looked for last, CheckedAt when that was.
+	Newer     *artifact.Newer `json:"newer,omitempty"`
+	CheckedAt sdk.Time        `json:"checkedAt,omitzero"`
 	// Removing is true while the plugin is being removed.
 	Removing bool `json:"removing,omitempty"`
 }
@@ -73,8 +73,8 @@ type Status struct {
 	// AvailableDigest its digest; "" when none is known.
 	Available       string `json:"available,omitempty"`
 	AvailableDigest string `json:"availableDigest,omitempty"`
-	// Looked is when a newer version was looked for last; zero for never.
-	Looked sdk.Time `json:"looked,omitzero"`
+	// CheckedAt is when a newer version was looked for last; zero for never.
+	CheckedAt sdk.Time `json:"checkedAt,omitzero"`
 	// Granted are the capabilities that users granted to it, besides those of the configuration.
 	Granted []string `json:"granted,omitempty"`
 	// Changed reports that the file is missing, or is not the one that was installed.
@@ -201,7 +201,7 @@ func (f *Folder) settle(name string, e *entry) error {
 		before := e.Pin
 		e.Previous = &before
 	}
-	e.Pin, e.Newer, e.Looked = *next, nil, sdk.Time{}
+	e.Pin, e.Newer, e.CheckedAt = *next, nil, sdk.Time{}
 	return nil
 }
 
@@ -231,7 +231,7 @@ func statuses(all map[string]*entry) []Status {
 	var found []Status
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		e := all[name]
-		st := Status{Name: name, Pin: e.Pin, KeyName: keyName(e.Key), Granted: e.Granted, Looked: e.Looked}
+		st := Status{Name: name, Pin: e.Pin, KeyName: keyName(e.Key), Granted: e.Granted, CheckedAt: e.CheckedAt}
 		if e.Newer != nil {
 			st.Available, st.AvailableDigest = e.Newer.Ref, e.Newer.Digest
 		}

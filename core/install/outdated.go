@@ -13,7 +13,7 @@ import (
 // looksAtOnce is how many registries are looked into concurrently.
 const looksAtOnce = 4
 
-// FindNewer completes Available of plugins, and Looked of those for which it could. The error says for which it could not.
+// FindNewer completes Available of plugins, and CheckedAt of those for which it could. The error says for which it could not.
 func FindNewer(ctx context.Context, logins artifact.Logins, now time.Time, all []Status) error {
 	failed := make([]error, len(all))
 	slots := make(chan struct{}, looksAtOnce)
@@ -25,7 +25,7 @@ func FindNewer(ctx context.Context, logins artifact.Logins, now time.Time, all [
 			var newer artifact.Newer
 			newer, failed[i] = newerThan(ctx, logins, all[i])
 			if failed[i] == nil {
-				all[i].Available, all[i].AvailableDigest, all[i].Looked = newer.Ref, newer.Digest, sdk.TimeOf(now)
+				all[i].Available, all[i].AvailableDigest, all[i].CheckedAt = newer.Ref, newer.Digest, sdk.TimeOf(now)
 			}
 		})
 	}
@@ -45,10 +45,10 @@ func newerThan(ctx context.Context, logins artifact.Logins, st Status) (artifact
 func (f *Folder) RecordNewer(all []Status) error {
 	for _, st := range all {
 		e, known := f.all[st.Name]
-		if !known || e.Ref != st.Ref || e.Digest != st.Digest || st.Looked.IsZero() {
+		if !known || e.Ref != st.Ref || e.Digest != st.Digest || st.CheckedAt.IsZero() {
 			continue
 		}
-		e.Newer, e.Looked = nil, st.Looked
+		e.Newer, e.CheckedAt = nil, st.CheckedAt
 		if st.Available != "" {
 			e.Newer = &artifact.Newer{Ref: st.Available, Digest: st.AvailableDigest}
 		}

@@ -22,7 +22,7 @@ func TestLogBridgeKeepsNameAndLevel(t *testing.T) {
 }
 
 // TestFloodIsLeftOut: a plugin that logs without end does not fill the log, which says so,
-// and is heard again later.
+// and logs again later.
 func TestFloodIsLeftOut(t *testing.T) {
 	var out bytes.Buffer
 	root := hclog.New(&hclog.LoggerOptions{Output: &out, Level: hclog.Info, DisableTime: true})
