@@ -27,7 +27,7 @@ var layers = [][]string{
 	{"core/policy"},
 	{"core/artifact", "core/history", "core/notes", "core/update"},
 	{"core/config", "core/logging", "core/event", "core/delivery", "core/operation", "core/label", "core/tag", "core/tally", "core/template", "core/contained", "core/detach", "core/auth/oidctest"},
-	{"core/budget", "core/chart", "core/regexcost", "core/policy/window"},
+	{"core/budget", "core/chart", "core/regexcost", "core/policy/window", "core/vulnerability"},
 }
 
 // owners are the packages that may import a heavy dependency; no other may.
