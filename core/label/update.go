@@ -16,6 +16,7 @@ const (
 	Update          = "update"
 	UpdateThreshold = "update.threshold"
 	UpdateMinAge    = "update.minage"
+	UpdateSecurity  = "update.security"
 	UpdateWindow    = "update.window"
 	UpdateFreeze    = "update.freeze"
 	UpdateSkip      = "update.skip"
@@ -35,7 +36,7 @@ const noAge = "0"
 var updateNames = [...]string{
 	ProbeHTTP, ProbeTCP, ProbeCommand, ProbeWindow, ProbeInterval, UpdateAuto, UpdateKeep, UpdateAcknowledge, UpdateStopSignal,
 	HookPre, HookPost, HookTimeout,
-	Policy, Update, UpdateThreshold, UpdateMinAge, UpdateWindow, UpdateFreeze, UpdateSkip, UpdateZone,
+	Policy, Update, UpdateThreshold, UpdateMinAge, UpdateSecurity, UpdateWindow, UpdateFreeze, UpdateSkip, UpdateZone,
 }
 
 // of returns the labels that a prefix has, without it.

@@ -2,9 +2,11 @@ package policy
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"time"
 
+	"github.com/dogwatch/dogwatch/core/vulnerability"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
@@ -155,6 +157,11 @@ func (c *circumstances) conclude(d *Decision) {
 	d.State = Offered
 	mode := c.rules.Mode
 	approved := c.accepted != nil
+	if target := &c.update.Candidates[d.Target]; !approved && c.isEarly(target) {
+		summary, _ := c.facts.Compared(*target)
+		d.Reasons = append(d.Reasons, Reason{Code: ReasonSecurity, Source: c.rules.Security.Source,
+			Text: fmt.Sprintf("it fixes %s, so it need not be %s old", summary.Fixed.From(c.rules.Security.Value).Vulnerabilities(), FormatAge(c.rules.MinAge.Value))})
+	}
 	if !approved && c.facts.CameBack != nil && c.facts.CameBack(c.update.Candidates[d.Target]) {
 		d.Reasons = append(d.Reasons, Reason{Code: ReasonCameBack, Text: "it was tried and rolled back, so it is not tried again by itself"})
 		return
@@ -163,6 +170,10 @@ func (c *circumstances) conclude(d *Decision) {
 	case !approved && mode.Value == Approve:
 		d.Reasons = append(d.Reasons, Reason{Code: ReasonApproval, Text: "it waits for the approval of a user", Source: mode.Source})
 	case !approved && mode.Value != Auto:
+	case !approved && c.added(c.update.Candidates[d.Target]).Total() > 0:
+		// As where every update waits for a user, so that no trigger carries it out either.
+		d.Reasons = append(d.Reasons, Reason{Code: ReasonApproval, Source: c.facts.HoldSource,
+			Text: fmt.Sprintf("it waits for the approval of a user, since the new image adds %s", c.added(c.update.Candidates[d.Target]).Vulnerabilities())})
 	case !c.facts.MayUpdate:
 		text := "the watcher may not update containers"
 		if c.facts.Remedy != "" {
@@ -175,6 +186,19 @@ func (c *circumstances) conclude(d *Decision) {
 			d.Reasons = append(d.Reasons, Reason{Code: ReasonAutomatic, Text: "it is carried out automatically", Source: mode.Source})
 		}
 	}
+}
+
+// added returns the vulnerabilities that a candidate adds and that keep it from being
+// carried out by a rule.
+func (c *circumstances) added(candidate Candidate) vulnerability.Counts {
+	if c.facts.HoldAdded == vulnerability.Unknown || c.facts.Compared == nil {
+		return vulnerability.Counts{}
+	}
+	summary, known := c.facts.Compared(candidate)
+	if !known {
+		return vulnerability.Counts{}
+	}
+	return summary.Added.From(c.facts.HoldAdded)
 }
 
 // is reports whether a candidate has a tag or, if it is a new image of the same tag, a digest.

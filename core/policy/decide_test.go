@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/dogwatch/dogwatch/core/update"
+	"github.com/dogwatch/dogwatch/core/vulnerability"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
@@ -101,6 +102,85 @@ var (
 	patch = version("8.1.4", sdk.DiffPatch, 5)
 	all   = []Candidate{major, minor, older, patch}
 )
+
+// compared returns facts about versions that were scanned: what each fixes and adds, as "8.2.3".
+func compared(of map[string]vulnerability.Summary) Facts {
+	return Facts{MayUpdate: true, Compared: func(c Candidate) (vulnerability.Summary, bool) {
+		s, known := of[c.Tag]
+		return s, known
+	}}
+}
+
+func TestDecideAboutVulnerabilities(t *testing.T) {
+	security := func(r Rules, s vulnerability.Severity) Rules {
+		r.MinAge, r.Security = set(7*day, "policy.minage"), set(s, "policy.security")
+		return r
+	}
+	auto, approve := Rules{Mode: set(Auto, "policy.update")}, Rules{Mode: set(Approve, "policy.update")}
+	closed := security(auto, vulnerability.High)
+	closed.Window = set[Window](span(2, 3), "policy.window")
+	threshold := security(Rules{}, vulnerability.Low)
+	threshold.Threshold = set("patch", "policy.threshold")
+	var (
+		young  = []Candidate{version("8.2.3", sdk.DiffMinor, 1), version("8.2.2", sdk.DiffMinor, 6), older}
+		alone  = young[:1]
+		fixes  = compared(map[string]vulnerability.Summary{"8.2.3": {Fixed: vulnerability.Counts{Critical: 1, High: 2, Low: 9}}})
+		worse  = compared(map[string]vulnerability.Summary{"8.2.3": {Fixed: vulnerability.Counts{High: 1}, Added: vulnerability.Counts{High: 1}}})
+		second = compared(map[string]vulnerability.Summary{"8.2.3": {}, "8.2.2": {Fixed: vulnerability.Counts{High: 1}}})
+		adds   = compared(map[string]vulnerability.Summary{"8.2.3": {Fixed: vulnerability.Counts{Critical: 3}, Added: vulnerability.Counts{Critical: 2, High: 1}}})
+	)
+	holding := func(f Facts, s vulnerability.Severity) Facts {
+		f.HoldAdded, f.HoldSource = s, "scan.hold"
+		return f
+	}
+	for _, c := range []struct {
+		about      string
+		candidates []Candidate
+		rules      Rules
+		facts      Facts
+		choices    []Choice
+		want       string
+	}{
+		{"not scanned", alone, security(Rules{}, vulnerability.High), Facts{MayUpdate: true}, nil, "held 8.2.3 age.min(6) next 6"},
+		{"another one was scanned", alone, security(Rules{}, vulnerability.High), compared(nil), nil, "held 8.2.3 age.min(6) next 6"},
+		{"no rule", alone, security(Rules{}, vulnerability.Unknown), fixes, nil, "held 8.2.3 age.min(6) next 6"},
+		{"it fixes what matters", alone, security(Rules{}, vulnerability.High), fixes, nil, "offered 8.2.3 security next 6"},
+		{"it fixes a worse one", alone, security(Rules{}, vulnerability.Medium), fixes, nil, "offered 8.2.3 security next 6"},
+		{"it adds as many", alone, security(Rules{}, vulnerability.High), worse, nil, "held 8.2.3 age.min(6) next 6"},
+		{"the newer one fixes nothing", young, security(Rules{}, vulnerability.High), second, nil, "offered 8.2.2 security next 1"},
+		{"old enough anyway", []Candidate{minor}, security(Rules{}, vulnerability.High), compared(map[string]vulnerability.Summary{"8.2.1": {Fixed: vulnerability.Counts{High: 1}}}), nil, "offered 8.2.1"},
+		{"carried out", alone, security(auto, vulnerability.Critical), fixes, nil, "automatic 8.2.3 auto security next 6"},
+		{"to be approved", alone, security(approve, vulnerability.Critical), fixes, nil, "offered 8.2.3 approval security next 6"},
+		{"the window is closed", alone, closed, fixes, nil, "held 8.2.3 window.closed(2) next 2"},
+		{"too large a step", alone, threshold, fixes, nil, "held 8.2.3 threshold next 6"},
+		{"snoozed", alone, security(Rules{}, vulnerability.High), fixes, []Choice{choice(Snooze, "8.2.3", 1)}, "held 8.2.3 choice.snooze next 6"},
+		{"approved", alone, security(auto, vulnerability.High), fixes, []Choice{choice(Approved, "8.2.3", 1)}, "automatic 8.2.3 choice.approve next 6"},
+
+		{"it adds some", alone, auto, holding(adds, vulnerability.Critical), nil, "offered 8.2.3 approval"},
+		{"it adds some that do not matter", alone, auto, holding(worse, vulnerability.Critical), nil, "automatic 8.2.3 auto"},
+		{"nothing is held", alone, auto, adds, nil, "automatic 8.2.3 auto"},
+		{"it adds some, where nothing is automatic", alone, Rules{}, holding(adds, vulnerability.Critical), nil, "offered 8.2.3"},
+		{"it adds some, and a user approved it", alone, auto, holding(adds, vulnerability.Critical), []Choice{choice(Approved, "8.2.3", 1)}, "automatic 8.2.3 choice.approve"},
+		{"holding, not scanned", alone, auto, holding(compared(nil), vulnerability.Critical), nil, "automatic 8.2.3 auto"},
+	} {
+		u := Update{Subject: "local/web", Candidates: c.candidates}
+		if got := describe(u, Decide(u, c.rules, c.facts, c.choices, noon)); got != c.want {
+			t.Errorf("%s: %s, want %s", c.about, got, c.want)
+		}
+	}
+	d := Decide(Update{Subject: "local/web", Candidates: alone}, auto, holding(adds, vulnerability.High), nil, noon)
+	var texts []string
+	for _, r := range d.Reasons {
+		texts = append(texts, r.Text+" ("+r.Source+")")
+	}
+	if got, want := strings.Join(texts, "; "), "it waits for the approval of a user, since the new image adds 2 critical and 1 high vulnerabilities (scan.hold)"; got != want {
+		t.Errorf("%s", got)
+	}
+	d = Decide(Update{Subject: "local/web", Candidates: alone}, security(auto, vulnerability.High), fixes, nil, noon)
+	if got, want := d.Reasons[1].Text, "it fixes 1 critical and 2 high vulnerabilities, so it need not be 7d old"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
 
 func TestDecide(t *testing.T) {
 	auto := Rules{Mode: set(Auto, "label dogwatch.update")}

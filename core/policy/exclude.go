@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/dogwatch/dogwatch/core/vulnerability"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
@@ -54,6 +55,9 @@ func (c *circumstances) excludes(i int, reasons []Reason, sentences bool) []Reas
 		began, did := c.began(candidate)
 		if at := began.Add(age.Value); at.After(c.now) {
 			c.changes(at)
+			if c.isUrgent(candidate) {
+				return reasons
+			}
 			reason := Reason{Code: ReasonMinAge, Source: age.Source, Until: at}
 			if sentences {
 				if did != firstSeenNow {
@@ -65,6 +69,23 @@ func (c *circumstances) excludes(i int, reasons []Reason, sentences bool) []Reas
 		}
 	}
 	return reasons
+}
+
+// isUrgent reports whether a candidate fixes vulnerabilities that make its age not matter.
+func (c *circumstances) isUrgent(candidate *Candidate) bool {
+	from := c.rules.Security.Value
+	if from == vulnerability.Unknown || c.facts.Compared == nil {
+		return false
+	}
+	summary, known := c.facts.Compared(*candidate)
+	return known && summary.Improves(from)
+}
+
+// isEarly reports whether a candidate is offered before it has the minimum age.
+func (c *circumstances) isEarly(candidate *Candidate) bool {
+	began, _ := c.began(candidate)
+	age := c.rules.MinAge.Value
+	return age > 0 && began.Add(age).After(c.now) && c.isUrgent(candidate)
 }
 
 const firstSeenNow = "is first seen now"

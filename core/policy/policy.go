@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/dogwatch/dogwatch/core/update"
+	"github.com/dogwatch/dogwatch/core/vulnerability"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
@@ -43,6 +44,9 @@ type Rules struct {
 	Threshold Setting[string]
 	// MinAge is how old a version must be to be offered; 0 is no limit.
 	MinAge Setting[time.Duration]
+	// Security is the severity of vulnerabilities whose fix makes a version be offered
+	// whatever its age; vulnerability.Unknown for none.
+	Security Setting[vulnerability.Severity]
 	// Window is when updates are offered and carried out; an empty one is always open.
 	Window Setting[Window]
 	// Freeze is when they are not.
@@ -112,6 +116,13 @@ type Facts struct {
 	Remedy    string
 	// CameBack reports whether a version was tried and rolled back; nil for none.
 	CameBack func(Candidate) bool
+	// Compared returns how the vulnerabilities of a version compare with those of the image
+	// that runs, if both were scanned; nil for none.
+	Compared func(Candidate) (vulnerability.Summary, bool)
+	// HoldAdded is the severity of vulnerabilities that keep a version that adds some from
+	// being carried out by a rule; vulnerability.Unknown for none. HoldSource is where that is set.
+	HoldAdded  vulnerability.Severity
+	HoldSource string
 }
 
 // ChoiceKind is what a user decided.
@@ -163,6 +174,7 @@ const (
 	ReasonApproval    = sdk.ReasonApproval // of an offered update: it waits for a user's approval
 	ReasonApproved    = "choice.approve"
 	ReasonAutomatic   = "auto"
+	ReasonSecurity    = "security"   // it fixes vulnerabilities, and its age does not matter
 	ReasonCameBack    = "rolledback" // it was tried and did not work
 	ReasonForbidden   = "update.forbidden"
 	ReasonInvalidRule = "rule.invalid"

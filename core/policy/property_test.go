@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/dogwatch/dogwatch/core/vulnerability"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
@@ -36,6 +37,17 @@ func random(r *rand.Rand) (u Update, rules Rules, f Facts, choices []Choice) {
 	}
 	if r.IntN(4) == 0 {
 		rules.Skip = set[Pattern](contains([]string{"9.", "8.3", "sha256"}[r.IntN(3)]), "policy.skip")
+	}
+	if r.IntN(2) == 0 {
+		rules.Security = set(vulnerability.Severity(r.IntN(6)), "policy.security")
+		f.HoldAdded = vulnerability.Severity(r.IntN(6))
+		scanned := map[string]vulnerability.Summary{}
+		for _, c := range u.Candidates {
+			if r.IntN(2) == 0 {
+				scanned[c.Tag] = vulnerability.Summary{Fixed: vulnerability.Counts{Critical: r.IntN(2), Low: r.IntN(3)}, Added: vulnerability.Counts{High: r.IntN(2)}}
+			}
+		}
+		f.Compared = compared(scanned).Compared
 	}
 	f.MayUpdate = r.IntN(2) == 0
 	for range r.IntN(4) {

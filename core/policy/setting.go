@@ -12,6 +12,7 @@ import (
 
 	"github.com/dogwatch/dogwatch/core/policy/window"
 	"github.com/dogwatch/dogwatch/core/regexcost"
+	"github.com/dogwatch/dogwatch/core/vulnerability"
 	"github.com/dogwatch/dogwatch/internal/lazyregexp"
 	"github.com/dogwatch/dogwatch/sdk/option"
 )
@@ -22,6 +23,7 @@ const (
 	RuleUpdate    = "update"
 	RuleThreshold = "threshold"
 	RuleMinAge    = "minage"
+	RuleSecurity  = "security"
 	RuleWindow    = "window"
 	RuleFreeze    = "freeze"
 	RuleSkip      = "skip"
@@ -29,7 +31,7 @@ const (
 
 // RuleNames returns the names of all rules.
 func RuleNames() []string {
-	return []string{RuleUpdate, RuleThreshold, RuleMinAge, RuleWindow, RuleFreeze, RuleSkip}
+	return []string{RuleUpdate, RuleThreshold, RuleMinAge, RuleSecurity, RuleWindow, RuleFreeze, RuleSkip}
 }
 
 // Set reads a rule as users write it. The zone is that of windows and freezes without
@@ -47,6 +49,9 @@ func (r *Rules) Set(name, text, source string, zone *time.Location) error {
 	case RuleMinAge:
 		age, err := ParseAge(text)
 		return assign(&r.MinAge, age, source, err)
+	case RuleSecurity:
+		severity, err := parseSecurity(text)
+		return assign(&r.Security, severity, source, err)
 	case RuleWindow:
 		w, err := window.Parse(text, zone)
 		return assign[Window](&r.Window, w, source, err)
@@ -93,6 +98,16 @@ func oneOf(text string, words ...string) (string, error) {
 		return "", fmt.Errorf("%.60q is none of %s: did you mean %s?", text, strings.Join(words, ", "), near)
 	}
 	return "", fmt.Errorf("%.60q is none of %s", text, strings.Join(words, ", "))
+}
+
+// noSecurity is the word for no severity: the age counts whatever a version fixes.
+const noSecurity = "none"
+
+// parseSecurity reads the severity from which on the fix of a vulnerability is urgent.
+func parseSecurity(text string) (vulnerability.Severity, error) {
+	word, err := oneOf(text, "critical", "high", "medium", "low", noSecurity)
+	severity, _ := vulnerability.ParseSeverity(word)
+	return severity, err
 }
 
 var ageUnits = map[string]time.Duration{"w": 7 * 24 * time.Hour, "d": 24 * time.Hour, "h": time.Hour, "m": time.Minute}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/dogwatch/dogwatch/core/policy"
 	"github.com/dogwatch/dogwatch/core/policy/window"
+	"github.com/dogwatch/dogwatch/core/vulnerability"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
@@ -210,6 +211,9 @@ func Rules(r policy.Rules) []Rule {
 	add(policy.RuleThreshold, r.Threshold.Value, r.Threshold.Source)
 	if r.MinAge.Value > 0 {
 		add(policy.RuleMinAge, policy.FormatAge(r.MinAge.Value), r.MinAge.Source)
+	}
+	if r.Security.Value > vulnerability.Unknown {
+		add(policy.RuleSecurity, r.Security.Value.String(), r.Security.Source)
 	}
 	if r.Window.Value != nil {
 		add(policy.RuleWindow, r.Window.Value.String(), r.Window.Source)

@@ -44,6 +44,7 @@ var reasonWords = map[string]string{
 	policy.ReasonSnoozed:     "snoozed",
 	policy.ReasonCameBack:    "did not work",
 	policy.ReasonInvalidRule: "wrong rule",
+	policy.ReasonSecurity:    "security fix",
 }
 
 // reasonWord is a reason in two or three words.

@@ -41,7 +41,7 @@ func PoliciesOf(cfg *config.Config) *Policies {
 
 // labelRules are the labels of rules, by rule.
 var labelRules = map[string]string{
-	policy.RuleUpdate: label.Update, policy.RuleThreshold: label.UpdateThreshold, policy.RuleMinAge: label.UpdateMinAge, policy.RuleWindow: label.UpdateWindow,
+	policy.RuleUpdate: label.Update, policy.RuleThreshold: label.UpdateThreshold, policy.RuleMinAge: label.UpdateMinAge, policy.RuleSecurity: label.UpdateSecurity, policy.RuleWindow: label.UpdateWindow,
 	policy.RuleFreeze: label.UpdateFreeze, policy.RuleSkip: label.UpdateSkip, policy.RuleZone: label.UpdateZone,
 }
 
