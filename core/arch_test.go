@@ -20,7 +20,7 @@ var layers = [][]string{
 	{"core/service", "core/wiring"},
 	{"core/testrun"},
 	{"core/automatic", "core/install", "core/installation", "core/reload", "core/schedule", "core/webhook"},
-	{"core/auth", "core/check", "core/decision", "core/dispatch", "core/statestream", "core/updater", "core/component"},
+	{"core/auth", "core/check", "core/decision", "core/dispatch", "core/scan", "core/statestream", "core/updater", "core/component"},
 	{"core/plugin", "core/preview", "core/store", "core/wudstore", "core/metrics", "core/config/migrate", "core/lookup"},
 	{"core/link"},
 	{"core/choice"},

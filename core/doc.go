@@ -39,7 +39,7 @@
 //	service wiring
 //	testrun
 //	automatic install installation reload schedule webhook
-//	auth check decision dispatch statestream updater component
+//	auth check decision dispatch scan statestream updater component
 //	plugin preview store wudstore metrics config/migrate lookup
 //	link
 //	choice

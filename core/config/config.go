@@ -72,6 +72,7 @@ type Settings struct {
 	Links    Links    `option:"links"`
 	Notes    Notes    `option:"notes"`
 	Webhooks Webhooks `option:"webhooks"`
+	Scan     Scan     `option:"scan"`
 	// PublicURL is nil when it is not set.
 	PublicURL *url.URL `option:"public.url,alias=publicurl" help:"Address under which people reach the server, used in links"`
 }

@@ -60,6 +60,7 @@ func Load(in Input) (*Config, error) {
 	l.merge(file, env, flagEntries(in.Flags))
 	l.settings()
 	l.namedPolicies()
+	l.checkSecurity()
 	l.unsetComponents(empty)
 	l.config.AuthRequired = l.login
 	c := &l.config

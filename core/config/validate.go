@@ -120,6 +120,7 @@ func (l *loader) checkSettings() {
 	})
 	l.checkNotes(&s.Notes)
 	l.checkWebhooks(&s.Webhooks)
+	l.checkScan(&s.Scan)
 	if s.Links.Expiry < time.Minute || s.Links.Expiry > maxLinkExpiry {
 		l.fault("links.expiry", "want 1m to 2160h (90 days)", "")
 		s.Links.Expiry = 7 * 24 * time.Hour

@@ -53,6 +53,8 @@ const (
 	ChoiceMade   Type = "choice.made"   // Choice: a user decided about an update
 	ChoiceUndone Type = "choice.undone" // Choice
 
+	ScanFinished Type = "scan.finished" // Scan: the images of an update were scanned for vulnerabilities, or could not be
+
 	LoginSucceeded Type = "auth.login"         // Login
 	LoginFailed    Type = "auth.failed"        // Login: wrong credentials, or an account that may not
 	LoggedOut      Type = "auth.logout"        // Login
@@ -110,6 +112,7 @@ type Payload struct {
 	Setting   *Setting   `json:"setting,omitempty"`
 	Operation *Operation `json:"operation,omitempty"`
 	Choice    *Choice    `json:"choice,omitempty"`
+	Scan      *Scan      `json:"scan,omitempty"`
 }
 
 // Aspect is a part of a container.
@@ -154,6 +157,16 @@ type Choice struct {
 	Version string   `json:"version,omitempty"`
 	Until   sdk.Time `json:"until,omitzero"`
 	Actor   string   `json:"actor"`
+}
+
+// Scan is how a scan of the images of an update ended. Subject is that of the container.
+type Scan struct {
+	// Actor is who asked for it, or the rule that did.
+	Actor string `json:"actor"`
+	// Version is the new one; Summary says how it compares: "fixes 3 critical, adds none".
+	Version string `json:"version,omitempty"`
+	Summary string `json:"summary,omitempty"`
+	Error   string `json:"error,omitempty"`
 }
 
 // Watcher is an outage of a watcher's engine. Subject is the watcher's name.

@@ -15,7 +15,7 @@ const remembered = 8
 // the latest deliveries, and what was imported. Of operations it keeps those that have
 // not ended, and for containers that exist what a rollback returns to and what did not
 // work last, which is not to be tried again. Expired sessions go at once, and
-// tokens that expired before that time.
+// tokens that expired, and scans that were made, before that time.
 func (s *Store) Prune(ctx context.Context, before time.Time) error {
 	if err := s.flushCache(ctx); err != nil {
 		return err
@@ -44,6 +44,9 @@ func (s *Store) Prune(ctx context.Context, before time.Time) error {
 			return err
 		}
 		if err := t.pruneChoices(millis(before)); err != nil {
+			return err
+		}
+		if err := t.pruneScans(millis(before)); err != nil {
 			return err
 		}
 		if err := t.pruneOperations(before); err != nil {

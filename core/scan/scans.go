@@ -1,0 +1,443 @@
+package scan
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/dogwatch/dogwatch/core/event"
+	"github.com/dogwatch/dogwatch/core/policy"
+	"github.com/dogwatch/dogwatch/core/update"
+	"github.com/dogwatch/dogwatch/core/vulnerability"
+	"github.com/dogwatch/dogwatch/sdk"
+)
+
+// The errors that callers tell apart with errors.Is.
+var (
+	// ErrNoUpdate: there is no newer image to compare with.
+	ErrNoUpdate = errors.New("there is no update to scan")
+	// ErrBusy: too many scans wait already.
+	ErrBusy = errors.New("too many scans wait already: try again later")
+)
+
+const (
+	// maxWaiting is how many scans wait, beside the one that runs.
+	maxWaiting = 100
+	// retryPause is the wait before a scan that failed is tried again without a user.
+	retryPause = time.Hour
+	// listed is how many findings of a kind a comparison has.
+	listed = 100
+	// maxRemembered is how many comparisons and failures are kept in memory, as many as in the store.
+	maxRemembered = 500
+)
+
+// Scanner finds the vulnerabilities of an image.
+type Scanner interface {
+	Scan(ctx context.Context, image Image) (vulnerability.Report, error)
+}
+
+// Store keeps what was found.
+type Store interface {
+	Scan(ctx context.Context, image string) (report []byte, at time.Time, found bool, err error)
+	PutScan(ctx context.Context, image string, at time.Time, report []byte) error
+	Comparisons(ctx context.Context, each func(images string, doc []byte)) error
+	Comparison(ctx context.Context, images string) (doc []byte, found bool, err error)
+	PutComparison(ctx context.Context, images string, at time.Time, doc []byte, ev ...event.Event) error
+	Commit(ctx context.Context, change event.Change) error
+}
+
+// Options configure Scans.
+type Options struct {
+	Scanner Scanner
+	// Images returns the image that a container runs and the one of its update.
+	Images func(ctx context.Context, c sdk.Container) (running, offered Image, err error)
+	Store  Store
+	// MaxAge is for how long what was found in an image counts before it is scanned again.
+	MaxAge time.Duration
+	// Automatic is whether images are scanned before an update that a rule has carried out,
+	// and Hold the severity of added vulnerabilities that keep it from that.
+	Automatic bool
+	Hold      vulnerability.Severity
+	// Changed is called after it became known how images compare; it decides again.
+	Changed func(ctx context.Context)
+	// Progressed is called when a scan begins to wait, goes on or ends.
+	Progressed func()
+	// Redact blanks secrets in errors.
+	Redact func(string) string
+	Log    hclog.Logger
+	Now    func() time.Time
+}
+
+// Comparison is how the image of an update compares with the one that runs.
+type Comparison struct {
+	// At is when the older one of the two was scanned.
+	At      sdk.Time `json:"at"`
+	Scanner string   `json:"scanner"`
+	// From and To are the digests of the images.
+	From string `json:"from"`
+	To   string `json:"to"`
+	vulnerability.Summary
+	// FixedFindings, AddedFindings and RemainingFindings are the most severe of each.
+	FixedFindings     []vulnerability.Finding `json:"fixedFindings"`
+	AddedFindings     []vulnerability.Finding `json:"addedFindings"`
+	RemainingFindings []vulnerability.Finding `json:"remainingFindings"`
+}
+
+// State is how far the scan of the images of an update is.
+type State string
+
+// The states of a scan.
+const (
+	None    State = "none"    // nothing is known, and no scan was asked for
+	Waiting State = "waiting" // for another scan
+	Running State = "running"
+	Done    State = "done"
+	Failed  State = "failed" // the last one; what was known before stays
+)
+
+// Status is what is known of a container's update.
+type Status struct {
+	State State
+	// Step says what is being done while it runs, Since when it was asked for or failed.
+	Step  string
+	Since time.Time
+	Error string
+	// Comparison is nil when the images were not compared yet.
+	Comparison *Comparison
+}
+
+// compared is what memory has of a comparison.
+type compared struct {
+	at       time.Time
+	to       string
+	summary  vulnerability.Summary
+	failedAt time.Time // of the last scan, if it failed
+	failure  string
+}
+
+// job is a scan that was asked for.
+type job struct {
+	key       string
+	container sdk.Container
+	actor     string
+	since     time.Time
+	step      string // "" while it waits
+}
+
+// Counts are how many scans of images there were since the start.
+type Counts struct{ Done, Failed, Reused int }
+
+// Scans has images scanned, one at a time. Run is its actor; the other methods may be
+// called concurrently, before Run too.
+type Scans struct {
+	opt  Options
+	log  hclog.Logger
+	wake chan struct{}
+
+	mu     sync.Mutex
+	known  map[string]compared // by the images
+	jobs   []*job              // the first is the one that runs
+	counts Counts
+}
+
+// New returns Scans.
+func New(opt Options) *Scans {
+	return &Scans{opt: opt, log: opt.Log.Named("scan"), wake: make(chan struct{}, 1), known: map[string]compared{}}
+}
+
+// Load reads how images compare.
+func (s *Scans) Load(ctx context.Context) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.opt.Store.Comparisons(ctx, func(images string, doc []byte) {
+		var c Comparison
+		if json.Unmarshal(doc, &c) == nil && len(s.known) < maxRemembered {
+			s.known[images] = compared{at: c.At.Time, to: c.To, summary: c.Summary}
+		}
+	})
+}
+
+// PlatformOf returns the platform of a container's image as scanners take it: "linux/arm64/v8";
+// "" when it is not known.
+func PlatformOf(c *sdk.Container) string {
+	p := c.Image.Platform()
+	if p.OS == "" || p.Architecture == "" {
+		return ""
+	}
+	return strings.TrimSuffix(p.OS+"/"+p.Architecture+"/"+p.Variant, "/")
+}
+
+// keyOf names the image that a container runs and a newer version of it; "" when the
+// running one has no digest by which a registry knows it.
+func keyOf(c *sdk.Container, version string) string {
+	if c.Image.Digest.Repo == "" || version == "" {
+		return ""
+	}
+	return c.Image.Registry.Host + "/" + c.Image.Name + "@" + c.Image.Digest.Repo + " " + version + " " + PlatformOf(c)
+}
+
+// currentKey is keyOf the update that a container has.
+func currentKey(c *sdk.Container) string {
+	if !c.UpdateAvailable {
+		return ""
+	}
+	return keyOf(c, update.KeyOf(c).To())
+}
+
+// Compared returns how a newer version compares with the image that a container runs;
+// false when they were not compared.
+func (s *Scans) Compared(c *sdk.Container, to policy.Candidate) (vulnerability.Summary, bool) {
+	version := to.Tag
+	if to.Kind == sdk.KindDigest {
+		version = to.Digest
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	known := s.known[keyOf(c, version)]
+	return known.summary, !known.at.IsZero()
+}
+
+// Summary returns how the image of a digest, to which a container is to be updated,
+// compares with the one that it runs; false when they were not compared.
+func (s *Scans) Summary(c *sdk.Container, digest string) (vulnerability.Summary, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	known := s.known[currentKey(c)]
+	return known.summary, !known.at.IsZero() && known.to == digest
+}
+
+// Status returns what is known of a container's update.
+func (s *Scans) Status(ctx context.Context, c *sdk.Container) (Status, error) {
+	key := currentKey(c)
+	st := Status{State: None}
+	s.mu.Lock()
+	known := s.known[key]
+	for i, j := range s.jobs {
+		if j.key == key {
+			st.State, st.Step, st.Since = Waiting, j.step, j.since
+			if i == 0 && j.step != "" {
+				st.State = Running
+			}
+		}
+	}
+	s.mu.Unlock()
+	if !known.at.IsZero() {
+		doc, found, err := s.opt.Store.Comparison(ctx, key)
+		if err != nil {
+			return st, err
+		}
+		var comparison Comparison
+		if found && json.Unmarshal(doc, &comparison) == nil {
+			st.Comparison = &comparison
+		}
+	}
+	if st.State != None {
+		return st, nil
+	}
+	switch {
+	case !known.failedAt.IsZero():
+		st.State, st.Since, st.Error = Failed, known.failedAt, known.failure
+	case st.Comparison != nil:
+		st.State = Done
+	}
+	return st, nil
+}
+
+// Request asks for a scan of the images of a container's update. It returns at once; one
+// that waits or runs already is not asked for twice. The errors are ErrNoUpdate and
+// ErrBusy, and an sdk.ErrUnsupported when the images cannot be told apart.
+func (s *Scans) Request(c sdk.Container, actor string) error {
+	who := event.Subject(c)
+	if !c.UpdateAvailable {
+		return fmt.Errorf("%s: %w: nothing newer is known", who, ErrNoUpdate)
+	}
+	key := currentKey(&c)
+	if key == "" {
+		return sdk.WithKind(sdk.ErrUnsupported, fmt.Errorf("%s: the image that runs was not pulled from a registry, so no scanner can fetch it there", who))
+	}
+	s.mu.Lock()
+	for _, j := range s.jobs {
+		if j.key == key {
+			s.mu.Unlock()
+			return nil
+		}
+	}
+	if len(s.jobs) > maxWaiting {
+		s.mu.Unlock()
+		return fmt.Errorf("%s: %w", who, ErrBusy)
+	}
+	s.jobs = append(s.jobs, &job{key: key, container: c, actor: actor, since: s.opt.Now()})
+	s.mu.Unlock()
+	select {
+	case s.wake <- struct{}{}:
+	default: // already woken
+	}
+	s.opt.Progressed()
+	return nil
+}
+
+// Counts returns how many scans there were.
+func (s *Scans) Counts() Counts {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.counts
+}
+
+// Run scans what is asked for until ctx ends; then the scanner is stopped.
+func (s *Scans) Run(ctx context.Context) error {
+	for {
+		s.mu.Lock()
+		var next *job
+		if len(s.jobs) > 0 {
+			next = s.jobs[0]
+		}
+		s.mu.Unlock()
+		if next == nil {
+			select {
+			case <-ctx.Done():
+				return nil
+			case <-s.wake:
+			}
+			continue
+		}
+		s.do(ctx, next)
+		if ctx.Err() != nil {
+			return nil
+		}
+	}
+}
+
+// do does a job, and takes it off the list.
+func (s *Scans) do(ctx context.Context, j *job) {
+	subject := event.Subject(j.container)
+	s.log.Info("scan the images of an update", "container", subject, "by", j.actor)
+	c, err := s.compare(ctx, j)
+	if ctx.Err() != nil {
+		return // it was not the scanner's fault
+	}
+	ending := event.Scan{Actor: j.actor, Version: update.KeyOf(&j.container).To()}
+	now := s.opt.Now()
+	if err == nil {
+		ending.Summary = c.Summary.String()
+		var doc []byte
+		if doc, err = json.Marshal(c); err == nil {
+			err = s.opt.Store.PutComparison(ctx, j.key, c.At.Time, doc, s.event(subject, now, ending))
+		}
+	}
+	if err != nil {
+		ending.Summary, ending.Error = "", s.opt.Redact(err.Error())
+		s.log.Warn("the images of an update could not be scanned", "container", subject, "error", ending.Error)
+		if err := s.opt.Store.Commit(ctx, event.Change{Events: []event.Event{s.event(subject, now, ending)}}); err != nil {
+			s.log.Error("record that a scan failed", "container", subject, "error", err)
+		}
+	}
+	s.mu.Lock()
+	if err == nil {
+		s.remember(j.key, compared{at: c.At.Time, to: c.To, summary: c.Summary})
+	} else {
+		failed := s.known[j.key]
+		failed.failedAt, failed.failure = now, ending.Error
+		s.remember(j.key, failed)
+	}
+	s.jobs = s.jobs[1:]
+	s.mu.Unlock()
+	if err == nil {
+		s.log.Info("the images of an update were scanned", "container", subject, "result", ending.Summary)
+		s.opt.Changed(ctx)
+	}
+	s.opt.Progressed()
+}
+
+func (s *Scans) event(subject string, at time.Time, of event.Scan) event.Event {
+	return event.Event{At: at, Type: event.ScanFinished, Subject: subject, Payload: event.Payload{Scan: &of}}
+}
+
+// remember keeps what is known of two images; the oldest gives way. The lock is held.
+func (s *Scans) remember(key string, c compared) {
+	if _, known := s.known[key]; !known && len(s.known) >= maxRemembered {
+		oldest := ""
+		for k, of := range s.known {
+			if oldest == "" || of.at.Before(s.known[oldest].at) {
+				oldest = k
+			}
+		}
+		delete(s.known, oldest)
+	}
+	s.known[key] = c
+}
+
+// compare scans the images of a job as far as that is not known, and compares them.
+func (s *Scans) compare(ctx context.Context, j *job) (Comparison, error) {
+	s.progress(j, "looking the images up")
+	running, offered, err := s.opt.Images(ctx, j.container)
+	if err != nil {
+		return Comparison{}, err
+	}
+	before, since, err := s.report(ctx, j, running, "scanning the image that runs")
+	if err != nil {
+		return Comparison{}, fmt.Errorf("the image that runs: %w", err)
+	}
+	after, at, err := s.report(ctx, j, offered, "scanning the new image")
+	if err != nil {
+		return Comparison{}, fmt.Errorf("the new image: %w", err)
+	}
+	if at.Before(since) {
+		since = at
+	}
+	d := vulnerability.Compare(before, after)
+	return Comparison{
+		At: sdk.TimeOf(since), Scanner: after.Scanner, From: running.Digest, To: offered.Digest, Summary: d.Summary(),
+		FixedFindings: worst(d.Fixed), AddedFindings: worst(d.Added), RemainingFindings: worst(d.Remaining),
+	}, nil
+}
+
+// worst returns the most severe findings, never nil.
+func worst(all []vulnerability.Finding) []vulnerability.Finding {
+	return append([]vulnerability.Finding{}, all[:min(len(all), listed)]...)
+}
+
+// report returns what is in an image: what is stored, if that is not too old.
+func (s *Scans) report(ctx context.Context, j *job, image Image, step string) (report vulnerability.Report, at time.Time, err error) {
+	body, at, found, err := s.opt.Store.Scan(ctx, image.id())
+	if err != nil {
+		return report, at, err
+	}
+	if found && s.opt.Now().Sub(at) < s.opt.MaxAge && json.Unmarshal(body, &report) == nil {
+		s.count(&s.counts.Reused)
+		return report, at, nil
+	}
+	s.progress(j, step)
+	at = s.opt.Now()
+	if report, err = s.opt.Scanner.Scan(ctx, image); err == nil && !report.Is(image.Digest) {
+		err = fmt.Errorf("the scanner reports on %s, and not on %s: have it scan ${image} as it is", report.Images[0], image.Reference)
+	}
+	if err != nil {
+		s.count(&s.counts.Failed)
+		return vulnerability.Report{}, at, err
+	}
+	s.count(&s.counts.Done)
+	report.Images = nil // which are those of the image
+	if body, err = json.Marshal(report); err == nil {
+		err = s.opt.Store.PutScan(ctx, image.id(), at, body)
+	}
+	return report, at, err
+}
+
+func (s *Scans) count(which *int) {
+	s.mu.Lock()
+	*which++
+	s.mu.Unlock()
+}
+
+func (s *Scans) progress(j *job, step string) {
+	s.mu.Lock()
+	j.step = step
+	s.mu.Unlock()
+	s.opt.Progressed()
+}
