@@ -26,6 +26,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/metrics"
 	"github.com/dogwatch/dogwatch/core/plugin"
 	"github.com/dogwatch/dogwatch/core/reload"
+	"github.com/dogwatch/dogwatch/core/scan"
 	"github.com/dogwatch/dogwatch/core/schedule"
 	"github.com/dogwatch/dogwatch/core/service"
 	"github.com/dogwatch/dogwatch/core/statestream"
@@ -87,6 +88,7 @@ type App struct {
 	links      *link.Links // nil when messages have none
 	scheduler  *schedule.Scheduler
 	webhooks   *webhook.Receiver // nil when none is configured
+	scans      *scan.Scans       // nil when there is no scanner
 	streams    *statestream.Hub  // from Run on
 	reloader   *reload.Reloader
 	restarts   chan *config.Config
@@ -144,8 +146,12 @@ func New(ctx context.Context, opt Options) (*App, error) {
 		Listed: func(ctx context.Context, watcher, id string) error {
 			return a.scheduler.WatchOne(ctx, sdk.Container{Watcher: watcher, ID: id})
 		},
-		ForeignLabels: settings.Labels.Foreign, Redact: opt.Redactor.String, Log: opt.Log, Now: opt.Now,
+		Vulnerabilities: a.vulnerabilities, ForeignLabels: settings.Labels.Foreign, Redact: opt.Redactor.String, Log: opt.Log, Now: opt.Now,
 	})
+	if err := a.makeScans(ctx, updates); err != nil {
+		a.Close()
+		return nil, err
+	}
 	if err := a.makeLinks(ctx); err != nil {
 		a.Close()
 		return nil, err
@@ -256,6 +262,7 @@ func (a *App) Run(ctx context.Context) error {
 		return a.dater.Run(ctx)
 	})
 	g.Go(func() error { return a.receiveWebhooks(ctx) })
+	g.Go(func() error { return a.scanImages(ctx) })
 	g.Go(func() error { return a.decide(ctx) })
 	g.Go(func() error { return a.updateAutomatically(ctx) })
 	g.Go(func() error { return a.streams.Run(ctx, wiring.Subscribers(a.components)) })
@@ -342,7 +349,7 @@ func (a *App) pluginChanged(st plugin.Status) {
 func (a *App) serviceOptions() service.Options {
 	return service.Options{
 		Config: a.reloader.Current, Version: a.opt.Version, Store: a.store, Components: a.components, Plugins: a.plugins, Installs: a.installer,
-		Checks: a.scheduler, Triggers: a.dispatcher, Updater: a.updater, Operations: a.store, Policies: a.subjects(), Choices: a.choices, Links: a.revocableLinks(), Notes: a.notes, Webhooks: a.receiver(), TestRuns: wiring.TestRunner(a.components, wiring.Containers{Store: a.store}.Uses, a.messageLinks(), a.opt.Log),
+		Checks: a.scheduler, Triggers: a.dispatcher, Updater: a.updater, Operations: a.store, Policies: a.subjects(), Choices: a.choices, Links: a.revocableLinks(), Notes: a.notes, Webhooks: a.receiver(), Scans: a.scanService(), TestRuns: wiring.TestRunner(a.components, wiring.Containers{Store: a.store}.Uses, a.messageLinks(), a.opt.Log),
 		Auth: a.auth, Reloader: a.reloader, Redact: a.opt.Redactor.String, Demo: a.opt.Demo, Log: a.opt.Log, Now: a.opt.Now,
 	}
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/dogwatch/dogwatch/core/policy"
 	"github.com/dogwatch/dogwatch/core/update"
+	"github.com/dogwatch/dogwatch/core/vulnerability"
 	"github.com/dogwatch/dogwatch/core/wiring"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/kind"
@@ -22,6 +23,11 @@ func (a *App) subjects() wiring.Subjects {
 
 // updateFacts returns what a decision about the update of a container depends on besides rules and choices.
 func (a *App) updateFacts(c sdk.Container) (f policy.Facts) {
+	if a.scans != nil {
+		f.Compared = func(to policy.Candidate) (vulnerability.Summary, bool) { return a.scans.Compared(&c, to) }
+		f.HoldAdded, _ = vulnerability.ParseSeverity(a.opt.Config.Scan.Hold)
+		f.HoldSource = "scan.hold"
+	}
 	for _, w := range a.components.Watchers() {
 		if w.Name == c.Watcher {
 			f.MayUpdate, _ = w.Updates()

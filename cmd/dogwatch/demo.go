@@ -107,7 +107,7 @@ func (g *global) demo(ctx context.Context, flags map[string]any) error {
 	if g.logLevel != "" {
 		flags["log.level"] = g.logLevel
 	}
-	environ := slices.Concat(lab.environment(), demoPolicies(), []string{"DOGWATCH_CHECK_BUDGETS=docker.io=5000/h"}, addressOf(os.Environ()))
+	environ := slices.Concat(lab.environment(), demoPolicies(), []string{"DOGWATCH_CHECK_BUDGETS=docker.io=5000/h", "DOGWATCH_SCAN_COMMAND=trivy"}, addressOf(os.Environ()))
 	if flags["plugins.dir"] != nil {
 		environ = append(environ, thirdParty(os.Environ())...)
 	}

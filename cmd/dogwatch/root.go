@@ -107,7 +107,7 @@ or blocked (plan, update, rollback).`,
 		commands []*cobra.Command
 	}{
 		{"Watch:", []*cobra.Command{serve, newCheck(g), newExplain(g), newNotes(g), newDemo(g)}},
-		{"Update:", []*cobra.Command{newDiff(g), newPlan(g), newUpdate(g), newRollback(g), newOperations(g)}},
+		{"Update:", []*cobra.Command{newDiff(g), newScan(g), newPlan(g), newUpdate(g), newRollback(g), newOperations(g)}},
 		{"Decide:", []*cobra.Command{newPolicy(g), newApprove(g), newSkip(g), newSnooze(g), newUndo(g)}},
 		{"Set up:", []*cobra.Command{newDoctor(g), newConfig(g), newReload(g), newPlugin(g), newWebhook(g), newToken(g), newHashPassword(g)}},
 		{"Others:", []*cobra.Command{newHealthcheck(g), newVersion(g)}},

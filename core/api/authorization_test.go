@@ -21,7 +21,7 @@ var levels = map[auth.Scope][]string{
 	},
 	auth.Read: {
 		"GET /metrics", "GET /api/server", "GET /api/log", "GET /api/store", "GET /api/ready", "GET /api/openapi.yaml", "GET /api/summary", "GET /api/history", "GET /api/badge.svg",
-		"GET /api/containers", "GET /api/containers/{id}", "GET /api/containers/{id}/explain", "GET /api/containers/{id}/notes", "GET /api/containers/{id}/triggers",
+		"GET /api/containers", "GET /api/containers/{id}", "GET /api/containers/{id}/explain", "GET /api/containers/{id}/notes", "GET /api/containers/{id}/scan", "GET /api/containers/{id}/triggers",
 		"GET /api/watchers", "GET /api/watchers/{type}/{name}", "GET /api/registries", "GET /api/registries/{type}/{name}",
 		"GET /api/triggers", "GET /api/triggers/{type}/{name}", "GET /api/types/{kind}",
 		"GET /api/authentications", "GET /api/authentications/{type}/{name}", "GET /auth/user", "POST /auth/logout",
@@ -31,7 +31,7 @@ var levels = map[auth.Scope][]string{
 	},
 	auth.Write: {
 		"POST /api/log", "GET /api/reload", "POST /api/reload",
-		"POST /api/containers/watch", "POST /api/containers/{id}/watch", "DELETE /api/containers/{id}", "POST /api/containers/{id}/triggers/{type}/{name}",
+		"POST /api/containers/watch", "POST /api/containers/{id}/watch", "POST /api/containers/{id}/scan", "DELETE /api/containers/{id}", "POST /api/containers/{id}/triggers/{type}/{name}",
 		"POST /api/triggers/{type}/{name}", "POST /api/plugins/{name}/restart", "POST /api/deliveries/{id}/retry",
 		"POST /api/containers/{id}/update", "POST /api/containers/{id}/rollback", "POST /api/operations/{id}/cancel", "DELETE /api/links",
 		"POST /api/containers/{id}/decision", "DELETE /api/containers/{id}/decision", "POST /api/containers/{id}/snooze", "DELETE /api/containers/{id}/snooze",

@@ -58,13 +58,25 @@ type Options struct {
 	Choices    func(subject string) []policy.Choice
 	Operations Operations
 	Updater    Updater
-	Bus        *event.Bus
+	// Scanned returns whether an update that a rule wants may begin as far as the
+	// vulnerabilities of its image are concerned. Nil does not look at them.
+	Scanned func(c *sdk.Container) Verdict
+	Bus     *event.Bus
 	// AtOnce is how many of these operations have not ended at the same time; below 1 means 2.
 	AtOnce int
 	// Redact blanks secrets in errors.
 	Redact func(string) string
 	Log    hclog.Logger
 	Now    func() time.Time
+}
+
+// Verdict is whether an update may begin.
+type Verdict struct {
+	Ready bool
+	// Digest is that of the new image that was looked at; "" for whichever its tag leads to.
+	Digest string
+	// Again is when to ask again; zero when an event says when.
+	Again time.Time
 }
 
 // Runner begins operations. Its Run is to be called once.
@@ -202,7 +214,20 @@ func (r *Runner) advance(ctx context.Context, stack []*sdk.Container, now time.T
 		} else if predecessor {
 			continue
 		}
-		begun, refused := r.begin(ctx, c, begin, now)
+		verdict := Verdict{Ready: true}
+		if r.opt.Scanned != nil && begin.approved.IsZero() { // a user who approves has looked
+			verdict = r.opt.Scanned(c)
+		}
+		if !verdict.Ready {
+			if verdict.Again.IsZero() {
+				return false, again, nil
+			}
+			if again.IsZero() || verdict.Again.Before(again) {
+				again = verdict.Again
+			}
+			continue
+		}
+		begun, refused := r.begin(ctx, c, begin, verdict.Digest, now)
 		if !refused.until.IsZero() && (again.IsZero() || refused.until.Before(again)) {
 			again = refused.until
 		}
@@ -227,10 +252,10 @@ func (r *Runner) isPredecessor(ctx context.Context, c *sdk.Container) (bool, err
 	}), nil
 }
 
-// begin begins one update. If it cannot begin now, it returns when to try again; that
+// begin begins one update, to the image of a digest if that is not "". If it cannot begin now, it returns when to try again; that
 // is zero if something else has to happen before.
-func (r *Runner) begin(ctx context.Context, c *sdk.Container, p purpose, now time.Time) (begun bool, refused refusal) {
-	op, err := r.opt.Updater.Start(ctx, updater.Request{Container: *c, Kind: operation.Update, Actor: p.actor, Delivery: p.String()})
+func (r *Runner) begin(ctx context.Context, c *sdk.Container, p purpose, digest string, now time.Time) (begun bool, refused refusal) {
+	op, err := r.opt.Updater.Start(ctx, updater.Request{Container: *c, Kind: operation.Update, Actor: p.actor, Delivery: p.String(), Digest: digest})
 	if err == nil {
 		delete(r.refused, p.String())
 		r.log.Info("an automatic update begins", "container", event.Subject(*c), "version", c.UpdateKind.RemoteValue, "operation", op.ID, "by", p.actor)

@@ -138,11 +138,13 @@ func Examine(ctx context.Context, opt Options) []Finding {
 	var (
 		wait                   sync.WaitGroup
 		server, store, plugins []Finding
+		scanner                []Finding
 		watchers               []Finding
 		byContainers           []Finding
 		triggers               []Finding
 	)
 	wait.Go(func() { store = e.within(ctx, "store", e.store) })
+	wait.Go(func() { scanner = e.within(ctx, "scanner", e.scanner) })
 	if e.Installation != nil {
 		wait.Go(func() { server = e.within(ctx, "server", e.server) })
 		loaded := e.within(ctx, "plugins", e.load)
@@ -158,7 +160,7 @@ func Examine(ctx context.Context, opt Options) []Finding {
 	}
 	wait.Wait()
 	all := append(e.configuration(), e.login()...)
-	for _, part := range [][]Finding{server, store, plugins, watchers, byContainers, triggers} {
+	for _, part := range [][]Finding{server, store, plugins, watchers, byContainers, triggers, scanner} {
 		all = append(all, part...)
 	}
 	for i := range all {

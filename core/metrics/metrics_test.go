@@ -179,7 +179,7 @@ func eventful() *Metrics {
 }
 
 func TestExposition(t *testing.T) {
-	text := own(scraped(t, eventful(), State{Containers: each(fleet()...), Components: components(), Limits: limits(), Budgets: budgets(), Webhooks: []Webhook{{"ghcr", "waiting", 7}, {"ghcr", "refused", 1}}, Installed: []Installed{{"lamp", true}, {"mail", false}}, Pending: 3, Operations: 1}))
+	text := own(scraped(t, eventful(), State{Containers: each(fleet()...), Components: components(), Limits: limits(), Budgets: budgets(), Webhooks: []Webhook{{"ghcr", "waiting", 7}, {"ghcr", "refused", 1}}, Installed: []Installed{{"lamp", true}, {"mail", false}}, Scans: map[string]int{"done": 4, "failed": 1, "reused": 2}, Pending: 3, Operations: 1}))
 	text = strings.ReplaceAll(text, goVersion(t, text), "GO")
 	parse(t, text)
 	const path = "testdata/exposition.txt"

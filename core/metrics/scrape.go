@@ -38,6 +38,9 @@ type State struct {
 	Webhooks []Webhook
 	// Installed are the plugins that were installed.
 	Installed []Installed
+	// Scans is how many images were scanned for vulnerabilities, by how that ended; empty
+	// where there is no scanner.
+	Scans map[string]int
 	// Pending is how many deliveries wait to be sent.
 	Pending int
 	// Operations is how many updates and rollbacks are under way.
@@ -141,6 +144,9 @@ func (s scrape) Collect(ch chan<- prometheus.Metric) {
 	}
 	for _, w := range s.state.Webhooks {
 		ch <- sample("dogwatch_webhook_deliveries_total", "Deliveries to webhooks, by whether they waited for their check or why not.", prometheus.CounterValue, float64(w.Deliveries), "webhook", w.Name, "state", w.State)
+	}
+	for result, n := range s.state.Scans {
+		ch <- sample("dogwatch_scans_total", "Images that were to be scanned for vulnerabilities, by whether they were, failed, or had been lately.", prometheus.CounterValue, float64(n), "result", result)
 	}
 	s.limits(gauge)
 	s.budgets(gauge)

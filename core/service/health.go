@@ -93,6 +93,10 @@ func (s *Service) MetricsState(ctx context.Context) (metrics.State, error) {
 		}
 	}
 	state.Budgets = s.opt.Checks.Budgets()
+	if s.opt.Scans != nil {
+		n := s.opt.Scans.Counts()
+		state.Scans = map[string]int{"done": n.Done, "failed": n.Failed, "reused": n.Reused}
+	}
 	if s.opt.Webhooks != nil {
 		for of, n := range s.opt.Webhooks.Counts() {
 			state.Webhooks = append(state.Webhooks, metrics.Webhook{Name: of.Hook, State: of.State, Deliveries: n})

@@ -166,6 +166,8 @@ type Options struct {
 	Notes Notes
 	// Webhooks is nil where there are none.
 	Webhooks Webhooks
+	// Scans is nil where there is no scanner.
+	Scans Scans
 	// Choices is nil where nothing can be decided.
 	Choices Choices
 	// Redact blanks secrets in texts that come from elsewhere.

@@ -24,24 +24,14 @@ type ImageDiff struct {
 // when nothing newer is known, and an sdk.ErrUnsupported that says why when one of the
 // images cannot be read.
 func (r *Runner) ImageDiff(ctx context.Context, c sdk.Container) (ImageDiff, error) {
-	who := c.Watcher + "/" + c.Name
-	if !c.UpdateAvailable {
-		return ImageDiff{}, fmt.Errorf("%s: %w: nothing newer is known", who, ErrNoUpdate)
-	}
-	if c.Image.Digest.Repo == "" {
-		return ImageDiff{}, sdk.WithKind(sdk.ErrUnsupported, fmt.Errorf("%s: the image that runs was not pulled from a registry, so there is nothing to compare with", who))
+	var d ImageDiff
+	var err error
+	if d.From, d.To, err = r.Images(ctx, c); err != nil {
+		return ImageDiff{}, err
 	}
 	owner, repo, err := r.registry(c)
 	if err != nil {
 		return ImageDiff{}, err
-	}
-	tag := update.KeyOf(&c).ToTag
-	d := ImageDiff{
-		From: watcher.PlannedImage{Reference: reference(c, c.Image.Tag.Value), Digest: c.Image.Digest.Repo, ID: c.Image.ID},
-		To:   watcher.PlannedImage{Reference: reference(c, tag)},
-	}
-	if d.To.Digest, err = owner.Resolve(ctx, repo, tag); err != nil {
-		return ImageDiff{}, fmt.Errorf("resolve %s: %w", d.To.Reference, err)
 	}
 	before, err := config(ctx, owner, repo, c, d.From)
 	if err != nil {
@@ -53,6 +43,30 @@ func (r *Runner) ImageDiff(ctx context.Context, c sdk.Container) (ImageDiff, err
 	}
 	d.Diff = imagediff.Compare(*before, *after)
 	return d, nil
+}
+
+// Images returns the image that a container runs and the one of its update, by the digests
+// that their registry knows. The error is an ErrNoUpdate when nothing newer is known, and
+// an sdk.ErrUnsupported when the image that runs is in no registry.
+func (r *Runner) Images(ctx context.Context, c sdk.Container) (from, to watcher.PlannedImage, err error) {
+	who := c.Watcher + "/" + c.Name
+	if !c.UpdateAvailable {
+		return from, to, fmt.Errorf("%s: %w: nothing newer is known", who, ErrNoUpdate)
+	}
+	if c.Image.Digest.Repo == "" {
+		return from, to, sdk.WithKind(sdk.ErrUnsupported, fmt.Errorf("%s: the image that runs was not pulled from a registry, so there is nothing to compare with", who))
+	}
+	owner, repo, err := r.registry(c)
+	if err != nil {
+		return from, to, err
+	}
+	tag := update.KeyOf(&c).ToTag
+	from = watcher.PlannedImage{Reference: reference(c, c.Image.Tag.Value), Digest: c.Image.Digest.Repo, ID: c.Image.ID}
+	to = watcher.PlannedImage{Reference: reference(c, tag)}
+	if to.Digest, err = owner.Resolve(ctx, repo, tag); err != nil {
+		return from, to, fmt.Errorf("resolve %s: %w", to.Reference, err)
+	}
+	return from, to, nil
 }
 
 // config reads the configuration of an image of a container's repository.

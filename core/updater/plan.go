@@ -53,9 +53,22 @@ func (r *Runner) plan(ctx context.Context, req Request) (p planned, err error) {
 		return p, fmt.Errorf("plan the %s of %s/%s: %w", req.Kind, c.Watcher, c.Name, err)
 	}
 	p.plan.Blocks = slices.Concat(p.plan.Blocks, missing, rules.blocks)
-	p.plan.Warnings = slices.Concat(p.plan.Warnings, rules.warnings)
+	p.plan.Warnings = slices.Concat(p.plan.Warnings, rules.warnings, r.vulnerabilities(req, p.request.Image.Digest))
 	p.plan = withoutSecrets(p.plan)
 	return p, nil
+}
+
+// vulnerabilities returns how the image of an update compares with the one that runs, if
+// both were scanned.
+func (r *Runner) vulnerabilities(req Request, digest string) []watcher.Reason {
+	if r.opt.Vulnerabilities == nil || req.Kind != operation.Update {
+		return nil
+	}
+	text, known := r.opt.Vulnerabilities(req.Container, digest)
+	if !known {
+		return nil
+	}
+	return []watcher.Reason{{Code: WarnVulnerabilities, Text: text}}
 }
 
 // image returns the image that a container is to run, and why it cannot be pulled.

@@ -17,11 +17,13 @@ import (
 	"github.com/dogwatch/dogwatch/sdk/watcher"
 )
 
-// The codes of what labels and the way of asking add to a plan.
+// The codes of what labels, the way of asking and scans add to a plan.
 const (
 	BlockLabel  = "label.invalid"
 	BlockManual = "update.manual"
 	WarnHooks   = "hooks.off"
+	// WarnVulnerabilities says what a scanner found, for better or worse.
+	WarnVulnerabilities = "vulnerabilities"
 )
 
 // The limits of what labels ask for.

@@ -177,6 +177,9 @@ type Options struct {
 	// containers take to stop. LeaveTime is that time once a user has cancelled the
 	// operation; zero means 30 seconds.
 	Silence, LeaveTime time.Duration
+	// Vulnerabilities says how the image of a digest compares with the one that a container
+	// runs, as far as they were scanned. It may be nil.
+	Vulnerabilities func(c sdk.Container, digest string) (text string, known bool)
 	// ForeignLabels is whether labels of other tools count.
 	ForeignLabels bool
 	// Redact blanks secrets in texts of plugins; nil when there are none.

@@ -58,6 +58,8 @@ type containerView struct {
 	Why *whyView
 	// Notes are filled in on the page without script, likewise.
 	Notes *notesView
+	// Scan is nil where there is no scanner, or no update.
+	Scan *scanView
 }
 
 // labelLine is one label.
@@ -158,6 +160,11 @@ func happened(events []event.Event, c *sdk.Container) []historyLine {
 		}
 		if e.Choice != nil {
 			lines = append(lines, historyLine{At: e.At, Words: describeChoice(e.Type, *e.Choice)})
+			continue
+		}
+		if e.Scan != nil {
+			said, class := describeScan(*e.Scan)
+			lines = append(lines, historyLine{At: e.At, Words: capital(said), Bad: class != ""})
 			continue
 		}
 		if e.Container == nil || e.Container.Watcher != c.Watcher {
@@ -355,6 +362,7 @@ func (u *UI) containerView(r *http.Request, rec *store.Record) (containerView, e
 		v.Choose.Back = v.Here
 	}
 	v.Made, v.MayUndo = madeOf(u.Service.ChoicesOf(event.Subject(rec.Container)), &rec.Container, u.Now()), u.mayChoose(r)
+	v.Scan = u.scanOf(ctx, r, &rec.Container)
 	v.Changes, err = u.changesOf(r, &rec.Container)
 	return v, err
 }

@@ -113,6 +113,8 @@ func describe(e event.Event) (said, class string) {
 		return describeSetting(*e.Setting), ""
 	case e.Choice != nil:
 		return describeChoice(e.Type, *e.Choice), ""
+	case e.Scan != nil:
+		return describeScan(*e.Scan)
 	}
 	return string(e.Type), ""
 }

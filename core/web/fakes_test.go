@@ -38,12 +38,13 @@ type fakeService struct {
 	*fakeSettings
 	fakePolicies
 	*fakeChoices
+	*fakeScans
 }
 
 // newFakeService has nothing, and was started an hour before noon.
 func newFakeService() *fakeService {
 	return &fakeService{
-		fakePlugins: fakePlugins{calls: &[]string{}}, fakeOperations: &fakeOperations{}, fakeChoices: &fakeChoices{}, fakeAccess: fakeAccess{forbidden: true}, fakeSettings: &fakeSettings{about: service.About{Version: "1.2.3", Started: noon.Add(-time.Hour)}, level: "info"},
+		fakePlugins: fakePlugins{calls: &[]string{}}, fakeOperations: &fakeOperations{}, fakeChoices: &fakeChoices{}, fakeScans: &fakeScans{}, fakeAccess: fakeAccess{forbidden: true}, fakeSettings: &fakeSettings{about: service.About{Version: "1.2.3", Started: noon.Add(-time.Hour)}, level: "info"},
 	}
 }
 

@@ -32,6 +32,7 @@ var topics = []topic{
 	{"updates", "Updates", []event.Type{event.UpdateFound, event.UpdateCleared}},
 	{"checks", "Checks", []event.Type{event.CheckFinished, event.CheckFailed, event.WatcherFailed, event.WatcherRecovered}},
 	{"choices", "Choices", []event.Type{event.ChoiceMade, event.ChoiceUndone}},
+	{"scans", "Scans", []event.Type{event.ScanFinished}},
 	{"containers", "Containers", []event.Type{event.ContainerAdded, event.ContainerReplaced, event.ContainerRenamed, event.ContainerChanged, event.ContainerRemoved}},
 	{"operations", "Operations", []event.Type{event.OperationStarted, event.OperationSucceeded, event.OperationRolledBack, event.OperationFailed, event.OperationCancelled}},
 	{"deliveries", "Deliveries", []event.Type{event.TriggerSent, event.TriggerFailed, event.TriggerSkipped}},

@@ -14,6 +14,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/operation"
 	"github.com/dogwatch/dogwatch/core/policy"
 	"github.com/dogwatch/dogwatch/core/reload"
+	"github.com/dogwatch/dogwatch/core/scan"
 	"github.com/dogwatch/dogwatch/core/service"
 	"github.com/dogwatch/dogwatch/core/store"
 	"github.com/dogwatch/dogwatch/core/testrun"
@@ -45,6 +46,9 @@ type ContainerService interface {
 	CheckOne(ctx context.Context, actor auth.Actor, c sdk.Container) error
 	Explain(ctx context.Context, c sdk.Container) check.Explanation
 	Notes(ctx context.Context, c sdk.Container) notes.Notes
+	CanScan(actor auth.Actor) (has, may bool)
+	Scan(actor auth.Actor, c sdk.Container) error
+	ScanStatus(ctx context.Context, c sdk.Container) (scan.Status, error)
 	NextCheck(watcher string) time.Time
 	Progress() []check.Progress
 	Redact(text string) string

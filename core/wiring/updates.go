@@ -46,6 +46,15 @@ func (u Updates) For(host string) (updater.Registry, bool) {
 	return imageRegistry{r, u.Cache, u.Pull}, served
 }
 
+// CredentialsOf returns those of the registry of a container's image; zero where none are needed or known.
+func (u Updates) CredentialsOf(ctx context.Context, c sdk.Container) (sdk.Credentials, error) {
+	r, served := u.For(c.Image.Registry.Host)
+	if !served {
+		return sdk.Credentials{}, nil
+	}
+	return r.Credentials(ctx, registry.Repository{Host: c.Image.Registry.Host, Name: c.Image.Name, ScopeHints: []string{c.Image.Name}})
+}
+
 // imageRegistry fits a registry to updater.Registry.
 type imageRegistry struct {
 	*component.Registry

@@ -1,0 +1,146 @@
+package web
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/dogwatch/dogwatch/core/event"
+	"github.com/dogwatch/dogwatch/core/scan"
+	"github.com/dogwatch/dogwatch/core/vulnerability"
+	"github.com/dogwatch/dogwatch/internal/lazyregexp"
+	"github.com/dogwatch/dogwatch/sdk"
+)
+
+// scanView is what is known of the vulnerabilities of a container's update.
+type scanView struct {
+	Href string
+	scan.Status
+	// Busy is true while a scan waits or runs, May whether the user may have one run.
+	Busy, May bool
+	// Notice says why a scan that was asked for does not run.
+	Notice   string
+	Findings []findingGroup
+}
+
+// findingGroup are the most severe vulnerabilities that are fixed, added or remain.
+type findingGroup struct {
+	Word  string
+	Total int
+	Lines []findingLine
+}
+
+// findingLine is a vulnerability, with the page about it, if there is one, and the class of its colour.
+type findingLine struct {
+	vulnerability.Finding
+	Link, Class string
+}
+
+// scanOf returns what is known of the update of a container; nil where nothing can be.
+func (u *UI) scanOf(ctx context.Context, r *http.Request, c *sdk.Container) *scanView {
+	has, may := u.Service.CanScan(u.actor(r))
+	if !has || !c.UpdateAvailable {
+		return nil
+	}
+	v := &scanView{Href: hrefOf(c), May: may}
+	var err error
+	if v.Status, err = u.Service.ScanStatus(ctx, *c); err != nil {
+		u.Log.Warn("the scan of a container cannot be read", "container", event.Subject(*c), "error", err)
+		return v
+	}
+	v.Busy = v.State == scan.Waiting || v.State == scan.Running
+	v.Error = sentenceOf(v.Error)
+	if known := v.Comparison; known != nil {
+		v.Findings = []findingGroup{
+			groupOf("fixed", known.Fixed.Total(), known.FixedFindings), groupOf("added", known.Added.Total(), known.AddedFindings),
+			groupOf("remaining", known.Remaining.Total(), known.RemainingFindings),
+		}
+	}
+	return v
+}
+
+func groupOf(word string, total int, findings []vulnerability.Finding) findingGroup {
+	g := findingGroup{Word: word, Total: total}
+	for _, f := range findings {
+		g.Lines = append(g.Lines, findingLine{f, advisory(f.ID), severityClass(f.Severity)})
+	}
+	return g
+}
+
+// More is how many of a group are not listed.
+func (g findingGroup) More() int { return g.Total - len(g.Lines) }
+
+func severityClass(s vulnerability.Severity) string {
+	switch s {
+	case vulnerability.Critical, vulnerability.High:
+		return "major"
+	case vulnerability.Medium:
+		return "minor"
+	}
+	return "muted"
+}
+
+var (
+	cveForm  = lazyregexp.New(`^CVE-\d{4}-\d{4,12}$`)
+	ghsaForm = lazyregexp.New(`^GHSA(-[0-9a-z]{4}){3}$`)
+)
+
+// advisory returns the page about a vulnerability; "" for one of another list. The links of
+// reports are not followed, for they could lead anywhere.
+func advisory(id string) string {
+	switch {
+	case cveForm().MatchString(id):
+		return "https://nvd.nist.gov/vuln/detail/" + id
+	case ghsaForm().MatchString(id):
+		return "https://github.com/advisories/" + id
+	}
+	return ""
+}
+
+// containerScan renders how far the scan of a container's update is.
+func (u *UI) containerScan(w http.ResponseWriter, r *http.Request) {
+	rec := u.record(w, r)
+	if rec == nil {
+		return
+	}
+	if v := u.scanOf(r.Context(), r, &rec.Container); v != nil && partial(r) {
+		u.fragment(w, r, "container", "scan", v)
+		return
+	}
+	http.Redirect(w, r, u.path(hrefOf(&rec.Container)), http.StatusFound)
+}
+
+// startScan has the update of a container scanned.
+func (u *UI) startScan(w http.ResponseWriter, r *http.Request) {
+	if !u.form(w, r) {
+		return
+	}
+	rec := u.record(w, r)
+	if rec == nil {
+		return
+	}
+	err := u.Service.Scan(u.actor(r), rec.Container)
+	v := u.scanOf(r.Context(), r, &rec.Container)
+	switch {
+	case partial(r) && v != nil:
+		if err != nil {
+			v.Notice = sentenceOf(err.Error())
+		}
+		u.fragment(w, r, "container", "scan", v)
+	case err != nil:
+		u.renderRefusal(w, r, "The images of "+nameOf(&rec.Container)+" are not scanned", err, "To "+nameOf(&rec.Container), hrefOf(&rec.Container))
+	default:
+		http.Redirect(w, r, u.path(hrefOf(&rec.Container)+"#scan"), http.StatusSeeOther)
+	}
+}
+
+// describeScan says how a scan ended, and the class of its colour.
+func describeScan(s event.Scan) (said, class string) {
+	what := "images scanned"
+	if s.Actor != "" {
+		what += " for " + s.Actor
+	}
+	if s.Error != "" {
+		return what + " without success: " + s.Error, "bad"
+	}
+	return what + ": " + s.Version + " " + s.Summary, ""
+}
