@@ -76,6 +76,7 @@ const (
 	PluginChanged       Type = "plugin.changed"     // a plugin is being started
 	WorkChanged         Type = "work.changed"       // work that a page started went on, or ended
 	OperationProgressed Type = "operation.progress" // a step of an operation goes on
+	ScanProgressed      Type = "scan.progress"      // a scan waits, or goes on
 )
 
 // Private reports whether a type says who logged in, or from where a setting

@@ -10,7 +10,7 @@ import (
 // The families of events that a page follows, as its Live names them: the
 // first words of the types of events.
 const (
-	followsContainers = "container update choice operation check trigger delivery"
+	followsContainers = "container update choice operation check trigger delivery scan"
 	followsAll        = followsContainers + " component plugin"
 	followsWatchers   = "check component plugin"
 	followsRegistries = "check component plugin"

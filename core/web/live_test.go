@@ -22,7 +22,7 @@ var (
 	idOf     = regexp.MustCompile(`\bid="([^"]+)"`)
 	bodyOf   = regexp.MustCompile(`<body data-live="([^"]*)" data-last="(\d+)">`)
 	anyIDs   = regexp.MustCompile(`\bid="([^"]+)"`)
-	families = []string{"container", "update", "choice", "operation", "check", "trigger", "plugin", "component", "delivery", "auth", "setting"}
+	families = []string{"container", "update", "choice", "operation", "check", "trigger", "plugin", "component", "delivery", "scan", "auth", "setting"}
 )
 
 // partsOf are the parts of a page that its script keeps up to date.
@@ -49,7 +49,7 @@ func TestLivePagesServeTheirParts(t *testing.T) {
 		deliveries: []delivery.Delivery{{ID: 4, Trigger: "smtp.main", Subject: "local/web", State: delivery.Sent}},
 	}
 	for path, want := range map[string]string{
-		"/": "overview", "/containers/local/web": "runs change decide versions operations sent happened facts", "/watchers": "summary things", "/registries": "summary things", "/triggers": "summary things",
+		"/": "overview", "/containers/local/web": "runs change decide versions scan operations sent happened facts", "/watchers": "summary things", "/registries": "summary things", "/triggers": "summary things",
 		"/watchers/docker/local": "head trouble checks limits deliveries", "/registries/hub/public": "head trouble limits deliveries", "/triggers/smtp/main": "head trouble limits deliveries",
 		"/plugins": "summary things", "/history": "log", "/deliveries": "log", "/start": "guidance",
 	} {

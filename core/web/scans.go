@@ -17,9 +17,7 @@ type scanView struct {
 	scan.Status
 	// Busy is true while a scan waits or runs, May whether the user may have one run.
 	Busy, May bool
-	// Notice says why a scan that was asked for does not run.
-	Notice   string
-	Findings []findingGroup
+	Findings  []findingGroup
 }
 
 // findingGroup are the most severe vulnerabilities that are fixed, added or remain.
@@ -96,19 +94,6 @@ func advisory(id string) string {
 	return ""
 }
 
-// containerScan renders how far the scan of a container's update is.
-func (u *UI) containerScan(w http.ResponseWriter, r *http.Request) {
-	rec := u.record(w, r)
-	if rec == nil {
-		return
-	}
-	if v := u.scanOf(r.Context(), r, &rec.Container); v != nil && partial(r) {
-		u.fragment(w, r, "container", "scan", v)
-		return
-	}
-	http.Redirect(w, r, u.path(hrefOf(&rec.Container)), http.StatusFound)
-}
-
 // startScan has the update of a container scanned.
 func (u *UI) startScan(w http.ResponseWriter, r *http.Request) {
 	if !u.form(w, r) {
@@ -118,19 +103,11 @@ func (u *UI) startScan(w http.ResponseWriter, r *http.Request) {
 	if rec == nil {
 		return
 	}
-	err := u.Service.Scan(u.actor(r), rec.Container)
-	v := u.scanOf(r.Context(), r, &rec.Container)
-	switch {
-	case partial(r) && v != nil:
-		if err != nil {
-			v.Notice = sentenceOf(err.Error())
-		}
-		u.fragment(w, r, "container", "scan", v)
-	case err != nil:
+	if err := u.Service.Scan(u.actor(r), rec.Container); err != nil {
 		u.renderRefusal(w, r, "The images of "+nameOf(&rec.Container)+" are not scanned", err, "To "+nameOf(&rec.Container), hrefOf(&rec.Container))
-	default:
-		http.Redirect(w, r, u.path(hrefOf(&rec.Container)+"#scan"), http.StatusSeeOther)
+		return
 	}
+	http.Redirect(w, r, u.path(hrefOf(&rec.Container)+"#scan"), http.StatusSeeOther)
 }
 
 // describeScan says how a scan ended, and the class of its colour.

@@ -123,7 +123,6 @@ func (u *UI) router() http.Handler {
 	mux.HandleFunc("GET /containers/{watcher}/{name}", u.container)
 	mux.HandleFunc("GET /containers/{watcher}/{name}/why", u.containerWhy)
 	mux.HandleFunc("GET /containers/{watcher}/{name}/notes", u.containerNotes)
-	mux.HandleFunc("GET /containers/{watcher}/{name}/scan", u.containerScan)
 	mux.HandleFunc("POST /containers/{watcher}/{name}/scan", u.startScan)
 	mux.HandleFunc("GET /containers/{watcher}/{name}/backups", u.containerBackups)
 	mux.HandleFunc("GET /containers/{watcher}/{name}/diff", u.showImageDiff)

@@ -234,11 +234,11 @@
     container: ['added', 'replaced', 'renamed', 'changed', 'removed'], update: ['found', 'cleared'], choice: ['made', 'undone'], check: ['started', 'progress', 'finished', 'failed'],
     operation: ['queued', 'started', 'step', 'progress', 'succeeded', 'rolledback', 'failed', 'cancelled'],
     trigger: ['sent', 'failed', 'skipped'], plugin: ['up', 'down', 'broken', 'changed'], component: ['changed'], delivery: ['changed', 'progress'],
-    auth: ['login', 'failed', 'logout', 'token.created', 'token.revoked'], setting: ['changed'], work: ['changed'],
+    auth: ['login', 'failed', 'logout', 'token.created', 'token.revoked'], setting: ['changed'], scan: ['progress', 'finished'], work: ['changed'],
   };
   const follows = ['work', ...document.body.dataset.live.split(' ').filter(Boolean)];
   // What is in no log is not sent again: a page that (re)connects has to fetch it.
-  const fleeting = ['component', 'delivery', 'plugin', $('#work .running') ? 'work' : ''];
+  const fleeting = ['component', 'delivery', 'plugin', 'scan', $('#work .running') ? 'work' : ''];
   const heard = new Set(), changed = new Set(), waiting = new Set(), lost = $('#lost');
   let source, last = document.body.dataset.last, opened = 0, wait = 1000, timer, rested = 0;
   const soon = () => { timer ||= setTimeout(refresh, Math.max(100, rested + 500 - Date.now())); };
@@ -300,7 +300,7 @@
       if (any('container', 'update', 'check', 'operation') && $('#list')) await refreshRows(keys);
       if (any('container') && keys.length && $('[data-reload]')) reload(); // not for the mere beginning of the stream
       if (own && any('container', 'update', 'check')) htmx.ajax('GET', solo.dataset.why, { source: '#why', target: '#why', swap: 'innerHTML' });
-      if (own || any('check', 'trigger', 'delivery', 'setting') || !solo && of.size) await refreshParts(false);
+      if (own || any('check', 'trigger', 'delivery', 'setting', 'scan') || !solo && of.size) await refreshParts(false);
     } catch { /* the connection is lost, and all is asked for once it is back */ }
     timer = 0;
     rested = Date.now();
