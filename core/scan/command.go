@@ -99,7 +99,7 @@ func (c *Command) words(platform string) []string {
 var referenceForm = lazyregexp.New(`^[A-Za-z0-9\[][A-Za-z0-9._:/@\[\]-]*$`)
 
 // Scan runs the scanner for an image. Its exit code does not matter if it writes a report:
-// scanners can be told to fail when they find something. The error says what it wrote to
+// scanners can be configured to fail when they find something. The error says what it wrote to
 // its standard error last, if it wrote no report, and is ctx's error when that has ended.
 func (c *Command) Scan(ctx context.Context, image Image) (vulnerability.Report, error) {
 	if !referenceForm().MatchString(image.Reference) || image.Platform != "" && !referenceForm().MatchString(image.Platform) {
@@ -182,7 +182,7 @@ func (c *Command) environment() (environ []string) {
 const hubKey = "https://index.docker.io/v1/"
 
 // writeCredentials writes a config.json that has the credentials of one registry only into
-// a new folder, which nobody else can read. On a command line or in the environment others
+// a new folder, which no other user can read. On a command line or in the environment others
 // could see them.
 func writeCredentials(image Image) (folder string, err error) {
 	host := image.Host

@@ -12,7 +12,7 @@ import (
 
 // runGroup runs cmd in a process group of its own, and ends with it all that it has
 // started: by SIGTERM when the context of cmd ends, and killed when cmd is over. It is
-// killed, too, when this process dies.
+// killed, too, when this process ends.
 func runGroup(cmd *exec.Cmd) error {
 	// The signal comes when the thread that started the process ends, not this process
 	// (prctl(2), PR_SET_PDEATHSIG).
