@@ -5,9 +5,10 @@ set -eu
 cd "$(dirname "$0")"
 export CGO_ENABLED=0
 
-# compile FILE VERSION. The flags leave out what only a debugger needs.
+# compile FILE VERSION. The flags leave out what only a debugger needs, and do not inline:
+# a plugin waits for others most of the time, and is a tenth smaller without.
 compile() {
-	go build -trimpath -tags grpcnotrace -ldflags "-s -w -X main.version=$2" -o "$1" .
+	go build -trimpath -tags grpcnotrace -gcflags=all=-l -ldflags "-s -w -X main.version=$2" -o "$1" .
 	chmod 755 "$1"
 }
 
