@@ -140,7 +140,7 @@ func New(ctx context.Context, opt Options) (*App, error) {
 	a.decisions = decision.New(decision.Options{
 		Redecide: a.checker.Redecide, Next: wiring.Containers{Store: a.store}.NextDecision, Bus: &a.bus, Log: opt.Log, Now: opt.Now,
 	})
-	updates := wiring.Updates{Components: a.components, Cache: wiring.Cache{Store: a.store, Log: a.log}, Pull: a.checker.Pull}
+	updates := wiring.Updates{Components: a.components, Cache: wiring.Cache{Store: a.store, Log: a.log}, Requests: a.checker}
 	a.updater = updater.New(updater.Options{
 		Watchers: updates, Registries: updates, Containers: wiring.Containers{Store: a.store}, Store: a.store, Bus: &a.bus,
 		Listed: func(ctx context.Context, watcher, id string) error {

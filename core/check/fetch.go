@@ -58,8 +58,13 @@ type fetcher struct {
 	dater   atomic.Pointer[Dater] // nil when no dates are fetched
 }
 
-// Pull makes a request that reads a manifest, within what its host allows and as the requests
+// Request makes a request to a registry, within what its host allows and as the requests
 // of checks are counted.
+func (c *Checker) Request(ctx context.Context, host string, request func(context.Context) error) error {
+	return c.fetch.limiter.do(ctx, host, request)
+}
+
+// Pull is Request for one that reads a manifest.
 func (c *Checker) Pull(ctx context.Context, host string, request func(context.Context) error) error {
 	return c.fetch.limiter.pull(ctx, host, request)
 }

@@ -19,8 +19,15 @@ type Updates struct {
 	Components *component.Manager
 	// Cache keeps the configurations of images, beside what checks keep there.
 	Cache check.Cache
-	// Pull makes a request that reads a manifest, see check.Checker.
-	Pull func(ctx context.Context, host string, request func(context.Context) error) error
+	// Requests makes them within what hosts allow.
+	Requests Requests
+}
+
+// Requests makes requests to registries, see check.Checker.
+type Requests interface {
+	Request(ctx context.Context, host string, request func(context.Context) error) error
+	// Pull is for those that read a manifest.
+	Pull(ctx context.Context, host string, request func(context.Context) error) error
 }
 
 // Named implements updater.Watchers. Updates are allowed where the plugin gets the option
@@ -43,7 +50,7 @@ func (u Updates) Named(name string) (updater.Watcher, bool) {
 // For implements updater.Registries.
 func (u Updates) For(host string) (updater.Registry, bool) {
 	r, _, served := u.Components.RegistryFor(host)
-	return imageRegistry{r, u.Cache, u.Pull}, served
+	return imageRegistry{r, u.Cache, u.Requests}, served
 }
 
 // CredentialsOf returns those of the registry of a container's image; zero where none are needed or known.
@@ -58,8 +65,17 @@ func (u Updates) CredentialsOf(ctx context.Context, c sdk.Container) (sdk.Creden
 // imageRegistry fits a registry to updater.Registry.
 type imageRegistry struct {
 	*component.Registry
-	cache check.Cache
-	pull  func(ctx context.Context, host string, request func(context.Context) error) error
+	cache    check.Cache
+	requests Requests
+}
+
+// Resolve implements updater.Registry.
+func (r imageRegistry) Resolve(ctx context.Context, repo registry.Repository, tag string) (digest string, err error) {
+	err = r.requests.Request(ctx, repo.Host, func(ctx context.Context) (err error) {
+		digest, err = r.Registry.Resolve(ctx, repo, tag)
+		return err
+	})
+	return digest, err
 }
 
 // Credentials implements updater.Registry.
@@ -84,7 +100,7 @@ func (r imageRegistry) ImageConfig(ctx context.Context, repo registry.Repository
 	if m, known := check.CachedManifest(ctx, r.cache, repo, digest, platform); known {
 		digest = m.Digest // of the platform, which spares the index
 	}
-	err := r.pull(ctx, repo.Host, func(ctx context.Context) (err error) {
+	err := r.requests.Pull(ctx, repo.Host, func(ctx context.Context) (err error) {
 		c, err = r.Registry.ImageConfig(ctx, repo, digest, platform)
 		return err
 	})
