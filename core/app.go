@@ -38,7 +38,6 @@ import (
 	"github.com/dogwatch/dogwatch/core/wudstore"
 	"github.com/dogwatch/dogwatch/internal/idle"
 	"github.com/dogwatch/dogwatch/sdk"
-	"github.com/dogwatch/dogwatch/sdk/kind"
 )
 
 // Options configure an App.
@@ -298,29 +297,6 @@ func (a *App) discover(ctx context.Context) error {
 	return config.Verdict(slices.Concat(a.opt.Config.Problems, a.installer.Problems(), a.auth.Problems(), a.components.Problems()), true)
 }
 
-// forgetWatchers removes the containers of watchers that are not configured any more.
-func (a *App) forgetWatchers(ctx context.Context) error {
-	known := map[string]bool{}
-	configured := a.reloader.Current().Components
-	for _, c := range configured {
-		known[c.Name] = known[c.Name] || c.Kind == "watcher"
-	}
-	if !slices.ContainsFunc(configured, func(c config.Component) bool { return c.Kind == "watcher" }) {
-		return nil // the default watcher keeps whatever an earlier configuration left
-	}
-	var change event.Change
-	for _, r := range a.store.Snapshot().All() {
-		if c := r.Container; !known[c.Watcher] {
-			change.Remove = append(change.Remove, c.ID)
-			change.Events = append(change.Events, event.Event{At: a.opt.Now(), Type: event.ContainerRemoved, Subject: event.Subject(c), Payload: event.Payload{Container: &c}})
-		}
-	}
-	if len(change.Remove) == 0 {
-		return nil
-	}
-	return a.store.Commit(ctx, change)
-}
-
 // reached notes whether the engine of a watcher answered.
 func (a *App) reached(watcher string, err error) {
 	if w, known := a.components.WatcherNamed(watcher); known && w.SetReached(err) {
@@ -386,23 +362,4 @@ func (a *App) pageViewed() {
 // importWUD takes over, once, what What's Up Docker left in the store folder.
 func (a *App) importWUD(ctx context.Context) {
 	wudstore.Import(ctx, a.store, filepath.Join(a.opt.Config.Store.Path, a.opt.Config.WUDFile), a.watcherNames, a.log)
-}
-
-// watcherNames returns the names of the watchers there will be.
-func (a *App) watcherNames() []string {
-	var names []string
-	for _, c := range a.opt.Config.Components {
-		if c.Kind == kind.Watcher {
-			names = append(names, c.Name)
-		}
-	}
-	if len(names) > 0 {
-		return names
-	}
-	for _, t := range a.plugins.Types(kind.Watcher) {
-		if t.DefaultName != "" {
-			names = append(names, t.DefaultName)
-		}
-	}
-	return names
 }

@@ -78,7 +78,7 @@ func TestNewPlugins(t *testing.T) {
 			if language == "go" {
 				goPluginsFit(t, work)
 			}
-			useTogether(t, plugins)
+			configureAll(t, plugins)
 		})
 	}
 }
@@ -99,8 +99,8 @@ func goPluginsFit(t *testing.T, work string) {
 	}
 }
 
-// useTogether has Dogwatch find an update with the plugins in a folder, and deliver it.
-func useTogether(t *testing.T, plugins string) {
+// configureAll has Dogwatch find an update with the plugins in a folder, and deliver it.
+func configureAll(t *testing.T, plugins string) {
 	service, posted := newShelf(t)
 	env := []string{"DOGWATCH_PLUGINS_DIR=" + plugins}
 	for _, p := range scaffolded {

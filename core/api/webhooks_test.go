@@ -21,7 +21,7 @@ func withHook(o *testOptions) {
 	})
 }
 
-// TestWebhookGuessesAreLimited: whoever tries many secrets is told to wait, and nobody is told more.
+// TestWebhookGuessesAreLimited: a client that tries many secrets has to wait, and others do not.
 func TestWebhookGuessesAreLimited(t *testing.T) {
 	w := start(t, nil, withHook)
 	right, body := "Bearer "+hookSecret, `{"image":"nginx"}`

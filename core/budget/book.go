@@ -128,7 +128,7 @@ func (t Taken) Done(made map[string]int, known bool) {
 	b.changed = true
 }
 
-// Report remembers what a host says of its limit, if that is news.
+// Report remembers what a host says of its limit, if that is new.
 func (b *Book) Report(host string, r Report) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -74,15 +74,15 @@ func (l *limiter) host(name string) *host {
 // pause, the request is retried once after it; when it asks for more, every
 // request to it fails at once until then.
 func (l *limiter) do(ctx context.Context, name string, request func(context.Context) error) error {
-	return l.ask(ctx, name, false, request)
+	return l.attempt(ctx, name, false, request)
 }
 
 // pull is do for what counts as a pull to a host that counts those: the read of a manifest.
 func (l *limiter) pull(ctx context.Context, name string, request func(context.Context) error) error {
-	return l.ask(ctx, name, true, request)
+	return l.attempt(ctx, name, true, request)
 }
 
-func (l *limiter) ask(ctx context.Context, name string, pull bool, request func(context.Context) error) error {
+func (l *limiter) attempt(ctx context.Context, name string, pull bool, request func(context.Context) error) error {
 	h := l.host(name)
 	for again := false; ; again = true {
 		leave, err := l.enter(ctx, name, h)

@@ -27,18 +27,18 @@ func noting(t *testing.T, notes func(ctx context.Context, c *sdk.Container) stri
 
 // TestNotesInMessages: they are read for the templates that want them only.
 func TestNotesInMessages(t *testing.T) {
-	asked := 0
+	reads := 0
 	noting(t, func(_ context.Context, c *sdk.Container) string {
-		asked++
+		reads++
 		return "v1.1.0 of " + c.Name + ": S3CRET"
 	}, func(b *bench, with, without *sink) {
 		b.checked([]sdk.Container{minor("web")})
 		settle(time.Second)
-		if got := with.got[0].Body; got != "web: v1.1.0 of web: ***" {
+		if got := with.all()[0].Body; got != "web: v1.1.0 of web: ***" {
 			t.Errorf("the body is %q", got)
 		}
-		if len(without.got) != 1 || asked != 1 {
-			t.Errorf("the notes were read %d times; the other trigger has %v", asked, without.got)
+		if len(without.all()) != 1 || reads != 1 {
+			t.Errorf("the notes were read %d times; the other trigger has %v", reads, without.all())
 		}
 	})
 }
@@ -51,12 +51,12 @@ func TestNotesDoNotDelayForLong(t *testing.T) {
 	}, func(b *bench, with, without *sink) {
 		b.checked([]sdk.Container{minor("web")})
 		settle(time.Second)
-		if len(without.got) != 1 || len(with.got) != 0 {
-			t.Errorf("after a second: %d and %d messages", len(without.got), len(with.got))
+		if len(without.all()) != 1 || len(with.all()) != 0 {
+			t.Errorf("after a second: %d and %d messages", len(without.all()), len(with.all()))
 		}
 		settle(notesTimeout)
-		if len(with.got) != 1 || with.got[0].Body != "web: " {
-			t.Errorf("after %s: %v", notesTimeout, with.got)
+		if len(with.all()) != 1 || with.all()[0].Body != "web: " {
+			t.Errorf("after %s: %v", notesTimeout, with.all())
 		}
 	})
 }
@@ -66,8 +66,8 @@ func TestNotesSwitchedOff(t *testing.T) {
 	noting(t, nil, func(b *bench, with, _ *sink) {
 		b.checked([]sdk.Container{minor("web")})
 		settle(time.Second)
-		if len(with.got) != 1 || with.got[0].Body != "web: " {
-			t.Errorf("%v", with.got)
+		if len(with.all()) != 1 || with.all()[0].Body != "web: " {
+			t.Errorf("%v", with.all())
 		}
 	})
 }

@@ -41,8 +41,8 @@ func nameServer(t *testing.T, address string) *net.Resolver {
 			case m.Questions[0].Type == dnsmessage.TypeAAAA && ip.Is6():
 				m.Answers = []dnsmessage.Resource{{Header: header, Body: &dnsmessage.AAAAResource{AAAA: ip.As16()}}}
 			}
-			if answer, err := m.Pack(); err == nil {
-				_, _ = conn.WriteTo(answer, from)
+			if response, err := m.Pack(); err == nil {
+				_, _ = conn.WriteTo(response, from)
 			}
 		}
 	}()
@@ -71,9 +71,9 @@ func TestGuardChecksResolvedAddress(t *testing.T) {
 
 // TestGuardAllowsListedHost: the name that the operator lists may be inside.
 func TestGuardAllowsListedHost(t *testing.T) {
-	asked := 0
+	requests := 0
 	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		asked++
+		requests++
 		list(w, "v2.0", "v1.0")
 	}))
 	defer server.Close()
@@ -86,7 +86,7 @@ func TestGuardAllowsListedHost(t *testing.T) {
 	b := newBench(t, nil, func(o *Options) {
 		o.Forges, o.Transport = map[string]Forge{host: Gitea}, transport
 	})
-	if n := b.Of(t.Context(), updating("https://"+host+"/a/b", "1.0", "2.0")); versions(n) != "v2.0" || asked != 1 {
+	if n := b.Of(t.Context(), updating("https://"+host+"/a/b", "1.0", "2.0")); versions(n) != "v2.0" || requests != 1 {
 		t.Errorf("%q, reason %q", versions(n), n.Reason)
 	}
 }

@@ -64,8 +64,8 @@ func hosts(t *testing.T, serve http.HandlerFunc, change ...func(*Options)) *benc
 	return b
 }
 
-// asked are the requests, without their scheme.
-func (b *bench) asked() string {
+// requested are the requests, without their scheme.
+func (b *bench) requested() string {
 	var all []string
 	for _, r := range b.requests {
 		all = append(all, r.Host+r.URL.RequestURI())
@@ -140,7 +140,7 @@ func TestRenamedRepository(t *testing.T) {
 	}, func(o *Options) { o.Tokens = map[string]string{"github.com": "s3cret"} })
 	n := b.Of(t.Context(), updating("https://github.com/old/app", "1.0", "2.0"))
 	if versions(n) != "v2.0" || len(b.requests) != 2 || b.requests[1].Header.Get("Authorization") != "Bearer s3cret" {
-		t.Errorf("%q after %s, reason %q", versions(n), b.asked(), n.Reason)
+		t.Errorf("%q after %s, reason %q", versions(n), b.requested(), n.Reason)
 	}
 }
 
@@ -230,11 +230,11 @@ func TestPages(t *testing.T) {
 			list(w, tags...)
 		})
 		near, far, older := updating(source, "1.37", "1.40"), updating(source, "1.32", "1.40"), updating(source, "1.1", "1.40")
-		if n := b.Of(t.Context(), near); versions(n) != "v1.40 v1.39 v1.38" || n.Incomplete || b.asked() != path {
-			t.Errorf("one page: %q, incomplete %t, after %s", versions(n), n.Incomplete, b.asked())
+		if n := b.Of(t.Context(), near); versions(n) != "v1.40 v1.39 v1.38" || n.Incomplete || b.requested() != path {
+			t.Errorf("one page: %q, incomplete %t, after %s", versions(n), n.Incomplete, b.requested())
 		}
-		if n := b.Of(t.Context(), far); len(n.Notes) != 8 || n.Incomplete || b.asked() != path+" "+path+"&page=2" {
-			t.Errorf("two pages: %q, incomplete %t, after %s", versions(n), n.Incomplete, b.asked())
+		if n := b.Of(t.Context(), far); len(n.Notes) != 8 || n.Incomplete || b.requested() != path+" "+path+"&page=2" {
+			t.Errorf("two pages: %q, incomplete %t, after %s", versions(n), n.Incomplete, b.requested())
 		}
 		if n := b.Of(t.Context(), older); !n.Incomplete || len(b.requests) > maxPages || n.Notes[len(n.Notes)-1].Body == "" {
 			t.Errorf("too many: %d notes, incomplete %t, after %d requests", len(n.Notes), n.Incomplete, len(b.requests))

@@ -22,7 +22,7 @@ type version struct {
 var versionText = lazyregexp.New(`^(?:([A-Za-z]+)[-_./@ ]?)?[vV]?(\d{1,9}(?:[._-]\d{1,9})*)(.*)$`)
 
 // commit is the hash of a commit, which images of branches have as their version. One
-// without any letter cannot be told from a number.
+// without any letter cannot be distinguished from a number.
 var commit = lazyregexp.New(`^[0-9]+[a-f][0-9a-f]*$`)
 
 // prereleaseWord begins what follows the numbers of a version before its release.

@@ -161,7 +161,7 @@ func (s *subject) responding(ctx context.Context, works *server) {
 	err := s.call(ctx, callTime)
 	s.reached = works.wasReached()
 	if err != nil && s.reached && !errors.Is(err, context.DeadlineExceeded) {
-		if lists, started := newAnswering(200, "[]"); started == nil {
+		if lists, started := newResponding(200, "[]"); started == nil {
 			if again, _ := s.with(ctx, lists); again == nil {
 				err = nil
 			}

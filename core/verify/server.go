@@ -14,8 +14,8 @@ type server struct {
 	// url is its address.
 	url  string
 	http http.Server
-	// answer is what it answers with a status of success.
-	answer string
+	// body is what it responds with a status of success.
+	body string
 	// reached gets a value for each request, left one for each whose client went away.
 	reached, left chan struct{}
 }
@@ -23,14 +23,14 @@ type server struct {
 // hangs is the status of a server that never answers.
 const hangs = 0
 
-func newServer(status int) (*server, error) { return newAnswering(status, "{}") }
+func newServer(status int) (*server, error) { return newResponding(status, "{}") }
 
-func newAnswering(status int, answer string) (*server, error) {
+func newResponding(status int, body string) (*server, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, fmt.Errorf("listen for what the plugin sends: %w", err)
 	}
-	s := &server{answer: answer, url: "http://" + l.Addr().String(), reached: make(chan struct{}, 100), left: make(chan struct{}, 100)}
+	s := &server{body: body, url: "http://" + l.Addr().String(), reached: make(chan struct{}, 100), left: make(chan struct{}, 100)}
 	s.http.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		// That the client went away is only seen once the body is read.
 		body, _ := io.ReadAll(io.LimitReader(r.Body, 1<<20))
@@ -43,7 +43,7 @@ func newAnswering(status int, answer string) (*server, error) {
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(status)
 		if status < 300 {
-			fmt.Fprintln(w, s.answer)
+			fmt.Fprintln(w, s.body)
 			return
 		}
 		// An error that quotes the answer shows whatever secret was sent.

@@ -206,7 +206,7 @@ func TestPushesAreCheckedTogether(t *testing.T) {
 	})
 }
 
-// TestSamePushAgainIsChecked: a sender whose deliveries are the same to the byte is heard each time.
+// TestSamePushAgainIsChecked: a sender whose deliveries are the same to the byte counts each time.
 func TestSamePushAgainIsChecked(t *testing.T) {
 	receive(t, []Hook{{Name: "hook", Secret: secret}}, []sdk.Container{running("local", "a", "docker.io", "library/a")}, func(b *bench) {
 		for range 3 {

@@ -1,0 +1,52 @@
+package core
+
+import (
+	"context"
+	"slices"
+
+	"github.com/dogwatch/dogwatch/core/config"
+	"github.com/dogwatch/dogwatch/core/event"
+	"github.com/dogwatch/dogwatch/sdk/kind"
+)
+
+// forgetWatchers removes the containers of watchers that are not configured any more.
+func (a *App) forgetWatchers(ctx context.Context) error {
+	known := map[string]bool{}
+	configured := a.reloader.Current().Components
+	for _, c := range configured {
+		known[c.Name] = known[c.Name] || c.Kind == "watcher"
+	}
+	if !slices.ContainsFunc(configured, func(c config.Component) bool { return c.Kind == "watcher" }) {
+		return nil // the default watcher keeps whatever an earlier configuration left
+	}
+	var change event.Change
+	for _, r := range a.store.Snapshot().All() {
+		if c := r.Container; !known[c.Watcher] {
+			change.Remove = append(change.Remove, c.ID)
+			change.Events = append(change.Events, event.Event{At: a.opt.Now(), Type: event.ContainerRemoved, Subject: event.Subject(c), Payload: event.Payload{Container: &c}})
+		}
+	}
+	if len(change.Remove) == 0 {
+		return nil
+	}
+	return a.store.Commit(ctx, change)
+}
+
+// watcherNames returns the names of the watchers there will be.
+func (a *App) watcherNames() []string {
+	var names []string
+	for _, c := range a.opt.Config.Components {
+		if c.Kind == kind.Watcher {
+			names = append(names, c.Name)
+		}
+	}
+	if len(names) > 0 {
+		return names
+	}
+	for _, t := range a.plugins.Types(kind.Watcher) {
+		if t.DefaultName != "" {
+			names = append(names, t.DefaultName)
+		}
+	}
+	return names
+}
