@@ -9,6 +9,7 @@ import (
 	"crypto/x509"
 	"encoding/json"
 	"fmt"
+	"io"
 	"math/big"
 	"net"
 	"net/http"
@@ -47,7 +48,9 @@ func hosts(t *testing.T, serve http.HandlerFunc, change ...func(*Options)) *benc
 		if !slices.Contains(forgeHosts, r.TLS.ServerName) || r.Host != r.TLS.ServerName {
 			t.Errorf("%s is asked as %s", r.Host, r.TLS.ServerName)
 		}
+		b.mu.Lock()
 		b.requests = append(b.requests, r)
+		b.mu.Unlock()
 		serve(w, r)
 	}))
 	server.TLS = &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{signed}, PrivateKey: key}}}
@@ -249,12 +252,12 @@ func TestPages(t *testing.T) {
 
 // TestLargeNotes of 5 MB each are cut, and those of a list without end are read up to a bound.
 func TestLargeNotes(t *testing.T) {
+	large := `[{"tag_name":"v1.2","body":"# Breaking\n\n` + strings.Repeat(`- a line\n`, 5<<20/10) + `"},`
+	more := strings.Repeat("x", 1<<20)
 	b := hosts(t, func(w http.ResponseWriter, _ *http.Request) {
-		_, _ = fmt.Fprintf(w, `[{"tag_name":"v1.2","body":%q},`, "# Breaking\n\n"+strings.Repeat("- a line\n", 5<<20/9))
-		for i := 0; ; i++ {
-			if _, err := fmt.Fprintf(w, `{"tag_name":"part-%d","body":%q},`, i, strings.Repeat("x", 1<<20)); err != nil {
-				return
-			}
+		_, err := io.WriteString(w, large)
+		for i := 0; err == nil; i++ {
+			_, err = fmt.Fprintf(w, `{"tag_name":"part-%d","body":"%s"},`, i, more)
 		}
 	})
 	n := b.Of(t.Context(), updating("https://github.com/a/app", "1.1", "1.2"))
@@ -268,15 +271,19 @@ func TestLargeNotes(t *testing.T) {
 func TestReaderThatWaitsTooLong(t *testing.T) {
 	hang := make(chan struct{})
 	defer close(hang)
-	b := hosts(t, func(http.ResponseWriter, *http.Request) { <-hang })
-	c := updating("https://github.com/a/app", "1.0", "2.0")
 	gone, leave := context.WithCancel(t.Context())
-	time.AfterFunc(50*time.Millisecond, leave)
+	b := hosts(t, func(http.ResponseWriter, *http.Request) {
+		leave()
+		<-hang
+	})
+	c := updating("https://github.com/a/app", "1.0", "2.0")
 	_ = b.Of(gone, c)
-	late, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+	late, cancel := context.WithTimeout(t.Context(), 2*time.Second)
 	defer cancel()
 	_ = b.Of(late, c)
 	_ = b.Of(t.Context(), c)
+	b.mu.Lock()
+	defer b.mu.Unlock()
 	if len(b.requests) != 2 {
 		t.Errorf("%d requests, want one of each reader that waited", len(b.requests))
 	}

@@ -46,8 +46,10 @@ func (m *memory) Put(_ context.Context, key, validator string, body []byte) {
 // bench is a reader whose hosts are all one server with TLS.
 type bench struct {
 	*Reader
-	memory   *memory
-	now      time.Time
+	memory *memory
+	now    time.Time
+
+	mu       sync.Mutex
 	requests []*http.Request
 }
 
