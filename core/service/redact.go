@@ -51,6 +51,11 @@ func (s *Service) RedactEvent(e event.Event) event.Event {
 		o.Step, o.Error = redact(o.Step), redact(o.Error)
 		e.Operation = &o
 	}
+	if e.Scan != nil {
+		c := *e.Scan
+		c.Error = redact(c.Error)
+		e.Scan = &c
+	}
 	return e
 }
 
