@@ -64,8 +64,13 @@ func galleryFleet(t testing.TB, sources map[string]string) *fleet {
 	f := newFleet(t, 0, registrysim.Options{}, registrysim.Options{Auth: registrysim.Basic, Users: map[string]string{"ana": "x"}, Private: func(string) bool { return true }}, registrysim.Options{})
 	for _, a := range galleryApps {
 		f.registries[a.registry].Push(a.repo, a.running)
-		labels := map[string]string{"org.opencontainers.image.source": sources[a.name]}
-		maps.Copy(labels, a.labels)
+		labels := maps.Clone(a.labels)
+		if source := sources[a.name]; source != "" {
+			if labels == nil {
+				labels = map[string]string{}
+			}
+			labels["org.opencontainers.image.source"] = source
+		}
 		f.run(t, a.name, a.registry, a.repo, a.running, a.stack, labels)
 		if a.newer != "" {
 			f.registries[a.registry].Push(a.repo, a.newer)
