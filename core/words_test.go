@@ -81,18 +81,24 @@ var logCall = regexp.MustCompile(`^(Debug|Info|Warn|Error)(Context)?$`)
 type vocabulary struct {
 	names, prose []*regexp.Regexp
 	exceptions   []*regexp.Regexp
+	// any finds what one of prose finds, and none holds parts of names that none of names matches.
+	any  *regexp.Regexp
+	none map[string]bool
 }
 
 func newVocabulary() vocabulary {
-	var v vocabulary
+	v := vocabulary{none: map[string]bool{}}
+	var all []string
 	for _, w := range words {
 		v.names = append(v.names, regexp.MustCompile(`^(`+w.name+`)$`))
 		prose := w.prose
 		if prose == "" {
 			prose = `$^` // matches in no text that has a word
 		}
+		all = append(all, prose)
 		v.prose = append(v.prose, regexp.MustCompile(`(?i)\b(`+prose+`)\b`))
 	}
+	v.any = regexp.MustCompile(`(?i)\b(` + strings.Join(all, "|") + `)\b`)
 	for _, e := range exceptions {
 		v.exceptions = append(v.exceptions, regexp.MustCompile(`(?i)\b(`+e.text+`)\b`))
 	}
@@ -101,21 +107,29 @@ func newVocabulary() vocabulary {
 
 // name returns what is wrong with an identifier or a file's name, or "".
 func (v vocabulary) name(file, identifier string) string {
-	for i, w := range words {
-		if !in(file, w.below) || v.excepted(file, identifier) {
+	for _, part := range parts(identifier) {
+		if v.none[part] {
 			continue
 		}
-		for _, part := range parts(identifier) {
-			if v.names[i].MatchString(part) {
+		matches := false
+		for i, w := range words {
+			if !v.names[i].MatchString(part) {
+				continue
+			}
+			if matches = true; in(file, w.below) && !v.excepted(file, identifier) {
 				return fmt.Sprintf("%s: write %s", identifier, w.write)
 			}
 		}
+		v.none[part] = !matches
 	}
 	return ""
 }
 
 // text returns what is wrong with a sentence, or "".
 func (v vocabulary) text(file, sentence string) string {
+	if !v.any.MatchString(sentence) {
+		return ""
+	}
 	for i, e := range v.exceptions {
 		if in(file, exceptions[i].below) {
 			sentence = e.ReplaceAllString(sentence, "")

@@ -35,7 +35,7 @@ func audit(b *tab, rules ...string) []string {
 // TestAxeAuditReportsFaults proves that the audit can fail.
 func TestAxeAuditReportsFaults(t *testing.T) {
 	t.Parallel()
-	require(t, "chrome", "chromium")
+	requireBrowser(t)
 	b := openTab(t, "")
 	b.open("data:text/html,<html lang=en><title>x</title><main><h1>x</h1><button></button></main>")
 	found := audit(b)

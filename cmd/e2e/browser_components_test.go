@@ -11,7 +11,7 @@ import (
 // TestBrowserComponentPages looks at the pages beside the containers and presses their buttons.
 func TestBrowserComponentPages(t *testing.T) {
 	t.Parallel()
-	require(t, "chrome", "chromium")
+	requireBrowser(t)
 	hash, err := bcrypt.GenerateFromPassword([]byte("correct horse"), bcrypt.MinCost)
 	must(t, err)
 	l := startLab(t, 3)

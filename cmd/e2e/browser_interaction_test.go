@@ -14,7 +14,7 @@ import (
 // is in front of the user after at most two steps, on a desk and on a phone.
 func TestBrowserActionsTakeTwoSteps(t *testing.T) {
 	t.Parallel()
-	require(t, "chrome", "chromium")
+	requireBrowser(t)
 	env := galleryEnv(t, galleryFleet(t, nil))
 	d := lock(t, env)
 	b := openTab(t, d.url)
@@ -104,7 +104,7 @@ func replacePlugin(t *testing.T, path string) {
 
 // TestBrowserListInteractionBudget holds the list to what the design promises.
 func TestBrowserListInteractionBudget(t *testing.T) {
-	require(t, "chrome", "chromium")
+	requireBrowser(t)
 	l := startLab(t, 200)
 	b := openTab(t, l.url)
 	b.open("/containers")
@@ -149,7 +149,7 @@ func TestBrowserListInteractionBudget(t *testing.T) {
 // TestBrowserHonoursSystemPreferences looks at pages as users set their systems to show them.
 func TestBrowserHonoursSystemPreferences(t *testing.T) {
 	t.Parallel()
-	require(t, "chrome", "chromium")
+	requireBrowser(t)
 	l := startLab(t, 12)
 	b := openTab(t, l.url)
 

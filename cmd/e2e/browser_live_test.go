@@ -46,7 +46,7 @@ func (l *lab) hold() (release func()) {
 // TestBrowserShowsProgressOfAPIChecks holds a check of the API in the middle and looks at who says that it runs.
 func TestBrowserShowsProgressOfAPIChecks(t *testing.T) {
 	t.Parallel()
-	require(t, "chrome", "chromium")
+	requireBrowser(t)
 	l := startLab(t, 3)
 	b := openTab(t, l.url)
 	for path, running := range map[string]string{"/": "is being checked now", "/watchers": "Being checked now", "/watchers/docker/local": "being checked"} {
@@ -70,7 +70,7 @@ func TestBrowserShowsProgressOfAPIChecks(t *testing.T) {
 // TestBrowserMarksPendingTestRun holds what a page asks a registry for, and looks at what waits for it.
 func TestBrowserMarksPendingTestRun(t *testing.T) {
 	t.Parallel()
-	require(t, "chrome", "chromium")
+	requireBrowser(t)
 	l := startLab(t, 1)
 	b := openTab(t, l.url)
 	for name, width := range map[string]int64{"phone": 390, "desk": 1440} {
@@ -90,7 +90,7 @@ func TestBrowserMarksPendingTestRun(t *testing.T) {
 // TestBrowserHistoryUpdatesLive has new rows wait behind a bar, and rows that are there change in place.
 func TestBrowserHistoryUpdatesLive(t *testing.T) {
 	t.Parallel()
-	require(t, "chrome", "chromium")
+	requireBrowser(t)
 	var broken atomic.Bool
 	hook := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		if broken.Load() {
@@ -162,7 +162,7 @@ func TestBrowserHistoryUpdatesLive(t *testing.T) {
 // TestBrowserPluginPageUpdatesLive restarts a plugin from elsewhere.
 func TestBrowserPluginPageUpdatesLive(t *testing.T) {
 	t.Parallel()
-	require(t, "chrome", "chromium")
+	requireBrowser(t)
 	l := startLab(t, 1)
 	b := openTab(t, l.url)
 	b.open("/plugins")
@@ -183,7 +183,7 @@ func TestBrowserPluginPageUpdatesLive(t *testing.T) {
 // then answers for it, changes something meanwhile, and starts it again.
 func TestBrowserReconnectsAfterRestart(t *testing.T) {
 	t.Parallel()
-	require(t, "chrome", "chromium")
+	requireBrowser(t)
 	f := newFleet(t, 3, registrysim.Options{})
 	port, err := net.Listen("tcp", "127.0.0.1:0")
 	must(t, err)

@@ -6,7 +6,7 @@ import "testing"
 // phone, and finds the change in the history.
 func TestBrowserLogLevel(t *testing.T) {
 	t.Parallel()
-	require(t, "chrome", "chromium")
+	requireBrowser(t)
 	l := startLab(t, 1)
 	b := openTab(t, l.url)
 	b.size(390, 860)

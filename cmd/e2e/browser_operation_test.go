@@ -18,6 +18,7 @@ import (
 // tabTo moves the focus to an element as a user without a mouse does.
 func (b *tab) tabTo(selector string) {
 	b.t.Helper()
+	b.settle()
 	for range 60 {
 		b.press("\t")
 		if js[bool](b, "!!document.activeElement?.matches('.skip')") {
@@ -41,7 +42,7 @@ func (b *tab) follow(selector string) {
 // without a mouse.
 func TestBrowserUpdatesByKeyboard(t *testing.T) {
 	t.Parallel()
-	require(t, "chrome", "chromium")
+	requireBrowser(t)
 	engine, registry := dockertest.Start(t), startRegistry(t)
 	a := act(t, engine, registry, "web", nil)
 	b := openTab(t, a.d.url)
@@ -91,7 +92,7 @@ func TestBrowserUpdatesByKeyboard(t *testing.T) {
 // changes, and the old id leads to it.
 func TestBrowserFollowsRecreatedContainer(t *testing.T) {
 	t.Parallel()
-	require(t, "chrome", "chromium")
+	requireBrowser(t)
 	engine, registry := dockertest.Start(t), startRegistry(t)
 	a := act(t, engine, registry, "web", nil)
 	b := openTab(t, a.d.url)
@@ -126,7 +127,7 @@ func composed(service, file string) func(*container.Config, *container.HostConfi
 // changes, and names the mount that is missing.
 func TestBrowserPlansComposeFile(t *testing.T) {
 	t.Parallel()
-	require(t, "chrome", "chromium")
+	requireBrowser(t)
 	engine, registry := dockertest.Start(t), startRegistry(t)
 	file := filepath.Join(t.TempDir(), "compose.yaml")
 	text := "# home\nservices:\n  web:\n    image: \"" + registry + "/team/web:1.0.0\" # the site\n    network_mode: none\n"
@@ -164,7 +165,7 @@ func TestBrowserPlansComposeFile(t *testing.T) {
 // they take, and so is the way back.
 func TestBrowserListsBackups(t *testing.T) {
 	t.Parallel()
-	require(t, "chrome", "chromium")
+	requireBrowser(t)
 	engine, registry := dockertest.Start(t), startRegistry(t)
 	a := act(t, engine, registry, "web", nil, func(c *container.Config, _ *container.HostConfig) {
 		c.Labels["dogwatch.update.keep"] = "1"
@@ -190,7 +191,7 @@ func TestBrowserListsBackups(t *testing.T) {
 // to the old image in a browser that runs no script.
 func TestBrowserUpdatesWithoutScript(t *testing.T) {
 	t.Parallel()
-	require(t, "chrome", "chromium")
+	requireBrowser(t)
 	engine, registry := dockertest.Start(t), startRegistry(t)
 	a := act(t, engine, registry, "web", nil)
 	newProduct(t, engine, registry+"/team/data").run(t, "data", "1.0.0")

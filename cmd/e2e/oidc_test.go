@@ -29,7 +29,7 @@ const toProvider = "a[href*='/auth/oidc/home/redirect']"
 // TestOIDCLoginAndLogoutInBrowser is a day with a provider: in, a token, the sessions, and out of everything.
 func TestOIDCLoginAndLogoutInBrowser(t *testing.T) {
 	t.Parallel()
-	require(t, "chrome", "chromium")
+	requireBrowser(t)
 	p := newIdentityProvider(t)
 	p.up()
 	d := install(t, p.env("DOGWATCH_AUTH_OIDC_HOME_LOGOUTRETURN=true", "DOGWATCH_AUTH_OIDC_HOME_GROUPS=admins")...).start()
@@ -106,7 +106,7 @@ func TestOIDCLoginAndLogoutInBrowser(t *testing.T) {
 // TestOIDCProviderDownAtStart: Dogwatch starts, says so on the login page, and goes on once the provider is there.
 func TestOIDCProviderDownAtStart(t *testing.T) {
 	t.Parallel()
-	require(t, "chrome", "chromium")
+	requireBrowser(t)
 	p := newIdentityProvider(t)
 	d := install(t, p.env()...).start()
 	p.trusts(d.url)
@@ -189,7 +189,7 @@ func TestOIDCRejectsWrongTokens(t *testing.T) {
 // TestOIDCBehindReverseProxy: under a path, behind a proxy that speaks TLS.
 func TestOIDCBehindReverseProxy(t *testing.T) {
 	t.Parallel()
-	require(t, "chrome", "chromium")
+	requireBrowser(t)
 	p := newIdentityProvider(t)
 	p.up()
 	var to *url.URL

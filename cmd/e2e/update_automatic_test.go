@@ -67,7 +67,8 @@ func TestKillDuringChoices(t *testing.T) {
 	random, id := rand.New(rand.NewPCG(11, 11)), known(s.d, "web").ID
 	var confirmed int
 	stored := ""
-	for n := range 5 * updateKills(t) {
+	repeat, _ := killRounds(t)
+	for n := range 5 * repeat {
 		action := []string{"skip", "snooze", "approve", "undo"}[n%4]
 		want := action
 		if action == "undo" {
@@ -87,7 +88,7 @@ func TestKillDuringChoices(t *testing.T) {
 		}
 	}
 	s.d.stop()
-	t.Logf("%d of %d choices were confirmed", confirmed, 5*updateKills(t))
+	t.Logf("%d of %d choices were confirmed", confirmed, 5*repeat)
 }
 
 // TestKillDuringApproval kills Dogwatch at random moments after a user approved an update: as
@@ -99,7 +100,8 @@ func TestKillDuringApproval(t *testing.T) {
 	t.Parallel()
 	s := newAutomatic(t, "kill/approval")
 	random, stored := rand.New(rand.NewPCG(12, 12)), 0
-	for n := range updateKills(t) {
+	repeat, _ := killRounds(t)
+	for n := range repeat {
 		for _, c := range containersOf(t, s.engine, "web") {
 			must(t, s.engine.API.ContainerRemove(t.Context(), c.ID, container.RemoveOptions{Force: true}))
 		}
@@ -122,7 +124,7 @@ func TestKillDuringApproval(t *testing.T) {
 		}
 	}
 	s.d.stop()
-	t.Logf("%d of %d approvals were stored", stored, updateKills(t))
+	t.Logf("%d of %d approvals were stored", stored, repeat)
 }
 
 // automatics is an installation whose watcher may update, and a product with a newer version.

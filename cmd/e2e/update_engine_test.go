@@ -110,9 +110,10 @@ func (a *actor) settle(t *testing.T, id string) operation.State {
 func TestEngineExitsDuringUpdate(t *testing.T) {
 	t.Parallel()
 	engine, registry := dockertest.Start(t), startRegistry(t)
+	_, sample := killRounds(t)
 	for _, b := range []moment{{what: "pull", responded: true}, {what: "create", responded: true}, {what: "stop"}, {what: "start", responded: true}, {what: "remove"}} {
 		for _, restarts := range []bool{true, false} {
-			if restarts != (b.what == "create" || b.what == "remove") && updateKills(t) == 1 {
+			if restarts != (b.what == "create" || b.what == "remove") && sample {
 				continue // half of them
 			}
 			t.Run(fmt.Sprintf("%s responded=%v restarts=%v", b.what, b.responded, restarts), func(t *testing.T) {
@@ -144,7 +145,7 @@ func TestEngineIsAwayDuringUpdate(t *testing.T) {
 	t.Parallel()
 	engine, registry := dockertest.Start(t), startRegistry(t)
 	away := 3 * time.Second
-	if updateKills(t) > 1 {
+	if rounds, _ := killRounds(t); rounds > 1 {
 		away = 30 * time.Second
 	}
 	for _, what := range []string{"create", "stop", "remove"} {
