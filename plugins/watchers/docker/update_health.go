@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -131,6 +132,9 @@ func (r *replacement) probe(ctx context.Context, c container.InspectResponse, ga
 	case len(gate.Command) > 0:
 		err = r.execute(ctx, "the probe", c.ID, gate.Command)
 	case c.State != nil && c.State.Health != nil && c.State.Health.Status != container.NoHealthcheck:
+		if c.State.Health.Status == container.Healthy && flaps(c.State.Health.Log) {
+			return false, "healthy, but its last check failed a moment ago"
+		}
 		return c.State.Health.Status == container.Healthy, string(c.State.Health.Status)
 	}
 	if err != nil {
@@ -149,4 +153,14 @@ func lastOutput(c container.InspectResponse) string {
 		return ""
 	}
 	return ": " + output[:min(len(output), 200)]
+}
+
+// flaps reports whether a health check failed less than the time that a container has to stay up
+// before its last one. A look between two failures would take it for healthy.
+func flaps(log []*container.HealthcheckResult) bool {
+	if len(log) == 0 {
+		return false
+	}
+	last := log[len(log)-1].End
+	return slices.ContainsFunc(log, func(r *container.HealthcheckResult) bool { return r.ExitCode != 0 && last.Sub(r.End) < liveness })
 }
