@@ -21,8 +21,9 @@ const (
 	slowClients = 1000
 	// slowMemory is the most that the host may take, in MiB.
 	slowMemory = 100
-	// slowHealth is how long the health of the server may take to tell.
-	slowHealth = 50 * time.Millisecond
+	// slowHealth is how long the health of the server may take to tell. On a machine with
+	// nothing else to do that is some 10 ms; without a bound on slow clients it times out.
+	slowHealth = time.Second
 )
 
 // TestSlowClientsAreBounded opens 1,000 connections of each kind that make no progress,
