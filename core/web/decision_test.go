@@ -174,4 +174,10 @@ func TestOverviewSaysWhatComes(t *testing.T) {
 	if order(body, "Needs you", "never healthy", "503"); strings.Contains(body, "1 update rolled back") || strings.Contains(body, "<h2>Updates</h2>") {
 		t.Errorf("it says twice what did not work: %s", body)
 	}
+
+	f.operations = []operation.Operation{updateOf("open", operation.Running)}
+	body = request(u, "GET", "/", nil).Body.String()
+	if order(body, "Needs you", ">1 update to approve<"); strings.Contains(body, ">1 patch<") {
+		t.Errorf("what is being updated needs a user: %s", body)
+	}
 }

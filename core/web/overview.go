@@ -310,8 +310,12 @@ func (u *UI) overviewOf(ctx context.Context, actor auth.Actor) (overviewView, er
 	}
 	bad := v.Operations[len(open):] // what is under way comes first, and needs no user
 	v.Operations = v.Operations[:len(open):len(open)]
+	idle := slices.DeleteFunc(slices.Clone(all), func(r row) bool { // what is being updated needs no user
+		_, busy := open[r.Key]
+		return busy
+	})
 	// What cannot be watched comes first: nothing else is known to be right then.
-	v.Needs = slices.Concat(down, bad, cameBackOf(all, said), failuresOf(all), approvalsOf(all), updatesOf(all), unsentOf(failed, pending))
+	v.Needs = slices.Concat(down, bad, cameBackOf(all, said), failuresOf(all), approvalsOf(idle), updatesOf(idle), unsentOf(failed, pending))
 	v.Waiting, v.Postponed = waitingOf(all, u.Now()), postponedOf(all)
 	for _, k := range []kind.Kind{kind.Registry, kind.Trigger} {
 		v.Broken = append(v.Broken, componentsOf(u.Service.Components(actor, k))...)
