@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
@@ -19,7 +20,7 @@ import (
 func (b *tab) tabTo(selector string) {
 	b.t.Helper()
 	b.settle()
-	for range 60 {
+	for end := time.Now().Add(maxWait); time.Now().Before(end); { // it may come with the plan, later than the page
 		b.press("\t")
 		if js[bool](b, "!!document.activeElement?.matches('.skip')") {
 			b.press("\r") // past what every page has
