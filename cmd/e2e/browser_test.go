@@ -30,7 +30,13 @@ type tab struct {
 
 	mu       sync.Mutex
 	problems []string
+	// interrupted is true when the browser gave up requests because the machine's networks
+	// changed, as they do when engines of other tests make some.
+	interrupted bool
 }
+
+// networkChanged is what the browser calls such an end of a request.
+const networkChanged = "net::ERR_NETWORK_CHANGED"
 
 // requireBrowser returns Chromium's program, and skips the test where there is none. The one
 // without windows takes a quarter of the processor's time to start, and renders the same.
@@ -68,6 +74,12 @@ func openTab(t testing.TB, url string) *tab {
 			}
 			if m.Source == "network" && (strings.Contains(m.URL, "/api/events") || strings.Contains(m.Text, "ERR_CONNECTION_REFUSED")) {
 				continue // the server ends, and the stream with it; the page sees to both
+			}
+			if strings.Contains(m.Text, networkChanged) {
+				b.mu.Lock()
+				b.interrupted = true
+				b.mu.Unlock()
+				continue
 			}
 			if m.IsException() || m.Type == "error" || m.Source == "security" {
 				b.mu.Lock()
@@ -114,9 +126,22 @@ func (b *tab) prefers(name, value string) {
 	must(b.t, err)
 }
 
+// open leads to a page, again when requests were given up because networks changed.
 func (b *tab) open(path string) {
 	b.t.Helper()
-	b.do(chromedp.Navigate(b.url + path))
+	for try := 1; ; try++ {
+		b.mu.Lock()
+		b.interrupted = false
+		b.mu.Unlock()
+		err := chromedp.Do(b.ctx, chromedp.Navigate(b.url+path))
+		b.mu.Lock()
+		again := b.interrupted || err != nil && strings.Contains(err.Error(), networkChanged)
+		b.mu.Unlock()
+		if !again || try == 5 {
+			must(b.t, err)
+			return
+		}
+	}
 }
 
 // js returns the value of an expression in the page.

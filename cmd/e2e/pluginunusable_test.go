@@ -39,3 +39,38 @@ func TestUnusablePluginsAreNamed(t *testing.T) {
 		}
 	}
 }
+
+// TestPluginsThatMayNotRunAreNamed: a file whose checksum is another one than was set, one that
+// has none where others have, and one whose types another file has already, are named where
+// their types are missing.
+func TestPluginsThatMayNotRunAreNamed(t *testing.T) {
+	t.Parallel()
+	folder := shortDir(t)
+	program, err := filePlugin()
+	must(t, err)
+	for _, name := range []string{"first", "second"} {
+		copyFile(t, program, filepath.Join(folder, name))
+	}
+	changed := "DOGWATCH_PLUGINS_CHECKSUMS=first=" + strings.Repeat("0", 64)
+	for name, c := range map[string]struct {
+		env  []string
+		want []string
+	}{
+		"checksums": {[]string{changed}, []string{"first is untrusted", "is not the one in plugins.checksums.first", "second is untrusted", "not pinned: to run it, set plugins.checksums.second"}},
+		"clash":     {nil, []string{"second is rejected", "which first already provides"}},
+	} {
+		in := install(t, append(c.env, "DOGWATCH_PLUGINS_DIR="+folder, "DOGWATCH_TRIGGER_LAMP_MAIN_URL=http://lamp.example.com")...)
+		for _, args := range [][]string{{"plugin", "test", "trigger.lamp.main"}, {"plugin", "describe", "trigger.lamp"}, {"config", "validate"}} {
+			stdout, stderr, code := in.run(args...)
+			said := stdout + stderr
+			if code == 0 {
+				t.Errorf("%s: %q succeeds: %s", name, args, said)
+			}
+			for _, want := range c.want {
+				if !strings.Contains(said, want) {
+					t.Errorf("%s: %q does not say %q: %s", name, args, want, said)
+				}
+			}
+		}
+	}
+}
