@@ -23,7 +23,7 @@ func TestUpdateReturnsFromUnhealthyImages(t *testing.T) {
 	engine, registry := dockertest.Start(t), startRegistry(t)
 	for name, c := range map[string]struct{ change, code string }{
 		"fails-late":  {`HEALTHCHECK --interval=400ms --timeout=5s --retries=4 CMD ["/main", "health", "u"]`, "unhealthy"},
-		"flaps":       {`HEALTHCHECK --interval=800ms --timeout=5s --retries=1 CMD ["/main", "health", "huhuhuhuhuhuhuhu"]`, "unhealthy"},
+		"flaps":       {`HEALTHCHECK --interval=800ms --timeout=5s --retries=1 CMD ["/main", "health", "uhuhuhuhuhuhuhuh"]`, "unhealthy"},
 		"ends":        {`CMD ["get", "127.0.0.1:1"]`, "exited"},
 		"never-ready": {`HEALTHCHECK --interval=1h --timeout=5s CMD ["/main", "health", "h"]`, "unhealthy"},
 		"cannot-run":  {`ENTRYPOINT ["/missing"]`, "step.start"},
