@@ -131,7 +131,7 @@ func openHouses(t *testing.T) houses {
 	must(t, f.engine.Pause("passwords"))
 	must(t, f.engine.Stop("dns"))
 	env := append(galleryEnv(t, f), "DOGWATCH_WATCHER_DOCKER_LOCAL_WATCHALL=true", "DOGWATCH_WEBHOOKS_SECRETS=ghcr=secret-of-the-gallery,lab=another-secret-of-it", "DOGWATCH_WEBHOOKS_HOSTS=lab=localhost:5000")
-	env = append(env, noted...)
+	env = append(append(env, noted...), galleryScanner(t, f))
 	twelve := install(t, env...)
 	galleryPast(t, twelve)
 	h.twelve = twelve.start()

@@ -79,6 +79,11 @@ func (h houses) sights() []sight {
 		{name: "container-notes-hostile", of: h.twelve, path: container("home-assistant") + "?notes=1", set: func(b *tab) {
 			js[any](b, "document.querySelectorAll('.notes details').forEach((d, i) => { d.open = i < 2 })")
 		}},
+		{name: "container-scan", of: h.twelve, path: container("sonarr"), set: func(b *tab) {
+			b.click("#scan-images")
+			b.until("/remain/.test(document.querySelector('#scan')?.innerText) && !document.querySelector('#scan .doing')")
+			js[any](b, "document.querySelectorAll('#scan details').forEach(d => { d.open = true })")
+		}},
 		{name: "choose", of: h.twelve, path: "/choose?c=local/jellyfin"},
 		{name: "choose-several", of: h.twelve, path: "/choose?c=local/jellyfin&c=local/sonarr&c=local/worker"},
 		{name: "watchers", of: h.twelve, path: "/watchers"},
