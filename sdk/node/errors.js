@@ -31,10 +31,19 @@ function ofStatus(status, text, after) {
   return unavailable(text);
 }
 
-/** statusOf is the status of what an author's code threw. */
+/** place is where an error was thrown, as " (trigger.js:12:20)"; empty where it is not known. */
+function place(err) {
+  const found = /([^\s()/\\]+:\d+:\d+)\)?$/m.exec((err && err.stack) || '');
+  return found ? ` (${found[1]})` : '';
+}
+
+/** statusOf is the status of what an author's code threw. The stack of a mistake goes to the log. */
 function statusOf(err, blank) {
   const text = blank((err && err.message) || err).slice(0, 16384);
-  if (!(err instanceof CallError)) return wire.status(grpc.status.INTERNAL, text);
+  if (!(err instanceof CallError)) {
+    process.stderr.write(`${blank((err && err.stack) || text)}\n`);
+    return wire.status(grpc.status.INTERNAL, text + place(err));
+  }
   return wire.status(err.code, text, err.extra.map(([name, d]) => [name, JSON.parse(blank(JSON.stringify(d)))]));
 }
 

@@ -133,6 +133,7 @@ function serve(bundle) {
     process.stderr.write(`This is a Dogwatch plugin, version ${bundle.version}. Put it into the folder that plugins.dir names.\n`);
     process.exit(1);
   }
+  console.log = console.info = console.error; // after the handshake nothing reads stdout
   const instances = new Map();
   const stopping = new AbortController();
   const server = new grpc.Server();

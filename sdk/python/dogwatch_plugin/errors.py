@@ -1,5 +1,9 @@
 """The errors that an author's code raises, and the statuses that they become."""
 
+import os
+import sys
+import traceback
+
 import grpc
 
 from . import wire
@@ -63,11 +67,18 @@ def of_status(status, text, after=None):
     return unavailable(text)
 
 
+def place(err):
+    """Where an error was raised, as " (trigger.py:12)"; empty where that is not known."""
+    frames = traceback.extract_tb(err.__traceback__)
+    return f" ({os.path.basename(frames[-1].filename)}:{frames[-1].lineno})" if frames else ""
+
+
 def fail(context, err, blank):
     """Ends a call with the status of what an author's code raised."""
     text = blank(str(err) or type(err).__name__)[:MAX_TEXT]
     if not isinstance(err, CallError):
-        context.abort(grpc.StatusCode.INTERNAL, text)
+        sys.stderr.write(blank("".join(traceback.format_exception(err))))
+        context.abort(grpc.StatusCode.INTERNAL, f"{type(err).__name__}: {text}{place(err)}")
     status = wire.detail("Status")(code=err.code.value[0], message=text)
     for detail in err.extra:
         for violation in getattr(detail, "field_violations", ()):
