@@ -111,7 +111,7 @@ func killOften(t *testing.T, v victim) {
 	get[[]sdk.Container](d, http.MethodPost, "/api/containers/watch")
 	kills, sample := killRounds(t)
 	if kills *= 100; sample {
-		kills = 6
+		kills = 4
 	}
 	for round := range kills {
 		app, tag := round%apps, fmt.Sprintf("1.%d.0", round+1)

@@ -143,6 +143,7 @@ func TestSelfUpdate(t *testing.T) {
 		t.Skip("short: takes a minute")
 	}
 	c, image := contain(t, "DOGWATCH_WATCHER_DOCKER_LOCAL_UPDATE=true")
+	_, sample := killRounds(t)
 	for i, v := range []struct {
 		name    string
 		changes []string
@@ -153,6 +154,9 @@ func TestSelfUpdate(t *testing.T) {
 		{"is never healthy", []string{`HEALTHCHECK --interval=200ms --timeout=1s --retries=2 CMD ["/bin/dogwatch","nonsense"]`}, operation.RolledBack},
 		{"works", nil, operation.Succeeded},
 	} {
+		if sample && i < 2 {
+			continue // each takes half a minute
+		}
 		next := c.push(fmt.Sprintf("1.%d.0", i+1), v.changes...)
 		c.watch()
 		if u := known(c.daemon, "dogwatch"); !u.UpdateAvailable {
