@@ -91,7 +91,7 @@ func (c *Checker) refuse(found, before *sdk.Container, ids, names map[string]boo
 	case ids[found.ID] || names[found.Name]:
 		return fmt.Sprintf("watcher %s lists two containers with the id %s or the name %s, the second is left out", found.Watcher, found.ID, found.Name)
 	case before != nil && before.Watcher != found.Watcher && !c.precedes(found.Watcher, before.Watcher):
-		return fmt.Sprintf("container %s is seen by two watchers of the same engine; it stays with %s: remove one of them", event.Subject(*found), before.Watcher)
+		return fmt.Sprintf("container %s has the id of one of %s, with which it stays: two watchers of one engine, of which one can go, or ids of a plugin that are not its own", event.Subject(*found), before.Watcher)
 	}
 	return ""
 }

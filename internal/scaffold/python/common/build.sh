@@ -12,6 +12,8 @@ rm -rf "$made"/test_*.py "$made/dogwatch_plugin/__pycache__"
 sed "s/^VERSION = \"dev\".*/VERSION = \"${1:-dev}\"/" main.py >"$made/__main__.py"
 rm "$made/main.py"
 mkdir -p plugins
+"$python" -m compileall -q -f "$made" # says where a syntax error is
+find "$made" -name __pycache__ -prune -exec rm -r {} +
 "$python" -m zipapp "$made" -p "$python" -o plugins/@id@
 chmod 755 plugins/@id@
 echo "built plugins/@id@"
