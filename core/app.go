@@ -312,7 +312,7 @@ func (a *App) pluginChanged(st plugin.Status) {
 		plugin.Broken: event.PluginBroken, plugin.Untrusted: event.PluginBroken, plugin.Rejected: event.PluginBroken,
 	}
 	t, recorded := types[st.State]
-	if !recorded {
+	if !recorded || st.State == plugin.Running && st.Error != "" { // nothing became of its process
 		a.bus.Touch(event.PluginChanged)
 		return
 	}

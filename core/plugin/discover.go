@@ -68,7 +68,11 @@ func (h *Host) update(ctx context.Context, listed []file) (changed bool, err err
 		case have.bundle.builtin:
 			h.log.Error("plugin passed over: its name belongs to a built-in bundle, so rename the file", "bundle", b.name)
 		case changedFile(b, before, listed):
-			h.log.Info("the file of a plugin changed: its process ends, and another starts if the file may run", "bundle", b.name)
+			if sameGrants(grantedBefore[b.name], granted[b.name]) && have.outlives(ctx) {
+				changed = true
+				continue
+			}
+			h.log.Info("plugin is started again: its file changed", "bundle", b.name)
 			have.Restart()
 			touched = append(touched, have)
 		case !sameGrants(grantedBefore[b.name], granted[b.name]): // what isolates its process may differ

@@ -9,18 +9,25 @@ import (
 
 // refuse handles errors that a restart cannot mend; it reports whether err was one.
 func (s *Supervisor) refuse(err error) bool {
-	state := Rejected
+	state, refused := refusal(err)
+	if refused {
+		s.giveUp(state, err)
+	}
+	return refused
+}
+
+// refusal returns the state that an error means for a bundle, and false when it is
+// none that only a user can mend.
+func refusal(err error) (State, bool) {
 	var distrust *untrustedError
 	var useless *rejectedError
 	switch {
 	case errors.As(err, &distrust):
-		state = Untrusted
+		return Untrusted, true
 	case errors.As(err, &useless):
-	default:
-		return false
+		return Rejected, true
 	}
-	s.giveUp(state, err)
-	return true
+	return "", false
 }
 
 // giveUp opens the circuit breaker: the process is not started again until a user restarts it.

@@ -7,7 +7,9 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -65,7 +67,7 @@ func TestFollowNewChangedAndRemovedFiles(t *testing.T) {
 	must(t, os.Chmod(path+".new", 0o755))
 	must(t, os.Rename(path+".new", path))
 	await(t, changes)
-	if st := s.Status(); st.State != Untrusted {
+	if st := s.Status(); st.State != Running || st.PID != first || !strings.Contains(st.Error, "dogwatch plugin trust mine "+st.SHA256) {
 		t.Fatalf("a file that changed: %+v", st)
 	}
 	must(t, h.Trust(t.Context(), "mine", s.Status().SHA256))
@@ -84,6 +86,58 @@ func TestFollowNewChangedAndRemovedFiles(t *testing.T) {
 	}
 	if _, _, known := h.Find(kind.Watcher, "probe"); known {
 		t.Error("its types are still known")
+	}
+}
+
+// TestProcessOutlivesFileThatMayNotRun: what is configured works until its process ends,
+// which is when the new file is needed.
+func TestProcessOutlivesFileThatMayNotRun(t *testing.T) {
+	replace := func(t *testing.T, path string) {
+		body, err := os.ReadFile(path)
+		must(t, err)
+		must(t, os.WriteFile(path+".new", append(body, "changed"...), 0o644)) // not executable: no plugin yet
+		must(t, os.Chmod(path+".new", 0o755))
+		must(t, os.Rename(path+".new", path))
+	}
+	for name, c := range map[string]struct {
+		arrange func(t *testing.T, path string)
+		reason  string
+		then    State // once its process has ended
+		trusted bool  // by its checksum
+	}{
+		"another file":       {replace, "changed since it was trusted", Untrusted, true},
+		"writable by others": {func(t *testing.T, path string) { must(t, os.Chmod(path, 0o777)) }, "can be changed by others", Untrusted, false},
+		"not executable":     {func(t *testing.T, path string) { must(t, os.Chmod(path, 0o644)) }, "chmod +x", Rejected, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			opt, path := thirdParty(t)
+			h := newHost(t, opt)
+			changes := follow(t, h)
+			s, _ := h.Bundle("mine")
+			i, err := configureWatcher(t, h, "watcher.probe.a", nil)
+			must(t, err)
+			pid := pidOf(t, i)
+			c.arrange(t, path)
+			await(t, changes)
+			if st := s.Status(); st.State != Running || !strings.Contains(st.Error, c.reason) || (st.SHA256 != "") != c.trusted {
+				t.Errorf("its status: %+v", st)
+			}
+			if now := pidOf(t, i); now != pid {
+				t.Errorf("the process was replaced: %d, then %d", pid, now)
+			}
+			if c.trusted { // of a file that nobody has seen the checksum is shown
+				shown := s.Status().SHA256
+				replace(t, path)
+				if err := h.Trust(t.Context(), "mine", shown); err == nil || s.Status().SHA256 == shown || s.Status().PID != pid {
+					t.Errorf("trust in a file that was replaced meanwhile: %v, %+v", err, s.Status())
+				}
+			}
+			must(t, syscall.Kill(pid, syscall.SIGKILL))
+			eventually(t, string(c.then), func() bool { return s.Status().State == c.then })
+			if st := s.Status(); !strings.Contains(st.Error, c.reason) {
+				t.Errorf("after the end of its process: %+v", st)
+			}
+		})
 	}
 }
 

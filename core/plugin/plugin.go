@@ -79,6 +79,8 @@ type Status struct {
 	Name    string `json:"name"`
 	Builtin bool   `json:"builtin"`
 	State   State  `json:"state"`
+	// Error is the reason of the state. Of a bundle that is running it says why the file
+	// that has replaced its own, and whose checksum SHA256 is, may not run.
 	Error   string `json:"error,omitempty"`
 	Version string `json:"version,omitempty"`
 	// SDK is the version of the SDK that a third-party bundle was built with, as it says.

@@ -193,7 +193,9 @@ func (s *Supervisor) idle() {
 // bringUp launches the process, learns what it holds and configures every
 // instance. It returns no process when nothing needs one.
 func (s *Supervisor) bringUp(ctx context.Context) (*process, error) {
+	s.mu.Lock()
 	b := s.bundle
+	s.mu.Unlock()
 	if !b.builtin {
 		if err := usable(b); err != nil {
 			return nil, err

@@ -83,6 +83,8 @@ func (h *Host) Trust(ctx context.Context, name, seen string) error {
 	if err != nil {
 		if s.Status().State == Untrusted { // so that it shows the checksum of what is there now
 			s.Restart()
+		} else {
+			s.outlives(ctx)
 		}
 		return fmt.Errorf("trust plugin %s: %w", name, err)
 	}
@@ -92,6 +94,36 @@ func (h *Host) Trust(ctx context.Context, name, seen string) error {
 	h.log.Info("plugin trusted", "bundle", name, "sha256", hex.EncodeToString(sum))
 	s.Restart()
 	return nil
+}
+
+// outlives reports whether the process of a bundle goes on although its file is another
+// one now: that one may not run, which its status says with the checksum of the new file.
+func (s *Supervisor) outlives(ctx context.Context) bool {
+	s.mu.Lock()
+	b, p := s.bundle, s.proc
+	steady := s.state == Running && !s.pending
+	s.mu.Unlock()
+	if b.builtin || !steady {
+		return false
+	}
+	err := usable(b)
+	var sum []byte
+	if err == nil {
+		sum, err = s.host.verify(ctx, b)
+	}
+	if _, refused := refusal(err); !refused {
+		return false
+	}
+	s.mu.Lock()
+	if s.state != Running || s.pending || s.proc != p {
+		s.mu.Unlock()
+		return false
+	}
+	s.err, s.bundle.checksum = err, sum
+	s.mu.Unlock()
+	s.log.Warn("the file of this plugin was replaced by one that may not run; the process of the one before goes on", "error", err)
+	s.host.opt.Changed(s.Status())
+	return true
 }
 
 // Confirm returns the SHA-256 of a file if it is the one that a user has seen,

@@ -73,10 +73,10 @@ func newPluginPage(all []service.Plugin, said string, operator bool) pluginPage 
 		row := newPluginRow(b, operator)
 		p.Rows[i] = row
 		memory += b.Memory
-		switch row.State.Class {
-		case "ok":
+		if row.State.Class == "ok" {
 			running++
-		case "failed":
+		}
+		if row.State.Class == "failed" || b.Error != "" {
 			bad++
 		}
 	}
@@ -106,6 +106,10 @@ func newPluginRow(b service.Plugin, operator bool) pluginRow {
 	switch b.State {
 	case plugin.Running:
 		row.State = stateWord{"Running", "ok"}
+		if b.Error != "" {
+			row.Trust = !b.Builtin && operator && b.SHA256 != ""
+			row.Means = "Its file is another one now, which may not run. The process of the file before goes on until it ends." + trustAdvice(row.Trust, operator)
+		}
 	case plugin.Starting:
 		row.State = stateWord{"Starting", "muted"}
 	case plugin.Stopped:
@@ -116,19 +120,24 @@ func newPluginRow(b service.Plugin, operator bool) pluginRow {
 		row.State, row.Means = stateWord{"Broken", "failed"}, "It died too often in a row. Its log lines say why; Restart gives it another chance."
 	case plugin.Untrusted:
 		row.State, row.Trust = stateWord{"Not trusted", "failed"}, !b.Builtin && operator && b.SHA256 != ""
-		row.Means = "Its file is not the one that was trusted, or others may write it."
-		switch {
-		case row.Trust:
-			row.Means += " If you replaced it yourself, trust the file with the checksum below."
-		case !operator:
-			row.Means += " Who is logged in can trust it."
-		}
+		row.Means = "Its file is not the one that was trusted, or others may write it." + trustAdvice(row.Trust, operator)
 	case plugin.Rejected:
 		row.State, row.Means = stateWord{"Rejected", "failed"}, "It is no plugin that this version can use. Replace or remove its file and restart it."
 	default:
 		row.State = stateWord{string(b.State), "muted"}
 	}
 	return row
+}
+
+// trustAdvice is what to do about a file that is not trusted.
+func trustAdvice(can, operator bool) string {
+	switch {
+	case can:
+		return " If you replaced it yourself, trust the file with the checksum below."
+	case !operator:
+		return " Who is logged in can trust it."
+	}
+	return ""
 }
 
 // bytesWord writes a size as users read it; "" for none.

@@ -100,6 +100,18 @@ func TestGrantPlugin(t *testing.T) {
 	}
 }
 
+// TestPluginWhoseFileWasReplaced: it runs, and is trusted where others are that do not.
+func TestPluginWhoseFileWasReplaced(t *testing.T) {
+	replaced := pluginIn("my-plugin", plugin.Running)
+	replaced.Builtin, replaced.Error, replaced.SHA256 = false, "its file changed since it was trusted", strings.Repeat("ab", 32)
+	fake := fakePlugins{all: []service.Plugin{replaced, pluginIn("triggers", plugin.Running)}, calls: &[]string{}}
+	_, body := get(t, withFakes(t, func(f *fakeService) { f.fakePlugins = fake }), "/plugins")
+	contains(t, body, "2 running, 1 that need you", "The process of the file before goes on", "its file changed since it was trusted", ">Trust this file</button>")
+	if n := strings.Count(body, ">Trust this file</button>"); n != 1 {
+		t.Errorf("%d plugins can be trusted", n)
+	}
+}
+
 func TestRestartAndTrustPlugin(t *testing.T) {
 	done := []string{}
 	fake := fakePlugins{all: somePlugins(), calls: &done}
