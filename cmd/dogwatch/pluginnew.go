@@ -59,6 +59,7 @@ func (g *global) newPluginFolder(kindName, name, language, dir, source string) e
 	if err != nil {
 		return usage(err)
 	}
+	language = scaffold.ParseLanguage(language)
 	p := scaffold.Plugin{Kind: k, Name: name, Language: language, Dir: dir}
 	var taken []string
 	for _, t := range bundle(k).Types() {

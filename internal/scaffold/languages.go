@@ -34,6 +34,22 @@ func Languages() []string {
 	return append([]string{golang}, slices.Sorted(maps.Keys(helpers))...)
 }
 
+// synonyms are other names of languages.
+var synonyms = map[string]string{"golang": golang, "javascript": "node", "js": "node", "nodejs": "node", "py": "python", "python3": "python"}
+
+// ParseLanguage reads a language as users write it, in any letter case. What is none is returned as
+// it is, for Check to refuse.
+func ParseLanguage(word string) string {
+	language := strings.ToLower(word)
+	if other, known := synonyms[language]; known {
+		return other
+	}
+	if slices.Contains(Languages(), language) {
+		return language
+	}
+	return word
+}
+
 // helper returns the files that a plugin of the language carries; none for Go.
 func (p Plugin) helper() ([]file, error) {
 	var files []file

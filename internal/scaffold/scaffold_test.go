@@ -28,6 +28,16 @@ func TestParseKind(t *testing.T) {
 	}
 }
 
+func TestParseLanguage(t *testing.T) {
+	for word, want := range map[string]string{
+		"go": "go", "golang": "go", "node": "node", "javascript": "node", "JS": "node", "py": "python", "Python": "python", "cobol": "cobol",
+	} {
+		if got := scaffold.ParseLanguage(word); got != want {
+			t.Errorf("%s: got %s, want %s", word, got, want)
+		}
+	}
+}
+
 func TestCheck(t *testing.T) {
 	for _, c := range []struct{ name, language, want string }{
 		{"lamp", "go", ""},

@@ -1,12 +1,14 @@
 'use strict';
-// A service to try the plugin with: it serves the files of this folder and prints what is posted to it.
+// A service to try the plugin with: it serves the files of this folder and prints what is sent to it.
 const fs = require('fs');
 const http = require('http');
 const path = require('path');
 
+const port = Number(process.env.PORT) || 8080;
+
 http.createServer((request, response) => {
   console.log(request.method, request.url);
-  if (request.method === 'POST') {
+  if (!['GET', 'HEAD'].includes(request.method)) {
     request.on('end', () => { console.log(); response.end(); }).pipe(process.stdout, { end: false });
     return;
   }
@@ -15,4 +17,4 @@ http.createServer((request, response) => {
     if (err) response.statusCode = 404;
     response.end(text || 'not found');
   });
-}).listen(8080, 'localhost', () => console.log('listening on http://localhost:8080'));
+}).listen(port, 'localhost', () => console.log(`listening on http://localhost:${port}`));

@@ -1,4 +1,4 @@
-"""A service to try the plugin with: it serves the files of this folder and prints what is posted to it."""
+"""A service to try the plugin with: it serves the files of this folder and prints what is sent to it."""
 
 import functools
 import http.server
@@ -11,8 +11,12 @@ class Sample(http.server.SimpleHTTPRequestHandler):
         self.send_response(200)
         self.end_headers()
 
+    do_PUT = do_PATCH = do_DELETE = do_POST
+
 
 if __name__ == "__main__":
-    print("listening on http://localhost:8080", flush=True)
+    port = int(os.environ.get("PORT", 8080))
     folder = os.path.dirname(os.path.abspath(__file__))
-    http.server.ThreadingHTTPServer(("localhost", 8080), functools.partial(Sample, directory=folder)).serve_forever()
+    server = http.server.ThreadingHTTPServer(("localhost", port), functools.partial(Sample, directory=folder))
+    print(f"listening on http://localhost:{port}", flush=True)
+    server.serve_forever()
