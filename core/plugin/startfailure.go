@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path"
 	"runtime"
 	"slices"
 	"strings"
@@ -57,13 +58,41 @@ func (l *lastLines) last() []string {
 // crashLine is the line of a crash that says why: Go's panics, Python's and Node's exceptions.
 var crashLine = lazyregexp.New(`^(panic|fatal error|[\w.]*(Error|Exception)( \[\w+\])?): .`)
 
-// String is the line that says why the process ended, or else its last lines.
+// crashPlace is a line of a stack with the place: Node's, after the line that says why, or Python's, before it.
+var crashPlace = lazyregexp.New(`^\s+(?:at (?:.*\()?(?:file://)?(/[^():]+:\d+)(?::\d+)?\)?$|File "([^"]+)", line (\d+))`)
+
+// crash is the line of a crash that says why, with the place in the program that is nearest to it.
+func crash(lines []string, at int) string {
+	place := func(line string) string {
+		switch m := crashPlace().FindStringSubmatch(line); {
+		case m == nil:
+			return ""
+		case m[1] != "":
+			return " (" + path.Base(m[1]) + ")"
+		default:
+			return " (" + path.Base(m[2]) + ":" + m[3] + ")"
+		}
+	}
+	for _, line := range lines[at+1:] {
+		if found := place(line); found != "" {
+			return lines[at] + found
+		}
+	}
+	for _, line := range slices.Backward(lines[:at]) {
+		if found := place(line); found != "" {
+			return lines[at] + found
+		}
+	}
+	return lines[at]
+}
+
+// String is the line that says why the process ended and where, or else its last lines.
 func (l *lastLines) String() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for i := len(l.lines) - 1; i >= 0; i-- {
 		if crashLine().MatchString(l.lines[i]) {
-			return l.lines[i]
+			return crash(l.lines, i)
 		}
 	}
 	var last []string

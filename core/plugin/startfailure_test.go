@@ -28,21 +28,23 @@ func TestStartFailureIsExplained(t *testing.T) {
 		state   State
 		reason  string
 	}{
-		"says hello":         {script("#!/bin/sh\necho hello\n"), Rejected, `its first line on stdout is "hello"`},
-		"says hello and on":  {wired("greets"), Rejected, `its first line on stdout is "hello"`},
-		"a Go panic":         {script("#!/bin/sh\n(echo 'panic: no map'; echo; echo 'goroutine 1 [running]:'; echo 'main.main()') >&2\nexit 2\n"), Broken, "(exit status 2); it wrote to stderr: panic: no map"},
-		"a Python exception": {script("#!/bin/sh\n(echo Traceback; echo ' File x'; echo \"ModuleNotFoundError: No module named 'grpc'\") >&2\nexit 1\n"), Broken, "it wrote to stderr: ModuleNotFoundError: No module named 'grpc'"},
-		"a Node exception":   {script("#!/bin/sh\n(echo 'Error [ERR_X]: no module'; echo '    at x'; echo; echo Node.js v20) >&2\nexit 1\n"), Broken, "stderr: Error [ERR_X]: no module"},
-		"any last words":     {script("#!/bin/sh\n(seq 40; echo '{\"@message\":\"in short\"}') >&2\nexit 1\n"), Broken, "stderr: 39 | 40 | in short"},
-		"no words":           {script("#!/bin/sh\nexit 3\n"), Broken, "it ended before it wrote its handshake to stdout (exit status 3)"},
-		"no program":         {script("lamp"), Rejected, "is no program for "},
-		"no interpreter":     {script("#!/no/such/interpreter\n"), Broken, "the interpreter in the first line of a script"},
-		"odd handshake":      {script("#!/bin/sh\necho '1|1|pipe|x|grpc'\n"), Rejected, "unknown address type"},
-		"no health service":  {wired("no-health"), Rejected, `must serve grpc.health.v1.Health, with SERVING for the service "plugin"`},
-		"no TLS":             {wired("no-tls"), Broken, "it cannot be reached at the socket of its handshake, with the certificate that it was given"},
-		"another name":       {wired("auto-mtls other-name"), Broken, "not localhost"},
-		"padded base64":      {wired("auto-mtls padded"), Rejected, "error parsing server cert"},
-		"no types":           {wired("holds-nothing"), Rejected, "holds no types"},
+		"says hello":            {script("#!/bin/sh\necho hello\n"), Rejected, `its first line on stdout is "hello"`},
+		"says hello and on":     {wired("greets"), Rejected, `its first line on stdout is "hello"`},
+		"a Go panic":            {script("#!/bin/sh\n(echo 'panic: no map'; echo; echo 'goroutine 1 [running]:'; echo 'main.main()') >&2\nexit 2\n"), Broken, "(exit status 2); it wrote to stderr: panic: no map"},
+		"a Python exception":    {script("#!/bin/sh\n(echo Traceback; echo ' File x'; echo \"ModuleNotFoundError: No module named 'grpc'\") >&2\nexit 1\n"), Broken, "it wrote to stderr: ModuleNotFoundError: No module named 'grpc'"},
+		"a Node exception":      {script("#!/bin/sh\n(echo 'Error [ERR_X]: no module'; echo '    at x'; echo; echo Node.js v20) >&2\nexit 1\n"), Broken, "stderr: Error [ERR_X]: no module"},
+		"a place in JavaScript": {script("#!/bin/sh\n(echo 'TypeError: no trim'; echo '    at node:internal/x:1:2'; echo '    at run (/home/me/lamp.js:14:3)') >&2\nexit 1\n"), Broken, "stderr: TypeError: no trim (lamp.js:14)"},
+		"a place in Python":     {script("#!/bin/sh\n(echo Traceback; echo '  File \"/me/main.py\", line 3, in <module>'; echo '  File \"/me/lamp.py\", line 14, in run'; echo 'TypeError: no strip') >&2\nexit 1\n"), Broken, "stderr: TypeError: no strip (lamp.py:14)"},
+		"any last words":        {script("#!/bin/sh\n(seq 40; echo '{\"@message\":\"in short\"}') >&2\nexit 1\n"), Broken, "stderr: 39 | 40 | in short"},
+		"no words":              {script("#!/bin/sh\nexit 3\n"), Broken, "it ended before it wrote its handshake to stdout (exit status 3)"},
+		"no program":            {script("lamp"), Rejected, "is no program for "},
+		"no interpreter":        {script("#!/no/such/interpreter\n"), Broken, "the interpreter in the first line of a script"},
+		"odd handshake":         {script("#!/bin/sh\necho '1|1|pipe|x|grpc'\n"), Rejected, "unknown address type"},
+		"no health service":     {wired("no-health"), Rejected, `must serve grpc.health.v1.Health, with SERVING for the service "plugin"`},
+		"no TLS":                {wired("no-tls"), Broken, "it cannot be reached at the socket of its handshake, with the certificate that it was given"},
+		"another name":          {wired("auto-mtls other-name"), Broken, "not localhost"},
+		"padded base64":         {wired("auto-mtls padded"), Rejected, "error parsing server cert"},
+		"no types":              {wired("holds-nothing"), Rejected, "holds no types"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -43,7 +43,7 @@ func (e *exam) describe(ctx context.Context, c *pluginclient.Client) (pluginclie
 		seen[name] = true
 		e.report.Types = append(e.report.Types, name)
 		if len(wrong) > 0 {
-			e.failed(checkDescribe, name, strings.Join(wrong, "; "), "users read this in plugin describe and write it in their configuration")
+			e.failed(checkDescribe, name, strings.Join(wrong, "; "), remedyFor(t))
 		} else {
 			e.ok(checkDescribe, name, fmt.Sprintf("%d options, each with a help text", len(t.Options)))
 		}
@@ -55,6 +55,20 @@ func (e *exam) describe(ctx context.Context, c *pluginclient.Client) (pluginclie
 		e.failed(checkDescribe, "", "it holds no types", "return one TypeInfo for each type")
 	}
 	return d, usable, nil
+}
+
+// remedyFor is what to do about a description with mistakes.
+func remedyFor(t kind.Type) string {
+	for _, o := range t.Options {
+		if !slices.Contains(optionTypes, o.Type) {
+			var known []string
+			for _, valid := range optionTypes {
+				known = append(known, string(valid))
+			}
+			return "the types of options are " + strings.Join(known, ", ")
+		}
+	}
+	return "users read this in plugin describe and write it in their configuration"
 }
 
 // mistakes are what is wrong with the description of a type.

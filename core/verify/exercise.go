@@ -174,7 +174,7 @@ func (s *subject) responding(ctx context.Context, works *server) {
 	case errors.Is(err, context.DeadlineExceeded):
 		s.failed(checkCall, s.name, fmt.Sprintf("it did not answer within %s", callTime), "")
 	case !hasKind(err):
-		s.failed(checkCall, s.name, "the error has no kind: "+err.Error(), "answer with a code that plugin.proto names, such as UNAVAILABLE or INVALID_ARGUMENT")
+		s.failed(checkCall, s.name, "the error has no kind: "+err.Error(), "mend the plugin's code if the mistake is there; what others do wrong it answers with a code that plugin.proto names, such as UNAVAILABLE or INVALID_ARGUMENT")
 	case len(s.opt.Set) > 0 && !s.reached:
 		s.failed(checkCall, s.name, err.Error(), "")
 	default:

@@ -61,6 +61,11 @@ func TestGoodPlugin(t *testing.T) {
 // named, with a remedy, by the check that is about it.
 func TestBrokenPlugins(t *testing.T) {
 	t.Parallel()
+	remedies := map[string]string{
+		"serves type-unknown": "string, int, float, bool, duration, url, list",
+		"serves no-help":      "users read this in plugin describe",
+		"serves kindless":     "mend the plugin's code if the mistake is there",
+	}
 	for how, want := range map[string]struct{ check, text string }{
 		"greets":                    {"handshake", `its first line on stdout is "hello"`},
 		"protocol-2":                {"handshake", "update Dogwatch, or install an older version"},
@@ -103,6 +108,9 @@ func TestBrokenPlugins(t *testing.T) {
 			got := of(r, want.check)
 			if r.OK() || got.Verdict != verify.Failed || !strings.Contains(got.Text, want.text) {
 				t.Errorf("%s is %s: %s; want %q", want.check, got.Verdict, got.Text, want.text)
+			}
+			if remedy := remedies[how]; !strings.Contains(got.Remedy, remedy) {
+				t.Errorf("the remedy is %q, want %q in it", got.Remedy, remedy)
 			}
 			for _, c := range r.Results {
 				if c.Verdict == verify.Failed && c.Check != want.check {

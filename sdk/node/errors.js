@@ -31,19 +31,23 @@ function ofStatus(status, text, after) {
   return unavailable(text);
 }
 
-/** place is where an error was thrown, as " (trigger.js:12:20)"; empty where it is not known. */
-function place(err) {
-  const found = /([^\s()/\\]+:\d+:\d+)\)?$/m.exec((err && err.stack) || '');
-  return found ? ` (${found[1]})` : '';
+const shownLines = 8; // of a stack
+
+/** mistakeOf is the text of an error that is none of these, with the place where it was thrown. */
+function mistakeOf(err) {
+  if (!(err instanceof Error)) return String(err);
+  const place = /^\s+at .*?([^/\\(]+:\d+):\d+\)?$/m.exec(err.stack);
+  return `${err.name}: ${err.message}${place ? ` (${place[1]})` : ''}`;
 }
 
-/** statusOf is the status of what an author's code threw. The stack of a mistake goes to the log. */
-function statusOf(err, blank) {
-  const text = blank((err && err.message) || err).slice(0, 16384);
+/** statusOf is the status of what an author's code threw for an instance. A mistake of that code is logged, too. */
+function statusOf(err, { blank, log }) {
+  const cut = (text) => blank(text).slice(0, 16384);
   if (!(err instanceof CallError)) {
-    process.stderr.write(`${blank((err && err.stack) || text)}\n`);
-    return wire.status(grpc.status.INTERNAL, text + place(err));
+    log.error("error in the plugin's code", { stack: String((err && err.stack) || err).split('\n').slice(0, shownLines).join('\n') });
+    return wire.status(grpc.status.INTERNAL, cut(`error in the plugin's code: ${mistakeOf(err)}`));
   }
+  const text = cut(err.message);
   return wire.status(err.code, text, err.extra.map(([name, d]) => [name, JSON.parse(blank(JSON.stringify(d)))]));
 }
 

@@ -8,6 +8,9 @@ const errors = require('./errors');
 const model = require('./model');
 const { instanceOf, callOf, testCall } = require('./call');
 
+// On stdout there is the handshake alone, which Dogwatch reads.
+if (process.env.DOGWATCH_PLUGIN) console.log = console.info = console.debug = console.error;
+
 const kinds = { trigger: 'triggers', watcher: 'watchers', registry: 'registries' };
 
 /** typeInfo is what a type says of itself. */
@@ -27,12 +30,11 @@ function describe(bundle) {
 /** component serves what every plugin has: its description, and its instances. */
 function component(bundle, instances) {
   async function configure({ request }, done) {
-    let blank = String;
+    let instance = instanceOf(request.instance, {}, {});
     try {
       const type = (bundle[kinds[request.kind]] || {})[request.type];
       if (!type) throw errors.notFound(`no ${request.kind} type ${request.type}`);
-      const instance = instanceOf(request.instance, type, wire.struct(request.options));
-      ({ blank } = instance);
+      instance = instanceOf(request.instance, type, wire.struct(request.options));
       const { options } = instance;
       for (const [name, option] of Object.entries(type.options || {})) {
         if (option.required && (options[name] === undefined || options[name] === '')) throw errors.invalid(name, 'is required');
@@ -44,7 +46,7 @@ function component(bundle, instances) {
         instances.set(request.instance, instance);
       }
       done(null, { warnings, hosts });
-    } catch (err) { done(errors.statusOf(err, blank)); }
+    } catch (err) { done(errors.statusOf(err, instance)); }
   }
   function drop(name) {
     const old = instances.get(name);
@@ -71,7 +73,7 @@ function handlers(instances, stopping) {
     return { instance, signal: given.signal };
   }
   /** failed is the status of what was thrown; a call that was given up has its own. */
-  const failed = (err, { instance, signal }) => errors.statusOf(signal.aborted ? errors.cancelled() : err, instance.blank);
+  const failed = (err, { instance, signal }) => errors.statusOf(signal.aborted ? errors.cancelled() : err, instance);
   return {
     unary: (work) => async (call, done) => {
       const begun = begin(call);
@@ -133,7 +135,6 @@ function serve(bundle) {
     process.stderr.write(`This is a Dogwatch plugin, version ${bundle.version}. Put it into the folder that plugins.dir names.\n`);
     process.exit(1);
   }
-  console.log = console.info = console.error; // after the handshake nothing reads stdout
   const instances = new Map();
   const stopping = new AbortController();
   const server = new grpc.Server();

@@ -16,6 +16,11 @@ from .model import parse_image
 
 __all__ = ["serve", "test_call", "parse_image", "CallError", "invalid", "limited", "not_found", "of_status", "unauthorized", "unavailable"]
 
+# On stdout there is the handshake alone, which Dogwatch reads.
+_handshake = sys.stdout
+if "DOGWATCH_PLUGIN" in os.environ:
+    sys.stdout = sys.stderr
+
 COMPONENT, HEALTH, CONTROLLER = "dogwatch.plugin.v1.Component", "grpc.health.v1.Health", "plugin.GRPCController"
 
 
@@ -53,7 +58,7 @@ class _Server:
             warnings = t["validate"](options) if "validate" in t else None
             hosts = model.hosts(t["hosts"](options) if "hosts" in t else ())
         except Exception as err:  # of the author's code
-            fail(context, err, instance.blank)
+            fail(context, err, instance)
         if not request.validate_only:
             self._drop(request.instance)
             self.instances[request.instance] = instance
@@ -82,7 +87,7 @@ class _Server:
             if instance.replaced:
                 raise unavailable("configured anew")
         except Exception as err:  # of the author's code
-            fail(context, cancelled() if call.cancelled.is_set() and not instance.replaced else err, instance.blank)
+            fail(context, cancelled() if call.cancelled.is_set() and not instance.replaced else err, instance)
         finally:
             instance.calls.discard(call)
 
@@ -151,8 +156,8 @@ def serve(version, triggers=None, watchers=None, registries=None):
     socket = os.path.join(os.environ["PLUGIN_UNIX_SOCKET_DIR"], f"python{os.getpid()}")
     server.add_secure_port("unix:" + socket, grpc.ssl_server_credentials([(key, cert)], cert, True))
     server.start()
-    sys.stdout.write(f"1|1|unix|{socket}|grpc\n")
-    sys.stdout.flush()
+    _handshake.write(f"1|1|unix|{socket}|grpc\n")
+    _handshake.flush()
     parent = os.getppid()
     while not s.ended.wait(1):
         if os.getppid() != parent:

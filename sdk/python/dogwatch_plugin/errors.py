@@ -1,7 +1,6 @@
 """The errors that an author's code raises, and the statuses that they become."""
 
 import os
-import sys
 import traceback
 
 import grpc
@@ -9,6 +8,7 @@ import grpc
 from . import wire
 
 MAX_TEXT = 16384
+SHOWN_LINES = 8  # of a traceback
 
 
 class CallError(Exception):
@@ -67,18 +67,20 @@ def of_status(status, text, after=None):
     return unavailable(text)
 
 
-def place(err):
-    """Where an error was raised, as " (trigger.py:12)"; empty where that is not known."""
+def _mistake(err):
+    """The text of an exception that is no CallError, with the place where it was raised."""
+    text = "".join(traceback.format_exception_only(type(err), err)).strip()
     frames = traceback.extract_tb(err.__traceback__)
-    return f" ({os.path.basename(frames[-1].filename)}:{frames[-1].lineno})" if frames else ""
+    return f"{text} ({os.path.basename(frames[-1].filename)}:{frames[-1].lineno})" if frames else text
 
 
-def fail(context, err, blank):
-    """Ends a call with the status of what an author's code raised."""
-    text = blank(str(err) or type(err).__name__)[:MAX_TEXT]
+def fail(context, err, instance):
+    """Ends a call for an instance with the status of what an author's code raised. A mistake of that code is logged, too."""
+    blank = instance.blank
     if not isinstance(err, CallError):
-        sys.stderr.write(blank("".join(traceback.format_exception(err))))
-        context.abort(grpc.StatusCode.INTERNAL, f"{type(err).__name__}: {text}{place(err)}")
+        instance.log.error("error in the plugin's code", stack="".join(traceback.format_exception(type(err), err, err.__traceback__)[-SHOWN_LINES:]))
+        context.abort(grpc.StatusCode.INTERNAL, blank(f"error in the plugin's code: {_mistake(err)}")[:MAX_TEXT])
+    text = blank(str(err) or type(err).__name__)[:MAX_TEXT]
     status = wire.detail("Status")(code=err.code.value[0], message=text)
     for detail in err.extra:
         for violation in getattr(detail, "field_violations", ()):
