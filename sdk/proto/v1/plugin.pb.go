@@ -1735,10 +1735,10 @@ func (x *CheckState) GetPostponedReason() string {
 
 type UpdateKind struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
-	Kind          string                 `protobuf:"bytes,1,opt,name=kind,proto3" json:"kind,omitempty"`
+	Kind          string                 `protobuf:"bytes,1,opt,name=kind,proto3" json:"kind,omitempty"` // "tag", "digest" or "unknown"
 	LocalValue    string                 `protobuf:"bytes,2,opt,name=local_value,json=localValue,proto3" json:"local_value,omitempty"`
 	RemoteValue   string                 `protobuf:"bytes,3,opt,name=remote_value,json=remoteValue,proto3" json:"remote_value,omitempty"`
-	SemverDiff    string                 `protobuf:"bytes,4,opt,name=semver_diff,json=semverDiff,proto3" json:"semver_diff,omitempty"`
+	SemverDiff    string                 `protobuf:"bytes,4,opt,name=semver_diff,json=semverDiff,proto3" json:"semver_diff,omitempty"` // of a digest empty, or the step between the versions behind the tag
 	Result        *Result                `protobuf:"bytes,5,opt,name=result,proto3" json:"result,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
