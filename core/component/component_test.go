@@ -145,6 +145,25 @@ func load(t testing.TB, opt Options, sections ...config.Component) *Manager {
 	return m
 }
 
+// TestWaiting: it names what is not configured yet, and what no plugin holds so far.
+func TestWaiting(t *testing.T) {
+	m := load(t, Options{})
+	if got := m.Waiting(); len(got) > 0 {
+		t.Errorf("once all have responded: %q", got)
+	}
+	for _, c := range m.all {
+		if c.base().FullID() == "registry.hub.public" {
+			c.base().mu.Lock()
+			c.base().state = Pending
+			c.base().mu.Unlock()
+		}
+	}
+	m.waiting = []config.Component{{Kind: kind.Trigger, Type: "lamp", Name: "main"}}
+	if got, want := m.Waiting(), []string{"registry.hub.public", "trigger.lamp.main"}; !slices.Equal(got, want) {
+		t.Errorf("waiting: %q, want %q", got, want)
+	}
+}
+
 func ids[T based](of []T) []string {
 	var all []string
 	for _, c := range of {

@@ -127,6 +127,23 @@ func (m *Manager) Await(ctx context.Context) error {
 	}
 }
 
+// Waiting returns what Await waits for: the full names of the components whose plugin has not
+// responded yet, and of those whose type no plugin holds so far, sorted.
+func (m *Manager) Waiting() (names []string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, c := range m.all {
+		if state, _ := c.base().Configured(); state == Pending {
+			names = append(names, c.base().FullID())
+		}
+	}
+	for _, section := range m.waiting {
+		names = append(names, section.Key())
+	}
+	slices.Sort(names)
+	return names
+}
+
 // defaults returns the sections of components that exist without configuration.
 func (m *Manager) defaults(configured []config.Component) []config.Component {
 	var sections []config.Component

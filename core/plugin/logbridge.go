@@ -17,9 +17,18 @@ func (b bridge) Named(string) hclog.Logger { return b }
 
 func (b bridge) Trace(msg string, args ...any) { b.emit(hclog.Trace, msg, args) }
 func (b bridge) Debug(msg string, args ...any) { b.emit(hclog.Debug, msg, args) }
-func (b bridge) Info(msg string, args ...any)  { b.emit(hclog.Info, msg, args) }
+func (b bridge) Info(msg string, args ...any)  { b.emit(infoLevel(msg), msg, args) }
 func (b bridge) Warn(msg string, args ...any)  { b.emit(hclog.Warn, msg, args) }
 func (b bridge) Error(msg string, args ...any) { b.emit(hclog.Error, msg, args) }
+
+// infoLevel is the level of what go-plugin, or the plugin, logs as information. That a process
+// exited without an error is none: it only described its types, or its supervisor says why it ended.
+func infoLevel(msg string) hclog.Level {
+	if msg == "plugin process exited" {
+		return hclog.Debug
+	}
+	return hclog.Info
+}
 
 func (b bridge) emit(level hclog.Level, msg string, args []any) {
 	log, size := b.Logger, len(msg)

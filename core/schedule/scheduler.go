@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -122,7 +123,7 @@ func (s *Scheduler) ready(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, readyTime)
 	defer cancel()
 	if s.components.Await(ctx) != nil && ctx.Err() == context.DeadlineExceeded {
-		s.log.Warn("not every component is configured yet; checking without them")
+		s.log.Warn("not every component is configured yet; checking without them", "missing", strings.Join(s.components.Waiting(), ", "))
 	}
 }
 
