@@ -120,6 +120,14 @@ or blocked (plan, update, rollback).`,
 	}
 	root.SetHelpCommandGroupID("Others:")
 	root.SetCompletionCommandGroupID("Others:")
+	root.InitDefaultHelpCmd()
+	if help, _, err := root.Find([]string{"help"}); err == nil {
+		help.Args = func(_ *cobra.Command, args []string) error {
+			found, rest, _ := root.Find(args) // what follows a command is none
+			return unknownCommand(found, rest)
+		}
+		root.RemoveCommand(help) // which is added once the command line is read
+	}
 	_ = root.RegisterFlagCompletionFunc("log-level", cobra.FixedCompletions([]string{"trace", "debug", "info", "warn", "error"}, cobra.ShellCompDirectiveNoFileComp))
 	_ = root.RegisterFlagCompletionFunc("config", cobra.FixedCompletions([]string{"yaml", "yml"}, cobra.ShellCompDirectiveFilterFileExt))
 	return root
