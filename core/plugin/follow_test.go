@@ -125,7 +125,7 @@ func TestProcessOutlivesFileThatMayNotRun(t *testing.T) {
 			if now := pidOf(t, i); now != pid {
 				t.Errorf("the process was replaced: %d, then %d", pid, now)
 			}
-			if c.trusted { // of a file that nobody has seen the checksum is shown
+			if c.trusted { // of a file that no user has seen the checksum is shown
 				shown := s.Status().SHA256
 				replace(t, path)
 				if err := h.Trust(t.Context(), "mine", shown); err == nil || s.Status().SHA256 == shown || s.Status().PID != pid {
