@@ -41,6 +41,16 @@ func await(t *testing.T, changes <-chan struct{}) {
 	}
 }
 
+// replace puts another program in the place of one, as an operator does while it runs.
+func replace(t *testing.T, path string) {
+	t.Helper()
+	body, err := os.ReadFile(path)
+	must(t, err)
+	must(t, os.WriteFile(path+".new", append(body, "changed"...), 0o644)) // not executable: no plugin yet
+	must(t, os.Chmod(path+".new", 0o755))
+	must(t, os.Rename(path+".new", path))
+}
+
 func TestFollowNewChangedAndRemovedFiles(t *testing.T) {
 	opt := testOptions(t)
 	opt.Builtins, opt.Dir = nil, filepath.Join(shortDir(t), "plugins") // which does not exist yet
@@ -61,11 +71,7 @@ func TestFollowNewChangedAndRemovedFiles(t *testing.T) {
 	must(t, err)
 	first := pidOf(t, i)
 
-	body, err := os.ReadFile(path)
-	must(t, err)
-	must(t, os.WriteFile(path+".new", append(body, "changed"...), 0o644)) // not executable: no plugin yet
-	must(t, os.Chmod(path+".new", 0o755))
-	must(t, os.Rename(path+".new", path))
+	replace(t, path)
 	await(t, changes)
 	if st := s.Status(); st.State != Running || st.PID != first || !strings.Contains(st.Error, "dogwatch plugin trust mine "+st.SHA256) {
 		t.Fatalf("a file that changed: %+v", st)
@@ -92,13 +98,6 @@ func TestFollowNewChangedAndRemovedFiles(t *testing.T) {
 // TestProcessOutlivesFileThatMayNotRun: what is configured works until its process ends,
 // which is when the new file is needed.
 func TestProcessOutlivesFileThatMayNotRun(t *testing.T) {
-	replace := func(t *testing.T, path string) {
-		body, err := os.ReadFile(path)
-		must(t, err)
-		must(t, os.WriteFile(path+".new", append(body, "changed"...), 0o644)) // not executable: no plugin yet
-		must(t, os.Chmod(path+".new", 0o755))
-		must(t, os.Rename(path+".new", path))
-	}
 	for name, c := range map[string]struct {
 		arrange func(t *testing.T, path string)
 		reason  string
