@@ -20,10 +20,12 @@ import (
 func (b *tab) tabTo(selector string) {
 	b.t.Helper()
 	b.settle()
+	skipped := false
 	for end := time.Now().Add(maxWait); time.Now().Before(end); { // it may come with the plan, later than the page
 		b.press("\t")
-		if js[bool](b, "!!document.activeElement?.matches('.skip')") {
-			b.press("\r") // past what every page has
+		if !skipped && js[bool](b, "!!document.activeElement?.matches('.skip')") {
+			b.press("\r") // past what every page has, once: it may end after the next key, and take the focus along
+			skipped = true
 		}
 		if js[bool](b, fmt.Sprintf("!!document.activeElement?.matches(%s)", quoted(selector))) {
 			return

@@ -56,7 +56,7 @@ func TestPluginsThatMayNotRunAreNamed(t *testing.T) {
 		env  []string
 		want []string
 	}{
-		"checksums": {[]string{changed}, []string{"first is untrusted", "is not the one in plugins.checksums.first", "second is untrusted", "not pinned: to run it, set plugins.checksums.second"}},
+		"checksums": {[]string{changed, "DOGWATCH_PLUGINS_TRUST=pinned"}, []string{"first is untrusted", "is not the one in plugins.checksums.first", "second is untrusted", "not pinned: to run it, set plugins.checksums.second"}},
 		"clash":     {nil, []string{"second is rejected", "which first already provides"}},
 	} {
 		in := install(t, append(c.env, "DOGWATCH_PLUGINS_DIR="+folder, "DOGWATCH_TRIGGER_LAMP_MAIN_URL=http://lamp.example.com")...)
