@@ -19,9 +19,9 @@ import (
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
-// killRounds is how often each process is killed at each moment, as DOGWATCH_TEST_KILLS
-// says. Where it says nothing, which is what sample tells, there is one round, in which
-// each moment meets one of the processes: a tenth of the time of all.
+// killRounds returns how often each process is killed at each moment: as DOGWATCH_TEST_KILLS
+// says. Where it says nothing, sample is true, and a test strikes some of its moments in one
+// round, since all of them take longer than a run on every change may.
 func killRounds(t *testing.T) (rounds int, sample bool) {
 	t.Helper()
 	text := os.Getenv("DOGWATCH_TEST_KILLS")
