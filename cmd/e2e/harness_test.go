@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"iter"
 	"net/http"
 	"os"
 	"os/exec"
@@ -262,12 +263,27 @@ func eventually(t testing.TB, what string, is func() bool) {
 // within waits longer, or less long, for something to be so.
 func within(t testing.TB, limit time.Duration, what string, is func() bool) {
 	t.Helper()
-	for end := time.Now().Add(limit); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+	for range polls(limit) {
 		if is() {
 			return
 		}
 	}
 	t.Fatalf("never: %s", what)
+}
+
+// polls yields until the limit, each time a little later than before: what a test waits
+// for needs the processor more than the test's requests do.
+func polls(limit time.Duration) iter.Seq[time.Duration] {
+	return func(yield func(time.Duration) bool) {
+		began, pause := time.Now(), 20*time.Millisecond
+		for waited := time.Duration(0); waited < limit; waited = time.Since(began) {
+			if !yield(waited) {
+				return
+			}
+			time.Sleep(pause)
+			pause = min(pause+pause/4, 250*time.Millisecond)
+		}
+	}
 }
 
 // require skips a test when something is absent, and fails it when it must be there.

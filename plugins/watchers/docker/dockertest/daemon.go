@@ -50,7 +50,6 @@ type Daemon struct {
 	// serve returns the command that serves the engine at Host.
 	serve   func() *exec.Cmd
 	command *exec.Cmd
-	killed  bool
 	exited  chan struct{} // closed when the process has ended
 }
 
@@ -70,7 +69,7 @@ func Start(t testing.TB) *Daemon {
 		return exec.Command(program,
 			"--data-root", filepath.Join(d.dir, "data"), "--exec-root", filepath.Join(d.dir, "exec"), "--pidfile", d.pidPath(),
 			"--host", d.Host, "--config-file", config,
-			"--bridge", "none", "--iptables=false", "--storage-driver", "vfs")
+			"--bridge", "none", "--iptables=false")
 	}
 	d.run(t)
 	return d
@@ -99,9 +98,7 @@ func prepare(t testing.TB) *Daemon {
 	sweep(t)
 	d := &Daemon{Host: "unix://" + filepath.Join(dir, "engine.sock"), dir: dir}
 	t.Cleanup(func() {
-		if d.killed {
-			unmount(t, dir)
-		}
+		unmount(t, dir)
 		removeBridges(t, dir)
 		err := os.RemoveAll(dir)
 		// What tidies up after Podman's containers outlives the service for a moment.
@@ -162,7 +159,6 @@ func (d *Daemon) Kill(t testing.TB) {
 	<-d.exited
 	// Its containerd exited with it; the next one must not wait for that.
 	check(t, os.RemoveAll(filepath.Join(d.dir, "exec", "containerd", "containerd.pid")))
-	d.killed = true
 }
 
 // Pause has the engine hang, connections and all, until Resume. What it runs goes on.
