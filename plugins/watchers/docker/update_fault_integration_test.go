@@ -1,6 +1,7 @@
 package docker
 
 import (
+	"bytes"
 	"context"
 	"io"
 	"log"
@@ -9,6 +10,7 @@ import (
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -276,4 +278,47 @@ func TestUpdateLeavesTheContainerWhenThePullFails(t *testing.T) {
 			l.only(t, "web", l.old)
 		})
 	}
+}
+
+// TestRecoverRemovesWhatTheEngineCreatesLate kills an update while the engine creates the
+// new container, which takes the name of the old one just before that gets it back.
+func TestRecoverRemovesWhatTheEngineCreatesLate(t *testing.T) {
+	t.Parallel()
+	l := newLab(t)
+	id := l.make(t, "web", "app:1", shape{}, true)
+	ctx, kill := context.WithCancel(t.Context())
+	defer kill()
+	var late atomic.Pointer[http.Request]
+	l.docker = l.behind(t, func(w http.ResponseWriter, r *http.Request, engine http.Handler) {
+		switch {
+		case strings.HasSuffix(r.URL.Path, "/containers/create"):
+			body, err := io.ReadAll(r.Body)
+			check(t, err)
+			create := r.Clone(t.Context())
+			create.Body = io.NopCloser(bytes.NewReader(body))
+			late.Store(create)
+			kill()
+			panic(http.ErrAbortHandler)
+		case strings.HasSuffix(r.URL.Path, "/rename") && r.URL.Query().Get("name") == "web":
+			if create := late.Swap(nil); create != nil {
+				created := httptest.NewRecorder()
+				if engine.ServeHTTP(created, create); created.Code != http.StatusCreated {
+					t.Errorf("create: %d %s", created.Code, created.Body)
+				}
+			}
+		}
+		engine.ServeHTTP(w, r)
+	})
+	req, j := l.request(id), &journal{}
+	op := watcher.Operation{ID: "op1", Request: req, Plan: l.plan(t, req)}
+	if out, err := l.docker.Apply(ctx, op, j); err == nil {
+		t.Fatalf("it was not interrupted: %+v", out)
+	}
+	op.Steps = j.steps
+	out, err := l.docker.Recover(t.Context(), op, &journal{steps: slices.Clone(j.steps)})
+	check(t, err)
+	if out.State != watcher.RolledBack || late.Load() != nil {
+		t.Errorf("%+v", out)
+	}
+	l.only(t, "web", l.old)
 }

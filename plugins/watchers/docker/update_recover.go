@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/docker/docker/api/types/container"
 
@@ -16,6 +17,13 @@ import (
 
 // backPrefix begins the ids of steps that return to an old container.
 const backPrefix = "back:"
+
+// creationLimit is how long a creation may go on whose name is wanted back, which is looked
+// at after each creationPause. The engine keeps the name before it shows the container.
+const (
+	creationLimit = time.Minute
+	creationPause = 100 * time.Millisecond
+)
 
 // Recover implements watcher.Updater. Once all new containers worked it finishes
 // forward; before that it returns to the old ones. What is true is what the engine says.
@@ -204,14 +212,11 @@ func (r *replacement) restore(ctx context.Context, name, id string, status repla
 		return err
 	}
 	if strings.TrimPrefix(old.Name, "/") != name {
-		if err := r.removeNew(ctx, name, id); err != nil {
+		if err := r.takeNameBack(ctx, name, id); err != nil {
 			var foreign *coded
 			if errors.As(err, &foreign) { // it runs at least, under the name that it has
 				return errors.Join(err, r.resume(ctx, old, status))
 			}
-			return err
-		}
-		if err := r.engine.post(ctx, "rename "+name, "/containers/"+id+"/rename", query("name", name), nil, nil); err != nil {
 			return err
 		}
 		if old, err = r.engine.container(ctx, id); err != nil {
@@ -222,6 +227,26 @@ func (r *replacement) restore(ctx context.Context, name, id string, status repla
 		return err
 	}
 	return r.resume(ctx, old, status)
+}
+
+// takeNameBack renames the old container to its name. A creation that was under way when
+// Dogwatch was killed goes on in the engine, and may take the name only now: what it
+// makes is removed as soon as it is there.
+func (r *replacement) takeNameBack(ctx context.Context, name, id string) error {
+	for began := time.Now(); ; {
+		if err := r.removeNew(ctx, name, id); err != nil {
+			return err
+		}
+		err := r.engine.post(ctx, "rename "+name, "/containers/"+id+"/rename", query("name", name), nil, nil)
+		if !hasStatus(err, http.StatusConflict) || time.Since(began) > creationLimit {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return err
+		case <-time.After(creationPause):
+		}
+	}
 }
 
 // resume makes a container run, or pauses it, if its status is another one.
