@@ -60,9 +60,9 @@ func testMain(m *testing.M) int {
 	return m.Run()
 }
 
-// build makes the program, the names under which it is linked into the image, and the example plugin.
+// build makes the program, the names under which it is linked into the image, and two example plugins.
 func build(dir string) error {
-	for _, b := range []struct{ name, folder string }{{"dogwatch", "."}, {"trigger-file", "../../examples/trigger-file"}} {
+	for _, b := range []struct{ name, folder string }{{"dogwatch", "."}, {"trigger-file", "../../examples/trigger-file"}, {"watcher-list", "../../examples/watcher-list"}} {
 		cmd := exec.Command("go", "build", "-o", filepath.Join(dir, b.name), ".")
 		cmd.Dir = b.folder
 		cmd.Env = append(os.Environ(), "CGO_ENABLED=0")

@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
+	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -14,6 +16,8 @@ import (
 	"github.com/dogwatch/dogwatch/core/logging"
 	"github.com/dogwatch/dogwatch/core/oneshot"
 	"github.com/dogwatch/dogwatch/core/testrun"
+	"github.com/dogwatch/dogwatch/internal/reference"
+	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 )
 
@@ -27,7 +31,7 @@ func newPluginTest(g *global) *cobra.Command {
 		Short: "Try a configured component",
 		Long: `Tries one configured component for real: a trigger sends a sample, a registry is
 asked for the digest of an image, or of that of a container, a watcher for its
-containers. The id is kind.type.name; the kind may be left out where the rest
+containers, which are listed. The id is kind.type.name; the kind may be left out where the rest
 says enough. What takes longer than --timeout is ended.`,
 		Example: `  # send a sample mail
   dogwatch plugin test trigger.smtp.main
@@ -104,6 +108,9 @@ func (g *global) try(ctx context.Context, id, image string) error {
 	if said := shown(c, result); said != "" {
 		fmt.Fprintln(g.stdout, logging.Sanitize(redactor.String(said)))
 	}
+	if err := writeListed(g.stdout, redactor, result.Containers); err != nil {
+		return err
+	}
 	if name, note := instance.PluginNote(c.Kind, c.Type); note != "" {
 		fmt.Fprintf(g.stdout, "note: %s was %s\n", printable(name), note)
 	}
@@ -153,6 +160,36 @@ func shown(c *component.Component, r testrun.Result) string {
 		said += "\n" + r.Response
 	}
 	return said
+}
+
+// writeListed writes the containers that a watcher listed: their names, their images,
+// and what it says went wrong with them.
+func writeListed(w io.Writer, redactor *logging.Redactor, all []sdk.Container) error {
+	if len(all) == 0 {
+		return nil
+	}
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "NAME\tIMAGE\tSTATUS")
+	for _, c := range all {
+		status := c.Status
+		if c.Error != nil {
+			status = strings.TrimPrefix(status+", error: "+c.Error.Message, ", ")
+		}
+		fmt.Fprintf(t, "%s\t%s\t%s\n", printable(c.Name), printable(imageText(c.Image)), printable(redactor.String(status)))
+	}
+	return t.Flush()
+}
+
+// imageText is the image of a container as it was listed.
+func imageText(i sdk.Image) string {
+	text := reference.Short(i.Registry.Host, i.Name)
+	switch {
+	case i.Tag.Value != "":
+		text += ":" + i.Tag.Value
+	case i.Digest.Repo != "":
+		text += "@" + i.Digest.Repo
+	}
+	return text
 }
 
 // pick finds a component by its id, with or without the kind.

@@ -88,7 +88,7 @@ func (h *Host) confine(b bundle, specs []pluginclient.Instance) (_ *confinement,
 	case slices.Contains(h.grants(b.name), kind.CapEngine):
 		return nil, "it is granted the engine, and with it the machine", nil
 	case slices.ContainsFunc(specs, isWatcher):
-		return nil, "it is a watcher, which needs its engine", nil
+		return nil, watcherNeeds, nil
 	}
 	c := &confinement{dir: filepath.Join(h.runDir, strconv.FormatInt(h.launches.Add(1), 10))}
 	if err := os.Mkdir(c.dir, 0o700); err != nil {
@@ -120,6 +120,9 @@ func (h *Host) confine(b bundle, specs []pluginclient.Instance) (_ *confinement,
 	}
 	return c, "", nil
 }
+
+// watcherNeeds is why a bundle with a watcher keeps all rights.
+const watcherNeeds = "it is a watcher, which needs its engine"
 
 func isWatcher(spec pluginclient.Instance) bool { return spec.Kind == kind.Watcher }
 
@@ -223,6 +226,23 @@ func (c *confinement) isolated(iso Isolation, why string) *Isolated {
 		}
 	}
 	return state
+}
+
+// foretold is what holds for a bundle with these types and instances: a process that was
+// started to learn the types is restricted, and one with a watcher of them would not be.
+func (i *Isolated) foretold(held []kind.Type, specs []pluginclient.Instance) *Isolated {
+	watches := func(t kind.Type) bool { return t.Kind == kind.Watcher }
+	others := func(t kind.Type) bool { return !watches(t) }
+	switch {
+	case i == nil || len(i.Holds) == 0 || slices.ContainsFunc(specs, isWatcher) || !slices.ContainsFunc(held, watches):
+		return i
+	case !slices.ContainsFunc(held, others):
+		var none *confinement
+		return none.isolated(Isolation{}, watcherNeeds)
+	}
+	state := *i
+	state.Lacks = append(slices.Clone(i.Lacks), "anything, once a watcher of it is configured, which needs its engine")
+	return &state
 }
 
 // forbidden are the ways in which programs say that they were not permitted to do something.

@@ -125,7 +125,7 @@ func TestIsolatedPluginReachesOnlyWhatItNeeds(t *testing.T) {
 	}
 	st := s.Status().Isolation
 	sockets := strings.Contains(fmt.Sprint(st.Lacks), "connections to sockets in the file system")
-	if st == nil || len(st.Lacks) > 1 || sockets != (has.Landlock < sandbox.UnixSockets) || !slices.Contains(st.Holds, "system calls (seccomp)") || !slices.Contains(st.Paths, granted) || !slices.Contains(st.Paths, named) {
+	if st == nil || len(st.Lacks) > 2 || sockets != (has.Landlock < sandbox.UnixSockets) || !slices.Contains(st.Holds, "system calls (seccomp)") || !slices.Contains(st.Paths, granted) || !slices.Contains(st.Paths, named) {
 		t.Errorf("the status says %+v", st)
 	}
 	if want := fmt.Sprintf("files (Landlock, version %d)", has.Landlock); !slices.Contains(st.Holds, want) {
@@ -146,13 +146,40 @@ func TestInstanceThatNeedsMoreGetsAnotherProcess(t *testing.T) {
 		must(t, err)
 		must(t, i.Run(t.Context(), trigger.Request{}))
 	}
-	if st := s.Status().Isolation; len(st.Paths) != 3 {
+	if st := s.Status().Isolation; len(st.Paths) != 3 || !strings.Contains(fmt.Sprint(st.Lacks), "anything, once a watcher of it is configured") {
 		t.Errorf("the status says %+v", st)
 	}
 	_, err := configureWatcher(t, h, "watcher.probe.a", nil)
 	must(t, err)
 	if st := s.Status().Isolation; len(st.Holds) > 0 || !strings.Contains(fmt.Sprint(st.Lacks), "it is a watcher") {
 		t.Errorf("the status says %+v", st)
+	}
+}
+
+// TestIsolationIsForetold: a bundle that was only asked what it holds says of its isolation what it will be.
+func TestIsolationIsForetold(t *testing.T) {
+	asked := &Isolated{Holds: []string{"files"}, Lacks: []string{"user"}}
+	watcher, trigger := kind.Type{Kind: kind.Watcher}, kind.Type{Kind: kind.Trigger}
+	watches, runs := pluginclient.Instance{Kind: kind.Watcher}, pluginclient.Instance{Kind: kind.Trigger}
+	for name, test := range map[string]struct {
+		state *Isolated
+		held  []kind.Type
+		specs []pluginclient.Instance
+		want  string
+	}{
+		"trigger":            {asked, []kind.Type{trigger}, nil, "isolated: files; not restricted: user"},
+		"watcher":            {asked, []kind.Type{watcher}, nil, "not isolated; not restricted: anything, since it is a watcher, which needs its engine"},
+		"both":               {asked, []kind.Type{trigger, watcher}, nil, "isolated: files; not restricted: user; anything, once a watcher of it is configured, which needs its engine"},
+		"both, trigger runs": {asked, []kind.Type{trigger, watcher}, []pluginclient.Instance{runs}, "isolated: files; not restricted: user; anything, once a watcher of it is configured, which needs its engine"},
+		"watcher runs":       {(*confinement)(nil).isolated(Isolation{}, watcherNeeds), []kind.Type{watcher}, []pluginclient.Instance{watches}, "not isolated; not restricted: anything, since it is a watcher, which needs its engine"},
+		"watcher, off":       {(*confinement)(nil).isolated(Isolation{}, "plugins.isolated is false"), []kind.Type{watcher}, nil, "not isolated; not restricted: anything, since plugins.isolated is false"},
+	} {
+		if got := test.state.foretold(test.held, test.specs).String(); got != test.want {
+			t.Errorf("%s: %q, want %q", name, got, test.want)
+		}
+	}
+	if (*Isolated)(nil).foretold([]kind.Type{watcher}, nil) != nil || len(asked.Lacks) != 1 {
+		t.Error("what it was made from is changed")
 	}
 }
 

@@ -47,7 +47,7 @@ type Supervisor struct {
 	version   string
 	sdk       string // what the plugin says that it was built with
 	held      []kind.Type
-	isolated  *Isolated // of its last process
+	isolated  *Isolated // of its last process, or of that with a watcher of it
 	output    []string  // of the process that could not be started last
 	proc      *process
 	wanted    bool
@@ -227,7 +227,8 @@ func (s *Supervisor) bringUp(ctx context.Context) (*process, error) {
 // and returns the instances. One that came meanwhile may need another process.
 func (s *Supervisor) launch(ctx context.Context, b bundle) (*process, []*instance, error) {
 	for {
-		p, err := s.host.launch(ctx, b, s.specs(), s.log)
+		specs := s.specs()
+		p, err := s.host.launch(ctx, b, specs, s.log)
 		s.noteOutput(err)
 		if err != nil {
 			return nil, nil, s.host.redacted(err)
@@ -240,7 +241,7 @@ func (s *Supervisor) launch(ctx context.Context, b bundle) (*process, []*instanc
 		}
 		s.mu.Lock()
 		all := slices.Clone(s.instances)
-		s.isolated = p.isolated
+		s.isolated = p.isolated.foretold(s.held, specs)
 		if !slices.ContainsFunc(all, func(in *instance) bool { return !p.confined.covers(s.host, in.spec) }) {
 			s.proc = p
 			s.mu.Unlock()

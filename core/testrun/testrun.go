@@ -62,6 +62,8 @@ type Result struct {
 	// Response says in words what a registry or a watcher returned, and for a trigger that
 	// has containers updated whether that is possible.
 	Response string `json:"answer,omitempty"`
+	// Containers are what a watcher listed, in its order.
+	Containers []sdk.Container `json:"-"`
 }
 
 // Request is what a component is tested with.
@@ -103,7 +105,7 @@ func (t *Runner) Run(ctx context.Context, c *component.Component, req Request) (
 		}
 	case kind.Watcher:
 		if found, known := t.opt.Components.Watcher(c.ID()); known {
-			response, err = watch(ctx, found)
+			return watch(ctx, found)
 		}
 	}
 	return Result{Response: response}, err
@@ -119,10 +121,10 @@ func ErrorText(err error) string {
 }
 
 // watch lists the containers of a watcher, and probes it where its plugin can.
-func watch(ctx context.Context, w *component.Watcher) (string, error) {
+func watch(ctx context.Context, w *component.Watcher) (Result, error) {
 	listed, err := w.List(ctx)
 	if err != nil {
-		return "", err
+		return Result{}, err
 	}
 	running := 0
 	for _, found := range listed {
@@ -134,15 +136,15 @@ func watch(ctx context.Context, w *component.Watcher) (string, error) {
 	if len(listed) == 1 {
 		noun = "container"
 	}
-	response := fmt.Sprintf("%d %s, %d of them running", len(listed), noun, running)
+	result := Result{Response: fmt.Sprintf("%d %s, %d of them running", len(listed), noun, running), Containers: listed}
 	if w.Can(kind.CapProbe) {
 		found, err := w.Probe(ctx)
 		if err != nil {
-			return "", err
+			return Result{Containers: listed}, err
 		}
-		response += ", of " + found.Summary
+		result.Response += ", of " + found.Summary
 	}
-	return response, nil
+	return result, nil
 }
 
 // trigger runs a trigger with the containers of Sample, marked as a test. One that has

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -35,7 +36,11 @@ type subject struct {
 // exercise uses a type against servers that answer, fail and hang.
 func (e *exam) exercise(ctx context.Context, t kind.Type) {
 	s := &subject{exam: e, typ: t, name: fullName(t)}
-	all := []string{checkOptions, checkConfigure, checkCall, checkErrors, checkCancel, checkRelease, checkSecrets}
+	uses := []string{checkCall, checkErrors, checkCancel, checkRelease}
+	if t.Kind == kind.Watcher {
+		uses = []string{checkCall, checkErrors, checkCancel, checkWatch, checkWatchEnd, checkRelease}
+	}
+	all := slices.Concat([]string{checkOptions, checkConfigure}, uses, []string{checkSecrets})
 	works, err := newServer(200)
 	if err != nil {
 		e.skip(all, s.name, err.Error())
@@ -54,13 +59,16 @@ func (e *exam) exercise(ctx context.Context, t kind.Type) {
 	s.wrongOptions(ctx)
 	switch {
 	case !s.configured(ctx, spec):
-		e.skip(all[2:6], s.name, "it is not configured")
+		e.skip(uses, s.name, "it is not configured")
 	case t.Delivery == kind.AtMostOnce && s.config.guessed:
-		e.skip(all[2:6], s.name, "it acts on something, and is not run with values that were guessed: give them with --set, of "+names(t.Options))
+		e.skip(uses, s.name, "it acts on something, and is not run with values that were guessed: give them with --set, of "+names(t.Options))
 	default:
 		s.responding(ctx, works)
 		s.failing(ctx)
 		s.cancelled(ctx)
+		if t.Kind == kind.Watcher {
+			s.watched(ctx)
+		}
 		s.released(ctx)
 	}
 	s.secrets()

@@ -79,6 +79,8 @@ const (
 	checkCall      = "call" // run, list or tags, against a server that answers
 	checkErrors    = "errors"
 	checkCancel    = "cancel"
+	checkWatch     = "watch"     // of watchers: events are followed, or it says that there are none
+	checkWatchEnd  = "watch end" // of watchers: what it does for them ends when the host gives it up
 	checkRelease   = "release"
 	checkSecrets   = "secrets"
 )
@@ -214,6 +216,11 @@ func (e *exam) skip(checks []string, typ, why string) {
 	for _, check := range checks {
 		e.add(Result{Check: check, Type: typ, Verdict: Skipped, Text: why})
 	}
+}
+
+// has reports whether a check came out so.
+func (e *exam) has(check string, v Verdict) bool {
+	return slices.ContainsFunc(e.report.Results, func(r Result) bool { return r.Check == check && r.Verdict == v })
 }
 
 func (e *exam) add(r Result) { e.report.Results = append(e.report.Results, r) }

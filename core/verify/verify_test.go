@@ -44,15 +44,35 @@ func of(r verify.Report, check string) (found verify.Result) {
 
 func TestGoodPlugin(t *testing.T) {
 	t.Parallel()
-	for _, how := range []string{"serves", "serves auto-mtls"} {
+	for how, want := range map[string]struct {
+		typ    string
+		checks int
+	}{
+		"serves":               {"trigger.wire", 14},
+		"serves auto-mtls":     {"trigger.wire", 14},
+		"serves watcher":       {"watcher.wire", 16},
+		"serves watcher waits": {"watcher.wire", 16},
+	} {
 		r := run(t, wireplugin.Write(t, t.TempDir(), "trigger-wire", how))
-		if !r.OK() || len(r.Results) != 14 || len(r.Types) != 1 || r.Types[0] != "trigger.wire" || len(r.SHA256) != 64 {
+		if !r.OK() || len(r.Results) != want.checks || len(r.Types) != 1 || r.Types[0] != want.typ || len(r.SHA256) != 64 {
 			t.Errorf("%s: %+v", how, r)
 		}
 		for _, c := range r.Results {
 			if c.Verdict != verify.OK {
 				t.Errorf("%s: %s is %s: %s", how, c.Check, c.Verdict, c.Text)
 			}
+		}
+	}
+}
+
+// TestWatcherWithoutEvents has watchers that follow no events, each in its way.
+func TestWatcherWithoutEvents(t *testing.T) {
+	t.Parallel()
+	for _, how := range []string{"no-events", "forgets", "no-events unannounced"} {
+		r := run(t, wireplugin.Write(t, t.TempDir(), "trigger-wire", "serves watcher "+how))
+		watch, end := of(r, "watch"), of(r, "watch end")
+		if !r.OK() || watch.Verdict != verify.OK || watch.Text != "it does not follow events" || end.Verdict != verify.Skipped {
+			t.Errorf("%s: watch is %+v, its end %+v", how, watch, end)
 		}
 	}
 }
@@ -64,6 +84,11 @@ func TestBrokenPlugins(t *testing.T) {
 	remedies := map[string]string{
 		"serves type-unknown": "string, int, float, bool, duration, url, list",
 		"serves no-help":      "users read this in plugin describe",
+
+		"serves watcher stumbles":         "answer UNIMPLEMENTED",
+		"serves watcher unannounced":      "describe it with the capability watch",
+		"serves watcher clings-to-events": "return from Watch when gRPC cancels it",
+		"serves watcher waits-forever":    "return from Watch when gRPC cancels it",
 	}
 	for how, want := range map[string]struct{ check, text string }{
 		"greets":                    {"handshake", `its first line on stdout is "hello"`},
@@ -100,6 +125,11 @@ func TestBrokenPlugins(t *testing.T) {
 		"serves clings":             {"release", "no such instance"},
 		"serves leaks":              {"secrets", "the value of a secret option"},
 		"serves quotes":             {"secrets", "the value of a secret option"},
+
+		"serves watcher stumbles":         {"watch", "the error has no kind"},
+		"serves watcher unannounced":      {"watch", "does not have the capability watch"},
+		"serves watcher clings-to-events": {"watch end", "after the host had given up watching, its request went on"},
+		"serves watcher waits-forever":    {"watch end", "after the host had given up watching it did not end by itself"},
 	} {
 		t.Run(how, func(t *testing.T) {
 			t.Parallel()

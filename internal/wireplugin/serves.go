@@ -14,7 +14,7 @@ import (
 	pluginv1 "github.com/dogwatch/dogwatch/sdk/proto/v1"
 )
 
-// served is what a wire plugin holds that serves: a trigger which posts to a URL with a token.
+// served is what a wire plugin holds that serves: a trigger, or a watcher, which posts to a URL with a token.
 func (w *wire) served() []*pluginv1.TypeInfo {
 	url := &pluginv1.Option{Name: "url", Type: "url", Help: "Where to post", Required: true}
 	token := &pluginv1.Option{Name: "token", Type: "string", Help: "Sent along", Secret: true, Example: "abc"}
@@ -39,6 +39,11 @@ func (w *wire) served() []*pluginv1.TypeInfo {
 		t.Options = append(t.Options, &pluginv1.Option{Name: "level", Type: "int", Help: "How loud", Default: &wrong})
 	case w.is("type-unknown"):
 		token.Type = "colour"
+	case w.is("watcher"):
+		t.Kind, t.Delivery = "watcher", ""
+		if !w.is("unannounced") {
+			t.Capabilities = []string{"watch"}
+		}
 	case w.is("twice"):
 		return []*pluginv1.TypeInfo{t, t}
 	}

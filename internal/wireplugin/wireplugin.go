@@ -58,7 +58,7 @@ func Write(t testing.TB, dir, name, how string) string {
 // Main is the plugin; it returns the exit code.
 func Main() int { return wireMain(strings.Fields(os.Getenv(Variable))) }
 
-// wire is such a plugin. It holds the trigger type "wire".
+// wire is such a plugin. It holds the trigger type "wire", or a watcher of that name.
 type wire struct {
 	pluginv1.UnimplementedComponentServer
 	pluginv1.UnimplementedTriggerServer
@@ -105,6 +105,7 @@ func wireMain(how []string) int {
 	s := grpc.NewServer(opts...)
 	pluginv1.RegisterComponentServer(s, w)
 	pluginv1.RegisterTriggerServer(s, w)
+	pluginv1.RegisterWatcherServer(s, watcher{wire: w})
 	if !w.is("no-health") {
 		grpc_health_v1.RegisterHealthServer(s, w)
 	}

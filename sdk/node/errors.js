@@ -20,6 +20,8 @@ const notFound = (text) => new CallError(grpc.status.NOT_FOUND, text);
 /** limited: the other side wants no request for some seconds. */
 const limited = (text, seconds) => new CallError(grpc.status.RESOURCE_EXHAUSTED, text,
   [['google.rpc.RetryInfo', { retryDelay: { seconds: Math.ceil(seconds) } }]]);
+/** unsupported: the plugin does not have this ability. */
+const unsupported = (text) => new CallError(grpc.status.UNIMPLEMENTED, text);
 const cancelled = () => new CallError(grpc.status.CANCELLED, 'given up', [answered]);
 const unknown = () => wire.status(grpc.status.FAILED_PRECONDITION, 'not configured in this plugin');
 
@@ -51,4 +53,4 @@ function statusOf(err, { blank, log }) {
   return wire.status(err.code, text, err.extra.map(([name, d]) => [name, JSON.parse(blank(JSON.stringify(d)))]));
 }
 
-module.exports = { CallError, invalid, unavailable, unauthorized, notFound, limited, cancelled, unknown, ofStatus, statusOf };
+module.exports = { CallError, invalid, unavailable, unauthorized, notFound, limited, unsupported, cancelled, unknown, ofStatus, statusOf };

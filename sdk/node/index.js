@@ -107,7 +107,8 @@ function services({ unary, stream }) {
         for (const page of model.pages(found.map(model.container), 50)) send({ containers: page });
       }),
       Watch: stream(async (type, _, call, send, { replaced }) => {
-        if (type.watch) await type.watch(call(), (e) => send(model.event(e)));
+        if (!type.watch) throw errors.unsupported('it does not follow events');
+        await type.watch(call(), (e) => send(model.event(e)));
         if (replaced.signal.aborted) throw errors.unavailable('configured anew; watch again');
       }),
     },

@@ -11,7 +11,7 @@ from google.protobuf import json_format
 
 from . import model, wire
 from .call import Call, Instance, test_call
-from .errors import CallError, cancelled, fail, invalid, limited, not_found, of_status, unauthorized, unavailable
+from .errors import CallError, cancelled, fail, invalid, limited, not_found, of_status, unauthorized, unavailable, unsupported
 from .model import parse_image
 
 __all__ = ["serve", "test_call", "parse_image", "CallError", "invalid", "limited", "not_found", "of_status", "unauthorized", "unavailable"]
@@ -104,7 +104,12 @@ class _Server:
         return self.call(request, context, work)
 
     def watch(self, request, context):
-        return self.call(request, context, lambda t, call: (model.event(e) for e in t["watch"](call)))
+        def work(t, call):
+            if "watch" not in t:
+                raise unsupported("it does not follow events")
+            for e in t["watch"](call):
+                yield model.event(e)
+        return self.call(request, context, work)
 
     def tags(self, request, context):
         def work(t, call):

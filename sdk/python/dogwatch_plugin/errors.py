@@ -52,6 +52,11 @@ def limited(text, seconds):
     return CallError(grpc.StatusCode.RESOURCE_EXHAUSTED, text, wait)
 
 
+def unsupported(text):
+    """The plugin does not have this ability."""
+    return CallError(grpc.StatusCode.UNIMPLEMENTED, text)
+
+
 def cancelled():
     return CallError(grpc.StatusCode.CANCELLED, "given up", _answered())
 

@@ -1,0 +1,124 @@
+package verify
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/dogwatch/dogwatch/internal/pluginclient"
+	"github.com/dogwatch/dogwatch/internal/protocol"
+	"github.com/dogwatch/dogwatch/sdk"
+	"github.com/dogwatch/dogwatch/sdk/kind"
+	"github.com/dogwatch/dogwatch/sdk/watcher"
+)
+
+// watchTime is how long a watcher follows the events of a server that hangs before the
+// host gives it up, unless it sends a request earlier.
+const watchTime = 2 * time.Second
+
+// remedyWatchEnd is what to do about a watch that goes on.
+const remedyWatchEnd = "return from Watch when gRPC cancels it, and end its requests and timers"
+
+// watched has a watcher follow events and gives that up, in a process of its own: a client
+// of gRPC sees a call end that it cancels, so whether the plugin ended it, too, shows in
+// its request to the server, in Release and in its end.
+func (s *subject) watched(ctx context.Context) {
+	both := []string{checkWatch, checkWatchEnd}
+	hanging, err := newServer(hangs)
+	if err != nil {
+		s.skip(both, s.name, err.Error())
+		return
+	}
+	defer hanging.close()
+	config, err := s.configuration(s.typ, hanging.url)
+	if err != nil {
+		s.skip(both, s.name, err.Error())
+		return
+	}
+	s.config.secrets = append(s.config.secrets, config.secrets...)
+	process, err := s.exam.host.Try(ctx, s.path, []pluginclient.Instance{s.instance(config)})
+	if err != nil {
+		s.failed(checkWatch, s.name, "it did not start once more: "+err.Error(), "")
+		s.skip(both[1:], s.name, "it did not start")
+		return
+	}
+	main := s.process
+	s.process = process
+	defer func() { s.process = main }()
+	gaveUp := s.follow(ctx, s.instance(config), hanging)
+	end := process.Close()
+	switch {
+	case !gaveUp:
+	case end.Killed && !s.has(checkShutdown, Failed):
+		s.failed(checkWatchEnd, s.name, "after the host had given up watching it did not end by itself, as it does without", remedyWatchEnd)
+	default:
+		s.ok(checkWatchEnd, s.name, "")
+	}
+}
+
+// follow configures and watches an instance and gives that up. It reports whether that
+// ended as far as is seen before the process ends; if not, both checks have their results.
+func (s *subject) follow(ctx context.Context, in pluginclient.Instance, hanging *server) bool {
+	if _, err := s.configure(ctx, in); err != nil {
+		s.skip([]string{checkWatch, checkWatchEnd}, s.name, "it was not configured: "+err.Error())
+		return false
+	}
+	watching, giveUp := context.WithCancel(ctx)
+	defer giveUp()
+	ended := make(chan error, 1)
+	go func() { ended <- s.watch(watching) }()
+	asked := false
+	select {
+	case err := <-ended:
+		s.watchAnswered(err)
+		s.skip([]string{checkWatchEnd}, s.name, "it follows no events here")
+		return false
+	case <-hanging.reached:
+		asked = true
+	case <-time.After(watchTime):
+	}
+	if slices.Contains(s.typ.Capabilities, kind.CapWatch) {
+		s.ok(checkWatch, s.name, "")
+	} else {
+		s.failed(checkWatch, s.name, "it follows events, but does not have the capability watch, without which Dogwatch does not call Watch", "describe it with the capability watch, or answer UNIMPLEMENTED")
+	}
+	giveUp()
+	if asked {
+		select {
+		case <-hanging.left:
+		case <-time.After(leaveTime):
+			s.failed(checkWatchEnd, s.name, fmt.Sprintf("%s after the host had given up watching, its request went on", leaveTime), remedyWatchEnd)
+			return false
+		}
+	}
+	release, cancel := context.WithTimeout(ctx, leaveTime)
+	defer cancel()
+	if err := s.process.Client.Release(release, in.ID); err != nil {
+		s.failed(checkWatchEnd, s.name, "released after the host had given up watching, it answered: "+err.Error(), remedyWatchEnd)
+		return false
+	}
+	return true
+}
+
+// watch follows events until ctx ends.
+func (s *subject) watch(ctx context.Context) error {
+	err := s.process.Client.Watcher(s.name+".verify").Watch(ctx, func(e watcher.Event) { s.said.say(e.Action + " " + e.Status) })
+	if err != nil {
+		s.said.say(err.Error())
+	}
+	return err
+}
+
+// watchAnswered judges a watch that ended by itself.
+func (s *subject) watchAnswered(err error) {
+	switch {
+	case err == nil, errors.Is(err, sdk.ErrUnsupported), errors.Is(err, protocol.ErrUnknownInstance):
+		s.ok(checkWatch, s.name, "it does not follow events")
+	case !hasKind(err):
+		s.failed(checkWatch, s.name, "the error has no kind: "+err.Error(), "answer UNIMPLEMENTED if it does not follow events")
+	default:
+		s.skip([]string{checkWatch}, s.name, "what answers here has no events for it ("+err.Error()+"): give options that work with --set")
+	}
+}
