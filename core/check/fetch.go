@@ -56,6 +56,7 @@ type fetcher struct {
 	opt     Options
 	limiter *limiter
 	dater   atomic.Pointer[Dater] // nil when no dates are fetched
+	absent  absent
 }
 
 // Request makes a request to a registry, within what its host allows and as the requests
@@ -322,21 +323,29 @@ func manifestKey(repo registry.Repository, digest string, p sdk.Platform) string
 	return fmt.Sprintf("manifest %s/%s@%s %s/%s/%s", repo.Host, repo.Name, digest, p.OS, p.Architecture, p.Variant)
 }
 
-// manifest fetches what is behind a digest, once and for all.
+// manifest fetches what is behind a digest, once and for all; what is not there, once
+// in absentFor.
 func (f *fetcher) manifest(ctx context.Context, g *group, digest string, p sdk.Platform) (registry.Manifest, error) {
 	m, cached := CachedManifest(ctx, f.opt.Cache, g.repo, digest, p)
 	if cached {
 		return m, nil
+	}
+	key := manifestKey(g.repo, digest, p)
+	if err := f.absent.get(key, f.opt.Now()); err != nil {
+		return m, err
 	}
 	err := f.limiter.pull(ctx, g.repo.Host, func(ctx context.Context) (err error) {
 		m, err = g.match.Registry.Manifest(ctx, g.repo, digest, p)
 		return err
 	})
 	if err != nil {
+		if errors.Is(err, sdk.ErrNotFound) {
+			f.absent.put(key, err, f.opt.Now())
+		}
 		return m, err
 	}
 	if body, err := json.Marshal(m); err == nil {
-		f.opt.Cache.Put(ctx, manifestKey(g.repo, digest, p), "", body)
+		f.opt.Cache.Put(ctx, key, "", body)
 	}
 	return m, nil
 }

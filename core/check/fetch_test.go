@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/dogwatch/dogwatch/core/store"
 	"github.com/dogwatch/dogwatch/sdk"
@@ -209,7 +211,34 @@ func TestCompareDigests(t *testing.T) {
 		if n := len(w.hub.requests()) - 1; n != c.fetched {
 			t.Errorf("%s: %d manifests fetched, want %d", c.about, n, c.fetched)
 		}
+		w.run()
+		if again := w.hub.requests(); len(again) != 1 {
+			t.Errorf("%s: the next check requests %q", c.about, again)
+		}
 	}
+}
+
+// TestMissingManifestIsNotRequestedByEachCheck: an index without an image for the platform
+// fails the check each time, and is read again after hours.
+func TestMissingManifestIsNotRequestedByEachCheck(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := open(t, func(_ *fixture, opt *Options) { opt.Now = time.Now })
+		defer w.store.Close()
+		w.hub.digests["library/nginx:latest"] = digest("2")
+		w.engine.has(container("web", "nginx:latest"))
+		for round, want := range []int{2, 1, 1, 2} {
+			w.run()
+			if got := w.hub.requests(); len(got) != want {
+				t.Errorf("check %d requests %q, want %d", round, got, want)
+			}
+			if c := w.get("id-web"); c.Check.State != sdk.CheckFailed {
+				t.Errorf("check %d: %+v", round, c.Check)
+			}
+			if round == 2 {
+				time.Sleep(absentFor)
+			}
+		}
+	})
 }
 
 // TestManifestCacheMayForget: a cache that forgets costs requests and nothing else.

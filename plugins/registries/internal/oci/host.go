@@ -43,6 +43,9 @@ func (s *Shared) host(u *url.URL) *host {
 			clear(s.hosts)
 		}
 		h = &host{slots: make(chan struct{}, maxInFlight), discovered: make(chan struct{}), paused: map[string]time.Time{}, limits: map[string]registry.Limit{}}
+		if strings.EqualFold(u.Host, dockerHub) {
+			h.heads = headWorks
+		}
 		s.hosts[key] = h
 	}
 	return h
@@ -89,6 +92,11 @@ type host struct {
 	// redirectPublic means that it was a public address that redirected.
 	redirectPublic bool
 }
+
+// dockerHub is where Docker Hub has its registry. It counts each GET of a manifest as a
+// pull and supports HEAD (https://docs.docker.com/docker-hub/usage/pulls/): a HEAD that it
+// fails is not repeated as GET.
+const dockerHub = "registry-1.docker.io"
 
 // headState says whether a host supports HEAD requests for manifests.
 type headState int

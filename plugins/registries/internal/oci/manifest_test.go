@@ -70,6 +70,23 @@ func TestResolveWithoutHead(t *testing.T) {
 	}
 }
 
+// TestDockerHubGetsNoGetForAFailedHead, which would be a pull.
+func TestDockerHubGetsNoGetForAFailedHead(t *testing.T) {
+	for _, status := range []int{400, 404, 405, 500} {
+		sim := registrysim.New(registrysim.Options{})
+		pushAll(sim, "team/app")
+		r := newRegistry(internet{dockerHub: sim}, func(c *Config) {
+			c.Hosts = []registry.Host{{Pattern: "docker.io", URL: "http://" + dockerHub + "/v2"}}
+		})
+		sim.Inject(registrysim.HeadRequest, 1, registrysim.Status(status, ""))
+		repo := registry.Repository{Host: "docker.io", Name: "team/app"}
+		_, err := r.Resolve(t.Context(), repo, "1.0")
+		if got := sim.Counts(); err == nil || got.Manifests > 0 || got.Heads != 1 {
+			t.Errorf("%d: %v after %+v", status, err, got)
+		}
+	}
+}
+
 func TestManifest(t *testing.T) {
 	sim, r := newSim(registrysim.Options{Auth: registrysim.Token})
 	image, _ := sim.Image("team/app", "latest")
