@@ -152,6 +152,9 @@ func optionOf(f reflect.StructField, prefix, tag string) (Option, error) {
 	if !f.IsExported() {
 		return o, fmt.Errorf("an option must be an exported field")
 	}
+	if err := knowsKeys(f.Tag); err != nil {
+		return o, err
+	}
 	var ok bool
 	if o.Type, ok = typeOf(f.Type); !ok {
 		return o, fmt.Errorf("an option cannot be a %s", f.Type)
@@ -187,6 +190,20 @@ func optionOf(f reflect.StructField, prefix, tag string) (Option, error) {
 		return o, err
 	}
 	return o, o.check()
+}
+
+// tagKey finds the keys of a tag, which has the form key:"text" key:"text".
+var tagKey = regexp.MustCompile(`([^\s":]+):"(?:[^"\\]|\\.)*"`)
+
+// knowsKeys refuses keys that would be ignored, such as enum for choices.
+func knowsKeys(tag reflect.StructTag) error {
+	known := []string{"option", "help", "default", "choices", "min", "max", "example", "deprecated"}
+	for _, m := range tagKey.FindAllStringSubmatch(string(tag), -1) {
+		if !slices.Contains(known, m[1]) && !slices.Contains([]string{"json", "yaml"}, m[1]) {
+			return fmt.Errorf("unknown key %q in the tag: want one of %s", m[1], strings.Join(known, ", "))
+		}
+	}
+	return nil
 }
 
 func bound(f reflect.StructField, key string) (*float64, error) {

@@ -104,6 +104,11 @@ func TestSchemaRejectsMistakes(t *testing.T) {
 	}
 	_, err = option.Of[word]()
 	refused(`unknown word "requird"`, err)
+	type unknownKey struct {
+		A string `option:"a" help:"A: \"a\"" json:"a" enum:"red,green"`
+	}
+	_, err = option.Of[unknownKey]()
+	refused(`unknown key "enum" in the tag: want one of option, help, default, choices`, err)
 
 	type twice struct {
 		A string `option:"a" help:"x"`
