@@ -253,7 +253,7 @@ func copyFile(t testing.TB, from, to string) {
 	must(t, os.WriteFile(to, body, 0o755))
 }
 
-func named(t *testing.T, all []sdk.Container, name string) sdk.Container {
+func named(t testing.TB, all []sdk.Container, name string) sdk.Container {
 	t.Helper()
 	for _, c := range all {
 		if c.Name == name {
