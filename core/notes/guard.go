@@ -44,13 +44,12 @@ func isPublic(a netip.Addr) bool {
 	return a.IsGlobalUnicast() && !a.IsPrivate() && !slices.ContainsFunc(shared, func(p netip.Prefix) bool { return p.Contains(a) })
 }
 
-// newClient returns a client that connects to public addresses, and to any of the hosts
-// in allowed. The address is looked at when it is dialled, so that no name leads inside.
+// newClient returns a client that connects where g lets it, unless a transport is given. The address is looked at when it is dialled, so that no name leads inside.
 // No proxy is used, since where it connects to could not be seen.
-func newClient(allowed map[string]bool, transport *http.Transport) *http.Client {
+func newClient(g *guard, transport *http.Transport) *http.Client {
 	if transport == nil {
 		transport = &http.Transport{
-			DialContext:         (&guard{allowed: allowed}).dial,
+			DialContext:         g.dial,
 			TLSHandshakeTimeout: dialTimeout, ForceAttemptHTTP2: true, DisableKeepAlives: true, MaxResponseHeaderBytes: 64 << 10,
 		}
 	}
@@ -69,10 +68,13 @@ func checkRedirect(req *http.Request, via []*http.Request) error {
 }
 
 // guard dials public addresses, and any of allowed hosts.
-type guard struct{ allowed map[string]bool }
+type guard struct {
+	allowed  map[string]bool
+	resolver *net.Resolver // nil for that of the system
+}
 
 func (g *guard) dial(ctx context.Context, network, address string) (net.Conn, error) {
-	dialer := &net.Dialer{Timeout: dialTimeout}
+	dialer := &net.Dialer{Timeout: dialTimeout, Resolver: g.resolver}
 	if host, _, err := net.SplitHostPort(address); err != nil || !g.allowed[strings.ToLower(host)] && !g.allowed[strings.ToLower(address)] {
 		dialer.Control = refuseInside
 	}

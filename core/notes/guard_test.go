@@ -57,12 +57,9 @@ func TestGuardChecksResolvedAddress(t *testing.T) {
 	server := httptest.NewTLSServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("a request came inside") }))
 	defer server.Close()
 	_, port, _ := net.SplitHostPort(server.Listener.Addr().String())
-	before := net.DefaultResolver
-	defer func() { net.DefaultResolver = before }()
 	for _, address := range []string{"127.0.0.1", "10.0.0.1", "169.254.169.254", "::1", "::ffff:127.0.0.1", "::ffff:10.0.0.1", "64:ff9b::7f00:1", "fd00::1"} {
-		net.DefaultResolver = nameServer(t, address)
 		host := "gitea.rebind.example:" + port
-		b := newBench(t, nil, func(o *Options) { o.Transport = nil })
+		b := newBench(t, nil, func(o *Options) { o.Transport, o.Resolver = nil, nameServer(t, address) })
 		if n := b.Of(t.Context(), updating("https://"+host+"/a/b", "1.0", "2.0")); !strings.Contains(n.Reason, "inside the network") {
 			t.Errorf("%s: %q", address, n.Reason)
 		}
@@ -78,11 +75,8 @@ func TestGuardAllowsListedHost(t *testing.T) {
 	}))
 	defer server.Close()
 	_, port, _ := net.SplitHostPort(server.Listener.Addr().String())
-	before := net.DefaultResolver
-	defer func() { net.DefaultResolver = before }()
-	net.DefaultResolver = nameServer(t, "127.0.0.1")
 	host := "git.inside.example:" + port
-	transport := &http.Transport{DialContext: (&guard{allowed: map[string]bool{host: true}}).dial, TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}
+	transport := &http.Transport{DialContext: (&guard{allowed: map[string]bool{host: true}, resolver: nameServer(t, "127.0.0.1")}).dial, TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}
 	b := newBench(t, nil, func(o *Options) {
 		o.Forges, o.Transport = map[string]Forge{host: Gitea}, transport
 	})

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"slices"
 	"sync"
@@ -77,8 +78,10 @@ type Options struct {
 	Cache  Cache
 	// Transport connects in tests; nil for one that refuses addresses inside the network.
 	Transport *http.Transport
-	Log       hclog.Logger
-	Now       func() time.Time
+	// Resolver finds the addresses of hosts in tests; nil for that of the system.
+	Resolver *net.Resolver
+	Log      hclog.Logger
+	Now      func() time.Time
 }
 
 // Reader reads notes. Its methods may be called concurrently.
@@ -104,7 +107,7 @@ func New(opt Options) *Reader {
 	for _, host := range opt.Allowed {
 		allowed[host] = true
 	}
-	return &Reader{opt: opt, client: newClient(allowed, opt.Transport), fetching: make(chan struct{}, 1), blocked: map[string]blocked{}}
+	return &Reader{opt: opt, client: newClient(&guard{allowed: allowed, resolver: opt.Resolver}, opt.Transport), fetching: make(chan struct{}, 1), blocked: map[string]blocked{}}
 }
 
 // Of returns the notes of what a container is offered. Repositories are asked where the
