@@ -31,8 +31,8 @@ func newPluginTest(g *global) *cobra.Command {
 		Short: "Try a configured component",
 		Long: `Tries one configured component for real: a trigger sends a sample, a registry is
 asked for the digest of an image, or of that of a container, a watcher for its
-containers, which are listed. The id is kind.type.name; the kind may be left out where the rest
-says enough. What takes longer than --timeout is ended.`,
+containers, which are listed. The id is kind.type.name; the kind may be left out where
+the rest says enough. What takes longer than --timeout is ended.`,
 		Example: `  # send a sample mail
   dogwatch plugin test trigger.smtp.main
 

@@ -20,8 +20,9 @@ func newPluginVerify(g *global) *cobra.Command {
 		Long: `Starts an executable as Dogwatch does, in whatever language it is written, and checks
 what a plugin has to do: its start, what it says of itself, wrong options, calls to
 servers on this machine that answer, fail and hang, cancelled calls, the events that a
-watcher follows, secrets and its end. No configuration is needed: addresses are those of these servers, files are in a
-folder that is removed, secrets are made up. Options that it cannot guess are given.
+watcher follows, secrets and its end. No configuration is needed: addresses are those of
+these servers, files are in a folder that is removed, secrets are made up. Options that
+it cannot guess are given.
 
 Ends with 1 when a check failed. What is skipped does not apply, or needs options.`,
 		Example: `  # what you have just built
