@@ -156,9 +156,9 @@ func TestInstanceThatNeedsMoreGetsAnotherProcess(t *testing.T) {
 	}
 }
 
-// TestIsolationIsForetold: a bundle that was only asked what it holds says of its isolation what it will be.
+// TestIsolationIsForetold: a bundle that was only described says of its isolation what it will be.
 func TestIsolationIsForetold(t *testing.T) {
-	asked := &Isolated{Holds: []string{"files"}, Lacks: []string{"user"}}
+	described := &Isolated{Holds: []string{"files"}, Lacks: []string{"user"}}
 	watcher, trigger := kind.Type{Kind: kind.Watcher}, kind.Type{Kind: kind.Trigger}
 	watches, runs := pluginclient.Instance{Kind: kind.Watcher}, pluginclient.Instance{Kind: kind.Trigger}
 	for name, test := range map[string]struct {
@@ -167,10 +167,10 @@ func TestIsolationIsForetold(t *testing.T) {
 		specs []pluginclient.Instance
 		want  string
 	}{
-		"trigger":            {asked, []kind.Type{trigger}, nil, "isolated: files; not restricted: user"},
-		"watcher":            {asked, []kind.Type{watcher}, nil, "not isolated; not restricted: anything, since it is a watcher, which needs its engine"},
-		"both":               {asked, []kind.Type{trigger, watcher}, nil, "isolated: files; not restricted: user; anything, once a watcher of it is configured, which needs its engine"},
-		"both, trigger runs": {asked, []kind.Type{trigger, watcher}, []pluginclient.Instance{runs}, "isolated: files; not restricted: user; anything, once a watcher of it is configured, which needs its engine"},
+		"trigger":            {described, []kind.Type{trigger}, nil, "isolated: files; not restricted: user"},
+		"watcher":            {described, []kind.Type{watcher}, nil, "not isolated; not restricted: anything, since it is a watcher, which needs its engine"},
+		"both":               {described, []kind.Type{trigger, watcher}, nil, "isolated: files; not restricted: user; anything, once a watcher of it is configured, which needs its engine"},
+		"both, trigger runs": {described, []kind.Type{trigger, watcher}, []pluginclient.Instance{runs}, "isolated: files; not restricted: user; anything, once a watcher of it is configured, which needs its engine"},
 		"watcher runs":       {(*confinement)(nil).isolated(Isolation{}, watcherNeeds), []kind.Type{watcher}, []pluginclient.Instance{watches}, "not isolated; not restricted: anything, since it is a watcher, which needs its engine"},
 		"watcher, off":       {(*confinement)(nil).isolated(Isolation{}, "plugins.isolated is false"), []kind.Type{watcher}, nil, "not isolated; not restricted: anything, since plugins.isolated is false"},
 	} {
@@ -178,7 +178,7 @@ func TestIsolationIsForetold(t *testing.T) {
 			t.Errorf("%s: %q, want %q", name, got, test.want)
 		}
 	}
-	if (*Isolated)(nil).foretold([]kind.Type{watcher}, nil) != nil || len(asked.Lacks) != 1 {
+	if (*Isolated)(nil).foretold([]kind.Type{watcher}, nil) != nil || len(described.Lacks) != 1 {
 		t.Error("what it was made from is changed")
 	}
 }

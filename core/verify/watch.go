@@ -69,14 +69,14 @@ func (s *subject) follow(ctx context.Context, in pluginclient.Instance, hanging 
 	defer giveUp()
 	ended := make(chan error, 1)
 	go func() { ended <- s.watch(watching) }()
-	asked := false
+	requested := false
 	select {
 	case err := <-ended:
-		s.watchAnswered(err)
+		s.judgeWatch(err)
 		s.skip([]string{checkWatchEnd}, s.name, "it follows no events here")
 		return false
 	case <-hanging.reached:
-		asked = true
+		requested = true
 	case <-time.After(watchTime):
 	}
 	if slices.Contains(s.typ.Capabilities, kind.CapWatch) {
@@ -85,7 +85,7 @@ func (s *subject) follow(ctx context.Context, in pluginclient.Instance, hanging 
 		s.failed(checkWatch, s.name, "it follows events, but does not have the capability watch, without which Dogwatch does not call Watch", "describe it with the capability watch, or answer UNIMPLEMENTED")
 	}
 	giveUp()
-	if asked {
+	if requested {
 		select {
 		case <-hanging.left:
 		case <-time.After(leaveTime):
@@ -111,8 +111,8 @@ func (s *subject) watch(ctx context.Context) error {
 	return err
 }
 
-// watchAnswered judges a watch that ended by itself.
-func (s *subject) watchAnswered(err error) {
+// judgeWatch judges a watch that ended by itself.
+func (s *subject) judgeWatch(err error) {
 	switch {
 	case err == nil, errors.Is(err, sdk.ErrUnsupported), errors.Is(err, protocol.ErrUnknownInstance):
 		s.ok(checkWatch, s.name, "it does not follow events")
