@@ -228,9 +228,9 @@ func (c *confinement) isolated(iso Isolation, why string) *Isolated {
 	return state
 }
 
-// foretold is what holds for a bundle with these types and instances: a process that was
+// beforeStart is what holds for a bundle with these types and instances: a process that was
 // started to learn the types is restricted, and one with a watcher of them would not be.
-func (i *Isolated) foretold(held []kind.Type, specs []pluginclient.Instance) *Isolated {
+func (i *Isolated) beforeStart(held []kind.Type, specs []pluginclient.Instance) *Isolated {
 	watches := func(t kind.Type) bool { return t.Kind == kind.Watcher }
 	others := func(t kind.Type) bool { return !watches(t) }
 	switch {

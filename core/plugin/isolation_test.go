@@ -156,8 +156,8 @@ func TestInstanceThatNeedsMoreGetsAnotherProcess(t *testing.T) {
 	}
 }
 
-// TestIsolationIsForetold: a bundle that was only described says of its isolation what it will be.
-func TestIsolationIsForetold(t *testing.T) {
+// TestIsolationBeforeStart: a bundle that was only described says of its isolation what it will be.
+func TestIsolationBeforeStart(t *testing.T) {
 	described := &Isolated{Holds: []string{"files"}, Lacks: []string{"user"}}
 	watcher, trigger := kind.Type{Kind: kind.Watcher}, kind.Type{Kind: kind.Trigger}
 	watches, runs := pluginclient.Instance{Kind: kind.Watcher}, pluginclient.Instance{Kind: kind.Trigger}
@@ -174,11 +174,11 @@ func TestIsolationIsForetold(t *testing.T) {
 		"watcher runs":       {(*confinement)(nil).isolated(Isolation{}, watcherNeeds), []kind.Type{watcher}, []pluginclient.Instance{watches}, "not isolated; not restricted: anything, since it is a watcher, which needs its engine"},
 		"watcher, off":       {(*confinement)(nil).isolated(Isolation{}, "plugins.isolated is false"), []kind.Type{watcher}, nil, "not isolated; not restricted: anything, since plugins.isolated is false"},
 	} {
-		if got := test.state.foretold(test.held, test.specs).String(); got != test.want {
+		if got := test.state.beforeStart(test.held, test.specs).String(); got != test.want {
 			t.Errorf("%s: %q, want %q", name, got, test.want)
 		}
 	}
-	if (*Isolated)(nil).foretold([]kind.Type{watcher}, nil) != nil || len(described.Lacks) != 1 {
+	if (*Isolated)(nil).beforeStart([]kind.Type{watcher}, nil) != nil || len(described.Lacks) != 1 {
 		t.Error("what it was made from is changed")
 	}
 }

@@ -241,7 +241,7 @@ func (s *Supervisor) launch(ctx context.Context, b bundle) (*process, []*instanc
 		}
 		s.mu.Lock()
 		all := slices.Clone(s.instances)
-		s.isolated = p.isolated.foretold(s.held, specs)
+		s.isolated = p.isolated.beforeStart(s.held, specs)
 		if !slices.ContainsFunc(all, func(in *instance) bool { return !p.confined.covers(s.host, in.spec) }) {
 			s.proc = p
 			s.mu.Unlock()
