@@ -7,6 +7,7 @@ const wire = require('./wire');
 const errors = require('./errors');
 const model = require('./model');
 const { instanceOf, callOf, testCall } = require('./call');
+const { mistakes } = require('./definition');
 
 // On stdout there is the handshake alone, which Dogwatch reads.
 if (process.env.DOGWATCH_PLUGIN) console.log = console.info = console.debug = console.error;
@@ -134,6 +135,11 @@ function services({ unary, stream }) {
 function serve(bundle) {
   if (process.env.DOGWATCH_PLUGIN !== '6f3d0c1a-watch') {
     process.stderr.write(`This is a Dogwatch plugin, version ${bundle.version}. Put it into the folder that plugins.dir names.\n`);
+    process.exit(1);
+  }
+  const wrong = mistakes(bundle, kinds);
+  if (wrong.length > 0) {
+    process.stderr.write(`${wrong.join('\n')}\n`);
     process.exit(1);
   }
   const instances = new Map();

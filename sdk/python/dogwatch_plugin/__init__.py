@@ -11,6 +11,7 @@ from google.protobuf import json_format
 
 from . import model, wire
 from .call import Call, Instance, test_call
+from .definition import mistakes
 from .errors import CallError, cancelled, fail, invalid, limited, not_found, of_status, unauthorized, unavailable, unsupported
 from .model import parse_image
 
@@ -152,7 +153,11 @@ def serve(version, triggers=None, watchers=None, registries=None):
     """Serves types, by their names, until Dogwatch ends the process. README.md says what a type is."""
     if os.environ.get("DOGWATCH_PLUGIN") != "6f3d0c1a-watch":
         sys.exit(f"This is a Dogwatch plugin, version {version}. Put it into the folder that plugins.dir names.")
-    s = _Server(version, {"trigger": triggers or {}, "watcher": watchers or {}, "registry": registries or {}})
+    kinds = {"trigger": triggers or {}, "watcher": watchers or {}, "registry": registries or {}}
+    wrong = mistakes(kinds)
+    if wrong:
+        sys.exit("\n".join(wrong))
+    s = _Server(version, kinds)
     # Calls that hang must not keep the question whether the plugin lives from its answer.
     server = grpc.server(futures.ThreadPoolExecutor(max_workers=64))
     server.add_generic_rpc_handlers(tuple(s.handlers()))
