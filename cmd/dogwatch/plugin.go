@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net/http"
 	"net/url"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -51,14 +53,21 @@ started for a moment to learn what they hold.`,
   dogwatch plugin list --json`,
 		Args: exactly(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			all, err := g.plugins(cmd.Context())
+			cfg, err := g.load(nil)
+			if err != nil {
+				return err
+			}
+			all, err := g.plugins(cmd.Context(), cfg)
 			if err != nil {
 				return err
 			}
 			if asJSON {
 				return printJSON(g.stdout, all)
 			}
-			return writePlugins(g.stdout, all)
+			if err := writePlugins(g.stdout, all); err != nil {
+				return err
+			}
+			return writeFolder(g.stdout, cfg.Plugins.Dir)
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the list as the API does")
@@ -66,11 +75,7 @@ started for a moment to learn what they hold.`,
 }
 
 // plugins fetches the plugins from the Dogwatch that is serving, or discovers them when there is none.
-func (g *global) plugins(ctx context.Context) ([]plugin.Status, error) {
-	cfg, err := g.load(nil)
-	if err != nil {
-		return nil, err
-	}
+func (g *global) plugins(ctx context.Context, cfg *config.Config) ([]plugin.Status, error) {
 	var all []plugin.Status
 	c, err := newTrustedClient(cfg)
 	if err == nil {
@@ -85,6 +90,20 @@ func (g *global) plugins(ctx context.Context) ([]plugin.Status, error) {
 	}
 	defer instance.Close()
 	return instance.Plugins(ctx)
+}
+
+// writeFolder writes where executables are looked for, as the configuration of this command has it.
+func writeFolder(w io.Writer, dir string) error {
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return err
+	}
+	text := "plugins.dir is " + abs
+	if _, err := os.Stat(abs); errors.Is(err, fs.ErrNotExist) {
+		text += ", which does not exist"
+	}
+	_, err = fmt.Fprintf(w, "\n%s\n", printable(text))
+	return err
 }
 
 func writePlugins(w io.Writer, all []plugin.Status) error {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -111,7 +112,7 @@ func (e *examination) plugins(ctx context.Context) []Finding {
 		found = append(e.isolation(), found...)
 	}
 	found = append(found, e.declared()...)
-	return append(one(subject, OK, fmt.Sprintf("%d built in, %d in %s", builtin, len(all)-builtin, e.Config.Plugins.Dir), ""), found...)
+	return append(one(subject, OK, fmt.Sprintf("%d built in, %d in %s", builtin, len(all)-builtin, absolute(e.Config.Plugins.Dir)), ""), found...)
 }
 
 // declared tells which plugins of plugins.install are not there as it says.
@@ -136,6 +137,14 @@ func (e *examination) declared() []Finding {
 		}
 	}
 	return found
+}
+
+// absolute returns a path as a user of another folder has to write it.
+func absolute(path string) string {
+	if abs, err := filepath.Abs(path); err == nil && path != "" {
+		return abs
+	}
+	return path
 }
 
 // isolation tells what the kernel can restrict executables in plugins.dir by.

@@ -121,6 +121,9 @@ func lacksPermission(path string, info fs.FileInfo) bool {
 	return strings.HasPrefix(string(start[:n]), "#!") || string(start[:n]) == "\x7fELF"
 }
 
+// Dir returns the absolute path of the folder of third-party executables; "" when there is none.
+func (h *Host) Dir() string { return h.opt.Dir }
+
 // Unusable says of each third-party bundle that cannot be used now why that is, for
 // a message about a type that no bundle holds; "" when all are well.
 func (h *Host) Unusable() string {
@@ -136,5 +139,5 @@ func (h *Host) Unusable() string {
 	if len(all) == 0 {
 		return ""
 	}
-	return "not usable in plugins.dir (see dogwatch plugin list): " + strings.Join(all, "; ")
+	return fmt.Sprintf("not usable in %s (see dogwatch plugin list): %s", h.opt.Dir, strings.Join(all, "; "))
 }

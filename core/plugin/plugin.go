@@ -8,6 +8,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -42,7 +43,7 @@ type Options struct {
 	Builtins []Builtin
 	// Executable is this program; the default is os.Executable.
 	Executable string
-	// Dir holds third-party executables; "" when there are none.
+	// Dir holds third-party executables; "" when there are none. A relative one is below the working directory.
 	Dir string
 	// Pinned makes Checksums the only executables that start; otherwise the first sight of a file trusts it.
 	Pinned bool
@@ -173,6 +174,13 @@ func New(opt Options) (*Host, error) {
 	}
 	if opt.Isolation.User != nil { // the folder of the store is closed to others
 		opt.RunDirs = append([]string{os.TempDir()}, opt.RunDirs...)
+	}
+	if opt.Dir != "" { // messages name it, and programs are started by their paths
+		abs, err := filepath.Abs(opt.Dir)
+		if err != nil {
+			return nil, err
+		}
+		opt.Dir = abs
 	}
 	dir, err := makeRunDir(opt.RunDirs)
 	if err != nil {
