@@ -3,6 +3,9 @@ package main
 import (
 	"context"
 	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -84,8 +87,34 @@ func (g *global) newPluginFolder(kindName, name, language, dir, source string) e
 		return err
 	}
 	fmt.Fprintf(g.stdout, "made %s with %s\n\nnext:\n  cd %s\n", p.Dir, strings.Join(files, ", "), p.Dir)
-	for _, command := range p.Next() {
+	for _, command := range p.Next(ownPath()) {
 		fmt.Fprintf(g.stdout, "  %s\n", command)
 	}
 	return nil
+}
+
+// ownPath returns the path of this program as other folders have to write it; "" where
+// "dogwatch" is enough, and for one that go run made and removes.
+func ownPath() string {
+	called := os.Args[0]
+	if !strings.ContainsRune(called, os.PathSeparator) || strings.Contains(called, string(os.PathSeparator)+"go-build") {
+		return ""
+	}
+	own, err := filepath.Abs(called)
+	if err != nil {
+		return ""
+	}
+	if found, err := exec.LookPath("dogwatch"); err == nil && sameFile(found, own) {
+		return ""
+	}
+	return own
+}
+
+func sameFile(a, b string) bool {
+	first, err := os.Stat(a)
+	if err != nil {
+		return false
+	}
+	second, err := os.Stat(b)
+	return err == nil && os.SameFile(first, second)
 }

@@ -10,5 +10,6 @@ cp -r main.py "$sdk/python/dogwatch_plugin" "$made"
 mv "$made/main.py" "$made/__main__.py"
 rm -rf "$made/dogwatch_plugin/__pycache__"
 mkdir -p plugins
-python3 -m zipapp "$made" -p "${PYTHON:-/usr/bin/python3}" -o plugins/trigger-python
-chmod 755 plugins/trigger-python
+python3 -m zipapp "$made" -p "${PYTHON:-/usr/bin/python3}" -o plugins/.trigger-python.new
+chmod 755 plugins/.trigger-python.new
+mv plugins/.trigger-python.new plugins/trigger-python

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/dogwatch/dogwatch/internal/lazyregexp"
 	"github.com/dogwatch/dogwatch/sdk/kind"
@@ -203,13 +204,30 @@ func (p Plugin) replacer() (*strings.Replacer, error) {
 	return strings.NewReplacer(words...), nil
 }
 
-// Next are the commands with which an author goes on, in the folder.
-func (p Plugin) Next() []string {
-	next := append(slices.Clone(commands[p.Language]), "dogwatch --config dogwatch.yaml plugin test "+p.component())
+// Next are the commands with which an author goes on, in the folder. program is the path
+// of dogwatch where it is not in the PATH, else "".
+func (p Plugin) Next(program string) []string {
+	call := "dogwatch"
+	next := slices.Clone(commands[p.Language])
+	if program != "" { // scripts read the variable, too
+		call = `"$DOGWATCH"`
+		next = append([]string{"export DOGWATCH=" + inShell(program)}, next...)
+	}
+	next = append(next, call+" --config dogwatch.yaml plugin test "+p.component())
 	if p.Language == golang && p.SDK.Dir == "" {
 		next = append([]string{"go mod tidy"}, next...)
 	}
 	return next
+}
+
+// inShell is a path as a shell reads it.
+func inShell(path string) string {
+	if strings.ContainsFunc(path, func(r rune) bool {
+		return !strings.ContainsRune("/._-+", r) && !unicode.IsLetter(r) && !unicode.IsDigit(r)
+	}) {
+		return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
+	}
+	return path
 }
 
 // component is what commands try.

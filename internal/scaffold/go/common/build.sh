@@ -16,7 +16,8 @@ compile() {
 if [ "$#" -eq 0 ]; then
 	mkdir -p plugins
 	chmod 755 plugins
-	compile plugins/@id@ dev
+	compile plugins/.@id@.new dev
+	mv plugins/.@id@.new plugins/@id@ # at once, as a Dogwatch that is serving may look
 	echo "built plugins/@id@"
 	exit
 fi

@@ -13,7 +13,8 @@ bundle() {
 	chmod 755 "$1"
 }
 
-bundle plugins/@id@ "${1:-dev}"
+bundle plugins/.@id@.new "${1:-dev}"
+mv plugins/.@id@.new plugins/@id@ # at once, as a Dogwatch that is serving may look
 echo "built plugins/@id@"
 [ "$#" -eq 0 ] && exit
 

@@ -14,8 +14,9 @@ rm "$made/main.py"
 mkdir -p plugins
 "$python" -m compileall -q -f "$made" # says where a syntax error is
 find "$made" -name __pycache__ -prune -exec rm -r {} +
-"$python" -m zipapp "$made" -p "$python" -o plugins/@id@
-chmod 755 plugins/@id@
+"$python" -m zipapp "$made" -p "$python" -o plugins/.@id@.new
+chmod 755 plugins/.@id@.new
+mv plugins/.@id@.new plugins/@id@ # at once, as a Dogwatch that is serving may look
 echo "built plugins/@id@"
 [ "$#" -eq 0 ] && exit
 
