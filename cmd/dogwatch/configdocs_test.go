@@ -121,7 +121,9 @@ func testComposeExample(t *testing.T, name string, allows ...string) {
 	}
 }
 
-// TestDocumentLinks: what the documents link to in this repository exists, headings included.
+// TestDocumentLinks: what the documents link to in this repository exists, headings
+// included. Those in docs link to what is beside docs by its address, since who has only
+// downloaded them does not have the rest. Pages about migration name tests, for developers.
 func TestDocumentLinks(t *testing.T) {
 	documents := []string{"../../README.md"}
 	for _, pattern := range []string{"*.md", "*/*.md", "*/*/*.md"} {
@@ -131,18 +133,28 @@ func TestDocumentLinks(t *testing.T) {
 		}
 		documents = append(documents, found...)
 	}
-	link := regexp.MustCompile(`\]\(([^)#:]+)(#[^)]*)?\)`)
+	root, docs := filepath.Join("..", ".."), filepath.Join("..", "..", "docs")
+	link := regexp.MustCompile(`\]\((?:https://github\.com/dogwatch/dogwatch/(tree|blob)/main/)?([^)#:]+)(#[^)]*)?\)`)
 	for _, document := range documents {
 		text, err := os.ReadFile(document)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, m := range link.FindAllStringSubmatch(string(text), -1) {
-			target := filepath.Join(filepath.Dir(document), m[1])
-			if _, err := os.Stat(target); err != nil {
-				t.Errorf("%s links to %s, which does not exist", document, m[1])
-			} else if m[2] != "" && !slices.Contains(headings(t, target), m[2]) {
-				t.Errorf("%s links to %s%s, which is no heading there", document, m[1], m[2])
+			target := filepath.Join(filepath.Dir(document), m[2])
+			if m[1] != "" {
+				target = filepath.Join(root, m[2])
+			} else if strings.HasPrefix(document, docs) && !strings.HasPrefix(target, docs) && filepath.Base(filepath.Dir(document)) != "migrate" {
+				t.Errorf("%s links to %s, which is not in docs: give its address on GitHub", document, m[2])
+			}
+			info, err := os.Stat(target)
+			switch {
+			case err != nil:
+				t.Errorf("%s links to %s, which does not exist", document, m[2])
+			case m[1] != "" && info.IsDir() != (m[1] == "tree"):
+				t.Errorf("%s links to %s as %s: a folder is tree, and a file blob", document, m[2], m[1])
+			case m[3] != "" && !slices.Contains(headings(t, target), m[3]):
+				t.Errorf("%s links to %s%s, which is no heading there", document, m[2], m[3])
 			}
 		}
 	}

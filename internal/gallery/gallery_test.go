@@ -26,9 +26,13 @@ func TestPageIsCurrent(t *testing.T) {
 	if err != nil || string(text) != page {
 		t.Errorf("docs/plugins/gallery.md is not current: run go generate ./cmd/dogwatch (%v)", err)
 	}
-	for _, link := range regexp.MustCompile(`\]\((\.\.[^)#]*)(#[^)]*)?\)`).FindAllStringSubmatch(page, -1) {
-		target, err := os.ReadFile(filepath.Join(root, "docs", "plugins", link[1]))
-		if err != nil && !isFolder(filepath.Join(root, "docs", "plugins", link[1])) {
+	links := regexp.MustCompile(`\]\(https://github.com/dogwatch/dogwatch/(?:tree|blob)/main/([^)#]*)(#[^)]*)?\)`).FindAllStringSubmatch(page, -1)
+	if len(links) != 2*len(plugins) {
+		t.Errorf("the page has %d links to %d plugins", len(links), len(plugins))
+	}
+	for _, link := range links {
+		target, err := os.ReadFile(filepath.Join(root, link[1]))
+		if err != nil && !isFolder(filepath.Join(root, link[1])) {
 			t.Errorf("the page links to %s, which is not there", link[1])
 		}
 		if link[2] == "#build-and-install" && !strings.Contains(string(target), "\n## Build and install\n") {
@@ -162,7 +166,7 @@ func TestPageIsSorted(t *testing.T) {
 	page := gallery.Page(plugins)
 	for _, want := range []string{
 		"## Watchers\n", "## Triggers\n",
-		"| [watcher-shelf](../../shelf) | `watcher.shelf` | looks at a shelf | [build it](../../shelf/README.md#build-and-install) | MIT | " + sdk.Version + " |\n",
+		"| [watcher-shelf](https://github.com/dogwatch/dogwatch/tree/main/shelf) | `watcher.shelf` | looks at a shelf | [build it](https://github.com/dogwatch/dogwatch/blob/main/shelf/README.md#build-and-install) | MIT | " + sdk.Version + " |\n",
 		"| [lamp](https://git.example.org/ana/lamp) | `trigger.lamp` | lights a lamp | `ghcr.io/ana/lamp:1` | Apache-2.0 OR MIT | 2.0.0 |\n",
 	} {
 		if !strings.Contains(page, want) {

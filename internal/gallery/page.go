@@ -9,6 +9,9 @@ import (
 
 var titles = map[kind.Kind]string{kind.Watcher: "Watchers", kind.Registry: "Registries", kind.Trigger: "Triggers"}
 
+// repository is where its folders are for those who have the documents alone.
+const repository = "https://github.com/dogwatch/dogwatch"
+
 const heading = `# Gallery of plugins
 
 Plugins that add something to Dogwatch. ` + "`dogwatch plugin install REFERENCE`" + ` [installs](../plugins-install.md) one, and
@@ -55,12 +58,12 @@ func Page(plugins []Plugin) string {
 func (p Plugin) row() string {
 	source, install := p.Source, "`"+p.Install+"`"
 	if p.ours() {
-		source = "../../" + p.Source
+		source = repository + "/tree/main/" + p.Source
 	}
 	if p.Install == "" {
 		install = "[build it](" + source + ")"
 		if p.ours() {
-			install = "[build it](" + source + "/README.md#build-and-install)"
+			install = "[build it](" + repository + "/blob/main/" + p.Source + "/README.md#build-and-install)"
 		}
 	}
 	return fmt.Sprintf("| [%s](%s) | `%s.%s` | %s | %s | %s | %s |\n", p.Name, source, p.Kind, p.Type, p.Does, install, p.License, p.SDK)
