@@ -309,6 +309,8 @@ func TestEnvPathOfOtherWatcherTypes(t *testing.T) {
 		"DOGWATCH_WATCHER_JSONFILE_LAB_PATH":        "watcher.jsonfile.lab.path",
 		"DOGWATCH_WATCHER_JSONFILE_LAB_TLS_CAFILE":  "watcher.jsonfile.lab.tls.cafile",
 		"DOGWATCH_WATCHER_JSONFILE_LAB_TOKEN__FILE": "watcher.jsonfile.lab.token__file",
+		"DOGWATCH_WATCHER_SHELF_MAIN_CRON":          "watcher.shelf.main.cron",
+		"DOGWATCH_WATCHER_SHELF_CRON":               "watcher.docker.shelf.cron",
 		"DOGWATCH_WATCHER_LOCAL_SOCKET":             "watcher.docker.local.socket",
 		"DOGWATCH_WATCHER_LOCAL_TLS_CAFILE":         "watcher.docker.local.tls.cafile",
 		"DOGWATCH_WATCHER_LOCAL_TLS_CAFIEL":         "watcher.docker.local.tls.cafiel",

@@ -36,8 +36,8 @@ Dogwatch that serves send it when a login is asked for and they may not write it
 letters, digits and ` + "`-`" + `, but no underscore. ` + "`DOGWATCH_TRIGGER_MOCK_MAIN=true`" + ` makes a component that needs no options.
 
 **Watchers** may leave out their type, which is then ` + "`docker`" + `: ` + "`DOGWATCH_WATCHER_LOCAL_CRON` and `DOGWATCH_WATCHER_DOCKER_LOCAL_CRON`" + ` are the same.
-When the first part is a type of watcher and at least two more parts follow, it is the type; else it is the name. So
-` + "`DOGWATCH_WATCHER_DOCKER_CRON`" + ` sets the option ` + "`cron`" + ` of a watcher called ` + "`docker`" + `.
+With at least three parts the first is the type: that of a [plugin](plugins.md) has to be written, ` + "`DOGWATCH_WATCHER_SHELF_MAIN_CRON`" + ` for ` + "`watcher.shelf.main.cron`" + `. With two parts
+the first is the name of a Docker watcher: ` + "`DOGWATCH_WATCHER_DOCKER_CRON`" + ` sets the option ` + "`cron`" + ` of one called ` + "`docker`" + `, and ` + "`DOGWATCH_WATCHER_SHELF_CRON`" + ` that of one called ` + "`shelf`" + `.
 
 **Policies** say which updates are offered, and when: the section ` + "`policy`" + ` for all containers, and as many named ones as you like,
 ` + "`policies.careful.minage: 7d` (`DOGWATCH_POLICIES_CAREFUL_MINAGE`)" + `, with the same keys. A container has the one that its label ` + "`dogwatch.policy`" + ` names, else
@@ -93,15 +93,18 @@ func writeKind(b *strings.Builder, k kind.Kind, types []kind.Type, host option.S
 	b.WriteString("\n## " + plurals[k] + "\n")
 	if len(host) > 0 {
 		prefix := string(k) + ".{type}.{name}."
+		twin := " or `" + wudName(prefix) + "`"
 		if k == kind.Watcher {
-			prefix = string(k) + "." + dockerType + ".{name}."
+			short := string(k) + ".{name}."
+			twin = fmt.Sprintf(", and those of type `%s` also with `%s` or `%s`", dockerType, EnvName(short), wudName(string(k)+"."+dockerType+".{name}."))
 		}
-		fmt.Fprintf(b, "\nEvery %s has these options. Their variables start with `%s` or `%s`:\n", k, EnvName(prefix), wudName(prefix))
+		fmt.Fprintf(b, "\nEvery %s has these options. Their variables start with `%s`%s:\n", k, EnvName(prefix), twin)
 		writeOptions(b, host)
 	}
 	if of := ofKind(types, k); len(of) > 0 {
 		b.WriteString("\nEach type has a page with its own options:\n")
 		writeTypes(b, of, "providers/")
+		fmt.Fprintf(b, "\nThe options of a type in `plugins.dir` are shown by `dogwatch plugin describe %s.TYPE`.\n", k)
 	}
 }
 
