@@ -1,6 +1,7 @@
 'use strict';
 // What an author's code gets beside the request: options, a log, a signal, and requests by HTTP.
 const { unavailable, ofStatus } = require('./errors');
+const { withDefaults } = require('./definition');
 
 const maxBody = 16 << 20;
 
@@ -66,7 +67,7 @@ function callOf({ options, log }, signal, more = {}) {
   return { options, log, signal, json: (url, request) => json(signal, url, request), ...more };
 }
 
-/** testCall is a call for tests, with these options. */
-const testCall = (type, options) => callOf(instanceOf('test', type, options), new AbortController().signal, { progress() {} });
+/** testCall is a call for tests, with these options and the defaults of the others. */
+const testCall = (type, options) => callOf(instanceOf('test', type, withDefaults(type, options)), new AbortController().signal, { progress() {} });
 
 module.exports = { instanceOf, callOf, testCall };

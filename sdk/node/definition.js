@@ -42,4 +42,42 @@ function mistakes(bundle, kinds) {
   return wrong;
 }
 
-module.exports = { keys, mistakes };
+/** defaultOf is the default of an option as text: undefined for one without. */
+const defaultOf = (o) => (o.default === undefined || o.default === null ? undefined : String(o.default));
+
+const second = 1e9;
+const units = { ns: 1, us: 1e3, µs: 1e3, ms: 1e6, s: second, m: 60 * second, h: 3600 * second };
+const decimal = (n) => n.toFixed(9).replace(/\.?0+$/, '');
+
+/** duration writes a duration such as 90s, or milliseconds, as Dogwatch does: 1m30s. */
+function duration(text) {
+  const parts = /^\d+$/.test(text) ? [[, text, 'ms']] : [...text.matchAll(/([\d.]+)(ns|us|µs|ms|s|m|h)/g)];
+  const n = parts.reduce((sum, [, value, unit]) => sum + Math.round(value * units[unit]), 0);
+  const small = ['ms', 'µs', 'ns'].find((unit) => n >= units[unit]);
+  if (n > 0 && n < second) return decimal(n / units[small]) + small;
+  const hours = Math.floor(n / units.h);
+  const minutes = Math.floor((n % units.h) / units.m);
+  return (hours ? `${hours}h` : '') + (hours || minutes ? `${minutes}m` : '') + `${decimal((n % units.m) / second)}s`;
+}
+
+const read = {
+  int: (text) => (Number.isSafeInteger(Number(text)) ? Number(text) : text),
+  float: Number,
+  bool: (text) => ['true', 'yes', 'on', '1'].includes(text.toLowerCase()),
+  list: (text) => text.split(',').map((item) => item.trim()).filter((item) => item !== ''),
+  duration,
+};
+
+const isEmpty = (v) => v === undefined || v === null || v === '' || (Array.isArray(v) && v.length === 0);
+
+/** withDefaults are options as Dogwatch sends them: those that are not set have the defaults of their type. */
+function withDefaults(type, options) {
+  const filled = {};
+  for (const [name, o] of Object.entries(type.options || {})) {
+    const text = defaultOf(o);
+    if (!isEmpty(text)) filled[name] = (read[o.type] || String)(text);
+  }
+  return { ...filled, ...Object.fromEntries(Object.entries(options).filter(([, v]) => !isEmpty(v))) };
+}
+
+module.exports = { keys, mistakes, defaultOf, withDefaults };

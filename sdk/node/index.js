@@ -7,7 +7,7 @@ const wire = require('./wire');
 const errors = require('./errors');
 const model = require('./model');
 const { instanceOf, callOf, testCall } = require('./call');
-const { mistakes } = require('./definition');
+const { mistakes, defaultOf } = require('./definition');
 
 // On stdout there is the handshake alone, which Dogwatch reads.
 if (process.env.DOGWATCH_PLUGIN) console.log = console.info = console.debug = console.error;
@@ -19,7 +19,7 @@ function typeInfo(kind, type, t) {
   const can = [...(t.capabilities || []), ...(t.watch ? ['watch'] : [])];
   return {
     kind, type, summary: t.summary, delivery: kind === 'trigger' ? t.delivery || 'at-least-once' : '', capabilities: can,
-    options: Object.entries(t.options || {}).map(([name, o]) => ({ type: 'string', ...o, name, default: o.default === undefined ? undefined : String(o.default) })),
+    options: Object.entries(t.options || {}).map(([name, o]) => ({ type: 'string', ...o, name, default: defaultOf(o) })),
   };
 }
 

@@ -1,7 +1,9 @@
 package python_test
 
 import (
+	"encoding/json"
 	"os/exec"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -9,6 +11,8 @@ import (
 	"google.golang.org/protobuf/reflect/protodesc"
 	"google.golang.org/protobuf/types/descriptorpb"
 
+	"github.com/dogwatch/dogwatch/internal/protocol"
+	"github.com/dogwatch/dogwatch/sdk/option"
 	"github.com/dogwatch/dogwatch/sdk/plugintest"
 	pluginv1 "github.com/dogwatch/dogwatch/sdk/proto/v1"
 	"github.com/dogwatch/dogwatch/sdk/python"
@@ -64,5 +68,46 @@ func TestMistakesInOptions(t *testing.T) {
 		if !strings.HasPrefix(got, want) || want == "" && got != "" {
 			t.Errorf("%s: %q, want %q", definition, got, want)
 		}
+	}
+}
+
+// defaults are options of each type, whose defaults the helper reads as the host does.
+var defaults = map[string]option.Option{
+	"text": {Type: option.String}, "none": {Type: option.String}, "whole": {Type: option.Int}, "part": {Type: option.Float}, "on": {Type: option.Bool}, "off": {Type: option.Bool},
+	"list": {Type: option.List}, "url": {Type: option.URL}, "soon": {Type: option.Duration}, "later": {Type: option.Duration}, "short": {Type: option.Duration}, "tiny": {Type: option.Duration},
+	"hours": {Type: option.Duration}, "never": {Type: option.Duration}, "given": {Type: option.Int},
+}
+
+// TestDefaultsOfTestCalls: a call for tests has the options that the host would send.
+func TestDefaultsOfTestCalls(t *testing.T) {
+	texts := map[string]string{"text": "red", "whole": "7", "part": "1.5", "on": "true", "off": "no", "list": "a, b,,c", "url": "http://localhost/x", "soon": "90s", "later": "90000",
+		"short": "1500us", "tiny": "20ns", "hours": "36h0.5s", "never": "0", "given": "1"}
+	schema, definitions := option.Schema{}, map[string]map[string]string{}
+	for name, o := range defaults {
+		o.Name = name
+		definitions[name] = map[string]string{"type": string(o.Type)}
+		if text, has := texts[name]; has {
+			o.Default, definitions[name]["default"] = &text, text
+		}
+		schema = append(schema, o)
+	}
+	values, problems, _ := schema.Resolve(map[string]any{"given": 2, "text": ""})
+	if len(problems) > 0 {
+		t.Fatal(problems)
+	}
+	want, err := protocol.EncodeValues(values)
+	if err != nil {
+		t.Fatal(err)
+	}
+	definition, err := json.Marshal(definitions)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got map[string]any
+	if err := json.Unmarshal([]byte(evaluate(t, "import json; from dogwatch_plugin import test_call; print(json.dumps(test_call({'options': json.loads('"+string(definition)+"')}, {'given': 2, 'text': ''}).options))")), &got); err != nil {
+		t.Fatal(err)
+	}
+	if !reflect.DeepEqual(got, want.AsMap()) {
+		t.Errorf("a call for tests has %v, want %v", got, want.AsMap())
 	}
 }

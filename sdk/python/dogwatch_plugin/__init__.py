@@ -11,7 +11,7 @@ from google.protobuf import json_format
 
 from . import model, wire
 from .call import Call, Instance, test_call
-from .definition import mistakes
+from .definition import default_of, mistakes
 from .errors import CallError, cancelled, fail, invalid, limited, not_found, of_status, unauthorized, unavailable, unsupported
 from .model import parse_image
 
@@ -39,7 +39,7 @@ class _Server:
                 for option, o in t.get("options", {}).items():
                     o = {"type": "string", **o}
                     if "default" in o:
-                        o["default"] = str(o["default"])
+                        o["default"] = default_of(o)
                     options.append(wire.message("Option")(name=option, **o))
                 can = list(t.get("capabilities", [])) + (["watch"] if "watch" in t else [])
                 delivery = t.get("delivery", "at-least-once") if kind == "trigger" else ""

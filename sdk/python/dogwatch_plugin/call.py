@@ -8,6 +8,7 @@ import sys
 import threading
 from urllib.parse import urlsplit
 
+from .definition import with_defaults
 from .errors import of_status, unavailable
 
 MAX_BODY = 16 << 20
@@ -133,5 +134,5 @@ def _shut(sock):
 
 
 def test_call(kind, options):
-    """A call for tests, with these options."""
-    return Call(Instance("test", kind, options))
+    """A call for tests, with these options and the defaults of the others."""
+    return Call(Instance("test", kind, with_defaults(kind, options)))
