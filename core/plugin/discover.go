@@ -3,6 +3,7 @@ package plugin
 import (
 	"context"
 	"fmt"
+	"reflect"
 	"slices"
 
 	"github.com/dogwatch/dogwatch/sdk/kind"
@@ -86,6 +87,12 @@ func (h *Host) update(ctx context.Context, listed []file) (changed bool, err err
 			return true, err
 		}
 	}
+	if len(touched) > 0 {
+		select {
+		case <-h.described: // the caller is notified of all
+		default:
+		}
+	}
 	return changed || len(touched) > 0, nil
 }
 
@@ -129,10 +136,17 @@ func (s *Supervisor) describe(ctx context.Context, p *process) error {
 	}
 	s.mu.Lock()
 	before := s.sdk
+	other := !reflect.DeepEqual(s.held, d.Types)
 	s.version, s.sdk, s.held = d.Version, d.SDKVersion, d.Types
 	s.mu.Unlock()
 	if before != d.SDKVersion {
 		s.logSDK(d.SDKVersion)
+	}
+	if other {
+		select {
+		case s.host.described <- struct{}{}:
+		default: // one is noted already
+		}
 	}
 	return nil
 }

@@ -12,7 +12,8 @@ const followEvery = 700 * time.Millisecond
 
 // Follow notices executables that come, go or change in the folder of plugins, until
 // ctx ends. A file that is still being written is left alone until two looks show the
-// same. changed is called after each change, once the bundles concerned have settled.
+// same. changed is called after each change, and when a bundle holds other types than
+// before, as one that was not trusted until now, once the bundles concerned have settled.
 // Discover must have been called.
 func (h *Host) Follow(ctx context.Context, changed func()) {
 	if h.opt.Dir == "" {
@@ -26,6 +27,11 @@ func (h *Host) Follow(ctx context.Context, changed func()) {
 		select {
 		case <-ctx.Done():
 			return
+		case <-h.described:
+			if h.allSettled(ctx) == nil {
+				changed()
+			}
+			continue
 		case <-ticker.C:
 		}
 		now, err := list(h.opt.Dir)
@@ -56,4 +62,14 @@ func (h *Host) Follow(ctx context.Context, changed func()) {
 			}
 		}
 	}
+}
+
+// allSettled waits until no bundle is being started.
+func (h *Host) allSettled(ctx context.Context) error {
+	for _, s := range h.supervisors() {
+		if err := s.settled(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -4,6 +4,7 @@ package plugin
 
 import (
 	"context"
+	"encoding/hex"
 	"errors"
 	"os"
 	"path/filepath"
@@ -92,6 +93,33 @@ func TestFollowNewChangedAndRemovedFiles(t *testing.T) {
 	}
 	if _, _, known := h.Find(kind.Watcher, "probe"); known {
 		t.Error("its types are still known")
+	}
+}
+
+// TestFollowBundleTrustedLater: a file that may not run when it is first seen holds unknown
+// types; Follow calls changed when it may.
+func TestFollowBundleTrustedLater(t *testing.T) {
+	opt, path := thirdParty(t)
+	must(t, opt.Trust.Trust(t.Context(), "mine", make([]byte, 32))) // of another file
+	h := newHost(t, opt)
+	changes := follow(t, h)
+	s, _ := h.Bundle("mine")
+	if st := s.Status(); st.State != Untrusted || len(st.Types) > 0 {
+		t.Fatalf("before it is trusted: %+v", st)
+	}
+	sum, err := Checksum(path)
+	must(t, err)
+	must(t, h.Trust(t.Context(), "mine", hex.EncodeToString(sum)))
+	await(t, changes)
+	if _, _, known := h.Find(kind.Watcher, "probe"); !known {
+		t.Errorf("its types are not known: %+v", s.Status())
+	}
+	s.Restart()
+	must(t, s.settled(t.Context()))
+	select {
+	case <-changes:
+		t.Error("a bundle that holds what it held counts as changed")
+	case <-time.After(50 * time.Millisecond):
 	}
 }
 

@@ -134,6 +134,8 @@ type Host struct {
 	// configuration and the users granted then.
 	listed  []file
 	granted map[string][]string
+	// described gets a value when a bundle holds other types than it was known to.
+	described chan struct{}
 	// launches counts the folders of processes.
 	launches atomic.Int64
 
@@ -186,7 +188,7 @@ func New(opt Options) (*Host, error) {
 	if err != nil {
 		return nil, err
 	}
-	h := &Host{opt: opt, log: opt.Log.Named("plugin"), runDir: dir, granted: opt.Grants(), after: time.After}
+	h := &Host{opt: opt, log: opt.Log.Named("plugin"), runDir: dir, granted: opt.Grants(), described: make(chan struct{}, 1), after: time.After}
 	h.life, h.stop = context.WithCancel(context.Background())
 	for _, b := range opt.Builtins {
 		h.add(newSupervisor(h, bundle{name: b.Name, builtin: true, path: opt.Executable, args: b.Args, env: b.Env}, b.Types))
