@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -251,6 +252,39 @@ func TestScansWaitAndAreBounded(t *testing.T) {
 	if st := b.wait(t, named(maxWaiting)); st.State != Done {
 		t.Errorf("%+v", st)
 	}
+}
+
+// TestRequestsForTheSameImagesAreOneScan, whatever container has them and however many
+// clients ask at once.
+func TestRequestsForTheSameImagesAreOneScan(t *testing.T) {
+	b := newBench(t, nil)
+	b.release = make(chan struct{})
+	var wait sync.WaitGroup
+	for i := range 50 {
+		wait.Go(func() {
+			c := web([]string{"web", "other"}[i%2])
+			if err := b.Request(c, "ana"); err != nil {
+				t.Error(err)
+			}
+			if _, err := b.Status(t.Context(), &c); err != nil {
+				t.Error(err)
+			}
+			b.Verdict(&c)
+			b.Counts()
+		})
+	}
+	wait.Wait()
+	close(b.release)
+	for _, name := range []string{"web", "other"} {
+		if st := b.wait(t, web(name)); st.State != Done {
+			t.Errorf("%s: %+v", name, st)
+		}
+	}
+	b.locked(func() {
+		if want := []string{"sha256:old", "sha256:new"}; !slices.Equal(b.scanned, want) {
+			t.Errorf("scanned %q, want each image once", b.scanned)
+		}
+	})
 }
 
 func TestVerdict(t *testing.T) {
