@@ -33,6 +33,14 @@ func galleryNotes(t testing.TB) (env []string, sources map[string]string) {
 		add("long", fmt.Sprintf("2024.10.%d", 58-i), strings.Repeat("- one more line of very long notes\n", 400))
 	}
 	add("long", "2024.9.3", "")
+	env, at := notesHost(t, releases)
+	return env, map[string]string{"sonarr": at + "/team/calm", "home-assistant": at + "/team/long"}
+}
+
+// notesHost is a Gitea that has the releases of repositories of a team. It returns the
+// configuration that reads them, and its address.
+func notesHost(t testing.TB, releases map[string][]map[string]any) (env []string, address string) {
+	t.Helper()
 	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		parts := strings.Split(r.URL.Path, "/")
 		if len(parts) < 7 {
@@ -45,5 +53,5 @@ func galleryNotes(t testing.TB) (env []string, sources map[string]string) {
 	roots := filepath.Join(t.TempDir(), "roots.pem")
 	must(t, os.WriteFile(roots, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw}), 0o600))
 	env = []string{"SSL_CERT_FILE=" + roots, "DOGWATCH_NOTES_ALLOW=" + server.Listener.Addr().String() + "=gitea"}
-	return env, map[string]string{"sonarr": server.URL + "/team/calm", "home-assistant": server.URL + "/team/long"}
+	return env, server.URL
 }

@@ -26,7 +26,7 @@ func TestExcerpt(t *testing.T) {
 // TestExcerptIsBounded: long and hostile notes make a short text without control characters.
 func TestExcerptIsBounded(t *testing.T) {
 	r := NewRenderer()
-	bodies := append([]string{strings.Repeat("ä", maxBody), strings.Repeat("- a line\n", 5000), strings.Repeat("> ", maxBody/2), "\x1b[31m\u202e\x00x"}, hostile...)
+	bodies := append([]string{strings.Repeat("ä", maxBody), strings.Repeat("- a line\n", 5000), strings.Repeat("> ", maxBody/2), "\x1b[31m\u202e\x00x"}, hostile(t)...)
 	for _, body := range bodies {
 		n := Notes{}
 		for range 50 {
