@@ -71,9 +71,11 @@ func (g *global) notes(ctx context.Context, asJSON bool, name string) error {
 	return err
 }
 
-// writeNotes writes release notes as text, their Markdown as it is.
+// writeNotes writes release notes as text: their Markdown as it is, and what they warn of
+// without its markup.
 func writeNotes(w io.Writer, s style, n notes.Notes) error {
 	var b strings.Builder
+	renderer := notes.NewRenderer()
 	for i, note := range n.Notes {
 		if i > 0 {
 			b.WriteString("\n")
@@ -84,10 +86,10 @@ func writeNotes(w io.Writer, s style, n notes.Notes) error {
 		}
 		fmt.Fprintf(&b, "%s\n%s\n", s.paint(printable(title), "1"), printable(note.URL))
 		for _, line := range note.Breaking {
-			b.WriteString(s.paint("breaking: "+printable(line), "31") + "\n")
+			b.WriteString(s.paint("breaking: "+printable(renderer.Plain(line)), "31") + "\n")
 		}
 		for _, line := range note.Action {
-			b.WriteString(s.paint("to do: "+printable(line), "33") + "\n")
+			b.WriteString(s.paint("to do: "+printable(renderer.Plain(line)), "33") + "\n")
 		}
 		if note.Body != "" {
 			b.WriteString("\n")
