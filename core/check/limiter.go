@@ -169,6 +169,9 @@ type postponedError struct {
 
 func (e *postponedError) Unwrap() error { return e.error }
 
+// Postponed implements updater.Postponed.
+func (e *postponedError) Postponed() (reason string, until time.Time) { return e.reason, e.until }
+
 // postponed returns the error of a request, as a *postponedError when the host
 // asked for a pause with it.
 func (l *limiter) postponed(name string, h *host, err error) error {

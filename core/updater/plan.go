@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/dogwatch/dogwatch/core/operation"
 	"github.com/dogwatch/dogwatch/core/update"
@@ -16,7 +17,7 @@ import (
 
 // Plan says what an operation would do: the image is resolved to a digest, and the
 // watcher of the container looks. Nothing is changed or stored. What keeps it from
-// being carried out is in the plan's Blocks; an ErrForbidden, ErrUnsupported or
+// being carried out is in the plan's Blocks, as is a registry that gets no requests for now; an ErrForbidden, ErrUnsupported or
 // ErrNoUpdate means that it cannot be planned, and any other error that the registry
 // or the engine could not be reached.
 func (r *Runner) Plan(ctx context.Context, req Request) (watcher.Plan, error) {
@@ -51,6 +52,9 @@ func (r *Runner) plan(ctx context.Context, req Request) (p planned, err error) {
 	p.plan, err = p.watcher.Updater.Plan(ctx, p.request)
 	if err != nil {
 		return p, fmt.Errorf("plan the %s of %s/%s: %w", req.Kind, c.Watcher, c.Name, err)
+	}
+	if p.request.Image.Digest == "" && len(missing) > 0 { // which says why
+		p.plan.Blocks = slices.DeleteFunc(slices.Clone(p.plan.Blocks), func(b watcher.Reason) bool { return b.Code == blockNoDigest })
 	}
 	p.plan.Blocks = slices.Concat(p.plan.Blocks, missing, rules.blocks)
 	p.plan.Warnings = slices.Concat(p.plan.Warnings, rules.warnings, r.vulnerabilities(req, p.request.Image.Digest))
@@ -88,7 +92,12 @@ func (r *Runner) image(ctx context.Context, req Request) (watcher.TargetImage, [
 		return image, nil, err
 	}
 	if image.Digest == "" {
-		if image.Digest, err = owner.Resolve(ctx, repo, tag); err != nil {
+		var later Postponed
+		image.Digest, err = owner.Resolve(ctx, repo, tag)
+		switch {
+		case req.Delivery == "" && errors.As(err, &later): // a delivery is tried again
+			return image, []watcher.Reason{postponed(image.Reference, later)}, nil
+		case err != nil:
 			return image, nil, fmt.Errorf("resolve %s: %w", image.Reference, err)
 		}
 	}
@@ -102,6 +111,18 @@ func (r *Runner) image(ctx context.Context, req Request) (watcher.TargetImage, [
 		r.log.Debug("read the configuration of an image", "image", image.Reference, "error", r.opt.Redact(err.Error()))
 	}
 	return image, nil, nil
+}
+
+// Postponed is the error of a request that is not made since its host gets none for now.
+type Postponed interface {
+	error
+	// Postponed returns why, with the name of the host, and from when on it gets some again.
+	Postponed() (reason string, until time.Time)
+}
+
+func postponed(reference string, later Postponed) watcher.Reason {
+	reason, until := later.Postponed()
+	return watcher.Reason{Code: BlockPostponed, Text: fmt.Sprintf("which image %s is cannot be looked up now: %s; it is free again at %s", reference, reason, until.UTC().Format("2006-01-02 15:04:05 MST"))}
 }
 
 // reference names an image of a container's repository as engines pull it.

@@ -22,8 +22,13 @@ const (
 	BlockLabel  = "label.invalid"
 	BlockManual = "update.manual"
 	WarnHooks   = "hooks.off"
+	// BlockPostponed: the registry of the image gets no requests for now.
+	BlockPostponed = "registry.postponed"
 	// WarnVulnerabilities says what a scanner found, for better or worse.
 	WarnVulnerabilities = "vulnerabilities"
+
+	// blockNoDigest is what watchers say of an image whose digest they are not given.
+	blockNoDigest = "image.missing"
 )
 
 // The limits of what labels ask for.

@@ -92,7 +92,8 @@ type parts struct {
 	noConfig   error
 	containers map[string]sdk.Container
 	// listed is what happens when containers are to be listed again.
-	listed func(ctx context.Context, watcher, id string) error
+	listed     func(ctx context.Context, watcher, id string) error
+	unresolved error
 	// silence and leaveTime are the options of these names.
 	silence, leaveTime time.Duration
 }
@@ -102,6 +103,9 @@ func (p *parts) Named(name string) (Watcher, bool) {
 }
 func (p *parts) For(string) (Registry, bool) { return p, true }
 func (p *parts) Resolve(context.Context, registry.Repository, string) (string, error) {
+	if p.unresolved != nil {
+		return "", p.unresolved
+	}
 	return "sha256:new", nil
 }
 func (p *parts) Credentials(context.Context, registry.Repository) (sdk.Credentials, error) {
@@ -367,31 +371,5 @@ func TestDryRunSucceedsAndIsNothingToRollBack(t *testing.T) {
 	}
 	if _, err := f.Start(t.Context(), Request{Container: container("web"), Kind: operation.Rollback}); !errors.Is(err, ErrNoUpdate) {
 		t.Errorf("a rollback: %v", err)
-	}
-}
-
-// An image that is not there for the platform is a block before the pull; a registry
-// that does not say what is in an image takes nothing away from the plan.
-func TestPlanWithoutTheConfigurationOfTheImage(t *testing.T) {
-	for name, test := range map[string]struct {
-		err  error
-		want []string
-	}{
-		"none for the platform": {sdk.WithKind(sdk.ErrNotFound, errors.New("no image for linux/riscv64; there is linux/amd64")), []string{"image.platform"}},
-		"unreachable":           {sdk.WithKind(sdk.ErrUnavailable, errors.New("connection refused")), nil},
-		"schema 1":              {sdk.ErrUnsupported, nil},
-	} {
-		t.Run(name, func(t *testing.T) {
-			f := fresh(t)
-			f.noConfig = test.err
-			p, err := f.Plan(t.Context(), Request{Container: container("web"), Kind: operation.Update})
-			var codes []string
-			for _, b := range p.Blocks {
-				codes = append(codes, b.Code)
-			}
-			if err != nil || !slices.Equal(codes, test.want) {
-				t.Errorf("%v, %v; want %v", p.Blocks, err, test.want)
-			}
-		})
 	}
 }
