@@ -13,17 +13,14 @@ import (
 // counted since they are pending. What ended before the first day is forgotten.
 func (l *Log) Days(now time.Time, current []Pending) []Day {
 	now = now.UTC()
-	spans := slices.Concat(l.ended)
-	for _, s := range l.open {
-		spans = append(spans, s)
-	}
+	var unknown []span
 	begin := now
 	if !l.begin.IsZero() && l.begin.Before(begin) {
 		begin = l.begin
 	}
 	for _, p := range current {
 		if _, known := l.open[p.Subject]; !known {
-			spans = append(spans, span{Pending: p, from: p.Since})
+			unknown = append(unknown, span{Pending: p, from: p.Since})
 			if !p.Since.IsZero() && p.Since.Before(begin) {
 				begin = p.Since
 			}
@@ -40,9 +37,9 @@ func (l *Log) Days(now time.Time, current []Pending) []Day {
 	for day := first; !day.After(today); day = day.AddDate(0, 0, 1) {
 		days = append(days, Day{Date: day.Format(dateForm)})
 	}
-	for _, s := range spans {
+	count := func(s span) {
 		if s.Kind == "" {
-			continue
+			return
 		}
 		for i := max(0, daysBetween(first, s.from)); i < len(days); i++ {
 			end := first.AddDate(0, 0, i+1)
@@ -54,6 +51,15 @@ func (l *Log) Days(now time.Time, current []Pending) []Day {
 			}
 			days[i].add(s.Kind, end.Sub(s.Since))
 		}
+	}
+	for _, s := range l.ended { // there may be very many
+		count(s)
+	}
+	for _, s := range l.open {
+		count(s)
+	}
+	for _, s := range unknown {
+		count(s)
 	}
 	return days
 }

@@ -25,7 +25,7 @@ var (
 )
 
 // newService returns a service with a store, and with what change sets.
-func newService(t *testing.T, change func(*Options)) (*Service, *store.Store) {
+func newService(t testing.TB, change func(*Options)) (*Service, *store.Store) {
 	t.Helper()
 	s, err := store.Open(t.Context(), filepath.Join(t.TempDir(), "x.db"), store.Options{})
 	if err != nil {
