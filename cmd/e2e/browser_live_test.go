@@ -7,13 +7,16 @@ import (
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/dogwatch/dogwatch/plugins/registries/registrysim"
+	"github.com/dogwatch/dogwatch/sdk"
 )
 
 // stay makes sure that a page is not loaded anew from here on.
@@ -85,6 +88,44 @@ func TestBrowserMarksPendingTestRun(t *testing.T) {
 		release()
 		b.until("document.querySelector('#test-result .verdict') && !document.querySelector('#test-result[aria-busy]')")
 	}
+}
+
+// TestBrowserNotesFollowUpdate finds updates while the page of a container is open: the section of
+// release notes comes with the first, and is fetched again for another one only.
+func TestBrowserNotesFollowUpdate(t *testing.T) {
+	t.Parallel()
+	requireBrowser(t)
+	l := startLab(t, 4)
+	l.settled()
+	of := slices.IndexFunc(l.containers(), func(c sdk.Container) bool { return strings.HasSuffix(c.Image.Name, l.repo(3)) })
+	one := l.containers()[of]
+	b := openTab(t, l.url)
+	b.open("/containers/local/" + one.Name)
+	b.says("So nothing newer is known.")
+	if js[bool](b, "document.body.innerText.includes('What it brings')") {
+		t.Error("the page tells what no update brings")
+	}
+	b.stay()
+	for _, tag := range []string{"1.1.0", "1.2.0"} {
+		l.registry(3).Push(l.repo(3), tag)
+		if status, body := l.request(http.MethodPost, "/api/containers/watch", ""); status != http.StatusOK {
+			t.Fatalf("check: %d %s", status, body)
+		}
+		b.until("document.getElementById('brings').dataset.about === '1.0.0 " + tag + "'")
+		js[any](b, "document.getElementById('brings').scrollIntoView()")
+		b.until("document.querySelector('#notes > :not(.lazy)')")
+		b.says("What it brings")
+	}
+	next := time.Now().AddDate(1, 0, 0)
+	js[any](b, "document.getElementById('notes').same = true, 0")
+	if status, body := l.request(http.MethodPost, "/api/containers/"+one.ID+"/snooze", `{"until": "`+next.Format(time.DateOnly)+`"}`); status != http.StatusOK {
+		t.Fatalf("snooze: %d %s", status, body)
+	}
+	b.until("document.getElementById('decide').innerText.includes('" + next.Format("2006") + "')")
+	if !js[bool](b, "document.getElementById('notes').same === true") {
+		t.Error("the notes were fetched again for the same update")
+	}
+	b.stayed("new updates")
 }
 
 // TestBrowserHistoryUpdatesLive has new rows wait behind a bar, and rows that are there change in place.

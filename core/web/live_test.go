@@ -49,7 +49,7 @@ func TestLivePagesServeTheirParts(t *testing.T) {
 		deliveries: []delivery.Delivery{{ID: 4, Trigger: "smtp.main", Subject: "local/web", State: delivery.Sent}},
 	}
 	for path, want := range map[string]string{
-		"/": "overview", "/containers/local/web": "runs change decide versions scan operations sent happened facts", "/watchers": "summary things", "/registries": "summary things", "/triggers": "summary things",
+		"/": "overview", "/containers/local/web": "runs change decide versions brings scan operations sent happened facts", "/watchers": "summary things", "/registries": "summary things", "/triggers": "summary things",
 		"/watchers/docker/local": "head trouble checks limits deliveries", "/registries/hub/public": "head trouble limits deliveries", "/triggers/smtp/main": "head trouble limits deliveries",
 		"/plugins": "summary things", "/history": "log", "/deliveries": "log", "/start": "guidance",
 	} {

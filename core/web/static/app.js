@@ -398,7 +398,12 @@
     const announced = new Set();
     $$('[data-part]').forEach(now => {
       const next = part.getElementById(now.id);
-      if (next && !all && now.matches('[data-log]') && $('tbody', now)) settleLog(now, next, announced);
+      if (next && now.dataset.about) {
+        // Fetched notes stay until they are about another update.
+        if (now.dataset.about === next.dataset.about) return;
+        now.replaceWith(next);
+        htmx.process(next);
+      } else if (next && !all && now.matches('[data-log]') && $('tbody', now)) settleLog(now, next, announced);
       else if (next) settle(now, next, announced);
     });
     if (all) behind(0);
