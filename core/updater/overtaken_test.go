@@ -36,3 +36,20 @@ func TestRecreates(t *testing.T) {
 		}
 	}
 }
+
+// TestEndedOperationIsNotBegunAgain: while an operation begins, runs and ends, it may still be
+// in a list of queued ones that was read before.
+func TestEndedOperationIsNotBegunAgain(t *testing.T) {
+	f := fresh(t)
+	listed := f.begin(t, "web")
+	f.run(t)
+	f.outcome(t, listed.ID)
+	f.Runner.begin(listed, false)
+	f.Runner.work.Wait()
+	if op := f.outcome(t, listed.ID); op.State != operation.Succeeded {
+		t.Errorf("%+v", op)
+	}
+	if want := []string{"id-web"}; !slices.Equal(f.engine.planned, want) {
+		t.Errorf("planned %v, want %v", f.engine.planned, want)
+	}
+}

@@ -185,10 +185,12 @@ var errShutdown = errors.New("dogwatch stops before this step; the next start re
 
 // carryOut takes an operation to its end, unless Dogwatch stops before.
 func (r *Runner) carryOut(a *active, op operation.Operation, interrupted bool) {
-	var err error
+	state := operation.Queued
 	if interrupted {
-		op, err = r.reload(a, op)
-	} else {
+		state = operation.Running
+	}
+	op, err := r.reload(a, op, state)
+	if err == nil && !interrupted {
 		op, err = r.claim(op)
 	}
 	if err != nil {
@@ -204,11 +206,12 @@ func (r *Runner) carryOut(a *active, op operation.Operation, interrupted bool) {
 	}
 }
 
-// reload returns an operation that an earlier process left as it is stored now: it may
-// have been cancelled since.
-func (r *Runner) reload(a *active, op operation.Operation) (operation.Operation, error) {
+// reload returns an operation as it is stored now: since it was listed it may have been
+// cancelled or, if it was under way then, have ended. It returns errGaveUp when it is not in
+// a state.
+func (r *Runner) reload(a *active, op operation.Operation, in operation.State) (operation.Operation, error) {
 	op, err := r.opt.Store.Operation(r.life, op.ID)
-	if err == nil && op.State != operation.Running {
+	if err == nil && op.State != in {
 		err = errGaveUp
 	}
 	r.set(func() {
