@@ -23,14 +23,10 @@ import (
 	"github.com/dogwatch/dogwatch/core/policy"
 	"github.com/dogwatch/dogwatch/core/updater"
 	"github.com/dogwatch/dogwatch/sdk"
-	"github.com/dogwatch/dogwatch/sdk/watcher"
 )
 
 const (
 	defaultAtOnce = 2
-	// maxAttempts is how many operations are begun for an update that fail before
-	// anything was changed, as when the image cannot be pulled: each is in the history.
-	maxAttempts = 3
 	// minPause is the wait after a first failure, which doubles up to maxPause.
 	minPause = time.Minute
 	maxPause = time.Hour
@@ -296,10 +292,10 @@ func isDue(c *sdk.Container, now time.Time) bool {
 	return c.UpdateAvailable && d != nil && d.State == sdk.StateAutomatic && (d.Until.IsZero() || now.Before(d.Until.Time))
 }
 
-// mayRetry reports whether the latest of some operations failed before it changed
-// anything, for a reason that may be gone later, and few enough of the same purpose did.
+// mayRetry reports whether the latest of some operations ended for a reason that may be
+// gone later, and few enough of the same purpose did.
 func mayRetry(latest operation.Operation, all []operation.Operation) bool {
-	if latest.State != operation.Failed || latest.Outcome != nil && (latest.Outcome.State != watcher.Unchanged || latest.Outcome.Reason.Code != watcher.StepPull) {
+	if !latest.MayRetry() {
 		return false
 	}
 	same := 0
@@ -308,7 +304,7 @@ func mayRetry(latest operation.Operation, all []operation.Operation) bool {
 			same++
 		}
 	}
-	return same < maxAttempts
+	return same < operation.MaxAttempts
 }
 
 func pauseAfter(failures int) time.Duration {

@@ -255,22 +255,31 @@ func TestApprovalBeginsOneOperation(t *testing.T) {
 	}
 }
 
-func TestEarlyFailureIsTriedAgainAFewTimes(t *testing.T) {
-	f := fresh(t, inStack("shop", due("db"), due("web", "db"))...)
-	early := &watcher.Outcome{State: watcher.Unchanged, Reason: watcher.Reason{Code: watcher.StepPull}}
-	for attempt := range maxAttempts {
-		if begun := f.look(t); begun != "db" {
-			t.Fatalf("attempt %d began %q", attempt+1, begun)
-		}
-		f.end(t, operation.Failed, early)
-		again, err := f.pass(t.Context())
-		if last := attempt == maxAttempts-1; err != nil || again.IsZero() != last {
-			t.Fatalf("attempt %d: again at %v, %v", attempt+1, again, err)
-		}
-		f.now = f.now.Add(maxPause)
-	}
-	if begun := f.look(t); begun != "" {
-		t.Errorf("began %q after the last attempt", begun)
+func TestFailureThatMayPassIsTriedAgainAFewTimes(t *testing.T) {
+	for code, state := range map[string]struct {
+		operation operation.State
+		outcome   watcher.OutcomeState
+	}{
+		watcher.StepPull:          {operation.Failed, watcher.Unchanged},
+		watcher.ReasonInterrupted: {operation.RolledBack, watcher.RolledBack},
+	} {
+		t.Run(code, func(t *testing.T) {
+			f := fresh(t, inStack("shop", due("db"), due("web", "db"))...)
+			for attempt := range operation.MaxAttempts {
+				if begun := f.look(t); begun != "db" {
+					t.Fatalf("attempt %d began %q", attempt+1, begun)
+				}
+				f.end(t, state.operation, &watcher.Outcome{State: state.outcome, Reason: watcher.Reason{Code: code}})
+				again, err := f.pass(t.Context())
+				if last := attempt == operation.MaxAttempts-1; err != nil || again.IsZero() != last {
+					t.Fatalf("attempt %d: again at %v, %v", attempt+1, again, err)
+				}
+				f.now = f.now.Add(maxPause)
+			}
+			if begun := f.look(t); begun != "" {
+				t.Errorf("began %q after the last attempt", begun)
+			}
+		})
 	}
 }
 

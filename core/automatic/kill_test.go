@@ -155,7 +155,8 @@ func chooseForEver(ctx context.Context, s *store.Store, choices *choice.Choices,
 }
 
 // TestKilledProcess kills the process with SIGKILL while users decide and updates run: no choice that was
-// stored is lost, none is there that was not made, and no operation begins twice.
+// stored is lost, none is there that was not made, no operation begins twice, and an
+// update that was interrupted is tried again, a few times at most.
 func TestKilledProcess(t *testing.T) {
 	rounds := killRounds
 	if text := os.Getenv(killRoundsVariable); text != "" {
@@ -279,7 +280,7 @@ func (k *killing) verify(last []string) {
 		k.t.Fatal(err)
 	}
 	k.operations = len(all)
-	begun, updates := map[string]bool{}, map[string]int{}
+	begun, updates, attempts := map[string]bool{}, map[string]int{}, map[string]int{}
 	for _, op := range all {
 		if begun[op.Delivery] || !isAutomatic(op) {
 			k.t.Errorf("operation %s of %s is a second one for %q", op.ID, op.Name, op.Delivery)
@@ -289,7 +290,13 @@ func (k *killing) verify(last []string) {
 		if err != nil || strings.Contains(op.Name, "-dogwatch-") {
 			k.t.Errorf("operation %s is of %s, %v", op.ID, op.Name, err)
 		}
-		updates[key.Subject+" "+key.ToTag]++
+		if !op.MayRetry() { // which it may when it was interrupted
+			updates[key.Subject+" "+key.ToTag]++
+		}
+		purpose := strings.Join(strings.Fields(op.Delivery)[:3], " ")
+		if attempts[purpose]++; attempts[purpose] > operation.MaxAttempts {
+			k.t.Errorf("operation %s of %s is attempt %d", op.ID, op.Name, attempts[purpose])
+		}
 	}
 	for of, n := range updates {
 		may := k.approvals[of]

@@ -39,10 +39,6 @@ type Updates interface {
 	Tried(ctx context.Context, c sdk.Container) (string, error)
 }
 
-// maxPulls is at which attempt a delivery is given up whose update ends before anything
-// was changed, as when the image could not be pulled: each is an operation in the history.
-const maxPulls = 3
-
 // updates are the operations of one delivery.
 type updates struct {
 	begun []operation.Operation
@@ -85,14 +81,14 @@ func (d *Dispatcher) attemptUpdates(ctx context.Context, t Trigger, due delivery
 }
 
 // resume adds the operations that an earlier attempt began, and returns the containers
-// for which there is none, or one that ended early.
+// for which there is none, or one that may be tried again.
 func (d *Dispatcher) resume(ctx context.Context, due delivery.Delivery, planned []sdk.Container, found *updates) (rest []sdk.Container, err error) {
 	for _, c := range planned {
 		begun, err := d.opt.Updates.Begun(ctx, c, idempotencyKey(due))
 		if err != nil {
 			return nil, err
 		}
-		if len(begun) == 0 || endedEarly(begun[0]) {
+		if len(begun) == 0 || begun[0].MayRetry() {
 			rest = append(rest, c)
 			continue
 		}
@@ -164,7 +160,7 @@ func (d *Dispatcher) await(due delivery.Delivery, found *updates) error {
 		default:
 			err = notUpdated(ended)
 		}
-		if err != nil && endedEarly(ended) && !due.Manual && due.Attempts < maxPulls {
+		if err != nil && ended.MayRetry() && !due.Manual && due.Attempts < operation.MaxAttempts {
 			err = sdk.WithKind(sdk.ErrUnavailable, err)
 		}
 		if err != nil {
@@ -202,13 +198,6 @@ func notUpdated(op operation.Operation) error {
 		code = " (" + op.Outcome.Reason.Code + ")"
 	}
 	return fmt.Errorf("%s %s: %s%s; see operation %s", name, what, cmp.Or(op.Error, "no reason is known"), code, op.ID)
-}
-
-// endedEarly reports whether an operation failed before it changed anything, for a reason
-// that may be gone later: the engine was away, or the image could not be pulled.
-func endedEarly(op operation.Operation) bool {
-	return op.State == operation.Failed &&
-		(op.Outcome == nil || op.Outcome.State == watcher.Unchanged && op.Outcome.Reason.Code == watcher.StepPull)
 }
 
 // joined returns errors as one, on one line.

@@ -145,7 +145,9 @@ func TestDeliveryEndsAsItsUpdate(t *testing.T) {
 			return nil
 		}}, state: delivery.Sent, begins: 3},
 		"image not pulled": {hands: &hands{ends: ending(operation.Failed, &watcher.Outcome{State: watcher.Unchanged, Reason: watcher.Reason{Code: "pull"}}, "no space left")},
-			state: delivery.Failed, text: "no space left", begins: maxPulls},
+			state: delivery.Failed, text: "no space left", begins: operation.MaxAttempts},
+		"interrupted": {hands: &hands{ends: ending(operation.RolledBack, &watcher.Outcome{State: watcher.RolledBack, Reason: watcher.Reason{Code: watcher.ReasonInterrupted}}, "the update was interrupted")},
+			state: delivery.Failed, text: "interrupted", begins: operation.MaxAttempts},
 		"for users only": {hands: &hands{refuse: func(int) error { return sdk.WithKind(ErrByHand, errors.New("a label lets only users update it")) }}, state: delivery.Skipped, text: "only users", begins: 1},
 		"tried before":   {hands: &hands{tried: "it was rolled back on Monday"}, state: delivery.Skipped, text: "on Monday"},
 	} {

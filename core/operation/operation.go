@@ -72,6 +72,26 @@ type Operation struct {
 	Ended  time.Time `json:"endedAt,omitzero"`
 }
 
+// MaxAttempts is how many operations are begun for an update, without a user, whose reasons not to
+// update are gone later, see MayRetry. Each is in the history.
+const MaxAttempts = 3
+
+// MayRetry reports whether the operation has ended with its container as it was, for a reason
+// that may be gone later: the engine was away or the image could not be pulled, before anything
+// was changed, or the end of a process interrupted it.
+func (o Operation) MayRetry() bool {
+	if o.Outcome == nil {
+		return o.State == Failed
+	}
+	switch o.Outcome.Reason.Code {
+	case watcher.ReasonInterrupted:
+		return o.State == RolledBack || o.State == Failed && o.Outcome.State == watcher.Unchanged
+	case watcher.StepPull:
+		return o.State == Failed && o.Outcome.State == watcher.Unchanged
+	}
+	return false
+}
+
 // Cancel is the wish of a user that an operation stops. It may come too late.
 type Cancel struct {
 	// By is the user or token.

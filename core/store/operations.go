@@ -126,12 +126,16 @@ func (s *Store) OpenOperations(ctx context.Context) ([]operation.Operation, erro
 
 // Tried returns the updates of a container, in the text form of their keys, that did not
 // work out: an operation for it changed the container and came back or left it broken,
-// or it succeeded and a rollback of the container followed.
+// or it succeeded and a rollback of the container followed. One that was interrupted counts
+// once operation.MaxAttempts were.
 func (s *Store) Tried(ctx context.Context, watcherName, name string) ([]string, error) {
 	return query(ctx, s, "read which updates were tried", `SELECT DISTINCT offer FROM operations AS o WHERE watcher = ?1 AND name = ?2 AND offer <> '' AND (
-		state = 'rolled-back' OR state = 'failed' AND doc ->> '$.outcome.State' = ?3 OR state = 'succeeded' AND EXISTS (
+		state = 'rolled-back' AND (coalesce(doc ->> '$.outcome.Reason.Code', '') <> ?4 OR ?5 <= (
+			SELECT count(*) FROM operations AS i WHERE i.watcher = o.watcher AND i.name = o.name AND i.offer = o.offer
+				AND i.state = 'rolled-back' AND i.doc ->> '$.outcome.Reason.Code' = ?4))
+		OR state = 'failed' AND doc ->> '$.outcome.State' = ?3 OR state = 'succeeded' AND EXISTS (
 			SELECT 1 FROM operations AS r WHERE r.watcher = o.watcher AND r.name = o.name AND r.id > o.id
-				AND r.kind = 'rollback' AND r.state IN ('queued', 'running', 'succeeded')))`, []any{watcherName, name, string(watcher.Broken)},
+				AND r.kind = 'rollback' AND r.state IN ('queued', 'running', 'succeeded')))`, []any{watcherName, name, string(watcher.Broken), watcher.ReasonInterrupted, operation.MaxAttempts},
 		func(scan scanner) (update string, err error) { return update, scan(&update) })
 }
 

@@ -79,6 +79,24 @@ func TestOnlyWhatChangedTheContainerWasTried(t *testing.T) {
 	}
 }
 
+// TestInterruptedCountsAsTriedAtTheThirdTime: no image is to blame for the end of a process,
+// unless each attempt leads to it.
+func TestInterruptedCountsAsTriedAtTheThirdTime(t *testing.T) {
+	f := fresh(t)
+	f.engine.apply = func(context.Context, watcher.Operation, watcher.Journal) (watcher.Outcome, error) {
+		return watcher.Outcome{State: watcher.RolledBack, Reason: watcher.Reason{Code: watcher.ReasonInterrupted, Text: "the update was interrupted"}}, nil
+	}
+	f.run(t)
+	for attempt := 1; attempt <= operation.MaxAttempts; attempt++ {
+		if op := f.outcome(t, f.begin(t, "web").ID); op.State != operation.RolledBack || !op.MayRetry() {
+			t.Fatalf("attempt %d: %+v", attempt, op)
+		}
+		if tried, err := f.Tried(t.Context(), update.KeyOf(new(container("web")))); err != nil || tried != (attempt == operation.MaxAttempts) {
+			t.Errorf("after attempt %d: tried %v, %v", attempt, tried, err)
+		}
+	}
+}
+
 // TestCancelIsKeptOverACrash: the process ends after the wish is stored, before the step ends.
 func TestCancelIsKeptOverACrash(t *testing.T) {
 	f := fresh(t)
