@@ -48,10 +48,10 @@ func TestGoodPlugin(t *testing.T) {
 		typ    string
 		checks int
 	}{
-		"serves":               {"trigger.wire", 14},
-		"serves auto-mtls":     {"trigger.wire", 14},
-		"serves watcher":       {"watcher.wire", 16},
-		"serves watcher waits": {"watcher.wire", 16},
+		"serves":                         {"trigger.wire", 14},
+		"serves auto-mtls":               {"trigger.wire", 14},
+		"serves watcher":                 {"watcher.wire", 16},
+		"serves watcher waits as-go-sdk": {"watcher.wire", 16},
 	} {
 		r := run(t, wireplugin.Write(t, t.TempDir(), "trigger-wire", how))
 		if !r.OK() || len(r.Results) != want.checks || len(r.Types) != 1 || r.Types[0] != want.typ || len(r.SHA256) != 64 {
@@ -77,6 +77,19 @@ func TestWatcherWithoutEvents(t *testing.T) {
 	}
 }
 
+// TestWatcherWithoutRequests has watchers that wait without a request: one that stops when the
+// call is cancelled, and one that goes on until the process ends. From outside both are the same.
+func TestWatcherWithoutRequests(t *testing.T) {
+	t.Parallel()
+	for _, how := range []string{"waits", "waits-for-shutdown"} {
+		r := run(t, wireplugin.Write(t, t.TempDir(), "trigger-wire", "serves watcher "+how))
+		watch, end := of(r, "watch"), of(r, "watch end")
+		if !r.OK() || watch.Verdict != verify.OK || end.Verdict != verify.Skipped || !strings.Contains(end.Text, "cannot be seen from outside") {
+			t.Errorf("%s: watch is %+v, its end %+v", how, watch, end)
+		}
+	}
+}
+
 // TestBrokenPlugins has a plugin for each way of being broken, and wants it to be
 // named, with a remedy, by the check that is about it.
 func TestBrokenPlugins(t *testing.T) {
@@ -89,6 +102,8 @@ func TestBrokenPlugins(t *testing.T) {
 		"serves watcher unannounced":      "describe it with the capability watch",
 		"serves watcher clings-to-events": "return from Watch when gRPC cancels it",
 		"serves watcher waits-forever":    "return from Watch when gRPC cancels it",
+
+		"serves watcher waits-for-shutdown as-go-sdk": "return from Watch when gRPC cancels it",
 	}
 	for how, want := range map[string]struct{ check, text string }{
 		"greets":                    {"handshake", `its first line on stdout is "hello"`},
@@ -130,6 +145,8 @@ func TestBrokenPlugins(t *testing.T) {
 		"serves watcher unannounced":      {"watch", "does not have the capability watch"},
 		"serves watcher clings-to-events": {"watch end", "after the host had given up watching, its request went on"},
 		"serves watcher waits-forever":    {"watch end", "after the host had given up watching it did not end by itself"},
+
+		"serves watcher waits-for-shutdown as-go-sdk": {"watch end", "released after the host had given up watching"},
 	} {
 		t.Run(how, func(t *testing.T) {
 			t.Parallel()

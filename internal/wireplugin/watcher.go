@@ -26,6 +26,8 @@ func (s watcher) List(_ *pluginv1.ListRequest, out grpc.ServerStreamingServer[pl
 
 // Watch waits for an answer of the service, or for nothing at all.
 func (s watcher) Watch(_ *pluginv1.WatchRequest, out grpc.ServerStreamingServer[pluginv1.WatchResponse]) error {
+	s.wire.watches.Add(1)
+	defer s.wire.watches.Done()
 	ctx := out.Context()
 	switch {
 	case s.wire.is("no-events"):
@@ -38,6 +40,9 @@ func (s watcher) Watch(_ *pluginv1.WatchRequest, out grpc.ServerStreamingServer[
 		ctx = context.WithoutCancel(ctx)
 	case s.wire.is("waits-forever"):
 		select {}
+	case s.wire.is("waits-for-shutdown"):
+		<-s.wire.ended
+		return ctx.Err()
 	case s.wire.is("waits"):
 		<-ctx.Done()
 		return ctx.Err()

@@ -20,6 +20,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -67,6 +68,7 @@ type wire struct {
 	ended     chan struct{}
 	described atomic.Int32   // how often it described itself
 	options   map[string]any // of the instance; nil before it is configured
+	watches   sync.WaitGroup // those under way
 }
 
 func (w *wire) is(habit string) bool { return slices.Contains(w.how, habit) }
@@ -194,7 +196,11 @@ func (w *wire) Describe(_ context.Context, req *pluginv1.DescribeRequest) (*plug
 	if w.described.Add(1) > 1 && w.is("fickle") {
 		types[0].Summary = "Something else"
 	}
-	return &pluginv1.DescribeResponse{Version: "wire", Types: types}, nil
+	resp := &pluginv1.DescribeResponse{Version: "wire", Types: types}
+	if w.is("as-go-sdk") {
+		resp.SdkVersion = "2.1.0"
+	}
+	return resp, nil
 }
 
 func (w *wire) Configure(_ context.Context, req *pluginv1.ConfigureRequest) (*pluginv1.ConfigureResponse, error) {
@@ -218,9 +224,18 @@ func (w *wire) Configure(_ context.Context, req *pluginv1.ConfigureRequest) (*pl
 	return &pluginv1.ConfigureResponse{Warnings: []string{"of configure"}}, nil
 }
 
-func (w *wire) Release(context.Context, *pluginv1.ReleaseRequest) (*pluginv1.ReleaseResponse, error) {
+func (w *wire) Release(ctx context.Context, _ *pluginv1.ReleaseRequest) (*pluginv1.ReleaseResponse, error) {
 	if w.is("clings") {
 		return nil, status.Error(codes.NotFound, "no such instance")
+	}
+	if w.is("as-go-sdk") {
+		over := make(chan struct{})
+		go func() { w.watches.Wait(); close(over) }()
+		select {
+		case <-over:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
 	}
 	return &pluginv1.ReleaseResponse{}, nil
 }
