@@ -3,11 +3,13 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/dogwatch/dogwatch/core/dispatch"
 	"github.com/dogwatch/dogwatch/core/event"
 	"github.com/dogwatch/dogwatch/core/store"
 	"github.com/dogwatch/dogwatch/core/tag"
@@ -25,7 +27,8 @@ type moment struct {
 }
 
 // remember fills a new store with the past of the homelab: when each image that its registries
-// have was found, and when the containers were updated to what they run.
+// have was found, and when the containers were updated to what they run. Nothing of it is
+// pending for triggers.
 func (l *homelab) remember(ctx context.Context, folder string, now time.Time) error {
 	var past []moment
 	for i, a := range l.apps {
@@ -49,7 +52,11 @@ func (l *homelab) remember(ctx context.Context, folder string, now time.Time) er
 			return err
 		}
 	}
-	return s.Close()
+	last, err := s.LastEvent(ctx)
+	if err == nil {
+		_, err = s.Plan(ctx, dispatch.Reader, last, nil)
+	}
+	return errors.Join(err, s.Close())
 }
 
 // pastOf tells the past of one app, oldest first. Its owner needs some days to install an

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/dogwatch/dogwatch/core/dispatch"
 	"github.com/dogwatch/dogwatch/core/event"
 	"github.com/dogwatch/dogwatch/core/history"
 	"github.com/dogwatch/dogwatch/core/store"
@@ -45,6 +46,9 @@ func TestDemoHasAPast(t *testing.T) {
 	}
 	if types[event.ContainerAdded] != len(lab.apps) || types[event.UpdateFound] < 20 || types[event.ContainerReplaced] < 5 {
 		t.Errorf("the past is too dull to be seen: %v", types)
+	}
+	if planned, err := s.Cursor(t.Context(), dispatch.Reader); err != nil || planned != events[len(events)-1].ID {
+		t.Errorf("triggers are notified of the past from event %d on, %v", planned, err)
 	}
 	changes, err := s.Changes(t.Context(), 0, 1000)
 	if err != nil {
