@@ -181,7 +181,7 @@ func (a *App) report(problems []config.Problem) {
 func (a *App) pluginOptions() plugin.Options {
 	settings := a.opt.Config
 	return plugin.Options{
-		Builtins: a.opt.Builtins, Dir: settings.Plugins.Dir, Pinned: settings.Plugins.Trust == "pinned",
+		Builtins: a.opt.Builtins, Command: settings.Command(), Dir: settings.Plugins.Dir, Pinned: settings.Plugins.Trust == "pinned",
 		Checksums: settings.Plugins.Checksums(), Grants: wiring.PluginGrants(settings, a.log), Env: settings.Plugins.Env,
 		Isolation: wiring.Isolation(settings), RunDirs: []string{settings.Store.Path}, Trust: a.store, Log: a.opt.Log, Now: a.opt.Now,
 		RegistryTimeout: settings.Check.Timeout, Contained: contained.Here(), Changed: a.pluginChanged, Observe: a.metrics.Call,

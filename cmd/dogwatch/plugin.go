@@ -170,34 +170,45 @@ does. Where people have to log in this is for them, and for who may write the st
 			if err != nil {
 				return err
 			}
-			if err := trustPlugin(cmd.Context(), cfg, args[0], args[1]); err != nil {
+			where, err := trustPlugin(cmd.Context(), cfg, args[0], args[1])
+			if err != nil {
 				return err
 			}
-			fmt.Fprintf(g.stdout, "%s is trusted\n", printable(args[0]))
+			fmt.Fprintf(g.stdout, "%s is trusted %s\n", printable(args[0]), printable(where))
 			return nil
 		},
 	}
 }
 
-// trustPlugin has the Dogwatch that is serving trust a plugin. It records the trust in
-// the store when none is serving, and where a login is configured: the API then
-// accepts it from users who are logged in, not from tokens.
-func trustPlugin(ctx context.Context, cfg *config.Config, name, sha256 string) error {
+// trustPlugin has the Dogwatch that is serving trust a plugin, and returns where that
+// is known. It records the trust in the store when none is serving, and where a login is
+// configured: the API then accepts it from users who are logged in, not from tokens.
+func trustPlugin(ctx context.Context, cfg *config.Config, name, sha256 string) (where string, err error) {
 	c, err := newTrustedClient(cfg)
 	if err == nil && !cfg.AuthRequired {
 		err = c.post(ctx, pluginPath(name, "trust"), map[string]string{"sha256": sha256}, nil)
 	}
-	if err != nil && !errors.Is(err, errNotServing) || err == nil && !cfg.AuthRequired {
-		return err
+	switch {
+	case err == nil && !cfg.AuthRequired:
+		return "by the Dogwatch at " + c.base, nil
+	case err != nil && !errors.Is(err, errNotServing):
+		return "", err
 	}
 	serving := err == nil
-	if err := installation.TrustPlugin(ctx, cfg, name, sha256); err != nil || !serving {
-		return err
+	if err := installation.TrustPlugin(ctx, cfg, name, sha256); err != nil {
+		return "", err
 	}
-	if err := c.call(ctx, http.MethodPost, pluginPath(name, "restart"), nil); err != nil && !errors.Is(err, errNotServing) {
-		return fmt.Errorf("%s is trusted, but the Dogwatch that is serving does not start it: %w", name, err)
+	where = "in the store " + cfg.StoreFile()
+	if serving {
+		err = c.call(ctx, http.MethodPost, pluginPath(name, "restart"), nil)
 	}
-	return nil
+	switch {
+	case serving && err == nil:
+		return where + ", and by the Dogwatch at " + c.base, nil
+	case errors.Is(err, errNotServing):
+		return where + "; " + err.Error(), nil
+	}
+	return "", fmt.Errorf("%s is trusted, but the Dogwatch at %s does not start it: %w", name, c.base, err)
 }
 
 func pluginPath(name, action string) string {

@@ -259,8 +259,8 @@ func (p pluginFolder) trust(ctx context.Context, name, sum string) error {
 	if err != nil || !seen || fmt.Sprintf("%x", known) == sum {
 		return err // a file that is seen for the first time is trusted when it starts
 	}
-	if err := trustPlugin(ctx, p.cfg, name, sum); err != nil {
-		return fmt.Errorf("%s is installed and not trusted yet: %w; run: dogwatch plugin trust %s %s", name, err, name, sum)
+	if _, err := trustPlugin(ctx, p.cfg, name, sum); err != nil {
+		return fmt.Errorf("%s is installed and not trusted yet: %w; run: %s plugin trust %s %s", name, err, p.cfg.Command(), name, sum)
 	}
 	return nil
 }

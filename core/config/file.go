@@ -115,7 +115,7 @@ func (e entry) read(open openFunc) Value {
 // there is none, or when it is at a place where one is looked for.
 func (in Input) findFile(open openFunc) (name, by string) {
 	if in.File != "" {
-		return in.File, "command line"
+		return in.File, commandLine
 	}
 	for _, variable := range in.Environ {
 		key, value, _ := strings.Cut(variable, "=")

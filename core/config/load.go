@@ -109,10 +109,13 @@ func (l *loader) readFile(name, by string) []entry {
 	return entries
 }
 
+// commandLine is the source of a setting that a flag gave.
+const commandLine = "command line"
+
 func flagEntries(flags map[string]any) []entry {
 	var entries []entry
 	for path, v := range flags {
-		entries = append(entries, newEntry(strings.ToLower(path), v, "command line"))
+		entries = append(entries, newEntry(strings.ToLower(path), v, commandLine))
 	}
 	slices.SortFunc(entries, func(a, b entry) int { return strings.Compare(a.path, b.path) })
 	return entries

@@ -5,6 +5,7 @@
 package plugin
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -41,6 +42,8 @@ type TrustStore interface {
 // Options configure a Host.
 type Options struct {
 	Builtins []Builtin
+	// Command is what command lines that are shown to users begin with; the default is "dogwatch".
+	Command string
 	// Executable is this program; the default is os.Executable.
 	Executable string
 	// Dir holds third-party executables; "" when there are none. A relative one is below the working directory.
@@ -156,6 +159,7 @@ func New(opt Options) (*Host, error) {
 		}
 		opt.Executable = exe
 	}
+	opt.Command = cmp.Or(opt.Command, "dogwatch")
 	if opt.Now == nil {
 		opt.Now = time.Now
 	}

@@ -58,7 +58,7 @@ func (h *Host) verify(ctx context.Context, b bundle) ([]byte, error) {
 	case err != nil:
 		return sum, fmt.Errorf("look up the trusted checksum: %w", err)
 	case seen && !bytes.Equal(known, sum):
-		return sum, untrusted("its file changed since it was trusted (checksum was %x, is %x): if you changed it, run: dogwatch plugin trust %s %x", known, sum, b.name, sum)
+		return sum, untrusted("its file changed since it was trusted (checksum was %x, is %x): if you changed it, run: %s plugin trust %s %x", known, sum, h.opt.Command, b.name, sum)
 	case !seen:
 		if err := h.opt.Trust.Trust(ctx, b.name, sum); err != nil {
 			return sum, fmt.Errorf("record the trusted checksum: %w", err)
