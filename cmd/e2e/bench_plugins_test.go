@@ -43,7 +43,10 @@ func BenchmarkGalleryMemory(b *testing.B) {
 		eventually(b, "all run", func() bool { return len(running()) == 6 })
 		time.Sleep(5 * time.Second)
 		for _, p := range running() {
-			m.add("MB-PSS/"+p.Name, pss(b, p.PID))
+			used := pss(b, p.PID)
+			if m.add("MB-PSS/"+p.Name, used); used > maxPluginMemory {
+				b.Errorf("%s uses %.1f MiB, more than %d", p.Name, used, maxPluginMemory)
+			}
 		}
 		d.stop()
 	}

@@ -78,7 +78,10 @@ func TestNewPlugins(t *testing.T) {
 			if language == "go" {
 				goPluginsFit(t, work)
 			}
-			configureAll(t, plugins)
+			d := configureAll(t, plugins)
+			if language == "go" {
+				goPluginsUseLittle(t, d)
+			}
 		})
 	}
 }
@@ -100,7 +103,7 @@ func goPluginsFit(t *testing.T, work string) {
 }
 
 // configureAll has Dogwatch find an update with the plugins in a folder, and deliver it.
-func configureAll(t *testing.T, plugins string) {
+func configureAll(t *testing.T, plugins string) *daemon {
 	service, posted := newShelf(t)
 	env := []string{"DOGWATCH_PLUGINS_DIR=" + plugins}
 	for _, p := range scaffolded {
@@ -118,14 +121,26 @@ func configureAll(t *testing.T, plugins string) {
 			t.Errorf("the message lacks %s: %s", want, message)
 		}
 	}
+	return d
+}
+
+// goPluginsUseLittle looks at the memory that plugins in Go have when they are idle.
+func goPluginsUseLittle(t *testing.T, d *daemon) {
 	type plugin struct {
-		Name string
-		PID  int
+		Name    string
+		Builtin bool
+		PID     int
 	}
 	for _, p := range get[[]plugin](d, http.MethodGet, "/api/plugins") {
-		if p.PID != 0 {
-			t.Logf("%s: PSS %.1f MiB", p.Name, pss(t, p.PID))
+		if p.Builtin {
+			continue
 		}
+		var used float64
+		eventually(t, fmt.Sprintf("%s uses at most %d MiB", p.Name, maxPluginMemory), func() bool {
+			used = pss(t, p.PID)
+			return used <= maxPluginMemory
+		})
+		t.Logf("%s: PSS %.1f MiB", p.Name, used)
 	}
 }
 
@@ -169,3 +184,6 @@ func inFolder(t *testing.T, dir, name string, args ...string) string {
 
 // maxPluginSize is the size in bytes that a stripped plugin in Go may have.
 const maxPluginSize = 12 << 20
+
+// maxPluginMemory is how much memory in MiB (PSS) a plugin in Go may have when it is idle.
+const maxPluginMemory = 12
