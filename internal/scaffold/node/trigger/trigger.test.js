@@ -13,7 +13,7 @@ async function serving(status, use) {
   const server = http.createServer(async (req, res) => {
     let text = '';
     for await (const part of req) text += part;
-    posted.push({ authorization: req.headers.authorization, ...JSON.parse(text) });
+    posted.push({ method: req.method, authorization: req.headers.authorization, ...JSON.parse(text) });
     res.writeHead(status).end();
   });
   await new Promise((done) => { server.listen(0, '127.0.0.1', done); });
@@ -21,8 +21,8 @@ async function serving(status, use) {
 }
 
 test('posts the message', () => serving(200, async (url, posted) => {
-  await type.run(request, testCall(type, { url, token: 'abc' }));
-  assert.deepStrictEqual(posted, [{ authorization: 'Bearer abc', id: '1', title: 'A title', text: 'A text', containers: ['web'], test: true }]);
+  await type.run(request, testCall(type, { url, method: 'PUT', token: 'abc' }));
+  assert.deepStrictEqual(posted, [{ method: 'PUT', authorization: 'Bearer abc', id: '1', title: 'A title', text: 'A text', containers: ['web'], test: true }]);
 }));
 
 test('says when it is refused', () => serving(401, (url) => assert.rejects(type.run(request, testCall(type, { url })), /answered 401/)));

@@ -16,7 +16,7 @@ def serving(answer):
             self.end_headers()
             self.wfile.write(text.encode())
 
-        do_POST = do_GET
+        do_POST = do_PUT = do_GET
 
         def log_message(self, *_args):
             pass

@@ -19,8 +19,8 @@ class Trigger(unittest.TestCase):
             return 200, ""
 
         with serving(answer) as url:
-            trigger.run(REQUEST, test_call(trigger.TYPE, {"url": url + "/hook", "token": "abc"}))
-        self.assertEqual(posted, [("POST", "Bearer abc", {"id": "1", "title": "A title", "text": "A text", "containers": ["web"], "test": True})])
+            trigger.run(REQUEST, test_call(trigger.TYPE, {"url": url + "/hook", "method": "PUT", "token": "abc"}))
+        self.assertEqual(posted, [("PUT", "Bearer abc", {"id": "1", "title": "A title", "text": "A text", "containers": ["web"], "test": True})])
 
     def test_says_when_it_is_refused(self):
         with serving(lambda *_: (401, "")) as url, self.assertRaisesRegex(CallError, "answered 401"):
