@@ -55,6 +55,29 @@ func TestPluginGrants(t *testing.T) {
 	has(false)
 	says("acts is granted engine", 0, "grants", "acts", "--grant", "engine")
 	has(true)
+	grant := func(body string, want int) {
+		t.Helper()
+		if status, text := d.request(http.MethodPost, "/api/plugins/acts/grant", body); status != want {
+			t.Fatalf("%s: %d, want %d: %s", body, status, want, text)
+		}
+	}
+	grant(`{"capability": "engine", "granted": false}`, http.StatusAccepted)
+	has(false)
+	grant(`{"capability": "engine", "granted": true}`, http.StatusAccepted)
+	has(true)
+	grant(`{"capability": "run", "granted": true}`, http.StatusConflict)
+	var recorded []string
+	for _, e := range get[[]struct {
+		Type, Subject string
+		Setting       struct{ To string }
+	}](d, http.MethodGet, "/api/events") {
+		if e.Type == "setting.changed" {
+			recorded = append(recorded, e.Subject+" "+e.Setting.To)
+		}
+	}
+	if want := []string{"plugin acts: engine granted", "plugin acts: engine not granted"}; !slices.Equal(recorded, want) { // newest first
+		t.Errorf("recorded %q, want %q", recorded, want)
+	}
 	says("removed acts", 0, "remove", "acts")
 	says("no plugin was installed", 0, "grants")
 }

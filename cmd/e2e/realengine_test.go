@@ -245,6 +245,9 @@ func swapped(t *testing.T, d *daemon, plugins string) {
 	if status, body := d.request(http.MethodPost, "/api/triggers/file/log", test); status != http.StatusOK || string(body) != "{}" {
 		t.Errorf("a trusted plugin: %d %s", status, body)
 	}
+	if status, events := d.request(http.MethodGet, "/api/events", ""); status != http.StatusOK || !strings.Contains(string(events), `"plugin trigger-file"`) || !strings.Contains(string(events), "the file "+state().SHA256) {
+		t.Errorf("the trust is not recorded: %d %s", status, events)
+	}
 }
 
 // copyFile copies a program as cp and installers do, in pieces: written at once, its file

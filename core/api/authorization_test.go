@@ -37,7 +37,7 @@ var levels = map[auth.Scope][]string{
 		"POST /api/containers/{id}/decision", "DELETE /api/containers/{id}/decision", "POST /api/containers/{id}/snooze", "DELETE /api/containers/{id}/snooze",
 		"POST /api/watchers/{type}/{name}/test", "POST /api/registries/{type}/{name}/test", "POST /api/triggers/{type}/{name}/test",
 	},
-	auth.Manage: {"POST /api/plugins/{name}/trust", "GET /api/tokens", "POST /api/tokens", "DELETE /api/tokens/{id}", "GET /api/sessions", "DELETE /api/sessions/{id}"},
+	auth.Manage: {"POST /api/plugins/{name}/trust", "POST /api/plugins/{name}/grant", "GET /api/tokens", "POST /api/tokens", "DELETE /api/tokens/{id}", "GET /api/sessions", "DELETE /api/sessions/{id}"},
 }
 
 const (

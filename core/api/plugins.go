@@ -3,7 +3,10 @@ package api
 import (
 	"errors"
 	"net/http"
+	"slices"
+	"strings"
 
+	"github.com/dogwatch/dogwatch/core/config"
 	"github.com/dogwatch/dogwatch/core/plugin"
 	"github.com/dogwatch/dogwatch/core/service"
 	"github.com/dogwatch/dogwatch/sdk"
@@ -34,6 +37,31 @@ func (h *handler) trustPlugin(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	p, err := h.Service.TrustPlugin(r.Context(), h.actor(r), param(r, "name"), body.SHA256)
+	h.respondDecided(w, r, p, err)
+}
+
+func (h *handler) grantPlugin(w http.ResponseWriter, r *http.Request) {
+	var body struct {
+		Capability string `json:"capability"`
+		Granted    *bool  `json:"granted"`
+	}
+	if _, ok := h.decode(w, r, &body); !ok {
+		return
+	}
+	if !slices.Contains(config.Grantable(), body.Capability) {
+		h.failWith(w, r, sdk.Invalid("capability", "want one of %s", strings.Join(config.Grantable(), ", ")))
+		return
+	}
+	if body.Granted == nil {
+		h.failWith(w, r, sdk.Invalid("granted", "want true to grant it, or false to take it away"))
+		return
+	}
+	p, err := h.Service.GrantPlugin(r.Context(), h.actor(r), param(r, "name"), body.Capability, *body.Granted)
+	h.respondDecided(w, r, p, err)
+}
+
+// respondDecided responds with a plugin about which a user decided something, or says why that cannot be.
+func (h *handler) respondDecided(w http.ResponseWriter, r *http.Request, p service.Plugin, err error) {
 	var invalid *sdk.InvalidError
 	switch {
 	case errors.Is(err, service.ErrNotFound), errors.Is(err, service.ErrForbidden), errors.As(err, &invalid):

@@ -15,4 +15,7 @@ func TestPluginRoutes(t *testing.T) {
 	}
 	w.do("POST", "/api/plugins/nope/restart", "").fails(404, "Plugin not found")
 	w.do("POST", "/api/plugins/nope/trust", `{"sha256":"00"}`).fails(404, "Plugin not found")
+	w.do("POST", "/api/plugins/nope/grant", `{"capability":"engine","granted":true}`).fails(404, "Plugin not found")
+	w.do("POST", "/api/plugins/nope/grant", `{"capability":"engin","granted":true}`).fails(400, "capability: want one of")
+	w.do("POST", "/api/plugins/nope/grant", `{"capability":"engine"}`).fails(400, "granted: want true")
 }

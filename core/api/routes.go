@@ -143,6 +143,7 @@ func (h *handler) pluginRoutes(s scopes) {
 	s.read.Get("/api/plugins", h.listPlugins)
 	s.write.Post("/api/plugins/{name}/restart", h.restartPlugin)
 	s.write.Post("/api/plugins/{name}/trust", h.trustPlugin)
+	s.write.Post("/api/plugins/{name}/grant", h.grantPlugin)
 }
 
 func (h *handler) eventRoutes(s scopes) {

@@ -86,6 +86,7 @@ func everyRoute(w *testServer) map[string]struct {
 		"GET /api/authentications/{type}/{name}":           {"/api/authentications/anonymous/anonymous", "", 200},
 		"POST /api/plugins/{name}/restart":                 {"/api/plugins/test/restart", "", 202},
 		"POST /api/plugins/{name}/trust":                   {"/api/plugins/test/trust", `{"sha256":"00"}`, 409},
+		"POST /api/plugins/{name}/grant":                   {"/api/plugins/test/grant", `{"capability":"engine","granted":true}`, 404},
 		"GET /api/containers/{id}/diff":                    {"/api/containers/" + id + "/diff", "", 200},
 		"POST /api/containers/{id}/plan":                   {"/api/containers/" + id + "/plan", "", 200},
 		"GET /api/choices":                                 {"/api/choices", "", 200},

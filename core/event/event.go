@@ -62,7 +62,7 @@ const (
 	TokenRevoked   Type = "auth.token.revoked" // Login
 	LinksRevoked   Type = "auth.links.revoked" // Login: those in messages that were sent so far
 
-	SettingChanged Type = "setting.changed" // Setting: at run time, until the next start
+	SettingChanged Type = "setting.changed" // Setting: at run time; also what a plugin is granted, and which of its files is trusted
 )
 
 // The types of state whose changes are no history: they are never stored and

@@ -4,11 +4,13 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/dogwatch/dogwatch/core/auth"
 	"github.com/dogwatch/dogwatch/core/config"
+	"github.com/dogwatch/dogwatch/core/event"
 	"github.com/dogwatch/dogwatch/core/install"
 	"github.com/dogwatch/dogwatch/core/plugin"
 	"github.com/dogwatch/dogwatch/sdk/kind"
@@ -112,13 +114,14 @@ func (s *Service) TrustPlugin(ctx context.Context, actor auth.Actor, name, sha25
 	if err != nil {
 		return Plugin{}, err
 	}
+	s.recordPlugin(ctx, actor, "plugin "+name, "another file", "the file "+sha256)
 	return s.plugin(b.Status()), nil
 }
 
 // GrantPlugin gives a capability to an installed plugin, or takes it away, and has it
-// started again. The error is an ErrNotFound when no plugin of that name was installed,
+// started again; who did so is recorded in the log of events. The error is an ErrNotFound when no plugin of that name was installed,
 // an ErrForbidden unless the actor is an operator, and any other one when that cannot be.
-func (s *Service) GrantPlugin(ctx context.Context, actor auth.Actor, name, capability string, granted bool) error {
+func (s *Service) GrantPlugin(ctx context.Context, actor auth.Actor, name, capability string, granted bool) (Plugin, error) {
 	b, err := s.bundle(name)
 	if err == nil {
 		err = allowOperator(actor, "say what plugins are granted")
@@ -129,7 +132,22 @@ func (s *Service) GrantPlugin(ctx context.Context, actor auth.Actor, name, capab
 	if err == nil {
 		err = s.safe(s.opt.Installs.Grant(ctx, b.Status().Name, capability, granted))
 	}
-	return err
+	if err != nil {
+		return Plugin{}, err
+	}
+	words := []string{"not granted", "granted"}
+	if !granted {
+		slices.Reverse(words)
+	}
+	s.recordPlugin(ctx, actor, "plugin "+name+": "+capability, words[0], words[1])
+	return s.plugin(b.Status()), nil
+}
+
+// recordPlugin records what a user decided about a plugin.
+func (s *Service) recordPlugin(ctx context.Context, actor auth.Actor, subject, from, to string) {
+	changed := event.Setting{From: from, To: to, User: actor.User, Address: actor.ClientAddress()}
+	s.log.Info("a user decides about a plugin", "subject", subject, "from", from, "to", to, "user", changed.User, "address", changed.Address)
+	s.recordSetting(ctx, subject, changed)
 }
 
 // Types returns the known types of a kind, sorted by name.

@@ -84,6 +84,8 @@ func subjectPath(e event.Event) string {
 		return "/plugins#" + url.PathEscape(e.Subject)
 	case kind == "check" || kind == "watcher":
 		return "/watchers"
+	case e.Type == event.SettingChanged && strings.HasPrefix(e.Subject, "plugin "):
+		return "/plugins"
 	case e.Type == event.SettingChanged:
 		return "/settings"
 	}

@@ -188,16 +188,16 @@ func (f fakePlugins) TrustPlugin(_ context.Context, actor auth.Actor, name, sha2
 	return found, f.err
 }
 
-func (f fakePlugins) GrantPlugin(_ context.Context, actor auth.Actor, name, capability string, granted bool) error {
-	_, err := f.find(name)
+func (f fakePlugins) GrantPlugin(_ context.Context, actor auth.Actor, name, capability string, granted bool) (service.Plugin, error) {
+	found, err := f.find(name)
 	switch {
 	case err != nil:
-		return err
+		return found, err
 	case !actor.Operator():
-		return service.ErrForbidden
+		return found, service.ErrForbidden
 	}
 	*f.calls = append(*f.calls, fmt.Sprint("grant ", name, " ", capability, " ", granted))
-	return f.err
+	return found, f.err
 }
 
 func (f fakePlugins) find(name string) (service.Plugin, error) {

@@ -208,10 +208,10 @@ func (u *UI) grantPlugin(w http.ResponseWriter, r *http.Request) {
 	if granted {
 		did = "granted"
 	}
-	err := u.Service.GrantPlugin(r.Context(), u.actor(r), r.PathValue("name"), r.PostFormValue("capability"), granted)
+	b, err := u.Service.GrantPlugin(r.Context(), u.actor(r), r.PathValue("name"), r.PostFormValue("capability"), granted)
 	switch {
 	case err == nil:
-		u.pluginDone(w, r, did, r.PathValue("name"))
+		u.pluginDone(w, r, did, b.Name)
 	case errors.Is(err, service.ErrForbidden):
 		u.renderError(w, r, http.StatusForbidden, problem{Title: "This is for people who are logged in", Detail: "A token cannot say what plugins are granted.", Back: "To the plugins", BackTo: "/plugins"})
 	case errors.Is(err, service.ErrNotFound):

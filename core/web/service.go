@@ -72,7 +72,7 @@ type PluginService interface {
 	Types(k kind.Kind) []kind.Type
 	RestartPlugin(actor auth.Actor, name string) (service.Plugin, error)
 	TrustPlugin(ctx context.Context, actor auth.Actor, name, sha256 string) (service.Plugin, error)
-	GrantPlugin(ctx context.Context, actor auth.Actor, name, capability string, granted bool) error
+	GrantPlugin(ctx context.Context, actor auth.Actor, name, capability string, granted bool) (service.Plugin, error)
 }
 
 // HistoryService is about what happened, and what is pending for triggers.
