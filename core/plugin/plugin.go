@@ -139,6 +139,8 @@ type Host struct {
 	granted map[string][]string
 	// described gets a value when a bundle holds other types than it was known to.
 	described chan struct{}
+	// crowds looks at the processes of third-party bundles.
+	crowds crowds
 	// launches counts the folders of processes.
 	launches atomic.Int64
 

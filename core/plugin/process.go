@@ -80,6 +80,7 @@ func (h *Host) launchOnce(ctx context.Context, b bundle, specs []pluginclient.In
 	var limit *flood
 	if !b.builtin {
 		limit = &flood{now: time.Now}
+		c.started = func() { h.crowds.watch(c, log) }
 	}
 	config := &goplugin.ClientConfig{
 		HandshakeConfig:  protocol.Handshake(),
@@ -163,7 +164,7 @@ func (p *process) release() {
 // signal that the process itself does not raise when it crashes.
 func (p *process) killedFromOutside() bool {
 	<-p.child.exited
-	return bySignal(p.child.cmd.ProcessState)
+	return bySignal(p.child.cmd.ProcessState) && p.child.overcrowded() == nil
 }
 
 // checkSum makes sure that the executable still is the one that was found to be trusted.

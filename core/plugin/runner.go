@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/hashicorp/go-plugin/runner"
@@ -27,6 +28,10 @@ type child struct {
 	stdout, stderr *os.File
 	// confined is what it may do.
 	confined *confinement
+	// started is called once the process runs; it may be nil.
+	started func()
+	// crowd is how many processes there were when it was ended for that; 0 otherwise.
+	crowd atomic.Int32
 	// exited closes when the process has ended; cmd.ProcessState is set by then.
 	exited chan struct{}
 
@@ -60,6 +65,9 @@ func (c *child) Start(context.Context) error {
 	}
 	c.stdout, c.stderr = stdout, stderr
 	go c.collect()
+	if c.started != nil {
+		c.started()
+	}
 	return nil
 }
 
@@ -113,6 +121,14 @@ func (c *child) Kill(context.Context) error {
 		return nil
 	}
 	return killGroup(c.cmd)
+}
+
+// overcrowded returns why it was ended, when that was for its processes; nil otherwise.
+func (c *child) overcrowded() error {
+	if n := c.crowd.Load(); n > 0 {
+		return fmt.Errorf("it had %d processes, and may have %d: it was ended with all that it started", n, maxProcesses)
+	}
+	return nil
 }
 
 // expectEnd notes that a graceful shutdown begins.

@@ -121,6 +121,9 @@ func explainStart(b bundle, c *child, wrote *lastLines, err error) error {
 	if err := explainProtocol(b.name, err); !isPlain(err) {
 		return err
 	}
+	if err := c.overcrowded(); err != nil {
+		return err
+	}
 	text := err.Error()
 	first := noHandshake().FindStringSubmatch(text)
 	switch {

@@ -298,6 +298,9 @@ func (s *Supervisor) supervise(ctx context.Context, p *process) error {
 		case <-ctx.Done():
 			return nil
 		case <-p.child.exited:
+			if err := p.child.overcrowded(); err != nil {
+				return fmt.Errorf("%w: the process of plugin %s ended: %w", sdk.ErrUnavailable, s.bundle.name, err)
+			}
 			return fmt.Errorf("%w: the process of plugin %s ended", sdk.ErrUnavailable, s.bundle.name)
 		case <-s.wake:
 			s.mu.Lock()

@@ -255,6 +255,14 @@ func (w *wire) Run(req *pluginv1.RunRequest, out grpc.ServerStreamingServer[plug
 		<-out.Context().Done()
 		fmt.Fprintln(os.Stderr, "was cancelled")
 		return out.Context().Err()
+	case "fork":
+		for range 300 {
+			if err := exec.Command("/bin/sleep", "60").Start(); err != nil {
+				return status.Error(codes.Internal, err.Error())
+			}
+		}
+		<-out.Context().Done()
+		return out.Context().Err()
 	case "log":
 		fmt.Fprintln(os.Stderr, rest)
 		return nil

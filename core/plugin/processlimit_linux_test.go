@@ -1,0 +1,41 @@
+package plugin
+
+import (
+	"os"
+	"strings"
+	"testing"
+)
+
+// TestPluginWithTooManyProcesses: one that starts hundreds of programs is ended with all of
+// them, says why, and is started again as after a crash.
+func TestPluginWithTooManyProcesses(t *testing.T) {
+	w := newWired(t, "serves-nothing")
+	must(t, w.set(t, nil))
+	first := w.s.Status().PID
+	if err := w.run(t.Context(), "fork"); err == nil {
+		t.Error("the call has succeeded")
+	}
+	eventually(t, "it says why it ended", func() bool {
+		return strings.Contains(w.log.String(), "processes, and may have 256: it was ended with all that it started")
+	})
+	eventually(t, "nothing of it is left", func() bool { return groups()[first] == 0 })
+	if !strings.Contains(w.log.String(), "plugin has too many processes") {
+		t.Errorf("the log says %s", w.log.String())
+	}
+	eventually(t, "it runs again", func() bool { st := w.s.Status(); return st.State == Running && st.PID != first })
+	must(t, w.run(t.Context(), "OK"))
+}
+
+func TestGroups(t *testing.T) {
+	if n, known := threads(); !known || n < 1 {
+		t.Errorf("the system has %d threads, %v", n, known)
+	}
+	pid := os.Getpid()
+	total := 0
+	for _, n := range groups() {
+		total += n
+	}
+	if total < 1 {
+		t.Errorf("no group has a process, and this one, %d, is in one", pid)
+	}
+}
