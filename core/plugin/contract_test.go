@@ -162,6 +162,7 @@ func TestOtherLanguages(t *testing.T) {
 		"`PLUGIN_PROTOCOL_VERSIONS` lists":               finds("PLUGIN_PROTOCOL_VERSIONS", func(v string) bool { return slices.Contains(strings.Split(v, ","), "1") }),
 		"`PLUGIN_UNIX_SOCKET_DIR` is":                    finds("PLUGIN_UNIX_SOCKET_DIR", func(v string) bool { return filepath.IsAbs(v) && len(v)+1+20 <= 107 && maxSocketDir+1+20 <= 107 }),
 		"The first line on stdout is":                    refused("greets", Rejected, `its first line on stdout is "hello"`),
+		"What follows on stdout is dropped":              elsewhere("stdout_test.go", "TestGarbageOnStdout"),
 		"The line has to come": func(t *testing.T) {
 			if startTimeout != 10*time.Second {
 				t.Errorf("it is %s", startTimeout)

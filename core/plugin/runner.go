@@ -1,6 +1,7 @@
 package plugin
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -149,7 +150,30 @@ func (c *child) pid() int {
 }
 
 // Stdout is where go-plugin reads how to reach the process.
-func (c *child) Stdout() io.ReadCloser { return c.stdout }
+func (c *child) Stdout() io.ReadCloser { return &firstLine{ReadCloser: c.stdout} }
+
+// firstLine has the first line alone, and drops what follows it: go-plugin reads no more after a
+// line of 64 KiB, and the process would wait for ever in its next write.
+type firstLine struct {
+	io.ReadCloser
+	over bool
+}
+
+func (f *firstLine) Read(p []byte) (int, error) {
+	for {
+		n, err := f.ReadCloser.Read(p)
+		if !f.over {
+			if end := bytes.IndexByte(p[:n], '\n'); end >= 0 {
+				f.over = true
+				n = end + 1
+			}
+			return n, err
+		}
+		if err != nil {
+			return 0, err
+		}
+	}
+}
 
 // Stderr is what the process logs.
 func (c *child) Stderr() io.ReadCloser { return c.stderr }

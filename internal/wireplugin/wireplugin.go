@@ -255,6 +255,13 @@ func (w *wire) Run(req *pluginv1.RunRequest, out grpc.ServerStreamingServer[plug
 		<-out.Context().Done()
 		fmt.Fprintln(os.Stderr, "was cancelled")
 		return out.Context().Err()
+	case "shout":
+		for range 20 {
+			if _, err := os.Stdout.WriteString(strings.Repeat("garbage", 10_000)); err != nil {
+				return status.Error(codes.Internal, err.Error())
+			}
+		}
+		return nil
 	case "fork":
 		for range 300 {
 			if err := exec.Command("/bin/sleep", "60").Start(); err != nil {
