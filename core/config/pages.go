@@ -245,6 +245,7 @@ var abilities = map[string]string{
 	kind.CapCredentials: "passes credentials on to triggers that pull images",
 	kind.CapLimits:      "tells how many requests its hosts still allow; the API and the metrics show it",
 	kind.CapConfig:      "reads what an image sets for its containers, so that the plan of an update shows it before the pull",
+	kind.CapTags:        "says what is behind a changed tag and how old versions are, without a pull where its host counts pulls",
 	kind.CapStateStream: "is kept informed of all containers, whatever it delivers",
 	kind.CapEngine:      "reaches the engine of the watcher",
 	kind.CapRun:         "can have other triggers run",

@@ -64,6 +64,15 @@ func (r Registry) ImageConfig(ctx context.Context, repo registry.Repository, dig
 	return config, err
 }
 
+// DescribeTags returns what is behind tags; see registry.TagDescriber.
+func (r Registry) DescribeTags(ctx context.Context, repo registry.Repository, tag string, platform sdk.Platform) (tags []registry.DescribedTag, err error) {
+	err = r.about(ctx, "DescribeTags", repo, func(ctx context.Context, c *pluginclient.Client) (err error) {
+		tags, err = c.Registry(r.id).DescribeTags(ctx, repo, tag, platform)
+		return err
+	})
+	return tags, err
+}
+
 // Credentials returns what an engine needs to pull from a repository.
 func (r Registry) Credentials(ctx context.Context, repo registry.Repository) (cred sdk.Credentials, err error) {
 	err = r.about(ctx, "Credentials", repo, func(ctx context.Context, c *pluginclient.Client) (err error) {

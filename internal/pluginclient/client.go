@@ -221,6 +221,14 @@ func (r RegistryClient) ImageConfig(ctx context.Context, repo registry.Repositor
 	return *protocol.DecodeImageConfig(resp.GetConfig()), nil
 }
 
+// DescribeTags returns what is behind tags. A registry that cannot tell without a pull is an sdk.ErrUnsupported.
+func (r RegistryClient) DescribeTags(ctx context.Context, repo registry.Repository, tag string, platform sdk.Platform) ([]registry.DescribedTag, error) {
+	resp, err := r.client.DescribeTags(ctx, &pluginv1.DescribeTagsRequest{
+		Instance: r.id, Repository: protocol.EncodeRepository(repo), Tag: tag, Platform: protocol.EncodePlatform(platform),
+	})
+	return protocol.DecodeTags(resp.GetTags()), err
+}
+
 // Credentials returns what an engine needs to pull. A registry that has none to grant is an sdk.ErrUnsupported.
 func (r RegistryClient) Credentials(ctx context.Context, repo registry.Repository) (sdk.Credentials, error) {
 	resp, err := r.client.Credentials(ctx, &pluginv1.CredentialsRequest{Instance: r.id, Repository: protocol.EncodeRepository(repo)})

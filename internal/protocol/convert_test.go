@@ -53,6 +53,7 @@ func pairs() map[string]pair {
 		"event":       both(EncodeEvent, DecodeEvent),
 		"repository":  both(EncodeRepository, DecodeRepository),
 		"manifest":    both(EncodeManifest, DecodeManifest),
+		"tag":         both(encodeTag, decodeTag),
 		"credentials": both(EncodeCredentials, DecodeCredentials),
 		"limit":       both(encodeLimit, decodeLimit),
 		"progress":    both(EncodeProgress, DecodeProgress),

@@ -122,6 +122,20 @@ func DecodeManifest(m *pluginv1.ManifestResponse) registry.Manifest {
 	return registry.Manifest{Digest: m.GetDigest(), Config: m.GetConfig(), Created: decodeTime(m.GetCreated()), Version: m.GetVersion()}
 }
 
+// EncodeTags makes the messages of described tags.
+func EncodeTags(tags []registry.DescribedTag) []*pluginv1.DescribedTag { return each(tags, encodeTag) }
+
+func encodeTag(t registry.DescribedTag) *pluginv1.DescribedTag {
+	return &pluginv1.DescribedTag{Name: t.Name, Digest: t.Digest, Image: t.Image, Pushed: encodeTime(t.Pushed)}
+}
+
+// DecodeTags reads the messages of described tags.
+func DecodeTags(tags []*pluginv1.DescribedTag) []registry.DescribedTag { return each(tags, decodeTag) }
+
+func decodeTag(m *pluginv1.DescribedTag) registry.DescribedTag {
+	return registry.DescribedTag{Name: m.GetName(), Digest: m.GetDigest(), Image: m.GetImage(), Pushed: decodeTime(m.GetPushed())}
+}
+
 // EncodeCredentials makes the message of credentials.
 func EncodeCredentials(c sdk.Credentials) *pluginv1.CredentialsResponse {
 	return &pluginv1.CredentialsResponse{Username: c.Username, Password: c.Password}

@@ -44,6 +44,7 @@ const (
 	CapCredentials = "credentials" // registries offer it: they grant credentials; triggers need it
 	CapLimits      = "limits"      // registries offer it: they report what their hosts allow
 	CapConfig      = "config"      // registries offer it: they read the configuration of images
+	CapTags        = "tags"        // registries offer it: they say what is behind tags without a pull
 	CapStateStream = "follow"      // triggers offer it: they subscribe to the state stream; the word is that of protocol 1
 	CapEngine      = "engine"      // triggers need it: how to reach the watcher's engine
 	CapRun         = "run"         // subscribers need it: to have other triggers run

@@ -121,6 +121,9 @@ func TestRegistryCalls(t *testing.T) {
 	if _, err := r.ImageConfig(t.Context(), repo, "sha256:1", platform); !errors.Is(err, sdk.ErrUnsupported) {
 		t.Errorf("configuration by a registry that reads none: %v", err)
 	}
+	if _, err := r.DescribeTags(t.Context(), repo, "1", platform); !errors.Is(err, sdk.ErrUnsupported) {
+		t.Errorf("tags described by a registry that describes none: %v", err)
+	}
 	if _, err := r.Limits(t.Context()); !errors.Is(err, sdk.ErrUnsupported) {
 		t.Errorf("limits of a registry that knows none: %v", err)
 	}

@@ -63,6 +63,28 @@ type ConfigReader interface {
 	ImageConfig(ctx context.Context, repo Repository, digest string, platform sdk.Platform) (sdk.ImageConfig, error)
 }
 
+// TagDescriber is a Registry that can say what is behind tags without a request that its
+// host counts as a pull, where reading a manifest is one.
+type TagDescriber interface {
+	// DescribeTags returns what is behind a tag, or with "" behind the newest tags of the
+	// repository, up to about a hundred. What is not known is missing: a tag, or a field of it.
+	// The registry may be behind what Resolve returns, so the host compares the digests. The
+	// host goes without the result when there is an error, such as an sdk.ErrUnsupported of
+	// an instance whose host cannot tell.
+	DescribeTags(ctx context.Context, repo Repository, tag string, platform sdk.Platform) ([]DescribedTag, error)
+}
+
+// DescribedTag is what a registry says of a tag.
+type DescribedTag struct {
+	Name string
+	// Digest is that of the index where there is one, else of the manifest.
+	Digest string
+	// Image is the digest of the platform's own manifest, which is Digest where there is no index.
+	Image string
+	// Pushed is when Image was pushed.
+	Pushed sdk.Time
+}
+
 // Limit is the rate limit of a host.
 type Limit struct {
 	// Host is the host that the requests went to, with a port if it has one. It may differ from
@@ -153,6 +175,7 @@ func Define[O any, T Registry](name, summary string, create func(sdk.Env, O) (T,
 		kind.CapCredentials: reflect.TypeFor[CredentialProvider](),
 		kind.CapLimits:      reflect.TypeFor[LimitReporter](),
 		kind.CapConfig:      reflect.TypeFor[ConfigReader](),
+		kind.CapTags:        reflect.TypeFor[TagDescriber](),
 		kind.CapProbe:       reflect.TypeFor[sdk.Prober](),
 	}
 	return Type{

@@ -76,7 +76,30 @@ func (c Case) responses(t *testing.T, s conform.Subject) {
 	}
 	c.credentials(t, s, p, repo)
 	c.config(t, s, p, service)
+	c.described(t, s, p, service)
 	c.limits(t, s, p)
+}
+
+// described holds what a registry says of its tags to what it resolves them to. An instance
+// that cannot tell says so.
+func (c Case) described(t *testing.T, s conform.Subject, p *conform.Instance, service Service) {
+	for _, tag := range []string{"", service.Tag} {
+		tags, err := p.Client.Registry(p.ID).DescribeTags(t.Context(), service.Repository, tag, service.platform())
+		if !slices.Contains(s.Type.Capabilities, kind.CapTags) {
+			if !errors.Is(err, sdk.ErrUnsupported) {
+				t.Errorf("a registry without the capability returned %v for a description of tags", err)
+			}
+			return
+		}
+		for _, described := range tags {
+			if described.Name == "" || tag != "" && described.Name != tag || described.Image != "" && !digestForm.MatchString(described.Image) {
+				t.Errorf("described as %+v, for %q", described, tag)
+			}
+			if described.Name == service.Tag && described.Digest != service.Digest {
+				t.Errorf("described as %+v; want the digest %s", described, service.Digest)
+			}
+		}
+	}
 }
 
 func (c Case) credentials(t *testing.T, s conform.Subject, p *conform.Instance, repo registry.Repository) {

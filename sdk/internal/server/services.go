@@ -98,6 +98,16 @@ func (s *Server) ImageConfig(ctx context.Context, req *pluginv1.ImageConfigReque
 	return resp, err
 }
 
+func (s *Server) DescribeTags(ctx context.Context, req *pluginv1.DescribeTagsRequest) (*pluginv1.DescribeTagsResponse, error) {
+	resp := &pluginv1.DescribeTagsResponse{}
+	err := serving(s, req.GetInstance(), func(_ *instance, r registry.TagDescriber) error {
+		tags, err := r.DescribeTags(ctx, protocol.DecodeRepository(req.GetRepository()), req.GetTag(), protocol.DecodePlatform(req.GetPlatform()))
+		resp.Tags = protocol.EncodeTags(tags)
+		return err
+	})
+	return resp, err
+}
+
 func (s *Server) Credentials(ctx context.Context, req *pluginv1.CredentialsRequest) (*pluginv1.CredentialsResponse, error) {
 	var resp *pluginv1.CredentialsResponse
 	err := serving(s, req.GetInstance(), func(_ *instance, p registry.CredentialProvider) error {

@@ -497,12 +497,13 @@ var Watcher_ServiceDesc = grpc.ServiceDesc{
 }
 
 const (
-	Registry_Tags_FullMethodName        = "/dogwatch.plugin.v1.Registry/Tags"
-	Registry_Resolve_FullMethodName     = "/dogwatch.plugin.v1.Registry/Resolve"
-	Registry_Manifest_FullMethodName    = "/dogwatch.plugin.v1.Registry/Manifest"
-	Registry_Credentials_FullMethodName = "/dogwatch.plugin.v1.Registry/Credentials"
-	Registry_Limits_FullMethodName      = "/dogwatch.plugin.v1.Registry/Limits"
-	Registry_ImageConfig_FullMethodName = "/dogwatch.plugin.v1.Registry/ImageConfig"
+	Registry_Tags_FullMethodName         = "/dogwatch.plugin.v1.Registry/Tags"
+	Registry_Resolve_FullMethodName      = "/dogwatch.plugin.v1.Registry/Resolve"
+	Registry_Manifest_FullMethodName     = "/dogwatch.plugin.v1.Registry/Manifest"
+	Registry_Credentials_FullMethodName  = "/dogwatch.plugin.v1.Registry/Credentials"
+	Registry_Limits_FullMethodName       = "/dogwatch.plugin.v1.Registry/Limits"
+	Registry_ImageConfig_FullMethodName  = "/dogwatch.plugin.v1.Registry/ImageConfig"
+	Registry_DescribeTags_FullMethodName = "/dogwatch.plugin.v1.Registry/DescribeTags"
 )
 
 // RegistryClient is the client API for Registry service.
@@ -525,6 +526,8 @@ type RegistryClient interface {
 	Limits(ctx context.Context, in *LimitsRequest, opts ...grpc.CallOption) (*LimitsResponse, error)
 	// ImageConfig returns the configuration of the image for one platform behind a digest; capability "config".
 	ImageConfig(ctx context.Context, in *ImageConfigRequest, opts ...grpc.CallOption) (*ImageConfigResponse, error)
+	// DescribeTags returns what is behind tags for one platform, without a pull; capability "tags".
+	DescribeTags(ctx context.Context, in *DescribeTagsRequest, opts ...grpc.CallOption) (*DescribeTagsResponse, error)
 }
 
 type registryClient struct {
@@ -604,6 +607,16 @@ func (c *registryClient) ImageConfig(ctx context.Context, in *ImageConfigRequest
 	return out, nil
 }
 
+func (c *registryClient) DescribeTags(ctx context.Context, in *DescribeTagsRequest, opts ...grpc.CallOption) (*DescribeTagsResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(DescribeTagsResponse)
+	err := c.cc.Invoke(ctx, Registry_DescribeTags_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // RegistryServer is the server API for Registry service.
 // All implementations must embed UnimplementedRegistryServer
 // for forward compatibility.
@@ -624,6 +637,8 @@ type RegistryServer interface {
 	Limits(context.Context, *LimitsRequest) (*LimitsResponse, error)
 	// ImageConfig returns the configuration of the image for one platform behind a digest; capability "config".
 	ImageConfig(context.Context, *ImageConfigRequest) (*ImageConfigResponse, error)
+	// DescribeTags returns what is behind tags for one platform, without a pull; capability "tags".
+	DescribeTags(context.Context, *DescribeTagsRequest) (*DescribeTagsResponse, error)
 	mustEmbedUnimplementedRegistryServer()
 }
 
@@ -651,6 +666,9 @@ func (UnimplementedRegistryServer) Limits(context.Context, *LimitsRequest) (*Lim
 }
 func (UnimplementedRegistryServer) ImageConfig(context.Context, *ImageConfigRequest) (*ImageConfigResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ImageConfig not implemented")
+}
+func (UnimplementedRegistryServer) DescribeTags(context.Context, *DescribeTagsRequest) (*DescribeTagsResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method DescribeTags not implemented")
 }
 func (UnimplementedRegistryServer) mustEmbedUnimplementedRegistryServer() {}
 func (UnimplementedRegistryServer) testEmbeddedByValue()                  {}
@@ -774,6 +792,24 @@ func _Registry_ImageConfig_Handler(srv interface{}, ctx context.Context, dec fun
 	return interceptor(ctx, in, info, handler)
 }
 
+func _Registry_DescribeTags_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(DescribeTagsRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(RegistryServer).DescribeTags(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: Registry_DescribeTags_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(RegistryServer).DescribeTags(ctx, req.(*DescribeTagsRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // Registry_ServiceDesc is the grpc.ServiceDesc for Registry service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -800,6 +836,10 @@ var Registry_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "ImageConfig",
 			Handler:    _Registry_ImageConfig_Handler,
+		},
+		{
+			MethodName: "DescribeTags",
+			Handler:    _Registry_DescribeTags_Handler,
 		},
 	},
 	Streams: []grpc.StreamDesc{
