@@ -59,23 +59,38 @@ func (c connection) client() httpclient.Options { return c.Options }
 // define makes a type of a row whose options are O.
 func define[O options](shared *oci.Shared, r row) registry.Type {
 	return registry.Define(r.name, r.summary, func(env sdk.Env, o O) (*oci.Registry, error) {
-		login, err := o.login()
-		if err != nil {
-			return nil, err
-		}
-		at, err := o.place(r)
-		if err != nil {
-			return nil, err
-		}
-		return shared.Open(env, o.client(), oci.Config{
-			Hosts:         at.hosts,
-			Login:         login,
-			TokenHosts:    slices.Concat(r.tokenHosts, at.tokenHosts),
-			TokenHostsKey: at.tokenHostsKey,
-			Keys:          o.keys(),
-			PublicImage:   r.image,
-		}, o.secrets()...)
+		return open(shared, r, env, o)
 	}, r.settings()...)
+}
+
+// defineHub is define for Docker Hub, which has an API beside that of its registry.
+func defineHub(shared *oci.Shared, r row) registry.Type {
+	return registry.Define(r.name, r.summary, func(env sdk.Env, o hubOptions) (*oci.Hub, error) {
+		client, err := open(shared, r, env, o)
+		if err != nil {
+			return nil, err
+		}
+		return &oci.Hub{Registry: client}, nil
+	}, r.settings()...)
+}
+
+func open(shared *oci.Shared, r row, env sdk.Env, o options) (*oci.Registry, error) {
+	login, err := o.login()
+	if err != nil {
+		return nil, err
+	}
+	at, err := o.place(r)
+	if err != nil {
+		return nil, err
+	}
+	return shared.Open(env, o.client(), oci.Config{
+		Hosts:         at.hosts,
+		Login:         login,
+		TokenHosts:    slices.Concat(r.tokenHosts, at.tokenHosts),
+		TokenHostsKey: at.tokenHostsKey,
+		Keys:          o.keys(),
+		PublicImage:   r.image,
+	}, o.secrets()...)
 }
 
 func (r row) settings() []kind.Setting {

@@ -177,7 +177,7 @@ func services(shared *oci.Shared) []registry.Type {
 			image: github + "/home-assistant/home-assistant:stable",
 			docs:  "https://docs.github.com/packages/working-with-a-github-packages-registry/working-with-the-container-registry",
 		}),
-		define[hubOptions](shared, row{
+		defineHub(shared, row{
 			name: "hub", summary: "Docker Hub", public: true,
 			docs:  "https://docs.docker.com/docker-hub/",
 			hosts: []string{"docker.io", "index.docker.io", "registry-1.docker.io"},
