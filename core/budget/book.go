@@ -121,6 +121,10 @@ func (t Taken) Done(made map[string]int, known bool) {
 	case !c.reported.Pulls:
 		c.since += total
 	}
+	if known && total == 0 && len(made) > 0 {
+		b.changed = true
+		return // other hosts answered it, which says nothing about what questions to this one cost
+	}
 	if c.questions++; c.questions > recent {
 		c.questions, c.requests = c.questions/2, c.requests/2
 	}

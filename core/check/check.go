@@ -51,6 +51,13 @@ type Match struct {
 	// URL is the base of the host's API.
 	URL      string
 	Registry Registry
+	// Describer is nil where the registry cannot say what is behind tags without a pull.
+	Describer Describer
+}
+
+// Describer says what is behind tags; see registry.TagDescriber.
+type Describer interface {
+	DescribeTags(ctx context.Context, repo registry.Repository, tag string, platform sdk.Platform) ([]registry.DescribedTag, error)
 }
 
 // Registries finds the registry that serves a host.

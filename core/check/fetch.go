@@ -57,6 +57,8 @@ type fetcher struct {
 	limiter *limiter
 	dater   atomic.Pointer[Dater] // nil when no dates are fetched
 	absent  absent
+	// described are the tags that registries described lately.
+	described described
 }
 
 // Request makes a request to a registry, within what its host allows and as the requests
@@ -189,7 +191,7 @@ func (f *fetcher) group(ctx context.Context, g *group) {
 			digests[name] = r
 		}
 		if s.response.err = r.err; r.err == nil {
-			s.response.digest, s.response.err = f.compare(ctx, g, s.container.Image, r.digest)
+			s.response.digest, s.response.err = f.compare(ctx, g, s, r.digest)
 		}
 	}
 	f.versions(ctx, g)
@@ -286,10 +288,16 @@ func (f *fetcher) tags(ctx context.Context, g *group) ([]string, error) {
 // platform. A new index with the same image inside is no update. What is behind
 // the digest matters for that alone: a manifest that cannot be read is another
 // image if its digest is another.
-func (f *fetcher) compare(ctx context.Context, g *group, img sdk.Image, digest string) (*digestResponse, error) {
+func (f *fetcher) compare(ctx context.Context, g *group, s *target, digest string) (*digestResponse, error) {
+	img := s.container.Image
 	own := ownDigests(img)
 	if slices.Contains(own, digest) || img.Digest.Repo == digest || img.ID == digest {
 		return &digestResponse{remote: digest, same: true}, nil
+	}
+	if _, read := cachedManifest(ctx, f.opt.Cache, g.repo, digest, img.Platform()); !read {
+		if d := f.compareDescribed(ctx, g, s, digest); d != nil {
+			return d, nil
+		}
 	}
 	m, err := f.manifest(ctx, g, digest, img.Platform())
 	if err != nil {
@@ -313,8 +321,8 @@ func (f *fetcher) sameInside(ctx context.Context, g *group, img sdk.Image, remot
 	return err == nil && local.Digest == remote.Digest, err
 }
 
-// CachedManifest returns what a check has found behind a digest, without a request.
-func CachedManifest(ctx context.Context, cache Cache, repo registry.Repository, digest string, p sdk.Platform) (m registry.Manifest, found bool) {
+// cachedManifest returns what was read of a manifest before.
+func cachedManifest(ctx context.Context, cache Cache, repo registry.Repository, digest string, p sdk.Platform) (m registry.Manifest, found bool) {
 	_, body, cached := cache.Get(ctx, manifestKey(repo, digest, p))
 	return m, cached && json.Unmarshal(body, &m) == nil
 }
@@ -326,7 +334,7 @@ func manifestKey(repo registry.Repository, digest string, p sdk.Platform) string
 // manifest fetches what is behind a digest, once and for all; what is not there, once
 // in absentFor.
 func (f *fetcher) manifest(ctx context.Context, g *group, digest string, p sdk.Platform) (registry.Manifest, error) {
-	m, cached := CachedManifest(ctx, f.opt.Cache, g.repo, digest, p)
+	m, cached := cachedManifest(ctx, f.opt.Cache, g.repo, digest, p)
 	if cached {
 		return m, nil
 	}

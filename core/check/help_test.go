@@ -69,7 +69,11 @@ func (l *locked) Write(b []byte) (int, error) {
 func (w *fixture) For(host string) (Match, bool) {
 	switch r, known := w.others[host]; {
 	case host == "docker.io":
-		return Match{ID: "hub.public", URL: "https://registry-1.docker.io/v2", Registry: w.hub}, true
+		m := Match{ID: "hub.public", URL: "https://registry-1.docker.io/v2", Registry: w.hub}
+		if w.hub != nil && w.hub.described != nil {
+			m.Describer = w.hub
+		}
+		return m, true
 	case known:
 		return Match{ID: "custom." + strings.NewReplacer(".", "", ":", "").Replace(host), URL: "https://" + host + "/v2", Registry: r}, true
 	}
@@ -198,11 +202,12 @@ func container(name, image string, labels ...string) sdk.Container {
 // fake is a registry whose answers the test sets. Absent ones are "not found".
 type fake struct {
 	mu         sync.Mutex
-	tags       map[string][]string          // by repository
-	digests    map[string]string            // by "repository:tag"
-	manifests  map[string]registry.Manifest // by digest, or by "digest platform"
-	stamps     map[string]string            // validators, by repository
-	errs       map[string]error             // by request
+	tags       map[string][]string                // by repository
+	digests    map[string]string                  // by "repository:tag"
+	manifests  map[string]registry.Manifest       // by digest, or by "digest platform"
+	stamps     map[string]string                  // validators, by repository
+	described  map[string][]registry.DescribedTag // by repository, and by "repository:tag"; nil for a registry that describes none
+	errs       map[string]error                   // by request
 	seen       []string
 	scopeHints [][]string
 	underWay   int
@@ -280,6 +285,16 @@ func (f *fake) Manifest(ctx context.Context, repo registry.Repository, digest st
 		return m, sdk.WithKind(sdk.ErrNotFound, fmt.Errorf("no image for %s", platform))
 	}
 	return m, nil
+}
+
+func (f *fake) DescribeTags(ctx context.Context, repo registry.Repository, tag string, _ sdk.Platform) ([]registry.DescribedTag, error) {
+	name := strings.TrimSuffix(repo.Name+":"+tag, ":")
+	if err := f.begin(ctx, repo, "describe %s", name); err != nil {
+		return nil, err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return slices.Clone(f.described[name]), nil
 }
 
 // requests returns the requests since the last call, sorted.

@@ -286,6 +286,12 @@ func (d *Dater) fetch(ctx context.Context, h *dates, r release) (sdk.Time, error
 	if err != nil {
 		return sdk.Time{}, err
 	}
+	if m, read := cachedManifest(ctx, f.opt.Cache, g.repo, digest, r.platform); read {
+		return m.Created, nil
+	}
+	if t, known := f.describe(ctx, g, r.tag, digest, r.platform); known && !t.Pushed.IsZero() {
+		return t.Pushed, nil
+	}
 	// Up to here it was no pull, and by now the host may have said what is left.
 	if _, refused := d.spare(ctx, match, r.host); refused != "" {
 		return sdk.Time{}, refused

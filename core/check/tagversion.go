@@ -113,7 +113,7 @@ func unversioned(c *sdk.Container) (digests []string) {
 
 // WantVersions is for the page of a container: where neither a label nor what is known of
 // other tags says which version its tag is, that is found out while Run runs, and stored.
-// It takes some requests, none of which is a pull. WantVersions returns at once.
+// It takes some requests, none of which is a pull where a tag says it. WantVersions returns at once.
 func (d *Dater) WantVersions(c *sdk.Container) {
 	for _, digest := range unversioned(c) {
 		d.want(release{c.Image.Registry.Host, c.Image.Name, c.Image.Tag.Value, c.Image.Platform(), digest})
@@ -200,8 +200,25 @@ func (d *Dater) findVersion(ctx context.Context, h *dates, r release) (version s
 	f.keepTagged(ctx, r.host, r.name, known)
 	if again.IsZero() {
 		again = now.Add(tagFresh)
+		if version == "" && err == nil {
+			version, err = d.labelled(ctx, g, r)
+		}
 	}
 	return version, again, err
+}
+
+// labelled returns the version that the label of an offered image says, where a check has
+// found out without its manifest that it is another one; "" where a check has read it.
+func (d *Dater) labelled(ctx context.Context, g *group, r release) (string, error) {
+	f := d.checker.fetch
+	if i, known := f.knownImage(ctx, g.repo, r.digest, r.platform); !known || len(i.Others) == 0 {
+		return "", nil
+	}
+	if _, refused := d.spare(ctx, g.match, r.host); refused != "" {
+		return "", refused
+	}
+	m, err := f.manifest(ctx, g, r.digest, r.platform)
+	return versionOf(m.Version), err
 }
 
 // versioned stores the version of an image with every container that runs it or is offered

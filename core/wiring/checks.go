@@ -11,6 +11,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/component"
 	"github.com/dogwatch/dogwatch/core/config"
 	"github.com/dogwatch/dogwatch/core/store"
+	"github.com/dogwatch/dogwatch/sdk/kind"
 	"github.com/dogwatch/dogwatch/sdk/registry"
 )
 
@@ -23,7 +24,11 @@ func (r Registries) For(host string) (check.Match, bool) {
 	if !served {
 		return check.Match{}, false
 	}
-	return check.Match{ID: c.ID(), URL: url, Registry: c}, true
+	m := check.Match{ID: c.ID(), URL: url, Registry: c}
+	if c.Can(kind.CapTags) {
+		m.Describer = c
+	}
+	return m, true
 }
 
 // Limits returns what the hosts of a registry allow, for check.NewDater.

@@ -97,8 +97,8 @@ func (r imageRegistry) ImageConfig(ctx context.Context, repo registry.Repository
 	if _, body, cached := r.cache.Get(ctx, key); cached && json.Unmarshal(body, &c) == nil {
 		return &c, nil
 	}
-	if m, known := check.CachedManifest(ctx, r.cache, repo, digest, platform); known {
-		digest = m.Digest // of the platform, which spares the index
+	if own, known := check.CachedImage(ctx, r.cache, repo, digest, platform); known {
+		digest = own // of the platform, which spares the index
 	}
 	err := r.requests.Pull(ctx, repo.Host, func(ctx context.Context) (err error) {
 		c, err = r.Registry.ImageConfig(ctx, repo, digest, platform)
