@@ -134,6 +134,18 @@ func (r *Registry) Push(repo string, tags ...string) {
 	p.sorted = nil
 }
 
+// Tag puts the image behind a tag, which exists, behind others, too.
+func (r *Registry) Tag(repo, tag string, others ...string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	p := r.repos[repo]
+	for _, other := range others {
+		p.tags[other] = p.tags[tag]
+	}
+	p.changes++
+	p.sorted = nil
+}
+
 // Delete removes tags of a repository.
 func (r *Registry) Delete(repo string, tags ...string) {
 	r.mu.Lock()
