@@ -19,7 +19,7 @@ func (a *App) makeWebhooks() {
 		return
 	}
 	a.webhooks = webhook.New(webhook.Options{
-		Hooks: hooks, Containers: a.containers, Check: a.scheduler.WatchSome, Log: a.opt.Log, Now: a.opt.Now,
+		Hooks: hooks, Containers: a.containers, Store: a.store, Check: a.scheduler.WatchSome, Log: a.opt.Log, Now: a.opt.Now,
 	})
 }
 

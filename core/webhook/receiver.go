@@ -43,6 +43,8 @@ const (
 	repeatWindow = 10 * time.Second
 	// maxRecent is how many deliveries the page shows of each hook.
 	maxRecent = 20
+	// storeTime bounds a write of what was accepted.
+	storeTime = 5 * time.Second
 	// RetryAfter is when one more may be sent after an ErrBusy.
 	RetryAfter = 5 * time.Second
 )
@@ -61,15 +63,23 @@ type Options struct {
 	Hooks []Hook
 	// Containers returns the stored containers.
 	Containers func() []sdk.Container
+	Store      Store
 	// Check checks containers of one watcher now.
 	Check func(ctx context.Context, watcher string, ids []string) error
 	Log   hclog.Logger
 	Now   func() time.Time
 }
 
+// Store keeps the repositories whose check waits or is under way, so that what was accepted is
+// checked, if not by this process then by the next.
+type Store interface {
+	AddPushed(ctx context.Context, images []Image) error
+	RemovePushed(ctx context.Context, images []Image) error
+	Pushed(ctx context.Context) ([]Image, error)
+}
+
 // Receiver receives deliveries, and checks what they concern. Its methods may be
-// called concurrently. What waits is lost when the process ends: the next planned
-// check finds it.
+// called concurrently.
 type Receiver struct {
 	opt    Options
 	log    hclog.Logger
@@ -144,7 +154,8 @@ func (r *Receiver) hook(name string, header http.Header, token string, body []by
 }
 
 // Receive takes a delivery in. What it concerns is checked soon, unless the same
-// delivery was received already. The error is an ErrUnknown, ErrSecret, ErrMalformed or ErrBusy.
+// delivery was received already. The error is an ErrUnknown, ErrSecret, ErrMalformed or ErrBusy,
+// or one of the Store.
 func (r *Receiver) Receive(name string, header http.Header, token string, body []byte) (Receipt, error) {
 	h, err := r.hook(name, header, token, body)
 	if err != nil {
@@ -205,6 +216,12 @@ func (r *Receiver) enqueue(h Hook, d Delivery, images []Image, receipt *Receipt)
 		receipt.State, receipt.Reason = Refused, ErrBusy.Error()
 		return Receipt{}, ErrBusy
 	}
+	ctx, cancel := context.WithTimeout(context.Background(), storeTime)
+	defer cancel()
+	if err := r.opt.Store.AddPushed(ctx, images); err != nil {
+		receipt.State, receipt.Reason = Refused, err.Error()
+		return Receipt{}, err
+	}
 	r.seen[key] = now.Add(replayWindow)
 	if d.Repeats {
 		r.seen[key] = now.Add(repeatWindow)
@@ -213,11 +230,16 @@ func (r *Receiver) enqueue(h Hook, d Delivery, images []Image, receipt *Receipt)
 	for _, image := range images {
 		r.waiting[image] = append(r.waiting[image], receipt)
 	}
+	r.rouse()
+	return *receipt, nil
+}
+
+// rouse has Run look at what waits.
+func (r *Receiver) rouse() {
 	select {
 	case r.wake <- struct{}{}:
 	default:
 	}
-	return *receipt, nil
 }
 
 // containers returns the containers of an image's repository.
@@ -240,8 +262,48 @@ func (r *Receiver) note(hook string, receipt *Receipt) {
 	r.log.Info("delivery received", "webhook", hook, "state", receipt.State, "format", receipt.Format, "images", receipt.Images, "containers", receipt.Containers, "reason", receipt.Reason)
 }
 
-// Run checks what deliveries concern, until ctx ends.
+// resume has what an earlier process accepted and did not check wait again.
+func (r *Receiver) resume(ctx context.Context) {
+	images, err := r.opt.Store.Pushed(ctx)
+	if err != nil {
+		r.log.Error("read what was accepted before this start; planned checks find it", "error", err)
+	}
+	if len(images) == 0 {
+		return
+	}
+	r.log.Info("what was accepted before this start is checked", "repositories", len(images))
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, image := range images {
+		if _, waits := r.waiting[image]; !waits {
+			r.waiting[image] = nil // it has no receipt here
+		}
+	}
+	r.rouse()
+}
+
+// checked forgets repositories, except those that a delivery has named again since.
+func (r *Receiver) checked(ctx context.Context, images map[Image][]*Receipt, state, reason string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var done []Image
+	for image, receipts := range images {
+		for _, receipt := range receipts {
+			receipt.State, receipt.Reason = state, reason
+		}
+		if _, again := r.waiting[image]; !again {
+			done = append(done, image)
+		}
+	}
+	if err := r.opt.Store.RemovePushed(ctx, done); err != nil {
+		r.log.Warn("forget what was checked; the next start checks it again", "error", err)
+	}
+}
+
+// Run checks what deliveries concern, until ctx ends. What is not checked by then is left for
+// the next Receiver with the Store.
 func (r *Receiver) Run(ctx context.Context) error {
+	r.resume(ctx)
 	for {
 		select {
 		case <-ctx.Done():
@@ -262,17 +324,15 @@ func (r *Receiver) Run(ctx context.Context) error {
 			all = append(all, r.containers(image)...)
 		}
 		state, reason := Checked, ""
-		if err := r.check(ctx, all); err != nil {
+		err := r.check(ctx, all)
+		if ctx.Err() != nil {
+			return nil
+		}
+		if err != nil {
 			r.log.Warn("check what was pushed", "error", err)
 			state, reason = Failed, err.Error()
 		}
-		r.mu.Lock()
-		for _, receipts := range waiting {
-			for _, receipt := range receipts {
-				receipt.State, receipt.Reason = state, reason
-			}
-		}
-		r.mu.Unlock()
+		r.checked(ctx, waiting, state, reason)
 	}
 }
 
