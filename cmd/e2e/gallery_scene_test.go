@@ -61,7 +61,7 @@ const unchecked = "newcomer"
 // galleryFleet runs the containers of the gallery, with the sources that some of them name.
 func galleryFleet(t testing.TB, sources map[string]string) *fleet {
 	t.Helper()
-	f := newFleet(t, 0, registrysim.Options{}, registrysim.Options{Auth: registrysim.Basic, Users: map[string]string{"ana": "x"}, Private: func(string) bool { return true }}, registrysim.Options{})
+	f := newFleet(t, 0, registrysim.Options{Config: galleryConfig}, registrysim.Options{Auth: registrysim.Basic, Users: map[string]string{"ana": "x"}, Private: func(string) bool { return true }}, registrysim.Options{})
 	for _, a := range galleryApps {
 		f.registries[a.registry].Push(a.repo, a.running)
 		labels := maps.Clone(a.labels)
@@ -78,6 +78,30 @@ func galleryFleet(t testing.TB, sources map[string]string) *fleet {
 	}
 	return f
 }
+
+// galleryConfig is what the images set: those of sonarr differ in everything that can.
+func galleryConfig(repo string, revision int) map[string]any {
+	if repo != "linuxserver/sonarr" {
+		return map[string]any{}
+	}
+	if revision%2 == sonarrRuns {
+		return map[string]any{
+			"User": "abc", "Env": []string{"PATH=/usr/local/bin:/usr/bin", "HOME=/root", "SONARR_BRANCH=main"}, "Cmd": []string{"/init"}, "WorkingDir": "/app",
+			"ExposedPorts": map[string]any{"8989/tcp": struct{}{}}, "Volumes": map[string]any{"/config": struct{}{}}, "StopSignal": "SIGTERM",
+			"Labels": map[string]string{"build_version": "Linuxserver.io version:- 4.0.9.2244-ls253 Build-date:- 2026-09-11T05:12:33+00:00", "maintainer": "thespad"},
+		}
+	}
+	return map[string]any{
+		"User": "", "Env": []string{"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:/opt/sonarr/with/a/long/path/that/does/not/fit/a/phone", "SONARR_BRANCH=develop", "XDG_CONFIG_HOME=/config/xdg"},
+		"Entrypoint": []string{"/init"}, "Cmd": []string{"sonarr", "--nobrowser", "--data=/config"}, "WorkingDir": "/app/sonarr",
+		"ExposedPorts": map[string]any{"9898/tcp": struct{}{}}, "Volumes": map[string]any{"/config": struct{}{}, "/data": struct{}{}}, "StopSignal": "SIGINT",
+		"Healthcheck": map[string]any{"Test": []string{"CMD-SHELL", "curl -fsS http://localhost:9898/ping || exit 1"}},
+		"Labels":      map[string]string{"build_version": "Linuxserver.io version:- 4.1.0.2301-ls260 Build-date:- 2026-11-20T05:12:33+00:00"},
+	}
+}
+
+// sonarrRuns is the parity of the revision of sonarr's image that runs.
+const sonarrRuns = 1
 
 // run creates a container of an image that a registry has.
 func (f *fleet) run(t testing.TB, name string, registry int, repo, tag, stack string, labels map[string]string) {

@@ -79,6 +79,9 @@ func (h houses) sights() []sight {
 		{name: "container-notes-hostile", of: h.twelve, path: container("home-assistant") + "?notes=1", set: func(b *tab) {
 			js[any](b, "document.querySelectorAll('.notes details').forEach((d, i) => { d.open = i < 2 })")
 		}},
+		{name: "container-diff", of: h.twelve, path: container("sonarr") + "/diff"},
+		{name: "container-diff-none", of: h.twelve, path: container("dns") + "/diff"},
+		{name: "container-diff-same", of: h.twelve, path: container("worker") + "/diff"},
 		{name: "container-scan", of: h.twelve, path: container("sonarr"), set: func(b *tab) {
 			b.click("#scan-images")
 			b.until("/remain/.test(document.querySelector('#scan')?.innerText) && !document.querySelector('#scan .doing')")

@@ -30,7 +30,7 @@ func (u *UI) showImageDiff(w http.ResponseWriter, r *http.Request) {
 	c := &rec.Container
 	d, err := u.Service.ImageDiff(r.Context(), u.actor(r), c.ID)
 	if err != nil {
-		u.renderRefusal(w, r, "The images of "+nameOf(c)+" cannot be compared", err, "To "+nameOf(c), hrefOf(c))
+		u.renderError(w, r, refusalStatus(err), problem{Title: "The images of " + nameOf(c) + " cannot be compared", Detail: sentenceOf(err.Error()), Back: "To " + nameOf(c), BackTo: hrefOf(c)})
 		return
 	}
 	v := imageDiffView{Name: nameOf(c), Href: hrefOf(c), Image: repositoryOf(d.From.Reference), Diff: d, Before: bytesWord(d.Size.Before), After: bytesWord(d.Size.After)}

@@ -354,6 +354,10 @@ func (u *UI) renderRefusal(w http.ResponseWriter, r *http.Request, title string,
 
 // refusal is the status and the sentence for why a change is not planned or begun.
 func refusal(err error) (int, string) {
+	return refusalStatus(err), "Nothing was done: " + sentenceOf(err.Error())
+}
+
+func refusalStatus(err error) int {
 	status := http.StatusBadGateway // the registry or the engine could not be reached
 	switch {
 	case errors.Is(err, service.ErrForbidden):
@@ -367,5 +371,5 @@ func refusal(err error) (int, string) {
 	case errors.Is(err, updater.ErrStopping), errors.Is(err, context.Canceled):
 		status = http.StatusServiceUnavailable
 	}
-	return status, "Nothing was done: " + sentenceOf(err.Error())
+	return status
 }

@@ -145,6 +145,8 @@ func bytesWord(n int64) string {
 	switch {
 	case n <= 0:
 		return ""
+	case n < 1<<10:
+		return fmt.Sprintf("%d bytes", n)
 	case n < 1<<20:
 		return fmt.Sprintf("%d KB", n>>10)
 	}
