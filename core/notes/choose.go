@@ -111,9 +111,11 @@ const (
 )
 
 // warnings returns the lines of notes that warn of a breaking change, and those that
-// demand something. Below a heading that warns, these are its items.
+// demand something. Below a heading that warns, these are its items; a heading without any
+// stands for itself.
 func warnings(body string) (breaks, actions []string) {
 	var under *[]string
+	title := "" // of the heading that has no items yet
 	add := func(to *[]string, line string) {
 		line = cut(strings.Trim(line, "#*-+>_ \t"), maxWarning)
 		if line != "" && len(*to) < maxWarnings && !slices.Contains(*to, line) {
@@ -135,14 +137,22 @@ func warnings(body string) (breaks, actions []string) {
 		heading := strings.HasPrefix(line, "#") || strings.HasPrefix(line, "**") && strings.HasSuffix(line, "**")
 		switch {
 		case heading:
-			if under = kind; kind != nil {
-				add(kind, line)
+			if title != "" {
+				add(under, title)
+			}
+			if under, title = kind, ""; kind != nil {
+				title = line
 			}
 		case kind != nil:
 			add(kind, line)
+			title = ""
 		case under != nil && strings.IndexAny(line, "-*+") == 0:
 			add(under, line)
+			title = ""
 		}
+	}
+	if title != "" {
+		add(under, title)
 	}
 	return breaks, actions
 }

@@ -115,7 +115,7 @@ func TestForges(t *testing.T) {
 			t.Errorf("requested %s, want %s", got, test.path)
 		}
 		first := n.Notes[0]
-		if first.URL != test.page || first.Date.IsZero() || len(first.Breaking) != 2 || len(first.Action) != 1 {
+		if first.URL != test.page || first.Date.IsZero() || len(first.Breaking) != 1 || len(first.Action) != 1 {
 			t.Errorf("%s: the newest is %+v", test.source, first)
 		}
 	}

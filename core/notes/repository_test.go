@@ -111,7 +111,8 @@ func TestChoose(t *testing.T) {
 
 func TestWarnings(t *testing.T) {
 	tests := []struct{ body, breaking, action string }{
-		{"# Breaking changes\n\n- The API is gone\n- So is X\n\n# Fixes\n- y", "Breaking changes|The API is gone|So is X", ""},
+		{"# Breaking changes\n\n- The API is gone\n- So is X\n\n# Fixes\n- y", "The API is gone|So is X", ""},
+		{"# Breaking changes\n\nSee the guide.\n\n## Before upgrading\n\n# Fixes\n- y", "Breaking changes", "Before upgrading"},
 		{"- feat!: another port\n- fix: z", "feat!: another port", ""},
 		{"**You must run the migration first.**", "", "You must run the migration first."},
 		{"There are no breaking changes.\nNo action required.", "", ""},
