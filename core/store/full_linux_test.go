@@ -17,7 +17,7 @@ import (
 	"github.com/dogwatch/dogwatch/sdk/plugintest"
 )
 
-// TestStoreOnDiskWithoutRoom fills a real file system of half a megabyte, in a
+// TestStoreOnDiskWithoutRoom fills a real file system of 640 KiB, in a
 // namespace of its own, until the kernel refuses; then makes room.
 func TestStoreOnDiskWithoutRoom(t *testing.T) {
 	cmd := childCommand(t, "fill", t.TempDir())
@@ -43,7 +43,7 @@ func TestStoreOnDiskWithoutRoom(t *testing.T) {
 var errNoMount = errors.New("cannot mount")
 
 func fillSmallDisk(dir string) error {
-	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=512k"); err != nil {
+	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=640k"); err != nil {
 		return fmt.Errorf("%w: %w", errNoMount, err)
 	}
 	ctx := context.Background()
