@@ -30,7 +30,9 @@ func TestBudgetIsKept(t *testing.T) {
 		must(t, json.Unmarshal([]byte(get("/api/summary")), &summary))
 		return summary.Postponed+summary.UpToDate == containers
 	})
-	d.request(http.MethodPost, "/api/containers/watch", "")
+	for range 2 { // the first request may get the end of the check at the start
+		d.request(http.MethodPost, "/api/containers/watch", "")
+	}
 	must(t, json.Unmarshal([]byte(get("/api/summary")), &summary))
 	if summary.Postponed != containers {
 		t.Errorf("after a check without anything left, %+v", summary)
