@@ -28,7 +28,7 @@ func TestSafeLink(t *testing.T) {
 }
 
 func TestPlural(t *testing.T) {
-	for want, got := range map[string]string{"1 try": plural(1, "try"), "2 tries": plural(2, "try"), "0 updates": plural(0, "update")} {
+	for want, got := range map[string]string{"1 try": plural(1, "try"), "2 tries": plural(2, "try"), "0 updates": plural(0, "update"), "2 days": plural(2, "day")} {
 		if got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
