@@ -125,8 +125,9 @@ func TestUpdateIsNotifiedOnceOnRealEngine(t *testing.T) {
 	hook, hookURL := startSink(t)
 	ntfy, ntfyURL := startSink(t)
 
+	const version = "LABEL org.opencontainers.image.version="
 	for _, ref := range []string{registry + "/media/player:1.2.0", registry + "/tools/clock:latest"} {
-		engine.Image(t, ref)
+		engine.Image(t, ref, version+"1.2.0")
 		engine.Push(t, ref)
 		engine.Pull(t, ref)
 	}
@@ -167,7 +168,7 @@ func TestUpdateIsNotifiedOnceOnRealEngine(t *testing.T) {
 	newer := registry + "/media/player:1.3.0"
 	engine.Image(t, newer, "LABEL version=1.3.0")
 	engine.Push(t, newer)
-	engine.Image(t, registry+"/tools/clock:next", "LABEL version=2")
+	engine.Image(t, registry+"/tools/clock:next", version+"1.2.1")
 	must(t, engine.API.ImageTag(t.Context(), registry+"/tools/clock:next", registry+"/tools/clock:latest"))
 	engine.Push(t, registry+"/tools/clock:latest")
 
@@ -180,6 +181,12 @@ func TestUpdateIsNotifiedOnceOnRealEngine(t *testing.T) {
 	clock := named(t, d.containers(), "clock")
 	if !clock.UpdateAvailable || clock.UpdateKind.Kind != sdk.KindDigest || clock.UpdateKind.LocalValue == clock.UpdateKind.RemoteValue {
 		t.Errorf("clock: %s", show(clock))
+	}
+	if clock.Image.Version != "1.2.0" || clock.Result.Version != "1.2.1" || clock.UpdateKind.SemverDiff != sdk.DiffPatch {
+		t.Errorf("the versions behind latest: %s", show(clock))
+	}
+	if _, page := d.request(http.MethodGet, "/containers/local/clock", ""); !strings.Contains(string(page), "latest (1.2.0)") || !strings.Contains(string(page), "1.2.1") {
+		t.Errorf("the page does not show the versions behind latest: %s", page)
 	}
 	const once = "mail 2, http 2, ntfy 2, file 2"
 	eventually(t, once, func() bool { return counts() == once })
