@@ -38,13 +38,13 @@
 //	api doctor oneshot verify web
 //	service wiring
 //	testrun
-//	automatic install installation reload schedule webhook
+//	automatic install installation reload schedule
 //	auth check decision dispatch scan statestream updater component
 //	plugin preview store wudstore metrics config/migrate lookup
 //	link
 //	choice
 //	policy
-//	artifact history notes update
+//	artifact history notes update webhook
 //	config logging event delivery operation label tag tally template contained detach auth/oidctest
 //	budget chart regexcost policy/window vulnerability
 //
