@@ -56,8 +56,10 @@ type containerView struct {
 	MayUndo bool
 	// Why is filled in on the page without script; else the page loads it later.
 	Why *whyView
-	// Notes are filled in on the page without script, likewise.
-	Notes *notesView
+	// HasNotes is true where there is a section of release notes. Notes are filled in on the
+	// page without script, likewise.
+	HasNotes bool
+	Notes    *notesView
 	// Scan is nil where there is no scanner, or no update.
 	Scan *scanView
 }
@@ -362,6 +364,7 @@ func (u *UI) containerView(r *http.Request, rec *store.Record) (containerView, e
 		v.Choose.Back = v.Here
 	}
 	v.Made, v.MayUndo = madeOf(u.Service.ChoicesOf(event.Subject(rec.Container)), &rec.Container, u.Now()), u.mayChoose(r)
+	v.HasNotes = v.Kind != "" && u.Service.HasNotes()
 	v.Scan = u.scanOf(ctx, r, &rec.Container)
 	v.Changes, err = u.changesOf(r, &rec.Container)
 	return v, err

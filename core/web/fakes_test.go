@@ -57,6 +57,7 @@ type fakeContainers struct {
 	checked  chan string
 	err      error
 	progress []check.Progress
+	noNotes  bool
 }
 
 func (f fakeContainers) Containers() store.Snapshot {

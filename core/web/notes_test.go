@@ -9,6 +9,8 @@ import (
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
+func (f fakeContainers) HasNotes() bool { return !f.noNotes }
+
 func (f fakeContainers) Notes(context.Context, sdk.Container) notes.Notes {
 	return notes.Notes{Repository: "https://github.com/a/b", Incomplete: true, Notes: []notes.Note{
 		{Version: "v2.0.0", Date: sdk.Time{Time: noon}, URL: "https://github.com/a/b/releases/tag/v2.0.0", Body: "## Breaking changes\n\n- gone " + evil, Breaking: []string{"gone " + evil}},
@@ -23,6 +25,19 @@ func TestReleaseNotes(t *testing.T) {
 	for _, never := range []string{evil, "javascript:"} {
 		if strings.Contains(page, never) {
 			t.Errorf("the notes hold %q:\n%s", never, page)
+		}
+	}
+}
+
+// TestReleaseNotesSwitchedOff: a page has the section where there is an update and notes are read.
+func TestReleaseNotesSwitchedOff(t *testing.T) {
+	u, _ := withStore(t, a("web", newer("1.1.0", "minor")), a("db"))
+	for path, want := range map[string][2]bool{"/containers/local/web": {true, false}, "/containers/local/db": {false, false}} {
+		for i, off := range []bool{false, true} {
+			fakes(u).noNotes = off
+			if got := strings.Contains(request(u, "GET", path, nil).Body.String(), "What it brings"); got != want[i] {
+				t.Errorf("%s, switched off %t: the section is there: %t", path, off, got)
+			}
 		}
 	}
 }

@@ -45,6 +45,7 @@ type ContainerService interface {
 	CheckAll(ctx context.Context, actor auth.Actor) error
 	CheckOne(ctx context.Context, actor auth.Actor, c sdk.Container) error
 	Explain(ctx context.Context, c sdk.Container) check.Explanation
+	HasNotes() bool
 	Notes(ctx context.Context, c sdk.Container) notes.Notes
 	CanScan(actor auth.Actor) (has, may bool)
 	Scan(actor auth.Actor, c sdk.Container) error
