@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/dogwatch/dogwatch/core/policy"
 	"github.com/dogwatch/dogwatch/core/tag"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/registry"
@@ -69,7 +70,8 @@ func CachedImage(ctx context.Context, cache Cache, repo registry.Repository, dig
 }
 
 // describe returns what is behind a tag for a platform, without a pull. It is not known where
-// the registry cannot tell, or is behind the digest that a request for it has returned.
+// the registry cannot tell, or is behind the digest that a request for it has returned. A list
+// that was fetched before may be behind for itself, as after two pushes within a minute.
 func (f *fetcher) describe(ctx context.Context, g *group, name, digest string, p sdk.Platform) (t registry.DescribedTag, known bool) {
 	if g.match.Describer == nil {
 		return t, false
@@ -83,8 +85,9 @@ func (f *fetcher) describe(ctx context.Context, g *group, name, digest string, p
 		known = t.Digest == digest && t.Image != ""
 		return true
 	}
-	list, listed := f.newest(ctx, g, p)
-	if listed && !find(list) {
+	since := f.opt.Now()
+	list := f.newest(ctx, g, p)
+	if len(list.tags) > 0 && (!find(list.tags) || !known && list.at.Before(since)) {
 		if found, err := f.describeTags(ctx, g, name, p); err == nil {
 			find(found)
 		}
@@ -92,8 +95,8 @@ func (f *fetcher) describe(ctx context.Context, g *group, name, digest string, p
 	return t, known
 }
 
-// newest returns what the registry says of the newest tags of a repository; false when it cannot.
-func (f *fetcher) newest(ctx context.Context, g *group, p sdk.Platform) ([]registry.DescribedTag, bool) {
+// newest returns what the registry says of the newest tags of a repository; none when it cannot.
+func (f *fetcher) newest(ctx context.Context, g *group, p sdk.Platform) describedList {
 	key := imageKey(g.repo, g.match.ID, p)
 	now := f.opt.Now()
 	f.described.mu.Lock()
@@ -112,7 +115,7 @@ func (f *fetcher) newest(ctx context.Context, g *group, p sdk.Platform) ([]regis
 		f.described.lists[key] = list
 		f.described.mu.Unlock()
 	}
-	return list.tags, len(list.tags) > 0
+	return list
 }
 
 // describeTags makes the request, whose failure says nothing about the registry itself.
@@ -143,40 +146,61 @@ func (f *fetcher) compareDescribed(ctx context.Context, g *group, s *target, dig
 		f.keepVersions(ctx, g, s, digest)
 	}
 	d := &digestResponse{remote: digest, inside: []string{i.Digest}, created: i.Pushed}
-	own := ownDigests(img)
-	if img.ID != "" {
-		own = append(own, img.ID)
-	}
-	other := slices.ContainsFunc(own, func(o string) bool { return slices.Contains(i.Others, o) })
-	if d.same = slices.Contains(own, i.Digest); !d.same && !other {
+	own := idsOf(img)
+	if d.same = slices.Contains(own, i.Digest); !d.same && !i.isOther(own) {
 		running := f.runningImage(ctx, g, own, p)
-		if running == "" && !i.Pushed.After(seenBehind(s, own)) {
+		if running == "" && !i.Pushed.After(f.compared(ctx, g, s, own)) {
 			return nil // it may be the one that runs, below another index
 		}
 		d.same = running == i.Digest
 	}
-	if !d.same {
-		if f.needsVersion(ctx, g, s, digest) {
-			return nil
-		}
-		if i.Others = append(i.Others, own...); len(i.Others) > maxOthers {
-			i.Others = own
-		}
-		slices.Sort(i.Others)
-		i.Others = slices.Compact(i.Others)
+	switch {
+	case d.same:
+		f.keepImage(ctx, g.repo, digest, p, i)
+	case f.needsVersion(ctx, g, s, digest):
+		return nil
+	default:
+		f.keepOther(ctx, g, s, digest, i)
 	}
-	f.keepImage(ctx, g.repo, digest, p, i)
 	return d
 }
 
-// seenBehind is when the running image was last seen behind its tag; far in the future when it never was.
-// What was pushed later is another one.
-func seenBehind(s *target, own []string) time.Time {
-	c := s.container
-	if c.Result == nil || c.Check.State != sdk.CheckOK || !slices.Contains(own, c.Result.Digest) {
-		return time.Unix(1<<40, 0)
+// idsOf returns all digests by which an engine knows an image.
+func idsOf(img sdk.Image) []string {
+	own := ownDigests(img)
+	if img.ID != "" {
+		own = append(own, img.ID)
 	}
-	return c.Check.At.Time
+	return own
+}
+
+// isOther reports whether the image is known to be another one than one with such digests.
+func (i image) isOther(own []string) bool {
+	return slices.ContainsFunc(own, func(o string) bool { return slices.Contains(i.Others, o) })
+}
+
+// keepOther keeps that the image behind a digest is not the one that runs.
+func (f *fetcher) keepOther(ctx context.Context, g *group, s *target, digest string, i image) {
+	own := idsOf(s.container.Image)
+	if i.Others = append(i.Others, own...); len(i.Others) > maxOthers {
+		i.Others = own
+	}
+	slices.Sort(i.Others)
+	i.Others = slices.Compact(i.Others)
+	f.keepImage(ctx, g.repo, digest, s.container.Image.Platform(), i)
+}
+
+// compared is when the running image was last compared with what was behind its tag; far in
+// the future when it never was. What was pushed later is another one.
+func (f *fetcher) compared(ctx context.Context, g *group, s *target, own []string) time.Time {
+	c := s.container
+	if c.Result != nil && c.Check.State == sdk.CheckOK {
+		i, _ := f.knownImage(ctx, g.repo, c.Result.Digest, c.Image.Platform())
+		if slices.Contains(own, c.Result.Digest) || i.isOther(own) {
+			return c.Check.At.Time
+		}
+	}
+	return time.Unix(1<<40, 0)
 }
 
 // runningImage returns the digest of the running platform's own manifest; "" when it is not known.
@@ -190,8 +214,7 @@ func (f *fetcher) runningImage(ctx context.Context, g *group, own []string, p sd
 		return ""
 	}
 	// Another tag may still have the index that runs.
-	list, _ := f.newest(ctx, g, p)
-	for _, t := range list {
+	for _, t := range f.newest(ctx, g, p).tags {
 		if t.Image != "" && slices.Contains(own, t.Digest) {
 			f.keepImage(ctx, g.repo, t.Digest, p, image{Digest: t.Image, Pushed: t.Pushed})
 			return t.Image
@@ -204,7 +227,7 @@ func (f *fetcher) runningImage(ctx context.Context, g *group, own []string, p sd
 // other tags of the newest say it.
 func (f *fetcher) keepVersions(ctx context.Context, g *group, s *target, digest string) {
 	img := s.container.Image
-	list, _ := f.newest(ctx, g, img.Platform())
+	list := f.newest(ctx, g, img.Platform()).tags
 	if isExact(img) || len(list) == 0 {
 		return
 	}
@@ -230,9 +253,7 @@ func (f *fetcher) keepVersions(ctx context.Context, g *group, s *target, digest 
 // needsVersion reports whether the rules of a container depend on the step between two
 // versions of which only the running one is known.
 func (f *fetcher) needsVersion(ctx context.Context, g *group, s *target, digest string) bool {
-	switch s.rules.Threshold.Value {
-	case "minor", "patch", "major-only", "minor-only":
-	default:
+	if !policy.Measures(s.rules.Threshold.Value) {
 		return false
 	}
 	img := s.container.Image

@@ -3,6 +3,7 @@ package check
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -166,6 +167,51 @@ func TestDescribedImageIsKnownOnceItRuns(t *testing.T) {
 			t.Errorf("the same image is an update: %+v", c.Result)
 		}
 	})
+}
+
+// A tag that is pushed again and again needs no manifest while its container stays as it is:
+// what was pushed since the last comparison is another image. The second of two pushes within
+// a minute is not in the list that the first was compared by.
+func TestDescribedAfterManyPushes(t *testing.T) {
+	const (
+		list    = "describe library/nginx"
+		one     = "describe library/nginx:latest"
+		resolve = "resolve library/nginx:latest"
+	)
+	read := func(index string) string { return "manifest library/nginx@" + digest(index) + " linux/amd64" }
+	for _, seen := range []bool{true, false} {
+		t.Run(fmt.Sprintf("seen behind its tag %t", seen), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := open(t)
+				defer w.store.Close()
+				w.engine.has(container("web", "nginx:latest", "dogwatch.watch.digest=true"))
+				push := func(index, image string, pause time.Duration, requests ...string) {
+					t.Helper()
+					time.Sleep(pause)
+					tags := describe(index, image, time.Now(), "latest")
+					w.hub.digests["library/nginx:latest"] = digest(index)
+					w.hub.manifests[digest(index)] = registry.Manifest{Digest: digest(image), Config: digest(image)}
+					w.hub.described = map[string][]registry.DescribedTag{"library/nginx": tags, "library/nginx:latest": tags}
+					time.Sleep(describedFresh / 2)
+					w.run()
+					equal(t, "requests", w.hub.requests(), requests)
+					if c := w.get("id-web"); !c.UpdateAvailable || c.Result.Digest != digest(index) {
+						t.Errorf("result %+v", c.Result)
+					}
+				}
+				if seen {
+					w.hub.digests["library/nginx:latest"] = digest("1")
+					w.run()
+					w.hub.requests()
+					push("2", "p", time.Hour, list, resolve)
+				} else {
+					push("2", "p", time.Hour, list, read("2"), resolve)
+				}
+				push("3", "q", time.Second, one, resolve)
+				push("4", "r", 24*time.Hour, list, resolve)
+			})
+		})
+	}
 }
 
 // Dates of new versions are described, too, with one request for all of a repository.

@@ -307,6 +307,9 @@ func (f *fetcher) compare(ctx context.Context, g *group, s *target, digest strin
 	if !same && slices.Contains(own, img.ID) {
 		same, err = f.sameInside(ctx, g, img, m)
 	}
+	if !same && err == nil && g.match.Describer != nil {
+		f.keepOther(ctx, g, s, digest, image{Digest: m.Digest, Pushed: m.Created}) // not before
+	}
 	return &digestResponse{remote: digest, inside: []string{m.Digest, m.Config}, same: same, created: m.Created, version: versionOf(m.Version)}, err
 }
 

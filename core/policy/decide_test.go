@@ -308,3 +308,13 @@ func TestDecide(t *testing.T) {
 		}
 	}
 }
+
+func TestMeasures(t *testing.T) {
+	for threshold, want := range map[string]bool{
+		"": false, "all": false, "major": false, "digest": false, "minor": true, "patch": true, "major-only": true, "minor-only": true,
+	} {
+		if got := Measures(threshold); got != want {
+			t.Errorf("%q measures steps: %t", threshold, got)
+		}
+	}
+}

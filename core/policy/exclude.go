@@ -182,6 +182,11 @@ func Passes(threshold, kind, diff string) bool {
 	return true
 }
 
+// Measures reports whether a threshold depends on the step between two versions.
+func Measures(threshold string) bool {
+	return threshold != "digest" && !(Passes(threshold, sdk.KindTag, sdk.DiffMajor) && Passes(threshold, sdk.KindTag, sdk.DiffPatch))
+}
+
 // FormatAge writes a duration as rules do, in its largest whole unit: "7d", "36h".
 func FormatAge(age time.Duration) string {
 	for _, unit := range []struct {
