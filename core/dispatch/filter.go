@@ -5,6 +5,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/dogwatch/dogwatch/core/policy"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
@@ -69,21 +70,6 @@ const thresholdAll = "all"
 
 var thresholds = []string{thresholdAll, "major", "minor", "patch", "major-only", "minor-only"}
 
-// passes reports whether an update is small enough for a threshold. Only
-// steps between versions are measured, those of a rebuilt tag where both are known; everything else passes.
 func passes(threshold string, u sdk.UpdateKind) bool {
-	if u.Kind != sdk.KindTag && u.Kind != sdk.KindDigest || u.SemverDiff == "" || u.SemverDiff == sdk.DiffUnknown {
-		return true
-	}
-	switch threshold {
-	case "minor":
-		return u.SemverDiff != sdk.DiffMajor
-	case "patch":
-		return u.SemverDiff != sdk.DiffMajor && u.SemverDiff != sdk.DiffMinor
-	case "major-only":
-		return u.SemverDiff == sdk.DiffMajor
-	case "minor-only":
-		return u.SemverDiff == sdk.DiffMinor
-	}
-	return true
+	return policy.Passes(threshold, u.Kind, u.SemverDiff)
 }
