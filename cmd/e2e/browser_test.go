@@ -2,6 +2,9 @@ package e2e
 
 import (
 	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -36,6 +39,9 @@ type tab struct {
 
 // networkChanged is what the browser calls such an end of a request.
 const networkChanged = "net::ERR_NETWORK_CHANGED"
+
+// pageLeft is what the browser says of an expression whose page was left before it had a value.
+const pageLeft = "Inspected target navigated or closed"
 
 // requireBrowser returns Chromium's program, and skips the test where there is none. The one
 // without windows takes a quarter of the processor's time to start, and renders the same.
@@ -143,14 +149,20 @@ func (b *tab) open(path string) {
 	}
 }
 
-// js returns the value of an expression in the page.
+// js returns the value of an expression in the page. A page that is left meanwhile, as a list
+// without rows reloads itself when a container changes, is evaluated again when it is back.
 func js[T any](b *tab, expression string, options ...chromedp.EvaluateOption) T {
 	b.t.Helper()
-	v, err := chromedp.Run(b.ctx, chromedp.Evaluate[T](expression, options...))
-	if err != nil {
-		b.t.Fatalf("%s: %v", expression, err)
+	for try := 1; ; try++ {
+		v, err := chromedp.Run(b.ctx, chromedp.Evaluate[T](expression, options...))
+		if err == nil {
+			return v
+		}
+		if try == 5 || !strings.Contains(err.Error(), pageLeft) {
+			b.t.Fatalf("%s: %v", expression, err)
+		}
+		b.settle()
 	}
-	return v
 }
 
 // until waits until an expression is true.
@@ -242,4 +254,25 @@ func (b *tab) shotAs(name string) {
 	must(b.t, err)
 	must(b.t, os.MkdirAll(dir, 0o700))
 	must(b.t, os.WriteFile(filepath.Join(dir, name+".png"), image, 0o600))
+}
+
+// TestExpressionIsEvaluatedAgain of a page that reloads itself meanwhile.
+func TestExpressionIsEvaluatedAgain(t *testing.T) {
+	t.Parallel()
+	requireBrowser(t)
+	b := openTab(t, "")
+	page := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		fmt.Fprint(w, "<!doctype html><title>x</title><p>there")
+	}))
+	defer page.Close()
+	b.open(page.URL)
+	got := js[string](b, `new Promise(done => {
+		if (sessionStorage.reloaded) done(document.querySelector('p').textContent);
+		sessionStorage.reloaded = true;
+		location.reload();
+	})`, chromedp.EvalAwaitPromise)
+	if got != "there" {
+		t.Errorf("the page says %q", got)
+	}
 }
