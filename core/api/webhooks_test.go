@@ -1,6 +1,8 @@
 package api
 
 import (
+	"context"
+	"errors"
 	"net/http"
 	"strings"
 	"testing"
@@ -40,6 +42,30 @@ func TestWebhookGuessesAreLimited(t *testing.T) {
 	}
 	if r := w.do(http.MethodPost, "/api/webhooks/ci", body, "Authorization", right); r.status != 429 || r.header.Get("Retry-After") == "" {
 		t.Errorf("after that, the right secret gets %d, to be tried after %q s", r.status, r.header.Get("Retry-After"))
+	}
+}
+
+// fullStore keeps nothing.
+type fullStore struct{ webhook.Store }
+
+func (fullStore) AddPushed(context.Context, []webhook.Image) error {
+	return errors.New("database or disk is full")
+}
+
+// TestWebhookThatCannotBeStored: the sender reads that it has to send the delivery again.
+func TestWebhookThatCannotBeStored(t *testing.T) {
+	w := start(t, nil, func(o *testOptions) {
+		running := sdk.Container{ID: "1", Name: "web", Watcher: "local", Image: sdk.Image{Registry: sdk.Registry{Host: "docker.io"}, Name: "library/nginx", Tag: sdk.Tag{Value: "1"}}}
+		o.app.Webhooks = webhook.New(webhook.Options{
+			Hooks: []webhook.Hook{{Name: "ci", Secret: hookSecret}}, Containers: func() []sdk.Container { return []sdk.Container{running} },
+			Store: fullStore{}, Log: hclog.NewNullLogger(), Now: time.Now,
+		})
+	})
+	for range 2 { // the second is no duplicate
+		r := w.do(http.MethodPost, "/api/webhooks/ci", `{"image":"nginx"}`, "Authorization", "Bearer "+hookSecret)
+		if r.status != http.StatusInternalServerError {
+			t.Errorf("the status is %d: %s", r.status, r.body)
+		}
 	}
 }
 
