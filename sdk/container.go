@@ -18,6 +18,8 @@ type Container struct {
 	DisplayIcon string `json:"displayIcon,omitempty"`
 	// Status is the engine's word for the container's state: "running", "exited", …
 	Status string `json:"status,omitempty"`
+	// Created is when the container was created; zero when its watcher does not say.
+	Created Time `json:"created,omitzero"`
 	// Watcher is the name (not the id) of the watcher that found the container.
 	Watcher string `json:"watcher"`
 

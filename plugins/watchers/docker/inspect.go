@@ -233,6 +233,14 @@ func containerName(c container.Summary) string {
 	return short(c.ID)
 }
 
+// createdAt is when the container was created, to the second; zero when the engine does not say.
+func createdAt(c container.Summary) (t sdk.Time) {
+	if c.Created > 0 {
+		t = sdk.TimeOf(time.Unix(c.Created, 0))
+	}
+	return t
+}
+
 // short is an id as engines show it: twelve digits.
 func short(id string) string {
 	id = strings.TrimPrefix(id, "sha256:")

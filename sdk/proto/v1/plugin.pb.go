@@ -779,6 +779,7 @@ type Container struct {
 	IsCoolingDown    bool                   `protobuf:"varint,25,opt,name=is_cooling_down,json=isCoolingDown,proto3" json:"is_cooling_down,omitempty"`
 	CoolingDownUntil *timestamppb.Timestamp `protobuf:"bytes,26,opt,name=cooling_down_until,json=coolingDownUntil,proto3" json:"cooling_down_until,omitempty"`
 	Delay            string                 `protobuf:"bytes,27,opt,name=delay,proto3" json:"delay,omitempty"`
+	Created          *timestamppb.Timestamp `protobuf:"bytes,28,opt,name=created,proto3" json:"created,omitempty"` // absent when the engine does not say
 	unknownFields    protoimpl.UnknownFields
 	sizeCache        protoimpl.SizeCache
 }
@@ -1000,6 +1001,13 @@ func (x *Container) GetDelay() string {
 		return x.Delay
 	}
 	return ""
+}
+
+func (x *Container) GetCreated() *timestamppb.Timestamp {
+	if x != nil {
+		return x.Created
+	}
+	return nil
 }
 
 // Decision is what became of an update: "offered", "held" or "automatic".
@@ -6069,7 +6077,7 @@ const file_plugin_proto_rawDesc = "" +
 	"\x05image\x18\x02 \x01(\tR\x05image\"E\n" +
 	"\rProbeResponse\x12\x18\n" +
 	"\asummary\x18\x01 \x01(\tR\asummary\x12\x1a\n" +
-	"\bwarnings\x18\x02 \x03(\tR\bwarnings\"\xf2\b\n" +
+	"\bwarnings\x18\x02 \x03(\tR\bwarnings\"\xa8\t\n" +
 	"\tContainer\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12!\n" +
@@ -6100,7 +6108,8 @@ const file_plugin_proto_rawDesc = "" +
 	"\rsnoozed_until\x18\x18 \x01(\v2\x1a.google.protobuf.TimestampR\fsnoozedUntil\x12&\n" +
 	"\x0fis_cooling_down\x18\x19 \x01(\bR\risCoolingDown\x12H\n" +
 	"\x12cooling_down_until\x18\x1a \x01(\v2\x1a.google.protobuf.TimestampR\x10coolingDownUntil\x12\x14\n" +
-	"\x05delay\x18\x1b \x01(\tR\x05delay\x1a9\n" +
+	"\x05delay\x18\x1b \x01(\tR\x05delay\x124\n" +
+	"\acreated\x18\x1c \x01(\v2\x1a.google.protobuf.TimestampR\acreated\x1a9\n" +
 	"\vLabelsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\xcb\x01\n" +
@@ -6673,142 +6682,143 @@ var file_plugin_proto_depIdxs = []int32{
 	12,  // 9: dogwatch.plugin.v1.Container.decision:type_name -> dogwatch.plugin.v1.Decision
 	91,  // 10: dogwatch.plugin.v1.Container.snoozed_until:type_name -> google.protobuf.Timestamp
 	91,  // 11: dogwatch.plugin.v1.Container.cooling_down_until:type_name -> google.protobuf.Timestamp
-	13,  // 12: dogwatch.plugin.v1.Decision.reasons:type_name -> dogwatch.plugin.v1.DecisionReason
-	91,  // 13: dogwatch.plugin.v1.Decision.until:type_name -> google.protobuf.Timestamp
-	91,  // 14: dogwatch.plugin.v1.Decision.offered_at:type_name -> google.protobuf.Timestamp
-	91,  // 15: dogwatch.plugin.v1.DecisionReason.until:type_name -> google.protobuf.Timestamp
-	15,  // 16: dogwatch.plugin.v1.Image.registry:type_name -> dogwatch.plugin.v1.ImageRegistry
-	16,  // 17: dogwatch.plugin.v1.Image.tag:type_name -> dogwatch.plugin.v1.Tag
-	17,  // 18: dogwatch.plugin.v1.Image.digest:type_name -> dogwatch.plugin.v1.Digest
-	91,  // 19: dogwatch.plugin.v1.Image.created:type_name -> google.protobuf.Timestamp
-	91,  // 20: dogwatch.plugin.v1.Result.created:type_name -> google.protobuf.Timestamp
-	19,  // 21: dogwatch.plugin.v1.Result.levels:type_name -> dogwatch.plugin.v1.Levels
-	20,  // 22: dogwatch.plugin.v1.Levels.patch:type_name -> dogwatch.plugin.v1.Release
-	20,  // 23: dogwatch.plugin.v1.Levels.minor:type_name -> dogwatch.plugin.v1.Release
-	20,  // 24: dogwatch.plugin.v1.Levels.major:type_name -> dogwatch.plugin.v1.Release
-	91,  // 25: dogwatch.plugin.v1.Release.created:type_name -> google.protobuf.Timestamp
-	91,  // 26: dogwatch.plugin.v1.Release.first_seen:type_name -> google.protobuf.Timestamp
-	91,  // 27: dogwatch.plugin.v1.CheckState.at:type_name -> google.protobuf.Timestamp
-	91,  // 28: dogwatch.plugin.v1.CheckState.postponed_until:type_name -> google.protobuf.Timestamp
-	18,  // 29: dogwatch.plugin.v1.UpdateKind.result:type_name -> dogwatch.plugin.v1.Result
-	11,  // 30: dogwatch.plugin.v1.ListResponse.containers:type_name -> dogwatch.plugin.v1.Container
-	91,  // 31: dogwatch.plugin.v1.WatchResponse.at:type_name -> google.protobuf.Timestamp
-	28,  // 32: dogwatch.plugin.v1.TagsRequest.repository:type_name -> dogwatch.plugin.v1.Repository
-	28,  // 33: dogwatch.plugin.v1.ResolveRequest.repository:type_name -> dogwatch.plugin.v1.Repository
-	28,  // 34: dogwatch.plugin.v1.ManifestRequest.repository:type_name -> dogwatch.plugin.v1.Repository
-	23,  // 35: dogwatch.plugin.v1.ManifestRequest.platform:type_name -> dogwatch.plugin.v1.Platform
-	91,  // 36: dogwatch.plugin.v1.ManifestResponse.created:type_name -> google.protobuf.Timestamp
-	28,  // 37: dogwatch.plugin.v1.ImageConfigRequest.repository:type_name -> dogwatch.plugin.v1.Repository
-	23,  // 38: dogwatch.plugin.v1.ImageConfigRequest.platform:type_name -> dogwatch.plugin.v1.Platform
-	64,  // 39: dogwatch.plugin.v1.ImageConfigResponse.config:type_name -> dogwatch.plugin.v1.ImageConfig
-	28,  // 40: dogwatch.plugin.v1.DescribeTagsRequest.repository:type_name -> dogwatch.plugin.v1.Repository
-	23,  // 41: dogwatch.plugin.v1.DescribeTagsRequest.platform:type_name -> dogwatch.plugin.v1.Platform
-	39,  // 42: dogwatch.plugin.v1.DescribeTagsResponse.tags:type_name -> dogwatch.plugin.v1.DescribedTag
-	91,  // 43: dogwatch.plugin.v1.DescribedTag.pushed:type_name -> google.protobuf.Timestamp
-	28,  // 44: dogwatch.plugin.v1.CredentialsRequest.repository:type_name -> dogwatch.plugin.v1.Repository
-	44,  // 45: dogwatch.plugin.v1.LimitsResponse.limits:type_name -> dogwatch.plugin.v1.Limit
-	91,  // 46: dogwatch.plugin.v1.Limit.at:type_name -> google.protobuf.Timestamp
-	91,  // 47: dogwatch.plugin.v1.Limit.paused_until:type_name -> google.protobuf.Timestamp
-	91,  // 48: dogwatch.plugin.v1.Limit.resets_at:type_name -> google.protobuf.Timestamp
-	11,  // 49: dogwatch.plugin.v1.RunRequest.containers:type_name -> dogwatch.plugin.v1.Container
-	86,  // 50: dogwatch.plugin.v1.RunRequest.credentials:type_name -> dogwatch.plugin.v1.RunRequest.CredentialsEntry
-	87,  // 51: dogwatch.plugin.v1.RunRequest.engines:type_name -> dogwatch.plugin.v1.RunRequest.EnginesEntry
-	47,  // 52: dogwatch.plugin.v1.RunRequest.event:type_name -> dogwatch.plugin.v1.Event
-	46,  // 53: dogwatch.plugin.v1.RunRequest.actions:type_name -> dogwatch.plugin.v1.Action
-	91,  // 54: dogwatch.plugin.v1.Event.since:type_name -> google.protobuf.Timestamp
-	91,  // 55: dogwatch.plugin.v1.Event.at:type_name -> google.protobuf.Timestamp
-	48,  // 56: dogwatch.plugin.v1.Event.summary:type_name -> dogwatch.plugin.v1.Summary
-	90,  // 57: dogwatch.plugin.v1.Engine.options:type_name -> google.protobuf.Struct
-	52,  // 58: dogwatch.plugin.v1.RunResponse.progress:type_name -> dogwatch.plugin.v1.Progress
-	51,  // 59: dogwatch.plugin.v1.RunResponse.operations:type_name -> dogwatch.plugin.v1.OperationRequest
-	66,  // 60: dogwatch.plugin.v1.OperationRequest.rules:type_name -> dogwatch.plugin.v1.UpdateRules
-	55,  // 61: dogwatch.plugin.v1.FollowRequest.change:type_name -> dogwatch.plugin.v1.Change
-	59,  // 62: dogwatch.plugin.v1.FollowRequest.ran:type_name -> dogwatch.plugin.v1.Ran
-	58,  // 63: dogwatch.plugin.v1.FollowResponse.run:type_name -> dogwatch.plugin.v1.AskRun
-	11,  // 64: dogwatch.plugin.v1.Change.removed:type_name -> dogwatch.plugin.v1.Container
-	11,  // 65: dogwatch.plugin.v1.Change.put:type_name -> dogwatch.plugin.v1.Container
-	57,  // 66: dogwatch.plugin.v1.Change.watchers:type_name -> dogwatch.plugin.v1.WatcherState
-	56,  // 67: dogwatch.plugin.v1.Change.operations:type_name -> dogwatch.plugin.v1.OperationState
-	62,  // 68: dogwatch.plugin.v1.PlanRequest.update:type_name -> dogwatch.plugin.v1.ImageUpdate
-	70,  // 69: dogwatch.plugin.v1.PlanResponse.plan:type_name -> dogwatch.plugin.v1.Plan
-	63,  // 70: dogwatch.plugin.v1.ImageUpdate.image:type_name -> dogwatch.plugin.v1.TargetImage
-	66,  // 71: dogwatch.plugin.v1.ImageUpdate.rules:type_name -> dogwatch.plugin.v1.UpdateRules
-	41,  // 72: dogwatch.plugin.v1.ImageUpdate.credentials:type_name -> dogwatch.plugin.v1.CredentialsResponse
-	64,  // 73: dogwatch.plugin.v1.TargetImage.config:type_name -> dogwatch.plugin.v1.ImageConfig
-	88,  // 74: dogwatch.plugin.v1.ImageConfig.labels:type_name -> dogwatch.plugin.v1.ImageConfig.LabelsEntry
-	23,  // 75: dogwatch.plugin.v1.ImageConfig.platform:type_name -> dogwatch.plugin.v1.Platform
-	65,  // 76: dogwatch.plugin.v1.ImageConfig.layers:type_name -> dogwatch.plugin.v1.Layer
-	69,  // 77: dogwatch.plugin.v1.UpdateRules.health:type_name -> dogwatch.plugin.v1.HealthGate
-	67,  // 78: dogwatch.plugin.v1.UpdateRules.hooks:type_name -> dogwatch.plugin.v1.Hooks
-	68,  // 79: dogwatch.plugin.v1.UpdateRules.compose:type_name -> dogwatch.plugin.v1.ComposeRules
-	92,  // 80: dogwatch.plugin.v1.Hooks.timeout:type_name -> google.protobuf.Duration
-	92,  // 81: dogwatch.plugin.v1.HealthGate.window:type_name -> google.protobuf.Duration
-	92,  // 82: dogwatch.plugin.v1.HealthGate.interval:type_name -> google.protobuf.Duration
-	73,  // 83: dogwatch.plugin.v1.Plan.from:type_name -> dogwatch.plugin.v1.PlannedImage
-	73,  // 84: dogwatch.plugin.v1.Plan.to:type_name -> dogwatch.plugin.v1.PlannedImage
-	74,  // 85: dogwatch.plugin.v1.Plan.steps:type_name -> dogwatch.plugin.v1.Step
-	75,  // 86: dogwatch.plugin.v1.Plan.carried:type_name -> dogwatch.plugin.v1.PlanSetting
-	76,  // 87: dogwatch.plugin.v1.Plan.changes:type_name -> dogwatch.plugin.v1.PlanChange
-	77,  // 88: dogwatch.plugin.v1.Plan.warnings:type_name -> dogwatch.plugin.v1.Reason
-	77,  // 89: dogwatch.plugin.v1.Plan.blocks:type_name -> dogwatch.plugin.v1.Reason
-	78,  // 90: dogwatch.plugin.v1.Plan.dependents:type_name -> dogwatch.plugin.v1.Dependent
-	71,  // 91: dogwatch.plugin.v1.Plan.files:type_name -> dogwatch.plugin.v1.FileChange
-	72,  // 92: dogwatch.plugin.v1.Plan.backups:type_name -> dogwatch.plugin.v1.Backup
-	91,  // 93: dogwatch.plugin.v1.Backup.created:type_name -> google.protobuf.Timestamp
-	80,  // 94: dogwatch.plugin.v1.UpdateRequest.operation:type_name -> dogwatch.plugin.v1.Operation
-	62,  // 95: dogwatch.plugin.v1.Operation.update:type_name -> dogwatch.plugin.v1.ImageUpdate
-	70,  // 96: dogwatch.plugin.v1.Operation.plan:type_name -> dogwatch.plugin.v1.Plan
-	81,  // 97: dogwatch.plugin.v1.Operation.steps:type_name -> dogwatch.plugin.v1.StepRecord
-	74,  // 98: dogwatch.plugin.v1.StepRecord.step:type_name -> dogwatch.plugin.v1.Step
-	89,  // 99: dogwatch.plugin.v1.StepRecord.facts:type_name -> dogwatch.plugin.v1.StepRecord.FactsEntry
-	74,  // 100: dogwatch.plugin.v1.UpdateResponse.begin:type_name -> dogwatch.plugin.v1.Step
-	81,  // 101: dogwatch.plugin.v1.UpdateResponse.end:type_name -> dogwatch.plugin.v1.StepRecord
-	83,  // 102: dogwatch.plugin.v1.UpdateResponse.progress:type_name -> dogwatch.plugin.v1.StepProgress
-	84,  // 103: dogwatch.plugin.v1.UpdateResponse.outcome:type_name -> dogwatch.plugin.v1.Outcome
-	77,  // 104: dogwatch.plugin.v1.Outcome.reason:type_name -> dogwatch.plugin.v1.Reason
-	92,  // 105: dogwatch.plugin.v1.Outcome.downtime:type_name -> google.protobuf.Duration
-	77,  // 106: dogwatch.plugin.v1.Outcome.warnings:type_name -> dogwatch.plugin.v1.Reason
-	41,  // 107: dogwatch.plugin.v1.RunRequest.CredentialsEntry.value:type_name -> dogwatch.plugin.v1.CredentialsResponse
-	49,  // 108: dogwatch.plugin.v1.RunRequest.EnginesEntry.value:type_name -> dogwatch.plugin.v1.Engine
-	0,   // 109: dogwatch.plugin.v1.Component.Describe:input_type -> dogwatch.plugin.v1.DescribeRequest
-	4,   // 110: dogwatch.plugin.v1.Component.Configure:input_type -> dogwatch.plugin.v1.ConfigureRequest
-	7,   // 111: dogwatch.plugin.v1.Component.Release:input_type -> dogwatch.plugin.v1.ReleaseRequest
-	9,   // 112: dogwatch.plugin.v1.Component.Probe:input_type -> dogwatch.plugin.v1.ProbeRequest
-	24,  // 113: dogwatch.plugin.v1.Watcher.List:input_type -> dogwatch.plugin.v1.ListRequest
-	26,  // 114: dogwatch.plugin.v1.Watcher.Watch:input_type -> dogwatch.plugin.v1.WatchRequest
-	60,  // 115: dogwatch.plugin.v1.Watcher.Plan:input_type -> dogwatch.plugin.v1.PlanRequest
-	79,  // 116: dogwatch.plugin.v1.Watcher.Update:input_type -> dogwatch.plugin.v1.UpdateRequest
-	29,  // 117: dogwatch.plugin.v1.Registry.Tags:input_type -> dogwatch.plugin.v1.TagsRequest
-	31,  // 118: dogwatch.plugin.v1.Registry.Resolve:input_type -> dogwatch.plugin.v1.ResolveRequest
-	33,  // 119: dogwatch.plugin.v1.Registry.Manifest:input_type -> dogwatch.plugin.v1.ManifestRequest
-	40,  // 120: dogwatch.plugin.v1.Registry.Credentials:input_type -> dogwatch.plugin.v1.CredentialsRequest
-	42,  // 121: dogwatch.plugin.v1.Registry.Limits:input_type -> dogwatch.plugin.v1.LimitsRequest
-	35,  // 122: dogwatch.plugin.v1.Registry.ImageConfig:input_type -> dogwatch.plugin.v1.ImageConfigRequest
-	37,  // 123: dogwatch.plugin.v1.Registry.DescribeTags:input_type -> dogwatch.plugin.v1.DescribeTagsRequest
-	45,  // 124: dogwatch.plugin.v1.Trigger.Run:input_type -> dogwatch.plugin.v1.RunRequest
-	53,  // 125: dogwatch.plugin.v1.Trigger.Follow:input_type -> dogwatch.plugin.v1.FollowRequest
-	1,   // 126: dogwatch.plugin.v1.Component.Describe:output_type -> dogwatch.plugin.v1.DescribeResponse
-	5,   // 127: dogwatch.plugin.v1.Component.Configure:output_type -> dogwatch.plugin.v1.ConfigureResponse
-	8,   // 128: dogwatch.plugin.v1.Component.Release:output_type -> dogwatch.plugin.v1.ReleaseResponse
-	10,  // 129: dogwatch.plugin.v1.Component.Probe:output_type -> dogwatch.plugin.v1.ProbeResponse
-	25,  // 130: dogwatch.plugin.v1.Watcher.List:output_type -> dogwatch.plugin.v1.ListResponse
-	27,  // 131: dogwatch.plugin.v1.Watcher.Watch:output_type -> dogwatch.plugin.v1.WatchResponse
-	61,  // 132: dogwatch.plugin.v1.Watcher.Plan:output_type -> dogwatch.plugin.v1.PlanResponse
-	82,  // 133: dogwatch.plugin.v1.Watcher.Update:output_type -> dogwatch.plugin.v1.UpdateResponse
-	30,  // 134: dogwatch.plugin.v1.Registry.Tags:output_type -> dogwatch.plugin.v1.TagsResponse
-	32,  // 135: dogwatch.plugin.v1.Registry.Resolve:output_type -> dogwatch.plugin.v1.ResolveResponse
-	34,  // 136: dogwatch.plugin.v1.Registry.Manifest:output_type -> dogwatch.plugin.v1.ManifestResponse
-	41,  // 137: dogwatch.plugin.v1.Registry.Credentials:output_type -> dogwatch.plugin.v1.CredentialsResponse
-	43,  // 138: dogwatch.plugin.v1.Registry.Limits:output_type -> dogwatch.plugin.v1.LimitsResponse
-	36,  // 139: dogwatch.plugin.v1.Registry.ImageConfig:output_type -> dogwatch.plugin.v1.ImageConfigResponse
-	38,  // 140: dogwatch.plugin.v1.Registry.DescribeTags:output_type -> dogwatch.plugin.v1.DescribeTagsResponse
-	50,  // 141: dogwatch.plugin.v1.Trigger.Run:output_type -> dogwatch.plugin.v1.RunResponse
-	54,  // 142: dogwatch.plugin.v1.Trigger.Follow:output_type -> dogwatch.plugin.v1.FollowResponse
-	126, // [126:143] is the sub-list for method output_type
-	109, // [109:126] is the sub-list for method input_type
-	109, // [109:109] is the sub-list for extension type_name
-	109, // [109:109] is the sub-list for extension extendee
-	0,   // [0:109] is the sub-list for field type_name
+	91,  // 12: dogwatch.plugin.v1.Container.created:type_name -> google.protobuf.Timestamp
+	13,  // 13: dogwatch.plugin.v1.Decision.reasons:type_name -> dogwatch.plugin.v1.DecisionReason
+	91,  // 14: dogwatch.plugin.v1.Decision.until:type_name -> google.protobuf.Timestamp
+	91,  // 15: dogwatch.plugin.v1.Decision.offered_at:type_name -> google.protobuf.Timestamp
+	91,  // 16: dogwatch.plugin.v1.DecisionReason.until:type_name -> google.protobuf.Timestamp
+	15,  // 17: dogwatch.plugin.v1.Image.registry:type_name -> dogwatch.plugin.v1.ImageRegistry
+	16,  // 18: dogwatch.plugin.v1.Image.tag:type_name -> dogwatch.plugin.v1.Tag
+	17,  // 19: dogwatch.plugin.v1.Image.digest:type_name -> dogwatch.plugin.v1.Digest
+	91,  // 20: dogwatch.plugin.v1.Image.created:type_name -> google.protobuf.Timestamp
+	91,  // 21: dogwatch.plugin.v1.Result.created:type_name -> google.protobuf.Timestamp
+	19,  // 22: dogwatch.plugin.v1.Result.levels:type_name -> dogwatch.plugin.v1.Levels
+	20,  // 23: dogwatch.plugin.v1.Levels.patch:type_name -> dogwatch.plugin.v1.Release
+	20,  // 24: dogwatch.plugin.v1.Levels.minor:type_name -> dogwatch.plugin.v1.Release
+	20,  // 25: dogwatch.plugin.v1.Levels.major:type_name -> dogwatch.plugin.v1.Release
+	91,  // 26: dogwatch.plugin.v1.Release.created:type_name -> google.protobuf.Timestamp
+	91,  // 27: dogwatch.plugin.v1.Release.first_seen:type_name -> google.protobuf.Timestamp
+	91,  // 28: dogwatch.plugin.v1.CheckState.at:type_name -> google.protobuf.Timestamp
+	91,  // 29: dogwatch.plugin.v1.CheckState.postponed_until:type_name -> google.protobuf.Timestamp
+	18,  // 30: dogwatch.plugin.v1.UpdateKind.result:type_name -> dogwatch.plugin.v1.Result
+	11,  // 31: dogwatch.plugin.v1.ListResponse.containers:type_name -> dogwatch.plugin.v1.Container
+	91,  // 32: dogwatch.plugin.v1.WatchResponse.at:type_name -> google.protobuf.Timestamp
+	28,  // 33: dogwatch.plugin.v1.TagsRequest.repository:type_name -> dogwatch.plugin.v1.Repository
+	28,  // 34: dogwatch.plugin.v1.ResolveRequest.repository:type_name -> dogwatch.plugin.v1.Repository
+	28,  // 35: dogwatch.plugin.v1.ManifestRequest.repository:type_name -> dogwatch.plugin.v1.Repository
+	23,  // 36: dogwatch.plugin.v1.ManifestRequest.platform:type_name -> dogwatch.plugin.v1.Platform
+	91,  // 37: dogwatch.plugin.v1.ManifestResponse.created:type_name -> google.protobuf.Timestamp
+	28,  // 38: dogwatch.plugin.v1.ImageConfigRequest.repository:type_name -> dogwatch.plugin.v1.Repository
+	23,  // 39: dogwatch.plugin.v1.ImageConfigRequest.platform:type_name -> dogwatch.plugin.v1.Platform
+	64,  // 40: dogwatch.plugin.v1.ImageConfigResponse.config:type_name -> dogwatch.plugin.v1.ImageConfig
+	28,  // 41: dogwatch.plugin.v1.DescribeTagsRequest.repository:type_name -> dogwatch.plugin.v1.Repository
+	23,  // 42: dogwatch.plugin.v1.DescribeTagsRequest.platform:type_name -> dogwatch.plugin.v1.Platform
+	39,  // 43: dogwatch.plugin.v1.DescribeTagsResponse.tags:type_name -> dogwatch.plugin.v1.DescribedTag
+	91,  // 44: dogwatch.plugin.v1.DescribedTag.pushed:type_name -> google.protobuf.Timestamp
+	28,  // 45: dogwatch.plugin.v1.CredentialsRequest.repository:type_name -> dogwatch.plugin.v1.Repository
+	44,  // 46: dogwatch.plugin.v1.LimitsResponse.limits:type_name -> dogwatch.plugin.v1.Limit
+	91,  // 47: dogwatch.plugin.v1.Limit.at:type_name -> google.protobuf.Timestamp
+	91,  // 48: dogwatch.plugin.v1.Limit.paused_until:type_name -> google.protobuf.Timestamp
+	91,  // 49: dogwatch.plugin.v1.Limit.resets_at:type_name -> google.protobuf.Timestamp
+	11,  // 50: dogwatch.plugin.v1.RunRequest.containers:type_name -> dogwatch.plugin.v1.Container
+	86,  // 51: dogwatch.plugin.v1.RunRequest.credentials:type_name -> dogwatch.plugin.v1.RunRequest.CredentialsEntry
+	87,  // 52: dogwatch.plugin.v1.RunRequest.engines:type_name -> dogwatch.plugin.v1.RunRequest.EnginesEntry
+	47,  // 53: dogwatch.plugin.v1.RunRequest.event:type_name -> dogwatch.plugin.v1.Event
+	46,  // 54: dogwatch.plugin.v1.RunRequest.actions:type_name -> dogwatch.plugin.v1.Action
+	91,  // 55: dogwatch.plugin.v1.Event.since:type_name -> google.protobuf.Timestamp
+	91,  // 56: dogwatch.plugin.v1.Event.at:type_name -> google.protobuf.Timestamp
+	48,  // 57: dogwatch.plugin.v1.Event.summary:type_name -> dogwatch.plugin.v1.Summary
+	90,  // 58: dogwatch.plugin.v1.Engine.options:type_name -> google.protobuf.Struct
+	52,  // 59: dogwatch.plugin.v1.RunResponse.progress:type_name -> dogwatch.plugin.v1.Progress
+	51,  // 60: dogwatch.plugin.v1.RunResponse.operations:type_name -> dogwatch.plugin.v1.OperationRequest
+	66,  // 61: dogwatch.plugin.v1.OperationRequest.rules:type_name -> dogwatch.plugin.v1.UpdateRules
+	55,  // 62: dogwatch.plugin.v1.FollowRequest.change:type_name -> dogwatch.plugin.v1.Change
+	59,  // 63: dogwatch.plugin.v1.FollowRequest.ran:type_name -> dogwatch.plugin.v1.Ran
+	58,  // 64: dogwatch.plugin.v1.FollowResponse.run:type_name -> dogwatch.plugin.v1.AskRun
+	11,  // 65: dogwatch.plugin.v1.Change.removed:type_name -> dogwatch.plugin.v1.Container
+	11,  // 66: dogwatch.plugin.v1.Change.put:type_name -> dogwatch.plugin.v1.Container
+	57,  // 67: dogwatch.plugin.v1.Change.watchers:type_name -> dogwatch.plugin.v1.WatcherState
+	56,  // 68: dogwatch.plugin.v1.Change.operations:type_name -> dogwatch.plugin.v1.OperationState
+	62,  // 69: dogwatch.plugin.v1.PlanRequest.update:type_name -> dogwatch.plugin.v1.ImageUpdate
+	70,  // 70: dogwatch.plugin.v1.PlanResponse.plan:type_name -> dogwatch.plugin.v1.Plan
+	63,  // 71: dogwatch.plugin.v1.ImageUpdate.image:type_name -> dogwatch.plugin.v1.TargetImage
+	66,  // 72: dogwatch.plugin.v1.ImageUpdate.rules:type_name -> dogwatch.plugin.v1.UpdateRules
+	41,  // 73: dogwatch.plugin.v1.ImageUpdate.credentials:type_name -> dogwatch.plugin.v1.CredentialsResponse
+	64,  // 74: dogwatch.plugin.v1.TargetImage.config:type_name -> dogwatch.plugin.v1.ImageConfig
+	88,  // 75: dogwatch.plugin.v1.ImageConfig.labels:type_name -> dogwatch.plugin.v1.ImageConfig.LabelsEntry
+	23,  // 76: dogwatch.plugin.v1.ImageConfig.platform:type_name -> dogwatch.plugin.v1.Platform
+	65,  // 77: dogwatch.plugin.v1.ImageConfig.layers:type_name -> dogwatch.plugin.v1.Layer
+	69,  // 78: dogwatch.plugin.v1.UpdateRules.health:type_name -> dogwatch.plugin.v1.HealthGate
+	67,  // 79: dogwatch.plugin.v1.UpdateRules.hooks:type_name -> dogwatch.plugin.v1.Hooks
+	68,  // 80: dogwatch.plugin.v1.UpdateRules.compose:type_name -> dogwatch.plugin.v1.ComposeRules
+	92,  // 81: dogwatch.plugin.v1.Hooks.timeout:type_name -> google.protobuf.Duration
+	92,  // 82: dogwatch.plugin.v1.HealthGate.window:type_name -> google.protobuf.Duration
+	92,  // 83: dogwatch.plugin.v1.HealthGate.interval:type_name -> google.protobuf.Duration
+	73,  // 84: dogwatch.plugin.v1.Plan.from:type_name -> dogwatch.plugin.v1.PlannedImage
+	73,  // 85: dogwatch.plugin.v1.Plan.to:type_name -> dogwatch.plugin.v1.PlannedImage
+	74,  // 86: dogwatch.plugin.v1.Plan.steps:type_name -> dogwatch.plugin.v1.Step
+	75,  // 87: dogwatch.plugin.v1.Plan.carried:type_name -> dogwatch.plugin.v1.PlanSetting
+	76,  // 88: dogwatch.plugin.v1.Plan.changes:type_name -> dogwatch.plugin.v1.PlanChange
+	77,  // 89: dogwatch.plugin.v1.Plan.warnings:type_name -> dogwatch.plugin.v1.Reason
+	77,  // 90: dogwatch.plugin.v1.Plan.blocks:type_name -> dogwatch.plugin.v1.Reason
+	78,  // 91: dogwatch.plugin.v1.Plan.dependents:type_name -> dogwatch.plugin.v1.Dependent
+	71,  // 92: dogwatch.plugin.v1.Plan.files:type_name -> dogwatch.plugin.v1.FileChange
+	72,  // 93: dogwatch.plugin.v1.Plan.backups:type_name -> dogwatch.plugin.v1.Backup
+	91,  // 94: dogwatch.plugin.v1.Backup.created:type_name -> google.protobuf.Timestamp
+	80,  // 95: dogwatch.plugin.v1.UpdateRequest.operation:type_name -> dogwatch.plugin.v1.Operation
+	62,  // 96: dogwatch.plugin.v1.Operation.update:type_name -> dogwatch.plugin.v1.ImageUpdate
+	70,  // 97: dogwatch.plugin.v1.Operation.plan:type_name -> dogwatch.plugin.v1.Plan
+	81,  // 98: dogwatch.plugin.v1.Operation.steps:type_name -> dogwatch.plugin.v1.StepRecord
+	74,  // 99: dogwatch.plugin.v1.StepRecord.step:type_name -> dogwatch.plugin.v1.Step
+	89,  // 100: dogwatch.plugin.v1.StepRecord.facts:type_name -> dogwatch.plugin.v1.StepRecord.FactsEntry
+	74,  // 101: dogwatch.plugin.v1.UpdateResponse.begin:type_name -> dogwatch.plugin.v1.Step
+	81,  // 102: dogwatch.plugin.v1.UpdateResponse.end:type_name -> dogwatch.plugin.v1.StepRecord
+	83,  // 103: dogwatch.plugin.v1.UpdateResponse.progress:type_name -> dogwatch.plugin.v1.StepProgress
+	84,  // 104: dogwatch.plugin.v1.UpdateResponse.outcome:type_name -> dogwatch.plugin.v1.Outcome
+	77,  // 105: dogwatch.plugin.v1.Outcome.reason:type_name -> dogwatch.plugin.v1.Reason
+	92,  // 106: dogwatch.plugin.v1.Outcome.downtime:type_name -> google.protobuf.Duration
+	77,  // 107: dogwatch.plugin.v1.Outcome.warnings:type_name -> dogwatch.plugin.v1.Reason
+	41,  // 108: dogwatch.plugin.v1.RunRequest.CredentialsEntry.value:type_name -> dogwatch.plugin.v1.CredentialsResponse
+	49,  // 109: dogwatch.plugin.v1.RunRequest.EnginesEntry.value:type_name -> dogwatch.plugin.v1.Engine
+	0,   // 110: dogwatch.plugin.v1.Component.Describe:input_type -> dogwatch.plugin.v1.DescribeRequest
+	4,   // 111: dogwatch.plugin.v1.Component.Configure:input_type -> dogwatch.plugin.v1.ConfigureRequest
+	7,   // 112: dogwatch.plugin.v1.Component.Release:input_type -> dogwatch.plugin.v1.ReleaseRequest
+	9,   // 113: dogwatch.plugin.v1.Component.Probe:input_type -> dogwatch.plugin.v1.ProbeRequest
+	24,  // 114: dogwatch.plugin.v1.Watcher.List:input_type -> dogwatch.plugin.v1.ListRequest
+	26,  // 115: dogwatch.plugin.v1.Watcher.Watch:input_type -> dogwatch.plugin.v1.WatchRequest
+	60,  // 116: dogwatch.plugin.v1.Watcher.Plan:input_type -> dogwatch.plugin.v1.PlanRequest
+	79,  // 117: dogwatch.plugin.v1.Watcher.Update:input_type -> dogwatch.plugin.v1.UpdateRequest
+	29,  // 118: dogwatch.plugin.v1.Registry.Tags:input_type -> dogwatch.plugin.v1.TagsRequest
+	31,  // 119: dogwatch.plugin.v1.Registry.Resolve:input_type -> dogwatch.plugin.v1.ResolveRequest
+	33,  // 120: dogwatch.plugin.v1.Registry.Manifest:input_type -> dogwatch.plugin.v1.ManifestRequest
+	40,  // 121: dogwatch.plugin.v1.Registry.Credentials:input_type -> dogwatch.plugin.v1.CredentialsRequest
+	42,  // 122: dogwatch.plugin.v1.Registry.Limits:input_type -> dogwatch.plugin.v1.LimitsRequest
+	35,  // 123: dogwatch.plugin.v1.Registry.ImageConfig:input_type -> dogwatch.plugin.v1.ImageConfigRequest
+	37,  // 124: dogwatch.plugin.v1.Registry.DescribeTags:input_type -> dogwatch.plugin.v1.DescribeTagsRequest
+	45,  // 125: dogwatch.plugin.v1.Trigger.Run:input_type -> dogwatch.plugin.v1.RunRequest
+	53,  // 126: dogwatch.plugin.v1.Trigger.Follow:input_type -> dogwatch.plugin.v1.FollowRequest
+	1,   // 127: dogwatch.plugin.v1.Component.Describe:output_type -> dogwatch.plugin.v1.DescribeResponse
+	5,   // 128: dogwatch.plugin.v1.Component.Configure:output_type -> dogwatch.plugin.v1.ConfigureResponse
+	8,   // 129: dogwatch.plugin.v1.Component.Release:output_type -> dogwatch.plugin.v1.ReleaseResponse
+	10,  // 130: dogwatch.plugin.v1.Component.Probe:output_type -> dogwatch.plugin.v1.ProbeResponse
+	25,  // 131: dogwatch.plugin.v1.Watcher.List:output_type -> dogwatch.plugin.v1.ListResponse
+	27,  // 132: dogwatch.plugin.v1.Watcher.Watch:output_type -> dogwatch.plugin.v1.WatchResponse
+	61,  // 133: dogwatch.plugin.v1.Watcher.Plan:output_type -> dogwatch.plugin.v1.PlanResponse
+	82,  // 134: dogwatch.plugin.v1.Watcher.Update:output_type -> dogwatch.plugin.v1.UpdateResponse
+	30,  // 135: dogwatch.plugin.v1.Registry.Tags:output_type -> dogwatch.plugin.v1.TagsResponse
+	32,  // 136: dogwatch.plugin.v1.Registry.Resolve:output_type -> dogwatch.plugin.v1.ResolveResponse
+	34,  // 137: dogwatch.plugin.v1.Registry.Manifest:output_type -> dogwatch.plugin.v1.ManifestResponse
+	41,  // 138: dogwatch.plugin.v1.Registry.Credentials:output_type -> dogwatch.plugin.v1.CredentialsResponse
+	43,  // 139: dogwatch.plugin.v1.Registry.Limits:output_type -> dogwatch.plugin.v1.LimitsResponse
+	36,  // 140: dogwatch.plugin.v1.Registry.ImageConfig:output_type -> dogwatch.plugin.v1.ImageConfigResponse
+	38,  // 141: dogwatch.plugin.v1.Registry.DescribeTags:output_type -> dogwatch.plugin.v1.DescribeTagsResponse
+	50,  // 142: dogwatch.plugin.v1.Trigger.Run:output_type -> dogwatch.plugin.v1.RunResponse
+	54,  // 143: dogwatch.plugin.v1.Trigger.Follow:output_type -> dogwatch.plugin.v1.FollowResponse
+	127, // [127:144] is the sub-list for method output_type
+	110, // [110:127] is the sub-list for method input_type
+	110, // [110:110] is the sub-list for extension type_name
+	110, // [110:110] is the sub-list for extension extendee
+	0,   // [0:110] is the sub-list for field type_name
 }
 
 func init() { file_plugin_proto_init() }
