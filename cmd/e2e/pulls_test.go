@@ -127,12 +127,14 @@ func TestChecksMakeNoPullsAtDockerHub(t *testing.T) {
 		{"current", "team/current", "1.0.0", nil, nil},
 		{"floating", "library/postgres", "16-alpine", []string{"16.3-alpine", "16.4-alpine"}, nil},
 		{"latest", "library/nginx", "latest", []string{"1.27.2", "1.27.3"}, digest},
+		{"outdated", "team/outdated", "latest", nil, digest},
 		{"stable", "team/stable", "stable", []string{"2.0.0"}, digest},
 		{"labelled", "team/labelled", "lts", nil, map[string]string{"dogwatch.watch.digest": "true", "org.opencontainers.image.version": "1.0.0"}},
 	} {
 		hub.push(a.repo, old, append(a.others, a.tag)...)
 		f.run(t, a.name, galleryHub, a.repo, a.tag, "", a.labels)
 	}
+	hub.push("team/outdated", time.Now(), "latest") // the first check finds it changed
 	in := install(t, append(f.env(), env...)...)
 	d := in.start()
 	check := func(what string, pulls, updates int) {
@@ -158,22 +160,22 @@ func TestChecksMakeNoPullsAtDockerHub(t *testing.T) {
 			t.Errorf("%s: the web site got %q, want %q", what, got, want)
 		}
 	}
-	d.waitFor(7)
+	d.waitFor(8)
 	d.settled()
 	get[[]sdk.Container](d, http.MethodPost, "/api/containers/watch") // ends after the check at the start
 	if counts := hub.Counts(); counts.Manifests+counts.Blobs > 0 || counts.Tags == 0 {
 		t.Errorf("the first check: %+v", counts)
 	}
-	site("the first check", "team/aged:")
-	check("nothing is new", 0, 2)
+	site("the first check", "team/aged:", "team/outdated:")
+	check("nothing is new", 0, 3)
 	site("nothing is new")
 	hub.push("team/current", time.Now(), "2.0.0")
-	check("a new version", 0, 3)
+	check("a new version", 0, 4)
 	hub.ExpireTokens()
-	check("without a token", 0, 3)
+	check("without a token", 0, 4)
 	site("a new version")
 	hub.push("team/aged", time.Now(), "1.2.0")
-	check("a version that is too young", 0, 3)
+	check("a version that is too young", 0, 4)
 	site("a version that is too young", "team/aged:1.2.0") // the list is still fresh
 	if c := d.container("aged"); c.Result.Tag != "1.1.0" || c.Result.Levels.Minor.Tag != "1.2.0" || c.Result.Levels.Minor.Created.IsZero() {
 		t.Errorf("a version that is too young: %s", show(c))
@@ -185,7 +187,7 @@ func TestChecksMakeNoPullsAtDockerHub(t *testing.T) {
 	if counts := hub.Counts(); counts.Manifests > 0 || counts.Heads != 1 {
 		t.Errorf("looking for a version: %+v", counts)
 	}
-	check("a version was looked for", 0, 3)
+	check("a version was looked for", 0, 4)
 
 	// Changed digests take a request each to the web site.
 	hub.push("library/nginx", time.Now(), "latest")
@@ -193,16 +195,16 @@ func TestChecksMakeNoPullsAtDockerHub(t *testing.T) {
 	hub.push("team/stable", time.Now(), "stable")
 	hub.push("team/labelled", time.Now(), "lts")
 	hub.push("library/postgres", time.Now(), "16-alpine")
-	check("changed digests", 0, 7)
+	check("changed digests", 0, 8)
 	site("changed digests", "library/nginx:", "library/postgres:", "team/labelled:", "team/stable:")
 	if c := d.container("latest"); c.Result.Version != "1.27.4" {
 		t.Errorf("the version of a changed digest: %s", show(c))
 	}
-	check("the same digests", 0, 7)
+	check("the same digests", 0, 8)
 	d.stop()
 	d = in.start()
-	d.waitFor(7)
-	check("after a restart", 0, 7)
+	d.waitFor(8)
+	check("after a restart", 0, 8)
 	site("after a restart")
 	use := map[string]int{}
 	for _, r := range get[[]registryUse](d, http.MethodGet, "/api/registries") {
@@ -210,7 +212,7 @@ func TestChecksMakeNoPullsAtDockerHub(t *testing.T) {
 			use[u.Host] += u.Used
 		}
 	}
-	if use["hub.docker.com"] != 6 || use["docker.io"] == 0 {
+	if use["hub.docker.com"] != 7 || use["docker.io"] == 0 {
 		t.Errorf("counted requests: %v", use)
 	}
 
@@ -229,7 +231,7 @@ func TestChecksMakeNoPullsAtDockerHub(t *testing.T) {
 	if c, counts := d.container("labelled"), hub.Counts(); c.Result.Version != "2.0.0" || counts.Manifests != 2 {
 		t.Errorf("looking at a labelled image: %s, %+v", show(c), counts)
 	}
-	check("dates were read", 0, 7)
+	check("dates were read", 0, 8)
 
 	// Without the web site manifests are read, as from any registry.
 	hub.mu.Lock()
@@ -238,7 +240,7 @@ func TestChecksMakeNoPullsAtDockerHub(t *testing.T) {
 	hub.push("team/stable", time.Now(), "stable")
 	hub.push("library/postgres", time.Now(), "16-alpine")
 	hub.took()
-	check("the web site is down", 2*2, 7)
+	check("the web site is down", 2*2, 8)
 	if requests := hub.took(); len(requests) != 1 && len(requests) != 2 { // one after the other, or at once
 		t.Errorf("requests to a web site that is down: %q", requests)
 	}

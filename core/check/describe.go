@@ -149,7 +149,7 @@ func (f *fetcher) compareDescribed(ctx context.Context, g *group, s *target, dig
 	own := idsOf(img)
 	if d.same = slices.Contains(own, i.Digest); !d.same && !i.isOther(own) {
 		running := f.runningImage(ctx, g, own, p)
-		if running == "" && !i.Pushed.After(f.compared(ctx, g, s, own)) {
+		if running == "" && !i.Pushed.After(f.existed(ctx, g, s, own)) {
 			return nil // it may be the one that runs, below another index
 		}
 		d.same = running == i.Digest
@@ -190,10 +190,14 @@ func (f *fetcher) keepOther(ctx context.Context, g *group, s *target, digest str
 	f.keepImage(ctx, g.repo, digest, s.container.Image.Platform(), i)
 }
 
-// compared is when the running image was last compared with what was behind its tag; far in
-// the future when it never was. What was pushed later is another one.
-func (f *fetcher) compared(ctx context.Context, g *group, s *target, own []string) time.Time {
+// existed is when the running image is known to have existed: when its container was created, or
+// when a check compared it with what was behind its tag; far in the future when neither is known.
+// What was pushed later is another one.
+func (f *fetcher) existed(ctx context.Context, g *group, s *target, own []string) time.Time {
 	c := s.container
+	if !c.Created.IsZero() && !c.Created.Before(c.Image.Created.Time) { // else the clock was wrong
+		return c.Created.Time
+	}
 	if c.Result != nil && c.Check.State == sdk.CheckOK {
 		i, _ := f.knownImage(ctx, g.repo, c.Result.Digest, c.Image.Platform())
 		if slices.Contains(own, c.Result.Digest) || i.isOther(own) {

@@ -74,6 +74,19 @@ func TestDescribedDigest(t *testing.T) {
 			described: func(time.Time) []registry.DescribedTag { return describe("2", "p", time.Time{}, "latest") }},
 		{name: "never seen behind its tag", update: true, requests: []string{list, read, resolve},
 			described: func(now time.Time) []registry.DescribedTag { return describe("2", "p", now, "latest") }},
+		{name: "pushed since the container was created", update: true, requests: []string{list, resolve},
+			described: func(now time.Time) []registry.DescribedTag { return describe("2", "p", now, "latest") },
+			change:    func(c *sdk.Container) { c.Created = sdk.TimeOf(time.Now()) }},
+		{name: "pushed before the container was created", update: true, requests: []string{list, read, resolve},
+			described: func(now time.Time) []registry.DescribedTag {
+				return describe("2", "p", now.Add(-48*time.Hour), "latest")
+			},
+			change: func(c *sdk.Container) { c.Created = sdk.TimeOf(time.Now()) }},
+		{name: "a container created before its image", update: true, requests: []string{list, read, resolve},
+			described: func(now time.Time) []registry.DescribedTag { return describe("2", "p", now, "latest") },
+			change: func(c *sdk.Container) {
+				c.Created, c.Image.Created = sdk.TimeOf(time.Now().Add(-time.Hour)), sdk.TimeOf(time.Now())
+			}},
 		{name: "behind the digest", seen: true, update: true, requests: []string{list, read, resolve},
 			described: func(now time.Time) []registry.DescribedTag { return describe("1", "8", now, "latest") }},
 		{name: "without the image", seen: true, update: true, requests: []string{list, read, resolve},
