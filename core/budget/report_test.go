@@ -72,6 +72,12 @@ func TestDoneCountsWhatWasMade(t *testing.T) {
 	if len(all) != 2 || all[0].Used != 6 || all[0].Next != 12 || !all[0].Spreads() || all[0].Estimated || all[1].Host != "token.example" || all[1].For != "r.example" || all[1].Used != 2 {
 		t.Errorf("the forecasts are %+v", all)
 	}
+	if taken, full := b.Take("r.example", false); full.IsZero() {
+		taken.Done(map[string]int{"site.example": 1}, true) // which answered it
+	}
+	if all := b.Plan(map[string]int{"r.example": 4}); all[0].Used != 6 || all[0].Next != 12 {
+		t.Errorf("after a question that another host answered: %+v", all[0])
+	}
 	taken, full := b.Take("r.example", false) // 3 of the 4 that are left
 	if _, second := b.Take("r.example", false); !full.IsZero() || second.IsZero() {
 		t.Errorf("the third question has to wait until %v, the fourth until %v", full, second)

@@ -183,7 +183,7 @@ func TestHubDoesNotHang(t *testing.T) {
 				t.Errorf("error %v", err)
 			}
 		}
-		if took := time.Since(began); took > hubTime {
+		if took := time.Since(began); took > 10*time.Second {
 			t.Errorf("took %s", took)
 		}
 	})
