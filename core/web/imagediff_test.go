@@ -33,6 +33,11 @@ func TestImageDiffPage(t *testing.T) {
 	if strings.Contains(body, "<script>alert") || strings.Contains(body, "\x1b") {
 		t.Errorf("a label is not escaped: %s", body)
 	}
+	for layers, want := range map[int]string{1: "Its one layer is there already.", 2: "All its layers are there already."} {
+		same := sdk.ImageConfig{Size: 1 << 20, Layers: after.Layers[:layers]}
+		fakes(u).diff.Diff = imagediff.Compare(same, same)
+		contains(t, request(u, "GET", "/containers/local/web/diff", nil).Body.String(), want)
+	}
 	contains(t, request(u, "GET", "/containers/local/web", nil).Body.String(), `href="/base/containers/local/web/diff"`)
 	fakes(u).planning = fmt.Errorf("it was built here: %w", sdk.ErrUnsupported)
 	contains(t, request(u, "GET", "/containers/local/web/diff", nil).Body.String(), "The images of web cannot be compared", "it was built here")

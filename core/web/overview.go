@@ -149,12 +149,18 @@ func postponedOf(all []row) []line {
 	return lines
 }
 
-// unsentOf are sentences about what could not be sent, one for each trigger and reason.
-func unsentOf(failed, pending []delivery.Delivery) []line {
+// unsentOf are sentences about what could not be sent, one for each trigger and reason. Those of
+// triggers that update are about what could not be done; updates of shown are left out, as
+// another sentence is about their end.
+func unsentOf(failed, pending []delivery.Delivery, triggers []service.Component, shown map[string]bool) []line {
+	updates := map[string]bool{}
+	for _, t := range triggers {
+		updates[t.ID] = t.Acts
+	}
 	type what struct{ trigger, reason string }
 	counts, order := map[what]int{}, []what{}
 	for _, d := range slices.Concat(failed, pending) {
-		if d.Error == "" || d.Manual { // a manual run showed its error to its user
+		if d.Error == "" || d.Manual || updates[d.Trigger] && shown[d.Subject] { // a manual run showed its error to its user
 			continue
 		}
 		w := what{d.Trigger, d.Error}
@@ -165,8 +171,12 @@ func unsentOf(failed, pending []delivery.Delivery) []line {
 	}
 	var lines []line
 	for _, w := range order {
+		word, text := "not sent", fmt.Sprintf("%s could not send %s: %s", w.trigger, plural(counts[w], "message"), w.reason)
+		if updates[w.trigger] {
+			word, text = "failed", w.trigger+": "+w.reason
+		}
 		lines = append(lines, line{
-			Kind: "failed", Word: "not sent", Text: fmt.Sprintf("%s could not send %s: %s", w.trigger, plural(counts[w], "message"), w.reason),
+			Kind: "failed", Word: word, Text: text,
 			To: "/deliveries?state=failed&trigger=" + url.QueryEscape(w.trigger), Act: "See and retry",
 		})
 	}
@@ -304,9 +314,15 @@ func (u *UI) overviewOf(ctx context.Context, actor auth.Actor) (overviewView, er
 	u.follow(ctx, actor, all)
 	open := u.underWay(ctx)
 	v.Operations = operationsOf(open, ended, u.Now())
-	said := map[string]bool{}
+	said, shown := map[string]bool{}, map[string]bool{}
 	for _, op := range ended {
-		said[op.Watcher+"/"+op.Name] = said[op.Watcher+"/"+op.Name] || !op.Ended.Before(u.Now().Add(-shownEnds))
+		if key := op.Watcher + "/" + op.Name; !op.Ended.Before(u.Now().Add(-shownEnds)) {
+			said[key] = true
+			shown[key] = shown[key] || op.State != operation.Succeeded
+		}
+	}
+	for _, r := range all {
+		shown[r.Key] = shown[r.Key] || r.CameBack()
 	}
 	bad := v.Operations[len(open):] // what is under way comes first, and needs no user
 	v.Operations = v.Operations[:len(open):len(open)]
@@ -315,7 +331,7 @@ func (u *UI) overviewOf(ctx context.Context, actor auth.Actor) (overviewView, er
 		return busy
 	})
 	// What cannot be watched comes first: nothing else is known to be right then.
-	v.Needs = slices.Concat(down, bad, cameBackOf(all, said), failuresOf(all), approvalsOf(idle), updatesOf(idle), unsentOf(failed, pending))
+	v.Needs = slices.Concat(down, bad, cameBackOf(all, said), failuresOf(all), approvalsOf(idle), updatesOf(idle), unsentOf(failed, pending, u.Service.Components(actor, kind.Trigger), shown))
 	v.Waiting, v.Postponed = waitingOf(all, u.Now()), postponedOf(all)
 	for _, k := range []kind.Kind{kind.Registry, kind.Trigger} {
 		v.Broken = append(v.Broken, componentsOf(u.Service.Components(actor, k))...)

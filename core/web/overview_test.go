@@ -9,7 +9,9 @@ import (
 
 	"github.com/dogwatch/dogwatch/core/check"
 	"github.com/dogwatch/dogwatch/core/component"
+	"github.com/dogwatch/dogwatch/core/delivery"
 	"github.com/dogwatch/dogwatch/core/event"
+	"github.com/dogwatch/dogwatch/core/service"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 )
@@ -76,5 +78,23 @@ func TestWithoutKey(t *testing.T) {
 		if got := withoutKey(text, c); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
+	}
+}
+
+// TestOverviewSaysWhatWasNotDelivered: of triggers that update, only what no other sentence is about.
+func TestOverviewSaysWhatWasNotDelivered(t *testing.T) {
+	triggers := []service.Component{{View: component.View{ID: "docker.local"}, Acts: true}, {View: component.View{ID: "ntfy.phone"}}}
+	failed := []delivery.Delivery{
+		{Trigger: "docker.local", Subject: "local/app", Error: "app is back"},
+		{Trigger: "docker.local", Subject: "local/db", Error: "db is not in a compose file"},
+		{Trigger: "docker.local", Subject: "local/web", Error: "seen by its user", Manual: true},
+		{Trigger: "ntfy.phone", Subject: "local/app", Error: "refused"},
+	}
+	var got []string
+	for _, l := range unsentOf(failed, []delivery.Delivery{{Trigger: "ntfy.phone", Subject: "local/db", Error: "refused"}, {Trigger: "ntfy.phone"}}, triggers, map[string]bool{"local/app": true}) {
+		got = append(got, l.Word+": "+l.Text)
+	}
+	if want := []string{"failed: docker.local: db is not in a compose file", "not sent: ntfy.phone could not send 2 messages: refused"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }
