@@ -2,6 +2,7 @@ package wireplugin
 
 import (
 	"context"
+	"time"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
@@ -39,7 +40,9 @@ func (s watcher) Watch(_ *pluginv1.WatchRequest, out grpc.ServerStreamingServer[
 	case s.wire.is("clings-to-events"):
 		ctx = context.WithoutCancel(ctx)
 	case s.wire.is("waits-forever"):
-		select {}
+		for { // a select without cases ends a program without cgo as a deadlock
+			time.Sleep(time.Hour)
+		}
 	case s.wire.is("waits-for-shutdown"):
 		<-s.wire.ended
 		return ctx.Err()

@@ -14,7 +14,10 @@ import (
 // none, and what a killed test has left is removed by the next one.
 func TestNoNetworkDeviceIsLeft(t *testing.T) {
 	var device string
-	exists := func() bool { _, err := os.Stat(filepath.Join("/sys/class/net", device)); return err == nil }
+	exists := func() bool { // no device is known where there is no engine
+		_, err := os.Stat(filepath.Join("/sys/class/net", device))
+		return device != "" && err == nil
+	}
 	serve := func(t *testing.T) *Daemon {
 		d := Start(t)
 		made, err := d.API.NetworkCreate(t.Context(), "lan", network.CreateOptions{Driver: "bridge", IPAM: &network.IPAM{Config: []network.IPAMConfig{{Subnet: "10.98.77.0/24"}}}})
