@@ -11,6 +11,8 @@ import (
 	"github.com/dogwatch/dogwatch/core/component"
 	"github.com/dogwatch/dogwatch/core/delivery"
 	"github.com/dogwatch/dogwatch/core/event"
+	"github.com/dogwatch/dogwatch/core/operation"
+	"github.com/dogwatch/dogwatch/core/policy"
 	"github.com/dogwatch/dogwatch/core/service"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/kind"
@@ -96,5 +98,35 @@ func TestOverviewSaysWhatWasNotDelivered(t *testing.T) {
 	}
 	if want := []string{"failed: docker.local: db is not in a compose file", "not sent: ntfy.phone could not send 2 messages: refused"}; !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// TestOverviewSaysOnceThatAnUpdateDidNotWork: as the operation of its container; once that is
+// long ago as a rolled back update while that is offered, and else as the delivery that began it.
+func TestOverviewSaysOnceThatAnUpdateDidNotWork(t *testing.T) {
+	cameBack := decidedAs(sdk.StateOffered, sdk.Reason{Code: policy.ReasonCameBack, Text: "it was tried and rolled back"})
+	sentences := []string{"cache: 1.1.0 did not work", "1 update rolled back", "docker.local: cache is back"}
+	for name, test := range map[string]struct {
+		cache sdk.Container
+		age   time.Duration
+		want  string
+	}{
+		"just now":               {a("cache", newer("1.1.0", "minor"), cameBack), time.Minute, sentences[0]},
+		"long ago":               {a("cache", newer("1.1.0", "minor"), cameBack), shownEnds + time.Minute, sentences[1]},
+		"long ago, not any more": {a("cache"), shownEnds + time.Minute, sentences[2]},
+	} {
+		u, _ := withStore(t, test.cache)
+		f := fakes(u)
+		f.fakeComponents.all = append(f.fakeComponents.all, service.Component{View: component.View{ID: "docker.local", Type: "docker", Name: "local"}, Kind: kind.Trigger, Acts: true})
+		f.fakeHistory.deliveries = []delivery.Delivery{{ID: 1, Trigger: "docker.local", Subject: "local/cache", State: delivery.Failed, Error: "cache is back"}}
+		f.fakeOperations.operations = []operation.Operation{
+			updateOf("cache", operation.RolledBack, failing("never healthy"), func(op *operation.Operation) { op.Ended = noon.Add(-test.age) }),
+		}
+		body := request(u, "GET", "/", nil).Body.String()
+		for _, sentence := range sentences {
+			if got := strings.Contains(body, sentence); got != (sentence == test.want) {
+				t.Errorf("%s: the overview has %q: %t", name, sentence, got)
+			}
+		}
 	}
 }
