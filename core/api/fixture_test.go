@@ -85,7 +85,7 @@ func (limited) Limits() []registry.Limit {
 func bundle() sdkplugin.Bundle {
 	return sdkplugin.Bundle{
 		Version:  "1.2.3",
-		Watchers: []watcher.Type{watcher.Define("docker", "Watches an engine", create[dockerOptions], kind.Default("local"))},
+		Watchers: []watcher.Type{watcher.Define("docker", "Watches an engine", create[dockerOptions], kind.Default("local"), watcher.AttributesLabels())},
 		Registries: []registry.Type{
 			registry.Define("ecr", "Amazon ECR", create[ecrOptions]),
 			registry.Define("hub", "Docker Hub", func(sdk.Env, hubOptions) (limited, error) { return limited{}, nil }, kind.Default("public"), kind.Docs("https://example.org/hub")),

@@ -35,7 +35,7 @@ func TestMain(m *testing.M) {
 
 func testBundle() sdkplugin.Bundle {
 	return sdkplugin.Bundle{
-		Watchers: []watcher.Type{watcher.Define("engine", "Finds nothing", newEngine, kind.Default("local"))},
+		Watchers: []watcher.Type{watcher.Define("engine", "Finds nothing", newEngine, kind.Default("local"), watcher.AttributesLabels())},
 		Registries: []registry.Type{
 			registry.Define("hub", "Serves given hosts", newHub, kind.Default("public")),
 			registry.Define("generic", "Serves every host", newGeneric, kind.Default("public")),

@@ -2,11 +2,14 @@ package plugin
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/dogwatch/dogwatch/internal/pluginclient"
 	"github.com/dogwatch/dogwatch/sdk"
+	"github.com/dogwatch/dogwatch/sdk/kind"
 	"github.com/dogwatch/dogwatch/sdk/watcher"
 )
 
@@ -23,7 +26,8 @@ func (w Watcher) Probe(ctx context.Context) (sdk.ProbeResult, error) {
 }
 
 // List returns the containers that the watcher sees, with what it knows of them
-// and its name. Nothing else is set: labels are not interpreted yet.
+// and its name. Nothing else is set: labels are not interpreted yet. Labels of a watcher
+// that does not tell whose they are count as those of the image.
 func (w Watcher) List(ctx context.Context) ([]sdk.Container, error) {
 	var found []watcher.Container
 	err := w.call(ctx, "List", "", listTimeout, retryOnce, func(ctx context.Context, c *pluginclient.Client) (err error) {
@@ -35,10 +39,22 @@ func (w Watcher) List(ctx context.Context) ([]sdk.Container, error) {
 	}
 	name := w.id[strings.LastIndexByte(w.id, '.')+1:]
 	all := make([]sdk.Container, len(found))
+	attributes := w.attributesLabels()
 	for i, c := range found {
 		all[i] = listed(c, name)
+		if !attributes {
+			all[i].ImageLabels = slices.Sorted(maps.Keys(c.Labels))
+		}
 	}
 	return all, nil
+}
+
+// attributesLabels reports whether the watcher's type tells the labels of images from others.
+func (w Watcher) attributesLabels() bool {
+	parts := strings.Split(w.id, ".") // watcher.docker.local
+	return len(parts) == 3 && slices.ContainsFunc(w.s.types(), func(t kind.Type) bool {
+		return t.Kind == kind.Watcher && t.Name == parts[1] && slices.Contains(t.Capabilities, kind.CapLabels)
+	})
 }
 
 // listed makes the model's container of one that the watcher called name lists.
@@ -50,6 +66,8 @@ func listed(c watcher.Container, name string) sdk.Container {
 		Created: c.Created,
 		Watcher: name,
 		Labels:  c.Labels,
+
+		ImageLabels: c.ImageLabels,
 		Image: sdk.Image{
 			ID:           c.Image.ID,
 			Registry:     sdk.Registry{Host: c.Image.Host},

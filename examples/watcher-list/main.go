@@ -27,7 +27,7 @@ func main() {
 }
 
 func listType() watcher.Type {
-	return watcher.Define("list", "Read images from a file or an address, as JSON or lines of text", newList)
+	return watcher.Define("list", "Read images from a file or an address, as JSON or lines of text", newList, watcher.AttributesLabels())
 }
 
 // options are the schema that the host documents and checks.

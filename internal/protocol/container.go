@@ -31,6 +31,7 @@ func EncodeContainer(c sdk.Container) *pluginv1.Container {
 		TriggerExclude:  c.TriggerExclude,
 		Image:           encodeImage(c.Image),
 		Labels:          c.Labels,
+		ImageLabels:     c.ImageLabels,
 		Result:          encodeResult(c.Result),
 		Check:           encodeCheck(c.Check),
 		UpdateAvailable: c.UpdateAvailable,
@@ -69,6 +70,7 @@ func DecodeContainer(m *pluginv1.Container) sdk.Container {
 		TriggerExclude:  m.GetTriggerExclude(),
 		Image:           decodeImage(m.GetImage()),
 		Labels:          m.GetLabels(),
+		ImageLabels:     m.GetImageLabels(),
 		Result:          decodeResult(m.GetResult()),
 		Check:           decodeCheck(m.GetCheck()),
 		UpdateAvailable: m.GetUpdateAvailable(),
@@ -98,7 +100,9 @@ func EncodeListed(c watcher.Container) *pluginv1.Container {
 		Status:  c.Status,
 		Created: encodeTime(c.Created),
 		Labels:  c.Labels,
-		Error:   c.Error,
+
+		ImageLabels: c.ImageLabels,
+		Error:       c.Error,
 		Image: &pluginv1.Image{
 			Id:           i.ID,
 			Registry:     &pluginv1.ImageRegistry{Host: i.Host},
@@ -123,6 +127,8 @@ func DecodeListed(m *pluginv1.Container) watcher.Container {
 		Created: decodeTime(m.GetCreated()),
 		Labels:  m.GetLabels(),
 		Error:   m.GetError(),
+
+		ImageLabels: m.GetImageLabels(),
 		Image: watcher.Image{
 			ID:       i.GetId(),
 			Host:     i.GetRegistry().GetHost(),

@@ -113,7 +113,7 @@ func TestListedContainerHasWatcherFieldsOnly(t *testing.T) {
 		return true
 	})
 	slices.Sort(set)
-	if want := []string{"created", "error", "id", "image", "labels", "name", "status"}; !slices.Equal(set, want) {
+	if want := []string{"created", "error", "id", "image", "image_labels", "labels", "name", "status"}; !slices.Equal(set, want) {
 		t.Errorf("a watcher sets %v, want %v", set, want)
 	}
 	if got := DecodeListed(EncodeListed(watcher.Container{})); !reflect.DeepEqual(got, watcher.Container{}) {

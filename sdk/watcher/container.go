@@ -13,7 +13,12 @@ type Container struct {
 	// Created is when the container was created; zero when the engine does not say.
 	Created sdk.Time
 	Labels  map[string]string
-	Image   Image
+	// ImageLabels names those of Labels that the image brings: engines merge the labels
+	// of an image into its containers', with the same value. A watcher that cannot tell
+	// for a container names all of them. It counts if the type has the setting
+	// AttributesLabels; otherwise the host takes every label for the image's.
+	ImageLabels []string
+	Image       Image
 	// Error says why the container can only be described in part; "" when it is whole.
 	Error string
 }

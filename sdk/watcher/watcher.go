@@ -66,6 +66,13 @@ func Define[O any, T Watcher](name, summary string, create func(sdk.Env, O) (T, 
 	}
 }
 
+// AttributesLabels says that the watcher tells the labels that come from images from
+// those of whoever created the containers: see Container.ImageLabels. Labels of other
+// watchers count as those of images, which may say little about updates.
+func AttributesLabels() kind.Setting {
+	return func(t *kind.Type) { t.Capabilities = append(t.Capabilities, kind.CapLabels) }
+}
+
 // New makes an instance. Wrong options are an *sdk.InvalidError naming them.
 func (t Type) New(env sdk.Env, options map[string]any) (Watcher, error) {
 	return t.create(env, options)

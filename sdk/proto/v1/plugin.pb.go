@@ -780,8 +780,11 @@ type Container struct {
 	CoolingDownUntil *timestamppb.Timestamp `protobuf:"bytes,26,opt,name=cooling_down_until,json=coolingDownUntil,proto3" json:"cooling_down_until,omitempty"`
 	Delay            string                 `protobuf:"bytes,27,opt,name=delay,proto3" json:"delay,omitempty"`
 	Created          *timestamppb.Timestamp `protobuf:"bytes,28,opt,name=created,proto3" json:"created,omitempty"` // absent when the engine does not say
-	unknownFields    protoimpl.UnknownFields
-	sizeCache        protoimpl.SizeCache
+	// The names of the labels that the image brings, with the values of its own configuration.
+	// Counts of watchers with the capability "labels"; of others all labels are the image's.
+	ImageLabels   []string `protobuf:"bytes,29,rep,name=image_labels,json=imageLabels,proto3" json:"image_labels,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Container) Reset() {
@@ -1006,6 +1009,13 @@ func (x *Container) GetDelay() string {
 func (x *Container) GetCreated() *timestamppb.Timestamp {
 	if x != nil {
 		return x.Created
+	}
+	return nil
+}
+
+func (x *Container) GetImageLabels() []string {
+	if x != nil {
+		return x.ImageLabels
 	}
 	return nil
 }
@@ -6077,7 +6087,7 @@ const file_plugin_proto_rawDesc = "" +
 	"\x05image\x18\x02 \x01(\tR\x05image\"E\n" +
 	"\rProbeResponse\x12\x18\n" +
 	"\asummary\x18\x01 \x01(\tR\asummary\x12\x1a\n" +
-	"\bwarnings\x18\x02 \x03(\tR\bwarnings\"\xa8\t\n" +
+	"\bwarnings\x18\x02 \x03(\tR\bwarnings\"\xcb\t\n" +
 	"\tContainer\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12!\n" +
@@ -6109,7 +6119,8 @@ const file_plugin_proto_rawDesc = "" +
 	"\x0fis_cooling_down\x18\x19 \x01(\bR\risCoolingDown\x12H\n" +
 	"\x12cooling_down_until\x18\x1a \x01(\v2\x1a.google.protobuf.TimestampR\x10coolingDownUntil\x12\x14\n" +
 	"\x05delay\x18\x1b \x01(\tR\x05delay\x124\n" +
-	"\acreated\x18\x1c \x01(\v2\x1a.google.protobuf.TimestampR\acreated\x1a9\n" +
+	"\acreated\x18\x1c \x01(\v2\x1a.google.protobuf.TimestampR\acreated\x12!\n" +
+	"\fimage_labels\x18\x1d \x03(\tR\vimageLabels\x1a9\n" +
 	"\vLabelsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\xcb\x01\n" +
