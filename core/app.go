@@ -5,6 +5,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"time"
 
@@ -36,7 +37,6 @@ import (
 	"github.com/dogwatch/dogwatch/core/webhook"
 	"github.com/dogwatch/dogwatch/core/wiring"
 	"github.com/dogwatch/dogwatch/core/wudstore"
-	"github.com/dogwatch/dogwatch/internal/idle"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
@@ -269,7 +269,7 @@ func (a *App) Run(ctx context.Context) error {
 	g.Go(func() error { return a.housekeep(ctx) })
 	g.Go(func() error { return a.lookForPlugins(ctx) })
 	g.Go(func() error { return a.reloadOnRequest(ctx) })
-	g.Go(func() error { return releaseWhenIdle(ctx, &a.bus, a.pageViews, idle.Release, idle.DropProgram) })
+	g.Go(func() error { return releaseWhenIdle(ctx, &a.bus, a.pageViews, debug.FreeOSMemory) })
 	return g.Wait()
 }
 

@@ -141,19 +141,19 @@ func (d *daemon) processes() []int {
 	return pids
 }
 
-// memory returns the memory of all processes together, in MiB.
+// memory returns the anonymous memory of all processes together, in MiB.
 func (d *daemon) memory() float64 {
 	d.t.Helper()
 	var sum float64
 	for _, pid := range d.processes() {
-		sum += pss(d.t, pid)
+		sum += anonymous(d.t, pid)
 	}
 	return sum
 }
 
-// pss returns the memory of a process in MiB, counting what it shares with
-// others by its share (proc_pid_smaps(5), "Pss").
-func pss(t testing.TB, pid int) float64 {
+// anonymous returns the memory of a process in MiB that is not the content of a file,
+// which the system could take back by itself (proc_pid_smaps(5), "Pss_Anon").
+func anonymous(t testing.TB, pid int) float64 {
 	t.Helper()
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/smaps_rollup", pid))
 	if errors.Is(err, fs.ErrPermission) { // it is undumpable
@@ -162,10 +162,10 @@ func pss(t testing.TB, pid int) float64 {
 	must(t, err)
 	for line := range strings.Lines(string(text)) {
 		var kib float64
-		if n, _ := fmt.Sscanf(line, "Pss: %f kB", &kib); n == 1 {
+		if n, _ := fmt.Sscanf(line, "Pss_Anon: %f kB", &kib); n == 1 {
 			return kib / 1024
 		}
 	}
-	t.Fatalf("process %d has no Pss", pid)
+	t.Fatalf("process %d has no Pss_Anon", pid)
 	return 0
 }

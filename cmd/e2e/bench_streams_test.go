@@ -17,7 +17,7 @@ import (
 // least of four. Figures are medians; the benchmark of the same name in core/api says how often the store is asked.
 func BenchmarkStreams(b *testing.B) {
 	if _, err := os.Stat("/proc/self/smaps_rollup"); err != nil {
-		b.Skip("this system does not tell how much memory processes share")
+		b.Skip("this system does not tell how much memory processes have")
 	}
 	const streams, containers = 50, 20
 	m := medians{}
@@ -44,7 +44,7 @@ func BenchmarkStreams(b *testing.B) {
 			_, err = conn.Read(make([]byte, 1))
 			must(b, err)
 		}
-		m.add("kB-PSS/stream", (rest()-before)*1024/streams)
+		m.add("kB-anon/stream", (rest()-before)*1024/streams)
 		d.stop()
 	}
 	m.report(b)

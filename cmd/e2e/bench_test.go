@@ -31,7 +31,7 @@ func BenchmarkProgram(b *testing.B) {
 		}
 		b.Run(fmt.Sprintf("%d-%s", s.containers, kind), func(b *testing.B) {
 			if _, err := os.Stat("/proc/self/smaps_rollup"); err != nil {
-				b.Skip("this system does not tell how much memory processes share")
+				b.Skip("this system does not tell how much memory processes have")
 			}
 			path, err := built()
 			must(b, err)
@@ -73,10 +73,10 @@ func measure(b *testing.B, s scene, m medians) {
 	m.add("maxinflight/host", float64(max(first.MaxInFlight, next.MaxInFlight)))
 
 	m.add("ms/list-p99", d.listing(b))
-	m.add("MB-PSS", max(memory, d.memory()))
+	m.add("MB-anon", max(memory, d.memory()))
 	d.check()
 	time.Sleep(time.Second) // the processes give back what only a check needs
-	m.add("MB-PSS-rest", d.memory())
+	m.add("MB-anon-rest", d.memory())
 	d.stop()
 }
 

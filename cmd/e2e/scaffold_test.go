@@ -137,10 +137,10 @@ func goPluginsUseLittle(t *testing.T, d *daemon) {
 		}
 		var used float64
 		eventually(t, fmt.Sprintf("%s uses at most %d MiB", p.Name, maxPluginMemory), func() bool {
-			used = pss(t, p.PID)
+			used = anonymous(t, p.PID)
 			return used <= maxPluginMemory
 		})
-		t.Logf("%s: PSS %.1f MiB", p.Name, used)
+		t.Logf("%s: %.1f MiB of anonymous memory", p.Name, used)
 	}
 }
 
@@ -185,5 +185,5 @@ func inFolder(t *testing.T, dir, name string, args ...string) string {
 // maxPluginSize is the size in bytes that a stripped plugin in Go may have.
 const maxPluginSize = 12 << 20
 
-// maxPluginMemory is how much memory in MiB (PSS) a plugin in Go may have when it is idle.
+// maxPluginMemory is how much memory in MiB (anonymous) a plugin in Go may have when it is idle.
 const maxPluginMemory = 12

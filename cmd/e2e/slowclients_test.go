@@ -31,7 +31,7 @@ const (
 // grows nor keeps others waiting.
 func TestSlowClientsAreBounded(t *testing.T) {
 	if _, err := os.Stat("/proc/self/smaps_rollup"); err != nil {
-		t.Skip("this system does not tell how much memory processes share")
+		t.Skip("this system does not tell how much memory processes have")
 	}
 	f := newFleet(t, 100, registrysim.Options{})
 	d := install(t, append(f.env(), "DOGWATCH_LOG_LEVEL=info", "DOGWATCH_TRIGGER_MOCK_MAIN=true", "GOMAXPROCS=2")...).start()
@@ -52,7 +52,7 @@ func TestSlowClientsAreBounded(t *testing.T) {
 		{"stream", "GET /api/events" + host + "Accept: text/event-stream\r\n\r\n"},
 	} {
 		t.Run(kind.name, func(t *testing.T) {
-			before := pss(t, d.cmd.Process.Pid)
+			before := anonymous(t, d.cmd.Process.Pid)
 			for range slowClients {
 				d.slow(t, kind.sends)
 			}
@@ -60,11 +60,11 @@ func TestSlowClientsAreBounded(t *testing.T) {
 			var took []time.Duration
 			// First what they have asked for is answered, as far as it can be sent.
 			for range 10 {
-				most = max(most, pss(t, d.cmd.Process.Pid))
+				most = max(most, anonymous(t, d.cmd.Process.Pid))
 				time.Sleep(100 * time.Millisecond)
 			}
 			for range 11 {
-				most = max(most, pss(t, d.cmd.Process.Pid))
+				most = max(most, anonymous(t, d.cmd.Process.Pid))
 				took = append(took, d.healthy(t))
 				time.Sleep(50 * time.Millisecond)
 			}

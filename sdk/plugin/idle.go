@@ -16,24 +16,18 @@ import (
 // The calls of one check follow each other faster than this.
 const idleAfter = 20 * time.Millisecond
 
-// trimEvery is how often a plugin gives back the pages of the program while it works.
-const trimEvery = 50 * time.Millisecond
-
 // idleTimer releases memory to the system when a plugin becomes idle: a call may
 // need several times what the plugin needs while it waits for the next one,
-// which may come in an hour. While it is busy, trim is called now and then, since
-// many calls walk through most of the program. It is safe for concurrent use.
+// which may come in an hour. It is safe for concurrent use.
 type idleTimer struct {
 	timer *time.Timer
-	trim  func()
 
 	mu      sync.Mutex
 	running int // calls under way that need memory
-	trimmed time.Time
 }
 
-func newIdleTimer(release, trim func()) *idleTimer {
-	return &idleTimer{timer: time.AfterFunc(idleAfter, release), trim: trim, trimmed: time.Now()}
+func newIdleTimer(release func()) *idleTimer {
+	return &idleTimer{timer: time.AfterFunc(idleAfter, release)}
 }
 
 func (i *idleTimer) stop() { i.timer.Stop() }
@@ -49,17 +43,9 @@ func (i *idleTimer) begin() {
 // end starts the timer when no other call is under way.
 func (i *idleTimer) end() {
 	i.mu.Lock()
+	defer i.mu.Unlock()
 	if i.running--; i.running == 0 {
 		i.timer.Reset(idleAfter)
-	}
-	now := time.Now()
-	due := now.Sub(i.trimmed) >= trimEvery
-	if due {
-		i.trimmed = now
-	}
-	i.mu.Unlock()
-	if due {
-		i.trim()
 	}
 }
 

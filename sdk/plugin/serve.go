@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
@@ -14,7 +15,6 @@ import (
 	goplugin "github.com/hashicorp/go-plugin"
 	"google.golang.org/grpc"
 
-	"github.com/dogwatch/dogwatch/internal/idle"
 	"github.com/dogwatch/dogwatch/internal/protocol"
 	"github.com/dogwatch/dogwatch/sdk/internal/server"
 )
@@ -59,8 +59,7 @@ func Serve(b Bundle) {
 		}
 	}()
 
-	idle.DropProgram() // what only setting up needed; the first call may come before the first idle time
-	memory := newIdleTimer(idle.Release, idle.DropProgram)
+	memory := newIdleTimer(debug.FreeOSMemory)
 	defer memory.stop()
 	goplugin.Serve(&goplugin.ServeConfig{
 		HandshakeConfig:  handshake,
