@@ -38,17 +38,21 @@ wins. The variables of What's Up Docker (WUD_…) are understood, too.`,
 }
 
 func newConfigValidate(g *global) *cobra.Command {
-	return &cobra.Command{
+	var strict bool
+	cmd := &cobra.Command{
 		Use:   "validate",
 		Short: "Find every mistake in the configuration",
 		Long: `Reads the file and the environment and gives every component to its plugin, which
-checks its options; nothing is connected to. Everything found is printed, and
-anything found, a misspelt option too, makes the exit code 1.`,
+checks its options; nothing is connected to. Everything found is printed. An error
+makes the exit code 1; a warning, such as a misspelt option, does so with --strict.`,
 		Example: `  # what the next dogwatch serve would read
   dogwatch config validate
 
   # a file before it is put in place, without a daemon
-  dogwatch config validate --config dogwatch.yaml`,
+  dogwatch config validate --config dogwatch.yaml
+
+  # in a pipeline that is to find every misspelt name
+  dogwatch config validate --strict --config dogwatch.yaml`,
 		Args: exactly(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cfg, _, err := g.loadWhatever()
@@ -66,9 +70,11 @@ anything found, a misspelt option too, makes the exit code 1.`,
 			if err != nil {
 				problems = append(problems, config.Problem{Message: err.Error(), Level: config.Error})
 			}
-			return g.verdict(cfg, problems, redactor.String)
+			return g.verdict(cfg, problems, strict, redactor.String)
 		},
 	}
+	cmd.Flags().BoolVar(&strict, "strict", false, "exit with 1 for warnings, too")
+	return cmd
 }
 
 // loadWhatever reads a configuration that is to be reported on, even one that
@@ -82,8 +88,9 @@ func (g *global) loadWhatever() (cfg *config.Config, fit bool, err error) {
 	return cfg, true, err
 }
 
-// verdict prints problems, errors first, and says how many there are.
-func (g *global) verdict(cfg *config.Config, problems []config.Problem, redact func(string) string) error {
+// verdict prints problems, errors first, and says how many there are. It fails for errors
+// and, if strict, for warnings.
+func (g *global) verdict(cfg *config.Config, problems []config.Problem, strict bool, redact func(string) string) error {
 	slices.SortStableFunc(problems, func(a, b config.Problem) int {
 		return cmp.Or(cmp.Compare(b.Level, a.Level), strings.Compare(a.Key, b.Key))
 	})
@@ -96,7 +103,10 @@ func (g *global) verdict(cfg *config.Config, problems []config.Problem, redact f
 	}
 	if len(problems) > 0 {
 		fmt.Fprintf(g.stdout, "%s, %s\n", count(errs, "error"), count(len(problems)-errs, "warning"))
-		return exit(exitFailure)
+		if errs > 0 || strict {
+			return exit(exitFailure)
+		}
+		return nil
 	}
 	where := "environment"
 	if cfg.File != "" {

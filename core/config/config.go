@@ -145,6 +145,20 @@ type Store struct {
 	File string `option:"file" default:"dogwatch.db" help:"Name of the database file in it"`
 }
 
+// Source returns where a value was written, by the path of its setting, of a rule of a
+// policy, or of an option: "dogwatch.yaml:12"; "" for what was not written.
+func (c *Config) Source(path string) string {
+	if source, given := c.sources[path]; given {
+		return source
+	}
+	for _, component := range slices.Concat(c.Components, c.Auth) {
+		if name, is := strings.CutPrefix(path, component.Key()+"."); is {
+			return component.Options[name].Source
+		}
+	}
+	return ""
+}
+
 // StoreFile returns the path of the database.
 func (c *Config) StoreFile() string { return filepath.Join(c.Store.Path, c.Store.File) }
 

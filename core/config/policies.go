@@ -82,6 +82,7 @@ func (l *loader) namedPolicies() {
 				continue
 			}
 			raw[rule] = v.V
+			l.config.sources[strings.Join([]string{policiesSection, name, rule}, ".")] = v.Source
 		}
 		p, err := option.Decode[Policy](raw)
 		if err != nil {

@@ -2,6 +2,7 @@ package config
 
 import (
 	"bytes"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -32,6 +33,12 @@ func (c *Config) leaves(schema SchemaOf, all bool) []leaf {
 		source, given := c.sources[o.Name]
 		if set && (given || all) {
 			leaves = append(leaves, leaf{path: o.Name, value: masked(o, v), line: origin(source)})
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.Policies)) {
+		for rule, text := range c.Policies[name].Values() {
+			path := strings.Join([]string{policiesSection, name, rule}, ".")
+			leaves = append(leaves, leaf{path: path, value: text, line: origin(c.sources[path])})
 		}
 	}
 	for _, component := range slices.Concat(c.Components, c.Auth) {

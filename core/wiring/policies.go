@@ -130,10 +130,10 @@ func (p *Policies) Problems(now time.Time) (problems []config.Problem) {
 	checkLayer := func(layer policy.Layer) {
 		read := p.resolver.Resolve(layer)
 		for _, found := range read.Problems {
-			problems = append(problems, config.Problem{Key: found.Source, Message: strings.TrimPrefix(found.Text, found.Source+": "), Level: config.Error})
+			problems = append(problems, p.problem(found.Source, strings.TrimPrefix(found.Text, found.Source+": ")))
 		}
 		if never, found := read.NeverOpens(now); found {
-			problems = append(problems, config.Problem{Key: never.Source, Message: never.Text, Level: config.Error})
+			problems = append(problems, p.problem(never.Source, never.Text))
 		}
 	}
 	check := func(prefix string, rules config.Policy) { checkLayer(p.layer(prefix, rules)) }
@@ -151,10 +151,15 @@ func (p *Policies) Problems(now time.Time) (problems []config.Problem) {
 		}
 		if _, known := p.Config().Policies[name]; !known {
 			source := c.Key() + ".policy"
-			problems = append(problems, config.Problem{Key: source, Source: c.Options["policy"].Source, Message: strings.TrimPrefix(p.unknown(name, source), source+": "), Level: config.Error})
+			problems = append(problems, p.problem(source, strings.TrimPrefix(p.unknown(name, source), source+": ")))
 		}
 	}
 	return problems
+}
+
+// problem names where the rule with a key was written.
+func (p *Policies) problem(key, message string) config.Problem {
+	return config.Problem{Key: key, Source: p.Config().Source(key), Message: message, Level: config.Error}
 }
 
 // PolicyOf returns the policy that the option of a watcher names.
