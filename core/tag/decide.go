@@ -81,7 +81,7 @@ func (d *decision) prepare(text string, tags []string) error {
 	if d.isVersion = d.read(&d.running, text); !d.isVersion {
 		return nil
 	}
-	d.months = d.running.month == paddedMonth || (d.running.month == likeMonth && d.paddedBefore(tags))
+	d.months = d.running.month == paddedMonth || (d.running.month == likeMonth && d.amongMonths(tags))
 	if excluded, err := d.exclude.match(d.current); excluded || err != nil {
 		return err
 	}
@@ -96,20 +96,6 @@ func (d *decision) prepare(text string, tags []string) error {
 	d.how.bare = d.transform == nil && bareBase(d.current, &d.running, tags)
 	d.read(&d.running, text)
 	return nil
-}
-
-// paddedBefore reports whether there was a tag such as 22.04 before the current one, which
-// makes a month of the 10 in 23.10.
-func (d *decision) paddedBefore(tags []string) bool {
-	start, end, _ := span(d.current)
-	numbers := d.current[start:end]
-	for _, tag := range tags {
-		from, to, _ := span(tag)
-		if monthOf(tag[from:to]) == paddedMonth && tag[from:to] < numbers && strings.EqualFold(tag[:from], d.raw.prefix) {
-			return true
-		}
-	}
-	return false
 }
 
 // entersCalendar reports whether v counts by the calendar and the current tag does not. Such

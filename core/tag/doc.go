@@ -78,7 +78,8 @@
 //     word, or the rules allow it;
 //   - be the same kind of date or none;
 //   - not begin with a year, a year and a month (22.04) or a number of six digits if the
-//     current one does not, unless an include pattern admits it;
+//     current one does not, unless an include pattern admits it. A 23.10 is a year and a month
+//     when a 22.04 came before it, or when all versions are years and months;
 //   - be strictly newer: on the same base, or a newer version on another one.
 //
 // An include pattern that admits neither the current tag nor any tag of its family asks

@@ -246,6 +246,18 @@ func TestCalendarVersions(t *testing.T) {
 		{Rules{}, "16.10", "16.11 20.04", "16.11"},
 		{Rules{}, "16.9", "16.10 17.1", "17.1"},
 		{Rules{}, "19.03.15", "20.10.7 23.0.1", "23.0.1"},
+		// Among nothing but years and months, the 10 is a month.
+		{Rules{}, "18.10", "18.10 19.10 20.04", "20.04"},
+		{Rules{}, "18.10", "19.04 19.10 20.04", "20.04"},
+		{Rules{}, "18.10", "19.10 20.04 22.04 24.04 latest rolling cosmic-20181018 20181018", "24.04"},
+		{Rules{}, "19.10", "18.10 19.10 20.04", "20.04"},
+		{Rules{}, "v18.10", "v19.10 v20.04 8.1", "v20.04"},
+		{Rules{}, "18.10-slim", "19.10-slim 20.04-slim 20.04", "20.04-slim"},
+		{Rules{}, "16.11", "16.12 17.04", "17.04"},
+		// Other versions, or years without any, tell that it is none.
+		{Rules{}, "18.10", "18.9 19.10 20.04", "19.10"},
+		{Rules{}, "18.10", "18 19.10 20.04", "19.10"},
+		{Rules{}, "10.11", "10.12 11.10 20.04", "11.10"},
 	})
 	for _, tag := range []string{"22.04", "24.04", "2024.01", "3.05-alpine", "2024.01.15", "jammy-22.04.1"} {
 		if !mustCompile(t, Rules{}).IsVersion(tag) {

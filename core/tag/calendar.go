@@ -1,0 +1,44 @@
+package tag
+
+import (
+	"slices"
+	"strings"
+)
+
+// maxYearGap is how many years apart two releases of a calendar are at most, as those with
+// long support are every other one.
+const maxYearGap = 2
+
+// amongMonths reports whether the 10 of the current 23.10 is a month: because there was a tag
+// such as 22.04 before it, or because all versions of the repository are years and months, and
+// no more years are left out among them than between releases of one calendar.
+func (d *decision) amongMonths(tags []string) bool {
+	start, end, _ := span(d.current)
+	numbers := d.current[start:end]
+	years, all := []int{yearOf(numbers)}, true
+	for _, tag := range tags {
+		from, to, hash := span(tag)
+		if from == to || hash || !strings.EqualFold(tag[:from], d.raw.prefix) {
+			continue
+		}
+		switch monthOf(tag[from:to]) {
+		case noMonth:
+			first, _ := digits(tag, from)
+			all = all && (len(first) >= 6 || isYear(first)) // a date, which is compared with dates alone
+			continue
+		case paddedMonth:
+			if tag[from:to] < numbers {
+				return true
+			}
+		}
+		years = append(years, yearOf(tag[from:to]))
+	}
+	slices.Sort(years)
+	for i := 1; i < len(years) && all; i++ {
+		all = years[i]-years[i-1] <= maxYearGap
+	}
+	return all
+}
+
+// yearOf returns the year of a month: the 23 of 23.10.
+func yearOf(month string) int { return int(month[0]-'0')*10 + int(month[1]-'0') }
