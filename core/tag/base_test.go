@@ -68,6 +68,22 @@ func TestSelectBareNumberCountsBuilds(t *testing.T) {
 	})
 }
 
+// Where nothing but the number moves, it counts builds.
+func TestSelectBareNumberIsAllThatMoves(t *testing.T) {
+	run(t, []scenario{
+		{Rules{}, "7.9-46", "7.9-46 7.9-49", "7.9-49"},
+		{Rules{}, "7.9-46", "7.9-32 7.9-46 7.9-49 7.9-52 7.9-55", "7.9-55"},
+		{Rules{}, "7.9-46", "7.9-46 7.9-48", "7.9-48"},
+		{Rules{}, "7.9-46", "7.8-12 7.8-40 7.9-46 7.9-49 latest 7.9 sha256-49.sig", "7.9-49"},
+		{Rules{}, "7.9-49", "7.9-46 7.9-49", ""},
+		{Rules{}, "1.1.0-11-dd2f3b1f", "1.0.0-99-7b368146 1.1.0-11-dd2f3b1f 1.1.0-69-75b859d2", "1.1.0-69-75b859d2"},
+		// The same numbers with two versions, or every other even one, are a runtime's.
+		{Rules{}, "3.1.14-18", "3.1.14-16 3.1.14-18 3.1.14-20", ""},
+		{Rules{}, "3.1.14-18", "3.1.14-18 3.1.14-20", "3.1.14-20"},
+		{Rules{}, "1.0.6-10", "1.0.6-10 1.0.6-12 3.0.2-16 3.1.3-16 3.1.3-18", "3.1.3-16"},
+	})
+}
+
 // Explain tells which tags were passed over for the base, and why a base is left.
 func TestExplainSaysBase(t *testing.T) {
 	s := mustCompile(t, Rules{})

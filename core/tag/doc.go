@@ -54,8 +54,10 @@
 //
 //   - The number of a distribution in the suffix (alpine3.19, ubuntu22.04, debian-11, ubi8)
 //     names the base of the image. So does a bare number of two digits (3.1.14-18) when the
-//     same version is there with other ones that do not count through: 16 and 20, but not
-//     17, 19 or 1. All other numbers of a suffix count builds: -ls245, -r10, -1.
+//     same version is there with other ones that do not count through (16 and 20, but not
+//     17, 19 or 1) and such a number is there with two versions. Where nothing but the number
+//     moves, it counts builds (7.9-46, 7.9-49), unless all are even and none is left out (16, 18,
+//     20). All other numbers of a suffix count builds: -ls245, -r10, -1.
 //
 // # How tags compare
 //
