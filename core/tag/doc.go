@@ -66,6 +66,10 @@
 // and prereleases go by word and number; then the numbers of the suffix. With a
 // transform, all this looks at the transformed text.
 //
+// The step between two tags is the largest of their versions: a suffix may have some, of what
+// else is in the image (16-3.4, 14-vectorchord0.3.0). Numbers that dots do not join, bases,
+// months and dates are none.
+//
 // # Which tags are candidates
 //
 // A tag must

@@ -80,7 +80,9 @@ func (s *Selector) IsVersion(tag string) bool {
 
 // Diff classifies the step between two tags: "major", "minor", "patch", "prerelease",
 // or "unknown" when one is no version or the versions are equal. A fourth number that
-// differs is a "patch", and a suffix number (-ls45) is a "prerelease", as WUD says.
+// differs is a "patch", and a suffix number (-ls45) is a "prerelease", as WUD says. Where
+// the suffix has versions of what else is in the image (16-3.4, 14-vectorchord0.3.0), the
+// largest step counts.
 func (s *Selector) Diff(current, candidate string) string {
 	var a, b version
 	if !s.read(&a, s.Transform(current)) || !s.read(&b, s.Transform(candidate)) {
@@ -110,5 +112,5 @@ func (s *Selector) Select(ctx context.Context, current string, tags []string, kn
 // read reads a transformed text. Without an include pattern, the numbers of runtimes
 // and hosts belong to the family.
 func (s *Selector) read(v *version, text string) bool {
-	return v.read(text, reading{pin: s.include == nil})
+	return v.read(text, reading{pin: s.include == nil, bases: true})
 }

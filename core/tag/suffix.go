@@ -43,10 +43,11 @@ func (v *version) readSuffix(how reading) {
 			if how.bases && v.base.text == "" {
 				v.base = baseAt(s, i, len(v.numbers), how.bare)
 			}
-			var number string
-			number, i = digits(s, i)
+			number, end := digits(s, i)
 			v.family = append(v.family, foldedNumber)
 			v.numbers = append(v.numbers, strings.TrimLeft(number, "0"))
+			v.join(i, end)
+			i = end
 			continue
 		}
 		letters := letters(s[i:])

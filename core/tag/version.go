@@ -24,6 +24,8 @@ type version struct {
 	family  []byte   // the suffix without stage, its numbers folded
 	numbers []string // the folded numbers
 	base    base     // which of them name the base, if the reading asks for it
+
+	components []component // which of the folded numbers dots join
 }
 
 // reading says what a reader makes of the numbers of a suffix.
@@ -38,7 +40,7 @@ const dashedDate = 1
 
 // read replaces v by the version in s and reports whether there is one.
 func (v *version) read(s string, how reading) bool {
-	v.main, v.count, v.family, v.numbers = v.main[:0], v.count[:0], v.family[:0], v.numbers[:0]
+	v.main, v.count, v.family, v.numbers, v.components = v.main[:0], v.count[:0], v.family[:0], v.numbers[:0], v.components[:0]
 	v.date, v.stage, v.base = 0, stable, base{}
 	s = strings.TrimSpace(s)
 	start, end, hash := span(s)
@@ -248,45 +250,6 @@ func withoutRevision(family []byte) (rest []byte, ok bool) {
 		}
 	}
 	return nil, false
-}
-
-// difference classifies the step between two versions, in either direction, as
-// node-semver's diff does for the versions it reads alike: leaving a prerelease of a
-// x.0.0 is "major". It is "unknown" when the versions are equal.
-func difference(a, b *version) string {
-	low, high := a, b
-	if compareVersions(a, b) > 0 {
-		low, high = b, a
-	}
-	if !low.stage.release() && high.stage.release() {
-		if low.part(1) == "" && low.part(2) == "" {
-			return "major"
-		}
-		if compareMain(low, high) == 0 {
-			if low.part(1) != "" && low.part(2) == "" {
-				return "minor"
-			}
-			return "patch"
-		}
-	}
-	for i, name := range []string{"major", "minor", "patch"} {
-		if low.part(i) != high.part(i) {
-			return name
-		}
-	}
-	switch {
-	case compareMain(low, high) != 0:
-		return "patch" // the fourth number and later ones, which node-semver does not see
-	case low.rest == high.rest:
-		return "unknown"
-	case low.stage.release() && compareCore(low, high) != 0:
-		return "patch" // the number of a hotfix
-	case min(len(a.main), len(b.main)) < 3 && !sameFamily(a, b):
-		return "unknown"
-	case low.rest == "" || high.rest == "":
-		return "patch"
-	}
-	return "prerelease"
 }
 
 // prerelease returns the first identifier of a prerelease for link templates: "rc" in

@@ -231,6 +231,31 @@ func TestDiff(t *testing.T) {
 		{"12.0.1", "12.0.1-security-01", "patch"},
 		{"2.15.0.post1-gpu", "2.15.0.post2-gpu", "patch"},
 		{"2.0.0-rc1", "2.0.0.post1", "major"},
+
+		// The largest step of a compound tag's versions.
+		{"14-vectorchord0.3.0-pgvectors0.2.0", "14-vectorchord0.4.3-pgvectors0.2.0", "minor"},
+		{"14-vectorchord0.3.0-pgvectors0.2.0", "14-vectorchord0.3.1-pgvectors0.2.0", "patch"},
+		{"14-vectorchord0.3.0-pgvectors0.2.0", "14-vectorchord0.3.1-pgvectors1.0.0", "major"},
+		{"14-vectorchord0.3.0-pgvectors0.2.0", "15-vectorchord0.3.1-pgvectors0.2.0", "major"},
+		{"14-vectorchord0.3.0", "14-vectorchord0.3.0.1", "unknown"}, // of two families
+		{"16-3.4-alpine", "16-3.5-alpine", "minor"},
+		{"16-3.4-alpine", "17-3.5-alpine", "major"},
+		{"16-3.4-alpine", "16-4.0-alpine", "major"},
+		{"16-3.4", "16-3.5", "minor"},
+		{"pg15.4-ts2.12.2", "pg15.4-ts2.12.3", "patch"},
+		{"4.6.3_v2.0.10-ls311", "4.6.4_v2.1.0-ls312", "minor"},
+		// Bases, months, dates, builds and a packager's revisions are no such versions.
+		{"16-alpine3.19", "16-alpine3.20", "prerelease"},
+		{"1.0.0-alpine3.19", "1.0.1-alpine4.0", "patch"},
+		{"12.2.0-ubuntu22.04", "12.2.1-ubuntu24.04", "patch"},
+		{"1-ubi8.9", "1-ubi9.0", "prerelease"},
+		{"9.18-22.04_edge", "9.18-24.04_edge", "prerelease"},
+		{"9.18-22.10_edge", "9.18-23.10_edge", "prerelease"},
+		{"1.0.0-nightly.2024.1.5", "1.0.0-nightly.2025.1.5", "prerelease"},
+		{"1-2024.1.5", "1-2025.1.5", "prerelease"},
+		{"9.3-1361.1699548032", "9.3-1475.1702000000", "prerelease"},
+		{"8.0.35-27.1", "8.0.36-28.1", "patch"},
+		{"1.28.3-gke.1286000", "1.28.3-gke.1287000", "prerelease"},
 	} {
 		if got := s.Diff(c[0], c[1]); got != c[2] {
 			t.Errorf("Diff(%q, %q) = %q, want %q", c[0], c[1], got, c[2])

@@ -1,0 +1,106 @@
+package tag
+
+import "slices"
+
+// component is a run of numbers in a suffix that dots join: mostly the version of what else
+// is in the image, as the 3.4 of 16-3.4 and the 0.3.0 of 14-vectorchord0.3.0.
+type component struct {
+	start, end int // its place in the suffix
+	from, to   int // its place among the numbers
+}
+
+// join adds the last number to the component that ends before it, or begins another.
+// It stands at start in the suffix.
+func (v *version) join(start, end int) {
+	last := len(v.components) - 1
+	if last >= 0 && v.components[last].end == start-1 && v.rest[start-1] == '.' {
+		v.components[last].end = end
+		v.components[last].to++
+		return
+	}
+	v.components = append(v.components, component{start, end, len(v.numbers) - 1, len(v.numbers)})
+}
+
+// isVersion reports whether a component is a version: not a single number, which counts
+// builds or names a line, not the base, no date and no month. Without a name, a packager's
+// revision looks like one: the 27.1 of 8.0.35-27.1.
+func (v *version) isVersion(c component) bool {
+	text := v.rest[c.start:c.end]
+	first, _ := digits(text, 0)
+	switch {
+	case c.to-c.from < 2, isYear(first), monthOf(text) == paddedMonth, c.from < v.base.to && v.base.from < c.to:
+		return false
+	case c.start <= 1 && len(v.main) > 1:
+		return false
+	}
+	return !slices.ContainsFunc(v.numbers[c.from:c.to], func(n string) bool { return len(n) >= 6 })
+}
+
+// componentDifference returns the index in steps of the largest step of a component.
+func componentDifference(a, b *version) int {
+	largest := len(steps) - 1
+	if !sameFamily(a, b) {
+		return largest
+	}
+	for i := range min(len(a.components), len(b.components)) {
+		x, y := a.components[i], b.components[i]
+		if !a.isVersion(x) || !b.isVersion(y) {
+			continue
+		}
+		for n := range min(x.to-x.from, y.to-y.from) {
+			if a.numbers[x.from+n] != b.numbers[y.from+n] {
+				largest = min(largest, n, slices.Index(steps[:], "patch"))
+				break
+			}
+		}
+	}
+	return largest
+}
+
+// steps are the kinds of steps, the largest first.
+var steps = [...]string{"major", "minor", "patch", "prerelease", "unknown"}
+
+// difference classifies the step between two versions, in either direction: the largest of
+// that of the image and those of its components. It is "unknown" when the versions are equal.
+func difference(a, b *version) string {
+	return steps[min(slices.Index(steps[:], ownDifference(a, b)), componentDifference(a, b))]
+}
+
+// ownDifference is difference without components. It classifies as
+// node-semver's diff does for the versions it reads alike: leaving a prerelease of a
+// x.0.0 is "major".
+func ownDifference(a, b *version) string {
+	low, high := a, b
+	if compareVersions(a, b) > 0 {
+		low, high = b, a
+	}
+	if !low.stage.release() && high.stage.release() {
+		if low.part(1) == "" && low.part(2) == "" {
+			return "major"
+		}
+		if compareMain(low, high) == 0 {
+			if low.part(1) != "" && low.part(2) == "" {
+				return "minor"
+			}
+			return "patch"
+		}
+	}
+	for i, name := range []string{"major", "minor", "patch"} {
+		if low.part(i) != high.part(i) {
+			return name
+		}
+	}
+	switch {
+	case compareMain(low, high) != 0:
+		return "patch" // the fourth number and later ones, which node-semver does not see
+	case low.rest == high.rest:
+		return "unknown"
+	case low.stage.release() && compareCore(low, high) != 0:
+		return "patch" // the number of a hotfix
+	case min(len(a.main), len(b.main)) < 3 && !sameFamily(a, b):
+		return "unknown"
+	case low.rest == "" || high.rest == "":
+		return "patch"
+	}
+	return "prerelease"
+}
