@@ -260,7 +260,7 @@ func hinted(err error, s *target) error {
 
 // tags returns the tags of a repository, which the registry may confirm as unchanged.
 func (f *fetcher) tags(ctx context.Context, g *group) ([]string, error) {
-	key := "tags " + g.match.ID + " " + g.repo.Host + "/" + g.repo.Name
+	key := "tag list " + g.match.ID + " " + g.repo.Host + "/" + g.repo.Name
 	validator, body, cached := f.opt.Cache.Get(ctx, key)
 	if !cached {
 		validator = ""

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"unicode"
 
@@ -14,9 +15,12 @@ import (
 )
 
 const (
-	pageSize = "1000"
-	maxPages = 1000
-	maxTags  = 1_000_000
+	pageSize = 1000
+	// leastPageSize is how many tags all registries should return at a time (distribution
+	// specification, "Listing Tags"): those that limit a page do so to no less.
+	leastPageSize = 100
+	maxPages      = 1000
+	maxTags       = 1_000_000
 	// maxTagText bounds the tags of a list scopeHints, in bytes.
 	maxTagText = 16 << 20
 	// maxPageBody leaves room for Google's registries, which list every image beside the tags.
@@ -39,49 +43,30 @@ func (r *Registry) Tags(ctx context.Context, repo registry.Repository, validator
 }
 
 func (r *Registry) tags(ctx context.Context, repo registry.Repository, validator string) (registry.TagList, error) {
-	req := request{repo: repo, method: http.MethodGet, path: "tags/list", query: "n=" + pageSize, accept: "application/json", validator: validator}
-	var list registry.TagList
-	text := 0
-	seen := map[string]bool{}
-	empty := 0
-	for page := 1; ; page++ {
-		seen[req.query] = true
-		var next string
-		before, textBefore := len(list.Tags), text
-		err := r.do(ctx, req, func(resp *http.Response) (err error) {
-			// A retry reads the page again.
-			list.Tags, text = list.Tags[:before], textBefore
-			if resp.StatusCode == http.StatusNotModified {
-				list.NotModified, list.Validator = true, validator
-				return nil
-			}
-			if list.Tags, text, err = readTags(resp, list.Tags, text); err != nil {
-				return err
-			}
-			next = nextPage(resp.Header.Values("Link"))
-			if page == 1 && next == "" {
-				list.Validator = entityTag(resp.Header)
-			}
-			return nil
-		})
-		if err != nil || list.NotModified || next == "" {
-			return list, err
-		}
-		if empty++; len(list.Tags) > before {
-			empty = 0
-		}
+	req := request{repo: repo, method: http.MethodGet, path: "tags/list", query: "n=" + strconv.Itoa(pageSize),
+		accept: "application/json", validator: validator}
+	l := tagLister{requested: map[string]bool{}}
+	for {
+		l.requested[req.query] = true
+		err := r.do(ctx, req, func(resp *http.Response) error { return l.read(resp, validator) })
 		switch {
-		case len(next) > maxPageQuery:
-			return list, protocolError("names the next page of its tags in %d bytes", len(next))
-		case seen[next]:
-			return list, protocolError("sends us round in circles: page %d of its tags leads back to one already read", page)
-		case empty > maxEmptyPages:
-			return list, protocolError("sends empty pages of tags without end")
-		case page == maxPages:
-			return list, protocolError("has more than %d pages of tags", maxPages)
+		case l.asked && isRefused(err):
+			return l.end(), nil
+		case err != nil:
+			return l.TagList, err
 		}
-		req.query, req.validator = next, ""
+		if req.query, err = l.next(); err != nil || req.query == "" {
+			return l.TagList, err
+		}
+		req.validator = ""
 	}
+}
+
+// isRefused reports whether a registry has nothing where it was asked for what follows a tag, or
+// does not understand that.
+func isRefused(err error) bool {
+	status := statusOf(err)
+	return status == http.StatusNotFound || status == http.StatusBadRequest
 }
 
 // entityTag returns the validator of a response, or "" when it has none fit to be stored.
@@ -158,17 +143,17 @@ func isNext(params string) bool {
 
 // readTags appends the tags of one page to tags, whose text has so many bytes,
 // without holding the page.
-func readTags(resp *http.Response, tags []string, text int) ([]string, int, error) {
+func readTags(resp *http.Response, tags []string, text int) (page, error) {
 	httpclient.LimitBody(resp, maxPageBody)
 	p := page{Decoder: json.NewDecoder(resp.Body), tags: tags, text: text}
 	err := p.read()
 	if err == nil {
-		return p.tags, p.text, nil
+		return p, nil
 	}
 	if isWebPage(resp) {
-		return nil, 0, webPage(resp)
+		err = webPage(resp)
 	}
-	return nil, 0, err
+	return page{}, err
 }
 
 // page reads {"name": …, "tags": […]}.
@@ -176,6 +161,9 @@ type page struct {
 	*json.Decoder
 	tags []string
 	text int
+	// names is how many names the page has, with those that are no tags; last is the last of them.
+	names int
+	last  string
 }
 
 func (p *page) read() error {
@@ -231,6 +219,7 @@ func (p *page) list() error {
 		if strings.ContainsFunc(tag, unicode.IsControl) {
 			return protocolError("answered tags with control characters: %.40q", tag)
 		}
+		p.names, p.last = p.names+1, tag
 		// What is no tag to an engine cannot be run; some registries list such names.
 		if reference.IsTag(tag) {
 			p.tags = append(p.tags, tag)

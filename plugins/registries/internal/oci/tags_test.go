@@ -222,13 +222,13 @@ func FuzzReadTags(f *testing.F) {
 	f.Fuzz(func(t *testing.T, body string) {
 		w := httptest.NewRecorder()
 		w.WriteString(body)
-		tags, _, err := readTags(w.Result(), nil, 0)
-		for _, tag := range tags {
+		p, err := readTags(w.Result(), nil, 0)
+		for _, tag := range p.tags {
 			if !reference.IsTag(tag) {
 				t.Errorf("%q lists %q", body, tag)
 			}
 		}
-		if err != nil && tags != nil {
+		if err != nil && p.tags != nil {
 			t.Errorf("%q gives tags and %v", body, err)
 		}
 	})
