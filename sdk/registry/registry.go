@@ -34,7 +34,8 @@ type Registry interface {
 	// Manifest describes the image for one platform behind a digest, which may be
 	// that of an index. The result never changes, so the host caches it. Of what is
 	// neither an index nor an image manifest that can be read, such as one of schema 1,
-	// the result is its digest alone: the host then decides by the digests.
+	// the result is its digest alone: the host then decides by the digests. What is no
+	// manifest at all, be it empty or broken off, is an error.
 	Manifest(ctx context.Context, repo Repository, digest string, platform sdk.Platform) (Manifest, error)
 }
 

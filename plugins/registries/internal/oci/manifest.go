@@ -43,7 +43,7 @@ const (
 )
 
 // Resolve implements registry.Registry, with one HEAD request. Where a
-// registry does not respond to that with a digest, it is the sum of what GET returns.
+// registry does not respond to that with a digest, it is that of what GET returns.
 func (r *Registry) Resolve(ctx context.Context, repo registry.Repository, tag string) (string, error) {
 	if !reference.IsTag(tag) {
 		return "", sdk.Invalid("tag", "%.140q is not a tag", tag)
@@ -77,12 +77,12 @@ func (r *Registry) resolve(ctx context.Context, repo registry.Repository, tag st
 		}
 	}
 	req.method = http.MethodGet
-	body, _, err := r.manifest(ctx, req)
+	got, err := r.manifest(ctx, req, "")
 	if err != nil {
 		return "", err
 	}
 	h.setHead(headFails)
-	return digestOf(signedContent(body), ""), nil
+	return got.digest, nil
 }
 
 // headRefused reports whether a registry may support GET where it failed HEAD.
@@ -93,7 +93,7 @@ func headRefused(err error) bool {
 
 // Manifest implements registry.Registry. Created comes from an annotation or,
 // by one more request, from the image's configuration; it is zero when neither
-// has it, or when that request fails. Content that is what digest names and yet
+// has it, or when that request fails. A manifest that is what digest names and yet
 // neither an index nor an image manifest that can be read (schema 1, artifacts,
 // types to come) has its digest and nothing else.
 func (r *Registry) Manifest(ctx context.Context, repo registry.Repository, digest string, platform sdk.Platform) (registry.Manifest, error) {
@@ -141,18 +141,14 @@ func (r *Registry) find(ctx context.Context, repo registry.Repository, digest st
 	var created string
 	for range maxNesting {
 		req := request{repo: repo, method: http.MethodGet, path: "manifests/" + digest, accept: acceptManifest}
-		body, contentType, err := r.manifest(ctx, req)
+		got, err := r.manifest(ctx, req, digest)
 		if err != nil {
 			return found{}, err
 		}
-		if err := verifyManifest(body, digest); err != nil {
-			return found{}, err
+		if got.Manifests == nil {
+			return found{document: got.document, digest: digest, created: created}, nil
 		}
-		d, readable := readDocument(body, contentType)
-		if !readable || d.Config != nil {
-			return found{document: d, digest: digest, created: created}, nil
-		}
-		entry, err := choosePlatform(d.Manifests, platform)
+		entry, err := choosePlatform(got.Manifests, platform)
 		if err != nil {
 			return found{}, err
 		}
@@ -164,17 +160,40 @@ func (r *Registry) find(ctx context.Context, repo registry.Repository, digest st
 	return found{}, protocolError("has indexes nested deeper than %d", maxNesting)
 }
 
-// manifest returns the bytes behind a tag or digest and their content type.
-func (r *Registry) manifest(ctx context.Context, req request) (body []byte, contentType string, err error) {
-	err = r.do(ctx, req, func(resp *http.Response) (err error) {
+// named is what is behind a tag or digest.
+type named struct {
+	// document has neither Config nor Manifests when it cannot be read.
+	document
+	digest string
+}
+
+// manifest returns what is behind a tag or digest. What is not what the digest names, of the
+// request or else of the response, or no manifest at all, is an error: registries and proxies
+// do answer 200 with nothing, or with half a document.
+func (r *Registry) manifest(ctx context.Context, req request, digest string) (named, error) {
+	var body []byte
+	var contentType, said string
+	err := r.do(ctx, req, func(resp *http.Response) (err error) {
 		if isWebPage(resp) {
 			return webPage(resp)
 		}
-		contentType = resp.Header.Get("Content-Type")
+		contentType, said = resp.Header.Get("Content-Type"), resp.Header.Get(digestHeader)
 		body, err = httpclient.ReadAll(resp, maxManifest)
 		return err
 	})
-	return body, contentType, err
+	if err != nil {
+		return named{}, err
+	}
+	if digest == "" && isDigest(said) {
+		digest = said
+	}
+	if digest == "" {
+		digest = digestOf(signedContent(body), "")
+	} else if err := verifyManifest(body, digest); err != nil {
+		return named{}, err
+	}
+	d, err := readDocument(body, contentType)
+	return named{document: d, digest: digest}, err
 }
 
 // document is a manifest or an index: exactly one of Config and Manifests is set.
@@ -197,11 +216,16 @@ type descriptor struct {
 
 // readDocument reads a manifest. Its type is the content type of the
 // response, else its own media type, else by its shape: both are optional or
-// wrong on some registries. It reports false for what is neither an index nor an
-// image manifest, and for what cannot be read at all.
-func readDocument(body []byte, contentType string) (d document, readable bool) {
+// wrong on some registries. What is neither an index nor an
+// image manifest, such as one of schema 1 or of a type to come, is empty. What is no manifest
+// of any sort is an error.
+func readDocument(body []byte, contentType string) (document, error) {
+	if !isManifest(body) {
+		return document{}, protocolError("answered something that is no manifest (%d bytes)", len(body))
+	}
+	var d document
 	if json.Unmarshal(body, &d) != nil {
-		return document{}, false
+		return document{}, nil
 	}
 	kind, _, err := mime.ParseMediaType(contentType)
 	if err != nil || !isManifestType(kind) {
@@ -211,15 +235,35 @@ func readDocument(body []byte, contentType string) (d document, readable bool) {
 	image := kind == typeOCIManifest || kind == typeDockerManifest
 	switch {
 	case d.FSLayers != nil || strings.Contains(kind, "distribution.manifest.v1"):
-		return document{}, false
+		return document{}, nil
 	case index, !image && d.Manifests != nil:
-		d.Config = nil
-		return d, true
+		d.Config, d.Manifests = nil, append([]descriptor{}, d.Manifests...) // an index without entries is one, too
+		return d, nil
 	case d.Config != nil && isDigest(d.Config.Digest):
 		d.Manifests = nil
-		return d, true
+		return d, nil
 	}
-	return document{}, false
+	return document{}, nil
+}
+
+// isManifest reports whether a body has what makes a manifest of some sort, though the rest
+// may be unreadable: the configuration of an image, the entries of an index, the layers of
+// schema 1, the blobs of an artifact. Of schemas to come only the number is known.
+func isManifest(body []byte) bool {
+	var m struct {
+		SchemaVersion int `json:"schemaVersion"`
+		Config        struct {
+			Digest string `json:"digest"`
+		} `json:"config"`
+		Manifests []json.RawMessage `json:"manifests"`
+		FSLayers  []json.RawMessage `json:"fsLayers"`
+		Blobs     []json.RawMessage `json:"blobs"`
+	}
+	if json.Unmarshal(body, &m) != nil {
+		return false
+	}
+	return isDigest(m.Config.Digest) || m.Manifests != nil || m.FSLayers != nil || m.Blobs != nil ||
+		m.SchemaVersion == 1 || m.SchemaVersion > 2
 }
 
 func isManifestType(kind string) bool {

@@ -233,19 +233,15 @@ func signedSchema1() (signed, content string) {
 	return fmt.Sprintf("%s,\"signatures\":[{\"protected\":%q}]\n}", body, protected), body + "\n}"
 }
 
-// What is neither an index nor an image manifest is known by its digest, also below an index.
-func TestManifestRejectsMalformed(t *testing.T) {
+// A manifest that is neither an index nor of an image is known by its digest, also below an index.
+func TestManifestOfOtherSorts(t *testing.T) {
 	signed, content := signedSchema1()
 	for name, test := range map[string]struct{ contentType, body string }{
 		"schema 1":              {"application/vnd.docker.distribution.manifest.v1+json", `{"schemaVersion":1}`},
 		"schema 1 by its shape": {"application/json", `{"schemaVersion":1,"fsLayers":[]}`},
 		"artifact":              {"application/vnd.oci.artifact.manifest.v1+json", `{"blobs":[]}`},
 		"unknown type":          {"application/vnd.example.v9+json", `{"schemaVersion":9}`},
-		"without configuration": {typeOCIManifest, `{"schemaVersion":2}`},
-		"malformed config":      {"", `{"config":{"digest":"sha256:x"}}`},
-		"truncated":             {"", `{"schemaVersion":2,"conf`},
-		"list":                  {"", `[]`},
-		"binary":                {"application/octet-stream", "\x00\x01"},
+		"odd annotations":       {typeOCIManifest, `{"config":{"digest":"` + digestOf(nil, "") + `"},"annotations":{"a":1}}`},
 	} {
 		s := &store{contentType: test.contentType}
 		digest := s.add(test.body)
@@ -256,7 +252,7 @@ func TestManifestRejectsMalformed(t *testing.T) {
 	}
 
 	s := &store{}
-	inside := s.add("no JSON")
+	inside := s.add(`{"schemaVersion":1}`)
 	index := s.add(fmt.Sprintf(`{"manifests":[{"digest":%q,"platform":{"os":"linux","architecture":"amd64"}}]}`, inside))
 	got, err := newRegistry(internet{simHost: s}).Manifest(t.Context(), app(), index, sdk.Platform{Architecture: "amd64"})
 	if err != nil || got != (registry.Manifest{Digest: inside}) {
@@ -284,7 +280,7 @@ func TestResolveSignedManifestWithoutHead(t *testing.T) {
 		"signed":            {signed, content},
 		"odd length":        {strings.Replace(signed, `"protected":"`, `"protected":"eyJmb3JtYXRMZW5ndGgiOi0xfQ","was":"`, 1), ""},
 		"no signatures":     {`{"schemaVersion":1,"signatures":[]}`, ""},
-		"other JSON":        {`{"schemaVersion":2,"signatures":[{"protected":"e30"}]}`, ""},
+		"other JSON":        {`{"schemaVersion":2,"manifests":[],"signatures":[{"protected":"e30"}]}`, ""},
 		"malformed header":  {`{"schemaVersion":1,"signatures":[{"protected":"?"}]}`, ""},
 		"length beyond end": {`{"schemaVersion":1,"signatures":[{"protected":"eyJmb3JtYXRMZW5ndGgiOjk5OX0"}]}`, ""},
 	} {
@@ -298,6 +294,87 @@ func TestResolveSignedManifestWithoutHead(t *testing.T) {
 		want := digestOf([]byte(cmp.Or(test.want, test.body)), "")
 		if got, err := r.Resolve(t.Context(), app(), "latest"); err != nil || got != want {
 			t.Errorf("%s: %q, %v; want %q", name, got, err, want)
+		}
+	}
+}
+
+// notManifests are bodies that registries and proxies answer with a status of 200.
+var notManifests = map[string]struct{ contentType, body string }{
+	"nothing":               {typeOCIManifest, ""},
+	"without configuration": {typeOCIManifest, `{"schemaVersion":2}`},
+	"malformed config":      {"", `{"config":{"digest":"sha256:x"}}`},
+	"truncated":             {typeOCIIndex, `{"schemaVersion":2,"manif`},
+	"list":                  {"", `[]`},
+	"null":                  {"", `null`},
+	"binary":                {"application/octet-stream", "\x00\x01"},
+	"text":                  {"text/plain", "service unavailable"},
+	"errors":                {"application/json", `{"errors":[{"code":"UNKNOWN"}]}`},
+}
+
+// What is no manifest is no other image either, though it may be what a digest names.
+func TestManifestRejectsWhatIsNone(t *testing.T) {
+	for name, test := range notManifests {
+		s := &store{contentType: test.contentType}
+		digest := s.add(test.body)
+		index := s.add(fmt.Sprintf(`{"manifests":[{"digest":%q,"platform":{"os":"linux","architecture":"amd64"}}]}`, digest))
+		for _, of := range []string{digest, index} {
+			_, err := newRegistry(internet{simHost: s}).Manifest(t.Context(), app(), of, sdk.Platform{Architecture: "amd64"})
+			checkKind(t, err, sdk.ErrUnavailable)
+			if err == nil || !strings.Contains(err.Error(), fmt.Sprintf("the registry answered something that is no manifest (%d bytes)", len(test.body))) {
+				t.Errorf("%s: error %v", name, err)
+			}
+			s.contentType = "" // which the index has, too
+		}
+	}
+}
+
+// TestResolveRejectsWhatIsNoManifest, where the digest is that of what GET returns.
+func TestResolveRejectsWhatIsNoManifest(t *testing.T) {
+	for name, test := range notManifests {
+		sim, r := newSim(registrysim.Options{})
+		sim.Inject(registrysim.HeadRequest, -1, registrysim.Status(200, ""))
+		sim.Inject(registrysim.ManifestRequest, 1, registrysim.Status(200, test.body, "Content-Type", test.contentType))
+		got, err := r.Resolve(t.Context(), app(), "latest")
+		checkKind(t, err, sdk.ErrUnavailable)
+		if got != "" || err == nil || !strings.Contains(err.Error(), "no manifest") {
+			t.Errorf("%s: %q, %v", name, got, err)
+		}
+		if image, _ := sim.Image("team/app", "latest"); mustResolve(t, r, "latest") != image.Digest {
+			t.Errorf("%s: then another digest than %s", name, image.Digest)
+		}
+	}
+}
+
+func mustResolve(t *testing.T, r *Registry, tag string) string {
+	t.Helper()
+	digest, err := r.Resolve(t.Context(), app(), tag)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return digest
+}
+
+// The digest that comes with a body is that of the body.
+func TestResolveVerifiesDigestOfGet(t *testing.T) {
+	const body = `{"schemaVersion":2,"manifests":[]}`
+	signed, content := signedSchema1()
+	for name, test := range map[string]struct{ body, said, want string }{
+		"none":      {body, "", digestOf([]byte(body), "")},
+		"right":     {body, digestOf([]byte(body), ""), digestOf([]byte(body), "")},
+		"sha512":    {body, digestOf([]byte(body), "sha512:"), digestOf([]byte(body), "sha512:")},
+		"malformed": {body, "sha256:abc", digestOf([]byte(body), "")},
+		"signed":    {signed, digestOf([]byte(content), ""), digestOf([]byte(content), "")},
+		"other":     {body, digestOf(nil, ""), ""},
+	} {
+		sim, r := newSim(registrysim.Options{})
+		sim.Inject(registrysim.HeadRequest, -1, registrysim.Status(405, ""))
+		sim.Inject(registrysim.ManifestRequest, -1, registrysim.Status(200, test.body, digestHeader, test.said))
+		got, err := r.Resolve(t.Context(), app(), "latest")
+		if got != test.want || (err == nil) != (test.want != "") {
+			t.Errorf("%s: %q, %v; want %q", name, got, err, test.want)
+		}
+		if err != nil && !strings.Contains(err.Error(), "answered other content") {
+			t.Errorf("%s: error %v", name, err)
 		}
 	}
 }
