@@ -114,26 +114,32 @@ func DecodeRepository(m *pluginv1.Repository) registry.Repository {
 
 // EncodeManifest makes the message of a manifest.
 func EncodeManifest(m registry.Manifest) *pluginv1.ManifestResponse {
-	return &pluginv1.ManifestResponse{Digest: m.Digest, Config: m.Config, Created: encodeTime(m.Created), Version: m.Version}
+	return &pluginv1.ManifestResponse{
+		Digest: m.Digest, Config: m.Config, Created: encodeTime(m.Created), Version: m.Version, Artifact: m.Artifact,
+	}
 }
 
 // DecodeManifest reads the message of a manifest.
 func DecodeManifest(m *pluginv1.ManifestResponse) registry.Manifest {
-	return registry.Manifest{Digest: m.GetDigest(), Config: m.GetConfig(), Created: decodeTime(m.GetCreated()), Version: m.GetVersion()}
+	return registry.Manifest{
+		Digest: m.GetDigest(), Config: m.GetConfig(), Created: decodeTime(m.GetCreated()), Version: m.GetVersion(), Artifact: m.GetArtifact(),
+	}
 }
 
 // EncodeTags makes the messages of described tags.
 func EncodeTags(tags []registry.DescribedTag) []*pluginv1.DescribedTag { return each(tags, encodeTag) }
 
 func encodeTag(t registry.DescribedTag) *pluginv1.DescribedTag {
-	return &pluginv1.DescribedTag{Name: t.Name, Digest: t.Digest, Image: t.Image, Pushed: encodeTime(t.Pushed)}
+	return &pluginv1.DescribedTag{Name: t.Name, Digest: t.Digest, Image: t.Image, Pushed: encodeTime(t.Pushed), Artifact: t.Artifact}
 }
 
 // DecodeTags reads the messages of described tags.
 func DecodeTags(tags []*pluginv1.DescribedTag) []registry.DescribedTag { return each(tags, decodeTag) }
 
 func decodeTag(m *pluginv1.DescribedTag) registry.DescribedTag {
-	return registry.DescribedTag{Name: m.GetName(), Digest: m.GetDigest(), Image: m.GetImage(), Pushed: decodeTime(m.GetPushed())}
+	return registry.DescribedTag{
+		Name: m.GetName(), Digest: m.GetDigest(), Image: m.GetImage(), Pushed: decodeTime(m.GetPushed()), Artifact: m.GetArtifact(),
+	}
 }
 
 // EncodeCredentials makes the message of credentials.

@@ -84,6 +84,8 @@ type DescribedTag struct {
 	Image string
 	// Pushed is when Image was pushed.
 	Pushed sdk.Time
+	// Artifact is the type of what is no image; see Manifest.
+	Artifact string
 }
 
 // Limit is the rate limit of a host.
@@ -161,6 +163,9 @@ type Manifest struct {
 	// Version is what the image says of its version (org.opencontainers.image.version), where that
 	// was found without a request for it alone; "" when it is not known.
 	Version string
+	// Artifact is the type of what is no image, such as "application/vnd.cncf.helm.config.v1+json"
+	// of a Helm chart; "" for images, and for what is not known.
+	Artifact string
 }
 
 // Type is one implementation of a registry, as a bundle lists it.

@@ -15,6 +15,7 @@ const (
 	typeManifest = "application/vnd.oci.image.manifest.v1+json"
 	typeConfig   = "application/vnd.oci.image.config.v1+json"
 	typeLayer    = "application/vnd.oci.image.layer.v1.tar"
+	typeChart    = "application/vnd.cncf.helm.config.v1+json"
 )
 
 // Image names what is behind a tag.
@@ -98,11 +99,19 @@ func (r *Registry) publish(repo string, revision int) *content {
 	return c
 }
 
-// build makes an image: for each platform a layer of the repository and one of the image, a configuration and a
+// build makes a chart, or an image: for each platform a layer of the repository and one of the image, a configuration and a
 // manifest, and an index over them with an attestation as BuildKit adds.
 func (r *Registry) build(repo string, revision int) *content {
 	c := &content{documents: map[string]document{}}
 	created := r.options.Created(revision)
+	if r.charts[revision] {
+		chart := manifest{
+			SchemaVersion: 2, MediaType: typeManifest,
+			Config: c.addJSON(typeChart, map[string]string{"name": repo, "version": fmt.Sprint(revision)}), Layers: []descriptor{},
+		}
+		c.index = c.addJSON(typeManifest, chart).Digest
+		return c
+	}
 	list := index{SchemaVersion: 2, MediaType: typeIndex}
 	settings := r.options.Config(repo, revision)
 	labels, _ := settings["Labels"].(map[string]string)

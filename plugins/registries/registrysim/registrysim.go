@@ -79,6 +79,7 @@ type Registry struct {
 	parts    map[string]part // by digest, once a client got it
 	tokens   map[string]grant
 	revision int
+	charts   map[int]bool // revisions that are no images
 	counts   Counts
 	inFlight int
 	faults   []*fault
@@ -114,11 +115,16 @@ func New(o Options) *Registry {
 			{OS: "linux", Architecture: "arm", Variant: "v7"},
 		}
 	}
-	return &Registry{options: o, repos: map[string]*repository{}, parts: map[string]part{}, tokens: map[string]grant{}}
+	return &Registry{options: o, repos: map[string]*repository{}, parts: map[string]part{}, charts: map[int]bool{}, tokens: map[string]grant{}}
 }
 
 // Push puts a new image behind each of the tags, which may exist.
-func (r *Registry) Push(repo string, tags ...string) {
+func (r *Registry) Push(repo string, tags ...string) { r.push(repo, false, tags) }
+
+// PushChart puts a Helm chart behind each of the tags, which may exist.
+func (r *Registry) PushChart(repo string, tags ...string) { r.push(repo, true, tags) }
+
+func (r *Registry) push(repo string, chart bool, tags []string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	p, known := r.repos[repo]
@@ -129,6 +135,9 @@ func (r *Registry) Push(repo string, tags ...string) {
 	for _, tag := range tags {
 		r.revision++
 		p.tags[tag] = r.revision
+		if chart {
+			r.charts[r.revision] = true
+		}
 	}
 	p.changes++
 	p.sorted = nil

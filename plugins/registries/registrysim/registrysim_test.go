@@ -15,6 +15,31 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/remote"
 )
 
+// An independent client finds a chart where one was pushed.
+func TestPushChart(t *testing.T) {
+	r := New(Options{})
+	r.Push("team/app", "1.0.0")
+	r.PushChart("team/app", "2.0.0")
+	s, err := r.Start()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	for tag, want := range map[string]string{"1.0.0": typeConfig, "2.0.0": typeChart} {
+		ref, err := name.ParseReference(s.Host + "/team/app:" + tag)
+		if err != nil {
+			t.Fatal(err)
+		}
+		image, err := remote.Image(ref, remote.WithContext(t.Context()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if m, err := image.Manifest(); err != nil || string(m.Config.MediaType) != want {
+			t.Errorf("%s: %+v, %v", tag, m, err)
+		}
+	}
+}
+
 // An independent client finds valid images behind it.
 func TestImagesAreValid(t *testing.T) {
 	users := map[string]string{"ann": "s3cret"}

@@ -2444,7 +2444,8 @@ type ManifestResponse struct {
 	Digest        string                 `protobuf:"bytes,1,opt,name=digest,proto3" json:"digest,omitempty"`
 	Config        string                 `protobuf:"bytes,2,opt,name=config,proto3" json:"config,omitempty"`
 	Created       *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=created,proto3" json:"created,omitempty"`
-	Version       string                 `protobuf:"bytes,4,opt,name=version,proto3" json:"version,omitempty"` // as the image says it; empty when it is not known
+	Version       string                 `protobuf:"bytes,4,opt,name=version,proto3" json:"version,omitempty"`   // as the image says it; empty when it is not known
+	Artifact      string                 `protobuf:"bytes,5,opt,name=artifact,proto3" json:"artifact,omitempty"` // type of what is no image; empty for images
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2503,6 +2504,13 @@ func (x *ManifestResponse) GetCreated() *timestamppb.Timestamp {
 func (x *ManifestResponse) GetVersion() string {
 	if x != nil {
 		return x.Version
+	}
+	return ""
+}
+
+func (x *ManifestResponse) GetArtifact() string {
+	if x != nil {
+		return x.Artifact
 	}
 	return ""
 }
@@ -2734,9 +2742,10 @@ func (x *DescribeTagsResponse) GetTags() []*DescribedTag {
 type DescribedTag struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
-	Digest        string                 `protobuf:"bytes,2,opt,name=digest,proto3" json:"digest,omitempty"` // what Resolve returns, as far as the registry is up to date
-	Image         string                 `protobuf:"bytes,3,opt,name=image,proto3" json:"image,omitempty"`   // digest of the platform's own manifest; empty when it is not known
-	Pushed        *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=pushed,proto3" json:"pushed,omitempty"` // when that image was pushed
+	Digest        string                 `protobuf:"bytes,2,opt,name=digest,proto3" json:"digest,omitempty"`     // what Resolve returns, as far as the registry is up to date
+	Image         string                 `protobuf:"bytes,3,opt,name=image,proto3" json:"image,omitempty"`       // digest of the platform's own manifest; empty when it is not known
+	Pushed        *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=pushed,proto3" json:"pushed,omitempty"`     // when that image was pushed
+	Artifact      string                 `protobuf:"bytes,5,opt,name=artifact,proto3" json:"artifact,omitempty"` // type of what is no image; empty for images
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2797,6 +2806,13 @@ func (x *DescribedTag) GetPushed() *timestamppb.Timestamp {
 		return x.Pushed
 	}
 	return nil
+}
+
+func (x *DescribedTag) GetArtifact() string {
+	if x != nil {
+		return x.Artifact
+	}
+	return ""
 }
 
 type CredentialsRequest struct {
@@ -6239,12 +6255,13 @@ const file_plugin_proto_rawDesc = "" +
 	"repository\x18\x02 \x01(\v2\x1e.dogwatch.plugin.v1.RepositoryR\n" +
 	"repository\x12\x16\n" +
 	"\x06digest\x18\x03 \x01(\tR\x06digest\x128\n" +
-	"\bplatform\x18\x04 \x01(\v2\x1c.dogwatch.plugin.v1.PlatformR\bplatform\"\x92\x01\n" +
+	"\bplatform\x18\x04 \x01(\v2\x1c.dogwatch.plugin.v1.PlatformR\bplatform\"\xae\x01\n" +
 	"\x10ManifestResponse\x12\x16\n" +
 	"\x06digest\x18\x01 \x01(\tR\x06digest\x12\x16\n" +
 	"\x06config\x18\x02 \x01(\tR\x06config\x124\n" +
 	"\acreated\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\acreated\x12\x18\n" +
-	"\aversion\x18\x04 \x01(\tR\aversion\"\xc2\x01\n" +
+	"\aversion\x18\x04 \x01(\tR\aversion\x12\x1a\n" +
+	"\bartifact\x18\x05 \x01(\tR\bartifact\"\xc2\x01\n" +
 	"\x12ImageConfigRequest\x12\x1a\n" +
 	"\binstance\x18\x01 \x01(\tR\binstance\x12>\n" +
 	"\n" +
@@ -6262,12 +6279,13 @@ const file_plugin_proto_rawDesc = "" +
 	"\x03tag\x18\x03 \x01(\tR\x03tag\x128\n" +
 	"\bplatform\x18\x04 \x01(\v2\x1c.dogwatch.plugin.v1.PlatformR\bplatform\"L\n" +
 	"\x14DescribeTagsResponse\x124\n" +
-	"\x04tags\x18\x01 \x03(\v2 .dogwatch.plugin.v1.DescribedTagR\x04tags\"\x84\x01\n" +
+	"\x04tags\x18\x01 \x03(\v2 .dogwatch.plugin.v1.DescribedTagR\x04tags\"\xa0\x01\n" +
 	"\fDescribedTag\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x16\n" +
 	"\x06digest\x18\x02 \x01(\tR\x06digest\x12\x14\n" +
 	"\x05image\x18\x03 \x01(\tR\x05image\x122\n" +
-	"\x06pushed\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\x06pushed\"p\n" +
+	"\x06pushed\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\x06pushed\x12\x1a\n" +
+	"\bartifact\x18\x05 \x01(\tR\bartifact\"p\n" +
 	"\x12CredentialsRequest\x12\x1a\n" +
 	"\binstance\x18\x01 \x01(\tR\binstance\x12>\n" +
 	"\n" +

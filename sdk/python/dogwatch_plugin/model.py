@@ -66,7 +66,7 @@ def tag_list(found):
 
 
 def manifest(m):
-    """The message of a dict with digest and, where known, config, created and version."""
+    """The message of a dict with digest and, where known, config, created, version and artifact."""
     response = wire.message("ManifestResponse")(**{k: v or "" for k, v in m.items() if k != "created"})
     _set_time(response.created, m.get("created"))
     return response

@@ -1,6 +1,7 @@
 package oci
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -124,9 +125,11 @@ func (h *Hub) pause(err error, now time.Time) {
 
 // hubTag is a tag as the API has it. Any field may be missing or null; older tags have no digest.
 type hubTag struct {
-	Name   string `json:"name"`
-	Digest string `json:"digest"`
-	Images []struct {
+	Name        string `json:"name"`
+	Digest      string `json:"digest"`
+	MediaType   string `json:"media_type"`
+	ContentType string `json:"content_type"` // "image", "helm", "plugin" and others, or "unrecognized"
+	Images      []struct {
 		sdk.Platform
 		Digest     string `json:"digest"`
 		LastPushed string `json:"last_pushed"`
@@ -157,10 +160,19 @@ func describedTags(body []byte, tag string, platform sdk.Platform) ([]registry.D
 	return tags, nil
 }
 
+// artifact returns the type of what is no image; "" for images and what is not known.
+func (t hubTag) artifact() string {
+	switch t.ContentType {
+	case "", "image", "unrecognized":
+		return ""
+	}
+	return cmp.Or(t.MediaType, t.ContentType)
+}
+
 // describe returns what a tag is for a platform. Where two images are for the same one, as
 // those for versions of Windows are, it leaves open which is meant.
 func (t hubTag) describe(platform sdk.Platform) registry.DescribedTag {
-	d := registry.DescribedTag{Name: t.Name, Digest: t.Digest}
+	d := registry.DescribedTag{Name: t.Name, Digest: t.Digest, Artifact: t.artifact()}
 	var images []descriptor
 	for i := range t.Images {
 		if isDigest(t.Images[i].Digest) {

@@ -105,6 +105,24 @@ func newHub(n Doer) *Hub {
 	})}
 }
 
+// What is no image is said so, where the API knows it.
+func TestHubDescribesArtifacts(t *testing.T) {
+	const chart = "application/vnd.cncf.helm.config.v1+json"
+	for _, test := range []struct{ mediaType, contentType, want string }{
+		{chart, "helm", chart},
+		{"", "plugin", "plugin"},
+		{"application/vnd.oci.image.index.v1+json", "image", ""},
+		{"application/vnd.oci.image.manifest.v1+json", "unrecognized", ""},
+		{"application/vnd.oci.image.manifest.v1+json", "", ""},
+	} {
+		body := fmt.Sprintf(`{"name":"1.0","images":[]%s,"media_type":%q,"content_type":%q}`, withDigest("1"), test.mediaType, test.contentType)
+		tags, err := describedTags([]byte(body), "1.0", amd64)
+		if err != nil || len(tags) != 1 || tags[0].Artifact != test.want {
+			t.Errorf("%s: %+v, %v; want %q", test.contentType, tags, err, test.want)
+		}
+	}
+}
+
 // A mirror and other names get no request.
 func TestHubDescribesOnlyItsOwn(t *testing.T) {
 	none := internet{}

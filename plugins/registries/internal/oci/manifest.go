@@ -24,6 +24,9 @@ const (
 	typeDockerList     = "application/vnd.docker.distribution.manifest.list.v2+json"
 	typeDockerManifest = "application/vnd.docker.distribution.manifest.v2+json"
 	typeDockerConfig   = "application/vnd.docker.container.image.v1+json"
+	typeOCIArtifact    = "application/vnd.oci.artifact.manifest.v1+json" // of release candidates of the image specification 1.1
+	typeOCIEmpty       = "application/vnd.oci.empty.v1+json"
+	typeWasmConfig     = "application/vnd.wasm.config." // which engines run
 
 	// acceptManifest ends as that of containerd does: some registries respond with 404 to
 	// what no type of the list names.
@@ -112,7 +115,7 @@ func (r *Registry) describe(ctx context.Context, repo registry.Repository, diges
 	if err != nil {
 		return registry.Manifest{}, err
 	}
-	m := registry.Manifest{Digest: image.digest, Created: parseCreated(image.created)}
+	m := registry.Manifest{Digest: image.digest, Created: parseCreated(image.created), Artifact: image.artifact()}
 	if image.Config == nil {
 		return m, nil
 	}
@@ -198,12 +201,30 @@ func (r *Registry) manifest(ctx context.Context, req request, digest string) (na
 
 // document is a manifest or an index: exactly one of Config and Manifests is set.
 type document struct {
-	MediaType   string            `json:"mediaType"`
-	Config      *descriptor       `json:"config"`
-	Manifests   []descriptor      `json:"manifests"`
-	FSLayers    json.RawMessage   `json:"fsLayers"`
-	Layers      json.RawMessage   `json:"layers"`
-	Annotations map[string]string `json:"annotations"`
+	MediaType    string            `json:"mediaType"`
+	ArtifactType string            `json:"artifactType"`
+	Config       *descriptor       `json:"config"`
+	Manifests    []descriptor      `json:"manifests"`
+	FSLayers     json.RawMessage   `json:"fsLayers"`
+	Layers       json.RawMessage   `json:"layers"`
+	Annotations  map[string]string `json:"annotations"`
+}
+
+// artifact returns the type of what is no image, which is that of its configuration, or what it
+// says itself where it has none (OCI image specification, "Guidelines for Artifact Usage");
+// "" for images, and for what says nothing of it.
+func (d document) artifact() string {
+	switch {
+	case d.Config == nil && d.MediaType == typeOCIArtifact:
+		return cmp.Or(d.ArtifactType, d.MediaType)
+	case d.Config == nil || isImageConfig(*d.Config) || strings.HasPrefix(d.Config.MediaType, typeWasmConfig):
+		return ""
+	case d.Config.MediaType == typeOCIEmpty:
+		return cmp.Or(d.ArtifactType, d.Config.MediaType)
+	case strings.HasPrefix(d.Config.MediaType, "application/vnd."):
+		return d.Config.MediaType
+	}
+	return ""
 }
 
 type descriptor struct {
@@ -227,6 +248,7 @@ func readDocument(body []byte, contentType string) (document, error) {
 	if json.Unmarshal(body, &d) != nil {
 		return document{}, nil
 	}
+	other := document{MediaType: d.MediaType, ArtifactType: d.ArtifactType}
 	kind, _, err := mime.ParseMediaType(contentType)
 	if err != nil || !isManifestType(kind) {
 		kind = d.MediaType
@@ -235,7 +257,7 @@ func readDocument(body []byte, contentType string) (document, error) {
 	image := kind == typeOCIManifest || kind == typeDockerManifest
 	switch {
 	case d.FSLayers != nil || strings.Contains(kind, "distribution.manifest.v1"):
-		return document{}, nil
+		return other, nil
 	case index, !image && d.Manifests != nil:
 		d.Config, d.Manifests = nil, append([]descriptor{}, d.Manifests...) // an index without entries is one, too
 		return d, nil
@@ -243,7 +265,7 @@ func readDocument(body []byte, contentType string) (document, error) {
 		d.Manifests = nil
 		return d, nil
 	}
-	return document{}, nil
+	return other, nil
 }
 
 // isManifest reports whether a body has what makes a manifest of some sort, though the rest

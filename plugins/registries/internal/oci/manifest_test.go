@@ -298,6 +298,35 @@ func TestResolveSignedManifestWithoutHead(t *testing.T) {
 	}
 }
 
+// TestManifestOfArtifacts: what is no image is said so, for the requests it takes anyway.
+func TestManifestOfArtifacts(t *testing.T) {
+	const chart, model = "application/vnd.cncf.helm.config.v1+json", "application/vnd.example.model.v1"
+	config := func(mediaType string) string {
+		return fmt.Sprintf(`{"mediaType":%q,"digest":%q,"size":2}`, mediaType, digestOf([]byte("{}"), ""))
+	}
+	for name, test := range map[string]struct{ body, want string }{
+		"Helm chart":              {`{"schemaVersion":2,"config":` + config(chart) + `}`, chart},
+		"by its own type":         {`{"artifactType":"` + model + `","config":` + config(typeOCIEmpty) + `}`, model},
+		"empty":                   {`{"config":` + config(typeOCIEmpty) + `}`, typeOCIEmpty},
+		"artifact manifest":       {`{"mediaType":"` + typeOCIArtifact + `","artifactType":"` + model + `","blobs":[]}`, model},
+		"artifact without a type": {`{"mediaType":"` + typeOCIArtifact + `","blobs":[]}`, typeOCIArtifact},
+		"image":                   {`{"config":` + config(typeOCIConfig) + `}`, ""},
+		"image with a type":       {`{"artifactType":"` + model + `","config":` + config(typeDockerConfig) + `}`, ""},
+		"WebAssembly":             {`{"config":` + config("application/vnd.wasm.config.v0+json") + `}`, ""},
+		"careless builder":        {`{"config":` + config("application/octet-stream") + `}`, ""},
+		"no type":                 {`{"config":` + config("") + `}`, ""},
+		"schema 1":                {`{"schemaVersion":1,"fsLayers":[]}`, ""},
+	} {
+		s := &store{}
+		s.add("{}")
+		digest := s.add(test.body)
+		got, err := newRegistry(internet{simHost: s}).Manifest(t.Context(), app(), digest, sdk.Platform{})
+		if err != nil || got.Artifact != test.want || got.Digest != digest {
+			t.Errorf("%s: %+v, %v; want %q", name, got, err, test.want)
+		}
+	}
+}
+
 // notManifests are bodies that registries and proxies answer with a status of 200.
 var notManifests = map[string]struct{ contentType, body string }{
 	"nothing":               {typeOCIManifest, ""},
