@@ -35,7 +35,7 @@ type Client struct {
 
 // NewClient returns a client of the bundle that is served on cc.
 func NewClient(cc grpc.ClientConnInterface) *Client {
-	c := conn{cc}
+	c := conn{cc, new(protocol.Held)}
 	return &Client{
 		component: pluginv1.NewComponentClient(c),
 		watcher:   pluginv1.NewWatcherClient(c),
