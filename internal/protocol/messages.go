@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"time"
 
+	"google.golang.org/protobuf/types/known/durationpb"
+
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 	"github.com/dogwatch/dogwatch/sdk/option"
@@ -168,7 +170,7 @@ func DecodeLimits(list []*pluginv1.Limit) []registry.Limit { return each(list, d
 
 func decodeLimit(m *pluginv1.Limit) registry.Limit {
 	return registry.Limit{
-		Host: m.GetHost(), Limit: m.GetLimit(), Remaining: m.GetRemaining(), Window: time.Duration(m.GetWindowSeconds()) * time.Second,
+		Host: m.GetHost(), Limit: m.GetLimit(), Remaining: m.GetRemaining(), Window: decodeDuration(&durationpb.Duration{Seconds: m.GetWindowSeconds()}),
 		Source: m.GetSource(), At: decodeTime(m.GetAt()), PausedUntil: decodeTime(m.GetPausedUntil()),
 		Pulls: m.GetPulls(), ResetsAt: decodeTime(m.GetResetsAt()),
 	}

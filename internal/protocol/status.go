@@ -25,8 +25,9 @@ var (
 )
 
 const (
-	// maxErrorText bounds an error's text, which travels in a header.
-	maxErrorText = 16 << 10
+	// maxErrorText bounds an error's text, which travels in a header, and maxViolations the fields that it names.
+	maxErrorText  = 16 << 10
+	maxViolations = 256
 	// remedyKey is the metadata of an ErrorInfo that holds what to do about the error.
 	remedyKey = "remedy"
 	// fromPlugin marks, as the reason of an ErrorInfo, a status that the plugin
@@ -111,7 +112,7 @@ func DecodeError(ctx context.Context, err error) error {
 }
 
 func decodeStatus(ctx context.Context, s *status.Status) error {
-	text := s.Message()
+	text := Clip(s.Message())
 	switch s.Code() {
 	case codes.InvalidArgument:
 		return withText(text, invalidOf(s, text))
@@ -161,8 +162,9 @@ func invalidOf(s *status.Status, text string) *sdk.InvalidError {
 	e := &sdk.InvalidError{}
 	for _, d := range s.Details() {
 		if bad, ok := d.(*errdetails.BadRequest); ok {
-			for _, v := range bad.GetFieldViolations() {
-				e.Fields = append(e.Fields, sdk.FieldError{Field: v.GetField(), Detail: v.GetDescription()})
+			all := bad.GetFieldViolations()
+			for _, v := range all[:min(len(all), maxViolations)] {
+				e.Fields = append(e.Fields, sdk.FieldError{Field: Clip(v.GetField()), Detail: Clip(v.GetDescription())})
 			}
 		}
 	}
@@ -175,7 +177,7 @@ func invalidOf(s *status.Status, text string) *sdk.InvalidError {
 func retryDelay(s *status.Status) time.Duration {
 	for _, d := range s.Details() {
 		if r, ok := d.(*errdetails.RetryInfo); ok {
-			return r.GetRetryDelay().AsDuration()
+			return decodeDuration(r.GetRetryDelay())
 		}
 	}
 	return 0
@@ -183,7 +185,7 @@ func retryDelay(s *status.Status) time.Duration {
 
 func isFromPlugin(s *status.Status) bool { return infoOf(s).GetReason() == fromPlugin }
 
-func remedyOf(s *status.Status) string { return infoOf(s).GetMetadata()[remedyKey] }
+func remedyOf(s *status.Status) string { return Clip(infoOf(s).GetMetadata()[remedyKey]) }
 
 // infoOf returns the ErrorInfo of this protocol; nil when there is none.
 func infoOf(s *status.Status) *errdetails.ErrorInfo {

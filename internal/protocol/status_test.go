@@ -4,18 +4,23 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 	"unicode/utf8"
 
+	"google.golang.org/genproto/googleapis/rpc/errdetails"
 	spb "google.golang.org/genproto/googleapis/rpc/status"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/durationpb"
 
 	"github.com/dogwatch/dogwatch/sdk"
+	pluginv1 "github.com/dogwatch/dogwatch/sdk/proto/v1"
 )
 
 func fieldsOf(err error) []sdk.FieldError {
@@ -194,4 +199,35 @@ func FuzzStatus(f *testing.F) {
 		_ = err.Error()
 		_ = there(t, err)
 	})
+}
+
+// TestErrorsArriveBounded: what a plugin says of an error is kept in part.
+func TestErrorsArriveBounded(t *testing.T) {
+	long := strings.Repeat("x", 10*maxErrorText)
+	bad := &errdetails.BadRequest{FieldViolations: slices.Repeat([]*errdetails.BadRequest_FieldViolation{{Field: long, Description: long}}, 2*maxViolations)}
+	info := &errdetails.ErrorInfo{Domain: domain, Metadata: map[string]string{remedyKey: long}}
+	s, err := status.New(codes.InvalidArgument, long).WithDetails(bad, info)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := DecodeError(t.Context(), s.Err())
+	fields := fieldsOf(got)
+	if len(fields) != maxViolations || len(fields[0].Field) > 2*maxErrorText || len(fields[0].Detail) > 2*maxErrorText || len(sdk.Remedy(got)) > 2*maxErrorText {
+		t.Errorf("%d fields; the first has %d and %d bytes, the remedy %d", len(fields), len(fields[0].Field), len(fields[0].Detail), len(sdk.Remedy(got)))
+	}
+	if got := DecodeError(t.Context(), status.Error(codes.Internal, long)); len(got.Error()) > 2*maxErrorText {
+		t.Errorf("a text has %d bytes", len(got.Error()))
+	}
+}
+
+// TestDurationsArriveSane: what is negative, or no duration at all, is none.
+func TestDurationsArriveSane(t *testing.T) {
+	for _, d := range []*durationpb.Duration{nil, {Seconds: -1}, {Seconds: math.MaxInt64}, {Seconds: 1, Nanos: -1}, {Nanos: math.MaxInt32}} {
+		if got := decodeDuration(d); got != 0 {
+			t.Errorf("%v arrives as %s", d, got)
+		}
+	}
+	if got := decodeLimit(&pluginv1.Limit{WindowSeconds: math.MaxInt64}); got.Window != 0 {
+		t.Errorf("a window arrives as %s", got.Window)
+	}
 }

@@ -233,4 +233,10 @@ func encodeDuration(d time.Duration) *durationpb.Duration {
 	return durationpb.New(d)
 }
 
-func decodeDuration(m *durationpb.Duration) time.Duration { return m.AsDuration() }
+// decodeDuration takes one that is invalid or negative for none.
+func decodeDuration(m *durationpb.Duration) time.Duration {
+	if m.CheckValid() != nil {
+		return 0
+	}
+	return max(m.AsDuration(), 0)
+}
