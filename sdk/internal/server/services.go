@@ -27,6 +27,7 @@ func (s *Server) List(req *pluginv1.ListRequest, out pluginv1.Watcher_ListServer
 		all := make([]*pluginv1.Container, len(found))
 		for i, c := range found {
 			all[i] = protocol.EncodeListed(c)
+			protocol.FitContainer(all[i])
 		}
 		size := func(c *pluginv1.Container) int { return proto.Size(c) }
 		return inPages(all, size, func(page []*pluginv1.Container, _ bool) error {
@@ -93,6 +94,7 @@ func (s *Server) ImageConfig(ctx context.Context, req *pluginv1.ImageConfigReque
 	err := serving(s, req.GetInstance(), func(_ *instance, r registry.ConfigReader) error {
 		c, err := r.ImageConfig(ctx, protocol.DecodeRepository(req.GetRepository()), req.GetDigest(), protocol.DecodePlatform(req.GetPlatform()))
 		resp.Config = protocol.EncodeImageConfig(&c)
+		protocol.FitImageConfig(resp.Config)
 		return err
 	})
 	return resp, err
