@@ -13,7 +13,6 @@ import (
 	"github.com/hashicorp/go-hclog"
 	goplugin "github.com/hashicorp/go-plugin"
 	"github.com/hashicorp/go-plugin/runner"
-	"google.golang.org/grpc"
 
 	"github.com/dogwatch/dogwatch/internal/pluginclient"
 	"github.com/dogwatch/dogwatch/internal/protocol"
@@ -97,7 +96,7 @@ func (h *Host) launchOnce(ctx context.Context, b bundle, specs []pluginclient.In
 		StartTimeout:     startTimeout,
 		Logger:           bridge{log, h.opt.Log, limit},
 		Stderr:           wrote,
-		GRPCDialOptions:  []grpc.DialOption{grpc.WithReadBufferSize(8 << 10), grpc.WithWriteBufferSize(8 << 10)},
+		GRPCDialOptions:  pluginclient.DialOptions(),
 	}
 	owner := goplugin.NewClient(config)
 	defer func() {
