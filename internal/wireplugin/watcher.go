@@ -1,7 +1,11 @@
 package wireplugin
 
 import (
+	"bytes"
 	"context"
+	"fmt"
+	"os"
+	"strings"
 	"time"
 
 	"google.golang.org/grpc"
@@ -17,12 +21,61 @@ type watcher struct {
 	wire *wire
 }
 
-// List asks the service for containers, of which it has none.
+// List asks the service for containers, of which it has none, or has what is too much for a host.
 func (s watcher) List(_ *pluginv1.ListRequest, out grpc.ServerStreamingServer[pluginv1.ListResponse]) error {
-	if s.wire.options == nil {
+	switch {
+	case s.wire.options == nil:
 		return status.Error(codes.FailedPrecondition, "not configured")
+	case s.wire.is("lists-50000"):
+		return list(out, 50_000, 20_000, 250)
+	case s.wire.is("lists-large"): // messages as large as they may be
+		return list(out, 50_000, 20_000, 63)
+	case s.wire.is("lists-10000"):
+		return list(out, 10_000, 3_500, 20)
+	case s.wire.is("lists-empty"): // 16 MB on the wire, and gigabytes when they are decoded
+		page := make([]*pluginv1.Container, 8<<20-100)
+		nothing := &pluginv1.Container{}
+		for i := range page {
+			page[i] = nothing
+		}
+		return out.Send(&pluginv1.ListResponse{Containers: page})
+	case s.wire.is("lists-17-mib"):
+		return out.Send(&pluginv1.ListResponse{Containers: []*pluginv1.Container{{Id: strings.Repeat("x", 17<<20)}}})
+	case s.wire.is("writes-a-line"):
+		part := bytes.Repeat([]byte("x"), 1<<20)
+		for range 100 {
+			if _, err := os.Stderr.Write(part); err != nil {
+				return err
+			}
+		}
+		return status.Error(codes.Internal, "100 MiB were written")
 	}
 	return s.wire.send(out.Context())
+}
+
+// list sends containers whose labels have so many bytes, in so many messages.
+func list(out grpc.ServerStreamingServer[pluginv1.ListResponse], containers, bytes, pages int) error {
+	const labels = 20
+	for page := range pages {
+		resp := &pluginv1.ListResponse{}
+		for i := range containers / pages {
+			c := &pluginv1.Container{
+				Id: fmt.Sprintf("%064d", page*containers/pages+i), Name: fmt.Sprintf("app-%d-%d", page, i), Status: "running",
+				Labels: map[string]string{}, Image: &pluginv1.Image{
+					Id: "sha256:1", Name: "library/app", Tag: &pluginv1.Tag{Value: "1.0.0"},
+					Registry: &pluginv1.ImageRegistry{Host: "docker.io"},
+				},
+			}
+			for n := range labels {
+				c.Labels[fmt.Sprint("label", n)] = strings.Repeat("x", bytes/labels)
+			}
+			resp.Containers = append(resp.Containers, c)
+		}
+		if err := out.Send(resp); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Watch waits for an answer of the service, or for nothing at all.
@@ -31,6 +84,14 @@ func (s watcher) Watch(_ *pluginv1.WatchRequest, out grpc.ServerStreamingServer[
 	defer s.wire.watches.Done()
 	ctx := out.Context()
 	switch {
+	case s.wire.is("floods"):
+		for n := range 100_000 {
+			e := &pluginv1.WatchResponse{ContainerId: fmt.Sprint(n), Action: "status", Status: "running"}
+			if err := out.Send(e); err != nil {
+				return err
+			}
+		}
+		return status.Error(codes.Internal, "100000 events were sent")
 	case s.wire.is("no-events"):
 		return status.Error(codes.Unimplemented, "no events")
 	case s.wire.is("forgets"):

@@ -48,6 +48,12 @@ func Write(t testing.TB, dir, name, how string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return WriteFor(t, exe, dir, name, how)
+}
+
+// WriteFor is as Write, for another program that calls Main.
+func WriteFor(t testing.TB, exe, dir, name, how string) string {
+	t.Helper()
 	path := filepath.Join(dir, name)
 	script := fmt.Sprintf("#!/bin/sh\n%s='%s' exec '%s'\n", Variable, how, exe)
 	if err := os.WriteFile(path, []byte(script), 0o755); err != nil {
