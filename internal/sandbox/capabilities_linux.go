@@ -7,10 +7,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// kept are the capabilities that are left to a program of root: to deal with files as
-// root does, to become another user, and to use ports and packets as programs in containers may.
-const kept = 1<<unix.CAP_CHOWN | 1<<unix.CAP_DAC_OVERRIDE | 1<<unix.CAP_FOWNER | 1<<unix.CAP_FSETID | 1<<unix.CAP_KILL |
-	1<<unix.CAP_SETGID | 1<<unix.CAP_SETUID | 1<<unix.CAP_NET_BIND_SERVICE | 1<<unix.CAP_NET_RAW
+// kept are the capabilities that are left to a program of root: to become another user, and
+// to use ports and packets as programs in containers may. Of files it has its own.
+const kept = 1<<unix.CAP_KILL | 1<<unix.CAP_SETGID | 1<<unix.CAP_SETUID | 1<<unix.CAP_NET_BIND_SERVICE | 1<<unix.CAP_NET_RAW
 
 // dropCapabilities bounds what programs that this thread starts can get. The thread keeps its own.
 func dropCapabilities() error {

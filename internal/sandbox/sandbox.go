@@ -15,6 +15,10 @@ type Rules struct {
 	Read, Write []string
 	// KeepCapabilities leaves root what it can.
 	KeepCapabilities bool
+	// KeepModes refuses to change the modes of files by their paths: for a program of the user
+	// of files that it may not reach, since Landlock does not restrict that. Of a file that it
+	// has opened it may change the mode.
+	KeepModes bool
 }
 
 // Held is what came of Rules.

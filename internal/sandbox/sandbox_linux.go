@@ -52,7 +52,7 @@ func Enter(r Rules) (Held, error) {
 			held.Capabilities = true
 		}
 	}
-	switch err := filterCalls(); {
+	switch err := filterCalls(r.KeepModes); {
 	case errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOSYS):
 		held.Lacks = append(held.Lacks, "system calls: kernel without seccomp filters")
 	case unavailable(err):

@@ -1,7 +1,6 @@
 package sandbox
 
 import (
-	"encoding/binary"
 	"os"
 	"runtime"
 	"unsafe"
@@ -26,13 +25,50 @@ func denied() []uint32 {
 		unix.SYS_ADD_KEY, unix.SYS_REQUEST_KEY, unix.SYS_KEYCTL,
 		// which do others' work without asking this filter
 		unix.SYS_IO_URING_SETUP, unix.SYS_IO_URING_ENTER, unix.SYS_IO_URING_REGISTER,
+		// of whose a file is, of which Landlock knows nothing
+		unix.SYS_FCHOWN, unix.SYS_FCHOWNAT, unix.SYS_FILE_SETATTR,
 	}
 }
+
+// attributes are the calls that change extended attributes of files, of which Landlock knows
+// nothing either. They fail as on a file system that has none, which programs that copy files expect.
+func attributes() []uint32 {
+	return []uint32{
+		unix.SYS_SETXATTR, unix.SYS_LSETXATTR, unix.SYS_FSETXATTR, unix.SYS_SETXATTRAT,
+		unix.SYS_REMOVEXATTR, unix.SYS_LREMOVEXATTR, unix.SYS_FREMOVEXATTR, unix.SYS_REMOVEXATTRAT,
+	}
+}
+
+// unseen are the calls whose settings are in memory, which no filter reads. C libraries and
+// Go use clone and openat where a kernel does not know these.
+func unseen() []uint32 { return []uint32{unix.SYS_CLONE3, unix.SYS_OPENAT2} }
 
 // spaces are the flags of clone(2) that make name spaces.
 const spaces = unix.CLONE_NEWNS | unix.CLONE_NEWCGROUP | unix.CLONE_NEWUTS | unix.CLONE_NEWIPC | unix.CLONE_NEWUSER | unix.CLONE_NEWPID | unix.CLONE_NEWNET
 
+// moded is a call that gives a file its mode.
+type moded struct {
+	number uint32
+	// mode is which of its arguments that is, and flags which says whether a file is made; 0 where it always counts.
+	mode, flags int
+	// path is true where it names a file by its path, of which it needs no right that Landlock knows.
+	path bool
+}
+
+func modes() []moded {
+	return append(legacyModes(),
+		moded{number: unix.SYS_FCHMOD, mode: 1}, moded{number: unix.SYS_FCHMODAT, mode: 2, path: true}, moded{number: unix.SYS_FCHMODAT2, mode: 2, path: true},
+		moded{number: unix.SYS_MKNODAT, mode: 2}, moded{number: unix.SYS_OPENAT, mode: 3, flags: 2})
+}
+
+// setID are the bits of a mode that have a program run as the owner or the group of its file.
+const setID = unix.S_ISUID | unix.S_ISGID
+
+// making are the flags of open(2) with which its mode counts: O_CREAT and __O_TMPFILE.
+const making = unix.O_CREAT | unix.O_TMPFILE&^unix.O_DIRECTORY
+
 // architectures are what the kernel calls those that Go builds for, and the Linux of Dogwatch.
+// All have the low half of an argument first.
 var architectures = map[string]uint32{
 	"386": unix.AUDIT_ARCH_I386, "amd64": unix.AUDIT_ARCH_X86_64, "arm": unix.AUDIT_ARCH_ARM, "arm64": unix.AUDIT_ARCH_AARCH64,
 }
@@ -46,14 +82,19 @@ const (
 	foreign = 0x40000000
 )
 
+// argument loads the low half of an argument of a call, the first being 0. The kernel
+// takes requests, flags and modes from it alone.
+func argument(n int) bpf.Instruction { return bpf.LoadAbsolute{Off: uint32(argumentAt + 8*n), Size: 4} }
+
+func ends(errno unix.Errno) bpf.Instruction {
+	return bpf.RetConstant{Val: unix.SECCOMP_RET_ERRNO | uint32(errno)}
+}
+
 // filter makes the denied calls fail with EPERM. Calls of another architecture, whose
 // numbers differ, fail all, so that a 32-bit call cannot do what a 64-bit one may not.
-func filter(arch uint32) ([]bpf.RawInstruction, error) {
-	refuse, unknown := bpf.RetConstant{Val: unix.SECCOMP_RET_ERRNO | uint32(unix.EPERM)}, bpf.RetConstant{Val: unix.SECCOMP_RET_ERRNO | uint32(unix.ENOSYS)}
-	low := uint32(argumentAt)
-	if binary.NativeEndian.Uint16([]byte{0, 1}) == 1 { // big endian
-		low += 4
-	}
+// keepModes refuses to change the mode of a file by its path.
+func filter(arch uint32, keepModes bool) ([]bpf.RawInstruction, error) {
+	refuse, pass := ends(unix.EPERM), bpf.Instruction(bpf.RetConstant{Val: unix.SECCOMP_RET_ALLOW})
 	program := []bpf.Instruction{
 		bpf.LoadAbsolute{Off: archAt, Size: 4},
 		bpf.JumpIf{Cond: bpf.JumpEqual, Val: arch, SkipTrue: 1},
@@ -61,29 +102,52 @@ func filter(arch uint32) ([]bpf.RawInstruction, error) {
 		bpf.LoadAbsolute{Off: numberAt, Size: 4},
 	}
 	if arch == unix.AUDIT_ARCH_X86_64 {
-		program = append(program, bpf.JumpIf{Cond: bpf.JumpLessThan, Val: foreign, SkipTrue: 1}, unknown)
+		program = append(program, bpf.JumpIf{Cond: bpf.JumpLessThan, Val: foreign, SkipTrue: 1}, ends(unix.ENOSYS))
 	}
-	for _, number := range denied() {
-		program = append(program, bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: number, SkipTrue: 1}, refuse)
+	// of adds what decides about a call, and has to end with an answer.
+	of := func(number uint32, decides ...bpf.Instruction) {
+		program = append(program, bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: number, SkipTrue: uint8(len(decides))})
+		program = append(program, decides...)
 	}
-	program = append(program,
-		// Its flags are in memory, which no filter sees. C libraries use clone where there is no clone3.
-		bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: unix.SYS_CLONE3, SkipTrue: 1}, unknown,
-		bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: unix.SYS_CLONE, SkipTrue: 3},
-		bpf.LoadAbsolute{Off: low, Size: 4},
-		bpf.JumpIf{Cond: bpf.JumpBitsNotSet, Val: spaces, SkipTrue: 1}, refuse,
-		bpf.RetConstant{Val: unix.SECCOMP_RET_ALLOW},
-	)
-	return bpf.Assemble(program)
+	for _, number := range append(denied(), legacyDenied()...) {
+		of(number, refuse)
+	}
+	for _, number := range attributes() {
+		of(number, ends(unix.EOPNOTSUPP))
+	}
+	for _, number := range unseen() {
+		of(number, ends(unix.ENOSYS))
+	}
+	of(unix.SYS_CLONE, argument(0), bpf.JumpIf{Cond: bpf.JumpBitsNotSet, Val: spaces, SkipTrue: 1}, refuse, pass)
+	// What puts characters or commands into a terminal that others read, see ioctl_tty(2) and ioctl_console(2).
+	of(unix.SYS_IOCTL, argument(1),
+		bpf.JumpIf{Cond: bpf.JumpEqual, Val: unix.TIOCSTI, SkipTrue: 2},
+		bpf.JumpIf{Cond: bpf.JumpEqual, Val: tiocLinux, SkipTrue: 1},
+		bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: unix.TIOCSETD, SkipTrue: 1}, refuse, pass)
+	for _, call := range modes() {
+		switch {
+		case call.path && keepModes:
+			of(call.number, refuse)
+		case call.flags > 0:
+			of(call.number, argument(call.mode), bpf.JumpIf{Cond: bpf.JumpBitsNotSet, Val: setID, SkipTrue: 3},
+				argument(call.flags), bpf.JumpIf{Cond: bpf.JumpBitsNotSet, Val: making, SkipTrue: 1}, refuse, pass)
+		default:
+			of(call.number, argument(call.mode), bpf.JumpIf{Cond: bpf.JumpBitsNotSet, Val: setID, SkipTrue: 1}, refuse, pass)
+		}
+	}
+	return bpf.Assemble(append(program, pass))
 }
 
+// tiocLinux is TIOCLINUX of ioctl_console(2), with which a virtual console pastes its selection.
+const tiocLinux = 0x541c
+
 // filterCalls installs the filter in the calling thread. EINVAL means that there are no filters here.
-func filterCalls() error {
+func filterCalls(keepModes bool) error {
 	arch, listed := architectures[runtime.GOARCH]
 	if !listed {
 		return unix.ENOSYS
 	}
-	raw, err := filter(arch)
+	raw, err := filter(arch, keepModes)
 	if err != nil {
 		return err
 	}
