@@ -18,7 +18,6 @@ import (
 	"github.com/dogwatch/dogwatch/core/logging"
 	"github.com/dogwatch/dogwatch/core/plugin"
 	"github.com/dogwatch/dogwatch/core/wiring"
-	"github.com/dogwatch/dogwatch/sdk/kind"
 )
 
 // approved is a plugin.TrustStore for a file that the user has just agreed to start.
@@ -50,16 +49,11 @@ func describeFile(ctx context.Context, cfg *config.Config, dir, name string, log
 	if len(st.Types) == 0 {
 		return none, errors.New(st.Error)
 	}
-	p := artifact.Plugin{Name: name, Version: st.Version, SDK: st.SDK}
+	p := artifact.Plugin{Name: name, Version: st.Version, SDK: st.SDK, Capabilities: sensitive(st.Requested)}
 	for _, t := range st.Types {
 		p.Types = append(p.Types, string(t.Kind)+"."+t.Type)
-		if _, described, known := host.Find(t.Kind, t.Type); known && t.Kind == kind.Trigger {
-			p.Capabilities = append(p.Capabilities, sensitive(described.Capabilities)...)
-		}
 	}
 	slices.Sort(p.Types)
-	slices.Sort(p.Capabilities)
-	p.Capabilities = slices.Compact(p.Capabilities)
 	return p, nil
 }
 

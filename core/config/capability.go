@@ -4,7 +4,7 @@ import "github.com/dogwatch/dogwatch/sdk/kind"
 
 // Grantable returns the capabilities that executables have only where a user grants them.
 func Grantable() []string {
-	return []string{kind.CapCredentials, kind.CapEngine, kind.CapOperate, kind.CapRun, kind.CapDecide}
+	return []string{kind.CapCredentials, kind.CapEngine, kind.CapFiles, kind.CapOperate, kind.CapRun, kind.CapDecide}
 }
 
 // Gives says what an executable has with a capability that it is granted; "" for other words.
@@ -14,6 +14,8 @@ func Gives(capability string) string {
 		return "the logins of your registries"
 	case kind.CapEngine:
 		return "your container engine, and with it the machine"
+	case kind.CapFiles:
+		return "all files that Dogwatch can use"
 	case kind.CapOperate:
 		return "to have containers updated"
 	case kind.CapRun:

@@ -175,12 +175,12 @@ type Plugins struct {
 	Trust string `option:"trust" default:"first-use" choices:"first-use,pinned" help:"Which executables run: first-use remembers a file when it is first seen and refuses it once it changes, pinned runs only those in checksums"`
 	// Pins and Granted are written as lists of name=value; see Checksums and Grants.
 	Pins    []string `option:"checksums" help:"SHA-256 of executables, as name=checksum"`
-	Granted []string `option:"grants" help:"Capabilities given to executables, as name=capability: credentials, engine, operate, run, decide"`
+	Granted []string `option:"grants" help:"Capabilities given to executables, as name=capability: credentials, engine, files, operate, run, decide"`
 	Env     []string `option:"env" help:"Names of environment variables that plugins may see"`
 	// Isolated, Opened and RunAs are about what the system lets executables do; see Paths and User.
-	Isolated bool     `option:"isolated" default:"true" help:"Let executables that are registries or triggers reach only the network, their own folder, what their options name and what programs need of the system, where the kernel can (Linux)"`
+	Isolated bool     `option:"isolated" default:"true" help:"Let executables reach only the network, their own folder, what their options name and what programs need of the system, where the kernel can (Linux)"`
 	Opened   []string `option:"paths" help:"Further folders and files that executables may read and write, as name=/path"`
-	RunAs    string   `option:"user" help:"User that executables run as when Dogwatch is root, as a name, a number or number:group; not set, they run as root"`
+	RunAs    string   `option:"user" help:"User that executables run as when Dogwatch is root, as a name, a number or number:group; not set, each runs as a user of its own, whom no system has, and with 0 they run as root"`
 	// Installs are written as texts of name=value pairs; see Declared.
 	Installs []string `option:"install" help:"Plugins that are installed at the start where they are missing, or other than this: each with name, ref (an artifact in a registry, or an https:// address), and if need be digest (sha256:...), key (of the publisher, or its file) and grants (capabilities); in the environment as name=lamp ref=ghcr.io/me/lamp:1.0"`
 }

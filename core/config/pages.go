@@ -249,6 +249,7 @@ var abilities = map[string]string{
 	kind.CapTags:        "says what is behind a changed tag and how old versions are, without a pull where its host counts pulls",
 	kind.CapStateStream: "is kept informed of all containers, whatever it delivers",
 	kind.CapEngine:      "reaches the engine of the watcher",
+	kind.CapFiles:       "uses files as Dogwatch does, not only those that its options name",
 	kind.CapRun:         "can have other triggers run",
 	kind.CapDecide:      "can decide about updates for its users",
 	kind.CapMessages:    "sends messages that people read; unless `events` is set, they hear how updates ended, too",

@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -105,7 +106,7 @@ func (e *examination) plugins(ctx context.Context) []Finding {
 			if p.Isolation != nil {
 				detail += "; " + p.Isolation.String()
 			}
-			found = append(found, Finding{Subject: of, Level: OK, Detail: detail})
+			found = append(append(found, Finding{Subject: of, Level: OK, Detail: detail}), missing(of, p)...)
 		}
 	}
 	if len(all) > builtin {
@@ -113,6 +114,17 @@ func (e *examination) plugins(ctx context.Context) []Finding {
 	}
 	found = append(found, e.declared()...)
 	return append(one(subject, OK, fmt.Sprintf("%d built in, %d in %s", builtin, len(all)-builtin, absolute(e.Config.Plugins.Dir)), ""), found...)
+}
+
+// missing tells which capabilities a plugin asks for in vain.
+func missing(subject string, p plugin.Status) (found []Finding) {
+	for _, c := range p.Requested {
+		if !slices.Contains(p.Grants, c) {
+			found = append(found, Finding{Subject: subject, Level: Warn, Detail: fmt.Sprintf("asks for %s (%s), and is not granted it", c, cmp.Or(config.Gives(c), "a capability")),
+				Remedy: fmt.Sprintf("if it is to have that, run: dogwatch plugin grants %s --grant %s; or add %s=%s to plugins.grants", p.Name, c, p.Name, c)})
+		}
+	}
+	return found
 }
 
 // declared tells which plugins of plugins.install are not there as it says.

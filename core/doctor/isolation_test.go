@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/dogwatch/dogwatch/core/config"
+	"github.com/dogwatch/dogwatch/core/plugin"
 )
 
 func TestIsolationSaysWhatTheKernelHas(t *testing.T) {
@@ -23,5 +24,21 @@ func TestIsolationSaysWhatTheKernelHas(t *testing.T) {
 		if len(got) != 1 || got[0].Level != test.level || !strings.HasPrefix(got[0].Detail, test.detail) || (got[0].Remedy == "") != (test.level == OK) {
 			t.Errorf("%s: %+v", name, got)
 		}
+	}
+}
+
+// TestMissingGrantsAreFound: a plugin that asks for what it is not granted may fail for that, and the way to grant it is said.
+func TestMissingGrantsAreFound(t *testing.T) {
+	f := &fake{bundles: []plugin.Status{{Name: "swarm", State: plugin.Running, Requested: []string{"engine", "files"}, Grants: []string{"files"}}}}
+	e := examination{Options{Config: &config.Config{Plugins: config.Plugins{Isolated: true}}, Installation: f, Kernel: func() (string, bool) { return "", true }}}
+	var warned []Finding
+	for _, found := range e.plugins(t.Context()) {
+		if found.Level == Warn {
+			warned = append(warned, found)
+		}
+	}
+	if len(warned) != 1 || !strings.HasPrefix(warned[0].Detail, "asks for engine (your container engine, and with it the machine)") ||
+		!strings.Contains(warned[0].Remedy, "dogwatch plugin grants swarm --grant engine") {
+		t.Errorf("found %+v", warned)
 	}
 }

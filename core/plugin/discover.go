@@ -164,10 +164,16 @@ func (s *Supervisor) MissingGrants(t kind.Type) []string {
 
 // requested returns the sensitive capabilities that t asks for.
 func (s *Supervisor) requested(t kind.Type) []string {
-	if t.Kind != kind.Trigger || s.bundle.builtin {
+	if s.bundle.builtin {
 		return nil
 	}
 	return slices.DeleteFunc(slices.Clone(t.Capabilities), func(c string) bool {
-		return c == kind.CapStateStream || c == kind.CapProbe || c == kind.CapMessages
+		switch c {
+		case kind.CapEngine, kind.CapFiles:
+			return false
+		case kind.CapStateStream, kind.CapProbe, kind.CapMessages:
+			return true
+		}
+		return t.Kind != kind.Trigger // the others offer what these words say
 	})
 }

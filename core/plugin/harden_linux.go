@@ -1,18 +1,21 @@
 package plugin
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
+	"slices"
+	"strings"
 	"syscall"
 
 	"golang.org/x/sys/unix"
 )
 
-// harden makes the kernel end the process with its host, and keeps terminal
-// signals, such as an interrupt, from reaching it before the host can stop it. It
-// runs as the user of its confinement.
+// harden makes the kernel end the process with its host, and gives it a session of its own:
+// the terminal of the host is not its terminal, so that it can neither write into what is typed
+// there nor be interrupted from there before the host can stop it. It runs as the user of its confinement.
 func harden(cmd *exec.Cmd, c *confinement) {
-	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setpgid: true}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setsid: true}
 	if c != nil && c.user != nil {
 		cmd.SysProcAttr.Credential = &syscall.Credential{Uid: c.user.UID, Gid: c.user.GID}
 	}
@@ -59,3 +62,47 @@ func bySignal(state *os.ProcessState) bool {
 }
 
 func alive(pid int) bool { return syscall.Kill(pid, 0) != syscall.ESRCH }
+
+// switching are the capabilities that root needs to run programs as other users, and to deal
+// with their files and processes.
+func switching() map[string]uint32 {
+	return map[string]uint32{"SETUID": unix.CAP_SETUID, "SETGID": unix.CAP_SETGID, "CHOWN": unix.CAP_CHOWN, "DAC_OVERRIDE": unix.CAP_DAC_OVERRIDE, "KILL": unix.CAP_KILL}
+}
+
+// cannotSwitch says why this process of root cannot start programs as another user; "" when it can.
+func cannotSwitch() string {
+	header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
+	var data [2]unix.CapUserData
+	if err := unix.Capget(&header, &data[0]); err != nil {
+		return os.NewSyscallError("capget", err).Error()
+	}
+	var missing []string
+	for name, capability := range switching() {
+		if data[0].Effective&(1<<capability) == 0 {
+			missing = append(missing, name)
+		}
+	}
+	if len(missing) == 0 {
+		return ""
+	}
+	slices.Sort(missing)
+	return "Dogwatch is root without the capabilities " + strings.Join(missing, ", ")
+}
+
+// mapped reports whether a user and a group of a number exist in this user name space (user_namespaces(7)).
+func mapped(id uint32) bool {
+	for _, file := range []string{"/proc/self/uid_map", "/proc/self/gid_map"} {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return false
+		}
+		if !slices.ContainsFunc(strings.Split(string(text), "\n"), func(line string) bool {
+			var inside, outside, count uint32
+			n, _ := fmt.Sscan(line, &inside, &outside, &count)
+			return n == 3 && id >= inside && id-inside < count
+		}) {
+			return false
+		}
+	}
+	return true
+}

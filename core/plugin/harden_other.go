@@ -28,3 +28,8 @@ func alive(pid int) bool {
 	p, err := os.FindProcess(pid)
 	return err == nil && p != nil
 }
+
+// cannotSwitch says why programs cannot be started as another user.
+func cannotSwitch() string { return "only Linux has it" }
+
+func mapped(uint32) bool { return false }

@@ -108,6 +108,11 @@ func (p *probe) List(ctx context.Context) ([]watcher.Container, error) {
 	case "fail":
 		return nil, sdk.WithKind(sdk.ErrUnauthorized, errors.New("as asked"))
 	}
+	if what, tries := strings.CutPrefix(p.do, "try "); tries {
+		if err := try(what); err != nil {
+			return nil, err
+		}
+	}
 	return []watcher.Container{{ID: strconv.Itoa(os.Getpid()), Labels: map[string]string{"env": strings.Join(os.Environ(), "\n")}}}, nil
 }
 

@@ -7,8 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
-	"strings"
 
 	goplugin "github.com/hashicorp/go-plugin"
 
@@ -23,46 +21,29 @@ type Isolation struct {
 	Off bool
 	// Paths are folders and files that a bundle may read and write, by its name.
 	Paths map[string][]string
-	// User is who they run as, where Dogwatch is root; nil for Dogwatch's own.
+	// User is who they run as, where Dogwatch is root; nil for one of its own for each.
 	User *User
 	// Private are folders and files of Dogwatch that no option of a component opens by being near them.
 	Private []string
 }
 
-// User is a user of the system.
-type User struct{ UID, GID uint32 }
-
-// Isolated is what holds for a third-party bundle, as users see it.
-type Isolated struct {
-	// Holds are what is restricted: "files", "system calls", "rights of root", "user".
-	Holds []string `json:"holds"`
-	// Lacks say what is not, and why.
-	Lacks []string `json:"lacks,omitempty"`
-	// Paths are what it may read and write by its options and by plugins.paths.
-	Paths []string `json:"paths,omitempty"`
-}
-
-// String says it in a sentence: "isolated: files (Landlock, version 7), system calls (seccomp)".
-func (i *Isolated) String() string {
-	text := "not isolated"
-	if len(i.Holds) > 0 {
-		text = "isolated: " + strings.Join(i.Holds, ", ")
-	}
-	if len(i.Lacks) > 0 {
-		text += "; not restricted: " + strings.Join(i.Lacks, "; ")
-	}
-	return text
-}
-
-// confinement is what one process may do. The nil confinement is that of a process with all rights of Dogwatch.
+// confinement is what one process may do. The nil confinement is that of a built-in bundle
+// with all rights of Dogwatch.
 type confinement struct {
 	rules sandbox.Rules
+	// free says why it keeps all rights of Dogwatch; "" when rules apply.
+	free string
 	// dir is its own folder, for its socket and what it writes for a while; "" for a bundle that is built in.
-	dir  string
+	dir string
+	// program is the file that is started, that of the bundle or a copy, copied the folder of the copy.
+	program, copied string
+	// user is who it runs as; nil for the user of Dogwatch.
 	user *User
 	// paths are what its options and the configuration open.
 	paths []string
 	seen  []seenFile
+	// lacks say what does not hold, or does not work, and why, before what held says.
+	lacks []string
 	held  sandbox.Held
 }
 
@@ -74,57 +55,68 @@ type seenFile struct {
 	option bool
 }
 
-// confine says what the next process of a bundle may do, with the instances that it
-// is going to have. why is set when it keeps all rights.
-func (h *Host) confine(b bundle, specs []pluginclient.Instance) (_ *confinement, why string, err error) {
+// confine says what the next process of a bundle may do, with the instances that it is going to have.
+func (h *Host) confine(b bundle, specs []pluginclient.Instance) (_ *confinement, err error) {
 	iso := h.opt.Isolation
+	if b.builtin {
+		if iso.Off || b.name != string(kind.Registry) {
+			return nil, nil
+		}
+		// It starts credential helpers, which read what they need.
+		return &confinement{program: b.path, rules: sandbox.Rules{KeepCapabilities: true}}, nil
+	}
+	c := &confinement{program: b.path}
+	if c.dir, err = h.ownDir(); err != nil {
+		return nil, err
+	}
+	grants := h.grants(b.name)
 	switch {
 	case iso.Off:
-		return nil, "plugins.isolated is false", nil
-	case b.builtin && b.name == string(kind.Registry): // it starts credential helpers, which read what they need
-		return &confinement{rules: sandbox.Rules{KeepCapabilities: true}}, "", nil
-	case b.builtin:
-		return nil, "", nil
-	case slices.Contains(h.grants(b.name), kind.CapEngine):
-		return nil, "it is granted the engine, and with it the machine", nil
-	case slices.ContainsFunc(specs, isWatcher):
-		return nil, watcherNeeds, nil
-	}
-	c := &confinement{dir: filepath.Join(h.runDir, strconv.FormatInt(h.launches.Add(1), 10))}
-	if err := os.Mkdir(c.dir, 0o700); err != nil {
-		return nil, "", err
-	}
-	if os.Geteuid() == 0 && iso.User != nil {
-		c.user = iso.User
-		err = os.Chown(c.dir, int(c.user.UID), int(c.user.GID))
-		if err == nil {
-			err = os.Chmod(h.runDir, 0o711) // its own folder is closed to others
-		}
+		c.free = "plugins.isolated is false"
+	case slices.Contains(grants, kind.CapEngine):
+		c.free = "it is granted the engine, and with it the machine"
+	case slices.Contains(grants, kind.CapFiles):
+		c.rules.KeepCapabilities = true
+		c.lacks = []string{"files and who may use them: it is granted files"}
+	default:
+		err = h.restrict(c, b, specs)
 	}
 	if err != nil {
 		c.remove()
-		return nil, "", err
+		return nil, err
+	}
+	return c, nil
+}
+
+// restrict limits c to what the instances need.
+func (h *Host) restrict(c *confinement, b bundle, specs []pluginclient.Instance) error {
+	if err := h.asUser(c, b); err != nil {
+		return err
 	}
 	for _, spec := range specs {
-		c.paths = append(c.paths, h.optionPaths(spec)...)
+		for _, path := range namedPaths(spec) {
+			opened := h.opens(path)
+			if opened == "" {
+				continue
+			}
+			c.paths = append(c.paths, opened)
+			c.see(path, opened)
+		}
 	}
-	c.seeOptions()
-	c.paths = append(c.paths, iso.Paths[b.name]...)
+	c.paths = append(c.paths, h.opt.Isolation.Paths[b.name]...)
+	for _, path := range h.opt.Isolation.Paths[b.name] {
+		c.checkUser(path)
+	}
 	slices.Sort(c.paths)
 	c.paths = slices.Compact(c.paths)
-	c.rules.Write = append([]string{c.dir, "/dev/null", "/dev/zero", "/dev/full", "/dev/tty"}, c.paths...)
-	c.rules.Read = h.readable(b)
+	c.rules.Write = append([]string{c.dir, "/dev/null", "/dev/zero", "/dev/full"}, c.paths...)
+	c.rules.Read = append(h.readable(b), c.program)
 	for _, path := range replacedFiles() {
 		info, _ := os.Stat(path)
 		c.seen = append(c.seen, seenFile{path: path, info: info})
 	}
-	return c, "", nil
+	return nil
 }
-
-// watcherNeeds is why a bundle with a watcher keeps all rights.
-const watcherNeeds = "it is a watcher, which needs its engine"
-
-func isWatcher(spec pluginclient.Instance) bool { return spec.Kind == kind.Watcher }
 
 // start starts the process of c, restricted.
 func (c *confinement) start(process *child) error {
@@ -136,27 +128,52 @@ func (c *confinement) start(process *child) error {
 	}, func() { <-process.exited })
 }
 
+// restricted reports whether rules apply to a process.
+func (c *confinement) restricted() bool { return c != nil && c.free == "" }
+
 // covers reports whether a process may do what an instance needs.
 func (c *confinement) covers(h *Host, spec pluginclient.Instance) bool {
-	if c == nil || c.dir == "" {
+	if !c.restricted() || len(c.rules.Write) == 0 {
 		return true
 	}
-	missing := func(path string) bool { return !slices.Contains(c.paths, path) }
-	return !isWatcher(spec) && !slices.ContainsFunc(h.optionPaths(spec), missing)
+	return !slices.ContainsFunc(namedPaths(spec), func(path string) bool {
+		opened := h.opens(path)
+		return opened != "" && !slices.Contains(c.paths, opened)
+	})
 }
 
-// seeOptions makes the single files that options name, since a rule needs a file, and remembers which they are.
-func (c *confinement) seeOptions() {
-	for _, path := range c.paths {
+// see makes the file that an option names where a rule is about it alone, since a rule needs a
+// file, or where the user of c could not, and remembers which one it is.
+func (c *confinement) see(path, opened string) {
+	alone := path == opened
+	if alone || c.user != nil && c.user.closed(filepath.Dir(path), writing|passing) != "" {
 		if f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644); err == nil {
 			if c.user != nil {
 				_ = f.Chown(int(c.user.UID), int(c.user.GID)) // the plugin says what it cannot write
 			}
 			f.Close()
 		}
-		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
-			c.seen = append(c.seen, seenFile{path: path, info: info, option: true})
-		}
+	}
+	if info, err := os.Stat(path); alone && err == nil && info.Mode().IsRegular() {
+		c.seen = append(c.seen, seenFile{path: path, info: info, option: true})
+	}
+	c.checkUser(path)
+}
+
+// checkUser notes it when a path is closed to the user of c.
+func (c *confinement) checkUser(path string) {
+	if c.user == nil {
+		return
+	}
+	want := reading
+	if info, err := os.Stat(path); err != nil {
+		return // it may be made later
+	} else if info.IsDir() {
+		want |= passing
+	}
+	if closed := c.user.closed(path, want); closed != "" {
+		c.lacks = append(c.lacks, fmt.Sprintf("access to %s: %s is closed to user %d, as whom the plugin runs: let that user read it, or name another in plugins.user",
+			path, closed, c.user.UID))
 	}
 }
 
@@ -171,10 +188,14 @@ func (c *confinement) outdated() bool {
 	})
 }
 
-// remove removes its folder.
+// remove removes its folders.
 func (c *confinement) remove() {
-	if c != nil && c.dir != "" {
-		_ = os.RemoveAll(c.dir) // the host's folder goes, too, in the end
+	if c == nil || c.dir == "" {
+		return
+	}
+	_ = os.RemoveAll(c.dir) // the host's folder goes, too, in the end
+	if c.copied != "" {
+		_ = os.RemoveAll(c.copied)
 	}
 }
 
@@ -188,89 +209,4 @@ func (c *confinement) environment() []string {
 		env = append(env, "HOME="+c.dir)
 	}
 	return env
-}
-
-// isolated is what holds in words; why says why all rights were kept.
-func (c *confinement) isolated(iso Isolation, why string) *Isolated {
-	state := &Isolated{Holds: []string{}}
-	if c == nil && why == "" {
-		return nil
-	}
-	if c == nil {
-		state.Lacks = []string{"anything, since " + why}
-		return state
-	}
-	if c.held.Files > 0 {
-		state.Holds = append(state.Holds, fmt.Sprintf("files (Landlock, version %d)", c.held.Files))
-		if c.held.Files < sandbox.UnixSockets {
-			state.Lacks = append(state.Lacks, fmt.Sprintf("connections to sockets in the file system, such as that of an engine: the kernel has that from version %d of Landlock on", sandbox.UnixSockets))
-		}
-	}
-	if c.held.Calls {
-		state.Holds = append(state.Holds, "system calls (seccomp)")
-	}
-	if c.held.Capabilities {
-		state.Holds = append(state.Holds, "rights of root")
-	}
-	switch {
-	case c.user != nil:
-		state.Holds = append(state.Holds, fmt.Sprintf("user %d", c.user.UID))
-	case iso.User != nil:
-		state.Lacks = append(state.Lacks, "plugins.user: only root can start programs as another user")
-	}
-	state.Lacks = append(state.Lacks, c.held.Lacks...)
-	state.Paths = c.paths
-	for _, path := range c.paths {
-		if _, err := os.Stat(path); err != nil {
-			state.Lacks = append(state.Lacks, "access to "+path+": it was not there when the plugin was started")
-		}
-	}
-	return state
-}
-
-// beforeStart is what holds for a bundle with these types and instances: a process that was
-// started to learn the types is restricted, and one with a watcher of them would not be.
-func (i *Isolated) beforeStart(held []kind.Type, specs []pluginclient.Instance) *Isolated {
-	watches := func(t kind.Type) bool { return t.Kind == kind.Watcher }
-	others := func(t kind.Type) bool { return !watches(t) }
-	switch {
-	case i == nil || len(i.Holds) == 0 || slices.ContainsFunc(specs, isWatcher) || !slices.ContainsFunc(held, watches):
-		return i
-	case !slices.ContainsFunc(held, others):
-		var none *confinement
-		return none.isolated(Isolation{}, watcherNeeds)
-	}
-	state := *i
-	state.Lacks = append(slices.Clone(i.Lacks), "anything, once a watcher of it is configured, which needs its engine")
-	return &state
-}
-
-// forbidden are the ways in which programs say that they were not permitted to do something.
-var forbidden = []string{"permission denied", "operation not permitted", "eacces", "eperm"}
-
-// hint says of a failure that looks like one of the isolation how to permit more; "" for others.
-func (c *confinement) hint(bundle, failure string) string {
-	if c == nil || c.dir == "" || !c.held.Calls && c.held.Files == 0 && c.user == nil {
-		return ""
-	}
-	failure = strings.ToLower(failure)
-	if !slices.ContainsFunc(forbidden, func(text string) bool { return strings.Contains(failure, text) }) {
-		return ""
-	}
-	as := ""
-	if c.user != nil {
-		as = fmt.Sprintf(", and runs as user %d", c.user.UID)
-	}
-	return fmt.Sprintf("; plugin %s is isolated%s: if it needs a file or folder that is not near one of its options, add %s=/path to plugins.paths", bundle, as, bundle)
-}
-
-// explainIsolation adds the hint to an error of a process.
-func (p *process) explainIsolation(bundle string, err error) error {
-	if err == nil {
-		return nil
-	}
-	if hint := p.confined.hint(bundle, err.Error()); hint != "" {
-		return fmt.Errorf("%w%s", err, hint)
-	}
-	return err
 }

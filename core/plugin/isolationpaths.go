@@ -90,29 +90,12 @@ func interpreter(path string) (folders []string) {
 	return folders
 }
 
-// optionPaths are the paths that an instance's options name: a folder, or for a file the
-// folder that it is in, so that it can be made and replaced. Near the files of the system
-// it is the file alone, if it is there; near those of Dogwatch the file alone, too, there or not.
-func (h *Host) optionPaths(spec pluginclient.Instance) []string {
-	var all []string
+// namedPaths are the absolute paths that an instance's options name, without links.
+func namedPaths(spec pluginclient.Instance) (all []string) {
 	add := func(text string) {
 		text = strings.TrimPrefix(strings.TrimPrefix(text, "unix://"), "file://")
-		if !filepath.IsAbs(text) {
-			return
-		}
-		path := resolved(filepath.Clean(text))
-		info, err := os.Stat(path)
-		parent := filepath.Dir(path)
-		_, noFolder := os.Stat(parent)
-		switch {
-		case err == nil && info.IsDir():
-			if !h.wide(path) {
-				all = append(all, path)
-			}
-		case noFolder == nil && !h.wide(parent):
-			all = append(all, parent)
-		case noFolder == nil && !h.private(path) && (err == nil || !system(parent)):
-			all = append(all, path)
+		if filepath.IsAbs(text) {
+			all = append(all, resolved(filepath.Clean(text)))
 		}
 	}
 	for _, value := range spec.Options {
@@ -126,6 +109,27 @@ func (h *Host) optionPaths(spec pluginclient.Instance) []string {
 		}
 	}
 	return all
+}
+
+// opens returns what an option opens that names a path: a folder, or for a file the folder
+// that it is in, so that it can be made and replaced. Near the files of the system it is the
+// file alone, if it is there; near those of Dogwatch the file alone, too, there or not. It
+// is "" for what no option opens.
+func (h *Host) opens(path string) string {
+	info, err := os.Stat(path)
+	parent := filepath.Dir(path)
+	_, noFolder := os.Stat(parent)
+	switch {
+	case err == nil && info.IsDir():
+		if !h.wide(path) {
+			return path
+		}
+	case noFolder == nil && !h.wide(parent):
+		return parent
+	case noFolder == nil && !h.private(path) && (err == nil || !system(parent)):
+		return path
+	}
+	return ""
 }
 
 // resolved follows links, also those in the way to a file that is not there yet.

@@ -52,6 +52,7 @@ func TestKilledHostLeavesNoOrphansAndItsRunDirIsRemoved(t *testing.T) {
 		t.Skip("only Linux ends a process with its parent")
 	}
 	dir := shortDir(t)
+	must(t, os.Chmod(dir, 0o711)) // where root's host finds a folder that plugins reach
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), "TEST_HOST_DIR="+dir)
 	out, err := cmd.StdoutPipe()

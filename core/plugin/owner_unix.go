@@ -13,3 +13,11 @@ func ownedByUs(info os.FileInfo) bool {
 	stat, ok := info.Sys().(*syscall.Stat_t)
 	return !ok || stat.Uid == 0 || int(stat.Uid) == os.Geteuid()
 }
+
+// ownerOf returns the user and the group of a file.
+func ownerOf(info os.FileInfo) (uid, gid uint32) {
+	if stat, ok := info.Sys().(*syscall.Stat_t); ok {
+		return stat.Uid, stat.Gid
+	}
+	return 0, 0
+}

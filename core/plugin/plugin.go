@@ -13,7 +13,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
@@ -141,8 +140,6 @@ type Host struct {
 	described chan struct{}
 	// crowds looks at the processes of third-party bundles.
 	crowds crowds
-	// launches counts the folders of processes.
-	launches atomic.Int64
 
 	life context.Context
 	stop context.CancelFunc
@@ -180,9 +177,6 @@ func New(opt Options) (*Host, error) {
 	if opt.Observe == nil {
 		opt.Observe = func(string, string, time.Duration, error) {}
 	}
-	if opt.Isolation.User != nil { // the folder of the store is closed to others
-		opt.RunDirs = append([]string{os.TempDir()}, opt.RunDirs...)
-	}
 	if opt.Dir != "" { // messages name it, and programs are started by their paths
 		abs, err := filepath.Abs(opt.Dir)
 		if err != nil {
@@ -190,7 +184,7 @@ func New(opt Options) (*Host, error) {
 		}
 		opt.Dir = abs
 	}
-	dir, err := makeRunDir(opt.RunDirs)
+	dir, err := makeRunDir(opt.RunDirs, opt.Isolation)
 	if err != nil {
 		return nil, err
 	}

@@ -69,11 +69,15 @@ func (h *Host) launchOnce(ctx context.Context, b bundle, specs []pluginclient.In
 	if err != nil {
 		return nil, err
 	}
-	cmd := exec.Command(b.path, b.args...)
-	confined, why, err := h.confine(b, specs)
+	confined, err := h.confine(b, specs)
 	if err != nil {
 		return nil, fmt.Errorf("prepare its isolation: %w", err)
 	}
+	program := b.path
+	if confined != nil {
+		program = confined.program
+	}
+	cmd := exec.Command(program, b.args...)
 	harden(cmd, confined)
 	c, wrote := &child{cmd: cmd, confined: confined, exited: make(chan struct{})}, &lastLines{}
 	var limit *flood
@@ -87,7 +91,7 @@ func (h *Host) launchOnce(ctx context.Context, b bundle, specs []pluginclient.In
 		RunnerFunc: func(_ hclog.Logger, spec *exec.Cmd, _ string) (runner.Runner, error) {
 			// Of two settings the later counts: sockets are in our folder, whose path is short enough.
 			cmd.Env = slices.Concat(spec.Env, h.environment(b, confined), key)
-			return c, checkSum(b)
+			return c, checkSum(b, program)
 		},
 		UnixSocketConfig: &goplugin.UnixSocketConfig{TempDir: h.runDir},
 		AllowedProtocols: []goplugin.Protocol{goplugin.ProtocolGRPC},
@@ -116,7 +120,7 @@ func (h *Host) launchOnce(ctx context.Context, b bundle, specs []pluginclient.In
 	if err != nil {
 		return nil, fmt.Errorf("dispense: %w", err)
 	}
-	p := &process{client: raw.(*pluginclient.Client), child: c, owner: owner, rpc: rpc, confined: confined, isolated: confined.isolated(h.opt.Isolation, why)}
+	p := &process{client: raw.(*pluginclient.Client), child: c, owner: owner, rpc: rpc, confined: confined, isolated: confined.isolated()}
 	if !b.builtin {
 		err = checkHealth(b, p)
 	}
@@ -166,12 +170,12 @@ func (p *process) killedFromOutside() bool {
 	return bySignal(p.child.cmd.ProcessState) && p.child.overcrowded() == nil
 }
 
-// checkSum makes sure that the executable still is the one that was found to be trusted.
-func checkSum(b bundle) error {
+// checkSum makes sure that the program that is going to be started is the one that was found to be trusted.
+func checkSum(b bundle, program string) error {
 	if b.builtin {
 		return nil
 	}
-	same, err := (&goplugin.SecureConfig{Checksum: b.checksum, Hash: sha256.New()}).Check(b.path)
+	same, err := (&goplugin.SecureConfig{Checksum: b.checksum, Hash: sha256.New()}).Check(program)
 	if err == nil && !same {
 		err = goplugin.ErrChecksumsDoNotMatch
 	}

@@ -78,7 +78,7 @@ func (c *child) start() error {
 	if c.killed {
 		return context.Canceled
 	}
-	if c.confined != nil {
+	if c.confined.restricted() {
 		return c.confined.start(c)
 	}
 	return c.cmd.Start()

@@ -47,7 +47,7 @@ type Supervisor struct {
 	version   string
 	sdk       string // what the plugin says that it was built with
 	held      []kind.Type
-	isolated  *Isolated // of its last process, or of that with a watcher of it
+	isolated  *Isolated // of its last process
 	output    []string  // of the process that could not be started last
 	proc      *process
 	wanted    bool
@@ -241,7 +241,7 @@ func (s *Supervisor) launch(ctx context.Context, b bundle) (*process, []*instanc
 		}
 		s.mu.Lock()
 		all := slices.Clone(s.instances)
-		s.isolated = p.isolated.beforeStart(s.held, specs)
+		s.isolated = p.isolated
 		if !slices.ContainsFunc(all, func(in *instance) bool { return !p.confined.covers(s.host, in.spec) }) {
 			s.proc = p
 			s.mu.Unlock()

@@ -26,13 +26,29 @@ func Rerun(t *testing.T) bool {
 	if os.Geteuid() != 0 {
 		return false
 	}
+	as(t, user)
+	return true
+}
+
+// Also runs the test that calls it in a process of another user, too, as Rerun does, when this
+// process is root's. The test goes on as root afterwards.
+func Also(t *testing.T, uid uint32) {
+	t.Helper()
+	if os.Geteuid() == 0 {
+		as(t, uid)
+	}
+}
+
+// as runs the test in a process of a user, and of the group of the same number.
+func as(t *testing.T, user uint32) {
+	t.Helper()
 	dir, err := os.MkdirTemp("", "dogwatch-unprivileged-") // below T.TempDir no other user may go
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer os.RemoveAll(dir)
 	program := filepath.Join(dir, "test")
-	if err := errors.Join(copyProgram(program), os.Chown(dir, user, user)); err != nil {
+	if err := errors.Join(copyProgram(program), os.Chown(dir, int(user), int(user))); err != nil {
 		t.Fatal(err)
 	}
 	cmd := exec.CommandContext(t.Context(), program, "-test.run=^"+strings.ReplaceAll(t.Name(), "/", "$/^")+"$", "-test.v")
@@ -43,7 +59,6 @@ func Rerun(t *testing.T) bool {
 	if err != nil || !strings.Contains(string(out), "--- PASS: "+t.Name()) {
 		t.Fatalf("as user %d: %v\n%s", user, err, out)
 	}
-	return true
 }
 
 // copyProgram copies this executable: the folder in which go test builds it is

@@ -54,12 +54,29 @@ func Write(t testing.TB, dir, name, how string) string {
 // WriteFor is as Write, for another program that calls Main.
 func WriteFor(t testing.TB, exe, dir, name, how string) string {
 	t.Helper()
+	open(t, exe)
 	path := filepath.Join(dir, name)
 	script := fmt.Sprintf("#!/bin/sh\n%s='%s' exec '%s'\n", Variable, how, exe)
 	if err := os.WriteFile(path, []byte(script), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	return path
+}
+
+// open lets the users of isolated plugins reach the program of the test, which go test builds in
+// a folder that is closed to them.
+func open(t testing.TB, exe string) {
+	t.Helper()
+	temp := os.TempDir()
+	for dir := filepath.Dir(exe); strings.HasPrefix(dir, temp+"/"); dir = filepath.Dir(dir) {
+		info, err := os.Stat(dir)
+		if err == nil && info.Mode().Perm()&0o011 != 0o011 {
+			err = os.Chmod(dir, info.Mode().Perm()|0o011)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
 }
 
 // Main is the plugin; it returns the exit code.

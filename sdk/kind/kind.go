@@ -35,8 +35,8 @@ const (
 )
 
 // The capabilities a type can have. Some it offers, by the interfaces that it
-// implements. The others a trigger needs of the host (see Needs), which grants
-// them to a third party only when the operator says so.
+// implements. The others it needs of the host (see Needs), which grants them to a
+// third party only when the operator says so.
 const (
 	CapProbe       = "probe"       // every kind offers it: an instance reports whether it can do its work
 	CapWatch       = "watch"       // watchers offer it: they report engine events
@@ -47,7 +47,8 @@ const (
 	CapConfig      = "config"      // registries offer it: they read the configuration of images
 	CapTags        = "tags"        // registries offer it: they say what is behind tags without a pull
 	CapStateStream = "follow"      // triggers offer it: they subscribe to the state stream; the word is that of protocol 1
-	CapEngine      = "engine"      // triggers need it: how to reach the watcher's engine
+	CapEngine      = "engine"      // triggers need it: how to reach the watcher's engine; watchers need it that reach an engine by its socket
+	CapFiles       = "files"       // any kind may need it: to use files as Dogwatch does, not only those that its options name
 	CapRun         = "run"         // subscribers need it: to have other triggers run
 	CapDecide      = "decide"      // subscribers need it: to decide about updates for their users
 	CapOperate     = "operate"     // triggers need it: to have containers updated
