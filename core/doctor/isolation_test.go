@@ -30,7 +30,8 @@ func TestIsolationSaysWhatTheKernelHas(t *testing.T) {
 // TestMissingGrantsAreFound: a plugin that asks for what it is not granted may fail for that, and the way to grant it is said.
 func TestMissingGrantsAreFound(t *testing.T) {
 	f := &fake{bundles: []plugin.Status{{Name: "swarm", State: plugin.Running, Requested: []string{"engine", "files"}, Grants: []string{"files"}}}}
-	e := examination{Options{Config: &config.Config{Plugins: config.Plugins{Isolated: true}}, Installation: f, Kernel: func() (string, bool) { return "", true }}}
+	e := examination{Options{Config: &config.Config{}, Installation: f, Kernel: func() (string, bool) { return "", true }}}
+	e.Config.Plugins.Isolated = true
 	var warned []Finding
 	for _, found := range e.plugins(t.Context()) {
 		if found.Level == Warn {

@@ -117,6 +117,9 @@ func Run(ctx context.Context, opt Options) (Report, error) {
 		return e.report, err
 	}
 	defer os.RemoveAll(e.dir)
+	if err := os.Chmod(e.dir, 0o711); err != nil { // where plugins of root run as other users, they reach the files that options name
+		return e.report, err
+	}
 	e.path = filepath.Join(e.dir, filepath.Base(opt.File))
 	if err := copyFile(opt.File, e.path); err != nil {
 		return e.report, err
