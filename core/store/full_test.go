@@ -83,6 +83,7 @@ func state(t *testing.T, s *Store) []string {
 		"SELECT count(*) || ' containers' FROM containers", "SELECT count(*) || ' events' FROM events",
 		"SELECT group_concat(id || state || attempts) FROM deliveries", "SELECT 'cursor ' || sum(event) FROM cursors",
 		"SELECT group_concat(key) FROM registry_cache", "SELECT count(*) || ' plugins' FROM plugins",
+		"SELECT count(*) || ' types' FROM type_owners", "SELECT count(*) || ' descriptions' FROM plugin_descriptions",
 	} {
 		var text string
 		must(t, s.reader.QueryRow(query).Scan(&text))

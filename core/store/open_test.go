@@ -261,6 +261,8 @@ func TestEveryReleasedFileOpens(t *testing.T) {
 func fill(t *testing.T, path string) {
 	s := open(t, path)
 	ctx := t.Context()
+	must(t, s.SetTypeOwner(ctx, "trigger.file", "file", "RWQ"))
+	must(t, s.SavePluginDescription(ctx, []byte{1, 2, 3}, "1", []byte("{}")))
 	must(t, s.Commit(ctx, event.Change{Put: []sdk.Container{container("local", "web", "1"), container("local", "db", "2")}, Events: happenings(2),
 		Candidates: map[string][]byte{"local/web": encoded(t, webFound)}}))
 	must(t, s.PutChoice(ctx, webChoice, nil))
@@ -321,6 +323,10 @@ func full(t *testing.T, s *Store) {
 	}
 	if sum, trusted, err := s.Checksum(ctx, "file"); err != nil || !bytes.Equal(sum, []byte{1, 2, 3}) || !trusted {
 		t.Errorf("checksum %x, %v, %v", sum, trusted, err)
+	}
+	// A file from before owners of types has none.
+	if owners := owners(t, s); len(owners) > 1 || len(owners) == 1 && owners["trigger.file"] != "file RWQ" {
+		t.Errorf("owners of types %v", owners)
 	}
 	if e, ok, err := s.CacheGet(ctx, "tags"); err != nil || !ok || !bytes.Equal(e.Body, tagList(50)) || e.Validator != `"v"` {
 		t.Errorf("cache %+v, %v, %v", e, ok, err)

@@ -67,6 +67,25 @@ func (r *Reader) Checksum(ctx context.Context, name string) (sha256 []byte, trus
 	return r.store.Checksum(ctx, name)
 }
 
+// pluginTypes is the version from which on a store knows types and descriptions of plugins.
+const pluginTypes = 16
+
+// TypeOwners is as Store.TypeOwners; a file of an earlier version knows none.
+func (r *Reader) TypeOwners(ctx context.Context, each func(typ, bundle, key string)) error {
+	if r.version < pluginTypes {
+		return nil
+	}
+	return r.store.TypeOwners(ctx, each)
+}
+
+// PluginDescription is as Store.PluginDescription; a file of an earlier version has none.
+func (r *Reader) PluginDescription(ctx context.Context, sha256 []byte, build string) ([]byte, error) {
+	if r.version < pluginTypes {
+		return nil, nil
+	}
+	return r.store.PluginDescription(ctx, sha256, build)
+}
+
 // Tokens returns all tokens, expired ones too, the newest first.
 func (r *Reader) Tokens(ctx context.Context) ([]Token, error) {
 	const version = 3
