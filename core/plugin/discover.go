@@ -2,8 +2,7 @@ package plugin
 
 import (
 	"context"
-	"fmt"
-	"reflect"
+	"errors"
 	"slices"
 
 	"github.com/dogwatch/dogwatch/sdk/kind"
@@ -15,9 +14,13 @@ type rejectedError struct{ reason error }
 func (e *rejectedError) Error() string { return e.reason.Error() }
 func (e *rejectedError) Unwrap() error { return e.reason }
 
-// Discover finds the third-party executables and learns what they hold. It
-// returns when each of them was started once; what is wrong with one is its state.
-func (h *Host) Discover(ctx context.Context) error {
+// Discover finds the third-party executables and learns what they hold, of those that it
+// does not know by starting them once. It returns when all have settled, or ctx ends: then
+// the others go on. What is wrong with one is its state.
+func (h *Host) Discover(ctx context.Context) error { return h.DiscoverEach(ctx, func() {}) }
+
+// DiscoverEach is Discover, and calls each whenever some of the executables have settled.
+func (h *Host) DiscoverEach(ctx context.Context, each func()) error {
 	if h.opt.Dir == "" {
 		return nil
 	}
@@ -25,8 +28,28 @@ func (h *Host) Discover(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	_, err = h.update(ctx, listed)
-	return err
+	touched, _, err := h.update(ctx, listed)
+	if err != nil {
+		return err
+	}
+	settled := make(chan error, len(touched))
+	for _, s := range touched {
+		go func() { settled <- s.settled(ctx) }() // until ctx ends
+	}
+	for n := 0; n < len(touched); {
+		err = errors.Join(err, <-settled)
+		for n++; len(settled) > 0; n++ {
+			err = errors.Join(err, <-settled)
+		}
+		if err == nil {
+			each()
+		}
+	}
+	select {
+	case <-h.changes: // each was called
+	default:
+	}
+	return ctx.Err()
 }
 
 // sameGrants compares capabilities in any order.
@@ -35,120 +58,114 @@ func sameGrants(a, b []string) bool {
 }
 
 // update makes the third-party bundles those of the folder, with what they are granted
-// now, and returns whether any came, went or changed. Those that did are settled then.
-func (h *Host) update(ctx context.Context, listed []file) (changed bool, err error) {
+// now. It returns those that came or are started again, which Follow announces once they
+// have settled, and whether any went or has another file while its process goes on.
+func (h *Host) update(ctx context.Context, listed []file) (touched []*Supervisor, changed bool, err error) {
 	found, err := findBundles(h.opt.Dir)
 	if err != nil {
-		return false, err
+		return nil, false, err
 	}
 	granted := h.opt.Grants()
 	h.mu.Lock()
 	before, grantedBefore := h.listed, h.granted
 	h.listed, h.granted = listed, granted
 	h.mu.Unlock()
+	var gone []string
 	for _, s := range h.supervisors() {
 		if !s.bundle.builtin && !slices.ContainsFunc(found, s.bundle.same) {
 			h.log.Info("plugin is removed: its file is gone", "bundle", s.bundle.name)
 			h.remove(s)
-			changed = true
+			gone = append(gone, s.bundle.name)
 		}
 	}
-	var touched []*Supervisor
-	var last *Supervisor
+	came := h.enter(ctx, found)
+	h.owners.changed()
+	touched = came
 	for _, b := range found {
-		have, taken := h.Bundle(b.name)
+		have, _ := h.Bundle(b.name)
 		switch {
-		case !taken:
-			s := newSupervisor(h, b, nil)
-			s.before, last = last, s
-			h.add(s)
-			s.mu.Lock()
-			s.want()
-			s.mu.Unlock()
-			touched = append(touched, s)
-		case have.bundle.builtin:
-			h.log.Error("plugin passed over: its name belongs to a built-in bundle, so rename the file", "bundle", b.name)
+		case have.bundle.builtin || slices.Contains(came, have):
+			continue
+		case slices.Contains(gone, have.rejectedFor()):
+			h.log.Info("plugin is judged again: what held its type is gone", "bundle", b.name)
 		case changedFile(b, before, listed):
 			if sameGrants(grantedBefore[b.name], granted[b.name]) && have.outlives(ctx) {
 				changed = true
 				continue
 			}
 			h.log.Info("plugin is started again: its file changed", "bundle", b.name)
-			have.Restart()
-			touched = append(touched, have)
 		case !sameGrants(grantedBefore[b.name], granted[b.name]): // what isolates its process may differ
 			h.log.Info("plugin is started again: it is granted something else", "bundle", b.name, "grants", granted[b.name])
-			have.Restart()
-			touched = append(touched, have)
+		default:
+			continue
 		}
+		touched = append(touched, have)
 	}
 	for _, s := range touched {
-		if err := s.settled(ctx); err != nil {
-			return true, err
-		}
+		s.touch(!slices.Contains(came, s))
 	}
-	if len(touched) > 0 {
-		select {
-		case <-h.described: // the caller is notified of all
-		default:
+	return touched, changed || len(gone) > 0, nil
+}
+
+// enter takes the bundles that are new into the host. None is started before all are
+// there, so that each is judged beside the others.
+func (h *Host) enter(ctx context.Context, found []bundle) (came []*Supervisor) {
+	for _, b := range found {
+		have, taken := h.Bundle(b.name)
+		if taken && have.bundle.builtin {
+			h.log.Error("plugin passed over: its name belongs to a built-in bundle, so rename the file", "bundle", b.name)
 		}
+		if taken {
+			continue
+		}
+		s := newSupervisor(h, b, nil)
+		if h.opt.Trust != nil {
+			_, s.known, _ = h.opt.Trust.Checksum(ctx, b.name) // its start says what is wrong with the store
+		}
+		came = append(came, s)
 	}
-	return changed || len(touched) > 0, nil
+	queue(came)
+	for _, s := range came {
+		h.add(s)
+	}
+	return came
+}
+
+// touch has a bundle start, which is announced once it has settled.
+func (s *Supervisor) touch(again bool) {
+	s.mu.Lock()
+	s.announce = true
+	if !again {
+		s.want()
+	}
+	s.mu.Unlock()
+	if again {
+		s.Restart()
+	}
+}
+
+// isSettled reports whether a start has ended, and no other one begins. s.mu is held.
+func (s *Supervisor) isSettled() bool {
+	return s.state != Starting && !(s.state == Stopped && s.wanted) && !s.pending
 }
 
 // settled waits until the first start of a bundle has ended one way or the other.
 func (s *Supervisor) settled(ctx context.Context) error {
 	for {
 		s.mu.Lock()
-		state, changed, wanted, pending := s.state, s.changed, s.wanted, s.pending
+		changed, settled := s.changed, s.isSettled()
 		s.mu.Unlock()
-		if state != Starting && !(state == Stopped && wanted) && !pending {
+		if settled {
 			return nil
 		}
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
+		case <-s.done: // it was removed
+			return nil
 		case <-changed:
 		}
 	}
-}
-
-// describe reads the types that a third-party bundle holds and refuses clashes.
-func (s *Supervisor) describe(ctx context.Context, p *process) error {
-	timed, cancel := context.WithTimeout(ctx, configureTimeout)
-	defer cancel()
-	d, err := p.client.Describe(timed)
-	if err != nil {
-		return fmt.Errorf("ask plugin %s what it holds: %w", s.bundle.name, err)
-	}
-	for first := s.before; first != nil; first = first.before { // of two that hold the same type the first by name counts
-		if err := first.settled(ctx); err != nil {
-			return err
-		}
-	}
-	if len(d.Types) == 0 {
-		return &rejectedError{fmt.Errorf("plugin %s holds no types", s.bundle.name)}
-	}
-	for _, t := range d.Types {
-		if owner, _, taken := s.host.Find(t.Kind, t.Name); taken && owner != s {
-			return &rejectedError{fmt.Errorf("plugin %s holds %s type %q, which %s already provides: remove one of them", s.bundle.name, t.Kind, t.Name, owner.bundle.name)}
-		}
-	}
-	s.mu.Lock()
-	before := s.sdk
-	other := !reflect.DeepEqual(s.held, d.Types)
-	s.version, s.sdk, s.held = d.Version, d.SDKVersion, d.Types
-	s.mu.Unlock()
-	if before != d.SDKVersion {
-		s.logSDK(d.SDKVersion)
-	}
-	if other {
-		select {
-		case s.host.described <- struct{}{}:
-		default: // one is noted already
-		}
-	}
-	return nil
 }
 
 // MissingGrants returns the sensitive capabilities that t asks for and this bundle is not granted.

@@ -13,8 +13,8 @@ const followEvery = 700 * time.Millisecond
 // Follow notices executables that come, go or change in the folder of plugins, until
 // ctx ends. A file that is still being written is left alone until two looks show the
 // same. changed is called after each change, and when a bundle holds other types than
-// before, as one that was not trusted until now, once the bundles concerned have settled.
-// Discover must have been called.
+// before, as one that was not trusted until now, once that bundle has settled: a file that
+// hangs keeps no other one waiting. Discover must have been called.
 func (h *Host) Follow(ctx context.Context, changed func()) {
 	if h.opt.Dir == "" {
 		return
@@ -27,10 +27,8 @@ func (h *Host) Follow(ctx context.Context, changed func()) {
 		select {
 		case <-ctx.Done():
 			return
-		case <-h.described:
-			if h.allSettled(ctx) == nil {
-				changed()
-			}
+		case <-h.changes:
+			changed()
 			continue
 		case <-ticker.C:
 		}
@@ -53,7 +51,7 @@ func (h *Host) Follow(ctx context.Context, changed func()) {
 			last = append([]file{}, now...)
 		default:
 			last = nil
-			different, err := h.update(ctx, now)
+			_, different, err := h.update(ctx, now)
 			if err != nil && ctx.Err() == nil {
 				h.log.Error("look for changes of plugins", "error", err)
 			}
@@ -62,14 +60,4 @@ func (h *Host) Follow(ctx context.Context, changed func()) {
 			}
 		}
 	}
-}
-
-// allSettled waits until no bundle is being started.
-func (h *Host) allSettled(ctx context.Context) error {
-	for _, s := range h.supervisors() {
-		if err := s.settled(ctx); err != nil {
-			return err
-		}
-	}
-	return nil
 }

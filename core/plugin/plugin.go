@@ -67,8 +67,15 @@ type Options struct {
 	// RegistryTimeout bounds one call of a registry; 0 means a minute.
 	RegistryTimeout time.Duration
 	Trust           TrustStore
-	Log             hclog.Logger
-	Now             func() time.Time
+	// Records last over restarts; nil remembers nothing.
+	Records Records
+	// Signed returns what was installed with a signature, by third-party bundle name, as it
+	// is now; nil for nothing.
+	Signed func() map[string]Signed
+	// Version is that of this program.
+	Version string
+	Log     hclog.Logger
+	Now     func() time.Time
 	// Redact blanks secrets in texts that come from plugins.
 	Redact func(string) string
 	// Changed is called after every change of a bundle's state. It must not block.
@@ -136,8 +143,9 @@ type Host struct {
 	// configuration and the users granted then.
 	listed  []file
 	granted map[string][]string
-	// described gets a value when a bundle holds other types than it was known to.
-	described chan struct{}
+	// changes gets a value when a bundle that came, or changed, has settled.
+	changes chan struct{}
+	owners  owners
 	// crowds looks at the processes of third-party bundles.
 	crowds crowds
 
@@ -171,6 +179,9 @@ func New(opt Options) (*Host, error) {
 	if opt.Grants == nil {
 		opt.Grants = func() map[string][]string { return nil }
 	}
+	if opt.Signed == nil {
+		opt.Signed = func() map[string]Signed { return nil }
+	}
 	if opt.Changed == nil {
 		opt.Changed = func(Status) {}
 	}
@@ -188,7 +199,7 @@ func New(opt Options) (*Host, error) {
 	if err != nil {
 		return nil, err
 	}
-	h := &Host{opt: opt, log: opt.Log.Named("plugin"), runDir: dir, granted: opt.Grants(), described: make(chan struct{}, 1), after: time.After}
+	h := &Host{opt: opt, log: opt.Log.Named("plugin"), runDir: dir, granted: opt.Grants(), changes: make(chan struct{}, 1), owners: owners{all: map[string]owner{}}, after: time.After}
 	h.life, h.stop = context.WithCancel(context.Background())
 	for _, b := range opt.Builtins {
 		h.add(newSupervisor(h, bundle{name: b.Name, builtin: true, path: opt.Executable, args: b.Args, env: b.Env}, b.Types))

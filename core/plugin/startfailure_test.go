@@ -101,7 +101,7 @@ func TestWhatCountsInTheFolder(t *testing.T) {
 		h := newHost(t, opt)
 		must(t, h.Discover(t.Context()))
 		want := map[string]string{"lamp": "", "lamp.bak": "it counts as a copy of lamp", "lamp~": "it counts as a copy of lamp",
-			"lantern": `type "wire", which lamp already provides`, "plain": "chmod +x " + filepath.Join(opt.Dir, "plain")}
+			"lantern": `type "wire", which is held by lamp (not signed) already`, "plain": "chmod +x " + filepath.Join(opt.Dir, "plain")}
 		for _, st := range h.Bundles() {
 			reason, listed := want[st.Name]
 			if !listed || (st.State == Rejected) != (reason != "") || !strings.Contains(st.Error, reason) {

@@ -31,8 +31,10 @@ type Supervisor struct {
 
 	// wake makes the actor read wanted and restart again.
 	wake chan struct{}
-	// before is the third-party bundle whose name comes before; nil for the first.
-	before *Supervisor
+	// known is true of a third-party bundle of whose name a file was trusted before, ahead
+	// are those that came with it and are judged before it. Both are set before its start.
+	known bool
+	ahead []*Supervisor
 	// life ends when the bundle is removed, or its host is closed; done closes once
 	// its process has ended then.
 	life context.Context
@@ -54,6 +56,7 @@ type Supervisor struct {
 	restart   bool
 	pending   bool // a restart was requested and has not begun
 	responded bool
+	announce  bool // Follow is to say so once it has settled
 	instances []*instance
 	// changed is closed and replaced whenever state changes.
 	changed chan struct{}
@@ -138,6 +141,13 @@ func (s *Supervisor) set(state State, err error) {
 	s.state, s.err, s.since = state, err, s.host.opt.Now()
 	close(s.changed)
 	s.changed = make(chan struct{})
+	if s.announce && s.isSettled() {
+		s.announce = false
+		select {
+		case s.host.changes <- struct{}{}:
+		default: // one is noted already
+		}
+	}
 	s.mu.Unlock()
 	s.host.opt.Changed(s.Status())
 }
@@ -191,8 +201,10 @@ func (s *Supervisor) idle() {
 }
 
 // bringUp launches the process, learns what it holds and configures every
-// instance. It returns no process when nothing needs one.
+// instance. It returns no process when nothing needs one, and launches none where what the
+// file holds is known.
 func (s *Supervisor) bringUp(ctx context.Context) (*process, error) {
+	began := time.Now()
 	s.mu.Lock()
 	b := s.bundle
 	s.mu.Unlock()
@@ -208,8 +220,16 @@ func (s *Supervisor) bringUp(ctx context.Context) (*process, error) {
 			return nil, err
 		}
 		b.checksum = sum
+		if d, known := s.host.remembered(ctx, b.name, sum); known {
+			if err := s.adopt(ctx, d, began); err != nil {
+				return nil, err
+			}
+			if len(s.specs()) == 0 {
+				return nil, nil
+			}
+		}
 	}
-	p, all, err := s.launch(ctx, b)
+	p, all, err := s.launch(ctx, b, began)
 	if err != nil {
 		return nil, err
 	}
@@ -225,7 +245,7 @@ func (s *Supervisor) bringUp(ctx context.Context) (*process, error) {
 
 // launch starts a process that may do what the instances need, learns what it holds
 // and returns the instances. One that came meanwhile may need another process.
-func (s *Supervisor) launch(ctx context.Context, b bundle) (*process, []*instance, error) {
+func (s *Supervisor) launch(ctx context.Context, b bundle, began time.Time) (*process, []*instance, error) {
 	for {
 		specs := s.specs()
 		p, err := s.host.launch(ctx, b, specs, s.log)
@@ -234,7 +254,7 @@ func (s *Supervisor) launch(ctx context.Context, b bundle) (*process, []*instanc
 			return nil, nil, s.host.redacted(err)
 		}
 		if !b.builtin {
-			if err := s.describe(ctx, p); err != nil {
+			if err := s.describe(ctx, p, b.checksum, began); err != nil {
 				p.stop()
 				return nil, nil, err
 			}

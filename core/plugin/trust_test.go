@@ -181,7 +181,7 @@ func TestDiscoverRefusesThirdParty(t *testing.T) {
 		"another checksum": {func(_ *testing.T, opt *Options, _ string) { opt.Checksums = map[string]string{"mine": "00ff"} }, Untrusted, "is not the one in plugins.checksums.mine"},
 		"a type that is taken": {func(_ *testing.T, opt *Options, _ string) {
 			opt.Builtins = []Builtin{{Name: "watcher", Args: []string{"serve"}, Types: testBundle().Types()}}
-		}, Rejected, "which watcher already provides"},
+		}, Rejected, "which is built in (watcher)"},
 		"no plugin": {func(t *testing.T, _ *Options, path string) {
 			must(t, os.WriteFile(path, []byte("#!/bin/sh\nexit 0\n"), 0o755))
 		}, Broken, "died 5 times in a row"},

@@ -1,0 +1,403 @@
+//go:build unix
+
+package plugin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/dogwatch/dogwatch/internal/wireplugin"
+	"github.com/dogwatch/dogwatch/sdk/kind"
+)
+
+// memoryRecords are Records for tests.
+type memoryRecords struct {
+	mu     sync.Mutex
+	owners map[string][2]string
+	docs   map[string][]byte
+	broken error // of every write
+}
+
+func newMemoryRecords() *memoryRecords {
+	return &memoryRecords{owners: map[string][2]string{}, docs: map[string][]byte{}}
+}
+
+func (m *memoryRecords) TypeOwners(_ context.Context, each func(typ, bundle, key string)) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for typ, o := range m.owners {
+		each(typ, o[0], o[1])
+	}
+	return nil
+}
+
+func (m *memoryRecords) SetTypeOwner(_ context.Context, typ, bundle, key string) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.owners[typ] = [2]string{bundle, key}
+	if bundle == "" {
+		delete(m.owners, typ)
+	}
+	return m.broken
+}
+
+func (m *memoryRecords) PluginDescription(_ context.Context, sum []byte, build string) ([]byte, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.docs[fmt.Sprintf("%x %s", sum, build)], nil
+}
+
+func (m *memoryRecords) SavePluginDescription(_ context.Context, sum []byte, build string, doc []byte) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.docs[fmt.Sprintf("%x %s", sum, build)] = doc
+	return m.broken
+}
+
+func (m *memoryRecords) owner(typ string) string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.owners[typ][0]
+}
+
+// folderOf is a folder of plugins that hosts with the same store look after, one after the other.
+type folderOf struct {
+	opt      Options
+	records  *memoryRecords
+	signed   map[string]Signed
+	launches string // a file with a line for each start of a counted plugin
+}
+
+func newFolder(t *testing.T) *folderOf {
+	f := &folderOf{opt: testOptions(t), records: newMemoryRecords(), signed: map[string]Signed{}}
+	f.opt.Builtins, f.opt.Dir, f.opt.Records, f.opt.Isolation.Off = nil, shortDir(t), f.records, true
+	f.opt.Signed = func() map[string]Signed { return maps.Clone(f.signed) }
+	f.launches = filepath.Join(t.TempDir(), "launches")
+	return f
+}
+
+// put puts a plugin with the type trigger.wire into the folder, whose starts are counted.
+func (f *folderOf) put(t *testing.T, name, how string) {
+	t.Helper()
+	path := wireplugin.Write(t, f.opt.Dir, name, how)
+	text, err := os.ReadFile(path)
+	must(t, err)
+	counted := strings.Replace(string(text), "\n", fmt.Sprintf("\necho %s >> '%s'\n", name, f.launches), 1)
+	must(t, os.WriteFile(path, []byte(counted), 0o755))
+}
+
+// hang puts a file into the folder that never shakes hands.
+func (f *folderOf) hang(t *testing.T, name string) {
+	t.Helper()
+	must(t, os.WriteFile(filepath.Join(f.opt.Dir, name), []byte("#!/bin/sh\nexec sleep 600\n"), 0o755))
+}
+
+// sign has a file count as installed with a signature.
+func (f *folderOf) sign(t *testing.T, name string) {
+	t.Helper()
+	sum, err := Checksum(filepath.Join(f.opt.Dir, name))
+	must(t, err)
+	const key = "RWQf6LRCGA9i53mlYecO4IzT51TGPpvWucNSCh1CBM0QTaLn73Y7GFO3"
+	f.signed[name] = Signed{SHA256: fmt.Sprintf("%x", sum), Key: key, Types: []string{"trigger.wire"}}
+}
+
+// started counts the starts of a plugin.
+func (f *folderOf) started(t *testing.T, name string) int {
+	t.Helper()
+	text, err := os.ReadFile(f.launches)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		t.Fatal(err)
+	}
+	n := 0
+	for line := range strings.Lines(string(text)) {
+		if line == name+"\n" {
+			n++
+		}
+	}
+	return n
+}
+
+// start is the next start of Dogwatch; the one before has ended when it returns.
+func (f *folderOf) start(t *testing.T, before *Host) *Host {
+	t.Helper()
+	if before != nil {
+		before.Close()
+	}
+	h := newHost(t, f.opt)
+	must(t, h.Discover(t.Context()))
+	return h
+}
+
+// holds fails unless trigger.wire is held by a bundle, and others are rejected with both named.
+func holds(t *testing.T, h *Host, name string, others ...string) {
+	t.Helper()
+	s, _, known := h.Find(kind.Trigger, "wire")
+	if !known || s.bundle.name != name {
+		t.Fatalf("trigger.wire is not held by %s: %+v", name, h.Bundles())
+	}
+	for _, other := range others {
+		s, _ := h.Bundle(other)
+		st := s.Status()
+		if st.State != Rejected || !strings.Contains(st.Error, "plugin "+other) || !strings.Contains(st.Error, "is held by "+name) {
+			t.Errorf("%s: %+v", other, st)
+		}
+	}
+}
+
+// TestSignedOwnerKeepsItsType: an unsigned file whose name comes first does not take the
+// type of a signed one, over restarts, whatever state that one is in.
+func TestSignedOwnerKeepsItsType(t *testing.T) {
+	f := newFolder(t)
+	f.put(t, "zeta", "x")
+	f.sign(t, "zeta")
+	h := f.start(t, nil)
+	holds(t, h, "zeta")
+	f.put(t, "alpha", "x")
+	h = f.start(t, h)
+	holds(t, h, "zeta", "alpha")
+	s, _ := h.Bundle("alpha")
+	got := s.Status().Error
+	if !strings.Contains(got, "alpha (not signed)") || !strings.Contains(got, "zeta (signed by minisign ") {
+		t.Errorf("who is who: %s", got)
+	}
+	before := f.started(t, "alpha")
+	h = f.start(t, h)
+	holds(t, h, "zeta", "alpha")
+	if n := f.started(t, "alpha"); n != before {
+		t.Errorf("a file that is known to be rejected is started %d times more", n-before)
+	}
+	// Its file is another one: it may not run, and its type is not free.
+	f.put(t, "zeta", "x y")
+	h = f.start(t, h)
+	if _, _, known := h.Find(kind.Trigger, "wire"); known || f.records.owner("trigger.wire") != "zeta" {
+		t.Errorf("the type of a file that is not trusted any more is held by %+v", h.Bundles())
+	}
+}
+
+// TestFirstOwners: where no owners are recorded, as after an upgrade, signed files come
+// before those that were trusted, these before new ones, and then the name counts.
+func TestFirstOwners(t *testing.T) {
+	for name, c := range map[string]struct {
+		known, signed []string
+		want          string
+	}{
+		"by name": {nil, nil, "alpha"},
+		"trusted": {[]string{"mid"}, nil, "mid"},
+		"signed":  {[]string{"mid"}, []string{"zeta"}, "zeta"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFolder(t)
+			var others []string
+			for _, name := range []string{"alpha", "mid", "zeta"} {
+				f.put(t, name, "x")
+				if name != c.want {
+					others = append(others, name)
+				}
+			}
+			for _, name := range c.known {
+				sum, err := Checksum(filepath.Join(f.opt.Dir, name))
+				must(t, err)
+				must(t, f.opt.Trust.Trust(t.Context(), name, sum))
+			}
+			for _, name := range c.signed {
+				f.sign(t, name)
+			}
+			h := f.start(t, nil)
+			holds(t, h, c.want, others...)
+			holds(t, f.start(t, h), c.want, others...)
+		})
+	}
+}
+
+// TestSignedOwnerOfAnotherFile: what is said of a file that was installed holds for no other one.
+func TestSignedOwnerOfAnotherFile(t *testing.T) {
+	f := newFolder(t)
+	f.put(t, "zeta", "x")
+	f.sign(t, "zeta")
+	f.put(t, "zeta", "x y")
+	f.put(t, "alpha", "x")
+	holds(t, f.start(t, nil), "alpha", "zeta")
+}
+
+// TestRejectedIsJudgedAgain: as soon as the file that holds its type is gone, or holds it no more.
+func TestRejectedIsJudgedAgain(t *testing.T) {
+	for name, give := range map[string]func(t *testing.T, f *folderOf, h *Host){
+		"removed": func(t *testing.T, f *folderOf, _ *Host) { must(t, os.Remove(filepath.Join(f.opt.Dir, "alpha"))) },
+		"holds another type": func(t *testing.T, f *folderOf, h *Host) {
+			f.put(t, "alpha", "serves watcher")
+			sum, err := Checksum(filepath.Join(f.opt.Dir, "alpha"))
+			must(t, err)
+			must(t, h.Trust(t.Context(), "alpha", fmt.Sprintf("%x", sum)))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFolder(t)
+			f.put(t, "alpha", "x")
+			f.put(t, "zeta", "x")
+			h := newHost(t, f.opt)
+			changes := follow(t, h)
+			holds(t, h, "alpha", "zeta")
+			give(t, f, h)
+			await(t, changes)
+			eventually(t, "zeta holds the type", func() bool {
+				s, _, known := h.Find(kind.Trigger, "wire")
+				return known && s.bundle.name == "zeta" && s.Status().State == Stopped
+			})
+			if got := f.records.owner("trigger.wire"); got != "zeta" {
+				t.Errorf("recorded is %q", got)
+			}
+			f.put(t, "beta", "x") // what comes later comes too late
+			h = f.start(t, h)
+			holds(t, h, "zeta", "beta")
+		})
+	}
+}
+
+func TestUnrecordedOwnerDoesNotRun(t *testing.T) {
+	f := newFolder(t)
+	f.put(t, "alpha", "x")
+	f.records.broken = errors.New("the disk is full")
+	h := newHost(t, f.opt)
+	h.after = func(time.Duration) <-chan time.Time { return nil } // no further try
+	must(t, h.Discover(t.Context()))
+	s, _ := h.Bundle("alpha")
+	if st := s.Status(); st.State != Backoff || len(st.Types) > 0 || !strings.Contains(st.Error, "the disk is full") {
+		t.Errorf("%+v", st)
+	}
+}
+
+// TestKnownFileIsNotStartedToDescribeIt: each start of Dogwatch starts a plugin once, for
+// its components, and not at all without any.
+func TestKnownFileIsNotStartedToDescribeIt(t *testing.T) {
+	f := newFolder(t)
+	f.put(t, "alpha", "x")
+	h := f.start(t, nil)
+	_, first, _ := h.Find(kind.Trigger, "wire")
+	if n := f.started(t, "alpha"); n != 1 {
+		t.Fatalf("it was started %d times at first sight", n)
+	}
+	h = f.start(t, h)
+	_, again, _ := h.Find(kind.Trigger, "wire")
+	if n := f.started(t, "alpha"); n != 1 {
+		t.Errorf("it was started %d times more to describe it", n-1)
+	}
+	if fmt.Sprint(first.Options) == "" || len(first.Options) != len(again.Options) || first.Summary != again.Summary {
+		t.Errorf("it says %+v, and is remembered as %+v", first, again)
+	}
+	w := &wired{h: h}
+	must(t, w.set(t, nil))
+	if n := f.started(t, "alpha"); n != 2 {
+		t.Errorf("it was started %d times for its component", n-1)
+	}
+}
+
+// TestDescriptionIsOfTheFileAndTheProgram: another file, and another version of Dogwatch,
+// are asked anew, and so is a file of which something is remembered that cannot be read.
+func TestDescriptionIsOfTheFileAndTheProgram(t *testing.T) {
+	for name, change := range map[string]func(t *testing.T, f *folderOf){
+		"another version": func(_ *testing.T, f *folderOf) { f.opt.Version = "2.0.0" },
+		"another name": func(t *testing.T, f *folderOf) {
+			must(t, os.Rename(filepath.Join(f.opt.Dir, "alpha"), filepath.Join(f.opt.Dir, "beta")))
+		},
+		"damaged": func(_ *testing.T, f *folderOf) {
+			for key := range f.records.docs {
+				f.records.docs[key] = []byte("{")
+			}
+		},
+		"another file": func(t *testing.T, f *folderOf) {
+			f.put(t, "alpha", "x y")
+			sum, err := Checksum(filepath.Join(f.opt.Dir, "alpha"))
+			must(t, err)
+			must(t, f.opt.Trust.Trust(t.Context(), "alpha", sum))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFolder(t)
+			f.put(t, "alpha", "x")
+			h := f.start(t, nil)
+			change(t, f)
+			h = f.start(t, h)
+			if n := f.started(t, "alpha"); n != 2 {
+				t.Errorf("it was started %d times", n)
+			}
+			if _, _, known := h.Find(kind.Trigger, "wire"); !known {
+				t.Errorf("%+v", h.Bundles())
+			}
+		})
+	}
+	t.Run("not trusted", func(t *testing.T) { // what is remembered lets no file in
+		f := newFolder(t)
+		f.put(t, "alpha", "x")
+		h := f.start(t, nil)
+		f.opt.Pinned = true
+		h = f.start(t, h)
+		if s, _ := h.Bundle("alpha"); s.Status().State != Untrusted || len(s.Status().Types) > 0 {
+			t.Errorf("%+v", s.Status())
+		}
+	})
+}
+
+// TestHangingFileHoldsUpNoOther: files that are new, and whose types nobody holds, settle
+// while one before them in the alphabet says nothing.
+func TestHangingFileHoldsUpNoOther(t *testing.T) {
+	f := newFolder(t)
+	f.hang(t, "aaa")
+	f.put(t, "zeta", "x")
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	h := newHost(t, f.opt)
+	described, done := make(chan State, 1), make(chan error, 1)
+	go func() {
+		done <- h.DiscoverEach(ctx, func() {
+			if _, _, known := h.Find(kind.Trigger, "wire"); known {
+				s, _ := h.Bundle("aaa")
+				described <- s.Status().State
+			}
+		})
+	}()
+	select {
+	case other := <-described:
+		if other != Starting {
+			t.Errorf("zeta was described when aaa was %s", other)
+		}
+	case err := <-done:
+		t.Fatalf("discovered all before zeta was known: %v", err)
+	}
+	must(t, (&wired{h: h}).set(t, nil)) // its component is configured
+	if s, _ := h.Bundle("aaa"); s.Status().State != Starting {
+		t.Errorf("aaa is %s", s.Status().State)
+	}
+	cancel()
+	if err := <-done; !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+}
+
+// TestFollowDoesNotWaitForAHangingFile: of two that come together one hangs.
+func TestFollowDoesNotWaitForAHangingFile(t *testing.T) {
+	f := newFolder(t)
+	h := newHost(t, f.opt)
+	changes := follow(t, h)
+	f.hang(t, "aaa")
+	f.put(t, "zeta", "x")
+	await(t, changes)
+	if _, _, known := h.Find(kind.Trigger, "wire"); !known {
+		t.Fatalf("%+v", h.Bundles())
+	}
+	if s, _ := h.Bundle("aaa"); s.Status().State != Starting {
+		t.Errorf("aaa is %s", s.Status().State)
+	}
+	f.put(t, "beta", "x") // is noticed, too
+	eventually(t, "another file is judged", func() bool {
+		s, there := h.Bundle("beta")
+		return there && s.Status().State == Rejected
+	})
+}
