@@ -38,6 +38,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/wiring"
 	"github.com/dogwatch/dogwatch/core/wudstore"
 	"github.com/dogwatch/dogwatch/sdk"
+	"github.com/dogwatch/dogwatch/sdk/kind"
 )
 
 // Options configure an App.
@@ -183,7 +184,8 @@ func (a *App) pluginOptions() plugin.Options {
 	return plugin.Options{
 		Builtins: a.opt.Builtins, Command: settings.Command(), Dir: settings.Plugins.Dir, Pinned: settings.Plugins.Trust == "pinned",
 		Checksums: settings.Plugins.Checksums(), Grants: wiring.PluginGrants(settings, a.log), Env: settings.Plugins.Env,
-		Isolation: wiring.Isolation(settings), RunDirs: []string{settings.Store.Path}, Trust: a.store, Log: a.opt.Log, Now: a.opt.Now,
+		Isolation: wiring.Isolation(settings), RunDirs: []string{settings.Store.Path}, Trust: a.store, Records: a.store,
+		Signed: wiring.SignedPlugins(settings, a.log), Version: a.opt.Version, Log: a.opt.Log, Now: a.opt.Now,
 		RegistryTimeout: settings.Check.Timeout, Contained: contained.Here(), Changed: a.pluginChanged, Observe: a.metrics.Call,
 		Redact: a.opt.Redactor.String, Vars: wiring.PluginVars(settings),
 	}
@@ -240,22 +242,22 @@ func (a *App) Run(ctx context.Context) error {
 	})
 	g.Go(func() error { return a.scheduler.Run(ctx) })
 	g.Go(func() error {
-		// A trigger that is not configured yet must not miss what is planned.
-		if a.components.Await(ctx) != nil {
+		// A trigger that is not there yet would miss what is planned; one that hangs holds up no other.
+		if a.components.AwaitListed(ctx) != nil {
 			return nil
 		}
 		return a.dispatcher.Run(ctx)
 	})
 	g.Go(func() error {
-		// What was interrupted needs its watcher.
-		if a.components.Await(ctx) != nil {
+		// What was interrupted needs its watcher, and the registry of its image.
+		if a.components.Await(ctx, kind.Watcher, kind.Registry) != nil {
 			return nil
 		}
 		return a.updater.Run(ctx)
 	})
 	g.Go(func() error {
 		// Without its configured registry an image would be looked up elsewhere.
-		if a.components.Await(ctx) != nil {
+		if a.components.Await(ctx, kind.Registry) != nil {
 			return nil
 		}
 		return a.dater.Run(ctx)
@@ -284,7 +286,8 @@ func (a *App) load(ctx context.Context) {
 // discover looks for third-party plugins and then completes the components.
 func (a *App) discover(ctx context.Context) error {
 	a.installPlugins(ctx)
-	if err := a.plugins.Discover(ctx); err != nil && ctx.Err() == nil {
+	// Components start as soon as their plugin is known: one that hangs holds up no other.
+	if err := a.plugins.DiscoverEach(ctx, func() { a.components.Continue() }); err != nil && ctx.Err() == nil {
 		a.log.Error("look for plugins", "error", err)
 	}
 	a.components.Finish()

@@ -6,6 +6,7 @@ import (
 
 	"github.com/dogwatch/dogwatch/core/automatic"
 	"github.com/dogwatch/dogwatch/core/wiring"
+	"github.com/dogwatch/dogwatch/sdk/kind"
 )
 
 // redecidePause is the wait after the store could not be read or written at the start.
@@ -15,7 +16,7 @@ const redecidePause = 10 * time.Second
 // and windows may be others than when the program stopped, so all is decided again first.
 func (a *App) updateAutomatically(ctx context.Context) error {
 	// Whether a watcher may update is known once it is configured.
-	if a.components.Await(ctx) != nil {
+	if a.components.Await(ctx, kind.Watcher) != nil {
 		return nil
 	}
 	for {

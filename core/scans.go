@@ -12,6 +12,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/vulnerability"
 	"github.com/dogwatch/dogwatch/core/wiring"
 	"github.com/dogwatch/dogwatch/sdk"
+	"github.com/dogwatch/dogwatch/sdk/kind"
 	"github.com/dogwatch/dogwatch/sdk/watcher"
 )
 
@@ -91,7 +92,7 @@ func (a *App) vulnerabilities(c sdk.Container, digest string) (text string, know
 // until ctx ends.
 func (a *App) scanImages(ctx context.Context) error {
 	// Without its configured registry an image would be looked up elsewhere.
-	if a.scans == nil || a.components.Await(ctx) != nil {
+	if a.scans == nil || a.components.Await(ctx, kind.Registry) != nil {
 		return nil
 	}
 	early := make(chan struct{})

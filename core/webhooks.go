@@ -6,6 +6,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/service"
 	"github.com/dogwatch/dogwatch/core/webhook"
 	"github.com/dogwatch/dogwatch/sdk"
+	"github.com/dogwatch/dogwatch/sdk/kind"
 )
 
 // makeWebhooks makes what receives deliveries; nothing when no webhook is configured.
@@ -34,7 +35,7 @@ func (a *App) receiver() service.Webhooks {
 // receiveWebhooks checks what deliveries concern, until ctx ends.
 func (a *App) receiveWebhooks(ctx context.Context) error {
 	// Without its configured registry an image would be looked up elsewhere.
-	if a.webhooks == nil || a.components.Await(ctx) != nil {
+	if a.webhooks == nil || a.components.Await(ctx, kind.Watcher, kind.Registry) != nil {
 		return nil
 	}
 	return a.webhooks.Run(ctx)

@@ -81,9 +81,9 @@ func (m *Manager) configure(component typed, responded func()) {
 		responded()
 		return
 	}
-	m.count(func() { m.pending++ })
+	m.count(func() { m.pending[c.Kind]++ })
 	first := sync.OnceFunc(func() {
-		m.count(func() { m.pending-- })
+		m.count(func() { m.pending[c.Kind]-- })
 		responded()
 	})
 	c.bundle.Configure(c.spec(), func(got pluginclient.Configured, err error) {

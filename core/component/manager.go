@@ -48,11 +48,13 @@ type Manager struct {
 	triggers   []*Trigger
 	waiting    []config.Component // their type may be in a bundle that is not discovered yet
 	updating   string             // the trigger that lets watchers update; "" for none
-	// pending is how many components' plugins have not responded yet.
-	pending  int
-	finished bool
-	// settled closes once Finish was called and no response is pending.
-	settled chan struct{}
+	// pending is how many components' plugins have not responded yet, by kind.
+	pending map[kind.Kind]int
+	loaded  bool // Load has returned
+	// settled are the kinds of which no section waits, and no response is pending, or was at some time.
+	settled map[kind.Kind]bool
+	// progress is closed and replaced whenever one of these changes.
+	progress chan struct{}
 }
 
 // New returns a Manager without components.
@@ -66,12 +68,13 @@ func New(opt Options) *Manager {
 	if opt.ValidateTrigger == nil {
 		opt.ValidateTrigger = func(TriggerOptions) []config.Problem { return nil }
 	}
-	return &Manager{opt: opt, log: opt.Log.Named("component"), settled: make(chan struct{})}
+	return &Manager{opt: opt, log: opt.Log.Named("component"), pending: map[kind.Kind]int{}, settled: map[kind.Kind]bool{},
+		progress: make(chan struct{})}
 }
 
 // Load configures every section whose type is known, and the components that
-// exist by default. Sections of unknown types wait for Finish. It does not wait
-// for plugins; see Await.
+// exist by default. Sections of unknown types wait for Continue and Finish. It does not
+// wait for plugins; see Await.
 func (m *Manager) Load(sections []config.Component) {
 	m.mu.Lock()
 	m.updating = updatingTrigger(sections)
@@ -88,43 +91,100 @@ func (m *Manager) Load(sections []config.Component) {
 	for _, section := range m.defaults(sections) {
 		m.add(section, true)
 	}
+	m.count(func() { m.loaded = true })
+}
+
+// Continue configures the sections that have waited for a bundle that is discovered by
+// now, and returns how many wait still.
+func (m *Manager) Continue() int {
+	return m.resume(func(section config.Component) bool {
+		_, _, known := m.opt.Plugins.Find(section.Kind, section.Type)
+		return known
+	})
 }
 
 // Finish configures the sections that waited for third-party bundles. Types
 // that are still unknown become failed components.
-func (m *Manager) Finish() {
+func (m *Manager) Finish() { m.resume(func(config.Component) bool { return true }) }
+
+// resume configures those of the waiting sections that are chosen, and returns how many wait still.
+func (m *Manager) resume(chosen func(config.Component) bool) (left int) {
 	m.mu.Lock()
-	waiting := m.waiting
-	m.waiting = nil
-	m.mu.Unlock()
-	for _, section := range waiting {
-		m.add(section, false)
+	var now, later []config.Component
+	for _, section := range m.waiting {
+		if chosen(section) {
+			now = append(now, section)
+			m.pending[section.Kind]++ // until it is a component, which is pending itself
+		} else {
+			later = append(later, section)
+		}
 	}
-	m.count(func() { m.finished = true })
+	m.waiting = later
+	m.mu.Unlock()
+	for _, section := range now {
+		m.add(section, false)
+		m.count(func() { m.pending[section.Kind]-- })
+	}
+	return len(later)
 }
 
-// count changes what Await waits for, and settles when that was the last of it.
+// count changes what Await and its like wait for.
 func (m *Manager) count(change func()) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	change()
-	if m.finished && m.pending == 0 {
+	for _, k := range kind.Kinds() {
+		waits := slices.ContainsFunc(m.waiting, func(c config.Component) bool { return c.Kind == k })
+		m.settled[k] = m.settled[k] || m.loaded && !waits && m.pending[k] == 0
+	}
+	close(m.progress)
+	m.progress = make(chan struct{})
+}
+
+// Await waits until every section has its component and the plugin of each has responded
+// once, or ctx ends. With kinds it waits for those only.
+func (m *Manager) Await(ctx context.Context, kinds ...kind.Kind) error {
+	if len(kinds) == 0 {
+		kinds = kind.Kinds()
+	}
+	return m.AwaitUntil(ctx, func() bool {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		return m.allSettled(kinds)
+	})
+}
+
+// AwaitListed waits until every section has its component, whose plugin may not have
+// responded yet, or ctx ends.
+func (m *Manager) AwaitListed(ctx context.Context) error {
+	return m.AwaitUntil(ctx, func() bool {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		return m.loaded && len(m.waiting) == 0
+	})
+}
+
+// AwaitUntil waits until enough returns true, or every section has its component and all
+// plugins have responded once, or ctx ends.
+func (m *Manager) AwaitUntil(ctx context.Context, enough func() bool) error {
+	for {
+		m.mu.Lock()
+		settled, progress := m.allSettled(kind.Kinds()), m.progress
+		m.mu.Unlock()
+		if settled || enough() {
+			return nil
+		}
 		select {
-		case <-m.settled:
-		default:
-			close(m.settled)
+		case <-progress:
+		case <-ctx.Done():
+			return ctx.Err()
 		}
 	}
 }
 
-// Await waits until Finish was called and every component's plugin has responded once, or ctx ends.
-func (m *Manager) Await(ctx context.Context) error {
-	select {
-	case <-m.settled:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
+// allSettled reports whether Await has nothing to wait for. m.mu is held.
+func (m *Manager) allSettled(kinds []kind.Kind) bool {
+	return !slices.ContainsFunc(kinds, func(k kind.Kind) bool { return !m.settled[k] })
 }
 
 // Waiting returns what Await waits for: the full names of the components whose plugin has not

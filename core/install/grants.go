@@ -16,6 +16,31 @@ import (
 // by name. What others than the owner of Dogwatch's files could have written counts for
 // nothing, which the error says.
 func Grants(dir string) (map[string][]string, error) {
+	all, err := ownPins(dir)
+	granted := map[string][]string{}
+	for name, e := range all {
+		if len(e.Granted) > 0 {
+			granted[name] = e.Granted
+		}
+	}
+	return granted, err
+}
+
+// Signed returns what is installed in a folder with a signature, by name. As of Grants,
+// what others could have written counts for nothing.
+func Signed(dir string) (map[string]Pin, error) {
+	all, err := ownPins(dir)
+	signed := map[string]Pin{}
+	for name, e := range all {
+		if e.Key != "" {
+			signed[name] = e.Pin
+		}
+	}
+	return signed, err
+}
+
+// ownPins reads the file of pins if nobody else can change it.
+func ownPins(dir string) (map[string]*entry, error) {
 	info, err := os.Lstat(filepath.Join(dir, pinFile))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -23,19 +48,10 @@ func Grants(dir string) (map[string][]string, error) {
 	case err != nil:
 		return nil, fmt.Errorf("read what is granted to plugins: %w", err)
 	case !info.Mode().IsRegular() || info.Mode().Perm()&0o022 != 0:
-		return nil, fmt.Errorf("nothing that %s grants to plugins counts, since others can change it: run chmod go-w on it", filepath.Join(dir, pinFile))
+		return nil, fmt.Errorf("nothing that %s says of plugins, and grants to them, counts, since others can change it: "+
+			"run chmod go-w on it", filepath.Join(dir, pinFile))
 	}
-	all, err := readPins(dir)
-	if err != nil {
-		return nil, err
-	}
-	granted := map[string][]string{}
-	for name, e := range all {
-		if len(e.Granted) > 0 {
-			granted[name] = e.Granted
-		}
-	}
-	return granted, nil
+	return readPins(dir)
 }
 
 // Grant records that a plugin has exactly these capabilities from now on, besides those

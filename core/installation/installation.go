@@ -125,3 +125,29 @@ func (path TrustStore) Checksum(ctx context.Context, name string) (sum []byte, t
 
 // Trust implements plugin.TrustStore.
 func (TrustStore) Trust(context.Context, string, []byte) error { return nil }
+
+// Records is a plugin.Records that knows what an installation has recorded and records
+// nothing, as TrustStore does. It is the path of the database.
+type Records string
+
+var _ plugin.Records = Records("")
+
+// TypeOwners implements plugin.Records.
+func (path Records) TypeOwners(ctx context.Context, each func(typ, bundle, key string)) error {
+	return read(ctx, string(path), func(r *store.Reader) error { return r.TypeOwners(ctx, each) })
+}
+
+// PluginDescription implements plugin.Records.
+func (path Records) PluginDescription(ctx context.Context, sha256 []byte, build string) (doc []byte, err error) {
+	err = read(ctx, string(path), func(r *store.Reader) error {
+		doc, err = r.PluginDescription(ctx, sha256, build)
+		return err
+	})
+	return doc, err
+}
+
+// SetTypeOwner implements plugin.Records.
+func (Records) SetTypeOwner(context.Context, string, string, string) error { return nil }
+
+// SavePluginDescription implements plugin.Records.
+func (Records) SavePluginDescription(context.Context, []byte, string, []byte) error { return nil }

@@ -2,8 +2,8 @@ package plugin
 
 import (
 	"context"
-	"errors"
 	"slices"
+	"sync"
 
 	"github.com/dogwatch/dogwatch/sdk/kind"
 )
@@ -28,20 +28,30 @@ func (h *Host) DiscoverEach(ctx context.Context, each func()) error {
 	if err != nil {
 		return err
 	}
-	touched, _, err := h.update(ctx, listed)
-	if err != nil {
+	if _, err := h.update(ctx, listed); err != nil {
 		return err
 	}
-	settled := make(chan error, len(touched))
-	for _, s := range touched {
-		go func() { settled <- s.settled(ctx) }() // until ctx ends
-	}
-	for n := 0; n < len(touched); {
-		err = errors.Join(err, <-settled)
-		for n++; len(settled) > 0; n++ {
-			err = errors.Join(err, <-settled)
+	settled := make(chan struct{}, 1)
+	var waits sync.WaitGroup
+	for _, s := range h.supervisors() {
+		if s.bundle.builtin {
+			continue
 		}
-		if err == nil {
+		waits.Go(func() { // until ctx ends
+			if s.settled(ctx) == nil {
+				select {
+				case settled <- struct{}{}:
+				default: // one is noted already
+				}
+			}
+		})
+	}
+	go func() {
+		waits.Wait()
+		close(settled)
+	}()
+	for range settled {
+		if ctx.Err() == nil {
 			each()
 		}
 	}
@@ -58,12 +68,12 @@ func sameGrants(a, b []string) bool {
 }
 
 // update makes the third-party bundles those of the folder, with what they are granted
-// now. It returns those that came or are started again, which Follow announces once they
-// have settled, and whether any went or has another file while its process goes on.
-func (h *Host) update(ctx context.Context, listed []file) (touched []*Supervisor, changed bool, err error) {
+// now, and reports whether any went, or has another file while its process goes on. Those that
+// came or are started again are announced once they have settled.
+func (h *Host) update(ctx context.Context, listed []file) (changed bool, err error) {
 	found, err := findBundles(h.opt.Dir)
 	if err != nil {
-		return nil, false, err
+		return false, err
 	}
 	granted := h.opt.Grants()
 	h.mu.Lock()
@@ -80,7 +90,9 @@ func (h *Host) update(ctx context.Context, listed []file) (touched []*Supervisor
 	}
 	came := h.enter(ctx, found)
 	h.owners.changed()
-	touched = came
+	for _, s := range came {
+		s.touch(false)
+	}
 	for _, b := range found {
 		have, _ := h.Bundle(b.name)
 		switch {
@@ -99,12 +111,9 @@ func (h *Host) update(ctx context.Context, listed []file) (touched []*Supervisor
 		default:
 			continue
 		}
-		touched = append(touched, have)
+		have.touch(true)
 	}
-	for _, s := range touched {
-		s.touch(!slices.Contains(came, s))
-	}
-	return touched, changed || len(gone) > 0, nil
+	return changed || len(gone) > 0, nil
 }
 
 // enter takes the bundles that are new into the host. None is started before all are

@@ -129,11 +129,12 @@ func (h *Host) Dir() string { return h.opt.Dir }
 func (h *Host) Unusable() string {
 	var all []string
 	for _, st := range h.Bundles() {
-		switch st.State {
-		case Untrusted, Rejected, Broken, Backoff:
-			if !st.Builtin {
-				all = append(all, fmt.Sprintf("%s is %s: %s", st.Name, st.State, st.Error))
-			}
+		switch {
+		case st.Builtin:
+		case st.State == Untrusted, st.State == Rejected, st.State == Broken, st.State == Backoff:
+			all = append(all, fmt.Sprintf("%s is %s: %s", st.Name, st.State, st.Error))
+		case st.State == Starting && len(st.Types) == 0:
+			all = append(all, fmt.Sprintf("%s is %s: it has not said what it is so far", st.Name, st.State))
 		}
 	}
 	if len(all) == 0 {

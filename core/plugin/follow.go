@@ -51,7 +51,7 @@ func (h *Host) Follow(ctx context.Context, changed func()) {
 			last = append([]file{}, now...)
 		default:
 			last = nil
-			_, different, err := h.update(ctx, now)
+			different, err := h.update(ctx, now)
 			if err != nil && ctx.Err() == nil {
 				h.log.Error("look for changes of plugins", "error", err)
 			}

@@ -16,6 +16,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/component"
 	"github.com/dogwatch/dogwatch/core/config"
 	"github.com/dogwatch/dogwatch/core/event"
+	"github.com/dogwatch/dogwatch/sdk/kind"
 )
 
 // ErrUnsupported means that nothing is read anew, as in the demo.
@@ -23,7 +24,7 @@ var ErrUnsupported = errors.New("this Dogwatch does not read a configuration tha
 
 // Components are the configured components; see component.Manager.
 type Components interface {
-	Await(ctx context.Context) error
+	Await(ctx context.Context, kinds ...kind.Kind) error
 	Compare(sections []config.Component) component.Changes
 	Validate(ctx context.Context, sections []config.Component) []config.Problem
 	Apply(ctx context.Context, sections []config.Component) component.Changes

@@ -68,7 +68,7 @@ func (s *Scheduler) Run(ctx context.Context) error {
 	var wait sync.WaitGroup
 	s.start(ctx, &wait)
 	// Those whose plugin took longer than that follow when they can.
-	if s.components.Await(ctx) == nil {
+	if s.components.Await(ctx, kind.Watcher, kind.Registry) == nil {
 		s.start(ctx, &wait)
 	}
 	for ctx.Err() == nil {
@@ -122,7 +122,7 @@ func (s *Scheduler) gone() (all []*running) {
 func (s *Scheduler) ready(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, readyTime)
 	defer cancel()
-	if s.components.Await(ctx) != nil && ctx.Err() == context.DeadlineExceeded {
+	if s.components.Await(ctx, kind.Watcher, kind.Registry) != nil && ctx.Err() == context.DeadlineExceeded {
 		s.log.Warn("not every component is configured yet; checking without them", "missing", strings.Join(s.components.Waiting(), ", "))
 	}
 }

@@ -49,6 +49,21 @@ func PluginGrants(c *config.Config, log hclog.Logger) func() map[string][]string
 	}
 }
 
+// SignedPlugins returns what was installed with a signature, by name, whenever it is called.
+func SignedPlugins(c *config.Config, log hclog.Logger) func() map[string]plugin.Signed {
+	return func() map[string]plugin.Signed {
+		pins, err := install.Signed(c.Plugins.Dir)
+		if err != nil {
+			log.Error("read which plugins are signed", "error", err)
+		}
+		signed := map[string]plugin.Signed{}
+		for name, pin := range pins {
+			signed[name] = plugin.Signed{SHA256: pin.SHA256, Key: pin.Key, Types: pin.Types}
+		}
+		return signed
+	}
+}
+
 // unprivileged is the customary number of a user, and of a group, without rights.
 const unprivileged = 65534
 

@@ -86,7 +86,7 @@ func updaters(components *component.Manager) func() []testrun.Updater {
 func Subscribers(components *component.Manager) func(context.Context) []statestream.Subscriber {
 	return func(ctx context.Context) []statestream.Subscriber {
 		var all []statestream.Subscriber
-		if components.Await(ctx) != nil {
+		if components.AwaitListed(ctx) != nil {
 			return nil
 		}
 		for _, c := range components.Triggers() {
