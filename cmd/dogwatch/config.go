@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"time"
@@ -16,6 +17,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/component"
 	"github.com/dogwatch/dogwatch/core/config"
 	"github.com/dogwatch/dogwatch/core/logging"
+	"github.com/dogwatch/dogwatch/core/oneshot"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 	"github.com/dogwatch/dogwatch/sdk/option"
 )
@@ -62,15 +64,18 @@ makes the exit code 1; a warning, such as a misspelt option, does so with --stri
 			problems := append(cfg.Problems, auth.New(auth.Options{Config: cfg, Log: hclog.NewNullLogger()}).Problems()...)
 			problems = append(problems, policiesOf(cfg).Problems(time.Now())...)
 			instance, redactor, err := g.newOneShotWith(cfg, kind.Kinds()...)
+			r := problemReport{w: g.stdout, said: map[string]bool{}}
 			if err == nil {
-				err = instance.Load(cmd.Context())
+				r.redact = redactor.String
+				err = g.loadReporting(cmd.Context(), instance, func() { r.add(slices.Concat(problems, instance.Problems())) })
 				problems = append(problems, instance.Problems()...)
 				instance.Close()
 			}
 			if err != nil {
 				problems = append(problems, config.Problem{Message: err.Error(), Level: config.Error})
 			}
-			return g.verdict(cfg, problems, strict, redactor.String)
+			r.add(problems)
+			return g.verdict(cfg, problems, strict)
 		},
 	}
 	cmd.Flags().BoolVar(&strict, "strict", false, "exit with 1 for warnings, too")
@@ -88,18 +93,61 @@ func (g *global) loadWhatever() (cfg *config.Config, fit bool, err error) {
 	return cfg, true, err
 }
 
-// verdict prints problems, errors first, and says how many there are. It fails for errors
-// and, if strict, for warnings.
-func (g *global) verdict(cfg *config.Config, problems []config.Problem, strict bool, redact func(string) string) error {
+// reportAfter is how long all plugins are waited for before it is said what is known of some.
+const reportAfter = 1500 * time.Millisecond
+
+// loadReporting loads the components. If a plugin takes its time, it calls report and says
+// which components wait for theirs.
+func (g *global) loadReporting(ctx context.Context, instance *oneshot.Instance, report func()) error {
+	loaded := make(chan error, 1)
+	go func() { loaded <- instance.Load(ctx) }()
+	select {
+	case err := <-loaded:
+		return err
+	case <-time.After(reportAfter):
+	}
+	report()
+	if waiting := instance.Waiting(); len(waiting) > 0 {
+		text := "waiting for the plugins of " + strings.Join(waiting, ", ")
+		if why := instance.UnusablePlugins(); why != "" {
+			text += "; " + why
+		}
+		fmt.Fprintln(g.stderr, printable(text))
+	}
+	return <-loaded
+}
+
+// problemReport prints problems, each once.
+type problemReport struct {
+	w      io.Writer
+	redact func(string) string
+	said   map[string]bool
+}
+
+// add prints those of the problems that are new, errors first.
+func (r problemReport) add(problems []config.Problem) {
 	slices.SortStableFunc(problems, func(a, b config.Problem) int {
 		return cmp.Or(cmp.Compare(b.Level, a.Level), strings.Compare(a.Key, b.Key))
 	})
+	for _, p := range problems {
+		text := p.String()
+		if r.redact != nil {
+			text = r.redact(text)
+		}
+		if line := fmt.Sprintf("%s: %s\n", p.Level, logging.Sanitize(text)); !r.said[line] {
+			r.said[line] = true
+			fmt.Fprint(r.w, line)
+		}
+	}
+}
+
+// verdict says how many problems there are. It fails for errors and, if strict, for warnings.
+func (g *global) verdict(cfg *config.Config, problems []config.Problem, strict bool) error {
 	errs := 0
 	for _, p := range problems {
 		if p.Level == config.Error {
 			errs++
 		}
-		fmt.Fprintf(g.stdout, "%s: %s\n", p.Level, logging.Sanitize(redact(p.String())))
 	}
 	if len(problems) > 0 {
 		fmt.Fprintf(g.stdout, "%s, %s\n", count(errs, "error"), count(len(problems)-errs, "warning"))
@@ -172,13 +220,18 @@ func (g *global) schemaWithPlugins(ctx context.Context, cfg *config.Config) conf
 		return schemaOf
 	}
 	defer instance.Close()
-	_ = instance.Discover(ctx)
 	known := map[string]option.Schema{}
-	for _, k := range kind.Kinds() {
-		for _, t := range instance.Types(k) {
-			known[string(k)+"."+t.Name] = append(component.HostOptions(k), t.Options...)
+	learn := func() (all bool) {
+		for _, k := range kind.Kinds() {
+			for _, t := range instance.Types(k) {
+				known[string(k)+"."+t.Name] = append(component.HostOptions(k), t.Options...)
+			}
 		}
+		missing := func(c config.Component) bool { return known[string(c.Kind)+"."+c.Type] == nil }
+		return !slices.ContainsFunc(cfg.Components, missing)
 	}
+	_ = instance.DiscoverUntil(ctx, learn)
+	learn()
 	return func(k kind.Kind, typ string) (option.Schema, bool) {
 		if s, builtin := schemaOf(k, typ); builtin {
 			return s, true

@@ -27,7 +27,7 @@ type subject struct {
 func (s subject) Load(ctx context.Context) error { return s.instance.Load(ctx) }
 
 func (s subject) Plugins(ctx context.Context) ([]plugin.Status, error) {
-	return s.instance.Plugins(ctx)
+	return s.instance.Plugins(ctx, false)
 }
 
 func (s subject) RegistryOf(host string) (id, url string, served bool) {

@@ -45,7 +45,8 @@ func newPluginList(g *global) *cobra.Command {
 		Short: "List plugins and their state",
 		Long: `Lists the built-in plugins and the executables in plugins.dir with their state, as
 the Dogwatch that is serving sees them. When none is, those that may run are
-started for a moment to learn what they hold.`,
+started for a moment to learn what they hold, unless that is known; one that says
+nothing for a second or two is listed as starting.`,
 		Example: `  # a table
   dogwatch plugin list
 
@@ -89,7 +90,7 @@ func (g *global) plugins(ctx context.Context, cfg *config.Config) ([]plugin.Stat
 		return nil, err
 	}
 	defer instance.Close()
-	return instance.Plugins(ctx)
+	return instance.Plugins(ctx, true)
 }
 
 // writeFolder writes where executables are looked for, as the configuration of this command has it.

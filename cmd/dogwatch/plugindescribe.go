@@ -83,7 +83,11 @@ func (g *global) findTypes(ctx context.Context, name string) ([]heldType, error)
 	if found, _ := typesNamed(instance, k, typ); len(found) > 0 {
 		return found, nil
 	}
-	if err := instance.Discover(ctx); err != nil {
+	err = instance.DiscoverUntil(ctx, func() bool {
+		found, _ := typesNamed(instance, k, typ)
+		return len(found) > 0
+	})
+	if err != nil {
 		return nil, err
 	}
 	found, known := typesNamed(instance, k, typ)

@@ -84,7 +84,7 @@ func (g *global) try(ctx context.Context, id, image string) error {
 	defer instance.Close()
 	stop := spinner(g.stderr, func() string { return "Trying " + id })
 	defer stop()
-	if err := instance.Load(ctx); err != nil {
+	if err := load(ctx, instance, kinds, id, image); err != nil {
 		return err
 	}
 	c, err := pick(instance, kinds, id)
@@ -119,6 +119,28 @@ func (g *global) try(ctx context.Context, id, image string) error {
 	}
 	fmt.Fprintf(g.stdout, "%s works (%s)\n", c.FullID(), brief(time.Since(began)))
 	return nil
+}
+
+// load has the component be configured, and what its test needs. Others, of which a
+// plugin may hang, are waited for only where the test needs them all: to find an image.
+func load(ctx context.Context, instance *oneshot.Instance, kinds []kind.Kind, id, image string) error {
+	if image != "" {
+		return instance.Load(ctx)
+	}
+	pending := func(c *component.Component) bool {
+		state, _ := c.Configured()
+		return state == component.Pending
+	}
+	return instance.LoadUntil(ctx, func() bool {
+		c, err := pick(instance, kinds, id)
+		switch {
+		case err != nil || pending(c):
+			return false
+		case c.Can(kind.CapOperate): // it has watchers update
+			return !slices.ContainsFunc(instance.Components(kind.Watcher), pending)
+		}
+		return true
+	})
 }
 
 // imageOf returns the image that a word stands for: itself, or that of a container.

@@ -254,7 +254,7 @@ func (g *global) newOneShotWith(cfg *config.Config, kinds ...kind.Kind) (*onesho
 	if err := plugin.Harden(); err != nil {
 		log.Warn("harden this process", "error", err)
 	}
-	o, err := oneshot.New(oneshot.Options{Config: cfg, Builtins: builtins(), Log: log, Redactor: redactor}, kinds...)
+	o, err := oneshot.New(oneshot.Options{Config: cfg, Builtins: builtins(), Version: version, Log: log, Redactor: redactor}, kinds...)
 	return o, redactor, err
 }
 

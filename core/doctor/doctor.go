@@ -81,7 +81,8 @@ type Registry struct {
 
 // Installation is what is examined: the components of a command.
 type Installation interface {
-	// Load prepares the components. Until it has returned there are none.
+	// Load prepares the components. Until it has returned there are none. When ctx ends
+	// before all plugins have answered, the components of the others are there.
 	Load(ctx context.Context) error
 	Watchers() []Watcher
 	Registries() []Registry

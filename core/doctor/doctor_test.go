@@ -197,6 +197,11 @@ func TestExamineFindsWhatIsBroken(t *testing.T) {
 		}, []string{"warn plugin lamp: ghcr.io/me/lamp:1 is installed, and plugins.install says ghcr.io/me/lamp:2 > restart", "fail plugin none: is in plugins.install, and not installed > restart"}, "plugin same"},
 		"plugins that do not start": {func(f *fake, _ *Options) { f.load = func(context.Context) error { return errors.New("no memory") } },
 			[]string{"fail plugins: the plugins do not start: no memory"}, "watcher.docker.local"},
+		"a plugin that hangs": {func(f *fake, _ *Options) {
+			f.load = func(context.Context) error { return context.DeadlineExceeded }
+			f.bundles = append(f.bundles, plugin.Status{Name: "mine", State: plugin.Starting, Error: "it has not said what it is within 5s"})
+			f.triggers[0].Err = errors.New("its plugin has not answered")
+		}, []string{"fail plugin mine: starting: it has not said what it is within 5s", "ok watcher.docker.local", "its plugin has not answered"}, ""},
 		"beside another": {func(f *fake, _ *Options) {
 			f.serving = func() (string, string, error) { return "http://127.0.0.1:3000", "1.0", nil }
 		},

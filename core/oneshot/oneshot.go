@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -35,6 +36,7 @@ import (
 type Options struct {
 	Config   *config.Config
 	Builtins []plugin.Builtin
+	Version  string
 	Log      hclog.Logger
 	Redactor *logging.Redactor
 	// Now is the clock; nil means time.Now.
@@ -66,7 +68,9 @@ func New(opt Options, kinds ...kind.Kind) (*Instance, error) {
 		Builtins: slices.DeleteFunc(slices.Clone(opt.Builtins), func(b plugin.Builtin) bool { return !slices.ContainsFunc(b.Types, i.concerns) }),
 		Command:  settings.Command(), Dir: settings.Plugins.Dir, Pinned: settings.Plugins.Trust == "pinned", Checksums: settings.Plugins.Checksums(),
 		Grants: wiring.PluginGrants(settings, opt.Log), Env: settings.Plugins.Env, Isolation: wiring.Isolation(settings), RunDirs: []string{os.TempDir(), settings.Store.Path},
-		Trust: installation.TrustStore(settings.StoreFile()), Log: opt.Log, Now: opt.Now, RegistryTimeout: settings.Check.Timeout, Contained: contained.Here(),
+		Trust: installation.TrustStore(settings.StoreFile()), Records: installation.Records(settings.StoreFile()),
+		Signed: wiring.SignedPlugins(settings, opt.Log), Version: opt.Version, Log: opt.Log, Now: opt.Now,
+		RegistryTimeout: settings.Check.Timeout, Contained: contained.Here(),
 		Redact: opt.Redactor.String, Vars: wiring.PluginVars(settings),
 		Observe: func(string, string, time.Duration, error) { i.calls.Add(1) },
 	})
@@ -90,8 +94,15 @@ func (i *Instance) Close() { i.plugins.Close() }
 // Load configures the components of the chosen kinds and waits until each
 // plugin has answered. What is wrong with one is its state, and in Problems;
 // the error is that of ctx, or says why plugins.dir cannot be read. Executables
-// in plugins.dir are only started when a section needs them.
+// in plugins.dir are only started when a section needs them, and none is waited for
+// that no section needs.
 func (i *Instance) Load(ctx context.Context) error {
+	return i.LoadUntil(ctx, func() bool { return false })
+}
+
+// LoadUntil is Load, and returns earlier once enough returns true. It is called whenever
+// a plugin has answered.
+func (i *Instance) LoadUntil(ctx context.Context, enough func() bool) error {
 	var sections []config.Component
 	foreign := false
 	for _, section := range i.opt.Config.Components {
@@ -103,20 +114,43 @@ func (i *Instance) Load(ctx context.Context) error {
 		sections = append(sections, section)
 	}
 	i.components.Load(sections)
-	var err error
-	if foreign {
-		err = i.Discover(ctx)
-	}
-	i.components.Finish()
-	return errors.Join(err, i.components.Await(ctx))
+	needed, cancel := context.WithCancel(ctx)
+	defer cancel()
+	discovered := make(chan error, 1)
+	go func() {
+		var err error
+		if foreign {
+			err = i.DiscoverUntil(needed, func() bool { return i.components.Continue() == 0 })
+		}
+		if needed.Err() != nil && ctx.Err() == nil {
+			err = nil // there is enough already
+		}
+		i.components.Finish()
+		discovered <- err
+	}()
+	err := i.components.AwaitUntil(ctx, enough)
+	cancel()
+	return errors.Join(<-discovered, err)
 }
 
-// Discover starts the executables in plugins.dir that may run, to learn what they hold.
-func (i *Instance) Discover(ctx context.Context) error {
+// DiscoverUntil starts the executables in plugins.dir that may run, to learn what they
+// hold, of those of which that is not known. It returns when all have settled, or once
+// enough returns true, which is called whenever one has.
+func (i *Instance) DiscoverUntil(ctx context.Context, enough func() bool) error {
 	if _, err := os.Stat(i.opt.Config.Plugins.Dir); os.IsNotExist(err) {
 		return nil
 	}
-	return i.plugins.Discover(ctx)
+	needed, cancel := context.WithCancel(ctx)
+	defer cancel()
+	err := i.plugins.DiscoverEach(needed, func() {
+		if enough() {
+			cancel()
+		}
+	})
+	if needed.Err() != nil && ctx.Err() == nil {
+		return nil
+	}
+	return err
 }
 
 // Types returns the known types of a kind, by name.
@@ -140,6 +174,9 @@ func (i *Instance) PluginNote(k kind.Kind, typ string) (name, note string) {
 	}
 	return "", ""
 }
+
+// Waiting returns the components whose plugin has not answered yet; see component.Manager.
+func (i *Instance) Waiting() []string { return i.components.Waiting() }
 
 // Problems returns what is wrong with the components.
 func (i *Instance) Problems() []config.Problem { return i.components.Problems() }
@@ -249,9 +286,39 @@ func (i *Instance) ExplainImage(ctx context.Context, reference string) check.Exp
 // UnusablePlugins says why executables in plugins.dir cannot be used; see plugin.Host.Unusable.
 func (i *Instance) UnusablePlugins() string { return i.plugins.Unusable() }
 
+// A list of plugins is given listTime, and listPause after the last one that has
+// settled: a file that hangs is listed as such.
+const (
+	listTime  = 1500 * time.Millisecond
+	listPause = 500 * time.Millisecond
+)
+
 // Plugins returns the state of every bundle, after starting the executables in
-// plugins.dir that may run to learn what they hold.
-func (i *Instance) Plugins(ctx context.Context) ([]plugin.Status, error) {
-	err := i.Discover(ctx)
-	return i.plugins.Bundles(), err
+// plugins.dir that may run to learn what they hold, of those of which that is not known.
+// It waits for one that hangs as long as ctx allows, or, if hasty, for a moment.
+func (i *Instance) Plugins(ctx context.Context, hasty bool) ([]plugin.Status, error) {
+	limited, cancel := context.WithCancel(ctx)
+	defer cancel()
+	began := time.Now()
+	late := time.AfterFunc(listTime, func() {
+		if hasty {
+			cancel()
+		}
+	})
+	defer late.Stop()
+	err := i.DiscoverUntil(limited, func() bool {
+		late.Reset(max(listTime-time.Since(began), listPause))
+		return false
+	})
+	if limited.Err() != nil {
+		err = nil
+	}
+	all := i.plugins.Bundles()
+	for n := range all {
+		if st := &all[n]; st.State == plugin.Starting {
+			st.Error = fmt.Sprintf("it has not said what it is within %s: dogwatch plugin verify %s shows why",
+				time.Since(began).Round(100*time.Millisecond), filepath.Join(i.plugins.Dir(), st.Name))
+		}
+	}
+	return all, err
 }
