@@ -139,6 +139,11 @@ func (d *Docker) describe(ctx context.Context, c container.Summary, about descri
 		Labels:  c.Labels,
 		Image:   about.image(c),
 	}
+	image, err := d.inspector.brought(ctx, c.ImageID, about.facts, c.ImageManifestDescriptor)
+	if err != nil {
+		return out, err
+	}
+	out.ImageLabels = image.names(c.Labels)
 	problem := about.problem
 	text, err := d.inspector.reference(ctx, c, about)
 	if err != nil {

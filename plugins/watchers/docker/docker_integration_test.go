@@ -71,7 +71,8 @@ func testRealEngine(t *testing.T, engine *dockertest.Daemon, is flavour) {
 		created, err := time.Parse(time.RFC3339Nano, started.Created)
 		check(t, err)
 		same(t, got, watcher.Container{
-			ID: web, Name: "web", Status: "running", Created: sdk.TimeOf(created.Truncate(time.Second)), Labels: wanted,
+			ID: web, Name: "web", Status: "running", Created: sdk.TimeOf(created.Truncate(time.Second)),
+			Labels: wanted, ImageLabels: []string{"generation"},
 			Image: watcher.Image{ID: first, Host: is.domain, Name: is.namespace + "app", Tag: "1", Platform: sdk.Platform{OS: "linux", Architecture: runtime.GOARCH}, Created: sdk.TimeOf(born)},
 		})
 	})

@@ -23,6 +23,7 @@ import (
 type facts struct {
 	platform sdk.Platform
 	created  sdk.Time
+	labels   *brought // nil when they are not known
 }
 
 // description is what is known of an image at the moment.
@@ -39,12 +40,16 @@ type inspector struct {
 	log    hclog.Logger
 
 	mu      sync.Mutex
-	facts   map[string]facts  // by image id
+	facts   map[string]facts // by image id
+	others  map[otherImage]*brought
 	origins map[string]string // by container id: the reference it was created from
 }
 
 func newInspector(e *engine, log hclog.Logger) *inspector {
-	return &inspector{engine: e, log: log, facts: map[string]facts{}, origins: map[string]string{}}
+	return &inspector{
+		engine: e, log: log,
+		facts: map[string]facts{}, others: map[otherImage]*brought{}, origins: map[string]string{},
+	}
 }
 
 // images describes the image of every container, by image id. One request has the
@@ -125,7 +130,7 @@ func (i *inspector) inspect(ctx context.Context, imageID string) (description, e
 	case err != nil:
 		return description{}, err
 	}
-	f := facts{platform: sdk.Platform{OS: got.Os, Architecture: got.Architecture, Variant: got.Variant}}
+	f := facts{platform: platformOf(got), labels: newBrought(labelsOf(got))}
 	if t, err := time.Parse(time.RFC3339Nano, got.Created); err == nil && t.Year() > 1 {
 		f.created = sdk.TimeOf(t)
 	}
@@ -187,16 +192,21 @@ func (i *inspector) origin(ctx context.Context, containerID string) (string, err
 func (i *inspector) keepOnly(containers []container.Summary) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	usedFacts, usedOrigins := map[string]facts{}, map[string]string{}
+	usedFacts, usedOrigins, usedOthers := map[string]facts{}, map[string]string{}, map[otherImage]*brought{}
 	for _, c := range containers {
 		if f, met := i.facts[c.ImageID]; met {
 			usedFacts[c.ImageID] = f
+			platform, _ := otherPlatform(f.platform, c.ImageManifestDescriptor)
+			key := otherImage{c.ImageID, platform}
+			if labels, met := i.others[key]; met {
+				usedOthers[key] = labels
+			}
 		}
 		if o, met := i.origins[c.ID]; met {
 			usedOrigins[c.ID] = o
 		}
 	}
-	i.facts, i.origins = usedFacts, usedOrigins
+	i.facts, i.origins, i.others = usedFacts, usedOrigins, usedOthers
 }
 
 // image is the part of the container's image that does not come from its reference.

@@ -96,9 +96,11 @@ func (e *Engine) listContainers(r *http.Request, version string) (any, string) {
 			s.Image = c.imageID // the reference means another image by now
 		}
 		if image != nil && !less(version, "1.48") {
+			own := image.platform(c.Platform)
 			s.Manifest = &descriptor{
-				MediaType: "application/vnd.oci.image.manifest.v1+json", Digest: Digest("manifest " + image.ID), Size: 424,
-				Platform: platform{OS: image.OS, Architecture: image.Architecture, Variant: image.Variant},
+				MediaType: "application/vnd.oci.image.manifest.v1+json", Size: 424,
+				Digest:   Digest("manifest " + image.ID + c.Platform),
+				Platform: platform{OS: own.OS, Architecture: own.Architecture, Variant: own.Variant},
 			}
 		}
 		list = append(list, s)
@@ -131,20 +133,28 @@ func (e *Engine) listImages(version string) any {
 		}
 		list = append(list, map[string]any{
 			"Id": i.ID, "ParentId": "", "RepoTags": tags, "RepoDigests": digests, "Created": i.Created.Unix(),
-			"Size": 1 << 20, "SharedSize": -1, "Containers": -1, "Labels": map[string]string{},
+			"Size": 1 << 20, "SharedSize": -1, "Containers": -1, "Labels": orEmpty(i.Labels),
 		})
 	}
 	return list
 }
 
-func (i *Image) inspect() any {
+// inspect describes an image: the platform that is asked for (API 1.49), or its own.
+func (i *Image) inspect(r *http.Request, version string) any {
+	own := *i
+	if text := r.URL.Query().Get("platform"); text != "" && !less(version, "1.49") {
+		var wanted platform
+		_ = json.Unmarshal([]byte(text), &wanted) // without one it is the image's own
+		own = *i.platform(wanted.OS + "/" + wanted.Architecture)
+	}
 	document := map[string]any{
 		"Id": i.ID, "RepoTags": orNone(i.Tags), "RepoDigests": orNone(i.Digests),
-		"Created": i.Created.UTC().Format(time.RFC3339Nano), "Os": i.OS, "Architecture": i.Architecture, "Size": 1 << 20,
-		"Config": map[string]any{}, "RootFS": map[string]any{"Type": "layers", "Layers": []string{}},
+		"Created": own.Created.UTC().Format(time.RFC3339Nano), "Os": own.OS, "Architecture": own.Architecture,
+		"Size": 1 << 20, "Config": map[string]any{"Labels": own.Labels},
+		"RootFS": map[string]any{"Type": "layers", "Layers": []string{}},
 	}
-	if i.Variant != "" {
-		document["Variant"] = i.Variant
+	if own.Variant != "" {
+		document["Variant"] = own.Variant
 	}
 	return document
 }

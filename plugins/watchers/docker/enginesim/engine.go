@@ -44,6 +44,20 @@ type Image struct {
 	Architecture string   // "" means amd64
 	Variant      string
 	Created      time.Time
+	Labels       map[string]string // which its containers get, too
+	// Platforms are further ones under the same id, as an engine with containerd's store
+	// has them. A container runs one of them if its Platform says so.
+	Platforms []Image
+}
+
+// platform returns the image for a platform such as "linux/arm64"; itself for "".
+func (i *Image) platform(name string) *Image {
+	for n := range i.Platforms {
+		if p := &i.Platforms[n]; p.OS+"/"+p.Architecture == name {
+			return p
+		}
+	}
+	return i
 }
 
 // Container is a container of the engine.
@@ -54,7 +68,10 @@ type Container struct {
 	Image   string   // as the user wrote it: a tag, a digest or an image id
 	Labels  map[string]string
 	State   string // "" means Running
+	// Platform is one of the image's Platforms; "" means its own.
+	Platform string
 
+	given   map[string]string // Labels without those of the image
 	imageID string
 	born    time.Time
 }
@@ -172,7 +189,12 @@ func (e *Engine) create(c Container) (string, error) {
 	if c.State == "" {
 		c.State = Running
 	}
-	c.imageID, c.born, c.Labels = image.ID, e.config.Now(), maps.Clone(c.Labels)
+	labels := maps.Clone(image.platform(c.Platform).Labels)
+	if labels == nil {
+		labels = map[string]string{}
+	}
+	maps.Copy(labels, c.Labels)
+	c.imageID, c.born, c.given, c.Labels = image.ID, e.config.Now(), maps.Clone(c.Labels), labels
 	e.containers = append(e.containers, &c)
 	e.publish(&c, "create")
 	if c.State == Running {
@@ -254,7 +276,7 @@ func (e *Engine) Recreate(name, image string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return e.create(Container{Name: name, Aliases: old.Aliases, Image: image, Labels: old.Labels})
+	return e.create(Container{Name: name, Aliases: old.Aliases, Image: image, Labels: old.given})
 }
 
 // Populate adds n running containers, each of its own image. The reference of the

@@ -165,7 +165,7 @@ func (e *Engine) respond(w http.ResponseWriter, r *http.Request, route Route, id
 		document = e.listImages(version)
 	case InspectImage:
 		if i := e.resolve(id); i != nil {
-			document = i.inspect()
+			document = i.inspect(r, version)
 		} else {
 			problem = "No such image: " + id
 		}

@@ -1,0 +1,139 @@
+package docker
+
+import (
+	"context"
+	"hash/maphash"
+	"slices"
+
+	"github.com/docker/docker/api/types/image"
+	"github.com/docker/docker/api/types/versions"
+	"github.com/docker/docker/client"
+	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
+
+	"github.com/dogwatch/dogwatch/sdk"
+)
+
+// brought are the labels that an image brings into its containers: hashes of their names
+// and values, which recognize them whatever their size. It is nil where they are not known.
+type brought struct {
+	seed   maphash.Seed
+	hashes map[uint64]struct{}
+}
+
+func newBrought(labels map[string]string) *brought {
+	b := &brought{maphash.MakeSeed(), make(map[uint64]struct{}, len(labels))}
+	for name, value := range labels {
+		b.hashes[b.hash(name, value)] = struct{}{}
+	}
+	return b
+}
+
+func (b *brought) hash(name, value string) uint64 {
+	return maphash.Comparable(b.seed, [2]string{name, value})
+}
+
+// has reports whether a label of a container may be that of its image.
+func (b *brought) has(name, value string) bool {
+	if b == nil {
+		return true
+	}
+	_, found := b.hashes[b.hash(name, value)]
+	return found
+}
+
+// names returns those of a container's labels that its image brings, sorted.
+func (b *brought) names(labels map[string]string) (names []string) {
+	for name, value := range labels {
+		if b.has(name, value) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// brought returns the labels that a container has from its image. The facts are those of
+// the image as the engine describes it unasked; where the container runs that of another
+// platform, own says which, and the engine is asked about that.
+func (i *inspector) brought(ctx context.Context, imageID string, f facts, own *ocispec.Descriptor) (*brought, error) {
+	other, differs := otherPlatform(f.platform, own)
+	if f.labels == nil || !differs {
+		return f.labels, nil
+	}
+	key := otherImage{imageID, other}
+	i.mu.Lock()
+	labels := i.others[key]
+	i.mu.Unlock()
+	if labels != nil {
+		return labels, nil
+	}
+	got, found, err := i.engine.imageFor(ctx, imageID, other)
+	if err != nil || !found {
+		return nil, err
+	}
+	labels = newBrought(labelsOf(got))
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.others[key] = labels
+	return labels, nil
+}
+
+// otherImage is one platform of an image that has several.
+type otherImage struct {
+	id       string
+	platform sdk.Platform
+}
+
+// otherPlatform returns the platform for which a container runs an image, and whether that
+// is another one than the engine describes. Only engines that store several platforms of
+// an image say it (API 1.48).
+func otherPlatform(described sdk.Platform, own *ocispec.Descriptor) (sdk.Platform, bool) {
+	if own == nil || own.Platform == nil || own.Platform.Architecture == "" {
+		return described, false
+	}
+	p := own.Platform
+	other := plainPlatform(sdk.Platform{OS: p.OS, Architecture: p.Architecture, Variant: p.Variant})
+	return other, other != plainPlatform(described)
+}
+
+// plainPlatform leaves out the variant that an architecture has anyway, which builders write
+// or not (https://pkg.go.dev/github.com/containerd/platforms#Normalize).
+func plainPlatform(p sdk.Platform) sdk.Platform {
+	switch p.Architecture + "/" + p.Variant {
+	case "amd64/v1", "arm64/v8", "arm/v7":
+		p.Variant = ""
+	}
+	return p
+}
+
+func platformOf(got image.InspectResponse) sdk.Platform {
+	return sdk.Platform{OS: got.Os, Architecture: got.Architecture, Variant: got.Variant}
+}
+
+// labelsOf returns the labels of an image; none for one without a configuration.
+func labelsOf(got image.InspectResponse) map[string]string {
+	if got.Config == nil {
+		return nil
+	}
+	return got.Config.Labels
+}
+
+// imageFor inspects one platform of an image; it finds none where the engine cannot tell
+// platforms apart (API 1.49), or does not have that one.
+func (e *engine) imageFor(
+	ctx context.Context, id string, p sdk.Platform,
+) (got image.InspectResponse, found bool, err error) {
+	api, err := e.connect(ctx)
+	if err != nil || versions.LessThan(api.ClientVersion(), "1.49") {
+		return got, false, err
+	}
+	op := operation{"inspect image " + short(id) + " for " + p.OS + "/" + p.Architecture, "IMAGES"}
+	got, err = request(ctx, e, op, func(ctx context.Context, api *client.Client) (image.InspectResponse, error) {
+		wanted := ocispec.Platform{OS: p.OS, Architecture: p.Architecture, Variant: p.Variant}
+		return api.ImageInspect(ctx, id, client.ImageInspectWithPlatform(&wanted))
+	})
+	if isResponse(err) {
+		return got, false, nil
+	}
+	return got, err == nil && plainPlatform(platformOf(got)) == p, err
+}
