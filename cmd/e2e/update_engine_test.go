@@ -43,7 +43,8 @@ func act(t *testing.T, engine *dockertest.Daemon, registry, name string, changes
 	hook, to := startSink(t)
 	a.hook = hook
 	a.in = install(t, "DOGWATCH_TRIGGER_HTTP_END_URL="+to, "DOGWATCH_TRIGGER_HTTP_END_EVENTS=operation", "DOGWATCH_WATCHER_DOCKER_LOCAL_SOCKET="+a.g.socket, "DOGWATCH_WATCHER_DOCKER_LOCAL_CRON=0 0 1 1 *",
-		"DOGWATCH_WATCHER_DOCKER_LOCAL_UPDATE=true", "DOGWATCH_WATCHER_DOCKER_LOCAL_WATCHBYDEFAULT=false", "DOGWATCH_REGISTRY_CUSTOM_LAN_URL=http://"+registry)
+		"DOGWATCH_WATCHER_DOCKER_LOCAL_UPDATE=true", "DOGWATCH_WATCHER_DOCKER_LOCAL_COMPOSE=request",
+		"DOGWATCH_WATCHER_DOCKER_LOCAL_WATCHBYDEFAULT=false", "DOGWATCH_REGISTRY_CUSTOM_LAN_URL=http://"+registry)
 	a.id = a.run(t, name, "1.0.0", options...)
 	a.d = a.in.start()
 	a.d.watch()

@@ -186,8 +186,14 @@ func TestKillDuringTriggeredUpdate(t *testing.T) {
 }
 
 // TestTriggerEditsComposeFile: the dockercompose trigger writes the new tag into the file of
-// the container, and nothing else, and has the container replaced.
+// the container, and nothing else, and has the container replaced. A watcher that says no is obeyed.
 func TestTriggerEditsComposeFile(t *testing.T) {
+	t.Parallel()
+	t.Run("left open", func(t *testing.T) { testTriggerEdits(t, true) })
+	t.Run("off", func(t *testing.T) { testTriggerEdits(t, false, "WUD_WATCHER_LOCAL_COMPOSE=off") })
+}
+
+func testTriggerEdits(t *testing.T, edits bool, env ...string) {
 	t.Parallel()
 	engine, registry := dockertest.Start(t), startRegistry(t)
 	web := newProduct(t, engine, registry+"/team/web")
@@ -198,9 +204,10 @@ func TestTriggerEditsComposeFile(t *testing.T) {
 		"wud.watch": "true", "com.docker.compose.project": "house", "com.docker.compose.service": "web",
 		"com.docker.compose.project.config_files": "/elsewhere/compose.yaml", "wud.compose.file": file,
 	})
-	in := install(t,
-		"WUD_WATCHER_LOCAL_SOCKET="+strings.TrimPrefix(engine.Host, "unix://"), "WUD_WATCHER_LOCAL_CRON=0 0 1 1 *", "WUD_WATCHER_LOCAL_WATCHBYDEFAULT=false",
-		"WUD_REGISTRY_CUSTOM_LAN_URL=http://"+registry, "WUD_TRIGGER_DOCKERCOMPOSE_HOUSE_BACKUP=true")
+	in := install(t, append(env,
+		"WUD_WATCHER_LOCAL_SOCKET="+strings.TrimPrefix(engine.Host, "unix://"), "WUD_WATCHER_LOCAL_CRON=0 0 1 1 *",
+		"WUD_WATCHER_LOCAL_WATCHBYDEFAULT=false",
+		"WUD_REGISTRY_CUSTOM_LAN_URL=http://"+registry, "WUD_TRIGGER_DOCKERCOMPOSE_HOUSE_BACKUP=true")...)
 	d := in.start()
 	d.watch()
 	var all []delivery.Delivery
@@ -208,8 +215,15 @@ func TestTriggerEditsComposeFile(t *testing.T) {
 		all = get[[]delivery.Delivery](d, http.MethodGet, "/api/deliveries")
 		return len(all) == 1 && all[0].State != delivery.Pending && all[0].State != delivery.Sending
 	})
-	if all[0].State != delivery.Sent || !all[0].Batch {
+	if (all[0].State == delivery.Sent) != edits || !all[0].Batch {
 		t.Errorf("the delivery is %s", show(all))
+	}
+	if !edits {
+		if kept, err := os.ReadFile(file); err != nil || string(kept) != text || !strings.Contains(all[0].Error, "(compose.off)") {
+			t.Errorf("the delivery is %s; the file is\n%s%v", show(all), kept, err)
+		}
+		only(t, engine, "web", web.old)
+		return
 	}
 	only(t, engine, "web", web.new)
 	edited, err := os.ReadFile(file)

@@ -40,7 +40,7 @@ func (m *Manager) Apply(ctx context.Context, sections []config.Component) Change
 	m.applying.Lock()
 	defer m.applying.Unlock()
 	m.mu.Lock()
-	m.updating = updatingTrigger(sections)
+	m.permits = permitsOf(sections)
 	before := m.all
 	m.mu.Unlock()
 	wanted, changes := m.compare(before, sections)
@@ -100,7 +100,7 @@ func (m *Manager) compare(before []typed, sections []config.Component) (wanted [
 	for _, component := range before {
 		there[component.base().FullID()] = component
 	}
-	updating := updatingTrigger(sections)
+	by := permitsOf(sections)
 	names := map[string]bool{} // of watchers
 	want := func(section config.Component, byDefault bool) {
 		component, exists := there[section.Key()]
@@ -109,7 +109,7 @@ func (m *Manager) compare(before []typed, sections []config.Component) (wanted [
 		switch {
 		case !exists:
 			changes.Added = append(changes.Added, section.Key())
-		case m.unchanged(component, section, byDefault, updating):
+		case m.unchanged(component, section, byDefault, by):
 			if c := component.base(); c.valid && !(c.Kind == kind.Watcher && names[c.Name]) { // else what was wrong may be well by now
 				e.kept = component
 			}
@@ -136,14 +136,14 @@ func (m *Manager) compare(before []typed, sections []config.Component) (wanted [
 }
 
 // unchanged reports whether a component is what would be made of a section.
-func (m *Manager) unchanged(component typed, section config.Component, byDefault bool, updating string) bool {
+func (m *Manager) unchanged(component typed, section config.Component, byDefault bool, by permits) bool {
 	c := component.base()
 	bundle, t, _ := m.opt.Plugins.Find(section.Kind, section.Type)
 	if c.Default != byDefault || !c.section.Same(section) || c.bundle != bundle || !reflect.DeepEqual(c.typ, t) || bundle != nil && !slices.Equal(c.missing, bundle.MissingGrants(t)) {
 		return false
 	}
 	w, is := component.(*Watcher)
-	return !is || w.permission(section, t.Options, updating) == w.permittedBy
+	return !is || by.to(section, t.Options) == w.permittedBy
 }
 
 // release ends those that are not listed any more, unless another one of the same
@@ -181,7 +181,7 @@ func (m *Manager) Validate(ctx context.Context, sections []config.Component) (pr
 	}
 	// Of another manager nothing is listed, and what it logs is repeated by the caller.
 	other := New(m.opt)
-	other.log, other.updating = hclog.NewNullLogger(), updatingTrigger(sections)
+	other.log, other.permits = hclog.NewNullLogger(), permitsOf(sections)
 	for _, w := range wanted {
 		if w.kept != nil {
 			other.list(w.kept)

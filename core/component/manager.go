@@ -47,7 +47,7 @@ type Manager struct {
 	registries []*Registry
 	triggers   []*Trigger
 	waiting    []config.Component // their type may be in a bundle that is not discovered yet
-	updating   string             // the trigger that lets watchers update; "" for none
+	permits    permits
 	// pending is how many components' plugins have not responded yet, by kind.
 	pending map[kind.Kind]int
 	loaded  bool // Load has returned
@@ -77,7 +77,7 @@ func New(opt Options) *Manager {
 // wait for plugins; see Await.
 func (m *Manager) Load(sections []config.Component) {
 	m.mu.Lock()
-	m.updating = updatingTrigger(sections)
+	m.permits = permitsOf(sections)
 	m.mu.Unlock()
 	for _, section := range sections {
 		if _, _, known := m.opt.Plugins.Find(section.Kind, section.Type); !known {
@@ -238,9 +238,9 @@ func (m *Manager) resolve(component typed, t kind.Type, section config.Component
 	}
 	if w, is := component.(*Watcher); is {
 		m.mu.Lock()
-		trigger := m.updating
+		by := m.permits
 		m.mu.Unlock()
-		w.permit(section, t.Options, trigger)
+		w.permit(section, t.Options, by)
 	}
 	if c.Kind == kind.Trigger && c.Type == composeType {
 		settings["mode"] = ModeBatch

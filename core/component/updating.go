@@ -9,8 +9,14 @@ import (
 	"github.com/dogwatch/dogwatch/sdk/option"
 )
 
-// optionUpdate is the option of watchers that lets them replace containers, see watcher.Updater.
-const optionUpdate = "update"
+const (
+	// optionUpdate is the option of watchers that lets them replace containers, see watcher.Updater.
+	optionUpdate = "update"
+	// optionCompose is the one that says how compose files follow, and onRequest the value of
+	// it that leaves this to each request.
+	optionCompose = "compose"
+	onRequest     = "request"
+)
 
 // composeType is the trigger type that always runs once per check, as in What's Up Docker.
 const composeType = "dockercompose"
@@ -19,32 +25,56 @@ const composeType = "dockercompose"
 // configure one permits that, as it does there; other triggers permit nothing.
 func updatingTypes() []string { return []string{"docker", composeType} }
 
-// updatingTrigger returns the id of a trigger that permits updates, the same one whatever
-// the order of the sections; "" for none.
-func updatingTrigger(sections []config.Component) (id string) {
-	for _, c := range sections {
-		if other := c.Type + "." + c.Name; c.Kind == kind.Trigger && slices.Contains(updatingTypes(), c.Type) && (id == "" || other < id) {
-			id = other
+// permits are the ids of triggers that let watchers update, and that let compose files be
+// changed where a request asks for it; "" for none.
+type permits struct{ update, compose string }
+
+// permitsOf returns what the triggers of some sections permit, the same whatever their order.
+func permitsOf(sections []config.Component) (p permits) {
+	first := func(id *string, other string) {
+		if *id == "" || other < *id {
+			*id = other
 		}
 	}
-	return id
+	for _, c := range sections {
+		if c.Kind != kind.Trigger || !slices.Contains(updatingTypes(), c.Type) {
+			continue
+		}
+		first(&p.update, c.Type+"."+c.Name)
+		if c.Type == composeType {
+			first(&p.compose, c.Type+"."+c.Name)
+		}
+	}
+	return p
 }
 
-// permit lets a watcher update whose section does not say whether it may, when a trigger permits that.
-func (w *Watcher) permit(section config.Component, schema option.Schema, trigger string) {
+// permit lets a watcher do what its section does not say, when a trigger permits that.
+func (w *Watcher) permit(section config.Component, schema option.Schema, by permits) {
 	_, w.decided = section.Options[optionUpdate]
-	if w.permittedBy = w.permission(section, schema, trigger); w.permittedBy != "" {
+	w.permittedBy = by.to(section, schema)
+	if w.permittedBy.update != "" {
 		w.Options[optionUpdate] = true
 	}
+	if w.permittedBy.compose != "" {
+		w.Options[optionCompose] = onRequest
+	}
 }
 
-// permission returns the trigger that lets a watcher of a section update; "" for none.
-func (*Watcher) permission(section config.Component, schema option.Schema, trigger string) string {
-	_, has := schema.Find(optionUpdate)
-	if _, decided := section.Options[optionUpdate]; !has || decided {
-		return ""
+// to returns what a watcher of a section is permitted: nothing about which the section
+// decides, or which its type does not have.
+func (p permits) to(section config.Component, schema option.Schema) permits {
+	open := func(name string) (option.Option, bool) {
+		o, has := schema.Find(name)
+		_, decided := section.Options[name]
+		return o, has && !decided
 	}
-	return trigger
+	if _, is := open(optionUpdate); !is {
+		p.update = ""
+	}
+	if o, is := open(optionCompose); !is || !slices.Contains(o.Choices, onRequest) {
+		p.compose = ""
+	}
+	return p
 }
 
 // Updates reports whether the watcher may replace containers, and why; why is "" when
@@ -52,8 +82,8 @@ func (*Watcher) permission(section config.Component, schema option.Schema, trigg
 func (w *Watcher) Updates() (may bool, why string) {
 	may, has := w.Options[optionUpdate].(bool)
 	switch {
-	case w.permittedBy != "":
-		return true, fmt.Sprintf("the trigger %s is configured", w.permittedBy)
+	case w.permittedBy.update != "":
+		return true, fmt.Sprintf("the trigger %s is configured", w.permittedBy.update)
 	case w.decided:
 		return may, fmt.Sprintf("its option %s is %t", optionUpdate, may)
 	case has || w.Can(kind.CapUpdate):

@@ -37,7 +37,7 @@ func TestPermit(t *testing.T) {
 		if c.given != nil {
 			section.Options["update"], w.Options["update"] = config.Value{V: c.given}, c.given
 		}
-		w.permit(section, c.schema, updatingTrigger(c.sections))
+		w.permit(section, c.schema, permitsOf(c.sections))
 		if may, why := w.Updates(); may != c.may || why != c.why {
 			t.Errorf("%s: %v, %q, want %v, %q", c.name, may, why, c.may, c.why)
 		}
@@ -46,6 +46,46 @@ func TestPermit(t *testing.T) {
 		}
 		if given, _ := w.Options["update"].(bool); given != c.may {
 			t.Errorf("%s: the plugin gets %v", c.name, given)
+		}
+	}
+}
+
+// TestPermitCompose: a trigger of type dockercompose has compose files changed where the watcher
+// leaves that open; what its section says is final.
+func TestPermitCompose(t *testing.T) {
+	schema := option.Schema{
+		{Name: "update", Type: option.Bool},
+		{Name: "compose", Type: option.String, Choices: []string{"off", "request", "edit", "command"}},
+	}
+	foreign := option.Schema{{Name: "compose", Type: option.String, Choices: []string{"off", "on"}}}
+	plain := config.Component{Kind: kind.Trigger, Type: "docker", Name: "local"}
+	file := config.Component{Kind: kind.Trigger, Type: "dockercompose", Name: "house"}
+	for _, c := range []struct {
+		name     string
+		sections []config.Component
+		schema   option.Schema
+		given    any // the value of the option in the section; nil for none
+		want     any // what the plugin gets
+	}{
+		{"without a trigger", nil, schema, nil, "off"},
+		{"by a trigger of another type", []config.Component{plain}, schema, nil, "off"},
+		{"by a trigger", []config.Component{plain, file}, schema, nil, "request"},
+		{"off although there is a trigger", []config.Component{file}, schema, "off", "off"},
+		{"edit although there is a trigger", []config.Component{file}, schema, "edit", "edit"},
+		{"an option of another meaning", []config.Component{file}, foreign, nil, "off"},
+	} {
+		section := config.Component{Kind: kind.Watcher, Options: map[string]config.Value{}}
+		w := &Watcher{Component: Component{Kind: kind.Watcher, Type: "docker", Name: "local"}}
+		w.Options = option.Values{"compose": "off"}
+		if c.given != nil {
+			section.Options["compose"], w.Options["compose"] = config.Value{V: c.given}, c.given
+		}
+		w.permit(section, c.schema, permitsOf(c.sections))
+		if got := w.Options["compose"]; got != c.want {
+			t.Errorf("%s: the plugin gets %v, want %v", c.name, got, c.want)
+		}
+		if again := permitsOf(c.sections).to(section, c.schema); again != w.permittedBy {
+			t.Errorf("%s: a reload would permit %v instead of %v", c.name, again, w.permittedBy)
 		}
 	}
 }

@@ -18,10 +18,10 @@ type Watcher struct {
 	plugin.Watcher
 	// Settings are the options that the host acts on.
 	Settings WatcherOptions
-	// decided is true when its section says whether it may update; permittedBy is the
-	// trigger that lets it, else. See Updates.
+	// decided is true when its section says whether it may update; permittedBy are the
+	// triggers that let it, else. See Updates.
 	decided     bool
-	permittedBy string
+	permittedBy permits
 }
 
 // SetReached records whether the watcher's engine can be reached, and reports

@@ -22,6 +22,7 @@ var _ watcher.Updater = (*Docker)(nil)
 
 // Plan implements watcher.Updater. It costs one request for each container of the engine.
 func (d *Docker) Plan(ctx context.Context, req watcher.UpdateRequest) (watcher.Plan, error) {
+	req.Rules = d.allowed(req.Rules)
 	f, err := d.collect(ctx, req.ContainerID)
 	if err != nil {
 		return watcher.Plan{}, err
@@ -33,6 +34,15 @@ func (d *Docker) Plan(ctx context.Context, req watcher.UpdateRequest) (watcher.P
 		return watcher.Plan{}, err
 	}
 	return replace.Plan(f, req), nil
+}
+
+// allowed leaves out of rules what the watcher's options do not allow, whoever asks for it.
+// What they ask about compose files is for composeRules.
+func (d *Docker) allowed(rules watcher.UpdateRules) watcher.UpdateRules {
+	if !d.options.Hooks {
+		rules.Hooks = watcher.Hooks{}
+	}
+	return rules
 }
 
 // available returns the image as it is to be had: one that was removed meanwhile is

@@ -48,6 +48,7 @@ type replacement struct {
 
 // Apply implements watcher.Updater.
 func (d *Docker) Apply(ctx context.Context, op watcher.Operation, journal watcher.Journal) (watcher.Outcome, error) {
+	op.Request.Rules = d.allowed(op.Request.Rules)
 	f, err := d.collect(ctx, op.Request.ContainerID)
 	if errors.Is(err, sdk.ErrNotFound) {
 		return unchanged(op, replace.BlockChanged, "the container does not exist any more: list again"), nil

@@ -25,32 +25,44 @@ const (
 	labelFileWUD = "wud.compose.file"
 )
 
-// The values of the option compose.
+// The values of the option compose. Without one it is off.
 const (
-	composeOff     = "off"
+	composeRequest = "request"
 	composeEdit    = "edit"
 	composeCommand = "command"
 )
 
-// composeRules are those of the request, or of the watcher's option.
-func (d *Docker) composeRules(req watcher.UpdateRequest) *watcher.ComposeRules {
-	switch {
-	case req.Rules.Compose != nil:
-		return req.Rules.Compose
-	case d.options.Compose == "" || d.options.Compose == composeOff:
-		return nil
+// composeRules are what a request asks for, or else what the watcher's option says. The
+// option is the most that any request gets: refused says what is beyond it, "" for nothing.
+func (d *Docker) composeRules(asked *watcher.ComposeRules) (rules *watcher.ComposeRules, refused string) {
+	rules = asked
+	switch d.options.Compose {
+	case composeRequest:
+	case composeEdit, composeCommand:
+		command := d.options.Compose == composeCommand
+		if asked == nil {
+			rules = &watcher.ComposeRules{Command: command}
+		}
+		if rules.Command && !command {
+			refused = "the watcher's option compose is edit, so compose recreates no container: " +
+				"set it to command or request, or leave that to the engine's API"
+		}
+	default:
+		if asked != nil {
+			refused = "the watcher's option compose is off, so no compose file is changed: set it to request, edit or command"
+		}
 	}
-	return &watcher.ComposeRules{Command: d.options.Compose == composeCommand}
+	return rules, refused
 }
 
 // withCompose finds out how the compose file of the target follows. What keeps it
 // from following is part of the facts; the error is the engine's.
 func (d *Docker) withCompose(ctx context.Context, f *replace.Facts, req watcher.UpdateRequest) error {
-	rules := d.composeRules(req)
-	if rules == nil {
+	rules, refused := d.composeRules(req.Rules.Compose)
+	c := &f.Compose
+	if c.Off = d.options.Compose != composeRequest; rules == nil {
 		return nil
 	}
-	c := &f.Compose
 	c.Rules = rules
 	labels := f.Target.Config.Labels
 	managed := replace.Managed(f.Target)
@@ -58,14 +70,18 @@ func (d *Docker) withCompose(ctx context.Context, f *replace.Facts, req watcher.
 	if c.Absent = !managed && !named && rules.File == ""; c.Absent {
 		return nil
 	}
+	if refused != "" {
+		c.Problem = &watcher.Reason{Code: replace.BlockComposeOff, Text: refused}
+		return nil
+	}
 	err := d.edit(ctx, f, req)
-	var refused *compose.Error
+	var problematic *compose.Error
 	switch {
-	case errors.As(err, &refused) && refused.Code == compose.ServiceUnknown && !managed && !named:
+	case errors.As(err, &problematic) && problematic.Code == compose.ServiceUnknown && !managed && !named:
 		c.Absent = true // the configured file is for other containers
 		return nil
-	case errors.As(err, &refused):
-		problem := refused.Reason()
+	case errors.As(err, &problematic):
+		problem := problematic.Reason()
 		c.Problem = &problem
 		return nil
 	case err != nil || !managed:
@@ -221,7 +237,7 @@ func (e endpoint) dockerHost() (string, error) {
 // editFile takes the step that changes the compose file.
 func (r *replacement) editFile() (map[string]string, error) {
 	c := r.files.Edit
-	rules := r.composeRules(r.op.Request)
+	rules := r.files.Rules
 	result, err := c.Apply(rules != nil && rules.Backup)
 	facts := map[string]string{"file": c.File, "inplace": strconv.FormatBool(result.InPlace)}
 	if result.Backup != "" {

@@ -86,7 +86,8 @@ const soon = 300 * time.Millisecond
 func newLab(t *testing.T) *lab {
 	t.Helper()
 	engine := dockertest.Start(t)
-	l := &lab{Daemon: engine, docker: watch(t, Options{Socket: engine.Host, Update: true})}
+	options := Options{Socket: engine.Host, Update: true, Hooks: true, Compose: composeRequest}
+	l := &lab{Daemon: engine, docker: watch(t, options)}
 	l.docker.liveness = soon
 	l.old = engine.Image(t, "app:1", "ENV LEVEL=info", "ENV OLD=1", "LABEL version=1", "USER 0", "WORKDIR /old", "EXPOSE 80", "VOLUME /data", `CMD ["one"]`)
 	l.new = engine.Image(t, "app:2", "ENV LEVEL=warn", "ENV NEW=1", "LABEL version=2", "WORKDIR /new", "EXPOSE 81", "VOLUME /data", `CMD ["two"]`)

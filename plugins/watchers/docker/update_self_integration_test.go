@@ -60,7 +60,7 @@ func (k *kennel) image(t *testing.T, ref string, changes ...string) string {
 
 // in is the watcher in a container.
 func (k *kennel) in(t *testing.T, own string) *Docker {
-	d := watch(t, Options{Socket: k.Host, Update: true})
+	d := watch(t, Options{Socket: k.Host, Update: true, Hooks: true, Compose: composeRequest})
 	d.own = func([]container.Summary) string { return own }
 	d.command = func() ([]string, error) { return []string{"/bin/dogwatch", "plugin", "handover"}, nil }
 	return d

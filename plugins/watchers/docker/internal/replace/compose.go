@@ -14,17 +14,20 @@ import (
 
 // The codes of blocks and warnings about compose files, apart from those of compose.Error.
 const (
-	BlockCommand  = "compose.command"
-	WarnUnchanged = "compose.unchanged"
-	WarnAbsent    = watcher.BlockComposeAbsent
-	WarnScaled    = "compose.scaled"
-	WarnRecreates = "compose.recreates"
+	BlockCommand = "compose.command"
+	// BlockComposeOff is a warning too, where nothing but the option keeps the file as it is.
+	BlockComposeOff = "compose.off"
+	WarnUnchanged   = "compose.unchanged"
+	WarnAbsent      = watcher.BlockComposeAbsent
+	WarnScaled      = "compose.scaled"
+	WarnRecreates   = "compose.recreates"
 )
 
 // Compose says how the compose file of the target follows the update.
 type Compose struct {
-	// Rules are nil when the file is left alone.
+	// Rules are nil when the file is left alone; with Off no request can change that.
 	Rules *watcher.ComposeRules `json:"-"`
+	Off   bool                  `json:"-"`
 	// Absent is true when the target belongs to no compose file.
 	Absent bool `json:"-"`
 	// Problem keeps the file from being changed, or the command from being used.
@@ -63,8 +66,14 @@ func withCompose(p *watcher.Plan, f Facts, req watcher.UpdateRequest) {
 	}
 	switch {
 	case c.Rules == nil:
-		if Managed(f.Target) && Renames(f.Target.Config.Image, req.Image.Reference) {
-			warn(WarnUnchanged, "the compose file of %s is not changed, so the next docker compose up returns to the old image: set the watcher's option compose, or write %s there", p.Name, req.Image.Reference)
+		const text = "the compose file of %s is not changed, so the next docker compose up returns to the old image: " +
+			"%s, or write %s there"
+		switch {
+		case !Managed(f.Target) || !Renames(f.Target.Config.Image, req.Image.Reference):
+		case c.Off:
+			warn(BlockComposeOff, text, p.Name, "set the watcher's option compose", req.Image.Reference)
+		default:
+			warn(WarnUnchanged, text, p.Name, "have it changed too", req.Image.Reference)
 		}
 	case c.Absent && c.Rules.Required:
 		p.Blocks = append(p.Blocks, watcher.Reason{Code: watcher.BlockComposeAbsent, Text: fmt.Sprintf("%s belongs to no compose file, so this trigger leaves it alone: name its file with the label dogwatch.compose.file, or use a docker trigger", p.Name)})
