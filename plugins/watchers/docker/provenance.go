@@ -10,6 +10,7 @@ import (
 	"github.com/docker/docker/client"
 	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
 
+	"github.com/dogwatch/dogwatch/plugins/watchers/docker/internal/replace"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
@@ -50,6 +51,24 @@ func (b *brought) names(labels map[string]string) (names []string) {
 	}
 	slices.Sort(names)
 	return names
+}
+
+// counting returns the labels of a container that say something about it, see
+// replace.Counting. An image that was not inspected before is inspected now instead of at
+// the next listing; the error means that the engine cannot be reached.
+func (i *inspector) counting(
+	ctx context.Context, labels map[string]string, imageID string, own *ocispec.Descriptor,
+) (map[string]string, error) {
+	f, known := i.known(imageID)
+	if !known {
+		about, err := i.inspect(ctx, imageID)
+		if err != nil {
+			return nil, err
+		}
+		f = about.facts
+	}
+	image, err := i.brought(ctx, imageID, f, own)
+	return replace.Counting(labels, image.has), err
 }
 
 // brought returns the labels that a container has from its image. The facts are those of

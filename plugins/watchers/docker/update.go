@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/docker/docker/api/types/container"
+	"github.com/docker/docker/api/types/image"
 	"github.com/docker/docker/api/types/network"
 	"github.com/docker/docker/api/types/versions"
 	"github.com/docker/docker/client"
@@ -74,7 +75,7 @@ func (d *Docker) collect(ctx context.Context, id string) (f replace.Facts, err e
 	if err != nil {
 		return f, err
 	}
-	if f.Others, err = d.others(ctx, all, target.ID); err != nil {
+	if f.Others, err = d.others(ctx, all, f.Target); err != nil {
 		return f, err
 	}
 	following := replace.Following(f)
@@ -106,13 +107,15 @@ func (d *Docker) collect(ctx context.Context, id string) (f replace.Facts, err e
 	return f, err
 }
 
-// others inspects all containers but one. Those that go away meanwhile are left out.
-func (d *Docker) others(ctx context.Context, all []container.Summary, but string) ([]replace.Container, error) {
+// others inspects all containers but the target. Those that go away meanwhile are left out.
+func (d *Docker) others(
+	ctx context.Context, all []container.Summary, target replace.Container,
+) ([]replace.Container, error) {
 	found := make([]replace.Container, len(all))
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(concurrency)
 	for i, c := range all {
-		if c.ID == but {
+		if c.ID == target.ID {
 			continue
 		}
 		group.Go(func() error {
@@ -121,6 +124,10 @@ func (d *Docker) others(ctx context.Context, all []container.Summary, but string
 				return nil
 			}
 			found[i] = replace.Container{InspectResponse: got}
+			if err == nil && got.Config != nil && replace.Neighbours(target, got.Config.Labels) {
+				own := got.ImageManifestDescriptor
+				found[i].Labels, err = d.inspector.counting(ctx, got.Config.Labels, got.Image, own)
+			}
 			return err
 		})
 	}
@@ -142,12 +149,18 @@ func (d *Docker) withImage(ctx context.Context, c container.InspectResponse) (re
 	if c.ContainerJSONBase == nil || c.Config == nil || c.HostConfig == nil {
 		return out, errors.New("the engine does not describe the container: update the engine")
 	}
-	image, err := d.imageOf(ctx, c.Image)
-	if err != nil {
-		return out, err
+	got, err := d.engine.image(ctx, c.Image)
+	found := err == nil
+	if other, differs := otherPlatform(platformOf(got), c.ImageManifestDescriptor); found && differs {
+		got, found, err = d.engine.imageFor(ctx, c.Image, other)
 	}
-	out.Image = image
-	return out, nil
+	switch {
+	case err != nil && !hasStatus(err, http.StatusNotFound):
+		return out, err
+	case found:
+		return out.WithImage(imageFrom(got)), nil
+	}
+	return out.WithImage(nil), nil
 }
 
 // imageOf returns an image; nil when there is none of that name.
@@ -159,7 +172,14 @@ func (d *Docker) imageOf(ctx context.Context, name string) (*replace.Image, erro
 	case err != nil:
 		return nil, err
 	}
-	return &replace.Image{ID: got.ID, Config: got.Config, Platform: got.Os + "/" + got.Architecture, Tags: names(got.RepoTags), Digests: names(got.RepoDigests)}, nil
+	return imageFrom(got), nil
+}
+
+func imageFrom(got image.InspectResponse) *replace.Image {
+	return &replace.Image{
+		ID: got.ID, Config: got.Config, Platform: got.Os + "/" + got.Architecture,
+		Tags: names(got.RepoTags), Digests: names(got.RepoDigests),
+	}
 }
 
 // updating says what the engine can do. Whether it takes changes is found out by

@@ -64,7 +64,7 @@ func (d *Docker) withCompose(ctx context.Context, f *replace.Facts, req watcher.
 		return nil
 	}
 	c.Rules = rules
-	labels := f.Target.Config.Labels
+	labels := f.Target.Labels
 	managed := replace.Managed(f.Target)
 	named := labels[labelFile] != "" || labels[labelFileWUD] != "" || rules.Label != "" && labels[rules.Label] != ""
 	if c.Absent = !managed && !named && rules.File == ""; c.Absent {
@@ -103,7 +103,7 @@ func (d *Docker) edit(ctx context.Context, f *replace.Facts, req watcher.UpdateR
 	if err != nil {
 		return err
 	}
-	labels := f.Target.Config.Labels
+	labels := f.Target.Labels
 	if file := labels[c.Rules.Label]; c.Rules.Label != "" && file != "" {
 		labels = maps.Clone(labels)
 		labels[labelFile] = file
@@ -150,7 +150,7 @@ func (d *Docker) exact(ctx context.Context, image watcher.TargetImage) (string, 
 
 // recreation finds the other containers of the service, and how compose is called if it is to recreate the target.
 func (d *Docker) recreation(ctx context.Context, f *replace.Facts) error {
-	c, labels := &f.Compose, f.Target.Config.Labels
+	c, labels := &f.Compose, f.Target.Labels
 	service, err := d.service(ctx, labels)
 	if err != nil {
 		return err
@@ -207,8 +207,8 @@ func (d *Docker) composeFor(ctx context.Context, labels map[string]string, scale
 	return &command, nil
 }
 
-// service returns the containers of a compose service, except those of "compose run"
-// and kept predecessors.
+// service returns the containers of a compose service with the labels that count, except
+// those of "compose run" and kept predecessors.
 func (d *Docker) service(ctx context.Context, labels map[string]string) ([]container.Summary, error) {
 	all, err := d.engine.containers(ctx, true)
 	if err != nil {
@@ -216,7 +216,16 @@ func (d *Docker) service(ctx context.Context, labels map[string]string) ([]conta
 	}
 	var found []container.Summary
 	for _, c := range all {
-		if c.Labels[labelProject] == labels[labelProject] && c.Labels[labelService] == labels[labelService] && c.Labels[labelOneOff] != "True" && !replace.IsBackup(containerName(c)) {
+		same := func() bool {
+			return c.Labels[labelProject] == labels[labelProject] && c.Labels[labelService] == labels[labelService]
+		}
+		if !same() || replace.IsBackup(containerName(c)) {
+			continue
+		}
+		if c.Labels, err = d.inspector.counting(ctx, c.Labels, c.ImageID, c.ImageManifestDescriptor); err != nil {
+			return nil, err
+		}
+		if same() && c.Labels[labelOneOff] != "True" {
 			found = append(found, c)
 		}
 	}
@@ -308,7 +317,7 @@ func (r *replacement) uneditUnlessUpdated(ctx context.Context, out watcher.Outco
 // composeHash runs "compose config --hash" before anything changes. Only if it is what the
 // old container's label says, the label of the new one can be made in the same way.
 func (r *replacement) composeHash(ctx context.Context) {
-	labels := r.old[r.op.Plan.Name].Config.Labels
+	labels := r.old[r.op.Plan.Name].Labels
 	if r.files.Rules == nil || r.files.Command != nil || labels[labelHash] == "" {
 		return
 	}

@@ -31,7 +31,7 @@ func (r *replacement) up(ctx context.Context, name string) (map[string]string, e
 	if err := r.callUp(ctx, status != replace.Stopped, stopTimeout(old), r.secrets(old)); err != nil {
 		return nil, err
 	}
-	found, err := r.slot(ctx, old.Config.Labels)
+	found, err := r.slot(ctx, old.Labels)
 	if err != nil {
 		return nil, err
 	}

@@ -47,7 +47,7 @@ func (c Compose) follows() bool { return c.Rules != nil && !c.Absent && c.Proble
 
 // Managed reports whether compose made a container.
 func Managed(c Container) bool {
-	return c.Config.Labels[composeProject] != "" && c.Config.Labels[composeService] != ""
+	return c.Labels[composeProject] != "" && c.Labels[composeService] != ""
 }
 
 // Renames reports whether the new image has another name or tag than the old

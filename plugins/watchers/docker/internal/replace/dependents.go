@@ -15,12 +15,6 @@ type dependent struct {
 	relation, action string
 }
 
-const (
-	composeProject   = "com.docker.compose.project"
-	composeService   = "com.docker.compose.service"
-	composeDependsOn = "com.docker.compose.depends_on"
-)
-
 // dependents returns the containers that are recreated with the target, each after
 // those that it depends on, and then those that are restarted.
 func dependents(f Facts) []dependent {
@@ -87,14 +81,11 @@ func joins(mode string, base Container) bool {
 
 // restartsWith reports whether compose is to restart c when base is recreated.
 func restartsWith(c, base Container) bool {
-	if c.Config == nil || base.Config == nil {
+	project, service := base.Labels[composeProject], base.Labels[composeService]
+	if project == "" || service == "" || c.Labels[composeProject] != project {
 		return false
 	}
-	project, service := base.Config.Labels[composeProject], base.Config.Labels[composeService]
-	if project == "" || service == "" || c.Config.Labels[composeProject] != project {
-		return false
-	}
-	for entry := range strings.SplitSeq(c.Config.Labels[composeDependsOn], ",") {
+	for entry := range strings.SplitSeq(c.Labels[composeDependsOn], ",") {
 		if parts := strings.Split(entry, ":"); len(parts) == 3 && parts[0] == service && parts[2] == "true" {
 			return true
 		}

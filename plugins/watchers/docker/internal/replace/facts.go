@@ -22,7 +22,9 @@ import (
 // engine has it no more.
 type Container struct {
 	container.InspectResponse
-	Image   *Image
+	Image *Image
+	// Labels are those of Config.Labels that count, see Counting. Only they are acted on.
+	Labels  map[string]string
 	Written Written
 }
 

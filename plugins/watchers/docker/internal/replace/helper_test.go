@@ -66,8 +66,10 @@ func TestPlanOfOwnContainerHandsOver(t *testing.T) {
 
 func TestPlanDoesNotRestartDogwatch(t *testing.T) {
 	db, dog := running("a", "db", "front", "front"), running("b", "dog", "front", "front")
-	db.Config.Labels = map[string]string{composeProject: "p", composeService: "db"}
-	dog.Config.Labels = map[string]string{composeProject: "p", composeService: "dog", composeDependsOn: "db:service_started:true"}
+	db.Labels = map[string]string{composeProject: "p", composeService: "db"}
+	dog.Labels = map[string]string{
+		composeProject: "p", composeService: "dog", composeDependsOn: "db:service_started:true",
+	}
 	for self, want := range map[string]int{"": 1, dog.ID: 0} {
 		if p := Plan(Facts{Target: db, Others: []Container{dog}, Self: self}, watcher.UpdateRequest{}); len(p.Dependents) != want {
 			t.Errorf("as %.4q: dependents %v", self, p.Dependents)

@@ -29,15 +29,16 @@ const (
 	BlockNetwork   = "network.missing"
 	BlockDetached  = "network.detached"
 	BlockDependent = "dependent.image"
+	BlockDefaults  = "defaults.unknown"
 	BlockNameTaken = "name.taken" // only as the reason of an outcome
 )
 
 // The codes of warnings.
 const (
-	WarnDefaults   = "defaults.unknown"
 	WarnNoCheck    = "no-healthcheck"
 	WarnRestarting = "restarting"
 	WarnProbe      = "probe.unreachable"
+	WarnLabels     = "labels.image"
 )
 
 // ignoredBytes is how much a container may have written into itself: pid files,
@@ -76,6 +77,12 @@ func blocks(f Facts, deps []dependent, req watcher.UpdateRequest) []watcher.Reas
 			add(BlockDependent, "%s has to be recreated with %s, and its image %s is another one by now: update %s first", d.Name(), f.Target.Name(), d.Config.Image, d.Name())
 		}
 	}
+	// As labels they would come to count as the user's.
+	if f.Target.Image == nil && f.Compose.Command == nil && !slices.Contains(req.Rules.Acknowledged, BlockDefaults) {
+		all = append(all, watcher.Reason{Code: BlockDefaults, Acknowledge: true, Text: fmt.Sprintf(
+			"the old image of %s is gone, so its settings and labels cannot be told from yours, and would be kept as yours: "+
+				"recreate it with compose, or acknowledge %s", f.Target.Name(), BlockDefaults)})
+	}
 	for _, c := range append([]Container{f.Target}, containers(deps)...) {
 		if c.Written.Hidden != "" && f.Compose.Command == nil && !slices.Contains(req.Rules.Acknowledged, BlockFiles) {
 			all = append(all, watcher.Reason{Code: BlockFiles, Acknowledge: true, Text: fmt.Sprintf(
@@ -110,13 +117,10 @@ func containers(deps []dependent) (all []Container) {
 // containerBlocks are the reasons why one container cannot be recreated.
 func containerBlocks(f Facts, c Container, add func(code, text string, args ...any)) {
 	name := c.Name()
-	has := func(prefix string) bool {
-		return slices.ContainsFunc(sortedKeys(c.Config.Labels), func(l string) bool { return strings.HasPrefix(l, prefix) })
-	}
 	switch {
-	case has("com.docker.swarm.service"):
+	case c.says("com.docker.swarm.service"):
 		add(BlockSwarm, "%s is a task of Swarm, which would replace it again: use docker service update", name)
-	case has("io.kubernetes."):
+	case c.says("io.kubernetes."):
 		add(BlockKube, "%s belongs to Kubernetes, which would replace it again: change its workload", name)
 	case c.HostConfig.AutoRemove:
 		add(BlockRemove, "the engine removes %s as soon as it stops (--rm), so it could not be brought back: recreate it without --rm", name)
@@ -135,9 +139,8 @@ func containerBlocks(f Facts, c Container, add func(code, text string, args ...a
 func warnings(f Facts, req watcher.UpdateRequest) []watcher.Reason {
 	var all []watcher.Reason
 	c := f.Target
-	if c.Image == nil || c.Image.Config == nil {
-		all = append(all, watcher.Reason{Code: WarnDefaults, Text: fmt.Sprintf(
-			"the old image of %s is gone, so its defaults cannot be distinguished from what you set: all are kept", c.Name())})
+	if req.Image.Config != nil && f.Compose.Command == nil {
+		all = append(all, labelWarnings(c, req.Image.Config.Labels)...)
 	}
 	if c.State != nil && c.State.Restarting {
 		all = append(all, watcher.Reason{Code: WarnRestarting, Text: fmt.Sprintf(

@@ -31,7 +31,7 @@ func parse(t *testing.T, text string) Container {
 	if err := json.Unmarshal([]byte(defaults), &c.Image.Config); err != nil {
 		t.Fatal(err)
 	}
-	return c
+	return c.WithImage(c.Image)
 }
 
 func TestMakeKeepsOnlyWhatTheUserSet(t *testing.T) {

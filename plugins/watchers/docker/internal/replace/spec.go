@@ -29,10 +29,6 @@ type Endpoint struct {
 	Settings *network.EndpointSettings
 }
 
-// composeImage is the label in which compose stores the id of a container's image;
-// it recreates a container that has another one.
-const composeImage = "com.docker.compose.image"
-
 // Make returns the container that takes the place of c with an image called reference,
 // whose id is imageID. It has what a user set: what equals a default of the old image
 // is left out, so that those of the new image apply. Nothing of c is changed or shared.
@@ -40,7 +36,7 @@ func Make(c Container, engine Engine, reference, imageID string) Spec {
 	config, host := clone(c.Config), clone(c.HostConfig)
 	config.Image = reference
 	if c.Image != nil && c.Image.Config != nil {
-		dropDefaults(config, c.Image)
+		dropDefaults(config, c)
 	}
 	if _, found := config.Labels[composeImage]; found {
 		config.Labels[composeImage] = imageID
@@ -92,9 +88,10 @@ func clone[T any](v *T) *T {
 	return out
 }
 
-// dropDefaults removes from config what the image would give it anyway.
-func dropDefaults(config *container.Config, image *Image) {
-	defaults := image.Config
+// dropDefaults removes from config what the image would give it anyway, apart from labels
+// of compose that count although the image has them: another image may not.
+func dropDefaults(config *container.Config, c Container) {
+	defaults := c.Image.Config
 	config.Env = slices.DeleteFunc(config.Env, func(e string) bool { return slices.Contains(defaults.Env, e) })
 	dropCommand(config, defaults.Entrypoint, defaults.Cmd)
 	if config.WorkingDir == defaults.WorkingDir {
@@ -107,7 +104,7 @@ func dropDefaults(config *container.Config, image *Image) {
 		config.StopSignal = ""
 	}
 	for name, value := range defaults.Labels {
-		if config.Labels[name] == value {
+		if _, counts := c.Labels[name]; !counts && config.Labels[name] == value {
 			delete(config.Labels, name)
 		}
 	}
