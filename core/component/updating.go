@@ -3,6 +3,7 @@ package component
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/dogwatch/dogwatch/core/config"
 	"github.com/dogwatch/dogwatch/sdk/kind"
@@ -24,6 +25,13 @@ const composeType = "dockercompose"
 // updatingTypes are the trigger types of What's Up Docker that update containers. To
 // configure one permits that, as it does there; other triggers permit nothing.
 func updatingTypes() []string { return []string{"docker", composeType} }
+
+// Updating reports whether the trigger with an id is of one of these types. What it asks of an
+// update are its options, which are the operator's word.
+func Updating(trigger string) bool {
+	name, _, _ := strings.Cut(trigger, ".")
+	return slices.Contains(updatingTypes(), name)
+}
 
 // permits are the ids of triggers that let watchers update, and that let compose files be
 // changed where a request asks for it; "" for none.

@@ -89,3 +89,14 @@ func TestPermitCompose(t *testing.T) {
 		}
 	}
 }
+
+// TestUpdating: only triggers whose rules are their options are taken at their word.
+func TestUpdating(t *testing.T) {
+	for trigger, want := range map[string]bool{
+		"docker.local": true, "dockercompose.house": true, "dockers.local": false, "smtp.docker": false, "docker": true, "": false,
+	} {
+		if got := Updating(trigger); got != want {
+			t.Errorf("%q: %v", trigger, got)
+		}
+	}
+}

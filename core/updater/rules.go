@@ -50,6 +50,7 @@ type ruleSet struct {
 func (r *Runner) rules(w Watcher, req Request) ruleSet {
 	s := ruleSet{UpdateRules: req.Rules, given: label.Read(req.Container.Labels, r.opt.ForeignLabels)}
 	s.Acknowledged = slices.Clone(req.Rules.Acknowledged)
+	s.bound(w, req)
 	s.Keep, s.Prune = max(s.Keep, w.Keep), s.Prune || w.Prune
 	s.health(req.Rules.Health)
 	read(&s, label.UpdateKeep, func(text string) (err error) { s.Keep, err = count(text); return err })

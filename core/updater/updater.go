@@ -96,6 +96,9 @@ type Request struct {
 	Kind      operation.Kind
 	// Rules are those that the request adds to what labels and configuration ask for.
 	Rules watcher.UpdateRules
+	// Configured is whether an operator set the Rules, as options of the Trigger. Otherwise
+	// they do not go beyond the options of the watcher.
+	Configured bool
 	// Actor is the user or token that asks, Trigger the id of the trigger that does.
 	Actor, Trigger string
 	// Delivery is the id of the delivery of the Trigger; "" for none. A container has one

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dogwatch/dogwatch/core/component"
 	"github.com/dogwatch/dogwatch/core/dispatch"
 	"github.com/dogwatch/dogwatch/core/operation"
 	"github.com/dogwatch/dogwatch/core/update"
@@ -24,7 +25,8 @@ type Operations struct {
 // Begin implements dispatch.Updates.
 func (o Operations) Begin(ctx context.Context, u dispatch.Update) (operation.Operation, error) {
 	op, err := o.Runner.Start(ctx, updater.Request{
-		Container: u.Container, Kind: operation.Update, Rules: u.Rules, Actor: u.Actor, Trigger: u.Trigger, Delivery: u.Delivery,
+		Container: u.Container, Kind: operation.Update, Rules: u.Rules, Configured: component.Updating(u.Trigger),
+		Actor: u.Actor, Trigger: u.Trigger, Delivery: u.Delivery,
 	})
 	return op, beginError(u.Container, err)
 }
