@@ -169,11 +169,12 @@ func (c *circumstances) conclude(d *Decision) {
 	switch {
 	case !approved && mode.Value == Approve:
 		d.Reasons = append(d.Reasons, Reason{Code: ReasonApproval, Text: "it waits for the approval of a user", Source: mode.Source})
-	case !approved && mode.Value != Auto:
+	case !approved && cmp.Or(c.rules.ownMode, mode.Value) != Auto:
 	case !approved && c.added(c.update.Candidates[d.Target]).Total() > 0:
 		// As where every update waits for a user, so that no trigger carries it out either.
 		d.Reasons = append(d.Reasons, Reason{Code: ReasonApproval, Source: c.facts.HoldSource,
 			Text: fmt.Sprintf("it waits for the approval of a user, since the new image adds %s", c.added(c.update.Candidates[d.Target]).Vulnerabilities())})
+	case !approved && mode.Value != Auto: // in the place of Auto, see Tighten
 	case !c.facts.MayUpdate:
 		text := "the watcher may not update containers"
 		if c.facts.Remedy != "" {

@@ -55,6 +55,10 @@ type Rules struct {
 	Skip Setting[Pattern]
 	// Problems are rules that cannot be read: the update is held with each of them.
 	Problems []Problem
+	// Ignored are rules of a layer that may only tighten and does not; see Tighten. They hold nothing.
+	Ignored []Problem
+
+	ownMode Mode // before Tighten; "" for that of Mode
 }
 
 // Problem is a rule that cannot be read, or that can never let an update pass.
