@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/dogwatch/dogwatch/core/config"
+	"github.com/dogwatch/dogwatch/core/label"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 	"github.com/dogwatch/dogwatch/sdk/option"
 )
@@ -21,7 +22,7 @@ import (
 func newConfigDocs(g *global) *cobra.Command {
 	var format, output, dir string
 	write := map[string]func() (string, error){
-		"markdown": func() (string, error) { return config.Reference(allTypes(), hostOptions()), nil },
+		"markdown": func() (string, error) { return configurationPage(), nil },
 		"yaml":     func() (string, error) { return config.Sample(allTypes(), hostOptions()) },
 	}
 	cmd := &cobra.Command{
@@ -69,6 +70,9 @@ in; plugin describe knows those of executables in plugins.dir, too.`,
 	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions([]string{"markdown", "yaml"}, cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }
+
+// configurationPage returns the documentation of the settings and of the labels of containers.
+func configurationPage() string { return config.Reference(allTypes(), hostOptions()) + label.Reference() }
 
 // typePage returns the documentation of a type, named as trigger.ntfy.
 func typePage(name string) (string, error) {

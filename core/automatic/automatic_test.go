@@ -119,13 +119,13 @@ func (f *fixture) end(t *testing.T, state operation.State, outcome *watcher.Outc
 // due returns a container whose update is to be carried out by a rule.
 func due(name string, needs ...string) *sdk.Container {
 	c := &sdk.Container{
-		ID: "id-" + name, Name: name, Watcher: "local", UpdateAvailable: true, Labels: map[string]string{composeService: name},
+		ID: "id-" + name, Name: name, Watcher: "local", UpdateAvailable: true, Labels: map[string]string{"com.docker.compose.service": name},
 		Image: sdk.Image{Tag: sdk.Tag{Value: "1.0.0"}}, Result: &sdk.Result{Tag: "1.1.0"},
 		UpdateKind: sdk.UpdateKind{Kind: sdk.KindTag, LocalValue: "1.0.0", RemoteValue: "1.1.0", SemverDiff: sdk.DiffMinor},
 		Decision:   &sdk.Decision{State: sdk.StateAutomatic, OfferedAt: sdk.TimeOf(start), Reasons: []sdk.Reason{{Code: policy.ReasonAutomatic, Source: "policy.update"}}},
 	}
 	for _, other := range needs {
-		c.Labels[composeDependsOn] += other + ":service_healthy:true,"
+		c.Labels["com.docker.compose.depends_on"] += other + ":service_healthy:true,"
 	}
 	return c
 }

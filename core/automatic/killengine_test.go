@@ -70,7 +70,7 @@ func (e *diskEngine) List(context.Context) (list []sdk.Container, err error) {
 	for _, c := range e.read().Containers {
 		service, _, _ := strings.Cut(c.Name, "-")
 		list = append(list, sdk.Container{
-			ID: c.ID, Name: c.Name, Status: "running", Stack: c.Stack, Labels: map[string]string{composeService: service, composeDependsOn: c.DependsOn},
+			ID: c.ID, Name: c.Name, Status: "running", Stack: c.Stack, Labels: map[string]string{"com.docker.compose.service": service, "com.docker.compose.depends_on": c.DependsOn},
 			Image: sdk.Image{ID: "sha256:" + c.Tag, Name: "team/" + service, Registry: sdk.Registry{Host: "docker.io"}, Tag: sdk.Tag{Value: c.Tag}},
 		})
 	}

@@ -3,16 +3,10 @@ package automatic
 import (
 	"cmp"
 	"slices"
-	"strings"
 	"time"
 
+	"github.com/dogwatch/dogwatch/core/label"
 	"github.com/dogwatch/dogwatch/sdk"
-)
-
-// The labels in which Compose says which service a container is of, and which others that needs.
-const (
-	composeService   = "com.docker.compose.service"
-	composeDependsOn = "com.docker.compose.depends_on"
 )
 
 // stacksOf returns the containers of each stack of which an update is due, those first that
@@ -55,6 +49,10 @@ func stacksOf(all []*sdk.Container, now time.Time) [][]*sdk.Container {
 func ordered(stack []*sdk.Container) []*sdk.Container {
 	stack = slices.SortedFunc(slices.Values(stack), func(a, b *sdk.Container) int { return cmp.Compare(a.Name, b.Name) })
 	sorted := make([]*sdk.Container, 0, len(stack))
+	said := make(map[*sdk.Container]label.Stack, len(stack))
+	for _, c := range stack {
+		said[c] = label.StackOf(*c)
+	}
 	seen := map[*sdk.Container]bool{}
 	var add func(c *sdk.Container)
 	add = func(c *sdk.Container) {
@@ -62,9 +60,8 @@ func ordered(stack []*sdk.Container) []*sdk.Container {
 			return
 		}
 		seen[c] = true
-		needs := dependencies(c)
 		for _, other := range stack {
-			if slices.Contains(needs, other.Labels[composeService]) {
+			if slices.Contains(said[c].Needs, said[other].Service) {
 				add(other)
 			}
 		}
@@ -74,16 +71,4 @@ func ordered(stack []*sdk.Container) []*sdk.Container {
 		add(c)
 	}
 	return sorted
-}
-
-// dependencies returns the services that a container depends on: the label is
-// "db:service_healthy:true,cache:service_started:false".
-func dependencies(c *sdk.Container) []string {
-	var services []string
-	for entry := range strings.SplitSeq(c.Labels[composeDependsOn], ",") {
-		if service, _, _ := strings.Cut(strings.TrimSpace(entry), ":"); service != "" {
-			services = append(services, service)
-		}
-	}
-	return services
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/dogwatch/dogwatch/core/event"
+	"github.com/dogwatch/dogwatch/core/label"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/registry"
 )
@@ -99,7 +100,7 @@ func BenchmarkPolicy(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		for i := range list {
-			policyOf(list[i].Labels, true, false)
+			policyOf(label.Set{Operator: list[i].Labels}, true, label.Options{})
 		}
 	}
 }

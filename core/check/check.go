@@ -18,6 +18,7 @@ import (
 
 	"github.com/dogwatch/dogwatch/core/budget"
 	"github.com/dogwatch/dogwatch/core/event"
+	"github.com/dogwatch/dogwatch/core/label"
 	"github.com/dogwatch/dogwatch/core/policy"
 	"github.com/dogwatch/dogwatch/core/tag"
 	"github.com/dogwatch/dogwatch/core/update"
@@ -99,8 +100,8 @@ type Options struct {
 	Reports func(ctx context.Context, registry string) []registry.Limit
 	// SaveRequests, if set, keeps what the Budget has counted, at most twice a second.
 	SaveRequests func(ctx context.Context, all []budget.Saved) error
-	// ForeignLabels makes the labels of other tools count; see label.Read.
-	ForeignLabels bool
+	// Labels are which labels of containers count.
+	Labels label.Options
 	// WatchFloating makes the digests behind floating versions count where no label says otherwise.
 	WatchFloating bool
 	// AlreadyNotified returns the updates that need no event, as another program

@@ -31,6 +31,9 @@ type discovery struct {
 	targets []*target
 	change  event.Change
 
+	// relabelled is whether a container that was known has other labels now, or its image others.
+	relabelled bool
+
 	named  map[string]*sdk.Container // what this watcher had, by name
 	listed map[string]bool           // the ids that the engine knows
 }
@@ -58,7 +61,7 @@ func (c *Checker) discover(w Watcher, listed, stored []sdk.Container) discovery 
 			c.warnOnce("refused "+found.ID, problem)
 			continue
 		}
-		p := c.policy(found.Labels, w.WatchByDefault)
+		p := c.policy(found, w.WatchByDefault)
 		if !p.watch {
 			continue
 		}
@@ -108,6 +111,7 @@ func (d *discovery) record(s *target, before *sdk.Container) {
 		if !update.Changed(before, c, update.ImageDetails) {
 			return
 		}
+		d.relabelled = d.relabelled || update.Relabelled(before, c)
 		if t = event.ContainerChanged; c.Name != before.Name {
 			t, from = event.ContainerRenamed, before.Name
 			if old != nil && !d.listed[old.ID] { // made under another name, in the place of one that is gone
@@ -116,6 +120,7 @@ func (d *discovery) record(s *target, before *sdk.Container) {
 		}
 	case old != nil && old.ID != c.ID:
 		inherit(s, old)
+		d.relabelled = d.relabelled || update.Relabelled(old, c)
 		t = event.ContainerReplaced
 	case before != nil:
 		d.emit(event.ContainerRemoved, *before) // from the other watcher
@@ -147,7 +152,7 @@ func inherit(s *target, before *sdk.Container) {
 	if a.Digest.Watch != b.Digest.Watch {
 		return
 	}
-	if new(labelPolicy).rulesOf(label.Read(before.Labels, s.policy.foreign)) != s.policy.rules {
+	if new(labelPolicy).rulesOf(label.Read(label.Of(*before), s.policy.labels)) != s.policy.rules {
 		return
 	}
 	value := c.Image.Digest.Value
@@ -192,7 +197,7 @@ func (c *Checker) target(found sdk.Container, p labelPolicy) *target {
 	}
 	found.Image.Version = runningVersion(&found)
 	s.policy.apply(&found)
-	found.Stack = cmp.Or(found.Stack, label.Stack(found.Labels))
+	found.Stack = cmp.Or(found.Stack, label.StackOf(found).Name)
 	if found.Check.State == "" {
 		found.Check.State = sdk.CheckNever
 	}

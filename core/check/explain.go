@@ -57,7 +57,7 @@ func (c *Checker) Explain(ctx context.Context, container sdk.Container) Explanat
 	if broken {
 		container.Error = &sdk.ContainerError{Message: problem}
 	}
-	s := c.target(container, c.policy(container.Labels, true))
+	s := c.target(container, c.policy(container, true))
 	c.commitLock.Lock()
 	if known, err := c.known(ctx); err == nil { // else everything is seen for the first time
 		s.known = known[event.Subject(s.container)]
@@ -112,7 +112,7 @@ func incomparable(img sdk.Image) error {
 // Describe returns a listed container with what its labels and the name of its
 // image say of it, such as its display name and its registry.
 func (c *Checker) Describe(listed sdk.Container) sdk.Container {
-	return c.target(listed, policyOf(listed.Labels, true, c.opt.ForeignLabels)).container
+	return c.target(listed, policyOf(label.Of(listed), true, c.opt.Labels)).container
 }
 
 func (c *Checker) imageTarget(text string) (*target, error) {
@@ -125,7 +125,7 @@ func (c *Checker) imageTarget(text string) (*target, error) {
 	if ref.Tag == "" {
 		img.Tag.Value = ref.Digest
 	}
-	return c.target(sdk.Container{Name: text, Image: img}, policyOf(nil, true, false)), nil
+	return c.target(sdk.Container{Name: text, Image: img}, policyOf(label.Set{}, true, label.Options{})), nil
 }
 
 // judged returns the container of a target as a check would store it.
@@ -152,6 +152,9 @@ func (c *Checker) explain(ctx context.Context, s *target) Explanation {
 		Rules: slices.Concat(s.policy.sources, rulesOfUpdates(s.rules), s.policy.byDefault(after.Image)), Warnings: slices.Concat(s.policy.warnings, s.policy.wrong, s.policy.notes), Tags: []Verdict{},
 		Result: after.Result, UpdateAvailable: after.UpdateAvailable, UpdateKind: after.UpdateKind, Decision: after.Decision, Error: message(after),
 		Summary: summary(after, s),
+	}
+	for _, ignored := range s.rules.Ignored {
+		e.Warnings = append(e.Warnings, ignored.Text)
 	}
 	if why := s.response.why; why != nil {
 		for _, v := range why.Verdicts {

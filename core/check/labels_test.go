@@ -51,9 +51,9 @@ func TestCorpusLabels(t *testing.T) {
 			t.Errorf("%s: known is %t", l.Label, !known)
 		}
 		for _, v := range l.Values {
-			outcome := outcomes(policyOf(map[string]string{l.Label: v.Value}, true, false))
+			outcome := outcomes(policyOf(label.Set{Operator: map[string]string{l.Label: v.Value}}, true, label.Options{}))
 			fmt.Fprintf(&got, "%s=%s\n%s", l.Label, v.Value, outcome)
-			ours := outcomes(policyOf(map[string]string{label.Prefix + name: v.Value}, true, false))
+			ours := outcomes(policyOf(label.Set{Operator: map[string]string{label.Prefix + name: v.Value}}, true, label.Options{}))
 			if label.Known(name) && strings.ReplaceAll(ours, label.Prefix, label.WUDPrefix) != outcome {
 				t.Errorf("%s=%s: as ours %s", l.Label, v.Value, ours)
 			}
@@ -79,7 +79,7 @@ func outcomes(p labelPolicy) string {
 func TestCorpusWrongLabels(t *testing.T) {
 	for _, w := range readLabels(t).WrongLabels {
 		for _, name := range strings.FieldsFunc(w.Label, func(c rune) bool { return strings.ContainsRune(",/ ", c) }) {
-			p := policyOf(map[string]string{name: "x"}, true, false)
+			p := policyOf(label.Set{Operator: map[string]string{name: "x"}}, true, label.Options{})
 			quiet := strings.HasPrefix(name, "wud.trigger.")
 			if !p.watch || len(p.sources)+len(p.fatal)+len(p.wrong) > 0 || quiet != (len(p.warnings) == 0) {
 				t.Errorf("%s: %+v", name, p)
@@ -94,7 +94,7 @@ func TestCorpusServices(t *testing.T) {
 	var got strings.Builder
 	services, read := readLabels(t).Services, 0
 	for _, s := range services {
-		p := policyOf(s.Labels, true, false)
+		p := policyOf(label.Set{Operator: s.Labels}, true, label.Options{})
 		for name, value := range s.Labels {
 			rest := strings.TrimPrefix(name, label.WUDPrefix)
 			set := label.Known(rest) && rest != label.ComposeFile && strings.TrimSpace(value) != ""

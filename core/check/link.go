@@ -9,6 +9,14 @@ import (
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
+// linkValue returns the container of link templates.
+func linkValue(c *sdk.Container, p labelPolicy) (any, error) {
+	if p.isImageLink {
+		return template.Value(imageOnly{c.Image})
+	}
+	return template.Value(*c)
+}
+
 // link renders the links of the running tag, of the result and of the newest
 // version of each step. With an error there are none: half a link is none.
 func link(c *sdk.Container, p labelPolicy) error {
@@ -19,7 +27,7 @@ func link(c *sdk.Container, p labelPolicy) error {
 	var container any
 	var err error
 	if slices.Contains(p.link.Names(), "container") {
-		container, err = template.Value(*c) // costs more than the rest
+		container, err = linkValue(c, p) // costs more than the rest
 	}
 	render := func(tag string) (text string) {
 		if err != nil {

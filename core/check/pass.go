@@ -94,6 +94,11 @@ func (p *pass) reconcile(ctx context.Context, listed []sdk.Container) ([]*target
 			return nil, fmt.Errorf("store the containers: %w", err)
 		}
 	}
+	if found.relabelled { // by other rules, whether or not its registry responds
+		if err := p.redecide(ctx); err != nil {
+			return nil, err
+		}
+	}
 	for _, s := range found.targets {
 		s.known, s.rules = known[event.Subject(s.container)], p.rules(s.container)
 	}

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/dogwatch/dogwatch/sdk"
 )
 
 // hugePattern is what an image author may write into a label: Go's engine would write it
@@ -58,8 +60,8 @@ func TestExplainIsCancelled(t *testing.T) {
 // TestCheckCompilesPatternsOnce for all containers with the same labels, and all checks.
 func TestCheckCompilesPatternsOnce(t *testing.T) {
 	w := open(t)
-	labels := map[string]string{"dogwatch.tag.include": `^1\.`}
-	if a, b := w.policy(labels, true), w.policy(labels, true); a.selector != b.selector {
+	c := sdk.Container{Labels: map[string]string{"dogwatch.tag.include": `^1\.`}}
+	if a, b := w.policy(c, true), w.policy(c, true); a.selector != b.selector {
 		t.Error("compiled twice")
 	}
 }

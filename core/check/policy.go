@@ -17,13 +17,24 @@ import (
 )
 
 // linkShapes are the variables of a link template: the container, and the version of a tag.
-var linkShapes = sync.OnceValue(func() map[string]*template.Shape {
-	shapes := map[string]*template.Shape{"container": template.ShapeOf(reflect.TypeFor[sdk.Container]())}
+var linkShapes = sync.OnceValue(func() map[string]*template.Shape { return shapesOf[sdk.Container]() })
+
+// imageLinkShapes are those of a link template that the image brings: a link is opened by
+// whoever reads a message, so that it is not to carry the labels of the container elsewhere.
+var imageLinkShapes = sync.OnceValue(func() map[string]*template.Shape { return shapesOf[imageOnly]() })
+
+// imageOnly is the container of such a template.
+type imageOnly struct {
+	Image sdk.Image `json:"image"`
+}
+
+func shapesOf[Container any]() map[string]*template.Shape {
+	shapes := map[string]*template.Shape{"container": template.ShapeOf(reflect.TypeFor[Container]())}
 	for _, name := range []string{"original", "raw", "transformed", "major", "minor", "patch", "prerelease"} {
 		shapes[name] = template.Text
 	}
 	return shapes
-})
+}
 
 // Rule is one thing a policy says and where it comes from.
 type Rule struct {
@@ -47,6 +58,8 @@ type labelPolicy struct {
 	link     *template.Template
 
 	linkTemplate, displayName, displayIcon, triggerInclude, triggerExclude string
+	// isImageLink is whether the linkTemplate is one of the image, which knows only that.
+	isImageLink bool
 
 	sources []Rule
 	// fatal keeps the container from being checked; wrong is only shown.
@@ -56,37 +69,43 @@ type labelPolicy struct {
 	warnings []string
 	// notes are for explanations: what labels of other tools do not do here.
 	notes []string
-	// foreign is whether the labels of other tools count.
-	foreign bool
+	// labels are which labels count.
+	labels label.Options
 }
 
 // compiler makes a selector of the rules of a container.
 type compiler func(tag.Rules) (*tag.Selector, error)
 
-// policyOf reads the labels of a container, those of other tools only if
-// foreign is set. A wrong label is reported in the policy and never hides the container.
-func policyOf(labelled map[string]string, watchByDefault, foreign bool) labelPolicy {
-	return readPolicy(labelled, watchByDefault, foreign, tag.Compile)
+// policyOf reads the labels of a container. A wrong label is reported in the policy and
+// never hides the container.
+func policyOf(set label.Set, watchByDefault bool, labels label.Options) labelPolicy {
+	return readPolicy(set, watchByDefault, labels, tag.Compile)
 }
 
 // policy is policyOf with the options of the checker, which remembers what it has compiled.
-func (c *Checker) policy(labelled map[string]string, watchByDefault bool) labelPolicy {
-	return readPolicy(labelled, watchByDefault, c.opt.ForeignLabels, c.selectors.Compile)
+func (c *Checker) policy(container sdk.Container, watchByDefault bool) labelPolicy {
+	return readPolicy(label.Of(container), watchByDefault, c.opt.Labels, c.selectors.Compile)
 }
 
-func readPolicy(labelled map[string]string, watchByDefault, foreign bool, compile compiler) labelPolicy {
-	given := label.Read(labelled, foreign)
-	p := labelPolicy{foreign: foreign, notes: given.Notes}
+func readPolicy(set label.Set, watchByDefault bool, labels label.Options, compile compiler) labelPolicy {
+	given := label.Read(set, labels)
+	p := labelPolicy{labels: labels, notes: given.Notes}
 	p.watch = watched(p.flag(given, label.Watch), watchByDefault, len(p.wrong) > 0)
 	p.digest = p.flag(given, label.WatchDigest)
 	p.rules = p.rulesOf(given)
 	p.linkTemplate = p.text(given, label.LinkTemplate)
+	if rule, _ := given.Get(label.LinkTemplate); rule.FromImage && labels.Image != label.ImageAll {
+		p.isImageLink = true
+	}
 	p.displayName = p.text(given, label.DisplayName)
 	p.displayIcon = p.text(given, label.DisplayIcon)
 	p.triggerInclude = p.text(given, label.TriggerInclude)
 	p.triggerExclude = p.text(given, label.TriggerExclude)
 	p.compile(compile)
 	p.warnings = append(spacedLabels(&p), given.Unknown...)
+	for _, ignored := range given.Ignored {
+		p.warnings = append(p.warnings, ignored.String())
+	}
 	return p
 }
 
@@ -125,7 +144,11 @@ func (p *labelPolicy) compile(compile compiler) {
 		p.wrong = append(p.wrong, fmt.Sprintf("label %s: %v", p.source(label.LinkTemplate), err))
 		return
 	}
-	for _, problem := range link.Lint(linkShapes()) {
+	shapes := linkShapes()
+	if p.isImageLink {
+		shapes = imageLinkShapes()
+	}
+	for _, problem := range link.Lint(shapes) {
 		p.wrong = append(p.wrong, fmt.Sprintf("label %s: %s", p.source(label.LinkTemplate), problem))
 	}
 	if len(p.wrong) == before { // else a link would lead nowhere
@@ -156,7 +179,7 @@ func (p *labelPolicy) source(name string) string {
 func (p *labelPolicy) text(given label.Reading, name string) string {
 	rule, found := given.Get(name)
 	if found {
-		p.sources = append(p.sources, Rule{Name: name, Value: rule.Value, Source: "label " + rule.Label})
+		p.sources = append(p.sources, Rule{Name: name, Value: rule.Value, Source: rule.Source()})
 	}
 	return rule.Value
 }
@@ -241,10 +264,9 @@ func (p *labelPolicy) apply(c *sdk.Container) {
 	c.Image.Digest.Watch = p.watchesDigest(c.Image)
 }
 
-// Lint reads the labels of a container as a check does, those of other tools
-// only if foreign is set. wrong are mistakes that change how the container is
-// checked, odd are labels without effect; each names its label.
-func Lint(labels map[string]string, foreign bool) (wrong, odd []string) {
-	p := policyOf(labels, true, foreign)
+// Lint reads the labels of a container as a check does. wrong are mistakes that change how
+// the container is checked, odd are labels without effect; each names its label.
+func Lint(c sdk.Container, labels label.Options) (wrong, odd []string) {
+	p := policyOf(label.Of(c), true, labels)
 	return append(p.fatal, p.wrong...), append(p.warnings, p.notes...)
 }

@@ -32,7 +32,7 @@ func TestEveryLabel(t *testing.T) {
 	} {
 		for _, prefix := range []string{"dogwatch.", "wud."} {
 			found := container("web", "nginx:1.25.0", prefix+c.label+"="+c.value)
-			p := policyOf(found.Labels, true, false)
+			p := policyOf(label.Set{Operator: found.Labels}, true, label.Options{})
 			p.apply(&found)
 			if got := c.read(found, p); got != c.value {
 				t.Errorf("%s%s=%s is read as %q", prefix, c.label, c.value, got)
@@ -49,7 +49,7 @@ func TestEveryLabel(t *testing.T) {
 
 func TestPolicyDefaults(t *testing.T) {
 	found := container("web", "nginx:latest")
-	p := policyOf(nil, true, false)
+	p := policyOf(label.Set{}, true, label.Options{})
 	p.apply(&found)
 	if found.DisplayName != "web" || found.DisplayIcon != "mdi:docker" || !p.watch || !found.Image.Digest.Watch || found.Image.Tag.Semver {
 		t.Errorf("defaults are %+v, watch %t", found, p.watch)
@@ -58,22 +58,22 @@ func TestPolicyDefaults(t *testing.T) {
 
 // TestEmptyLabelsCountAsUnset, the divergence of that name.
 func TestEmptyLabelsCountAsUnset(t *testing.T) {
-	for _, label := range label.Names() {
+	for _, name := range label.Names() {
 		for _, value := range []string{"", "  ", "\t\n"} {
-			p := policyOf(map[string]string{"dogwatch." + label: value}, true, false)
+			p := policyOf(label.Set{Operator: map[string]string{"dogwatch." + name: value}}, true, label.Options{})
 			if !p.watch || len(p.sources)+len(p.fatal)+len(p.wrong)+len(p.warnings) > 0 {
-				t.Errorf("empty %s: %+v", label, p)
+				t.Errorf("empty %s: %+v", name, p)
 			}
 		}
 	}
-	p := policyOf(map[string]string{"dogwatch.tag.include": " ", "wud.tag.include": "^1"}, true, false)
+	p := policyOf(label.Set{Operator: map[string]string{"dogwatch.tag.include": " ", "wud.tag.include": "^1"}}, true, label.Options{})
 	if p.rules.Include != "^1" {
 		t.Errorf("an empty native label hides the other: %q", p.rules.Include)
 	}
 }
 
 func TestNativeLabelWins(t *testing.T) {
-	p := policyOf(map[string]string{"wud.tag.include": "^2", "dogwatch.tag.include": "^1", "wud.watch": "false", "dogwatch.watch": "true"}, false, false)
+	p := policyOf(label.Set{Operator: map[string]string{"wud.tag.include": "^2", "dogwatch.tag.include": "^1", "wud.watch": "false", "dogwatch.watch": "true"}}, false, label.Options{})
 	if p.rules.Include != "^1" || !p.watch {
 		t.Errorf("include %q, watch %t", p.rules.Include, p.watch)
 	}
@@ -90,7 +90,7 @@ func TestWatchLabel(t *testing.T) {
 		{"false", true, false, false}, {"no", true, false, false}, {"0", true, false, false}, {"Off", true, false, false},
 		{"ture", true, true, true}, {"ture", false, true, true}, // a bad label never hides the container
 	} {
-		p := policyOf(map[string]string{"dogwatch.watch": c.value}, c.byDefault, false)
+		p := policyOf(label.Set{Operator: map[string]string{"dogwatch.watch": c.value}}, c.byDefault, label.Options{})
 		if p.watch != c.want || len(p.wrong) > 0 != c.wrong {
 			t.Errorf("%q with default %t: watched %t, wrong %q", c.value, c.byDefault, p.watch, p.wrong)
 		}
@@ -111,7 +111,7 @@ func TestDigestLabelIsHonouredEverywhere(t *testing.T) {
 		{"ghcr.io/a/b:latest", "false", false}, {"ghcr.io/a/b:3", "true", true}, {"ghcr.io/a/b:3", "maybe", false},
 	} {
 		found := container("web", c.image, "wud.watch.digest="+c.label)
-		p := policyOf(found.Labels, true, false)
+		p := policyOf(label.Set{Operator: found.Labels}, true, label.Options{})
 		p.apply(&found)
 		if found.Image.Digest.Watch != c.want {
 			t.Errorf("%s with %q: watched %t, want %t", c.image, c.label, found.Image.Digest.Watch, c.want)
@@ -138,7 +138,7 @@ func TestBadLabelsNameTheLabel(t *testing.T) {
 		{"dogwatch.watch.digest", "sometimes", false, []string{"label dogwatch.watch.digest: ", "sometimes"}},
 		{"wud.tag.prerelease", "si", false, []string{"label wud.tag.prerelease: "}},
 	} {
-		p := policyOf(map[string]string{c.label: c.value}, true, false)
+		p := policyOf(label.Set{Operator: map[string]string{c.label: c.value}}, true, label.Options{})
 		complaints := p.wrong
 		if c.fatal {
 			complaints = p.fatal
@@ -159,7 +159,7 @@ func TestBadLabelsNameTheLabel(t *testing.T) {
 }
 
 func TestUnknownLabelsAreWarnedAbout(t *testing.T) {
-	for label, suggestion := range map[string]string{
+	for name, suggestion := range map[string]string{
 		"dogwatch.tag.includ":    "did you mean dogwatch.tag.include?",
 		"wud.tag.exlcude":        "did you mean wud.tag.exclude?",
 		"dogwatch.Watch":         "did you mean dogwatch.watch?",
@@ -168,22 +168,22 @@ func TestUnknownLabelsAreWarnedAbout(t *testing.T) {
 		"dogwatch.trigger.smtp":  "",
 		"wud.display.title.long": "",
 	} {
-		p := policyOf(map[string]string{label: "x"}, true, false)
+		p := policyOf(label.Set{Operator: map[string]string{name: "x"}}, true, label.Options{})
 		if len(p.warnings) != 1 {
-			t.Errorf("%s: warnings %q", label, p.warnings)
+			t.Errorf("%s: warnings %q", name, p.warnings)
 			continue
 		}
-		contains(t, label, p.warnings[0], "unknown label "+label+", ignored", suggestion)
+		contains(t, name, p.warnings[0], "unknown label "+name+", ignored", suggestion)
 	}
 	quiet := map[string]string{"com.docker.compose.project": "p", "wud.trigger.something": "x", "wudx": "1", "dogwatch": "1", "dogwatch.compose.file": "/c.yml"}
-	if p := policyOf(quiet, true, false); len(p.warnings) > 0 {
+	if p := policyOf(label.Set{Operator: quiet}, true, label.Options{}); len(p.warnings) > 0 {
 		t.Errorf("warnings %q about labels of others", p.warnings)
 	}
 }
 
 // TestSpacedTriggerLabels: the white space counts, so it must not do so silently.
 func TestSpacedTriggerLabels(t *testing.T) {
-	p := policyOf(map[string]string{"wud.trigger.include": " smtp.main, ntfy.x", "dogwatch.trigger.exclude": "a.b , c.d"}, true, false)
+	p := policyOf(label.Set{Operator: map[string]string{"wud.trigger.include": " smtp.main, ntfy.x", "dogwatch.trigger.exclude": "a.b , c.d"}}, true, label.Options{})
 	if len(p.warnings) != 1 {
 		t.Fatalf("warnings %q", p.warnings)
 	}
@@ -197,7 +197,7 @@ func FuzzLabels(f *testing.F) {
 	f.Fuzz(func(t *testing.T, a, av, b, bv string) {
 		given := map[string]string{a: av, b: bv}
 		before := maps.Clone(given)
-		p := policyOf(given, true, false)
+		p := policyOf(label.Set{Operator: given}, true, label.Options{})
 		found := container("web", "nginx:1.25.0")
 		p.apply(&found)
 		if p.selector == nil || !maps.Equal(given, before) {
@@ -219,7 +219,7 @@ func TestLint(t *testing.T) {
 		"of other tools":    {"diun.regopt", "x", true, "", "label diun.regopt"},
 		"ignored":           {"diun.regopt", "x", false, "", ""},
 	} {
-		wrong, odd := Lint(map[string]string{c.label: c.value}, c.foreign)
+		wrong, odd := Lint(sdk.Container{Labels: map[string]string{c.label: c.value}}, label.Options{Foreign: c.foreign})
 		for got, want := range map[string]string{strings.Join(wrong, "\n"): c.wrong, strings.Join(odd, "\n"): c.odd} {
 			if (want == "") != (got == "") || !strings.Contains(got, want) {
 				t.Errorf("%s: wrong %q, odd %q", name, wrong, odd)

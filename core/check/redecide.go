@@ -14,6 +14,11 @@ import (
 func (c *Checker) Redecide(ctx context.Context) error {
 	c.commitLock.Lock()
 	defer c.commitLock.Unlock()
+	return c.redecide(ctx)
+}
+
+// redecide is Redecide with commitLock held.
+func (c *Checker) redecide(ctx context.Context) error {
 	stored, err := c.opt.Store.Containers(ctx)
 	if err != nil {
 		return fmt.Errorf("read the stored containers: %w", err)
@@ -34,7 +39,7 @@ func (c *Checker) Redecide(ctx context.Context) error {
 			continue // which the next check decides
 		}
 		after, found, again := withDecision(before, before, found, c.decide(&before, found, now), now)
-		_ = link(&after, c.policy(after.Labels, true)) // what is wrong with it is in the error of the container since its check
+		_ = link(&after, c.policy(after, true)) // what is wrong with it is in the error of the container since its check
 		if !update.Changed(&before, &after, 0) {
 			continue
 		}

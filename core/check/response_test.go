@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/dogwatch/dogwatch/core/event"
+	"github.com/dogwatch/dogwatch/core/label"
 	"github.com/dogwatch/dogwatch/core/tag"
 	"github.com/dogwatch/dogwatch/sdk"
 )
@@ -17,7 +18,7 @@ var noon = sdk.TimeOf(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC))
 // running is a container as discovery leaves it, with the policy of its labels.
 func running(image string, labels ...string) (sdk.Container, labelPolicy) {
 	c := container("web", image, labels...)
-	p := policyOf(c.Labels, true, false)
+	p := policyOf(label.Set{Operator: c.Labels}, true, label.Options{})
 	if err := normalise(&c.Image); err != nil {
 		panic(err)
 	}

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/dogwatch/dogwatch/core/check"
+	"github.com/dogwatch/dogwatch/core/label"
+	"github.com/dogwatch/dogwatch/core/wiring"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/option"
 )
@@ -17,16 +19,17 @@ func (e *examination) labels(containers []sdk.Container) []Finding {
 		ids = append(ids, strings.TrimPrefix(t.ID, "trigger."))
 	}
 	var found []Finding
+	heeded := wiring.Labels(e.Config)
 	for _, c := range containers {
 		subject := "container " + c.Watcher + "/" + c.Name
 		if c.Error != nil {
 			found = append(found, Finding{Subject: subject, Level: Fail, Detail: c.Error.Message})
 		}
-		wrong, odd := check.Lint(c.Labels, e.Config.Labels.Foreign)
+		wrong, odd := check.Lint(c, heeded)
 		for _, text := range wrong {
 			found = append(found, Finding{Subject: subject, Level: Fail, Detail: text})
 		}
-		for _, text := range append(odd, unknownTriggers(c.Labels, ids)...) {
+		for _, text := range append(odd, unknownTriggers(label.Read(label.Of(c), heeded), ids)...) {
 			found = append(found, Finding{Subject: subject, Level: Warn, Detail: text})
 		}
 	}
@@ -38,16 +41,17 @@ func (e *examination) labels(containers []sdk.Container) []Finding {
 }
 
 // unknownTriggers finds triggers in labels that are not configured.
-func unknownTriggers(labels map[string]string, ids []string) []string {
+func unknownTriggers(given label.Reading, ids []string) []string {
 	var found []string
-	for _, name := range []string{"dogwatch.trigger.include", "dogwatch.trigger.exclude", "wud.trigger.include", "wud.trigger.exclude"} {
-		for _, item := range strings.Split(labels[name], ",") {
+	for _, name := range []string{label.TriggerInclude, label.TriggerExclude} {
+		rule, _ := given.Get(name)
+		for _, item := range strings.Split(rule.Value, ",") {
 			id, _, _ := strings.Cut(item, ":")
 			id = strings.ToLower(strings.TrimSpace(id))
 			if id == "" || slices.Contains(ids, id) {
 				continue
 			}
-			text := fmt.Sprintf("label %s names the trigger %q, which is not configured", name, id)
+			text := fmt.Sprintf("%s names the trigger %q, which is not configured", rule.Source(), id)
 			if near := option.Suggest(id, ids); near != "" {
 				text += fmt.Sprintf(": did you mean %s?", near)
 			}

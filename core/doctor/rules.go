@@ -35,6 +35,9 @@ func (e *examination) rules(containers []sdk.Container) []Finding {
 			}
 			found = append(found, f)
 		}
+		for _, p := range read.Ignored {
+			found = append(found, Finding{Subject: "container " + c.Watcher + "/" + c.Name, Level: Warn, Detail: p.Text})
+		}
 	}
 	return found
 }

@@ -14,12 +14,12 @@ func TestDelayOfWUD(t *testing.T) {
 		{map[string]string{"wud.watch.delay": "3d", "dogwatch.update.minage": "7d"}, "7d", "dogwatch.update.minage"},
 		{map[string]string{"wud.watch.delay": "3d", "com.centurylinklabs.watchtower.cooldown-delay": "2d"}, "3d", "wud.watch.delay"},
 	} {
-		r := Read(c.labels, true)
+		r := read(c.labels, true, false)
 		if got, _ := r.Get(UpdateMinAge); got.Value != c.value || got.Label != c.from || len(r.Unknown) > 0 {
 			t.Errorf("%v: got %+v, unknown %v", c.labels, got, r.Unknown)
 		}
 	}
-	if r := Read(map[string]string{"dogwatch.watch.delay": "3d"}, false); len(r.Unknown) != 1 {
+	if r := read(map[string]string{"dogwatch.watch.delay": "3d"}, false, false); len(r.Unknown) != 1 {
 		t.Errorf("ours has no such label: %v", r.Unknown)
 	}
 }

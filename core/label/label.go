@@ -34,14 +34,6 @@ const (
 	ComposeFile    = "compose.file" // read by triggers that edit compose files
 )
 
-var names = [...]string{
-	Watch, WatchDigest, TagInclude, TagExclude, TagTransform, TagPrerelease, LinkTemplate,
-	DisplayName, DisplayIcon, TriggerInclude, TriggerExclude, ComposeFile,
-}
-
-// Names returns all labels, without prefix.
-func Names() []string { return of(Prefix) }
-
 // Rule is one thing that labels ask for.
 type Rule struct {
 	// Name is the label without prefix: "tag.include".
@@ -51,6 +43,19 @@ type Rule struct {
 	// Label is the full name of the label that asks: "diun.include_tags". Lists of triggers
 	// and of what is skipped may come from several, whose names are then joined by " and ".
 	Label string
+	// FromImage is whether the image brings the label.
+	FromImage bool
+}
+
+// Source says where the rule comes from: "label dogwatch.tag.include", or the same with
+// "from the image".
+func (r Rule) Source() string { return sourceOf(r.Label, r.FromImage) }
+
+func sourceOf(label string, fromImage bool) string {
+	if fromImage {
+		return "label " + label + " from the image"
+	}
+	return "label " + label
 }
 
 // Reading is what the labels of one container ask for.
@@ -60,13 +65,23 @@ type Reading struct {
 	// Notes describe labels that other programs read and that have no effect or
 	// another meaning here.
 	Notes []string
+	// Ignored are labels of the image that ask for what an image may not.
+	Ignored []Ignored
 
-	rules []Rule
+	rules, tighter []Rule
+	unattributed   bool
 }
 
-// Get returns the rule of a label, named without prefix.
-func (r *Reading) Get(name string) (Rule, bool) {
-	for _, rule := range r.rules {
+// Get returns the rule of a label, named without prefix: the operator's, or the image's if
+// that may say it.
+func (r *Reading) Get(name string) (Rule, bool) { return find(r.rules, name) }
+
+// Tightens returns the rule of a label of the image, named without prefix, that counts only
+// where less happens with it than without.
+func (r *Reading) Tightens(name string) (Rule, bool) { return find(r.tighter, name) }
+
+func find(rules []Rule, name string) (Rule, bool) {
+	for _, rule := range rules {
 		if rule.Name == name {
 			return rule, true
 		}
@@ -74,11 +89,40 @@ func (r *Reading) Get(name string) (Rule, bool) {
 	return Rule{}, false
 }
 
-// Read returns what labels ask for. Those of other tools count if foreign is
-// set, and yield to ours, to those of What's Up Docker, and then to each other
+// IsFalse reports whether the value of a rule is a false one.
+func (r Rule) IsFalse() bool {
+	is, readable := flag(r.Value)
+	return readable && !is
+}
+
+// Read returns what the labels of a container ask for: those of the operator, and of those
+// of the image what an image may say and the operator does not. Labels of other tools count
+// as the option says, and yield to ours, to those of What's Up Docker, and then to each other
 // in the order Diun, Drydock, Watchtower. An empty value counts as absent.
-func Read(labels map[string]string, foreign bool) Reading {
-	var r Reading
+func Read(s Set, opt Options) Reading {
+	r := read(s.Operator, opt.Foreign, false)
+	if len(s.Image) > 0 {
+		r.hear(read(s.Image, opt.Foreign, true), opt.Image)
+		r.Ignored = append(r.Ignored, s.outsiders()...)
+	}
+	r.unattributed = s.Unattributed
+	return r
+}
+
+// Unclear says which label counts if it is the operator's and does not if it is the image's,
+// while nobody has told: see Set.Unattributed. Nothing is to be done without it meanwhile.
+func (r *Reading) Unclear() (label, text string, is bool) {
+	i := slices.IndexFunc(r.Ignored, func(i Ignored) bool { return r.unattributed && i.Name != "" })
+	if i < 0 {
+		return "", "", false
+	}
+	label = sourceOf(r.Ignored[i].Label, false)
+	return label, label + ": whether the operator or the image says this is known once its watcher lists the container again: check it", true
+}
+
+// read returns what labels of one side ask for.
+func read(labels map[string]string, foreign, fromImage bool) Reading {
+	r := Reading{}
 	for _, name := range of(Prefix) {
 		for _, prefix := range []string{Prefix, WUDPrefix} {
 			if v := labels[prefix+name]; strings.TrimSpace(v) != "" && slices.Contains(of(prefix), name) {
@@ -88,9 +132,12 @@ func Read(labels map[string]string, foreign bool) Reading {
 		}
 	}
 	r.readDelay(labels)
-	r.Unknown, r.Notes = unknown(labels)
+	r.Unknown, r.Notes = unknown(labels, fromImage)
 	if foreign {
-		r.readForeign(labels)
+		r.readForeign(labels, fromImage)
+	}
+	for i := range r.rules {
+		r.rules[i].FromImage = fromImage
 	}
 	return r
 }
@@ -110,16 +157,18 @@ func (r *Reading) readDelay(labels map[string]string) {
 
 // unknown finds labels of ours that are not read, and those below wud.trigger
 // that integrations of What's Up Docker may read.
-func unknown(labels map[string]string) (found, private []string) {
+func unknown(labels map[string]string, fromImage bool) (found, private []string) {
 	for name := range labels {
 		for _, prefix := range []string{Prefix, WUDPrefix} {
 			rest, ours := strings.CutPrefix(name, prefix)
 			switch {
 			case !ours || isOf(prefix, rest):
 			case Private(name):
-				private = append(private, "label "+name+": has no effect here; triggers are chosen by "+Prefix+TriggerInclude+" and "+Prefix+TriggerExclude)
+				private = append(private, fmt.Sprintf("%s: has no effect here; triggers are chosen by %s and %s",
+					sourceOf(name, fromImage), Prefix+TriggerInclude, Prefix+TriggerExclude))
 			default:
-				found = append(found, fmt.Sprintf("unknown label %s, ignored%s", name, suggestion(prefix, rest, of(prefix))))
+				found = append(found, fmt.Sprintf("unknown %s, ignored%s",
+					sourceOf(name, fromImage), suggestion(prefix, rest, of(prefix))))
 			}
 		}
 	}
@@ -127,9 +176,6 @@ func unknown(labels map[string]string) (found, private []string) {
 	slices.Sort(private)
 	return found, private
 }
-
-// Known reports whether What's Up Docker has a label of that name, without prefix.
-func Known(name string) bool { return slices.Contains(names[:], name) }
 
 // Private reports whether a label that is not known may belong to others:
 // integrations of What's Up Docker keep theirs below wud.trigger.
@@ -148,7 +194,7 @@ func suggestion(prefix, name string, known []string) string {
 }
 
 // readForeign adds the rules of other tools' labels.
-func (r *Reading) readForeign(labels map[string]string) {
+func (r *Reading) readForeign(labels map[string]string, fromImage bool) {
 	own := len(r.rules)
 	for _, f := range families() {
 		from := len(r.rules)
@@ -159,7 +205,7 @@ func (r *Reading) readForeign(labels map[string]string) {
 			}
 			t := f.translate(name, value)
 			if t.Note != "" {
-				r.Notes = append(r.Notes, "label "+name+": "+t.Note)
+				r.Notes = append(r.Notes, sourceOf(name, fromImage)+": "+t.Note)
 			}
 			if t.Name != "" && strings.TrimSpace(t.Value) != "" {
 				r.add(Rule{Name: t.Name, Value: t.Value, Label: name}, own, from)

@@ -119,7 +119,7 @@ func TestPrecedence(t *testing.T) {
 		for _, label := range order[i:] {
 			labels[label] = "^" + label
 		}
-		r := Read(labels, true)
+		r := read(labels, true, false)
 		rule, _ := r.Get(TagInclude)
 		if rule.Label != order[i] || rule.Value != "^"+order[i] {
 			t.Errorf("of %v: %+v", order[i:], rule)
@@ -143,14 +143,14 @@ func TestPrecedence(t *testing.T) {
 
 func TestLabelsOfOneTool(t *testing.T) {
 	const wt = "com.centurylinklabs.watchtower."
-	r := Read(map[string]string{
+	r := read(map[string]string{
 		wt + "enable": "true", wt + "no-pull": "true", "diun.notify_on": "new", "diun.watch_repo": "false",
 		"dd.notification.include": "smtp.a", "dd.action.include": "docker.b:minor", "dd.trigger.exclude": " ",
-	}, true)
+	}, true, false)
 	for name, want := range map[string]Rule{
-		Watch:          {Watch, "false", wt + "no-pull"},
-		WatchDigest:    {WatchDigest, "false", "diun.notify_on"},
-		TriggerInclude: {TriggerInclude, "docker.b:minor,smtp.a", "dd.action.include and dd.notification.include"},
+		Watch:          {Watch, "false", wt + "no-pull", false},
+		WatchDigest:    {WatchDigest, "false", "diun.notify_on", false},
+		TriggerInclude: {TriggerInclude, "docker.b:minor,smtp.a", "dd.action.include and dd.notification.include", false},
 	} {
 		if got, _ := r.Get(name); got != want {
 			t.Errorf("%s: %+v, want %+v", name, got, want)
@@ -170,9 +170,9 @@ func TestReadIsStable(t *testing.T) {
 	for i, label := range []string{"diun.notify_on", "diun.watch_repo", "dd.watch", "com.centurylinklabs.watchtower.enable", "com.centurylinklabs.watchtower.no-pull", "dd.action.include", "dd.notification.include", "diun.x", "diun.y"} {
 		labels[label] = []string{"new", "false", "true"}[i%3]
 	}
-	want := fmt.Sprint(Read(labels, true))
+	want := fmt.Sprint(read(labels, true, false))
 	for range 50 {
-		if got := fmt.Sprint(Read(maps.Clone(labels), true)); got != want {
+		if got := fmt.Sprint(read(maps.Clone(labels), true, false)); got != want {
 			t.Fatalf("%s\n%s", got, want)
 		}
 	}
@@ -184,10 +184,10 @@ func FuzzRead(f *testing.F) {
 	f.Add("wud.watch", "x", "dogwatch.", "y")
 	f.Fuzz(func(t *testing.T, a, av, b, bv string) {
 		labels := map[string]string{a: av, b: bv}
-		if r := Read(labels, false); len(r.Notes) > 0 && !Private(a) && !Private(b) || slices.ContainsFunc(r.rules, func(r Rule) bool { return Rank(r.Label) > 1 }) {
+		if r := read(labels, false, false); len(r.Notes) > 0 && !Private(a) && !Private(b) || slices.ContainsFunc(r.rules, func(r Rule) bool { return Rank(r.Label) > 1 }) {
 			t.Errorf("foreign labels count: %+v", r)
 		}
-		r := Read(labels, true)
+		r := read(labels, true, false)
 		for _, rule := range r.rules {
 			if !slices.Contains(Names(), rule.Name) || strings.TrimSpace(rule.Value) == "" || rule.Label == "" {
 				t.Errorf("rule %+v", rule)
@@ -204,15 +204,15 @@ func TestRulesOfOneTool(t *testing.T) {
 		name   string
 		want   Rule
 	}{
-		"mature with days":  {map[string]string{mode: "mature", days: "14"}, UpdateMinAge, Rule{UpdateMinAge, "14d", days}},
-		"mature":            {map[string]string{mode: "mature"}, UpdateMinAge, Rule{UpdateMinAge, "7d", mode}},
-		"all with days":     {map[string]string{mode: "all", days: "14"}, UpdateMinAge, Rule{UpdateMinAge, "0", mode}},
-		"days":              {map[string]string{days: "14"}, UpdateMinAge, Rule{UpdateMinAge, "14d", days}},
-		"ours":              {map[string]string{mode: "all", days: "14", "dogwatch.update.minage": "2d"}, UpdateMinAge, Rule{UpdateMinAge, "2d", "dogwatch.update.minage"}},
-		"tags and digests":  {map[string]string{"dd.updatePolicy.skipTags": "1,2", "dd.updatePolicy.skipDigests": "sha256:a"}, UpdateSkip, Rule{UpdateSkip, "^sha256:a$|^(1|2)$", "dd.updatePolicy.skipDigests and dd.updatePolicy.skipTags"}},
-		"tags against ours": {map[string]string{"dd.updatePolicy.skipTags": "1,2", "dogwatch.update.skip": "x"}, UpdateSkip, Rule{UpdateSkip, "x", "dogwatch.update.skip"}},
+		"mature with days":  {map[string]string{mode: "mature", days: "14"}, UpdateMinAge, Rule{UpdateMinAge, "14d", days, false}},
+		"mature":            {map[string]string{mode: "mature"}, UpdateMinAge, Rule{UpdateMinAge, "7d", mode, false}},
+		"all with days":     {map[string]string{mode: "all", days: "14"}, UpdateMinAge, Rule{UpdateMinAge, "0", mode, false}},
+		"days":              {map[string]string{days: "14"}, UpdateMinAge, Rule{UpdateMinAge, "14d", days, false}},
+		"ours":              {map[string]string{mode: "all", days: "14", "dogwatch.update.minage": "2d"}, UpdateMinAge, Rule{UpdateMinAge, "2d", "dogwatch.update.minage", false}},
+		"tags and digests":  {map[string]string{"dd.updatePolicy.skipTags": "1,2", "dd.updatePolicy.skipDigests": "sha256:a"}, UpdateSkip, Rule{UpdateSkip, "^sha256:a$|^(1|2)$", "dd.updatePolicy.skipDigests and dd.updatePolicy.skipTags", false}},
+		"tags against ours": {map[string]string{"dd.updatePolicy.skipTags": "1,2", "dogwatch.update.skip": "x"}, UpdateSkip, Rule{UpdateSkip, "x", "dogwatch.update.skip", false}},
 	} {
-		r := Read(c.labels, true)
+		r := read(c.labels, true, false)
 		if got, _ := r.Get(c.name); got != c.want {
 			t.Errorf("%s: %+v, want %+v", about, got, c.want)
 		}
@@ -220,7 +220,7 @@ func TestRulesOfOneTool(t *testing.T) {
 			t.Errorf("%s: %q", about, r.Notes)
 		}
 	}
-	r := Read(map[string]string{mode: "mature"}, false)
+	r := read(map[string]string{mode: "mature"}, false, false)
 	if _, found := r.Get(UpdateMinAge); found {
 		t.Error("labels of other tools count though they are not to")
 	}

@@ -1,7 +1,5 @@
 package label
 
-import "slices"
-
 // The labels about updates, without prefix. They exist under our prefix only.
 const (
 	ProbeHTTP     = "probe.http"
@@ -32,29 +30,3 @@ const (
 
 // noAge is a minimum age that every version has.
 const noAge = "0"
-
-var updateNames = [...]string{
-	ProbeHTTP, ProbeTCP, ProbeCommand, ProbeWindow, ProbeInterval, UpdateAuto, UpdateKeep, UpdateAcknowledge, UpdateStopSignal,
-	HookPre, HookPost, HookTimeout,
-	Policy, Update, UpdateThreshold, UpdateMinAge, UpdateSecurity, UpdateWindow, UpdateFreeze, UpdateSkip, UpdateZone,
-}
-
-// of returns the labels that a prefix has, without it.
-func of(prefix string) []string {
-	if prefix == WUDPrefix {
-		return names[:]
-	}
-	return slices.Concat(names[:], updateNames[:])
-}
-
-// delays are the labels of What's Up Docker 9 for the minimum age, without prefix:
-// https://github.com/getwud/wud
-var delays = [...]string{"watch.delay", "tag.delay"}
-
-// isOf reports whether a prefix has a label of that name.
-func isOf(prefix, name string) bool {
-	if prefix == WUDPrefix {
-		return slices.Contains(names[:], name) || slices.Contains(delays[:], name)
-	}
-	return slices.Contains(names[:], name) || slices.Contains(updateNames[:], name)
-}

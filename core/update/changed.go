@@ -29,7 +29,7 @@ func Changed(before, after *sdk.Container, ignore Fields) bool {
 	if before == after {
 		return false
 	}
-	if !maps.Equal(before.Labels, after.Labels) {
+	if Relabelled(before, after) {
 		return true
 	}
 	if ignore&ImageDetails == 0 && !slices.Equal(before.Image.Digest.Repos, after.Image.Digest.Repos) {
@@ -42,11 +42,17 @@ func Changed(before, after *sdk.Container, ignore Fields) bool {
 	return !reflect.DeepEqual(&a, &b)
 }
 
+// Relabelled reports whether two states of a container differ in their labels, or in which
+// of them come from the image.
+func Relabelled(before, after *sdk.Container) bool {
+	return !maps.Equal(before.Labels, after.Labels) || !slices.Equal(before.ImageLabels, after.ImageLabels)
+}
+
 // normalised returns a copy in which equal states are deeply equal, without what
 // Changed compares by itself.
 func normalised(c *sdk.Container, ignore Fields) sdk.Container {
 	is := *c
-	is.Labels, is.Image.Digest.Repos = nil, nil
+	is.Labels, is.ImageLabels, is.Image.Digest.Repos = nil, nil, nil
 	is.Image.Created, is.Check.At, is.Check.PostponedUntil = cut(is.Image.Created), cut(is.Check.At), cut(is.Check.PostponedUntil)
 	is.Result, is.UpdateKind.Result = normalisedResult(is.Result), normalisedResult(is.UpdateKind.Result)
 	is.SnoozedUntil, is.CoolingDownUntil, is.Decision = cut(is.SnoozedUntil), cut(is.CoolingDownUntil), normalisedDecision(is.Decision)

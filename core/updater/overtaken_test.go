@@ -13,7 +13,7 @@ import (
 func TestOvertakenOperationIsPlannedAgain(t *testing.T) {
 	f := fresh(t)
 	for name, c := range f.containers {
-		c.Labels = map[string]string{projectLabel: "home"}
+		c.Labels = map[string]string{"com.docker.compose.project": "home"}
 		f.containers[name] = c
 	}
 	first, second := f.begin(t, "web"), f.begin(t, "db")

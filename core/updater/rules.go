@@ -22,6 +22,8 @@ const (
 	BlockLabel  = "label.invalid"
 	BlockManual = "update.manual"
 	WarnHooks   = "hooks.off"
+	// WarnImage says what a label of the image asks for, and whether it gets it.
+	WarnImage = "label.image"
 	// BlockPostponed: the registry of the image gets no requests for now.
 	BlockPostponed = "registry.postponed"
 	// WarnVulnerabilities says what a scanner found, for better or worse.
@@ -48,7 +50,7 @@ type ruleSet struct {
 // rules returns the rules of a request. Labels that cannot be read are blocks: a
 // container is not updated in another way than its user meant.
 func (r *Runner) rules(w Watcher, req Request) ruleSet {
-	s := ruleSet{UpdateRules: req.Rules, given: label.Read(req.Container.Labels, r.opt.ForeignLabels)}
+	s := ruleSet{UpdateRules: req.Rules, given: label.Read(label.Of(req.Container), r.opt.Labels)}
 	s.Acknowledged = slices.Clone(req.Rules.Acknowledged)
 	s.bound(w, req)
 	s.Keep, s.Prune = max(s.Keep, w.Keep), s.Prune || w.Prune
@@ -65,6 +67,7 @@ func (r *Runner) rules(w Watcher, req Request) ruleSet {
 	s.hooks(w)
 	s.compose()
 	s.automatic(req)
+	s.images()
 	return s
 }
 
@@ -75,7 +78,9 @@ func read(s *ruleSet, name string, into func(text string) error) {
 		return
 	}
 	if err := into(strings.TrimSpace(rule.Value)); err != nil {
-		s.blocks = append(s.blocks, watcher.Reason{Code: BlockLabel, Text: fmt.Sprintf("label %s: %v", rule.Label, err)})
+		s.blocks = append(s.blocks, watcher.Reason{Code: BlockLabel, Text: fmt.Sprintf("%s: %v", rule.Source(), err)})
+	} else if rule.FromImage {
+		s.warnings = append(s.warnings, watcher.Reason{Code: WarnImage, Text: fmt.Sprintf("%s says %q", rule.Source(), rule.Value)})
 	}
 }
 
@@ -100,7 +105,7 @@ func (s *ruleSet) hooks(w Watcher) {
 		for _, name := range []string{label.HookPre, label.HookPost} {
 			if rule, given := s.given.Get(name); given {
 				s.warnings = append(s.warnings, watcher.Reason{Code: WarnHooks, Text: fmt.Sprintf(
-					"the command of label %s does not run: set watcher.%s.hooks to true", rule.Label, w.ID)})
+					"the command of %s does not run: set watcher.%s.hooks to true", rule.Source(), w.ID)})
 			}
 		}
 		return
@@ -111,10 +116,10 @@ func (s *ruleSet) hooks(w Watcher) {
 }
 
 // compose completes the rules about compose files: watchers read our label and that of
-// What's Up Docker themselves.
+// What's Up Docker themselves, unless they are of the image.
 func (s *ruleSet) compose() {
 	rule, given := s.given.Get(label.ComposeFile)
-	if s.Compose == nil || !given || label.Rank(rule.Label) <= label.Rank(label.WUDPrefix) {
+	if s.Compose == nil || !given || !rule.FromImage && label.Rank(rule.Label) <= label.Rank(label.WUDPrefix) {
 		return
 	}
 	rules := *s.Compose
@@ -124,14 +129,33 @@ func (s *ruleSet) compose() {
 
 // automatic blocks a request of a trigger that ran by itself, where a label wants that.
 func (s *ruleSet) automatic(req Request) {
-	read(s, label.UpdateAuto, func(text string) error {
-		is, err := option.Option{Type: option.Bool}.Parse(text)
-		if err == nil && is == false && req.Trigger != "" && req.Actor == "" {
-			rule, _ := s.given.Get(label.UpdateAuto)
-			s.blocks = append(s.blocks, watcher.Reason{Code: BlockManual, Text: fmt.Sprintf("label %s lets only users update it: update it by hand", rule.Label)})
+	block := func(rule label.Rule) {
+		if rule.IsFalse() && req.Trigger != "" && req.Actor == "" {
+			s.blocks = append(s.blocks, watcher.Reason{Code: BlockManual, Text: rule.Source() + " lets only users update it: update it by hand"})
 		}
+	}
+	read(s, label.UpdateAuto, func(text string) error {
+		_, err := option.Option{Type: option.Bool}.Parse(text)
 		return err
 	})
+	for _, of := range []func(string) (label.Rule, bool){s.given.Get, s.given.Tightens} {
+		rule, _ := of(label.UpdateAuto)
+		block(rule)
+	}
+}
+
+// images says what labels of the image ask for and do not get. While nobody has told them
+// from those of the operator, nothing is done without these.
+func (s *ruleSet) images() {
+	if _, text, is := s.given.Unclear(); is {
+		s.blocks = append(s.blocks, watcher.Reason{Code: BlockLabel, Text: text})
+		return
+	}
+	for _, ignored := range s.given.Ignored {
+		if ignored.Name == "" || label.AreaOf(ignored.Name) == label.Updates {
+			s.warnings = append(s.warnings, watcher.Reason{Code: WarnImage, Text: ignored.String()})
+		}
+	}
 }
 
 func count(text string) (int, error) {
@@ -193,9 +217,10 @@ func command(text string) ([]string, error) {
 
 // httpAddress and tcpAddress do not repeat what they refuse, which may hold a password.
 func httpAddress(text string) (string, error) {
+	text = label.HTTPProbe(text)
 	to, err := url.Parse(text)
 	if err != nil || to.Scheme != "http" && to.Scheme != "https" || to.Host == "" {
-		return "", errors.New("want an address such as http://:8080/health, in which a missing host is the container")
+		return "", errors.New("want an address such as :8080/health or https://:8443/, in which a missing host is the container")
 	}
 	return text, nil
 }

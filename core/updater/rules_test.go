@@ -19,6 +19,7 @@ func TestRulesFromLabels(t *testing.T) {
 		want         watcher.UpdateRules
 	}{
 		{"dogwatch.probe.http", "http://:8080/health", watcher.UpdateRules{Health: watcher.HealthGate{HTTP: "http://:8080/health"}}},
+		{"dogwatch.probe.http", ":8080/health", watcher.UpdateRules{Health: watcher.HealthGate{HTTP: "http://:8080/health"}}},
 		{"dogwatch.probe.tcp", " :5432 ", watcher.UpdateRules{Health: watcher.HealthGate{TCP: ":5432"}}},
 		{"dogwatch.probe.command", "pg_isready -q", watcher.UpdateRules{Health: watcher.HealthGate{Command: []string{"sh", "-c", "pg_isready -q"}}}},
 		{"dogwatch.probe.command", `["/ready", "now"]`, watcher.UpdateRules{Health: watcher.HealthGate{Command: []string{"/ready", "now"}}}},
@@ -40,7 +41,7 @@ func TestRulesFromLabels(t *testing.T) {
 	} {
 		t.Run(test.label+"="+test.value, func(t *testing.T) {
 			f := fresh(t)
-			f.Runner.opt.ForeignLabels = true
+			f.Runner.opt.Labels.Foreign = true
 			c := container("web")
 			c.Labels = map[string]string{test.label: test.value}
 			got := f.rules(Watcher{Hooks: true}, Request{Container: c})
@@ -53,7 +54,7 @@ func TestRulesFromLabels(t *testing.T) {
 
 func TestLabelsThatCannotBeReadAreBlocks(t *testing.T) {
 	for label, values := range map[string][]string{
-		"dogwatch.probe.http":         {"8080", ":8080/health", "ftp://:1/", "http://", "http://[/"},
+		"dogwatch.probe.http":         {"8080", "ftp://:1/", "http://", "http://[/"},
 		"dogwatch.probe.tcp":          {"5432", ":", ":http", ":70000", ":0"},
 		"dogwatch.probe.command":      {"[]", `[""]`},
 		"dogwatch.probe.window":       {"soon", "0", "-1s", "2h"},
@@ -107,7 +108,7 @@ func TestRequestAndWatcherBesideLabels(t *testing.T) {
 
 func TestComposeFileOfOtherTools(t *testing.T) {
 	f := fresh(t)
-	f.Runner.opt.ForeignLabels = true
+	f.Runner.opt.Labels.Foreign = true
 	for label, want := range map[string]string{"dd.compose.file": "/a.yaml", "wud.compose.file": "/default.yaml", "dogwatch.compose.file": "/default.yaml"} {
 		c := container("web")
 		c.Labels = map[string]string{label: "/a.yaml"}
@@ -121,7 +122,7 @@ func TestComposeFileOfOtherTools(t *testing.T) {
 
 func TestUpdateByHandOnly(t *testing.T) {
 	f := fresh(t)
-	f.Runner.opt.ForeignLabels = true
+	f.Runner.opt.Labels.Foreign = true
 	for _, label := range []string{"dogwatch.update.auto=false", "com.centurylinklabs.watchtower.monitor-only=true"} {
 		name, value, _ := strings.Cut(label, "=")
 		c := container("web")

@@ -8,13 +8,11 @@ import (
 	"strings"
 
 	"github.com/dogwatch/dogwatch/core/event"
+	"github.com/dogwatch/dogwatch/core/label"
 	"github.com/dogwatch/dogwatch/core/operation"
 	"github.com/dogwatch/dogwatch/core/store"
 	"github.com/dogwatch/dogwatch/core/update"
 )
-
-// projectLabel is the label in which Compose says to which project a container belongs.
-const projectLabel = "com.docker.compose.project"
 
 // Start plans and stores an operation as queued; Run carries it out, after those
 // queued before it that concern the same container or project. When there is an
@@ -45,7 +43,7 @@ func (r *Runner) Start(ctx context.Context, req Request) (operation.Operation, e
 		return operation.Operation{}, &BlockedError{Plan: p.plan}
 	}
 	op := operation.Operation{
-		ID: r.ids.next(), Kind: req.Kind, Watcher: c.Watcher, Name: c.Name, ContainerID: p.request.ContainerID, Project: c.Labels[projectLabel],
+		ID: r.ids.next(), Kind: req.Kind, Watcher: c.Watcher, Name: c.Name, ContainerID: p.request.ContainerID, Project: label.StackOf(c).Name,
 		Actor: req.Actor, Trigger: req.Trigger, Delivery: req.Delivery, State: operation.Queued,
 		Image: p.request.Image, Rules: p.request.Rules, Plan: p.plan, Queued: r.opt.Now(),
 	}

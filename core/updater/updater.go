@@ -21,6 +21,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/dogwatch/dogwatch/core/event"
+	"github.com/dogwatch/dogwatch/core/label"
 	"github.com/dogwatch/dogwatch/core/operation"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/registry"
@@ -183,8 +184,8 @@ type Options struct {
 	// Vulnerabilities says how the image of a digest compares with the one that a container
 	// runs, as far as they were scanned. It may be nil.
 	Vulnerabilities func(c sdk.Container, digest string) (text string, known bool)
-	// ForeignLabels is whether labels of other tools count.
-	ForeignLabels bool
+	// Labels are which labels of containers count.
+	Labels label.Options
 	// Redact blanks secrets in texts of plugins; nil when there are none.
 	Redact func(string) string
 	Log    hclog.Logger

@@ -24,8 +24,8 @@ func shownNames(v listView) string {
 
 func TestListFilterGroupSort(t *testing.T) {
 	s := stored(t,
-		a("current"), a("patched", newer("1.0.1", "patch")), a("majored", newer("2.0.0", "major"), labelled("com.docker.compose.project", "web")),
-		a("broken", failed("503"), labelled("com.docker.compose.project", "web")),
+		a("current"), a("patched", newer("1.0.1", "patch")), a("majored", newer("2.0.0", "major"), in("web")),
+		a("broken", failed("503"), in("web")),
 		a("minored", newer("1.1.0", "minor"), func(c *sdk.Container) {
 			c.Watcher, c.Image.Registry.Host, c.Result.Created = "nas", "ghcr.io", sdk.TimeOf(noon.Add(-time.Hour))
 		}),

@@ -56,6 +56,8 @@ func labelled(name, value string) func(*sdk.Container) {
 	return func(c *sdk.Container) { c.Labels[name] = value }
 }
 
+func in(stack string) func(*sdk.Container) { return func(c *sdk.Container) { c.Stack = stack } }
+
 // stored opens a store with containers.
 func stored(t testing.TB, containers ...sdk.Container) *store.Store {
 	t.Helper()

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/dogwatch/dogwatch/core/check"
-	"github.com/dogwatch/dogwatch/core/label"
 	"github.com/dogwatch/dogwatch/core/operation"
 	"github.com/dogwatch/dogwatch/core/store"
 	"github.com/dogwatch/dogwatch/core/tally"
@@ -58,7 +57,7 @@ func (m rows) of(rec *store.Record) row {
 	c := &rec.Container
 	r := row{
 		Key: c.Watcher + "/" + c.Name, Href: hrefOf(c), Name: cmp.Or(c.DisplayName, c.Name), Image: reference.Short(c.Image.Registry.Host, c.Image.Name),
-		Current: shortTag(c.Image.Tag.Value), Kind: tally.Kind(c), Watcher: c.Watcher, Registry: c.Image.Registry.Host, Stack: stackOf(c), Status: c.Status,
+		Current: shortTag(c.Image.Tag.Value), Kind: tally.Kind(c), Watcher: c.Watcher, Registry: c.Image.Registry.Host, Stack: c.Stack, Status: c.Status,
 		Unchecked: tally.Unchecked(c),
 	}
 	if r.Image == "" {
@@ -135,12 +134,6 @@ func (r *row) needs() bool {
 // hrefOf is the page of a container, below the base path.
 func hrefOf(c *sdk.Container) string {
 	return "/containers/" + url.PathEscape(c.Watcher) + "/" + url.PathEscape(c.Name)
-}
-
-// stackOf is the compose project or swarm stack of a container, "" when it is in none. What
-// an earlier version has stored has labels only.
-func stackOf(c *sdk.Container) string {
-	return cmp.Or(c.Stack, label.Stack(c.Labels))
 }
 
 // shortDigest is the beginning of a digest, enough to tell two apart.

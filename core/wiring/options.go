@@ -11,6 +11,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/config"
 	"github.com/dogwatch/dogwatch/core/dispatch"
 	"github.com/dogwatch/dogwatch/core/install"
+	"github.com/dogwatch/dogwatch/core/label"
 	"github.com/dogwatch/dogwatch/core/plugin"
 	"github.com/dogwatch/dogwatch/core/policy/window"
 	"github.com/dogwatch/dogwatch/core/schedule"
@@ -27,6 +28,11 @@ func PluginVars(c *config.Config) map[string][]string {
 		return nil
 	}
 	return map[string][]string{string(kind.Registry): {config.EnvName(key) + "=" + c.Registries.DockerConfig}}
+}
+
+// Labels returns which labels of containers count.
+func Labels(c *config.Config) label.Options {
+	return label.Options{Foreign: c.Labels.Foreign, Image: c.Labels.Image}
 }
 
 // PluginGrants returns what the configuration, and users at installation, granted to

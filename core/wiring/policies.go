@@ -47,14 +47,9 @@ var labelRules = map[string]string{
 
 // Rules returns the rules of a container.
 func (p *Policies) Rules(c sdk.Container) policy.Rules {
-	given := label.Read(c.Labels, p.Config().Labels.Foreign)
-	sources, values := map[string]string{}, map[string]string{}
-	for rule, name := range labelRules {
-		if r, found := given.Get(name); found {
-			values[rule], sources[rule] = r.Value, "label "+r.Label
-		}
-	}
-	layers := []policy.Layer{{Values: values, Source: func(rule string) string { return sources[rule] }}}
+	set := label.Of(c)
+	given := label.Read(set, Labels(p.Config()))
+	layers := []policy.Layer{labelled(given.Get)}
 	var problem *policy.Problem
 	if name, source := p.named(given, c.Watcher); name != "" {
 		if named, known := p.Config().Policies[name]; known {
@@ -70,8 +65,36 @@ func (p *Policies) Rules(c sdk.Container) policy.Rules {
 	if problem != nil {
 		rules.Problems = append(slices.Clone(rules.Problems), *problem)
 	}
-	if r, found := given.Get(label.UpdateAuto); found && strings.EqualFold(strings.TrimSpace(r.Value), "false") && rules.Mode.Value == policy.Auto {
-		rules.Mode = policy.Setting[policy.Mode]{Value: policy.Approve, Source: "label " + r.Label}
+	if source, text, is := given.Unclear(); is {
+		rules.Problems = append(slices.Clone(rules.Problems), policy.Problem{Source: source, Text: text})
+	}
+	if len(set.Image) > 0 {
+		rules = rules.Tighten(labelled(given.Tightens))
+	}
+	return manual(rules, given)
+}
+
+// labelled returns the rules of labels.
+func labelled(given func(name string) (label.Rule, bool)) policy.Layer {
+	sources, values := map[string]string{}, map[string]string{}
+	for rule, name := range labelRules {
+		if r, found := given(name); found {
+			values[rule], sources[rule] = r.Value, r.Source()
+		}
+	}
+	return policy.Layer{Values: values, Source: func(rule string) string { return sources[rule] }}
+}
+
+// manual returns rules by which nothing is automatic, if a label wants that.
+func manual(rules policy.Rules, given label.Reading) policy.Rules {
+	for _, of := range []func(string) (label.Rule, bool){given.Get, given.Tightens} {
+		r, found := of(label.UpdateAuto)
+		if !found || !r.IsFalse() || rules.Mode.Value != policy.Auto {
+			continue
+		}
+		rules = rules.Tighten(policy.Layer{
+			Values: map[string]string{policy.RuleUpdate: string(policy.Approve)}, Source: func(string) string { return r.Source() },
+		})
 	}
 	return rules
 }
@@ -79,7 +102,7 @@ func (p *Policies) Rules(c sdk.Container) policy.Rules {
 // named returns the name of the policy of a container.
 func (p *Policies) named(given label.Reading, watcher string) (name, source string) {
 	if r, found := given.Get(label.Policy); found {
-		return strings.ToLower(strings.TrimSpace(r.Value)), "label " + r.Label
+		return strings.ToLower(strings.TrimSpace(r.Value)), r.Source()
 	}
 	if p.PolicyOf == nil {
 		return "", ""

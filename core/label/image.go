@@ -1,0 +1,106 @@
+package label
+
+import (
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Ignored is a label of an image that has no effect.
+type Ignored struct {
+	// Name is what it says, as Rule.Name; "" for the labels of Compose and others that say to
+	// which stack a container belongs.
+	Name string
+	// Label is its full name.
+	Label string
+	// Why is a sentence without a full stop.
+	Why string
+}
+
+// String returns a sentence that names the label, without a full stop.
+func (i Ignored) String() string { return sourceOf(i.Label, true) + ": ignored: " + i.Why }
+
+const (
+	onlyOperator = "only the operator may say this, by a label of the container itself"
+	ownProbe     = "an image may have only its own container probed, as :8080/health or :5432"
+	noImage      = "labels.image is none"
+)
+
+// hear adds what the labels of an image ask for, as far as an image may. The rules of r,
+// those of the operator, win.
+func (r *Reading) hear(image Reading, how string) {
+	r.Unknown, r.Notes = append(r.Unknown, image.Unknown...), append(r.Notes, image.Notes...)
+	own := slices.Clone(r.rules)
+	for _, rule := range image.rules {
+		may, why := mayImage(rule, how)
+		twin := slices.IndexFunc(own, func(have Rule) bool { return meaning(have.Name) == meaning(rule.Name) })
+		switch {
+		case may == Never:
+			r.Ignored = append(r.Ignored, Ignored{Name: rule.Name, Label: rule.Label, Why: why})
+		case twin >= 0:
+			r.Notes = append(r.Notes, rule.Source()+": not used, since "+own[twin].Label+" is set")
+		case may == Tightens:
+			r.tighter = append(r.tighter, rule)
+		default:
+			r.rules = append(r.rules, rule)
+		}
+	}
+}
+
+// meaning groups labels of which one of the operator's rules out all of the image's: a
+// container is probed in one way.
+func meaning(name string) string {
+	if name == ProbeHTTP || name == ProbeTCP || name == ProbeCommand {
+		return "probe"
+	}
+	return name
+}
+
+// mayImage says what a rule may bring about as one of an image, and if never, why.
+func mayImage(rule Rule, how string) (Say, string) {
+	switch how {
+	case ImageAll:
+		return Describes, ""
+	case ImageNone:
+		return Never, noImage
+	}
+	e, _ := byName(rule.Name)
+	switch {
+	case e.image == Never:
+	case rule.Name == Update && strings.EqualFold(strings.TrimSpace(rule.Value), "auto"):
+		return Never, onlyOperator
+	case rule.Name == UpdateAuto && !rule.IsFalse():
+		return Never, onlyOperator
+	case (rule.Name == ProbeHTTP || rule.Name == ProbeTCP) && !isOwnProbe(rule):
+		return Never, ownProbe
+	}
+	return e.image, onlyOperator
+}
+
+// isOwnProbe reports whether an address is a port of the container itself: ":5432",
+// ":8080/health" or, as the operator writes it, "http://:8080/health".
+func isOwnProbe(rule Rule) bool {
+	text := strings.TrimSpace(rule.Value)
+	if rule.Name == ProbeTCP {
+		port, found := strings.CutPrefix(text, ":")
+		return found && isPort(port)
+	}
+	u, err := url.Parse(HTTPProbe(text))
+	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.User == nil && u.Hostname() == "" &&
+		strings.HasPrefix(u.Host, ":") && isPort(u.Port())
+}
+
+// HTTPProbe returns the address of a probe that may be written without scheme and host, as
+// ":8080/health".
+func HTTPProbe(text string) string {
+	if strings.HasPrefix(text, ":") {
+		return "http://" + text
+	}
+	return text
+}
+
+func isPort(text string) bool {
+	n, err := strconv.ParseUint(text, 10, 16)
+	return err == nil && n > 0
+}
