@@ -4,6 +4,7 @@ import (
 	"net/url"
 	"slices"
 
+	"github.com/dogwatch/dogwatch/core/label"
 	"github.com/dogwatch/dogwatch/internal/reference"
 	"github.com/dogwatch/dogwatch/sdk"
 )
@@ -22,6 +23,9 @@ func (c *container) complete() bool {
 	}
 	c.Image.Registry.Host, c.Image.Name = place(c.Image)
 	c.Check = sdk.CheckState{State: state(c.Container)}
+	if len(c.Labels) > 0 {
+		c.ImageLabels = []string{label.Unattributed}
+	}
 	diff := c.UpdateKind.SemverDiff
 	c.UpdateKind = kindOf(c.Container)
 	c.UpdateAvailable = c.UpdateKind.Kind != sdk.KindUnknown && (c.Available == nil || *c.Available)
