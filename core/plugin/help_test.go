@@ -25,6 +25,7 @@ import (
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 	sdkplugin "github.com/dogwatch/dogwatch/sdk/plugin"
+	"github.com/dogwatch/dogwatch/sdk/registry"
 	"github.com/dogwatch/dogwatch/sdk/trigger"
 	"github.com/dogwatch/dogwatch/sdk/watcher"
 )
@@ -59,7 +60,11 @@ type options struct {
 func testBundle() sdkplugin.Bundle {
 	return sdkplugin.Bundle{
 		Version:  "1.2.3",
-		Watchers: []watcher.Type{watcher.Define("probe", "Describes its process", newProbe)},
+		Watchers: []watcher.Type{
+			watcher.Define("probe", "Describes its process", newProbe),
+			watcher.Define("attributing", "Tells the labels of images", newProbe, watcher.AttributesLabels()),
+		},
+		Registries: []registry.Type{registry.Define("odd", "Has odd tags", func(sdk.Env, struct{}) (odd, error) { return odd{}, nil })},
 		Triggers: []trigger.Type{trigger.Define("act", "Acts", newAct, kind.Needs(kind.CapCredentials))},
 	}
 }
@@ -114,6 +119,21 @@ func (p *probe) List(ctx context.Context) ([]watcher.Container, error) {
 		}
 	}
 	return []watcher.Container{{ID: strconv.Itoa(os.Getpid()), Labels: map[string]string{"env": strings.Join(os.Environ(), "\n")}}}, nil
+}
+
+// odd is a registry whose tags are not all tags.
+type odd struct{}
+
+func (odd) Hosts() []registry.Host { return nil }
+
+func (odd) Tags(context.Context, registry.Repository, string) (registry.TagList, error) {
+	return registry.TagList{Tags: []string{"1.0", "1.1; id", "../x", "", "\u202e1.2", "1.3\n", "-rf", "latest", strings.Repeat("1", 129)}}, nil
+}
+
+func (odd) Resolve(context.Context, registry.Repository, string) (string, error) { return "", sdk.ErrNotFound }
+
+func (odd) Manifest(context.Context, registry.Repository, string, sdk.Platform) (registry.Manifest, error) {
+	return registry.Manifest{}, sdk.ErrNotFound
 }
 
 type act struct{ do string }

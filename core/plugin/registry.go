@@ -2,9 +2,11 @@ package plugin
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/dogwatch/dogwatch/internal/pluginclient"
+	"github.com/dogwatch/dogwatch/internal/reference"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/registry"
 )
@@ -34,6 +36,8 @@ func (r Registry) Tags(ctx context.Context, repo registry.Repository, validator 
 		list, err = c.Registry(r.id).Tags(ctx, repo, validator)
 		return err
 	})
+	// Names go into links, messages, compose files and variables of commands.
+	list.Tags = slices.DeleteFunc(list.Tags, func(tag string) bool { return !reference.IsTag(tag) })
 	return list, err
 }
 
