@@ -44,7 +44,7 @@
 //	link
 //	choice
 //	policy
-//	artifact history notes update webhook
+//	artifact history label/labeltest notes update webhook
 //	config logging event delivery operation label tag tally template contained detach auth/oidctest
 //	budget chart regexcost policy/window vulnerability
 //

@@ -14,11 +14,11 @@ func TestOfSplitsLabels(t *testing.T) {
 		image           []string
 		operator, other string
 	}{
-		"the image's":    {[]string{"b", "x"}, "a c", "b"},
-		"none":           {nil, "a b c", ""},
-		"all":            {[]string{"a", "b", "c"}, "", "a b c"},
-		"not known":      {[]string{Unattributed}, "", "a b c"},
-		"not known here": {[]string{Unattributed, "a"}, "", "a b c"},
+		"the image's":             {[]string{"b", "x"}, "a c", "b"},
+		"none":                    {nil, "a b c", ""},
+		"all":                     {[]string{"a", "b", "c"}, "", "a b c"},
+		"not known":               {[]string{Unattributed}, "", "a b c"},
+		"one of that name beside": {[]string{Unattributed, "a"}, "b c", "a"},
 	} {
 		s := Of(sdk.Container{Labels: labels, ImageLabels: c.image})
 		if got := names(s.Operator); got != c.operator {
@@ -30,6 +30,14 @@ func TestOfSplitsLabels(t *testing.T) {
 		if s.Unattributed != strings.HasPrefix(about, "not known") {
 			t.Errorf("%s: unattributed is %t", about, s.Unattributed)
 		}
+	}
+}
+
+// TestLabelOfThatName: an image may have any label.
+func TestLabelOfThatName(t *testing.T) {
+	s := Of(sdk.Container{Labels: map[string]string{Unattributed: "1", "b": "2"}, ImageLabels: []string{Unattributed}})
+	if s.Unattributed || names(s.Operator) != "b" || names(s.Image) != Unattributed {
+		t.Errorf("%+v", s)
 	}
 }
 
@@ -167,4 +175,45 @@ func TestIgnoredNamesTheRemedy(t *testing.T) {
 	if got := r.Ignored[0].String(); got != "label dogwatch.hook.pre from the image: ignored: only the operator may say this, by a label of the container itself" {
 		t.Errorf("got %q", got)
 	}
+}
+
+// FuzzImageLabels: an image says what it may and no more, and takes nothing from the operator.
+func FuzzImageLabels(f *testing.F) {
+	f.Add("dogwatch.update", "notify", "dogwatch.update", "auto", "dogwatch.hook.pre", "sh")
+	f.Add("dogwatch.probe.command", "true", "dogwatch.probe.http", "http://:80/", "dogwatch.probe.tcp", ":1")
+	f.Add("diun.include_tags", "a;b", "com.docker.compose.project", "shop", "dd.watch", "\xff")
+	f.Add("com.docker.compose.config-hash", "1", "com.docker.compose.project", "shop", "wud.watch.delay", "7d")
+	f.Fuzz(func(t *testing.T, own, ownValue, a, aValue, b, bValue string) {
+		labels := map[string]string{a: aValue, b: bValue}
+		labels[own] = ownValue
+		c := sdk.Container{Labels: labels}
+		for _, name := range []string{a, b} {
+			if name != own {
+				c.ImageLabels = append(c.ImageLabels, name)
+			}
+		}
+		s := Of(c)
+		with, without := Read(s, Options{Foreign: true}), Read(Set{Operator: map[string]string{own: ownValue}}, Options{Foreign: true})
+		for _, rule := range without.rules {
+			if got, found := with.Get(rule.Name); !found || got != rule {
+				t.Errorf("%+v has become %+v", rule, got)
+			}
+		}
+		for _, rule := range with.rules {
+			if e, _ := byName(rule.Name); rule.FromImage && e.image != Describes {
+				t.Errorf("the image says %+v", rule)
+			}
+			if rule.FromImage && rule.Name == ProbeHTTP && !strings.HasPrefix(rule.Value, ":") && !strings.Contains(rule.Value, "://:") {
+				t.Errorf("the image has %q probed", rule.Value)
+			}
+		}
+		for _, rule := range with.tighter {
+			if e, _ := byName(rule.Name); !rule.FromImage || e.image != Tightens {
+				t.Errorf("the image tightens %+v", rule)
+			}
+		}
+		if is := s.stack(); is.Name != "" && own != composeHash && own != composeNumber && is.Name != ownValue {
+			t.Errorf("the image puts its container into %q", is.Name)
+		}
+	})
 }

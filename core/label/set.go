@@ -22,10 +22,10 @@ const Unattributed = "*"
 
 // Of returns the labels of a container.
 func Of(c sdk.Container) Set {
-	switch {
-	case len(c.ImageLabels) == 0:
+	if len(c.ImageLabels) == 0 {
 		return Set{Operator: c.Labels}
-	case slices.Contains(c.ImageLabels, Unattributed):
+	}
+	if _, named := c.Labels[Unattributed]; !named && slices.Equal(c.ImageLabels, []string{Unattributed}) {
 		return Set{Image: c.Labels, Unattributed: true}
 	}
 	s := Set{Operator: make(map[string]string, len(c.Labels)), Image: make(map[string]string, len(c.ImageLabels))}
