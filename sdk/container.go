@@ -34,7 +34,7 @@ type Container struct {
 	Image  Image             `json:"image,omitzero"`
 	Labels map[string]string `json:"labels,omitempty"`
 	// ImageLabels names those of Labels that the image brings, sorted. The others were
-	// set by whoever created the container.
+	// set by the user who created the container.
 	ImageLabels []string `json:"imageLabels,omitempty"`
 
 	// Result is what the last successful check found; a later failed check keeps it.

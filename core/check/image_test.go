@@ -56,7 +56,7 @@ func TestImageDescribesItself(t *testing.T) {
 	}
 }
 
-// TestLinkOfImageKnowsOnlyTheImage: it is opened by whoever reads a message.
+// TestLinkOfImageKnowsOnlyTheImage: it is opened by the readers of messages.
 func TestLinkOfImageKnowsOnlyTheImage(t *testing.T) {
 	const template = "dogwatch.link.template=https://example.org/${container.labels.token}"
 	for about, c := range map[string]struct {

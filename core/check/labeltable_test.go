@@ -13,23 +13,23 @@ import (
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
-// asked is what labels ask of checks and messages.
-type asked struct {
+// effects are what labels change in checks and messages.
+type effects struct {
 	Watch   bool
 	Digest  *bool
 	Rules   tag.Rules
 	Strings []string
 }
 
-func ask(c sdk.Container, how string) (asked, labelPolicy) {
+func effectsOf(c sdk.Container, how string) (effects, labelPolicy) {
 	p := policyOf(label.Of(c), true, label.Options{Foreign: true, Image: how})
-	return asked{p.watch, p.digest, p.rules, []string{p.linkTemplate, p.displayName, p.displayIcon, p.triggerInclude, p.triggerExclude}}, p
+	return effects{p.watch, p.digest, p.rules, []string{p.linkTemplate, p.displayName, p.displayIcon, p.triggerInclude, p.triggerExclude}}, p
 }
 
 // TestLabelsOfChecksAreAsDocumented: the labels of checks and messages have an effect if the operator sets
 // them, and as labels of an image as docs/security.md says.
 func TestLabelsOfChecksAreAsDocumented(t *testing.T) {
-	none, _ := ask(sdk.Container{}, "")
+	none, _ := effectsOf(sdk.Container{}, "")
 	for _, c := range labeltest.Documented(t) {
 		for _, name := range c.Labels {
 			if strings.HasSuffix(name, ".delay") {
@@ -37,11 +37,11 @@ func TestLabelsOfChecksAreAsDocumented(t *testing.T) {
 			}
 			by := sdk.Container{Labels: map[string]string{name: c.Value}}
 			of := sdk.Container{Labels: by.Labels, ImageLabels: []string{name}}
-			operator, _ := ask(by, "")
+			operator, _ := effectsOf(by, "")
 			if has := !reflect.DeepEqual(operator, none); has != (c.Area == label.Checks) {
 				t.Errorf("%s=%s of the operator has an effect on checks: %t", name, c.Value, has)
 			}
-			image, policy := ask(of, "")
+			image, policy := effectsOf(of, "")
 			want := none
 			if c.Image == label.Describes {
 				want = operator
@@ -53,10 +53,10 @@ func TestLabelsOfChecksAreAsDocumented(t *testing.T) {
 			if said != (c.Image == label.Never) {
 				t.Errorf("%s=%s of an image is said to be ignored: %t (%q)", name, c.Value, said, policy.warnings)
 			}
-			if got, _ := ask(of, label.ImageNone); !reflect.DeepEqual(got, none) {
+			if got, _ := effectsOf(of, label.ImageNone); !reflect.DeepEqual(got, none) {
 				t.Errorf("%s=%s of an image, with none: %+v", name, c.Value, got)
 			}
-			if got, _ := ask(of, label.ImageAll); !reflect.DeepEqual(got, operator) {
+			if got, _ := effectsOf(of, label.ImageAll); !reflect.DeepEqual(got, operator) {
 				t.Errorf("%s=%s of an image, with all: %+v", name, c.Value, got)
 			}
 		}
@@ -69,8 +69,8 @@ func TestRandomLabelsOfImagesInChecks(t *testing.T) {
 	r := rand.New(rand.NewPCG(21, 22))
 	for range 1000 {
 		c := labeltest.Container(r)
-		with, _ := ask(c, "")
-		without, _ := ask(labeltest.WithoutImage(c), "")
+		with, _ := effectsOf(c, "")
+		without, _ := effectsOf(labeltest.WithoutImage(c), "")
 		if with.Watch != without.Watch || !slices.Equal(with.Strings[3:], without.Strings[3:]) {
 			t.Fatalf("%q of %q: %+v\n%+v", c.Labels, c.ImageLabels, with, without)
 		}

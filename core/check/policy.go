@@ -20,7 +20,7 @@ import (
 var linkShapes = sync.OnceValue(func() map[string]*template.Shape { return shapesOf[sdk.Container]() })
 
 // imageLinkShapes are those of a link template that the image brings: a link is opened by
-// whoever reads a message, so that it is not to carry the labels of the container elsewhere.
+// readers of messages, so that it is not to carry the labels of the container elsewhere.
 var imageLinkShapes = sync.OnceValue(func() map[string]*template.Shape { return shapesOf[imageOnly]() })
 
 // imageOnly is the container of such a template.

@@ -27,9 +27,9 @@ const (
 	noImage      = "labels.image is none"
 )
 
-// hear adds what the labels of an image ask for, as far as an image may. The rules of r,
+// addImage adds what the labels of an image ask for, as far as an image may. The rules of r,
 // those of the operator, win.
-func (r *Reading) hear(image Reading, how string) {
+func (r *Reading) addImage(image Reading, how string) {
 	r.Unknown, r.Notes = append(r.Unknown, image.Unknown...), append(r.Notes, image.Notes...)
 	own := slices.Clone(r.rules)
 	for _, rule := range image.rules {

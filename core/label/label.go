@@ -102,7 +102,7 @@ func (r Rule) IsFalse() bool {
 func Read(s Set, opt Options) Reading {
 	r := read(s.Operator, opt.Foreign, false)
 	if len(s.Image) > 0 {
-		r.hear(read(s.Image, opt.Foreign, true), opt.Image)
+		r.addImage(read(s.Image, opt.Foreign, true), opt.Image)
 		r.Ignored = append(r.Ignored, s.outsiders()...)
 	}
 	r.unattributed = s.Unattributed
@@ -110,7 +110,7 @@ func Read(s Set, opt Options) Reading {
 }
 
 // Unclear says which label counts if it is the operator's and does not if it is the image's,
-// while nobody has told: see Set.Unattributed. Nothing is to be done without it meanwhile.
+// as long as that is not known: see Set.Unattributed. Nothing is to be done without it meanwhile.
 func (r *Reading) Unclear() (label, text string, is bool) {
 	i := slices.IndexFunc(r.Ignored, func(i Ignored) bool { return r.unattributed && i.Name != "" })
 	if i < 0 {

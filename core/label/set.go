@@ -8,16 +8,16 @@ import (
 
 // Set is the labels of a container by who set them.
 type Set struct {
-	// Operator are those of whoever created the container, Image those that its image
+	// Operator are those of the user who created the container, Image those that its image
 	// brings. No name is in both.
 	Operator, Image map[string]string
-	// Unattributed is whether nobody has told them apart yet: all count as the image's.
+	// Unattributed is whether it is not known yet which are which: all count as the image's.
 	Unattributed bool
 }
 
-// Unattributed is what sdk.Container.ImageLabels has alone while nobody has told the labels
-// of the operator from those of the image: in a store of a Dogwatch that did not yet, until
-// the watcher lists the container again.
+// Unattributed is what sdk.Container.ImageLabels has alone while it is not known which labels
+// the image brings: in a store of a Dogwatch that did not look yet, until the watcher lists
+// the container again.
 const Unattributed = "*"
 
 // Of returns the labels of a container.

@@ -10,7 +10,7 @@ import (
 type Say int
 
 const (
-	// Never: only whoever created the container says it.
+	// Never: only the operator says it, who created the container.
 	Never Say = iota
 	// Tightens: it counts where less happens with it than without.
 	Tightens

@@ -65,7 +65,7 @@ func TestFollowNewChangedAndRemovedFiles(t *testing.T) {
 	if !known {
 		t.Fatalf("a new file is not noticed: %+v", h.Bundles())
 	}
-	if st := s.Status(); st.State != Stopped || len(st.Types) != 2 {
+	if st := s.Status(); st.State != Stopped || len(st.Types) != 4 {
 		t.Fatalf("a new file: %+v", st)
 	}
 	i, err := configureWatcher(t, h, "watcher.probe.a", nil)

@@ -59,13 +59,13 @@ type options struct {
 
 func testBundle() sdkplugin.Bundle {
 	return sdkplugin.Bundle{
-		Version:  "1.2.3",
+		Version: "1.2.3",
 		Watchers: []watcher.Type{
 			watcher.Define("probe", "Describes its process", newProbe),
 			watcher.Define("attributing", "Tells the labels of images", newProbe, watcher.AttributesLabels()),
 		},
 		Registries: []registry.Type{registry.Define("odd", "Has odd tags", func(sdk.Env, struct{}) (odd, error) { return odd{}, nil })},
-		Triggers: []trigger.Type{trigger.Define("act", "Acts", newAct, kind.Needs(kind.CapCredentials))},
+		Triggers:   []trigger.Type{trigger.Define("act", "Acts", newAct, kind.Needs(kind.CapCredentials))},
 	}
 }
 
@@ -130,7 +130,9 @@ func (odd) Tags(context.Context, registry.Repository, string) (registry.TagList,
 	return registry.TagList{Tags: []string{"1.0", "1.1; id", "../x", "", "\u202e1.2", "1.3\n", "-rf", "latest", strings.Repeat("1", 129)}}, nil
 }
 
-func (odd) Resolve(context.Context, registry.Repository, string) (string, error) { return "", sdk.ErrNotFound }
+func (odd) Resolve(context.Context, registry.Repository, string) (string, error) {
+	return "", sdk.ErrNotFound
+}
 
 func (odd) Manifest(context.Context, registry.Repository, string, sdk.Platform) (registry.Manifest, error) {
 	return registry.Manifest{}, sdk.ErrNotFound

@@ -11,8 +11,8 @@ import (
 	"github.com/dogwatch/dogwatch/sdk/registry"
 )
 
-// TestLabelsOfWatcherThatDoesNotTell count as the image's, all of them.
-func TestLabelsOfWatcherThatDoesNotTell(t *testing.T) {
+// TestLabelsOfUnknownOrigin count as the image's, all of them.
+func TestLabelsOfUnknownOrigin(t *testing.T) {
 	h := newHost(t, testOptions(t))
 	for typ, want := range map[string][]string{"probe": {"env"}, "attributing": nil} {
 		id := "watcher." + typ + ".a"

@@ -50,7 +50,7 @@ func TestThirdPartyTrustedOnFirstUseAndRefusedWhenChanged(t *testing.T) {
 		t.Fatal(err)
 	}
 	s, _ := h.Bundle("mine")
-	if st := s.Status(); st.State != Stopped || st.Version != "1.2.3" || len(st.Types) != 2 || st.SHA256 == "" {
+	if st := s.Status(); st.State != Stopped || st.Version != "1.2.3" || len(st.Types) != 4 || st.SHA256 == "" {
 		t.Fatalf("after discovery: %+v", st)
 	}
 	i, err := configureWatcher(t, h, "watcher.probe.a", nil)

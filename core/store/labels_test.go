@@ -11,8 +11,8 @@ import (
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
-// TestOldContainersHaveUnattributedLabels: in a file of an earlier Dogwatch nobody has told
-// the labels of images from the operator's.
+// TestOldContainersHaveUnattributedLabels: a file of an earlier Dogwatch does not say
+// which labels the images bring.
 func TestOldContainersHaveUnattributedLabels(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "store.db")
 	saved, err := os.ReadFile("testdata/v15.db")

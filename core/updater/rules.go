@@ -144,8 +144,8 @@ func (s *ruleSet) automatic(req Request) {
 	}
 }
 
-// images says what labels of the image ask for and do not get. While nobody has told them
-// from those of the operator, nothing is done without these.
+// images says what labels of the image ask for and do not get. While it is not known
+// which are the operator's, nothing is done without those.
 func (s *ruleSet) images() {
 	if _, text, is := s.given.Unclear(); is {
 		s.blocks = append(s.blocks, watcher.Reason{Code: BlockLabel, Text: text})

@@ -67,7 +67,7 @@ func Define[O any, T Watcher](name, summary string, create func(sdk.Env, O) (T, 
 }
 
 // AttributesLabels says that the watcher tells the labels that come from images from
-// those of whoever created the containers: see Container.ImageLabels. Labels of other
+// those of the user who created the containers: see Container.ImageLabels. Labels of other
 // watchers count as those of images, which may say little about updates.
 func AttributesLabels() kind.Setting {
 	return func(t *kind.Type) { t.Capabilities = append(t.Capabilities, kind.CapLabels) }
