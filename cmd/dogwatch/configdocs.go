@@ -72,7 +72,9 @@ in; plugin describe knows those of executables in plugins.dir, too.`,
 }
 
 // configurationPage returns the documentation of the settings and of the labels of containers.
-func configurationPage() string { return config.Reference(allTypes(), hostOptions()) + label.Reference() }
+func configurationPage() string {
+	return config.Reference(allTypes(), hostOptions()) + label.Reference()
+}
 
 // typePage returns the documentation of a type, named as trigger.ntfy.
 func typePage(name string) (string, error) {

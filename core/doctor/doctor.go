@@ -67,7 +67,9 @@ type Watcher struct {
 	// its type cannot.
 	MayUpdate bool
 	Updates   string
-	List      func(ctx context.Context) ([]sdk.Container, error)
+	// MixesLabels is whether its type does not tell the labels of images from others.
+	MixesLabels bool
+	List        func(ctx context.Context) ([]sdk.Container, error)
 }
 
 // Registry is a component that looks images up. Its Probe chooses an image itself.

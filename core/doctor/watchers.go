@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/dogwatch/dogwatch/core/label"
 	"github.com/dogwatch/dogwatch/internal/reference"
 	"github.com/dogwatch/dogwatch/sdk"
 )
@@ -61,6 +62,11 @@ func (e *examination) watcher(ctx context.Context, w Watcher) ([]Finding, []sdk.
 			found = append(found, warnings(w.ID, probed)...)
 		}
 	}
+	if w.MixesLabels && slices.ContainsFunc(listed, isLabelled) {
+		found = append(found, Finding{Subject: w.ID, Level: Warn,
+			Detail: "its plugin does not tell the labels of images from those of containers, so all count as those of images, which may say little",
+			Remedy: "install a newer version of the plugin, or set labels.image to all if you build all images yourself"})
+	}
 	switch {
 	case w.MayUpdate:
 		f.Detail += "; it may update them, since " + w.Updates
@@ -68,6 +74,16 @@ func (e *examination) watcher(ctx context.Context, w Watcher) ([]Finding, []sdk.
 		f.Detail += "; it may not update them, since " + w.Updates
 	}
 	return append([]Finding{f}, found...), listed
+}
+
+// isLabelled reports whether a container has labels that are read here.
+func isLabelled(c sdk.Container) bool {
+	for name := range c.Labels {
+		if label.Rank(name) >= 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // at says where the engine of a watcher is, as its options do.

@@ -10,6 +10,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/check"
 	"github.com/dogwatch/dogwatch/core/delivery"
 	"github.com/dogwatch/dogwatch/core/event"
+	"github.com/dogwatch/dogwatch/core/label"
 	policypreview "github.com/dogwatch/dogwatch/core/preview"
 	"github.com/dogwatch/dogwatch/core/store"
 	"github.com/dogwatch/dogwatch/core/tally"
@@ -64,8 +65,11 @@ type containerView struct {
 	Scan *scanView
 }
 
-// labelLine is one label.
-type labelLine struct{ Name, Value string }
+// labelLine is one label; FromImage is whether the image brings it.
+type labelLine struct {
+	Name, Value string
+	FromImage   bool
+}
 
 // sentLine is one delivery.
 type sentLine struct {
@@ -95,8 +99,10 @@ func containerOf(rec *store.Record, make rows) containerView {
 		v.Link = safeLink(c.Result.Link)
 	}
 	v.Platform = joined("/", c.Image.OS, c.Image.Architecture, c.Image.Variant)
+	set := label.Of(*c)
 	for _, name := range sortedKeys(c.Labels) {
-		v.Labels = append(v.Labels, labelLine{name, make.redact(c.Labels[name])})
+		_, fromImage := set.Image[name]
+		v.Labels = append(v.Labels, labelLine{name, make.redact(c.Labels[name]), fromImage && !set.Unattributed})
 	}
 	return v
 }

@@ -47,6 +47,22 @@ func TestContainerPage(t *testing.T) {
 	}
 }
 
+// TestContainerPageNamesLabelsOfImages beside their values, while it is known which they are.
+func TestContainerPageNamesLabelsOfImages(t *testing.T) {
+	const marked = `<dt>theirs</dt><dd><code>1</code> <span class="second">from the image</span></dd>`
+	for image, want := range map[string]bool{"theirs": true, "": false, "*": false} {
+		u, _ := withStore(t, a("web", labelled("ours", "1"), labelled("theirs", "1"), func(c *sdk.Container) {
+			if image != "" {
+				c.ImageLabels = []string{image}
+			}
+		}))
+		page := request(u, "GET", "/containers/local/web", nil).Body.String()
+		if strings.Contains(page, marked) != want || strings.Count(page, "from the image") > 1 || !strings.Contains(page, "<dt>ours</dt><dd><code>1</code></dd>") {
+			t.Errorf("%q:\n%s", image, page)
+		}
+	}
+}
+
 func TestPullCommand(t *testing.T) {
 	for want, c := range map[string]sdk.Container{
 		"docker pull x:1.0.0":               a("x"),
