@@ -22,7 +22,7 @@ const timestamp = (at) => {
   return Number.isNaN(ms) ? undefined : { seconds: Math.floor(ms / 1000), nanos: (((ms % 1000) + 1000) % 1000) * 1e6 };
 };
 
-/** container is one of { id, name, status, labels, image, imageId, digest, platform, created, error }. */
+/** container is one of { id, name, status, labels, imageLabels, image, imageId, digest, platform, created, error }. */
 function container(c) {
   let image = {};
   let { error } = c;
@@ -35,7 +35,7 @@ function container(c) {
   const repository = image.host ? `${image.host}/${image.name}` : image.name;
   const platform = c.platform || {};
   return {
-    id: String(c.id || ''), name: String(c.name || ''), status: c.status || 'running', labels: c.labels || {}, error: error || '',
+    id: String(c.id || ''), name: String(c.name || ''), status: c.status || 'running', labels: c.labels || {}, imageLabels: c.imageLabels || [], error: error || '',
     image: {
       id: c.imageId || '', registry: { host: image.host }, name: image.name, tag: { value: image.tag },
       digest: { repo: digest, pinned: !!image.pinned, repos: digest && repository ? [`${repository}@${digest}`] : [] },

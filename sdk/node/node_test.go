@@ -101,3 +101,11 @@ func TestDefaultsOfTestCalls(t *testing.T) {
 		t.Errorf("a call for tests has %v, want %v", got, want.AsMap())
 	}
 }
+
+// TestLabelsOfImages: a watcher names those of its containers.
+func TestLabelsOfImages(t *testing.T) {
+	got := evaluate(t, "console.log(JSON.stringify([{ labels: { a: '1', b: '2' }, imageLabels: ['b'] }, {}].map((c) => require('./model').container(c).imageLabels)))")
+	if got != `[["b"],[]]` {
+		t.Errorf("got %s", got)
+	}
+}

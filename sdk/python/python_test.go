@@ -111,3 +111,11 @@ func TestDefaultsOfTestCalls(t *testing.T) {
 		t.Errorf("a call for tests has %v, want %v", got, want.AsMap())
 	}
 }
+
+// TestLabelsOfImages: a watcher names those of its containers.
+func TestLabelsOfImages(t *testing.T) {
+	got := evaluate(t, "from dogwatch_plugin import model; print([list(model.container(c).image_labels) for c in ({'labels': {'a': '1', 'b': '2'}, 'image_labels': ['b']}, {})])")
+	if strings.TrimSpace(got) != "[['b'], []]" {
+		t.Errorf("got %s", got)
+	}
+}

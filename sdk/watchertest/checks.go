@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"reflect"
 	"slices"
 	"testing"
@@ -32,6 +33,9 @@ func (c Case) list(t *testing.T, s conform.Subject) {
 		if found.Name == "" || found.Name[0] == '/' {
 			t.Errorf("container %s has the name %q", found.ID, found.Name)
 		}
+		if wrong := wrongLabels(found); wrong != "" {
+			t.Errorf("container %s: %s", found.Name, wrong)
+		}
 		if found.Error != "" {
 			continue
 		}
@@ -45,6 +49,19 @@ func (c Case) list(t *testing.T, s conform.Subject) {
 	if second := list(t, p); !reflect.DeepEqual(first, second) {
 		t.Errorf("listed twice, the watcher finds something else:\n%+v\n%+v", first, second)
 	}
+}
+
+// wrongLabels says what is wrong with the labels that come from the image; "" for nothing.
+func wrongLabels(c watcher.Container) string {
+	if !slices.IsSorted(c.ImageLabels) || len(slices.Compact(slices.Clone(c.ImageLabels))) != len(c.ImageLabels) {
+		return fmt.Sprintf("ImageLabels are not sorted, or have one twice: %q", c.ImageLabels)
+	}
+	for _, name := range c.ImageLabels {
+		if _, has := c.Labels[name]; !has {
+			return fmt.Sprintf("ImageLabels has %q, which is none of its Labels", name)
+		}
+	}
+	return ""
 }
 
 func list(t *testing.T, p *conform.Instance) []watcher.Container {

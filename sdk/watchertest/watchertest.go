@@ -26,7 +26,8 @@
 //	errors      failures are of the right kind
 //	probe       an instance that can be probed describes what responded
 //	secrets     no secret option shows in an error, a log line or a warning
-//	list        containers are complete, unique and the same when asked again
+//	list        containers are complete, unique and the same when asked again, and
+//	            ImageLabels names labels that they have, sorted
 //	watch       a change in the engine is emitted, and watching ends with its context,
 //	            with its instance and when the instance is configured anew
 //

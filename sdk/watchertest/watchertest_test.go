@@ -151,6 +151,15 @@ func TestRunFailsInvalidTypes(t *testing.T) {
 		"no status":     list("has no status", func(_ *yard, c *watcher.Container) { c.Status = "" }),
 		"no image":      list("incomplete image", func(_ *yard, c *watcher.Container) { c.Image.Name = "" }),
 		"no tag":        list("incomplete image", func(_ *yard, c *watcher.Container) { c.Image.Tag = "" }),
+		"unknown label": list(`ImageLabels has "b", which is none`, func(_ *yard, c *watcher.Container) {
+			c.Labels, c.ImageLabels = map[string]string{"a": "1"}, []string{"a", "b"}
+		}),
+		"unsorted labels": list("ImageLabels are not sorted", func(_ *yard, c *watcher.Container) {
+			c.Labels, c.ImageLabels = map[string]string{"a": "1", "b": "1"}, []string{"b", "a"}
+		}),
+		"one label twice": list("or have one twice", func(_ *yard, c *watcher.Container) {
+			c.Labels, c.ImageLabels = map[string]string{"a": "1"}, []string{"a", "a"}
+		}),
 		"not the same": list("finds something else", func(y *yard, c *watcher.Container) {
 			y.n++
 			c.Labels = map[string]string{"n": string(rune('a' + y.n))}

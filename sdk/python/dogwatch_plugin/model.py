@@ -32,9 +32,9 @@ def parse_image(text):
 
 
 def container(c):
-    """The message of a dict with id, name and, where known, status, labels, image, image_id, digest, platform, created, error."""
+    """The message of a dict with id, name and, where known, status, labels, image_labels, image, image_id, digest, platform, created, error."""
     m = wire.message("Container")(id=str(c.get("id") or ""), name=str(c.get("name") or ""), status=c.get("status") or "running",
-                                  labels=c.get("labels") or {}, error=c.get("error") or "")
+                                  labels=c.get("labels") or {}, image_labels=c.get("image_labels") or [], error=c.get("error") or "")
     try:
         image = parse_image(c.get("image"))
     except ValueError as err:

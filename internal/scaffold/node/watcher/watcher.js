@@ -7,6 +7,10 @@ const { invalid, unavailable } = require('./sdk/node');
 module.exports = {
   summary: 'Read what runs from a list in JSON',
 
+  // The labels of the list are those of its author. Where images bring labels of their own, which
+  // may say little about updates, list() has to name them in imageLabels.
+  capabilities: ['labels'],
+
   // What a user may set: Dogwatch validates, documents and masks it, and draws a form.
   options: {
     url: { type: 'url', required: true, help: 'Address of the list', example: 'http://localhost:8080/list.json' },

@@ -28,4 +28,12 @@ def list_containers(call):
     return [{**{k: e.get(k) for k in known}, "platform": {"os": "linux", "architecture": "amd64"}} for e in entries]
 
 
-TYPE = {"summary": "Read what runs from a list in JSON", "options": OPTIONS, "validate": validate, "list": list_containers}
+TYPE = {
+    "summary": "Read what runs from a list in JSON",
+    # The labels of the list are those of its author. Where images bring labels of their own, which
+    # may say little about updates, list_containers has to name them in image_labels.
+    "capabilities": ["labels"],
+    "options": OPTIONS,
+    "validate": validate,
+    "list": list_containers,
+}
