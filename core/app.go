@@ -134,7 +134,7 @@ func New(ctx context.Context, opt Options) (*App, error) {
 		Registries: wiring.Registries{Components: a.components}, Store: a.store, Cache: wiring.Cache{Store: a.store, Log: a.log},
 		Limits: check.Limits{PerHost: settings.Check.PerHost, Total: settings.Check.Total}, Budget: wiring.Budget(ctx, settings, a.store, a.log, opt.Now), Reports: wiring.Registries{Components: a.components}.Limits, SaveRequests: a.store.SaveRequests, Labels: wiring.Labels(settings), WatchFloating: settings.Check.Floating,
 		Order: a.components.WatcherNames, Reached: a.reached, AlreadyNotified: a.store.AlreadyNotified, Candidates: a.store.Candidates, Rules: a.rules().Rules, Facts: a.updateFacts, Log: opt.Log, Now: opt.Now,
-		Progressed: func() { a.bus.Touch(event.CheckProgressed) },
+		Progressed: func() { a.bus.Touch(event.CheckProgressed) }, ReadCandidates: true,
 	})
 	a.dater = check.NewDater(a.checker, wiring.Registries{Components: a.components}.Limits)
 	a.decisions = decision.New(decision.Options{

@@ -16,17 +16,21 @@ import (
 // ages are what the list says of the age of newer versions.
 const ages = "[...document.querySelectorAll('.row:has(.kind) .age')].map(e => e.textContent).join(', ')"
 
-// TestBrowserFetchesReleaseAgeOnPageView: the age of a release is fetched on the first page view, once,
-// and appears in that page. It counts as no update.
+// TestBrowserFetchesReleaseAgeOnPageView: the age of a release that takes a pull is fetched on the
+// first page view, once, and appears in that page. It counts as no update.
 func TestBrowserFetchesReleaseAgeOnPageView(t *testing.T) {
 	t.Parallel()
 	requireBrowser(t)
-	l := newFleet(t, 2, registrysim.Options{})
+	l := newFleet(t, 0, registrysim.Options{})
+	for n := range 2 {
+		l.registry(0).Push(l.repo(n), "1.0.0")
+		l.run(t, fmt.Sprint("app", n), galleryHub, l.repo(n), "1.0.0", "", nil)
+	}
 	l.registry(0).Push(l.repo(0), "2.0.0")
 	hooked := make(chan bool, 100)
 	hook := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { hooked <- true }))
 	t.Cleanup(hook.Close)
-	i := install(t, append(l.env(), "DOGWATCH_TRIGGER_HTTP_HOOK_URL="+hook.URL, "DOGWATCH_TRIGGER_HTTP_HOOK_ONCE=false")...)
+	i := install(t, append(l.env(), "DOGWATCH_REGISTRY_HUB_PUBLIC_MIRROR=http://"+l.hosts[galleryHub], "DOGWATCH_TRIGGER_HTTP_HOOK_URL="+hook.URL, "DOGWATCH_TRIGGER_HTTP_HOOK_ONCE=false")...)
 	d := i.start()
 	checked := func() {
 		t.Helper()
@@ -41,7 +45,7 @@ func TestBrowserFetchesReleaseAgeOnPageView(t *testing.T) {
 	d.request(http.MethodPost, "/api/containers/watch", "")
 	checked()
 	<-hooked
-	if c := l.counts(); c.Manifests+c.Heads+c.Blobs != 0 {
+	if c := l.counts(); c.Manifests+c.Blobs != 0 || c.Heads != 1 {
 		t.Errorf("nobody looked, and the registry was asked for %+v", c)
 	}
 

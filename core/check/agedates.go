@@ -35,10 +35,7 @@ func (f *fetcher) dates(ctx context.Context, s *target) {
 				return
 			}
 			if !made.IsZero() {
-				if s.response.created == nil {
-					s.response.created = map[string]sdk.Time{}
-				}
-				s.response.created[c.Tag] = made
+				s.response.date(c.Tag, made)
 				c.Created = made.Time
 			}
 		}
@@ -48,9 +45,26 @@ func (f *fetcher) dates(ctx context.Context, s *target) {
 	}
 }
 
+// date keeps when the image of a candidate was made.
+func (r *response) date(tag string, made sdk.Time) {
+	if r.created == nil {
+		r.created = map[string]sdk.Time{}
+	}
+	r.created[tag] = made
+}
+
 // created returns when a release was made; zero when that is not known. refused means that the
 // host has no requests to spare.
 func (d *Dater) created(ctx context.Context, r release) (made sdk.Time, refused bool) {
+	result, err := d.inspect(ctx, r, true)
+	var why refusal
+	return result.made, errors.As(err, &why)
+}
+
+// inspect finds out when a release was made, and of what type it is if it is no image, once.
+// Without pulls it does so as far as that takes none, and returns errPull where it takes one. A
+// refusal means that the host has no requests to spare.
+func (d *Dater) inspect(ctx context.Context, r release, pulls bool) (dateResult, error) {
 	d.mu.Lock()
 	result, fetched := d.results[r]
 	h := d.hosts[r.host]
@@ -59,21 +73,27 @@ func (d *Dater) created(ctx context.Context, r release) (made sdk.Time, refused 
 		d.hosts[r.host] = h
 	}
 	d.mu.Unlock()
-	if fetched && (!result.made.IsZero() || result.again.IsZero() || d.now().Before(result.again)) {
-		return result.made, false
+	switch {
+	case !fetched:
+	case !result.made.IsZero() || result.again.IsZero():
+		return result, nil
+	case d.now().Before(result.again):
+		return result, errNotRead
 	}
-	made, err := d.fetch(ctx, h, r)
+	made, artifact, err := d.fetch(ctx, h, r, pulls)
 	var why refusal
 	switch {
-	case ctx.Err() != nil || errors.As(err, &why):
-		return sdk.Time{}, true
+	case ctx.Err() != nil:
+		return dateResult{}, refusal("the check has ended")
+	case errors.As(err, &why) || errors.Is(err, errPull):
+		return dateResult{}, err
 	case err != nil:
 		result = dateResult{again: d.now().Add(datePause)}
 	case !believable(made, d.now()):
-		result = dateResult{}
+		result = dateResult{artifact: artifact}
 	default:
-		result = dateResult{made: made}
+		result = dateResult{made: made, artifact: artifact}
 	}
 	d.remember(r, result)
-	return result.made, false
+	return result, err
 }

@@ -104,6 +104,9 @@ type Options struct {
 	Labels label.Options
 	// WatchFloating makes the digests behind floating versions count where no label says otherwise.
 	WatchFloating bool
+	// ReadCandidates has the newest candidates of a container read once each, to leave out what is
+	// no image. It takes a Dater.
+	ReadCandidates bool
 	// AlreadyNotified returns the updates that need no event, as another program
 	// notified users of them before; nil when there are none.
 	AlreadyNotified func(ctx context.Context) ([]update.Notified, error)

@@ -82,7 +82,7 @@ func (f *fetcher) describe(ctx context.Context, g *group, name, digest string, p
 			return false
 		}
 		t = tags[i]
-		known = t.Digest == digest && t.Image != ""
+		known = t.Digest == digest && (t.Image != "" || t.Artifact != "")
 		return true
 	}
 	since := f.opt.Now()
@@ -139,7 +139,7 @@ func (f *fetcher) compareDescribed(ctx context.Context, g *group, s *target, dig
 	i, known := f.knownImage(ctx, g.repo, digest, p)
 	if !known {
 		t, described := f.describe(ctx, g, img.Tag.Value, digest, p)
-		if !described {
+		if !described || t.Image == "" {
 			return nil
 		}
 		i = image{Digest: t.Image, Pushed: t.Pushed}

@@ -170,6 +170,7 @@ func withoutDigest(img sdk.Image) bool { return img.Digest.Repo == "" && len(img
 func (f *fetcher) group(ctx context.Context, g *group) {
 	f.selections(ctx, g)
 	for _, s := range g.targets {
+		f.leaveOutArtifacts(ctx, s)
 		f.dates(ctx, s)
 	}
 	type resolved struct {

@@ -3,6 +3,7 @@ package check
 import (
 	"cmp"
 	"context"
+	"errors"
 	"net/url"
 	"slices"
 	"strings"
@@ -89,7 +90,14 @@ type dateResult struct {
 	made sdk.Time // zero when there is no date
 	// again is when a request without a date may be made again; zero for never.
 	again time.Time
+	// artifact is the type of what is no image.
+	artifact string
 }
+
+var (
+	errPull    = errors.New("its host may count reading it as a pull")
+	errNotRead = errors.New("it could not be read a while ago")
+)
 
 // refusal says why a host gets no request.
 type refusal string
@@ -223,7 +231,7 @@ func (d *Dater) date(ctx context.Context, h *dates, r release) error {
 	log := d.log.With("image", r.host+"/"+r.name, "tag", r.tag)
 	result, known := d.known(r)
 	if !known {
-		made, err := d.fetch(ctx, h, r)
+		made, artifact, err := d.fetch(ctx, h, r, true)
 		switch refused, is := err.(refusal); {
 		case ctx.Err() != nil:
 			return nil
@@ -234,9 +242,10 @@ func (d *Dater) date(ctx context.Context, h *dates, r release) error {
 			result.again = d.now().Add(datePause)
 			log.Debug("the date of a release could not be had", "error", err)
 		case !believable(made, d.now()):
+			result.artifact = artifact
 			log.Debug("a release says no date that can be believed", "date", made)
 		default:
-			result.made = made
+			result.made, result.artifact = made, artifact
 			log.Debug("found out the date of a release", "date", made)
 		}
 		d.remember(r, result)
@@ -267,37 +276,41 @@ func (d *Dater) remember(r release, a dateResult) {
 	d.results[r] = a
 }
 
-// fetch asks the registry for a date, if it has requests to spare.
-func (d *Dater) fetch(ctx context.Context, h *dates, r release) (sdk.Time, error) {
+// fetch asks the registry for a date, if it has requests to spare, and for the type of what is no
+// image. Without pulls it makes none that is one.
+func (d *Dater) fetch(ctx context.Context, h *dates, r release, pulls bool) (made sdk.Time, artifact string, err error) {
 	match, served := d.checker.opt.Registries.For(r.host)
 	if !served {
-		return sdk.Time{}, refusal("no registry serves it")
+		return sdk.Time{}, "", refusal("no registry serves it")
 	}
 	if refused := d.permit(ctx, h, match, r.host); refused != "" {
-		return sdk.Time{}, refused
+		return sdk.Time{}, "", refused
 	}
 	f := d.checker.fetch
 	g := &group{match: match, repo: registry.Repository{Host: r.host, Name: r.name, ScopeHints: []string{r.name}}}
 	var digest string
-	err := f.limiter.do(ctx, r.host, func(ctx context.Context) (err error) {
+	err = f.limiter.do(ctx, r.host, func(ctx context.Context) (err error) {
 		digest, err = match.Registry.Resolve(ctx, g.repo, r.tag)
 		return err
 	})
 	if err != nil {
-		return sdk.Time{}, err
+		return sdk.Time{}, "", err
 	}
 	if m, read := cachedManifest(ctx, f.opt.Cache, g.repo, digest, r.platform); read {
-		return m.Created, nil
+		return m.Created, m.Artifact, nil
 	}
-	if t, known := f.describe(ctx, g, r.tag, digest, r.platform); known && !t.Pushed.IsZero() {
-		return t.Pushed, nil
+	if t, known := f.describe(ctx, g, r.tag, digest, r.platform); known && (t.Artifact != "" || !t.Pushed.IsZero()) {
+		return t.Pushed, t.Artifact, nil
+	}
+	if !pulls && match.Describer != nil {
+		return sdk.Time{}, "", errPull
 	}
 	// Up to here it was no pull, and by now the host may have said what is left.
 	if _, refused := d.spare(ctx, match, r.host); refused != "" {
-		return sdk.Time{}, refused
+		return sdk.Time{}, "", refused
 	}
 	m, err := f.manifest(ctx, g, digest, r.platform)
-	return m.Created, err
+	return m.Created, m.Artifact, err
 }
 
 // permit says why a host gets no request now; "" when it may get one, which is counted.

@@ -102,6 +102,19 @@ func (d *decision) candidates() (list []Candidate, best standing) {
 	return list, best
 }
 
+// Without returns what remains of a selection when some of its candidates turn out to be no
+// images. current is the tag that runs.
+func (s Selection) Without(current string, artifacts map[string]string) Selection {
+	before := len(s.Candidates)
+	s.Candidates = slices.DeleteFunc(slices.Clone(s.Candidates), func(c Candidate) bool { return artifacts[c.Tag] != "" })
+	if len(s.Candidates) == 0 {
+		return Selection{Tag: current, Warnings: s.Warnings}
+	}
+	s.Kept -= before - len(s.Candidates)
+	s.Tag = s.Candidates[0].Tag
+	return s
+}
+
 // differ returns Diff from the current tag, for many tags.
 func (d *decision) differ() func(tag string) string {
 	var from, to version

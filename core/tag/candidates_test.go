@@ -103,3 +103,34 @@ func TestCandidatesFollowSelection(t *testing.T) {
 		}
 	}
 }
+
+// What turns out to be no image is left out of the candidates, and of the verdicts of Explain.
+func TestSelectionWithoutArtifacts(t *testing.T) {
+	s := mustCompile(t, Rules{})
+	tags := []string{"1.0.0", "1.1.0", "1.2.0", "2.0.0"}
+	for want, artifacts := range map[string]map[string]string{
+		"2.0.0": nil, "1.2.0": {"2.0.0": "a chart"}, "1.1.0": {"2.0.0": "a chart", "1.2.0": "a chart"},
+		"1.0.0": {"2.0.0": "a chart", "1.2.0": "a chart", "1.1.0": "a chart"},
+	} {
+		before, err := s.Explain(t.Context(), "1.0.0", tags)
+		if err != nil {
+			t.Fatal(err)
+		}
+		e := before.Without("1.0.0", artifacts)
+		sel := before.Selection.Without("1.0.0", artifacts)
+		if e.Tag != want || sel.Tag != want || sel.Newer != (want != "1.0.0") || sel.Kept != 3-len(artifacts) || len(sel.Candidates) != sel.Kept {
+			t.Errorf("without %v: %+v, %+v", artifacts, sel, e.Selection)
+		}
+		for _, v := range e.Verdicts {
+			if why := artifacts[v.Tag]; (why != "") != (v.Reason == ReasonArtifact) || why != "" && (v.Kept || v.Detail != why) {
+				t.Errorf("without %v: %+v", artifacts, v)
+			}
+			if (v.Reason == ReasonNewest) != (sel.Newer && v.Tag == want) {
+				t.Errorf("without %v: %+v", artifacts, v)
+			}
+		}
+		if before.Tag != "2.0.0" || len(before.Candidates) != 3 {
+			t.Errorf("the selection itself is now %+v", before.Selection)
+		}
+	}
+}

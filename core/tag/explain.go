@@ -3,6 +3,7 @@ package tag
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -14,7 +15,7 @@ const (
 	ReasonNewest            Reason = "newest"              // the selected tag
 	ReasonNewer             Reason = "newer"               // allowed and newer, but not the newest
 	ReasonCurrent           Reason = "current"             // the current tag itself
-	ReasonArtifact          Reason = "artifact"            // a signature, attestation or bill of materials
+	ReasonArtifact          Reason = "artifact"            // no image: a signature, say, or a Helm chart
 	ReasonSHA               Reason = "sha"                 // begins with sha, and there is no include rule
 	ReasonInclude           Reason = "include"             // does not match the include rule
 	ReasonExclude           Reason = "exclude"             // matches the exclude rule
@@ -74,6 +75,21 @@ func (s *Selector) Explain(ctx context.Context, current string, tags []string, k
 		e.crown(sel.Tag)
 	}
 	return e, nil
+}
+
+// Without is that of the Selection. artifacts say of each what it is: "it is a Helm chart".
+func (e Explanation) Without(current string, artifacts map[string]string) Explanation {
+	e.Selection = e.Selection.Without(current, artifacts)
+	e.Verdicts = slices.Clone(e.Verdicts)
+	for i := range e.Verdicts {
+		if v := &e.Verdicts[i]; artifacts[v.Tag] != "" {
+			v.Kept, v.Reason, v.Detail = false, ReasonArtifact, artifacts[v.Tag]
+		}
+	}
+	if e.Newer {
+		e.crown(e.Tag)
+	}
+	return e
 }
 
 // keepOffBase keeps the newer tags on other bases, once it is known that the current base
