@@ -63,7 +63,7 @@ func (a *Answer) Unmarshal(b []byte, m proto.Message) error {
 }
 
 // Refused returns why the answer was refused, where that is the reason of err, with which its call
-// failed; else nil. Such an error is of no kind, as a mistake in the plugin is.
+// failed; else nil. It is an ErrRefused, and of none of the sdk's kinds.
 func (a *Answer) Refused(err error) error {
 	if a.err != nil {
 		return a.err
@@ -77,9 +77,12 @@ func (a *Answer) Refused(err error) error {
 // tooLarge begins what gRPC says of a message that exceeds grpc.MaxCallRecvMsgSize.
 const tooLarge = "grpc: received message larger than max"
 
+// ErrRefused is of a call whose answer exceeds the bounds, which is a mistake in the plugin.
+var ErrRefused = errors.New("answer refused")
+
 func (a *Answer) refuse(why string) error {
-	return sdk.WithRemedy(fmt.Errorf("what the plugin answered to %s is refused: %s", a.name, why),
-		`tell the author of the plugin; "Bounds" in docs/plugins.md has what a plugin may answer`)
+	err := sdk.WithKind(ErrRefused, fmt.Errorf("what the plugin answered to %s is refused: %s", a.name, why))
+	return sdk.WithRemedy(err, `tell the author of the plugin; "Bounds" in docs/plugins.md has what a plugin may answer`)
 }
 
 // take checks the next message, and counts what is kept of it until the answer is complete: what it

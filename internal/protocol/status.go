@@ -9,6 +9,7 @@ import (
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/protoadapt"
 	"google.golang.org/protobuf/types/known/durationpb"
 
@@ -25,9 +26,11 @@ var (
 )
 
 const (
-	// maxErrorText bounds an error's text, which travels in a header, and maxViolations the fields that it names.
-	maxErrorText  = 16 << 10
-	maxViolations = 256
+	// maxErrorText bounds an error's text, which travels in a header, maxViolations the fields that it
+	// names, and maxViolationText what is sent of them: a host reads headers of 256 KiB.
+	maxErrorText     = 16 << 10
+	maxViolations    = 256
+	maxViolationText = 64 << 10
 	// remedyKey is the metadata of an ErrorInfo that holds what to do about the error.
 	remedyKey = "remedy"
 	// fromPlugin marks, as the reason of an ErrorInfo, a status that the plugin
@@ -85,10 +88,13 @@ func statusWith(code codes.Code, err error, details ...protoadapt.MessageV1) *st
 
 func badRequest(e *sdk.InvalidError) *errdetails.BadRequest {
 	d := &errdetails.BadRequest{}
-	for _, f := range e.Fields {
+	for _, f := range e.Fields[:min(len(e.Fields), maxViolations)] {
 		d.FieldViolations = append(d.FieldViolations, &errdetails.BadRequest_FieldViolation{
 			Field: Clip(f.Field), Description: Clip(f.Detail),
 		})
+		if proto.Size(d) > maxViolationText {
+			break
+		}
 	}
 	return d
 }
