@@ -25,7 +25,8 @@ import (
 //
 // An error has the text it had in the plugin and is one of the sdk's kinds,
 // protocol.ErrUnknownInstance, protocol.ErrGone, the context's error, or an error of no kind,
-// which tells of a mistake in the plugin.
+// which tells of a mistake in the plugin. What a plugin answers has bounds, see protocol.Answer:
+// beyond them a call fails with a protocol.ErrRefused, and returns nothing of the answer.
 type Client struct {
 	component pluginv1.ComponentClient
 	watcher   pluginv1.WatcherClient
