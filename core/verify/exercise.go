@@ -164,6 +164,9 @@ func (s *subject) call(ctx context.Context, within time.Duration) (err error) {
 	return err
 }
 
+// remedyBounds is what to do about an answer that the host refuses.
+const remedyBounds = `answer within the bounds that "Bounds" in docs/plugins.md lists, with long lists in several messages`
+
 // responding calls it with a server that answers: with an object, or else with a list.
 func (s *subject) responding(ctx context.Context, works *server) {
 	err := s.call(ctx, callTime)
@@ -181,6 +184,8 @@ func (s *subject) responding(ctx context.Context, works *server) {
 		s.ok(checkCall, s.name, map[bool]string{true: "", false: "no server here was asked"}[s.reached])
 	case errors.Is(err, context.DeadlineExceeded):
 		s.failed(checkCall, s.name, fmt.Sprintf("it did not answer within %s", callTime), "")
+	case errors.Is(err, protocol.ErrRefused):
+		s.failed(checkCall, s.name, err.Error(), remedyBounds)
 	case !hasKind(err):
 		s.failed(checkCall, s.name, "the error has no kind: "+err.Error(), "mend the plugin's code if the mistake is there; what others do wrong it answers with a code that plugin.proto names, such as UNAVAILABLE or INVALID_ARGUMENT")
 	case len(s.opt.Set) > 0 && !s.reached:

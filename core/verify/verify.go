@@ -5,6 +5,7 @@ package verify
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -18,6 +19,7 @@ import (
 
 	"github.com/dogwatch/dogwatch/core/plugin"
 	"github.com/dogwatch/dogwatch/internal/pluginclient"
+	"github.com/dogwatch/dogwatch/internal/protocol"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 	"github.com/dogwatch/dogwatch/sdk/option"
 )
@@ -162,6 +164,9 @@ func (e *exam) start(ctx context.Context) []kind.Type {
 	e.ok(checkHealth, "", "")
 	held, types, err := e.describe(ctx, process.Client)
 	switch {
+	case errors.Is(err, protocol.ErrRefused):
+		e.failed(checkDescribe, "", err.Error(), remedyBounds)
+		e.skip([]string{checkUnknown}, "", "its description is refused")
 	case err != nil:
 		e.failed(checkDescribe, "", err.Error(), "implement dogwatch.plugin.v1.Component/Describe")
 		e.skip([]string{checkUnknown}, "", "it does not describe itself")

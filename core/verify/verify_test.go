@@ -98,6 +98,9 @@ func TestBrokenPlugins(t *testing.T) {
 		"serves type-unknown": "string, int, float, bool, duration, url, list",
 		"serves no-help":      "users read this in plugin describe",
 
+		"serves describes-nan":       "answer within the bounds",
+		"serves watcher lists-50000": "answer within the bounds",
+
 		"serves watcher stumbles":         "answer UNIMPLEMENTED",
 		"serves watcher unannounced":      "describe it with the capability watch",
 		"serves watcher clings-to-events": "return from Watch when gRPC cancels it",
@@ -140,6 +143,9 @@ func TestBrokenPlugins(t *testing.T) {
 		"serves clings":             {"release", "no such instance"},
 		"serves leaks":              {"secrets", "the value of a secret option"},
 		"serves quotes":             {"secrets", "the value of a secret option"},
+
+		"serves describes-nan":       {"describe", "types[0].options[0].min is no finite number"},
+		"serves watcher lists-50000": {"call", "what the plugin answered to Watcher.List is refused: it occupies more than 48 MiB"},
 
 		"serves watcher stumbles":         {"watch", "the error has no kind"},
 		"serves watcher unannounced":      {"watch", "does not have the capability watch"},

@@ -3,6 +3,7 @@ package wireplugin
 import (
 	"context"
 	"fmt"
+	"math"
 	"net/http"
 	"os"
 	"strings"
@@ -29,6 +30,9 @@ func (w *wire) served() []*pluginv1.TypeInfo {
 		t.Kind = "lamp"
 	case w.is("delivers-twice"):
 		t.Delivery = "twice"
+	case w.is("describes-nan"):
+		nan := math.NaN()
+		url.Min = &nan
 	case w.is("no-help"):
 		url.Help = ""
 	case w.is("option-named-wrong"):

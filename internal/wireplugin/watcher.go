@@ -31,9 +31,9 @@ func (s watcher) List(_ *pluginv1.ListRequest, out grpc.ServerStreamingServer[pl
 	case s.wire.is("lists-large"): // messages as large as they may be
 		return list(out, 50_000, 20_000, 63)
 	case s.wire.is("lists-10000"):
-		return list(out, 10_000, 3_500, 20)
-	case s.wire.is("lists-empty"): // 16 MB on the wire, and gigabytes when they are decoded
-		page := make([]*pluginv1.Container, 8<<20-100)
+		return list(out, 10_000, 2_000, 20)
+	case s.wire.is("lists-empty"): // 4 MiB on the wire, and a gigabyte when they are decoded
+		page := make([]*pluginv1.Container, 2<<20)
 		nothing := &pluginv1.Container{}
 		for i := range page {
 			page[i] = nothing
