@@ -26,20 +26,18 @@ func Grants(dir string) (map[string][]string, error) {
 	return granted, err
 }
 
-// Signed returns what is installed in a folder with a signature, by name. As of Grants,
-// what others could have written counts for nothing.
-func Signed(dir string) (map[string]Pin, error) {
+// Pins returns what is installed in a folder, by name. As of Grants, what others could
+// have written counts for nothing.
+func Pins(dir string) (map[string]Pin, error) {
 	all, err := ownPins(dir)
-	signed := map[string]Pin{}
+	pins := map[string]Pin{}
 	for name, e := range all {
-		if e.Key != "" {
-			signed[name] = e.Pin
-		}
+		pins[name] = e.Pin
 	}
-	return signed, err
+	return pins, err
 }
 
-// ownPins reads the file of pins if nobody else can change it.
+// ownPins reads the file of pins if no other user can change it.
 func ownPins(dir string) (map[string]*entry, error) {
 	info, err := os.Lstat(filepath.Join(dir, pinFile))
 	switch {

@@ -69,7 +69,7 @@ func New(opt Options, kinds ...kind.Kind) (*Instance, error) {
 		Command:  settings.Command(), Dir: settings.Plugins.Dir, Pinned: settings.Plugins.Trust == "pinned", Checksums: settings.Plugins.Checksums(),
 		Grants: wiring.PluginGrants(settings, opt.Log), Env: settings.Plugins.Env, Isolation: wiring.Isolation(settings), RunDirs: []string{os.TempDir(), settings.Store.Path},
 		Trust: installation.TrustStore(settings.StoreFile()), Records: installation.Records(settings.StoreFile()),
-		Signed: wiring.SignedPlugins(settings, opt.Log), Version: opt.Version, Log: opt.Log, Now: opt.Now,
+		Installed: wiring.InstalledPlugins(settings, opt.Log), Version: opt.Version, Log: opt.Log, Now: opt.Now,
 		RegistryTimeout: settings.Check.Timeout, Contained: contained.Here(),
 		Redact: opt.Redactor.String, Vars: wiring.PluginVars(settings),
 		Observe: func(string, string, time.Duration, error) { i.calls.Add(1) },

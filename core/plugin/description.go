@@ -53,7 +53,7 @@ func (h *Host) remember(ctx context.Context, bundle string, sum []byte, d plugin
 	}
 }
 
-// describe has a process say what its bundle holds, and adopts that.
+// describe has a process say what its bundle holds, and accepts that.
 func (s *Supervisor) describe(ctx context.Context, p *process, sum []byte, began time.Time) error {
 	timed, cancel := context.WithTimeout(ctx, configureTimeout)
 	defer cancel()
@@ -65,12 +65,12 @@ func (s *Supervisor) describe(ctx context.Context, p *process, sum []byte, began
 		return &rejectedError{fmt.Errorf("plugin %s holds no types", s.bundle.name)}
 	}
 	s.host.remember(ctx, s.bundle.name, sum, d)
-	return s.adopt(ctx, d, began)
+	return s.accept(ctx, d, began)
 }
 
-// adopt makes a bundle hold what its file says, unless another one holds some of it.
+// accept makes a bundle hold what its file says, unless another one holds some of it.
 // began is when its start began.
-func (s *Supervisor) adopt(ctx context.Context, d pluginclient.Description, began time.Time) error {
+func (s *Supervisor) accept(ctx context.Context, d pluginclient.Description, began time.Time) error {
 	if err := s.awaitTurn(ctx, began, d.Types); err != nil {
 		return err
 	}

@@ -28,10 +28,12 @@ type Records interface {
 	SavePluginDescription(ctx context.Context, sha256 []byte, build string, doc []byte) error
 }
 
-// Signed is a file that was installed, and whose publisher's signature was verified then.
-type Signed struct {
+// Installed is a file that was installed.
+type Installed struct {
 	SHA256 string // in hexadecimal
-	Key    string // as artifact.ParseKey reads it
+	// Key is that of the publisher whose signature was verified then, as artifact.ParseKey
+	// reads it; "" for a file that is not signed.
+	Key string
 	// Types are what it holds, as "trigger.lamp".
 	Types []string
 }
@@ -68,7 +70,7 @@ func (o *owners) changed() {
 func fullName(k kind.Kind, name string) string { return string(k) + "." + name }
 
 // prepareOwners reads the owners of types, and has the bundles that are signed hold what
-// nobody does: what they hold is known before any of them is started. h.owners.mu is held.
+// no bundle does: what they hold is known before any of them is started. h.owners.mu is held.
 func (h *Host) prepareOwners(ctx context.Context) error {
 	if !h.owners.read && h.opt.Records != nil {
 		err := h.opt.Records.TypeOwners(ctx, func(typ, bundle, key string) { h.owners.all[typ] = owner{bundle, key} })
@@ -80,9 +82,9 @@ func (h *Host) prepareOwners(ctx context.Context) error {
 	if h.owners.fresh {
 		return nil
 	}
-	signed := h.opt.Signed()
+	installed := h.opt.Installed()
 	for _, s := range h.supervisors() {
-		if err := h.seed(ctx, s.bundle.name, s.bundle.path, signed[s.bundle.name]); err != nil {
+		if err := h.seed(ctx, s.bundle.name, s.bundle.path, installed[s.bundle.name]); err != nil {
 			return err
 		}
 	}
@@ -90,23 +92,23 @@ func (h *Host) prepareOwners(ctx context.Context) error {
 	return nil
 }
 
-// seed makes a bundle the owner of the types that nobody holds, if its file is the one
+// seed makes a bundle the owner of the types that no bundle holds, if its file is the one
 // that was installed with a signature. h.owners.mu is held.
-func (h *Host) seed(ctx context.Context, bundle, path string, signed Signed) error {
+func (h *Host) seed(ctx context.Context, bundle, path string, pin Installed) error {
 	var vacant []string
-	for _, typ := range signed.Types {
+	for _, typ := range pin.Types {
 		if _, taken := h.ownerOf(typ); !taken && h.builtinWith(typ) == "" {
 			vacant = append(vacant, typ)
 		}
 	}
-	if len(vacant) == 0 || signed.Key == "" {
+	if len(vacant) == 0 || pin.Key == "" {
 		return nil
 	}
-	if sum, err := Checksum(path); err != nil || hex.EncodeToString(sum) != signed.SHA256 {
+	if sum, err := Checksum(path); err != nil || hex.EncodeToString(sum) != pin.SHA256 {
 		return nil // it is another file now, and judged as such
 	}
 	for _, typ := range vacant {
-		if err := h.setOwner(ctx, typ, owner{bundle, signed.Key}); err != nil {
+		if err := h.setOwner(ctx, typ, owner{bundle, pin.Key}); err != nil {
 			return err
 		}
 	}
@@ -142,8 +144,10 @@ func (h *Host) setOwner(ctx context.Context, typ string, o owner) error {
 }
 
 // builtinWith returns the built-in bundle that holds a type; "" for none.
-func (h *Host) builtinWith(typ string) string {
-	for _, b := range h.opt.Builtins {
+func (h *Host) builtinWith(typ string) string { return builtinWith(h.opt.Builtins, typ) }
+
+func builtinWith(all []Builtin, typ string) string {
+	for _, b := range all {
 		if slices.ContainsFunc(b.Types, func(t kind.Type) bool { return fullName(t.Kind, t.Name) == typ }) {
 			return b.Name
 		}
@@ -166,8 +170,8 @@ func (h *Host) claim(ctx context.Context, s *Supervisor, types []kind.Type) erro
 		return err
 	}
 	mine := owner{bundle: s.bundle.name}
-	if signed := h.opt.Signed()[s.bundle.name]; signed.SHA256 == hex.EncodeToString(s.checksum()) {
-		mine.key = signed.Key
+	if pin := h.opt.Installed()[s.bundle.name]; pin.SHA256 == hex.EncodeToString(s.checksum()) {
+		mine.key = pin.Key
 	}
 	var names []string
 	for _, t := range types {
@@ -221,6 +225,11 @@ func (h *Host) giveBack(ctx context.Context, bundle string, but []string) error 
 func (s *Supervisor) rejectedFor() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	return s.heldBy()
+}
+
+// heldBy is rejectedFor for callers that hold mu.
+func (s *Supervisor) heldBy() string {
 	var held *heldError
 	if s.state == Rejected && errors.As(s.err, &held) {
 		return held.by
@@ -235,7 +244,7 @@ func (s *Supervisor) checksum() []byte {
 	return s.bundle.checksum
 }
 
-// A bundle waits for those that come before it, to hold a type that nobody has held so far, for
+// A bundle waits for those that come before it, to hold a type that none has held so far, for
 // a fraction of what its own start took: a file that hangs costs it no more.
 const (
 	waitFraction = 4
@@ -261,7 +270,7 @@ func (s *Supervisor) awaitTurn(ctx context.Context, began time.Time, types []kin
 	return ctx.Err()
 }
 
-// anyVacant reports whether nobody holds one of these types.
+// anyVacant reports whether no bundle holds one of these types.
 func (h *Host) anyVacant(ctx context.Context, types []kind.Type) (bool, error) {
 	h.owners.mu.Lock()
 	defer h.owners.mu.Unlock()
@@ -275,7 +284,7 @@ func (h *Host) anyVacant(ctx context.Context, types []kind.Type) (bool, error) {
 }
 
 // queue puts bundles that came together in the order in which they may hold types that
-// nobody has held so far: those that were trusted before come first, then by name.
+// none has held so far: those that were trusted before come first, then by name.
 func queue(came []*Supervisor) {
 	slices.SortStableFunc(came, func(a, b *Supervisor) int {
 		first := map[bool]int{true: 0, false: 1}

@@ -69,9 +69,8 @@ type Options struct {
 	Trust           TrustStore
 	// Records last over restarts; nil remembers nothing.
 	Records Records
-	// Signed returns what was installed with a signature, by third-party bundle name, as it
-	// is now; nil for nothing.
-	Signed func() map[string]Signed
+	// Installed returns what was installed, by third-party bundle name, as it is now; nil for nothing.
+	Installed func() map[string]Installed
 	// Version is that of this program.
 	Version string
 	Log     hclog.Logger
@@ -91,7 +90,9 @@ type Status struct {
 	State   State  `json:"state"`
 	// Error is the reason of the state. Of a bundle that is running it says why the file
 	// that has replaced its own, and whose checksum SHA256 is, may not run.
-	Error   string `json:"error,omitempty"`
+	Error string `json:"error,omitempty"`
+	// HeldBy is the bundle that holds a type of this one, which is rejected for it.
+	HeldBy  string `json:"heldBy,omitempty"`
 	Version string `json:"version,omitempty"`
 	// SDK is the version of the SDK that a third-party bundle was built with, as it says.
 	SDK string `json:"sdk,omitempty"`
@@ -179,8 +180,8 @@ func New(opt Options) (*Host, error) {
 	if opt.Grants == nil {
 		opt.Grants = func() map[string][]string { return nil }
 	}
-	if opt.Signed == nil {
-		opt.Signed = func() map[string]Signed { return nil }
+	if opt.Installed == nil {
+		opt.Installed = func() map[string]Installed { return nil }
 	}
 	if opt.Changed == nil {
 		opt.Changed = func(Status) {}

@@ -88,7 +88,7 @@ func (s *Supervisor) Status() Status {
 	slices.Sort(st.Requested)
 	st.Requested = slices.Compact(st.Requested)
 	if s.err != nil {
-		st.Error = s.err.Error()
+		st.Error, st.HeldBy = s.err.Error(), s.heldBy()
 	}
 	if s.proc != nil {
 		st.PID = s.proc.child.pid()
@@ -221,7 +221,7 @@ func (s *Supervisor) bringUp(ctx context.Context) (*process, error) {
 		}
 		b.checksum = sum
 		if d, known := s.host.remembered(ctx, b.name, sum); known {
-			if err := s.adopt(ctx, d, began); err != nil {
+			if err := s.accept(ctx, d, began); err != nil {
 				return nil, err
 			}
 			if len(s.specs()) == 0 {

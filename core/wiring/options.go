@@ -55,18 +55,18 @@ func PluginGrants(c *config.Config, log hclog.Logger) func() map[string][]string
 	}
 }
 
-// SignedPlugins returns what was installed with a signature, by name, whenever it is called.
-func SignedPlugins(c *config.Config, log hclog.Logger) func() map[string]plugin.Signed {
-	return func() map[string]plugin.Signed {
-		pins, err := install.Signed(c.Plugins.Dir)
+// InstalledPlugins returns what was installed, by name, whenever it is called.
+func InstalledPlugins(c *config.Config, log hclog.Logger) func() map[string]plugin.Installed {
+	return func() map[string]plugin.Installed {
+		pins, err := install.Pins(c.Plugins.Dir)
 		if err != nil {
-			log.Error("read which plugins are signed", "error", err)
+			log.Error("read which plugins are installed", "error", err)
 		}
-		signed := map[string]plugin.Signed{}
+		installed := map[string]plugin.Installed{}
 		for name, pin := range pins {
-			signed[name] = plugin.Signed{SHA256: pin.SHA256, Key: pin.Key, Types: pin.Types}
+			installed[name] = plugin.Installed{SHA256: pin.SHA256, Key: pin.Key, Types: pin.Types}
 		}
-		return signed
+		return installed
 	}
 }
 
