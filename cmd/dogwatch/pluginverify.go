@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"strings"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/dogwatch/dogwatch/core/plugin"
 	"github.com/dogwatch/dogwatch/core/verify"
 )
 
@@ -20,9 +22,10 @@ func newPluginVerify(g *global) *cobra.Command {
 		Long: `Starts an executable as Dogwatch does, in whatever language it is written, and checks
 what a plugin has to do: its start, what it says of itself, wrong options, calls to
 servers on this machine that answer, fail and hang, cancelled calls, the events that a
-watcher follows, secrets and its end. No configuration is needed: addresses are those of
-these servers, files are in a folder that is removed, secrets are made up. Options that
-it cannot guess are given.
+watcher follows, secrets and its end. It says who holds its types here: what is built in
+no other plugin can hold. No configuration is needed: addresses are those of these
+servers, files are in a folder that is removed, secrets are made up. Options that it
+cannot guess are given.
 
 Ends with 1 when a check failed. What is skipped does not apply, or needs options.`,
 		Example: `  # what you have just built
@@ -42,7 +45,7 @@ Ends with 1 when a check failed. What is skipped does not apply, or needs option
 			}
 			stop := spinner(g.stderr, func() string { return "Verifying " + args[0] })
 			defer stop()
-			report, err := verify.Run(cmd.Context(), verify.Options{File: args[0], Set: options})
+			report, err := verify.Run(cmd.Context(), verify.Options{File: args[0], Set: options, Holder: g.holderOf(cmd.Context())})
 			stop()
 			if err != nil {
 				return fmt.Errorf("verify %s: %w", args[0], err)
@@ -61,6 +64,20 @@ Ends with 1 when a check failed. What is skipped does not apply, or needs option
 	cmd.Flags().StringArrayVar(&set, "set", nil, "an option of its types, as `NAME=VALUE`; more than one can be given")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
+}
+
+// holderOf returns who holds a type here. Without a usable configuration or store only
+// what is built in is known.
+func (g *global) holderOf(ctx context.Context) func(typ string) plugin.Holder {
+	var holders *plugin.Holders
+	cfg, err := g.load(nil)
+	if err == nil {
+		holders, err = g.typeHolders(ctx, cfg)
+	}
+	if err != nil {
+		holders = plugin.OnlyBuiltin(builtins())
+	}
+	return holders.Of
 }
 
 // writeReport writes a table of checks, and what to do about those that failed.

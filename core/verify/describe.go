@@ -47,6 +47,7 @@ func (e *exam) describe(ctx context.Context, c *pluginclient.Client) (pluginclie
 		} else {
 			e.ok(checkDescribe, name, fmt.Sprintf("%d options, each with a help text", len(t.Options)))
 		}
+		e.holder(name)
 		if slices.Contains(kind.Kinds(), t.Kind) && len(wrong) == 0 {
 			usable = append(usable, t)
 		}
@@ -55,6 +56,21 @@ func (e *exam) describe(ctx context.Context, c *pluginclient.Client) (pluginclie
 		e.failed(checkDescribe, "", "it holds no types", "return one TypeInfo for each type")
 	}
 	return d, usable, nil
+}
+
+// holder tells who holds a type where the plugin is verified.
+func (e *exam) holder(typ string) {
+	if e.opt.Holder == nil {
+		return
+	}
+	switch by := e.opt.Holder(typ); {
+	case by.Builtin:
+		e.failed(checkType, typ, by.String(), "give the type another name: Dogwatch accepts no other plugin for it")
+	case by.Bundle != "":
+		e.ok(checkType, typ, by.String()+": beside that file it is refused, in its place it is not")
+	default:
+		e.ok(checkType, typ, "no plugin holds it here")
+	}
 }
 
 // remedyFor is what to do about a description with mistakes.

@@ -31,6 +31,8 @@ type Options struct {
 	// are those of servers here, files in a folder of their own, secrets are made up.
 	Set       map[string]string
 	Isolation plugin.Isolation
+	// Holder returns who holds a type here, such as "trigger.lamp"; nil when that is not known.
+	Holder func(typ string) plugin.Holder
 }
 
 // Verdict is what became of a check.
@@ -73,6 +75,7 @@ const (
 	checkHandshake = "handshake" // the first line on stdout, in time, with a protocol that the host speaks
 	checkTLS       = "tls"       // the connection is secured with the certificate that it was given, for the host alone
 	checkHealth    = "health"    // it can be asked whether it lives
+	checkType      = "type"      // it is not built in
 	checkDescribe  = "describe"  // what it holds is complete, and always the same
 	checkUnknown   = "unknown fields"
 	checkShutdown  = "shutdown" // in time, with all that it started

@@ -122,6 +122,10 @@ func newPluginRow(b service.Plugin, operator bool) pluginRow {
 		row.State, row.Trust = stateWord{"Not trusted", "failed"}, !b.Builtin && operator && b.SHA256 != ""
 		row.Means = "Its file is not the one that was trusted, or others may write it." + trustAdvice(row.Trust, operator)
 	case plugin.Rejected:
+		if b.HeldBy != "" {
+			row.State, row.Means = stateWord{"Rejected", "failed"}, "A type has one plugin, the one that had it first. As soon as the file of "+b.HeldBy+" is gone this one is judged again."
+			break
+		}
 		row.State, row.Means = stateWord{"Rejected", "failed"}, "It is no plugin that this version can use. Replace or remove its file and restart it."
 	default:
 		row.State = stateWord{string(b.State), "muted"}
