@@ -13,6 +13,8 @@ import (
 	"github.com/dogwatch/dogwatch/core/artifact"
 	"github.com/dogwatch/dogwatch/core/config"
 	"github.com/dogwatch/dogwatch/core/install"
+	"github.com/dogwatch/dogwatch/core/plugin"
+	"github.com/dogwatch/dogwatch/core/wiring"
 )
 
 // installLimit bounds the installation of all plugins of plugins.install together:
@@ -111,7 +113,8 @@ func (a *App) installPlugins(ctx context.Context) {
 		fetcher.Logins = logins
 	}
 	for _, d := range declared {
-		sum, changed, err := folder.Ensure(ctx, fetcher, install.Wanted{Name: d.Name, Ref: d.Ref, Digest: d.Digest, Key: d.Key})
+		w := install.Wanted{Name: d.Name, Ref: d.Ref, Digest: d.Digest, Key: d.Key}
+		sum, changed, err := folder.Ensure(ctx, fetcher, w, a.mayHold(ctx))
 		if changed {
 			a.log.Info("plugin installed", "name", d.Name, "ref", d.Ref, "sha256", sum)
 		}
@@ -123,6 +126,18 @@ func (a *App) installPlugins(ctx context.Context) {
 		}
 	}
 	a.report(i.Problems())
+}
+
+// mayHold says why a plugin may not hold types, by what is stored and installed now.
+func (a *App) mayHold(ctx context.Context) install.MayHold {
+	return func(name string, types []string) error {
+		installed := wiring.InstalledPlugins(a.opt.Config, a.log)()
+		holders, err := plugin.ReadHolders(ctx, a.store, installed, a.opt.Builtins, a.opt.Config.Plugins.Dir)
+		if err != nil {
+			return err
+		}
+		return holders.MayHold(name, types)
+	}
 }
 
 // accept trusts an installed file: the configuration asks for it.

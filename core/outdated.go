@@ -23,6 +23,7 @@ type outdated struct {
 	dir    string
 	logins func() RegistryLogins
 	record func(context.Context, event.Change) error
+	may    install.MayHold
 	log    hclog.Logger
 	now    func() time.Time
 	// tried is when a look was tried, by name, so that one that fails is not repeated sooner.
@@ -35,7 +36,7 @@ func (a *App) lookForPlugins(ctx context.Context) error {
 		return nil
 	}
 	o := outdated{
-		dir: a.opt.Config.Plugins.Dir, logins: a.installer.logins, record: a.store.Commit,
+		dir: a.opt.Config.Plugins.Dir, logins: a.installer.logins, record: a.store.Commit, may: a.mayHold(ctx),
 		log: a.log, now: a.opt.Now, tried: map[string]time.Time{},
 	}
 	ticker := time.NewTicker(lookPause)
@@ -66,7 +67,7 @@ func (o *outdated) look(ctx context.Context) {
 	logins := o.logins()
 	defer logins.Close()
 	all := slices.Clone(before)
-	if err := install.FindNewer(ctx, logins, o.now(), all); err != nil && ctx.Err() == nil {
+	if err := install.FindNewer(ctx, logins, o.now(), all, o.may); err != nil && ctx.Err() == nil {
 		o.log.Warn("look for newer versions of plugins", "error", err)
 	}
 	var change event.Change

@@ -75,7 +75,8 @@ func TestNewerPluginIsFoundOnce(t *testing.T) {
 	var found []event.Event
 	start := func() *outdated {
 		return &outdated{
-			dir: dir, logins: func() RegistryLogins { return plainLogins{} }, log: hclog.NewNullLogger(), now: func() time.Time { return now }, tried: map[string]time.Time{},
+			dir: dir, logins: func() RegistryLogins { return plainLogins{} }, log: hclog.NewNullLogger(),
+			now: func() time.Time { return now }, tried: map[string]time.Time{}, may: func(string, []string) error { return nil },
 			record: func(_ context.Context, c event.Change) error { found = append(found, c.Events...); return nil },
 		}
 	}

@@ -65,6 +65,9 @@ func (p pluginFolder) verifyClaims(ctx context.Context, s *install.Staged) error
 	if err != nil {
 		return fmt.Errorf("%s does not start as a plugin, and is not installed: %w", s.Name, err)
 	}
+	if err := p.mayHold(ctx, s.Name, said.Types); err != nil {
+		return err
+	}
 	claimed := sensitive(s.Capabilities)
 	for _, c := range said.Capabilities {
 		if len(s.Types) > 0 && !slices.Contains(claimed, c) {

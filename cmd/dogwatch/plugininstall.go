@@ -9,12 +9,15 @@ import (
 	"strings"
 	"time"
 
+	"github.com/hashicorp/go-hclog"
 	"github.com/spf13/cobra"
 
 	"github.com/dogwatch/dogwatch/core/artifact"
 	"github.com/dogwatch/dogwatch/core/config"
 	"github.com/dogwatch/dogwatch/core/install"
 	"github.com/dogwatch/dogwatch/core/installation"
+	"github.com/dogwatch/dogwatch/core/plugin"
+	"github.com/dogwatch/dogwatch/core/wiring"
 )
 
 // fetchLimit is how long fetching a plugin may take unless the user says otherwise.
@@ -28,6 +31,7 @@ type installFlags struct {
 	name, digest, sha256, key string
 	grants                    []string
 	newKey, replace, yes      bool
+	downgrade                 bool
 	maxSize                   int64 // MiB
 	timeout                   time.Duration
 }
@@ -51,8 +55,9 @@ this system is taken.
 
 Size, checksum and the publisher's signature are verified first, and what the plugin
 is and wants is shown before it is installed. The publisher's key is remembered: from
-then on nothing else is accepted under that name. The file before is kept for
-dogwatch plugin rollback.
+then on nothing else is accepted under that name, and no version that is signed as the
+same or an older one: --allow-downgrade accepts it. The file before is kept for
+dogwatch plugin rollback. A type that is built in, or that another file holds, is refused.
 
 A plugin has only those of the capabilities it asks for that you grant: you are asked
 for each, or --grant names them. dogwatch plugin grants shows and changes them later.`,
@@ -83,6 +88,7 @@ for each, or --grant names them. dogwatch plugin grants shows and changes them l
 	cmd.Flags().StringVar(&f.sha256, "sha256", "", "the only `checksum` of the file at an address that is accepted")
 	cmd.Flags().StringVar(&f.key, "key", "", "the publisher's `key`, of minisign or cosign (ECDSA P-256), or its file: what it did not sign is refused")
 	cmd.Flags().BoolVar(&f.newKey, "new-key", false, "accept --key instead of the one that is remembered")
+	cmd.Flags().BoolVar(&f.downgrade, "allow-downgrade", false, "accept a version that is not newer than the installed one")
 	cmd.Flags().BoolVar(&f.replace, "replace", false, "replace a file that was put there by hand")
 	return cmd
 }
@@ -101,7 +107,8 @@ func (f *installFlags) request(ref string) (install.Request, error) {
 	if err != nil {
 		return install.Request{}, err
 	}
-	r := install.Request{Source: source, Replace: f.replace, NewKey: f.newKey, Want: artifact.Want{Name: f.name, Digest: f.digest}}
+	r := install.Request{Source: source, Replace: f.replace, NewKey: f.newKey, Downgrade: f.downgrade, Renamed: f.name != "",
+		Want: artifact.Want{Name: f.name, Digest: f.digest}}
 	switch {
 	case f.sha256 != "" && f.digest != "":
 		return r, errors.New("--sha256 and --digest exclude each other")
@@ -179,6 +186,9 @@ func (p pluginFolder) install(ctx context.Context, r install.Request) error {
 		return p.trust(ctx, s.Name, s.SHA256)
 	}
 	p.show(p.g.stdout, s)
+	if err := p.mayHold(ctx, s.Name, s.Types); err != nil {
+		return err
+	}
 	if err := p.g.agree(ctx, p.flags.yes, "Install "+printable(s.Name)+"?", " if this is what you want"); err != nil {
 		return err
 	}
@@ -245,6 +255,24 @@ func (p pluginFolder) show(w io.Writer, s *install.Staged) {
 	if s.Before != nil {
 		line("replaces", cmp.Or(s.Before.Version, s.Before.Ref))
 	}
+}
+
+// mayHold refuses types that are built in, or held by another file.
+func (p pluginFolder) mayHold(ctx context.Context, name string, types []string) error {
+	holders, err := p.g.typeHolders(ctx, p.cfg)
+	if err == nil {
+		err = holders.MayHold(name, types)
+	}
+	if err != nil {
+		return fmt.Errorf("%s is not installed: %w", name, err)
+	}
+	return nil
+}
+
+// typeHolders reads who holds types, by the store and the folder of a configuration.
+func (g *global) typeHolders(ctx context.Context, cfg *config.Config) (*plugin.Holders, error) {
+	installed := wiring.InstalledPlugins(cfg, hclog.NewNullLogger())()
+	return plugin.ReadHolders(ctx, installation.Records(cfg.StoreFile()), installed, builtins(), cfg.Plugins.Dir)
 }
 
 // trust has the Dogwatch that serves accept the new file, where another one was trusted.

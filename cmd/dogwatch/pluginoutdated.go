@@ -26,8 +26,9 @@ func newPluginOutdated(g *global) *cobra.Command {
 		Short: "List installed plugins, and newer versions of them",
 		Long: `Lists the plugins that dogwatch plugin install or plugins.install put into plugins.dir,
 where they come from, whose key signed them, and what is newer: a newer tag of the
-same form, or another artifact under the same tag. Plugins from addresses and files
-have no newer versions that could be found.`,
+same form, or another artifact under the same tag. What dogwatch plugin update would
+refuse is passed over, and said. Plugins from addresses and files have no newer versions
+that could be found.`,
 		Example: `  # a table
   dogwatch plugin outdated
 
@@ -62,10 +63,14 @@ func (g *global) outdated(ctx context.Context, timeout time.Duration, asJSON boo
 		return err
 	}
 	defer logins.Close()
+	holders, err := g.typeHolders(ctx, cfg)
+	if err != nil {
+		return err
+	}
 	timed, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	stop := spinner(g.stderr, func() string { return "Looking for newer versions of " + count(len(all), "plugin") })
-	failed := install.FindNewer(timed, logins, time.Now(), all)
+	failed := install.FindNewer(timed, logins, time.Now(), all, holders.MayHold)
 	stop()
 	if asJSON {
 		err = printJSON(g.stdout, append([]install.Status{}, all...))
@@ -92,7 +97,15 @@ func writeInstalled(w io.Writer, all []install.Status) error {
 		}
 		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", printable(st.Name), printable(cmp.Or(st.Version, "-")), printable(newer), cmp.Or(st.KeyName, "unsigned"), printable(st.Ref))
 	}
-	return t.Flush()
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	for _, st := range all {
+		if st.Refused != "" {
+			fmt.Fprintf(w, "\n%s: passed over: %s\n", printable(st.Name), printable(st.Refused))
+		}
+	}
+	return nil
 }
 
 func newPluginUpdate(g *global) *cobra.Command {
@@ -142,11 +155,21 @@ func (p pluginFolder) update(ctx context.Context, names []string) error {
 		}
 	}
 	chosen := slices.DeleteFunc(installed, func(st install.Status) bool { return len(names) > 0 && !slices.Contains(names, st.Name) })
+	holders, err := p.g.typeHolders(ctx, p.cfg)
+	if err != nil {
+		return err
+	}
 	timed, cancel := context.WithTimeout(ctx, p.flags.timeout)
-	wrong = append(wrong, install.FindNewer(timed, p.logins, time.Now(), chosen))
+	wrong = append(wrong, install.FindNewer(timed, p.logins, time.Now(), chosen, holders.MayHold))
 	cancel()
 	updated := false
 	for _, st := range chosen {
+		switch passed := fmt.Errorf("update %s: passed over: %s", st.Name, st.Refused); {
+		case st.Refused != "" && st.Available == "" && len(names) > 0:
+			wrong = append(wrong, passed)
+		case st.Refused != "":
+			fmt.Fprintln(p.g.stderr, printable(p.logins.redactor.String(passed.Error())))
+		}
 		if st.Available == "" {
 			continue
 		}

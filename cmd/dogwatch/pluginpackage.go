@@ -95,19 +95,19 @@ func (g *global) packagePlugin(ctx context.Context, f packageFlags, files []stri
 
 func deliverPackage(ctx context.Context, logins *registryLogins, f packageFlags, all []artifact.Built, signer *artifact.Signer) (digest, where string, err error) {
 	if f.output != "" {
-		digest, err = artifact.WriteLayout(ctx, f.output, cmp.Or(tagOf(all[0].Version), "latest"), all, signer)
+		digest, err = artifact.WriteLayout(ctx, f.output, cmp.Or(artifact.TagOf(all[0].Version), "latest"), all, signer)
 		return digest, "wrote " + f.output, err
 	}
 	source, err := artifact.ParseSource("oci://" + strings.TrimPrefix(f.push, "oci://"))
 	if err != nil {
 		return "", "", usage(fmt.Errorf("--push: %w", err))
 	}
+	if err := artifact.CheckTag(source.Image.Tag, all[0].Version); err != nil {
+		return "", "", usage(fmt.Errorf("--push: nobody could install it from there: %w", err))
+	}
 	digest, err = artifact.Push(ctx, logins, *source.Image, all, signer)
 	return digest, "pushed " + source.String(), err
 }
-
-// tagOf returns a version as a tag may be written, where + is not allowed.
-func tagOf(version string) string { return strings.ReplaceAll(version, "+", "-") }
 
 func readSigner(file string) (*artifact.Signer, error) {
 	if file == "" {

@@ -62,7 +62,12 @@ type Fetched struct {
 	Key Key
 	// Carried reports that the key came with the artifact, and was not given.
 	Carried bool
+	// Signed is what the signature says of the plugin besides its content; zero where it says nothing.
+	Signed Statement
 }
+
+// Statement is the name of a plugin, its publisher's own, and its version, as they are signed.
+type Statement struct{ Name, Version string }
 
 // Platform is a system that executables are for.
 type Platform struct{ OS, Arch, Variant string }

@@ -119,6 +119,11 @@ func fetch(t *testing.T, f artifact.Fetcher, source artifact.Source, want artifa
 	return got, string(text), err
 }
 
+func versioned(b artifact.Built, version string) artifact.Built {
+	b.Version = version
+	return b
+}
+
 func lamp(file string) artifact.Built {
 	return artifact.Built{File: file, Plugin: artifact.Plugin{Name: "lamp", Version: "1.0.0", SDK: "2.1.0", Types: []string{"trigger.lamp"}, Capabilities: []string{"engine"}}}
 }

@@ -12,6 +12,8 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+
+	"aead.dev/minisign"
 )
 
 // Want is what the user, or what was installed before, says of an artifact.
@@ -38,9 +40,7 @@ type Fetcher struct {
 // Fetch writes the executable of a source to a file, and verifies what there is to
 // verify. The file is of no use when there is an error.
 func (f Fetcher) Fetch(ctx context.Context, s Source, want Want, to *os.File) (Fetched, error) {
-	if f.Limit <= 0 {
-		f.Limit = MaxSize
-	}
+	f = f.withDefaults()
 	var got Fetched
 	var err error
 	switch {
@@ -66,6 +66,13 @@ func (f Fetcher) Fetch(ctx context.Context, s Source, want Want, to *os.File) (F
 		return Fetched{}, fmt.Errorf("%s: %w", s, err)
 	}
 	return got, nil
+}
+
+func (f Fetcher) withDefaults() Fetcher {
+	if f.Limit <= 0 {
+		f.Limit = MaxSize
+	}
+	return f
 }
 
 func (f Fetcher) fetchFile(s Source, want Want, to *os.File) (Fetched, error) {
@@ -203,8 +210,15 @@ func plainFile(name, sum string, size int64, want Want, file *os.File, sidecar f
 		if !want.Key.verifyCosign([sha256.Size]byte(raw), string(sig)) {
 			return Fetched{}, fmt.Errorf("its signature is not one of this file by the key %s: refused", want.Key)
 		}
-	} else if err := checkMinisign(want.Key, file, sig); err != nil {
-		return Fetched{}, err
+	} else {
+		comment, err := checkMinisign(want.Key, file, sig)
+		if err != nil {
+			return Fetched{}, err
+		}
+		got.Signed = statementOf(comment)
+		if got.Version = got.Signed.Version; got.Version != "" {
+			got.Name = got.Signed.Name
+		}
 	}
 	got.Key = want.Key
 	return got, nil
@@ -214,22 +228,29 @@ func unsigned(k Key, why string) error {
 	return fmt.Errorf("it is not signed (%s), and the key %s is required: if the publisher has stopped signing, remove the plugin and install it again", why, k)
 }
 
-// checkMinisign refuses a file without a signature by the key.
-func checkMinisign(k Key, file *os.File, sig []byte) error {
+// checkMinisign refuses a file without a signature by the key, and returns the comment that
+// is signed with it. Without a file that alone is verified.
+func checkMinisign(k Key, file *os.File, sig []byte) (comment string, err error) {
 	if by := signedBy(sig); by != "" && by != k.String() {
-		return fmt.Errorf("it is signed by another key, %s instead of %s: refused; if the publisher has a new key, and you know from them that it is theirs, give it with --key and --new-key (or as key in plugins.install)", by, k)
+		return "", fmt.Errorf("it is signed by another key, %s instead of %s: refused; if the publisher has a new key, and you know from them that it is theirs, give it with --key and --new-key (or as key in plugins.install)", by, k)
 	}
-	if _, err := file.Seek(0, io.SeekStart); err != nil {
-		return fmt.Errorf("read the file again: %w", err)
+	var s minisign.Signature
+	if err := s.UnmarshalText(sig); err != nil {
+		return "", errors.New("its signature is malformed")
 	}
-	holds, err := k.verifyMinisign(file, sig)
-	if err != nil {
-		return err
+	holds := k.verifyComment(sig)
+	if holds && file != nil {
+		if _, err := file.Seek(0, io.SeekStart); err != nil {
+			return "", fmt.Errorf("read the file again: %w", err)
+		}
+		if holds, err = k.verifyMinisign(file, sig); err != nil {
+			return "", err
+		}
 	}
 	if !holds {
-		return fmt.Errorf("its signature by the key %s does not hold: the file, or the signature, was changed", k)
+		return "", fmt.Errorf("its signature by the key %s does not hold: the file, or the signature, was changed", k)
 	}
-	return nil
+	return s.TrustedComment, nil
 }
 
 func (f Fetcher) tooLarge(size int64) error {

@@ -2,6 +2,7 @@ package artifact
 
 import (
 	"crypto/ecdsa"
+	"crypto/ed25519"
 	"crypto/elliptic"
 	"crypto/sha256"
 	"crypto/x509"
@@ -111,6 +112,19 @@ func (k Key) verifyMinisign(r io.Reader, sig []byte) (bool, error) {
 		return false, err
 	}
 	return m.Verify(*k.minisign, sig), nil
+}
+
+// verifyComment reports whether the key made the trusted comment of a signature. The
+// comment is signed together with the signature of the file
+// (https://jedisct1.github.io/minisign/#signature-format).
+func (k Key) verifyComment(sig []byte) bool {
+	var s minisign.Signature
+	raw, err := base64.StdEncoding.DecodeString(k.text)
+	if err != nil || len(raw) < ed25519.PublicKeySize || s.UnmarshalText(sig) != nil {
+		return false
+	}
+	public := ed25519.PublicKey(raw[len(raw)-ed25519.PublicKeySize:]) // after the algorithm and the key's number
+	return ed25519.Verify(public, append(s.Signature[:], s.TrustedComment...), s.CommentSignature[:])
 }
 
 // signedBy returns which key, by its name, made a minisign signature.

@@ -21,9 +21,11 @@ func TestLookForNewer(t *testing.T) {
 		must(t, err)
 		return source
 	}
+	f := artifact.Fetcher{Logins: plain{}, Platform: amd64}
+	accept := func(artifact.Fetched) error { return nil }
 	look := func(end, digest, want string) {
 		t.Helper()
-		got, err := artifact.LookForNewer(t.Context(), plain{}, source(end), digest)
+		got, err := f.LookForNewer(t.Context(), artifact.Have{Source: source(end), Digest: digest, Accept: accept})
 		if want != "" {
 			want = s.host + "/me/lamp:" + want
 		}
@@ -32,20 +34,21 @@ func TestLookForNewer(t *testing.T) {
 		}
 	}
 	look(":1.0.0", first, "")
-	s.push(t, "1.2.0", nil, lamp(write(t, script+"# 1.2.0")))
-	s.push(t, "1.10.0", nil, lamp(write(t, script+"# 1.10.0")))
+	for _, version := range []string{"1.2.0", "1.10.0"} {
+		s.push(t, version, nil, versioned(lamp(write(t, script+"# "+version)), version))
+	}
 	s.push(t, "sha256-"+strings.Repeat("9", 64)+".sig", nil, file)
 	look(":1.0.0", first, "1.10.0")
 	look(":latest", first, "")
 	look("@"+first, first, "")
 	s.push(t, "latest", nil, lamp(write(t, script+"# 1.2.0")))
 	look(":latest", first, "latest")
-	if _, err := artifact.LookForNewer(t.Context(), plain{}, artifact.Source{File: "/lamp"}, first); err != nil {
+	if _, err := f.LookForNewer(t.Context(), artifact.Have{Source: artifact.Source{File: "/lamp"}, Digest: first}); err != nil {
 		t.Error(err)
 	}
 	gone, err := artifact.ParseSource(s.host + "/me/none:1")
 	must(t, err)
-	if _, err := artifact.LookForNewer(t.Context(), plain{}, gone, first); err == nil || !strings.Contains(err.Error(), "the registry has no such artifact") {
+	if _, err := f.LookForNewer(t.Context(), artifact.Have{Source: gone, Digest: first}); err == nil || !strings.Contains(err.Error(), "the registry has no such artifact") {
 		t.Errorf("a repository that is gone: %v", err)
 	}
 }

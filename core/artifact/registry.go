@@ -91,32 +91,67 @@ func (f Fetcher) fetchImage(ctx context.Context, ref reference.Reference, want W
 	if err != nil {
 		return Fetched{}, err
 	}
+	found, err := f.inspect(ctx, repo, root, want)
+	if err != nil {
+		return Fetched{}, err
+	}
+	if err := f.download(ctx, repo, found.layer, to); err != nil {
+		return Fetched{}, err
+	}
+	if err := found.check(ctx, f, want.Key, to); err != nil {
+		return Fetched{}, err
+	}
+	return found.Fetched, found.checkTag(ref.Tag)
+}
+
+// artifact is what the registry says of one, without its executable.
+type artifact struct {
+	Fetched
+	repo        *remote.Repository
+	layer       ocispec.Descriptor
+	annotations map[string]string
+	signed      []ocispec.Descriptor // the index and the manifest
+}
+
+// check verifies the publisher's signature; see checkSignature.
+func (a *artifact) check(ctx context.Context, f Fetcher, want Key, file *os.File) error {
+	return f.checkSignature(ctx, a.repo, &a.Fetched, want, a.annotations, a.signed, file)
+}
+
+// checkTag refuses an artifact whose version is another one than that of its tag. One that
+// is not signed may say no version.
+func (a *artifact) checkTag(at string) error {
+	if a.Version == "" && a.Key.IsZero() {
+		return nil
+	}
+	return CheckTag(at, a.Version)
+}
+
+// inspect reads what an artifact says, and refuses what is none for this platform.
+func (f Fetcher) inspect(ctx context.Context, repo *remote.Repository, root ocispec.Descriptor, want Want) (none artifact, err error) {
 	if want.Digest != "" && root.Digest.String() != want.Digest {
-		return Fetched{}, fmt.Errorf("the registry has another artifact under this reference: its digest is %s, want %s", root.Digest, want.Digest)
+		return none, fmt.Errorf("the registry has another artifact under this reference: its digest is %s, want %s", root.Digest, want.Digest)
 	}
 	desc, err := f.choose(ctx, repo, root)
 	if err != nil {
-		return Fetched{}, err
+		return none, err
 	}
 	var m ocispec.Manifest
 	if err := readJSON(ctx, repo, desc, &m); err != nil {
-		return Fetched{}, err
+		return none, err
 	}
 	layer, err := f.executable(m)
 	if err != nil {
-		return Fetched{}, err
+		return none, err
 	}
 	got := Fetched{Plugin: pluginOf(m, layer), Digest: root.Digest.String(), SHA256: layer.Digest.Encoded(), Size: layer.Size}
 	if desc.Platform != nil {
 		got.Platform = Platform{desc.Platform.OS, desc.Platform.Architecture, desc.Platform.Variant}.String()
 	}
 	if err := f.checkPlatform(got.Platform); err != nil {
-		return Fetched{}, err
+		return none, err
 	}
-	if err := f.download(ctx, repo, layer, to); err != nil {
-		return Fetched{}, err
-	}
-	return got, f.checkSignature(ctx, repo, &got, want.Key, m.Annotations, []ocispec.Descriptor{root, desc}, to)
+	return artifact{got, repo, layer, m.Annotations, []ocispec.Descriptor{root, desc}}, nil
 }
 
 func resolve(ctx context.Context, repo *remote.Repository, ref reference.Reference) (ocispec.Descriptor, error) {

@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strings"
 
-	"aead.dev/minisign"
 	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
 	"oras.land/oras-go/v2/errdef"
 	"oras.land/oras-go/v2/registry/remote"
@@ -31,14 +30,30 @@ func signedFor(p Plugin) string {
 	return signedForPrefix + strings.Join([]string{p.Name, p.Version, p.Platform}, " ")
 }
 
+// statementOf reads the trusted comment that signedFor makes; zero for another one.
+func statementOf(comment string) Statement {
+	text, is := strings.CutPrefix(comment, signedForPrefix)
+	name, rest, named := strings.Cut(text, " ")
+	end := strings.LastIndexByte(rest, ' ') // before the platform
+	if !is || !named || end <= 0 {
+		return Statement{}
+	}
+	return Statement{Name: name, Version: rest[:end]}
+}
+
+// errUnnamed is said of a signature of content alone.
+var errUnnamed = errors.New("its signature says neither which plugin nor which version it is of, so that another one, or an old one, " +
+	"could pass for it: ask its publisher to sign it with dogwatch plugin package --sign")
+
 // checkSignature verifies the publisher's signature: by want, or without one by the
-// key that the artifact carries.
+// key that the artifact carries. Without a file it verifies what the signature says of the
+// plugin, and not of its content.
 func (f Fetcher) checkSignature(ctx context.Context, repo *remote.Repository, got *Fetched, want Key, annotations map[string]string, signed []ocispec.Descriptor, file *os.File) error {
 	if want.cosign != nil {
 		if err := checkCosign(ctx, repo, want, signed); err != nil {
 			return err
 		}
-		got.Key = want
+		got.Key, got.Signed = want, Statement{got.Name, got.Version} // in the manifest, which is signed
 		return nil
 	}
 	sig, key := annotations[annotationSignature], want
@@ -59,17 +74,16 @@ func (f Fetcher) checkSignature(ctx context.Context, repo *remote.Repository, go
 	if sig == "" {
 		return unsigned(key, "its manifest has no signature")
 	}
-	if err := checkMinisign(key, file, []byte(sig)); err != nil {
+	comment, err := checkMinisign(key, file, []byte(sig))
+	switch {
+	case err != nil:
 		return err
+	case !strings.HasPrefix(comment, signedForPrefix):
+		return errUnnamed
+	case comment != signedFor(got.Plugin):
+		return fmt.Errorf("its signature is for %q, and the artifact says %q: refused", strings.TrimPrefix(comment, signedForPrefix), strings.TrimPrefix(signedFor(got.Plugin), signedForPrefix))
 	}
-	var s minisign.Signature
-	if err := s.UnmarshalText([]byte(sig)); err != nil {
-		return errors.New("its signature is malformed")
-	}
-	if strings.HasPrefix(s.TrustedComment, signedForPrefix) && s.TrustedComment != signedFor(got.Plugin) {
-		return fmt.Errorf("its signature is for %q, and the artifact says %q: refused", strings.TrimPrefix(s.TrustedComment, signedForPrefix), strings.TrimPrefix(signedFor(got.Plugin), signedForPrefix))
-	}
-	got.Key = key
+	got.Key, got.Signed = key, statementOf(comment)
 	return nil
 }
 

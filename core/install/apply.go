@@ -3,6 +3,7 @@ package install
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/dogwatch/dogwatch/core/artifact"
 )
@@ -17,7 +18,7 @@ type Wanted struct {
 // Ensure installs a plugin that is missing, or is another one than wanted, and
 // reports whether it did. With or without an error it returns the SHA-256 of what
 // is in its place and was installed by this package; "" for nothing.
-func (f *Folder) Ensure(ctx context.Context, fetcher artifact.Fetcher, w Wanted) (sum string, changed bool, err error) {
+func (f *Folder) Ensure(ctx context.Context, fetcher artifact.Fetcher, w Wanted, may MayHold) (sum string, changed bool, err error) {
 	r := Request{Want: artifact.Want{Name: w.Name, Digest: w.Digest}}
 	if r.Source, err = artifact.ParseSource(w.Ref); err != nil {
 		return f.sound(w.Name), false, err
@@ -32,8 +33,12 @@ func (f *Folder) Ensure(ctx context.Context, fetcher artifact.Fetcher, w Wanted)
 	if e := f.all[w.Name]; sum != "" && e.Is(w.Ref, w.Digest) && (w.Key == "" || e.Key == r.Want.Key.Text()) {
 		return sum, false, nil
 	}
+	r.Downgrade = exact(r.Source, w.Digest)
 	s, err := f.Fetch(ctx, fetcher, r)
 	if err != nil {
+		return sum, false, err
+	}
+	if err := may(w.Name, s.Types); err != nil {
 		return sum, false, err
 	}
 	s.Grants = s.KeptGrants()
@@ -41,6 +46,16 @@ func (f *Folder) Ensure(ctx context.Context, fetcher artifact.Fetcher, w Wanted)
 		return f.sound(w.Name), false, err
 	}
 	return s.SHA256, true, nil
+}
+
+// exact reports whether a user has named the version that has to be there: then it may be
+// an older one. A tag that is moved over versions, such as latest or 1.2, does not.
+func exact(s artifact.Source, digest string) bool {
+	if s.Image == nil || digest != "" || s.Image.Digest != "" {
+		return true
+	}
+	_, version := artifact.CompareVersions(s.Image.Tag, s.Image.Tag)
+	return version && strings.Count(s.Image.Tag, ".") >= 2
 }
 
 // Is reports whether a reference and a digest, "" for any, are those that were installed.

@@ -13,6 +13,9 @@ import (
 	"github.com/dogwatch/dogwatch/core/install"
 )
 
+// anyType lets plugins hold what they want.
+func anyType(string, []string) error { return nil }
+
 func TestEnsure(t *testing.T) {
 	public, ours, err := minisign.GenerateKey(rand.Reader)
 	must(t, err)
@@ -24,7 +27,7 @@ func TestEnsure(t *testing.T) {
 	ensure := func(w install.Wanted, installs bool, says, holding string) {
 		t.Helper()
 		w.Name = "lamp"
-		sum, changed, err := f.Ensure(t.Context(), artifact.Fetcher{Platform: artifact.Here()}, w)
+		sum, changed, err := f.Ensure(t.Context(), artifact.Fetcher{Platform: artifact.Here()}, w, anyType)
 		if changed != installs || (says == "") != (err == nil) || err != nil && !strings.Contains(err.Error(), says) {
 			t.Errorf("%+v: changed %t, %v; want %t and %q", w, changed, err, installs, says)
 		}

@@ -43,6 +43,8 @@ type Pin struct {
 	Capabilities []string `json:"capabilities,omitempty"`
 	Installed    sdk.Time `json:"installed"`
 	Key          string   `json:"key,omitempty"` // of the publisher; "" when it is not signed
+	// Title is the publisher's own name of the plugin, which is signed with it; "" for that of the file.
+	Title string `json:"title,omitempty"`
 }
 
 // entry is a plugin in the file of pins.
@@ -73,6 +75,8 @@ type Status struct {
 	// AvailableDigest its digest; "" when none is known.
 	Available       string `json:"available,omitempty"`
 	AvailableDigest string `json:"availableDigest,omitempty"`
+	// Refused says why newer tags are not offered; "" for none.
+	Refused string `json:"refused,omitempty"`
 	// CheckedAt is when a newer version was looked for last; zero for never.
 	CheckedAt sdk.Time `json:"checkedAt,omitzero"`
 	// Granted are the capabilities that users granted to it, besides those of the configuration.
@@ -233,7 +237,7 @@ func statuses(all map[string]*entry) []Status {
 		e := all[name]
 		st := Status{Name: name, Pin: e.Pin, KeyName: keyName(e.Key), Granted: e.Granted, CheckedAt: e.CheckedAt}
 		if e.Newer != nil {
-			st.Available, st.AvailableDigest = e.Newer.Ref, e.Newer.Digest
+			st.Available, st.AvailableDigest, st.Refused = e.Newer.Ref, e.Newer.Digest, e.Newer.Refused
 		}
 		if e.Previous != nil {
 			st.Previous = cmp.Or(e.Previous.Version, e.Previous.Ref)

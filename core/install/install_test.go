@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -54,10 +53,7 @@ func release(t *testing.T, name, version string, private *minisign.PrivateKey) s
 	path := filepath.Join(t.TempDir(), name)
 	must(t, os.WriteFile(path, []byte(program(version)), 0o644))
 	if private != nil {
-		r := minisign.NewReader(strings.NewReader(program(version)))
-		_, err := io.Copy(io.Discard, r)
-		must(t, err)
-		must(t, os.WriteFile(path+".minisig", r.Sign(*private), 0o644))
+		stamp(t, path, "dogwatch-plugin "+name+" "+version+" ", *private)
 	}
 	return path
 }

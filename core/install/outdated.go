@@ -13,8 +13,12 @@ import (
 // looksAtOnce is how many registries are looked into concurrently.
 const looksAtOnce = 4
 
-// FindNewer completes Available of plugins, and CheckedAt of those for which it could. The error says for which it could not.
-func FindNewer(ctx context.Context, logins artifact.Logins, now time.Time, all []Status) error {
+// MayHold says why a plugin may not hold types, such as "trigger.lamp"; nil when it may.
+type MayHold func(name string, types []string) error
+
+// FindNewer completes Available and Refused of plugins, and CheckedAt of those for which it
+// could. Nothing is available that an update would refuse. The error says for which it could not.
+func FindNewer(ctx context.Context, logins artifact.Logins, now time.Time, all []Status, may MayHold) error {
 	failed := make([]error, len(all))
 	slots := make(chan struct{}, looksAtOnce)
 	var wait sync.WaitGroup
@@ -23,9 +27,10 @@ func FindNewer(ctx context.Context, logins artifact.Logins, now time.Time, all [
 			slots <- struct{}{}
 			defer func() { <-slots }()
 			var newer artifact.Newer
-			newer, failed[i] = newerThan(ctx, logins, all[i])
+			newer, failed[i] = newerThan(ctx, logins, all[i], may)
 			if failed[i] == nil {
-				all[i].Available, all[i].AvailableDigest, all[i].CheckedAt = newer.Ref, newer.Digest, sdk.TimeOf(now)
+				all[i].Available, all[i].AvailableDigest, all[i].Refused = newer.Ref, newer.Digest, newer.Refused
+				all[i].CheckedAt = sdk.TimeOf(now)
 			}
 		})
 	}
@@ -33,12 +38,20 @@ func FindNewer(ctx context.Context, logins artifact.Logins, now time.Time, all [
 	return errors.Join(failed...)
 }
 
-func newerThan(ctx context.Context, logins artifact.Logins, st Status) (artifact.Newer, error) {
+func newerThan(ctx context.Context, logins artifact.Logins, st Status, may MayHold) (artifact.Newer, error) {
 	source, err := artifact.ParseSource(st.Ref)
 	if err != nil || source.Image == nil { // a file that is gone, or was put there by hand
 		return artifact.Newer{}, nil
 	}
-	return artifact.LookForNewer(ctx, logins, source, st.Digest)
+	have := artifact.Have{Source: source, Digest: st.Digest, Accept: func(got artifact.Fetched) error {
+		return errors.Join(mayFollow(&st.Pin, st.Name, got, Request{}), may(st.Name, got.Types))
+	}}
+	if st.Key != "" {
+		if have.Key, err = artifact.ParseKey(st.Key); err != nil {
+			return artifact.Newer{}, malformedKey(st.Name)
+		}
+	}
+	return artifact.Fetcher{Logins: logins, Platform: artifact.Here()}.LookForNewer(ctx, have)
 }
 
 // RecordNewer remembers what FindNewer found of what is still installed.
@@ -49,8 +62,8 @@ func (f *Folder) RecordNewer(all []Status) error {
 			continue
 		}
 		e.Newer, e.CheckedAt = nil, st.CheckedAt
-		if st.Available != "" {
-			e.Newer = &artifact.Newer{Ref: st.Available, Digest: st.AvailableDigest}
+		if st.Available != "" || st.Refused != "" {
+			e.Newer = &artifact.Newer{Ref: st.Available, Digest: st.AvailableDigest, Refused: st.Refused}
 		}
 	}
 	return f.save()

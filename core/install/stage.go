@@ -22,6 +22,10 @@ type Request struct {
 	Replace bool
 	// NewKey allows another key than the one that is pinned.
 	NewKey bool
+	// Renamed is true when the user has chosen Want.Name, whatever its publisher calls the plugin.
+	Renamed bool
+	// Downgrade allows a version that is not newer than the installed one.
+	Downgrade bool
 }
 
 // Staged is an executable that was fetched and verified, and is not installed yet.
@@ -80,6 +84,9 @@ func (f *Folder) Fetch(ctx context.Context, fetcher artifact.Fetcher, r Request)
 		before := e.Pin
 		s.Before = &before
 	}
+	if err := mayFollow(s.Before, got.Name, got, r); err != nil {
+		return nil, err
+	}
 	return s, os.Rename(file, s.Path)
 }
 
@@ -91,13 +98,17 @@ func (f *Folder) pinnedKey(name string, r *Request) error {
 	}
 	pinned, err := artifact.ParseKey(e.Key)
 	if err != nil {
-		return fmt.Errorf("the key of %s in %s is malformed: mend the file, or remove the plugin and install it again", name, pinFile)
+		return malformedKey(name)
 	}
 	if !r.Want.Key.IsZero() && !r.Want.Key.Equal(pinned) {
 		return fmt.Errorf("the publisher's key of %s is %s since it was installed, and %s is another one: to accept it, add --new-key", name, pinned, r.Want.Key)
 	}
 	r.Want.Key = pinned
 	return nil
+}
+
+func malformedKey(name string) error {
+	return fmt.Errorf("the key of %s in %s is malformed: mend the file, or remove the plugin and install it again", name, pinFile)
 }
 
 // fetchOnce fetches into a file of the stage that is on disk when it returns.
@@ -144,7 +155,7 @@ func (f *Folder) mayReplace(name string, replace bool) error {
 func (f *Folder) Install(s *Staged) error {
 	next := &Pin{
 		Ref: s.Ref, Digest: s.Digest, SHA256: s.SHA256, Version: s.Version, SDK: s.SDK, Platform: s.Platform,
-		Types: s.Types, Capabilities: s.Capabilities, Installed: sdk.TimeOf(f.now()), Key: s.Key.Text(),
+		Types: s.Types, Capabilities: s.Capabilities, Installed: sdk.TimeOf(f.now()), Key: s.Key.Text(), Title: s.Signed.Name,
 	}
 	return f.put(s.Name, s.Path, next, sorted(s.Grants))
 }
