@@ -41,7 +41,7 @@ var sourceLabels = []string{"org.opencontainers.image.source", "org.opencontaine
 const oldVersionLabel = "org.label-schema.version"
 
 // Find returns where the source of an image of a container is, and what says so: "link" for the
-// link to its release notes, which the operator writes; "image" for the table of well-known
+// link to its release notes, which the operator or a label of the image writes; "image" for the table of well-known
 // images; or the name of a label. It is false when nothing names a repository of a forge.
 // forges are those of hosts that the operator names.
 func Find(c *sdk.Container, forges map[string]Forge) (r Repository, by string, found bool) {

@@ -23,7 +23,7 @@ const (
 	BlockManual = "update.manual"
 	WarnHooks   = "hooks.off"
 	// WarnImage says what a label of the image asks for, and whether it gets it.
-	WarnImage = "label.image"
+	WarnImage = "image.asks"
 	// BlockPostponed: the registry of the image gets no requests for now.
 	BlockPostponed = "registry.postponed"
 	// WarnVulnerabilities says what a scanner found, for better or worse.

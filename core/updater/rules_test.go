@@ -144,7 +144,7 @@ func TestDocumentationHasTheCodesOfLabels(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, code := range []string{BlockLabel, BlockManual, WarnHooks} {
+	for _, code := range []string{BlockLabel, BlockManual, WarnHooks, WarnImage} {
 		if !strings.Contains(string(text), fmt.Sprintf("`%s`", code)) {
 			t.Errorf("docs/updating.md does not explain %s", code)
 		}
