@@ -123,7 +123,8 @@ func (d *Docker) edit(ctx context.Context, f *replace.Facts, req watcher.UpdateR
 	if c.Edit, err = compose.Edit(project, old, wanted, nil); err != nil || c.Edit.Empty() {
 		return err
 	}
-	return c.Edit.Writable()
+	c.Edit, err = c.Edit.Prepared(nil)
+	return err
 }
 
 // exact returns the reference of an image with its digest, if that is known.
@@ -247,7 +248,7 @@ func (e endpoint) dockerHost() (string, error) {
 func (r *replacement) editFile() (map[string]string, error) {
 	c := r.files.Edit
 	rules := r.files.Rules
-	result, err := c.Apply(rules != nil && rules.Backup)
+	result, err := c.Apply(rules != nil && rules.Backup, nil)
 	facts := map[string]string{"file": c.File, "inplace": strconv.FormatBool(result.InPlace)}
 	if result.Backup != "" {
 		facts["backup"] = result.Backup
@@ -266,7 +267,7 @@ func withCode(err error) error {
 
 // ensureEdited repeats the edit before the operation ends well after a crash.
 func (r *replacement) ensureEdited() {
-	if _, err := r.files.Edit.Apply(false); err != nil {
+	if _, err := r.files.Edit.Apply(false, nil); err != nil {
 		r.warn(watcher.Step{Code: watcher.StepEdit, Text: "change " + r.files.Edit.File}, withCode(err))
 	}
 }
@@ -292,7 +293,7 @@ func (r *replacement) unedit(ctx context.Context, out *watcher.Outcome) error {
 	if err := r.journal.Begin(ctx, s); err != nil && !errors.Is(err, watcher.ErrStop) {
 		return &journalError{err}
 	}
-	failed := withCode(c.Undo())
+	failed := withCode(c.Undo(nil))
 	if err := r.journal.End(ctx, s, nil, failed); err != nil {
 		return &journalError{err}
 	}

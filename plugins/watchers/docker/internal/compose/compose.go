@@ -10,12 +10,11 @@ package compose
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 
+	"github.com/dogwatch/dogwatch/internal/heldfile"
 	"github.com/dogwatch/dogwatch/sdk/watcher"
 )
 
@@ -86,24 +85,32 @@ type Reader func(path string) ([]byte, error)
 const maxFile = 4 << 20
 
 // ReadFile reads a regular file of up to 4 MiB.
-func ReadFile(path string) ([]byte, error) {
-	info, err := os.Stat(path) // a pipe would block when it is opened
+func ReadFile(path string) ([]byte, error) { return Guarded(nil)(path) }
+
+// Guarded returns a Reader of regular files of up to 4 MiB that the guard lets through.
+func Guarded(guard heldfile.Guard) Reader {
+	return func(path string) ([]byte, error) {
+		f, err := heldfile.Open(path, guard)
+		if err != nil {
+			return nil, refusal(path, err)
+		}
+		defer f.Close()
+		data, err := f.Read(maxFile)
+		return data, refusal(path, err)
+	}
+}
+
+// refusal gives an error of a file its code, if it has one whatever is done with the file.
+func refusal(path string, err error) error {
 	switch {
-	case err != nil:
-		return nil, err
-	case !info.Mode().IsRegular():
-		return nil, refuse(FileInvalid, path, 0, "this is not a regular file")
+	case errors.Is(err, heldfile.ErrNotRegular):
+		return refuse(FileInvalid, path, 0, "this is not a regular file")
+	case errors.Is(err, heldfile.ErrTooLarge):
+		return refuse(FileInvalid, path, 0, "%v", err)
+	case errors.Is(err, heldfile.ErrChanged):
+		return refuse(FileChanged, path, 0, "%v: look who does that, and plan again", err)
 	}
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, maxFile+1))
-	if err == nil && len(data) > maxFile {
-		return nil, refuse(FileInvalid, path, 0, "the file is larger than %d MiB", maxFile>>20)
-	}
-	return data, err
+	return err
 }
 
 // Project is the compose project of one container.

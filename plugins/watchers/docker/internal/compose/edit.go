@@ -14,6 +14,8 @@ import (
 // may be stored as JSON before it is applied, and taken back after a crash.
 type Change struct {
 	File string
+	// Real is the path of the file without symbolic links; "" where that is not known.
+	Real string `json:",omitempty"`
 	// Line and Offset are where the text stands; Line counts from 1.
 	Line, Offset int
 	Old, New     string

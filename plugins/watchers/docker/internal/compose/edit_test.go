@@ -117,7 +117,7 @@ func TestEditChangesOneTextOfALayout(t *testing.T) {
 			if strings.Contains(c.Diff, "geheim") {
 				t.Errorf("the diff shows a secret:\n%s", c.Diff)
 			}
-			if _, err := c.Apply(false); err != nil {
+			if _, err := c.Apply(false, nil); err != nil {
 				t.Fatal(err)
 			}
 			after := tree(t, l.dir)
@@ -137,7 +137,7 @@ func TestEditChangesOneTextOfALayout(t *testing.T) {
 			if err != nil || !again.Empty() {
 				t.Errorf("a second edit: %+v, %v", again, err)
 			}
-			if err := c.Undo(); err != nil {
+			if err := c.Undo(nil); err != nil {
 				t.Fatal(err)
 			}
 			for name, text := range tree(t, l.dir) {
@@ -168,7 +168,7 @@ func TestComposeAgreesOnTheImage(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := c.Apply(false); err != nil {
+			if _, err := c.Apply(false, nil); err != nil {
 				t.Fatal(err)
 			}
 			if got := composeImage(t, l); !sameImage(got, l.new) {

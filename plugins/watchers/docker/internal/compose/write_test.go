@@ -29,6 +29,10 @@ func changeOf(t *testing.T, dir, text, old, target string) Change {
 	return c
 }
 
+func partial(path string) string {
+	return filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+".dogwatch")
+}
+
 func wantFile(t *testing.T, path, want string) {
 	t.Helper()
 	if got, err := os.ReadFile(path); err != nil || string(got) != want {
@@ -38,13 +42,13 @@ func wantFile(t *testing.T, path, want string) {
 
 func TestApplyWritesABackup(t *testing.T) {
 	c := changeOf(t, t.TempDir(), webText, "nginx:1.25", "nginx:1.26")
-	result, err := c.Apply(true)
+	result, err := c.Apply(true, nil)
 	if err != nil || result.InPlace || result.Backup != c.File+".back" {
 		t.Fatalf("got %+v, %v", result, err)
 	}
 	wantFile(t, c.File, webNew)
 	wantFile(t, result.Backup, webText)
-	if _, err := c.Apply(true); err != nil {
+	if _, err := c.Apply(true, nil); err != nil {
 		t.Fatal(err)
 	}
 	wantFile(t, result.Backup, webText) // not that of the second time
@@ -61,7 +65,7 @@ func TestApplyKeepsOwnerAndMode(t *testing.T) {
 		t.Fatal(err)
 	}
 	before := ownerOf(t, c.File)
-	result, err := c.Apply(true)
+	result, err := c.Apply(true, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,7 +95,7 @@ func TestApplyFollowsASymbolicLink(t *testing.T) {
 	if err := os.Symlink(target, c.File); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.Apply(false); err != nil {
+	if _, err := c.Apply(false, nil); err != nil {
 		t.Fatal(err)
 	}
 	wantFile(t, target, webNew)
@@ -106,7 +110,7 @@ func TestApplyWritesAFileOfTwoNamesInPlace(t *testing.T) {
 	if err := os.Link(c.File, second); err != nil {
 		t.Fatal(err)
 	}
-	if result, err := c.Apply(false); err != nil || !result.InPlace {
+	if result, err := c.Apply(false, nil); err != nil || !result.InPlace {
 		t.Fatalf("got %+v, %v", result, err)
 	}
 	wantFile(t, second, webNew)
@@ -124,21 +128,21 @@ func TestApplyWritesAMountedFileInPlace(t *testing.T) {
 	}
 	mount("--bind")
 	t.Cleanup(func() { _ = exec.Command("umount", c.File).Run() })
-	if result, err := c.Apply(false); err != nil || !result.InPlace {
+	if result, err := c.Apply(false, nil); err != nil || !result.InPlace {
 		t.Fatalf("got %+v, %v", result, err)
 	}
 	wantFile(t, source, strings.Replace(webText, "1.25", "1.250", 1))
-	if err := c.Undo(); err != nil {
+	if err := c.Undo(nil); err != nil {
 		t.Fatal(err)
 	}
 	wantFile(t, source, webText)
 	if out, err := exec.Command("mount", "-o", "remount,bind,ro", c.File).CombinedOutput(); err != nil {
 		plugintest.Skip(t, "mount", string(out))
 	}
-	if _, err := c.Apply(false); codeOf(err) != FileReadonly {
+	if _, err := c.Apply(false, nil); codeOf(err) != FileReadonly {
 		t.Errorf("read-only: got %v", err)
 	}
-	if err := c.Writable(); codeOf(err) != FileReadonly {
+	if _, err := c.Prepared(nil); codeOf(err) != FileReadonly {
 		t.Errorf("read-only: got %v", err)
 	}
 	wantFile(t, source, webText)
@@ -147,17 +151,17 @@ func TestApplyWritesAMountedFileInPlace(t *testing.T) {
 func TestApplyRefusesAFileThatWasChanged(t *testing.T) {
 	c := changeOf(t, t.TempDir(), webText, "nginx:1.25", "nginx:1.26")
 	writeFile(t, c.File, webText+"# more\n")
-	if _, err := c.Apply(false); codeOf(err) != FileChanged {
+	if _, err := c.Apply(false, nil); codeOf(err) != FileChanged {
 		t.Errorf("apply: %v", err)
 	}
-	if err := c.Undo(); codeOf(err) != FileChanged {
+	if err := c.Undo(nil); codeOf(err) != FileChanged {
 		t.Errorf("undo: %v", err)
 	}
 	wantFile(t, c.File, webText+"# more\n")
 	if err := os.Remove(c.File); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.Apply(false); codeOf(err) != FileMissing {
+	if _, err := c.Apply(false, nil); codeOf(err) != FileMissing {
 		t.Errorf("a removed file: %v", err)
 	}
 }
@@ -192,12 +196,12 @@ func TestApplyAndUndoGoOnAfterACrash(t *testing.T) {
 					t.Fatal(err)
 				}
 				leave(read.File)
-				if _, err := read.Apply(true); err != nil {
+				if _, err := read.Apply(true, nil); err != nil {
 					t.Errorf("%s: apply: %v", state, err)
 				}
 				wantFile(t, read.File, c.after)
 				leave(read.File)
-				if err := read.Undo(); err != nil {
+				if err := read.Undo(nil); err != nil {
 					t.Errorf("%s: undo: %v", state, err)
 				}
 				wantFile(t, read.File, c.before)
