@@ -38,6 +38,8 @@ type Options struct {
 	Hooks    bool   `option:"hooks" default:"false" help:"Run the commands of the labels dogwatch.hook.pre and dogwatch.hook.post in containers that are updated"`
 	Update   bool   `option:"update" default:"false" help:"Let Dogwatch replace containers by newer ones; the engine, or the socket proxy before it, must allow changes"`
 	Compose  string `option:"compose" default:"off" choices:"off,request,edit,command" help:"How a container of Docker Compose is updated to another tag: off leaves its compose file alone whatever asks, request does what each update asks for, edit writes the image into the file, command also has docker compose recreate the container"`
+
+	ComposeTrusted []string `option:"composetrusted" help:"Names of containers that manage compose files: theirs are changed although they can write there too" example:"portainer,dockge"`
 }
 
 // Type is the Docker watcher, as a bundle lists it. An instance called "local"

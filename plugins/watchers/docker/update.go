@@ -101,6 +101,7 @@ func (d *Docker) collect(ctx context.Context, id string) (f replace.Facts, err e
 		return f, err
 	}
 	f.Self = d.own(all)
+	f.Compose.Guard = d.composeGuard(all)
 	f.Reach = d.reach(ctx, f)
 	f.NoHelper = d.noHelper(f)
 	f.Backups, err = d.kept(ctx, f.Target.Name(), all)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/docker/docker/api/types/container"
 
+	"github.com/dogwatch/dogwatch/internal/heldfile"
 	"github.com/dogwatch/dogwatch/plugins/watchers/docker/internal/compose"
 	"github.com/dogwatch/dogwatch/plugins/watchers/docker/internal/replace"
 	"github.com/dogwatch/dogwatch/sdk/watcher"
@@ -108,11 +109,12 @@ func (d *Docker) edit(ctx context.Context, f *replace.Facts, req watcher.UpdateR
 		labels = maps.Clone(labels)
 		labels[labelFile] = file
 	}
-	project, err := compose.Locate(labels, c.Rules.File, nil)
+	read := compose.Guarded(c.Guard)
+	project, err := compose.Locate(labels, c.Rules.File, read)
 	var refused *compose.Error
 	if errors.As(err, &refused) && refused.Code == compose.FileMissing && c.Rules.File != "" {
 		// The configured file may be the same one at another path.
-		other, problem := compose.Locate(map[string]string{labelService: labels[labelService]}, c.Rules.File, nil)
+		other, problem := compose.Locate(map[string]string{labelService: labels[labelService]}, c.Rules.File, read)
 		if problem == nil {
 			project, err = other, nil
 		}
@@ -120,10 +122,10 @@ func (d *Docker) edit(ctx context.Context, f *replace.Facts, req watcher.UpdateR
 	if err != nil {
 		return err
 	}
-	if c.Edit, err = compose.Edit(project, old, wanted, nil); err != nil || c.Edit.Empty() {
+	if c.Edit, err = compose.Edit(project, old, wanted, read); err != nil || c.Edit.Empty() {
 		return err
 	}
-	c.Edit, err = c.Edit.Prepared(nil)
+	c.Edit, err = c.Edit.Prepared(c.Guard)
 	return err
 }
 
@@ -175,7 +177,7 @@ func (d *Docker) recreation(ctx context.Context, f *replace.Facts) error {
 	if _, err := d.engine.at.dockerHost(); err != nil {
 		return block(err.Error())
 	}
-	command, err := d.composeFor(ctx, labels, len(service))
+	command, err := d.composeFor(ctx, labels, len(service), c.Guard)
 	var refused *compose.Error
 	switch {
 	case errors.As(err, &refused):
@@ -191,11 +193,12 @@ func (d *Docker) recreation(ctx context.Context, f *replace.Facts) error {
 }
 
 // composeFor returns the compose command for the project of a container.
-func (d *Docker) composeFor(ctx context.Context, labels map[string]string, scale int) (*compose.Command, error) {
+func (d *Docker) composeFor(ctx context.Context, labels map[string]string, scale int, guard heldfile.Guard) (*compose.Command, error) {
 	labels = maps.Clone(labels)
 	delete(labels, labelFile) // which is the one to edit, not all that the project has
 	delete(labels, labelFileWUD)
-	project, err := compose.Locate(labels, "", nil)
+	read := compose.Guarded(guard)
+	project, err := compose.Locate(labels, "", read)
 	if err != nil {
 		return nil, err
 	}
@@ -205,7 +208,7 @@ func (d *Docker) composeFor(ctx context.Context, labels map[string]string, scale
 	}
 	command := compose.NewCommand(tool, project, labels[labelProject], scale)
 	command.First = compose.IsFirst(ctx, tool)
-	return &command, nil
+	return &command, command.Check(read)
 }
 
 // service returns the containers of a compose service with the labels that count, except
@@ -248,7 +251,7 @@ func (e endpoint) dockerHost() (string, error) {
 func (r *replacement) editFile() (map[string]string, error) {
 	c := r.files.Edit
 	rules := r.files.Rules
-	result, err := c.Apply(rules != nil && rules.Backup, nil)
+	result, err := c.Apply(rules != nil && rules.Backup, r.files.Guard)
 	facts := map[string]string{"file": c.File, "inplace": strconv.FormatBool(result.InPlace)}
 	if result.Backup != "" {
 		facts["backup"] = result.Backup
@@ -267,7 +270,7 @@ func withCode(err error) error {
 
 // ensureEdited repeats the edit before the operation ends well after a crash.
 func (r *replacement) ensureEdited() {
-	if _, err := r.files.Edit.Apply(false, nil); err != nil {
+	if _, err := r.files.Edit.Apply(false, r.files.Guard); err != nil {
 		r.warn(watcher.Step{Code: watcher.StepEdit, Text: "change " + r.files.Edit.File}, withCode(err))
 	}
 }
@@ -293,7 +296,7 @@ func (r *replacement) unedit(ctx context.Context, out *watcher.Outcome) error {
 	if err := r.journal.Begin(ctx, s); err != nil && !errors.Is(err, watcher.ErrStop) {
 		return &journalError{err}
 	}
-	failed := withCode(c.Undo(nil))
+	failed := withCode(c.Undo(r.files.Guard))
 	if err := r.journal.End(ctx, s, nil, failed); err != nil {
 		return &journalError{err}
 	}
@@ -326,7 +329,7 @@ func (r *replacement) composeHash(ctx context.Context) {
 	if err != nil {
 		return
 	}
-	command, err := r.composeFor(ctx, labels, 1)
+	command, err := r.composeFor(ctx, labels, 1, r.files.Guard)
 	if err != nil {
 		return
 	}

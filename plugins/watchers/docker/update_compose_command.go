@@ -82,6 +82,9 @@ func (r *replacement) callUp(ctx context.Context, start bool, extra time.Duratio
 	if err != nil {
 		return err
 	}
+	if err := r.files.Command.Check(compose.Guarded(r.files.Guard)); err != nil {
+		return withCode(err)
+	}
 	ctx, cancel := context.WithTimeout(ctx, composeLimit+extra)
 	defer cancel()
 	output, err := r.files.Command.Run(ctx, host, secrets, r.files.Command.Up(start)...)

@@ -33,6 +33,13 @@ func (d *Docker) Recover(ctx context.Context, op watcher.Operation, journal watc
 	if r.files, err = replace.ComposeOf(op.Plan); err != nil {
 		return watcher.Outcome{}, err
 	}
+	if r.files.Command != nil || !r.files.Edit.Empty() {
+		all, err := d.engine.containers(ctx, true)
+		if err != nil {
+			return watcher.Outcome{}, err
+		}
+		r.files.Guard = d.composeGuard(all)
+	}
 	r.editBegun = edited(op)
 	changed := r.remember()
 	defer d.replacing.begin(r)()

@@ -4,9 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -72,6 +75,21 @@ func NewCommand(tool []string, p Project, name string, scale int) Command {
 		c.EnvFiles = p.EnvFiles
 	}
 	return c
+}
+
+// Check returns nil if the reader lets through what the command reads, or its error. An env
+// file may be absent.
+func (c Command) Check(read Reader) error {
+	env := c.EnvFiles
+	if len(env) == 0 {
+		env = []string{filepath.Join(c.WorkingDir, ".env")}
+	}
+	for _, path := range slices.Concat(c.Files, env) {
+		if _, err := read(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return readError(path, err)
+		}
+	}
+	return nil
 }
 
 // Text is the command as a user writes it.

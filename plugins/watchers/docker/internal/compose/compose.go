@@ -35,6 +35,7 @@ const (
 	FileReadonly        = "file.readonly" // it may not be written
 	FileRemote          = "file.remote"   // standard input, a Git repository or an artifact
 	FileChanged         = "file.changed"  // since the change was made
+	FileShared          = "file.shared"   // a container can write it
 	FileInvalid         = "file.invalid"  // not a text file of reasonable size
 	YAMLInvalid         = "yaml.invalid"
 	LayoutUnsupported   = "layout.unsupported" // the text cannot be replaced where it stands
@@ -73,6 +74,13 @@ func (e *Error) Error() string {
 
 // Reason returns the error as a block of a plan.
 func (e *Error) Reason() watcher.Reason { return watcher.Reason{Code: e.Code, Text: e.Error()} }
+
+// Shared returns the error of a file that a container can write: what it has mounted is source.
+func Shared(file, container, source string) *Error {
+	return refuse(FileShared, file, 0, "the container %s has %s mounted and can write there, so this file may be its own: mount that "+
+		"read-only into %s, move the compose file elsewhere, or name %s in the watcher's option composetrusted if it manages your compose files",
+		container, source, container, container)
+}
 
 func refuse(code, file string, line int, format string, args ...any) *Error {
 	return &Error{Code: code, File: file, Line: line, Text: fmt.Sprintf(format, args...)}

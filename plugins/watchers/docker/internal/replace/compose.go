@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dogwatch/dogwatch/internal/heldfile"
 	"github.com/dogwatch/dogwatch/internal/reference"
 	"github.com/dogwatch/dogwatch/plugins/watchers/docker/internal/compose"
 	"github.com/dogwatch/dogwatch/sdk/watcher"
@@ -34,6 +35,8 @@ type Compose struct {
 	Problem *watcher.Reason `json:"-"`
 	// Siblings are the names of the other containers of the service.
 	Siblings []string `json:"-"`
+	// Guard refuses files that containers can write.
+	Guard heldfile.Guard `json:"-"`
 	// Edit is empty when the file names the new image already.
 	Edit compose.Change
 	// Command recreates the target; nil for the engine's API.

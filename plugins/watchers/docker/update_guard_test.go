@@ -1,0 +1,185 @@
+package docker
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/docker/docker/api/types/container"
+	"github.com/docker/docker/api/types/mount"
+
+	"github.com/dogwatch/dogwatch/plugins/watchers/docker/internal/compose"
+	"github.com/dogwatch/dogwatch/plugins/watchers/docker/internal/replace"
+	"github.com/dogwatch/dogwatch/sdk/plugintest"
+	"github.com/dogwatch/dogwatch/sdk/watcher"
+)
+
+// listed is a container as the engine lists it.
+func listed(name string, state container.ContainerState, mounts ...container.MountPoint) container.Summary {
+	return container.Summary{ID: strings.Repeat(name[:1], 64), Names: []string{"/" + name}, State: state, Mounts: mounts}
+}
+
+func bind(source, destination string) container.MountPoint {
+	return container.MountPoint{Type: mount.TypeBind, Source: source, Destination: destination, RW: true}
+}
+
+func readOnly(m container.MountPoint) container.MountPoint {
+	m.RW = false
+	return m
+}
+
+// TestGuardRefusesWhatContainersCanWrite covers where Dogwatch sees the files, and who mounts them.
+func TestGuardRefusesWhatContainersCanWrite(t *testing.T) {
+	// A folder of a real file system, since links in sources are followed where they are seen.
+	host, err := filepath.EvalSymlinks(t.TempDir())
+	check(t, err)
+	check(t, os.MkdirAll(host+"/srv/web/data", 0o755))
+	check(t, os.Symlink(host+"/srv/web", host+"/link"))
+	const up = container.StateRunning
+	const volumes = "/var/lib/docker/volumes"
+	own := func(mounts ...container.MountPoint) []container.Summary {
+		return []container.Summary{listed("dogwatch", up, mounts...)}
+	}
+	for name, c := range map[string]struct {
+		all     []container.Summary
+		file    string
+		trusted string
+		refused string // the container that the refusal names; "" for none
+	}{
+		"its folder":              {[]container.Summary{listed("web", up, bind("/srv/web", "/x"))}, "/srv/web/compose.yml", "", "web"},
+		"a folder above":          {[]container.Summary{listed("web", up, bind("/srv", "/x"))}, "/srv/web/compose.yml", "", "web"},
+		"the whole host":          {[]container.Summary{listed("web", up, bind("/", "/host"))}, "/srv/web/compose.yml", "", "web"},
+		"the file itself":         {[]container.Summary{listed("web", up, bind("/srv/web/.env", "/.env"))}, "/srv/web/.env", "", "web"},
+		"a folder below":          {[]container.Summary{listed("web", up, bind("/srv/web/data", "/data"))}, "/srv/web/compose.yml", "", ""},
+		"a similar name":          {[]container.Summary{listed("web", up, bind("/srv/we", "/x"))}, "/srv/web/compose.yml", "", ""},
+		"read-only":               {[]container.Summary{listed("web", up, readOnly(bind("/srv/web", "/x")))}, "/srv/web/compose.yml", "", ""},
+		"one of two":              {[]container.Summary{listed("web", up, readOnly(bind("/srv", "/x")), bind("/srv/web", "/y"))}, "/srv/web/compose.yml", "", "web"},
+		"a tmpfs":                 {[]container.Summary{listed("web", up, container.MountPoint{Type: mount.TypeTmpfs, Destination: "/srv", RW: true})}, "/srv/web/compose.yml", "", ""},
+		"stopped":                 {[]container.Summary{listed("web", container.StateExited, bind("/srv/web", "/x"))}, "/srv/web/compose.yml", "", ""},
+		"paused":                  {[]container.Summary{listed("web", container.StatePaused, bind("/srv/web", "/x"))}, "/srv/web/compose.yml", "", "web"},
+		"trusted":                 {[]container.Summary{listed("portainer", up, bind("/srv", "/x"))}, "/srv/web/compose.yml", "portainer", ""},
+		"one beside a trusted":    {[]container.Summary{listed("portainer", up, bind("/srv", "/x")), listed("web", up, bind("/srv/web", "/x"))}, "/srv/web/compose.yml", "portainer", "web"},
+		"of a volume":             {[]container.Summary{listed("web", up, container.MountPoint{Type: mount.TypeVolume, Name: "stacks", Source: volumes + "/stacks/_data", Destination: "/data", RW: true})}, volumes + "/stacks/_data/1/compose.yml", "", "web"},
+		"its source is a link":    {[]container.Summary{listed("web", up, bind(host+"/link", "/x"))}, host + "/srv/web/compose.yml", "", "web"},
+		"dogwatch alone":          {own(bind("/srv", "/srv")), "/srv/web/compose.yml", "", ""},
+		"the same path":           {append(own(bind("/srv", "/srv")), listed("web", up, bind("/srv/web", "/x"))), "/srv/web/compose.yml", "", "web"},
+		"another path":            {append(own(bind("/srv/web", "/stacks")), listed("web", up, bind("/srv/web", "/x"))), "/stacks/compose.yml", "", "web"},
+		"another path, elsewhere": {append(own(bind("/srv/web", "/stacks")), listed("web", up, bind("/stacks", "/x"))), "/stacks/compose.yml", "", ""},
+		"an inner mount":          {append(own(bind("/srv/web", "/stacks"), bind("/srv/other", "/stacks/b")), listed("web", up, bind("/srv/web", "/x"))), "/stacks/b/compose.yml", "", ""},
+		"the outer of two":        {append(own(bind("/srv/other", "/stacks/b"), bind("/srv/web", "/stacks")), listed("web", up, bind("/srv/web", "/x"))), "/stacks/a/compose.yml", "", "web"},
+		"in dogwatch's own files": {append(own(bind("/srv", "/srv")), listed("web", up, bind("/", "/x"))), "/app/compose.yml", "", ""},
+		"a volume of both": {append(own(container.MountPoint{Type: mount.TypeVolume, Source: volumes + "/stacks/_data", Destination: "/data", RW: true}),
+			listed("web", up, container.MountPoint{Type: mount.TypeVolume, Source: volumes + "/stacks/_data", Destination: "/x", RW: true})), "/data/compose/1/compose.yml", "", "web"},
+		"a link seen at another path": {append(own(bind("/host", host)), listed("web", up, bind("/host/link", "/x"))), host + "/srv/web/compose.yml", "", "web"},
+		"its own mount is a link":     {append(own(bind("/srv/web", host+"/link")), listed("web", up, bind("/srv/web", "/x"))), host + "/srv/web/compose.yml", "", "web"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := &Docker{own: func(all []container.Summary) string {
+				for _, one := range all {
+					if containerName(one) == "dogwatch" {
+						return one.ID
+					}
+				}
+				return ""
+			}}
+			d.options.ComposeTrusted = strings.Fields(c.trusted)
+			err := d.composeGuard(c.all)(c.file)
+			got := ""
+			if err != nil {
+				got = err.Error()
+			}
+			if (err != nil) != (c.refused != "") || !strings.Contains(got, "the container "+c.refused) && err != nil {
+				t.Errorf("got %q, want it refused for %q", got, c.refused)
+			}
+		})
+	}
+}
+
+// TestComposeFileOfAContainerIsRefused has real containers mount the folder of the compose file.
+func TestComposeFileOfAContainerIsRefused(t *testing.T) {
+	t.Parallel()
+	l := newLab(t)
+	for name, c := range map[string]struct {
+		// mount is what the container beside has, DIR the folder of the compose file.
+		mount, command string
+		trusted        bool
+		own            bool
+		stopped        bool
+		env            bool // the text to change is in the .env file
+		linked         bool // the path leads through a link in a folder that the container can write
+		block          string
+	}{
+		"written":        {mount: "DIR:/x", block: compose.FileShared},
+		"above":          {mount: "DIR/..:/x", block: compose.FileShared},
+		"read-only":      {mount: "DIR:/x:ro"},
+		"below":          {mount: "DIR/data:/x"},
+		"stopped":        {mount: "DIR:/x", stopped: true},
+		"trusted":        {mount: "DIR:/x", trusted: true},
+		"dogwatch's own": {mount: "DIR:/x", own: true},
+		"env file":       {mount: "DIR/.env:/x", env: true, block: compose.FileShared},
+		"linked":         {mount: "DIR/data:/x", linked: true, block: compose.FileShared},
+		"command":        {mount: "DIR/.env:/x", command: "command", block: compose.FileShared},
+	} {
+		t.Run(name, func(t *testing.T) {
+			text := composeText
+			if c.env {
+				text = strings.Replace(text, `"app:1"`, `"app:${TAG}"`, 1)
+			}
+			p := newProject(t, l, text)
+			dir := filepath.Dir(p.file)
+			check(t, os.Mkdir(filepath.Join(dir, "data"), 0o755))
+			p.write(t, filepath.Join(dir, ".env"), "TAG=1\n")
+			labels := p.labels()
+			if c.linked {
+				check(t, os.Symlink("..", filepath.Join(dir, "data/sub")))
+				labels[labelFile] = "data/sub/compose.yml"
+			}
+			d := watch(t, Options{Socket: l.Host, Update: true, ComposeTrusted: map[bool][]string{true: {"beside"}}[c.trusted]})
+			d.liveness = soon
+			id := l.make(t, "web", "app:1", shape{Config: container.Config{Labels: labels}}, true)
+			defer l.Remove(t, "web")
+			req := p.request(id)
+			req.Rules.Compose.Command = c.command != ""
+			before, err := d.Plan(t.Context(), req)
+			check(t, err)
+			if c.command != "" && codes(before.Blocks) == replace.BlockCommand {
+				plugintest.Skip(t, "docker-compose", before.Blocks[0].Text)
+			}
+			if len(before.Blocks) > 0 {
+				t.Fatalf("blocked already: %v", before.Blocks)
+			}
+			beside := shape{Host: container.HostConfig{Binds: []string{strings.ReplaceAll(c.mount, "DIR", dir)}}, stopped: c.stopped}
+			other := l.make(t, "beside", "app:1", beside, true)
+			defer l.Remove(t, "beside")
+			if c.own {
+				d.own = func([]container.Summary) string { return other }
+			}
+			plan, err := d.Plan(t.Context(), req)
+			check(t, err)
+			if got := codes(plan.Blocks); got != c.block {
+				t.Fatalf("blocked by %q (%+v), want %q", got, plan.Blocks, c.block)
+			}
+			out, err := d.Apply(t.Context(), watcher.Operation{ID: "op1", Request: req, Plan: before}, &journal{})
+			check(t, err)
+			if c.block == "" {
+				if out.State != watcher.Updated {
+					t.Errorf("%+v", out)
+				}
+				return
+			}
+			if out.State != watcher.Unchanged || out.Reason.Code != c.block {
+				t.Errorf("applied all the same: %+v", out)
+			}
+			for _, want := range []string{"the container beside has ", "composetrusted"} {
+				if !strings.Contains(plan.Blocks[0].Text, want) {
+					t.Errorf("%q does not say %q", plan.Blocks[0].Text, want)
+				}
+			}
+			p.want(t, text)
+			if got := l.inspect(t, "web"); got.ID != id || !got.State.Running {
+				t.Errorf("the container is %s, running %t", got.ID, got.State.Running)
+			}
+		})
+	}
+}
