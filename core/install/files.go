@@ -25,8 +25,12 @@ func checksum(path string) (string, error) {
 	return hex.EncodeToString(sum.Sum(nil)), nil
 }
 
-func writeSynced(path string, data []byte) (err error) {
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o644)
+// writeSynced writes a new file. What has that name is removed, so that no link is written through.
+func writeSynced(dir *os.Root, name string, data []byte) (err error) {
+	if err := removeIfThere(dir, name); err != nil {
+		return err
+	}
+	f, err := dir.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if err != nil {
 		return err
 	}
@@ -37,9 +41,16 @@ func writeSynced(path string, data []byte) (err error) {
 	return f.Sync()
 }
 
+func removeIfThere(dir *os.Root, name string) error {
+	if err := dir.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
 // syncFolder makes renames in a folder last. Where folders cannot be synced there is nothing to do.
-func syncFolder(dir string) error {
-	f, err := os.Open(dir)
+func syncFolder(dir *os.Root) error {
+	f, err := dir.Open(".")
 	if err != nil {
 		return err
 	}
@@ -48,19 +59,19 @@ func syncFolder(dir string) error {
 }
 
 // linkOrCopy gives a file a second name, or makes a copy where the file system has no links.
-func linkOrCopy(from, to string) (err error) {
-	if err := os.Remove(to); err != nil && !errors.Is(err, fs.ErrNotExist) {
+func linkOrCopy(dir *os.Root, from, to string) (err error) {
+	if err := removeIfThere(dir, to); err != nil {
 		return err
 	}
-	if err = os.Link(from, to); err == nil || errors.Is(err, fs.ErrNotExist) {
+	if err = dir.Link(from, to); err == nil || errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	source, err := os.Open(from)
+	source, err := dir.Open(from)
 	if err != nil {
 		return err
 	}
 	defer source.Close()
-	target, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o755)
+	target, err := dir.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o755)
 	if err != nil {
 		return err
 	}
@@ -78,8 +89,8 @@ var errBusy = errors.New("another command is installing plugins")
 const lockPause = 50 * time.Millisecond
 
 // acquire waits for the lock, which ends with the process that has it. The file stays.
-func acquire(ctx context.Context, path string) (*os.File, error) {
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+func acquire(ctx context.Context, dir *os.Root) (*os.File, error) {
+	f, err := dir.OpenFile(lockFile, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, err
 	}

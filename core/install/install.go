@@ -88,6 +88,7 @@ type Status struct {
 // Folder is the locked folder of the plugins. It is for one goroutine.
 type Folder struct {
 	dir  string
+	root *os.Root // of dir: no link in it is followed out of it
 	lock *os.File
 	all  map[string]*entry
 	now  func() time.Time
@@ -99,11 +100,16 @@ func Open(ctx context.Context, dir string) (*Folder, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, fmt.Errorf("make plugins.dir: %w", err)
 	}
-	lock, err := acquire(ctx, filepath.Join(dir, lockFile))
+	root, err := os.OpenRoot(dir)
 	if err != nil {
+		return nil, fmt.Errorf("open plugins.dir: %w", err)
+	}
+	lock, err := acquire(ctx, root)
+	if err != nil {
+		root.Close()
 		return nil, fmt.Errorf("lock plugins.dir %s: %w", dir, err)
 	}
-	f := &Folder{dir: dir, lock: lock, now: time.Now}
+	f := &Folder{dir: dir, root: root, lock: lock, now: time.Now}
 	if f.all, err = readPins(dir); err == nil {
 		err = f.recover()
 	}
@@ -116,14 +122,17 @@ func Open(ctx context.Context, dir string) (*Folder, error) {
 
 // Close removes what was fetched and not installed, and lets others in.
 func (f *Folder) Close() {
-	_ = os.RemoveAll(f.stage()) // the next command tries again
+	_ = f.root.RemoveAll(stageName) // the next command tries again
 	f.lock.Close()
+	f.root.Close()
 }
 
-func (f *Folder) stage() string               { return filepath.Join(f.dir, stageName) }
-func (f *Folder) path(name string) string     { return filepath.Join(f.dir, name) }
-func (f *Folder) previous(name string) string { return filepath.Join(f.dir, "."+name+".previous") }
-func (f *Folder) setAside(name string) string { return filepath.Join(f.stage(), name+oldSuffix) }
+func (f *Folder) path(name string) string { return filepath.Join(f.dir, name) }
+
+// The names in the folder of files of a plugin.
+func staged(name string) string   { return filepath.Join(stageName, name) }
+func previous(name string) string { return "." + name + ".previous" }
+func setAside(name string) string { return staged(name + oldSuffix) }
 
 func readPins(dir string) (map[string]*entry, error) {
 	path := filepath.Join(dir, pinFile)
@@ -148,14 +157,13 @@ func (f *Folder) save() error {
 	if err != nil {
 		return err
 	}
-	path := filepath.Join(f.dir, pinFile)
-	if err := writeSynced(path+".new", append(data, '\n')); err != nil {
+	if err := writeSynced(f.root, pinFile+".new", append(data, '\n')); err != nil {
 		return fmt.Errorf("record what is installed: %w", err)
 	}
-	if err := os.Rename(path+".new", path); err != nil {
+	if err := f.root.Rename(pinFile+".new", pinFile); err != nil {
 		return fmt.Errorf("record what is installed: %w", err)
 	}
-	return syncFolder(f.dir)
+	return syncFolder(f.root)
 }
 
 // recover completes what a command began that was killed.
@@ -176,10 +184,10 @@ func (f *Folder) recover() error {
 			changed = true
 		}
 	}
-	if err := os.RemoveAll(f.stage()); err != nil {
+	if err := f.root.RemoveAll(stageName); err != nil {
 		return fmt.Errorf("clear up after an interrupted command: %w", err)
 	}
-	if err := os.Remove(filepath.Join(f.dir, pinFile+".new")); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := removeIfThere(f.root, pinFile+".new"); err != nil {
 		return fmt.Errorf("clear up after an interrupted command: %w", err)
 	}
 	if !changed {
@@ -198,10 +206,10 @@ func (f *Folder) settle(name string, e *entry) error {
 		}
 		return nil
 	}
-	if err := os.Rename(f.setAside(name), f.previous(name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := f.root.Rename(setAside(name), previous(name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("keep the version before: %w", err)
 	}
-	if kept, err := checksum(f.previous(name)); err == nil && kept == e.SHA256 && kept != next.SHA256 {
+	if kept, err := checksum(f.path(previous(name))); err == nil && kept == e.SHA256 && kept != next.SHA256 {
 		before := e.Pin
 		e.Previous = &before
 	}
@@ -286,8 +294,8 @@ func (f *Folder) Remove(name string) error {
 }
 
 func (f *Folder) unlink(name string) error {
-	for _, path := range []string{f.path(name), f.previous(name)} {
-		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	for _, file := range []string{name, previous(name)} {
+		if err := removeIfThere(f.root, file); err != nil {
 			return fmt.Errorf("remove %s: %w", name, err)
 		}
 	}

@@ -2,11 +2,11 @@ package install
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 
 	"github.com/dogwatch/dogwatch/core/artifact"
@@ -58,7 +58,7 @@ func (f *Folder) Fetch(ctx context.Context, fetcher artifact.Fetcher, r Request)
 			return nil, err
 		}
 	}
-	if err := os.MkdirAll(f.stage(), 0o755); err != nil {
+	if err := f.root.MkdirAll(stageName, 0o755); err != nil {
 		return nil, fmt.Errorf("make room for what is fetched: %w", err)
 	}
 	got, file, err := f.fetchOnce(ctx, fetcher, r)
@@ -79,7 +79,7 @@ func (f *Folder) Fetch(ctx context.Context, fetcher artifact.Fetcher, r Request)
 	if err := f.mayReplace(got.Name, r.Replace); err != nil {
 		return nil, err
 	}
-	s := &Staged{Fetched: got, Path: filepath.Join(f.stage(), got.Name), folder: f}
+	s := &Staged{Fetched: got, Path: f.path(staged(got.Name)), folder: f}
 	if e, known := f.all[got.Name]; known && e.SHA256 != "" {
 		before := e.Pin
 		s.Before = &before
@@ -87,7 +87,7 @@ func (f *Folder) Fetch(ctx context.Context, fetcher artifact.Fetcher, r Request)
 	if err := mayFollow(s.Before, got.Name, got, r); err != nil {
 		return nil, err
 	}
-	return s, os.Rename(file, s.Path)
+	return s, f.root.Rename(file, staged(got.Name))
 }
 
 // pinnedKey has the request want the key that is pinned for a plugin.
@@ -113,7 +113,8 @@ func malformedKey(name string) error {
 
 // fetchOnce fetches into a file of the stage that is on disk when it returns.
 func (f *Folder) fetchOnce(ctx context.Context, fetcher artifact.Fetcher, r Request) (got artifact.Fetched, file string, err error) {
-	to, err := os.CreateTemp(f.stage(), ".fetch-")
+	file = staged(".fetch-" + rand.Text())
+	to, err := f.root.OpenFile(file, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return got, "", fmt.Errorf("make room for what is fetched: %w", err)
 	}
@@ -127,7 +128,7 @@ func (f *Folder) fetchOnce(ctx context.Context, fetcher artifact.Fetcher, r Requ
 	if err := to.Sync(); err != nil {
 		return got, "", fmt.Errorf("write it to disk: %w", err)
 	}
-	return got, to.Name(), nil
+	return got, file, nil
 }
 
 // mayReplace refuses names that are taken by something else.
@@ -157,7 +158,7 @@ func (f *Folder) Install(s *Staged) error {
 		Ref: s.Ref, Digest: s.Digest, SHA256: s.SHA256, Version: s.Version, SDK: s.SDK, Platform: s.Platform,
 		Types: s.Types, Capabilities: s.Capabilities, Installed: sdk.TimeOf(f.now()), Key: s.Key.Text(), Title: s.Signed.Name,
 	}
-	return f.put(s.Name, s.Path, next, sorted(s.Grants))
+	return f.put(s.Name, next, sorted(s.Grants))
 }
 
 // Rollback exchanges a plugin with the version before it. The key of the publisher
@@ -171,26 +172,25 @@ func (f *Folder) Rollback(name string) (Pin, error) {
 		return Pin{}, fmt.Errorf("%s: there is no version before to go back to", name)
 	}
 	next := *e.Previous
-	sum, err := checksum(f.previous(name))
+	sum, err := checksum(f.path(previous(name)))
 	if err != nil || sum != next.SHA256 {
 		return Pin{}, fmt.Errorf("%s: the file of the version before is missing or was changed: install that version instead (%s)", name, next.Ref)
 	}
 	if next.Key == "" {
 		next.Key = e.Key
 	}
-	if err := os.MkdirAll(f.stage(), 0o755); err != nil {
+	if err := f.root.MkdirAll(stageName, 0o755); err != nil {
 		return Pin{}, err
 	}
-	staged := filepath.Join(f.stage(), name)
-	if err := linkOrCopy(f.previous(name), staged); err != nil {
+	if err := linkOrCopy(f.root, previous(name), staged(name)); err != nil {
 		return Pin{}, fmt.Errorf("%s: %w", name, err)
 	}
-	return next, f.put(name, staged, &next, e.Granted)
+	return next, f.put(name, &next, e.Granted)
 }
 
 // put records what is about to happen, renames, and records what happened.
 // After a kill in between, what is there has no more than both versions were granted.
-func (f *Folder) put(name, staged string, next *Pin, grants []string) error {
+func (f *Folder) put(name string, next *Pin, grants []string) error {
 	e, known := f.all[name]
 	if !known {
 		e = &entry{}
@@ -205,15 +205,15 @@ func (f *Folder) put(name, staged string, next *Pin, grants []string) error {
 	}
 	var err error
 	if e.SHA256 != next.SHA256 { // else there is nothing worth keeping
-		if err = linkOrCopy(f.path(name), f.setAside(name)); errors.Is(err, fs.ErrNotExist) {
+		if err = linkOrCopy(f.root, name, setAside(name)); errors.Is(err, fs.ErrNotExist) {
 			err = nil
 		}
 	}
 	if err == nil {
-		err = os.Rename(staged, f.path(name))
+		err = f.root.Rename(staged(name), name)
 	}
 	if err == nil {
-		err = syncFolder(f.dir)
+		err = syncFolder(f.root)
 	}
 	if settled := f.settle(name, e); err == nil {
 		err = settled
