@@ -98,3 +98,20 @@ func TestOpenAsIsUndoesNoUpgrade(t *testing.T) {
 		t.Errorf("Open = %v, %v", s, err)
 	}
 }
+
+// TestUndoWritesThroughNoLink plants links where the copies come.
+func TestUndoWritesThroughNoLink(t *testing.T) {
+	path, known := upgraded(t, watcher.StepHandover)
+	foreign := t.TempDir() + "/foreign"
+	must(t, os.WriteFile(foreign, []byte("foreign"), 0o600))
+	for _, name := range []string{path + ".restored", fmt.Sprintf("%s.v%d.undone", path, known+1)} {
+		must(t, os.Symlink(foreign, name))
+	}
+	open(t, path)
+	if got, err := os.ReadFile(foreign); err != nil || string(got) != "foreign" {
+		t.Errorf("the foreign file holds %d bytes, %v", len(got), err)
+	}
+	if info, err := os.Lstat(path); err != nil || !info.Mode().IsRegular() {
+		t.Errorf("the store is no file of its own: %v, %v", info, err)
+	}
+}
