@@ -4,14 +4,15 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"io"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/dogwatch/dogwatch/core/config"
 	"github.com/dogwatch/dogwatch/core/config/migrate"
+	"github.com/dogwatch/dogwatch/internal/heldfile"
 )
 
 // maxMigrated bounds the files that are read.
@@ -89,6 +90,7 @@ func (g *global) migrateEnvironment() error {
 // migrated is a file on its way.
 type migrated struct {
 	name   string
+	file   *heldfile.File
 	data   []byte
 	result migrate.Result
 }
@@ -97,11 +99,16 @@ type migrated struct {
 func (g *global) migrateFiles(names []string, write bool) error {
 	var all []*migrated
 	for _, name := range names {
-		data, err := readSmall(name)
+		f, err := heldfile.Open(name, nil)
 		if err != nil {
-			return err
+			return fmt.Errorf("%s: %w", name, err)
 		}
-		all = append(all, &migrated{name: name, data: data})
+		defer f.Close()
+		data, err := f.Read(maxMigrated)
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		all = append(all, &migrated{name: name, file: f, data: data})
 	}
 	if err := rewriteAll(all); err != nil {
 		return err
@@ -173,58 +180,38 @@ func (g *global) reportMigrated(m *migrated) {
 // writeMigrated writes a file in place, so that its owner, its mode and what
 // is mounted on it stay, after a copy of what it was.
 func (g *global) writeMigrated(m *migrated) error {
+	if err := m.file.Check(); err != nil {
+		return fmt.Errorf("%s: %w", m.name, err)
+	}
+	folder := filepath.Dir(m.name)
+	if info, err := os.Lstat(m.name); err == nil && info.Mode()&os.ModeSymlink != 0 {
+		folder = filepath.Dir(m.file.Path())
+	}
 	if m.result.New {
-		err := writeNew(m.result.Name, m.result.Text, 0o600)
+		name := filepath.Base(m.result.Name)
+		err := m.file.Create(name, m.result.Text, 0o600)
 		if err == nil {
-			fmt.Fprintf(g.stdout, "wrote %s\n", m.result.Name)
+			fmt.Fprintf(g.stdout, "wrote %s\n", filepath.Join(folder, name))
 		}
 		return err
 	}
-	info, err := os.Stat(m.name)
-	if err != nil {
-		return err
-	}
-	backup := m.name + ".bak"
+	var err error
+	name := filepath.Base(m.file.Path())
+	backup := name + ".bak"
 	for n := 1; ; n++ {
-		err = writeNew(backup, m.data, info.Mode().Perm())
+		err = m.file.Create(backup, m.data, m.file.Mode().Perm())
 		if !errors.Is(err, os.ErrExist) || n > 100 {
 			break
 		}
-		backup = fmt.Sprintf("%s.bak%d", m.name, n)
+		backup = fmt.Sprintf("%s.bak%d", name, n)
 	}
 	if err != nil {
 		return fmt.Errorf("keep a copy of %s: %w", m.name, err)
 	}
-	if err := os.WriteFile(m.name, m.result.Text, info.Mode().Perm()); err != nil {
+	backup = filepath.Join(folder, backup)
+	if err := m.file.Overwrite(m.result.Text, 0); err != nil {
 		return fmt.Errorf("%w; %s is a copy of what it was", err, backup)
 	}
 	fmt.Fprintf(g.stdout, "wrote %s, what it was is in %s\n", m.name, backup)
 	return nil
-}
-
-// writeNew writes a file that does not exist yet. It is on the disk when writeNew returns.
-func writeNew(name string, data []byte, mode os.FileMode) error {
-	f, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, mode)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(data)
-	return errors.Join(err, f.Sync(), f.Close())
-}
-
-// readSmall reads a regular file.
-func readSmall(name string) ([]byte, error) {
-	info, err := os.Stat(name)
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s: is not a regular file", name)
-	}
-	f, err := os.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return io.ReadAll(io.LimitReader(f, maxMigrated))
 }

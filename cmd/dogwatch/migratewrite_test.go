@@ -1,0 +1,48 @@
+package main
+
+import (
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/dogwatch/dogwatch/core/config/migrate"
+	"github.com/dogwatch/dogwatch/internal/heldfile"
+)
+
+// TestMigrateWritesWhatItRead exchanges the folder for a link to another one between the reading and the writing.
+func TestMigrateWritesWhatItRead(t *testing.T) {
+	for _, added := range []bool{false, true} {
+		dir := t.TempDir()
+		for _, name := range []string{"stack", "foreign"} {
+			if err := errors.Join(os.Mkdir(filepath.Join(dir, name), 0o755), os.WriteFile(filepath.Join(dir, name, ".env"), []byte("WUD_LOG_LEVEL=debug\n"), 0o600)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		name := filepath.Join(dir, "stack", ".env")
+		f, err := heldfile.Open(name, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		data, err := f.Read(maxMigrated)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := &migrated{name: name, file: f, data: data, result: migrate.Result{Name: name, Text: []byte("DOGWATCH_LOG_LEVEL=debug\n"), New: added}}
+		if err := errors.Join(os.Rename(filepath.Join(dir, "stack"), filepath.Join(dir, "aside")), os.Symlink("foreign", filepath.Join(dir, "stack"))); err != nil {
+			t.Fatal(err)
+		}
+		if err := (&global{stdout: io.Discard}).writeMigrated(m); !errors.Is(err, heldfile.ErrChanged) {
+			t.Errorf("added %t: %v", added, err)
+		}
+		for _, folder := range []string{"foreign", "aside"} {
+			found, err := os.ReadDir(filepath.Join(dir, folder))
+			text, err2 := os.ReadFile(filepath.Join(dir, folder, ".env"))
+			if err := errors.Join(err, err2); err != nil || len(found) != 1 || string(text) != string(data) {
+				t.Errorf("%s has %v, %q, %v", folder, found, text, err)
+			}
+		}
+	}
+}
