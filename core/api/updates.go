@@ -204,6 +204,8 @@ func (h *handler) failChange(w http.ResponseWriter, r *http.Request, err error) 
 		p.Code = "no-update"
 	case errors.Is(err, updater.ErrChanged):
 		p.Code = "changed"
+	case errors.Is(err, updater.ErrUnplanned):
+		p.Code = "unplanned"
 	case errors.Is(err, updater.ErrEnded):
 		p.Code = "ended"
 	case errors.Is(err, updater.ErrStopping), r.Context().Err() != nil:

@@ -192,6 +192,7 @@ func TestChangeErrors(t *testing.T) {
 		{updater.ErrUnsupported, 422, "unsupported", "cannot update"},
 		{updater.ErrNoUpdate, 409, "no-update", "no image"},
 		{updater.ErrChanged, 409, "changed", "changed since"},
+		{updater.ErrUnplanned, 409, "unplanned", "no plan has this digest"},
 		{updater.ErrEnded, 409, "ended", "ended"},
 		{errors.New("the engine does not respond"), 502, "unreachable", "the engine does not respond"},
 	} {

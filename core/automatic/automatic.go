@@ -251,7 +251,9 @@ func (r *Runner) isPredecessor(ctx context.Context, c *sdk.Container) (bool, err
 // begin begins one update, to the image of a digest if that is not "". If it cannot begin now, it returns when to try again; that
 // is zero if something else has to happen before.
 func (r *Runner) begin(ctx context.Context, c *sdk.Container, p purpose, digest string, now time.Time) (begun bool, refused refusal) {
-	op, err := r.opt.Updater.Start(ctx, updater.Request{Container: *c, Kind: operation.Update, Actor: p.actor, Delivery: p.String(), Digest: digest})
+	op, err := r.opt.Updater.Start(ctx, updater.Request{
+		Container: *c, Kind: operation.Update, Actor: p.actor, Delivery: p.String(), Digest: digest, Resolved: true,
+	})
 	if err == nil {
 		delete(r.refused, p.String())
 		r.log.Info("an automatic update begins", "container", event.Subject(*c), "version", c.UpdateKind.RemoteValue, "operation", op.ID, "by", p.actor)

@@ -16,12 +16,15 @@ import (
 )
 
 // Plan says what an operation would do: the image is resolved to a digest, and the
-// watcher of the container looks. Nothing is changed or stored. What keeps it from
-// being carried out is in the plan's Blocks, as is a registry that gets no requests for now; an ErrForbidden, ErrUnsupported or
-// ErrNoUpdate means that it cannot be planned, and any other error that the registry
-// or the engine could not be reached.
+// watcher of the container looks. Nothing is changed, and only the digest is stored, so that Start can be asked for it.
+// What keeps it from being carried out is in the plan's Blocks, as is a registry that gets no requests for now; an
+// ErrForbidden, ErrUnsupported, ErrNoUpdate or ErrUnplanned means that it cannot be planned, and any other error that
+// the registry or the engine could not be reached.
 func (r *Runner) Plan(ctx context.Context, req Request) (watcher.Plan, error) {
 	p, err := r.plan(ctx, req)
+	if err == nil {
+		r.issue(ctx, req, p.request.Image)
+	}
 	return p.plan, err
 }
 
@@ -79,6 +82,9 @@ func (r *Runner) vulnerabilities(req Request, digest string) []watcher.Reason {
 func (r *Runner) image(ctx context.Context, req Request) (watcher.TargetImage, []watcher.Reason, error) {
 	if req.Kind == operation.Rollback {
 		image, err := r.rollbackImage(ctx, req.Container)
+		if err == nil && req.Digest != "" && req.Digest != image.Digest {
+			err = unplanned(req)
+		}
 		return image, nil, err
 	}
 	c := req.Container
@@ -91,7 +97,11 @@ func (r *Runner) image(ctx context.Context, req Request) (watcher.TargetImage, [
 	if err != nil {
 		return image, nil, err
 	}
-	if image.Digest == "" {
+	known, err := r.issued(ctx, req, image)
+	if err != nil {
+		return image, nil, err
+	}
+	if !known {
 		var later Postponed
 		image.Digest, err = owner.Resolve(ctx, repo, tag)
 		switch {
@@ -99,6 +109,8 @@ func (r *Runner) image(ctx context.Context, req Request) (watcher.TargetImage, [
 			return image, []watcher.Reason{postponed(image.Reference, later)}, nil
 		case err != nil:
 			return image, nil, fmt.Errorf("resolve %s: %w", image.Reference, err)
+		case req.Digest != "" && req.Digest != image.Digest:
+			return image, nil, unplanned(req)
 		}
 	}
 	// The configuration only adds to what the plan shows; the plan is as good without it. An image that

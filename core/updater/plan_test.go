@@ -52,6 +52,9 @@ func (later) Postponed() (reason string, until time.Time) {
 func TestPlanWhileTheRegistryGetsNoRequests(t *testing.T) {
 	f := fresh(t)
 	f.engine.blocks = []watcher.Reason{{Code: "image.missing", Text: "the digest is not known: check for updates again"}, {Code: "data", Text: "it keeps data"}}
+	if _, err := f.Plan(t.Context(), Request{Container: container("web"), Kind: operation.Update}); err != nil {
+		t.Fatal(err)
+	}
 	f.unresolved = later{sdk.WithKind(sdk.ErrUnavailable, errors.New("not asked again"))}
 	req := Request{Container: container("web"), Kind: operation.Update}
 	p, err := f.Plan(t.Context(), req)
@@ -75,7 +78,7 @@ func TestPlanWhileTheRegistryGetsNoRequests(t *testing.T) {
 	if _, err := f.Plan(t.Context(), req); !errors.Is(err, sdk.ErrUnavailable) {
 		t.Errorf("unreachable: %v", err)
 	}
-	// With a digest from a plan nothing is looked up.
+	// With the digest of the plan before nothing is looked up.
 	f.engine.blocks, req.Digest = nil, "sha256:new"
 	if p, err := f.Plan(t.Context(), req); err != nil || len(p.Blocks) > 0 {
 		t.Errorf("%+v, %v", p.Blocks, err)

@@ -42,6 +42,8 @@ var (
 	ErrNoUpdate = errors.New("there is no image to change to")
 	// ErrChanged: the container or its image is not what the user was shown.
 	ErrChanged = errors.New("it has changed since it was planned")
+	// ErrUnplanned: the digest of the request is neither of a plan that was shown nor what the tag is now.
+	ErrUnplanned = errors.New("no plan has this digest, or it is too long ago")
 	// ErrNotFound: there is no such operation.
 	ErrNotFound = errors.New("there is no such operation")
 	// ErrEnded: the operation has ended already.
@@ -106,9 +108,12 @@ type Request struct {
 	// operation at most for each: Start returns that instead of a second one.
 	Delivery string
 	// Digest and State are Plan.To.Digest and Plan.State of the plan that a user has
-	// confirmed. With a Digest, that image is used, whatever the tag is by now; with a
+	// confirmed. With a Digest, that image is used, whatever the tag is by now: it is one of
+	// a plan that was shown, or what the tag is, or else an ErrUnplanned. With a
 	// State, Start fails with ErrChanged if the container is another one by now.
 	Digest, State string
+	// Resolved is whether the host has looked the Digest up itself, so that no plan needs to have it.
+	Resolved bool
 }
 
 // Watcher is what the runner needs to know of a watcher.
@@ -161,6 +166,10 @@ type Store interface {
 	Operations(ctx context.Context, f operation.Filter) ([]operation.Operation, error)
 	OpenOperations(ctx context.Context) ([]operation.Operation, error)
 	Tried(ctx context.Context, watcher, name string) ([]string, error)
+	// PutPlanned stores that a plan of a container ("watcher/name") was shown, and Planned
+	// reports whether one was, with the digest that a reference had, not too long ago.
+	PutPlanned(ctx context.Context, subject, reference, digest string) error
+	Planned(ctx context.Context, subject, reference, digest string) (bool, error)
 }
 
 // Options configure a Runner.

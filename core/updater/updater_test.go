@@ -1,6 +1,7 @@
 package updater
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"path/filepath"
@@ -94,6 +95,9 @@ type parts struct {
 	// listed is what happens when containers are to be listed again.
 	listed     func(ctx context.Context, watcher, id string) error
 	unresolved error
+	// tag is what the registry says of a tag; "" means sha256:new. resolved counts how often it is asked.
+	tag      string
+	resolved int
 	// silence and leaveTime are the options of these names.
 	silence, leaveTime time.Duration
 }
@@ -103,10 +107,11 @@ func (p *parts) Named(name string) (Watcher, bool) {
 }
 func (p *parts) For(string) (Registry, bool) { return p, true }
 func (p *parts) Resolve(context.Context, registry.Repository, string) (string, error) {
+	p.resolved++
 	if p.unresolved != nil {
 		return "", p.unresolved
 	}
-	return "sha256:new", nil
+	return cmp.Or(p.tag, "sha256:new"), nil
 }
 func (p *parts) Credentials(context.Context, registry.Repository) (sdk.Credentials, error) {
 	return sdk.Credentials{Username: "ana", Password: "secret"}, nil

@@ -366,7 +366,8 @@ func refusalStatus(err error) int {
 		status = http.StatusNotFound
 	case errors.Is(err, updater.ErrUnsupported):
 		status = http.StatusUnprocessableEntity
-	case errors.Is(err, updater.ErrNoUpdate), errors.Is(err, updater.ErrConflict), errors.Is(err, updater.ErrChanged), errors.Is(err, updater.ErrBlocked):
+	case errors.Is(err, updater.ErrNoUpdate), errors.Is(err, updater.ErrConflict), errors.Is(err, updater.ErrChanged), errors.Is(err, updater.ErrUnplanned),
+		errors.Is(err, updater.ErrBlocked):
 		status = http.StatusConflict
 	case errors.Is(err, updater.ErrStopping), errors.Is(err, context.Canceled):
 		status = http.StatusServiceUnavailable

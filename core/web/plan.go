@@ -197,7 +197,7 @@ func (u *UI) startChange(kind operation.Kind) http.HandlerFunc {
 			http.Redirect(w, r, u.path(operationPath(op.ID)), http.StatusSeeOther)
 		case errors.As(err, &conflict):
 			http.Redirect(w, r, u.path(operationPath(conflict.Operation.ID)+"?did=already"), http.StatusSeeOther)
-		case errors.Is(err, updater.ErrChanged):
+		case errors.Is(err, updater.ErrChanged), errors.Is(err, updater.ErrUnplanned):
 			u.renderPlan(w, r, http.StatusConflict, rec, change, noticeChanged)
 		case errors.Is(err, updater.ErrBlocked):
 			u.renderPlan(w, r, http.StatusConflict, rec, change, noticeBlocked)

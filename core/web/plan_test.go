@@ -95,6 +95,7 @@ func TestConfirmPlan(t *testing.T) {
 	}{
 		"begun":       {nil, http.StatusSeeOther, "/base/operations/op9", ""},
 		"conflict":    {&updater.ConflictError{Operation: operation.Operation{ID: "op5"}}, http.StatusSeeOther, "/base/operations/op5?did=already", ""},
+		"unplanned":   {fmt.Errorf("local/web: %w", updater.ErrUnplanned), http.StatusConflict, "", noticeChanged},
 		"changed":     {fmt.Errorf("local/web: %w", updater.ErrChanged), http.StatusConflict, "", noticeChanged},
 		"blocked":     {&updater.BlockedError{Plan: blocked}, http.StatusConflict, "", noticeBlocked},
 		"forbidden":   {sdk.WithKind(service.ErrForbidden, errors.New("only a login allows it")), http.StatusForbidden, "", "Nothing was done: only a login allows it."},
