@@ -147,6 +147,7 @@ type Auth struct {
 	failures  *limiter // samples failures by network, for the log
 	trail     *limiter // limits how many of them are stored as events
 	sealing   [32]byte // key of this process; encrypts the cookies of pending OIDC logins
+	spent     *spent   // those that were used
 }
 
 // New reads the auth sections of a configuration. A section with an error is in
@@ -160,6 +161,7 @@ func New(opt Options) *Auth {
 	}
 	a := &Auth{opt: opt, log: opt.Log.Named("auth"), now: opt.Now, providers: map[string]*provider{}, proxies: opt.Config.Server.Proxies(), failures: newLimiter(2048, 20, 30*time.Second), trail: newLimiter(1, 100, time.Minute)}
 	_, _ = rand.Read(a.sealing[:]) // never fails (crypto/rand)
+	a.spent = newSpent()
 	a.passwords = newPasswords()
 	a.open = !opt.Config.AuthRequired
 	for _, c := range opt.Config.Auth {

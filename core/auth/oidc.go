@@ -104,6 +104,11 @@ func (a *Auth) FinishOIDC(w http.ResponseWriter, r *http.Request, name string) (
 		a.recordFailure(r, p.method.ID(), unknownUser, errThrottled)
 		return "", &ThrottledError{Wait: wait}
 	}
+	if !a.spent.use(f, a.now()) {
+		err := fmt.Errorf("%w: this login was used before: begin again", ErrBadCredentials)
+		a.recordFailure(r, p.method.ID(), unknownUser, err)
+		return "", err
+	}
 	user, err := p.login(r.Context(), f, r.URL.Query())
 	if err == nil || errors.Is(err, ErrProviderUnavailable) {
 		attempt.refund()
@@ -171,6 +176,9 @@ func (p *provider) login(ctx context.Context, f flow, redirect url.Values) (stri
 	if err := id.Claims(&known); err != nil {
 		return "", fmt.Errorf("read the id token of %s: %w", p.method.ID(), err)
 	}
+	if err := p.checkParty(id, known); err != nil {
+		return "", err
+	}
 	if err := p.checkTimes(id, known); err != nil {
 		return "", err
 	}
@@ -180,6 +188,19 @@ func (p *provider) login(ctx context.Context, f flow, redirect url.Values) (stri
 		}
 	}
 	return p.admit(known)
+}
+
+// checkParty refuses an id token that was issued to another client (OpenID Connect Core 1.0,
+// section 3.1.3.7, 3 to 5): the verifier has seen that this one is among its audiences.
+func (p *provider) checkParty(id *oidc.IDToken, known claims) error {
+	party, stated := known["azp"]
+	switch {
+	case !stated && len(id.Audience) > 1:
+		return fmt.Errorf("the id token of %s is for several clients and does not say which asked for it (azp)", p.method.ID())
+	case stated && party != p.options.ClientID:
+		return fmt.Errorf("the id token of %s was issued to another client (azp): check auth.%s.clientid", p.method.ID(), p.method.ID())
+	}
+	return nil
 }
 
 // checkTimes refuses an id token that is expired or not valid yet (OpenID Connect Core 1.0,

@@ -3,6 +3,7 @@ package auth
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"maps"
 	"net/http"
 	"net/url"
@@ -159,8 +160,17 @@ func TestOIDCRejectsInvalidTokens(t *testing.T) {
 		user *providerUser
 		want string
 	}{
-		"other issuer":     {spoilt(func(c map[string]any) { c["iss"] = "https://evil.example.org" }), "verify the id token"},
-		"other client":     {spoilt(func(c map[string]any) { c["aud"] = []string{"other"} }), "verify the id token"},
+		"other issuer":    {spoilt(func(c map[string]any) { c["iss"] = "https://evil.example.org" }), "verify the id token"},
+		"other client":    {spoilt(func(c map[string]any) { c["aud"] = []string{"other"} }), "verify the id token"},
+		"several clients": {spoilt(func(c map[string]any) { c["aud"] = []any{c["aud"].([]string)[0], "other"} }), "azp"},
+		"other party":     {spoilt(func(c map[string]any) { c["azp"] = "other" }), "azp"},
+		"odd party":       {spoilt(func(c map[string]any) { c["azp"] = []string{"other"} }), "azp"},
+		"empty party":     {spoilt(func(c map[string]any) { c["azp"] = "" }), "azp"},
+		"this party":      {spoilt(func(c map[string]any) { c["azp"] = c["aud"].([]string)[0] }), ""},
+		"party of several": {spoilt(func(c map[string]any) {
+			client := c["aud"].([]string)[0]
+			c["aud"], c["azp"] = []string{"other", client}, client
+		}), ""},
 		"other login":      {spoilt(func(c map[string]any) { c["nonce"] = "x" }), "nonce"},
 		"no nonce":         {spoilt(func(c map[string]any) { delete(c, "nonce") }), "nonce"},
 		"long expired":     {spoilt(func(c map[string]any) { c["exp"] = time.Now().Add(-10 * time.Minute).Unix() }), "compare the clocks"},
@@ -246,6 +256,53 @@ func TestOIDCRejectsWrongState(t *testing.T) {
 	c.Jar.SetCookies(u, []*http.Cookie{{Name: w.named(flowCookie), Value: cookie[:len(cookie)-4] + "AAAA", Path: "/"}})
 	if got := w.response(c.Get(back.String())); !errors.Is(w.failed(), ErrBadCredentials) {
 		t.Errorf("a changed cookie: %s", got)
+	}
+}
+
+// TestOIDCLoginIsUsedOnce: who has copied the cookie and the redirect of a login cannot use them
+// again, whatever became of the first use, and as often as others log in meanwhile.
+func TestOIDCLoginIsUsedOnce(t *testing.T) {
+	w, m := startProvider(t)
+	m.QueueUser(&providerUser{subject: "4711", claims: map[string]any{"email": "jane@example.org"}})
+	c := w.browser()
+	var back *url.URL
+	var copied string
+	c.CheckRedirect = func(r *http.Request, _ []*http.Request) error {
+		if strings.HasSuffix(r.URL.Path, "/cb") {
+			back, copied = r.URL, w.cookie(c, flowCookie)
+		}
+		return nil
+	}
+	w.get(c, begin)
+	replay := func(what, want string) {
+		t.Helper()
+		thief := w.browser()
+		u, _ := url.Parse(w.url)
+		thief.Jar.SetCookies(u, []*http.Cookie{{Name: w.named(flowCookie), Value: copied, Path: "/"}})
+		got := w.response(thief.Get(back.String()))
+		if !strings.Contains(got, want) || !errors.Is(w.failed(), ErrBadCredentials) || w.get(thief, "/") != "nothing" {
+			t.Errorf("%s: %q", what, got)
+		}
+	}
+	replay("after a login", "used before")
+	replay("once more", "used before")
+	w.restart()
+	replay("after a restart", "begin again")
+}
+
+func TestSpentIsBounded(t *testing.T) {
+	s, now := newSpent(), time.Now()
+	for i := range 3 * maxSpent {
+		if !s.use(flow{State: fmt.Sprint(i), Ends: now.Add(flowTime + time.Duration(i))}, now) {
+			t.Fatalf("%d was not used before", i)
+		}
+	}
+	if len(s.ends) != maxSpent || s.use(flow{State: fmt.Sprint(3*maxSpent - 1)}, now) {
+		t.Errorf("%d are remembered, want the %d that end last", len(s.ends), maxSpent)
+	}
+	s.use(flow{State: "later", Ends: now.Add(2 * flowTime)}, now.Add(flowTime+time.Second))
+	if len(s.ends) != 1 {
+		t.Errorf("%d have ended and are remembered", len(s.ends)-1)
 	}
 }
 
