@@ -28,17 +28,17 @@ func TestWebhooksAreReloaded(t *testing.T) {
 			t.Errorf("%s with %q: %d, want %d: %s", hook, secret, status, want, said)
 		}
 	}
-	deliver("lab", labSecret, http.StatusNotFound)
+	deliver("lab", labSecret, http.StatusUnauthorized)
 	for _, step := range []struct {
 		about, secrets string
 		// lab, other and ghcr are the responses to the secrets of the same names.
 		lab, other, ghcr int
 	}{
-		{"added", "lab=" + labSecret, 202, 401, 404},
+		{"added", "lab=" + labSecret, 202, 401, 401},
 		{"another added", "lab=" + labSecret + ",ghcr=" + ghcrSecret, 202, 401, 202},
 		{"changed", "lab=" + otherSecret + ",ghcr=" + ghcrSecret, 401, 202, 202},
-		{"removed", "ghcr=" + ghcrSecret, 404, 404, 202},
-		{"all removed", "", 404, 404, 404},
+		{"removed", "ghcr=" + ghcrSecret, 401, 401, 202},
+		{"all removed", "", 401, 401, 401},
 	} {
 		r.write(r.trigger("first"), "webhooks.secrets: \""+step.secrets+"\"")
 		if shown := fmt.Sprint(get[any](r.daemon, http.MethodGet, "/api/reload")); strings.Contains(shown, labSecret) || strings.Contains(shown, ghcrSecret) || strings.Contains(shown, otherSecret) {
@@ -58,7 +58,7 @@ func TestWebhooksAreReloaded(t *testing.T) {
 	if status, said := r.as("", http.MethodPost, "/api/reload", ""); status != http.StatusUnprocessableEntity || !strings.Contains(said, "the secret of lab is shorter than 12 characters") {
 		t.Errorf("a short secret: %d %s", status, said)
 	}
-	deliver("lab", "short", http.StatusNotFound)
+	deliver("lab", "short", http.StatusUnauthorized)
 	events := fmt.Sprint(get[any](r.daemon, http.MethodGet, "/api/events?limit=100"))
 	r.stop()
 	for _, secret := range []string{labSecret, ghcrSecret, otherSecret} {

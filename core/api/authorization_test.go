@@ -134,6 +134,9 @@ func TestAccessMatrix(t *testing.T) {
 			if operation == "POST /api/plugins/{name}/restart" && caller.may >= needed {
 				continue // the plugin is shared with other tests
 			}
+			if strings.HasPrefix(operation, "POST /api/webhooks/") {
+				continue // whoever calls has a secret, or is a guesser: TestUnknownWebhooksLookLikeWrongSecrets
+			}
 			want := 0
 			switch {
 			case operation == "POST /auth/login" && caller.may == auth.Nothing, caller.may == auth.Nothing && needed > auth.Nothing:

@@ -63,8 +63,8 @@ func everyRoute(w *testServer) map[string]struct {
 		"DELETE /api/links":              {"/api/links?trigger=ntfy.main", "", 422}, // public.url is not set
 
 		"GET /api/webhooks":               {"/api/webhooks", "", 200},
-		"POST /api/webhooks/{name}":       {"/api/webhooks/ci", `{"image":"nginx"}`, 404},
-		"POST /api/webhooks/{name}/check": {"/api/webhooks/ci/check", `{"image":"nginx"}`, 404},
+		"POST /api/webhooks/{name}":       {"/api/webhooks/ci", `{"image":"nginx"}`, 401},
+		"POST /api/webhooks/{name}/check": {"/api/webhooks/ci/check", `{"image":"nginx"}`, 401},
 
 		"POST /api/containers/watch":                       {"/api/containers/watch", "", 200},
 		"GET /api/containers/{id}":                         {"/api/containers/" + id, "", 200},

@@ -63,8 +63,6 @@ func (h *handler) listWebhooks(w http.ResponseWriter, r *http.Request) {
 
 func (h *handler) failWebhook(w http.ResponseWriter, r *http.Request, err error) {
 	switch {
-	case errors.Is(err, webhook.ErrUnknown):
-		h.fail(w, r, http.StatusNotFound, err.Error())
 	case errors.Is(err, webhook.ErrSecret):
 		h.guesses.Wrong(h.actor(r).Address, h.Now())
 		w.Header().Set("WWW-Authenticate", "Bearer")

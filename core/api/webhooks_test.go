@@ -45,6 +45,26 @@ func TestWebhookGuessesAreLimited(t *testing.T) {
 	}
 }
 
+// TestUnknownWebhooksLookLikeWrongSecrets: nobody can tell which webhooks there are, or try names without end.
+func TestUnknownWebhooksLookLikeWrongSecrets(t *testing.T) {
+	for what, options := range map[string][]func(*testOptions){"one webhook": {withHook}, "none": nil} {
+		w := start(t, nil, options...)
+		ask := func(path string) response {
+			return w.do(http.MethodPost, path, `{"image":"nginx"}`, "Authorization", "Bearer guess")
+		}
+		for i := range 10 {
+			path := strings.Repeat("/check", i%2)
+			known, other := ask("/api/webhooks/ci"+path), ask("/api/webhooks/other"+path)
+			if known.status != 401 || other.status != 401 || string(known.body) != strings.ReplaceAll(string(other.body), "/other", "/ci") {
+				t.Errorf("%s: %d %s and %d %s", what, known.status, known.body, other.status, other.body)
+			}
+		}
+		if r := ask("/api/webhooks/third"); r.status != 429 {
+			t.Errorf("%s: after 20 guesses another name gets %d", what, r.status)
+		}
+	}
+}
+
 // fullStore keeps nothing.
 type fullStore struct{ webhook.Store }
 

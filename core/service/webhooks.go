@@ -19,7 +19,7 @@ type Webhooks interface {
 // that: no login is needed. The errors are those of webhook.Receiver.
 func (s *Service) ReceiveWebhook(name string, header http.Header, token string, body []byte) (webhook.Receipt, error) {
 	if s.opt.Webhooks == nil {
-		return webhook.Receipt{}, webhook.ErrUnknown
+		return webhook.Receipt{}, webhook.ErrSecret
 	}
 	receipt, err := s.opt.Webhooks.Receive(name, header, token, body)
 	receipt.Reason = s.opt.Redact(receipt.Reason)
@@ -29,7 +29,7 @@ func (s *Service) ReceiveWebhook(name string, header http.Header, token string, 
 // CheckByWebhook checks what a request of CI names, which has the secret of a webhook.
 func (s *Service) CheckByWebhook(ctx context.Context, name string, header http.Header, token string, body []byte) ([]webhook.Result, error) {
 	if s.opt.Webhooks == nil {
-		return nil, webhook.ErrUnknown
+		return nil, webhook.ErrSecret
 	}
 	results, err := s.opt.Webhooks.CheckNow(ctx, name, header, token, body)
 	for i := range results {

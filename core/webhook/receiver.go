@@ -2,6 +2,7 @@ package webhook
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"maps"
@@ -18,10 +19,9 @@ import (
 
 // The errors of Receive and CheckNow that callers tell apart with errors.Is.
 var (
-	// ErrUnknown: there is no hook of this name.
-	ErrUnknown = errors.New("there is no webhook of this name: webhooks.secrets has none")
-	// ErrSecret: the secret is missing or wrong.
-	ErrSecret = errors.New("the secret of the webhook is missing or wrong")
+	// ErrSecret: the secret is missing or wrong, or there is no hook of this name, which the
+	// sender is not told.
+	ErrSecret = errors.New("the secret of the webhook is missing or wrong, or webhooks.secrets has none of this name")
 	// ErrMalformed: the body cannot be understood. The text says why.
 	ErrMalformed = errors.New("the delivery cannot be understood")
 	// ErrBusy: as many repositories as may wait are waiting.
@@ -85,6 +85,8 @@ type Receiver struct {
 	log    hclog.Logger
 	wake   chan struct{}
 	checks chan struct{} // one for each CheckNow under way
+	// absent stands in for hooks that there are not, so that their names cannot be told from the others.
+	absent Hook
 
 	mu      sync.Mutex
 	waiting map[Image][]*Receipt
@@ -120,7 +122,7 @@ const (
 	Refused   = "refused"
 )
 
-// Count is what deliveries are counted by.
+// Count is what deliveries are counted by. Those to names that there are not have the Hook "".
 type Count struct{ Hook, State string }
 
 // Status is a hook with its latest deliveries, the newest first. It holds no secret.
@@ -135,17 +137,18 @@ type Status struct {
 func New(opt Options) *Receiver {
 	return &Receiver{
 		opt: opt, log: opt.Log.Named("webhook"), wake: make(chan struct{}, 1), checks: make(chan struct{}, maxChecks),
-		waiting: map[Image][]*Receipt{}, seen: map[string]time.Time{}, recent: map[string][]*Receipt{}, counts: map[Count]int{},
+		absent: Hook{Secret: rand.Text()}, waiting: map[Image][]*Receipt{}, seen: map[string]time.Time{}, recent: map[string][]*Receipt{}, counts: map[Count]int{},
 	}
 }
 
 // hook returns the hook of a name whose secret a request has.
 func (r *Receiver) hook(name string, header http.Header, token string, body []byte) (Hook, error) {
-	at := slices.IndexFunc(r.opt.Hooks, func(h Hook) bool { return strings.EqualFold(h.Name, name) })
-	if at < 0 {
-		return Hook{}, ErrUnknown
+	h := r.absent
+	for _, one := range r.opt.Hooks {
+		if strings.EqualFold(one.Name, name) {
+			h = one
+		}
 	}
-	h := r.opt.Hooks[at]
 	if !h.authentic(header, token, body) {
 		r.note(h.Name, &Receipt{At: r.opt.Now(), State: Refused, Reason: ErrSecret.Error(), Images: []string{}, Containers: []string{}})
 		return h, ErrSecret
@@ -154,7 +157,7 @@ func (r *Receiver) hook(name string, header http.Header, token string, body []by
 }
 
 // Receive takes a delivery in. What it concerns is checked soon, unless the same
-// delivery was received already. The error is an ErrUnknown, ErrSecret, ErrMalformed or ErrBusy,
+// delivery was received already. The error is an ErrSecret, ErrMalformed or ErrBusy,
 // or one of the Store.
 func (r *Receiver) Receive(name string, header http.Header, token string, body []byte) (Receipt, error) {
 	h, err := r.hook(name, header, token, body)

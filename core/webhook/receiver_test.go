@@ -181,8 +181,13 @@ func TestForgedDeliveries(t *testing.T) {
 				t.Errorf("%s: check %v", name, err)
 			}
 		}
-		if _, err := b.Receive("other", with(nil, "Authorization", secret), "", body); !errors.Is(err, ErrUnknown) {
-			t.Errorf("another name: %v", err)
+		for range 2 {
+			if _, err := b.Receive("other", with(nil, "Authorization", secret), "", body); !errors.Is(err, ErrSecret) {
+				t.Errorf("another name: %v", err)
+			}
+		}
+		if b.Counts()[Count{"", Refused}] != 2 {
+			t.Errorf("counted: %v", b.Counts())
 		}
 		if _, err := b.Receive("hook", with(nil, "Authorization", secret), "", []byte("{")); !errors.Is(err, ErrMalformed) {
 			t.Errorf("a broken body: %v", err)
@@ -195,6 +200,26 @@ func TestForgedDeliveries(t *testing.T) {
 			t.Errorf("%d deliveries are remembered, want a line of each reason: %+v", len(recent), recent)
 		}
 	})
+}
+
+// TestUnknownNamesCostAsMuch: the time that a response takes does not tell which webhooks there are.
+func TestUnknownNamesCostAsMuch(t *testing.T) {
+	r := New(Options{Hooks: []Hook{{Name: "ci", Secret: secret}}, Log: hclog.NewNullLogger(), Now: time.Now})
+	body, guess := bytes.Repeat([]byte("a"), 1<<20), with(nil, "Authorization", "guess")
+	least := func(name string) time.Duration {
+		shortest := time.Hour
+		for range 20 {
+			began := time.Now()
+			if _, err := r.Receive(name, guess, "", body); !errors.Is(err, ErrSecret) {
+				t.Fatal(err)
+			}
+			shortest = min(shortest, time.Since(began))
+		}
+		return shortest
+	}
+	if known, unknown := least("ci"), least("other"); unknown < known/2 || known < unknown/2 {
+		t.Errorf("a wrong secret takes %v, and an unknown name %v", known, unknown)
+	}
 }
 
 func TestPushesAreCheckedTogether(t *testing.T) {

@@ -32,7 +32,7 @@ func (h Hook) authentic(header http.Header, token string, body []byte) bool {
 	}
 	valid = equal(header.Get("X-Gitlab-Token"), h.Secret) || valid
 	valid = equal(given, h.Secret) || valid
-	return h.URLToken && equal(token, h.Secret) || valid
+	return equal(token, h.Secret) && h.URLToken || valid // compared in any case, so that it takes as long
 }
 
 // equal compares in a time that does not depend on where the texts differ, nor on their lengths.
