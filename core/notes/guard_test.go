@@ -1,54 +1,19 @@
 package notes
 
 import (
-	"context"
 	"crypto/tls"
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"net/netip"
 	"strings"
 	"testing"
 
-	"golang.org/x/net/dns/dnsmessage"
+	"github.com/dogwatch/dogwatch/internal/dnstest"
 )
 
-// nameServer answers questions for any name with an address, and returns a resolver that asks it.
+// nameServer returns a resolver that has an address for any name.
 func nameServer(t *testing.T, address string) *net.Resolver {
-	t.Helper()
-	conn, err := net.ListenPacket("udp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { conn.Close() })
-	ip := netip.MustParseAddr(address)
-	go func() {
-		buffer := make([]byte, 1500)
-		for {
-			n, from, err := conn.ReadFrom(buffer)
-			if err != nil {
-				return
-			}
-			var m dnsmessage.Message
-			if m.Unpack(buffer[:n]) != nil {
-				continue
-			}
-			m.Response, m.Additionals = true, nil
-			header := dnsmessage.ResourceHeader{Name: m.Questions[0].Name, Class: dnsmessage.ClassINET}
-			switch {
-			case m.Questions[0].Type == dnsmessage.TypeA && ip.Is4():
-				m.Answers = []dnsmessage.Resource{{Header: header, Body: &dnsmessage.AResource{A: ip.As4()}}}
-			case m.Questions[0].Type == dnsmessage.TypeAAAA && ip.Is6():
-				m.Answers = []dnsmessage.Resource{{Header: header, Body: &dnsmessage.AAAAResource{AAAA: ip.As16()}}}
-			}
-			if response, err := m.Pack(); err == nil {
-				_, _ = conn.WriteTo(response, from)
-			}
-		}
-	}()
-	return &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
-		return (&net.Dialer{}).DialContext(ctx, "udp", conn.LocalAddr().String())
-	}}
+	return dnstest.Resolver(t, func(string) string { return address })
 }
 
 // TestGuardChecksResolvedAddress: a public name that resolves to an address inside the network

@@ -8,6 +8,8 @@ import (
 	"net/http/httptrace"
 	"net/netip"
 	"net/url"
+	"slices"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -25,11 +27,24 @@ const (
 	forbidden       // no server is there that an operator could mean
 )
 
-// sharedSpace are the addresses of carriers and of overlay networks such as Tailscale (RFC 6598).
-var sharedSpace = netip.MustParsePrefix("100.64.0.0/10")
+// reserved are the addresses that netip calls neither private nor anything else and that are not of
+// the public Internet: those of carriers and of overlay networks such as Tailscale (RFC 6598), of this
+// network (RFC 1122), of protocols and benchmarks (RFC 6890, 2544), of documentation (RFC 5737, 3849),
+// without a use (RFC 1112), the former site-local ones (RFC 3879), and mappings of IPv4 addresses,
+// among which may be private ones (RFC 8215, 3056, 4380, 4291).
+var reserved = prefixes("100.64.0.0/10", "0.0.0.0/8", "192.0.0.0/24", "198.18.0.0/15", "192.0.2.0/24", "198.51.100.0/24",
+	"203.0.113.0/24", "240.0.0.0/4", "64:ff9b:1::/48", "2002::/16", "2001::/32", "2001:db8::/32", "fec0::/10", "::/96")
 
 // nat64 maps IPv4 addresses into IPv6 (RFC 6052).
 var nat64 = netip.MustParsePrefix("64:ff9b::/96")
+
+func prefixes(texts ...string) []netip.Prefix {
+	var all []netip.Prefix
+	for _, text := range texts {
+		all = append(all, netip.MustParsePrefix(text))
+	}
+	return all
+}
 
 // metadata are services that give the secrets of a machine to its processes, at
 // addresses that are not link-local: those of Amazon EC2
@@ -52,10 +67,18 @@ func reachOf(a netip.Addr) (r reach, what string) {
 		return forbidden, "a link-local address, where clouds keep the secrets of a machine"
 	case a == metadata[0], a == metadata[1]:
 		return forbidden, "the address of a cloud's metadata service"
-	case a.IsLoopback(), a.IsPrivate(), sharedSpace.Contains(a):
+	case a.IsLoopback(), a.IsPrivate(), !a.IsGlobalUnicast(),
+		slices.ContainsFunc(reserved, func(p netip.Prefix) bool { return p.Contains(a) }):
 		return private, ""
 	}
 	return public, ""
+}
+
+// PublicAddress reports whether an address is one of the public Internet: not of this machine, of
+// a private network, or reserved.
+func PublicAddress(a netip.Addr) bool {
+	r, _ := reachOf(a)
+	return r == public
 }
 
 // addressError is a refusal to connect to an address.
@@ -129,7 +152,8 @@ func newRoutes(n network, base *http.Transport) *routes {
 func (r *routes) RoundTrip(req *http.Request) (*http.Response, error) {
 	sdk.Requested(req.Context(), req.URL.Host, 1)
 	j := req.Context().Value(redirectChainKey{}).(*redirectChain)
-	outward := j.outward || j.public.Load() && !returns(req)
+	// A name that was public may stand for another address by now, so its own redirects are no exception.
+	outward := j.outward || j.public.Load()
 	via, err := r.proxy(req)
 	switch {
 	case err != nil:
@@ -163,22 +187,24 @@ func (r *routes) CloseIdleConnections() {
 	}
 }
 
-// returns reports whether a redirect leads to the host it came from.
-func returns(req *http.Request) bool {
-	return req.Response != nil && strings.EqualFold(req.URL.Hostname(), req.Response.Request.URL.Hostname())
-}
-
 // checkHost refuses a host whose text is enough to do so.
 func (r *routes) checkHost(host string, outward bool) error {
 	most := private
 	if outward {
 		most = public
 	}
-	if strings.EqualFold(host, "localhost") {
+	host = strings.TrimSuffix(strings.ToLower(host), ".")
+	last := host[strings.LastIndexByte(host, '.')+1:]
+	if last == "localhost" { // RFC 6761, section 6.3
 		host = "127.0.0.1"
 	}
-	if a, err := netip.ParseAddr(host); err == nil {
+	a, err := netip.ParseAddr(host)
+	if err == nil {
 		return r.check(a, most)
+	}
+	// No domain ends in a number, but some programs take 127.1 and 0x7f000001 for addresses (RFC 6943, section 3.1.1).
+	if _, err := strconv.ParseUint(last, 0, 64); err == nil {
+		return sdk.WithKind(sdk.ErrUnavailable, fmt.Errorf("%.40s is neither a name nor a complete address: refused", host))
 	}
 	return nil
 }

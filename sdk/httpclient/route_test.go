@@ -12,11 +12,11 @@ import (
 	"net/netip"
 	"net/url"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 
-	"golang.org/x/net/dns/dnsmessage"
-
+	"github.com/dogwatch/dogwatch/internal/dnstest"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
@@ -27,7 +27,7 @@ const publicAddress = "127.0.0.2"
 func testNetwork(t *testing.T, names map[string]string) network {
 	t.Helper()
 	return network{
-		resolver: resolver(t, names),
+		resolver: dnstest.Resolver(t, func(name string) string { return names[name] }),
 		reach: func(a netip.Addr) (reach, string) {
 			if a.Unmap().String() == publicAddress {
 				return public, ""
@@ -35,49 +35,6 @@ func testNetwork(t *testing.T, names map[string]string) network {
 			return reachOf(a)
 		},
 	}
-}
-
-// resolver uses a name server that knows names only.
-func resolver(t *testing.T, names map[string]string) *net.Resolver {
-	t.Helper()
-	server, err := net.ListenPacket("udp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	done := make(chan struct{})
-	t.Cleanup(func() { server.Close(); <-done })
-	go func() {
-		defer close(done)
-		buffer := make([]byte, 1500)
-		for {
-			n, from, err := server.ReadFrom(buffer)
-			if err != nil {
-				return
-			}
-			var m dnsmessage.Message
-			if m.Unpack(buffer[:n]) != nil || len(m.Questions) != 1 {
-				continue
-			}
-			q := m.Questions[0]
-			m.Response, m.Authoritative, m.Additionals = true, true, nil
-			a, err := netip.ParseAddr(names[strings.TrimSuffix(q.Name.String(), ".")])
-			header := dnsmessage.ResourceHeader{Name: q.Name, Type: q.Type, Class: q.Class, TTL: 1}
-			switch {
-			case err != nil:
-				m.RCode = dnsmessage.RCodeNameError
-			case q.Type == dnsmessage.TypeA && a.Is4():
-				m.Answers = []dnsmessage.Resource{{Header: header, Body: &dnsmessage.AResource{A: a.As4()}}}
-			case q.Type == dnsmessage.TypeAAAA && a.Is6():
-				m.Answers = []dnsmessage.Resource{{Header: header, Body: &dnsmessage.AAAAResource{AAAA: a.As16()}}}
-			}
-			if packed, err := m.Pack(); err == nil {
-				_, _ = server.WriteTo(packed, from)
-			}
-		}
-	}()
-	return &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
-		return (&net.Dialer{}).DialContext(ctx, "udp", server.LocalAddr().String())
-	}}
 }
 
 // serveAt is serve at another address than 127.0.0.1. It returns the server's address with its port.
@@ -205,6 +162,35 @@ func TestRedirectFromPublicToPrivateIsRefused(t *testing.T) {
 	}
 }
 
+// TestRedirectToItselfIsResolvedAgain: a public server whose name stands for an address inside by the
+// time that its redirect is followed (DNS rebinding).
+func TestRedirectToItselfIsResolvedAgain(t *testing.T) {
+	var arrived atomic.Bool
+	_, port, _ := net.SplitHostPort(parseURL(t, serve(t, func(http.ResponseWriter, *http.Request) { arrived.Store(true) }).URL).Host)
+	names := map[string]string{"evil.test": publicAddress}
+	n := testNetwork(t, nil)
+	var mu sync.Mutex
+	n.resolver = dnstest.Resolver(t, func(name string) string {
+		mu.Lock()
+		defer mu.Unlock()
+		return names[name]
+	})
+	evil := serveAt(t, publicAddress, func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		names["evil.test"] = "127.0.0.1"
+		mu.Unlock()
+		http.Redirect(w, r, "http://evil.test:"+port+"/", http.StatusFound)
+	})
+	_, evilPort, _ := net.SplitHostPort(evil)
+	resp, err := clientIn(t, n, Options{}).Do(request(t, "GET", "http://evil.test:"+evilPort, ""))
+	if err == nil {
+		resp.Body.Close()
+	}
+	if err == nil || arrived.Load() || !strings.Contains(err.Error(), "private address 127.0.0.1") {
+		t.Errorf("arrived %v, %v", arrived.Load(), err)
+	}
+}
+
 func TestOutwardRefusesPrivateAddresses(t *testing.T) {
 	hello := func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "hello") }
 	inside, outside := serve(t, hello).URL, "http://"+serveAt(t, publicAddress, hello)
@@ -287,6 +273,14 @@ func TestProxyChecksAddresses(t *testing.T) {
 		{"http://registry.invalid/?to=http://169.254.0.1/", "link-local"},
 		{"http://registry.invalid/?to=http://10.1.2.3/", "private address 10.1.2.3"},
 		{"http://registry.invalid/?to=http://localhost/", "private address 127.0.0.1"},
+		{"http://registry.invalid/?to=http://LOCALHOST.:80/", "private address 127.0.0.1"},
+		{"http://registry.invalid/?to=http://a.localhost/", "private address 127.0.0.1"},
+		{"http://registry.invalid/?to=http://[::ffff:10.1.2.3]/", "private address ::ffff:10.1.2.3"},
+		{"http://registry.invalid/?to=http://127.1/", "neither a name nor a complete address"},
+		{"http://registry.invalid/?to=http://2130706433/", "neither a name nor a complete address"},
+		{"http://registry.invalid/?to=http://0x7f.1/", "neither a name nor a complete address"},
+		{"http://registry.invalid/?to=http://0177.0.0.1/", "neither a name nor a complete address"},
+		{"http://registry.invalid/?to=http://registry.invalid/", ""},
 	}
 	c := newClient(t, Options{Proxy: parseURL(t, proxy.URL)})
 	for _, test := range tests {
@@ -315,7 +309,9 @@ func wantRequested(u *url.URL, to string) []string {
 
 func TestReachOf(t *testing.T) {
 	tests := map[string]reach{
-		"1.1.1.1": public, "2606:4700::1": public, "198.18.0.7": public, "::ffff:8.8.8.8": public,
+		"1.1.1.1": public, "2606:4700::1": public, "::ffff:8.8.8.8": public, "64:ff9b::808:808": public,
+		"198.18.0.7": private, "0.1.2.3": private, "255.255.255.255": private, "192.0.2.1": private, "240.0.0.1": private,
+		"2002:7f00:1::": private, "::7f00:1": private, "64:ff9b:1::1": private, "fec0::1": private, "2001:0:1::1": private,
 		"10.0.0.1": private, "172.17.0.1": private, "192.168.1.5": private, "100.100.1.2": private, "127.0.0.1": private,
 		"::1": private, "fd12::1": private, "::ffff:192.168.1.5": private, "64:ff9b::c0a8:105": private,
 		"169.254.169.254": forbidden, "fe80::1%eth0": forbidden, "fd00:ec2::254": forbidden, "0.0.0.0": forbidden, "::": forbidden, "ff02::1": forbidden, "224.0.0.1": forbidden,

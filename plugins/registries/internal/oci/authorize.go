@@ -64,7 +64,7 @@ func (a *attempt) bearer(ctx context.Context, h *host, c challenge, user sdk.Cre
 	}
 	i := a.shared.issuer(c, user)
 	t, fresh, err := i.token(ctx, want, func(ctx context.Context, scopes []string) (string, time.Duration, error) {
-		ctx = a.reachable(ctx, a.url, realm, c.public)
+		ctx = a.reachable(ctx, realm, c.public)
 		return a.fetchToken(ctx, realm, tokenURL(realm, c.service, scopes), user)
 	})
 	if err != nil {

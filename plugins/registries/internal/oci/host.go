@@ -53,7 +53,7 @@ func (s *Shared) host(u *url.URL) *host {
 
 // issuer returns the token service that c names, as seen by one user.
 func (s *Shared) issuer(c challenge, user sdk.Credentials) *issuer {
-	key := issuerKey{realm: c.realm, service: c.service, user: user}
+	key := issuerKey{realm: c.realm, service: c.service, public: c.public, user: user}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	i, known := s.issuers[key]

@@ -23,8 +23,9 @@ import (
 //     the same registrable domain, and to the hosts listed in Config.TokenHosts;
 //   - without credentials, any host: the request then holds nothing but names;
 //   - a registry at a public address names public ones only, unless the host is
-//     its own or listed in Config.TokenHosts: servers of private networks may be
-//     reachable from here only.
+//     listed in Config.TokenHosts: servers of private networks may be reachable
+//     from here only. That counts for its own host name as well, which may stand
+//     for another address by the time of the next request.
 //
 // Addresses where no registry can be, such as link-local ones, are refused by
 // the HTTP client, which also checks redirects.
@@ -41,10 +42,10 @@ func (c challenge) realmURL(registry *url.URL) (*url.URL, error) {
 	return realm, nil
 }
 
-// reachable returns the context for a request to another host that registry has
+// reachable returns the context for a request to a host that a registry has
 // named, from a public address or not.
-func (r *Registry) reachable(ctx context.Context, registry, other *url.URL, public bool) context.Context {
-	if !public || strings.EqualFold(registry.Hostname(), other.Hostname()) || r.listed(other) {
+func (r *Registry) reachable(ctx context.Context, other *url.URL, public bool) context.Context {
+	if !public || r.listed(other) {
 		return ctx
 	}
 	return httpclient.Outward(ctx)

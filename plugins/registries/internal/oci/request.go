@@ -5,7 +5,6 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
-	"strings"
 	"time"
 
 	"github.com/dogwatch/dogwatch/sdk"
@@ -134,7 +133,7 @@ func (a *attempt) host(ctx context.Context) (h *host, done func(), err error) {
 // redirect sends later attempts to another host. public means that a public address has named it.
 func (a *attempt) redirect(to *url.URL, public bool) {
 	a.redirected, a.untrusted = true, a.untrusted || !a.trusts(a.url, to)
-	a.outward = a.outward || public && !strings.EqualFold(a.url.Hostname(), to.Hostname())
+	a.outward = a.outward || public
 	a.url = to
 }
 

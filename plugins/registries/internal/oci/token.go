@@ -58,7 +58,9 @@ func scopesOf(service string) int {
 
 type issuerKey struct {
 	realm, service string
-	user           sdk.Credentials
+	// public keeps what a service inside the network gave from registries outside.
+	public bool
+	user   sdk.Credentials
 }
 
 // issuer is the cache of the tokens that one token service issued to one user.
