@@ -11,6 +11,8 @@ import (
 	"github.com/tg123/go-htpasswd"
 	"golang.org/x/crypto/argon2"
 	"golang.org/x/crypto/bcrypt"
+
+	"github.com/dogwatch/dogwatch/internal/lazyregexp"
 )
 
 // Schemes are the ways in which Hash hashes, the first being the best one for most.
@@ -65,7 +67,11 @@ func parseHash(text string) (hash, error) {
 		}
 	case strings.HasPrefix(text, "{SHA}"), strings.HasPrefix(text, "{SSHA}"):
 	case strings.HasPrefix(text, "$"), strings.HasPrefix(text, "{"):
-		return nil, errors.New("is of no known kind: known are bcrypt, argon2id, apr1, {SHA} and sha-crypt; dogwatch hash-password prints one")
+		return nil, errors.New("is of no known kind: known are bcrypt, argon2id, apr1, {SHA} and sha-crypt; " +
+			"in a compose file write each $ twice; dogwatch hash-password prints one")
+	case isRemains(text):
+		return nil, errors.New("is what is left of a hash when its $ are taken for variables: in a compose file write each $ twice, " +
+			"in a shell put the hash in single quotes; a password that looks so needs its hash here, which dogwatch hash-password prints")
 	case isDES(text):
 		return nil, errors.New("is a hash of the old crypt, which is not safe and not supported; dogwatch hash-password prints another")
 	default:
@@ -81,6 +87,21 @@ func parseHash(text string) (hash, error) {
 	}
 	return nil, errors.New("is of no known kind")
 }
+
+// remains have what is left of a hash when each $ and the name that follows it is replaced by nothing. Docker Compose
+// leaves $ before digits, . and / as they are, or refuses the file
+// (https://docs.docker.com/reference/compose-file/interpolation/); a shell takes $ and one digit for a
+// variable, too (POSIX, XCU 2.6.2).
+//   - argon2id: =19=65536,t=3,p=4, with what follows a + or / or, in a shell, a digit of its texts;
+//   - apr1, MD5 and SHA crypt: the sum from its first . or / on, perhaps after the salt from there on;
+//   - SHA crypt with rounds, in a shell: =10000 and the same;
+//   - bcrypt, in a shell: y0 and the same, with $ when its salt begins so, or all but one digit of the salt.
+var remains = lazyregexp.New(`^(=[0-9]+=[0-9]+,t=[0-9].*|(=[0-9]+|[abxy][0-9])?\$?[./][./$0-9A-Za-z]*|` +
+	`=[0-9]+|[abxy][0-9]([./0-9A-Za-z]{52})?)$`)
+
+// isRemains reports whether text looks like what a compose file or a shell leaves of a hash. None of these is
+// likely to be a password, and taken for one it would let in whoever knows the mistake.
+func isRemains(text string) bool { return remains().MatchString(text) }
 
 // isDES reports whether text has the form of the traditional crypt, which What's Up Docker does not take either.
 func isDES(text string) bool {

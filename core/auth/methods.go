@@ -81,6 +81,11 @@ func (a *Auth) addMethod(c config.Component) {
 			a.opt.Secrets(secret)
 		}
 	}
+	for i, p := range problems {
+		if p.Key == c.Key()+".hash" && values["hash"] == nil && p.Remedy == "" {
+			problems[i].Remedy = "in a compose file write each $ of a hash twice, or nothing may be left of it"
+		}
+	}
 	if slices.ContainsFunc(problems, func(p config.Problem) bool { return p.Level == config.Error }) {
 		a.reject(m, problems...)
 		return
