@@ -13,6 +13,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/dogwatch/dogwatch/internal/weblink"
 )
 
 // Under the names curl and sh, as which it is linked into the image, this
@@ -71,7 +73,7 @@ func curl(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		address = "http://" + address
 	}
 	u, err := url.Parse(address)
-	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+	if err != nil || !weblink.Is(u) {
 		return complain(curlBadURL, fmt.Errorf("%q is not an http or https address", c.url))
 	}
 	code, err := c.do(ctx, u, stdout)

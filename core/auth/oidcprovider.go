@@ -17,6 +17,8 @@ import (
 
 	"github.com/coreos/go-oidc/v3/oidc"
 	"golang.org/x/oauth2"
+
+	"github.com/dogwatch/dogwatch/internal/weblink"
 )
 
 const (
@@ -129,12 +131,10 @@ func (p *provider) discover(ctx context.Context) (*discovered, error) {
 	switch {
 	case strings.TrimRight(c.IssuerURL, "/") != issuer:
 		return nil, fmt.Errorf("%s says that its issuer is %q, not %q: set auth.%s.discovery to the issuer", p.method.ID(), c.IssuerURL, issuer, p.method.ID())
-	case !isWeb(c.AuthURL) || !isWeb(c.TokenURL) || !isWeb(c.JWKSURL):
+	case weblink.Of(c.AuthURL) == "" || weblink.Of(c.TokenURL) == "" || weblink.Of(c.JWKSURL) == "":
 		return nil, fmt.Errorf("%s does not tell its authorization_endpoint, token_endpoint and jwks_uri", p.method.ID())
 	}
-	if !isWeb(document.Logout) {
-		document.Logout = ""
-	}
+	document.Logout = weblink.Of(document.Logout)
 	// Keys are fetched later, when this request is over.
 	lasting := oidc.ClientContext(context.Background(), p.client)
 	d := &discovered{at: p.now(), provider: c.NewProvider(lasting), logout: document.Logout}
@@ -153,11 +153,6 @@ func signing(offered []string) []string {
 		}
 	}
 	return validSessions
-}
-
-func isWeb(address string) bool {
-	u, err := url.Parse(address)
-	return err == nil && (u.Scheme == "https" || u.Scheme == "http") && u.Host != ""
 }
 
 // explain removes the address, which may hold a secret, from an error of net/http,

@@ -3,9 +3,13 @@ package check
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/dogwatch/dogwatch/core/label"
 	"github.com/dogwatch/dogwatch/core/template"
+	"github.com/dogwatch/dogwatch/internal/lazyregexp"
+	"github.com/dogwatch/dogwatch/internal/visible"
+	"github.com/dogwatch/dogwatch/internal/weblink"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
@@ -18,7 +22,7 @@ func linkValue(c *sdk.Container, p labelPolicy) (any, error) {
 }
 
 // link renders the links of the running tag, of the result and of the newest
-// version of each step. With an error there are none: half a link is none.
+// version of each step: addresses of web pages, or nothing. With an error there are none: half a link is none.
 func link(c *sdk.Container, p labelPolicy) error {
 	c.Link = ""
 	if p.link == nil {
@@ -38,6 +42,12 @@ func link(c *sdk.Container, p labelPolicy) error {
 			"container": container, "original": tag, "raw": tag, "transformed": p.selector.Transform(tag),
 			"major": major, "minor": minor, "patch": patch, "prerelease": prerelease,
 		})
+		if text = strings.TrimSpace(text); text == "" || err != nil {
+			return text
+		}
+		if _, err = weblink.Parse(text); err != nil {
+			return ""
+		}
 		return text
 	}
 	running, newest := render(c.Image.Tag.Value), render(c.Result.Tag)
@@ -58,4 +68,29 @@ func link(c *sdk.Container, p labelPolicy) error {
 		c.Result.Levels = &levels
 	}
 	return nil
+}
+
+// iconName is what icons are called: a set and a name, as mdi:docker, sh-nginx or logo.svg.
+var iconName = lazyregexp.New(`^[0-9A-Za-z]([0-9A-Za-z._-]*:)?[0-9A-Za-z._-]*$`)
+
+// icon returns the icon that a label names: by its name, or by the address of a picture.
+func icon(text string) (string, error) {
+	text = strings.TrimSpace(text)
+	scheme, _, _ := strings.Cut(strings.ToLower(text), ":")
+	switch {
+	case text == "", iconName().MatchString(text) && scheme != "javascript" && scheme != "vbscript" && scheme != "data":
+		return text, nil
+	case weblink.Of(text) != "":
+		return weblink.Of(text), nil
+	}
+	return "", fmt.Errorf("want the name of an icon such as mdi:docker, or the address of a picture, got %.40q", visible.Line(text))
+}
+
+// icon reads the label of the icon.
+func (p *labelPolicy) icon(given label.Reading) (name string) {
+	name, err := icon(p.text(given, label.DisplayIcon))
+	if err != nil {
+		p.notes = append(p.notes, fmt.Sprintf("label %s: %v", p.source(label.DisplayIcon), err))
+	}
+	return name
 }

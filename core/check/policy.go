@@ -12,6 +12,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/label"
 	"github.com/dogwatch/dogwatch/core/tag"
 	"github.com/dogwatch/dogwatch/core/template"
+	"github.com/dogwatch/dogwatch/internal/visible"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/option"
 )
@@ -98,7 +99,7 @@ func readPolicy(set label.Set, watchByDefault bool, labels label.Options, compil
 		p.isImageLink = true
 	}
 	p.displayName = p.text(given, label.DisplayName)
-	p.displayIcon = p.text(given, label.DisplayIcon)
+	p.displayIcon = p.icon(given)
 	p.triggerInclude = p.text(given, label.TriggerInclude)
 	p.triggerExclude = p.text(given, label.TriggerExclude)
 	p.compile(compile)
@@ -253,7 +254,7 @@ func (p *labelPolicy) apply(c *sdk.Container) {
 	c.IncludeTags, c.ExcludeTags, c.TransformTags = p.rules.Include, p.rules.Exclude, p.rules.Transform
 	c.LinkTemplate = p.linkTemplate
 	c.TriggerInclude, c.TriggerExclude = p.triggerInclude, p.triggerExclude
-	c.DisplayName, c.DisplayIcon = p.displayName, p.displayIcon
+	c.DisplayName, c.DisplayIcon = visible.Line(p.displayName), p.displayIcon
 	if c.DisplayName == "" {
 		c.DisplayName = c.Name
 	}

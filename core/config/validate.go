@@ -12,6 +12,7 @@ import (
 
 	"github.com/dogwatch/dogwatch/core/budget"
 	"github.com/dogwatch/dogwatch/internal/lazyregexp"
+	"github.com/dogwatch/dogwatch/internal/weblink"
 )
 
 // storeFolder is the folder of the database in a container.
@@ -96,7 +97,7 @@ func (l *loader) checkSettings() {
 	} else if strings.EqualFold(name, "wud.json") {
 		l.fault("store.file", "wud.json belongs to What's Up Docker", "choose another name")
 	}
-	if u := s.PublicURL; u != nil && (u.Scheme != "http" && u.Scheme != "https" || u.RawQuery != "" || u.Fragment != "") {
+	if u := s.PublicURL; u != nil && (!weblink.Is(u) || u.RawQuery != "" || u.Fragment != "") {
 		l.fault("public.url", "want an http or https address without a query", "")
 		s.PublicURL = nil
 	}

@@ -2,7 +2,6 @@ package notes
 
 import (
 	"bytes"
-	"net/url"
 
 	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/ast"
@@ -11,6 +10,9 @@ import (
 	"github.com/yuin/goldmark/renderer"
 	"github.com/yuin/goldmark/text"
 	"github.com/yuin/goldmark/util"
+
+	"github.com/dogwatch/dogwatch/internal/visible"
+	"github.com/dogwatch/dogwatch/internal/weblink"
 )
 
 // Renderer makes HTML of Markdown by foreign authors. Its methods may be called concurrently.
@@ -42,7 +44,7 @@ func (r *Renderer) HTML(markdown string) string {
 	if err := r.markdown.Convert([]byte(markdown), &b); err != nil {
 		return "" // a bytes.Buffer accepts all
 	}
-	return b.String()
+	return visible.Text(b.String()) // what is written as an entity, as &#x202e;, stands here as itself
 }
 
 // plain takes out of a document what would be rendered with attributes, and
@@ -142,9 +144,5 @@ func openLink(w util.BufWriter, to string) {
 // webAddress returns the address of a web site that a destination in Markdown is,
 // or "". Characters written as entities count as what they stand for.
 func webAddress(destination []byte) string {
-	u, err := url.Parse(string(util.URLEscape(destination, true)))
-	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return ""
-	}
-	return u.String()
+	return weblink.Of(string(util.URLEscape(destination, true)))
 }

@@ -15,6 +15,8 @@ import (
 	"github.com/dogwatch/dogwatch/core/store"
 	"github.com/dogwatch/dogwatch/core/tally"
 	"github.com/dogwatch/dogwatch/internal/reference"
+	"github.com/dogwatch/dogwatch/internal/visible"
+	"github.com/dogwatch/dogwatch/internal/weblink"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
@@ -96,13 +98,13 @@ func containerOf(rec *store.Record, make rows) containerView {
 	v.Here, v.List = v.Href, "/containers"
 	v.Pull = pullOf(c)
 	if c.Result != nil && v.Kind != "" {
-		v.Link = safeLink(c.Result.Link)
+		v.Link = weblink.Of(c.Result.Link)
 	}
 	v.Platform = joined("/", c.Image.OS, c.Image.Architecture, c.Image.Variant)
 	set := label.Of(*c)
 	for _, name := range sortedKeys(c.Labels) {
 		_, fromImage := set.Image[name]
-		v.Labels = append(v.Labels, labelLine{name, make.redact(c.Labels[name]), fromImage && !set.Unattributed})
+		v.Labels = append(v.Labels, labelLine{visible.Line(name), make.redact(c.Labels[name]), fromImage && !set.Unattributed})
 	}
 	return v
 }

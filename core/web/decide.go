@@ -13,6 +13,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/policy"
 	"github.com/dogwatch/dogwatch/core/tally"
 	"github.com/dogwatch/dogwatch/internal/reference"
+	"github.com/dogwatch/dogwatch/internal/weblink"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
@@ -152,7 +153,7 @@ func (u *UI) about(shown link.Shown) decidePage {
 	}
 	p.Name, p.Image = nameOf(c), reference.Short(c.Image.Registry.Host, c.Image.Name)
 	if c.Result != nil && c.Result.Tag == k.ToTag {
-		p.Kind, p.Link = tally.Kind(c), safeLink(c.Result.Link)
+		p.Kind, p.Link = tally.Kind(c), weblink.Of(c.Result.Link)
 	}
 	if c.Decision != nil {
 		for _, reason := range c.Decision.Reasons {

@@ -3,7 +3,6 @@ package web
 import (
 	"fmt"
 	"html/template"
-	"net/url"
 	"strings"
 	"time"
 
@@ -86,14 +85,4 @@ func plural(n int, noun string) string {
 		return fmt.Sprintf("%d %sies", n, stem)
 	}
 	return fmt.Sprintf("%d %ss", n, noun)
-}
-
-// safeLink returns a link that a label or a plugin gave if it leads to a web
-// page, and else "": labels are written by the author of the image.
-func safeLink(text string) string {
-	u, err := url.Parse(strings.TrimSpace(text))
-	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return ""
-	}
-	return u.String()
 }

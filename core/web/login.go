@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/dogwatch/dogwatch/core/auth"
+	"github.com/dogwatch/dogwatch/internal/weblink"
 )
 
 // Logins lets users in and out.
@@ -133,7 +134,7 @@ func (u *UI) logout(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	p := newLoginPage(u.Logins.Strategies(), "")
-	p.Said, p.Elsewhere = "You are logged out", safeLink(elsewhere)
+	p.Said, p.Elsewhere = "You are logged out", weblink.Of(elsewhere)
 	u.renderLogin(w, r, http.StatusOK, p)
 }
 

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	policypreview "github.com/dogwatch/dogwatch/core/preview"
+	"github.com/dogwatch/dogwatch/internal/weblink"
 )
 
 //go:embed templates
@@ -79,7 +80,7 @@ func (u *UI) functions() template.FuncMap {
 		"moment":   policypreview.Moment,
 		"day":      day,
 		"kindWord": kindWord,
-		"link":     safeLink,
+		"link":     weblink.Of,
 		"plural":   plural,
 		"join":     strings.Join,
 		"prose":    prose,

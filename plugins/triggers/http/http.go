@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/dogwatch/dogwatch/internal/weblink"
 	"github.com/dogwatch/dogwatch/plugins/triggers/internal/message"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/httpclient"
@@ -52,7 +53,7 @@ func New(env sdk.Env, o Options) (trigger.Trigger, error) {
 	if !methodForm.MatchString(method) || method == nethttp.MethodConnect {
 		return nil, sdk.Invalid("method", "want a method such as POST, got %q", o.Method)
 	}
-	if o.URL.Scheme != "http" && o.URL.Scheme != "https" {
+	if !weblink.Is(o.URL) {
 		return nil, sdk.Invalid("url", "must start with http:// or https://")
 	}
 	header, err := headers(o)

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/dogwatch/dogwatch/internal/weblink"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/httpclient"
 	"github.com/dogwatch/dogwatch/sdk/trigger"
@@ -120,7 +121,7 @@ func (h *hass) container(c sdk.Container, topic string) message {
 		d.Name = c.Name
 	}
 	if c.Result != nil {
-		d.ReleaseURL = c.Result.Link
+		d.ReleaseURL = weblink.Of(c.Result.Link)
 	}
 	if h.install != "" {
 		d.CommandTopic, d.PayloadInstall = command(topic), install

@@ -237,3 +237,15 @@ func TestIcon(t *testing.T) {
 		}
 	}
 }
+
+// TestReleaseURLIsAWebPage: Home Assistant makes a link of it.
+func TestReleaseURLIsAWebPage(t *testing.T) {
+	h := &hass{names: names{root: "wud/container"}, prefix: "homeassistant"}
+	for link, want := range map[string]string{"https://example.org/v2": `"https://example.org/v2"`, "javascript:alert(1)": `""`, "data:text/html,x": `""`} {
+		c := sdk.Container{Name: "web", Result: &sdk.Result{Tag: "2", Link: link}}
+		payload := string(h.container(c, "wud/container/local/web").payload)
+		if has := strings.Contains(payload, `"release_url":`+want); !has && !(want == `""` && !strings.Contains(payload, "release_url")) {
+			t.Errorf("%s: %s", link, payload)
+		}
+	}
+}

@@ -96,9 +96,11 @@ func (a *action) problem() string {
 	return ""
 }
 
+// hasScheme reports whether an address that the operator wrote can be opened: a web page, or an app as
+// with mailto: and geo:, but no code or file for a browser.
 func hasScheme(text string) bool {
 	u, err := url.Parse(text)
-	return err == nil && u.Scheme != ""
+	return err == nil && u.Scheme != "" && !slices.Contains([]string{"javascript", "vbscript", "data", "file", "blob"}, u.Scheme)
 }
 
 // readShort reads the short form.

@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"slices"
 
+	"github.com/dogwatch/dogwatch/internal/weblink"
 	"github.com/dogwatch/dogwatch/plugins/triggers/internal/message"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/httpclient"
@@ -115,7 +116,7 @@ func (o Options) common() (body, error) {
 	}
 	if o.Icon != nil {
 		b.Icon = o.Icon.String()
-		if o.Icon.Scheme != "http" && o.Icon.Scheme != "https" || len(b.Icon) > maxClick {
+		if !weblink.Is(o.Icon) || len(b.Icon) > maxClick {
 			return b, sdk.Invalid("icon", "want an address of at most %d bytes that starts with http:// or https://", maxClick)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/dogwatch/dogwatch/internal/weblink"
 	"github.com/dogwatch/dogwatch/plugins/triggers/internal/chat"
 	shared "github.com/dogwatch/dogwatch/plugins/triggers/internal/message"
 	"github.com/dogwatch/dogwatch/sdk"
@@ -81,6 +82,9 @@ type message struct {
 func New(env sdk.Env, o Options) (trigger.Trigger, error) {
 	if err := chat.CheckURL("url", o.URL); err != nil {
 		return nil, err
+	}
+	if o.Avatar != "" && weblink.Of(o.Avatar) == "" {
+		return nil, sdk.Invalid("avatar", "must start with https:// or http://")
 	}
 	user, token := strings.TrimSpace(o.User.ID), strings.TrimSpace(o.Auth.Token)
 	client, err := chat.New(env, o.Options, explain, user, token)

@@ -4,6 +4,7 @@ package message
 import (
 	"strings"
 
+	"github.com/dogwatch/dogwatch/internal/weblink"
 	"github.com/dogwatch/dogwatch/sdk/trigger"
 )
 
@@ -43,7 +44,7 @@ func Link(req trigger.Request, limit int) string {
 	case c.UpdateKind.Result != nil:
 		link = c.UpdateKind.Result.Link
 	}
-	if len(link) > limit || !strings.HasPrefix(link, "https://") && !strings.HasPrefix(link, "http://") {
+	if len(link) > limit || weblink.Of(link) == "" {
 		return ""
 	}
 	return link
