@@ -9,6 +9,7 @@ import (
 
 	"github.com/dogwatch/dogwatch/core/tally"
 	"github.com/dogwatch/dogwatch/internal/reference"
+	"github.com/dogwatch/dogwatch/internal/visible"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
@@ -123,7 +124,7 @@ func short(digest string) string {
 // printable replaces what could break a line or a terminal: names and errors come from elsewhere.
 func printable(text string) string {
 	return strings.Map(func(c rune) rune {
-		if unicode.IsControl(c) || !unicode.IsPrint(c) && c != ' ' {
+		if visible.Hidden(c) || !unicode.IsPrint(c) && c != ' ' {
 			return '?'
 		}
 		return c

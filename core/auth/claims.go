@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"github.com/dogwatch/dogwatch/internal/visible"
 )
 
 // claims are what a provider states about a user.
@@ -85,7 +87,7 @@ func (p *provider) admit(c claims) (string, error) {
 // could forge a line of a log.
 func printable(text string) string {
 	text = strings.Map(func(c rune) rune {
-		if !unicode.IsPrint(c) {
+		if !unicode.IsPrint(c) || visible.Hidden(c) {
 			return -1
 		}
 		return c

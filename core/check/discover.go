@@ -11,6 +11,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/policy"
 	"github.com/dogwatch/dogwatch/core/update"
 	"github.com/dogwatch/dogwatch/internal/reference"
+	"github.com/dogwatch/dogwatch/internal/visible"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
@@ -197,7 +198,7 @@ func (c *Checker) target(found sdk.Container, p labelPolicy) *target {
 	}
 	found.Image.Version = runningVersion(&found)
 	s.policy.apply(&found)
-	found.Stack = cmp.Or(found.Stack, label.StackOf(found).Name)
+	found.Stack = visible.Line(cmp.Or(found.Stack, label.StackOf(found).Name))
 	if found.Check.State == "" {
 		found.Check.State = sdk.CheckNever
 	}

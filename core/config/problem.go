@@ -2,7 +2,8 @@ package config
 
 import (
 	"strings"
-	"unicode"
+
+	"github.com/dogwatch/dogwatch/internal/visible"
 )
 
 // Level tells a mistake that switches something off from one that does not.
@@ -54,7 +55,7 @@ func (p Problem) String() string {
 // oneLine replaces what could break a line or a terminal.
 func oneLine(text string) string {
 	return strings.Map(func(c rune) rune {
-		if unicode.IsControl(c) {
+		if visible.Hidden(c) {
 			return '?'
 		}
 		return c

@@ -9,6 +9,7 @@ import (
 
 	"github.com/dogwatch/dogwatch/core/tally"
 	"github.com/dogwatch/dogwatch/core/template"
+	"github.com/dogwatch/dogwatch/internal/visible"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/trigger"
 )
@@ -81,6 +82,7 @@ func (m Messages) Lint() []sdk.FieldError {
 // render returns title and body. Text is returned next to an error: a
 // placeholder that fails is left empty and the rest is rendered.
 func (m Messages) render(containers []sdk.Container, batch bool, actions ...trigger.Action) (title, body string, err error) {
+	defer func() { title, body = visible.Text(title), visible.Text(body) }() // templates read labels as they are
 	if !batch && len(containers) == 1 {
 		return m.one(containers[0], actions)
 	}
@@ -115,7 +117,7 @@ func (m Messages) summary(s summary, e trigger.Event) (title, body string, err e
 	}
 	title, titleErr := m.SummaryTitle.Render(vars)
 	body, bodyErr := m.SummaryBody.Render(vars)
-	return title, body, errors.Join(wrapped("summary title", titleErr), wrapped("summary body", bodyErr))
+	return visible.Text(title), visible.Text(body), errors.Join(wrapped("summary title", titleErr), wrapped("summary body", bodyErr))
 }
 
 func wrapped(what string, err error) error {

@@ -227,3 +227,15 @@ func lintOf(t *testing.T, kind, text string) []sdk.FieldError {
 	}
 	return messages(t, text, "", "").Lint()
 }
+
+// TestMessagesAreReadable: what a template reads from labels, which are data, is sent as readers see it.
+func TestMessagesAreReadable(t *testing.T) {
+	c := withUpdate("web", "1.0.0", "1.1.0", "minor")
+	c.Labels = map[string]string{"about": "a\u202eb\u200bc\x1b[2J\nd 👩\u200d💻"}
+	for _, batch := range []bool{false, true} {
+		title, body, err := messages(t, "${container.labels.about}", "${container.labels.about}", "${containers[0].labels.about}").render([]sdk.Container{c}, batch)
+		if err != nil || title != "abc[2J\nd 👩\u200d💻" || !strings.Contains(body, "abc[2J\nd 👩\u200d💻") {
+			t.Errorf("%+q, %+q, %v", title, body, err)
+		}
+	}
+}

@@ -14,6 +14,7 @@ import (
 	"unicode"
 
 	"github.com/dogwatch/dogwatch/internal/linktoken"
+	"github.com/dogwatch/dogwatch/internal/visible"
 )
 
 // Blank stands where a secret stood.
@@ -69,9 +70,18 @@ func (r *Redactor) Add(secrets ...string) {
 	r.replacer.Store(strings.NewReplacer(pairs...))
 }
 
-// String returns text with every secret blanked: for errors that leave the
-// process other than by the log.
+// String returns what can be seen of a text with every secret blanked: for errors and other texts of
+// foreign origin that leave the process other than by the log.
 func (r *Redactor) String(text string) string {
+	blanked := r.blank(text)
+	if seen := visible.Text(blanked); seen != blanked {
+		return r.blank(seen) // a secret may have been in it with something invisible between
+	}
+	return blanked
+}
+
+// blank returns text with every secret blanked.
+func (r *Redactor) blank(text string) string {
 	text = linktoken.Blank(text, Blank)
 	if r == nil {
 		return text
@@ -93,7 +103,7 @@ type redacted struct {
 }
 
 func (w *redacted) Write(p []byte) (int, error) {
-	if _, err := io.WriteString(w.to, w.by.String(string(p))); err != nil {
+	if _, err := io.WriteString(w.to, w.by.blank(string(p))); err != nil {
 		return 0, err
 	}
 	return len(p), nil

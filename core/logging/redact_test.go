@@ -47,7 +47,7 @@ func TestLogHoldsNoSecret(t *testing.T) {
 				log.Info("header", "std", base64.StdEncoding.EncodeToString(pair), "url", base64.URLEncoding.EncodeToString(pair), "raw", base64.RawStdEncoding.EncodeToString([]byte(secret)))
 			}
 			log.With("implied", secret).Named("x").Warn("bye\n" + secret)
-			for _, seen := range visible(secret) {
+			for _, seen := range formsOf(secret) {
 				if strings.Contains(out.String(), seen) {
 					t.Errorf("%s: %q survives as %q in\n%s", format, secret, seen, out.String())
 				}
@@ -59,8 +59,8 @@ func TestLogHoldsNoSecret(t *testing.T) {
 	}
 }
 
-// visible returns what would give a secret away: its lines as they are, escaped and in Base64.
-func visible(secret string) []string {
+// formsOf returns what would give a secret away: its lines as they are, escaped and in Base64.
+func formsOf(secret string) []string {
 	parts := []string{secret, strings.TrimSpace(secret)}
 	for line := range strings.Lines(secret) {
 		if line = strings.TrimSpace(line); len(line) >= 8 {
@@ -193,5 +193,24 @@ func BenchmarkRedactorAdd(b *testing.B) {
 		for i := range 20 {
 			r.Add(fmt.Sprintf("ghp_%032dAbC", i))
 		}
+	}
+}
+
+// TestRedactorDropsWhatCannotBeSeen, before and after which no secret is shown.
+func TestRedactorDropsWhatCannotBeSeen(t *testing.T) {
+	r := &Redactor{}
+	r.Add("hunter2hunter2", "se\u200bcret\u200b-of-mine")
+	for text, want := range map[string]string{
+		"pull \u202eimage\x1b[2J: denied\r\nline\ttwo": "pull image[2J: denied\nline\ttwo",
+		"hunter2\u200bhunter2":                         Blank,
+		"se\u200bcret\u200b-of-mine":                   Blank,
+	} {
+		if got := r.String(text); got != want {
+			t.Errorf("%+q became %+q, want %+q", text, got, want)
+		}
+	}
+	var none *Redactor
+	if got := none.String("a\u202eb"); got != "ab" {
+		t.Errorf("%+q", got)
 	}
 }

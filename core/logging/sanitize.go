@@ -7,6 +7,8 @@ import (
 	"unicode"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"github.com/dogwatch/dogwatch/internal/visible"
 )
 
 // Names, labels, tags and the errors of other programs are written by others:
@@ -39,7 +41,7 @@ func Sanitize(text string) string {
 
 // mustEscape reports whether Sanitize replaces c, or the invalid byte that c stands for.
 func mustEscape(c rune) bool {
-	return c != '\n' && c != '\t' && !unicode.IsGraphic(c) || c == utf8.RuneError
+	return c != '\n' && c != '\t' && (!unicode.IsGraphic(c) || visible.Hidden(c)) || c == utf8.RuneError
 }
 
 // entryWriter passes entries on to a log that users read and programs split

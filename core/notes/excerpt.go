@@ -6,6 +6,8 @@ import (
 
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/text"
+
+	"github.com/dogwatch/dogwatch/internal/visible"
 )
 
 const (
@@ -100,20 +102,6 @@ func (r *Renderer) Plain(markdown string) string {
 		}
 		return ast.WalkContinue, nil
 	})
-	return printable(strings.TrimSpace(b.String()))
-}
-
-// printable removes control characters, and those that change the direction of a text.
-func printable(plain string) string {
-	return strings.Map(func(c rune) rune {
-		switch {
-		case c == '\n':
-			return c
-		case c == '\t':
-			return ' '
-		case c < ' ', c >= 0x7f && c < 0xa0, c >= 0x202a && c <= 0x202e, c >= 0x2066 && c <= 0x2069:
-			return -1
-		}
-		return c
-	}, strings.ToValidUTF8(plain, ""))
+	// What is written as an entity, as &#x202e;, stands here as itself.
+	return strings.ReplaceAll(visible.Text(strings.ToValidUTF8(strings.TrimSpace(b.String()), "")), "\t", " ")
 }

@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/dogwatch/dogwatch/internal/visible"
 )
 
 const (
@@ -209,14 +211,14 @@ func decodeReleases(in io.Reader, room int) ([]release, error) {
 			}
 			return nil, errors.New("its list of releases is not understood, or longer than 16 MB")
 		}
-		if w.Draft || w.Upcoming || w.Tag == "" || len(w.Tag) > maxName {
+		if w.Tag = visible.Line(w.Tag); w.Draft || w.Upcoming || w.Tag == "" || len(w.Tag) > maxName {
 			continue
 		}
-		r := release{Tag: w.Tag, Name: cut(w.Name, maxName), At: w.Published, Prerelease: w.Prerelease}
+		r := release{Tag: w.Tag, Name: cut(visible.Line(w.Name), maxName), At: w.Published, Prerelease: w.Prerelease}
 		if r.At.IsZero() {
 			r.At = w.Released
 		}
-		text := strings.TrimSpace(w.Body + w.Description)
+		text := strings.TrimSpace(visible.Text(w.Body + w.Description))
 		r.Body = cut(text, max(0, min(maxBody, room)))
 		r.Cut = len(r.Body) < len(text)
 		r.Breaking, r.Action = warnings(r.Body)

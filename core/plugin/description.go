@@ -61,6 +61,7 @@ func (s *Supervisor) describe(ctx context.Context, p *process, sum []byte, began
 	if err != nil {
 		return fmt.Errorf("ask plugin %s what it holds: %w", s.bundle.name, err)
 	}
+	readableTypes(d.Types)
 	if len(d.Types) == 0 {
 		return &rejectedError{fmt.Errorf("plugin %s holds no types", s.bundle.name)}
 	}

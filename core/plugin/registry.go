@@ -2,11 +2,9 @@ package plugin
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"github.com/dogwatch/dogwatch/internal/pluginclient"
-	"github.com/dogwatch/dogwatch/internal/reference"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/registry"
 )
@@ -30,14 +28,13 @@ func (r Registry) Probe(ctx context.Context, host, image string) (sdk.ProbeResul
 	return r.probe(ctx, host, r.timeout, sdk.ProbeRequest{Image: image})
 }
 
-// Tags returns the tags of a repository; see registry.Registry.
+// Tags returns the tags of a repository, without what cannot be one; see registry.Registry.
 func (r Registry) Tags(ctx context.Context, repo registry.Repository, validator string) (list registry.TagList, err error) {
 	err = r.about(ctx, "Tags", repo, func(ctx context.Context, c *pluginclient.Client) (err error) {
 		list, err = c.Registry(r.id).Tags(ctx, repo, validator)
 		return err
 	})
-	// Names go into links, messages, compose files and variables of commands.
-	list.Tags = slices.DeleteFunc(list.Tags, func(tag string) bool { return !reference.IsTag(tag) })
+	list.Tags = onlyTags(list.Tags)
 	return list, err
 }
 
@@ -74,7 +71,7 @@ func (r Registry) DescribeTags(ctx context.Context, repo registry.Repository, ta
 		tags, err = c.Registry(r.id).DescribeTags(ctx, repo, tag, platform)
 		return err
 	})
-	return tags, err
+	return onlyDescribedTags(tags), err
 }
 
 // Credentials returns what an engine needs to pull from a repository.

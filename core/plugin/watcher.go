@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/dogwatch/dogwatch/internal/pluginclient"
+	"github.com/dogwatch/dogwatch/internal/visible"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 	"github.com/dogwatch/dogwatch/sdk/watcher"
@@ -81,8 +82,9 @@ func listed(c watcher.Container, name string) sdk.Container {
 		},
 	}
 	if c.Error != "" {
-		out.Error = &sdk.ContainerError{Message: c.Error}
+		out.Error = &sdk.ContainerError{Message: visible.Line(c.Error)}
 	}
+	readable(&out)
 	return out
 }
 

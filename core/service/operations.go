@@ -12,6 +12,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/operation"
 	"github.com/dogwatch/dogwatch/core/store"
 	"github.com/dogwatch/dogwatch/core/updater"
+	"github.com/dogwatch/dogwatch/internal/visible"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/watcher"
 )
@@ -140,8 +141,17 @@ func (s *Service) changeError(err error) error {
 }
 
 // redactPlan returns a plan without secrets. Of a user's environment variables only
-// the names are shown. Names, codes, ids and references stay as they are.
+// the names are shown. Codes and ids stay as they are, and names and
+// references but for what cannot be seen of them.
 func (s *Service) redactPlan(p watcher.Plan) watcher.Plan {
+	p.Name, p.From.Reference, p.To.Reference = visible.Line(p.Name), visible.Line(p.From.Reference), visible.Line(p.To.Reference)
+	p.Dependents, p.Backups = slices.Clone(p.Dependents), slices.Clone(p.Backups)
+	for i := range p.Dependents {
+		p.Dependents[i].Name = visible.Line(p.Dependents[i].Name)
+	}
+	for i := range p.Backups {
+		p.Backups[i].Name, p.Backups[i].Image = visible.Line(p.Backups[i].Name), visible.Line(p.Backups[i].Image)
+	}
 	p.Steps, p.Carried, p.Changes = slices.Clone(p.Steps), slices.Clone(p.Carried), slices.Clone(p.Changes)
 	for i := range p.Steps {
 		p.Steps[i].Text = s.opt.Redact(p.Steps[i].Text)

@@ -8,9 +8,9 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
+	"github.com/dogwatch/dogwatch/internal/visible"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
@@ -209,7 +209,7 @@ func Text(text string) string {
 		switch {
 		case r == '\n' || r == '\t' || r == '\r':
 			return ' '
-		case unicode.IsControl(r), unicode.Is(unicode.Cf, r):
+		case visible.Hidden(r):
 			return utf8.RuneError
 		}
 		return r
