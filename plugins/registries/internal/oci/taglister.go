@@ -15,7 +15,6 @@ import (
 // name is asked for. Those that ignore that return the same names again.
 type tagLister struct {
 	registry.TagList
-	text      int             // bytes of the tags
 	requested map[string]bool // the queries
 	got       page            // the last response, with the tags of all before
 	link      string          // of the last response to the next page
@@ -34,7 +33,7 @@ func (l *tagLister) read(resp *http.Response, validator string) (err error) {
 		l.NotModified, l.Validator = true, validator
 		return nil
 	}
-	if l.got, err = readTags(resp, l.Tags, l.text); err != nil {
+	if l.got, err = readTags(resp, l.Tags); err != nil {
 		return err
 	}
 	l.link = nextPage(resp.Header.Values("Link"))
@@ -53,7 +52,7 @@ func (l *tagLister) next() (query string, err error) {
 	if l.asked {
 		l.got.tags = l.got.tags[:before+len(l.unknown(l.got.tags[before:]))]
 	}
-	l.start, l.Tags, l.text = before, l.got.tags, l.got.text
+	l.start, l.Tags = before, l.got.tags
 	if l.empty++; len(l.Tags) > before {
 		l.empty = 0
 	}

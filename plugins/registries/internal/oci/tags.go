@@ -20,9 +20,9 @@ const (
 	// specification, "Listing Tags"): those that limit a page do so to no less.
 	leastPageSize = 100
 	maxPages      = 1000
-	maxTags       = 1_000_000
-	// maxTagText bounds the tags of a list scopeHints, in bytes.
-	maxTagText = 16 << 20
+	// maxTags is as many as the host takes of a plugin, see "Bounds" in docs/plugins.md. A tag has at
+	// most 128 bytes.
+	maxTags = 100_000
 	// maxPageBody leaves room for Google's registries, which list every image beside the tags.
 	maxPageBody = 16 << 20
 	// maxPageQuery bounds what must be remembered of each page to see a circle.
@@ -141,11 +141,10 @@ func isNext(params string) bool {
 	return !hasRelation
 }
 
-// readTags appends the tags of one page to tags, whose text has so many bytes,
-// without holding the page.
-func readTags(resp *http.Response, tags []string, text int) (page, error) {
+// readTags appends the tags of one page to tags, without holding the page.
+func readTags(resp *http.Response, tags []string) (page, error) {
 	httpclient.LimitBody(resp, maxPageBody)
-	p := page{Decoder: json.NewDecoder(resp.Body), tags: tags, text: text}
+	p := page{Decoder: json.NewDecoder(resp.Body), tags: tags}
 	err := p.read()
 	if err == nil {
 		return p, nil
@@ -160,7 +159,6 @@ func readTags(resp *http.Response, tags []string, text int) (page, error) {
 type page struct {
 	*json.Decoder
 	tags []string
-	text int
 	// names is how many names the page has, with those that are no tags; last is the last of them.
 	names int
 	last  string
@@ -223,10 +221,9 @@ func (p *page) list() error {
 		// What is no tag to an engine cannot be run; some registries list such names.
 		if reference.IsTag(tag) {
 			p.tags = append(p.tags, tag)
-			p.text += len(tag)
 		}
-		if len(p.tags) > maxTags || p.text > maxTagText {
-			return protocolError("has more than %d tags, or %d MiB of them", maxTags, maxTagText>>20)
+		if len(p.tags) > maxTags {
+			return protocolError("has more than %d tags", maxTags)
 		}
 	}
 	if _, err := p.Token(); err != nil {

@@ -122,14 +122,10 @@ func TestTagsRejectEndlessPages(t *testing.T) {
 			w.Header().Set("Link", fmt.Sprintf(`<?last=%d>; rel="next"`, page))
 			fmt.Fprintf(w, `{"tags":["%d"]}`, page)
 		}, maxPages},
-		{"full pages", "more than 1000000 tags", func(w http.ResponseWriter) {
+		{"full pages", "more than 100000 tags", func(w http.ResponseWriter) {
 			w.Header().Set("Link", fmt.Sprintf(`<?last=%d>; rel="next"`, page))
-			fmt.Fprintf(w, `{"tags":[%s"x"]}`, strings.Repeat(`"x",`, 300_000))
+			fmt.Fprintf(w, `{"tags":[%s"x"]}`, strings.Repeat(`"x",`, 30_000))
 		}, 4},
-		{"long tags", "or 16 MiB of them", func(w http.ResponseWriter) {
-			w.Header().Set("Link", fmt.Sprintf(`<?last=%d>; rel="next"`, page))
-			fmt.Fprintf(w, `{"tags":[%s"x"]}`, strings.Repeat(`"`+strings.Repeat("x", 128)+`",`, 50_000))
-		}, 3},
 		{"long links", "in 5001 bytes", func(w http.ResponseWriter) {
 			w.Header().Set("Link", fmt.Sprintf(`<?%s%d>; rel="next"`, strings.Repeat("x", 5000), page))
 			fmt.Fprint(w, `{"tags":["1"]}`)
@@ -222,7 +218,7 @@ func FuzzReadTags(f *testing.F) {
 	f.Fuzz(func(t *testing.T, body string) {
 		w := httptest.NewRecorder()
 		w.WriteString(body)
-		p, err := readTags(w.Result(), nil, 0)
+		p, err := readTags(w.Result(), nil)
 		for _, tag := range p.tags {
 			if !reference.IsTag(tag) {
 				t.Errorf("%q lists %q", body, tag)
