@@ -184,6 +184,7 @@ func TestOtherLanguages(t *testing.T) {
 		"`grpc.health.v1.Health/Check` answers": refused("no-health", Rejected, "must serve grpc.health.v1.Health"),
 		"`plugin.GRPCController/Shutdown` is":   shutsDown,
 		"Other services of go-plugin":           works("x"), // it has none of them
+		"An answer that exceeds the [bounds]":   elsewhere("bounds_test.go", "TestListBeyondItsBoundsFails"),
 		"`Configure` has the options":           optionsInStruct,
 		"A whole number beyond 2^53":            optionsInStruct,
 		"With `validate_only`":                  validatesOnly,

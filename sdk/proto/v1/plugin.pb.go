@@ -26,6 +26,13 @@
 //
 // Any of them may carry ErrorInfo{domain: "dogwatch"} whose metadata has a
 // "remedy": what a user can do about it.
+//
+// What a plugin answers has bounds, beyond which the call fails and nothing of the answer is kept:
+// 16 MiB for a message and 1 MiB for one of Component, 64 KiB for a text, 10,000 containers and
+// 100,000 tags in all messages of a list, 1,000 entries in any other list, 256 labels of a container,
+// or entries of any other map, of 16 KiB each with their name, and 48 MiB for what the answers to all
+// calls under way occupy. Texts are UTF-8, numbers are finite, and a field that is not repeated is
+// there once.
 
 package pluginv1
 
@@ -2209,7 +2216,7 @@ func (x *TagsRequest) GetValidator() string {
 
 type TagsResponse struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
-	Tags          []string               `protobuf:"bytes,1,rep,name=tags,proto3" json:"tags,omitempty"`
+	Tags          []string               `protobuf:"bytes,1,rep,name=tags,proto3" json:"tags,omitempty"` // 100,000 in all messages of the stream
 	Validator     string                 `protobuf:"bytes,2,opt,name=validator,proto3" json:"validator,omitempty"`
 	NotModified   bool                   `protobuf:"varint,3,opt,name=not_modified,json=notModified,proto3" json:"not_modified,omitempty"`
 	unknownFields protoimpl.UnknownFields

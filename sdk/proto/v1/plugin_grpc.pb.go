@@ -26,6 +26,13 @@
 //
 // Any of them may carry ErrorInfo{domain: "dogwatch"} whose metadata has a
 // "remedy": what a user can do about it.
+//
+// What a plugin answers has bounds, beyond which the call fails and nothing of the answer is kept:
+// 16 MiB for a message and 1 MiB for one of Component, 64 KiB for a text, 10,000 containers and
+// 100,000 tags in all messages of a list, 1,000 entries in any other list, 256 labels of a container,
+// or entries of any other map, of 16 KiB each with their name, and 48 MiB for what the answers to all
+// calls under way occupy. Texts are UTF-8, numbers are finite, and a field that is not repeated is
+// there once.
 
 package pluginv1
 
