@@ -25,10 +25,11 @@ func TestDocsHaveTheBounds(t *testing.T) {
 		"entries of any other list, and steps of an update": thousands(MaxEntries),
 
 		"labels of a container, or entries of any other map": fmt.Sprint(MaxLabels),
-		"one of them, name and value together":               fmt.Sprintf("%d KiB; %d KiB of a label", MaxLabel>>10, MaxText>>10),
-		"a text":                                             fmt.Sprintf("%d KiB", MaxText>>10),
-		"the text of an error, or of its remedy":             fmt.Sprintf("%d KiB", maxErrorText>>10),
-		together:                                             fmt.Sprintf("%d MiB", MaxHeld>>20),
+		"one of them, name and value together": fmt.Sprintf("%d KiB; %d KiB of a label",
+			MaxLabel>>10, MaxText>>10),
+		"a text":                                 fmt.Sprintf("%d KiB", MaxText>>10),
+		"the text of an error, or of its remedy": fmt.Sprintf("%d KiB", maxErrorText>>10),
+		together:                                 fmt.Sprintf("%d MiB", MaxHeld>>20),
 	} {
 		if row := "| " + what + " | " + most; !strings.Contains(section, row) {
 			t.Errorf("the table has no %q", row)

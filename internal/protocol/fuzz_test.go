@@ -104,7 +104,8 @@ func FuzzAnswer(f *testing.F) {
 // FuzzDecodeError: whatever the details of a status are, the error that it becomes is bounded.
 func FuzzDecodeError(f *testing.F) {
 	for _, err := range []error{
-		sdk.ErrNotFound, sdk.Invalid("url", "is none"), sdk.RateLimited(7, sdk.ErrUnavailable), sdk.WithRemedy(ErrGone, "wait"),
+		sdk.ErrNotFound, sdk.Invalid("url", "is none"), sdk.RateLimited(7, sdk.ErrUnavailable),
+		sdk.WithRemedy(ErrGone, "wait"),
 	} {
 		f.Add(encoded(f, EncodeError(err).Proto()))
 	}

@@ -146,7 +146,9 @@ func calls() map[string]call {
 			return of(c.Watcher("w").Plan(ctx, watcher.UpdateRequest{}))
 		},
 		"Watcher/Update": update,
-		"Registry/Tags":  func(ctx context.Context, c client) (received, error) { return of(c.Registry("r").Tags(ctx, repo, "")) },
+		"Registry/Tags": func(ctx context.Context, c client) (received, error) {
+			return of(c.Registry("r").Tags(ctx, repo, ""))
+		},
 		"Registry/Resolve": func(ctx context.Context, c client) (received, error) {
 			return of(c.Registry("r").Resolve(ctx, repo, "1"))
 		},
