@@ -184,7 +184,7 @@ func (a *App) pluginOptions() plugin.Options {
 	return plugin.Options{
 		Builtins: a.opt.Builtins, Command: settings.Command(), Dir: settings.Plugins.Dir, Pinned: settings.Plugins.Trust == "pinned",
 		Checksums: settings.Plugins.Checksums(), Grants: wiring.PluginGrants(settings, a.log), Env: settings.Plugins.Env,
-		Isolation: wiring.Isolation(settings), RunDirs: []string{settings.Store.Path}, Trust: a.store, Records: a.store,
+		Isolation: wiring.Isolation(settings), RunDirs: plugin.RunDirs(settings.Store.Path), Trust: a.store, Records: a.store,
 		Installed: wiring.InstalledPlugins(settings, a.log), Version: a.opt.Version, Log: a.opt.Log, Now: a.opt.Now,
 		RegistryTimeout: settings.Check.Timeout, Contained: contained.Here(), Changed: a.pluginChanged, Observe: a.metrics.Call,
 		Redact: a.opt.Redactor.String, Vars: wiring.PluginVars(settings),

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -31,7 +30,7 @@ func (approved) Trust(context.Context, string, []byte) error            { return
 func describeFile(ctx context.Context, cfg *config.Config, dir, name string, log hclog.Logger, redactor *logging.Redactor) (artifact.Plugin, error) {
 	none := artifact.Plugin{}
 	host, err := plugin.New(plugin.Options{
-		Builtins: builtins(), Dir: dir, Env: cfg.Plugins.Env, Isolation: wiring.Isolation(cfg), RunDirs: []string{os.TempDir(), cfg.Store.Path}, Trust: approved{},
+		Builtins: builtins(), Dir: dir, Env: cfg.Plugins.Env, Isolation: wiring.Isolation(cfg), RunDirs: plugin.RunDirs(cfg.Store.Path), Trust: approved{},
 		Log: log, Contained: contained.Here(), Redact: redactor.String,
 	})
 	if err != nil {

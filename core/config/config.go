@@ -181,6 +181,8 @@ type Plugins struct {
 	Isolated bool     `option:"isolated" default:"true" help:"Let executables reach only the network, their own folder, what their options name and what programs need of the system, where the kernel can (Linux)"`
 	Opened   []string `option:"paths" help:"Further folders and files that executables may read and write, as name=/path"`
 	RunAs    string   `option:"user" help:"User that executables run as when Dogwatch is root, as a name, a number or number:group; not set, each runs as a user of its own, whom no system has, and with 0 they run as root"`
+	// Limited are what executables may use; see Limits.
+	Limited []string `option:"limits" help:"What an executable may use with all that it starts: memory (256MB when not set), processes (256), temp for its temporary files (64MB), cpu in processors (no limit), as memory=512MB, or trigger-lamp:memory=512MB for one; 0 is no limit; memory and cpu need a control group, see docs/plugins.md"`
 	// Installs are written as texts of name=value pairs; see Declared.
 	Installs []string `option:"install" help:"Plugins that are installed at the start where they are missing, or other than this: each with name, ref (an artifact in a registry, or an https:// address), and if need be digest (sha256:...), key (of the publisher, or its file) and grants (capabilities); in the environment as name=lamp ref=ghcr.io/me/lamp:1.0"`
 }

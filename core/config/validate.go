@@ -195,6 +195,11 @@ func (l *loader) checkPlugins(p Plugins) {
 	if _, _, _, err := p.User(); err != nil {
 		l.fault("plugins.user", err.Error(), "want a name, a number such as 65534, or number:group")
 	}
+	for _, limit := range p.Limited {
+		if _, _, err := parseLimit(limit); err != nil {
+			l.fault("plugins.limits", err.Error(), "")
+		}
+	}
 	l.checkInstalls(p)
 	for _, name := range p.Env {
 		if !variableForm().MatchString(name) {

@@ -67,7 +67,7 @@ func New(opt Options, kinds ...kind.Kind) (*Instance, error) {
 	i.plugins, err = plugin.New(plugin.Options{
 		Builtins: slices.DeleteFunc(slices.Clone(opt.Builtins), func(b plugin.Builtin) bool { return !slices.ContainsFunc(b.Types, i.concerns) }),
 		Command:  settings.Command(), Dir: settings.Plugins.Dir, Pinned: settings.Plugins.Trust == "pinned", Checksums: settings.Plugins.Checksums(),
-		Grants: wiring.PluginGrants(settings, opt.Log), Env: settings.Plugins.Env, Isolation: wiring.Isolation(settings), RunDirs: []string{os.TempDir(), settings.Store.Path},
+		Grants: wiring.PluginGrants(settings, opt.Log), Env: settings.Plugins.Env, Isolation: wiring.Isolation(settings), RunDirs: plugin.RunDirs(settings.Store.Path),
 		Trust: installation.TrustStore(settings.StoreFile()), Records: installation.Records(settings.StoreFile()),
 		Installed: wiring.InstalledPlugins(settings, opt.Log), Version: opt.Version, Log: opt.Log, Now: opt.Now,
 		RegistryTimeout: settings.Check.Timeout, Contained: contained.Here(),

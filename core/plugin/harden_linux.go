@@ -24,9 +24,6 @@ func harden(cmd *exec.Cmd, c *confinement) {
 // killGroup ends the process and all that it started.
 func killGroup(cmd *exec.Cmd) error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 
-// groupLives reports whether the process, or any that it started, still runs.
-func groupLives(cmd *exec.Cmd) bool { return syscall.Kill(-cmd.Process.Pid, 0) == nil }
-
 // Harden restricts this process: others of the same user, plugins among them,
 // can no longer read its environment and memory or attach to it (proc(5),
 // PR_SET_DUMPABLE). It and every process it will start make no core dumps, which

@@ -13,9 +13,6 @@ func harden(*exec.Cmd, *confinement) {}
 // killGroup ends the process; what it started is on its own here.
 func killGroup(cmd *exec.Cmd) error { return cmd.Process.Kill() }
 
-// groupLives is not known here.
-func groupLives(*exec.Cmd) bool { return false }
-
 // Harden restricts this process where the system can; this one cannot.
 func Harden() error { return nil }
 

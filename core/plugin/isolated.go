@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/dogwatch/dogwatch/internal/sandbox"
@@ -15,6 +16,8 @@ type Isolated struct {
 	Holds []string `json:"holds"`
 	// Lacks say what is not, and why.
 	Lacks []string `json:"lacks,omitempty"`
+	// Limits are what it may use, with all that it starts.
+	Limits []string `json:"limits,omitempty"`
 	// Paths are what it may read and write by its options and by plugins.paths.
 	Paths []string `json:"paths,omitempty"`
 }
@@ -24,6 +27,9 @@ func (i *Isolated) String() string {
 	text := "not isolated"
 	if len(i.Holds) > 0 {
 		text = "isolated: " + strings.Join(i.Holds, ", ")
+	}
+	if len(i.Limits) > 0 {
+		text += "; limited to " + strings.Join(i.Limits, ", ")
 	}
 	if len(i.Lacks) > 0 {
 		text += "; not restricted: " + strings.Join(i.Lacks, "; ")
@@ -37,8 +43,9 @@ func (c *confinement) isolated() *Isolated {
 		return nil
 	}
 	state := &Isolated{Holds: []string{}}
+	unlimited := c.limited(state)
 	if c.free != "" {
-		state.Lacks = []string{"anything, since " + c.free}
+		state.Lacks = append([]string{"anything else, since " + c.free}, unlimited...)
 		return state
 	}
 	if c.held.Files > 0 {
@@ -56,7 +63,7 @@ func (c *confinement) isolated() *Isolated {
 	if c.user != nil {
 		state.Holds = append(state.Holds, fmt.Sprintf("user %d", c.user.UID))
 	}
-	state.Lacks = slices.Concat(state.Lacks, c.lacks, c.held.Lacks)
+	state.Lacks = slices.Concat(state.Lacks, c.lacks, c.held.Lacks, unlimited)
 	state.Paths = c.paths
 	for _, path := range c.paths {
 		if _, err := os.Stat(path); err != nil {
@@ -66,12 +73,43 @@ func (c *confinement) isolated() *Isolated {
 	return state
 }
 
+// limited says what a process may use, and returns what is not limited although it should be.
+func (c *confinement) limited(state *Isolated) (unlimited []string) {
+	l := c.limits
+	for _, limit := range []struct {
+		set              bool
+		controller, what string
+		text             string
+	}{
+		{l.Memory > 0, "memory", "memory", "memory " + size(l.Memory)},
+		{l.CPU > 0, "cpu", "processors", strconv.FormatFloat(l.CPU, 'f', -1, 64) + " processors"},
+	} {
+		switch {
+		case limit.set && c.group.bounds(limit.controller):
+			state.Limits = append(state.Limits, limit.text)
+		case limit.set:
+			unlimited = append(unlimited, limit.what+": "+c.without)
+		}
+	}
+	if l.Processes > 0 {
+		text := fmt.Sprintf("%d processes", l.Processes)
+		if c.group.bounds("pids") {
+			text += " and threads"
+		}
+		state.Limits = append(state.Limits, text)
+	}
+	if l.Temp > 0 {
+		state.Limits = append(state.Limits, size(l.Temp)+" of temporary files")
+	}
+	return unlimited
+}
+
 // forbidden are the ways in which programs say that they were not permitted to do something.
 var forbidden = []string{"permission denied", "operation not permitted", "eacces", "eperm"}
 
 // hint says of a failure that looks like one of the isolation how to permit more; "" for others.
 func (c *confinement) hint(bundle, failure string) string {
-	if !c.restricted() || c.dir == "" || !c.held.Calls && c.held.Files == 0 && c.user == nil {
+	if !c.restricted() || len(c.rules.Write) == 0 || !c.held.Calls && c.held.Files == 0 && c.user == nil {
 		return ""
 	}
 	failure = strings.ToLower(failure)

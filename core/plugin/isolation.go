@@ -23,6 +23,8 @@ type Isolation struct {
 	Paths map[string][]string
 	// User is who they run as, where Dogwatch is root; nil for one of its own for each.
 	User *User
+	// Limits returns what a bundle may use, by its name; nil for DefaultLimits.
+	Limits func(name string) Limits
 	// Private are folders and files of Dogwatch that no option of a component opens by being near them.
 	Private []string
 }
@@ -33,15 +35,21 @@ type confinement struct {
 	rules sandbox.Rules
 	// free says why it keeps all rights of Dogwatch; "" when rules apply.
 	free string
-	// dir is its own folder, for its socket and what it writes for a while; "" for a bundle that is built in.
+	// dir is its own folder, for its socket and what it writes for a while.
 	dir string
 	// program is the file that is started, that of the bundle or a copy, copied the folder of the copy.
 	program, copied string
-	// user is who it runs as; nil for the user of Dogwatch.
-	user *User
+	// user is who it runs as; nil for the user of Dogwatch. ownUser is true where no other bundle has it.
+	user    *User
+	ownUser bool
+	// limits hold for a third-party bundle, in its group as far as that has what it takes.
+	limits Limits
+	group  *group
 	// paths are what its options and the configuration open.
 	paths []string
 	seen  []seenFile
+	// without says why it has no group, or one that lacks something.
+	without string
 	// lacks say what does not hold, or does not work, and why, before what held says.
 	lacks []string
 	held  sandbox.Held
@@ -62,10 +70,14 @@ func (h *Host) confine(b bundle, specs []pluginclient.Instance) (_ *confinement,
 		if iso.Off || b.name != string(kind.Registry) {
 			return nil, nil
 		}
+		dir, err := h.ownDir()
 		// It starts credential helpers, which read what they need.
-		return &confinement{program: b.path, rules: sandbox.Rules{KeepCapabilities: true}}, nil
+		return &confinement{program: b.path, dir: dir, rules: sandbox.Rules{KeepCapabilities: true}}, err
 	}
-	c := &confinement{program: b.path}
+	c := &confinement{program: b.path, limits: DefaultLimits()}
+	if iso.Limits != nil {
+		c.limits = iso.Limits(b.name)
+	}
 	if c.dir, err = h.ownDir(); err != nil {
 		return nil, err
 	}
@@ -81,10 +93,14 @@ func (h *Host) confine(b bundle, specs []pluginclient.Instance) (_ *confinement,
 	default:
 		err = h.restrict(c, b, specs)
 	}
+	if err == nil {
+		c.group, err = h.groups().make(b.name, c.limits)
+	}
 	if err != nil {
 		c.remove()
 		return nil, err
 	}
+	c.without = h.groups().why
 	return c, nil
 }
 
@@ -188,11 +204,12 @@ func (c *confinement) outdated() bool {
 	})
 }
 
-// remove removes its folders.
+// remove removes its folders and its group.
 func (c *confinement) remove() {
-	if c == nil || c.dir == "" {
+	if c == nil {
 		return
 	}
+	c.group.remove()
 	_ = os.RemoveAll(c.dir) // the host's folder goes, too, in the end
 	if c.copied != "" {
 		_ = os.RemoveAll(c.copied)
@@ -201,7 +218,7 @@ func (c *confinement) remove() {
 
 // environment is what differs from that of other processes.
 func (c *confinement) environment() []string {
-	if c == nil || c.dir == "" {
+	if c == nil {
 		return nil
 	}
 	env := []string{goplugin.EnvUnixSocketDir + "=" + c.dir, "TMPDIR=" + c.dir}

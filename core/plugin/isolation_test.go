@@ -74,6 +74,16 @@ func try(text string) error {
 		err = changeForeign(at)
 	case "type":
 		err = typeForHost()
+	case "daemons":
+		err = leaveDaemons(at)
+	case "orphans":
+		err = leaveOrphans()
+	case "fill":
+		err = fill(at)
+	case "allocate":
+		err = allocate()
+	case "bomb":
+		err = bomb()
 	case "user":
 		err = fmt.Errorf("it is user %d", os.Geteuid())
 	default:

@@ -147,8 +147,10 @@ type Host struct {
 	// changes gets a value when a bundle that came, or changed, has settled.
 	changes chan struct{}
 	owners  owners
-	// crowds looks at the processes of third-party bundles.
-	crowds crowds
+	// limiter looks at the processes of third-party bundles.
+	limiter limiter
+	// groups are opened, and orphans adopted, before the first of them starts.
+	groups func() *groups
 
 	life context.Context
 	stop context.CancelFunc
@@ -200,7 +202,17 @@ func New(opt Options) (*Host, error) {
 	if err != nil {
 		return nil, err
 	}
-	h := &Host{opt: opt, log: opt.Log.Named("plugin"), runDir: dir, granted: opt.Grants(), changes: make(chan struct{}, 1), owners: owners{all: map[string]owner{}}, after: time.After}
+	h := &Host{
+		opt: opt, log: opt.Log.Named("plugin"), runDir: dir, granted: opt.Grants(),
+		changes: make(chan struct{}, 1), owners: owners{all: map[string]owner{}}, after: time.After,
+	}
+	h.limiter.dir = dir
+	h.groups = sync.OnceValue(func() *groups {
+		if err := adopt(); err != nil {
+			h.log.Warn("what plugins leave behind may go on after them", "error", err)
+		}
+		return openGroups()
+	})
 	h.life, h.stop = context.WithCancel(context.Background())
 	for _, b := range opt.Builtins {
 		h.add(newSupervisor(h, bundle{name: b.Name, builtin: true, path: opt.Executable, args: b.Args, env: b.Env}, b.Types))

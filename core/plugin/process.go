@@ -83,7 +83,8 @@ func (h *Host) launchOnce(ctx context.Context, b bundle, specs []pluginclient.In
 	var limit *flood
 	if !b.builtin {
 		limit = &flood{now: time.Now}
-		c.started = func() { h.crowds.watch(c, log) }
+		c.third = log
+		c.started = func() { h.limiter.watch(c, log) }
 	}
 	config := &goplugin.ClientConfig{
 		HandshakeConfig:  protocol.Handshake(),
@@ -167,7 +168,7 @@ func (p *process) release() {
 // signal that the process itself does not raise when it crashes.
 func (p *process) killedFromOutside() bool {
 	<-p.child.exited
-	return bySignal(p.child.cmd.ProcessState) && p.child.overcrowded() == nil
+	return bySignal(p.child.cmd.ProcessState) && p.child.exceeded() == nil
 }
 
 // checkSum makes sure that the program that is going to be started is the one that was found to be trusted.

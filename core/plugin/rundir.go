@@ -27,6 +27,17 @@ func makeRunDir(dirs []string, iso Isolation) (string, error) {
 	return "", fmt.Errorf("make a folder for plugin sockets (set store.path or TMPDIR to a writable local folder with a short path): %w", errors.Join(problems...))
 }
 
+// RunDirs returns the folders to try for sockets and temporary files, best first: those that do not
+// fill the volume of the store.
+func RunDirs(store string) (dirs []string) {
+	for _, dir := range []string{os.TempDir(), "/dev/shm"} {
+		if !sameVolume(dir, store) {
+			dirs = append(dirs, dir)
+		}
+	}
+	return append(dirs, store)
+}
+
 const runDirPrefix = "dogwatch-run-"
 
 func tryRunDir(parent string, others bool) (string, error) {
@@ -60,6 +71,11 @@ const nobody = 65534
 
 // ownDirName is how long the name of the folder of a process is: long enough that others cannot guess it.
 const ownDirName = 13
+
+// ownDirForm reports whether a path is like that of the folder of a process.
+func ownDirForm(dir string) bool {
+	return len(filepath.Base(dir)) == ownDirName && strings.HasPrefix(filepath.Base(filepath.Dir(dir)), runDirPrefix)
+}
 
 // ownDir makes the folder of a process.
 func (h *Host) ownDir() (string, error) {

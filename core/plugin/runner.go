@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/hashicorp/go-hclog"
 	"github.com/hashicorp/go-plugin/runner"
 )
 
@@ -31,8 +32,12 @@ type child struct {
 	confined *confinement
 	// started is called once the process runs; it may be nil.
 	started func()
-	// crowd is how many processes there were when it was ended for that; 0 otherwise.
-	crowd atomic.Int32
+	// third is the log of a third-party bundle; nil for one that is built in.
+	third hclog.Logger
+	// reason is why it was ended for its limits.
+	reason atomic.Pointer[error]
+	// left is how many processes there still were when it had ended. Those of a third-party bundle have ended since.
+	left int
 	// exited closes when the process has ended; cmd.ProcessState is set by then.
 	exited chan struct{}
 
@@ -65,6 +70,11 @@ func (c *child) Start(context.Context) error {
 		return err
 	}
 	c.stdout, c.stderr = stdout, stderr
+	if c.third != nil {
+		if err := c.confined.group.take(c.offspring()); err != nil {
+			c.third.Warn("plugin is not limited by its control group", "error", err)
+		}
+	}
 	go c.collect()
 	if c.started != nil {
 		c.started()
@@ -85,9 +95,15 @@ func (c *child) start() error {
 }
 
 // collect waits for the end of the process. What it started ends with it, unless
-// it was shut down gracefully and left that running on purpose.
+// it is built in, was shut down gracefully and left that running on purpose.
 func (c *child) collect() {
 	if awaitExit(c.cmd) {
+		if c.third != nil {
+			c.left = c.offspring().end()
+			if c.confined.group.starved() {
+				c.exceed(c.third, fmt.Errorf("it needed more memory than %s (plugins.limits): the kernel ended it", size(c.confined.limits.Memory)))
+			}
+		}
 		c.mu.Lock()
 		if !c.stopping {
 			_ = killGroup(c.cmd)
@@ -124,13 +140,8 @@ func (c *child) Kill(context.Context) error {
 	return killGroup(c.cmd)
 }
 
-// overcrowded returns why it was ended, when that was for its processes; nil otherwise.
-func (c *child) overcrowded() error {
-	if n := c.crowd.Load(); n > 0 {
-		return fmt.Errorf("it had %d processes, and may have %d: it was ended with all that it started", n, maxProcesses)
-	}
-	return nil
-}
+// offspring is the process with all that came of it. It has started.
+func (c *child) offspring() *offspring { return &offspring{leader: c.pid(), c: c.confined} }
 
 // expectEnd notes that a graceful shutdown begins.
 func (c *child) expectEnd() {

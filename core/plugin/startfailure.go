@@ -121,7 +121,7 @@ func explainStart(b bundle, c *child, wrote *lastLines, err error) error {
 	if err := explainProtocol(b.name, err); !isPlain(err) {
 		return err
 	}
-	if err := c.overcrowded(); err != nil {
+	if err := c.exceeded(); err != nil {
 		return err
 	}
 	text := err.Error()

@@ -318,7 +318,7 @@ func (s *Supervisor) supervise(ctx context.Context, p *process) error {
 		case <-ctx.Done():
 			return nil
 		case <-p.child.exited:
-			if err := p.child.overcrowded(); err != nil {
+			if err := p.child.exceeded(); err != nil {
 				return fmt.Errorf("%w: the process of plugin %s ended: %w", sdk.ErrUnavailable, s.bundle.name, err)
 			}
 			return fmt.Errorf("%w: the process of plugin %s ended", sdk.ErrUnavailable, s.bundle.name)

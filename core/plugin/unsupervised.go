@@ -79,8 +79,7 @@ func (u *Unsupervised) Close() End {
 	c.mu.Lock()
 	end := End{Took: time.Since(began), Killed: c.killed}
 	c.mu.Unlock()
-	end.Left = groupLives(c.cmd)
-	_ = killGroup(c.cmd)
+	end.Left = c.left > 0
 	u.p.confined.remove()
 	return end
 }

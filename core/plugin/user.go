@@ -58,6 +58,7 @@ func (h *Host) asUser(c *confinement, b bundle) error {
 		}
 		return nil
 	}
+	c.ownUser = h.opt.Isolation.User == nil
 	if err := os.Chown(c.dir, int(c.user.UID), int(c.user.GID)); err != nil {
 		return err
 	}

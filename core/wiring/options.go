@@ -1,6 +1,7 @@
 package wiring
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 
@@ -75,7 +76,7 @@ const unprivileged = 65534
 
 // Isolation returns what third-party bundles may do to the system.
 func Isolation(c *config.Config) plugin.Isolation {
-	iso := plugin.Isolation{Off: !c.Plugins.Isolated, Paths: c.Plugins.Paths(), Private: []string{c.Store.Path, c.StoreFile()}}
+	iso := plugin.Isolation{Off: !c.Plugins.Isolated, Paths: c.Plugins.Paths(), Limits: limits(c.Plugins.Limits()), Private: []string{c.Store.Path, c.StoreFile()}}
 	if c.File != "" {
 		iso.Private = append(iso.Private, c.File)
 	}
@@ -87,6 +88,21 @@ func Isolation(c *config.Config) plugin.Isolation {
 		iso.User = &plugin.User{UID: uid, GID: gid}
 	}
 	return iso
+}
+
+// limits returns what third-party bundles may use, by name.
+func limits(set map[string]config.Limits) func(string) plugin.Limits {
+	return func(name string) plugin.Limits {
+		l := plugin.DefaultLimits()
+		for _, of := range []string{"", name} {
+			s := set[of]
+			l.Memory, l.Temp, l.CPU = *cmp.Or(s.Memory, &l.Memory), *cmp.Or(s.Temp, &l.Temp), *cmp.Or(s.CPU, &l.CPU)
+			if s.Processes != nil {
+				l.Processes = int(*s.Processes)
+			}
+		}
+		return l
+	}
 }
 
 // Schema returns the options of the types that a host knows now, and of the ways to log in.

@@ -2,6 +2,7 @@ package plugin
 
 import (
 	"os"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -16,26 +17,24 @@ func TestPluginWithTooManyProcesses(t *testing.T) {
 		t.Error("the call has succeeded")
 	}
 	eventually(t, "it says why it ended", func() bool {
-		return strings.Contains(w.log.String(), "processes, and may have 256: it was ended with all that it started")
+		return strings.Contains(w.log.String(), "processes, and may have 256 (plugins.limits): it was ended with all that it started")
 	})
-	eventually(t, "nothing of it is left", func() bool { return groups()[first] == 0 })
-	if !strings.Contains(w.log.String(), "plugin has too many processes") {
+	eventually(t, "nothing of it is left", func() bool {
+		return !slices.ContainsFunc(entries(), func(e entry) bool { return e.session == first })
+	})
+	if !strings.Contains(w.log.String(), "plugin exceeds its limits") {
 		t.Errorf("the log says %s", w.log.String())
 	}
 	eventually(t, "it runs again", func() bool { st := w.s.Status(); return st.State == Running && st.PID != first })
 	must(t, w.run(t.Context(), "OK"))
 }
 
-func TestGroups(t *testing.T) {
+func TestEntries(t *testing.T) {
 	if n, known := threads(); !known || n < 1 {
 		t.Errorf("the system has %d threads, %v", n, known)
 	}
-	pid := os.Getpid()
-	total := 0
-	for _, n := range groups() {
-		total += n
-	}
-	if total < 1 {
-		t.Errorf("no group has a process, and this one, %d, is in one", pid)
+	own := slices.IndexFunc(entries(), func(e entry) bool { return e.pid == os.Getpid() && e.parent == os.Getppid() && !e.zombie })
+	if own < 0 {
+		t.Error("this process is not seen")
 	}
 }

@@ -1,0 +1,267 @@
+package plugin
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	goplugin "github.com/hashicorp/go-plugin"
+	"golang.org/x/sys/unix"
+)
+
+// entry is a process of the system (proc_pid_stat(5)).
+type entry struct {
+	pid, parent, group, session int
+	zombie                      bool
+}
+
+// entries returns all processes that can be seen.
+func entries() (all []entry) {
+	files, _ := filepath.Glob("/proc/[0-9]*/stat") // the pattern is valid
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			continue // it has ended
+		}
+		var e entry
+		var state string
+		after := text[bytes.LastIndexByte(text, ')')+1:] // the name before may hold anything
+		n, _ := fmt.Sscan(string(after), &state, &e.parent, &e.group, &e.session)
+		if e.pid, err = strconv.Atoi(strings.Split(file, "/")[2]); err == nil && n == 4 {
+			e.zombie = state == "Z" || state == "X"
+			all = append(all, e)
+		}
+	}
+	return all
+}
+
+// offspring is the process of a third-party bundle with all that came of it.
+type offspring struct {
+	leader int
+	c      *confinement
+}
+
+// all returns those of the processes of the system that came of the leader: what is in its
+// session or its group, and what came of that; and of the processes whose parents have ended,
+// which Dogwatch adopts (adopt), those that are marked.
+func (o *offspring) all() (found []entry) {
+	all := entries()
+	adopted := orphans()
+	in := map[int]bool{}
+	for more := true; more; {
+		more = false
+		for _, e := range all {
+			if in[e.pid] || e.pid != o.leader && e.session != o.leader && e.group != o.leader && !in[e.parent] &&
+				!(slices.Contains(adopted, e.pid) && o.marked(e.pid)) {
+				continue
+			}
+			in[e.pid], more = true, true
+			found = append(found, e)
+		}
+	}
+	return found
+}
+
+// living returns the numbers of those that have not ended.
+func (o *offspring) living() (pids []int) {
+	for _, e := range o.all() {
+		if !e.zombie {
+			pids = append(pids, e.pid)
+		}
+	}
+	return pids
+}
+
+// marked reports whether an orphan came of the leader: by its user, where that is a plugin's own, or by
+// the folder that its environment names. One that is restricted as plugins are and names no
+// folder of a process that runs has been made to hide whose it is, and counts as anybody's.
+func (o *offspring) marked(pid int) bool {
+	proc := "/proc/" + strconv.Itoa(pid)
+	if o.c.ownUser {
+		info, err := os.Stat(proc)
+		if err != nil {
+			return false
+		}
+		if uid, _ := ownerOf(info); uid == o.c.user.UID {
+			return true
+		}
+	}
+	env, _ := os.ReadFile(proc + "/environ")
+	for name := range strings.SplitSeq(string(env), "\x00") {
+		if dir, is := strings.CutPrefix(name, goplugin.EnvUnixSocketDir+"="); is {
+			_, err := os.Lstat(dir)
+			if dir == o.c.dir || err == nil && ownDirForm(dir) {
+				return dir == o.c.dir
+			}
+		}
+	}
+	return !o.c.ownUser && filters("self") < filters(strconv.Itoa(pid))
+}
+
+// filters returns how many filters of system calls a process has (proc_pid_status(5)).
+func filters(pid string) (n int) {
+	text, _ := os.ReadFile("/proc/" + pid + "/status")
+	if _, after, found := strings.Cut(string(text), "\nSeccomp_filters:"); found {
+		_, _ = fmt.Sscan(after, &n) // 0 where there is no number
+	}
+	return n
+}
+
+// endTime bounds how long what a process leaves behind is ended again and again.
+const endTime = 5 * time.Second
+
+// end ends all that came of the leader, which has ended and is not collected yet, so that nothing
+// else has its number. It returns how many there were, the leader left out.
+func (o *offspring) end() (left int) {
+	o.c.group.kill()
+	for began := time.Now(); time.Since(began) < endTime; time.Sleep(time.Millisecond) {
+		living := 0
+		for _, e := range o.all() {
+			switch {
+			case e.pid == o.leader:
+			case e.zombie && e.parent == os.Getpid():
+				_, _ = unix.Wait4(e.pid, nil, unix.WNOHANG, nil)
+			case !e.zombie:
+				living++
+				_ = unix.Kill(e.pid, unix.SIGKILL) // it may have ended
+			}
+		}
+		left = max(left, living)
+		if living == 0 {
+			break
+		}
+	}
+	return left
+}
+
+// adopt makes this process the parent of all that comes of it and whose own parents end (prctl(2), PR_SET_CHILD_SUBREAPER).
+func adopt() error {
+	return os.NewSyscallError("prctl child_subreaper", unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0))
+}
+
+// orphans are the processes that this one has adopted: children of its first thread, by which it starts
+// no restricted process (sandbox.Thread).
+func orphans() (pids []int) {
+	text, _ := os.ReadFile(fmt.Sprintf("/proc/self/task/%d/children", os.Getpid())) // CONFIG_PROC_CHILDREN
+	for _, field := range strings.Fields(string(text)) {
+		if pid, err := strconv.Atoi(field); err == nil {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+// orphanage collects the exit codes of orphans, so that their numbers become free.
+type orphanage struct {
+	// seen is when an ended one was first seen that could be a process of another's own.
+	seen map[int]time.Time
+}
+
+// patience is how long the code that has started a process gets to collect it.
+const patience = time.Minute
+
+// collect collects what has ended.
+func (o *orphanage) collect() {
+	var info unix.Siginfo
+	if err := unix.Waitid(unix.P_ALL, 0, &info, unix.WEXITED|unix.WNOHANG|unix.WNOWAIT, nil); err != nil || info.Signo == 0 {
+		o.seen = nil
+		return // nothing has ended
+	}
+	own, _ := unix.Getsid(0)
+	before := o.seen
+	o.seen = map[int]time.Time{}
+	for _, e := range entries() {
+		if e.parent != os.Getpid() || !e.zombie || e.session == own {
+			continue
+		}
+		since, known := before[e.pid]
+		if !known {
+			since = time.Now()
+		}
+		// Who starts a session is a bundle's process, or a daemon of one.
+		if e.pid != e.session && slices.Contains(orphans(), e.pid) || time.Since(since) > patience {
+			_, _ = unix.Wait4(e.pid, nil, unix.WNOHANG, nil)
+			continue
+		}
+		o.seen[e.pid] = since
+	}
+}
+
+// threads returns how many threads the system has (proc_loadavg(5)).
+func threads() (n int, known bool) {
+	text, err := os.ReadFile("/proc/loadavg")
+	if err != nil {
+		return 0, false
+	}
+	var load float64
+	var running int
+	_, err = fmt.Sscanf(string(text), "%f %f %f %d/%d", &load, &load, &load, &running, &n)
+	return n, err == nil
+}
+
+// freeSpace returns how many bytes are free on the volume of a folder; 0 when that is not known.
+func freeSpace(dir string) int64 {
+	var stat unix.Statfs_t
+	if err := unix.Statfs(dir, &stat); err != nil {
+		return 0
+	}
+	return int64(stat.Bfree) * int64(stat.Bsize)
+}
+
+// usage returns how many bytes are in a folder, and in files that processes have open there and have
+// removed, as far as those can be seen.
+func usage(dir string, pids []int) (total int64) {
+	add := func(info os.FileInfo, err error) {
+		if err != nil {
+			return // it has gone
+		}
+		if stat, ok := info.Sys().(*syscall.Stat_t); ok {
+			total += max(stat.Blocks, 1) * 512 // stat(2)
+		}
+	}
+	_ = filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+		switch {
+		case err == nil:
+			add(d.Info())
+		case errors.Is(err, fs.ErrPermission):
+			_ = os.Chmod(path, 0o700) // it is to be removed in the end, and counts at the next look
+		}
+		return nil // it may have gone
+	})
+	for _, pid := range pids {
+		links, _ := filepath.Glob(fmt.Sprintf("/proc/%d/fd/*", pid))
+		for _, link := range links {
+			if name, err := os.Readlink(link); err == nil && strings.HasPrefix(name, dir+"/") && strings.HasSuffix(name, " (deleted)") {
+				add(os.Stat(link))
+			}
+		}
+	}
+	return total
+}
+
+// sameVolume reports whether two folders are on one volume. Layers of containers have devices of
+// their own, but the space of the volume below.
+func sameVolume(a, b string) bool {
+	var stats [2]unix.Stat_t
+	var spaces [2]unix.Statfs_t
+	for i, dir := range []string{a, b} {
+		for unix.Stat(dir, &stats[i]) != nil && filepath.Dir(dir) != dir {
+			dir = filepath.Dir(dir) // which is not there yet
+		}
+		if unix.Statfs(dir, &spaces[i]) != nil {
+			return false
+		}
+	}
+	bytes := func(s unix.Statfs_t) [3]uint64 {
+		return [3]uint64{s.Blocks * uint64(s.Bsize), s.Bfree * uint64(s.Bsize), s.Files}
+	}
+	return stats[0].Dev == stats[1].Dev || spaces[0].Blocks > 0 && bytes(spaces[0]) == bytes(spaces[1])
+}
