@@ -132,7 +132,8 @@ func New(ctx context.Context, opt Options) (*App, error) {
 	a.checker = check.New(check.Options{
 		Choices:    a.choices.Of,
 		Registries: wiring.Registries{Components: a.components}, Store: a.store, Cache: wiring.Cache{Store: a.store, Log: a.log},
-		Limits: check.Limits{PerHost: settings.Check.PerHost, Total: settings.Check.Total}, Budget: wiring.Budget(ctx, settings, a.store, a.log, opt.Now), Reports: wiring.Registries{Components: a.components}.Limits, SaveRequests: a.store.SaveRequests, Labels: wiring.Labels(settings), WatchFloating: settings.Check.Floating,
+		Limits: check.Limits{PerHost: settings.Check.PerHost, Total: settings.Check.Total}, Budget: wiring.Budget(ctx, settings, a.store, a.log, opt.Now), Reports: wiring.Registries{Components: a.components}.Limits, SaveRequests: a.store.SaveRequests,
+		Labels: wiring.Labels(settings), WatchFloating: settings.Check.Floating,
 		Order: a.components.WatcherNames, Reached: a.reached, AlreadyNotified: a.store.AlreadyNotified, Candidates: a.store.Candidates, Rules: a.rules().Rules, Facts: a.updateFacts, Log: opt.Log, Now: opt.Now,
 		Progressed: func() { a.bus.Touch(event.CheckProgressed) }, ReadCandidates: true,
 	})
@@ -146,7 +147,8 @@ func New(ctx context.Context, opt Options) (*App, error) {
 		Listed: func(ctx context.Context, watcher, id string) error {
 			return a.scheduler.WatchOne(ctx, sdk.Container{Watcher: watcher, ID: id})
 		},
-		Vulnerabilities: a.vulnerabilities, Labels: wiring.Labels(settings), Redact: opt.Redactor.String, Log: opt.Log, Now: opt.Now,
+		Vulnerabilities: a.vulnerabilities, Labels: wiring.Labels(settings),
+		Redact: opt.Redactor.String, Log: opt.Log, Now: opt.Now,
 	})
 	if err := a.makeScans(ctx, updates); err != nil {
 		a.Close()

@@ -59,7 +59,10 @@ func (s subject) Serving(ctx context.Context) (address, version string, err erro
 func (s subject) Watchers() []doctor.Watcher {
 	var all []doctor.Watcher
 	for _, c := range s.instance.Watchers() {
-		w := doctor.Watcher{Component: s.component(&c.Component), Name: c.Name, Options: c.Options, List: c.List, MixesLabels: !c.Can(kind.CapLabels)}
+		w := doctor.Watcher{
+			Component: s.component(&c.Component), Name: c.Name, Options: c.Options, List: c.List,
+			MixesLabels: !c.Can(kind.CapLabels),
+		}
 		if c.Can(kind.CapProbe) {
 			w.Probe = c.Probe
 		}

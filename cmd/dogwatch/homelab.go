@@ -174,8 +174,11 @@ func imageOf(repo string, revision int) map[string]any {
 		"Env": []string{"PATH=/usr/local/bin:/usr/bin:/bin", fmt.Sprintf("BUILD=%d", 4100+revision)}, "Entrypoint": []string{"/usr/bin/" + name},
 		"ExposedPorts": map[string]any{"8080/tcp": struct{}{}, "9090/tcp": struct{}{}}, "Labels": map[string]string{"org.opencontainers.image.title": name},
 	}
-	if repo == "uptime/monitor" || repo == "shop/worker" { // whose tags say no version
-		config["Labels"] = map[string]string{versionLabel: fmt.Sprintf("1.%d.%d", revision/10, revision%10)}
+	switch version := fmt.Sprintf("1.%d.%d", revision/10, revision%10); repo { // whose tags say no version
+	case "uptime/monitor":
+		config["Labels"] = map[string]string{versionLabel: version}
+	case "shop/worker": // which also says what it may say, and what it may not
+		config["Labels"] = map[string]string{versionLabel: version, "dogwatch.probe.http": ":8080/health", "dogwatch.update": "auto"}
 	}
 	if revision%3 == 0 {
 		config["User"], config["Volumes"], config["ExposedPorts"] = "app", map[string]any{"/data": struct{}{}}, map[string]any{"8080/tcp": struct{}{}}
@@ -203,9 +206,6 @@ func (l *homelab) install(a *app, rules map[string]string) error {
 		return err
 	}
 	labels := map[string]string{"com.docker.compose.project": "homelab", "com.docker.compose.service": a.name}
-	if image, known := s.Image(a.repository(), a.running); known && image.Platforms[0].Labels[versionLabel] != "" {
-		labels[versionLabel] = image.Platforms[0].Labels[versionLabel]
-	}
 	maps.Copy(labels, a.labels)
 	maps.Copy(labels, rules)
 	a.labels = labels
@@ -229,7 +229,7 @@ func (l *homelab) pull(a app, tag string) (string, error) {
 	ref := s.prefix + a.repo + ":" + tag
 	l.engine.AddImage(enginesim.Image{
 		ID: ours.Config, Tags: []string{ref}, Digests: []string{s.prefix + a.repo + "@" + image.Digest},
-		OS: ours.Platform.OS, Architecture: ours.Platform.Architecture, Created: ours.Created,
+		OS: ours.Platform.OS, Architecture: ours.Platform.Architecture, Created: ours.Created, Labels: ours.Labels,
 	})
 	return ref, nil
 }

@@ -29,28 +29,35 @@ func TestImageDescribesItself(t *testing.T) {
 	w.hub.tags["library/nginx"] = []string{"1.25.0", "1.26.0", "2.0.0"}
 	labels := []string{
 		"dogwatch.watch=false", "dogwatch.tag.include=^1", "dogwatch.display.name=Web", "dogwatch.trigger.include=smtp.evil",
-		"dogwatch.link.template=https://example.org/${container.image.name}/${raw}", "com.docker.compose.project=shop", "dogwatch.hook.pre=sh",
+		"dogwatch.link.template=https://example.org/${container.image.name}/${raw}",
+		"com.docker.compose.project=shop", "dogwatch.hook.pre=sh",
 	}
-	w.engine.has(built("web", "nginx:1.25.0", labels...), container("own", "nginx:1.25.0", "com.docker.compose.project=shop"))
+	w.engine.has(built("web", "nginx:1.25.0", labels...), container("own", "nginx:1.25.0",
+		"com.docker.compose.project=shop"))
 	w.run()
 	w.run()
 	c := w.get("id-web")
-	if c.Result.Tag != "1.26.0" || c.DisplayName != "Web" || c.Link != "https://example.org/library/nginx/1.25.0" || c.Error != nil {
+	if c.Result.Tag != "1.26.0" || c.DisplayName != "Web" ||
+		c.Link != "https://example.org/library/nginx/1.25.0" || c.Error != nil {
 		t.Errorf("it does not describe itself: %+v, result %+v", c, c.Result)
 	}
 	if c.TriggerInclude != "" || c.Stack != "" || w.get("id-own").Stack != "shop" {
 		t.Errorf("triggers %q, stack %q", c.TriggerInclude, c.Stack)
 	}
 	e := w.Explain(t.Context(), c)
-	contains(t, "warnings", strings.Join(e.Warnings, "\n"), "label dogwatch.watch from the image: ignored: only the operator may say this",
-		"label dogwatch.trigger.include from the image: ignored", "label dogwatch.hook.pre from the image: ignored", "label com.docker.compose.project from the image: ignored")
-	if len(e.Warnings) != 4 || !slices.Contains(e.Rules, Rule{"tag.include", "^1", "label dogwatch.tag.include from the image"}) {
+	contains(t, "warnings", strings.Join(e.Warnings, "\n"),
+		"label dogwatch.watch from the image: ignored: only the operator may say this",
+		"label dogwatch.trigger.include from the image: ignored", "label dogwatch.hook.pre from the image: ignored",
+		"label com.docker.compose.project from the image: ignored")
+	if len(e.Warnings) != 4 || !slices.Contains(e.Rules, Rule{"tag.include", "^1",
+		"label dogwatch.tag.include from the image"}) {
 		t.Errorf("%q\n%+v", e.Warnings, e.Rules)
 	}
 	if n := strings.Count(w.log.String(), "dogwatch.hook.pre from the image: ignored"); n != 1 {
 		t.Errorf("logged %d times", n)
 	}
-	hidden, err := w.Run(t.Context(), Watcher{Name: "other", Lister: &engine{list: []sdk.Container{built("x", "nginx:1.25.0", "dogwatch.watch=true")}}})
+	hidden, err := w.Run(t.Context(), Watcher{Name: "other", Lister: &engine{list: []sdk.Container{built("x",
+		"nginx:1.25.0", "dogwatch.watch=true")}}})
 	if err != nil || hidden.Containers != 0 {
 		t.Errorf("an image has itself watched: %+v, %v", hidden, err)
 	}
@@ -85,7 +92,8 @@ func TestLinkOfImageKnowsOnlyTheImage(t *testing.T) {
 
 // TestImagesSayNothing, or everything, where the operator wants that.
 func TestImagesSayNothing(t *testing.T) {
-	for how, want := range map[string]string{label.ImageNone: "2.0.0 ", label.ImageAll: "1.26.0 smtp.main", label.ImageDescriptive: "1.26.0 "} {
+	for how, want := range map[string]string{label.ImageNone: "2.0.0 ", label.ImageAll: "1.26.0 smtp.main",
+		label.ImageDescriptive: "1.26.0 "} {
 		w := open(t, func(_ *fixture, o *Options) { o.Labels.Image = how })
 		w.hub.tags["library/nginx"] = []string{"1.25.0", "1.26.0", "2.0.0"}
 		w.engine.has(built("web", "nginx:1.25.0", "dogwatch.tag.include=^1", "dogwatch.trigger.include=smtp.main"))

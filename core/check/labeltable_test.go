@@ -23,7 +23,8 @@ type effects struct {
 
 func effectsOf(c sdk.Container, how string) (effects, labelPolicy) {
 	p := policyOf(label.Of(c), true, label.Options{Foreign: true, Image: how})
-	return effects{p.watch, p.digest, p.rules, []string{p.linkTemplate, p.displayName, p.displayIcon, p.triggerInclude, p.triggerExclude}}, p
+	return effects{p.watch, p.digest, p.rules, []string{p.linkTemplate, p.displayName, p.displayIcon,
+		p.triggerInclude, p.triggerExclude}}, p
 }
 
 // TestLabelsOfChecksAreAsDocumented: the labels of checks and messages have an effect if the operator sets
@@ -49,7 +50,10 @@ func TestLabelsOfChecksAreAsDocumented(t *testing.T) {
 			if !reflect.DeepEqual(image, want) {
 				t.Errorf("%s=%s of an image: %+v, want %+v", name, c.Value, image, want)
 			}
-			said := slices.ContainsFunc(policy.warnings, func(w string) bool { return strings.HasPrefix(w, "label "+name+" from the image: ignored: ") })
+			said := slices.ContainsFunc(policy.warnings, func(w string) bool {
+				return strings.HasPrefix(w,
+					"label "+name+" from the image: ignored: ")
+			})
 			if said != (c.Image == label.Never) {
 				t.Errorf("%s=%s of an image is said to be ignored: %t (%q)", name, c.Value, said, policy.warnings)
 			}

@@ -12,7 +12,8 @@ import (
 // TestExamineReportsLabelsOfImages that do not count, and watchers that do not tell them apart.
 func TestExamineReportsLabelsOfImages(t *testing.T) {
 	f, opt := healthy(t)
-	c := container("web", "", "nginx", map[string]string{"dogwatch.hook.pre": "sh", "dogwatch.trigger.include": "ntfy.nowhere", "dogwatch.display.name": "Web"})
+	c := container("web", "", "nginx", map[string]string{"dogwatch.hook.pre": "sh",
+		"dogwatch.trigger.include": "ntfy.nowhere", "dogwatch.display.name": "Web"})
 	c.ImageLabels = []string{"dogwatch.hook.pre", "dogwatch.trigger.include", "dogwatch.display.name"}
 	f.watchers[0].List = func(context.Context) ([]sdk.Container, error) { return []sdk.Container{c}, nil }
 	opt.Rules = func(sdk.Container) policy.Rules {
@@ -32,7 +33,8 @@ func TestExamineReportsLabelsOfImages(t *testing.T) {
 		t.Errorf("got:\n%s", got)
 	}
 	f.watchers[0].MixesLabels = true
-	if got := text(Examine(t.Context(), opt), opt.Config.Store.Path); !strings.Contains(got, "warn watcher.docker.local: its plugin does not tell the labels of images") {
+	if got := text(Examine(t.Context(), opt), opt.Config.Store.Path); !strings.Contains(got,
+		"warn watcher.docker.local: its plugin does not tell the labels of images") {
 		t.Errorf("got:\n%s", got)
 	}
 }

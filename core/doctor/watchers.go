@@ -64,8 +64,8 @@ func (e *examination) watcher(ctx context.Context, w Watcher) ([]Finding, []sdk.
 	}
 	if w.MixesLabels && slices.ContainsFunc(listed, isLabelled) {
 		found = append(found, Finding{Subject: w.ID, Level: Warn,
-			Detail: "its plugin does not tell the labels of images from those of containers, so all count as those of images, which may say little",
-			Remedy: "install a newer version of the plugin, or set labels.image to all if you build all images yourself"})
+			Detail: "its plugin does not tell the labels of images from those of containers: all count as those of images",
+			Remedy: "install a newer version of it, or set labels.image to all if you build all images yourself"})
 	}
 	switch {
 	case w.MayUpdate:

@@ -129,10 +129,12 @@ func TestImageSays(t *testing.T) {
 				t.Errorf("%s=%s: %+v", c.label, c.value, rule)
 			}
 		}
-		if r := Read(image, Options{Foreign: true, Image: ImageNone}); len(r.rules)+len(r.tighter) > 0 || len(r.Ignored) != 1 {
+		if r := Read(image, Options{Foreign: true, Image: ImageNone}); len(r.rules)+len(r.tighter) > 0 ||
+			len(r.Ignored) != 1 {
 			t.Errorf("%s=%s, with none: %+v", c.label, c.value, r)
 		}
-		if r := Read(image, Options{Foreign: true, Image: ImageAll}); len(r.rules) != 1 || len(r.tighter)+len(r.Ignored) > 0 || !r.rules[0].FromImage {
+		if r := Read(image, Options{Foreign: true, Image: ImageAll}); len(r.rules) != 1 ||
+			len(r.tighter)+len(r.Ignored) > 0 || !r.rules[0].FromImage {
 			t.Errorf("%s=%s, with all: %+v", c.label, c.value, r)
 		}
 	}
@@ -165,7 +167,8 @@ func TestOperatorWins(t *testing.T) {
 
 func TestUnknownLabelsOfImages(t *testing.T) {
 	r := Read(Set{Image: map[string]string{"dogwatch.wach": "true"}}, Options{})
-	if len(r.Unknown) != 1 || r.Unknown[0] != "unknown label dogwatch.wach from the image, ignored: did you mean dogwatch.watch?" {
+	if len(r.Unknown) != 1 ||
+		r.Unknown[0] != "unknown label dogwatch.wach from the image, ignored: did you mean dogwatch.watch?" {
 		t.Errorf("got %q", r.Unknown)
 	}
 }
@@ -193,7 +196,8 @@ func FuzzImageLabels(f *testing.F) {
 			}
 		}
 		s := Of(c)
-		with, without := Read(s, Options{Foreign: true}), Read(Set{Operator: map[string]string{own: ownValue}}, Options{Foreign: true})
+		with, without := Read(s, Options{Foreign: true}), Read(Set{Operator: map[string]string{own: ownValue}},
+			Options{Foreign: true})
 		for _, rule := range without.rules {
 			if got, found := with.Get(rule.Name); !found || got != rule {
 				t.Errorf("%+v has become %+v", rule, got)
@@ -203,7 +207,8 @@ func FuzzImageLabels(f *testing.F) {
 			if e, _ := byName(rule.Name); rule.FromImage && e.image != Describes {
 				t.Errorf("the image says %+v", rule)
 			}
-			if rule.FromImage && rule.Name == ProbeHTTP && !strings.HasPrefix(rule.Value, ":") && !strings.Contains(rule.Value, "://:") {
+			if rule.FromImage && rule.Name == ProbeHTTP && !strings.HasPrefix(rule.Value, ":") &&
+				!strings.Contains(rule.Value, "://:") {
 				t.Errorf("the image has %q probed", rule.Value)
 			}
 		}

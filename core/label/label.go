@@ -117,7 +117,8 @@ func (r *Reading) Unclear() (label, text string, is bool) {
 		return "", "", false
 	}
 	label = sourceOf(r.Ignored[i].Label, false)
-	return label, label + ": whether the operator or the image says this is known once its watcher lists the container again: check it", true
+	text = label + ": whether the operator or the image says this is known once its watcher lists the container again: check it"
+	return label, text, true
 }
 
 // read returns what labels of one side ask for.

@@ -78,7 +78,7 @@ var table = [...]entry{
 		"largest step that is offered; in the label of an image only a smaller one than the operator's"},
 	{UpdateMinAge, Policies, false, Tightens,
 		"how old a version must be; in the label of an image only more than the operator says"},
-	{UpdateSecurity, Policies, false, Never, "severity from which on the fix of a vulnerability does not wait for its age"},
+	{UpdateSecurity, Policies, false, Never, "severity from which on the fix of a vulnerability need not be old"},
 	{UpdateWindow, Policies, false, Never, "when updates are offered and carried out"},
 	{UpdateFreeze, Policies, false, Never, "days on which none is"},
 	{UpdateSkip, Policies, false, Never, "regular expression of tags and digests that are never offered"},
@@ -136,9 +136,9 @@ func isOf(prefix, name string) bool {
 const introduction = `
 ## Labels
 
-Containers say by these labels how they are to be watched and updated. An engine shows the labels of an image as if they
-were those of its containers; they count as the last column says: where it **describes**, as long as the container has no
-such label of its own, where it **tightens**, as far as less happens with it, and elsewhere **never**
+Containers say by these labels how they are to be watched and updated. An engine shows the labels of an image as if
+they were those of its containers; they count as the last column says: where it **describes**, as long as the container
+has no such label of its own, where it **tightens**, as far as less happens with it, and elsewhere **never**
 ([who may say what](security.md#images)). ` + "`labels.image`" + ` sets that for all.
 `
 

@@ -80,7 +80,8 @@ func New(opt Options, kinds ...kind.Kind) (*Instance, error) {
 	i.components = component.New(component.Options{Plugins: i.plugins, Log: opt.Log, Secrets: opt.Redactor.Add, ValidateWatcher: wiring.ValidateWatcher, ValidateTrigger: wiring.ValidateTrigger, MaskAll: true})
 	i.checker = check.New(check.Options{
 		Registries: wiring.Registries{Components: i.components}, Store: i.memory, Cache: i.memory,
-		Limits: check.Limits{PerHost: settings.Check.PerHost, Total: settings.Check.Total}, Budget: budget.NewBook(settings.Check.Allowances(), opt.Now), Reports: wiring.Registries{Components: i.components}.Limits, Labels: wiring.Labels(settings), WatchFloating: settings.Check.Floating,
+		Limits: check.Limits{PerHost: settings.Check.PerHost, Total: settings.Check.Total}, Budget: budget.NewBook(settings.Check.Allowances(), opt.Now), Reports: wiring.Registries{Components: i.components}.Limits,
+		Labels: wiring.Labels(settings), WatchFloating: settings.Check.Floating,
 		Order: i.components.WatcherNames, Log: opt.Log, Now: opt.Now,
 	})
 	return i, nil

@@ -47,11 +47,13 @@ func TestTighten(t *testing.T) {
 		{RuleZone, "", "Asia/Tokyo", "", "only the operator may say this"},
 	} {
 		var resolver Resolver
-		own := resolver.Resolve(Layer{Values: map[string]string{c.rule: c.own}, Source: func(name string) string { return "own." + name }})
+		own := resolver.Resolve(Layer{Values: map[string]string{c.rule: c.own},
+			Source: func(name string) string { return "own." + name }})
 		got := own.Tighten(stranger(map[string]string{c.rule: c.other}))
 		value, source := map[string]string{
 			RuleUpdate: string(got.Mode.Value), RuleThreshold: got.Threshold.Value, RuleMinAge: FormatAge(got.MinAge.Value),
-		}[c.rule], map[string]string{RuleUpdate: got.Mode.Source, RuleThreshold: got.Threshold.Source, RuleMinAge: got.MinAge.Source}[c.rule]
+		}[c.rule], map[string]string{RuleUpdate: got.Mode.Source, RuleThreshold: got.Threshold.Source,
+			RuleMinAge: got.MinAge.Source}[c.rule]
 		if value != c.want {
 			t.Errorf("%s: %s and %s are %s, want %s", c.rule, c.own, c.other, value, c.want)
 		}
@@ -60,7 +62,8 @@ func TestTighten(t *testing.T) {
 		}
 		switch {
 		case c.why == "" && len(got.Ignored) > 0,
-			c.why != "" && (len(got.Ignored) != 1 || !strings.HasPrefix(got.Ignored[0].Text, "stranger."+c.rule+": ignored: ") || !strings.Contains(got.Ignored[0].Text, c.why)):
+			c.why != "" && (len(got.Ignored) != 1 || !strings.HasPrefix(got.Ignored[0].Text,
+				"stranger."+c.rule+": ignored: ") || !strings.Contains(got.Ignored[0].Text, c.why)):
 			t.Errorf("%s: %s and %s: %v", c.rule, c.own, c.other, got.Ignored)
 		}
 		if len(own.Ignored) > 0 || len(got.Problems) > 0 {
@@ -93,8 +96,10 @@ func TestTightenedRulesAllowNoMore(t *testing.T) {
 	for range rounds {
 		u, rules, f, choices := random(r)
 		values := map[string]string{
-			RuleUpdate: pick("", "notify", "approve", "auto", "x"), RuleThreshold: pick("", "all", "minor", "patch", "major-only", "minor-only", "digest"),
-			RuleMinAge: pick("", "0", "1d", "7d", "30d", "soon"), RuleSkip: pick("", "9"), RuleWindow: pick("", "always"), RuleSecurity: pick("", "low", "none"),
+			RuleUpdate: pick("", "notify", "approve", "auto", "x"), RuleThreshold: pick("", "all", "minor", "patch",
+				"major-only", "minor-only", "digest"),
+			RuleMinAge: pick("", "0", "1d", "7d", "30d", "soon"), RuleSkip: pick("", "9"), RuleWindow: pick("",
+				"always"), RuleSecurity: pick("", "low", "none"),
 		}
 		tight := rules.Tighten(stranger(values))
 		if tight.Mode != rules.Mode || tight.Threshold != rules.Threshold || tight.MinAge != rules.MinAge {
@@ -106,7 +111,8 @@ func TestTightenedRulesAllowNoMore(t *testing.T) {
 		}
 		// By itself, since without the newest, which is held now, the next one is the newest.
 		alone := Update{Subject: u.Subject, Candidates: u.Candidates[with.Target : with.Target+1]}
-		if aloneWith, without := Decide(alone, tight, f, choices, noon), Decide(alone, rules, f, choices, noon); freedom(aloneWith) > freedom(without) {
+		if aloneWith, without := Decide(alone, tight, f, choices, noon), Decide(alone, rules, f, choices,
+			noon); freedom(aloneWith) > freedom(without) {
 			t.Fatalf("%v on %+v:\n%s\n%s", values, rules, describe(alone, aloneWith), describe(alone, without))
 		}
 		if without := Decide(u, rules, f, choices, noon); freedom(with) < freedom(without) {

@@ -54,7 +54,9 @@ func TestLabelsOfUpdatesAreAsDocumented(t *testing.T) {
 		if c.Area == label.Updates && !strings.Contains(text, "label "+name+" from the image") {
 			t.Errorf("%s=%s of an image is not mentioned in the plan: %q", name, c.Value, text)
 		}
-		if ignored := strings.Contains(text, WarnImage+" label "+name+" from the image: ignored: "); ignored != (c.Area == label.Updates && c.Image == label.Never) {
+		if ignored := strings.Contains(text,
+			WarnImage+" label "+name+" from the image: ignored: "); ignored != (c.Area == label.Updates &&
+			c.Image == label.Never) {
 			t.Errorf("%s=%s of an image is said to be ignored: %t (%q)", name, c.Value, ignored, text)
 		}
 		if got := automatically(f, of, label.ImageNone); !sameRules(got, none) {
@@ -86,8 +88,10 @@ func TestRandomLabelsOfImagesInUpdates(t *testing.T) {
 	for range 1000 {
 		c := labeltest.Container(r)
 		with, without := automatically(f, c, ""), automatically(f, labeltest.WithoutImage(c), "")
-		if own := without.Health; own.HTTP == "" && own.TCP == "" && len(own.Command) == 0 && (with.Health.HTTP != "" || with.Health.TCP != "") {
-			if with.Health.HTTP != "" && !strings.HasPrefix(with.Health.HTTP, "http://:") && !strings.HasPrefix(with.Health.HTTP, "https://:") ||
+		if own := without.Health; own.HTTP == "" && own.TCP == "" && len(own.Command) == 0 &&
+			(with.Health.HTTP != "" || with.Health.TCP != "") {
+			if with.Health.HTTP != "" && !strings.HasPrefix(with.Health.HTTP, "http://:") &&
+				!strings.HasPrefix(with.Health.HTTP, "https://:") ||
 				with.Health.TCP != "" && !strings.HasPrefix(with.Health.TCP, ":") {
 				t.Fatalf("%q of %q: probes %+v", c.Labels, c.ImageLabels, with.Health)
 			}
@@ -113,7 +117,8 @@ func TestUnattributedLabelsBlock(t *testing.T) {
 	f := fresh(t)
 	c := sdk.Container{Labels: map[string]string{"dogwatch.hook.pre": "dump"}, ImageLabels: []string{label.Unattributed}}
 	got := automatically(f, c, "")
-	if len(got.blocks) != 1 || got.blocks[0].Code != BlockLabel || !strings.HasPrefix(got.blocks[0].Text, "label dogwatch.hook.pre: ") || len(got.Hooks.Pre) > 0 {
+	if len(got.blocks) != 1 || got.blocks[0].Code != BlockLabel || !strings.HasPrefix(got.blocks[0].Text,
+		"label dogwatch.hook.pre: ") || len(got.Hooks.Pre) > 0 {
 		t.Errorf("%+v", got)
 	}
 	c.Labels = map[string]string{"maintainer": "x", "dogwatch.display.name": "Web"}

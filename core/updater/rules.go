@@ -80,7 +80,8 @@ func read(s *ruleSet, name string, into func(text string) error) {
 	if err := into(strings.TrimSpace(rule.Value)); err != nil {
 		s.blocks = append(s.blocks, watcher.Reason{Code: BlockLabel, Text: fmt.Sprintf("%s: %v", rule.Source(), err)})
 	} else if rule.FromImage {
-		s.warnings = append(s.warnings, watcher.Reason{Code: WarnImage, Text: fmt.Sprintf("%s says %q", rule.Source(), rule.Value)})
+		text := fmt.Sprintf("%s says %q", rule.Source(), rule.Value)
+		s.warnings = append(s.warnings, watcher.Reason{Code: WarnImage, Text: text})
 	}
 }
 
@@ -131,7 +132,8 @@ func (s *ruleSet) compose() {
 func (s *ruleSet) automatic(req Request) {
 	block := func(rule label.Rule) {
 		if rule.IsFalse() && req.Trigger != "" && req.Actor == "" {
-			s.blocks = append(s.blocks, watcher.Reason{Code: BlockManual, Text: rule.Source() + " lets only users update it: update it by hand"})
+			text := rule.Source() + " lets only users update it: update it by hand"
+			s.blocks = append(s.blocks, watcher.Reason{Code: BlockManual, Text: text})
 		}
 	}
 	read(s, label.UpdateAuto, func(text string) error {
@@ -220,7 +222,7 @@ func httpAddress(text string) (string, error) {
 	text = label.HTTPProbe(text)
 	to, err := url.Parse(text)
 	if err != nil || to.Scheme != "http" && to.Scheme != "https" || to.Host == "" {
-		return "", errors.New("want an address such as :8080/health or https://:8443/, in which a missing host is the container")
+		return "", errors.New("want an address such as :8080/health or http://:8080/, in which no host is the container")
 	}
 	return text, nil
 }

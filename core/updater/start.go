@@ -43,8 +43,9 @@ func (r *Runner) Start(ctx context.Context, req Request) (operation.Operation, e
 		return operation.Operation{}, &BlockedError{Plan: p.plan}
 	}
 	op := operation.Operation{
-		ID: r.ids.next(), Kind: req.Kind, Watcher: c.Watcher, Name: c.Name, ContainerID: p.request.ContainerID, Project: label.StackOf(c).Name,
-		Actor: req.Actor, Trigger: req.Trigger, Delivery: req.Delivery, State: operation.Queued,
+		ID: r.ids.next(), Kind: req.Kind, Watcher: c.Watcher, Name: c.Name, ContainerID: p.request.ContainerID,
+		Project: label.StackOf(c).Name,
+		Actor:   req.Actor, Trigger: req.Trigger, Delivery: req.Delivery, State: operation.Queued,
 		Image: p.request.Image, Rules: p.request.Rules, Plan: p.plan, Queued: r.opt.Now(),
 	}
 	if req.Kind == operation.Update {

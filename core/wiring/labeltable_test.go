@@ -29,7 +29,8 @@ func strict() *config.Config {
 }
 
 func text(r policy.Rules) string {
-	return fmt.Sprint(r.Mode.Value, r.Threshold.Value, r.MinAge.Value, r.Security.Value, r.Window.Value, r.Freeze.Value, r.Skip.Value, len(r.Problems))
+	return fmt.Sprint(r.Mode.Value, r.Threshold.Value, r.MinAge.Value, r.Security.Value, r.Window.Value,
+		r.Freeze.Value, r.Skip.Value, len(r.Problems))
 }
 
 // TestLabelsOfPoliciesAreAsDocumented: the labels of policies have an effect if the operator sets them, and as labels of
@@ -111,7 +112,8 @@ func TestRandomLabelsOfImagesAllowNoMore(t *testing.T) {
 			{Tag: "2.0.0", Kind: sdk.KindTag, Diff: sdk.DiffMajor, Created: now.Add(-100 * 24 * time.Hour)},
 			{Tag: "1.1.0", Kind: sdk.KindTag, Diff: sdk.DiffMinor, Created: now.Add(-20 * 24 * time.Hour)},
 			{Tag: "1.0.1", Kind: sdk.KindTag, Diff: sdk.DiffPatch, Created: now.Add(-2 * 24 * time.Hour)},
-			{Tag: "1.0.0", Digest: "sha256:b", Kind: sdk.KindDigest, Created: now.Add(-time.Hour), FirstSeen: now.Add(-time.Hour)},
+			{Tag: "1.0.0", Digest: "sha256:b", Kind: sdk.KindDigest, Created: now.Add(-time.Hour),
+				FirstSeen: now.Add(-time.Hour)},
 		} {
 			u := policy.Update{Subject: "local/web", Candidates: []policy.Candidate{candidate}}
 			a, b := policy.Decide(u, with, facts, nil, now), policy.Decide(u, without, facts, nil, now)
@@ -134,9 +136,11 @@ func TestRandomLabelsOfImagesAllowNoMore(t *testing.T) {
 // TestUnattributedLabelsHold: an update is not carried out by rules that the labels of the operator, if
 // they are the operator's, would keep from it.
 func TestUnattributedLabelsHold(t *testing.T) {
-	c := sdk.Container{Labels: map[string]string{"dogwatch.update.window": "Sat 02:00-05:00"}, ImageLabels: []string{label.Unattributed}}
+	c := sdk.Container{Labels: map[string]string{"dogwatch.update.window": "Sat 02:00-05:00"},
+		ImageLabels: []string{label.Unattributed}}
 	r := PoliciesOf(loose()).Rules(c)
-	if len(r.Problems) != 1 || !strings.HasPrefix(r.Problems[0].Text, "label dogwatch.update.window: whether the operator or the image says this") {
+	if len(r.Problems) != 1 || !strings.HasPrefix(r.Problems[0].Text,
+		"label dogwatch.update.window: whether the operator or the image says this") {
 		t.Errorf("%v", r.Problems)
 	}
 	c.Labels = map[string]string{"maintainer": "x", "dogwatch.update.minage": "30d"}

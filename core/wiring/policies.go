@@ -93,7 +93,8 @@ func manual(rules policy.Rules, given label.Reading) policy.Rules {
 			continue
 		}
 		rules = rules.Tighten(policy.Layer{
-			Values: map[string]string{policy.RuleUpdate: string(policy.Approve)}, Source: func(string) string { return r.Source() },
+			Values: map[string]string{policy.RuleUpdate: string(policy.Approve)},
+			Source: func(string) string { return r.Source() },
 		})
 	}
 	return rules

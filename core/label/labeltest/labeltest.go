@@ -29,14 +29,20 @@ type Case struct {
 
 // values are those of the cases.
 var values = map[string]string{
-	label.Watch: "false", label.WatchDigest: "true", label.TagInclude: "^1", label.TagExclude: "^2", label.TagTransform: "^v => ",
-	label.TagPrerelease: "true", label.LinkTemplate: "https://example.org/${raw}", label.DisplayName: "Name", label.DisplayIcon: "mdi:x",
+	label.Watch: "false", label.WatchDigest: "true", label.TagInclude: "^1", label.TagExclude: "^2",
+	label.TagTransform:  "^v => ",
+	label.TagPrerelease: "true", label.LinkTemplate: "https://example.org/${raw}", label.DisplayName: "Name",
+	label.DisplayIcon:    "mdi:x",
 	label.TriggerInclude: "smtp.main", label.TriggerExclude: "smtp.main", label.ComposeFile: "/srv/compose.yaml",
-	label.ProbeHTTP: ":8080/health", label.ProbeTCP: ":5432", label.ProbeCommand: "true", label.ProbeWindow: "1m", label.ProbeInterval: "1s",
-	label.UpdateAuto: "false", label.UpdateKeep: "3", label.UpdateAcknowledge: "data.writable-layer", label.UpdateStopSignal: "SIGINT",
-	label.HookPre: "dump", label.HookPost: "load", label.HookTimeout: "1m",
-	label.Policy: "careful", label.Update: "approve", label.UpdateThreshold: "patch", label.UpdateMinAge: "14d", label.UpdateSecurity: "low",
-	label.UpdateWindow: "daily 03:00-04:00", label.UpdateFreeze: "12-20..01-05", label.UpdateSkip: "^3", label.UpdateZone: "Asia/Tokyo",
+	label.ProbeHTTP: ":8080/health", label.ProbeTCP: ":5432", label.ProbeCommand: "true",
+	label.ProbeWindow: "1m", label.ProbeInterval: "1s",
+	label.UpdateAuto: "false", label.UpdateKeep: "3", label.UpdateAcknowledge: "data.writable-layer",
+	label.UpdateStopSignal: "SIGINT",
+	label.HookPre:          "dump", label.HookPost: "load", label.HookTimeout: "1m",
+	label.Policy: "careful", label.Update: "approve", label.UpdateThreshold: "patch", label.UpdateMinAge: "14d",
+	label.UpdateSecurity: "low",
+	label.UpdateWindow:   "daily 03:00-04:00", label.UpdateFreeze: "12-20..01-05", label.UpdateSkip: "^3",
+	label.UpdateZone: "Asia/Tokyo",
 }
 
 // Documented returns every label that docs/configuration.md lists. It fails where that, the

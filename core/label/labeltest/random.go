@@ -12,24 +12,33 @@ import (
 
 // foreign are labels of other tools, and those of Compose.
 var foreign = []string{
-	"diun.enable", "diun.watch_repo", "diun.notify_on", "diun.include_tags", "diun.exclude_tags", "diun.hub_link", "diun.hub_tpl",
-	"dd.watch", "dd.tag.include", "dd.trigger.include", "dd.compose.file", "dd.action.auto", "dd.action.include", "dd.updatePolicy.skipTags",
+	"diun.enable", "diun.watch_repo", "diun.notify_on", "diun.include_tags", "diun.exclude_tags",
+	"diun.hub_link", "diun.hub_tpl",
+	"dd.watch", "dd.tag.include", "dd.trigger.include", "dd.compose.file", "dd.action.auto",
+	"dd.action.include", "dd.updatePolicy.skipTags",
 	"dd.updatePolicy.maturityMode", "dd.updatePolicy.maturityMinAgeDays", "dd.rollback.window",
-	"com.centurylinklabs.watchtower.enable", "com.centurylinklabs.watchtower.no-pull", "com.centurylinklabs.watchtower.monitor-only",
+	"com.centurylinklabs.watchtower.enable", "com.centurylinklabs.watchtower.no-pull",
+	"com.centurylinklabs.watchtower.monitor-only",
 	"com.centurylinklabs.watchtower.cooldown-delay", "com.centurylinklabs.watchtower.stop-signal",
 	"com.centurylinklabs.watchtower.lifecycle.pre-update", "com.centurylinklabs.watchtower",
 	"wud.watch.delay", "wud.tag.delay",
-	"com.docker.compose.project", "com.docker.compose.service", "com.docker.compose.depends_on", "com.docker.compose.config-hash",
-	"com.docker.compose.container-number", "com.docker.compose.project.config_files", "com.docker.compose.project.working_dir",
+	"com.docker.compose.project", "com.docker.compose.service", "com.docker.compose.depends_on",
+	"com.docker.compose.config-hash",
+	"com.docker.compose.container-number", "com.docker.compose.project.config_files",
+	"com.docker.compose.project.working_dir",
 	"com.docker.stack.namespace", "io.podman.compose.project", "org.opencontainers.image.version", "",
 }
 
 // hostile are values that something might stumble over.
 var hostile = []string{
-	"", " ", "true", "false", "auto", "notify", "approve", "all", "patch", "major-only", "digest", "0", "7d", "99999w", "-1", "1e999", "NaN",
-	"always", "none", "daily 02:00-05:00", "^1", "(", "(?:.?){1000}", "a=>b", "$1 => ${x}", "http://169.254.169.254/", "http://:80@evil/",
-	":80", ":80/x", ":65536", "//evil:80", "\\\\evil\\x", "file:///etc/passwd", "javascript:alert(1)", "/etc/passwd", "../../x",
-	"\x00", "\xff\xfe", "\u202e\u2066", "${container.labels}", "${(", "{{ .Tag", `["sh","-c","id"]`, "SIGKILL", "smtp.main:minor, x", "\r\nX: y",
+	"", " ", "true", "false", "auto", "notify", "approve", "all", "patch", "major-only", "digest", "0", "7d",
+	"99999w", "-1", "1e999", "NaN",
+	"always", "none", "daily 02:00-05:00", "^1", "(", "(?:.?){1000}", "a=>b", "$1 => ${x}",
+	"http://169.254.169.254/", "http://:80@evil/",
+	":80", ":80/x", ":65536", "//evil:80", "\\\\evil\\x", "file:///etc/passwd", "javascript:alert(1)",
+	"/etc/passwd", "../../x",
+	"\x00", "\xff\xfe", "\u202e\u2066", "${container.labels}", "${(", "{{ .Tag", `["sh","-c","id"]`, "SIGKILL",
+	"smtp.main:minor, x", "\r\nX: y",
 }
 
 // Container returns a container with labels at random, known ones and mutated ones, some of
