@@ -57,7 +57,7 @@ func TestPluginsThatMayNotRunAreNamed(t *testing.T) {
 		want []string
 	}{
 		"checksums": {[]string{changed, "DOGWATCH_PLUGINS_TRUST=pinned"}, []string{"first is untrusted", "is not the one in plugins.checksums.first", "second is untrusted", "not pinned: to run it, set plugins.checksums.second"}},
-		"clash":     {nil, []string{"second is rejected", "which first already provides"}},
+		"clash":     {nil, []string{"is rejected", "which is held by", "first (not signed)", "second (not signed)"}},
 	} {
 		in := install(t, append(c.env, "DOGWATCH_PLUGINS_DIR="+folder, "DOGWATCH_TRIGGER_LAMP_MAIN_URL=http://lamp.example.com")...)
 		for _, args := range [][]string{{"plugin", "test", "trigger.lamp.main"}, {"plugin", "describe", "trigger.lamp"}, {"config", "validate"}} {

@@ -244,12 +244,10 @@ func (s *Supervisor) checksum() []byte {
 	return s.bundle.checksum
 }
 
-// A bundle waits for those that come before it, to hold a type that none has held so far, for
-// a fraction of what its own start took: a file that hangs costs it no more.
-const (
-	waitFraction = 4
-	waitLeast    = 50 * time.Millisecond
-)
+// turnTime is how long a bundle waits for those that come before it, to hold a type that
+// none has held so far. It is less than its own start took until then, which is half of
+// all: at first sight it is started once more, for its components.
+func turnTime(took time.Duration) time.Duration { return max(took*3/4, 50*time.Millisecond) }
 
 // awaitTurn waits for the bundles that come before this one where a type of it is new:
 // for those that were trusted before, if it was not, and for others for a while.
@@ -258,7 +256,7 @@ func (s *Supervisor) awaitTurn(ctx context.Context, began time.Time, types []kin
 	if err != nil || !vacant {
 		return err
 	}
-	timed, cancel := context.WithTimeout(ctx, max(time.Since(began)/waitFraction, waitLeast))
+	timed, cancel := context.WithTimeout(ctx, turnTime(time.Since(began)))
 	defer cancel()
 	for _, first := range s.ahead {
 		limit := timed
