@@ -212,3 +212,29 @@ func TestApplyAndUndoGoOnAfterACrash(t *testing.T) {
 		})
 	}
 }
+
+// TestApplyRefusesAPathThatLeadsElsewhere puts a link to a folder with the same file where the folder was planned.
+func TestApplyRefusesAPathThatLeadsElsewhere(t *testing.T) {
+	dir, foreign := filepath.Join(t.TempDir(), "stack"), t.TempDir()
+	writeFile(t, filepath.Join(foreign, "compose.yml"), webText)
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	c, err := changeOf(t, dir, webText, "nginx:1.25", "nginx:1.26").Prepared(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(os.Rename(dir, dir+".aside"), os.Symlink(foreign, dir)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Apply(true, nil); codeOf(err) != FileChanged || !strings.Contains(err.Error(), foreign) {
+		t.Errorf("apply: %v", err)
+	}
+	if err := c.Undo(nil); codeOf(err) != FileChanged {
+		t.Errorf("undo: %v", err)
+	}
+	wantFile(t, filepath.Join(foreign, "compose.yml"), webText)
+	if found, err := os.ReadDir(foreign); err != nil || len(found) != 1 {
+		t.Errorf("the foreign folder has %v, %v", found, err)
+	}
+}
