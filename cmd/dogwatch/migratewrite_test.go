@@ -16,7 +16,9 @@ func TestMigrateWritesWhatItRead(t *testing.T) {
 	for _, added := range []bool{false, true} {
 		dir := t.TempDir()
 		for _, name := range []string{"stack", "foreign"} {
-			if err := errors.Join(os.Mkdir(filepath.Join(dir, name), 0o755), os.WriteFile(filepath.Join(dir, name, ".env"), []byte("WUD_LOG_LEVEL=debug\n"), 0o600)); err != nil {
+			err := os.Mkdir(filepath.Join(dir, name), 0o755)
+			err2 := os.WriteFile(filepath.Join(dir, name, ".env"), []byte("WUD_LOG_LEVEL=debug\n"), 0o600)
+			if err := errors.Join(err, err2); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -30,8 +32,10 @@ func TestMigrateWritesWhatItRead(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		m := &migrated{name: name, file: f, data: data, result: migrate.Result{Name: name, Text: []byte("DOGWATCH_LOG_LEVEL=debug\n"), New: added}}
-		if err := errors.Join(os.Rename(filepath.Join(dir, "stack"), filepath.Join(dir, "aside")), os.Symlink("foreign", filepath.Join(dir, "stack"))); err != nil {
+		result := migrate.Result{Name: name, Text: []byte("DOGWATCH_LOG_LEVEL=debug\n"), New: added}
+		m := &migrated{name: name, file: f, data: data, result: result}
+		err = os.Rename(filepath.Join(dir, "stack"), filepath.Join(dir, "aside"))
+		if err := errors.Join(err, os.Symlink("foreign", filepath.Join(dir, "stack"))); err != nil {
 			t.Fatal(err)
 		}
 		if err := (&global{stdout: io.Discard}).writeMigrated(m); !errors.Is(err, heldfile.ErrChanged) {

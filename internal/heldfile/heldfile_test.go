@@ -13,7 +13,8 @@ import (
 
 const content = "image: nginx:1.25\n"
 
-// tree makes a folder with a file sub/deep/compose.yml, a foreign one victim/deep/compose.yml of the same content, and returns it.
+// tree makes a folder with a file sub/deep/compose.yml and a foreign one of the same content,
+// victim/deep/compose.yml, and returns it.
 func tree(t *testing.T) string {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
@@ -59,8 +60,9 @@ func untouched(t *testing.T, dir string) {
 
 // TestExchangedFileIsNotWritten exchanges something between the reading and the writing.
 func TestExchangedFileIsNotWritten(t *testing.T) {
-	swap := func(dir, name, target string) error {
-		return errors.Join(os.Rename(filepath.Join(dir, name), filepath.Join(dir, "aside")), os.Symlink(target, filepath.Join(dir, name)))
+	const file = "/sub/deep/compose.yml"
+	swap := func(dir, name, aside, target string) error {
+		return errors.Join(os.Rename(dir+name, dir+aside), os.Symlink(target, dir+name))
 	}
 	for name, c := range map[string]struct {
 		exchange func(dir string) error
@@ -69,16 +71,22 @@ func TestExchangedFileIsNotWritten(t *testing.T) {
 		// write is the error of Write, which writes what was opened all the same where a folder was exchanged.
 		write error
 	}{
-		"the folder":          {func(dir string) error { return swap(dir, "sub/deep", "../victim/deep") }, "aside/compose.yml", nil},
-		"a folder above":      {func(dir string) error { return swap(dir, "sub", "victim") }, "aside/deep/compose.yml", nil},
-		"the file for a link": {func(dir string) error { return swap(dir, "sub/deep/compose.yml", "../../victim/deep/compose.yml") }, "aside", ErrChanged},
+		"the folder": {func(dir string) error {
+			return swap(dir, "/sub/deep", "/aside", "../victim/deep")
+		}, "aside/compose.yml", nil},
+		"a folder above": {func(dir string) error {
+			return swap(dir, "/sub", "/aside", "victim")
+		}, "aside/deep/compose.yml", nil},
+		"the file for a link": {func(dir string) error {
+			return swap(dir, file, "/aside", "../../victim/deep/compose.yml")
+		}, "aside", ErrChanged},
 		"the file for a link in the folder": {func(dir string) error {
-			return errors.Join(os.Rename(dir+"/sub/deep/compose.yml", dir+"/sub/deep/other"), os.Symlink("other", dir+"/sub/deep/compose.yml"))
+			return swap(dir, file, "/sub/deep/other", "other")
 		}, "sub/deep/other", ErrChanged},
 		"the file for another": {func(dir string) error {
-			return errors.Join(os.WriteFile(dir+"/new", []byte(content), 0o600), os.Rename(dir+"/new", dir+"/sub/deep/compose.yml"))
+			return errors.Join(os.WriteFile(dir+"/new", []byte(content), 0o600), os.Rename(dir+"/new", dir+file))
 		}, "", ErrChanged},
-		"the file is removed": {func(dir string) error { return os.Remove(dir + "/sub/deep/compose.yml") }, "", ErrChanged},
+		"the file is removed": {func(dir string) error { return os.Remove(dir + file) }, "", ErrChanged},
 		"nothing":             {func(string) error { return nil }, "sub/deep/compose.yml", nil},
 	} {
 		for _, inPlace := range []bool{false, true} {
@@ -174,7 +182,7 @@ func TestGuardSeesEveryLink(t *testing.T) {
 	})
 	check(t, err)
 	defer f.Close()
-	want := []string{filepath.Join(dir, "sub/relative"), filepath.Join(dir, "absolute"), filepath.Join(dir, "sub/deep/name"), real}
+	want := []string{dir + "/sub/relative", dir + "/absolute", dir + "/sub/deep/name", real}
 	if f.Path() != real || !slices.Equal(asked, want) {
 		t.Errorf("opened %s, asked about %v, want %v", f.Path(), asked, want)
 	}
@@ -223,7 +231,8 @@ func TestResolveAgreesWithTheKernel(t *testing.T) {
 			p := filepath.Join(dir, path())
 			want, err := filepath.EvalSymlinks(p)
 			got, err2 := resolve(p, nil)
-			if want != got || (err == nil) != (err2 == nil) || errors.Is(err, fs.ErrNotExist) != errors.Is(err2, fs.ErrNotExist) {
+			missing, missing2 := errors.Is(err, fs.ErrNotExist), errors.Is(err2, fs.ErrNotExist)
+			if want != got || (err == nil) != (err2 == nil) || missing != missing2 {
 				t.Fatalf("seed %d: %s leads to %q, %v; want %q, %v", seed, p, got, err2, want, err)
 			}
 		}

@@ -59,7 +59,8 @@ func (f *File) Overwrite(data []byte, offset int) (err error) {
 	return w.Sync()
 }
 
-// Copy writes data to a file of another name in the directory, with the owner and mode of this one. What has that name is replaced.
+// Copy writes data to a file of another name in the directory, with the owner and mode of
+// this one. What has that name is replaced.
 func (f *File) Copy(name string, data []byte) error {
 	w, err := f.beside(data)
 	if err != nil {

@@ -36,43 +36,48 @@ func TestGuardRefusesWhatContainersCanWrite(t *testing.T) {
 	check(t, err)
 	check(t, os.MkdirAll(host+"/srv/web/data", 0o755))
 	check(t, os.Symlink(host+"/srv/web", host+"/link"))
-	const up = container.StateRunning
-	const volumes = "/var/lib/docker/volumes"
-	own := func(mounts ...container.MountPoint) []container.Summary {
-		return []container.Summary{listed("dogwatch", up, mounts...)}
+	const file, stacks = "/srv/web/compose.yml", "/var/lib/docker/volumes/stacks/_data"
+	running := func(name string, mounts ...container.MountPoint) container.Summary {
+		return listed(name, container.StateRunning, mounts...)
 	}
+	web := func(source string) container.Summary { return running("web", bind(source, "/x")) }
+	dog := func(mounts ...container.MountPoint) container.Summary { return running("dogwatch", mounts...) }
+	all := func(all ...container.Summary) []container.Summary { return all }
+	volume := container.MountPoint{Type: mount.TypeVolume, Name: "stacks", Source: stacks, Destination: "/data", RW: true}
+	tmpfs := container.MountPoint{Type: mount.TypeTmpfs, Destination: "/srv", RW: true}
+	beside := host + file
 	for name, c := range map[string]struct {
 		all     []container.Summary
 		file    string
-		trusted string
 		refused string // the container that the refusal names; "" for none
 	}{
-		"its folder":              {[]container.Summary{listed("web", up, bind("/srv/web", "/x"))}, "/srv/web/compose.yml", "", "web"},
-		"a folder above":          {[]container.Summary{listed("web", up, bind("/srv", "/x"))}, "/srv/web/compose.yml", "", "web"},
-		"the whole host":          {[]container.Summary{listed("web", up, bind("/", "/host"))}, "/srv/web/compose.yml", "", "web"},
-		"the file itself":         {[]container.Summary{listed("web", up, bind("/srv/web/.env", "/.env"))}, "/srv/web/.env", "", "web"},
-		"a folder below":          {[]container.Summary{listed("web", up, bind("/srv/web/data", "/data"))}, "/srv/web/compose.yml", "", ""},
-		"a similar name":          {[]container.Summary{listed("web", up, bind("/srv/we", "/x"))}, "/srv/web/compose.yml", "", ""},
-		"read-only":               {[]container.Summary{listed("web", up, readOnly(bind("/srv/web", "/x")))}, "/srv/web/compose.yml", "", ""},
-		"one of two":              {[]container.Summary{listed("web", up, readOnly(bind("/srv", "/x")), bind("/srv/web", "/y"))}, "/srv/web/compose.yml", "", "web"},
-		"a tmpfs":                 {[]container.Summary{listed("web", up, container.MountPoint{Type: mount.TypeTmpfs, Destination: "/srv", RW: true})}, "/srv/web/compose.yml", "", ""},
-		"stopped":                 {[]container.Summary{listed("web", container.StateExited, bind("/srv/web", "/x"))}, "/srv/web/compose.yml", "", ""},
-		"paused":                  {[]container.Summary{listed("web", container.StatePaused, bind("/srv/web", "/x"))}, "/srv/web/compose.yml", "", "web"},
-		"trusted":                 {[]container.Summary{listed("portainer", up, bind("/srv", "/x"))}, "/srv/web/compose.yml", "portainer", ""},
-		"one beside a trusted":    {[]container.Summary{listed("portainer", up, bind("/srv", "/x")), listed("web", up, bind("/srv/web", "/x"))}, "/srv/web/compose.yml", "portainer", "web"},
-		"of a volume":             {[]container.Summary{listed("web", up, container.MountPoint{Type: mount.TypeVolume, Name: "stacks", Source: volumes + "/stacks/_data", Destination: "/data", RW: true})}, volumes + "/stacks/_data/1/compose.yml", "", "web"},
-		"its source is a link":    {[]container.Summary{listed("web", up, bind(host+"/link", "/x"))}, host + "/srv/web/compose.yml", "", "web"},
-		"dogwatch alone":          {own(bind("/srv", "/srv")), "/srv/web/compose.yml", "", ""},
-		"the same path":           {append(own(bind("/srv", "/srv")), listed("web", up, bind("/srv/web", "/x"))), "/srv/web/compose.yml", "", "web"},
-		"another path":            {append(own(bind("/srv/web", "/stacks")), listed("web", up, bind("/srv/web", "/x"))), "/stacks/compose.yml", "", "web"},
-		"another path, elsewhere": {append(own(bind("/srv/web", "/stacks")), listed("web", up, bind("/stacks", "/x"))), "/stacks/compose.yml", "", ""},
-		"an inner mount":          {append(own(bind("/srv/web", "/stacks"), bind("/srv/other", "/stacks/b")), listed("web", up, bind("/srv/web", "/x"))), "/stacks/b/compose.yml", "", ""},
-		"the outer of two":        {append(own(bind("/srv/other", "/stacks/b"), bind("/srv/web", "/stacks")), listed("web", up, bind("/srv/web", "/x"))), "/stacks/a/compose.yml", "", "web"},
-		"in dogwatch's own files": {append(own(bind("/srv", "/srv")), listed("web", up, bind("/", "/x"))), "/app/compose.yml", "", ""},
-		"a volume of both": {append(own(container.MountPoint{Type: mount.TypeVolume, Source: volumes + "/stacks/_data", Destination: "/data", RW: true}),
-			listed("web", up, container.MountPoint{Type: mount.TypeVolume, Source: volumes + "/stacks/_data", Destination: "/x", RW: true})), "/data/compose/1/compose.yml", "", "web"},
-		"a link seen at another path": {append(own(bind("/host", host)), listed("web", up, bind("/host/link", "/x"))), host + "/srv/web/compose.yml", "", "web"},
-		"its own mount is a link":     {append(own(bind("/srv/web", host+"/link")), listed("web", up, bind("/srv/web", "/x"))), host + "/srv/web/compose.yml", "", "web"},
+		"its folder":           {all(web("/srv/web")), file, "web"},
+		"a folder above":       {all(web("/srv")), file, "web"},
+		"the whole host":       {all(web("/")), file, "web"},
+		"the file itself":      {all(web("/srv/web/.env")), "/srv/web/.env", "web"},
+		"a folder below":       {all(web("/srv/web/data")), file, ""},
+		"a similar name":       {all(web("/srv/we")), file, ""},
+		"read-only":            {all(running("web", readOnly(bind("/srv/web", "/x")))), file, ""},
+		"one of two":           {all(running("web", readOnly(bind("/srv", "/x")), bind("/srv/web", "/y"))), file, "web"},
+		"a tmpfs":              {all(running("web", tmpfs)), file, ""},
+		"stopped":              {all(listed("web", container.StateExited, bind("/srv/web", "/x"))), file, ""},
+		"paused":               {all(listed("web", container.StatePaused, bind("/srv/web", "/x"))), file, "web"},
+		"trusted":              {all(running("portainer", bind("/srv", "/x"))), file, ""},
+		"one beside a trusted": {all(running("portainer", bind("/srv", "/x")), web("/srv/web")), file, "web"},
+		"of a volume":          {all(running("web", volume)), stacks + "/1/compose.yml", "web"},
+		"its source is a link": {all(web(host + "/link")), beside, "web"},
+
+		// Dogwatch runs in a container.
+		"dogwatch alone":              {all(dog(bind("/srv", "/srv"))), file, ""},
+		"the same path":               {all(dog(bind("/srv", "/srv")), web("/srv/web")), file, "web"},
+		"another path":                {all(dog(bind("/srv/web", "/s")), web("/srv/web")), "/s/compose.yml", "web"},
+		"another path, elsewhere":     {all(dog(bind("/srv/web", "/s")), web("/s")), "/s/compose.yml", ""},
+		"an inner mount":              {all(dog(bind("/srv/web", "/s"), bind("/b", "/s/b")), web("/srv/web")), "/s/b/c.yml", ""},
+		"the outer of two":            {all(dog(bind("/b", "/s/b"), bind("/srv/web", "/s")), web("/srv/web")), "/s/a/c.yml", "web"},
+		"in dogwatch's own files":     {all(dog(bind("/srv", "/srv")), web("/")), "/app/compose.yml", ""},
+		"a volume of both":            {all(dog(volume), running("web", volume)), "/data/1/compose.yml", "web"},
+		"a link seen at another path": {all(dog(bind("/host", host)), web("/host/link")), beside, "web"},
+		"its own mount is a link":     {all(dog(bind("/srv/web", host+"/link")), web("/srv/web")), beside, "web"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := &Docker{own: func(all []container.Summary) string {
@@ -83,7 +88,7 @@ func TestGuardRefusesWhatContainersCanWrite(t *testing.T) {
 				}
 				return ""
 			}}
-			d.options.ComposeTrusted = strings.Fields(c.trusted)
+			d.options.ComposeTrusted = []string{"portainer"}
 			err := d.composeGuard(c.all)(c.file)
 			got := ""
 			if err != nil {
@@ -135,7 +140,11 @@ func TestComposeFileOfAContainerIsRefused(t *testing.T) {
 				check(t, os.Symlink("..", filepath.Join(dir, "data/sub")))
 				labels[labelFile] = "data/sub/compose.yml"
 			}
-			d := watch(t, Options{Socket: l.Host, Update: true, ComposeTrusted: map[bool][]string{true: {"beside"}}[c.trusted]})
+			options := Options{Socket: l.Host, Update: true, Compose: composeRequest}
+			if c.trusted {
+				options.ComposeTrusted = []string{"beside"}
+			}
+			d := watch(t, options)
 			d.liveness = soon
 			id := l.make(t, "web", "app:1", shape{Config: container.Config{Labels: labels}}, true)
 			defer l.Remove(t, "web")
@@ -149,8 +158,8 @@ func TestComposeFileOfAContainerIsRefused(t *testing.T) {
 			if len(before.Blocks) > 0 {
 				t.Fatalf("blocked already: %v", before.Blocks)
 			}
-			beside := shape{Host: container.HostConfig{Binds: []string{strings.ReplaceAll(c.mount, "DIR", dir)}}, stopped: c.stopped}
-			other := l.make(t, "beside", "app:1", beside, true)
+			binds := []string{strings.ReplaceAll(c.mount, "DIR", dir)}
+			other := l.make(t, "beside", "app:1", shape{Host: container.HostConfig{Binds: binds}, stopped: c.stopped}, true)
 			defer l.Remove(t, "beside")
 			if c.own {
 				d.own = func([]container.Summary) string { return other }

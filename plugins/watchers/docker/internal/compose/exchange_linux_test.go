@@ -69,8 +69,8 @@ func exchangeNames(dir string, in io.Reader, out io.Writer) error {
 						continue
 					}
 					n, _ := unix.Read(fd, buffer)
-					for at := 0; at+unix.SizeofInotifyEvent <= n; at += unix.SizeofInotifyEvent + int(buffer[at+12]) { // its length of a name
-						seen++
+					for at := 0; at+unix.SizeofInotifyEvent <= n; seen++ {
+						at += unix.SizeofInotifyEvent + int(buffer[at+12]) // the length of a name
 					}
 				}
 				if seen >= after && exchange() == nil {
@@ -146,7 +146,8 @@ func TestApplyWhileTheFolderIsExchanged(t *testing.T) {
 				}
 			}
 			writeFile(t, filepath.Join(victim, "compose.yml"), webText)
-			if err := errors.Join(os.Chmod(filepath.Join(victim, "compose.yml"), 0o600), os.Symlink("victim", filepath.Join(dir, "link"))); err != nil {
+			err = os.Chmod(filepath.Join(victim, "compose.yml"), 0o600)
+			if err := errors.Join(err, os.Symlink("victim", filepath.Join(dir, "link"))); err != nil {
 				t.Fatal(err)
 			}
 			before := treeOf(t, victim)
@@ -185,7 +186,8 @@ func TestApplyWhileTheFolderIsExchanged(t *testing.T) {
 					t.Fatalf("try %d: a partial file is left over: %v", try, err)
 				}
 			}
-			t.Logf("exchanged in %d of %d tries: %d times changed, %d times as before; the foreign file 0 times", exchanged, tries+blind, changed, kept)
+			t.Logf("exchanged in %d of %d tries: %d times changed, %d times as before; the foreign file 0 times",
+				exchanged, tries+blind, changed, kept)
 			if exchanged < tries || changed == 0 || kept == 0 {
 				t.Errorf("exchanged in %d tries, changed %d, kept %d", exchanged, changed, kept)
 			}

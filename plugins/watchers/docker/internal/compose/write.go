@@ -124,7 +124,8 @@ func (c Change) open(guard heldfile.Guard) (f *heldfile.File, before []byte, s s
 	}
 	if c.Real != "" && f.Path() != c.Real {
 		f.Close()
-		return nil, nil, unknown, refuse(FileChanged, c.File, c.Line, "the path leads to %s, and led to %s when the plan was made: plan again", f.Path(), c.Real)
+		return nil, nil, unknown, refuse(FileChanged, c.File, c.Line,
+			"the path leads to %s, and led to %s when the plan was made: plan again", f.Path(), c.Real)
 	}
 	f.Tidy()
 	if before, s, err = c.look(f); err != nil {
@@ -185,7 +186,8 @@ func (c Change) restore(f *heldfile.File, before []byte, cause error) error {
 		return writeError(c.File, cause)
 	}
 	if _, err := f.Write(before, 0); err != nil {
-		return refuse(FileReadonly, c.File, c.Line, "the file could not be written (%v), nor written back (%v): write %s there by hand", cause, err, c.Old)
+		return refuse(FileReadonly, c.File, c.Line,
+			"the file could not be written (%v), nor written back (%v): write %s there by hand", cause, err, c.Old)
 	}
 	return writeError(c.File, cause)
 }
@@ -199,7 +201,8 @@ func writeError(file string, err error) error {
 	case errors.Is(err, fs.ErrNotExist):
 		return readError(file, err)
 	case errors.Is(err, fs.ErrPermission), heldfile.IsReadonly(err):
-		return refuse(FileReadonly, file, 0, "Dogwatch may not write the file: mount %s writable, for its user", filepath.Dir(file))
+		return refuse(FileReadonly, file, 0,
+			"Dogwatch may not write the file: mount %s writable, for its user", filepath.Dir(file))
 	}
 	return refuse(FileReadonly, file, 0, "the file cannot be written: %v", err)
 }
