@@ -212,6 +212,7 @@ func newHost(t testing.TB, opt Options) *Host {
 		t.Fatal(err)
 	}
 	h.after = func(time.Duration) <-chan time.Time { return time.After(time.Millisecond) }
+	h.turn = func(time.Duration) time.Duration { return time.Minute } // however busy the machine is
 	t.Cleanup(h.Close)
 	return h
 }

@@ -256,7 +256,7 @@ func (s *Supervisor) awaitTurn(ctx context.Context, began time.Time, types []kin
 	if err != nil || !vacant {
 		return err
 	}
-	timed, cancel := context.WithTimeout(ctx, turnTime(time.Since(began)))
+	timed, cancel := context.WithTimeout(ctx, s.host.turn(time.Since(began)))
 	defer cancel()
 	for _, first := range s.ahead {
 		limit := timed

@@ -158,6 +158,8 @@ type Host struct {
 
 	// after is time.After, unless a test shortens backoffs.
 	after func(time.Duration) <-chan time.Time
+	// turn is turnTime, unless a test gives bundles longer.
+	turn func(took time.Duration) time.Duration
 }
 
 // New prepares a Host for the built-in bundles; nothing is started yet.
@@ -205,6 +207,7 @@ func New(opt Options) (*Host, error) {
 	h := &Host{
 		opt: opt, log: opt.Log.Named("plugin"), runDir: dir, granted: opt.Grants(),
 		changes: make(chan struct{}, 1), owners: owners{all: map[string]owner{}}, after: time.After,
+		turn: turnTime,
 	}
 	h.limiter.dir = dir
 	h.groups = sync.OnceValue(func() *groups {

@@ -231,6 +231,7 @@ func TestHangingFileHoldsUpNoOther(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	h := newHost(t, f.opt)
+	h.turn = turnTime
 	described, done := make(chan State, 1), make(chan error, 1)
 	go func() {
 		done <- h.DiscoverEach(ctx, func() {
@@ -262,6 +263,7 @@ func TestHangingFileHoldsUpNoOther(t *testing.T) {
 func TestFollowDoesNotWaitForAHangingFile(t *testing.T) {
 	f := newFolder(t)
 	h := newHost(t, f.opt)
+	h.turn = turnTime
 	changes := follow(t, h)
 	f.hang(t, "aaa")
 	f.put(t, "zeta", "x")
