@@ -39,10 +39,14 @@ func FitImageConfig(c *pluginv1.ImageConfig) {
 // name, those that are less last; and the names of the others. It changes no map.
 func fitLabels(labels map[string]string, most int, less func(string) bool) (kept map[string]string, dropped []string) {
 	fits := func(name string) bool { return len(name)+len(labels[name]) <= most }
-	names := slices.Collect(maps.Keys(labels))
-	if len(labels) <= MaxLabels && !slices.ContainsFunc(names, func(name string) bool { return !fits(name) }) {
+	all := len(labels) <= MaxLabels
+	for name, value := range labels {
+		all = all && len(name)+len(value) <= most
+	}
+	if all {
 		return labels, nil
 	}
+	names := slices.Collect(maps.Keys(labels))
 	rank := func(name string) int {
 		switch {
 		case !fits(name):
