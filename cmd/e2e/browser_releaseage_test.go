@@ -30,7 +30,8 @@ func TestBrowserFetchesReleaseAgeOnPageView(t *testing.T) {
 	hooked := make(chan bool, 100)
 	hook := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { hooked <- true }))
 	t.Cleanup(hook.Close)
-	i := install(t, append(l.env(), "DOGWATCH_REGISTRY_HUB_PUBLIC_MIRROR=http://"+l.hosts[galleryHub], "DOGWATCH_TRIGGER_HTTP_HOOK_URL="+hook.URL, "DOGWATCH_TRIGGER_HTTP_HOOK_ONCE=false")...)
+	i := install(t, append(l.env(), "DOGWATCH_REGISTRY_HUB_PUBLIC_MIRROR=http://"+l.hosts[galleryHub],
+		"DOGWATCH_TRIGGER_HTTP_HOOK_URL="+hook.URL, "DOGWATCH_TRIGGER_HTTP_HOOK_ONCE=false")...)
 	d := i.start()
 	checked := func() {
 		t.Helper()

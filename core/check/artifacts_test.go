@@ -53,7 +53,8 @@ func (r *reading) publish(artifact string, tags ...string) {
 			r.hub.tags["team/app"] = append(r.hub.tags["team/app"], tag)
 		}
 		r.hub.digests["team/app:"+tag] = digest
-		r.hub.manifests[digest] = registry.Manifest{Digest: digest, Artifact: artifact, Created: sdk.TimeOf(r.at.Add(-time.Hour))}
+		made := sdk.TimeOf(r.at.Add(-time.Hour))
+		r.hub.manifests[digest] = registry.Manifest{Digest: digest, Artifact: artifact, Created: made}
 	}
 }
 
@@ -90,7 +91,8 @@ func TestArtifactsAreNotOffered(t *testing.T) {
 	r.expect("again", "1.1.0", 0)
 	r.restart()
 	r.expect("after a restart", "1.1.0", 0)
-	if l := r.get("id-web").Result.Levels; l.Major != nil || l.Minor.Tag != "1.1.0" || l.Patch.Tag != "1.0.1" || l.Minor.Created.IsZero() {
+	l := r.get("id-web").Result.Levels
+	if l.Major != nil || l.Minor.Tag != "1.1.0" || l.Patch.Tag != "1.0.1" || l.Minor.Created.IsZero() {
 		t.Errorf("levels %+v", l)
 	}
 	r.publish("", "2.1.0")
@@ -107,7 +109,8 @@ func TestOnlyArtifactsAreNewer(t *testing.T) {
 	r.expect("a model", "", 2)
 	why := r.Explain(t.Context(), r.get("id-web"))
 	i := slices.IndexFunc(why.Tags, func(v Verdict) bool { return v.Tag == "1.1.0" })
-	if v := why.Tags[i]; v.Kept || v.Reason != "artifact" || v.Detail != `it is no image but of the type "application/vnd.example.model.v1"` || why.UpdateAvailable {
+	const want = `it is no image but of the type "application/vnd.example.model.v1"`
+	if v := why.Tags[i]; v.Kept || v.Reason != "artifact" || v.Detail != want || why.UpdateAvailable {
 		t.Errorf("%+v, %+v", v, why)
 	}
 	contains(t, "summary", strings.Join(why.Summary, "\n"), "allowed by the rules: 0.", "nothing newer")

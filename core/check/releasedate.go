@@ -278,7 +278,9 @@ func (d *Dater) remember(r release, a dateResult) {
 
 // fetch asks the registry for a date, if it has requests to spare, and for the type of what is no
 // image. Without pulls it makes none that is one.
-func (d *Dater) fetch(ctx context.Context, h *dates, r release, pulls bool) (made sdk.Time, artifact string, err error) {
+func (d *Dater) fetch(
+	ctx context.Context, h *dates, r release, pulls bool,
+) (made sdk.Time, artifact string, err error) {
 	match, served := d.checker.opt.Registries.For(r.host)
 	if !served {
 		return sdk.Time{}, "", refusal("no registry serves it")

@@ -118,7 +118,10 @@ func TestSelectionWithoutArtifacts(t *testing.T) {
 		}
 		e := before.Without("1.0.0", artifacts)
 		sel := before.Selection.Without("1.0.0", artifacts)
-		if e.Tag != want || sel.Tag != want || sel.Newer != (want != "1.0.0") || sel.Kept != 3-len(artifacts) || len(sel.Candidates) != sel.Kept {
+		if e.Tag != want || sel.Tag != want || sel.Newer != (want != "1.0.0") {
+			t.Errorf("without %v: %+v, %+v", artifacts, sel, e.Selection)
+		}
+		if sel.Kept != 3-len(artifacts) || len(sel.Candidates) != sel.Kept {
 			t.Errorf("without %v: %+v, %+v", artifacts, sel, e.Selection)
 		}
 		for _, v := range e.Verdicts {
