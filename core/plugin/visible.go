@@ -27,9 +27,9 @@ func readable(c *sdk.Container) {
 func readableTypes(types []kind.Type) {
 	for i := range types {
 		t := &types[i]
-		t.Summary, t.DocsURL = visible.Line(t.Summary), weblink.Of(t.DocsURL)
+		t.Summary, t.DocsURL = visible.Text(t.Summary), weblink.Of(t.DocsURL)
 		for j := range t.Options {
-			t.Options[j].Help = visible.Line(t.Options[j].Help)
+			t.Options[j].Help = visible.Text(t.Options[j].Help)
 		}
 	}
 }

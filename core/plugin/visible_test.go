@@ -50,7 +50,7 @@ func TestTypesAreReadable(t *testing.T) {
 		{DocsURL: "https://example.org/docs"},
 	}
 	readableTypes(types)
-	if got := types[0]; got.Summary != "sends mail" || got.DocsURL != "" || got.Options[0].Help != "the host" || types[1].DocsURL != "https://example.org/docs" {
+	if got := types[0]; got.Summary != "sends\nmail" || got.DocsURL != "" || got.Options[0].Help != "the host" || types[1].DocsURL != "https://example.org/docs" {
 		t.Errorf("%+v", types)
 	}
 }
