@@ -121,7 +121,6 @@ const endTime = 5 * time.Second
 // end ends all that came of the leader, which has ended and is not collected yet, so that nothing
 // else has its number. It returns how many there were, the leader left out.
 func (o *offspring) end() (left int) {
-	o.c.group.kill()
 	for began := time.Now(); time.Since(began) < endTime; time.Sleep(time.Millisecond) {
 		living := 0
 		for _, e := range o.all() {
@@ -135,6 +134,7 @@ func (o *offspring) end() (left int) {
 			}
 		}
 		left = max(left, living)
+		o.c.group.kill()
 		if living == 0 {
 			break
 		}

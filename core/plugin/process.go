@@ -155,6 +155,7 @@ func (p *process) stop() {
 	defer timer.Stop()
 	p.owner.Kill()
 	p.kill()
+	<-p.child.exited // with all that came of it
 	p.confined.remove()
 }
 

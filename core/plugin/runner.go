@@ -99,7 +99,10 @@ func (c *child) start() error {
 func (c *child) collect() {
 	if awaitExit(c.cmd) {
 		if c.third != nil {
-			c.left = c.offspring().end()
+			left := c.offspring().end()
+			c.mu.Lock()
+			c.left = left
+			c.mu.Unlock()
 			if c.confined.group.starved() {
 				c.exceed(c.third, fmt.Errorf("it needed more memory than %s (plugins.limits): the kernel ended it", size(c.confined.limits.Memory)))
 			}

@@ -75,11 +75,11 @@ func (u *Unsupervised) Close() End {
 	c.expectEnd()
 	timer := time.AfterFunc(stopTimeout, u.p.kill)
 	u.p.owner.Kill()
+	<-c.exited
 	timer.Stop()
 	c.mu.Lock()
-	end := End{Took: time.Since(began), Killed: c.killed}
+	end := End{Took: time.Since(began), Killed: c.killed, Left: c.left > 0}
 	c.mu.Unlock()
-	end.Left = c.left > 0
 	u.p.confined.remove()
 	return end
 }
