@@ -440,3 +440,26 @@ func TestBlobsOfAnotherHost(t *testing.T) {
 		t.Errorf("%+v, %v, sent %q", got, err, storage.got)
 	}
 }
+
+// TestAnnotationsAreNoLabels: of the annotations of a manifest the version and the date are read, and
+// nothing else says anything.
+func TestAnnotationsAreNoLabels(t *testing.T) {
+	s := &store{}
+	config := digestOf([]byte("not there"), "")
+	plain := `{"config":{"mediaType":%q,"digest":%q,"size":6}%s}`
+	bare := s.add(fmt.Sprintf(plain, typeOCIConfig, config, ""))
+	annotated := s.add(fmt.Sprintf(plain, typeOCIConfig, config,
+		`,"annotations":{"dogwatch.update":"auto","dogwatch.hook.pre":"sh","com.docker.compose.project":"shop","org.opencontainers.image.source":"x"}`))
+	r := newRegistry(internet{simHost: s})
+	want, err := r.Manifest(t.Context(), app(), bare, sdk.Platform{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := r.Manifest(t.Context(), app(), annotated, sdk.Platform{})
+	if got.Digest = want.Digest; err != nil || got != want {
+		t.Errorf("%+v, %v; want %+v", got, err, want)
+	}
+	if _, err := r.ImageConfig(t.Context(), app(), annotated, sdk.Platform{}); err == nil {
+		t.Error("annotations are taken for a configuration")
+	}
+}
