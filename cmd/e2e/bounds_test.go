@@ -38,9 +38,9 @@ func installWire(t *testing.T, how string) *installation {
 		"DOGWATCH_WATCHER_WIRE_MAIN_TYPE=wire", "DOGWATCH_WATCHER_WIRE_MAIN_URL=http://127.0.0.1:1/")
 }
 
-// anonymous returns the memory of a process that is not that of files, in MiB; 0 when it has ended
-// (proc_pid_status(5), "RssAnon").
-func anonymous(pid int) float64 {
+// residentAnonymous returns the memory of a process that is not that of files, in MiB; 0 when it has
+// ended. It costs less than anonymous (proc_pid_status(5), "RssAnon").
+func residentAnonymous(pid int) float64 {
 	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	for line := range strings.Lines(string(text)) {
 		var kib float64
@@ -74,7 +74,7 @@ func (d *daemon) peak() (stop func() float64) {
 	go func() {
 		highest := 0.0
 		for {
-			highest = max(highest, anonymous(d.cmd.Process.Pid))
+			highest = max(highest, residentAnonymous(d.cmd.Process.Pid))
 			select {
 			case <-done:
 				most <- highest
