@@ -41,7 +41,7 @@ func TestRateLimitsOfAllRegistries(t *testing.T) {
 	m := load(t, Options{},
 		section(kind.Registry, "limited", "one", nil), section(kind.Registry, "limited", "two", nil),
 		section(kind.Registry, "limited", "hangs", map[string]string{"hang": "true"}),
-		section(kind.Registry, "limited", "many", map[string]string{"many": "1000"}),
+		section(kind.Registry, "limited", "many", map[string]string{"many": "400"}),
 		section(kind.Registry, "limited", "wrong", map[string]string{"hang": "perhaps"}))
 	all := m.Registries()
 	want := map[string]string{"limited.one": "1 0.one.test 100", "limited.two": "1 0.two.test 100", "limited.many": "256 0.many.test 100"}
