@@ -262,6 +262,10 @@ func (s *Supervisor) launch(ctx context.Context, b bundle, began time.Time) (*pr
 		s.mu.Lock()
 		all := slices.Clone(s.instances)
 		s.isolated = p.isolated
+		if len(all) == 0 && !b.builtin { // it is stopped at once, so an instance that comes now needs the next one
+			s.mu.Unlock()
+			return p, nil, nil
+		}
 		if !slices.ContainsFunc(all, func(in *instance) bool { return !p.confined.covers(s.host, in.spec) }) {
 			s.proc = p
 			s.mu.Unlock()
