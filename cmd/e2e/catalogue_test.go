@@ -53,6 +53,7 @@ func newCatalogue(t *testing.T) *catalogue {
 	t.Helper()
 	c := &catalogue{vendors: vendors(), net: newInternet(t, "carrier:"+marker+"-proxy"), received: received{}, engine: enginesim.New(enginesim.Config{})}
 	c.sims = c.net.registries(c.vendors)
+	c.net.site("hub.docker.com") // which knows none of the repositories
 	online := services()
 	c.net.services(t, online, c.received)
 	travel := map[string]string{"proxy": "http://" + c.net.login + "@" + c.net.proxy, "tls.cafile": c.net.file}

@@ -97,6 +97,14 @@ func shortDir(t testing.TB) string {
 	return dir
 }
 
+// openDir is a folder into which plugins write, which are other users where the tests run as root.
+func openDir(t testing.TB) string {
+	t.Helper()
+	dir := shortDir(t)
+	must(t, os.Chmod(dir, 0o777))
+	return dir
+}
+
 func must(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {

@@ -95,9 +95,10 @@ func TestImagesDiffer(t *testing.T) {
 		t.Errorf("exit code %d: %s%s", code, out, problems)
 	}
 
-	// The tags; the digest for the API, the page and the command line; manifests and configurations once.
-	if used := use(d); used != 8 {
-		t.Errorf("%d requests are counted, want 8", used)
+	// The tags; the digest for the check, the API, the page and the command line; manifests and configurations
+	// once, and those that say that the new tag is an image.
+	if used := use(d); used != 11 {
+		t.Errorf("%d requests are counted, want 11", used)
 	}
 	get[[]sdk.Container](d, http.MethodPost, "/api/containers/watch") // which stores the count
 	before := use(d)

@@ -32,7 +32,7 @@ const (
 func TestPluginOfSDK1(t *testing.T) {
 	t.Parallel()
 	source := checkout(t, sdk1, "go.mod", "go.sum", "sdk", "examples/trigger-file", "cmd/e2e/testdata/acts")
-	plugins, lines := shortDir(t), filepath.Join(shortDir(t), "updates.log")
+	plugins, lines := shortDir(t), filepath.Join(openDir(t), "updates.log")
 	for name, dir := range map[string]string{"trigger-file": "examples/trigger-file", "trigger-acts": "cmd/e2e/testdata/acts"} {
 		compiled, err := build(filepath.Join(source, dir), ".", name)
 		must(t, err)
@@ -88,7 +88,7 @@ func TestPluginOfSDK1(t *testing.T) {
 // not exist yet. Where it matters, the API says how their SDK relates to ours.
 func TestPluginsOfOtherSDKs(t *testing.T) {
 	t.Parallel()
-	plugins, work := shortDir(t), t.TempDir()
+	plugins, work := shortDir(t), openDir(t)
 	source := checkout(t, sdk1, "go.mod", "go.sum", "sdk")
 	shelf := filepath.Join(source, "shelf")
 	must(t, os.Mkdir(shelf, 0o755))

@@ -19,7 +19,7 @@ func TestTypeStaysWithItsPlugin(t *testing.T) {
 	t.Parallel()
 	host := startRegistry(t, "")
 	key, _ := newKey(t)
-	out := t.TempDir()
+	out := openDir(t)
 	i := install(t, "DOGWATCH_REGISTRY_CUSTOM_HOME_URL=http://"+host, "DOGWATCH_WATCHER_DOCKER_LOCAL_SOCKET=/nowhere",
 		"DOGWATCH_TRIGGER_FILE_MAIN_PATH="+filepath.Join(out, "lines"))
 	p := publisher{i, host + "/me/trigger-file"}

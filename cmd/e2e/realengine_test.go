@@ -139,7 +139,7 @@ func TestUpdateIsNotifiedOnceOnRealEngine(t *testing.T) {
 	compiled, err := filePlugin()
 	must(t, err)
 	copyFile(t, compiled, filepath.Join(plugins, "trigger-file"))
-	lines := filepath.Join(plugins, "updates.log")
+	lines := filepath.Join(openDir(t), "updates.log")
 
 	in := install(t,
 		"WUD_WATCHER_LOCAL_SOCKET="+strings.TrimPrefix(engine.Host, "unix://"), "WUD_WATCHER_LOCAL_CRON=0 0 1 1 *",

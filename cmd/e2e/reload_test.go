@@ -247,7 +247,7 @@ func TestReloadLosesNoDelivery(t *testing.T) {
 // soon as its file is, and stops when the file goes.
 func TestPluginFolderIsFollowed(t *testing.T) {
 	t.Parallel()
-	plugins, lines := shortDir(t), filepath.Join(shortDir(t), "lines")
+	plugins, lines := shortDir(t), filepath.Join(openDir(t), "lines")
 	r := newReloading(t, 1, "DOGWATCH_PLUGINS_DIR="+plugins, "DOGWATCH_TRIGGER_FILE_MAIN_PATH="+lines)
 	state := func() string {
 		type component struct{ ID, State string }

@@ -96,6 +96,8 @@ var differences = map[string]string{
 	"cache updateKind.localValue: its manifest → its index":          indexes,
 	"cache updateKind.remoteValue: its new manifest → its new index": indexes,
 	"cache result.created: none → its age":                           "`result.created`",
+	"api result.created: none → 2026-01-01T02:00:00.000Z":            "`result.created`",
+	"app result.created: none → 2026-01-01T02:00:00.000Z":            "`result.created`",
 	"sonarr: none → listed":                                          "registries",
 }
 

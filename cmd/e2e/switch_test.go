@@ -165,7 +165,7 @@ func (s *household) compare(listed []map[string]any) []string {
 			}
 		}
 		for _, path := range sorted(is) {
-			if path == "created" || path == "image.registry.host" || path == "stack" || slices.ContainsFunc([]string{"check.", "decision.", "result.levels."}, func(ours string) bool { return strings.HasPrefix(path, ours) }) {
+			if path == "created" || path == "image.registry.host" || path == "imageLabels" || path == "stack" || slices.ContainsFunc([]string{"check.", "decision.", "result.levels."}, func(ours string) bool { return strings.HasPrefix(path, ours) }) {
 				continue
 			}
 			before, known := was[path]
