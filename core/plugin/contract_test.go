@@ -147,6 +147,8 @@ func TestOtherLanguages(t *testing.T) {
 		"With the simple way there is no":                works("x"), // which makes none
 		"Remove the key from":                            elsewhere("examples_test.go", "TestHelpersByHand"),
 		"A trigger whose messages people":                elsewhere("../component/component_test.go", "TestEventsByDefault"),
+		"A watcher with the capability `labels`":         elsewhere("labels_test.go", "TestLabelsOfUnknownOrigin"),
+		"Of a watcher without it":                        elsewhere("labels_test.go", "TestLabelsOfUnknownOrigin"),
 		"A watcher with the capability `watch`":          elsewhere("../verify/verify_test.go", "TestBrokenPlugins"),
 		"One that answers `UNIMPLEMENTED`":               elsewhere("../verify/verify_test.go", "TestWatcherWithoutEvents"),
 		"Details travel as":                              itsUnavailable,
