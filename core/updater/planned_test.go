@@ -57,12 +57,12 @@ func TestStartWithTheDigestOfAPlan(t *testing.T) {
 		t.Errorf("of another tag: %v", err)
 	}
 	req.Container = container("web")
-	asked := f.resolved
+	asked := f.resolved.Load()
 	op, err := f.Start(t.Context(), req)
 	if err != nil || op.Image.Digest != "sha256:new" {
 		t.Fatalf("%+v, %v", op.Image, err)
 	}
-	if f.resolved != asked {
+	if f.resolved.Load() != asked {
 		t.Errorf("the registry was asked for a digest that is known")
 	}
 }

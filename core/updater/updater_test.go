@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -97,7 +98,7 @@ type parts struct {
 	unresolved error
 	// tag is what the registry says of a tag; "" means sha256:new. resolved counts how often it is asked.
 	tag      string
-	resolved int
+	resolved atomic.Int32
 	// silence and leaveTime are the options of these names.
 	silence, leaveTime time.Duration
 }
@@ -107,7 +108,7 @@ func (p *parts) Named(name string) (Watcher, bool) {
 }
 func (p *parts) For(string) (Registry, bool) { return p, true }
 func (p *parts) Resolve(context.Context, registry.Repository, string) (string, error) {
-	p.resolved++
+	p.resolved.Add(1)
 	if p.unresolved != nil {
 		return "", p.unresolved
 	}
