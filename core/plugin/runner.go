@@ -44,8 +44,9 @@ type child struct {
 	mu sync.Mutex
 	// stopping is true once a graceful shutdown began.
 	stopping bool
-	// killed is true once it was to end at once, ended when it has.
-	killed, ended bool
+	// killed is true once it was to end at once, over when it has ended, and ended when all that
+	// came of it has, too.
+	killed, over, ended bool
 }
 
 var _ runner.Runner = (*child)(nil)
@@ -98,6 +99,9 @@ func (c *child) start() error {
 // it is built in, was shut down gracefully and left that running on purpose.
 func (c *child) collect() {
 	if awaitExit(c.cmd) {
+		c.mu.Lock()
+		c.over = true
+		c.mu.Unlock()
 		if c.third != nil {
 			left := c.offspring().end()
 			c.mu.Lock()
@@ -136,6 +140,9 @@ func (c *child) Wait(context.Context) error {
 func (c *child) Kill(context.Context) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if c.over { // by itself; what it has left behind is being ended
+		return nil
+	}
 	c.killed = true
 	if c.cmd.Process == nil || c.ended {
 		return nil
