@@ -163,7 +163,7 @@ func (c *confinement) covers(h *Host, spec pluginclient.Instance) bool {
 func (c *confinement) see(path, opened string) {
 	alone := path == opened
 	if alone || c.user != nil && c.user.closed(filepath.Dir(path), writing|passing) != "" {
-		if f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644); err == nil {
+		if f, err := makeFile(path); err == nil {
 			if c.user != nil {
 				_ = f.Chown(int(c.user.UID), int(c.user.GID)) // the plugin says what it cannot write
 			}
@@ -174,6 +174,20 @@ func (c *confinement) see(path, opened string) {
 		c.seen = append(c.seen, seenFile{path: path, info: info, option: true})
 	}
 	c.checkUser(path)
+}
+
+// makeFile makes a file that is not there, in the folder that its path names without links: a plugin may
+// have put one in the place of a folder that it may write.
+func makeFile(path string) (*os.File, error) {
+	dir, err := os.OpenRoot(filepath.Dir(path))
+	if err != nil {
+		return nil, err
+	}
+	defer dir.Close()
+	if err := stands(dir, filepath.Dir(path)); err != nil {
+		return nil, err
+	}
+	return dir.OpenFile(filepath.Base(path), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 }
 
 // checkUser notes it when a path is closed to the user of c.

@@ -232,7 +232,7 @@ func usage(dir string, pids []int) (total int64) {
 		case err == nil:
 			add(d.Info())
 		case errors.Is(err, fs.ErrPermission):
-			_ = os.Chmod(path, 0o700) // it is to be removed in the end, and counts at the next look
+			reopen(path, dir) // it is to be removed in the end, and counts at the next look
 		}
 		return nil // it may have gone
 	})
@@ -245,6 +245,33 @@ func usage(dir string, pids []int) (total int64) {
 		}
 	}
 	return total
+}
+
+// stands returns an error unless an open folder is where a path leads without links (proc_pid_fd(5)).
+func stands(dir *os.Root, path string) error {
+	self, err := dir.Open(".")
+	if err != nil {
+		return err
+	}
+	defer self.Close()
+	at, err := os.Readlink("/proc/self/fd/" + strconv.Itoa(int(self.Fd())))
+	if err == nil && at != path {
+		err = fmt.Errorf("%s is %s now", path, at)
+	}
+	return err
+}
+
+// reopen lets the owner of a folder into a folder below it that has the same owner, and is no link.
+func reopen(path, below string) {
+	fd, err := unix.Open(path, unix.O_PATH|unix.O_NOFOLLOW|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return // it has gone
+	}
+	defer unix.Close(fd)
+	var own, its unix.Stat_t
+	if unix.Stat(below, &own) == nil && unix.Fstat(fd, &its) == nil && own.Uid == its.Uid {
+		_ = os.Chmod("/proc/self/fd/"+strconv.Itoa(fd), 0o700)
+	}
 }
 
 // sameVolume reports whether two folders are on one volume. Layers of containers have devices of
