@@ -254,7 +254,7 @@ func (g *group) take(o *offspring) error {
 	for more := true; more; {
 		more = false
 		inside, _ := os.ReadFile(filepath.Join(g.dir, "cgroup.procs"))
-		for _, pid := range o.living() {
+		for _, pid := range o.living(entries()) {
 			if text := strconv.Itoa(pid); !slices.Contains(strings.Fields(string(inside)), text) && write(g.dir, "cgroup.procs", text) == nil {
 				more = true
 			}

@@ -26,6 +26,10 @@ func DefaultLimits() Limits { return Limits{Memory: 256 << 20, Processes: 256, T
 // limitEvery is the pause between two looks at what the system lets grow.
 const limitEvery = 500 * time.Millisecond
 
+// fullLookEvery is how many looks are from one at everything to the next, which finds what grows
+// while others make the same room: 10 s.
+const fullLookEvery = 20
+
 // limiter ends third-party bundles that exceed what no control group bounds, and collects what
 // their processes left behind. It may be used concurrently.
 type limiter struct {
@@ -46,23 +50,28 @@ func (l *limiter) watch(c *child, log hclog.Logger) {
 	l.live[c] = log
 }
 
-// follow looks again and again, until all processes have ended. What costs more is done only when
+// follow looks again and again, until all processes have ended. What costs more is done at once when
 // what costs little shows growth: the number of threads of the system, and the free space of the volume.
 func (l *limiter) follow() {
 	const least = 64
 	var orphans orphanage
 	threadsBefore, _ := threads()
 	freeBefore := freeSpace(l.dir)
-	for l.some() {
+	for look := 1; l.some(); look++ {
 		time.Sleep(limitEvery)
 		orphans.collect()
 		now, _ := threads()
 		threadsBefore = min(threadsBefore, now)
 		free := freeSpace(l.dir)
 		freeBefore = max(freeBefore, free)
-		crowded, filled := now-threadsBefore >= least, freeBefore-free >= DefaultLimits().Temp/4
+		full := look%fullLookEvery == 0
+		crowded, filled := full || now-threadsBefore >= least, full || freeBefore-free >= DefaultLimits().Temp/4
+		var processes []entry
+		if crowded || filled {
+			processes = entries()
+		}
 		for c, log := range l.all() {
-			c.limits(crowded, filled, log)
+			c.limits(processes, crowded, filled, log)
 		}
 		if crowded {
 			threadsBefore = now
@@ -99,18 +108,19 @@ func (l *limiter) all() map[*child]hclog.Logger {
 
 // limits ends the process when it has too many others, or too much in its folder, each of
 // which is looked at where it may be so.
-func (c *child) limits(crowded, filled bool, log hclog.Logger) {
+// processes are those of the system, if it is to be looked at.
+func (c *child) limits(processes []entry, crowded, filled bool, log hclog.Logger) {
 	limit := c.confined.limits
 	if c.confined.group.crowded() {
 		log.Warn("plugin can start no further process or thread (plugins.limits)", "limit", limit.Processes)
 	}
 	if crowded && limit.Processes > 0 && !c.confined.group.bounds("pids") {
-		if n := len(c.offspring().living()); n > limit.Processes {
+		if n := len(c.offspring().living(processes)); n > limit.Processes {
 			c.exceed(log, fmt.Errorf("it had %d processes, and may have %d (plugins.limits): it was ended with all that it started", n, limit.Processes))
 		}
 	}
 	if filled && limit.Temp > 0 {
-		if n := usage(c.confined.dir, c.offspring().living()); n > limit.Temp {
+		if n := usage(c.confined.dir, c.offspring().living(processes)); n > limit.Temp {
 			c.exceed(log, fmt.Errorf("it had %s in its temporary folder, and may have %s (plugins.limits): it was ended", size(n), size(limit.Temp)))
 		}
 	}

@@ -49,11 +49,10 @@ type offspring struct {
 	c      *confinement
 }
 
-// all returns those of the processes of the system that came of the leader: what is in its
+// all returns those of the processes of the system that came of the leader, of which all is a list: what is in its
 // session or its group, and what came of that; and of the processes whose parents have ended,
 // which Dogwatch adopts (adopt), those that are marked.
-func (o *offspring) all() (found []entry) {
-	all := entries()
+func (o *offspring) all(all []entry) (found []entry) {
 	adopted := orphans()
 	in := map[int]bool{}
 	for more := true; more; {
@@ -71,8 +70,8 @@ func (o *offspring) all() (found []entry) {
 }
 
 // living returns the numbers of those that have not ended.
-func (o *offspring) living() (pids []int) {
-	for _, e := range o.all() {
+func (o *offspring) living(all []entry) (pids []int) {
+	for _, e := range o.all(all) {
 		if !e.zombie {
 			pids = append(pids, e.pid)
 		}
@@ -123,7 +122,7 @@ const endTime = 5 * time.Second
 func (o *offspring) end() (left int) {
 	for began := time.Now(); time.Since(began) < endTime; time.Sleep(time.Millisecond) {
 		living := 0
-		for _, e := range o.all() {
+		for _, e := range o.all(entries()) {
 			switch {
 			case e.pid == o.leader:
 			case e.zombie && e.parent == os.Getpid():
@@ -217,14 +216,14 @@ func freeSpace(dir string) int64 {
 }
 
 // usage returns how many bytes are in a folder, and in files that processes have open there and have
-// removed, as far as those can be seen.
+// removed, as far as those can be seen. A file counts as a block of 4 KiB at least, so that their number is bounded, too.
 func usage(dir string, pids []int) (total int64) {
 	add := func(info os.FileInfo, err error) {
 		if err != nil {
 			return // it has gone
 		}
 		if stat, ok := info.Sys().(*syscall.Stat_t); ok {
-			total += max(stat.Blocks, 1) * 512 // stat(2)
+			total += max(stat.Blocks, 8) * 512 // stat(2)
 		}
 	}
 	_ = filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {

@@ -162,6 +162,11 @@ func TestTemporaryFilesAreLimited(t *testing.T) {
 		must(t, h.Discover(t.Context()))
 		i, err := configureTrigger(t, h, "trigger.act.a", map[string]any{"do": "try " + how})
 		must(t, err)
+		if how == "fill" { // while others make more room than it takes
+			other := filepath.Join(shortDir(t), "other")
+			must(t, os.WriteFile(other, make([]byte, 256<<20), 0o600))
+			go func() { _ = os.Remove(other) }()
+		}
 		if err := i.Run(t.Context(), trigger.Request{}); err == nil {
 			t.Errorf("%s: it went on", how)
 		}

@@ -10,7 +10,12 @@ type offspring struct {
 	c      *confinement
 }
 
-func (o *offspring) living() []int { return nil }
+// entry is a process of the system.
+type entry struct{}
+
+func entries() []entry { return nil }
+
+func (o *offspring) living([]entry) []int { return nil }
 
 func (o *offspring) end() int { return 0 }
 
