@@ -25,18 +25,32 @@ type entry struct {
 
 // entries returns all processes that can be seen.
 func entries() (all []entry) {
-	files, _ := filepath.Glob("/proc/[0-9]*/stat") // the pattern is valid
-	for _, file := range files {
-		text, err := os.ReadFile(file)
+	dir, err := os.Open("/proc")
+	if err != nil {
+		return nil
+	}
+	defer dir.Close()
+	names, _ := dir.Readdirnames(-1)
+	for _, name := range names {
+		pid, err := strconv.Atoi(name)
+		if err != nil {
+			continue // not of a process
+		}
+		text, err := os.ReadFile("/proc/" + name + "/stat")
 		if err != nil {
 			continue // it has ended
 		}
-		var e entry
-		var state string
-		after := text[bytes.LastIndexByte(text, ')')+1:] // the name before may hold anything
-		n, _ := fmt.Sscan(string(after), &state, &e.parent, &e.group, &e.session)
-		if e.pid, err = strconv.Atoi(strings.Split(file, "/")[2]); err == nil && n == 4 {
-			e.zombie = state == "Z" || state == "X"
+		after := bytes.Fields(text[bytes.LastIndexByte(text, ')')+1:]) // the name before may hold anything
+		if len(after) < 4 {
+			continue
+		}
+		e := entry{pid: pid, zombie: after[0][0] == 'Z' || after[0][0] == 'X'}
+		for i, field := range []*int{&e.parent, &e.group, &e.session} {
+			if *field, err = strconv.Atoi(string(after[i+1])); err != nil {
+				break
+			}
+		}
+		if err == nil {
 			all = append(all, e)
 		}
 	}

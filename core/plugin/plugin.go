@@ -148,7 +148,8 @@ type Host struct {
 	changes chan struct{}
 	owners  owners
 	// limiter looks at the processes of third-party bundles.
-	limiter limiter
+	limiter   limiter
+	checksums checksums
 	// groups are opened, and orphans adopted, before the first of them starts.
 	groups func() *groups
 
@@ -248,6 +249,7 @@ func (h *Host) remove(s *Supervisor) {
 	}
 	s.end()
 	<-s.done
+	h.checksums.forget(s.bundle.path)
 	s.notifyAll(unavailable(fmt.Errorf("plugin %s was removed from plugins.dir", s.bundle.name)))
 }
 

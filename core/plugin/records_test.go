@@ -13,6 +13,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/dogwatch/dogwatch/internal/pluginclient"
 	"github.com/dogwatch/dogwatch/internal/wireplugin"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 )
@@ -220,6 +221,34 @@ func TestDescriptionIsOfTheFileAndTheProgram(t *testing.T) {
 			t.Errorf("%+v", s.Status())
 		}
 	})
+}
+
+// TestFileThatPassesForTheOneReadDoesNotRun: its content is compared when it is launched,
+// although its size, its time and its place are those of the file that was trusted.
+func TestFileThatPassesForTheOneReadDoesNotRun(t *testing.T) {
+	f := newFolder(t)
+	f.put(t, "alpha", "x")
+	h := f.start(t, nil)
+	path := filepath.Join(f.opt.Dir, "alpha")
+	before, err := os.Stat(path)
+	must(t, err)
+	text, err := os.ReadFile(path)
+	must(t, err)
+	must(t, os.WriteFile(path, []byte(strings.Replace(string(text), "'x'", "'y'", 1)), 0o755)) // in place
+	must(t, os.Chtimes(path, before.ModTime(), before.ModTime()))
+	s, _, _ := h.Find(kind.Trigger, "wire")
+	spec := pluginclient.Instance{ID: "trigger.wire.main", Kind: kind.Trigger, Type: "wire"}
+	s.Configure(spec, func(_ pluginclient.Configured, err error) {
+		if err == nil {
+			t.Error("it is configured")
+		}
+	})
+	eventually(t, "untrusted", func() bool { return s.Status().State == Untrusted })
+	sum, err := Checksum(path)
+	must(t, err)
+	if n := f.started(t, "alpha"); n != 1 || s.Status().SHA256 != fmt.Sprintf("%x", sum) {
+		t.Errorf("it was started %d times more, and shows the checksum %s; it is %x", n-1, s.Status().SHA256, sum)
+	}
 }
 
 // TestHangingFileHoldsUpNoOther: files that are new, and whose types no file holds, settle

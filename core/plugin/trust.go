@@ -6,7 +6,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -40,7 +39,7 @@ func (h *Host) verify(ctx context.Context, b bundle) ([]byte, error) {
 	if err := checkOwner(b.path); err != nil {
 		return nil, err
 	}
-	sum, err := Checksum(b.path)
+	sum, err := h.checksums.of(b.path)
 	if err != nil {
 		return nil, err
 	}
@@ -142,20 +141,6 @@ func Confirm(path, seen string) ([]byte, error) {
 		err = fmt.Errorf("its file is not the one with the checksum %x: it is %x now; look at it again, and trust that if it is yours", want, sum)
 	}
 	return sum, err
-}
-
-// Checksum returns the SHA-256 of a file.
-func Checksum(path string) ([]byte, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, fmt.Errorf("read the executable: %w", err)
-	}
-	defer f.Close()
-	sum := sha256.New()
-	if _, err := io.Copy(sum, f); err != nil {
-		return nil, fmt.Errorf("read the executable: %w", err)
-	}
-	return sum.Sum(nil), nil
 }
 
 // checkOwner refuses what another user could swap: links, and files or

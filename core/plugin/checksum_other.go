@@ -1,0 +1,7 @@
+//go:build !linux
+
+package plugin
+
+import "os"
+
+func contentOf(os.FileInfo) (content, bool) { return content{}, false }
