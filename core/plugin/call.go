@@ -136,10 +136,6 @@ func (h handle) attempt(ctx context.Context, r retry, fn func(context.Context, *
 			h.s.noteResponse(p)
 			return nil
 		case errors.Is(err, protocol.ErrGone):
-			// The supervisor may notice it a moment later; until then no other call may be
-			// lost on this process.
-			p.gone.Store(true)
-			p.kill()
 			if r == noRetry || try > 0 {
 				return err
 			}

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"log"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -78,6 +79,21 @@ func try(text string) error {
 		err = leaveDaemons(at)
 	case "orphans":
 		err = leaveOrphans()
+	case "print":
+		fmt.Println("said by fmt")
+		fmt.Fprintln(os.Stderr, "said to stderr")
+		log.Print("said by log")
+		fmt.Print(strings.Repeat("x", maxPrinted+1), "\n")
+	case "panic":
+		panic("as asked")
+	case "crash":
+		go func() {
+			for range 100 {
+				go func() { select {} }() // their stacks follow that of the panic
+			}
+			panic("by a goroutine")
+		}()
+		select {}
 	case "fill":
 		err = fill(at)
 	case "allocate":

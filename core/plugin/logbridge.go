@@ -16,10 +16,19 @@ type bridge struct {
 func (b bridge) Named(string) hclog.Logger { return b }
 
 func (b bridge) Trace(msg string, args ...any) { b.emit(hclog.Trace, msg, args) }
-func (b bridge) Debug(msg string, args ...any) { b.emit(hclog.Debug, msg, args) }
+func (b bridge) Debug(msg string, args ...any) { b.emit(b.debugLevel(msg, args), msg, args) }
 func (b bridge) Info(msg string, args ...any)  { b.emit(infoLevel(msg), msg, args) }
 func (b bridge) Warn(msg string, args ...any)  { b.emit(hclog.Warn, msg, args) }
 func (b bridge) Error(msg string, args ...any) { b.emit(hclog.Error, msg, args) }
+
+// debugLevel is the level of what go-plugin logs for debugging. A line without a time is one that the
+// plugin wrote as it is to stderr: with Go's log package, or from a program that it started.
+func (b bridge) debugLevel(msg string, args []any) hclog.Level {
+	if b.flood == nil || len(args) > 0 || msg == "plugin exited" {
+		return hclog.Debug
+	}
+	return hclog.Info
+}
 
 // infoLevel is the level of what go-plugin, or the plugin, logs as information. That a process
 // exited without an error is none: it only described its types, or its supervisor says why it ended.

@@ -43,6 +43,7 @@ type process struct {
 	// confined is what the process may do, isolated the same in words.
 	confined *confinement
 	isolated *Isolated
+	wrote    *lastLines
 }
 
 // launch starts a bundle's process, for instances with these specs, and shakes hands with it.
@@ -52,6 +53,12 @@ func (h *Host) launch(ctx context.Context, b bundle, specs []pluginclient.Instan
 		began := time.Now()
 		var p *process
 		if p, err = h.launchOnce(ctx, b, specs, log); err == nil {
+			p.client.ExplainGone(func(err error) error {
+				// The supervisor may notice it a moment later; until then no other call may be lost on this process.
+				p.gone.Store(true)
+				p.kill()
+				return p.explainExit(err)
+			})
 			return p, nil
 		}
 		silent := time.Since(began) >= startTimeout
@@ -78,13 +85,15 @@ func (h *Host) launchOnce(ctx context.Context, b bundle, specs []pluginclient.In
 	}
 	cmd := exec.Command(program, b.args...)
 	harden(cmd, confined)
-	c, wrote := &child{cmd: cmd, confined: confined, exited: make(chan struct{})}, &lastLines{}
+	c, wrote := &child{cmd: cmd, confined: confined, exited: make(chan struct{}), drained: make(chan struct{})}, &lastLines{}
 	var limit *flood
 	if !b.builtin {
 		limit = &flood{now: time.Now}
 		c.third = log
 		c.started = func() { h.limiter.watch(c, log) }
 	}
+	logs := bridge{log, h.opt.Log, limit}
+	c.prints = &printed{log: logs}
 	config := &goplugin.ClientConfig{
 		HandshakeConfig:  protocol.Handshake(),
 		VersionedPlugins: pluginclient.ClientPlugins(),
@@ -98,8 +107,10 @@ func (h *Host) launchOnce(ctx context.Context, b bundle, specs []pluginclient.In
 		TLSConfig:        secured,
 		SkipHostEnv:      true,
 		StartTimeout:     startTimeout,
-		Logger:           bridge{log, h.opt.Log, limit},
+		Logger:           logs,
 		Stderr:           wrote,
+		SyncStdout:       &printed{log: logs},
+		SyncStderr:       &printed{log: logs},
 		GRPCDialOptions:  pluginclient.DialOptions(),
 	}
 	owner := goplugin.NewClient(config)
@@ -120,7 +131,7 @@ func (h *Host) launchOnce(ctx context.Context, b bundle, specs []pluginclient.In
 	if err != nil {
 		return nil, fmt.Errorf("dispense: %w", err)
 	}
-	p := &process{client: raw.(*pluginclient.Client), child: c, owner: owner, rpc: rpc, confined: confined, isolated: confined.isolated()}
+	p := &process{client: raw.(*pluginclient.Client), child: c, owner: owner, rpc: rpc, confined: confined, isolated: confined.isolated(), wrote: wrote}
 	if !b.builtin {
 		err = checkHealth(b, p)
 	}
@@ -162,6 +173,23 @@ func (p *process) stop() {
 func (p *process) release() {
 	p.owner.Kill()
 	p.confined.remove()
+}
+
+// explainExit adds to an error what the process wrote of its crash. It waits for its end, for a while.
+func (p *process) explainExit(err error) error {
+	over := time.After(outputGrace)
+	for _, done := range []chan struct{}{p.child.exited, p.child.drained} {
+		select {
+		case <-done:
+		case <-over:
+			return err
+		}
+	}
+	why := p.wrote.crashed()
+	if why == "" || bySignal(p.child.cmd.ProcessState) || p.child.cmd.ProcessState.Success() {
+		return err
+	}
+	return fmt.Errorf("%w; it wrote to stderr: %s", err, why)
 }
 
 // killedFromOutside waits for the end of a process and reports whether it was a

@@ -38,8 +38,12 @@ type child struct {
 	reason atomic.Pointer[error]
 	// left is how many processes there still were when it had ended. Those of a third-party bundle have ended since.
 	left int
+	// prints takes what it prints after its handshake.
+	prints io.Writer
 	// exited closes when the process has ended; cmd.ProcessState is set by then.
 	exited chan struct{}
+	// drained closes when all that it wrote to stderr is read.
+	drained chan struct{}
 
 	mu sync.Mutex
 	// stopping is true once a graceful shutdown began.
@@ -171,12 +175,13 @@ func (c *child) pid() int {
 }
 
 // Stdout is where go-plugin reads how to reach the process.
-func (c *child) Stdout() io.ReadCloser { return &firstLine{ReadCloser: c.stdout} }
+func (c *child) Stdout() io.ReadCloser { return &firstLine{ReadCloser: c.stdout, rest: c.prints} }
 
-// firstLine has the first line alone, and drops what follows it: go-plugin reads no more after a
-// line of 64 KiB, and the process would wait for ever in its next write.
+// firstLine has the first line alone, and writes what follows it to rest: go-plugin reads no more
+// after a line of 64 KiB, and the process would wait for ever in its next write.
 type firstLine struct {
 	io.ReadCloser
+	rest io.Writer
 	over bool
 }
 
@@ -186,10 +191,12 @@ func (f *firstLine) Read(p []byte) (int, error) {
 		if !f.over {
 			if end := bytes.IndexByte(p[:n], '\n'); end >= 0 {
 				f.over = true
+				_, _ = f.rest.Write(p[end+1 : n])
 				n = end + 1
 			}
 			return n, err
 		}
+		_, _ = f.rest.Write(p[:n])
 		if err != nil {
 			return 0, err
 		}
@@ -197,7 +204,23 @@ func (f *firstLine) Read(p []byte) (int, error) {
 }
 
 // Stderr is what the process logs.
-func (c *child) Stderr() io.ReadCloser { return c.stderr }
+func (c *child) Stderr() io.ReadCloser {
+	return &drain{ReadCloser: c.stderr, end: sync.OnceFunc(func() { close(c.drained) })}
+}
+
+// drain calls end once there is nothing more to read.
+type drain struct {
+	io.ReadCloser
+	end func()
+}
+
+func (d *drain) Read(p []byte) (int, error) {
+	n, err := d.ReadCloser.Read(p)
+	if err != nil {
+		d.end()
+	}
+	return n, err
+}
 
 // Name is the path of the executable.
 func (c *child) Name() string { return c.cmd.Path }

@@ -27,11 +27,14 @@ const (
 	shownLines = 3
 )
 
-// lastLines remembers the last lines that a process wrote to stderr. go-plugin
-// writes each line, or piece of a long one, and its end in calls of their own.
+// lastLines remembers the last lines that a process wrote to stderr, and those around the last one
+// that tells of a crash, which a long stack may follow. go-plugin writes each line, or
+// piece of a long one, and its end in calls of their own.
 type lastLines struct {
 	mu    sync.Mutex
 	lines []string
+	crash []string
+	at    int // in crash, of the line that says why
 }
 
 func (l *lastLines) Write(p []byte) (int, error) {
@@ -44,6 +47,12 @@ func (l *lastLines) Write(p []byte) (int, error) {
 	l.lines = append(l.lines, text)
 	if len(l.lines) > keptLines {
 		l.lines = l.lines[1:]
+	}
+	switch {
+	case crashLine().MatchString(text):
+		l.crash, l.at = slices.Clone(l.lines), len(l.lines)-1
+	case l.crash != nil && len(l.crash)-l.at < keptLines:
+		l.crash = append(l.crash, text)
 	}
 	return len(p), nil
 }
@@ -58,8 +67,12 @@ func (l *lastLines) last() []string {
 // crashLine is the line of a crash that says why: Go's panics, Python's and Node's exceptions.
 var crashLine = lazyregexp.New(`^(panic|fatal error|[\w.]*(Error|Exception)( \[\w+\])?): .`)
 
-// crashPlace is a line of a stack with the place: Node's, after the line that says why, or Python's, before it.
-var crashPlace = lazyregexp.New(`^\s+(?:at (?:.*\()?(?:file://)?(/[^():]+:\d+)(?::\d+)?\)?$|File "([^"]+)", line (\d+))`)
+// crashPlace is a line of a stack with the place: Node's and Go's, after the line that says why, or Python's, before it.
+var crashPlace = lazyregexp.New(`^\s+(?:at (?:.*\()?(?:file://)?(/[^():]+:\d+)(?::\d+)?\)?$|` +
+	`(\S+\.go:\d+)(?: \+0x[0-9a-f]+)?$|File "([^"]+)", line (\d+))`)
+
+// goRuntime is the place of a file of Go's runtime, which is where a crash is raised, and not its cause.
+var goRuntime = lazyregexp.New(`(^|/)runtime/\w+\.go:`)
 
 // crash is the line of a crash that says why, with the place in the program that is nearest to it.
 func crash(lines []string, at int) string {
@@ -69,8 +82,12 @@ func crash(lines []string, at int) string {
 			return ""
 		case m[1] != "":
 			return " (" + path.Base(m[1]) + ")"
+		case goRuntime().MatchString(m[2]):
+			return ""
+		case m[2] != "":
+			return " (" + path.Base(m[2]) + ")"
 		default:
-			return " (" + path.Base(m[2]) + ":" + m[3] + ")"
+			return " (" + path.Base(m[3]) + ":" + m[4] + ")"
 		}
 	}
 	for _, line := range lines[at+1:] {
@@ -86,15 +103,23 @@ func crash(lines []string, at int) string {
 	return lines[at]
 }
 
-// String is the line that says why the process ended and where, or else its last lines.
-func (l *lastLines) String() string {
+// crashed is the line that says why the process crashed, and where; "" when none does.
+func (l *lastLines) crashed() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for i := len(l.lines) - 1; i >= 0; i-- {
-		if crashLine().MatchString(l.lines[i]) {
-			return crash(l.lines, i)
-		}
+	if l.crash == nil {
+		return ""
 	}
+	return crash(l.crash, l.at)
+}
+
+// String is the line that says why the process ended and where, or else its last lines.
+func (l *lastLines) String() string {
+	if why := l.crashed(); why != "" {
+		return why
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	var last []string
 	for _, line := range l.lines[max(0, len(l.lines)-shownLines):] {
 		var entry struct {

@@ -35,6 +35,7 @@ func TestStartFailureIsExplained(t *testing.T) {
 		"a Node exception":      {script("#!/bin/sh\n(echo 'Error [ERR_X]: no module'; echo '    at x'; echo; echo Node.js v20) >&2\nexit 1\n"), Broken, "stderr: Error [ERR_X]: no module"},
 		"a place in JavaScript": {script("#!/bin/sh\n(echo 'TypeError: no trim'; echo '    at node:internal/x:1:2'; echo '    at run (/home/me/lamp.js:14:3)') >&2\nexit 1\n"), Broken, "stderr: TypeError: no trim (lamp.js:14)"},
 		"a place in Python":     {script("#!/bin/sh\n(echo Traceback; echo '  File \"/me/main.py\", line 3, in <module>'; echo '  File \"/me/lamp.py\", line 14, in run'; echo 'TypeError: no strip') >&2\nexit 1\n"), Broken, "stderr: TypeError: no strip (lamp.py:14)"},
+		"a place in Go":         {script("#!/bin/sh\n(echo 'panic: no map'; echo; echo 'goroutine 1 [running]:'; echo 'panic(0x1)'; printf '\\t/go/src/runtime/panic.go:884 +0x2f\\n'; echo 'main.main()'; printf '\\t/me/lamp.go:14 +0x1d\\n'; seq 100) >&2\nexit 2\n"), Broken, "stderr: panic: no map (lamp.go:14)"},
 		"any last words":        {script("#!/bin/sh\n(seq 40; echo '{\"@message\":\"in short\"}') >&2\nexit 1\n"), Broken, "stderr: 39 | 40 | in short"},
 		"no words":              {script("#!/bin/sh\nexit 3\n"), Broken, "it ended before it wrote its handshake to stdout (exit status 3)"},
 		"no program":            {script("lamp"), Rejected, "is no program for "},

@@ -32,18 +32,24 @@ type Client struct {
 	watcher   pluginv1.WatcherClient
 	registry  pluginv1.RegistryClient
 	trigger   pluginv1.TriggerClient
+	gone      *gone
 }
 
 // NewClient returns a client of the bundle that is served on cc.
 func NewClient(cc grpc.ClientConnInterface) *Client {
-	c := conn{cc, new(protocol.Held)}
+	c := conn{cc, new(protocol.Held), &gone{}}
 	return &Client{
 		component: pluginv1.NewComponentClient(c),
 		watcher:   pluginv1.NewWatcherClient(c),
 		registry:  pluginv1.NewRegistryClient(c),
 		trigger:   pluginv1.NewTriggerClient(c),
+		gone:      c.gone,
 	}
 }
+
+// ExplainGone has explain make the error of each call during which the plugin exits, of the
+// protocol.ErrGone that it would have, which it is to wrap. It must be called before any call.
+func (c *Client) ExplainGone(explain func(error) error) { c.gone.explain = explain }
 
 // Description is what a bundle says of itself.
 type Description struct {

@@ -21,6 +21,25 @@ import (
 type conn struct {
 	grpc.ClientConnInterface
 	held *protocol.Held
+	gone *gone
+}
+
+// gone is what is done with the error of a call during which the plugin exited.
+type gone struct{ explain func(error) error }
+
+// decode returns the error of a call that ended with err: why its answer was refused, or that of its status.
+func (g *gone) decode(ctx context.Context, answer *protocol.Answer, err error) error {
+	if err == nil {
+		return nil
+	}
+	if refused := answer.Refused(err); refused != nil {
+		return refused
+	}
+	err = protocol.DecodeError(ctx, err)
+	if g.explain != nil && errors.Is(err, protocol.ErrGone) {
+		return g.explain(err)
+	}
+	return err
 }
 
 func (c conn) Invoke(ctx context.Context, method string, req, resp any, opts ...grpc.CallOption) error {
@@ -33,7 +52,7 @@ func (c conn) Invoke(ctx context.Context, method string, req, resp any, opts ...
 	answer := protocol.NewAnswer(method, c.held)
 	defer answer.Release()
 	err := c.ClientConnInterface.Invoke(ctx, method, req, resp, append(opts, bounded(answer)...)...)
-	return decodeError(ctx, answer, err)
+	return c.gone.decode(ctx, answer, err)
 }
 
 func (c conn) NewStream(
@@ -42,7 +61,7 @@ func (c conn) NewStream(
 	answer := protocol.NewAnswer(method, c.held)
 	s, err := c.ClientConnInterface.NewStream(ctx, desc, method, append(opts, bounded(answer)...)...)
 	counted := strings.HasPrefix(method, protocol.RegistryService)
-	return clientStream{s, ctx, answer, counted}, protocol.DecodeError(ctx, err)
+	return clientStream{s, ctx, answer, c.gone, counted}, c.gone.decode(ctx, answer, err)
 }
 
 // bounded are the options of a call whose answer is checked before it is decoded.
@@ -65,23 +84,13 @@ func (c codec) Unmarshal(data mem.BufferSlice, m any) error {
 	return c.answer.Unmarshal(whole.ReadOnlyData(), m.(proto.Message))
 }
 
-// decodeError returns the error of a call that ended with err: why its answer was refused, or that of its status.
-func decodeError(ctx context.Context, answer *protocol.Answer, err error) error {
-	if err == nil {
-		return nil
-	}
-	if refused := answer.Refused(err); refused != nil {
-		return refused
-	}
-	return protocol.DecodeError(ctx, err)
-}
-
 // clientStream is the stream of a call. It has to be received from until an error where its
 // messages have lists.
 type clientStream struct {
 	grpc.ClientStream
 	ctx    context.Context
 	answer *protocol.Answer
+	gone   *gone
 	// counted is true when the end of the stream says which requests the call made.
 	counted bool
 }
@@ -113,5 +122,5 @@ func (s clientStream) RecvMsg(m any) error {
 	if errors.Is(err, io.EOF) { // which is no failure
 		return err
 	}
-	return decodeError(s.ctx, s.answer, err)
+	return s.gone.decode(s.ctx, s.answer, err)
 }

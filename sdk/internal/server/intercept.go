@@ -3,6 +3,8 @@ package server
 import (
 	"context"
 	"fmt"
+	"path/filepath"
+	"runtime"
 	"runtime/debug"
 	"strings"
 
@@ -58,16 +60,30 @@ func (s *Server) counted(ctx context.Context, method string) (counting context.C
 	}
 }
 
-// finish ends a call with a status. The value of a panic goes to the log only:
-// unlike the text of an error, it may hold anything.
+// finish ends a call with a status. That of a panic has its text and its place.
 func (s *Server) finish(method string, err *error) {
 	if p := recover(); p != nil {
 		call := strings.ReplaceAll(strings.TrimPrefix(method, protocol.MethodPrefix), "/", ".")
 		s.log.Error("panic", "call", call, "error", fmt.Sprint(p), "stack", string(debug.Stack()))
-		*err = fmt.Errorf("%s panicked; the plugin's log has the stack", call)
+		*err = fmt.Errorf("%s panicked: %v (%s); the plugin's log has the stack", call, p, panicPlace())
 	}
 	if *err != nil {
 		*err = protocol.EncodeError(*err).Err()
+	}
+}
+
+// panicPlace is where the panic was raised that is being recovered, such as "lamp.go:12".
+func panicPlace() string {
+	var callers [64]uintptr
+	frames := runtime.CallersFrames(callers[:runtime.Callers(1, callers[:])])
+	raised := false
+	for {
+		frame, more := frames.Next()
+		inRuntime := strings.HasPrefix(frame.Function, "runtime.")
+		if raised && !inRuntime || !more {
+			return fmt.Sprintf("%s:%d", filepath.Base(frame.File), frame.Line)
+		}
+		raised = raised || frame.Function == "runtime.gopanic"
 	}
 }
 

@@ -1,0 +1,35 @@
+package plugin
+
+import (
+	"bytes"
+
+	"github.com/hashicorp/go-hclog"
+)
+
+// maxPrinted is how long a line may be that a plugin prints, in bytes; longer ones are split.
+const maxPrinted = 4 << 10
+
+// printed logs what a plugin prints to its standard output or error output, which the SDK for
+// Go sends by the connection (go-plugin's GRPCStdio), line by line.
+type printed struct {
+	log  bridge
+	rest []byte
+}
+
+func (p *printed) Write(text []byte) (int, error) {
+	p.rest = append(p.rest, text...)
+	for {
+		end := bytes.IndexByte(p.rest[:min(len(p.rest), maxPrinted)], '\n')
+		next := end + 1
+		if end < 0 {
+			if len(p.rest) < maxPrinted {
+				return len(text), nil
+			}
+			end, next = maxPrinted, maxPrinted
+		}
+		if line := bytes.TrimRight(p.rest[:end], "\r"); len(line) > 0 {
+			p.log.emit(hclog.Info, string(bytes.ToValidUTF8(line, []byte("\uFFFD"))), nil)
+		}
+		p.rest = append(p.rest[:0], p.rest[next:]...)
+	}
+}
