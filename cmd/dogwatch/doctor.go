@@ -14,10 +14,12 @@ import (
 	"github.com/hashicorp/go-hclog"
 	"github.com/spf13/cobra"
 
+	"github.com/dogwatch/dogwatch/core/artifact"
 	"github.com/dogwatch/dogwatch/core/auth"
 	"github.com/dogwatch/dogwatch/core/config"
 	"github.com/dogwatch/dogwatch/core/contained"
 	"github.com/dogwatch/dogwatch/core/doctor"
+	"github.com/dogwatch/dogwatch/core/install"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 )
 
@@ -103,6 +105,19 @@ func (g *global) findings(ctx context.Context, cfg *config.Config, fit bool, f d
 	opt := doctor.Options{
 		Config: cfg, Version: version, Limit: f.timeout, Contained: contained.Here(),
 		Observe: func(string) { responses.Add(1) },
+	}
+	fetch, err := g.registryLogins(cfg)
+	if err != nil {
+		return nil, err
+	}
+	defer fetch.Close()
+	opt.Fetchable = func(ctx context.Context, d config.Install) error {
+		holders, err := g.typeHolders(ctx, cfg)
+		if err != nil {
+			return err
+		}
+		wanted := install.Wanted{Name: d.Name, Ref: d.Ref, Digest: d.Digest, Key: d.Key}
+		return install.Try(ctx, artifact.Fetcher{Platform: artifact.Here(), Logins: fetch}, wanted, holders.MayHold)
 	}
 	logins := auth.New(auth.Options{Config: cfg, Log: hclog.NewNullLogger()})
 	policies := policiesOf(cfg)

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -136,6 +138,9 @@ func (p pluginFolder) changeGrants(name string, grant, revoke []string) error {
 			granted = st.Granted
 		}
 	}
+	if !slices.ContainsFunc(p.Installed(), func(st install.Status) bool { return st.Name == name }) {
+		return placedByHand(p.cfg, name, grant)
+	}
 	granted = slices.DeleteFunc(append(slices.Clone(granted), grant...), func(c string) bool { return slices.Contains(revoke, c) })
 	slices.Sort(granted)
 	granted = slices.Compact(granted)
@@ -147,6 +152,24 @@ func (p pluginFolder) changeGrants(name string, grant, revoke []string) error {
 		return fmt.Errorf("the configuration grants %s to %s: take it out of plugins.grants or plugins.install, and run dogwatch reload", strings.Join(kept, ", "), name)
 	}
 	return nil
+}
+
+// placedByHand says where a plugin is granted capabilities that was not installed by a command.
+func placedByHand(cfg *config.Config, name string, capabilities []string) error {
+	if _, err := os.Stat(filepath.Join(cfg.Plugins.Dir, name)); err != nil {
+		return fmt.Errorf("there is no plugin %s in %s", printable(name), cmp.Or(cfg.Plugins.Dir, "plugins.dir, which is not set"))
+	}
+	has := cfg.Plugins.Grants()[name]
+	if len(capabilities) == 0 {
+		return fmt.Errorf("%s was put into plugins.dir by hand: plugins.grants grants it what it may (now: %s); dogwatch plugin list shows what it asks for",
+			printable(name), cmp.Or(strings.Join(has, ", "), "nothing"))
+	}
+	var all []string
+	for _, c := range append(has, capabilities...) {
+		all = append(all, name+"="+c)
+	}
+	return fmt.Errorf("%s was put into plugins.dir by hand, so the configuration grants it what it may: set plugins.grants: [%s] (%s), and run dogwatch reload",
+		printable(name), strings.Join(all, ", "), "DOGWATCH_PLUGINS_GRANTS="+strings.Join(all, ","))
 }
 
 // overlap returns what is in both lists.
@@ -167,7 +190,7 @@ func (g *global) showGrants(names []string) error {
 	if len(names) > 0 {
 		all = slices.DeleteFunc(all, func(st install.Status) bool { return st.Name != names[0] })
 		if len(all) == 0 {
-			return fmt.Errorf("%s was not installed by dogwatch plugin install: what plugins.grants grants, dogwatch plugin list shows", names[0])
+			return placedByHand(cfg, names[0], nil)
 		}
 	}
 	return writeGrants(g.stdout, all, cfg.Plugins.Grants())

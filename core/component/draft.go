@@ -68,7 +68,7 @@ func (m *Manager) draft(section config.Component, byDefault bool) draft {
 		component.attach(bundle, t)
 		d.problems = append(m.resolve(component, t, section), m.grants(c, bundle, t)...)
 	default:
-		d.problems = append([]config.Problem{{Key: string(c.Kind) + "." + c.Type, Source: anySource(section), Message: m.unknownType(section), Level: config.Error}}, section.Problems...)
+		d.problems = append([]config.Problem{m.unknownType(section)}, section.Problems...)
 	}
 	return d
 }

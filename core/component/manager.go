@@ -28,6 +28,8 @@ type Options struct {
 	ValidateTrigger func(TriggerOptions) []config.Problem
 	// MaskAll masks also the secrets that the HTTP interface shows operators as stored.
 	MaskAll bool
+	// Awaited returns the plugins that are still to be installed, which may bring types that are unknown; nil for none.
+	Awaited func() []string
 	// Changed is called whenever a component's state may have changed. It must not block.
 	Changed func(*Component)
 }
@@ -326,7 +328,23 @@ func (m *Manager) Problems() (all []config.Problem) {
 	return all
 }
 
-func (m *Manager) unknownType(section config.Component) string {
+// unknownType is what is wrong with a section whose type no plugin holds.
+func (m *Manager) unknownType(section config.Component) config.Problem {
+	problem := config.Problem{
+		Key: string(section.Kind) + "." + section.Type, Source: anySource(section), Message: m.unknownText(section), Level: config.Error,
+	}
+	if m.opt.Awaited == nil {
+		return problem
+	}
+	if awaited := m.opt.Awaited(); len(awaited) > 0 {
+		problem.Level = config.Warning
+		problem.Message = fmt.Sprintf("no plugin that is here holds the %s type %q; plugins.install names %s, which is not installed here so far: "+
+			"dogwatch serve installs it at its start", section.Kind, section.Type, strings.Join(awaited, ", "))
+	}
+	return problem
+}
+
+func (m *Manager) unknownText(section config.Component) string {
 	var names []string
 	for _, t := range m.opt.Plugins.Types(section.Kind) {
 		names = append(names, t.Name)

@@ -113,6 +113,8 @@ type Options struct {
 	Redact func(string) string
 	// Contained is true inside a container, where loopback addresses are its own.
 	Contained bool
+	// Fetchable fetches a plugin of plugins.install without installing it, and says why that fails; nil for not trying.
+	Fetchable func(ctx context.Context, wanted config.Install) error
 	// Kernel says what the kernel can restrict plugins by, and whether that is files, too.
 	Kernel func() (said string, files bool)
 	// Observe, if set, is called after every question; by several goroutines.

@@ -116,7 +116,7 @@ func (e *examination) plugins(ctx context.Context) []Finding {
 	if len(all) > builtin {
 		found = append(e.isolation(), found...)
 	}
-	found = append(found, e.declared()...)
+	found = append(found, e.declared(ctx)...)
 	return append(one(subject, OK, fmt.Sprintf("%d built in, %d in %s", builtin, len(all)-builtin, absolute(e.Config.Plugins.Dir)), ""), found...)
 }
 
@@ -132,7 +132,7 @@ func missing(subject string, p plugin.Status) (found []Finding) {
 }
 
 // declared tells which plugins of plugins.install are not there as it says.
-func (e *examination) declared() []Finding {
+func (e *examination) declared(ctx context.Context) []Finding {
 	declared := e.Config.Plugins.Declared()
 	if len(declared) == 0 {
 		return nil
@@ -147,7 +147,13 @@ func (e *examination) declared() []Finding {
 		i := slices.IndexFunc(installed, func(st install.Status) bool { return st.Name == d.Name })
 		switch {
 		case i < 0:
-			found = append(found, Finding{Subject: "plugin " + d.Name, Level: Fail, Detail: "is in plugins.install, and not installed", Remedy: remedy})
+			f := Finding{Subject: "plugin " + d.Name, Level: Fail, Detail: "is in plugins.install, and not installed", Remedy: remedy}
+			if e.Fetchable != nil {
+				if err := e.Fetchable(ctx, d); err != nil {
+					f.Detail, f.Remedy = f.Detail+": "+err.Error(), ""
+				}
+			}
+			found = append(found, f)
 		case !installed[i].Is(d.Ref, d.Digest):
 			found = append(found, Finding{Subject: "plugin " + d.Name, Level: Warn, Detail: fmt.Sprintf("%s is installed, and plugins.install says %s", installed[i].Ref, d.Ref), Remedy: remedy})
 		}

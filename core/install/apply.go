@@ -2,7 +2,9 @@ package install
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"os"
 	"strings"
 
 	"github.com/dogwatch/dogwatch/core/artifact"
@@ -15,19 +17,47 @@ type Wanted struct {
 	Digest, Key string
 }
 
+// request returns what fetches a wanted plugin.
+func (w Wanted) request() (r Request, err error) {
+	r.Want = artifact.Want{Name: w.Name, Digest: w.Digest}
+	if r.Source, err = artifact.ParseSource(w.Ref); err != nil {
+		return r, err
+	}
+	if w.Key != "" {
+		if r.Want.Key, err = artifact.ParseKey(w.Key); err != nil {
+			return r, fmt.Errorf("key: %w", err)
+		}
+		r.NewKey = true // a user who may write the configuration decides
+	}
+	return r, nil
+}
+
+// Try fetches a wanted plugin as Ensure does, installs nothing, and returns what Ensure would fail with
+// where the plugin is not there so far.
+func Try(ctx context.Context, fetcher artifact.Fetcher, w Wanted, may MayHold) (err error) {
+	r, err := w.request()
+	if err != nil {
+		return err
+	}
+	to, err := os.CreateTemp("", "dogwatch-plugin-")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, to.Close(), os.Remove(to.Name())) }()
+	got, err := fetcher.Fetch(ctx, r.Source, r.Want, to)
+	if err != nil {
+		return err
+	}
+	return may(w.Name, got.Types)
+}
+
 // Ensure installs a plugin that is missing, or is another one than wanted, and
 // reports whether it did. With or without an error it returns the SHA-256 of what
 // is in its place and was installed by this package; "" for nothing.
 func (f *Folder) Ensure(ctx context.Context, fetcher artifact.Fetcher, w Wanted, may MayHold) (sum string, changed bool, err error) {
-	r := Request{Want: artifact.Want{Name: w.Name, Digest: w.Digest}}
-	if r.Source, err = artifact.ParseSource(w.Ref); err != nil {
+	r, err := w.request()
+	if err != nil {
 		return f.sound(w.Name), false, err
-	}
-	if w.Key != "" {
-		if r.Want.Key, err = artifact.ParseKey(w.Key); err != nil {
-			return f.sound(w.Name), false, fmt.Errorf("key: %w", err)
-		}
-		r.NewKey = true // a user who may write the configuration decides
 	}
 	sum = f.sound(w.Name)
 	if e := f.all[w.Name]; sum != "" && e.Is(w.Ref, w.Digest) && (w.Key == "" || e.Key == r.Want.Key.Text()) {

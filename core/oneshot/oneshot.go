@@ -77,7 +77,11 @@ func New(opt Options, kinds ...kind.Kind) (*Instance, error) {
 	if err != nil {
 		return nil, err
 	}
-	i.components = component.New(component.Options{Plugins: i.plugins, Log: opt.Log, Secrets: opt.Redactor.Add, ValidateWatcher: wiring.ValidateWatcher, ValidateTrigger: wiring.ValidateTrigger, MaskAll: true})
+	i.components = component.New(component.Options{
+		Plugins: i.plugins, Log: opt.Log, Secrets: opt.Redactor.Add, MaskAll: true,
+		ValidateWatcher: wiring.ValidateWatcher, ValidateTrigger: wiring.ValidateTrigger,
+		Awaited: func() []string { return wiring.AwaitedPlugins(settings) },
+	})
 	i.checker = check.New(check.Options{
 		Registries: wiring.Registries{Components: i.components}, Store: i.memory, Cache: i.memory,
 		Limits: check.Limits{PerHost: settings.Check.PerHost, Total: settings.Check.Total}, Budget: budget.NewBook(settings.Check.Allowances(), opt.Now), Reports: wiring.Registries{Components: i.components}.Limits,

@@ -1,6 +1,7 @@
 package plugin
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -38,7 +39,16 @@ type lastLines struct {
 }
 
 func (l *lastLines) Write(p []byte) (int, error) {
-	text := strings.ToValidUTF8(strings.TrimRight(string(p[:min(len(p), keptText)]), " \t\r\n"), "\uFFFD")
+	written := p
+	if bytes.HasPrefix(p, []byte("{")) { // a line of the log, see docs/plugins-other-languages.md
+		var entry struct {
+			Message string `json:"@message"`
+			Error   string `json:"error"`
+		}
+		_ = json.Unmarshal(p, &entry) // nothing is to be shown of one that is no JSON
+		written = []byte(strings.TrimSuffix(entry.Message+": "+entry.Error, ": "))
+	}
+	text := strings.ToValidUTF8(strings.TrimRight(string(written[:min(len(written), keptText)]), " \t\r\n"), "\uFFFD")
 	if text == "" {
 		return len(p), nil
 	}
@@ -120,17 +130,7 @@ func (l *lastLines) String() string {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	var last []string
-	for _, line := range l.lines[max(0, len(l.lines)-shownLines):] {
-		var entry struct {
-			Message string `json:"@message"`
-		}
-		if json.Unmarshal([]byte(line), &entry) == nil && entry.Message != "" {
-			line = entry.Message
-		}
-		last = append(last, line)
-	}
-	return strings.Join(last, " | ")
+	return strings.Join(l.lines[max(0, len(l.lines)-shownLines):], " | ")
 }
 
 var (
@@ -154,6 +154,8 @@ func explainStart(b bundle, c *child, wrote *lastLines, err error) error {
 	switch {
 	case errors.Is(err, goplugin.ErrChecksumsDoNotMatch):
 		return err
+	case errors.Is(err, syscall.ENOEXEC) && builtFor(b.path) != "":
+		return &rejectedError{fmt.Errorf("plugin %s is a program for %s, and this is %s/%s: get the one for this machine", b.name, builtFor(b.path), runtime.GOOS, runtime.GOARCH)}
 	case errors.Is(err, syscall.ENOEXEC):
 		return &rejectedError{fmt.Errorf("plugin %s is no program for %s/%s, and no script either: the first line of a script names its interpreter, as #!/usr/bin/env node does", b.name, runtime.GOOS, runtime.GOARCH)}
 	case errors.Is(err, fs.ErrNotExist) && c.pid() == 0:

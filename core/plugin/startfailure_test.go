@@ -23,6 +23,12 @@ func TestStartFailureIsExplained(t *testing.T) {
 	wired := func(how string) func(*testing.T, string) {
 		return func(t *testing.T, dir string) { wireplugin.Write(t, dir, "mine", how) }
 	}
+	foreign := func(t *testing.T, dir string) { // the header of a program for IBM Z, which runs none of the tests
+		header := append([]byte("\x7fELF\x02\x02\x01"), make([]byte, 57)...)
+		copy(header[16:], []byte{0, 2, 0, 22, 0, 0, 0, 1}) // ET_EXEC, EM_S390, EV_CURRENT
+		copy(header[52:], []byte{0, 64, 0, 56, 0, 0, 0, 64})
+		must(t, os.WriteFile(filepath.Join(dir, "mine"), header, 0o755))
+	}
 	for name, c := range map[string]struct {
 		arrange func(*testing.T, string)
 		state   State
@@ -37,7 +43,9 @@ func TestStartFailureIsExplained(t *testing.T) {
 		"a place in Python":     {script("#!/bin/sh\n(echo Traceback; echo '  File \"/me/main.py\", line 3, in <module>'; echo '  File \"/me/lamp.py\", line 14, in run'; echo 'TypeError: no strip') >&2\nexit 1\n"), Broken, "stderr: TypeError: no strip (lamp.py:14)"},
 		"a place in Go":         {script("#!/bin/sh\n(echo 'panic: no map'; echo; echo 'goroutine 1 [running]:'; echo 'panic(0x1)'; printf '\\t/go/src/runtime/panic.go:884 +0x2f\\n'; echo 'main.main()'; printf '\\t/me/lamp.go:14 +0x1d\\n'; seq 100) >&2\nexit 2\n"), Broken, "stderr: panic: no map (lamp.go:14)"},
 		"any last words":        {script("#!/bin/sh\n(seq 40; echo '{\"@message\":\"in short\"}') >&2\nexit 1\n"), Broken, "stderr: 39 | 40 | in short"},
+		"a long line of JSON":   {script("#!/bin/sh\n(echo before; printf '{\"@level\":\"error\",\"stack\":\"%0999d\",\"error\":\"no key\",\"@message\":\"cannot begin\"}\\n' 1) >&2\nexit 1\n"), Broken, "stderr: before | cannot begin: no key"},
 		"no words":              {script("#!/bin/sh\nexit 3\n"), Broken, "it ended before it wrote its handshake to stdout (exit status 3)"},
+		"another processor":     {foreign, Rejected, "plugin mine is a program for linux/s390x, and this is "},
 		"no program":            {script("lamp"), Rejected, "is no program for "},
 		"no interpreter":        {script("#!/no/such/interpreter\n"), Broken, "the interpreter in the first line of a script"},
 		"odd handshake":         {script("#!/bin/sh\necho '1|1|pipe|x|grpc'\n"), Rejected, "unknown address type"},

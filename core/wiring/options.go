@@ -71,6 +71,17 @@ func InstalledPlugins(c *config.Config, log hclog.Logger) func() map[string]plug
 	}
 }
 
+// AwaitedPlugins returns the plugins of plugins.install that are not installed so far, by name.
+func AwaitedPlugins(c *config.Config) (names []string) {
+	pins, err := install.Pins(c.Plugins.Dir)
+	for _, declared := range c.Plugins.Declared() {
+		if _, installed := pins[declared.Name]; !installed && err == nil {
+			names = append(names, declared.Name)
+		}
+	}
+	return names
+}
+
 // unprivileged is the customary number of a user, and of a group, without rights.
 const unprivileged = 65534
 

@@ -3,6 +3,7 @@
 
 /** parseImage reads an image reference, such as ghcr.io/team/app:1.2.3@sha256:…; it throws when that is none. */
 function parseImage(text) {
+  if (!text) throw new Error('no image');
   const [name, digest] = String(text).split('@');
   const slash = name.indexOf('/');
   const first = name.slice(0, Math.max(slash, 0));

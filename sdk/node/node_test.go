@@ -109,3 +109,13 @@ func TestLabelsOfImages(t *testing.T) {
 		t.Errorf("got %s", got)
 	}
 }
+
+// TestContainerWithoutImage: its error says that it has none.
+func TestContainerWithoutImage(t *testing.T) {
+	for _, image := range []string{"", ", image: null", ", image: ''"} {
+		got := evaluate(t, "console.log(require('./model').container({ id: '1', name: 'web'"+image+" }).error)")
+		if got != "no image" {
+			t.Errorf("%s: %q", image, got)
+		}
+	}
+}

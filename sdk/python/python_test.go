@@ -119,3 +119,13 @@ func TestLabelsOfImages(t *testing.T) {
 		t.Errorf("got %s", got)
 	}
 }
+
+// TestContainerWithoutImage: its error says that it has none.
+func TestContainerWithoutImage(t *testing.T) {
+	for _, image := range []string{"", `, "image": None`, `, "image": ""`} {
+		got := evaluate(t, `from dogwatch_plugin.model import container; print(container({"id": "1", "name": "web"`+image+`}).error)`)
+		if got != "no image" {
+			t.Errorf("%s: %q", image, got)
+		}
+	}
+}

@@ -18,7 +18,9 @@ def options(kind, values):
 
 def parse_image(text):
     """Reads an image reference, such as ghcr.io/team/app:1.2.3@sha256:…; raises ValueError when that is none."""
-    name, at, digest = str(text or "").partition("@")
+    if not text:
+        raise ValueError("no image")
+    name, at, digest = str(text).partition("@")
     first, slash, rest = name.partition("/")
     host = first if slash and (first == "localhost" or "." in first or ":" in first) else ""
     repository, colon, tag = (rest if host else name).partition(":")
