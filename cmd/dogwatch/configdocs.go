@@ -1,10 +1,12 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -12,7 +14,6 @@ import (
 	"github.com/dogwatch/dogwatch/core/config"
 	"github.com/dogwatch/dogwatch/core/label"
 	"github.com/dogwatch/dogwatch/sdk/kind"
-	"github.com/dogwatch/dogwatch/sdk/option"
 )
 
 //go:generate go run . config docs --output ../../docs/configuration.md
@@ -29,8 +30,8 @@ func newConfigDocs(g *global) *cobra.Command {
 		Use:   "docs [TYPE]",
 		Short: "Print the documentation of everything that can be set",
 		Long: `Prints the documentation of the settings, or of a type such as trigger.ntfy with
-all its options, their variables and an example. The types are those that are built
-in; plugin describe knows those of executables in plugins.dir, too.`,
+all its options, their variables and an example. Types of executables in plugins.dir
+are known by their names, too; the pages of all are those that are built in.`,
 		Example: `  # everything, page by page
   dogwatch config docs
 
@@ -41,7 +42,7 @@ in; plugin describe knows those of executables in plugins.dir, too.`,
   dogwatch config docs --format yaml > dogwatch.yaml`,
 		Args:              arguments(0, 1),
 		ValidArgsFunction: first(typeNames),
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			document, known := write[format]
 			switch {
 			case !known:
@@ -51,7 +52,7 @@ in; plugin describe knows those of executables in plugins.dir, too.`,
 			case dir != "":
 				return writePages(dir)
 			case len(args) > 0:
-				document = func() (string, error) { return typePage(args[0]) }
+				document = func() (string, error) { return g.typePage(cmd.Context(), args[0]) }
 			}
 			text, err := document()
 			if err != nil {
@@ -77,27 +78,29 @@ func configurationPage() string {
 }
 
 // typePage returns the documentation of a type, named as trigger.ntfy.
-func typePage(name string) (string, error) {
-	var names []string
-	for _, t := range allTypes() {
-		if id := string(t.Kind) + "." + t.Name; id != strings.ToLower(name) {
-			names = append(names, id)
-			continue
-		}
-		pages, err := config.Pages([]kind.Type{t})
+func (g *global) typePage(ctx context.Context, name string) (string, error) {
+	k, typ := splitType(strings.ToLower(name))
+	i := slices.IndexFunc(allTypes(), func(t kind.Type) bool { return t.Kind == k && t.Name == typ })
+	if i >= 0 {
+		pages, err := config.Pages(allTypes()[i : i+1])
 		if err != nil {
 			return "", err
 		}
 		return pages[len(pages)-1].Text, nil
 	}
-	err := fmt.Errorf("there is no built-in type %q", name)
-	if near := option.Suggest(strings.ToLower(name), names); near != "" {
-		err = fmt.Errorf("%w: did you mean %s?", err, near)
+	found, err := g.findTypes(ctx, name)
+	if err != nil {
+		return "", usage(err)
 	}
-	if k, typ := splitType(name); k != "" && typ != "" {
-		return "", usage(fmt.Errorf("%w (of a type in plugins.dir: dogwatch plugin describe %s)", err, name))
+	var all []string
+	for _, t := range found {
+		text, err := config.PageOf(t.Type)
+		if err != nil {
+			return "", err
+		}
+		all = append(all, text)
 	}
-	return "", usage(err)
+	return strings.Join(all, "\n"), nil
 }
 
 // writePages writes the documentation of all types below a folder.

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	_ "embed"
 	"fmt"
 	"slices"
@@ -32,6 +33,32 @@ func Pages(types []kind.Type) ([]Page, error) {
 		}
 	}
 	return pages, nil
+}
+
+// PageOf returns the documentation of a type of a third party, which may lack examples.
+func PageOf(t kind.Type) (string, error) {
+	t.Options = slices.Clone(t.Options)
+	for i := range t.Options {
+		o := &t.Options[i]
+		if _, err := o.Parse(o.Example); o.Example != "" && err != nil {
+			o.Example = ""
+		}
+		if o.Required && o.Example == "" && o.Default == nil {
+			o.Example = plausible(*o)
+		}
+	}
+	text, err := page(t)
+	return strings.TrimPrefix(text, generated), err
+}
+
+// plausible is a value of an option of which no example is known.
+func plausible(o option.Option) string {
+	if len(o.Choices) > 0 {
+		return o.Choices[0]
+	}
+	return cmp.Or(map[option.Type]string{
+		option.URL: "https://example.com", option.Int: "1", option.Float: "1", option.Bool: "true", option.Duration: "1h",
+	}[o.Type], "example")
 }
 
 func pageName(t kind.Type) string {

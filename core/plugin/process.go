@@ -119,7 +119,7 @@ func (h *Host) launchOnce(ctx context.Context, b bundle, specs []pluginclient.In
 			_ = c.Kill(ctx)
 			owner.Kill() // returns when all that the process wrote is read
 			confined.remove()
-			err = &startError{explainStart(b, c, wrote, err), wrote.last()}
+			err = &startError{h.explainStart(b, c, wrote, err), wrote.last()}
 		}
 	}()
 	defer context.AfterFunc(ctx, func() { _ = c.Kill(ctx) })()

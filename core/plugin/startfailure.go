@@ -142,7 +142,7 @@ var (
 
 // explainStart says why a process did not become a plugin, in words of its own
 // where it left some. The process has ended.
-func explainStart(b bundle, c *child, wrote *lastLines, err error) error {
+func (h *Host) explainStart(b bundle, c *child, wrote *lastLines, err error) error {
 	if err := explainProtocol(b.name, err); !isPlain(err) {
 		return err
 	}
@@ -159,7 +159,11 @@ func explainStart(b bundle, c *child, wrote *lastLines, err error) error {
 	case errors.Is(err, syscall.ENOEXEC):
 		return &rejectedError{fmt.Errorf("plugin %s is no program for %s/%s, and no script either: the first line of a script names its interpreter, as #!/usr/bin/env node does", b.name, runtime.GOOS, runtime.GOARCH)}
 	case errors.Is(err, fs.ErrNotExist) && c.pid() == 0:
-		return fmt.Errorf("%w: if the file is there, then what runs it is not: the interpreter in the first line of a script, or the loader of a program for another system", err)
+		where := ""
+		if h.opt.Contained {
+			where = "; the image of Dogwatch has no shell, Python, Node or C library: docs/plugins-install.md says how to add one"
+		}
+		return fmt.Errorf("%w: if the file is there, then what runs it is not: the interpreter in the first line of a script, or the loader of a program for another system%s", err, where)
 	case first != nil && first[1] != "":
 		return &rejectedError{fmt.Errorf("plugin %s is no plugin of Dogwatch: its first line on stdout is %q, and has to be the handshake, such as 1|1|unix|/path/of/its/socket|grpc", b.name, clip(first[1]))}
 	case badHandshake().MatchString(text):
