@@ -20,7 +20,6 @@ const (
 	factNew      = "new"      // the id of the new container
 	factPrevious = "previous" // the image that the reference meant before
 	factImage    = "image"    // the id of the new image
-	factPolicy   = "policy"   // the restart policy of the old container
 )
 
 // replacement is an operation that is carried out or recovered.
@@ -220,7 +219,7 @@ func (r *replacement) pullImage(ctx context.Context) (map[string]string, error) 
 
 // rename gives the old container the name of a backup.
 func (r *replacement) rename(ctx context.Context, name string) (map[string]string, error) {
-	facts := map[string]string{"old": r.old[name].ID, factPolicy: encodePolicy(r.old[name])}
+	facts := map[string]string{"old": r.old[name].ID}
 	if name == r.op.Plan.Name {
 		was, err := r.imageOf(ctx, r.target)
 		if err != nil {

@@ -2,11 +2,8 @@ package docker
 
 import (
 	"context"
-	"encoding/json"
 
 	"github.com/docker/docker/api/types/container"
-
-	"github.com/dogwatch/dogwatch/plugins/watchers/docker/internal/replace"
 )
 
 // setPolicy changes the restart policy of a container.
@@ -37,25 +34,4 @@ func (r *replacement) releasePolicy(ctx context.Context, name string, now contai
 		return nil
 	}
 	return r.setPolicy(ctx, name, now.ID, was.RestartPolicy)
-}
-
-// encodePolicy is the restart policy of a container as a fact.
-func encodePolicy(c replace.Container) string {
-	if c.HostConfig == nil {
-		return ""
-	}
-	text, _ := json.Marshal(c.HostConfig.RestartPolicy) // two fields, which cannot fail
-	return string(text)
-}
-
-// withPolicy returns the container with the restart policy of a fact.
-func withPolicy(c replace.Container, fact string) replace.Container {
-	var host container.HostConfig
-	if c.ContainerJSONBase == nil || json.Unmarshal([]byte(fact), &host.RestartPolicy) != nil {
-		return c
-	}
-	base := *c.ContainerJSONBase
-	base.HostConfig = &host
-	c.ContainerJSONBase = &base
-	return c
 }

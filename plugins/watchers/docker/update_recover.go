@@ -65,14 +65,16 @@ func (d *Docker) Recover(ctx context.Context, op watcher.Operation, journal watc
 
 // remember takes what the steps noted, and reports whether they changed anything of the containers.
 func (r *replacement) remember() (changed bool) {
+	policies := replace.Policies(r.op.Plan)
 	for name, id := range recreated(r.op.Plan) {
-		r.old[name] = replace.Container{InspectResponse: container.InspectResponse{ContainerJSONBase: &container.ContainerJSONBase{ID: id}}}
+		base := container.ContainerJSONBase{ID: id}
+		if policy, known := policies[name]; known {
+			base.HostConfig = &container.HostConfig{RestartPolicy: policy}
+		}
+		r.old[name] = replace.Container{InspectResponse: container.InspectResponse{ContainerJSONBase: &base}}
 	}
 	for _, s := range r.op.Steps {
 		changed = changed || !harmless(s.Step)
-		if s.Facts[factPolicy] != "" {
-			r.old[s.Container] = withPolicy(r.old[s.Container], s.Facts[factPolicy])
-		}
 		if s.Facts[factPrevious] != "" {
 			r.previous = s.Facts[factPrevious]
 		}

@@ -7,8 +7,10 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/docker/docker/api/types/container"
@@ -80,28 +82,50 @@ const (
 	Running Status = "running"
 	Paused  Status = "paused"
 	Stopped Status = "stopped"
+	// Restarting is a container that ended and that the engine is about to start again. Until
+	// then engines cannot rename it, as it has no network (their "sandbox not found").
+	Restarting Status = "restarting"
 )
 
-// Status returns the state of the container. One that restarts counts as running.
+// Status returns the state of the container.
 func (c Container) Status() Status {
 	switch s := c.State; {
 	case s == nil:
 		return Stopped
+	case s.Restarting: // engines say that it runs, too
+		return Restarting
 	case s.Paused:
 		return Paused
-	case s.Running, s.Restarting:
+	case s.Running:
 		return Running
 	}
 	return Stopped
 }
 
-// state identifies what a plan is made from, and says how the containers were: "web=running,app=paused;digest".
+// Wanted is the state in which a container that takes the place of this one is left. One
+// that keeps restarting is meant to run, and runs at times.
+func (c Container) Wanted() Status {
+	if s := c.Status(); s != Restarting {
+		return s
+	}
+	return Running
+}
+
+// stopsFirst reports whether a container has to be stopped before it is renamed: one that
+// restarts, or that has done so and may do so again at any time.
+func stopsFirst(c Container) bool {
+	return c.Status() == Restarting || c.Status() == Running && c.RestartCount > 0
+}
+
+// state identifies what a plan is made from, and says how the containers were, with their
+// restart policies: "web=running:always:0,app=paused:no:0;digest".
 func state(f Facts, deps []dependent, image watcher.TargetImage) string {
 	digest := sha256.New()
 	encode := json.NewEncoder(digest)
 	var status []string
 	add := func(c Container) {
-		status = append(status, c.Name()+"="+string(c.Status()))
+		policy := c.HostConfig.RestartPolicy
+		status = append(status, fmt.Sprintf("%s=%s:%s:%d", c.Name(), c.Wanted(), policy.Name, policy.MaximumRetryCount))
 		volumes := map[string]string{}
 		for _, m := range c.Mounts {
 			volumes[m.Destination] = m.Name + m.Source
@@ -123,11 +147,33 @@ func state(f Facts, deps []dependent, image watcher.TargetImage) string {
 
 // Statuses returns how the containers were when a plan was made, by name.
 func Statuses(p watcher.Plan) map[string]Status {
-	status, _, _ := strings.Cut(p.State, ";")
 	all := map[string]Status{}
-	for pair := range strings.SplitSeq(status, ",") {
-		if name, s, found := strings.Cut(pair, "="); found {
-			all[name] = Status(s)
+	for name, said := range before(p) {
+		all[name] = Status(said[0])
+	}
+	return all
+}
+
+// Policies returns the restart policies that the containers had when a plan was made, by
+// name, without those that it does not say.
+func Policies(p watcher.Plan) map[string]container.RestartPolicy {
+	all := map[string]container.RestartPolicy{}
+	for name, said := range before(p) {
+		if len(said) == 3 {
+			retries, _ := strconv.Atoi(said[2])
+			all[name] = container.RestartPolicy{Name: container.RestartPolicyMode(said[1]), MaximumRetryCount: retries}
+		}
+	}
+	return all
+}
+
+// before returns what a plan's state says of each container.
+func before(p watcher.Plan) map[string][]string {
+	text, _, _ := strings.Cut(p.State, ";")
+	all := map[string][]string{}
+	for pair := range strings.SplitSeq(text, ",") {
+		if name, said, found := strings.Cut(pair, "="); found {
+			all[name] = strings.Split(said, ":")
 		}
 	}
 	return all

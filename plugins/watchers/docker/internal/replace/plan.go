@@ -77,7 +77,10 @@ func steps(f Facts, deps []dependent, req watcher.UpdateRequest) []watcher.Step 
 	if len(hooks.Pre) > 0 && f.Target.Status() == Running {
 		l = append(l, watcher.Step{ID: PreHookID(name), Code: watcher.StepHook, Container: name, Text: "run the hook in the old " + name})
 	}
-	create(&l, f.Target, f.Engine)
+	first := stopsFirst(f.Target)
+	if !first {
+		create(&l, f.Target, f.Engine)
+	}
 	for i := len(recreated) - 1; i >= 0; i-- {
 		if d := recreated[i]; d.Status() != Stopped {
 			l.add(watcher.StepStop, d.Name(), "stop "+d.Name()+", which depends on "+name)
@@ -85,6 +88,11 @@ func steps(f Facts, deps []dependent, req watcher.UpdateRequest) []watcher.Step 
 	}
 	if f.Target.Status() != Stopped {
 		l.add(watcher.StepStop, name, "stop the old "+name)
+	}
+	if first {
+		create(&l, f.Target, f.Engine)
+	}
+	if f.Target.Status() != Stopped {
 		l.add(watcher.StepStart, name, "start the new "+name)
 		l.add(watcher.StepHealth, name, healthText(name, req.Rules.Health))
 		if len(hooks.Post) > 0 {

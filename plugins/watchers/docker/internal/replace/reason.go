@@ -142,9 +142,12 @@ func warnings(f Facts, req watcher.UpdateRequest) []watcher.Reason {
 	if req.Image.Config != nil && f.Compose.Command == nil {
 		all = append(all, labelWarnings(c, req.Image.Config.Labels)...)
 	}
-	if c.State != nil && c.State.Restarting {
-		all = append(all, watcher.Reason{Code: WarnRestarting, Text: fmt.Sprintf(
-			"%s keeps restarting, so a failed update returns to one that does not work either", c.Name())})
+	if c.Status() == Restarting {
+		text := "%s keeps restarting, so a failed update returns to one that does not work either"
+		if len(req.Rules.Hooks.Pre) > 0 {
+			text += ", and the hook is not run in it"
+		}
+		all = append(all, watcher.Reason{Code: WarnRestarting, Text: fmt.Sprintf(text, c.Name())})
 	}
 	gate := req.Rules.Health
 	if port := outOfReach(f, gate); port != "" {

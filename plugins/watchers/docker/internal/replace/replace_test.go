@@ -255,6 +255,31 @@ func TestPlanOrdersTheStepsOfDependents(t *testing.T) {
 	}
 }
 
+// TestPlanStopsFirstWhatRestarts: engines rename no container that is about to be started again.
+func TestPlanStopsFirstWhatRestarts(t *testing.T) {
+	running := Plan(Facts{Target: parse(t, `{"State":{"Running":true},"RestartCount":3}`)}, request())
+	for name, inspect := range map[string]string{
+		"restarting":                  `{"State":{"Running":true,"Restarting":true},"RestartCount":3}`,
+		"running between two crashes": `{"State":{"Running":true},"RestartCount":3}`,
+	} {
+		p := Plan(Facts{Target: parse(t, inspect)}, request())
+		var got []string
+		for _, s := range p.Steps {
+			got = append(got, s.ID)
+		}
+		if want := "pull stop:web rename:web create:web start:web health:web remove:web"; strings.Join(got, " ") != want {
+			t.Errorf("%s: got  %s\nwant %s", name, strings.Join(got, " "), want)
+		}
+		if p.State != running.State || Statuses(p)["web"] != Running {
+			t.Errorf("%s: another state than between two crashes: %s", name, p.State)
+		}
+	}
+	p := Plan(Facts{Target: parse(t, `{"State":{"Running":true},"HostConfig":{"RestartPolicy":{"Name":"on-failure","MaximumRetryCount":3}}}`)}, request())
+	if got := Policies(p)["web"]; got.Name != "on-failure" || got.MaximumRetryCount != 3 {
+		t.Errorf("policy %+v", got)
+	}
+}
+
 func TestPlanShowsNoSecrets(t *testing.T) {
 	p := Plan(Facts{Target: parse(t, `{"Config":{"Env":["TOKEN=hunter2"],"Labels":{"auth":"hunter2"},"Cmd":["--password","hunter2"]}}`)}, request())
 	text, err := json.Marshal(p)

@@ -1,0 +1,81 @@
+package docker
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/docker/docker/api/types/container"
+
+	"github.com/dogwatch/dogwatch/sdk/watcher"
+)
+
+// TestUpdateOfHardShapes are containers that users have and tests had not.
+func TestUpdateOfHardShapes(t *testing.T) {
+	t.Parallel()
+	l := newLab(t)
+	for name, test := range map[string]func(*lab, *testing.T){
+		"restart loop": (*lab).testRestartLoop,
+	} {
+		t.Run(name, func(t *testing.T) { test(l, t) })
+	}
+}
+
+// wait waits until a container is as wanted.
+func (l *lab) wait(t *testing.T, name string, wanted func(container.InspectResponse) bool) container.InspectResponse {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	for {
+		c, err := l.API.ContainerInspect(ctx, name)
+		check(t, err)
+		if wanted(c) {
+			return c
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+}
+
+// testRestartLoop: what keeps restarting is updated, and loops again if the new image does not work either.
+func (l *lab) testRestartLoop(t *testing.T) {
+	ends := []string{"get", "127.0.0.1:1"} // nothing listens there
+	always := container.HostConfig{RestartPolicy: container.RestartPolicy{Name: "always"}}
+	loops := func(c container.InspectResponse) bool { return c.State.Restarting }
+	l.Image(t, "app:loops", `CMD ["get", "127.0.0.1:1"]`)
+	bad := l.Image(t, "app:bad", `ENTRYPOINT ["/missing"]`)
+	for name, test := range map[string]struct {
+		image string
+		want  watcher.OutcomeState
+	}{"works": {l.new, watcher.Updated}, "fails": {bad, watcher.RolledBack}} {
+		l := *l
+		l.new = test.image
+		id := l.make(t, "looping", "app:loops", shape{Host: always}, true)
+		l.wait(t, id, loops)
+		out, plan, _ := l.apply(t, id, watcher.UpdateRules{Hooks: watcher.Hooks{Pre: []string{"/main", "health", "h"}}})
+		if out.State != test.want || plan.Steps[0].Code != watcher.StepStop {
+			t.Errorf("%s: %+v after %v", name, out, plan.Steps)
+		}
+		c := l.inspect(t, "looping")
+		if c.HostConfig.RestartPolicy.Name != "always" || test.want == watcher.Updated && !c.State.Running {
+			t.Errorf("%s: it is %s, with the policy %v", name, c.State.Status, c.HostConfig.RestartPolicy)
+		}
+		if test.want == watcher.RolledBack {
+			l.wait(t, id, loops)
+		}
+		l.Remove(t, "looping")
+	}
+	vpn := l.make(t, "vpn", "app:1", shape{}, true)
+	client := shape{Host: always}
+	client.Cmd, client.Host.NetworkMode = ends, container.NetworkMode("container:"+vpn)
+	l.wait(t, l.make(t, "client", "app:1", client, true), loops)
+	out, _, _ := l.apply(t, vpn, watcher.UpdateRules{})
+	// The client still does not stay up, so that its network does not change.
+	if out.State != watcher.RolledBack {
+		t.Errorf("with a client that loops: %+v", out)
+	}
+	if c := l.wait(t, "client", loops); c.HostConfig.RestartPolicy.Name != "always" {
+		t.Errorf("the client has the policy %v", c.HostConfig.RestartPolicy)
+	}
+	l.Remove(t, "client")
+	l.Remove(t, "vpn")
+}
