@@ -15,7 +15,8 @@ func TestUpdateOfHardShapes(t *testing.T) {
 	t.Parallel()
 	l := newLab(t)
 	for name, test := range map[string]func(*lab, *testing.T){
-		"restart loop": (*lab).testRestartLoop,
+		"restart loop":         (*lab).testRestartLoop,
+		"partial health check": (*lab).testPartialHealthCheck,
 	} {
 		t.Run(name, func(t *testing.T) { test(l, t) })
 	}
@@ -78,4 +79,20 @@ func (l *lab) testRestartLoop(t *testing.T) {
 	}
 	l.Remove(t, "client")
 	l.Remove(t, "vpn")
+}
+
+// testPartialHealthCheck: what the user changed of a health check stays, and the rest is the new image's.
+func (l *lab) testPartialHealthCheck(t *testing.T) {
+	l.Image(t, "app:checked", `HEALTHCHECK --interval=1h --timeout=9s --retries=9 CMD ["/missing"]`)
+	m := *l
+	m.new = l.Image(t, "app:checks", `HEALTHCHECK --interval=2h --timeout=8s --retries=8 CMD ["/main", "health", "h"]`)
+	id := m.make(t, "checked", "app:checked", shape{Config: container.Config{Healthcheck: &container.HealthConfig{
+		Interval: 200 * time.Millisecond, Retries: 3,
+	}}}, true)
+	defer m.Remove(t, "checked")
+	out, _, _ := m.apply(t, id, watcher.UpdateRules{})
+	h := m.inspect(t, "checked").Config.Healthcheck
+	if out.State != watcher.Updated || h.Test[1] != "/main" || h.Interval != 200*time.Millisecond || h.Timeout != 8*time.Second || h.Retries != 3 {
+		t.Errorf("%+v; %+v", out, h)
+	}
 }

@@ -27,7 +27,8 @@ func parse(t *testing.T, text string) Container {
 		}
 	}
 	defaults := `{"Env":["PATH=/bin","LEVEL=info"],"Entrypoint":["/main"],"Cmd":["run"],"User":"app","WorkingDir":"/app",
-		"Labels":{"version":"1"},"ExposedPorts":{"80/tcp":{}},"Volumes":{"/data":{}},"StopSignal":"SIGINT","Healthcheck":{"Test":["CMD","/check"]}}`
+		"Labels":{"version":"1"},"ExposedPorts":{"80/tcp":{}},"Volumes":{"/data":{}},"StopSignal":"SIGINT",
+		"Healthcheck":{"Test":["CMD","/check"],"Interval":30,"Timeout":3,"StartPeriod":4,"StartInterval":5,"Retries":6}}`
 	if err := json.Unmarshal([]byte(defaults), &c.Image.Config); err != nil {
 		t.Fatal(err)
 	}
@@ -37,17 +38,32 @@ func parse(t *testing.T, text string) Container {
 func TestMakeKeepsOnlyWhatTheUserSet(t *testing.T) {
 	for name, test := range map[string]struct{ inspect, config, host string }{
 		"defaults": {`{"Config":{"Hostname":"aaaaaaaaaaaa","Env":["PATH=/bin","LEVEL=info"],"Entrypoint":["/main"],"Cmd":["run"],"User":"app","WorkingDir":"/app",
-			"Labels":{"version":"1"},"ExposedPorts":{"80/tcp":{}},"Volumes":{"/data":{}},"StopSignal":"SIGINT","Healthcheck":{"Test":["CMD","/check"]}}}`, `{}`, `{}`},
-		"env":                      {`{"Config":{"Env":["LEVEL=debug","PATH=/bin"]}}`, `{"Env":["LEVEL=debug"]}`, `{}`},
-		"command":                  {`{"Config":{"Entrypoint":["/main"],"Cmd":["other"]}}`, `{"Cmd":["other"]}`, `{}`},
-		"entrypoint":               {`{"Config":{"Entrypoint":["/own"],"Cmd":["run"]}}`, `{"Entrypoint":["/own"],"Cmd":["run"]}`, `{}`},
-		"no entrypoint":            {`{"Config":{"Entrypoint":null,"Cmd":["/main","run"]}}`, `{"Entrypoint":[""],"Cmd":["/main","run"]}`, `{}`},
-		"same entrypoint, no cmd":  {`{"Config":{"Entrypoint":["/main"],"Cmd":null}}`, `{"Entrypoint":["/main"]}`, `{}`},
-		"hostname":                 {`{"Config":{"Hostname":"own"}}`, `{"Hostname":"own"}`, `{}`},
-		"labels":                   {`{"Config":{"Labels":{"version":"1","mine":"x"}}}`, `{"Labels":{"mine":"x"}}`, `{}`},
-		"overridden label":         {`{"Config":{"Labels":{"version":"mine"}}}`, `{"Labels":{"version":"mine"}}`, `{}`},
-		"label of compose":         {`{"Config":{"Labels":{"com.docker.compose.image":"sha256:1"}}}`, `{"Labels":{"com.docker.compose.image":"sha256:2"}}`, `{}`},
-		"health check off":         {`{"Config":{"Healthcheck":{"Test":["NONE"]}}}`, `{"Healthcheck":{"Test":["NONE"]}}`, `{}`},
+			"Labels":{"version":"1"},"ExposedPorts":{"80/tcp":{}},"Volumes":{"/data":{}},"StopSignal":"SIGINT"}}`, `{}`, `{}`},
+		"env":                     {`{"Config":{"Env":["LEVEL=debug","PATH=/bin"]}}`, `{"Env":["LEVEL=debug"]}`, `{}`},
+		"command":                 {`{"Config":{"Entrypoint":["/main"],"Cmd":["other"]}}`, `{"Cmd":["other"]}`, `{}`},
+		"entrypoint":              {`{"Config":{"Entrypoint":["/own"],"Cmd":["run"]}}`, `{"Entrypoint":["/own"],"Cmd":["run"]}`, `{}`},
+		"no entrypoint":           {`{"Config":{"Entrypoint":null,"Cmd":["/main","run"]}}`, `{"Entrypoint":[""],"Cmd":["/main","run"]}`, `{}`},
+		"same entrypoint, no cmd": {`{"Config":{"Entrypoint":["/main"],"Cmd":null}}`, `{"Entrypoint":["/main"]}`, `{}`},
+		"hostname":                {`{"Config":{"Hostname":"own"}}`, `{"Hostname":"own"}`, `{}`},
+		"labels":                  {`{"Config":{"Labels":{"version":"1","mine":"x"}}}`, `{"Labels":{"mine":"x"}}`, `{}`},
+		"overridden label":        {`{"Config":{"Labels":{"version":"mine"}}}`, `{"Labels":{"version":"mine"}}`, `{}`},
+		"label of compose":        {`{"Config":{"Labels":{"com.docker.compose.image":"sha256:1"}}}`, `{"Labels":{"com.docker.compose.image":"sha256:2"}}`, `{}`},
+		"health check off":        {`{"Config":{"Healthcheck":{"Test":["NONE"]}}}`, `{"Healthcheck":{"Test":["NONE"]}}`, `{}`},
+		"health check as the image's": {
+			`{"Config":{"Healthcheck":{"Test":["CMD","/check"],"Interval":30,"Timeout":3,"StartPeriod":4,"StartInterval":5,"Retries":6}}}`, `{}`, `{}`,
+		},
+		"test of the health check": {
+			`{"Config":{"Healthcheck":{"Test":["CMD","/own"],"Interval":30,"Timeout":3,"StartPeriod":4,"StartInterval":5,"Retries":6}}}`,
+			`{"Healthcheck":{"Test":["CMD","/own"]}}`, `{}`,
+		},
+		"interval of the health check": {
+			`{"Config":{"Healthcheck":{"Test":["CMD","/check"],"Interval":31,"Timeout":3,"StartPeriod":4,"StartInterval":5,"Retries":6}}}`,
+			`{"Healthcheck":{"Interval":31}}`, `{}`,
+		},
+		"rest of the health check": {
+			`{"Config":{"Healthcheck":{"Test":["CMD","/check"],"Interval":30,"Timeout":1,"StartPeriod":1,"StartInterval":1,"Retries":1}}}`,
+			`{"Healthcheck":{"Timeout":1,"StartPeriod":1,"StartInterval":1,"Retries":1}}`, `{}`,
+		},
 		"network of another":       {`{"Config":{"Hostname":"vpn","ExposedPorts":{"80/tcp":{}}},"HostConfig":{"NetworkMode":"container:x"}}`, `{}`, `{"NetworkMode":"container:x"}`},
 		"anonymous volume":         {`{"Mounts":[{"Type":"volume","Name":"` + volume + `","Destination":"/data","RW":true}]}`, `{}`, `{"Binds":["` + volume + `:/data"]}`},
 		"read-only anonymous":      {`{"Mounts":[{"Type":"volume","Name":"` + volume + `","Destination":"/data"}]}`, `{}`, `{"Binds":["` + volume + `:/data:ro"]}`},

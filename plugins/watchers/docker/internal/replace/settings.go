@@ -105,7 +105,7 @@ func imageWarnings(c Container, own Spec, after *sdk.ImageConfig) []watcher.Reas
 		if len(own.Config.Cmd) > 0 {
 			config.Cmd = nil
 		}
-		if own.Config.Healthcheck != nil {
+		if h := own.Config.Healthcheck; h != nil && len(h.Test) > 0 {
 			config.Healthcheck = nil
 		}
 		config.Env = slices.DeleteFunc(slices.Clone(config.Env), func(e string) bool {

@@ -114,15 +114,33 @@ func dropDefaults(config *container.Config, c Container) {
 	for path := range defaults.Volumes {
 		delete(config.Volumes, path)
 	}
-	if config.Healthcheck != nil && defaults.Healthcheck != nil && sameJSON(config.Healthcheck, defaults.Healthcheck) {
-		config.Healthcheck = nil
-	}
+	config.Healthcheck = ownHealth(config.Healthcheck, defaults.Healthcheck)
 	if slices.Equal(config.Shell, defaults.Shell) {
 		config.Shell = nil
 	}
 	if sameJSON(config.OnBuild, defaults.OnBuild) {
 		config.OnBuild = nil
 	}
+}
+
+// ownHealth returns what a user set of a health check, nil for nothing: engines take each
+// field that is zero from the image (merge in daemon/commit.go of Moby). Environment, labels,
+// ports and volumes are merged by their names, and all else is either the user's or the image's.
+func ownHealth(set, image *container.HealthConfig) *container.HealthConfig {
+	if set == nil || image == nil {
+		return set
+	}
+	own := *set
+	fields, defaults := reflect.ValueOf(&own).Elem(), reflect.ValueOf(*image)
+	for i := range fields.NumField() {
+		if reflect.DeepEqual(fields.Field(i).Interface(), defaults.Field(i).Interface()) {
+			fields.Field(i).SetZero()
+		}
+	}
+	if reflect.ValueOf(own).IsZero() {
+		return nil
+	}
+	return &own
 }
 
 // dropCommand follows how engines combine the two: a container without an entrypoint
