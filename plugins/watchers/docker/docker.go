@@ -61,8 +61,9 @@ type Docker struct {
 	options   Options
 	// liveness is how long a new container has to stay up at least.
 	liveness time.Duration
-	// own returns the id of the container that this process runs in, command how it serves as a helper.
-	own     func(all []container.Summary) string
+	// own returns the ids of those containers that this process may run in, see whereabouts;
+	// command how it serves as a helper.
+	own     func(ctx context.Context, all []container.Summary) []string
 	command func() ([]string, error)
 }
 
@@ -78,7 +79,7 @@ func New(env sdk.Env, o Options) (*Docker, error) {
 	}
 	e := newEngine(at, env.UserAgent)
 	e.transport.writes = o.Update
-	return &Docker{
+	d := &Docker{
 		all:       o.WatchAll,
 		log:       env.Log,
 		engine:    e,
@@ -86,9 +87,10 @@ func New(env sdk.Env, o Options) (*Docker, error) {
 		pause:     backoff,
 		options:   o,
 		liveness:  liveness,
-		own:       self,
 		command:   helperCommand,
-	}, nil
+	}
+	d.own = d.whereabouts
+	return d, nil
 }
 
 // Close drops the connections that are not in use.

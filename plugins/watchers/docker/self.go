@@ -1,36 +1,160 @@
 package docker
 
 import (
+	"context"
 	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/docker/docker/api/types/container"
 
 	"github.com/dogwatch/dogwatch/internal/lazyregexp"
 )
 
-// ownMount matches the host's path of a file that an engine mounts into each of
-// its containers: Docker ".../containers/ID/hostname", Podman
-// ".../overlay-containers/ID/userdata/hostname" (see proc_pid_mountinfo(5)).
-var ownMount = lazyregexp.New(`containers/([0-9a-f]{64})/(?:userdata/)?(?:hostname|hosts|resolv\.conf) /etc/`)
-
-// self returns the id of the container in which this process runs, if it is one
-// of these; "" when it is not, or runs in none. A hostname of its own hides the id
-// there, but not among the mounts, and the reverse holds for some engines.
-func self(all []container.Summary) string {
-	mounts, _ := os.ReadFile("/proc/self/mountinfo") // elsewhere than on Linux there is none
-	hostname, _ := os.Hostname()
-	return selfOf(all, string(mounts), hostname)
+// traces are what a process sees of the container that it runs in.
+type traces struct {
+	cgroup   string // /proc/self/cgroup, see cgroups(7)
+	mounts   string // /proc/self/mountinfo, see proc_pid_mountinfo(5)
+	hostname string
 }
 
-func selfOf(all []container.Summary, mounts, hostname string) string {
-	mounted := map[string]bool{}
-	for _, m := range ownMount().FindAllStringSubmatch(mounts, -1) {
-		mounted[m[1]] = true
-	}
-	for _, c := range all {
-		if mounted[c.ID] || hostname != "" && hostname == short(c.ID) {
-			return c.ID
-		}
+// tracesHere are those of this process. Elsewhere than on Linux there are few.
+func tracesHere() traces {
+	cgroup, _ := os.ReadFile("/proc/self/cgroup")
+	mounts, _ := os.ReadFile("/proc/self/mountinfo")
+	hostname, _ := os.Hostname()
+	return traces{string(cgroup), string(mounts), hostname}
+}
+
+// whereabouts returns the ids of those containers in which this process may run: none if it
+// runs in none of all, and more than one if it is not sure.
+func (d *Docker) whereabouts(ctx context.Context, all []container.Summary) []string {
+	return d.traced(ctx, tracesHere(), all)
+}
+
+// self returns the id of the container in which this process runs; "" if it runs in none of
+// all, or is not sure.
+func (d *Docker) self(ctx context.Context, all []container.Summary) string {
+	if ids := d.own(ctx, all); len(ids) == 1 {
+		return ids[0]
 	}
 	return ""
+}
+
+// traced returns the containers that may have left traces. Their own control group names one.
+// Its files for the network, and its hostname, are those of the container whose network it
+// has: then the mounts tell the containers apart that share that.
+func (d *Docker) traced(ctx context.Context, t traces, all []container.Summary) []string {
+	for _, c := range all {
+		if c.ID != "" && strings.Contains(t.cgroup, c.ID) {
+			return []string{c.ID}
+		}
+	}
+	found := networked(t, all)
+	if len(found) > 1 {
+		if layered := d.layered(ctx, t, found); len(layered) == 1 {
+			return ids(layered)
+		}
+		if mounted := slices.DeleteFunc(slices.Clone(found), func(c container.Summary) bool { return !t.mounted(c) }); len(mounted) == 1 {
+			return ids(mounted)
+		}
+	}
+	return ids(found)
+}
+
+func ids(all []container.Summary) []string {
+	var found []string
+	for _, c := range all {
+		found = append(found, c.ID)
+	}
+	return found
+}
+
+// ownMount matches the host's path of a file that an engine mounts into each of
+// its containers: Docker ".../containers/ID/hostname", Podman
+// ".../overlay-containers/ID/userdata/hostname".
+var ownMount = lazyregexp.New(`containers/([0-9a-f]{64})/(?:userdata/)?(?:hostname|hosts|resolv\.conf) /etc/`)
+
+// networked returns the container whose network the traces show, and those that join it. A
+// hostname of its own hides its id there, but not among the mounts, and the reverse holds
+// for some engines.
+func networked(t traces, all []container.Summary) []container.Summary {
+	mounted := map[string]bool{}
+	for _, m := range ownMount().FindAllStringSubmatch(t.mounts, -1) {
+		mounted[m[1]] = true
+	}
+	at := slices.IndexFunc(all, func(c container.Summary) bool {
+		return mounted[c.ID] || c.ID != "" && t.hostname == short(c.ID)
+	})
+	if at < 0 {
+		return nil
+	}
+	owner := all[at]
+	found := []container.Summary{owner}
+	for _, c := range all {
+		mode := container.NetworkMode(c.HostConfig.NetworkMode)
+		of := mode.ConnectedContainer()
+		if mode.IsContainer() && of != "" && runs(c) && (strings.HasPrefix(owner.ID, of) || of == containerName(owner)) {
+			found = append(found, c)
+		}
+	}
+	return found
+}
+
+// upperDir matches the writable layer of the root in a line of mounts: "…/LAYER/diff".
+var upperDir = lazyregexp.New(`(?m)^\S+ \S+ \S+ \S+ / .*[ ,]upperdir=([^, \n]+)`)
+
+// layered returns those containers whose writable layer the traces have as their root. Not all
+// storage drivers, and no engines with the image store of containerd, say where it is.
+func (d *Docker) layered(ctx context.Context, t traces, all []container.Summary) []container.Summary {
+	root := upperDir().FindStringSubmatch(t.mounts)
+	if root == nil {
+		return nil
+	}
+	// The engine mounts by a relative path where there are many layers.
+	layer := path.Join("/", path.Base(path.Dir(root[1])), path.Base(root[1]))
+	return slices.DeleteFunc(slices.Clone(all), func(c container.Summary) bool {
+		got, err := d.engine.container(ctx, c.ID)
+		return err != nil || got.ContainerJSONBase == nil || !strings.HasSuffix(got.GraphDriver.Data["UpperDir"], layer)
+	})
+}
+
+// mounted reports whether the traces have what the container has mounted, and nothing else
+// that engines mount from a folder of the host.
+func (t traces) mounted(c container.Summary) bool {
+	declared := map[string]bool{}
+	seen := map[string]string{} // the folder within its file system, by mount point
+	for line := range strings.Lines(t.mounts) {
+		if f := strings.Fields(line); len(f) > 4 {
+			seen[f[4]] = f[3]
+		}
+	}
+	for _, m := range c.Mounts {
+		at := path.Clean(m.Destination)
+		if real, err := filepath.EvalSymlinks(at); err == nil {
+			at = real
+		}
+		declared[at] = true
+		if from, found := seen[at]; !found || m.Source != "" && !strings.HasSuffix(m.Source, strings.TrimSuffix(from, "/")) {
+			return false
+		}
+	}
+	for at, from := range seen {
+		if from != "/" && !declared[at] && !systemMount(at) {
+			return false
+		}
+	}
+	return true
+}
+
+// systemMount reports whether engines mount something there by themselves.
+func systemMount(at string) bool {
+	for _, folder := range []string{"/proc", "/sys", "/dev"} {
+		if _, below := cutFolder(at, folder); below {
+			return true
+		}
+	}
+	return slices.Contains([]string{"/", "/etc/hostname", "/etc/hosts", "/etc/resolv.conf", "/sbin/docker-init"}, at)
 }

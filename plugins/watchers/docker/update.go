@@ -100,8 +100,12 @@ func (d *Docker) collect(ctx context.Context, id string) (f replace.Facts, err e
 	if f.Engine, err = d.updating(ctx); err != nil {
 		return f, err
 	}
-	f.Self = d.own(all)
-	f.Compose.Guard = d.composeGuard(all)
+	if own := d.own(ctx, all); len(own) == 1 {
+		f.Self = own[0]
+	} else {
+		f.Suspects = own
+	}
+	f.Compose.Guard = d.composeGuard(f.Self, all)
 	f.Reach = d.reach(ctx, f)
 	f.NoHelper = d.noHelper(f)
 	f.Backups, err = d.kept(ctx, f.Target.Name(), all)

@@ -18,13 +18,12 @@ type shared struct{ container, source string }
 // composeGuard refuses compose files that a running container can write, and may so have
 // made, unless the option composetrusted names the container. Dogwatch's own container
 // has them mounted to edit them. It looks at the mounts when it is used first.
-func (d *Docker) composeGuard(all []container.Summary) heldfile.Guard {
+func (d *Docker) composeGuard(self string, all []container.Summary) heldfile.Guard {
 	type view struct {
 		own    hostPaths
 		shared []shared
 	}
 	look := sync.OnceValue(func() (v view) {
-		self := d.own(all)
 		v.own = hostPathsOf(self, all)
 		for _, c := range all {
 			name := containerName(c)

@@ -80,16 +80,14 @@ func TestGuardRefusesWhatContainersCanWrite(t *testing.T) {
 		"its own mount is a link":     {all(dog(bind("/srv/web", host+"/link")), web("/srv/web")), beside, "web"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			d := &Docker{own: func(all []container.Summary) string {
-				for _, one := range all {
-					if containerName(one) == "dogwatch" {
-						return one.ID
-					}
+			d, self := &Docker{}, ""
+			for _, one := range c.all {
+				if containerName(one) == "dogwatch" {
+					self = one.ID
 				}
-				return ""
-			}}
+			}
 			d.options.ComposeTrusted = []string{"portainer"}
-			err := d.composeGuard(c.all)(c.file)
+			err := d.composeGuard(self, c.all)(c.file)
 			got := ""
 			if err != nil {
 				got = err.Error()
@@ -162,7 +160,7 @@ func TestComposeFileOfAContainerIsRefused(t *testing.T) {
 			other := l.make(t, "beside", "app:1", shape{Host: container.HostConfig{Binds: binds}, stopped: c.stopped}, true)
 			defer l.Remove(t, "beside")
 			if c.own {
-				d.own = func([]container.Summary) string { return other }
+				d.own = in(other)
 			}
 			plan, err := d.Plan(t.Context(), req)
 			check(t, err)

@@ -17,6 +17,7 @@ func TestUpdateOfHardShapes(t *testing.T) {
 	for name, test := range map[string]func(*lab, *testing.T){
 		"restart loop":         (*lab).testRestartLoop,
 		"partial health check": (*lab).testPartialHealthCheck,
+		"self behind another":  (*lab).testSelfInSharedNetwork,
 	} {
 		t.Run(name, func(t *testing.T) { test(l, t) })
 	}

@@ -129,7 +129,7 @@ func Handover(ctx context.Context, out io.Writer) error {
 		return err
 	}
 	defer d.Close()
-	d.own = func([]container.Summary) string { return "" } // it is no part of what it replaces
+	d.own = func(context.Context, []container.Summary) []string { return nil } // it is no part of what it replaces
 	var before []byte
 	if err := again(ctx, func() error { before, err = d.engine.logs(ctx, job.Helper); return err }); err != nil {
 		return err

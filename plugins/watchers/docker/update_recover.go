@@ -38,7 +38,7 @@ func (d *Docker) Recover(ctx context.Context, op watcher.Operation, journal watc
 		if err != nil {
 			return watcher.Outcome{}, err
 		}
-		r.files.Guard = d.composeGuard(all)
+		r.files.Guard = d.composeGuard(d.self(ctx, all), all)
 	}
 	r.editBegun = edited(op)
 	changed := r.remember()

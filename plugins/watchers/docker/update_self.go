@@ -329,7 +329,7 @@ func (r *replacement) recoverHandover(ctx context.Context) (watcher.Outcome, err
 	if err != nil {
 		return watcher.Outcome{}, err
 	}
-	return r.follow(ctx, r.own(all), begun.Step)
+	return r.follow(ctx, r.self(ctx, all), begun.Step)
 }
 
 // withoutHelper ends an operation whose helper is gone. The Dogwatch that runs is the

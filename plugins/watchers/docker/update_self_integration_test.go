@@ -58,10 +58,15 @@ func (k *kennel) image(t *testing.T, ref string, changes ...string) string {
 	return k.ImageWith(t, ref, map[string][]byte{"/bin/dogwatch": k.program}, changes...)
 }
 
+// in says that the process runs in a container.
+func in(id string) func(context.Context, []container.Summary) []string {
+	return func(context.Context, []container.Summary) []string { return []string{id} }
+}
+
 // in is the watcher in a container.
 func (k *kennel) in(t *testing.T, own string) *Docker {
 	d := watch(t, Options{Socket: k.Host, Update: true, Hooks: true, Compose: composeRequest})
-	d.own = func([]container.Summary) string { return own }
+	d.own = in(own)
 	d.command = func() ([]string, error) { return []string{"/bin/dogwatch", "plugin", "handover"}, nil }
 	return d
 }
@@ -290,6 +295,14 @@ func TestUpdateOfWhatDogwatchDependsOn(t *testing.T) {
 	main, now := k.inspect(t, "vpn"), k.inspect(t, "dog")
 	if out.State != watcher.Updated || main.Image != k.new || now.ID == dog || !now.State.Running || string(now.HostConfig.NetworkMode) != "container:"+main.ID {
 		t.Errorf("%+v; dog is %s in %s", out, now.State.Status, now.HostConfig.NetworkMode)
+	}
+	// And itself, from there.
+	k.new = k.image(t, "app:3", "LABEL version=3")
+	req := k.request(now.ID)
+	req.Image.Reference = "app:3"
+	out, j = k.update(t, req, nil)
+	if next := k.inspect(t, "dog"); out.State != watcher.Updated || next.Image != k.new || k.inspect(t, "vpn").ID != main.ID {
+		t.Errorf("%+v after %s; dog is %s", out, j.text(), next.State.Status)
 	}
 	all, err := k.API.ContainerList(t.Context(), container.ListOptions{All: true})
 	check(t, err)

@@ -54,6 +54,12 @@ func main() {
 		fail(err)
 		_, err = io.Copy(os.Stdout, conn)
 		fail(err)
+	case "show": // FILE FILE: prints the files, with their names
+		for _, name := range args[1:] {
+			text, _ := os.ReadFile(name)
+			fmt.Printf("== %s\n%s", name, text)
+		}
+		wait(0)
 	case "slow": // DURATION: takes that long to stop
 		d, _ := time.ParseDuration(args[1])
 		wait(d)

@@ -36,7 +36,8 @@ func dependents(f Facts) []dependent {
 	}
 	for _, c := range f.Others {
 		// Restarting Dogwatch, or what it needs for that, would interrupt the operation.
-		if !met[c.ID] && c.ID != f.Self && !f.Reach[c.ID] && c.Wanted() == Running && restartsWith(c, f.Target) {
+		own := c.ID == f.Self || slices.Contains(f.Suspects, c.ID) || f.Reach[c.ID]
+		if !met[c.ID] && !own && c.Wanted() == Running && restartsWith(c, f.Target) {
 			restarted = append(restarted, dependent{c, "depends_on", watcher.StepRestart})
 		}
 	}

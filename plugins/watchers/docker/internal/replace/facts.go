@@ -50,6 +50,9 @@ type Facts struct {
 	Engine   Engine
 	// Self is the id of the container that Dogwatch runs in; "" when it is in none.
 	Self string
+	// Suspects are the ids of the containers in one of which Dogwatch runs, where it cannot
+	// tell in which one.
+	Suspects []string
 	// Reach are the ids of the containers through which Dogwatch reaches the engine,
 	// such as a socket proxy.
 	Reach map[string]bool

@@ -91,9 +91,32 @@ func helperBlocks(f Facts, deps []dependent, add func(code, text string, args ..
 			return
 		}
 	}
+	if suspects := suspected(f, deps); len(suspects) > 0 {
+		add(BlockSelf, "Dogwatch cannot tell in which of the containers %s it runs, which share a network, and may stop "+
+			"itself for good: update %s with compose", strings.Join(suspects, ", "), f.Target.Name())
+	}
 	if NeedsHelper(f) && f.NoHelper != "" {
 		add(BlockSelf, "Dogwatch runs in %s, and cannot start the helper container that would replace it: %s", f.Target.Name(), f.NoHelper)
 	}
+}
+
+// suspected returns the names of the containers in one of which Dogwatch runs, if the update
+// stops one of them, and it is not known in which.
+func suspected(f Facts, deps []dependent) []string {
+	stopped := map[string]bool{f.Target.ID: true}
+	for _, d := range containers(deps) {
+		stopped[d.ID] = true
+	}
+	var names []string
+	for _, c := range append([]Container{f.Target}, f.Others...) {
+		if slices.Contains(f.Suspects, c.ID) {
+			names = append(names, c.Name())
+		}
+	}
+	if !slices.ContainsFunc(f.Suspects, func(id string) bool { return stopped[id] }) {
+		return nil
+	}
+	return names
 }
 
 // handover are the steps of a plan that a helper container carries out.

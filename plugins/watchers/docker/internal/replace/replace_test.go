@@ -208,6 +208,18 @@ func TestPlanBlocks(t *testing.T) {
 			t.Errorf("got %v, want %s", got, code)
 		}
 	}
+	// Dogwatch runs in one of two containers, and does not know in which.
+	beside := parse(t, `{"Id":"d1","Name":"/dogwatch","HostConfig":{"NetworkMode":"container:`+oldID+`"}}`)
+	third := parse(t, `{"Id":"d2","Name":"/third"}`)
+	suspects := []string{oldID, "d1"}
+	for target, all := range map[string][]Container{
+		"vpn": {parse(t, `{}`), beside, third}, "dogwatch": {beside, parse(t, `{}`), third}, "third": {third, parse(t, `{}`), beside},
+	} {
+		p := Plan(Facts{Target: all[0], Others: all[1:], Suspects: suspects}, request())
+		if got := slices.Contains(codes(p.Blocks), BlockSelf); got != (target != "third") {
+			t.Errorf("%s: %v", target, p.Blocks)
+		}
+	}
 	other := request()
 	other.Image.Digest = ""
 	other.Image.Config = &sdk.ImageConfig{}
