@@ -61,6 +61,8 @@ type Docker struct {
 	options   Options
 	// liveness is how long a new container has to stay up at least.
 	liveness time.Duration
+	// stopMargin is how much longer than its own timeout a container may take to stop.
+	stopMargin time.Duration
 	// own returns the ids of those containers that this process may run in, see whereabouts;
 	// command how it serves as a helper.
 	own     func(ctx context.Context, all []container.Summary) []string
@@ -80,14 +82,15 @@ func New(env sdk.Env, o Options) (*Docker, error) {
 	e := newEngine(at, env.UserAgent)
 	e.transport.writes = o.Update
 	d := &Docker{
-		all:       o.WatchAll,
-		log:       env.Log,
-		engine:    e,
-		inspector: newInspector(e, env.Log),
-		pause:     backoff,
-		options:   o,
-		liveness:  liveness,
-		command:   helperCommand,
+		all:        o.WatchAll,
+		log:        env.Log,
+		engine:     e,
+		inspector:  newInspector(e, env.Log),
+		pause:      backoff,
+		options:    o,
+		liveness:   liveness,
+		stopMargin: stopMargin,
+		command:    helperCommand,
 	}
 	d.own = d.whereabouts
 	return d, nil

@@ -13,6 +13,7 @@ import (
 	"net/http"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/dogwatch/dogwatch/sdk"
 )
@@ -64,13 +65,18 @@ func (e *engine) understand(op operation, err error) failure {
 	case errors.As(err, &f):
 		return f.advised(op)
 	case errors.Is(err, context.DeadlineExceeded):
-		return failure{text: fmt.Sprintf("no answer within %s: the engine hangs or is overloaded", e.timeout)}
+		return *tooLate(e.timeout)
 	case errors.As(err, &syntax), errors.As(err, &badType):
 		return failure{text: "the answer is not the Docker API's: check the address and the port"}
 	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
 		return failure{text: "the answer was cut short"}
 	}
 	return failure{text: err.Error()}
+}
+
+// tooLate is that an engine did not respond in time.
+func tooLate(limit time.Duration) *failure {
+	return &failure{text: fmt.Sprintf("no answer within %s: the engine hangs or is overloaded", limit)}
 }
 
 // advised adds what to do to a refusal.

@@ -108,6 +108,17 @@ func TestEngineErrors(t *testing.T) {
 	}
 }
 
+// TestChangesNameTheTimeThatTheyWaited: each kind of request has a limit of its own.
+func TestChangesNameTheTimeThatTheyWaited(t *testing.T) {
+	e := enginesim.New(enginesim.Config{})
+	address := serve(t, e)
+	d := watch(t, Options{Socket: address, Update: true})
+	check(t, d.engine.change(t.Context(), connecting, change{method: http.MethodGet, path: "/containers/json"}))
+	e.Fail(enginesim.ListContainers, enginesim.Fault{Hang: true})
+	err := d.engine.change(t.Context(), connecting, change{method: http.MethodGet, path: "/containers/json", limit: 40 * time.Millisecond})
+	explains(t, err, sdk.ErrUnavailable, address, "no answer within 40ms")
+}
+
 // explains checks an error's kind, and that it is one line with the address and the text once.
 func explains(t *testing.T, err, kind error, address string, texts ...string) {
 	t.Helper()

@@ -32,9 +32,11 @@ type replacement struct {
 	// previous is the image that target meant before; "" for none.
 	previous string
 	// old and started are containers by name, created the new ones by the id of the old.
-	old      map[string]replace.Container
-	specs    map[string]replace.Spec
-	created  map[string]string
+	old     map[string]replace.Container
+	specs   map[string]replace.Spec
+	created map[string]string
+	// stopping are the old containers that the engine may be stopping, by name.
+	stopping map[string]bool
 	health   time.Duration
 	machine  string // where the ports are reached that the engine publishes
 	warnings []watcher.Reason
@@ -114,7 +116,7 @@ func (d *Docker) begin(f replace.Facts, op watcher.Operation, journal watcher.Jo
 	}
 	r := &replacement{
 		Docker: d, op: op, journal: journal, target: reference, imageID: op.Request.Image.ID, old: map[string]replace.Container{f.Target.Name(): f.Target},
-		specs: map[string]replace.Spec{}, created: map[string]string{}, machine: d.machine(f),
+		specs: map[string]replace.Spec{}, stopping: map[string]bool{}, created: map[string]string{}, machine: d.machine(f),
 	}
 	r.specs[f.Target.Name()] = replace.Make(f.Target, f.Engine, reference, r.imageID)
 	following := replace.Following(f)
@@ -167,7 +169,10 @@ func (r *replacement) take(ctx context.Context, s watcher.Step) (map[string]stri
 		return nil, r.connect(ctx, s)
 	case watcher.StepStop:
 		r.holdBack(ctx, name)
-		return nil, r.stopOld(ctx, name)
+		r.stopping[name] = true
+		err := r.stopOld(ctx, name)
+		r.stopping[name] = err != nil
+		return nil, err
 	case watcher.StepStart:
 		return nil, r.engine.post(ctx, "start "+name, "/containers/"+r.new(name)+"/start", nil, nil, nil)
 	case watcher.StepPause:

@@ -171,10 +171,7 @@ func (r *replacement) restoreByCommand(ctx context.Context) (string, error) {
 			if s.ID == plan.ContainerID {
 				continue
 			}
-			if err := r.stop(ctx, container.InspectResponse{ContainerJSONBase: &container.ContainerJSONBase{ID: s.ID, Name: containerName(s)}}); err != nil {
-				return "", err
-			}
-			if err := r.engine.remove(ctx, s.ID, true, true); err != nil {
+			if err := r.discard(ctx, s.ID); err != nil {
 				return "", err
 			}
 		}

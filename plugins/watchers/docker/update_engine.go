@@ -55,6 +55,8 @@ func (e *engine) change(ctx context.Context, op operation, c change) error {
 		return nil
 	case ctx.Err() != nil:
 		return fmt.Errorf("docker engine at %s: %s: %w", e.at, op.what, context.Cause(ctx))
+	case limited.Err() != nil:
+		err = tooLate(c.limit)
 	}
 	return e.explain(op, err)
 }

@@ -17,6 +17,7 @@ func TestUpdateOfHardShapes(t *testing.T) {
 	for name, test := range map[string]func(*lab, *testing.T){
 		"restart loop":         (*lab).testRestartLoop,
 		"partial health check": (*lab).testPartialHealthCheck,
+		"endless stop":         (*lab).testEndlessStop,
 		"self behind another":  (*lab).testSelfInSharedNetwork,
 	} {
 		t.Run(name, func(t *testing.T) { test(l, t) })
@@ -95,5 +96,44 @@ func (l *lab) testPartialHealthCheck(t *testing.T) {
 	h := m.inspect(t, "checked").Config.Healthcheck
 	if out.State != watcher.Updated || h.Test[1] != "/main" || h.Interval != 200*time.Millisecond || h.Timeout != 8*time.Second || h.Retries != 3 {
 		t.Errorf("%+v; %+v", out, h)
+	}
+}
+
+// testEndlessStop: a container that may take any time to stop is waited for, and runs again
+// if that was interrupted.
+func (l *lab) testEndlessStop(t *testing.T) {
+	endless := -1
+	s := shape{Config: container.Config{Cmd: []string{"slow", "2s"}, StopTimeout: &endless}}
+	l.docker.stopMargin = 300 * time.Millisecond
+	defer func() { l.docker.stopMargin = stopMargin }()
+	out, _, _ := l.apply(t, l.make(t, "slow", "app:1", s, true), watcher.UpdateRules{})
+	if out.State != watcher.Updated {
+		t.Errorf("%+v", out)
+	}
+	l.Remove(t, "slow")
+
+	id := l.make(t, "slow", "app:1", s, true)
+	defer l.Remove(t, "slow")
+	ctx, kill := context.WithCancel(t.Context())
+	req, j := l.request(id), &journal{}
+	j.begun = func(s watcher.Step) {
+		if s.Code == watcher.StepStop {
+			time.AfterFunc(500*time.Millisecond, kill) // the engine has the request by then
+		}
+	}
+	op := watcher.Operation{ID: "op1", Request: req, Plan: l.plan(t, req)}
+	if out, err := l.docker.Apply(ctx, op, j); err == nil {
+		t.Fatalf("it was not interrupted: %+v", out)
+	}
+	op.Steps = j.steps
+	out, err := l.docker.Recover(t.Context(), op, &journal{steps: j.steps})
+	check(t, err)
+	c := l.inspect(t, "slow")
+	if out.State != watcher.RolledBack || c.ID != id || !c.State.Running {
+		t.Errorf("%+v; it is %s", out, c.State.Status)
+	}
+	// The engine is at no stop any more: the container has been started after it.
+	if ended, err := time.Parse(time.RFC3339Nano, c.State.FinishedAt); err != nil || ended.Year() < 2000 {
+		t.Errorf("it has not ended yet: %s, %v", c.State.FinishedAt, err)
 	}
 }

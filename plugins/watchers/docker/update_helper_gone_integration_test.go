@@ -7,8 +7,8 @@ import (
 	"github.com/dogwatch/dogwatch/sdk/watcher"
 )
 
-// TestRecoverWithoutItsHelper: the helper container was removed once it had created the
-// new container, and had said so.
+// TestRecoverWithoutItsHelper: the helper container was removed once it had created the new
+// container, and had said so, and that it stops the old one, in which this process runs.
 func TestRecoverWithoutItsHelper(t *testing.T) {
 	t.Parallel()
 	l := newLab(t)
@@ -23,11 +23,16 @@ func TestRecoverWithoutItsHelper(t *testing.T) {
 		{Step: handover},
 		{Step: watcher.Step{ID: "rename:web", Code: watcher.StepRename, Container: "web"}, Ended: true},
 		{Step: watcher.Step{ID: "create:web", Code: watcher.StepCreate, Container: "web"}, Ended: true, Facts: map[string]string{factNew: latest}},
+		{Step: watcher.Step{ID: "stop:web", Code: watcher.StepStop, Container: "web"}},
 	}
+	started := l.inspect(t, id).State.StartedAt
 	out, err := l.docker.Recover(t.Context(), op, &journal{steps: op.Steps})
 	check(t, err)
 	if out.State != watcher.RolledBack {
 		t.Errorf("%+v", out)
 	}
 	l.only(t, "web", l.old)
+	if again := l.inspect(t, "web").State.StartedAt; again != started {
+		t.Errorf("it was started at %s, and again at %s", started, again)
+	}
 }

@@ -15,21 +15,70 @@ import (
 	"github.com/dogwatch/dogwatch/sdk/watcher"
 )
 
-// stopMargin is how much longer a stop may take than the container's own timeout.
-const stopMargin = time.Minute
+const (
+	// stopMargin is how much longer a stop may take than the container's own timeout.
+	stopMargin = time.Minute
+	// stopPause is the time between two looks at a container that is stopping.
+	stopPause = 100 * time.Millisecond
+	// endless is the limit of a container that the engine does not kill, however long it takes.
+	endless time.Duration = -1
+)
 
-// stop stops a container with its own signal and timeout.
-func (r *replacement) stop(ctx context.Context, c container.InspectResponse) error {
-	return r.engine.change(ctx, operation{"stop " + strings.TrimPrefix(c.Name, "/"), "POST"},
-		change{method: http.MethodPost, path: "/containers/" + c.ID + "/stop", limit: stopLimit(c) + stopMargin})
+// stop stops a container with its own signal, and returns once it has stopped. An engine that
+// was asked to goes on with that whatever becomes of the request, so that one which is not
+// answered is followed to its end. The container may take limit, and endless for ever.
+func (r *replacement) stop(ctx context.Context, c container.InspectResponse, limit time.Duration) error {
+	name, patience := strings.TrimPrefix(c.Name, "/"), max(0, limit)+r.stopMargin
+	err := r.engine.change(ctx, operation{"stop " + name, "POST"},
+		change{method: http.MethodPost, path: "/containers/" + c.ID + "/stop", limit: patience})
+	if err == nil || isResponse(err) || ctx.Err() != nil {
+		return err
+	}
+	r.journal.Progress(watcher.StepProgress{Message: name + " has not stopped yet"})
+	if limit != endless {
+		limit = r.stopMargin
+	}
+	ended, failed := r.ended(ctx, c.ID, limit, func(now container.InspectResponse) bool { return !now.State.Running })
+	if !ended && failed == nil {
+		failed = err
+	}
+	return failed
 }
 
-// stopLimit is how long a container may take to stop before the engine kills it.
-func stopLimit(c container.InspectResponse) time.Duration {
-	if c.Config != nil && c.Config.StopTimeout != nil {
-		return time.Duration(max(0, *c.Config.StopTimeout)) * time.Second
+// ended waits until a container has ended, or is gone, and reports whether that was within
+// limit. An engine that is away for too long is an error.
+func (r *replacement) ended(
+	ctx context.Context, id string, limit time.Duration, has func(container.InspectResponse) bool,
+) (bool, error) {
+	for began, heard := time.Now(), time.Now(); limit == endless || time.Since(began) < limit; {
+		c, err := r.engine.container(ctx, id)
+		switch {
+		case hasStatus(err, http.StatusNotFound):
+			return true, nil
+		case err != nil && (isResponse(err) || ctx.Err() != nil || time.Since(heard) > r.stopMargin):
+			return false, err
+		case err == nil && (c.State == nil || has(c)):
+			return true, nil
+		case err == nil:
+			heard = time.Now()
+		}
+		if err := pause(ctx, stopPause); err != nil {
+			return false, err
+		}
 	}
-	return 10 * time.Second
+	return false, nil
+}
+
+// stopLimit is how long a container may take to stop before the engine kills it; endless
+// where it does not, which is what --stop-timeout -1 says.
+func stopLimit(c container.InspectResponse) time.Duration {
+	switch {
+	case c.Config == nil || c.Config.StopTimeout == nil:
+		return 10 * time.Second
+	case *c.Config.StopTimeout < 0:
+		return endless
+	}
+	return time.Duration(*c.Config.StopTimeout) * time.Second
 }
 
 // stopOld stops the old container, with the signal of the rules if they have one:
@@ -38,27 +87,22 @@ func (r *replacement) stopOld(ctx context.Context, name string) error {
 	old := r.old[name].InspectResponse
 	signal := r.op.Request.Rules.StopSignal
 	if signal == "" || name != r.op.Plan.Name || r.old[name].Status() != replace.Running {
-		return r.stop(ctx, old)
+		return r.stop(ctx, old, stopLimit(old))
 	}
 	err := r.engine.post(ctx, "stop "+name+" with "+signal, "/containers/"+old.ID+"/kill", query("signal", signal), nil, nil)
 	if err != nil && !hasStatus(err, http.StatusConflict) { // it does not run any more
 		return err
 	}
-	for end := time.Now().Add(stopLimit(old)); time.Now().Before(end); {
-		c, err := r.engine.container(ctx, old.ID)
-		if err != nil {
-			return err
-		}
-		if c.State == nil || !c.State.Running || c.RestartCount > old.RestartCount {
-			break
-		}
-		select {
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		case <-time.After(100 * time.Millisecond):
-		}
+	limit := stopLimit(old)
+	if limit == endless { // which is for its own signal
+		limit = r.stopMargin
 	}
-	return r.stop(ctx, old)
+	if _, err := r.ended(ctx, old.ID, limit, func(now container.InspectResponse) bool {
+		return !now.State.Running || now.RestartCount > old.RestartCount
+	}); err != nil {
+		return err
+	}
+	return r.stop(ctx, old, stopLimit(old))
 }
 
 // removeOld removes a container that was replaced, or keeps it and removes older ones.

@@ -28,7 +28,7 @@ const (
 // Recover implements watcher.Updater. Once all new containers worked it finishes
 // forward; before that it returns to the old ones. What is true is what the engine says.
 func (d *Docker) Recover(ctx context.Context, op watcher.Operation, journal watcher.Journal) (watcher.Outcome, error) {
-	r := &replacement{Docker: d, op: op, journal: journal, imageID: op.Request.Image.ID, created: map[string]string{}, old: map[string]replace.Container{}}
+	r := &replacement{Docker: d, op: op, journal: journal, imageID: op.Request.Image.ID, created: map[string]string{}, old: map[string]replace.Container{}, stopping: map[string]bool{}}
 	var err error
 	if r.files, err = replace.ComposeOf(op.Plan); err != nil {
 		return watcher.Outcome{}, err
@@ -75,6 +75,7 @@ func (r *replacement) remember() (changed bool) {
 	}
 	for _, s := range r.op.Steps {
 		changed = changed || !harmless(s.Step)
+		r.noteStop(s)
 		if s.Facts[factPrevious] != "" {
 			r.previous = s.Facts[factPrevious]
 		}
@@ -86,6 +87,13 @@ func (r *replacement) remember() (changed bool) {
 		}
 	}
 	return changed
+}
+
+// noteStop notes whether the engine may be stopping the old container of a step.
+func (r *replacement) noteStop(s watcher.StepRecord) {
+	if s.Code == watcher.StepStop {
+		r.stopping[s.Container] = !s.Ended || s.Error != ""
+	}
 }
 
 // harmless reports whether a step changes nothing of the containers.
@@ -232,6 +240,14 @@ func (r *replacement) restore(ctx context.Context, name, id string, status repla
 			return err
 		}
 	}
+	if r.stopping[name] && status != replace.Stopped { // it may still be on its way
+		if err := r.stop(ctx, old, stopLimit(old)); err != nil {
+			return err
+		}
+		if old, err = r.engine.container(ctx, id); err != nil {
+			return err
+		}
+	}
 	if err := r.releasePolicy(ctx, name, old); err != nil {
 		return err
 	}
@@ -326,7 +342,10 @@ func (r *replacement) discard(ctx context.Context, id string) error {
 		return nil
 	}
 	if err == nil && c.State != nil && c.State.Running {
-		err = r.stop(ctx, c)
+		// The removal kills what does not stop, whatever time it wants: the old one is to run again.
+		if err = r.stop(ctx, c, max(0, stopLimit(c))); err != nil && !isResponse(err) && ctx.Err() == nil {
+			err = nil
+		}
 	}
 	if err != nil {
 		return err

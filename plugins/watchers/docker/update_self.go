@@ -264,6 +264,7 @@ func (r *replacement) relay(ctx context.Context, known, steps []watcher.StepReco
 				return known, &journalError{err}
 			}
 			known = append(known, watcher.StepRecord{Step: s.Step})
+			r.noteStop(watcher.StepRecord{Step: s.Step})
 		}
 		if s.Ended && !known[i].Ended {
 			var failed error
@@ -274,6 +275,7 @@ func (r *replacement) relay(ctx context.Context, known, steps []watcher.StepReco
 				return known, &journalError{err}
 			}
 			known[i] = s
+			r.noteStop(s)
 			if id := s.Facts[factNew]; id != "" && r.old[s.Container].ContainerJSONBase != nil { // for a return without the helper
 				r.created[r.old[s.Container].ID] = id
 			}
@@ -336,6 +338,7 @@ func (r *replacement) recoverHandover(ctx context.Context) (watcher.Outcome, err
 // one that stays: the old one returns to what was, the new one removes what was.
 func (r *replacement) withoutHelper(ctx context.Context, self string, s watcher.Step) (watcher.Outcome, error) {
 	name, cause := r.op.Plan.Name, errors.New("the helper container was gone before it had finished")
+	clear(r.stopping) // this process runs in one of the old containers, or needs it, and must not stop it
 	if err := pause(ctx, helperSettle); err != nil {
 		return watcher.Outcome{}, err
 	}
