@@ -2,10 +2,12 @@ package docker
 
 import (
 	"context"
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/docker/docker/api/types/container"
+	"github.com/docker/go-connections/nat"
 
 	"github.com/dogwatch/dogwatch/sdk/watcher"
 )
@@ -18,6 +20,7 @@ func TestUpdateOfHardShapes(t *testing.T) {
 		"restart loop":         (*lab).testRestartLoop,
 		"partial health check": (*lab).testPartialHealthCheck,
 		"endless stop":         (*lab).testEndlessStop,
+		"published port":       (*lab).testPublishedPort,
 		"self behind another":  (*lab).testSelfInSharedNetwork,
 	} {
 		t.Run(name, func(t *testing.T) { test(l, t) })
@@ -135,5 +138,54 @@ func (l *lab) testEndlessStop(t *testing.T) {
 	// The engine is at no stop any more: the container has been started after it.
 	if ended, err := time.Parse(time.RFC3339Nano, c.State.FinishedAt); err != nil || ended.Year() < 2000 {
 		t.Errorf("it has not ended yet: %s, %v", c.State.FinishedAt, err)
+	}
+}
+
+// testPublishedPort: a port stays published although the new image exposes another one.
+func (l *lab) testPublishedPort(t *testing.T) {
+	l.bridge(t, "ports", "")
+	s := shape{Host: container.HostConfig{NetworkMode: "ports", PortBindings: nat.PortMap{
+		"80/tcp": {{HostIP: "127.0.0.1", HostPort: "18477"}, {HostIP: "127.0.0.1"}},
+	}}}
+	id := l.make(t, "web", "app:1", s, true) // which exposes 80, and app:2 exposes 81
+	defer l.Remove(t, "web")
+	out, _, _ := l.apply(t, id, watcher.UpdateRules{})
+	c := l.inspect(t, "web")
+	set := func(b nat.PortBinding) bool { return b.HostPort == "18477" }
+	if ports := c.NetworkSettings.Ports["80/tcp"]; out.State != watcher.Updated || len(ports) != 2 || !slices.ContainsFunc(ports, set) {
+		t.Errorf("%+v; published: %v", out, c.NetworkSettings.Ports)
+	}
+	if err := published(c, c); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestUpdateComparesPublishedPorts also where it does not know why one is missing.
+func TestUpdateComparesPublishedPorts(t *testing.T) {
+	is := func(wanted string, ports nat.PortMap) container.InspectResponse {
+		host := &container.HostConfig{PortBindings: nat.PortMap{"80/tcp": {{HostPort: wanted}}}}
+		settings := &container.NetworkSettings{}
+		settings.Ports = ports
+		return container.InspectResponse{ContainerJSONBase: &container.ContainerJSONBase{HostConfig: host}, NetworkSettings: settings}
+	}
+	at := func(port string) nat.PortMap {
+		return nat.PortMap{"80/tcp": {{HostIP: "0.0.0.0", HostPort: port}}, "81/tcp": {{HostPort: "1"}}}
+	}
+	for name, test := range map[string]struct {
+		wanted      string
+		before, now nat.PortMap
+		missing     bool
+	}{
+		"same":              {"8080", at("8080"), at("8080"), false},
+		"gone":              {"8080", at("8080"), nil, true},
+		"another":           {"8080", at("8080"), at("8081"), true},
+		"chosen anew":       {"", at("32768"), at("32769"), false},
+		"chosen, gone":      {"", at("32768"), nil, true},
+		"never published":   {"8080", nil, nil, false},
+		"not set by a user": {"8080", nat.PortMap{"81/tcp": {{HostPort: "1"}}}, nil, false},
+	} {
+		if err := published(is(test.wanted, test.before), is(test.wanted, test.now)); (err != nil) != test.missing {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }

@@ -71,6 +71,9 @@ func (r *replacement) works(ctx context.Context, name string, gate watcher.Healt
 	if err := alive(c); err != nil {
 		return false, "", err
 	}
+	if err := published(r.old[name].InspectResponse, c); err != nil {
+		return false, "", err
+	}
 	ready, why := r.probe(ctx, c, gate)
 	if why == unhealthy {
 		return false, "", &coded{"unhealthy", name + " became unhealthy" + lastOutput(c)}

@@ -64,6 +64,10 @@ func TestMakeKeepsOnlyWhatTheUserSet(t *testing.T) {
 			`{"Config":{"Healthcheck":{"Test":["CMD","/check"],"Interval":30,"Timeout":1,"StartPeriod":1,"StartInterval":1,"Retries":1}}}`,
 			`{"Healthcheck":{"Timeout":1,"StartPeriod":1,"StartInterval":1,"Retries":1}}`, `{}`,
 		},
+		"published port": {
+			`{"Config":{"ExposedPorts":{"80/tcp":{}}},"HostConfig":{"PortBindings":{"80/tcp":[{"HostPort":"8080"}]}}}`,
+			`{"ExposedPorts":{"80/tcp":{}}}`, `{"PortBindings":{"80/tcp":[{"HostPort":"8080"}]}}`,
+		},
 		"network of another":       {`{"Config":{"Hostname":"vpn","ExposedPorts":{"80/tcp":{}}},"HostConfig":{"NetworkMode":"container:x"}}`, `{}`, `{"NetworkMode":"container:x"}`},
 		"anonymous volume":         {`{"Mounts":[{"Type":"volume","Name":"` + volume + `","Destination":"/data","RW":true}]}`, `{}`, `{"Binds":["` + volume + `:/data"]}`},
 		"read-only anonymous":      {`{"Mounts":[{"Type":"volume","Name":"` + volume + `","Destination":"/data"}]}`, `{}`, `{"Binds":["` + volume + `:/data:ro"]}`},

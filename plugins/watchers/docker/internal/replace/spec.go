@@ -38,6 +38,13 @@ func Make(c Container, engine Engine, reference, imageID string) Spec {
 	if c.Image != nil && c.Image.Config != nil {
 		dropDefaults(config, c)
 	}
+	// Engines publish only what is exposed, and the new image may expose something else.
+	for port := range host.PortBindings {
+		if config.ExposedPorts == nil {
+			config.ExposedPorts = nat.PortSet{}
+		}
+		config.ExposedPorts[port] = struct{}{}
+	}
 	if _, found := config.Labels[composeImage]; found {
 		config.Labels[composeImage] = imageID
 	}
