@@ -118,7 +118,16 @@ func (d *Docker) begin(f replace.Facts, op watcher.Operation, journal watcher.Jo
 		Docker: d, op: op, journal: journal, target: reference, imageID: op.Request.Image.ID, old: map[string]replace.Container{f.Target.Name(): f.Target},
 		specs: map[string]replace.Spec{}, stopping: map[string]bool{}, created: map[string]string{}, machine: d.machine(f),
 	}
-	r.specs[f.Target.Name()] = replace.Make(f.Target, f.Engine, reference, r.imageID)
+	spec := replace.Make(f.Target, f.Engine, reference, r.imageID)
+	var predecessors []string
+	for _, b := range f.Backups {
+		predecessors = append(predecessors, b.ContainerID)
+	}
+	if op.Request.Rules.Keep > 0 {
+		predecessors = append(predecessors, f.Target.ID)
+	}
+	spec.Succeed(predecessors)
+	r.specs[f.Target.Name()] = spec
 	following := replace.Following(f)
 	for _, c := range f.Others {
 		if following[c.ID] {
@@ -329,7 +338,7 @@ func (r *replacement) updated(ctx context.Context) (watcher.Outcome, error) {
 		return out, err
 	}
 	out.ContainerID, out.Downtime = c.ID, r.health
-	backups, err := r.engine.backups(ctx, name)
+	backups, err := r.backupsNow(ctx, name)
 	for _, b := range backups {
 		out.Kept = append(out.Kept, containerName(b))
 	}

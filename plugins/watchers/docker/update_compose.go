@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"strconv"
 
 	"github.com/docker/docker/api/types/container"
@@ -223,7 +224,7 @@ func (d *Docker) service(ctx context.Context, labels map[string]string) ([]conta
 		same := func() bool {
 			return c.Labels[labelProject] == labels[labelProject] && c.Labels[labelService] == labels[labelService]
 		}
-		if !same() || replace.IsBackup(containerName(c)) {
+		if !same() {
 			continue
 		}
 		if c.Labels, err = d.inspector.counting(ctx, c.Labels, c.ImageID, c.ImageManifestDescriptor); err != nil {
@@ -233,7 +234,11 @@ func (d *Docker) service(ctx context.Context, labels map[string]string) ([]conta
 			found = append(found, c)
 		}
 	}
-	return found, nil
+	var kept []string
+	for _, c := range found {
+		kept = append(kept, replace.Predecessors(c.Labels)...)
+	}
+	return slices.DeleteFunc(found, func(c container.Summary) bool { return slices.Contains(kept, c.ID) }), nil
 }
 
 // dockerHost is the endpoint as DOCKER_HOST has it.

@@ -119,7 +119,7 @@ func (r *replacement) removeOld(ctx context.Context, name, id string) error {
 	if err := r.retire(ctx, name, id); err != nil {
 		return err
 	}
-	backups, err := r.engine.backups(ctx, name)
+	backups, err := r.backupsNow(ctx, name)
 	if err != nil {
 		return err
 	}
@@ -158,22 +158,46 @@ func (r *replacement) removeImage(ctx context.Context, id string) error {
 	return err
 }
 
-// backups returns the kept predecessors of a container, the newest first.
-func (e *engine) backups(ctx context.Context, name string) ([]container.Summary, error) {
-	all, err := e.containers(ctx, true)
-	return backupsOf(name, all), err
+// backups returns those of all containers that are kept predecessors of the one called name,
+// the newest first: the ones whose ids its label has, and which a user has not renamed.
+func (d *Docker) backups(ctx context.Context, name string, all []container.Summary) ([]container.Summary, error) {
+	var found []container.Summary
+	for _, holder := range all {
+		if containerName(holder) != name {
+			continue
+		}
+		labels, err := d.inspector.counting(ctx, holder.Labels, holder.ImageID, holder.ImageManifestDescriptor)
+		if err != nil {
+			return nil, err
+		}
+		ids := replace.Predecessors(labels)
+		for _, c := range all {
+			if slices.Contains(ids, c.ID) && strings.HasPrefix(containerName(c), replace.Backup(name, "")) {
+				found = append(found, c)
+			}
+		}
+	}
+	slices.SortFunc(found, func(a, b container.Summary) int { return int(b.Created - a.Created) })
+	return found, nil
 }
 
-func backupsOf(name string, all []container.Summary) []container.Summary {
-	backups := slices.DeleteFunc(slices.Clone(all), func(c container.Summary) bool { return !replace.BackupOf(name, containerName(c)) })
-	slices.SortFunc(backups, func(a, b container.Summary) int { return int(b.Created - a.Created) })
-	return backups
+// backupsNow is backups of what the engine has by now.
+func (d *Docker) backupsNow(ctx context.Context, name string) ([]container.Summary, error) {
+	all, err := d.engine.containers(ctx, true)
+	if err != nil {
+		return nil, err
+	}
+	return d.backups(ctx, name, all)
 }
 
 // kept describes the kept predecessors of a container.
 func (d *Docker) kept(ctx context.Context, name string, all []container.Summary) ([]watcher.Backup, error) {
+	found, err := d.backups(ctx, name, all)
+	if err != nil {
+		return nil, err
+	}
 	var backups []watcher.Backup
-	for _, c := range backupsOf(name, all) {
+	for _, c := range found {
 		got, err := d.engine.sized(ctx, c.ID)
 		switch {
 		case hasStatus(err, http.StatusNotFound):

@@ -160,6 +160,8 @@ func TestUpdateKeepsPredecessors(t *testing.T) {
 	always := shape{Host: container.HostConfig{RestartPolicy: container.RestartPolicy{Name: "always"}}}
 	id := l.make(t, "web", "app:1", always, true)
 	images := []string{l.old}
+	l.Image(t, "app:mine")
+	mine := l.make(t, "web-dogwatch-db", "app:mine", shape{}, false) // which is a user's own, and the oldest
 	for i, id := 0, id; i < 3; i++ {
 		l.new = l.Image(t, "app:2", "LABEL build="+string(rune('a'+i)))
 		images = append(images, l.new)
@@ -198,12 +200,18 @@ func TestUpdateKeepsPredecessors(t *testing.T) {
 	all, err := l.API.ContainerList(t.Context(), container.ListOptions{All: true})
 	check(t, err)
 	for _, c := range all {
-		if kept := replace.BackupOf("web", containerName(c)); kept == (c.State == "running") {
+		if kept := strings.HasPrefix(containerName(c), "web-dogwatch-"); kept == (c.State == "running") {
 			t.Errorf("%s is %s", containerName(c), c.State)
 		}
 	}
-	if len(all) != 2 {
+	if own := func(c container.Summary) bool { return c.ID == mine }; len(all) != 3 || !slices.ContainsFunc(all, own) {
 		t.Errorf("%d containers", len(all))
+	}
+	// What an image says of predecessors counts for nothing.
+	l.Image(t, "app:says", "LABEL "+replace.PredecessorsLabel+"="+mine)
+	check(t, l.API.ContainerRename(t.Context(), mine, "says-dogwatch-db"))
+	if plan := l.plan(t, l.request(l.make(t, "says", "app:says", shape{}, false))); len(plan.Backups) > 0 {
+		t.Errorf("by the image: %+v", plan.Backups)
 	}
 }
 

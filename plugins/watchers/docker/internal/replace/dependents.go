@@ -56,7 +56,7 @@ func Following(f Facts) map[string]bool {
 // relationTo says how c depends on base so closely that it does not work with
 // another container in its place; "" when it does not.
 func relationTo(c, base Container) string {
-	if c.HostConfig == nil || BackupOf(base.Name(), c.Name()) {
+	if c.HostConfig == nil || slices.Contains(Predecessors(base.Labels), c.ID) {
 		return ""
 	}
 	switch {

@@ -187,21 +187,22 @@ func Backup(name, operation string) string { return name + backupInfix + operati
 
 const backupInfix = "-dogwatch-"
 
-// BackupOf reports whether a name is that of a kept predecessor of the container called name.
-// A short number is no id of an operation, but what compose appends to PROJECT-dogwatch,
-// its name for a service called dogwatch.
-func BackupOf(name, backup string) bool {
-	id, found := strings.CutPrefix(backup, name+backupInfix)
-	if len(id) <= 6 && strings.Trim(id, "0123456789") == "" {
-		return false
-	}
-	return found && len(id) <= 20 && !strings.ContainsFunc(id, func(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') })
+// PredecessorsLabel is the label of a container with the ids of its kept predecessors. Names
+// alone say nothing: users have containers called NAME-dogwatch-db. It is none of the labels
+// with which users tell Dogwatch what to do.
+const PredecessorsLabel = "com.github.dogwatch.predecessors"
+
+// Predecessors returns the ids of the kept predecessors of a container with these labels,
+// which are those that count.
+func Predecessors(labels map[string]string) []string {
+	return strings.FieldsFunc(labels[PredecessorsLabel], func(r rune) bool { return r == ',' })
 }
 
-// IsBackup reports whether a name is that of a kept predecessor of some container.
-func IsBackup(name string) bool {
-	at := strings.LastIndex(name, backupInfix)
-	return at > 0 && BackupOf(name[:at], name)
+// Succeed says in a container to be created which containers are its kept predecessors.
+func (s Spec) Succeed(ids []string) {
+	if len(ids) > 0 {
+		s.Config.Labels[PredecessorsLabel] = strings.Join(ids, ",")
+	}
 }
 
 // short is an id as engines show it.

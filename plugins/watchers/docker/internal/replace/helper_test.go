@@ -91,7 +91,7 @@ func TestHelperReachesTheEngineAndNothingElse(t *testing.T) {
 	dog.HostConfig.RestartPolicy.Name = "always"
 	f := Facts{Target: dog, Others: []Container{vpn}, Self: dog.ID}
 	s := Helper(f, dog, HelperName("dog", "op1"), "op1", []string{"/bin/dogwatch", "plugin", "handover"}, "JOB=x")
-	if s.Name != "dog-dogwatch-op1-helper" || BackupOf("dog", s.Name) {
+	if s.Name != "dog-dogwatch-op1-helper" {
 		t.Errorf("name %s", s.Name)
 	}
 	if want := []string{"DOCKER_CONFIG=/c", "PATH=/own", "JOB=x"}; !slices.Equal(s.Config.Env, want) {
@@ -106,22 +106,5 @@ func TestHelperReachesTheEngineAndNothingElse(t *testing.T) {
 	}
 	if h.NetworkMode != "front" || len(s.Create) != 1 || s.Create[0].Name != "front" || len(s.Connect) != 1 || s.Connect[0].Name != "back" || s.Create[0].Settings.IPAMConfig != nil || len(s.Create[0].Settings.Aliases) > 0 {
 		t.Errorf("networks %s %+v %+v", h.NetworkMode, s.Create, s.Connect)
-	}
-}
-
-func TestBackupOf(t *testing.T) {
-	for backup, want := range map[string]bool{
-		"web-dogwatch-0mijk2a3bxq7z": true,
-		"web-dogwatch-op1":           true,
-		"web-dogwatch-1":             false, // compose's name for the first container of a service called dogwatch
-		"web-dogwatch-12":            false,
-		"web-dogwatch-":              false,
-		"web-dogwatch-1-x":           false,
-		"web":                        false,
-		"other-dogwatch-op1":         false,
-	} {
-		if got := BackupOf("web", backup); got != want {
-			t.Errorf("%s: %v, want %v", backup, got, want)
-		}
 	}
 }

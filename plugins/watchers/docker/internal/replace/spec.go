@@ -45,6 +45,10 @@ func Make(c Container, engine Engine, reference, imageID string) Spec {
 		}
 		config.ExposedPorts[port] = struct{}{}
 	}
+	if config.Labels == nil {
+		config.Labels = map[string]string{}
+	}
+	delete(config.Labels, PredecessorsLabel) // see Succeed
 	if _, found := config.Labels[composeImage]; found {
 		config.Labels[composeImage] = imageID
 	}
