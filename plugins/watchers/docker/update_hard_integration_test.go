@@ -21,6 +21,7 @@ func TestUpdateOfHardShapes(t *testing.T) {
 		"partial health check": (*lab).testPartialHealthCheck,
 		"endless stop":         (*lab).testEndlessStop,
 		"published port":       (*lab).testPublishedPort,
+		"several links":        (*lab).testSeveralLinks,
 		"self behind another":  (*lab).testSelfInSharedNetwork,
 	} {
 		t.Run(name, func(t *testing.T) { test(l, t) })
@@ -187,5 +188,31 @@ func TestUpdateComparesPublishedPorts(t *testing.T) {
 		if err := published(is(test.wanted, test.before), is(test.wanted, test.now)); (err != nil) != test.missing {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+// testSeveralLinks: the engine says them in another order each time.
+func (l *lab) testSeveralLinks(t *testing.T) {
+	names := []string{"db1", "db2", "db3", "db4", "db5"}
+	var s shape
+	for _, name := range names {
+		l.make(t, name, "app:1", shape{}, true)
+		defer l.Remove(t, name)
+		s.Host.Links = append(s.Host.Links, name+":"+name)
+	}
+	req := l.request(l.make(t, "linked", "app:1", s, true))
+	defer l.Remove(t, "linked")
+	first := l.plan(t, req)
+	for range 10 {
+		if again := l.plan(t, req); again.State != first.State {
+			t.Fatalf("it changed from %s to %s", first.State, again.State)
+		}
+	}
+	out, err := l.docker.Apply(t.Context(), watcher.Operation{ID: "op1", Request: req, Plan: first}, &journal{})
+	check(t, err)
+	links := l.inspect(t, "linked").HostConfig.Links
+	slices.Sort(links)
+	if out.State != watcher.Updated || len(links) != len(names) || links[0] != "/db1:/linked/db1" {
+		t.Errorf("%+v; links %v", out, links)
 	}
 }

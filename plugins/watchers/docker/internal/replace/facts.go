@@ -138,7 +138,8 @@ func state(f Facts, deps []dependent, image watcher.TargetImage) string {
 			networks[e.Name] = e.Settings
 		}
 		// Encoding what was decoded from JSON cannot fail.
-		_ = encode.Encode([]any{c.ID, c.InspectResponse.Image, c.Config, c.HostConfig, networks, volumes, Placed(c), c.Written.Hidden != ""})
+		settings := canonical([3]any{c.Config, c.HostConfig, networks})
+		_ = encode.Encode([]any{c.ID, c.InspectResponse.Image, settings, volumes, Placed(c), c.Written.Hidden != ""})
 	}
 	add(f.Target)
 	for _, d := range deps {
@@ -146,6 +147,29 @@ func state(f Facts, deps []dependent, image watcher.TargetImage) string {
 	}
 	_ = encode.Encode([]string{image.Reference, image.Digest, image.ID})
 	return strings.Join(status, ",") + ";" + hex.EncodeToString(digest.Sum(nil))
+}
+
+// canonical returns what can be encoded as JSON with every list sorted. Engines tell some in
+// another order each time, such as links, and the lists of a container are never reordered.
+func canonical(v any) any { return sorted(*clone(&v)) }
+
+// sorted sorts the lists in decoded JSON, each by what its entries are encoded as.
+func sorted(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		for name, value := range v {
+			v[name] = sorted(value)
+		}
+	case []any:
+		texts := make([]string, len(v))
+		for i, value := range v {
+			text, _ := json.Marshal(sorted(value)) // what was decoded can be encoded
+			texts[i] = string(text)
+		}
+		slices.Sort(texts)
+		return texts
+	}
+	return v
 }
 
 // Statuses returns how the containers were when a plan was made, by name.

@@ -287,6 +287,23 @@ func TestPlanOrdersTheStepsOfDependents(t *testing.T) {
 	}
 }
 
+// TestPlanIgnoresTheOrderOfLists, in which engines tell them differently each time.
+func TestPlanIgnoresTheOrderOfLists(t *testing.T) {
+	inspect := func(one, two string) string {
+		text := `{"Config":{"Env":[E]},"HostConfig":{"NetworkMode":"front","Links":[E],"CapAdd":[E],"Binds":[E],
+			"Mounts":[{"Type":"bind","Source":"/1","Target":FIRST},{"Type":"bind","Source":"/1","Target":SECOND}]},
+			"NetworkSettings":{"Networks":{"front":{"Aliases":[E],"Links":[E]}}}}`
+		return strings.NewReplacer("[E]", `["`+one+`","`+two+`"]`, "FIRST", `"`+one+`"`, "SECOND", `"`+two+`"`).Replace(text)
+	}
+	state := func(one, two string) string { return Plan(Facts{Target: parse(t, inspect(one, two))}, request()).State }
+	if state("/a:/web/a", "/b:/web/b") != state("/b:/web/b", "/a:/web/a") {
+		t.Error("another order is another state")
+	}
+	if state("/a:/web/a", "/b:/web/b") == state("/a:/web/a", "/c:/web/c") {
+		t.Error("another list is the same state")
+	}
+}
+
 // TestPlanStopsFirstWhatRestarts: engines rename no container that is about to be started again.
 func TestPlanStopsFirstWhatRestarts(t *testing.T) {
 	running := Plan(Facts{Target: parse(t, `{"State":{"Running":true},"RestartCount":3}`)}, request())
