@@ -78,6 +78,8 @@ func (d *Docker) collect(ctx context.Context, id string) (f replace.Facts, err e
 	if f.Others, err = d.others(ctx, all, f.Target); err != nil {
 		return f, err
 	}
+	f.Target = f.Target.Among(f.Others)
+	everything := append([]replace.Container{f.Target}, f.Others...)
 	following := replace.Following(f)
 	for i, c := range f.Others {
 		if !following[c.ID] {
@@ -88,6 +90,7 @@ func (d *Docker) collect(ctx context.Context, id string) (f replace.Facts, err e
 			f.Others[i], err = d.withImage(ctx, sized)
 		}
 		if err == nil {
+			f.Others[i] = f.Others[i].Among(everything)
 			err = d.withWritten(ctx, &f.Others[i])
 		}
 		if err != nil {

@@ -2,11 +2,13 @@ package docker
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"testing"
 	"time"
 
 	"github.com/docker/docker/api/types/container"
+	"github.com/docker/docker/api/types/mount"
 	"github.com/docker/go-connections/nat"
 
 	"github.com/dogwatch/dogwatch/sdk/watcher"
@@ -22,6 +24,8 @@ func TestUpdateOfHardShapes(t *testing.T) {
 		"endless stop":         (*lab).testEndlessStop,
 		"published port":       (*lab).testPublishedPort,
 		"several links":        (*lab).testSeveralLinks,
+		"volumes":              (*lab).testVolumes,
+		"volumes of another":   (*lab).testVolumesFrom,
 		"self behind another":  (*lab).testSelfInSharedNetwork,
 	} {
 		t.Run(name, func(t *testing.T) { test(l, t) })
@@ -214,5 +218,56 @@ func (l *lab) testSeveralLinks(t *testing.T) {
 	slices.Sort(links)
 	if out.State != watcher.Updated || len(links) != len(names) || links[0] != "/db1:/linked/db1" {
 		t.Errorf("%+v; links %v", out, links)
+	}
+}
+
+// testVolumes: volumes without a name stay what they are, over several updates.
+func (l *lab) testVolumes(t *testing.T) {
+	id := l.make(t, "web", "app:1", shape{Host: container.HostConfig{
+		Mounts: []mount.Mount{{Type: mount.TypeVolume, Target: "/anon2/"}, {Type: mount.TypeVolume, Source: "own", Target: "/own"}},
+	}}, true)
+	volumes := func() map[string]string {
+		all := map[string]string{}
+		for _, m := range l.inspect(t, "web").Mounts {
+			all[m.Destination] = m.Name
+		}
+		return all
+	}
+	before := volumes()
+	for range 2 {
+		out, _, _ := l.apply(t, id, watcher.UpdateRules{})
+		if after := volumes(); out.State != watcher.Updated || len(before) != 3 || !maps.Equal(before, after) {
+			t.Fatalf("%+v; the volumes were %v, are %v", out, before, after)
+		}
+		id = out.ContainerID
+	}
+	check(t, l.API.ContainerRemove(t.Context(), "web", container.RemoveOptions{Force: true, RemoveVolumes: true}))
+	for path, name := range before {
+		if _, err := l.API.VolumeInspect(t.Context(), name); (err != nil) != (path != "/own") {
+			t.Errorf("the volume of %s after docker rm -v: %v", path, err)
+		}
+	}
+}
+
+// testVolumesFrom: who has volumes from a container by its id can be created again after its update.
+func (l *lab) testVolumesFrom(t *testing.T) {
+	data := l.make(t, "data", "app:1", shape{}, true)
+	defer l.Remove(t, "data")
+	user := l.make(t, "user", "app:1", shape{Host: container.HostConfig{VolumesFrom: []string{data + ":ro"}}}, true)
+	defer l.Remove(t, "user")
+	volume := l.inspect(t, "user").Mounts[0].Name
+	for range 2 {
+		out, _, _ := l.apply(t, l.inspect(t, "data").ID, watcher.UpdateRules{})
+		c := l.inspect(t, "user")
+		if from := l.inspect(t, "data").ID + ":ro"; out.State != watcher.Updated || !slices.Equal(c.HostConfig.VolumesFrom, []string{from}) {
+			t.Errorf("%+v; volumes from %v, want %s", out, c.HostConfig.VolumesFrom, from)
+		}
+		if m := c.Mounts; c.ID == user || len(m) != 1 || m[0].Name != volume || m[0].RW || !c.State.Running {
+			t.Errorf("mounts %+v, want %s", m, volume)
+		}
+	}
+	out, _, _ := l.apply(t, l.inspect(t, "user").ID, watcher.UpdateRules{})
+	if m := l.inspect(t, "user").Mounts; out.State != watcher.Updated || len(m) != 1 || m[0].Name != volume {
+		t.Errorf("%+v; mounts %+v", out, m)
 	}
 }

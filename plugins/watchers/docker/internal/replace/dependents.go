@@ -56,7 +56,7 @@ func Following(f Facts) map[string]bool {
 // relationTo says how c depends on base so closely that it does not work with
 // another container in its place; "" when it does not.
 func relationTo(c, base Container) string {
-	if c.HostConfig == nil || slices.Contains(Predecessors(base.Labels), c.ID) {
+	if c.HostConfig == nil || slices.Contains(Predecessors(base.Labels), c.ID) || slices.Contains(Predecessors(c.Labels), base.ID) {
 		return ""
 	}
 	switch {
@@ -71,6 +71,8 @@ func relationTo(c, base Container) string {
 		return name == base.Name()
 	}):
 		return "links"
+	case slices.ContainsFunc(c.HostConfig.VolumesFrom, func(v string) bool { return gives(v, base) }):
+		return "volumes_from"
 	}
 	return ""
 }
@@ -96,15 +98,23 @@ func restartsWith(c, base Container) bool {
 
 // Follow makes a spec refer to new containers where it refers to old ones by id.
 func (s Spec) Follow(ids map[string]string) {
-	follow := func(mode string) string {
-		if id, found := strings.CutPrefix(mode, "container:"); found {
-			for before, after := range ids {
-				if id == before || len(id) >= 12 && strings.HasPrefix(before, id) {
-					return "container:" + after
-				}
+	current := func(id string) string {
+		for before, after := range ids {
+			if id == before || len(id) >= 12 && strings.HasPrefix(before, id) {
+				return after
 			}
 		}
+		return id
+	}
+	follow := func(mode string) string {
+		if id, found := strings.CutPrefix(mode, "container:"); found {
+			return "container:" + current(id)
+		}
 		return mode
+	}
+	for i, entry := range s.Host.VolumesFrom {
+		id := donor(entry)
+		s.Host.VolumesFrom[i] = current(id) + strings.TrimPrefix(entry, id)
 	}
 	s.Host.NetworkMode = container.NetworkMode(follow(string(s.Host.NetworkMode)))
 	s.Host.PidMode = container.PidMode(follow(string(s.Host.PidMode)))

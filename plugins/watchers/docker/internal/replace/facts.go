@@ -28,6 +28,10 @@ type Container struct {
 	// Labels are those of Config.Labels that count, see Counting. Only they are acted on.
 	Labels  map[string]string
 	Written Written
+	// donors are the containers that it has volumes from, gone the entries of VolumesFrom
+	// without one, see Among.
+	donors []Container
+	gone   []string
 }
 
 // Image is what the engine says of an image.

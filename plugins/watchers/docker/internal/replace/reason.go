@@ -73,7 +73,7 @@ func blocks(f Facts, deps []dependent, req watcher.UpdateRequest) []watcher.Reas
 			continue
 		}
 		containerBlocks(f, d.Container, add)
-		if d.Image == nil || !named(d.Image, d.Config.Image) {
+		if d.Image == nil || !means(d.Image, d.Config.Image) {
 			add(BlockDependent, "%s has to be recreated with %s, and its image %s is another one by now: update %s first", d.Name(), f.Target.Name(), d.Config.Image, d.Name())
 		}
 	}
@@ -194,8 +194,8 @@ func outOfReach(f Facts, gate watcher.HealthGate) string {
 	return port
 }
 
-// named reports whether a reference means the image now.
-func named(image *Image, text string) bool {
+// means reports whether a reference means the image now.
+func means(image *Image, text string) bool {
 	if strings.TrimPrefix(text, "sha256:") == strings.TrimPrefix(image.ID, "sha256:") {
 		return true
 	}

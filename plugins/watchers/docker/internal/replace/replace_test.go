@@ -13,6 +13,8 @@ import (
 const (
 	oldID  = "aaaaaaaaaaaabbbbbbbbbbbbccccccccccccddddddddddddeeeeeeeeeeeeffff"
 	volume = "1111111111112222222222223333333333334444444444445555555555556666"
+	// unnamed is how a mount of that volume is described.
+	unnamed = `{"Type":"volume","Name":"` + volume + `","Destination":"/data","RW":true}`
 )
 
 // parse makes a container of what an engine's inspect says besides the defaults.
@@ -68,10 +70,16 @@ func TestMakeKeepsOnlyWhatTheUserSet(t *testing.T) {
 			`{"Config":{"ExposedPorts":{"80/tcp":{}}},"HostConfig":{"PortBindings":{"80/tcp":[{"HostPort":"8080"}]}}}`,
 			`{"ExposedPorts":{"80/tcp":{}}}`, `{"PortBindings":{"80/tcp":[{"HostPort":"8080"}]}}`,
 		},
-		"network of another":       {`{"Config":{"Hostname":"vpn","ExposedPorts":{"80/tcp":{}}},"HostConfig":{"NetworkMode":"container:x"}}`, `{}`, `{"NetworkMode":"container:x"}`},
-		"anonymous volume":         {`{"Mounts":[{"Type":"volume","Name":"` + volume + `","Destination":"/data","RW":true}]}`, `{}`, `{"Binds":["` + volume + `:/data"]}`},
-		"read-only anonymous":      {`{"Mounts":[{"Type":"volume","Name":"` + volume + `","Destination":"/data"}]}`, `{}`, `{"Binds":["` + volume + `:/data:ro"]}`},
-		"anonymous mount":          {`{"HostConfig":{"Mounts":[{"Type":"volume","Target":"/data"}]},"Mounts":[{"Type":"volume","Name":"` + volume + `","Destination":"/data","RW":true}]}`, `{}`, `{"Mounts":[{"Type":"volume","Source":"` + volume + `","Target":"/data"}]}`},
+		"network of another": {`{"Config":{"Hostname":"vpn","ExposedPorts":{"80/tcp":{}}},"HostConfig":{"NetworkMode":"container:x"}}`, `{}`, `{"NetworkMode":"container:x"}`},
+		"anonymous volume":   {`{"Mounts":[` + unnamed + `]}`, `{}`, `{"VolumesFrom":["` + oldID + `"]}`},
+		"anonymous mount": {
+			`{"HostConfig":{"Mounts":[{"Type":"volume","Target":"/data/"},{"Type":"bind","Source":"/a","Target":"/b"}]},"Mounts":[` + unnamed + `]}`, `{}`,
+			`{"Mounts":[{"Type":"bind","Source":"/a","Target":"/b"}],"VolumesFrom":["` + oldID + `"]}`,
+		},
+		"anonymous volume beside a tmpfs": {
+			`{"HostConfig":{"Mounts":[{"Type":"tmpfs","Target":"/t"},{"Type":"volume","Target":"/data/"}]},"Mounts":[` + unnamed + `,{"Type":"tmpfs","Destination":"/t"}]}`,
+			`{}`, `{"Binds":["` + volume + `:/data"],"Mounts":[{"Type":"tmpfs","Target":"/t"}]}`,
+		},
 		"volume carried once":      {`{"HostConfig":{"Binds":["` + volume + `:/data"]},"Mounts":[{"Type":"volume","Name":"` + volume + `","Destination":"/data","RW":true}]}`, `{}`, `{"Binds":["` + volume + `:/data"]}`},
 		"named volume, not listed": {`{"Mounts":[{"Type":"volume","Name":"data","Destination":"/data","RW":true}]}`, `{}`, `{}`},
 	} {
@@ -284,6 +292,42 @@ func TestPlanOrdersTheStepsOfDependents(t *testing.T) {
 	}
 	if other := Plan(Facts{Target: parse(t, `{"Config":{"Env":["A=b"]}}`), Others: []Container{second, vpn}}, request()); other.State == p.State {
 		t.Error("other facts have the same state")
+	}
+}
+
+// TestMakeTakesVolumesFromOthers that exist, and keeps what those had that do not.
+func TestMakeTakesVolumesFromOthers(t *testing.T) {
+	const donor, gone = "dddddddddddd0000", "cccccccccccc0000"
+	for name, test := range map[string]struct {
+		from   string // VolumesFrom
+		donors string // the mounts of the donor
+		labels string
+		want   []string
+	}{
+		"given by another":     {`"` + donor + `:ro"`, unnamed, ``, []string{donor + ":ro"}},
+		"by name":              {`"donor"`, unnamed, ``, []string{"donor"}},
+		"besides":              {`"donor"`, ``, ``, []string{oldID, "donor"}},
+		"the donor is gone":    {`"` + gone + `","donor"`, ``, ``, []string{oldID, "donor"}},
+		"of the predecessor":   {`"` + donor + `"`, unnamed, `"` + PredecessorsLabel + `":"` + donor + `"`, []string{oldID}},
+		"of another volume":    {`"donor"`, strings.ReplaceAll(unnamed, "1111", "2222"), ``, []string{oldID, "donor"}},
+		"at another path":      {`"donor"`, strings.ReplaceAll(unnamed, "/data", "/other"), ``, []string{oldID, "donor"}},
+		"none but its own one": {``, ``, ``, []string{oldID}},
+	} {
+		c := parse(t, `{"Mounts":[`+unnamed+`],"Config":{"Labels":{`+test.labels+`}},"HostConfig":{"VolumesFrom":[`+test.from+`]}}`)
+		c = c.WithImage(c.Image).Among([]Container{parse(t, `{"Id":"`+donor+`","Name":"/donor","Mounts":[`+test.donors+`]}`)})
+		if got := Make(c, Engine{}, "app:2", "").Host.VolumesFrom; !slices.Equal(got, test.want) {
+			t.Errorf("%s: got %v, want %v", name, got, test.want)
+		}
+	}
+	user := parse(t, `{"Id":"d1","Name":"/user","HostConfig":{"VolumesFrom":["other","`+oldID+`:ro"]}}`)
+	p := Plan(Facts{Target: parse(t, `{}`), Others: []Container{user}}, request())
+	if len(p.Dependents) != 1 || p.Dependents[0].Relation != "volumes_from" {
+		t.Errorf("dependents %+v", p.Dependents)
+	}
+	spec := Make(user, Engine{}, "app:1", "")
+	spec.Follow(map[string]string{oldID: "new"})
+	if !slices.Equal(spec.Host.VolumesFrom, []string{"other", "new:ro"}) {
+		t.Errorf("volumes from %v", spec.Host.VolumesFrom)
 	}
 }
 

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"reflect"
 	"slices"
-	"strings"
 
 	"github.com/docker/docker/api/types/container"
 	"github.com/docker/docker/api/types/network"
@@ -175,54 +174,4 @@ func sameJSON(a, b any) bool {
 	two, _ := json.Marshal(b)
 	_, _ = json.Unmarshal(one, &x), json.Unmarshal(two, &y)
 	return reflect.DeepEqual(x, y)
-}
-
-// CarryVolumes gives the new container the anonymous volumes of the old one, which
-// would get new, empty ones otherwise.
-func CarryVolumes(c Container, host *container.HostConfig) {
-	for _, m := range anonymous(c) {
-		mounted := slices.IndexFunc(host.Mounts, func(h mountSpec) bool { return h.Target == m.Destination })
-		if mounted >= 0 {
-			host.Mounts[mounted].Source = m.Name
-			continue
-		}
-		bind := m.Name + ":" + m.Destination
-		if !m.RW {
-			bind += ":ro"
-		}
-		host.Binds = append(host.Binds, bind)
-	}
-}
-
-// anonymous returns the volumes that have a name of the engine's and that nothing in HostConfig names.
-func anonymous(c Container) []container.MountPoint {
-	if c.HostConfig == nil {
-		return nil
-	}
-	var found []container.MountPoint
-	for _, m := range c.Mounts {
-		if m.Type != "volume" || !isVolumeID(m.Name) {
-			continue
-		}
-		named := slices.ContainsFunc(c.HostConfig.Binds, func(b string) bool { return strings.HasPrefix(b, m.Name+":") }) ||
-			slices.ContainsFunc(c.HostConfig.Mounts, func(h mountSpec) bool { return h.Source == m.Name })
-		if !named && ownVolume(c, m.Destination) {
-			found = append(found, m)
-		}
-	}
-	slices.SortFunc(found, func(a, b container.MountPoint) int { return strings.Compare(a.Destination, b.Destination) })
-	return found
-}
-
-// ownVolume reports whether a volume is the container's, not one that it has by volumes_from.
-func ownVolume(c Container, path string) bool {
-	if len(c.HostConfig.VolumesFrom) == 0 {
-		return true
-	}
-	_, found := c.Config.Volumes[path]
-	return found || slices.ContainsFunc(c.HostConfig.Mounts, func(h mountSpec) bool { return h.Target == path })
-}
-
-func isVolumeID(name string) bool {
-	return len(name) == 64 && !strings.ContainsFunc(name, func(r rune) bool { return (r < '0' || r > '9') && (r < 'a' || r > 'f') })
 }
