@@ -38,7 +38,8 @@ type engine struct {
 	userAgent string
 	transport *transport
 	timeout   time.Duration
-	podman    *atomic.Bool // the last response was from Podman
+	silence   time.Duration // of a pull, after which it has ended
+	podman    *atomic.Bool  // the last response was from Podman
 
 	mu  sync.Mutex
 	api *client.Client // nil until the version of the engine is known
@@ -46,7 +47,7 @@ type engine struct {
 
 func newEngine(at endpoint, userAgent string) *engine {
 	t := newTransport(at)
-	return &engine{at: at, userAgent: userAgent, transport: t, timeout: callTimeout, podman: &t.podman}
+	return &engine{at: at, userAgent: userAgent, transport: t, timeout: callTimeout, silence: pullSilence, podman: &t.podman}
 }
 
 func (e *engine) close() { e.transport.next.CloseIdleConnections() }

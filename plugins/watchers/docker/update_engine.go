@@ -98,8 +98,9 @@ func (e *engine) send(ctx context.Context, api *client.Client, c change) (*http.
 const (
 	// changeLimit bounds the requests that create, start and remove containers.
 	changeLimit = 2 * time.Minute
-	// pullLimit bounds a pull as a whole.
-	pullLimit = 2 * time.Hour
+	// pullLimit bounds a pull as a whole, pullSilence the time in which the engine says nothing of it.
+	pullLimit   = 2 * time.Hour
+	pullSilence = time.Minute
 	// progressPause is the least time between two reports of progress.
 	progressPause = 250 * time.Millisecond
 )
@@ -138,23 +139,34 @@ func (e *engine) pull(ctx context.Context, repository, digest string, credential
 		}
 		header.Set("X-Registry-Auth", base64.URLEncoding.EncodeToString(text))
 	}
-	ctx, cancel := context.WithTimeout(ctx, pullLimit)
+	limited, cancel := context.WithTimeout(ctx, pullLimit)
 	defer cancel()
-	response, err := attempt(ctx, e, func(api *client.Client) (*http.Response, error) {
-		return e.send(ctx, api, change{method: http.MethodPost, path: "/images/create", query: query("fromImage", repository, "tag", digest), header: header})
-	})
-	if err != nil {
+	heard, end := context.WithCancelCause(limited)
+	silent := &failure{text: fmt.Sprintf(
+		"no progress for %s: the registry, or the way to it, stalls; the next try goes on with the layers that are there", e.silence)}
+	quiet := time.AfterFunc(e.silence, func() { end(silent) })
+	defer quiet.Stop()
+	failed := func(err error) error {
+		if errors.Is(context.Cause(heard), silent) {
+			err = silent
+		}
 		return e.explain(op, err)
 	}
+	response, err := attempt(heard, e, func(api *client.Client) (*http.Response, error) {
+		return e.send(heard, api, change{method: http.MethodPost, path: "/images/create", query: query("fromImage", repository, "tag", digest), header: header})
+	})
+	if err != nil {
+		return failed(err)
+	}
 	defer response.Body.Close()
-	if err := readPull(response.Body, progress); err != nil {
-		return e.explain(op, err)
+	if err := readPull(response.Body, func() { quiet.Reset(e.silence) }, progress); err != nil {
+		return failed(err)
 	}
 	return nil
 }
 
-// readPull reads the stream of a pull to its end.
-func readPull(stream io.Reader, progress func(watcher.StepProgress)) error {
+// readPull reads the stream of a pull to its end, and calls said for each message in it.
+func readPull(stream io.Reader, said func(), progress func(watcher.StepProgress)) error {
 	type amount struct{ Current, Total int64 }
 	layers := map[string]amount{}
 	var last time.Time
@@ -172,6 +184,7 @@ func readPull(stream io.Reader, progress func(watcher.StepProgress)) error {
 		case m.Error != "":
 			return &failure{text: m.Error}
 		}
+		said()
 		if m.ProgressDetail.Total > 0 && m.Status == "Downloading" {
 			layers[m.ID] = m.ProgressDetail
 		}

@@ -1,0 +1,71 @@
+package docker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/dogwatch/dogwatch/sdk"
+	"github.com/dogwatch/dogwatch/sdk/watcher"
+)
+
+// TestPullEndsWhenItStalls and when it is cancelled, but not while there is progress.
+func TestPullEndsWhenItStalls(t *testing.T) {
+	const message = `{"status":"Downloading","id":"layer","progressDetail":{"current":1,"total":2}}` + "\n"
+	for name, test := range map[string]struct {
+		messages int // each follows after half of the silence
+		stalls   bool
+		cancel   bool
+		text     string
+	}{
+		"at once":       {messages: 0, stalls: true, text: "no progress for 200ms"},
+		"in the middle": {messages: 2, stalls: true, text: "no progress for 200ms"},
+		"slow":          {messages: 6},
+		"cancelled":     {messages: 1, stalls: true, cancel: true, text: "canceled"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			const silence = 200 * time.Millisecond
+			gone := make(chan struct{})
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				w.Header().Set("API-Version", "1.41")
+				if !strings.HasSuffix(r.URL.Path, "/images/create") {
+					return
+				}
+				for range test.messages {
+					fmt.Fprint(w, message)
+					w.(http.Flusher).Flush()
+					time.Sleep(silence / 2)
+				}
+				if test.stalls {
+					<-r.Context().Done()
+					close(gone)
+				}
+			}))
+			defer server.Close()
+			d := watch(t, Options{Socket: server.URL, Update: true})
+			d.engine.silence = silence
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			if test.cancel {
+				d.engine.silence = time.Hour
+				time.AfterFunc(silence, cancel)
+			}
+			began := time.Now()
+			err := d.engine.pull(ctx, "app", "sha256:1", sdk.Credentials{}, func(watcher.StepProgress) {})
+			switch {
+			case !test.stalls && err != nil, test.stalls && (err == nil || !strings.Contains(err.Error(), test.text)):
+				t.Errorf("after %s: %v", time.Since(began), err)
+			case test.stalls && !test.cancel && (!errors.Is(err, sdk.ErrUnavailable) || strings.Contains(err.Error(), "hangs")):
+				t.Error(err)
+			case test.stalls:
+				<-gone // the engine hears of it
+			}
+		})
+	}
+}
