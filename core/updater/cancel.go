@@ -3,10 +3,12 @@ package updater
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/dogwatch/dogwatch/core/event"
 	"github.com/dogwatch/dogwatch/core/operation"
+	"github.com/dogwatch/dogwatch/sdk/watcher"
 )
 
 // Cancel ends an operation that is queued, and has one that runs stop before its next
@@ -51,9 +53,40 @@ func (r *Runner) stop(id string, wish *operation.Cancel) {
 		return
 	}
 	a.cancel = wish
+	a.endPulling()
 	if a.recovering || a.quiet != nil {
 		a.left = wish
 		r.spoke(a)
+	}
+}
+
+// errPullCancelled ends a call of Apply whose operation was cancelled while it pulled the image.
+var errPullCancelled = errors.New("the operation was cancelled during the pull")
+
+// apply calls Apply. A pull is ended as soon as the operation is cancelled: it may take hours,
+// and nothing has been changed. Every other step is taken to its end.
+func (r *Runner) apply(w Watcher, job watcher.Operation, j *journal) (watcher.Outcome, error) {
+	ctx, end := context.WithCancelCause(r.life)
+	defer end(nil)
+	r.set(func() { j.active.endPull = func() { end(errPullCancelled) } })
+	out, err := w.Updater.Apply(ctx, job, j)
+	r.set(func() { j.active.endPull, j.active.pulling = nil, false })
+	if err == nil || !errors.Is(context.Cause(ctx), errPullCancelled) {
+		return out, err
+	}
+	if steps := j.op.Steps; len(steps) > 0 && !steps[len(steps)-1].Ended {
+		if err := j.End(r.life, steps[len(steps)-1].Step, nil, errPullCancelled); err != nil {
+			return out, err
+		}
+	}
+	reason := watcher.Reason{Code: watcher.ReasonCancelled, Text: errPullCancelled.Error()}
+	return watcher.Outcome{State: watcher.Unchanged, Reason: reason, ContainerID: job.Request.ContainerID}, nil
+}
+
+// endPulling ends the pull under way, if there is one. The caller holds Runner.mu.
+func (a *active) endPulling() {
+	if a.pulling && a.cancel != nil && a.endPull != nil {
+		a.endPull()
 	}
 }
 

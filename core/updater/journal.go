@@ -45,14 +45,21 @@ func (j *journal) Begin(ctx context.Context, s watcher.Step) error {
 		return err
 	}
 	j.op.Steps = append(j.op.Steps, step)
-	r.set(func() { j.active.step = s.Text })
+	r.set(func() {
+		j.active.step = s.Text
+		j.active.pulling = s.Code == watcher.StepPull
+		j.active.endPulling() // it may have been cancelled while the step was stored
+	})
 	return nil
 }
 
 // End implements watcher.Journal.
 func (j *journal) End(ctx context.Context, s watcher.Step, facts map[string]string, failed error) error {
 	r := j.runner
-	r.set(func() { r.spoke(j.active) })
+	r.set(func() {
+		r.spoke(j.active)
+		j.active.pulling = false
+	})
 	for i := len(j.op.Steps) - 1; i >= 0; i-- {
 		step := j.op.Steps[i]
 		if step.ID != s.ID || step.Ended {

@@ -24,6 +24,9 @@ type active struct {
 	// quiet ends a call of Recover that says nothing for too long; nil when there is none.
 	quiet *time.Timer
 	step  string // the text of the one under way
+	// pulling is true during the step that pulls the image, which endPull ends, see apply.
+	pulling bool
+	endPull func()
 	// taken of the steps of the plan have ended; -1 once it returns to the old container.
 	taken, steps int
 	progress     watcher.StepProgress
@@ -254,7 +257,7 @@ func (r *Runner) attempt(j *journal, recover bool) (watcher.Outcome, error) {
 	if recover {
 		return r.recover(w, job, j)
 	}
-	return w.Updater.Apply(r.life, job, j)
+	return r.apply(w, job, j)
 }
 
 // errGaveUp ends an operation that is not to be begun any more; that is stored.

@@ -306,6 +306,49 @@ func TestCancel(t *testing.T) {
 	}
 }
 
+// TestCancelEndsAPull at once, and no other step: those are taken to their end.
+func TestCancelEndsAPull(t *testing.T) {
+	for _, c := range []struct {
+		code string
+		ends bool
+	}{{watcher.StepPull, true}, {watcher.StepStop, false}} {
+		t.Run(c.code, func(t *testing.T) {
+			f := fresh(t)
+			began := make(chan struct{})
+			f.engine.apply = func(ctx context.Context, _ watcher.Operation, j watcher.Journal) (watcher.Outcome, error) {
+				s := watcher.Step{ID: c.code, Code: c.code, Text: "take the step"}
+				if err := j.Begin(ctx, s); err != nil {
+					return watcher.Outcome{}, err
+				}
+				close(began)
+				select {
+				case <-ctx.Done():
+					return watcher.Outcome{}, ctx.Err()
+				case <-time.After(300 * time.Millisecond):
+				}
+				if err := j.End(ctx, s, nil, nil); err != nil {
+					return watcher.Outcome{}, err
+				}
+				return watcher.Outcome{State: watcher.Updated}, nil
+			}
+			f.run(t)
+			op := f.begin(t, "web")
+			<-began
+			if err := f.Cancel(t.Context(), op.ID, "ben"); err != nil {
+				t.Fatal(err)
+			}
+			op = f.outcome(t, op.ID)
+			want := operation.Succeeded
+			if c.ends {
+				want = operation.Cancelled
+			}
+			if op.State != want || len(op.Steps) != 1 || !op.Steps[0].Ended || len(f.engine.recovered) > 0 {
+				t.Errorf("%+v, recovered %v", op, f.engine.recovered)
+			}
+		})
+	}
+}
+
 // TestCancelAfterAStep cancels an operation that has begun to change its container: it is
 // cancelled if that alone had it return, and may be begun again by itself.
 func TestCancelAfterAStep(t *testing.T) {

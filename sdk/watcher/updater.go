@@ -22,7 +22,8 @@ type Updater interface {
 	Plan(ctx context.Context, req UpdateRequest) (Plan, error)
 	// Apply carries out the plan of an operation, one step after the other. If a step
 	// fails, or Journal.Begin returns ErrStop, it returns to the old container.
-	// The error means that the outcome is not known; the host calls Recover then.
+	// The error means that the outcome is not known; the host calls Recover then, unless it
+	// has ended ctx since a user cancelled the operation during a step of code StepPull.
 	Apply(ctx context.Context, op Operation, journal Journal) (Outcome, error)
 	// Recover looks at what an interrupted Apply left, finishes it or returns to the
 	// old container, and says what is true. It may be called again after an
