@@ -11,6 +11,7 @@ import (
 	"github.com/docker/docker/api/types/mount"
 	"github.com/docker/go-connections/nat"
 
+	"github.com/dogwatch/dogwatch/plugins/watchers/docker/internal/replace"
 	"github.com/dogwatch/dogwatch/sdk/watcher"
 )
 
@@ -26,6 +27,7 @@ func TestUpdateOfHardShapes(t *testing.T) {
 		"several links":        (*lab).testSeveralLinks,
 		"volumes":              (*lab).testVolumes,
 		"volumes of another":   (*lab).testVolumesFrom,
+		"unhealthy before":     (*lab).testUnhealthyBefore,
 		"self behind another":  (*lab).testSelfInSharedNetwork,
 	} {
 		t.Run(name, func(t *testing.T) { test(l, t) })
@@ -80,8 +82,7 @@ func (l *lab) testRestartLoop(t *testing.T) {
 	client.Cmd, client.Host.NetworkMode = ends, container.NetworkMode("container:"+vpn)
 	l.wait(t, l.make(t, "client", "app:1", client, true), loops)
 	out, _, _ := l.apply(t, vpn, watcher.UpdateRules{})
-	// The client still does not stay up, so that its network does not change.
-	if out.State != watcher.RolledBack {
+	if out.State != watcher.Updated || len(out.Warnings) != 1 || out.Warnings[0].Code != replace.WarnUnwell {
 		t.Errorf("with a client that loops: %+v", out)
 	}
 	if c := l.wait(t, "client", loops); c.HostConfig.RestartPolicy.Name != "always" {
@@ -269,5 +270,34 @@ func (l *lab) testVolumesFrom(t *testing.T) {
 	out, _, _ := l.apply(t, l.inspect(t, "user").ID, watcher.UpdateRules{})
 	if m := l.inspect(t, "user").Mounts; out.State != watcher.Updated || len(m) != 1 || m[0].Name != volume {
 		t.Errorf("%+v; mounts %+v", out, m)
+	}
+}
+
+// testUnhealthyBefore: the new container of an unhealthy one has to stay up, and no more.
+func (l *lab) testUnhealthyBefore(t *testing.T) {
+	const fails = `HEALTHCHECK --interval=200ms --timeout=1s --retries=1 CMD ["/missing"]`
+	l.Image(t, "app:unhealthy", fails)
+	for name, test := range map[string]struct {
+		image string
+		gate  watcher.HealthGate
+		want  watcher.OutcomeState
+	}{
+		"still unhealthy":   {l.Image(t, "app:still", fails, "LABEL a=b"), watcher.HealthGate{}, watcher.Updated},
+		"never healthy":     {l.Image(t, "app:never", `HEALTHCHECK --interval=1h CMD ["/main"]`), watcher.HealthGate{Window: time.Second}, watcher.Updated},
+		"exits":             {l.Image(t, "app:bad", `ENTRYPOINT ["/missing"]`), watcher.HealthGate{}, watcher.RolledBack},
+		"a probe says more": {l.Image(t, "app:still"), watcher.HealthGate{Command: []string{"/missing"}, Window: time.Second}, watcher.RolledBack},
+	} {
+		m := *l
+		m.new = test.image
+		id := m.make(t, "unwell", "app:unhealthy", shape{}, true)
+		m.wait(t, id, func(c container.InspectResponse) bool { return c.State.Health.Status == container.Unhealthy })
+		out, plan, _ := m.apply(t, id, watcher.UpdateRules{Health: test.gate})
+		code := func(all []watcher.Reason) bool {
+			return slices.ContainsFunc(all, func(r watcher.Reason) bool { return r.Code == replace.WarnUnwell })
+		}
+		if updated := test.want == watcher.Updated; out.State != test.want || code(out.Warnings) != updated || code(plan.Warnings) == (len(test.gate.Command) > 0) {
+			t.Errorf("%s: %+v; planned %v", name, out, plan.Warnings)
+		}
+		m.Remove(t, "unwell")
 	}
 }

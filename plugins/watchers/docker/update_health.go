@@ -10,6 +10,7 @@ import (
 
 	"github.com/docker/docker/api/types/container"
 
+	"github.com/dogwatch/dogwatch/plugins/watchers/docker/internal/replace"
 	"github.com/dogwatch/dogwatch/sdk/watcher"
 )
 
@@ -47,7 +48,10 @@ func (r *replacement) healthy(ctx context.Context, name string) error {
 			return err
 		case err != nil: // that the engine hangs, or is restarted, does not mean that the container fails
 			why = err.Error()
-		case ready && time.Since(began) >= r.liveness:
+		case ready && time.Since(began) >= r.liveness, time.Since(began) >= window && r.unwell(name, gate):
+			if !ready || why == unhealthy || why == exited {
+				r.warnings = append(r.warnings, watcher.Reason{Code: replace.WarnUnwell, Text: name + " works no better than before: " + why})
+			}
 			return nil
 		case !ready && time.Since(began) >= window:
 			return &coded{"unhealthy", fmt.Sprintf("%s was not healthy within %s: %s", name, window, why)}
@@ -69,16 +73,28 @@ func (r *replacement) works(ctx context.Context, name string, gate watcher.Healt
 	}
 	r.downtime(ctx, name, c)
 	if err := alive(c); err != nil {
+		if name != r.op.Plan.Name && r.old[name].Status() == replace.Restarting { // which this update is not about
+			return true, exited, nil
+		}
 		return false, "", err
 	}
 	if err := published(r.old[name].InspectResponse, c); err != nil {
 		return false, "", err
 	}
 	ready, why := r.probe(ctx, c, gate)
+	if why == unhealthy && r.unwell(name, gate) {
+		return true, why, nil
+	}
 	if why == unhealthy {
 		return false, "", &coded{"unhealthy", name + " became unhealthy" + lastOutput(c)}
 	}
 	return ready, why, nil
+}
+
+// unwell reports whether the old container was unhealthy, and nothing but its own health check
+// says whether the new one works: that is held to no more than the old one then.
+func (r *replacement) unwell(name string, gate watcher.HealthGate) bool {
+	return replace.Unwell(r.old[name], gate)
 }
 
 // unanswered reports whether an error is that the engine, or a proxy, did not respond.

@@ -21,7 +21,7 @@ func Plan(f Facts, req watcher.UpdateRequest) watcher.Plan {
 		Steps:       steps(f, deps, req),
 		Carried:     carried(c, spec),
 		Changes:     changes(c.Image, req.Image.Config),
-		Warnings:    slices.Concat(warnings(f, req), imageWarnings(c, spec, req.Image.Config)),
+		Warnings:    slices.Concat(warnings(f, deps, req), imageWarnings(c, spec, req.Image.Config)),
 		Blocks:      blocks(f, deps, req),
 		Backups:     f.Backups,
 		Space:       watcher.Space{Download: -1, Writable: -1},

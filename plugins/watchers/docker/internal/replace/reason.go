@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/docker/docker/api/types/container"
 	"github.com/docker/go-connections/nat"
 
 	"github.com/dogwatch/dogwatch/internal/reference"
@@ -37,6 +38,7 @@ const (
 const (
 	WarnNoCheck    = "no-healthcheck"
 	WarnRestarting = "restarting"
+	WarnUnwell     = "unhealthy"
 	WarnProbe      = "probe.unreachable"
 	WarnLabels     = "labels.image"
 )
@@ -136,7 +138,7 @@ func containerBlocks(f Facts, c Container, add func(code, text string, args ...a
 }
 
 // warnings are what the user should know.
-func warnings(f Facts, req watcher.UpdateRequest) []watcher.Reason {
+func warnings(f Facts, deps []dependent, req watcher.UpdateRequest) []watcher.Reason {
 	var all []watcher.Reason
 	c := f.Target
 	if req.Image.Config != nil && f.Compose.Command == nil {
@@ -150,6 +152,20 @@ func warnings(f Facts, req watcher.UpdateRequest) []watcher.Reason {
 		all = append(all, watcher.Reason{Code: WarnRestarting, Text: fmt.Sprintf(text, c.Name())})
 	}
 	gate := req.Rules.Health
+	if Unwell(c, gate) {
+		all = append(all, watcher.Reason{Code: WarnUnwell, Text: fmt.Sprintf(
+			"%s is unhealthy, so the new one only has to stay up", c.Name())})
+	}
+	for _, d := range containers(deps) {
+		switch {
+		case d.Status() == Restarting:
+			all = append(all, watcher.Reason{Code: WarnUnwell, Text: fmt.Sprintf(
+				"%s keeps restarting, so its new one need not stay up", d.Name())})
+		case Unwell(d, watcher.HealthGate{}):
+			all = append(all, watcher.Reason{Code: WarnUnwell, Text: fmt.Sprintf(
+				"%s is unhealthy, so its new one only has to stay up", d.Name())})
+		}
+	}
 	if port := outOfReach(f, gate); port != "" {
 		all = append(all, watcher.Reason{Code: WarnProbe, Text: fmt.Sprintf(
 			"Dogwatch is in no network of %s, which does not publish port %s, so the probe may not reach it: connect Dogwatch to one of them, or use a command as the probe", c.Name(), port)})
@@ -160,6 +176,13 @@ func warnings(f Facts, req watcher.UpdateRequest) []watcher.Reason {
 			"%s has no health check, so it counts as working when it stays up", c.Name())})
 	}
 	return all
+}
+
+// Unwell reports whether a container is unhealthy by its own health check, and no probe is set
+// that says whether a new one works.
+func Unwell(c Container, gate watcher.HealthGate) bool {
+	probed := gate.HTTP != "" || gate.TCP != "" || len(gate.Command) > 0
+	return !probed && c.State != nil && c.State.Health != nil && c.State.Health.Status == container.Unhealthy
 }
 
 // outOfReach returns the port of a probe that Dogwatch cannot reach from the networks
