@@ -1,10 +1,13 @@
 package docker
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"maps"
+	"net/http"
+	"strings"
 	"time"
 
 	"github.com/docker/docker/api/types/container"
@@ -84,7 +87,9 @@ func (d *Docker) Apply(ctx context.Context, op watcher.Operation, journal watche
 	committed := false
 	for _, s := range plan.Steps {
 		err := r.step(ctx, s)
-		committed = committed || s.Code == watcher.StepRemove && !errors.Is(err, watcher.ErrStop)
+		var lost *coded // the new container, before the old one was removed
+		gaveUp := errors.Is(err, watcher.ErrStop) || errors.As(err, &lost)
+		committed = s.Code == watcher.StepRemove && !gaveUp || committed && lost == nil
 		var gone *journalError
 		switch {
 		case err == nil:
@@ -193,6 +198,9 @@ func (r *replacement) take(ctx context.Context, s watcher.Step) (map[string]stri
 	case watcher.StepRestart:
 		return nil, r.engine.post(ctx, "restart "+name, "/containers/"+name+"/restart", nil, nil, nil)
 	case watcher.StepRemove:
+		if err := r.stays(ctx, name); err != nil {
+			return nil, err
+		}
 		return nil, r.removeOld(ctx, name, r.old[name].ID)
 	case watcher.StepPrune:
 		return nil, r.prune(ctx)
@@ -329,15 +337,27 @@ func reasonCode(s watcher.Step, err error) string {
 	return "step." + s.Code
 }
 
-// updated describes the end of a successful operation.
+// updated describes the end of a successful operation, with what another client did meanwhile.
 func (r *replacement) updated(ctx context.Context) (watcher.Outcome, error) {
-	name := r.op.Plan.Name
-	out := watcher.Outcome{State: watcher.Updated, Warnings: r.warnings}
-	c, err := r.engine.container(ctx, name)
+	name, out := r.op.Plan.Name, watcher.Outcome{State: watcher.Updated}
+	id := r.created[r.op.Plan.ContainerID]
+	c, err := r.engine.container(ctx, cmp.Or(id, name))
+	if id != "" && hasStatus(err, http.StatusNotFound) {
+		out.State, out.Warnings = watcher.Broken, r.warnings
+		out.Reason = watcher.Reason{Code: lostNew, Text: removedMeanwhile(name).text + " after it had worked: create it again"}
+		return out, nil
+	}
 	if err != nil {
 		return out, err
 	}
-	out.ContainerID, out.Downtime = c.ID, r.health
+	step := watcher.Step{Code: watcher.StepStart, Text: "leave the new " + name + " as it was"}
+	if other := strings.TrimPrefix(c.Name, "/"); other != name {
+		r.warn(step, fmt.Errorf("another client has renamed it to %s", other))
+	}
+	if err := alive(c); err != nil && replace.Statuses(r.op.Plan)[name] != replace.Stopped {
+		r.warn(step, fmt.Errorf("it does not run any more: %w", err))
+	}
+	out.ContainerID, out.Downtime, out.Warnings = c.ID, r.health, r.warnings
 	backups, err := r.backupsNow(ctx, name)
 	for _, b := range backups {
 		out.Kept = append(out.Kept, containerName(b))

@@ -27,18 +27,38 @@ func inOrder(p watcher.Plan) []watcher.Dependent {
 // A coded error says why it is not there, or does not stay up.
 func (r *replacement) stillRuns(ctx context.Context, name string) error {
 	status := replace.Statuses(r.op.Plan)[name]
-	c, err := r.engine.container(ctx, name)
-	switch {
-	case hasStatus(err, http.StatusNotFound):
-		return &coded{watcher.ReasonInterrupted, "the new " + name + " was removed or renamed by another client"}
-	case err != nil:
+	c, err := r.present(ctx, name)
+	if err != nil || status == replace.Stopped {
 		return err
-	case c.ID != r.new(name):
-		return &coded{replace.BlockNameTaken, "another container, " + short(c.ID) + ", has the name " + name + " by now"}
-	case status == replace.Stopped:
-		return nil
 	}
 	return r.keepUp(ctx, c, status)
+}
+
+// lostNew is the code of a new container that another client has removed.
+const lostNew = "new.missing"
+
+func removedMeanwhile(name string) *coded {
+	return &coded{lostNew, "another client has removed the new " + name}
+}
+
+// present returns the new container in the place of the one called name, whatever its name is
+// by now. A coded error says that it was removed.
+func (r *replacement) present(ctx context.Context, name string) (container.InspectResponse, error) {
+	c, err := r.engine.container(ctx, r.new(name))
+	if hasStatus(err, http.StatusNotFound) {
+		return c, removedMeanwhile(name)
+	}
+	return c, err
+}
+
+// stays looks at a new container a last time before the old one is removed. A coded error says
+// that it was removed, or that it does not run any more.
+func (r *replacement) stays(ctx context.Context, name string) error {
+	c, err := r.present(ctx, name)
+	if err != nil || replace.Statuses(r.op.Plan)[name] == replace.Stopped || r.loops(name) {
+		return err
+	}
+	return alive(c)
 }
 
 // keepUp makes a new container run, or pauses it, if its status is another one. A coded

@@ -4,6 +4,7 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -28,6 +29,7 @@ func TestUpdateOfHardShapes(t *testing.T) {
 		"volumes":              (*lab).testVolumes,
 		"volumes of another":   (*lab).testVolumesFrom,
 		"unhealthy before":     (*lab).testUnhealthyBefore,
+		"user meanwhile":       (*lab).testUserMeanwhile,
 		"self behind another":  (*lab).testSelfInSharedNetwork,
 	} {
 		t.Run(name, func(t *testing.T) { test(l, t) })
@@ -299,5 +301,58 @@ func (l *lab) testUnhealthyBefore(t *testing.T) {
 			t.Errorf("%s: %+v; planned %v", name, out, plan.Warnings)
 		}
 		m.Remove(t, "unwell")
+	}
+}
+
+// testUserMeanwhile: a user renames, stops or removes the new container before the update has
+// ended, which says what is true then.
+func (l *lab) testUserMeanwhile(t *testing.T) {
+	check(t, l.API.ImageTag(t.Context(), l.old, "kept:1")) // which keeps it when unused images are removed
+	rename := func(ctx context.Context) { check(t, l.API.ContainerRename(ctx, "web", "mine")) }
+	stop := func(ctx context.Context) { check(t, l.API.ContainerStop(ctx, "web", container.StopOptions{})) }
+	remove := func(ctx context.Context) {
+		check(t, l.API.ContainerRemove(ctx, "web", container.RemoveOptions{Force: true}))
+	}
+	const before, after = watcher.StepRemove, watcher.StepPrune // the old one is removed in between
+	for name, test := range map[string]struct {
+		does  func(context.Context)
+		at    string
+		want  watcher.OutcomeState
+		says  string // in its reason or a warning
+		left  string // the name of what is left
+		image string
+	}{
+		"renamed while it is waited for": {rename, watcher.StepHealth, watcher.Updated, "renamed it to mine", "mine", l.new},
+		"stopped while it is waited for": {stop, watcher.StepHealth, watcher.RolledBack, "it ended with code", "web", l.old},
+		"removed while it is waited for": {remove, watcher.StepHealth, watcher.RolledBack, "another client has removed the new web", "web", l.old},
+		"stopped before":                 {stop, before, watcher.RolledBack, "it ended with code", "web", l.old},
+		"removed before":                 {remove, before, watcher.RolledBack, "another client has removed the new web", "web", l.old},
+		"renamed after":                  {rename, after, watcher.Updated, "renamed it to mine", "mine", l.new},
+		"stopped after":                  {stop, after, watcher.Updated, "it does not run any more", "web", l.new},
+		"removed after":                  {remove, after, watcher.Broken, "create it again", "", ""},
+	} {
+		req := l.request(l.make(t, "web", "app:1", shape{}, true))
+		req.Rules.Prune = true
+		j := &taking{journal: &journal{}, at: test.at, take: test.does}
+		out, err := l.docker.Apply(t.Context(), watcher.Operation{ID: "op1", Request: req, Plan: l.plan(t, req)}, j)
+		check(t, err)
+		said := out.Reason.Text
+		for _, w := range out.Warnings {
+			said += w.Text
+		}
+		if out.State != test.want || !strings.Contains(said, test.says) {
+			t.Errorf("%s: %+v", name, out)
+		}
+		all, err := l.API.ContainerList(t.Context(), container.ListOptions{All: true})
+		check(t, err)
+		for _, c := range all {
+			if containerName(c) != test.left || c.ImageID != test.image || c.ID != out.ContainerID {
+				t.Errorf("%s: %s is left, %s", name, containerName(c), c.State)
+			}
+			l.Remove(t, c.ID)
+		}
+		if len(all) == 0 && test.left != "" {
+			t.Errorf("%s: nothing is left", name)
+		}
 	}
 }

@@ -67,13 +67,13 @@ func (r *replacement) healthy(ctx context.Context, name string) error {
 
 // works looks once whether the new container works, and what it waits for otherwise.
 func (r *replacement) works(ctx context.Context, name string, gate watcher.HealthGate) (bool, string, error) {
-	c, err := r.engine.container(ctx, r.new(name))
+	c, err := r.present(ctx, name)
 	if err != nil {
 		return false, "", err
 	}
 	r.downtime(ctx, name, c)
 	if err := alive(c); err != nil {
-		if name != r.op.Plan.Name && r.old[name].Status() == replace.Restarting { // which this update is not about
+		if r.loops(name) {
 			return true, exited, nil
 		}
 		return false, "", err
@@ -89,6 +89,12 @@ func (r *replacement) works(ctx context.Context, name string, gate watcher.Healt
 		return false, "", &coded{"unhealthy", name + " became unhealthy" + lastOutput(c)}
 	}
 	return ready, why, nil
+}
+
+// loops reports whether a container that is recreated with another one kept restarting
+// before: whether it stays up is nothing that the update is about.
+func (r *replacement) loops(name string) bool {
+	return name != r.op.Plan.Name && r.old[name].Status() == replace.Restarting
 }
 
 // unwell reports whether the old container was unhealthy, and nothing but its own health check
