@@ -209,6 +209,7 @@ func (d *Docker) composeFor(ctx context.Context, labels map[string]string, scale
 	}
 	command := compose.NewCommand(tool, project, labels[labelProject], scale)
 	command.First = compose.IsFirst(ctx, tool)
+	command.Profiles = project.Profiles(read)
 	return &command, command.Check(read)
 }
 

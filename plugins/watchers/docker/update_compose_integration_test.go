@@ -364,6 +364,35 @@ func TestComposeDoesNotRecreateAnEditedService(t *testing.T) {
 	}
 }
 
+// testComposeProfile: a service that compose only knows with its profile is left alone, too.
+func (l *lab) testComposeProfile(t *testing.T) {
+	p := newProject(t, l, strings.Replace(composeText, "    network_mode: none\n", "    network_mode: none\n    profiles: [night]\n", 1))
+	up := []string{"-f", p.file, "--profile", "night", "up", "-d"}
+	p.compose(t, up...)
+	web := l.container(t, "web")
+	req := p.request(web.ID)
+	out, err := l.docker.Apply(t.Context(), watcher.Operation{ID: "op1", Request: req, Plan: l.plan(t, req)}, &journal{})
+	if check(t, err); out.State != watcher.Updated {
+		t.Fatalf("%+v", out)
+	}
+	p.compose(t, up...)
+	if got := l.container(t, "web"); got.ID != out.ContainerID {
+		t.Errorf("compose made %s of the updated %s", got.ID, out.ContainerID)
+	}
+	l.Remove(t, web.Name)
+	l.Remove(t, l.container(t, "other").ID)
+}
+
+// container is the container of a service.
+func (l *lab) container(t *testing.T, service string) container.InspectResponse {
+	t.Helper()
+	found, err := l.docker.service(t.Context(), map[string]string{labelProject: "home", labelService: service})
+	if check(t, err); len(found) != 1 {
+		t.Fatalf("%d containers of %s", len(found), service)
+	}
+	return l.inspect(t, found[0].ID)
+}
+
 // TestUpdateOfAScaledService updates two containers of one service, one after the other.
 func TestUpdateOfAScaledService(t *testing.T) {
 	t.Parallel()

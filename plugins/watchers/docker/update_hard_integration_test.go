@@ -30,6 +30,7 @@ func TestUpdateOfHardShapes(t *testing.T) {
 		"volumes of another":   (*lab).testVolumesFrom,
 		"unhealthy before":     (*lab).testUnhealthyBefore,
 		"user meanwhile":       (*lab).testUserMeanwhile,
+		"compose profile":      (*lab).testComposeProfile,
 		"self behind another":  (*lab).testSelfInSharedNetwork,
 	} {
 		t.Run(name, func(t *testing.T) { test(l, t) })

@@ -26,6 +26,8 @@ type Command struct {
 	Files      []string
 	WorkingDir string
 	EnvFiles   []string `json:",omitempty"`
+	// Profiles are those of the service.
+	Profiles []string `json:",omitempty"`
 	// Scale is how many containers the service has.
 	Scale int
 	// First is true for Compose 1, the one in Python.
@@ -147,6 +149,9 @@ func (c Command) Run(ctx context.Context, host string, secrets []string, args ..
 	}
 	for _, file := range c.EnvFiles {
 		all = append(all, "--env-file", file)
+	}
+	for _, name := range c.Profiles {
+		all = append(all, "--profile", name)
 	}
 	cmd := exec.CommandContext(ctx, c.Tool[0], append(all, args...)...)
 	cmd.Dir = c.WorkingDir

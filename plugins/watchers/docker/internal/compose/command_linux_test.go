@@ -38,6 +38,25 @@ func TestCommandNamesTheProject(t *testing.T) {
 	}
 }
 
+// TestCommandNamesTheProfiles of the service, without which Compose 2 says no hash of it.
+func TestCommandNamesTheProfiles(t *testing.T) {
+	c := script(t, `echo "web $(echo "$@" | sha256sum | cut -d' ' -f1)"; echo "$@" >args`)
+	c.Profiles = Project{Service: "web", Files: []string{"a", "b"}}.Profiles(func(path string) ([]byte, error) {
+		text := "services: {web: {profiles: [&n night, day], extends: base}, base: {profiles: [*n]}, other: {profiles: [x]}}"
+		if path == "b" {
+			text = "services: {web: {profiles: [weekend]}, other: {}}"
+		}
+		return []byte(text), nil
+	})
+	if _, err := c.Hash(t.Context(), "unix:///x"); err != nil {
+		t.Fatal(err)
+	}
+	args, err := os.ReadFile(filepath.Join(c.WorkingDir, "args"))
+	if want := " --profile day --profile night --profile weekend config --hash web\n"; err != nil || !strings.HasSuffix(string(args), want) {
+		t.Errorf("called with %s, %v, want %s", args, err, want)
+	}
+}
+
 func TestCommandHidesSecrets(t *testing.T) {
 	t.Setenv("DOGWATCH_TOKEN", "geheim-token")
 	c := script(t, `env; printf '\033[31mERROR\033[0m: invalid: %s\n' geheimnis >&2; exit 3`)

@@ -161,9 +161,10 @@ func isMerge(key *yaml.Node) bool {
 
 // definition is what is known of a service after merging.
 type definition struct {
-	image place // node is nil for none
-	found bool
-	build bool
+	image    place // node is nil for none
+	found    bool
+	build    bool
+	profiles []string // those without which compose does not know the service
 }
 
 // service returns what the files, merged, say of a service.
@@ -177,12 +178,27 @@ func (f *files) service(name string) (definition, error) {
 			}
 			all.found = all.found || one.found
 			all.build = all.build || one.build
+			all.profiles = append(all.profiles, one.profiles...)
 			if one.image.node != nil {
 				all.image = one.image
 			}
 		}
 	}
 	return all, nil
+}
+
+// Profiles returns the profiles of the project's service; none where its files cannot be followed.
+func (p Project) Profiles(read Reader) []string {
+	f, err := load(p, read)
+	if err != nil {
+		return nil
+	}
+	def, err := f.service(p.Service)
+	if err != nil {
+		return nil
+	}
+	slices.Sort(def.profiles)
+	return slices.Compact(def.profiles)
 }
 
 func (f *files) serviceIn(d *document, root *yaml.Node, name string, depth int) (definition, error) {
@@ -193,6 +209,13 @@ func (f *files) serviceIn(d *document, root *yaml.Node, name string, depth int) 
 	}
 	def.found = true
 	def.build = f.get(service, "build", 0) != nil
+	if n := f.target(f.get(service, "profiles", 0)); n != nil && n.Kind == yaml.SequenceNode {
+		for _, entry := range n.Content {
+			if name := f.target(entry); name != nil && name.Kind == yaml.ScalarNode {
+				def.profiles = append(def.profiles, name.Value)
+			}
+		}
+	}
 	if n := f.get(service, "image", 0); n != nil {
 		def.image = place{d, f.target(n)}
 		if t := def.image.node; t == nil || t.Kind != yaml.ScalarNode || t.Tag == "!!null" {
@@ -210,6 +233,7 @@ func (f *files) serviceIn(d *document, root *yaml.Node, name string, depth int) 
 		return def, err
 	}
 	def.build = def.build || base.build
+	def.profiles = append(def.profiles, base.profiles...)
 	if def.image.node == nil {
 		def.image = base.image
 	}
@@ -248,6 +272,7 @@ func (f *files) extended(d *document, root, extends *yaml.Node, name string, dep
 			return base, err
 		}
 		base.found, base.build = base.found || one.found, base.build || one.build
+		base.profiles = append(base.profiles, one.profiles...)
 		if one.image.node != nil {
 			base.image = one.image
 		}
