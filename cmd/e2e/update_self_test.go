@@ -60,6 +60,14 @@ func contain(t *testing.T, env ...string) (c *contained, image string) {
 // containAt runs one that reaches the engine at an address.
 func containAt(t *testing.T, engine *dockertest.Daemon, at string, env ...string) (c *contained, image string) {
 	t.Helper()
+	return containIn(t, engine, "host", at, env...)
+}
+
+// containIn runs one in a network, which has to be that of the host in the end.
+func containIn(
+	t *testing.T, engine *dockertest.Daemon, mode container.NetworkMode, at string, env ...string,
+) (c *contained, image string) {
+	t.Helper()
 	registry := startRegistry(t)
 	dir := filepath.Dir(strings.TrimPrefix(engine.Host, "unix://"))
 	t.Cleanup(func() { // the network of the host, which outlives the engine
@@ -82,7 +90,7 @@ func containAt(t *testing.T, engine *dockertest.Daemon, at string, env ...string
 		"DOGWATCH_WATCHER_DOCKER_LOCAL_SOCKET=" + at, "DOGWATCH_WATCHER_DOCKER_LOCAL_CRON=0 0 1 1 *",
 		"DOGWATCH_REGISTRY_CUSTOM_LAN_URL=http://" + registry,
 	}, env...)}, &container.HostConfig{
-		NetworkMode: "host", ReadonlyRootfs: true, Binds: []string{dir + ":/run/engine", c.store + ":/store"},
+		NetworkMode: mode, ReadonlyRootfs: true, Binds: []string{dir + ":/run/engine", c.store + ":/store"},
 		RestartPolicy: container.RestartPolicy{Name: container.RestartPolicyUnlessStopped},
 	}, nil, nil, "dogwatch")
 	must(t, err)
@@ -186,6 +194,28 @@ func TestSelfUpdate(t *testing.T) {
 			t.Errorf("%s: ends %v", v.name, ends)
 		}
 		only(t, c.engine, "dogwatch", image)
+	}
+}
+
+// TestSelfUpdateBehindAnotherContainer has Dogwatch replace its own container in the network
+// of another one, such as a VPN, whose hostname and files it sees as its own.
+func TestSelfUpdateBehindAnotherContainer(t *testing.T) {
+	t.Parallel()
+	engine := dockertest.Start(t)
+	engine.Image(t, "vpn:1")
+	made, err := engine.API.ContainerCreate(t.Context(), &container.Config{Image: "vpn:1", Hostname: "vpn"},
+		&container.HostConfig{NetworkMode: "host"}, nil, nil, "vpn")
+	must(t, err)
+	must(t, engine.API.ContainerStart(t.Context(), made.ID, container.StartOptions{}))
+	c, _ := containIn(t, engine, container.NetworkMode("container:"+made.ID), "/run/engine/engine.sock",
+		"DOGWATCH_WATCHER_DOCKER_LOCAL_UPDATE=true")
+	next := c.push("1.1.0")
+	c.watch()
+	op := c.outcome(c.begin("update", "dogwatch").ID)
+	succeeded(t, op)
+	only(t, engine, "dogwatch", next)
+	if vpn, err := engine.API.ContainerInspect(t.Context(), "vpn"); err != nil || vpn.ID != made.ID || !vpn.State.Running {
+		t.Errorf("the vpn: %v", err)
 	}
 }
 
