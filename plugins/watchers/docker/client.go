@@ -47,7 +47,9 @@ type engine struct {
 
 func newEngine(at endpoint, userAgent string) *engine {
 	t := newTransport(at)
-	return &engine{at: at, userAgent: userAgent, transport: t, timeout: callTimeout, silence: pullSilence, podman: &t.podman}
+	return &engine{
+		at: at, userAgent: userAgent, transport: t, timeout: callTimeout, silence: pullSilence, podman: &t.podman,
+	}
 }
 
 func (e *engine) close() { e.transport.next.CloseIdleConnections() }

@@ -113,9 +113,9 @@ func TestChangesNameTheTimeThatTheyWaited(t *testing.T) {
 	e := enginesim.New(enginesim.Config{})
 	address := serve(t, e)
 	d := watch(t, Options{Socket: address, Update: true})
-	check(t, d.engine.change(t.Context(), connecting, change{method: http.MethodGet, path: "/containers/json"}))
 	e.Fail(enginesim.ListContainers, enginesim.Fault{Hang: true})
-	err := d.engine.change(t.Context(), connecting, change{method: http.MethodGet, path: "/containers/json", limit: 40 * time.Millisecond})
+	list := change{method: http.MethodGet, path: "/containers/json", limit: 40 * time.Millisecond}
+	err := d.engine.change(t.Context(), connecting, list)
 	explains(t, err, sdk.ErrUnavailable, address, "no answer within 40ms")
 }
 

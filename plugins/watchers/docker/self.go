@@ -57,7 +57,8 @@ func (d *Docker) traced(ctx context.Context, t traces, all []container.Summary) 
 		if layered := d.layered(ctx, t, found); len(layered) == 1 {
 			return ids(layered)
 		}
-		if mounted := slices.DeleteFunc(slices.Clone(found), func(c container.Summary) bool { return !t.mounted(c) }); len(mounted) == 1 {
+		mounted := slices.DeleteFunc(slices.Clone(found), func(c container.Summary) bool { return !t.mounted(c) })
+		if len(mounted) == 1 {
 			return ids(mounted)
 		}
 	}

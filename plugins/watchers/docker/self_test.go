@@ -28,8 +28,8 @@ func TestSelfIsFoundByMountsOrHostname(t *testing.T) {
 		"docker, a hostname of its own": {mount(docker, own), []string{own}},
 		"podman":                        {mount(podman, own), []string{own}},
 		"the hostname alone":            {traces{hostname: own[:12]}, []string{own}},
-		"the control group":             {traces{cgroup: "12:pids:/docker/" + own + "\n", mounts: mount(docker, other).mounts}, []string{own}},
-		"no container":                  {traces{mounts: "25 1 8:1 / / rw - ext4 /dev/sda1 rw\n", hostname: "nas", cgroup: "0::/\n"}, nil},
+		"the control group":             {traces{"12:pids:/docker/" + own + "\n", mount(docker, other).mounts, ""}, []string{own}},
+		"no container":                  {traces{"0::/\n", "25 1 8:1 / / rw - ext4 /dev/sda1 rw\n", "nas"}, nil},
 		"of another engine":             {mount(docker, strings.Repeat("c3", 32)), nil},
 		"a mount of another container":  {mount(data, other), nil},
 	} {
@@ -47,9 +47,9 @@ func TestSelfIsFoundByMountsOrHostname(t *testing.T) {
 func (l *lab) testSelfInSharedNetwork(t *testing.T) {
 	vpn := l.make(t, "vpn", "app:1", shape{}, true)
 	defer l.Remove(t, "vpn")
+	socket := mount.Mount{Type: mount.TypeBind, Source: strings.TrimPrefix(l.Host, "unix://"), Target: "/run/engine.sock"}
 	s := shape{Host: container.HostConfig{
-		NetworkMode: container.NetworkMode("container:" + vpn),
-		Mounts:      []mount.Mount{{Type: mount.TypeBind, Source: strings.TrimPrefix(l.Host, "unix://"), Target: "/run/engine.sock"}},
+		NetworkMode: container.NetworkMode("container:" + vpn), Mounts: []mount.Mount{socket},
 	}}
 	s.Cmd = []string{"show", "/proc/self/mountinfo", "/proc/self/cgroup", "/etc/hostname", "/end"}
 	dog := l.make(t, "dog", "app:1", s, true)
@@ -70,7 +70,8 @@ func (l *lab) testSelfInSharedNetwork(t *testing.T) {
 			}
 		}
 		seen.cgroup, seen.mounts = "", strings.ReplaceAll(seen.mounts, "upperdir=", "hidden=")
-		if got := l.docker.traced(t.Context(), seen, all); own == dog && !slices.Equal(got, []string{dog}) || own == beside && len(got) != 3 {
+		got := l.docker.traced(t.Context(), seen, all)
+		if own == dog && !slices.Equal(got, []string{dog}) || own == beside && len(got) != 3 {
 			t.Errorf("by the mounts alone: found %.12q of %.12q", got, own)
 		}
 	}

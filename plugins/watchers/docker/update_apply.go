@@ -344,7 +344,8 @@ func (r *replacement) updated(ctx context.Context) (watcher.Outcome, error) {
 	c, err := r.engine.container(ctx, cmp.Or(id, name))
 	if id != "" && hasStatus(err, http.StatusNotFound) {
 		out.State, out.Warnings = watcher.Broken, r.warnings
-		out.Reason = watcher.Reason{Code: lostNew, Text: removedMeanwhile(name).text + " after it had worked: create it again"}
+		text := removedMeanwhile(name).text + " after it had worked: create it again"
+		out.Reason = watcher.Reason{Code: lostNew, Text: text}
 		return out, nil
 	}
 	if err != nil {

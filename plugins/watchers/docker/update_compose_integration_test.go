@@ -366,7 +366,8 @@ func TestComposeDoesNotRecreateAnEditedService(t *testing.T) {
 
 // testComposeProfile: a service that compose only knows with its profile is left alone, too.
 func (l *lab) testComposeProfile(t *testing.T) {
-	p := newProject(t, l, strings.Replace(composeText, "    network_mode: none\n", "    network_mode: none\n    profiles: [night]\n", 1))
+	const mode = "    network_mode: none\n"
+	p := newProject(t, l, strings.Replace(composeText, mode, mode+"    profiles: [night]\n", 1))
 	up := []string{"-f", p.file, "--profile", "night", "up", "-d"}
 	p.compose(t, up...)
 	web := l.container(t, "web")

@@ -143,7 +143,8 @@ func (e *engine) pull(ctx context.Context, repository, digest string, credential
 	defer cancel()
 	heard, end := context.WithCancelCause(limited)
 	silent := &failure{text: fmt.Sprintf(
-		"no progress for %s: the registry, or the way to it, stalls; the next try goes on with the layers that are there", e.silence)}
+		"no progress for %s: the registry, or the way to it, stalls; the next try goes on with the layers that are there",
+		e.silence)}
 	quiet := time.AfterFunc(e.silence, func() { end(silent) })
 	defer quiet.Stop()
 	failed := func(err error) error {
@@ -153,7 +154,9 @@ func (e *engine) pull(ctx context.Context, repository, digest string, credential
 		return e.explain(op, err)
 	}
 	response, err := attempt(heard, e, func(api *client.Client) (*http.Response, error) {
-		return e.send(heard, api, change{method: http.MethodPost, path: "/images/create", query: query("fromImage", repository, "tag", digest), header: header})
+		return e.send(heard, api, change{
+			method: http.MethodPost, path: "/images/create", query: query("fromImage", repository, "tag", digest), header: header,
+		})
 	})
 	if err != nil {
 		return failed(err)

@@ -50,7 +50,8 @@ func (r *replacement) healthy(ctx context.Context, name string) error {
 			why = err.Error()
 		case ready && time.Since(began) >= r.liveness, time.Since(began) >= window && r.unwell(name, gate):
 			if !ready || why == unhealthy || why == exited {
-				r.warnings = append(r.warnings, watcher.Reason{Code: replace.WarnUnwell, Text: name + " works no better than before: " + why})
+				text := name + " works no better than before: " + why
+				r.warnings = append(r.warnings, watcher.Reason{Code: replace.WarnUnwell, Text: text})
 			}
 			return nil
 		case !ready && time.Since(began) >= window:

@@ -28,7 +28,10 @@ const (
 // Recover implements watcher.Updater. Once all new containers worked it finishes
 // forward; before that it returns to the old ones. What is true is what the engine says.
 func (d *Docker) Recover(ctx context.Context, op watcher.Operation, journal watcher.Journal) (watcher.Outcome, error) {
-	r := &replacement{Docker: d, op: op, journal: journal, imageID: op.Request.Image.ID, created: map[string]string{}, old: map[string]replace.Container{}, stopping: map[string]bool{}}
+	r := &replacement{
+		Docker: d, op: op, journal: journal, imageID: op.Request.Image.ID,
+		created: map[string]string{}, old: map[string]replace.Container{}, stopping: map[string]bool{},
+	}
 	var err error
 	if r.files, err = replace.ComposeOf(op.Plan); err != nil {
 		return watcher.Outcome{}, err

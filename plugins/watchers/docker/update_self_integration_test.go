@@ -301,7 +301,8 @@ func TestUpdateOfWhatDogwatchDependsOn(t *testing.T) {
 	req := k.request(now.ID)
 	req.Image.Reference = "app:3"
 	out, j = k.update(t, req, nil)
-	if next := k.inspect(t, "dog"); out.State != watcher.Updated || next.Image != k.new || k.inspect(t, "vpn").ID != main.ID {
+	next := k.inspect(t, "dog")
+	if out.State != watcher.Updated || next.Image != k.new || k.inspect(t, "vpn").ID != main.ID {
 		t.Errorf("%+v after %s; dog is %s", out, j.text(), next.State.Status)
 	}
 	all, err := k.API.ContainerList(t.Context(), container.ListOptions{All: true})

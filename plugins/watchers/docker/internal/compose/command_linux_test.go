@@ -52,7 +52,8 @@ func TestCommandNamesTheProfiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	args, err := os.ReadFile(filepath.Join(c.WorkingDir, "args"))
-	if want := " --profile day --profile night --profile weekend config --hash web\n"; err != nil || !strings.HasSuffix(string(args), want) {
+	want := " --profile day --profile night --profile weekend config --hash web\n"
+	if err != nil || !strings.HasSuffix(string(args), want) {
 		t.Errorf("called with %s, %v, want %s", args, err, want)
 	}
 }

@@ -56,7 +56,8 @@ func Following(f Facts) map[string]bool {
 // relationTo says how c depends on base so closely that it does not work with
 // another container in its place; "" when it does not.
 func relationTo(c, base Container) string {
-	if c.HostConfig == nil || slices.Contains(Predecessors(base.Labels), c.ID) || slices.Contains(Predecessors(c.Labels), base.ID) {
+	same := slices.Contains(Predecessors(base.Labels), c.ID) || slices.Contains(Predecessors(c.Labels), base.ID)
+	if c.HostConfig == nil || same {
 		return ""
 	}
 	switch {

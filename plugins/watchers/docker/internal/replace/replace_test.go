@@ -225,7 +225,9 @@ func TestPlanBlocks(t *testing.T) {
 	third := parse(t, `{"Id":"d2","Name":"/third"}`)
 	suspects := []string{oldID, "d1"}
 	for target, all := range map[string][]Container{
-		"vpn": {parse(t, `{}`), beside, third}, "dogwatch": {beside, parse(t, `{}`), third}, "third": {third, parse(t, `{}`), beside},
+		"vpn":      {parse(t, `{}`), beside, third},
+		"dogwatch": {beside, parse(t, `{}`), third},
+		"third":    {third, parse(t, `{}`), beside},
 	} {
 		p := Plan(Facts{Target: all[0], Others: all[1:], Suspects: suspects}, request())
 		if got := slices.Contains(codes(p.Blocks), BlockSelf); got != (target != "third") {
@@ -313,7 +315,8 @@ func TestMakeTakesVolumesFromOthers(t *testing.T) {
 		"at another path":      {`"donor"`, strings.ReplaceAll(unnamed, "/data", "/other"), ``, []string{oldID, "donor"}},
 		"none but its own one": {``, ``, ``, []string{oldID}},
 	} {
-		c := parse(t, `{"Mounts":[`+unnamed+`],"Config":{"Labels":{`+test.labels+`}},"HostConfig":{"VolumesFrom":[`+test.from+`]}}`)
+		c := parse(t, `{"Mounts":[`+unnamed+`],
+			"Config":{"Labels":{`+test.labels+`}},"HostConfig":{"VolumesFrom":[`+test.from+`]}}`)
 		c = c.WithImage(c.Image).Among([]Container{parse(t, `{"Id":"`+donor+`","Name":"/donor","Mounts":[`+test.donors+`]}`)})
 		if got := Make(c, Engine{}, "app:2", "").Host.VolumesFrom; !slices.Equal(got, test.want) {
 			t.Errorf("%s: got %v, want %v", name, got, test.want)
@@ -367,7 +370,8 @@ func TestPlanStopsFirstWhatRestarts(t *testing.T) {
 			t.Errorf("%s: another state than between two crashes: %s", name, p.State)
 		}
 	}
-	p := Plan(Facts{Target: parse(t, `{"State":{"Running":true},"HostConfig":{"RestartPolicy":{"Name":"on-failure","MaximumRetryCount":3}}}`)}, request())
+	policy := `{"HostConfig":{"RestartPolicy":{"Name":"on-failure","MaximumRetryCount":3}}}`
+	p := Plan(Facts{Target: parse(t, policy)}, request())
 	if got := Policies(p)["web"]; got.Name != "on-failure" || got.MaximumRetryCount != 3 {
 		t.Errorf("policy %+v", got)
 	}

@@ -50,7 +50,8 @@ func CarryVolumes(c Container, host *container.HostConfig) {
 	host.Mounts = slices.DeleteFunc(host.Mounts, func(h mountSpec) bool {
 		return h.Source == "" && slices.ContainsFunc(own, func(m container.MountPoint) bool { return mountedAt(h, m) })
 	})
-	if !slices.ContainsFunc(c.Mounts, func(m container.MountPoint) bool { return m.Type != mount.TypeVolume && m.Type != mount.TypeBind }) {
+	other := func(m container.MountPoint) bool { return m.Type != mount.TypeVolume && m.Type != mount.TypeBind }
+	if !slices.ContainsFunc(c.Mounts, other) {
 		// What others give comes after it, and counts.
 		host.VolumesFrom = slices.Insert(host.VolumesFrom, 0, c.ID)
 		return
@@ -87,7 +88,9 @@ func named(c Container, m container.MountPoint) bool {
 // given reports whether a container has a volume from another one.
 func given(c Container, m container.MountPoint) bool {
 	return slices.ContainsFunc(c.donors, func(d Container) bool {
-		return slices.ContainsFunc(d.Mounts, func(o container.MountPoint) bool { return o.Name == m.Name && o.Destination == m.Destination })
+		return slices.ContainsFunc(d.Mounts, func(o container.MountPoint) bool {
+			return o.Name == m.Name && o.Destination == m.Destination
+		})
 	})
 }
 
@@ -97,5 +100,5 @@ func mountedAt(h mountSpec, m container.MountPoint) bool {
 }
 
 func isVolumeID(name string) bool {
-	return len(name) == 64 && !strings.ContainsFunc(name, func(r rune) bool { return (r < '0' || r > '9') && (r < 'a' || r > 'f') })
+	return len(name) == 64 && strings.Trim(name, "0123456789abcdef") == ""
 }
