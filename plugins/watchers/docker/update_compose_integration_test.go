@@ -329,7 +329,7 @@ func TestComposeDoesNotRecreateAnEditedService(t *testing.T) {
 	p.write(t, env, "# tags\nTAG=1\n")
 	up := []string{"-f", base, "-f", override, "up", "-d"}
 	p.compose(t, up...)
-	web, other := l.inspect(t, "home_web_1"), l.inspect(t, "home_other_1")
+	web, other := l.inspect(t, composed("home_web_1")), l.inspect(t, composed("home_other_1"))
 	req := p.request(web.ID)
 	plan := l.plan(t, req)
 	if len(plan.Files) != 1 || plan.Files[0].Path != env {
@@ -345,10 +345,10 @@ func TestComposeDoesNotRecreateAnEditedService(t *testing.T) {
 		t.Errorf("%s, %v", got, err)
 	}
 	p.compose(t, up...)
-	if got := l.inspect(t, "home_web_1"); got.ID != out.ContainerID || got.Image != l.new || !got.State.Running {
+	if got := l.inspect(t, composed("home_web_1")); got.ID != out.ContainerID || got.Image != l.new || !got.State.Running {
 		t.Errorf("compose made %s of the updated %s", got.ID, out.ContainerID)
 	}
-	if got := l.inspect(t, "home_other_1"); got.ID != other.ID {
+	if got := l.inspect(t, composed("home_other_1")); got.ID != other.ID {
 		t.Errorf("compose recreated the other service")
 	}
 	// A newer image under the same tag: Compose 1 has its id in the hash.
@@ -359,7 +359,7 @@ func TestComposeDoesNotRecreateAnEditedService(t *testing.T) {
 		t.Fatalf("%+v", out)
 	}
 	p.compose(t, up...)
-	if got := l.inspect(t, "home_other_1"); got.ID != out.ContainerID || got.Image != l.new {
+	if got := l.inspect(t, composed("home_other_1")); got.ID != out.ContainerID || got.Image != l.new {
 		t.Errorf("compose made %s of the updated %s", got.ID, out.ContainerID)
 	}
 }
@@ -400,7 +400,7 @@ func TestUpdateOfAScaledService(t *testing.T) {
 	l := newLab(t)
 	p := newProject(t, l, composeText)
 	p.up(t, "--scale", "web=2", "web")
-	for i, name := range []string{"home_web_1", "home_web_2"} {
+	for i, name := range []string{composed("home_web_1"), composed("home_web_2")} {
 		req := p.request(l.inspect(t, name).ID)
 		plan := l.plan(t, req)
 		if !strings.Contains(codes(plan.Warnings), replace.WarnScaled) || (len(plan.Files) == 1) != (i == 0) {

@@ -27,7 +27,7 @@ func TestComposeCommandRecreates(t *testing.T) {
 			p.up(t, "web")
 			image, err := l.API.ImageInspect(t.Context(), "app:"+name)
 			check(t, err)
-			id := l.inspect(t, "home_web_1").ID
+			id := l.inspect(t, composed("home_web_1")).ID
 			req := p.request(id)
 			req.Image = watcher.TargetImage{Reference: "docker.io/library/app:" + name, ID: image.ID}
 			req.Rules.Compose.Command = true
@@ -43,12 +43,12 @@ func TestComposeCommandRecreates(t *testing.T) {
 					t.Errorf("downtime %s", out.Downtime)
 				}
 				p.want(t, composeNew)
-				l.only(t, "home_web_1", l.new)
+				l.only(t, composed("home_web_1"), l.new)
 			} else {
 				p.want(t, composeText)
-				l.only(t, "home_web_1", l.old)
+				l.only(t, composed("home_web_1"), l.old)
 			}
-			if got := l.inspect(t, "home_web_1").ID; got != out.ContainerID {
+			if got := l.inspect(t, composed("home_web_1")).ID; got != out.ContainerID {
 				t.Errorf("the container is %s, the outcome says %s", got, out.ContainerID)
 			}
 			p.compose(t, "-f", p.file, "down", "-t", "1")
@@ -65,7 +65,7 @@ func TestComposeCommandInterruptedAnywhere(t *testing.T) {
 	for call, updated := 1, false; !updated; call++ {
 		p.write(t, p.file, composeText)
 		p.up(t, "web")
-		req := p.request(l.inspect(t, "home_web_1").ID)
+		req := p.request(l.inspect(t, composed("home_web_1")).ID)
 		req.Rules.Compose.Command = true
 		op := watcher.Operation{ID: "op1", Request: req, Plan: l.plan(t, req)}
 		out := p.interrupted(t, op, call, errGone)
@@ -73,14 +73,14 @@ func TestComposeCommandInterruptedAnywhere(t *testing.T) {
 			t.Errorf("not updated: %+v", out)
 		}
 		if out.State == watcher.Updated {
-			l.only(t, "home_web_1", l.new)
+			l.only(t, composed("home_web_1"), l.new)
 			p.want(t, composeNew)
 		} else {
-			l.only(t, "home_web_1", l.old)
+			l.only(t, composed("home_web_1"), l.old)
 			p.want(t, composeText)
 		}
 		t.Logf("call %d: %s (%s)", call, out.State, out.Reason.Code)
-		l.Remove(t, "home_web_1")
+		l.Remove(t, composed("home_web_1"))
 	}
 }
 
@@ -96,18 +96,18 @@ func TestComposeCommandRecoversWhatComposeLeft(t *testing.T) {
 		"stopped": func(id string) { check(t, l.API.ContainerStop(t.Context(), id, container.StopOptions{})) },
 		"renamed": func(id string) {
 			check(t, l.API.ContainerStop(t.Context(), id, container.StopOptions{}))
-			check(t, l.API.ContainerRename(t.Context(), id, short(id)+"_home_web_1"))
+			check(t, l.API.ContainerRename(t.Context(), id, short(id)+"_"+composed("home_web_1")))
 		},
 		"both": func(id string) {
 			check(t, l.API.ContainerStop(t.Context(), id, container.StopOptions{}))
-			check(t, l.API.ContainerRename(t.Context(), id, short(id)+"_home_web_1"))
-			l.make(t, "home_web_1", "app:2", shape{Config: container.Config{Labels: l.inspect(t, id).Config.Labels}}, true)
+			check(t, l.API.ContainerRename(t.Context(), id, short(id)+"_"+composed("home_web_1")))
+			l.make(t, composed("home_web_1"), "app:2", shape{Config: container.Config{Labels: l.inspect(t, id).Config.Labels}}, true)
 		},
 		"gone": func(id string) { l.Remove(t, id) },
 	} {
 		p.write(t, p.file, composeText)
 		p.up(t, "web")
-		id := l.inspect(t, "home_web_1").ID
+		id := l.inspect(t, composed("home_web_1")).ID
 		req := p.request(id)
 		req.Rules.Compose.Command = true
 		op := watcher.Operation{ID: "op1", Request: req, Plan: l.plan(t, req)}
@@ -119,9 +119,9 @@ func TestComposeCommandRecoversWhatComposeLeft(t *testing.T) {
 		if out.State != watcher.RolledBack || (out.ContainerID == id) != (left != "gone") {
 			t.Errorf("%s: %+v", left, out)
 		}
-		l.only(t, "home_web_1", l.old)
+		l.only(t, composed("home_web_1"), l.old)
 		p.want(t, composeText)
-		l.Remove(t, "home_web_1")
+		l.Remove(t, composed("home_web_1"))
 	}
 }
 

@@ -166,7 +166,7 @@ services:
 	p.write(t, p.file, text) // as it is where the image is only run
 	p.up(t, "web")
 	l.new = l.Image(t, "built:2")
-	c := list(t, l.docker)["home_web_1"]
+	c := list(t, l.docker)[composed("home_web_1")]
 	for name, brought := range map[string]bool{
 		labelProject: true, labelService: true, "dogwatch.update": true, labelHash: false, labelNumber: false,
 	} {
@@ -185,12 +185,12 @@ services:
 		t.Fatalf("%+v", out)
 	}
 	p.want(t, strings.Replace(text, "built:1", "built:2", 1))
-	labels := l.inspect(t, "home_web_1").Config.Labels
+	labels := l.inspect(t, composed("home_web_1")).Config.Labels
 	if labels[labelProject] != "home" || labels[labelService] != "web" || labels["dogwatch.update"] != "" {
 		t.Errorf("the new container has the labels %v", labels)
 	}
 	p.up(t, "web")
-	if got := l.inspect(t, "home_web_1"); got.ID != out.ContainerID {
+	if got := l.inspect(t, composed("home_web_1")); got.ID != out.ContainerID {
 		t.Errorf("compose made %s of the updated %s", got.ID, out.ContainerID)
 	}
 }
