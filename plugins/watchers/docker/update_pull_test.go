@@ -18,19 +18,19 @@ import (
 func TestPullEndsWhenItStalls(t *testing.T) {
 	const message = `{"status":"Downloading","id":"layer","progressDetail":{"current":1,"total":2}}` + "\n"
 	for name, test := range map[string]struct {
-		messages int // each follows after half of the silence
+		messages int // each follows after an eighth of the silence
 		stalls   bool
 		cancel   bool
 		text     string
 	}{
-		"at once":       {messages: 0, stalls: true, text: "no progress for 200ms"},
-		"in the middle": {messages: 2, stalls: true, text: "no progress for 200ms"},
-		"slow":          {messages: 6},
+		"at once":       {messages: 0, stalls: true, text: "no progress for 2s"},
+		"in the middle": {messages: 2, stalls: true, text: "no progress for 2s"},
+		"slow":          {messages: 12},
 		"cancelled":     {messages: 1, stalls: true, cancel: true, text: "canceled"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			const silence = 200 * time.Millisecond
+			const silence = 2 * time.Second
 			gone := make(chan struct{})
 			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				w.Header().Set("API-Version", "1.41")
@@ -40,7 +40,7 @@ func TestPullEndsWhenItStalls(t *testing.T) {
 				for range test.messages {
 					fmt.Fprint(w, message)
 					w.(http.Flusher).Flush()
-					time.Sleep(silence / 2)
+					time.Sleep(silence / 8)
 				}
 				if test.stalls {
 					<-r.Context().Done()
@@ -54,7 +54,7 @@ func TestPullEndsWhenItStalls(t *testing.T) {
 			defer cancel()
 			if test.cancel {
 				d.engine.silence = time.Hour
-				time.AfterFunc(silence, cancel)
+				time.AfterFunc(silence/4, cancel)
 			}
 			began := time.Now()
 			err := d.engine.pull(ctx, "app", "sha256:1", sdk.Credentials{}, func(watcher.StepProgress) {})
