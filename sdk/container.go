@@ -201,11 +201,16 @@ const (
 	CheckNever  = "never"  // not checked yet
 	CheckOK     = "ok"     // the last check succeeded
 	CheckFailed = "failed" // the last check failed; Result is the last good one
+	// CheckUnknown is the state of a container of which the last check could compare nothing, so
+	// that it is not known whether there is anything newer: CheckState.Reason says why.
+	CheckUnknown = "unknown"
 )
 
 // CheckState tells how and when the last check of a container ended.
 type CheckState struct {
 	State string `json:"state"`
+	// Reason says why a State of CheckUnknown is one; "" with every other.
+	Reason string `json:"reason,omitempty"`
 	// At is when the last check ended.
 	At Time `json:"at,omitzero"`
 	// PostponedUntil is until when the registry wants no requests, if a later
@@ -218,6 +223,9 @@ type CheckState struct {
 
 // Postponed reports whether the last check waits until the registry may be asked again.
 func (s CheckState) Postponed() bool { return !s.PostponedUntil.IsZero() }
+
+// Succeeded reports whether the last check did not fail, whether or not it could compare anything.
+func (s CheckState) Succeeded() bool { return s.State == CheckOK || s.State == CheckUnknown }
 
 // The values of UpdateKind.Kind.
 const (

@@ -23,6 +23,7 @@ const (
 	otherUpdate // a version that differs in a way that has no name
 	digestUpdate
 	upToDate
+	notCompared
 	checkFailed
 )
 
@@ -87,6 +88,8 @@ func rowOf(c sdk.Container) row {
 		r.severity, r.kind = checkFailed, postponed
 	case c.Check.State == sdk.CheckNever:
 		r.severity, r.kind = checkFailed, "not checked"
+	case tally.Unknown(&c):
+		r.severity, r.kind, r.note = notCompared, unknown, printable(c.Check.Reason)
 	}
 	if c.Image.Digest.Pinned {
 		r.update += " (pinned)"
@@ -131,5 +134,9 @@ func printable(text string) string {
 	}, text)
 }
 
-// postponed is the word for a row whose registry demands a pause.
-const postponed = "postponed"
+const (
+	// postponed is the word for a row whose registry demands a pause.
+	postponed = "postponed"
+	// unknown is the word for a row of which nothing could be compared.
+	unknown = "unknown"
+)

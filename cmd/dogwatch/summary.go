@@ -14,6 +14,8 @@ type summary struct {
 	images, updates, silent int
 	// failed are all that could not be checked, postponed those of them that wait for a registry.
 	failed, postponed int
+	// unknown are those of which nothing could be compared.
+	unknown int
 	// kinds are the updates by the words of their rows, the largest step first.
 	kinds []kindCount
 }
@@ -34,6 +36,8 @@ func summarise(rows []row, silent int) summary {
 				i, s.kinds = len(s.kinds), append(s.kinds, kindCount{kind: r.kind})
 			}
 			s.kinds[i].n++
+		case r.severity == notCompared:
+			s.unknown++
 		case r.severity == checkFailed:
 			s.failed++
 			if r.kind == postponed {
@@ -60,6 +64,9 @@ func (s summary) sentence(took time.Duration) string {
 	}
 	if s.postponed > 0 {
 		text += fmt.Sprintf(", %d postponed", s.postponed)
+	}
+	if s.unknown > 0 {
+		text += fmt.Sprintf(", %d unknown", s.unknown)
 	}
 	if s.silent > 0 {
 		text += fmt.Sprintf(", %s could not be asked", count(s.silent, "watcher"))

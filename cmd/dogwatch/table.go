@@ -21,7 +21,8 @@ func styleOf(w io.Writer) style {
 
 // colours are the SGR parameters (ECMA-48, section 8.3.117) of severities.
 var colours = map[severity]string{
-	majorUpdate: "31", minorUpdate: "33", patchUpdate: "34", otherUpdate: "34", digestUpdate: "34", upToDate: "32", checkFailed: "35",
+	majorUpdate: "31", minorUpdate: "33", patchUpdate: "34", otherUpdate: "34", digestUpdate: "34", upToDate: "32",
+	notCompared: "35", checkFailed: "35",
 }
 
 func (s style) paint(text, sgr string) string {

@@ -37,6 +37,9 @@ func fleet() []sdk.Container {
 	odd.Error = &sdk.ContainerError{Message: "label dogwatch.link.template: unknown name \"mayor\""}
 	never := container("new", "docker.io", "library/busybox", "1.36")
 	never.Check.State = sdk.CheckNever
+	uncompared := container("uncompared", "docker.io", "library/shop-web", "latest")
+	uncompared.Check.State = sdk.CheckUnknown
+	uncompared.Check.Reason = "built or loaded here, so there is no digest to compare"
 	postponed := container("postponed", "docker.io", "library/httpd", "2.4")
 	postponed.Check.State, postponed.Check.PostponedReason = sdk.CheckNever, "docker.io limits requests"
 	postponed.Check.PostponedUntil = sdk.TimeOf(time.Date(2026, 3, 29, 2, 0, 0, 0, time.UTC))
@@ -49,7 +52,7 @@ func fleet() []sdk.Container {
 		updated(container("database", "docker.io", "library/postgres", "15.6-bookworm"), sdk.DiffMajor, "17.0-bookworm"),
 		updated(container("a-container-with-a-very-long-name-that-does-not-fit", "ghcr.io", "an-organisation/with-a-long-repository-name", "5.11.0.9244-ls240"), sdk.DiffMinor, "5.14.0.9383-ls245"),
 		updated(container("dated", "docker.io", "library/dated", "20240101"), sdk.DiffUnknown, "20240301"),
-		digest, odd, never, postponed,
+		digest, odd, never, postponed, uncompared,
 	}
 }
 

@@ -96,13 +96,17 @@ func badgeText(s summary) (message, colour string) {
 	}
 	switch {
 	case len(parts) > 0:
-		return strings.Join(parts, ", "), colour
 	case s.Containers == 0:
-		return "none", colour
-	case s.UpToDate == 0:
-		return "not checked yet", colour
+		parts = append(parts, "none")
+	case s.UpToDate > 0:
+		parts = append(parts, "up to date")
+	case s.Unknown == 0:
+		parts = append(parts, "not checked yet")
 	}
-	return "up to date", colour
+	if s.Unknown > 0 {
+		parts = append(parts, fmt.Sprintf("%d unknown", s.Unknown))
+	}
+	return strings.Join(parts, ", "), colour
 }
 
 // drawBadge draws two texts side by side. Fonts are those of the viewer's system;

@@ -106,6 +106,7 @@ func TestEveryScalarFieldIsAFilter(t *testing.T) {
 	full.Error = &sdk.ContainerError{Message: "no"}
 	full.Image.Tag.Floating, full.Image.Digest.Pinned = true, true
 	full.Check.PostponedUntil, full.Check.PostponedReason = full.Check.At, "docker.io limits requests"
+	full.Check.Reason = "built here"
 	at := full.Image.Created
 	level := &sdk.Release{Tag: "1", Created: at, FirstSeen: at, Link: "3"}
 	levels := &sdk.Levels{Patch: level, Minor: level, Major: level}

@@ -28,6 +28,8 @@ type summary struct {
 	UpToDate  int `json:"upToDate"`
 	Failed    int `json:"failed"`
 	Unchecked int `json:"unchecked"`
+	// Unknown are those of which the last check could compare nothing.
+	Unknown int `json:"unknown"`
 	// Postponed are those of all of these whose check waits for a registry's pause.
 	Postponed int `json:"postponed"`
 	// FailedWatchers are those that do not work: most often, their engine cannot be reached.
@@ -55,7 +57,7 @@ func summaryOf(s service.Summary) summary {
 	return summary{
 		Containers: s.All, Updates: s.Updates, Major: s.Major, Minor: s.Minor, Patch: s.Patch, Prerelease: s.Prerelease, Digest: s.Digest, Other: s.Others,
 		Offered: s.Offered, Held: s.Held, Automatic: s.Automatic,
-		UpToDate: s.Current, Failed: s.Failed, Unchecked: s.Unchecked, Postponed: s.Postponed, FailedWatchers: s.FailedWatchers,
+		UpToDate: s.Current, Failed: s.Failed, Unchecked: s.Unchecked, Unknown: s.Unknown, Postponed: s.Postponed, FailedWatchers: s.FailedWatchers,
 		LastCheck: sdk.TimeOf(s.LastCheck), NextCheck: sdk.TimeOf(s.NextCheck),
 	}
 }

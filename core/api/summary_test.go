@@ -27,20 +27,23 @@ func TestSummary(t *testing.T) {
 	w.checks.next = time.Date(2026, 3, 29, 2, 0, 0, 0, time.UTC)
 	same(t, "of nothing", w.get("/api/summary").want(200).object(), map[string]any{
 		"containers": 0, "updates": 0, "major": 0, "minor": 0, "patch": 0, "prerelease": 0, "digest": 0, "other": 0, "offered": 0, "held": 0, "automatic": 0,
-		"upToDate": 0, "failed": 0, "unchecked": 0, "postponed": 0, "failedWatchers": 0, "nextCheck": "2026-03-29T02:00:00.000Z"})
+		"upToDate": 0, "failed": 0, "unchecked": 0, "unknown": 0, "postponed": 0, "failedWatchers": 0, "nextCheck": "2026-03-29T02:00:00.000Z"})
 	all := everyKind()
 	all[0].Check.PostponedUntil, all[2].Check.PostponedUntil = all[0].Check.At, all[0].Check.At
 	last := len(all) - 1
 	all[last].Decision, all[last-1].Decision = &sdk.Decision{State: sdk.StateHeld}, &sdk.Decision{State: sdk.StateHeld}
 	all[last-2].Decision, all[last-3].Decision = &sdk.Decision{State: sdk.StateAutomatic}, &sdk.Decision{State: sdk.StateOffered}
-	w.put(all...)
+	uncompared := nginx()
+	uncompared.ID, uncompared.Name, uncompared.UpdateAvailable = "uncompared", "uncompared", false
+	uncompared.Check.State, uncompared.Check.Reason = sdk.CheckUnknown, "built here"
+	w.put(append(all, uncompared)...)
 	same(t, "of all", w.get("/api/summary").want(200).object(), map[string]any{
-		"containers": 10, "updates": 7, "major": 1, "minor": 1, "patch": 1, "prerelease": 1, "digest": 1, "other": 2, "offered": 4, "held": 2, "automatic": 1,
-		"upToDate": 1, "failed": 1, "unchecked": 1, "postponed": 2, "failedWatchers": 0, "lastCheck": "2026-03-29T01:30:00.000Z", "nextCheck": "2026-03-29T02:00:00.000Z"})
+		"containers": 11, "updates": 7, "major": 1, "minor": 1, "patch": 1, "prerelease": 1, "digest": 1, "other": 2, "offered": 4, "held": 2, "automatic": 1,
+		"upToDate": 1, "failed": 1, "unchecked": 1, "unknown": 1, "postponed": 2, "failedWatchers": 0, "lastCheck": "2026-03-29T01:30:00.000Z", "nextCheck": "2026-03-29T02:00:00.000Z"})
 	// A watcher that is configured no more still has its containers.
 	same(t, "of the failed one's watcher", w.get("/api/summary?watcher=Remote").want(200).object(), map[string]any{
 		"containers": 1, "updates": 0, "major": 0, "minor": 0, "patch": 0, "prerelease": 0, "digest": 0, "other": 0, "offered": 0, "held": 0, "automatic": 0,
-		"upToDate": 0, "failed": 1, "unchecked": 0, "postponed": 0, "failedWatchers": 0})
+		"upToDate": 0, "failed": 1, "unchecked": 0, "unknown": 0, "postponed": 0, "failedWatchers": 0})
 	w.get("/api/summary?watcher=nowhere").fails(404, "Watcher not found")
 	w.get("/api/summary?wacher=local").fails(400, "did you mean watcher?")
 	w.get("/api/summary?watcher=a&watcher=b").fails(400, "given 2 times")

@@ -211,8 +211,6 @@ func summary(c sdk.Container, s *target) []string {
 		add("The digest behind %s is not that of the running image.", img.Tag.Value)
 	case img.Digest.Watch && img.ID == "":
 		add("Its digest can only be compared with that of a running image.")
-	case img.Digest.Watch && !s.response.selection.Newer:
-		add("The engine knows no registry digest of the running image, so its digest is not compared; it was probably built or loaded here.")
 	case !img.Digest.Watch && (!img.Tag.Semver || img.Tag.Floating) && !untagged(img):
 		add("Its digest is not watched: set the label %s%s=true to watch it.", label.Prefix, label.WatchDigest)
 	}
@@ -225,8 +223,8 @@ func summary(c sdk.Container, s *target) []string {
 		if running, offered := tally.Versions(&c); running != "" {
 			add("By their labels, or tags with the same digest, %s runs and %s is offered.", running, offered)
 		}
-	case !img.Tag.Semver && !untagged(img) && s.response.digest == nil:
-		add("So nothing was compared, and whether there is anything newer is not known.")
+	case c.Check.State == sdk.CheckUnknown:
+		add("Nothing could be compared, so whether there is anything newer is not known: %s.", c.Check.Reason)
 	default:
 		add("So nothing newer is known.")
 	}

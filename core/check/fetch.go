@@ -10,7 +10,6 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/dogwatch/dogwatch/core/label"
 	"github.com/dogwatch/dogwatch/core/tag"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/registry"
@@ -33,6 +32,8 @@ type response struct {
 	why *tag.Explanation
 	// digest is what is known of the digest behind the running tag; nil when it was not fetched.
 	digest *digestResponse
+	// uncompared says why nothing could be compared where only the registry tells; see uncompared.
+	uncompared string
 	// created is when the images of candidates were made, by tag, where that was fetched.
 	created map[string]sdk.Time
 	err     error
@@ -158,13 +159,6 @@ func byHost(targets []*target) (hosts map[string][]*group, rest []*target) {
 
 func wantsTags(s *target) bool { return s.container.Image.Tag.Semver }
 
-// wantsDigest leaves out images that no registry ever gave a digest: there is nothing to compare.
-func wantsDigest(s *target) bool {
-	return s.container.Image.Digest.Watch && !withoutDigest(s.container.Image)
-}
-
-func withoutDigest(img sdk.Image) bool { return img.Digest.Repo == "" && len(img.Digest.Repos) == 0 }
-
 // group fetches what is needed of one repository: its tags if a container runs a version, and
 // the digest behind each tag that is watched by digest.
 func (f *fetcher) group(ctx context.Context, g *group) {
@@ -179,7 +173,7 @@ func (f *fetcher) group(ctx context.Context, g *group) {
 	}
 	digests := map[string]resolved{}
 	for _, s := range g.targets {
-		if s.response.err != nil || s.response.selection.Newer && s.rules.Threshold.Value != thresholdDigest || !wantsDigest(s) {
+		if !s.comparesDigest() {
 			continue
 		}
 		name := s.container.Image.Tag.Value
@@ -191,7 +185,12 @@ func (f *fetcher) group(ctx context.Context, g *group) {
 			})
 			digests[name] = r
 		}
-		if s.response.err = r.err; r.err == nil {
+		switch {
+		case r.err != nil:
+			s.refused(r.err)
+		case r.digest == "":
+			s.response.uncompared = fmt.Sprintf("%s gives no digest of the tag %s", g.repo.Host, name)
+		default:
 			s.response.digest, s.response.err = f.compare(ctx, g, s, r.digest)
 		}
 	}
@@ -209,7 +208,7 @@ func (f *fetcher) selections(ctx context.Context, g *group) {
 		switch {
 		case !wantsTags(s):
 		case err != nil:
-			s.response.err = hinted(err, s)
+			s.refused(err)
 		default:
 			s.response.tags = len(tags)
 			s.choose(ctx, tags)
@@ -238,25 +237,6 @@ func (s *target) float(tags []string) {
 	img := &s.container.Image
 	img.Tag.Floating = tag.Floats(img.Tag.Value, tags)
 	img.Digest.Watch = s.policy.watchesDigest(*img)
-}
-
-// hinted adds what a refusal may mean for a running image without a registry's
-// digest: it was built or loaded here. Registries say of repositories that do not
-// exist that they are private, so a refused login may mean it as well.
-func hinted(err error, s *target) error {
-	img := s.container.Image
-	if img.ID == "" || !withoutDigest(img) {
-		return err
-	}
-	hint := "the image came from no registry and was probably built here"
-	switch {
-	case errors.Is(err, sdk.ErrNotFound):
-	case errors.Is(err, sdk.ErrUnauthorized):
-		hint = "if the image was built here"
-	default:
-		return err
-	}
-	return fmt.Errorf("%w; %s: set the label %s%s=false to leave it out", err, hint, label.Prefix, label.Watch)
 }
 
 // tags returns the tags of a repository, which the registry may confirm as unchanged.
@@ -303,6 +283,10 @@ func (f *fetcher) compare(ctx context.Context, g *group, s *target, digest strin
 	m, err := f.manifest(ctx, g, digest, img.Platform())
 	if err != nil {
 		return nil, err
+	}
+	if withoutDigest(img) && m.Config == "" && m.Digest != img.ID {
+		s.response.uncompared = "the engine has only the id of the image, which the manifest behind the tag does not name"
+		return nil, nil
 	}
 	same := slices.Contains(own, m.Digest) || img.ID != "" && (img.ID == m.Config || img.ID == m.Digest)
 	if !same && slices.Contains(own, img.ID) {

@@ -2,7 +2,6 @@ package check
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -47,11 +46,11 @@ func TestFetchSharesRequestsOfARepository(t *testing.T) {
 func TestFetchSkipsUnneededRequests(t *testing.T) {
 	w := open(t)
 	built := container("built", "myapp:latest")
-	built.Image.Digest.Repos = nil
+	built.Image.ID, built.Image.Digest.Repos = "", nil
 	w.engine.has(built, container("off", "nginx:latest", "dogwatch.watch.digest=false"), container("bad", "nginx:1.25.0", "dogwatch.tag.include=["))
 	w.run()
 	equal(t, "requests", w.hub.requests(), nil)
-	if c := w.get("id-built"); c.Check.State != sdk.CheckOK || c.UpdateAvailable || c.Result.Tag != "latest" {
+	if c := w.get("id-built"); c.Check.State != sdk.CheckUnknown || c.UpdateAvailable || c.Result.Tag != "latest" {
 		t.Errorf("built: %+v", c)
 	}
 }
@@ -115,7 +114,7 @@ func TestTokenScopeHints(t *testing.T) {
 		list = append(list, container(fmt.Sprintf("c%d", i), name+":1.0.0"))
 	}
 	pinned := container("built", "team/built:latest") // without a request
-	pinned.Image.Digest.Repos = nil
+	pinned.Image.ID, pinned.Image.Digest.Repos = "", nil
 	w.engine.has(append(list, pinned)...)
 	w.run()
 	if len(w.hub.scopeHints) != 250 {
@@ -140,36 +139,6 @@ func TestTokenScopeHints(t *testing.T) {
 	}
 	if len(chunks) != 3 || total != 250 {
 		t.Errorf("%d chunks of %d repositories", len(chunks), total)
-	}
-}
-
-// TestNotFoundHintsAtLocalBuild: a registry that refuses an image which came from none is explained.
-func TestNotFoundHintsAtLocalBuild(t *testing.T) {
-	const hint = "; the image came from no registry and was probably built here: set the label dogwatch.watch=false to leave it out"
-	w := open(t)
-	built, pulled := container("built", "myapp:1.0"), container("pulled", "theirs:1.0")
-	built.Image.Digest.Repos = nil
-	w.engine.has(built, pulled)
-	w.run()
-	if got := message(w.get("id-built")); got != "docker.io has no repository library/myapp"+hint {
-		t.Errorf("built: %s", got)
-	}
-	if got := message(w.get("id-pulled")); got != "docker.io has no repository library/theirs" {
-		t.Errorf("pulled: %s", got)
-	}
-	w.hub.errs["tags library/myapp "] = sdk.WithKind(sdk.ErrUnauthorized, errors.New("unauthorized"))
-	w.run()
-	contains(t, "unauthorized", message(w.get("id-built")), "unauthorized; if the image was built here: set the label dogwatch.watch=false to leave it out")
-	if got := message(w.get("id-pulled")); got != "docker.io has no repository library/theirs" {
-		t.Errorf("pulled: %s", got)
-	}
-	w.hub.errs["tags library/myapp "] = sdk.WithKind(sdk.ErrUnavailable, errors.New("down"))
-	w.run()
-	if got := message(w.get("id-built")); got != "down" {
-		t.Errorf("unavailable: %s", got)
-	}
-	if got := w.Images(t.Context(), []string{"nothere:1.0"})[0]; message(got) != "docker.io has no repository library/nothere" {
-		t.Errorf("without an engine: %s", message(got))
 	}
 }
 

@@ -125,7 +125,7 @@ func (p *pass) logOutcome(s *target, after sdk.Container) {
 			p.log.Warn("container could not be checked", "container", name, "error", after.Error.Message)
 		}
 	}
-	if problem := message(after); after.Check.State == sdk.CheckOK && problem != "" && problem != message(s.container) {
+	if problem := message(after); after.Check.Succeeded() && problem != "" && problem != message(s.container) {
 		p.log.Warn("a label of a container is wrong", "container", name, "error", problem)
 	}
 	for _, warning := range s.response.selection.Warnings {

@@ -29,6 +29,9 @@ func withResponse(c sdk.Container, p labelPolicy, r response, at sdk.Time) sdk.C
 	c.UpdateKind = sdk.UpdateKind{Kind: sdk.KindUnknown}
 	c.UpdateAvailable = false
 	c.Image.Digest.Value = ""
+	if why := uncompared(c.Image, r); why != "" {
+		c.Check.State, c.Check.Reason = sdk.CheckUnknown, why
+	}
 	if d := r.digest; d != nil {
 		result.Digest, result.Created = d.remote, d.created
 		c.Image.Digest.Value = d.remote

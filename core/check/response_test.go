@@ -58,7 +58,6 @@ func TestWithResponse(t *testing.T) {
 		{"digest different", "nginx:latest", nil, moved, true, sdk.UpdateKind{Kind: "digest", LocalValue: digest("1"), RemoteValue: digest("2")}, sdk.Result{Tag: "latest", Digest: digest("2"), Created: noon}, digest("1")},
 		{"another index with the same image", "nginx:latest", nil, inside, false, sdk.UpdateKind{Kind: "unknown"}, sdk.Result{Tag: "latest", Digest: digest("2")}, digest("2")},
 		{"digest of a version", "nginx:1.25.0", []string{"dogwatch.watch.digest=true"}, moved, true, sdk.UpdateKind{Kind: "digest", LocalValue: digest("1"), RemoteValue: digest("2")}, sdk.Result{Tag: "1.25.0", Digest: digest("2"), Created: noon}, digest("1")},
-		{"digest not watched", "nginx:latest", []string{"dogwatch.watch.digest=false"}, response{}, false, sdk.UpdateKind{Kind: "unknown"}, sdk.Result{Tag: "latest"}, ""},
 	} {
 		before, p := running(c.image, c.labels...)
 		before.Error = &sdk.ContainerError{Message: "of the last check"}
@@ -109,7 +108,8 @@ func TestLinksAreRenderedFromVersion(t *testing.T) {
 		{"https://r/${container.image.tag}", "foo/bar:1.0", "1.1", "", "", "label dogwatch.link.template: container.image.tag has several values: write one of container.image.tag.value"},
 	} {
 		before, p := running(c.image, "dogwatch.link.template="+c.template)
-		got := linked(before, p, response{selection: tag.Selection{Tag: c.newest, Newer: c.newest != ""}}, noon)
+		same := &digestResponse{remote: digest("1"), same: true}
+		got := linked(before, p, response{selection: tag.Selection{Tag: c.newest, Newer: c.newest != ""}, digest: same}, noon)
 		if got.Link != c.link || got.Result.Link != c.resultLink {
 			t.Errorf("%s: %q %q", c.template, got.Link, got.Result.Link)
 		}

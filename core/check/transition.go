@@ -18,13 +18,13 @@ func transition(before, after sdk.Container) (event.Type, bool) {
 		return event.UpdateCleared, true
 	case before.Check.Postponed() != after.Check.Postponed():
 		return event.ContainerChanged, true
-	case before.Check.State == sdk.CheckNever && after.Check.State == sdk.CheckOK && after.Error == nil:
+	case before.Check.State == sdk.CheckNever && after.Check.Succeeded() && after.Error == nil:
 		return "", false // container.added has been emitted
-	case before.Check.State != after.Check.State:
+	case before.Check.State != after.Check.State || before.Check.Reason != after.Check.Reason:
 		return event.ContainerChanged, true
 	case before.UpdateKind.SemverDiff != after.UpdateKind.SemverDiff: // measured anew: the update is the same
 		return event.ContainerChanged, true
-	case after.Check.State == sdk.CheckOK && message(before) != message(after):
+	case after.Check.Succeeded() && message(before) != message(after):
 		return event.ContainerChanged, true
 	case !sameDecision(&before, &after) || len(newLevels(&before, &after)) > 0:
 		return event.ContainerChanged, true

@@ -307,6 +307,25 @@ func TestMetricsWithoutWUDNames(t *testing.T) {
 	}
 }
 
+// TestMetricsCountWhatIsUnknown: a container of which nothing could be compared is not one without an update.
+func TestMetricsCountWhatIsUnknown(t *testing.T) {
+	c := container("local", "shop")
+	c.UpdateAvailable, c.UpdateKind = false, sdk.UpdateKind{Kind: sdk.KindUnknown}
+	c.Check.State, c.Check.Reason, c.Error = sdk.CheckUnknown, "built here", nil
+	text := scraped(t, New("1", Options{Enabled: true}), State{Containers: each(c)})
+	for _, want := range []string{
+		`dogwatch_containers{change="uncompared",watcher="local"} 1`, `dogwatch_containers_unknown{watcher="local"} 1`,
+		`dogwatch_containers_failed{watcher="local"} 0`,
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%s is missing:\n%s", want, text)
+		}
+	}
+	if strings.Contains(text, `change="none"`) {
+		t.Errorf("it counts as up to date:\n%s", text)
+	}
+}
+
 func TestScrapeFailsWhenStateIsUnreadable(t *testing.T) {
 	w := httptest.NewRecorder()
 	New("1", all).Handler(func(context.Context) (State, error) { return State{}, errors.New("secret path /store") }).

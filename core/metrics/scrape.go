@@ -196,9 +196,14 @@ func (s scrape) containers(gauge func(name, help string, value float64, labels .
 	}
 	for name, n := range watched {
 		gauge("dogwatch_containers_failed", "Watched containers that could not be checked or have a wrong label, whether an update is known or not.", float64(n.Failed), "watcher", name)
+		gauge("dogwatch_containers_unknown", "Watched containers of which nothing could be compared, so that it is not known "+
+			"whether there is anything newer.",
+			float64(n.Unknown), "watcher", name)
 	}
 	for g, n := range groups {
-		gauge("dogwatch_containers", "Watched containers by what can be updated: none, major, minor, patch, prerelease, digest or unknown; unchecked and failed have no known update.",
+		gauge("dogwatch_containers", "Watched containers by what can be updated: "+
+			"none, major, minor, patch, prerelease, digest or unknown (a newer tag whose distance has no name); "+
+			"unchecked, failed and uncompared have no known update.",
 			float64(n), "watcher", g.watcher, "change", g.change)
 	}
 	for name, n := range watched {
@@ -230,6 +235,8 @@ func changeOf(c *sdk.Container) string {
 		return kind
 	case tally.Failed(c):
 		return "failed"
+	case tally.Unknown(c):
+		return "uncompared"
 	case c.Check.State == sdk.CheckOK:
 		return "none"
 	}

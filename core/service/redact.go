@@ -8,14 +8,14 @@ import (
 )
 
 // RedactEvent returns an event without secrets in the texts that come from
-// elsewhere: errors, the steps of operations, and the reason of a postponed check. Names, ids and all else
+// elsewhere: errors, the steps of operations, and the reasons of checks. Names, ids and all else
 // that clients match on stay as they are: a secret that is an everyday word must
 // not tear holes into them. The event that is passed in is not changed.
 func (s *Service) RedactEvent(e event.Event) event.Event {
 	redact := s.opt.Redact
 	if e.Container != nil {
 		c := *e.Container
-		c.Check.PostponedReason = redact(c.Check.PostponedReason)
+		c.Check.PostponedReason, c.Check.Reason = redact(c.Check.PostponedReason), redact(c.Check.Reason)
 		if c.Error != nil {
 			c.Error = &sdk.ContainerError{Message: redact(c.Error.Message)}
 		}

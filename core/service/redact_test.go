@@ -17,6 +17,7 @@ import (
 var redacted = map[string]bool{
 	"Container.Error.Message":         true,
 	"Container.Check.PostponedReason": true,
+	"Container.Check.Reason":          true,
 	"Container":                       false,
 	"From":                            false,
 	"Aspect":                          false,

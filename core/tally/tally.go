@@ -22,7 +22,13 @@ func Failed(c *sdk.Container) bool {
 
 // Unchecked reports whether nothing is known of a container yet.
 func Unchecked(c *sdk.Container) bool {
-	return !Failed(c) && c.Check.State != sdk.CheckOK && c.Check.State != sdk.CheckFailed
+	return !Failed(c) && !c.Check.Succeeded() && c.Check.State != sdk.CheckFailed
+}
+
+// Unknown reports whether it is not known if there is anything newer, since the last check
+// could compare nothing: c.Check.Reason says why.
+func Unknown(c *sdk.Container) bool {
+	return !Failed(c) && !c.UpdateAvailable && c.Check.State == sdk.CheckUnknown
 }
 
 // Other is the Kind of a new tag whose distance from the running one has no name.
@@ -100,11 +106,12 @@ func Approval(c *sdk.Container) bool {
 }
 
 // Counts are numbers of containers. Updates is the sum of the kinds, and of Offered, Held and Automatic. Failed
-// counts containers of Updates, too; Unchecked and Current count neither.
+// counts containers of Updates, too; Unchecked, Unknown and Current count neither.
 // Postponed are all those whose check waits for a registry's pause: they may be
-// counted as Updates, Unchecked or Current as well.
+// counted as Updates, Unchecked, Unknown or Current as well.
 type Counts struct {
 	All, Updates, Failed, Unchecked, Current        int
+	Unknown                                         int
 	Postponed                                       int
 	Major, Minor, Patch, Prerelease, Digest, Others int
 	Offered, Held, Automatic                        int
@@ -154,6 +161,8 @@ func (n *Counts) Add(c *sdk.Container) {
 		n.Failed++
 	case Unchecked(c):
 		n.Unchecked++
+	case Unknown(c):
+		n.Unknown++
 	case kind == "" && c.Check.State == sdk.CheckOK:
 		n.Current++
 	}

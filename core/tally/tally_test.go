@@ -35,6 +35,8 @@ func TestCounts(t *testing.T) {
 	}{
 		{"up to date", container(sdk.CheckOK, false, "", ""), Counts{All: 1, Current: 1}},
 		{"never checked", container(sdk.CheckNever, false, "", ""), Counts{All: 1, Unchecked: 1}},
+		{"nothing compared", container(sdk.CheckUnknown, false, "", ""), Counts{All: 1, Unknown: 1}},
+		{"nothing compared, with a wrong label", container(sdk.CheckUnknown, true, "", ""), Counts{All: 1, Failed: 1}},
 		{"without a state", container("", false, "", ""), Counts{All: 1, Unchecked: 1}},
 		{"failed", container(sdk.CheckFailed, true, "", ""), Counts{All: 1, Failed: 1}},
 		{"failed, without saying why", container(sdk.CheckFailed, false, "", ""), Counts{All: 1, Failed: 1}},

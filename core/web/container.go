@@ -193,7 +193,7 @@ func happened(events []event.Event, c *sdk.Container) []historyLine {
 		case event.UpdateFound:
 			line.Words = "It has a newer version: " + found(e.Container)
 		case event.UpdateCleared:
-			line.Words = "It is up to date again"
+			line.Words = cleared(e.Container)
 		case event.ContainerChanged:
 			line.Words, line.Bad = changed(e)
 		default:
@@ -218,6 +218,14 @@ func found(c *sdk.Container) string {
 	return c.Result.Tag + kind
 }
 
+// cleared says what is the case where an update is none any more.
+func cleared(c *sdk.Container) string {
+	if tally.Unknown(c) {
+		return "Whether there is anything newer is not known any more: " + c.Check.Reason
+	}
+	return "It is up to date again"
+}
+
 func changed(e event.Event) (words string, bad bool) {
 	c := e.Container
 	switch {
@@ -231,6 +239,8 @@ func changed(e event.Event) (words string, bad bool) {
 		return "It has a problem: " + c.Error.Message, true
 	case c.Check.State == sdk.CheckFailed:
 		return "It could not be checked", true
+	case tally.Unknown(c):
+		return "Whether there is anything newer is not known: " + c.Check.Reason, false
 	case c.Status != "":
 		return "It changed; it is " + c.Status, false
 	}

@@ -149,7 +149,8 @@ func (q listQuery) matches(r *row, words []string) bool {
 	if len(words) == 0 {
 		return true
 	}
-	text := strings.ToLower(strings.Join([]string{r.Name, r.Key, r.Image, r.Current, r.New, r.Stack, r.Failed}, "\n"))
+	texts := []string{r.Name, r.Key, r.Image, r.Current, r.New, r.Stack, r.Failed, r.Unknown}
+	text := strings.ToLower(strings.Join(texts, "\n"))
 	for _, word := range words {
 		if !strings.Contains(text, word) {
 			return false
@@ -170,7 +171,9 @@ func inState(r *row, state string) bool {
 	case "postponed":
 		return r.Postponed != ""
 	case "current":
-		return r.Kind == "" && r.Failed == "" && !r.Unchecked
+		return r.Kind == "" && r.Failed == "" && !r.Unchecked && r.Unknown == ""
+	case "unknown":
+		return r.Unknown != ""
 	case "approval", sdk.StateHeld, sdk.StateAutomatic:
 		return r.filter() == state
 	}
@@ -244,7 +247,9 @@ func (q listQuery) chips(t tally.Counts) []chip {
 		{Word: "all", Count: t.All}, {Word: "updates", Class: "updates", Count: t.Updates}, {Word: "to approve", Class: "approval", Count: t.Approval},
 		{Word: "held", Class: sdk.StateHeld, Count: t.Held}, {Word: "automatic", Class: sdk.StateAutomatic, Count: t.Automatic}, {Word: "major", Class: "major", Count: t.Major}, {Word: "minor", Class: "minor", Count: t.Minor},
 		{Word: "patch", Class: "patch", Count: t.Patch}, {Word: "prerelease", Class: "prerelease", Count: t.Prerelease}, {Word: "rebuilt", Class: "digest", Count: t.Digest},
-		{Word: "newer", Class: "other", Count: t.Others}, {Word: "failed", Class: "failed", Count: t.Failed}, {Word: "postponed", Class: "postponed", Count: t.Postponed}, {Word: "up to date", Class: "current", Count: t.Current},
+		{Word: "newer", Class: "other", Count: t.Others}, {Word: "failed", Class: "failed", Count: t.Failed},
+		{Word: "postponed", Class: "postponed", Count: t.Postponed},
+		{Word: "unknown", Class: "unknown", Count: t.Unknown}, {Word: "up to date", Class: "current", Count: t.Current},
 	}
 	var shown []chip
 	for _, c := range all {
@@ -277,6 +282,9 @@ func sentence(t tally.Counts, parts ...string) string {
 	}
 	if t.Unchecked > 0 {
 		parts = append(parts, plural(t.Unchecked, "container")+" not checked yet")
+	}
+	if t.Unknown > 0 {
+		parts = append(parts, fmt.Sprintf("%d unknown", t.Unknown))
 	}
 	if len(parts) == 0 {
 		return "Everything is up to date"

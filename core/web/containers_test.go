@@ -94,6 +94,42 @@ func TestListFilterChipsCountTheirContainers(t *testing.T) {
 	}
 }
 
+// TestPagesShowWhatIsUnknown: in the list, by its chip, on its page and in its history, and never as up to date.
+func TestPagesShowWhatIsUnknown(t *testing.T) {
+	const why = "built or loaded here, so there is no digest to compare"
+	unknown := func(c *sdk.Container) { c.Check.State, c.Check.Reason = sdk.CheckUnknown, why }
+	u, _ := withStore(t, a("shop", unknown), a("current"))
+	shop := a("shop", unknown)
+	fakes(u).fakeHistory = fakeHistory{events: []event.Event{
+		{At: noon, Type: event.ContainerChanged, Subject: "local/shop", Payload: event.Payload{Container: &shop}},
+		{At: noon, Type: event.UpdateCleared, Subject: "local/shop", Payload: event.Payload{Container: &shop}},
+	}}
+	for path, want := range map[string][]string{
+		"/containers": {"1 unknown · 1 container up to date", `<span class="kind">unknown</span>`,
+			`<span title="` + why + `">`, "state=unknown"},
+		"/containers?state=unknown": {`data-key="local/shop"`},
+		"/containers?state=current": {`data-key="local/current"`},
+		"/containers?q=no+digest":   {`data-key="local/shop"`},
+		"/containers/local/shop": {`<span class="kind">unknown</span>`,
+			"Whether there is anything newer is not known: " + why + ".",
+			"Whether there is anything newer is not known any more: " + why},
+		"/":        {"1 unknown · 1 container up to date"},
+		"/history": {"not known whether there is anything newer: " + why},
+	} {
+		body := request(u, "GET", path, nil).Body.String()
+		for _, text := range want {
+			if !strings.Contains(body, text) {
+				t.Errorf("%s lacks %q:\n%s", path, text, body)
+			}
+		}
+		other := map[string]string{"/containers?state=unknown": "local/current", "/containers?state=current": "local/shop",
+			"/containers/local/shop": "It is up to date again"}[path]
+		if other != "" && strings.Contains(body, other) || strings.Contains(body, "check failed") {
+			t.Errorf("%s has %q, or a failed check", path, other)
+		}
+	}
+}
+
 // TestPagesShowPostponedChecks as what it is on every page, and never as a failed check.
 func TestPagesShowPostponedChecks(t *testing.T) {
 	until := sdk.TimeOf(noon.Add(20 * time.Minute))

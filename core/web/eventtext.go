@@ -152,6 +152,9 @@ func describeContainer(t event.Type, a event.Aspect, c sdk.Container) (string, s
 	case event.UpdateFound:
 		return "newer: " + step(c), updateClass(c)
 	case event.UpdateCleared:
+		if tally.Unknown(&c) {
+			return notKnown(c), ""
+		}
 		return "up to date with " + c.Image.Tag.Value, "ok"
 	case event.ContainerAdded:
 		return "found, running " + imageOf(c), ""
@@ -169,10 +172,18 @@ func describeContainer(t event.Type, a event.Aspect, c sdk.Container) (string, s
 	if c.Error != nil && c.Check.State == sdk.CheckFailed {
 		return "check failed: " + c.Error.Message, "failed"
 	}
+	if tally.Unknown(&c) {
+		return notKnown(c), ""
+	}
 	if c.Status != "" {
 		return "changed, now " + c.Status, ""
 	}
 	return "changed", ""
+}
+
+// notKnown says that nothing could be compared, and why.
+func notKnown(c sdk.Container) string {
+	return "not known whether there is anything newer: " + c.Check.Reason
 }
 
 // postponed says that a check waits for a registry, or does so no more.

@@ -26,6 +26,7 @@ type row struct {
 	Failed             string // why the last check failed, or which label is wrong
 	Mislabelled        bool   // Failed is about a label, and the check went well
 	Unchecked          bool
+	Unknown            string // why nothing could be compared
 	Postponed          string // until when the check waits for a registry, and why
 	// Released is when what is newer was made, as its image says, and Seen since when
 	// it is known here. Each is zero when that is not known.
@@ -75,8 +76,11 @@ func (m rows) of(rec *store.Record) row {
 	if r.Kind != "" {
 		r.decision = decisionOf(c, m.redact)
 	}
+	if tally.Unknown(c) {
+		r.Unknown = cmp.Or(m.redact(c.Check.Reason), "nothing could be compared")
+	}
 	if tally.Failed(c) {
-		r.Mislabelled = c.Check.State == sdk.CheckOK
+		r.Mislabelled = c.Check.Succeeded()
 		r.Failed = "The check failed"
 		if c.Error != nil && c.Error.Message != "" {
 			r.Failed = m.redact(c.Error.Message)

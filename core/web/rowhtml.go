@@ -37,6 +37,8 @@ func (u *UI) rowHTML(r *row) template.HTML {
 		b.raw(`<span class="kind">postponed</span>`)
 	case r.Unchecked:
 		b.raw(`<span class="kind">not checked</span>`)
+	case r.Unknown != "":
+		b.raw(`<span class="kind">unknown</span>`)
 	default:
 		b.raw(`<span class="fine">up to date</span>`)
 	}
@@ -50,6 +52,8 @@ func (u *UI) rowHTML(r *row) template.HTML {
 		b.raw(`<span class="decided" title="`).text(strings.Join(r.Reasons, ". ")).raw(`">`).text(r.brief(u.Now())).raw(`</span>`)
 	case r.Postponed != "":
 		b.raw(`<span title="`).text(r.Postponed).raw(`">`).text(r.Postponed).raw(`</span>`)
+	case r.Unknown != "":
+		b.raw(`<span title="`).text(r.Unknown).raw(`">`).text(r.Unknown).raw(`</span>`)
 	case !r.Released.IsZero():
 		b.raw(string(u.ago(r.Released)))
 	case !r.Seen.IsZero():

@@ -227,12 +227,15 @@ func DecodePlatform(m *pluginv1.Platform) sdk.Platform {
 }
 
 func encodeCheck(c sdk.CheckState) *pluginv1.CheckState {
-	return &pluginv1.CheckState{State: c.State, At: encodeTime(c.At), PostponedUntil: encodeTime(c.PostponedUntil), PostponedReason: c.PostponedReason}
+	return &pluginv1.CheckState{
+		State: c.State, Reason: c.Reason, At: encodeTime(c.At),
+		PostponedUntil: encodeTime(c.PostponedUntil), PostponedReason: c.PostponedReason,
+	}
 }
 
 func decodeCheck(m *pluginv1.CheckState) sdk.CheckState {
 	return sdk.CheckState{
-		State: m.GetState(), At: decodeTime(m.GetAt()),
+		State: m.GetState(), Reason: m.GetReason(), At: decodeTime(m.GetAt()),
 		PostponedUntil: decodeTime(m.GetPostponedUntil()), PostponedReason: m.GetPostponedReason(),
 	}
 }

@@ -82,6 +82,9 @@ func IsTag(s string) bool {
 	return s != "" && len(s) <= maxTagLength && s[0] != '.' && s[0] != '-' && all(s, isTagByte)
 }
 
+// IsDigest reports whether s is a whole digest of sha256, sha384 or sha512.
+func IsDigest(s string) bool { return digestProblem(s) == "" }
+
 // digestProblem returns what is wrong with a digest, or "".
 func digestProblem(s string) string {
 	algorithm, hex, _ := strings.Cut(s, ":")

@@ -22,9 +22,12 @@ const (
 		`{% set versioned = running != "" and (next not in ["", running] if rebuilt else not value_json.image_tag_semver and not value_json.update_available) %}`
 	// runningTag reads the installed version from a container's state, whether it is being replaced, how far that is and what is decided about its update.
 	runningTag = versioned + `{{ {"installed_version": running if versioned else value_json.image_tag_value, "in_progress": value_json.in_progress | default(false), "update_percentage": value_json.update_percentage | default(none), "release_summary": value_json.release_summary | default("")} | to_json }}`
-	// newestVersion reads the version to offer: where a tag was rebuilt the version of its image, or the digest, cut as WUD does; else the tag.
+	// newestVersion reads the version to offer; nothing where it is not known whether there is one, so that Home
+	// Assistant does not show it as up to date: where a tag was rebuilt the version of its image, or the
+	// digest, cut as WUD does; else the tag.
 	newestVersion = versioned + `{% set digest = (value_json.result_digest | default("", true))[:15] %}` +
-		`{% if versioned %}{{ next if rebuilt else running }}` +
+		`{% if value_json.check_state | default("", true) == "unknown" and not value_json.update_available %}` +
+		`{% elif versioned %}{{ next if rebuilt else running }}` +
 		`{% elif rebuilt %}{{ digest }}` +
 		`{% elif value_json.result_tag is defined %}{{ value_json.result_tag }}` +
 		`{% else %}{{ digest or value_json.image_tag_value }}{% endif %}`

@@ -68,8 +68,11 @@ func state(c sdk.Container, exclude []string, w work) []byte {
 }
 
 // decided says what is decided about the update of a container: why it is held and until when, or who
-// carries it out. It is empty for one that is simply offered.
+// carries it out; or why it is not known whether there is one. It is empty for one that is simply offered.
 func decided(c sdk.Container) string {
+	if c.Check.State == sdk.CheckUnknown && !c.UpdateAvailable {
+		return summarized("Not known: " + c.Check.Reason)
+	}
 	d := c.Decision
 	if d == nil || !c.UpdateAvailable {
 		return ""
@@ -94,6 +97,11 @@ func decided(c sdk.Container) string {
 			text += ", until " + r.Until.Local().Format("Mon 2006-01-02 15:04")
 		}
 	}
+	return summarized(text)
+}
+
+// summarized returns a text as far as Home Assistant takes it for a summary.
+func summarized(text string) string {
 	if runes := []rune(text); len(runes) > maxSummary {
 		text = string(runes[:maxSummary-1]) + "…"
 	}

@@ -10,6 +10,19 @@ import (
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
+// TestStateSaysWhatIsUnknown: and Home Assistant gets no newest version, so that it does not show "up to date".
+func TestStateSaysWhatIsUnknown(t *testing.T) {
+	c := sdk.Container{Name: "shop", Check: sdk.CheckState{State: sdk.CheckUnknown, Reason: "built here"}}
+	text := string(state(c, nil, idle))
+	for _, want := range []string{
+		`"check_state":"unknown"`, `"check_reason":"built here"`, `"release_summary":"Not known: built here"`,
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%s is missing: %s", want, text)
+		}
+	}
+}
+
 func TestStateSaysWhatIsDecided(t *testing.T) {
 	until := time.Date(2026, time.November, 29, 2, 0, 0, 0, time.Local)
 	young := sdk.Reason{Code: "age.min", Text: "it is 1 day old", Until: sdk.TimeOf(until)}

@@ -1696,6 +1696,7 @@ type CheckState struct {
 	// Set while the registry asks for a pause: state, at and result are older.
 	PostponedUntil  *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=postponed_until,json=postponedUntil,proto3" json:"postponed_until,omitempty"`
 	PostponedReason string                 `protobuf:"bytes,4,opt,name=postponed_reason,json=postponedReason,proto3" json:"postponed_reason,omitempty"`
+	Reason          string                 `protobuf:"bytes,5,opt,name=reason,proto3" json:"reason,omitempty"` // of the state "unknown"
 	unknownFields   protoimpl.UnknownFields
 	sizeCache       protoimpl.SizeCache
 }
@@ -1754,6 +1755,13 @@ func (x *CheckState) GetPostponedUntil() *timestamppb.Timestamp {
 func (x *CheckState) GetPostponedReason() string {
 	if x != nil {
 		return x.PostponedReason
+	}
+	return ""
+}
+
+func (x *CheckState) GetReason() string {
+	if x != nil {
+		return x.Reason
 	}
 	return ""
 }
@@ -6200,13 +6208,14 @@ const file_plugin_proto_rawDesc = "" +
 	"\acreated\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\acreated\x129\n" +
 	"\n" +
 	"first_seen\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\tfirstSeen\x12\x12\n" +
-	"\x04link\x18\x04 \x01(\tR\x04link\"\xbe\x01\n" +
+	"\x04link\x18\x04 \x01(\tR\x04link\"\xd6\x01\n" +
 	"\n" +
 	"CheckState\x12\x14\n" +
 	"\x05state\x18\x01 \x01(\tR\x05state\x12*\n" +
 	"\x02at\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\x02at\x12C\n" +
 	"\x0fpostponed_until\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\x0epostponedUntil\x12)\n" +
-	"\x10postponed_reason\x18\x04 \x01(\tR\x0fpostponedReason\"\xb9\x01\n" +
+	"\x10postponed_reason\x18\x04 \x01(\tR\x0fpostponedReason\x12\x16\n" +
+	"\x06reason\x18\x05 \x01(\tR\x06reason\"\xb9\x01\n" +
 	"\n" +
 	"UpdateKind\x12\x12\n" +
 	"\x04kind\x18\x01 \x01(\tR\x04kind\x12\x1f\n" +
