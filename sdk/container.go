@@ -127,6 +127,8 @@ type Image struct {
 	// Version is the version of the image, whatever its tag: "1.27.2" of latest. Its label says it, or
 	// else the tag with the same digest; "" when it is not known.
 	Version string `json:"version,omitempty"`
+	// Built is true when the image was made on the engine's machine: no registry has a newer one.
+	Built bool `json:"built,omitempty"`
 }
 
 // Registry says where an image comes from.

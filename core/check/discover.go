@@ -141,6 +141,9 @@ func (d *discovery) emit(t event.Type, c sdk.Container) {
 func inherit(s *target, before *sdk.Container) {
 	c := &s.container
 	a, b := &c.Image, &before.Image
+	if a.Built != b.Built {
+		return
+	}
 	rebuilt := a.ID != b.ID
 	if rebuilt && (!before.UpdateAvailable || before.UpdateKind.Kind != sdk.KindTag) {
 		return
@@ -192,7 +195,7 @@ func (c *Checker) target(found sdk.Container, p labelPolicy) *target {
 		if served {
 			s.match = match
 			found.Image.Registry.Name, found.Image.Registry.URL = match.ID, match.URL
-		} else {
+		} else if !found.Image.Built {
 			s.policy.fatal = append(s.policy.fatal, fmt.Sprintf("no registry serves %s: configure one with that host", found.Image.Registry.Host))
 		}
 	}

@@ -187,6 +187,8 @@ func summary(c sdk.Container, s *target) []string {
 	add := func(format string, args ...any) { say = append(say, fmt.Sprintf(format, args...)) }
 	img := c.Image
 	switch {
+	case img.Built:
+		add("The image was built on the machine of its engine, so no registry is asked about it.")
 	case untagged(img):
 		add("The image is pinned to a digest without a tag, so nothing can be newer.")
 	case img.Tag.Semver:

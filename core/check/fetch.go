@@ -157,7 +157,7 @@ func byHost(targets []*target) (hosts map[string][]*group, rest []*target) {
 	return hosts, rest
 }
 
-func wantsTags(s *target) bool { return s.container.Image.Tag.Semver }
+func wantsTags(s *target) bool { return s.container.Image.Tag.Semver && !s.container.Image.Built }
 
 // group fetches what is needed of one repository: its tags if a container runs a version, and
 // the digest behind each tag that is watched by digest.

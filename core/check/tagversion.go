@@ -99,7 +99,7 @@ func isExact(img sdk.Image) bool { return img.Tag.Semver && !img.Tag.Floating }
 // the one that runs, and of the one that is offered behind the same tag.
 func unversioned(c *sdk.Container) (digests []string) {
 	img := c.Image
-	if isExact(img) || !img.Digest.Watch || img.Tag.Value == "" || untagged(img) {
+	if isExact(img) || img.Built || !img.Digest.Watch || img.Tag.Value == "" || untagged(img) {
 		return nil
 	}
 	if r := c.Result; r != nil && c.UpdateAvailable && c.UpdateKind.Kind == sdk.KindDigest && r.Version == "" && r.Digest != "" {

@@ -9,10 +9,14 @@ import (
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
+// builtHere is why nothing is compared of an image that was made on the engine's machine. No
+// registry is asked about it: its name is nobody else's business.
+const builtHere = "built here, so no registry has a newer one"
+
 // wantsDigest leaves out images of which there is nothing to compare.
 func wantsDigest(s *target) bool {
 	img := s.container.Image
-	return img.Digest.Watch && (!withoutDigest(img) || hasID(img))
+	return img.Digest.Watch && !img.Built && (!withoutDigest(img) || hasID(img))
 }
 
 // comparesDigest reports whether the image behind the tag decides, now that it is known which
@@ -50,6 +54,8 @@ func (s *target) refused(err error) {
 // that is pinned to a digest without a tag it is known that nothing can be newer.
 func uncompared(img sdk.Image, r response) string {
 	switch {
+	case img.Built:
+		return builtHere
 	case r.tags > 0 || r.digest != nil || untagged(img):
 		return ""
 	case r.uncompared != "":

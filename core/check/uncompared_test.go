@@ -154,3 +154,47 @@ func TestUnknownIsAnEvent(t *testing.T) {
 	events, _ := w.events(last)
 	equal(t, "events", events, []string{"container.changed local/web"})
 }
+
+// TestBuiltImageIsNotAskedFor: its name stays in the house, and nothing has failed.
+func TestBuiltImageIsNotAskedFor(t *testing.T) {
+	for _, image := range []string{"shop-web:latest", "shop-web:1.2.3", "unserved.example/web:1"} {
+		w := open(t)
+		web := loaded("web", image, "dogwatch.watch.digest=true")
+		web.Image.Built = true
+		stored := loaded("stored", image)
+		stored.Image.Built, stored.Image.Digest.Repo = true, digest("c") // as the store of containerd has it
+		w.engine.has(web, stored)
+		report := w.run()
+		for _, id := range []string{"id-web", "id-stored"} {
+			got := w.get(id)
+			if got.Check.State != sdk.CheckUnknown || got.Check.Reason != builtHere || got.Error != nil || got.UpdateAvailable {
+				t.Errorf("%s: %+v, %q", image, got.Check, message(got))
+			}
+			if unversioned(&got) != nil {
+				t.Errorf("%s: its version is looked for", image)
+			}
+			contains(t, image, strings.Join(w.Explain(t.Context(), got).Summary, " "), "was built on the machine of its engine", builtHere)
+		}
+		if report.Failed != 0 || len(w.hub.requests()) != 0 {
+			t.Errorf("%s: %d failed, requests %q", image, report.Failed, w.hub.requests())
+		}
+	}
+}
+
+// TestBuiltImageIsCheckedAnew once the same container is known to be one, or none.
+func TestBuiltImageIsCheckedAnew(t *testing.T) {
+	w := open(t)
+	w.hub.tags["library/shop"] = []string{"1.0.0", "2.0.0"}
+	w.engine.has(loaded("web", "shop:1.0.0"))
+	w.run()
+	if got := w.get("id-web"); !got.UpdateAvailable {
+		t.Fatalf("%+v", got.Check)
+	}
+	web := loaded("web", "shop:1.0.0")
+	web.Image.Built = true
+	w.engine.has(web)
+	w.run()
+	if got := w.get("id-web"); got.UpdateAvailable || got.Check.State != sdk.CheckUnknown {
+		t.Errorf("%+v, update %t", got.Check, got.UpdateAvailable)
+	}
+}

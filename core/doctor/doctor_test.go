@@ -97,6 +97,14 @@ func TestExamineFindsWhatIsBroken(t *testing.T) {
 				return sdk.WithKind(sdk.ErrNotFound, errors.New("404"))
 			}
 		}, []string{"warn registry.hub.public: 404 > it answers"}, ""},
+		"images built here": {func(f *fake, _ *Options) {
+			f.registries[0].Resolve = func(context.Context, string, string, string) error { return errors.New("asked") }
+			f.watchers[0].List = func(context.Context) ([]sdk.Container, error) {
+				c := container("web", "", "shop-web", nil)
+				c.Image.Built = true
+				return []sdk.Container{c}, nil
+			}
+		}, []string{"ok watcher.docker.local: 1 container of Docker/28.5.1"}, "registry.hub.public"},
 		"limit reached": {func(f *fake, _ *Options) {
 			f.registries[0].Resolve = func(context.Context, string, string, string) error {
 				return sdk.RateLimited(time.Hour, errors.New("429"))

@@ -35,11 +35,13 @@ const (
 func (e *examination) images(ctx context.Context, containers []sdk.Container) []Finding {
 	var hosts, registries []Finding
 	var clocks []time.Duration
+	// What was built here is asked about nowhere.
+	pulled := slices.DeleteFunc(slices.Clone(containers), func(c sdk.Container) bool { return c.Image.Built })
 	var wait sync.WaitGroup
-	wait.Go(func() { hosts, clocks = e.hosts(ctx, containers) })
-	registries = e.registries(ctx, containers)
+	wait.Go(func() { hosts, clocks = e.hosts(ctx, pulled) })
+	registries = e.registries(ctx, pulled)
 	wait.Wait()
-	return slices.Concat(e.labels(containers), clock(clocks), hosts, registries, e.budgets(ctx, containers))
+	return slices.Concat(e.labels(containers), clock(clocks), hosts, registries, e.budgets(ctx, pulled))
 }
 
 // transport reaches a host as registries do. What it says is of no consequence

@@ -79,6 +79,7 @@ func listed(c watcher.Container, name string) sdk.Container {
 			OS:           c.Image.Platform.OS,
 			Variant:      c.Image.Platform.Variant,
 			Created:      c.Image.Created,
+			Built:        c.Image.Built,
 		},
 	}
 	if c.Error != "" {

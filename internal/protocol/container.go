@@ -113,6 +113,7 @@ func EncodeListed(c watcher.Container) *pluginv1.Container {
 			Os:           i.Platform.OS,
 			Variant:      i.Platform.Variant,
 			Created:      encodeTime(i.Created),
+			Built:        i.Built,
 		},
 	}
 }
@@ -139,6 +140,7 @@ func DecodeListed(m *pluginv1.Container) watcher.Container {
 			Digests:  i.GetDigest().GetRepos(),
 			Platform: sdk.Platform{OS: i.GetOs(), Architecture: i.GetArchitecture(), Variant: i.GetVariant()},
 			Created:  decodeTime(i.GetCreated()),
+			Built:    i.GetBuilt(),
 		},
 	}
 }
@@ -155,6 +157,7 @@ func encodeImage(i sdk.Image) *pluginv1.Image {
 		Variant:      i.Variant,
 		Created:      encodeTime(i.Created),
 		Version:      i.Version,
+		Built:        i.Built,
 	}
 }
 
@@ -171,6 +174,7 @@ func decodeImage(m *pluginv1.Image) sdk.Image {
 		Variant:      m.GetVariant(),
 		Created:      decodeTime(m.GetCreated()),
 		Version:      m.GetVersion(),
+		Built:        m.GetBuilt(),
 	}
 }
 

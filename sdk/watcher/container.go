@@ -44,4 +44,7 @@ type Image struct {
 	Platform sdk.Platform
 	// Created is when the image was built; zero when the engine does not say.
 	Created sdk.Time
+	// Built is true when the image was made on the engine's machine, as by docker build: no registry
+	// is asked about it. It is false where that is not certain.
+	Built bool
 }

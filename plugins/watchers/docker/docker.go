@@ -161,9 +161,7 @@ func (d *Docker) describe(ctx context.Context, c container.Summary, about descri
 		problem = err
 		ref = reference.Reference{Path: text}
 	}
-	if ref.Domain == localDomain && d.engine.podman.Load() {
-		problem = errMadeHere
-	}
+	out.Image.Built = isBuilt(ref, about, c.Labels) || ref.Domain == localDomain && d.engine.podman.Load()
 	out.Image.Host = ref.Domain
 	out.Image.Name = ref.Path
 	out.Image.Tag = tagOf(ref, about.tags)

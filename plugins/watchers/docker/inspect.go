@@ -24,6 +24,7 @@ type facts struct {
 	platform sdk.Platform
 	created  sdk.Time
 	labels   *brought // nil when they are not known
+	made     made
 }
 
 // description is what is known of an image at the moment.
@@ -130,7 +131,7 @@ func (i *inspector) inspect(ctx context.Context, imageID string) (description, e
 	case err != nil:
 		return description{}, err
 	}
-	f := facts{platform: platformOf(got), labels: newBrought(labelsOf(got))}
+	f := facts{platform: platformOf(got), labels: newBrought(labelsOf(got)), made: madeBy(got)}
 	if t, err := time.Parse(time.RFC3339Nano, got.Created); err == nil && t.Year() > 1 {
 		f.created = sdk.TimeOf(t)
 	}

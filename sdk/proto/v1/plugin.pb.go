@@ -756,7 +756,7 @@ func (x *ProbeResponse) GetWarnings() []string {
 
 // Container is the whole model where a trigger receives it. In a ListResponse a
 // watcher sets id, name, status, labels, error and, of the image, id, host, name,
-// tag, repo, repos, pinned, platform and created; the host reads nothing else.
+// tag, repo, repos, pinned, platform, created and built; the host reads nothing else.
 type Container struct {
 	state            protoimpl.MessageState `protogen:"open.v1"`
 	Id               string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
@@ -1176,6 +1176,7 @@ type Image struct {
 	Variant       string                 `protobuf:"bytes,8,opt,name=variant,proto3" json:"variant,omitempty"`
 	Created       *timestamppb.Timestamp `protobuf:"bytes,9,opt,name=created,proto3" json:"created,omitempty"`
 	Version       string                 `protobuf:"bytes,10,opt,name=version,proto3" json:"version,omitempty"` // as the image says it; empty when it is not known
+	Built         bool                   `protobuf:"varint,11,opt,name=built,proto3" json:"built,omitempty"`    // on the engine's machine: no registry is asked about it
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1278,6 +1279,13 @@ func (x *Image) GetVersion() string {
 		return x.Version
 	}
 	return ""
+}
+
+func (x *Image) GetBuilt() bool {
+	if x != nil {
+		return x.Built
+	}
+	return false
 }
 
 type ImageRegistry struct {
@@ -6165,7 +6173,7 @@ const file_plugin_proto_rawDesc = "" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x12\n" +
 	"\x04text\x18\x02 \x01(\tR\x04text\x12\x16\n" +
 	"\x06source\x18\x03 \x01(\tR\x06source\x120\n" +
-	"\x05until\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\x05until\"\xe7\x02\n" +
+	"\x05until\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\x05until\"\xfd\x02\n" +
 	"\x05Image\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12=\n" +
 	"\bregistry\x18\x02 \x01(\v2!.dogwatch.plugin.v1.ImageRegistryR\bregistry\x12\x12\n" +
@@ -6177,7 +6185,8 @@ const file_plugin_proto_rawDesc = "" +
 	"\avariant\x18\b \x01(\tR\avariant\x124\n" +
 	"\acreated\x18\t \x01(\v2\x1a.google.protobuf.TimestampR\acreated\x12\x18\n" +
 	"\aversion\x18\n" +
-	" \x01(\tR\aversion\"I\n" +
+	" \x01(\tR\aversion\x12\x14\n" +
+	"\x05built\x18\v \x01(\bR\x05built\"I\n" +
 	"\rImageRegistry\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x10\n" +
 	"\x03url\x18\x02 \x01(\tR\x03url\x12\x12\n" +

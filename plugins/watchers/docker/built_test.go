@@ -1,0 +1,98 @@
+package docker
+
+import (
+	"archive/tar"
+	"bytes"
+	"io"
+	"testing"
+
+	"github.com/docker/docker/api/types/build"
+	"github.com/docker/docker/client"
+
+	"github.com/dogwatch/dogwatch/plugins/watchers/docker/dockertest"
+)
+
+// TestIsBuilt: by what is certain, in both image stores.
+func TestIsBuilt(t *testing.T) {
+	composed, tagged := made{composed: true}, made{tagged: true}
+	labels := map[string]string{labelProject: "shop", labelService: "web"}
+	for _, c := range []struct {
+		about, image string
+		made         made
+		digests      []string
+		labels       map[string]string
+		want         bool
+	}{
+		{"built by compose", "shop-web", composed, nil, labels, true},
+		{"built by compose, under a name of the user's", "store:1.2", composed, nil, nil, true},
+		{"built by compose, in the store of containerd", "shop-web", composed, []string{"shop-web@sha256:1"}, labels, true},
+		{"built by compose, as Podman names it", "docker.io/library/shop-web", composed, []string{"docker.io/library/shop-web@sha256:1"}, labels, true},
+		{"built by compose elsewhere and pulled", "team/web:1.2", composed, []string{"team/web@sha256:1"}, labels, false},
+		{"built by compose for a registry", "registry.example.org/web:1.2", composed, nil, labels, false},
+		{"built by compose 1", "shop_web", made{}, nil, labels, true},
+		{"built in another builder and loaded, by compose", "shop-web", made{}, nil, labels, true},
+		{"docker build", "web", tagged, nil, nil, true},
+		{"docker build, with a namespace", "team/web:1", tagged, nil, nil, true},
+		{"docker build, for a registry", "registry.example.org/web:1", tagged, nil, nil, false},
+		{"docker build, for a registry without a dot", "localhost:5000/web:1", tagged, nil, nil, false},
+		{"pulled", "nginx:1.25", made{}, []string{"nginx@sha256:1"}, nil, false},
+		{"pulled by compose, and called like its service", "mongo-express", made{}, []string{"mongo-express@sha256:1"},
+			map[string]string{labelProject: "mongo", labelService: "express"}, false},
+		{"pulled and tagged", "nginx:1.25", tagged, []string{"mirror.example.org/nginx@sha256:1"}, nil, false},
+		{"pulled in the store of containerd, where all are tagged", "nginx:1.25", tagged, []string{"nginx@sha256:1"}, nil, false},
+		{"loaded from a file", "nginx:1.25", made{}, nil, nil, false},
+		{"loaded from a file, in a stack", "nginx:1.25", made{}, nil, labels, false},
+		{"pinned", "nginx@sha256:" + "11111111111111111111111111111111" + "11111111111111111111111111111111", tagged, nil, nil, false},
+	} {
+		ref, err := parseReference(c.image)
+		if err != nil {
+			t.Fatal(err)
+		}
+		about := description{facts: facts{made: c.made}, digests: c.digests}
+		if got := isBuilt(ref, about, c.labels); got != c.want {
+			t.Errorf("%s: built %t", c.about, got)
+		}
+	}
+}
+
+// TestRealEngineKnowsWhatWasBuilt: an engine tells what it built from what it loaded from a file.
+func TestRealEngineKnowsWhatWasBuilt(t *testing.T) {
+	t.Parallel()
+	engine, other := dockertest.Start(t), dockertest.Start(t)
+	file := func(name, content string) io.Reader {
+		var b bytes.Buffer
+		w := tar.NewWriter(&b)
+		check(t, w.WriteHeader(&tar.Header{Name: name, Mode: 0o644, Size: int64(len(content))}))
+		_, err := w.Write([]byte(content))
+		check(t, err)
+		check(t, w.Close())
+		return &b
+	}
+	other.Image(t, "base:1")
+	other.Image(t, "nginx:1.25")
+	saved, err := other.API.ImageSave(t.Context(), []string{"base:1", "nginx:1.25"})
+	check(t, err)
+	defer saved.Close()
+	loaded, err := engine.API.ImageLoad(t.Context(), saved, client.ImageLoadWithQuiet(true))
+	check(t, err)
+	_, err = io.Copy(io.Discard, loaded.Body)
+	check(t, err)
+	check(t, loaded.Body.Close())
+
+	built, err := engine.API.ImageBuild(t.Context(), file("Dockerfile", "FROM base:1\nLABEL a=b\n"),
+		build.ImageBuildOptions{Tags: []string{"shop-web"}})
+	check(t, err)
+	_, err = io.Copy(io.Discard, built.Body)
+	check(t, err)
+	check(t, built.Body.Close())
+
+	engine.Run(t, "web", "shop-web", nil)
+	engine.Run(t, "proxy", "nginx:1.25", nil)
+	found := list(t, watch(t, Options{Socket: engine.Host}))
+	if web := found["web"].Image; !web.Built || web.Digest != "" {
+		t.Errorf("what was built: %+v", web)
+	}
+	if proxy := found["proxy"].Image; proxy.Built || proxy.Digest != "" || proxy.ID == "" {
+		t.Errorf("what was loaded: %+v", proxy)
+	}
+}
