@@ -28,6 +28,10 @@ func (a *App) updateFacts(c sdk.Container) (f policy.Facts) {
 		f.HoldAdded, _ = vulnerability.ParseSeverity(a.opt.Config.Scan.Hold)
 		f.HoldSource = "scan.hold"
 	}
+	if c.Base != nil {
+		f.Rebuild = true
+		return f
+	}
 	for _, w := range a.components.Watchers() {
 		if w.Name == c.Watcher {
 			f.MayUpdate, _ = w.Updates()
@@ -51,9 +55,9 @@ func (a *App) updateFacts(c sdk.Container) (f policy.Facts) {
 // candidateKey returns the key of the update of a container to a candidate.
 func candidateKey(c *sdk.Container, to policy.Candidate) update.Key {
 	is := *c
-	is.UpdateKind = sdk.UpdateKind{Kind: to.Kind, LocalValue: c.Image.Tag.Value, RemoteValue: to.Tag}
+	is.UpdateKind = sdk.UpdateKind{Kind: to.Kind, LocalValue: c.Watched().Tag.Value, RemoteValue: to.Tag}
 	if to.Kind == sdk.KindDigest {
-		is.UpdateKind.LocalValue, is.UpdateKind.RemoteValue = c.Image.Digest.Value, to.Digest
+		is.UpdateKind.LocalValue, is.UpdateKind.RemoteValue = c.Watched().Digest.Value, to.Digest
 	}
 	is.Result = &sdk.Result{Tag: to.Tag, Digest: to.Digest}
 	return update.KeyOf(&is)

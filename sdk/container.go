@@ -31,7 +31,10 @@ type Container struct {
 	TriggerInclude string `json:"triggerInclude,omitempty"`
 	TriggerExclude string `json:"triggerExclude,omitempty"`
 
-	Image  Image             `json:"image,omitzero"`
+	Image Image `json:"image,omitzero"`
+	// Base is the image that Image is built on, where newer ones of that are looked for instead: the
+	// update is one of Base then, and to have it Image is to be built anew. It is nil otherwise.
+	Base   *Image            `json:"base,omitempty"`
 	Labels map[string]string `json:"labels,omitempty"`
 	// ImageLabels names those of Labels that the image brings, sorted. The others were
 	// set by the user who created the container.
@@ -59,6 +62,14 @@ type Container struct {
 	IsCoolingDown    bool   `json:"isCoolingDown,omitempty"`
 	CoolingDownUntil Time   `json:"coolingDownUntil,omitzero"`
 	Delay            string `json:"delay,omitempty"` // "7d", as written in the rule
+}
+
+// Watched returns the image of which newer ones are looked for: Base, or else Image.
+func (c *Container) Watched() *Image {
+	if c.Base != nil {
+		return c.Base
+	}
+	return &c.Image
 }
 
 // The values of Decision.State.

@@ -115,6 +115,9 @@ func TestEveryScalarFieldIsAFilter(t *testing.T) {
 	full.Result.Levels, full.Stack = levels, "shop"
 	full.Decision = &sdk.Decision{State: sdk.StateHeld, Until: at, OfferedAt: at}
 	full.Created, full.IsSnoozed, full.SnoozedUntil, full.IsCoolingDown, full.CoolingDownUntil, full.Delay = at, true, at, true, at, "7d"
+	base := full.Image
+	base.ID, base.Name = "base", "library/node"
+	full.Base = &base
 	w.put(full, redis())
 	requested := 0
 	var filterBy func(prefix string, doc map[string]any)

@@ -20,7 +20,7 @@ func (f *fetcher) dates(ctx context.Context, s *target) {
 	if d == nil || minAge <= 0 || s.response.err != nil || !s.response.selection.Newer {
 		return
 	}
-	img, now := s.container.Image, f.opt.Now()
+	img, now := *s.image(), f.opt.Now()
 	requests := 0
 	for _, c := range candidates(img, s.response, s.known, minAge, now).Candidates {
 		if c.Kind != sdk.KindTag || !policy.Passes(s.rules.Threshold.Value, c.Kind, c.Diff) {

@@ -51,7 +51,7 @@ func (f *fetcher) leaveOutArtifacts(ctx context.Context, s *target) {
 	if s.response.err != nil || !s.response.selection.Newer {
 		return
 	}
-	img := s.container.Image
+	img := *s.image()
 	known := f.kinds(ctx, img)
 	reader := kindReader{fetcher: f, target: s, known: known}
 	if f.opt.ReadCandidates && f.dater.Load() != nil {
@@ -110,7 +110,7 @@ func (r *kindReader) kind(ctx context.Context, tag, diff string) (kind tagKind, 
 		return kind, told
 	}
 	r.left--
-	img := r.container.Image
+	img := *r.image()
 	of := release{host: img.Registry.Host, name: img.Name, tag: tag, platform: img.Platform()}
 	result, err := r.dater.Load().inspect(ctx, of, false)
 	var why refusal

@@ -41,7 +41,7 @@ func questionsOf(targets []*target) map[string]int {
 		if len(s.policy.fatal) > 0 {
 			continue
 		}
-		img := s.container.Image
+		img := *s.image()
 		repository := s.match.ID + " " + img.Registry.Host + "/" + img.Name
 		if wantsTags(s) {
 			count(img.Registry.Host, repository)

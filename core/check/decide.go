@@ -59,6 +59,7 @@ func (c *Checker) decided(before, after sdk.Container, p labelPolicy, found poli
 // what was found, with the time at which that update was offered first; and whether it was
 // offered before, perhaps until it gave way to another one that was not snoozed or skipped.
 func withDecision(before, c sdk.Container, found policy.Found, d decision, now time.Time) (decided sdk.Container, offered policy.Found, again bool) {
+	c = detached(c)
 	c.IsSnoozed, c.SnoozedUntil, c.IsCoolingDown, c.CoolingDownUntil, c.Delay = false, sdk.Time{}, false, sdk.Time{}, ""
 	if c.Decision = nil; d.Target < 0 {
 		return c, found, false
@@ -115,17 +116,18 @@ func isOffered(c *sdk.Container) bool {
 // digest was compared.
 func offer(c *sdk.Container, of policy.Candidate, from string) {
 	c.UpdateAvailable = true
+	img := c.Watched()
 	result := sdk.Result{Tag: of.Tag, Digest: of.Digest, Version: of.Version, Created: sdk.TimeOf(of.Created)}
 	if was := c.Result; was != nil && was.Tag == of.Tag && was.Digest == of.Digest && !was.Created.IsZero() {
 		result.Created = was.Created // of the digest itself, not of the first since the one that runs
 	}
 	c.Result = &result
 	if of.Kind == sdk.KindDigest {
-		c.Image.Digest.Value = from
+		img.Digest.Value = from
 		c.UpdateKind = sdk.UpdateKind{Kind: sdk.KindDigest, LocalValue: from, RemoteValue: of.Digest, SemverDiff: of.Diff}
 		return
 	}
-	c.UpdateKind = sdk.UpdateKind{Kind: sdk.KindTag, LocalValue: c.Image.Tag.Value, RemoteValue: of.Tag, SemverDiff: of.Diff}
+	c.UpdateKind = sdk.UpdateKind{Kind: sdk.KindTag, LocalValue: img.Tag.Value, RemoteValue: of.Tag, SemverDiff: of.Diff}
 }
 
 // levels returns the newest candidate of each step; nil when there is none.

@@ -134,7 +134,7 @@ func (f *fetcher) describeTags(ctx context.Context, g *group, name string, p sdk
 // open whether the image behind digest is another one than runs, or when rules depend on its
 // version and no tag says that.
 func (f *fetcher) compareDescribed(ctx context.Context, g *group, s *target, digest string) *digestResponse {
-	img := s.container.Image
+	img := *s.image()
 	p := img.Platform()
 	i, known := f.knownImage(ctx, g.repo, digest, p)
 	if !known {
@@ -181,13 +181,13 @@ func (i image) isOther(own []string) bool {
 
 // keepOther keeps that the image behind a digest is not the one that runs.
 func (f *fetcher) keepOther(ctx context.Context, g *group, s *target, digest string, i image) {
-	own := idsOf(s.container.Image)
+	own := idsOf(*s.image())
 	if i.Others = append(i.Others, own...); len(i.Others) > maxOthers {
 		i.Others = own
 	}
 	slices.Sort(i.Others)
 	i.Others = slices.Compact(i.Others)
-	f.keepImage(ctx, g.repo, digest, s.container.Image.Platform(), i)
+	f.keepImage(ctx, g.repo, digest, s.image().Platform(), i)
 }
 
 // existed is when the running image is known to have existed: when its container was created, or
@@ -230,7 +230,7 @@ func (f *fetcher) runningImage(ctx context.Context, g *group, own []string, p sd
 // keepVersions keeps which versions the new digest of a tag and the running one are, as far as
 // other tags of the newest say it.
 func (f *fetcher) keepVersions(ctx context.Context, g *group, s *target, digest string) {
-	img := s.container.Image
+	img := *s.image()
 	list := f.newest(ctx, g, img.Platform()).tags
 	if isExact(img) || len(list) == 0 {
 		return
@@ -260,7 +260,7 @@ func (f *fetcher) needsVersion(ctx context.Context, g *group, s *target, digest 
 	if !policy.Measures(s.rules.Threshold.Value) {
 		return false
 	}
-	img := s.container.Image
+	img := *s.image()
 	known := f.tagged(ctx, g.repo.Host, g.repo.Name)
 	return (img.Version != "" || known.Versions[img.Digest.Repo] != "") && known.Versions[digest] == "" && !isExact(img)
 }

@@ -27,6 +27,9 @@ type target struct {
 	response response
 }
 
+// image returns the image of which newer ones are looked for.
+func (s *target) image() *sdk.Image { return s.container.Watched() }
+
 // discovery is what listing a watcher's containers led to.
 type discovery struct {
 	targets []*target
@@ -126,8 +129,8 @@ func (d *discovery) record(s *target, before *sdk.Container) {
 	case before != nil:
 		d.emit(event.ContainerRemoved, *before) // from the other watcher
 	}
-	d.change.Put = append(d.change.Put, *c)
-	d.emit(t, *c)
+	d.change.Put = append(d.change.Put, detached(*c))
+	d.emit(t, detached(*c))
 	d.change.Events[len(d.change.Events)-1].From = from
 }
 
@@ -140,11 +143,11 @@ func (d *discovery) emit(t event.Type, c sdk.Container) {
 // build of the running tag runs: it is the same update, see update.Key.
 func inherit(s *target, before *sdk.Container) {
 	c := &s.container
-	a, b := &c.Image, &before.Image
-	if a.Built != b.Built {
+	a, b := c.Watched(), before.Watched()
+	if c.Image.Built != before.Image.Built || (c.Base == nil) != (before.Base == nil) {
 		return
 	}
-	rebuilt := a.ID != b.ID
+	rebuilt := c.Image.ID != before.Image.ID
 	if rebuilt && (!before.UpdateAvailable || before.UpdateKind.Kind != sdk.KindTag) {
 		return
 	}
@@ -159,10 +162,10 @@ func inherit(s *target, before *sdk.Container) {
 	if new(labelPolicy).rulesOf(label.Read(label.Of(*before), s.policy.labels)) != s.policy.rules {
 		return
 	}
-	value := c.Image.Digest.Value
+	value := a.Digest.Value
 	carry(c, before)
 	if rebuilt {
-		c.Image.Digest.Value = value
+		a.Digest.Value = value
 	}
 	c.Check, c.Error = before.Check, before.Error
 }
@@ -170,7 +173,7 @@ func inherit(s *target, before *sdk.Container) {
 // carry copies what was found and decided, which another goroutine may have done anew.
 func carry(to, from *sdk.Container) {
 	to.Result, to.UpdateAvailable, to.UpdateKind, to.Link = from.Result, from.UpdateAvailable, from.UpdateKind, from.Link
-	to.Image.Digest.Value = from.Image.Digest.Value
+	to.Watched().Digest.Value = from.Watched().Digest.Value
 	if to.Image.Version == "" && to.Image.Digest.Repo == from.Image.Digest.Repo {
 		to.Image.Version = from.Image.Version // which another tag says; see fetcher.versions
 	}
@@ -191,13 +194,7 @@ func (c *Checker) target(found sdk.Container, p labelPolicy) *target {
 	}
 	found.Error = nil
 	if unnamed == nil {
-		match, served := c.opt.Registries.For(found.Image.Registry.Host)
-		if served {
-			s.match = match
-			found.Image.Registry.Name, found.Image.Registry.URL = match.ID, match.URL
-		} else if !found.Image.Built {
-			s.policy.fatal = append(s.policy.fatal, fmt.Sprintf("no registry serves %s: configure one with that host", found.Image.Registry.Host))
-		}
+		c.serve(s, &found)
 	}
 	found.Image.Version = runningVersion(&found)
 	s.policy.apply(&found)
@@ -210,6 +207,36 @@ func (c *Checker) target(found sdk.Container, p labelPolicy) *target {
 	}
 	s.container = found
 	return s
+}
+
+// serve finds the base of a container's image, and the registry of the one that is watched. A
+// base that no registry serves fails where the operator names it.
+func (c *Checker) serve(s *target, found *sdk.Container) {
+	match, served := c.registryOf(&found.Image)
+	if s.match = match; served || found.Image.Built {
+		served = true
+	}
+	img := &found.Image
+	if base := s.policy.baseOf(found); base != nil {
+		match, has := c.registryOf(base)
+		if has || !s.policy.guessesBase() {
+			found.Base, img = base, base
+			s.match, served = match, has
+		}
+	}
+	if !served {
+		problem := fmt.Sprintf("no registry serves %s: configure one with that host", img.Registry.Host)
+		s.policy.fatal = append(s.policy.fatal, problem)
+	}
+}
+
+// registryOf finds the registry of an image, if there is one, and writes it into the image.
+func (c *Checker) registryOf(img *sdk.Image) (Match, bool) {
+	match, served := c.opt.Registries.For(img.Registry.Host)
+	if served {
+		img.Registry.Name, img.Registry.URL = match.ID, match.URL
+	}
+	return match, served
 }
 
 // normalise expands the short names of Docker Hub and chooses the digest that

@@ -74,7 +74,7 @@ func (c *Checker) ExplainImage(ctx context.Context, text string) Explanation {
 		return Explanation{Image: text, Rules: []Rule{}, Tags: []Verdict{}, Error: err.Error(), Summary: []string{"The check failed: " + err.Error() + "."}}
 	}
 	e := c.explain(ctx, s)
-	if err := incomparable(s.container.Image); err != nil && e.Error == "" {
+	if err := incomparable(*s.image()); err != nil && e.Error == "" {
 		e.Error = err.Error()
 	}
 	return e
@@ -95,7 +95,7 @@ func (c *Checker) Images(ctx context.Context, references []string) []sdk.Contain
 	at := sdk.TimeOf(c.opt.Now())
 	var checked []sdk.Container
 	for _, s := range targets {
-		s.response.err = cmp.Or(s.response.err, incomparable(s.container.Image))
+		s.response.err = cmp.Or(s.response.err, incomparable(*s.image()))
 		checked = append(checked, c.judged(s, at.Time))
 	}
 	return checked
@@ -134,7 +134,8 @@ func (c *Checker) judged(s *target, now time.Time) sdk.Container {
 	if s.response.err != nil {
 		return after
 	}
-	after, _, _ = c.decided(s.container, after, s.policy, candidates(after.Image, s.response, s.known, s.rules.MinAge.Value, now), now)
+	found := candidates(*after.Watched(), s.response, s.known, s.rules.MinAge.Value, now)
+	after, _, _ = c.decided(s.container, after, s.policy, found, now)
 	return after
 }
 
@@ -149,7 +150,8 @@ func (c *Checker) explain(ctx context.Context, s *target) Explanation {
 	}
 	e := Explanation{
 		ID: after.ID, Name: after.Name, Image: named(after.Image), Registry: s.match.ID,
-		Rules: slices.Concat(s.policy.sources, rulesOfUpdates(s.rules), s.policy.byDefault(after.Image)), Warnings: slices.Concat(s.policy.warnings, s.policy.wrong, s.policy.notes), Tags: []Verdict{},
+		Rules:    slices.Concat(s.policy.sources, rulesOfUpdates(s.rules), s.policy.byDefault(*after.Watched())),
+		Warnings: slices.Concat(s.policy.warnings, s.policy.wrong, s.policy.notes), Tags: []Verdict{},
 		Result: after.Result, UpdateAvailable: after.UpdateAvailable, UpdateKind: after.UpdateKind, Decision: after.Decision, Error: message(after),
 		Summary: summary(after, s),
 	}
@@ -185,7 +187,10 @@ func summary(c sdk.Container, s *target) []string {
 	}
 	var say []string
 	add := func(format string, args ...any) { say = append(say, fmt.Sprintf(format, args...)) }
-	img := c.Image
+	img := *c.Watched()
+	if c.Base != nil {
+		add("It is built on %s, which is watched instead.", named(img))
+	}
 	switch {
 	case img.Built:
 		add("The image was built on the machine of its engine, so no registry is asked about it.")
@@ -217,6 +222,8 @@ func summary(c sdk.Container, s *target) []string {
 		add("Its digest is not watched: set the label %s%s=true to watch it.", label.Prefix, label.WatchDigest)
 	}
 	switch kind := c.UpdateKind.Kind; {
+	case c.Base != nil && kind != sdk.KindUnknown:
+		add("So base image %s → %s: rebuild %s.", tally.Base(&c), c.Result.Tag, strings.TrimPrefix(c.Name, "/"))
 	case kind == sdk.KindTag:
 		add("So %s can be updated to %s (%s).", strings.TrimPrefix(c.Name, "/"), c.Result.Tag, c.UpdateKind.SemverDiff)
 		say = append(say, otherLevels(c)...)

@@ -132,7 +132,7 @@ func byHost(targets []*target) (hosts map[string][]*group, rest []*target) {
 			rest = append(rest, s)
 			continue
 		}
-		img := s.container.Image
+		img := *s.image()
 		key := s.match.ID + " " + img.Registry.Host + "/" + img.Name
 		g := found[key]
 		if g == nil {
@@ -157,7 +157,7 @@ func byHost(targets []*target) (hosts map[string][]*group, rest []*target) {
 	return hosts, rest
 }
 
-func wantsTags(s *target) bool { return s.container.Image.Tag.Semver && !s.container.Image.Built }
+func wantsTags(s *target) bool { return s.image().Tag.Semver && !s.image().Built }
 
 // group fetches what is needed of one repository: its tags if a container runs a version, and
 // the digest behind each tag that is watched by digest.
@@ -176,7 +176,7 @@ func (f *fetcher) group(ctx context.Context, g *group) {
 		if !s.comparesDigest() {
 			continue
 		}
-		name := s.container.Image.Tag.Value
+		name := s.image().Tag.Value
 		r, fetched := digests[name]
 		if !fetched {
 			r.err = f.limiter.do(ctx, g.repo.Host, func(ctx context.Context) (err error) {
@@ -221,10 +221,10 @@ func (s *target) choose(ctx context.Context, tags []string) {
 	var err error
 	if s.explained {
 		var why tag.Explanation
-		why, err = s.policy.selector.Explain(ctx, s.container.Image.Tag.Value, tags, s.known.Tags()...)
+		why, err = s.policy.selector.Explain(ctx, s.image().Tag.Value, tags, s.known.Tags()...)
 		s.response.why, s.response.selection = &why, why.Selection
 	} else {
-		s.response.selection, err = s.policy.selector.Select(ctx, s.container.Image.Tag.Value, tags, s.known.Tags()...)
+		s.response.selection, err = s.policy.selector.Select(ctx, s.image().Tag.Value, tags, s.known.Tags()...)
 	}
 	if err != nil {
 		s.response.err = s.policy.blame(err)
@@ -234,7 +234,7 @@ func (s *target) choose(ctx context.Context, tags []string) {
 // float finds out whether the running version is one that stands for more
 // specific ones: then the image behind it changes, as behind any other tag.
 func (s *target) float(tags []string) {
-	img := &s.container.Image
+	img := s.image()
 	img.Tag.Floating = tag.Floats(img.Tag.Value, tags)
 	img.Digest.Watch = s.policy.watchesDigest(*img)
 }
@@ -270,10 +270,13 @@ func (f *fetcher) tags(ctx context.Context, g *group) ([]string, error) {
 // the digest matters for that alone: a manifest that cannot be read is another
 // image if its digest is another.
 func (f *fetcher) compare(ctx context.Context, g *group, s *target, digest string) (*digestResponse, error) {
-	img := s.container.Image
+	img := *s.image()
 	own := ownDigests(img)
 	if slices.Contains(own, digest) || img.Digest.Repo == digest || img.ID == digest {
 		return &digestResponse{remote: digest, same: true}, nil
+	}
+	if s.container.Base != nil && withoutDigest(img) {
+		return f.compareDates(ctx, g, s, digest)
 	}
 	if _, read := cachedManifest(ctx, f.opt.Cache, g.repo, digest, img.Platform()); !read {
 		if d := f.compareDescribed(ctx, g, s, digest); d != nil {
@@ -289,7 +292,7 @@ func (f *fetcher) compare(ctx context.Context, g *group, s *target, digest strin
 		return nil, nil
 	}
 	same := slices.Contains(own, m.Digest) || img.ID != "" && (img.ID == m.Config || img.ID == m.Digest)
-	if !same && slices.Contains(own, img.ID) {
+	if !same && (slices.Contains(own, img.ID) || img.ID != "" && img.ID == img.Digest.Repo) {
 		same, err = f.sameInside(ctx, g, img, m)
 	}
 	if !same && err == nil && g.match.Describer != nil {

@@ -19,12 +19,13 @@ type effects struct {
 	Digest  *bool
 	Rules   tag.Rules
 	Strings []string
+	Base    string
 }
 
 func effectsOf(c sdk.Container, how string) (effects, labelPolicy) {
 	p := policyOf(label.Of(c), true, label.Options{Foreign: true, Image: how})
 	return effects{p.watch, p.digest, p.rules, []string{p.linkTemplate, p.displayName, p.displayIcon,
-		p.triggerInclude, p.triggerExclude}}, p
+		p.triggerInclude, p.triggerExclude}, p.base.Value}, p
 }
 
 // TestLabelsOfChecksAreAsDocumented: the labels of checks and messages have an effect if the operator sets

@@ -50,7 +50,7 @@ func link(c *sdk.Container, p labelPolicy) error {
 		}
 		return text
 	}
-	running, newest := render(c.Image.Tag.Value), render(c.Result.Tag)
+	running, newest := render(c.Watched().Tag.Value), render(c.Result.Tag)
 	var levels sdk.Levels
 	if l := c.Result.Levels; l != nil {
 		for _, r := range []struct{ from, to **sdk.Release }{{&l.Major, &levels.Major}, {&l.Minor, &levels.Minor}, {&l.Patch, &levels.Patch}} {

@@ -72,6 +72,8 @@ type labelPolicy struct {
 	notes []string
 	// labels are which labels count.
 	labels label.Options
+	// base is the label that names the image that the container's is built on; see baseOf.
+	base label.Rule
 }
 
 // compiler makes a selector of the rules of a container.
@@ -102,6 +104,10 @@ func readPolicy(set label.Set, watchByDefault bool, labels label.Options, compil
 	p.displayIcon = p.icon(given)
 	p.triggerInclude = p.text(given, label.TriggerInclude)
 	p.triggerExclude = p.text(given, label.TriggerExclude)
+	p.text(given, label.Base)
+	if p.base, _ = given.Get(label.Base); labels.Image == label.ImageAll {
+		p.base.FromImage = false
+	}
 	p.compile(compile)
 	p.warnings = append(spacedLabels(&p), given.Unknown...)
 	for _, ignored := range given.Ignored {
@@ -261,8 +267,10 @@ func (p *labelPolicy) apply(c *sdk.Container) {
 	if c.DisplayIcon == "" {
 		c.DisplayIcon = "mdi:docker"
 	}
-	c.Image.Tag.Semver = !untagged(c.Image) && p.selector.IsVersion(c.Image.Tag.Value)
-	c.Image.Digest.Watch = p.watchesDigest(c.Image)
+	for _, img := range []*sdk.Image{&c.Image, c.Watched()} {
+		img.Tag.Semver = !untagged(*img) && p.selector.IsVersion(img.Tag.Value)
+		img.Digest.Watch = p.watchesDigest(*img)
+	}
 }
 
 // Lint reads the labels of a container as a check does. wrong are mistakes that change how

@@ -120,7 +120,8 @@ func releaseOf(c *sdk.Container) (r release, undated bool) {
 	if !c.UpdateAvailable || c.UpdateKind.Kind != sdk.KindTag || c.Result == nil || !c.Result.Created.IsZero() {
 		return release{}, false
 	}
-	return release{host: c.Image.Registry.Host, name: c.Image.Name, tag: c.Result.Tag, platform: c.Image.Platform()}, true
+	img := c.Watched()
+	return release{host: img.Registry.Host, name: img.Name, tag: c.Result.Tag, platform: img.Platform()}, true
 }
 
 // Want is for page views: if the date of its update is not

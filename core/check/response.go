@@ -16,6 +16,7 @@ func withResponse(c sdk.Container, p labelPolicy, r response, at sdk.Time) sdk.C
 	if errors.As(r.err, &pause) {
 		return postpone(c, p, pause)
 	}
+	c = detached(c)
 	c.Error = nil
 	c.Check = sdk.CheckState{State: sdk.CheckOK, At: at}
 	if r.err != nil {
@@ -25,21 +26,25 @@ func withResponse(c sdk.Container, p labelPolicy, r response, at sdk.Time) sdk.C
 		return c
 	}
 	complain(&c, p.wrong...)
-	before, result := c.Result, sdk.Result{Tag: c.Image.Tag.Value}
+	img := c.Watched()
+	before, result := c.Result, sdk.Result{Tag: img.Tag.Value}
 	c.UpdateKind = sdk.UpdateKind{Kind: sdk.KindUnknown}
 	c.UpdateAvailable = false
-	c.Image.Digest.Value = ""
-	if why := uncompared(c.Image, r); why != "" {
+	img.Digest.Value = ""
+	if why := uncompared(*img, r); why != "" {
 		c.Check.State, c.Check.Reason = sdk.CheckUnknown, why
 	}
 	if d := r.digest; d != nil {
 		result.Digest, result.Created = d.remote, d.created
-		c.Image.Digest.Value = d.remote
+		img.Digest.Value = d.remote
 		if !d.same {
-			c.Image.Digest.Value = cmp.Or(c.Image.Digest.Repo, c.Image.ID)
+			img.Digest.Value = cmp.Or(img.Digest.Repo, img.ID)
 			c.UpdateAvailable = true
 			result.Version = d.version
-			c.UpdateKind = sdk.UpdateKind{Kind: sdk.KindDigest, LocalValue: c.Image.Digest.Value, RemoteValue: d.remote, SemverDiff: rebuiltDiff(c.Image.Version, d.version)}
+			c.UpdateKind = sdk.UpdateKind{
+				Kind: sdk.KindDigest, LocalValue: img.Digest.Value, RemoteValue: d.remote,
+				SemverDiff: rebuiltDiff(img.Version, d.version),
+			}
 		}
 	}
 	if r.selection.Newer {
@@ -49,8 +54,8 @@ func withResponse(c sdk.Container, p labelPolicy, r response, at sdk.Time) sdk.C
 		}
 		c.UpdateAvailable = true
 		c.UpdateKind = sdk.UpdateKind{
-			Kind: sdk.KindTag, LocalValue: c.Image.Tag.Value, RemoteValue: result.Tag,
-			SemverDiff: p.selector.Diff(c.Image.Tag.Value, result.Tag),
+			Kind: sdk.KindTag, LocalValue: img.Tag.Value, RemoteValue: result.Tag,
+			SemverDiff: p.selector.Diff(img.Tag.Value, result.Tag),
 		}
 	}
 	c.Result = &result

@@ -70,7 +70,7 @@ func (f *fetcher) versions(ctx context.Context, g *group) {
 		if known == nil {
 			t := f.tagged(ctx, g.repo.Host, g.repo.Name)
 			for _, s := range g.targets {
-				if img := s.container.Image; isExact(img) && img.Digest.Repo != "" && t.Versions[img.Digest.Repo] == "" {
+				if img := *s.image(); isExact(img) && img.Digest.Repo != "" && t.Versions[img.Digest.Repo] == "" {
 					t.Versions[img.Digest.Repo] = img.Tag.Value
 				}
 			}
@@ -79,7 +79,7 @@ func (f *fetcher) versions(ctx context.Context, g *group) {
 		return versionOf(known.Versions[digest])
 	}
 	for _, s := range g.targets {
-		img := &s.container.Image
+		img := s.image()
 		if isExact(*img) || !wantsDigest(s) {
 			continue
 		}
@@ -99,7 +99,7 @@ func isExact(img sdk.Image) bool { return img.Tag.Semver && !img.Tag.Floating }
 // the one that runs, and of the one that is offered behind the same tag.
 func unversioned(c *sdk.Container) (digests []string) {
 	img := c.Image
-	if isExact(img) || img.Built || !img.Digest.Watch || img.Tag.Value == "" || untagged(img) {
+	if isExact(img) || img.Built || c.Base != nil || !img.Digest.Watch || img.Tag.Value == "" || untagged(img) {
 		return nil
 	}
 	if r := c.Result; r != nil && c.UpdateAvailable && c.UpdateKind.Kind == sdk.KindDigest && r.Version == "" && r.Digest != "" {

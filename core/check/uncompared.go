@@ -15,7 +15,7 @@ const builtHere = "built here, so no registry has a newer one"
 
 // wantsDigest leaves out images of which there is nothing to compare.
 func wantsDigest(s *target) bool {
-	img := s.container.Image
+	img := *s.image()
 	return img.Digest.Watch && !img.Built && (!withoutDigest(img) || hasID(img))
 }
 
@@ -40,9 +40,13 @@ func hasID(img sdk.Image) bool { return reference.IsDigest(img.ID) }
 // image which came from no registry is no failure: there is nothing to compare that with. Registries
 // say of repositories that do not exist that they are private, so a refused login means the same.
 func (s *target) refused(err error) {
-	img := s.container.Image
+	img := *s.image()
 	missing := errors.Is(err, sdk.ErrNotFound) || errors.Is(err, sdk.ErrUnauthorized)
-	if !missing || img.ID == "" || !withoutDigest(img) {
+	switch {
+	case missing && s.container.Base != nil && s.policy.guessesBase():
+		s.response.uncompared = "built here, and what its label says of its base image cannot be looked up: " + err.Error()
+		return
+	case !missing || s.container.Base != nil || img.ID == "" || !withoutDigest(img):
 		s.response.err = err
 		return
 	}

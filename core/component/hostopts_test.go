@@ -35,6 +35,10 @@ func TestDefaultMessages(t *testing.T) {
 	versioned.Image.Version = "1.27.2"
 	linked := container("team/app", sdk.UpdateKind{Kind: sdk.KindTag, LocalValue: "1.0.0-digest", RemoteValue: "1.1.0"})
 	linked.Result = &sdk.Result{Tag: "1.1.0", Link: "https://example.org/1.1.0"}
+	based := container("shop-web", sdk.UpdateKind{Kind: sdk.KindTag, LocalValue: "22-alpine", RemoteValue: "24-alpine"})
+	based.Base = &sdk.Image{Name: "library/node", Tag: sdk.Tag{Value: "22-alpine"}}
+	rebased := container("shop-web", rebuilt)
+	rebased.Base = based.Base
 	for _, c := range []struct {
 		name        string
 		of          sdk.Container
@@ -46,6 +50,10 @@ func TestDefaultMessages(t *testing.T) {
 			"Container web running nginx:latest with digest aaaaaaaaaaaa can be updated to digest bbbbbbbbbbbb"},
 		{"digest of a simulated container", container("", rebuilt), "New digest found for container web",
 			"Container web running with digest aaaaaaaaaaaa can be updated to digest bbbbbbbbbbbb"},
+		{"version of a base", based, "New tag of the base image node:22-alpine found for container web",
+			"Container web running on the base image node:22-alpine with tag 22-alpine can be rebuilt with tag 24-alpine"},
+		{"digest of a base", rebased, "New digest of the base image node:22-alpine found for container web",
+			"Container web running on the base image node:22-alpine with digest aaaaaaaaaaaa can be rebuilt with digest bbbbbbbbbbbb"},
 		{"version", linked, "New tag found for container web",
 			"Container web running with tag 1.0.0-digest can be updated to tag 1.1.0\nhttps://example.org/1.1.0"},
 	} {

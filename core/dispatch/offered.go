@@ -31,6 +31,8 @@ func offeredTo(t Trigger, c sdk.Container) (sdk.Container, bool) {
 func decided(t Trigger, c sdk.Container) bool {
 	d := c.Decision
 	switch {
+	case c.Base != nil && t.Operates: // it is to be built anew
+		return false
 	case d == nil:
 		return true
 	case d.State == sdk.StateHeld:

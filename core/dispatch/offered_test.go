@@ -47,6 +47,8 @@ func TestOfferedTo(t *testing.T) {
 		"threshold without levels":                   {Trigger{Threshold: "patch"}, minor("a"), ""},
 		"label with a threshold":                     {Trigger{}, included, "8.1.4"},
 		"excluded by label":                          {Trigger{Threshold: "minor"}, excluded, ""},
+		"a base image":                               {Trigger{}, onBase(leveled("a")), "9.0.0"},
+		"a base image, for a trigger that updates":   {Trigger{Operates: true}, onBase(leveled("a")), ""},
 		"offered":                                    {Trigger{}, withDecision(leveled("a"), sdk.StateOffered), "9.0.0"},
 		"held":                                       {Trigger{}, withDecision(leveled("a"), sdk.StateHeld, policy.ReasonMinAge), ""},
 		"held, for a smaller step":                   {Trigger{Threshold: "minor"}, withDecision(leveled("a"), sdk.StateHeld, policy.ReasonSnoozed), ""},
@@ -147,4 +149,9 @@ func TestHeldDeliveryIsSentOnceOffered(t *testing.T) {
 		}
 		b.stop()
 	})
+}
+
+func onBase(c sdk.Container) sdk.Container {
+	c.Base = &sdk.Image{Name: "library/node", Tag: c.Image.Tag}
+	return c
 }

@@ -32,6 +32,8 @@ const (
 	TriggerInclude = "trigger.include"
 	TriggerExclude = "trigger.exclude"
 	ComposeFile    = "compose.file" // read by triggers that edit compose files
+	// Base names the image that the container's is built on, whose newer versions are looked for instead.
+	Base = "base"
 )
 
 // Rule is one thing that labels ask for.

@@ -52,6 +52,10 @@ var table = [...]entry{
 		"link to the release notes; in the label of an image only the version and `container.image` have a value"},
 	{DisplayName, Checks, true, Describes, "the name by which it is shown"},
 	{DisplayIcon, Checks, true, Describes, "the icon by which it is shown"},
+	{Base, Checks, false, Describes,
+		"the image that this one is built on, such as `node:22-alpine`: newer ones of that are looked for instead; " +
+			"`false` for none; " +
+			"in the label of an image only if that was [built here](checks.md#base-images)"},
 	{TriggerInclude, Checks, true, Never, "triggers to use, such as `smtp.main:minor`"},
 	{TriggerExclude, Checks, true, Never, "triggers not to use"},
 	{ComposeFile, Updates, true, Never, "the compose file to edit"},

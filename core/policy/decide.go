@@ -155,6 +155,10 @@ func (c *circumstances) problems() (held []Reason) {
 // conclude decides about a target that nothing holds.
 func (c *circumstances) conclude(d *Decision) {
 	d.State = Offered
+	if c.facts.Rebuild {
+		d.Reasons = append(d.Reasons, Reason{Code: ReasonRebuild, Text: "the base of its image is newer: rebuild it"})
+		return
+	}
 	mode := c.rules.Mode
 	approved := c.accepted != nil
 	if target := &c.update.Candidates[d.Target]; !approved && c.isEarly(target) {

@@ -115,6 +115,9 @@ type Update struct {
 
 // Facts are what a decision depends on besides rules and choices.
 type Facts struct {
+	// Rebuild is whether the update is one of the image that the container's is built on, so that
+	// nobody but who builds that can carry it out.
+	Rebuild bool
 	// MayUpdate is whether the watcher can and may carry out updates; Remedy what would allow it.
 	MayUpdate bool
 	Remedy    string
@@ -181,6 +184,7 @@ const (
 	ReasonSecurity    = "security"   // it fixes vulnerabilities, and its age does not matter
 	ReasonCameBack    = "rolledback" // it was tried and did not work
 	ReasonForbidden   = "update.forbidden"
+	ReasonRebuild     = "rebuild" // the base of its image is newer: nobody but who builds it can update it
 	ReasonInvalidRule = "rule.invalid"
 )
 

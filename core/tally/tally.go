@@ -7,6 +7,7 @@ package tally
 import (
 	"slices"
 
+	"github.com/dogwatch/dogwatch/internal/reference"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
@@ -63,6 +64,15 @@ func Versions(c *sdk.Container) (running, offered string) {
 		return "", ""
 	}
 	return c.Image.Version, c.Result.Version
+}
+
+// Base returns the base image that is watched in the place of a container's, as users write it:
+// "node:22-alpine"; "" when it is the container's own.
+func Base(c *sdk.Container) string {
+	if c.Base == nil {
+		return ""
+	}
+	return reference.Short(c.Base.Registry.Host, c.Base.Name) + ":" + c.Base.Tag.Value
 }
 
 // Others are the newest versions of each step (patch, minor, major) but the one that is the

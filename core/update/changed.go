@@ -56,11 +56,19 @@ func normalised(c *sdk.Container, ignore Fields) sdk.Container {
 	is.Image.Created, is.Check.At, is.Check.PostponedUntil = cut(is.Image.Created), cut(is.Check.At), cut(is.Check.PostponedUntil)
 	is.Result, is.UpdateKind.Result = normalisedResult(is.Result), normalisedResult(is.UpdateKind.Result)
 	is.SnoozedUntil, is.CoolingDownUntil, is.Decision = cut(is.SnoozedUntil), cut(is.CoolingDownUntil), normalisedDecision(is.Decision)
+	if c.Base != nil {
+		base := *c.Base
+		base.Created = cut(base.Created)
+		is.Base = &base
+	}
 	if ignore&CheckTime != 0 {
 		is.Check.At = sdk.Time{}
 	}
 	if ignore&ImageDetails != 0 {
 		is.Image.Created = sdk.Time{}
+		if is.Base != nil {
+			is.Base.Created = sdk.Time{}
+		}
 	}
 	return is
 }

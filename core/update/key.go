@@ -36,8 +36,8 @@ type Key struct {
 func KeyOf(c *sdk.Container) Key {
 	k := Key{Subject: event.Subject(*c), Kind: c.UpdateKind.Kind}
 	if k.Kind == sdk.KindDigest {
-		k.FromTag, k.FromDigest = c.Image.Tag.Value, c.UpdateKind.LocalValue
-		k.ToTag, k.ToDigest = c.Image.Tag.Value, c.UpdateKind.RemoteValue
+		k.FromTag, k.FromDigest = c.Watched().Tag.Value, c.UpdateKind.LocalValue
+		k.ToTag, k.ToDigest = c.Watched().Tag.Value, c.UpdateKind.RemoteValue
 	} else {
 		k.FromTag, k.ToTag = c.UpdateKind.LocalValue, c.UpdateKind.RemoteValue
 	}

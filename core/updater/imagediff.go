@@ -53,6 +53,9 @@ func (r *Runner) Images(ctx context.Context, c sdk.Container) (from, to watcher.
 	if !c.UpdateAvailable {
 		return from, to, fmt.Errorf("%s: %w: nothing newer is known", who, ErrNoUpdate)
 	}
+	if c.Base != nil {
+		return from, to, sdk.WithKind(sdk.ErrUnsupported, rebuild(c))
+	}
 	if c.Image.Digest.Repo == "" {
 		return from, to, sdk.WithKind(sdk.ErrUnsupported, fmt.Errorf("%s: the image that runs was not pulled from a registry, so there is nothing to compare with", who))
 	}

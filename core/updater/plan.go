@@ -10,6 +10,7 @@ import (
 
 	"github.com/dogwatch/dogwatch/core/operation"
 	"github.com/dogwatch/dogwatch/core/update"
+	refs "github.com/dogwatch/dogwatch/internal/reference"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/registry"
 	"github.com/dogwatch/dogwatch/sdk/watcher"
@@ -91,6 +92,9 @@ func (r *Runner) image(ctx context.Context, req Request) (watcher.TargetImage, [
 	if !c.UpdateAvailable {
 		return watcher.TargetImage{}, nil, fmt.Errorf("%s/%s: %w: nothing newer is known", c.Watcher, c.Name, ErrNoUpdate)
 	}
+	if c.Base != nil {
+		return watcher.TargetImage{}, nil, rebuild(c)
+	}
 	tag := update.KeyOf(&c).ToTag
 	image := watcher.TargetImage{Reference: reference(c, tag), Digest: req.Digest}
 	owner, repo, err := r.registry(c)
@@ -123,6 +127,13 @@ func (r *Runner) image(ctx context.Context, req Request) (watcher.TargetImage, [
 		r.log.Debug("read the configuration of an image", "image", image.Reference, "error", r.opt.Redact(err.Error()))
 	}
 	return image, nil, nil
+}
+
+// rebuild says that the update of a container is one of the image that its own is built on.
+func rebuild(c sdk.Container) error {
+	from, to := c.Base.Tag.Value, update.KeyOf(&c).To()
+	return fmt.Errorf("%s/%s: %w: its base image %s:%s is newer (%s): rebuild it", c.Watcher, c.Name, ErrNoUpdate,
+		refs.Short(c.Base.Registry.Host, c.Base.Name), from, to)
 }
 
 // Postponed is the error of a request that is not made since its host gets none for now.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -256,6 +257,16 @@ func TestStartIsRefused(t *testing.T) {
 	var blocked *BlockedError
 	if _, err := f.Start(t.Context(), request); !errors.Is(err, ErrBlocked) || !errors.As(err, &blocked) || blocked.Plan.Blocks[0].Code != "data" {
 		t.Errorf("blocks: %v", err)
+	}
+	based := request
+	based.Container.Base = &sdk.Image{Registry: sdk.Registry{Host: "docker.io"}, Name: "library/node"}
+	based.Container.Base.Tag.Value = "22-alpine"
+	if _, err := f.Start(t.Context(), based); !errors.Is(err, ErrNoUpdate) ||
+		!strings.Contains(err.Error(), "its base image node:22-alpine is newer") || !strings.HasSuffix(err.Error(), "rebuild it") {
+		t.Errorf("of a base image: %v", err)
+	}
+	if _, err := f.Plan(t.Context(), based); !errors.Is(err, ErrNoUpdate) {
+		t.Errorf("a plan of a base image: %v", err)
 	}
 	f.forbidden = true
 	if _, err := f.Start(t.Context(), request); !errors.Is(err, ErrForbidden) || err.Error() != "watcher local: updating is not allowed, since its option update is false: set it" {

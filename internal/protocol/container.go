@@ -48,6 +48,9 @@ func EncodeContainer(c sdk.Container) *pluginv1.Container {
 	if c.Error != nil {
 		m.Error = c.Error.Message
 	}
+	if c.Base != nil {
+		m.Base = encodeImage(*c.Base)
+	}
 	return m
 }
 
@@ -86,6 +89,10 @@ func DecodeContainer(m *pluginv1.Container) sdk.Container {
 	}
 	if m.GetError() != "" {
 		c.Error = &sdk.ContainerError{Message: m.GetError()}
+	}
+	if m.GetBase() != nil {
+		base := decodeImage(m.GetBase())
+		c.Base = &base
 	}
 	return c
 }

@@ -33,6 +33,7 @@ var values = map[string]string{
 	label.TagTransform:  "^v => ",
 	label.TagPrerelease: "true", label.LinkTemplate: "https://example.org/${raw}", label.DisplayName: "Name",
 	label.DisplayIcon:    "mdi:x",
+	label.Base:           "node:22-alpine",
 	label.TriggerInclude: "smtp.main", label.TriggerExclude: "smtp.main", label.ComposeFile: "/srv/compose.yaml",
 	label.ProbeHTTP: ":8080/health", label.ProbeTCP: ":5432", label.ProbeCommand: "true",
 	label.ProbeWindow: "1m", label.ProbeInterval: "1s",

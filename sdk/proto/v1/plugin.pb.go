@@ -790,6 +790,7 @@ type Container struct {
 	// The names of the labels that the image brings, with the values of its own configuration.
 	// Counts of watchers with the capability "labels"; of others all labels are the image's.
 	ImageLabels   []string `protobuf:"bytes,29,rep,name=image_labels,json=imageLabels,proto3" json:"image_labels,omitempty"`
+	Base          *Image   `protobuf:"bytes,30,opt,name=base,proto3" json:"base,omitempty"` // of which newer ones are looked for, in the place of image; absent otherwise
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1023,6 +1024,13 @@ func (x *Container) GetCreated() *timestamppb.Timestamp {
 func (x *Container) GetImageLabels() []string {
 	if x != nil {
 		return x.ImageLabels
+	}
+	return nil
+}
+
+func (x *Container) GetBase() *Image {
+	if x != nil {
+		return x.Base
 	}
 	return nil
 }
@@ -6126,7 +6134,7 @@ const file_plugin_proto_rawDesc = "" +
 	"\x05image\x18\x02 \x01(\tR\x05image\"E\n" +
 	"\rProbeResponse\x12\x18\n" +
 	"\asummary\x18\x01 \x01(\tR\asummary\x12\x1a\n" +
-	"\bwarnings\x18\x02 \x03(\tR\bwarnings\"\xcb\t\n" +
+	"\bwarnings\x18\x02 \x03(\tR\bwarnings\"\xfa\t\n" +
 	"\tContainer\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12!\n" +
@@ -6159,7 +6167,8 @@ const file_plugin_proto_rawDesc = "" +
 	"\x12cooling_down_until\x18\x1a \x01(\v2\x1a.google.protobuf.TimestampR\x10coolingDownUntil\x12\x14\n" +
 	"\x05delay\x18\x1b \x01(\tR\x05delay\x124\n" +
 	"\acreated\x18\x1c \x01(\v2\x1a.google.protobuf.TimestampR\acreated\x12!\n" +
-	"\fimage_labels\x18\x1d \x03(\tR\vimageLabels\x1a9\n" +
+	"\fimage_labels\x18\x1d \x03(\tR\vimageLabels\x12-\n" +
+	"\x04base\x18\x1e \x01(\v2\x19.dogwatch.plugin.v1.ImageR\x04base\x1a9\n" +
 	"\vLabelsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\xcb\x01\n" +
@@ -6737,142 +6746,143 @@ var file_plugin_proto_depIdxs = []int32{
 	91,  // 10: dogwatch.plugin.v1.Container.snoozed_until:type_name -> google.protobuf.Timestamp
 	91,  // 11: dogwatch.plugin.v1.Container.cooling_down_until:type_name -> google.protobuf.Timestamp
 	91,  // 12: dogwatch.plugin.v1.Container.created:type_name -> google.protobuf.Timestamp
-	13,  // 13: dogwatch.plugin.v1.Decision.reasons:type_name -> dogwatch.plugin.v1.DecisionReason
-	91,  // 14: dogwatch.plugin.v1.Decision.until:type_name -> google.protobuf.Timestamp
-	91,  // 15: dogwatch.plugin.v1.Decision.offered_at:type_name -> google.protobuf.Timestamp
-	91,  // 16: dogwatch.plugin.v1.DecisionReason.until:type_name -> google.protobuf.Timestamp
-	15,  // 17: dogwatch.plugin.v1.Image.registry:type_name -> dogwatch.plugin.v1.ImageRegistry
-	16,  // 18: dogwatch.plugin.v1.Image.tag:type_name -> dogwatch.plugin.v1.Tag
-	17,  // 19: dogwatch.plugin.v1.Image.digest:type_name -> dogwatch.plugin.v1.Digest
-	91,  // 20: dogwatch.plugin.v1.Image.created:type_name -> google.protobuf.Timestamp
-	91,  // 21: dogwatch.plugin.v1.Result.created:type_name -> google.protobuf.Timestamp
-	19,  // 22: dogwatch.plugin.v1.Result.levels:type_name -> dogwatch.plugin.v1.Levels
-	20,  // 23: dogwatch.plugin.v1.Levels.patch:type_name -> dogwatch.plugin.v1.Release
-	20,  // 24: dogwatch.plugin.v1.Levels.minor:type_name -> dogwatch.plugin.v1.Release
-	20,  // 25: dogwatch.plugin.v1.Levels.major:type_name -> dogwatch.plugin.v1.Release
-	91,  // 26: dogwatch.plugin.v1.Release.created:type_name -> google.protobuf.Timestamp
-	91,  // 27: dogwatch.plugin.v1.Release.first_seen:type_name -> google.protobuf.Timestamp
-	91,  // 28: dogwatch.plugin.v1.CheckState.at:type_name -> google.protobuf.Timestamp
-	91,  // 29: dogwatch.plugin.v1.CheckState.postponed_until:type_name -> google.protobuf.Timestamp
-	18,  // 30: dogwatch.plugin.v1.UpdateKind.result:type_name -> dogwatch.plugin.v1.Result
-	11,  // 31: dogwatch.plugin.v1.ListResponse.containers:type_name -> dogwatch.plugin.v1.Container
-	91,  // 32: dogwatch.plugin.v1.WatchResponse.at:type_name -> google.protobuf.Timestamp
-	28,  // 33: dogwatch.plugin.v1.TagsRequest.repository:type_name -> dogwatch.plugin.v1.Repository
-	28,  // 34: dogwatch.plugin.v1.ResolveRequest.repository:type_name -> dogwatch.plugin.v1.Repository
-	28,  // 35: dogwatch.plugin.v1.ManifestRequest.repository:type_name -> dogwatch.plugin.v1.Repository
-	23,  // 36: dogwatch.plugin.v1.ManifestRequest.platform:type_name -> dogwatch.plugin.v1.Platform
-	91,  // 37: dogwatch.plugin.v1.ManifestResponse.created:type_name -> google.protobuf.Timestamp
-	28,  // 38: dogwatch.plugin.v1.ImageConfigRequest.repository:type_name -> dogwatch.plugin.v1.Repository
-	23,  // 39: dogwatch.plugin.v1.ImageConfigRequest.platform:type_name -> dogwatch.plugin.v1.Platform
-	64,  // 40: dogwatch.plugin.v1.ImageConfigResponse.config:type_name -> dogwatch.plugin.v1.ImageConfig
-	28,  // 41: dogwatch.plugin.v1.DescribeTagsRequest.repository:type_name -> dogwatch.plugin.v1.Repository
-	23,  // 42: dogwatch.plugin.v1.DescribeTagsRequest.platform:type_name -> dogwatch.plugin.v1.Platform
-	39,  // 43: dogwatch.plugin.v1.DescribeTagsResponse.tags:type_name -> dogwatch.plugin.v1.DescribedTag
-	91,  // 44: dogwatch.plugin.v1.DescribedTag.pushed:type_name -> google.protobuf.Timestamp
-	28,  // 45: dogwatch.plugin.v1.CredentialsRequest.repository:type_name -> dogwatch.plugin.v1.Repository
-	44,  // 46: dogwatch.plugin.v1.LimitsResponse.limits:type_name -> dogwatch.plugin.v1.Limit
-	91,  // 47: dogwatch.plugin.v1.Limit.at:type_name -> google.protobuf.Timestamp
-	91,  // 48: dogwatch.plugin.v1.Limit.paused_until:type_name -> google.protobuf.Timestamp
-	91,  // 49: dogwatch.plugin.v1.Limit.resets_at:type_name -> google.protobuf.Timestamp
-	11,  // 50: dogwatch.plugin.v1.RunRequest.containers:type_name -> dogwatch.plugin.v1.Container
-	86,  // 51: dogwatch.plugin.v1.RunRequest.credentials:type_name -> dogwatch.plugin.v1.RunRequest.CredentialsEntry
-	87,  // 52: dogwatch.plugin.v1.RunRequest.engines:type_name -> dogwatch.plugin.v1.RunRequest.EnginesEntry
-	47,  // 53: dogwatch.plugin.v1.RunRequest.event:type_name -> dogwatch.plugin.v1.Event
-	46,  // 54: dogwatch.plugin.v1.RunRequest.actions:type_name -> dogwatch.plugin.v1.Action
-	91,  // 55: dogwatch.plugin.v1.Event.since:type_name -> google.protobuf.Timestamp
-	91,  // 56: dogwatch.plugin.v1.Event.at:type_name -> google.protobuf.Timestamp
-	48,  // 57: dogwatch.plugin.v1.Event.summary:type_name -> dogwatch.plugin.v1.Summary
-	90,  // 58: dogwatch.plugin.v1.Engine.options:type_name -> google.protobuf.Struct
-	52,  // 59: dogwatch.plugin.v1.RunResponse.progress:type_name -> dogwatch.plugin.v1.Progress
-	51,  // 60: dogwatch.plugin.v1.RunResponse.operations:type_name -> dogwatch.plugin.v1.OperationRequest
-	66,  // 61: dogwatch.plugin.v1.OperationRequest.rules:type_name -> dogwatch.plugin.v1.UpdateRules
-	55,  // 62: dogwatch.plugin.v1.FollowRequest.change:type_name -> dogwatch.plugin.v1.Change
-	59,  // 63: dogwatch.plugin.v1.FollowRequest.ran:type_name -> dogwatch.plugin.v1.Ran
-	58,  // 64: dogwatch.plugin.v1.FollowResponse.run:type_name -> dogwatch.plugin.v1.AskRun
-	11,  // 65: dogwatch.plugin.v1.Change.removed:type_name -> dogwatch.plugin.v1.Container
-	11,  // 66: dogwatch.plugin.v1.Change.put:type_name -> dogwatch.plugin.v1.Container
-	57,  // 67: dogwatch.plugin.v1.Change.watchers:type_name -> dogwatch.plugin.v1.WatcherState
-	56,  // 68: dogwatch.plugin.v1.Change.operations:type_name -> dogwatch.plugin.v1.OperationState
-	62,  // 69: dogwatch.plugin.v1.PlanRequest.update:type_name -> dogwatch.plugin.v1.ImageUpdate
-	70,  // 70: dogwatch.plugin.v1.PlanResponse.plan:type_name -> dogwatch.plugin.v1.Plan
-	63,  // 71: dogwatch.plugin.v1.ImageUpdate.image:type_name -> dogwatch.plugin.v1.TargetImage
-	66,  // 72: dogwatch.plugin.v1.ImageUpdate.rules:type_name -> dogwatch.plugin.v1.UpdateRules
-	41,  // 73: dogwatch.plugin.v1.ImageUpdate.credentials:type_name -> dogwatch.plugin.v1.CredentialsResponse
-	64,  // 74: dogwatch.plugin.v1.TargetImage.config:type_name -> dogwatch.plugin.v1.ImageConfig
-	88,  // 75: dogwatch.plugin.v1.ImageConfig.labels:type_name -> dogwatch.plugin.v1.ImageConfig.LabelsEntry
-	23,  // 76: dogwatch.plugin.v1.ImageConfig.platform:type_name -> dogwatch.plugin.v1.Platform
-	65,  // 77: dogwatch.plugin.v1.ImageConfig.layers:type_name -> dogwatch.plugin.v1.Layer
-	69,  // 78: dogwatch.plugin.v1.UpdateRules.health:type_name -> dogwatch.plugin.v1.HealthGate
-	67,  // 79: dogwatch.plugin.v1.UpdateRules.hooks:type_name -> dogwatch.plugin.v1.Hooks
-	68,  // 80: dogwatch.plugin.v1.UpdateRules.compose:type_name -> dogwatch.plugin.v1.ComposeRules
-	92,  // 81: dogwatch.plugin.v1.Hooks.timeout:type_name -> google.protobuf.Duration
-	92,  // 82: dogwatch.plugin.v1.HealthGate.window:type_name -> google.protobuf.Duration
-	92,  // 83: dogwatch.plugin.v1.HealthGate.interval:type_name -> google.protobuf.Duration
-	73,  // 84: dogwatch.plugin.v1.Plan.from:type_name -> dogwatch.plugin.v1.PlannedImage
-	73,  // 85: dogwatch.plugin.v1.Plan.to:type_name -> dogwatch.plugin.v1.PlannedImage
-	74,  // 86: dogwatch.plugin.v1.Plan.steps:type_name -> dogwatch.plugin.v1.Step
-	75,  // 87: dogwatch.plugin.v1.Plan.carried:type_name -> dogwatch.plugin.v1.PlanSetting
-	76,  // 88: dogwatch.plugin.v1.Plan.changes:type_name -> dogwatch.plugin.v1.PlanChange
-	77,  // 89: dogwatch.plugin.v1.Plan.warnings:type_name -> dogwatch.plugin.v1.Reason
-	77,  // 90: dogwatch.plugin.v1.Plan.blocks:type_name -> dogwatch.plugin.v1.Reason
-	78,  // 91: dogwatch.plugin.v1.Plan.dependents:type_name -> dogwatch.plugin.v1.Dependent
-	71,  // 92: dogwatch.plugin.v1.Plan.files:type_name -> dogwatch.plugin.v1.FileChange
-	72,  // 93: dogwatch.plugin.v1.Plan.backups:type_name -> dogwatch.plugin.v1.Backup
-	91,  // 94: dogwatch.plugin.v1.Backup.created:type_name -> google.protobuf.Timestamp
-	80,  // 95: dogwatch.plugin.v1.UpdateRequest.operation:type_name -> dogwatch.plugin.v1.Operation
-	62,  // 96: dogwatch.plugin.v1.Operation.update:type_name -> dogwatch.plugin.v1.ImageUpdate
-	70,  // 97: dogwatch.plugin.v1.Operation.plan:type_name -> dogwatch.plugin.v1.Plan
-	81,  // 98: dogwatch.plugin.v1.Operation.steps:type_name -> dogwatch.plugin.v1.StepRecord
-	74,  // 99: dogwatch.plugin.v1.StepRecord.step:type_name -> dogwatch.plugin.v1.Step
-	89,  // 100: dogwatch.plugin.v1.StepRecord.facts:type_name -> dogwatch.plugin.v1.StepRecord.FactsEntry
-	74,  // 101: dogwatch.plugin.v1.UpdateResponse.begin:type_name -> dogwatch.plugin.v1.Step
-	81,  // 102: dogwatch.plugin.v1.UpdateResponse.end:type_name -> dogwatch.plugin.v1.StepRecord
-	83,  // 103: dogwatch.plugin.v1.UpdateResponse.progress:type_name -> dogwatch.plugin.v1.StepProgress
-	84,  // 104: dogwatch.plugin.v1.UpdateResponse.outcome:type_name -> dogwatch.plugin.v1.Outcome
-	77,  // 105: dogwatch.plugin.v1.Outcome.reason:type_name -> dogwatch.plugin.v1.Reason
-	92,  // 106: dogwatch.plugin.v1.Outcome.downtime:type_name -> google.protobuf.Duration
-	77,  // 107: dogwatch.plugin.v1.Outcome.warnings:type_name -> dogwatch.plugin.v1.Reason
-	41,  // 108: dogwatch.plugin.v1.RunRequest.CredentialsEntry.value:type_name -> dogwatch.plugin.v1.CredentialsResponse
-	49,  // 109: dogwatch.plugin.v1.RunRequest.EnginesEntry.value:type_name -> dogwatch.plugin.v1.Engine
-	0,   // 110: dogwatch.plugin.v1.Component.Describe:input_type -> dogwatch.plugin.v1.DescribeRequest
-	4,   // 111: dogwatch.plugin.v1.Component.Configure:input_type -> dogwatch.plugin.v1.ConfigureRequest
-	7,   // 112: dogwatch.plugin.v1.Component.Release:input_type -> dogwatch.plugin.v1.ReleaseRequest
-	9,   // 113: dogwatch.plugin.v1.Component.Probe:input_type -> dogwatch.plugin.v1.ProbeRequest
-	24,  // 114: dogwatch.plugin.v1.Watcher.List:input_type -> dogwatch.plugin.v1.ListRequest
-	26,  // 115: dogwatch.plugin.v1.Watcher.Watch:input_type -> dogwatch.plugin.v1.WatchRequest
-	60,  // 116: dogwatch.plugin.v1.Watcher.Plan:input_type -> dogwatch.plugin.v1.PlanRequest
-	79,  // 117: dogwatch.plugin.v1.Watcher.Update:input_type -> dogwatch.plugin.v1.UpdateRequest
-	29,  // 118: dogwatch.plugin.v1.Registry.Tags:input_type -> dogwatch.plugin.v1.TagsRequest
-	31,  // 119: dogwatch.plugin.v1.Registry.Resolve:input_type -> dogwatch.plugin.v1.ResolveRequest
-	33,  // 120: dogwatch.plugin.v1.Registry.Manifest:input_type -> dogwatch.plugin.v1.ManifestRequest
-	40,  // 121: dogwatch.plugin.v1.Registry.Credentials:input_type -> dogwatch.plugin.v1.CredentialsRequest
-	42,  // 122: dogwatch.plugin.v1.Registry.Limits:input_type -> dogwatch.plugin.v1.LimitsRequest
-	35,  // 123: dogwatch.plugin.v1.Registry.ImageConfig:input_type -> dogwatch.plugin.v1.ImageConfigRequest
-	37,  // 124: dogwatch.plugin.v1.Registry.DescribeTags:input_type -> dogwatch.plugin.v1.DescribeTagsRequest
-	45,  // 125: dogwatch.plugin.v1.Trigger.Run:input_type -> dogwatch.plugin.v1.RunRequest
-	53,  // 126: dogwatch.plugin.v1.Trigger.Follow:input_type -> dogwatch.plugin.v1.FollowRequest
-	1,   // 127: dogwatch.plugin.v1.Component.Describe:output_type -> dogwatch.plugin.v1.DescribeResponse
-	5,   // 128: dogwatch.plugin.v1.Component.Configure:output_type -> dogwatch.plugin.v1.ConfigureResponse
-	8,   // 129: dogwatch.plugin.v1.Component.Release:output_type -> dogwatch.plugin.v1.ReleaseResponse
-	10,  // 130: dogwatch.plugin.v1.Component.Probe:output_type -> dogwatch.plugin.v1.ProbeResponse
-	25,  // 131: dogwatch.plugin.v1.Watcher.List:output_type -> dogwatch.plugin.v1.ListResponse
-	27,  // 132: dogwatch.plugin.v1.Watcher.Watch:output_type -> dogwatch.plugin.v1.WatchResponse
-	61,  // 133: dogwatch.plugin.v1.Watcher.Plan:output_type -> dogwatch.plugin.v1.PlanResponse
-	82,  // 134: dogwatch.plugin.v1.Watcher.Update:output_type -> dogwatch.plugin.v1.UpdateResponse
-	30,  // 135: dogwatch.plugin.v1.Registry.Tags:output_type -> dogwatch.plugin.v1.TagsResponse
-	32,  // 136: dogwatch.plugin.v1.Registry.Resolve:output_type -> dogwatch.plugin.v1.ResolveResponse
-	34,  // 137: dogwatch.plugin.v1.Registry.Manifest:output_type -> dogwatch.plugin.v1.ManifestResponse
-	41,  // 138: dogwatch.plugin.v1.Registry.Credentials:output_type -> dogwatch.plugin.v1.CredentialsResponse
-	43,  // 139: dogwatch.plugin.v1.Registry.Limits:output_type -> dogwatch.plugin.v1.LimitsResponse
-	36,  // 140: dogwatch.plugin.v1.Registry.ImageConfig:output_type -> dogwatch.plugin.v1.ImageConfigResponse
-	38,  // 141: dogwatch.plugin.v1.Registry.DescribeTags:output_type -> dogwatch.plugin.v1.DescribeTagsResponse
-	50,  // 142: dogwatch.plugin.v1.Trigger.Run:output_type -> dogwatch.plugin.v1.RunResponse
-	54,  // 143: dogwatch.plugin.v1.Trigger.Follow:output_type -> dogwatch.plugin.v1.FollowResponse
-	127, // [127:144] is the sub-list for method output_type
-	110, // [110:127] is the sub-list for method input_type
-	110, // [110:110] is the sub-list for extension type_name
-	110, // [110:110] is the sub-list for extension extendee
-	0,   // [0:110] is the sub-list for field type_name
+	14,  // 13: dogwatch.plugin.v1.Container.base:type_name -> dogwatch.plugin.v1.Image
+	13,  // 14: dogwatch.plugin.v1.Decision.reasons:type_name -> dogwatch.plugin.v1.DecisionReason
+	91,  // 15: dogwatch.plugin.v1.Decision.until:type_name -> google.protobuf.Timestamp
+	91,  // 16: dogwatch.plugin.v1.Decision.offered_at:type_name -> google.protobuf.Timestamp
+	91,  // 17: dogwatch.plugin.v1.DecisionReason.until:type_name -> google.protobuf.Timestamp
+	15,  // 18: dogwatch.plugin.v1.Image.registry:type_name -> dogwatch.plugin.v1.ImageRegistry
+	16,  // 19: dogwatch.plugin.v1.Image.tag:type_name -> dogwatch.plugin.v1.Tag
+	17,  // 20: dogwatch.plugin.v1.Image.digest:type_name -> dogwatch.plugin.v1.Digest
+	91,  // 21: dogwatch.plugin.v1.Image.created:type_name -> google.protobuf.Timestamp
+	91,  // 22: dogwatch.plugin.v1.Result.created:type_name -> google.protobuf.Timestamp
+	19,  // 23: dogwatch.plugin.v1.Result.levels:type_name -> dogwatch.plugin.v1.Levels
+	20,  // 24: dogwatch.plugin.v1.Levels.patch:type_name -> dogwatch.plugin.v1.Release
+	20,  // 25: dogwatch.plugin.v1.Levels.minor:type_name -> dogwatch.plugin.v1.Release
+	20,  // 26: dogwatch.plugin.v1.Levels.major:type_name -> dogwatch.plugin.v1.Release
+	91,  // 27: dogwatch.plugin.v1.Release.created:type_name -> google.protobuf.Timestamp
+	91,  // 28: dogwatch.plugin.v1.Release.first_seen:type_name -> google.protobuf.Timestamp
+	91,  // 29: dogwatch.plugin.v1.CheckState.at:type_name -> google.protobuf.Timestamp
+	91,  // 30: dogwatch.plugin.v1.CheckState.postponed_until:type_name -> google.protobuf.Timestamp
+	18,  // 31: dogwatch.plugin.v1.UpdateKind.result:type_name -> dogwatch.plugin.v1.Result
+	11,  // 32: dogwatch.plugin.v1.ListResponse.containers:type_name -> dogwatch.plugin.v1.Container
+	91,  // 33: dogwatch.plugin.v1.WatchResponse.at:type_name -> google.protobuf.Timestamp
+	28,  // 34: dogwatch.plugin.v1.TagsRequest.repository:type_name -> dogwatch.plugin.v1.Repository
+	28,  // 35: dogwatch.plugin.v1.ResolveRequest.repository:type_name -> dogwatch.plugin.v1.Repository
+	28,  // 36: dogwatch.plugin.v1.ManifestRequest.repository:type_name -> dogwatch.plugin.v1.Repository
+	23,  // 37: dogwatch.plugin.v1.ManifestRequest.platform:type_name -> dogwatch.plugin.v1.Platform
+	91,  // 38: dogwatch.plugin.v1.ManifestResponse.created:type_name -> google.protobuf.Timestamp
+	28,  // 39: dogwatch.plugin.v1.ImageConfigRequest.repository:type_name -> dogwatch.plugin.v1.Repository
+	23,  // 40: dogwatch.plugin.v1.ImageConfigRequest.platform:type_name -> dogwatch.plugin.v1.Platform
+	64,  // 41: dogwatch.plugin.v1.ImageConfigResponse.config:type_name -> dogwatch.plugin.v1.ImageConfig
+	28,  // 42: dogwatch.plugin.v1.DescribeTagsRequest.repository:type_name -> dogwatch.plugin.v1.Repository
+	23,  // 43: dogwatch.plugin.v1.DescribeTagsRequest.platform:type_name -> dogwatch.plugin.v1.Platform
+	39,  // 44: dogwatch.plugin.v1.DescribeTagsResponse.tags:type_name -> dogwatch.plugin.v1.DescribedTag
+	91,  // 45: dogwatch.plugin.v1.DescribedTag.pushed:type_name -> google.protobuf.Timestamp
+	28,  // 46: dogwatch.plugin.v1.CredentialsRequest.repository:type_name -> dogwatch.plugin.v1.Repository
+	44,  // 47: dogwatch.plugin.v1.LimitsResponse.limits:type_name -> dogwatch.plugin.v1.Limit
+	91,  // 48: dogwatch.plugin.v1.Limit.at:type_name -> google.protobuf.Timestamp
+	91,  // 49: dogwatch.plugin.v1.Limit.paused_until:type_name -> google.protobuf.Timestamp
+	91,  // 50: dogwatch.plugin.v1.Limit.resets_at:type_name -> google.protobuf.Timestamp
+	11,  // 51: dogwatch.plugin.v1.RunRequest.containers:type_name -> dogwatch.plugin.v1.Container
+	86,  // 52: dogwatch.plugin.v1.RunRequest.credentials:type_name -> dogwatch.plugin.v1.RunRequest.CredentialsEntry
+	87,  // 53: dogwatch.plugin.v1.RunRequest.engines:type_name -> dogwatch.plugin.v1.RunRequest.EnginesEntry
+	47,  // 54: dogwatch.plugin.v1.RunRequest.event:type_name -> dogwatch.plugin.v1.Event
+	46,  // 55: dogwatch.plugin.v1.RunRequest.actions:type_name -> dogwatch.plugin.v1.Action
+	91,  // 56: dogwatch.plugin.v1.Event.since:type_name -> google.protobuf.Timestamp
+	91,  // 57: dogwatch.plugin.v1.Event.at:type_name -> google.protobuf.Timestamp
+	48,  // 58: dogwatch.plugin.v1.Event.summary:type_name -> dogwatch.plugin.v1.Summary
+	90,  // 59: dogwatch.plugin.v1.Engine.options:type_name -> google.protobuf.Struct
+	52,  // 60: dogwatch.plugin.v1.RunResponse.progress:type_name -> dogwatch.plugin.v1.Progress
+	51,  // 61: dogwatch.plugin.v1.RunResponse.operations:type_name -> dogwatch.plugin.v1.OperationRequest
+	66,  // 62: dogwatch.plugin.v1.OperationRequest.rules:type_name -> dogwatch.plugin.v1.UpdateRules
+	55,  // 63: dogwatch.plugin.v1.FollowRequest.change:type_name -> dogwatch.plugin.v1.Change
+	59,  // 64: dogwatch.plugin.v1.FollowRequest.ran:type_name -> dogwatch.plugin.v1.Ran
+	58,  // 65: dogwatch.plugin.v1.FollowResponse.run:type_name -> dogwatch.plugin.v1.AskRun
+	11,  // 66: dogwatch.plugin.v1.Change.removed:type_name -> dogwatch.plugin.v1.Container
+	11,  // 67: dogwatch.plugin.v1.Change.put:type_name -> dogwatch.plugin.v1.Container
+	57,  // 68: dogwatch.plugin.v1.Change.watchers:type_name -> dogwatch.plugin.v1.WatcherState
+	56,  // 69: dogwatch.plugin.v1.Change.operations:type_name -> dogwatch.plugin.v1.OperationState
+	62,  // 70: dogwatch.plugin.v1.PlanRequest.update:type_name -> dogwatch.plugin.v1.ImageUpdate
+	70,  // 71: dogwatch.plugin.v1.PlanResponse.plan:type_name -> dogwatch.plugin.v1.Plan
+	63,  // 72: dogwatch.plugin.v1.ImageUpdate.image:type_name -> dogwatch.plugin.v1.TargetImage
+	66,  // 73: dogwatch.plugin.v1.ImageUpdate.rules:type_name -> dogwatch.plugin.v1.UpdateRules
+	41,  // 74: dogwatch.plugin.v1.ImageUpdate.credentials:type_name -> dogwatch.plugin.v1.CredentialsResponse
+	64,  // 75: dogwatch.plugin.v1.TargetImage.config:type_name -> dogwatch.plugin.v1.ImageConfig
+	88,  // 76: dogwatch.plugin.v1.ImageConfig.labels:type_name -> dogwatch.plugin.v1.ImageConfig.LabelsEntry
+	23,  // 77: dogwatch.plugin.v1.ImageConfig.platform:type_name -> dogwatch.plugin.v1.Platform
+	65,  // 78: dogwatch.plugin.v1.ImageConfig.layers:type_name -> dogwatch.plugin.v1.Layer
+	69,  // 79: dogwatch.plugin.v1.UpdateRules.health:type_name -> dogwatch.plugin.v1.HealthGate
+	67,  // 80: dogwatch.plugin.v1.UpdateRules.hooks:type_name -> dogwatch.plugin.v1.Hooks
+	68,  // 81: dogwatch.plugin.v1.UpdateRules.compose:type_name -> dogwatch.plugin.v1.ComposeRules
+	92,  // 82: dogwatch.plugin.v1.Hooks.timeout:type_name -> google.protobuf.Duration
+	92,  // 83: dogwatch.plugin.v1.HealthGate.window:type_name -> google.protobuf.Duration
+	92,  // 84: dogwatch.plugin.v1.HealthGate.interval:type_name -> google.protobuf.Duration
+	73,  // 85: dogwatch.plugin.v1.Plan.from:type_name -> dogwatch.plugin.v1.PlannedImage
+	73,  // 86: dogwatch.plugin.v1.Plan.to:type_name -> dogwatch.plugin.v1.PlannedImage
+	74,  // 87: dogwatch.plugin.v1.Plan.steps:type_name -> dogwatch.plugin.v1.Step
+	75,  // 88: dogwatch.plugin.v1.Plan.carried:type_name -> dogwatch.plugin.v1.PlanSetting
+	76,  // 89: dogwatch.plugin.v1.Plan.changes:type_name -> dogwatch.plugin.v1.PlanChange
+	77,  // 90: dogwatch.plugin.v1.Plan.warnings:type_name -> dogwatch.plugin.v1.Reason
+	77,  // 91: dogwatch.plugin.v1.Plan.blocks:type_name -> dogwatch.plugin.v1.Reason
+	78,  // 92: dogwatch.plugin.v1.Plan.dependents:type_name -> dogwatch.plugin.v1.Dependent
+	71,  // 93: dogwatch.plugin.v1.Plan.files:type_name -> dogwatch.plugin.v1.FileChange
+	72,  // 94: dogwatch.plugin.v1.Plan.backups:type_name -> dogwatch.plugin.v1.Backup
+	91,  // 95: dogwatch.plugin.v1.Backup.created:type_name -> google.protobuf.Timestamp
+	80,  // 96: dogwatch.plugin.v1.UpdateRequest.operation:type_name -> dogwatch.plugin.v1.Operation
+	62,  // 97: dogwatch.plugin.v1.Operation.update:type_name -> dogwatch.plugin.v1.ImageUpdate
+	70,  // 98: dogwatch.plugin.v1.Operation.plan:type_name -> dogwatch.plugin.v1.Plan
+	81,  // 99: dogwatch.plugin.v1.Operation.steps:type_name -> dogwatch.plugin.v1.StepRecord
+	74,  // 100: dogwatch.plugin.v1.StepRecord.step:type_name -> dogwatch.plugin.v1.Step
+	89,  // 101: dogwatch.plugin.v1.StepRecord.facts:type_name -> dogwatch.plugin.v1.StepRecord.FactsEntry
+	74,  // 102: dogwatch.plugin.v1.UpdateResponse.begin:type_name -> dogwatch.plugin.v1.Step
+	81,  // 103: dogwatch.plugin.v1.UpdateResponse.end:type_name -> dogwatch.plugin.v1.StepRecord
+	83,  // 104: dogwatch.plugin.v1.UpdateResponse.progress:type_name -> dogwatch.plugin.v1.StepProgress
+	84,  // 105: dogwatch.plugin.v1.UpdateResponse.outcome:type_name -> dogwatch.plugin.v1.Outcome
+	77,  // 106: dogwatch.plugin.v1.Outcome.reason:type_name -> dogwatch.plugin.v1.Reason
+	92,  // 107: dogwatch.plugin.v1.Outcome.downtime:type_name -> google.protobuf.Duration
+	77,  // 108: dogwatch.plugin.v1.Outcome.warnings:type_name -> dogwatch.plugin.v1.Reason
+	41,  // 109: dogwatch.plugin.v1.RunRequest.CredentialsEntry.value:type_name -> dogwatch.plugin.v1.CredentialsResponse
+	49,  // 110: dogwatch.plugin.v1.RunRequest.EnginesEntry.value:type_name -> dogwatch.plugin.v1.Engine
+	0,   // 111: dogwatch.plugin.v1.Component.Describe:input_type -> dogwatch.plugin.v1.DescribeRequest
+	4,   // 112: dogwatch.plugin.v1.Component.Configure:input_type -> dogwatch.plugin.v1.ConfigureRequest
+	7,   // 113: dogwatch.plugin.v1.Component.Release:input_type -> dogwatch.plugin.v1.ReleaseRequest
+	9,   // 114: dogwatch.plugin.v1.Component.Probe:input_type -> dogwatch.plugin.v1.ProbeRequest
+	24,  // 115: dogwatch.plugin.v1.Watcher.List:input_type -> dogwatch.plugin.v1.ListRequest
+	26,  // 116: dogwatch.plugin.v1.Watcher.Watch:input_type -> dogwatch.plugin.v1.WatchRequest
+	60,  // 117: dogwatch.plugin.v1.Watcher.Plan:input_type -> dogwatch.plugin.v1.PlanRequest
+	79,  // 118: dogwatch.plugin.v1.Watcher.Update:input_type -> dogwatch.plugin.v1.UpdateRequest
+	29,  // 119: dogwatch.plugin.v1.Registry.Tags:input_type -> dogwatch.plugin.v1.TagsRequest
+	31,  // 120: dogwatch.plugin.v1.Registry.Resolve:input_type -> dogwatch.plugin.v1.ResolveRequest
+	33,  // 121: dogwatch.plugin.v1.Registry.Manifest:input_type -> dogwatch.plugin.v1.ManifestRequest
+	40,  // 122: dogwatch.plugin.v1.Registry.Credentials:input_type -> dogwatch.plugin.v1.CredentialsRequest
+	42,  // 123: dogwatch.plugin.v1.Registry.Limits:input_type -> dogwatch.plugin.v1.LimitsRequest
+	35,  // 124: dogwatch.plugin.v1.Registry.ImageConfig:input_type -> dogwatch.plugin.v1.ImageConfigRequest
+	37,  // 125: dogwatch.plugin.v1.Registry.DescribeTags:input_type -> dogwatch.plugin.v1.DescribeTagsRequest
+	45,  // 126: dogwatch.plugin.v1.Trigger.Run:input_type -> dogwatch.plugin.v1.RunRequest
+	53,  // 127: dogwatch.plugin.v1.Trigger.Follow:input_type -> dogwatch.plugin.v1.FollowRequest
+	1,   // 128: dogwatch.plugin.v1.Component.Describe:output_type -> dogwatch.plugin.v1.DescribeResponse
+	5,   // 129: dogwatch.plugin.v1.Component.Configure:output_type -> dogwatch.plugin.v1.ConfigureResponse
+	8,   // 130: dogwatch.plugin.v1.Component.Release:output_type -> dogwatch.plugin.v1.ReleaseResponse
+	10,  // 131: dogwatch.plugin.v1.Component.Probe:output_type -> dogwatch.plugin.v1.ProbeResponse
+	25,  // 132: dogwatch.plugin.v1.Watcher.List:output_type -> dogwatch.plugin.v1.ListResponse
+	27,  // 133: dogwatch.plugin.v1.Watcher.Watch:output_type -> dogwatch.plugin.v1.WatchResponse
+	61,  // 134: dogwatch.plugin.v1.Watcher.Plan:output_type -> dogwatch.plugin.v1.PlanResponse
+	82,  // 135: dogwatch.plugin.v1.Watcher.Update:output_type -> dogwatch.plugin.v1.UpdateResponse
+	30,  // 136: dogwatch.plugin.v1.Registry.Tags:output_type -> dogwatch.plugin.v1.TagsResponse
+	32,  // 137: dogwatch.plugin.v1.Registry.Resolve:output_type -> dogwatch.plugin.v1.ResolveResponse
+	34,  // 138: dogwatch.plugin.v1.Registry.Manifest:output_type -> dogwatch.plugin.v1.ManifestResponse
+	41,  // 139: dogwatch.plugin.v1.Registry.Credentials:output_type -> dogwatch.plugin.v1.CredentialsResponse
+	43,  // 140: dogwatch.plugin.v1.Registry.Limits:output_type -> dogwatch.plugin.v1.LimitsResponse
+	36,  // 141: dogwatch.plugin.v1.Registry.ImageConfig:output_type -> dogwatch.plugin.v1.ImageConfigResponse
+	38,  // 142: dogwatch.plugin.v1.Registry.DescribeTags:output_type -> dogwatch.plugin.v1.DescribeTagsResponse
+	50,  // 143: dogwatch.plugin.v1.Trigger.Run:output_type -> dogwatch.plugin.v1.RunResponse
+	54,  // 144: dogwatch.plugin.v1.Trigger.Follow:output_type -> dogwatch.plugin.v1.FollowResponse
+	128, // [128:145] is the sub-list for method output_type
+	111, // [111:128] is the sub-list for method input_type
+	111, // [111:111] is the sub-list for extension type_name
+	111, // [111:111] is the sub-list for extension extendee
+	0,   // [0:111] is the sub-list for field type_name
 }
 
 func init() { file_plugin_proto_init() }
