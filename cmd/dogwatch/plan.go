@@ -84,7 +84,7 @@ func (u *updating) selected(f updateFlags, names []string) ([]sdk.Container, err
 	var found []sdk.Container
 	if f.all {
 		for _, c := range u.containers {
-			if c.UpdateAvailable && (f.step == "" || isStep(&c, f.step)) {
+			if c.UpdateAvailable && c.Base == nil && (f.step == "" || isStep(&c, f.step)) {
 				found = append(found, c)
 			}
 		}

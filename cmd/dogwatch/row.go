@@ -91,6 +91,12 @@ func rowOf(c sdk.Container) row {
 	case tally.Unknown(&c):
 		r.severity, r.kind, r.note = notCompared, unknown, printable(c.Check.Reason)
 	}
+	if base := tally.Base(&c); base != "" && tally.Kind(&c) != "" && c.Check.State != sdk.CheckFailed {
+		r.update = printable(fmt.Sprintf("base %s → %s; rebuild", base, c.Result.Tag))
+		if tally.Rebuilt(&c) {
+			r.update = printable(fmt.Sprintf("base %s → %s; rebuild", base, short(c.UpdateKind.RemoteValue)))
+		}
+	}
 	if c.Image.Digest.Pinned {
 		r.update += " (pinned)"
 	}

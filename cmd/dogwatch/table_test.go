@@ -195,3 +195,24 @@ func TestWriteTableMarksTags(t *testing.T) {
 		}
 	}
 }
+
+func TestRowOfBaseImage(t *testing.T) {
+	c := sdk.Container{
+		Name: "web", Check: sdk.CheckState{State: sdk.CheckOK}, Result: &sdk.Result{Tag: "24-alpine"}, UpdateAvailable: true,
+		Image:      sdk.Image{Name: "library/shop-web", Tag: sdk.Tag{Value: "latest"}, Built: true},
+		Base:       &sdk.Image{Registry: sdk.Registry{Host: "docker.io"}, Name: "library/node"},
+		UpdateKind: sdk.UpdateKind{Kind: sdk.KindTag, RemoteValue: "24-alpine", SemverDiff: sdk.DiffMajor},
+	}
+	c.Base.Tag.Value = "22-alpine"
+	if r := rowOf(c); r.update != "base node:22-alpine → 24-alpine; rebuild" || r.kind != sdk.DiffMajor {
+		t.Errorf("%+v", r)
+	}
+	c.UpdateKind = sdk.UpdateKind{Kind: sdk.KindDigest, RemoteValue: "sha256:" + strings.Repeat("b2", 32)}
+	if r := rowOf(c); r.update != "base node:22-alpine → b2b2b2b2b2b2; rebuild" {
+		t.Errorf("%+v", r)
+	}
+	all, err := (&updating{containers: []sdk.Container{c}}).selected(updateFlags{all: true}, nil)
+	if err != nil || len(all) != 0 {
+		t.Errorf("update --all takes %+v, %v", all, err)
+	}
+}

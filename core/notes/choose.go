@@ -43,7 +43,7 @@ func offered(c *sdk.Container) string {
 // names are what tags of a repository may begin with before the version of an image: the name of
 // the repository, and where there are several in it, that of the image.
 func names(r Repository, c *sdk.Container) []string {
-	return []string{path.Base(r.Path), path.Base(c.Image.Name)}
+	return []string{path.Base(r.Path), path.Base(c.Watched().Name)}
 }
 
 // candidate is a release with its version.

@@ -54,8 +54,12 @@ func Find(c *sdk.Container, forges map[string]Forge) (r Repository, by string, f
 			return r, "link", true
 		}
 	}
-	if path := wellKnownRepository(reference.Short(c.Image.Registry.Host, c.Image.Name)); path != "" {
+	img := c.Watched()
+	if path := wellKnownRepository(reference.Short(img.Registry.Host, img.Name)); path != "" {
 		return Repository{Forge: GitHub, Host: "github.com", Path: path}, "image", true
+	}
+	if c.Base != nil { // of which the labels say nothing
+		return Repository{}, "", false
 	}
 	for _, label := range sourceLabels {
 		if r, found = parseRepository(c.Labels[label], forges); found {

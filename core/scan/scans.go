@@ -176,7 +176,7 @@ func PlatformOf(c *sdk.Container) string {
 // keyOf names the image that a container runs and a newer version of it; "" when the
 // running one has no digest by which a registry knows it.
 func keyOf(c *sdk.Container, version string) string {
-	if c.Image.Digest.Repo == "" || version == "" {
+	if c.Image.Digest.Repo == "" || c.Base != nil || version == "" {
 		return ""
 	}
 	return c.Image.Registry.Host + "/" + c.Image.Name + "@" + c.Image.Digest.Repo + " " + version + " " + PlatformOf(c)

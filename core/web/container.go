@@ -128,6 +128,8 @@ func pullOf(c *sdk.Container) string {
 	}
 	name := reference.Short(c.Image.Registry.Host, c.Image.Name)
 	switch {
+	case c.Base != nil || c.Image.Built:
+		return ""
 	case name == "" || tag == "":
 		return ""
 	case strings.HasPrefix(tag, "sha256:"):

@@ -47,6 +47,37 @@ func TestContainerPage(t *testing.T) {
 	}
 }
 
+// TestPagesShowBaseImages as what is to be rebuilt, and never as what can be updated here.
+func TestPagesShowBaseImages(t *testing.T) {
+	base := func(c *sdk.Container) {
+		c.Base = &sdk.Image{Registry: sdk.Registry{Host: "docker.io"}, Name: "library/node", Tag: sdk.Tag{Value: "22-alpine"}}
+		why := sdk.Reason{Code: "rebuild", Text: "the base of its image is newer: rebuild it"}
+		c.Decision = &sdk.Decision{State: sdk.StateOffered, Reasons: []sdk.Reason{why}}
+	}
+	c := a("web", newer("24-alpine", "major"), base)
+	u, _ := withStore(t, c)
+	found := event.Event{At: noon, Type: event.UpdateFound, Subject: "local/web", Payload: event.Payload{Container: &c}}
+	fakes(u).fakeHistory = fakeHistory{events: []event.Event{found}}
+	for path, want := range map[string][]string{
+		"/containers": {"base node:", "24-alpine", "rebuild it"},
+		"/containers/local/web": {"base node:22-alpine", "24-alpine",
+			"Its base image node:22-alpine is watched, and a newer one is there: rebuild it."},
+		"/history": {"base image node:22-alpine → 24-alpine; rebuild"},
+	} {
+		page := request(u, "GET", path, nil).Body.String()
+		for _, text := range want {
+			if !strings.Contains(page, text) {
+				t.Errorf("%s lacks %q:\n%s", path, text, page)
+			}
+		}
+		for _, text := range []string{"data-update", "docker pull"} {
+			if strings.Contains(page, text) {
+				t.Errorf("%s has %q:\n%s", path, text, page)
+			}
+		}
+	}
+}
+
 // TestContainerPageNamesLabelsOfImages beside their values, while it is known which they are.
 func TestContainerPageNamesLabelsOfImages(t *testing.T) {
 	const marked = `<dt>theirs</dt><dd><code>1</code> <span class="second">from the image</span></dd>`

@@ -78,6 +78,8 @@ func (d decision) brief(now time.Time) string {
 		return "to approve"
 	case d.CameBack():
 		return "did not work"
+	case d.State == sdk.StateOffered && d.Code == policy.ReasonRebuild:
+		return "rebuild it"
 	case d.State == sdk.StateAutomatic && d.Approved:
 		return "approved, updated next"
 	case d.State == sdk.StateAutomatic:

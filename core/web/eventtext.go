@@ -203,6 +203,9 @@ func imageOf(c sdk.Container) string {
 
 // step writes an update: "1.25 → 1.27 (minor)".
 func step(c sdk.Container) string {
+	if base := tally.Base(&c); base != "" && c.Result != nil {
+		return "base image " + base + " → " + c.Result.Tag + "; rebuild"
+	}
 	if running, offered := tally.Versions(&c); running != "" {
 		return c.Image.Tag.Value + " (" + running + " → " + offered + ")"
 	}

@@ -211,7 +211,7 @@ type changes struct {
 // changesOf returns what was and can be done to a container.
 func (u *UI) changesOf(r *http.Request, c *sdk.Container) (changes, error) {
 	permission := u.Service.UpdatePermission(u.actor(r), c.Watcher)
-	v := changes{Update: permission.Allowed && c.UpdateAvailable, Forbidden: forbiddenText(permission)}
+	v := changes{Update: permission.Allowed && c.UpdateAvailable && c.Base == nil, Forbidden: forbiddenText(permission)}
 	found, err := u.Service.Operations(r.Context(), operation.Filter{Watcher: c.Watcher, Name: c.Name, Limit: operationLines + 1})
 	if err != nil {
 		return v, err

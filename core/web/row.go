@@ -27,6 +27,7 @@ type row struct {
 	Mislabelled        bool   // Failed is about a label, and the check went well
 	Unchecked          bool
 	Unknown            string // why nothing could be compared
+	Base               string // the base image that is watched instead: "node:22-alpine"
 	Postponed          string // until when the check waits for a registry, and why
 	// Released is when what is newer was made, as its image says, and Seen since when
 	// it is known here. Each is zero when that is not known.
@@ -73,6 +74,12 @@ func (m rows) of(rec *store.Record) row {
 			}
 		}
 	}
+	if base := tally.Base(c); base != "" {
+		r.Base = base
+		if r.Kind != "" {
+			r.Current = "base " + base
+		}
+	}
 	if r.Kind != "" {
 		r.decision = decisionOf(c, m.redact)
 	}
@@ -91,7 +98,7 @@ func (m rows) of(rec *store.Record) row {
 	}
 	if op, busy := m.underWay[r.Key]; busy {
 		r.Doing, r.DoingPath = doing(op), operationPath(op.ID)
-	} else if r.Kind != "" && m.may != nil && m.may(c.Watcher) {
+	} else if r.Kind != "" && c.Base == nil && m.may != nil && m.may(c.Watcher) {
 		r.Update = changePath(operation.Update, c)
 	}
 	r.need, r.Icon = urgency(&r), m.icon(c.DisplayIcon, c.Image.Name)

@@ -73,6 +73,9 @@ func decided(c sdk.Container) string {
 	if c.Check.State == sdk.CheckUnknown && !c.UpdateAvailable {
 		return summarized("Not known: " + c.Check.Reason)
 	}
+	if c.Base != nil && c.UpdateAvailable && c.Result != nil {
+		return summarized("Base image " + c.Base.Name + ":" + c.Base.Tag.Value + " → " + c.Result.Tag + "; rebuild")
+	}
 	d := c.Decision
 	if d == nil || !c.UpdateAvailable {
 		return ""

@@ -23,6 +23,16 @@ func TestStateSaysWhatIsUnknown(t *testing.T) {
 	}
 }
 
+func TestStateSaysToRebuild(t *testing.T) {
+	c := sdk.Container{Name: "web", UpdateAvailable: true, Result: &sdk.Result{Tag: "24-alpine"}}
+	c.Base = &sdk.Image{Name: "library/node"}
+	c.Base.Tag.Value = "22-alpine"
+	want := `"release_summary":"Base image library/node:22-alpine → 24-alpine; rebuild"`
+	if text := string(state(c, nil, idle)); !strings.Contains(text, want) {
+		t.Errorf("%s is missing: %s", want, text)
+	}
+}
+
 func TestStateSaysWhatIsDecided(t *testing.T) {
 	until := time.Date(2026, time.November, 29, 2, 0, 0, 0, time.Local)
 	young := sdk.Reason{Code: "age.min", Text: "it is 1 day old", Until: sdk.TimeOf(until)}
