@@ -83,7 +83,7 @@ func (r *ranking) isKnown(tag string) bool { return slices.Contains(r.known, tag
 // candidates returns the tags that may be offered, the best first, and how that stands
 // to the current tag. Where the current base has newer versions, those on other bases
 // are none. Of several tags of one version the best counts.
-func (d *decision) candidates() (list []Candidate, best standing) {
+func (d *decision) candidates() (list []ranked, best standing) {
 	all := slices.Concat(d.newer.best[majorLevel], d.newer.best[minorLevel], d.newer.best[patchLevel], d.newer.extra)
 	if len(all) == 0 {
 		return nil, behind
@@ -91,15 +91,24 @@ func (d *decision) candidates() (list []Candidate, best standing) {
 	slices.SortFunc(all, d.compare)
 	best = all[0].stands
 	var before ranked
-	diff := d.differ()
 	for _, r := range all {
 		if r.stands == offBase && best == ahead || r.stands == rebuilt && best != rebuilt || r.tag == before.tag || before.version != nil && sameVersion(r.version, before.version) {
 			continue
 		}
 		before = r
-		list = append(list, Candidate{Tag: r.tag, Diff: diff(r.tag)})
+		list = append(list, r)
 	}
 	return list, best
+}
+
+// stepped returns candidates with their steps from the current tag.
+func (d *decision) stepped(list []ranked) []Candidate {
+	diff := d.differ()
+	candidates := make([]Candidate, len(list))
+	for i, r := range list {
+		candidates[i] = Candidate{Tag: r.tag, Diff: diff(r.tag)}
+	}
+	return candidates
 }
 
 // Without returns what remains of a selection when some of its candidates turn out to be no

@@ -125,7 +125,10 @@ func (d *decision) read(v *version, text string) bool { return v.read(text, d.ho
 // selection returns the outcome of a run.
 func (d *decision) selection() (Selection, error) {
 	if candidates, stands := d.candidates(); len(candidates) > 0 {
-		sel := Selection{Tag: candidates[0].Tag, Newer: true, Kept: d.kept, Candidates: candidates}
+		sel := Selection{
+			Tag: candidates[0].tag, Newer: true, Kept: d.kept,
+			Candidates: d.stepped(candidates), Leaps: d.leaps(candidates),
+		}
 		if stands == offBase || stands == rebuilt {
 			sel.Kept, sel.LeftBase = d.kept+d.offBase, d.running.base.text
 		}

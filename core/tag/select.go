@@ -29,6 +29,8 @@ type Selection struct {
 	// Candidates are the newer tags that may be offered, the best first, which is Tag. There
 	// are at most MaxCandidates of each level, and known ones.
 	Candidates []Candidate
+	// Leaps are those whose number is out of all proportion to the others.
+	Leaps []string
 }
 
 // Candidate is a tag that may be offered.
