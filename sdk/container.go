@@ -52,6 +52,8 @@ type Container struct {
 
 	// Stack is the Compose project, or the stack of another orchestrator, that the container belongs to.
 	Stack string `json:"stack,omitempty"`
+	// Skipped are versions that are newer by their number alone and not offered, the best first.
+	Skipped []Skipped `json:"skipped,omitempty"`
 	// Decision is what became of the update; nil while there is none.
 	Decision *Decision `json:"decision,omitempty"`
 	// IsSnoozed is true while a user wants no notification of the update, until
@@ -109,6 +111,14 @@ type Levels struct {
 	Patch *Release `json:"patch,omitempty"`
 	Minor *Release `json:"minor,omitempty"`
 	Major *Release `json:"major,omitempty"`
+}
+
+// Skipped is a version that is newer by its number alone.
+type Skipped struct {
+	Tag     string `json:"tag"`
+	Created Time   `json:"created,omitzero"` // when its image was built
+	// Text says why it is not offered: "1.8.1259 was built 13 months before what runs".
+	Text string `json:"text"`
 }
 
 // Release is a version that is newer than the one that runs.

@@ -272,7 +272,7 @@ func encode(v any) ([]byte, error) {
 // clone returns a copy that shares nothing that can change.
 func clone(c sdk.Container) sdk.Container {
 	c.Labels, c.ImageLabels = maps.Clone(c.Labels), slices.Clone(c.ImageLabels)
-	c.Image.Digest.Repos = slices.Clone(c.Image.Digest.Repos)
+	c.Image.Digest.Repos, c.Skipped = slices.Clone(c.Image.Digest.Repos), slices.Clone(c.Skipped)
 	c.Result = clonedResult(c.Result)
 	c.Error = cloned(c.Error)
 	c.UpdateKind.Result = clonedResult(c.UpdateKind.Result)

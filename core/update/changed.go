@@ -61,6 +61,10 @@ func normalised(c *sdk.Container, ignore Fields) sdk.Container {
 		base.Created = cut(base.Created)
 		is.Base = &base
 	}
+	is.Skipped = slices.Clone(is.Skipped)
+	for i := range is.Skipped {
+		is.Skipped[i].Created = cut(is.Skipped[i].Created)
+	}
 	if ignore&CheckTime != 0 {
 		is.Check.At = sdk.Time{}
 	}

@@ -47,6 +47,8 @@ func set(field reflect.Value, n int) {
 		field.Set(reflect.ValueOf(map[string]string{"x": strings.Repeat("x", n)}))
 	case []sdk.Reason:
 		field.Set(reflect.ValueOf([]sdk.Reason{{Code: strings.Repeat("x", n)}}))
+	case []sdk.Skipped:
+		field.Set(reflect.ValueOf([]sdk.Skipped{{Tag: strings.Repeat("x", n)}}))
 	case []string:
 		field.Set(reflect.ValueOf([]string{strings.Repeat("x", n)}))
 	default:

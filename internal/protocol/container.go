@@ -38,6 +38,7 @@ func EncodeContainer(c sdk.Container) *pluginv1.Container {
 		UpdateKind:      encodeUpdateKind(c.UpdateKind),
 
 		Stack:            c.Stack,
+		Skipped:          encodeSkipped(c.Skipped),
 		Decision:         encodeDecision(c.Decision),
 		IsSnoozed:        c.IsSnoozed,
 		SnoozedUntil:     encodeTime(c.SnoozedUntil),
@@ -80,6 +81,7 @@ func DecodeContainer(m *pluginv1.Container) sdk.Container {
 		UpdateKind:      decodeUpdateKind(m.GetUpdateKind()),
 
 		Stack:            m.GetStack(),
+		Skipped:          decodeSkipped(m.GetSkipped()),
 		Decision:         decodeDecision(m.GetDecision()),
 		IsSnoozed:        m.GetIsSnoozed(),
 		SnoozedUntil:     decodeTime(m.GetSnoozedUntil()),

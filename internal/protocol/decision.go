@@ -28,6 +28,20 @@ func decodeDecision(m *pluginv1.Decision) *sdk.Decision {
 	return d
 }
 
+func encodeSkipped(all []sdk.Skipped) (messages []*pluginv1.Skipped) {
+	for _, s := range all {
+		messages = append(messages, &pluginv1.Skipped{Tag: s.Tag, Created: encodeTime(s.Created), Text: s.Text})
+	}
+	return messages
+}
+
+func decodeSkipped(messages []*pluginv1.Skipped) (all []sdk.Skipped) {
+	for _, m := range messages {
+		all = append(all, sdk.Skipped{Tag: m.GetTag(), Created: decodeTime(m.GetCreated()), Text: m.GetText()})
+	}
+	return all
+}
+
 func encodeLevels(l *sdk.Levels) *pluginv1.Levels {
 	if l == nil {
 		return nil
