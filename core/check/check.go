@@ -105,7 +105,7 @@ type Options struct {
 	// WatchFloating makes the digests behind floating versions count where no label says otherwise.
 	WatchFloating bool
 	// ReadCandidates has the newest candidates of a container read once each, to leave out what is
-	// no image. It takes a Dater.
+	// no image, or was built long before what runs. It takes a Dater.
 	ReadCandidates bool
 	// AlreadyNotified returns the updates that need no event, as another program
 	// notified users of them before; nil when there are none.

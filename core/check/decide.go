@@ -20,21 +20,24 @@ type decision struct {
 // decide asks the policy about the update of a container.
 func (c *Checker) decide(of *sdk.Container, found policy.Found, now time.Time) decision {
 	d := decision{rules: c.rules(*of)}
+	d.Decision = c.opt.decide(of, d.rules, found, now)
+	return d
+}
+
+func (o *Options) decide(of *sdk.Container, rules policy.Rules, found policy.Found, now time.Time) policy.Decision {
 	if len(found.Candidates) == 0 {
-		d.Target = -1
-		return d
+		return policy.Decision{Target: -1}
 	}
 	name := event.Subject(*of)
 	var facts policy.Facts
-	if c.opt.Facts != nil {
-		facts = c.opt.Facts(*of)
+	if o.Facts != nil {
+		facts = o.Facts(*of)
 	}
 	var choices []policy.Choice
-	if c.opt.Choices != nil {
-		choices = c.opt.Choices(name)
+	if o.Choices != nil {
+		choices = o.Choices(name)
 	}
-	d.Decision = policy.Decide(policy.Update{Subject: name, Candidates: found.Candidates}, d.rules, facts, choices, now)
-	return d
+	return policy.Decide(policy.Update{Subject: name, Candidates: found.Candidates}, rules, facts, choices, now)
 }
 
 // rules returns the rules of a container.

@@ -95,6 +95,21 @@ func (f *fetcher) describe(ctx context.Context, g *group, name, digest string, p
 	return t, known
 }
 
+// describedVersion returns the version behind a tag with a digest, as far as another tag of the
+// newest has the same; "" where none has.
+func (f *fetcher) describedVersion(ctx context.Context, g *group, name, digest string, p sdk.Platform) string {
+	var names []string
+	for _, t := range f.newest(ctx, g, p).tags {
+		if t.Digest == digest {
+			names = append(names, t.Name)
+		}
+	}
+	for _, version := range tag.Behind(name, names) {
+		return version
+	}
+	return ""
+}
+
 // newest returns what the registry says of the newest tags of a repository; none when it cannot.
 func (f *fetcher) newest(ctx context.Context, g *group, p sdk.Platform) describedList {
 	key := imageKey(g.repo, g.match.ID, p)

@@ -173,7 +173,7 @@ func inherit(s *target, before *sdk.Container) {
 // carry copies what was found and decided, which another goroutine may have done anew.
 func carry(to, from *sdk.Container) {
 	to.Result, to.UpdateAvailable, to.UpdateKind, to.Link = from.Result, from.UpdateAvailable, from.UpdateKind, from.Link
-	to.Watched().Digest.Value = from.Watched().Digest.Value
+	to.Watched().Digest.Value, to.Skipped = from.Watched().Digest.Value, from.Skipped
 	if to.Image.Version == "" && to.Image.Digest.Repo == from.Image.Digest.Repo {
 		to.Image.Version = from.Image.Version // which another tag says; see fetcher.versions
 	}

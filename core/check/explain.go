@@ -202,6 +202,7 @@ func summary(c sdk.Container, s *target) []string {
 			add("It floats: the registry has more specific tags of its family, and the image behind %s changes with them.", img.Tag.Value)
 		}
 		add("Newer and allowed by the rules: %d.", s.response.selection.Kept)
+		say = append(say, skippedSentences(c)...)
 		if base := s.response.selection.LeftBase; base != "" {
 			add("Nothing newer is published on its base %s, so another base is offered.", base)
 		}

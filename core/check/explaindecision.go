@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/dogwatch/dogwatch/core/label"
 	"github.com/dogwatch/dogwatch/core/policy"
 	"github.com/dogwatch/dogwatch/core/preview"
 	"github.com/dogwatch/dogwatch/sdk"
@@ -40,6 +41,19 @@ func otherLevels(c sdk.Container) []string {
 		return nil
 	}
 	return []string{"Newer as well: " + strings.Join(others, ", ") + "."}
+}
+
+// skippedSentences says which newer versions are not offered, and what would offer them.
+func skippedSentences(c sdk.Container) []string {
+	if len(c.Skipped) == 0 {
+		return nil
+	}
+	var skipped []string
+	for _, s := range c.Skipped {
+		skipped = append(skipped, s.Text)
+	}
+	return []string{fmt.Sprintf("Skipped: %s. The label %s%s=true offers that all the same.",
+		strings.Join(skipped, "; "), label.Prefix, label.TagImplausible)}
 }
 
 // decisionSentences says what becomes of an update, where that is not just that it is offered.

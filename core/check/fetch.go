@@ -34,6 +34,8 @@ type response struct {
 	digest *digestResponse
 	// uncompared says why nothing could be compared where only the registry tells; see uncompared.
 	uncompared string
+	// skipped are newer versions that are implausible.
+	skipped []sdk.Skipped
 	// created is when the images of candidates were made, by tag, where that was fetched.
 	created map[string]sdk.Time
 	err     error
@@ -163,10 +165,6 @@ func wantsTags(s *target) bool { return s.image().Tag.Semver && !s.image().Built
 // the digest behind each tag that is watched by digest.
 func (f *fetcher) group(ctx context.Context, g *group) {
 	f.selections(ctx, g)
-	for _, s := range g.targets {
-		f.leaveOutArtifacts(ctx, s)
-		f.dates(ctx, s)
-	}
 	type resolved struct {
 		digest string
 		err    error
@@ -213,6 +211,7 @@ func (f *fetcher) selections(ctx context.Context, g *group) {
 			s.response.tags = len(tags)
 			s.choose(ctx, tags)
 			s.float(tags)
+			f.readCandidates(ctx, s, tags)
 		}
 	}
 }

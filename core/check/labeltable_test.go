@@ -15,16 +15,17 @@ import (
 
 // effects are what labels change in checks and messages.
 type effects struct {
-	Watch   bool
-	Digest  *bool
-	Rules   tag.Rules
-	Strings []string
-	Base    string
+	Watch       bool
+	Digest      *bool
+	Rules       tag.Rules
+	Implausible bool
+	Strings     []string
+	Base        string
 }
 
 func effectsOf(c sdk.Container, how string) (effects, labelPolicy) {
 	p := policyOf(label.Of(c), true, label.Options{Foreign: true, Image: how})
-	return effects{p.watch, p.digest, p.rules, []string{p.linkTemplate, p.displayName, p.displayIcon,
+	return effects{p.watch, p.digest, p.rules, p.implausible, []string{p.linkTemplate, p.displayName, p.displayIcon,
 		p.triggerInclude, p.triggerExclude}, p.base.Value}, p
 }
 

@@ -57,6 +57,8 @@ type labelPolicy struct {
 	rules    tag.Rules
 	selector *tag.Selector // without any rules when one of them is wrong
 	link     *template.Template
+	// implausible is whether newer tags are offered that were built long before what runs.
+	implausible bool
 
 	linkTemplate, displayName, displayIcon, triggerInclude, triggerExclude string
 	// isImageLink is whether the linkTemplate is one of the image, which knows only that.
@@ -96,6 +98,9 @@ func readPolicy(set label.Set, watchByDefault bool, labels label.Options, compil
 	p.watch = watched(p.flag(given, label.Watch), watchByDefault, len(p.wrong) > 0)
 	p.digest = p.flag(given, label.WatchDigest)
 	p.rules = p.rulesOf(given)
+	if all := p.flag(given, label.TagImplausible); all != nil {
+		p.implausible = *all
+	}
 	p.linkTemplate = p.text(given, label.LinkTemplate)
 	if rule, _ := given.Get(label.LinkTemplate); rule.FromImage && labels.Image != label.ImageAll {
 		p.isImageLink = true

@@ -92,6 +92,8 @@ type dateResult struct {
 	again time.Time
 	// artifact is the type of what is no image.
 	artifact string
+	// digest is what was behind the tag, version what the image says of its version.
+	digest, version string
 }
 
 var (
@@ -232,7 +234,8 @@ func (d *Dater) date(ctx context.Context, h *dates, r release) error {
 	log := d.log.With("image", r.host+"/"+r.name, "tag", r.tag)
 	result, known := d.known(r)
 	if !known {
-		made, artifact, err := d.fetch(ctx, h, r, true)
+		var err error
+		result, err = d.fetch(ctx, h, r, true)
 		switch refused, is := err.(refusal); {
 		case ctx.Err() != nil:
 			return nil
@@ -242,12 +245,10 @@ func (d *Dater) date(ctx context.Context, h *dates, r release) error {
 		case err != nil:
 			result.again = d.now().Add(datePause)
 			log.Debug("the date of a release could not be had", "error", err)
-		case !believable(made, d.now()):
-			result.artifact = artifact
-			log.Debug("a release says no date that can be believed", "date", made)
+		case result.made.IsZero():
+			log.Debug("a release says no date that can be believed")
 		default:
-			result.made, result.artifact = made, artifact
-			log.Debug("found out the date of a release", "date", made)
+			log.Debug("found out the date of a release", "date", result.made)
 		}
 		d.remember(r, result)
 	}
@@ -277,43 +278,65 @@ func (d *Dater) remember(r release, a dateResult) {
 	d.results[r] = a
 }
 
-// fetch asks the registry for a date, if it has requests to spare, and for the type of what is no
-// image. Without pulls it makes none that is one.
-func (d *Dater) fetch(
-	ctx context.Context, h *dates, r release, pulls bool,
-) (made sdk.Time, artifact string, err error) {
+// fetch asks the registry for what is behind a tag, if it has requests to spare: a date that can
+// be believed, and the type of what is no image. Without pulls it makes none that is one, and
+// returns errPull with the digest where it takes one.
+func (d *Dater) fetch(ctx context.Context, h *dates, r release, pulls bool) (dateResult, error) {
+	match, digest, err := d.resolve(ctx, h, r)
+	if err != nil {
+		return dateResult{}, err
+	}
+	return d.read(ctx, match, r, digest, pulls)
+}
+
+// resolve returns the registry of a release, and the digest behind its tag.
+func (d *Dater) resolve(ctx context.Context, h *dates, r release) (match Match, digest string, err error) {
 	match, served := d.checker.opt.Registries.For(r.host)
 	if !served {
-		return sdk.Time{}, "", refusal("no registry serves it")
+		return match, "", refusal("no registry serves it")
 	}
 	if refused := d.permit(ctx, h, match, r.host); refused != "" {
-		return sdk.Time{}, "", refused
+		return match, "", refused
 	}
-	f := d.checker.fetch
-	g := &group{match: match, repo: registry.Repository{Host: r.host, Name: r.name, ScopeHints: []string{r.name}}}
-	var digest string
-	err = f.limiter.do(ctx, r.host, func(ctx context.Context) (err error) {
-		digest, err = match.Registry.Resolve(ctx, g.repo, r.tag)
+	err = d.checker.fetch.limiter.do(ctx, r.host, func(ctx context.Context) (err error) {
+		digest, err = match.Registry.Resolve(ctx, r.repository(), r.tag)
 		return err
 	})
-	if err != nil {
-		return sdk.Time{}, "", err
-	}
+	return match, digest, err
+}
+
+func (r release) repository() registry.Repository {
+	return registry.Repository{Host: r.host, Name: r.name, ScopeHints: []string{r.name}}
+}
+
+// read returns what is behind a digest, which a registry is asked once for each.
+func (d *Dater) read(ctx context.Context, match Match, r release, digest string, pulls bool) (dateResult, error) {
+	f := d.checker.fetch
+	g := &group{match: match, repo: r.repository()}
 	if m, read := cachedManifest(ctx, f.opt.Cache, g.repo, digest, r.platform); read {
-		return m.Created, m.Artifact, nil
+		return d.resultOf(digest, m), nil
 	}
 	if t, known := f.describe(ctx, g, r.tag, digest, r.platform); known && (t.Artifact != "" || !t.Pushed.IsZero()) {
-		return t.Pushed, t.Artifact, nil
+		version := f.describedVersion(ctx, g, r.tag, digest, r.platform)
+		return d.resultOf(digest, registry.Manifest{Created: t.Pushed, Artifact: t.Artifact, Version: version}), nil
 	}
 	if !pulls && match.Describer != nil {
-		return sdk.Time{}, "", errPull
+		return dateResult{digest: digest}, errPull
 	}
 	// Up to here it was no pull, and by now the host may have said what is left.
 	if _, refused := d.spare(ctx, match, r.host); refused != "" {
-		return sdk.Time{}, "", refused
+		return dateResult{}, refused
 	}
 	m, err := f.manifest(ctx, g, digest, r.platform)
-	return m.Created, m.Artifact, err
+	return d.resultOf(digest, m), err
+}
+
+func (d *Dater) resultOf(digest string, m registry.Manifest) dateResult {
+	result := dateResult{artifact: m.Artifact, digest: digest, version: versionOf(m.Version)}
+	if believable(m.Created, d.now()) {
+		result.made = m.Created
+	}
+	return result
 }
 
 // permit says why a host gets no request now; "" when it may get one, which is counted.

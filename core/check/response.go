@@ -58,7 +58,7 @@ func withResponse(c sdk.Container, p labelPolicy, r response, at sdk.Time) sdk.C
 			SemverDiff: p.selector.Diff(img.Tag.Value, result.Tag),
 		}
 	}
-	c.Result = &result
+	c.Result, c.Skipped = &result, r.skipped
 	return c
 }
 

@@ -26,6 +26,7 @@ const (
 	TagExclude     = "tag.exclude"
 	TagTransform   = "tag.transform"
 	TagPrerelease  = "tag.prerelease"
+	TagImplausible = "tag.implausible"
 	LinkTemplate   = "link.template"
 	DisplayName    = "display.name"
 	DisplayIcon    = "display.icon"

@@ -48,6 +48,8 @@ var table = [...]entry{
 	{TagExclude, Checks, true, Describes, "regular expression that tags must not match"},
 	{TagTransform, Checks, true, Describes, "`pattern => replacement`: how tags are read as versions"},
 	{TagPrerelease, Checks, true, Describes, "`true`: offer prereleases"},
+	{TagImplausible, Checks, false, Never,
+		"`true`: offer [skipped versions](policies.md#skipped-versions), which were built long before what runs"},
 	{LinkTemplate, Checks, true, Describes,
 		"link to the release notes; in the label of an image only the version and `container.image` have a value"},
 	{DisplayName, Checks, true, Describes, "the name by which it is shown"},

@@ -111,11 +111,20 @@ func (d *decision) stepped(list []ranked) []Candidate {
 	return candidates
 }
 
-// Without returns what remains of a selection when some of its candidates turn out to be no
-// images. current is the tag that runs.
-func (s Selection) Without(current string, artifacts map[string]string) Selection {
+// Dropped says why a candidate is not offered after all, for what its tag does not tell.
+type Dropped struct {
+	Reason Reason // ReasonArtifact or ReasonImplausible
+	Detail string // one sentence for the user
+}
+
+// Without returns what remains of a selection when some of its candidates, by tag, are not
+// offered after all. current is the tag that runs.
+func (s Selection) Without(current string, dropped map[string]Dropped) Selection {
 	before := len(s.Candidates)
-	s.Candidates = slices.DeleteFunc(slices.Clone(s.Candidates), func(c Candidate) bool { return artifacts[c.Tag] != "" })
+	s.Candidates = slices.DeleteFunc(slices.Clone(s.Candidates), func(c Candidate) bool {
+		_, is := dropped[c.Tag]
+		return is
+	})
 	if len(s.Candidates) == 0 {
 		return Selection{Tag: current, Warnings: s.Warnings}
 	}

@@ -116,8 +116,12 @@ func TestSelectionWithoutArtifacts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		e := before.Without("1.0.0", artifacts)
-		sel := before.Selection.Without("1.0.0", artifacts)
+		dropped := map[string]Dropped{}
+		for tag, why := range artifacts {
+			dropped[tag] = Dropped{ReasonArtifact, why}
+		}
+		e := before.Without("1.0.0", dropped)
+		sel := before.Selection.Without("1.0.0", dropped)
 		if e.Tag != want || sel.Tag != want || sel.Newer != (want != "1.0.0") {
 			t.Errorf("without %v: %+v, %+v", artifacts, sel, e.Selection)
 		}

@@ -3,6 +3,7 @@ package tag
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -29,6 +30,7 @@ const (
 	ReasonCalendar          Reason = "calendar"            // begins with a year or a long number, and the current tag does not
 	ReasonBase              Reason = "base"                // newer, but on another base, and the current base has newer tags
 	ReasonNotNewer          Reason = "not-newer"           // older or equal
+	ReasonImplausible       Reason = "implausible"         // newer by its number, but built long before what runs
 )
 
 // Explanation is a Selection and how it came about.
@@ -77,13 +79,24 @@ func (s *Selector) Explain(ctx context.Context, current string, tags []string, k
 	return e, nil
 }
 
-// Without is that of the Selection. artifacts say of each what it is: "it is a Helm chart".
-func (e Explanation) Without(current string, artifacts map[string]string) Explanation {
-	e.Selection = e.Selection.Without(current, artifacts)
+// Without is that of the Selection. Dropped tags that have no verdict get theirs.
+func (e Explanation) Without(current string, dropped map[string]Dropped) Explanation {
+	candidates := e.Candidates
+	e.Selection = e.Selection.Without(current, dropped)
 	e.Verdicts = slices.Clone(e.Verdicts)
+	found := map[string]bool{}
 	for i := range e.Verdicts {
-		if v := &e.Verdicts[i]; artifacts[v.Tag] != "" {
-			v.Kept, v.Reason, v.Detail = false, ReasonArtifact, artifacts[v.Tag]
+		v := &e.Verdicts[i]
+		if why, is := dropped[v.Tag]; is {
+			if e.Newer && v.Kept && !slices.ContainsFunc(candidates, func(c Candidate) bool { return c.Tag == v.Tag }) {
+				e.Kept--
+			}
+			found[v.Tag], v.Kept, v.Reason, v.Detail = true, false, why.Reason, why.Detail
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(dropped)) {
+		if why := dropped[name]; !found[name] {
+			e.Verdicts = append(e.Verdicts, Verdict{Tag: name, Reason: why.Reason, Detail: why.Detail})
 		}
 	}
 	if e.Newer {

@@ -31,7 +31,8 @@ type Case struct {
 var values = map[string]string{
 	label.Watch: "false", label.WatchDigest: "true", label.TagInclude: "^1", label.TagExclude: "^2",
 	label.TagTransform:  "^v => ",
-	label.TagPrerelease: "true", label.LinkTemplate: "https://example.org/${raw}", label.DisplayName: "Name",
+	label.TagPrerelease: "true", label.TagImplausible: "true",
+	label.LinkTemplate: "https://example.org/${raw}", label.DisplayName: "Name",
 	label.DisplayIcon:    "mdi:x",
 	label.Base:           "node:22-alpine",
 	label.TriggerInclude: "smtp.main", label.TriggerExclude: "smtp.main", label.ComposeFile: "/srv/compose.yaml",

@@ -97,7 +97,7 @@ func TestArtifactsAreNotOffered(t *testing.T) {
 	}
 	r.publish("", "2.1.0")
 	r.expect("an image among charts", "2.1.0", 2) // the chart above it is known
-	r.at = r.at.Add(artifactFresh + time.Hour)
+	r.at = r.at.Add(droppedFresh + time.Hour)
 	r.publish("", "3.0.0")                // in place of the chart
 	r.expect("a month later", "3.0.0", 3) // and the digest of the other chart, which is the same
 }

@@ -1,0 +1,116 @@
+package check
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/dogwatch/dogwatch/core/tag"
+	"github.com/dogwatch/dogwatch/sdk"
+)
+
+const (
+	// longBefore is how much older than what runs a version is that was abandoned. A line goes on
+	// with fixes for weeks after its successor was published, and sometimes for months, but then
+	// the successor gets some, too.
+	longBefore = 180 * 24 * time.Hour
+	// leapBefore is the same for a version whose number is out of all proportion; see
+	// tag.Selection.Leaps.
+	leapBefore = 90 * 24 * time.Hour
+	// maxSkipped is how many skipped versions a result names.
+	maxSkipped = 5
+)
+
+// implausible says why a candidate is not what its number says; "" when it is plausible: it was
+// built long before what runs, or, if its number is out of all proportion, long before an earlier
+// version that the rolling tag of the repository holds. What that tag holds is plausible, and so are
+// the usual numbers before it: the base of a version that runs may be built again and again while
+// the next one was built once. A candidate without a date is plausible.
+func (r *kindReader) implausible(ctx context.Context, name string, kind tagKind) string {
+	if !r.opt.ReadCandidates || r.policy.implausible || kind.Made.IsZero() {
+		return ""
+	}
+	limit, leaps := longBefore, slices.Contains(r.leaps, name)
+	if leaps {
+		limit = leapBefore
+	}
+	running := r.image().Created
+	isOlder := believable(running, r.opt.Now()) && running.Sub(kind.Made.Time) >= limit
+	if !isOlder && !leaps {
+		return ""
+	}
+	latest := tag.Rolling(r.image().Tag.Value, r.tags)
+	rolling := r.held(ctx, latest, kind.At)
+	at := slices.IndexFunc(r.all, func(c tag.Candidate) bool { return c.Tag == name })
+	holds := r.holds(rolling)
+	switch {
+	case holds >= 0 && (holds == at || holds < at && !leaps):
+		return ""
+	case isOlder:
+		return builtBefore(kind.Made, running) + "what runs"
+	case holds > at && rolling.Made.Sub(kind.Made.Time) >= limit:
+		return builtBefore(kind.Made, rolling.Made) + "what " + latest + " holds"
+	}
+	return ""
+}
+
+// held returns what a rolling tag held, not before since if that can be found out.
+func (r *kindReader) held(ctx context.Context, name string, since time.Time) tagKind {
+	have := r.known[name]
+	if name == "" || r.left == 0 || !have.At.Before(since) {
+		return have
+	}
+	r.left--
+	result, err := r.dater.Load().inspectAgain(ctx, r.release(name), func(digest string) (dateResult, bool) {
+		if digest == have.Digest && !have.Unread {
+			return have.result(), true
+		}
+		for _, c := range r.all {
+			if kind := r.known[c.Tag]; kind.Digest == digest {
+				return kind.result(), true
+			}
+		}
+		img := *r.image()
+		return dateResult{digest: digest, made: img.Created}, slices.Contains(idsOf(img), digest)
+	})
+	kind, told := r.keep(name, result, err)
+	if !told {
+		return have
+	}
+	if r.holds(kind) < 0 {
+		r.readNewest(ctx, func(tag.Candidate) bool { return true }) // it may be one that rules never offer
+	}
+	return kind
+}
+
+// holds returns which candidate a rolling tag holds, by its index; as many as there are for what
+// runs, and -1 when that is not known.
+func (r *kindReader) holds(rolling tagKind) int {
+	current := r.image().Tag.Value
+	is := func(name, digest string) bool {
+		return digest != "" && digest == rolling.Digest || rolling.Version != "" && tag.Names(name, rolling.Version)
+	}
+	for i, c := range r.all {
+		if is(c.Tag, r.known[c.Tag].Digest) {
+			return i
+		}
+	}
+	if is(current, "") || slices.Contains(idsOf(*r.image()), rolling.Digest) {
+		return len(r.all)
+	}
+	return -1
+}
+
+// builtBefore begins to say how much earlier than something else an image was built.
+func builtBefore(made, other sdk.Time) string {
+	from, to := made.UTC(), other.UTC()
+	months := 12*(to.Year()-from.Year()) + int(to.Month()) - int(from.Month())
+	if to.Day() < from.Day() {
+		months--
+	}
+	if months >= 24 {
+		return fmt.Sprintf("was built %d years before ", months/12)
+	}
+	return fmt.Sprintf("was built %d months before ", months)
+}
