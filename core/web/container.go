@@ -49,7 +49,9 @@ type containerView struct {
 	History   []historyLine
 	// Floating, Watched and Pinned are those of the image's tag and digest.
 	Floating, Watched, Pinned bool
-	Changes                   changes
+	// Skipped says which newer versions are not offered, and why.
+	Skipped []string
+	Changes changes
 	// Versions is nil while only one is known.
 	Versions *versionsView
 	// Choose is the form to decide about its update; nil where there is nothing to decide, or
@@ -95,6 +97,9 @@ func containerOf(rec *store.Record, make rows) containerView {
 	c := &rec.Container
 	v := containerView{row: make.of(rec), FirstSeen: rec.FirstSeen, CheckedAt: rec.CheckedAt, ID: c.ID, Digest: c.Image.Digest.Repo, Version: c.Image.Version}
 	v.Floating, v.Watched, v.Pinned = c.Image.Tag.Floating, c.Image.Digest.Watch, c.Image.Digest.Pinned
+	for _, s := range c.Skipped {
+		v.Skipped = append(v.Skipped, visible.Line(s.Text))
+	}
 	v.Here, v.List = v.Href, "/containers"
 	v.Pull = pullOf(c)
 	if c.Result != nil && v.Kind != "" {

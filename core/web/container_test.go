@@ -138,3 +138,18 @@ func TestContainerHistoryNamesDecisions(t *testing.T) {
 		}
 	}
 }
+
+// The page says which newer versions are not offered, also where nothing else is newer.
+func TestPageSaysWhatIsSkipped(t *testing.T) {
+	skips := func(c *sdk.Container) {
+		c.Skipped = []sdk.Skipped{{Tag: "1.8.1259", Text: "1.8.1259 was built <b>13 months</b> before what runs"}}
+	}
+	u, _ := withStore(t, a("web", newer("1.3.2", "minor"), skips), a("stays", skips), a("plain"))
+	for name, want := range map[string]bool{"web": true, "stays": true, "plain": false} {
+		page := request(u, "GET", "/containers/local/"+name, nil).Body.String()
+		said := strings.Contains(page, "Skipped: 1.8.1259 was built &lt;b&gt;13 months&lt;/b&gt; before what runs.")
+		if said != want {
+			t.Errorf("%s: the page says what is skipped: %t", name, said)
+		}
+	}
+}
