@@ -86,8 +86,9 @@ func New(opt Options, kinds ...kind.Kind) (*Instance, error) {
 		Registries: wiring.Registries{Components: i.components}, Store: i.memory, Cache: i.memory,
 		Limits: check.Limits{PerHost: settings.Check.PerHost, Total: settings.Check.Total}, Budget: budget.NewBook(settings.Check.Allowances(), opt.Now), Reports: wiring.Registries{Components: i.components}.Limits,
 		Labels: wiring.Labels(settings), WatchFloating: settings.Check.Floating,
-		Order: i.components.WatcherNames, Log: opt.Log, Now: opt.Now,
+		Order: i.components.WatcherNames, Log: opt.Log, Now: opt.Now, ReadCandidates: true,
 	})
+	check.NewDater(i.checker, wiring.Registries{Components: i.components}.Limits)
 	return i, nil
 }
 
