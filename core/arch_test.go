@@ -27,7 +27,7 @@ var layers = [][]string{
 	{"core/policy"},
 	{"core/artifact", "core/history", "core/label/labeltest", "core/notes", "core/update", "core/webhook"},
 	{"core/config", "core/logging", "core/event", "core/delivery", "core/operation", "core/label", "core/tag", "core/tally", "core/template", "core/contained", "core/detach", "core/auth/oidctest"},
-	{"core/budget", "core/chart", "core/regexcost", "core/policy/window", "core/vulnerability"},
+	{"core/budget", "core/chart", "core/preset", "core/regexcost", "core/policy/window", "core/vulnerability"},
 }
 
 // owners are the packages that may import a heavy dependency; no other may.
@@ -46,7 +46,7 @@ var owners = map[string][]string{
 	"github.com/wneessen/go-mail":            {"plugins/triggers/smtp"},
 	"github.com/netresearch/go-cron":         {"core/schedule"},
 	"github.com/dlclark/regexp2":             {"core/tag", "core/tally", "core/template"},
-	"go.yaml.in/yaml/v3":                     {"core/config", "core/web", "internal/gallery", "plugins/watchers/docker/internal/compose"},
+	"go.yaml.in/yaml/v3":                     {"core/config", "core/preset", "core/web", "internal/gallery", "plugins/watchers/docker/internal/compose"},
 	"github.com/coreos/go-oidc/v3":           {"core/auth"},
 	"golang.org/x/oauth2":                    {"core/auth"},
 	"github.com/tg123/go-htpasswd":           {"core/auth"},

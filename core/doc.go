@@ -46,7 +46,7 @@
 //	policy
 //	artifact history label/labeltest notes update webhook
 //	config logging event delivery operation label tag tally template contained detach auth/oidctest
-//	budget chart regexcost policy/window vulnerability
+//	budget chart preset regexcost policy/window vulnerability
 //
 // check and dispatch declare the few methods they need of others as
 // interfaces; wiring fits the implementations to them.
