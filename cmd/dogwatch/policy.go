@@ -45,7 +45,7 @@ func newPolicyPreview(g *global) *cobra.Command {
 		Long: `Says of each container, or of those named, whether its update is offered, held or carried
 out, why, until when, and when its next three windows are. With --rule it says what would
 become of them if that rule were set for all of them, and what is different. Rules are
-update, threshold, minage, window, freeze and skip.
+update, major, threshold, minage, security, window, freeze and skip.
 
 Exit code 0: it is shown. 1: there is no such container, or the rule cannot be read.`,
 		Example: `  # what is held, why, and until when

@@ -68,6 +68,7 @@ type Settings struct {
 	Labels     Labels     `option:"labels"`
 	// Policy is the rules of containers for which nothing else says more.
 	Policy   Policy   `option:"policy"`
+	Presets  bool     `option:"presets" default:"true" help:"Heed what is known of widely used images: of databases and others no major update is carried out by itself, and none is left out where the vendor demands that; false for none of it"`
 	Updates  Updates  `option:"updates"`
 	Links    Links    `option:"links"`
 	Notes    Notes    `option:"notes"`

@@ -15,6 +15,7 @@ const policiesSection = "policies"
 // read by core/policy; "" is a rule that is not set.
 type Policy struct {
 	Update    string `option:"update" help:"What becomes of an update that nothing holds: notify (triggers run), approve (triggers that update wait for the approval of a user), auto (it is carried out, where the watcher may update); notify when not set"`
+	Major     string `option:"major" help:"What becomes of a major update, where that lets less happen than update: notify, approve, auto (as any other update); as known of its image (presets) when not set"`
 	Threshold string `option:"threshold" help:"Largest difference of versions that is offered: all, major, minor, patch, major-only, minor-only, or digest (new images of the same tag only); all when not set"`
 	MinAge    string `option:"minage" help:"How old a version must be to be offered, such as 7d, 36h or 2w; the newest that is old enough is offered"`
 	Security  string `option:"security" help:"Least severity of vulnerabilities whose fix has a version offered whatever its age, as far as images were scanned: critical, high, medium, low; none when not set"`
@@ -36,7 +37,8 @@ func policySchema() option.Schema {
 // Values returns the rules that are set, by name.
 func (p Policy) Values() map[string]string {
 	all := map[string]string{
-		"update": p.Update, "threshold": p.Threshold, "minage": p.MinAge, "security": p.Security, "window": p.Window, "freeze": p.Freeze, "skip": p.Skip, "zone": p.Zone,
+		"update": p.Update, "major": p.Major, "threshold": p.Threshold, "minage": p.MinAge, "security": p.Security,
+		"window": p.Window, "freeze": p.Freeze, "skip": p.Skip, "zone": p.Zone,
 	}
 	maps.DeleteFunc(all, func(_, text string) bool { return text == "" })
 	return all

@@ -80,6 +80,7 @@ var table = [...]entry{
 	{Policy, Policies, false, Never, "name of the policy that counts for it"},
 	{Update, Policies, false, Tightens,
 		"`notify`, `approve` or `auto`; in the label of an image `notify` and `approve`, where the operator says `auto`"},
+	{UpdateMajor, Policies, false, Never, "`notify`, `approve` or `auto`: the mode of major updates, if it lets less happen"},
 	{UpdateThreshold, Policies, false, Tightens,
 		"largest step that is offered; in the label of an image only a smaller one than the operator's"},
 	{UpdateMinAge, Policies, false, Tightens,

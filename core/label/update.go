@@ -12,6 +12,7 @@ const (
 	// Policy names the policy whose rules count; those below are rules of one container.
 	Policy          = "policy"
 	Update          = "update"
+	UpdateMajor     = "update.major"
 	UpdateThreshold = "update.threshold"
 	UpdateMinAge    = "update.minage"
 	UpdateSecurity  = "update.security"

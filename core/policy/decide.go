@@ -95,6 +95,14 @@ func (c *circumstances) target() (int, []Reason) {
 		c.accepted = &approval
 		return i, nil
 	}
+	if c.isSplit() {
+		// What may be carried out does not wait for a major update that may not.
+		for i, e := range excluded {
+			if !e.any && c.mode(&c.update.Candidates[i]).Value == Auto {
+				return i, nil
+			}
+		}
+	}
 	// What only waits is what users will be offered next.
 	for _, fits := range []func(exclusion) bool{
 		func(e exclusion) bool { return !e.any },
@@ -159,7 +167,8 @@ func (c *circumstances) conclude(d *Decision) {
 		d.Reasons = append(d.Reasons, Reason{Code: ReasonRebuild, Text: "the base of its image is newer: rebuild it"})
 		return
 	}
-	mode := c.rules.Mode
+	mode := c.mode(&c.update.Candidates[d.Target])
+	isHeldBack := mode != c.rules.Mode
 	approved := c.accepted != nil
 	if target := &c.update.Candidates[d.Target]; !approved && c.isEarly(target) {
 		summary, _ := c.facts.Compared(*target)
@@ -172,7 +181,14 @@ func (c *circumstances) conclude(d *Decision) {
 	}
 	switch {
 	case !approved && mode.Value == Approve:
-		d.Reasons = append(d.Reasons, Reason{Code: ReasonApproval, Text: "it waits for the approval of a user", Source: mode.Source})
+		text := "it waits for the approval of a user"
+		if isHeldBack {
+			text += ", since it is a major update"
+		}
+		d.Reasons = append(d.Reasons, Reason{Code: ReasonApproval, Text: text, Source: mode.Source})
+	case !approved && isHeldBack:
+		d.Reasons = append(d.Reasons, Reason{Code: ReasonMajor, Source: mode.Source,
+			Text: "it is a major update, which is not carried out by itself"})
 	case !approved && cmp.Or(c.rules.ownMode, mode.Value) != Auto:
 	case !approved && c.added(c.update.Candidates[d.Target]).Total() > 0:
 		// As where every update waits for a user, so that no trigger carries it out either.

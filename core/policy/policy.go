@@ -10,6 +10,7 @@ package policy
 import (
 	"time"
 
+	"github.com/dogwatch/dogwatch/core/preset"
 	"github.com/dogwatch/dogwatch/core/update"
 	"github.com/dogwatch/dogwatch/core/vulnerability"
 	"github.com/dogwatch/dogwatch/sdk"
@@ -39,6 +40,10 @@ type Setting[T any] struct {
 // Rules are what configuration and labels ask for, for one container.
 type Rules struct {
 	Mode Setting[Mode]
+	// Major is the mode of major updates, where it lets less happen than Mode; "" for that one. See IsMajor.
+	Major Setting[Mode]
+	// Preset is what is known of the image that runs; nil for nothing. Its Line tells which updates are major.
+	Preset *preset.Preset
 	// Threshold is the largest step that is offered: all, major, minor, patch,
 	// major-only, minor-only, or digest (only new images behind the same tag).
 	Threshold Setting[string]
@@ -183,6 +188,7 @@ const (
 	ReasonAutomatic   = "auto"
 	ReasonSecurity    = "security"   // it fixes vulnerabilities, and its age does not matter
 	ReasonCameBack    = "rolledback" // it was tried and did not work
+	ReasonMajor       = "major"      // of an offered update: a major one is not carried out by itself
 	ReasonForbidden   = "update.forbidden"
 	ReasonRebuild     = "rebuild" // the base of its image is newer: nobody but who builds it can update it
 	ReasonInvalidRule = "rule.invalid"

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/dogwatch/dogwatch/core/preset"
 	"github.com/dogwatch/dogwatch/core/vulnerability"
 	"github.com/dogwatch/dogwatch/sdk"
 )
@@ -25,6 +26,10 @@ func random(r *rand.Rand) (u Update, rules Rules, f Facts, choices []Choice) {
 		}
 	}
 	rules.Mode = set([]Mode{Notify, Approve, Auto}[r.IntN(3)], "policy.update")
+	if r.IntN(2) == 0 {
+		rules.Major = set([]Mode{Notify, Approve, Auto}[r.IntN(3)], "policy.major")
+		rules.Preset = []*preset.Preset{nil, {Name: "db", Line: 1}, {Name: "db", Line: 2}}[r.IntN(3)]
+	}
 	rules.Threshold = set([]string{"", "all", "minor", "patch", "major-only", "digest"}[r.IntN(6)], "policy.threshold")
 	rules.MinAge = set(time.Duration(r.IntN(3)*5)*day, "policy.minage")
 	if r.IntN(3) == 0 {

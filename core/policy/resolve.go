@@ -70,7 +70,8 @@ func writtenIn(layers []Layer) (written []rule) {
 
 func resolve(written []rule) Rules {
 	rules := Rules{Mode: Setting[Mode]{Notify, DefaultSource}, Threshold: Setting[string]{"all", DefaultSource}}
-	rules.MinAge.Source, rules.Security.Source, rules.Window.Source, rules.Freeze.Source, rules.Skip.Source = DefaultSource, DefaultSource, DefaultSource, DefaultSource, DefaultSource
+	rules.Major.Source, rules.MinAge.Source, rules.Security.Source = DefaultSource, DefaultSource, DefaultSource
+	rules.Window.Source, rules.Freeze.Source, rules.Skip.Source = DefaultSource, DefaultSource, DefaultSource
 	problem := func(source string, err error) {
 		rules.Problems = append(rules.Problems, Problem{Source: source, Text: source + ": " + err.Error()})
 	}

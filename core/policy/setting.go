@@ -21,6 +21,7 @@ import (
 // The setting policy.update is the label dogwatch.update.
 const (
 	RuleUpdate    = "update"
+	RuleMajor     = "major"
 	RuleThreshold = "threshold"
 	RuleMinAge    = "minage"
 	RuleSecurity  = "security"
@@ -31,7 +32,7 @@ const (
 
 // RuleNames returns the names of all rules.
 func RuleNames() []string {
-	return []string{RuleUpdate, RuleThreshold, RuleMinAge, RuleSecurity, RuleWindow, RuleFreeze, RuleSkip}
+	return []string{RuleUpdate, RuleMajor, RuleThreshold, RuleMinAge, RuleSecurity, RuleWindow, RuleFreeze, RuleSkip}
 }
 
 // Set reads a rule as users write it. The zone is that of windows and freezes without
@@ -43,6 +44,9 @@ func (r *Rules) Set(name, text, source string, zone *time.Location) error {
 	case RuleUpdate:
 		mode, err := oneOf(text, string(Notify), string(Approve), string(Auto))
 		return assign(&r.Mode, Mode(mode), source, err)
+	case RuleMajor:
+		mode, err := oneOf(text, string(Notify), string(Approve), string(Auto))
+		return assign(&r.Major, Mode(mode), source, err)
 	case RuleThreshold:
 		limit, err := oneOf(text, "all", "major", "minor", "patch", "major-only", "minor-only", "digest")
 		return assign(&r.Threshold, limit, source, err)

@@ -35,7 +35,7 @@ func TestRulesSet(t *testing.T) {
 func TestRulesSetSaysWhatIsWrong(t *testing.T) {
 	for _, test := range []struct{ name, text, want string }{
 		{"minags", "7d", "did you mean minage?"},
-		{"colour", "red", "rules are update, threshold"},
+		{"colour", "red", "rules are update, major, threshold"},
 		{"update", "atuo", "did you mean auto?"},
 		{"update", "", "is none of notify, approve, auto"},
 		{"threshold", "minors", "did you mean minor?"},

@@ -40,6 +40,7 @@ func TestTighten(t *testing.T) {
 		{RuleMinAge, "7d", "0", "7d", "only the operator may replace 7d (own.minage) by 0s"},
 		{RuleMinAge, "7d", "soon", "7d", "is not an age"},
 		{RuleMinAge, "7d", "99999w", "7d", "more than ten years"},
+		{RuleMajor, "", "notify", "", "only the operator may say this"},
 		{RuleSkip, "", "1", "", "only the operator may say this"},
 		{RuleWindow, "", "always", "", "only the operator may say this"},
 		{RuleFreeze, "", "12-20..01-05", "", "only the operator may say this"},

@@ -208,6 +208,7 @@ func Rules(r policy.Rules) []Rule {
 		}
 	}
 	add(policy.RuleUpdate, string(r.Mode.Value), r.Mode.Source)
+	add(policy.RuleMajor, string(r.Major.Value), r.Major.Source)
 	add(policy.RuleThreshold, r.Threshold.Value, r.Threshold.Source)
 	if r.MinAge.Value > 0 {
 		add(policy.RuleMinAge, policy.FormatAge(r.MinAge.Value), r.MinAge.Source)

@@ -43,6 +43,7 @@ var reasonWords = map[string]string{
 	policy.ReasonSkipped:     "skipped",
 	policy.ReasonSnoozed:     "snoozed",
 	policy.ReasonCameBack:    "did not work",
+	policy.ReasonMajor:       "major update",
 	policy.ReasonInvalidRule: "wrong rule",
 	policy.ReasonSecurity:    "security fix",
 }

@@ -29,7 +29,7 @@ func strict() *config.Config {
 }
 
 func text(r policy.Rules) string {
-	return fmt.Sprint(r.Mode.Value, r.Threshold.Value, r.MinAge.Value, r.Security.Value, r.Window.Value,
+	return fmt.Sprint(r.Mode.Value, r.Major.Value, r.Threshold.Value, r.MinAge.Value, r.Security.Value, r.Window.Value,
 		r.Freeze.Value, r.Skip.Value, len(r.Problems))
 }
 

@@ -11,13 +11,15 @@ import (
 	"github.com/dogwatch/dogwatch/core/config"
 	"github.com/dogwatch/dogwatch/core/label"
 	"github.com/dogwatch/dogwatch/core/policy"
+	"github.com/dogwatch/dogwatch/core/preset"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 	"github.com/dogwatch/dogwatch/sdk/option"
 )
 
 // Policies gives containers their rules: those of their labels, then those of the policy
-// that a label or their watcher names, then the delay of their watcher, then those of the setting policy.
+// that a label or their watcher names, then the delay of their watcher, then those of the setting policy, and then
+// what is known of their image.
 type Policies struct {
 	// Config returns the configuration that counts now.
 	Config func() *config.Config
@@ -25,6 +27,7 @@ type Policies struct {
 	PolicyOf func(watcher string) (name, source string)
 
 	resolver policy.Resolver
+	presets  preset.Presets
 }
 
 // PoliciesOf returns the rules of a configuration, for where no watcher runs.
@@ -41,7 +44,8 @@ func PoliciesOf(cfg *config.Config) *Policies {
 
 // labelRules are the labels of rules, by rule.
 var labelRules = map[string]string{
-	policy.RuleUpdate: label.Update, policy.RuleThreshold: label.UpdateThreshold, policy.RuleMinAge: label.UpdateMinAge, policy.RuleSecurity: label.UpdateSecurity, policy.RuleWindow: label.UpdateWindow,
+	policy.RuleUpdate: label.Update, policy.RuleMajor: label.UpdateMajor, policy.RuleThreshold: label.UpdateThreshold,
+	policy.RuleMinAge: label.UpdateMinAge, policy.RuleSecurity: label.UpdateSecurity, policy.RuleWindow: label.UpdateWindow,
 	policy.RuleFreeze: label.UpdateFreeze, policy.RuleSkip: label.UpdateSkip, policy.RuleZone: label.UpdateZone,
 }
 
@@ -61,7 +65,13 @@ func (p *Policies) Rules(c sdk.Container) policy.Rules {
 	if delay, source := p.delay(c.Watcher); delay != "" {
 		layers = append(layers, delayed(delay, source))
 	}
-	rules := p.resolver.Resolve(append(layers, p.layer("policy", p.Config().Policy))...)
+	layers = append(layers, p.layer("policy", p.Config().Policy))
+	known := p.preset(c)
+	if known != nil && known.Major == preset.Never {
+		layers = append(layers, neverMajor(known))
+	}
+	rules := p.resolver.Resolve(layers...)
+	rules.Preset = known
 	if problem != nil {
 		rules.Problems = append(slices.Clone(rules.Problems), *problem)
 	}
@@ -72,6 +82,22 @@ func (p *Policies) Rules(c sdk.Container) policy.Rules {
 		rules = rules.Tighten(labelled(given.Tightens))
 	}
 	return manual(rules, given)
+}
+
+// preset returns what is known of the image of a container; nil for nothing, or where that is switched off.
+func (p *Policies) preset(c sdk.Container) *preset.Preset {
+	if !p.Config().Presets {
+		return nil
+	}
+	return p.presets.Of(c.Image.Registry.Host, c.Image.Name)
+}
+
+// neverMajor has major updates wait for a user: no watcher carries them out by itself, nor does a trigger.
+func neverMajor(known *preset.Preset) policy.Layer {
+	return policy.Layer{
+		Values: map[string]string{policy.RuleMajor: string(policy.Approve)},
+		Source: func(string) string { return known.Source() },
+	}
 }
 
 // labelled returns the rules of labels.

@@ -41,7 +41,7 @@ var values = map[string]string{
 	label.UpdateAuto: "false", label.UpdateKeep: "3", label.UpdateAcknowledge: "data.writable-layer",
 	label.UpdateStopSignal: "SIGINT",
 	label.HookPre:          "dump", label.HookPost: "load", label.HookTimeout: "1m",
-	label.Policy: "careful", label.Update: "approve", label.UpdateThreshold: "patch", label.UpdateMinAge: "14d",
+	label.Policy: "careful", label.Update: "approve", label.UpdateMajor: "approve", label.UpdateThreshold: "patch", label.UpdateMinAge: "14d",
 	label.UpdateSecurity: "low",
 	label.UpdateWindow:   "daily 03:00-04:00", label.UpdateFreeze: "12-20..01-05", label.UpdateSkip: "^3",
 	label.UpdateZone: "Asia/Tokyo",
