@@ -125,7 +125,9 @@ func (c *Checker) imageTarget(text string) (*target, error) {
 	if ref.Tag == "" {
 		img.Tag.Value = ref.Digest
 	}
-	return c.target(sdk.Container{Name: text, Image: img}, policyOf(label.Set{}, true, label.Options{})), nil
+	s := c.target(sdk.Container{Name: text, Image: img}, policyOf(label.Set{}, true, label.Options{}))
+	s.rules.Preset = c.rules(s.container).Preset
+	return s, nil
 }
 
 // judged returns the container of a target as a check would store it.
@@ -238,6 +240,7 @@ func summary(c sdk.Container, s *target) []string {
 	default:
 		add("So nothing newer is known.")
 	}
+	say = append(say, presetSentences(c, s)...)
 	say = append(say, decisionSentences(c.Decision)...)
 	if c.Error != nil {
 		add("What a label asks for was left out: %s.", c.Error.Message)

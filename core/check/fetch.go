@@ -217,13 +217,13 @@ func (f *fetcher) selections(ctx context.Context, g *group) {
 }
 
 func (s *target) choose(ctx context.Context, tags []string) {
-	var err error
+	selector, err := s.selector(), error(nil)
 	if s.explained {
 		var why tag.Explanation
-		why, err = s.policy.selector.Explain(ctx, s.image().Tag.Value, tags, s.known.Tags()...)
+		why, err = selector.Explain(ctx, s.image().Tag.Value, tags, s.known.Tags()...)
 		s.response.why, s.response.selection = &why, why.Selection
 	} else {
-		s.response.selection, err = s.policy.selector.Select(ctx, s.image().Tag.Value, tags, s.known.Tags()...)
+		s.response.selection, err = selector.Select(ctx, s.image().Tag.Value, tags, s.known.Tags()...)
 	}
 	if err != nil {
 		s.response.err = s.policy.blame(err)

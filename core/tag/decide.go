@@ -24,6 +24,7 @@ type decision struct {
 	kept      int // tags that are newer on the current base
 	offBase   int // and on another one
 	drop      baseDrop
+	far       limits
 	filtered  int // tags that passed the filters
 	prefixed  int // of these, tags with the current prefix
 	relatives int // of these, tags of the current family
@@ -63,6 +64,9 @@ func (s *Selector) decide(ctx context.Context, current string, tags, known []str
 	if err := d.prepare(text, tags); err != nil {
 		return Selection{Tag: current}, err
 	}
+	if err := d.limit(tags); err != nil {
+		return Selection{Tag: current}, err
+	}
 	if err := d.run(tags, note); err != nil {
 		return Selection{Tag: current}, err
 	}
@@ -71,6 +75,7 @@ func (s *Selector) decide(ctx context.Context, current string, tags, known []str
 		return Selection{Tag: current}, err
 	}
 	sel.Warnings = d.warn(matched)
+	sel.Beyond, sel.LeftOut, sel.First = d.far.tag, d.far.count, d.comesFirst(&d.far.beyond)
 	return sel, nil
 }
 
@@ -114,8 +119,7 @@ func (d *decision) lookElsewhere(tags []string) error {
 		return err
 	}
 	d.elsewhere = d.relatives == 0 && d.filtered > 0
-	d.kept, d.offBase, d.filtered, d.prefixed, d.relatives = 0, 0, 0, 0, 0
-	d.newer = ranking{known: d.newer.known}
+	d.forget()
 	return nil
 }
 
@@ -152,6 +156,9 @@ func (d *decision) run(tags []string, note func(*decision, string, Reason)) erro
 		reason, err := d.judge(tag)
 		if err != nil {
 			return err
+		}
+		if reason == ReasonStep {
+			d.leaveOut(tag, d.candidate)
 		}
 		if reason == ReasonNewer || reason == ReasonBase {
 			if reason == ReasonNewer {
@@ -221,9 +228,15 @@ func (d *decision) judge(tag string) (Reason, error) {
 		}
 		return ReasonNotNewer, nil
 	case offBase, rebuilt:
-		return ReasonBase, nil
+		if d.admits(v) {
+			return ReasonBase, nil
+		}
+	default:
+		if d.admits(v) {
+			return ReasonNewer, nil
+		}
 	}
-	return ReasonNewer, nil
+	return ReasonStep, nil
 }
 
 // filter applies the rules that need no version. It returns "" for tags that pass.

@@ -98,7 +98,9 @@
 // tags (16.6-alpine3.21) show that the publisher has moved on. A container whose
 // current tag include or exclude rules out is not kept on its base.
 //
-// Selection is transitive, and what it chooses has no successor on its base among the same
+// A path leaves out no release line, or no stop: what is beyond the next one is no candidate.
+//
+// Without a path, selection is transitive, and what it chooses has no successor on its base among the same
 // tags.
 //
 // The rules and what WUD does instead are recorded in the divergences of the project

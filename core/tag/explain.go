@@ -31,6 +31,7 @@ const (
 	ReasonBase              Reason = "base"                // newer, but on another base, and the current base has newer tags
 	ReasonNotNewer          Reason = "not-newer"           // older or equal
 	ReasonImplausible       Reason = "implausible"         // newer by its number, but built long before what runs
+	ReasonStep              Reason = "step"                // newer, but another version must not be left out
 )
 
 // Explanation is a Selection and how it came about.
@@ -174,6 +175,8 @@ func (d *decision) detail(r Reason) string {
 		return "it begins with a year or a date and the current tag does not"
 	case ReasonBase:
 		return fmt.Sprintf("it is newer, but on another base, and newer tags are published on the base %s of the current tag", d.running.base.text)
+	case ReasonStep:
+		return d.comesFirst(d.candidate)
 	case ReasonNotNewer:
 		if compareLists(d.candidate.release(), d.running.release()) != 0 && compareCore(d.candidate, &d.running) == 0 {
 			return fmt.Sprintf("it is no newer version than the current tag, only on the base %s instead of %s", d.candidate.base.text, d.running.base.text)

@@ -15,6 +15,7 @@ type Selector struct {
 	include, exclude *filter
 	transform        *transform
 	prerelease       bool
+	path             *Path
 	warnings         []string // about the rules themselves
 }
 
@@ -25,6 +26,12 @@ type Selection struct {
 	Kept     int      // how many tags are newer and allowed
 	LeftBase string   // the base of the current tag (alpine3.19) when Tag is on another one, because nothing newer is on this
 	Warnings []string // what the owner of the container should know: rules that have no effect, no tags left
+
+	// Beyond is the newest tag that is left out since others come first, LeftOut how many are, and First which
+	// comes first, and who says so. See Path.
+	Beyond  string
+	LeftOut int
+	First   string
 
 	// Candidates are the newer tags that may be offered, the best first, which is Tag. There
 	// are at most MaxCandidates of each level, and known ones.

@@ -1,0 +1,71 @@
+package check
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/dogwatch/dogwatch/core/policy"
+	"github.com/dogwatch/dogwatch/core/preset"
+	"github.com/dogwatch/dogwatch/core/tag"
+	"github.com/dogwatch/dogwatch/sdk"
+)
+
+// selector returns what chooses among the tags of a repository: by the labels of the container, and by what is known
+// of its image.
+func (s *target) selector() *tag.Selector {
+	known := s.rules.Preset
+	if known == nil || known.Steps != preset.One && len(known.Stops) == 0 {
+		return s.policy.selector
+	}
+	path := tag.Path{Stops: known.Stops, Source: known.Source()}
+	if known.Steps == preset.One {
+		path.Line = known.Line
+	}
+	return s.policy.selector.Along(path)
+}
+
+// presetSentences say what is known of an image and what that changes: the versions that are left out, and what a
+// major update takes.
+func presetSentences(c sdk.Container, s *target) []string {
+	var say []string
+	if left := s.response.selection; left.Beyond != "" {
+		text := fmt.Sprintf("Newer, but left out: %s", left.Beyond)
+		if left.LeftOut > 1 {
+			text += fmt.Sprintf(" and %d more", left.LeftOut-1)
+		}
+		say = append(say, text+"; "+left.First+".")
+	}
+	known := s.rules.Preset
+	if known == nil || c.Result == nil {
+		return say
+	}
+	var major []string
+	for _, candidate := range newest(c) {
+		if s.rules.IsMajor(&candidate) {
+			major = append(major, candidate.Tag)
+		}
+	}
+	if len(major) > 0 {
+		say = append(say, fmt.Sprintf("An update to %s is a major one (%s): %s.", strings.Join(major, " or "), known.Source(),
+			strings.TrimSuffix(known.Advice(), ".")))
+	}
+	return say
+}
+
+// newest returns the versions that an update is shown with.
+func newest(c sdk.Container) (all []policy.Candidate) {
+	if c.UpdateKind.Kind == sdk.KindDigest {
+		return []policy.Candidate{{Tag: c.Result.Tag, Kind: sdk.KindDigest, Diff: c.UpdateKind.SemverDiff}}
+	}
+	if l := c.Result.Levels; l != nil {
+		for _, level := range []struct {
+			diff string
+			is   *sdk.Release
+		}{{sdk.DiffMinor, l.Minor}, {sdk.DiffMajor, l.Major}} {
+			if level.is != nil {
+				all = append(all, policy.Candidate{Tag: level.is.Tag, Kind: sdk.KindTag, Diff: level.diff})
+			}
+		}
+	}
+	return all
+}
