@@ -26,6 +26,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/logging"
 	"github.com/dogwatch/dogwatch/core/metrics"
 	"github.com/dogwatch/dogwatch/core/plugin"
+	"github.com/dogwatch/dogwatch/core/preset"
 	"github.com/dogwatch/dogwatch/core/reload"
 	"github.com/dogwatch/dogwatch/core/scan"
 	"github.com/dogwatch/dogwatch/core/schedule"
@@ -80,6 +81,7 @@ type App struct {
 	checker    *check.Checker
 	dater      *check.Dater
 	notes      service.Notes // nil when they are switched off
+	presets    preset.Presets
 	decisions  *decision.Loop
 	dispatcher *dispatch.Dispatcher
 	metrics    *metrics.Metrics
@@ -147,7 +149,7 @@ func New(ctx context.Context, opt Options) (*App, error) {
 		Listed: func(ctx context.Context, watcher, id string) error {
 			return a.scheduler.WatchOne(ctx, sdk.Container{Watcher: watcher, ID: id})
 		},
-		Vulnerabilities: a.vulnerabilities, Labels: wiring.Labels(settings),
+		Vulnerabilities: a.vulnerabilities, Major: a.rules().Advice, Labels: wiring.Labels(settings),
 		Redact: opt.Redactor.String, Log: opt.Log, Now: opt.Now,
 	})
 	if err := a.makeScans(ctx, updates); err != nil {

@@ -13,7 +13,7 @@ import (
 
 // rules returns the rules of containers.
 func (a *App) rules() *wiring.Policies {
-	return &wiring.Policies{Config: a.reloader.Current, PolicyOf: wiring.PolicyOf(a.components)}
+	return &wiring.Policies{Config: a.reloader.Current, PolicyOf: wiring.PolicyOf(a.components), Presets: &a.presets}
 }
 
 // subjects returns what the updates of containers are decided with.

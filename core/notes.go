@@ -34,9 +34,17 @@ func (a *App) releaseNotes() service.Notes {
 		a.opt.Redactor.Add(token)
 	}
 	return notes.New(notes.Options{
-		Allowed: allowed, Forges: forges, Tokens: tokens,
+		Allowed: allowed, Forges: forges, Tokens: tokens, Known: a.knownNotes,
 		Cache: wiring.Cache{Store: a.store, Log: a.log}, Log: a.opt.Log.Named("notes"), Now: a.opt.Now,
 	})
+}
+
+// knownNotes returns the address of the repository with the release notes of an image of a preset; "" for others.
+func (a *App) knownNotes(c *sdk.Container) string {
+	if known := a.rules().Preset(*c); known != nil {
+		return known.Notes
+	}
+	return ""
 }
 
 // noteExcerpts returns what makes excerpts of release notes for messages; nil when they are

@@ -37,7 +37,7 @@ func TestLabelsOfImages(t *testing.T) {
 			t.Errorf("%s:%s has version %q, want %q (%s)", image.Image, image.Tag, got, image.Version, image.From)
 		}
 		source := ""
-		if r, _, found := notes.Find(&c, nil); found {
+		if r, _, found := notes.Find(&c, "", nil); found {
 			source = r.URL()
 		}
 		if source != image.Source {

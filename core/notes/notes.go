@@ -73,6 +73,9 @@ type Options struct {
 	Allowed []string
 	// Forges are which forge a host is, where its name does not say so.
 	Forges map[string]Forge
+	// Known returns the address of the repository with the notes of an image, where more is known of it than its
+	// labels say; "" for others. It may be nil.
+	Known func(c *sdk.Container) string
 	// Tokens log in to hosts, by name.
 	Tokens map[string]string
 	Cache  Cache
@@ -119,7 +122,11 @@ func (r *Reader) Of(ctx context.Context, c *sdk.Container) Notes {
 		return n
 	}
 	n.Running, n.Offered = running(c), offered(c)
-	repository, by, found := Find(c, r.opt.Forges)
+	known := ""
+	if r.opt.Known != nil {
+		known = r.opt.Known(c)
+	}
+	repository, by, found := Find(c, known, r.opt.Forges)
 	if !found {
 		n.Reason = "not known: no label of the image names a repository of GitHub, GitLab, Gitea or Forgejo, nor does a link template"
 		return n

@@ -41,10 +41,10 @@ var sourceLabels = []string{"org.opencontainers.image.source", "org.opencontaine
 const oldVersionLabel = "org.label-schema.version"
 
 // Find returns where the source of an image of a container is, and what says so: "link" for the
-// link to its release notes, which the operator or a label of the image writes; "image" for the table of well-known
-// images; or the name of a label. It is false when nothing names a repository of a forge.
+// link to its release notes, which the operator or a label of the image writes; "image" for known, the address that is
+// known of the image, and for the table of well-known images; or the name of a label. It is false when nothing names a repository of a forge.
 // forges are those of hosts that the operator names.
-func Find(c *sdk.Container, forges map[string]Forge) (r Repository, by string, found bool) {
+func Find(c *sdk.Container, known string, forges map[string]Forge) (r Repository, by string, found bool) {
 	links := []string{c.Link}
 	if c.Result != nil {
 		links = append(links, c.Result.Link)
@@ -53,6 +53,9 @@ func Find(c *sdk.Container, forges map[string]Forge) (r Repository, by string, f
 		if r, found = parseRepository(link, forges); found {
 			return r, "link", true
 		}
+	}
+	if r, found = parseRepository(known, forges); found {
+		return r, "image", true
 	}
 	img := c.Watched()
 	if path := wellKnownRepository(reference.Short(img.Registry.Host, img.Name)); path != "" {

@@ -54,7 +54,7 @@ func TestFindOrder(t *testing.T) {
 		if want == "of/source" {
 			c.Labels["org.opencontainers.image.source"] = "https://github.com/of/source"
 		}
-		if r, by, _ := Find(c, nil); r.Path != want {
+		if r, by, _ := Find(c, "", nil); r.Path != want {
 			t.Errorf("%s was found by %s, want %s", r.Path, by, want)
 		}
 		switch want {
@@ -126,5 +126,18 @@ func TestWarnings(t *testing.T) {
 	}
 	if b, _ := warnings(strings.Repeat("breaking "+strings.Repeat("x", 1000)+"\n", 100)); len(b) != 1 || len(b[0]) > maxWarning {
 		t.Errorf("%d lines, the first of %d bytes", len(b), len(b[0]))
+	}
+}
+
+// TestFindKnown: what is known of an image comes before its labels and the table, and after a link.
+func TestFindKnown(t *testing.T) {
+	image := sdk.Image{Name: "library/nginx", Registry: sdk.Registry{Host: "docker.io"}}
+	c := &sdk.Container{Image: image, Labels: map[string]string{"org.opencontainers.image.source": "https://github.com/of/source"}}
+	if r, by, _ := Find(c, "https://github.com/of/preset", nil); r.Path != "of/preset" || by != "image" {
+		t.Errorf("%s was found by %s", r.Path, by)
+	}
+	c.Link = "https://github.com/of/link/releases"
+	if r, by, _ := Find(c, "https://github.com/of/preset", nil); r.Path != "of/link" || by != "link" {
+		t.Errorf("%s was found by %s", r.Path, by)
 	}
 }

@@ -16,7 +16,7 @@ func (Simulated) Of(_ context.Context, c *sdk.Container) Notes {
 	if !c.UpdateAvailable || c.Result == nil {
 		return n
 	}
-	r, by, found := Find(c, nil)
+	r, by, found := Find(c, "", nil)
 	if !found {
 		r, by = Repository{Forge: GitHub, Host: "github.com", Path: "example/simulated"}, "image"
 	}

@@ -25,6 +25,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/logging"
 	"github.com/dogwatch/dogwatch/core/lookup"
 	"github.com/dogwatch/dogwatch/core/plugin"
+	"github.com/dogwatch/dogwatch/core/policy"
 	"github.com/dogwatch/dogwatch/core/schedule"
 	"github.com/dogwatch/dogwatch/core/testrun"
 	"github.com/dogwatch/dogwatch/core/wiring"
@@ -82,11 +83,14 @@ func New(opt Options, kinds ...kind.Kind) (*Instance, error) {
 		ValidateWatcher: wiring.ValidateWatcher, ValidateTrigger: wiring.ValidateTrigger,
 		Awaited: func() []string { return wiring.AwaitedPlugins(settings) },
 	})
+	policies := wiring.PoliciesOf(settings)
 	i.checker = check.New(check.Options{
 		Registries: wiring.Registries{Components: i.components}, Store: i.memory, Cache: i.memory,
 		Limits: check.Limits{PerHost: settings.Check.PerHost, Total: settings.Check.Total}, Budget: budget.NewBook(settings.Check.Allowances(), opt.Now), Reports: wiring.Registries{Components: i.components}.Limits,
 		Labels: wiring.Labels(settings), WatchFloating: settings.Check.Floating,
 		Order: i.components.WatcherNames, Log: opt.Log, Now: opt.Now, ReadCandidates: true,
+		// Nothing is decided here, but what is known of an image limits what is newer.
+		Rules: func(c sdk.Container) policy.Rules { return policy.Rules{Preset: policies.Preset(c)} },
 	})
 	check.NewDater(i.checker, wiring.Registries{Components: i.components}.Limits)
 	return i, nil

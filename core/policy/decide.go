@@ -51,7 +51,9 @@ type circumstances struct {
 	scratch [4]Reason
 	// accepted is the approval of the target, if there is one.
 	accepted *Choice
-	next     time.Time // when time alone may change something; zero for never
+	// passed is a major update that would be the target if it were carried out by itself; nil for none.
+	passed *Candidate
+	next   time.Time // when time alone may change something; zero for never
 }
 
 // sorted returns choices in an order of their own, the latest first.
@@ -98,8 +100,13 @@ func (c *circumstances) target() (int, []Reason) {
 	if c.isSplit() {
 		// What may be carried out does not wait for a major update that may not.
 		for i, e := range excluded {
-			if !e.any && c.mode(&c.update.Candidates[i]).Value == Auto {
+			candidate := &c.update.Candidates[i]
+			switch {
+			case e.any:
+			case c.mode(candidate).Value == Auto:
 				return i, nil
+			case c.passed == nil:
+				c.passed = candidate
 			}
 		}
 	}
@@ -205,6 +212,10 @@ func (c *circumstances) conclude(d *Decision) {
 		d.State = Automatic
 		if !approved {
 			d.Reasons = append(d.Reasons, Reason{Code: ReasonAutomatic, Text: "it is carried out automatically", Source: mode.Source})
+		}
+		if !approved && c.passed != nil {
+			d.Reasons = append(d.Reasons, Reason{Code: ReasonMajor, Source: c.mode(c.passed).Source,
+				Text: c.passed.name() + " is a major update, which is not carried out by itself"})
 		}
 	}
 }

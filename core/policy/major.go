@@ -29,6 +29,14 @@ func (r *Rules) IsMajor(c *Candidate) bool {
 	return false
 }
 
+// IsMajorUpdate reports whether the update of a container is a major one; see IsMajor.
+func (r *Rules) IsMajorUpdate(c *sdk.Container) bool {
+	if !c.UpdateAvailable || c.Result == nil {
+		return false
+	}
+	return r.IsMajor(&Candidate{Tag: c.Result.Tag, Kind: c.UpdateKind.Kind, Diff: c.UpdateKind.SemverDiff})
+}
+
 // numbers returns how many numbers a tag begins with: 2 for 16.4-alpine, 0 for latest.
 func numbers(tag string) int {
 	n := 0

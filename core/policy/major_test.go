@@ -46,10 +46,10 @@ func TestDecideAboutMajorUpdates(t *testing.T) {
 		choices    []Choice
 		want       string
 	}{
-		{"both: the smaller one is carried out", all, postgres, may, nil, "automatic 8.2.1 auto"},
+		{"both: the smaller one is carried out", all, postgres, may, nil, "automatic 8.2.1 auto major"},
 		{"only a major one", []Candidate{major}, postgres, may, nil, "offered 9.0.0 approval"},
 		{"only a major one, by a user's rule", []Candidate{major}, user, may, nil, "offered 9.0.0 major"},
-		{"both, by a user's rule", all, user, may, nil, "automatic 8.2.1 auto"},
+		{"both, by a user's rule", all, user, may, nil, "automatic 8.2.1 auto major"},
 		{"a user's rule is that of all updates", all, with(Auto, Auto, "policy.major", 1), may, nil, "automatic 9.0.0 auto"},
 		{"nothing is said", all, with(Auto, "", "default", 1), may, nil, "automatic 9.0.0 auto"},
 		{"triggers that act wait, too", all, with(Notify, Approve, "preset postgres", 1), may, nil, "offered 9.0.0 approval"},
@@ -63,7 +63,7 @@ func TestDecideAboutMajorUpdates(t *testing.T) {
 		{"a smaller one is too young", few, young, may, nil, "offered 9.0.0 approval next 2"},
 		{"the smaller one was tried", all, postgres, back, nil, "offered 8.2.1 rolledback"},
 
-		{"a release line of two numbers", all, mariadb, may, nil, "automatic 8.1.4 auto"},
+		{"a release line of two numbers", all, mariadb, may, nil, "automatic 8.1.4 auto major"},
 		{"only another line", []Candidate{minor}, mariadb, may, nil, "offered 8.2.1 approval"},
 		{"a rebuild into another major version", []Candidate{latest(sdk.DiffMajor)}, postgres, may, nil, "offered sha256:b approval"},
 		{"a rebuild within it", []Candidate{latest(sdk.DiffMinor)}, postgres, may, nil, "automatic sha256:b auto"},
@@ -79,6 +79,11 @@ func TestDecideAboutMajorUpdates(t *testing.T) {
 		if got := describe(u, d); got != c.want {
 			t.Errorf("%s:\n got %s\nwant %s", c.about, got, c.want)
 		}
+	}
+	beside := Decide(Update{Candidates: all}, postgres, may, nil, noon).Reasons[1]
+	if want := (Reason{Code: ReasonMajor, Source: "preset postgres",
+		Text: "9.0.0 is a major update, which is not carried out by itself"}); beside != want {
+		t.Errorf("%+v, want %+v", beside, want)
 	}
 	d := Decide(Update{Candidates: []Candidate{major}}, postgres, may, nil, noon)
 	if got, want := d.Reasons[0], (Reason{Code: ReasonApproval, Source: "preset postgres",

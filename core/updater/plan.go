@@ -61,7 +61,8 @@ func (r *Runner) plan(ctx context.Context, req Request) (p planned, err error) {
 		p.plan.Blocks = slices.DeleteFunc(slices.Clone(p.plan.Blocks), func(b watcher.Reason) bool { return b.Code == blockNoDigest })
 	}
 	p.plan.Blocks = slices.Concat(p.plan.Blocks, missing, rules.blocks)
-	p.plan.Warnings = slices.Concat(p.plan.Warnings, rules.warnings, r.vulnerabilities(req, p.request.Image.Digest))
+	p.plan.Warnings = slices.Concat(p.plan.Warnings, rules.warnings, r.major(req, p),
+		r.vulnerabilities(req, p.request.Image.Digest))
 	p.plan = withoutSecrets(p.plan)
 	return p, nil
 }

@@ -28,6 +28,8 @@ const (
 	BlockPostponed = "registry.postponed"
 	// WarnVulnerabilities says what a scanner found, for better or worse.
 	WarnVulnerabilities = "vulnerabilities"
+	// WarnMajor says what a major update takes, where the container has data.
+	WarnMajor = "major"
 
 	// blockNoDigest is what watchers say of an image whose digest they are not given.
 	blockNoDigest = "image.missing"

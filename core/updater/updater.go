@@ -193,6 +193,9 @@ type Options struct {
 	// Vulnerabilities says how the image of a digest compares with the one that a container
 	// runs, as far as they were scanned. It may be nil.
 	Vulnerabilities func(c sdk.Container, digest string) (text string, known bool)
+	// Major reports whether the update of a container is a major one, and what it takes, as sentences, as far as that
+	// is known. It may be nil.
+	Major func(c sdk.Container) (advice string, isMajor bool)
 	// Labels are which labels of containers count.
 	Labels label.Options
 	// Redact blanks secrets in texts of plugins; nil when there are none.

@@ -26,13 +26,15 @@ type Policies struct {
 	// PolicyOf returns the name of the policy of a watcher, and the source of that; "" for none.
 	PolicyOf func(watcher string) (name, source string)
 
+	// Presets are what is known of images; nil for nothing.
+	Presets *preset.Presets
+
 	resolver policy.Resolver
-	presets  preset.Presets
 }
 
 // PoliciesOf returns the rules of a configuration, for where no watcher runs.
 func PoliciesOf(cfg *config.Config) *Policies {
-	return &Policies{Config: func() *config.Config { return cfg }, PolicyOf: func(watcher string) (name, source string) {
+	return &Policies{Presets: new(preset.Presets), Config: func() *config.Config { return cfg }, PolicyOf: func(watcher string) (name, source string) {
 		for _, section := range cfg.Components {
 			if given, is := section.Options["policy"].V.(string); is && section.Kind == kind.Watcher && section.Name == watcher {
 				return strings.ToLower(given), section.Key() + ".policy"
@@ -66,7 +68,7 @@ func (p *Policies) Rules(c sdk.Container) policy.Rules {
 		layers = append(layers, delayed(delay, source))
 	}
 	layers = append(layers, p.layer("policy", p.Config().Policy))
-	known := p.preset(c)
+	known := p.Preset(c)
 	if known != nil && known.Major == preset.Never {
 		layers = append(layers, neverMajor(known))
 	}
@@ -84,12 +86,24 @@ func (p *Policies) Rules(c sdk.Container) policy.Rules {
 	return manual(rules, given)
 }
 
-// preset returns what is known of the image of a container; nil for nothing, or where that is switched off.
-func (p *Policies) preset(c sdk.Container) *preset.Preset {
-	if !p.Config().Presets {
+// Preset returns what is known of the image of a container; nil for nothing, or where that is switched off.
+func (p *Policies) Preset(c sdk.Container) *preset.Preset {
+	if p.Presets == nil || !p.Config().Presets {
 		return nil
 	}
-	return p.presets.Of(c.Image.Registry.Host, c.Image.Name)
+	return p.Presets.Of(c.Image.Registry.Host, c.Image.Name)
+}
+
+// Advice reports whether the update of a container is a major one, and what it takes as far as that is known.
+func (p *Policies) Advice(c sdk.Container) (advice string, isMajor bool) {
+	rules := p.Rules(c)
+	if !rules.IsMajorUpdate(&c) {
+		return "", false
+	}
+	if rules.Preset != nil {
+		advice = rules.Preset.Advice()
+	}
+	return advice, true
 }
 
 // neverMajor has major updates wait for a user: no watcher carries them out by itself, nor does a trigger.
