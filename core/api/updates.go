@@ -16,6 +16,7 @@ import (
 // changeBody is the body of requests to plan, update and roll back.
 type changeBody struct {
 	Kind        operation.Kind `json:"kind"` // of a plan only
+	Version     string         `json:"version"`
 	Acknowledge []string       `json:"acknowledge"`
 	DryRun      bool           `json:"dryRun"`
 	Digest      string         `json:"digest"`
@@ -51,7 +52,7 @@ func (h *handler) change(w http.ResponseWriter, r *http.Request, kind operation.
 		return service.Change{}, false
 	}
 	return service.Change{
-		Container: param(r, "id"), Kind: kind, Digest: body.Digest, State: body.State,
+		Container: param(r, "id"), Kind: kind, Version: body.Version, Digest: body.Digest, State: body.State,
 		Rules: watcher.UpdateRules{Acknowledged: body.Acknowledge, DryRun: body.DryRun, Compose: compose},
 	}, true
 }
@@ -66,7 +67,11 @@ func (h *handler) planContainer(w http.ResponseWriter, r *http.Request) {
 		h.failChange(w, r, notFound(err, "Container not found"))
 		return
 	}
-	h.respond(w, r, planView(plan))
+	view := planView(plan)
+	if outlook, err := h.Service.Outlook(r.Context(), h.actor(r), change); err == nil { // else it has just gone
+		view.look(outlook)
+	}
+	h.respond(w, r, view)
 }
 
 // startOperation begins an update or a rollback. The operation goes on when the
@@ -185,9 +190,10 @@ func (h *handler) cancelOperation(w http.ResponseWriter, r *http.Request) {
 func (h *handler) failChange(w http.ResponseWriter, r *http.Request, err error) {
 	var blocked *updater.BlockedError
 	var conflict *updater.ConflictError
+	var invalid *sdk.InvalidError
 	p := problem{Status: http.StatusConflict, Detail: err.Error()}
 	switch {
-	case errors.Is(err, service.ErrNotFound):
+	case errors.Is(err, service.ErrNotFound), errors.As(err, &invalid):
 		h.failWith(w, r, err)
 		return
 	case errors.As(err, &blocked):

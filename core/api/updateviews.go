@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/dogwatch/dogwatch/core/operation"
+	"github.com/dogwatch/dogwatch/core/service"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/watcher"
 )
@@ -23,6 +24,42 @@ type Plan struct {
 	Files      []FileChange  `json:"files"`
 	Backups    []Backup      `json:"backups"`
 	Space      Space         `json:"space"`
+	// Kind is how much the update changes, and Major whether it is a major one by the rules of the container. These and
+	// what follows are absent from the plans of rollbacks and of operations.
+	Kind  string `json:"kind,omitempty"`
+	Major bool   `json:"major,omitempty"`
+	// Levels are the versions that there are to choose from; absent where there is one only.
+	Levels []PlanLevel `json:"levels,omitempty"`
+	// Releases are those on the way whose notes warn of something, the newest first.
+	Releases []PlanRelease `json:"releases,omitempty"`
+}
+
+// PlanLevel is a version that a container can be updated to.
+type PlanLevel struct {
+	Version string `json:"version"`
+	Kind    string `json:"kind"`
+	Chosen  bool   `json:"chosen,omitempty"`
+	// SkippedBy is the user or the rule that skipped it.
+	SkippedBy string `json:"skippedBy,omitempty"`
+}
+
+// PlanRelease is a release with the lines of its notes that warn of a breaking change, or demand something, as Markdown.
+type PlanRelease struct {
+	Version  string   `json:"version"`
+	URL      string   `json:"url,omitempty"`
+	Breaking []string `json:"breaking,omitempty"`
+	Action   []string `json:"action,omitempty"`
+}
+
+// look adds what a user should know beside the plan.
+func (p *Plan) look(o service.Outlook) {
+	p.Kind, p.Major = o.Kind, o.Major
+	for _, l := range o.Levels {
+		p.Levels = append(p.Levels, PlanLevel{Version: l.Tag, Kind: l.Kind, Chosen: l.Chosen, SkippedBy: l.Skipped})
+	}
+	for _, r := range o.Warnings {
+		p.Releases = append(p.Releases, PlanRelease(r))
+	}
 }
 
 // PlanContainer is the container that a plan replaces.

@@ -71,8 +71,8 @@ func keyOf(c *sdk.Container, version string) (update.Key, error) {
 		return key, nil
 	}
 	if c.Result != nil && c.Result.Levels != nil {
-		for _, r := range []*sdk.Release{c.Result.Levels.Patch, c.Result.Levels.Minor, c.Result.Levels.Major} {
-			if r != nil && r.Tag == version {
+		for _, l := range levelsOf(c.Result.Levels) {
+			if l.release.Tag == version {
 				return update.Key{Subject: key.Subject, Kind: sdk.KindTag, FromTag: c.Image.Tag.Value, ToTag: version}, nil
 			}
 		}

@@ -22,6 +22,8 @@ type Change struct {
 	// Container is its id.
 	Container string
 	Kind      operation.Kind
+	// Version is the tag to update to, the one of the result or of one of its levels; "" for the one of the result.
+	Version string
 	// Rules are added to what labels and configuration ask for.
 	Rules watcher.UpdateRules
 	// Digest and State are those of the plan that the user has confirmed, if any; see updater.Request.
@@ -31,7 +33,7 @@ type Change struct {
 // Plan says what an update or a rollback would do, and does nothing. What keeps it
 // from being carried out is in the plan's Blocks. The error is an ErrNotFound when
 // there is no such container, an ErrForbidden that names the setting when its watcher
-// may not update, and else one of those of package updater.
+// may not update, an *sdk.InvalidError when there is no such version, and else one of those of package updater.
 func (s *Service) Plan(ctx context.Context, actor auth.Actor, change Change) (watcher.Plan, error) {
 	if err := allow(actor, auth.Read, "see plans"); err != nil {
 		return watcher.Plan{}, err
@@ -75,7 +77,13 @@ func (s *Service) changeRequest(actor auth.Actor, change Change) (updater.Reques
 	case s.opt.Updater == nil:
 		return updater.Request{}, fmt.Errorf("%s/%s: %w", rec.Container.Watcher, rec.Container.Name, updater.ErrUnsupported)
 	}
-	return updater.Request{Container: rec.Container, Kind: change.Kind, Rules: change.Rules, Actor: actor.User, Digest: change.Digest, State: change.State}, nil
+	c := rec.Container
+	if change.Kind == operation.Update {
+		if c, err = toVersion(c, change.Version); err != nil {
+			return updater.Request{}, err
+		}
+	}
+	return updater.Request{Container: c, Kind: change.Kind, Rules: change.Rules, Actor: actor.User, Digest: change.Digest, State: change.State}, nil
 }
 
 // CancelOperation has an operation stop before its next step. The error is an

@@ -28,6 +28,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/install"
 	"github.com/dogwatch/dogwatch/core/operation"
 	"github.com/dogwatch/dogwatch/core/plugin"
+	"github.com/dogwatch/dogwatch/core/policy"
 	"github.com/dogwatch/dogwatch/core/store"
 	"github.com/dogwatch/dogwatch/core/testrun"
 	"github.com/dogwatch/dogwatch/core/updater"
@@ -155,8 +156,9 @@ type Options struct {
 	// Updater and Operations are nil where nothing can be updated.
 	Updater    Updater
 	Operations Operations
-	// Policies is nil where no decisions are made.
+	// Policies and Rules, which are those of a container, are nil where no decisions are made.
 	Policies Policies
+	Rules    func(c sdk.Container) policy.Rules
 	Auth     *auth.Auth
 	// Reloader is nil where the configuration is not read anew.
 	Reloader Reloader

@@ -332,6 +332,7 @@ type fakeOperations struct {
 	permission service.Permission
 	previous   string
 	plan       watcher.Plan
+	outlook    service.Outlook
 	diff       updater.ImageDiff
 	// planning and starting are the errors of plans and of starts.
 	planning, starting  error
@@ -347,6 +348,10 @@ func (f *fakeOperations) UpdatePermission(auth.Actor, string) service.Permission
 
 func (f *fakeOperations) PreviousImage(context.Context, sdk.Container) (string, error) {
 	return f.previous, f.reading
+}
+
+func (f *fakeOperations) Outlook(context.Context, auth.Actor, service.Change) (service.Outlook, error) {
+	return f.outlook, nil
 }
 
 func (f *fakeOperations) Plan(_ context.Context, _ auth.Actor, change service.Change) (watcher.Plan, error) {

@@ -13,6 +13,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/service"
 	"github.com/dogwatch/dogwatch/core/store"
 	"github.com/dogwatch/dogwatch/core/updater"
+	"github.com/dogwatch/dogwatch/internal/weblink"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/watcher"
 )
@@ -28,6 +29,7 @@ type planView struct {
 	Digest   string
 	Plan     watcher.Plan
 	Blocks   []blockLine
+	Warnings []warningLine
 	Files    []fileLines
 	Backups  []backupLine
 	// Writable and Download are sizes in words; "" where they are not known or nothing.
@@ -41,6 +43,9 @@ type planView struct {
 	// Compose is what was chosen for the compose file: "edit" or ""; OfferCompose whether it can be.
 	Compose      string
 	OfferCompose bool
+	// Version is what was chosen among the versions; "" for the one that is offered.
+	Version string
+	outlookView
 }
 
 // blockLine is what keeps a change from being carried out.
@@ -48,6 +53,29 @@ type blockLine struct {
 	watcher.Reason
 	// Accepted is whether the user accepted it before.
 	Accepted bool
+}
+
+// warningLine is what to know before a change, with the page that says more; "" for none.
+type warningLine struct {
+	watcher.Reason
+	Link string
+}
+
+// warningsOf are warnings with the address at the end of their text as a link.
+func warningsOf(all []watcher.Reason) (lines []warningLine) {
+	for _, w := range all {
+		line := warningLine{Reason: w}
+		if at := strings.LastIndex(w.Text, " https://"); at >= 0 {
+			if address := w.Text[at+1:]; !strings.Contains(address, " ") {
+				line.Link = weblink.Of(address)
+			}
+			if line.Link != "" {
+				line.Text = w.Text[:at]
+			}
+		}
+		lines = append(lines, line)
+	}
+	return lines
 }
 
 // fileLines are the lines of a diff.
@@ -71,7 +99,7 @@ const unchangedCompose = "compose.unchanged"
 func planOf(kind operation.Kind, c *sdk.Container, p watcher.Plan, accepted []string) planView {
 	v := planView{
 		Rollback: kind == operation.Rollback, Name: nameOf(c), Href: hrefOf(c), Path: changePath(kind, c), Plan: p,
-		Image: repositoryOf(p.From.Reference), Digest: p.To.Digest, Backups: backupsOf(p.Backups),
+		Image: repositoryOf(p.From.Reference), Digest: p.To.Digest, Backups: backupsOf(p.Backups), Warnings: warningsOf(p.Warnings),
 		Writable: bytesWord(p.Space.Writable), Download: bytesWord(p.Space.Download),
 	}
 	v.From, v.To = versionsOf(p.From, p.To)
@@ -125,6 +153,9 @@ func changePath(kind operation.Kind, c *sdk.Container) string {
 func changeOf(kind operation.Kind, c *sdk.Container, form url.Values) service.Change {
 	change := service.Change{Container: c.ID, Kind: kind, Digest: form.Get("digest"), State: form.Get("state")}
 	change.Rules.Acknowledged = form["ack"]
+	if kind == operation.Update {
+		change.Version = form.Get("version")
+	}
 	if form.Get("compose") == "edit" {
 		change.Rules.Compose = &watcher.ComposeRules{Backup: true}
 	}
@@ -142,7 +173,7 @@ func (u *UI) showPlan(kind operation.Kind) http.HandlerFunc {
 			http.Redirect(w, r, u.path(operationPath(op.ID)+"?did=already"), http.StatusFound)
 			return
 		}
-		change := changeOf(kind, &rec.Container, url.Values{"compose": r.URL.Query()["compose"]})
+		change := changeOf(kind, &rec.Container, url.Values{"compose": r.URL.Query()["compose"], "version": r.URL.Query()["version"]})
 		u.renderPlan(w, r, http.StatusOK, rec, change, "")
 	}
 }
@@ -160,7 +191,10 @@ func (u *UI) renderPlan(w http.ResponseWriter, r *http.Request, status int, rec 
 		return
 	}
 	v := planOf(change.Kind, c, plan, accepted)
-	v.Notice = notice
+	v.Notice, v.Version = notice, change.Version
+	if outlook, err := u.Service.Outlook(r.Context(), actor, change); err == nil { // else the container has just gone
+		v.outlookView = u.outlookOf(outlook, v.Path)
+	}
 	permission := u.Service.UpdatePermission(actor, c.Watcher)
 	v.Confirm, v.Forbidden = v.Confirm && permission.Allowed, forbiddenText(permission)
 	v.OfferCompose = v.OfferCompose && permission.Allowed

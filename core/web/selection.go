@@ -13,6 +13,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/auth"
 	"github.com/dogwatch/dogwatch/core/operation"
 	"github.com/dogwatch/dogwatch/core/service"
+	"github.com/dogwatch/dogwatch/core/tally"
 	"github.com/dogwatch/dogwatch/core/updater"
 	"github.com/dogwatch/dogwatch/sdk"
 )
@@ -31,7 +32,7 @@ type selectionView struct {
 // planLine is the plan of one update, in short.
 type planLine struct {
 	Key, Name, Path, Href string
-	From, To              string
+	From, To, Kind        string
 	State, Digest         string
 	Warnings, Dependents  []string
 	// Download is a size in words; "" where it is not known or nothing.
@@ -112,6 +113,7 @@ func (u *UI) planLine(ctx context.Context, actor auth.Actor, c *sdk.Container) p
 		l.Problem = cmp.Or(forbiddenText(permission), "It cannot be updated from here.")
 	}
 	l.From, l.To = versionsOf(plan.From, plan.To)
+	l.Kind = tally.Kind(c)
 	l.State, l.Digest, l.Download = plan.State, plan.To.Digest, bytesWord(plan.Space.Download)
 	for _, b := range plan.Blocks {
 		if !b.Acknowledge {

@@ -1,0 +1,126 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/dogwatch/dogwatch/core/event"
+	"github.com/dogwatch/dogwatch/core/notes"
+	"github.com/dogwatch/dogwatch/core/operation"
+	"github.com/dogwatch/dogwatch/core/policy"
+	"github.com/dogwatch/dogwatch/core/update"
+	"github.com/dogwatch/dogwatch/sdk"
+)
+
+// skippedBy are choices against versions, by who made them.
+type skippedBy map[string]string
+
+func (s skippedBy) Of(subject string) (all []policy.Choice) {
+	for version, actor := range s {
+		all = append(all, policy.Choice{Subject: subject, Kind: policy.Skip, Actor: actor,
+			Update: update.Key{Subject: subject, Kind: sdk.KindTag, ToTag: version}})
+	}
+	return all
+}
+
+func (skippedBy) All() []policy.Choice { return nil }
+func (skippedBy) Choose(context.Context, string, string, update.Key, policy.ChoiceKind, time.Time) error {
+	return nil
+}
+func (skippedBy) Undo(context.Context, string, string) (int, error) { return 0, nil }
+
+// notesOf are the notes of the versions that a container is offered.
+type notesOf struct{ asked *[]string }
+
+func (n notesOf) Of(ctx context.Context, c *sdk.Container) notes.Notes {
+	if _, bounded := ctx.Deadline(); bounded {
+		*n.asked = append(*n.asked, c.Result.Tag)
+	}
+	return notes.Notes{Notes: []notes.Note{
+		{Version: c.Result.Tag, URL: "https://r/1", Breaking: []string{"**x** is gone"}}, {Version: "16.5"}}}
+}
+
+// database is a container with an update to 17.2 and, below it, 16.6.
+func database() sdk.Container {
+	c := sdk.Container{ID: "c1", Name: "db", Watcher: "local", UpdateAvailable: true,
+		UpdateKind: sdk.UpdateKind{Kind: sdk.KindTag, LocalValue: "16.4", RemoteValue: "17.2", SemverDiff: sdk.DiffMajor}}
+	c.Image.Tag.Value = "16.4"
+	c.Result = &sdk.Result{Tag: "17.2", Link: "https://r/17.2", Levels: &sdk.Levels{
+		Minor: &sdk.Release{Tag: "16.6", Link: "https://r/16.6"}, Major: &sdk.Release{Tag: "17.2", Link: "https://r/17.2"}}}
+	return c
+}
+
+func withDatabase(t *testing.T, f *fakeUpdater, change func(*Options)) *Service {
+	t.Helper()
+	s, stored := newService(t, func(o *Options) {
+		o.Updater, o.Operations = f, f
+		change(o)
+	})
+	if err := stored.Commit(t.Context(), event.Change{Put: []sdk.Container{database()}}); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// TestOutlookOffersTheLevels: beside a plan there are its kind, the versions to choose from with who skipped them, and
+// what the release notes of the chosen one warn of.
+func TestOutlookOffersTheLevels(t *testing.T) {
+	var asked []string
+	skip, _ := policy.ParsePattern("^17")
+	s := withDatabase(t, &fakeUpdater{}, func(o *Options) {
+		o.Notes, o.Choices = notesOf{&asked}, skippedBy{"17.2": "ana"}
+		o.Rules = func(sdk.Container) policy.Rules { return policy.Rules{} }
+	})
+	for version, want := range map[string]Outlook{
+		"": {Kind: "major", Major: true, Levels: []Level{{"16.6", "minor", false, ""}, {"17.2", "major", true, "ana"}},
+			Warnings: []ReleaseWarning{{"17.2", "https://r/1", []string{"**x** is gone"}, nil}}},
+		"16.6": {Kind: "minor", Levels: []Level{{"16.6", "minor", true, ""}, {"17.2", "major", false, "ana"}},
+			Warnings: []ReleaseWarning{{"16.6", "https://r/1", []string{"**x** is gone"}, nil}}},
+	} {
+		o, err := s.Outlook(t.Context(), reader, Change{Container: "c1", Kind: operation.Update, Version: version})
+		if err != nil || o.Kind != want.Kind || o.Major != want.Major || !slices.Equal(o.Levels, want.Levels) ||
+			len(o.Warnings) != 1 || o.Warnings[0].Version != want.Warnings[0].Version {
+			t.Errorf("%q: %+v, %v, want %+v", version, o, err, want)
+		}
+	}
+	if len(asked) != 2 {
+		t.Errorf("notes were read %v times with a deadline", asked)
+	}
+	s.opt.Choices, s.opt.Rules = nil, func(sdk.Container) policy.Rules {
+		return policy.Rules{Skip: policy.Setting[policy.Pattern]{Value: skip, Source: "policy.skip"}}
+	}
+	o, err := s.Outlook(t.Context(), reader, Change{Container: "c1", Kind: operation.Update})
+	if err != nil || o.Levels[1].Skipped != "policy.skip" {
+		t.Errorf("skipped by a rule: %+v, %v", o, err)
+	}
+	if o, err := s.Outlook(t.Context(), reader, Change{Container: "c1", Kind: operation.Rollback}); err != nil || o.Kind != "" {
+		t.Errorf("of a rollback: %+v, %v", o, err)
+	}
+	if _, err := s.Outlook(t.Context(), unknown, Change{Container: "c1", Kind: operation.Update}); !errors.Is(err, ErrForbidden) {
+		t.Errorf("without a scope: %v", err)
+	}
+}
+
+// TestUpdateToALevel: the chosen version is the one that is updated to, and only one that is shown can be.
+func TestUpdateToALevel(t *testing.T) {
+	f := &fakeUpdater{}
+	s := withDatabase(t, f, func(*Options) {})
+	if _, err := s.StartOperation(t.Context(), writer, Change{Container: "c1", Kind: operation.Update, Version: "16.6"}); err != nil {
+		t.Fatal(err)
+	}
+	c := f.started[0].Container
+	want := update.Key{Subject: "local/db", Kind: sdk.KindTag, FromTag: "16.4", ToTag: "16.6"}
+	if update.KeyOf(&c) != want || c.UpdateKind.SemverDiff != sdk.DiffMinor || c.Result.Link != "https://r/16.6" {
+		t.Errorf("%+v to %+v", c.UpdateKind, c.Result)
+	}
+	var invalid *sdk.InvalidError
+	if _, err := s.Plan(t.Context(), reader, Change{Container: "c1", Kind: operation.Update, Version: "15.0"}); !errors.As(err, &invalid) {
+		t.Errorf("another version: %v", err)
+	}
+	if rec, _ := s.Container("c1"); rec.Container.Result.Tag != "17.2" {
+		t.Errorf("the stored container was changed: %+v", rec.Container.Result)
+	}
+}
