@@ -31,12 +31,18 @@ refused, or there is no update.`,
 		Example: `  # before an update
   dogwatch plan nginx
 
+  # the minor version instead of the major one
+  dogwatch plan postgres --version 16.6
+
   # before a rollback, for a script
   dogwatch plan nginx --rollback --json`,
 		Args:              exactly(1),
 		ValidArgsFunction: first(g.containerNames),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if rollback {
+				if f.version != "" {
+					return usage(errors.New("--version is of an update, and --rollback of none"))
+				}
 				f.kind = operation.Rollback
 			}
 			if err := f.check(args); err != nil {
@@ -46,6 +52,7 @@ refused, or there is no update.`,
 		},
 	}
 	cmd.Flags().BoolVar(&f.json, "json", false, "print the plan as the API does, in a list")
+	f.versionFlag(cmd)
 	cmd.Flags().BoolVar(&rollback, "rollback", false, "plan the return to the image before the last update")
 	f.composeFlag(cmd)
 	return cmd
@@ -116,6 +123,7 @@ type change struct {
 	Digest      string         `json:"digest,omitempty"`
 	State       string         `json:"state,omitempty"`
 	Compose     string         `json:"compose,omitempty"`
+	Version     string         `json:"version,omitempty"`
 }
 
 func containerPath(c sdk.Container, action string) string {

@@ -12,7 +12,7 @@ import (
 // writePlan writes a plan as text.
 func writePlan(w io.Writer, s style, name string, p api.Plan) error {
 	var b strings.Builder
-	b.WriteString(s.paint(printable(name), "1") + "  " + printable(p.From.Reference+arrow+p.To.Reference) + "\n")
+	b.WriteString(s.paint(printable(name), "1") + "  " + printable(p.From.Reference+arrow+p.To.Reference) + kindNote(p) + "\n")
 	line := func(text string) { b.WriteString("  " + printable(text) + "\n") }
 	section := func(title string, lines []string) {
 		if len(lines) == 0 {
@@ -40,6 +40,8 @@ func writePlan(w io.Writer, s style, name string, p api.Plan) error {
 	section("Files that change", fileLines(p.Files))
 	section("Other containers", lines(p.Dependents, dependentText))
 	section("Kept predecessors", lines(p.Backups, backupText))
+	section("Versions", levelLines(p.Levels))
+	section("Release notes", releaseLines(p.Releases))
 	section("Warnings", reasonLines(p.Warnings))
 	section("Blocked", reasonLines(p.Blocks))
 	_, err := io.WriteString(w, b.String())

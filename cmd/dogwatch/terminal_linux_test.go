@@ -147,52 +147,87 @@ func TestTerminalShowsProgress(t *testing.T) {
 	}
 }
 
+// converse runs a command on a terminal beside a server, and answers questions in their order. It returns what the
+// terminal read, the exit code, and how many questions were asked.
+func converse(t *testing.T, s *updatesServer, args, questions, answers []string) (read string, code, asked int) {
+	t.Helper()
+	server := httptest.NewServer(s.handler())
+	defer server.Close()
+	at, err := url.Parse(server.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ours, theirs := pseudoTerminal(t, 100)
+	cmd := exec.CommandContext(t.Context(), filepath.Join(binaries, "dogwatch"), args...)
+	cmd.Dir = t.TempDir()
+	cmd.Env = []string{"HOME=" + cmd.Dir, "DOGWATCH_STORE_PATH=" + cmd.Dir, "DOGWATCH_SERVER_PORT=" + at.Port(), "TERM=xterm"}
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = theirs, theirs, theirs
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	theirs.Close()
+	var all strings.Builder
+	for part := make([]byte, 4096); ; {
+		n, err := ours.Read(part)
+		all.Write(part[:n])
+		if asked < len(answers) && strings.Contains(all.String(), questions[asked]+" [y/N]") {
+			asked++
+			if _, err := ours.WriteString(answers[asked-1] + "\n"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err != nil {
+			break // once the other end is closed
+		}
+	}
+	_ = cmd.Wait()
+	return all.String(), cmd.ProcessState.ExitCode(), asked
+}
+
 // TestTerminalConfirmsAnUpdate: on a terminal update wants one yes, shows how far the pull
 // is in a line that goes away, and does nothing without a yes.
 func TestTerminalConfirmsAnUpdate(t *testing.T) {
 	for input, code := range map[string]int{"y": 0, "n": 1, "": 1} {
 		t.Run("input "+input, func(t *testing.T) {
 			s := &updatesServer{}
-			server := httptest.NewServer(s.handler())
-			defer server.Close()
-			at, err := url.Parse(server.URL)
-			if err != nil {
-				t.Fatal(err)
-			}
-			ours, theirs := pseudoTerminal(t, 100)
-			cmd := exec.CommandContext(t.Context(), filepath.Join(binaries, "dogwatch"), "update", "web")
-			cmd.Dir = t.TempDir()
-			cmd.Env = []string{"HOME=" + cmd.Dir, "DOGWATCH_STORE_PATH=" + cmd.Dir, "DOGWATCH_SERVER_PORT=" + at.Port(), "TERM=xterm"}
-			cmd.Stdin, cmd.Stdout, cmd.Stderr = theirs, theirs, theirs
-			if err := cmd.Start(); err != nil {
-				t.Fatal(err)
-			}
-			theirs.Close()
-			const question = "Carry out the update of web? [y/N]"
-			var read strings.Builder
-			questioned := false
-			for part := make([]byte, 4096); ; {
-				n, err := ours.Read(part)
-				read.Write(part[:n])
-				if !questioned && strings.Contains(read.String(), question) {
-					questioned = true
-					if _, err := ours.WriteString(input + "\n"); err != nil {
-						t.Fatal(err)
-					}
-				}
-				if err != nil {
-					break // once the other end is closed
-				}
-			}
-			_ = cmd.Wait()
-			if got := cmd.ProcessState.ExitCode(); got != code || !questioned {
-				t.Errorf("exit code %d, want %d:\n%q", got, code, read.String())
+			questions := []string{"Carry out the update of web?"}
+			read, got, asked := converse(t, s, []string{"update", "web"}, questions, []string{input})
+			if got != code || asked != 1 {
+				t.Errorf("exit code %d, want %d:\n%q", got, code, read)
 			}
 			const progress = "\r\x1b[K    Downloading 1.2 MB of 12.3 MB\r\x1b[K"
-			if shown := strings.Contains(read.String(), progress); shown != (code == 0) {
-				t.Errorf("progress was shown: %t\n%q", shown, read.String())
+			if shown := strings.Contains(read, progress); shown != (code == 0) {
+				t.Errorf("progress was shown: %t\n%q", shown, read)
 			}
 			if begun := len(s.operations) > 0; begun != (code == 0) {
+				t.Errorf("an operation was begun: %t", begun)
+			}
+		})
+	}
+}
+
+// TestTerminalAsksOnceMoreAboutAMajorUpdate, unless the flag has answered.
+func TestTerminalAsksOnceMoreAboutAMajorUpdate(t *testing.T) {
+	questions := []string{"Carry out the update of pg?",
+		"pg goes to another major version, docker.io/library/pg:2.0. Carry it out all the same?"}
+	for about, c := range map[string]struct {
+		args, answers []string
+		code          int
+	}{
+		"twice yes":         {[]string{"update", "pg"}, []string{"y", "y"}, 0},
+		"yes, and then no":  {[]string{"update", "pg"}, []string{"y", "n"}, 3},
+		"with the flag":     {[]string{"update", "pg", "--major"}, []string{"y"}, 0},
+		"the smaller one":   {[]string{"update", "pg", "--version", "1.6"}, []string{"y"}, 0},
+		"no to the first":   {[]string{"update", "pg"}, []string{"n"}, 1},
+		"only the download": {[]string{"update", "pg", "--dry-run"}, []string{"y"}, 0},
+	} {
+		t.Run(about, func(t *testing.T) {
+			s := &updatesServer{}
+			read, code, asked := converse(t, s, c.args, questions, c.answers)
+			if code != c.code || asked != len(c.answers) || strings.Count(read, "[y/N]") != len(c.answers) {
+				t.Errorf("exit code %d, want %d; %d questions:\n%q", code, c.code, asked, read)
+			}
+			if begun := len(s.operations) > 0; begun != (c.code == 0) {
 				t.Errorf("an operation was begun: %t", begun)
 			}
 		})

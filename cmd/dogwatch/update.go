@@ -23,7 +23,9 @@ type updateFlags struct {
 	plan        bool
 	yes         bool
 	all         bool
+	major       bool
 	step        string
+	version     string
 	acknowledge []string
 	compose     string
 	dryRun      bool
@@ -45,6 +47,9 @@ all plans, asks once for a yes, and prints each step. If one fails, or the new c
 does not become healthy, the old one is back. An operation goes on when this command
 is interrupted. The watcher must be allowed to update: watcher.TYPE.NAME.update.
 
+A major update is asked about once more; with --yes it needs --major, and --all leaves
+it out without. --version chooses among the versions that a plan lists.
+
 Exit code 0: all updated, or nothing to do with --all. 1: something was rolled back, or
 failed. 2: wrong command line. 3: something is blocked or refused, or has no update.`,
 		Example: `  # one container, after a look at the plan
@@ -52,6 +57,9 @@ failed. 2: wrong command line. 3: something is blocked or refused, or has no upd
 
   # all patches, from cron
   dogwatch update --all --kind patch --yes
+
+  # the minor version instead of the major one that is offered
+  dogwatch update postgres --version 16.6
 
   # accept that what was written into the container is lost
   dogwatch update nginx --acknowledge data.writable-layer
@@ -69,9 +77,15 @@ failed. 2: wrong command line. 3: something is blocked or refused, or has no upd
 	cmd.Flags().StringSliceVar(&f.acknowledge, "acknowledge", nil, "accept the block with this `code`; may be repeated")
 	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "pull the image and go no further")
 	cmd.Flags().BoolVar(&f.json, "json", false, "print the plans or operations as the API does")
+	cmd.Flags().BoolVar(&f.major, "major", false, "carry out major updates without asking once more")
+	f.versionFlag(cmd)
 	f.composeFlag(cmd)
 	_ = cmd.RegisterFlagCompletionFunc("kind", cobra.FixedCompletions(updateSteps, cobra.ShellCompDirectiveNoFileComp))
 	return cmd
+}
+
+func (f *updateFlags) versionFlag(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&f.version, "version", "", "the `version` to update to, one that the plan lists, if not the one that is offered")
 }
 
 func (f *updateFlags) composeFlag(cmd *cobra.Command) {
@@ -85,6 +99,8 @@ func (f *updateFlags) check(args []string) error {
 	switch {
 	case f.all == (len(args) > 0):
 		return usage(errors.New("name containers, or use --all (see: dogwatch update --help)"))
+	case f.version != "" && len(args) != 1:
+		return usage(errors.New("--version is for one container"))
 	case f.step != "" && !f.all:
 		return usage(errors.New("--kind is for --all"))
 	case f.step != "" && !slices.Contains(updateSteps, f.step):
@@ -97,7 +113,7 @@ func (f *updateFlags) check(args []string) error {
 
 // change is the body of a request that follows from the flags.
 func (f *updateFlags) change() change {
-	return change{Acknowledge: f.acknowledge, DryRun: f.dryRun, Compose: f.compose}
+	return change{Acknowledge: f.acknowledge, DryRun: f.dryRun, Compose: f.compose, Version: f.version}
 }
 
 // update plans, asks and carries out, and chooses the exit code.
@@ -126,7 +142,9 @@ func (g *global) update(ctx context.Context, f updateFlags, names []string) (err
 		if err := g.confirm(ctx, f, ready); err != nil {
 			return err
 		}
-		r.carryOut(ctx, ready)
+		if ready = r.confirmMajor(ctx, ready); len(ready) > 0 {
+			r.carryOut(ctx, ready)
+		}
 	}
 	switch {
 	case f.json:

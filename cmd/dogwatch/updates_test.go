@@ -24,7 +24,7 @@ import (
 
 // updatesServer answers as a Dogwatch with these containers: web can be updated, db
 // is blocked until that is accepted, cache returns to the old container, off may
-// not be updated, app is recreated with vpn, and new has no update. An operation gets on
+// not be updated, app is recreated with vpn, new has no update, and pg a major and a minor one. An operation gets on
 // by a step with each look at it, and one of slow never.
 type updatesServer struct {
 	mu         sync.Mutex
@@ -63,7 +63,7 @@ func (s *updatesServer) containers(w http.ResponseWriter, _ *http.Request) {
 	var all []sdk.Container
 	for _, c := range []struct{ name, diff string }{
 		{"web", sdk.DiffPatch}, {"db", sdk.DiffMajor}, {"cache", sdk.DiffMinor}, {"off", sdk.DiffMajor},
-		{"off2", sdk.DiffMajor}, {"app", sdk.DiffPrerelease}, {"vpn", sdk.DiffPrerelease}, {"new", ""}, {"slow", sdk.DiffPrerelease},
+		{"off2", sdk.DiffMajor}, {"app", sdk.DiffPrerelease}, {"vpn", sdk.DiffPrerelease}, {"new", ""}, {"pg", sdk.DiffMajor}, {"slow", sdk.DiffPrerelease},
 	} {
 		all = append(all, sdk.Container{ID: s.idOf(c.name), Name: c.name, Watcher: "local", UpdateAvailable: c.diff != "",
 			Image:      sdk.Image{Name: "library/" + c.name, Registry: sdk.Registry{Host: "docker.io"}, Tag: sdk.Tag{Value: "1.0"}},
@@ -103,8 +103,23 @@ func (s *updatesServer) planOf(name string, acknowledged []string) api.Plan {
 	switch name {
 	case "vpn":
 		p.Dependents = []api.Dependent{{ID: "app0123456789", Name: "app", Relation: "network_mode", Action: watcher.StepCreate}}
+	case "pg":
+		p.Kind, p.Major, p.Dependents = sdk.DiffMajor, true, nil
+		p.Levels = []api.PlanLevel{{Version: "1.6", Kind: sdk.DiffMinor}, {Version: "2.0", Kind: sdk.DiffMajor, Chosen: true}}
+		p.Releases = []api.PlanRelease{{Version: "2.0", Breaking: []string{"**adminpack** is gone"}, Action: []string{"Dump it"}}}
+		p.Warnings = []api.Reason{{Code: "major", Text: "it is a major update. Dump it. See https://example.org/upgrading"}}
 	case "app":
 		p.Dependents, p.State = nil, s.idOf(name)
+	}
+	return p
+}
+
+// planOfVersion is planOf, to a version that a user chose.
+func (s *updatesServer) planOfVersion(name string, body change) api.Plan {
+	p := s.planOf(name, body.Acknowledge)
+	if body.Version != "" {
+		p.Kind, p.Major, p.To.Reference = sdk.DiffMinor, false, "docker.io/library/"+name+":"+body.Version
+		p.Levels = []api.PlanLevel{{Version: "1.6", Kind: sdk.DiffMinor, Chosen: true}, {Version: "2.0", Kind: sdk.DiffMajor, SkippedBy: "ana"}}
 	}
 	return p
 }
@@ -122,7 +137,7 @@ func (s *updatesServer) plan(w http.ResponseWriter, r *http.Request) {
 		respond(w, http.StatusForbidden, map[string]string{"detail": "watcher local: updating is not allowed, since its option update is false: set watcher.docker.local.update to true", "code": "forbidden"})
 		return
 	}
-	respond(w, http.StatusOK, s.planOf(name, body.Acknowledge))
+	respond(w, http.StatusOK, s.planOfVersion(name, body))
 }
 
 func (s *updatesServer) begin(kind operation.Kind) http.HandlerFunc {
@@ -137,7 +152,7 @@ func (s *updatesServer) begin(kind operation.Kind) http.HandlerFunc {
 			return
 		}
 		op := api.Operation{ID: fmt.Sprintf("op%d", len(s.operations)+1), Kind: kind, State: operation.Queued, Watcher: "local", Name: name, Actor: "ana",
-			DryRun: body.DryRun, Plan: s.planOf(name, []string{"x"}), QueuedAt: time.Date(2026, 3, 29, 1, 30, 0, 0, time.UTC)}
+			DryRun: body.DryRun, Plan: s.planOfVersion(name, change{Acknowledge: []string{"x"}, Version: body.Version}), QueuedAt: time.Date(2026, 3, 29, 1, 30, 0, 0, time.UTC)}
 		s.operations = append(s.operations, op)
 		respond(w, http.StatusAccepted, op)
 	}

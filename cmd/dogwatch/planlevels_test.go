@@ -1,0 +1,61 @@
+package main
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/dogwatch/dogwatch/core/api"
+	"github.com/dogwatch/dogwatch/core/operation"
+	"github.com/dogwatch/dogwatch/sdk"
+)
+
+// TestAllLeavesOutMajorUpdates: without a user to ask, --all carries out the others, names the major ones, and is
+// content; a major update that is named is refused. A flag, or the kind, is an answer.
+func TestAllLeavesOutMajorUpdates(t *testing.T) {
+	major := api.Plan{Major: true, Kind: sdk.DiffMinor, Levels: []api.PlanLevel{
+		{Version: "10.6.9", Kind: sdk.DiffPatch}, {Version: "10.7.1", Kind: sdk.DiffMinor, SkippedBy: "ana"}, {Version: "10.11.2", Chosen: true}}}
+	for about, c := range map[string]struct {
+		flags updateFlags
+		left  int
+		code  int
+	}{
+		"--all":              {updateFlags{all: true, yes: true}, 1, exitOK},
+		"named":              {updateFlags{yes: true}, 1, exitBlocked},
+		"--all --major":      {updateFlags{all: true, yes: true, major: true}, 2, exitOK},
+		"--all --kind major": {updateFlags{all: true, yes: true, step: sdk.DiffMajor}, 2, exitOK},
+		"a rollback":         {updateFlags{yes: true, kind: operation.Rollback}, 2, exitOK},
+	} {
+		if c.flags.kind == "" {
+			c.flags.kind = operation.Update
+		}
+		var said bytes.Buffer
+		r := &round{global: &global{stderr: &said}, flags: c.flags}
+		var ready []planned
+		for name, plan := range map[string]api.Plan{"web": {Kind: sdk.DiffMinor}, "db": major} {
+			container := sdk.Container{ID: "id-" + name, Name: name}
+			r.results = append(r.results, &result{container: container})
+			ready = append(ready, planned{container, plan})
+		}
+		if left := r.confirmMajor(t.Context(), ready); len(left) != c.left || r.code() != c.code {
+			t.Errorf("%s: %d are begun, exit code %d: %s", about, len(left), r.code(), &said)
+		}
+		const want = "db: not begun, since it is a major update: add --major, or choose --version 10.6.9\n"
+		if (c.left == 1) != strings.Contains(said.String(), want) {
+			t.Errorf("%s: %q", about, &said)
+		}
+	}
+}
+
+func TestKindOfPlan(t *testing.T) {
+	for want, p := range map[string]api.Plan{
+		"  (patch)":                    {Kind: sdk.DiffPatch},
+		"  (major)":                    {Kind: sdk.DiffMajor, Major: true},
+		"  (minor, as a major update)": {Kind: sdk.DiffMinor, Major: true},
+		"":                             {},
+	} {
+		if got := kindNote(p); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
