@@ -138,6 +138,34 @@ func TestPlanOfContainer(t *testing.T) {
 	w.do("POST", "/api/containers/missing/plan", "").fails(404, "Container not found")
 }
 
+// TestPlanOfALevel: a plan has its kind and the versions to choose from, and one of these can be planned and begun.
+func TestPlanOfALevel(t *testing.T) {
+	w := start(t, nil)
+	c := nginx()
+	c.UpdateAvailable, c.UpdateKind = true, sdk.UpdateKind{Kind: sdk.KindTag, LocalValue: "1.25.0", RemoteValue: "2.0.0", SemverDiff: sdk.DiffMajor}
+	c.Result = &sdk.Result{Tag: "2.0.0", Levels: &sdk.Levels{Minor: &sdk.Release{Tag: "1.26.0"}, Major: &sdk.Release{Tag: "2.0.0"}}}
+	w.put(c)
+	path := "/api/containers/" + c.ID
+	got := decodeAs[Plan](w.do("POST", path+"/plan", "").want(200))
+	same(t, "levels", got.Levels, []PlanLevel{{Version: "1.26.0", Kind: "minor"}, {Version: "2.0.0", Kind: "major", Chosen: true}})
+	if got.Kind != sdk.DiffMajor || !got.Major {
+		t.Errorf("%s, major %t", got.Kind, got.Major)
+	}
+	got = decodeAs[Plan](w.do("POST", path+"/plan", `{"version":"1.26.0"}`).want(200))
+	if got.Kind != sdk.DiffMinor || got.Major || !got.Levels[0].Chosen {
+		t.Errorf("of the minor one: %+v", got)
+	}
+	w.do("POST", path+"/update", `{"version":"1.26.0"}`).want(202)
+	if to := w.updates.started[0].Container; to.Result.Tag != "1.26.0" || to.UpdateKind.SemverDiff != sdk.DiffMinor {
+		t.Errorf("started to %+v", to.Result)
+	}
+	w.do("POST", path+"/plan", `{"version":"1.24.0"}`).fails(400, "none of the newer versions")
+	w.do("POST", path+"/update", `{"version":"1.24.0"}`).fails(400, "none of the newer versions")
+	if plan := decodeAs[Plan](w.do("POST", path+"/plan", `{"kind":"rollback"}`).want(200)); plan.Kind != "" || plan.Levels != nil {
+		t.Errorf("of a rollback: %+v", plan)
+	}
+}
+
 func TestImageDiffOfContainer(t *testing.T) {
 	w := start(t, nil)
 	w.put(nginx())
