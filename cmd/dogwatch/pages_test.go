@@ -57,7 +57,7 @@ func TestPageExamples(t *testing.T) {
 	native, wud := map[string]string{}, map[string]string{}
 	examples := regexp.MustCompile("(?s)```(yaml|ini)\n(.*?)```")
 	for _, typ := range allTypes() {
-		text, err := (&global{}).typePage(t.Context(), string(typ.Kind) + "." + typ.Name)
+		text, err := (&global{}).typePage(t.Context(), string(typ.Kind)+"."+typ.Name)
 		if err != nil {
 			t.Fatal(err)
 		}
