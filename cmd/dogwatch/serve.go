@@ -20,10 +20,10 @@ import (
 	"github.com/dogwatch/dogwatch/core/plugin"
 )
 
-// gcPercent makes the garbage collector of the host a little more eager than those of its
+// gcPercent makes the garbage collector of the host as eager as those of its
 // plugins, unless GOGC says otherwise: the memory that this saves is worth more
 // than the time it costs, see docs/performance.md.
-const gcPercent = 40
+const gcPercent = 30
 
 func newServe(g *global) *cobra.Command {
 	var strict bool
