@@ -35,7 +35,9 @@ type Lister interface {
 type Watcher struct {
 	Name           string
 	WatchByDefault bool
-	Lister         Lister
+	// Exclude matches the names of containers that are left out; nil for none.
+	Exclude policy.Pattern
+	Lister  Lister
 }
 
 // Registry reads repositories; see registry.Registry.

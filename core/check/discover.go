@@ -66,7 +66,7 @@ func (c *Checker) discover(w Watcher, listed, stored []sdk.Container) discovery 
 			continue
 		}
 		p := c.policy(found, w.WatchByDefault)
-		if !p.watch {
+		if !p.watch || w.Exclude != nil && w.Exclude.Match(found.Name) {
 			continue
 		}
 		for _, warning := range p.warnings {

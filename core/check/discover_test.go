@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/dogwatch/dogwatch/core/policy"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
@@ -111,6 +112,31 @@ func TestDiscoverAddsChangesAndRemoves(t *testing.T) {
 }
 
 // TestDiscoverReadsTheStack: of the labels of Compose and others, unless the watcher knows it.
+// TestDiscoverLeavesOutNames: what the watcher excludes by its name is not watched, whatever its labels say.
+func TestDiscoverLeavesOutNames(t *testing.T) {
+	w := open(t)
+	quiet(w)
+	labelled := container("tmp-db", "nginx:latest")
+	labelled.Labels = map[string]string{"dogwatch.watch": "true"}
+	w.engine.has(container("web", "nginx:1.25.0"), container("tmp-web", "nginx:1.25.0"), labelled)
+	w.run()
+	_, last := w.events(0)
+	exclude, err := policy.ParsePattern("^tmp-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	local := Watcher{Name: "local", WatchByDefault: true, Exclude: exclude, Lister: w.engine}
+	if _, err := w.Run(t.Context(), local); err != nil {
+		t.Fatal(err)
+	}
+	events, _ := w.events(last)
+	slices.Sort(events)
+	equal(t, "excluded", events, []string{"container.removed local/tmp-db", "container.removed local/tmp-web"})
+	if all := w.store.Snapshot().All(); len(all) != 1 || w.get("id-web").Name != "web" {
+		t.Errorf("watched: %v", all)
+	}
+}
+
 func TestDiscoverReadsTheStack(t *testing.T) {
 	w := open(t)
 	quiet(w)

@@ -14,6 +14,7 @@ type WatcherOptions struct {
 	WatchByDefault bool          `option:"watchbydefault" default:"true" help:"Watch containers that have no dogwatch.watch label"`
 	WatchEvents    bool          `option:"watchevents" default:"true" help:"Follow the engine's events, so that changes are seen at once"`
 	WatchAtStart   bool          `option:"watchatstart" default:"true" help:"Check when Dogwatch starts"`
+	Exclude        string        `option:"exclude" help:"Regular expression of the names of containers that are left out, whatever their labels say" example:"^(tmp-|test)"`
 	Policy         string        `option:"policy" help:"Name of the policy (policies.NAME) of its containers, unless their label dogwatch.policy names another"`
 	Delay          string        `option:"delay" help:"Minimum age of updates of its containers, such as 3d; a policy or a label may set another"`
 	WatchDigest    string        `option:"watchdigest" help:"Has no effect" deprecated:"use the label dogwatch.watch.digest"`

@@ -15,6 +15,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/component"
 	"github.com/dogwatch/dogwatch/core/detach"
 	"github.com/dogwatch/dogwatch/core/event"
+	"github.com/dogwatch/dogwatch/core/policy"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 )
@@ -187,7 +188,8 @@ func (s *Scheduler) probe(life context.Context, w *component.Watcher) error {
 
 // CheckWatcher returns a watcher as the checker takes it.
 func CheckWatcher(w *component.Watcher) check.Watcher {
-	return check.Watcher{Name: w.Name, WatchByDefault: w.Settings.WatchByDefault, Lister: w}
+	exclude, _ := policy.ParsePattern(w.Settings.Exclude) // what is wrong was reported when the component was made
+	return check.Watcher{Name: w.Name, WatchByDefault: w.Settings.WatchByDefault, Exclude: exclude, Lister: w}
 }
 
 // Next returns when the next check of a watcher is due; the zero time when none is.

@@ -14,6 +14,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/install"
 	"github.com/dogwatch/dogwatch/core/label"
 	"github.com/dogwatch/dogwatch/core/plugin"
+	"github.com/dogwatch/dogwatch/core/policy"
 	"github.com/dogwatch/dogwatch/core/policy/window"
 	"github.com/dogwatch/dogwatch/core/schedule"
 	"github.com/dogwatch/dogwatch/sdk"
@@ -131,6 +132,9 @@ func Schema(plugins *plugin.Host) config.SchemaOf {
 func ValidateWatcher(o component.WatcherOptions) []config.Problem {
 	if _, err := schedule.ParseCron(o.Cron); err != nil {
 		return []config.Problem{{Key: "cron", Message: err.Error(), Level: config.Error}}
+	}
+	if _, err := policy.ParsePattern(o.Exclude); err != nil && o.Exclude != "" {
+		return []config.Problem{{Key: "exclude", Message: err.Error(), Level: config.Error}}
 	}
 	return nil
 }

@@ -19,6 +19,18 @@ func TestValidateWatcher(t *testing.T) {
 	}
 }
 
+// TestValidateWatcherExclude: a pattern that cannot be read leaves nothing out, and is said.
+func TestValidateWatcherExclude(t *testing.T) {
+	problems := ValidateWatcher(component.WatcherOptions{Cron: "0 * * * *", Exclude: "^(tmp"})
+	if len(problems) != 1 || problems[0].Key != "exclude" || problems[0].Level != config.Error ||
+		!strings.Contains(problems[0].Message, "regular expression") {
+		t.Errorf("%+v", problems)
+	}
+	if problems := ValidateWatcher(component.WatcherOptions{Cron: "0 * * * *", Exclude: "^tmp-"}); len(problems) > 0 {
+		t.Errorf("%+v", problems)
+	}
+}
+
 // TestValidateTrigger: a template that cannot be read is an error, and one that is misspelt a warning.
 func TestValidateTrigger(t *testing.T) {
 	right := component.TriggerOptions{SimpleTitle: "${container.name}", SimpleBody: "body", BatchTitle: "${count} updates"}
