@@ -58,7 +58,7 @@ func find(label, id string) (threshold string, listed bool) {
 		if !strings.EqualFold(name, id) {
 			continue
 		}
-		if !slices.Contains(thresholds, threshold) {
+		if !slices.Contains(policy.Thresholds(), threshold) {
 			threshold = thresholdAll
 		}
 		return threshold, true
@@ -67,8 +67,6 @@ func find(label, id string) (threshold string, listed bool) {
 }
 
 const thresholdAll = "all"
-
-var thresholds = []string{thresholdAll, "major", "minor", "patch", "major-only", "minor-only"}
 
 func passes(threshold string, u sdk.UpdateKind) bool {
 	return policy.Passes(threshold, u.Kind, u.SemverDiff)

@@ -29,6 +29,8 @@ func TestAcceptsThresholds(t *testing.T) {
 	for threshold, want := range map[string]string{
 		"all": "✔✔✔✔✔✔✔", "major": "✔✔✔✔✔✔✔", "minor": "✘✔✔✔✔✔✔", "patch": "✘✘✔✔✔✔✔",
 		"major-only": "✔✘✘✘✔✔✔", "minor-only": "✘✔✘✘✔✔✔", "": "✔✔✔✔✔✔✔",
+		"versions": "✔✔✔✔✔✘✔", "digest": "✘✘✘✘✘✔✘", "major-no-digest": "✔✔✔✔✔✘✔", "minor-no-digest": "✘✔✔✔✔✘✔",
+		"patch-no-digest": "✘✘✔✔✔✘✔", "major-only-no-digest": "✔✘✘✘✔✘✔", "minor-only-no-digest": "✘✔✘✘✔✘✔",
 	} {
 		trigger := Trigger{ID: "smtp.main", Threshold: threshold, IncludeByDefault: true}
 		got := marks(func(u sdk.UpdateKind) bool { return accepts(trigger, sdk.Container{UpdateKind: u}) }, steps...)

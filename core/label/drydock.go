@@ -48,7 +48,9 @@ func translateDrydock(full, value string) Translation {
 		return none("how a container is updated depends on what it is, such as the socket proxy or Dogwatch itself")
 	case "depends_on", "depends_on.action":
 		return none("what shares the network, processes or IPC of a container, or depends on it in Compose, is found by itself")
-	case "webhook.enabled", "security.gate":
+	case "security.gate":
+		return none("scan.hold has updates wait that add vulnerabilities, whatever the container")
+	case "webhook.enabled":
 		return none("there is nothing of the kind")
 	}
 	switch group, _, _ := strings.Cut(name, "."); group {

@@ -159,34 +159,6 @@ func reasonOfChoice(code, did string, choice Choice, now time.Time, sentence boo
 	return reason
 }
 
-// Passes reports whether a threshold lets an update of a kind (sdk.KindTag, …) and a step
-// (sdk.DiffMajor, …) through. Only steps between versions are measured; every threshold
-// but one lets a new digest of the same tag through whose version is not known, and "digest" nothing else.
-func Passes(threshold, kind, diff string) bool {
-	switch {
-	case threshold == "digest":
-		return kind == sdk.KindDigest
-	case kind != sdk.KindTag && kind != sdk.KindDigest || diff == "" || diff == sdk.DiffUnknown:
-		return true
-	}
-	switch threshold {
-	case "minor":
-		return diff != sdk.DiffMajor
-	case "patch":
-		return diff != sdk.DiffMajor && diff != sdk.DiffMinor
-	case "major-only":
-		return diff == sdk.DiffMajor
-	case "minor-only":
-		return diff == sdk.DiffMinor
-	}
-	return true
-}
-
-// Measures reports whether a threshold depends on the step between two versions.
-func Measures(threshold string) bool {
-	return threshold != "digest" && !(Passes(threshold, sdk.KindTag, sdk.DiffMajor) && Passes(threshold, sdk.KindTag, sdk.DiffPatch))
-}
-
 // FormatAge writes a duration as rules do, in its largest whole unit: "7d", "36h".
 func FormatAge(age time.Duration) string {
 	for _, unit := range []struct {

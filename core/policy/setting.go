@@ -48,7 +48,7 @@ func (r *Rules) Set(name, text, source string, zone *time.Location) error {
 		mode, err := oneOf(text, string(Notify), string(Approve), string(Auto))
 		return assign(&r.Major, Mode(mode), source, err)
 	case RuleThreshold:
-		limit, err := oneOf(text, "all", "major", "minor", "patch", "major-only", "minor-only", "digest")
+		limit, err := oneOf(text, Thresholds()...)
 		return assign(&r.Threshold, limit, source, err)
 	case RuleMinAge:
 		age, err := ParseAge(text)

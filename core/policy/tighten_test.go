@@ -35,6 +35,10 @@ func TestTighten(t *testing.T) {
 		{RuleThreshold, "major-only", "patch", "major-only", "only the operator"},
 		{RuleThreshold, "minor", "digest", "minor", "only the operator"}, // a new image of the same tag may be a major step
 		{RuleThreshold, "digest", "minor", "digest", "only the operator"},
+		{RuleThreshold, "all", "versions", "versions", ""},
+		{RuleThreshold, "versions", "patch-no-digest", "patch-no-digest", ""},
+		{RuleThreshold, "versions", "patch", "versions", "only the operator"},
+		{RuleThreshold, "digest", "versions", "digest", "only the operator"},
 		{RuleMinAge, "7d", "30d", "30d", ""},
 		{RuleMinAge, "7d", "1w", "7d", ""},
 		{RuleMinAge, "7d", "0", "7d", "only the operator may replace 7d (own.minage) by 0s"},
@@ -128,7 +132,7 @@ func TestTightenedRulesAllowNoMore(t *testing.T) {
 }
 
 func TestWithinIsAnOrder(t *testing.T) {
-	all := []string{"all", "major", "minor", "patch", "major-only", "minor-only", "digest"}
+	all := Thresholds()
 	for _, a := range all {
 		if !within(a, "all") || !within(a, a) {
 			t.Errorf("%s is within all and itself", a)

@@ -10,6 +10,7 @@ import (
 	"github.com/dogwatch/dogwatch/core/check"
 	"github.com/dogwatch/dogwatch/core/component"
 	"github.com/dogwatch/dogwatch/core/event"
+	"github.com/dogwatch/dogwatch/core/policy"
 	"github.com/dogwatch/dogwatch/core/service"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 	"github.com/dogwatch/dogwatch/sdk/registry"
@@ -134,14 +135,36 @@ func facts(c service.Component) (all []string) {
 		} else {
 			all = append(all, "one message per container")
 		}
-		if t := valueOf(c, "threshold"); t != "" && t != "all" {
-			all = append(all, "up to "+t)
-		}
+		all = append(all, takes(valueOf(c, "threshold"), valueOf(c, "ondigest") == "false"))
 		if valueOf(c, "auto") == "false" {
 			all = append(all, "only when asked")
 		}
 	}
 	return slices.DeleteFunc(all, func(s string) bool { return s == "" })
+}
+
+// takes says which updates a trigger is for; "" when it is for all.
+func takes(threshold string, noRebuilds bool) string {
+	if noRebuilds {
+		threshold = policy.WithoutRebuilds(threshold)
+	}
+	step, without := strings.CutSuffix(threshold, "-no-digest")
+	words := []string{"up to " + step}
+	if only, is := strings.CutSuffix(step, "-only"); is {
+		words = []string{only + " only"}
+	}
+	switch step {
+	case "", "all":
+		return ""
+	case "versions":
+		words = []string{"no rebuilds"}
+	case "digest":
+		words = []string{"rebuilds only"}
+	}
+	if without {
+		words = append(words, "no rebuilds")
+	}
+	return strings.Join(words, ", ")
 }
 
 // valueOf returns the value of an option as it is written; "" when there is no such option.

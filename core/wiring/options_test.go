@@ -1,13 +1,16 @@
 package wiring
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/dogwatch/dogwatch/core/component"
 	"github.com/dogwatch/dogwatch/core/config"
+	"github.com/dogwatch/dogwatch/core/policy"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/kind"
+	"github.com/dogwatch/dogwatch/sdk/option"
 )
 
 func TestValidateWatcher(t *testing.T) {
@@ -28,6 +31,30 @@ func TestValidateWatcherExclude(t *testing.T) {
 	}
 	if problems := ValidateWatcher(component.WatcherOptions{Cron: "0 * * * *", Exclude: "^tmp-"}); len(problems) > 0 {
 		t.Errorf("%+v", problems)
+	}
+}
+
+// TestTriggerThresholds: the choices of the option are the thresholds that there are.
+func TestTriggerThresholds(t *testing.T) {
+	o, _ := component.HostOptions(kind.Trigger).Find("threshold")
+	if !slices.Equal(o.Choices, policy.Thresholds()) {
+		t.Errorf("%q, want %q", o.Choices, policy.Thresholds())
+	}
+	schema := func(k kind.Kind, _ string) (option.Schema, bool) { return component.HostOptions(k), true }
+	for name, value := range map[string]string{
+		"WUD_TRIGGER_SMTP_MAIN_ONDIGEST": "false", "WUD_TRIGGER_SMTP_MAIN_THRESHOLD": "minor-no-digest",
+	} {
+		if path, problem := config.Variable(name, value, nil, schema); path == "" || problem != nil {
+			t.Errorf("%s=%s: %q, %v", name, value, path, problem)
+		}
+	}
+	for threshold, want := range map[string]string{
+		"all": "versions", "minor": "minor-no-digest", "patch-no-digest": "patch-no-digest",
+	} {
+		c := &component.Trigger{Settings: component.TriggerOptions{Threshold: threshold}}
+		if got := dispatchTrigger(c).Threshold; got != want {
+			t.Errorf("%s without rebuilds: %s, want %s", threshold, got, want)
+		}
 	}
 }
 
@@ -75,7 +102,7 @@ func TestPluginVars(t *testing.T) {
 func TestTriggerOfTheDispatcher(t *testing.T) {
 	c := &component.Trigger{
 		Component: component.Component{Kind: kind.Trigger, Type: "docker", Name: "local", Capabilities: []string{kind.CapOperate}},
-		Settings:  component.TriggerOptions{Mode: component.ModeBatch, Threshold: "minor", Events: []string{component.EventWatcher, component.EventOperation}},
+		Settings:  component.TriggerOptions{Mode: component.ModeBatch, Threshold: "minor", OnDigest: true, Events: []string{component.EventWatcher, component.EventOperation}},
 		Delivery:  kind.AtMostOnce,
 	}
 	got := dispatchTrigger(c)

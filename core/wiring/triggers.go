@@ -50,9 +50,14 @@ func dispatchTrigger(c *component.Trigger) dispatch.Trigger {
 	o := c.Settings
 	// The templates were checked when the component was made.
 	messages, _ := dispatch.ParseMessages(templates(o))
+	threshold := o.Threshold
+	if !o.OnDigest {
+		threshold = policy.WithoutRebuilds(threshold)
+	}
 	t := dispatch.Trigger{
 		ID: c.ID(), Auto: o.Auto, Once: o.Once, IncludeByDefault: o.IncludeByDefault, Batch: o.Mode == component.ModeBatch,
-		Threshold: o.Threshold, AtMostOnce: c.Delivery == kind.AtMostOnce, Operates: slices.Contains(c.Capabilities, kind.CapOperate), Messages: messages, Runner: c,
+		Threshold: threshold, AtMostOnce: c.Delivery == kind.AtMostOnce,
+		Operates: slices.Contains(c.Capabilities, kind.CapOperate), Messages: messages, Runner: c,
 		Outages: slices.Contains(o.Events, component.EventWatcher), Operations: slices.Contains(o.Events, component.EventOperation),
 		Plugins: slices.Contains(o.Events, component.EventPlugin),
 	}

@@ -192,6 +192,11 @@ func (r Rewriter) drydock(s scope, v variable) (setting, bool) {
 	}
 	path, problem := config.Variable("WUD_"+rest, v.value, r.WatcherTypes, r.Schema)
 	switch {
+	case strings.HasPrefix(rest, "SECURITY_VERIFY_"):
+		return none("signatures of images are not verified"), true
+	case strings.HasPrefix(rest, "SECURITY_"):
+		const scanner = "what scans images is set with scan.command (DOGWATCH_SCAN_COMMAND), and has to be where Dogwatch runs"
+		return none(scanner), true
 	case rest == "AUTH_ANONYMOUS_CONFIRM":
 		return none("without a login the API is open, and needs no confirmation"), true
 	case strings.HasPrefix(rest, "TRIGGER_") && strings.HasSuffix(path, ".auto"):
