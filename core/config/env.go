@@ -102,6 +102,7 @@ func readEnv(environ, watcherTypes []string, docker option.Schema) (set, empty [
 				problems = append(problems, *problem)
 				continue
 			}
+			value = unquoted(value)
 			e := newEntry(path, value, "env "+name)
 			switch {
 			case value == "":

@@ -108,7 +108,7 @@ func TestLoadExplainsOdditiesOfTheCorpus(t *testing.T) {
 		{"names that are provider types", "WUD_WATCHER_DOCKER_CRON=0 1 * * *", "watcher.docker.docker cron"},
 		{"a name with an underscore", "WUD_TRIGGER_DISCORD_INFRA_ALERTS_URL=https://discord.example.org", "trigger.discord.infra alerts.url"}, // an unknown option, see TestResolveReportsMistakesOfOptions
 		{"inline comments", "WUD_LOG_LEVEL=info # Supported values: trace, debug", "error: log.level: want one of trace, debug, info, warn, error, fatal, got \"info # Supported values: trace, debug\" (env WUD_LOG_LEVEL); the comment is part of the value; remove it"},
-		{"quoted values", `WUD_LOG_LEVEL="DEBUG"`, `error: log.level: want one of trace, debug, info, warn, error, fatal, got "\"DEBUG\"" (env WUD_LOG_LEVEL); the quotation marks are part of the value; remove them`},
+		{"quoted values", `WUD_LOG_LEVEL="DEBUG"`, "log.level = debug"},
 		{"options that do not exist", "WUD_API_KEY=x", "warning: api.key: unknown setting (env WUD_API_KEY)"},
 		{"options that do not exist", "WUD_TRIGGER_DISCORD_MAIN_WEBHOOKURL=x", "trigger.discord.main webhookurl"},
 		{"trigger types that do not exist", "WUD_TRIGGER_WATCHTOWER_MAIN_URL=x", "trigger.watchtower.main url"},

@@ -84,7 +84,8 @@ func reason(err error) error {
 	return err
 }
 
-// read returns what an entry sets: itself, or the content of the file it names, without its last line break.
+// read returns what an entry sets: itself, or the content of the file it names, without its last
+// line break and what is not meant: a byte order mark, quotation marks around all of it.
 func (e entry) read(open openFunc) Value {
 	if !e.isFile {
 		return e.value
@@ -103,7 +104,7 @@ func (e entry) read(open openFunc) Value {
 	if err != nil {
 		return fail("the file cannot be read: "+err.Error(), "")
 	}
-	text := strings.TrimSuffix(strings.TrimSuffix(string(data), "\n"), "\r")
+	text := unquoted(strings.TrimSuffix(strings.TrimSuffix(plainText(data), "\n"), "\r"))
 	if text == "" {
 		return fail("the file is empty", "")
 	}
@@ -120,7 +121,7 @@ func (in Input) findFile(open openFunc) (name, by string) {
 	for _, variable := range in.Environ {
 		key, value, _ := strings.Cut(variable, "=")
 		if strings.EqualFold(key, configVariable) && value != "" {
-			return value, "env " + key
+			return unquoted(value), "env " + key
 		}
 	}
 	for _, name := range defaultFiles {

@@ -44,7 +44,8 @@ the first is the name of a Docker watcher: ` + "`DOGWATCH_WATCHER_DOCKER_CRON`" 
 the one of its watcher; what that leaves open is taken from ` + "`policy`" + `, and labels of the container come before both. [Policies](policies.md) has the rest.
 
 **Secrets in files.** Put ` + "`__FILE`" + ` behind a variable (` + "`__file`" + ` behind a key) and the value is read from the file it names,
-without its last line break; 64 KiB at most. Setting a value and its file is a mistake.
+without its last line break; 64 KiB at most. A byte order mark and quotation marks around all of it are left out, as are those around the value of a
+variable. Setting a value and its file is a mistake.
 
 **Values.** ` + "A duration is written `30s` or `1m30s`, or as a number of milliseconds; a list as a YAML list or separated by commas. " + `An empty
 variable counts as not set. A section whose name starts with ` + "`x-`" + ` is yours, for YAML anchors. A mistyped key switches nothing off: it is reported with the nearest known one.

@@ -31,7 +31,7 @@ func (c Component) Resolve(schema option.Schema) (option.Values, []Problem) {
 		given := c.Options[f.Field]
 		problems = append(problems, Problem{
 			Key: c.Key() + "." + f.Field, Source: given.Source, Message: f.Detail, Level: Error,
-			Remedy: misquoted(given),
+			Remedy: commented(given),
 		})
 	}
 	for _, o := range schema {
@@ -112,17 +112,10 @@ func splitName(name string, schema option.Schema) (named, rest string) {
 	}
 }
 
-// misquoted explains the two ways in which a compose file puts more into a variable than was meant.
-func misquoted(v Value) string {
+// commented explains how an env file puts more into a variable than was meant.
+func commented(v Value) string {
 	text, _ := v.V.(string)
-	if !isEnv(v.Source) || len(text) < 2 {
-		return ""
-	}
-	first, last := text[0], text[len(text)-1]
-	switch {
-	case first == last && (first == '"' || first == '\''):
-		return "the quotation marks are part of the value; remove them"
-	case strings.Contains(text, " #"):
+	if isEnv(v.Source) && strings.Contains(text, " #") {
 		return "the comment is part of the value; remove it"
 	}
 	return ""

@@ -50,7 +50,7 @@ func TestResolveReportsMistakesOfOptions(t *testing.T) {
 		t.Fatal(err, c.Problems)
 	}
 	values, problems := c.Components[0].Resolve(mailSchema(t))
-	for name, want := range map[string]any{"pass": "hunter2", "from": "a@example.org", "from.name": "Ana", "timeout": 5 * time.Second} {
+	for name, want := range map[string]any{"pass": "hunter2", "from": "a@example.org", "from.name": "Ana", "timeout": 5 * time.Second, "port": int64(25)} {
 		if values[name] != want {
 			t.Errorf("%s is %v, want %v", name, values[name], want)
 		}
@@ -66,7 +66,6 @@ func TestResolveReportsMistakesOfOptions(t *testing.T) {
 		}
 	}
 	check(problems,
-		`error: trigger.smtp.main.port: want a whole number, got "\"25\"" (env DOGWATCH_TRIGGER_SMTP_MAIN_PORT); the quotation marks are part of the value; remove them`,
 		`error: trigger.smtp.main.mode: want one of simple, batch, got "batch # or simple" (env WUD_TRIGGER_SMTP_MAIN_MODE); the comment is part of the value; remove it`,
 		`warning: trigger.smtp.main.token: is deprecated (env DOGWATCH_TRIGGER_SMTP_MAIN_TOKEN); use pass`,
 		`error: trigger.smtp.main.hostt: unknown option (env DOGWATCH_TRIGGER_SMTP_MAIN_HOSTT); did you mean DOGWATCH_TRIGGER_SMTP_MAIN_HOST? It is required: Server`,

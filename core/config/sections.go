@@ -121,7 +121,7 @@ func (l *loader) settings() {
 	_, invalid, _ := l.schema.Resolve(raw)
 	for _, f := range invalid {
 		given := l.raw[f.Field]
-		l.report(Problem{Key: f.Field, Source: given.Source, Message: f.Detail, Remedy: misquoted(given), Level: Error})
+		l.report(Problem{Key: f.Field, Source: given.Source, Message: f.Detail, Remedy: commented(given), Level: Error})
 		o, _ := l.schema.Find(f.Field)
 		for _, name := range append(slices.Clone(o.Aliases), o.Name) {
 			delete(raw, name)

@@ -29,6 +29,7 @@ func Variable(name, value string, watcherTypes []string, schema SchemaOf) (path 
 	if problem != nil {
 		return "", problem
 	}
+	value = unquoted(value)
 	e := newEntry(path, value, "env "+name)
 	l := &loader{schema: settingsSchema(), raw: map[string]Value{}, index: map[string]int{}, unknown: map[string]bool{}}
 	if e.isFile {
@@ -66,7 +67,7 @@ func Variable(name, value string, watcherTypes []string, schema SchemaOf) (path 
 	}
 	_, invalid, _ := option.Schema{o}.Resolve(map[string]any{o.Name: value})
 	for _, f := range invalid {
-		return path, &Problem{Key: path, Source: e.value.Source, Message: f.Detail, Remedy: misquoted(e.value), Level: Error}
+		return path, &Problem{Key: path, Source: e.value.Source, Message: f.Detail, Remedy: commented(e.value), Level: Error}
 	}
 	return path, nil
 }

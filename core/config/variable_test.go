@@ -18,7 +18,7 @@ func TestVariableNames(t *testing.T) {
 		{"WUD_LOG_LEVEL", "loud", "log.level", "want one of"},
 		{"WUD_LOG_LEVEL__FILE", "/x", "log.level__file", ""},
 		{"DOGWATCH_PUBLICURL", "https://x.example", "public.url", ""},
-		{"WUD_SERVER_PORT", `"1"`, "server.port", `want a whole number`},
+		{"WUD_SERVER_PORT", `"1"`, "server.port", ""},
 		{"WUD_LOG_LEVLE", "x", "", "unknown setting"},
 		{"WUD_SERVER", "x", "", "is a group of settings"},
 		{"WUD_TRIGGER_SMTP_MAIN_HOST", "x", "trigger.smtp.main.host", ""},
