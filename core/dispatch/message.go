@@ -96,7 +96,8 @@ func (m Messages) render(containers []sdk.Container, batch bool, actions ...trig
 	for i, c := range containers {
 		text, err := m.Body.Render(m.variables(c, list[i], actions))
 		errs = append(errs, wrapped("body of "+c.Name, err))
-		items = append(items, "- "+text+"\n")
+		// What begins with "- " at the beginning of a line is one container: triggers cut long messages between them.
+		items = append(items, "- "+strings.ReplaceAll(text, "\n- ", "\n  - ")+"\n")
 	}
 	return title, strings.Join(items, "\n"), errors.Join(errs...)
 }

@@ -174,6 +174,18 @@ func fill(v reflect.Value) {
 }
 
 // TestRenderTemplatesFromTheWild renders templates that users published, through the messages of a trigger.
+// TestBatchNestsLists: only a container begins an item of the list, so that triggers can tell where one ends.
+func TestBatchNestsLists(t *testing.T) {
+	m, err := ParseMessages(Templates{SimpleBody: "${name}\n\n- fixes\n- adds"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, body, err := m.render([]sdk.Container{{Name: "web"}, {Name: "db"}}, true)
+	if want := "- web\n\n  - fixes\n  - adds\n\n- db\n\n  - fixes\n  - adds\n"; err != nil || body != want {
+		t.Errorf("%q %v, want %q", body, err, want)
+	}
+}
+
 func TestRenderTemplatesFromTheWild(t *testing.T) {
 	encoded, err := os.ReadFile("../template/testdata/templates.json")
 	if err != nil {

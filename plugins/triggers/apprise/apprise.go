@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/dogwatch/dogwatch/plugins/triggers/internal/chat"
 	"github.com/dogwatch/dogwatch/plugins/triggers/internal/message"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/httpclient"
@@ -164,6 +165,6 @@ func (a *apprise) payload(req trigger.Request) ([]byte, error) {
 	p := payload{URLs: a.urls, Tag: a.tag, Format: "text", Type: "info"}
 	// A byte of text takes at most six in JSON.
 	p.Title, _ = httpclient.TruncateBytes(req.Title, maxPayloadBytes/6/10)
-	p.Body, _ = httpclient.TruncateBytes(message.Body(req), maxPayloadBytes/6/10*8)
+	p.Body = chat.FitBytes(message.Body(req), maxPayloadBytes/6/10*8)
 	return httpclient.EncodeJSON(p)
 }

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/url"
 
+	"github.com/dogwatch/dogwatch/plugins/triggers/internal/chat"
 	"github.com/dogwatch/dogwatch/plugins/triggers/internal/message"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/httpclient"
@@ -89,7 +90,7 @@ func (g *gotify) body(req trigger.Request) body {
 	}
 	b.Title, _ = httpclient.TruncateBytes(req.Title, maxTitleBytes)
 	links := message.Lines(req, maxClick, "\n", g.link)
-	b.Message, _ = httpclient.TruncateBytes(message.Body(req), maxMessageBytes-len(links))
+	b.Message = chat.FitBytes(message.Body(req), maxMessageBytes-len(links))
 	b.Message += links
 	extras := map[string]any{}
 	if g.markdown {

@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/dogwatch/dogwatch/internal/weblink"
+	"github.com/dogwatch/dogwatch/plugins/triggers/internal/chat"
 	"github.com/dogwatch/dogwatch/plugins/triggers/internal/message"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/httpclient"
@@ -171,7 +172,7 @@ func (n *ntfy) body(req trigger.Request) (body, error) {
 	}
 	b.Title, _ = httpclient.Truncate(req.Title, maxTitle)
 	for limit := maxMessageBytes; ; {
-		b.Message, _ = httpclient.TruncateBytes(req.Body, limit)
+		b.Message = chat.FitBytes(req.Body, limit)
 		payload, err := httpclient.EncodeJSON(b)
 		if err != nil {
 			return b, err

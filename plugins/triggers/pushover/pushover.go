@@ -7,7 +7,9 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
+	"github.com/dogwatch/dogwatch/plugins/triggers/internal/chat"
 	"github.com/dogwatch/dogwatch/plugins/triggers/internal/message"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/httpclient"
@@ -139,11 +141,7 @@ func (p *pushover) form(req trigger.Request) url.Values {
 	if title, _ := httpclient.Truncate(strings.TrimSpace(req.Title), maxTitle); title != "" {
 		v.Set("title", title)
 	}
-	text := message.Body(req)
-	if req.Batch {
-		text = compact(text)
-	}
-	v.Set("message", p.fit(text))
+	v.Set("message", p.text(message.Body(req), req.Batch))
 	if link := message.Decide(req, maxURLBytes); link != "" {
 		v.Set("url", link)
 		v.Set("url_title", decideTitle)
@@ -165,19 +163,18 @@ func compact(text string) string {
 	return strings.Join(lines, "\n")
 }
 
-// fit cuts a text to the limit of a message, which is that of the HTML form if it is one.
-func (p *pushover) fit(text string) string {
-	text, _ = httpclient.Truncate(text, maxMessage)
-	if !p.html {
+// text is a body cut to the limit of a message, which is that of the HTML form if it is one.
+func (p *pushover) text(body string, batch bool) string {
+	written := func(text string) string {
+		if batch {
+			text = compact(text)
+		}
+		if p.html {
+			text = escape(text)
+		}
 		return text
 	}
-	for {
-		escaped := escape(text)
-		excess := len([]rune(escaped)) - maxMessage
-		if excess <= 0 {
-			return escaped
-		}
-		// An escape adds up to five characters, so a step may have to be taken again.
-		text, _ = httpclient.Truncate(text, len([]rune(text))-(excess+5)/6)
-	}
+	return written(chat.Fit(strings.ToValidUTF8(body, "\uFFFD"), func(text string) bool {
+		return utf8.RuneCountInString(written(text)) <= maxMessage
+	}))
 }

@@ -246,11 +246,11 @@ func TestCutIsTight(t *testing.T) {
 	for _, html := range []bool{false, true} {
 		p := &pushover{html: html}
 		for n := maxMessage - 3; n < maxMessage+3; n++ {
-			if got := utf8.RuneCountInString(p.fit(strings.Repeat("x", n))); got != min(n, maxMessage) {
+			if got := utf8.RuneCountInString(p.text(strings.Repeat("x", n), false)); got != min(n, maxMessage) {
 				t.Errorf("html %v: %d characters became %d", html, n, got)
 			}
 		}
-		if got := utf8.RuneCountInString(p.fit(strings.Repeat("&", 2000))); got < maxMessage-10 {
+		if got := utf8.RuneCountInString(p.text(strings.Repeat("&", 2000), false)); got < maxMessage-10 {
 			t.Errorf("html %v: only %d characters are used", html, got)
 		}
 	}

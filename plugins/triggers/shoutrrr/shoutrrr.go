@@ -229,6 +229,6 @@ func (t *target) send(c *client, m chat.Message) error {
 	if m.Title != "" {
 		params.SetTitle(m.Title)
 	}
-	text, _ := httpclient.TruncateBytes(m.Body, t.service.limit-t.service.shared*len(m.Title))
+	text := chat.FitBytes(m.Body, t.service.limit-t.service.shared*len(m.Title))
 	return s.Send(text, &params)
 }

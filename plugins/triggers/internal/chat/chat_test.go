@@ -41,42 +41,6 @@ func TestOf(t *testing.T) {
 	}
 }
 
-func TestFit(t *testing.T) {
-	tests := []struct {
-		text  string
-		limit int
-		want  string
-	}{
-		{"", 0, ""}, {"abc", 3, "abc"}, {"abcd", 3, "ab…"}, {"abcd", 1, "…"}, {"abcd", 0, ""},
-		{"ab🐕cd", 6, "ab🐕cd"}, {"ab🐕cd", 5, "ab🐕…"}, {"ab🐕cd", 4, "ab…"}, {"🐕🐕", 2, "…"}, {"éé", 1, "…"},
-	}
-	for _, test := range tests {
-		if got := Fit(test.text, func(s string) bool { return Units(s) <= test.limit }); got != test.want {
-			t.Errorf("%q in %d units: %q, want %q", test.text, test.limit, got, test.want)
-		}
-	}
-}
-
-func FuzzFit(f *testing.F) {
-	f.Add("ab🐕cd", 4)
-	f.Fuzz(func(t *testing.T, text string, limit int) {
-		text, limit = strings.ToValidUTF8(text, ""), limit&0xFF
-		fits := func(s string) bool { return Units(s) <= limit }
-		got := Fit(text, fits)
-		kept, cut := strings.CutSuffix(got, "…")
-		switch {
-		case !fits(got) || !utf8.ValidString(got):
-			t.Errorf("%q does not fit %d", got, limit)
-		case fits(text) && got != text:
-			t.Errorf("%q was cut", text)
-		case !fits(text) && limit > 0 && !cut:
-			t.Errorf("%q does not show that it was cut", got)
-		case !fits(text) && limit > 0 && (!strings.HasPrefix(text, kept) || Units(got) < limit-1):
-			t.Errorf("%q is not the longest beginning of %q within %d", got, text, limit)
-		}
-	})
-}
-
 func TestJoin(t *testing.T) {
 	for _, test := range [][3]string{{"a", "b", "a\n\nb"}, {"", "b", "b"}, {"a", "", "a"}} {
 		if got := Join(test[0], test[1]); got != test[2] {

@@ -4,10 +4,8 @@
 package chat
 
 import (
-	"sort"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 
 	"github.com/dogwatch/dogwatch/sdk/httpclient"
 	"github.com/dogwatch/dogwatch/sdk/trigger"
@@ -30,8 +28,7 @@ type Message struct{ Title, Body string }
 
 // Of returns the message of a delivery; without its title when untitled.
 func Of(req trigger.Request, untitled bool) Message {
-	body, _ := httpclient.TruncateBytes(strings.TrimSpace(printable(req.Body)), maxBodyBytes)
-	m := Message{Body: body}
+	m := Message{Body: FitBytes(strings.TrimSpace(printable(req.Body)), maxBodyBytes)}
 	if !untitled {
 		m.Title, _ = httpclient.Truncate(strings.Join(strings.Fields(printable(req.Title)), " "), MaxTitle)
 	}
@@ -66,25 +63,6 @@ func Wrap(before, text, after string) string {
 		return ""
 	}
 	return before + text + after
-}
-
-// Fit returns text if it fits, else its longest beginning that does with "…"
-// behind it, or nothing. A text that fits must do so without its last character, too.
-func Fit(text string, fits func(string) bool) string {
-	if fits(text) {
-		return text
-	}
-	cut := func(end int) string {
-		for end > 0 && !utf8.RuneStart(text[end]) {
-			end--
-		}
-		return text[:end] + "…"
-	}
-	first := sort.Search(len(text), func(end int) bool { return !fits(cut(end)) })
-	if first == 0 {
-		return ""
-	}
-	return cut(first - 1)
 }
 
 // Units is the length of text in UTF-16 code units. Services that count

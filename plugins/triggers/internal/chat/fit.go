@@ -1,0 +1,89 @@
+package chat
+
+import (
+	"fmt"
+	"sort"
+	"strings"
+	"unicode/utf8"
+)
+
+// Fit returns text if it fits, else as much of its beginning as does; "" when nothing fits.
+// The host writes what it says of a container as an item of a list: a list ends between two
+// items and says how many are missing, and other texts end anywhere, with "…" behind them.
+// A text that fits must do so without its last character, too.
+func Fit(text string, fits func(string) bool) string {
+	if fits(text) {
+		return text
+	}
+	all := itemsOf(text)
+	if len(all) < 2 {
+		return cut(text, "", fits)
+	}
+	kept := sort.Search(len(all)-1, func(n int) bool { return !fits(text[:all[n].end] + missing(all[n+1:])) })
+	if kept > 0 {
+		return text[:all[kept-1].end] + missing(all[kept:])
+	}
+	first := text[:all[0].end]
+	if part := cut(first, missing(all[1:]), fits); part != "" {
+		return part
+	}
+	return cut(first, "", fits)
+}
+
+// FitBytes is Fit for a limit in bytes of UTF-8.
+func FitBytes(text string, limit int) string {
+	return Fit(strings.ToValidUTF8(text, "\uFFFD"), func(s string) bool { return len(s) <= limit })
+}
+
+// cut returns the longest beginning of text that fits with "…" and an end behind it.
+func cut(text, end string, fits func(string) bool) string {
+	upTo := func(at int) string {
+		for at > 0 && !utf8.RuneStart(text[at]) {
+			at--
+		}
+		return text[:at] + "…" + end
+	}
+	first := sort.Search(len(text), func(at int) bool { return !fits(upTo(at)) })
+	if first == 0 {
+		return ""
+	}
+	return upTo(first - 1)
+}
+
+// item is a part of a list: where it ends, and about how many containers it is.
+type item struct{ end, containers int }
+
+const bullet = "- "
+
+// itemsOf returns the items of a text, which begin with a bullet at the beginning of a line.
+// The heading of a part of a summary belongs to what follows.
+func itemsOf(text string) (all []item) {
+	at, afterBlank := 0, false
+	for line := range strings.Lines(text) {
+		said := strings.TrimRight(line, " \r\n")
+		rest, begins := strings.CutPrefix(said, bullet)
+		if more, is := strings.CutPrefix(said, "… "); is {
+			rest, begins = more, true
+		}
+		if begins {
+			one := item{containers: 1}
+			_, _ = fmt.Sscanf(rest, "and %d more", &one.containers)
+			all = append(all, one)
+		}
+		heading := !begins && afterBlank && strings.HasSuffix(said, ":")
+		if len(all) > 0 && said != "" && !heading {
+			all[len(all)-1].end = at + len(said)
+		}
+		at, afterBlank = at+len(line), said == ""
+	}
+	return all
+}
+
+// missing says how many containers items are about.
+func missing(items []item) string {
+	n := 0
+	for _, one := range items {
+		n += one.containers
+	}
+	return fmt.Sprintf("\n\n… and %d more", n)
+}
