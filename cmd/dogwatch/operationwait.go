@@ -207,6 +207,31 @@ func (p *stepPrinter) end(op api.Operation) {
 	if len(op.Outcome.Kept) > 0 {
 		fmt.Fprintf(p.out, "  %skept: %s\n", p.prefix, printable(strings.Join(op.Outcome.Kept, ", ")))
 	}
+	p.evidence(op.Outcome.Evidence)
+}
+
+// evidence says what the new container left that did not work.
+func (p *stepPrinter) evidence(e *api.Evidence) {
+	if e == nil {
+		return
+	}
+	line := func(indent, text string) { fmt.Fprintf(p.out, "  %s%s%s\n", p.prefix, indent, printable(text)) }
+	line("", fmt.Sprintf("the new %s was %s, exit code %d", e.Container, e.Status, e.ExitCode))
+	if e.Error != "" {
+		line("", "the engine says: "+e.Error)
+	}
+	for _, h := range e.Health {
+		at := h.At.Local().Format(time.TimeOnly)
+		line("", fmt.Sprintf("health check at %s, exit code %d: %s", at, h.ExitCode, strings.Join(strings.Fields(h.Output), " ")))
+	}
+	if e.Log == "" {
+		line("", "it wrote nothing into its log")
+		return
+	}
+	line("", "the last lines of its log:")
+	for text := range strings.Lines(e.Log) {
+		line("    ", strings.TrimRight(text, "\n"))
+	}
 }
 
 // sentenceOf says how far an operation is, or how it ended.

@@ -207,6 +207,10 @@ func advance(op *api.Operation) {
 		op.Progress = &api.StepProgress{Message: "Downloading", Current: 1_200_000, Total: 12_300_000}
 	case op.Name == "cache":
 		op.State, op.Error = operation.RolledBack, "the new cache exited with 1"
+		op.Outcome = &api.Outcome{State: watcher.RolledBack, Evidence: &api.Evidence{
+			Container: "cache", Status: "exited", ExitCode: 1, Error: "out of memory", Log: "starting\ncannot bind",
+			Health: []api.HealthResult{{ExitCode: 7, Output: "not\ntoday"}},
+		}}
 	default:
 		op.State, op.Outcome = operation.Succeeded, &api.Outcome{State: watcher.Updated, Downtime: 0.8}
 	}

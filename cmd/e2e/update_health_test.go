@@ -43,6 +43,12 @@ func TestUpdateReturnsFromUnhealthyImages(t *testing.T) {
 			}
 			sent := func(event string) int { return strings.Count(strings.Join(a.hook.all(), "\n"), `"event":"`+event+`"`) }
 			eventually(t, "a message says that the old one is back", func() bool { return sent("update.rolledback") == 1 })
+			if said := op.Outcome.Evidence; said == nil || said.Container != a.name || said.Status == "" {
+				t.Errorf("what the new container left is %+v", said)
+			}
+			if name == "ends" && !strings.Contains(strings.Join(a.hook.all(), "\n"), "connection refused") {
+				t.Error("the message does not have the log of the new container")
+			}
 			only(t, engine, a.name, a.old)
 			if got := containersOf(t, engine, a.name)[0].ID; got != a.id {
 				t.Errorf("container %s runs, it was %s", got, a.id)

@@ -116,7 +116,10 @@ func operationOf(c sdk.Container) operation.Operation {
 	return operation.Operation{
 		ID: "op1", Kind: operation.Update, Watcher: c.Watcher, Name: c.Name, ContainerID: c.ID, Project: "web", Actor: "ana", State: operation.RolledBack,
 		Plan: plan, Steps: []operation.Step{{StepRecord: watcher.StepRecord{Step: plan.Steps[0], Ended: true, Error: "no space"}, Began: began, EndedAt: began.Add(time.Second)}},
-		Outcome: &watcher.Outcome{State: watcher.RolledBack, Reason: watcher.Reason{Code: "pull.failed", Text: "no space"}, ContainerID: c.ID, Downtime: 1500 * time.Millisecond},
+		Outcome: &watcher.Outcome{State: watcher.RolledBack, Reason: watcher.Reason{Code: "pull.failed", Text: "no space"}, ContainerID: c.ID, Downtime: 1500 * time.Millisecond,
+			Evidence: &watcher.Evidence{
+				Container: c.Name, Status: "exited", ExitCode: 3, Log: "cannot bind", Health: []watcher.HealthResult{{ExitCode: 7, Output: "not today"}},
+			}},
 		Error:   "no space", Queued: began, Began: began, Ended: began.Add(2 * time.Second),
 	}
 }
@@ -261,6 +264,9 @@ func TestGetAndCancelOperation(t *testing.T) {
 	if got.Outcome.Downtime != 1.5 || got.Outcome.Reason.Code != "pull.failed" || got.Steps[0].Error != "no space" || got.State != operation.RolledBack {
 		t.Errorf("%+v", got)
 	}
+	same(t, "evidence", got.Outcome.Evidence, &Evidence{
+		Container: nginx().Name, Status: "exited", ExitCode: 3, Log: "cannot bind", Health: []HealthResult{{ExitCode: 7, Output: "not today"}},
+	})
 	w.get("/api/operations/other").fails(404, "Operation not found")
 	w.do("POST", "/api/operations/other/cancel", "").fails(404, "Operation not found")
 	w.do("POST", "/api/operations/op1/cancel", "").want(202)

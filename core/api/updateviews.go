@@ -183,9 +183,28 @@ type Outcome struct {
 	Reason    *Reason              `json:"reason,omitempty"`
 	Container string               `json:"container,omitempty"`
 	// Downtime is in seconds.
-	Downtime float64  `json:"downtime,omitempty"`
-	Kept     []string `json:"kept,omitempty"`
-	Warnings []Reason `json:"warnings,omitempty"`
+	Downtime float64   `json:"downtime,omitempty"`
+	Kept     []string  `json:"kept,omitempty"`
+	Warnings []Reason  `json:"warnings,omitempty"`
+	Evidence *Evidence `json:"evidence,omitempty"`
+}
+
+// Evidence is what a new container that did not work left, taken before it was removed.
+type Evidence struct {
+	Container string         `json:"container"`
+	Status    string         `json:"status"`
+	ExitCode  int            `json:"exitCode"`
+	Error     string         `json:"error,omitempty"`
+	Health    []HealthResult `json:"health,omitempty"`
+	// Log is the end of its log, without secrets.
+	Log string `json:"log,omitempty"`
+}
+
+// HealthResult is how one health check ended.
+type HealthResult struct {
+	At       sdk.Time `json:"at,omitzero"`
+	ExitCode int      `json:"exitCode"`
+	Output   string   `json:"output,omitempty"`
 }
 
 func planView(p watcher.Plan) Plan {
@@ -225,6 +244,18 @@ func operationView(op operation.Operation) Operation {
 			reason := Reason(o.Reason)
 			v.Outcome.Reason = &reason
 		}
+		v.Outcome.Evidence = evidenceView(o.Evidence)
+	}
+	return v
+}
+
+func evidenceView(e *watcher.Evidence) *Evidence {
+	if e == nil {
+		return nil
+	}
+	v := &Evidence{Container: e.Container, Status: e.Status, ExitCode: e.ExitCode, Error: e.Error, Log: e.Log}
+	for _, h := range e.Health {
+		v.Health = append(v.Health, HealthResult(h))
 	}
 	return v
 }

@@ -60,7 +60,7 @@ func newEndDelivery(t Trigger, e event.Event) delivery.Delivery {
 	downtime, _ := time.ParseDuration(o.Downtime)
 	return newEventDelivery(t, e, e.Subject, hash("operation", o.ID), trigger.Event{
 		Type: typ, Watcher: watcherName, Error: o.Error, At: sdk.TimeOf(e.At), Container: name, Operation: o.ID, Kind: o.Kind,
-		From: o.From, To: o.To, By: cmp.Or(o.Trigger, o.Actor), Downtime: downtime.Seconds(),
+		From: o.From, To: o.To, By: cmp.Or(o.Trigger, o.Actor), Downtime: downtime.Seconds(), Log: o.Log,
 	})
 }
 
@@ -86,7 +86,11 @@ func endMessage(e trigger.Event) (title, body string) {
 	default:
 		title = fmt.Sprintf("%s of container %s failed", what, e.Container)
 	}
-	return title, cmp.Or(e.Error, "No reason is known.") + "\n" + images
+	body = cmp.Or(e.Error, "No reason is known.") + "\n" + images
+	if e.Log != "" {
+		body += "\nThe last lines of its log:\n" + e.Log
+	}
+	return title, body
 }
 
 // shortImage leaves out what a reference has by default.

@@ -37,6 +37,7 @@ func TestEndOfOperationIsSentOnce(t *testing.T) {
 		defer b.stop()
 		b.ended(event.OperationRolledBack, event.Operation{ID: "4", Kind: "update", Error: "it ended with code 1"})
 		b.ended(event.OperationFailed, event.Operation{ID: "5", Kind: "rollback", Actor: "ana"})
+		b.ended(event.OperationRolledBack, event.Operation{ID: "6", Kind: "update", Error: "it ended", Log: "starting\ncannot bind"})
 		settle(time.Minute)
 		type message struct {
 			typ, title, body string
@@ -53,6 +54,10 @@ func TestEndOfOperationIsSentOnce(t *testing.T) {
 			{trigger.UpdateApplied, "Container web was updated", "From nginx:1.25.0 to nginx:1.26.0, by docker.local. It was down for 1.2s.", false},
 			{trigger.UpdateRolledBack, "Update of container web did not work: the old one is back", "it ended with code 1\nFrom nginx:1.25.0 to nginx:1.26.0.", true},
 			{trigger.UpdateFailed, "Rollback of container web failed", "No reason is known.\nFrom nginx:1.25.0 to nginx:1.26.0, by ana.", true},
+			{
+				trigger.UpdateRolledBack, "Update of container web did not work: the old one is back",
+				"it ended\nFrom nginx:1.25.0 to nginx:1.26.0.\nThe last lines of its log:\nstarting\ncannot bind", true,
+			},
 		})
 		if len(nothing.got)+len(none.got) > 0 {
 			t.Errorf("triggers that are not to be notified: %+v, %+v", nothing.got, none.got)

@@ -49,7 +49,7 @@ func (d *Dispatcher) attemptEvent(ctx context.Context, t Trigger, due delivery.D
 	case ctx.Err() != nil:
 		return delivery.Outcome{State: delivery.Pending, Error: "dogwatch stopped before the call"}
 	}
-	about.Error = d.opt.Redact(about.Error)
+	about.Error, about.Log = d.opt.Redact(about.Error), d.opt.Redact(about.Log)
 	req := trigger.Request{Delivery: idempotencyKey(due), Event: about, Batch: true}
 	req.Title, req.Body = eventMessage(*about)
 	if about.Type == trigger.SummaryDue {

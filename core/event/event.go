@@ -208,6 +208,8 @@ type Operation struct {
 	// Code and Error say why the step failed, or the operation did not succeed.
 	Code  string `json:"code,omitempty"`
 	Error string `json:"error,omitempty"`
+	// Log is the last lines that the new container wrote, if it did not work.
+	Log string `json:"log,omitempty"`
 }
 
 // Plugin is what became of a plugin.

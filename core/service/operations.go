@@ -202,9 +202,24 @@ func (s *Service) redactOperation(op operation.Operation) operation.Operation {
 		outcome := *op.Outcome
 		outcome.Reason.Text = s.opt.Redact(outcome.Reason.Text)
 		outcome.Warnings = s.reasons(outcome.Warnings)
+		outcome.Evidence = s.redactEvidence(outcome.Evidence)
 		op.Outcome = &outcome
 	}
 	return op
+}
+
+func (s *Service) redactEvidence(e *watcher.Evidence) *watcher.Evidence {
+	if e == nil {
+		return nil
+	}
+	clean := *e
+	clean.Container, clean.Status = visible.Line(e.Container), visible.Line(e.Status)
+	clean.Error, clean.Log = s.opt.Redact(e.Error), s.opt.Redact(e.Log)
+	clean.Health = slices.Clone(e.Health)
+	for i := range clean.Health {
+		clean.Health[i].Output = s.opt.Redact(clean.Health[i].Output)
+	}
+	return &clean
 }
 
 func (s *Service) reasons(all []watcher.Reason) []watcher.Reason {

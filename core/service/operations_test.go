@@ -72,7 +72,10 @@ func secretOperation() operation.Operation {
 			Files: []watcher.FileChange{{Path: "compose.yaml", Diff: secret}},
 		},
 		Steps:   []operation.Step{{StepRecord: watcher.StepRecord{Step: watcher.Step{Text: secret}, Error: secret, Facts: map[string]string{"id": secret}}}},
-		Outcome: &watcher.Outcome{Reason: watcher.Reason{Code: "c", Text: secret}, Warnings: reasons},
+		Outcome: &watcher.Outcome{
+			Reason: watcher.Reason{Code: "c", Text: secret}, Warnings: reasons,
+			Evidence: &watcher.Evidence{Error: secret, Log: secret, Health: []watcher.HealthResult{{Output: secret}}},
+		},
 	}
 }
 
@@ -122,14 +125,20 @@ func TestOperationsAreRedacted(t *testing.T) {
 	if err != nil || len(diff.Changes) != 1 || len(diff.Warnings) != 1 {
 		t.Fatalf("%+v, %v", diff, err)
 	}
-	for name, v := range map[string]any{"diff": diff, "plan": plan, "started": started, "listed": listed[0], "one": got, "outcome": *got.Outcome} {
+	for name, v := range map[string]any{"diff": diff, "plan": plan, "started": started, "listed": listed[0], "one": got, "outcome": *got.Outcome, "evidence": *got.Outcome.Evidence} {
 		if text := fmt.Sprintf("%+v", v); strings.Contains(text, secret) || strings.Contains(text, "of the user") {
 			t.Errorf("the %s shows a secret: %s", name, text)
 		}
 	}
-	if before, after := fmt.Sprintf("%+v %+v", secretOperation().Plan, *secretOperation().Outcome), fmt.Sprintf("%+v %+v", f.op.Plan, *f.op.Outcome); before != after {
+	if before, after := asText(secretOperation()), asText(f.op); before != after {
 		t.Error("the operation of the store was changed")
 	}
+}
+
+func asText(op operation.Operation) string {
+	outcome := *op.Outcome
+	outcome.Evidence = nil
+	return fmt.Sprintf("%+v %+v %+v", op.Plan, outcome, *op.Outcome.Evidence)
 }
 
 func TestOperationErrorsKeepTheirKind(t *testing.T) {

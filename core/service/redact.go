@@ -48,7 +48,7 @@ func (s *Service) RedactEvent(e event.Event) event.Event {
 	}
 	if e.Operation != nil {
 		o := *e.Operation
-		o.Step, o.Error = redact(o.Step), redact(o.Error)
+		o.Step, o.Error, o.Log = redact(o.Step), redact(o.Error), redact(o.Log)
 		e.Operation = &o
 	}
 	if e.Scan != nil {

@@ -305,7 +305,7 @@ const dryRun = "dryrun"
 // finish stores how an operation ended. While the store cannot be written it tries
 // again; what is not stored when Dogwatch stops is recovered at the next start.
 func (r *Runner) finish(a *active, op operation.Operation, outcome watcher.Outcome) {
-	outcome.Reason.Text = r.opt.Redact(outcome.Reason.Text)
+	outcome.Reason.Text, outcome.Evidence = r.opt.Redact(outcome.Reason.Text), kept(outcome.Evidence, r.opt.Redact)
 	op.Outcome, op.Ended, op.Error = &outcome, r.opt.Now(), outcome.Reason.Text
 	r.set(func() { op.Cancel = a.cancel })
 	typ := event.OperationFailed
@@ -319,7 +319,7 @@ func (r *Runner) finish(a *active, op operation.Operation, outcome watcher.Outco
 	default:
 		op.State = operation.Failed
 	}
-	more := event.Operation{Code: outcome.Reason.Code, Error: op.Error}
+	more := event.Operation{Code: outcome.Reason.Code, Error: op.Error, Log: logOf(outcome.Evidence)}
 	if outcome.Downtime > 0 {
 		more.Downtime = outcome.Downtime.Round(time.Millisecond).String()
 	}

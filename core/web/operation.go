@@ -33,6 +33,7 @@ type operationView struct {
 	Downtime    string
 	Warnings    []watcher.Reason
 	Kept        []string
+	Evidence    *watcher.Evidence
 	// Notice is about what the user just did.
 	Notice string
 	// Cancel and Rollback say which buttons there are; Again is the page of another plan, "" for none.
@@ -66,7 +67,7 @@ func operationOf(op operation.Operation, progress watcher.StepProgress) operatio
 		v.Took = tookWord(op.Ended.Sub(op.Began))
 	}
 	if op.Outcome != nil {
-		v.Warnings, v.Kept = op.Outcome.Warnings, op.Outcome.Kept
+		v.Warnings, v.Kept, v.Evidence = op.Outcome.Warnings, op.Outcome.Kept, op.Outcome.Evidence
 		if op.Outcome.Downtime > 0 {
 			v.Downtime = tookWord(op.Outcome.Downtime)
 		}

@@ -214,7 +214,7 @@ func DecodeStepProgress(m *pluginv1.StepProgress) watcher.StepProgress {
 func EncodeOutcome(o watcher.Outcome) *pluginv1.Outcome {
 	return &pluginv1.Outcome{
 		State: string(o.State), Reason: encodeReason(o.Reason), ContainerId: o.ContainerID, Downtime: encodeDuration(o.Downtime),
-		Kept: o.Kept, Warnings: each(o.Warnings, encodeReason),
+		Kept: o.Kept, Warnings: each(o.Warnings, encodeReason), Evidence: encodeEvidence(o.Evidence),
 	}
 }
 
@@ -222,7 +222,31 @@ func EncodeOutcome(o watcher.Outcome) *pluginv1.Outcome {
 func DecodeOutcome(m *pluginv1.Outcome) watcher.Outcome {
 	return watcher.Outcome{
 		State: watcher.OutcomeState(m.GetState()), Reason: decodeReason(m.GetReason()), ContainerID: m.GetContainerId(), Downtime: decodeDuration(m.GetDowntime()),
-		Kept: m.GetKept(), Warnings: each(m.GetWarnings(), decodeReason),
+		Kept: m.GetKept(), Warnings: each(m.GetWarnings(), decodeReason), Evidence: decodeEvidence(m.GetEvidence()),
+	}
+}
+
+func encodeEvidence(e *watcher.Evidence) *pluginv1.Evidence {
+	if e == nil {
+		return nil
+	}
+	return &pluginv1.Evidence{
+		Container: e.Container, Status: e.Status, ExitCode: int32(e.ExitCode), Error: e.Error, Log: e.Log,
+		Health: each(e.Health, func(h watcher.HealthResult) *pluginv1.HealthResult {
+			return &pluginv1.HealthResult{At: encodeTime(h.At), ExitCode: int32(h.ExitCode), Output: h.Output}
+		}),
+	}
+}
+
+func decodeEvidence(m *pluginv1.Evidence) *watcher.Evidence {
+	if m == nil {
+		return nil
+	}
+	return &watcher.Evidence{
+		Container: m.GetContainer(), Status: m.GetStatus(), ExitCode: int(m.GetExitCode()), Error: m.GetError(), Log: m.GetLog(),
+		Health: each(m.GetHealth(), func(h *pluginv1.HealthResult) watcher.HealthResult {
+			return watcher.HealthResult{At: decodeTime(h.GetAt()), ExitCode: int(h.GetExitCode()), Output: h.GetOutput()}
+		}),
 	}
 }
 

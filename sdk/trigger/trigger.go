@@ -75,6 +75,8 @@ type Event struct {
 	Kind string `json:"kind,omitempty"`
 	// Downtime is for how many seconds the container did not run.
 	Downtime float64 `json:"downtime,omitempty"`
+	// Log is the last lines that the new container wrote, of an update that did not work.
+	Log string `json:"log,omitempty"`
 	// Plugin is the name of an installed plugin of which there is a newer version.
 	Plugin string `json:"plugin,omitempty"`
 	// From and To are the references of the images, or of the plugin's versions, By the trigger or user.

@@ -303,6 +303,33 @@ type Outcome struct {
 	// Warnings are what did not go well and changes nothing about the outcome: an
 	// image that could not be removed.
 	Warnings []Reason
+	// Evidence is what is known of the new container that did not work; nil when there was none.
+	Evidence *Evidence `json:",omitempty"`
+}
+
+// Evidence is what a new container that did not work left, taken before it was removed. The
+// updater leaves out the secrets of the container; the host leaves out those it knows,
+// and stores 16 KiB of it at most.
+type Evidence struct {
+	// Container is the name that it had.
+	Container string
+	// Status is how it was last, in the words of the engine: "exited", "running, unhealthy".
+	Status string
+	// ExitCode is that of its last process; 0 while it runs, too.
+	ExitCode int
+	// Error is why the engine could not start it, or ended it.
+	Error string
+	// Health are the results of its last health checks, the oldest first.
+	Health []HealthResult
+	// Log is the end of its log, 50 lines at most, standard output and error together.
+	Log string
+}
+
+// HealthResult is how one health check ended.
+type HealthResult struct {
+	At       sdk.Time
+	ExitCode int
+	Output   string
 }
 
 // OutcomeState is one of the four ways in which an operation ends.

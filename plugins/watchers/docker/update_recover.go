@@ -176,6 +176,7 @@ func (r *replacement) back(ctx context.Context, failed watcher.Step, cause error
 	if failed.Code == watcher.ReasonInterrupted {
 		out.Reason.Code = failed.Code
 	}
+	out.Evidence = r.evidence(ctx, failed, cause)
 	if r.files.Command != nil {
 		return r.backByCommand(ctx, out)
 	}

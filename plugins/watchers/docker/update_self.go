@@ -286,7 +286,9 @@ func (r *replacement) relay(ctx context.Context, known, steps []watcher.StepReco
 
 // finish stores the outcome before it removes the helper, whose log is the only other place where it is.
 func (r *replacement) finish(ctx context.Context, s watcher.Step, out watcher.Outcome) (watcher.Outcome, error) {
-	text, err := json.Marshal(out)
+	fact := out
+	fact.Evidence = nil // which the host cleans and stores with the outcome only
+	text, err := json.Marshal(fact)
 	if err != nil {
 		return out, err
 	}

@@ -3431,6 +3431,7 @@ type Event struct {
 	Downtime      float64                `protobuf:"fixed64,12,opt,name=downtime,proto3" json:"downtime,omitempty"` // seconds
 	Summary       *Summary               `protobuf:"bytes,13,opt,name=summary,proto3" json:"summary,omitempty"`     // of the type "summary"
 	Plugin        string                 `protobuf:"bytes,14,opt,name=plugin,proto3" json:"plugin,omitempty"`       // the name of an installed plugin of which there is a newer version: from and to are its references
+	Log           string                 `protobuf:"bytes,15,opt,name=log,proto3" json:"log,omitempty"`             // the last lines that a new container wrote which did not work
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -3559,6 +3560,13 @@ func (x *Event) GetSummary() *Summary {
 func (x *Event) GetPlugin() string {
 	if x != nil {
 		return x.Plugin
+	}
+	return ""
+}
+
+func (x *Event) GetLog() string {
+	if x != nil {
+		return x.Log
 	}
 	return ""
 }
@@ -6066,6 +6074,7 @@ type Outcome struct {
 	Downtime      *durationpb.Duration   `protobuf:"bytes,4,opt,name=downtime,proto3" json:"downtime,omitempty"`
 	Kept          []string               `protobuf:"bytes,5,rep,name=kept,proto3" json:"kept,omitempty"`
 	Warnings      []*Reason              `protobuf:"bytes,6,rep,name=warnings,proto3" json:"warnings,omitempty"`
+	Evidence      *Evidence              `protobuf:"bytes,7,opt,name=evidence,proto3" json:"evidence,omitempty"` // absent when there is no new container that did not work
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -6140,6 +6149,158 @@ func (x *Outcome) GetWarnings() []*Reason {
 		return x.Warnings
 	}
 	return nil
+}
+
+func (x *Outcome) GetEvidence() *Evidence {
+	if x != nil {
+		return x.Evidence
+	}
+	return nil
+}
+
+// Evidence is what a new container that did not work left, before it was removed.
+type Evidence struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Container     string                 `protobuf:"bytes,1,opt,name=container,proto3" json:"container,omitempty"` // its name
+	Status        string                 `protobuf:"bytes,2,opt,name=status,proto3" json:"status,omitempty"`       // "exited", "restarting", …
+	ExitCode      int32                  `protobuf:"varint,3,opt,name=exit_code,json=exitCode,proto3" json:"exit_code,omitempty"`
+	Error         string                 `protobuf:"bytes,4,opt,name=error,proto3" json:"error,omitempty"`   // of the engine
+	Health        []*HealthResult        `protobuf:"bytes,5,rep,name=health,proto3" json:"health,omitempty"` // the oldest first
+	Log           string                 `protobuf:"bytes,6,opt,name=log,proto3" json:"log,omitempty"`       // the last 50 lines, without secrets
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Evidence) Reset() {
+	*x = Evidence{}
+	mi := &file_plugin_proto_msgTypes[86]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Evidence) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Evidence) ProtoMessage() {}
+
+func (x *Evidence) ProtoReflect() protoreflect.Message {
+	mi := &file_plugin_proto_msgTypes[86]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Evidence.ProtoReflect.Descriptor instead.
+func (*Evidence) Descriptor() ([]byte, []int) {
+	return file_plugin_proto_rawDescGZIP(), []int{86}
+}
+
+func (x *Evidence) GetContainer() string {
+	if x != nil {
+		return x.Container
+	}
+	return ""
+}
+
+func (x *Evidence) GetStatus() string {
+	if x != nil {
+		return x.Status
+	}
+	return ""
+}
+
+func (x *Evidence) GetExitCode() int32 {
+	if x != nil {
+		return x.ExitCode
+	}
+	return 0
+}
+
+func (x *Evidence) GetError() string {
+	if x != nil {
+		return x.Error
+	}
+	return ""
+}
+
+func (x *Evidence) GetHealth() []*HealthResult {
+	if x != nil {
+		return x.Health
+	}
+	return nil
+}
+
+func (x *Evidence) GetLog() string {
+	if x != nil {
+		return x.Log
+	}
+	return ""
+}
+
+type HealthResult struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	At            *timestamppb.Timestamp `protobuf:"bytes,1,opt,name=at,proto3" json:"at,omitempty"`
+	ExitCode      int32                  `protobuf:"varint,2,opt,name=exit_code,json=exitCode,proto3" json:"exit_code,omitempty"`
+	Output        string                 `protobuf:"bytes,3,opt,name=output,proto3" json:"output,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *HealthResult) Reset() {
+	*x = HealthResult{}
+	mi := &file_plugin_proto_msgTypes[87]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *HealthResult) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*HealthResult) ProtoMessage() {}
+
+func (x *HealthResult) ProtoReflect() protoreflect.Message {
+	mi := &file_plugin_proto_msgTypes[87]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use HealthResult.ProtoReflect.Descriptor instead.
+func (*HealthResult) Descriptor() ([]byte, []int) {
+	return file_plugin_proto_rawDescGZIP(), []int{87}
+}
+
+func (x *HealthResult) GetAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.At
+	}
+	return nil
+}
+
+func (x *HealthResult) GetExitCode() int32 {
+	if x != nil {
+		return x.ExitCode
+	}
+	return 0
+}
+
+func (x *HealthResult) GetOutput() string {
+	if x != nil {
+		return x.Output
+	}
+	return ""
 }
 
 var File_plugin_proto protoreflect.FileDescriptor
@@ -6444,7 +6605,7 @@ const file_plugin_proto_rawDesc = "" +
 	"\fcontainer_id\x18\x01 \x01(\tR\vcontainerId\x12\x12\n" +
 	"\x04kind\x18\x02 \x01(\tR\x04kind\x12\x14\n" +
 	"\x05label\x18\x03 \x01(\tR\x05label\x12\x10\n" +
-	"\x03url\x18\x04 \x01(\tR\x03url\"\x98\x03\n" +
+	"\x03url\x18\x04 \x01(\tR\x03url\"\xaa\x03\n" +
 	"\x05Event\x12\x12\n" +
 	"\x04type\x18\x01 \x01(\tR\x04type\x12\x18\n" +
 	"\awatcher\x18\x02 \x01(\tR\awatcher\x12\x14\n" +
@@ -6460,7 +6621,8 @@ const file_plugin_proto_rawDesc = "" +
 	"\x04kind\x18\v \x01(\tR\x04kind\x12\x1a\n" +
 	"\bdowntime\x18\f \x01(\x01R\bdowntime\x125\n" +
 	"\asummary\x18\r \x01(\v2\x1b.dogwatch.plugin.v1.SummaryR\asummary\x12\x16\n" +
-	"\x06plugin\x18\x0e \x01(\tR\x06plugin\"\xa3\x01\n" +
+	"\x06plugin\x18\x0e \x01(\tR\x06plugin\x12\x10\n" +
+	"\x03log\x18\x0f \x01(\tR\x03log\"\xa3\x01\n" +
 	"\aSummary\x12\x18\n" +
 	"\aupdated\x18\x01 \x01(\x05R\aupdated\x12\x16\n" +
 	"\x06failed\x18\x02 \x01(\x05R\x06failed\x12\x1a\n" +
@@ -6669,14 +6831,26 @@ const file_plugin_proto_rawDesc = "" +
 	"\fStepProgress\x12\x18\n" +
 	"\amessage\x18\x01 \x01(\tR\amessage\x12\x18\n" +
 	"\acurrent\x18\x02 \x01(\x03R\acurrent\x12\x14\n" +
-	"\x05total\x18\x03 \x01(\x03R\x05total\"\xf9\x01\n" +
+	"\x05total\x18\x03 \x01(\x03R\x05total\"\xb3\x02\n" +
 	"\aOutcome\x12\x14\n" +
 	"\x05state\x18\x01 \x01(\tR\x05state\x122\n" +
 	"\x06reason\x18\x02 \x01(\v2\x1a.dogwatch.plugin.v1.ReasonR\x06reason\x12!\n" +
 	"\fcontainer_id\x18\x03 \x01(\tR\vcontainerId\x125\n" +
 	"\bdowntime\x18\x04 \x01(\v2\x19.google.protobuf.DurationR\bdowntime\x12\x12\n" +
 	"\x04kept\x18\x05 \x03(\tR\x04kept\x126\n" +
-	"\bwarnings\x18\x06 \x03(\v2\x1a.dogwatch.plugin.v1.ReasonR\bwarnings2\xde\x02\n" +
+	"\bwarnings\x18\x06 \x03(\v2\x1a.dogwatch.plugin.v1.ReasonR\bwarnings\x128\n" +
+	"\bevidence\x18\a \x01(\v2\x1c.dogwatch.plugin.v1.EvidenceR\bevidence\"\xbf\x01\n" +
+	"\bEvidence\x12\x1c\n" +
+	"\tcontainer\x18\x01 \x01(\tR\tcontainer\x12\x16\n" +
+	"\x06status\x18\x02 \x01(\tR\x06status\x12\x1b\n" +
+	"\texit_code\x18\x03 \x01(\x05R\bexitCode\x12\x14\n" +
+	"\x05error\x18\x04 \x01(\tR\x05error\x128\n" +
+	"\x06health\x18\x05 \x03(\v2 .dogwatch.plugin.v1.HealthResultR\x06health\x12\x10\n" +
+	"\x03log\x18\x06 \x01(\tR\x03log\"o\n" +
+	"\fHealthResult\x12*\n" +
+	"\x02at\x18\x01 \x01(\v2\x1a.google.protobuf.TimestampR\x02at\x12\x1b\n" +
+	"\texit_code\x18\x02 \x01(\x05R\bexitCode\x12\x16\n" +
+	"\x06output\x18\x03 \x01(\tR\x06output2\xde\x02\n" +
 	"\tComponent\x12U\n" +
 	"\bDescribe\x12#.dogwatch.plugin.v1.DescribeRequest\x1a$.dogwatch.plugin.v1.DescribeResponse\x12X\n" +
 	"\tConfigure\x12$.dogwatch.plugin.v1.ConfigureRequest\x1a%.dogwatch.plugin.v1.ConfigureResponse\x12R\n" +
@@ -6711,7 +6885,7 @@ func file_plugin_proto_rawDescGZIP() []byte {
 	return file_plugin_proto_rawDescData
 }
 
-var file_plugin_proto_msgTypes = make([]protoimpl.MessageInfo, 91)
+var file_plugin_proto_msgTypes = make([]protoimpl.MessageInfo, 93)
 var file_plugin_proto_goTypes = []any{
 	(*DescribeRequest)(nil),       // 0: dogwatch.plugin.v1.DescribeRequest
 	(*DescribeResponse)(nil),      // 1: dogwatch.plugin.v1.DescribeResponse
@@ -6799,78 +6973,80 @@ var file_plugin_proto_goTypes = []any{
 	(*UpdateResponse)(nil),        // 83: dogwatch.plugin.v1.UpdateResponse
 	(*StepProgress)(nil),          // 84: dogwatch.plugin.v1.StepProgress
 	(*Outcome)(nil),               // 85: dogwatch.plugin.v1.Outcome
-	nil,                           // 86: dogwatch.plugin.v1.Container.LabelsEntry
-	nil,                           // 87: dogwatch.plugin.v1.RunRequest.CredentialsEntry
-	nil,                           // 88: dogwatch.plugin.v1.RunRequest.EnginesEntry
-	nil,                           // 89: dogwatch.plugin.v1.ImageConfig.LabelsEntry
-	nil,                           // 90: dogwatch.plugin.v1.StepRecord.FactsEntry
-	(*structpb.Struct)(nil),       // 91: google.protobuf.Struct
-	(*timestamppb.Timestamp)(nil), // 92: google.protobuf.Timestamp
-	(*durationpb.Duration)(nil),   // 93: google.protobuf.Duration
+	(*Evidence)(nil),              // 86: dogwatch.plugin.v1.Evidence
+	(*HealthResult)(nil),          // 87: dogwatch.plugin.v1.HealthResult
+	nil,                           // 88: dogwatch.plugin.v1.Container.LabelsEntry
+	nil,                           // 89: dogwatch.plugin.v1.RunRequest.CredentialsEntry
+	nil,                           // 90: dogwatch.plugin.v1.RunRequest.EnginesEntry
+	nil,                           // 91: dogwatch.plugin.v1.ImageConfig.LabelsEntry
+	nil,                           // 92: dogwatch.plugin.v1.StepRecord.FactsEntry
+	(*structpb.Struct)(nil),       // 93: google.protobuf.Struct
+	(*timestamppb.Timestamp)(nil), // 94: google.protobuf.Timestamp
+	(*durationpb.Duration)(nil),   // 95: google.protobuf.Duration
 }
 var file_plugin_proto_depIdxs = []int32{
 	2,   // 0: dogwatch.plugin.v1.DescribeResponse.types:type_name -> dogwatch.plugin.v1.TypeInfo
 	3,   // 1: dogwatch.plugin.v1.TypeInfo.options:type_name -> dogwatch.plugin.v1.Option
-	91,  // 2: dogwatch.plugin.v1.ConfigureRequest.options:type_name -> google.protobuf.Struct
+	93,  // 2: dogwatch.plugin.v1.ConfigureRequest.options:type_name -> google.protobuf.Struct
 	6,   // 3: dogwatch.plugin.v1.ConfigureResponse.hosts:type_name -> dogwatch.plugin.v1.Host
 	15,  // 4: dogwatch.plugin.v1.Container.image:type_name -> dogwatch.plugin.v1.Image
-	86,  // 5: dogwatch.plugin.v1.Container.labels:type_name -> dogwatch.plugin.v1.Container.LabelsEntry
+	88,  // 5: dogwatch.plugin.v1.Container.labels:type_name -> dogwatch.plugin.v1.Container.LabelsEntry
 	19,  // 6: dogwatch.plugin.v1.Container.result:type_name -> dogwatch.plugin.v1.Result
 	22,  // 7: dogwatch.plugin.v1.Container.check:type_name -> dogwatch.plugin.v1.CheckState
 	23,  // 8: dogwatch.plugin.v1.Container.update_kind:type_name -> dogwatch.plugin.v1.UpdateKind
 	13,  // 9: dogwatch.plugin.v1.Container.decision:type_name -> dogwatch.plugin.v1.Decision
-	92,  // 10: dogwatch.plugin.v1.Container.snoozed_until:type_name -> google.protobuf.Timestamp
-	92,  // 11: dogwatch.plugin.v1.Container.cooling_down_until:type_name -> google.protobuf.Timestamp
-	92,  // 12: dogwatch.plugin.v1.Container.created:type_name -> google.protobuf.Timestamp
+	94,  // 10: dogwatch.plugin.v1.Container.snoozed_until:type_name -> google.protobuf.Timestamp
+	94,  // 11: dogwatch.plugin.v1.Container.cooling_down_until:type_name -> google.protobuf.Timestamp
+	94,  // 12: dogwatch.plugin.v1.Container.created:type_name -> google.protobuf.Timestamp
 	15,  // 13: dogwatch.plugin.v1.Container.base:type_name -> dogwatch.plugin.v1.Image
 	12,  // 14: dogwatch.plugin.v1.Container.skipped:type_name -> dogwatch.plugin.v1.Skipped
-	92,  // 15: dogwatch.plugin.v1.Skipped.created:type_name -> google.protobuf.Timestamp
+	94,  // 15: dogwatch.plugin.v1.Skipped.created:type_name -> google.protobuf.Timestamp
 	14,  // 16: dogwatch.plugin.v1.Decision.reasons:type_name -> dogwatch.plugin.v1.DecisionReason
-	92,  // 17: dogwatch.plugin.v1.Decision.until:type_name -> google.protobuf.Timestamp
-	92,  // 18: dogwatch.plugin.v1.Decision.offered_at:type_name -> google.protobuf.Timestamp
-	92,  // 19: dogwatch.plugin.v1.DecisionReason.until:type_name -> google.protobuf.Timestamp
+	94,  // 17: dogwatch.plugin.v1.Decision.until:type_name -> google.protobuf.Timestamp
+	94,  // 18: dogwatch.plugin.v1.Decision.offered_at:type_name -> google.protobuf.Timestamp
+	94,  // 19: dogwatch.plugin.v1.DecisionReason.until:type_name -> google.protobuf.Timestamp
 	16,  // 20: dogwatch.plugin.v1.Image.registry:type_name -> dogwatch.plugin.v1.ImageRegistry
 	17,  // 21: dogwatch.plugin.v1.Image.tag:type_name -> dogwatch.plugin.v1.Tag
 	18,  // 22: dogwatch.plugin.v1.Image.digest:type_name -> dogwatch.plugin.v1.Digest
-	92,  // 23: dogwatch.plugin.v1.Image.created:type_name -> google.protobuf.Timestamp
-	92,  // 24: dogwatch.plugin.v1.Result.created:type_name -> google.protobuf.Timestamp
+	94,  // 23: dogwatch.plugin.v1.Image.created:type_name -> google.protobuf.Timestamp
+	94,  // 24: dogwatch.plugin.v1.Result.created:type_name -> google.protobuf.Timestamp
 	20,  // 25: dogwatch.plugin.v1.Result.levels:type_name -> dogwatch.plugin.v1.Levels
 	21,  // 26: dogwatch.plugin.v1.Levels.patch:type_name -> dogwatch.plugin.v1.Release
 	21,  // 27: dogwatch.plugin.v1.Levels.minor:type_name -> dogwatch.plugin.v1.Release
 	21,  // 28: dogwatch.plugin.v1.Levels.major:type_name -> dogwatch.plugin.v1.Release
-	92,  // 29: dogwatch.plugin.v1.Release.created:type_name -> google.protobuf.Timestamp
-	92,  // 30: dogwatch.plugin.v1.Release.first_seen:type_name -> google.protobuf.Timestamp
-	92,  // 31: dogwatch.plugin.v1.CheckState.at:type_name -> google.protobuf.Timestamp
-	92,  // 32: dogwatch.plugin.v1.CheckState.postponed_until:type_name -> google.protobuf.Timestamp
+	94,  // 29: dogwatch.plugin.v1.Release.created:type_name -> google.protobuf.Timestamp
+	94,  // 30: dogwatch.plugin.v1.Release.first_seen:type_name -> google.protobuf.Timestamp
+	94,  // 31: dogwatch.plugin.v1.CheckState.at:type_name -> google.protobuf.Timestamp
+	94,  // 32: dogwatch.plugin.v1.CheckState.postponed_until:type_name -> google.protobuf.Timestamp
 	19,  // 33: dogwatch.plugin.v1.UpdateKind.result:type_name -> dogwatch.plugin.v1.Result
 	11,  // 34: dogwatch.plugin.v1.ListResponse.containers:type_name -> dogwatch.plugin.v1.Container
-	92,  // 35: dogwatch.plugin.v1.WatchResponse.at:type_name -> google.protobuf.Timestamp
+	94,  // 35: dogwatch.plugin.v1.WatchResponse.at:type_name -> google.protobuf.Timestamp
 	29,  // 36: dogwatch.plugin.v1.TagsRequest.repository:type_name -> dogwatch.plugin.v1.Repository
 	29,  // 37: dogwatch.plugin.v1.ResolveRequest.repository:type_name -> dogwatch.plugin.v1.Repository
 	29,  // 38: dogwatch.plugin.v1.ManifestRequest.repository:type_name -> dogwatch.plugin.v1.Repository
 	24,  // 39: dogwatch.plugin.v1.ManifestRequest.platform:type_name -> dogwatch.plugin.v1.Platform
-	92,  // 40: dogwatch.plugin.v1.ManifestResponse.created:type_name -> google.protobuf.Timestamp
+	94,  // 40: dogwatch.plugin.v1.ManifestResponse.created:type_name -> google.protobuf.Timestamp
 	29,  // 41: dogwatch.plugin.v1.ImageConfigRequest.repository:type_name -> dogwatch.plugin.v1.Repository
 	24,  // 42: dogwatch.plugin.v1.ImageConfigRequest.platform:type_name -> dogwatch.plugin.v1.Platform
 	65,  // 43: dogwatch.plugin.v1.ImageConfigResponse.config:type_name -> dogwatch.plugin.v1.ImageConfig
 	29,  // 44: dogwatch.plugin.v1.DescribeTagsRequest.repository:type_name -> dogwatch.plugin.v1.Repository
 	24,  // 45: dogwatch.plugin.v1.DescribeTagsRequest.platform:type_name -> dogwatch.plugin.v1.Platform
 	40,  // 46: dogwatch.plugin.v1.DescribeTagsResponse.tags:type_name -> dogwatch.plugin.v1.DescribedTag
-	92,  // 47: dogwatch.plugin.v1.DescribedTag.pushed:type_name -> google.protobuf.Timestamp
+	94,  // 47: dogwatch.plugin.v1.DescribedTag.pushed:type_name -> google.protobuf.Timestamp
 	29,  // 48: dogwatch.plugin.v1.CredentialsRequest.repository:type_name -> dogwatch.plugin.v1.Repository
 	45,  // 49: dogwatch.plugin.v1.LimitsResponse.limits:type_name -> dogwatch.plugin.v1.Limit
-	92,  // 50: dogwatch.plugin.v1.Limit.at:type_name -> google.protobuf.Timestamp
-	92,  // 51: dogwatch.plugin.v1.Limit.paused_until:type_name -> google.protobuf.Timestamp
-	92,  // 52: dogwatch.plugin.v1.Limit.resets_at:type_name -> google.protobuf.Timestamp
+	94,  // 50: dogwatch.plugin.v1.Limit.at:type_name -> google.protobuf.Timestamp
+	94,  // 51: dogwatch.plugin.v1.Limit.paused_until:type_name -> google.protobuf.Timestamp
+	94,  // 52: dogwatch.plugin.v1.Limit.resets_at:type_name -> google.protobuf.Timestamp
 	11,  // 53: dogwatch.plugin.v1.RunRequest.containers:type_name -> dogwatch.plugin.v1.Container
-	87,  // 54: dogwatch.plugin.v1.RunRequest.credentials:type_name -> dogwatch.plugin.v1.RunRequest.CredentialsEntry
-	88,  // 55: dogwatch.plugin.v1.RunRequest.engines:type_name -> dogwatch.plugin.v1.RunRequest.EnginesEntry
+	89,  // 54: dogwatch.plugin.v1.RunRequest.credentials:type_name -> dogwatch.plugin.v1.RunRequest.CredentialsEntry
+	90,  // 55: dogwatch.plugin.v1.RunRequest.engines:type_name -> dogwatch.plugin.v1.RunRequest.EnginesEntry
 	48,  // 56: dogwatch.plugin.v1.RunRequest.event:type_name -> dogwatch.plugin.v1.Event
 	47,  // 57: dogwatch.plugin.v1.RunRequest.actions:type_name -> dogwatch.plugin.v1.Action
-	92,  // 58: dogwatch.plugin.v1.Event.since:type_name -> google.protobuf.Timestamp
-	92,  // 59: dogwatch.plugin.v1.Event.at:type_name -> google.protobuf.Timestamp
+	94,  // 58: dogwatch.plugin.v1.Event.since:type_name -> google.protobuf.Timestamp
+	94,  // 59: dogwatch.plugin.v1.Event.at:type_name -> google.protobuf.Timestamp
 	49,  // 60: dogwatch.plugin.v1.Event.summary:type_name -> dogwatch.plugin.v1.Summary
-	91,  // 61: dogwatch.plugin.v1.Engine.options:type_name -> google.protobuf.Struct
+	93,  // 61: dogwatch.plugin.v1.Engine.options:type_name -> google.protobuf.Struct
 	53,  // 62: dogwatch.plugin.v1.RunResponse.progress:type_name -> dogwatch.plugin.v1.Progress
 	52,  // 63: dogwatch.plugin.v1.RunResponse.operations:type_name -> dogwatch.plugin.v1.OperationRequest
 	67,  // 64: dogwatch.plugin.v1.OperationRequest.rules:type_name -> dogwatch.plugin.v1.UpdateRules
@@ -6887,15 +7063,15 @@ var file_plugin_proto_depIdxs = []int32{
 	67,  // 75: dogwatch.plugin.v1.ImageUpdate.rules:type_name -> dogwatch.plugin.v1.UpdateRules
 	42,  // 76: dogwatch.plugin.v1.ImageUpdate.credentials:type_name -> dogwatch.plugin.v1.CredentialsResponse
 	65,  // 77: dogwatch.plugin.v1.TargetImage.config:type_name -> dogwatch.plugin.v1.ImageConfig
-	89,  // 78: dogwatch.plugin.v1.ImageConfig.labels:type_name -> dogwatch.plugin.v1.ImageConfig.LabelsEntry
+	91,  // 78: dogwatch.plugin.v1.ImageConfig.labels:type_name -> dogwatch.plugin.v1.ImageConfig.LabelsEntry
 	24,  // 79: dogwatch.plugin.v1.ImageConfig.platform:type_name -> dogwatch.plugin.v1.Platform
 	66,  // 80: dogwatch.plugin.v1.ImageConfig.layers:type_name -> dogwatch.plugin.v1.Layer
 	70,  // 81: dogwatch.plugin.v1.UpdateRules.health:type_name -> dogwatch.plugin.v1.HealthGate
 	68,  // 82: dogwatch.plugin.v1.UpdateRules.hooks:type_name -> dogwatch.plugin.v1.Hooks
 	69,  // 83: dogwatch.plugin.v1.UpdateRules.compose:type_name -> dogwatch.plugin.v1.ComposeRules
-	93,  // 84: dogwatch.plugin.v1.Hooks.timeout:type_name -> google.protobuf.Duration
-	93,  // 85: dogwatch.plugin.v1.HealthGate.window:type_name -> google.protobuf.Duration
-	93,  // 86: dogwatch.plugin.v1.HealthGate.interval:type_name -> google.protobuf.Duration
+	95,  // 84: dogwatch.plugin.v1.Hooks.timeout:type_name -> google.protobuf.Duration
+	95,  // 85: dogwatch.plugin.v1.HealthGate.window:type_name -> google.protobuf.Duration
+	95,  // 86: dogwatch.plugin.v1.HealthGate.interval:type_name -> google.protobuf.Duration
 	74,  // 87: dogwatch.plugin.v1.Plan.from:type_name -> dogwatch.plugin.v1.PlannedImage
 	74,  // 88: dogwatch.plugin.v1.Plan.to:type_name -> dogwatch.plugin.v1.PlannedImage
 	75,  // 89: dogwatch.plugin.v1.Plan.steps:type_name -> dogwatch.plugin.v1.Step
@@ -6906,61 +7082,64 @@ var file_plugin_proto_depIdxs = []int32{
 	79,  // 94: dogwatch.plugin.v1.Plan.dependents:type_name -> dogwatch.plugin.v1.Dependent
 	72,  // 95: dogwatch.plugin.v1.Plan.files:type_name -> dogwatch.plugin.v1.FileChange
 	73,  // 96: dogwatch.plugin.v1.Plan.backups:type_name -> dogwatch.plugin.v1.Backup
-	92,  // 97: dogwatch.plugin.v1.Backup.created:type_name -> google.protobuf.Timestamp
+	94,  // 97: dogwatch.plugin.v1.Backup.created:type_name -> google.protobuf.Timestamp
 	81,  // 98: dogwatch.plugin.v1.UpdateRequest.operation:type_name -> dogwatch.plugin.v1.Operation
 	63,  // 99: dogwatch.plugin.v1.Operation.update:type_name -> dogwatch.plugin.v1.ImageUpdate
 	71,  // 100: dogwatch.plugin.v1.Operation.plan:type_name -> dogwatch.plugin.v1.Plan
 	82,  // 101: dogwatch.plugin.v1.Operation.steps:type_name -> dogwatch.plugin.v1.StepRecord
 	75,  // 102: dogwatch.plugin.v1.StepRecord.step:type_name -> dogwatch.plugin.v1.Step
-	90,  // 103: dogwatch.plugin.v1.StepRecord.facts:type_name -> dogwatch.plugin.v1.StepRecord.FactsEntry
+	92,  // 103: dogwatch.plugin.v1.StepRecord.facts:type_name -> dogwatch.plugin.v1.StepRecord.FactsEntry
 	75,  // 104: dogwatch.plugin.v1.UpdateResponse.begin:type_name -> dogwatch.plugin.v1.Step
 	82,  // 105: dogwatch.plugin.v1.UpdateResponse.end:type_name -> dogwatch.plugin.v1.StepRecord
 	84,  // 106: dogwatch.plugin.v1.UpdateResponse.progress:type_name -> dogwatch.plugin.v1.StepProgress
 	85,  // 107: dogwatch.plugin.v1.UpdateResponse.outcome:type_name -> dogwatch.plugin.v1.Outcome
 	78,  // 108: dogwatch.plugin.v1.Outcome.reason:type_name -> dogwatch.plugin.v1.Reason
-	93,  // 109: dogwatch.plugin.v1.Outcome.downtime:type_name -> google.protobuf.Duration
+	95,  // 109: dogwatch.plugin.v1.Outcome.downtime:type_name -> google.protobuf.Duration
 	78,  // 110: dogwatch.plugin.v1.Outcome.warnings:type_name -> dogwatch.plugin.v1.Reason
-	42,  // 111: dogwatch.plugin.v1.RunRequest.CredentialsEntry.value:type_name -> dogwatch.plugin.v1.CredentialsResponse
-	50,  // 112: dogwatch.plugin.v1.RunRequest.EnginesEntry.value:type_name -> dogwatch.plugin.v1.Engine
-	0,   // 113: dogwatch.plugin.v1.Component.Describe:input_type -> dogwatch.plugin.v1.DescribeRequest
-	4,   // 114: dogwatch.plugin.v1.Component.Configure:input_type -> dogwatch.plugin.v1.ConfigureRequest
-	7,   // 115: dogwatch.plugin.v1.Component.Release:input_type -> dogwatch.plugin.v1.ReleaseRequest
-	9,   // 116: dogwatch.plugin.v1.Component.Probe:input_type -> dogwatch.plugin.v1.ProbeRequest
-	25,  // 117: dogwatch.plugin.v1.Watcher.List:input_type -> dogwatch.plugin.v1.ListRequest
-	27,  // 118: dogwatch.plugin.v1.Watcher.Watch:input_type -> dogwatch.plugin.v1.WatchRequest
-	61,  // 119: dogwatch.plugin.v1.Watcher.Plan:input_type -> dogwatch.plugin.v1.PlanRequest
-	80,  // 120: dogwatch.plugin.v1.Watcher.Update:input_type -> dogwatch.plugin.v1.UpdateRequest
-	30,  // 121: dogwatch.plugin.v1.Registry.Tags:input_type -> dogwatch.plugin.v1.TagsRequest
-	32,  // 122: dogwatch.plugin.v1.Registry.Resolve:input_type -> dogwatch.plugin.v1.ResolveRequest
-	34,  // 123: dogwatch.plugin.v1.Registry.Manifest:input_type -> dogwatch.plugin.v1.ManifestRequest
-	41,  // 124: dogwatch.plugin.v1.Registry.Credentials:input_type -> dogwatch.plugin.v1.CredentialsRequest
-	43,  // 125: dogwatch.plugin.v1.Registry.Limits:input_type -> dogwatch.plugin.v1.LimitsRequest
-	36,  // 126: dogwatch.plugin.v1.Registry.ImageConfig:input_type -> dogwatch.plugin.v1.ImageConfigRequest
-	38,  // 127: dogwatch.plugin.v1.Registry.DescribeTags:input_type -> dogwatch.plugin.v1.DescribeTagsRequest
-	46,  // 128: dogwatch.plugin.v1.Trigger.Run:input_type -> dogwatch.plugin.v1.RunRequest
-	54,  // 129: dogwatch.plugin.v1.Trigger.Follow:input_type -> dogwatch.plugin.v1.FollowRequest
-	1,   // 130: dogwatch.plugin.v1.Component.Describe:output_type -> dogwatch.plugin.v1.DescribeResponse
-	5,   // 131: dogwatch.plugin.v1.Component.Configure:output_type -> dogwatch.plugin.v1.ConfigureResponse
-	8,   // 132: dogwatch.plugin.v1.Component.Release:output_type -> dogwatch.plugin.v1.ReleaseResponse
-	10,  // 133: dogwatch.plugin.v1.Component.Probe:output_type -> dogwatch.plugin.v1.ProbeResponse
-	26,  // 134: dogwatch.plugin.v1.Watcher.List:output_type -> dogwatch.plugin.v1.ListResponse
-	28,  // 135: dogwatch.plugin.v1.Watcher.Watch:output_type -> dogwatch.plugin.v1.WatchResponse
-	62,  // 136: dogwatch.plugin.v1.Watcher.Plan:output_type -> dogwatch.plugin.v1.PlanResponse
-	83,  // 137: dogwatch.plugin.v1.Watcher.Update:output_type -> dogwatch.plugin.v1.UpdateResponse
-	31,  // 138: dogwatch.plugin.v1.Registry.Tags:output_type -> dogwatch.plugin.v1.TagsResponse
-	33,  // 139: dogwatch.plugin.v1.Registry.Resolve:output_type -> dogwatch.plugin.v1.ResolveResponse
-	35,  // 140: dogwatch.plugin.v1.Registry.Manifest:output_type -> dogwatch.plugin.v1.ManifestResponse
-	42,  // 141: dogwatch.plugin.v1.Registry.Credentials:output_type -> dogwatch.plugin.v1.CredentialsResponse
-	44,  // 142: dogwatch.plugin.v1.Registry.Limits:output_type -> dogwatch.plugin.v1.LimitsResponse
-	37,  // 143: dogwatch.plugin.v1.Registry.ImageConfig:output_type -> dogwatch.plugin.v1.ImageConfigResponse
-	39,  // 144: dogwatch.plugin.v1.Registry.DescribeTags:output_type -> dogwatch.plugin.v1.DescribeTagsResponse
-	51,  // 145: dogwatch.plugin.v1.Trigger.Run:output_type -> dogwatch.plugin.v1.RunResponse
-	55,  // 146: dogwatch.plugin.v1.Trigger.Follow:output_type -> dogwatch.plugin.v1.FollowResponse
-	130, // [130:147] is the sub-list for method output_type
-	113, // [113:130] is the sub-list for method input_type
-	113, // [113:113] is the sub-list for extension type_name
-	113, // [113:113] is the sub-list for extension extendee
-	0,   // [0:113] is the sub-list for field type_name
+	86,  // 111: dogwatch.plugin.v1.Outcome.evidence:type_name -> dogwatch.plugin.v1.Evidence
+	87,  // 112: dogwatch.plugin.v1.Evidence.health:type_name -> dogwatch.plugin.v1.HealthResult
+	94,  // 113: dogwatch.plugin.v1.HealthResult.at:type_name -> google.protobuf.Timestamp
+	42,  // 114: dogwatch.plugin.v1.RunRequest.CredentialsEntry.value:type_name -> dogwatch.plugin.v1.CredentialsResponse
+	50,  // 115: dogwatch.plugin.v1.RunRequest.EnginesEntry.value:type_name -> dogwatch.plugin.v1.Engine
+	0,   // 116: dogwatch.plugin.v1.Component.Describe:input_type -> dogwatch.plugin.v1.DescribeRequest
+	4,   // 117: dogwatch.plugin.v1.Component.Configure:input_type -> dogwatch.plugin.v1.ConfigureRequest
+	7,   // 118: dogwatch.plugin.v1.Component.Release:input_type -> dogwatch.plugin.v1.ReleaseRequest
+	9,   // 119: dogwatch.plugin.v1.Component.Probe:input_type -> dogwatch.plugin.v1.ProbeRequest
+	25,  // 120: dogwatch.plugin.v1.Watcher.List:input_type -> dogwatch.plugin.v1.ListRequest
+	27,  // 121: dogwatch.plugin.v1.Watcher.Watch:input_type -> dogwatch.plugin.v1.WatchRequest
+	61,  // 122: dogwatch.plugin.v1.Watcher.Plan:input_type -> dogwatch.plugin.v1.PlanRequest
+	80,  // 123: dogwatch.plugin.v1.Watcher.Update:input_type -> dogwatch.plugin.v1.UpdateRequest
+	30,  // 124: dogwatch.plugin.v1.Registry.Tags:input_type -> dogwatch.plugin.v1.TagsRequest
+	32,  // 125: dogwatch.plugin.v1.Registry.Resolve:input_type -> dogwatch.plugin.v1.ResolveRequest
+	34,  // 126: dogwatch.plugin.v1.Registry.Manifest:input_type -> dogwatch.plugin.v1.ManifestRequest
+	41,  // 127: dogwatch.plugin.v1.Registry.Credentials:input_type -> dogwatch.plugin.v1.CredentialsRequest
+	43,  // 128: dogwatch.plugin.v1.Registry.Limits:input_type -> dogwatch.plugin.v1.LimitsRequest
+	36,  // 129: dogwatch.plugin.v1.Registry.ImageConfig:input_type -> dogwatch.plugin.v1.ImageConfigRequest
+	38,  // 130: dogwatch.plugin.v1.Registry.DescribeTags:input_type -> dogwatch.plugin.v1.DescribeTagsRequest
+	46,  // 131: dogwatch.plugin.v1.Trigger.Run:input_type -> dogwatch.plugin.v1.RunRequest
+	54,  // 132: dogwatch.plugin.v1.Trigger.Follow:input_type -> dogwatch.plugin.v1.FollowRequest
+	1,   // 133: dogwatch.plugin.v1.Component.Describe:output_type -> dogwatch.plugin.v1.DescribeResponse
+	5,   // 134: dogwatch.plugin.v1.Component.Configure:output_type -> dogwatch.plugin.v1.ConfigureResponse
+	8,   // 135: dogwatch.plugin.v1.Component.Release:output_type -> dogwatch.plugin.v1.ReleaseResponse
+	10,  // 136: dogwatch.plugin.v1.Component.Probe:output_type -> dogwatch.plugin.v1.ProbeResponse
+	26,  // 137: dogwatch.plugin.v1.Watcher.List:output_type -> dogwatch.plugin.v1.ListResponse
+	28,  // 138: dogwatch.plugin.v1.Watcher.Watch:output_type -> dogwatch.plugin.v1.WatchResponse
+	62,  // 139: dogwatch.plugin.v1.Watcher.Plan:output_type -> dogwatch.plugin.v1.PlanResponse
+	83,  // 140: dogwatch.plugin.v1.Watcher.Update:output_type -> dogwatch.plugin.v1.UpdateResponse
+	31,  // 141: dogwatch.plugin.v1.Registry.Tags:output_type -> dogwatch.plugin.v1.TagsResponse
+	33,  // 142: dogwatch.plugin.v1.Registry.Resolve:output_type -> dogwatch.plugin.v1.ResolveResponse
+	35,  // 143: dogwatch.plugin.v1.Registry.Manifest:output_type -> dogwatch.plugin.v1.ManifestResponse
+	42,  // 144: dogwatch.plugin.v1.Registry.Credentials:output_type -> dogwatch.plugin.v1.CredentialsResponse
+	44,  // 145: dogwatch.plugin.v1.Registry.Limits:output_type -> dogwatch.plugin.v1.LimitsResponse
+	37,  // 146: dogwatch.plugin.v1.Registry.ImageConfig:output_type -> dogwatch.plugin.v1.ImageConfigResponse
+	39,  // 147: dogwatch.plugin.v1.Registry.DescribeTags:output_type -> dogwatch.plugin.v1.DescribeTagsResponse
+	51,  // 148: dogwatch.plugin.v1.Trigger.Run:output_type -> dogwatch.plugin.v1.RunResponse
+	55,  // 149: dogwatch.plugin.v1.Trigger.Follow:output_type -> dogwatch.plugin.v1.FollowResponse
+	133, // [133:150] is the sub-list for method output_type
+	116, // [116:133] is the sub-list for method input_type
+	116, // [116:116] is the sub-list for extension type_name
+	116, // [116:116] is the sub-list for extension extendee
+	0,   // [0:116] is the sub-list for field type_name
 }
 
 func init() { file_plugin_proto_init() }
@@ -6975,7 +7154,7 @@ func file_plugin_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_plugin_proto_rawDesc), len(file_plugin_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   91,
+			NumMessages:   93,
 			NumExtensions: 0,
 			NumServices:   4,
 		},

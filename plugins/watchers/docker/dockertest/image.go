@@ -63,6 +63,12 @@ func main() {
 	case "slow": // DURATION: takes that long to stop
 		d, _ := time.ParseDuration(args[1])
 		wait(d)
+	case "crash": // VARIABLE: writes 60 lines and the variable to the standard error, and ends with code 3
+		for i := range 60 {
+			fmt.Fprintf(os.Stderr, "line %d\n", i)
+		}
+		fmt.Fprintln(os.Stderr, "\x1b[31mcannot log in with", os.Getenv(args[1]), "\x1b[0m")
+		os.Exit(3)
 	case "health": // PATTERN: h for healthy, u for unhealthy
 		calls, _ := os.ReadFile("/calls")
 		os.WriteFile("/calls", append(calls, 'x'), 0o600)

@@ -161,11 +161,11 @@ func (c Command) Run(ctx context.Context, host string, secrets []string, args ..
 			cmd.Env = append(cmd.Env, name+"="+value)
 		}
 	}
-	output := &tail{}
+	output := &Tail{Limit: outputLimit}
 	cmd.Stdout, cmd.Stderr = output, output
 	cmd.WaitDelay = killWait
 	err := runGroup(cmd)
-	text := redact(strings.ToValidUTF8(string(output.text), ""), secrets)
+	text := redact(strings.ToValidUTF8(output.String(), ""), secrets)
 	switch {
 	case ctx.Err() != nil:
 		return text, fmt.Errorf("%s was stopped: %w", strings.Join(c.Tool, " "), context.Cause(ctx))
@@ -175,16 +175,24 @@ func (c Command) Run(ctx context.Context, host string, secrets []string, args ..
 	return text, nil
 }
 
-// tail keeps the end of what is written.
-type tail struct{ text []byte }
+// Tail keeps the end of what is written, as many bytes as its Limit.
+type Tail struct {
+	Limit int
+	// Cut is whether something before it is missing.
+	Cut  bool
+	text []byte
+}
 
-func (t *tail) Write(p []byte) (int, error) {
+// Write implements io.Writer.
+func (t *Tail) Write(p []byte) (int, error) {
 	t.text = append(t.text, p...)
-	if surplus := len(t.text) - outputLimit; surplus > 0 {
-		t.text = append([]byte(nil), t.text[surplus:]...)
+	if surplus := len(t.text) - t.Limit; surplus > 0 {
+		t.text, t.Cut = append([]byte(nil), t.text[surplus:]...), true
 	}
 	return len(p), nil
 }
+
+func (t *Tail) String() string { return string(t.text) }
 
 // redact removes colors, and hides secrets.
 func redact(text string, secrets []string) string {
