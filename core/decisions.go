@@ -3,6 +3,8 @@ package core
 import (
 	"context"
 
+	"github.com/dogwatch/dogwatch/core/auth"
+	"github.com/dogwatch/dogwatch/core/operation"
 	"github.com/dogwatch/dogwatch/core/policy"
 	"github.com/dogwatch/dogwatch/core/update"
 	"github.com/dogwatch/dogwatch/core/vulnerability"
@@ -43,13 +45,29 @@ func (a *App) updateFacts(c sdk.Container) (f policy.Facts) {
 		return f
 	}
 	f.CameBack = func(candidate policy.Candidate) bool {
-		tried, err := a.updater.Tried(context.Background(), candidateKey(&c, candidate))
-		if err != nil {
-			a.log.Warn("read whether an update was tried before", "container", c.Name, "error", err)
+		trial, is := a.tried(&c, candidate)
+		return is && trial.Undone == nil
+	}
+	f.RolledBack = func(candidate policy.Candidate) (policy.Rollback, bool) {
+		trial, is := a.tried(&c, candidate)
+		if !is || trial.Undone == nil {
+			return policy.Rollback{}, false
 		}
-		return tried
+		back := policy.Rollback(*trial.Undone)
+		if back.By == auth.AnonymousName {
+			back.By = ""
+		}
+		return back, true
 	}
 	return f
+}
+
+func (a *App) tried(c *sdk.Container, candidate policy.Candidate) (operation.Trial, bool) {
+	trial, is, err := a.updater.Tried(context.Background(), candidateKey(c, candidate))
+	if err != nil {
+		a.log.Warn("read whether an update was tried before", "container", c.Name, "error", err)
+	}
+	return trial, is
 }
 
 // candidateKey returns the key of the update of a container to a candidate.

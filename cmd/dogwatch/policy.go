@@ -206,6 +206,11 @@ func factsOf(cfg *config.Config, c sdk.Container) policy.Facts {
 			case policy.ReasonCameBack:
 				tag, digest := c.Result.Tag, c.Result.Digest
 				f.CameBack = func(is policy.Candidate) bool { return is.Tag == tag && is.Digest == digest }
+			case policy.ReasonUndone:
+				tag, digest, back := c.Result.Tag, c.Result.Digest, policy.Rollback{By: r.Source, At: c.Check.At.Time}
+				f.RolledBack = func(is policy.Candidate) (policy.Rollback, bool) {
+					return back, is.Tag == tag && is.Digest == digest
+				}
 			}
 		}
 	}

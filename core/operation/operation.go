@@ -92,6 +92,20 @@ func (o Operation) MayRetry() bool {
 	return false
 }
 
+// Trial is an update that was carried out and is not to be carried out again without a user.
+type Trial struct {
+	// Update is the text form of its update.Key.
+	Update string
+	// Undone is how a user rolled it back; nil when it did not work.
+	Undone *Undo
+}
+
+// Undo is how a user rolled an update back.
+type Undo struct {
+	By string // the user or token
+	At time.Time
+}
+
 // Cancel is the wish of a user that an operation stops. It may come too late.
 type Cancel struct {
 	// By is the user or token.

@@ -26,7 +26,7 @@ func Decide(u Update, r Rules, f Facts, choices []Choice, now time.Time) Decisio
 	if c.accepted != nil {
 		d.Reasons = append(d.Reasons, reasonOfChoice(ReasonApproved, "approved", *c.accepted, c.now, true))
 	} else {
-		held = append(held, c.snoozes()...)
+		held = append(append(held, c.snoozes()...), c.undone(target)...)
 	}
 	held = append(held, c.times()...)
 	held = append(held, c.problems()...)
@@ -131,6 +131,9 @@ func (c *circumstances) approval() (Choice, int) {
 		if choice.Kind != Approved || i < 0 {
 			continue
 		}
+		if back, is := c.rolledBack(i); is && !choice.At.After(back.At) {
+			continue // it was of the update that was rolled back since
+		}
 		for m, later := range c.choices {
 			if later.Kind != Approved && later.At.After(choice.At.Time) && (c.covers(m, i) || c.isWhole(later)) {
 				return Choice{}, -1
@@ -139,6 +142,24 @@ func (c *circumstances) approval() (Choice, int) {
 		return choice, i
 	}
 	return Choice{}, -1
+}
+
+// rolledBack returns how a user rolled a candidate back; false when nobody did.
+func (c *circumstances) rolledBack(i int) (Rollback, bool) {
+	if c.facts.RolledBack == nil {
+		return Rollback{}, false
+	}
+	return c.facts.RolledBack(c.update.Candidates[i])
+}
+
+// undone returns that the target is held since a user rolled it back.
+func (c *circumstances) undone(target int) []Reason {
+	back, is := c.rolledBack(target)
+	if !is {
+		return nil
+	}
+	text := "it was rolled back by you, and waits for something newer or for your approval"
+	return []Reason{{Code: ReasonUndone, Text: text, Source: back.By}}
 }
 
 // times returns why nothing may happen now, whatever the update is.
@@ -183,7 +204,7 @@ func (c *circumstances) conclude(d *Decision) {
 			Text: fmt.Sprintf("it fixes %s, so it need not be %s old", summary.Fixed.From(c.rules.Security.Value).Vulnerabilities(), FormatAge(c.rules.MinAge.Value))})
 	}
 	if !approved && c.facts.CameBack != nil && c.facts.CameBack(c.update.Candidates[d.Target]) {
-		d.Reasons = append(d.Reasons, Reason{Code: ReasonCameBack, Text: "it was tried and rolled back, so it is not tried again by itself"})
+		d.Reasons = append(d.Reasons, Reason{Code: ReasonCameBack, Text: "it was tried and did not work, so it is not tried again by itself"})
 		return
 	}
 	switch {

@@ -202,6 +202,9 @@ func TestDecide(t *testing.T) {
 	both.Threshold = set("minor", "policy.threshold")
 	may, mayNot := Facts{MayUpdate: true}, Facts{Remedy: "set watcher.docker.local.update to true"}
 	back := Facts{MayUpdate: true, CameBack: func(c Candidate) bool { return c.Tag == "9.0.0" }}
+	undone := Facts{MayUpdate: true, RolledBack: func(c Candidate) (Rollback, bool) {
+		return Rollback{By: "ana", At: noon.Add(-time.Hour)}, c.Tag == "9.0.0"
+	}}
 	young := []Candidate{version("8.2.3", sdk.DiffMinor, 1), version("8.2.2", sdk.DiffMinor, 6), older}
 	unknownAge := []Candidate{{Tag: "8.2.3", Kind: sdk.KindTag, Diff: sdk.DiffMinor, FirstSeen: noon.Add(-2 * day)}}
 	for _, c := range []struct {
@@ -226,6 +229,9 @@ func TestDecide(t *testing.T) {
 		{"auto of a digest", []Candidate{rebuild("sha256:b", 1, 1)}, auto, may, nil, "automatic sha256:b auto"},
 		{"auto, was rolled back", all, auto, back, nil, "offered 9.0.0 rolledback"},
 		{"notify, was rolled back", all, Rules{}, back, nil, "offered 9.0.0 rolledback"},
+		{"auto, a user rolled it back", all, auto, undone, nil, "held 9.0.0 choice.rollback"},
+		{"notify, a user rolled it back", all, Rules{}, undone, nil, "held 9.0.0 choice.rollback"},
+		{"auto, a user rolled another back", []Candidate{minor}, auto, undone, nil, "automatic 8.2.1 auto"},
 		{"auto, another version was rolled back", []Candidate{minor}, auto, back, nil, "automatic 8.2.1 auto"},
 
 		{"threshold all", all, threshold("all"), may, nil, "offered 9.0.0"},
@@ -288,6 +294,8 @@ func TestDecide(t *testing.T) {
 		{"approved beyond the threshold", all, threshold("patch"), may, []Choice{choice(Approved, "9.0.0", 1)}, "automatic 9.0.0 choice.approve"},
 		{"approved where the watcher may not", all, approve, mayNot, []Choice{choice(Approved, "9.0.0", 1)}, "offered 9.0.0 choice.approve update.forbidden"},
 		{"approved, outside the window", all, window(approve, 2, 3), may, []Choice{choice(Approved, "9.0.0", 1)}, "held 9.0.0 choice.approve window.closed(2) next 2"},
+		{"approved after a user rolled it back", all, auto, undone, []Choice{choice(Approved, "9.0.0", 0.5)}, "automatic 9.0.0 choice.approve"},
+		{"approved before a user rolled it back", all, auto, undone, []Choice{choice(Approved, "9.0.0", 2)}, "held 9.0.0 choice.rollback"},
 		{"approved after it was rolled back", all, auto, back, []Choice{choice(Approved, "9.0.0", 1)}, "automatic 9.0.0 choice.approve"},
 		{"approved a version that is gone", []Candidate{minor}, approve, may, []Choice{choice(Approved, "8.2.0", 1)}, "offered 8.2.1 approval"},
 		{"approved, then snoozed", all, approve, may, []Choice{choice(Approved, "9.0.0", 2), choice(Snooze, "", 1).until(3)}, "held 9.0.0 choice.snooze(3) next 3"},

@@ -126,8 +126,10 @@ type Facts struct {
 	// MayUpdate is whether the watcher can and may carry out updates; Remedy what would allow it.
 	MayUpdate bool
 	Remedy    string
-	// CameBack reports whether a version was tried and rolled back; nil for none.
+	// CameBack reports whether a version was tried and did not work; nil for none.
 	CameBack func(Candidate) bool
+	// RolledBack returns how a user rolled a version back that had worked, false when nobody did; nil for none.
+	RolledBack func(Candidate) (Rollback, bool)
 	// Compared returns how the vulnerabilities of a version compare with those of the image
 	// that runs, if both were scanned; nil for none.
 	Compared func(Candidate) (vulnerability.Summary, bool)
@@ -135,6 +137,12 @@ type Facts struct {
 	// being carried out by a rule; vulnerability.Unknown for none. HoldSource is where that is set.
 	HoldAdded  vulnerability.Severity
 	HoldSource string
+}
+
+// Rollback is how a user rolled an update back.
+type Rollback struct {
+	By string // the user or token
+	At time.Time
 }
 
 // ChoiceKind is what a user decided.
@@ -186,9 +194,10 @@ const (
 	ReasonApproval    = sdk.ReasonApproval // of an offered update: it waits for a user's approval
 	ReasonApproved    = "choice.approve"
 	ReasonAutomatic   = "auto"
-	ReasonSecurity    = "security"   // it fixes vulnerabilities, and its age does not matter
-	ReasonCameBack    = "rolledback" // it was tried and did not work
-	ReasonMajor       = "major"      // of an offered update: a major one is not carried out by itself
+	ReasonSecurity    = "security"        // it fixes vulnerabilities, and its age does not matter
+	ReasonCameBack    = "rolledback"      // it was tried and did not work
+	ReasonMajor       = "major"           // of an offered update: a major one is not carried out by itself
+	ReasonUndone      = "choice.rollback" // a user rolled it back
 	ReasonForbidden   = "update.forbidden"
 	ReasonRebuild     = "rebuild" // the base of its image is newer: nobody but who builds it can update it
 	ReasonInvalidRule = "rule.invalid"

@@ -124,19 +124,32 @@ func (s *Store) OpenOperations(ctx context.Context) ([]operation.Operation, erro
 		WHERE state IN ('queued', 'running') ORDER BY id`, nil, scanOperation)
 }
 
-// Tried returns the updates of a container, in the text form of their keys, that did not
-// work out: an operation for it changed the container and came back or left it broken,
-// or it succeeded and a rollback of the container followed. One that was interrupted counts
+// Tried returns the updates of a container, the latest first, that did not work out, since an
+// operation for it changed the container and came back or left it broken, or that worked,
+// and a rollback of the container followed. One that was interrupted counts
 // once operation.MaxAttempts were.
-func (s *Store) Tried(ctx context.Context, watcherName, name string) ([]string, error) {
-	return query(ctx, s, "read which updates were tried", `SELECT DISTINCT offer FROM operations AS o WHERE watcher = ?1 AND name = ?2 AND offer <> '' AND (
-		state = 'rolled-back' AND (coalesce(doc ->> '$.outcome.Reason.Code', '') <> ?4 OR ?5 <= (
-			SELECT count(*) FROM operations AS i WHERE i.watcher = o.watcher AND i.name = o.name AND i.offer = o.offer
-				AND i.state = 'rolled-back' AND i.doc ->> '$.outcome.Reason.Code' = ?4))
-		OR state = 'failed' AND doc ->> '$.outcome.State' = ?3 OR state = 'succeeded' AND EXISTS (
-			SELECT 1 FROM operations AS r WHERE r.watcher = o.watcher AND r.name = o.name AND r.id > o.id
-				AND r.kind = 'rollback' AND r.state IN ('queued', 'running', 'succeeded')))`, []any{watcherName, name, string(watcher.Broken), watcher.ReasonInterrupted, operation.MaxAttempts},
-		func(scan scanner) (update string, err error) { return update, scan(&update) })
+func (s *Store) Tried(ctx context.Context, watcherName, name string) ([]operation.Trial, error) {
+	return query(ctx, s, "read which updates were tried", `SELECT offer, (SELECT doc FROM operations AS r
+			WHERE o.state = 'succeeded' AND r.watcher = o.watcher AND r.name = o.name AND r.id > o.id
+				AND r.kind = 'rollback' AND r.state IN ('queued', 'running', 'succeeded') ORDER BY r.id LIMIT 1) AS undo
+		FROM operations AS o WHERE watcher = ?1 AND name = ?2 AND offer <> '' AND (
+			state = 'rolled-back' AND (coalesce(doc ->> '$.outcome.Reason.Code', '') <> ?4 OR ?5 <= (
+				SELECT count(*) FROM operations AS i WHERE i.watcher = o.watcher AND i.name = o.name AND i.offer = o.offer
+					AND i.state = 'rolled-back' AND i.doc ->> '$.outcome.Reason.Code' = ?4))
+			OR state = 'failed' AND doc ->> '$.outcome.State' = ?3 OR state = 'succeeded' AND undo IS NOT NULL) ORDER BY id DESC`,
+		[]any{watcherName, name, string(watcher.Broken), watcher.ReasonInterrupted, operation.MaxAttempts},
+		func(scan scanner) (trial operation.Trial, err error) {
+			var undo []byte
+			if err := scan(&trial.Update, &undo); err != nil || undo == nil {
+				return trial, err
+			}
+			var back operation.Operation
+			if err := json.Unmarshal(undo, &back); err != nil {
+				return trial, fmt.Errorf("rollback of %s: %w", trial.Update, err)
+			}
+			trial.Undone = &operation.Undo{By: back.Actor, At: back.Queued}
+			return trial, nil
+		})
 }
 
 func scanOperation(scan scanner) (op operation.Operation, err error) {

@@ -63,16 +63,16 @@ func TestOnlyWhatChangedTheContainerWasTried(t *testing.T) {
 			}
 			f.run(t)
 			f.outcome(t, f.begin(t, "web").ID)
-			if tried, err := f.Tried(t.Context(), update.KeyOf(new(container("web")))); tried != test.tried || err != nil {
+			if trial, tried, err := f.Tried(t.Context(), update.KeyOf(new(container("web")))); tried != test.tried || err != nil || trial.Undone != nil {
 				t.Errorf("tried %v, %v", tried, err)
 			}
 			other := update.KeyOf(new(container("web")))
 			other.FromTag = "0.9" // to which a user has rolled back meanwhile
-			if tried, err := f.Tried(t.Context(), other); tried != test.tried || err != nil {
+			if _, tried, err := f.Tried(t.Context(), other); tried != test.tried || err != nil {
 				t.Errorf("from another version: tried %v, %v", tried, err)
 			}
 			other.ToTag = "99.0"
-			if tried, err := f.Tried(t.Context(), other); tried || err != nil {
+			if _, tried, err := f.Tried(t.Context(), other); tried || err != nil {
 				t.Errorf("to another version: tried %v, %v", tried, err)
 			}
 		})
@@ -91,7 +91,7 @@ func TestInterruptedCountsAsTriedAtTheThirdTime(t *testing.T) {
 		if op := f.outcome(t, f.begin(t, "web").ID); op.State != operation.RolledBack || !op.MayRetry() {
 			t.Fatalf("attempt %d: %+v", attempt, op)
 		}
-		if tried, err := f.Tried(t.Context(), update.KeyOf(new(container("web")))); err != nil || tried != (attempt == operation.MaxAttempts) {
+		if _, tried, err := f.Tried(t.Context(), update.KeyOf(new(container("web")))); err != nil || tried != (attempt == operation.MaxAttempts) {
 			t.Errorf("after attempt %d: tried %v, %v", attempt, tried, err)
 		}
 	}

@@ -21,7 +21,7 @@ func TestUnknownOutcomeIsRecovered(t *testing.T) {
 	if op.State != operation.RolledBack || len(op.Steps) != 1 || len(f.engine.recovered) != 1 || op.Error == "" {
 		t.Errorf("%+v", op)
 	}
-	if tried, err := f.Tried(t.Context(), update.KeyOf(new(container("web")))); tried || err != nil {
+	if _, tried, err := f.Tried(t.Context(), update.KeyOf(new(container("web")))); tried || err != nil {
 		t.Errorf("tried %v, %v, though it was interrupted", tried, err)
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/dogwatch/dogwatch/core/event"
@@ -104,16 +103,18 @@ func (r *Runner) Wait(ctx context.Context, id string) (operation.Operation, erro
 	}
 }
 
-// Tried reports whether an update to the same image did not work out before, so that it is not to be
-// tried again without a user: its operation changed the container and came back, or left
-// it broken, or it was rolled back later. One that failed before anything was changed does not count.
-func (r *Runner) Tried(ctx context.Context, key update.Key) (bool, error) {
+// Tried returns the latest update to the same image that is not to be carried out again without a
+// user, false when there is none: its operation changed the container and came back, or left
+// it broken, or a user rolled it back later. One that failed before anything was changed does not count.
+func (r *Runner) Tried(ctx context.Context, key update.Key) (operation.Trial, bool, error) {
 	watcherName, name, _ := strings.Cut(key.Subject, "/")
 	tried, err := r.opt.Store.Tried(ctx, watcherName, name)
-	return slices.ContainsFunc(tried, func(text string) bool {
-		before, err := update.Parse(text)
-		return err == nil && before.SameTarget(key)
-	}), err
+	for _, trial := range tried {
+		if before, err := update.Parse(trial.Update); err == nil && before.SameTarget(key) {
+			return trial, true, nil
+		}
+	}
+	return operation.Trial{}, false, err
 }
 
 // notFound gives the store's error about an unknown operation the kind of this package.

@@ -165,7 +165,7 @@ type Store interface {
 	Operation(ctx context.Context, id string) (operation.Operation, error)
 	Operations(ctx context.Context, f operation.Filter) ([]operation.Operation, error)
 	OpenOperations(ctx context.Context) ([]operation.Operation, error)
-	Tried(ctx context.Context, watcher, name string) ([]string, error)
+	Tried(ctx context.Context, watcher, name string) ([]operation.Trial, error)
 	// PutPlanned stores that a plan of a container ("watcher/name") was shown, and Planned
 	// reports whether one was, with the digest that a reference had, not too long ago.
 	PutPlanned(ctx context.Context, subject, reference, digest string) error

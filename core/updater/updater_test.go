@@ -230,7 +230,7 @@ func TestUpdateIsStoredStepByStep(t *testing.T) {
 	if len(types) != 9 || types[0] != event.OperationQueued || types[1] != event.OperationStarted || types[2] != event.OperationStep || types[8] != event.OperationSucceeded {
 		t.Errorf("events: %v", types)
 	}
-	if tried, err := f.Tried(t.Context(), update.KeyOf(new(container("web")))); tried || err != nil {
+	if _, tried, err := f.Tried(t.Context(), update.KeyOf(new(container("web")))); tried || err != nil {
 		t.Errorf("tried %v, %v", tried, err)
 	}
 }
@@ -390,7 +390,7 @@ func TestCancelAfterAStep(t *testing.T) {
 			if op := f.outcome(t, op.ID); op.State != c.state {
 				t.Errorf("the operation is %s, want %s", op.State, c.state)
 			}
-			if tried, err := f.Tried(t.Context(), update.KeyOf(&web)); err != nil || tried != c.tried {
+			if _, tried, err := f.Tried(t.Context(), update.KeyOf(&web)); err != nil || tried != c.tried {
 				t.Errorf("tried: %t, %v; want %t", tried, err, c.tried)
 			}
 		})
@@ -401,15 +401,16 @@ func TestRollbackUsesTheImageBefore(t *testing.T) {
 	f := fresh(t)
 	f.run(t)
 	f.outcome(t, f.begin(t, "web").ID)
-	op, err := f.Start(t.Context(), Request{Container: container("web"), Kind: operation.Rollback})
+	op, err := f.Start(t.Context(), Request{Container: container("web"), Kind: operation.Rollback, Actor: "ana"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if op = f.outcome(t, op.ID); op.State != operation.Succeeded || op.Image.ID != "sha256:old" || op.Image.Digest != "" || op.ContainerID != "new" {
 		t.Errorf("%+v", op)
 	}
-	if tried, err := f.Tried(t.Context(), update.KeyOf(new(container("web")))); !tried || err != nil {
-		t.Errorf("tried %v, %v", tried, err)
+	trial, tried, err := f.Tried(t.Context(), update.KeyOf(new(container("web"))))
+	if !tried || err != nil || trial.Undone == nil || trial.Undone.By != "ana" || !trial.Undone.At.Equal(op.Queued) {
+		t.Errorf("tried %v, %+v, %v", tried, trial, err)
 	}
 	if _, err := f.Start(t.Context(), Request{Container: container("web"), Kind: operation.Rollback}); !errors.Is(err, ErrNoUpdate) {
 		t.Errorf("a second rollback: %v", err)

@@ -44,6 +44,7 @@ var reasonWords = map[string]string{
 	policy.ReasonSnoozed:     "snoozed",
 	policy.ReasonCameBack:    "did not work",
 	policy.ReasonMajor:       "major update",
+	policy.ReasonUndone:      "rolled back by you",
 	policy.ReasonInvalidRule: "wrong rule",
 	policy.ReasonSecurity:    "security fix",
 }

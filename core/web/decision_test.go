@@ -123,6 +123,22 @@ func TestContainerPageShowsItsDecision(t *testing.T) {
 	}
 }
 
+// TestRollbackOfAUserIsHeld: what a user rolled back did work, so it is an open update that is held.
+func TestRollbackOfAUserIsHeld(t *testing.T) {
+	undone := sdk.Reason{Code: policy.ReasonUndone, Text: "it was rolled back by you, and waits", Source: "ana"}
+	u, _ := withStore(t, a("web", newer("1.1.0", "minor"), decidedAs(sdk.StateHeld, undone)))
+	for path, want := range map[string]string{
+		"/": ">1 update, rolled back by you<", "/containers": "held: rolled back by you", "/containers?state=held": "held: rolled back by you",
+		"/containers/local/web": "It was rolled back by you, and waits (ana)",
+	} {
+		body := request(u, "GET", path, nil).Body.String()
+		contains(t, body, want)
+		if strings.Contains(body, "did not work") && path != "/containers" && path != "/containers?state=held" {
+			t.Errorf("%s says that it did not work: %s", path, body)
+		}
+	}
+}
+
 // TestOverviewSaysWhatComes has what failed first, and says when held updates are carried out.
 func TestOverviewSaysWhatComes(t *testing.T) {
 	approved := sdk.Reason{Code: policy.ReasonApproved, Text: "it was approved by ana", Source: "ana"}

@@ -1,6 +1,7 @@
 package wiring
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -72,24 +73,13 @@ func (o Operations) Wait(ctx context.Context, id string) (operation.Operation, e
 
 // Tried implements dispatch.Updates.
 func (o Operations) Tried(ctx context.Context, c sdk.Container) (string, error) {
-	key := update.KeyOf(&c)
-	tried, err := o.Runner.Tried(ctx, key)
+	trial, tried, err := o.Runner.Tried(ctx, update.KeyOf(&c))
 	if err != nil || !tried {
 		return "", err
 	}
-	all, err := o.Store.Operations(ctx, operation.Filter{
-		Watcher: c.Watcher, Name: c.Name, States: []operation.State{operation.Succeeded, operation.RolledBack, operation.Failed},
-	})
-	if err != nil {
-		return "", err
-	}
-	how := "did not work out before"
-	for _, op := range all {
-		before, err := update.Parse(op.Update) // a rollback has none
-		if op.Kind == operation.Rollback && op.State == operation.Succeeded || err == nil && before.SameTarget(key) && op.State == operation.RolledBack {
-			how = "was rolled back on " + op.Ended.UTC().Format("2006-01-02 15:04 UTC")
-			break
-		}
+	how := "did not work before"
+	if back := trial.Undone; back != nil {
+		how = "was rolled back by " + cmp.Or(back.By, "a user") + " on " + back.At.UTC().Format("2006-01-02 15:04 UTC")
 	}
 	return fmt.Sprintf("%s/%s is not updated to %s by itself: that %s; update it by hand to try again", c.Watcher, c.Name, c.UpdateKind.RemoteValue, how), nil
 }

@@ -67,7 +67,7 @@ func TestBeginErrorSaysWhatToDo(t *testing.T) {
 type stored struct {
 	updater.Store
 	all   []operation.Operation
-	tried []string
+	tried []operation.Trial
 }
 
 func (s stored) Operations(_ context.Context, f operation.Filter) ([]operation.Operation, error) {
@@ -76,7 +76,7 @@ func (s stored) Operations(_ context.Context, f operation.Filter) ([]operation.O
 	}), nil
 }
 
-func (s stored) Tried(context.Context, string, string) ([]string, error) { return s.tried, nil }
+func (s stored) Tried(context.Context, string, string) ([]operation.Trial, error) { return s.tried, nil }
 
 // TestBegunAreThoseOfTheDelivery: a delivery with several requests numbers them.
 func TestBegunAreThoseOfTheDelivery(t *testing.T) {
@@ -98,20 +98,19 @@ func TestTriedSaysHowItEnded(t *testing.T) {
 	other := update.KeyOf(&later).String()
 	at := time.Date(2024, 5, 14, 9, 30, 0, 0, time.UTC)
 	const before, after = "local/web is not updated to 1.26.0 by itself: that ", "; update it by hand to try again"
+	undone := &operation.Undo{By: "ana", At: at}
 	for name, c := range map[string]struct {
-		tried []string
-		all   []operation.Operation
+		tried []operation.Trial
 		want  string
 	}{
-		"never":            {},
-		"another version":  {tried: []string{other}},
-		"it came back":     {tried: []string{this}, all: []operation.Operation{{Update: this, State: operation.RolledBack, Ended: at}}, want: before + "was rolled back on 2024-05-14 09:30 UTC" + after},
-		"a user rolled it": {tried: []string{this}, all: []operation.Operation{{Kind: operation.Rollback, State: operation.Succeeded, Ended: at}}, want: before + "was rolled back on 2024-05-14 09:30 UTC" + after},
-		"it broke":         {tried: []string{this}, all: []operation.Operation{{Update: this, State: operation.Failed, Ended: at}}, want: before + "did not work out before" + after},
-		"another came back": {tried: []string{this}, all: []operation.Operation{{Update: other, State: operation.RolledBack, Ended: at}, {Update: this, State: operation.Failed, Ended: at}},
-			want: before + "did not work out before" + after},
+		"never":               {},
+		"another version":     {tried: []operation.Trial{{Update: other}}},
+		"it came back":        {tried: []operation.Trial{{Update: this}}, want: before + "did not work before" + after},
+		"a user rolled it":    {tried: []operation.Trial{{Update: this, Undone: undone}}, want: before + "was rolled back by ana on 2024-05-14 09:30 UTC" + after},
+		"another was undone":  {tried: []operation.Trial{{Update: other, Undone: undone}, {Update: this}}, want: before + "did not work before" + after},
+		"it was undone first": {tried: []operation.Trial{{Update: this}, {Update: this, Undone: undone}}, want: before + "did not work before" + after},
 	} {
-		s := stored{all: c.all, tried: c.tried}
+		s := stored{tried: c.tried}
 		o := Operations{Runner: updater.New(updater.Options{Store: s, Log: hclog.NewNullLogger(), Now: time.Now}), Store: s}
 		if got, err := o.Tried(t.Context(), web()); err != nil || got != c.want {
 			t.Errorf("%s: %q, %v; want %q", name, got, err, c.want)
