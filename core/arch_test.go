@@ -25,7 +25,7 @@ var layers = [][]string{
 	{"core/link"},
 	{"core/choice"},
 	{"core/policy"},
-	{"core/artifact", "core/history", "core/label/labeltest", "core/notes", "core/update", "core/webhook"},
+	{"core/artifact", "core/history", "core/label/labeltest", "core/notes", "core/tally/tallytest", "core/update", "core/webhook"},
 	{"core/config", "core/logging", "core/event", "core/delivery", "core/operation", "core/label", "core/tag", "core/tally", "core/template", "core/contained", "core/detach", "core/auth/oidctest"},
 	{"core/budget", "core/chart", "core/preset", "core/regexcost", "core/policy/window", "core/vulnerability"},
 }

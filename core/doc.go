@@ -44,7 +44,7 @@
 //	link
 //	choice
 //	policy
-//	artifact history label/labeltest notes update webhook
+//	artifact history label/labeltest notes tally/tallytest update webhook
 //	config logging event delivery operation label tag tally template contained detach auth/oidctest
 //	budget chart preset regexcost policy/window vulnerability
 //

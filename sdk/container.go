@@ -217,6 +217,9 @@ type Result struct {
 // ContainerError is the reason shown on a container.
 type ContainerError struct {
 	Message string `json:"message"`
+	// Cause is what other containers of the same registry may fail by as well, in a few words:
+	// "Docker Hub does not answer". It is "" where the error is the container's own.
+	Cause string `json:"cause,omitempty"`
 }
 
 // The states of a check.

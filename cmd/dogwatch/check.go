@@ -203,7 +203,7 @@ func (g *global) checkContainers(ctx context.Context, cfg *config.Config, names 
 func blank(found []sdk.Container, redactor *logging.Redactor) []sdk.Container {
 	for i := range found {
 		if e := found[i].Error; e != nil {
-			found[i].Error = &sdk.ContainerError{Message: redactor.String(e.Message)}
+			found[i].Error = &sdk.ContainerError{Message: redactor.String(e.Message), Cause: e.Cause}
 		}
 	}
 	return found
@@ -283,11 +283,11 @@ func (g *global) report(o outcome, f checkFlags) error {
 		return fmt.Errorf("print: %w", err)
 	}
 	switch {
-	case f.exitCode && sum.updates > 0:
+	case f.exitCode && sum.Updates > 0:
 		return exit(exitUpdates)
 	case len(o.failures) > 0,
-		(f.exitCode || o.named) && sum.failed > 0,
-		sum.failed > 0 && sum.failed == len(rows):
+		(f.exitCode || o.named) && sum.missed > 0,
+		sum.missed > 0 && sum.missed == len(rows):
 		return exit(exitFailure)
 	}
 	return nil

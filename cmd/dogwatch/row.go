@@ -33,6 +33,7 @@ type row struct {
 	// note is why the check failed, or what is odd although it did not.
 	note     string
 	severity severity
+	of       *sdk.Container
 }
 
 // rowsOf returns the rows of containers, those that deserve attention first.
@@ -51,6 +52,13 @@ func rowsOf(containers []sdk.Container) []row {
 		}
 		rows = append(rows, r)
 	}
+	for _, f := range outagesOf(rows) { // which the last line explains once
+		for i := range rows {
+			if e := rows[i].of.Error; e != nil && printable(e.Cause) == f.Text {
+				rows[i].note = f.Text
+			}
+		}
+	}
 	slices.SortStableFunc(rows, func(a, b row) int {
 		return cmp.Or(cmp.Compare(a.severity, b.severity), strings.Compare(a.name, b.name), strings.Compare(a.image, b.image))
 	})
@@ -58,7 +66,7 @@ func rowsOf(containers []sdk.Container) []row {
 }
 
 func rowOf(c sdk.Container) row {
-	r := row{name: printable(c.Name), image: printable(reference.Short(c.Image.Registry.Host, c.Image.Name)), update: printable(c.Image.Tag.Value), severity: upToDate, kind: "up to date"}
+	r := row{name: printable(c.Name), image: printable(reference.Short(c.Image.Registry.Host, c.Image.Name)), update: printable(c.Image.Tag.Value), severity: upToDate, kind: "up to date", of: &c}
 	if c.Watcher == "" {
 		r.name = "" // an image that no engine runs has no name of its own
 	}
@@ -72,8 +80,6 @@ func rowOf(c sdk.Container) row {
 		r.note = strings.TrimPrefix(r.note+"; "+printable(fmt.Sprintf("%s: postponed until %s", c.Check.PostponedReason, c.Check.PostponedUntil.UTC().Format("2006-01-02 15:04:05 MST"))), "; ")
 	}
 	switch kind := tally.Kind(&c); {
-	case c.Check.State == sdk.CheckFailed:
-		r.severity, r.kind = checkFailed, "failed"
 	case tally.Rebuilt(&c):
 		r.severity, r.kind = severityOf(kind)
 		if running, offered := tally.Versions(&c); running != "" {
@@ -84,12 +90,14 @@ func rowOf(c sdk.Container) row {
 	case kind != "":
 		r.severity, r.kind = severityOf(kind)
 		r.update = printable(c.UpdateKind.LocalValue + " → " + c.UpdateKind.RemoteValue + tally.Also(&c))
-	case c.Check.Postponed():
-		r.severity, r.kind = checkFailed, postponed
-	case c.Check.State == sdk.CheckNever:
-		r.severity, r.kind = checkFailed, "not checked"
-	case tally.Unknown(&c):
-		r.severity, r.kind, r.note = notCompared, unknown, printable(c.Check.Reason)
+	default:
+		r.severity, r.kind = severityOfPart(tally.PartOf(&c))
+		if tally.Failed(&c) && c.Check.Succeeded() {
+			r.kind = "wrong label"
+		}
+		if r.severity == notCompared {
+			r.note = printable(c.Check.Reason)
+		}
 	}
 	if base := tally.Base(&c); base != "" && tally.Kind(&c) != "" && c.Check.State != sdk.CheckFailed {
 		r.update = printable(fmt.Sprintf("base %s → %s; rebuild", base, c.Result.Tag))
@@ -121,6 +129,19 @@ func severityOf(kind string) (severity, string) {
 	return otherUpdate, sdk.KindTag
 }
 
+// severityOfPart returns the severity of containers without update, and their word in a row.
+func severityOfPart(part tally.Part) (severity, string) {
+	switch part {
+	case tally.Current:
+		return upToDate, "up to date"
+	case tally.Unchecked:
+		return checkFailed, "not checked"
+	case tally.NotCompared:
+		return notCompared, string(part)
+	}
+	return checkFailed, string(part)
+}
+
 // short returns the part of a digest that a reader compares.
 func short(digest string) string {
 	_, hex, found := strings.Cut(digest, ":")
@@ -139,10 +160,3 @@ func printable(text string) string {
 		return c
 	}, text)
 }
-
-const (
-	// postponed is the word for a row whose registry demands a pause.
-	postponed = "postponed"
-	// unknown is the word for a row of which nothing could be compared.
-	unknown = "unknown"
-)

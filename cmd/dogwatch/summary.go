@@ -6,18 +6,20 @@ import (
 	"strings"
 	"time"
 
+	"github.com/dogwatch/dogwatch/core/tally"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
 // summary counts rows, and the watchers that could not be listed.
 type summary struct {
-	images, updates, silent int
-	// failed are all that could not be checked, postponed those of them that wait for a registry.
-	failed, postponed int
-	// unknown are those of which nothing could be compared.
-	unknown int
+	tally.Counts
+	silent int
+	// missed could not be checked; one with a wrong label alone was.
+	missed int
 	// kinds are the updates by the words of their rows, the largest step first.
 	kinds []kindCount
+	// outages are what several rows fail by.
+	outages []tally.Failure[row]
 }
 
 type kindCount struct {
@@ -26,32 +28,41 @@ type kindCount struct {
 }
 
 func summarise(rows []row, silent int) summary {
-	s := summary{images: len(rows), silent: silent}
+	s := summary{silent: silent}
 	for _, r := range rows {
-		switch {
-		case r.severity < upToDate:
-			s.updates++
-			i := slices.IndexFunc(s.kinds, func(k kindCount) bool { return k.kind == r.kind })
-			if i < 0 {
-				i, s.kinds = len(s.kinds), append(s.kinds, kindCount{kind: r.kind})
-			}
-			s.kinds[i].n++
-		case r.severity == notCompared:
-			s.unknown++
-		case r.severity == checkFailed:
-			s.failed++
-			if r.kind == postponed {
-				s.postponed++
-			}
+		s.Add(r.of)
+		part := tally.PartOf(r.of)
+		if part == tally.Postponed || part == tally.Unchecked || r.of.Check.State == sdk.CheckFailed {
+			s.missed++
 		}
+		if part != tally.Update {
+			continue
+		}
+		i := slices.IndexFunc(s.kinds, func(k kindCount) bool { return k.kind == r.kind })
+		if i < 0 {
+			i, s.kinds = len(s.kinds), append(s.kinds, kindCount{kind: r.kind})
+		}
+		s.kinds[i].n++
 	}
 	order := []string{sdk.DiffMajor, sdk.DiffMinor, sdk.DiffPatch, sdk.DiffPrerelease, sdk.KindTag, sdk.KindDigest}
 	slices.SortFunc(s.kinds, func(a, b kindCount) int { return slices.Index(order, a.kind) - slices.Index(order, b.kind) })
+	s.outages = outagesOf(rows)
 	return s
 }
 
+// outagesOf returns what several rows fail by.
+func outagesOf(rows []row) []tally.Failure[row] {
+	all := tally.Failures(rows, func(r row) (cause, err string) {
+		if r.of.Error == nil {
+			return "", ""
+		}
+		return printable(r.of.Error.Cause), printable(r.of.Error.Message)
+	})
+	return slices.DeleteFunc(all, func(f tally.Failure[row]) bool { return f.Detail == "" })
+}
+
 func (s summary) sentence(took time.Duration) string {
-	text := fmt.Sprintf("Checked %s in %s: %s", count(s.images, "image"), brief(took), count(s.updates, "update"))
+	text := fmt.Sprintf("Checked %s in %s: %s", count(s.All, "image"), brief(took), count(s.Updates, "update"))
 	if len(s.kinds) > 0 {
 		var parts []string
 		for _, k := range s.kinds {
@@ -59,17 +70,25 @@ func (s summary) sentence(took time.Duration) string {
 		}
 		text += " (" + strings.Join(parts, ", ") + ")"
 	}
-	if n := s.failed - s.postponed; n > 0 {
-		text += fmt.Sprintf(", %d failed", n)
+	for _, p := range []struct {
+		n    int
+		word string
+	}{{s.Failed, "failed"}, {s.Postponed, "postponed"}, {s.Unchecked, "not checked"}, {s.Unknown, "unknown"}} {
+		if p.n > 0 {
+			text += fmt.Sprintf(", %d %s", p.n, p.word)
+		}
 	}
-	if s.postponed > 0 {
-		text += fmt.Sprintf(", %d postponed", s.postponed)
-	}
-	if s.unknown > 0 {
-		text += fmt.Sprintf(", %d unknown", s.unknown)
+	if s.Current > 0 && s.Current < s.All {
+		text += fmt.Sprintf(", %d up to date", s.Current)
 	}
 	if s.silent > 0 {
 		text += fmt.Sprintf(", %s could not be asked", count(s.silent, "watcher"))
+	}
+	if s.Stale > 0 {
+		text += fmt.Sprintf("; %d with an update failed as well", s.Stale)
+	}
+	for _, f := range s.outages {
+		text += fmt.Sprintf(". %s: %s (%s)", f.Text, count(len(f.Of), "image"), f.Detail)
 	}
 	return text
 }

@@ -5,11 +5,14 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 	"unicode/utf8"
 
+	"github.com/dogwatch/dogwatch/core/tally/tallytest"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
@@ -82,6 +85,51 @@ func TestWriteTable(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// TestSummaryAddsUp: over random fleets, the numbers of the last line are as many as there are containers.
+func TestSummaryAddsUp(t *testing.T) {
+	number := regexp.MustCompile(`(no|\d+) (image|update|failed|postponed|not checked|unknown|up to date)`)
+	for seed := range uint64(tallytest.Fleets) {
+		fleet := tallytest.Fleet(seed)
+		s := summarise(rowsOf(fleet), 0)
+		text, _, _ := strings.Cut(s.sentence(time.Second), ". ")
+		sum, all := 0, 0
+		for _, m := range number.FindAllStringSubmatch(strings.Split(text, ";")[0], -1) {
+			n, _ := strconv.Atoi(m[1])
+			if m[2] == "image" {
+				all = n
+			} else {
+				sum += n
+			}
+		}
+		if s.Current == s.All {
+			sum = s.Current // which goes without saying
+		}
+		if all != len(fleet) || sum != len(fleet) {
+			t.Errorf("fleet %d of %d: %s", seed, len(fleet), text)
+		}
+	}
+}
+
+// TestOutageIsOneThing: the last line explains what several fail by, and their rows name it.
+func TestOutageIsOneThing(t *testing.T) {
+	var all []sdk.Container
+	for _, name := range []string{"a", "b", "c"} {
+		c := sdk.Container{Name: name, Watcher: "local", Check: sdk.CheckState{State: sdk.CheckFailed}}
+		c.Error = &sdk.ContainerError{Message: "list tags of " + name, Cause: "Docker Hub does not answer"}
+		all = append(all, c)
+	}
+	rows := rowsOf(all)
+	for _, r := range rows {
+		if r.note != "Docker Hub does not answer" {
+			t.Errorf("%s: %q", r.name, r.note)
+		}
+	}
+	want := "Checked 3 images in 1.0 s: no updates, 3 failed. Docker Hub does not answer: 3 images (list tags of a)"
+	if got := summarise(rows, 0).sentence(time.Second); got != want {
+		t.Errorf("%q", got)
 	}
 }
 

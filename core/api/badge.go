@@ -68,7 +68,7 @@ func badgeText(s summary) (message, colour string) {
 		colour = yellow
 	case open > 0:
 		colour = blue
-	case s.Failed > 0 || s.FailedWatchers > 0:
+	case s.Failed > 0 || s.Stale > 0 || s.FailedWatchers > 0:
 		colour = orange
 	case s.UpToDate > 0 || s.Held > 0:
 		colour = green
@@ -88,6 +88,9 @@ func badgeText(s summary) (message, colour string) {
 	if s.Failed > 0 {
 		parts = append(parts, fmt.Sprintf("%d failed", s.Failed))
 	}
+	if s.Stale > 0 {
+		parts = append(parts, fmt.Sprintf("%d stale", s.Stale))
+	}
 	switch {
 	case s.FailedWatchers == 1:
 		parts = append(parts, "watcher failed")
@@ -98,6 +101,8 @@ func badgeText(s summary) (message, colour string) {
 	case len(parts) > 0:
 	case s.Containers == 0:
 		parts = append(parts, "none")
+	case s.UpToDate == 0 && s.Postponed > 0:
+		parts = append(parts, fmt.Sprintf("%d postponed", s.Postponed))
 	case s.UpToDate > 0:
 		parts = append(parts, "up to date")
 	case s.Unknown == 0:

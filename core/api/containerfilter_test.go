@@ -103,7 +103,7 @@ func TestEveryScalarFieldIsAFilter(t *testing.T) {
 	w := start(t, nil)
 	full := nginx()
 	full.ExcludeTags, full.TransformTags, full.TriggerInclude, full.TriggerExclude = "beta", "^v => ", "smtp.gmail", "ntfy.one"
-	full.Error = &sdk.ContainerError{Message: "no"}
+	full.Error = &sdk.ContainerError{Message: "no", Cause: "Docker Hub does not answer"}
 	full.Image.Tag.Floating, full.Image.Digest.Pinned, full.Image.Built = true, true, true
 	full.Check.PostponedUntil, full.Check.PostponedReason = full.Check.At, "docker.io limits requests"
 	full.Check.Reason = "built here"

@@ -9,8 +9,9 @@ import (
 
 // summary are the numbers that dashboards show. Updates counts what the list of
 // containers marks with updateAvailable, and is the sum of the kinds below it. A
-// container whose last check failed may still have the update that was found before.
-// Failed are the containers of tally.Failed, as everywhere.
+// container whose last check failed may still have the update that was found before: it is
+// one of Stale. Containers is the sum of Updates, UpToDate, Failed, Unchecked,
+// Unknown and Postponed.
 type summary struct {
 	Containers int `json:"containers"`
 	Updates    int `json:"updates"`
@@ -30,8 +31,10 @@ type summary struct {
 	Unchecked int `json:"unchecked"`
 	// Unknown are those of which the last check could compare nothing.
 	Unknown int `json:"unknown"`
-	// Postponed are those of all of these whose check waits for a registry's pause.
+	// Postponed are those without a known update whose check waits for a registry's pause.
 	Postponed int `json:"postponed"`
+	// Stale are those of Updates whose last check failed.
+	Stale int `json:"stale"`
 	// FailedWatchers are those that do not work: most often, their engine cannot be reached.
 	FailedWatchers int `json:"failedWatchers"`
 	// LastCheck is when a container was checked last, NextCheck when the next watcher is.
@@ -57,7 +60,7 @@ func summaryOf(s service.Summary) summary {
 	return summary{
 		Containers: s.All, Updates: s.Updates, Major: s.Major, Minor: s.Minor, Patch: s.Patch, Prerelease: s.Prerelease, Digest: s.Digest, Other: s.Others,
 		Offered: s.Offered, Held: s.Held, Automatic: s.Automatic,
-		UpToDate: s.Current, Failed: s.Failed, Unchecked: s.Unchecked, Unknown: s.Unknown, Postponed: s.Postponed, FailedWatchers: s.FailedWatchers,
+		UpToDate: s.Current, Failed: s.Failed, Unchecked: s.Unchecked, Unknown: s.Unknown, Postponed: s.Postponed, Stale: s.Stale, FailedWatchers: s.FailedWatchers,
 		LastCheck: sdk.TimeOf(s.LastCheck), NextCheck: sdk.TimeOf(s.NextCheck),
 	}
 }

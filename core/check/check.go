@@ -308,7 +308,10 @@ func (c *Checker) run(ctx context.Context, w Watcher, only []string) (event.Chec
 		}
 		return report, fmt.Errorf("check %s: %w", w.Name, err)
 	}
-	log.Info("check finished", "containers", report.Containers, "updates", len(report.Updates), "failed", report.Failed, "postponed", report.Postponed, "took", report.Took)
+	p.logOutages()
+	n := p.counts
+	log.Info("check finished", "containers", n.All, "updates", n.Updates, "failed", n.Failed, "postponed", n.Postponed,
+		"unchecked", n.Unchecked, "current", n.Current, "stale", n.Stale, "took", report.Took)
 	return report, nil
 }
 

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/dogwatch/dogwatch/core/event"
-	"github.com/dogwatch/dogwatch/core/tally"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
@@ -159,13 +158,10 @@ func (p *pass) sum(now map[string]*sdk.Container, found backlog) {
 		if c == nil {
 			continue
 		}
-		p.report.Containers++
+		p.counts.Add(c)
 		postponed := c.Check.Postponed()
 		if postponed {
 			p.report.Postponed++
-		}
-		if tally.Failed(c) {
-			p.report.Failed++
 		}
 		if isOffered(c) && !postponed && c.Check.State != sdk.CheckFailed {
 			p.report.Updates = append(p.report.Updates, c.ID)
@@ -174,5 +170,6 @@ func (p *pass) sum(now map[string]*sdk.Container, found backlog) {
 			p.report.Found = append(p.report.Found, c.ID)
 		}
 	}
+	p.report.Containers, p.report.Failed = p.counts.All, p.counts.Failed+p.counts.Stale
 	p.report.Took = p.opt.Now().Sub(p.began).Round(time.Millisecond).String()
 }

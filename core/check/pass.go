@@ -5,11 +5,16 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/dogwatch/dogwatch/core/event"
+	"github.com/dogwatch/dogwatch/core/tally"
 	"github.com/dogwatch/dogwatch/sdk"
 )
+
+// namesLogged is at most how many containers one line of the log names.
+const namesLogged = 20
 
 // pass is one run on its way: a whole watcher, or some containers only.
 type pass struct {
@@ -22,6 +27,30 @@ type pass struct {
 	// targets are the containers to check, in the order of the watcher.
 	targets  []*target
 	notified notified
+	// counts are those of targets when the check ends.
+	counts tally.Counts
+	// outages are what several containers fail by and did not before, to log it once.
+	outages []failure
+}
+
+// failure is a container whose check failed otherwise than before.
+type failure struct{ name, cause, err string }
+
+// logOutages logs why containers could not be checked: once for each cause.
+func (p *pass) logOutages() {
+	for _, f := range tally.Failures(p.outages, func(f failure) (cause, err string) { return f.cause, f.err }) {
+		if len(f.Of) == 1 {
+			p.log.Warn("container could not be checked", "container", f.Of[0].name, "error", f.Text)
+			continue
+		}
+		var names []string
+		for _, one := range f.Of {
+			names = append(names, one.name)
+		}
+		slices.Sort(names)
+		p.log.Warn("containers could not be checked", "count", len(names), "cause", f.Text, "first", f.Of[0].err,
+			"containers", strings.Join(names[:min(len(names), namesLogged)], ", "))
+	}
 }
 
 // runEvent returns an event about the run as a whole.
@@ -119,11 +148,11 @@ func (p *pass) logOutcome(s *target, after sdk.Container) {
 	case postponed:
 		p.log.Debug("check is postponed", "container", name, "until", after.Check.PostponedUntil, "reason", pause)
 	case after.Check.State == sdk.CheckFailed:
-		if message(s.container) == message(after) {
+		if before := s.container; before.Error != nil && (*before.Error == *after.Error || before.Error.Cause == after.Error.Cause && after.Error.Cause != "") {
 			p.log.Debug("container still cannot be checked", "container", name, "error", after.Error.Message)
-		} else {
-			p.log.Warn("container could not be checked", "container", name, "error", after.Error.Message)
+			return
 		}
+		p.outages = append(p.outages, failure{name: name, cause: after.Error.Cause, err: after.Error.Message})
 	}
 	if problem := message(after); after.Check.Succeeded() && problem != "" && problem != message(s.container) {
 		p.log.Warn("a label of a container is wrong", "container", name, "error", problem)

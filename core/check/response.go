@@ -2,9 +2,11 @@ package check
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"strings"
 
+	"github.com/dogwatch/dogwatch/internal/reference"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
@@ -23,6 +25,7 @@ func withResponse(c sdk.Container, p labelPolicy, r response, at sdk.Time) sdk.C
 		c.Check.State = sdk.CheckFailed
 		complain(&c, r.err.Error())
 		complain(&c, p.wrong...)
+		c.Error.Cause = causeOf(c.Image.Registry.Host, r.err)
 		return c
 	}
 	complain(&c, p.wrong...)
@@ -83,4 +86,18 @@ func complain(c *sdk.Container, problems ...string) {
 		text = c.Error.Message + "; " + text
 	}
 	c.Error = &sdk.ContainerError{Message: text}
+}
+
+// causeOf returns what other containers may fail by as well; "" when the error is about one image.
+func causeOf(host string, err error) string {
+	if reference.IsHub(host) {
+		host = "Docker Hub"
+	}
+	switch {
+	case errors.Is(err, sdk.ErrUnavailable), errors.Is(err, context.DeadlineExceeded):
+		return host + " does not answer"
+	case errors.Is(err, sdk.ErrUnauthorized):
+		return host + " refuses access"
+	}
+	return ""
 }

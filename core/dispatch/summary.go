@@ -25,6 +25,8 @@ const (
 	summaryPage = 500
 	// summaryLines is at most how many containers each part of a summary names.
 	summaryLines = 50
+	// namesListed is at most how many containers a line about what they have in common names.
+	namesListed = 9
 	// maxMissed bounds how many times that passed are looked at to find the last one:
 	// more than a year of days.
 	maxMissed = 400
@@ -161,6 +163,8 @@ func (d *Dispatcher) concerns(t Trigger, e event.Event) bool {
 type summary struct {
 	updated, failed                    []event.Event
 	approval, offered, automatic, held []sdk.Container
+	// unchecked are those whose checks fail now.
+	unchecked []sdk.Container
 }
 
 // summaryOf returns what ended and what is to be decided now, of the containers of a trigger.
@@ -175,6 +179,9 @@ func (d *Dispatcher) summaryOf(t Trigger, ended []event.Event) summary {
 	}
 	for _, stored := range d.opt.Stored() {
 		c, state := *stored, tally.State(stored)
+		if _, associated := Associated(t.ID, t.IncludeByDefault, c); associated && tally.Failed(stored) {
+			s.unchecked = append(s.unchecked, c)
+		}
 		if state == "" {
 			continue
 		}
@@ -195,7 +202,7 @@ func (d *Dispatcher) summaryOf(t Trigger, ended []event.Event) summary {
 			s.offered = append(s.offered, c)
 		}
 	}
-	for _, list := range [][]sdk.Container{s.approval, s.offered, s.automatic, s.held} {
+	for _, list := range [][]sdk.Container{s.approval, s.offered, s.automatic, s.held, s.unchecked} {
 		slices.SortFunc(list, func(a, b sdk.Container) int {
 			return cmp.Or(cmp.Compare(a.Watcher, b.Watcher), cmp.Compare(a.Name, b.Name))
 		})
@@ -218,7 +225,8 @@ func (s summary) headline() string {
 	for _, p := range []struct {
 		n    int
 		word string
-	}{{len(s.failed), "did not work"}, {len(s.updated), "updated"}, {len(s.approval), "to approve"}, {len(s.offered), "offered"}, {len(s.automatic), "automatic"}, {len(s.held), "held"}} {
+	}{{len(s.failed), "did not work"}, {len(s.updated), "updated"}, {len(s.approval), "to approve"}, {len(s.offered), "offered"}, {len(s.automatic), "automatic"}, {len(s.held), "held"},
+		{len(s.unchecked), "could not be checked"}} {
 		if p.n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", p.n, p.word))
 		}
@@ -237,6 +245,7 @@ func (s summary) text() string {
 	part(&b, "Updated", s.updated, endLine)
 	part(&b, "Will be updated by rule", s.automatic, updateLine)
 	part(&b, "Held", s.held, func(c sdk.Container) string { return updateLine(c) + heldBecause(c) })
+	part(&b, "Could not be checked", tally.Failures(s.unchecked, failureOf), failureLine)
 	return cmp.Or(strings.TrimSuffix(b.String(), "\n"), "Nothing was done, and nothing is to be decided.")
 }
 
@@ -267,6 +276,33 @@ func endLine(e event.Event) string {
 		line += ", by " + by
 	}
 	return line
+}
+
+func failureOf(c sdk.Container) (cause, err string) {
+	if c.Error == nil {
+		return "", "no reason is known"
+	}
+	return c.Error.Cause, firstLine(c.Error.Message)
+}
+
+// failureLine says why containers could not be checked, and which.
+func failureLine(f tally.Failure[sdk.Container]) string {
+	var names []string
+	for _, c := range f.Of {
+		names = append(names, c.Name)
+	}
+	if f.Detail != "" {
+		return fmt.Sprintf("%s: %d containers (%s)", f.Text, len(names), enumerate(names, namesListed))
+	}
+	return fmt.Sprintf("%s: %s", enumerate(names, namesListed), f.Text)
+}
+
+// enumerate writes some of the names, and how many more there are.
+func enumerate(names []string, most int) string {
+	if len(names) > most {
+		return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
+	}
+	return strings.Join(names, ", ")
 }
 
 // updateLine says which update a container has.

@@ -16,12 +16,15 @@ import (
 	"testing"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	dto "github.com/prometheus/client_model/go"
 	"github.com/prometheus/common/expfmt"
 	"github.com/prometheus/common/model"
 
 	"github.com/dogwatch/dogwatch/core/budget"
 	"github.com/dogwatch/dogwatch/core/event"
+	"github.com/dogwatch/dogwatch/core/tally"
+	"github.com/dogwatch/dogwatch/core/tally/tallytest"
 	"github.com/dogwatch/dogwatch/sdk"
 	"github.com/dogwatch/dogwatch/sdk/kind"
 	"github.com/dogwatch/dogwatch/sdk/registry"
@@ -194,6 +197,39 @@ func TestExposition(t *testing.T) {
 	}
 	if text != string(want) {
 		t.Errorf("the exposition differs from %s (run with -update to accept):\n%s", path, text)
+	}
+}
+
+// TestContainersAddUp: over random fleets, the series of a watcher are as many as its containers.
+func TestContainersAddUp(t *testing.T) {
+	m := New("1.2.3", all)
+	for seed := range uint64(tallytest.Fleets) {
+		fleet := tallytest.Fleet(seed)
+		counts := tally.Counts{}
+		for i := range fleet {
+			counts.Add(&fleet[i])
+		}
+		sums := map[string]int{}
+		metrics := make(chan prometheus.Metric, 1000)
+		scrape{metrics: m, state: State{Containers: each(fleet...)}}.Collect(metrics)
+		close(metrics)
+		for metric := range metrics {
+			var out dto.Metric
+			if err := metric.Write(&out); err != nil {
+				t.Fatal(err)
+			}
+			for _, name := range []string{"dogwatch_containers", "dogwatch_containers_failed", "dogwatch_updates"} {
+				if strings.Contains(metric.Desc().String(), `"`+name+`"`) {
+					sums[name] += int(out.GetGauge().GetValue())
+				}
+			}
+		}
+		want := map[string]int{"dogwatch_containers": len(fleet), "dogwatch_containers_failed": counts.Failed + counts.Stale, "dogwatch_updates": counts.Updates}
+		for name, n := range want {
+			if sums[name] != n {
+				t.Errorf("fleet %d of %d: %s adds up to %d, want %d", seed, len(fleet), name, sums[name], n)
+			}
+		}
 	}
 }
 

@@ -195,7 +195,7 @@ func (s scrape) containers(gauge func(name, help string, value float64, labels .
 		watched[c.Watcher].Add(c)
 	}
 	for name, n := range watched {
-		gauge("dogwatch_containers_failed", "Watched containers that could not be checked or have a wrong label, whether an update is known or not.", float64(n.Failed), "watcher", name)
+		gauge("dogwatch_containers_failed", "Watched containers that could not be checked or have a wrong label, whether an update is known or not.", float64(n.Failed+n.Stale), "watcher", name)
 		gauge("dogwatch_containers_unknown", "Watched containers of which nothing could be compared, so that it is not known "+
 			"whether there is anything newer.",
 			float64(n.Unknown), "watcher", name)
@@ -203,7 +203,7 @@ func (s scrape) containers(gauge func(name, help string, value float64, labels .
 	for g, n := range groups {
 		gauge("dogwatch_containers", "Watched containers by what can be updated: "+
 			"none, major, minor, patch, prerelease, digest or unknown (a newer tag whose distance has no name); "+
-			"unchecked, failed and uncompared have no known update.",
+			"unchecked, postponed, failed and uncompared have no known update.",
 			float64(n), "watcher", g.watcher, "change", g.change)
 	}
 	for name, n := range watched {
@@ -225,22 +225,21 @@ func (s scrape) containers(gauge func(name, help string, value float64, labels .
 	}
 }
 
-// changeOf says how much newer the best image is. A container that could not
-// be checked is not up to date.
+// changeOf says how much newer the best image is, or else which part of the containers it belongs to.
 func changeOf(c *sdk.Container) string {
-	switch kind := tally.Kind(c); {
-	case kind == tally.Other:
+	switch part := tally.PartOf(c); part {
+	case tally.Update:
+		if kind := tally.Kind(c); kind != tally.Other {
+			return kind
+		}
 		return sdk.DiffUnknown
-	case kind != "":
-		return kind
-	case tally.Failed(c):
-		return "failed"
-	case tally.Unknown(c):
+	case tally.NotCompared:
 		return "uncompared"
-	case c.Check.State == sdk.CheckOK:
+	case tally.Current:
 		return "none"
+	default:
+		return string(part)
 	}
-	return "unchecked"
 }
 
 // sample is one value with its labels, given as pairs of name and value.

@@ -17,7 +17,7 @@ func (s *Service) RedactEvent(e event.Event) event.Event {
 		c := *e.Container
 		c.Check.PostponedReason, c.Check.Reason = redact(c.Check.PostponedReason), redact(c.Check.Reason)
 		if c.Error != nil {
-			c.Error = &sdk.ContainerError{Message: redact(c.Error.Message)}
+			c.Error = &sdk.ContainerError{Message: redact(c.Error.Message), Cause: c.Error.Cause}
 		}
 		e.Container = &c
 	}

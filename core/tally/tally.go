@@ -21,15 +21,45 @@ func Failed(c *sdk.Container) bool {
 	return c.Error != nil
 }
 
-// Unchecked reports whether nothing is known of a container yet.
-func Unchecked(c *sdk.Container) bool {
-	return !Failed(c) && !c.Check.Succeeded() && c.Check.State != sdk.CheckFailed
+// Part is the one part of all containers that a container belongs to.
+type Part string
+
+const (
+	// Update: there is something newer, whatever became of the last check.
+	Update Part = "update"
+	// Broken: the operator has to mend something, and no update is known; see Failed.
+	Broken Part = "failed"
+	// Postponed: the check waits for a pause of its registry, and no update is known.
+	Postponed Part = "postponed"
+	// Unchecked: nothing is known yet.
+	Unchecked Part = "unchecked"
+	// NotCompared: it is not known if there is anything newer, since the last check could
+	// compare nothing: Check.Reason says why.
+	NotCompared Part = "unknown"
+	// Current: the last check found nothing newer.
+	Current Part = "current"
+)
+
+// PartOf returns the part of a container.
+func PartOf(c *sdk.Container) Part {
+	switch {
+	case c.UpdateAvailable:
+		return Update
+	case Failed(c):
+		return Broken
+	case c.Check.Postponed():
+		return Postponed
+	case c.Check.State == sdk.CheckOK:
+		return Current
+	case c.Check.State == sdk.CheckUnknown:
+		return NotCompared
+	}
+	return Unchecked
 }
 
-// Unknown reports whether it is not known if there is anything newer, since the last check
-// could compare nothing: c.Check.Reason says why.
+// Unknown reports whether it is not known if there is anything newer.
 func Unknown(c *sdk.Container) bool {
-	return !Failed(c) && !c.UpdateAvailable && c.Check.State == sdk.CheckUnknown
+	return PartOf(c) == NotCompared
 }
 
 // Other is the Kind of a new tag whose distance from the running one has no name.
@@ -115,26 +145,40 @@ func Approval(c *sdk.Container) bool {
 		slices.ContainsFunc(c.Decision.Reasons, func(r sdk.Reason) bool { return r.Code == sdk.ReasonApproval })
 }
 
-// Counts are numbers of containers. Updates is the sum of the kinds, and of Offered, Held and Automatic. Failed
-// counts containers of Updates, too; Unchecked, Unknown and Current count neither.
-// Postponed are all those whose check waits for a registry's pause: they may be
-// counted as Updates, Unchecked, Unknown or Current as well.
+// Counts are numbers of containers. All is the sum of the parts, which are Updates, Failed, Postponed, Unchecked,
+// Unknown and Current; Updates is the sum of the kinds, and of Offered, Held and Automatic.
 type Counts struct {
-	All, Updates, Failed, Unchecked, Current        int
-	Unknown                                         int
-	Postponed                                       int
-	Major, Minor, Patch, Prerelease, Digest, Others int
-	Offered, Held, Automatic                        int
+	All, Updates, Failed, Postponed, Unchecked, Unknown, Current int
+	Major, Minor, Patch, Prerelease, Digest, Others              int
+	Offered, Held, Automatic                                     int
 	// Approval are those of Offered that wait for a user's approval.
 	Approval int
+	// Stale are those of Updates that are Failed: what was found before still counts.
+	Stale int
 }
 
 // Add counts one more container.
 func (n *Counts) Add(c *sdk.Container) {
 	n.All++
-	kind := Kind(c)
-	switch kind {
-	case "":
+	switch PartOf(c) {
+	case Update:
+		n.addUpdate(c)
+	case Broken:
+		n.Failed++
+	case Postponed:
+		n.Postponed++
+	case NotCompared:
+		n.Unknown++
+	case Current:
+		n.Current++
+	default:
+		n.Unchecked++
+	}
+}
+
+func (n *Counts) addUpdate(c *sdk.Container) {
+	n.Updates++
+	switch Kind(c) {
 	case sdk.DiffMajor:
 		n.Major++
 	case sdk.DiffMinor:
@@ -148,11 +192,7 @@ func (n *Counts) Add(c *sdk.Container) {
 	default:
 		n.Others++
 	}
-	if kind != "" {
-		n.Updates++
-	}
 	switch State(c) {
-	case "":
 	case sdk.StateHeld:
 		n.Held++
 	case sdk.StateAutomatic:
@@ -163,17 +203,7 @@ func (n *Counts) Add(c *sdk.Container) {
 			n.Approval++
 		}
 	}
-	if c.Check.Postponed() {
-		n.Postponed++
-	}
-	switch {
-	case Failed(c):
-		n.Failed++
-	case Unchecked(c):
-		n.Unchecked++
-	case Unknown(c):
-		n.Unknown++
-	case kind == "" && c.Check.State == sdk.CheckOK:
-		n.Current++
+	if Failed(c) {
+		n.Stale++
 	}
 }

@@ -81,6 +81,8 @@ type listView struct {
 	Here     string
 	Sentence string
 	Empty    bool // there are no containers at all
+	// Outages are failures that several containers share, of which each row says little.
+	Outages  []line
 	Shown    int
 	Version  uint64
 	Chips    []chip
@@ -127,7 +129,7 @@ func listOf(records []*store.Record, q listQuery, make rows) listView {
 		r.group = q.groupOf(rec, &r)
 		found = append(found, r)
 	}
-	v.Sentence, v.Chips, v.Shown = sentence(all), q.chips(matching), len(found)
+	v.Sentence, v.Chips, v.Shown, v.Outages = sentence(all), q.chips(matching), len(found), outagesOf(found)
 	v.Groups = grouped(found, q.Sort)
 	v.Grouped = q.Group != "none" && (len(v.Groups) > 1 || len(v.Groups) == 1 && v.Groups[0].Title != "")
 	v.Watchers = choices(watchers, q.Watcher, "every watcher")
@@ -149,7 +151,7 @@ func (q listQuery) matches(r *row, words []string) bool {
 	if len(words) == 0 {
 		return true
 	}
-	texts := []string{r.Name, r.Key, r.Image, r.Current, r.New, r.Stack, r.Failed, r.Unknown}
+	texts := []string{r.Name, r.Key, r.Image, r.Current, r.New, r.Stack, r.Failed, r.Cause, r.Postponed, r.Unknown}
 	text := strings.ToLower(strings.Join(texts, "\n"))
 	for _, word := range words {
 		if !strings.Contains(text, word) {
@@ -166,14 +168,9 @@ func inState(r *row, state string) bool {
 		return true
 	case "updates":
 		return r.Kind != ""
-	case "failed":
-		return r.Failed != ""
-	case "postponed":
-		return r.Postponed != ""
-	case "current":
-		return r.Kind == "" && r.Failed == "" && !r.Unchecked && r.Unknown == ""
-	case "unknown":
-		return r.Unknown != ""
+	case string(tally.Broken), string(tally.Postponed), string(tally.Unchecked), string(tally.NotCompared),
+		string(tally.Current):
+		return string(r.Part) == state
 	case "approval", sdk.StateHeld, sdk.StateAutomatic:
 		return r.filter() == state
 	}
@@ -247,9 +244,11 @@ func (q listQuery) chips(t tally.Counts) []chip {
 		{Word: "all", Count: t.All}, {Word: "updates", Class: "updates", Count: t.Updates}, {Word: "to approve", Class: "approval", Count: t.Approval},
 		{Word: "held", Class: sdk.StateHeld, Count: t.Held}, {Word: "automatic", Class: sdk.StateAutomatic, Count: t.Automatic}, {Word: "major", Class: "major", Count: t.Major}, {Word: "minor", Class: "minor", Count: t.Minor},
 		{Word: "patch", Class: "patch", Count: t.Patch}, {Word: "prerelease", Class: "prerelease", Count: t.Prerelease}, {Word: "rebuilt", Class: "digest", Count: t.Digest},
-		{Word: "newer", Class: "other", Count: t.Others}, {Word: "failed", Class: "failed", Count: t.Failed},
-		{Word: "postponed", Class: "postponed", Count: t.Postponed},
-		{Word: "unknown", Class: "unknown", Count: t.Unknown}, {Word: "up to date", Class: "current", Count: t.Current},
+		{Word: "newer", Class: "other", Count: t.Others}, {Word: "failed", Class: string(tally.Broken), Count: t.Failed},
+		{Word: "postponed", Class: string(tally.Postponed), Count: t.Postponed},
+		{Word: "not checked", Class: string(tally.Unchecked), Count: t.Unchecked},
+		{Word: "unknown", Class: string(tally.NotCompared), Count: t.Unknown},
+		{Word: "up to date", Class: string(tally.Current), Count: t.Current},
 	}
 	var shown []chip
 	for _, c := range all {
@@ -292,7 +291,11 @@ func sentence(t tally.Counts, parts ...string) string {
 	if t.Current > 0 {
 		parts = append(parts, plural(t.Current, "container")+" up to date")
 	}
-	return strings.Join(parts, " · ")
+	text := strings.Join(parts, " · ")
+	if t.Stale > 0 {
+		text += fmt.Sprintf("; %d with an update failed as well", t.Stale)
+	}
+	return text
 }
 
 // choices are the entries of a filter, with one for no filter; none when there is nothing to choose.

@@ -2,11 +2,16 @@ package web
 
 import (
 	"net/url"
+	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/dogwatch/dogwatch/core/event"
+	"github.com/dogwatch/dogwatch/core/store"
+	"github.com/dogwatch/dogwatch/core/tally/tallytest"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
@@ -89,7 +94,7 @@ func TestListFilterChipsCountTheirContainers(t *testing.T) {
 			t.Errorf("chip %q chosen: %t", c.Word, c.Chosen)
 		}
 	}
-	if len(v.Chips) != 7 {
+	if len(v.Chips) != 6 {
 		t.Errorf("%d chips: %+v", len(v.Chips), v.Chips)
 	}
 }
@@ -130,6 +135,63 @@ func TestPagesShowWhatIsUnknown(t *testing.T) {
 	}
 }
 
+// TestListAddsUp: over random fleets, each chip leaves as many containers as it says, those of the parts are as many as
+// there are containers, and so are the numbers of the sentence.
+func TestListAddsUp(t *testing.T) {
+	make := rows{redact: strings.ToLower, icon: func(string, string) string { return "x" }, now: noon}
+	number := regexp.MustCompile(`\d+`)
+	for seed := range uint64(tallytest.Fleets) {
+		var records []*store.Record
+		for _, c := range tallytest.Fleet(seed) {
+			records = append(records, &store.Record{Container: c})
+		}
+		v, sum, parts := listOf(records, listQuery{}, make), 0, 0
+		for _, c := range v.Chips {
+			if left := listOf(records, listQuery{State: c.Class}, make).Shown; left != c.Count {
+				t.Errorf("fleet %d: chip %q says %d and leaves %d", seed, c.Word, c.Count, left)
+			}
+			if slices.Contains([]string{"updates", "failed", "postponed", "unchecked", "unknown", "current"}, c.Class) {
+				parts += c.Count
+			}
+		}
+		said, _, _ := strings.Cut(v.Sentence, ";")
+		for _, n := range number.FindAllString(said, -1) {
+			n, _ := strconv.Atoi(n)
+			sum += n
+		}
+		if onlyCurrent := v.Sentence == "Everything is up to date"; parts != len(records) || sum != len(records) && !onlyCurrent {
+			t.Errorf("fleet %d of %d: the chips have %d, and %q", seed, len(records), parts, v.Sentence)
+		}
+	}
+}
+
+// TestPagesGroupFailuresByCause: an outage is one thing on the overview and the list, whatever each error says.
+func TestPagesGroupFailuresByCause(t *testing.T) {
+	hub := func(c *sdk.Container) {
+		failed("list tags of " + c.Name + ": timeout s3cret")(c)
+		c.Error.Cause = "Docker Hub does not answer"
+	}
+	u, _ := withStore(t, a("one", hub), a("two", hub, newer("1.1.0", "minor")), a("three", hub), a("label", failed("a label is wrong")), a("fine"))
+	for path, want := range map[string][]string{
+		"/": {`<a href="/base/containers?q=Docker&#43;Hub&#43;does&#43;not&#43;answer" title="list tags of one: timeout ***">Docker Hub does not answer: 3 containers</a>`,
+			"1 update · 3 failed · 1 container up to date; 1 with an update failed as well", ": a label is wrong"},
+		"/containers": {`<li class="bad" title="list tags of one: timeout ***">Docker Hub does not answer: 3 containers</li>`, ">Docker Hub does not answer</span>"},
+		"/containers?q=Docker+Hub+does+not+answer": {`data-key="local/one"`, `data-key="local/two"`, `data-key="local/three"`},
+		"/containers/rows?q=&c=local%2Fone":        {`<ul id="outages" class="lines"><li`},
+		"/containers/local/one":                    {"list tags of one: timeout ***"},
+	} {
+		body := request(u, "GET", path, nil).Body.String()
+		for _, text := range want {
+			if !strings.Contains(body, text) {
+				t.Errorf("%s lacks %q:\n%s", path, text, body)
+			}
+		}
+		if path == "/" && strings.Contains(body, "list tags of two") {
+			t.Errorf("the overview has an outage twice:\n%s", body)
+		}
+	}
+}
+
 // TestPagesShowPostponedChecks as what it is on every page, and never as a failed check.
 func TestPagesShowPostponedChecks(t *testing.T) {
 	until := sdk.TimeOf(noon.Add(20 * time.Minute))
@@ -142,12 +204,13 @@ func TestPagesShowPostponedChecks(t *testing.T) {
 	fakes(u).fakeHistory = fakeHistory{events: []event.Event{{At: noon, Type: event.ContainerChanged, Subject: "local/current", Payload: event.Payload{Container: &web, Aspect: event.Postponed}}}}
 	words := "until " + exactly(until.Time) + ": docker.io limits requests"
 	for path, want := range map[string][]string{
-		"/containers":                 {"1 update · 3 postponed checks · 1 container not checked yet", `<span class="kind">postponed</span>`, `<span title="postponed ` + words + `">`, "state=postponed"},
-		"/containers?state=postponed": {"current", "old", "fresh"},
-		"/containers/local/current":   {`<span class="kind">postponed</span>`, "The last check was postponed " + words + "."},
-		"/containers/local/old":       {"1.1.0", "The last check was postponed " + words + "."},
-		"/":                           {"<h2>Postponed</h2>", `<a href="/base/containers?state=postponed">` + words + "</a>", `/base/containers/local/fresh">fresh</a>`},
-		"/history":                    {"check postponed " + words},
+		"/containers":                   {"1 update · 2 postponed checks · 1 container up to date", `<span class="kind">postponed</span>`, `<span title="postponed ` + words + `">`, "state=postponed"},
+		"/containers?state=postponed":   {"current", "fresh"},
+		"/containers?q=limits+requests": {"current", "old", "fresh"},
+		"/containers/local/current":     {`<span class="kind">postponed</span>`, "The last check was postponed " + words + "."},
+		"/containers/local/old":         {"1.1.0", "The last check was postponed " + words + "."},
+		"/":                             {"<h2>Postponed</h2>", `<a href="/base/containers?q=` + strings.ReplaceAll(url.QueryEscape("postponed "+words), "+", "&#43;") + `">` + words + "</a>", `/base/containers/local/fresh">fresh</a>`},
+		"/history":                      {"check postponed " + words},
 	} {
 		body := request(u, "GET", path, nil).Body.String()
 		for _, text := range want {

@@ -37,6 +37,8 @@ type line struct {
 	// Kind is the word in front, with its colour.
 	Kind, Word string
 	Text       string
+	// Detail is the first of the errors that Text sums up.
+	Detail string
 	// Links are what it is about.
 	Links []pageLink
 	More  int
@@ -119,20 +121,29 @@ func about(of []row, l line) line {
 	return l
 }
 
-// failuresOf are sentences about failed checks, one for each reason.
+// failuresOf are sentences about failed checks, one for each cause.
 func failuresOf(all []row) []line {
-	byReason := map[string][]row{}
-	for _, r := range all {
-		if r.Failed != "" {
-			byReason[r.Failed] = append(byReason[r.Failed], r)
-		}
-	}
 	var lines []line
-	for _, reason := range sortedKeys(byReason) {
-		lines = append(lines, about(byReason[reason], line{Kind: "failed", Word: "failed", Text: reason, To: "/containers?state=failed"}))
+	for _, f := range tally.Failures(all, func(r row) (cause, err string) { return r.Cause, r.Failed }) {
+		text := f.Text
+		if f.Detail != "" {
+			text = outage(f)
+		}
+		lines = append(lines, about(f.Of, line{Kind: "failed", Word: "failed", Text: text, Detail: f.Detail, To: searchPath(f.Text)}))
 	}
 	return lines
 }
+
+// outagesOf are sentences about the failures that several containers share.
+func outagesOf(all []row) []line {
+	return slices.DeleteFunc(failuresOf(all), func(l line) bool { return l.Detail == "" })
+}
+
+// outage says what several containers fail by: "Docker Hub does not answer: 9 containers".
+func outage(f tally.Failure[row]) string { return f.Text + ": " + plural(len(f.Of), "container") }
+
+// searchPath is the list of the containers that a text is found in.
+func searchPath(text string) string { return "/containers?q=" + url.QueryEscape(text) }
 
 // postponedOf are sentences about checks that wait for a registry, one for each reason.
 func postponedOf(all []row) []line {
@@ -144,7 +155,7 @@ func postponedOf(all []row) []line {
 	}
 	var lines []line
 	for _, reason := range sortedKeys(byReason) {
-		lines = append(lines, about(byReason[reason], line{Kind: "postponed", Word: "postponed", Text: strings.TrimPrefix(reason, "postponed "), To: "/containers?state=postponed"}))
+		lines = append(lines, about(byReason[reason], line{Kind: "postponed", Word: "postponed", Text: strings.TrimPrefix(reason, "postponed "), To: searchPath(reason)}))
 	}
 	return lines
 }

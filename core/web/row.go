@@ -24,8 +24,9 @@ type row struct {
 	Watcher, Registry  string
 	Stack, Status      string
 	Failed             string // why the last check failed, or which label is wrong
+	Cause              string // what others may fail by as well; "" where Failed is its own
 	Mislabelled        bool   // Failed is about a label, and the check went well
-	Unchecked          bool
+	Part               tally.Part
 	Unknown            string // why nothing could be compared
 	Base               string // the base image that is watched instead: "node:22-alpine"
 	Postponed          string // until when the check waits for a registry, and why
@@ -60,7 +61,7 @@ func (m rows) of(rec *store.Record) row {
 	r := row{
 		Key: c.Watcher + "/" + c.Name, Href: hrefOf(c), Name: cmp.Or(c.DisplayName, c.Name), Image: reference.Short(c.Image.Registry.Host, c.Image.Name),
 		Current: shortTag(c.Image.Tag.Value), Kind: tally.Kind(c), Watcher: c.Watcher, Registry: c.Image.Registry.Host, Stack: c.Stack, Status: c.Status,
-		Unchecked: tally.Unchecked(c),
+		Part: tally.PartOf(c),
 	}
 	if r.Image == "" {
 		r.Image = "no image name"
@@ -90,7 +91,7 @@ func (m rows) of(rec *store.Record) row {
 		r.Mislabelled = c.Check.Succeeded()
 		r.Failed = "The check failed"
 		if c.Error != nil && c.Error.Message != "" {
-			r.Failed = m.redact(c.Error.Message)
+			r.Failed, r.Cause = m.redact(c.Error.Message), c.Error.Cause
 		}
 	}
 	if c.Check.Postponed() {

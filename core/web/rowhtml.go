@@ -1,9 +1,12 @@
 package web
 
 import (
+	"cmp"
 	"html/template"
 	"strings"
 	"time"
+
+	"github.com/dogwatch/dogwatch/core/tally"
 )
 
 // rowHTML returns a row as HTML: one item of the list. It is written here rather
@@ -27,15 +30,15 @@ func (u *UI) rowHTML(r *row) template.HTML {
 	}
 	b.raw(`</span>`)
 	switch {
-	case r.Kind != "":
+	case r.Part == tally.Update:
 		b.raw(`<span class="kind `).text(r.Kind).raw(`">`).text(kindWord(r.Kind)).raw(`</span>`)
 	case r.Mislabelled:
 		b.raw(`<span class="kind failed">wrong label</span>`)
-	case r.Failed != "":
+	case r.Part == tally.Broken:
 		b.raw(`<span class="kind failed">check failed</span>`)
-	case r.Postponed != "":
+	case r.Part == tally.Postponed:
 		b.raw(`<span class="kind">postponed</span>`)
-	case r.Unchecked:
+	case r.Part == tally.Unchecked:
 		b.raw(`<span class="kind">not checked</span>`)
 	case r.Unknown != "":
 		b.raw(`<span class="kind">unknown</span>`)
@@ -47,7 +50,7 @@ func (u *UI) rowHTML(r *row) template.HTML {
 	case r.Doing != "":
 		b.raw(`<a class="doing" href="`).text(u.path(r.DoingPath)).raw(`">`).text(r.Doing).raw(`</a>`)
 	case r.Failed != "":
-		b.raw(`<span class="bad" title="`).text(r.Failed).raw(`">`).text(r.Failed).raw(`</span>`)
+		b.raw(`<span class="bad" title="`).text(r.Failed).raw(`">`).text(cmp.Or(r.Cause, r.Failed)).raw(`</span>`)
 	case r.brief(u.Now()) != "":
 		b.raw(`<span class="decided" title="`).text(strings.Join(r.Reasons, ". ")).raw(`">`).text(r.brief(u.Now())).raw(`</span>`)
 	case r.Postponed != "":

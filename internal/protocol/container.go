@@ -47,7 +47,7 @@ func EncodeContainer(c sdk.Container) *pluginv1.Container {
 		Delay:            c.Delay,
 	}
 	if c.Error != nil {
-		m.Error = c.Error.Message
+		m.Error, m.ErrorCause = c.Error.Message, c.Error.Cause
 	}
 	if c.Base != nil {
 		m.Base = encodeImage(*c.Base)
@@ -90,7 +90,7 @@ func DecodeContainer(m *pluginv1.Container) sdk.Container {
 		Delay:            m.GetDelay(),
 	}
 	if m.GetError() != "" {
-		c.Error = &sdk.ContainerError{Message: m.GetError()}
+		c.Error = &sdk.ContainerError{Message: m.GetError(), Cause: m.GetErrorCause()}
 	}
 	if m.GetBase() != nil {
 		base := decodeImage(m.GetBase())

@@ -335,7 +335,7 @@
     keys.forEach(key => query.append('c', key));
     const part = await fetchPart(base + '/containers/rows?' + query);
     if (!part) return;
-    for (const id of ['summary', 'chips']) {
+    for (const id of ['summary', 'chips', 'outages']) {
       const now = document.getElementById(id), next = part.getElementById(id);
       if (now && next && now.innerHTML !== next.innerHTML) now.innerHTML = next.innerHTML;
     }

@@ -790,8 +790,9 @@ type Container struct {
 	// The names of the labels that the image brings, with the values of its own configuration.
 	// Counts of watchers with the capability "labels"; of others all labels are the image's.
 	ImageLabels   []string   `protobuf:"bytes,29,rep,name=image_labels,json=imageLabels,proto3" json:"image_labels,omitempty"`
-	Base          *Image     `protobuf:"bytes,30,opt,name=base,proto3" json:"base,omitempty"`       // of which newer ones are looked for, in the place of image; absent otherwise
-	Skipped       []*Skipped `protobuf:"bytes,31,rep,name=skipped,proto3" json:"skipped,omitempty"` // the best first
+	Base          *Image     `protobuf:"bytes,30,opt,name=base,proto3" json:"base,omitempty"`                               // of which newer ones are looked for, in the place of image; absent otherwise
+	Skipped       []*Skipped `protobuf:"bytes,31,rep,name=skipped,proto3" json:"skipped,omitempty"`                         // the best first
+	ErrorCause    string     `protobuf:"bytes,32,opt,name=error_cause,json=errorCause,proto3" json:"error_cause,omitempty"` // error.cause: "Docker Hub does not answer"; empty when the error is its own
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1041,6 +1042,13 @@ func (x *Container) GetSkipped() []*Skipped {
 		return x.Skipped
 	}
 	return nil
+}
+
+func (x *Container) GetErrorCause() string {
+	if x != nil {
+		return x.ErrorCause
+	}
+	return ""
 }
 
 // Skipped is a version that is newer by its number alone, and not offered.
@@ -6364,7 +6372,7 @@ const file_plugin_proto_rawDesc = "" +
 	"\x05image\x18\x02 \x01(\tR\x05image\"E\n" +
 	"\rProbeResponse\x12\x18\n" +
 	"\asummary\x18\x01 \x01(\tR\asummary\x12\x1a\n" +
-	"\bwarnings\x18\x02 \x03(\tR\bwarnings\"\xb1\n" +
+	"\bwarnings\x18\x02 \x03(\tR\bwarnings\"\xd2\n" +
 	"\n" +
 	"\tContainer\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
@@ -6400,7 +6408,9 @@ const file_plugin_proto_rawDesc = "" +
 	"\acreated\x18\x1c \x01(\v2\x1a.google.protobuf.TimestampR\acreated\x12!\n" +
 	"\fimage_labels\x18\x1d \x03(\tR\vimageLabels\x12-\n" +
 	"\x04base\x18\x1e \x01(\v2\x19.dogwatch.plugin.v1.ImageR\x04base\x125\n" +
-	"\askipped\x18\x1f \x03(\v2\x1b.dogwatch.plugin.v1.SkippedR\askipped\x1a9\n" +
+	"\askipped\x18\x1f \x03(\v2\x1b.dogwatch.plugin.v1.SkippedR\askipped\x12\x1f\n" +
+	"\verror_cause\x18  \x01(\tR\n" +
+	"errorCause\x1a9\n" +
 	"\vLabelsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"e\n" +
