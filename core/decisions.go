@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/dogwatch/dogwatch/core/auth"
+	"github.com/dogwatch/dogwatch/core/automatic"
 	"github.com/dogwatch/dogwatch/core/operation"
 	"github.com/dogwatch/dogwatch/core/policy"
 	"github.com/dogwatch/dogwatch/core/update"
@@ -58,6 +59,13 @@ func (a *App) updateFacts(c sdk.Container) (f policy.Facts) {
 			back.By = ""
 		}
 		return back, true
+	}
+	f.Stopped = func() policy.Stop {
+		stop, err := automatic.StoppedBy(context.Background(), a.store, wiring.Containers{Store: a.store}.Shared(), &c)
+		if err != nil {
+			a.log.Warn("read whether the stack of a container is stopped", "container", c.Name, "error", err)
+		}
+		return stop
 	}
 	return f
 }

@@ -38,7 +38,8 @@
 //	api doctor oneshot verify web
 //	service wiring
 //	testrun
-//	automatic install installation reload schedule
+//	install installation reload schedule
+//	automatic
 //	auth check decision dispatch scan statestream updater component
 //	plugin preview store wudstore metrics config/migrate lookup
 //	link

@@ -179,7 +179,7 @@ func (g *global) decisionSubjects(ctx context.Context, names []string) ([]previe
 			Running: c.Image.Tag.Value,
 			Update:  policy.Update{Subject: subject, Candidates: stored.Found[subject].Candidates},
 			Rules:   rules(c),
-			Facts:   factsOf(cfg, c),
+			Facts:   factsOf(cfg, c, stored.Stops[subject]),
 			Choices: slices.DeleteFunc(slices.Clone(stored.Choices), func(choice policy.Choice) bool { return choice.Subject != subject }),
 		})
 	}
@@ -189,8 +189,11 @@ func (g *global) decisionSubjects(ctx context.Context, names []string) ([]previe
 // factsOf returns what is known of a container without the Dogwatch that is serving: whether
 // its watcher may update, by its configuration, and whether its update was rolled back,
 // by its last decision.
-func factsOf(cfg *config.Config, c sdk.Container) policy.Facts {
-	f := policy.Facts{Remedy: "set its option update to true"}
+func factsOf(cfg *config.Config, c sdk.Container, stop policy.Stop) policy.Facts {
+	f := policy.Facts{
+		Remedy:  "set its option update to true",
+		Stopped: func() policy.Stop { return stop },
+	}
 	for _, section := range cfg.Components {
 		if section.Kind == kind.Watcher && section.Name == c.Watcher {
 			f.MayUpdate = section.Options["update"].V == "true" || section.Options["update"].V == true

@@ -120,7 +120,7 @@ func operationOf(c sdk.Container) operation.Operation {
 			Evidence: &watcher.Evidence{
 				Container: c.Name, Status: "exited", ExitCode: 3, Log: "cannot bind", Health: []watcher.HealthResult{{ExitCode: 7, Output: "not today"}},
 			}},
-		Error:   "no space", Queued: began, Began: began, Ended: began.Add(2 * time.Second),
+		Error: "no space", Queued: began, Began: began, Ended: began.Add(2 * time.Second),
 	}
 }
 

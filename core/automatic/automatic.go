@@ -58,6 +58,8 @@ type Options struct {
 	// vulnerabilities of its image are concerned. Nil does not look at them.
 	Scanned func(c *sdk.Container) Verdict
 	Bus     *event.Bus
+	// Decide has it decided again what becomes of updates; see StoppedBy. It may be nil.
+	Decide func(ctx context.Context)
 	// AtOnce is how many of these operations have not ended at the same time; below 1 means 2.
 	AtOnce int
 	// Redact blanks secrets in errors.
@@ -81,6 +83,8 @@ type Runner struct {
 	log hclog.Logger
 	// refused are the updates that could not be begun, by what they are begun for.
 	refused map[string]refusal
+	// stale is whether a decision does not say by now that its stack is stopped, or says so still.
+	stale bool
 }
 
 // refusal is when and how often an update could not be begun.
@@ -140,6 +144,12 @@ func (r *Runner) pass(ctx context.Context) (next time.Time, err error) {
 			room--
 		}
 	}
+	r.stale = false
+	defer func() {
+		if r.stale && r.opt.Decide != nil && ctx.Err() == nil {
+			r.opt.Decide(ctx)
+		}
+	}()
 	for _, stack := range stacks {
 		if room <= 0 || ctx.Err() != nil {
 			break // the end of an operation wakes
@@ -161,24 +171,22 @@ func (r *Runner) pass(ctx context.Context) (next time.Time, err error) {
 // advance begins the next update of a stack, if it may begin. It returns when
 // to try again what could not be begun.
 func (r *Runner) advance(ctx context.Context, stack []*sdk.Container, now time.Time) (begun bool, again time.Time, err error) {
+	members, err := membersOf(ctx, r.opt.Operations, stack)
+	if err != nil {
+		return false, again, err
+	}
 	operations := map[string][]operation.Operation{}
-	var failed time.Time // when an update of the stack did not work out
-	for _, c := range stack {
-		all, err := r.opt.Operations.Operations(ctx, operation.Filter{Watcher: c.Watcher, Name: c.Name, Limit: memberOperations})
-		if err != nil {
-			return false, again, fmt.Errorf("read the operations of %s: %w", event.Subject(*c), err)
+	for _, m := range members {
+		if len(m.operations) > 0 && !m.operations[0].State.Ended() {
+			return false, again, nil
 		}
-		if len(all) > 0 {
-			switch latest := all[0]; {
-			case !latest.State.Ended():
-				return false, again, nil
-			case isAutomatic(latest) && latest.State != operation.Succeeded && !mayRetry(latest, all) && latest.Ended.After(failed):
-				failed = latest.Ended
-			}
-		}
-		operations[c.ID] = all
+		operations[m.container.ID] = m.operations
 	}
 	for _, c := range stack {
+		stop := stopFor(c, members)
+		if isStopped(c) && (stop.Name == "" || c.Decision.OfferedAt.After(stop.At)) {
+			r.stale = true // what has failed was updated by hand, say
+		}
 		if !isDue(c, now) {
 			continue
 		}
@@ -187,8 +195,9 @@ func (r *Runner) advance(ctx context.Context, stack []*sdk.Container, now time.T
 		switch {
 		case len(tried) > 0 && !mayRetry(tried[0], tried), carriedOut(operations[c.ID], begin):
 			continue // done, or failed
-		case !failed.IsZero() && !begin.decided.After(failed):
-			r.log.Debug("not updated: another update of its stack did not work out", "container", event.Subject(*c), "stack", c.Stack)
+		case stop.Name != "" && !begin.decided.After(stop.At):
+			r.log.Info("held: "+stop.String(), "container", event.Subject(*c), "stack", c.Stack)
+			r.stale = true
 			continue
 		case len(tried) > 0:
 			if at := tried[0].Ended.Add(pauseAfter(len(tried))); at.After(now) {

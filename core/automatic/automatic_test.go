@@ -36,6 +36,7 @@ type fixture struct {
 	refuse     map[string]error
 	ids        int
 	killed     func() error // after an operation is stored
+	decided    int          // how often it was to be decided again
 }
 
 func fresh(t *testing.T, containers ...*sdk.Container) *fixture {
@@ -54,7 +55,7 @@ func fresh(t *testing.T, containers ...*sdk.Container) *fixture {
 func (f *fixture) restart() {
 	f.Runner = New(Options{
 		Containers: func() []*sdk.Container { return f.containers }, Choices: func(string) []policy.Choice { return f.choices },
-		Operations: f.store, Updater: f, Bus: &f.bus, Redact: func(text string) string { return text }, Log: hclog.NewNullLogger(), Now: func() time.Time { return f.now },
+		Operations: f.store, Updater: f, Bus: &f.bus, Decide: func(context.Context) { f.decided++ }, Redact: func(text string) string { return text }, Log: hclog.NewNullLogger(), Now: func() time.Time { return f.now },
 	})
 }
 
@@ -220,6 +221,51 @@ func TestFailureStopsTheRestOfItsStack(t *testing.T) {
 				t.Errorf("something newer began %q", begun)
 			}
 		})
+	}
+}
+
+// TestStoppedStackIsDecidedAgain: what waits behind a failure is held for that reason, for as
+// long as that is so.
+func TestStoppedStackIsDecidedAgain(t *testing.T) {
+	db, app, other := due("db"), due("app", "db"), due("other")
+	inStack("shop", db, app)
+	f := fresh(t, db, app, other)
+	stop := func() string {
+		t.Helper()
+		s, err := StoppedBy(t.Context(), f.store, f.containers, app)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range []*sdk.Container{db, other} {
+			if s, err := StoppedBy(t.Context(), f.store, f.containers, c); err != nil || s.Name != "" {
+				t.Errorf("%s is stopped by %v, %v", c.Name, s, err)
+			}
+		}
+		return s.Name
+	}
+	f.look(t)
+	if by := stop(); by != "" || f.decided > 0 {
+		t.Errorf("stopped by %q, decided %d times before a failure", by, f.decided)
+	}
+	f.end(t, operation.RolledBack, &watcher.Outcome{State: watcher.RolledBack})
+	f.look(t)
+	if by := stop(); by != "db" || f.decided != 1 {
+		t.Errorf("stopped by %q, decided %d times after it", by, f.decided)
+	}
+	db.Decision.State, app.Decision.State = sdk.StateOffered, sdk.StateHeld
+	app.Decision.Reasons = []sdk.Reason{{Code: policy.ReasonStack, Text: "stack stopped by db (failed 02:01)"}}
+	if f.look(t); f.decided != 1 {
+		t.Errorf("decided %d times though nothing has changed", f.decided)
+	}
+	// A user updates by hand what has failed.
+	by := operation.Operation{ID: "x1", Kind: operation.Update, Watcher: "local", Name: "db", Actor: "ana"}
+	if err := f.store.AddOperation(t.Context(), by); err != nil {
+		t.Fatal(err)
+	}
+	f.end(t, operation.Succeeded, &watcher.Outcome{State: watcher.Updated})
+	db.UpdateAvailable, other.UpdateAvailable = false, false
+	if f.look(t); f.decided != 2 || stop() != "" {
+		t.Errorf("decided %d times once it works, stopped by %q", f.decided, stop())
 	}
 }
 

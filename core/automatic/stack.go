@@ -9,8 +9,8 @@ import (
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
-// stacksOf returns the containers of each stack of which an update is due, those first that
-// others depend on. A container that is in no stack is one of its own.
+// stacksOf returns the containers of each stack of which an update is due, or held since the
+// stack is stopped, those first that others depend on. A container that is in no stack is one of its own.
 func stacksOf(all []*sdk.Container, now time.Time) [][]*sdk.Container {
 	type id struct{ watcher, stack, name string }
 	of := func(c *sdk.Container) id {
@@ -22,7 +22,7 @@ func stacksOf(all []*sdk.Container, now time.Time) [][]*sdk.Container {
 	var due []id
 	members := map[id][]*sdk.Container{}
 	for _, c := range all {
-		if key := of(c); isDue(c, now) && members[key] == nil {
+		if key := of(c); (isDue(c, now) || isStopped(c)) && members[key] == nil {
 			due, members[key] = append(due, key), []*sdk.Container{}
 		}
 	}
@@ -47,28 +47,5 @@ func stacksOf(all []*sdk.Container, now time.Time) [][]*sdk.Container {
 // ordered returns the containers of a stack, each after those that it depends on, and
 // otherwise by name. Of a circle, the first by name comes last.
 func ordered(stack []*sdk.Container) []*sdk.Container {
-	stack = slices.SortedFunc(slices.Values(stack), func(a, b *sdk.Container) int { return cmp.Compare(a.Name, b.Name) })
-	sorted := make([]*sdk.Container, 0, len(stack))
-	said := make(map[*sdk.Container]label.Stack, len(stack))
-	for _, c := range stack {
-		said[c] = label.StackOf(*c)
-	}
-	seen := map[*sdk.Container]bool{}
-	var add func(c *sdk.Container)
-	add = func(c *sdk.Container) {
-		if seen[c] {
-			return
-		}
-		seen[c] = true
-		for _, other := range stack {
-			if slices.Contains(said[c].Needs, said[other].Service) {
-				add(other)
-			}
-		}
-		sorted = append(sorted, c)
-	}
-	for _, c := range stack {
-		add(c)
-	}
-	return sorted
+	return label.InOrder(stack, func(c *sdk.Container) sdk.Container { return *c })
 }

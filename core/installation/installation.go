@@ -13,7 +13,9 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/dogwatch/dogwatch/core/auth"
+	"github.com/dogwatch/dogwatch/core/automatic"
 	"github.com/dogwatch/dogwatch/core/config"
+	"github.com/dogwatch/dogwatch/core/event"
 	"github.com/dogwatch/dogwatch/core/plugin"
 	"github.com/dogwatch/dogwatch/core/policy"
 	"github.com/dogwatch/dogwatch/core/store"
@@ -58,6 +60,8 @@ type Decided struct {
 	Found map[string]policy.Found
 	// Choices are what users decided.
 	Choices []policy.Choice
+	// Stops are the updates that stopped the stacks of containers, by subject; see policy.Facts.
+	Stops map[string]policy.Stop
 }
 
 // Updates returns what updates are decided with, without changing anything. Without a
@@ -70,10 +74,34 @@ func Updates(ctx context.Context, settings *config.Config) (d Decided, err error
 		if d.Found, err = r.Candidates(ctx); err != nil {
 			return err
 		}
-		d.Choices, err = r.Choices(ctx)
+		if d.Choices, err = r.Choices(ctx); err != nil {
+			return err
+		}
+		d.Stops, err = stops(ctx, r, d.Containers)
 		return err
 	})
 	return d, err
+}
+
+func stops(ctx context.Context, r *store.Reader, containers []sdk.Container) (map[string]policy.Stop, error) {
+	all := make([]*sdk.Container, len(containers))
+	for i := range containers {
+		all[i] = &containers[i]
+	}
+	stops := map[string]policy.Stop{}
+	for _, c := range all {
+		if !c.UpdateAvailable {
+			continue
+		}
+		stop, err := automatic.StoppedBy(ctx, r, all, c)
+		if err != nil {
+			return nil, err
+		}
+		if stop.Name != "" {
+			stops[event.Subject(*c)] = stop
+		}
+	}
+	return stops, nil
 }
 
 // read opens a database read-only; without one nothing is read, and that is no error.

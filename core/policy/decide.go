@@ -31,7 +31,7 @@ func Decide(u Update, r Rules, f Facts, choices []Choice, now time.Time) Decisio
 	held = append(held, c.times()...)
 	held = append(held, c.problems()...)
 	if len(held) > 0 {
-		d.State, d.Reasons = Held, append(d.Reasons, held...)
+		d.State, d.Reasons = Held, append(append(d.Reasons, held...), c.cameBack(target)...)
 	} else {
 		c.conclude(&d)
 	}
@@ -203,8 +203,8 @@ func (c *circumstances) conclude(d *Decision) {
 		d.Reasons = append(d.Reasons, Reason{Code: ReasonSecurity, Source: c.rules.Security.Source,
 			Text: fmt.Sprintf("it fixes %s, so it need not be %s old", summary.Fixed.From(c.rules.Security.Value).Vulnerabilities(), FormatAge(c.rules.MinAge.Value))})
 	}
-	if !approved && c.facts.CameBack != nil && c.facts.CameBack(c.update.Candidates[d.Target]) {
-		d.Reasons = append(d.Reasons, Reason{Code: ReasonCameBack, Text: "it was tried and did not work, so it is not tried again by itself"})
+	if back := c.cameBack(d.Target); len(back) > 0 {
+		d.Reasons = append(d.Reasons, back...)
 		return
 	}
 	switch {
@@ -229,6 +229,9 @@ func (c *circumstances) conclude(d *Decision) {
 			text += ": " + c.facts.Remedy
 		}
 		d.Reasons = append(d.Reasons, Reason{Code: ReasonForbidden, Text: text, Source: mode.Source})
+	case c.stopped(c.update.Candidates[d.Target]) != "":
+		d.State = Held
+		d.Reasons = append(d.Reasons, Reason{Code: ReasonStack, Text: c.stopped(c.update.Candidates[d.Target])})
 	default:
 		d.State = Automatic
 		if !approved {
@@ -239,6 +242,31 @@ func (c *circumstances) conclude(d *Decision) {
 				Text: c.passed.name() + " is a major update, which is not carried out by itself"})
 		}
 	}
+}
+
+// cameBack returns that the target did not work before, unless a user has approved it.
+func (c *circumstances) cameBack(target int) []Reason {
+	if c.accepted != nil || c.facts.CameBack == nil || !c.facts.CameBack(c.update.Candidates[target]) {
+		return nil
+	}
+	return []Reason{{Code: ReasonCameBack, Text: "it was tried and did not work, so it is not tried again by itself"}}
+}
+
+// stopped says what stopped the stack since it was decided that the target is carried out; "" for nothing.
+func (c *circumstances) stopped(target Candidate) string {
+	decided := target.OfferedAt
+	if c.accepted != nil && c.accepted.At.After(decided) {
+		decided = c.accepted.At.Time
+	}
+	if c.facts.Stopped == nil || decided.IsZero() { // it is decided now
+		return ""
+	}
+	stop := c.facts.Stopped()
+	if stop.Name == "" || decided.After(stop.At) {
+		return ""
+	}
+	stop.At = stop.At.In(c.now.Location())
+	return stop.String()
 }
 
 // added returns the vulnerabilities that a candidate adds and that keep it from being

@@ -205,6 +205,9 @@ func TestDecide(t *testing.T) {
 	undone := Facts{MayUpdate: true, RolledBack: func(c Candidate) (Rollback, bool) {
 		return Rollback{By: "ana", At: noon.Add(-time.Hour)}, c.Tag == "9.0.0"
 	}}
+	stopped := Facts{MayUpdate: true, Stopped: func() Stop { return Stop{Name: "auth", At: noon.Add(-time.Hour)} }}
+	before, since := minor, minor
+	before.OfferedAt, since.OfferedAt = noon.Add(-2*time.Hour), noon.Add(-time.Minute)
 	young := []Candidate{version("8.2.3", sdk.DiffMinor, 1), version("8.2.2", sdk.DiffMinor, 6), older}
 	unknownAge := []Candidate{{Tag: "8.2.3", Kind: sdk.KindTag, Diff: sdk.DiffMinor, FirstSeen: noon.Add(-2 * day)}}
 	for _, c := range []struct {
@@ -232,6 +235,12 @@ func TestDecide(t *testing.T) {
 		{"auto, a user rolled it back", all, auto, undone, nil, "held 9.0.0 choice.rollback"},
 		{"notify, a user rolled it back", all, Rules{}, undone, nil, "held 9.0.0 choice.rollback"},
 		{"auto, a user rolled another back", []Candidate{minor}, auto, undone, nil, "automatic 8.2.1 auto"},
+		{"auto, its stack is stopped", []Candidate{before}, auto, stopped, nil, "held 8.2.1 stack.stopped"},
+		{"auto, offered since its stack is stopped", []Candidate{since}, auto, stopped, nil, "automatic 8.2.1 auto"},
+		{"auto, new while its stack is stopped", []Candidate{minor}, auto, stopped, nil, "automatic 8.2.1 auto"},
+		{"notify, its stack is stopped", []Candidate{before}, Rules{}, stopped, nil, "offered 8.2.1"},
+		{"approved before its stack was stopped", []Candidate{before}, approve, stopped, []Choice{choice(Approved, "8.2.1", 1.5)}, "held 8.2.1 choice.approve stack.stopped"},
+		{"approved since its stack was stopped", []Candidate{before}, approve, stopped, []Choice{choice(Approved, "8.2.1", 0.5)}, "automatic 8.2.1 choice.approve"},
 		{"auto, another version was rolled back", []Candidate{minor}, auto, back, nil, "automatic 8.2.1 auto"},
 
 		{"threshold all", all, threshold("all"), may, nil, "offered 9.0.0"},
@@ -326,6 +335,21 @@ func TestMeasures(t *testing.T) {
 	} {
 		if got := Measures(threshold); got != want {
 			t.Errorf("%q measures steps: %t", threshold, got)
+		}
+	}
+}
+
+// TestStopSaysWhoAndWhen: by the clock of the user.
+func TestStopSaysWhoAndWhen(t *testing.T) {
+	tokyo := time.FixedZone("JST", 9*60*60)
+	c := version("8.2.1", sdk.DiffMinor, 1)
+	c.OfferedAt = noon.Add(-2 * time.Hour)
+	for cancelled, want := range map[bool]string{false: "stack stopped by auth (failed 20:02)", true: "stack stopped by auth (cancelled 20:02)"} {
+		at := time.Date(noon.Year(), noon.Month(), noon.Day(), 11, 2, 0, 0, time.UTC)
+		facts := Facts{MayUpdate: true, Stopped: func() Stop { return Stop{Name: "auth", Cancelled: cancelled, At: at} }}
+		d := Decide(Update{Subject: "local/web", Candidates: []Candidate{c}}, Rules{Mode: set(Auto, "x")}, facts, nil, noon.In(tokyo))
+		if len(d.Reasons) != 1 || d.Reasons[0].Text != want {
+			t.Errorf("%+v, want %q", d.Reasons, want)
 		}
 	}
 }

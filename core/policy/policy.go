@@ -8,6 +8,7 @@
 package policy
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/dogwatch/dogwatch/core/preset"
@@ -130,6 +131,8 @@ type Facts struct {
 	CameBack func(Candidate) bool
 	// RolledBack returns how a user rolled a version back that had worked, false when nobody did; nil for none.
 	RolledBack func(Candidate) (Rollback, bool)
+	// Stopped returns the update that stopped the stack of the container, zero for none; nil for none.
+	Stopped func() Stop
 	// Compared returns how the vulnerabilities of a version compare with those of the image
 	// that runs, if both were scanned; nil for none.
 	Compared func(Candidate) (vulnerability.Summary, bool)
@@ -143,6 +146,25 @@ type Facts struct {
 type Rollback struct {
 	By string // the user or token
 	At time.Time
+}
+
+// Stop is an update of a container that did not work out, and keeps the others of its stack from
+// being carried out by themselves.
+type Stop struct {
+	// Name is the container's.
+	Name string
+	// Cancelled is whether a user cancelled it, At when it ended.
+	Cancelled bool
+	At        time.Time
+}
+
+// String says it in few words, in the time zone of At: "stack stopped by auth (failed 14:02)".
+func (s Stop) String() string {
+	how := "failed"
+	if s.Cancelled {
+		how = "cancelled"
+	}
+	return fmt.Sprintf("stack stopped by %s (%s %s)", s.Name, how, s.At.Format("15:04"))
 }
 
 // ChoiceKind is what a user decided.
@@ -198,6 +220,7 @@ const (
 	ReasonCameBack    = "rolledback"      // it was tried and did not work
 	ReasonMajor       = "major"           // of an offered update: a major one is not carried out by itself
 	ReasonUndone      = "choice.rollback" // a user rolled it back
+	ReasonStack       = "stack.stopped"   // an update of its stack did not work out
 	ReasonForbidden   = "update.forbidden"
 	ReasonRebuild     = "rebuild" // the base of its image is newer: nobody but who builds it can update it
 	ReasonInvalidRule = "rule.invalid"

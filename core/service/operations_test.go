@@ -71,7 +71,7 @@ func secretOperation() operation.Operation {
 			Changes: []watcher.Change{{Name: "env C", Before: secret, After: secret}}, Warnings: reasons, Blocks: reasons,
 			Files: []watcher.FileChange{{Path: "compose.yaml", Diff: secret}},
 		},
-		Steps:   []operation.Step{{StepRecord: watcher.StepRecord{Step: watcher.Step{Text: secret}, Error: secret, Facts: map[string]string{"id": secret}}}},
+		Steps: []operation.Step{{StepRecord: watcher.StepRecord{Step: watcher.Step{Text: secret}, Error: secret, Facts: map[string]string{"id": secret}}}},
 		Outcome: &watcher.Outcome{
 			Reason: watcher.Reason{Code: "c", Text: secret}, Warnings: reasons,
 			Evidence: &watcher.Evidence{Error: secret, Log: secret, Health: []watcher.HealthResult{{Output: secret}}},

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/dogwatch/dogwatch/core/operation"
 	"github.com/dogwatch/dogwatch/sdk"
 )
 
@@ -110,6 +111,15 @@ func (r *Reader) Containers(ctx context.Context) ([]sdk.Container, error) {
 		}
 	}
 	return all, err
+}
+
+// Operations is as Store.Operations; a file of an earlier version has none.
+func (r *Reader) Operations(ctx context.Context, f operation.Filter) ([]operation.Operation, error) {
+	const version = 8
+	if r.version < version {
+		return nil, nil
+	}
+	return r.store.Operations(ctx, f)
 }
 
 // readOnly are the settings of connections that write nothing.

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -67,6 +68,9 @@ func decisionOf(c *sdk.Container, redact func(string) string) decision {
 		d.Approved = d.Approved || r.Code == policy.ReasonApproved
 		if d.Code == "" && r.Code != policy.ReasonApproved {
 			d.Code, d.Short, d.Until = r.Code, reasonWord(r.Code), r.Until.Time
+			if r.Code == policy.ReasonStack { // which says by what in few words
+				d.Short = redact(r.Text)
+			}
 		}
 		d.Reasons = append(d.Reasons, capital(redact(policypreview.Sentence(r))))
 	}
@@ -138,16 +142,17 @@ func waitingOf(all []row, now time.Time) []line {
 		if r.State != sdk.StateHeld || r.Follows {
 			continue
 		}
-		if byReason[r.Code] == nil {
-			order = append(order, r.Code)
+		reason := r.Code + " " + r.Short
+		if byReason[reason] == nil {
+			order = append(order, reason)
 		}
-		byReason[r.Code] = append(byReason[r.Code], r)
+		byReason[reason] = append(byReason[reason], r)
 	}
 	slices.Sort(order)
 	var lines []line
-	for _, code := range order {
-		of := byReason[code]
-		text := plural(len(of), "update") + ", " + reasonWord(code)
+	for _, reason := range order {
+		of := byReason[reason]
+		text := plural(len(of), "update") + ", " + cmp.Or(of[0].Short, reasonWord(""))
 		if next := earliest(of); !next.IsZero() {
 			text += ", the next one " + relative(now.Sub(next))
 		}

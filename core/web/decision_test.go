@@ -139,6 +139,18 @@ func TestRollbackOfAUserIsHeld(t *testing.T) {
 	}
 }
 
+// TestStoppedStackIsHeld: what waits behind a failed update says so.
+func TestStoppedStackIsHeld(t *testing.T) {
+	stopped := sdk.Reason{Code: policy.ReasonStack, Text: "stack stopped by auth (failed 14:02)"}
+	u, _ := withStore(t, a("web", newer("1.1.0", "minor"), decidedAs(sdk.StateHeld, stopped)))
+	for path, want := range map[string]string{
+		"/": ">1 update, stack stopped by auth (failed 14:02)<", "/containers": "held: stack stopped by auth (failed 14:02)",
+		"/containers/local/web": "Stack stopped by auth (failed 14:02)",
+	} {
+		contains(t, request(u, "GET", path, nil).Body.String(), want)
+	}
+}
+
 // TestOverviewSaysWhatComes has what failed first, and says when held updates are carried out.
 func TestOverviewSaysWhatComes(t *testing.T) {
 	approved := sdk.Reason{Code: policy.ReasonApproved, Text: "it was approved by ana", Source: "ana"}

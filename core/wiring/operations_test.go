@@ -76,7 +76,9 @@ func (s stored) Operations(_ context.Context, f operation.Filter) ([]operation.O
 	}), nil
 }
 
-func (s stored) Tried(context.Context, string, string) ([]operation.Trial, error) { return s.tried, nil }
+func (s stored) Tried(context.Context, string, string) ([]operation.Trial, error) {
+	return s.tried, nil
+}
 
 // TestBegunAreThoseOfTheDelivery: a delivery with several requests numbers them.
 func TestBegunAreThoseOfTheDelivery(t *testing.T) {
